@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where samples come from: one interface, several sources.
+ *
+ * A source counts samples per (process, generation, event, PC) and hands over
+ * aggregated entries, layout struct dcpi_sample, when drained. It knows
+ * nothing of images. Sources: source_kmod.c (dcpi.ko) and source_perf.c
+ * (perf_event_open, samples counted in the daemon).
+ */
+#ifndef DCPI_SOURCE_H
+#define DCPI_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kmod/uapi/dcpi_uapi.h"
+
+struct error;
+struct source;
+
+/**
+ * struct source_event - an event to sample, resolved
+ * @name:       as users write it
+ * @unit:       "cycles", "events" or "ns"
+ * @type:       perf_event_attr.type
+ * @config:     perf_event_attr.config
+ * @period_min: shortest period, in @unit
+ * @period_max: longest
+ */
+struct source_event {
+	const char *name;
+	const char *unit;
+	uint32_t type;
+	uint64_t config;
+	uint64_t period_min;
+	uint64_t period_max;
+};
+
+/**
+ * source_generation_fn() - which version of its address space a process had
+ * @pid:     process
+ * @time_ns: CLOCK_MONOTONIC
+ *
+ * Asked by sources whose samples don't carry a generation themselves, while
+ * they are drained.
+ *
+ * Return: the generation to put into the sample's tag.
+ */
+typedef uint32_t (*source_generation_fn)(void *context, uint32_t pid, uint64_t time_ns);
+
+/**
+ * struct source_config - what to collect
+ * @events:          at least one, at most DCPI_EVENTS_MAX
+ * @table_entries:   geometry of each CPU's store
+ * @buffer_entries:  likewise
+ * @target_pid:      0: the whole machine; else this process and, from its
+ *                   next exec on, all its descendants (perf source only)
+ * @user_only:       leave kernel samples out (unprivileged)
+ * @generation:      see above; with its @context
+ */
+struct source_config {
+	const struct source_event *events;
+	size_t event_count;
+	uint32_t table_entries;
+	uint32_t buffer_entries;
+	uint32_t target_pid;
+	bool user_only;
+	source_generation_fn generation;
+	void *context;
+};
+
+/** One aggregated entry; the count in its tag is > 0. */
+typedef void (*source_sample_fn)(void *context, const struct dcpi_sample *sample);
+
+/** A named count; group is "loss" or "stat". Cumulative since start. */
+typedef void (*source_counter_fn)(void *context, const char *group, const char *name,
+				  uint64_t count);
+
+/** struct source_ops - what a source implements; see the functions below. */
+struct source_ops {
+	const char *name;
+	bool own_generations; /* asks source_generation_fn instead of the kernel's exec id */
+	int (*open)(struct source **ret, const struct source_config *config, struct error *err);
+	int (*start)(struct source *source, struct error *err);
+	void (*stop)(struct source *source);
+	int (*poll_fd)(struct source *source);
+	int (*drain)(struct source *source, bool all, uint64_t until_ns, source_sample_fn visit,
+		     void *context, struct error *err);
+	uint64_t (*interrupts)(struct source *source);
+	void (*counters)(struct source *source, source_counter_fn visit, void *context);
+	int (*generation)(struct source *source, uint32_t pid, uint32_t *generation);
+	void (*close)(struct source *source);
+};
+
+extern const struct source_ops source_kmod_ops;
+extern const struct source_ops source_perf_ops;
+
+#endif

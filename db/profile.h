@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a profile database holds, as plain structures.
+ *
+ * Time is in nanoseconds since the Unix epoch, offsets are bytes from the
+ * start of an image's file (kernel: from _text; vDSO: from its ELF header),
+ * never addresses of a running system. Strings are UTF-8 and NUL-terminated.
+ * Unless a function says otherwise, pointers in these structures belong to
+ * whoever filled them in.
+ */
+#ifndef DCPI_PROFILE_H
+#define DCPI_PROFILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** enum profile_image_kind - values are stored: append only. */
+enum profile_image_kind {
+	PROFILE_IMAGE_FILE = 0,	  /* executable or shared library */
+	PROFILE_IMAGE_KERNEL = 1, /* the kernel itself; offsets from _text */
+	PROFILE_IMAGE_MODULE = 2, /* kernel module; offsets from its load address */
+	PROFILE_IMAGE_VDSO = 3,
+	PROFILE_IMAGE_JIT = 4,	   /* code made at run time, in no file */
+	PROFILE_IMAGE_UNKNOWN = 5, /* samples that matched no image; offsets are 0 */
+};
+
+#define PROFILE_IDENTITY_BYTES_MAX 32
+
+/** enum profile_identity_kind - what identifies an image; values are stored. */
+enum profile_identity_kind {
+	PROFILE_IDENTITY_NONE = 0,     /* the path is all there is */
+	PROFILE_IDENTITY_BUILD_ID = 1, /* ELF note NT_GNU_BUILD_ID */
+	PROFILE_IDENTITY_DIGEST = 2,   /* digest of the file's contents */
+};
+
+/**
+ * struct profile_image - an image
+ * @kind:           what it is
+ * @identity_kind:  what @identity holds
+ * @identity_bytes: length of @identity, 0 .. PROFILE_IDENTITY_BYTES_MAX
+ * @identity:       together with @kind identifies the image on any host; with
+ *                  PROFILE_IDENTITY_NONE, @path does
+ * @path:           a label: where the image was last seen
+ */
+struct profile_image {
+	enum profile_image_kind kind;
+	enum profile_identity_kind identity_kind;
+	size_t identity_bytes;
+	uint8_t identity[PROFILE_IDENTITY_BYTES_MAX];
+	const char *path;
+};
+
+/** struct profile_symbol - a procedure of an image, kept at collection time. */
+struct profile_symbol {
+	uint64_t offset; /* first byte */
+	uint64_t bytes;	 /* 0: up to the next symbol */
+	const char *name;
+};
+
+/** struct profile_sample - how often an offset was sampled. */
+struct profile_sample {
+	uint64_t offset;
+	uint64_t count;
+};
+
+#define PROFILE_PID_ALL (-1)
+
+/**
+ * struct profile_event - an event sampled in an epoch
+ * @number:     its number in the epoch, 0 ..
+ * @name:       as users write it ("cycles", "cpu-clock")
+ * @unit:       of the periods: "cycles", "ns", "events"
+ * @period_min: shortest sampling period
+ * @period_max: longest; drawn uniformly from the window
+ */
+struct profile_event {
+	uint32_t number;
+	const char *name;
+	const char *unit;
+	uint64_t period_min;
+	uint64_t period_max;
+};
+
+/**
+ * struct profile_counter - a named count of an epoch
+ *
+ * "loss" counters are samples that are in no profile; "unknown" counters split
+ * the samples of the unknown image by reason; "stat" counters describe the
+ * collection.
+ */
+struct profile_counter {
+	const char *group; /* "loss", "unknown" or "stat" */
+	const char *name;
+	uint64_t count;
+};
+
+/**
+ * struct profile_epoch - an interval of collection
+ * @id:            in this database
+ * @start_ns:      when it began
+ * @end_ns:        when it ended; of an epoch still open, its last merge
+ * @open:          1 while samples may still be merged into it
+ * @host:          host name
+ * @machine_id:    what tells hosts of one name apart; may be ""
+ * @cpu_model:     as in /proc/cpuinfo
+ * @cpus:          CPUs sampled
+ * @kernel:        release, "6.1.0-56-amd64"
+ * @source:        "kmod", "perf", ...
+ * @source_reason: why this source, one line
+ * @label:         free text of the user; may be ""
+ * @interrupts:    samples the source took:
+ *                 interrupts = samples in profiles + sum of "loss" counters
+ */
+struct profile_epoch {
+	int64_t id;
+	int64_t start_ns;
+	int64_t end_ns;
+	int open;
+	const char *host;
+	const char *machine_id;
+	const char *cpu_model;
+	uint32_t cpus;
+	const char *kernel;
+	const char *source;
+	const char *source_reason;
+	const char *label;
+	uint64_t interrupts;
+};
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Reading a profile database: the tools' side.
+ *
+ * Never changes the file. Works while a daemon writes to it and on a copy.
+ * Databases are not trusted: every blob is bounds-checked and its checksum
+ * compared; damage is an error (-EBADMSG), never a crash or a wrong number.
+ */
+#ifndef DCPI_PROFILE_READ_H
+#define DCPI_PROFILE_READ_H
+
+#include "db/profile.h"
+
+struct error;
+struct profile_reader;
+
+/**
+ * struct profile_filter - which profiles to read; zero-initialised means all
+ * @since_ns:  epochs that end at or after; 0: any
+ * @until_ns:  epochs that start before; 0: any
+ * @epochs:    numbers of epochs, or NULL for any
+ * @host:      host name, or NULL for any
+ * @event:     event name, or NULL for any
+ * @pid:       only profiles kept for this process; PROFILE_PID_ALL (and the
+ *             default when @has_pid is 0): all samples
+ */
+struct profile_filter {
+	int64_t since_ns;
+	int64_t until_ns;
+	const int64_t *epochs;
+	size_t epoch_count;
+	const char *host;
+	const char *event;
+	int has_pid;
+	int64_t pid;
+};
+
+/**
+ * profile_reader_open() - open a database for reading
+ * @ret: out; freed by profile_reader_close()
+ *
+ * Return: 0; -ENOENT no such file; -EMEDIUMTYPE not a profile database;
+ * -EPROTO made by a newer version; -EBADMSG corrupt; -EACCES; -ENOMEM.
+ */
+int profile_reader_open(struct profile_reader **ret, const char *path, struct error *err);
+
+/** profile_reader_close() - free. NULL is fine. */
+void profile_reader_close(struct profile_reader *reader);
+
+/**
+ * profile_reader_snapshot() - everything read until the next call to this
+ * function comes from one state of the database, whatever the daemon does
+ */
+int profile_reader_snapshot(struct profile_reader *reader, struct error *err);
+
+/** Called for each epoch, in order of start. Non-zero ends the walk and is returned. */
+typedef int (*profile_epoch_fn)(void *context, const struct profile_epoch *epoch);
+
+/** profile_reader_epochs() - walk over the epochs a filter selects. */
+int profile_reader_epochs(struct profile_reader *reader, const struct profile_filter *filter,
+			  profile_epoch_fn visit, void *context, struct error *err);
+
+/** Called for each event of an epoch. */
+typedef int (*profile_event_fn)(void *context, const struct profile_event *event);
+
+/** profile_reader_events() - walk over an epoch's events, by number. */
+int profile_reader_events(struct profile_reader *reader, int64_t epoch, profile_event_fn visit,
+			  void *context, struct error *err);
+
+/** Called for each counter of an epoch. */
+typedef int (*profile_counter_fn)(void *context, const struct profile_counter *counter);
+
+/** profile_reader_counters() - walk over an epoch's counters, by group and name. */
+int profile_reader_counters(struct profile_reader *reader, int64_t epoch, profile_counter_fn visit,
+			    void *context, struct error *err);
+
+/**
+ * struct profile - one profile: an image's samples of an event in an epoch
+ * @pid:     the process, or PROFILE_PID_ALL for those not kept by process
+ * @samples: strictly ascending offsets
+ */
+struct profile {
+	int64_t epoch;
+	int64_t image;
+	uint32_t event;
+	const char *event_name;
+	int64_t pid;
+	const struct profile_sample *samples;
+	size_t count;
+};
+
+/** Called for each profile; the data is valid only during the call. */
+typedef int (*profile_fn)(void *context, const struct profile *profile);
+
+/**
+ * profile_reader_profiles() - walk over the profiles a filter selects
+ *
+ * A sample is in exactly one profile: of images profiled by process, those of
+ * PROFILE_PID_ALL hold what was not attributed to a process. Ordered by image,
+ * epoch, event, pid.
+ */
+int profile_reader_profiles(struct profile_reader *reader, const struct profile_filter *filter,
+			    profile_fn visit, void *context, struct error *err);
+
+/**
+ * profile_reader_image() - look an image up
+ * @image: out; its path stays valid until the next call for this reader
+ *
+ * Return: 0; -ENOENT no such image.
+ */
+int profile_reader_image(struct profile_reader *reader, int64_t id, struct profile_image *image,
+			 struct error *err);
+
+/** struct profile_symbols - symbols and the memory they are in. */
+struct profile_symbols {
+	struct profile_symbol *symbols;
+	size_t count;
+	char *names;
+};
+
+/**
+ * profile_reader_symbols() - symbols kept with an image, sorted by offset
+ * @ret: out; freed by profile_symbols_deinit(); empty if none are kept
+ */
+int profile_reader_symbols(struct profile_reader *reader, int64_t image,
+			   struct profile_symbols *ret, struct error *err);
+
+void profile_symbols_deinit(struct profile_symbols *symbols);
+
+/**
+ * profile_reader_command() - name of a process
+ * @command: out: room for @bytes bytes; "" if not known
+ */
+int profile_reader_command(struct profile_reader *reader, int64_t epoch, int64_t pid, char *command,
+			   size_t bytes, struct error *err);
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Writing a profile database: the daemon's side.
+ *
+ * A database has at most one writer; readers work beside it at any time
+ * (WAL). All changes go through a transaction, which holds one merge: after a
+ * crash the file is as it was after the last commit.
+ *
+ *	profile_writer_open()
+ *	profile_writer_epoch_begin()
+ *	  profile_writer_begin()
+ *	    profile_writer_image(), _symbols(), _add(), _process(), _totals() ...
+ *	  profile_writer_commit()
+ *	profile_writer_epoch_end()
+ *	profile_writer_close()
+ *
+ * Errors beside those named: -ENOSPC disk full, -EIO, -ENOMEM, -EACCES,
+ * -EROFS, -EBADMSG the database is corrupt. After a failure inside a
+ * transaction the caller calls profile_writer_rollback() and may try the whole
+ * merge again later.
+ */
+#ifndef DCPI_PROFILE_WRITE_H
+#define DCPI_PROFILE_WRITE_H
+
+#include <stdbool.h>
+
+#include "db/profile.h"
+
+struct error;
+struct profile_writer;
+
+/**
+ * profile_writer_open() - open a database for writing, create it if missing
+ * @ret: out; freed by profile_writer_close()
+ *
+ * Directories are not created. An older schema is migrated; epochs that an
+ * earlier writer left open are closed.
+ *
+ * Return: 0; -EBUSY another writer has it; -EMEDIUMTYPE the file is not a
+ * profile database; -EPROTO it was made by a newer version; others as above.
+ */
+int profile_writer_open(struct profile_writer **ret, const char *path, struct error *err);
+
+/** profile_writer_close() - roll back what is open, check-point, unlock, free. NULL is fine. */
+void profile_writer_close(struct profile_writer *writer);
+
+/**
+ * profile_writer_epoch_begin() - start an epoch, in a transaction of its own
+ * @epoch:  all fields but id, end_ns, open and interrupts
+ * @events: its events
+ *
+ * An epoch still open is ended first.
+ */
+int profile_writer_epoch_begin(struct profile_writer *writer, const struct profile_epoch *epoch,
+			       const struct profile_event *events, size_t event_count,
+			       struct error *err);
+
+/** profile_writer_epoch_end() - close the epoch, in a transaction of its own. */
+int profile_writer_epoch_end(struct profile_writer *writer, int64_t end_ns, struct error *err);
+
+/** profile_writer_begin() - start a transaction. */
+int profile_writer_begin(struct profile_writer *writer, struct error *err);
+
+/** profile_writer_commit() - make the transaction durable. */
+int profile_writer_commit(struct profile_writer *writer, struct error *err);
+
+/** profile_writer_rollback() - drop the transaction; without one, nothing. */
+void profile_writer_rollback(struct profile_writer *writer);
+
+/**
+ * profile_writer_image() - find an image by identity, or add it
+ * @id: out: its number in this database
+ *
+ * The path of a known image is updated.
+ */
+int profile_writer_image(struct profile_writer *writer, const struct profile_image *image,
+			 int64_t *id, struct error *err);
+
+/**
+ * profile_writer_symbols() - keep an image's symbols, replacing those kept
+ * @symbols: sorted by offset
+ */
+int profile_writer_symbols(struct profile_writer *writer, int64_t image,
+			   const struct profile_symbol *symbols, size_t count, struct error *err);
+
+/** profile_writer_has_symbols() - whether some are kept. */
+bool profile_writer_has_symbols(struct profile_writer *writer, int64_t image);
+
+/**
+ * profile_writer_add() - add samples to a profile of the current epoch
+ * @image:   number of the image
+ * @event:   number of the event in the epoch
+ * @pid:     process, or PROFILE_PID_ALL
+ * @samples: strictly ascending offsets, counts > 0
+ *
+ * Return: 0; -EINVAL samples not in order, no epoch or no transaction open.
+ */
+int profile_writer_add(struct profile_writer *writer, int64_t image, uint32_t event, int64_t pid,
+		       const struct profile_sample *samples, size_t count, struct error *err);
+
+/** profile_writer_process() - name a process that has profiles in the current epoch. */
+int profile_writer_process(struct profile_writer *writer, int64_t pid, const char *command,
+			   struct error *err);
+
+/**
+ * profile_writer_totals() - set the current epoch's totals
+ * @now_ns:     time of this merge
+ * @interrupts: since the epoch began
+ * @counters:   replace those of the same group and name
+ */
+int profile_writer_totals(struct profile_writer *writer, int64_t now_ns, uint64_t interrupts,
+			  const struct profile_counter *counters, size_t count, struct error *err);
+
+/** profile_writer_epoch_id() - number of the current epoch; 0 if none is open. */
+int64_t profile_writer_epoch_id(const struct profile_writer *writer);
+
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the core needs of its surroundings, in the kernel. core_env_user.h
+ * gives the same names in user space; the core includes whichever fits.
+ */
+#ifndef DCPI_CORE_ENV_H
+#define DCPI_CORE_ENV_H
+
+#ifdef __KERNEL__
+
+#include <linux/atomic.h>
+#include <linux/cache.h>
+#include <linux/compiler.h>
+#include <linux/errno.h>
+#include <linux/string.h>
+#include <linux/types.h>
+
+#define core_load_acquire(p) smp_load_acquire(p)
+#define core_store_release(p, v) smp_store_release(p, v)
+/* Atomic against interrupts on this CPU only. */
+#define core_cmpxchg_local(p, old, new) cmpxchg_local(p, old, new)
+#define core_barrier() barrier()
+#define core_likely(x) likely(x)
+#define core_unlikely(x) unlikely(x)
+
+#else
+#include "core_env_user.h"
+#endif
+
+#endif

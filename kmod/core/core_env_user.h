@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* core_env.h for user space: gcc and clang builtins under the same names. */
+#ifndef DCPI_CORE_ENV_USER_H
+#define DCPI_CORE_ENV_USER_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <linux/types.h>
+
+typedef uint8_t u8;
+typedef uint32_t u32;
+typedef uint64_t u64;
+
+#define core_load_acquire(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
+#define core_store_release(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
+#define core_barrier() __asm__ __volatile__("" ::: "memory")
+#define core_likely(x) __builtin_expect(!!(x), 1)
+#define core_unlikely(x) __builtin_expect(!!(x), 0)
+
+/* A store is used by one thread, or from its signal handlers: no lock prefix. */
+static inline u32 core_cmpxchg_local(u32 *p, u32 old, u32 new)
+{
+	__atomic_compare_exchange_n(p, &old, new, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	return old;
+}
+
+#endif

@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
+/*
+ * The interface between dcpi.ko and user space, and its manual.
+ *
+ * /dev/dcpi is opened by one reader at a time (a second open: -EBUSY). The
+ * reader configures and starts sampling with DCPI_IOC_START, waits in poll()
+ * until an overflow buffer is full, and takes samples with DCPI_IOC_DRAIN.
+ * Closing the descriptor, or dying, stops sampling; what had not been drained
+ * is then dropped and counted as DCPI_LOSS_READER_GONE.
+ *
+ * Every structure has fixed-width fields, no padding, and the same layout for
+ * 32- and 64-bit callers. Fields named "reserved" must be zero (-EINVAL).
+ * Errors common to all ioctls: -ENOTTY unknown command (the size of the
+ * argument is part of the command, so a wrong size is an unknown command),
+ * -EFAULT argument not readable or writable.
+ */
+#ifndef DCPI_UAPI_H
+#define DCPI_UAPI_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#define DCPI_DEVICE_NAME "dcpi"
+#define DCPI_DEVICE_PATH "/dev/dcpi"
+
+/* Incompatible changes raise the major number, additions the minor one. */
+#define DCPI_UAPI_MAJOR 1
+#define DCPI_UAPI_MINOR 0
+
+/**
+ * struct dcpi_sample - one aggregated sample, 16 bytes
+ * @pc:  interrupted program counter
+ * @tag: process, event and count packed into one word, so that comparing two
+ *       keys is one comparison of @pc and one of the upper bits of @tag:
+ *       bits 63..42 process id (thread group), 41..32 exec generation,
+ *       31..24 event number, 23..0 number of times the sample was seen
+ *
+ * A process that calls exec keeps its id; the generation (the low ten bits of
+ * the kernel's self_exec_id) keeps its old and its new image apart. A count
+ * of zero marks an entry that is not in use.
+ */
+struct dcpi_sample {
+	__u64 pc;
+	__u64 tag;
+};
+
+#define DCPI_COUNT_BITS 24
+#define DCPI_EVENT_BITS 8
+#define DCPI_GENERATION_BITS 10
+#define DCPI_PID_BITS 22
+
+#define DCPI_COUNT_MAX ((1U << DCPI_COUNT_BITS) - 1)
+#define DCPI_GENERATION_MAX ((1U << DCPI_GENERATION_BITS) - 1)
+#define DCPI_PID_MAX ((1U << DCPI_PID_BITS) - 1)
+
+/* The tag of a (process, generation, event) with a count of zero. */
+static inline __u64 dcpi_tag(__u32 pid, __u32 generation, __u32 event)
+{
+	return (__u64)(pid & DCPI_PID_MAX) << 42 | (__u64)(generation & DCPI_GENERATION_MAX) << 32 |
+	       (__u64)(event & 0xff) << 24;
+}
+
+static inline __u32 dcpi_tag_pid(__u64 tag)
+{
+	return (__u32)(tag >> 42);
+}
+
+static inline __u32 dcpi_tag_generation(__u64 tag)
+{
+	return (__u32)(tag >> 32) & DCPI_GENERATION_MAX;
+}
+
+static inline __u32 dcpi_tag_event(__u64 tag)
+{
+	return (__u32)(tag >> 24) & 0xff;
+}
+
+static inline __u32 dcpi_tag_count(__u64 tag)
+{
+	return (__u32)tag & DCPI_COUNT_MAX;
+}
+
+/*
+ * Why a sample was not stored. The order is ABI; names for people are in
+ * dcpi_loss_name(). For every CPU, at rest:
+ *     interrupts = in table + in buffers + delivered + sum of losses
+ */
+enum dcpi_loss {
+	DCPI_LOSS_BUFFERS_FULL, /* both overflow buffers waited for the reader */
+	DCPI_LOSS_NESTED,	/* interrupted another sample on the same CPU */
+	DCPI_LOSS_READER_GONE,	/* reader closed, died or faulted before taking it */
+	DCPI_LOSS_NR,
+};
+
+static inline const char *dcpi_loss_name(enum dcpi_loss loss)
+{
+	switch (loss) {
+	case DCPI_LOSS_BUFFERS_FULL:
+		return "buffers_full";
+	case DCPI_LOSS_NESTED:
+		return "nested";
+	case DCPI_LOSS_READER_GONE:
+		return "reader_gone";
+	case DCPI_LOSS_NR:
+		break;
+	}
+	return "invalid";
+}
+
+/**
+ * struct dcpi_version - DCPI_IOC_VERSION
+ * @major: DCPI_UAPI_MAJOR of the module
+ * @minor: DCPI_UAPI_MINOR of the module
+ * @cpus:  number of possible CPU numbers; DCPI_IOC_DRAIN and DCPI_IOC_STATS
+ *         take 0 .. @cpus - 1
+ * @reserved: zero
+ */
+struct dcpi_version {
+	__u32 major;
+	__u32 minor;
+	__u32 cpus;
+	__u32 reserved;
+};
+
+/**
+ * struct dcpi_event - one event to sample
+ * @type:       perf_event_attr.type
+ * @reserved:   zero
+ * @config:     perf_event_attr.config
+ * @period_min: shortest sampling period, in the event's own unit (events, or
+ *              nanoseconds for the cpu-clock)
+ * @period_max: longest sampling period; each period is drawn anew, uniformly
+ *              from [@period_min, @period_max]
+ */
+struct dcpi_event {
+	__u32 type;
+	__u32 reserved;
+	__u64 config;
+	__u64 period_min;
+	__u64 period_max;
+};
+
+#define DCPI_EVENTS_MAX 4
+/* Shorter periods could keep a CPU in the handler for ever. */
+#define DCPI_PERIOD_MIN 1000
+#define DCPI_PERIOD_MAX (1ULL << 40)
+
+/* Geometry: entries in a CPU's table and in each of its two buffers. */
+#define DCPI_TABLE_ENTRIES_DEFAULT 16384
+#define DCPI_BUFFER_ENTRIES_DEFAULT 8192
+#define DCPI_ENTRIES_MIN 64
+#define DCPI_ENTRIES_MAX (1U << 20)
+
+/**
+ * struct dcpi_config - DCPI_IOC_START
+ * @events:         number of elements used in @event, 1 .. DCPI_EVENTS_MAX; an
+ *                  event's number in dcpi_sample is its index
+ * @table_entries:  power of two in [DCPI_ENTRIES_MIN, DCPI_ENTRIES_MAX], or 0
+ *                  for the default
+ * @buffer_entries: likewise, for each of a CPU's two overflow buffers
+ * @seed:           seed of the period generator; 0: taken from the kernel
+ * @event:          the events
+ *
+ * Errors: -EPERM without CAP_PERFMON (or CAP_SYS_ADMIN), -EBUSY sampling
+ * already, -EINVAL a value out of its range, -ENOENT or -EOPNOTSUPP the
+ * machine has no such event, -ENOMEM.
+ */
+struct dcpi_config {
+	__u32 events;
+	__u32 table_entries;
+	__u32 buffer_entries;
+	__u32 seed;
+	struct dcpi_event event[DCPI_EVENTS_MAX];
+};
+
+/* DCPI_IOC_DRAIN: also take what is in the table and the unfinished buffer. */
+#define DCPI_DRAIN_ALL 1U
+
+/**
+ * struct dcpi_drain - DCPI_IOC_DRAIN
+ * @cpu:      whose samples
+ * @flags:    0: only a full overflow buffer, if there is one (never waits, no
+ *            interprocessor interrupt). DCPI_DRAIN_ALL: everything that the
+ *            CPU has collected so far; samples taken meanwhile go to the
+ *            overflow buffer and stay.
+ * @samples:  user address of an array of struct dcpi_sample
+ * @capacity: its length in elements. A call delivers at most as many; with
+ *            DCPI_DRAIN_ALL it must hold the table and both buffers (-EINVAL)
+ * @count:    out: elements written
+ *
+ * Delivered samples are gone from the module. If the array becomes
+ * inaccessible half way, the samples that were to go there are counted as
+ * DCPI_LOSS_READER_GONE and the call fails with -EFAULT.
+ * Errors: -EINVAL no such CPU, unknown flag, capacity too small for a
+ * buffer; -ENXIO never started.
+ */
+struct dcpi_drain {
+	__u32 cpu;
+	__u32 flags;
+	__u64 samples;
+	__u32 capacity;
+	__u32 count;
+};
+
+/**
+ * struct dcpi_stats - DCPI_IOC_STATS, one CPU's counters since DCPI_IOC_START
+ * @cpu:        in: which CPU
+ * @online:     1 while the CPU is being sampled
+ * @interrupts: overflow interrupts that reached the handler
+ * @hits:       samples whose entry was in the table
+ * @misses:     samples whose entry was not, whether or not one was evicted
+ * @evictions:  entries moved from the table to an overflow buffer by misses
+ *              and by counts that reached DCPI_COUNT_MAX
+ * @direct:     samples written straight to a buffer while the table was
+ *              being drained
+ * @flips:      full buffers handed to the reader
+ * @delivered:  samples (sum of counts) given to the reader
+ * @delivered_entries: entries given to the reader
+ * @pending:    samples in the table and the buffers
+ * @period_sum: sum of all periods drawn, over all events
+ * @losses:     samples lost, by enum dcpi_loss
+ *
+ * The counters of a CPU that is sampling move while they are read; at rest
+ * (after DCPI_IOC_STOP) they satisfy the identity above exactly, and
+ * @interrupts = @hits + @misses + @direct + samples lost in the handler.
+ * Errors: -EINVAL no such CPU, -ENXIO never started.
+ */
+struct dcpi_stats {
+	__u32 cpu;
+	__u32 online;
+	__u64 interrupts;
+	__u64 hits;
+	__u64 misses;
+	__u64 evictions;
+	__u64 direct;
+	__u64 flips;
+	__u64 delivered;
+	__u64 delivered_entries;
+	__u64 pending;
+	__u64 period_sum;
+	__u64 losses[DCPI_LOSS_NR];
+};
+
+/**
+ * struct dcpi_process - DCPI_IOC_PROCESS
+ * @pid:        in: process id, as in dcpi_sample
+ * @generation: out: its present exec generation
+ *
+ * For processes that were running before the reader began to follow exec
+ * calls. Errors: -ESRCH no such process.
+ */
+struct dcpi_process {
+	__u32 pid;
+	__u32 generation;
+};
+
+#define DCPI_IOC_MAGIC 0xdc
+#define DCPI_IOC_VERSION _IOR(DCPI_IOC_MAGIC, 0, struct dcpi_version)
+#define DCPI_IOC_START _IOW(DCPI_IOC_MAGIC, 1, struct dcpi_config)
+/* Stops the counters; samples stay to be drained. Never fails, idempotent. */
+#define DCPI_IOC_STOP _IO(DCPI_IOC_MAGIC, 2)
+#define DCPI_IOC_DRAIN _IOWR(DCPI_IOC_MAGIC, 3, struct dcpi_drain)
+#define DCPI_IOC_STATS _IOWR(DCPI_IOC_MAGIC, 4, struct dcpi_stats)
+#define DCPI_IOC_PROCESS _IOWR(DCPI_IOC_MAGIC, 5, struct dcpi_process)
+
+#endif

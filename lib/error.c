@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/error.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Messages are one line whatever a hostile file name brings in. */
+static void error_flatten(char *message)
+{
+	for (; *message != '\0'; message++) {
+		if ((unsigned char)*message < ' ' || *message == 0x7f)
+			*message = '?';
+	}
+}
+
+int error_set(struct error *err, int errnum, const char *format, ...)
+{
+	va_list args;
+
+	if (err == NULL)
+		return -errnum;
+	err->errnum = errnum;
+	va_start(args, format);
+	vsnprintf(err->message, sizeof(err->message), format, args);
+	va_end(args);
+	error_flatten(err->message);
+	return -errnum;
+}
+
+int error_set_errno(struct error *err, const char *format, ...)
+{
+	int errnum = errno;
+	va_list args;
+	size_t used;
+
+	if (err == NULL)
+		return -errnum;
+	err->errnum = errnum;
+	va_start(args, format);
+	vsnprintf(err->message, sizeof(err->message), format, args);
+	va_end(args);
+	used = strlen(err->message);
+	snprintf(err->message + used, sizeof(err->message) - used, ": %s", strerror(errnum));
+	error_flatten(err->message);
+	return -errnum;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Image events: what happened to a process' address space.
+ *
+ * All producers (perf side-band records, the start-up scan, later the BPF
+ * program and the LD_AUDIT library) emit this one structure; the image map is
+ * its only consumer.
+ */
+#ifndef DCPI_IMAGE_EVENT_H
+#define DCPI_IMAGE_EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define IMAGE_BUILD_ID_BYTES_MAX 20
+
+enum image_event_type {
+	IMAGE_EVENT_FORK,   /* @pid is a new process, a copy of @parent */
+	IMAGE_EVENT_EXEC,   /* @pid's address space is a new, empty one; @path: command name */
+	IMAGE_EVENT_MAP,    /* executable memory appeared */
+	IMAGE_EVENT_EXIT,   /* the whole process @pid ended */
+	IMAGE_EVENT_RENAME, /* @path: new command name of @pid */
+};
+
+/**
+ * struct image_event - one event
+ * @type:           what happened
+ * @pid:            process (thread group) id, in the initial PID namespace
+ * @parent:         FORK: the process copied
+ * @time_ns:        CLOCK_MONOTONIC; of a scan, when it read the process
+ * @start:          MAP: first address
+ * @bytes:          MAP: length
+ * @file_offset:    MAP: offset in the file of @start
+ * @device, @inode: MAP: the file, 0 if only its build-id is known. Encoded as
+ *                  in stat(2).
+ * @build_id:       MAP: NT_GNU_BUILD_ID
+ * @build_id_bytes: its length; 0: not known
+ * @path:           MAP: as the kernel gives it: a path in the process' mount
+ *                  namespace, "[vdso]", "//anon", "... (deleted)"
+ * @scanned:        found by a scan: the mapping may be older than @time_ns
+ *
+ * Pointers are valid only while the event is being handled.
+ */
+struct image_event {
+	enum image_event_type type;
+	uint32_t pid;
+	uint32_t parent;
+	uint64_t time_ns;
+	uint64_t start;
+	uint64_t bytes;
+	uint64_t file_offset;
+	uint64_t device;
+	uint64_t inode;
+	uint8_t build_id[IMAGE_BUILD_ID_BYTES_MAX];
+	size_t build_id_bytes;
+	const char *path;
+	bool scanned;
+};
+
+/** Consumer of events, called in order of time for each producer. */
+typedef void (*image_event_fn)(void *context, const struct image_event *event);
+
+#endif

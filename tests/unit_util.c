@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tests/unit.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "lib/array.h"
+#include "lib/bounded_reader.h"
+#include "lib/error.h"
+#include "lib/u64_map.h"
+
+/* The map against a plain array over a small key space, so that runs of
+ * colliding keys grow and are torn by removals. */
+static void map_follows_model(void **state)
+{
+	enum {
+		KEYS = 512,
+		STEPS = 300000
+	};
+	static uint64_t value[KEYS];
+	static bool present[KEYS];
+	struct u64_map map = {0};
+	uint64_t seed = 1, key, got;
+	size_t count = 0, cursor, seen;
+	int step;
+
+	(void)state;
+	for (step = 0; step < STEPS; step++) {
+		uint64_t r = unit_random(&seed);
+		uint64_t *slot;
+
+		key = (r >> 8) % KEYS;
+		switch (r % 3) {
+		case 0:
+			slot = u64_map_insert(&map, key * 0x100000001ULL);
+			assert_non_null(slot);
+			assert_int_equal(*slot, present[key] ? value[key] : 0);
+			*slot = value[key] = r;
+			count += !present[key];
+			present[key] = true;
+			break;
+		case 1:
+			slot = u64_map_find(&map, key * 0x100000001ULL);
+			assert_int_equal(slot != NULL, present[key]);
+			if (slot != NULL)
+				assert_int_equal(*slot, value[key]);
+			break;
+		default:
+			assert_int_equal(u64_map_remove(&map, key * 0x100000001ULL), present[key]);
+			count -= present[key];
+			present[key] = false;
+		}
+		assert_int_equal(u64_map_count(&map), count);
+	}
+	for (cursor = 0, seen = 0; u64_map_next(&map, &cursor, &key, &got); seen++) {
+		assert_true(key % 0x100000001ULL == 0 && key / 0x100000001ULL < KEYS);
+		assert_true(present[key / 0x100000001ULL]);
+		assert_int_equal(got, value[key / 0x100000001ULL]);
+	}
+	assert_int_equal(seen, count);
+	u64_map_deinit(&map);
+	assert_int_equal(u64_map_count(&map), 0);
+}
+
+static void varint_round_trip(void **state)
+{
+	uint8_t bytes[VARINT_BYTES_MAX];
+	struct bounded_reader reader;
+	uint64_t seed = 2;
+	int i;
+
+	(void)state;
+	for (i = 0; i < 100000; i++) {
+		uint64_t value = unit_random(&seed) >> (unit_random(&seed) % 64);
+		size_t n = varint_write(bytes, value);
+
+		bounded_reader_init(&reader, bytes, n);
+		assert_int_equal(bounded_reader_varint(&reader), value);
+		assert_false(bounded_reader_failed(&reader));
+		assert_int_equal(bounded_reader_left(&reader), 0);
+		bounded_reader_init(&reader, bytes, n - 1);
+		assert_int_equal(bounded_reader_varint(&reader), 0);
+		assert_true(bounded_reader_failed(&reader));
+	}
+}
+
+static void varint_refuses(void **state)
+{
+	static const struct {
+		size_t bytes;
+		uint8_t data[11];
+	} bad[] = {
+		{2, {0x80, 0x00}},
+		{10, {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02}},
+		{11, {0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01}},
+	};
+	struct bounded_reader reader;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		bounded_reader_init(&reader, bad[i].data, bad[i].bytes);
+		bounded_reader_varint(&reader);
+		assert_true(bounded_reader_failed(&reader));
+	}
+}
+
+static void reader_stays_inside(void **state)
+{
+	static const uint8_t data[] = {1, 2, 3, 4, 5, 6, 7};
+	struct bounded_reader reader;
+
+	(void)state;
+	bounded_reader_init(&reader, data, sizeof(data));
+	assert_int_equal(bounded_reader_u32(&reader), 0x04030201);
+	assert_int_equal(bounded_reader_u32(&reader), 0);
+	assert_true(bounded_reader_failed(&reader));
+	assert_int_equal(bounded_reader_u8(&reader), 0);
+	bounded_reader_init(&reader, data, sizeof(data));
+	assert_null(bounded_reader_bytes(&reader, SIZE_MAX));
+}
+
+static void array_grows(void **state)
+{
+	uint32_t *array = NULL;
+	size_t capacity = 0, i;
+
+	(void)state;
+	for (i = 0; i < 1000; i++) {
+		assert_int_equal(array_reserve(&array, &capacity, i + 1, sizeof(*array)), 0);
+		array[i] = (uint32_t)i;
+	}
+	for (i = 0; i < 1000; i++)
+		assert_int_equal(array[i], i);
+	assert_int_equal(array_reserve(&array, &capacity, SIZE_MAX / 2, sizeof(*array)), -ENOMEM);
+	free(array);
+}
+
+static void error_is_one_line(void **state)
+{
+	struct error err;
+	char long_text[2000];
+
+	(void)state;
+	assert_int_equal(error_set(&err, EINVAL, "bad \"%s\"", "a\nb"), -EINVAL);
+	assert_string_equal(err.message, "bad \"a?b\"");
+	errno = ENOENT;
+	assert_int_equal(error_set_errno(&err, "cannot open %s", "/x"), -ENOENT);
+	assert_string_equal(err.message, "cannot open /x: No such file or directory");
+	memset(long_text, 'x', sizeof(long_text) - 1);
+	long_text[sizeof(long_text) - 1] = '\0';
+	assert_int_equal(error_set(&err, EIO, "%s", long_text), -EIO);
+	assert_int_equal(strlen(err.message), sizeof(err.message) - 1);
+	assert_int_equal(error_set(NULL, EIO, "nobody"), -EIO);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(map_follows_model), cmocka_unit_test(varint_round_trip),
+		cmocka_unit_test(varint_refuses),    cmocka_unit_test(reader_stays_inside),
+		cmocka_unit_test(array_grows),	     cmocka_unit_test(error_is_one_line),
+	};
+
+	return cmocka_run_group_tests_name("util", tests, NULL, NULL);
+}
