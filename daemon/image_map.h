@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Which image is where: (process, generation, PC) -> (image, offset).
+ *
+ * Fed with image events in order of time. A process has a sequence of address
+ * spaces, told apart by a generation; a fork shares its parent's mappings
+ * until either changes them. Old address spaces and exited processes are kept
+ * until image_map_expire(), because samples arrive later than the events that
+ * end them.
+ *
+ * Generations are either the kernel's exec count, as dcpi.ko reports it, or
+ * the map's own (image_map_generation()); the map's own also change when a
+ * mapping replaces another one, so that even reused addresses stay apart.
+ */
+#ifndef DCPI_IMAGE_MAP_H
+#define DCPI_IMAGE_MAP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+struct image_event;
+struct image_map;
+struct image_table;
+
+/** enum image_unknown - why a sample has no image. */
+enum image_unknown {
+	IMAGE_UNKNOWN_PROCESS,	 /* no event told of the process or generation */
+	IMAGE_UNKNOWN_ADDRESS,	 /* the process has nothing mapped there */
+	IMAGE_UNKNOWN_ANONYMOUS, /* memory of no file: JIT code, trampolines */
+	IMAGE_UNKNOWN_KERNEL,	 /* a kernel address in no known text */
+	IMAGE_UNKNOWN_NR,
+};
+
+/** image_unknown_name() - "process", "address", "anonymous", "kernel". */
+const char *image_unknown_name(enum image_unknown reason);
+
+/**
+ * image_map_create() - an empty map
+ * @table:           where images are registered; must outlive the map
+ * @own_generations: see above
+ */
+int image_map_create(struct image_map **ret, struct image_table *table, bool own_generations,
+		     struct error *err);
+void image_map_destroy(struct image_map *map);
+
+/** image_map_event() - take note of an event. */
+void image_map_event(struct image_map *map, const struct image_event *event);
+
+/**
+ * image_map_set_generation() - the kernel's generation of a scanned process
+ *
+ * From then on exec and fork are followed by the map.
+ */
+void image_map_set_generation(struct image_map *map, uint32_t pid, uint32_t generation);
+
+/**
+ * image_map_generation() - own generations: the address space at a time
+ *
+ * Return: the generation, 0 for a process not known.
+ */
+uint32_t image_map_generation(const struct image_map *map, uint32_t pid, uint64_t time_ns);
+
+/**
+ * struct image_place - where a sample belongs
+ * @image:   number in the image table; IMAGE_UNKNOWN if no image matched
+ * @offset:  in the image's file; 0 if unknown
+ * @unknown: the reason, if unknown
+ */
+struct image_place {
+	uint32_t image;
+	uint64_t offset;
+	enum image_unknown unknown;
+};
+
+/** image_map_lookup() - where a PC is. O(log mappings). */
+struct image_place image_map_lookup(struct image_map *map, uint32_t pid, uint32_t generation,
+				    uint64_t pc);
+
+/**
+ * image_map_add_kernel() - register kernel text
+ * @start, @bytes: addresses
+ *
+ * A range that overlaps older ones replaces them.
+ */
+int image_map_add_kernel(struct image_map *map, uint32_t image, uint64_t start, uint64_t bytes);
+
+/** image_map_command() - name of a process, "" if not known; valid until the next event. */
+const char *image_map_command(const struct image_map *map, uint32_t pid);
+
+/** image_map_expire() - forget what ended before @time_ns. */
+void image_map_expire(struct image_map *map, uint64_t time_ns);
+
+/** image_map_processes() - processes known, and the bytes the map uses. */
+size_t image_map_processes(const struct image_map *map, size_t *bytes);
+
+#endif

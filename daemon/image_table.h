@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The images the daemon has met, each with a small number that stays valid for
+ * the daemon's life. An image's identity is its build-id; without one, a
+ * digest of the file; a path only where the file cannot be read.
+ */
+#ifndef DCPI_IMAGE_TABLE_H
+#define DCPI_IMAGE_TABLE_H
+
+#include "db/profile.h"
+
+struct error;
+struct image_event;
+struct image_table;
+
+/* Number of the image for samples that match nothing: always there. */
+#define IMAGE_UNKNOWN 0
+
+int image_table_create(struct image_table **ret, struct error *err);
+void image_table_destroy(struct image_table *table);
+
+/** image_table_count() - images so far; numbers are 0 .. count - 1. */
+uint32_t image_table_count(const struct image_table *table);
+
+/** image_table_get() - an image; valid until the table is destroyed. */
+const struct profile_image *image_table_get(const struct image_table *table, uint32_t image);
+
+/**
+ * image_table_add() - find an image by kind and identity, or add it
+ * @image: copied
+ *
+ * Return: its number, or -ENOMEM.
+ */
+int image_table_add(struct image_table *table, const struct profile_image *image);
+
+/**
+ * image_table_from_event() - the image behind an IMAGE_EVENT_MAP
+ *
+ * The file is opened (through /proc/PID/root, so that other mount namespaces
+ * work) only if neither the event nor the table's cache by (device, inode)
+ * knows its build-id.
+ *
+ * Return: its number; -ENOENT if the mapping is no image (anonymous memory,
+ * a device); -ENOMEM.
+ */
+int image_table_from_event(struct image_table *table, const struct image_event *event);
+
+#endif

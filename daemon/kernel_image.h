@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The kernel's images: its own text, its modules, the vDSO; and their symbols,
+ * which exist only on the running system and are therefore kept with the
+ * profile.
+ */
+#ifndef DCPI_KERNEL_IMAGE_H
+#define DCPI_KERNEL_IMAGE_H
+
+#include <stdbool.h>
+
+#include "db/profile.h"
+
+struct error;
+struct image_map;
+struct image_table;
+struct kernel_images;
+
+/**
+ * kernel_images_create() - find the kernel's images and register them
+ *
+ * Without permission to see kernel addresses (kptr_restrict) there are none,
+ * and kernel samples will be unknown; @err then says so, though the call
+ * succeeds.
+ */
+int kernel_images_create(struct kernel_images **ret, struct image_table *table,
+			 struct image_map *map, struct error *err);
+void kernel_images_destroy(struct kernel_images *kernel);
+
+/**
+ * kernel_images_refresh() - look for modules loaded or unloaded since
+ *
+ * Cheap when nothing changed (compares /proc/modules).
+ */
+int kernel_images_refresh(struct kernel_images *kernel, struct error *err);
+
+/**
+ * kernel_images_symbols() - symbols of a kernel image, by number in the table
+ * @symbols: out: malloc'd array, sorted by offset; freed with its @names
+ * @names:   out: malloc'd memory that the symbols' names point into
+ *
+ * Read from /proc/kallsyms when asked for: nothing of it stays in memory.
+ *
+ * Return: 0; -ENOENT the image is not the kernel's.
+ */
+int kernel_images_symbols(struct kernel_images *kernel, uint32_t image,
+			  struct profile_symbol **symbols, size_t *count, char **names,
+			  struct error *err);
+
+#endif

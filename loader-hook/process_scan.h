@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Image events for the processes that run already, from /proc. */
+#ifndef DCPI_PROCESS_SCAN_H
+#define DCPI_PROCESS_SCAN_H
+
+#include "loader-hook/image_event.h"
+
+struct error;
+
+/**
+ * process_scan() - report one process as it is now
+ *
+ * Emits FORK (parent 0), RENAME and one MAP for each executable mapping, all
+ * with @scanned set.
+ *
+ * Return: 0; -ESRCH it is gone; -EACCES.
+ */
+int process_scan(uint32_t pid, image_event_fn handle, void *context, struct error *err);
+
+/**
+ * process_scan_all() - report every process
+ *
+ * Processes that vanish meanwhile or may not be read are passed over.
+ *
+ * Return: number of processes reported, or a negative errno if /proc cannot
+ * be read at all.
+ */
+int process_scan_all(image_event_fn handle, void *context, struct error *err);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Image events from perf's side-band records: mmap2 (with build-id where the
+ * kernel has it), comm, fork and exit, for the whole machine or for one
+ * process tree, without any samples.
+ */
+#ifndef DCPI_SIDE_BAND_H
+#define DCPI_SIDE_BAND_H
+
+#include "loader-hook/image_event.h"
+
+struct error;
+struct side_band;
+
+/**
+ * side_band_open() - begin to record
+ * @ret:        out; freed by side_band_close()
+ * @target_pid: 0: the whole machine (CAP_PERFMON or perf_event_paranoid <= 0);
+ *              else this process and its future descendants, from its next
+ *              exec on
+ */
+int side_band_open(struct side_band **ret, uint32_t target_pid, struct error *err);
+
+/** side_band_close() - NULL is fine. */
+void side_band_close(struct side_band *band);
+
+/** side_band_poll_fd() - an epoll descriptor, readable when much is waiting. */
+int side_band_poll_fd(struct side_band *band);
+
+/**
+ * side_band_drain() - deliver what has been recorded
+ *
+ * Events of all CPUs are merged in order of time.
+ *
+ * Return: the time (CLOCK_MONOTONIC, ns) up to which the delivered events are
+ * complete: whatever happened before has been delivered.
+ */
+uint64_t side_band_drain(struct side_band *band, image_event_fn handle, void *context);
+
+/** side_band_lost() - records the kernel dropped because a ring was full. */
+uint64_t side_band_lost(const struct side_band *band);
+
+#endif
