@@ -2,3 +2,12 @@
 UNIT_TESTS += unit_util
 unit_util-src := tests/unit_util.c
 unit_util-archives := util
+
+UNIT_TESTS += unit_sample_store
+unit_sample_store-src := tests/unit_sample_store.c tests/store_model.c
+unit_sample_store-archives := core
+
+UNIT_TESTS += unit_period
+unit_period-src := tests/unit_period.c
+unit_period-archives := core
+unit_period-ldlibs := -lm

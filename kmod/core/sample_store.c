@@ -58,7 +58,7 @@ static bool buffer_flip(struct sample_store *store, unsigned int *wake)
 {
 	u32 active = store->cursor >> 31;
 
-	if (core_load_acquire(&store->ready[active ^ 1]) != 0)
+	if (store->retiring || core_load_acquire(&store->ready[active ^ 1]) != 0)
 		return false;
 	core_store_release(&store->ready[active], store->buffer_entries);
 	store->cursor = (active ^ 1) << 31;
@@ -214,23 +214,27 @@ void sample_store_release(struct sample_store *store, int buffer)
 int sample_store_retire(struct sample_store *store)
 {
 	u32 cursor, active, fill;
+	int result = 0;
 
+	/* A writer that interrupts may append, but not flip, until we are done. */
+	store->retiring = 1;
+	core_barrier();
 	do {
 		cursor = *(volatile u32 *)&store->cursor;
 		active = cursor >> 31;
 		fill = cursor & ~CURSOR_ACTIVE;
 		if (fill == 0)
-			return 0;
-		if (core_load_acquire(&store->ready[active ^ 1]) != 0)
-			return -EAGAIN;
-		/*
-		 * Mark first: a writer that interrupts from here on cannot
-		 * flip back into this buffer. If it does move the cursor, the
-		 * exchange fails and the mark is made anew.
-		 */
-		core_store_release(&store->ready[active], fill);
+			goto out;
+		if (core_load_acquire(&store->ready[active ^ 1]) != 0) {
+			result = -EAGAIN;
+			goto out;
+		}
 	} while (core_cmpxchg_local(&store->cursor, cursor, (active ^ 1) << 31) != cursor);
-	return 0;
+	core_store_release(&store->ready[active], fill);
+out:
+	core_barrier();
+	store->retiring = 0;
+	return result;
 }
 
 void sample_store_flush_begin(struct sample_store *store)

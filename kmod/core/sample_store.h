@@ -62,7 +62,8 @@ struct sample_store {
 	u32 victim;  /* low two bits: way to evict next */
 	u8 busy;     /* the writer is at work */
 	u8 flushing; /* the table belongs to the reader */
-	u8 reserved[6];
+	u8 retiring; /* the owner is handing a buffer over */
+	u8 reserved[5];
 	u64 hits;
 	u64 misses;
 	u64 evictions;

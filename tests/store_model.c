@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tests/store_model.h"
+
+#define CHECK(model, condition)                                                                    \
+	do {                                                                                       \
+		if (!(condition) && (model)->failure == NULL)                                      \
+			(model)->failure = #condition;                                             \
+	} while (0)
+
+/* splitmix64 */
+static u64 model_random(struct store_model *model)
+{
+	u64 z = (model->seed += 0x9e3779b97f4a7c15ULL);
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	return z ^ z >> 31;
+}
+
+/* Keys share PCs and differ in one field of the tag, so that all of it counts.
+ * Key 0 is the one that looks like an empty entry. */
+static u64 key_pc(u32 key)
+{
+	return key < 8 ? 0 : 0xffffffff81000000ULL + (key / 8) * 4;
+}
+
+static u64 key_tag(u32 key)
+{
+	u32 field = key % 8;
+
+	if (key == 0)
+		return 0;
+	return dcpi_tag(field & 1 ? DCPI_PID_MAX : key / 64, field & 2 ? DCPI_GENERATION_MAX : 0,
+			field & 4 ? 255 : 1);
+}
+
+static u32 key_of(const struct dcpi_sample *entry)
+{
+	u64 tag = entry->tag & ~(u64)DCPI_COUNT_MAX;
+	u64 first = entry->pc == 0 ? 0 : (entry->pc - 0xffffffff81000000ULL) / 4 * 8;
+	u32 key;
+
+	for (key = (u32)first; first < STORE_MODEL_KEYS && key < first + 8; key++) {
+		if (key_pc(key) == entry->pc && key_tag(key) == tag)
+			return key;
+	}
+	return STORE_MODEL_KEYS;
+}
+
+static void take_out(struct store_model *model, struct sample_chunk chunk, bool table)
+{
+	u32 i;
+
+	for (i = 0; i < chunk.count; i++) {
+		u32 count = dcpi_tag_count(chunk.entries[i].tag);
+		u32 key = key_of(&chunk.entries[i]);
+
+		if (count == 0 && table)
+			continue;
+		CHECK(model, count != 0);
+		CHECK(model, key < STORE_MODEL_KEYS);
+		if (model->failure != NULL)
+			return;
+		CHECK(model, model->expected[key] >= count);
+		model->expected[key] -= count;
+		model->delivered += count;
+	}
+}
+
+static void do_count(struct store_model *model, u32 keys)
+{
+	struct sample_store *store = &model->store;
+	u64 hits = store->hits, misses = store->misses, direct = store->direct;
+	u64 flips = store->flips, lost = store->lost[DCPI_LOSS_BUFFERS_FULL];
+	bool flushing = store->flushing;
+	u32 key = (u32)(model_random(model) % keys);
+	unsigned int result = sample_store_count(store, key_pc(key), key_tag(key));
+
+	model->taken++;
+	if ((result & ~(unsigned int)SAMPLE_WAKE) == SAMPLE_LOST) {
+		model->lost++;
+		CHECK(model, store->lost[DCPI_LOSS_BUFFERS_FULL] == lost + 1);
+	} else {
+		model->expected[key]++;
+	}
+	CHECK(model, !!(result & SAMPLE_WAKE) == (store->flips > flips));
+	CHECK(model, store->flips <= flips + 2);
+	switch (result & ~(unsigned int)SAMPLE_WAKE) {
+	case SAMPLE_HIT:
+		CHECK(model, !flushing && store->hits == hits + 1);
+		break;
+	case SAMPLE_MISS:
+		CHECK(model, !flushing && store->misses == misses + 1);
+		break;
+	case SAMPLE_DIRECT:
+		CHECK(model, flushing && store->direct == direct + 1);
+		break;
+	default:
+		CHECK(model, store->ready[0] != 0 || store->ready[1] != 0);
+	}
+	CHECK(model, store->hits + store->misses + store->direct + model->lost ==
+			     hits + misses + direct + lost + 1);
+}
+
+static bool read_full(struct store_model *model)
+{
+	struct sample_chunk chunk;
+	int buffer = sample_store_full(&model->store, &chunk);
+
+	if (buffer < 0)
+		return false;
+	CHECK(model, chunk.count != 0 && chunk.count <= model->store.buffer_entries);
+	take_out(model, chunk, false);
+	sample_store_release(&model->store, buffer);
+	return true;
+}
+
+static void do_retire(struct store_model *model)
+{
+	bool waiting = model->store.ready[0] != 0 || model->store.ready[1] != 0;
+	int result = sample_store_retire(&model->store);
+	struct sample_chunk chunk;
+
+	CHECK(model, result == 0 || (result == -EAGAIN && waiting));
+	if (result == 0 && (model->store.cursor & 0x7fffffff) != 0)
+		CHECK(model, waiting);
+	if (result == -EAGAIN)
+		CHECK(model, sample_store_full(&model->store, &chunk) >= 0);
+}
+
+/* Reads part of the table in pieces while samples go on arriving. */
+static void do_flush(struct store_model *model, u32 keys)
+{
+	struct sample_chunk table = sample_store_table(&model->store), piece;
+	u32 first = 0;
+
+	sample_store_flush_begin(&model->store);
+	while (first < table.count) {
+		piece.entries = table.entries + first;
+		piece.count = 1 + (u32)(model_random(model) % 97);
+		if (piece.count > table.count - first)
+			piece.count = table.count - first;
+		if (model_random(model) % 4 != 0) {
+			take_out(model, piece, true);
+			sample_store_table_clear(&model->store, first, piece.count);
+		}
+		first += piece.count;
+		do_count(model, keys);
+	}
+	sample_store_flush_end(&model->store);
+}
+
+/* No key may stand twice in the table. */
+static void check_table(struct store_model *model)
+{
+	static u8 seen[STORE_MODEL_KEYS];
+	struct sample_chunk table = sample_store_table(&model->store);
+	u32 i, key;
+
+	memset(seen, 0, sizeof(seen));
+	for (i = 0; i < table.count; i++) {
+		if (dcpi_tag_count(table.entries[i].tag) == 0)
+			continue;
+		key = key_of(&table.entries[i]);
+		CHECK(model, key < STORE_MODEL_KEYS);
+		if (key >= STORE_MODEL_KEYS)
+			return;
+		CHECK(model, !seen[key]);
+		seen[key] = 1;
+	}
+}
+
+static void check_balance(struct store_model *model)
+{
+	CHECK(model,
+	      model->taken == model->delivered + model->lost + sample_store_pending(&model->store));
+	check_table(model);
+}
+
+static void drain_all(struct store_model *model)
+{
+	struct sample_chunk table;
+	u32 key;
+
+	sample_store_flush_begin(&model->store);
+	while (read_full(model) || sample_store_retire(&model->store) != 0 || read_full(model))
+		;
+	table = sample_store_table(&model->store);
+	take_out(model, table, true);
+	sample_store_table_clear(&model->store, 0, table.count);
+	sample_store_flush_end(&model->store);
+	CHECK(model, sample_store_pending(&model->store) == 0);
+	for (key = 0; key < STORE_MODEL_KEYS; key++)
+		CHECK(model, model->expected[key] == 0);
+	CHECK(model, model->taken == model->delivered + model->lost);
+}
+
+static void start_round(struct store_model *model, u32 *keys)
+{
+	u32 table = 64U << model_random(model) % 5;
+	u32 buffer = 64U << model_random(model) % 4;
+
+	memset(model->memory, 0, sizeof(model->memory));
+	memset(model->expected, 0, sizeof(model->expected));
+	model->taken = 0;
+	model->lost = 0;
+	model->delivered = 0;
+	*keys = 1 + (u32)(model_random(model) % STORE_MODEL_KEYS);
+	CHECK(model, sample_store_init(&model->store, model->memory, table, buffer) == 0);
+}
+
+bool store_model_run(struct store_model *model, u64 operations)
+{
+	u32 keys, read_odds;
+	u64 i;
+
+	start_round(model, &keys);
+	/* Slow readers lose samples, fast ones none. */
+	read_odds = 1U << model_random(model) % 12;
+	for (i = 0; i < operations && model->failure == NULL; i++) {
+		u64 r = model_random(model) % 8192;
+
+		if (r == 0)
+			do_flush(model, keys);
+		else if (r < 8)
+			do_retire(model);
+		else if (r < 12)
+			check_balance(model);
+		else if (r % read_odds == 0)
+			read_full(model);
+		else
+			do_count(model, keys);
+	}
+	if (model->failure == NULL) {
+		check_balance(model);
+		drain_all(model);
+	}
+	return model->failure == NULL;
+}

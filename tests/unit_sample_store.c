@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tests/unit.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/time.h>
+
+#include "kmod/core/sample_store.h"
+#include "tests/store_model.h"
+
+static void follows_model(void **state)
+{
+	static struct store_model model;
+	int round;
+
+	(void)state;
+	model.seed = 1;
+	for (round = 0; round < 100; round++) {
+		if (!store_model_run(&model, 100000))
+			fail_msg("round %d: not true: %s", round, model.failure);
+	}
+}
+
+static void refuses_bad_geometry(void **state)
+{
+	static struct store_model model;
+	static const uint32_t bad[] = {0, 1, 32, 63, 65, 96, DCPI_ENTRIES_MAX * 2, 0x80000000};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(sample_store_bytes(bad[i], 64), 0);
+		assert_int_equal(sample_store_bytes(64, bad[i]), 0);
+		assert_int_equal(sample_store_init(&model.store, model.memory, bad[i], 64),
+				 -EINVAL);
+	}
+	assert_int_equal(sample_store_bytes(16384, 8192), 512 * 1024);
+	assert_int_equal(sample_store_init(&model.store, &model.memory[1], 64, 64), -EINVAL);
+}
+
+/* One key more than 2^24 times: the full count leaves, none is wrapped. */
+static void saturated_counts_leave(void **state)
+{
+	static struct store_model model;
+	const uint64_t tag = dcpi_tag(42, 1, 0);
+	struct sample_chunk chunk;
+	uint64_t i;
+
+	(void)state;
+	memset(model.memory, 0, sizeof(model.memory));
+	assert_int_equal(sample_store_init(&model.store, model.memory, 64, 64), 0);
+	for (i = 0; i < (uint64_t)DCPI_COUNT_MAX + 10; i++)
+		sample_store_count(&model.store, 0x1000, tag);
+	assert_int_equal(model.store.evictions, 1);
+	assert_int_equal(sample_store_pending(&model.store), (uint64_t)DCPI_COUNT_MAX + 10);
+	assert_int_equal(sample_store_retire(&model.store), 0);
+	assert_int_equal(sample_store_full(&model.store, &chunk), 0);
+	assert_int_equal(chunk.count, 1);
+	assert_int_equal(dcpi_tag_count(chunk.entries[0].tag), DCPI_COUNT_MAX);
+	assert_int_equal(dcpi_tag_pid(chunk.entries[0].tag), 42);
+	assert_int_equal(dcpi_tag_generation(chunk.entries[0].tag), 1);
+}
+
+static struct store_model interrupted;
+static volatile uint64_t interrupts;
+static uint64_t interrupt_seed;
+
+static void interrupt(int signal_number)
+{
+	int i;
+
+	(void)signal_number;
+	/* A burst fills buffers, so that it flips under the owner's feet. */
+	for (i = 0; i < 40; i++) {
+		interrupts++;
+		sample_store_count(&interrupted.store, unit_random(&interrupt_seed) % 4096, 0);
+	}
+}
+
+static uint64_t deliver(struct sample_chunk chunk)
+{
+	uint64_t sum = 0;
+	uint32_t i;
+
+	for (i = 0; i < chunk.count; i++)
+		sum += dcpi_tag_count(chunk.entries[i].tag);
+	return sum;
+}
+
+static uint64_t read_full(void)
+{
+	struct sample_chunk chunk;
+	uint64_t sum;
+	int buffer = sample_store_full(&interrupted.store, &chunk);
+
+	if (buffer < 0)
+		return 0;
+	sum = deliver(chunk);
+	sample_store_release(&interrupted.store, buffer);
+	return sum;
+}
+
+static uint64_t flush_table(void)
+{
+	struct sample_chunk table = sample_store_table(&interrupted.store);
+	uint64_t sum;
+
+	sample_store_flush_begin(&interrupted.store);
+	sample_store_retire(&interrupted.store);
+	sum = deliver(table);
+	sample_store_table_clear(&interrupted.store, 0, table.count);
+	sample_store_flush_end(&interrupted.store);
+	return sum;
+}
+
+/*
+ * A timer signal counts samples wherever it strikes: inside the writer, where
+ * it must be refused by name, inside retire and inside a flush, where it must
+ * not disturb. Nothing may be lost without a name.
+ */
+static void interrupted_anywhere(void **state)
+{
+	const struct itimerval every_20_us = {{0, 20}, {0, 20}}, never = {{0, 0}, {0, 0}};
+	struct sample_store *store = &interrupted.store;
+	uint64_t counted = 0, delivered = 0, seed = 3;
+	struct sigaction action = {.sa_handler = interrupt};
+
+	(void)state;
+	assert_int_equal(sample_store_init(store, interrupted.memory, 256, 64), 0);
+	assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
+	assert_int_equal(setitimer(ITIMER_REAL, &every_20_us, NULL), 0);
+	while (counted < 3000000) {
+		uint64_t r = unit_random(&seed);
+
+		counted++;
+		sample_store_count(store, r % 4096, dcpi_tag(1, 0, 0));
+		if (r >> 32 & 15)
+			continue;
+		delivered += read_full();
+		if ((r >> 40 & 3) == 0)
+			sample_store_retire(store);
+		if ((r >> 42 & 63) == 0)
+			delivered += flush_table();
+	}
+	assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
+	assert_true(interrupts > 0);
+	assert_int_equal(store->hits + store->misses + store->direct +
+				 store->lost[DCPI_LOSS_BUFFERS_FULL] +
+				 store->lost[DCPI_LOSS_NESTED],
+			 counted + interrupts);
+	assert_int_equal(delivered + sample_store_pending(store) +
+				 store->lost[DCPI_LOSS_BUFFERS_FULL] +
+				 store->lost[DCPI_LOSS_NESTED],
+			 counted + interrupts);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(follows_model),
+		cmocka_unit_test(refuses_bad_geometry),
+		cmocka_unit_test(saturated_counts_leave),
+		cmocka_unit_test(interrupted_anywhere),
+	};
+
+	return cmocka_run_group_tests_name("sample_store", tests, NULL, NULL);
+}
