@@ -11,3 +11,7 @@ UNIT_TESTS += unit_period
 unit_period-src := tests/unit_period.c
 unit_period-archives := core
 unit_period-ldlibs := -lm
+
+BENCHES += bench_sample_store
+bench_sample_store-src := tests/bench_sample_store.c
+bench_sample_store-archives := core

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Cost of a sample in the store: hits, misses with eviction, and a flush of
+ * the whole table, in nanoseconds, as one JSON object a line.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "kmod/core/period.h"
+#include "kmod/core/sample_store.h"
+
+enum { ROUNDS = 15, SAMPLES = 1 << 20, HOT_KEYS = 2048 };
+
+static double now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The median: the machine is not ours alone. */
+static void report(const char *name, const char *workload, double *ns, const char *unit)
+{
+	qsort(ns, ROUNDS, sizeof(*ns), compare);
+	printf("{\"name\": \"%s\", \"subject\": \"sample_store\", \"workload\": \"%s\", "
+	       "\"value\": %.2f, \"unit\": \"%s\"}\n",
+	       name, workload, ns[ROUNDS / 2], unit);
+}
+
+static struct sample_store *store;
+static void *memory;
+
+static void start(void)
+{
+	size_t bytes = sample_store_bytes(DCPI_TABLE_ENTRIES_DEFAULT, DCPI_BUFFER_ENTRIES_DEFAULT);
+
+	memset(memory, 0, bytes);
+	if (sample_store_init(store, memory, DCPI_TABLE_ENTRIES_DEFAULT,
+			      DCPI_BUFFER_ENTRIES_DEFAULT) != 0)
+		abort();
+}
+
+static void read_full(void)
+{
+	struct sample_chunk chunk;
+	int buffer = sample_store_full(store, &chunk);
+
+	if (buffer >= 0)
+		sample_store_release(store, buffer);
+}
+
+static double bench_hit(void)
+{
+	uint32_t random = 1;
+	double begin;
+	int i;
+
+	start();
+	for (i = 0; i < HOT_KEYS; i++)
+		sample_store_count(store, 0x400000 + (uint64_t)i * 4, dcpi_tag(1000, 1, 0));
+	begin = now_ns();
+	for (i = 0; i < SAMPLES; i++) {
+		uint64_t key = period_random(&random) % HOT_KEYS;
+
+		sample_store_count(store, 0x400000 + key * 4, dcpi_tag(1000, 1, 0));
+	}
+	return (now_ns() - begin) / SAMPLES;
+}
+
+static double bench_miss(void)
+{
+	double begin;
+	int i;
+
+	start();
+	for (i = 0; i < DCPI_TABLE_ENTRIES_DEFAULT * 2; i++)
+		sample_store_count(store, 0x800000000 + (uint64_t)i * 4, dcpi_tag(1, 1, 0));
+	read_full();
+	begin = now_ns();
+	for (i = 0; i < SAMPLES; i++) {
+		if (sample_store_count(store, 0x400000 + (uint64_t)i * 4, dcpi_tag(1000, 1, 0)) &
+		    SAMPLE_WAKE)
+			read_full();
+	}
+	return (now_ns() - begin) / SAMPLES;
+}
+
+/* Per entry of a full table, copied out and cleared as the module does it. */
+static double bench_flush(void)
+{
+	static struct dcpi_sample copy[DCPI_TABLE_ENTRIES_DEFAULT];
+	struct sample_chunk table;
+	double begin;
+	int i;
+
+	start();
+	for (i = 0; i < DCPI_TABLE_ENTRIES_DEFAULT * 2; i++)
+		sample_store_count(store, 0x400000 + (uint64_t)i * 4, dcpi_tag(1000, 1, 0));
+	begin = now_ns();
+	sample_store_flush_begin(store);
+	table = sample_store_table(store);
+	memcpy(copy, table.entries, table.count * sizeof(*copy));
+	sample_store_table_clear(store, 0, table.count);
+	sample_store_flush_end(store);
+	return (now_ns() - begin) / DCPI_TABLE_ENTRIES_DEFAULT;
+}
+
+int main(void)
+{
+	double hit[ROUNDS], miss[ROUNDS], flush[ROUNDS];
+	int i;
+
+	store = aligned_alloc(64, (sizeof(*store) + 63) / 64 * 64);
+	memory = aligned_alloc(64, sample_store_bytes(DCPI_TABLE_ENTRIES_DEFAULT,
+						      DCPI_BUFFER_ENTRIES_DEFAULT));
+	if (store == NULL || memory == NULL)
+		return 2;
+	for (i = 0; i < ROUNDS; i++) {
+		hit[i] = bench_hit();
+		miss[i] = bench_miss();
+		flush[i] = bench_flush();
+	}
+	report("store_hit", "2048 hot keys at random", hit, "ns");
+	report("store_miss", "every key new, full table", miss, "ns");
+	report("store_flush", "full table of 16384 entries, per entry", flush, "ns");
+	free(store);
+	free(memory);
+	return 0;
+}

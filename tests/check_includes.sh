@@ -1,0 +1,54 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Holds the include rules of CONTRIBUTING.md: which part may include which.
+# Our own headers are included by their path from the top; a folder's private
+# kernel headers by name.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+. tests/tap.sh
+
+# folder, own headers it may include, system headers it must not include
+rules='
+kmod/uapi     ^$                                                 ^(?!linux/(types|ioctl)\.h$)
+kmod/core     ^(\.\./uapi/.*|core_env(_user)?\.h|period\.h|sample_store\.h)$ ^(sqlite3|elfutils|pthread)
+lib           ^lib/                                              ^(sqlite3|elfutils|gelf|libelf|json)
+loader-hook   ^(loader-hook|lib)/                                ^(sqlite3|json)
+daemon        ^(daemon|kmod/uapi|kmod/core|loader-hook|lib|db/profile\.h|db/profile_write\.h) ^(sqlite3|elfutils|gelf|libelf)
+db            ^(db|lib)/                                         ^(elfutils|gelf|libelf|linux/)
+analysis      ^(analysis|lib|db/profile\.h)                      ^(sqlite3|json|linux/)
+tools         ^(tools|analysis|lib|db/profile\.h|db/profile_read\.h) ^(sqlite3|elfutils|gelf|libelf|linux/)
+'
+
+check_folder()
+{
+	local folder=$1 own=$2 banned=$3 files bad
+
+	files=$(git ls-files -co --exclude-standard -- "$folder/*.c" "$folder/*.h")
+	if [ -z "$files" ]; then
+		return
+	fi
+	# shellcheck disable=SC2086
+	bad=$(grep -nHoP '^\s*#\s*include\s*"\K[^"]+' $files | grep -vP ":\d+:$own")
+	# shellcheck disable=SC2086
+	bad="$bad$(grep -nHoP '^\s*#\s*include\s*<\K[^>]+' $files | grep -P ":\d+:${banned#^}")"
+	if [ -z "$bad" ]; then
+		ok "$folder includes only what it may"
+	else
+		not_ok "$folder includes only what it may" "$bad"
+	fi
+}
+
+while read -r folder own banned; do
+	[ -n "$folder" ] && check_folder "$folder" "$(printf '%s' "${own#^}")" "$banned"
+done <<< "$rules"
+
+# Kernel versions are looked at in one place only.
+bad=$(grep -rnE 'LINUX_VERSION_CODE|KERNEL_VERSION\(' kmod --include='*.[ch]' | grep -v '^kmod/compat/')
+is "kernel version checks only in kmod/compat" "$bad" ""
+
+bad=$(grep -rLE 'SPDX-License-Identifier: GPL-2.0-only' --include='*.[ch]' --include='*.sh' \
+	--include='module.mk' kmod lib db daemon loader-hook analysis tools tests packaging docs 2>/dev/null)
+is "every source names its licence" "$bad" ""
+
+tap_done
