@@ -124,6 +124,71 @@ $(PLUGINS:%=$(LIB)/%.so): $(LIB)/%.so: $$(call objects,$$*) $$(call archives,$$*
 
 -include $(ALL_SOURCES:%.c=$(OBJ)/%.d)
 
+# --- programs and targets around them -------------------------------------
+
+.PHONY: deps-%
+deps-%:
+	@packaging/deps.sh $*
+
+.PHONY: demo
+demo: deps-demo ## profile this whole machine for 15 s and show where the cycles went
+	@$(MAKE) --no-print-directory all
+	@packaging/demo.sh
+
+.PHONY: demo-vm
+demo-vm: deps-demo-vm ## the same with the kernel module, in a QEMU machine
+	@$(MAKE) --no-print-directory all
+	@packaging/demo_vm.sh
+
+# Test programs by label, for tests/run.sh.
+UNIT_RUNS = $(foreach t,$(UNIT_TESTS),$(t)=build/tests/$(t) asan/$(t)=build/asan/tests/$(t))
+CLI_RUNS = $(foreach t,$(wildcard tests/cli_*.sh),$(basename $(notdir $(t)))=$(t))
+
+.PHONY: check
+check: deps-check ## everything that must pass, the QEMU machine included
+	@$(MAKE) --no-print-directory all tests man
+	@$(MAKE) --no-print-directory VARIANT=asan all tests
+	@tests/run.sh includes=tests/check_includes.sh $(UNIT_RUNS) $(CLI_RUNS) \
+		qemu_x86_64=tests/qemu/check_x86_64.sh
+
+.PHONY: check-unit
+check-unit: ## unit tests alone, plain and under ASan and UBSan
+	@$(MAKE) --no-print-directory tests
+	@$(MAKE) --no-print-directory VARIANT=asan tests
+	@tests/run.sh $(UNIT_RUNS)
+
+.PHONY: check-cli
+check-cli: all ## tests of the programs alone
+	@tests/run.sh $(CLI_RUNS)
+
+.PHONY: check-tsan
+check-tsan: ## unit tests under ThreadSanitizer
+	@$(MAKE) --no-print-directory VARIANT=tsan tests
+	@tests/run.sh $(foreach t,$(UNIT_TESTS),tsan/$(t)=build/tsan/tests/$(t))
+
+.PHONY: bench
+bench: $(BENCHES:%=$(TEST_BIN)/%) ## timings, also to build/bench.json
+	@for b in $^; do $$b || exit 1; done | tee build/bench.json
+
+.PHONY: lint
+lint: deps-lint ## clang-tidy, cppcheck, shellcheck
+	@$(MAKE) --no-print-directory compile_commands.json
+	clang-tidy --quiet -p . $(filter-out tests/fuzz%,$(ALL_SOURCES))
+	cppcheck --quiet --std=c11 --enable=warning,portability,performance --inline-suppr \
+		--suppress=missingIncludeSystem --error-exitcode=1 -I. $(ALL_SOURCES)
+	shellcheck $(shell git ls-files '*.sh')
+
+.PHONY: format
+format: ## apply .clang-format
+	clang-format -i $(shell git ls-files '*.c' '*.h')
+
+compile_commands.json: $(ALL_SOURCES) Makefile $(wildcard */module.mk)
+	$(call say,GEN,$@)
+	$(Q){ echo '['; sep=; for f in $(ALL_SOURCES); do \
+		printf '%s{"directory": "%s", "file": "%s", "command": "%s"}\n' "$$sep" '$(CURDIR)' \
+			"$$f" "$(CC) $(ALL_CFLAGS) $(subst ",\\\",$(CPPFLAGS)) -c $$f"; sep=,; \
+	done; echo ']'; } > $@
+
 .PHONY: clean
 clean: ## remove what was built (downloads stay)
 	rm -rf build/bin build/obj build/lib build/tests build/asan build/tsan build/kmod build/man

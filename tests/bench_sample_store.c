@@ -12,7 +12,11 @@
 #include "kmod/core/period.h"
 #include "kmod/core/sample_store.h"
 
-enum { ROUNDS = 15, SAMPLES = 1 << 20, HOT_KEYS = 2048 };
+enum {
+	ROUNDS = 15,
+	SAMPLES = 1 << 20,
+	HOT_KEYS = 2048
+};
 
 static double now_ns(void)
 {
@@ -122,8 +126,8 @@ int main(void)
 	int i;
 
 	store = aligned_alloc(64, (sizeof(*store) + 63) / 64 * 64);
-	memory = aligned_alloc(64, sample_store_bytes(DCPI_TABLE_ENTRIES_DEFAULT,
-						      DCPI_BUFFER_ENTRIES_DEFAULT));
+	memory = aligned_alloc(
+		64, sample_store_bytes(DCPI_TABLE_ENTRIES_DEFAULT, DCPI_BUFFER_ENTRIES_DEFAULT));
 	if (store == NULL || memory == NULL)
 		return 2;
 	for (i = 0; i < ROUNDS; i++) {

@@ -2,7 +2,9 @@
 #include "tests/unit.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/time.h>
 
@@ -88,16 +90,16 @@ static uint64_t deliver(struct sample_chunk chunk)
 	return sum;
 }
 
-static uint64_t read_full(void)
+static uint64_t read_full(struct sample_store *store)
 {
 	struct sample_chunk chunk;
 	uint64_t sum;
-	int buffer = sample_store_full(&interrupted.store, &chunk);
+	int buffer = sample_store_full(store, &chunk);
 
 	if (buffer < 0)
 		return 0;
 	sum = deliver(chunk);
-	sample_store_release(&interrupted.store, buffer);
+	sample_store_release(store, buffer);
 	return sum;
 }
 
@@ -137,7 +139,7 @@ static void interrupted_anywhere(void **state)
 		sample_store_count(store, r % 4096, dcpi_tag(1, 0, 0));
 		if (r >> 32 & 15)
 			continue;
-		delivered += read_full();
+		delivered += read_full(store);
 		if ((r >> 40 & 3) == 0)
 			sample_store_retire(store);
 		if ((r >> 42 & 63) == 0)
@@ -155,13 +157,94 @@ static void interrupted_anywhere(void **state)
 			 counted + interrupts);
 }
 
+/* What the reader asks of the CPU that owns the store: the IPI. */
+enum owner_call {
+	OWNER_NONE,
+	OWNER_BEGIN,
+	OWNER_RETIRE,
+	OWNER_END
+};
+
+static struct {
+	struct store_model model;
+	_Atomic enum owner_call call;
+	atomic_bool done;
+	uint64_t counted;
+} shared;
+
+static void *owning_cpu(void *argument)
+{
+	struct sample_store *store = &shared.model.store;
+	uint64_t seed = 4;
+
+	while (shared.counted < 2000000 || !atomic_load(&shared.done)) {
+		switch (atomic_load(&shared.call)) {
+		case OWNER_BEGIN:
+			sample_store_flush_begin(store);
+			break;
+		case OWNER_RETIRE:
+			sample_store_retire(store);
+			break;
+		case OWNER_END:
+			sample_store_flush_end(store);
+			break;
+		case OWNER_NONE:
+			if (shared.counted < 2000000) {
+				shared.counted++;
+				sample_store_count(store, unit_random(&seed) % 2048, 0);
+			}
+			continue;
+		}
+		atomic_store(&shared.call, OWNER_NONE);
+	}
+	return argument;
+}
+
+static void call_owner(enum owner_call call)
+{
+	atomic_store(&shared.call, call);
+	while (atomic_load(&shared.call) != OWNER_NONE)
+		;
+}
+
+/* A reader on another CPU; meant for ThreadSanitizer as much as for the sums. */
+static void reader_on_another_cpu(void **state)
+{
+	struct sample_store *store = &shared.model.store;
+	struct sample_chunk table;
+	uint64_t delivered = 0;
+	pthread_t thread;
+	int round, i;
+
+	(void)state;
+	assert_int_equal(sample_store_init(store, shared.model.memory, 256, 64), 0);
+	assert_int_equal(pthread_create(&thread, NULL, owning_cpu, NULL), 0);
+	for (round = 0; round < 2000; round++) {
+		for (i = 0; i < 20; i++)
+			delivered += read_full(store);
+		call_owner(OWNER_BEGIN);
+		call_owner(OWNER_RETIRE);
+		table = sample_store_table(store);
+		delivered += deliver(table);
+		sample_store_table_clear(store, 0, table.count);
+		call_owner(OWNER_END);
+	}
+	atomic_store(&shared.done, true);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(delivered + sample_store_pending(store) +
+				 store->lost[DCPI_LOSS_BUFFERS_FULL],
+			 shared.counted);
+	assert_int_equal(store->hits + store->misses + store->direct +
+				 store->lost[DCPI_LOSS_BUFFERS_FULL],
+			 shared.counted);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(follows_model),
-		cmocka_unit_test(refuses_bad_geometry),
-		cmocka_unit_test(saturated_counts_leave),
-		cmocka_unit_test(interrupted_anywhere),
+		cmocka_unit_test(follows_model),	  cmocka_unit_test(refuses_bad_geometry),
+		cmocka_unit_test(saturated_counts_leave), cmocka_unit_test(interrupted_anywhere),
+		cmocka_unit_test(reader_on_another_cpu),
 	};
 
 	return cmocka_run_group_tests_name("sample_store", tests, NULL, NULL);

@@ -1,0 +1,73 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Profiles everything that runs on this machine for about 15 seconds, with the
+# daemon's embedded defaults, and prints where the cycles went. What it starts
+# it stops; all its files are in build/demo/.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+bin=build/bin
+demo=build/demo
+db=$demo/dcpi.db
+socket=$demo/dcpid.sock
+daemon=
+
+stop_daemon()
+{
+	[ -n "$daemon" ] || return 0
+	kill -TERM "$daemon" 2> /dev/null
+	wait "$daemon"
+	daemon_status=$?
+	daemon=
+}
+trap stop_daemon EXIT
+trap 'exit 130' INT TERM
+
+refused()
+{
+	sed 's/^/  /' "$demo/dcpid.log" >&2
+	cat >&2 <<-'EOF'
+
+	This machine does not let dcpid take samples: it needs CAP_PERFMON (root) and the
+	perf_event_open system call, which many container sandboxes refuse. To see the
+	same thing in a virtual machine of its own, with the kernel module, run:
+
+	    make demo-vm
+	EOF
+	exit 2
+}
+
+rm -rf "$demo"
+mkdir -p "$demo"
+echo "== Profiling this machine for 15 s: a compile, a compression, a database query, text"
+$bin/dcpid --no-config --db "$db" --socket "$socket" 2> "$demo/dcpid.log" &
+daemon=$!
+for _ in $(seq 100); do
+	$bin/dcpictl --socket "$socket" status > /dev/null 2>&1 && break
+	kill -0 "$daemon" 2> /dev/null || { wait "$daemon"; daemon=; refused; }
+	sleep 0.1
+done
+packaging/demo_workload.sh 15 "$demo/scratch"
+$bin/dcpictl --socket "$socket" flush > /dev/null
+echo
+echo "== dcpictl stats"
+$bin/dcpictl --socket "$socket" stats
+stop_daemon
+rm -rf "$demo/scratch"
+if [ "$daemon_status" -ne 0 ]; then
+	cat "$demo/dcpid.log" >&2
+	exit 2
+fi
+echo
+echo "== dcpiprof --db $db -n 30"
+$bin/dcpiprof --db "$db" -n 30 || exit 2
+echo
+echo "== dcpiprof --db $db -i -n 12"
+$bin/dcpiprof --db "$db" -i -n 12 || exit 2
+cat <<EOF
+
+The profile stays in $db. Go on with, for example:
+    build/bin/dcpiprof --db $db
+    build/bin/dcpirun --db my.db -- COMMAND    (profiles one command, no root needed)
+    sqlite3 $db '.load build/lib/dcpi_sqlite' 'select path, sum(count) from dcpi_samples group by 1 order by 2 desc limit 5'
+EOF

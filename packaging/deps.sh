@@ -1,0 +1,53 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Installs the Debian packages that a make target needs and that are missing,
+# after saying which. Changes neither apt's sources nor dpkg's architectures.
+#
+#   packaging/deps.sh build|demo|check|lint|fuzz
+set -u
+
+build='gcc make pkg-config libc6-dev libelf-dev libdw-dev libsqlite3-dev zlib1g-dev libjson-c-dev
+	scdoc'
+vm='qemu-system-x86 busybox-static cpio kmod linux-headers-amd64 zstd'
+
+case ${1:-} in
+build) wanted=$build ;;
+demo) wanted="$build sqlite3 xz-utils perl" ;;
+demo-vm) wanted="$build $vm sqlite3 xz-utils" ;;
+check) wanted="$build $vm libcmocka-dev sqlite3 xz-utils perl git python3-minimal" ;;
+lint) wanted="$build libcmocka-dev clang-tidy clang-format cppcheck sparse bear shellcheck mandoc" ;;
+fuzz) wanted="$build clang libclang-rt-14-dev" ;;
+*)
+	echo "usage: packaging/deps.sh build|demo|demo-vm|check|lint|fuzz" >&2
+	exit 2
+	;;
+esac
+
+if ! command -v dpkg-query > /dev/null; then
+	echo "deps: this is not Debian; make sure that the equivalents of these are installed:" $wanted
+	exit 0
+fi
+
+missing=
+for package in $wanted; do
+	state=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2> /dev/null)
+	[ "$state" = installed ] || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+echo "deps: installing with apt:$missing"
+if [ "$(id -u)" -ne 0 ]; then
+	echo "deps: that needs root; run: apt-get install$missing" >&2
+	exit 2
+fi
+log=$(mktemp) || exit 2
+trap 'rm -f "$log"' EXIT
+export DEBIAN_FRONTEND=noninteractive
+# shellcheck disable=SC2086
+if ! { apt-get install -y --no-install-recommends $missing ||
+	{ apt-get update && apt-get install -y --no-install-recommends $missing; }; } > "$log" 2>&1; then
+	tail -n 15 "$log" >&2
+	echo "deps: apt could not install:$missing" >&2
+	exit 2
+fi
