@@ -23,3 +23,9 @@ UNIT_TESTS += unit_profile_db
 unit_profile_db-src := tests/unit_profile_db.c
 unit_profile_db-archives := db util
 unit_profile_db-pkgs := sqlite3 zlib
+
+# Named after what sqlite3's .load is given; see db/dcpi_sqlite.h.
+PLUGINS += dcpi_sqlite
+dcpi_sqlite-src := db/dcpi_sqlite.c db/dcpi_samples.c db/dcpi_symbols.c
+dcpi_sqlite-archives := db util
+dcpi_sqlite-pkgs := zlib
