@@ -29,3 +29,8 @@ PLUGINS += dcpi_sqlite
 dcpi_sqlite-src := db/dcpi_sqlite.c db/dcpi_samples.c db/dcpi_symbols.c
 dcpi_sqlite-archives := db util
 dcpi_sqlite-pkgs := zlib
+
+UNIT_TESTS += unit_profile_db_damage
+unit_profile_db_damage-src := tests/unit_profile_db_damage.c
+unit_profile_db_damage-archives := db util
+unit_profile_db_damage-pkgs := sqlite3 zlib
