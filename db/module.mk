@@ -34,3 +34,14 @@ UNIT_TESTS += unit_profile_db_damage
 unit_profile_db_damage-src := tests/unit_profile_db_damage.c
 unit_profile_db_damage-archives := db util
 unit_profile_db_damage-pkgs := sqlite3 zlib
+
+BENCHES += bench_db
+bench_db-src := tests/bench_db.c
+bench_db-archives := db util
+bench_db-pkgs := sqlite3 zlib
+bench_db-ldlibs := -lm
+
+FUZZERS += fuzz_profile_blob
+fuzz_profile_blob-src := tests/fuzz_profile_blob.c db/profile_blob.c db/symbol_blob.c \
+	lib/array.c lib/bounded_reader.c
+fuzz_profile_blob-pkgs := zlib
