@@ -312,8 +312,13 @@ int database_open_write(struct database *db, const char *path, struct error *err
 		r = identify(db, &version, err);
 	if (r < 0)
 		return r;
-	/* auto_vacuum must come before the first table; both are kept in the file. */
+	/*
+	 * The first three are kept in the file and must come before the first
+	 * table. Most profiles are a few hundred bytes to some kilobytes: small
+	 * pages waste a third less of the file than SQLite's usual 4 KiB.
+	 */
 	r = database_exec(db,
+			  "PRAGMA page_size = 1024;"
 			  "PRAGMA auto_vacuum = INCREMENTAL;"
 			  "PRAGMA journal_mode = WAL;"
 			  "PRAGMA journal_size_limit = 4194304;"

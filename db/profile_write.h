@@ -14,10 +14,15 @@
  *	profile_writer_epoch_end()
  *	profile_writer_close()
  *
- * Errors beside those named: -ENOSPC disk full, -EIO, -ENOMEM, -EACCES,
- * -EROFS, -EBADMSG the database is corrupt. After a failure inside a
- * transaction the caller calls profile_writer_rollback() and may try the whole
- * merge again later.
+ * Errors beside those named: -ENOSPC disk full (or quota, or file size limit),
+ * -EIO, -ENOMEM, -EACCES, -EROFS, -EBADMSG the database is corrupt, -EOVERFLOW
+ * a count, sum or period over INT64_MAX, -EINVAL a call out of place or an
+ * unknown image or event. After a failure inside a transaction the caller
+ * calls profile_writer_rollback() and may try the whole merge again later; the
+ * numbers of images that the transaction had added are void then.
+ *
+ * Beside the database PATH stand PATH-lock, which stays, and while it is in
+ * use PATH-wal and PATH-shm.
  */
 #ifndef DCPI_PROFILE_WRITE_H
 #define DCPI_PROFILE_WRITE_H
@@ -37,7 +42,8 @@ struct profile_writer;
  * earlier writer left open are closed.
  *
  * Return: 0; -EBUSY another writer has it; -EMEDIUMTYPE the file is not a
- * profile database; -EPROTO it was made by a newer version; others as above.
+ * profile database; -EISDIR; -ENOENT no such directory; -EPROTO it was made by
+ * a newer version; others as above.
  */
 int profile_writer_open(struct profile_writer **ret, const char *path, struct error *err);
 
@@ -92,6 +98,11 @@ bool profile_writer_has_symbols(struct profile_writer *writer, int64_t image);
  * @event:   number of the event in the epoch
  * @pid:     process, or PROFILE_PID_ALL
  * @samples: strictly ascending offsets, counts > 0
+ *
+ * The stored profile is read, merged and written anew: time and log space are
+ * linear in what is stored, not only in what is added (some 50 ns and a byte
+ * or two an offset, make bench). A caller with few samples for a large profile
+ * had better gather more of them first.
  *
  * Return: 0; -EINVAL samples not in order, no epoch or no transaction open.
  */

@@ -240,7 +240,10 @@ static int64_t add_image(struct profile_writer *writer, unsigned int number)
 	return id;
 }
 
-/* 480 images, two events, as in the paper's week; its 12.6 MB held some 2 million pairs. */
+/*
+ * A week in the paper's geometry: 480 images, two events, one epoch; sizes of
+ * images log-normal, samples by Zipf's law.
+ */
 static void bench_week(const char *path)
 {
 	static const struct profile_event events[2] = {
@@ -266,11 +269,11 @@ static void bench_week(const char *path)
 	check(profile_writer_epoch_begin(writer, &epoch, events, 2, &err), &err);
 	check(profile_writer_begin(writer, &err), &err);
 	for (i = 0; i < 480; i++) {
-		struct image image = make_image(60, 1);
+		struct image image = make_image((size_t)exp(3.5 + 1.2 * normal()) + 1, 1);
 		int64_t id = add_image(writer, i);
 
 		for (event = 0; event < 2; event++) {
-			struct profile_pairs drawn = draw(&image, 30000);
+			struct profile_pairs drawn = draw(&image, 10000000 / (i + 1));
 
 			check(profile_writer_add(writer, id, event, PROFILE_PID_ALL, drawn.samples,
 						 drawn.count, &err),
