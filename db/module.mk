@@ -2,6 +2,7 @@
 ARCHIVES += db
 db-src := db/database.c db/profile_blob.c db/symbol_blob.c db/writer_lock.c \
 	db/profile_write.c db/profile_write_epoch.c db/profile_write_samples.c \
+	db/profile_write_expire.c \
 	db/profile_read.c db/profile_read_samples.c
 
 # The schema as a C string: one line of SQL, one line of C.

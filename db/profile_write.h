@@ -122,6 +122,20 @@ int profile_writer_process(struct profile_writer *writer, int64_t pid, const cha
 int profile_writer_totals(struct profile_writer *writer, int64_t now_ns, uint64_t interrupts,
 			  const struct profile_counter *counters, size_t count, struct error *err);
 
+/**
+ * profile_writer_expire() - forget old epochs, in a transaction of its own
+ * @before_ns: epochs that ended before this time go; 0: none for their age
+ * @bytes_max: then the oldest go until the file's contents fit; 0: any size
+ * @deleted:   out: number of epochs deleted
+ *
+ * Never the current epoch. Images and hosts that no epoch refers to any more
+ * go as well: the numbers of images given out before are void, unless the
+ * current epoch has samples of them. The file shrinks when the log is next
+ * copied back.
+ */
+int profile_writer_expire(struct profile_writer *writer, int64_t before_ns, uint64_t bytes_max,
+			  unsigned int *deleted, struct error *err);
+
 /** profile_writer_epoch_id() - number of the current epoch; 0 if none is open. */
 int64_t profile_writer_epoch_id(const struct profile_writer *writer);
 

@@ -522,6 +522,37 @@ static void snapshots(void **state)
 	profile_writer_close(writer);
 }
 
+/* The model's epochs end at 1, 3, 3, 5, 5 and 6 seconds: some are closed with the file. */
+static void expiry(void **state)
+{
+	const char *path = path_of("expiry.db");
+	struct profile_writer *writer;
+	struct profile_reader *reader;
+	unsigned int deleted = 99;
+	uint64_t seed = 14;
+
+	(void)state;
+	write_model(path, &seed);
+	writer = open_writer(path);
+	reader = open_reader(path);
+	assert_ok(profile_writer_expire(writer, 0, 1ULL << 40, &deleted, &err));
+	assert_int_equal(deleted, 0);
+	look(reader, NULL);
+	assert_memory_equal(&seen, &model, sizeof(model));
+	assert_ok(profile_writer_expire(writer, 2500000000, 0, &deleted, &err));
+	assert_int_equal(deleted, 1);
+	mask_model(~1U, ~0U, ~0U, ~0U);
+	look(reader, NULL);
+	assert_memory_equal(&seen, &model, sizeof(model));
+	assert_ok(profile_writer_expire(writer, 0, 1, &deleted, &err));
+	assert_int_equal(deleted, MODEL_EPOCHS - 1);
+	assert_int_equal(look(reader, NULL), 0);
+	assert_int_equal(profile_reader_image(reader, 1, &(struct profile_image){0}, &err),
+			 -ENOENT);
+	profile_reader_close(reader);
+	profile_writer_close(writer);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -529,7 +560,7 @@ int main(void)
 		cmocka_unit_test(epochs),	 cmocka_unit_test(epoch_filters),
 		cmocka_unit_test(symbols),	 cmocka_unit_test(image_identity),
 		cmocka_unit_test(misuse),	 cmocka_unit_test(two_writers),
-		cmocka_unit_test(snapshots),
+		cmocka_unit_test(snapshots),	 cmocka_unit_test(expiry),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
