@@ -1,3 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
+#
+# Programs that link the archive "hook" also need the pkg-config modules
+# libelf and libxxhash.
 ARCHIVES += hook
-hook-src := loader-hook/perf_ring.c
+hook-src := loader-hook/build_id.c loader-hook/perf_ring.c loader-hook/process_scan.c
