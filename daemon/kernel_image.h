@@ -17,20 +17,41 @@ struct image_table;
 struct kernel_images;
 
 /**
+ * struct kernel_paths - where the kernel describes itself; NULL: the usual place
+ * @kallsyms:  /proc/kallsyms
+ * @modules:   /proc/modules; need not exist
+ * @notes:     /sys/kernel/notes
+ * @module_directory: /sys/module
+ */
+struct kernel_paths {
+	const char *kallsyms;
+	const char *modules;
+	const char *notes;
+	const char *module_directory;
+};
+
+/**
  * kernel_images_create() - find the kernel's images and register them
+ * @paths: NULL: all as usual; else the strings must outlive @ret
  *
  * Without permission to see kernel addresses (kptr_restrict) there are none,
  * and kernel samples will be unknown; @err then says so, though the call
- * succeeds.
+ * succeeds (its message is "" otherwise). The vDSO is always there.
+ *
+ * Code made at run time (BPF programs, ftrace trampolines) is in no image: its
+ * addresses mean nothing after the next boot, so that it stays unknown, by the
+ * reason "kernel".
  */
-int kernel_images_create(struct kernel_images **ret, struct image_table *table,
-			 struct image_map *map, struct error *err);
+int kernel_images_create(struct kernel_images **ret, const struct kernel_paths *paths,
+			 struct image_table *table, struct image_map *map, struct error *err);
 void kernel_images_destroy(struct kernel_images *kernel);
 
 /**
  * kernel_images_refresh() - look for modules loaded or unloaded since
  *
- * Cheap when nothing changed (compares /proc/modules).
+ * Cheap when nothing changed (compares /proc/modules); else it reads kallsyms.
+ * The text of a module unloaded stays known until something takes its place:
+ * samples of it may still be on their way.
  */
 int kernel_images_refresh(struct kernel_images *kernel, struct error *err);
 
@@ -41,7 +62,7 @@ int kernel_images_refresh(struct kernel_images *kernel, struct error *err);
  *
  * Read from /proc/kallsyms when asked for: nothing of it stays in memory.
  *
- * Return: 0; -ENOENT the image is not the kernel's.
+ * Return: 0; -ENOENT the image is not the kernel's, or a module no longer loaded.
  */
 int kernel_images_symbols(struct kernel_images *kernel, uint32_t image,
 			  struct profile_symbol **symbols, size_t *count, char **names,
