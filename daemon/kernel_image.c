@@ -44,12 +44,13 @@ struct text_list {
 };
 
 struct kernel_images {
-	struct kernel_paths paths;
+	const struct kernel_paths *paths;
 	struct image_table *table;
 	struct image_map *map;
 	char release[65];
 	struct kernel_text kernel;
 	struct text_list modules;
+	bool adopted; /* kallsyms has been read for these */
 	uint32_t vdso;
 };
 
@@ -196,8 +197,8 @@ static int register_text(struct kernel_images *kernel, struct kernel_text *text)
 
 	if (is_module)
 		snprintf(notes, sizeof(notes), "%s/%s/notes/.note.gnu.build-id",
-			 kernel->paths.module_directory, text->module);
-	set_build_id(&image, is_module ? notes : kernel->paths.notes);
+			 kernel->paths->module_directory, text->module);
+	set_build_id(&image, is_module ? notes : kernel->paths->notes);
 	if (!is_module)
 		snprintf(label, sizeof(label), "vmlinux-%s", kernel->release);
 	else if (image.identity_kind == PROFILE_IDENTITY_BUILD_ID)
@@ -226,7 +227,7 @@ static int adopt(struct kernel_images *kernel, struct text_list *modules, struct
 		if (i + 1 < modules->count && modules->texts[i + 1].start < text->end)
 			text->end = modules->texts[i + 1].start;
 	}
-	result = kallsyms_walk(kernel->paths.kallsyms, find_bounds, &bounds, err);
+	result = kallsyms_walk(kernel->paths->kallsyms, find_bounds, &bounds, err);
 	if (result < 0)
 		return result;
 	if (found.start == 0)
@@ -244,24 +245,8 @@ static int adopt(struct kernel_images *kernel, struct text_list *modules, struct
 	free(kernel->modules.texts);
 	kernel->modules = *modules;
 	memset(modules, 0, sizeof(*modules));
+	kernel->adopted = true;
 	return 0;
-}
-
-static void set_paths(struct kernel_paths *paths, const struct kernel_paths *wanted)
-{
-	static const struct kernel_paths usual = {
-		.kallsyms = "/proc/kallsyms",
-		.modules = "/proc/modules",
-		.notes = "/sys/kernel/notes",
-		.module_directory = "/sys/module",
-	};
-
-	*paths = wanted != NULL ? *wanted : usual;
-	paths->kallsyms = paths->kallsyms != NULL ? paths->kallsyms : usual.kallsyms;
-	paths->modules = paths->modules != NULL ? paths->modules : usual.modules;
-	paths->notes = paths->notes != NULL ? paths->notes : usual.notes;
-	if (paths->module_directory == NULL)
-		paths->module_directory = usual.module_directory;
 }
 
 static int register_vdso(struct kernel_images *kernel)
@@ -274,8 +259,21 @@ static int register_vdso(struct kernel_images *kernel)
 	return 0;
 }
 
-int kernel_images_create(struct kernel_images **ret, const struct kernel_paths *paths,
-			 struct image_table *table, struct image_map *map, struct error *err)
+int kernel_images_create(struct kernel_images **ret, struct image_table *table,
+			 struct image_map *map, struct error *err)
+{
+	static const struct kernel_paths paths = {
+		.kallsyms = "/proc/kallsyms",
+		.modules = "/proc/modules",
+		.notes = "/sys/kernel/notes",
+		.module_directory = "/sys/module",
+	};
+
+	return kernel_images_create_from(ret, &paths, table, map, err);
+}
+
+int kernel_images_create_from(struct kernel_images **ret, const struct kernel_paths *paths,
+			      struct image_table *table, struct image_map *map, struct error *err)
 {
 	_cleanup_(cleanup_kernel) struct kernel_images *kernel = calloc(1, sizeof(*kernel));
 	struct utsname name;
@@ -285,7 +283,7 @@ int kernel_images_create(struct kernel_images **ret, const struct kernel_paths *
 		err->message[0] = '\0';
 	if (kernel == NULL)
 		return error_set(err, ENOMEM, "out of memory");
-	set_paths(&kernel->paths, paths);
+	kernel->paths = paths;
 	kernel->table = table;
 	kernel->map = map;
 	if (uname(&name) == 0)
@@ -295,11 +293,12 @@ int kernel_images_create(struct kernel_images **ret, const struct kernel_paths *
 	result = kernel_images_refresh(kernel, err);
 	if (result == -ENOMEM)
 		return result;
+	/* Otherwise the message is that of what could not be read. */
 	if (result == 0 && kernel->kernel.end == 0)
 		error_set(err, EACCES,
 			  "%s hides the kernel's addresses (kptr_restrict; grant CAP_SYSLOG): "
 			  "samples in the kernel will be unknown",
-			  kernel->paths.kallsyms);
+			  kernel->paths->kallsyms);
 	*ret = take_ptr(kernel);
 	return 0;
 }
@@ -315,11 +314,11 @@ void kernel_images_destroy(struct kernel_images *kernel)
 int kernel_images_refresh(struct kernel_images *kernel, struct error *err)
 {
 	struct text_list modules;
-	int result = read_modules(&modules, kernel->paths.modules, err);
+	int result = read_modules(&modules, kernel->paths->modules, err);
 
 	if (result < 0)
 		return result;
-	if (kernel->kernel.end == 0 || !same_modules(&modules, &kernel->modules))
+	if (!kernel->adopted || !same_modules(&modules, &kernel->modules))
 		result = adopt(kernel, &modules, err);
 	free(modules.texts);
 	return result;
@@ -381,7 +380,7 @@ int kernel_images_symbols(struct kernel_images *kernel, uint32_t image,
 	if (image == kernel->vdso)
 		result = vdso_symbols(collect_vdso, &collector);
 	else if (collector.text != NULL)
-		result = kallsyms_walk(kernel->paths.kallsyms, collect, &collector, err);
+		result = kallsyms_walk(kernel->paths->kallsyms, collect, &collector, err);
 	else
 		return error_set(err, ENOENT, "image %u is not the kernel's", image);
 	if (result == 0)

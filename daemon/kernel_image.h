@@ -17,7 +17,23 @@ struct image_table;
 struct kernel_images;
 
 /**
- * struct kernel_paths - where the kernel describes itself; NULL: the usual place
+ * kernel_images_create() - find the kernel's images and register them
+ *
+ * Without permission to see kernel addresses (kptr_restrict) there are none,
+ * and kernel samples will be unknown; @err then says so, though the call
+ * succeeds (its message is "" otherwise). The vDSO is always there.
+ *
+ * Code made at run time (BPF programs, ftrace trampolines) is in no image: its
+ * addresses mean nothing after the next boot, so that it stays unknown, by the
+ * reason "kernel".
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int kernel_images_create(struct kernel_images **ret, struct image_table *table,
+			 struct image_map *map, struct error *err);
+
+/**
+ * struct kernel_paths - where a kernel describes itself
  * @kallsyms:  /proc/kallsyms
  * @modules:   /proc/modules; need not exist
  * @notes:     /sys/kernel/notes
@@ -30,20 +46,10 @@ struct kernel_paths {
 	const char *module_directory;
 };
 
-/**
- * kernel_images_create() - find the kernel's images and register them
- * @paths: NULL: all as usual; else the strings must outlive @ret
- *
- * Without permission to see kernel addresses (kptr_restrict) there are none,
- * and kernel samples will be unknown; @err then says so, though the call
- * succeeds (its message is "" otherwise). The vDSO is always there.
- *
- * Code made at run time (BPF programs, ftrace trampolines) is in no image: its
- * addresses mean nothing after the next boot, so that it stays unknown, by the
- * reason "kernel".
- */
-int kernel_images_create(struct kernel_images **ret, const struct kernel_paths *paths,
-			 struct image_table *table, struct image_map *map, struct error *err);
+/** kernel_images_create_from() - the same, from other files; @paths must outlive @ret. */
+int kernel_images_create_from(struct kernel_images **ret, const struct kernel_paths *paths,
+			      struct image_table *table, struct image_map *map, struct error *err);
+
 void kernel_images_destroy(struct kernel_images *kernel);
 
 /**
