@@ -14,3 +14,7 @@ unit_kernel_image-src := tests/unit_kernel_image.c
 unit_kernel_image-archives := image hook util
 unit_kernel_image-pkgs := libelf libxxhash
 
+BENCHES += bench_image_map
+bench_image_map-src := tests/bench_image_map.c
+bench_image_map-archives := image hook util
+bench_image_map-pkgs := libelf libxxhash
