@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <xxhash.h>
 
 #include "daemon/image_file.h"
 #include "lib/array.h"
@@ -35,6 +37,7 @@ struct file {
 };
 
 struct image_table {
+	uint64_t seed;
 	struct entry **entries;
 	size_t count;
 	size_t capacity;
@@ -46,24 +49,19 @@ struct image_table {
 	int vdso;		/* number, or -1: not met yet */
 };
 
-/* FNV-1a: keys are short, and mostly build-ids, which are random already. */
-static uint64_t hash_bytes(uint64_t hash, const void *data, size_t bytes)
+/* Seeded: users choose paths and build-ids, and must not make chains long. */
+static uint64_t hash_image(const struct image_table *table, const struct profile_image *image)
 {
-	const uint8_t *p = data;
-
-	while (bytes-- > 0)
-		hash = (hash ^ *p++) * 0x100000001b3ULL;
-	return hash;
-}
-
-static uint64_t hash_image(const struct profile_image *image)
-{
-	uint8_t kinds[2] = {(uint8_t)image->kind, (uint8_t)image->identity_kind};
-	uint64_t hash = hash_bytes(0xcbf29ce484222325ULL, kinds, sizeof(kinds));
+	uint64_t seed = table->seed + (uint64_t)image->kind * 16 + (uint64_t)image->identity_kind;
 
 	if (image->identity_kind == PROFILE_IDENTITY_NONE)
-		return hash_bytes(hash, image->path, strlen(image->path));
-	return hash_bytes(hash, image->identity, image->identity_bytes);
+		return XXH3_64bits_withSeed(image->path, strlen(image->path), seed);
+	return XXH3_64bits_withSeed(image->identity, image->identity_bytes, seed);
+}
+
+static uint64_t hash_file(const struct image_table *table, const struct image_file_key *key)
+{
+	return XXH3_64bits_withSeed(key, sizeof(*key), table->seed);
 }
 
 static bool same_image(const struct profile_image *a, const struct profile_image *b)
@@ -96,13 +94,13 @@ static int append(struct image_table *table, const struct profile_image *image, 
 
 int image_table_add(struct image_table *table, const struct profile_image *image)
 {
-	uint64_t *first, hash = hash_image(image);
+	uint64_t *first;
 	uint32_t i;
 	int number;
 
 	if (image->identity_bytes > sizeof(image->identity))
 		return -ENOMEM;
-	first = u64_map_insert(&table->by_identity, hash);
+	first = u64_map_insert(&table->by_identity, hash_image(table, image));
 	if (first == NULL)
 		return -ENOMEM;
 	for (i = (uint32_t)*first; i != 0; i = table->entries[i]->next) {
@@ -125,6 +123,9 @@ int image_table_create(struct image_table **ret, struct error *err)
 		free(table);
 		return error_set(err, ENOMEM, "out of memory");
 	}
+	/* Without entropy, early at boot, the address has to do. */
+	if (getrandom(&table->seed, sizeof(table->seed), GRND_NONBLOCK) < 0)
+		table->seed = (uintptr_t)table;
 	table->vdso = -1;
 	*ret = table;
 	return 0;
@@ -157,7 +158,7 @@ const struct profile_image *image_table_get(const struct image_table *table, uin
 
 static struct file *find_file(struct image_table *table, const struct image_file_key *key)
 {
-	uint64_t *first = u64_map_find(&table->by_file, hash_bytes(0, key, sizeof(*key)));
+	uint64_t *first = u64_map_find(&table->by_file, hash_file(table, key));
 	uint32_t i;
 
 	for (i = first != NULL ? (uint32_t)*first : 0; i != 0; i = table->files[i - 1].next) {
@@ -184,7 +185,7 @@ static void remember_file(struct image_table *table, const struct image_file_key
 	if (array_reserve(&table->files, &table->file_capacity, table->file_count + 1,
 			  sizeof(*table->files)) < 0)
 		return;
-	first = u64_map_insert(&table->by_file, hash_bytes(0, key, sizeof(*key)));
+	first = u64_map_insert(&table->by_file, hash_file(table, key));
 	if (first == NULL)
 		return;
 	table->files[table->file_count++] =

@@ -3,7 +3,10 @@ ARCHIVES += image
 image-src := daemon/image_file.c daemon/image_map.c daemon/image_table.c daemon/kallsyms.c \
 	daemon/kernel_image.c daemon/mapping_list.c daemon/symbol_list.c
 
-UNIT_TESTS += unit_image_map unit_image_table unit_kernel_image
+UNIT_TESTS += unit_image_live unit_image_map unit_image_table unit_kernel_image
+unit_image_live-src := tests/unit_image_live.c
+unit_image_live-archives := image hook util
+unit_image_live-pkgs := libelf libxxhash
 unit_image_map-src := tests/unit_image_map.c
 unit_image_map-archives := image hook util
 unit_image_map-pkgs := libelf libxxhash

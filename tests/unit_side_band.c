@@ -4,7 +4,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <limits.h>
+#include <linux/perf_event.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "lib/error.h"
-#include "loader-hook/perf_ring.h"
 #include "loader-hook/side_band.h"
+#include "loader-hook/side_band_record.h"
 #include "loader-hook/thread_count.h"
 
 /* What happened to one process, in order: F fork, E exec, M map, X exit, R rename. */
@@ -384,9 +384,43 @@ static void threads_are_counted(void **state)
 	thread_count_deinit(&threads);
 }
 
+/* Records of any contents and size, in memory that ends where they end. */
+static void records_of_any_kind(void **state)
+{
+	static const uint32_t types[] = {PERF_RECORD_MMAP2, PERF_RECORD_COMM, PERF_RECORD_FORK,
+					 PERF_RECORD_EXIT, PERF_RECORD_LOST};
+	uint64_t seed = 1;
+	int i, events = 0;
+
+	(void)state;
+	for (i = 0; i < 100000; i++) {
+		size_t bytes = 8 * (1 + unit_random(&seed) % 20), at;
+		struct perf_event_header *header = malloc(bytes);
+		struct side_band_record record;
+
+		assert_non_null(header);
+		for (at = 0; at < bytes; at++)
+			((uint8_t *)header)[at] = (uint8_t)(unit_random(&seed) % 5);
+		header->type = types[unit_random(&seed) % 5];
+		header->misc = (uint16_t)unit_random(&seed);
+		header->size = (uint16_t)bytes;
+		side_band_record_parse(&record, header);
+		if (record.kind == SIDE_BAND_EVENT) {
+			events++;
+			if (record.event.path != NULL)
+				assert_true(record.event.path + strlen(record.event.path) <
+					    (const char *)header + bytes - 8);
+			assert_true(record.event.build_id_bytes <= IMAGE_BUILD_ID_BYTES_MAX);
+		}
+		free(header);
+	}
+	assert_true(events > 10000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(records_of_any_kind),
 		cmocka_unit_test(threads_are_counted),
 		cmocka_unit_test(fork_exec_exit),
 		cmocka_unit_test(library_loaded_at_run_time),
