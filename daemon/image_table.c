@@ -198,7 +198,7 @@ static bool starts_with(const char *string, const char *prefix)
 	return strncmp(string, prefix, strlen(prefix)) == 0;
 }
 
-/* Memory that has a file only because memory must: images if they have a build-id. */
+/* Memory that has a file only because memory must: an image if an ELF file is in it. */
 static bool is_volatile(const char *path)
 {
 	return starts_with(path, "/memfd:") || starts_with(path, "/SYSV") ||
@@ -249,7 +249,7 @@ static int image_of_file(struct image_table *table, struct profile_image *image,
 	if (known != NULL)
 		return known->image;
 	result = image_file_identify(image, fd, key);
-	if (is_volatile(image->path) && image->identity_kind != PROFILE_IDENTITY_BUILD_ID)
+	if (is_volatile(image->path) && result != 0)
 		result = -ENOENT;
 	else if (result < 0 && image->identity_kind == PROFILE_IDENTITY_NONE)
 		return image_table_add(table, image); /* may be readable next time */
