@@ -84,9 +84,7 @@ const char *image_unknown_name(enum image_unknown reason)
 
 static struct process *find_process(const struct image_map *map, uint32_t pid)
 {
-	/* A search changes nothing, but u64_map_find() also serves those who will. */
-	struct u64_map processes = map->processes;
-	uint64_t *slot = u64_map_find(&processes, pid);
+	uint64_t *slot = u64_map_find(&map->processes, pid);
 
 	return slot != NULL ? (struct process *)(uintptr_t)*slot : NULL;
 }
