@@ -21,3 +21,11 @@ BENCHES += bench_image_map
 bench_image_map-src := tests/bench_image_map.c
 bench_image_map-archives := image hook util
 bench_image_map-pkgs := libelf libxxhash
+
+ARCHIVES += collect
+collect-src := $(addprefix daemon/, cpu_list.c event.c source_kmod.c source_perf.c \
+	source_select.c)
+
+UNIT_TESTS += unit_event
+unit_event-src := tests/unit_event.c
+unit_event-archives := collect util

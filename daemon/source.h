@@ -19,17 +19,19 @@
 struct error;
 struct source;
 
+#define SOURCE_EVENT_NAME_BYTES 64
+
 /**
  * struct source_event - an event to sample, resolved
  * @name:       as users write it
- * @unit:       "cycles", "events" or "ns"
+ * @unit:       "cycles", "events" or "ns"; static
  * @type:       perf_event_attr.type
  * @config:     perf_event_attr.config
  * @period_min: shortest period, in @unit
  * @period_max: longest
  */
 struct source_event {
-	const char *name;
+	char name[SOURCE_EVENT_NAME_BYTES];
 	const char *unit;
 	uint32_t type;
 	uint64_t config;
@@ -43,21 +45,32 @@ struct source_event {
  * @time_ns: CLOCK_MONOTONIC
  *
  * Asked by sources whose samples don't carry a generation themselves, while
- * they are drained.
+ * they are drained, for samples in user space.
  *
  * Return: the generation to put into the sample's tag.
  */
 typedef uint32_t (*source_generation_fn)(void *context, uint32_t pid, uint64_t time_ns);
 
 /**
+ * source_sync_fn() - take note of all image events up to now
+ *
+ * Called by sources whose samples carry no times, while they are drained,
+ * after samples were taken from the kernel and before they are handed over:
+ * so whatever a sample saw is known when the sample is looked up.
+ */
+typedef void (*source_sync_fn)(void *context);
+
+/**
  * struct source_config - what to collect
- * @events:          at least one, at most DCPI_EVENTS_MAX
- * @table_entries:   geometry of each CPU's store
+ * @events:          at least one, at most DCPI_EVENTS_MAX; copied
+ * @table_entries:   geometry of each CPU's store; 0: the default
  * @buffer_entries:  likewise
  * @target_pid:      0: the whole machine; else this process and, from its
  *                   next exec on, all its descendants (perf source only)
  * @user_only:       leave kernel samples out (unprivileged)
- * @generation:      see above; with its @context
+ * @generation:      see above
+ * @sync:            see above
+ * @context:         for both
  */
 struct source_config {
 	const struct source_event *events;
@@ -67,6 +80,7 @@ struct source_config {
 	uint32_t target_pid;
 	bool user_only;
 	source_generation_fn generation;
+	source_sync_fn sync;
 	void *context;
 };
 
@@ -77,20 +91,45 @@ typedef void (*source_sample_fn)(void *context, const struct dcpi_sample *sample
 typedef void (*source_counter_fn)(void *context, const char *group, const char *name,
 				  uint64_t count);
 
-/** struct source_ops - what a source implements; see the functions below. */
+/**
+ * struct source_ops - what a source implements
+ * @name:            "kmod", "perf"
+ * @own_generations: its samples' generations come from source_generation_fn;
+ *                   else they are the kernel's exec counts
+ * @open:            check and reserve everything; no sample is taken yet
+ * @start:           begin to sample
+ * @stop:            end sampling; samples stay to be drained. Idempotent.
+ * @poll_fd:         a descriptor, readable when a drain is due before its
+ *                   interval has passed; stays the source's
+ * @drain:           hand over what is ready. @all: everything, also what is
+ *                   still being counted. @until_ns (CLOCK_MONOTONIC): samples
+ *                   taken later are left for the next call, if their times
+ *                   are known. Fails only if the kernel breaks its contract.
+ * @counters:        named counts since start, all from one moment. Return:
+ *                   samples taken so far. At rest (stopped and drained with
+ *                   @all, UINT64_MAX) it equals samples handed over + losses;
+ *                   before, it may include samples not handed over yet.
+ * @generation:      the kernel's present generation of a process; -ESRCH
+ *                   (without @own_generations only)
+ * @close:           free everything; NULL is fine
+ */
 struct source_ops {
 	const char *name;
-	bool own_generations; /* asks source_generation_fn instead of the kernel's exec id */
+	bool own_generations;
 	int (*open)(struct source **ret, const struct source_config *config, struct error *err);
 	int (*start)(struct source *source, struct error *err);
 	void (*stop)(struct source *source);
 	int (*poll_fd)(struct source *source);
 	int (*drain)(struct source *source, bool all, uint64_t until_ns, source_sample_fn visit,
 		     void *context, struct error *err);
-	uint64_t (*interrupts)(struct source *source);
-	void (*counters)(struct source *source, source_counter_fn visit, void *context);
+	uint64_t (*counters)(struct source *source, source_counter_fn visit, void *context);
 	int (*generation)(struct source *source, uint32_t pid, uint32_t *generation);
 	void (*close)(struct source *source);
+};
+
+/** struct source - the part that all sources share; first member of theirs. */
+struct source {
+	const struct source_ops *ops;
 };
 
 extern const struct source_ops source_kmod_ops;

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tests/unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/cpu_list.h"
+#include "daemon/event.h"
+#include "lib/error.h"
+
+#define GHZ 1000000000ULL
+
+static const char *const names[] = {
+	"cycles",	    "instructions", "cache-references",
+	"cache-misses",	    "branches",	    "branch-misses",
+	"cpu-clock",	    "task-clock",   "page-faults",
+	"context-switches", "rc0",	    "r1a2b3c4d5e6f7890",
+};
+
+/* What is written is what is read, for lists of all lengths and windows. */
+static void lists_round_trip(void **state)
+{
+	uint64_t seed = 1;
+	int round;
+
+	(void)state;
+	for (round = 0; round < 20000; round++) {
+		size_t count = 1 + unit_random(&seed) % DCPI_EVENTS_MAX;
+		size_t first = unit_random(&seed) % (sizeof(names) / sizeof(names[0])), i;
+		uint64_t min[DCPI_EVENTS_MAX], max[DCPI_EVENTS_MAX];
+		struct event_list list;
+		char spec[512] = "";
+
+		for (i = 0; i < count; i++) {
+			const char *name = names[(first + i) % (sizeof(names) / sizeof(names[0]))];
+			char word[128];
+
+			min[i] = DCPI_PERIOD_MIN + (unit_random(&seed) >> 1) %
+							   (DCPI_PERIOD_MAX - DCPI_PERIOD_MIN + 1);
+			max[i] = min[i] + unit_random(&seed) % (DCPI_PERIOD_MAX - min[i] + 1);
+			if (unit_random(&seed) % 4 == 0)
+				max[i] = min[i];
+			snprintf(word, sizeof(word),
+				 max[i] == min[i] ? "%s%s:%llu" : "%s%s:%llu-%llu",
+				 i > 0 ? "," : "", name, (unsigned long long)min[i],
+				 (unsigned long long)max[i]);
+			strcat(spec, word);
+		}
+		assert_int_equal(event_list_parse(&list, spec, GHZ, NULL), 0);
+		assert_int_equal(list.count, count);
+		for (i = 0; i < count; i++) {
+			assert_string_equal(
+				list.event[i].name,
+				names[(first + i) % (sizeof(names) / sizeof(names[0]))]);
+			assert_int_equal(list.event[i].period_min, min[i]);
+			assert_int_equal(list.event[i].period_max, max[i]);
+		}
+	}
+}
+
+static void codes_are_perf_s(void **state)
+{
+	struct event_list list;
+
+	(void)state;
+	assert_int_equal(event_list_parse(&list, "cycles,cpu-clock,r00ff,page-faults", GHZ, NULL),
+			 0);
+	assert_int_equal(list.event[0].type, 0);
+	assert_int_equal(list.event[0].config, 0);
+	assert_string_equal(list.event[0].unit, "cycles");
+	assert_int_equal(list.event[1].type, 1);
+	assert_int_equal(list.event[1].config, 0);
+	assert_string_equal(list.event[1].unit, "ns");
+	assert_int_equal(list.event[2].type, 4);
+	assert_int_equal(list.event[2].config, 0xff);
+	assert_string_equal(list.event[2].unit, "events");
+	assert_int_equal(list.event[3].type, 1);
+	assert_int_equal(list.event[3].config, 2);
+}
+
+static void errors_name_the_word(void **state)
+{
+	static const struct {
+		const char *spec, *word;
+	} bad[] = {
+		{"", "\"\""},
+		{"cycels", "\"cycels\""},
+		{"cycles,", "\"\""},
+		{"cycles,,cpu-clock", "\"\""},
+		{"cycles,nonsense:70000", "\"nonsense\""},
+		{"cycles:", "\"\""},
+		{"cycles:x", "\"x\""},
+		{"cycles:-5", "\"-5\""},
+		{"cycles:60000-", "\"60000-\""},
+		{"cycles: 60000", "\" 60000\""},
+		{"cycles:+60000", "\"+60000\""},
+		{"cycles:60000-64000-70000", "\"60000-64000-70000\""},
+		{"cycles:64000-60000", "\"64000-60000\""},
+		{"cycles:999", "\"999\""},
+		{"cycles:0", "\"0\""},
+		{"cycles:1099511627777", "\"1099511627777\""},
+		{"cycles:99999999999999999999999", "99999999999999999999999"},
+		{"cpu-clock:60000:70000", "60000:70000"},
+		{"r", "\"r\""},
+		{"rxyz", "\"rxyz\""},
+		{"r11112222333344445", "\"r11112222333344445\""},
+		{"cycles,cycles", "\"cycles\""},
+		{"r1,r2,r3,r4,r5", "\"r5\""},
+	};
+	struct event_list list = {.count = 77};
+	struct error err;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(event_list_parse(&list, bad[i].spec, GHZ, &err), -EINVAL);
+		assert_non_null(strstr(err.message, bad[i].word));
+		assert_null(strchr(err.message, '\n'));
+		assert_int_equal(list.count, 77);
+	}
+}
+
+/* Arbitrary text never crashes, and what is accepted is in range. */
+static void garbage_is_refused_or_sane(void **state)
+{
+	static const char letters[] = "cyles:,-0123456789rx \n\xff";
+	uint64_t seed = 3;
+	int round, accepted = 0;
+
+	(void)state;
+	for (round = 0; round < 200000; round++) {
+		char spec[40] = "";
+		size_t length = unit_random(&seed) % 12, i, at = 0;
+		struct event_list list;
+
+		if (unit_random(&seed) % 2)
+			at = (size_t)snprintf(spec, sizeof(spec), "cycles:");
+		for (i = 0; i < length; i++)
+			spec[at++] = letters[unit_random(&seed) % (sizeof(letters) - 1)];
+		spec[at] = '\0';
+		if (event_list_parse(&list, spec, GHZ, NULL) < 0)
+			continue;
+		accepted++;
+		for (i = 0; i < list.count; i++) {
+			assert_true(list.event[i].period_min >= DCPI_PERIOD_MIN);
+			assert_true(list.event[i].period_max <= DCPI_PERIOD_MAX);
+			assert_true(list.event[i].period_min <= list.event[i].period_max);
+		}
+	}
+	assert_true(accepted > 100);
+}
+
+static void defaults_keep_the_rate(void **state)
+{
+	struct event_list list;
+	uint64_t hz;
+
+	(void)state;
+	/* The paper's own: 333 MHz, 60K to 64K. */
+	assert_int_equal(event_list_parse(&list, "cycles", 333 * GHZ / 1000, NULL), 0);
+	assert_int_equal(list.event[0].period_min, 60 * 1024);
+	assert_int_equal(list.event[0].period_max, 64 * 1024);
+	for (hz = GHZ / 2; hz < 8 * GHZ; hz += 77777777) {
+		assert_int_equal(event_list_parse(&list, "cycles,cpu-clock", hz, NULL), 0);
+		assert_int_equal(list.event[0].period_max, hz / EVENT_RATE);
+		assert_int_equal(list.event[1].period_max, GHZ / EVENT_RATE);
+		assert_int_equal(list.event[0].period_min,
+				 list.event[0].period_max - list.event[0].period_max / 16);
+	}
+}
+
+static void rates_are_limited(void **state)
+{
+	uint64_t seed = 5;
+	int round;
+
+	(void)state;
+	for (round = 0; round < 20000; round++) {
+		uint64_t min = DCPI_PERIOD_MIN + unit_random(&seed) % 10000000;
+		uint64_t max = min + unit_random(&seed) % 1000000;
+		uint64_t rate = 1 + unit_random(&seed) % 100000,
+			 hz = GHZ + unit_random(&seed) % GHZ;
+		struct event_list list, before;
+		unsigned int changed;
+		char spec[200];
+
+		snprintf(spec, sizeof(spec), "cycles:%llu-%llu,cpu-clock:%llu-%llu,branches:%llu",
+			 (unsigned long long)min, (unsigned long long)max, (unsigned long long)min,
+			 (unsigned long long)max, (unsigned long long)min);
+		assert_int_equal(event_list_parse(&list, spec, hz, NULL), 0);
+		before = list;
+		changed = event_list_limit_rate(&list, hz, rate);
+		assert_true(list.event[0].period_min * rate >= hz);
+		assert_true(list.event[1].period_min * rate >= GHZ);
+		assert_int_equal(list.event[2].period_min, min);
+		assert_int_equal(changed & 1,
+				 before.event[0].period_min != list.event[0].period_min);
+		assert_int_equal(changed & 4, 0);
+		assert_true(list.event[0].period_max >= list.event[0].period_min);
+		assert_int_equal(event_list_limit_rate(&list, hz, rate), 0);
+	}
+}
+
+static void machine_is_described(void **state)
+{
+	struct event_list list;
+
+	(void)state;
+	assert_in_range(event_cpu_hz(), GHZ / 20, 20 * GHZ);
+	event_list_default(&list, GHZ);
+	assert_int_equal(list.count, 1);
+	assert_true(strcmp(list.event[0].name, "cycles") == 0 ||
+		    strcmp(list.event[0].name, "cpu-clock") == 0);
+}
+
+static void cpu_lists_round_trip(void **state)
+{
+	uint64_t seed = 7;
+	int round;
+
+	(void)state;
+	for (round = 0; round < 5000; round++) {
+		struct cpu_list want = {.bits = {0}}, got;
+		uint32_t cpu = (uint32_t)(unit_random(&seed) % 70), last, count = 0;
+		char text[4096];
+		size_t at = 0;
+
+		text[0] = '\0';
+		while (cpu < CPU_LIST_MAX && at < sizeof(text) - 32) {
+			last = cpu + (uint32_t)(unit_random(&seed) % 3 * (unit_random(&seed) % 50));
+			if (last >= CPU_LIST_MAX)
+				last = CPU_LIST_MAX - 1;
+			at += (size_t)snprintf(text + at, sizeof(text) - at,
+					       last > cpu ? "%s%u-%u" : "%s%u", at > 0 ? "," : "",
+					       cpu, last);
+			for (; cpu <= last; cpu++, count++)
+				want.bits[cpu / 64] |= 1ULL << cpu % 64;
+			cpu += 1 + (uint32_t)(unit_random(&seed) % 500);
+		}
+		strcat(text, "\n");
+		assert_int_equal(cpu_list_parse(&got, text), 0);
+		assert_memory_equal(&got, &want, sizeof(want));
+		assert_int_equal(cpu_list_count(&got), count);
+		assert_true(cpu_list_has(&got, cpu_list_end(&got) - 1));
+		assert_false(cpu_list_has(&got, cpu_list_end(&got)));
+	}
+}
+
+static void cpu_lists_refuse(void **state)
+{
+	static const char *const bad[] = {"x",	"1-", "-1", "3-1", "1;2", "8192", "0-99999999999",
+					  "1 2"};
+	struct cpu_list list;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(cpu_list_parse(&list, bad[i]), -EINVAL);
+	assert_int_equal(cpu_list_parse(&list, ""), 0);
+	assert_int_equal(cpu_list_end(&list), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lists_round_trip),
+		cmocka_unit_test(codes_are_perf_s),
+		cmocka_unit_test(errors_name_the_word),
+		cmocka_unit_test(garbage_is_refused_or_sane),
+		cmocka_unit_test(defaults_keep_the_rate),
+		cmocka_unit_test(rates_are_limited),
+		cmocka_unit_test(machine_is_described),
+		cmocka_unit_test(cpu_lists_round_trip),
+		cmocka_unit_test(cpu_lists_refuse),
+	};
+
+	return cmocka_run_group_tests_name("event", tests, NULL, NULL);
+}
