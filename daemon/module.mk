@@ -23,9 +23,11 @@ bench_image_map-archives := image hook util
 bench_image_map-pkgs := libelf libxxhash
 
 ARCHIVES += collect
-collect-src := $(addprefix daemon/, cpu_list.c event.c source_kmod.c source_perf.c \
-	source_select.c)
+collect-src := $(addprefix daemon/, accumulate.c collector.c cpu_list.c event.c host.c log.c \
+	matcher.c merge.c per_process.c source_kmod.c source_perf.c source_select.c tally.c)
 
-UNIT_TESTS += unit_event
+UNIT_TESTS += unit_event unit_accumulate
 unit_event-src := tests/unit_event.c
 unit_event-archives := collect util
+unit_accumulate-src := tests/unit_accumulate.c
+unit_accumulate-archives := collect util

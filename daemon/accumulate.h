@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Samples on their way to the database: counts by offset, in one bin per
+ * (image, event, process).
+ *
+ * Bins are in the order of their oldest sample. Merging takes the oldest ones
+ * and drops them afterwards; a bin that gets new samples later is a new bin.
+ * Memory is bounded: what would exceed the limit is refused and counted.
+ */
+#ifndef DCPI_ACCUMULATE_H
+#define DCPI_ACCUMULATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "db/profile.h"
+
+struct accumulate;
+struct accumulate_bin;
+struct error;
+
+#define ACCUMULATE_COMMAND_BYTES 16
+
+/**
+ * struct accumulate_key - which profile
+ * @image: number in the image table
+ * @event: number of the event, 0 .. 255
+ * @pid:   process, or PROFILE_PID_ALL
+ */
+struct accumulate_key {
+	uint32_t image;
+	uint32_t event;
+	int64_t pid;
+};
+
+/** accumulate_create() - empty; @memory_limit in bytes. */
+int accumulate_create(struct accumulate **ret, size_t memory_limit, struct error *err);
+void accumulate_destroy(struct accumulate *accumulate);
+
+/**
+ * accumulate_add() - add samples
+ * @command: name of the process, kept with a bin that this call creates
+ *
+ * Return: 0; -ENOMEM over the limit or out of memory: the samples are counted
+ * in accumulate_refused().
+ */
+int accumulate_add(struct accumulate *accumulate, const struct accumulate_key *key,
+		   const char *command, uint64_t offset, uint32_t count);
+
+/** accumulate_held() - samples in all bins. */
+uint64_t accumulate_held(const struct accumulate *accumulate);
+
+/** accumulate_refused() - samples refused so far. */
+uint64_t accumulate_refused(const struct accumulate *accumulate);
+
+/** accumulate_bytes() - memory in use, an upper bound. */
+size_t accumulate_bytes(const struct accumulate *accumulate);
+
+/** accumulate_bins() - number of bins. */
+size_t accumulate_bins(const struct accumulate *accumulate);
+
+/** accumulate_first() - the oldest bin, NULL if there is none. */
+const struct accumulate_bin *accumulate_first(const struct accumulate *accumulate);
+
+/** accumulate_next() - the bin after this one, NULL if it is the youngest. */
+const struct accumulate_bin *accumulate_next(const struct accumulate_bin *bin);
+
+/** accumulate_bin_key() - what a bin holds. */
+struct accumulate_key accumulate_bin_key(const struct accumulate_bin *bin);
+
+/** accumulate_bin_command() - name of the bin's process, "" if not known. */
+const char *accumulate_bin_command(const struct accumulate_bin *bin);
+
+/** accumulate_bin_held() - samples in a bin. */
+uint64_t accumulate_bin_held(const struct accumulate_bin *bin);
+
+/** struct accumulate_samples - a growing array; zero-initialised is empty. */
+struct accumulate_samples {
+	struct profile_sample *samples;
+	size_t count;
+	size_t capacity;
+};
+
+/**
+ * accumulate_bin_samples() - a bin's counts, ascending by offset
+ * @ret: contents are replaced; freed by the caller (free(ret->samples))
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int accumulate_bin_samples(const struct accumulate_bin *bin, struct accumulate_samples *ret);
+
+/** accumulate_drop() - forget the @bins oldest bins: they are stored. */
+void accumulate_drop(struct accumulate *accumulate, size_t bins);
+
+#endif

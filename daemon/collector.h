@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The collector: a source, the image map beside it, and the way into the
+ * database. dcpid and dcpirun are loops around it.
+ *
+ *	collector_open()	everything is reserved, nothing sampled
+ *	collector_start()
+ *	  collector_drain()	when collector_poll_fds() are readable
+ *	  collector_tick()	at a fixed interval: drains, flushes, merges
+ *	collector_stop()	last drain, last merge, end of the epoch
+ *	collector_close()
+ *
+ * Order. Image events are read before samples, and samples only up to the time
+ * for which the events are complete; so whatever a sample saw is in the image
+ * map when it is looked up. A process that ended is forgotten only after a
+ * flush, when no sample of its can be on its way any more.
+ *
+ * Accounting. At each commit the database holds, for the current epoch,
+ *
+ *	interrupts = samples in profiles + sum of "loss" counters
+ *
+ * where the loss "pending" is what is in memory, waiting to be merged: zero
+ * when the epoch has ended in good order, and what a crash has cost otherwise.
+ * Samples that a running source has not handed over when an epoch ends are
+ * counted in the next one. Other losses: the source's own; "memory", refused
+ * because merging failed for so long that the memory limit was reached;
+ * "storage", still in memory when the collector stopped and could not merge.
+ *
+ * Merging. Each bin is merged once in a merge interval, a sixth of them at a
+ * time, so that there are no bursts. A merge that fails (disk full, I/O error)
+ * leaves everything in memory and is tried again a sixth of an interval later.
+ */
+#ifndef DCPI_COLLECTOR_H
+#define DCPI_COLLECTOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/event.h"
+#include "daemon/tally.h"
+
+struct collector;
+struct error;
+
+/**
+ * struct collector_config - what to collect, and where to
+ * @db:             path of the database; created if missing
+ * @source:         "auto", "kmod" or "perf"
+ * @events:         resolved
+ * @cpu_hz:         event_cpu_hz()
+ * @table_entries:  of each CPU's store; 0: the default
+ * @buffer_entries: likewise
+ * @memory_limit:   bytes of samples that may wait for a merge
+ * @merge_ns:       merge interval
+ * @per_process:    images to keep profiles by process for: NULL or "none",
+ *                  "all", or patterns of paths (glob(7), "*" crosses "/"),
+ *                  separated by blanks
+ * @label:          of the epoch
+ * @target_pid:     0: the whole machine; else as in struct source_config
+ * @user_only:      likewise
+ *
+ * Strings must stay valid until collector_close().
+ */
+struct collector_config {
+	const char *db;
+	const char *source;
+	struct event_list events;
+	uint64_t cpu_hz;
+	uint32_t table_entries;
+	uint32_t buffer_entries;
+	size_t memory_limit;
+	uint64_t merge_ns;
+	const char *per_process;
+	const char *label;
+	uint32_t target_pid;
+	bool user_only;
+};
+
+/**
+ * collector_open() - open database, source and side band
+ *
+ * Return: 0; errors of profile_writer_open(), source_select_open() and
+ * side_band_open().
+ */
+int collector_open(struct collector **ret, const struct collector_config *config,
+		   struct error *err);
+
+/** collector_start() - begin an epoch and sample. */
+int collector_start(struct collector *collector, struct error *err);
+
+/** collector_poll_fds() - descriptors to wait for: source's and side band's. */
+void collector_poll_fds(struct collector *collector, int fds[2]);
+
+/** collector_drain() - take what is ready; never touches the disk. */
+int collector_drain(struct collector *collector, struct error *err);
+
+/**
+ * collector_tick() - drain, and do what is due: flush, expire, merge
+ *
+ * Failed merges are logged and counted, not returned.
+ */
+int collector_tick(struct collector *collector, struct error *err);
+
+/** collector_flush() - take and merge everything collected so far. */
+int collector_flush(struct collector *collector, struct error *err);
+
+/**
+ * collector_epoch() - flush, end the epoch and begin the next
+ * @label: of the next one; copied
+ */
+int collector_epoch(struct collector *collector, const char *label, struct error *err);
+
+/**
+ * collector_stop() - stop sampling, take and merge everything, end the epoch
+ *
+ * Return: 0, or the error of the last merge: the samples are lost, by name if
+ * the database can still be told.
+ */
+int collector_stop(struct collector *collector, struct error *err);
+
+/** collector_close() - free everything; without collector_stop(), like a crash. NULL is fine. */
+void collector_close(struct collector *collector);
+
+/**
+ * struct collector_status - for people
+ * @source, @reason:  the source and why
+ * @events:           as they are sampled
+ * @epoch:            number of the epoch; @start_ns: when it began
+ * @interrupts:       in this epoch
+ * @stored:           of these, merged into profiles
+ * @unknown:          of these, without an image
+ * @counters:         this epoch's counters, "pending" included
+ * @samples, @entries: handed over by the source since its start; their ratio
+ *                    is the data reduction
+ * @images, @processes: known
+ * @memory_bytes:     used by waiting samples and by the image map
+ */
+struct collector_status {
+	const char *source;
+	const char *reason;
+	const struct event_list *events;
+	int64_t epoch;
+	int64_t start_ns;
+	uint64_t interrupts;
+	uint64_t stored;
+	uint64_t unknown;
+	struct tally counters;
+	uint64_t samples;
+	uint64_t entries;
+	size_t images;
+	size_t processes;
+	size_t memory_bytes;
+};
+
+/** collector_status() - as of the last drain; pointers valid until collector_close(). */
+void collector_status(struct collector *collector, struct collector_status *status);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Lines on stderr, for people and for the journal.
+ *
+ * "program: message"; with a priority prefix (sd-daemon(3)) instead of the
+ * name where stderr is the journal.
+ */
+#ifndef DCPI_LOG_H
+#define DCPI_LOG_H
+
+/** log_init() - @program: static; before that, lines have no name. */
+void log_init(const char *program);
+
+/** log_verbose() - whether log_info() says anything; it does by default. */
+void log_verbose(int verbose);
+
+void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tests/unit.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/accumulate.h"
+#include "daemon/tally.h"
+
+enum {
+	IMAGES = 5,
+	EVENTS = 2,
+	PIDS = 3, /* the first is "all" */
+	OFFSETS = 40,
+};
+
+/* What was added and not dropped yet, the plain way. */
+static uint64_t model[IMAGES][EVENTS][PIDS][OFFSETS];
+
+static int64_t pid_of(size_t index)
+{
+	return index == 0 ? PROFILE_PID_ALL : (int64_t)index - 1;
+}
+
+static size_t pid_index(int64_t pid)
+{
+	return (size_t)(pid + 1);
+}
+
+/* Compares a bin with the model and takes it out of there; returns its samples. */
+static uint64_t bin_check(const struct accumulate_bin *bin, struct accumulate_samples *samples)
+{
+	struct accumulate_key key = accumulate_bin_key(bin);
+	uint64_t *want = model[key.image][key.event][pid_index(key.pid)], sum = 0;
+	size_t i, expected = 0;
+
+	assert_int_equal(accumulate_bin_samples(bin, samples), 0);
+	for (i = 0; i < samples->count; i++) {
+		uint64_t offset = samples->samples[i].offset;
+
+		assert_true(i == 0 || offset > samples->samples[i - 1].offset);
+		assert_true(offset % 0x10001 == 0 && offset / 0x10001 < OFFSETS);
+		assert_int_equal(samples->samples[i].count, want[offset / 0x10001]);
+		assert_true(samples->samples[i].count > 0);
+		sum += samples->samples[i].count;
+	}
+	for (i = 0; i < OFFSETS; i++)
+		expected += want[i] != 0;
+	assert_int_equal(samples->count, expected);
+	assert_int_equal(sum, accumulate_bin_held(bin));
+	memset(want, 0, sizeof(model[0][0][0]));
+	return sum;
+}
+
+static void follows_model(void **state)
+{
+	struct accumulate_samples samples = {.count = 0};
+	struct accumulate *accumulate;
+	uint64_t seed = 1, added = 0, dropped = 0;
+	int step;
+
+	(void)state;
+	memset(model, 0, sizeof(model));
+	assert_int_equal(accumulate_create(&accumulate, 1 << 30, NULL), 0);
+	for (step = 0; step < 200000; step++) {
+		struct accumulate_key key = {
+			.image = (uint32_t)(unit_random(&seed) % IMAGES),
+			.event = (uint32_t)(unit_random(&seed) % EVENTS),
+			.pid = pid_of(unit_random(&seed) % PIDS),
+		};
+		size_t offset = unit_random(&seed) % OFFSETS;
+		uint32_t count = 1 + (uint32_t)(unit_random(&seed) % 1000);
+
+		if (unit_random(&seed) % 64 == 0 && accumulate_first(accumulate) != NULL) {
+			dropped += bin_check(accumulate_first(accumulate), &samples);
+			accumulate_drop(accumulate, 1);
+		}
+		assert_int_equal(accumulate_add(accumulate, &key, NULL, offset * 0x10001, count),
+				 0);
+		model[key.image][key.event][pid_index(key.pid)][offset] += count;
+		added += count;
+		assert_int_equal(accumulate_held(accumulate), added - dropped);
+	}
+	while (accumulate_first(accumulate) != NULL) {
+		dropped += bin_check(accumulate_first(accumulate), &samples);
+		accumulate_drop(accumulate, 1);
+	}
+	assert_int_equal(added, dropped);
+	assert_int_equal(accumulate_held(accumulate), 0);
+	assert_int_equal(accumulate_bytes(accumulate), 0);
+	free(samples.samples);
+	accumulate_destroy(accumulate);
+}
+
+static void memory_is_bounded_and_losses_named(void **state)
+{
+	struct accumulate *accumulate;
+	uint64_t seed = 2, added = 0, held_before;
+	int step;
+
+	(void)state;
+	assert_int_equal(accumulate_create(&accumulate, 64 << 10, NULL), 0);
+	for (step = 0; step < 100000; step++) {
+		struct accumulate_key key = {
+			.image = (uint32_t)(unit_random(&seed) % 100),
+			.pid = (int64_t)(unit_random(&seed) % 4) - 1,
+		};
+		uint32_t count = 1 + (uint32_t)(unit_random(&seed) % 9);
+
+		accumulate_add(accumulate, &key, "x", unit_random(&seed) % 100000, count);
+		added += count;
+		assert_int_equal(added,
+				 accumulate_held(accumulate) + accumulate_refused(accumulate));
+		assert_true(accumulate_bytes(accumulate) < (64 << 10) + 512);
+	}
+	assert_true(accumulate_refused(accumulate) > 0);
+	assert_true(accumulate_held(accumulate) > 0);
+	/* Offsets that are there still count; and dropping makes room again. */
+	held_before = accumulate_held(accumulate);
+	{
+		const struct accumulate_bin *bin = accumulate_first(accumulate);
+		struct accumulate_samples samples = {.count = 0};
+		struct accumulate_key key = accumulate_bin_key(bin);
+
+		assert_int_equal(accumulate_bin_samples(bin, &samples), 0);
+		assert_int_equal(
+			accumulate_add(accumulate, &key, NULL, samples.samples[0].offset, 5), 0);
+		assert_int_equal(accumulate_held(accumulate), held_before + 5);
+		free(samples.samples);
+		accumulate_drop(accumulate, 10);
+		assert_int_equal(accumulate_add(accumulate, &key, NULL, 7, 1), 0);
+	}
+	accumulate_destroy(accumulate);
+}
+
+static void bins_are_in_order_of_age(void **state)
+{
+	struct accumulate *accumulate;
+	const struct accumulate_bin *bin;
+	uint32_t image;
+
+	(void)state;
+	assert_int_equal(accumulate_create(&accumulate, 1 << 20, NULL), 0);
+	for (image = 0; image < 300; image++) {
+		struct accumulate_key key = {.image = image * 7 % 300, .pid = image % 2};
+
+		assert_int_equal(
+			accumulate_add(accumulate, &key, "a command that is too long", 0, 1), 0);
+		accumulate_add(accumulate, &key, "other", 1, 1);
+	}
+	assert_int_equal(accumulate_bins(accumulate), 300);
+	image = 0;
+	for (bin = accumulate_first(accumulate); bin != NULL; bin = accumulate_next(bin), image++) {
+		assert_int_equal(accumulate_bin_key(bin).image, image * 7 % 300);
+		assert_string_equal(accumulate_bin_command(bin), "a command that ");
+		assert_int_equal(accumulate_bin_held(bin), 2);
+	}
+	assert_int_equal(image, 300);
+	accumulate_drop(accumulate, 299);
+	assert_int_equal(accumulate_bin_key(accumulate_first(accumulate)).image, 299 * 7 % 300);
+	accumulate_destroy(accumulate);
+}
+
+/* Keys that differ in one part only are different bins, up to the extremes. */
+static void keys_stay_apart(void **state)
+{
+	static const struct accumulate_key keys[] = {
+		{0, 0, PROFILE_PID_ALL},
+		{0, 0, 0},
+		{0, 0, 0x3fffff},
+		{0, 255, 0x3fffff},
+		{0xffffffff, 255, 0x3fffff},
+		{0xffffffff, 255, PROFILE_PID_ALL},
+		{0xffffffff, 0, 0},
+		{1, 0, PROFILE_PID_ALL},
+		{0, 1, PROFILE_PID_ALL},
+		{0, 1, 1},
+	};
+	struct accumulate *accumulate;
+	size_t i;
+
+	(void)state;
+	assert_int_equal(accumulate_create(&accumulate, 1 << 20, NULL), 0);
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		assert_int_equal(accumulate_add(accumulate, &keys[i], NULL, UINT64_MAX - i, 1), 0);
+	assert_int_equal(accumulate_bins(accumulate), sizeof(keys) / sizeof(keys[0]));
+	accumulate_destroy(accumulate);
+}
+
+static void tallies_add_up(void **state)
+{
+	struct tally base = {.count = 0}, tally;
+
+	(void)state;
+	tally_set(&base, "loss", "a", 3);
+	tally_set(&base, "stat", "a", 5);
+	tally = base;
+	tally_set(&tally, "loss", "a", 10);
+	tally_set(&tally, "loss", "b", 4);
+	assert_int_equal(tally.count, 3);
+	assert_int_equal(tally_sum(&tally, "loss"), 14);
+	tally_subtract(&tally, &base);
+	assert_int_equal(tally_get(&tally, "loss", "a"), 7);
+	assert_int_equal(tally_get(&tally, "loss", "b"), 4);
+	assert_int_equal(tally_get(&tally, "stat", "a"), 0);
+	assert_int_equal(tally_get(&tally, "stat", "none"), 0);
+	tally_subtract(&tally, &base);
+	assert_int_equal(tally_get(&tally, "stat", "a"), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(follows_model),
+		cmocka_unit_test(memory_is_bounded_and_losses_named),
+		cmocka_unit_test(bins_are_in_order_of_age),
+		cmocka_unit_test(keys_stay_apart),
+		cmocka_unit_test(tallies_add_up),
+	};
+
+	return cmocka_run_group_tests_name("accumulate", tests, NULL, NULL);
+}
