@@ -23,11 +23,31 @@ bench_image_map-archives := image hook util
 bench_image_map-pkgs := libelf libxxhash
 
 ARCHIVES += collect
-collect-src := $(addprefix daemon/, accumulate.c collector.c cpu_list.c event.c host.c log.c \
-	matcher.c merge.c per_process.c source_kmod.c source_perf.c source_select.c tally.c)
+collect-src := $(addprefix daemon/, accumulate.c collector.c config.c control.c control_verbs.c \
+	cpu_list.c event.c host.c log.c loop.c matcher.c \
+	merge.c notify.c per_process.c source_kmod.c source_perf.c source_select.c \
+	tally.c)
 
-UNIT_TESTS += unit_event unit_accumulate
+daemon-archives := collect image hook db core util
+daemon-pkgs := libelf libxxhash sqlite3 zlib
+
+PROGRAMS += dcpid dcpirun dcpictl
+dcpid-src := daemon/dcpid.c
+dcpid-archives := $(daemon-archives)
+dcpid-pkgs := $(daemon-pkgs)
+dcpirun-src := daemon/dcpirun.c
+dcpirun-archives := $(daemon-archives)
+dcpirun-pkgs := $(daemon-pkgs)
+dcpictl-src := daemon/dcpictl.c
+dcpictl-archives := collect util
+dcpictl-pkgs := json-c
+
+UNIT_TESTS += unit_event unit_config unit_accumulate unit_control
 unit_event-src := tests/unit_event.c
 unit_event-archives := collect util
+unit_config-src := tests/unit_config.c
+unit_config-archives := collect hook core util
 unit_accumulate-src := tests/unit_accumulate.c
 unit_accumulate-archives := collect util
+unit_control-src := tests/unit_control.c
+unit_control-archives := collect util

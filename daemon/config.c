@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/config.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/event.h"
+#include "daemon/source_select.h"
+#include "lib/cleanup.h"
+#include "lib/error.h"
+
+#define LINE_BYTES 8192
+
+static int events_check(const char *value, struct error *err)
+{
+	struct event_list list;
+
+	/* The clock matters for default periods only. */
+	return value[0] == '\0' ? 0 : event_list_parse(&list, value, 0, err);
+}
+
+static int source_check(const char *value, struct error *err)
+{
+	if (source_name_valid(value))
+		return 0;
+	return error_set(err, EINVAL, "unknown source \"%s\": auto, kmod or perf", value);
+}
+
+/*
+ * @offset:   of the field
+ * @bytes:    texts: room for them; numbers: 0
+ * @min, @max: numbers: the range
+ */
+static const struct config_key {
+	const char *name;
+	size_t offset;
+	size_t bytes;
+	uint64_t min, max;
+	bool power_of_two;
+	const char *initial;
+	int (*check)(const char *value, struct error *err);
+} config_keys[] = {
+#define TEXT(field)                                                                                \
+	.name = #field, .offset = offsetof(struct config, field),                                  \
+	.bytes = sizeof(((struct config *)0)->field)
+#define NUMBER(field) .name = #field, .offset = offsetof(struct config, field)
+	{TEXT(db), .initial = CONFIG_DB},
+	{TEXT(events), .initial = "", .check = events_check},
+	{TEXT(source), .initial = "auto", .check = source_check},
+	{TEXT(socket), .initial = CONFIG_SOCKET},
+	{TEXT(per_process), .initial = "none"},
+	{TEXT(label), .initial = ""},
+	{NUMBER(drain_interval_ms), .min = 10, .max = 60000, .initial = "1000"},
+	{NUMBER(merge_interval_s), .min = 1, .max = 3600, .initial = "30"},
+	{NUMBER(memory_limit_mb), .min = 1, .max = 65536, .initial = "64"},
+	{NUMBER(table_entries), .min = DCPI_ENTRIES_MIN, .max = DCPI_ENTRIES_MAX,
+	 .power_of_two = true, .initial = "16384"},
+	{NUMBER(buffer_entries), .min = DCPI_ENTRIES_MIN, .max = DCPI_ENTRIES_MAX,
+	 .power_of_two = true, .initial = "8192"},
+#undef TEXT
+#undef NUMBER
+};
+
+#define CONFIG_KEYS (sizeof(config_keys) / sizeof(config_keys[0]))
+
+static int text_set(struct config *config, const struct config_key *key, const char *value,
+		    struct error *err)
+{
+	char *field = (char *)config + key->offset;
+
+	if (strlen(value) >= key->bytes)
+		return error_set(err, EINVAL, "%s is longer than %zu bytes", key->name,
+				 key->bytes - 1);
+	memset(field, 0, key->bytes);
+	memcpy(field, value, strlen(value));
+	return 0;
+}
+
+static int number_set(struct config *config, const struct config_key *key, const char *value,
+		      struct error *err)
+{
+	uint64_t number = 0;
+	const char *digit;
+
+	for (digit = value; isdigit((unsigned char)*digit) && number <= key->max; digit++)
+		number = number * 10 + (uint64_t)(*digit - '0');
+	if (digit == value || *digit != '\0' || number < key->min || number > key->max)
+		return error_set(err, EINVAL, "%s must be a number in %llu..%llu, not \"%s\"",
+				 key->name, (unsigned long long)key->min,
+				 (unsigned long long)key->max, value);
+	if (key->power_of_two && (number & (number - 1)) != 0)
+		return error_set(err, EINVAL, "%s must be a power of two, not %s", key->name,
+				 value);
+	memcpy((char *)config + key->offset, &number, sizeof(number));
+	return 0;
+}
+
+int config_set(struct config *config, const char *key, const char *value, struct error *err)
+{
+	size_t i;
+	int rc;
+
+	for (i = 0; i < CONFIG_KEYS; i++) {
+		if (strcmp(config_keys[i].name, key) != 0)
+			continue;
+		rc = config_keys[i].check != NULL ? config_keys[i].check(value, err) : 0;
+		if (rc < 0)
+			return rc;
+		return config_keys[i].bytes > 0 ? text_set(config, &config_keys[i], value, err)
+						: number_set(config, &config_keys[i], value, err);
+	}
+	return error_set(err, EINVAL, "unknown key \"%s\"", key);
+}
+
+void config_init(struct config *config)
+{
+	size_t i;
+
+	memset(config, 0, sizeof(*config));
+	for (i = 0; i < CONFIG_KEYS; i++)
+		config_set(config, config_keys[i].name, config_keys[i].initial, NULL);
+}
+
+static char *trim(char *text)
+{
+	char *end;
+
+	while (isspace((unsigned char)*text))
+		text++;
+	end = text + strlen(text);
+	while (end > text && isspace((unsigned char)end[-1]))
+		*--end = '\0';
+	return text;
+}
+
+static int line_read(struct config *config, char *line, struct error *err)
+{
+	char *key = trim(line), *equals;
+
+	if (key[0] == '\0' || key[0] == '#')
+		return 0;
+	equals = strchr(key, '=');
+	if (equals == NULL)
+		return error_set(err, EINVAL, "not \"key = value\"");
+	*equals = '\0';
+	return config_set(config, trim(key), trim(equals + 1), err);
+}
+
+static int file_read(struct config *config, const char *path, struct error *err)
+{
+	_cleanup_file_ FILE *file = fopen(path, "re");
+	_cleanup_free_ char *line = malloc(LINE_BYTES);
+	unsigned int number = 0;
+	struct error failure;
+
+	if (file == NULL)
+		return error_set_errno(err, "cannot open %s", path);
+	if (line == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	while (fgets(line, LINE_BYTES, file) != NULL) {
+		number++;
+		if (strlen(line) == LINE_BYTES - 1)
+			return error_set(err, EINVAL, "%s:%u: line too long", path, number);
+		if (line_read(config, line, &failure) < 0)
+			return error_set(err, EINVAL, "%s:%u: %s", path, number, failure.message);
+	}
+	if (ferror(file))
+		return error_set_errno(err, "cannot read %s", path);
+	return 0;
+}
+
+static int is_drop_in(const struct dirent *entry)
+{
+	size_t length = strlen(entry->d_name);
+
+	return entry->d_name[0] != '.' && length > 5 &&
+	       strcmp(entry->d_name + length - 5, ".conf") == 0;
+}
+
+static int drop_in_read(struct config *config, const char *directory, const char *name,
+			struct error *err)
+{
+	_cleanup_free_ char *path = NULL;
+
+	if (asprintf(&path, "%s/%s", directory, name) < 0)
+		return error_set(err, ENOMEM, "out of memory");
+	return file_read(config, path, err);
+}
+
+static int drop_ins_read(struct config *config, const char *directory, struct error *err)
+{
+	struct dirent **entries;
+	int count, i, rc = 0;
+
+	count = scandir(directory, &entries, is_drop_in, alphasort);
+	if (count < 0)
+		return errno == ENOENT || errno == ENOTDIR
+			       ? 0
+			       : error_set_errno(err, "cannot read %s", directory);
+	for (i = 0; i < count; i++) {
+		if (rc == 0)
+			rc = drop_in_read(config, directory, entries[i]->d_name, err);
+		free(entries[i]);
+	}
+	free(entries);
+	return rc;
+}
+
+int config_read(struct config *config, const char *path, struct error *err)
+{
+	char directory[4096];
+	int missing, rc;
+
+	rc = file_read(config, path, err);
+	if (rc < 0 && rc != -ENOENT)
+		return rc;
+	missing = rc;
+	snprintf(directory, sizeof(directory), "%s.d", path);
+	rc = drop_ins_read(config, directory, err);
+	return rc < 0 ? rc : missing;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Configuration: defaults, then /etc/dcpi/dcpid.conf, then the files *.conf
+ * in /etc/dcpi/dcpid.conf.d in order of their names, then the command line.
+ * Later settings win.
+ *
+ * Lines are "key = value", empty, or comments that begin with "#". Keys:
+ *
+ *	db                path of the database
+ *	events            what to sample (daemon/event.h); empty: cycles if the
+ *	                  machine has them, else cpu-clock
+ *	source            auto, kmod or perf
+ *	socket            path of the control socket; empty: none
+ *	drain_interval_ms how often samples are taken from the kernel, 10..60000;
+ *	                  full buffers are taken at once
+ *	merge_interval_s  every sample is in the database after twice this time,
+ *	                  1..3600; a crash costs at most as much
+ *	memory_limit_mb   samples that may wait while the database cannot be
+ *	                  written, 1..65536
+ *	table_entries     of each CPU's hash table, a power of two in 64..1048576
+ *	buffer_entries    of each of a CPU's two overflow buffers, likewise
+ *	per_process       images to profile by process: none, all, or patterns of
+ *	                  paths separated by blanks
+ *	label             free text, kept with the epochs
+ */
+#ifndef DCPI_CONFIG_H
+#define DCPI_CONFIG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+
+#define CONFIG_PATH "/etc/dcpi/dcpid.conf"
+#define CONFIG_DB "/var/lib/dcpi/dcpi.db"
+#define CONFIG_SOCKET "/run/dcpi/dcpid.sock"
+
+/** struct config - values as above; no pointers, so that it can be copied and compared. */
+struct config {
+	char db[4096];
+	char events[512];
+	char source[16];
+	char socket[104];
+	char per_process[4096];
+	char label[256];
+	uint64_t drain_interval_ms;
+	uint64_t merge_interval_s;
+	uint64_t memory_limit_mb;
+	uint64_t table_entries;
+	uint64_t buffer_entries;
+};
+
+/** config_init() - the defaults; no byte is left undefined. */
+void config_init(struct config *config);
+
+/**
+ * config_set() - set one key
+ *
+ * Return: 0; -EINVAL unknown key, value too long or out of range, unknown
+ * event or source.
+ */
+int config_set(struct config *config, const char *key, const char *value, struct error *err);
+
+/**
+ * config_read() - read a file and the drop-ins beside it (PATH.d)
+ *
+ * Return: 0; -ENOENT there is no such file (drop-ins are read nevertheless);
+ * -EINVAL, and the message names file and line; errors of open(2).
+ */
+int config_read(struct config *config, const char *path, struct error *err);
+
+#endif

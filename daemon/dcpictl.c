@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* dcpictl: ask and steer the daemon through its control socket. */
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <json-c/json.h>
+
+#include "daemon/config.h"
+#include "daemon/control.h"
+#include "daemon/log.h"
+#include "lib/cleanup.h"
+
+#define EXIT_BAD 2
+
+static const char usage[] =
+	"Usage: dcpictl [OPTION]... COMMAND\n"
+	"Ask and steer the profiling daemon.\n"
+	"\n"
+	"  status          what is being collected\n"
+	"  stats           counters of the epoch: interrupts, losses, data reduction\n"
+	"  flush           store everything collected so far\n"
+	"  epoch [LABEL]   end the epoch, begin another\n"
+	"  stop            store everything and end the daemon\n"
+	"\n"
+	"      --db PATH     refuse unless the daemon writes to this database\n"
+	"      --socket PATH of the daemon (" CONFIG_SOCKET ")\n"
+	"      --json        print a JSON object\n"
+	"      --help\n"
+	"      --version\n";
+
+struct settings {
+	const char *db;
+	const char *socket;
+	bool json;
+};
+
+/* Where reply lines go: a table for people, or an object. */
+struct output {
+	bool silent;
+	struct json_object *object;
+	char db[4096];
+};
+
+enum {
+	OPTION_DB = 256,
+	OPTION_SOCKET,
+	OPTION_JSON,
+	OPTION_HELP,
+	OPTION_VERSION,
+};
+
+static const struct option options[] = {
+	{"db", required_argument, NULL, OPTION_DB},
+	{"socket", required_argument, NULL, OPTION_SOCKET},
+	{"json", no_argument, NULL, OPTION_JSON},
+	{"help", no_argument, NULL, OPTION_HELP},
+	{"version", no_argument, NULL, OPTION_VERSION},
+	{NULL, 0, NULL, 0},
+};
+
+/* Returns -1 to go on, else the exit status. */
+static int options_parse(struct settings *settings, int argc, char **argv)
+{
+	int option;
+
+	while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
+		switch (option) {
+		case OPTION_DB:
+			settings->db = optarg;
+			break;
+		case OPTION_SOCKET:
+			settings->socket = optarg;
+			break;
+		case OPTION_JSON:
+			settings->json = true;
+			break;
+		case OPTION_HELP:
+			fputs(usage, stdout);
+			return 0;
+		case OPTION_VERSION:
+			puts("dcpictl " DCPI_VERSION);
+			return 0;
+		default:
+			log_error(option == ':' ? "option %s needs a value"
+						: "unknown option %s (see dcpictl --help)",
+				  argv[optind - 1]);
+			return EXIT_BAD;
+		}
+	}
+	return -1;
+}
+
+static bool request_valid(int argc, char **argv)
+{
+	static const char *const verbs[] = {"status", "stats", "flush", "epoch", "stop"};
+	size_t i;
+
+	if (optind == argc) {
+		log_error("no command (see dcpictl --help)");
+		return false;
+	}
+	for (i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+		int arguments = strcmp(verbs[i], "epoch") == 0 ? 2 : 1;
+
+		if (strcmp(verbs[i], argv[optind]) != 0)
+			continue;
+		if (argc - optind <= arguments)
+			return true;
+		log_error("unexpected argument \"%s\"", argv[optind + arguments]);
+		return false;
+	}
+	log_error("unknown command \"%s\" (see dcpictl --help)", argv[optind]);
+	return false;
+}
+
+static FILE *daemon_connect(const char *path)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	FILE *stream;
+
+	if (strlen(path) >= sizeof(address.sun_path)) {
+		log_error("path of socket is too long: %s", path);
+		return NULL;
+	}
+	memcpy(address.sun_path, path, strlen(path));
+	if (fd < 0 || connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0) {
+		log_error("no daemon at %s: %s", path, strerror(errno));
+		return NULL;
+	}
+	stream = fdopen(fd, "r+");
+	if (stream == NULL)
+		log_error("out of memory");
+	else
+		fd = -1;
+	return stream;
+}
+
+static bool is_number(const char *text)
+{
+	return text[0] != '\0' && strlen(text) < 19 && strspn(text, "0123456789") == strlen(text);
+}
+
+static void value_print(struct output *output, const char *key, const char *value)
+{
+	if (strcmp(key, "db") == 0)
+		snprintf(output->db, sizeof(output->db), "%s", value);
+	if (output->silent)
+		return;
+	if (output->object == NULL)
+		printf("%-22s %s\n", key, value);
+	else if (is_number(value))
+		json_object_object_add(output->object, key,
+				       json_object_new_int64((int64_t)strtoll(value, NULL, 10)));
+	else
+		json_object_object_add(output->object, key, json_object_new_string(value));
+}
+
+/* One request and its reply. Return: exit status. */
+static int request_make(FILE *stream, const char *request, struct output *output)
+{
+	char line[CONTROL_REPLY_BYTES];
+
+	fprintf(stream, "%s\n", request);
+	fflush(stream);
+	while (fgets(line, sizeof(line), stream) != NULL) {
+		char *value;
+
+		line[strcspn(line, "\n")] = '\0';
+		if (strcmp(line, "ok") == 0)
+			return 0;
+		value = line + strcspn(line, " ");
+		if (*value != '\0')
+			*value++ = '\0';
+		if (strcmp(line, "error") == 0) {
+			log_error("%s", value);
+			return EXIT_BAD;
+		}
+		value_print(output, line, value);
+	}
+	log_error("the daemon hung up (permission? group dcpi may ask)");
+	return EXIT_BAD;
+}
+
+static int db_check(FILE *stream, const char *db)
+{
+	struct output output = {.silent = true};
+	int status = request_make(stream, "status", &output);
+
+	if (status == 0 && strcmp(output.db, db) != 0) {
+		log_error("the daemon writes to %s, not to %s", output.db, db);
+		status = EXIT_BAD;
+	}
+	return status;
+}
+
+/* After "stop" the daemon hangs up when it has ended. */
+static void end_wait(FILE *stream)
+{
+	while (fgetc(stream) != EOF)
+		;
+}
+
+static int command_run(const struct settings *settings, int argc, char **argv)
+{
+	_cleanup_file_ FILE *stream = daemon_connect(settings->socket);
+	struct output output = {.silent = false};
+	char request[CONTROL_REQUEST_BYTES];
+	int status = 0;
+
+	if (stream == NULL)
+		return EXIT_BAD;
+	if (snprintf(request, sizeof(request), "%s%s%s", argv[optind], argc > optind + 1 ? " " : "",
+		     argc > optind + 1 ? argv[optind + 1] : "") >= (int)sizeof(request) - 1 ||
+	    strchr(request, '\n') != NULL) {
+		log_error("label is too long, or more than a line");
+		return EXIT_BAD;
+	}
+	if (settings->db != NULL)
+		status = db_check(stream, settings->db);
+	if (status != 0)
+		return status;
+	if (settings->json)
+		output.object = json_object_new_object();
+	status = request_make(stream, request, &output);
+	if (status == 0 && strcmp(argv[optind], "stop") == 0)
+		end_wait(stream);
+	if (status == 0 && output.object != NULL)
+		puts(json_object_to_json_string_ext(
+			output.object, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(output.object);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct settings settings = {.socket = CONFIG_SOCKET};
+	int status;
+
+	log_init("dcpictl");
+	signal(SIGPIPE, SIG_IGN);
+	status = options_parse(&settings, argc, argv);
+	if (status >= 0)
+		return status;
+	if (!request_valid(argc, argv))
+		return EXIT_BAD;
+	return command_run(&settings, argc, argv);
+}

@@ -1,0 +1,424 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * dcpid: the daemon. Stays in the foreground; a service manager puts it where
+ * it belongs.
+ *
+ * SIGTERM, SIGINT: take and merge what there is, end the epoch, exit with 0.
+ * SIGHUP: read the configuration again. If it changed, the epoch ends and
+ * another begins with it; if it cannot be used, the old one stays.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/clock.h"
+#include "daemon/collector.h"
+#include "daemon/config.h"
+#include "daemon/control.h"
+#include "daemon/control_verbs.h"
+#include "daemon/log.h"
+#include "daemon/loop.h"
+#include "daemon/notify.h"
+#include "lib/error.h"
+
+#define EXIT_BAD 2
+#define OVERRIDES_MAX 32
+#define CONTROL_GROUP "dcpi"
+
+/* loop_run() ends with one of these. */
+enum daemon_end {
+	END_STOP = 1,
+	END_FAILURE,
+};
+
+struct override {
+	const char *key;
+	const char *value;
+};
+
+/* @overrides: from the command line, in order */
+struct daemon {
+	const char *config_path;
+	bool config_named;
+	struct override overrides[OVERRIDES_MAX];
+	size_t override_count;
+	struct config config;
+	struct loop loop;
+	struct collector *collector;
+	struct control *control;
+	int timer_fd;
+	int signal_fd;
+	bool stop_asked;
+};
+
+static const char usage[] =
+	"Usage: dcpid [OPTION]...\n"
+	"Profile the whole machine, continuously.\n"
+	"\n"
+	"  -e, --events LIST         events and periods, NAME[:MIN-MAX],...\n"
+	"  -s, --source NAME         auto, kmod or perf\n"
+	"      --db PATH             database (" CONFIG_DB ")\n"
+	"      --socket PATH         control socket (" CONFIG_SOCKET "); \"\": none\n"
+	"      --per-process LIST    none, all, or patterns of image paths\n"
+	"      --label TEXT          kept with the epochs\n"
+	"      --drain-interval MS   how often samples are taken (1000)\n"
+	"      --merge-interval S    how often they are stored (30)\n"
+	"      --memory-limit MB     of samples waiting to be stored (64)\n"
+	"  -c, --config PATH         configuration (" CONFIG_PATH ")\n"
+	"      --foreground          the only way it runs; accepted for clarity\n"
+	"  -q, --quiet               only errors on stderr\n"
+	"      --help\n"
+	"      --version\n";
+
+/* Long options that are configuration keys: their value is an index. */
+static const char *const option_keys[] = {
+	"events",
+	"source",
+	"db",
+	"socket",
+	"per_process",
+	"label",
+	"drain_interval_ms",
+	"merge_interval_s",
+	"memory_limit_mb",
+};
+
+enum {
+	OPTION_KEYS = 256,
+	OPTION_FOREGROUND = 512,
+	OPTION_HELP,
+	OPTION_VERSION,
+};
+
+static const struct option options[] = {
+	{"events", required_argument, NULL, OPTION_KEYS + 0},
+	{"source", required_argument, NULL, OPTION_KEYS + 1},
+	{"db", required_argument, NULL, OPTION_KEYS + 2},
+	{"socket", required_argument, NULL, OPTION_KEYS + 3},
+	{"per-process", required_argument, NULL, OPTION_KEYS + 4},
+	{"label", required_argument, NULL, OPTION_KEYS + 5},
+	{"drain-interval", required_argument, NULL, OPTION_KEYS + 6},
+	{"merge-interval", required_argument, NULL, OPTION_KEYS + 7},
+	{"memory-limit", required_argument, NULL, OPTION_KEYS + 8},
+	{"config", required_argument, NULL, 'c'},
+	{"foreground", no_argument, NULL, OPTION_FOREGROUND},
+	{"quiet", no_argument, NULL, 'q'},
+	{"help", no_argument, NULL, OPTION_HELP},
+	{"version", no_argument, NULL, OPTION_VERSION},
+	{NULL, 0, NULL, 0},
+};
+
+static int override_add(struct daemon *daemon, const char *key, const char *value)
+{
+	if (daemon->override_count == OVERRIDES_MAX) {
+		log_error("too many options");
+		return EXIT_BAD;
+	}
+	daemon->overrides[daemon->override_count++] = (struct override){key, value};
+	return -1;
+}
+
+/* Returns -1 to go on, else the exit status. */
+static int option_take(struct daemon *daemon, int option, char **argv)
+{
+	switch (option) {
+	case 'e':
+		return override_add(daemon, "events", optarg);
+	case 's':
+		return override_add(daemon, "source", optarg);
+	case 'c':
+		daemon->config_path = optarg;
+		daemon->config_named = true;
+		return -1;
+	case 'q':
+		log_verbose(0);
+		return -1;
+	case OPTION_FOREGROUND:
+		return -1;
+	case OPTION_HELP:
+		fputs(usage, stdout);
+		return 0;
+	case OPTION_VERSION:
+		puts("dcpid " DCPI_VERSION);
+		return 0;
+	case ':':
+		log_error("option %s needs a value", argv[optind - 1]);
+		return EXIT_BAD;
+	case '?':
+		log_error("unknown option %s (see dcpid --help)", argv[optind - 1]);
+		return EXIT_BAD;
+	default:
+		return override_add(daemon, option_keys[option - OPTION_KEYS], optarg);
+	}
+}
+
+static int options_parse(struct daemon *daemon, int argc, char **argv)
+{
+	int option, status;
+
+	daemon->config_path = CONFIG_PATH;
+	while ((option = getopt_long(argc, argv, ":e:s:c:q", options, NULL)) != -1) {
+		status = option_take(daemon, option, argv);
+		if (status >= 0)
+			return status;
+	}
+	if (optind < argc) {
+		log_error("unexpected argument \"%s\" (see dcpid --help)", argv[optind]);
+		return EXIT_BAD;
+	}
+	return -1;
+}
+
+static int config_load(const struct daemon *daemon, struct config *ret, struct error *err)
+{
+	struct config config;
+	size_t i;
+	int rc;
+
+	config_init(&config);
+	rc = config_read(&config, daemon->config_path, err);
+	if (rc < 0 && (rc != -ENOENT || daemon->config_named))
+		return rc;
+	for (i = 0; i < daemon->override_count; i++) {
+		rc = config_set(&config, daemon->overrides[i].key, daemon->overrides[i].value, err);
+		if (rc < 0)
+			return rc;
+	}
+	*ret = config;
+	return 0;
+}
+
+/* What the loop calls. */
+
+static int failure_end(const struct error *err)
+{
+	log_error("%s", err->message);
+	return END_FAILURE;
+}
+
+static int collector_readable(void *context)
+{
+	struct daemon *daemon = context;
+	struct error err;
+
+	return collector_drain(daemon->collector, &err) < 0 ? failure_end(&err) : 0;
+}
+
+static int timer_readable(void *context)
+{
+	struct daemon *daemon = context;
+	struct error err;
+
+	loop_timer_clear(daemon->timer_fd);
+	if (collector_tick(daemon->collector, &err) < 0)
+		return failure_end(&err);
+	if (daemon->control != NULL)
+		control_expire(daemon->control, clock_monotonic_ns());
+	notify_state("WATCHDOG=1");
+	return 0;
+}
+
+static int control_readable(void *context)
+{
+	struct daemon *daemon = context;
+
+	control_dispatch(daemon->control);
+	return daemon->stop_asked ? END_STOP : 0;
+}
+
+static void request_handle(void *context, const char *verb, const char *argument,
+			   struct control_reply *reply)
+{
+	struct daemon *daemon = context;
+
+	if (strcmp(verb, "stop") == 0)
+		daemon->stop_asked = true;
+	else
+		control_verbs_handle(daemon->collector, &daemon->config, verb, argument, reply);
+}
+
+/* The engine: all that depends on the configuration. */
+
+static void engine_close(struct daemon *daemon)
+{
+	int fds[2];
+
+	loop_remove(&daemon->loop, daemon->timer_fd);
+	if (daemon->timer_fd >= 0)
+		close(daemon->timer_fd);
+	daemon->timer_fd = -1;
+	if (daemon->control != NULL) {
+		loop_remove(&daemon->loop, control_poll_fd(daemon->control));
+		control_close(daemon->control);
+		daemon->control = NULL;
+	}
+	if (daemon->collector != NULL) {
+		collector_poll_fds(daemon->collector, fds);
+		loop_remove(&daemon->loop, fds[0]);
+		loop_remove(&daemon->loop, fds[1]);
+		collector_close(daemon->collector);
+		daemon->collector = NULL;
+	}
+}
+
+static int events_resolve(struct collector_config *collector, const struct config *config,
+			  struct error *err)
+{
+	collector->cpu_hz = event_cpu_hz();
+	if (config->events[0] != '\0')
+		return event_list_parse(&collector->events, config->events, collector->cpu_hz, err);
+	event_list_default(&collector->events, collector->cpu_hz);
+	return 0;
+}
+
+static int engine_collector(struct daemon *daemon, struct error *err)
+{
+	const struct config *config = &daemon->config;
+	struct collector_config collector = {
+		.db = config->db,
+		.source = config->source,
+		.table_entries = (uint32_t)config->table_entries,
+		.buffer_entries = (uint32_t)config->buffer_entries,
+		.memory_limit = (size_t)config->memory_limit_mb << 20,
+		.merge_ns = config->merge_interval_s * NS_PER_SECOND,
+		.per_process = config->per_process,
+		.label = config->label,
+	};
+	int fds[2], rc, i;
+
+	rc = events_resolve(&collector, config, err);
+	if (rc == 0)
+		rc = collector_open(&daemon->collector, &collector, err);
+	if (rc == 0)
+		collector_poll_fds(daemon->collector, fds);
+	for (i = 0; rc == 0 && i < 2; i++)
+		rc = loop_add(&daemon->loop, fds[i], collector_readable, daemon, err);
+	return rc;
+}
+
+static int engine_control(struct daemon *daemon, struct error *err)
+{
+	int rc;
+
+	if (daemon->config.socket[0] == '\0')
+		return 0;
+	rc = control_open(&daemon->control, daemon->config.socket, CONTROL_GROUP, request_handle,
+			  daemon, err);
+	if (rc < 0)
+		return rc;
+	return loop_add(&daemon->loop, control_poll_fd(daemon->control), control_readable, daemon,
+			err);
+}
+
+static int engine_open(struct daemon *daemon, struct error *err)
+{
+	int rc = engine_collector(daemon, err);
+
+	if (rc == 0)
+		rc = engine_control(daemon, err);
+	if (rc == 0) {
+		daemon->timer_fd = loop_timer(daemon->config.drain_interval_ms * NS_PER_MS, err);
+		rc = daemon->timer_fd < 0 ? daemon->timer_fd : 0;
+	}
+	if (rc == 0)
+		rc = loop_add(&daemon->loop, daemon->timer_fd, timer_readable, daemon, err);
+	if (rc == 0)
+		rc = collector_start(daemon->collector, err);
+	if (rc < 0)
+		engine_close(daemon);
+	return rc;
+}
+
+static int engine_stop(struct daemon *daemon)
+{
+	struct error err;
+	int rc = collector_stop(daemon->collector, &err);
+
+	if (rc < 0)
+		log_error("%s", err.message);
+	engine_close(daemon);
+	return rc;
+}
+
+static int config_reload(struct daemon *daemon)
+{
+	struct config old = daemon->config, new;
+	struct error err;
+
+	if (config_load(daemon, &new, &err) < 0) {
+		log_error("%s; the old configuration stays", err.message);
+		return 0;
+	}
+	if (memcmp(&old, &new, sizeof(new)) == 0) {
+		log_info("the configuration has not changed");
+		return 0;
+	}
+	engine_stop(daemon);
+	daemon->config = new;
+	if (engine_open(daemon, &err) == 0)
+		return 0;
+	log_error("%s; back to the old configuration", err.message);
+	daemon->config = old;
+	return engine_open(daemon, &err) < 0 ? failure_end(&err) : 0;
+}
+
+static int signal_readable(void *context)
+{
+	struct daemon *daemon = context;
+	int signal;
+
+	while ((signal = loop_signal(daemon->signal_fd)) != 0) {
+		if (signal != SIGHUP)
+			return END_STOP;
+		if (config_reload(daemon) != 0)
+			return END_FAILURE;
+	}
+	return 0;
+}
+
+static int daemon_run(struct daemon *daemon, struct error *err)
+{
+	static const int signals[] = {SIGTERM, SIGINT, SIGHUP, 0};
+	int rc;
+
+	rc = loop_init(&daemon->loop, err);
+	if (rc < 0)
+		return rc;
+	daemon->signal_fd = loop_signals(signals, err);
+	if (daemon->signal_fd < 0)
+		return daemon->signal_fd;
+	rc = loop_add(&daemon->loop, daemon->signal_fd, signal_readable, daemon, err);
+	if (rc == 0)
+		rc = engine_open(daemon, err);
+	if (rc < 0)
+		return rc;
+	notify_state("READY=1");
+	log_info("sampling into %s", daemon->config.db);
+	return loop_run(&daemon->loop);
+}
+
+int main(int argc, char **argv)
+{
+	static struct daemon daemon = {.timer_fd = -1, .signal_fd = -1, .loop = {.epoll_fd = -1}};
+	struct error err = {.message = ""};
+	int status, rc;
+
+	log_init("dcpid");
+	status = options_parse(&daemon, argc, argv);
+	if (status >= 0)
+		return status;
+	signal(SIGPIPE, SIG_IGN);
+	rc = config_load(&daemon, &daemon.config, &err);
+	if (rc == 0)
+		rc = daemon_run(&daemon, &err);
+	if (rc < 0)
+		log_error("%s", err.message);
+	notify_state("STOPPING=1");
+	if (daemon.collector != NULL && engine_stop(&daemon) < 0)
+		rc = END_FAILURE;
+	loop_deinit(&daemon.loop);
+	return rc == END_STOP ? 0 : EXIT_BAD;
+}

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * dcpirun: profile one command, with a database of its own.
+ *
+ * The child waits until sampling is set up, which begins with its exec. The
+ * exit status is the command's: 128 + N if signal N ended it, 127 if there is
+ * no such command, 126 if it cannot be run; 2 if profiling cannot be set up.
+ * SIGINT and SIGTERM are passed on to the command; dcpirun ends with it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "daemon/clock.h"
+#include "daemon/collector.h"
+#include "daemon/event.h"
+#include "daemon/log.h"
+#include "daemon/loop.h"
+#include "lib/cleanup.h"
+#include "lib/error.h"
+
+#define EXIT_BAD 2
+#define EXIT_CANNOT_RUN 126
+#define EXIT_NOT_FOUND 127
+
+#define DRAIN_NS (200 * NS_PER_MS)
+#define MERGE_NS (5 * NS_PER_SECOND)
+#define MEMORY_LIMIT ((size_t)64 << 20)
+
+static const char usage[] =
+	"Usage: dcpirun [OPTION]... COMMAND [ARGUMENT]...\n"
+	"Profile one command, and what it starts.\n"
+	"\n"
+	"  -e, --events LIST   events and periods, NAME[:MIN-MAX],...\n"
+	"      --db PATH       database (dcpirun.db); each run adds an epoch\n"
+	"      --label TEXT    kept with the epoch (the command)\n"
+	"      --user          leave kernel samples out; the default where they are\n"
+	"                      not allowed\n"
+	"  -q, --quiet         no summary\n"
+	"      --help\n"
+	"      --version\n";
+
+/* loop_run() ends with one of these. */
+enum run_end {
+	END_CHILD = 1,
+	END_FAILURE,
+};
+
+/*
+ * @go_fd:      a byte, and the child goes on; closed, it gives up
+ * @child:      0 before and after it runs; @status: as of waitpid(2)
+ */
+struct run {
+	const char *events;
+	const char *db;
+	const char *label;
+	bool user_only;
+	bool quiet;
+	struct loop loop;
+	struct collector *collector;
+	pid_t child;
+	int status;
+	int go_fd;
+	int timer_fd;
+	int signal_fd;
+};
+
+enum {
+	OPTION_DB = 256,
+	OPTION_LABEL,
+	OPTION_USER,
+	OPTION_HELP,
+	OPTION_VERSION,
+};
+
+static const struct option options[] = {
+	{"events", required_argument, NULL, 'e'},
+	{"db", required_argument, NULL, OPTION_DB},
+	{"label", required_argument, NULL, OPTION_LABEL},
+	{"user", no_argument, NULL, OPTION_USER},
+	{"quiet", no_argument, NULL, 'q'},
+	{"help", no_argument, NULL, OPTION_HELP},
+	{"version", no_argument, NULL, OPTION_VERSION},
+	{NULL, 0, NULL, 0},
+};
+
+/* Returns -1 to go on, else the exit status. */
+static int options_parse(struct run *run, int argc, char **argv)
+{
+	int option;
+
+	/* "+": what follows the command is the command's. */
+	while ((option = getopt_long(argc, argv, "+:e:q", options, NULL)) != -1) {
+		switch (option) {
+		case 'e':
+			run->events = optarg;
+			break;
+		case 'q':
+			run->quiet = true;
+			break;
+		case OPTION_DB:
+			run->db = optarg;
+			break;
+		case OPTION_LABEL:
+			run->label = optarg;
+			break;
+		case OPTION_USER:
+			run->user_only = true;
+			break;
+		case OPTION_HELP:
+			fputs(usage, stdout);
+			return 0;
+		case OPTION_VERSION:
+			puts("dcpirun " DCPI_VERSION);
+			return 0;
+		default:
+			log_error(option == ':' ? "option %s needs a value"
+						: "unknown option %s (see dcpirun --help)",
+				  argv[optind - 1]);
+			return EXIT_BAD;
+		}
+	}
+	if (optind == argc) {
+		log_error("no command (see dcpirun --help)");
+		return EXIT_BAD;
+	}
+	if (run->label == NULL)
+		run->label = argv[optind];
+	return -1;
+}
+
+/* In the child. Its own fate is all that it reports. */
+static _Noreturn void child_run(int wait_fd, char **command)
+{
+	sigset_t none;
+	char go;
+	int errnum;
+
+	if (read(wait_fd, &go, 1) != 1)
+		_exit(EXIT_BAD);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	execvp(command[0], command);
+	errnum = errno;
+	log_error("cannot run %s: %s", command[0], strerror(errnum));
+	_exit(errnum == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN);
+}
+
+static int child_start(struct run *run, char **command, struct error *err)
+{
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+		return error_set_errno(err, "cannot create a socket");
+	run->child = fork();
+	if (run->child == 0) {
+		close(pair[1]);
+		child_run(pair[0], command);
+	}
+	close(pair[0]);
+	run->go_fd = pair[1];
+	if (run->child < 0) {
+		run->child = 0;
+		return error_set_errno(err, "cannot fork");
+	}
+	return 0;
+}
+
+static int collector_readable(void *context)
+{
+	struct run *run = context;
+	struct error err;
+
+	if (collector_drain(run->collector, &err) == 0)
+		return 0;
+	log_error("%s", err.message);
+	return END_FAILURE;
+}
+
+static int timer_readable(void *context)
+{
+	struct run *run = context;
+	struct error err;
+
+	loop_timer_clear(run->timer_fd);
+	if (collector_tick(run->collector, &err) == 0)
+		return 0;
+	log_error("%s", err.message);
+	return END_FAILURE;
+}
+
+/*
+ * A terminal sends its signals to the whole foreground group, the command
+ * included: only what was sent to us alone is passed on. Both look the same
+ * here, and two interrupts do no harm to a command that one would end.
+ */
+static int signal_readable(void *context)
+{
+	struct run *run = context;
+	int signal;
+
+	while ((signal = loop_signal(run->signal_fd)) != 0) {
+		if (signal != SIGCHLD)
+			kill(run->child, signal);
+		else if (waitpid(run->child, &run->status, WNOHANG) == run->child)
+			run->child = 0;
+	}
+	return run->child == 0 ? END_CHILD : 0;
+}
+
+static int events_resolve(const struct run *run, struct collector_config *config, struct error *err)
+{
+	config->cpu_hz = event_cpu_hz();
+	if (run->events != NULL)
+		return event_list_parse(&config->events, run->events, config->cpu_hz, err);
+	event_list_default(&config->events, config->cpu_hz);
+	return 0;
+}
+
+static int collector_prepare(struct run *run, struct error *err)
+{
+	struct collector_config config = {
+		.db = run->db,
+		.source = "perf",
+		.memory_limit = MEMORY_LIMIT,
+		.merge_ns = MERGE_NS,
+		.per_process = "all",
+		.label = run->label,
+		.target_pid = (uint32_t)run->child,
+		.user_only = run->user_only,
+	};
+	int rc = events_resolve(run, &config, err);
+
+	if (rc < 0)
+		return rc;
+	rc = collector_open(&run->collector, &config, err);
+	if ((rc == -EACCES || rc == -EPERM) && !run->user_only && access(run->db, W_OK) == 0) {
+		/* Where the kernel is out of bounds, user mode may not be. */
+		config.user_only = true;
+		rc = collector_open(&run->collector, &config, err);
+	}
+	return rc;
+}
+
+static int loop_prepare(struct run *run, struct error *err)
+{
+	int fds[2], rc, i;
+
+	rc = loop_add(&run->loop, run->signal_fd, signal_readable, run, err);
+	collector_poll_fds(run->collector, fds);
+	for (i = 0; rc == 0 && i < 2; i++)
+		rc = loop_add(&run->loop, fds[i], collector_readable, run, err);
+	if (rc == 0) {
+		run->timer_fd = loop_timer(DRAIN_NS, err);
+		rc = run->timer_fd < 0 ? run->timer_fd : 0;
+	}
+	if (rc == 0)
+		rc = loop_add(&run->loop, run->timer_fd, timer_readable, run, err);
+	return rc;
+}
+
+/* Up to the point where the child may exec. */
+static int profile_prepare(struct run *run, char **command, struct error *err)
+{
+	static const int signals[] = {SIGCHLD, SIGINT, SIGTERM, 0};
+	int rc;
+
+	rc = loop_init(&run->loop, err);
+	if (rc < 0)
+		return rc;
+	run->signal_fd = loop_signals(signals, err);
+	if (run->signal_fd < 0)
+		return run->signal_fd;
+	rc = child_start(run, command, err);
+	if (rc == 0)
+		rc = collector_prepare(run, err);
+	if (rc == 0)
+		rc = loop_prepare(run, err);
+	if (rc == 0)
+		rc = collector_start(run->collector, err);
+	return rc;
+}
+
+static void summary_print(const struct run *run)
+{
+	struct collector_status status;
+
+	collector_status(run->collector, &status);
+	if (!run->quiet)
+		fprintf(stderr, "dcpirun: %s: %llu samples, %llu lost, %llu unknown (epoch %lld)\n",
+			run->db, (unsigned long long)status.stored,
+			(unsigned long long)tally_sum(&status.counters, "loss"),
+			(unsigned long long)status.unknown, (long long)status.epoch);
+}
+
+static int exit_status(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* Lets the child go and follows it to its end. Return: exit status. */
+static int profile_run(struct run *run)
+{
+	struct error err;
+	int end = END_FAILURE;
+
+	if (send(run->go_fd, "g", 1, MSG_NOSIGNAL) == 1)
+		end = loop_run(&run->loop);
+	if (end != END_CHILD && run->child != 0) {
+		kill(run->child, SIGTERM);
+		waitpid(run->child, &run->status, 0);
+		run->child = 0;
+	}
+	if (collector_stop(run->collector, &err) < 0) {
+		log_error("%s", err.message);
+		end = END_FAILURE;
+	}
+	summary_print(run);
+	return end == END_CHILD ? exit_status(run->status) : EXIT_BAD;
+}
+
+static void run_close(struct run *run)
+{
+	if (run->go_fd >= 0)
+		close(run->go_fd);
+	if (run->child != 0)
+		waitpid(run->child, NULL, 0); /* it gives up without its byte */
+	if (run->timer_fd >= 0)
+		close(run->timer_fd);
+	if (run->signal_fd >= 0)
+		close(run->signal_fd);
+	loop_deinit(&run->loop);
+	collector_close(run->collector);
+}
+
+int main(int argc, char **argv)
+{
+	struct run run = {
+		.db = "dcpirun.db",
+		.go_fd = -1,
+		.timer_fd = -1,
+		.signal_fd = -1,
+		.loop = {.epoll_fd = -1},
+	};
+	struct error err = {.message = ""};
+	int status;
+
+	log_init("dcpirun");
+	status = options_parse(&run, argc, argv);
+	if (status >= 0)
+		return status;
+	log_verbose(0);
+	if (profile_prepare(&run, argv + optind, &err) < 0) {
+		log_error("%s", err.message);
+		status = EXIT_BAD;
+	} else {
+		status = profile_run(&run);
+	}
+	run_close(&run);
+	return status;
+}
