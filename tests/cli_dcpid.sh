@@ -1,0 +1,266 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# dcpid and dcpictl as users run them. Needs perf_event_open for the machine.
+#
+#	DCPI_BUILD	where the build is (default: build)
+set -u
+. "$(dirname "$0")/daemon_cli.sh"
+split_build
+socket=$work/dcpid.sock
+daemon=("$bin/dcpid" --source perf --socket "$socket" --config "$work/empty.conf")
+: > "$work/empty.conf"
+
+# daemon_start ARGUMENT...: until it answers; sets $daemon_pid
+daemon_start()
+{
+	# (The shell has what it runs beside it ignore interrupts.)
+	env --default-signal=INT "${daemon[@]}" "$@" > /dev/null 2> "$work/log" &
+	daemon_pid=$!
+	pids+=($daemon_pid)
+	for _ in $(seq 100); do
+		"$bin/dcpictl" --socket "$socket" status > /dev/null 2>&1 && return 0
+		kill -0 $daemon_pid 2> /dev/null || return 1
+		sleep 0.1
+	done
+	return 1
+}
+
+# starts NAME ARGUMENT...
+starts()
+{
+	local name=$1
+
+	shift
+	if daemon_start "$@"; then
+		ok "$name"
+	else
+		not_ok "$name" "$(cat "$work/log")"
+	fi
+}
+
+# daemon_stop [SIGNAL]: sets $daemon_status
+daemon_stop()
+{
+	kill "-${1:-TERM}" "$daemon_pid"
+	wait "$daemon_pid"
+	daemon_status=$?
+}
+
+ctl()
+{
+	"$bin/dcpictl" --socket "$socket" "$@"
+}
+
+if ! "$bin/dcpid" --source perf --socket "" --db "$work/probe2.db" --label probe \
+	--config "$work/empty.conf" --version > /dev/null || ! daemon_start --db "$work/probe2.db"; then
+	skip "dcpid" "$(tail -n 1 "$work/log")"
+	tap_done
+	exit
+fi
+daemon_stop
+
+# Profiles of the machine are true, for every event.
+for event in $events; do
+	db=$work/$event.db
+	starts "$event: starts" -e "$event" --db "$db" --merge-interval 2
+	"$work/split" 6000
+	check "$event: flushes" ctl flush
+	like "$event: counts add up while it runs" "$(ctl stats)" '^identity +exact'
+	is "$event: the database adds up while it runs" "$(identity "$db")" ""
+	"$work/split" 1000
+	daemon_stop
+	is "$event: stops with 0" "$daemon_status" 0
+	is "$event: accounts for every sample" "$(identity "$db")" ""
+	is "$event: nothing is pending" "$(loss "$db" pending)" 0
+	is "$event: the epoch is closed" "$(sql "$db" "SELECT sum(open) FROM epoch")" 0
+	shares_are_right "$event" "$db" 1
+	is "$event: no process was missed" "$(sql "$db" "SELECT ifnull(sum(count), 0) FROM counter
+		WHERE counter_group = 'unknown' AND name IN ('process', 'address')")" 0
+	is "$event: symbols of the kernel are kept" "$(sql "$db" "SELECT count(*) > 100
+		FROM dcpi_symbols")" "$([ "$(awk '$3 == "_text" { print $1 }' /proc/kallsyms)" \
+		!= 0000000000000000 ] && echo 1 || echo 0)"
+done
+
+# Processes that come and go faster than anything is drained.
+db=$work/storm.db
+starts "starts for a fork storm" --db "$db" --merge-interval 1
+for _ in $(seq 400); do
+	/bin/true
+done
+"$work/split" 300
+daemon_stop
+is "a fork storm: accounts for every sample" "$(identity "$db")" ""
+is "a fork storm: no process is missed" "$(sql "$db" "SELECT ifnull(sum(count), 0) FROM counter
+	WHERE counter_group = 'unknown' AND name IN ('process', 'address')")" 0
+
+# Steering.
+db=$work/steered.db
+starts "starts" --db "$db" --label first --per-process "*/split" --merge-interval 600
+"$work/split" 1500 &
+split_pid=$!
+wait $split_pid
+check "an epoch is ended" ctl epoch "the second one"
+"$work/split" 500
+like "status tells the epoch" "$(ctl status)" '^epoch +2$'
+is "status as JSON" "$(ctl --json status | jq -r '.epoch, .source, .db')" "2
+perf
+$db"
+is "stats as JSON are numbers" "$(ctl --json stats |
+	jq -r '.interrupts == .stored + ([to_entries[] | select(.key | startswith("loss.")) | .value] |
+		add)')" true
+check "the daemon's database is checked" ctl --db "$db" status
+refused "another database than the daemon's" "writes to" "$bin/dcpictl" --socket "$socket" \
+	--db "$work/other.db" status
+check "is stopped by a request" ctl stop
+wait "$daemon_pid"
+is "a request stops it with 0" $? 0
+is "each epoch adds up" "$(identity "$db")" ""
+is "epochs have their labels" "$(sql "$db" "SELECT label FROM epoch ORDER BY id")" "first
+the second one"
+is "epochs do not overlap" "$(sql "$db" "SELECT count(*) FROM epoch a JOIN epoch b
+	ON a.id < b.id WHERE a.end_ns > b.start_ns")" 0
+is "images asked for are kept by process" "$(sql "$db" "SELECT DISTINCT pid FROM dcpi_samples
+	WHERE epoch = 1 AND path = '$work/split'")" "$split_pid"
+is "others are not" "$(sql "$db" "SELECT DISTINCT pid FROM dcpi_samples
+	WHERE path <> '$work/split'")" -1
+is "the socket is gone" "$(ls "$socket" 2> /dev/null)" ""
+
+# Reloading.
+db=$work/reloaded.db
+config=$work/dcpid.conf
+daemon=("$bin/dcpid" --source perf --socket "$socket" --config "$config")
+printf 'label = one\n' > "$config"
+starts "starts with a configuration" --db "$db"
+mkdir "$config.d"
+printf 'label = two\n' > "$config.d/10-label.conf"
+kill -HUP "$daemon_pid"
+for _ in $(seq 50); do
+	[ "$(ctl status 2> /dev/null | awk '$1 == "epoch" { print $2 }')" = 2 ] && break
+	sleep 0.1
+done
+printf 'colour = red\n' > "$config.d/20-bad.conf"
+kill -HUP "$daemon_pid"
+for _ in $(seq 50); do
+	grep -q colour "$work/log" && break
+	sleep 0.1
+done
+like "a bad configuration is refused, by file and line" "$(cat "$work/log")" \
+	'20-bad.conf:1: unknown key "colour"'
+check "and sampling goes on" ctl flush
+daemon_stop INT
+is "an interrupt stops it with 0" "$daemon_status" 0
+is "reloading began an epoch" "$(sql "$db" "SELECT label FROM epoch ORDER BY id")" "one
+two"
+is "reloading lost nothing" "$(identity "$db")" ""
+rm -rf "$config.d"
+daemon=("$bin/dcpid" --source perf --socket "$socket" --config "$work/empty.conf")
+
+# Two daemons; a daemon that was killed.
+db=$work/two.db
+starts "starts once" --db "$db" --merge-interval 1
+refused "a second daemon on its database" "$db" "$bin/dcpid" -q --source perf --db "$db" \
+	--socket "$work/other.sock" --config "$work/empty.conf"
+refused "a second daemon on its socket" "another daemon" "$bin/dcpid" -q --source perf \
+	--db "$work/other.db" --socket "$socket" --config "$work/empty.conf"
+"$work/split" 2500
+ctl flush
+daemon_stop KILL
+is "a crash leaves a database that adds up" "$(identity "$db")" ""
+starts "starts after a crash" --db "$db"
+daemon_stop
+is "the crashed epoch was closed" "$(sql "$db" "SELECT group_concat(open, '') FROM epoch")" 00
+is "both add up" "$(identity "$db")" ""
+
+# A full disk: samples wait in memory, and get in when there is room again.
+if [ "$(id -u)" -eq 0 ] && mkdir "$work/full" &&
+	mount -t tmpfs -o size=16m dcpi-test "$work/full" 2> /dev/null; then
+	db=$work/full/dcpi.db
+	starts "starts on a small disk" --db "$db" --merge-interval 600
+	"$work/split" 300
+	head -c 20m /dev/zero > "$work/full/ballast" 2> /dev/null
+	refused "a flush to a full disk" "full" "$bin/dcpictl" --socket "$socket" flush
+	like "samples are kept" "$(ctl stats | awk '$1 == "loss.pending" { print $2 }')" '^[1-9][0-9]+$'
+	like "and counted" "$(ctl stats)" '^identity +exact'
+	rm "$work/full/ballast"
+	check "the disk has room again" ctl flush
+	is "nothing was lost" "$(identity "$db")$(loss "$db" pending)" 0
+	"$work/split" 300
+	head -c 20m /dev/zero > "$work/full/ballast" 2> /dev/null
+	daemon_stop
+	is "stops with 2 if samples could not be stored" "$daemon_status" 2
+	like "and says how many" "$(cat "$work/log")" '[0-9]+ samples are lost'
+	rm "$work/full/ballast"
+	is "the database adds up" "$(identity "$db")" ""
+	umount "$work/full"
+else
+	skip "a full disk" "cannot mount a tmpfs"
+fi
+
+# What it refuses.
+d=("$bin/dcpid" -q --socket "" --config "$work/empty.conf")
+refused "an unknown option" "unknown option --nonsense" "${d[@]}" --nonsense
+refused "an argument" 'unexpected argument "garbage"' "${d[@]}" garbage
+refused "an option without its value" "needs a value" "${d[@]}" --db
+refused "an unknown event" 'unknown event "cycels"' "${d[@]}" --db "$work/x.db" -e cycels
+refused "a period out of range" "out of range" "${d[@]}" --db "$work/x.db" -e cpu-clock:999
+refused "an unknown source" 'unknown source "magic"' "${d[@]}" --db "$work/x.db" --source magic
+refused "a bad number" 'merge_interval_s must be' "${d[@]}" --db "$work/x.db" --merge-interval soon
+refused "a missing configuration" "absent.conf" "$bin/dcpid" --config "$work/absent.conf"
+if [ ! -e /dev/dcpi ]; then
+	refused "the module's source without the module" "dcpi.ko is not loaded" "${d[@]}" \
+		--db "$work/x.db" --source kmod
+fi
+echo "this is not a database, and long enough to be sure of it" > "$work/foreign.db"
+refused "a foreign file" "foreign.db" "${d[@]}" --source perf --db "$work/foreign.db"
+cp "$work/two.db" "$work/newer.db"
+sqlite3 "$work/newer.db" "PRAGMA user_version = 999"
+refused "a database of a newer version" "newer" "${d[@]}" --source perf --db "$work/newer.db"
+refused "a missing directory" "absent" "${d[@]}" --source perf --db "$work/absent/x.db"
+if [ "$(id -u)" -eq 0 ]; then
+	mkdir -m 777 "$work/nobody"
+	cp "$bin/dcpid" "$work/nobody/"
+	refused "no permission to profile the machine" "not permitted|denied" \
+		setpriv --reuid=65534 --regid=65534 --clear-groups -- "$work/nobody/dcpid" -q \
+		--source perf --socket "" --db "$work/nobody/x.db" --config "$work/empty.conf"
+fi
+refused "dcpictl without a daemon" "no daemon at" "$bin/dcpictl" --socket "$work/none" status
+refused "dcpictl without a command" "no command" "$bin/dcpictl"
+refused "dcpictl: an unknown command" 'unknown command "dance"' "$bin/dcpictl" dance
+refused "dcpictl: an argument too many" 'unexpected argument "x"' "$bin/dcpictl" status x
+for program in dcpid dcpictl; do
+	like "$program has help" "$("$bin/$program" --help)" "^Usage: $program"
+	like "$program has a version" "$("$bin/$program" --version)" "^$program [0-9]"
+done
+
+# The service manager is told.
+if command -v python3 > /dev/null; then
+	python3 - "$work/notify" > "$work/notified" <<'PYTHON' &
+import socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind(sys.argv[1])
+s.settimeout(20)
+while True:
+    state = s.recv(256).decode()
+    print(state, flush=True)
+    if state == "STOPPING=1":
+        break
+PYTHON
+	listener=$!
+	pids+=($listener)
+	for _ in $(seq 50); do
+		[ -S "$work/notify" ] && break
+		sleep 0.1
+	done
+	NOTIFY_SOCKET=$work/notify daemon_start --db "$work/notified.db" --drain-interval 100
+	sleep 0.5
+	daemon_stop
+	wait $listener
+	is "the service manager is told of each state" "$(uniq "$work/notified")" "READY=1
+WATCHDOG=1
+STOPPING=1"
+else
+	skip "the service manager is told" "no python3"
+fi
+
+tap_done

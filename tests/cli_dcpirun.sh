@@ -1,0 +1,113 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# dcpirun as users run it.
+#
+#	DCPI_BUILD	where the build is (default: build)
+set -u
+. "$(dirname "$0")/daemon_cli.sh"
+split_build
+db=$work/run.db
+run=$bin/dcpirun
+
+# Profiles are true, for every event.
+epoch=0
+for event in $events; do
+	epoch=$((epoch + 1))
+	check "$event: runs" "$run" -e "$event" --db "$db" "$work/split" 6000
+	is "$event: accounts for every sample" "$(identity "$db")" ""
+	shares_are_right "$event" "$db" $epoch
+	is "$event: is recorded with the epoch" \
+		"$(sql "$db" "SELECT name FROM event WHERE epoch = $epoch")" "$event"
+	is "$event: few samples are unknown" "$(sql "$db" "SELECT
+		100 * ifnull((SELECT sum(count) FROM counter WHERE epoch = $epoch AND
+			counter_group = 'unknown'), 0) < interrupts
+		FROM epoch WHERE id = $epoch")" 1
+	is "$event: the epoch is closed, nothing is pending" "$(sql "$db" "SELECT open,
+		(SELECT count FROM counter c WHERE c.epoch = e.id AND name = 'pending')
+		FROM epoch e WHERE id = $epoch")" "0|0"
+	is "$event: the process has a name" "$(sql "$db" "SELECT command FROM process
+		WHERE epoch = $epoch")" split
+done
+
+# Descendants are followed, each by itself.
+check "follows descendants" "$run" --db "$db" \
+	sh -c "$work/split 1000 & $work/split 1000 & wait"
+is "keeps processes apart" "$(sql "$db" "SELECT count(DISTINCT pid) FROM dcpi_samples
+	WHERE epoch = $((epoch + 1)) AND path = '$work/split'")" 2
+is "accounts for every sample of several processes" "$(identity "$db")" ""
+
+# The summary is one line that agrees with the database.
+summary=$("$run" --db "$work/one.db" "$work/split" 500 2>&1)
+like "prints one line" "$(printf '%s' "$summary" | wc -l):$summary" \
+	"^0:dcpirun: $work/one.db: [0-9]+ samples, 0 lost, [0-9]+ unknown \(epoch 1\)$"
+is "the summary is true" "$(printf '%s' "$summary" | grep -oE '[0-9]+ samples')" \
+	"$(sql "$work/one.db" "SELECT sum(count) FROM dcpi_samples") samples"
+is "says nothing with -q" "$("$run" -q --db "$work/one.db" true 2>&1)" ""
+
+# The command keeps its input, output, arguments and exit status.
+is "passes input and output" "$(echo in | "$run" -q --db "$db" tr a-z A-Z)" IN
+is "passes arguments" "$("$run" -q --db "$db" printf '%s.' -e --db x)" "-e.--db.x."
+"$run" -q --db "$db" sh -c 'exit 37'
+is "exits as the command does" $? 37
+"$run" -q --db "$db" sh -c 'kill -TERM $$'
+is "exits with 128 + signal" $? 143
+"$run" -q --db "$db" "$work/absent" 2> /dev/null
+is "exits with 127 if there is no such command" $? 127
+"$run" -q --db "$db" "$work" 2> /dev/null
+is "exits with 126 if it cannot be run" $? 126
+
+# An interrupt ends the command, the profile is complete.
+# (The shell has what it runs beside it ignore interrupts.)
+env --default-signal=INT "$run" --db "$work/interrupted.db" "$work/split" 200000 2> "$work/stderr" &
+pid=$!
+pids+=($pid)
+for _ in $(seq 100); do
+	pgrep -P $pid > /dev/null && break
+	sleep 0.1
+done
+sleep 1
+kill -INT $pid
+wait $pid
+is "an interrupt ends the command" $? 130
+is "an interrupted profile is complete" \
+	"$(identity "$work/interrupted.db")$(sql "$work/interrupted.db" "SELECT open FROM epoch")" 0
+is "an interrupted profile has samples" \
+	"$(sql "$work/interrupted.db" "SELECT sum(count) > 100 FROM dcpi_samples")" 1
+
+# Without privileges: own processes, user mode.
+if [ "$(id -u)" -eq 0 ]; then
+	mkdir -m 777 "$work/nobody"
+	cp "$run" "$work/nobody/dcpirun"
+	nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups --)
+	for event in $events; do
+		check "$event: runs without privileges" "${nobody[@]}" "$work/nobody/dcpirun" -e "$event" \
+			--db "$work/nobody/$event.db" "$work/split" 3000
+		is "$event: accounts for every sample without privileges" \
+			"$(identity "$work/nobody/$event.db")" ""
+		shares_are_right "$event without privileges" "$work/nobody/$event.db" 1
+	done
+	refused "a database that may not be written" "denied|not permitted|read-only" \
+		"${nobody[@]}" "$work/nobody/dcpirun" --db "$work/forbidden.db" true
+else
+	skip "runs without privileges" "not root: the other tests show it"
+fi
+
+# What it refuses.
+refused "no command" "no command" "$run"
+refused "an unknown option" "unknown option --nonsense" "$run" --nonsense true
+refused "an option without its value" "option --db needs a value" "$run" --db
+refused "an unknown event" 'unknown event "cycels"' "$run" -e cycels --db "$work/x.db" true
+refused "a period out of range" 'period "10" .*out of range' "$run" -e cycles:10 \
+	--db "$work/x.db" true
+refused "too many events" "more than 4 events" "$run" -e r1,r2,r3,r4,r5 --db "$work/x.db" true
+echo "this is not a database, and long enough to be sure of it" > "$work/foreign.db"
+refused "a foreign file" "foreign.db" "$run" --db "$work/foreign.db" true
+is "a foreign file is left alone" "$(wc -c < "$work/foreign.db")" 57
+refused "a directory as database" "$work" "$run" --db "$work" true
+refused "a missing directory" "absent" "$run" --db "$work/absent/x.db" true
+is "a refused command has not run" "$("$run" --db "$work/absent/x.db" echo ran 2> /dev/null)" ""
+like "has help" "$("$run" --help)" "^Usage: dcpirun"
+like "has a version" "$("$run" --version)" "^dcpirun [0-9]"
+
+tap_done

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# What cli_dcpid.sh and cli_dcpirun.sh share. Sets $top, $bin, $work (removed at
+# the end) and $events, the names that this machine can sample.
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+build=${DCPI_BUILD:-build}
+case $build in
+/*) ;;
+*) build=$top/$build ;;
+esac
+bin=$build/bin
+. "$top/tests/tap.sh"
+
+work=$(mktemp -d) || exit 1
+chmod 755 "$work"
+pids=()
+
+cleanup()
+{
+	local pid
+
+	for pid in "${pids[@]}"; do
+		kill "$pid" 2> /dev/null && wait "$pid" 2> /dev/null
+	done
+	mountpoint -q "$work/full" && umount "$work/full"
+	rm -rf "$work"
+}
+trap cleanup EXIT
+
+events=cpu-clock
+if "$bin/dcpirun" -q -e cycles --db "$work/probe.db" true 2> /dev/null; then
+	events="$events cycles"
+fi
+
+# sql DB QUERY: with the samples as a table
+sql()
+{
+	sqlite3 -readonly -cmd ".load $build/lib/dcpi_sqlite" "$1" "$2"
+}
+
+# Every epoch: interrupts = samples in the blobs + losses; and the samples of
+# the unknown image = its reasons.
+identity()
+{
+	sql "$1" "SELECT 'epoch ' || e.id || ': interrupts ' || e.interrupts || ', samples ' ||
+			(SELECT ifnull(sum(count), 0) FROM dcpi_samples WHERE epoch = e.id) ||
+			', losses ' || (SELECT ifnull(sum(count), 0) FROM counter c
+				WHERE c.epoch = e.id AND counter_group = 'loss')
+		FROM epoch e WHERE e.interrupts <>
+			(SELECT ifnull(sum(count), 0) FROM dcpi_samples WHERE epoch = e.id) +
+			(SELECT ifnull(sum(count), 0) FROM counter c
+				WHERE c.epoch = e.id AND counter_group = 'loss')"
+	sql "$1" "SELECT 'epoch ' || e.id || ': unknown samples and reasons differ' FROM epoch e
+		WHERE (SELECT ifnull(sum(samples), 0) FROM profile p JOIN image i ON i.id = p.image
+				WHERE p.epoch = e.id AND i.kind = 5) <>
+			(SELECT ifnull(sum(count), 0) FROM counter c
+				WHERE c.epoch = e.id AND counter_group = 'unknown')"
+}
+
+loss()
+{
+	sql "$1" "SELECT ifnull(sum(count), 0) FROM counter
+		WHERE counter_group = 'loss' AND name = '$2'"
+}
+
+# refused NAME RE CMD...: one line on stderr that matches, nothing on stdout, exit status 2
+refused()
+{
+	local name=$1 re=$2 status=0 output errors
+
+	shift 2
+	output=$(timeout 20 "$@" 2> "$work/stderr") || status=$?
+	errors=$(cat "$work/stderr")
+	if [ $status -eq 2 ] && [ -z "$output" ] && [ "$(wc -l < "$work/stderr")" -eq 1 ] &&
+		printf '%s' "$errors" | grep -qE -- "$re"; then
+		ok "$name"
+	else
+		not_ok "$name" "exit $status, stdout \"$output\", stderr:
+$errors
+want: one line /$re/"
+	fi
+}
+
+# share DB EPOCH PROCEDURE: percent of the samples of the program split
+share()
+{
+	local start size
+
+	read -r start size < <(nm -S "$work/split" | awk -v n="$3" '$4 == n { print $1, $2 }')
+	sql "$1" "SELECT round(100.0 * sum(CASE WHEN offset >= $((16#$start - split_bias)) AND
+			offset < $((16#$start - split_bias + 16#$size)) THEN count ELSE 0 END) / sum(count), 2)
+		FROM dcpi_samples WHERE epoch = $2 AND path = '$work/split'"
+}
+
+# split_build: the program with a known division of time; addresses less
+# $split_bias are offsets in its file
+split_build()
+{
+	local offset address
+
+	# An image of its own, even beside another run of these tests.
+	${CC:-gcc} -O2 -g -Wl,--build-id="0x$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')" \
+		-o "$work/split" "$top/tests/programs/split.c" || exit 1
+	read -r offset address < <(readelf -lW "$work/split" |
+		awk '$1 == "LOAD" && / R E / { print $2, $3 }')
+	split_bias=$((address - offset))
+}
+
+# shares_are_right LABEL DB EPOCH: within two points of 70, 20 and 10, and what
+# chance may do (three standard deviations) with as many samples as there are:
+# on some machines the kernel allows few.
+shares_are_right()
+{
+	local name want got samples
+
+	samples=$(sql "$2" "SELECT ifnull(sum(count), 0) FROM dcpi_samples
+		WHERE epoch = $3 AND path = '$work/split'")
+	for name in seventy:70 twenty:20 ten:10; do
+		want=${name#*:}
+		got=$(share "$2" "$3" "split_${name%:*}")
+		if awk -v got="$got" -v want="$want" -v n="$samples" 'BEGIN {
+			d = got > want ? got - want : want - got
+			exit !(got != "" && n > 100 &&
+				d < 2 + 3 * sqrt(want * (100 - want) / n)) }'; then
+			ok "$1: split_${name%:*} has $want percent"
+		else
+			not_ok "$1: split_${name%:*} has $want percent" "got $got of $samples"
+		fi
+	done
+}
