@@ -520,9 +520,12 @@ void collector_close(struct collector *collector)
 
 void collector_status(struct collector *collector, struct collector_status *status)
 {
+	struct tally ignored = {.count = 0};
 	size_t map_bytes = 0;
 
 	memset(status, 0, sizeof(*status));
+	status->taken = collector->source->ops->counters(collector->source, source_counter_take,
+							 &ignored);
 	status->source = collector->source->ops->name;
 	status->reason = collector->reason;
 	status->events = &collector->config.events;

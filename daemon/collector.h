@@ -127,7 +127,9 @@ void collector_close(struct collector *collector);
  * @source, @reason:  the source and why
  * @events:           as they are sampled
  * @epoch:            number of the epoch; @start_ns: when it began
- * @interrupts:       in this epoch
+ * @taken:            samples taken since the start, those that the source has
+ *                    not handed over yet included
+ * @interrupts:       in this epoch, handed over or lost
  * @stored:           of these, merged into profiles
  * @unknown:          of these, without an image
  * @counters:         this epoch's counters, "pending" included
@@ -142,6 +144,7 @@ struct collector_status {
 	const struct event_list *events;
 	int64_t epoch;
 	int64_t start_ns;
+	uint64_t taken;
 	uint64_t interrupts;
 	uint64_t stored;
 	uint64_t unknown;

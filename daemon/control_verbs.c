@@ -56,6 +56,7 @@ static void status_reply(struct collector *collector, const struct config *confi
 	events_reply(reply, status.events);
 	number(reply, "epoch", (uint64_t)status.epoch);
 	time_reply(reply, "epoch_start", status.start_ns);
+	number(reply, "taken", status.taken);
 	number(reply, "interrupts", status.interrupts);
 	number(reply, "stored", status.stored);
 	number(reply, "lost",
