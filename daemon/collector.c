@@ -524,8 +524,8 @@ void collector_status(struct collector *collector, struct collector_status *stat
 	size_t map_bytes = 0;
 
 	memset(status, 0, sizeof(*status));
-	status->taken = collector->source->ops->counters(collector->source, source_counter_take,
-							 &ignored);
+	status->taken =
+		collector->source->ops->counters(collector->source, source_counter_take, &ignored);
 	status->source = collector->source->ops->name;
 	status->reason = collector->reason;
 	status->events = &collector->config.events;
