@@ -167,14 +167,24 @@ static unsigned int count_in_table(struct sample_store *store, u64 pc, u64 tag)
 	return count_missing(store, bucket, pc, tag);
 }
 
+/* Nested writers may nest again, so that a plain increment could lose one. */
+static unsigned int count_nested(struct sample_store *store)
+{
+	u64 *lost = &store->lost[DCPI_LOSS_NESTED];
+	u64 seen;
+
+	do {
+		seen = *(volatile u64 *)lost;
+	} while (core_cmpxchg_local(lost, seen, seen + 1) != seen);
+	return SAMPLE_LOST;
+}
+
 unsigned int sample_store_count(struct sample_store *store, u64 pc, u64 tag)
 {
 	unsigned int result;
 
-	if (core_unlikely(store->busy)) {
-		store->lost[DCPI_LOSS_NESTED]++;
-		return SAMPLE_LOST;
-	}
+	if (core_unlikely(store->busy))
+		return count_nested(store);
 	store->busy = 1;
 	core_barrier();
 	if (core_likely(!store->flushing))
@@ -215,6 +225,8 @@ int sample_store_retire(struct sample_store *store)
 {
 	u32 cursor, active, fill;
 
+	if (core_load_acquire(&store->busy))
+		return -EBUSY;
 	do {
 		cursor = *(volatile u32 *)&store->cursor;
 		active = cursor >> 31;
@@ -233,9 +245,12 @@ int sample_store_retire(struct sample_store *store)
 	return 0;
 }
 
-void sample_store_flush_begin(struct sample_store *store)
+int sample_store_flush_begin(struct sample_store *store)
 {
+	if (core_load_acquire(&store->busy))
+		return -EBUSY;
 	core_store_release(&store->flushing, 1);
+	return 0;
 }
 
 void sample_store_flush_end(struct sample_store *store)
