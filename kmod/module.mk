@@ -31,3 +31,5 @@ kmod: kmod-links ## build the kernel module (KDIR=...)
 .PHONY: sparse
 sparse: kmod-links ## check the kernel module with sparse
 	$(Q)$(kbuild) C=2 CF=-Wsparse-error modules
+
+include tests/qemu/qemu.mk
