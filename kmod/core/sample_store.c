@@ -91,8 +91,9 @@ static bool buffer_append(struct sample_store *store, u64 pc, u64 tag, unsigned 
 	return true;
 }
 
-static unsigned int count_missing(struct sample_store *store, struct sample_bucket *bucket, u64 pc,
-				  u64 tag)
+/* Out of line, as all but the hit: a hit then saves no registers. */
+static core_noinline unsigned int count_missing(struct sample_store *store,
+						struct sample_bucket *bucket, u64 pc, u64 tag)
 {
 	struct dcpi_sample *entry;
 	unsigned int wake = 0;
@@ -120,7 +121,8 @@ static unsigned int count_missing(struct sample_store *store, struct sample_buck
 }
 
 /* A count that can go no higher leaves for the buffer and starts again. */
-static unsigned int count_saturated(struct sample_store *store, struct dcpi_sample *entry, u64 tag)
+static core_noinline unsigned int count_saturated(struct sample_store *store,
+						  struct dcpi_sample *entry, u64 tag)
 {
 	unsigned int wake = 0;
 
@@ -134,7 +136,7 @@ static unsigned int count_saturated(struct sample_store *store, struct dcpi_samp
 	return SAMPLE_HIT | wake;
 }
 
-static unsigned int count_direct(struct sample_store *store, u64 pc, u64 tag)
+static core_noinline unsigned int count_direct(struct sample_store *store, u64 pc, u64 tag)
 {
 	unsigned int wake = 0;
 
@@ -168,7 +170,7 @@ static unsigned int count_in_table(struct sample_store *store, u64 pc, u64 tag)
 }
 
 /* Nested writers may nest again, so that a plain increment could lose one. */
-static unsigned int count_nested(struct sample_store *store)
+static core_noinline unsigned int count_nested(struct sample_store *store)
 {
 	u64 *lost = &store->lost[DCPI_LOSS_NESTED];
 	u64 seen;

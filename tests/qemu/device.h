@@ -78,6 +78,9 @@ struct dcpi_stats device_total(const struct device *device);
 /** load_start() - processes that keep all CPUs busy all over the kernel and libc. */
 void load_start(unsigned int processes);
 
+/** load_fault() - a process that does nothing but touch fresh pages. */
+void load_fault(void);
+
 /** load_spin() - a process that does nothing but turn in one small function, on one CPU. */
 pid_t load_spin(int cpu);
 

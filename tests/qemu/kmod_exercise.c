@@ -285,11 +285,14 @@ static bool handlers_outside_interrupts_are_exact(void)
 	config.event[1].config = PERF_COUNT_SW_PAGE_FAULTS;
 	config.event[1].period_min = DCPI_PERIOD_MIN;
 	config.event[1].period_max = DCPI_PERIOD_MIN;
-	load_start(4);
+	load_fault();
+	load_fault();
 	CHECK(device_open(&d));
 	CHECK(device_start(&d, &config) == 0);
-	for (round = 0; round < 20000 && (round < 200 || events[1] < 20); round++)
+	for (round = 0; round < 20000 && (round < 200 || events[1] < 20); round++) {
 		CHECK(device_drain_cpus(&d, count_events, events) == 0);
+		sleep_ms(1);
+	}
 	CHECK(device_stop(&d) == 0);
 	CHECK(device_accounted(&d));
 	s = device_total(&d);

@@ -52,6 +52,26 @@ void load_start(unsigned int processes)
 	}
 }
 
+void load_fault(void)
+{
+	const size_t bytes = 1 << 20;
+	size_t i;
+
+	fflush(stdout);
+	if (fork() != 0)
+		return;
+	for (;;) {
+		char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+		if (memory == MAP_FAILED)
+			_exit(1);
+		for (i = 0; i < bytes; i += 4096)
+			memory[i] = 1;
+		munmap(memory, bytes);
+	}
+}
+
 /* In assembly, so that its bounds are known and hold nothing else. */
 __asm__(".text\n"
 	".globl spin_begin, spin_end\n"
