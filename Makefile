@@ -126,7 +126,8 @@ $(PLUGINS:%=$(LIB)/%.so): $(LIB)/%.so: $$(call objects,$$*) $$(call archives,$$*
 
 .PHONY: clean
 clean: ## remove what was built (downloads stay)
-	rm -rf build/bin build/obj build/lib build/tests build/asan build/tsan build/kmod build/man
+	rm -rf build/bin build/obj build/lib build/tests build/asan build/tsan build/kmod build/man \
+		build/qemu
 
 .PHONY: distclean
 distclean: ## remove build/ altogether, downloads too

@@ -50,14 +50,15 @@ static uint64_t about(uint64_t good)
 
 static void random_event(struct dcpi_event *event)
 {
-	static const uint32_t types[] = {PERF_TYPE_SOFTWARE, PERF_TYPE_SOFTWARE,
-					 PERF_TYPE_SOFTWARE, PERF_TYPE_HARDWARE,
-					 PERF_TYPE_RAW,	     PERF_TYPE_HW_CACHE};
+	static const uint32_t types[] = {
+		PERF_TYPE_SOFTWARE, PERF_TYPE_SOFTWARE, PERF_TYPE_SOFTWARE,   PERF_TYPE_HARDWARE,
+		PERF_TYPE_RAW,	    PERF_TYPE_HW_CACHE, PERF_TYPE_TRACEPOINT, PERF_TYPE_BREAKPOINT};
 
 	event->type = (uint32_t)about(types[next() % (sizeof(types) / sizeof(types[0]))]);
-	event->config = about(next() % 12);
+	event->config = about(next() % (event->type == PERF_TYPE_TRACEPOINT ? 1500 : 12));
 	event->reserved = (uint32_t)about(0);
-	event->period_min = about(20000 + next() % 100000);
+	/* Nanoseconds for clocks; other events are rarer. */
+	event->period_min = about(one_in(2) ? DCPI_PERIOD_MIN : 20000 + next() % 100000);
 	event->period_max = about(event->period_min + next() % 100000);
 }
 
