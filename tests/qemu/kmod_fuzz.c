@@ -57,8 +57,12 @@ static void random_event(struct dcpi_event *event)
 	event->type = (uint32_t)about(types[next() % (sizeof(types) / sizeof(types[0]))]);
 	event->config = about(next() % (event->type == PERF_TYPE_TRACEPOINT ? 1500 : 12));
 	event->reserved = (uint32_t)about(0);
-	/* Nanoseconds for clocks; other events are rarer. */
-	event->period_min = about(one_in(2) ? DCPI_PERIOD_MIN : 20000 + next() % 100000);
+	/*
+	 * Clocks at 10 us, the least that the kernel does, leave an emulated CPU
+	 * no time for anything but their interrupts: that is no news.
+	 */
+	event->period_min = about(event->type == PERF_TYPE_SOFTWARE ? 50000 + next() % 100000
+								    : DCPI_PERIOD_MIN);
 	event->period_max = about(event->period_min + next() % 100000);
 }
 
