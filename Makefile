@@ -212,7 +212,7 @@ compile_commands.json: $(ALL_SOURCES) Makefile $(wildcard */module.mk)
 .PHONY: clean
 clean: ## remove what was built (downloads stay)
 	rm -rf build/bin build/obj build/lib build/tests build/asan build/tsan build/fuzz build/kmod \
-		build/man
+		build/man build/qemu
 
 .PHONY: distclean
 distclean: ## remove build/ altogether, downloads too

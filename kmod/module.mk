@@ -2,3 +2,34 @@
 # kmod/core once more, for user space: perf source, tests, benchmarks.
 ARCHIVES += core
 core-src := kmod/core/period.c kmod/core/sample_store.c
+
+# The module, out of tree. kbuild leaves its files beside the sources, so it is
+# given a folder of links: build/kmod/<kernel release>/dcpi.ko.
+#   KDIR       headers of the kernel to build for
+#   KMOD_MAKE  more for kbuild's command line, such as ARCH= and CROSS_COMPILE=
+KDIR ?= $(firstword $(wildcard /lib/modules/$(shell uname -r)/build) \
+	$(shell ls -d /lib/modules/*/build 2>/dev/null | sort -Vr))
+KMOD_MAKE ?=
+KMOD_RELEASE = $(or $(shell sed -n 's/.*UTS_RELEASE "\(.*\)"/\1/p' \
+	$(KDIR)/include/generated/utsrelease.h 2>/dev/null),unknown)
+KMOD_OUT = build/kmod/$(KMOD_RELEASE)
+
+kbuild = $(MAKE) --no-print-directory -C $(KDIR) M=$(abspath $(KMOD_OUT)) DCPI_VERSION=$(VERSION) \
+	KCFLAGS='-Werror -Wmissing-prototypes' $(KMOD_MAKE)
+
+.PHONY: kmod-links
+kmod-links:
+	@test -e '$(KDIR)/Makefile' || { \
+		echo "no kernel headers: install linux-headers-amd64 or give KDIR=" >&2; exit 1; }
+	@mkdir -p $(KMOD_OUT)
+	@cp -rsfT $(abspath kmod) $(abspath $(KMOD_OUT))
+
+.PHONY: kmod
+kmod: kmod-links ## build the kernel module (KDIR=...)
+	$(Q)$(kbuild) modules
+
+.PHONY: sparse
+sparse: kmod-links ## check the kernel module with sparse
+	$(Q)$(kbuild) C=2 CF=-Wsparse-error modules
+
+include tests/qemu/qemu.mk

@@ -22,6 +22,7 @@
 #define core_barrier() barrier()
 #define core_likely(x) likely(x)
 #define core_unlikely(x) unlikely(x)
+#define core_noinline noinline
 
 #else
 #include "core_env_user.h"

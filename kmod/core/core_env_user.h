@@ -20,12 +20,15 @@ typedef uint64_t u64;
 #define core_barrier() __asm__ __volatile__("" ::: "memory")
 #define core_likely(x) __builtin_expect(!!(x), 1)
 #define core_unlikely(x) __builtin_expect(!!(x), 0)
+#define core_noinline __attribute__((noinline))
 
 /* A store is used by one thread, or from its signal handlers: no lock prefix. */
-static inline u32 core_cmpxchg_local(u32 *p, u32 old, u32 new)
-{
-	__atomic_compare_exchange_n(p, &old, new, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-	return old;
-}
+#define core_cmpxchg_local(p, old, new)                                                            \
+	({                                                                                         \
+		__typeof__(*(p)) core_seen_ = (old);                                               \
+		__atomic_compare_exchange_n(p, &core_seen_, new, false, __ATOMIC_RELAXED,          \
+					    __ATOMIC_RELAXED);                                     \
+		core_seen_;                                                                        \
+	})
 
 #endif

@@ -28,7 +28,7 @@ struct period {
  * period_init() - set up a generator
  * @seed: any value; different CPUs and events should get different ones
  * @min:  shortest period, >= 1
- * @max:  longest period, @min <= @max < 2^40
+ * @max:  longest period, @min <= @max <= 2^40
  */
 void period_init(struct period *period, u32 seed, u64 min, u64 max);
 

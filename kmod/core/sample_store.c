@@ -91,8 +91,9 @@ static bool buffer_append(struct sample_store *store, u64 pc, u64 tag, unsigned 
 	return true;
 }
 
-static unsigned int count_missing(struct sample_store *store, struct sample_bucket *bucket, u64 pc,
-				  u64 tag)
+/* Out of line, as all but the hit: a hit then saves no registers. */
+static core_noinline unsigned int count_missing(struct sample_store *store,
+						struct sample_bucket *bucket, u64 pc, u64 tag)
 {
 	struct dcpi_sample *entry;
 	unsigned int wake = 0;
@@ -120,7 +121,8 @@ static unsigned int count_missing(struct sample_store *store, struct sample_buck
 }
 
 /* A count that can go no higher leaves for the buffer and starts again. */
-static unsigned int count_saturated(struct sample_store *store, struct dcpi_sample *entry, u64 tag)
+static core_noinline unsigned int count_saturated(struct sample_store *store,
+						  struct dcpi_sample *entry, u64 tag)
 {
 	unsigned int wake = 0;
 
@@ -134,7 +136,7 @@ static unsigned int count_saturated(struct sample_store *store, struct dcpi_samp
 	return SAMPLE_HIT | wake;
 }
 
-static unsigned int count_direct(struct sample_store *store, u64 pc, u64 tag)
+static core_noinline unsigned int count_direct(struct sample_store *store, u64 pc, u64 tag)
 {
 	unsigned int wake = 0;
 
@@ -167,14 +169,24 @@ static unsigned int count_in_table(struct sample_store *store, u64 pc, u64 tag)
 	return count_missing(store, bucket, pc, tag);
 }
 
+/* Nested writers may nest again, so that a plain increment could lose one. */
+static core_noinline unsigned int count_nested(struct sample_store *store)
+{
+	u64 *lost = &store->lost[DCPI_LOSS_NESTED];
+	u64 seen;
+
+	do {
+		seen = *(volatile u64 *)lost;
+	} while (core_cmpxchg_local(lost, seen, seen + 1) != seen);
+	return SAMPLE_LOST;
+}
+
 unsigned int sample_store_count(struct sample_store *store, u64 pc, u64 tag)
 {
 	unsigned int result;
 
-	if (core_unlikely(store->busy)) {
-		store->lost[DCPI_LOSS_NESTED]++;
-		return SAMPLE_LOST;
-	}
+	if (core_unlikely(store->busy))
+		return count_nested(store);
 	store->busy = 1;
 	core_barrier();
 	if (core_likely(!store->flushing))
@@ -216,6 +228,8 @@ int sample_store_retire(struct sample_store *store)
 	u32 cursor, active, fill;
 	int result = 0;
 
+	if (core_load_acquire(&store->busy))
+		return -EBUSY;
 	/* A writer that interrupts may append, but not flip, until we are done. */
 	store->retiring = 1;
 	core_barrier();
@@ -237,9 +251,12 @@ out:
 	return result;
 }
 
-void sample_store_flush_begin(struct sample_store *store)
+int sample_store_flush_begin(struct sample_store *store)
 {
+	if (core_load_acquire(&store->busy))
+		return -EBUSY;
 	core_store_release(&store->flushing, 1);
+	return 0;
 }
 
 void sample_store_flush_end(struct sample_store *store)

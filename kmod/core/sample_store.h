@@ -15,8 +15,8 @@
  *   reader  sample_store_full(), _release(), and the table between flush_begin
  *           and flush_end: any CPU.
  *   owner   sample_store_retire(), _flush_begin(), _flush_end(): on the owning
- *           CPU, outside the writer, on behalf of the reader. A writer may
- *           interrupt them anywhere.
+ *           CPU, on behalf of the reader. A writer may interrupt them anywhere;
+ *           should they have interrupted the writer, they refuse (-EBUSY).
  * Reader and owner calls for one store are serialized by the caller.
  *
  * Hand-over of a buffer is one release store by the writer and one acquire
@@ -129,8 +129,8 @@ void sample_store_release(struct sample_store *store, int buffer);
 /**
  * sample_store_retire() - hand the unfinished buffer over as if full (owner)
  *
- * Return: 0 (also if it was empty), or -EAGAIN while the other buffer is
- * still waiting for the reader.
+ * Return: 0 (also if it was empty); -EAGAIN while the other buffer is still
+ * waiting for the reader; -EBUSY if the call interrupted the writer.
  */
 int sample_store_retire(struct sample_store *store);
 
@@ -140,8 +140,11 @@ int sample_store_retire(struct sample_store *store);
  * Samples go straight to the buffer until sample_store_flush_end(). In
  * between the reader calls sample_store_table() and
  * sample_store_table_clear().
+ *
+ * Return: 0, or -EBUSY if the call interrupted the writer, which may be about
+ * to change the table: nothing was done, try again a moment later.
  */
-void sample_store_flush_begin(struct sample_store *store);
+int sample_store_flush_begin(struct sample_store *store);
 
 /** sample_store_flush_end() - take the table back (owner). */
 void sample_store_flush_end(struct sample_store *store);

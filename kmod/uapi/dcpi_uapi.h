@@ -5,8 +5,12 @@
  * /dev/dcpi is opened by one reader at a time (a second open: -EBUSY). The
  * reader configures and starts sampling with DCPI_IOC_START, waits in poll()
  * until an overflow buffer is full, and takes samples with DCPI_IOC_DRAIN.
- * Closing the descriptor, or dying, stops sampling; what had not been drained
- * is then dropped and counted as DCPI_LOSS_READER_GONE.
+ * Closing the last copy of the descriptor, or dying, stops sampling; what had
+ * not been drained is then dropped and counted as DCPI_LOSS_READER_GONE. The
+ * counters of that session stay readable until the next DCPI_IOC_START.
+ *
+ * CPUs that come online while sampling are sampled from then on; what was
+ * collected on a CPU that went offline can still be drained.
  *
  * Every structure has fixed-width fields, no padding, and the same layout for
  * 32- and 64-bit callers. Fields named "reserved" must be zero (-EINVAL).
@@ -141,7 +145,10 @@ struct dcpi_event {
 };
 
 #define DCPI_EVENTS_MAX 4
-/* Shorter periods could keep a CPU in the handler for ever. */
+/*
+ * Shorter periods could keep a CPU in the handler for ever. (The kernel itself
+ * stretches periods of the cpu-clock under 10,000 ns to as much.)
+ */
 #define DCPI_PERIOD_MIN 1000
 #define DCPI_PERIOD_MAX (1ULL << 40)
 
@@ -161,9 +168,15 @@ struct dcpi_event {
  * @seed:           seed of the period generator; 0: taken from the kernel
  * @event:          the events
  *
+ * Begins anew: counters are zero, and what an earlier session of this reader
+ * left undrained is gone. More events than the PMU has counters take turns.
+ *
  * Errors: -EPERM without CAP_PERFMON (or CAP_SYS_ADMIN), -EBUSY sampling
  * already, -EINVAL a value out of its range, -ENOENT or -EOPNOTSUPP the
- * machine has no such event, -ENOMEM.
+ * machine has no such event, -ENOMEM; others are the kernel's own for the
+ * event, as from perf_event_open(2). If an event is refused, nothing is
+ * sampled, and DCPI_IOC_DRAIN and DCPI_IOC_STATS give -ENXIO until a start
+ * succeeds.
  */
 struct dcpi_config {
 	__u32 events;
@@ -189,10 +202,11 @@ struct dcpi_config {
  * @count:    out: elements written
  *
  * Delivered samples are gone from the module. If the array becomes
- * inaccessible half way, the samples that were to go there are counted as
- * DCPI_LOSS_READER_GONE and the call fails with -EFAULT.
+ * inaccessible half way, or @count cannot be written, the call fails with
+ * -EFAULT and has delivered nothing: samples it had taken out already are
+ * counted as DCPI_LOSS_READER_GONE, all others stay to be drained.
  * Errors: -EINVAL no such CPU, unknown flag, capacity too small for a
- * buffer; -ENXIO never started.
+ * buffer; -ENXIO not started since the device was opened.
  */
 struct dcpi_drain {
 	__u32 cpu;
@@ -223,7 +237,8 @@ struct dcpi_drain {
  * The counters of a CPU that is sampling move while they are read; at rest
  * (after DCPI_IOC_STOP) they satisfy the identity above exactly, and
  * @interrupts = @hits + @misses + @direct + samples lost in the handler.
- * Errors: -EINVAL no such CPU, -ENXIO never started.
+ * Errors: -EINVAL no such CPU, -ENXIO never started since the module was
+ * loaded.
  */
 struct dcpi_stats {
 	__u32 cpu;
@@ -245,6 +260,8 @@ struct dcpi_stats {
  * struct dcpi_process - DCPI_IOC_PROCESS
  * @pid:        in: process id, as in dcpi_sample
  * @generation: out: its present exec generation
+ *
+ * @pid is that of the initial PID namespace, whoever asks.
  *
  * For processes that were running before the reader began to follow exec
  * calls. Errors: -ESRCH no such process.

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "chardev.h"
+
+#include <linux/bitops.h>
+#include <linux/capability.h>
+#include <linux/fs.h>
+#include <linux/log2.h>
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+#include <linux/pid.h>
+#include <linux/pid_namespace.h>
+#include <linux/poll.h>
+#include <linux/sched.h>
+#include <linux/uaccess.h>
+
+#include "sampler.h"
+
+/* The layout is ABI. */
+static_assert(sizeof(struct dcpi_version) == 16);
+static_assert(sizeof(struct dcpi_event) == 32);
+static_assert(sizeof(struct dcpi_config) == 16 + DCPI_EVENTS_MAX * 32);
+static_assert(sizeof(struct dcpi_drain) == 24);
+static_assert(sizeof(struct dcpi_stats) == 8 + 10 * 8 + DCPI_LOSS_NR * 8);
+static_assert(sizeof(struct dcpi_process) == 8);
+
+static unsigned long reader; /* bit 0: the device is open */
+
+static int device_open(struct inode *inode, struct file *file)
+{
+	if (test_and_set_bit_lock(0, &reader))
+		return -EBUSY;
+	return nonseekable_open(inode, file);
+}
+
+/* The last descriptor is gone, whether closed or because its holders died. */
+static int device_release(struct inode *inode, struct file *file)
+{
+	sampler_leave();
+	clear_bit_unlock(0, &reader);
+	return 0;
+}
+
+static __poll_t device_poll(struct file *file, poll_table *wait)
+{
+	poll_wait(file, sampler_waiters(), wait);
+	return sampler_readable() ? EPOLLIN | EPOLLRDNORM : 0;
+}
+
+static long ioctl_version(void __user *argument)
+{
+	struct dcpi_version version = {
+		.major = DCPI_UAPI_MAJOR,
+		.minor = DCPI_UAPI_MINOR,
+		.cpus = nr_cpu_ids,
+	};
+
+	return copy_to_user(argument, &version, sizeof(version)) ? -EFAULT : 0;
+}
+
+static bool entries_valid(u32 entries)
+{
+	return is_power_of_2(entries) && entries >= DCPI_ENTRIES_MIN && entries <= DCPI_ENTRIES_MAX;
+}
+
+static bool event_valid(const struct dcpi_event *event)
+{
+	return event->period_min >= DCPI_PERIOD_MIN && event->period_max <= DCPI_PERIOD_MAX &&
+	       event->period_min <= event->period_max;
+}
+
+static bool config_valid(const struct dcpi_config *config)
+{
+	u32 i;
+
+	if (config->events < 1 || config->events > DCPI_EVENTS_MAX)
+		return false;
+	for (i = 0; i < DCPI_EVENTS_MAX; i++) {
+		if (config->event[i].reserved != 0)
+			return false;
+		if (i < config->events && !event_valid(&config->event[i]))
+			return false;
+	}
+	return entries_valid(config->table_entries) && entries_valid(config->buffer_entries);
+}
+
+static long ioctl_start(const void __user *argument)
+{
+	struct dcpi_config config;
+
+	if (!perfmon_capable())
+		return -EPERM;
+	if (copy_from_user(&config, argument, sizeof(config)))
+		return -EFAULT;
+	if (config.table_entries == 0)
+		config.table_entries = DCPI_TABLE_ENTRIES_DEFAULT;
+	if (config.buffer_entries == 0)
+		config.buffer_entries = DCPI_BUFFER_ENTRIES_DEFAULT;
+	if (!config_valid(&config))
+		return -EINVAL;
+	return sampler_start(&config);
+}
+
+static long ioctl_stop(void)
+{
+	sampler_stop();
+	return 0;
+}
+
+static long ioctl_drain(struct dcpi_drain __user *argument)
+{
+	struct dcpi_drain request;
+
+	if (copy_from_user(&request, argument, sizeof(request)))
+		return -EFAULT;
+	return sampler_drain(&request, &argument->count);
+}
+
+static long ioctl_stats(struct dcpi_stats __user *argument)
+{
+	struct dcpi_stats stats = {};
+	int err;
+
+	if (get_user(stats.cpu, &argument->cpu))
+		return -EFAULT;
+	err = sampler_stats(&stats);
+	if (err)
+		return err;
+	return copy_to_user(argument, &stats, sizeof(stats)) ? -EFAULT : 0;
+}
+
+static long ioctl_process(struct dcpi_process __user *argument)
+{
+	struct task_struct *task;
+	u32 pid, generation = 0;
+
+	if (get_user(pid, &argument->pid))
+		return -EFAULT;
+	if (pid > DCPI_PID_MAX)
+		return -ESRCH;
+	rcu_read_lock();
+	task = pid_task(find_pid_ns((int)pid, &init_pid_ns), PIDTYPE_TGID);
+	if (task)
+		generation = READ_ONCE(task->self_exec_id) & DCPI_GENERATION_MAX;
+	rcu_read_unlock();
+	if (!task)
+		return -ESRCH;
+	return put_user(generation, &argument->generation);
+}
+
+static long device_ioctl(struct file *file, unsigned int command, unsigned long value)
+{
+	void __user *argument = (void __user *)value;
+
+	switch (command) {
+	case DCPI_IOC_VERSION:
+		return ioctl_version(argument);
+	case DCPI_IOC_START:
+		return ioctl_start(argument);
+	case DCPI_IOC_STOP:
+		return ioctl_stop();
+	case DCPI_IOC_DRAIN:
+		return ioctl_drain(argument);
+	case DCPI_IOC_STATS:
+		return ioctl_stats(argument);
+	case DCPI_IOC_PROCESS:
+		return ioctl_process(argument);
+	default:
+		return -ENOTTY;
+	}
+}
+
+static const struct file_operations device_operations = {
+	.owner = THIS_MODULE,
+	.open = device_open,
+	.release = device_release,
+	.poll = device_poll,
+	.unlocked_ioctl = device_ioctl,
+	.compat_ioctl = compat_ptr_ioctl,
+};
+
+static struct miscdevice device = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = DCPI_DEVICE_NAME,
+	.fops = &device_operations,
+	.mode = 0660,
+};
+
+int chardev_init(void)
+{
+	return misc_register(&device);
+}
+
+void chardev_exit(void)
+{
+	misc_deregister(&device);
+}

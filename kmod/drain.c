@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "drain.h"
+
+#include <linux/kernel.h>
+#include <linux/sched.h>
+#include <linux/smp.h>
+#include <linux/uaccess.h>
+
+#include "sampler_cpu.h"
+
+/**
+ * struct drain - one call
+ * @out:     the reader's array
+ * @count:   entries copied to it
+ * @samples: sum of their counts
+ */
+struct drain {
+	struct sample_store *store;
+	struct dcpi_sample __user *out;
+	u32 count;
+	u64 samples;
+};
+
+static int copy_out(struct drain *drain, const struct dcpi_sample *entries, u32 count)
+{
+	u32 i;
+
+	if (copy_to_user(drain->out + drain->count, entries, count * sizeof(*entries)))
+		return -EFAULT;
+	drain->count += count;
+	for (i = 0; i < count; i++)
+		drain->samples += dcpi_tag_count(entries[i].tag);
+	return 0;
+}
+
+static int take_buffer(struct drain *drain)
+{
+	struct sample_chunk chunk;
+	int err, buffer = sample_store_full(drain->store, &chunk);
+
+	if (buffer < 0)
+		return 0;
+	err = copy_out(drain, chunk.entries, chunk.count);
+	if (!err)
+		sample_store_release(drain->store, buffer);
+	return err;
+}
+
+/*
+ * The table is sparse: its used entries go through a page of ours, and what
+ * has been copied is cleared before the next piece, so that a fault leaves
+ * every sample in exactly one place.
+ */
+static int take_table(struct drain *drain)
+{
+	static struct dcpi_sample piece[256]; /* protected by the sampler's mutex */
+	struct sample_chunk table = sample_store_table(drain->store);
+	u32 first, i, entries, used;
+	int err;
+
+	for (first = 0; first < table.count; first += entries) {
+		entries = min_t(u32, ARRAY_SIZE(piece), table.count - first);
+		used = 0;
+		for (i = first; i < first + entries; i++) {
+			if (dcpi_tag_count(table.entries[i].tag) != 0)
+				piece[used++] = table.entries[i];
+		}
+		if (used == 0)
+			continue;
+		err = copy_out(drain, piece, used);
+		if (err)
+			return err;
+		sample_store_table_clear(drain->store, first, entries);
+	}
+	return 0;
+}
+
+struct owner_call {
+	struct sample_store *store;
+	int err;
+};
+
+/*
+ * Retiring fails if a buffer filled up since take_buffer(); that one will do,
+ * it ends with samples younger than the call.
+ */
+static void flush_begin(void *data)
+{
+	struct owner_call *call = data;
+
+	call->err = sample_store_flush_begin(call->store);
+	if (!call->err)
+		sample_store_retire(call->store);
+}
+
+static void flush_end(void *data)
+{
+	struct owner_call *call = data;
+
+	sample_store_flush_end(call->store);
+}
+
+/*
+ * Run on the CPU that writes the store. A CPU that is offline has no writer,
+ * and gets none before the caller lets go of the mutex: then here will do.
+ */
+static int on_owner(unsigned int cpu, smp_call_func_t function, struct sample_store *store)
+{
+	struct owner_call call = {.store = store};
+
+	if (smp_call_function_single(cpu, function, &call, 1) != 0)
+		function(&call);
+	return call.err;
+}
+
+/*
+ * At most two buffers and the table: what fits into the least capacity that
+ * is allowed.
+ */
+static int take_all(struct drain *drain, unsigned int cpu)
+{
+	int err = take_buffer(drain);
+
+	if (err)
+		return err;
+	/* Busy: interrupted a handler that runs with interrupts on. */
+	while (on_owner(cpu, flush_begin, drain->store) == -EBUSY)
+		cond_resched();
+	err = take_buffer(drain);
+	if (!err)
+		err = take_table(drain);
+	on_owner(cpu, flush_end, drain->store);
+	return err;
+}
+
+int drain_cpu(struct sampler_cpu *sampled, const struct dcpi_drain *request, u32 __user *count)
+{
+	struct drain drain = {
+		.store = &sampled->store,
+		.out = u64_to_user_ptr(request->samples),
+	};
+	int err;
+
+	if (request->flags & DCPI_DRAIN_ALL)
+		err = take_all(&drain, request->cpu);
+	else
+		err = take_buffer(&drain);
+	if (!err)
+		err = put_user(drain.count, count);
+	if (err) {
+		sampled->store.lost[DCPI_LOSS_READER_GONE] += drain.samples;
+		return err;
+	}
+	sampled->delivered += drain.samples;
+	sampled->delivered_entries += drain.count;
+	return 0;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Taking samples out of one CPU's store and giving them to the reader. */
+#ifndef DCPI_DRAIN_H
+#define DCPI_DRAIN_H
+
+#include "uapi/dcpi_uapi.h"
+
+struct sampler_cpu;
+
+/**
+ * drain_cpu() - DCPI_IOC_DRAIN on one CPU
+ * @sampled: its state; it has memory
+ * @request: checked: capacity is large enough
+ * @count:   user address for the number of entries delivered
+ *
+ * The caller holds the sampler's mutex. Sleeps on the reader's page faults.
+ *
+ * Return: 0, or -EFAULT. Then what had been taken out is counted as
+ * DCPI_LOSS_READER_GONE, and the rest is where it was.
+ */
+int drain_cpu(struct sampler_cpu *sampled, const struct dcpi_drain *request, u32 __user *count);
+
+#endif

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Random ioctls: any command, any argument, mostly almost right. The same
+ * sequence every time, seeded by the test's number. Whatever happens, the
+ * kernel's log stays clean and every interrupt is accounted for.
+ */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "tests/qemu/device.h"
+#include "tests/qemu/tap.h"
+
+#define ROUNDS 4000
+#define ARRAY_ENTRIES (1U << 16)
+
+static uint64_t state;
+
+/* splitmix64 */
+static uint64_t next(void)
+{
+	uint64_t z = (state += 0x9e3779b97f4a7c15ULL);
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	return z ^ z >> 31;
+}
+
+static bool one_in(unsigned int n)
+{
+	return next() % n == 0;
+}
+
+/* A good value, or one of those that code forgets. */
+static uint64_t about(uint64_t good)
+{
+	static const uint64_t edges[] = {
+		0,	    1,		2,	    63,	       64,	   0x7fffffff,
+		0x80000000, 0xffffffff, 1ULL << 40, INT64_MAX, UINT64_MAX,
+	};
+
+	if (!one_in(12))
+		return good;
+	return one_in(2) ? edges[next() % (sizeof(edges) / sizeof(edges[0]))] : next();
+}
+
+static void random_event(struct dcpi_event *event)
+{
+	static const uint32_t types[] = {
+		PERF_TYPE_SOFTWARE, PERF_TYPE_SOFTWARE, PERF_TYPE_SOFTWARE,   PERF_TYPE_HARDWARE,
+		PERF_TYPE_RAW,	    PERF_TYPE_HW_CACHE, PERF_TYPE_TRACEPOINT, PERF_TYPE_BREAKPOINT};
+
+	event->type = (uint32_t)about(types[next() % (sizeof(types) / sizeof(types[0]))]);
+	event->config = about(next() % (event->type == PERF_TYPE_TRACEPOINT ? 1500 : 12));
+	event->reserved = (uint32_t)about(0);
+	/*
+	 * Clocks at 10 us, the least that the kernel does, leave an emulated CPU
+	 * no time for anything but their interrupts: that is no news.
+	 */
+	event->period_min = about(event->type == PERF_TYPE_SOFTWARE ? 50000 + next() % 100000
+								    : DCPI_PERIOD_MIN);
+	event->period_max = about(event->period_min + next() % 100000);
+}
+
+static void random_config(struct dcpi_config *config)
+{
+	uint32_t i;
+
+	memset(config, 0, sizeof(*config));
+	config->events = (uint32_t)about(1 + next() % 2);
+	config->table_entries = (uint32_t)about(64U << next() % 8);
+	config->buffer_entries = (uint32_t)about(64U << next() % 8);
+	config->seed = (uint32_t)next();
+	for (i = 0; i < DCPI_EVENTS_MAX; i++) {
+		if (i < config->events)
+			random_event(&config->event[i]);
+	}
+}
+
+static void random_drain(struct dcpi_drain *drain, const struct dcpi_sample *array)
+{
+	drain->cpu = (uint32_t)about(next() % 2);
+	drain->flags = (uint32_t)about(next() % 2);
+	drain->samples = about((uintptr_t)array);
+	drain->capacity = (uint32_t)about(ARRAY_ENTRIES);
+	drain->count = (uint32_t)next();
+}
+
+static unsigned long random_command(void)
+{
+	static const unsigned long commands[] = {
+		DCPI_IOC_VERSION, DCPI_IOC_START,   DCPI_IOC_START, DCPI_IOC_STOP,
+		DCPI_IOC_DRAIN,	  DCPI_IOC_DRAIN,   DCPI_IOC_DRAIN, DCPI_IOC_DRAIN,
+		DCPI_IOC_DRAIN,	  DCPI_IOC_STATS,   DCPI_IOC_STATS, DCPI_IOC_STATS,
+		DCPI_IOC_PROCESS, DCPI_IOC_PROCESS,
+	};
+	unsigned long command = commands[next() % (sizeof(commands) / sizeof(commands[0]))];
+
+	return one_in(20) ? command ^ 1UL << next() % 32 : command;
+}
+
+/* What the module says of itself must fit together, whoever took the samples. */
+static bool accounted(struct device *d)
+{
+	struct dcpi_stats stats;
+	uint32_t cpu;
+	int err;
+
+	for (cpu = 0; cpu < d->cpus; cpu++) {
+		err = device_stats(d, cpu, &stats);
+		if (err == ENXIO)
+			return true;
+		CHECK(err == 0);
+		d->taken[cpu] = stats.delivered;
+		d->entries[cpu] = stats.delivered_entries;
+	}
+	return device_accounted(d);
+}
+
+static bool fuzz(uint64_t seed)
+{
+	union {
+		char bytes[4096];
+		struct dcpi_config config;
+		struct dcpi_drain drain;
+		struct dcpi_stats stats;
+		struct dcpi_process process;
+	} argument;
+	unsigned int i, good[8] = {};
+	struct device d;
+
+	state = seed;
+	load_start(2);
+	CHECK(device_open(&d));
+	d.array = mmap(NULL, ARRAY_ENTRIES * sizeof(*d.array), PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(d.array != MAP_FAILED);
+	for (i = 0; i < ROUNDS; i++) {
+		unsigned long command = random_command();
+
+		memset(&argument, 0, sizeof(argument));
+		if (command == DCPI_IOC_START)
+			random_config(&argument.config);
+		else if (command == DCPI_IOC_DRAIN)
+			random_drain(&argument.drain, d.array);
+		else if (command == DCPI_IOC_STATS)
+			argument.stats.cpu = (uint32_t)about(next() % 2);
+		else
+			argument.process.pid = (uint32_t)about(1 + next() % 200);
+		if (device_ioctl(&d, command,
+				 (const void *)(uintptr_t)about((uintptr_t)&argument)) == 0)
+			good[command & 7]++;
+		if (command == DCPI_IOC_STOP)
+			CHECK(accounted(&d));
+	}
+	CHECK(device_stop(&d) == 0 && accounted(&d));
+	printf("succeeded: %u starts, %u stops, %u drains, %u stats of %u ioctls\n", good[1],
+	       good[2], good[3], good[4], ROUNDS);
+	CHECK(good[1] > 10 && good[2] > 10 && good[3] > 10 && good[4] > 10);
+	return true;
+}
+
+static bool random_ioctls_1(void)
+{
+	return fuzz(1);
+}
+
+static bool random_ioctls_2(void)
+{
+	return fuzz(2);
+}
+
+int main(void)
+{
+	static const struct tap_test tests[] = {
+		TAP_TEST(random_ioctls_1),
+		TAP_TEST(random_ioctls_2),
+	};
+
+	return tap_main(tests, sizeof(tests) / sizeof(tests[0]));
+}

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* dcpi.ko while readers, processes and CPUs come and go. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/qemu/device.h"
+#include "tests/qemu/tap.h"
+
+/* Return: what opening gives: 0 (and is closed again) or the errno. */
+static int try_open(void)
+{
+	int fd = open(DCPI_DEVICE_PATH, O_RDWR | O_CLOEXEC);
+
+	if (fd < 0)
+		return errno;
+	close(fd);
+	return 0;
+}
+
+static bool exited_well(pid_t pid)
+{
+	int status;
+
+	return waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static bool one_reader_at_a_time(void)
+{
+	struct device d;
+	pid_t pid;
+
+	CHECK(device_open(&d));
+	CHECK(try_open() == EBUSY);
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0)
+		_exit(try_open() == EBUSY ? 0 : 1);
+	CHECK(exited_well(pid));
+	device_close(&d);
+	CHECK(try_open() == 0);
+	return true;
+}
+
+static bool module_stays_while_open(void)
+{
+	struct device d;
+
+	CHECK(device_open(&d));
+	CHECK(syscall(SYS_delete_module, "dcpi", O_NONBLOCK) != 0 && errno == EWOULDBLOCK);
+	CHECK(try_open() == EBUSY);
+	return true;
+}
+
+static bool drop_capabilities(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {};
+
+	return syscall(SYS_capset, &header, none) == 0;
+}
+
+static bool start_without_capability(void)
+{
+	struct dcpi_config config = device_config(0, 0);
+	struct device d;
+
+	CHECK(device_open(&d));
+	CHECK(drop_capabilities());
+	CHECK(device_start(&d, &config) == EPERM);
+	CHECK(device_stop(&d) == 0);
+	return true;
+}
+
+static bool strangers_cannot_open(void)
+{
+	CHECK(setgid(65534) == 0 && setuid(65534) == 0);
+	CHECK(try_open() == EACCES);
+	return true;
+}
+
+/* A reader that starts, says so, and waits for its end. */
+static pid_t careless_reader(void)
+{
+	int ready[2];
+	char byte;
+	pid_t pid;
+
+	fflush(stdout);
+	if (pipe(ready) != 0)
+		return -1;
+	pid = fork();
+	if (pid == 0) {
+		struct dcpi_config config = device_config(0, 0);
+		struct device d;
+
+		if (!device_open(&d) || device_start(&d, &config) != 0 ||
+		    write(ready[1], "", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(ready[1]);
+	if (read(ready[0], &byte, 1) != 1)
+		return -1;
+	close(ready[0]);
+	return pid;
+}
+
+static bool killed_reader_leaves_an_account(void)
+{
+	struct dcpi_config config = device_config(0, 0);
+	struct dcpi_stats s;
+	struct device d;
+	uint64_t before;
+	pid_t pid;
+
+	load_start(2);
+	pid = careless_reader();
+	CHECK(pid > 0);
+	sleep_ms(500);
+	CHECK(try_open() == EBUSY);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	CHECK(device_open(&d));
+	s = device_total(&d);
+	CHECK(s.interrupts > 0 && s.pending == 0 && s.online == 0);
+	CHECK(s.losses[DCPI_LOSS_READER_GONE] == s.interrupts);
+	CHECK(device_accounted(&d));
+	before = s.interrupts;
+	sleep_ms(200);
+	CHECK(device_total(&d).interrupts == before);
+	d.capacity = 1;
+	CHECK(device_drain(&d, 0, 0, NULL, NULL, NULL) == ENXIO);
+	CHECK(device_start(&d, &config) == 0);
+	sleep_ms(200);
+	CHECK(device_stop(&d) == 0 && device_accounted(&d));
+	CHECK(device_total(&d).losses[DCPI_LOSS_READER_GONE] == 0);
+	return true;
+}
+
+/* A descriptor inherited keeps the session; the last one ends it. */
+static bool child_inherits_the_session(void)
+{
+	struct dcpi_config config = device_config(0, 0);
+	struct device d;
+	int go[2];
+	pid_t pid;
+	char byte;
+
+	CHECK(pipe(go) == 0);
+	CHECK(device_open(&d));
+	CHECK(device_start(&d, &config) == 0);
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		bool good = read(go[0], &byte, 1) == 1 && device_drain_cpus(&d, NULL, NULL) == 0 &&
+			    d.taken[0] > 0 && device_stop(&d) == 0 &&
+			    device_drain_cpus(&d, NULL, NULL) == 0 && device_accounted(&d);
+
+		fflush(stdout);
+		_exit(good ? 0 : 1);
+	}
+	device_close(&d);
+	CHECK(try_open() == EBUSY);
+	sleep_ms(200);
+	CHECK(write(go[1], "", 1) == 1);
+	CHECK(exited_well(pid));
+	CHECK(try_open() == 0);
+	return true;
+}
+
+struct generations {
+	uint32_t pid;
+	uint64_t samples[DCPI_GENERATION_MAX + 1];
+};
+
+static void count_generation(void *context, uint32_t cpu, const struct dcpi_sample *sample)
+{
+	struct generations *g = context;
+
+	(void)cpu;
+	if (dcpi_tag_pid(sample->tag) == g->pid && load_spin_contains(sample->pc))
+		g->samples[dcpi_tag_generation(sample->tag)] += dcpi_tag_count(sample->tag);
+}
+
+static void exec_spin(int signal)
+{
+	(void)signal;
+	execl("/proc/self/exe", "kmod_lifetime", "--spin", (char *)NULL);
+	_exit(1);
+}
+
+static int generation_of(const struct device *d, uint32_t pid, uint32_t *generation)
+{
+	struct dcpi_process process = {.pid = pid, .generation = UINT32_MAX};
+	int err = device_ioctl(d, DCPI_IOC_PROCESS, &process);
+
+	*generation = process.generation;
+	return err;
+}
+
+/* The same process, the same PCs, before and after exec: told apart. */
+static bool exec_changes_the_generation(void)
+{
+	static struct generations g;
+	struct dcpi_config config = device_config(0, 0);
+	uint32_t before, after, tries;
+	uint64_t all = 0;
+	struct device d;
+	size_t i;
+
+	signal(SIGUSR1, exec_spin);
+	CHECK(device_open(&d));
+	g.pid = (uint32_t)load_spin(1);
+	CHECK(generation_of(&d, g.pid, &before) == 0);
+	CHECK(device_start(&d, &config) == 0);
+	sleep_ms(500);
+	kill((pid_t)g.pid, SIGUSR1);
+	for (tries = 0; tries < 100; tries++) {
+		CHECK(generation_of(&d, g.pid, &after) == 0);
+		if (after != before)
+			break;
+		sleep_ms(20);
+	}
+	CHECK(after == ((before + 1) & DCPI_GENERATION_MAX), "%u, %u", before, after);
+	sleep_ms(500);
+	CHECK(device_stop(&d) == 0);
+	CHECK(device_drain_cpus(&d, count_generation, &g) == 0);
+	for (i = 0; i <= DCPI_GENERATION_MAX; i++)
+		all += g.samples[i];
+	CHECK(g.samples[before] > 50 && g.samples[after] > 50);
+	CHECK(all == g.samples[before] + g.samples[after]);
+	return true;
+}
+
+static bool cpu_set(unsigned int cpu, bool online)
+{
+	char path[64];
+	bool good;
+	int fd;
+
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/online", cpu);
+	fd = open(path, O_WRONLY);
+	good = fd >= 0 && (write(fd, online ? "1" : "0", 1) == 1 || errno == EINVAL);
+	close(fd);
+	return good;
+}
+
+/* Counters come with a work item, a moment after the CPU. */
+static bool sampled_soon(const struct device *d, uint32_t cpu)
+{
+	struct dcpi_stats first, s;
+	int tries;
+
+	for (tries = 0; tries < 100; tries++, sleep_ms(50)) {
+		if (device_stats(d, cpu, &first) == 0 && first.online == 1)
+			break;
+	}
+	for (tries = 0; tries < 100; tries++, sleep_ms(50)) {
+		if (device_stats(d, cpu, &s) == 0 && s.interrupts > first.interrupts + 10)
+			return s.online == 1;
+	}
+	return false;
+}
+
+static bool cpu_leaves_and_returns(void)
+{
+	struct dcpi_config config = device_config(0, 0);
+	struct dcpi_stats gone, later;
+	struct device d;
+
+	CHECK(cpu_set(1, true));
+	CHECK(device_open(&d));
+	CHECK(device_start(&d, &config) == 0);
+	CHECK(sampled_soon(&d, 1));
+	CHECK(cpu_set(1, false));
+	CHECK(device_stats(&d, 1, &gone) == 0);
+	CHECK(gone.online == 0 && gone.interrupts > 0 && gone.pending == gone.interrupts);
+	sleep_ms(200);
+	CHECK(device_stats(&d, 1, &later) == 0 && later.interrupts == gone.interrupts);
+	CHECK(device_drain(&d, 1, DCPI_DRAIN_ALL, NULL, NULL, NULL) == 0);
+	CHECK(d.taken[1] == gone.interrupts);
+	CHECK(cpu_set(1, true));
+	CHECK(sampled_soon(&d, 1));
+	CHECK(device_stop(&d) == 0);
+	CHECK(device_accounted(&d));
+	CHECK(device_drain_cpus(&d, NULL, NULL) == 0 && device_accounted(&d));
+	return true;
+}
+
+static bool cpu_comes_after_start(void)
+{
+	struct dcpi_config config = device_config(0, 0);
+	struct dcpi_stats s;
+	struct device d;
+	uint32_t count;
+
+	CHECK(cpu_set(1, false));
+	CHECK(device_open(&d));
+	CHECK(device_start(&d, &config) == 0);
+	CHECK(device_stats(&d, 1, &s) == 0 && s.interrupts == 0 && s.online == 0);
+	CHECK(device_drain(&d, 1, DCPI_DRAIN_ALL, &count, NULL, NULL) == 0 && count == 0);
+	CHECK(cpu_set(1, true));
+	CHECK(sampled_soon(&d, 1));
+	CHECK(device_stop(&d) == 0 && device_accounted(&d));
+	return true;
+}
+
+static bool stop_while_a_cpu_is_away(void)
+{
+	struct dcpi_config config = device_config(0, 0);
+	struct dcpi_stats s;
+	struct device d;
+
+	CHECK(cpu_set(1, true));
+	CHECK(device_open(&d));
+	CHECK(device_start(&d, &config) == 0);
+	CHECK(sampled_soon(&d, 1));
+	CHECK(cpu_set(1, false));
+	CHECK(device_stop(&d) == 0 && device_accounted(&d));
+	CHECK(device_drain_cpus(&d, NULL, NULL) == 0 && d.taken[1] > 0);
+	CHECK(device_accounted(&d));
+	CHECK(cpu_set(1, true));
+	sleep_ms(200);
+	CHECK(device_stats(&d, 1, &s) == 0 && s.online == 0);
+	return true;
+}
+
+static bool draining_while_a_cpu_comes_and_goes(void)
+{
+	struct dcpi_config config = device_config(64, 64);
+	struct device d;
+	unsigned int i;
+	pid_t pid;
+
+	CHECK(cpu_set(1, true));
+	load_start(3);
+	CHECK(device_open(&d));
+	CHECK(device_start(&d, &config) == 0);
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		for (i = 0; i < 16; i++) {
+			if (!cpu_set(1, i % 2))
+				_exit(1);
+		}
+		_exit(0);
+	}
+	while (waitpid(pid, &(int){0}, WNOHANG) == 0)
+		CHECK(device_drain_cpus(&d, NULL, NULL) == 0);
+	CHECK(sampled_soon(&d, 1));
+	CHECK(device_stop(&d) == 0 && device_accounted(&d));
+	CHECK(device_drain_cpus(&d, NULL, NULL) == 0 && device_accounted(&d));
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct tap_test tests[] = {
+		TAP_TEST(one_reader_at_a_time),
+		TAP_TEST(module_stays_while_open),
+		TAP_TEST(start_without_capability),
+		TAP_TEST(strangers_cannot_open),
+		TAP_TEST(killed_reader_leaves_an_account),
+		TAP_TEST(child_inherits_the_session),
+		TAP_TEST(exec_changes_the_generation),
+		TAP_TEST(cpu_leaves_and_returns),
+		TAP_TEST(cpu_comes_after_start),
+		TAP_TEST(stop_while_a_cpu_is_away),
+		TAP_TEST(draining_while_a_cpu_comes_and_goes),
+	};
+
+	if (argc == 2 && strcmp(argv[1], "--spin") == 0)
+		load_spin_here();
+	return tap_main(tests, sizeof(tests) / sizeof(tests[0]));
+}

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Tests in a virtual machine; see run.sh. To add a test: a script to
+# QEMU_SCRIPTS; programs that it runs, to QEMU_PROGRAMS (<name>-src), built
+# static, and found in the machine's PATH.
+#
+#   QEMU_RELEASE   kernel, default that of KDIR
+
+QEMU_RELEASE ?= $(KMOD_RELEASE)
+QEMU_ARCH ?= x86_64
+QEMU_TIMEOUT ?= 300
+
+qemu_common := tests/qemu/tap.c tests/qemu/device.c tests/qemu/load.c
+kmod_tests := kmod_exercise kmod_abuse kmod_lifetime kmod_fuzz kmod_reload
+QEMU_PROGRAMS := $(kmod_tests)
+$(foreach t,$(kmod_tests),$(eval $(t)-src := tests/qemu/$(t).c))
+QEMU_SCRIPTS := $(kmod_tests:%=tests/qemu/%.sh)
+
+QEMU_PAYLOAD := build/qemu/payload
+qemu_programs = $(QEMU_PROGRAMS:%=$(QEMU_PAYLOAD)/bin/%)
+
+$(qemu_programs): $(QEMU_PAYLOAD)/bin/%: $$($$*-src) $(qemu_common) \
+		tests/qemu/tap.h tests/qemu/device.h kmod/uapi/dcpi_uapi.h
+	$(call say,GUEST,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu17 $(WARNINGS) -O2 -g $(CPPFLAGS) -static -o $@ $(filter %.c,$^) -lm
+
+.PHONY: qemu-image
+qemu-image: ## fetch and unpack the kernel for the test machine
+	@tests/qemu/image.sh $(QEMU_ARCH) $(QEMU_RELEASE)
+
+.PHONY: qemu-payload
+qemu-payload: kmod $(qemu_programs)
+	@mkdir -p $(QEMU_PAYLOAD)/lib
+	@cp $(KMOD_OUT)/dcpi.ko $(QEMU_PAYLOAD)/lib/
+
+.PHONY: qemu-check
+qemu-check: qemu-payload ## test the module in a virtual machine
+	$(Q)tests/qemu/run.sh --arch $(QEMU_ARCH) --release $(QEMU_RELEASE) \
+		--payload $(QEMU_PAYLOAD) --timeout $(QEMU_TIMEOUT) \
+		--log build/qemu/console.log $(QEMU_SCRIPTS:%=--script %)

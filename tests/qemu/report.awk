@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# From a test machine's console, make one TAP stream: the tests of all scripts,
+# renumbered, and for each script whether it kept its plan and ended well; then
+# whether the kernel's log is clean and the machine came to its end. Exit
+# status 1 if anything failed. -v scripts="a b": the scripts that must have run.
+
+function result(good, name) {
+	printf "%s %d - %s\n", good ? "ok" : "not ok", ++number, name
+	failed += !good
+}
+
+function script_line(name, line, words) {
+	if (line ~ /^(not )?ok [0-9]+/) {
+		split(line, words, / /)
+		count[name]++
+		if ((words[1] == "ok" ? words[2] : words[3]) != count[name])
+			disorder[name] = 1
+		sub(/^(not )?ok [0-9]+( - )?/, "", line)
+		result(words[1] == "ok", name ": " line)
+	} else if (line ~ /^1\.\.[0-9]+$/) {
+		plan[name] = substr(line, 4)
+	} else {
+		print "# " name ": " line
+	}
+}
+
+{ sub(/\r$/, "") }
+
+/^@tap / {
+	name = $2
+	line = $0
+	sub(/^@tap [^ ]+ /, "", line)
+	script_line(name, line)
+	next
+}
+/^@end / { status[$2] = $3; next }
+/^@done$/ { done = 1; next }
+
+# Words for people to read on failure; the first few will do.
+/WARNING:|BUG:|Oops|Call Trace|[Gg]eneral protection|Kernel panic|INFO: (task|rcu)|INFO: possible|rcu.*stall|refcount_t:|suspicious RCU|use-after-free|corrupt|scheduling while atomic|soft lockup|unable to handle/ {
+	if (trouble++ < 20)
+		print "# kernel: " $0
+}
+
+END {
+	wanted = split(scripts, list, / +/)
+	for (i = 1; i <= wanted; i++) {
+		name = list[i]
+		if (name == "")
+			continue
+		kept = count[name] > 0 && !(name in disorder) && plan[name] == count[name]
+		result(kept && status[name] == "0", name ": ran its plan and ended with status 0")
+	}
+	result(!trouble, "kernel log has no warnings")
+	result(done, "machine came to its end")
+	print "1.." number
+	exit failed != 0
+}

@@ -1,0 +1,87 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Run test scripts in a virtual machine with a Debian kernel, and print what
+# they report as one TAP stream. No privileges, no KVM needed.
+#
+#   run.sh [--arch x86_64] --release RELEASE --payload DIR [--timeout S]
+#          [--memory MB] [--cpus N] [--log FILE] --script FILE [--script FILE]...
+#
+#   --release  kernel, as uname -r prints it; Debian's package is fetched
+#   --payload  folder laid over the machine's / (programs, modules, data)
+#   --script   sh script, run as root in the machine, in the order given; its
+#              standard output is TAP (tap.sh is /lib/tap.sh in there)
+#   --timeout  seconds for the whole run (default 180)
+#   --log      keep the raw console here
+#
+# The seams: arch/ARCH.sh says what a machine is, initramfs.sh what is in its
+# file system. A machine with a disk and a real init is another script in the
+# place of initramfs.sh, whose init speaks the same marks (see init).
+#
+# Exit status: 0 all tests passed, 1 some failed, 2 the machine could not run.
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+arch=x86_64 release='' payload='' timeout=180 memory=1024 cpus=2 log='' scripts='' names=''
+
+usage() {
+	sed -n '3,/^set -eu/{/^set/d;s/^#\( \|$\)//p}' "$0" >&2
+	exit 2
+}
+
+while [ $# -gt 0 ]; do
+	[ $# -ge 2 ] || usage
+	case $1 in
+	--arch) arch=$2 ;;
+	--release) release=$2 ;;
+	--payload) payload=$2 ;;
+	--timeout) timeout=$2 ;;
+	--memory) memory=$2 ;;
+	--cpus) cpus=$2 ;;
+	--log) log=$2 ;;
+	--script)
+		[ -r "$2" ] || { echo "run.sh: cannot read $2" >&2; exit 2; }
+		scripts="$scripts $2" names="$names $(basename "$2" .sh)"
+		;;
+	*) usage ;;
+	esac
+	shift 2
+done
+if [ -z "$release" ] || [ -z "$payload" ] || [ -z "$scripts" ]; then
+	usage
+fi
+# shellcheck source=tests/qemu/arch/x86_64.sh
+. "$here/arch/$arch.sh"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+root=$("$here/image.sh" "$arch" "$release")
+# shellcheck disable=SC2086 # a list of files
+"$here/initramfs.sh" "$work/initramfs" "$payload" $scripts
+
+# slab_nomerge: every cache has its own line in /proc/slabinfo.
+status=0
+# shellcheck disable=SC2086 # a command with options
+timeout --kill-after=5 "$timeout" $QEMU -smp "$cpus" -m "$memory" -nographic -no-reboot \
+	-monitor none -serial stdio -kernel "$(kernel_file "$root" "$release")" \
+	-initrd "$work/initramfs" \
+	-append "console=$CONSOLE rdinit=/init panic=-1 loglevel=4 slab_nomerge" \
+	</dev/null >"$work/console" 2>"$work/errors" || status=$?
+if [ -n "$log" ]; then
+	mkdir -p "$(dirname "$log")"
+	cp "$work/console" "$log"
+fi
+if [ $status = 124 ] || [ $status = 137 ]; then
+	echo "# machine stopped after $timeout s"
+elif [ $status != 0 ]; then
+	sed 's/^/run.sh: qemu: /' "$work/errors" >&2
+	exit 2
+fi
+
+status=0
+awk -v scripts="$names" -f "$here/report.awk" "$work/console" || status=1
+if [ $status != 0 ]; then
+	echo "# last lines of the console:"
+	grep -v '^@log' "$work/console" | tail -n 15 | tr -d '\r' | sed 's/^/# | /'
+fi
+exit $status

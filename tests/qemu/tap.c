@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tests/qemu/tap.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Far more than any test takes: it only ends tests that hang. */
+#define TEST_SECONDS 60
+
+static bool run(const struct tap_test *test)
+{
+	int status = 0;
+	pid_t pid;
+
+	fflush(stdout);
+	pid = fork();
+	if (pid < 0)
+		return false;
+	if (pid == 0) {
+		bool good;
+
+		setsid();
+		alarm(TEST_SECONDS);
+		good = test->run();
+		fflush(stdout);
+		_exit(good ? 0 : 1);
+	}
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	kill(-pid, SIGKILL);
+	if (WIFSIGNALED(status))
+		printf("# killed by signal %d\n", WTERMSIG(status));
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+int tap_main(const struct tap_test *tests, size_t count)
+{
+	size_t i, failed = 0;
+
+	printf("1..%zu\n", count);
+	for (i = 0; i < count; i++) {
+		bool good = run(&tests[i]);
+
+		printf("%s %zu - %s\n", good ? "ok" : "not ok", i + 1, tests[i].name);
+		failed += !good;
+	}
+	fflush(stdout);
+	return failed != 0;
+}
