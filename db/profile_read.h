@@ -21,6 +21,8 @@ struct profile_reader;
  * @epochs:    numbers of epochs, or NULL for any
  * @host:      host name, or NULL for any
  * @event:     event name, or NULL for any
+ * @image:     number of an image, or 0 for any; profile_reader_epochs() does
+ *             not look at it, nor at @event and @pid
  * @pid:       only profiles kept for this process; PROFILE_PID_ALL (and the
  *             default when @has_pid is 0): all samples
  */
@@ -31,6 +33,7 @@ struct profile_filter {
 	size_t epoch_count;
 	const char *host;
 	const char *event;
+	int64_t image;
 	int has_pid;
 	int64_t pid;
 };

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "db/database.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "db/schema.h"
+#include "lib/cleanup.h"
+#include "lib/error.h"
+
+#define APPLICATION_ID 1145262153 /* "DCPI" */
+#define BUSY_TIMEOUT_MS 5000
+#define TABLES 8
+
+static int io_errno(int system_errno)
+{
+	switch (system_errno) {
+	case ENOSPC:
+	case EDQUOT:
+	case EFBIG:
+		return ENOSPC;
+	case EROFS:
+	case EACCES:
+	case EPERM:
+	case ENOENT:
+	case EMFILE:
+	case ENFILE:
+		return system_errno;
+	}
+	return EIO;
+}
+
+static int to_errno(int rc, int system_errno)
+{
+	if (rc == SQLITE_IOERR_NOMEM)
+		return ENOMEM;
+	switch (rc & 0xff) {
+	case SQLITE_FULL:
+		return ENOSPC;
+	case SQLITE_IOERR:
+		return io_errno(system_errno);
+	case SQLITE_CANTOPEN:
+		return system_errno == 0 ? EIO : io_errno(system_errno);
+	case SQLITE_PERM:
+	case SQLITE_AUTH:
+		return EACCES;
+	case SQLITE_READONLY:
+		return system_errno == EROFS ? EROFS : EACCES;
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+	case SQLITE_PROTOCOL:
+		return EBUSY;
+	case SQLITE_NOTADB:
+		return EMEDIUMTYPE;
+	case SQLITE_CORRUPT:
+	case SQLITE_ERROR: /* our statements are right: the schema is not ours */
+	case SQLITE_MISMATCH:
+	case SQLITE_SCHEMA:
+		return EBADMSG;
+	case SQLITE_NOMEM:
+		return ENOMEM;
+	case SQLITE_TOOBIG:
+		return E2BIG;
+	case SQLITE_CONSTRAINT:
+	case SQLITE_RANGE:
+		return EINVAL;
+	}
+	return EIO;
+}
+
+int database_fail(struct database *db, int rc, const char *doing, struct error *err)
+{
+	int errnum = to_errno(rc, db->handle != NULL ? sqlite3_system_errno(db->handle) : 0);
+
+	return error_set(err, errnum, "cannot %s %s: %s", doing, db->path,
+			 db->handle != NULL ? sqlite3_errmsg(db->handle) : sqlite3_errstr(rc));
+}
+
+int database_corrupt(struct database *db, struct error *err, const char *what, ...)
+{
+	char text[256];
+	va_list args;
+
+	va_start(args, what);
+	vsnprintf(text, sizeof(text), what, args);
+	va_end(args);
+	return error_set(err, EBADMSG, "%s is damaged: %s", db->path, text);
+}
+
+int database_exec(struct database *db, const char *sql, const char *doing, struct error *err)
+{
+	int rc = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
+
+	return rc == SQLITE_OK ? 0 : database_fail(db, rc, doing, err);
+}
+
+int database_prepare(struct database *db, const char *sql, sqlite3_stmt **ret, struct error *err)
+{
+	int rc = sqlite3_prepare_v3(db->handle, sql, -1, SQLITE_PREPARE_PERSISTENT, ret, NULL);
+
+	return rc == SQLITE_OK ? 0 : database_fail(db, rc, "read", err);
+}
+
+int database_bind(struct database *db, sqlite3_stmt *statement, struct error *err,
+		  const char *types, ...)
+{
+	int rc = SQLITE_OK, column;
+	const void *data;
+	va_list args;
+
+	va_start(args, types);
+	for (column = 1; *types != '\0' && rc == SQLITE_OK; types++, column++) {
+		switch (*types) {
+		case 'i':
+			rc = sqlite3_bind_int64(statement, column, va_arg(args, int64_t));
+			break;
+		case 't':
+			rc = sqlite3_bind_text(statement, column, va_arg(args, const char *), -1,
+					       SQLITE_STATIC);
+			break;
+		case 'b':
+			data = va_arg(args, const void *);
+			rc = sqlite3_bind_blob64(statement, column, data, va_arg(args, size_t),
+						 SQLITE_STATIC);
+			break;
+		}
+	}
+	va_end(args);
+	return rc == SQLITE_OK ? 0 : database_fail(db, rc, "store values in", err);
+}
+
+int database_step(struct database *db, sqlite3_stmt *statement, const char *doing,
+		  struct error *err)
+{
+	int rc = sqlite3_step(statement), r = 0;
+
+	if (rc == SQLITE_ROW)
+		return 1;
+	if (rc != SQLITE_DONE)
+		r = database_fail(db, rc, doing, err);
+	sqlite3_reset(statement);
+	return r;
+}
+
+void database_finalize(sqlite3_stmt **statement)
+{
+	sqlite3_finalize(*statement);
+}
+
+int database_number(struct database *db, const char *sql, int64_t *ret, struct error *err)
+{
+	_cleanup_statement_ sqlite3_stmt *statement = NULL;
+	int r;
+
+	r = database_prepare(db, sql, &statement, err);
+	if (r < 0)
+		return r;
+	r = database_step(db, statement, "read", err);
+	if (r < 0)
+		return r;
+	*ret = r == 1 ? sqlite3_column_int64(statement, 0) : 0;
+	return 0;
+}
+
+void database_close(struct database *db)
+{
+	sqlite3_close(db->handle);
+	free(db->path);
+	memset(db, 0, sizeof(*db));
+}
+
+/* What a file's header says that it is. */
+static int identify(struct database *db, int64_t *version, struct error *err)
+{
+	int64_t application, objects;
+	int r;
+
+	r = database_number(db, "PRAGMA application_id", &application, err);
+	if (r == 0)
+		r = database_number(db, "PRAGMA user_version", version, err);
+	if (r == 0)
+		r = database_number(db, "SELECT count(*) FROM sqlite_schema", &objects, err);
+	if (r < 0)
+		return r;
+	if (application == 0 && *version == 0 && objects == 0)
+		return 0;
+	if (application != APPLICATION_ID)
+		return error_set(err, EMEDIUMTYPE, "%s is not a profile database", db->path);
+	if (*version > DATABASE_VERSION)
+		return error_set(err, EPROTO,
+				 "%s was made by a newer version (schema %lld, known up to %d)",
+				 db->path, (long long)*version, DATABASE_VERSION);
+	if (*version < 1)
+		return database_corrupt(db, err, "schema version %lld", (long long)*version);
+	return 0;
+}
+
+/* A hostile file could have views or triggers with our tables' names. */
+static int check_tables(struct database *db, struct error *err)
+{
+	int64_t tables, triggers;
+	int r;
+
+	r = database_number(
+		db,
+		"SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 "
+		"AND name IN ('host', 'epoch', 'event', 'counter', 'image', 'symbol', "
+		"'profile', 'process')",
+		&tables, err);
+	if (r == 0)
+		r = database_number(db, "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'",
+				    &triggers, err);
+	if (r < 0)
+		return r;
+	if (tables != TABLES || triggers != 0)
+		return database_corrupt(db, err, "its tables are not those of a profile database");
+	return 0;
+}
+
+/* steps[n] brings version n to n + 1; an empty file is version 0. */
+static int migrate(struct database *db, int64_t version, struct error *err)
+{
+	static const char *const steps[DATABASE_VERSION] = {schema_sql};
+	int r;
+
+	if (version == DATABASE_VERSION)
+		return 0;
+	r = database_exec(db, "BEGIN IMMEDIATE", "write", err);
+	for (; r == 0 && version < DATABASE_VERSION; version++)
+		r = database_exec(db, steps[version], "set up", err);
+	if (r == 0)
+		r = database_exec(db, "COMMIT", "write", err);
+	if (r < 0 && !sqlite3_get_autocommit(db->handle))
+		sqlite3_exec(db->handle, "ROLLBACK", NULL, NULL, NULL);
+	return r;
+}
+
+/* Limits what a hostile file can make SQLite do. */
+static int harden(struct database *db, struct error *err)
+{
+	sqlite3_extended_result_codes(db->handle, 1);
+	sqlite3_busy_timeout(db->handle, BUSY_TIMEOUT_MS);
+	sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(db->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	return database_exec(db, "PRAGMA cell_size_check = ON", "open", err);
+}
+
+static int open_handle(struct database *db, const char *name, int flags, struct error *err)
+{
+	int rc = sqlite3_open_v2(name, &db->handle, flags | SQLITE_OPEN_NOMUTEX, NULL);
+
+	if (rc != SQLITE_OK)
+		return database_fail(db, rc, "open", err);
+	return harden(db, err);
+}
+
+/*
+ * An absolute path never looks like SQLite's special names, and both names of
+ * a link lead to the same lock and log.
+ */
+static int set_path(struct database *db, const char *path, struct error *err)
+{
+	struct stat status;
+
+	db->path = realpath(path, NULL);
+	if (db->path == NULL)
+		return error_set_errno(err, "cannot open %s", path);
+	if (stat(db->path, &status) < 0)
+		return error_set_errno(err, "cannot open %s", path);
+	if (S_ISDIR(status.st_mode))
+		return error_set(err, EISDIR, "%s is a directory", path);
+	if (!S_ISREG(status.st_mode))
+		return error_set(err, EMEDIUMTYPE, "%s is not a regular file", path);
+	return 0;
+}
+
+int database_open_write(struct database *db, const char *path, struct error *err)
+{
+	int64_t version;
+	int r;
+
+	r = set_path(db, path, err);
+	if (r == 0)
+		r = open_handle(db, db->path, SQLITE_OPEN_READWRITE, err);
+	if (r == 0)
+		r = identify(db, &version, err);
+	if (r < 0)
+		return r;
+	/* auto_vacuum must come before the first table; both are kept in the file. */
+	r = database_exec(db,
+			  "PRAGMA auto_vacuum = INCREMENTAL;"
+			  "PRAGMA journal_mode = WAL;"
+			  "PRAGMA journal_size_limit = 4194304;"
+			  "PRAGMA synchronous = FULL;"
+			  "PRAGMA foreign_keys = ON",
+			  "open", err);
+	if (r == 0)
+		r = migrate(db, version, err);
+	return r == 0 ? check_tables(db, err) : r;
+}
+
+static bool log_has_contents(const char *path)
+{
+	_cleanup_free_ char *log = NULL;
+	struct stat status;
+
+	if (asprintf(&log, "%s-wal", path) < 0) {
+		log = NULL;
+		return true;
+	}
+	return stat(log, &status) == 0 && status.st_size > 0;
+}
+
+/* "file:PATH?immutable=1" with the path's special characters escaped. */
+static char *immutable_uri(const char *path)
+{
+	static const char suffix[] = "?immutable=1";
+	char *uri = malloc(5 + 3 * strlen(path) + sizeof(suffix));
+	char *p = uri;
+
+	if (uri == NULL)
+		return NULL;
+	p = stpcpy(p, "file:");
+	for (; *path != '\0'; path++) {
+		if (strchr("%?#", *path) != NULL)
+			p += sprintf(p, "%%%02x", (unsigned char)*path);
+		else
+			*p++ = *path;
+	}
+	strcpy(p, suffix);
+	return uri;
+}
+
+static int open_immutable(struct database *db, struct error *err)
+{
+	_cleanup_free_ char *uri = immutable_uri(db->path);
+
+	if (uri == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	sqlite3_close(db->handle);
+	db->handle = NULL;
+	db->immutable = true;
+	return open_handle(db, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
+}
+
+/* Whether SQLite failed because it could not make or join the shared memory. */
+static bool cannot_share(struct database *db)
+{
+	int rc = sqlite3_errcode(db->handle) & 0xff;
+
+	return rc == SQLITE_CANTOPEN || rc == SQLITE_READONLY || rc == SQLITE_PERM;
+}
+
+int database_open_read(struct database *db, const char *path, struct error *err)
+{
+	int64_t version;
+	int r;
+
+	r = set_path(db, path, err);
+	if (r < 0)
+		return r;
+	if (access(db->path, R_OK) < 0)
+		return error_set_errno(err, "cannot open %s", path);
+	r = open_handle(db, db->path, SQLITE_OPEN_READONLY, err);
+	if (r == 0)
+		r = identify(db, &version, err);
+	if (r < 0 && db->handle != NULL && cannot_share(db)) {
+		if (log_has_contents(db->path))
+			return error_set(err, EACCES,
+					 "cannot read %s: it has a write-ahead log, which needs "
+					 "a directory that can be written; copy both there",
+					 db->path);
+		r = open_immutable(db, err);
+		if (r == 0)
+			r = identify(db, &version, err);
+	}
+	if (r < 0)
+		return r;
+	if (version == 0)
+		return error_set(err, EMEDIUMTYPE, "%s is empty, not a profile database", path);
+	if (version < DATABASE_VERSION)
+		return error_set(err, EPROTO,
+				 "%s has an older schema (%lld): open it for writing once", path,
+				 (long long)version);
+	return check_tables(db, err);
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A connection to the SQLite file: opening, checking whose it is, bringing its
+ * schema up to date, and errors as errno. Private to db/.
+ */
+#ifndef DCPI_DATABASE_H
+#define DCPI_DATABASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+struct sqlite3;
+struct sqlite3_stmt;
+
+/* Version of the schema that this code writes. */
+#define DATABASE_VERSION 1
+
+/**
+ * struct database - an open connection; zero-initialised is closed
+ * @handle:    SQLite's
+ * @path:      for messages
+ * @immutable: opened without locks or log, because the directory cannot be
+ *             written and nothing is in the log; see database_open_read()
+ */
+struct database {
+	struct sqlite3 *handle;
+	char *path;
+	bool immutable;
+};
+
+/**
+ * database_open_write() - open, create or migrate
+ *
+ * The caller holds the writer's lock.
+ */
+int database_open_write(struct database *db, const char *path, struct error *err);
+
+/**
+ * database_open_read() - open read-only
+ *
+ * Works beside a writer, with no more rights than to read the files. Where
+ * the directory cannot be written and no writer keeps its shared memory there
+ * (a read-only medium, someone else's directory), the file is opened as
+ * immutable, provided that no log with contents stands beside it.
+ */
+int database_open_read(struct database *db, const char *path, struct error *err);
+
+/** database_close() - all statements must have been finalized. */
+void database_close(struct database *db);
+
+/**
+ * database_fail() - describe SQLite's last failure
+ * @rc:    SQLite's result
+ * @doing: what failed, "cannot <doing> <path>: ..."
+ *
+ * Return: negative errno.
+ */
+int database_fail(struct database *db, int rc, const char *doing, struct error *err);
+
+/** database_corrupt() - "PATH is damaged: WHAT". Return: -EBADMSG. */
+int database_corrupt(struct database *db, struct error *err, const char *what, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/** database_exec() - run statements that give no rows. */
+int database_exec(struct database *db, const char *sql, const char *doing, struct error *err);
+
+/** database_prepare() - compile; the caller finalizes. */
+int database_prepare(struct database *db, const char *sql, struct sqlite3_stmt **ret,
+		     struct error *err);
+
+/**
+ * database_bind() - bind parameters 1, 2, ...
+ * @types: a letter each: i int64_t, t const char *, b const void * and size_t
+ *
+ * The values are not copied: they must live until the statement is reset.
+ */
+int database_bind(struct database *db, struct sqlite3_stmt *statement, struct error *err,
+		  const char *types, ...);
+
+/**
+ * database_step() - run up to the next row
+ *
+ * Return: 1 a row, 0 done (the statement is reset), negative errno (reset).
+ */
+int database_step(struct database *db, struct sqlite3_stmt *statement, const char *doing,
+		  struct error *err);
+
+/** database_number() - one number from a query of one row. */
+int database_number(struct database *db, const char *sql, int64_t *ret, struct error *err);
+
+/** Finalizes a statement at the end of its scope. */
+void database_finalize(struct sqlite3_stmt **statement);
+#define _cleanup_statement_ _cleanup_(database_finalize)
+
+#endif

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "db/profile_read.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <string.h>
+
+#include "db/profile_reader.h"
+#include "lib/cleanup.h"
+#include "lib/error.h"
+
+static const char *const statement_sql[READER_STATEMENTS] = {
+	[READER_IMAGE] = "SELECT kind, identity_kind, identity, path FROM image WHERE id = ?1",
+	[READER_SYMBOLS] = "SELECT symbols, data FROM symbol WHERE image = ?1",
+	[READER_COMMAND] = "SELECT command FROM process WHERE epoch = ?1 AND pid = ?2",
+	[READER_PROFILE] = "SELECT samples, offsets, data FROM profile "
+			   "WHERE epoch = ?1 AND image = ?2 AND event = ?3 AND pid = ?4",
+};
+
+int profile_reader_statement(struct profile_reader *reader, enum reader_statement which,
+			     sqlite3_stmt **ret, struct error *err)
+{
+	int r;
+
+	if (reader->statements[which] == NULL) {
+		r = database_prepare(&reader->db, statement_sql[which], &reader->statements[which],
+				     err);
+		if (r < 0)
+			return r;
+	}
+	sqlite3_reset(reader->statements[which]);
+	*ret = reader->statements[which];
+	return 0;
+}
+
+const char *profile_reader_text(sqlite3_stmt *statement, int column)
+{
+	const char *text = (const char *)sqlite3_column_text(statement, column);
+
+	return text != NULL ? text : "";
+}
+
+int profile_reader_cannot(struct profile_reader *reader, int r, struct error *err, const char *what,
+			  int64_t id)
+{
+	switch (r) {
+	case -ENOMEM:
+		return error_set(err, ENOMEM, "out of memory");
+	case -EPROTO:
+		return error_set(err, EPROTO, "%s: %s %lld was written by a newer version",
+				 reader->db.path, what, (long long)id);
+	}
+	return database_corrupt(&reader->db, err, "%s %lld", what, (long long)id);
+}
+
+int profile_reader_open(struct profile_reader **ret, const char *path, struct error *err)
+{
+	struct profile_reader *reader = calloc(1, sizeof(*reader));
+	int r;
+
+	if (reader == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	r = database_open_read(&reader->db, path, err);
+	if (r < 0) {
+		profile_reader_close(reader);
+		return r;
+	}
+	*ret = reader;
+	return 0;
+}
+
+static void finalize_statements(struct profile_reader *reader)
+{
+	size_t i;
+
+	for (i = 0; i < READER_STATEMENTS; i++) {
+		sqlite3_finalize(reader->statements[i]);
+		reader->statements[i] = NULL;
+	}
+}
+
+void profile_reader_close(struct profile_reader *reader)
+{
+	if (reader == NULL)
+		return;
+	finalize_statements(reader);
+	database_close(&reader->db);
+	free(reader->image_path);
+	free(reader);
+}
+
+/* A file opened as immutable is never looked at anew: open it again. */
+static int reopen(struct profile_reader *reader, struct error *err)
+{
+	struct database fresh = {0};
+	int r;
+
+	r = database_open_read(&fresh, reader->db.path, err);
+	if (r < 0) {
+		database_close(&fresh);
+		return r;
+	}
+	finalize_statements(reader);
+	database_close(&reader->db);
+	reader->db = fresh;
+	return 0;
+}
+
+int profile_reader_snapshot(struct profile_reader *reader, struct error *err)
+{
+	int64_t ignored;
+	int r = 0;
+
+	if (reader->walks > 0)
+		return error_set(err, EBUSY, "%s: a walk is going on", reader->db.path);
+	if (reader->db.immutable)
+		r = reopen(reader, err);
+	else if (!sqlite3_get_autocommit(reader->db.handle))
+		r = database_exec(&reader->db, "COMMIT", "read", err);
+	if (r == 0)
+		r = database_exec(&reader->db, "BEGIN", "read", err);
+	/* A transaction begins with its first read. */
+	if (r == 0)
+		r = database_number(&reader->db, "SELECT max(id) FROM epoch", &ignored, err);
+	return r;
+}
+
+static bool epoch_selected(const struct profile_filter *filter, int64_t id)
+{
+	size_t i;
+
+	if (filter->epochs == NULL)
+		return true;
+	for (i = 0; i < filter->epoch_count; i++) {
+		if (filter->epochs[i] == id)
+			return true;
+	}
+	return false;
+}
+
+static void read_epoch(sqlite3_stmt *statement, struct profile_epoch *epoch)
+{
+	*epoch = (struct profile_epoch){
+		.id = sqlite3_column_int64(statement, 0),
+		.start_ns = sqlite3_column_int64(statement, 1),
+		.end_ns = sqlite3_column_int64(statement, 2),
+		.open = sqlite3_column_int(statement, 3),
+		.host = profile_reader_text(statement, 4),
+		.machine_id = profile_reader_text(statement, 5),
+		.cpu_model = profile_reader_text(statement, 6),
+		.cpus = (uint32_t)sqlite3_column_int64(statement, 7),
+		.kernel = profile_reader_text(statement, 8),
+		.source = profile_reader_text(statement, 9),
+		.source_reason = profile_reader_text(statement, 10),
+		.label = profile_reader_text(statement, 11),
+		.interrupts = (uint64_t)sqlite3_column_int64(statement, 12),
+	};
+}
+
+static int walk_epochs(struct profile_reader *reader, const struct profile_filter *filter,
+		       profile_epoch_fn visit, void *context, struct error *err)
+{
+	static const char sql[] =
+		"SELECT epoch.id, start_ns, end_ns, open, host.name, machine_id, cpu_model, cpus, "
+		"kernel, source, source_reason, label, interrupts "
+		"FROM epoch LEFT JOIN host ON host.id = epoch.host "
+		"WHERE (?1 = 0 OR end_ns >= ?1) AND (?2 = 0 OR start_ns < ?2) "
+		"AND (?3 IS NULL OR host.name = ?3) ORDER BY start_ns, epoch.id";
+	_cleanup_statement_ sqlite3_stmt *statement = NULL;
+	struct profile_epoch epoch;
+	int r;
+
+	r = database_prepare(&reader->db, sql, &statement, err);
+	if (r == 0)
+		r = database_bind(&reader->db, statement, err, "iit", filter->since_ns,
+				  filter->until_ns, filter->host);
+	if (r < 0)
+		return r;
+	while ((r = database_step(&reader->db, statement, "read", err)) == 1) {
+		read_epoch(statement, &epoch);
+		if (!epoch_selected(filter, epoch.id))
+			continue;
+		r = visit(context, &epoch);
+		if (r != 0)
+			return r;
+	}
+	return r;
+}
+
+int profile_reader_epochs(struct profile_reader *reader, const struct profile_filter *filter,
+			  profile_epoch_fn visit, void *context, struct error *err)
+{
+	static const struct profile_filter all;
+	int r;
+
+	reader->walks++;
+	r = walk_epochs(reader, filter != NULL ? filter : &all, visit, context, err);
+	reader->walks--;
+	return r;
+}
+
+static int walk_events(struct profile_reader *reader, int64_t epoch, profile_event_fn visit,
+		       void *context, struct error *err)
+{
+	_cleanup_statement_ sqlite3_stmt *statement = NULL;
+	struct profile_event event;
+	int r;
+
+	r = database_prepare(&reader->db,
+			     "SELECT number, name, unit, period_min, period_max FROM event "
+			     "WHERE epoch = ?1 ORDER BY number",
+			     &statement, err);
+	if (r == 0)
+		r = database_bind(&reader->db, statement, err, "i", epoch);
+	if (r < 0)
+		return r;
+	while ((r = database_step(&reader->db, statement, "read", err)) == 1) {
+		event.number = (uint32_t)sqlite3_column_int64(statement, 0);
+		event.name = profile_reader_text(statement, 1);
+		event.unit = profile_reader_text(statement, 2);
+		event.period_min = (uint64_t)sqlite3_column_int64(statement, 3);
+		event.period_max = (uint64_t)sqlite3_column_int64(statement, 4);
+		r = visit(context, &event);
+		if (r != 0)
+			return r;
+	}
+	return r;
+}
+
+int profile_reader_events(struct profile_reader *reader, int64_t epoch, profile_event_fn visit,
+			  void *context, struct error *err)
+{
+	int r;
+
+	reader->walks++;
+	r = walk_events(reader, epoch, visit, context, err);
+	reader->walks--;
+	return r;
+}
+
+static int walk_counters(struct profile_reader *reader, int64_t epoch, profile_counter_fn visit,
+			 void *context, struct error *err)
+{
+	_cleanup_statement_ sqlite3_stmt *statement = NULL;
+	struct profile_counter counter;
+	int r;
+
+	r = database_prepare(&reader->db,
+			     "SELECT counter_group, name, count FROM counter WHERE epoch = ?1 "
+			     "ORDER BY counter_group, name",
+			     &statement, err);
+	if (r == 0)
+		r = database_bind(&reader->db, statement, err, "i", epoch);
+	if (r < 0)
+		return r;
+	while ((r = database_step(&reader->db, statement, "read", err)) == 1) {
+		counter.group = profile_reader_text(statement, 0);
+		counter.name = profile_reader_text(statement, 1);
+		counter.count = (uint64_t)sqlite3_column_int64(statement, 2);
+		r = visit(context, &counter);
+		if (r != 0)
+			return r;
+	}
+	return r;
+}
+
+int profile_reader_counters(struct profile_reader *reader, int64_t epoch, profile_counter_fn visit,
+			    void *context, struct error *err)
+{
+	int r;
+
+	reader->walks++;
+	r = walk_counters(reader, epoch, visit, context, err);
+	reader->walks--;
+	return r;
+}

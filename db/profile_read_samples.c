@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "db/profile_read.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "db/profile_reader.h"
+#include "db/symbol_blob.h"
+#include "lib/array.h"
+#include "lib/cleanup.h"
+#include "lib/error.h"
+
+/* Identifies a row of the table of profiles. */
+struct profile_key {
+	int64_t image;
+	int64_t epoch;
+	int64_t event;
+	int64_t pid;
+};
+
+static int compare_number(int64_t a, int64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int compare_keys(const struct profile_key *a, const struct profile_key *b)
+{
+	int order = compare_number(a->image, b->image);
+
+	if (order == 0)
+		order = compare_number(a->epoch, b->epoch);
+	if (order == 0)
+		order = compare_number(a->event, b->event);
+	return order != 0 ? order : compare_number(a->pid, b->pid);
+}
+
+/* Reads and decodes one row, and compares it with what stands beside the blob. */
+static int read_profile(struct profile_reader *reader, const struct profile_key *key,
+			struct profile_pairs *pairs, struct error *err)
+{
+	int64_t samples, offsets;
+	sqlite3_stmt *statement;
+	int r;
+
+	r = profile_reader_statement(reader, READER_PROFILE, &statement, err);
+	if (r == 0)
+		r = database_bind(&reader->db, statement, err, "iiii", key->epoch, key->image,
+				  key->event, key->pid);
+	if (r == 0)
+		r = database_step(&reader->db, statement, "read", err);
+	if (r < 0)
+		return r;
+	if (r == 0)
+		return database_corrupt(&reader->db, err,
+					"an index names a profile of image %" PRId64
+					" that is not there",
+					key->image);
+	samples = sqlite3_column_int64(statement, 0);
+	offsets = sqlite3_column_int64(statement, 1);
+	r = profile_blob_decode(
+		pairs, profile_blob_key(key->epoch, key->image, (uint32_t)key->event, key->pid),
+		sqlite3_column_blob(statement, 2), (size_t)sqlite3_column_bytes(statement, 2));
+	sqlite3_reset(statement);
+	if (r == 0 && (pairs->total != (uint64_t)samples || pairs->count != (uint64_t)offsets))
+		r = -EBADMSG;
+	return r < 0 ? profile_reader_cannot(reader, r, err, "a profile of image", key->image) : 0;
+}
+
+/* A walk over profiles: what is wanted, where it is, memory used again. */
+struct profile_walk {
+	struct profile_reader *reader;
+	const struct profile_filter *filter;
+	profile_fn visit;
+	void *context;
+	struct error *err;
+	struct profile_key last;
+	bool started;
+	int64_t *epochs; /* selected, ascending */
+	size_t epoch_count;
+	size_t epoch_capacity;
+	struct profile_pairs pairs;
+};
+
+static int compare_epochs(const void *a, const void *b)
+{
+	return compare_number(*(const int64_t *)a, *(const int64_t *)b);
+}
+
+static int note_epoch(void *context, const struct profile_epoch *epoch)
+{
+	struct profile_walk *walk = context;
+
+	if (array_reserve(&walk->epochs, &walk->epoch_capacity, walk->epoch_count + 1,
+			  sizeof(*walk->epochs)) < 0)
+		return error_set(walk->err, ENOMEM, "out of memory");
+	walk->epochs[walk->epoch_count++] = epoch->id;
+	return 0;
+}
+
+static bool walk_selects(const struct profile_walk *walk, const struct profile_key *key,
+			 const char *event_name)
+{
+	if (walk->filter->event != NULL && strcmp(walk->filter->event, event_name) != 0)
+		return false;
+	return walk->epoch_count > 0 && bsearch(&key->epoch, walk->epochs, walk->epoch_count,
+						sizeof(*walk->epochs), compare_epochs) != NULL;
+}
+
+/* One key of the index. Rows out of order would be counted twice. */
+static int visit_key(struct profile_walk *walk, const struct profile_key *key,
+		     const char *event_name)
+{
+	struct profile profile;
+	int r;
+
+	if (walk->started && compare_keys(&walk->last, key) >= 0)
+		return database_corrupt(&walk->reader->db, walk->err,
+					"the index of profiles is out of order");
+	walk->started = true;
+	walk->last = *key;
+	if (event_name == NULL)
+		return database_corrupt(&walk->reader->db, walk->err,
+					"a profile of image %" PRId64 " has no event", key->image);
+	if (!walk_selects(walk, key, event_name))
+		return 0;
+	r = read_profile(walk->reader, key, &walk->pairs, walk->err);
+	if (r < 0)
+		return r;
+	profile = (struct profile){
+		.epoch = key->epoch,
+		.image = key->image,
+		.event = (uint32_t)key->event,
+		.event_name = event_name,
+		.pid = key->pid,
+		.samples = walk->pairs.samples,
+		.count = walk->pairs.count,
+	};
+	return walk->visit(walk->context, &profile);
+}
+
+/*
+ * The keys come from the index in the order wanted, without the blobs, which
+ * a sort would have to carry.
+ */
+static int walk_keys(struct profile_walk *walk)
+{
+	static const char sql[] =
+		"SELECT p.image, p.epoch, p.event, p.pid, event.name "
+		"FROM profile AS p INDEXED BY profile_image "
+		"LEFT JOIN event ON event.epoch = p.epoch AND event.number = p.event "
+		"WHERE p.image BETWEEN ?1 AND ?2 AND (?3 = 0 OR p.pid = ?4) "
+		"ORDER BY p.image, p.epoch, p.event, p.pid";
+	const struct profile_filter *filter = walk->filter;
+	int64_t by_pid = filter->has_pid && filter->pid != PROFILE_PID_ALL;
+	int64_t first = filter->image != 0 ? filter->image : INT64_MIN;
+	int64_t last = filter->image != 0 ? filter->image : INT64_MAX;
+	_cleanup_statement_ sqlite3_stmt *statement = NULL;
+	struct database *db = &walk->reader->db;
+	struct profile_key key;
+	int r;
+
+	r = database_prepare(db, sql, &statement, walk->err);
+	if (r == 0)
+		r = database_bind(db, statement, walk->err, "iiii", first, last, by_pid,
+				  filter->pid);
+	if (r < 0)
+		return r;
+	while ((r = database_step(db, statement, "read", walk->err)) == 1) {
+		key.image = sqlite3_column_int64(statement, 0);
+		key.epoch = sqlite3_column_int64(statement, 1);
+		key.event = sqlite3_column_int64(statement, 2);
+		key.pid = sqlite3_column_int64(statement, 3);
+		r = visit_key(walk, &key, (const char *)sqlite3_column_text(statement, 4));
+		if (r != 0)
+			return r;
+	}
+	return r;
+}
+
+/* Epochs and profiles must be of one state: a transaction, unless there is one. */
+static int walk_consistently(struct profile_walk *walk)
+{
+	struct database *db = &walk->reader->db;
+	bool own = sqlite3_get_autocommit(db->handle);
+	int r;
+
+	r = own ? database_exec(db, "BEGIN", "read", walk->err) : 0;
+	if (r == 0)
+		r = profile_reader_epochs(walk->reader, walk->filter, note_epoch, walk, walk->err);
+	if (r == 0) {
+		if (walk->epoch_count > 0)
+			qsort(walk->epochs, walk->epoch_count, sizeof(*walk->epochs),
+			      compare_epochs);
+		r = walk_keys(walk);
+	}
+	if (own)
+		sqlite3_exec(db->handle, "COMMIT", NULL, NULL, NULL);
+	return r;
+}
+
+int profile_reader_profiles(struct profile_reader *reader, const struct profile_filter *filter,
+			    profile_fn visit, void *context, struct error *err)
+{
+	static const struct profile_filter all;
+	struct profile_walk walk = {
+		.reader = reader,
+		.filter = filter != NULL ? filter : &all,
+		.visit = visit,
+		.context = context,
+		.err = err,
+	};
+	int r;
+
+	reader->walks++;
+	r = walk_consistently(&walk);
+	reader->walks--;
+	profile_pairs_deinit(&walk.pairs);
+	free(walk.epochs);
+	return r;
+}
+
+/* Takes over a row of the table of images. */
+static int read_image(struct profile_reader *reader, sqlite3_stmt *statement,
+		      struct profile_image *image)
+{
+	int64_t kind = sqlite3_column_int64(statement, 0);
+	int64_t identity_kind = sqlite3_column_int64(statement, 1);
+	const void *identity = sqlite3_column_blob(statement, 2);
+	size_t bytes = (size_t)sqlite3_column_bytes(statement, 2);
+	char *path;
+
+	if (kind < 0 || kind > PROFILE_IMAGE_UNKNOWN || identity_kind < 0 ||
+	    identity_kind > PROFILE_IDENTITY_DIGEST || bytes > PROFILE_IDENTITY_BYTES_MAX)
+		return -EBADMSG;
+	path = strdup(profile_reader_text(statement, 3));
+	if (path == NULL)
+		return -ENOMEM;
+	free(reader->image_path);
+	reader->image_path = path;
+	memset(image, 0, sizeof(*image));
+	image->kind = (enum profile_image_kind)kind;
+	image->identity_kind = (enum profile_identity_kind)identity_kind;
+	image->identity_bytes = bytes;
+	if (bytes > 0)
+		memcpy(image->identity, identity, bytes);
+	image->path = path;
+	return 0;
+}
+
+int profile_reader_image(struct profile_reader *reader, int64_t id, struct profile_image *image,
+			 struct error *err)
+{
+	sqlite3_stmt *statement;
+	int r;
+
+	r = profile_reader_statement(reader, READER_IMAGE, &statement, err);
+	if (r == 0)
+		r = database_bind(&reader->db, statement, err, "i", id);
+	if (r == 0)
+		r = database_step(&reader->db, statement, "read", err);
+	if (r < 0)
+		return r;
+	if (r == 0)
+		return error_set(err, ENOENT, "%s has no image %" PRId64, reader->db.path, id);
+	r = read_image(reader, statement, image);
+	sqlite3_reset(statement);
+	return r < 0 ? profile_reader_cannot(reader, r, err, "image", id) : 0;
+}
+
+int profile_reader_symbols(struct profile_reader *reader, int64_t image,
+			   struct profile_symbols *ret, struct error *err)
+{
+	struct profile_symbols symbols = {0};
+	sqlite3_stmt *statement;
+	int64_t count;
+	int r;
+
+	r = profile_reader_statement(reader, READER_SYMBOLS, &statement, err);
+	if (r == 0)
+		r = database_bind(&reader->db, statement, err, "i", image);
+	if (r == 0)
+		r = database_step(&reader->db, statement, "read", err);
+	if (r < 0)
+		return r;
+	if (r == 0) {
+		*ret = symbols;
+		return 0;
+	}
+	count = sqlite3_column_int64(statement, 0);
+	r = symbol_blob_decode(&symbols, image, sqlite3_column_blob(statement, 1),
+			       (size_t)sqlite3_column_bytes(statement, 1));
+	sqlite3_reset(statement);
+	if (r == 0 && symbols.count != (uint64_t)count) {
+		profile_symbols_deinit(&symbols);
+		r = -EBADMSG;
+	}
+	if (r < 0)
+		return profile_reader_cannot(reader, r, err, "the symbols of image", image);
+	*ret = symbols;
+	return 0;
+}
+
+int profile_reader_command(struct profile_reader *reader, int64_t epoch, int64_t pid, char *command,
+			   size_t bytes, struct error *err)
+{
+	sqlite3_stmt *statement;
+	int r;
+
+	r = profile_reader_statement(reader, READER_COMMAND, &statement, err);
+	if (r == 0)
+		r = database_bind(&reader->db, statement, err, "ii", epoch, pid);
+	if (r == 0)
+		r = database_step(&reader->db, statement, "read", err);
+	if (r < 0)
+		return r;
+	snprintf(command, bytes, "%s", r == 1 ? profile_reader_text(statement, 0) : "");
+	sqlite3_reset(statement);
+	return 0;
+}

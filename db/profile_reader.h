@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The reader's insides, shared by the files that implement profile_read.h. */
+#ifndef DCPI_PROFILE_READER_H
+#define DCPI_PROFILE_READER_H
+
+#include "db/database.h"
+#include "db/profile_blob.h"
+#include "db/profile_read.h"
+
+enum reader_statement {
+	READER_IMAGE,
+	READER_SYMBOLS,
+	READER_COMMAND,
+	READER_PROFILE,
+	READER_STATEMENTS,
+};
+
+/**
+ * struct profile_reader - a reader
+ * @statements: of look-ups, compiled at first use; walks compile their own,
+ *              since a callback may start another walk
+ * @walks:      walks going on
+ * @image_path: what the last profile_reader_image() gave
+ */
+struct profile_reader {
+	struct database db;
+	struct sqlite3_stmt *statements[READER_STATEMENTS];
+	unsigned int walks;
+	char *image_path;
+};
+
+/** profile_reader_statement() - a look-up's statement, ready to bind. */
+int profile_reader_statement(struct profile_reader *reader, enum reader_statement which,
+			     struct sqlite3_stmt **ret, struct error *err);
+
+/** profile_reader_text() - a column as text, never NULL. */
+const char *profile_reader_text(struct sqlite3_stmt *statement, int column);
+
+/** profile_reader_cannot() - describe a failure to decode PROFILE, SYMBOLS... */
+int profile_reader_cannot(struct profile_reader *reader, int r, struct error *err, const char *what,
+			  int64_t id);
+
+#endif

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "db/profile_write.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <string.h>
+
+#include "db/profile_writer.h"
+#include "db/writer_lock.h"
+#include "lib/cleanup.h"
+#include "lib/error.h"
+
+static const char *const statement_sql[WRITER_STATEMENTS] = {
+	[WRITER_HOST_ADD] = "INSERT INTO host (name, machine_id) VALUES (?1, ?2) "
+			    "ON CONFLICT DO NOTHING",
+	[WRITER_HOST_FIND] = "SELECT id FROM host WHERE name = ?1 AND machine_id = ?2",
+	[WRITER_EPOCH_ADD] = "INSERT INTO epoch (host, start_ns, end_ns, open, cpu_model, cpus, "
+			     "kernel, source, source_reason, label, interrupts) "
+			     "VALUES (?1, ?2, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, 0)",
+	[WRITER_EPOCH_END] = "UPDATE epoch SET open = 0, end_ns = max(start_ns, end_ns, ?2) "
+			     "WHERE id = ?1",
+	[WRITER_EVENT_ADD] = "INSERT INTO event VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+	[WRITER_TOTALS] = "UPDATE epoch SET interrupts = ?2, end_ns = max(end_ns, ?3) "
+			  "WHERE id = ?1",
+	[WRITER_COUNTER_SET] = "INSERT INTO counter VALUES (?1, ?2, ?3, ?4) "
+			       "ON CONFLICT DO UPDATE SET count = excluded.count",
+	[WRITER_PROCESS_SET] = "INSERT INTO process VALUES (?1, ?2, ?3) "
+			       "ON CONFLICT DO UPDATE SET command = excluded.command",
+	[WRITER_IMAGE_FIND] = "SELECT id, path FROM image WHERE kind = ?1 AND identity_kind = ?2 "
+			      "AND identity = ?3 AND identity_kind <> 0",
+	[WRITER_IMAGE_FIND_PATH] = "SELECT id, path FROM image WHERE kind = ?1 AND path = ?2 "
+				   "AND identity_kind = 0",
+	[WRITER_IMAGE_ADD] = "INSERT INTO image (kind, identity_kind, identity, path) "
+			     "VALUES (?1, ?2, ?3, ?4)",
+	[WRITER_IMAGE_RENAME] = "UPDATE image SET path = ?2 WHERE id = ?1",
+	[WRITER_SYMBOLS_SET] = "INSERT INTO symbol VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE "
+			       "SET symbols = excluded.symbols, data = excluded.data",
+	[WRITER_SYMBOLS_FIND] = "SELECT 1 FROM symbol WHERE image = ?1",
+	[WRITER_PROFILE_FIND] = "SELECT samples, data FROM profile "
+				"WHERE epoch = ?1 AND image = ?2 AND event = ?3 AND pid = ?4",
+	[WRITER_PROFILE_SET] = "INSERT INTO profile VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) "
+			       "ON CONFLICT DO UPDATE SET samples = excluded.samples, "
+			       "offsets = excluded.offsets, data = excluded.data",
+};
+
+int profile_writer_statement(struct profile_writer *writer, enum writer_statement which,
+			     sqlite3_stmt **ret, struct error *err)
+{
+	int r;
+
+	if (writer->statements[which] == NULL) {
+		r = database_prepare(&writer->db, statement_sql[which], &writer->statements[which],
+				     err);
+		if (r < 0)
+			return r;
+	}
+	sqlite3_reset(writer->statements[which]);
+	*ret = writer->statements[which];
+	return 0;
+}
+
+int profile_writer_in_transaction(struct profile_writer *writer, struct error *err)
+{
+	if (sqlite3_get_autocommit(writer->db.handle))
+		return error_set(err, EINVAL, "%s: no transaction is open", writer->db.path);
+	return 0;
+}
+
+int profile_writer_in_epoch(struct profile_writer *writer, struct error *err)
+{
+	if (writer->epoch == 0)
+		return error_set(err, EINVAL, "%s: no epoch is open", writer->db.path);
+	return profile_writer_in_transaction(writer, err);
+}
+
+int profile_writer_check_count(uint64_t count, const char *what, struct error *err)
+{
+	if (count > INT64_MAX)
+		return error_set(err, EOVERFLOW, "%s: %llu is too large", what,
+				 (unsigned long long)count);
+	return 0;
+}
+
+/*
+ * Only if it is missing: closing a descriptor of a database that is in use in
+ * this process would drop SQLite's locks on it.
+ */
+static int create_missing(const char *path, struct error *err)
+{
+	int fd;
+
+	if (access(path, F_OK) == 0)
+		return 0;
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return errno == EEXIST ? 0 : error_set_errno(err, "cannot create %s", path);
+	close(fd);
+	return 0;
+}
+
+static int open_locked(struct profile_writer *writer, const char *path, struct error *err)
+{
+	_cleanup_free_ char *absolute = NULL;
+	int r;
+
+	r = create_missing(path, err);
+	if (r < 0)
+		return r;
+	absolute = realpath(path, NULL);
+	if (absolute == NULL)
+		return error_set_errno(err, "cannot open %s", path);
+	r = writer_lock_take(&writer->lock, absolute, err);
+	if (r == 0)
+		r = database_open_write(&writer->db, absolute, err);
+	if (r == 0)
+		r = database_exec(&writer->db, "UPDATE epoch SET open = 0 WHERE open = 1", "write",
+				  err);
+	return r;
+}
+
+int profile_writer_open(struct profile_writer **ret, const char *path, struct error *err)
+{
+	struct profile_writer *writer = calloc(1, sizeof(*writer));
+	int r;
+
+	if (writer == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	writer->lock = -1;
+	r = open_locked(writer, path, err);
+	if (r < 0) {
+		profile_writer_close(writer);
+		return r;
+	}
+	*ret = writer;
+	return 0;
+}
+
+void profile_writer_close(struct profile_writer *writer)
+{
+	size_t i;
+
+	if (writer == NULL)
+		return;
+	if (writer->db.handle != NULL)
+		profile_writer_rollback(writer);
+	for (i = 0; i < WRITER_STATEMENTS; i++)
+		sqlite3_finalize(writer->statements[i]);
+	database_close(&writer->db);
+	cleanup_close(&writer->lock);
+	profile_pairs_deinit(&writer->stored);
+	profile_pairs_deinit(&writer->merged);
+	profile_blob_deinit(&writer->blob);
+	free(writer);
+}
+
+int profile_writer_begin(struct profile_writer *writer, struct error *err)
+{
+	if (!sqlite3_get_autocommit(writer->db.handle))
+		return error_set(err, EINVAL, "%s: a transaction is open already", writer->db.path);
+	return database_exec(&writer->db, "BEGIN IMMEDIATE", "write", err);
+}
+
+int profile_writer_commit(struct profile_writer *writer, struct error *err)
+{
+	int r = profile_writer_in_transaction(writer, err);
+
+	return r < 0 ? r : database_exec(&writer->db, "COMMIT", "write", err);
+}
+
+void profile_writer_rollback(struct profile_writer *writer)
+{
+	size_t i;
+
+	for (i = 0; i < WRITER_STATEMENTS; i++)
+		sqlite3_reset(writer->statements[i]);
+	/* SQLite has rolled back by itself after some errors. */
+	if (!sqlite3_get_autocommit(writer->db.handle))
+		sqlite3_exec(writer->db.handle, "ROLLBACK", NULL, NULL, NULL);
+}
+
+int64_t profile_writer_epoch_id(const struct profile_writer *writer)
+{
+	return writer->epoch;
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "db/profile_write.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+
+#include "db/profile_writer.h"
+#include "lib/error.h"
+
+/* Runs a bound statement that gives no rows. */
+static int finish(struct profile_writer *writer, sqlite3_stmt *statement, struct error *err)
+{
+	return database_step(&writer->db, statement, "write", err);
+}
+
+static int find_host(struct profile_writer *writer, const struct profile_epoch *epoch, int64_t *id,
+		     struct error *err)
+{
+	sqlite3_stmt *statement;
+	int r;
+
+	r = profile_writer_statement(writer, WRITER_HOST_ADD, &statement, err);
+	if (r == 0)
+		r = database_bind(&writer->db, statement, err, "tt", epoch->host,
+				  epoch->machine_id);
+	if (r == 0)
+		r = finish(writer, statement, err);
+	if (r == 0)
+		r = profile_writer_statement(writer, WRITER_HOST_FIND, &statement, err);
+	if (r == 0)
+		r = database_bind(&writer->db, statement, err, "tt", epoch->host,
+				  epoch->machine_id);
+	if (r == 0)
+		r = database_step(&writer->db, statement, "read", err);
+	if (r < 0)
+		return r;
+	if (r == 0)
+		return database_corrupt(&writer->db, err, "a host just added is missing");
+	*id = sqlite3_column_int64(statement, 0);
+	sqlite3_reset(statement);
+	return 0;
+}
+
+static int add_epoch(struct profile_writer *writer, const struct profile_epoch *epoch, int64_t host,
+		     int64_t *id, struct error *err)
+{
+	sqlite3_stmt *statement;
+	int r;
+
+	r = profile_writer_statement(writer, WRITER_EPOCH_ADD, &statement, err);
+	if (r == 0)
+		r = database_bind(&writer->db, statement, err, "iititttt", host, epoch->start_ns,
+				  epoch->cpu_model, (int64_t)epoch->cpus, epoch->kernel,
+				  epoch->source, epoch->source_reason, epoch->label);
+	if (r == 0)
+		r = finish(writer, statement, err);
+	if (r == 0)
+		*id = sqlite3_last_insert_rowid(writer->db.handle);
+	return r;
+}
+
+static int add_event(struct profile_writer *writer, int64_t epoch,
+		     const struct profile_event *event, struct error *err)
+{
+	sqlite3_stmt *statement;
+	int r;
+
+	r = profile_writer_check_count(event->period_max, "sampling period", err);
+	if (r == 0)
+		r = profile_writer_check_count(event->period_min, "sampling period", err);
+	if (r == 0)
+		r = profile_writer_statement(writer, WRITER_EVENT_ADD, &statement, err);
+	if (r == 0)
+		r = database_bind(&writer->db, statement, err, "iittii", epoch,
+				  (int64_t)event->number, event->name, event->unit,
+				  (int64_t)event->period_min, (int64_t)event->period_max);
+	return r == 0 ? finish(writer, statement, err) : r;
+}
+
+static int end_epoch(struct profile_writer *writer, int64_t end_ns, struct error *err)
+{
+	sqlite3_stmt *statement;
+	int r;
+
+	r = profile_writer_statement(writer, WRITER_EPOCH_END, &statement, err);
+	if (r == 0)
+		r = database_bind(&writer->db, statement, err, "ii", writer->epoch, end_ns);
+	return r == 0 ? finish(writer, statement, err) : r;
+}
+
+int profile_writer_epoch_begin(struct profile_writer *writer, const struct profile_epoch *epoch,
+			       const struct profile_event *events, size_t event_count,
+			       struct error *err)
+{
+	int64_t host = 0, id = 0;
+	size_t i;
+	int r;
+
+	r = profile_writer_begin(writer, err);
+	if (r < 0)
+		return r;
+	if (writer->epoch != 0)
+		r = end_epoch(writer, epoch->start_ns, err);
+	if (r == 0)
+		r = find_host(writer, epoch, &host, err);
+	if (r == 0)
+		r = add_epoch(writer, epoch, host, &id, err);
+	for (i = 0; r == 0 && i < event_count; i++)
+		r = add_event(writer, id, &events[i], err);
+	if (r == 0)
+		r = profile_writer_commit(writer, err);
+	if (r < 0) {
+		profile_writer_rollback(writer);
+		return r;
+	}
+	writer->epoch = id;
+	return 0;
+}
+
+int profile_writer_epoch_end(struct profile_writer *writer, int64_t end_ns, struct error *err)
+{
+	int r;
+
+	if (writer->epoch == 0)
+		return error_set(err, EINVAL, "%s: no epoch is open", writer->db.path);
+	r = profile_writer_begin(writer, err);
+	if (r < 0)
+		return r;
+	r = end_epoch(writer, end_ns, err);
+	if (r == 0)
+		r = profile_writer_commit(writer, err);
+	if (r < 0) {
+		profile_writer_rollback(writer);
+		return r;
+	}
+	writer->epoch = 0;
+	return 0;
+}
+
+int profile_writer_process(struct profile_writer *writer, int64_t pid, const char *command,
+			   struct error *err)
+{
+	sqlite3_stmt *statement;
+	int r;
+
+	r = profile_writer_in_epoch(writer, err);
+	if (r == 0)
+		r = profile_writer_statement(writer, WRITER_PROCESS_SET, &statement, err);
+	if (r == 0)
+		r = database_bind(&writer->db, statement, err, "iit", writer->epoch, pid, command);
+	return r == 0 ? finish(writer, statement, err) : r;
+}
+
+static int set_counter(struct profile_writer *writer, const struct profile_counter *counter,
+		       struct error *err)
+{
+	sqlite3_stmt *statement;
+	int r;
+
+	r = profile_writer_check_count(counter->count, counter->name, err);
+	if (r == 0)
+		r = profile_writer_statement(writer, WRITER_COUNTER_SET, &statement, err);
+	if (r == 0)
+		r = database_bind(&writer->db, statement, err, "itti", writer->epoch,
+				  counter->group, counter->name, (int64_t)counter->count);
+	return r == 0 ? finish(writer, statement, err) : r;
+}
+
+int profile_writer_totals(struct profile_writer *writer, int64_t now_ns, uint64_t interrupts,
+			  const struct profile_counter *counters, size_t count, struct error *err)
+{
+	sqlite3_stmt *statement;
+	size_t i;
+	int r;
+
+	r = profile_writer_in_epoch(writer, err);
+	if (r == 0)
+		r = profile_writer_check_count(interrupts, "interrupts", err);
+	if (r == 0)
+		r = profile_writer_statement(writer, WRITER_TOTALS, &statement, err);
+	if (r == 0)
+		r = database_bind(&writer->db, statement, err, "iii", writer->epoch,
+				  (int64_t)interrupts, now_ns);
+	if (r == 0)
+		r = finish(writer, statement, err);
+	for (i = 0; r == 0 && i < count; i++)
+		r = set_counter(writer, &counters[i], err);
+	return r;
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "db/profile_write.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <string.h>
+
+#include "db/profile_writer.h"
+#include "db/symbol_blob.h"
+#include "lib/error.h"
+
+static int find_image(struct profile_writer *writer, const struct profile_image *image,
+		      sqlite3_stmt **statement, struct error *err)
+{
+	bool by_path = image->identity_kind == PROFILE_IDENTITY_NONE;
+	int r;
+
+	r = profile_writer_statement(writer, by_path ? WRITER_IMAGE_FIND_PATH : WRITER_IMAGE_FIND,
+				     statement, err);
+	if (r < 0)
+		return r;
+	if (by_path)
+		r = database_bind(&writer->db, *statement, err, "it", (int64_t)image->kind,
+				  image->path);
+	else
+		r = database_bind(&writer->db, *statement, err, "iib", (int64_t)image->kind,
+				  (int64_t)image->identity_kind, (const void *)image->identity,
+				  image->identity_bytes);
+	return r == 0 ? database_step(&writer->db, *statement, "read", err) : r;
+}
+
+static int rename_image(struct profile_writer *writer, int64_t id, const char *path,
+			struct error *err)
+{
+	sqlite3_stmt *statement;
+	int r;
+
+	r = profile_writer_statement(writer, WRITER_IMAGE_RENAME, &statement, err);
+	if (r == 0)
+		r = database_bind(&writer->db, statement, err, "it", id, path);
+	return r == 0 ? database_step(&writer->db, statement, "write", err) : r;
+}
+
+static int add_image(struct profile_writer *writer, const struct profile_image *image, int64_t *id,
+		     struct error *err)
+{
+	size_t bytes = image->identity_kind == PROFILE_IDENTITY_NONE ? 0 : image->identity_bytes;
+	sqlite3_stmt *statement;
+	int r;
+
+	r = profile_writer_statement(writer, WRITER_IMAGE_ADD, &statement, err);
+	if (r == 0)
+		r = database_bind(&writer->db, statement, err, "iibt", (int64_t)image->kind,
+				  (int64_t)image->identity_kind, (const void *)image->identity,
+				  bytes, image->path);
+	if (r == 0)
+		r = database_step(&writer->db, statement, "write", err);
+	if (r == 0)
+		*id = sqlite3_last_insert_rowid(writer->db.handle);
+	return r;
+}
+
+int profile_writer_image(struct profile_writer *writer, const struct profile_image *image,
+			 int64_t *id, struct error *err)
+{
+	sqlite3_stmt *statement;
+	const char *path;
+	bool renamed;
+	int64_t found;
+	int r;
+
+	if (image->identity_bytes > PROFILE_IDENTITY_BYTES_MAX)
+		return error_set(err, EINVAL, "%s: identity of %zu bytes", image->path,
+				 image->identity_bytes);
+	r = profile_writer_in_transaction(writer, err);
+	if (r == 0)
+		r = find_image(writer, image, &statement, err);
+	if (r < 0)
+		return r;
+	if (r == 0)
+		return add_image(writer, image, id, err);
+	found = sqlite3_column_int64(statement, 0);
+	path = (const char *)sqlite3_column_text(statement, 1);
+	renamed = path == NULL || strcmp(path, image->path) != 0;
+	sqlite3_reset(statement);
+	r = renamed ? rename_image(writer, found, image->path, err) : 0;
+	if (r == 0)
+		*id = found;
+	return r;
+}
+
+int profile_writer_symbols(struct profile_writer *writer, int64_t image,
+			   const struct profile_symbol *symbols, size_t count, struct error *err)
+{
+	sqlite3_stmt *statement;
+	int r;
+
+	r = profile_writer_in_transaction(writer, err);
+	if (r < 0)
+		return r;
+	r = symbol_blob_encode(&writer->blob, image, symbols, count);
+	if (r < 0)
+		return error_set(err, -r, "cannot keep symbols of image %lld: %s", (long long)image,
+				 strerror(-r));
+	r = profile_writer_statement(writer, WRITER_SYMBOLS_SET, &statement, err);
+	if (r == 0)
+		r = database_bind(&writer->db, statement, err, "iib", image, (int64_t)count,
+				  (const void *)writer->blob.data, writer->blob.bytes);
+	return r == 0 ? database_step(&writer->db, statement, "write", err) : r;
+}
+
+bool profile_writer_has_symbols(struct profile_writer *writer, int64_t image)
+{
+	sqlite3_stmt *statement;
+	int r;
+
+	r = profile_writer_statement(writer, WRITER_SYMBOLS_FIND, &statement, NULL);
+	if (r == 0)
+		r = database_bind(&writer->db, statement, NULL, "i", image);
+	if (r == 0)
+		r = database_step(&writer->db, statement, "read", NULL);
+	if (r == 1)
+		sqlite3_reset(statement);
+	return r == 1;
+}
+
+/* What the row holds so far: into writer->stored; nothing if there is none. */
+static int read_stored(struct profile_writer *writer, int64_t image, uint32_t event, int64_t pid,
+		       struct error *err)
+{
+	uint32_t key = profile_blob_key(writer->epoch, image, event, pid);
+	sqlite3_stmt *statement;
+	int64_t samples;
+	int r;
+
+	writer->stored.count = 0;
+	r = profile_writer_statement(writer, WRITER_PROFILE_FIND, &statement, err);
+	if (r == 0)
+		r = database_bind(&writer->db, statement, err, "iiii", writer->epoch, image,
+				  (int64_t)event, pid);
+	if (r == 0)
+		r = database_step(&writer->db, statement, "read", err);
+	if (r <= 0)
+		return r;
+	samples = sqlite3_column_int64(statement, 0);
+	r = profile_blob_decode(&writer->stored, key, sqlite3_column_blob(statement, 1),
+				(size_t)sqlite3_column_bytes(statement, 1));
+	sqlite3_reset(statement);
+	if (r == -ENOMEM)
+		return error_set(err, ENOMEM, "out of memory");
+	if (r < 0 || writer->stored.total != (uint64_t)samples)
+		return database_corrupt(
+			&writer->db, err, "profile of epoch %lld, image %lld, event %u, pid %lld",
+			(long long)writer->epoch, (long long)image, event, (long long)pid);
+	return 0;
+}
+
+static int write_merged(struct profile_writer *writer, int64_t image, uint32_t event, int64_t pid,
+			uint64_t total, struct error *err)
+{
+	sqlite3_stmt *statement;
+	int r;
+
+	r = profile_writer_statement(writer, WRITER_PROFILE_SET, &statement, err);
+	if (r == 0)
+		r = database_bind(&writer->db, statement, err, "iiiiiib", writer->epoch, image,
+				  (int64_t)event, pid, (int64_t)total,
+				  (int64_t)writer->merged.count, (const void *)writer->blob.data,
+				  writer->blob.bytes);
+	return r == 0 ? database_step(&writer->db, statement, "write", err) : r;
+}
+
+int profile_writer_add(struct profile_writer *writer, int64_t image, uint32_t event, int64_t pid,
+		       const struct profile_sample *samples, size_t count, struct error *err)
+{
+	uint32_t key = profile_blob_key(writer->epoch, image, event, pid);
+	uint64_t total;
+	int r;
+
+	r = profile_writer_in_epoch(writer, err);
+	if (r < 0 || count == 0)
+		return r;
+	r = read_stored(writer, image, event, pid, err);
+	if (r < 0)
+		return r;
+	r = profile_pairs_merge(&writer->merged, &writer->stored, samples, count);
+	if (r == 0)
+		r = profile_blob_encode(&writer->blob, key, writer->merged.samples,
+					writer->merged.count, &total);
+	if (r < 0)
+		return error_set(err, -r, "cannot add samples to image %lld, event %u: %s",
+				 (long long)image, event, strerror(-r));
+	return write_merged(writer, image, event, pid, total, err);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The writer's insides, shared by the files that implement profile_write.h. */
+#ifndef DCPI_PROFILE_WRITER_H
+#define DCPI_PROFILE_WRITER_H
+
+#include "db/database.h"
+#include "db/profile_blob.h"
+#include "db/profile_write.h"
+
+enum writer_statement {
+	WRITER_HOST_ADD,
+	WRITER_HOST_FIND,
+	WRITER_EPOCH_ADD,
+	WRITER_EPOCH_END,
+	WRITER_EVENT_ADD,
+	WRITER_TOTALS,
+	WRITER_COUNTER_SET,
+	WRITER_PROCESS_SET,
+	WRITER_IMAGE_FIND,
+	WRITER_IMAGE_FIND_PATH,
+	WRITER_IMAGE_ADD,
+	WRITER_IMAGE_RENAME,
+	WRITER_SYMBOLS_SET,
+	WRITER_SYMBOLS_FIND,
+	WRITER_PROFILE_FIND,
+	WRITER_PROFILE_SET,
+	WRITER_STATEMENTS,
+};
+
+/**
+ * struct profile_writer - a writer
+ * @lock:       descriptor of the writer's lock
+ * @epoch:      current epoch, 0 if none
+ * @statements: compiled at first use
+ * @stored, @merged, @blob: memory used again from one merge to the next
+ */
+struct profile_writer {
+	struct database db;
+	int lock;
+	int64_t epoch;
+	struct sqlite3_stmt *statements[WRITER_STATEMENTS];
+	struct profile_pairs stored;
+	struct profile_pairs merged;
+	struct profile_blob blob;
+};
+
+/** profile_writer_statement() - a statement, ready to bind. */
+int profile_writer_statement(struct profile_writer *writer, enum writer_statement which,
+			     struct sqlite3_stmt **ret, struct error *err);
+
+/** profile_writer_in_transaction() - -EINVAL unless one is open. */
+int profile_writer_in_transaction(struct profile_writer *writer, struct error *err);
+
+/** profile_writer_in_epoch() - -EINVAL unless an epoch and a transaction are open. */
+int profile_writer_in_epoch(struct profile_writer *writer, struct error *err);
+
+/** profile_writer_check_count() - -EOVERFLOW if a count does not fit the database. */
+int profile_writer_check_count(uint64_t count, const char *what, struct error *err);
+
+#endif

@@ -1,0 +1,143 @@
+-- SPDX-License-Identifier: GPL-2.0-only
+--
+-- The profile database. Times are nanoseconds since the Unix epoch; counts are
+-- samples; enumerations have the values of db/profile.h.
+
+PRAGMA application_id = 1145262153; -- "DCPI"
+PRAGMA user_version = 1;
+
+-- Where samples come from. machine_id tells hosts of one name apart.
+CREATE TABLE host (
+	id INTEGER PRIMARY KEY,
+	name TEXT NOT NULL,
+	machine_id TEXT NOT NULL,
+	UNIQUE (name, machine_id)
+) STRICT;
+
+-- An interval of collection with one configuration. end_ns of an open epoch is
+-- the time of its last merge.
+CREATE TABLE epoch (
+	id INTEGER PRIMARY KEY,
+	host INTEGER NOT NULL REFERENCES host,
+	start_ns INTEGER NOT NULL,
+	end_ns INTEGER NOT NULL CHECK (end_ns >= start_ns),
+	open INTEGER NOT NULL CHECK (open IN (0, 1)),
+	cpu_model TEXT NOT NULL,
+	cpus INTEGER NOT NULL,
+	kernel TEXT NOT NULL,
+	source TEXT NOT NULL,
+	source_reason TEXT NOT NULL,
+	label TEXT NOT NULL,
+	interrupts INTEGER NOT NULL CHECK (interrupts >= 0)
+) STRICT;
+
+CREATE UNIQUE INDEX epoch_open ON epoch (open) WHERE open = 1;
+CREATE INDEX epoch_start ON epoch (start_ns);
+CREATE INDEX epoch_host ON epoch (host);
+
+-- What was sampled in an epoch. Periods are drawn from [period_min, period_max].
+CREATE TABLE event (
+	epoch INTEGER NOT NULL REFERENCES epoch ON DELETE CASCADE,
+	number INTEGER NOT NULL,
+	name TEXT NOT NULL,
+	unit TEXT NOT NULL,
+	period_min INTEGER NOT NULL,
+	period_max INTEGER NOT NULL,
+	PRIMARY KEY (epoch, number)
+) STRICT, WITHOUT ROWID;
+
+-- Named counts. Of each epoch:
+--     interrupts = sum of profile.samples + sum of counts in group "loss"
+CREATE TABLE counter (
+	epoch INTEGER NOT NULL REFERENCES epoch ON DELETE CASCADE,
+	counter_group TEXT NOT NULL,
+	name TEXT NOT NULL,
+	count INTEGER NOT NULL CHECK (count >= 0),
+	PRIMARY KEY (epoch, counter_group, name)
+) STRICT, WITHOUT ROWID;
+
+-- Executables, libraries, the kernel. Kind and identity tell images apart; of
+-- those without identity, kind and path.
+CREATE TABLE image (
+	id INTEGER PRIMARY KEY,
+	kind INTEGER NOT NULL,
+	identity_kind INTEGER NOT NULL,
+	identity BLOB NOT NULL CHECK (length(identity) <= 32),
+	path TEXT NOT NULL
+) STRICT;
+
+CREATE UNIQUE INDEX image_identity ON image (kind, identity_kind, identity)
+	WHERE identity_kind <> 0;
+CREATE UNIQUE INDEX image_path ON image (kind, path) WHERE identity_kind = 0;
+
+-- Symbols taken at collection time, in the form of db/symbol_blob.h.
+CREATE TABLE symbol (
+	image INTEGER PRIMARY KEY REFERENCES image ON DELETE CASCADE,
+	symbols INTEGER NOT NULL,
+	data BLOB NOT NULL
+) STRICT;
+
+-- Profiles: the samples of an event in an image in an epoch, in the form of
+-- db/profile_blob.h, with their number and the number of different offsets
+-- beside them. pid is -1 unless the image is profiled by process; a sample is
+-- in one row only. The data comes last, so that totals never read it.
+CREATE TABLE profile (
+	epoch INTEGER NOT NULL REFERENCES epoch ON DELETE CASCADE,
+	image INTEGER NOT NULL REFERENCES image,
+	event INTEGER NOT NULL,
+	pid INTEGER NOT NULL,
+	samples INTEGER NOT NULL,
+	offsets INTEGER NOT NULL,
+	data BLOB NOT NULL,
+	PRIMARY KEY (epoch, image, event, pid),
+	FOREIGN KEY (epoch, event) REFERENCES event (epoch, number)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX profile_image ON profile (image, epoch, event, pid);
+
+-- Names of processes that have profiles of their own.
+CREATE TABLE process (
+	epoch INTEGER NOT NULL REFERENCES epoch ON DELETE CASCADE,
+	pid INTEGER NOT NULL,
+	command TEXT NOT NULL,
+	PRIMARY KEY (epoch, pid)
+) STRICT, WITHOUT ROWID;
+
+-- For people; the extension dcpi_sqlite.so adds dcpi_samples and dcpi_symbols.
+CREATE VIEW dcpi_epochs AS
+SELECT
+	epoch.id AS epoch,
+	strftime('%Y-%m-%d %H:%M:%S', epoch.start_ns / 1000000000, 'unixepoch') AS start_utc,
+	strftime('%Y-%m-%d %H:%M:%S', epoch.end_ns / 1000000000, 'unixepoch') AS end_utc,
+	(epoch.end_ns - epoch.start_ns) / 1000000000 AS seconds,
+	epoch.open AS open,
+	host.name AS host,
+	epoch.source AS source,
+	(SELECT group_concat(name, ' ') FROM event WHERE event.epoch = epoch.id) AS events,
+	epoch.interrupts AS interrupts,
+	(SELECT ifnull(sum(samples), 0) FROM profile WHERE profile.epoch = epoch.id) AS samples,
+	(SELECT ifnull(sum(count), 0) FROM counter
+		WHERE counter.epoch = epoch.id AND counter_group = 'loss') AS lost,
+	epoch.label AS label
+FROM epoch JOIN host ON host.id = epoch.host
+ORDER BY epoch.start_ns;
+
+CREATE VIEW dcpi_images AS
+SELECT
+	image.id AS image,
+	CASE image.kind
+		WHEN 0 THEN 'file' WHEN 1 THEN 'kernel' WHEN 2 THEN 'module'
+		WHEN 3 THEN 'vdso' WHEN 4 THEN 'jit' WHEN 5 THEN 'unknown'
+	END AS kind,
+	image.path AS path,
+	lower(hex(image.identity)) AS identity,
+	event.name AS event,
+	sum(profile.samples) AS samples,
+	sum(profile.offsets) AS offsets,
+	sum(length(profile.data)) AS bytes,
+	count(DISTINCT profile.epoch) AS epochs
+FROM profile
+	JOIN image ON image.id = profile.image
+	JOIN event ON event.epoch = profile.epoch AND event.number = profile.event
+GROUP BY image.id, event.name
+ORDER BY sum(profile.samples) DESC;

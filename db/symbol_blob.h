@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The compact form of an image's symbols.
+ *
+ *	version     1 byte, SYMBOL_BLOB_VERSION
+ *	symbols     varint, how many
+ *	name_bytes  varint, all names with their NULs
+ *	body_bytes  varint, length of the body before compression
+ *	body        zlib stream: for each symbol the varints offset (less the one
+ *	            before), bytes, characters shared with the name before, length
+ *	            of the rest; and the rest of the name
+ *	crc         4 bytes, little endian, CRC-32 of the image and all of the above
+ */
+#ifndef DCPI_SYMBOL_BLOB_H
+#define DCPI_SYMBOL_BLOB_H
+
+#include "db/profile.h"
+#include "db/profile_blob.h"
+
+#define SYMBOL_BLOB_VERSION 1
+#define SYMBOL_NAME_BYTES_MAX 65535
+#define SYMBOL_NAMES_BYTES_MAX (256U << 20)
+
+struct profile_symbols;
+
+/**
+ * symbol_blob_encode() - write symbols
+ * @symbols: sorted by offset; names up to SYMBOL_NAME_BYTES_MAX
+ *
+ * Return: 0; -EINVAL not sorted, a name too long; -E2BIG all names together
+ * exceed SYMBOL_NAMES_BYTES_MAX; -ENOMEM.
+ */
+int symbol_blob_encode(struct profile_blob *blob, int64_t image,
+		       const struct profile_symbol *symbols, size_t count);
+
+/**
+ * symbol_blob_decode() - read symbols
+ * @ret:  out; freed by profile_symbols_deinit()
+ * @data: not trusted
+ *
+ * Return: 0; -EBADMSG damaged; -EPROTO a version not known; -ENOMEM.
+ */
+int symbol_blob_decode(struct profile_symbols *ret, int64_t image, const void *data, size_t bytes);
+
+#endif

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "db/writer_lock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/file.h>
+
+#include "lib/cleanup.h"
+#include "lib/error.h"
+
+int writer_lock_take(int *fd, const char *path, struct error *err)
+{
+	_cleanup_free_ char *name = NULL;
+	_cleanup_close_ int lock = -1;
+
+	if (asprintf(&name, "%s-lock", path) < 0) {
+		name = NULL;
+		return error_set(err, ENOMEM, "out of memory");
+	}
+	/* Nobody else may open it: to lock a file, reading it is enough. */
+	lock = open(name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
+	if (lock < 0)
+		return error_set_errno(err, "cannot open %s", name);
+	if (flock(lock, LOCK_EX | LOCK_NB) < 0) {
+		if (errno == EWOULDBLOCK)
+			return error_set(err, EBUSY, "%s is being written by another process",
+					 path);
+		return error_set_errno(err, "cannot lock %s", name);
+	}
+	*fd = take_fd(lock);
+	return 0;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the tests of the profile database share: a directory, a model, a walk. */
+#ifndef DCPI_TESTS_PROFILE_DB_FIXTURE_H
+#define DCPI_TESTS_PROFILE_DB_FIXTURE_H
+
+#include "tests/unit.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "db/profile_read.h"
+#include "db/profile_write.h"
+#include "lib/error.h"
+
+#define MODEL_EPOCHS 6
+#define MODEL_IMAGES 8
+#define MODEL_EVENTS 2
+#define MODEL_PIDS 3
+#define MODEL_OFFSETS 64
+
+/* The model: a count for each place that a sample can be. */
+struct model {
+	uint64_t count[MODEL_EPOCHS][MODEL_IMAGES][MODEL_EVENTS][MODEL_PIDS][MODEL_OFFSETS];
+};
+
+static const int64_t model_pids[MODEL_PIDS] = {PROFILE_PID_ALL, 1, 4194303};
+
+static inline uint64_t model_offset(unsigned int i)
+{
+	return (uint64_t)i * i * i * 4;
+}
+
+static inline void model_image(unsigned int i, struct profile_image *image, char *path,
+			       size_t path_bytes)
+{
+	memset(image, 0, sizeof(*image));
+	snprintf(path, path_bytes, "/usr/lib/image-%u.so", i);
+	image->kind = i == 0 ? PROFILE_IMAGE_KERNEL : PROFILE_IMAGE_FILE;
+	image->path = path;
+	if (i % 3 != 2) {
+		image->identity_kind = PROFILE_IDENTITY_BUILD_ID;
+		image->identity_bytes = 20;
+		memset(image->identity, (int)i + 1, 20);
+	}
+}
+
+static const struct profile_event model_events[MODEL_EVENTS] = {
+	{.number = 0, .name = "cycles", .unit = "cycles", .period_min = 60000, .period_max = 64000},
+	{.number = 1, .name = "imiss", .unit = "events", .period_min = 1000, .period_max = 2000},
+};
+
+static inline struct profile_epoch model_epoch(unsigned int i)
+{
+	return (struct profile_epoch){
+		.start_ns = 1000000000LL * (i + 1),
+		.host = i % 2 ? "odd" : "even",
+		.machine_id = "0123",
+		.cpu_model = "Model 1",
+		.cpus = 2,
+		.kernel = "6.1.0",
+		.source = "replay",
+		.source_reason = "a test",
+		.label = i == 2 ? "two" : "",
+	};
+}
+
+/* A directory of the test's own; path_of() gives a name in it. */
+static char fixture_directory[64];
+
+static inline const char *path_of(const char *name)
+{
+	static char paths[4][256];
+	static unsigned int next;
+	char *path = paths[next++ % 4];
+
+	snprintf(path, sizeof(paths[0]), "%s/%s", fixture_directory, name);
+	return path;
+}
+
+static inline int fixture_setup(void **state)
+{
+	(void)state;
+	strcpy(fixture_directory, "/tmp/dcpi-db-XXXXXX");
+	return mkdtemp(fixture_directory) != NULL ? 0 : -1;
+}
+
+static inline int fixture_teardown(void **state)
+{
+	char command[128];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -rf '%s'", fixture_directory);
+	return system(command);
+}
+
+#define assert_ok(call)                                                                            \
+	do {                                                                                       \
+		int result_ = (call);                                                              \
+		if (result_ != 0)                                                                  \
+			fail_msg("%s: %d %s", #call, result_, err.message);                        \
+	} while (0)
+
+#endif
