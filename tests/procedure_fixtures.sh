@@ -12,10 +12,6 @@ cat > main.c << 'END'
 #include <string.h>
 
 extern int bare(int), after(int);
-__attribute__((cold, noinline, noreturn)) void complain(int n)
-{
-	exit(n);
-}
 static __attribute__((noinline)) int hidden(int n)
 {
 	int sum = 0;
@@ -34,7 +30,7 @@ __attribute__((noinline)) int unlikely(int n)
 {
 	if (n > 1000000) {
 		printf("%d is too many\n", n);
-		complain(n);
+		abort();
 	}
 	return n * 3;
 }
@@ -46,7 +42,8 @@ int main(int argc, char **argv)
 }
 END
 
-# Without sizes: "bare" has no unwinding information, "after" has.
+# Without sizes: "bare" has no unwinding information, "after" has. And the part
+# of a procedure that a compiler has moved away.
 cat > bare.s << 'END'
 	.text
 	.globl bare
@@ -71,11 +68,18 @@ after:
 	ret
 	.cfi_endproc
 	.p2align 4
+	.section .text.unlikely,"ax",@progbits
+	.type unlikely.cold, @function
+unlikely.cold:
+	.cfi_startproc
+	call abort@PLT
+	.cfi_endproc
+	.size unlikely.cold, . - unlikely.cold
 	.section .note.GNU-stack,"",@progbits
 END
 
 cc=${CC:-gcc}
-flags="-O2 -g -fno-lto -freorder-blocks-and-partition -Wl,--build-id=sha1"
+flags="-O2 -g -fno-lto -Wl,--build-id=sha1"
 # shellcheck disable=SC2086
 {
 	$cc $flags -pie -fPIE -o pie main.c bare.s
