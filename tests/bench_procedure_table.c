@@ -17,8 +17,8 @@ static double seconds(void)
 /* The best of three: the first one also reads the file from disk. */
 static void bench(const char *path)
 {
-	struct profile_image image = { .kind = PROFILE_IMAGE_FILE, .path = path };
-	struct debug_file_options options = { 0 };
+	struct profile_image image = {.kind = PROFILE_IMAGE_FILE, .path = path};
+	struct debug_file_options options = {0};
 	double best = 1e9;
 	size_t count = 0;
 
