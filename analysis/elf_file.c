@@ -11,7 +11,7 @@
 #include "lib/error.h"
 
 /* Opening must neither wait (a FIFO) nor do anything (a tape drive). */
-static int open_regular(const char *path, struct error *err)
+static int open_regular(const char *path, uint64_t *bytes, struct error *err)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat status;
@@ -20,16 +20,18 @@ static int open_regular(const char *path, struct error *err)
 		return error_set_errno(err, "cannot open %s", path);
 	if (!S_ISREG(status.st_mode))
 		return error_set(err, ENOEXEC, "%s is not a regular file", path);
+	*bytes = (uint64_t)status.st_size;
 	return take_fd(fd);
 }
 
 int elf_file_open(struct elf_file *ret, const char *path, struct error *err)
 {
+	uint64_t bytes = 0;
 	Elf *elf;
 	int fd;
 
 	elf_version(EV_CURRENT);
-	fd = open_regular(path, err);
+	fd = open_regular(path, &bytes, err);
 	if (fd < 0)
 		return fd;
 	elf = elf_begin(fd, ELF_C_READ, NULL);
@@ -38,7 +40,7 @@ int elf_file_open(struct elf_file *ret, const char *path, struct error *err)
 		close(fd);
 		return error_set(err, ENOEXEC, "%s is not an ELF file", path);
 	}
-	*ret = (struct elf_file){.elf = elf, .fd = fd};
+	*ret = (struct elf_file){.elf = elf, .fd = fd, .bytes = bytes};
 	return 0;
 }
 
@@ -53,7 +55,7 @@ int elf_file_from_memory(struct elf_file *ret, void *memory, size_t bytes)
 		free(memory);
 		return -ENOEXEC;
 	}
-	*ret = (struct elf_file){.elf = elf, .fd = -1, .memory = memory};
+	*ret = (struct elf_file){.elf = elf, .fd = -1, .bytes = bytes, .memory = memory};
 	return 0;
 }
 

@@ -22,11 +22,13 @@ struct error;
  * struct elf_file - zero-initialised is closed
  * @elf:    libelf's handle
  * @fd:     the file libelf goes on reading from, or -1
+ * @bytes:  its size
  * @memory: what was opened by elf_file_from_memory(), else NULL
  */
 struct elf_file {
 	Elf *elf;
 	int fd;
+	uint64_t bytes;
 	void *memory;
 };
 

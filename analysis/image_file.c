@@ -57,6 +57,8 @@ static int read_segments(struct image_file *file)
 		if (header.p_filesz > UINT64_MAX - header.p_vaddr ||
 		    header.p_filesz > UINT64_MAX - header.p_offset)
 			continue;
+		if (header.p_offset + header.p_filesz > file->elf.bytes)
+			return -ENOEXEC; /* cut off */
 		if (array_reserve(&file->segments, &capacity, file->segment_count + 1,
 				  sizeof(*file->segments)) < 0)
 			return -ENOMEM;
