@@ -9,7 +9,7 @@
 #include <lzma.h>
 #include <string.h>
 
-#include "analysis/image_file.h"
+#include "analysis/image_elf.h"
 #include "lib/cleanup.h"
 
 /* Symbol tables are small: what unpacks to more is no mini-debuginfo. */
@@ -90,10 +90,10 @@ static int open_linked(struct elf_file *ret, const struct elf_file *elf, const c
 	return 0;
 }
 
-static int open_by_link(struct elf_file *ret, const struct image_file *image, const char *directory)
+static int open_by_link(struct elf_file *ret, const struct image_elf *image, const char *directory)
 {
-	const struct elf_file *elf = image_file_elf(image);
-	const char *path = image_file_path(image), *slash = strrchr(path, '/');
+	const struct elf_file *elf = image_elf_file(image);
+	const char *path = image_elf_path(image), *slash = strrchr(path, '/');
 	int folder = slash != NULL ? (int)(slash - path) : 1;
 	char candidate[PATH_MAX];
 	const char *name;
@@ -189,7 +189,7 @@ static bool load_debuginfod(struct debuginfod_api *api)
 
 static int open_from_server(struct elf_file *ret, const struct elf_file *elf)
 {
-	struct debuginfod_api api;
+	struct debuginfod_api api = { 0 };
 	_cleanup_free_ char *path = NULL;
 	const uint8_t *id = NULL;
 	size_t bytes = elf_file_build_id(elf, &id);
@@ -209,10 +209,10 @@ static int open_from_server(struct elf_file *ret, const struct elf_file *elf)
 	return open_same(ret, elf, path);
 }
 
-int debug_file_open(struct elf_file *ret, const struct image_file *image,
+int debug_file_open(struct elf_file *ret, const struct image_elf *image,
 		    const struct debug_file_options *options)
 {
-	const struct elf_file *elf = image_file_elf(image);
+	const struct elf_file *elf = image_elf_file(image);
 	const char *directory = options->directory;
 
 	if (directory == NULL)

@@ -12,7 +12,7 @@
 
 #include "analysis/elf_file.h"
 
-struct image_file;
+struct image_elf;
 
 #define DEBUG_FILE_DIRECTORY "/usr/lib/debug"
 
@@ -33,7 +33,7 @@ struct debug_file_options {
  *
  * Return: 0; -ENOENT there is none.
  */
-int debug_file_open(struct elf_file *ret, const struct image_file *image,
+int debug_file_open(struct elf_file *ret, const struct image_elf *image,
 		    const struct debug_file_options *options);
 
 #endif

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Packages: libelf-dev, libdw-dev, liblzma-dev
+# Packages: libelf-dev, libdw-dev, liblzma-dev, libxxhash-dev
 ARCHIVES += analysis
 analysis-src := analysis/debug_file.c analysis/demangle.c analysis/elf_file.c \
-	analysis/elf_symbols.c analysis/image_file.c analysis/name_pool.c analysis/plt_names.c \
+	analysis/elf_symbols.c analysis/image_elf.c analysis/name_pool.c analysis/plt_names.c \
 	analysis/procedure_layers.c analysis/procedure_table.c analysis/unwind_ranges.c
-ANALYSIS_PKGS := libdw libelf liblzma
+ANALYSIS_PKGS := libdw libelf liblzma libxxhash
 
 UNIT_TESTS += unit_procedure_table
 unit_procedure_table-src := tests/unit_procedure_table.c

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analysis/elf_symbols.h"
-#include "analysis/image_file.h"
+#include "analysis/image_elf.h"
 #include "analysis/name_pool.h"
 #include "analysis/plt_names.h"
 #include "analysis/procedure_layers.h"
@@ -22,7 +22,7 @@ struct procedure_table {
 	struct procedure *procedures; /* by offset */
 	size_t count;
 	struct procedure_segments segments; /* owners: indices of procedures */
-	struct image_file *image;	    /* names point into these */
+	struct image_elf *image;	    /* names point into these */
 	struct elf_file debug;
 	struct name_pool pool;
 };
@@ -58,7 +58,7 @@ static int add_at(struct builder *builder, uint64_t address, uint64_t bytes, con
 		  enum procedure_source source, unsigned int rank)
 {
 	struct procedure procedure = {.address = address, .name = name, .source = source};
-	uint64_t left = image_file_offset(builder->table->image, address, &procedure.offset);
+	uint64_t left = image_elf_offset(builder->table->image, address, &procedure.offset);
 
 	if (left == 0)
 		return 0;
@@ -97,7 +97,7 @@ static int collect_symbol(void *context, const struct elf_symbol *symbol)
 
 static int collect_symbols(struct builder *builder, bool sized)
 {
-	const struct elf_file *elf = image_file_elf(builder->table->image);
+	const struct elf_file *elf = image_elf_file(builder->table->image);
 	int r;
 
 	builder->sized = sized;
@@ -133,7 +133,7 @@ static uint64_t nearer(uint64_t bytes, uint64_t address, uint64_t end)
 /* How far a symbol without a size may reach by what is known besides symbols. */
 static uint64_t label_limit(const struct builder *builder, uint64_t address, uint64_t bytes)
 {
-	const struct image_section *section = image_file_section_at(builder->table->image, address);
+	const struct image_section *section = image_elf_section_at(builder->table->image, address);
 	size_t after = unwind_after(builder, address);
 
 	if (section != NULL)
@@ -182,8 +182,8 @@ static void size_labels(struct builder *builder, size_t first)
 		bytes = nearer(UINT64_MAX - label->offset, label->offset, next);
 		bytes = nearer(bytes, label->offset, next_segment(builder, label->offset));
 		if (builder->table->image != NULL) {
-			uint64_t unused, left = image_file_offset(builder->table->image,
-								  label->address, &unused);
+			uint64_t unused, left = image_elf_offset(builder->table->image,
+								 label->address, &unused);
 
 			bytes = label_limit(builder, label->address, bytes < left ? bytes : left);
 		}
@@ -218,7 +218,7 @@ static int add_plt(struct builder *builder)
 {
 	_cleanup_free_ struct plt_stub *stubs = NULL;
 	size_t first = builder->count, count = 0;
-	int r = plt_names_read(&stubs, &count, image_file_elf(builder->table->image),
+	int r = plt_names_read(&stubs, &count, image_elf_file(builder->table->image),
 			       &builder->table->pool);
 
 	for (size_t i = 0; r == 0 && i < count; i++)
@@ -233,13 +233,13 @@ static int add_plt(struct builder *builder)
 /* Unwinding information says something new of code that no symbol begins at. */
 static bool unwind_is_news(const struct builder *builder, uint64_t address)
 {
-	const struct image_section *section = image_file_section_at(builder->table->image, address);
+	const struct image_section *section = image_elf_section_at(builder->table->image, address);
 	uint64_t offset;
 
 	/* One description is about all stubs of such a section. */
 	if (section != NULL && strncmp(section->name, ".plt", 4) == 0)
 		return false;
-	return image_file_offset(builder->table->image, address, &offset) > 0 &&
+	return image_elf_offset(builder->table->image, address, &offset) > 0 &&
 	       procedure_segments_find(&builder->segments, offset) == NULL;
 }
 
@@ -266,7 +266,7 @@ static int add_unwind(struct builder *builder)
 static int add_sections(struct builder *builder)
 {
 	size_t first = builder->count, count;
-	const struct image_section *sections = image_file_sections(builder->table->image, &count);
+	const struct image_section *sections = image_elf_sections(builder->table->image, &count);
 
 	for (size_t i = 0; i < count; i++) {
 		const char *name =
@@ -356,7 +356,7 @@ static int build_from_file(struct procedure_table *table)
 	};
 	struct builder builder = {.table = table};
 	int r = unwind_ranges_read(&builder.unwind, &builder.unwind_count,
-				   image_file_elf(table->image));
+				   image_elf_file(table->image));
 
 	for (size_t i = 0; r == 0 && i < sizeof(layers) / sizeof(*layers); i++)
 		r = layers[i](&builder);
@@ -373,15 +373,15 @@ int procedure_table_open(struct procedure_table **ret, const struct profile_imag
 	table = calloc(1, sizeof(*table));
 	if (table == NULL)
 		return error_set(err, ENOMEM, "out of memory");
-	r = image_file_open(&table->image, image, err);
+	r = image_elf_open(&table->image, image, err);
 	if (r < 0)
 		return r;
-	if (!elf_symbols_present(image_file_elf(table->image), SHT_SYMTAB))
+	if (!elf_symbols_present(image_elf_file(table->image), SHT_SYMTAB))
 		debug_file_open(&table->debug, table->image, options);
 	r = build_from_file(table);
 	if (r < 0)
 		return error_set(err, -r, "cannot list the procedures of %s",
-				 image_file_path(table->image));
+				 image_elf_path(table->image));
 	*ret = take_ptr(table);
 	return 0;
 }
@@ -458,7 +458,7 @@ void procedure_table_destroy(struct procedure_table *table)
 	procedure_segments_deinit(&table->segments);
 	name_pool_deinit(&table->pool);
 	elf_file_close(&table->debug);
-	image_file_close(table->image);
+	image_elf_close(table->image);
 	free(table);
 }
 

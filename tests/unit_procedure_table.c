@@ -3,9 +3,11 @@
 #include "tests/procedure_test.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "analysis/demangle.h"
+#include "lib/file_digest.h"
 
 static char *directory;
 
@@ -232,6 +234,15 @@ static int open_result(const struct profile_image *image)
 	return r;
 }
 
+static size_t digest_of(const char *path, uint8_t *digest)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(file_digest(digest, fd, (uint64_t)lseek(fd, 0, SEEK_END)), 0);
+	return FILE_DIGEST_BYTES;
+}
+
 static void only_the_profiled_file(void **state)
 {
 	struct profile_image image = test_image(fixture("pie"));
@@ -253,9 +264,17 @@ static void only_the_profiled_file(void **state)
 	image.identity[19] ^= 1;
 	image.identity_bytes = 8;
 	assert_int_equal(open_result(&image), -ESTALE);
-	/* What was profiled had no build-id, and this has. */
+	/* By a digest, whether or not there is a build-id. */
+	image.path = fixture("anonymous");
 	image.identity_kind = PROFILE_IDENTITY_DIGEST;
-	image.identity_bytes = 32;
+	image.identity_bytes = digest_of(image.path, image.identity);
+	assert_int_equal(open_result(&image), 0);
+	image.path = fixture("anonymous.stripped");
+	assert_int_equal(open_result(&image), -ESTALE);
+	image.path = fixture("pie");
+	image.identity_bytes = digest_of(image.path, image.identity);
+	assert_int_equal(open_result(&image), 0);
+	image.identity_bytes = 15;
 	assert_int_equal(open_result(&image), -ESTALE);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "analysis/image_file.h"
+#include "analysis/image_elf.h"
 
 #include <errno.h>
 #include <string.h>
@@ -7,6 +7,7 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/file_digest.h"
 
 /* Longest build-id that comes with the kernel's mmap events. */
 #define KERNEL_BUILD_ID_BYTES 20
@@ -17,7 +18,7 @@ struct segment {
 	uint64_t offset;
 };
 
-struct image_file {
+struct image_elf {
 	struct elf_file elf;
 	char *path;
 	struct segment *segments; /* executable, by address */
@@ -26,7 +27,7 @@ struct image_file {
 	size_t section_count;
 };
 
-CLEANUP_DEFINE(image_file, struct image_file *, image_file_close)
+CLEANUP_DEFINE(image_elf, struct image_elf *, image_elf_close)
 
 static int segment_compare(const void *a, const void *b)
 {
@@ -42,7 +43,7 @@ static int section_compare(const void *a, const void *b)
 	return (x->address > y->address) - (x->address < y->address);
 }
 
-static int read_segments(struct image_file *file)
+static int read_segments(struct image_elf *file)
 {
 	size_t capacity = 0, count;
 	GElf_Phdr header;
@@ -74,7 +75,7 @@ static int read_segments(struct image_file *file)
 	return 0;
 }
 
-static int read_sections(struct image_file *file)
+static int read_sections(struct image_elf *file)
 {
 	Elf_Scn *section = NULL;
 	size_t capacity = 0;
@@ -103,10 +104,12 @@ static int read_sections(struct image_file *file)
 }
 
 /* What the profile says of the file: 0 if it may be this one. */
-static int check_identity(const struct image_file *file, const struct profile_image *image)
+static int check_identity(const struct image_elf *file, const struct profile_image *image)
 {
 	const uint8_t *id = NULL;
 	size_t bytes = elf_file_build_id(&file->elf, &id);
+	uint8_t digest[FILE_DIGEST_BYTES];
+	int r;
 
 	switch (image->identity_kind) {
 	case PROFILE_IDENTITY_BUILD_ID:
@@ -116,8 +119,13 @@ static int check_identity(const struct image_file *file, const struct profile_im
 			return -ESTALE;
 		return 0;
 	case PROFILE_IDENTITY_DIGEST:
-		/* Only files without a build-id are identified by a digest. */
-		return bytes == 0 ? 0 : -ESTALE;
+		r = file_digest(digest, file->elf.fd, file->elf.bytes);
+		if (r < 0)
+			return r;
+		if (image->identity_bytes != sizeof(digest) ||
+		    memcmp(digest, image->identity, sizeof(digest)) != 0)
+			return -ESTALE;
+		return 0;
 	case PROFILE_IDENTITY_NONE:
 		return 0;
 	}
@@ -135,7 +143,7 @@ static char *path_without_deleted(const struct profile_image *image)
 	return strndup(image->path, length);
 }
 
-static int load(struct image_file *file, const struct profile_image *image, struct error *err)
+static int load(struct image_elf *file, const struct profile_image *image, struct error *err)
 {
 	GElf_Ehdr header;
 	int r;
@@ -144,8 +152,10 @@ static int load(struct image_file *file, const struct profile_image *image, stru
 	if (r < 0)
 		return r;
 	r = check_identity(file, image);
+	if (r == -ESTALE)
+		return error_set(err, ESTALE, "%s is not the file that was profiled", file->path);
 	if (r < 0)
-		return error_set(err, -r, "%s is not the file that was profiled", file->path);
+		return error_set(err, -r, "cannot read %s", file->path);
 	if (gelf_getehdr(file->elf.elf, &header) == NULL ||
 	    (header.e_type != ET_EXEC && header.e_type != ET_DYN))
 		return error_set(err, ENOEXEC, "%s is no executable or shared object", file->path);
@@ -157,9 +167,9 @@ static int load(struct image_file *file, const struct profile_image *image, stru
 	return 0;
 }
 
-int image_file_open(struct image_file **ret, const struct profile_image *image, struct error *err)
+int image_elf_open(struct image_elf **ret, const struct profile_image *image, struct error *err)
 {
-	_cleanup_(cleanup_image_file) struct image_file *file = NULL;
+	_cleanup_(cleanup_image_elf) struct image_elf *file = NULL;
 	int r;
 
 	if (image->kind != PROFILE_IMAGE_FILE || image->path == NULL)
@@ -177,7 +187,7 @@ int image_file_open(struct image_file **ret, const struct profile_image *image, 
 	return 0;
 }
 
-void image_file_close(struct image_file *file)
+void image_elf_close(struct image_elf *file)
 {
 	if (file == NULL)
 		return;
@@ -188,17 +198,17 @@ void image_file_close(struct image_file *file)
 	free(file);
 }
 
-const struct elf_file *image_file_elf(const struct image_file *file)
+const struct elf_file *image_elf_file(const struct image_elf *file)
 {
 	return &file->elf;
 }
 
-const char *image_file_path(const struct image_file *file)
+const char *image_elf_path(const struct image_elf *file)
 {
 	return file->path;
 }
 
-uint64_t image_file_offset(const struct image_file *file, uint64_t address, uint64_t *offset)
+uint64_t image_elf_offset(const struct image_elf *file, uint64_t address, uint64_t *offset)
 {
 	size_t low = 0, high = file->segment_count;
 	const struct segment *segment;
@@ -220,13 +230,13 @@ uint64_t image_file_offset(const struct image_file *file, uint64_t address, uint
 	return segment->bytes - (address - segment->address);
 }
 
-const struct image_section *image_file_sections(const struct image_file *file, size_t *count)
+const struct image_section *image_elf_sections(const struct image_elf *file, size_t *count)
 {
 	*count = file->section_count;
 	return file->sections;
 }
 
-const struct image_section *image_file_section_at(const struct image_file *file, uint64_t address)
+const struct image_section *image_elf_section_at(const struct image_elf *file, uint64_t address)
 {
 	size_t low = 0, high = file->section_count;
 
