@@ -65,6 +65,7 @@ say = $(if $(V),@:,@printf '  %-7s %s\n' '$(1)' '$(2)')
 #   UNIT_TESTS names, likewise, linked with cmocka
 #   BENCHES    names, likewise
 #   TEST_HELPERS names of programs that tests run, likewise
+#   FUZZERS    names; <name>-src: the target and all it needs, <name>-pkgs
 #   PLUGINS    names of shared objects (lib/<name>.so), likewise
 #   MAN_PAGES  docs/man/*.scd
 ARCHIVES :=
@@ -124,6 +125,25 @@ $(PLUGINS:%=$(LIB)/%.so): $(LIB)/%.so: $$(call objects,$$*) $$(call archives,$$*
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(link) -shared
+
+# Fuzz targets are compiled whole, by clang: all they call is instrumented.
+FUZZ_CC ?= clang
+FUZZ_SECONDS ?= 60
+FUZZ_FLAGS := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
+
+$(FUZZERS:%=build/fuzz/%): build/fuzz/%: $$($$*-src)
+	$(call say,FUZZCC,$@)
+	@mkdir -p $(@D)
+	$(Q)$(FUZZ_CC) -std=gnu17 $(WARNINGS) -O1 -g $(FUZZ_FLAGS) $(CPPFLAGS) -o $@ $^ \
+		$(call pkg_libs,$*)
+
+.PHONY: fuzz
+fuzz: $(FUZZERS:%=build/fuzz/%) ## run every fuzz target for FUZZ_SECONDS (60)
+	$(Q)for target in $^; do \
+		mkdir -p $$target.corpus && \
+		$$target -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=$$target- \
+			-print_final_stats=1 $$target.corpus || exit 1; \
+	done
 
 -include $(ALL_SOURCES:%.c=$(OBJ)/%.d)
 
@@ -194,7 +214,8 @@ compile_commands.json: $(ALL_SOURCES) Makefile $(wildcard */module.mk)
 
 .PHONY: clean
 clean: ## remove what was built (downloads stay)
-	rm -rf build/bin build/obj build/lib build/tests build/asan build/tsan build/kmod build/man
+	rm -rf build/bin build/obj build/lib build/tests build/asan build/tsan build/fuzz build/kmod \
+		build/man
 
 .PHONY: distclean
 distclean: ## remove build/ altogether, downloads too

@@ -11,6 +11,10 @@
  * Generations are either the kernel's exec count, as dcpi.ko reports it, or
  * the map's own (image_map_generation()); the map's own also change when a
  * mapping replaces another one, so that even reused addresses stay apart.
+ *
+ * Of each process id the latest 32 address spaces are kept, of each address
+ * space at most 16384 ranges; what a process does beyond that makes its own
+ * samples unknown.
  */
 #ifndef DCPI_IMAGE_MAP_H
 #define DCPI_IMAGE_MAP_H
@@ -45,20 +49,30 @@ int image_map_create(struct image_map **ret, struct image_table *table, bool own
 		     struct error *err);
 void image_map_destroy(struct image_map *map);
 
-/** image_map_event() - take note of an event. */
+/**
+ * image_map_event() - take note of an event
+ *
+ * A scan may come at any time: to begin with, for a process that a lookup did
+ * not know, or after side-band records were lost. What it found replaces what
+ * was known, and older events that arrive after it are ignored. The mappings
+ * of a process first heard of through a scan count for all its past.
+ */
 void image_map_event(struct image_map *map, const struct image_event *event);
 
 /**
  * image_map_set_generation() - the kernel's generation of a scanned process
  *
- * From then on exec and fork are followed by the map.
+ * From then on exec and fork are followed by the map. The generation must be
+ * that of the address space which was scanned: read it before and after the
+ * scan, and scan again if it changed.
  */
 void image_map_set_generation(struct image_map *map, uint32_t pid, uint32_t generation);
 
 /**
  * image_map_generation() - own generations: the address space at a time
  *
- * Return: the generation, 0 for a process not known.
+ * Return: the generation, 1 .. DCPI_GENERATION_MAX; 0 for a process not known
+ * at that time. A lookup with 0 succeeds if a scan has told of it since.
  */
 uint32_t image_map_generation(const struct image_map *map, uint32_t pid, uint64_t time_ns);
 
@@ -74,7 +88,11 @@ struct image_place {
 	enum image_unknown unknown;
 };
 
-/** image_map_lookup() - where a PC is. O(log mappings). */
+/**
+ * image_map_lookup() - where a PC is. O(log mappings)
+ *
+ * Reads no files. Of address spaces with the same generation the latest counts.
+ */
 struct image_place image_map_lookup(struct image_map *map, uint32_t pid, uint32_t generation,
 				    uint64_t pc);
 

@@ -29,16 +29,25 @@ const struct profile_image *image_table_get(const struct image_table *table, uin
  * image_table_add() - find an image by kind and identity, or add it
  * @image: copied
  *
- * Return: its number, or -ENOMEM.
+ * Return: its number, or -ENOMEM, also beyond 131072 images.
  */
 int image_table_add(struct image_table *table, const struct profile_image *image);
 
 /**
+ * image_table_vdso() - the vDSO of this machine's 64-bit processes
+ *
+ * Return: its number; -ENOMEM.
+ */
+int image_table_vdso(struct image_table *table);
+
+/**
  * image_table_from_event() - the image behind an IMAGE_EVENT_MAP
  *
- * The file is opened (through /proc/PID/root, so that other mount namespaces
- * work) only if neither the event nor the table's cache by (device, inode)
- * knows its build-id.
+ * The file is looked up only if the event has no build-id, through
+ * /proc/PID/map_files or /proc/PID/root, so that deleted files and other mount
+ * namespaces work; and read only if no file of that device, inode, size and
+ * time of change has been read before. If it cannot be found any more, what
+ * the event's (device, inode) was last time stands in.
  *
  * Return: its number; -ENOENT if the mapping is no image (anonymous memory,
  * a device); -ENOMEM.

@@ -21,16 +21,43 @@ struct kernel_images;
  *
  * Without permission to see kernel addresses (kptr_restrict) there are none,
  * and kernel samples will be unknown; @err then says so, though the call
- * succeeds.
+ * succeeds (its message is "" otherwise). The vDSO is always there.
+ *
+ * Code made at run time (BPF programs, ftrace trampolines) is in no image: its
+ * addresses mean nothing after the next boot, so that it stays unknown, by the
+ * reason "kernel".
+ *
+ * Return: 0 or -ENOMEM.
  */
 int kernel_images_create(struct kernel_images **ret, struct image_table *table,
 			 struct image_map *map, struct error *err);
+
+/**
+ * struct kernel_paths - where a kernel describes itself
+ * @kallsyms:  /proc/kallsyms
+ * @modules:   /proc/modules; need not exist
+ * @notes:     /sys/kernel/notes
+ * @module_directory: /sys/module
+ */
+struct kernel_paths {
+	const char *kallsyms;
+	const char *modules;
+	const char *notes;
+	const char *module_directory;
+};
+
+/** kernel_images_create_from() - the same, from other files; @paths must outlive @ret. */
+int kernel_images_create_from(struct kernel_images **ret, const struct kernel_paths *paths,
+			      struct image_table *table, struct image_map *map, struct error *err);
+
 void kernel_images_destroy(struct kernel_images *kernel);
 
 /**
  * kernel_images_refresh() - look for modules loaded or unloaded since
  *
- * Cheap when nothing changed (compares /proc/modules).
+ * Cheap when nothing changed (compares /proc/modules); else it reads kallsyms.
+ * The text of a module unloaded stays known until something takes its place:
+ * samples of it may still be on their way.
  */
 int kernel_images_refresh(struct kernel_images *kernel, struct error *err);
 
@@ -41,7 +68,7 @@ int kernel_images_refresh(struct kernel_images *kernel, struct error *err);
  *
  * Read from /proc/kallsyms when asked for: nothing of it stays in memory.
  *
- * Return: 0; -ENOENT the image is not the kernel's.
+ * Return: 0; -ENOENT the image is not the kernel's, or a module no longer loaded.
  */
 int kernel_images_symbols(struct kernel_images *kernel, uint32_t image,
 			  struct profile_symbol **symbols, size_t *count, char **names,

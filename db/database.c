@@ -17,9 +17,9 @@
 #define BUSY_TIMEOUT_MS 5000
 #define TABLES 8
 
-static int io_errno(int system_errno)
+static int io_errno(int cause)
 {
-	switch (system_errno) {
+	switch (cause) {
 	case ENOSPC:
 	case EDQUOT:
 	case EFBIG:
@@ -30,12 +30,12 @@ static int io_errno(int system_errno)
 	case ENOENT:
 	case EMFILE:
 	case ENFILE:
-		return system_errno;
+		return cause;
 	}
 	return EIO;
 }
 
-static int to_errno(int rc, int system_errno)
+static int to_errno(int rc, int cause)
 {
 	if (rc == SQLITE_IOERR_NOMEM)
 		return ENOMEM;
@@ -43,14 +43,14 @@ static int to_errno(int rc, int system_errno)
 	case SQLITE_FULL:
 		return ENOSPC;
 	case SQLITE_IOERR:
-		return io_errno(system_errno);
+		return io_errno(cause);
 	case SQLITE_CANTOPEN:
-		return system_errno == 0 ? EIO : io_errno(system_errno);
+		return cause == 0 ? EIO : io_errno(cause);
 	case SQLITE_PERM:
 	case SQLITE_AUTH:
 		return EACCES;
 	case SQLITE_READONLY:
-		return system_errno == EROFS ? EROFS : EACCES;
+		return cause == EROFS ? EROFS : EACCES;
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
 	case SQLITE_PROTOCOL:
@@ -73,9 +73,30 @@ static int to_errno(int rc, int system_errno)
 	return EIO;
 }
 
+/*
+ * The errno behind a failure. That of a failed write, other than ENOSPC, only
+ * the file knows; for a transaction it is the log.
+ */
+static int system_errno(sqlite3 *handle, int rc)
+{
+	sqlite3_file *log = NULL;
+	int errnum = 0;
+
+	if (handle == NULL)
+		return 0;
+	if (rc != SQLITE_IOERR_WRITE)
+		return sqlite3_system_errno(handle);
+	sqlite3_file_control(handle, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+	if (log != NULL && log->pMethods != NULL)
+		log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &errnum);
+	if (errnum == 0)
+		sqlite3_file_control(handle, "main", SQLITE_FCNTL_LAST_ERRNO, &errnum);
+	return errnum;
+}
+
 int database_fail(struct database *db, int rc, const char *doing, struct error *err)
 {
-	int errnum = to_errno(rc, db->handle != NULL ? sqlite3_system_errno(db->handle) : 0);
+	int errnum = to_errno(rc, system_errno(db->handle, rc));
 
 	return error_set(err, errnum, "cannot %s %s: %s", doing, db->path,
 			 db->handle != NULL ? sqlite3_errmsg(db->handle) : sqlite3_errstr(rc));
@@ -291,8 +312,13 @@ int database_open_write(struct database *db, const char *path, struct error *err
 		r = identify(db, &version, err);
 	if (r < 0)
 		return r;
-	/* auto_vacuum must come before the first table; both are kept in the file. */
+	/*
+	 * The first three are kept in the file and must come before the first
+	 * table. Most profiles are a few hundred bytes to some kilobytes: small
+	 * pages waste a third less of the file than SQLite's usual 4 KiB.
+	 */
 	r = database_exec(db,
+			  "PRAGMA page_size = 1024;"
 			  "PRAGMA auto_vacuum = INCREMENTAL;"
 			  "PRAGMA journal_mode = WAL;"
 			  "PRAGMA journal_size_limit = 4194304;"

@@ -2,6 +2,7 @@
 ARCHIVES += db
 db-src := db/database.c db/profile_blob.c db/symbol_blob.c db/writer_lock.c \
 	db/profile_write.c db/profile_write_epoch.c db/profile_write_samples.c \
+	db/profile_write_expire.c \
 	db/profile_read.c db/profile_read_samples.c
 
 # The schema as a C string: one line of SQL, one line of C.
@@ -23,3 +24,25 @@ UNIT_TESTS += unit_profile_db
 unit_profile_db-src := tests/unit_profile_db.c
 unit_profile_db-archives := db util
 unit_profile_db-pkgs := sqlite3 zlib
+
+# Named after what sqlite3's .load is given; see db/dcpi_sqlite.h.
+PLUGINS += dcpi_sqlite
+dcpi_sqlite-src := db/dcpi_sqlite.c db/dcpi_samples.c db/dcpi_symbols.c
+dcpi_sqlite-archives := db util
+dcpi_sqlite-pkgs := zlib
+
+UNIT_TESTS += unit_profile_db_damage
+unit_profile_db_damage-src := tests/unit_profile_db_damage.c
+unit_profile_db_damage-archives := db util
+unit_profile_db_damage-pkgs := sqlite3 zlib
+
+BENCHES += bench_db
+bench_db-src := tests/bench_db.c
+bench_db-archives := db util
+bench_db-pkgs := sqlite3 zlib
+bench_db-ldlibs := -lm
+
+FUZZERS += fuzz_profile_blob
+fuzz_profile_blob-src := tests/fuzz_profile_blob.c db/profile_blob.c db/symbol_blob.c \
+	lib/array.c lib/bounded_reader.c
+fuzz_profile_blob-pkgs := zlib

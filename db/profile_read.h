@@ -5,6 +5,11 @@
  * Never changes the file. Works while a daemon writes to it and on a copy.
  * Databases are not trusted: every blob is bounds-checked and its checksum
  * compared; damage is an error (-EBADMSG), never a crash or a wrong number.
+ * Checksums cover samples and symbols, with the numbers of their epoch, image,
+ * event and process; not names, paths and counters.
+ *
+ * Errors beside those named: -EBADMSG, -EIO, -ENOMEM, -EBUSY the database is
+ * being recovered by someone else for longer than five seconds.
  */
 #ifndef DCPI_PROFILE_READ_H
 #define DCPI_PROFILE_READ_H
@@ -42,8 +47,16 @@ struct profile_filter {
  * profile_reader_open() - open a database for reading
  * @ret: out; freed by profile_reader_close()
  *
- * Return: 0; -ENOENT no such file; -EMEDIUMTYPE not a profile database;
- * -EPROTO made by a newer version; -EBADMSG corrupt; -EACCES; -ENOMEM.
+ * Nothing but the right to read is needed. A file in a directory that cannot
+ * be written, with no writer at work, is read without any locks; call
+ * profile_reader_snapshot() before each series of reads then, too, for it
+ * notices a writer that has come since.
+ *
+ * Return: 0; -ENOENT no such file; -EISDIR; -EMEDIUMTYPE not a profile
+ * database; -EPROTO made by a newer version, or by one so old that it must be
+ * opened for writing once; -EBADMSG corrupt; -EACCES not readable, or it needs
+ * its log (a copy of a database in use) and the directory cannot be written;
+ * -ENOMEM.
  */
 int profile_reader_open(struct profile_reader **ret, const char *path, struct error *err);
 
@@ -53,13 +66,18 @@ void profile_reader_close(struct profile_reader *reader);
 /**
  * profile_reader_snapshot() - everything read until the next call to this
  * function comes from one state of the database, whatever the daemon does
+ *
+ * Without it, each walk is consistent in itself only. While a snapshot is kept
+ * the writer's log grows: do not keep one idle.
+ *
+ * Return: 0; -EBUSY called from within a walk.
  */
 int profile_reader_snapshot(struct profile_reader *reader, struct error *err);
 
 /** Called for each epoch, in order of start. Non-zero ends the walk and is returned. */
 typedef int (*profile_epoch_fn)(void *context, const struct profile_epoch *epoch);
 
-/** profile_reader_epochs() - walk over the epochs a filter selects. */
+/** profile_reader_epochs() - walk over the epochs a filter selects; NULL: all. */
 int profile_reader_epochs(struct profile_reader *reader, const struct profile_filter *filter,
 			  profile_epoch_fn visit, void *context, struct error *err);
 
@@ -100,7 +118,8 @@ typedef int (*profile_fn)(void *context, const struct profile *profile);
  *
  * A sample is in exactly one profile: of images profiled by process, those of
  * PROFILE_PID_ALL hold what was not attributed to a process. Ordered by image,
- * epoch, event, pid.
+ * epoch, event, pid. A filter of NULL selects all. Other functions of the
+ * reader but profile_reader_snapshot() may be called from the callback.
  */
 int profile_reader_profiles(struct profile_reader *reader, const struct profile_filter *filter,
 			    profile_fn visit, void *context, struct error *err);

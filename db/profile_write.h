@@ -14,10 +14,15 @@
  *	profile_writer_epoch_end()
  *	profile_writer_close()
  *
- * Errors beside those named: -ENOSPC disk full, -EIO, -ENOMEM, -EACCES,
- * -EROFS, -EBADMSG the database is corrupt. After a failure inside a
- * transaction the caller calls profile_writer_rollback() and may try the whole
- * merge again later.
+ * Errors beside those named: -ENOSPC disk full (or quota, or file size limit),
+ * -EIO, -ENOMEM, -EACCES, -EROFS, -EBADMSG the database is corrupt, -EOVERFLOW
+ * a count, sum or period over INT64_MAX, -EINVAL a call out of place or an
+ * unknown image or event. After a failure inside a transaction the caller
+ * calls profile_writer_rollback() and may try the whole merge again later; the
+ * numbers of images that the transaction had added are void then.
+ *
+ * Beside the database PATH stand PATH-lock, which stays, and while it is in
+ * use PATH-wal and PATH-shm.
  */
 #ifndef DCPI_PROFILE_WRITE_H
 #define DCPI_PROFILE_WRITE_H
@@ -37,7 +42,8 @@ struct profile_writer;
  * earlier writer left open are closed.
  *
  * Return: 0; -EBUSY another writer has it; -EMEDIUMTYPE the file is not a
- * profile database; -EPROTO it was made by a newer version; others as above.
+ * profile database; -EISDIR; -ENOENT no such directory; -EPROTO it was made by
+ * a newer version; others as above.
  */
 int profile_writer_open(struct profile_writer **ret, const char *path, struct error *err);
 
@@ -93,6 +99,11 @@ bool profile_writer_has_symbols(struct profile_writer *writer, int64_t image);
  * @pid:     process, or PROFILE_PID_ALL
  * @samples: strictly ascending offsets, counts > 0
  *
+ * The stored profile is read, merged and written anew: time and log space are
+ * linear in what is stored, not only in what is added (some 50 ns and a byte
+ * or two an offset, make bench). A caller with few samples for a large profile
+ * had better gather more of them first.
+ *
  * Return: 0; -EINVAL samples not in order, no epoch or no transaction open.
  */
 int profile_writer_add(struct profile_writer *writer, int64_t image, uint32_t event, int64_t pid,
@@ -110,6 +121,20 @@ int profile_writer_process(struct profile_writer *writer, int64_t pid, const cha
  */
 int profile_writer_totals(struct profile_writer *writer, int64_t now_ns, uint64_t interrupts,
 			  const struct profile_counter *counters, size_t count, struct error *err);
+
+/**
+ * profile_writer_expire() - forget old epochs, in a transaction of its own
+ * @before_ns: epochs that ended before this time go; 0: none for their age
+ * @bytes_max: then the oldest go until the file's contents fit; 0: any size
+ * @deleted:   out: number of epochs deleted
+ *
+ * Never the current epoch. Images and hosts that no epoch refers to any more
+ * go as well: the numbers of images given out before are void, unless the
+ * current epoch has samples of them. The file shrinks when the log is next
+ * copied back.
+ */
+int profile_writer_expire(struct profile_writer *writer, int64_t before_ns, uint64_t bytes_max,
+			  unsigned int *deleted, struct error *err);
 
 /** profile_writer_epoch_id() - number of the current epoch; 0 if none is open. */
 int64_t profile_writer_epoch_id(const struct profile_writer *writer);

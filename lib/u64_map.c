@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Key 0 marks a free slot; the entry with key 0 lives in the map itself. */
+/*
+ * Key 0 marks a free slot; the value of key 0 itself lives in one slot more,
+ * behind the table, whose key says whether it is in use.
+ */
 struct u64_map_slot {
 	uint64_t key;
 	uint64_t value;
@@ -33,19 +36,24 @@ void u64_map_deinit(struct u64_map *map)
 	memset(map, 0, sizeof(*map));
 }
 
-size_t u64_map_count(const struct u64_map *map)
+static bool has_zero(const struct u64_map *map)
 {
-	return map->used + map->has_zero;
+	return map->capacity != 0 && map->slots[map->capacity].key != 0;
 }
 
-uint64_t *u64_map_find(struct u64_map *map, uint64_t key)
+size_t u64_map_count(const struct u64_map *map)
+{
+	return map->used + has_zero(map);
+}
+
+uint64_t *u64_map_find(const struct u64_map *map, uint64_t key)
 {
 	struct u64_map_slot *slot;
 
-	if (key == 0)
-		return map->has_zero ? &map->zero_value : NULL;
 	if (map->capacity == 0)
 		return NULL;
+	if (key == 0)
+		return has_zero(map) ? &map->slots[map->capacity].value : NULL;
 	slot = probe(map, key);
 	return slot->key == key ? &slot->value : NULL;
 }
@@ -56,9 +64,11 @@ static bool grow(struct u64_map *map)
 	size_t i;
 
 	larger.capacity = map->capacity == 0 ? 16 : map->capacity * 2;
-	larger.slots = calloc(larger.capacity, sizeof(*larger.slots));
+	larger.slots = calloc(larger.capacity + 1, sizeof(*larger.slots));
 	if (larger.slots == NULL)
 		return false;
+	if (map->capacity != 0)
+		larger.slots[larger.capacity] = map->slots[map->capacity];
 	for (i = 0; i < map->capacity; i++) {
 		if (map->slots[i].key != 0)
 			*probe(&larger, map->slots[i].key) = map->slots[i];
@@ -68,17 +78,26 @@ static bool grow(struct u64_map *map)
 	return true;
 }
 
+static uint64_t *insert_zero(struct u64_map *map)
+{
+	struct u64_map_slot *slot;
+
+	if (map->capacity == 0 && !grow(map))
+		return NULL;
+	slot = &map->slots[map->capacity];
+	if (slot->key == 0) {
+		slot->key = 1;
+		slot->value = 0;
+	}
+	return &slot->value;
+}
+
 uint64_t *u64_map_insert(struct u64_map *map, uint64_t key)
 {
 	struct u64_map_slot *slot;
 
-	if (key == 0) {
-		if (!map->has_zero) {
-			map->has_zero = true;
-			map->zero_value = 0;
-		}
-		return &map->zero_value;
-	}
+	if (key == 0)
+		return insert_zero(map);
 	if (map->capacity != 0) {
 		slot = probe(map, key);
 		if (slot->key == key)
@@ -116,13 +135,13 @@ bool u64_map_remove(struct u64_map *map, uint64_t key)
 	struct u64_map_slot *slot;
 	bool found;
 
-	if (key == 0) {
-		found = map->has_zero;
-		map->has_zero = false;
-		return found;
-	}
 	if (map->capacity == 0)
 		return false;
+	if (key == 0) {
+		found = has_zero(map);
+		map->slots[map->capacity].key = 0;
+		return found;
+	}
 	slot = probe(map, key);
 	if (slot->key != key)
 		return false;
@@ -142,10 +161,9 @@ bool u64_map_next(const struct u64_map *map, size_t *cursor, uint64_t *key, uint
 			return true;
 		}
 	}
-	if (*cursor == map->capacity && map->has_zero) {
-		(*cursor)++;
+	if (*cursor == map->capacity && has_zero(map)) {
 		*key = 0;
-		*value = map->zero_value;
+		*value = map->slots[(*cursor)++].value;
 		return true;
 	}
 	return false;

@@ -20,8 +20,6 @@ struct u64_map {
 	struct u64_map_slot *slots;
 	size_t capacity;
 	size_t used;
-	bool has_zero;
-	uint64_t zero_value;
 };
 
 /** u64_map_deinit() - free everything; the map is empty again. */
@@ -36,7 +34,7 @@ size_t u64_map_count(const struct u64_map *map);
  * Return: its value, valid until the next insertion or removal; NULL if the
  * key is not there.
  */
-uint64_t *u64_map_find(struct u64_map *map, uint64_t key);
+uint64_t *u64_map_find(const struct u64_map *map, uint64_t key);
 
 /**
  * u64_map_insert() - find a key or add it with value 0

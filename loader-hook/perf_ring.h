@@ -3,8 +3,12 @@
  * One perf_event_open() descriptor and its ring buffer.
  *
  * Used for side-band records (side_band.c) and for samples (the daemon's perf
- * source). Records are copied out of the ring one at a time, whole, whether or
- * not they wrap; their sizes are checked against the ring.
+ * source). A record is handed out whole, whether or not it wraps; its size is
+ * checked against what the kernel has published.
+ *
+ *	while ((record = perf_ring_next(ring)) != NULL)
+ *		...
+ *	perf_ring_consumed(ring);
  */
 #ifndef DCPI_PERF_RING_H
 #define DCPI_PERF_RING_H
@@ -32,6 +36,12 @@ struct perf_ring;
 int perf_ring_open(struct perf_ring **ret, const struct perf_event_attr *attr, int pid, int cpu,
 		   size_t pages, struct error *err);
 
+/**
+ * perf_ring_map() - map the ring of a descriptor that is open already
+ * @fd: becomes the ring's, unless the call fails
+ */
+int perf_ring_map(struct perf_ring **ret, int fd, size_t pages, struct error *err);
+
 /** perf_ring_close() - unmap and close. NULL is fine. */
 void perf_ring_close(struct perf_ring *ring);
 
@@ -39,14 +49,30 @@ void perf_ring_close(struct perf_ring *ring);
 int perf_ring_fd(const struct perf_ring *ring);
 
 /**
- * perf_ring_next() - the next record
+ * perf_ring_next() - the next record of the batch
  *
- * Return: the record, valid until the next call or perf_ring_consumed(); NULL
- * if there is none now. Malformed contents end the batch.
+ * A batch is what the kernel had published when its first record was asked
+ * for, so that it ends however fast the kernel writes. perf_ring_consumed()
+ * ends it; the next call begins another.
+ *
+ * Return: the record, aligned to eight bytes, valid until the next call or
+ * perf_ring_consumed(); NULL at the end of the batch. A malformed record ends
+ * the batch, and what followed it is dropped (perf_ring_malformed()).
  */
 const struct perf_event_header *perf_ring_next(struct perf_ring *ring);
 
+/**
+ * perf_ring_put_back() - the record returned last will be returned once more
+ *
+ * A perf_ring_consumed() that follows leaves it in the ring. Only after
+ * perf_ring_next() has returned a record of this batch, and once for each.
+ */
+void perf_ring_put_back(struct perf_ring *ring);
+
 /** perf_ring_consumed() - tell the kernel that everything returned so far may be overwritten. */
 void perf_ring_consumed(struct perf_ring *ring);
+
+/** perf_ring_malformed() - times that contents were dropped because they made no sense. */
+uint64_t perf_ring_malformed(const struct perf_ring *ring);
 
 #endif

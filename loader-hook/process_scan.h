@@ -13,7 +13,10 @@ struct error;
  * Emits FORK (parent 0), RENAME and one MAP for each executable mapping, all
  * with @scanned set.
  *
- * Return: 0; -ESRCH it is gone; -EACCES.
+ * The paths are as in perf records: a newline is a newline, "\012" stays four
+ * characters where map_files may be read to tell.
+ *
+ * Return: 0; -ESRCH it is gone, perhaps half way; -EACCES.
  */
 int process_scan(uint32_t pid, image_event_fn handle, void *context, struct error *err);
 

@@ -30,14 +30,22 @@ int side_band_poll_fd(struct side_band *band);
 /**
  * side_band_drain() - deliver what has been recorded
  *
- * Events of all CPUs are merged in order of time.
+ * Events of all CPUs are merged in order of time, up to the moment that the
+ * drain began; what is younger is left for the next one. An EXIT is that of a
+ * whole process, however its threads end.
+ *
+ * CPUs that come online are recorded from the next drain on.
  *
  * Return: the time (CLOCK_MONOTONIC, ns) up to which the delivered events are
- * complete: whatever happened before has been delivered.
+ * complete: whatever a sample made before then depends on has been delivered.
  */
 uint64_t side_band_drain(struct side_band *band, image_event_fn handle, void *context);
 
-/** side_band_lost() - records the kernel dropped because a ring was full. */
+/**
+ * side_band_lost() - records the kernel dropped because a ring was full
+ *
+ * When the number has grown, process_scan_all() tells what is missing.
+ */
 uint64_t side_band_lost(const struct side_band *band);
 
 #endif

@@ -7,7 +7,7 @@
 #   packaging/deps.sh build|demo|check|lint|fuzz
 set -u
 
-build='gcc make pkg-config libc6-dev libelf-dev libdw-dev libsqlite3-dev zlib1g-dev libjson-c-dev
+build='gcc make pkg-config libc6-dev libelf-dev libdw-dev libsqlite3-dev zlib1g-dev libjson-c-dev libxxhash-dev
 	scdoc'
 vm='qemu-system-x86 busybox-static cpio kmod linux-headers-amd64 zstd'
 

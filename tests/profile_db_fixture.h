@@ -66,14 +66,14 @@ static inline struct profile_epoch model_epoch(unsigned int i)
 	};
 }
 
-/* A directory of the test's own; path_of() gives a name in it. */
+/* A directory of the test's own; path_of() gives a name in it, good for 15 more calls. */
 static char fixture_directory[64];
 
 static inline const char *path_of(const char *name)
 {
-	static char paths[4][256];
+	static char paths[16][256];
 	static unsigned int next;
-	char *path = paths[next++ % 4];
+	char *path = paths[next++ % 16];
 
 	snprintf(path, sizeof(paths[0]), "%s/%s", fixture_directory, name);
 	return path;

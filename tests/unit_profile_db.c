@@ -165,10 +165,402 @@ static void random_merges(void **state)
 	profile_reader_close(reader);
 }
 
+/* Takes out of the model what a filter does not select. */
+static void mask_model(unsigned int epoch, unsigned int image, unsigned int event, unsigned int pid)
+{
+	unsigned int e, i, v, p;
+
+	for (e = 0; e < MODEL_EPOCHS; e++) {
+		for (i = 0; i < MODEL_IMAGES; i++) {
+			for (v = 0; v < MODEL_EVENTS; v++) {
+				for (p = 0; p < MODEL_PIDS; p++) {
+					if ((epoch >> e & 1) && (image >> i & 1) &&
+					    (event >> v & 1) && (pid >> p & 1))
+						continue;
+					memset(model.count[e][i][v][p], 0,
+					       sizeof(model.count[e][i][v][p]));
+				}
+			}
+		}
+	}
+}
+
+static int find_image_two(void *context, const struct profile *profile)
+{
+	struct survey *survey = context;
+
+	if (image_number(survey->reader, profile->image) == 2)
+		survey->last_image = profile->image;
+	return 0;
+}
+
+static void filters(void **state)
+{
+	static const int64_t two[] = {5, 2};
+	const char *path = path_of("filters.db");
+	struct profile_filter filter = {.has_pid = 1, .pid = 4194303};
+	struct profile_reader *reader;
+	struct survey survey;
+	uint64_t seed = 12;
+
+	(void)state;
+	write_model(path, &seed);
+	reader = open_reader(path);
+	survey = (struct survey){.reader = reader};
+	mask_model(~0U, ~0U, ~0U, 4);
+	assert_true(look(reader, &filter) > 0);
+	assert_memory_equal(&seen, &model, sizeof(model));
+	filter.event = "imiss";
+	mask_model(~0U, ~0U, 2, ~0U);
+	assert_true(look(reader, &filter) > 0);
+	assert_memory_equal(&seen, &model, sizeof(model));
+	filter.epochs = two;
+	filter.epoch_count = 2;
+	mask_model(1 << 4 | 1 << 1, ~0U, ~0U, ~0U);
+	look(reader, &filter);
+	assert_memory_equal(&seen, &model, sizeof(model));
+	filter.host = "odd";
+	mask_model(1 << 1, ~0U, ~0U, ~0U);
+	look(reader, &filter);
+	assert_memory_equal(&seen, &model, sizeof(model));
+	assert_ok(profile_reader_profiles(reader, NULL, find_image_two, &survey, &err));
+	assert_true(survey.last_image > 0);
+	filter.image = survey.last_image;
+	mask_model(~0U, 1 << 2, ~0U, ~0U);
+	look(reader, &filter);
+	assert_memory_equal(&seen, &model, sizeof(model));
+	profile_reader_close(reader);
+}
+
+/* Two epochs written out, with everything that belongs to them. */
+static void write_epochs(const char *path)
+{
+	static const struct profile_counter first[] = {{"loss", "nested", 3}, {"stat", "flips", 1}};
+	static const struct profile_counter second[] = {{"loss", "nested", 4}};
+	struct profile_writer *writer = open_writer(path);
+	struct profile_epoch epoch = model_epoch(0);
+
+	assert_ok(profile_writer_epoch_begin(writer, &epoch, model_events, 2, &err));
+	assert_ok(profile_writer_begin(writer, &err));
+	assert_ok(profile_writer_totals(writer, 1500000000, 10, first, 2, &err));
+	assert_ok(profile_writer_process(writer, 77, "old", &err));
+	assert_ok(profile_writer_process(writer, 77, "new name", &err));
+	assert_ok(profile_writer_totals(writer, 1800000000, 20, second, 1, &err));
+	assert_ok(profile_writer_commit(writer, &err));
+	epoch = model_epoch(1);
+	assert_ok(profile_writer_epoch_begin(writer, &epoch, model_events, 1, &err));
+	profile_writer_close(writer);
+}
+
+struct epoch_record {
+	unsigned int epochs;
+	unsigned int open;
+	int64_t start[2];
+	int64_t end[2];
+	uint64_t interrupts[2];
+};
+
+static int record_epoch(void *context, const struct profile_epoch *epoch)
+{
+	struct epoch_record *record = context;
+	struct profile_epoch expected = model_epoch((unsigned int)epoch->id - 1);
+
+	assert_true(record->epochs < 2);
+	assert_string_equal(epoch->host, expected.host);
+	assert_string_equal(epoch->machine_id, expected.machine_id);
+	assert_string_equal(epoch->cpu_model, expected.cpu_model);
+	assert_int_equal(epoch->cpus, expected.cpus);
+	assert_string_equal(epoch->kernel, expected.kernel);
+	assert_string_equal(epoch->source, expected.source);
+	assert_string_equal(epoch->source_reason, expected.source_reason);
+	assert_string_equal(epoch->label, expected.label);
+	record->start[record->epochs] = epoch->start_ns;
+	record->end[record->epochs] = epoch->end_ns;
+	record->interrupts[record->epochs] = epoch->interrupts;
+	record->open += (unsigned int)epoch->open;
+	record->epochs++;
+	return 0;
+}
+
+static int count_event(void *context, const struct profile_event *event)
+{
+	unsigned int *events = context;
+	const struct profile_event *expected = &model_events[(*events)++];
+
+	assert_int_equal(event->number, expected->number);
+	assert_string_equal(event->name, expected->name);
+	assert_string_equal(event->unit, expected->unit);
+	assert_int_equal(event->period_min, expected->period_min);
+	assert_int_equal(event->period_max, expected->period_max);
+	return 0;
+}
+
+static int count_counter(void *context, const struct profile_counter *counter)
+{
+	unsigned int *counters = context;
+	static const struct profile_counter expected[] = {{"loss", "nested", 4},
+							  {"stat", "flips", 1}};
+
+	assert_true(*counters < 2);
+	assert_string_equal(counter->group, expected[*counters].group);
+	assert_string_equal(counter->name, expected[*counters].name);
+	assert_int_equal(counter->count, expected[*counters].count);
+	(*counters)++;
+	return 0;
+}
+
+static void epochs(void **state)
+{
+	const char *path = path_of("epochs.db");
+	struct epoch_record record = {0};
+	struct profile_reader *reader;
+	struct profile_writer *writer;
+	unsigned int events = 0, counters = 0;
+	char command[5];
+
+	(void)state;
+	write_epochs(path);
+	reader = open_reader(path);
+	assert_ok(profile_reader_epochs(reader, NULL, record_epoch, &record, &err));
+	assert_int_equal(record.epochs, 2);
+	assert_int_equal(record.open, 1);
+	assert_int_equal(record.start[0], 1000000000);
+	assert_int_equal(record.end[0], 2000000000); /* ended by the next one */
+	assert_int_equal(record.interrupts[0], 20);
+	assert_ok(profile_reader_events(reader, 1, count_event, &events, &err));
+	assert_int_equal(events, 2);
+	assert_ok(profile_reader_counters(reader, 1, count_counter, &counters, &err));
+	assert_int_equal(counters, 2);
+	assert_ok(profile_reader_command(reader, 1, 77, command, sizeof(command), &err));
+	assert_string_equal(command, "new ");
+	assert_ok(profile_reader_command(reader, 1, 78, command, sizeof(command), &err));
+	assert_string_equal(command, "");
+	/* The writer went away without ending the epoch; the next one does. */
+	writer = open_writer(path);
+	record = (struct epoch_record){0};
+	assert_ok(profile_reader_epochs(reader, NULL, record_epoch, &record, &err));
+	assert_int_equal(record.open, 0);
+	profile_writer_close(writer);
+	profile_reader_close(reader);
+}
+
+static unsigned int epochs_between(struct profile_reader *reader, int64_t since, int64_t until)
+{
+	struct profile_filter filter = {.since_ns = since, .until_ns = until};
+	struct epoch_record record = {0};
+
+	assert_ok(profile_reader_epochs(reader, &filter, record_epoch, &record, &err));
+	return record.epochs;
+}
+
+static int stop_at_once(void *context, const struct profile_epoch *epoch)
+{
+	(void)context;
+	return (int)epoch->id + 100;
+}
+
+static void epoch_filters(void **state)
+{
+	const char *path = path_of("between.db");
+	struct profile_reader *reader;
+
+	(void)state;
+	write_epochs(path);
+	reader = open_reader(path);
+	/* [1 s, 2 s] and [2 s, 2 s] */
+	assert_int_equal(epochs_between(reader, 0, 0), 2);
+	assert_int_equal(epochs_between(reader, 2000000000, 0), 2);
+	assert_int_equal(epochs_between(reader, 2000000001, 0), 0);
+	assert_int_equal(epochs_between(reader, 0, 2000000000), 1);
+	assert_int_equal(epochs_between(reader, 0, 1000000000), 0);
+	assert_int_equal(profile_reader_epochs(reader, NULL, stop_at_once, NULL, &err), 101);
+	profile_reader_close(reader);
+}
+
+static void symbols(void **state)
+{
+	static const struct profile_symbol given[] = {{0, 4, "a"}, {4, 0, "ab"}, {4, 9, "b"}};
+	const char *path = path_of("symbols.db");
+	struct profile_writer *writer = open_writer(path);
+	struct profile_symbols read = {0};
+	struct profile_reader *reader;
+	struct profile_image image;
+	int64_t id;
+
+	(void)state;
+	assert_ok(profile_writer_begin(writer, &err));
+	id = add_model_image(writer, 1);
+	assert_false(profile_writer_has_symbols(writer, id));
+	assert_ok(profile_writer_symbols(writer, id, given, 3, &err));
+	assert_ok(profile_writer_symbols(writer, id, given, 2, &err));
+	assert_true(profile_writer_has_symbols(writer, id));
+	assert_int_equal(profile_writer_symbols(writer, id + 1, given, 2, &err), -EINVAL);
+	assert_ok(profile_writer_commit(writer, &err));
+	reader = open_reader(path);
+	assert_ok(profile_reader_symbols(reader, id, &read, &err));
+	assert_int_equal(read.count, 2);
+	assert_string_equal(read.symbols[1].name, "ab");
+	profile_symbols_deinit(&read);
+	assert_ok(profile_reader_symbols(reader, id + 1, &read, &err));
+	assert_int_equal(read.count, 0);
+	assert_int_equal(profile_reader_image(reader, id + 1, &image, &err), -ENOENT);
+	profile_reader_close(reader);
+	profile_writer_close(writer);
+}
+
+/* An image keeps its number when it moves; what has no identity is its path. */
+static void image_identity(void **state)
+{
+	struct profile_writer *writer = open_writer(path_of("images.db"));
+	struct profile_image image;
+	char path[64];
+	int64_t id, other;
+
+	(void)state;
+	assert_ok(profile_writer_begin(writer, &err));
+	id = add_model_image(writer, 1);
+	model_image(1, &image, path, sizeof(path));
+	image.path = "/moved";
+	assert_ok(profile_writer_image(writer, &image, &other, &err));
+	assert_int_equal(other, id);
+	image.identity[19] ^= 1;
+	assert_ok(profile_writer_image(writer, &image, &other, &err));
+	assert_int_not_equal(other, id);
+	id = add_model_image(writer, 2);
+	model_image(2, &image, path, sizeof(path));
+	assert_ok(profile_writer_image(writer, &image, &other, &err));
+	assert_int_equal(other, id);
+	image.path = "/moved";
+	assert_ok(profile_writer_image(writer, &image, &other, &err));
+	assert_int_not_equal(other, id);
+	image.identity_bytes = PROFILE_IDENTITY_BYTES_MAX + 1;
+	assert_int_equal(profile_writer_image(writer, &image, &other, &err), -EINVAL);
+	profile_writer_close(writer);
+}
+
+static void misuse(void **state)
+{
+	static const struct profile_sample good[] = {{4, 1}};
+	static const struct profile_sample back[] = {{4, 1}, {3, 1}};
+	static const struct profile_sample huge[] = {{4, (uint64_t)INT64_MAX}};
+	struct profile_writer *writer = open_writer(path_of("misuse.db"));
+	struct profile_epoch epoch = model_epoch(0);
+	int64_t id;
+
+	(void)state;
+	assert_int_equal(profile_writer_commit(writer, &err), -EINVAL);
+	assert_int_equal(profile_writer_epoch_end(writer, 1, &err), -EINVAL);
+	profile_writer_rollback(writer);
+	assert_ok(profile_writer_begin(writer, &err));
+	assert_int_equal(profile_writer_begin(writer, &err), -EINVAL);
+	assert_int_equal(profile_writer_epoch_begin(writer, &epoch, model_events, 1, &err),
+			 -EINVAL);
+	id = add_model_image(writer, 0);
+	assert_int_equal(profile_writer_add(writer, id, 0, -1, good, 1, &err), -EINVAL);
+	assert_ok(profile_writer_commit(writer, &err));
+	assert_ok(profile_writer_epoch_begin(writer, &epoch, model_events, 1, &err));
+	assert_int_equal(profile_writer_add(writer, id, 0, -1, good, 1, &err), -EINVAL);
+	assert_ok(profile_writer_begin(writer, &err));
+	assert_int_equal(profile_writer_add(writer, id, 0, -1, back, 2, &err), -EINVAL);
+	assert_int_equal(profile_writer_add(writer, id + 1, 0, -1, good, 1, &err), -EINVAL);
+	assert_int_equal(profile_writer_add(writer, id, 1, -1, good, 1, &err), -EINVAL);
+	assert_ok(profile_writer_add(writer, id, 0, -1, good, 1, &err));
+	assert_int_equal(profile_writer_add(writer, id, 0, -1, huge, 1, &err), -EOVERFLOW);
+	assert_ok(profile_writer_add(writer, id, 0, -1, good, 1, &err));
+	assert_ok(profile_writer_commit(writer, &err));
+	assert_ok(profile_writer_epoch_end(writer, 1, &err));
+	assert_int_equal(profile_writer_epoch_id(writer), 0);
+	profile_writer_close(writer);
+}
+
+static void two_writers(void **state)
+{
+	const char *path = path_of("two.db"), *link = path_of("link.db");
+	struct profile_writer *writer = open_writer(path), *other = NULL;
+
+	(void)state;
+	assert_int_equal(profile_writer_open(&other, path, &err), -EBUSY);
+	assert_non_null(strstr(err.message, path));
+	assert_int_equal(symlink(path, link), 0);
+	assert_int_equal(profile_writer_open(&other, link, &err), -EBUSY);
+	assert_null(other);
+	profile_writer_close(writer);
+	writer = open_writer(link);
+	profile_writer_close(writer);
+}
+
+/* Readers see one state from snapshot to snapshot while a writer commits. */
+static void snapshots(void **state)
+{
+	const char *path = path_of("snapshots.db");
+	struct profile_writer *writer = open_writer(path);
+	struct profile_epoch epoch = model_epoch(0);
+	struct profile_reader *reader;
+	static struct model before;
+	uint64_t seed = 13;
+	int round;
+
+	(void)state;
+	memset(&model, 0, sizeof(model));
+	assert_ok(profile_writer_epoch_begin(writer, &epoch, model_events, 2, &err));
+	reader = open_reader(path);
+	for (round = 0; round < 20; round++) {
+		before = model;
+		assert_ok(profile_reader_snapshot(reader, &err));
+		assert_ok(profile_writer_begin(writer, &err));
+		add_random(writer, &seed, &model, 0);
+		look(reader, NULL);
+		assert_memory_equal(&seen, &before, sizeof(seen));
+		assert_ok(profile_writer_commit(writer, &err));
+		look(reader, NULL);
+		assert_memory_equal(&seen, &before, sizeof(seen));
+	}
+	assert_ok(profile_reader_snapshot(reader, &err));
+	look(reader, NULL);
+	assert_memory_equal(&seen, &model, sizeof(seen));
+	profile_reader_close(reader);
+	profile_writer_close(writer);
+}
+
+/* The model's epochs end at 1, 3, 3, 5, 5 and 6 seconds: some are closed with the file. */
+static void expiry(void **state)
+{
+	const char *path = path_of("expiry.db");
+	struct profile_writer *writer;
+	struct profile_reader *reader;
+	unsigned int deleted = 99;
+	uint64_t seed = 14;
+
+	(void)state;
+	write_model(path, &seed);
+	writer = open_writer(path);
+	reader = open_reader(path);
+	assert_ok(profile_writer_expire(writer, 0, 1ULL << 40, &deleted, &err));
+	assert_int_equal(deleted, 0);
+	look(reader, NULL);
+	assert_memory_equal(&seen, &model, sizeof(model));
+	assert_ok(profile_writer_expire(writer, 2500000000, 0, &deleted, &err));
+	assert_int_equal(deleted, 1);
+	mask_model(~1U, ~0U, ~0U, ~0U);
+	look(reader, NULL);
+	assert_memory_equal(&seen, &model, sizeof(model));
+	assert_ok(profile_writer_expire(writer, 0, 1, &deleted, &err));
+	assert_int_equal(deleted, MODEL_EPOCHS - 1);
+	assert_int_equal(look(reader, NULL), 0);
+	assert_int_equal(profile_reader_image(reader, 1, &(struct profile_image){0}, &err),
+			 -ENOENT);
+	profile_reader_close(reader);
+	profile_writer_close(writer);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_merges),
+		cmocka_unit_test(random_merges), cmocka_unit_test(filters),
+		cmocka_unit_test(epochs),	 cmocka_unit_test(epoch_filters),
+		cmocka_unit_test(symbols),	 cmocka_unit_test(image_identity),
+		cmocka_unit_test(misuse),	 cmocka_unit_test(two_writers),
+		cmocka_unit_test(snapshots),	 cmocka_unit_test(expiry),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

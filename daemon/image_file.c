@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/image_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "lib/cleanup.h"
+#include "loader-hook/build_id.h"
+#include "loader-hook/image_event.h"
+
+/* What exactly is mapped there, as long as the mapping stands; needs privilege. */
+static int open_map_file(const struct image_event *event)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, event->pid,
+		 event->start, event->start + event->bytes);
+	return open(path, O_PATH | O_CLOEXEC);
+}
+
+static int open_in_root(const struct image_event *event)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+	_cleanup_close_ int root = -1;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%u/root", event->pid);
+	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (root < 0)
+		return -1;
+	return (int)syscall(SYS_openat2, root, event->path, &how, sizeof(how));
+}
+
+static int get_key(int fd, struct image_file_key *key)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) < 0)
+		return -errno;
+	if (!S_ISREG(status.st_mode))
+		return -ENODEV;
+	key->device = status.st_dev;
+	key->inode = status.st_ino;
+	key->bytes = (uint64_t)status.st_size;
+	key->modified_ns =
+		(uint64_t)status.st_mtim.tv_sec * 1000000000 + (uint64_t)status.st_mtim.tv_nsec;
+	return 0;
+}
+
+int image_file_open(const struct image_event *event, struct image_file_key *key)
+{
+	_cleanup_close_ int fd = open_map_file(event);
+	int result;
+
+	if (fd < 0) {
+		fd = open_in_root(event);
+		if (fd < 0)
+			return errno == EACCES || errno == EPERM ? -EACCES : -ENOENT;
+		result = get_key(fd, key);
+		if (result < 0)
+			return result;
+		/*
+		 * Only the inode can be compared: btrfs and overlayfs show other
+		 * device numbers in mappings than in stat.
+		 */
+		if (event->inode != 0 && event->inode != key->inode)
+			return -ENOENT;
+		return take_fd(fd);
+	}
+	result = get_key(fd, key);
+	return result < 0 ? result : take_fd(fd);
+}
+
+static void set_identity(struct profile_image *image, enum profile_identity_kind kind,
+			 const uint8_t *data, size_t bytes)
+{
+	image->identity_kind = kind;
+	image->identity_bytes = bytes;
+	memcpy(image->identity, data, bytes);
+}
+
+int image_file_identify(struct profile_image *image, int fd, const struct image_file_key *key)
+{
+	uint8_t digest[BUILD_ID_DIGEST_BYTES];
+	_cleanup_close_ int readable = -1;
+	struct build_id build_id;
+	int result, elf;
+	char path[64];
+
+	/* It is a regular file, so that opening it for reading does nothing else. */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	readable = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (readable < 0)
+		return -errno;
+	elf = build_id_from_file(&build_id, readable);
+	if (elf == 0) {
+		set_identity(image, PROFILE_IDENTITY_BUILD_ID, build_id.data, build_id.bytes);
+		return 0;
+	}
+	result = build_id_digest(digest, readable, key->bytes);
+	if (result < 0)
+		return result;
+	set_identity(image, PROFILE_IDENTITY_DIGEST, digest, sizeof(digest));
+	return elf == -ENOEXEC ? -ENOEXEC : 0;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The file behind a mapping of some process, in whatever mount namespace that
+ * is, deleted or not.
+ *
+ * Opening has no side effects on what is found (O_PATH), and paths are
+ * resolved as the process would, so that it cannot lead us elsewhere by
+ * symbolic links.
+ */
+#ifndef DCPI_IMAGE_FILE_H
+#define DCPI_IMAGE_FILE_H
+
+#include <stdint.h>
+
+#include "db/profile.h"
+
+struct image_event;
+
+/** struct image_file_key - a state of a file, while it exists */
+struct image_file_key {
+	uint64_t device;
+	uint64_t inode;
+	uint64_t bytes;
+	uint64_t modified_ns;
+};
+
+/**
+ * image_file_open() - find the file an IMAGE_EVENT_MAP maps
+ * @key: out
+ *
+ * Return: a descriptor that names the file (O_PATH); -ENOENT it cannot be
+ * found any more, or what is there now is another file; -EACCES;
+ * -ENODEV it is a device or something else that is no regular file.
+ */
+int image_file_open(const struct image_event *event, struct image_file_key *key);
+
+/**
+ * image_file_identify() - set an image's identity from its file
+ * @fd: of image_file_open()
+ *
+ * Return: 0; -ENOEXEC no ELF file (its identity is a digest all the same), or
+ * another error (no identity).
+ */
+int image_file_identify(struct profile_image *image, int fd, const struct image_file_key *key);
+
+#endif

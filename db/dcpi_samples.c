@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The table dcpi_samples; db/dcpi_sqlite.h is its manual. */
+#include "db/dcpi_sqlite.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "db/profile_blob.h"
+
+SQLITE_EXTENSION_INIT3
+
+enum column {
+	COLUMN_EPOCH,
+	COLUMN_IMAGE,
+	COLUMN_PATH,
+	COLUMN_EVENT,
+	COLUMN_PID,
+	COLUMN_OFFSET,
+	COLUMN_COUNT,
+};
+
+/* Columns whose equality selects profiles, in the order of xFilter's arguments. */
+static const struct {
+	enum column column;
+	const char *condition;
+} selectors[] = {
+	{COLUMN_EPOCH, " AND p.epoch = ?1"},
+	{COLUMN_IMAGE, " AND p.image = ?2"},
+	{COLUMN_EVENT, " AND event.name = ?3"},
+	{COLUMN_PID, " AND p.pid = ?4"},
+};
+
+#define SELECTORS ((int)(sizeof(selectors) / sizeof(selectors[0])))
+
+/* The columns of rows(); the first ones are those of the table. */
+#define ROW_SAMPLES 5
+#define ROW_OFFSETS 6
+#define ROW_EVENT_NUMBER 7
+#define ROW_DATA 8
+
+/* A walk: @rows stands on the profile that @pairs was decoded from. */
+struct cursor {
+	sqlite3_vtab_cursor base;
+	sqlite3_stmt *rows;
+	struct profile_pairs pairs;
+	size_t next;
+	sqlite3_int64 rowid;
+	bool eof;
+};
+
+static int samples_connect(sqlite3 *handle, void *context, int argc, const char *const *argv,
+			   sqlite3_vtab **ret, char **message)
+{
+	(void)context;
+	(void)argc;
+	(void)argv;
+	(void)message;
+	return dcpi_sqlite_connect(handle,
+				   "CREATE TABLE x (epoch INTEGER, image INTEGER, path TEXT, "
+				   "event TEXT, pid INTEGER, offset INTEGER, count INTEGER)",
+				   ret);
+}
+
+static int find_constraint(sqlite3_index_info *info, enum column column)
+{
+	int i;
+
+	for (i = 0; i < info->nConstraint; i++) {
+		if (info->aConstraint[i].iColumn != (int)column || !info->aConstraint[i].usable ||
+		    info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ)
+			continue;
+		if (sqlite3_stricmp(sqlite3_vtab_collation(info, i), "BINARY") == 0)
+			return i;
+	}
+	return -1;
+}
+
+/*
+ * idxNum has a bit for each selector used. SQLite checks the conditions again
+ * (omit stays 0), so that odd types compare as they do elsewhere.
+ */
+static int samples_best_index(sqlite3_vtab *table, sqlite3_index_info *info)
+{
+	double rows = 1e7;
+	int i, found, arguments = 0;
+
+	(void)table;
+	info->idxNum = 0;
+	for (i = 0; i < SELECTORS; i++) {
+		found = find_constraint(info, selectors[i].column);
+		if (found < 0)
+			continue;
+		info->idxNum |= 1 << i;
+		info->aConstraintUsage[found].argvIndex = ++arguments;
+		rows /= selectors[i].column == COLUMN_EVENT ? 2 : 50;
+	}
+	info->estimatedCost = rows;
+	info->estimatedRows = (sqlite3_int64)rows;
+	return SQLITE_OK;
+}
+
+static int samples_open(sqlite3_vtab *table, sqlite3_vtab_cursor **ret)
+{
+	struct cursor *cursor = sqlite3_malloc64(sizeof(*cursor));
+
+	(void)table;
+	if (cursor == NULL)
+		return SQLITE_NOMEM;
+	memset(cursor, 0, sizeof(*cursor));
+	*ret = &cursor->base;
+	return SQLITE_OK;
+}
+
+static int samples_close(sqlite3_vtab_cursor *base)
+{
+	struct cursor *cursor = (struct cursor *)base;
+
+	sqlite3_finalize(cursor->rows);
+	profile_pairs_deinit(&cursor->pairs);
+	sqlite3_free(cursor);
+	return SQLITE_OK;
+}
+
+/* Decodes the profile that @rows stands on. */
+static int decode_row(struct cursor *cursor)
+{
+	sqlite3_stmt *rows = cursor->rows;
+	sqlite3_int64 epoch = sqlite3_column_int64(rows, COLUMN_EPOCH);
+	sqlite3_int64 image = sqlite3_column_int64(rows, COLUMN_IMAGE);
+	uint32_t key = profile_blob_key(epoch, image,
+					(uint32_t)sqlite3_column_int64(rows, ROW_EVENT_NUMBER),
+					sqlite3_column_int64(rows, COLUMN_PID));
+	int r;
+
+	r = profile_blob_decode(&cursor->pairs, key, sqlite3_column_blob(rows, ROW_DATA),
+				(size_t)sqlite3_column_bytes(rows, ROW_DATA));
+	if (r < 0)
+		return dcpi_sqlite_error(cursor->base.pVtab, r, "a profile of image", image);
+	if (cursor->pairs.total != (uint64_t)sqlite3_column_int64(rows, ROW_SAMPLES) ||
+	    cursor->pairs.count != (uint64_t)sqlite3_column_int64(rows, ROW_OFFSETS))
+		return dcpi_sqlite_fail(cursor->base.pVtab, SQLITE_CORRUPT_VTAB,
+					"a profile of image %lld does not have its totals", image);
+	cursor->next = 0;
+	return SQLITE_OK;
+}
+
+/* On to the next profile that has samples. */
+static int next_profile(struct cursor *cursor)
+{
+	struct dcpi_table *table = (struct dcpi_table *)cursor->base.pVtab;
+	int rc;
+
+	do {
+		rc = sqlite3_step(cursor->rows);
+		if (rc == SQLITE_DONE) {
+			cursor->eof = true;
+			return SQLITE_OK;
+		}
+		if (rc != SQLITE_ROW)
+			return dcpi_sqlite_fail(&table->base, rc, "%s",
+						sqlite3_errmsg(table->handle));
+		rc = decode_row(cursor);
+		if (rc != SQLITE_OK)
+			return rc;
+	} while (cursor->pairs.count == 0);
+	return SQLITE_OK;
+}
+
+/* The query for a set of selectors. */
+static int prepare_rows(struct cursor *cursor, int used)
+{
+	struct dcpi_table *table = (struct dcpi_table *)cursor->base.pVtab;
+	sqlite3_str *sql = sqlite3_str_new(table->handle);
+	char *text;
+	int i, rc;
+
+	sqlite3_str_appendall(sql,
+			      "SELECT p.epoch, p.image, image.path, event.name, p.pid, p.samples, "
+			      "p.offsets, p.event, p.data FROM main.profile AS p "
+			      "LEFT JOIN main.image ON image.id = p.image LEFT JOIN main.event "
+			      "ON event.epoch = p.epoch AND event.number = p.event WHERE 1");
+	for (i = 0; i < SELECTORS; i++) {
+		if (used & 1 << i)
+			sqlite3_str_appendall(sql, selectors[i].condition);
+	}
+	text = sqlite3_str_finish(sql);
+	if (text == NULL)
+		return SQLITE_NOMEM;
+	rc = sqlite3_prepare_v2(table->handle, text, -1, &cursor->rows, NULL);
+	sqlite3_free(text);
+	if (rc != SQLITE_OK)
+		return dcpi_sqlite_fail(&table->base, rc, "not a profile database: %s",
+					sqlite3_errmsg(table->handle));
+	return SQLITE_OK;
+}
+
+static int samples_filter(sqlite3_vtab_cursor *base, int used, const char *unused, int argc,
+			  sqlite3_value **argv)
+{
+	struct cursor *cursor = (struct cursor *)base;
+	int i, argument = 0, rc;
+
+	(void)unused;
+	sqlite3_finalize(cursor->rows);
+	cursor->rows = NULL;
+	cursor->eof = false;
+	cursor->rowid = 0;
+	rc = prepare_rows(cursor, used);
+	for (i = 0; rc == SQLITE_OK && i < SELECTORS; i++) {
+		if (used & 1 << i && argument < argc)
+			rc = sqlite3_bind_value(cursor->rows, i + 1, argv[argument++]);
+	}
+	return rc == SQLITE_OK ? next_profile(cursor) : rc;
+}
+
+static int samples_next(sqlite3_vtab_cursor *base)
+{
+	struct cursor *cursor = (struct cursor *)base;
+
+	cursor->rowid++;
+	cursor->next++;
+	return cursor->next < cursor->pairs.count ? SQLITE_OK : next_profile(cursor);
+}
+
+static int samples_eof(sqlite3_vtab_cursor *base)
+{
+	return ((struct cursor *)base)->eof;
+}
+
+static int samples_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+{
+	struct cursor *cursor = (struct cursor *)base;
+	const struct profile_sample *sample = &cursor->pairs.samples[cursor->next];
+
+	switch (column) {
+	case COLUMN_OFFSET:
+		sqlite3_result_int64(context, (sqlite3_int64)sample->offset);
+		break;
+	case COLUMN_COUNT:
+		sqlite3_result_int64(context, (sqlite3_int64)sample->count);
+		break;
+	default:
+		sqlite3_result_value(context, sqlite3_column_value(cursor->rows, column));
+		break;
+	}
+	return SQLITE_OK;
+}
+
+static int samples_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
+{
+	*rowid = ((struct cursor *)base)->rowid;
+	return SQLITE_OK;
+}
+
+const sqlite3_module dcpi_samples_module = {
+	.xConnect = samples_connect, /* no xCreate: the table is there by its name alone */
+	.xBestIndex = samples_best_index,
+	.xDisconnect = dcpi_sqlite_disconnect,
+	.xOpen = samples_open,
+	.xClose = samples_close,
+	.xFilter = samples_filter,
+	.xNext = samples_next,
+	.xEof = samples_eof,
+	.xColumn = samples_column,
+	.xRowid = samples_rowid,
+};

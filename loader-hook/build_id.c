@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "loader-hook/build_id.h"
+
+#include <elf.h>
+#include <endian.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+#include "lib/cleanup.h"
+
+/* Real files have a dozen program headers and less than a kilobyte of notes. */
+#define SEGMENTS_MAX 256
+#define NOTES_BYTES_MAX 65536
+#define DIGEST_END_BYTES (4U << 20)
+#define DIGEST_CHUNK_BYTES (64U << 10)
+
+CLEANUP_DEFINE(xxh3, XXH3_state_t *, XXH3_freeState)
+
+/* Reads exactly that much: 0, -EIO at the end of the file, or -errno. */
+static int read_exactly(int fd, void *buffer, size_t bytes, uint64_t offset)
+{
+	uint8_t *position = buffer;
+
+	if (offset > INT64_MAX - bytes)
+		return -EIO;
+	while (bytes > 0) {
+		ssize_t n = pread(fd, position, bytes, (off_t)offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			return -EIO;
+		position += n;
+		offset += (uint64_t)n;
+		bytes -= (size_t)n;
+	}
+	return 0;
+}
+
+int build_id_from_notes(struct build_id *ret, const void *notes, size_t bytes, size_t alignment)
+{
+	const uint8_t *position = notes;
+	uint64_t mask = alignment == 8 ? 7 : 3;
+	Elf64_Nhdr note; /* the same for ELFCLASS32 */
+
+	while (bytes >= sizeof(note)) {
+		uint64_t description, end;
+
+		memcpy(&note, position, sizeof(note));
+		description = (sizeof(note) + (uint64_t)note.n_namesz + mask) & ~mask;
+		end = description + note.n_descsz;
+		if (end > bytes)
+			return -ENOENT;
+		if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == sizeof(ELF_NOTE_GNU) &&
+		    memcmp(position + sizeof(note), ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)) == 0 &&
+		    note.n_descsz > 0) {
+			ret->bytes = note.n_descsz < sizeof(ret->data) ? note.n_descsz
+								       : sizeof(ret->data);
+			memset(ret->data, 0, sizeof(ret->data));
+			memcpy(ret->data, position + description, ret->bytes);
+			return 0;
+		}
+		end = (end + mask) & ~mask;
+		if (end > bytes)
+			return -ENOENT;
+		position += end;
+		bytes -= end;
+	}
+	return -ENOENT;
+}
+
+/* A program header of either class, as far as notes need it. */
+struct segment {
+	uint32_t type;
+	uint64_t offset;
+	uint64_t bytes;
+	uint64_t alignment;
+};
+
+/* Where the program headers are, from the ELF header. */
+struct segment_table {
+	bool is_64;
+	uint64_t offset;
+	size_t count;
+};
+
+static int read_header(struct segment_table *table, int fd)
+{
+	union {
+		unsigned char ident[EI_NIDENT];
+		Elf32_Ehdr e32;
+		Elf64_Ehdr e64;
+	} header;
+	const unsigned char native = __BYTE_ORDER == __LITTLE_ENDIAN ? ELFDATA2LSB : ELFDATA2MSB;
+	size_t entry_bytes;
+	int result;
+
+	memset(&header, 0, sizeof(header));
+	result = read_exactly(fd, &header, sizeof(header.e32), 0);
+	if (result < 0)
+		return result == -EIO ? -ENOEXEC : result;
+	if (memcmp(header.ident, ELFMAG, SELFMAG) != 0 || header.ident[EI_DATA] != native)
+		return -ENOEXEC;
+	table->is_64 = header.ident[EI_CLASS] == ELFCLASS64;
+	if (table->is_64) {
+		result = read_exactly(fd, &header, sizeof(header.e64), 0);
+		if (result < 0)
+			return result == -EIO ? -ENOEXEC : result;
+		table->offset = header.e64.e_phoff;
+		table->count = header.e64.e_phnum;
+		entry_bytes = header.e64.e_phentsize;
+	} else if (header.ident[EI_CLASS] == ELFCLASS32) {
+		table->offset = header.e32.e_phoff;
+		table->count = header.e32.e_phnum;
+		entry_bytes = header.e32.e_phentsize;
+	} else {
+		return -ENOEXEC;
+	}
+	if (entry_bytes != (table->is_64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr)))
+		return -ENOEXEC;
+	if (table->count > SEGMENTS_MAX)
+		table->count = SEGMENTS_MAX;
+	return 0;
+}
+
+static int read_segment(struct segment *segment, const struct segment_table *table, size_t i,
+			int fd)
+{
+	Elf64_Phdr p64;
+	Elf32_Phdr p32;
+	uint64_t offset;
+	int result;
+
+	if (__builtin_add_overflow(table->offset, i * (table->is_64 ? sizeof(p64) : sizeof(p32)),
+				   &offset))
+		return -EIO;
+	if (table->is_64) {
+		result = read_exactly(fd, &p64, sizeof(p64), offset);
+		if (result == 0)
+			*segment = (struct segment){p64.p_type, p64.p_offset, p64.p_filesz,
+						    p64.p_align};
+	} else {
+		result = read_exactly(fd, &p32, sizeof(p32), offset);
+		if (result == 0)
+			*segment = (struct segment){p32.p_type, p32.p_offset, p32.p_filesz,
+						    p32.p_align};
+	}
+	return result;
+}
+
+int build_id_from_file(struct build_id *ret, int fd)
+{
+	_cleanup_free_ uint8_t *notes = NULL;
+	struct segment_table table;
+	struct segment segment = {0};
+	int result;
+	size_t i;
+
+	result = read_header(&table, fd);
+	if (result < 0)
+		return result;
+	for (i = 0; i < table.count; i++) {
+		size_t bytes;
+
+		result = read_segment(&segment, &table, i, fd);
+		if (result < 0)
+			return result == -EIO ? -ENOENT : result;
+		if (segment.type != PT_NOTE)
+			continue;
+		if (notes == NULL)
+			notes = malloc(NOTES_BYTES_MAX);
+		if (notes == NULL)
+			return -ENOMEM;
+		bytes = segment.bytes < NOTES_BYTES_MAX ? segment.bytes : NOTES_BYTES_MAX;
+		if (read_exactly(fd, notes, bytes, segment.offset) == 0 &&
+		    build_id_from_notes(ret, notes, bytes, segment.alignment) == 0)
+			return 0;
+	}
+	return -ENOENT;
+}
+
+static int digest_range(XXH3_state_t *state, uint8_t *chunk, int fd, uint64_t offset,
+			uint64_t bytes)
+{
+	while (bytes > 0) {
+		size_t n = bytes < DIGEST_CHUNK_BYTES ? bytes : DIGEST_CHUNK_BYTES;
+		int result = read_exactly(fd, chunk, n, offset);
+
+		if (result < 0)
+			return result;
+		XXH3_128bits_update(state, chunk, n);
+		offset += n;
+		bytes -= n;
+	}
+	return 0;
+}
+
+int build_id_digest(uint8_t digest[BUILD_ID_DIGEST_BYTES], int fd, uint64_t bytes)
+{
+	_cleanup_free_ uint8_t *chunk = malloc(DIGEST_CHUNK_BYTES);
+	_cleanup_(cleanup_xxh3) XXH3_state_t *state = XXH3_createState();
+	const uint64_t size = htole64(bytes);
+	XXH128_canonical_t canonical;
+	int result;
+
+	if (chunk == NULL || state == NULL)
+		return -ENOMEM;
+	XXH3_128bits_reset(state);
+	XXH3_128bits_update(state, &size, sizeof(size));
+	if (bytes <= 2 * DIGEST_END_BYTES) {
+		result = digest_range(state, chunk, fd, 0, bytes);
+	} else {
+		result = digest_range(state, chunk, fd, 0, DIGEST_END_BYTES);
+		if (result == 0)
+			result = digest_range(state, chunk, fd, bytes - DIGEST_END_BYTES,
+					      DIGEST_END_BYTES);
+	}
+	if (result < 0)
+		return result;
+	XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(state));
+	memcpy(digest, canonical.digest, BUILD_ID_DIGEST_BYTES);
+	return 0;
+}

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "loader-hook/process_scan.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <time.h>
+
+#include "lib/cleanup.h"
+#include "lib/error.h"
+
+CLEANUP_DEFINE(directory, DIR *, closedir)
+
+#define COMMAND_BYTES 64
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* The name in /proc/PID/comm; "" if it cannot be read. */
+static void read_command(uint32_t pid, char command[COMMAND_BYTES])
+{
+	_cleanup_close_ int fd = -1;
+	char path[64];
+	ssize_t n;
+
+	command[0] = '\0';
+	snprintf(path, sizeof(path), "/proc/%u/comm", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	n = read(fd, command, COMMAND_BYTES - 1);
+	if (n < 0)
+		n = 0;
+	/* A name may contain newlines; only the last one is the file's. */
+	if (n > 0 && command[n - 1] == '\n')
+		n--;
+	command[n] = '\0';
+}
+
+/*
+ * The kernel writes a newline in a path as \012, but a backslash as itself.
+ * Where that leaves a doubt, map_files has the exact path, if we may read it.
+ */
+static void restore_newlines(const struct image_event *event, char *path, char exact[PATH_MAX])
+{
+	char link[96];
+	char *from = strstr(path, "\\012"), *to = from;
+	ssize_t n;
+
+	if (from == NULL)
+		return;
+	snprintf(link, sizeof(link), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, event->pid,
+		 event->start, event->start + event->bytes);
+	n = readlink(link, exact, PATH_MAX - 1);
+	if (n > 0 && (size_t)n <= strlen(path)) {
+		memcpy(path, exact, (size_t)n);
+		path[n] = '\0';
+		return;
+	}
+	while (*from != '\0') {
+		if (strncmp(from, "\\012", 4) == 0) {
+			*to++ = '\n';
+			from += 4;
+		} else {
+			*to++ = *from++;
+		}
+	}
+	*to = '\0';
+}
+
+/*
+ * A line of /proc/PID/maps, "start-end perms offset major:minor inode  path",
+ * into an event; the path stays in the line.
+ *
+ * Return: whether it is an executable mapping.
+ */
+static bool parse_mapping(char *line, struct image_event *event, char exact[PATH_MAX])
+{
+	uint64_t start, end, offset, inode;
+	unsigned int device_major, device_minor;
+	char permissions[5];
+	int path_at = 0;
+
+	line[strcspn(line, "\n")] = '\0';
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &start,
+		   &end, permissions, &offset, &device_major, &device_minor, &inode,
+		   &path_at) != 7 ||
+	    path_at == 0 || end <= start)
+		return false;
+	if (strlen(permissions) != 4 || permissions[2] != 'x')
+		return false;
+	event->type = IMAGE_EVENT_MAP;
+	event->start = start;
+	event->bytes = end - start;
+	event->file_offset = offset;
+	event->device = makedev(device_major, device_minor);
+	event->inode = inode;
+	event->path = line + path_at;
+	restore_newlines(event, line + path_at, exact);
+	return true;
+}
+
+static int scan_error(uint32_t pid, struct error *err)
+{
+	if (errno == ENOENT)
+		errno = ESRCH;
+	return error_set_errno(err, "cannot read the mappings of process %u", pid);
+}
+
+int process_scan(uint32_t pid, image_event_fn handle, void *context, struct error *err)
+{
+	struct image_event event = {.pid = pid, .scanned = true};
+	_cleanup_file_ FILE *maps = NULL;
+	_cleanup_free_ char *line = NULL;
+	char command[COMMAND_BYTES], path[64], exact[PATH_MAX];
+	size_t capacity = 0;
+
+	/* Before the file is opened: that is what binds it to an address space. */
+	event.time_ns = now_ns();
+	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
+	maps = fopen(path, "re");
+	if (maps == NULL)
+		return scan_error(pid, err);
+	read_command(pid, command);
+	/* The first line decides whether there is anything to report. */
+	errno = 0;
+	if (getline(&line, &capacity, maps) < 0 && errno != 0)
+		return scan_error(pid, err);
+	event.type = IMAGE_EVENT_FORK;
+	handle(context, &event);
+	event.type = IMAGE_EVENT_RENAME;
+	event.path = command;
+	handle(context, &event);
+	while (!feof(maps)) {
+		if (parse_mapping(line, &event, exact))
+			handle(context, &event);
+		errno = 0;
+		if (getline(&line, &capacity, maps) < 0) {
+			if (errno != 0 && !feof(maps))
+				return scan_error(pid, err);
+			break;
+		}
+	}
+	return 0;
+}
+
+int process_scan_all(image_event_fn handle, void *context, struct error *err)
+{
+	_cleanup_(cleanup_directory) DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	int count = 0;
+
+	if (proc == NULL)
+		return error_set_errno(err, "cannot open /proc");
+	while ((entry = readdir(proc)) != NULL) {
+		unsigned long pid;
+		char *end;
+
+		if (!isdigit((unsigned char)entry->d_name[0]))
+			continue;
+		errno = 0;
+		pid = strtoul(entry->d_name, &end, 10);
+		if (*end == '\0' && errno == 0 && pid > 0 && pid <= INT_MAX)
+			count += process_scan((uint32_t)pid, handle, context, NULL) == 0;
+	}
+	return count;
+}

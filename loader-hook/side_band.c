@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "loader-hook/side_band.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <time.h>
+
+#include "lib/cleanup.h"
+#include "lib/error.h"
+#include "loader-hook/perf_ring.h"
+#include "loader-hook/side_band_record.h"
+#include "loader-hook/thread_count.h"
+
+#define CPUS_MAX 4096
+/* A process that is made, execs and ends leaves about 1 KiB. */
+#define MACHINE_PAGES 64
+/* All rings of a user count against perf_event_mlock_kb, the sampler's too. */
+#define TARGET_PAGES 16
+
+/*
+ * @rings: by CPU number, NULL: not recorded
+ * @heap:  during a drain: CPUs with a record waiting, the oldest on top
+ * @times: of the waiting record, by CPU number
+ */
+struct side_band {
+	struct perf_event_attr attr;
+	int target_pid;
+	int epoll_fd;
+	int online_fd;
+	char online[1024];
+	struct perf_ring *rings[CPUS_MAX];
+	const struct perf_event_header *waiting[CPUS_MAX];
+	uint64_t times[CPUS_MAX];
+	uint16_t heap[CPUS_MAX];
+	size_t heap_count;
+	size_t cpu_count;
+	struct thread_count threads;
+	uint64_t lost;
+	image_event_fn handle;
+	void *context;
+	uint64_t now_ns;
+};
+
+CLEANUP_DEFINE(side_band, struct side_band *, side_band_close)
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void set_attr(struct perf_event_attr *attr, bool target)
+{
+	size_t pages = target ? TARGET_PAGES : MACHINE_PAGES;
+
+	memset(attr, 0, sizeof(*attr));
+	attr->type = PERF_TYPE_SOFTWARE;
+	attr->config = PERF_COUNT_SW_DUMMY;
+	attr->sample_type = PERF_SAMPLE_TIME;
+	attr->sample_id_all = 1;
+	attr->use_clockid = 1;
+	attr->clockid = CLOCK_MONOTONIC;
+	attr->mmap = 1;
+	attr->mmap2 = 1;
+	attr->build_id = 1;
+	attr->comm = 1;
+	attr->comm_exec = 1;
+	attr->task = 1;
+	attr->watermark = 1;
+	attr->wakeup_watermark = (uint32_t)(pages * (size_t)sysconf(_SC_PAGESIZE) / 4);
+	if (target) {
+		attr->inherit = 1;
+		attr->disabled = 1;
+		attr->enable_on_exec = 1;
+		/* Without these no privilege is needed for one's own processes. */
+		attr->exclude_kernel = 1;
+		attr->exclude_hv = 1;
+	}
+}
+
+static int open_cpu(struct side_band *band, unsigned int cpu, struct error *err)
+{
+	size_t pages = band->target_pid > 0 ? TARGET_PAGES : MACHINE_PAGES;
+	struct epoll_event interest = {.events = EPOLLIN | EPOLLET};
+	struct perf_ring *ring;
+	int result;
+
+	result = perf_ring_open(&ring, &band->attr, band->target_pid, (int)cpu, pages, err);
+	if (result == -EINVAL && band->attr.build_id) {
+		/* Kernels before 5.12. */
+		band->attr.build_id = 0;
+		result = perf_ring_open(&ring, &band->attr, band->target_pid, (int)cpu, pages, err);
+	}
+	if (result < 0)
+		return result;
+	/*
+	 * Edge-triggered: a ring whose target has exited reports EPOLLHUP for
+	 * ever, and would keep the daemon awake.
+	 */
+	if (epoll_ctl(band->epoll_fd, EPOLL_CTL_ADD, perf_ring_fd(ring), &interest) < 0) {
+		result = error_set_errno(err, "cannot watch a perf ring");
+		perf_ring_close(ring);
+		return result;
+	}
+	band->rings[cpu] = ring;
+	if (cpu >= band->cpu_count)
+		band->cpu_count = cpu + 1;
+	return 0;
+}
+
+static void close_cpu(struct side_band *band, unsigned int cpu)
+{
+	perf_ring_close(band->rings[cpu]);
+	band->rings[cpu] = NULL;
+}
+
+/* Parse "0-3,5" into a set. */
+static bool parse_cpus(const char *list, bool set[CPUS_MAX])
+{
+	memset(set, 0, CPUS_MAX * sizeof(set[0]));
+	while (*list >= '0' && *list <= '9') {
+		unsigned int first, last;
+		int used = 0;
+
+		if (sscanf(list, "%u-%u%n", &first, &last, &used) != 2 || used == 0) {
+			if (sscanf(list, "%u%n", &first, &used) != 1)
+				return false;
+			last = first;
+		}
+		if (last >= CPUS_MAX || first > last)
+			return false;
+		for (; first <= last; first++)
+			set[first] = true;
+		list += used;
+		if (*list == ',')
+			list++;
+	}
+	return *list == '\0' || *list == '\n';
+}
+
+/*
+ * Record the CPUs that are online now. A CPU that was offline has lost its
+ * event, so that it needs a new one when it comes back.
+ */
+static int follow_online(struct side_band *band, struct error *err)
+{
+	char online[sizeof(band->online)];
+	bool set[CPUS_MAX];
+	ssize_t n = pread(band->online_fd, online, sizeof(online) - 1, 0);
+	unsigned int cpu;
+
+	if (n <= 0)
+		return error_set(err, EIO, "cannot read which CPUs are online");
+	online[n] = '\0';
+	if (strcmp(online, band->online) == 0)
+		return 0;
+	if (!parse_cpus(online, set))
+		return error_set(err, EIO, "cannot understand the list of CPUs \"%s\"", online);
+	for (cpu = 0; cpu < CPUS_MAX; cpu++) {
+		int result;
+
+		if (!set[cpu] && band->rings[cpu] != NULL)
+			close_cpu(band, cpu);
+		if (!set[cpu] || band->rings[cpu] != NULL)
+			continue;
+		result = open_cpu(band, cpu, err);
+		/* -ENODEV: it has gone offline again. */
+		if (result < 0 && result != -ENODEV)
+			return result;
+	}
+	strcpy(band->online, online);
+	return 0;
+}
+
+int side_band_open(struct side_band **ret, uint32_t target_pid, struct error *err)
+{
+	_cleanup_(cleanup_side_band) struct side_band *band = calloc(1, sizeof(*band));
+	int result;
+
+	if (band == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	band->online_fd = -1;
+	band->target_pid = target_pid != 0 ? (int)target_pid : -1;
+	set_attr(&band->attr, target_pid != 0);
+	band->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (band->epoll_fd < 0)
+		return error_set_errno(err, "cannot create an epoll descriptor");
+	band->online_fd = open("/sys/devices/system/cpu/online", O_RDONLY | O_CLOEXEC);
+	if (band->online_fd < 0)
+		return error_set_errno(err, "cannot open /sys/devices/system/cpu/online");
+	result = follow_online(band, err);
+	if (result < 0)
+		return result;
+	*ret = take_ptr(band);
+	return 0;
+}
+
+void side_band_close(struct side_band *band)
+{
+	size_t cpu;
+
+	if (band == NULL)
+		return;
+	for (cpu = 0; cpu < band->cpu_count; cpu++)
+		perf_ring_close(band->rings[cpu]);
+	thread_count_deinit(&band->threads);
+	if (band->epoll_fd >= 0)
+		close(band->epoll_fd);
+	if (band->online_fd >= 0)
+		close(band->online_fd);
+	free(band);
+}
+
+int side_band_poll_fd(struct side_band *band)
+{
+	return band->epoll_fd;
+}
+
+static bool older(const struct side_band *band, size_t a, size_t b)
+{
+	return band->times[band->heap[a]] < band->times[band->heap[b]];
+}
+
+static void swap(struct side_band *band, size_t a, size_t b)
+{
+	uint16_t cpu = band->heap[a];
+
+	band->heap[a] = band->heap[b];
+	band->heap[b] = cpu;
+}
+
+static void sift_down(struct side_band *band)
+{
+	size_t i = 0;
+
+	for (;;) {
+		size_t child = 2 * i + 1;
+
+		if (child >= band->heap_count)
+			return;
+		if (child + 1 < band->heap_count && older(band, child + 1, child))
+			child++;
+		if (!older(band, child, i))
+			return;
+		swap(band, i, child);
+		i = child;
+	}
+}
+
+static void push(struct side_band *band, size_t cpu)
+{
+	size_t i = band->heap_count++;
+
+	band->heap[i] = (uint16_t)cpu;
+	while (i > 0 && older(band, i, (i - 1) / 2)) {
+		swap(band, i, (i - 1) / 2);
+		i = (i - 1) / 2;
+	}
+}
+
+/*
+ * Look at a CPU's next record. One made after the drain began is left for the
+ * next: what it depends on may be in a ring that was looked at before.
+ */
+static bool advance(struct side_band *band, size_t cpu)
+{
+	struct perf_ring *ring = band->rings[cpu];
+	const struct perf_event_header *record = perf_ring_next(ring);
+
+	if (record == NULL)
+		return false;
+	band->times[cpu] = side_band_record_time(record);
+	if (band->times[cpu] > band->now_ns) {
+		perf_ring_put_back(ring);
+		return false;
+	}
+	band->waiting[cpu] = record;
+	return true;
+}
+
+static void deliver(struct side_band *band, const struct perf_event_header *header)
+{
+	struct side_band_record record;
+	uint32_t pid;
+
+	side_band_record_parse(&record, header);
+	pid = record.event.pid;
+	switch (record.kind) {
+	case SIDE_BAND_EVENT:
+		if (record.event.type == IMAGE_EVENT_FORK)
+			thread_count_fork(&band->threads, pid);
+		else if (record.event.type == IMAGE_EVENT_EXEC)
+			thread_count_exec(&band->threads, pid);
+		band->handle(band->context, &record.event);
+		break;
+	case SIDE_BAND_CLONE:
+		thread_count_clone(&band->threads, pid);
+		break;
+	case SIDE_BAND_EXIT:
+		if (thread_count_exit(&band->threads, pid, record.tid))
+			band->handle(band->context, &record.event);
+		break;
+	case SIDE_BAND_LOST:
+		band->lost += record.lost;
+		break;
+	case SIDE_BAND_OTHER:
+		break;
+	}
+}
+
+static void process_is_gone(void *context, uint32_t pid)
+{
+	struct side_band *band = context;
+	struct image_event event = {
+		.type = IMAGE_EVENT_EXIT,
+		.pid = pid,
+		.time_ns = band->now_ns,
+	};
+
+	band->handle(band->context, &event);
+}
+
+/* The wake-ups are for what is being drained now. */
+static void clear_wakeups(struct side_band *band)
+{
+	struct epoll_event ready[64];
+	size_t left = band->cpu_count;
+
+	while (left > 0) {
+		int n = epoll_wait(band->epoll_fd, ready, 64, 0);
+
+		if (n <= 0)
+			return;
+		left -= (size_t)n < left ? (size_t)n : left;
+	}
+}
+
+/*
+ * The time is taken first. Whatever an event made before that time depends on
+ * (a fork before the child's exec, a mapping before the sample in it) was in
+ * its ring by then, because the kernel writes these records before it lets the
+ * task go on; so it is seen, whichever ring is looked at first.
+ */
+uint64_t side_band_drain(struct side_band *band, image_event_fn handle, void *context)
+{
+	uint64_t lost = band->lost;
+	size_t cpu;
+
+	clear_wakeups(band);
+	band->handle = handle;
+	band->context = context;
+	band->now_ns = now_ns();
+	band->heap_count = 0;
+	for (cpu = 0; cpu < band->cpu_count; cpu++) {
+		if (band->rings[cpu] != NULL && advance(band, cpu))
+			push(band, cpu);
+	}
+	while (band->heap_count > 0) {
+		cpu = band->heap[0];
+		deliver(band, band->waiting[cpu]);
+		if (!advance(band, cpu))
+			band->heap[0] = band->heap[--band->heap_count];
+		sift_down(band);
+	}
+	for (cpu = 0; cpu < band->cpu_count; cpu++) {
+		if (band->rings[cpu] != NULL)
+			perf_ring_consumed(band->rings[cpu]);
+	}
+	if (band->lost != lost)
+		thread_count_verify(&band->threads, process_is_gone, band);
+	/* An inherited event cannot be added to children that exist. */
+	if (band->target_pid < 0)
+		follow_online(band, NULL);
+	return band->now_ns;
+}
+
+uint64_t side_band_lost(const struct side_band *band)
+{
+	return band->lost;
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "loader-hook/side_band_record.h"
+
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+
+#include "lib/bounded_reader.h"
+
+/* Numbers in records are in the machine's byte order, so no bounded_reader_u32(). */
+#define TAKE(reader, target)                                                                       \
+	do {                                                                                       \
+		const void *bytes_ = bounded_reader_bytes(reader, sizeof(target));                 \
+		if (bytes_ != NULL)                                                                \
+			memcpy(&(target), bytes_, sizeof(target));                                 \
+	} while (0)
+
+uint64_t side_band_record_time(const struct perf_event_header *header)
+{
+	uint64_t time = 0;
+
+	if (header->size >= sizeof(*header) + sizeof(time))
+		memcpy(&time, (const uint8_t *)header + header->size - sizeof(time), sizeof(time));
+	return time;
+}
+
+/* The string that fills the rest of a record; NULL unless it ends within it. */
+static const char *take_string(struct bounded_reader *reader)
+{
+	size_t bytes = bounded_reader_left(reader);
+	const char *string = bounded_reader_bytes(reader, bytes);
+
+	return string != NULL && memchr(string, '\0', bytes) != NULL ? string : NULL;
+}
+
+/* The file of an mmap2 record: build-id, or device and inode. */
+static void parse_file(struct image_event *event, const uint8_t file[24], bool has_build_id)
+{
+	uint32_t device_major, device_minor;
+
+	if (has_build_id) {
+		event->build_id_bytes = file[0] <= sizeof(event->build_id) ? file[0] : 0;
+		memcpy(event->build_id, file + 4, event->build_id_bytes);
+		return;
+	}
+	memcpy(&device_major, file, sizeof(device_major));
+	memcpy(&device_minor, file + 4, sizeof(device_minor));
+	event->device = makedev(device_major, device_minor);
+	memcpy(&event->inode, file + 8, sizeof(event->inode));
+}
+
+static void parse_mmap2(struct side_band_record *ret, struct bounded_reader *reader, uint16_t misc)
+{
+	struct image_event *event = &ret->event;
+	uint8_t file[24] = {0};
+	uint32_t protection, flags;
+
+	TAKE(reader, event->pid);
+	TAKE(reader, ret->tid);
+	TAKE(reader, event->start);
+	TAKE(reader, event->bytes);
+	TAKE(reader, event->file_offset);
+	TAKE(reader, file);
+	TAKE(reader, protection);
+	TAKE(reader, flags);
+	event->path = take_string(reader);
+	if (event->path == NULL ||
+	    (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL)
+		return;
+	parse_file(event, file, (misc & PERF_RECORD_MISC_MMAP_BUILD_ID) != 0);
+	event->type = IMAGE_EVENT_MAP;
+	ret->kind = SIDE_BAND_EVENT;
+}
+
+/* Threads have names of their own; the process' name is its leader's. */
+static void parse_comm(struct side_band_record *ret, struct bounded_reader *reader, uint16_t misc)
+{
+	bool exec = (misc & PERF_RECORD_MISC_COMM_EXEC) != 0;
+
+	TAKE(reader, ret->event.pid);
+	TAKE(reader, ret->tid);
+	ret->event.path = take_string(reader);
+	if (ret->event.path == NULL || (!exec && ret->event.pid != ret->tid))
+		return;
+	ret->event.type = exec ? IMAGE_EVENT_EXEC : IMAGE_EVENT_RENAME;
+	ret->kind = SIDE_BAND_EVENT;
+}
+
+/* The same layout for fork and exit: pid, ppid, tid, ptid, time. */
+static void parse_task(struct side_band_record *ret, struct bounded_reader *reader, bool fork)
+{
+	TAKE(reader, ret->event.pid);
+	TAKE(reader, ret->event.parent);
+	TAKE(reader, ret->tid);
+	if (bounded_reader_failed(reader))
+		return;
+	ret->event.type = fork ? IMAGE_EVENT_FORK : IMAGE_EVENT_EXIT;
+	if (!fork)
+		ret->kind = SIDE_BAND_EXIT;
+	else if (ret->event.pid == ret->event.parent)
+		ret->kind = SIDE_BAND_CLONE;
+	else
+		ret->kind = SIDE_BAND_EVENT;
+}
+
+static void parse_lost(struct side_band_record *ret, struct bounded_reader *reader)
+{
+	uint64_t id;
+
+	TAKE(reader, id);
+	TAKE(reader, ret->lost);
+	if (!bounded_reader_failed(reader))
+		ret->kind = SIDE_BAND_LOST;
+}
+
+void side_band_record_parse(struct side_band_record *ret, const struct perf_event_header *header)
+{
+	struct bounded_reader reader;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->kind = SIDE_BAND_OTHER;
+	ret->event.time_ns = side_band_record_time(header);
+	if (ret->event.time_ns == 0)
+		return;
+	bounded_reader_init(&reader, header + 1, header->size - sizeof(*header) - sizeof(uint64_t));
+	switch (header->type) {
+	case PERF_RECORD_MMAP2:
+		parse_mmap2(ret, &reader, header->misc);
+		break;
+	case PERF_RECORD_COMM:
+		parse_comm(ret, &reader, header->misc);
+		break;
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+		parse_task(ret, &reader, header->type == PERF_RECORD_FORK);
+		break;
+	case PERF_RECORD_LOST:
+		parse_lost(ret, &reader);
+		break;
+	default:
+		break;
+	}
+	/* The idle task, and tasks that our PID namespace does not show. */
+	if (ret->kind != SIDE_BAND_LOST && (ret->event.pid == 0 || ret->event.pid == UINT32_MAX))
+		ret->kind = SIDE_BAND_OTHER;
+}

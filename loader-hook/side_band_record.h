@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Perf's side-band records, checked and taken apart. Internal to side_band.c. */
+#ifndef DCPI_SIDE_BAND_RECORD_H
+#define DCPI_SIDE_BAND_RECORD_H
+
+#include "loader-hook/image_event.h"
+
+struct perf_event_header;
+
+enum side_band_kind {
+	SIDE_BAND_EVENT, /* @event is complete */
+	SIDE_BAND_CLONE, /* @event.pid has a new thread */
+	SIDE_BAND_EXIT,	 /* thread @tid of @event.pid ended */
+	SIDE_BAND_LOST,	 /* @lost records were dropped */
+	SIDE_BAND_OTHER, /* of no interest, or malformed */
+};
+
+/** struct side_band_record - a record; the path points into the record. */
+struct side_band_record {
+	enum side_band_kind kind;
+	struct image_event event;
+	uint32_t tid;
+	uint64_t lost;
+};
+
+/**
+ * side_band_record_time() - when a record was made
+ *
+ * Every record ends in its time (sample_id_all, PERF_SAMPLE_TIME alone).
+ *
+ * Return: CLOCK_MONOTONIC in ns; 0 if the record is too short for one.
+ */
+uint64_t side_band_record_time(const struct perf_event_header *header);
+
+/** side_band_record_parse() - take a record apart; aligned to eight bytes. */
+void side_band_record_parse(struct side_band_record *ret, const struct perf_event_header *header);
+
+#endif

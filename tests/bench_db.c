@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What the profile database costs: bytes for a pair of offset and count, time
+ * for an entry merged, bytes on disk for a week in the paper's geometry. One
+ * JSON line a figure.
+ *
+ * Workload "synthetic": procedures of log-normal size and Zipf popularity,
+ * instructions of x86's mean length (or 4 bytes: "fixed"), loops inside
+ * procedures, so that counts within a block are close and between blocks far
+ * apart; samples drawn one by one.
+ */
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "db/profile_blob.h"
+#include "db/profile_write.h"
+#include "lib/error.h"
+
+#define PROCEDURES_MAX 4096
+
+static uint64_t random_state = 1;
+
+static uint64_t next_random(void)
+{
+	uint64_t z = (random_state += 0x9e3779b97f4a7c15ULL);
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	return z ^ z >> 31;
+}
+
+static double uniform(void)
+{
+	return ((double)(next_random() >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static double normal(void)
+{
+	return sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform());
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void report(const char *name, const char *workload, double value, const char *unit)
+{
+	printf("{\"name\":\"%s\",\"subject\":\"db\",\"workload\":\"%s\",\"value\":%.3f,"
+	       "\"unit\":\"%s\"}\n",
+	       name, workload, value, unit);
+}
+
+static void *need(void *memory)
+{
+	if (memory == NULL)
+		abort();
+	return memory;
+}
+
+/* An image: where its instructions are, and how likely a sample hits each. */
+struct image {
+	uint64_t *offsets;
+	double *weights; /* cumulative */
+	size_t instructions;
+};
+
+static uint64_t instruction_bytes(int fixed)
+{
+	/* Mean 4.2, 1 to 10: about what compiled x86-64 code has. */
+	static const uint8_t lengths[16] = {1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 5, 5, 5, 6, 7, 10};
+
+	return fixed ? 4 : lengths[next_random() % 16];
+}
+
+static void add_procedure(struct image *image, size_t *capacity, uint64_t *offset, double weight,
+			  int fixed)
+{
+	size_t n = (size_t)(exp(4 + 1.2 * normal())) + 4, block = 0, i;
+	double hot = 1, total = image->instructions ? image->weights[image->instructions - 1] : 0;
+
+	for (i = 0; i < n; i++) {
+		if (block-- == 0) {
+			block = next_random() % 10;
+			hot = uniform() < 0.5 ? 0 : exp(2 * normal());
+		}
+		if (image->instructions == *capacity) {
+			*capacity = *capacity ? *capacity * 2 : 1024;
+			image->offsets =
+				need(realloc(image->offsets, *capacity * sizeof(uint64_t)));
+			image->weights = need(realloc(image->weights, *capacity * sizeof(double)));
+		}
+		total += weight * hot * exp(0.7 * normal());
+		image->offsets[image->instructions] = *offset;
+		image->weights[image->instructions++] = total;
+		*offset += instruction_bytes(fixed);
+	}
+	*offset = (*offset + 15) & ~15ULL;
+}
+
+static struct image make_image(size_t procedures, int fixed)
+{
+	struct image image = {0};
+	uint64_t offset = 0x1000;
+	size_t capacity = 0, i;
+
+	for (i = 0; i < procedures; i++)
+		add_procedure(&image, &capacity, &offset,
+			      1.0 / (double)(1 + next_random() % PROCEDURES_MAX), fixed);
+	return image;
+}
+
+static void free_image(struct image *image)
+{
+	free(image->offsets);
+	free(image->weights);
+}
+
+/* Draws samples; returns the pairs, ascending. */
+static struct profile_pairs draw(const struct image *image, size_t samples)
+{
+	uint64_t *counts = need(calloc(image->instructions, sizeof(*counts)));
+	struct profile_pairs pairs = {0};
+	size_t i, low, high, middle;
+
+	for (i = 0; i < samples; i++) {
+		double where = uniform() * image->weights[image->instructions - 1];
+
+		for (low = 0, high = image->instructions - 1; low < high;) {
+			middle = (low + high) / 2;
+			if (image->weights[middle] < where)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		counts[low]++;
+	}
+	pairs.samples = need(calloc(image->instructions, sizeof(*pairs.samples)));
+	for (i = 0; i < image->instructions; i++) {
+		if (counts[i] == 0)
+			continue;
+		pairs.samples[pairs.count].offset = image->offsets[i];
+		pairs.samples[pairs.count++].count = counts[i];
+		pairs.total += counts[i];
+	}
+	free(counts);
+	return pairs;
+}
+
+static void bench_size(const char *workload, int fixed, size_t samples)
+{
+	struct image image = make_image(2000, fixed);
+	struct profile_pairs pairs = draw(&image, samples);
+	struct profile_blob blob = {0};
+	char label[64];
+	uint64_t total;
+
+	if (profile_blob_encode(&blob, 1, pairs.samples, pairs.count, &total) < 0)
+		abort();
+	snprintf(label, sizeof(label), "%s, %zu samples", workload, samples);
+	report("bytes_per_entry", label, (double)blob.bytes / (double)pairs.count, "bytes");
+	report("samples_per_entry", label, (double)total / (double)pairs.count, "samples");
+	profile_pairs_deinit(&pairs);
+	profile_blob_deinit(&blob);
+	free_image(&image);
+}
+
+/* Decode, merge with a few hundred new samples, encode: what an _add() computes. */
+static void bench_merge(void)
+{
+	struct image image = make_image(4096, 0);
+	struct profile_pairs stored = draw(&image, 5000000), added = draw(&image, 500);
+	struct profile_pairs decoded = {0}, merged = {0};
+	struct profile_blob blob = {0};
+	uint64_t total, start, decode = 0, merge = 0, encode = 0;
+	double entries;
+	int round;
+
+	if (profile_blob_encode(&blob, 1, stored.samples, stored.count, &total) < 0)
+		abort();
+	for (round = 0; round < 50; round++) {
+		start = now_ns();
+		if (profile_blob_decode(&decoded, 1, blob.data, blob.bytes) < 0)
+			abort();
+		decode += now_ns() - start;
+		start = now_ns();
+		if (profile_pairs_merge(&merged, &decoded, added.samples, added.count) < 0)
+			abort();
+		merge += now_ns() - start;
+		start = now_ns();
+		if (profile_blob_encode(&blob, 1, merged.samples, merged.count, &total) < 0)
+			abort();
+		encode += now_ns() - start;
+	}
+	entries = 50.0 * (double)merged.count;
+	report("decode_ns_per_entry", "large image", (double)decode / entries, "ns");
+	report("merge_ns_per_entry", "large image", (double)merge / entries, "ns");
+	report("encode_ns_per_entry", "large image", (double)encode / entries, "ns");
+	report("add_ns_per_entry", "large image", (double)(decode + merge + encode) / entries,
+	       "ns");
+	report("entries", "large image", (double)merged.count, "entries");
+	profile_pairs_deinit(&stored);
+	profile_pairs_deinit(&added);
+	profile_pairs_deinit(&decoded);
+	profile_pairs_deinit(&merged);
+	profile_blob_deinit(&blob);
+	free_image(&image);
+}
+
+static void check(int r, const struct error *err)
+{
+	if (r == 0)
+		return;
+	fprintf(stderr, "bench_db: %s\n", err->message);
+	exit(2);
+}
+
+static int64_t add_image(struct profile_writer *writer, unsigned int number)
+{
+	struct profile_image image = {.kind = PROFILE_IMAGE_FILE,
+				      .identity_kind = PROFILE_IDENTITY_BUILD_ID,
+				      .identity_bytes = 20};
+	struct error err;
+	char path[64];
+	int64_t id;
+
+	snprintf(path, sizeof(path), "/usr/lib/x86_64-linux-gnu/libexample-%u.so.1", number);
+	memcpy(image.identity, &number, sizeof(number));
+	image.path = path;
+	check(profile_writer_image(writer, &image, &id, &err), &err);
+	return id;
+}
+
+/*
+ * A week in the paper's geometry: 480 images, two events, one epoch; sizes of
+ * images log-normal, samples by Zipf's law.
+ */
+static void bench_week(const char *path)
+{
+	static const struct profile_event events[2] = {
+		{.number = 0, .name = "cycles", .unit = "cycles", .period_max = 64000},
+		{.number = 1, .name = "imiss", .unit = "events", .period_max = 4096},
+	};
+	struct profile_epoch epoch = {.start_ns = 1,
+				      .host = "h",
+				      .machine_id = "",
+				      .cpu_model = "",
+				      .kernel = "",
+				      .source = "",
+				      .source_reason = "",
+				      .label = ""};
+	struct profile_writer *writer;
+	struct error err;
+	struct stat status;
+	uint64_t start = now_ns();
+	size_t pairs = 0;
+	unsigned int i, event;
+
+	check(profile_writer_open(&writer, path, &err), &err);
+	check(profile_writer_epoch_begin(writer, &epoch, events, 2, &err), &err);
+	check(profile_writer_begin(writer, &err), &err);
+	for (i = 0; i < 480; i++) {
+		struct image image = make_image((size_t)exp(3.5 + 1.2 * normal()) + 1, 1);
+		int64_t id = add_image(writer, i);
+
+		for (event = 0; event < 2; event++) {
+			struct profile_pairs drawn = draw(&image, 10000000 / (i + 1));
+
+			check(profile_writer_add(writer, id, event, PROFILE_PID_ALL, drawn.samples,
+						 drawn.count, &err),
+			      &err);
+			pairs += drawn.count;
+			profile_pairs_deinit(&drawn);
+		}
+		free_image(&image);
+	}
+	check(profile_writer_commit(writer, &err), &err);
+	profile_writer_close(writer);
+	if (stat(path, &status) < 0)
+		abort();
+	report("file_bytes", "480 images, 2 events", (double)status.st_size, "bytes");
+	report("file_entries", "480 images, 2 events", (double)pairs, "entries");
+	report("file_bytes_per_entry", "480 images, 2 events",
+	       (double)status.st_size / (double)pairs, "bytes");
+	report("seconds", "480 images, 2 events, drawing included",
+	       (double)(now_ns() - start) / 1e9, "s");
+}
+
+/* A commit that merges a few samples into a row with many, on this disk. */
+static void bench_commit(const char *path)
+{
+	static const struct profile_event event = {.name = "cycles", .unit = "cycles"};
+	struct profile_epoch epoch = {.start_ns = 1,
+				      .host = "h",
+				      .machine_id = "",
+				      .cpu_model = "",
+				      .kernel = "",
+				      .source = "",
+				      .source_reason = "",
+				      .label = ""};
+	struct image image = make_image(4096, 0);
+	struct profile_pairs stored = draw(&image, 5000000), added = draw(&image, 500);
+	struct profile_writer *writer;
+	struct error err;
+	uint64_t start;
+	int64_t id;
+	int round;
+
+	check(profile_writer_open(&writer, path, &err), &err);
+	check(profile_writer_epoch_begin(writer, &epoch, &event, 1, &err), &err);
+	check(profile_writer_begin(writer, &err), &err);
+	id = add_image(writer, 0);
+	check(profile_writer_add(writer, id, 0, -1, stored.samples, stored.count, &err), &err);
+	check(profile_writer_commit(writer, &err), &err);
+	start = now_ns();
+	for (round = 0; round < 50; round++) {
+		check(profile_writer_begin(writer, &err), &err);
+		check(profile_writer_add(writer, id, 0, -1, added.samples, added.count, &err),
+		      &err);
+		check(profile_writer_commit(writer, &err), &err);
+	}
+	report("commit_ms", "500 samples into a large image", (double)(now_ns() - start) / 50e6,
+	       "ms");
+	profile_writer_close(writer);
+	profile_pairs_deinit(&stored);
+	profile_pairs_deinit(&added);
+	free_image(&image);
+}
+
+int main(void)
+{
+	char directory[] = "/tmp/dcpi-bench-db-XXXXXX", path[64], command[64];
+
+	bench_size("synthetic", 0, 5000);
+	bench_size("synthetic", 0, 100000);
+	bench_size("synthetic", 0, 5000000);
+	bench_size("synthetic fixed", 1, 5000);
+	bench_size("synthetic fixed", 1, 100000);
+	bench_size("synthetic fixed", 1, 5000000);
+	bench_merge();
+	if (mkdtemp(directory) == NULL)
+		abort();
+	snprintf(path, sizeof(path), "%s/week.db", directory);
+	bench_week(path);
+	snprintf(path, sizeof(path), "%s/commit.db", directory);
+	bench_commit(path);
+	snprintf(command, sizeof(command), "rm -rf '%s'", directory);
+	return system(command) == 0 ? 0 : 1;
+}

@@ -1,0 +1,172 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The SQLite extension in a plain sqlite3 shell, on a database made from the
+# schema and blobs written down here: what version 1 of the formats means must
+# not change.
+#
+#	DCPI_BUILD	where the build is (default: build)
+
+set -u
+
+top=$(cd "$(dirname "$0")/.." && pwd)
+build=${DCPI_BUILD:-build}
+case $build in
+/*) ;;
+*) build=$top/$build ;;
+esac
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
+db=$dir/profile.db
+tests=0
+failed=0
+
+# result STATUS NAME
+result() {
+	tests=$((tests + 1))
+	if [ "$1" -eq 0 ]; then
+		echo "ok $tests - $2"
+	else
+		echo "not ok $tests - $2"
+		failed=1
+	fi
+}
+
+# expect NAME SQL: what it prints must be what stands on stdin
+expect() {
+	cat > "$dir/expected"
+	sqlite3 -cmd ".load $build/lib/dcpi_sqlite" "$db" "$2" > "$dir/actual" 2>&1
+	if diff -u "$dir/expected" "$dir/actual" > "$dir/diff"; then
+		result 0 "$1"
+	else
+		sed 's/^/# /' "$dir/diff"
+		result 1 "$1"
+	fi
+}
+
+# expect_error NAME PATTERN SQL: fails, with a message that matches
+expect_error() {
+	if sqlite3 -cmd ".load $build/lib/dcpi_sqlite" "$db" "$3" > "$dir/actual" 2>&1; then
+		echo "# no error"
+		result 1 "$1"
+	else
+		grep -q "$2" "$dir/actual"
+		status=$?
+		[ $status -eq 0 ] || sed 's/^/# /' "$dir/actual"
+		result $status "$1"
+	fi
+}
+
+if ! command -v sqlite3 > /dev/null; then
+	echo "1..0 # SKIP no sqlite3 shell"
+	exit 0
+fi
+
+sqlite3 "$db" < "$top/db/schema.sql" || exit 1
+sqlite3 "$db" << 'SQL' || exit 1
+PRAGMA foreign_keys = ON;
+INSERT INTO host VALUES (1, 'alpha', '');
+INSERT INTO epoch VALUES (1, 1, 0, 1000000000, 0, '', 1, '', 'replay', '', '', 330),
+	(2, 1, 2000000000, 3000000000, 0, '', 1, '', 'replay', '', '', 10);
+INSERT INTO event VALUES (1, 0, 'cycles', 'cycles', 60000, 64000),
+	(1, 1, 'imiss', 'events', 1000, 1000), (2, 0, 'cycles', 'cycles', 60000, 64000);
+INSERT INTO counter VALUES (1, 'loss', 'buffers_full', 5);
+INSERT INTO image VALUES (1, 0, 1, x'AB01', '/bin/one'), (2, 5, 0, x'', 'unknown');
+INSERT INTO profile VALUES
+	(1, 1, 0, -1, 310, 4, x'010204B602800820100B6809A0FF014430B171'),
+	(1, 2, 0, -1, 5, 1, x'0104010501602441E98400'),
+	(1, 1, 1, -1, 10, 2, x'0100020A8120022C062CAD650D'),
+	(2, 1, 0, 1234, 10, 2, x'0100020A8120022C069ED6AA7D');
+INSERT INTO symbol VALUES (1, 3, x'0103181C789C6B50E06060CB4DCD4D2EA8043258E373F2F3D27FC83B30322766E601006B1C07EF7A56D077');
+SQL
+
+expect "all samples" "SELECT * FROM dcpi_samples ORDER BY epoch, image, event, offset" << 'END'
+1|1|/bin/one|cycles|-1|4096|7
+1|1|/bin/one|cycles|-1|4100|1
+1|1|/bin/one|cycles|-1|4104|300
+1|1|/bin/one|cycles|-1|8192|2
+1|1|/bin/one|imiss|-1|4097|1
+1|1|/bin/one|imiss|-1|4100|9
+1|2|unknown|cycles|-1|16|5
+2|1|/bin/one|cycles|1234|4097|1
+2|1|/bin/one|cycles|1234|4100|9
+END
+
+expect "by epoch" "SELECT image, offset, count FROM dcpi_samples WHERE epoch = 2" << 'END'
+1|4097|1
+1|4100|9
+END
+
+expect "by image and event" \
+	"SELECT offset, count FROM dcpi_samples WHERE image = 1 AND event = 'imiss'" << 'END'
+4097|1
+4100|9
+END
+
+expect "by pid" "SELECT sum(count) FROM dcpi_samples WHERE pid = 1234" << 'END'
+10
+END
+
+expect "comparisons are SQL's" "SELECT count(*) FROM dcpi_samples WHERE epoch = '2';
+SELECT count(*) FROM dcpi_samples WHERE epoch = 2.5;
+SELECT count(*) FROM dcpi_samples WHERE event = NULL;
+SELECT count(*) FROM dcpi_samples WHERE event = 'IMISS';
+SELECT count(*) FROM dcpi_samples WHERE event = 'IMISS' COLLATE NOCASE;
+SELECT count(*) FROM dcpi_samples WHERE image IN (1, 2) AND epoch = 1" << 'END'
+2
+0
+0
+0
+2
+7
+END
+
+expect "joined with symbols" "SELECT name, sum(count) FROM dcpi_symbols AS s
+	JOIN dcpi_samples AS p ON p.image = s.image AND p.offset >= s.offset
+		AND p.offset < s.offset + s.bytes
+	WHERE s.image = 1 AND p.epoch = 1 AND p.event = 'cycles' GROUP BY name ORDER BY name" << 'END'
+main|2
+memcpy|8
+END
+
+expect "symbols" "SELECT * FROM dcpi_symbols" << 'END'
+1|4096|8|memcpy
+1|4104|0|memcpy_long
+1|8192|64|main
+END
+
+expect "selectors reach the profiles" "EXPLAIN QUERY PLAN
+	SELECT * FROM dcpi_samples WHERE epoch = 1 AND event = 'cycles'" << 'END'
+QUERY PLAN
+`--SCAN dcpi_samples VIRTUAL TABLE INDEX 5:
+END
+
+expect "view of epochs" "SELECT epoch, start_utc, seconds, host, events, interrupts, samples, lost
+	FROM dcpi_epochs" << 'END'
+1|1970-01-01 00:00:00|1|alpha|cycles imiss|330|325|5
+2|1970-01-01 00:00:02|1|alpha|cycles|10|10|0
+END
+
+expect "view of images" "SELECT image, kind, path, identity, event, samples, epochs
+	FROM dcpi_images" << 'END'
+1|file|/bin/one|ab01|cycles|320|2
+1|file|/bin/one|ab01|imiss|10|1
+2|unknown|unknown||cycles|5|1
+END
+
+sqlite3 "$db" "UPDATE profile SET samples = 309 WHERE samples = 310"
+expect_error "totals that differ" "does not have its totals" "SELECT * FROM dcpi_samples"
+sqlite3 "$db" "UPDATE profile SET samples = 310, data = x'010204B602800820100B6809A0FF014430B172'
+	WHERE samples = 309"
+expect_error "a damaged profile" "image 1 is damaged" "SELECT * FROM dcpi_samples"
+expect "others are still there" "SELECT count FROM dcpi_samples WHERE image = 2" << 'END'
+5
+END
+sqlite3 "$db" "UPDATE symbol SET data = x'01'"
+expect_error "damaged symbols" "image 1 is damaged" "SELECT * FROM dcpi_symbols"
+db=$dir/other.db
+expect_error "another database" "not a profile database" "SELECT * FROM dcpi_samples"
+expect_error "another database, symbols" "not a profile database" "SELECT * FROM dcpi_symbols"
+
+echo "1..$tests"
+exit $failed

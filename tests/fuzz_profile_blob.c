@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Fuzzes the decoders of samples and of symbols.
+ *
+ * The first byte chooses the decoder; the input's last four bytes are replaced
+ * by the right checksum, which a fuzzer would not find. What a decoder accepts
+ * must encode and decode to itself.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "db/profile_blob.h"
+#include "db/profile_read.h"
+#include "db/symbol_blob.h"
+
+#define IMAGE 7
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+
+static void require(int condition)
+{
+	if (!condition)
+		abort();
+}
+
+static void seal(uint8_t *data, size_t bytes, uint32_t key)
+{
+	uint32_t crc = (uint32_t)crc32_z(key, data, bytes - 4);
+	size_t i;
+
+	for (i = 0; i < 4; i++)
+		data[bytes - 4 + i] = (uint8_t)(crc >> 8 * i);
+}
+
+static void try_samples(uint8_t *data, size_t bytes)
+{
+	struct profile_pairs pairs = {0}, again = {0};
+	struct profile_blob blob = {0};
+	uint64_t total;
+
+	seal(data, bytes, 0);
+	if (profile_blob_decode(&pairs, 0, data, bytes) == 0) {
+		require(profile_blob_encode(&blob, 0, pairs.samples, pairs.count, &total) == 0);
+		require(total == pairs.total);
+		require(profile_blob_decode(&again, 0, blob.data, blob.bytes) == 0);
+		require(again.count == pairs.count);
+		require(pairs.count == 0 || memcmp(again.samples, pairs.samples,
+						   pairs.count * sizeof(*pairs.samples)) == 0);
+	}
+	profile_pairs_deinit(&pairs);
+	profile_pairs_deinit(&again);
+	profile_blob_deinit(&blob);
+}
+
+static void try_symbols(uint8_t *data, size_t bytes)
+{
+	struct profile_symbols symbols = {0}, again = {0};
+	struct profile_blob blob = {0};
+	size_t i;
+
+	seal(data, bytes, profile_blob_key(0, IMAGE, 0, 0));
+	if (symbol_blob_decode(&symbols, IMAGE, data, bytes) == 0) {
+		require(symbol_blob_encode(&blob, IMAGE, symbols.symbols, symbols.count) == 0);
+		require(symbol_blob_decode(&again, IMAGE, blob.data, blob.bytes) == 0);
+		require(again.count == symbols.count);
+		for (i = 0; i < symbols.count; i++)
+			require(strcmp(again.symbols[i].name, symbols.symbols[i].name) == 0);
+	}
+	profile_symbols_deinit(&symbols);
+	profile_symbols_deinit(&again);
+	profile_blob_deinit(&blob);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	uint8_t *copy;
+
+	if (bytes < 1 + 4)
+		return 0;
+	copy = malloc(bytes - 1);
+	require(copy != NULL);
+	memcpy(copy, data + 1, bytes - 1);
+	if (data[0] & 1)
+		try_symbols(copy, bytes - 1);
+	else
+		try_samples(copy, bytes - 1);
+	free(copy);
+	return 0;
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The ring's reader against a writer of our own: a memfd laid out as the
+ * kernel lays a ring out.
+ */
+#include "tests/unit.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "lib/error.h"
+#include "loader-hook/perf_ring.h"
+
+enum {
+	PAGES = 2
+};
+
+struct fixture {
+	struct perf_ring *ring;
+	struct perf_event_mmap_page *control;
+	uint8_t *data;
+	uint64_t bytes;
+};
+
+static void setup(struct fixture *fixture)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	int fd = memfd_create("ring", MFD_CLOEXEC);
+	void *mapping;
+
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, (off_t)((PAGES + 1) * page)), 0);
+	mapping = mmap(NULL, (PAGES + 1) * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_true(mapping != MAP_FAILED);
+	fixture->control = mapping;
+	fixture->data = (uint8_t *)mapping + page;
+	fixture->bytes = PAGES * page;
+	assert_int_equal(perf_ring_map(&fixture->ring, fd, PAGES, NULL), 0);
+	assert_int_equal(perf_ring_fd(fixture->ring), fd);
+}
+
+static void teardown(struct fixture *fixture)
+{
+	perf_ring_close(fixture->ring);
+	munmap(fixture->control, (PAGES + 1) * (size_t)sysconf(_SC_PAGESIZE));
+}
+
+static void put(struct fixture *fixture, const void *data, size_t bytes)
+{
+	uint64_t head = fixture->control->data_head;
+	size_t i;
+
+	for (i = 0; i < bytes; i++)
+		fixture->data[(head + i) % fixture->bytes] = ((const uint8_t *)data)[i];
+	fixture->control->data_head = head + bytes;
+}
+
+/* A record whose bytes all depend on its number. */
+static bool write_record(struct fixture *fixture, uint32_t number, uint16_t size)
+{
+	static uint8_t record[65536];
+	struct perf_event_header header = {.type = number, .size = size};
+
+	if (fixture->bytes - (fixture->control->data_head - fixture->control->data_tail) < size)
+		return false;
+	memset(record, (int)(number * 31 + 7), size);
+	memcpy(record, &header, sizeof(header));
+	put(fixture, record, size);
+	return true;
+}
+
+static void check_record(const struct perf_event_header *record, uint32_t number)
+{
+	const uint8_t *bytes = (const void *)record;
+	size_t i;
+
+	assert_int_equal((uintptr_t)record % 8, 0);
+	assert_int_equal(record->type, number);
+	for (i = sizeof(*record); i < record->size; i++)
+		assert_int_equal(bytes[i], (uint8_t)(number * 31 + 7));
+}
+
+/* Every record arrives once, whole and in order, whatever is put back. */
+static void records_arrive(void **state)
+{
+	uint32_t written = 0, seen = 0;
+	const struct perf_event_header *record;
+	struct fixture fixture;
+	uint64_t seed = 5;
+	int round;
+
+	(void)state;
+	setup(&fixture);
+	for (round = 0; round < 20000; round++) {
+		uint64_t r = unit_random(&seed);
+		uint64_t limit = unit_random(&seed) % 8;
+
+		while (r % 4 != 0 &&
+		       write_record(&fixture, written, (uint16_t)(8 * (1 + (r >> 8) % 200)))) {
+			written++;
+			r = unit_random(&seed);
+		}
+		while (limit-- > 0 && (record = perf_ring_next(fixture.ring)) != NULL) {
+			check_record(record, seen);
+			if (unit_random(&seed) % 4 == 0) {
+				perf_ring_put_back(fixture.ring);
+				break;
+			}
+			seen++;
+		}
+		perf_ring_consumed(fixture.ring);
+	}
+	while ((record = perf_ring_next(fixture.ring)) != NULL)
+		check_record(record, seen++);
+	perf_ring_consumed(fixture.ring);
+	assert_int_equal(seen, written);
+	assert_true(fixture.control->data_head > 100 * fixture.bytes);
+	assert_int_equal(fixture.control->data_tail, fixture.control->data_head);
+	assert_int_equal(perf_ring_malformed(fixture.ring), 0);
+	teardown(&fixture);
+}
+
+/* What the kernel writes meanwhile belongs to the next batch. */
+static void batches_end(void **state)
+{
+	struct fixture fixture;
+
+	(void)state;
+	setup(&fixture);
+	write_record(&fixture, 0, 16);
+	assert_non_null(perf_ring_next(fixture.ring));
+	write_record(&fixture, 1, 16);
+	assert_null(perf_ring_next(fixture.ring));
+	assert_null(perf_ring_next(fixture.ring));
+	perf_ring_consumed(fixture.ring);
+	assert_int_equal(fixture.control->data_tail, 16);
+	check_record(perf_ring_next(fixture.ring), 1);
+	perf_ring_put_back(fixture.ring);
+	perf_ring_consumed(fixture.ring);
+	assert_int_equal(fixture.control->data_tail, 16);
+	check_record(perf_ring_next(fixture.ring), 1);
+	teardown(&fixture);
+}
+
+static void malformed_sizes(void **state)
+{
+	static const uint16_t bad[] = {0, 4, 7, 12, 40, 65535};
+	struct fixture fixture;
+	uint64_t count = 0;
+	size_t i;
+
+	(void)state;
+	setup(&fixture);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		uint8_t junk[32] = {0};
+		struct perf_event_header header = {.type = 1, .size = bad[i]};
+
+		memcpy(junk, &header, sizeof(header));
+		write_record(&fixture, 9, 24);
+		put(&fixture, junk, sizeof(junk));
+		check_record(perf_ring_next(fixture.ring), 9);
+		assert_null(perf_ring_next(fixture.ring));
+		perf_ring_consumed(fixture.ring);
+		assert_int_equal(perf_ring_malformed(fixture.ring), ++count);
+		assert_int_equal(fixture.control->data_tail, fixture.control->data_head);
+	}
+	/* A head further ahead than the ring is long, and one that is not aligned. */
+	fixture.control->data_head += fixture.bytes + 8;
+	assert_null(perf_ring_next(fixture.ring));
+	perf_ring_consumed(fixture.ring);
+	fixture.control->data_head += 4;
+	assert_null(perf_ring_next(fixture.ring));
+	perf_ring_consumed(fixture.ring);
+	assert_int_equal(perf_ring_malformed(fixture.ring), count + 2);
+	teardown(&fixture);
+}
+
+static void arguments(void **state)
+{
+	struct perf_event_attr attr = {.type = UINT32_MAX - 1};
+	struct perf_ring *ring = NULL;
+	struct error err;
+
+	(void)state;
+	assert_int_equal(perf_ring_map(&ring, 0, 3, &err), -EINVAL);
+	assert_int_equal(perf_ring_map(&ring, 0, 0, &err), -EINVAL);
+	assert_true(perf_ring_open(&ring, &attr, 0, -1, 1, &err) < 0);
+	assert_string_not_equal(err.message, "");
+	assert_null(ring);
+	perf_ring_close(NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(records_arrive),
+		cmocka_unit_test(batches_end),
+		cmocka_unit_test(malformed_sizes),
+		cmocka_unit_test(arguments),
+	};
+
+	return cmocka_run_group_tests_name("perf_ring", tests, NULL, NULL);
+}

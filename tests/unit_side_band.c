@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Side-band records of real processes on the machine that runs the test. */
+#include "tests/unit.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/error.h"
+#include "loader-hook/side_band.h"
+#include "loader-hook/side_band_record.h"
+#include "loader-hook/thread_count.h"
+
+/* What happened to one process, in order: F fork, E exec, M map, X exit, R rename. */
+struct log {
+	uint32_t pid;
+	uint32_t parent;
+	char types[256];
+	size_t count;
+	size_t build_ids;
+	size_t files;
+	char paths[4096];
+	char command[64];
+	uint64_t last_ns;
+	uint64_t out_of_order;
+};
+
+static void note(void *context, const struct image_event *event)
+{
+	struct log *log = context;
+
+	log->out_of_order += event->time_ns < log->last_ns;
+	log->last_ns = event->time_ns;
+	if (event->pid != log->pid || log->count + 1 >= sizeof(log->types))
+		return;
+	log->types[log->count++] = "FEMXR"[event->type];
+	if (event->type == IMAGE_EVENT_FORK)
+		log->parent = event->parent;
+	if (event->type == IMAGE_EVENT_MAP) {
+		size_t used = strlen(log->paths);
+
+		snprintf(log->paths + used, sizeof(log->paths) - used, "%s\n", event->path);
+		log->build_ids += event->build_id_bytes > 0;
+		log->files += event->inode != 0;
+	}
+	if (event->type == IMAGE_EVENT_EXEC || event->type == IMAGE_EVENT_RENAME)
+		snprintf(log->command, sizeof(log->command), "%s", event->path);
+}
+
+static struct side_band *open_or_skip(uint32_t target)
+{
+	struct side_band *band = NULL;
+	struct error err;
+	int result = side_band_open(&band, target, &err);
+
+	if (result == -EACCES || result == -EPERM || result == -ENOSYS) {
+		print_message("skipped: %s\n", err.message);
+		skip();
+	}
+	if (result < 0)
+		fail_msg("%s", err.message);
+	return band;
+}
+
+static void wait_for(pid_t pid)
+{
+	int status;
+
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+/* Runs a child and returns what was recorded of it. */
+static struct log record(void (*child)(void), struct side_band *band)
+{
+	struct timespec now;
+	struct log log = {0};
+	uint64_t complete;
+	pid_t pid;
+
+	fflush(NULL);
+	side_band_drain(band, note, &log);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		child();
+		_exit(99);
+	}
+	log.pid = (uint32_t)pid;
+	wait_for(pid);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	complete = side_band_drain(band, note, &log);
+	assert_true(complete >= (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
+	assert_true(log.last_ns <= complete);
+	assert_int_equal(log.out_of_order, 0);
+	assert_int_equal(side_band_lost(band), 0);
+	return log;
+}
+
+static void exec_true(void)
+{
+	execl("/bin/true", "true", (char *)NULL);
+}
+
+static void fork_exec_exit(void **state)
+{
+	struct side_band *band = open_or_skip(0);
+	struct log log = record(exec_true, band);
+
+	(void)state;
+	assert_int_equal(log.parent, getpid());
+	/* The program, the dynamic loader, the vDSO and libc, after the exec. */
+	assert_true(strncmp(log.types, "FEMMM", 5) == 0);
+	assert_int_equal(log.types[log.count - 1], 'X');
+	assert_non_null(strstr(log.paths, "/true\n"));
+	assert_non_null(strstr(log.paths, "/libc.so.6\n"));
+	assert_non_null(strstr(log.paths, "[vdso]\n"));
+	assert_true(log.build_ids + log.files >= 3);
+	assert_string_equal(log.command, "true");
+	side_band_close(band);
+}
+
+static void load_library(void)
+{
+	void *library = dlopen("libz.so.1", RTLD_NOW);
+
+	if (library == NULL)
+		library = dlopen("libm.so.6", RTLD_NOW);
+	_exit(library == NULL);
+}
+
+static void library_loaded_at_run_time(void **state)
+{
+	struct side_band *band = open_or_skip(0);
+	struct log log = record(load_library, band);
+
+	(void)state;
+	assert_string_equal(log.types, "FMX");
+	assert_true(strstr(log.paths, "libz.so.1") || strstr(log.paths, "libm.so.6"));
+	side_band_close(band);
+}
+
+static void *sleep_a_little(void *argument)
+{
+	usleep(20000);
+	return argument;
+}
+
+/* As pthread_exit() of the main thread, without unloading half of libc. */
+static void *outlive(void *argument)
+{
+	usleep(50000);
+	_exit(0);
+	return argument;
+}
+
+static void leader_exits_first(void)
+{
+	pthread_t thread;
+	int i;
+
+	for (i = 0; i < 3; i++)
+		pthread_create(&thread, NULL, sleep_a_little, NULL);
+	pthread_create(&thread, NULL, outlive, NULL);
+	pthread_exit(NULL);
+}
+
+static void process_outlives_its_leader(void **state)
+{
+	struct side_band *band = open_or_skip(0);
+	struct log log;
+	char *exit;
+
+	(void)state;
+	log = record(leader_exits_first, band);
+	/* One fork, one exit, and that is the last thing that happens. */
+	assert_int_equal(log.types[0], 'F');
+	assert_null(strchr(log.types + 1, 'F'));
+	exit = strchr(log.types, 'X');
+	assert_non_null(exit);
+	assert_int_equal(exit[1], '\0');
+	side_band_close(band);
+}
+
+static void *exec_true_in_thread(void *argument)
+{
+	exec_true();
+	return argument;
+}
+
+static void exec_from_thread(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, sleep_a_little, NULL);
+	pthread_create(&thread, NULL, exec_true_in_thread, NULL);
+	for (;;)
+		pause();
+}
+
+static void exec_of_a_thread(void **state)
+{
+	struct side_band *band = open_or_skip(0);
+	struct log log = record(exec_from_thread, band);
+	char *exec;
+
+	(void)state;
+	exec = strchr(log.types, 'E');
+	assert_non_null(exec);
+	assert_null(memchr(log.types, 'X', (size_t)(exec - log.types)));
+	assert_null(strchr(exec + 1, 'E'));
+	assert_int_equal(log.types[log.count - 1], 'X');
+	assert_string_equal(log.command, "true");
+	side_band_close(band);
+}
+
+static pid_t vfork_child;
+
+static void vfork_exec(void)
+{
+	pid_t pid = vfork();
+
+	if (pid == 0) {
+		execl("/bin/true", "true", (char *)NULL);
+		_exit(1);
+	}
+	wait_for(pid);
+	_exit(0);
+}
+
+static void note_child(void *context, const struct image_event *event)
+{
+	struct log *log = context;
+
+	if (event->type == IMAGE_EVENT_FORK && event->parent == (uint32_t)vfork_child)
+		log->pid = event->pid;
+	note(context, event);
+}
+
+static void vfork_is_a_fork(void **state)
+{
+	struct side_band *band = open_or_skip(0);
+	struct log log = {0};
+
+	(void)state;
+	fflush(NULL);
+	vfork_child = fork();
+	if (vfork_child == 0)
+		vfork_exec();
+	wait_for(vfork_child);
+	side_band_drain(band, note_child, &log);
+	assert_true(strncmp(log.types, "FEMM", 4) == 0);
+	assert_int_equal(log.types[log.count - 1], 'X');
+	assert_int_equal(log.parent, vfork_child);
+	side_band_close(band);
+}
+
+/* Only what a target does from its exec on, and what its children do. */
+static void target_and_descendants(void **state)
+{
+	struct side_band *band;
+	struct log log = {0};
+	int go[2];
+	pid_t pid;
+	char byte;
+
+	(void)state;
+	assert_int_equal(pipe(go), 0);
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0) {
+		close(go[1]);
+		if (read(go[0], &byte, 1) == 0)
+			execl("/bin/sh", "sh", "-c", "/bin/true; /bin/true; exit 0", (char *)NULL);
+		_exit(1);
+	}
+	close(go[0]);
+	band = open_or_skip((uint32_t)pid);
+	close(go[1]);
+	wait_for(pid);
+	log.pid = (uint32_t)pid;
+	side_band_drain(band, note, &log);
+	assert_int_equal(log.types[0], 'E');
+	assert_string_equal(log.command, "sh");
+	assert_int_equal(log.types[log.count - 1], 'X');
+	assert_null(strchr(log.types, 'F'));
+	side_band_close(band);
+}
+
+struct counts {
+	size_t forks;
+	size_t exits;
+	size_t execs;
+};
+
+static void count(void *context, const struct image_event *event)
+{
+	struct counts *counts = context;
+
+	counts->forks += event->type == IMAGE_EVENT_FORK;
+	counts->exits += event->type == IMAGE_EVENT_EXIT;
+	counts->execs += event->type == IMAGE_EVENT_EXEC;
+}
+
+static void storm_is_complete(void **state)
+{
+	enum {
+		PROCESSES = 300
+	};
+	struct side_band *band;
+	struct counts counts = {0};
+	int go[2];
+	pid_t pid;
+	char byte;
+	int i;
+
+	(void)state;
+	assert_int_equal(pipe(go), 0);
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0) {
+		close(go[1]);
+		if (read(go[0], &byte, 1) == 0)
+			execl("/bin/sh", "sh", "-c",
+			      "i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i+1)); done; exit 0",
+			      (char *)NULL);
+		_exit(1);
+	}
+	close(go[0]);
+	band = open_or_skip((uint32_t)pid);
+	close(go[1]);
+	for (i = 0; waitpid(pid, NULL, WNOHANG) == 0; i++) {
+		side_band_drain(band, count, &counts);
+		usleep(1000);
+	}
+	side_band_drain(band, count, &counts);
+	assert_int_equal(side_band_lost(band), 0);
+	assert_int_equal(counts.forks, PROCESSES);
+	assert_int_equal(counts.execs, PROCESSES + 1);
+	assert_int_equal(counts.exits, PROCESSES + 1);
+	side_band_close(band);
+}
+
+static void note_ended(void *context, uint32_t pid)
+{
+	*(uint32_t *)context = pid;
+}
+
+static void threads_are_counted(void **state)
+{
+	struct thread_count threads = {0};
+	uint32_t ended = 0;
+
+	(void)state;
+	thread_count_fork(&threads, 4000001);
+	thread_count_clone(&threads, 4000001);
+	thread_count_clone(&threads, 4000001);
+	assert_false(thread_count_exit(&threads, 4000001, 4000002));
+	assert_false(thread_count_exit(&threads, 4000001, 4000001));
+	assert_true(thread_count_exit(&threads, 4000001, 4000003));
+	/* Its exec leaves one thread, which goes by the leader's id. */
+	thread_count_fork(&threads, 4000001);
+	thread_count_clone(&threads, 4000001);
+	assert_false(thread_count_exit(&threads, 4000001, 4000001));
+	thread_count_exec(&threads, 4000001);
+	assert_true(thread_count_exit(&threads, 4000001, 4000001));
+	/* Not known: asked from /proc, where it is not either. */
+	assert_false(thread_count_exit(&threads, 4000001, 4000009));
+	assert_true(thread_count_exit(&threads, 4000001, 4000001));
+	/* A lost exit record. */
+	thread_count_fork(&threads, (uint32_t)getpid());
+	thread_count_fork(&threads, 2000000000);
+	thread_count_verify(&threads, note_ended, &ended);
+	assert_int_equal(ended, 2000000000);
+	thread_count_deinit(&threads);
+}
+
+/* Records of any contents and size, in memory that ends where they end. */
+static void records_of_any_kind(void **state)
+{
+	static const uint32_t types[] = {PERF_RECORD_MMAP2, PERF_RECORD_COMM, PERF_RECORD_FORK,
+					 PERF_RECORD_EXIT, PERF_RECORD_LOST};
+	uint64_t seed = 1;
+	int i, events = 0;
+
+	(void)state;
+	for (i = 0; i < 100000; i++) {
+		size_t bytes = 8 * (1 + unit_random(&seed) % 20), at;
+		struct perf_event_header *header = malloc(bytes);
+		struct side_band_record record;
+
+		assert_non_null(header);
+		for (at = 0; at < bytes; at++)
+			((uint8_t *)header)[at] = (uint8_t)(unit_random(&seed) % 5);
+		header->type = types[unit_random(&seed) % 5];
+		header->misc = (uint16_t)unit_random(&seed);
+		header->size = (uint16_t)bytes;
+		side_band_record_parse(&record, header);
+		if (record.kind == SIDE_BAND_EVENT) {
+			events++;
+			if (record.event.path != NULL)
+				assert_true(record.event.path + strlen(record.event.path) <
+					    (const char *)header + bytes - 8);
+			assert_true(record.event.build_id_bytes <= IMAGE_BUILD_ID_BYTES_MAX);
+		}
+		free(header);
+	}
+	assert_true(events > 10000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(records_of_any_kind),
+		cmocka_unit_test(threads_are_counted),
+		cmocka_unit_test(fork_exec_exit),
+		cmocka_unit_test(library_loaded_at_run_time),
+		cmocka_unit_test(process_outlives_its_leader),
+		cmocka_unit_test(exec_of_a_thread),
+		cmocka_unit_test(vfork_is_a_fork),
+		cmocka_unit_test(target_and_descendants),
+		cmocka_unit_test(storm_is_complete),
+	};
+
+	return cmocka_run_group_tests_name("side_band", tests, NULL, NULL);
+}
