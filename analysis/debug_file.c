@@ -189,7 +189,7 @@ static bool load_debuginfod(struct debuginfod_api *api)
 
 static int open_from_server(struct elf_file *ret, const struct elf_file *elf)
 {
-	struct debuginfod_api api = { 0 };
+	struct debuginfod_api api = {0};
 	_cleanup_free_ char *path = NULL;
 	const uint8_t *id = NULL;
 	size_t bytes = elf_file_build_id(elf, &id);

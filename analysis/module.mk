@@ -20,3 +20,7 @@ BENCHES += bench_procedure_table
 bench_procedure_table-src := tests/bench_procedure_table.c
 bench_procedure_table-archives := analysis util
 bench_procedure_table-pkgs := $(ANALYSIS_PKGS)
+
+FUZZERS += fuzz_procedure_table
+fuzz_procedure_table-src = tests/fuzz_procedure_table.c $(analysis-src) $(util-src)
+fuzz_procedure_table-pkgs := $(ANALYSIS_PKGS)
