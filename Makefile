@@ -64,6 +64,7 @@ say = $(if $(V),@:,@printf '  %-7s %s\n' '$(1)' '$(2)')
 #              <name>-pkgs (pkg-config modules), <name>-ldlibs
 #   UNIT_TESTS names, likewise, linked with cmocka
 #   BENCHES    names, likewise
+#   TEST_HELPERS names of programs that tests run, likewise
 #   FUZZERS    names; <name>-src: the target and all it needs, <name>-pkgs
 #   PLUGINS    names of shared objects (lib/<name>.so), likewise
 #   MAN_PAGES  docs/man/*.scd
@@ -71,6 +72,7 @@ ARCHIVES :=
 PROGRAMS :=
 UNIT_TESTS :=
 BENCHES :=
+TEST_HELPERS :=
 FUZZERS :=
 PLUGINS :=
 MAN_PAGES :=
@@ -80,14 +82,14 @@ include $(wildcard */module.mk)
 objects = $(patsubst %.c,$(OBJ)/%.o,$($(1)-src))
 archives = $(patsubst %,$(LIB)/lib%.a,$($(1)-archives))
 pkg_libs = $(if $($(1)-pkgs),$(shell $(PKG_CONFIG) --libs $($(1)-pkgs)))
-ALL_SOURCES := $(sort $(foreach n,$(ARCHIVES) $(PROGRAMS) $(UNIT_TESTS) $(BENCHES) $(FUZZERS) \
-	$(PLUGINS),$($(n)-src)))
+ALL_SOURCES := $(sort $(foreach n,$(ARCHIVES) $(PROGRAMS) $(UNIT_TESTS) $(BENCHES) \
+	$(TEST_HELPERS) $(FUZZERS) $(PLUGINS),$($(n)-src)))
 
 .PHONY: all
 all: $(PROGRAMS:%=$(BIN)/%) $(PLUGINS:%=$(LIB)/%.so) ## build all programs (build/bin)
 
 .PHONY: tests
-tests: $(UNIT_TESTS:%=$(TEST_BIN)/%)
+tests: $(UNIT_TESTS:%=$(TEST_BIN)/%) $(TEST_HELPERS:%=$(TEST_BIN)/%)
 
 $(OBJ)/%.o: %.c
 	$(call say,CC,$<)
@@ -108,7 +110,8 @@ $(PROGRAMS:%=$(BIN)/%): $(BIN)/%: $$(call objects,$$*) $$(call archives,$$*)
 	@mkdir -p $(@D)
 	$(Q)$(link)
 
-$(BENCHES:%=$(TEST_BIN)/%): $(TEST_BIN)/%: $$(call objects,$$*) $$(call archives,$$*)
+$(patsubst %,$(TEST_BIN)/%,$(BENCHES) $(TEST_HELPERS)): $(TEST_BIN)/%: \
+		$$(call objects,$$*) $$(call archives,$$*)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
 	$(Q)$(link)
@@ -178,7 +181,7 @@ check-unit: ## unit tests alone, plain and under ASan and UBSan
 	@tests/run.sh $(UNIT_RUNS)
 
 .PHONY: check-cli
-check-cli: all ## tests of the programs alone
+check-cli: all $(TEST_HELPERS:%=$(TEST_BIN)/%) ## tests of the programs alone
 	@tests/run.sh $(CLI_RUNS)
 
 .PHONY: check-tsan

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: GPL-2.0-only
 ARCHIVES += util
-util-src := lib/array.c lib/bounded_reader.c lib/error.c lib/u64_map.c
+util-src := lib/array.c lib/bounded_reader.c lib/error.c lib/file_digest.c lib/u64_map.c

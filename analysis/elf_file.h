@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * An ELF file open for reading.
+ *
+ * Files are read, never mapped, so that one that shrinks meanwhile is an error
+ * and not a signal; and only the sections asked for are read. Nothing in the
+ * file is trusted: libelf checks headers against the file's size, the rest is
+ * checked by whoever uses it.
+ */
+#ifndef DCPI_ELF_FILE_H
+#define DCPI_ELF_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <gelf.h>
+
+struct error;
+
+/**
+ * struct elf_file - zero-initialised is closed
+ * @elf:    libelf's handle
+ * @fd:     the file libelf goes on reading from, or -1
+ * @bytes:  its size
+ * @memory: what was opened by elf_file_from_memory(), else NULL
+ */
+struct elf_file {
+	Elf *elf;
+	int fd;
+	uint64_t bytes;
+	void *memory;
+};
+
+/**
+ * elf_file_open() - open a file
+ * @ret: out; closed by elf_file_close()
+ *
+ * Return: 0; -ENOEXEC no regular file, or not ELF; else the error of open(2).
+ */
+int elf_file_open(struct elf_file *ret, const char *path, struct error *err);
+
+/**
+ * elf_file_from_memory() - open an ELF file that is in memory
+ * @memory: malloc'd; taken over, also on failure
+ *
+ * Return: 0, or -ENOEXEC.
+ */
+int elf_file_from_memory(struct elf_file *ret, void *memory, size_t bytes);
+
+/** elf_file_close() - free what it holds. A closed one is fine. */
+void elf_file_close(struct elf_file *file);
+
+/**
+ * elf_file_section() - find a section by name
+ * @header: out
+ *
+ * Return: the section, or NULL if there is none of that name.
+ */
+Elf_Scn *elf_file_section(const struct elf_file *file, const char *name, GElf_Shdr *header);
+
+/** elf_file_section_name() - a section's name; "" if it has none that can be read. */
+const char *elf_file_section_name(const struct elf_file *file, const GElf_Shdr *header);
+
+/**
+ * elf_file_build_id() - the NT_GNU_BUILD_ID note
+ * @id: out: the bytes, valid while the file is open
+ *
+ * Return: its length, 0 if there is none.
+ */
+size_t elf_file_build_id(const struct elf_file *file, const uint8_t **id);
+
+#endif

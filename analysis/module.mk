@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Packages: libelf-dev, libdw-dev, liblzma-dev, libxxhash-dev
+ARCHIVES += analysis
+analysis-src := analysis/debug_file.c analysis/demangle.c analysis/elf_file.c \
+	analysis/elf_symbols.c analysis/image_elf.c analysis/name_pool.c analysis/plt_names.c \
+	analysis/procedure_layers.c analysis/procedure_table.c analysis/unwind_ranges.c
+ANALYSIS_PKGS := libdw libelf liblzma libxxhash
+
+UNIT_TESTS += unit_procedure_table
+unit_procedure_table-src := tests/unit_procedure_table.c
+unit_procedure_table-archives := analysis util
+unit_procedure_table-pkgs := $(ANALYSIS_PKGS)
+
+UNIT_TESTS += unit_procedure_truth
+unit_procedure_truth-src := tests/unit_procedure_truth.c
+unit_procedure_truth-archives := analysis util
+unit_procedure_truth-pkgs := $(ANALYSIS_PKGS)
+
+BENCHES += bench_procedure_table
+bench_procedure_table-src := tests/bench_procedure_table.c
+bench_procedure_table-archives := analysis util
+bench_procedure_table-pkgs := $(ANALYSIS_PKGS)
+
+FUZZERS += fuzz_procedure_table
+fuzz_procedure_table-src = tests/fuzz_procedure_table.c $(analysis-src) $(util-src)
+fuzz_procedure_table-pkgs := $(ANALYSIS_PKGS)

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What tells files apart that have no build-id. Whoever links this needs the
+ * pkg-config module libxxhash.
+ */
+#ifndef DCPI_FILE_DIGEST_H
+#define DCPI_FILE_DIGEST_H
+
+#include <stdint.h>
+
+#define FILE_DIGEST_BYTES 16
+
+/**
+ * file_digest() - a digest of a file's contents
+ * @fd:    open for reading, a regular file; its position doesn't matter
+ * @bytes: its size
+ *
+ * XXH3-128, canonical, over the size (64 bits, little endian) and the contents;
+ * of files over 8 MiB, the first and the last 4 MiB. It tells files apart that
+ * nobody made alike on purpose, which is all that a build-id does. Stored in
+ * databases: never to be changed.
+ *
+ * Return: 0, -EIO if the file has become shorter, -ENOMEM, or the error of
+ * pread(2).
+ */
+int file_digest(uint8_t digest[FILE_DIGEST_BYTES], int fd, uint64_t bytes);
+
+#endif

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Time to list the procedures of big images: bench_procedure_table [FILE...] */
+#include <stdio.h>
+#include <time.h>
+
+#include "analysis/procedure_table.h"
+#include "lib/error.h"
+
+static double seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* The best of three: the first one also reads the file from disk. */
+static void bench(const char *path)
+{
+	struct profile_image image = {.kind = PROFILE_IMAGE_FILE, .path = path};
+	struct debug_file_options options = {0};
+	double best = 1e9;
+	size_t count = 0;
+
+	for (int round = 0; round < 3; round++) {
+		struct procedure_table *table = NULL;
+		struct error err;
+		double start = seconds();
+
+		if (procedure_table_open(&table, &image, &options, &err) < 0) {
+			fprintf(stderr, "bench_procedure_table: %s\n", err.message);
+			return;
+		}
+		if (seconds() - start < best)
+			best = seconds() - start;
+		count = procedure_table_count(table);
+		procedure_table_destroy(table);
+	}
+	printf("{\"benchmark\": \"procedure_table\", \"image\": \"%s\", \"procedures\": %zu, "
+	       "\"seconds\": %.4f}\n",
+	       path, count, best);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc > 1) {
+		for (int i = 1; i < argc; i++)
+			bench(argv[i]);
+		return 0;
+	}
+	bench("/usr/lib/x86_64-linux-gnu/libLLVM-14.so.1");
+	bench("/usr/lib/x86_64-linux-gnu/libc.so.6");
+	return 0;
+}

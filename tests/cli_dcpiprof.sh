@@ -1,0 +1,165 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# dcpiprof as users run it. With UPDATE=1 golden output is written, not compared.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+. tests/tap.sh
+
+bin=${BIN:-build/bin}
+helpers=${HELPERS:-build/tests}
+scratch=$(mktemp -d) || exit 2
+trap 'rm -rf "$scratch"' EXIT
+export TZ=UTC LC_ALL=C.UTF-8
+unset DCPI_DB NO_COLOR DEBUGINFOD_URLS
+db=$scratch/golden.db
+
+prof()
+{
+	"$bin/dcpiprof" --db "$db" "$@"
+}
+
+# golden NAME ARGUMENT...: output as in tests/golden/dcpiprof_NAME, nothing on stderr
+golden()
+{
+	local file=tests/golden/dcpiprof_$1 got=$scratch/out status
+
+	prof "${@:2}" > "$got" 2> "$scratch/err"
+	status=$?
+	if [ "${UPDATE:-}" = 1 ]; then
+		cp "$got" "$file"
+	fi
+	if [ $status -eq 0 ] && [ ! -s "$scratch/err" ] && cmp -s "$got" "$file"; then
+		ok "output of dcpiprof ${*:2}"
+	else
+		not_ok "output of dcpiprof ${*:2}" \
+			"status $status $(cat "$scratch/err"; diff "$file" "$got" | head -n 20)"
+	fi
+}
+
+# refused STATUS PATTERN ARGUMENT...: nothing on stdout, one line on stderr
+refused()
+{
+	local want=$1 pattern=$2 status
+	shift 2
+
+	"$bin/dcpiprof" "$@" > "$scratch/out" 2> "$scratch/err"
+	status=$?
+	if [ $status -eq "$want" ] && [ ! -s "$scratch/out" ] &&
+		[ "$(wc -l < "$scratch/err")" -eq 1 ] &&
+		grep -qE "^dcpiprof: .*$pattern" "$scratch/err"; then
+		ok "status $want: dcpiprof ${*//$scratch/.}"
+	else
+		not_ok "status $want: dcpiprof ${*//$scratch/.}" \
+			"status $status, want /$pattern/; $(cat "$scratch/out" "$scratch/err")"
+	fi
+}
+
+check "a database is made" "$helpers/make_golden_db" "$db"
+
+golden figure_1.txt --epoch 1
+golden images.txt -i --epoch 1
+golden images_limit.json -i --json -n 2 --epoch 1
+golden one_event.txt -e imiss --epoch 1 -n 3
+golden two_events.csv -e imiss,cycles --csv --epoch 1
+golden second.txt --epoch last
+golden second.json --json --epoch 2
+golden second.csv --csv --epoch 2
+golden second_mangled.txt --no-demangle --host beta
+golden pid.txt --pid 42
+golden all.txt
+golden sort_procedure.csv --sort procedure --csv --epoch 1
+golden sort_image.csv --sort image --csv --epoch 1
+golden sort_event.txt --sort imiss --epoch 1 -n 4
+
+is "epochs by time: since" "$(prof --csv --since '2023-11-15 00:00' | head -n 1 | cut -d, -f1)" cpu-clock
+is "epochs by time: until" "$(prof --csv --until 2023-11-15 | head -n 1 | cut -d, -f1)" cycles
+is "the database is named by DCPI_DB too" \
+	"$(DCPI_DB=$db "$bin/dcpiprof" --csv --epoch 1 | wc -l)" 13
+check "JSON is valid" python3 -c 'import json, sys; json.load(open(sys.argv[1]))' \
+	tests/golden/dcpiprof_second.json
+is "no control characters reach the terminal" \
+	"$(prof --epoch 2 | LC_ALL=C tr -d '\n' | LC_ALL=C grep -c '[[:cntrl:]]')" 0
+like "help" "$("$bin/dcpiprof" --help)" '^Usage: dcpiprof '
+like "version" "$("$bin/dcpiprof" --version)" '^dcpiprof .* [0-9]+\.[0-9]+'
+before=$(sha256sum "$db")
+prof > /dev/null
+is "the database is not changed" "$(sha256sum "$db")" "$before"
+
+# Real files: names from the file that was profiled, and never from another one.
+if tests/procedure_fixtures.sh "$scratch" > "$scratch/log" 2>&1; then
+	ok "programs are made"
+else
+	not_ok "programs are made" "$(cat "$scratch/log")"
+fi
+id=$(readelf -n "$scratch/exec" 2> /dev/null | sed -n 's/.*Build ID: //p')
+offsets=$(for name in hidden visible bare; do
+	nm "$scratch/exec" | awk -v n="$name" '$3 == n { print "0x" $1 }'
+done | sort | while read -r address; do printf '%d ' $((address - 0x400000)); done)
+cp "$scratch/exec" "$scratch/image"
+db=$scratch/files.db
+# shellcheck disable=SC2086
+check "a database of a real file is made" \
+	"$helpers/make_golden_db" "$db" "$scratch/image" "$id" $offsets
+names()
+{
+	prof --csv --epoch last | tail -n +2 | cut -d, -f4 | sort | paste -sd ' '
+}
+is "names from the file" "$(names)" "bare hidden visible"
+cp "$scratch/pie" "$scratch/image"
+is "another file at its place" "$(names)" "<image changed>"
+head -c 3000 "$scratch/exec" > "$scratch/image"
+like "a truncated file" "$(names)" '^<image damaged>$'
+rm "$scratch/image"
+is "no file at its place" "$(names)" "<image missing>"
+db=$scratch/golden.db
+
+refused 2 'No such file' --db "$scratch/none.db"
+refused 2 'directory|not a' --db "$scratch"
+echo "no database" > "$scratch/text.db"
+refused 2 . --db "$scratch/text.db"
+: > "$scratch/empty.db"
+refused 2 . --db "$scratch/empty.db"
+python3 - "$db" "$scratch" << 'END'
+import sqlite3, sys, shutil
+source, scratch = sys.argv[1:]
+shutil.copy(source, scratch + "/newer.db")
+with sqlite3.connect(scratch + "/newer.db") as d:
+    d.execute("pragma user_version = 9999")
+with sqlite3.connect(scratch + "/foreign.db") as d:
+    d.execute("create table t (a)")
+data = open(source, "rb").read()
+open(scratch + "/cut.db", "wb").write(data[:len(data) // 2])
+damaged = bytearray(data)
+place = data.find(b"ffb8ZeroPolyArc")
+for i in range(1024 * 4, len(damaged), 97):
+    damaged[i] ^= 0x55
+open(scratch + "/damaged.db", "wb").write(damaged)
+END
+refused 2 . --db "$scratch/newer.db"
+refused 2 . --db "$scratch/foreign.db"
+refused 2 . --db "$scratch/cut.db"
+refused 2 . --db "$scratch/damaged.db"
+refused 2 'no event "cylces"; there are: cycles, imiss' --db "$db" --epoch 1 -e cylces
+refused 2 'list of events' --db "$db" -e cycles,
+refused 2 '"0" is no number of rows' --db "$db" -n 0
+refused 2 '"x" is no number of rows' --db "$db" -n x
+refused 2 'process id' --db "$db" --pid -4
+refused 2 'list of epochs' --db "$db" --epoch 3-1
+refused 2 'is no time' --db "$db" --since yesterday
+refused 2 'no such column' --db "$db" --sort color
+refused 2 'no such column' --db "$db" -i --sort procedure
+refused 2 'exclude each other' --db "$db" --json --csv
+refused 2 'unexpected argument "cycles"' --db "$db" cycles
+refused 2 'needs an argument' --db "$db" --pid
+refused 2 'needs an argument' --db "$db" -e
+refused 2 'no option -z' --db "$db" -z
+refused 2 '--colour' --db "$db" --colour
+refused 1 'no epoch matches' --db "$db" --epoch 7
+refused 1 'no epoch matches' --db "$db" --epoch last --host gamma
+refused 1 'no epoch matches' --db "$db" --since @1900000000
+refused 1 'process 4711' --db "$db" --pid 4711
+"$bin/dcpiprof" --db "$db" > /dev/full 2> "$scratch/err"
+is "a full disk is an error" "$? $(cut -d: -f1 "$scratch/err")" "2 dcpiprof"
+
+tap_done

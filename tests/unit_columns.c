@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <json-c/json.h>
+#include <locale.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/unit.h"
+#include "tools/columns.h"
+#include "tools/text.h"
+
+struct line {
+	uint64_t count;
+	double percent;
+	const char *name;
+	const char *path;
+};
+
+static const struct line lines[] = {
+	{12345, 99.96, "main", "/usr/bin/program"},
+	{0, 0, "a,b \"c\"", "/a/rather/long/path/that/does/not/fit"},
+	{18446744073709551615ULL, 0.04, "caf\xc3\xa9\x1b[2J\xff", NULL},
+};
+
+static void get(const struct column *column, const void *row, struct column_value *value)
+{
+	const struct line *line = row;
+
+	value->count = line->count;
+	value->percent = line->percent;
+	value->text = column->argument ? line->path : line->name;
+	value->missing = value->text == NULL;
+}
+
+static const void *get_row(const void *context, size_t index)
+{
+	return (const struct line *)context + index;
+}
+
+static const struct column columns[] = {
+	{"count", "samples", COLUMN_COUNT, 0, 0, get},
+	{"%", "percent", COLUMN_PERCENT, 0, 0, get},
+	{"name", "name", COLUMN_TEXT, COLUMN_CUT_END, 0, get},
+	{"path", "path", COLUMN_TEXT, COLUMN_CUT_START, 1, get},
+	{"hidden", "address", COLUMN_ADDRESS, COLUMN_DETAIL, 0, get},
+};
+
+static const struct columns_table table = {columns, 5, get_row, lines, 3};
+
+static char *print(int (*printer)(FILE *stream, size_t width), size_t width)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *stream = open_memstream(&text, &bytes);
+
+	assert_non_null(stream);
+	assert_int_equal(printer(stream, width), 0);
+	fclose(stream);
+	return text;
+}
+
+static int as_text(FILE *stream, size_t width)
+{
+	return columns_text(stream, &table, width, false);
+}
+
+static int as_csv(FILE *stream, size_t width)
+{
+	(void)width;
+	return columns_csv(stream, &table);
+}
+
+static void text_is_aligned(void **state)
+{
+	char *text = print(as_text, 0);
+
+	(void)state;
+	assert_string_equal(text, "               count       %  name       path\n"
+				  "               12345  100.0%  main       /usr/bin/program\n"
+				  "                   0    0.0%  a,b \"c\"    "
+				  "/a/rather/long/path/that/does/not/fit\n"
+				  "18446744073709551615    0.0%  caf\xc3\xa9?[2J?  -\n");
+	free(text);
+}
+
+/* Whatever the width, lines fit unless what may not be cut is too wide; numbers stay whole. */
+static void text_fits_a_terminal(void **state)
+{
+	(void)state;
+	for (size_t width = 1; width < 120; width++) {
+		char *text = print(as_text, width), *rest = text, *line;
+
+		assert_non_null(strstr(text, "18446744073709551615"));
+		assert_non_null(strstr(text, "caf\xc3\xa9?[2J?"));
+		while ((line = strsep(&rest, "\n")) != NULL) {
+			/* 20 + 2 + 6 + 2 + 9 + 2 + 12: the least there can be */
+			if (text_width(line) > (width > 53 ? width : 53))
+				fail_msg("%zu columns: %s", width, line);
+		}
+		free(text);
+	}
+}
+
+static void csv_follows_the_rfc(void **state)
+{
+	char *text = print(as_csv, 0);
+
+	(void)state;
+	assert_string_equal(
+		text, "samples,percent,name,path,address\r\n"
+		      "12345,99.9600,main,/usr/bin/program,0x3039\r\n"
+		      "0,0.0000,\"a,b \"\"c\"\"\",/a/rather/long/path/that/does/not/fit,0x0\r\n"
+		      "18446744073709551615,0.0400,caf\xc3\xa9?[2J?,,0xffffffffffffffff\r\n");
+	free(text);
+}
+
+static void json_can_be_read_back(void **state)
+{
+	struct json_object *rows = columns_json(&table), *again, *row, *value;
+
+	(void)state;
+	assert_non_null(rows);
+	again = json_tokener_parse(json_object_to_json_string(rows));
+	assert_non_null(again);
+	assert_int_equal(json_object_array_length(again), 3);
+	for (size_t i = 0; i < 3; i++) {
+		row = json_object_array_get_idx(again, i);
+		assert_true(json_object_object_get_ex(row, "samples", &value));
+		assert_true(json_object_get_uint64(value) == lines[i].count);
+		assert_true(json_object_object_get_ex(row, "percent", &value));
+		assert_true(json_object_get_double(value) - lines[i].percent < 1e-4 &&
+			    lines[i].percent - json_object_get_double(value) < 1e-4);
+		assert_true(json_object_object_get_ex(row, "path", &value));
+		if (lines[i].path == NULL)
+			assert_null(value);
+		else
+			assert_string_equal(json_object_get_string(value), lines[i].path);
+	}
+	json_object_put(again);
+	json_object_put(rows);
+}
+
+static void no_rows(void **state)
+{
+	struct columns_table empty = table;
+	struct json_object *rows;
+
+	(void)state;
+	empty.row_count = 0;
+	rows = columns_json(&empty);
+	assert_int_equal(json_object_array_length(rows), 0);
+	json_object_put(rows);
+}
+
+/* Random bytes become valid UTF-8 without control characters, of the same length. */
+static void clean_text_is_clean(void **state)
+{
+	uint64_t seed = 7;
+
+	(void)state;
+	for (int round = 0; round < 2000; round++) {
+		char dirty[40], *clean, *again;
+		size_t bytes = unit_random(&seed) % sizeof(dirty);
+
+		for (size_t i = 0; i < bytes; i++)
+			dirty[i] = (char)(1 + unit_random(&seed) % 255);
+		dirty[bytes > 0 ? bytes - 1 : 0] = '\0';
+		clean = text_clean(dirty);
+		assert_non_null(clean);
+		assert_int_equal(strlen(clean), strlen(dirty));
+		for (const char *p = clean; *p != '\0'; p++)
+			assert_true((unsigned char)*p >= 0x20 && *p != 0x7f);
+		assert_true(mbstowcs(NULL, clean, 0) != (size_t)-1);
+		assert_int_equal(mbstowcs(NULL, clean, 0), text_width(clean));
+		again = text_clean(clean);
+		assert_string_equal(clean, again);
+		free(again);
+		free(clean);
+	}
+}
+
+static int use_utf8(void **state)
+{
+	(void)state;
+	return setlocale(LC_CTYPE, "C.UTF-8") != NULL ? 0 : -1;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(text_is_aligned),
+		cmocka_unit_test(text_fits_a_terminal),
+		cmocka_unit_test(csv_follows_the_rfc),
+		cmocka_unit_test(json_can_be_read_back),
+		cmocka_unit_test(no_rows),
+		cmocka_unit_test(clean_text_is_clean),
+	};
+
+	return cmocka_run_group_tests(tests, use_utf8, NULL);
+}

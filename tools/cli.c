@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tools/cli.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/array.h"
+#include "lib/cleanup.h"
+#include "lib/error.h"
+#include "tools/time_spec.h"
+
+#define OPTIONS_MAX 64
+
+enum {
+	KEY_DB = 256,
+	KEY_PID,
+	KEY_EPOCH,
+	KEY_SINCE,
+	KEY_UNTIL,
+	KEY_HOST,
+	KEY_SORT,
+	KEY_JSON,
+	KEY_CSV,
+	KEY_NO_COLOR,
+	KEY_DEBUG_DIR,
+	KEY_DEBUGINFOD,
+	KEY_NO_DEMANGLE,
+	KEY_VERSION,
+};
+
+struct common_option {
+	unsigned int group; /* CLI_*, 0: every tool has it */
+	struct cli_option option;
+};
+
+static const struct common_option common_options[] = {
+	{CLI_EVENTS, {'e', "event", "EVENT[,EVENT...]", "only these events, in this order"}},
+	{CLI_BY_IMAGE, {'i', "by-image", NULL, "list images instead of procedures"}},
+	{CLI_LIMIT, {'n', "limit", "N", "print only the first N rows"}},
+	{CLI_SORT, {KEY_SORT, "sort", "COLUMN", "an event, procedure or image"}},
+	{CLI_PID, {KEY_PID, "pid", "PID", "only samples kept for this process"}},
+	{CLI_EPOCHS, {KEY_EPOCH, "epoch", "LIST", "only these epochs: 7, 2-5, last"}},
+	{CLI_EPOCHS, {KEY_SINCE, "since", "TIME", "only epochs that end at or after TIME"}},
+	{CLI_EPOCHS, {KEY_UNTIL, "until", "TIME", "only epochs that start before TIME"}},
+	{CLI_EPOCHS, {KEY_HOST, "host", "NAME", "only epochs of this host"}},
+	{CLI_SYMBOLS, {KEY_DEBUG_DIR, "debug-dir", "DIR", "separate debug files (/usr/lib/debug)"}},
+	{CLI_SYMBOLS, {KEY_DEBUGINFOD, "debuginfod", NULL, "ask the servers in DEBUGINFOD_URLS"}},
+	{CLI_SYMBOLS, {KEY_NO_DEMANGLE, "no-demangle", NULL, "print C++ names as linkers do"}},
+	{CLI_FORMATS, {KEY_JSON, "json", NULL, "print JSON"}},
+	{CLI_FORMATS, {KEY_CSV, "csv", NULL, "print the table as CSV"}},
+	{CLI_FORMATS, {KEY_NO_COLOR, "no-color", NULL, "no bold text (also: NO_COLOR)"}},
+	{0, {KEY_DB, "db", "FILE", "the profile database (" CLI_DATABASE_DEFAULT ")"}},
+	{0, {'h', "help", NULL, "this text"}},
+	{0, {KEY_VERSION, "version", NULL, "the version"}},
+};
+
+#define COMMON_COUNT (sizeof(common_options) / sizeof(*common_options))
+
+static void print_option(const struct cli_option *option)
+{
+	char names[80];
+
+	snprintf(names, sizeof(names), "%c%c%s --%s%s%s", option->key < 256 ? '-' : ' ',
+		 option->key < 256 ? option->key : ' ', option->key < 256 ? "," : " ", option->name,
+		 option->argument != NULL ? " " : "",
+		 option->argument != NULL ? option->argument : "");
+	printf("  %-32s %s\n", names, option->help);
+}
+
+static void print_help(const struct cli_tool *tool)
+{
+	printf("Usage: %s %s\n%s\n\n", tool->name, tool->synopsis, tool->summary);
+	for (size_t i = 0; i < tool->option_count; i++)
+		print_option(&tool->options[i]);
+	for (size_t i = 0; i < COMMON_COUNT; i++) {
+		if (common_options[i].group == 0 || (common_options[i].group & tool->accepts))
+			print_option(&common_options[i].option);
+	}
+	puts("\nTimes: 2026-11-20, \"2026-11-20 14:30\", @1700000000, or 10m, 2h, 3d ago.\n"
+	     "Exit status: 0 good, 1 nothing found, 2 wrong usage or bad input.");
+}
+
+/* What getopt_long() wants. */
+struct getopt_tables {
+	char letters[2 * OPTIONS_MAX + 2];
+	struct option names[OPTIONS_MAX + 1];
+	size_t count;
+};
+
+static void add_option(struct getopt_tables *tables, const struct cli_option *option)
+{
+	size_t length = strlen(tables->letters);
+
+	if (tables->count == OPTIONS_MAX)
+		return;
+	tables->names[tables->count++] = (struct option){
+		.name = option->name,
+		.has_arg = option->argument != NULL ? required_argument : no_argument,
+		.val = option->key,
+	};
+	if (option->key < 256) {
+		tables->letters[length++] = (char)option->key;
+		if (option->argument != NULL)
+			tables->letters[length] = ':';
+	}
+}
+
+static void make_tables(struct getopt_tables *tables, const struct cli_tool *tool)
+{
+	*tables = (struct getopt_tables){.letters = ":"};
+	for (size_t i = 0; i < tool->option_count; i++)
+		add_option(tables, &tool->options[i]);
+	for (size_t i = 0; i < COMMON_COUNT; i++) {
+		if (common_options[i].group == 0 || (common_options[i].group & tool->accepts))
+			add_option(tables, &common_options[i].option);
+	}
+}
+
+int cli_number(const char *text, const char *what, int64_t *ret, struct error *err)
+{
+	char *end;
+	long long value;
+
+	errno = 0;
+	value = strtoll(text, &end, 10);
+	if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || value <= 0)
+		return error_set(err, EINVAL, "\"%s\" is no %s", text, what);
+	*ret = value;
+	return 0;
+}
+
+static int add_events(struct cli *cli, const char *text, struct error *err)
+{
+	_cleanup_free_ char *copy = strdup(text);
+	char *rest = copy, *item;
+	size_t capacity = cli->event_count;
+
+	while (copy != NULL && (item = strsep(&rest, ",")) != NULL) {
+		if (*item == '\0')
+			return error_set(err, EINVAL, "\"%s\" is no list of events", text);
+		if (array_reserve(&cli->events, &capacity, cli->event_count + 1,
+				  sizeof(*cli->events)) < 0)
+			return error_set(err, ENOMEM, "out of memory");
+		cli->events[cli->event_count] = strdup(item);
+		if (cli->events[cli->event_count++] == NULL)
+			return error_set(err, ENOMEM, "out of memory");
+	}
+	return copy != NULL ? 0 : error_set(err, ENOMEM, "out of memory");
+}
+
+static int set_time(const char *text, int64_t *ret, struct error *err)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return time_spec_parse(text, now.tv_sec * 1000000000LL + now.tv_nsec, ret, err);
+}
+
+static int set_filter(struct cli *cli, int key, const char *argument, struct error *err)
+{
+	switch (key) {
+	case KEY_PID:
+		cli->filter.has_pid = 1;
+		return cli_number(argument, "process id", &cli->filter.pid, err);
+	case KEY_EPOCH:
+		epoch_list_deinit(&cli->epochs);
+		return epoch_list_parse(&cli->epochs, argument, err);
+	case KEY_SINCE:
+		return set_time(argument, &cli->filter.since_ns, err);
+	case KEY_UNTIL:
+		return set_time(argument, &cli->filter.until_ns, err);
+	case KEY_HOST:
+		cli->filter.host = argument;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+static int set_output(struct cli *cli, int key, const char *argument, struct error *err)
+{
+	int64_t number;
+	int r;
+
+	switch (key) {
+	case 'n':
+		r = cli_number(argument, "number of rows", &number, err);
+		if (r == 0)
+			cli->limit = (size_t)number;
+		return r;
+	case KEY_JSON:
+	case KEY_CSV:
+		if (cli->format != CLI_TEXT &&
+		    cli->format != (key == KEY_JSON ? CLI_JSON : CLI_CSV))
+			return error_set(err, EINVAL, "--json and --csv exclude each other");
+		cli->format = key == KEY_JSON ? CLI_JSON : CLI_CSV;
+		return 0;
+	case KEY_NO_COLOR:
+		cli->color = false;
+		return 0;
+	case KEY_SORT:
+		cli->sort = argument;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+/* Return: 0, -ENOENT for an option of the tool's own, or another error. */
+static int set_common(struct cli *cli, int key, const char *argument, struct error *err)
+{
+	int r;
+
+	switch (key) {
+	case 'e':
+		return add_events(cli, argument, err);
+	case 'i':
+		cli->by_image = true;
+		return 0;
+	case KEY_DB:
+		cli->database = argument;
+		return 0;
+	case KEY_DEBUG_DIR:
+		cli->debug_directory = argument;
+		return 0;
+	case KEY_DEBUGINFOD:
+		cli->debuginfod = true;
+		return 0;
+	case KEY_NO_DEMANGLE:
+		cli->demangle = false;
+		return 0;
+	}
+	r = set_filter(cli, key, argument, err);
+	return r == -ENOENT ? set_output(cli, key, argument, err) : r;
+}
+
+static bool is_common(const struct cli_tool *tool, int key)
+{
+	for (size_t i = 0; i < tool->option_count; i++) {
+		if (tool->options[i].key == key)
+			return false;
+	}
+	return true;
+}
+
+static void set_defaults(struct cli *cli, const struct cli_tool *tool)
+{
+	struct winsize size;
+
+	*cli = (struct cli){.tool = tool->name, .database = getenv("DCPI_DB"), .demangle = true};
+	if (cli->database == NULL || *cli->database == '\0')
+		cli->database = CLI_DATABASE_DEFAULT;
+	if (isatty(STDOUT_FILENO)) {
+		cli->color = getenv("NO_COLOR") == NULL;
+		if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
+			cli->width = size.ws_col;
+	}
+}
+
+static int bad_option(int key, char **argv, struct error *err)
+{
+	if (key == ':')
+		return error_set(err, EINVAL, "option %s needs an argument", argv[optind - 1]);
+	/* A letter inside a cluster, or a long option that is none. */
+	if (optopt > 0 && optopt < 256)
+		return error_set(err, EINVAL, "there is no option -%c (see --help)", optopt);
+	return error_set(err, EINVAL, "there is no such option as %s (see --help)",
+			 argv[optind - 1]);
+}
+
+int cli_parse(struct cli *cli, const struct cli_tool *tool, int argc, char **argv, void *context)
+{
+	struct getopt_tables tables;
+	struct error err;
+	int key, r = 0;
+
+	set_defaults(cli, tool);
+	make_tables(&tables, tool);
+	while (r == 0 && (key = getopt_long(argc, argv, tables.letters, tables.names, NULL)) >= 0) {
+		if (key == 'h') {
+			print_help(tool);
+			return CLI_OK;
+		}
+		if (key == KEY_VERSION) {
+			printf("%s (DCPI for Linux) %s\n", tool->name, DCPI_VERSION);
+			return CLI_OK;
+		}
+		if (key == '?' || key == ':')
+			r = bad_option(key, argv, &err);
+		else if (is_common(tool, key))
+			r = set_common(cli, key, optarg, &err);
+		else
+			r = tool->set(context, key, optarg, &err);
+	}
+	cli->operands = argv + optind;
+	cli->operand_count = (size_t)(argc - optind);
+	if (r == 0 && cli->operand_count > tool->operands_max)
+		r = error_set(&err, EINVAL, "unexpected argument \"%s\" (see --help)",
+			      cli->operands[tool->operands_max]);
+	return r < 0 ? cli_fail(cli, &err) : CLI_RUN;
+}
+
+void cli_deinit(struct cli *cli)
+{
+	for (size_t i = 0; i < cli->event_count; i++)
+		free(cli->events[i]);
+	free(cli->events);
+	free(cli->selected);
+	epoch_list_deinit(&cli->epochs);
+}
+
+int cli_fail(const struct cli *cli, const struct error *err)
+{
+	fprintf(stderr, "%s: %s\n", cli->tool, err->message);
+	return CLI_FAILED;
+}
+
+int cli_nothing(const struct cli *cli, const char *format, ...)
+{
+	va_list args;
+
+	fprintf(stderr, "%s: ", cli->tool);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	return CLI_NOTHING;
+}
+
+struct epoch_ids {
+	int64_t *ids;
+	size_t count;
+	size_t capacity;
+};
+
+static int collect_epoch(void *context, const struct profile_epoch *epoch)
+{
+	struct epoch_ids *list = context;
+
+	if (array_reserve(&list->ids, &list->capacity, list->count + 1, sizeof(*list->ids)) < 0)
+		return -ENOMEM;
+	list->ids[list->count++] = epoch->id;
+	return 0;
+}
+
+int cli_select_epochs(struct cli *cli, struct profile_reader *reader, struct error *err)
+{
+	struct epoch_ids list = {0};
+	size_t kept = 0;
+	int r;
+
+	if (epoch_list_empty(&cli->epochs))
+		return 0;
+	r = profile_reader_epochs(reader, &cli->filter, collect_epoch, &list, err);
+	free(cli->selected);
+	cli->selected = list.ids;
+	if (r == -ENOMEM)
+		return error_set(err, ENOMEM, "out of memory");
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < list.count; i++) {
+		if (epoch_list_selects(&cli->epochs, list.ids[i], i + 1 == list.count))
+			list.ids[kept++] = list.ids[i];
+	}
+	if (kept == 0)
+		return error_set(err, ENOENT, "no epoch matches");
+	cli->filter.epochs = cli->selected;
+	cli->filter.epoch_count = kept;
+	return 0;
+}
+
+int cli_finish_output(struct error *err)
+{
+	if (fflush(stdout) != 0 || ferror(stdout))
+		return error_set_errno(err, "cannot write the output");
+	return 0;
+}

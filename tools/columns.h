@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Tables: one description of the columns drives headings, widths and alignment
+ * of the text, and the keys of JSON and CSV.
+ */
+#ifndef DCPI_COLUMNS_H
+#define DCPI_COLUMNS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct json_object;
+
+enum column_type {
+	COLUMN_TEXT,	/* to the left */
+	COLUMN_COUNT,	/* a whole number */
+	COLUMN_PERCENT, /* text: one decimal and "%"; else four decimals */
+	COLUMN_ADDRESS, /* 0x1a2b0 */
+};
+
+/* Leave out of text: for programs only. */
+#define COLUMN_DETAIL 1U
+/* May be cut at its end to fit a terminal. */
+#define COLUMN_CUT_END 2U
+/* Likewise, at its beginning (paths). */
+#define COLUMN_CUT_START 4U
+
+/**
+ * struct column_value - what a cell holds; the member of the column's type
+ * @missing: there is no value: "-", null, nothing
+ */
+struct column_value {
+	const char *text;
+	uint64_t count;
+	double percent;
+	bool missing;
+};
+
+/**
+ * struct column - a column
+ * @heading:  in text
+ * @key:      in JSON and CSV
+ * @type:     of the values
+ * @flags:    COLUMN_*
+ * @argument: for @get, which may serve several columns
+ * @get:      gives the value of a row; @value is all zero before. Text need
+ *            not be clean (see text_clean()) and must stay as long as the row
+ */
+struct column {
+	const char *heading;
+	const char *key;
+	enum column_type type;
+	unsigned int flags;
+	size_t argument;
+	void (*get)(const struct column *column, const void *row, struct column_value *value);
+};
+
+/**
+ * struct columns_table - columns and rows
+ * @row: gives row @index, 0 .. @row_count - 1
+ */
+struct columns_table {
+	const struct column *columns;
+	size_t column_count;
+	const void *(*row)(const void *context, size_t index);
+	const void *context;
+	size_t row_count;
+};
+
+/**
+ * columns_text() - print for people
+ * @width: of the terminal; 0: don't cut anything
+ * @bold:  headings in bold
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int columns_text(FILE *stream, const struct columns_table *table, size_t width, bool bold);
+
+/** columns_csv() - print as RFC 4180 has it, keys first. Return: 0 or -ENOMEM. */
+int columns_csv(FILE *stream, const struct columns_table *table);
+
+/** columns_json() - an array with an object a row. Return: NULL if out of memory. */
+struct json_object *columns_json(const struct columns_table *table);
+
+#endif

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tools/image_symbols.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/demangle.h"
+#include "analysis/procedure_table.h"
+#include "lib/cleanup.h"
+#include "lib/error.h"
+#include "tools/text.h"
+
+struct image_symbols {
+	struct procedure_table *table; /* may be NULL */
+	const char *unnamed;	       /* what samples without a procedure are called */
+};
+
+CLEANUP_DEFINE(image_symbols, struct image_symbols *, image_symbols_close)
+
+static const char *why_unreadable(int r)
+{
+	switch (r) {
+	case -ESTALE:
+		return "<image changed>";
+	case -ENOENT:
+	case -ENOTDIR:
+		return "<image missing>";
+	case -EACCES:
+	case -EPERM:
+		return "<no permission to read image>";
+	case -ENOEXEC:
+		return "<image damaged>";
+	}
+	return "<image unreadable>";
+}
+
+static int load_file(struct image_symbols *symbols, const struct profile_image *image,
+		     const struct debug_file_options *options, struct error *err)
+{
+	int r = procedure_table_open(&symbols->table, image, options, err);
+
+	if (r == -ENOMEM)
+		return r;
+	symbols->unnamed = r < 0 ? why_unreadable(r) : "<no symbol>";
+	return 0;
+}
+
+static int load_kept(struct image_symbols *symbols, struct profile_reader *reader, int64_t id,
+		     struct error *err)
+{
+	struct profile_symbols kept = {0};
+	int r = profile_reader_symbols(reader, id, &kept, err);
+
+	if (r < 0)
+		return r;
+	symbols->unnamed = kept.count > 0 ? "<no symbol>" : "<no symbols kept>";
+	r = procedure_table_from_symbols(&symbols->table, kept.symbols, kept.count, err);
+	profile_symbols_deinit(&kept);
+	return r;
+}
+
+int image_symbols_open(struct image_symbols **ret, struct profile_reader *reader, int64_t id,
+		       const struct profile_image *image, const struct debug_file_options *options,
+		       struct error *err)
+{
+	_cleanup_(cleanup_image_symbols) struct image_symbols *symbols =
+		calloc(1, sizeof(*symbols));
+	int r = 0;
+
+	if (symbols == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	symbols->unnamed = "<unknown>";
+	if (image->kind == PROFILE_IMAGE_FILE)
+		r = load_file(symbols, image, options, err);
+	else if (image->kind != PROFILE_IMAGE_UNKNOWN)
+		r = load_kept(symbols, reader, id, err);
+	if (r < 0)
+		return r;
+	*ret = take_ptr(symbols);
+	return 0;
+}
+
+void image_symbols_close(struct image_symbols *symbols)
+{
+	if (symbols == NULL)
+		return;
+	procedure_table_destroy(symbols->table);
+	free(symbols);
+}
+
+size_t image_symbols_count(const struct image_symbols *symbols)
+{
+	return symbols->table != NULL ? procedure_table_count(symbols->table) + 1 : 1;
+}
+
+size_t image_symbols_find(const struct image_symbols *symbols, uint64_t offset)
+{
+	long index = symbols->table != NULL ? procedure_table_find(symbols->table, offset) : -1;
+
+	return index >= 0 ? (size_t)index : image_symbols_count(symbols) - 1;
+}
+
+char *image_symbols_name(const struct image_symbols *symbols, size_t index, bool demangle_names,
+			 uint64_t *address, bool *has_address)
+{
+	const struct procedure *procedure;
+	char *name = NULL;
+
+	*has_address = index + 1 < image_symbols_count(symbols);
+	*address = 0;
+	if (!*has_address)
+		return strdup(symbols->unnamed);
+	procedure = procedure_table_get(symbols->table, index);
+	*address = procedure->address;
+	if (demangle_names)
+		name = demangle(procedure->name);
+	return name != NULL ? name : strndup(procedure->name, TEXT_BYTES_MAX);
+}

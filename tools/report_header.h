@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What every report says first: which epochs, hosts, sources and events its
+ * samples are from, what was lost, and whether all is accounted for.
+ */
+#ifndef DCPI_REPORT_HEADER_H
+#define DCPI_REPORT_HEADER_H
+
+#include <stdio.h>
+
+#include "db/profile_read.h"
+
+struct error;
+struct json_object;
+
+/**
+ * struct report_header - about the epochs a report is made from
+ * @epochs:      by start
+ * @events:      distinct ones
+ * @counters:    summed over the epochs, by group and name
+ * @interrupts:  samples taken, by the sources' count
+ * @samples:     samples in all profiles; set by the tool, which reads them
+ * @unknown:     of these, samples of no known image; likewise
+ */
+struct report_header {
+	struct profile_epoch *epochs;
+	size_t epoch_count;
+	size_t epoch_capacity;
+	struct profile_event *events;
+	size_t event_count;
+	size_t event_capacity;
+	struct profile_counter *counters;
+	size_t counter_count;
+	size_t counter_capacity;
+	uint64_t interrupts;
+	uint64_t samples;
+	uint64_t unknown;
+};
+
+/**
+ * report_header_load() - read what the database says of the epochs a filter selects
+ * @header: zero-initialised; freed by report_header_deinit(), also after a failure
+ */
+int report_header_load(struct report_header *header, struct profile_reader *reader,
+		       const struct profile_filter *filter, struct error *err);
+
+void report_header_deinit(struct report_header *header);
+
+/** report_header_losses() - sum of the named losses. */
+uint64_t report_header_losses(const struct report_header *header);
+
+/** report_header_print() - as text, one fact a line. */
+void report_header_print(FILE *stream, const struct report_header *header);
+
+/** report_header_json() - add the same to an object. Return: 0 or -ENOMEM. */
+int report_header_json(struct json_object *object, const struct report_header *header);
+
+#endif

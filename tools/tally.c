@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tools/tally.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/array.h"
+#include "lib/cleanup.h"
+#include "lib/error.h"
+#include "tools/image_symbols.h"
+
+struct tally_image {
+	int64_t id;
+	struct profile_image image; /* the path is ours */
+	char *label;
+	char identity[2 * PROFILE_IDENTITY_BYTES_MAX + 1];
+	uint64_t samples; /* of all events and processes */
+	uint64_t *counts;
+};
+
+struct tally {
+	struct tally_config config;
+	struct profile_filter filter; /* of the configuration, but for any event and process */
+	struct tally_image *images;
+	size_t image_count;
+	size_t image_capacity;
+	struct tally_row *rows;
+	size_t row_count;
+	size_t row_capacity;
+	uint64_t *totals;
+	uint64_t samples;
+	uint64_t unknown;
+	/* while an image's procedures are counted: */
+	struct image_symbols *symbols;
+	uint64_t *counts; /* event_count for each of the procedures */
+};
+
+CLEANUP_DEFINE(tally, struct tally *, tally_destroy)
+
+/* The event's place in the configuration, or -1 if the profile isn't asked for. */
+static long wanted(const struct tally *tally, const struct profile *profile)
+{
+	if (tally->config.filter.has_pid && tally->config.filter.pid != PROFILE_PID_ALL &&
+	    profile->pid != tally->config.filter.pid)
+		return -1;
+	for (size_t i = 0; i < tally->config.event_count; i++) {
+		if (strcmp(tally->config.events[i], profile->event_name) == 0)
+			return (long)i;
+	}
+	return -1;
+}
+
+static struct tally_image *image_of(struct tally *tally, const struct profile *profile)
+{
+	struct tally_image *image;
+
+	/* Profiles come ordered by image. */
+	if (tally->image_count > 0 && tally->images[tally->image_count - 1].id == profile->image)
+		return &tally->images[tally->image_count - 1];
+	if (array_reserve(&tally->images, &tally->image_capacity, tally->image_count + 1,
+			  sizeof(*image)) < 0)
+		return NULL;
+	image = &tally->images[tally->image_count];
+	*image = (struct tally_image){.id = profile->image};
+	image->counts = calloc(tally->config.event_count + 1, sizeof(*image->counts));
+	if (image->counts == NULL)
+		return NULL;
+	tally->image_count++;
+	return image;
+}
+
+static int count_profile(void *context, const struct profile *profile)
+{
+	struct tally *tally = context;
+	struct tally_image *image = image_of(tally, profile);
+	long event = wanted(tally, profile);
+	uint64_t sum = 0;
+
+	if (image == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < profile->count; i++) {
+		if (__builtin_add_overflow(sum, profile->samples[i].count, &sum))
+			return -EBADMSG;
+	}
+	/* No smaller sum overflows if that of all samples doesn't. */
+	if (__builtin_add_overflow(tally->samples, sum, &tally->samples))
+		return -EBADMSG;
+	image->samples += sum;
+	if (event >= 0) {
+		image->counts[event] += sum;
+		tally->totals[event] += sum;
+	}
+	return 0;
+}
+
+static int describe_image(struct tally *tally, struct profile_reader *reader,
+			  struct tally_image *image, struct error *err)
+{
+	struct profile_image found = {0};
+	int r = profile_reader_image(reader, image->id, &found, err);
+
+	if (r == -ENOENT)
+		return error_set(err, EBADMSG,
+				 "the database is corrupt: it has samples of no image");
+	if (r < 0)
+		return r;
+	image->label = strdup(found.kind == PROFILE_IMAGE_UNKNOWN ? "unknown" : found.path);
+	image->image = found;
+	image->image.path = image->label; /* the reader's is gone soon */
+	if (image->label == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	for (size_t i = 0; i < image->image.identity_bytes; i++)
+		snprintf(image->identity + 2 * i, 3, "%02x", image->image.identity[i]);
+	if (image->image.kind == PROFILE_IMAGE_UNKNOWN)
+		tally->unknown += image->samples;
+	return 0;
+}
+
+static int add_row(struct tally *tally, const struct tally_row *row)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < tally->config.event_count; i++)
+		sum |= row->counts[i];
+	if (sum == 0)
+		return 0;
+	if (array_reserve(&tally->rows, &tally->row_capacity, tally->row_count + 1, sizeof(*row)) <
+	    0)
+		return -ENOMEM;
+	tally->rows[tally->row_count++] = *row;
+	return 0;
+}
+
+static int count_procedures(void *context, const struct profile *profile)
+{
+	struct tally *tally = context;
+	long event = wanted(tally, profile);
+
+	if (event < 0)
+		return 0;
+	for (size_t i = 0; i < profile->count; i++) {
+		size_t procedure = image_symbols_find(tally->symbols, profile->samples[i].offset);
+
+		tally->counts[procedure * tally->config.event_count + (size_t)event] +=
+			profile->samples[i].count;
+	}
+	return 0;
+}
+
+/* A row for each procedure with samples; the name and the counts are copied. */
+static int add_procedure_rows(struct tally *tally, const struct tally_image *image)
+{
+	size_t events = tally->config.event_count;
+
+	for (size_t i = 0; i < image_symbols_count(tally->symbols); i++) {
+		struct tally_row row = {.image = image->label, .identity = image->identity};
+		size_t before = tally->row_count;
+		uint64_t *counts;
+
+		row.counts = tally->counts + i * events;
+		if (add_row(tally, &row) < 0)
+			return -ENOMEM;
+		if (tally->row_count == before)
+			continue; /* no samples */
+		counts = malloc(events * sizeof(*counts));
+		tally->rows[before].counts = counts;
+		tally->rows[before].procedure = image_symbols_name(
+			tally->symbols, i, tally->config.demangle, &tally->rows[before].address,
+			&tally->rows[before].has_address);
+		if (counts == NULL || tally->rows[before].procedure == NULL)
+			return -ENOMEM;
+		memcpy(counts, row.counts, events * sizeof(*counts));
+	}
+	return 0;
+}
+
+static int tally_procedures(struct tally *tally, struct profile_reader *reader,
+			    const struct tally_image *image, struct error *err)
+{
+	struct profile_filter filter = tally->filter;
+	int r = image_symbols_open(&tally->symbols, reader, image->id, &image->image,
+				   &tally->config.debug, err);
+
+	if (r < 0)
+		return r;
+	filter.image = image->id;
+	tally->counts = calloc(image_symbols_count(tally->symbols),
+			       tally->config.event_count * sizeof(*tally->counts));
+	if (tally->counts == NULL) {
+		r = error_set(err, ENOMEM, "out of memory");
+	} else {
+		r = profile_reader_profiles(reader, &filter, count_procedures, tally, err);
+		if (r == 0 && add_procedure_rows(tally, image) < 0)
+			r = error_set(err, ENOMEM, "out of memory");
+	}
+	image_symbols_close(tally->symbols);
+	free(tally->counts);
+	tally->symbols = NULL;
+	tally->counts = NULL;
+	return r;
+}
+
+static int label_compare(const void *a, const void *b)
+{
+	const struct tally_image *const *x = a, *const *y = b;
+
+	return strcmp((*x)->label, (*y)->label);
+}
+
+/* Two images of one path (an upgrade): the beginning of the identity tells them apart. */
+static int tell_apart(struct tally_image *image)
+{
+	char *label = NULL;
+
+	if (image->identity[0] == '\0')
+		return 0;
+	if (asprintf(&label, "%s (%.8s)", image->label, image->identity) < 0)
+		return -ENOMEM;
+	/* The old one goes on as the path that the file is opened by. */
+	image->label = label;
+	return 0;
+}
+
+static int label_images(struct tally *tally)
+{
+	_cleanup_free_ struct tally_image **sorted =
+		calloc(tally->image_count + 1, sizeof(struct tally_image *));
+	_cleanup_free_ bool *twin = calloc(tally->image_count + 1, sizeof(*twin));
+	int r = 0;
+
+	if (sorted == NULL || twin == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < tally->image_count; i++)
+		sorted[i] = &tally->images[i];
+	if (tally->image_count > 0)
+		qsort(sorted, tally->image_count, sizeof(*sorted), label_compare);
+	for (size_t i = 1; i < tally->image_count; i++) {
+		if (strcmp(sorted[i]->label, sorted[i - 1]->label) == 0)
+			twin[i] = twin[i - 1] = true;
+	}
+	for (size_t i = 0; i < tally->image_count && r == 0; i++) {
+		if (twin[i])
+			r = tell_apart(sorted[i]);
+	}
+	return r;
+}
+
+static int add_rows(struct tally *tally, struct profile_reader *reader, struct error *err)
+{
+	for (size_t i = 0; i < tally->image_count; i++) {
+		const struct tally_image *image = &tally->images[i];
+		struct tally_row row = {.image = image->label, .identity = image->identity};
+		bool any = false;
+		int r = 0;
+
+		for (size_t event = 0; event < tally->config.event_count; event++)
+			any |= image->counts[event] > 0;
+		row.counts = image->counts;
+		if (any && tally->config.by_image && add_row(tally, &row) < 0)
+			r = error_set(err, ENOMEM, "out of memory");
+		else if (any && !tally->config.by_image)
+			r = tally_procedures(tally, reader, image, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int count_all(struct tally *tally, struct profile_reader *reader, struct error *err)
+{
+	int r;
+
+	err->message[0] = '\0';
+	r = profile_reader_profiles(reader, &tally->filter, count_profile, tally, err);
+	if (r < 0 && err->message[0] == '\0')
+		return error_set(err, -r,
+				 r == -ENOMEM ? "out of memory"
+					      : "the database's counts are too big to be true");
+	for (size_t i = 0; r == 0 && i < tally->image_count; i++)
+		r = describe_image(tally, reader, &tally->images[i], err);
+	if (r == 0 && label_images(tally) < 0)
+		r = error_set(err, ENOMEM, "out of memory");
+	return r == 0 ? add_rows(tally, reader, err) : r;
+}
+
+int tally_create(struct tally **ret, struct profile_reader *reader,
+		 const struct tally_config *config, struct error *err)
+{
+	_cleanup_(cleanup_tally) struct tally *tally = calloc(1, sizeof(*tally));
+	int r;
+
+	if (tally == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	tally->config = *config;
+	tally->filter = config->filter;
+	tally->filter.event = NULL;
+	tally->filter.has_pid = 0;
+	tally->totals = calloc(config->event_count + 1, sizeof(*tally->totals));
+	if (tally->totals == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	r = count_all(tally, reader, err);
+	if (r < 0)
+		return r;
+	*ret = take_ptr(tally);
+	return 0;
+}
+
+void tally_destroy(struct tally *tally)
+{
+	if (tally == NULL)
+		return;
+	for (size_t i = 0; i < tally->row_count && !tally->config.by_image; i++) {
+		free((void *)(uintptr_t)tally->rows[i].procedure);
+		free((void *)(uintptr_t)tally->rows[i].counts);
+	}
+	for (size_t i = 0; i < tally->image_count; i++) {
+		if (tally->images[i].image.path != tally->images[i].label)
+			free((void *)(uintptr_t)tally->images[i].image.path);
+		free(tally->images[i].label);
+		free(tally->images[i].counts);
+	}
+	free(tally->rows);
+	free(tally->images);
+	free(tally->totals);
+	free(tally);
+}
+
+size_t tally_row_count(const struct tally *tally)
+{
+	return tally->row_count;
+}
+
+struct tally_row *tally_rows(struct tally *tally)
+{
+	return tally->rows;
+}
+
+uint64_t tally_total(const struct tally *tally, size_t event)
+{
+	return tally->totals[event];
+}
+
+uint64_t tally_samples(const struct tally *tally, uint64_t *unknown)
+{
+	*unknown = tally->unknown;
+	return tally->samples;
+}

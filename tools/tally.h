@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Samples added up by image or by procedure, over all profiles that a filter
+ * selects, one count an event.
+ */
+#ifndef DCPI_TALLY_H
+#define DCPI_TALLY_H
+
+#include <stdbool.h>
+
+#include "analysis/debug_file.h"
+#include "db/profile_read.h"
+
+struct error;
+struct tally;
+
+/**
+ * struct tally_config - what to add up
+ * @events:      names of events, one count each
+ * @filter:      which profiles; its event and pid are looked at here, so that
+ *               all samples are counted in tally_samples()
+ * @by_image:    a row an image, no procedures
+ * @demangle:    C++ names as the source has them
+ * @debug:       where symbols may be
+ */
+struct tally_config {
+	const char *const *events;
+	size_t event_count;
+	struct profile_filter filter;
+	bool by_image;
+	bool demangle;
+	struct debug_file_options debug;
+};
+
+/**
+ * struct tally_row - a procedure or an image
+ * @procedure:   its name; of samples without one, the reason: "<no symbol>",
+ *               "<image changed>", "<image missing>", ... NULL in rows of
+ *               images
+ * @image:       path of the image, or what stands for it
+ * @identity:    its build-id or digest in hexadecimal, "" if it has none
+ * @has_address: the procedure has an ELF virtual address, @address (of kept
+ *               symbols: its offset)
+ * @counts:      samples by event
+ */
+struct tally_row {
+	const char *procedure;
+	const char *image;
+	const char *identity;
+	bool has_address;
+	uint64_t address;
+	const uint64_t *counts;
+};
+
+/**
+ * tally_create() - add up
+ * @ret: out; freed by tally_destroy()
+ *
+ * Only images that have samples are opened, one at a time. Images of the same
+ * path and different identities are told apart in the rows' @image.
+ *
+ * Return: 0, -ENOMEM, or the reader's error.
+ */
+int tally_create(struct tally **ret, struct profile_reader *reader,
+		 const struct tally_config *config, struct error *err);
+
+void tally_destroy(struct tally *tally);
+
+/** tally_row_count() - rows that have samples. */
+size_t tally_row_count(const struct tally *tally);
+
+/** tally_rows() - the rows; may be sorted in place. */
+struct tally_row *tally_rows(struct tally *tally);
+
+/** tally_total() - samples of an event over all rows. */
+uint64_t tally_total(const struct tally *tally, size_t event);
+
+/** tally_samples() - samples of all events and processes, and those of no image. */
+uint64_t tally_samples(const struct tally *tally, uint64_t *unknown);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Strings from outside, made fit for terminals and files. */
+#ifndef DCPI_TEXT_H
+#define DCPI_TEXT_H
+
+#include <stddef.h>
+
+/* Longer names are cut: nobody reads them. */
+#define TEXT_BYTES_MAX 8192
+
+/**
+ * text_clean() - a copy without anything that a terminal would obey
+ *
+ * Control characters and bytes that are not UTF-8 become '?'.
+ *
+ * Return: malloc'd, or NULL if out of memory.
+ */
+char *text_clean(const char *text);
+
+/** text_width() - characters of a clean text. */
+size_t text_width(const char *text);
+
+/** text_skip() - where character @count of a clean text begins, or its end. */
+const char *text_skip(const char *text, size_t count);
+
+#endif
