@@ -40,7 +40,7 @@ refused()
 rm -rf "$demo"
 mkdir -p "$demo"
 echo "== Profiling this machine for 15 s: a compile, a compression, a database query, text"
-$bin/dcpid --no-config --db "$db" --socket "$socket" 2> "$demo/dcpid.log" &
+$bin/dcpid --config /dev/null --db "$db" --socket "$socket" 2> "$demo/dcpid.log" &
 daemon=$!
 for _ in $(seq 100); do
 	$bin/dcpictl --socket "$socket" status > /dev/null 2>&1 && break
@@ -58,12 +58,21 @@ if [ "$daemon_status" -ne 0 ]; then
 	cat "$demo/dcpid.log" >&2
 	exit 2
 fi
+# The header once, then the tables alone.
+show()
+{
+	echo
+	echo "== dcpiprof $*"
+	$bin/dcpiprof --db "$db" "$@" > "$demo/report" || exit 2
+	sed -n '/cum%/,$p' "$demo/report"
+}
+
 echo
-echo "== dcpiprof --db $db -n 30"
-$bin/dcpiprof --db "$db" -n 30 || exit 2
-echo
-echo "== dcpiprof --db $db -i -n 12"
-$bin/dcpiprof --db "$db" -i -n 12 || exit 2
+echo "== dcpiprof -n 25"
+$bin/dcpiprof --db "$db" -n 25 || exit 2
+show --by-image -n 10
+show --image 'vmlinux*' -n 10
+show --image '*.so*' -n 10
 cat <<EOF
 
 The profile stays in $db. Go on with, for example:

@@ -71,6 +71,8 @@ golden all.txt
 golden sort_procedure.csv --sort procedure --csv --epoch 1
 golden sort_image.csv --sort image --csv --epoch 1
 golden sort_event.txt --sort imiss --epoch 1 -n 4
+golden image.txt --image 'lib[mo]*.so' --epoch 1 -n 3
+golden image_path.csv --image '/usr/shlib/X11/*' -i --csv --epoch 1
 
 is "epochs by time: since" "$(prof --csv --since '2023-11-15 00:00' | head -n 1 | cut -d, -f1)" cpu-clock
 is "epochs by time: until" "$(prof --csv --until 2023-11-15 | head -n 1 | cut -d, -f1)" cycles
@@ -148,6 +150,7 @@ refused 2 'process id' --db "$db" --pid -4
 refused 2 'list of epochs' --db "$db" --epoch 3-1
 refused 2 'is no time' --db "$db" --since yesterday
 refused 2 'no such column' --db "$db" --sort color
+refused 1 'no samples in images that match' --db "$db" --image 'no*such'
 refused 2 'no such column' --db "$db" -i --sort procedure
 refused 2 'exclude each other' --db "$db" --json --csv
 refused 2 'unexpected argument "cycles"' --db "$db" cycles

@@ -25,6 +25,7 @@ enum {
 	KEY_SINCE,
 	KEY_UNTIL,
 	KEY_HOST,
+	KEY_IMAGE,
 	KEY_SORT,
 	KEY_JSON,
 	KEY_CSV,
@@ -45,6 +46,8 @@ static const struct common_option common_options[] = {
 	{CLI_BY_IMAGE, {'i', "by-image", NULL, "list images instead of procedures"}},
 	{CLI_LIMIT, {'n', "limit", "N", "print only the first N rows"}},
 	{CLI_SORT, {KEY_SORT, "sort", "COLUMN", "an event, procedure or image"}},
+	{CLI_IMAGES,
+	 {KEY_IMAGE, "image", "PATTERN", "only images so named: \"libc.so.*\", \"/usr/*\""}},
 	{CLI_PID, {KEY_PID, "pid", "PID", "only samples kept for this process"}},
 	{CLI_EPOCHS, {KEY_EPOCH, "epoch", "LIST", "only these epochs: 7, 2-5, last"}},
 	{CLI_EPOCHS, {KEY_SINCE, "since", "TIME", "only epochs that end at or after TIME"}},
@@ -178,6 +181,9 @@ static int set_filter(struct cli *cli, int key, const char *argument, struct err
 		return set_time(argument, &cli->filter.until_ns, err);
 	case KEY_HOST:
 		cli->filter.host = argument;
+		return 0;
+	case KEY_IMAGE:
+		cli->image = argument;
 		return 0;
 	}
 	return -ENOENT;

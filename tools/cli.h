@@ -34,6 +34,7 @@ struct error;
 #define CLI_SORT 0x020U	    /* --sort */
 #define CLI_FORMATS 0x040U  /* --json, --csv, --no-color */
 #define CLI_SYMBOLS 0x080U  /* --debug-dir, --debuginfod, --no-demangle */
+#define CLI_IMAGES 0x100U   /* --image */
 
 enum cli_format {
 	CLI_TEXT,
@@ -47,6 +48,8 @@ enum cli_format {
  * @events:      names, in the order given; none: all there are
  * @filter:      since, until, host and pid; epochs are added by
  *               cli_select_epochs()
+ * @image:       pattern that the path of an image or its last part matches, as
+ *               for fnmatch(3), or NULL
  * @limit:       rows to print; 0: all
  * @sort:        name of a column, or NULL
  * @debug_directory: where separate debug files are, or NULL
@@ -64,6 +67,7 @@ struct cli {
 	bool by_image;
 	struct profile_filter filter;
 	struct epoch_list epochs;
+	const char *image;
 	size_t limit;
 	const char *sort;
 	enum cli_format format;

@@ -21,8 +21,8 @@ static const struct cli_tool tool = {
 	.name = "dcpiprof",
 	.synopsis = "[OPTION]...",
 	.summary = "Lists the samples of a profile database by procedure or by image.",
-	.accepts = CLI_EVENTS | CLI_BY_IMAGE | CLI_PID | CLI_EPOCHS | CLI_LIMIT | CLI_SORT |
-		   CLI_FORMATS | CLI_SYMBOLS,
+	.accepts = CLI_EVENTS | CLI_BY_IMAGE | CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_LIMIT |
+		   CLI_SORT | CLI_FORMATS | CLI_SYMBOLS,
 };
 
 /* struct prof - a listing; rows are printed as struct prof_row. */
@@ -363,6 +363,7 @@ static int print(const struct prof *prof, struct error *err)
 static int load(struct prof *prof, struct error *err)
 {
 	struct tally_config config = {
+		.image = prof->cli.image,
 		.by_image = prof->cli.by_image,
 		.demangle = prof->cli.demangle,
 		.debug = {prof->cli.debug_directory, prof->cli.debuginfod},
@@ -406,6 +407,9 @@ static int run(struct prof *prof)
 				   "no samples are kept for process %" PRId64
 				   " (samples are kept by process only where asked for)",
 				   prof->cli.filter.pid);
+	if (prof->row_count == 0 && prof->cli.image != NULL)
+		return cli_nothing(&prof->cli, "no samples in images that match \"%s\"",
+				   prof->cli.image);
 	if (prof->row_count == 0)
 		return cli_nothing(&prof->cli, "no samples");
 	return print(prof, &err) < 0 ? cli_fail(&prof->cli, &err) : CLI_OK;

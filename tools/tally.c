@@ -2,6 +2,7 @@
 #include "tools/tally.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -247,21 +248,35 @@ static int label_images(struct tally *tally)
 	return r;
 }
 
+/* Whether the image has samples that are asked for, and a name that is. */
+static bool has_rows(const struct tally *tally, const struct tally_image *image)
+{
+	const char *pattern = tally->config.image, *path = image->image.path;
+	const char *slash = strrchr(path, '/');
+	bool any = false;
+
+	for (size_t event = 0; event < tally->config.event_count; event++)
+		any |= image->counts[event] > 0;
+	if (!any || pattern == NULL)
+		return any;
+	return fnmatch(pattern, path, 0) == 0 ||
+	       (slash != NULL && fnmatch(pattern, slash + 1, 0) == 0);
+}
+
 static int add_rows(struct tally *tally, struct profile_reader *reader, struct error *err)
 {
 	for (size_t i = 0; i < tally->image_count; i++) {
 		const struct tally_image *image = &tally->images[i];
 		struct tally_row row = {.image = image->label, .identity = image->identity};
-		bool any = false;
 		int r = 0;
 
-		for (size_t event = 0; event < tally->config.event_count; event++)
-			any |= image->counts[event] > 0;
+		if (!has_rows(tally, image))
+			continue;
 		row.counts = image->counts;
-		if (any && tally->config.by_image && add_row(tally, &row) < 0)
-			r = error_set(err, ENOMEM, "out of memory");
-		else if (any && !tally->config.by_image)
+		if (!tally->config.by_image)
 			r = tally_procedures(tally, reader, image, err);
+		else if (add_row(tally, &row) < 0)
+			r = error_set(err, ENOMEM, "out of memory");
 		if (r < 0)
 			return r;
 	}

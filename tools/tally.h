@@ -19,6 +19,8 @@ struct tally;
  * @events:      names of events, one count each
  * @filter:      which profiles; its event and pid are looked at here, so that
  *               all samples are counted in tally_samples()
+ * @image:       only rows of images whose path, or its last part, matches this
+ *               pattern (fnmatch(3)); NULL: of all. Totals are of all images.
  * @by_image:    a row an image, no procedures
  * @demangle:    C++ names as the source has them
  * @debug:       where symbols may be
@@ -27,6 +29,7 @@ struct tally_config {
 	const char *const *events;
 	size_t event_count;
 	struct profile_filter filter;
+	const char *image;
 	bool by_image;
 	bool demangle;
 	struct debug_file_options debug;
