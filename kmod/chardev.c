@@ -7,6 +7,7 @@
 #include <linux/log2.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
+#include <linux/perf_event.h>
 #include <linux/pid.h>
 #include <linux/pid_namespace.h>
 #include <linux/poll.h>
@@ -62,9 +63,18 @@ static bool entries_valid(u32 entries)
 	return is_power_of_2(entries) && entries >= DCPI_ENTRIES_MIN && entries <= DCPI_ENTRIES_MAX;
 }
 
+static u64 period_min(const struct dcpi_event *event)
+{
+	bool clock =
+		event->type == PERF_TYPE_SOFTWARE && (event->config == PERF_COUNT_SW_CPU_CLOCK ||
+						      event->config == PERF_COUNT_SW_TASK_CLOCK);
+
+	return clock ? DCPI_CLOCK_PERIOD_MIN : DCPI_PERIOD_MIN;
+}
+
 static bool event_valid(const struct dcpi_event *event)
 {
-	return event->period_min >= DCPI_PERIOD_MIN && event->period_max <= DCPI_PERIOD_MAX &&
+	return event->period_min >= period_min(event) && event->period_max <= DCPI_PERIOD_MAX &&
 	       event->period_min <= event->period_max;
 }
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=bash
+# shellcheck shell=sh
 #
-# TAP for shell tests. A test script sources this file, calls the functions
-# below, and ends with tap_done.
+# TAP for shell tests, on the host and (as /lib/tap.sh) in test machines. A
+# test script sources this file, calls the functions below, and ends with
+# tap_done.
 #
 #   ok NAME            the test passed
 #   not_ok NAME [WHY]  it failed

@@ -64,6 +64,26 @@ static void saturated_counts_leave(void **state)
 	assert_int_equal(dcpi_tag_generation(chunk.entries[0].tag), 1);
 }
 
+/* Calls that come while the writer is at work are refused, and change nothing. */
+static void refuses_what_comes_amid_a_sample(void **state)
+{
+	static struct store_model model;
+	struct sample_store before;
+
+	(void)state;
+	memset(model.memory, 0, sizeof(model.memory));
+	assert_int_equal(sample_store_init(&model.store, model.memory, 64, 64), 0);
+	sample_store_count(&model.store, 0x1000, dcpi_tag(1, 0, 0));
+	model.store.busy = 1;
+	before = model.store;
+	assert_int_equal(sample_store_retire(&model.store), -EBUSY);
+	assert_int_equal(sample_store_flush_begin(&model.store), -EBUSY);
+	assert_memory_equal(&model.store, &before, sizeof(before));
+	assert_int_equal(sample_store_count(&model.store, 0x1000, dcpi_tag(1, 0, 0)), SAMPLE_LOST);
+	assert_int_equal(model.store.lost[DCPI_LOSS_NESTED], 1);
+	assert_int_equal(sample_store_pending(&model.store), 1);
+}
+
 static struct store_model interrupted;
 static volatile uint64_t interrupts;
 static uint64_t interrupt_seed;
@@ -242,8 +262,11 @@ static void reader_on_another_cpu(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(follows_model),	  cmocka_unit_test(refuses_bad_geometry),
-		cmocka_unit_test(saturated_counts_leave), cmocka_unit_test(interrupted_anywhere),
+		cmocka_unit_test(follows_model),
+		cmocka_unit_test(refuses_bad_geometry),
+		cmocka_unit_test(saturated_counts_leave),
+		cmocka_unit_test(refuses_what_comes_amid_a_sample),
+		cmocka_unit_test(interrupted_anywhere),
 		cmocka_unit_test(reader_on_another_cpu),
 	};
 

@@ -146,10 +146,11 @@ struct dcpi_event {
 
 #define DCPI_EVENTS_MAX 4
 /*
- * Shorter periods could keep a CPU in the handler for ever. (The kernel itself
- * stretches periods of the cpu-clock under 10,000 ns to as much.)
+ * Shorter periods could keep a CPU in the handler for ever; clocks (cpu-clock,
+ * task-clock, in ns) have a minimum of their own.
  */
 #define DCPI_PERIOD_MIN 1000
+#define DCPI_CLOCK_PERIOD_MIN 50000
 #define DCPI_PERIOD_MAX (1ULL << 40)
 
 /* Geometry: entries in a CPU's table and in each of its two buffers. */

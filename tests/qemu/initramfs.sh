@@ -3,7 +3,7 @@
 #
 # initramfs.sh OUTPUT PAYLOAD SCRIPT...: pack a root file system.
 #
-# It holds a static busybox, init, tap.sh, everything in the folder PAYLOAD at
+# It holds a static busybox, init, tests/tap.sh, everything in the folder PAYLOAD at
 # the same place below /, the shared libraries that programs in it need (as ldd
 # finds them), and the scripts in /tests, run in the order given.
 set -eu
@@ -21,7 +21,7 @@ mkdir -p "$root/bin" "$root/dev" "$root/etc" "$root/lib" "$root/proc" "$root/run
 cp -rL "$payload/." "$root/"
 cp "$busybox" "$root/bin/busybox"
 cp "$here/init" "$root/init"
-cp "$here/tap.sh" "$root/lib/tap.sh"
+cp "$here/../tap.sh" "$root/lib/tap.sh"
 
 # The libraries of dynamic programs, at the paths the loader looks for.
 find "$payload" -type f -perm /111 | while read -r program; do

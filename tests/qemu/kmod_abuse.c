@@ -114,7 +114,7 @@ static const struct spoil bad_configs[] = {
 	SPOIL(event[0].reserved, 1),
 	SPOIL(event[DCPI_EVENTS_MAX - 1].reserved, 1),
 	SPOIL(event[0].period_min, 0),
-	SPOIL(event[0].period_min, DCPI_PERIOD_MIN - 1),
+	SPOIL(event[0].period_min, DCPI_CLOCK_PERIOD_MIN - 1),
 	SPOIL(event[0].period_min, 400001),
 	SPOIL(event[0].period_max, 0),
 	SPOIL(event[0].period_max, 199999),
@@ -136,7 +136,7 @@ static bool bad_configurations(void)
 		CHECK(device_ioctl(&d, DCPI_IOC_START, &config) == EINVAL, "%zu", i);
 	}
 	config = device_config(DCPI_ENTRIES_MIN, DCPI_ENTRIES_MAX);
-	config.event[0].period_min = DCPI_PERIOD_MIN;
+	config.event[0].period_min = DCPI_CLOCK_PERIOD_MIN;
 	config.event[0].period_max = DCPI_PERIOD_MAX;
 	CHECK(device_start(&d, &config) == 0);
 	return true;
@@ -317,8 +317,8 @@ static bool faults_while_sampling(void)
 	struct device d;
 	unsigned int i;
 
-	config.event[0].period_min = 20000;
-	config.event[0].period_max = 60000;
+	config.event[0].period_min = DCPI_CLOCK_PERIOD_MIN;
+	config.event[0].period_max = 2 * DCPI_CLOCK_PERIOD_MIN;
 	load_start(4);
 	CHECK(device_open(&d));
 	CHECK(device_start(&d, &config) == 0);

@@ -155,8 +155,8 @@ static bool draining_live_loses_no_count(void)
 	unsigned int round;
 	uint32_t cpu;
 
-	config.event[0].period_min = 20000;
-	config.event[0].period_max = 60000;
+	config.event[0].period_min = DCPI_CLOCK_PERIOD_MIN;
+	config.event[0].period_max = 2 * DCPI_CLOCK_PERIOD_MIN;
 	load_start(4);
 	CHECK(device_open(&d));
 	CHECK(device_start(&d, &config) == 0);
@@ -217,8 +217,8 @@ static bool full_buffers_lose_by_name(void)
 	struct device d;
 	unsigned int tries;
 
-	config.event[0].period_min = 20000;
-	config.event[0].period_max = 60000;
+	config.event[0].period_min = DCPI_CLOCK_PERIOD_MIN;
+	config.event[0].period_max = 2 * DCPI_CLOCK_PERIOD_MIN;
 	load_start(6);
 	CHECK(device_open(&d));
 	CHECK(device_start(&d, &config) == 0);
@@ -279,8 +279,8 @@ static bool handlers_outside_interrupts_are_exact(void)
 	unsigned int round;
 
 	config.events = 2;
-	config.event[0].period_min = 20000;
-	config.event[0].period_max = 40000;
+	config.event[0].period_min = DCPI_CLOCK_PERIOD_MIN;
+	config.event[0].period_max = 2 * DCPI_CLOCK_PERIOD_MIN;
 	config.event[1].type = PERF_TYPE_SOFTWARE;
 	config.event[1].config = PERF_COUNT_SW_PAGE_FAULTS;
 	config.event[1].period_min = DCPI_PERIOD_MIN;

@@ -57,12 +57,9 @@ static void random_event(struct dcpi_event *event)
 	event->type = (uint32_t)about(types[next() % (sizeof(types) / sizeof(types[0]))]);
 	event->config = about(next() % (event->type == PERF_TYPE_TRACEPOINT ? 1500 : 12));
 	event->reserved = (uint32_t)about(0);
-	/*
-	 * Clocks at 10 us, the least that the kernel does, leave an emulated CPU
-	 * no time for anything but their interrupts: that is no news.
-	 */
-	event->period_min = about(event->type == PERF_TYPE_SOFTWARE ? 50000 + next() % 100000
-								    : DCPI_PERIOD_MIN);
+	event->period_min =
+		about(event->type == PERF_TYPE_SOFTWARE ? DCPI_CLOCK_PERIOD_MIN + next() % 100000
+							: DCPI_PERIOD_MIN);
 	event->period_max = about(event->period_min + next() % 100000);
 }
 

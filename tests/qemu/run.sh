@@ -10,7 +10,7 @@
 #   --release  kernel, as uname -r prints it; Debian's package is fetched
 #   --payload  folder laid over the machine's / (programs, modules, data)
 #   --script   sh script, run as root in the machine, in the order given; its
-#              standard output is TAP (tap.sh is /lib/tap.sh in there)
+#              standard output is TAP (tests/tap.sh is /lib/tap.sh in there)
 #   --timeout  seconds for the whole run (default 180)
 #   --log      keep the raw console here
 #
