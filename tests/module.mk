@@ -15,3 +15,14 @@ unit_period-ldlibs := -lm
 BENCHES += bench_sample_store
 bench_sample_store-src := tests/bench_sample_store.c
 bench_sample_store-archives := core
+
+# The store's model test as a kernel module; see tests/selftest/Kbuild.
+SELFTEST_OUT = build/kmod/selftest-$(KMOD_RELEASE)
+
+.PHONY: kmod-selftest
+kmod-selftest: kmod-links
+	@mkdir -p $(SELFTEST_OUT)/tests $(SELFTEST_OUT)/kmod
+	@cp -rsfT $(abspath tests/selftest) $(abspath $(SELFTEST_OUT))
+	@ln -sf $(abspath tests/store_model.c) $(abspath tests/store_model.h) $(SELFTEST_OUT)/tests
+	@cp -rsf $(abspath kmod/core) $(abspath kmod/uapi) $(SELFTEST_OUT)/kmod
+	$(Q)$(MAKE) --no-print-directory -s -C $(KDIR) M=$(abspath $(SELFTEST_OUT)) $(KMOD_MAKE) modules

@@ -14,7 +14,7 @@ qemu_common := tests/qemu/tap.c tests/qemu/device.c tests/qemu/load.c
 kmod_tests := kmod_exercise kmod_abuse kmod_lifetime kmod_fuzz kmod_reload
 QEMU_PROGRAMS := $(kmod_tests)
 $(foreach t,$(kmod_tests),$(eval $(t)-src := tests/qemu/$(t).c))
-QEMU_SCRIPTS := $(kmod_tests:%=tests/qemu/%.sh)
+QEMU_SCRIPTS := tests/qemu/end_to_end.sh tests/qemu/store_selftest.sh $(kmod_tests:%=tests/qemu/%.sh)
 
 QEMU_PAYLOAD := build/qemu/payload
 qemu_programs = $(QEMU_PROGRAMS:%=$(QEMU_PAYLOAD)/bin/%)
@@ -29,10 +29,17 @@ $(qemu_programs): $(QEMU_PAYLOAD)/bin/%: $$($$*-src) $(qemu_common) \
 qemu-image: ## fetch and unpack the kernel for the test machine
 	@tests/qemu/image.sh $(QEMU_ARCH) $(QEMU_RELEASE)
 
+# The programs as users have them, and what end_to_end.sh runs beside them.
+$(QEMU_PAYLOAD)/bin/split: tests/programs/split.c
+	$(call say,GUEST,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g -o $@ $<
+
 .PHONY: qemu-payload
-qemu-payload: kmod $(qemu_programs)
+qemu-payload: all kmod kmod-selftest $(qemu_programs) $(QEMU_PAYLOAD)/bin/split
 	@mkdir -p $(QEMU_PAYLOAD)/lib
-	@cp $(KMOD_OUT)/dcpi.ko $(QEMU_PAYLOAD)/lib/
+	@cp $(KMOD_OUT)/dcpi.ko $(SELFTEST_OUT)/dcpi_selftest.ko $(LIB)/dcpi_sqlite.so $(QEMU_PAYLOAD)/lib/
+	@cp $(PROGRAMS:%=$(BIN)/%) $$(command -v sqlite3) $(QEMU_PAYLOAD)/bin/
 
 .PHONY: qemu-check
 qemu-check: qemu-payload ## test the module in a virtual machine
