@@ -193,6 +193,10 @@ check-tsan: ## unit tests under ThreadSanitizer
 bench: $(BENCHES:%=$(TEST_BIN)/%) ## timings, also to build/bench.json
 	@for b in $^; do $$b || exit 1; done | tee build/bench.json
 
+.PHONY: performance-doc
+performance-doc: bench ## docs/performance.md from a run of make bench
+	@tests/performance_md.sh > docs/performance.md
+
 .PHONY: lint
 lint: deps-lint ## clang-tidy, cppcheck, shellcheck
 	@$(MAKE) --no-print-directory compile_commands.json

@@ -21,6 +21,7 @@
 #include "db/profile_blob.h"
 #include "db/profile_write.h"
 #include "lib/error.h"
+#include "tests/bench.h"
 
 #define PROCEDURES_MAX 4096
 
@@ -43,21 +44,6 @@ static double uniform(void)
 static double normal(void)
 {
 	return sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform());
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-static void report(const char *name, const char *workload, double value, const char *unit)
-{
-	printf("{\"name\":\"%s\",\"subject\":\"db\",\"workload\":\"%s\",\"value\":%.3f,"
-	       "\"unit\":\"%s\"}\n",
-	       name, workload, value, unit);
 }
 
 static void *need(void *memory)
@@ -167,8 +153,10 @@ static void bench_size(const char *workload, int fixed, size_t samples)
 	if (profile_blob_encode(&blob, 1, pairs.samples, pairs.count, &total) < 0)
 		abort();
 	snprintf(label, sizeof(label), "%s, %zu samples", workload, samples);
-	report("bytes_per_entry", label, (double)blob.bytes / (double)pairs.count, "bytes");
-	report("samples_per_entry", label, (double)total / (double)pairs.count, "samples");
+	bench_report("bytes_per_entry", "db", label, (double)blob.bytes / (double)pairs.count,
+		     "bytes");
+	bench_report("samples_per_entry", "db", label, (double)total / (double)pairs.count,
+		     "samples");
 	profile_pairs_deinit(&pairs);
 	profile_blob_deinit(&blob);
 	free_image(&image);
@@ -188,26 +176,26 @@ static void bench_merge(void)
 	if (profile_blob_encode(&blob, 1, stored.samples, stored.count, &total) < 0)
 		abort();
 	for (round = 0; round < 50; round++) {
-		start = now_ns();
+		start = bench_now_ns();
 		if (profile_blob_decode(&decoded, 1, blob.data, blob.bytes) < 0)
 			abort();
-		decode += now_ns() - start;
-		start = now_ns();
+		decode += bench_now_ns() - start;
+		start = bench_now_ns();
 		if (profile_pairs_merge(&merged, &decoded, added.samples, added.count) < 0)
 			abort();
-		merge += now_ns() - start;
-		start = now_ns();
+		merge += bench_now_ns() - start;
+		start = bench_now_ns();
 		if (profile_blob_encode(&blob, 1, merged.samples, merged.count, &total) < 0)
 			abort();
-		encode += now_ns() - start;
+		encode += bench_now_ns() - start;
 	}
 	entries = 50.0 * (double)merged.count;
-	report("decode_ns_per_entry", "large image", (double)decode / entries, "ns");
-	report("merge_ns_per_entry", "large image", (double)merge / entries, "ns");
-	report("encode_ns_per_entry", "large image", (double)encode / entries, "ns");
-	report("add_ns_per_entry", "large image", (double)(decode + merge + encode) / entries,
-	       "ns");
-	report("entries", "large image", (double)merged.count, "entries");
+	bench_report("decode_ns_per_entry", "db", "large image", (double)decode / entries, "ns");
+	bench_report("merge_ns_per_entry", "db", "large image", (double)merge / entries, "ns");
+	bench_report("encode_ns_per_entry", "db", "large image", (double)encode / entries, "ns");
+	bench_report("add_ns_per_entry", "db", "large image",
+		     (double)(decode + merge + encode) / entries, "ns");
+	bench_report("entries", "db", "large image", (double)merged.count, "entries");
 	profile_pairs_deinit(&stored);
 	profile_pairs_deinit(&added);
 	profile_pairs_deinit(&decoded);
@@ -261,7 +249,7 @@ static void bench_week(const char *path)
 	struct profile_writer *writer;
 	struct error err;
 	struct stat status;
-	uint64_t start = now_ns();
+	double start = bench_now_ns();
 	size_t pairs = 0;
 	unsigned int i, event;
 
@@ -287,12 +275,12 @@ static void bench_week(const char *path)
 	profile_writer_close(writer);
 	if (stat(path, &status) < 0)
 		abort();
-	report("file_bytes", "480 images, 2 events", (double)status.st_size, "bytes");
-	report("file_entries", "480 images, 2 events", (double)pairs, "entries");
-	report("file_bytes_per_entry", "480 images, 2 events",
-	       (double)status.st_size / (double)pairs, "bytes");
-	report("seconds", "480 images, 2 events, drawing included",
-	       (double)(now_ns() - start) / 1e9, "s");
+	bench_report("file_bytes", "db", "480 images, 2 events", (double)status.st_size, "bytes");
+	bench_report("file_entries", "db", "480 images, 2 events", (double)pairs, "entries");
+	bench_report("file_bytes_per_entry", "db", "480 images, 2 events",
+		     (double)status.st_size / (double)pairs, "bytes");
+	bench_report("seconds", "db", "480 images, 2 events, drawing included",
+		     (double)(bench_now_ns() - start) / 1e9, "s");
 }
 
 /* A commit that merges a few samples into a row with many, on this disk. */
@@ -321,15 +309,15 @@ static void bench_commit(const char *path)
 	id = add_image(writer, 0);
 	check(profile_writer_add(writer, id, 0, -1, stored.samples, stored.count, &err), &err);
 	check(profile_writer_commit(writer, &err), &err);
-	start = now_ns();
+	start = bench_now_ns();
 	for (round = 0; round < 50; round++) {
 		check(profile_writer_begin(writer, &err), &err);
 		check(profile_writer_add(writer, id, 0, -1, added.samples, added.count, &err),
 		      &err);
 		check(profile_writer_commit(writer, &err), &err);
 	}
-	report("commit_ms", "500 samples into a large image", (double)(now_ns() - start) / 50e6,
-	       "ms");
+	bench_report("commit_ms", "db", "500 samples into a large image",
+		     (double)(bench_now_ns() - start) / 50e6, "ms");
 	profile_writer_close(writer);
 	profile_pairs_deinit(&stored);
 	profile_pairs_deinit(&added);

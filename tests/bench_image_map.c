@@ -11,6 +11,7 @@
 #include "daemon/image_map.h"
 #include "daemon/image_table.h"
 #include "loader-hook/image_event.h"
+#include "tests/bench.h"
 
 enum {
 	PROCESSES = 500,
@@ -28,10 +29,9 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static void report(const char *name, double value, const char *unit)
+static void report(const char *name, const char *workload, double value, const char *unit)
 {
-	printf("{\"bench\":\"image_map\",\"name\":\"%s\",\"value\":%.1f,\"unit\":\"%s\"}\n", name,
-	       value, unit);
+	bench_report(name, "image_map", workload, value, unit);
 }
 
 static uint64_t next_random(uint64_t *state)
@@ -84,14 +84,16 @@ static void bench_lookups(struct image_map *map)
 
 		found += image_map_lookup(map, pid, 1, pc).image != IMAGE_UNKNOWN;
 	}
-	report("lookup", (double)(now_ns() - start) / LOOKUPS, "ns");
+	report("lookup", "random process and PC of 500 x 40 mappings",
+	       (double)(now_ns() - start) / LOOKUPS, "ns");
 	if (found != LOOKUPS)
 		printf("%d lookups failed\n", LOOKUPS - (int)found);
 	start = now_ns();
 	for (i = 0; i < LOOKUPS; i++)
 		generations += image_map_generation(
 			map, 1 + (uint32_t)(next_random(&state) % PROCESSES), 9);
-	report("generation", (double)(now_ns() - start) / (double)generations, "ns");
+	report("generation", "random process of 500",
+	       (double)(now_ns() - start) / (double)generations, "ns");
 }
 
 /* fork of a large process, exec, five mappings, exit: a compiler's life. */
@@ -125,15 +127,15 @@ static void bench_storm(struct image_map *map)
 			expire += now_ns() - start;
 		}
 	}
-	report("short process (fork, exec, 5 maps, exit)", (double)spent / STORM, "ns");
-	report("expire", (double)expire / STORM, "ns/process");
-	report("peak memory in the storm", (double)peak, "bytes");
+	report("short_process", "fork, exec, 5 maps, exit", (double)spent / STORM, "ns");
+	report("expire", "of a process, in the storm", (double)expire / STORM, "ns");
+	report("peak_bytes", "storm of 200000 processes", (double)peak, "bytes");
 	start = now_ns();
 	for (i = 0; i < STORM; i++)
 		image_map_expire(map, 5);
-	report("expire with nothing to do", (double)(now_ns() - start) / STORM, "ns");
+	report("expire_nothing", "nothing has ended", (double)(now_ns() - start) / STORM, "ns");
 	image_map_processes(map, &bytes);
-	report("memory after the storm", (double)bytes, "bytes");
+	report("bytes_afterwards", "storm of 200000 processes", (double)bytes, "bytes");
 }
 
 int main(void)
@@ -146,8 +148,9 @@ int main(void)
 		return 1;
 	fill(map);
 	image_map_processes(map, &bytes);
-	report("500 processes of 40 mappings", (double)bytes, "bytes");
-	report("process of 40 mappings", (double)bytes / PROCESSES, "bytes");
+	report("bytes", "500 processes of 40 mappings", (double)bytes, "bytes");
+	report("bytes_per_process", "500 processes of 40 mappings", (double)bytes / PROCESSES,
+	       "bytes");
 	bench_lookups(map);
 	bench_storm(map);
 	image_map_destroy(map);

@@ -1,44 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Time to list the procedures of big images: bench_procedure_table [FILE...] */
 #include <stdio.h>
-#include <time.h>
 
 #include "analysis/procedure_table.h"
 #include "lib/error.h"
-
-static double seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
+#include "tests/bench.h"
 
 /* The best of three: the first one also reads the file from disk. */
 static void bench(const char *path)
 {
 	struct profile_image image = {.kind = PROFILE_IMAGE_FILE, .path = path};
 	struct debug_file_options options = {0};
-	double best = 1e9;
+	double best = 1e18;
 	size_t count = 0;
 
 	for (int round = 0; round < 3; round++) {
 		struct procedure_table *table = NULL;
 		struct error err;
-		double start = seconds();
+		double start = bench_now_ns();
 
 		if (procedure_table_open(&table, &image, &options, &err) < 0) {
 			fprintf(stderr, "bench_procedure_table: %s\n", err.message);
 			return;
 		}
-		if (seconds() - start < best)
-			best = seconds() - start;
+		if (bench_now_ns() - start < best)
+			best = bench_now_ns() - start;
 		count = procedure_table_count(table);
 		procedure_table_destroy(table);
 	}
-	printf("{\"benchmark\": \"procedure_table\", \"image\": \"%s\", \"procedures\": %zu, "
-	       "\"seconds\": %.4f}\n",
-	       path, count, best);
+	bench_report("open_ms", "procedure_table", path, best / 1e6, "ms");
+	bench_report("procedures", "procedure_table", path, (double)count, "procedures");
 }
 
 int main(int argc, char **argv)

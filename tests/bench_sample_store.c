@@ -4,27 +4,18 @@
  * the whole table, in nanoseconds, as one JSON object a line.
  */
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "kmod/core/period.h"
 #include "kmod/core/sample_store.h"
+#include "tests/bench.h"
 
 enum {
 	ROUNDS = 15,
 	SAMPLES = 1 << 20,
 	HOT_KEYS = 2048
 };
-
-static double now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (double)ts.tv_sec * 1e9 + (double)ts.tv_nsec;
-}
 
 static int compare(const void *a, const void *b)
 {
@@ -34,12 +25,10 @@ static int compare(const void *a, const void *b)
 }
 
 /* The median: the machine is not ours alone. */
-static void report(const char *name, const char *workload, double *ns, const char *unit)
+static void report(const char *name, const char *workload, double *ns)
 {
 	qsort(ns, ROUNDS, sizeof(*ns), compare);
-	printf("{\"name\": \"%s\", \"subject\": \"sample_store\", \"workload\": \"%s\", "
-	       "\"value\": %.2f, \"unit\": \"%s\"}\n",
-	       name, workload, ns[ROUNDS / 2], unit);
+	bench_report(name, "sample_store", workload, ns[ROUNDS / 2], "ns");
 }
 
 static struct sample_store *store;
@@ -73,13 +62,13 @@ static double bench_hit(void)
 	start();
 	for (i = 0; i < HOT_KEYS; i++)
 		sample_store_count(store, 0x400000 + (uint64_t)i * 4, dcpi_tag(1000, 1, 0));
-	begin = now_ns();
+	begin = bench_now_ns();
 	for (i = 0; i < SAMPLES; i++) {
 		uint64_t key = period_random(&random) % HOT_KEYS;
 
 		sample_store_count(store, 0x400000 + key * 4, dcpi_tag(1000, 1, 0));
 	}
-	return (now_ns() - begin) / SAMPLES;
+	return (bench_now_ns() - begin) / SAMPLES;
 }
 
 static double bench_miss(void)
@@ -91,13 +80,13 @@ static double bench_miss(void)
 	for (i = 0; i < DCPI_TABLE_ENTRIES_DEFAULT * 2; i++)
 		sample_store_count(store, 0x800000000 + (uint64_t)i * 4, dcpi_tag(1, 1, 0));
 	read_full();
-	begin = now_ns();
+	begin = bench_now_ns();
 	for (i = 0; i < SAMPLES; i++) {
 		if (sample_store_count(store, 0x400000 + (uint64_t)i * 4, dcpi_tag(1000, 1, 0)) &
 		    SAMPLE_WAKE)
 			read_full();
 	}
-	return (now_ns() - begin) / SAMPLES;
+	return (bench_now_ns() - begin) / SAMPLES;
 }
 
 /* Per entry of a full table, copied out and cleared as the module does it. */
@@ -111,13 +100,13 @@ static double bench_flush(void)
 	start();
 	for (i = 0; i < DCPI_TABLE_ENTRIES_DEFAULT * 2; i++)
 		sample_store_count(store, 0x400000 + (uint64_t)i * 4, dcpi_tag(1000, 1, 0));
-	begin = now_ns();
+	begin = bench_now_ns();
 	sample_store_flush_begin(store);
 	table = sample_store_table(store);
 	memcpy(copy, table.entries, table.count * sizeof(*copy));
 	sample_store_table_clear(store, 0, table.count);
 	sample_store_flush_end(store);
-	return (now_ns() - begin) / DCPI_TABLE_ENTRIES_DEFAULT;
+	return (bench_now_ns() - begin) / DCPI_TABLE_ENTRIES_DEFAULT;
 }
 
 int main(void)
@@ -135,9 +124,9 @@ int main(void)
 		miss[i] = bench_miss();
 		flush[i] = bench_flush();
 	}
-	report("store_hit", "2048 hot keys at random", hit, "ns");
-	report("store_miss", "every key new, full table", miss, "ns");
-	report("store_flush", "full table of 16384 entries, per entry", flush, "ns");
+	report("store_hit", "2048 hot keys at random", hit);
+	report("store_miss", "every key new, full table", miss);
+	report("store_flush", "full table of 16384 entries, per entry", flush);
 	free(store);
 	free(memory);
 	return 0;

@@ -41,6 +41,10 @@ qemu-payload: all kmod kmod-selftest $(qemu_programs) $(QEMU_PAYLOAD)/bin/split
 	@cp $(KMOD_OUT)/dcpi.ko $(SELFTEST_OUT)/dcpi_selftest.ko $(LIB)/dcpi_sqlite.so $(QEMU_PAYLOAD)/lib/
 	@cp $(PROGRAMS:%=$(BIN)/%) $$(command -v sqlite3) $(QEMU_PAYLOAD)/bin/
 
+.PHONY: qemu-release
+qemu-release:
+	@echo $(QEMU_RELEASE)
+
 .PHONY: qemu-check
 qemu-check: qemu-payload ## test the module in a virtual machine
 	$(Q)tests/qemu/run.sh --arch $(QEMU_ARCH) --release $(QEMU_RELEASE) \
