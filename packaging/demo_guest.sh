@@ -15,12 +15,12 @@ work()
 
 compile()
 {
-	cc1 -quiet -O2 /lib/demo.i -o /dev/null
+	cc1 -quiet -fpreprocessed -O2 /lib/demo.i -o /dev/null
 }
 
 compress()
 {
-	xz -6 < /bin/busybox > /dev/null
+	/bin/xz -6 < /bin/busybox > /dev/null
 }
 
 query()
