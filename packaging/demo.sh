@@ -73,6 +73,7 @@ $bin/dcpiprof --db "$db" -n 25 || exit 2
 show --by-image -n 10
 show --image 'vmlinux*' -n 10
 show --image '*.so*' -n 10
+show --image 'libc.so*' -n 6
 cat <<EOF
 
 The profile stays in $db. Go on with, for example:

@@ -13,7 +13,7 @@ vm='qemu-system-x86 busybox-static cpio kmod linux-headers-amd64 zstd'
 
 case ${1:-} in
 build) wanted=$build ;;
-demo) wanted="$build sqlite3 xz-utils perl" ;;
+demo) wanted="$build sqlite3 xz-utils perl libc6-dbg" ;;
 demo-vm) wanted="$build $vm sqlite3 xz-utils" ;;
 check) wanted="$build $vm libcmocka-dev sqlite3 xz-utils perl git python3-minimal binutils" ;;
 lint) wanted="$build libcmocka-dev clang-tidy clang-format cppcheck sparse bear shellcheck mandoc" ;;
