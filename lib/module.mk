@@ -1,3 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
+#
+# file_digest.c: whoever calls it needs the pkg-config module libxxhash.
 ARCHIVES += util
 util-src := lib/array.c lib/bounded_reader.c lib/error.c lib/file_digest.c lib/u64_map.c

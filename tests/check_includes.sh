@@ -13,7 +13,7 @@ rules='
 kmod/uapi     ^$                                                 ^(?!linux/(types|ioctl)\.h$)
 kmod/core     ^(\.\./uapi/.*|core_env(_user)?\.h|period\.h|sample_store\.h)$ ^(sqlite3|elfutils|pthread)
 lib           ^lib/                                              ^(sqlite3|elfutils|gelf|libelf|json)
-loader-hook   ^(loader-hook|lib)/                                ^(sqlite3|json)
+loader-hook   ^(loader-hook|lib)/                                ^(sqlite3|json|xxhash)
 daemon        ^(daemon|kmod/uapi|kmod/core|loader-hook|lib|db/profile\.h|db/profile_write\.h) ^(sqlite3|elfutils|gelf|libelf)
 db            ^(db|lib)/                                         ^(elfutils|gelf|libelf|linux/)
 analysis      ^(analysis|lib|db/profile\.h)                      ^(sqlite3|json|linux/)

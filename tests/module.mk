@@ -2,6 +2,7 @@
 UNIT_TESTS += unit_util
 unit_util-src := tests/unit_util.c
 unit_util-archives := util
+unit_util-pkgs := libxxhash
 
 UNIT_TESTS += unit_sample_store
 unit_sample_store-src := tests/unit_sample_store.c tests/store_model.c
