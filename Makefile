@@ -67,7 +67,6 @@ say = $(if $(V),@:,@printf '  %-7s %s\n' '$(1)' '$(2)')
 #   TEST_HELPERS names of programs that tests run, likewise
 #   FUZZERS    names; <name>-src: the target and all it needs, <name>-pkgs
 #   PLUGINS    names of shared objects (lib/<name>.so), likewise
-#   MAN_PAGES  docs/man/*.scd
 ARCHIVES :=
 PROGRAMS :=
 UNIT_TESTS :=
@@ -75,7 +74,6 @@ BENCHES :=
 TEST_HELPERS :=
 FUZZERS :=
 PLUGINS :=
-MAN_PAGES :=
 
 include $(wildcard */module.mk)
 

@@ -7,15 +7,16 @@
 #   packaging/deps.sh build|demo|check|lint|fuzz
 set -u
 
-build='gcc make pkg-config libc6-dev libelf-dev libdw-dev libsqlite3-dev zlib1g-dev liblzma-dev libjson-c-dev libxxhash-dev
-	scdoc'
+build='gcc make pkg-config libc6-dev libelf-dev libdw-dev libsqlite3-dev zlib1g-dev liblzma-dev
+	libjson-c-dev libxxhash-dev scdoc'
 vm='qemu-system-x86 busybox-static cpio kmod linux-headers-amd64 zstd'
 
 case ${1:-} in
 build) wanted=$build ;;
 demo) wanted="$build sqlite3 xz-utils perl" ;;
 demo-vm) wanted="$build $vm sqlite3 xz-utils" ;;
-check) wanted="$build $vm libcmocka-dev sqlite3 xz-utils perl git python3-minimal binutils" ;;
+check) wanted="$build $vm libcmocka-dev sqlite3 xz-utils perl git python3-minimal binutils mandoc
+	jq" ;;
 lint) wanted="$build libcmocka-dev clang-tidy clang-format cppcheck sparse bear shellcheck mandoc" ;;
 fuzz) wanted="$build clang libclang-rt-14-dev" ;;
 *)

@@ -228,10 +228,6 @@ refused "dcpictl without a daemon" "no daemon at" "$bin/dcpictl" --socket "$work
 refused "dcpictl without a command" "no command" "$bin/dcpictl"
 refused "dcpictl: an unknown command" 'unknown command "dance"' "$bin/dcpictl" dance
 refused "dcpictl: an argument too many" 'unexpected argument "x"' "$bin/dcpictl" status x
-for program in dcpid dcpictl; do
-	like "$program has help" "$("$bin/$program" --help)" "^Usage: $program"
-	like "$program has a version" "$("$bin/$program" --version)" "^$program [0-9]"
-done
 
 # The service manager is told.
 if command -v python3 > /dev/null; then

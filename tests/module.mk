@@ -16,3 +16,7 @@ unit_period-ldlibs := -lm
 BENCHES += bench_sample_store
 bench_sample_store-src := tests/bench_sample_store.c
 bench_sample_store-archives := core
+
+UNIT_TESTS += unit_options
+unit_options-src := tests/unit_options.c
+unit_options-archives := util
