@@ -66,6 +66,7 @@ say = $(if $(V),@:,@printf '  %-7s %s\n' '$(1)' '$(2)')
 #   BENCHES    names, likewise
 #   TEST_HELPERS names of programs that tests run, likewise
 #   FUZZERS    names; <name>-src: the target and all it needs, <name>-pkgs
+#   GENERATED  headers that are made, under $(OBJ)/gen
 #   PLUGINS    names of shared objects (lib/<name>.so), likewise
 ARCHIVES :=
 PROGRAMS :=
@@ -73,6 +74,7 @@ UNIT_TESTS :=
 BENCHES :=
 TEST_HELPERS :=
 FUZZERS :=
+GENERATED :=
 PLUGINS :=
 
 include $(wildcard */module.mk)
@@ -192,17 +194,15 @@ bench: $(BENCHES:%=$(TEST_BIN)/%) ## timings, also to build/bench.json
 	@for b in $^; do $$b || exit 1; done | tee build/bench.json
 
 .PHONY: lint
-lint: deps-lint ## clang-tidy, cppcheck, shellcheck
-	@$(MAKE) --no-print-directory compile_commands.json
-	clang-tidy --quiet -p . $(filter-out tests/fuzz%,$(ALL_SOURCES))
-	cppcheck --quiet --std=c11 --enable=warning,portability,performance --inline-suppr \
-		--suppress=missingIncludeSystem --error-exitcode=1 -I. $(ALL_SOURCES)
-	shellcheck $(shell git ls-files '*.sh')
+lint: deps-lint ## clang-tidy, cppcheck, shellcheck, mandoc
+	@$(MAKE) --no-print-directory compile_commands.json $(GENERATED) man
+	@tests/lint.sh $(filter-out tests/fuzz%,$(ALL_SOURCES))
 
 .PHONY: format
 format: ## apply .clang-format
 	clang-format -i $(shell git ls-files '*.c' '*.h')
 
+compile_commands.json: CPPFLAGS += -I$(OBJ)/gen
 compile_commands.json: $(ALL_SOURCES) Makefile $(wildcard */module.mk)
 	$(call say,GEN,$@)
 	$(Q){ echo '['; sep=; for f in $(ALL_SOURCES); do \

@@ -129,6 +129,8 @@ static uint32_t build_pieces(struct mapping pieces[3], const struct mapping_list
 		if (right->end > new.end && same_contents(right, &new)) {
 			new.end = right->end;
 		} else if (right->end > new.end) {
+			/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a list of more than
+			 * 0 */
 			pieces[count + 1] = *right;
 			pieces[count + 1].start = new.end;
 			pieces[count] = new;

@@ -105,6 +105,10 @@ static void put_code(struct bit_writer *writer, uint64_t value, unsigned int k)
 	uint64_t lower = value & ((1ULL << k) - 1);
 	unsigned int n = bit_length(upper) - 1;
 
+	/*
+	 * No value is UINT64_MAX: offsets lie at least 1 apart, counts sum up to INT64_MAX.
+	 * NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult)
+	 */
 	upper -= 1ULL << n;
 	if (2 * n + 1 + k <= 56) {
 		put_bits(writer, 1ULL << n | upper << (n + 1) | lower << (2 * n + 1),
@@ -292,7 +296,8 @@ static unsigned int take_zeros(struct bit_reader *reader)
 
 	for (;;) {
 		refill(reader);
-		run = reader->waiting == 0 ? 64 : (unsigned int)__builtin_ctzll(reader->waiting);
+		run = reader->waiting == 0 ? reader->bits
+					   : (unsigned int)__builtin_ctzll(reader->waiting);
 		if (run < reader->bits)
 			break;
 		zeros += reader->bits;

@@ -13,8 +13,8 @@ static const char *const statement_sql[READER_STATEMENTS] = {
 	[READER_IMAGE] = "SELECT kind, identity_kind, identity, path FROM image WHERE id = ?1",
 	[READER_SYMBOLS] = "SELECT symbols, data FROM symbol WHERE image = ?1",
 	[READER_COMMAND] = "SELECT command FROM process WHERE epoch = ?1 AND pid = ?2",
-	[READER_PROFILE] = "SELECT samples, offsets, data FROM profile "
-			   "WHERE epoch = ?1 AND image = ?2 AND event = ?3 AND pid = ?4",
+	[READER_PROFILE] = ("SELECT samples, offsets, data FROM profile "
+			    "WHERE epoch = ?1 AND image = ?2 AND event = ?3 AND pid = ?4"),
 };
 
 int profile_reader_statement(struct profile_reader *reader, enum reader_statement which,

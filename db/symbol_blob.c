@@ -48,7 +48,8 @@ static int write_body(struct profile_blob *body, const struct profile_symbol *sy
 		if (*name_bytes > SYMBOL_NAMES_BYTES_MAX)
 			return -E2BIG;
 		if (array_reserve(&body->data, &body->capacity,
-				  body->bytes + SYMBOL_FIELDS * VARINT_BYTES_MAX + length, 1) < 0)
+				  body->bytes + (size_t)SYMBOL_FIELDS * VARINT_BYTES_MAX + length,
+				  1) < 0)
 			return -ENOMEM;
 		shared = shared_prefix(previous->name, symbols[i].name);
 		body->bytes += varint_write(body->data + body->bytes,

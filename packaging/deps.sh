@@ -17,7 +17,7 @@ demo) wanted="$build sqlite3 xz-utils perl" ;;
 demo-vm) wanted="$build $vm sqlite3 xz-utils" ;;
 check) wanted="$build $vm libcmocka-dev sqlite3 xz-utils perl git python3-minimal binutils mandoc
 	jq" ;;
-lint) wanted="$build libcmocka-dev clang-tidy clang-format cppcheck sparse bear shellcheck mandoc" ;;
+lint) wanted="$build libcmocka-dev clang-tidy clang-format cppcheck git mandoc shellcheck" ;;
 fuzz) wanted="$build clang libclang-rt-14-dev" ;;
 *)
 	echo "usage: packaging/deps.sh build|demo|demo-vm|check|lint|fuzz" >&2
@@ -26,7 +26,8 @@ fuzz) wanted="$build clang libclang-rt-14-dev" ;;
 esac
 
 if ! command -v dpkg-query > /dev/null; then
-	echo "deps: this is not Debian; make sure that the equivalents of these are installed:" $wanted
+	echo "deps: this is not Debian; make sure that the equivalents of these are installed:"
+	echo "$wanted"
 	exit 0
 fi
 

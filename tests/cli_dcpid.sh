@@ -17,7 +17,7 @@ daemon_start()
 	# (The shell has what it runs beside it ignore interrupts.)
 	env --default-signal=INT "${daemon[@]}" "$@" > /dev/null 2> "$work/log" &
 	daemon_pid=$!
-	pids+=($daemon_pid)
+	pids+=("$daemon_pid")
 	for _ in $(seq 100); do
 		"$bin/dcpictl" --socket "$socket" status > /dev/null 2>&1 && return 0
 		kill -0 $daemon_pid 2> /dev/null || return 1
@@ -243,7 +243,7 @@ while True:
         break
 PYTHON
 	listener=$!
-	pids+=($listener)
+	pids+=("$listener")
 	for _ in $(seq 50); do
 		[ -S "$work/notify" ] && break
 		sleep 0.1

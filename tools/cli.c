@@ -145,7 +145,7 @@ static int set_filter(struct cli *cli, int key, const char *argument, struct err
 
 static int set_output(struct cli *cli, int key, const char *argument, struct error *err)
 {
-	int64_t number;
+	int64_t number = 0;
 	int r;
 
 	switch (key) {
