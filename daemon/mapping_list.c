@@ -129,8 +129,6 @@ static uint32_t build_pieces(struct mapping pieces[3], const struct mapping_list
 		if (right->end > new.end && same_contents(right, &new)) {
 			new.end = right->end;
 		} else if (right->end > new.end) {
-			/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a list of more than
-			 * 0 */
 			pieces[count + 1] = *right;
 			pieces[count + 1].start = new.end;
 			pieces[count] = new;
@@ -152,6 +150,7 @@ int mapping_list_add(struct mapping_list **list, const struct mapping *mapping)
 	while (last < count && (*list)->mappings[last].start < mapping->end)
 		last++;
 	/* Neighbours that touch and continue it count as overlapped. */
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): without a list it is 0 */
 	if (first > 0 && (*list)->mappings[first - 1].end == mapping->start &&
 	    same_contents(&(*list)->mappings[first - 1], mapping))
 		first--;

@@ -105,10 +105,8 @@ static void put_code(struct bit_writer *writer, uint64_t value, unsigned int k)
 	uint64_t lower = value & ((1ULL << k) - 1);
 	unsigned int n = bit_length(upper) - 1;
 
-	/*
-	 * No value is UINT64_MAX: offsets lie at least 1 apart, counts sum up to INT64_MAX.
-	 * NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult)
-	 */
+	/* No value is UINT64_MAX: offsets lie at least 1 apart, counts sum up to INT64_MAX. */
+	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): so n >= 0 */
 	upper -= 1ULL << n;
 	if (2 * n + 1 + k <= 56) {
 		put_bits(writer, 1ULL << n | upper << (n + 1) | lower << (2 * n + 1),
@@ -306,6 +304,7 @@ static unsigned int take_zeros(struct bit_reader *reader)
 		reader->waiting >>= reader->bits;
 		reader->bits = 0;
 	}
+	/* cppcheck-suppress shiftTooManyBits ; run < bits < 64 */
 	reader->waiting >>= run;
 	reader->waiting >>= 1;
 	reader->bits -= run + 1;
