@@ -212,8 +212,8 @@ compile_commands.json: $(ALL_SOURCES) Makefile $(wildcard */module.mk)
 
 .PHONY: clean
 clean: ## remove what was built (downloads stay)
-	rm -rf build/bin build/obj build/lib build/tests build/asan build/tsan build/fuzz build/kmod \
-		build/man build/qemu
+	rm -rf build/bin build/obj build/lib build/tests build/asan build/clang build/tsan build/fuzz \
+		build/kmod build/man build/qemu build/test-logs
 
 .PHONY: distclean
 distclean: ## remove build/ altogether, downloads too
