@@ -66,16 +66,16 @@ say = $(if $(V),@:,@printf '  %-7s %s\n' '$(1)' '$(2)')
 #   BENCHES    names, likewise
 #   TEST_HELPERS names of programs that tests run, likewise
 #   FUZZERS    names; <name>-src: the target and all it needs, <name>-pkgs
+#   GENERATED  headers that are made, under $(OBJ)/gen
 #   PLUGINS    names of shared objects (lib/<name>.so), likewise
-#   MAN_PAGES  docs/man/*.scd
 ARCHIVES :=
 PROGRAMS :=
 UNIT_TESTS :=
 BENCHES :=
 TEST_HELPERS :=
 FUZZERS :=
+GENERATED :=
 PLUGINS :=
-MAN_PAGES :=
 
 include $(wildcard */module.mk)
 
@@ -198,17 +198,15 @@ performance-doc: bench ## docs/performance.md from a run of make bench
 	@tests/performance_md.sh > docs/performance.md
 
 .PHONY: lint
-lint: deps-lint ## clang-tidy, cppcheck, shellcheck
-	@$(MAKE) --no-print-directory compile_commands.json
-	clang-tidy --quiet -p . $(filter-out tests/fuzz%,$(ALL_SOURCES))
-	cppcheck --quiet --std=c11 --enable=warning,portability,performance --inline-suppr \
-		--suppress=missingIncludeSystem --error-exitcode=1 -I. $(ALL_SOURCES)
-	shellcheck $(shell git ls-files '*.sh')
+lint: deps-lint ## clang-tidy, cppcheck, shellcheck, mandoc
+	@$(MAKE) --no-print-directory compile_commands.json $(GENERATED) man
+	@tests/lint.sh $(filter-out tests/fuzz%,$(ALL_SOURCES))
 
 .PHONY: format
 format: ## apply .clang-format
 	clang-format -i $(shell git ls-files '*.c' '*.h')
 
+compile_commands.json: CPPFLAGS += -I$(OBJ)/gen
 compile_commands.json: $(ALL_SOURCES) Makefile $(wildcard */module.mk)
 	$(call say,GEN,$@)
 	$(Q){ echo '['; sep=; for f in $(ALL_SOURCES); do \
@@ -218,8 +216,8 @@ compile_commands.json: $(ALL_SOURCES) Makefile $(wildcard */module.mk)
 
 .PHONY: clean
 clean: ## remove what was built (downloads stay)
-	rm -rf build/bin build/obj build/lib build/tests build/asan build/tsan build/fuzz build/kmod \
-		build/man build/qemu
+	rm -rf build/bin build/obj build/lib build/tests build/asan build/clang build/tsan build/fuzz \
+		build/kmod build/man build/qemu build/test-logs
 
 .PHONY: distclean
 distclean: ## remove build/ altogether, downloads too

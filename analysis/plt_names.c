@@ -56,7 +56,7 @@ static uint64_t slot_aarch64(const uint8_t *code, size_t bytes, uint64_t address
 		return 0;
 	/* 21 bits, signed, of pages */
 	page = (int64_t)((uint64_t)((adrp >> 5 & 0x7ffff) << 2 | (adrp >> 29 & 3)) << 43) >> 31;
-	return (address & ~0xfffULL) + (uint64_t)page + (ldr >> 10 & 0xfff) * 8;
+	return (address & ~0xfffULL) + (uint64_t)page + (ldr >> 7 & 0x7ff8);
 }
 
 /* Relocations of one section: remember the names of the slots they fill. */

@@ -77,7 +77,7 @@ static int text_set(struct config *config, const struct config_key *key, const c
 		return error_set(err, EINVAL, "%s is longer than %zu bytes", key->name,
 				 key->bytes - 1);
 	memset(field, 0, key->bytes);
-	memcpy(field, value, strlen(value));
+	memcpy(field, value, strlen(value) + 1);
 	return 0;
 }
 

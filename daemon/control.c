@@ -61,7 +61,7 @@ static void line_append(struct control_reply *reply, const char *line)
 		return;
 	}
 	for (i = 0; i < bytes; i++)
-		reply->text[reply->bytes++] = line[i] == '\n' ? ' ' : line[i];
+		reply->text[reply->bytes++] = (char)(line[i] == '\n' ? ' ' : line[i]);
 	reply->text[reply->bytes++] = '\n';
 }
 

@@ -2,7 +2,6 @@
 /* dcpictl: ask and steer the daemon through its control socket. */
 #include <ctype.h>
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,24 +16,10 @@
 #include "daemon/control.h"
 #include "daemon/log.h"
 #include "lib/cleanup.h"
+#include "lib/error.h"
+#include "lib/options.h"
 
 #define EXIT_BAD 2
-
-static const char usage[] =
-	"Usage: dcpictl [OPTION]... COMMAND\n"
-	"Ask and steer the profiling daemon.\n"
-	"\n"
-	"  status          what is being collected\n"
-	"  stats           counters of the epoch: interrupts, losses, data reduction\n"
-	"  flush           store everything collected so far\n"
-	"  epoch [LABEL]   end the epoch, begin another\n"
-	"  stop            store everything and end the daemon\n"
-	"\n"
-	"      --db PATH     refuse unless the daemon writes to this database\n"
-	"      --socket PATH of the daemon (" CONFIG_SOCKET ")\n"
-	"      --json        print a JSON object\n"
-	"      --help\n"
-	"      --version\n";
 
 struct settings {
 	const char *db;
@@ -53,26 +38,36 @@ enum {
 	OPTION_DB = 256,
 	OPTION_SOCKET,
 	OPTION_JSON,
-	OPTION_HELP,
-	OPTION_VERSION,
 };
 
-static const struct option options[] = {
-	{"db", required_argument, NULL, OPTION_DB},
-	{"socket", required_argument, NULL, OPTION_SOCKET},
-	{"json", no_argument, NULL, OPTION_JSON},
-	{"help", no_argument, NULL, OPTION_HELP},
-	{"version", no_argument, NULL, OPTION_VERSION},
-	{NULL, 0, NULL, 0},
+static const struct option_entry entries[] = {
+	{OPTION_DB, "db", "FILE", "refuse unless the daemon writes to this database"},
+	{OPTION_SOCKET, "socket", "PATH", "of the daemon (" CONFIG_SOCKET ")"},
+	{OPTION_JSON, "json", NULL, "print a JSON object"},
 };
+
+static void help_print(const struct options *options)
+{
+	options_help(stdout, options, "[OPTION]... COMMAND", "Ask and steer the profiling daemon.");
+	puts("\nCommands:\n"
+	     "  status         what is being collected\n"
+	     "  stats          counters of the epoch: interrupts, losses, data reduction\n"
+	     "  flush          store everything collected so far\n"
+	     "  epoch [LABEL]  end the epoch, begin another\n"
+	     "  stop           store everything and end the daemon");
+}
 
 /* Returns -1 to go on, else the exit status. */
 static int options_parse(struct settings *settings, int argc, char **argv)
 {
-	int option;
+	struct options options;
+	struct error err;
+	int key;
 
-	while ((option = getopt_long(argc, argv, ":", options, NULL)) != -1) {
-		switch (option) {
+	options_init(&options, "dcpictl", false);
+	options_add(&options, entries, sizeof(entries) / sizeof(*entries));
+	while ((key = options_next(&options, argc, argv, &err)) >= 0) {
+		switch (key) {
 		case OPTION_DB:
 			settings->db = optarg;
 			break;
@@ -82,20 +77,18 @@ static int options_parse(struct settings *settings, int argc, char **argv)
 		case OPTION_JSON:
 			settings->json = true;
 			break;
-		case OPTION_HELP:
-			fputs(usage, stdout);
+		case OPTIONS_HELP:
+			help_print(&options);
 			return 0;
-		case OPTION_VERSION:
-			puts("dcpictl " DCPI_VERSION);
+		case OPTIONS_VERSION:
+			options_version(stdout, &options);
 			return 0;
-		default:
-			log_error(option == ':' ? "option %s needs a value"
-						: "unknown option %s (see dcpictl --help)",
-				  argv[optind - 1]);
-			return EXIT_BAD;
 		}
 	}
-	return -1;
+	if (key == OPTIONS_END)
+		return -1;
+	log_error("%s", err.message);
+	return EXIT_BAD;
 }
 
 static bool request_valid(int argc, char **argv)

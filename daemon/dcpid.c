@@ -8,7 +8,6 @@
  * another begins with it; if it cannot be used, the old one stays.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,6 +22,7 @@
 #include "daemon/loop.h"
 #include "daemon/notify.h"
 #include "lib/error.h"
+#include "lib/options.h"
 
 #define EXIT_BAD 2
 #define OVERRIDES_MAX 32
@@ -54,29 +54,13 @@ struct daemon {
 	bool stop_asked;
 };
 
-static const char usage[] =
-	"Usage: dcpid [OPTION]...\n"
-	"Profile the whole machine, continuously.\n"
-	"\n"
-	"  -e, --events LIST         events and periods, NAME[:MIN-MAX],...\n"
-	"  -s, --source NAME         auto, kmod or perf\n"
-	"      --db PATH             database (" CONFIG_DB ")\n"
-	"      --socket PATH         control socket (" CONFIG_SOCKET "); \"\": none\n"
-	"      --per-process LIST    none, all, or patterns of image paths\n"
-	"      --label TEXT          kept with the epochs\n"
-	"      --drain-interval MS   how often samples are taken (1000)\n"
-	"      --merge-interval S    how often they are stored (30)\n"
-	"      --memory-limit MB     of samples waiting to be stored (64)\n"
-	"  -c, --config PATH         configuration (" CONFIG_PATH ")\n"
-	"      --foreground          the only way it runs; accepted for clarity\n"
-	"  -q, --quiet               only errors on stderr\n"
-	"      --help\n"
-	"      --version\n";
+/* Long options that are configuration keys have numbers from OPTION_KEYS on. */
+enum {
+	OPTION_KEYS = 256,
+	OPTION_FOREGROUND = 512,
+};
 
-/* Long options that are configuration keys: their value is an index. */
 static const char *const option_keys[] = {
-	"events",
-	"source",
 	"db",
 	"socket",
 	"per_process",
@@ -86,29 +70,20 @@ static const char *const option_keys[] = {
 	"memory_limit_mb",
 };
 
-enum {
-	OPTION_KEYS = 256,
-	OPTION_FOREGROUND = 512,
-	OPTION_HELP,
-	OPTION_VERSION,
-};
-
-static const struct option options[] = {
-	{"events", required_argument, NULL, OPTION_KEYS + 0},
-	{"source", required_argument, NULL, OPTION_KEYS + 1},
-	{"db", required_argument, NULL, OPTION_KEYS + 2},
-	{"socket", required_argument, NULL, OPTION_KEYS + 3},
-	{"per-process", required_argument, NULL, OPTION_KEYS + 4},
-	{"label", required_argument, NULL, OPTION_KEYS + 5},
-	{"drain-interval", required_argument, NULL, OPTION_KEYS + 6},
-	{"merge-interval", required_argument, NULL, OPTION_KEYS + 7},
-	{"memory-limit", required_argument, NULL, OPTION_KEYS + 8},
-	{"config", required_argument, NULL, 'c'},
-	{"foreground", no_argument, NULL, OPTION_FOREGROUND},
-	{"quiet", no_argument, NULL, 'q'},
-	{"help", no_argument, NULL, OPTION_HELP},
-	{"version", no_argument, NULL, OPTION_VERSION},
-	{NULL, 0, NULL, 0},
+static const struct option_entry entries[] = {
+	{'e', "event", "LIST", "events and periods, NAME[:MIN-MAX],..."},
+	{'e', "events", "LIST", NULL},
+	{'s', "source", "NAME", "auto, kmod or perf"},
+	{OPTION_KEYS + 0, "db", "FILE", "the profile database (" CONFIG_DB ")"},
+	{OPTION_KEYS + 1, "socket", "PATH", "control socket (" CONFIG_SOCKET "); \"\": none"},
+	{OPTION_KEYS + 2, "per-process", "LIST", "none, all, or patterns of image paths"},
+	{OPTION_KEYS + 3, "label", "TEXT", "kept with the epochs"},
+	{OPTION_KEYS + 4, "drain-interval", "MS", "how often samples are taken (1000)"},
+	{OPTION_KEYS + 5, "merge-interval", "S", "how often they are stored (30)"},
+	{OPTION_KEYS + 6, "memory-limit", "MB", "of samples waiting to be stored (64)"},
+	{'c', "config", "FILE", "configuration (" CONFIG_PATH ")"},
+	{OPTION_FOREGROUND, "foreground", NULL, "the only way it runs; accepted for clarity"},
+	{'q', "quiet", NULL, "only errors on stderr"},
 };
 
 static int override_add(struct daemon *daemon, const char *key, const char *value)
@@ -122,9 +97,9 @@ static int override_add(struct daemon *daemon, const char *key, const char *valu
 }
 
 /* Returns -1 to go on, else the exit status. */
-static int option_take(struct daemon *daemon, int option, char **argv)
+static int option_take(struct daemon *daemon, const struct options *options, int key)
 {
-	switch (option) {
+	switch (key) {
 	case 'e':
 		return override_add(daemon, "events", optarg);
 	case 's':
@@ -138,32 +113,35 @@ static int option_take(struct daemon *daemon, int option, char **argv)
 		return -1;
 	case OPTION_FOREGROUND:
 		return -1;
-	case OPTION_HELP:
-		fputs(usage, stdout);
+	case OPTIONS_HELP:
+		options_help(stdout, options, "[OPTION]...",
+			     "Profile the whole machine, continuously.");
 		return 0;
-	case OPTION_VERSION:
-		puts("dcpid " DCPI_VERSION);
+	case OPTIONS_VERSION:
+		options_version(stdout, options);
 		return 0;
-	case ':':
-		log_error("option %s needs a value", argv[optind - 1]);
-		return EXIT_BAD;
-	case '?':
-		log_error("unknown option %s (see dcpid --help)", argv[optind - 1]);
-		return EXIT_BAD;
 	default:
-		return override_add(daemon, option_keys[option - OPTION_KEYS], optarg);
+		return override_add(daemon, option_keys[key - OPTION_KEYS], optarg);
 	}
 }
 
 static int options_parse(struct daemon *daemon, int argc, char **argv)
 {
-	int option, status;
+	struct options options;
+	struct error err;
+	int key, status;
 
 	daemon->config_path = CONFIG_PATH;
-	while ((option = getopt_long(argc, argv, ":e:s:c:q", options, NULL)) != -1) {
-		status = option_take(daemon, option, argv);
+	options_init(&options, "dcpid", false);
+	options_add(&options, entries, sizeof(entries) / sizeof(*entries));
+	while ((key = options_next(&options, argc, argv, &err)) >= 0) {
+		status = option_take(daemon, &options, key);
 		if (status >= 0)
 			return status;
+	}
+	if (key != OPTIONS_END) {
+		log_error("%s", err.message);
+		return EXIT_BAD;
 	}
 	if (optind < argc) {
 		log_error("unexpected argument \"%s\" (see dcpid --help)", argv[optind]);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "lib/cleanup.h"
+#include "lib/file_digest.h"
 #include "loader-hook/build_id.h"
 #include "loader-hook/image_event.h"
 
@@ -91,7 +92,7 @@ static void set_identity(struct profile_image *image, enum profile_identity_kind
 
 int image_file_identify(struct profile_image *image, int fd, const struct image_file_key *key)
 {
-	uint8_t digest[BUILD_ID_DIGEST_BYTES];
+	uint8_t digest[FILE_DIGEST_BYTES];
 	_cleanup_close_ int readable = -1;
 	struct build_id build_id;
 	int result, elf;
@@ -107,7 +108,7 @@ int image_file_identify(struct profile_image *image, int fd, const struct image_
 		set_identity(image, PROFILE_IDENTITY_BUILD_ID, build_id.data, build_id.bytes);
 		return 0;
 	}
-	result = build_id_digest(digest, readable, key->bytes);
+	result = file_digest(digest, readable, key->bytes);
 	if (result < 0)
 		return result;
 	set_identity(image, PROFILE_IDENTITY_DIGEST, digest, sizeof(digest));

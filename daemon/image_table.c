@@ -80,7 +80,8 @@ static int append(struct image_table *table, const struct profile_image *image, 
 	struct entry *entry;
 
 	if (table->count == IMAGES_MAX ||
-	    array_reserve(&table->entries, &table->capacity, table->count + 1, sizeof(entry)) < 0)
+	    array_reserve(&table->entries, &table->capacity, table->count + 1,
+			  sizeof(*table->entries)) < 0)
 		return -ENOMEM;
 	entry = malloc(sizeof(*entry) + path_bytes);
 	if (entry == NULL)

@@ -150,6 +150,7 @@ int mapping_list_add(struct mapping_list **list, const struct mapping *mapping)
 	while (last < count && (*list)->mappings[last].start < mapping->end)
 		last++;
 	/* Neighbours that touch and continue it count as overlapped. */
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): without a list it is 0 */
 	if (first > 0 && (*list)->mappings[first - 1].end == mapping->start &&
 	    same_contents(&(*list)->mappings[first - 1], mapping))
 		first--;

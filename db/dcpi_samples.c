@@ -38,14 +38,9 @@ static const struct {
 #define ROW_EVENT_NUMBER 7
 #define ROW_DATA 8
 
-/* A walk: @rows stands on the profile that @pairs was decoded from. */
 struct cursor {
-	sqlite3_vtab_cursor base;
-	sqlite3_stmt *rows;
+	struct dcpi_cursor walk;
 	struct profile_pairs pairs;
-	size_t next;
-	sqlite3_int64 rowid;
-	bool eof;
 };
 
 static int samples_connect(sqlite3 *handle, void *context, int argc, const char *const *argv,
@@ -101,30 +96,22 @@ static int samples_best_index(sqlite3_vtab *table, sqlite3_index_info *info)
 
 static int samples_open(sqlite3_vtab *table, sqlite3_vtab_cursor **ret)
 {
-	struct cursor *cursor = sqlite3_malloc64(sizeof(*cursor));
-
 	(void)table;
-	if (cursor == NULL)
-		return SQLITE_NOMEM;
-	memset(cursor, 0, sizeof(*cursor));
-	*ret = &cursor->base;
-	return SQLITE_OK;
+	return dcpi_sqlite_open(sizeof(struct cursor), ret);
 }
 
 static int samples_close(sqlite3_vtab_cursor *base)
 {
 	struct cursor *cursor = (struct cursor *)base;
 
-	sqlite3_finalize(cursor->rows);
 	profile_pairs_deinit(&cursor->pairs);
-	sqlite3_free(cursor);
-	return SQLITE_OK;
+	return dcpi_sqlite_close(&cursor->walk);
 }
 
 /* Decodes the profile that @rows stands on. */
 static int decode_row(struct cursor *cursor)
 {
-	sqlite3_stmt *rows = cursor->rows;
+	sqlite3_stmt *rows = cursor->walk.rows;
 	sqlite3_int64 epoch = sqlite3_column_int64(rows, COLUMN_EPOCH);
 	sqlite3_int64 image = sqlite3_column_int64(rows, COLUMN_IMAGE);
 	uint32_t key = profile_blob_key(epoch, image,
@@ -135,41 +122,32 @@ static int decode_row(struct cursor *cursor)
 	r = profile_blob_decode(&cursor->pairs, key, sqlite3_column_blob(rows, ROW_DATA),
 				(size_t)sqlite3_column_bytes(rows, ROW_DATA));
 	if (r < 0)
-		return dcpi_sqlite_error(cursor->base.pVtab, r, "a profile of image", image);
+		return dcpi_sqlite_error(cursor->walk.base.pVtab, r, "a profile of image", image);
 	if (cursor->pairs.total != (uint64_t)sqlite3_column_int64(rows, ROW_SAMPLES) ||
 	    cursor->pairs.count != (uint64_t)sqlite3_column_int64(rows, ROW_OFFSETS))
-		return dcpi_sqlite_fail(cursor->base.pVtab, SQLITE_CORRUPT_VTAB,
+		return dcpi_sqlite_fail(cursor->walk.base.pVtab, SQLITE_CORRUPT_VTAB,
 					"a profile of image %lld does not have its totals", image);
-	cursor->next = 0;
 	return SQLITE_OK;
 }
 
 /* On to the next profile that has samples. */
 static int next_profile(struct cursor *cursor)
 {
-	struct dcpi_table *table = (struct dcpi_table *)cursor->base.pVtab;
 	int rc;
 
 	do {
-		rc = sqlite3_step(cursor->rows);
-		if (rc == SQLITE_DONE) {
-			cursor->eof = true;
-			return SQLITE_OK;
-		}
-		if (rc != SQLITE_ROW)
-			return dcpi_sqlite_fail(&table->base, rc, "%s",
-						sqlite3_errmsg(table->handle));
-		rc = decode_row(cursor);
-		if (rc != SQLITE_OK)
+		rc = dcpi_sqlite_step(&cursor->walk);
+		if (rc != SQLITE_OK || cursor->walk.eof)
 			return rc;
-	} while (cursor->pairs.count == 0);
-	return SQLITE_OK;
+		rc = decode_row(cursor);
+	} while (rc == SQLITE_OK && cursor->pairs.count == 0);
+	return rc;
 }
 
 /* The query for a set of selectors. */
 static int prepare_rows(struct cursor *cursor, int used)
 {
-	struct dcpi_table *table = (struct dcpi_table *)cursor->base.pVtab;
+	struct dcpi_table *table = (struct dcpi_table *)cursor->walk.base.pVtab;
 	sqlite3_str *sql = sqlite3_str_new(table->handle);
 	char *text;
 	int i, rc;
@@ -186,12 +164,9 @@ static int prepare_rows(struct cursor *cursor, int used)
 	text = sqlite3_str_finish(sql);
 	if (text == NULL)
 		return SQLITE_NOMEM;
-	rc = sqlite3_prepare_v2(table->handle, text, -1, &cursor->rows, NULL);
+	rc = dcpi_sqlite_query(&cursor->walk, text);
 	sqlite3_free(text);
-	if (rc != SQLITE_OK)
-		return dcpi_sqlite_fail(&table->base, rc, "not a profile database: %s",
-					sqlite3_errmsg(table->handle));
-	return SQLITE_OK;
+	return rc;
 }
 
 static int samples_filter(sqlite3_vtab_cursor *base, int used, const char *unused, int argc,
@@ -201,14 +176,10 @@ static int samples_filter(sqlite3_vtab_cursor *base, int used, const char *unuse
 	int i, argument = 0, rc;
 
 	(void)unused;
-	sqlite3_finalize(cursor->rows);
-	cursor->rows = NULL;
-	cursor->eof = false;
-	cursor->rowid = 0;
 	rc = prepare_rows(cursor, used);
 	for (i = 0; rc == SQLITE_OK && i < SELECTORS; i++) {
 		if (used & 1 << i && argument < argc)
-			rc = sqlite3_bind_value(cursor->rows, i + 1, argv[argument++]);
+			rc = sqlite3_bind_value(cursor->walk.rows, i + 1, argv[argument++]);
 	}
 	return rc == SQLITE_OK ? next_profile(cursor) : rc;
 }
@@ -217,20 +188,15 @@ static int samples_next(sqlite3_vtab_cursor *base)
 {
 	struct cursor *cursor = (struct cursor *)base;
 
-	cursor->rowid++;
-	cursor->next++;
-	return cursor->next < cursor->pairs.count ? SQLITE_OK : next_profile(cursor);
-}
-
-static int samples_eof(sqlite3_vtab_cursor *base)
-{
-	return ((struct cursor *)base)->eof;
+	cursor->walk.rowid++;
+	cursor->walk.next++;
+	return cursor->walk.next < cursor->pairs.count ? SQLITE_OK : next_profile(cursor);
 }
 
 static int samples_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
 	struct cursor *cursor = (struct cursor *)base;
-	const struct profile_sample *sample = &cursor->pairs.samples[cursor->next];
+	const struct profile_sample *sample = &cursor->pairs.samples[cursor->walk.next];
 
 	switch (column) {
 	case COLUMN_OFFSET:
@@ -240,15 +206,9 @@ static int samples_column(sqlite3_vtab_cursor *base, sqlite3_context *context, i
 		sqlite3_result_int64(context, (sqlite3_int64)sample->count);
 		break;
 	default:
-		sqlite3_result_value(context, sqlite3_column_value(cursor->rows, column));
+		sqlite3_result_value(context, sqlite3_column_value(cursor->walk.rows, column));
 		break;
 	}
-	return SQLITE_OK;
-}
-
-static int samples_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
-{
-	*rowid = ((struct cursor *)base)->rowid;
 	return SQLITE_OK;
 }
 
@@ -260,7 +220,7 @@ const sqlite3_module dcpi_samples_module = {
 	.xClose = samples_close,
 	.xFilter = samples_filter,
 	.xNext = samples_next,
-	.xEof = samples_eof,
+	.xEof = dcpi_sqlite_eof,
 	.xColumn = samples_column,
-	.xRowid = samples_rowid,
+	.xRowid = dcpi_sqlite_rowid,
 };

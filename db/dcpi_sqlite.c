@@ -3,7 +3,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stddef.h>
+#include <string.h>
 
 SQLITE_EXTENSION_INIT1
 
@@ -52,6 +52,63 @@ int dcpi_sqlite_connect(sqlite3 *handle, const char *declaration, sqlite3_vtab *
 int dcpi_sqlite_disconnect(sqlite3_vtab *table)
 {
 	sqlite3_free(table);
+	return SQLITE_OK;
+}
+
+int dcpi_sqlite_open(size_t bytes, sqlite3_vtab_cursor **ret)
+{
+	struct dcpi_cursor *cursor = sqlite3_malloc64(bytes);
+
+	if (cursor == NULL)
+		return SQLITE_NOMEM;
+	memset(cursor, 0, bytes);
+	*ret = &cursor->base;
+	return SQLITE_OK;
+}
+
+int dcpi_sqlite_close(struct dcpi_cursor *cursor)
+{
+	sqlite3_finalize(cursor->rows);
+	sqlite3_free(cursor);
+	return SQLITE_OK;
+}
+
+int dcpi_sqlite_query(struct dcpi_cursor *cursor, const char *sql)
+{
+	struct dcpi_table *table = (struct dcpi_table *)cursor->base.pVtab;
+	int rc;
+
+	sqlite3_finalize(cursor->rows);
+	cursor->rows = NULL;
+	cursor->eof = false;
+	cursor->rowid = 0;
+	rc = sqlite3_prepare_v2(table->handle, sql, -1, &cursor->rows, NULL);
+	if (rc != SQLITE_OK)
+		return dcpi_sqlite_fail(&table->base, rc, "not a profile database: %s",
+					sqlite3_errmsg(table->handle));
+	return SQLITE_OK;
+}
+
+int dcpi_sqlite_step(struct dcpi_cursor *cursor)
+{
+	struct dcpi_table *table = (struct dcpi_table *)cursor->base.pVtab;
+	int rc = sqlite3_step(cursor->rows);
+
+	cursor->next = 0;
+	cursor->eof = rc == SQLITE_DONE;
+	if (rc == SQLITE_ROW || rc == SQLITE_DONE)
+		return SQLITE_OK;
+	return dcpi_sqlite_fail(&table->base, rc, "%s", sqlite3_errmsg(table->handle));
+}
+
+int dcpi_sqlite_eof(sqlite3_vtab_cursor *cursor)
+{
+	return ((struct dcpi_cursor *)cursor)->eof;
+}
+
+int dcpi_sqlite_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid)
+{
+	*rowid = ((struct dcpi_cursor *)cursor)->rowid;
 	return SQLITE_OK;
 }
 

@@ -21,6 +21,8 @@
 #define DCPI_DCPI_SQLITE_H
 
 #include <sqlite3ext.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 extern const sqlite3_module dcpi_samples_module;
 extern const sqlite3_module dcpi_symbols_module;
@@ -45,5 +47,34 @@ int dcpi_sqlite_connect(sqlite3 *handle, const char *declaration, sqlite3_vtab *
 
 /** dcpi_sqlite_disconnect() - xDisconnect. */
 int dcpi_sqlite_disconnect(sqlite3_vtab *table);
+
+/**
+ * struct dcpi_cursor - a walk over either table, the first member of its cursor
+ * @rows: stands on the row whose decoded contents are walked
+ * @next: the place in them
+ */
+struct dcpi_cursor {
+	sqlite3_vtab_cursor base;
+	sqlite3_stmt *rows;
+	size_t next;
+	sqlite3_int64 rowid;
+	bool eof;
+};
+
+/** dcpi_sqlite_open() - for xOpen: a zeroed cursor of @bytes. */
+int dcpi_sqlite_open(size_t bytes, sqlite3_vtab_cursor **ret);
+
+/** dcpi_sqlite_close() - for xClose: after the contents have been freed. */
+int dcpi_sqlite_close(struct dcpi_cursor *cursor);
+
+/** dcpi_sqlite_query() - for xFilter: begin again, with this query, not yet bound. */
+int dcpi_sqlite_query(struct dcpi_cursor *cursor, const char *sql);
+
+/** dcpi_sqlite_step() - the next row; at the end @eof is set. Return: an SQLite result. */
+int dcpi_sqlite_step(struct dcpi_cursor *cursor);
+
+/** dcpi_sqlite_eof() - xEof; dcpi_sqlite_rowid() - xRowid. */
+int dcpi_sqlite_eof(sqlite3_vtab_cursor *cursor);
+int dcpi_sqlite_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid);
 
 #endif

@@ -19,14 +19,9 @@ enum column {
 
 #define BY_IMAGE 1
 
-/* A walk: @symbols are those of the image that @rows stands on. */
 struct cursor {
-	sqlite3_vtab_cursor base;
-	sqlite3_stmt *rows;
+	struct dcpi_cursor walk;
 	struct profile_symbols symbols;
-	size_t next;
-	sqlite3_int64 rowid;
-	bool eof;
 };
 
 static int symbols_connect(sqlite3 *handle, void *context, int argc, const char *const *argv,
@@ -65,50 +60,36 @@ static int symbols_best_index(sqlite3_vtab *table, sqlite3_index_info *info)
 
 static int symbols_open(sqlite3_vtab *table, sqlite3_vtab_cursor **ret)
 {
-	struct cursor *cursor = sqlite3_malloc64(sizeof(*cursor));
-
 	(void)table;
-	if (cursor == NULL)
-		return SQLITE_NOMEM;
-	memset(cursor, 0, sizeof(*cursor));
-	*ret = &cursor->base;
-	return SQLITE_OK;
+	return dcpi_sqlite_open(sizeof(struct cursor), ret);
 }
 
 static int symbols_close(sqlite3_vtab_cursor *base)
 {
 	struct cursor *cursor = (struct cursor *)base;
 
-	sqlite3_finalize(cursor->rows);
 	profile_symbols_deinit(&cursor->symbols);
-	sqlite3_free(cursor);
-	return SQLITE_OK;
+	return dcpi_sqlite_close(&cursor->walk);
 }
 
 /* On to the next image that has symbols. */
 static int next_image(struct cursor *cursor)
 {
-	struct dcpi_table *table = (struct dcpi_table *)cursor->base.pVtab;
+	sqlite3_stmt *rows = cursor->walk.rows;
 	sqlite3_int64 image;
 	int rc, r;
 
 	do {
 		profile_symbols_deinit(&cursor->symbols);
-		cursor->next = 0;
-		rc = sqlite3_step(cursor->rows);
-		if (rc == SQLITE_DONE) {
-			cursor->eof = true;
-			return SQLITE_OK;
-		}
-		if (rc != SQLITE_ROW)
-			return dcpi_sqlite_fail(&table->base, rc, "%s",
-						sqlite3_errmsg(table->handle));
-		image = sqlite3_column_int64(cursor->rows, 0);
-		r = symbol_blob_decode(&cursor->symbols, image,
-				       sqlite3_column_blob(cursor->rows, 1),
-				       (size_t)sqlite3_column_bytes(cursor->rows, 1));
+		rc = dcpi_sqlite_step(&cursor->walk);
+		if (rc != SQLITE_OK || cursor->walk.eof)
+			return rc;
+		image = sqlite3_column_int64(rows, 0);
+		r = symbol_blob_decode(&cursor->symbols, image, sqlite3_column_blob(rows, 1),
+				       (size_t)sqlite3_column_bytes(rows, 1));
 		if (r < 0)
-			return dcpi_sqlite_error(&table->base, r, "the symbols of image", image);
+			return dcpi_sqlite_error(cursor->walk.base.pVtab, r, "the symbols of image",
+						 image);
 	} while (cursor->symbols.count == 0);
 	return SQLITE_OK;
 }
@@ -117,24 +98,15 @@ static int symbols_filter(sqlite3_vtab_cursor *base, int used, const char *unuse
 			  sqlite3_value **argv)
 {
 	struct cursor *cursor = (struct cursor *)base;
-	struct dcpi_table *table = (struct dcpi_table *)base->pVtab;
 	int rc;
 
 	(void)unused;
-	sqlite3_finalize(cursor->rows);
-	cursor->rows = NULL;
-	cursor->eof = false;
-	cursor->rowid = 0;
-	rc = sqlite3_prepare_v2(table->handle,
-				used == BY_IMAGE
-					? "SELECT image, data FROM main.symbol WHERE image = ?1"
-					: "SELECT image, data FROM main.symbol",
-				-1, &cursor->rows, NULL);
-	if (rc != SQLITE_OK)
-		return dcpi_sqlite_fail(&table->base, rc, "not a profile database: %s",
-					sqlite3_errmsg(table->handle));
-	if (used == BY_IMAGE && argc > 0)
-		rc = sqlite3_bind_value(cursor->rows, 1, argv[0]);
+	rc = dcpi_sqlite_query(&cursor->walk,
+			       used == BY_IMAGE
+				       ? "SELECT image, data FROM main.symbol WHERE image = ?1"
+				       : "SELECT image, data FROM main.symbol");
+	if (rc == SQLITE_OK && used == BY_IMAGE && argc > 0)
+		rc = sqlite3_bind_value(cursor->walk.rows, 1, argv[0]);
 	return rc == SQLITE_OK ? next_image(cursor) : rc;
 }
 
@@ -142,24 +114,19 @@ static int symbols_next(sqlite3_vtab_cursor *base)
 {
 	struct cursor *cursor = (struct cursor *)base;
 
-	cursor->rowid++;
-	cursor->next++;
-	return cursor->next < cursor->symbols.count ? SQLITE_OK : next_image(cursor);
-}
-
-static int symbols_eof(sqlite3_vtab_cursor *base)
-{
-	return ((struct cursor *)base)->eof;
+	cursor->walk.rowid++;
+	cursor->walk.next++;
+	return cursor->walk.next < cursor->symbols.count ? SQLITE_OK : next_image(cursor);
 }
 
 static int symbols_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
 {
 	struct cursor *cursor = (struct cursor *)base;
-	const struct profile_symbol *symbol = &cursor->symbols.symbols[cursor->next];
+	const struct profile_symbol *symbol = &cursor->symbols.symbols[cursor->walk.next];
 
 	switch (column) {
 	case COLUMN_IMAGE:
-		sqlite3_result_int64(context, sqlite3_column_int64(cursor->rows, 0));
+		sqlite3_result_int64(context, sqlite3_column_int64(cursor->walk.rows, 0));
 		break;
 	case COLUMN_OFFSET:
 		sqlite3_result_int64(context, (sqlite3_int64)symbol->offset);
@@ -174,12 +141,6 @@ static int symbols_column(sqlite3_vtab_cursor *base, sqlite3_context *context, i
 	return SQLITE_OK;
 }
 
-static int symbols_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
-{
-	*rowid = ((struct cursor *)base)->rowid;
-	return SQLITE_OK;
-}
-
 const sqlite3_module dcpi_symbols_module = {
 	.xConnect = symbols_connect,
 	.xBestIndex = symbols_best_index,
@@ -188,7 +149,7 @@ const sqlite3_module dcpi_symbols_module = {
 	.xClose = symbols_close,
 	.xFilter = symbols_filter,
 	.xNext = symbols_next,
-	.xEof = symbols_eof,
+	.xEof = dcpi_sqlite_eof,
 	.xColumn = symbols_column,
-	.xRowid = symbols_rowid,
+	.xRowid = dcpi_sqlite_rowid,
 };

@@ -6,6 +6,7 @@ db-src := db/database.c db/profile_blob.c db/symbol_blob.c db/writer_lock.c \
 	db/profile_read.c db/profile_read_samples.c
 
 # The schema as a C string: one line of SQL, one line of C.
+GENERATED += $(OBJ)/gen/db/schema.h
 $(OBJ)/gen/db/schema.h: db/schema.sql
 	$(call say,GEN,$@)
 	@mkdir -p $(@D)

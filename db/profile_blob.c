@@ -11,7 +11,6 @@
 #include "lib/array.h"
 #include "lib/bounded_reader.h"
 
-#define CRC_BYTES 4
 #define ORDER_BITS 5
 #define ORDER_MAX 31
 #define SHIFT_MAX 63
@@ -41,6 +40,26 @@ uint32_t profile_blob_key(int64_t epoch, int64_t image, uint32_t event, int64_t 
 	};
 
 	return (uint32_t)crc32(0, (const Bytef *)words, sizeof(words));
+}
+
+void profile_blob_seal(struct profile_blob *blob, uint32_t key)
+{
+	uint32_t crc = htole32((uint32_t)crc32_z(key, blob->data, blob->bytes));
+
+	memcpy(blob->data + blob->bytes, &crc, sizeof(crc));
+	blob->bytes += sizeof(crc);
+}
+
+int profile_blob_open(struct bounded_reader *reader, uint32_t key, const void *data, size_t bytes)
+{
+	struct bounded_reader trailer;
+
+	if (bytes < PROFILE_BLOB_CRC_BYTES)
+		return -EBADMSG;
+	bytes -= PROFILE_BLOB_CRC_BYTES;
+	bounded_reader_init(reader, data, bytes);
+	bounded_reader_init(&trailer, (const uint8_t *)data + bytes, PROFILE_BLOB_CRC_BYTES);
+	return bounded_reader_u32(&trailer) == (uint32_t)crc32_z(key, data, bytes) ? 0 : -EBADMSG;
 }
 
 static unsigned int bit_length(uint64_t value)
@@ -86,6 +105,8 @@ static void put_code(struct bit_writer *writer, uint64_t value, unsigned int k)
 	uint64_t lower = value & ((1ULL << k) - 1);
 	unsigned int n = bit_length(upper) - 1;
 
+	/* No value is UINT64_MAX: offsets lie at least 1 apart, counts sum up to INT64_MAX. */
+	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): so n >= 0 */
 	upper -= 1ULL << n;
 	if (2 * n + 1 + k <= 56) {
 		put_bits(writer, 1ULL << n | upper << (n + 1) | lower << (2 * n + 1),
@@ -172,7 +193,7 @@ static int put_blocks(struct profile_blob *blob, const struct profile_sample *sa
 	for (i = 0; i < count; i += block) {
 		block = count - i < PROFILE_BLOB_BLOCK ? count - i : PROFILE_BLOB_BLOCK;
 		if (array_reserve(&blob->data, &blob->capacity,
-				  blob->bytes + BLOCK_BYTES_MAX + CRC_BYTES, 1) < 0)
+				  blob->bytes + BLOCK_BYTES_MAX + PROFILE_BLOB_CRC_BYTES, 1) < 0)
 			return -ENOMEM;
 		writer.position = blob->data + blob->bytes;
 		put_block(&writer, samples + i, block, i == 0 ? NULL : &samples[i - 1].offset,
@@ -188,13 +209,13 @@ int profile_blob_encode(struct profile_blob *blob, uint32_t key,
 			const struct profile_sample *samples, size_t count, uint64_t *total)
 {
 	unsigned int shift;
-	uint32_t crc;
 	int r;
 
 	r = survey(samples, count, total, &shift);
 	if (r < 0)
 		return r;
-	if (array_reserve(&blob->data, &blob->capacity, HEADER_BYTES_MAX + CRC_BYTES, 1) < 0)
+	if (array_reserve(&blob->data, &blob->capacity, HEADER_BYTES_MAX + PROFILE_BLOB_CRC_BYTES,
+			  1) < 0)
 		return -ENOMEM;
 	blob->bytes = 0;
 	blob->data[blob->bytes++] = PROFILE_BLOB_VERSION;
@@ -206,9 +227,7 @@ int profile_blob_encode(struct profile_blob *blob, uint32_t key,
 	r = put_blocks(blob, samples, count, shift);
 	if (r < 0)
 		return r;
-	crc = htole32((uint32_t)crc32_z(key, blob->data, blob->bytes));
-	memcpy(blob->data + blob->bytes, &crc, CRC_BYTES);
-	blob->bytes += CRC_BYTES;
+	profile_blob_seal(blob, key);
 	return 0;
 }
 
@@ -275,7 +294,8 @@ static unsigned int take_zeros(struct bit_reader *reader)
 
 	for (;;) {
 		refill(reader);
-		run = reader->waiting == 0 ? 64 : (unsigned int)__builtin_ctzll(reader->waiting);
+		run = reader->waiting == 0 ? reader->bits
+					   : (unsigned int)__builtin_ctzll(reader->waiting);
 		if (run < reader->bits)
 			break;
 		zeros += reader->bits;
@@ -284,6 +304,7 @@ static unsigned int take_zeros(struct bit_reader *reader)
 		reader->waiting >>= reader->bits;
 		reader->bits = 0;
 	}
+	/* cppcheck-suppress shiftTooManyBits ; run < bits < 64 */
 	reader->waiting >>= run;
 	reader->waiting >>= 1;
 	reader->bits -= run + 1;
@@ -389,24 +410,21 @@ static int take_blocks(struct profile_pairs *pairs, struct bit_reader *bits,
 
 int profile_blob_decode(struct profile_pairs *pairs, uint32_t key, const void *data, size_t bytes)
 {
-	struct bounded_reader reader, trailer;
+	struct bounded_reader reader;
 	struct bit_reader bits = {0};
 	struct header header;
 	int r;
 
-	if (bytes < CRC_BYTES)
-		return -EBADMSG;
-	bounded_reader_init(&reader, data, bytes - CRC_BYTES);
-	bounded_reader_init(&trailer, (const uint8_t *)data + bytes - CRC_BYTES, CRC_BYTES);
-	if (bounded_reader_u32(&trailer) != (uint32_t)crc32_z(key, data, bytes - CRC_BYTES))
-		return -EBADMSG;
+	r = profile_blob_open(&reader, key, data, bytes);
+	if (r < 0)
+		return r;
 	r = read_header(&reader, &header);
 	if (r < 0)
 		return r;
 	if (array_reserve(&pairs->samples, &pairs->capacity, header.pairs,
 			  sizeof(*pairs->samples)) < 0)
 		return -ENOMEM;
-	bits.end = (const uint8_t *)data + bytes - CRC_BYTES;
+	bits.end = (const uint8_t *)data + bytes - PROFILE_BLOB_CRC_BYTES;
 	bits.position = bits.end - bounded_reader_left(&reader);
 	return take_blocks(pairs, &bits, &header);
 }

@@ -22,6 +22,8 @@
 
 #include "db/profile.h"
 
+struct bounded_reader;
+
 #define PROFILE_BLOB_VERSION 1
 #define PROFILE_BLOB_BLOCK 64
 
@@ -52,6 +54,23 @@ void profile_pairs_deinit(struct profile_pairs *pairs);
  * Goes into the checksum: a blob found under another key does not verify.
  */
 uint32_t profile_blob_key(int64_t epoch, int64_t image, uint32_t event, int64_t pid);
+
+#define PROFILE_BLOB_CRC_BYTES 4
+
+/**
+ * profile_blob_seal() - append the checksum that all kinds of blobs end with
+ *
+ * There must be room for PROFILE_BLOB_CRC_BYTES more.
+ */
+void profile_blob_seal(struct profile_blob *blob, uint32_t key);
+
+/**
+ * profile_blob_open() - verify the checksum and read what stands before it
+ * @reader: out
+ *
+ * Return: 0 or -EBADMSG.
+ */
+int profile_blob_open(struct bounded_reader *reader, uint32_t key, const void *data, size_t bytes);
 
 /**
  * profile_blob_encode() - write samples

@@ -13,8 +13,8 @@ static const char *const statement_sql[READER_STATEMENTS] = {
 	[READER_IMAGE] = "SELECT kind, identity_kind, identity, path FROM image WHERE id = ?1",
 	[READER_SYMBOLS] = "SELECT symbols, data FROM symbol WHERE image = ?1",
 	[READER_COMMAND] = "SELECT command FROM process WHERE epoch = ?1 AND pid = ?2",
-	[READER_PROFILE] = "SELECT samples, offsets, data FROM profile "
-			   "WHERE epoch = ?1 AND image = ?2 AND event = ?3 AND pid = ?4",
+	[READER_PROFILE] = ("SELECT samples, offsets, data FROM profile "
+			    "WHERE epoch = ?1 AND image = ?2 AND event = ?3 AND pid = ?4"),
 };
 
 int profile_reader_statement(struct profile_reader *reader, enum reader_statement which,
@@ -157,8 +157,8 @@ static void read_epoch(sqlite3_stmt *statement, struct profile_epoch *epoch)
 	};
 }
 
-static int walk_epochs(struct profile_reader *reader, const struct profile_filter *filter,
-		       profile_epoch_fn visit, void *context, struct error *err)
+int profile_reader_epochs(struct profile_reader *reader, const struct profile_filter *filter,
+			  profile_epoch_fn visit, void *context, struct error *err)
 {
 	static const char sql[] =
 		"SELECT epoch.id, start_ns, end_ns, open, host.name, machine_id, cpu_model, cpus, "
@@ -166,17 +166,21 @@ static int walk_epochs(struct profile_reader *reader, const struct profile_filte
 		"FROM epoch LEFT JOIN host ON host.id = epoch.host "
 		"WHERE (?1 = 0 OR end_ns >= ?1) AND (?2 = 0 OR start_ns < ?2) "
 		"AND (?3 IS NULL OR host.name = ?3) ORDER BY start_ns, epoch.id";
+	static const struct profile_filter all;
+	_cleanup_walk_ struct profile_reader *walk = begin_walk(reader);
 	_cleanup_statement_ sqlite3_stmt *statement = NULL;
 	struct profile_epoch epoch;
 	int r;
 
-	r = database_prepare(&reader->db, sql, &statement, err);
+	if (filter == NULL)
+		filter = &all;
+	r = database_prepare(&walk->db, sql, &statement, err);
 	if (r == 0)
-		r = database_bind(&reader->db, statement, err, "iit", filter->since_ns,
+		r = database_bind(&walk->db, statement, err, "iit", filter->since_ns,
 				  filter->until_ns, filter->host);
 	if (r < 0)
 		return r;
-	while ((r = database_step(&reader->db, statement, "read", err)) == 1) {
+	while ((r = database_step(&walk->db, statement, "read", err)) == 1) {
 		read_epoch(statement, &epoch);
 		if (!epoch_selected(filter, epoch.id))
 			continue;
@@ -187,34 +191,23 @@ static int walk_epochs(struct profile_reader *reader, const struct profile_filte
 	return r;
 }
 
-int profile_reader_epochs(struct profile_reader *reader, const struct profile_filter *filter,
-			  profile_epoch_fn visit, void *context, struct error *err)
+int profile_reader_events(struct profile_reader *reader, int64_t epoch, profile_event_fn visit,
+			  void *context, struct error *err)
 {
-	static const struct profile_filter all;
-	int r;
-
-	reader->walks++;
-	r = walk_epochs(reader, filter != NULL ? filter : &all, visit, context, err);
-	reader->walks--;
-	return r;
-}
-
-static int walk_events(struct profile_reader *reader, int64_t epoch, profile_event_fn visit,
-		       void *context, struct error *err)
-{
+	_cleanup_walk_ struct profile_reader *walk = begin_walk(reader);
 	_cleanup_statement_ sqlite3_stmt *statement = NULL;
 	struct profile_event event;
 	int r;
 
-	r = database_prepare(&reader->db,
+	r = database_prepare(&walk->db,
 			     "SELECT number, name, unit, period_min, period_max FROM event "
 			     "WHERE epoch = ?1 ORDER BY number",
 			     &statement, err);
 	if (r == 0)
-		r = database_bind(&reader->db, statement, err, "i", epoch);
+		r = database_bind(&walk->db, statement, err, "i", epoch);
 	if (r < 0)
 		return r;
-	while ((r = database_step(&reader->db, statement, "read", err)) == 1) {
+	while ((r = database_step(&walk->db, statement, "read", err)) == 1) {
 		event.number = (uint32_t)sqlite3_column_int64(statement, 0);
 		event.name = profile_reader_text(statement, 1);
 		event.unit = profile_reader_text(statement, 2);
@@ -227,33 +220,23 @@ static int walk_events(struct profile_reader *reader, int64_t epoch, profile_eve
 	return r;
 }
 
-int profile_reader_events(struct profile_reader *reader, int64_t epoch, profile_event_fn visit,
-			  void *context, struct error *err)
+int profile_reader_counters(struct profile_reader *reader, int64_t epoch, profile_counter_fn visit,
+			    void *context, struct error *err)
 {
-	int r;
-
-	reader->walks++;
-	r = walk_events(reader, epoch, visit, context, err);
-	reader->walks--;
-	return r;
-}
-
-static int walk_counters(struct profile_reader *reader, int64_t epoch, profile_counter_fn visit,
-			 void *context, struct error *err)
-{
+	_cleanup_walk_ struct profile_reader *walk = begin_walk(reader);
 	_cleanup_statement_ sqlite3_stmt *statement = NULL;
 	struct profile_counter counter;
 	int r;
 
-	r = database_prepare(&reader->db,
+	r = database_prepare(&walk->db,
 			     "SELECT counter_group, name, count FROM counter WHERE epoch = ?1 "
 			     "ORDER BY counter_group, name",
 			     &statement, err);
 	if (r == 0)
-		r = database_bind(&reader->db, statement, err, "i", epoch);
+		r = database_bind(&walk->db, statement, err, "i", epoch);
 	if (r < 0)
 		return r;
-	while ((r = database_step(&reader->db, statement, "read", err)) == 1) {
+	while ((r = database_step(&walk->db, statement, "read", err)) == 1) {
 		counter.group = profile_reader_text(statement, 0);
 		counter.name = profile_reader_text(statement, 1);
 		counter.count = (uint64_t)sqlite3_column_int64(statement, 2);
@@ -261,16 +244,5 @@ static int walk_counters(struct profile_reader *reader, int64_t epoch, profile_c
 		if (r != 0)
 			return r;
 	}
-	return r;
-}
-
-int profile_reader_counters(struct profile_reader *reader, int64_t epoch, profile_counter_fn visit,
-			    void *context, struct error *err)
-{
-	int r;
-
-	reader->walks++;
-	r = walk_counters(reader, epoch, visit, context, err);
-	reader->walks--;
 	return r;
 }

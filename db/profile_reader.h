@@ -6,6 +6,7 @@
 #include "db/database.h"
 #include "db/profile_blob.h"
 #include "db/profile_read.h"
+#include "lib/cleanup.h"
 
 enum reader_statement {
 	READER_IMAGE,
@@ -39,5 +40,19 @@ const char *profile_reader_text(struct sqlite3_stmt *statement, int column);
 /** profile_reader_cannot() - describe a failure to decode PROFILE, SYMBOLS... */
 int profile_reader_cannot(struct profile_reader *reader, int r, struct error *err, const char *what,
 			  int64_t id);
+
+/* Marks a walk for as long as its variable lives: "_cleanup_walk_ ... = begin_walk(reader)". */
+static inline struct profile_reader *begin_walk(struct profile_reader *reader)
+{
+	reader->walks++;
+	return reader;
+}
+
+static inline void end_walk(struct profile_reader **reader)
+{
+	(*reader)->walks--;
+}
+
+#define _cleanup_walk_ _cleanup_(end_walk)
 
 #endif

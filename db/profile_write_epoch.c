@@ -62,7 +62,7 @@ static int add_epoch(struct profile_writer *writer, const struct profile_epoch *
 static int add_event(struct profile_writer *writer, int64_t epoch,
 		     const struct profile_event *event, struct error *err)
 {
-	sqlite3_stmt *statement;
+	sqlite3_stmt *statement = NULL;
 	int r;
 
 	r = profile_writer_check_count(event->period_max, "sampling period", err);
@@ -140,7 +140,7 @@ int profile_writer_epoch_end(struct profile_writer *writer, int64_t end_ns, stru
 int profile_writer_process(struct profile_writer *writer, int64_t pid, const char *command,
 			   struct error *err)
 {
-	sqlite3_stmt *statement;
+	sqlite3_stmt *statement = NULL;
 	int r;
 
 	r = profile_writer_in_epoch(writer, err);
@@ -154,7 +154,7 @@ int profile_writer_process(struct profile_writer *writer, int64_t pid, const cha
 static int set_counter(struct profile_writer *writer, const struct profile_counter *counter,
 		       struct error *err)
 {
-	sqlite3_stmt *statement;
+	sqlite3_stmt *statement = NULL;
 	int r;
 
 	r = profile_writer_check_count(counter->count, counter->name, err);

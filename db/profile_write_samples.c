@@ -79,6 +79,7 @@ int profile_writer_image(struct profile_writer *writer, const struct profile_ima
 		return r;
 	if (r == 0)
 		return add_image(writer, image, id, err);
+	/* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): r is 1, so that it is set */
 	found = sqlite3_column_int64(statement, 0);
 	path = (const char *)sqlite3_column_text(statement, 1);
 	renamed = path == NULL || strcmp(path, image->path) != 0;
@@ -190,5 +191,6 @@ int profile_writer_add(struct profile_writer *writer, int64_t image, uint32_t ev
 	if (r < 0)
 		return error_set(err, -r, "cannot add samples to image %lld, event %u: %s",
 				 (long long)image, event, strerror(-r));
+	/* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): r was 0, so that it is set */
 	return write_merged(writer, image, event, pid, total, err);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "db/symbol_blob.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -13,7 +12,6 @@
 #include "lib/bounded_reader.h"
 #include "lib/cleanup.h"
 
-#define CRC_BYTES 4
 #define HEADER_BYTES_MAX (1 + 3 * VARINT_BYTES_MAX)
 #define SYMBOL_FIELDS 4
 /* What a byte of deflate output can stand for, at most (zlib's manual). */
@@ -50,7 +48,8 @@ static int write_body(struct profile_blob *body, const struct profile_symbol *sy
 		if (*name_bytes > SYMBOL_NAMES_BYTES_MAX)
 			return -E2BIG;
 		if (array_reserve(&body->data, &body->capacity,
-				  body->bytes + SYMBOL_FIELDS * VARINT_BYTES_MAX + length, 1) < 0)
+				  body->bytes + (size_t)SYMBOL_FIELDS * VARINT_BYTES_MAX + length,
+				  1) < 0)
 			return -ENOMEM;
 		shared = shared_prefix(previous->name, symbols[i].name);
 		body->bytes += varint_write(body->data + body->bytes,
@@ -70,10 +69,9 @@ static int wrap_body(struct profile_blob *blob, int64_t image, const struct prof
 {
 	static const uint8_t nothing;
 	uLongf packed = compressBound(body->bytes);
-	uint32_t crc;
 
-	if (array_reserve(&blob->data, &blob->capacity, HEADER_BYTES_MAX + packed + CRC_BYTES, 1) <
-	    0)
+	if (array_reserve(&blob->data, &blob->capacity,
+			  HEADER_BYTES_MAX + packed + PROFILE_BLOB_CRC_BYTES, 1) < 0)
 		return -ENOMEM;
 	blob->bytes = 0;
 	blob->data[blob->bytes++] = SYMBOL_BLOB_VERSION;
@@ -84,9 +82,7 @@ static int wrap_body(struct profile_blob *blob, int64_t image, const struct prof
 		      body->bytes, 6) != Z_OK)
 		return -ENOMEM;
 	blob->bytes += packed;
-	crc = htole32((uint32_t)crc32_z(image_key(image), blob->data, blob->bytes));
-	memcpy(blob->data + blob->bytes, &crc, CRC_BYTES);
-	blob->bytes += CRC_BYTES;
+	profile_blob_seal(blob, image_key(image));
 	return 0;
 }
 
@@ -196,19 +192,15 @@ static int read_body(struct profile_symbols *ret, struct bounded_reader *reader,
 
 int symbol_blob_decode(struct profile_symbols *ret, int64_t image, const void *data, size_t bytes)
 {
-	struct bounded_reader reader, trailer;
+	struct bounded_reader reader;
 	struct profile_symbols symbols = {0};
 	_cleanup_free_ uint8_t *body = NULL;
 	struct header header;
 	int r;
 
-	if (bytes < CRC_BYTES)
-		return -EBADMSG;
-	bounded_reader_init(&reader, data, bytes - CRC_BYTES);
-	bounded_reader_init(&trailer, (const uint8_t *)data + bytes - CRC_BYTES, CRC_BYTES);
-	if (bounded_reader_u32(&trailer) !=
-	    (uint32_t)crc32_z(image_key(image), data, bytes - CRC_BYTES))
-		return -EBADMSG;
+	r = profile_blob_open(&reader, image_key(image), data, bytes);
+	if (r < 0)
+		return r;
 	r = read_header(&reader, &header);
 	if (r == 0)
 		r = unpack_body(&reader, &header, &body);

@@ -20,6 +20,7 @@
 
 /* Defines cleanup_<name>(), which calls @destroy unless the pointer is NULL. */
 #define CLEANUP_DEFINE(name, type, destroy)                                                        \
+	/* NOLINTNEXTLINE(bugprone-macro-parentheses): a type */                                   \
 	static inline void cleanup_##name(type *p)                                                 \
 	{                                                                                          \
 		if (*p != NULL)                                                                    \
@@ -31,6 +32,7 @@ static inline void cleanup_free(void *p)
 	free(*(void **)p);
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): what the attribute calls with int */
 static inline void cleanup_close(int *fd)
 {
 	if (*fd >= 0)

@@ -6,8 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
+static void format_message(struct error *err, int errnum, const char *format, va_list args)
+{
+	err->errnum = errnum;
+	vsnprintf(err->message, sizeof(err->message), format, args);
+}
+
 /* Messages are one line whatever a hostile file name brings in. */
-static void error_flatten(char *message)
+static void flatten(char *message)
 {
 	for (; *message != '\0'; message++) {
 		if ((unsigned char)*message < ' ' || *message == 0x7f)
@@ -21,11 +27,10 @@ int error_set(struct error *err, int errnum, const char *format, ...)
 
 	if (err == NULL)
 		return -errnum;
-	err->errnum = errnum;
 	va_start(args, format);
-	vsnprintf(err->message, sizeof(err->message), format, args);
+	format_message(err, errnum, format, args);
 	va_end(args);
-	error_flatten(err->message);
+	flatten(err->message);
 	return -errnum;
 }
 
@@ -37,12 +42,11 @@ int error_set_errno(struct error *err, const char *format, ...)
 
 	if (err == NULL)
 		return -errnum;
-	err->errnum = errnum;
 	va_start(args, format);
-	vsnprintf(err->message, sizeof(err->message), format, args);
+	format_message(err, errnum, format, args);
 	va_end(args);
 	used = strlen(err->message);
 	snprintf(err->message + used, sizeof(err->message) - used, ": %s", strerror(errnum));
-	error_flatten(err->message);
+	flatten(err->message);
 	return -errnum;
 }

@@ -9,7 +9,7 @@
 
 #include "lib/cleanup.h"
 
-#define END_BYTES (4U << 20)
+#define END_BYTES ((uint64_t)4 << 20)
 #define CHUNK_BYTES (64U << 10)
 
 CLEANUP_DEFINE(xxh3, XXH3_state_t *, XXH3_freeState)

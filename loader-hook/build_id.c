@@ -7,17 +7,12 @@
 #include <stdbool.h>
 #include <string.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 #include "lib/cleanup.h"
 
 /* Real files have a dozen program headers and less than a kilobyte of notes. */
 #define SEGMENTS_MAX 256
 #define NOTES_BYTES_MAX 65536
-#define DIGEST_END_BYTES (4U << 20)
-#define DIGEST_CHUNK_BYTES (64U << 10)
-
-CLEANUP_DEFINE(xxh3, XXH3_state_t *, XXH3_freeState)
 
 /* Reads exactly that much: 0, -EIO at the end of the file, or -errno. */
 static int read_exactly(int fd, void *buffer, size_t bytes, uint64_t offset)
@@ -182,47 +177,4 @@ int build_id_from_file(struct build_id *ret, int fd)
 			return 0;
 	}
 	return -ENOENT;
-}
-
-static int digest_range(XXH3_state_t *state, uint8_t *chunk, int fd, uint64_t offset,
-			uint64_t bytes)
-{
-	while (bytes > 0) {
-		size_t n = bytes < DIGEST_CHUNK_BYTES ? bytes : DIGEST_CHUNK_BYTES;
-		int result = read_exactly(fd, chunk, n, offset);
-
-		if (result < 0)
-			return result;
-		XXH3_128bits_update(state, chunk, n);
-		offset += n;
-		bytes -= n;
-	}
-	return 0;
-}
-
-int build_id_digest(uint8_t digest[BUILD_ID_DIGEST_BYTES], int fd, uint64_t bytes)
-{
-	_cleanup_free_ uint8_t *chunk = malloc(DIGEST_CHUNK_BYTES);
-	_cleanup_(cleanup_xxh3) XXH3_state_t *state = XXH3_createState();
-	const uint64_t size = htole64(bytes);
-	XXH128_canonical_t canonical;
-	int result;
-
-	if (chunk == NULL || state == NULL)
-		return -ENOMEM;
-	XXH3_128bits_reset(state);
-	XXH3_128bits_update(state, &size, sizeof(size));
-	if (bytes <= 2 * DIGEST_END_BYTES) {
-		result = digest_range(state, chunk, fd, 0, bytes);
-	} else {
-		result = digest_range(state, chunk, fd, 0, DIGEST_END_BYTES);
-		if (result == 0)
-			result = digest_range(state, chunk, fd, bytes - DIGEST_END_BYTES,
-					      DIGEST_END_BYTES);
-	}
-	if (result < 0)
-		return result;
-	XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(state));
-	memcpy(digest, canonical.digest, BUILD_ID_DIGEST_BYTES);
-	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What identifies a file of code: its build-id, else a digest of its contents.
+ * What identifies a file of code: its build-id. (If it has none: lib/file_digest.h.)
  *
  * Files are read with pread(2) only, never mapped: a file that is cut off
  * while it is being read gives an error, not SIGBUS. Whatever a file says
@@ -37,20 +37,5 @@ int build_id_from_notes(struct build_id *ret, const void *notes, size_t bytes, s
  * could run; or the error of pread(2).
  */
 int build_id_from_file(struct build_id *ret, int fd);
-
-#define BUILD_ID_DIGEST_BYTES 16
-
-/**
- * build_id_digest() - a digest of a file's contents
- * @fd:    open for reading, a regular file
- * @bytes: its size
- *
- * XXH3-128 over the size (64 bits, little endian) and the contents; of files
- * over 8 MiB, the first and the last 4 MiB. It tells files apart that nobody
- * made alike on purpose, which is all that a build-id does.
- *
- * Return: 0, -EIO if the file has become shorter, or the error of pread(2).
- */
-int build_id_digest(uint8_t digest[BUILD_ID_DIGEST_BYTES], int fd, uint64_t bytes);
 
 #endif

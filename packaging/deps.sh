@@ -7,16 +7,17 @@
 #   packaging/deps.sh build|demo|check|lint|fuzz
 set -u
 
-build='gcc make pkg-config libc6-dev libelf-dev libdw-dev libsqlite3-dev zlib1g-dev liblzma-dev libjson-c-dev libxxhash-dev
-	scdoc'
+build='gcc make pkg-config libc6-dev libelf-dev libdw-dev libsqlite3-dev zlib1g-dev liblzma-dev
+	libjson-c-dev libxxhash-dev scdoc'
 vm='qemu-system-x86 busybox-static cpio kmod linux-headers-amd64 zstd'
 
 case ${1:-} in
 build) wanted=$build ;;
 demo) wanted="$build sqlite3 xz-utils perl libc6-dbg" ;;
 demo-vm) wanted="$build $vm sqlite3 xz-utils" ;;
-check) wanted="$build $vm libcmocka-dev sqlite3 xz-utils perl git python3-minimal binutils" ;;
-lint) wanted="$build libcmocka-dev clang-tidy clang-format cppcheck sparse bear shellcheck mandoc" ;;
+check) wanted="$build $vm libcmocka-dev sqlite3 xz-utils perl git python3-minimal binutils mandoc
+	jq" ;;
+lint) wanted="$build libcmocka-dev clang-tidy clang-format cppcheck git mandoc shellcheck" ;;
 fuzz) wanted="$build clang libclang-rt-14-dev" ;;
 *)
 	echo "usage: packaging/deps.sh build|demo|demo-vm|check|lint|fuzz" >&2
@@ -25,7 +26,8 @@ fuzz) wanted="$build clang libclang-rt-14-dev" ;;
 esac
 
 if ! command -v dpkg-query > /dev/null; then
-	echo "deps: this is not Debian; make sure that the equivalents of these are installed:" $wanted
+	echo "deps: this is not Debian; make sure that the equivalents of these are installed:"
+	echo "$wanted"
 	exit 0
 fi
 

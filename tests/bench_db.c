@@ -228,6 +228,17 @@ static int64_t add_image(struct profile_writer *writer, unsigned int number)
 	return id;
 }
 
+static const struct profile_epoch epoch = {
+	.start_ns = 1,
+	.host = "h",
+	.machine_id = "",
+	.cpu_model = "",
+	.kernel = "",
+	.source = "",
+	.source_reason = "",
+	.label = "",
+};
+
 /*
  * A week in the paper's geometry: 480 images, two events, one epoch; sizes of
  * images log-normal, samples by Zipf's law.
@@ -238,14 +249,6 @@ static void bench_week(const char *path)
 		{.number = 0, .name = "cycles", .unit = "cycles", .period_max = 64000},
 		{.number = 1, .name = "imiss", .unit = "events", .period_max = 4096},
 	};
-	struct profile_epoch epoch = {.start_ns = 1,
-				      .host = "h",
-				      .machine_id = "",
-				      .cpu_model = "",
-				      .kernel = "",
-				      .source = "",
-				      .source_reason = "",
-				      .label = ""};
 	struct profile_writer *writer;
 	struct error err;
 	struct stat status;
@@ -287,14 +290,6 @@ static void bench_week(const char *path)
 static void bench_commit(const char *path)
 {
 	static const struct profile_event event = {.name = "cycles", .unit = "cycles"};
-	struct profile_epoch epoch = {.start_ns = 1,
-				      .host = "h",
-				      .machine_id = "",
-				      .cpu_model = "",
-				      .kernel = "",
-				      .source = "",
-				      .source_reason = "",
-				      .label = ""};
 	struct image image = make_image(4096, 0);
 	struct profile_pairs stored = draw(&image, 5000000), added = draw(&image, 500);
 	struct profile_writer *writer;

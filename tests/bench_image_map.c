@@ -106,11 +106,14 @@ static void bench_storm(struct image_map *map)
 	for (i = 0; i < STORM; i++) {
 		uint32_t pid = PROCESSES + 1 + i % 30000;
 		struct image_event fork = {
-			.type = IMAGE_EVENT_FORK, .pid = pid, .parent = 1, .time_ns = ++time_ns};
-		struct image_event exec = {
-			.type = IMAGE_EVENT_EXEC, .pid = pid, .time_ns = ++time_ns, .path = "cc1"};
+			.type = IMAGE_EVENT_FORK, .pid = pid, .parent = 1, .time_ns = time_ns + 1};
+		struct image_event exec = {.type = IMAGE_EVENT_EXEC,
+					   .pid = pid,
+					   .time_ns = time_ns + 2,
+					   .path = "cc1"};
 		struct image_event exit = {.type = IMAGE_EVENT_EXIT, .pid = pid};
 
+		time_ns += 2;
 		start = now_ns();
 		image_map_event(map, &fork);
 		image_map_event(map, &exec);

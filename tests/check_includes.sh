@@ -13,7 +13,7 @@ rules='
 kmod/uapi     ^$                                                 ^(?!linux/(types|ioctl)\.h$)
 kmod/core     ^(\.\./uapi/.*|core_env(_user)?\.h|period\.h|sample_store\.h)$ ^(sqlite3|elfutils|pthread)
 lib           ^lib/                                              ^(sqlite3|elfutils|gelf|libelf|json)
-loader-hook   ^(loader-hook|lib)/                                ^(sqlite3|json)
+loader-hook   ^(loader-hook|lib)/                                ^(sqlite3|json|xxhash)
 daemon        ^(daemon|kmod/uapi|kmod/core|loader-hook|lib|db/profile\.h|db/profile_write\.h) ^(sqlite3|elfutils|gelf|libelf)
 db            ^(db|lib)/                                         ^(elfutils|gelf|libelf|linux/)
 analysis      ^(analysis|lib|db/profile\.h)                      ^(sqlite3|json|linux/)
@@ -50,5 +50,15 @@ is "kernel version checks only in kmod/compat" "$bad" ""
 bad=$(grep -rLE 'SPDX-License-Identifier: GPL-2.0-only' --include='*.[ch]' --include='*.sh' \
 	--include='module.mk' kmod lib db daemon loader-hook analysis tools tests packaging docs 2>/dev/null)
 is "every source names its licence" "$bad" ""
+
+# Each header can be included first, and says so by itself what it needs. (The
+# module's own are for the kernel; those of tests/qemu are for its programs.)
+bad=
+for header in $(git ls-files -co --exclude-standard -- '*.h' | grep -vE '^kmod/[a-z_]+\.h$|core_env\.h$'); do
+	bad=$bad$("${CC:-gcc}" -std=gnu17 -Wall -Wextra -Werror -Wno-unused-const-variable \
+		-Wno-unused-variable -D_GNU_SOURCE -DDCPI_VERSION='""' -I. -fsyntax-only -x c \
+		-include "$header" /dev/null 2>&1)
+done
+is "every header stands by itself" "$bad" ""
 
 tap_done

@@ -154,10 +154,10 @@ refused 1 'no samples in images that match' --db "$db" --image 'no*such'
 refused 2 'no such column' --db "$db" -i --sort procedure
 refused 2 'exclude each other' --db "$db" --json --csv
 refused 2 'unexpected argument "cycles"' --db "$db" cycles
-refused 2 'needs an argument' --db "$db" --pid
-refused 2 'needs an argument' --db "$db" -e
-refused 2 'no option -z' --db "$db" -z
-refused 2 '--colour' --db "$db" --colour
+refused 2 'needs a value' --db "$db" --pid
+refused 2 'needs a value' --db "$db" -e
+refused 2 'unknown option -z' --db "$db" -z
+refused 2 'unknown option --colour' --db "$db" --colour
 refused 1 'no epoch matches' --db "$db" --epoch 7
 refused 1 'no epoch matches' --db "$db" --epoch last --host gamma
 refused 1 'no epoch matches' --db "$db" --since @1900000000

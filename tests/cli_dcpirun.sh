@@ -61,7 +61,7 @@ is "exits with 126 if it cannot be run" $? 126
 # (The shell has what it runs beside it ignore interrupts.)
 env --default-signal=INT "$run" --db "$work/interrupted.db" "$work/split" 200000 2> "$work/stderr" &
 pid=$!
-pids+=($pid)
+pids+=("$pid")
 for _ in $(seq 100); do
 	pgrep -P $pid > /dev/null && break
 	sleep 0.1

@@ -18,48 +18,28 @@ esac
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 db=$dir/profile.db
-tests=0
-failed=0
-
-# result STATUS NAME
-result() {
-	tests=$((tests + 1))
-	if [ "$1" -eq 0 ]; then
-		echo "ok $tests - $2"
-	else
-		echo "not ok $tests - $2"
-		failed=1
-	fi
-}
+. "$top/tests/tap.sh"
 
 # expect NAME SQL: what it prints must be what stands on stdin
 expect() {
 	cat > "$dir/expected"
 	sqlite3 -cmd ".load $build/lib/dcpi_sqlite" "$db" "$2" > "$dir/actual" 2>&1
-	if diff -u "$dir/expected" "$dir/actual" > "$dir/diff"; then
-		result 0 "$1"
-	else
-		sed 's/^/# /' "$dir/diff"
-		result 1 "$1"
-	fi
+	is "$1" "$(cat "$dir/actual")" "$(cat "$dir/expected")"
 }
 
 # expect_error NAME PATTERN SQL: fails, with a message that matches
 expect_error() {
 	if sqlite3 -cmd ".load $build/lib/dcpi_sqlite" "$db" "$3" > "$dir/actual" 2>&1; then
-		echo "# no error"
-		result 1 "$1"
+		not_ok "$1" "no error"
 	else
-		grep -q "$2" "$dir/actual"
-		status=$?
-		[ $status -eq 0 ] || sed 's/^/# /' "$dir/actual"
-		result $status "$1"
+		like "$1" "$(cat "$dir/actual")" "$2"
 	fi
 }
 
 if ! command -v sqlite3 > /dev/null; then
-	echo "1..0 # SKIP no sqlite3 shell"
-	exit 0
+	skip "the SQLite extension" "no sqlite3 shell"
+	tap_done
+	exit
 fi
 
 sqlite3 "$db" < "$top/db/schema.sql" || exit 1
@@ -168,5 +148,4 @@ db=$dir/other.db
 expect_error "another database" "not a profile database" "SELECT * FROM dcpi_samples"
 expect_error "another database, symbols" "not a profile database" "SELECT * FROM dcpi_symbols"
 
-echo "1..$tests"
-exit $failed
+tap_done

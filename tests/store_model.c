@@ -21,7 +21,7 @@ static u64 model_random(struct store_model *model)
  * Key 0 is the one that looks like an empty entry. */
 static u64 key_pc(u32 key)
 {
-	return key < 8 ? 0 : 0xffffffff81000000ULL + (key / 8) * 4;
+	return key < 8 ? 0 : 0xffffffff81000000ULL + (u64)(key / 8) * 4;
 }
 
 static u64 key_tag(u32 key)

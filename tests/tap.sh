@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC3043 # ash and dash have "local"
 #
 # TAP for shell tests, on the host and (as /lib/tap.sh) in test machines. A
 # test script sources this file, calls the functions below, and ends with
@@ -43,11 +43,11 @@ skip()
 
 check()
 {
-	local name=$1 output status=0
+	local name="$1" output status=0
 
 	shift
 	output=$("$@" 2>&1) || status=$?
-	if [ $status -eq 0 ]; then
+	if [ "$status" -eq 0 ]; then
 		ok "$name"
 	else
 		not_ok "$name" "exit $status: $*

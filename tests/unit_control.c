@@ -214,7 +214,7 @@ static void floods_are_served_in_turn(void **state)
 
 	(void)state;
 	for (i = 0; i < 100; i++)
-		memcpy(lines + 4 * i, "x y\n", 4);
+		memcpy(lines + (size_t)i * 4, "x y\n", 4);
 	for (i = 0; i < 20; i++)
 		assert_true(send(flood, lines, sizeof(lines), MSG_NOSIGNAL) > 0);
 	assert_int_equal(send(other, "echo z\n", 7, MSG_NOSIGNAL), 7);

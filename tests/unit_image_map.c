@@ -408,7 +408,7 @@ static void scan_overrules_older_events(void **state)
 /* Process that began before anybody looked: its mappings are all there is. */
 static void lost_beginnings(void **state)
 {
-	struct image_event map = map_event(3, 500, 0, 0, 1, 7 * PAGE);
+	struct image_event map = map_event(3, 500, 0, 0, 1, 7ULL * PAGE);
 	struct fixture fixture;
 	struct image_place place;
 

@@ -60,10 +60,11 @@ static void read_truth(struct truth *truth, const char *path)
 
 		if (sscanf(line, " %*[0-9]: %lx %li %31s %31s %*s %31s %511s", &symbol->address,
 			   (long *)&symbol->bytes, type, binding, section, symbol->name) != 6 ||
-		    (strcmp(type, "FUNC") && strcmp(type, "IFUNC") && strcmp(type, "NOTYPE")) ||
+		    (strcmp(type, "FUNC") != 0 && strcmp(type, "IFUNC") != 0 &&
+		     strcmp(type, "NOTYPE") != 0) ||
 		    symbol->bytes == 0 || symbol->address < truth->text_address ||
 		    symbol->address >= truth->text_address + truth->text_bytes ||
-		    !strcmp(section, "ABS"))
+		    strcmp(section, "ABS") == 0)
 			continue;
 		symbol->name[strcspn(symbol->name, "@")] = '\0';
 		symbol->rank = truth_rank(type, binding);

@@ -269,37 +269,12 @@ static void notes(void **state)
 	assert_int_equal(build_id_from_notes(&found, huge, 0, 4), -ENOENT);
 }
 
-static void digests(void **state)
-{
-	enum {
-		LARGE = 9 << 20
-	};
-	uint8_t a[BUILD_ID_DIGEST_BYTES], b[BUILD_ID_DIGEST_BYTES];
-	int fd = temporary_file("12345", 5);
-
-	(void)state;
-	assert_int_equal(build_id_digest(a, fd, 5), 0);
-	assert_int_equal(build_id_digest(b, fd, 4), 0);
-	assert_memory_not_equal(a, b, sizeof(a));
-	assert_int_equal(build_id_digest(b, fd, 5), 0);
-	assert_memory_equal(a, b, sizeof(a));
-	/* Cut off while we look at it. */
-	assert_int_equal(build_id_digest(b, fd, 6), -EIO);
-	assert_int_equal(ftruncate(fd, LARGE), 0);
-	assert_int_equal(build_id_digest(a, fd, LARGE), 0);
-	assert_int_equal(pwrite(fd, "x", 1, LARGE - 1), 1);
-	assert_int_equal(build_id_digest(b, fd, LARGE), 0);
-	assert_memory_not_equal(a, b, sizeof(a));
-	close(fd);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ourselves),	cmocka_unit_test(unusual_names),
 		cmocka_unit_test(gone_and_all), cmocka_unit_test(other_mount_namespace),
 		cmocka_unit_test(notes),	cmocka_unit_test(build_ids_of_hostile_files),
-		cmocka_unit_test(digests),
 	};
 
 	return cmocka_run_group_tests_name("process_scan", tests, NULL, NULL);

@@ -244,11 +244,10 @@ static int take_inventory(void *context, const struct profile *profile)
 static int check_inventory(void *context, const struct profile *profile)
 {
 	const struct inventory *inventory = context;
-	const struct profile *p = NULL;
+	const struct profile *p = inventory->profiles;
 	size_t i;
 
-	for (i = 0; i < inventory->count; i++) {
-		p = &inventory->profiles[i];
+	for (i = 0; i < inventory->count; i++, p++) {
 		if (p->epoch == profile->epoch && p->image == profile->image &&
 		    p->event == profile->event && p->pid == profile->pid)
 			break;

@@ -264,28 +264,40 @@ static void vfork_is_a_fork(void **state)
 	side_band_close(band);
 }
 
+/* A process that execs a shell with this script as soon as @go is closed. */
+static pid_t fork_held(int *go, const char *script)
+{
+	int ends[2];
+	pid_t pid;
+	char byte;
+
+	assert_int_equal(pipe(ends), 0);
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0) {
+		close(ends[1]);
+		if (read(ends[0], &byte, 1) == 0)
+			execl("/bin/sh", "sh", "-c", script, (char *)NULL);
+		_exit(1);
+	}
+	assert_true(pid > 0);
+	close(ends[0]);
+	*go = ends[1];
+	return pid;
+}
+
 /* Only what a target does from its exec on, and what its children do. */
 static void target_and_descendants(void **state)
 {
 	struct side_band *band;
 	struct log log = {0};
-	int go[2];
 	pid_t pid;
-	char byte;
+	int go;
 
 	(void)state;
-	assert_int_equal(pipe(go), 0);
-	fflush(NULL);
-	pid = fork();
-	if (pid == 0) {
-		close(go[1]);
-		if (read(go[0], &byte, 1) == 0)
-			execl("/bin/sh", "sh", "-c", "/bin/true; /bin/true; exit 0", (char *)NULL);
-		_exit(1);
-	}
-	close(go[0]);
+	pid = fork_held(&go, "/bin/true; /bin/true; exit 0");
 	band = open_or_skip((uint32_t)pid);
-	close(go[1]);
+	close(go);
 	wait_for(pid);
 	log.pid = (uint32_t)pid;
 	side_band_drain(band, note, &log);
@@ -318,26 +330,13 @@ static void storm_is_complete(void **state)
 	};
 	struct side_band *band;
 	struct counts counts = {0};
-	int go[2];
 	pid_t pid;
-	char byte;
-	int i;
+	int go, i;
 
 	(void)state;
-	assert_int_equal(pipe(go), 0);
-	fflush(NULL);
-	pid = fork();
-	if (pid == 0) {
-		close(go[1]);
-		if (read(go[0], &byte, 1) == 0)
-			execl("/bin/sh", "sh", "-c",
-			      "i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i+1)); done; exit 0",
-			      (char *)NULL);
-		_exit(1);
-	}
-	close(go[0]);
+	pid = fork_held(&go, "i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i+1)); done; exit 0");
 	band = open_or_skip((uint32_t)pid);
-	close(go[1]);
+	close(go);
 	for (i = 0; waitpid(pid, NULL, WNOHANG) == 0; i++) {
 		side_band_drain(band, count, &counts);
 		usleep(1000);

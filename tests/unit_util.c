@@ -3,10 +3,13 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "lib/array.h"
 #include "lib/bounded_reader.h"
 #include "lib/error.h"
+#include "lib/file_digest.h"
 #include "lib/u64_map.h"
 
 /* The map against a plain array over a small key space, so that runs of
@@ -154,12 +157,42 @@ static void error_is_one_line(void **state)
 	assert_int_equal(error_set(NULL, EIO, "nobody"), -EIO);
 }
 
+static void digests_tell_files_apart(void **state)
+{
+	enum {
+		LARGE = 9 << 20
+	};
+	uint8_t a[FILE_DIGEST_BYTES], b[FILE_DIGEST_BYTES];
+	int fd = memfd_create("digested", MFD_CLOEXEC);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "12345", 5), 5);
+	assert_int_equal(file_digest(a, fd, 5), 0);
+	assert_int_equal(file_digest(b, fd, 4), 0);
+	assert_memory_not_equal(a, b, sizeof(a));
+	assert_int_equal(file_digest(b, fd, 5), 0);
+	assert_memory_equal(a, b, sizeof(a));
+	/* Cut off while we look at it. */
+	assert_int_equal(file_digest(b, fd, 6), -EIO);
+	assert_int_equal(ftruncate(fd, LARGE), 0);
+	assert_int_equal(file_digest(a, fd, LARGE), 0);
+	assert_int_equal(pwrite(fd, "x", 1, LARGE - 1), 1);
+	assert_int_equal(file_digest(b, fd, LARGE), 0);
+	assert_memory_not_equal(a, b, sizeof(a));
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(map_follows_model), cmocka_unit_test(varint_round_trip),
-		cmocka_unit_test(varint_refuses),    cmocka_unit_test(reader_stays_inside),
-		cmocka_unit_test(array_grows),	     cmocka_unit_test(error_is_one_line),
+		cmocka_unit_test(map_follows_model),
+		cmocka_unit_test(varint_round_trip),
+		cmocka_unit_test(varint_refuses),
+		cmocka_unit_test(reader_stays_inside),
+		cmocka_unit_test(array_grows),
+		cmocka_unit_test(error_is_one_line),
+		cmocka_unit_test(digests_tell_files_apart),
 	};
 
 	return cmocka_run_group_tests_name("util", tests, NULL, NULL);

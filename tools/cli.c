@@ -2,7 +2,6 @@
 #include "tools/cli.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +13,8 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/options.h"
 #include "tools/time_spec.h"
-
-#define OPTIONS_MAX 64
 
 enum {
 	KEY_DB = 256,
@@ -33,16 +31,16 @@ enum {
 	KEY_DEBUG_DIR,
 	KEY_DEBUGINFOD,
 	KEY_NO_DEMANGLE,
-	KEY_VERSION,
 };
 
 struct common_option {
 	unsigned int group; /* CLI_*, 0: every tool has it */
-	struct cli_option option;
+	struct option_entry option;
 };
 
 static const struct common_option common_options[] = {
 	{CLI_EVENTS, {'e', "event", "EVENT[,EVENT...]", "only these events, in this order"}},
+	{CLI_EVENTS, {'e', "events", "EVENT", NULL}},
 	{CLI_BY_IMAGE, {'i', "by-image", NULL, "list images instead of procedures"}},
 	{CLI_LIMIT, {'n', "limit", "N", "print only the first N rows"}},
 	{CLI_SORT, {KEY_SORT, "sort", "COLUMN", "an event, procedure or image"}},
@@ -60,70 +58,26 @@ static const struct common_option common_options[] = {
 	{CLI_FORMATS, {KEY_CSV, "csv", NULL, "print the table as CSV"}},
 	{CLI_FORMATS, {KEY_NO_COLOR, "no-color", NULL, "no bold text (also: NO_COLOR)"}},
 	{0, {KEY_DB, "db", "FILE", "the profile database (" CLI_DATABASE_DEFAULT ")"}},
-	{0, {'h', "help", NULL, "this text"}},
-	{0, {KEY_VERSION, "version", NULL, "the version"}},
 };
 
 #define COMMON_COUNT (sizeof(common_options) / sizeof(*common_options))
 
-static void print_option(const struct cli_option *option)
+static void make_options(struct options *options, const struct cli_tool *tool)
 {
-	char names[80];
-
-	snprintf(names, sizeof(names), "%c%c%s --%s%s%s", option->key < 256 ? '-' : ' ',
-		 option->key < 256 ? option->key : ' ', option->key < 256 ? "," : " ", option->name,
-		 option->argument != NULL ? " " : "",
-		 option->argument != NULL ? option->argument : "");
-	printf("  %-32s %s\n", names, option->help);
-}
-
-static void print_help(const struct cli_tool *tool)
-{
-	printf("Usage: %s %s\n%s\n\n", tool->name, tool->synopsis, tool->summary);
-	for (size_t i = 0; i < tool->option_count; i++)
-		print_option(&tool->options[i]);
+	options_init(options, tool->name, false);
+	options_add(options, tool->options, tool->option_count);
 	for (size_t i = 0; i < COMMON_COUNT; i++) {
 		if (common_options[i].group == 0 || (common_options[i].group & tool->accepts))
-			print_option(&common_options[i].option);
-	}
-	puts("\nTimes: 2026-11-20, \"2026-11-20 14:30\", @1700000000, or 10m, 2h, 3d ago.\n"
-	     "Exit status: 0 good, 1 nothing found, 2 wrong usage or bad input.");
-}
-
-/* What getopt_long() wants. */
-struct getopt_tables {
-	char letters[2 * OPTIONS_MAX + 2];
-	struct option names[OPTIONS_MAX + 1];
-	size_t count;
-};
-
-static void add_option(struct getopt_tables *tables, const struct cli_option *option)
-{
-	size_t length = strlen(tables->letters);
-
-	if (tables->count == OPTIONS_MAX)
-		return;
-	tables->names[tables->count++] = (struct option){
-		.name = option->name,
-		.has_arg = option->argument != NULL ? required_argument : no_argument,
-		.val = option->key,
-	};
-	if (option->key < 256) {
-		tables->letters[length++] = (char)option->key;
-		if (option->argument != NULL)
-			tables->letters[length] = ':';
+			options_add(options, &common_options[i].option, 1);
 	}
 }
 
-static void make_tables(struct getopt_tables *tables, const struct cli_tool *tool)
+static void print_help(const struct options *options, const struct cli_tool *tool)
 {
-	*tables = (struct getopt_tables){.letters = ":"};
-	for (size_t i = 0; i < tool->option_count; i++)
-		add_option(tables, &tool->options[i]);
-	for (size_t i = 0; i < COMMON_COUNT; i++) {
-		if (common_options[i].group == 0 || (common_options[i].group & tool->accepts))
-			add_option(tables, &common_options[i].option);
-	}
+	options_help(stdout, options, tool->synopsis, tool->summary);
+	if (tool->accepts & CLI_EPOCHS)
+		puts("\nTimes: 2026-11-20, \"2026-11-20 14:30\", @1700000000, or 10m, 2h, 3d ago.");
+	puts("\nExit status: 0 good, 1 nothing found, 2 wrong usage or bad input.");
 }
 
 int cli_number(const char *text, const char *what, int64_t *ret, struct error *err)
@@ -191,7 +145,7 @@ static int set_filter(struct cli *cli, int key, const char *argument, struct err
 
 static int set_output(struct cli *cli, int key, const char *argument, struct error *err)
 {
-	int64_t number;
+	int64_t number = 0;
 	int r;
 
 	switch (key) {
@@ -268,36 +222,25 @@ static void set_defaults(struct cli *cli, const struct cli_tool *tool)
 	}
 }
 
-static int bad_option(int key, char **argv, struct error *err)
-{
-	if (key == ':')
-		return error_set(err, EINVAL, "option %s needs an argument", argv[optind - 1]);
-	/* A letter inside a cluster, or a long option that is none. */
-	if (optopt > 0 && optopt < 256)
-		return error_set(err, EINVAL, "there is no option -%c (see --help)", optopt);
-	return error_set(err, EINVAL, "there is no such option as %s (see --help)",
-			 argv[optind - 1]);
-}
-
 int cli_parse(struct cli *cli, const struct cli_tool *tool, int argc, char **argv, void *context)
 {
-	struct getopt_tables tables;
+	struct options options;
 	struct error err;
 	int key, r = 0;
 
 	set_defaults(cli, tool);
-	make_tables(&tables, tool);
-	while (r == 0 && (key = getopt_long(argc, argv, tables.letters, tables.names, NULL)) >= 0) {
-		if (key == 'h') {
-			print_help(tool);
+	make_options(&options, tool);
+	while (r == 0 && (key = options_next(&options, argc, argv, &err)) != OPTIONS_END) {
+		if (key == OPTIONS_HELP) {
+			print_help(&options, tool);
 			return CLI_OK;
 		}
-		if (key == KEY_VERSION) {
-			printf("%s (DCPI for Linux) %s\n", tool->name, DCPI_VERSION);
+		if (key == OPTIONS_VERSION) {
+			options_version(stdout, &options);
 			return CLI_OK;
 		}
-		if (key == '?' || key == ':')
-			r = bad_option(key, argv, &err);
+		if (key < 0)
+			r = key;
 		else if (is_common(tool, key))
 			r = set_common(cli, key, optarg, &err);
 		else
@@ -306,8 +249,8 @@ int cli_parse(struct cli *cli, const struct cli_tool *tool, int argc, char **arg
 	cli->operands = argv + optind;
 	cli->operand_count = (size_t)(argc - optind);
 	if (r == 0 && cli->operand_count > tool->operands_max)
-		r = error_set(&err, EINVAL, "unexpected argument \"%s\" (see --help)",
-			      cli->operands[tool->operands_max]);
+		r = error_set(&err, EINVAL, "unexpected argument \"%s\" (see %s --help)",
+			      cli->operands[tool->operands_max], tool->name);
 	return r < 0 ? cli_fail(cli, &err) : CLI_RUN;
 }
 

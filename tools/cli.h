@@ -15,6 +15,7 @@
 #include "tools/epoch_list.h"
 
 struct error;
+struct option_entry;
 
 #define CLI_DATABASE_DEFAULT "/var/lib/dcpi/dcpi.db"
 
@@ -82,27 +83,13 @@ struct cli {
 };
 
 /**
- * struct cli_option - an option
- * @key:      its letter, or a number above 255 if it has none
- * @name:     long name
- * @argument: name of its argument in the help, or NULL
- * @help:     one line
- */
-struct cli_option {
-	int key;
-	const char *name;
-	const char *argument;
-	const char *help;
-};
-
-/**
  * struct cli_tool - a tool
  * @name:         as users call it
  * @synopsis:     what follows the name in the usage line
  * @summary:      what it does, one line
  * @accepts:      CLI_*
  * @operands_max: arguments besides options that it takes
- * @options:      its own, @option_count of them; keys above 1000 or letters
+ * @options:      its own (lib/options.h), @option_count of them; keys above 1000 or letters
  * @set:          takes them. Return: 0 or -errno with @err set
  */
 struct cli_tool {
@@ -111,7 +98,7 @@ struct cli_tool {
 	const char *summary;
 	unsigned int accepts;
 	size_t operands_max;
-	const struct cli_option *options;
+	const struct option_entry *options;
 	size_t option_count;
 	int (*set)(void *context, int key, const char *argument, struct error *err);
 };

@@ -234,6 +234,7 @@ static int make_rows(struct prof *prof, struct error *err)
 static bool has_event(const char *const *names, size_t count, const char *name)
 {
 	for (size_t i = 0; i < count; i++) {
+		/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): there are @count */
 		if (strcmp(names[i], name) == 0)
 			return true;
 	}

@@ -72,7 +72,7 @@ static bool parse_zone(const char *text, int64_t *seconds)
 	}
 	if (hours < 0 || hours > 14 || minutes < 0 || minutes > 59)
 		return false;
-	*seconds = (hours * 3600 + minutes * 60) * (*text == '-' ? -1 : 1);
+	*seconds = (hours * 60LL + minutes) * (*text == '-' ? -60 : 60);
 	return true;
 }
 

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/options.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "lib/error.h"
+
+/* Keys from here on are no letters. */
+#define LETTERS_END 128
+#define NAMES_BYTES 64
+
+static const struct option_entry common_entries[] = {
+	{OPTIONS_HELP, "help", NULL, "this text"},
+	{OPTIONS_VERSION, "version", NULL, "the version"},
+};
+
+static bool has_letter(const struct option_entry *entry)
+{
+	return entry->key < LETTERS_END;
+}
+
+void options_init(struct options *options, const char *program, bool stop_at_operand)
+{
+	*options = (struct options){.program = program};
+	/* ":" has getopt tell a missing argument from an unknown option, and say nothing. */
+	strcpy(options->letters, stop_at_operand ? "+:" : ":");
+	options_add(options, common_entries, sizeof(common_entries) / sizeof(*common_entries));
+}
+
+static void add_letter(struct options *options, const struct option_entry *entry)
+{
+	size_t length = strlen(options->letters);
+
+	options->letters[length++] = (char)entry->key;
+	if (entry->argument != NULL)
+		options->letters[length] = ':';
+}
+
+void options_add(struct options *options, const struct option_entry *entries, size_t count)
+{
+	for (size_t i = 0; i < count && options->count < OPTIONS_MAX; i++) {
+		const struct option_entry *entry = &entries[i];
+
+		options->names[options->count] = (struct option){
+			.name = entry->name,
+			.has_arg = entry->argument != NULL ? required_argument : no_argument,
+			.val = entry->key,
+		};
+		options->entries[options->count++] = entry;
+		if (has_letter(entry) && strchr(options->letters, entry->key) == NULL)
+			add_letter(options, entry);
+	}
+}
+
+/* getopt has just refused: the word is before optind, or a letter is in optopt. */
+static int describe(const struct options *options, int result, const char *word, struct error *err)
+{
+	char letter[3] = {'-', (char)optopt, '\0'};
+	bool is_long = strncmp(word, "--", 2) == 0;
+
+	if (!is_long)
+		word = letter;
+	if (result == ':')
+		return error_set(err, EINVAL, "option %s needs a value", word);
+	if (is_long && optopt != 0)
+		return error_set(err, EINVAL, "option %.*s takes no value", (int)strcspn(word, "="),
+				 word);
+	return error_set(err, EINVAL, "unknown option %s (see %s --help)", word, options->program);
+}
+
+int options_next(struct options *options, int argc, char **argv, struct error *err)
+{
+	int key = getopt_long(argc, argv, options->letters, options->names, NULL);
+
+	if (key == ':' || key == '?')
+		return describe(options, key, argv[optind - 1], err);
+	return key;
+}
+
+/* "-e, --event LIST". Return: its length. */
+static size_t print_names(char names[NAMES_BYTES], const struct option_entry *entry)
+{
+	char letter[5] = "    ";
+
+	if (has_letter(entry))
+		snprintf(letter, sizeof(letter), "-%c, ", entry->key);
+	snprintf(names, NAMES_BYTES, "%s--%s%s%s", letter, entry->name,
+		 entry->argument != NULL ? " " : "",
+		 entry->argument != NULL ? entry->argument : "");
+	return strlen(names);
+}
+
+static void print_entry(FILE *stream, const struct option_entry *entry, size_t width)
+{
+	char names[NAMES_BYTES];
+
+	if (entry->help == NULL)
+		return;
+	print_names(names, entry);
+	fprintf(stream, "  %-*s  %s\n", (int)width, names, entry->help);
+}
+
+void options_help(FILE *stream, const struct options *options, const char *synopsis,
+		  const char *summary)
+{
+	const size_t common = sizeof(common_entries) / sizeof(*common_entries);
+	char names[NAMES_BYTES];
+	size_t width = 0, length;
+
+	for (size_t i = 0; i < options->count; i++) {
+		length = print_names(names, options->entries[i]);
+		if (options->entries[i]->help != NULL && length > width)
+			width = length;
+	}
+	fprintf(stream, "Usage: %s %s\n%s\n\n", options->program, synopsis, summary);
+	/* The common ones were added first, and are shown last. */
+	for (size_t i = 0; i < options->count; i++)
+		print_entry(stream, options->entries[(i + common) % options->count], width);
+}
+
+void options_version(FILE *stream, const struct options *options)
+{
+	fprintf(stream, "%s (DCPI for Linux) %s\n", options->program, DCPI_VERSION);
+}

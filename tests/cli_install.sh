@@ -1,0 +1,66 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# make install and make uninstall: all is there, works from there, and goes.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+. tests/tap.sh
+
+root=$(mktemp -d) || exit 2
+trap 'rm -rf "$root"' EXIT
+# Another make may have called this: its options and jobs are not ours.
+unset MAKEFLAGS MFLAGS MAKELEVEL DCPI_DB
+make=(make --no-print-directory DESTDIR="$root/stage dir" PREFIX=/opt/dcpi)
+prefix="$root/stage dir/opt/dcpi"
+
+# files: what is there, as "mode path"
+files()
+{
+	(cd "$root" && find . ! -type d -printf '%m %p\n' | sort -k 2)
+}
+
+check "make install" "${make[@]}" install
+expected=$(
+	for path in build/bin/*; do
+		case ${path##*/} in
+		dcpid) echo "755 sbin/${path##*/}" ;;
+		*) echo "755 bin/${path##*/}" ;;
+		esac
+	done
+	for path in build/lib/*.so; do
+		echo "644 lib/dcpi/${path##*/}"
+	done
+	for path in docs/man/*.scd; do
+		page=$(basename "$path" .scd)
+		echo "644 share/man/man${page##*.}/$page"
+	done
+)
+is "what is installed" "$(files | sed "s,\\./stage dir/opt/dcpi/,,")" \
+	"$(printf '%s\n' "$expected" | sort -k 2)"
+
+for path in "$prefix"/bin/* "$prefix"/sbin/*; do
+	name=${path##*/}
+	like "$name runs from there" "$(cd / && env -i "$path" --version 2>&1)" \
+		"^$name .*[0-9]"
+	is "$name needs no library of the build" \
+		"$(ldd "$path" | grep -E "not found|$PWD")" ""
+done
+if command -v sqlite3 > /dev/null; then
+	sqlite3 "$root/empty.db" < db/schema.sql
+	is "the SQLite extension loads from there" "$(sqlite3 -cmd \
+		".load '$prefix/lib/dcpi/dcpi_sqlite'" "$root/empty.db" \
+		"SELECT count(*) FROM dcpi_samples" 2>&1)" 0
+	rm "$root/empty.db"
+else
+	skip "the SQLite extension loads from there" "no sqlite3"
+fi
+
+check "make install once more" "${make[@]}" install
+echo "somebody else's" > "$prefix/lib/dcpi/other"
+check "make uninstall" "${make[@]}" uninstall
+is "uninstalling leaves what is not ours" "$(files)" "644 ./stage dir/opt/dcpi/lib/dcpi/other"
+rm "$prefix/lib/dcpi/other"
+check "make uninstall once more" "${make[@]}" uninstall
+is "uninstalling leaves no file and no directory of ours" "$(files; ls "$prefix/lib")" ""
+
+tap_done

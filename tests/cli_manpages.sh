@@ -1,0 +1,86 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What all programs have in common: --help, --version, one line for what is
+# wrong; and that help and manual page tell of the same options.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+. tests/tap.sh
+
+bin=${BIN:-build/bin}
+scratch=$(mktemp -d) || exit 2
+trap 'rm -rf "$scratch"' EXIT
+
+# run CMD...: sets $status, $out, $errors
+run()
+{
+	timeout 20 "$@" > "$scratch/out" 2> "$scratch/err" < /dev/null
+	status=$?
+	out=$(cat "$scratch/out")
+	errors=$(cat "$scratch/err")
+}
+
+# The options of a help text on stdin: "-e --event", one a line.
+options_of_help()
+{
+	sed -nE 's/^ +((-[a-zA-Z]), )?(--[a-z-]+).*/\2 \3/p' | sed 's/^ //' | sort
+}
+
+# Those of a manual page: words in bold before the text of each paragraph.
+options_of_page()
+{
+	sed -n '/^# OPTIONS/,/^# [^O]/p' "$1" | grep -E '^\*-' | sed 's/[;] /\n/g; s/_, \*/_\n*/g' |
+		sed -nE 's/^(\*(-[a-zA-Z])\*, )?\*(--[a-z-]+)\*.*/\2 \3/p' | sed 's/^ //' | sort
+}
+
+programs=0
+for path in "$bin"/*; do
+	program=${path##*/}
+	[ "$program" != dcpirun ] || continue
+	programs=$((programs + 1))
+
+	run "$path" --help
+	is "$program --help succeeds and says nothing on stderr" "$status$errors" 0
+	like "$program --help begins with the usage" "$(head -n 1 "$scratch/out")" \
+		"^Usage: $program( |$)"
+	help=$out
+	run "$path" -h
+	is "$program -h is the same" "$status $out" "0 $help"
+	run "$path" --version
+	like "$program --version" "$status $out" \
+		"^0 $program \(DCPI for Linux\) [0-9]+\.[0-9]+\.[0-9]+$"
+
+	run "$path" --no-such-option
+	is "$program: an unknown option" "$status $out$errors" \
+		"2 $program: unknown option --no-such-option (see $program --help)"
+	run "$path" -?
+	is "$program: an unknown letter" "$status $out$errors" \
+		"2 $program: unknown option -? (see $program --help)"
+	run "$path" --db
+	is "$program: an option without its value" "$status $out$errors" \
+		"2 $program: option --db needs a value"
+	run "$path" --db /nonexistent/dcpi.db --help=yes
+	is "$program: a value too many" "$status $out$errors" \
+		"2 $program: option --help takes no value"
+
+	pages=(docs/man/"$program".[0-9].scd)
+	is "$program has one manual page" "${#pages[@]} $(head -c 6 "${pages[0]}" 2>&1)" \
+		"1 $(printf %s "$program(" | head -c 6)"
+	is "$program: help and manual page tell of the same options" \
+		"$(printf '%s\n' "$help" | options_of_help)" "$(options_of_page "${pages[0]}")"
+done
+check "there are programs" [ $programs -gt 0 ]
+
+# What mandoc says of scdoc's own habits is nothing we could change.
+for page in docs/man/*.scd; do
+	name=$(basename "$page" .scd)
+	if ! command -v scdoc > /dev/null || ! command -v mandoc > /dev/null; then
+		skip "$name: mandoc has no complaint" "no scdoc or no mandoc"
+		continue
+	fi
+	is "$name is a manual page" "$(scdoc < "$page" 2>&1 > "$scratch/page")" ""
+	is "$name: mandoc has no complaint" "$(mandoc -T lint -W warning "$scratch/page" |
+		grep -v 'WARNING: skipping paragraph macro: PP')" ""
+done
+
+tap_done
