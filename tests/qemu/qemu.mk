@@ -8,11 +8,13 @@
 
 QEMU_RELEASE ?= $(KMOD_RELEASE)
 QEMU_ARCH ?= x86_64
-QEMU_TIMEOUT ?= 300
+QEMU_TIMEOUT ?= 900
 
 qemu_common := tests/qemu/tap.c tests/qemu/device.c tests/qemu/load.c
-kmod_tests := kmod_exercise kmod_abuse kmod_lifetime kmod_fuzz kmod_reload
-QEMU_PROGRAMS := $(kmod_tests)
+# The fuzzer last: see its script.
+kmod_tests := kmod_exercise kmod_abuse kmod_lifetime kmod_reload kmod_fuzz
+QEMU_PROGRAMS := $(kmod_tests) still
+still-src := tests/qemu/still.c
 $(foreach t,$(kmod_tests),$(eval $(t)-src := tests/qemu/$(t).c))
 QEMU_SCRIPTS := tests/qemu/end_to_end.sh tests/qemu/store_selftest.sh $(kmod_tests:%=tests/qemu/%.sh)
 
