@@ -50,12 +50,13 @@ static uint64_t about(uint64_t good)
 
 static void random_event(struct dcpi_event *event)
 {
+	/* No tracepoints: the emulator does not survive switching them, see still.c. */
 	static const uint32_t types[] = {
-		PERF_TYPE_SOFTWARE, PERF_TYPE_SOFTWARE, PERF_TYPE_SOFTWARE,   PERF_TYPE_HARDWARE,
-		PERF_TYPE_RAW,	    PERF_TYPE_HW_CACHE, PERF_TYPE_TRACEPOINT, PERF_TYPE_BREAKPOINT};
+		PERF_TYPE_SOFTWARE, PERF_TYPE_SOFTWARE, PERF_TYPE_SOFTWARE,  PERF_TYPE_HARDWARE,
+		PERF_TYPE_RAW,	    PERF_TYPE_HW_CACHE, PERF_TYPE_BREAKPOINT};
 
 	event->type = (uint32_t)about(types[next() % (sizeof(types) / sizeof(types[0]))]);
-	event->config = about(next() % (event->type == PERF_TYPE_TRACEPOINT ? 1500 : 12));
+	event->config = about(next() % 12);
 	event->reserved = (uint32_t)about(0);
 	event->period_min =
 		about(event->type == PERF_TYPE_SOFTWARE ? DCPI_CLOCK_PERIOD_MIN + next() % 100000

@@ -11,7 +11,6 @@ QEMU_ARCH ?= x86_64
 QEMU_TIMEOUT ?= 900
 
 qemu_common := tests/qemu/tap.c tests/qemu/device.c tests/qemu/load.c
-# The fuzzer last: see its script.
 kmod_tests := kmod_exercise kmod_abuse kmod_lifetime kmod_reload kmod_fuzz
 QEMU_PROGRAMS := $(kmod_tests) still
 still-src := tests/qemu/still.c
