@@ -133,10 +133,16 @@ static bool number_parse(const char *text, const char *end, uint64_t *ret)
 	return true;
 }
 
+static bool is_clock(const struct source_event *event)
+{
+	return strcmp(event->unit, "ns") == 0;
+}
+
 static int window_parse(struct source_event *event, const char *text, const char *end,
 			struct error *err)
 {
 	const char *dash = memchr(text, '-', (size_t)(end - text));
+	unsigned int shortest = is_clock(event) ? DCPI_CLOCK_PERIOD_MIN : DCPI_PERIOD_MIN;
 
 	if (!number_parse(text, dash != NULL ? dash : end, &event->period_min) ||
 	    !number_parse(dash != NULL ? dash + 1 : text, end, &event->period_max))
@@ -145,10 +151,9 @@ static int window_parse(struct source_event *event, const char *text, const char
 	if (event->period_min > event->period_max)
 		return error_set(err, EINVAL, "period \"%.*s\" of event %s: first is over last",
 				 (int)(end - text), text, event->name);
-	if (event->period_min < DCPI_PERIOD_MIN || event->period_max > DCPI_PERIOD_MAX)
+	if (event->period_min < shortest || event->period_max > DCPI_PERIOD_MAX)
 		return error_set(err, EINVAL, "period \"%.*s\" of event %s is out of range %u-%llu",
-				 (int)(end - text), text, event->name, DCPI_PERIOD_MIN,
-				 DCPI_PERIOD_MAX);
+				 (int)(end - text), text, event->name, shortest, DCPI_PERIOD_MAX);
 	return 0;
 }
 
@@ -238,7 +243,7 @@ unsigned int event_list_limit_rate(struct event_list *list, uint64_t cpu_hz, uin
 
 		if (strcmp(event->unit, "events") == 0)
 			continue;
-		hz = strcmp(event->unit, "ns") == 0 ? NS_PER_SECOND : cpu_hz;
+		hz = is_clock(event) ? NS_PER_SECOND : cpu_hz;
 		shortest = (hz + rate - 1) / rate;
 		if (event->period_min >= shortest)
 			continue;

@@ -8,9 +8,10 @@
  *
  * NAME: cycles, instructions, cache-references, cache-misses, branches,
  * branch-misses, cpu-clock, task-clock, page-faults, context-switches, or a
- * raw code of the processor as rHEX. Periods count events (cpu-clock,
- * task-clock: nanoseconds), DCPI_PERIOD_MIN .. DCPI_PERIOD_MAX; each is drawn
- * from [MIN, MAX]; a single PERIOD is a window of one value.
+ * raw code of the processor as rHEX. Periods count events, DCPI_PERIOD_MIN ..
+ * DCPI_PERIOD_MAX, those of the clocks (cpu-clock, task-clock) nanoseconds,
+ * DCPI_CLOCK_PERIOD_MIN .. DCPI_PERIOD_MAX; each is drawn from [MIN, MAX]; a
+ * single PERIOD is a window of one value.
  *
  * Without a period: what keeps the paper's rate. Its 60K-64K cycles at 333 MHz
  * were 5,200 samples a second and CPU; at a clock of f the window is

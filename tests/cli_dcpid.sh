@@ -203,7 +203,9 @@ refused "an unknown option" "unknown option --nonsense" "${d[@]}" --nonsense
 refused "an argument" 'unexpected argument "garbage"' "${d[@]}" garbage
 refused "an option without its value" "needs a value" "${d[@]}" --db
 refused "an unknown event" 'unknown event "cycels"' "${d[@]}" --db "$work/x.db" -e cycels
-refused "a period out of range" "out of range" "${d[@]}" --db "$work/x.db" -e cpu-clock:999
+refused "a period out of range" "out of range" "${d[@]}" --db "$work/x.db" -e cycles:999
+refused "a clock's period out of range" "out of range 50000-" "${d[@]}" --db "$work/x.db" \
+	-e cpu-clock:49999
 refused "an unknown source" 'unknown source "magic"' "${d[@]}" --db "$work/x.db" --source magic
 refused "a bad number" 'merge_interval_s must be' "${d[@]}" --db "$work/x.db" --merge-interval soon
 refused "a missing configuration" "absent.conf" "$bin/dcpid" --config "$work/absent.conf"
