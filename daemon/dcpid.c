@@ -370,7 +370,7 @@ static int signal_readable(void *context)
 	struct daemon *daemon = context;
 	int signal;
 
-	while ((signal = loop_signal(daemon->signal_fd)) != 0) {
+	while ((signal = loop_signal(daemon->signal_fd, NULL)) != 0) {
 		if (signal != SIGHUP)
 			return END_STOP;
 		if (config_reload(daemon) != 0)
