@@ -25,7 +25,7 @@ bench_image_map-pkgs := libelf libxxhash
 ARCHIVES += collect
 collect-src := $(addprefix daemon/, accumulate.c collector.c config.c control.c control_verbs.c \
 	cpu_list.c event.c host.c log.c loop.c matcher.c \
-	merge.c notify.c per_process.c source_kmod.c source_perf.c source_select.c \
+	merge.c notify.c per_process.c perf_slot.c source_kmod.c source_perf.c source_select.c \
 	tally.c)
 
 daemon-archives := collect image hook db core util
