@@ -4,8 +4,9 @@
  * it belongs.
  *
  * SIGTERM, SIGINT: take and merge what there is, end the epoch, exit with 0.
- * SIGHUP: read the configuration again. If it changed, the epoch ends and
- * another begins with it; if it cannot be used, the old one stays.
+ * SIGHUP: read the configuration again. If it changed, or periods had to be
+ * lengthened since it was read, the epoch ends and another begins with it; if
+ * it cannot be used, the old one stays.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -22,6 +23,7 @@
 #include "daemon/log.h"
 #include "daemon/loop.h"
 #include "daemon/notify.h"
+#include "daemon/overhead.h"
 #include "lib/error.h"
 
 #define EXIT_BAD 2
@@ -62,6 +64,7 @@ static const char usage[] =
 	"  -s, --source NAME         auto, kmod or perf\n"
 	"      --db PATH             database (" CONFIG_DB ")\n"
 	"      --socket PATH         control socket (" CONFIG_SOCKET "); \"\": none\n"
+	"      --overhead PERCENT    that sampling may cost, without periods (1)\n"
 	"      --per-process LIST    none, all, or patterns of image paths\n"
 	"      --label TEXT          kept with the epochs\n"
 	"      --drain-interval MS   how often samples are taken (1000)\n"
@@ -84,6 +87,7 @@ static const char *const option_keys[] = {
 	"drain_interval_ms",
 	"merge_interval_s",
 	"memory_limit_mb",
+	"overhead_percent",
 };
 
 enum {
@@ -103,6 +107,7 @@ static const struct option options[] = {
 	{"drain-interval", required_argument, NULL, OPTION_KEYS + 6},
 	{"merge-interval", required_argument, NULL, OPTION_KEYS + 7},
 	{"memory-limit", required_argument, NULL, OPTION_KEYS + 8},
+	{"overhead", required_argument, NULL, OPTION_KEYS + 9},
 	{"config", required_argument, NULL, 'c'},
 	{"foreground", no_argument, NULL, OPTION_FOREGROUND},
 	{"quiet", no_argument, NULL, 'q'},
@@ -267,10 +272,18 @@ static void engine_close(struct daemon *daemon)
 static int events_resolve(struct collector_config *collector, const struct config *config,
 			  struct error *err)
 {
-	collector->cpu_hz = event_cpu_hz();
+	uint64_t cpu_hz = event_cpu_hz();
+	int rc = 0;
+
 	if (config->events[0] != '\0')
-		return event_list_parse(&collector->events, config->events, collector->cpu_hz, err);
-	event_list_default(&collector->events, collector->cpu_hz);
+		rc = event_list_parse(&collector->events, config->events, cpu_hz, err);
+	else
+		event_list_default(&collector->events, cpu_hz);
+	if (rc < 0)
+		return rc;
+	collector->cpu_hz = cpu_hz;
+	overhead_fit(&collector->events, cpu_hz, config->overhead_percent,
+		     &collector->sample_cost_ns);
 	return 0;
 }
 
@@ -352,7 +365,8 @@ static int config_reload(struct daemon *daemon)
 		log_error("%s; the old configuration stays", err.message);
 		return 0;
 	}
-	if (memcmp(&old, &new, sizeof(new)) == 0) {
+	/* Rates that were lowered may be tried again. */
+	if (memcmp(&old, &new, sizeof(new)) == 0 && !collector_slowed(daemon->collector)) {
 		log_info("the configuration has not changed");
 		return 0;
 	}

@@ -5,11 +5,12 @@
  *
  * Periods and the one loss, "ring_full": see daemon/perf_slot.h.
  *
- * Throttling: a CPU that takes more than kernel.perf_event_max_sample_rate
- * samples a second gets none until the next tick. Those samples were never
- * taken: they are no losses, but each time weighs that CPU's busy phases too
- * lightly. Stat "throttled" counts how often; a profile with more than a few
- * should be taken again with longer periods.
+ * Throttling: an event that reaches the kernel's limit takes no samples until
+ * the next tick (daemon/rate_limit.h). Those samples were never taken: they are
+ * no losses, but each time weighs the CPU's busy phases too lightly. Stat
+ * "throttled" counts how often; a profile with more than a few should be taken
+ * again with longer periods. (A CPU that idles without ticks is throttled by a
+ * clock sooner or later, whatever its period: that costs samples of idling.)
  */
 #include "daemon/source.h"
 
