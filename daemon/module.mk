@@ -42,9 +42,12 @@ dcpictl-src := daemon/dcpictl.c
 dcpictl-archives := collect util
 dcpictl-pkgs := json-c
 
-UNIT_TESTS += unit_event unit_overhead unit_config unit_accumulate unit_control
+UNIT_TESTS += unit_event unit_overhead unit_source_kmod unit_config unit_accumulate unit_control
 unit_event-src := tests/unit_event.c
 unit_event-archives := collect util
+unit_source_kmod-src := tests/unit_source_kmod.c
+unit_source_kmod-archives := collect hook core util
+unit_source_kmod-ldlibs := -Wl,--wrap=open,--wrap=ioctl
 unit_overhead-src := tests/unit_overhead.c
 unit_overhead-archives := collect hook util
 unit_config-src := tests/unit_config.c

@@ -10,7 +10,8 @@
  * no losses, but each time weighs the CPU's busy phases too lightly. Stat
  * "throttled" counts how often; a profile with more than a few should be taken
  * again with longer periods. (A CPU that idles without ticks is throttled by a
- * clock sooner or later, whatever its period: that costs samples of idling.)
+ * clock sooner or later, whatever its period: that costs samples of idling, and
+ * of what follows up to the next tick.)
  */
 #include "daemon/source.h"
 
