@@ -206,20 +206,12 @@ static int totals_write(struct collector *collector, const char *loss, uint64_t 
 				     tally.count, err);
 }
 
-static void unknown_add(struct collector *collector, const struct merge_result *result)
+static void unknown_add(struct collector *collector, const struct merge_result *result, bool undo)
 {
 	int i;
 
 	for (i = 0; i < IMAGE_UNKNOWN_NR; i++)
-		collector->unknown[i] += result->unknown[i];
-}
-
-static void unknown_subtract(struct collector *collector, const struct merge_result *result)
-{
-	int i;
-
-	for (i = 0; i < IMAGE_UNKNOWN_NR; i++)
-		collector->unknown[i] -= result->unknown[i];
+		collector->unknown[i] += undo ? 0 - result->unknown[i] : result->unknown[i];
 }
 
 static int transaction(struct collector *collector, size_t bins, struct merge_result *result,
@@ -233,13 +225,13 @@ static int transaction(struct collector *collector, size_t bins, struct merge_re
 	written = merge_bins(collector->merge, collector->accumulate, bins, result, err);
 	rc = written;
 	if (rc >= 0) {
-		unknown_add(collector, result);
+		unknown_add(collector, result, false);
 		rc = totals_write(collector, "pending",
 				  accumulate_held(collector->accumulate) - result->samples, err);
 		if (rc == 0)
 			rc = profile_writer_commit(collector->writer, err);
 		if (rc < 0)
-			unknown_subtract(collector, result);
+			unknown_add(collector, result, true);
 	}
 	if (rc < 0) {
 		profile_writer_rollback(collector->writer);
@@ -405,14 +397,18 @@ static int periods_change(struct collector *collector, const struct event_list *
 	return rc;
 }
 
-/* Longer periods stay: a rate that went up and down again would tell less. */
+/*
+ * Longer periods stay: a rate that went up and down again would tell less. Those
+ * of a target's running children cannot be changed: it is sampled as it was.
+ */
 static int rates_follow(struct collector *collector, struct error *err)
 {
 	struct event_list events = collector->config.events;
 	uint64_t limit = rate_limit_read(collector->limit_fd);
 	int rc = 0;
 
-	if (limit == collector->limit || collector->merge_failing)
+	if (limit == collector->limit || collector->merge_failing ||
+	    collector->config.target_pid != 0)
 		return 0;
 	if (rate_limit_apply(limit, &events, collector->config.cpu_hz))
 		rc = periods_change(collector, &events, err);

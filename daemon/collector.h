@@ -102,7 +102,8 @@ int collector_drain(struct collector *collector, struct error *err);
  * collector_tick() - drain, and do what is due: flush, expire, merge
  *
  * Also looks whether the kernel has lowered its limit on samples; if so, an
- * epoch with longer periods begins. Failed merges are logged and counted, not
+ * epoch with longer periods begins (not with a target, whose running children
+ * would keep theirs). Failed merges are logged and counted, not
  * returned.
  */
 int collector_tick(struct collector *collector, struct error *err);

@@ -171,7 +171,7 @@ if [ "$(id -u)" -eq 0 ] && unshare -m mount --bind "$work/limit" $limit 2> /dev/
 	plain=("${daemon[@]}")
 	# shellcheck disable=SC2016
 	daemon=(unshare -m sh -c 'mount --bind "$0" "$1" && shift && exec "$@"' "$work/limit"
-		$limit "${plain[@]}" --drain-interval 100)
+		"$limit" "${plain[@]}" --drain-interval 100)
 	starts "starts within the limit" -e cpu-clock:100000-110000,page-faults:5000 --db "$db" \
 		--label limited --merge-interval 600
 	"$work/split" 500
