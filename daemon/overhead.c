@@ -236,7 +236,7 @@ void overhead_fit(struct event_list *events, uint64_t cpu_hz, uint64_t percent, 
 	}
 	rate = overhead_rate(sum, percent);
 	event_list_set_rate(events, cpu_hz, rate);
-	*cost_ns = sum / count;
+	*cost_ns = count > 0 ? sum / count : 0;
 	log_info("a sample costs %.1f us here: %llu samples a second and CPU%s (%.1f%%)",
 		 (double)*cost_ns / 1e3, (unsigned long long)rate,
 		 count > 1 ? " of each event" : "", (double)(rate * sum) * 100 / NS_PER_SECOND);
