@@ -10,9 +10,6 @@
 #include "lib/error.h"
 #include "lib/u64_map.h"
 
-/* A slot of a u64_map is 16 bytes; a map that has just grown is 3/8 full. */
-#define ENTRY_BYTES 43
-
 struct accumulate_bin {
 	struct accumulate_key key;
 	char command[ACCUMULATE_COMMAND_BYTES];
@@ -24,6 +21,7 @@ struct accumulate_bin {
 /*
  * @index: key to bin, as a pointer
  * @last:  of the last call: samples come in runs of one profile
+ * @bytes: of all bins and their maps
  */
 struct accumulate {
 	struct u64_map index;
@@ -31,7 +29,7 @@ struct accumulate {
 	struct accumulate_bin *youngest;
 	struct accumulate_bin *last;
 	size_t bins;
-	size_t entries;
+	size_t bytes;
 	size_t memory_limit;
 	uint64_t held;
 	uint64_t refused;
@@ -72,8 +70,7 @@ static bool key_equal(const struct accumulate_key *a, const struct accumulate_ke
 
 size_t accumulate_bytes(const struct accumulate *accumulate)
 {
-	return accumulate->entries * ENTRY_BYTES +
-	       accumulate->bins * (sizeof(struct accumulate_bin) + ENTRY_BYTES);
+	return accumulate->bytes + u64_map_bytes(&accumulate->index);
 }
 
 static struct accumulate_bin *bin_create(struct accumulate *accumulate,
@@ -99,7 +96,18 @@ static struct accumulate_bin *bin_create(struct accumulate *accumulate,
 		accumulate->first = bin;
 	accumulate->youngest = bin;
 	accumulate->bins++;
+	accumulate->bytes += sizeof(*bin);
 	return bin;
+}
+
+static uint64_t *entry_create(struct accumulate *accumulate, struct accumulate_bin *bin,
+			      uint64_t offset)
+{
+	size_t before = u64_map_bytes(&bin->offsets);
+	uint64_t *entry = u64_map_insert(&bin->offsets, offset);
+
+	accumulate->bytes += u64_map_bytes(&bin->offsets) - before;
+	return entry;
 }
 
 static struct accumulate_bin *bin_find(struct accumulate *accumulate,
@@ -124,8 +132,7 @@ static uint64_t *entry_of(struct accumulate *accumulate, const struct accumulate
 			return NULL;
 		if (bin == NULL)
 			bin = bin_create(accumulate, key, command);
-		entry = bin != NULL ? u64_map_insert(&bin->offsets, offset) : NULL;
-		accumulate->entries += entry != NULL;
+		entry = bin != NULL ? entry_create(accumulate, bin, offset) : NULL;
 	}
 	accumulate->last = bin;
 	return entry;
@@ -222,11 +229,13 @@ void accumulate_drop(struct accumulate *accumulate, size_t bins)
 		if (accumulate->first == NULL)
 			accumulate->youngest = NULL;
 		u64_map_remove(&accumulate->index, index_key(&bin->key));
-		accumulate->entries -= u64_map_count(&bin->offsets);
+		accumulate->bytes -= sizeof(*bin) + u64_map_bytes(&bin->offsets);
 		accumulate->held -= bin->held;
 		accumulate->bins--;
 		u64_map_deinit(&bin->offsets);
 		free(bin);
 	}
+	if (accumulate->bins == 0)
+		u64_map_deinit(&accumulate->index);
 	accumulate->last = NULL;
 }

@@ -5,7 +5,8 @@
  *
  * Bins are in the order of their oldest sample. Merging takes the oldest ones
  * and drops them afterwards; a bin that gets new samples later is a new bin.
- * Memory is bounded: what would exceed the limit is refused and counted.
+ * Memory is bounded: once the limit is reached, what is new is refused and
+ * counted. (The hash map that grew last may exceed it: by its own size at most.)
  */
 #ifndef DCPI_ACCUMULATE_H
 #define DCPI_ACCUMULATE_H
@@ -54,7 +55,7 @@ uint64_t accumulate_held(const struct accumulate *accumulate);
 /** accumulate_refused() - samples refused so far. */
 uint64_t accumulate_refused(const struct accumulate *accumulate);
 
-/** accumulate_bytes() - memory in use, an upper bound. */
+/** accumulate_bytes() - memory in use. */
 size_t accumulate_bytes(const struct accumulate *accumulate);
 
 /** accumulate_bins() - number of bins. */

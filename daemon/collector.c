@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "daemon/accumulate.h"
 #include "daemon/clock.h"
@@ -13,6 +14,7 @@
 #include "daemon/log.h"
 #include "daemon/matcher.h"
 #include "daemon/merge.h"
+#include "daemon/rate_limit.h"
 #include "daemon/source_select.h"
 #include "db/profile_write.h"
 #include "lib/error.h"
@@ -26,6 +28,8 @@
  * @stored:           samples merged in this epoch
  * @unknown:          of all merged, by reason
  * @unmerged_steps:   of this merge interval
+ * @limit:            the kernel's on samples, when it was last looked at
+ * @slowed:           periods were lengthened while sampling
  */
 struct collector {
 	struct collector_config config;
@@ -57,6 +61,10 @@ struct collector {
 	uint64_t next_flush_ns;
 	uint64_t next_merge_ns;
 	unsigned int unmerged_steps;
+
+	int limit_fd;
+	uint64_t limit;
+	bool slowed;
 };
 
 /* What the source asks for. */
@@ -167,6 +175,8 @@ static void epoch_counters(struct collector *collector, struct tally *tally, uin
 
 	counters_read(collector, tally, &settled);
 	tally_subtract(tally, &collector->base);
+	if (collector->config.sample_cost_ns > 0)
+		tally_set(tally, "stat", "sample_cost_ns", collector->config.sample_cost_ns);
 	*interrupts = settled - collector->base_interrupts;
 }
 
@@ -176,9 +186,8 @@ static void throttling_tell(struct collector *collector, const struct tally *tal
 	if (collector->throttle_told || tally_get(tally, "stat", "throttled") == 0)
 		return;
 	collector->throttle_told = true;
-	log_info("the kernel throttles sampling (limit now %llu samples a second): "
-		 "take longer periods",
-		 (unsigned long long)event_kernel_rate());
+	log_info("the kernel throttles sampling (limit now %llu samples a second)",
+		 (unsigned long long)collector->limit);
 }
 
 /* Merging. */
@@ -197,20 +206,12 @@ static int totals_write(struct collector *collector, const char *loss, uint64_t 
 				     tally.count, err);
 }
 
-static void unknown_add(struct collector *collector, const struct merge_result *result)
+static void unknown_add(struct collector *collector, const struct merge_result *result, bool undo)
 {
 	int i;
 
 	for (i = 0; i < IMAGE_UNKNOWN_NR; i++)
-		collector->unknown[i] += result->unknown[i];
-}
-
-static void unknown_subtract(struct collector *collector, const struct merge_result *result)
-{
-	int i;
-
-	for (i = 0; i < IMAGE_UNKNOWN_NR; i++)
-		collector->unknown[i] -= result->unknown[i];
+		collector->unknown[i] += undo ? 0 - result->unknown[i] : result->unknown[i];
 }
 
 static int transaction(struct collector *collector, size_t bins, struct merge_result *result,
@@ -224,13 +225,13 @@ static int transaction(struct collector *collector, size_t bins, struct merge_re
 	written = merge_bins(collector->merge, collector->accumulate, bins, result, err);
 	rc = written;
 	if (rc >= 0) {
-		unknown_add(collector, result);
+		unknown_add(collector, result, false);
 		rc = totals_write(collector, "pending",
 				  accumulate_held(collector->accumulate) - result->samples, err);
 		if (rc == 0)
 			rc = profile_writer_commit(collector->writer, err);
 		if (rc < 0)
-			unknown_subtract(collector, result);
+			unknown_add(collector, result, true);
 	}
 	if (rc < 0) {
 		profile_writer_rollback(collector->writer);
@@ -283,7 +284,7 @@ static bool flush_due(const struct collector *collector, uint64_t now)
 	return now >= collector->next_flush_ns || matcher_crowded(collector->matcher);
 }
 
-int collector_tick(struct collector *collector, struct error *err)
+static int tick(struct collector *collector, struct error *err)
 {
 	uint64_t now = clock_monotonic_ns();
 	int rc;
@@ -347,18 +348,85 @@ static int epoch_begin(struct collector *collector, struct error *err)
 	return rc;
 }
 
+/* A lasting end, then a beginning: what is merged from here on is the next epoch's. */
+static int epoch_change(struct collector *collector, const char *label, struct error *err)
+{
+	int rc = profile_writer_epoch_end(collector->writer, clock_real_ns(), err);
+
+	if (rc < 0)
+		return rc;
+	counters_read(collector, &collector->base, &collector->base_interrupts);
+	if (label != collector->label)
+		snprintf(collector->label, sizeof(collector->label), "%s", label);
+	return epoch_begin(collector, err);
+}
+
 int collector_epoch(struct collector *collector, const char *label, struct error *err)
 {
 	int rc = collector_flush(collector, err);
 
-	if (rc < 0)
-		return rc;
-	rc = profile_writer_epoch_end(collector->writer, clock_real_ns(), err);
-	if (rc < 0)
-		return rc;
-	counters_read(collector, &collector->base, &collector->base_interrupts);
-	snprintf(collector->label, sizeof(collector->label), "%s", label);
-	return epoch_begin(collector, err);
+	return rc < 0 ? rc : epoch_change(collector, label, err);
+}
+
+/* Rates. */
+
+/*
+ * An epoch has one configuration: with the source at rest, all that was sampled
+ * with the old periods is merged into the old epoch. Most of it is before, so
+ * that the rest is short. A merge that fails leaves things as they are.
+ */
+static int periods_change(struct collector *collector, const struct event_list *events,
+			  struct error *err)
+{
+	const struct source_ops *ops = collector->source->ops;
+	int rc = 0;
+
+	if (collector_flush(collector, NULL) < 0)
+		return 0;
+	ops->stop(collector->source);
+	collector->stopped = true;
+	if (collector_flush(collector, NULL) == 0) {
+		collector->config.events = *events;
+		collector->slowed = true;
+		ops->set_periods(collector->source, events->event);
+		rc = epoch_change(collector, collector->label, err);
+	}
+	if (rc == 0)
+		rc = ops->start(collector->source, err);
+	collector->stopped = rc < 0;
+	return rc;
+}
+
+/*
+ * Longer periods stay: a rate that went up and down again would tell less. Those
+ * of a target's running children cannot be changed: it is sampled as it was.
+ */
+static int rates_follow(struct collector *collector, struct error *err)
+{
+	struct event_list events = collector->config.events;
+	uint64_t limit = rate_limit_read(collector->limit_fd);
+	int rc = 0;
+
+	if (limit == collector->limit || collector->merge_failing ||
+	    collector->config.target_pid != 0)
+		return 0;
+	if (rate_limit_apply(limit, &events, collector->config.cpu_hz))
+		rc = periods_change(collector, &events, err);
+	if (!collector->merge_failing)
+		collector->limit = limit; /* else a later tick tries again */
+	return rc;
+}
+
+int collector_tick(struct collector *collector, struct error *err)
+{
+	int rc = tick(collector, err);
+
+	return rc < 0 ? rc : rates_follow(collector, err);
+}
+
+bool collector_slowed(const struct collector *collector)
+{
+	return collector->slowed;
 }
 
 /* The last word about samples that no merge will take any more. */
@@ -398,26 +466,6 @@ int collector_stop(struct collector *collector, struct error *err)
 
 /* Opening and closing. */
 
-static void rates_limit(struct collector *collector)
-{
-	struct event_list *events = &collector->config.events;
-	uint64_t rate = event_kernel_rate();
-	unsigned int changed;
-	size_t i;
-
-	/* At the limit itself, some ticks would be throttled. */
-	changed = event_list_limit_rate(events, collector->config.cpu_hz, rate - rate / 8);
-	for (i = 0; i < events->count; i++) {
-		if (changed >> i & 1)
-			log_info("%s: periods raised to %llu-%llu: the kernel allows %llu samples "
-				 "a second",
-				 events->event[i].name,
-				 (unsigned long long)events->event[i].period_min,
-				 (unsigned long long)events->event[i].period_max,
-				 (unsigned long long)rate);
-	}
-}
-
 static int source_open(struct collector *collector, struct error *err)
 {
 	const struct collector_config *config = &collector->config;
@@ -450,7 +498,9 @@ static int parts_open(struct collector *collector, struct error *err)
 	};
 	int rc;
 
-	rates_limit(collector);
+	collector->limit_fd = rate_limit_open();
+	collector->limit = rate_limit_read(collector->limit_fd);
+	rate_limit_apply(collector->limit, &collector->config.events, config->cpu_hz);
 	rc = profile_writer_open(&collector->writer, config->db, err);
 	if (rc == 0)
 		rc = source_open(collector, err);
@@ -515,6 +565,8 @@ void collector_close(struct collector *collector)
 	if (collector->source != NULL)
 		collector->source->ops->close(collector->source);
 	profile_writer_close(collector->writer);
+	if (collector->limit_fd >= 0)
+		close(collector->limit_fd);
 	free(collector);
 }
 

@@ -49,6 +49,8 @@ struct error;
  * @source:         "auto", "kmod" or "perf"
  * @events:         resolved
  * @cpu_hz:         event_cpu_hz()
+ * @sample_cost_ns: what a sample costs, kept with each epoch as stat of that
+ *                  name; 0: not known
  * @table_entries:  of each CPU's store; 0: the default
  * @buffer_entries: likewise
  * @memory_limit:   bytes of samples that may wait for a merge
@@ -67,6 +69,7 @@ struct collector_config {
 	const char *source;
 	struct event_list events;
 	uint64_t cpu_hz;
+	uint64_t sample_cost_ns;
 	uint32_t table_entries;
 	uint32_t buffer_entries;
 	size_t memory_limit;
@@ -98,7 +101,10 @@ int collector_drain(struct collector *collector, struct error *err);
 /**
  * collector_tick() - drain, and do what is due: flush, expire, merge
  *
- * Failed merges are logged and counted, not returned.
+ * Also looks whether the kernel has lowered its limit on samples; if so, an
+ * epoch with longer periods begins (not with a target, whose running children
+ * would keep theirs). Failed merges are logged and counted, not
+ * returned.
  */
 int collector_tick(struct collector *collector, struct error *err);
 
@@ -110,6 +116,13 @@ int collector_flush(struct collector *collector, struct error *err);
  * @label: of the next one; copied
  */
 int collector_epoch(struct collector *collector, const char *label, struct error *err);
+
+/**
+ * collector_slowed() - whether periods were lengthened since collector_open()
+ *
+ * They are never shortened again: a collector opened anew may try.
+ */
+bool collector_slowed(const struct collector *collector);
 
 /**
  * collector_stop() - stop sampling, take and merge everything, end the epoch

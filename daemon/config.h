@@ -15,6 +15,8 @@
  *	                  full buffers are taken at once
  *	merge_interval_s  every sample is in the database after twice this time,
  *	                  1..3600; a crash costs at most as much
+ *	overhead_percent  what sampling may cost of a CPU, 1..100; sets the periods
+ *	                  of events that have none
  *	memory_limit_mb   samples that may wait while the database cannot be
  *	                  written, 1..65536
  *	table_entries     of each CPU's hash table, a power of two in 64..1048576
@@ -45,6 +47,7 @@ struct config {
 	char label[256];
 	uint64_t drain_interval_ms;
 	uint64_t merge_interval_s;
+	uint64_t overhead_percent;
 	uint64_t memory_limit_mb;
 	uint64_t table_entries;
 	uint64_t buffer_entries;

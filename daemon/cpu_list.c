@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool number_parse(const char **text, uint32_t *ret)
 {
@@ -64,4 +65,15 @@ uint32_t cpu_list_count(const struct cpu_list *list)
 	for (i = 0; i < CPU_LIST_MAX / 64; i++)
 		count += (uint32_t)__builtin_popcountll(list->bits[i]);
 	return count;
+}
+
+int cpu_list_read(struct cpu_list *ret, int fd)
+{
+	char text[4096];
+	ssize_t bytes = pread(fd, text, sizeof(text) - 1, 0);
+
+	if (bytes <= 0)
+		return -EIO;
+	text[bytes] = '\0';
+	return cpu_list_parse(ret, text);
 }

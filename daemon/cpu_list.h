@@ -31,4 +31,7 @@ uint32_t cpu_list_end(const struct cpu_list *list);
 /** cpu_list_count() - CPUs in the set. */
 uint32_t cpu_list_count(const struct cpu_list *list);
 
+/** cpu_list_read() - read an open file of such a list from its beginning; also -EIO. */
+int cpu_list_read(struct cpu_list *ret, int fd);
+
 #endif

@@ -4,8 +4,9 @@
  * it belongs.
  *
  * SIGTERM, SIGINT: take and merge what there is, end the epoch, exit with 0.
- * SIGHUP: read the configuration again. If it changed, the epoch ends and
- * another begins with it; if it cannot be used, the old one stays.
+ * SIGHUP: read the configuration again. If it changed, or periods had to be
+ * lengthened since it was read, the epoch ends and another begins with it; if
+ * it cannot be used, the old one stays.
  */
 #include <errno.h>
 #include <signal.h>
@@ -21,6 +22,7 @@
 #include "daemon/log.h"
 #include "daemon/loop.h"
 #include "daemon/notify.h"
+#include "daemon/overhead.h"
 #include "lib/error.h"
 #include "lib/options.h"
 
@@ -68,6 +70,7 @@ static const char *const option_keys[] = {
 	"drain_interval_ms",
 	"merge_interval_s",
 	"memory_limit_mb",
+	"overhead_percent",
 };
 
 static const struct option_entry entries[] = {
@@ -81,6 +84,7 @@ static const struct option_entry entries[] = {
 	{OPTION_KEYS + 4, "drain-interval", "MS", "how often samples are taken (1000)"},
 	{OPTION_KEYS + 5, "merge-interval", "S", "how often they are stored (30)"},
 	{OPTION_KEYS + 6, "memory-limit", "MB", "of samples waiting to be stored (64)"},
+	{OPTION_KEYS + 7, "overhead", "PERCENT", "that sampling may cost, without periods (1)"},
 	{'c', "config", "FILE", "configuration (" CONFIG_PATH ")"},
 	{OPTION_FOREGROUND, "foreground", NULL, "the only way it runs; accepted for clarity"},
 	{'q', "quiet", NULL, "only errors on stderr"},
@@ -245,10 +249,18 @@ static void engine_close(struct daemon *daemon)
 static int events_resolve(struct collector_config *collector, const struct config *config,
 			  struct error *err)
 {
-	collector->cpu_hz = event_cpu_hz();
+	uint64_t cpu_hz = event_cpu_hz();
+	int rc = 0;
+
 	if (config->events[0] != '\0')
-		return event_list_parse(&collector->events, config->events, collector->cpu_hz, err);
-	event_list_default(&collector->events, collector->cpu_hz);
+		rc = event_list_parse(&collector->events, config->events, cpu_hz, err);
+	else
+		event_list_default(&collector->events, cpu_hz);
+	if (rc < 0)
+		return rc;
+	collector->cpu_hz = cpu_hz;
+	overhead_fit(&collector->events, cpu_hz, config->overhead_percent,
+		     &collector->sample_cost_ns);
 	return 0;
 }
 
@@ -330,7 +342,8 @@ static int config_reload(struct daemon *daemon)
 		log_error("%s; the old configuration stays", err.message);
 		return 0;
 	}
-	if (memcmp(&old, &new, sizeof(new)) == 0) {
+	/* Rates that were lowered may be tried again. */
+	if (memcmp(&old, &new, sizeof(new)) == 0 && !collector_slowed(daemon->collector)) {
 		log_info("the configuration has not changed");
 		return 0;
 	}
@@ -348,7 +361,7 @@ static int signal_readable(void *context)
 	struct daemon *daemon = context;
 	int signal;
 
-	while ((signal = loop_signal(daemon->signal_fd)) != 0) {
+	while ((signal = loop_signal(daemon->signal_fd, NULL)) != 0) {
 		if (signal != SIGHUP)
 			return END_STOP;
 		if (config_reload(daemon) != 0)

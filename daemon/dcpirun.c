@@ -5,7 +5,8 @@
  * The child waits until sampling is set up, which begins with its exec. The
  * exit status is the command's: 128 + N if signal N ended it, 127 if there is
  * no such command, 126 if it cannot be run; 2 if profiling cannot be set up.
- * SIGINT and SIGTERM are passed on to the command; dcpirun ends with it.
+ * SIGINT and SIGTERM that a process sends are passed on to the command;
+ * dcpirun ends with it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -197,19 +198,21 @@ static int timer_readable(void *context)
 }
 
 /*
- * A terminal sends its signals to the whole foreground group, the command
- * included: only what was sent to us alone is passed on. Both look the same
- * here, and two interrupts do no harm to a command that one would end.
+ * A terminal's ^C goes to the whole foreground group, the command included,
+ * and comes from the kernel. What a process sends (kill, timeout, a service
+ * manager) is as a rule for us alone: it is passed on.
  */
 static int signal_readable(void *context)
 {
 	struct run *run = context;
+	bool sent;
 	int signal;
 
-	while ((signal = loop_signal(run->signal_fd)) != 0) {
-		if (signal != SIGCHLD)
+	while ((signal = loop_signal(run->signal_fd, &sent)) != 0) {
+		if (signal != SIGCHLD && sent && run->child != 0)
 			kill(run->child, signal);
-		else if (waitpid(run->child, &run->status, WNOHANG) == run->child)
+		else if (signal == SIGCHLD &&
+			 waitpid(run->child, &run->status, WNOHANG) == run->child)
 			run->child = 0;
 	}
 	return run->child == 0 ? END_CHILD : 0;

@@ -54,19 +54,21 @@ static const char *unit_of(const struct event_name *name)
 	return "events";
 }
 
-static void default_window(enum event_scale scale, uint64_t cpu_hz, uint64_t *min, uint64_t *max)
+static void default_window(enum event_scale scale, uint64_t cpu_hz, uint64_t rate, uint64_t *min,
+			   uint64_t *max)
 {
 	uint64_t period = 65536;
 
 	switch (scale) {
 	case SCALE_CLOCK:
-		if (cpu_hz / EVENT_RATE > period)
-			period = cpu_hz / EVENT_RATE;
+		if (cpu_hz / rate > period)
+			period = cpu_hz / rate;
 		break;
 	case SCALE_NS:
-		period = NS_PER_SECOND / EVENT_RATE;
+		period = NS_PER_SECOND / rate;
 		break;
 	case SCALE_RARE:
+		period = period * EVENT_RATE / rate;
 		break;
 	case SCALE_SCARCE:
 		*min = *max = DCPI_PERIOD_MIN;
@@ -137,6 +139,7 @@ static int window_parse(struct source_event *event, const char *text, const char
 			struct error *err)
 {
 	const char *dash = memchr(text, '-', (size_t)(end - text));
+	unsigned int shortest = event_is_clock(event) ? DCPI_CLOCK_PERIOD_MIN : DCPI_PERIOD_MIN;
 
 	if (!number_parse(text, dash != NULL ? dash : end, &event->period_min) ||
 	    !number_parse(dash != NULL ? dash + 1 : text, end, &event->period_max))
@@ -145,10 +148,9 @@ static int window_parse(struct source_event *event, const char *text, const char
 	if (event->period_min > event->period_max)
 		return error_set(err, EINVAL, "period \"%.*s\" of event %s: first is over last",
 				 (int)(end - text), text, event->name);
-	if (event->period_min < DCPI_PERIOD_MIN || event->period_max > DCPI_PERIOD_MAX)
+	if (event->period_min < shortest || event->period_max > DCPI_PERIOD_MAX)
 		return error_set(err, EINVAL, "period \"%.*s\" of event %s is out of range %u-%llu",
-				 (int)(end - text), text, event->name, DCPI_PERIOD_MIN,
-				 DCPI_PERIOD_MAX);
+				 (int)(end - text), text, event->name, shortest, DCPI_PERIOD_MAX);
 	return 0;
 }
 
@@ -169,7 +171,7 @@ static int event_parse(struct source_event *event, const char *word, const char 
 	event->config = name.config;
 	if (colon != NULL)
 		return window_parse(event, colon + 1, end, err);
-	default_window(name.scale, cpu_hz, &event->period_min, &event->period_max);
+	default_window(name.scale, cpu_hz, EVENT_RATE, &event->period_min, &event->period_max);
 	return 0;
 }
 
@@ -189,6 +191,8 @@ int event_list_parse(struct event_list *ret, const char *spec, uint64_t cpu_hz, 
 		rc = event_parse(&list.event[list.count], word, end, cpu_hz, err);
 		if (rc < 0)
 			return rc;
+		if (memchr(word, ':', (size_t)(end - word)) == NULL)
+			list.defaults |= 1U << list.count;
 		for (i = 0; i < list.count; i++) {
 			if (strcmp(list.event[i].name, list.event[list.count].name) == 0)
 				return error_set(err, EINVAL, "event \"%s\" twice",
@@ -227,6 +231,26 @@ void event_list_default(struct event_list *ret, uint64_t cpu_hz)
 	event_list_parse(ret, fd >= 0 ? "cycles" : "cpu-clock", cpu_hz, NULL);
 }
 
+void event_list_set_rate(struct event_list *list, uint64_t cpu_hz, uint64_t rate)
+{
+	size_t i;
+
+	for (i = 0; i < list->count; i++) {
+		struct source_event *event = &list->event[i];
+		struct event_name name;
+
+		if ((list->defaults >> i & 1) != 0 &&
+		    name_resolve(event->name, strlen(event->name), &name, NULL) == 0)
+			default_window(name.scale, cpu_hz, rate, &event->period_min,
+				       &event->period_max);
+	}
+}
+
+bool event_is_clock(const struct source_event *event)
+{
+	return strcmp(event->unit, "ns") == 0;
+}
+
 unsigned int event_list_limit_rate(struct event_list *list, uint64_t cpu_hz, uint64_t rate)
 {
 	unsigned int changed = 0;
@@ -238,7 +262,7 @@ unsigned int event_list_limit_rate(struct event_list *list, uint64_t cpu_hz, uin
 
 		if (strcmp(event->unit, "events") == 0)
 			continue;
-		hz = strcmp(event->unit, "ns") == 0 ? NS_PER_SECOND : cpu_hz;
+		hz = event_is_clock(event) ? NS_PER_SECOND : cpu_hz;
 		shortest = (hz + rate - 1) / rate;
 		if (event->period_min >= shortest)
 			continue;
@@ -261,14 +285,6 @@ static bool number_read(const char *path, uint64_t *ret)
 		return false;
 	*ret = value;
 	return true;
-}
-
-uint64_t event_kernel_rate(void)
-{
-	uint64_t rate = 0;
-
-	number_read("/proc/sys/kernel/perf_event_max_sample_rate", &rate);
-	return rate;
 }
 
 static uint64_t cpuinfo_hz(void)
@@ -304,12 +320,14 @@ static uint64_t counted_hz(void)
 
 uint64_t event_cpu_hz(void)
 {
-	uint64_t khz, hz;
+	uint64_t khz, hz, counted;
 
 	if (number_read("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", &khz) && khz > 0)
 		return khz * 1000;
+	/* Virtual machines tell the nominal clock, and run faster. */
 	hz = cpuinfo_hz();
-	if (hz == 0)
-		hz = counted_hz();
+	counted = counted_hz();
+	if (counted > hz)
+		hz = counted;
 	return hz > 0 ? hz : CPU_HZ_FALLBACK;
 }

@@ -8,15 +8,17 @@
  *
  * NAME: cycles, instructions, cache-references, cache-misses, branches,
  * branch-misses, cpu-clock, task-clock, page-faults, context-switches, or a
- * raw code of the processor as rHEX. Periods count events (cpu-clock,
- * task-clock: nanoseconds), DCPI_PERIOD_MIN .. DCPI_PERIOD_MAX; each is drawn
- * from [MIN, MAX]; a single PERIOD is a window of one value.
+ * raw code of the processor as rHEX. Periods count events, DCPI_PERIOD_MIN ..
+ * DCPI_PERIOD_MAX, those of the clocks (cpu-clock, task-clock) nanoseconds,
+ * DCPI_CLOCK_PERIOD_MIN .. DCPI_PERIOD_MAX; each is drawn from [MIN, MAX]; a
+ * single PERIOD is a window of one value.
  *
- * Without a period: what keeps the paper's rate. Its 60K-64K cycles at 333 MHz
- * were 5,200 samples a second and CPU; at a clock of f the window is
- * [0.9375 P, P] with P = f / EVENT_RATE, never below 60K-64K. Clocks get the
- * same rate in nanoseconds, rare events (misses) 60K-64K events, page faults
- * and context switches DCPI_PERIOD_MIN.
+ * Without a period: what keeps a rate, at first the paper's. Its 60K-64K cycles
+ * at 333 MHz were 5,200 samples a second and CPU; at a clock of f and a rate r
+ * the window is [0.9375 P, P] with P = f / r, never below 60K-64K. Clocks get
+ * the same rate in nanoseconds, rare events (misses) 60K-64K events at the
+ * paper's rate and in proportion at others, page faults and context switches
+ * DCPI_PERIOD_MIN.
  */
 #ifndef DCPI_EVENT_H
 #define DCPI_EVENT_H
@@ -26,19 +28,26 @@
 struct error;
 
 /*
- * Samples a second and CPU that default periods give at most. What that costs
- * depends on what an interrupt costs: 2 us on bare metal are 1% of a CPU. In a
- * virtual machine where one takes 20 to 40 us, a busy CPU lost 12% with
- * cpu-clock and 20% with cycles: take longer periods there
- * (cpu-clock:2000000 costs 1%).
+ * Samples a second and CPU that default periods give at most. On bare metal,
+ * where an interrupt takes 2 us, that is 1% of a CPU; in a virtual machine,
+ * where one may take 20 to 40, a tenth or a fifth. dcpid measures it and takes
+ * fewer (daemon/overhead.h); dcpirun, where the command is all that runs and
+ * soon over, does not.
  */
 #define EVENT_RATE 5200
 
-/** struct event_list - events to sample; their number is their index. */
+/**
+ * struct event_list - events to sample; their number is their index
+ * @defaults: a mask of those whose period is the default
+ */
 struct event_list {
 	struct source_event event[DCPI_EVENTS_MAX];
 	size_t count;
+	unsigned int defaults;
 };
+
+/** event_is_clock() - whether its periods are nanoseconds. */
+bool event_is_clock(const struct source_event *event);
 
 /**
  * event_list_parse() - read a specification
@@ -55,6 +64,15 @@ int event_list_parse(struct event_list *ret, const char *spec, uint64_t cpu_hz, 
 void event_list_default(struct event_list *ret, uint64_t cpu_hz);
 
 /**
+ * event_list_set_rate() - change the default periods
+ * @cpu_hz: as above
+ * @rate:   samples a second and CPU, > 0
+ *
+ * Periods that were given are left alone.
+ */
+void event_list_set_rate(struct event_list *list, uint64_t cpu_hz, uint64_t rate);
+
+/**
  * event_list_limit_rate() - lengthen periods that would exceed a rate
  * @cpu_hz: as above
  * @rate:   samples a second and CPU
@@ -68,14 +86,11 @@ void event_list_default(struct event_list *ret, uint64_t cpu_hz);
  */
 unsigned int event_list_limit_rate(struct event_list *list, uint64_t cpu_hz, uint64_t rate);
 
-/** event_kernel_rate() - kernel.perf_event_max_sample_rate; 0 if it cannot be read. */
-uint64_t event_kernel_rate(void);
-
 /**
  * event_cpu_hz() - highest clock of the CPUs, in Hz
  *
- * From cpufreq, else /proc/cpuinfo, else by counting cycles for 20 ms, else
- * 1 GHz.
+ * From cpufreq; else the higher of what /proc/cpuinfo says and of what 20 ms of
+ * counting give; else 1 GHz.
  */
 uint64_t event_cpu_hz(void);
 

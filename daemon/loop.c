@@ -120,9 +120,13 @@ int loop_signals(const int *signals, struct error *err)
 	return fd < 0 ? error_set_errno(err, "signalfd failed") : fd;
 }
 
-int loop_signal(int fd)
+int loop_signal(int fd, bool *sent)
 {
 	struct signalfd_siginfo info;
 
-	return read(fd, &info, sizeof(info)) == sizeof(info) ? (int)info.ssi_signo : 0;
+	if (read(fd, &info, sizeof(info)) != sizeof(info))
+		return 0;
+	if (sent != NULL)
+		*sent = info.ssi_code <= 0; /* SI_USER, SI_QUEUE, ... */
+	return (int)info.ssi_signo;
 }

@@ -3,6 +3,7 @@
 #ifndef DCPI_LOOP_H
 #define DCPI_LOOP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -57,7 +58,11 @@ void loop_timer_clear(int fd);
  */
 int loop_signals(const int *signals, struct error *err);
 
-/** loop_signal() - the next signal waiting, 0 if none. */
-int loop_signal(int fd);
+/**
+ * loop_signal() - the next signal waiting, 0 if none
+ * @sent: out: whether a process sent it, and not the kernel (a terminal's key);
+ *        may be NULL
+ */
+int loop_signal(int fd, bool *sent);
 
 #endif

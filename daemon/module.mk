@@ -25,7 +25,7 @@ bench_image_map-pkgs := libelf libxxhash
 ARCHIVES += collect
 collect-src := $(addprefix daemon/, accumulate.c collector.c config.c control.c control_verbs.c \
 	cpu_list.c event.c host.c log.c loop.c matcher.c \
-	merge.c notify.c per_process.c source_kmod.c source_perf.c source_select.c \
+	merge.c notify.c overhead.c per_process.c perf_slot.c rate_limit.c source_kmod.c source_perf.c source_select.c \
 	tally.c)
 
 daemon-archives := collect image hook db core util
@@ -42,9 +42,14 @@ dcpictl-src := daemon/dcpictl.c
 dcpictl-archives := collect util
 dcpictl-pkgs := json-c
 
-UNIT_TESTS += unit_event unit_config unit_accumulate unit_control
+UNIT_TESTS += unit_event unit_overhead unit_source_kmod unit_config unit_accumulate unit_control
 unit_event-src := tests/unit_event.c
 unit_event-archives := collect util
+unit_source_kmod-src := tests/unit_source_kmod.c
+unit_source_kmod-archives := collect hook core util
+unit_source_kmod-ldlibs := -Wl,--wrap=open,--wrap=ioctl
+unit_overhead-src := tests/unit_overhead.c
+unit_overhead-archives := collect hook util
 unit_config-src := tests/unit_config.c
 unit_config-archives := collect hook core util
 unit_accumulate-src := tests/unit_accumulate.c

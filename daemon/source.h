@@ -97,8 +97,13 @@ typedef void (*source_counter_fn)(void *context, const char *group, const char *
  * @own_generations: its samples' generations come from source_generation_fn;
  *                   else they are the kernel's exec counts
  * @open:            check and reserve everything; no sample is taken yet
- * @start:           begin to sample
+ * @start:           begin to sample; also again, after @stop and a @drain of
+ *                   everything. Counters go on.
  * @stop:            end sampling; samples stay to be drained. Idempotent.
+ * @set_periods:     of a source at rest: periods from the next @start on; the
+ *                   events are those of @open, in the same order. (Of a target
+ *                   with perf, its first process and those forked later; see
+ *                   daemon/perf_slot.h.)
  * @poll_fd:         a descriptor, readable when a drain is due before its
  *                   interval has passed; stays the source's
  * @drain:           hand over what is ready. @all: everything, also what is
@@ -119,6 +124,7 @@ struct source_ops {
 	int (*open)(struct source **ret, const struct source_config *config, struct error *err);
 	int (*start)(struct source *source, struct error *err);
 	void (*stop)(struct source *source);
+	void (*set_periods)(struct source *source, const struct source_event *events);
 	int (*poll_fd)(struct source *source);
 	int (*drain)(struct source *source, bool all, uint64_t until_ns, source_sample_fn visit,
 		     void *context, struct error *err);

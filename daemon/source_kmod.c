@@ -11,16 +11,21 @@
 
 #include "lib/error.h"
 
-/* @cpus: numbers that the module takes, 0 .. @cpus - 1 */
+/*
+ * @cpus: numbers that the module takes, 0 .. @cpus - 1
+ * @past: counters of earlier starts: the module begins anew with each
+ */
 struct kmod_source {
 	struct source base;
 	struct dcpi_config config;
 	source_sync_fn sync;
 	void *sync_context;
 	int fd;
+	bool started;
 	uint32_t cpus;
 	struct dcpi_sample *samples;
 	uint32_t capacity;
+	struct dcpi_stats past;
 };
 
 static int device_open(struct kmod_source *source, struct error *err)
@@ -108,12 +113,45 @@ static int kmod_open(struct source **ret, const struct source_config *config, st
 	return 0;
 }
 
+static void stats_add(struct dcpi_stats *sum, const struct dcpi_stats *stats)
+{
+	uint32_t i;
+
+	sum->interrupts += stats->interrupts;
+	sum->hits += stats->hits;
+	sum->misses += stats->misses;
+	sum->evictions += stats->evictions;
+	sum->direct += stats->direct;
+	sum->flips += stats->flips;
+	for (i = 0; i < DCPI_LOSS_NR; i++)
+		sum->losses[i] += stats->losses[i];
+}
+
+/* Of all our starts; before the first, the module has an earlier reader's. */
+static struct dcpi_stats stats_read(const struct kmod_source *source)
+{
+	struct dcpi_stats sum = source->past;
+	uint32_t cpu;
+
+	for (cpu = 0; source->started && cpu < source->cpus; cpu++) {
+		struct dcpi_stats stats = {.cpu = cpu};
+
+		if (ioctl(source->fd, DCPI_IOC_STATS, &stats) == 0)
+			stats_add(&sum, &stats);
+	}
+	return sum;
+}
+
 static int kmod_start(struct source *base, struct error *err)
 {
 	struct kmod_source *source = (struct kmod_source *)base;
 
-	if (ioctl(source->fd, DCPI_IOC_START, &source->config) == 0)
+	source->past = stats_read(source);
+	source->started = false;
+	if (ioctl(source->fd, DCPI_IOC_START, &source->config) == 0) {
+		source->started = true;
 		return 0;
+	}
 	switch (errno) {
 	case EPERM:
 		return error_set(err, EPERM, "dcpi.ko refuses to sample: CAP_PERFMON is needed");
@@ -132,6 +170,17 @@ static int kmod_start(struct source *base, struct error *err)
 static void kmod_stop(struct source *base)
 {
 	ioctl(((struct kmod_source *)base)->fd, DCPI_IOC_STOP);
+}
+
+static void kmod_set_periods(struct source *base, const struct source_event *events)
+{
+	struct kmod_source *source = (struct kmod_source *)base;
+	uint32_t i;
+
+	for (i = 0; i < source->config.events; i++) {
+		source->config.event[i].period_min = events[i].period_min;
+		source->config.event[i].period_max = events[i].period_max;
+	}
 }
 
 static int kmod_poll_fd(struct source *base)
@@ -198,24 +247,10 @@ static int kmod_drain(struct source *base, bool all, uint64_t until_ns, source_s
 
 static uint64_t kmod_counters(struct source *base, source_counter_fn visit, void *context)
 {
-	struct kmod_source *source = (struct kmod_source *)base;
-	struct dcpi_stats sum = {0};
-	uint32_t cpu, i;
+	const struct kmod_source *source = (const struct kmod_source *)base;
+	const struct dcpi_stats sum = stats_read(source);
+	uint32_t i;
 
-	for (cpu = 0; cpu < source->cpus; cpu++) {
-		struct dcpi_stats stats = {.cpu = cpu};
-
-		if (ioctl(source->fd, DCPI_IOC_STATS, &stats) < 0)
-			continue;
-		sum.interrupts += stats.interrupts;
-		sum.hits += stats.hits;
-		sum.misses += stats.misses;
-		sum.evictions += stats.evictions;
-		sum.direct += stats.direct;
-		sum.flips += stats.flips;
-		for (i = 0; i < DCPI_LOSS_NR; i++)
-			sum.losses[i] += stats.losses[i];
-	}
 	for (i = 0; i < DCPI_LOSS_NR; i++)
 		visit(context, "loss", dcpi_loss_name((enum dcpi_loss)i), sum.losses[i]);
 	visit(context, "stat", "hits", sum.hits);
@@ -242,6 +277,7 @@ const struct source_ops source_kmod_ops = {
 	.open = kmod_open,
 	.start = kmod_start,
 	.stop = kmod_stop,
+	.set_periods = kmod_set_periods,
 	.poll_fd = kmod_poll_fd,
 	.drain = kmod_drain,
 	.counters = kmod_counters,

@@ -3,79 +3,30 @@
  * The perf source: samples from perf_event_open(), one ring per CPU and event,
  * counted here in the same store that dcpi.ko has in the kernel.
  *
- * Periods: perf draws none at random. So a new one is drawn, per CPU and
- * event, at each drain; between two drains samples are evenly spaced. Setting
- * a period restarts it: half a period per drain, CPU and event goes unsampled
- * (one part in thousands at the default rates). Of an inherited event
- * (target_pid) perf changes the first process' period only; its children
- * begin with the one in force when they are forked.
+ * Periods and the one loss, "ring_full": see daemon/perf_slot.h.
  *
- * Losses: "ring_full", by the kernel's own count (PERF_FORMAT_LOST), or, on
- * kernels before 6.0, by its PERF_RECORD_LOST records, which miss what was
- * lost after the last sample.
- *
- * Throttling: a CPU that takes more than kernel.perf_event_max_sample_rate
- * samples a second gets none until the next tick. Those samples were never
- * taken: they are no losses, but each time weighs that CPU's busy phases too
- * lightly. Stat "throttled" counts how often; a profile with more than a few
- * should be taken again with longer periods.
+ * Throttling: an event that reaches the kernel's limit takes no samples until
+ * the next tick (daemon/rate_limit.h). Those samples were never taken: they are
+ * no losses, but each time weighs the CPU's busy phases too lightly. Stat
+ * "throttled" counts how often; a profile with more than a few should be taken
+ * again with longer periods. (A CPU that idles without ticks is throttled by a
+ * clock sooner or later, whatever its period: that costs samples of idling, and
+ * of what follows up to the next tick.)
  */
 #include "daemon/source.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "daemon/cpu_list.h"
-#include "kmod/core/period.h"
+#include "daemon/perf_slot.h"
 #include "kmod/core/sample_store.h"
-#include "lib/cleanup.h"
 #include "lib/error.h"
-#include "loader-hook/perf_ring.h"
-
-/* 64 pages hold 8,192 samples: 1.5 s at the default rate. */
-#define RING_PAGES 64
-/* What an unprivileged user may lock, for one event beside the side band. */
-#define RING_PAGES_TARGET 32
-#define RING_PAGES_MIN 4
-
-#ifndef PERF_FORMAT_LOST
-#define PERF_FORMAT_LOST (1U << 4)
-#endif
-
-/* The layout that SAMPLE_TYPE gives a PERF_RECORD_SAMPLE. */
-#define SAMPLE_TYPE (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME)
-
-struct perf_sample {
-	struct perf_event_header header;
-	uint64_t pc;
-	uint32_t pid, tid;
-	uint64_t time_ns;
-};
-
-struct perf_lost {
-	struct perf_event_header header;
-	uint64_t id;
-	uint64_t lost;
-};
-
-/*
- * One event on one CPU.
- * @drained: samples since the period was last changed
- * @lost:    by the records of this ring
- */
-struct perf_slot {
-	struct perf_ring *ring;
-	struct period period;
-	uint64_t drained;
-	uint64_t lost;
-};
 
 struct perf_cpu {
 	struct sample_store store __attribute__((aligned(64)));
@@ -84,7 +35,7 @@ struct perf_cpu {
 };
 
 /*
- * @lost: of rings that are closed
+ * @stopped: and not started again
  * @cpus: by number; NULL where a CPU was never online
  */
 struct perf_source {
@@ -97,17 +48,14 @@ struct perf_source {
 	int online_fd;
 	int epoll_fd;
 	bool stopped;
-	bool counts_lost;
 	uint64_t seen;
-	uint64_t lost;
-	uint64_t throttled;
 };
 
 /* What one drain carries along. */
 struct perf_drain {
 	struct perf_source *source;
 	struct perf_cpu *cpu;
-	uint64_t until_ns;
+	uint32_t event;
 	source_sample_fn visit;
 	void *context;
 };
@@ -153,9 +101,9 @@ static void store_visit_all(const struct perf_drain *drain)
  * Kernel addresses mean the same in every process and generation: leaving the
  * generation out saves its look-up and gives the store fewer keys.
  */
-static void sample_count(const struct perf_drain *drain, uint32_t event,
-			 const struct perf_sample *sample)
+static void sample_count(void *context, const struct perf_sample *sample)
 {
+	const struct perf_drain *drain = context;
 	const struct source_config *config = &drain->source->config;
 	bool user =
 		(sample->header.misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_KERNEL;
@@ -165,137 +113,32 @@ static void sample_count(const struct perf_drain *drain, uint32_t event,
 		generation = config->generation(config->context, sample->pid, sample->time_ns);
 	drain->source->seen++;
 	if (sample_store_count(&drain->cpu->store, sample->pc,
-			       dcpi_tag(sample->pid, generation, event)) &
+			       dcpi_tag(sample->pid, generation, drain->event)) &
 	    SAMPLE_WAKE)
 		full_buffers_visit(drain);
 }
 
-/* Returns whether the record may be consumed. */
-static bool record_take(const struct perf_drain *drain, uint32_t event,
-			const struct perf_event_header *record)
+static uint32_t seed_of(uint32_t cpu, uint32_t event)
 {
-	struct perf_slot *slot = &drain->cpu->slot[event];
-
-	switch (record->type) {
-	case PERF_RECORD_SAMPLE: {
-		const struct perf_sample *sample = (const void *)record;
-
-		if (record->size < sizeof(*sample))
-			break;
-		if (sample->time_ns > drain->until_ns)
-			return false;
-		sample_count(drain, event, sample);
-		slot->drained++;
-		break;
-	}
-	case PERF_RECORD_LOST:
-		if (record->size >= sizeof(struct perf_lost))
-			slot->lost += ((const struct perf_lost *)(const void *)record)->lost;
-		break;
-	case PERF_RECORD_THROTTLE:
-		drain->source->throttled++;
-		break;
-	}
-	return true;
+	return (uint32_t)time(NULL) ^ cpu << 8 ^ event;
 }
 
-static void slot_drain(const struct perf_drain *drain, uint32_t event)
+static int slot_open(struct perf_source *source, uint32_t cpu, uint32_t event, struct error *err)
 {
-	struct perf_slot *slot = &drain->cpu->slot[event];
-	const struct perf_event_header *record;
-
-	if (slot->ring == NULL)
-		return;
-	while ((record = perf_ring_next(slot->ring)) != NULL) {
-		if (!record_take(drain, event, record)) {
-			perf_ring_put_back(slot->ring);
-			break;
-		}
-	}
-	perf_ring_consumed(slot->ring);
-	/* Setting a period interrupts the CPU: never an idle one. */
-	if (slot->drained > 0 && !drain->source->stopped && slot->period.span > 1) {
-		uint64_t period = period_next(&slot->period);
-
-		ioctl(perf_ring_fd(slot->ring), PERF_EVENT_IOC_PERIOD, &period);
-		slot->drained = 0;
-	}
-}
-
-/* With PERF_FORMAT_LOST the kernel's count is complete; the records' is not. */
-static void slot_read_lost(struct perf_source *source, struct perf_slot *slot)
-{
-	uint64_t values[2];
-
-	if (source->counts_lost && slot->ring != NULL &&
-	    read(perf_ring_fd(slot->ring), values, sizeof(values)) == sizeof(values))
-		slot->lost = values[1];
-}
-
-static void slot_close(struct perf_source *source, struct perf_slot *slot)
-{
-	slot_read_lost(source, slot);
-	source->lost += slot->lost;
-	slot->lost = 0;
-	perf_ring_close(slot->ring);
-	slot->ring = NULL;
-}
-
-static void slot_attr(const struct perf_source *source, const struct source_event *event,
-		      uint64_t period, struct perf_event_attr *ret)
-{
-	struct perf_event_attr attr = {
-		.type = event->type,
-		.config = event->config,
-		.sample_period = period,
-		.sample_type = SAMPLE_TYPE,
-		.read_format = source->counts_lost ? PERF_FORMAT_LOST : 0,
-		.disabled = 1,
-		.exclude_kernel = source->config.user_only,
-		.exclude_hv = 1,
-		.exclude_guest = 1,
-		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,
-		.watermark = 1,
+	struct perf_slot *slot = &source->cpus[cpu]->slot[event];
+	struct perf_slot_config config = {
+		.event = &source->events[event],
+		.cpu = cpu,
+		.seed = seed_of(cpu, event),
+		.target_pid = source->config.target_pid,
+		.user_only = source->config.user_only,
 	};
+	struct epoll_event wake = {.events = EPOLLIN | EPOLLET, .data.u32 = cpu};
+	int rc = perf_slot_open(slot, &config, err);
 
-	if (source->config.target_pid != 0) {
-		attr.inherit = 1;
-		attr.enable_on_exec = 1;
-	}
-	*ret = attr;
-}
-
-static int slot_open(struct perf_source *source, uint32_t cpu, uint32_t number, struct error *err)
-{
-	const struct source_event *event = &source->events[number];
-	struct perf_slot *slot = &source->cpus[cpu]->slot[number];
-	bool target = source->config.target_pid != 0;
-	struct perf_event_attr attr;
-	struct epoll_event wake = {.events = EPOLLIN | EPOLLET};
-	size_t pages;
-	int rc = -EPERM;
-
-	period_init(&slot->period, (uint32_t)time(NULL) ^ cpu << 8 ^ number, event->period_min,
-		    event->period_max);
-	slot_attr(source, event, period_next(&slot->period), &attr);
-	/* What may be locked is shared with other users of perf: take less if need be. */
-	for (pages = target ? RING_PAGES_TARGET : RING_PAGES; pages >= RING_PAGES_MIN; pages /= 2) {
-		attr.wakeup_watermark = (uint32_t)(pages * (size_t)sysconf(_SC_PAGESIZE) / 2);
-		rc = perf_ring_open(&slot->ring, &attr,
-				    target ? (int)source->config.target_pid : -1, (int)cpu, pages,
-				    err);
-		if (rc != -EPERM && rc != -ENOMEM)
-			break;
-	}
-	if (rc == -EINVAL && source->counts_lost) {
-		source->counts_lost = false;
-		return slot_open(source, cpu, number, err);
-	}
 	if (rc < 0)
 		return rc;
-	wake.data.u32 = cpu;
-	if (epoll_ctl(source->epoll_fd, EPOLL_CTL_ADD, perf_ring_fd(slot->ring), &wake) < 0)
+	if (epoll_ctl(source->epoll_fd, EPOLL_CTL_ADD, perf_slot_fd(slot), &wake) < 0)
 		return error_set_errno(err, "cannot watch CPU %u", cpu);
 	return 0;
 }
@@ -330,7 +173,7 @@ static void cpu_close(struct perf_source *source, struct perf_cpu *cpu)
 	uint32_t i;
 
 	for (i = 0; i < source->config.event_count; i++)
-		slot_close(source, &cpu->slot[i]);
+		perf_slot_close(&cpu->slot[i]);
 }
 
 /* A CPU that was offline keeps its store and gets new rings. */
@@ -352,20 +195,8 @@ static void cpu_enable(struct perf_source *source, uint32_t number)
 {
 	uint32_t i;
 
-	/* A target's events start by themselves, when it execs. */
-	for (i = 0; source->config.target_pid == 0 && i < source->config.event_count; i++)
-		ioctl(perf_ring_fd(source->cpus[number]->slot[i].ring), PERF_EVENT_IOC_ENABLE, 0);
-}
-
-static int online_read(struct perf_source *source, struct cpu_list *ret)
-{
-	char text[4096];
-	ssize_t bytes = pread(source->online_fd, text, sizeof(text) - 1, 0);
-
-	if (bytes <= 0)
-		return -EIO;
-	text[bytes] = '\0';
-	return cpu_list_parse(ret, text);
+	for (i = 0; i < source->config.event_count; i++)
+		perf_slot_enable(&source->cpus[number]->slot[i]);
 }
 
 /*
@@ -377,7 +208,7 @@ static void cpus_refresh(struct perf_source *source)
 	struct cpu_list online;
 	uint32_t cpu;
 
-	if (source->stopped || online_read(source, &online) < 0 ||
+	if (source->stopped || cpu_list_read(&online, source->online_fd) < 0 ||
 	    memcmp(&online, &source->online, sizeof(online)) == 0)
 		return;
 	for (cpu = 0; cpu < source->cpu_end; cpu++) {
@@ -385,10 +216,12 @@ static void cpus_refresh(struct perf_source *source)
 
 		if (was && !is)
 			cpu_close(source, source->cpus[cpu]);
-		if (is && !was && cpu_open(source, cpu, NULL) == 0)
-			cpu_enable(source, cpu);
-		else if (is && !was)
+		if (!is || was)
+			continue;
+		if (cpu_open(source, cpu, NULL) < 0)
 			online.bits[cpu / 64] &= ~(1ULL << cpu % 64); /* tried again next time */
+		else if (source->config.target_pid == 0)
+			cpu_enable(source, cpu);
 	}
 	source->online = online;
 }
@@ -424,7 +257,7 @@ static int cpus_open(struct perf_source *source, struct error *err)
 	source->online_fd = open("/sys/devices/system/cpu/online", O_RDONLY | O_CLOEXEC);
 	if (source->online_fd < 0)
 		return error_set_errno(err, "cannot open /sys/devices/system/cpu/online");
-	if (online_read(source, &source->online) < 0)
+	if (cpu_list_read(&source->online, source->online_fd) < 0)
 		return error_set(err, EIO, "cannot read /sys/devices/system/cpu/online");
 	end = cpu_list_end(&source->online);
 	if (configured > end && configured <= CPU_LIST_MAX)
@@ -458,7 +291,6 @@ static int perf_open(struct source **ret, const struct source_config *config, st
 		source->config.buffer_entries = DCPI_BUFFER_ENTRIES_DEFAULT;
 	memcpy(source->events, config->events, config->event_count * sizeof(config->events[0]));
 	source->config.events = source->events;
-	source->counts_lost = true;
 	source->online_fd = -1;
 	source->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (source->epoll_fd < 0)
@@ -476,41 +308,45 @@ static int perf_open(struct source **ret, const struct source_config *config, st
 static int perf_start(struct source *base, struct error *err)
 {
 	struct perf_source *source = (struct perf_source *)base;
+	bool again = source->stopped;
 	uint32_t cpu;
 
 	(void)err;
+	source->stopped = false;
+	/* A target's events start by themselves, when it execs; not so again. */
 	for (cpu = 0; cpu < source->cpu_end; cpu++) {
-		if (cpu_list_has(&source->online, cpu))
+		if (cpu_list_has(&source->online, cpu) && (again || source->config.target_pid == 0))
 			cpu_enable(source, cpu);
 	}
 	return 0;
 }
 
-static void slots_each(struct perf_source *source,
-		       void (*each)(struct perf_source *, struct perf_slot *))
-{
-	uint32_t cpu, i;
-
-	for (cpu = 0; cpu < source->cpu_end; cpu++) {
-		for (i = 0; source->cpus[cpu] != NULL && i < source->config.event_count; i++) {
-			if (source->cpus[cpu]->slot[i].ring != NULL)
-				each(source, &source->cpus[cpu]->slot[i]);
-		}
-	}
-}
-
-static void slot_disable(struct perf_source *source, struct perf_slot *slot)
-{
-	(void)source;
-	ioctl(perf_ring_fd(slot->ring), PERF_EVENT_IOC_DISABLE, 0);
-}
-
 static void perf_stop(struct source *base)
 {
 	struct perf_source *source = (struct perf_source *)base;
+	uint32_t cpu, i;
 
-	slots_each(source, slot_disable);
+	for (cpu = 0; cpu < source->cpu_end; cpu++) {
+		for (i = 0; source->cpus[cpu] != NULL && i < source->config.event_count; i++)
+			perf_slot_disable(&source->cpus[cpu]->slot[i]);
+	}
 	source->stopped = true;
+}
+
+static void perf_set_periods(struct source *base, const struct source_event *events)
+{
+	struct perf_source *source = (struct perf_source *)base;
+	uint32_t cpu, i;
+
+	for (i = 0; i < source->config.event_count; i++) {
+		source->events[i].period_min = events[i].period_min;
+		source->events[i].period_max = events[i].period_max;
+		for (cpu = 0; cpu < source->cpu_end; cpu++) {
+			if (source->cpus[cpu] != NULL)
+				perf_slot_set_window(&source->cpus[cpu]->slot[i], &events[i],
+						     seed_of(cpu, i));
+		}
+	}
 }
 
 static int perf_poll_fd(struct source *base)
@@ -530,31 +366,41 @@ static void wakeups_clear(struct perf_source *source)
 		;
 }
 
+static void cpu_drain(struct perf_drain *drain, bool all, uint64_t until_ns)
+{
+	const struct perf_source *source = drain->source;
+
+	for (drain->event = 0; drain->event < source->config.event_count; drain->event++) {
+		struct perf_slot *slot = &drain->cpu->slot[drain->event];
+
+		perf_slot_drain(slot, until_ns, sample_count, drain);
+		if (!source->stopped)
+			perf_slot_new_period(slot);
+		if (all)
+			perf_slot_count_lost(slot);
+	}
+	if (all)
+		store_visit_all(drain);
+}
+
 static int perf_drain(struct source *base, bool all, uint64_t until_ns, source_sample_fn visit,
 		      void *context, struct error *err)
 {
 	struct perf_source *source = (struct perf_source *)base;
 	struct perf_drain drain = {
 		.source = source,
-		.until_ns = until_ns,
 		.visit = visit,
 		.context = context,
 	};
-	uint32_t cpu, event;
+	uint32_t cpu;
 
 	(void)err;
 	wakeups_clear(source);
 	for (cpu = 0; cpu < source->cpu_end; cpu++) {
 		drain.cpu = source->cpus[cpu];
-		if (drain.cpu == NULL)
-			continue;
-		for (event = 0; event < source->config.event_count; event++)
-			slot_drain(&drain, event);
-		if (all)
-			store_visit_all(&drain);
+		if (drain.cpu != NULL)
+			cpu_drain(&drain, all, until_ns);
 	}
-	if (source->stopped && all)
-		slots_each(source, slot_read_lost);
 	cpus_refresh(source);
 	return 0;
 }
@@ -562,7 +408,7 @@ static int perf_drain(struct source *base, bool all, uint64_t until_ns, source_s
 static uint64_t perf_counters(struct source *base, source_counter_fn visit, void *context)
 {
 	struct perf_source *source = (struct perf_source *)base;
-	uint64_t hits = 0, misses = 0, evictions = 0, lost = source->lost;
+	uint64_t hits = 0, misses = 0, evictions = 0, lost = 0, throttled = 0;
 	uint32_t cpu, i;
 
 	for (cpu = 0; cpu < source->cpu_end; cpu++) {
@@ -573,14 +419,16 @@ static uint64_t perf_counters(struct source *base, source_counter_fn visit, void
 		hits += at->store.hits;
 		misses += at->store.misses;
 		evictions += at->store.evictions;
-		for (i = 0; i < source->config.event_count; i++)
+		for (i = 0; i < source->config.event_count; i++) {
 			lost += at->slot[i].lost;
+			throttled += at->slot[i].throttled;
+		}
 	}
 	visit(context, "loss", "ring_full", lost);
 	visit(context, "stat", "hits", hits);
 	visit(context, "stat", "misses", misses);
 	visit(context, "stat", "evictions", evictions);
-	visit(context, "stat", "throttled", source->throttled);
+	visit(context, "stat", "throttled", throttled);
 	return source->seen + lost;
 }
 
@@ -590,6 +438,7 @@ const struct source_ops source_perf_ops = {
 	.open = perf_open,
 	.start = perf_start,
 	.stop = perf_stop,
+	.set_periods = perf_set_periods,
 	.poll_fd = perf_poll_fd,
 	.drain = perf_drain,
 	.counters = perf_counters,

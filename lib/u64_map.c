@@ -46,6 +46,11 @@ size_t u64_map_count(const struct u64_map *map)
 	return map->used + has_zero(map);
 }
 
+size_t u64_map_bytes(const struct u64_map *map)
+{
+	return map->capacity != 0 ? (map->capacity + 1) * sizeof(*map->slots) : 0;
+}
+
 uint64_t *u64_map_find(const struct u64_map *map, uint64_t key)
 {
 	struct u64_map_slot *slot;

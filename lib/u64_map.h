@@ -28,6 +28,9 @@ void u64_map_deinit(struct u64_map *map);
 /** u64_map_count() - number of keys. */
 size_t u64_map_count(const struct u64_map *map);
 
+/** u64_map_bytes() - memory that the map owns. */
+size_t u64_map_bytes(const struct u64_map *map);
+
 /**
  * u64_map_find() - look a key up
  *

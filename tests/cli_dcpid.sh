@@ -52,6 +52,15 @@ ctl()
 	"$bin/dcpictl" --socket "$socket" "$@"
 }
 
+# epoch_wait NUMBER
+epoch_wait()
+{
+	for _ in $(seq 100); do
+		[ "$(ctl status 2> /dev/null | awk '$1 == "epoch" { print $2 }')" = "$1" ] && break
+		sleep 0.1
+	done
+}
+
 if ! "$bin/dcpid" --source perf --socket "" --db "$work/probe2.db" --label probe \
 	--config "$work/empty.conf" --version > /dev/null || ! daemon_start --db "$work/probe2.db"; then
 	skip "dcpid" "$(tail -n 1 "$work/log")"
@@ -135,10 +144,7 @@ starts "starts with a configuration" --db "$db"
 mkdir "$config.d"
 printf 'label = two\n' > "$config.d/10-label.conf"
 kill -HUP "$daemon_pid"
-for _ in $(seq 50); do
-	[ "$(ctl status 2> /dev/null | awk '$1 == "epoch" { print $2 }')" = 2 ] && break
-	sleep 0.1
-done
+epoch_wait 2
 printf 'colour = red\n' > "$config.d/20-bad.conf"
 kill -HUP "$daemon_pid"
 for _ in $(seq 50); do
@@ -155,6 +161,66 @@ two"
 is "reloading lost nothing" "$(identity "$db")" ""
 rm -rf "$config.d"
 daemon=("$bin/dcpid" --source perf --socket "$socket" --config "$work/empty.conf")
+
+# The kernel lowers its limit on samples: longer periods, in an epoch of their
+# own. (To the daemon, and to nothing else, a file of ours is the limit.)
+db=$work/limited.db
+limit=/proc/sys/kernel/perf_event_max_sample_rate
+echo 20000 > "$work/limit"
+if [ "$(id -u)" -eq 0 ] && unshare -m mount --bind "$work/limit" $limit 2> /dev/null; then
+	plain=("${daemon[@]}")
+	# shellcheck disable=SC2016
+	daemon=(unshare -m sh -c 'mount --bind "$0" "$1" && shift && exec "$@"' "$work/limit"
+		"$limit" "${plain[@]}" --drain-interval 100)
+	starts "starts within the limit" -e cpu-clock:100000-110000,page-faults:5000 --db "$db" \
+		--label limited --merge-interval 600
+	"$work/split" 500
+	echo 1000 > "$work/limit"
+	epoch_wait 2
+	"$work/split" 1500
+	like "a lower limit is told" "$(cat "$work/log")" \
+		'cpu-clock: periods raised to 2000000-2200000: the kernel allows 1000 samples'
+	like "and shown" "$(ctl status)" '^event.0 +cpu-clock:2000000-2200000 ns$'
+	echo 900 > "$work/limit"
+	epoch_wait 3
+	like "counts add up after that" "$(ctl stats)" '^identity +exact'
+	echo 20000 > "$work/limit"
+	kill -HUP "$daemon_pid"
+	epoch_wait 4
+	daemon_stop
+	is "each epoch has its periods" "$(sql "$db" "SELECT epoch, period_min, period_max FROM event
+		WHERE name = 'cpu-clock' ORDER BY epoch")" "1|100000|110000
+2|2000000|2200000
+3|2222223|2444445
+4|100000|110000"
+	is "other events keep theirs" "$(sql "$db" "SELECT DISTINCT period_min FROM event
+		WHERE name = 'page-faults'")" 5000
+	is "each has its samples" "$(sql "$db" "SELECT count(*) FROM epoch WHERE id < 3 AND
+		(SELECT sum(count) FROM dcpi_samples WHERE epoch = id) > 100")" 2
+	is "each adds up" "$(identity "$db")" ""
+	is "each has the label" "$(sql "$db" "SELECT DISTINCT label FROM epoch")" limited
+	shares_are_right "after the change" "$db" 2
+	daemon=("${plain[@]}")
+else
+	skip "a lower limit" "cannot mount"
+fi
+
+# What sampling may cost.
+db=$work/cost.db
+starts "starts and measures" -e cpu-clock --db "$db" --overhead 1
+like "tells what a sample costs" "$(cat "$work/log")" 'what a sample costs|a sample costs [0-9.]+ us'
+if grep -q 'a sample costs' "$work/log"; then
+	like "the cost is kept" "$(ctl stats)" '^stat.sample_cost_ns +[0-9]+$'
+fi
+is "the rate is the paper's at most" "$(ctl status | awk '$1 == "event.0" {
+	split($2, part, /[:-]/); print (part[3] >= 192307) }')" 1
+daemon_stop
+is "and is in the database" "$(sql "$db" "SELECT count(*) FROM counter WHERE name = 'sample_cost_ns'")" \
+	"$(grep -c 'a sample costs [0-9]' "$work/log")"
+starts "starts with a period" -e cpu-clock:4000000 --db "$db"
+is "does not measure then" "$(grep -c 'sample costs' "$work/log")" 0
+like "and takes it" "$(ctl status)" '^event.0 +cpu-clock:[4-9][0-9]{6}-'
+daemon_stop
 
 # Two daemons; a daemon that was killed.
 db=$work/two.db
@@ -203,7 +269,10 @@ refused "an unknown option" "unknown option --nonsense" "${d[@]}" --nonsense
 refused "an argument" 'unexpected argument "garbage"' "${d[@]}" garbage
 refused "an option without its value" "needs a value" "${d[@]}" --db
 refused "an unknown event" 'unknown event "cycels"' "${d[@]}" --db "$work/x.db" -e cycels
-refused "a period out of range" "out of range" "${d[@]}" --db "$work/x.db" -e cpu-clock:999
+refused "a period out of range" "out of range" "${d[@]}" --db "$work/x.db" -e cycles:999
+refused "a clock's period out of range" "out of range 50000-" "${d[@]}" --db "$work/x.db" \
+	-e cpu-clock:49999
+refused "an overhead of nothing" "overhead_percent must be" "${d[@]}" --db "$work/x.db" --overhead 0
 refused "an unknown source" 'unknown source "magic"' "${d[@]}" --db "$work/x.db" --source magic
 refused "a bad number" 'merge_interval_s must be' "${d[@]}" --db "$work/x.db" --merge-interval soon
 refused "a missing configuration" "absent.conf" "$bin/dcpid" --config "$work/absent.conf"

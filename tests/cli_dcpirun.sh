@@ -73,7 +73,40 @@ is "an interrupt ends the command" $? 130
 is "an interrupted profile is complete" \
 	"$(identity "$work/interrupted.db")$(sql "$work/interrupted.db" "SELECT open FROM epoch")" 0
 is "an interrupted profile has samples" \
-	"$(sql "$work/interrupted.db" "SELECT sum(count) > 100 FROM dcpi_samples")" 1
+	"$(sql "$work/interrupted.db" "SELECT sum(count) > 20 FROM dcpi_samples")" 1
+
+# How often an interrupt reaches the command: once, whoever it comes from.
+${CC:-gcc} -O2 -o "$work/interrupts" "$top/tests/programs/interrupts.c" || exit 1
+# ready_wait FILE: until the program says so
+ready_wait()
+{
+	for _ in $(seq 200); do
+		grep -q ready "$1" 2> /dev/null && return
+		sleep 0.05
+	done
+}
+env --default-signal=INT "$run" -q --db "$db" "$work/interrupts" > "$work/ready" &
+pid=$!
+pids+=($pid)
+ready_wait "$work/ready"
+kill -INT $pid
+wait $pid
+is "an interrupt from a process is passed on" $? 1
+if command -v script > /dev/null; then
+	mkfifo "$work/keys"
+	env --default-signal=INT script -qefc "$run -q --db $db $work/interrupts" "$work/typescript" \
+		< "$work/keys" > /dev/null &
+	pid=$!
+	pids+=($pid)
+	exec 9> "$work/keys"
+	ready_wait "$work/typescript"
+	printf '\003' >&9
+	wait $pid
+	is "an interrupt from the terminal arrives once" $? 1
+	exec 9>&-
+else
+	skip "an interrupt from the terminal arrives once" "no script(1)"
+fi
 
 # Without privileges: own processes, user mode.
 if [ "$(id -u)" -eq 0 ]; then

@@ -112,7 +112,8 @@ static void memory_is_bounded_and_losses_named(void **state)
 		added += count;
 		assert_int_equal(added,
 				 accumulate_held(accumulate) + accumulate_refused(accumulate));
-		assert_true(accumulate_bytes(accumulate) < (64 << 10) + 512);
+		/* The map that grows last is the index of at most 400 bins, or smaller. */
+		assert_true(accumulate_bytes(accumulate) < (64 << 10) + (8 << 10));
 	}
 	assert_true(accumulate_refused(accumulate) > 0);
 	assert_true(accumulate_held(accumulate) > 0);

@@ -64,6 +64,7 @@ static void defaults_are_sane(void **state)
 	assert_int_equal(config.drain_interval_ms, 1000);
 	assert_int_equal(config.merge_interval_s, 30);
 	assert_int_equal(config.memory_limit_mb, 64);
+	assert_int_equal(config.overhead_percent, 1);
 	assert_int_equal(config.table_entries, 16384);
 	assert_int_equal(config.buffer_entries, 8192);
 }

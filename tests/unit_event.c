@@ -18,6 +18,11 @@ static const char *const names[] = {
 	"context-switches", "rc0",	    "r1a2b3c4d5e6f7890",
 };
 
+static uint64_t shortest_of(const char *name)
+{
+	return strstr(name, "-clock") != NULL ? DCPI_CLOCK_PERIOD_MIN : DCPI_PERIOD_MIN;
+}
+
 /* What is written is what is read, for lists of all lengths and windows. */
 static void lists_round_trip(void **state)
 {
@@ -34,10 +39,11 @@ static void lists_round_trip(void **state)
 
 		for (i = 0; i < count; i++) {
 			const char *name = names[(first + i) % (sizeof(names) / sizeof(names[0]))];
+			uint64_t shortest = shortest_of(name);
 			char word[128];
 
-			min[i] = DCPI_PERIOD_MIN + (unit_random(&seed) >> 1) %
-							   (DCPI_PERIOD_MAX - DCPI_PERIOD_MIN + 1);
+			min[i] = shortest +
+				 (unit_random(&seed) >> 1) % (DCPI_PERIOD_MAX - shortest + 1);
 			max[i] = min[i] + unit_random(&seed) % (DCPI_PERIOD_MAX - min[i] + 1);
 			if (unit_random(&seed) % 4 == 0)
 				max[i] = min[i];
@@ -102,6 +108,9 @@ static void errors_name_the_word(void **state)
 		{"cycles:1099511627777", "\"1099511627777\""},
 		{"cycles:99999999999999999999999", "99999999999999999999999"},
 		{"cpu-clock:60000:70000", "60000:70000"},
+		{"cpu-clock:49999", "\"49999\""},
+		{"task-clock:1000-60000", "\"1000-60000\""},
+		{"cpu-clock:49999", "50000-1099511627776"},
 		{"r", "\"r\""},
 		{"rxyz", "\"rxyz\""},
 		{"r11112222333344445", "\"r11112222333344445\""},
@@ -125,17 +134,17 @@ static void errors_name_the_word(void **state)
 static void garbage_is_refused_or_sane(void **state)
 {
 	static const char letters[] = "cyles:,-0123456789rx \n\xff";
+	static const char *const starts[] = {"", "cycles:", "cpu-clock:"};
 	uint64_t seed = 3;
 	int round, accepted = 0;
 
 	(void)state;
 	for (round = 0; round < 200000; round++) {
 		char spec[40] = "";
-		size_t length = unit_random(&seed) % 12, i, at = 0;
+		size_t length = unit_random(&seed) % 12, i, at;
 		struct event_list list;
 
-		if (unit_random(&seed) % 2)
-			at = (size_t)snprintf(spec, sizeof(spec), "cycles:");
+		at = (size_t)snprintf(spec, sizeof(spec), "%s", starts[unit_random(&seed) % 3]);
 		for (i = 0; i < length; i++)
 			spec[at++] = letters[unit_random(&seed) % (sizeof(letters) - 1)];
 		spec[at] = '\0';
@@ -143,7 +152,7 @@ static void garbage_is_refused_or_sane(void **state)
 			continue;
 		accepted++;
 		for (i = 0; i < list.count; i++) {
-			assert_true(list.event[i].period_min >= DCPI_PERIOD_MIN);
+			assert_true(list.event[i].period_min >= shortest_of(list.event[i].name));
 			assert_true(list.event[i].period_max <= DCPI_PERIOD_MAX);
 			assert_true(list.event[i].period_min <= list.event[i].period_max);
 		}
@@ -177,7 +186,7 @@ static void rates_are_limited(void **state)
 
 	(void)state;
 	for (round = 0; round < 20000; round++) {
-		uint64_t min = DCPI_PERIOD_MIN + unit_random(&seed) % 10000000;
+		uint64_t min = DCPI_CLOCK_PERIOD_MIN + unit_random(&seed) % 10000000;
 		uint64_t max = min + unit_random(&seed) % 1000000;
 		uint64_t rate = 1 + unit_random(&seed) % 100000,
 			 hz = GHZ + unit_random(&seed) % GHZ;

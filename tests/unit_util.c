@@ -54,7 +54,10 @@ static void map_follows_model(void **state)
 			present[key] = false;
 		}
 		assert_int_equal(u64_map_count(&map), count);
+		/* 16 bytes a slot, never more than three quarters of them in use. */
+		assert_true(u64_map_bytes(&map) * 3 >= count * 16 * 4);
 	}
+	assert_true(u64_map_bytes(&map) <= (size_t)KEYS * 2 * 16 + 16);
 	for (cursor = 0, seen = 0; u64_map_next(&map, &cursor, &key, &got); seen++) {
 		assert_true(key % 0x100000001ULL == 0 && key / 0x100000001ULL < KEYS);
 		assert_true(present[key / 0x100000001ULL]);
@@ -63,6 +66,7 @@ static void map_follows_model(void **state)
 	assert_int_equal(seen, count);
 	u64_map_deinit(&map);
 	assert_int_equal(u64_map_count(&map), 0);
+	assert_int_equal(u64_map_bytes(&map), 0);
 }
 
 static void varint_round_trip(void **state)

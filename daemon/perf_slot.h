@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One event on one CPU, sampled by perf: its ring, its period, its losses.
+ *
+ * Periods: perf draws none at random. So a new one is drawn at each drain;
+ * between two drains samples are evenly spaced. Setting a period restarts it:
+ * half a period per drain goes unsampled (one part in thousands). Of an event
+ * that follows a process (target_pid) perf changes the first process' period
+ * only; its children begin with the one in force when they are forked, and
+ * keep it.
+ *
+ * Losses: by the kernel's own count (PERF_FORMAT_LOST), or, on kernels before
+ * 6.0, by its PERF_RECORD_LOST records, which miss what was lost after the last
+ * sample.
+ */
+#ifndef DCPI_PERF_SLOT_H
+#define DCPI_PERF_SLOT_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "kmod/core/period.h"
+
+struct error;
+struct perf_ring;
+struct source_event;
+
+/** struct perf_sample - the layout of a sample's record */
+struct perf_sample {
+	struct perf_event_header header;
+	uint64_t pc;
+	uint32_t pid, tid;
+	uint64_t time_ns;
+};
+
+/**
+ * struct perf_slot - zero-initialised is closed; fields are private
+ * @lost, @throttled: since ever, whatever rings there were; see below
+ * @ring_lost:        of @lost, in the present ring
+ * @drained:          samples since the period was last changed
+ * @counts_lost:      the kernel has PERF_FORMAT_LOST
+ */
+struct perf_slot {
+	struct perf_ring *ring;
+	struct period period;
+	uint64_t drained;
+	uint64_t lost;
+	uint64_t ring_lost;
+	uint64_t throttled;
+	bool counts_lost;
+};
+
+/**
+ * struct perf_slot_config - what to open
+ * @event:      may change its period only, later
+ * @cpu:        number of the CPU
+ * @seed:       of the period generator
+ * @target_pid: 0: whatever runs on the CPU; else this process from its next
+ *              exec on, and all its descendants
+ * @user_only:  leave kernel samples out
+ */
+struct perf_slot_config {
+	const struct source_event *event;
+	uint32_t cpu;
+	uint32_t seed;
+	uint32_t target_pid;
+	bool user_only;
+};
+
+/** perf_slot_open() - open the event, disabled; errors as of perf_ring_open(). */
+int perf_slot_open(struct perf_slot *slot, const struct perf_slot_config *config,
+		   struct error *err);
+
+/** perf_slot_close() - what is in the ring is dropped; counts stay. */
+void perf_slot_close(struct perf_slot *slot);
+
+/** perf_slot_fd() - to poll for a ring that is half full; -1 if closed. */
+int perf_slot_fd(const struct perf_slot *slot);
+
+/** perf_slot_enable(), perf_slot_disable() - begin and end sampling; closed: nothing. */
+void perf_slot_enable(struct perf_slot *slot);
+void perf_slot_disable(struct perf_slot *slot);
+
+/** perf_slot_set_window() - draw periods from the window of @event from now on. */
+void perf_slot_set_window(struct perf_slot *slot, const struct source_event *event, uint32_t seed);
+
+/** perf_slot_new_period() - draw one, if there were samples since the last time. */
+void perf_slot_new_period(struct perf_slot *slot);
+
+/** A sample; valid during the call. */
+typedef void (*perf_slot_fn)(void *context, const struct perf_sample *sample);
+
+/** perf_slot_drain() - take the samples up to a time (CLOCK_MONOTONIC). */
+void perf_slot_drain(struct perf_slot *slot, uint64_t until_ns, perf_slot_fn visit, void *context);
+
+/** perf_slot_count_lost() - ask the kernel; else @lost is of the last drain, or late. */
+void perf_slot_count_lost(struct perf_slot *slot);
+
+#endif
