@@ -10,7 +10,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,6 +24,7 @@
 #include "daemon/loop.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/options.h"
 
 #define EXIT_BAD 2
 #define EXIT_CANNOT_RUN 126
@@ -33,19 +33,6 @@
 #define DRAIN_NS (200 * NS_PER_MS)
 #define MERGE_NS (5 * NS_PER_SECOND)
 #define MEMORY_LIMIT ((size_t)64 << 20)
-
-static const char usage[] =
-	"Usage: dcpirun [OPTION]... COMMAND [ARGUMENT]...\n"
-	"Profile one command, and what it starts.\n"
-	"\n"
-	"  -e, --events LIST   events and periods, NAME[:MIN-MAX],...\n"
-	"      --db PATH       database (dcpirun.db); each run adds an epoch\n"
-	"      --label TEXT    kept with the epoch (the command)\n"
-	"      --user          leave kernel samples out; the default where they are\n"
-	"                      not allowed\n"
-	"  -q, --quiet         no summary\n"
-	"      --help\n"
-	"      --version\n";
 
 /* loop_run() ends with one of these. */
 enum run_end {
@@ -76,56 +63,63 @@ enum {
 	OPTION_DB = 256,
 	OPTION_LABEL,
 	OPTION_USER,
-	OPTION_HELP,
-	OPTION_VERSION,
 };
 
-static const struct option options[] = {
-	{"events", required_argument, NULL, 'e'},
-	{"db", required_argument, NULL, OPTION_DB},
-	{"label", required_argument, NULL, OPTION_LABEL},
-	{"user", no_argument, NULL, OPTION_USER},
-	{"quiet", no_argument, NULL, 'q'},
-	{"help", no_argument, NULL, OPTION_HELP},
-	{"version", no_argument, NULL, OPTION_VERSION},
-	{NULL, 0, NULL, 0},
+static const struct option_entry entries[] = {
+	{'e', "event", "LIST", "events and periods, NAME[:MIN-MAX],..."},
+	{'e', "events", "LIST", NULL},
+	{OPTION_DB, "db", "FILE", "database (dcpirun.db); each run adds an epoch"},
+	{OPTION_LABEL, "label", "TEXT", "kept with the epoch (the command)"},
+	{OPTION_USER, "user", NULL, "no kernel samples; the default where they are not allowed"},
+	{'q', "quiet", NULL, "no summary"},
 };
 
 /* Returns -1 to go on, else the exit status. */
+static int option_take(struct run *run, const struct options *options, int key)
+{
+	switch (key) {
+	case 'e':
+		run->events = optarg;
+		return -1;
+	case 'q':
+		run->quiet = true;
+		return -1;
+	case OPTION_DB:
+		run->db = optarg;
+		return -1;
+	case OPTION_LABEL:
+		run->label = optarg;
+		return -1;
+	case OPTION_USER:
+		run->user_only = true;
+		return -1;
+	case OPTIONS_HELP:
+		options_help(stdout, options, "[OPTION]... COMMAND [ARGUMENT]...",
+			     "Profile one command, and what it starts.");
+		return 0;
+	default:
+		options_version(stdout, options);
+		return 0;
+	}
+}
+
 static int options_parse(struct run *run, int argc, char **argv)
 {
-	int option;
+	struct options options;
+	struct error err;
+	int key, status;
 
-	/* "+": what follows the command is the command's. */
-	while ((option = getopt_long(argc, argv, "+:e:q", options, NULL)) != -1) {
-		switch (option) {
-		case 'e':
-			run->events = optarg;
-			break;
-		case 'q':
-			run->quiet = true;
-			break;
-		case OPTION_DB:
-			run->db = optarg;
-			break;
-		case OPTION_LABEL:
-			run->label = optarg;
-			break;
-		case OPTION_USER:
-			run->user_only = true;
-			break;
-		case OPTION_HELP:
-			fputs(usage, stdout);
-			return 0;
-		case OPTION_VERSION:
-			puts("dcpirun " DCPI_VERSION);
-			return 0;
-		default:
-			log_error(option == ':' ? "option %s needs a value"
-						: "unknown option %s (see dcpirun --help)",
-				  argv[optind - 1]);
-			return EXIT_BAD;
-		}
+	/* What follows the command is the command's. */
+	options_init(&options, "dcpirun", true);
+	options_add(&options, entries, sizeof(entries) / sizeof(*entries));
+	while ((key = options_next(&options, argc, argv, &err)) >= 0) {
+		status = option_take(run, &options, key);
+		if (status >= 0)
+			return status;
+	}
+	if (key != OPTIONS_END) {
+		log_error("%s", err.message);
+		return EXIT_BAD;
 	}
 	if (optind == argc) {
 		log_error("no command (see dcpirun --help)");

@@ -148,20 +148,24 @@ static int cpu_allocate(struct perf_source *source, uint32_t number, struct erro
 	uint32_t table = source->config.table_entries, buffer = source->config.buffer_entries;
 	size_t bytes = sample_store_bytes(table, buffer);
 	struct perf_cpu *cpu;
+	void *memory;
 
-	if (bytes == 0)
-		return error_set(err, EINVAL,
-				 "table_entries and buffer_entries must be powers of two in %d-%u",
-				 DCPI_ENTRIES_MIN, DCPI_ENTRIES_MAX);
-	cpu = aligned_alloc(64, sizeof(*cpu));
-	if (cpu == NULL)
-		return error_set(err, ENOMEM, "out of memory");
-	memset(cpu, 0, sizeof(*cpu));
-	cpu->memory = aligned_alloc(64, bytes);
-	if (cpu->memory == NULL) {
-		free(cpu);
-		return error_set(err, ENOMEM, "out of memory");
+	if (bytes == 0) {
+		error_set(err, EINVAL,
+			  "table_entries and buffer_entries must be powers of two in %d-%u",
+			  DCPI_ENTRIES_MIN, DCPI_ENTRIES_MAX);
+		return -EINVAL;
 	}
+	cpu = aligned_alloc(64, sizeof(*cpu));
+	memory = aligned_alloc(64, bytes);
+	if (cpu == NULL || memory == NULL) {
+		free(memory);
+		free(cpu);
+		error_set(err, ENOMEM, "out of memory");
+		return -ENOMEM;
+	}
+	memset(cpu, 0, sizeof(*cpu));
+	cpu->memory = memory;
 	memset(cpu->memory, 0, bytes);
 	sample_store_init(&cpu->store, cpu->memory, table, buffer);
 	source->cpus[number] = cpu;
@@ -172,7 +176,7 @@ static void cpu_close(struct perf_source *source, struct perf_cpu *cpu)
 {
 	uint32_t i;
 
-	for (i = 0; i < source->config.event_count; i++)
+	for (i = 0; cpu != NULL && i < source->config.event_count; i++)
 		perf_slot_close(&cpu->slot[i]);
 }
 
@@ -186,7 +190,7 @@ static int cpu_open(struct perf_source *source, uint32_t number, struct error *e
 		rc = cpu_allocate(source, number, err);
 	for (i = 0; rc == 0 && i < source->config.event_count; i++)
 		rc = slot_open(source, number, i, err);
-	if (rc < 0 && source->cpus[number] != NULL)
+	if (rc < 0)
 		cpu_close(source, source->cpus[number]);
 	return rc;
 }

@@ -41,7 +41,7 @@ is "what is installed" "$(files | sed "s,\\./stage dir/opt/dcpi/,,")" \
 for path in "$prefix"/bin/* "$prefix"/sbin/*; do
 	name=${path##*/}
 	like "$name runs from there" "$(cd / && env -i "$path" --version 2>&1)" \
-		"^$name .*[0-9]"
+		"^$name \(DCPI for Linux\) [0-9]"
 	is "$name needs no library of the build" \
 		"$(ldd "$path" | grep -E "not found|$PWD")" ""
 done

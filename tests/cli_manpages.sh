@@ -36,7 +36,6 @@ options_of_page()
 programs=0
 for path in "$bin"/*; do
 	program=${path##*/}
-	[ "$program" != dcpirun ] || continue
 	programs=$((programs + 1))
 
 	run "$path" --help
