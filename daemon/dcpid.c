@@ -19,6 +19,7 @@
 #include "daemon/config.h"
 #include "daemon/control.h"
 #include "daemon/control_verbs.h"
+#include "daemon/directory.h"
 #include "daemon/log.h"
 #include "daemon/loop.h"
 #include "daemon/notify.h"
@@ -281,6 +282,8 @@ static int engine_collector(struct daemon *daemon, struct error *err)
 
 	rc = events_resolve(&collector, config, err);
 	if (rc == 0)
+		rc = directory_make_parent(config->db, err);
+	if (rc == 0)
 		rc = collector_open(&daemon->collector, &collector, err);
 	if (rc == 0)
 		collector_poll_fds(daemon->collector, fds);
@@ -295,6 +298,9 @@ static int engine_control(struct daemon *daemon, struct error *err)
 
 	if (daemon->config.socket[0] == '\0')
 		return 0;
+	rc = directory_make_parent(daemon->config.socket, err);
+	if (rc < 0)
+		return rc;
 	rc = control_open(&daemon->control, daemon->config.socket, CONTROL_GROUP, request_handle,
 			  daemon, err);
 	if (rc < 0)

@@ -24,9 +24,8 @@ bench_image_map-pkgs := libelf libxxhash
 
 ARCHIVES += collect
 collect-src := $(addprefix daemon/, accumulate.c collector.c config.c control.c control_verbs.c \
-	cpu_list.c event.c host.c log.c loop.c matcher.c \
-	merge.c notify.c overhead.c per_process.c perf_slot.c rate_limit.c source_kmod.c source_perf.c source_select.c \
-	tally.c)
+	cpu_list.c directory.c event.c host.c log.c loop.c matcher.c merge.c notify.c overhead.c \
+	per_process.c perf_slot.c rate_limit.c source_kmod.c source_perf.c source_select.c tally.c)
 
 daemon-archives := collect image hook db core util
 daemon-pkgs := libelf libxxhash sqlite3 zlib
