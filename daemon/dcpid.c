@@ -393,6 +393,7 @@ static int daemon_run(struct daemon *daemon, struct error *err)
 	if (rc < 0)
 		return rc;
 	notify_state("READY=1");
+	log_release();
 	log_info("sampling into %s", daemon->config.db);
 	return loop_run(&daemon->loop);
 }
@@ -404,6 +405,7 @@ int main(int argc, char **argv)
 	int status, rc;
 
 	log_init("dcpid");
+	log_hold();
 	status = options_parse(&daemon, argc, argv);
 	if (status >= 0)
 		return status;

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -11,6 +12,9 @@
 static const char *program_name;
 static int quiet;
 static int to_journal;
+static int holding;
+static char held[LOG_HELD_BYTES];
+static size_t held_bytes;
 
 /* systemd.exec(5): the variable may be inherited; only a match counts. */
 static int stderr_is_journal(void)
@@ -34,17 +38,48 @@ void log_verbose(int verbose)
 	quiet = !verbose;
 }
 
+void log_hold(void)
+{
+	holding = 1;
+}
+
+void log_release(void)
+{
+	holding = 0;
+	fwrite(held, 1, held_bytes, stderr);
+	held_bytes = 0;
+}
+
+/* Return: the length of the line, which is whole and ends with a newline. */
+static size_t format_line(char *text, size_t bytes, int priority, const char *format,
+			  va_list arguments)
+{
+	char message[1024];
+	int n;
+
+	vsnprintf(message, sizeof(message), format, arguments);
+	if (to_journal)
+		n = snprintf(text, bytes, "<%d>%s\n", priority, message);
+	else
+		n = snprintf(text, bytes, "%s%s%s\n", program_name != NULL ? program_name : "",
+			     program_name != NULL ? ": " : "", message);
+	return (size_t)n;
+}
+
 /* One write for each line: daemons and their children share stderr. */
 static void line(int priority, const char *format, va_list arguments)
 {
-	char text[1024];
+	char text[1280];
+	size_t n = format_line(text, sizeof(text), priority, format, arguments);
 
-	vsnprintf(text, sizeof(text), format, arguments);
-	if (to_journal)
-		fprintf(stderr, "<%d>%s\n", priority, text);
-	else
-		fprintf(stderr, "%s%s%s\n", program_name != NULL ? program_name : "",
-			program_name != NULL ? ": " : "", text);
+	if (holding && priority > 3) {
+		if (n <= sizeof(held) - held_bytes) {
+			memcpy(held + held_bytes, text, n);
+			held_bytes += n;
+		}
+		return;
+	}
+	fwrite(text, 1, n, stderr);
 }
 
 void log_error(const char *format, ...)

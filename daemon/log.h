@@ -14,6 +14,19 @@ void log_init(const char *program);
 /** log_verbose() - whether log_info() says anything; it does by default. */
 void log_verbose(int verbose);
 
+/**
+ * log_hold() - keep what log_info() says until log_release()
+ *
+ * A start that fails then ends with its one line of error; one that succeeds
+ * tells everything. At most LOG_HELD_BYTES are kept, the rest is dropped.
+ */
+void log_hold(void);
+
+/** log_release() - say what was held; from now on nothing is. */
+void log_release(void);
+
+#define LOG_HELD_BYTES 4096
+
 void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

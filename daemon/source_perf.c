@@ -9,9 +9,9 @@
  * the next tick (daemon/rate_limit.h). Those samples were never taken: they are
  * no losses, but each time weighs the CPU's busy phases too lightly. Stat
  * "throttled" counts how often; a profile with more than a few should be taken
- * again with longer periods. (A CPU that idles without ticks is throttled by a
- * clock sooner or later, whatever its period: that costs samples of idling, and
- * of what follows up to the next tick.)
+ * again with longer periods. (A CPU that idles without ticks seems to be
+ * throttled by a clock whatever its period: that costs samples of idling, and of
+ * what follows up to the next tick.)
  */
 #include "daemon/source.h"
 

@@ -285,7 +285,7 @@ refused "a foreign file" "foreign.db" "${d[@]}" --source perf --db "$work/foreig
 cp "$work/two.db" "$work/newer.db"
 sqlite3 "$work/newer.db" "PRAGMA user_version = 999"
 refused "a database of a newer version" "newer" "${d[@]}" --source perf --db "$work/newer.db"
-refused "a missing directory" "absent" "${d[@]}" --source perf --db "$work/absent/x.db"
+refused "a missing directory" "absent" "${d[@]}" --source perf --db "$work/absent/absent/x.db"
 if [ "$(id -u)" -eq 0 ]; then
 	mkdir -m 777 "$work/nobody"
 	cp "$bin/dcpid" "$work/nobody/"

@@ -160,8 +160,8 @@ static bool draining_live_loses_no_count(void)
 	load_start(4);
 	CHECK(device_open(&d));
 	CHECK(device_start(&d, &config) == 0);
-	for (round = 0; round < 20000; round++) {
-		uint32_t flags = round % 8 == 0 ? DCPI_DRAIN_ALL : 0;
+	for (round = 0; round < 40000; round++) {
+		uint32_t flags = round % 64 == 0 ? DCPI_DRAIN_ALL : 0;
 
 		for (cpu = 0; cpu < d.cpus; cpu++)
 			CHECK(device_drain(&d, cpu, flags, NULL, NULL, NULL) == 0);
