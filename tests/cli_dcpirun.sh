@@ -94,7 +94,7 @@ wait $pid
 is "an interrupt from a process is passed on" $? 1
 if command -v script > /dev/null; then
 	mkfifo "$work/keys"
-	env --default-signal=INT script -qefc "$run -q --db $db $work/interrupts" "$work/typescript" \
+	env --default-signal=INT script -qefc "exec $run -q --db $db $work/interrupts" "$work/typescript" \
 		< "$work/keys" > /dev/null &
 	pid=$!
 	pids+=($pid)
