@@ -4,10 +4,10 @@
 #include <endian.h>
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #include "lib/cleanup.h"
+#include "lib/file_read.h"
 
 #define END_BYTES ((uint64_t)4 << 20)
 #define CHUNK_BYTES (64U << 10)
@@ -18,17 +18,13 @@ static int add_range(XXH3_state_t *state, uint8_t *chunk, int fd, uint64_t offse
 {
 	while (bytes > 0) {
 		size_t wanted = bytes < CHUNK_BYTES ? bytes : CHUNK_BYTES;
-		ssize_t n = pread(fd, chunk, wanted, (off_t)offset);
+		int rc = file_read_exactly(fd, chunk, wanted, offset);
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			return -EIO;
-		XXH3_128bits_update(state, chunk, (size_t)n);
-		offset += (uint64_t)n;
-		bytes -= (uint64_t)n;
+		if (rc < 0)
+			return rc;
+		XXH3_128bits_update(state, chunk, wanted);
+		offset += wanted;
+		bytes -= wanted;
 	}
 	return 0;
 }

@@ -2,5 +2,5 @@
 #
 # file_digest.c: whoever calls it needs the pkg-config module libxxhash.
 ARCHIVES += util
-util-src := lib/array.c lib/bounded_reader.c lib/error.c lib/file_digest.c lib/options.c \
-	lib/u64_map.c
+util-src := lib/array.c lib/bounded_reader.c lib/error.c lib/file_digest.c lib/file_read.c \
+	lib/options.c lib/u64_map.c

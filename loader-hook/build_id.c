@@ -8,34 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/file_read.h"
 #include "lib/cleanup.h"
 
 /* Real files have a dozen program headers and less than a kilobyte of notes. */
 #define SEGMENTS_MAX 256
 #define NOTES_BYTES_MAX 65536
-
-/* Reads exactly that much: 0, -EIO at the end of the file, or -errno. */
-static int read_exactly(int fd, void *buffer, size_t bytes, uint64_t offset)
-{
-	uint8_t *position = buffer;
-
-	if (offset > INT64_MAX - bytes)
-		return -EIO;
-	while (bytes > 0) {
-		ssize_t n = pread(fd, position, bytes, (off_t)offset);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			return -EIO;
-		position += n;
-		offset += (uint64_t)n;
-		bytes -= (size_t)n;
-	}
-	return 0;
-}
 
 int build_id_from_notes(struct build_id *ret, const void *notes, size_t bytes, size_t alignment)
 {
@@ -96,14 +74,14 @@ static int read_header(struct segment_table *table, int fd)
 	int result;
 
 	memset(&header, 0, sizeof(header));
-	result = read_exactly(fd, &header, sizeof(header.e32), 0);
+	result = file_read_exactly(fd, &header, sizeof(header.e32), 0);
 	if (result < 0)
 		return result == -EIO ? -ENOEXEC : result;
 	if (memcmp(header.ident, ELFMAG, SELFMAG) != 0 || header.ident[EI_DATA] != native)
 		return -ENOEXEC;
 	table->is_64 = header.ident[EI_CLASS] == ELFCLASS64;
 	if (table->is_64) {
-		result = read_exactly(fd, &header, sizeof(header.e64), 0);
+		result = file_read_exactly(fd, &header, sizeof(header.e64), 0);
 		if (result < 0)
 			return result == -EIO ? -ENOEXEC : result;
 		table->offset = header.e64.e_phoff;
@@ -135,12 +113,12 @@ static int read_segment(struct segment *segment, const struct segment_table *tab
 				   &offset))
 		return -EIO;
 	if (table->is_64) {
-		result = read_exactly(fd, &p64, sizeof(p64), offset);
+		result = file_read_exactly(fd, &p64, sizeof(p64), offset);
 		if (result == 0)
 			*segment = (struct segment){p64.p_type, p64.p_offset, p64.p_filesz,
 						    p64.p_align};
 	} else {
-		result = read_exactly(fd, &p32, sizeof(p32), offset);
+		result = file_read_exactly(fd, &p32, sizeof(p32), offset);
 		if (result == 0)
 			*segment = (struct segment){p32.p_type, p32.p_offset, p32.p_filesz,
 						    p32.p_align};
@@ -172,7 +150,7 @@ int build_id_from_file(struct build_id *ret, int fd)
 		if (notes == NULL)
 			return -ENOMEM;
 		bytes = segment.bytes < NOTES_BYTES_MAX ? segment.bytes : NOTES_BYTES_MAX;
-		if (read_exactly(fd, notes, bytes, segment.offset) == 0 &&
+		if (file_read_exactly(fd, notes, bytes, segment.offset) == 0 &&
 		    build_id_from_notes(ret, notes, bytes, segment.alignment) == 0)
 			return 0;
 	}
