@@ -111,11 +111,11 @@ static void sample_take(void *context, const struct dcpi_sample *sample)
  */
 static int drain(struct collector *collector, bool all, struct error *err)
 {
+	const struct source_sink sink = {.sample = sample_take, .context = collector};
 	uint64_t until = matcher_events(collector->matcher);
 
-	return collector->source->ops->drain(collector->source, all,
-					     collector->stopped ? UINT64_MAX : until, sample_take,
-					     collector, err);
+	return collector->source->ops->drain(
+		collector->source, all, collector->stopped ? UINT64_MAX : until, &sink, err);
 }
 
 int collector_drain(struct collector *collector, struct error *err)

@@ -4,8 +4,9 @@
  *
  * A source counts samples per (process, generation, event, PC) and hands over
  * aggregated entries, layout struct dcpi_sample, when drained. It knows
- * nothing of images. Sources: source_kmod.c (dcpi.ko) and source_perf.c
- * (perf_event_open, samples counted in the daemon).
+ * nothing of images. Sources: source_kmod.c (dcpi.ko), source_bpf.c (a BPF
+ * program, samples counted in the kernel), source_perf.c (perf_event_open,
+ * samples counted in the daemon) and source_replay.c (a recorded trace).
  */
 #ifndef DCPI_SOURCE_H
 #define DCPI_SOURCE_H
@@ -26,7 +27,8 @@ struct source;
  * @name:       as users write it
  * @unit:       "cycles", "events" or "ns"; static
  * @type:       perf_event_attr.type
- * @config:     perf_event_attr.config
+ * @config:     perf_event_attr.config; @config1, @config2 likewise
+ * @flags:      DCPI_EVENT_EXCLUDE_*
  * @period_min: shortest period, in @unit
  * @period_max: longest
  */
@@ -34,7 +36,10 @@ struct source_event {
 	char name[SOURCE_EVENT_NAME_BYTES];
 	const char *unit;
 	uint32_t type;
+	uint32_t flags;
 	uint64_t config;
+	uint64_t config1;
+	uint64_t config2;
 	uint64_t period_min;
 	uint64_t period_max;
 };
@@ -68,6 +73,11 @@ typedef void (*source_sync_fn)(void *context);
  * @target_pid:      0: the whole machine; else this process and, from its
  *                   next exec on, all its descendants (perf source only)
  * @user_only:       leave kernel samples out (unprivileged)
+ * @branch_every:    0: no edges; else one sample in so many is interpreted up
+ *                   to its next branch (kmod and perf sources)
+ * @double_every:    0: no double samples; else one sample in so many is
+ *                   followed by another after @double_period (kmod only)
+ * @double_period:   likewise
  * @generation:      see above
  * @sync:            see above
  * @context:         for both
@@ -79,13 +89,49 @@ struct source_config {
 	uint32_t buffer_entries;
 	uint32_t target_pid;
 	bool user_only;
+	uint32_t branch_every;
+	uint32_t double_every;
+	uint32_t double_period;
 	source_generation_fn generation;
 	source_sync_fn sync;
 	void *context;
 };
 
-/** One aggregated entry; the count in its tag is > 0. */
-typedef void (*source_sample_fn)(void *context, const struct dcpi_sample *sample);
+/**
+ * struct source_edge - an aggregated edge
+ * @from, @to: as in kmod/uapi/dcpi_uapi.h
+ * @tag:       of the process; its event is DCPI_EVENT_BRANCH or
+ *             DCPI_EVENT_DOUBLE, never a _FAR one; its count is > 0
+ */
+struct source_edge {
+	uint64_t from;
+	uint64_t to;
+	uint64_t tag;
+};
+
+/**
+ * struct source_sink - who takes what a drain hands over
+ * @sample:  one aggregated entry; the count in its tag is > 0
+ * @edge:    one aggregated edge
+ * @context: for both
+ */
+struct source_sink {
+	void (*sample)(void *context, const struct dcpi_sample *sample);
+	void (*edge)(void *context, const struct source_edge *edge);
+	void *context;
+};
+
+/**
+ * struct source_time - how long an event was counted, summed over CPUs
+ * @enabled_ns: it was to be counted
+ * @running_ns: it was on a counter: less, if events take turns
+ *
+ * Since the source's first start.
+ */
+struct source_time {
+	uint64_t enabled_ns;
+	uint64_t running_ns;
+};
 
 /** A named count; group is "loss" or "stat". Cumulative since start. */
 typedef void (*source_counter_fn)(void *context, const char *group, const char *name,
@@ -114,6 +160,7 @@ typedef void (*source_counter_fn)(void *context, const char *group, const char *
  *                   samples taken so far. At rest (stopped and drained with
  *                   @all, UINT64_MAX) it equals samples handed over + losses;
  *                   before, it may include samples not handed over yet.
+ * @event_time:      of the event with this index; -ENODATA if not known
  * @generation:      the kernel's present generation of a process; -ESRCH
  *                   (without @own_generations only)
  * @close:           free everything; NULL is fine
@@ -126,9 +173,10 @@ struct source_ops {
 	void (*stop)(struct source *source);
 	void (*set_periods)(struct source *source, const struct source_event *events);
 	int (*poll_fd)(struct source *source);
-	int (*drain)(struct source *source, bool all, uint64_t until_ns, source_sample_fn visit,
-		     void *context, struct error *err);
+	int (*drain)(struct source *source, bool all, uint64_t until_ns,
+		     const struct source_sink *sink, struct error *err);
 	uint64_t (*counters)(struct source *source, source_counter_fn visit, void *context);
+	int (*event_time)(struct source *source, size_t event, struct source_time *time);
 	int (*generation)(struct source *source, uint32_t pid, uint32_t *generation);
 	void (*close)(struct source *source);
 };

@@ -61,7 +61,10 @@ static void config_fill(struct kmod_source *source, const struct source_config *
 		config->buffer_entries != 0 ? config->buffer_entries : DCPI_BUFFER_ENTRIES_DEFAULT;
 	for (i = 0; i < config->event_count; i++) {
 		own->event[i].type = config->events[i].type;
+		own->event[i].flags = config->events[i].flags;
 		own->event[i].config = config->events[i].config;
+		own->event[i].config1 = config->events[i].config1;
+		own->event[i].config2 = config->events[i].config2;
 		own->event[i].period_min = config->events[i].period_min;
 		own->event[i].period_max = config->events[i].period_max;
 	}
@@ -205,8 +208,8 @@ static int batch_take(struct kmod_source *source, uint32_t cpu, bool all, uint32
 	return 0;
 }
 
-static int cpu_drain(struct kmod_source *source, uint32_t cpu, bool all, source_sample_fn visit,
-		     void *context, struct error *err)
+static int cpu_drain(struct kmod_source *source, uint32_t cpu, bool all,
+		     const struct source_sink *sink, struct error *err)
 {
 	uint32_t count = 0, i;
 	int rc, round;
@@ -221,7 +224,7 @@ static int cpu_drain(struct kmod_source *source, uint32_t cpu, bool all, source_
 		source->sync(source->sync_context);
 		for (i = 0; i < count; i++) {
 			if (dcpi_tag_count(source->samples[i].tag) != 0)
-				visit(context, &source->samples[i]);
+				sink->sample(sink->context, &source->samples[i]);
 		}
 		if (all)
 			break;
@@ -229,8 +232,8 @@ static int cpu_drain(struct kmod_source *source, uint32_t cpu, bool all, source_
 	return 0;
 }
 
-static int kmod_drain(struct source *base, bool all, uint64_t until_ns, source_sample_fn visit,
-		      void *context, struct error *err)
+static int kmod_drain(struct source *base, bool all, uint64_t until_ns,
+		      const struct source_sink *sink, struct error *err)
 {
 	struct kmod_source *source = (struct kmod_source *)base;
 	uint32_t cpu;
@@ -238,7 +241,7 @@ static int kmod_drain(struct source *base, bool all, uint64_t until_ns, source_s
 
 	(void)until_ns;
 	for (cpu = 0; cpu < source->cpus; cpu++) {
-		rc = cpu_drain(source, cpu, all, visit, context, err);
+		rc = cpu_drain(source, cpu, all, sink, err);
 		if (rc < 0)
 			return rc;
 	}

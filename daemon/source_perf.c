@@ -56,8 +56,7 @@ struct perf_drain {
 	struct perf_source *source;
 	struct perf_cpu *cpu;
 	uint32_t event;
-	source_sample_fn visit;
-	void *context;
+	const struct source_sink *sink;
 };
 
 static void chunk_visit(const struct perf_drain *drain, const struct sample_chunk *chunk)
@@ -66,7 +65,7 @@ static void chunk_visit(const struct perf_drain *drain, const struct sample_chun
 
 	for (i = 0; i < chunk->count; i++) {
 		if (dcpi_tag_count(chunk->entries[i].tag) != 0)
-			drain->visit(drain->context, &chunk->entries[i]);
+			drain->sink->sample(drain->sink->context, &chunk->entries[i]);
 	}
 }
 
@@ -387,14 +386,13 @@ static void cpu_drain(struct perf_drain *drain, bool all, uint64_t until_ns)
 		store_visit_all(drain);
 }
 
-static int perf_drain(struct source *base, bool all, uint64_t until_ns, source_sample_fn visit,
-		      void *context, struct error *err)
+static int perf_drain(struct source *base, bool all, uint64_t until_ns,
+		      const struct source_sink *sink, struct error *err)
 {
 	struct perf_source *source = (struct perf_source *)base;
 	struct perf_drain drain = {
 		.source = source,
-		.visit = visit,
-		.context = context,
+		.sink = sink,
 	};
 	uint32_t cpu;
 

@@ -18,10 +18,10 @@
 
 /* The layout is ABI. */
 static_assert(sizeof(struct dcpi_version) == 16);
-static_assert(sizeof(struct dcpi_event) == 32);
-static_assert(sizeof(struct dcpi_config) == 16 + DCPI_EVENTS_MAX * 32);
+static_assert(sizeof(struct dcpi_event) == 48);
+static_assert(sizeof(struct dcpi_config) == 32 + DCPI_EVENTS_MAX * 48);
 static_assert(sizeof(struct dcpi_drain) == 24);
-static_assert(sizeof(struct dcpi_stats) == 8 + 10 * 8 + DCPI_LOSS_NR * 8);
+static_assert(sizeof(struct dcpi_stats) == 8 + 16 * 8 + DCPI_LOSS_NR * 8);
 static_assert(sizeof(struct dcpi_process) == 8);
 
 static unsigned long reader; /* bit 0: the device is open */
@@ -78,14 +78,19 @@ static bool event_valid(const struct dcpi_event *event)
 	       event->period_min <= event->period_max;
 }
 
+#define EVENT_FLAGS (DCPI_EVENT_EXCLUDE_USER | DCPI_EVENT_EXCLUDE_KERNEL)
+
 static bool config_valid(const struct dcpi_config *config)
 {
 	u32 i;
 
+	if (config->flags != 0 || config->branch_every != 0 || config->double_every != 0 ||
+	    config->double_period != 0)
+		return false;
 	if (config->events < 1 || config->events > DCPI_EVENTS_MAX)
 		return false;
 	for (i = 0; i < DCPI_EVENTS_MAX; i++) {
-		if (config->event[i].reserved != 0)
+		if (config->event[i].flags & ~EVENT_FLAGS || config->event[i].flags == EVENT_FLAGS)
 			return false;
 		if (i < config->events && !event_valid(&config->event[i]))
 			return false;

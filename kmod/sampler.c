@@ -87,7 +87,11 @@ static struct perf_event *counter_create(unsigned int cpu, struct sampler_event 
 		.size = sizeof(attr),
 		.type = description->type,
 		.config = description->config,
+		.config1 = description->config1,
+		.config2 = description->config2,
 		.sample_period = period_next(&event->period),
+		.exclude_user = !!(description->flags & DCPI_EVENT_EXCLUDE_USER),
+		.exclude_kernel = !!(description->flags & DCPI_EVENT_EXCLUDE_KERNEL),
 		.exclude_hv = 1,
 		.exclude_guest = 1,
 	};

@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.." || exit 2
 # folder, own headers it may include, system headers it must not include
 rules='
 kmod/uapi     ^$                                                 ^(?!linux/(types|ioctl)\.h$)
-kmod/core     ^(\.\./uapi/.*|core_env(_user)?\.h|period\.h|sample_store\.h)$ ^(sqlite3|elfutils|pthread)
+kmod/core     ^(\.\./uapi/.*|core_env(_user)?\.h|[a-z0-9_]+\.h)$ ^(sqlite3|elfutils|pthread)
 lib           ^lib/                                              ^(sqlite3|elfutils|gelf|libelf|json)
 loader-hook   ^(loader-hook|lib)/                                ^(sqlite3|json|xxhash)
 daemon        ^(daemon|kmod/uapi|kmod/core|loader-hook|lib|db/profile\.h|db/profile_write\.h) ^(sqlite3|elfutils|gelf|libelf)

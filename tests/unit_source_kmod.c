@@ -154,12 +154,12 @@ static struct source *source_new(void)
 
 static void drain_all(struct source *source, uint64_t *got)
 {
+	const struct source_sink sink = {.sample = sample_count, .context = got};
 	uint32_t round;
 
 	/* More than one call holds may wait in the model. */
 	for (round = 0; round < 50; round++)
-		assert_int_equal(
-			source->ops->drain(source, true, UINT64_MAX, sample_count, got, NULL), 0);
+		assert_int_equal(source->ops->drain(source, true, UINT64_MAX, &sink, NULL), 0);
 }
 
 /* Counters go on, and add up, however often the periods change. */

@@ -85,6 +85,65 @@ static inline __u32 dcpi_tag_count(__u64 tag)
 }
 
 /*
+ * Edges travel as samples do, in the same table and buffers, under event
+ * numbers of their own. An edge is two program counters of one process:
+ *
+ *   BRANCH  from: a branch instruction; to: where it went on
+ *   DOUBLE  from, to: where two interrupts struck, one right after the other
+ *
+ * If both are near each other, one entry holds them (struct dcpi_sample.pc is
+ * then what dcpi_edge_pack() made), counted like any sample. Else the event
+ * number is the _FAR one and two neighbouring entries hold them: the first has
+ * @pc = from and the count, the second @pc = to, the same tag and a count of
+ * zero. A far edge is never split: both entries are in one chunk.
+ *
+ * Edges are no samples: they are counted, and lost, apart. For every CPU, at
+ * rest: edges = pending_edges + delivered_edges + edges_lost.
+ */
+#define DCPI_EVENT_SPECIAL 0xf0 /* this and above are not indices of events */
+#define DCPI_EVENT_BRANCH 0xfc
+#define DCPI_EVENT_BRANCH_FAR 0xfd
+#define DCPI_EVENT_DOUBLE 0xfe
+#define DCPI_EVENT_DOUBLE_FAR 0xff
+
+/*
+ * A packed edge: bits 47..0 of from, bit 48 whether from is a kernel address
+ * (bits 63..48 all ones), bits 63..49 to - from as a signed number of bytes.
+ */
+#define DCPI_EDGE_DISTANCE_BITS 15
+
+/**
+ * dcpi_edge_pack() - put an edge into one word
+ *
+ * Return: 1; 0 if the two are too far apart, or @from is not an address of 48
+ * bits, sign- or zero-extended.
+ */
+static inline int dcpi_edge_pack(__u64 from, __u64 to, __u64 *packed)
+{
+	__u64 distance = to - from;
+	__u64 upper = from >> 48;
+
+	if (distance + (1U << (DCPI_EDGE_DISTANCE_BITS - 1)) >= 1U << DCPI_EDGE_DISTANCE_BITS)
+		return 0;
+	if (upper != 0 && upper != 0xffff)
+		return 0;
+	*packed = distance << 49 | (upper & 1) << 48 | (from & ((1ULL << 48) - 1));
+	return 1;
+}
+
+/** dcpi_edge_unpack() - the inverse; every word is some edge. */
+static inline void dcpi_edge_unpack(__u64 packed, __u64 *from, __u64 *to)
+{
+	__u64 sign = 1ULL << (DCPI_EDGE_DISTANCE_BITS - 1);
+	__u64 distance = ((packed >> 49) ^ sign) - sign;
+
+	*from = packed & ((1ULL << 48) - 1);
+	if (packed >> 48 & 1)
+		*from |= 0xffffULL << 48;
+	*to = *from + distance;
+}
+
+/*
  * Why a sample was not stored. The order is ABI; names for people are in
  * dcpi_loss_name(). For every CPU, at rest:
  *     interrupts = in table + in buffers + delivered + sum of losses
@@ -126,11 +185,17 @@ struct dcpi_version {
 	__u32 reserved;
 };
 
+/* dcpi_event.flags */
+#define DCPI_EVENT_EXCLUDE_USER 1U
+#define DCPI_EVENT_EXCLUDE_KERNEL 2U
+
 /**
  * struct dcpi_event - one event to sample
  * @type:       perf_event_attr.type
- * @reserved:   zero
+ * @flags:      DCPI_EVENT_EXCLUDE_*; not both
  * @config:     perf_event_attr.config
+ * @config1:    perf_event_attr.config1
+ * @config2:    perf_event_attr.config2
  * @period_min: shortest sampling period, in the event's own unit (events, or
  *              nanoseconds for the cpu-clock)
  * @period_max: longest sampling period; each period is drawn anew, uniformly
@@ -138,13 +203,15 @@ struct dcpi_version {
  */
 struct dcpi_event {
 	__u32 type;
-	__u32 reserved;
+	__u32 flags;
 	__u64 config;
+	__u64 config1;
+	__u64 config2;
 	__u64 period_min;
 	__u64 period_max;
 };
 
-#define DCPI_EVENTS_MAX 4
+#define DCPI_EVENTS_MAX 16
 /*
  * Shorter periods could keep a CPU in the handler for ever; clocks (cpu-clock,
  * task-clock, in ns) have a minimum of their own.
@@ -159,6 +226,23 @@ struct dcpi_event {
 #define DCPI_ENTRIES_MIN 64
 #define DCPI_ENTRIES_MAX (1U << 20)
 
+/*
+ * dcpi_config.flags. The handler is chosen when sampling starts; what is not
+ * asked for costs nothing.
+ *
+ * TIMES:    measure the time spent in the handler (DCPI_IOC_TIMES)
+ * BRANCHES: of one sample in @branch_every, interpret the instructions from
+ *           the sampled one up to the next conditional or indirect branch and
+ *           count the edge it takes (DCPI section 7, "interpretation")
+ * DOUBLE:   let one sample in @double_every of event 0 be followed by another
+ *           after @double_period events, and count the pair ("double
+ *           sampling"). The second interrupt is a sample like any other in
+ *           the counters but is not stored as one: DCPI_EVENT_DOUBLE instead.
+ */
+#define DCPI_START_TIMES 1U
+#define DCPI_START_BRANCHES 2U
+#define DCPI_START_DOUBLE 4U
+
 /**
  * struct dcpi_config - DCPI_IOC_START
  * @events:         number of elements used in @event, 1 .. DCPI_EVENTS_MAX; an
@@ -167,6 +251,10 @@ struct dcpi_event {
  *                  for the default
  * @buffer_entries: likewise, for each of a CPU's two overflow buffers
  * @seed:           seed of the period generator; 0: taken from the kernel
+ * @flags:          DCPI_START_*
+ * @branch_every:   >= 1 with DCPI_START_BRANCHES, else 0
+ * @double_every:   >= 2 with DCPI_START_DOUBLE, else 0
+ * @double_period:  1 .. DCPI_PERIOD_MIN with DCPI_START_DOUBLE, else 0
  * @event:          the events
  *
  * Begins anew: counters are zero, and what an earlier session of this reader
@@ -184,6 +272,10 @@ struct dcpi_config {
 	__u32 table_entries;
 	__u32 buffer_entries;
 	__u32 seed;
+	__u32 flags;
+	__u32 branch_every;
+	__u32 double_every;
+	__u32 double_period;
 	struct dcpi_event event[DCPI_EVENTS_MAX];
 };
 
@@ -233,11 +325,21 @@ struct dcpi_drain {
  * @delivered_entries: entries given to the reader
  * @pending:    samples in the table and the buffers
  * @period_sum: sum of all periods drawn, over all events
+ * @second:     interrupts that were the second of a double sample; they are
+ *              in no other count but @interrupts
+ * @branches_tried: samples whose instructions were interpreted
+ * @edges:      edges counted, both kinds
+ * @edges_lost: edges lost, for whatever reason
+ * @delivered_edges: edges given to the reader
+ * @pending_edges: edges in the table and the buffers
  * @losses:     samples lost, by enum dcpi_loss
  *
  * The counters of a CPU that is sampling move while they are read; at rest
- * (after DCPI_IOC_STOP) they satisfy the identity above exactly, and
- * @interrupts = @hits + @misses + @direct + samples lost in the handler.
+ * (after DCPI_IOC_STOP) they satisfy the identities above exactly, with @second
+ * on the right of the first, and
+ * @interrupts = @hits + @misses + @direct + @second + samples lost in the
+ * handler. @hits, @misses and @direct are of samples only; @evictions, @flips
+ * and @delivered_entries are of entries, edges included.
  * Errors: -EINVAL no such CPU, -ENXIO never started since the module was
  * loaded.
  */
@@ -254,7 +356,87 @@ struct dcpi_stats {
 	__u64 delivered_entries;
 	__u64 pending;
 	__u64 period_sum;
+	__u64 second;
+	__u64 branches_tried;
+	__u64 edges;
+	__u64 edges_lost;
+	__u64 delivered_edges;
+	__u64 pending_edges;
 	__u64 losses[DCPI_LOSS_NR];
+};
+
+/**
+ * struct dcpi_event_stats - DCPI_IOC_EVENT_STATS, one event on one CPU
+ * @cpu:        in: which CPU
+ * @event:      in: which event
+ * @interrupts: overflow interrupts of this event
+ * @period_sum: sum of the periods drawn
+ * @enabled_ns: time that the event was to be counted
+ * @running_ns: time that it was on a counter; less than @enabled_ns if events
+ *              take turns. Totals are scaled by @enabled_ns / @running_ns.
+ *
+ * Errors: -EINVAL no such CPU or event, -ENXIO never started.
+ */
+struct dcpi_event_stats {
+	__u32 cpu;
+	__u32 event;
+	__u64 interrupts;
+	__u64 period_sum;
+	__u64 enabled_ns;
+	__u64 running_ns;
+};
+
+/**
+ * struct dcpi_times - DCPI_IOC_TIMES, where one CPU's handler spent its time
+ * @cpu:      in: which CPU
+ * @reserved: zero
+ * @hit:      samples that hit, by time: element i counts those of
+ *            [2^i, 2^(i+1)) ns, element 0 also those below 1 ns, the last also
+ *            all longer ones
+ * @miss:     likewise, all others
+ * @hit_ns:   their sum
+ * @miss_ns:  their sum
+ *
+ * All zero without DCPI_START_TIMES. Errors: as DCPI_IOC_STATS.
+ */
+#define DCPI_TIME_BUCKETS 24
+struct dcpi_times {
+	__u32 cpu;
+	__u32 reserved;
+	__u64 hit[DCPI_TIME_BUCKETS];
+	__u64 miss[DCPI_TIME_BUCKETS];
+	__u64 hit_ns;
+	__u64 miss_ns;
+};
+
+/*
+ * The overflow buffers can be mapped, read-only, instead of copied from: mmap()
+ * with offset DCPI_MMAP_OFFSET(cpu) and a length of at most both buffers
+ * rounded up to pages maps those of a CPU, one after the other. DCPI_IOC_TAKE
+ * then tells which entries to read, and DCPI_IOC_RELEASE gives the buffer back.
+ * A mapping stays valid, but dead, when sampling starts anew; it must then be
+ * made again. Errors of mmap(): -EINVAL no such CPU, too long, or not at a
+ * CPU's beginning; -EACCES writable; -ENXIO not started, or the CPU was never
+ * sampled.
+ */
+#define DCPI_MMAP_SHIFT 32
+#define DCPI_MMAP_OFFSET(cpu) ((__u64)(cpu) << DCPI_MMAP_SHIFT)
+
+/**
+ * struct dcpi_take - DCPI_IOC_TAKE, look at a full buffer
+ * @cpu:    in: whose
+ * @flags:  in: zero
+ * @first:  out: first entry, counted from the start of the mapping
+ * @count:  out: number of entries; 0 if no buffer is full
+ *
+ * The same buffer is given until it is released. Errors: -EINVAL no such CPU,
+ * unknown flag; -ENXIO as DCPI_IOC_DRAIN.
+ */
+struct dcpi_take {
+	__u32 cpu;
+	__u32 flags;
+	__u32 first;
+	__u32 count;
 };
 
 /**
@@ -280,5 +462,10 @@ struct dcpi_process {
 #define DCPI_IOC_DRAIN _IOWR(DCPI_IOC_MAGIC, 3, struct dcpi_drain)
 #define DCPI_IOC_STATS _IOWR(DCPI_IOC_MAGIC, 4, struct dcpi_stats)
 #define DCPI_IOC_PROCESS _IOWR(DCPI_IOC_MAGIC, 5, struct dcpi_process)
+#define DCPI_IOC_EVENT_STATS _IOWR(DCPI_IOC_MAGIC, 6, struct dcpi_event_stats)
+#define DCPI_IOC_TIMES _IOWR(DCPI_IOC_MAGIC, 7, struct dcpi_times)
+#define DCPI_IOC_TAKE _IOWR(DCPI_IOC_MAGIC, 8, struct dcpi_take)
+/* The buffer that DCPI_IOC_TAKE gave counts as delivered; -EAGAIN: none was. */
+#define DCPI_IOC_RELEASE _IOW(DCPI_IOC_MAGIC, 9, __u32)
 
 #endif

@@ -57,7 +57,7 @@ static void random_event(struct dcpi_event *event)
 
 	event->type = (uint32_t)about(types[next() % (sizeof(types) / sizeof(types[0]))]);
 	event->config = about(next() % 12);
-	event->reserved = (uint32_t)about(0);
+	event->flags = (uint32_t)about(0);
 	event->period_min =
 		about(event->type == PERF_TYPE_SOFTWARE ? DCPI_CLOCK_PERIOD_MIN + next() % 100000
 							: DCPI_PERIOD_MIN);
