@@ -593,3 +593,10 @@ void collector_status(struct collector *collector, struct collector_status *stat
 	status->processes = matcher_processes(collector->matcher, &map_bytes);
 	status->memory_bytes = accumulate_bytes(collector->accumulate) + map_bytes;
 }
+
+int collector_event_time(struct collector *collector, size_t event, struct source_time *time)
+{
+	const struct source_ops *ops = collector->source->ops;
+
+	return ops->event_time != NULL ? ops->event_time(collector->source, event, time) : -ENODATA;
+}

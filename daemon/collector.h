@@ -169,6 +169,14 @@ struct collector_status {
 	size_t memory_bytes;
 };
 
+/**
+ * collector_event_time() - how long an event was counted
+ * @event: its index
+ *
+ * Return: 0; -ENODATA the source cannot tell.
+ */
+int collector_event_time(struct collector *collector, size_t event, struct source_time *time);
+
 /** collector_status() - as of the last drain; pointers valid until collector_close(). */
 void collector_status(struct collector *collector, struct collector_status *status);
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "daemon/event.h"
+#include "daemon/multiplex.h"
 #include "daemon/source_select.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
@@ -57,6 +58,7 @@ static const struct config_key {
 	{TEXT(label), .initial = ""},
 	{NUMBER(drain_interval_ms), .min = 10, .max = 60000, .initial = "1000"},
 	{NUMBER(merge_interval_s), .min = 1, .max = 3600, .initial = "30"},
+	{NUMBER(mux_interval_ms), .min = 0, .max = MULTIPLEX_INTERVAL_MAX, .initial = "0"},
 	{NUMBER(overhead_percent), .min = 1, .max = 100, .initial = "1"},
 	{NUMBER(memory_limit_mb), .min = 1, .max = 65536, .initial = "64"},
 	{NUMBER(table_entries), .min = DCPI_ENTRIES_MIN, .max = DCPI_ENTRIES_MAX,

@@ -7,14 +7,16 @@
  * Lines are "key = value", empty, or comments that begin with "#". Keys:
  *
  *	db                path of the database
- *	events            what to sample (daemon/event.h); empty: cycles if the
- *	                  machine has them, else cpu-clock
+ *	events            what to sample (daemon/event.h); empty: cycles and
+ *	                  imiss if the machine has them, else cpu-clock
  *	source            auto, kmod or perf
  *	socket            path of the control socket; empty: none
  *	drain_interval_ms how often samples are taken from the kernel, 10..60000;
  *	                  full buffers are taken at once
  *	merge_interval_s  every sample is in the database after twice this time,
  *	                  1..3600; a crash costs at most as much
+ *	mux_interval_ms   how often events take turns on the counters, if they are
+ *	                  more than these, 1..1000; 0: as the kernel has it
  *	overhead_percent  what sampling may cost of a CPU, 1..100; sets the periods
  *	                  of events that have none
  *	memory_limit_mb   samples that may wait while the database cannot be
@@ -40,13 +42,14 @@ struct error;
 /** struct config - values as above; no pointers, so that it can be copied and compared. */
 struct config {
 	char db[4096];
-	char events[512];
+	char events[1024];
 	char source[16];
 	char socket[104];
 	char per_process[4096];
 	char label[256];
 	uint64_t drain_interval_ms;
 	uint64_t merge_interval_s;
+	uint64_t mux_interval_ms;
 	uint64_t overhead_percent;
 	uint64_t memory_limit_mb;
 	uint64_t table_entries;

@@ -68,6 +68,24 @@ static void status_reply(struct collector *collector, const struct config *confi
 	number(reply, "memory_bytes", status.memory_bytes);
 }
 
+/* Totals of events that take turns on the counters are scaled by these. */
+static void event_times_reply(struct collector *collector, const struct event_list *events,
+			      struct control_reply *reply)
+{
+	struct source_time time;
+	char key[64];
+	size_t i;
+
+	for (i = 0; i < events->count; i++) {
+		if (collector_event_time(collector, i, &time) < 0)
+			continue;
+		snprintf(key, sizeof(key), "event.%zu.enabled_ns", i);
+		number(reply, key, time.enabled_ns);
+		snprintf(key, sizeof(key), "event.%zu.running_ns", i);
+		number(reply, key, time.running_ns);
+	}
+}
+
 /* Every counter as GROUP.NAME, and the identity that they must satisfy. */
 static void stats_reply(struct collector *collector, struct control_reply *reply)
 {
@@ -86,6 +104,7 @@ static void stats_reply(struct collector *collector, struct control_reply *reply
 		snprintf(key, sizeof(key), "%s.%s", counter->group, counter->name);
 		number(reply, key, counter->count);
 	}
+	event_times_reply(collector, status.events, reply);
 	control_reply_value(reply, "reduction", "%.2f",
 			    status.entries > 0 ? (double)status.samples / (double)status.entries
 					       : 0.0);

@@ -20,8 +20,10 @@
 #include "daemon/control.h"
 #include "daemon/control_verbs.h"
 #include "daemon/directory.h"
+#include "daemon/event_catalog.h"
 #include "daemon/log.h"
 #include "daemon/loop.h"
+#include "daemon/multiplex.h"
 #include "daemon/notify.h"
 #include "daemon/overhead.h"
 #include "lib/error.h"
@@ -52,6 +54,7 @@ struct daemon {
 	struct loop loop;
 	struct collector *collector;
 	struct control *control;
+	struct multiplex multiplex;
 	int timer_fd;
 	int signal_fd;
 	bool stop_asked;
@@ -61,6 +64,7 @@ struct daemon {
 enum {
 	OPTION_KEYS = 256,
 	OPTION_FOREGROUND = 512,
+	OPTION_LIST_EVENTS,
 };
 
 static const char *const option_keys[] = {
@@ -72,10 +76,11 @@ static const char *const option_keys[] = {
 	"merge_interval_s",
 	"memory_limit_mb",
 	"overhead_percent",
+	"mux_interval_ms",
 };
 
 static const struct option_entry entries[] = {
-	{'e', "event", "LIST", "events and periods, NAME[:MIN-MAX],..."},
+	{'e', "event", "LIST", "events and periods, NAME[:u|:k][:MIN-MAX],..."},
 	{'e', "events", "LIST", NULL},
 	{'s', "source", "NAME", "auto, kmod or perf"},
 	{OPTION_KEYS + 0, "db", "FILE", "the profile database (" CONFIG_DB ")"},
@@ -86,6 +91,8 @@ static const struct option_entry entries[] = {
 	{OPTION_KEYS + 5, "merge-interval", "S", "how often they are stored (30)"},
 	{OPTION_KEYS + 6, "memory-limit", "MB", "of samples waiting to be stored (64)"},
 	{OPTION_KEYS + 7, "overhead", "PERCENT", "that sampling may cost, without periods (1)"},
+	{OPTION_KEYS + 8, "mux-interval", "MS", "how often events take turns (the kernel's)"},
+	{OPTION_LIST_EVENTS, "list-events", NULL, "print what can be sampled here, and exit"},
 	{'c', "config", "FILE", "configuration (" CONFIG_PATH ")"},
 	{OPTION_FOREGROUND, "foreground", NULL, "the only way it runs; accepted for clarity"},
 	{'q', "quiet", NULL, "only errors on stderr"},
@@ -116,6 +123,9 @@ static int option_take(struct daemon *daemon, const struct options *options, int
 	case 'q':
 		log_verbose(0);
 		return -1;
+	case OPTION_LIST_EVENTS:
+		event_catalog_print(&EVENT_MACHINE_HERE, stdout);
+		return 0;
 	case OPTION_FOREGROUND:
 		return -1;
 	case OPTIONS_HELP:
@@ -190,6 +200,25 @@ static int collector_readable(void *context)
 	return collector_drain(daemon->collector, &err) < 0 ? failure_end(&err) : 0;
 }
 
+/* Once: what the kernel makes of more events than counters. */
+static void turns_tell(struct daemon *daemon)
+{
+	struct source_time times[DCPI_EVENTS_MAX];
+	struct collector_status status;
+	char text[2 * DCPI_EVENTS_MAX * SOURCE_EVENT_NAME_BYTES];
+	size_t i;
+
+	if (!multiplex_due(&daemon->multiplex, clock_monotonic_ns()))
+		return;
+	collector_status(daemon->collector, &status);
+	for (i = 0; i < status.events->count; i++) {
+		if (collector_event_time(daemon->collector, i, &times[i]) < 0)
+			return;
+	}
+	if (multiplex_describe(status.events, times, text, sizeof(text)))
+		log_info("%s", text);
+}
+
 static int timer_readable(void *context)
 {
 	struct daemon *daemon = context;
@@ -198,6 +227,7 @@ static int timer_readable(void *context)
 	loop_timer_clear(daemon->timer_fd);
 	if (collector_tick(daemon->collector, &err) < 0)
 		return failure_end(&err);
+	turns_tell(daemon);
 	if (daemon->control != NULL)
 		control_expire(daemon->control, clock_monotonic_ns());
 	notify_state("WATCHDOG=1");
@@ -245,6 +275,7 @@ static void engine_close(struct daemon *daemon)
 		collector_close(daemon->collector);
 		daemon->collector = NULL;
 	}
+	multiplex_close(&daemon->multiplex);
 }
 
 static int events_resolve(struct collector_config *collector, const struct config *config,
@@ -256,7 +287,7 @@ static int events_resolve(struct collector_config *collector, const struct confi
 	if (config->events[0] != '\0')
 		rc = event_list_parse(&collector->events, config->events, cpu_hz, err);
 	else
-		event_list_default(&collector->events, cpu_hz);
+		event_list_default(&collector->events, &EVENT_MACHINE_HERE, cpu_hz);
 	if (rc < 0)
 		return rc;
 	collector->cpu_hz = cpu_hz;
@@ -285,6 +316,9 @@ static int engine_collector(struct daemon *daemon, struct error *err)
 		rc = directory_make_parent(config->db, err);
 	if (rc == 0)
 		rc = collector_open(&daemon->collector, &collector, err);
+	if (rc == 0)
+		multiplex_open(&daemon->multiplex, EVENT_PMU_DEVICES, &collector.events,
+			       (unsigned int)config->mux_interval_ms);
 	if (rc == 0)
 		collector_poll_fds(daemon->collector, fds);
 	for (i = 0; rc == 0 && i < 2; i++)

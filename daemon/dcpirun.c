@@ -217,7 +217,7 @@ static int events_resolve(const struct run *run, struct collector_config *config
 	config->cpu_hz = event_cpu_hz();
 	if (run->events != NULL)
 		return event_list_parse(&config->events, run->events, config->cpu_hz, err);
-	event_list_default(&config->events, config->cpu_hz);
+	event_list_default(&config->events, &EVENT_MACHINE_HERE, config->cpu_hz);
 	return 0;
 }
 

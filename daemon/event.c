@@ -11,48 +11,13 @@
 #include <unistd.h>
 
 #include "daemon/clock.h"
+#include "daemon/event_name.h"
+#include "daemon/event_spec.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
 
 #define CALIBRATION_NS 20000000ULL
 #define CPU_HZ_FALLBACK 1000000000ULL
-
-/* How an event's default period is found. */
-enum event_scale {
-	SCALE_CLOCK,  /* as many as there are cycles, at most */
-	SCALE_NS,     /* nanoseconds */
-	SCALE_RARE,   /* an order of magnitude fewer than cycles */
-	SCALE_SCARCE, /* thousands a second, at most */
-};
-
-struct event_name {
-	const char *name;
-	uint32_t type;
-	uint64_t config;
-	enum event_scale scale;
-};
-
-static const struct event_name event_names[] = {
-	{"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, SCALE_CLOCK},
-	{"instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, SCALE_CLOCK},
-	{"cache-references", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES, SCALE_RARE},
-	{"cache-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, SCALE_RARE},
-	{"branches", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, SCALE_CLOCK},
-	{"branch-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES, SCALE_RARE},
-	{"cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, SCALE_NS},
-	{"task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, SCALE_NS},
-	{"page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, SCALE_SCARCE},
-	{"context-switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, SCALE_SCARCE},
-};
-
-static const char *unit_of(const struct event_name *name)
-{
-	if (name->scale == SCALE_NS)
-		return "ns";
-	if (name->type == PERF_TYPE_HARDWARE && name->config == PERF_COUNT_HW_CPU_CYCLES)
-		return "cycles";
-	return "events";
-}
 
 static void default_window(enum event_scale scale, uint64_t cpu_hz, uint64_t rate, uint64_t *min,
 			   uint64_t *max)
@@ -60,17 +25,17 @@ static void default_window(enum event_scale scale, uint64_t cpu_hz, uint64_t rat
 	uint64_t period = 65536;
 
 	switch (scale) {
-	case SCALE_CLOCK:
+	case EVENT_CLOCK:
 		if (cpu_hz / rate > period)
 			period = cpu_hz / rate;
 		break;
-	case SCALE_NS:
+	case EVENT_NS:
 		period = NS_PER_SECOND / rate;
 		break;
-	case SCALE_RARE:
+	case EVENT_RARE:
 		period = period * EVENT_RATE / rate;
 		break;
-	case SCALE_SCARCE:
+	case EVENT_SCARCE:
 		*min = *max = DCPI_PERIOD_MIN;
 		return;
 	}
@@ -78,101 +43,47 @@ static void default_window(enum event_scale scale, uint64_t cpu_hz, uint64_t rat
 	*max = period;
 }
 
-/* "r" and one to sixteen hexadecimal digits. */
-static bool raw_code(const char *word, size_t length, uint64_t *code)
+static void event_add(struct event_list *list, const struct event_spec *spec, uint64_t cpu_hz)
+{
+	struct source_event *event = &list->event[list->count];
+
+	*event = (struct source_event){
+		.unit = event_code_unit(&spec->code),
+		.type = spec->code.type,
+		.flags = spec->code.flags,
+		.config = spec->code.config[0],
+		.config1 = spec->code.config[1],
+		.config2 = spec->code.config[2],
+		.period_min = spec->period_min,
+		.period_max = spec->period_max,
+	};
+	memcpy(event->name, spec->name, sizeof(event->name));
+	list->scale[list->count] = spec->code.scale;
+	if (!spec->has_period) {
+		default_window(spec->code.scale, cpu_hz, EVENT_RATE, &event->period_min,
+			       &event->period_max);
+		list->defaults |= 1U << list->count;
+	}
+	list->count++;
+}
+
+/* The same, whatever it is called? */
+static const struct source_event *event_find(const struct event_list *list,
+					     const struct event_spec *spec)
 {
 	size_t i;
 
-	if (length < 2 || length > 17 || word[0] != 'r')
-		return false;
-	*code = 0;
-	for (i = 1; i < length; i++) {
-		if (!isxdigit((unsigned char)word[i]))
-			return false;
-		*code = *code << 4 |
-			(uint64_t)(isdigit((unsigned char)word[i]) ? word[i] - '0'
-								   : (word[i] | 0x20) - 'a' + 10);
+	for (i = 0; i < list->count; i++) {
+		const struct source_event *event = &list->event[i];
+
+		if (strcmp(event->name, spec->name) == 0 ||
+		    (event->type == spec->code.type && event->flags == spec->code.flags &&
+		     event->config == spec->code.config[0] &&
+		     event->config1 == spec->code.config[1] &&
+		     event->config2 == spec->code.config[2]))
+			return event;
 	}
-	return true;
-}
-
-/*
- * From a name to what perf_event_open() takes. Named events of particular
- * processors would be looked up here, after the generic ones.
- */
-static int name_resolve(const char *word, size_t length, struct event_name *ret, struct error *err)
-{
-	struct event_name raw = {.name = "raw", .type = PERF_TYPE_RAW, .scale = SCALE_CLOCK};
-	size_t i;
-
-	for (i = 0; i < sizeof(event_names) / sizeof(event_names[0]); i++) {
-		if (strlen(event_names[i].name) == length &&
-		    memcmp(event_names[i].name, word, length) == 0) {
-			*ret = event_names[i];
-			return 0;
-		}
-	}
-	if (raw_code(word, length, &raw.config)) {
-		*ret = raw;
-		return 0;
-	}
-	return error_set(err, EINVAL, "unknown event \"%.*s\"", (int)length, word);
-}
-
-/* Decimal digits only: strtoull() would take signs and blanks. */
-static bool number_parse(const char *text, const char *end, uint64_t *ret)
-{
-	uint64_t value = 0;
-
-	if (text == end)
-		return false;
-	for (; text < end; text++) {
-		if (!isdigit((unsigned char)*text) || value > DCPI_PERIOD_MAX)
-			return false;
-		value = value * 10 + (uint64_t)(*text - '0');
-	}
-	*ret = value;
-	return true;
-}
-
-static int window_parse(struct source_event *event, const char *text, const char *end,
-			struct error *err)
-{
-	const char *dash = memchr(text, '-', (size_t)(end - text));
-	unsigned int shortest = event_is_clock(event) ? DCPI_CLOCK_PERIOD_MIN : DCPI_PERIOD_MIN;
-
-	if (!number_parse(text, dash != NULL ? dash : end, &event->period_min) ||
-	    !number_parse(dash != NULL ? dash + 1 : text, end, &event->period_max))
-		return error_set(err, EINVAL, "bad period \"%.*s\" of event %s", (int)(end - text),
-				 text, event->name);
-	if (event->period_min > event->period_max)
-		return error_set(err, EINVAL, "period \"%.*s\" of event %s: first is over last",
-				 (int)(end - text), text, event->name);
-	if (event->period_min < shortest || event->period_max > DCPI_PERIOD_MAX)
-		return error_set(err, EINVAL, "period \"%.*s\" of event %s is out of range %u-%llu",
-				 (int)(end - text), text, event->name, shortest, DCPI_PERIOD_MAX);
-	return 0;
-}
-
-static int event_parse(struct source_event *event, const char *word, const char *end,
-		       uint64_t cpu_hz, struct error *err)
-{
-	const char *colon = memchr(word, ':', (size_t)(end - word));
-	size_t length = (size_t)((colon != NULL ? colon : end) - word);
-	struct event_name name = {0};
-	int rc;
-
-	rc = name_resolve(word, length, &name, err);
-	if (rc < 0)
-		return rc;
-	snprintf(event->name, sizeof(event->name), "%.*s", (int)length, word);
-	event->unit = unit_of(&name);
-	event->type = name.type;
-	event->config = name.config;
-	if (colon != NULL)
-		return window_parse(event, colon + 1, end, err);
-	default_window(name.scale, cpu_hz, EVENT_RATE, &event->period_min, &event->period_max);
-	return 0;
+	return NULL;
 }
 
 int event_list_parse(struct event_list *ret, const char *spec, uint64_t cpu_hz, struct error *err)
@@ -181,24 +92,24 @@ int event_list_parse(struct event_list *ret, const char *spec, uint64_t cpu_hz, 
 	const char *word = spec;
 
 	for (;;) {
-		const char *end = strchrnul(word, ',');
-		size_t i;
+		const char *end = event_spec_end(word);
+		const struct source_event *other;
+		struct event_spec item;
+		bool renamed;
 		int rc;
 
 		if (list.count == DCPI_EVENTS_MAX)
 			return error_set(err, EINVAL, "more than %d events: \"%s\"",
 					 DCPI_EVENTS_MAX, word);
-		rc = event_parse(&list.event[list.count], word, end, cpu_hz, err);
+		rc = event_spec_parse(&item, &EVENT_MACHINE_HERE, word, (size_t)(end - word), err);
 		if (rc < 0)
 			return rc;
-		if (memchr(word, ':', (size_t)(end - word)) == NULL)
-			list.defaults |= 1U << list.count;
-		for (i = 0; i < list.count; i++) {
-			if (strcmp(list.event[i].name, list.event[list.count].name) == 0)
-				return error_set(err, EINVAL, "event \"%s\" twice",
-						 list.event[i].name);
-		}
-		list.count++;
+		other = event_find(&list, &item);
+		renamed = other != NULL && strcmp(other->name, item.name) != 0;
+		if (other != NULL)
+			return error_set(err, EINVAL, "event \"%s\" twice%s%s", item.name,
+					 renamed ? ", also as " : "", renamed ? other->name : "");
+		event_add(&list, &item, cpu_hz);
 		if (*end == '\0')
 			break;
 		word = end + 1;
@@ -208,13 +119,12 @@ int event_list_parse(struct event_list *ret, const char *spec, uint64_t cpu_hz, 
 }
 
 /* Counts user-mode cycles of this thread: allowed to everybody. */
-static int cycles_open(uint64_t sample_period)
+static int cycles_open(void)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_HARDWARE,
 		.size = sizeof(attr),
 		.config = PERF_COUNT_HW_CPU_CYCLES,
-		.sample_period = sample_period,
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 		.disabled = 1,
@@ -223,12 +133,18 @@ static int cycles_open(uint64_t sample_period)
 	return (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-void event_list_default(struct event_list *ret, uint64_t cpu_hz)
+void event_list_default(struct event_list *ret, const struct event_machine *machine,
+			uint64_t cpu_hz)
 {
-	/* With a period: a PMU that counts but cannot interrupt refuses. */
-	_cleanup_close_ int fd = cycles_open(DCPI_PERIOD_MAX);
+	struct event_code cycles, imiss;
+	const char *spec = "cpu-clock";
 
-	event_list_parse(ret, fd >= 0 ? "cycles" : "cpu-clock", cpu_hz, NULL);
+	if (event_name_find("cycles", &cycles) && machine->sampled(&cycles))
+		spec = "cycles";
+	if (strcmp(spec, "cycles") == 0 && event_name_find("L1-icache-load-misses", &imiss) &&
+	    machine->sampled(&imiss))
+		spec = "cycles,imiss";
+	event_list_parse(ret, spec, cpu_hz, NULL);
 }
 
 void event_list_set_rate(struct event_list *list, uint64_t cpu_hz, uint64_t rate)
@@ -236,13 +152,9 @@ void event_list_set_rate(struct event_list *list, uint64_t cpu_hz, uint64_t rate
 	size_t i;
 
 	for (i = 0; i < list->count; i++) {
-		struct source_event *event = &list->event[i];
-		struct event_name name;
-
-		if ((list->defaults >> i & 1) != 0 &&
-		    name_resolve(event->name, strlen(event->name), &name, NULL) == 0)
-			default_window(name.scale, cpu_hz, rate, &event->period_min,
-				       &event->period_max);
+		if ((list->defaults >> i & 1) != 0)
+			default_window(list->scale[i], cpu_hz, rate, &list->event[i].period_min,
+				       &list->event[i].period_max);
 	}
 }
 
@@ -303,7 +215,7 @@ static uint64_t cpuinfo_hz(void)
 /* The rest of the loop runs in the kernel's vDSO, in user mode as well. */
 static uint64_t counted_hz(void)
 {
-	_cleanup_close_ int fd = cycles_open(0);
+	_cleanup_close_ int fd = cycles_open();
 	uint64_t cycles, start, elapsed;
 
 	if (fd < 0)

@@ -2,27 +2,50 @@
 /*
  * Events as users name them, and their sampling periods.
  *
- * A specification is a comma-separated list of
+ *	list     = item *("," item)
+ *	item     = event [":" period]
+ *	period   = NUMBER ["-" NUMBER]
+ *	event    = name [":" modifier]
+ *	         | PMU "/" term *("," term) "/" [[":"] modifier]
+ *	         | [PMU "::"] EVENT *(":" attribute)
+ *	modifier = "u" | "k" | "uk" | "ku"
  *
- *	NAME[:PERIOD | :MIN-MAX]
+ * A comma between slashes does not end an item. What follows the last colon is
+ * a period if it is made of digits and dashes only, else part of the event.
  *
- * NAME: cycles, instructions, cache-references, cache-misses, branches,
- * branch-misses, cpu-clock, task-clock, page-faults, context-switches, or a
- * raw code of the processor as rHEX. Periods count events, DCPI_PERIOD_MIN ..
- * DCPI_PERIOD_MAX, those of the clocks (cpu-clock, task-clock) nanoseconds,
- * DCPI_CLOCK_PERIOD_MIN .. DCPI_PERIOD_MAX; each is drawn from [MIN, MAX]; a
- * single PERIOD is a window of one value.
+ * The three forms of an event:
+ *
+ * - name: looked up in this order as perf's name of a generic hardware, software
+ *   or hardware-cache event, a raw code of the processor, rHEX
+ *   (daemon/event_name.h), a short name of the papers (daemon/event_alias.h), an
+ *   event that the kernel describes, of any PMU (daemon/event_pmu.h).
+ * - PMU/term,.../: terms as the kernel describes them (daemon/event_pmu.h).
+ * - all else is libpfm4's, attributes are unit masks and modifiers
+ *   (daemon/event_pfm.h).
+ *
+ * Modifiers: u samples user mode only, k the kernel only. An event is called
+ * what the user called it, modifiers included; so SOURCE_EVENT_NAME_BYTES - 1
+ * letters are all there is room for. No event may be there twice, not even under
+ * two names.
+ *
+ * Periods count events, DCPI_PERIOD_MIN .. DCPI_PERIOD_MAX, those of the clocks
+ * (cpu-clock, task-clock) nanoseconds, DCPI_CLOCK_PERIOD_MIN ..
+ * DCPI_PERIOD_MAX; each is drawn from [MIN, MAX]; a single PERIOD is a window of
+ * one value.
  *
  * Without a period: what keeps a rate, at first the paper's. Its 60K-64K cycles
  * at 333 MHz were 5,200 samples a second and CPU; at a clock of f and a rate r
  * the window is [0.9375 P, P] with P = f / r, never below 60K-64K. Clocks get
- * the same rate in nanoseconds, rare events (misses) 60K-64K events at the
- * paper's rate and in proportion at others, page faults and context switches
- * DCPI_PERIOD_MIN.
+ * the same rate in nanoseconds, rare events 60K-64K events at the paper's rate
+ * and in proportion at others, faults, switches and migrations DCPI_PERIOD_MIN.
+ * Rare are misses and what else happens an order of magnitude less often than
+ * cycles; of events known by name only, those that speak of misses, refills or
+ * mispredictions.
  */
 #ifndef DCPI_EVENT_H
 #define DCPI_EVENT_H
 
+#include "daemon/event_machine.h"
 #include "daemon/source.h"
 
 struct error;
@@ -39,11 +62,13 @@ struct error;
 /**
  * struct event_list - events to sample; their number is their index
  * @defaults: a mask of those whose period is the default
+ * @scale:    about how often they happen
  */
 struct event_list {
 	struct source_event event[DCPI_EVENTS_MAX];
 	size_t count;
 	unsigned int defaults;
+	enum event_scale scale[DCPI_EVENTS_MAX];
 };
 
 /** event_is_clock() - whether its periods are nanoseconds. */
@@ -53,15 +78,24 @@ bool event_is_clock(const struct source_event *event);
  * event_list_parse() - read a specification
  * @cpu_hz: clock of the CPUs, for default periods: event_cpu_hz()
  *
+ * Names are looked up on this machine; whether it can sample them shows when
+ * they are opened.
+ *
  * Return: 0; -EINVAL, and the message names the bad word.
  */
 int event_list_parse(struct event_list *ret, const char *spec, uint64_t cpu_hz, struct error *err);
 
 /**
- * event_list_default() - cycles if this machine can sample them, else cpu-clock
- * @cpu_hz: as above
+ * event_list_default() - what is sampled if nobody says what
+ * @machine: where
+ * @cpu_hz:  as above
+ *
+ * Cycles and instruction-cache misses (imiss) if the machine can sample both;
+ * cycles, if only these; else cpu-clock. An imiss that is more than perf's
+ * generic event must be asked for.
  */
-void event_list_default(struct event_list *ret, uint64_t cpu_hz);
+void event_list_default(struct event_list *ret, const struct event_machine *machine,
+			uint64_t cpu_hz);
 
 /**
  * event_list_set_rate() - change the default periods

@@ -27,6 +27,12 @@ collect-src := $(addprefix daemon/, accumulate.c collector.c config.c control.c 
 	cpu_list.c directory.c event.c host.c log.c loop.c matcher.c merge.c notify.c overhead.c \
 	per_process.c perf_slot.c rate_limit.c source_kmod.c source_perf.c source_select.c tally.c)
 
+collect-src += $(addprefix daemon/event_, alias.c catalog.c code.c name.c pfm.c pmu.c spec.c) \
+	daemon/multiplex.c
+
+# Debian's libpfm4-dev has no .pc file.
+pfm-libs := $(shell $(PKG_CONFIG) --silence-errors --libs libpfm || echo -lpfm)
+
 daemon-archives := collect image hook db core util
 daemon-pkgs := libelf libxxhash sqlite3 zlib
 
@@ -34,9 +40,11 @@ PROGRAMS += dcpid dcpirun dcpictl
 dcpid-src := daemon/dcpid.c
 dcpid-archives := $(daemon-archives)
 dcpid-pkgs := $(daemon-pkgs)
+dcpid-ldlibs := $(pfm-libs)
 dcpirun-src := daemon/dcpirun.c
 dcpirun-archives := $(daemon-archives)
 dcpirun-pkgs := $(daemon-pkgs)
+dcpirun-ldlibs := $(pfm-libs)
 dcpictl-src := daemon/dcpictl.c
 dcpictl-archives := collect util
 dcpictl-pkgs := json-c
@@ -44,13 +52,16 @@ dcpictl-pkgs := json-c
 UNIT_TESTS += unit_event unit_overhead unit_source_kmod unit_config unit_accumulate unit_control
 unit_event-src := tests/unit_event.c
 unit_event-archives := collect util
+unit_event-ldlibs := $(pfm-libs)
 unit_source_kmod-src := tests/unit_source_kmod.c
 unit_source_kmod-archives := collect hook core util
 unit_source_kmod-ldlibs := -Wl,--wrap=open,--wrap=ioctl
 unit_overhead-src := tests/unit_overhead.c
 unit_overhead-archives := collect hook util
+unit_overhead-ldlibs := $(pfm-libs)
 unit_config-src := tests/unit_config.c
 unit_config-archives := collect hook core util
+unit_config-ldlibs := $(pfm-libs)
 unit_accumulate-src := tests/unit_accumulate.c
 unit_accumulate-archives := collect util
 unit_control-src := tests/unit_control.c

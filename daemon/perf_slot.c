@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "daemon/source.h"
+#include "lib/error.h"
 #include "loader-hook/perf_ring.h"
 
 /* 64 pages hold 8,192 samples: 1.5 s at the highest default rate. */
@@ -19,6 +20,16 @@
 #define PERF_FORMAT_LOST (1U << 4)
 #endif
 
+/* What read() gives: the event's count, then what READ_FORMAT asks for, in order. */
+#define READ_FORMAT (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
+enum {
+	READ_COUNT,
+	READ_ENABLED,
+	READ_RUNNING,
+	READ_LOST,
+	READ_VALUES
+};
+
 /* The layout that struct perf_sample has. */
 #define SAMPLE_TYPE (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME)
 
@@ -30,13 +41,17 @@ struct perf_lost {
 
 static struct perf_event_attr attr_of(const struct perf_slot_config *config, uint64_t period)
 {
+	uint32_t flags = config->event->flags;
 	struct perf_event_attr attr = {
 		.type = config->event->type,
 		.config = config->event->config,
+		.config1 = config->event->config1,
+		.config2 = config->event->config2,
 		.sample_period = period,
 		.sample_type = SAMPLE_TYPE,
 		.disabled = 1,
-		.exclude_kernel = config->user_only,
+		.exclude_user = (flags & DCPI_EVENT_EXCLUDE_USER) != 0,
+		.exclude_kernel = config->user_only || (flags & DCPI_EVENT_EXCLUDE_KERNEL) != 0,
 		.exclude_hv = 1,
 		.exclude_guest = 1,
 		.use_clockid = 1,
@@ -74,38 +89,55 @@ int perf_slot_open(struct perf_slot *slot, const struct perf_slot_config *config
 	struct perf_event_attr attr;
 	int rc;
 
+	if (config->user_only && (config->event->flags & DCPI_EVENT_EXCLUDE_USER) != 0)
+		return error_set(err, EACCES, "event %s is of the kernel, which is left out here",
+				 config->event->name);
 	period_init(&slot->period, config->seed, config->event->period_min,
 		    config->event->period_max);
 	slot->drained = 0;
 	attr = attr_of(config, period_next(&slot->period));
-	attr.read_format = PERF_FORMAT_LOST;
+	attr.read_format = READ_FORMAT | PERF_FORMAT_LOST;
 	slot->counts_lost = true;
 	rc = ring_open(slot, config, &attr, err);
 	if (rc == -EINVAL) {
-		attr.read_format = 0;
+		attr.read_format = READ_FORMAT;
 		slot->counts_lost = false;
 		rc = ring_open(slot, config, &attr, err);
 	}
 	return rc;
 }
 
-void perf_slot_count_lost(struct perf_slot *slot)
+/* Totals grow by what the present ring's have grown. */
+static void total_follow(uint64_t *total, uint64_t *ring, uint64_t value)
 {
-	uint64_t values[2];
+	if (value > *ring) {
+		*total += value - *ring;
+		*ring = value;
+	}
+}
 
-	if (slot->ring == NULL || !slot->counts_lost ||
-	    read(perf_ring_fd(slot->ring), values, sizeof(values)) != sizeof(values))
+void perf_slot_read(struct perf_slot *slot)
+{
+	uint64_t values[READ_VALUES];
+	size_t wanted = (slot->counts_lost ? READ_VALUES : READ_LOST) * sizeof(values[0]);
+
+	if (slot->ring == NULL ||
+	    read(perf_ring_fd(slot->ring), values, sizeof(values)) != (ssize_t)wanted)
 		return;
-	slot->lost += values[1] - slot->ring_lost;
-	slot->ring_lost = values[1];
+	total_follow(&slot->enabled_ns, &slot->ring_enabled_ns, values[READ_ENABLED]);
+	total_follow(&slot->running_ns, &slot->ring_running_ns, values[READ_RUNNING]);
+	if (slot->counts_lost)
+		total_follow(&slot->lost, &slot->ring_lost, values[READ_LOST]);
 }
 
 void perf_slot_close(struct perf_slot *slot)
 {
-	perf_slot_count_lost(slot);
+	perf_slot_read(slot);
 	perf_ring_close(slot->ring);
 	slot->ring = NULL;
 	slot->ring_lost = 0;
+	slot->ring_enabled_ns = 0;
+	slot->ring_running_ns = 0;
 }
 
 int perf_slot_fd(const struct perf_slot *slot)

@@ -37,7 +37,9 @@ struct perf_sample {
 /**
  * struct perf_slot - zero-initialised is closed; fields are private
  * @lost, @throttled: since ever, whatever rings there were; see below
- * @ring_lost:        of @lost, in the present ring
+ * @enabled_ns, @running_ns: likewise; as in struct source_time
+ * @ring_lost:        of @lost, in the present ring; @ring_enabled_ns and
+ *                    @ring_running_ns likewise
  * @drained:          samples since the period was last changed
  * @counts_lost:      the kernel has PERF_FORMAT_LOST
  */
@@ -47,6 +49,10 @@ struct perf_slot {
 	uint64_t drained;
 	uint64_t lost;
 	uint64_t ring_lost;
+	uint64_t enabled_ns;
+	uint64_t running_ns;
+	uint64_t ring_enabled_ns;
+	uint64_t ring_running_ns;
 	uint64_t throttled;
 	bool counts_lost;
 };
@@ -68,7 +74,12 @@ struct perf_slot_config {
 	bool user_only;
 };
 
-/** perf_slot_open() - open the event, disabled; errors as of perf_ring_open(). */
+/**
+ * perf_slot_open() - open the event, disabled
+ *
+ * Return: 0; errors as of perf_ring_open(); -EACCES @user_only, and the event
+ * is of the kernel only.
+ */
 int perf_slot_open(struct perf_slot *slot, const struct perf_slot_config *config,
 		   struct error *err);
 
@@ -94,7 +105,7 @@ typedef void (*perf_slot_fn)(void *context, const struct perf_sample *sample);
 /** perf_slot_drain() - take the samples up to a time (CLOCK_MONOTONIC). */
 void perf_slot_drain(struct perf_slot *slot, uint64_t until_ns, perf_slot_fn visit, void *context);
 
-/** perf_slot_count_lost() - ask the kernel; else @lost is of the last drain, or late. */
-void perf_slot_count_lost(struct perf_slot *slot);
+/** perf_slot_read() - ask the kernel; else @lost and the times are of the last time, or late. */
+void perf_slot_read(struct perf_slot *slot);
 
 #endif

@@ -380,7 +380,7 @@ static void cpu_drain(struct perf_drain *drain, bool all, uint64_t until_ns)
 		if (!source->stopped)
 			perf_slot_new_period(slot);
 		if (all)
-			perf_slot_count_lost(slot);
+			perf_slot_read(slot);
 	}
 	if (all)
 		store_visit_all(drain);
@@ -434,6 +434,25 @@ static uint64_t perf_counters(struct source *base, source_counter_fn visit, void
 	return source->seen + lost;
 }
 
+static int perf_event_time(struct source *base, size_t event, struct source_time *time)
+{
+	struct perf_source *source = (struct perf_source *)base;
+	uint32_t cpu;
+
+	*time = (struct source_time){.enabled_ns = 0};
+	for (cpu = 0; cpu < source->cpu_end; cpu++) {
+		struct perf_slot *slot;
+
+		if (source->cpus[cpu] == NULL)
+			continue;
+		slot = &source->cpus[cpu]->slot[event];
+		perf_slot_read(slot);
+		time->enabled_ns += slot->enabled_ns;
+		time->running_ns += slot->running_ns;
+	}
+	return 0;
+}
+
 const struct source_ops source_perf_ops = {
 	.name = "perf",
 	.own_generations = true,
@@ -444,5 +463,6 @@ const struct source_ops source_perf_ops = {
 	.poll_fd = perf_poll_fd,
 	.drain = perf_drain,
 	.counters = perf_counters,
+	.event_time = perf_event_time,
 	.close = perf_close,
 };

@@ -8,7 +8,7 @@
 set -u
 
 build='gcc make pkg-config libc6-dev libelf-dev libdw-dev libsqlite3-dev zlib1g-dev liblzma-dev
-	libjson-c-dev libxxhash-dev scdoc'
+	libjson-c-dev libxxhash-dev libpfm4-dev scdoc'
 vm='qemu-system-x86 busybox-static cpio kmod linux-headers-amd64 zstd'
 
 case ${1:-} in
@@ -16,7 +16,7 @@ build) wanted=$build ;;
 demo) wanted="$build sqlite3 xz-utils perl libc6-dbg" ;;
 demo-vm) wanted="$build $vm sqlite3 xz-utils" ;;
 check) wanted="$build $vm libcmocka-dev sqlite3 xz-utils perl git python3 binutils mandoc
-	jq" ;;
+	jq linux-perf" ;;
 lint) wanted="$build libcmocka-dev clang-tidy clang-format cppcheck git mandoc shellcheck" ;;
 fuzz) wanted="$build clang libclang-rt-14-dev" ;;
 *)

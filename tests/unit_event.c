@@ -217,7 +217,7 @@ static void machine_is_described(void **state)
 
 	(void)state;
 	assert_in_range(event_cpu_hz(), GHZ / 20, 20 * GHZ);
-	event_list_default(&list, GHZ);
+	event_list_default(&list, &EVENT_MACHINE_HERE, GHZ);
 	assert_int_equal(list.count, 1);
 	assert_true(strcmp(list.event[0].name, "cycles") == 0 ||
 		    strcmp(list.event[0].name, "cpu-clock") == 0);
