@@ -135,7 +135,7 @@ $(FUZZERS:%=build/fuzz/%): build/fuzz/%: $$($$*-src)
 	$(call say,FUZZCC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(FUZZ_CC) -std=gnu17 $(WARNINGS) -O1 -g $(FUZZ_FLAGS) $(CPPFLAGS) -o $@ $^ \
-		$(call pkg_libs,$*)
+		$(call pkg_libs,$*) $($*-ldlibs)
 
 .PHONY: fuzz
 fuzz: $(FUZZERS:%=build/fuzz/%) ## run every fuzz target for FUZZ_SECONDS (60)

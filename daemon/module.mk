@@ -66,3 +66,24 @@ unit_accumulate-src := tests/unit_accumulate.c
 unit_accumulate-archives := collect util
 unit_control-src := tests/unit_control.c
 unit_control-archives := collect util
+
+UNIT_TESTS += unit_event_pmu unit_event_spec unit_multiplex
+unit_event_pmu-src := tests/unit_event_pmu.c
+unit_event_pmu-archives := collect util
+unit_event_spec-src := tests/unit_event_spec.c
+unit_event_spec-archives := collect util
+unit_event_spec-ldlibs := $(pfm-libs)
+unit_multiplex-src := tests/unit_multiplex.c
+unit_multiplex-archives := collect util
+unit_multiplex-ldlibs := $(pfm-libs)
+
+# What a name comes to, for tests/cli_events.sh.
+TEST_HELPERS += event_attr
+event_attr-src := tests/event_attr.c
+event_attr-archives := collect util
+event_attr-ldlibs := $(pfm-libs)
+
+FUZZERS += fuzz_event_spec
+fuzz_event_spec-src := tests/fuzz_event_spec.c lib/error.c \
+	$(addprefix daemon/event_, alias.c catalog.c code.c name.c pfm.c pmu.c spec.c)
+fuzz_event_spec-ldlibs := $(pfm-libs)

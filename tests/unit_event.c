@@ -107,7 +107,9 @@ static void errors_name_the_word(void **state)
 		{"cycles:0", "\"0\""},
 		{"cycles:1099511627777", "\"1099511627777\""},
 		{"cycles:99999999999999999999999", "99999999999999999999999"},
-		{"cpu-clock:60000:70000", "60000:70000"},
+		{"cpu-clock:60000:70000", "\"60000\""},
+		{"cycles:u:k", "\"u:k\""},
+		{"faults,page-faults", "\"page-faults\" twice, also as faults"},
 		{"cpu-clock:49999", "\"49999\""},
 		{"task-clock:1000-60000", "\"1000-60000\""},
 		{"cpu-clock:49999", "50000-1099511627776"},
@@ -211,16 +213,41 @@ static void rates_are_limited(void **state)
 	}
 }
 
+static uint32_t sampled_type;
+
+static bool sampled_some(const struct event_code *code)
+{
+	return code->type == sampled_type;
+}
+
+static bool sampled_all(const struct event_code *code)
+{
+	(void)code;
+	return true;
+}
+
 static void machine_is_described(void **state)
 {
+	struct event_machine machine = {.devices = "/nonexistent", .sampled = sampled_some};
 	struct event_list list;
+	int which;
 
 	(void)state;
 	assert_in_range(event_cpu_hz(), GHZ / 20, 20 * GHZ);
-	event_list_default(&list, &EVENT_MACHINE_HERE, GHZ);
-	assert_int_equal(list.count, 1);
-	assert_true(strcmp(list.event[0].name, "cycles") == 0 ||
-		    strcmp(list.event[0].name, "cpu-clock") == 0);
+	for (which = 0; which < 3; which++) {
+		sampled_type = which == 1 ? 0 : which == 2 ? 3 : 99;
+		event_list_default(&list, &machine, GHZ);
+		/* Cache events without cycles are not enough. */
+		assert_int_equal(list.count, 1);
+		assert_string_equal(list.event[0].name, which == 1 ? "cycles" : "cpu-clock");
+	}
+	machine.sampled = sampled_all;
+	event_list_default(&list, &machine, GHZ);
+	assert_int_equal(list.count, 2);
+	assert_string_equal(list.event[0].name, "cycles");
+	assert_string_equal(list.event[1].name, "imiss");
+	assert_int_equal(list.event[1].type, 3);
+	assert_int_equal(list.event[1].config, 0x10001);
 }
 
 static void cpu_lists_round_trip(void **state)
