@@ -87,3 +87,9 @@ FUZZERS += fuzz_event_spec
 fuzz_event_spec-src := tests/fuzz_event_spec.c lib/error.c \
 	$(addprefix daemon/event_, alias.c catalog.c code.c name.c pfm.c pmu.c spec.c)
 fuzz_event_spec-ldlibs := $(pfm-libs)
+
+UNIT_TESTS += unit_perf_slot
+unit_perf_slot-src := tests/unit_perf_slot.c
+unit_perf_slot-archives := collect hook core util
+unit_perf_slot-ldlibs := -Wl,--wrap=read,--wrap=perf_ring_open,--wrap=perf_ring_close \
+	-Wl,--wrap=perf_ring_fd

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What a slot makes of its event's attributes and of what the kernel counts. */
+#include "tests/unit.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include "daemon/perf_slot.h"
+#include "daemon/source.h"
+#include "loader-hook/perf_ring.h"
+
+#define RING_FD 1000000
+
+/* What the model of the kernel has: @values as read(2) gives them. */
+static struct perf_event_attr opened;
+static uint64_t values[4];
+static bool broken, without_lost;
+
+int __wrap_perf_ring_open(struct perf_ring **ret, const struct perf_event_attr *attr, int pid,
+			  int cpu, size_t pages, struct error *err);
+void __wrap_perf_ring_close(struct perf_ring *ring);
+int __wrap_perf_ring_fd(const struct perf_ring *ring);
+ssize_t __wrap_read(int fd, void *buffer, size_t bytes);
+ssize_t __real_read(int fd, void *buffer, size_t bytes);
+
+int __wrap_perf_ring_open(struct perf_ring **ret, const struct perf_event_attr *attr, int pid,
+			  int cpu, size_t pages, struct error *err)
+{
+	(void)pid;
+	(void)cpu;
+	(void)pages;
+	(void)err;
+	if (without_lost && (attr->read_format & 1U << 4) != 0)
+		return -EINVAL;
+	opened = *attr;
+	*ret = (struct perf_ring *)&opened;
+	return 0;
+}
+
+void __wrap_perf_ring_close(struct perf_ring *ring)
+{
+	(void)ring;
+}
+
+int __wrap_perf_ring_fd(const struct perf_ring *ring)
+{
+	assert_non_null(ring);
+	return RING_FD;
+}
+
+ssize_t __wrap_read(int fd, void *buffer, size_t bytes)
+{
+	size_t has = without_lost ? 3 * sizeof(values[0]) : sizeof(values);
+
+	if (fd != RING_FD)
+		return __real_read(fd, buffer, bytes);
+	assert_true(bytes >= has);
+	if (broken)
+		return 0;
+	memcpy(buffer, values, has);
+	return (ssize_t)has;
+}
+
+static const struct source_event event = {
+	.type = 4,
+	.flags = DCPI_EVENT_EXCLUDE_KERNEL,
+	.config = 0x1b7,
+	.config1 = 0x10001,
+	.config2 = 7,
+	.period_min = 60000,
+	.period_max = 64000,
+};
+
+static void attributes_are_the_event_s(void **state)
+{
+	struct source_event kernel = event;
+	struct perf_slot_config config = {.event = &event};
+	struct perf_slot slot = {.ring = NULL};
+
+	(void)state;
+	assert_int_equal(perf_slot_open(&slot, &config, NULL), 0);
+	assert_int_equal(opened.type, 4);
+	assert_int_equal(opened.config, 0x1b7);
+	assert_int_equal(opened.config1, 0x10001);
+	assert_int_equal(opened.config2, 7);
+	assert_true(opened.exclude_kernel);
+	assert_false(opened.exclude_user);
+	perf_slot_close(&slot);
+	kernel.flags = DCPI_EVENT_EXCLUDE_USER;
+	config.event = &kernel;
+	assert_int_equal(perf_slot_open(&slot, &config, NULL), 0);
+	assert_true(opened.exclude_user);
+	assert_false(opened.exclude_kernel);
+	perf_slot_close(&slot);
+	/* Nothing would be left. */
+	config.user_only = true;
+	assert_int_equal(perf_slot_open(&slot, &config, NULL), -EACCES);
+	config.event = &event;
+	assert_int_equal(perf_slot_open(&slot, &config, NULL), 0);
+	assert_true(opened.exclude_kernel);
+	perf_slot_close(&slot);
+}
+
+/* Sums over all rings that a slot has had, whenever it was asked; never less. */
+static void times_only_grow(void **state)
+{
+	struct perf_slot_config config = {.event = &event};
+	struct perf_slot slot = {.ring = NULL};
+	uint64_t seed = 3, enabled = 0, running = 0, lost = 0;
+	int round;
+
+	without_lost = *state != NULL;
+	for (round = 0; round < 3000; round++) {
+		uint64_t step = unit_random(&seed) % 1000;
+
+		if (slot.ring == NULL) {
+			memset(values, 0, sizeof(values));
+			assert_int_equal(perf_slot_open(&slot, &config, NULL), 0);
+		}
+		values[0] = unit_random(&seed);
+		values[1] += step;
+		values[2] += step / 2;
+		values[3] += step / 3;
+		enabled += step;
+		running += step / 2;
+		lost += without_lost ? 0 : step / 3;
+		broken = unit_random(&seed) % 4 == 0;
+		perf_slot_read(&slot); /* when broken, the next one makes up for it */
+		if (!broken) {
+			assert_int_equal(slot.enabled_ns, enabled);
+			assert_int_equal(slot.running_ns, running);
+			assert_int_equal(slot.lost, lost);
+		}
+		assert_true(slot.enabled_ns <= enabled);
+		broken = false;
+		if (unit_random(&seed) % 5 == 0) {
+			perf_slot_close(&slot);
+			assert_int_equal(slot.enabled_ns, enabled);
+			assert_int_equal(slot.running_ns, running);
+		}
+	}
+	without_lost = false;
+}
+
+int main(void)
+{
+	static int old_kernel = 1;
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(attributes_are_the_event_s),
+		cmocka_unit_test(times_only_grow),
+		cmocka_unit_test_prestate(times_only_grow, &old_kernel),
+	};
+
+	return cmocka_run_group_tests_name("perf_slot", tests, NULL, NULL);
+}
