@@ -17,7 +17,7 @@ struct search {
 	const char *word;
 	size_t length;
 	unsigned int best;
-	char *ret;
+	char name[EVENT_CATALOG_NAME_BYTES];
 };
 
 struct print {
@@ -89,13 +89,13 @@ static void nearest_visit(void *context, const char *name, const struct event_co
 	if (here >= search->best)
 		return;
 	search->best = here;
-	snprintf(search->ret, EVENT_CATALOG_NAME_BYTES, "%s", name);
+	snprintf(search->name, sizeof(search->name), "%s", name);
 }
 
 bool event_catalog_nearest(const struct event_machine *machine, const char *word,
 			   char ret[EVENT_CATALOG_NAME_BYTES])
 {
-	struct search search = {.word = word, .length = strlen(word), .ret = ret};
+	struct search search = {.word = word, .length = strlen(word)};
 	unsigned int limit;
 
 	if (search.length == 0 || search.length > WORD_MAX)
@@ -103,7 +103,10 @@ bool event_catalog_nearest(const struct event_machine *machine, const char *word
 	limit = (unsigned int)search.length * MISTAKE / 3 + 1;
 	search.best = limit;
 	event_catalog_visit(machine, nearest_visit, &search);
-	return search.best < limit;
+	if (search.best == limit)
+		return false;
+	memcpy(ret, search.name, sizeof(search.name));
+	return true;
 }
 
 static void print_visit(void *context, const char *name, const struct event_code *code,

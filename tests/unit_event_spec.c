@@ -173,10 +173,8 @@ static void near_names_are_suggested(void **state)
 	static const struct {
 		const char *word, *meant;
 	} near[] = {
-		{"cycels", "\"cycles\"?"},
-		{"Cpu-Clock", "\"cpu-clock\"?"},
-		{"imis", "\"imiss\"?"},
-		{"L1-icache-load-mises", "\"L1-icache-load-misses\"?"},
+		{"cycels", "\"cycles\"?"}, {"Cpu-Clock", "\"cpu-clock\"?"},
+		{"imis", "\"imiss\"?"},	   {"L1-icache-load-mises", "\"L1-icache-load-misses\"?"},
 		{"zzzzzzzzzzzzz", NULL},
 	};
 	struct event_spec spec;
