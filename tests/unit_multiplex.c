@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "tests/unit.h"
 
+#include <ftw.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -39,6 +40,14 @@ static unsigned int interval(const char *pmu)
 	return value;
 }
 
+static int entry_remove(const char *path, const struct stat *status, int type, struct FTW *at)
+{
+	(void)status;
+	(void)type;
+	(void)at;
+	return remove(path);
+}
+
 static void intervals_are_put_back(void **state)
 {
 	struct event_list events = {.count = 3};
@@ -72,6 +81,7 @@ static void intervals_are_put_back(void **state)
 	multiplex_close(&multiplex);
 	multiplex_open(&multiplex, "/nonexistent", &events, 5);
 	assert_int_equal(multiplex.count, 0);
+	assert_int_equal(nftw(root, entry_remove, 16, FTW_DEPTH | FTW_PHYS), 0);
 }
 
 static void turns_are_told(void **state)
