@@ -112,8 +112,8 @@ static void end_epoch(int64_t end_ns, uint64_t interrupts, const struct profile_
 static void write_figure(void)
 {
 	static const struct profile_event events[] = {
-		{0, "cycles", "cycles", 60000, 64000},
-		{1, "imiss", "events", 4096, 4096},
+		{0, "cycles", "cycles", 60000, 64000, 0, 0},
+		{1, "imiss", "events", 4096, 4096, 0, 0},
 	};
 	static const struct profile_counter counters[] = {
 		{"loss", "buffers_full", 90},
@@ -157,7 +157,7 @@ static void write_twin(uint8_t first_byte, uint64_t count, int64_t pid)
 
 static void write_second(void)
 {
-	static const struct profile_event events[] = {{0, "cpu-clock", "ns", 195000, 205000}};
+	static const struct profile_event events[] = {{0, "cpu-clock", "ns", 195000, 205000, 0, 0}};
 	static const struct profile_counter counters[] = {{"loss", "buffers_full", 3}};
 	struct profile_image jit = {.kind = PROFILE_IMAGE_JIT, .path = "[jit]\033[31m"};
 	struct profile_symbol symbols[] = {{0, 0, "_ZN3Foo3barEi"}, {64, 16, "evil\n\033[2J\xff"}};
@@ -177,7 +177,7 @@ static void write_second(void)
 /* argv: image, build-id, offsets in ascending order */
 static void write_third(int argc, char **argv)
 {
-	static const struct profile_event events[] = {{0, "cpu-clock", "ns", 195000, 205000}};
+	static const struct profile_event events[] = {{0, "cpu-clock", "ns", 195000, 205000, 0, 0}};
 	struct profile_image image = {
 		.kind = PROFILE_IMAGE_FILE,
 		.identity_kind = PROFILE_IDENTITY_BUILD_ID,
