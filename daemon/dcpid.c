@@ -72,6 +72,9 @@ static const char *const option_keys[] = {
 	"merge_interval_s",
 	"memory_limit_mb",
 	"overhead_percent",
+	"branch_every",
+	"double_every",
+	"double_period",
 };
 
 static const struct option_entry entries[] = {
@@ -86,6 +89,9 @@ static const struct option_entry entries[] = {
 	{OPTION_KEYS + 5, "merge-interval", "S", "how often they are stored (30)"},
 	{OPTION_KEYS + 6, "memory-limit", "MB", "of samples waiting to be stored (64)"},
 	{OPTION_KEYS + 7, "overhead", "PERCENT", "that sampling may cost, without periods (1)"},
+	{OPTION_KEYS + 8, "branch-every", "N", "interpret one sample in N for edges (0: none)"},
+	{OPTION_KEYS + 9, "double-every", "N", "follow one sample in N by another (0: none)"},
+	{OPTION_KEYS + 10, "double-period", "N", "after N events (100)"},
 	{'c', "config", "FILE", "configuration (" CONFIG_PATH ")"},
 	{OPTION_FOREGROUND, "foreground", NULL, "the only way it runs; accepted for clarity"},
 	{'q', "quiet", NULL, "only errors on stderr"},
@@ -170,8 +176,10 @@ static int config_load(const struct daemon *daemon, struct config *ret, struct e
 		if (rc < 0)
 			return rc;
 	}
-	*ret = config;
-	return 0;
+	rc = config_check(&config, err);
+	if (rc == 0)
+		*ret = config;
+	return rc;
 }
 
 /* What the loop calls. */
@@ -277,6 +285,9 @@ static int engine_collector(struct daemon *daemon, struct error *err)
 		.merge_ns = config->merge_interval_s * NS_PER_SECOND,
 		.per_process = config->per_process,
 		.label = config->label,
+		.branch_every = (uint32_t)config->branch_every,
+		.double_every = (uint32_t)config->double_every,
+		.double_period = (uint32_t)config->double_period,
 	};
 	int fds[2], rc, i;
 
