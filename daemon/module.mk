@@ -60,7 +60,7 @@ unit_control-archives := collect util
 UNIT_TESTS += unit_edge_accumulate unit_collector
 unit_edge_accumulate-src := tests/unit_edge_accumulate.c
 unit_edge_accumulate-archives := collect util
-# Its own source_select.c and matcher.c stand in for those of the archive.
-unit_collector-src := tests/unit_collector.c
+# Their own source_select.c and matcher.c stand in for those of the archive.
+unit_collector-src := tests/unit_collector.c tests/fake_matcher.c
 unit_collector-archives := $(daemon-archives)
 unit_collector-pkgs := $(daemon-pkgs)

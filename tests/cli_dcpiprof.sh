@@ -87,6 +87,12 @@ golden edge.txt --by edge --epoch 3-4
 golden edge.csv --by edge --csv --epoch 4 --sort address
 golden edge_procedure.csv --by edge --csv --sort procedure -n 3
 golden edge.json --by edge --json --epoch 3 -n 2 --image 'lib_dec*'
+cp tests/data/profile_v1.db "$scratch/v1.db"
+chmod 444 "$scratch/v1.db"
+is "a file of schema version 1 is read as it is" \
+	"$("$bin/dcpiprof" --db "$scratch/v1.db" --epoch 1)" "$(cat tests/golden/dcpiprof_figure_1.txt)"
+is "and stays as it was" "$(sha256sum < "$scratch/v1.db")" "$(sha256sum < tests/data/profile_v1.db)"
+refused 1 'no edges' --db "$scratch/v1.db" --by edge
 is "--by says what -i says" "$(prof --by image --epoch 1)" "$(prof -i --epoch 1)"
 is "--by procedure is the default" "$(prof --by procedure)" "$(prof)"
 is "instructions add up to procedures" "$(prof --by instruction --csv | tail -n +2 |

@@ -2,10 +2,8 @@
 /*
  * The collector from its source to the database, with a source and a matcher of
  * the test's own: samples, edges, event times, epochs, and a disk that is full.
- *
- * Addresses are such that the matcher can tell: image number in bits 47..32,
- * offset below.
  */
+#include "tests/fake_matcher.h"
 #include "tests/profile_db_fixture.h"
 
 #include <errno.h>
@@ -13,12 +11,10 @@
 #include <sys/resource.h>
 
 #include "daemon/collector.h"
-#include "daemon/image_table.h"
 #include "daemon/log.h"
-#include "daemon/matcher.h"
 #include "daemon/source_select.h"
 
-#define IMAGES 4 /* and the unknown one */
+#define IMAGES FAKE_IMAGES /* and the unknown one */
 #define MERGE_NS 1000000000000ULL
 
 static struct error err;
@@ -114,116 +110,6 @@ int source_select_open(struct source **ret, const char *name, const struct sourc
 	return 0;
 }
 
-/* The matcher. */
-static struct image_table *images;
-
-int matcher_open(struct matcher **ret, const struct matcher_config *config, struct error *error)
-{
-	int i;
-
-	(void)config;
-	*ret = NULL;
-	assert_int_equal(image_table_create(&images, error), 0);
-	for (i = 1; i <= IMAGES; i++) {
-		struct profile_image image;
-		char path[64];
-
-		model_image((unsigned int)i, &image, path, sizeof(path));
-		assert_int_equal(image_table_add(images, &image), i);
-	}
-	return 0;
-}
-
-void matcher_close(struct matcher *matcher)
-{
-	(void)matcher;
-	image_table_destroy(images);
-	images = NULL;
-}
-
-int matcher_poll_fd(struct matcher *matcher)
-{
-	(void)matcher;
-	return -1;
-}
-
-uint64_t matcher_events(struct matcher *matcher)
-{
-	(void)matcher;
-	return UINT64_MAX;
-}
-
-void matcher_refresh(struct matcher *matcher)
-{
-	(void)matcher;
-}
-
-uint32_t matcher_generation(struct matcher *matcher, uint32_t pid, uint64_t time_ns)
-{
-	(void)matcher;
-	(void)time_ns;
-	return pid;
-}
-
-struct image_place matcher_place(struct matcher *matcher, uint64_t tag, uint64_t pc)
-{
-	struct image_place place = {.image = (uint32_t)(pc >> 32 & 0xffff)};
-
-	(void)matcher;
-	(void)tag;
-	if (pc >> 48 != 0)
-		place.image = 1; /* an offset that no file has */
-	if (place.image > IMAGES)
-		place.image = IMAGE_UNKNOWN;
-	if (place.image == IMAGE_UNKNOWN)
-		place.unknown = IMAGE_UNKNOWN_ADDRESS;
-	else
-		place.offset = pc >> 48 != 0 ? pc : pc & UINT32_MAX;
-	return place;
-}
-
-struct match matcher_match(struct matcher *matcher, const struct dcpi_sample *sample)
-{
-	return (struct match){.place = matcher_place(matcher, sample->tag, sample->pc)};
-}
-
-void matcher_expire(struct matcher *matcher, uint64_t time_ns)
-{
-	(void)matcher;
-	(void)time_ns;
-}
-
-bool matcher_crowded(const struct matcher *matcher)
-{
-	(void)matcher;
-	return false;
-}
-
-void matcher_counters(const struct matcher *matcher, struct tally *tally)
-{
-	(void)matcher;
-	(void)tally;
-}
-
-size_t matcher_processes(const struct matcher *matcher, size_t *bytes)
-{
-	(void)matcher;
-	*bytes = 0;
-	return 0;
-}
-
-struct image_table *matcher_images(struct matcher *matcher)
-{
-	(void)matcher;
-	return images;
-}
-
-struct kernel_images *matcher_kernel(struct matcher *matcher)
-{
-	(void)matcher;
-	return NULL;
-}
-
 /* What was handed over and must be found again: in which epoch, from where to where. */
 typedef uint64_t edge_counts[IMAGES + 1][IMAGES + 1][PROFILE_EDGE_KINDS][8][8];
 static edge_counts model[3], seen_edges[3];
@@ -231,7 +117,7 @@ static uint64_t model_unknown[3], model_handed[3], model_samples[3];
 
 static uint64_t address(uint64_t image, uint64_t place)
 {
-	return image << 32 | place * 4;
+	return fake_address(image, place * 4);
 }
 
 static void hand_over_edge(uint64_t *seed, unsigned int epoch)
