@@ -3,7 +3,9 @@
 #include "tests/profile_db_fixture.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <sqlite3.h>
+#include <sys/resource.h>
 
 #include "db/database.h"
 #include "lib/cleanup.h"
@@ -480,12 +482,46 @@ static void migration(void **state)
 	assert_migrated(path, new);
 }
 
+/* A migration that cannot be written leaves the file as it was: a version 1. */
+static void migration_to_a_full_disk(void **state)
+{
+	const char *path = path_of("stuck.db");
+	struct profile_writer *writer = NULL;
+	struct profile_reader *reader;
+	struct rlimit old, limit;
+	struct digest before, after;
+
+	(void)state;
+	copy_file(VERSION_1_FILE, path);
+	before = digest_of(path);
+	/* It keeps the shared memory there, so that the log is what cannot be written. */
+	reader = open_reader(path);
+	assert_int_equal(look(reader, NULL), 0);
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	limit = old;
+	limit.rlim_cur = 4096;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	assert_int_equal(profile_writer_open(&writer, path, &err), -ENOSPC);
+	assert_non_null(strstr(err.message, "cannot"));
+	assert_null(writer);
+	assert_int_equal(number(path, "PRAGMA user_version"), 1);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	profile_reader_close(reader);
+	after = digest_of(path);
+	assert_memory_equal(&before, &after, sizeof(before));
+	profile_writer_close(open_writer(path));
+	assert_int_equal(number(path, "PRAGMA user_version"), DATABASE_VERSION);
+	after = digest_of(path);
+	assert_memory_equal(&before, &after, sizeof(before));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(random_merges), cmocka_unit_test(expiry),
 		cmocka_unit_test(misuse),	 cmocka_unit_test(event_times),
-		cmocka_unit_test(migration),
+		cmocka_unit_test(migration),	 cmocka_unit_test(migration_to_a_full_disk),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
