@@ -26,6 +26,16 @@
  * because merging failed for so long that the memory limit was reached;
  * "storage", still in memory when the collector stopped and could not merge.
  *
+ * Edges are counted apart, in "stat" counters, where there are any:
+ *
+ *	edges_handed = edges in the database + edges_unknown + edges_memory +
+ *		       edges_pending + edges_storage
+ *
+ * edges_unknown: an end of theirs is in no image; the others as for samples.
+ *
+ * Times. With each commit the database learns how long each event was to be
+ * counted in this epoch, and how long it was, if the source can tell.
+ *
  * Merging. Each bin is merged once in a merge interval, a sixth of them at a
  * time, so that there are no bursts. A merge that fails (disk full, I/O error)
  * leaves everything in memory and is tried again a sixth of an interval later.
@@ -61,6 +71,9 @@ struct error;
  * @label:          of the epoch
  * @target_pid:     0: the whole machine; else as in struct source_config
  * @user_only:      likewise
+ * @branch_every:   likewise; if set, a quarter of @memory_limit is for edges
+ * @double_every:   likewise
+ * @double_period:  likewise; not looked at without @double_every
  *
  * Strings must stay valid until collector_close().
  */
@@ -78,6 +91,9 @@ struct collector_config {
 	const char *label;
 	uint32_t target_pid;
 	bool user_only;
+	uint32_t branch_every;
+	uint32_t double_every;
+	uint32_t double_period;
 };
 
 /**

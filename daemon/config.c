@@ -16,6 +16,7 @@
 #include "lib/error.h"
 
 #define LINE_BYTES 8192
+#define EVERY_MAX 1000000
 
 static int events_check(const char *value, struct error *err)
 {
@@ -30,6 +31,15 @@ static int source_check(const char *value, struct error *err)
 	if (source_name_valid(value))
 		return 0;
 	return error_set(err, EINVAL, "unknown source \"%s\": auto, kmod or perf", value);
+}
+
+/* Each one's second would be the first of another. */
+static int double_check(const char *value, struct error *err)
+{
+	if (strcmp(value, "1") != 0)
+		return 0;
+	return error_set(err, EINVAL, "double_every must be 0, or a number in 2..%d, not \"1\"",
+			 EVERY_MAX);
 }
 
 /*
@@ -65,6 +75,9 @@ static const struct config_key {
 	 .power_of_two = true, .initial = "16384"},
 	{NUMBER(buffer_entries), .min = DCPI_ENTRIES_MIN, .max = DCPI_ENTRIES_MAX,
 	 .power_of_two = true, .initial = "8192"},
+	{NUMBER(branch_every), .max = EVERY_MAX, .initial = "0"},
+	{NUMBER(double_every), .max = EVERY_MAX, .initial = "0", .check = double_check},
+	{NUMBER(double_period), .min = 1, .max = DCPI_PERIOD_MIN, .initial = "100"},
 #undef TEXT
 #undef NUMBER
 };
@@ -127,6 +140,18 @@ void config_init(struct config *config)
 	memset(config, 0, sizeof(*config));
 	for (i = 0; i < CONFIG_KEYS; i++)
 		config_set(config, config_keys[i].name, config_keys[i].initial, NULL);
+}
+
+int config_check(const struct config *config, struct error *err)
+{
+	const char *source = config->source;
+
+	if (config->branch_every > 0 && strcmp(source, "bpf") == 0)
+		return error_set(err, EINVAL, "branch_every needs the source kmod or perf, not %s",
+				 source);
+	if (config->double_every > 0 && strcmp(source, "auto") != 0 && strcmp(source, "kmod") != 0)
+		return error_set(err, EINVAL, "double_every needs the source kmod, not %s", source);
+	return 0;
 }
 
 static char *trim(char *text)

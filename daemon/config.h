@@ -23,6 +23,11 @@
  *	                  written, 1..65536
  *	table_entries     of each CPU's hash table, a power of two in 64..1048576
  *	buffer_entries    of each of a CPU's two overflow buffers, likewise
+ *	branch_every      one sample in so many is interpreted up to its next branch,
+ *	                  1..1000000; 0: none (no edges)
+ *	double_every      one sample in so many is followed by another, 2..1000000;
+ *	                  0: none; only the source kmod can
+ *	double_period     after so many events, 1..1000
  *	per_process       images to profile by process: none, all, or patterns of
  *	                  paths separated by blanks
  *	label             free text, kept with the epochs
@@ -54,6 +59,9 @@ struct config {
 	uint64_t memory_limit_mb;
 	uint64_t table_entries;
 	uint64_t buffer_entries;
+	uint64_t branch_every;
+	uint64_t double_every;
+	uint64_t double_period;
 };
 
 /** config_init() - the defaults; no byte is left undefined. */
@@ -66,6 +74,13 @@ void config_init(struct config *config);
  * event or source.
  */
 int config_set(struct config *config, const char *key, const char *value, struct error *err);
+
+/**
+ * config_check() - whether settings go together
+ *
+ * Return: 0; -EINVAL edges are asked of a source that has none of that kind.
+ */
+int config_check(const struct config *config, struct error *err);
 
 /**
  * config_read() - read a file and the drop-ins beside it (PATH.d)

@@ -77,6 +77,9 @@ static const char *const option_keys[] = {
 	"memory_limit_mb",
 	"overhead_percent",
 	"mux_interval_ms",
+	"branch_every",
+	"double_every",
+	"double_period",
 };
 
 static const struct option_entry entries[] = {
@@ -93,6 +96,9 @@ static const struct option_entry entries[] = {
 	{OPTION_KEYS + 7, "overhead", "PERCENT", "that sampling may cost, without periods (1)"},
 	{OPTION_KEYS + 8, "mux-interval", "MS", "how often events take turns (the kernel's)"},
 	{OPTION_LIST_EVENTS, "list-events", NULL, "print what can be sampled here, and exit"},
+	{OPTION_KEYS + 9, "branch-every", "N", "interpret one sample in N for edges (0: none)"},
+	{OPTION_KEYS + 10, "double-every", "N", "follow one sample in N by another (0: none)"},
+	{OPTION_KEYS + 11, "double-period", "N", "after N events (100)"},
 	{'c', "config", "FILE", "configuration (" CONFIG_PATH ")"},
 	{OPTION_FOREGROUND, "foreground", NULL, "the only way it runs; accepted for clarity"},
 	{'q', "quiet", NULL, "only errors on stderr"},
@@ -180,8 +186,10 @@ static int config_load(const struct daemon *daemon, struct config *ret, struct e
 		if (rc < 0)
 			return rc;
 	}
-	*ret = config;
-	return 0;
+	rc = config_check(&config, err);
+	if (rc == 0)
+		*ret = config;
+	return rc;
 }
 
 /* What the loop calls. */
@@ -308,6 +316,9 @@ static int engine_collector(struct daemon *daemon, struct error *err)
 		.merge_ns = config->merge_interval_s * NS_PER_SECOND,
 		.per_process = config->per_process,
 		.label = config->label,
+		.branch_every = (uint32_t)config->branch_every,
+		.double_every = (uint32_t)config->double_every,
+		.double_period = (uint32_t)config->double_period,
 	};
 	int fds[2], rc, i;
 

@@ -19,6 +19,7 @@
 
 #include "daemon/clock.h"
 #include "daemon/collector.h"
+#include "daemon/config.h"
 #include "daemon/event.h"
 #include "daemon/log.h"
 #include "daemon/loop.h"
@@ -48,6 +49,7 @@ struct run {
 	const char *events;
 	const char *db;
 	const char *label;
+	uint32_t branch_every;
 	bool user_only;
 	bool quiet;
 	struct loop loop;
@@ -63,6 +65,7 @@ enum {
 	OPTION_DB = 256,
 	OPTION_LABEL,
 	OPTION_USER,
+	OPTION_BRANCH_EVERY,
 };
 
 static const struct option_entry entries[] = {
@@ -71,8 +74,24 @@ static const struct option_entry entries[] = {
 	{OPTION_DB, "db", "FILE", "database (dcpirun.db); each run adds an epoch"},
 	{OPTION_LABEL, "label", "TEXT", "kept with the epoch (the command)"},
 	{OPTION_USER, "user", NULL, "no kernel samples; the default where they are not allowed"},
+	{OPTION_BRANCH_EVERY, "branch-every", "N", "interpret one sample in N for edges (0: none)"},
 	{'q', "quiet", NULL, "no summary"},
 };
+
+/* As the daemon's configuration has it. */
+static int branch_every_take(struct run *run, const char *value)
+{
+	struct config config;
+	struct error err;
+
+	config_init(&config);
+	if (config_set(&config, "branch_every", value, &err) < 0) {
+		log_error("%s", err.message);
+		return EXIT_BAD;
+	}
+	run->branch_every = (uint32_t)config.branch_every;
+	return -1;
+}
 
 /* Returns -1 to go on, else the exit status. */
 static int option_take(struct run *run, const struct options *options, int key)
@@ -93,6 +112,8 @@ static int option_take(struct run *run, const struct options *options, int key)
 	case OPTION_USER:
 		run->user_only = true;
 		return -1;
+	case OPTION_BRANCH_EVERY:
+		return branch_every_take(run, optarg);
 	case OPTIONS_HELP:
 		options_help(stdout, options, "[OPTION]... COMMAND [ARGUMENT]...",
 			     "Profile one command, and what it starts.");
@@ -232,6 +253,7 @@ static int collector_prepare(struct run *run, struct error *err)
 		.label = run->label,
 		.target_pid = (uint32_t)run->child,
 		.user_only = run->user_only,
+		.branch_every = run->branch_every,
 	};
 	int rc = events_resolve(run, &config, err);
 

@@ -113,18 +113,24 @@ static bool by_process(struct matcher *matcher, uint32_t image)
 	return *known == BY_PROCESS_YES;
 }
 
+struct image_place matcher_place(struct matcher *matcher, uint64_t tag, uint64_t pc)
+{
+	uint32_t pid = dcpi_tag_pid(tag), generation = dcpi_tag_generation(tag);
+	struct image_place place = image_map_lookup(matcher->map, pid, generation, pc);
+
+	if (place.image == IMAGE_UNKNOWN && place.unknown == IMAGE_UNKNOWN_PROCESS &&
+	    !matcher->config.source->ops->own_generations && process_look_for(matcher, pid))
+		place = image_map_lookup(matcher->map, pid, generation, pc);
+	return place;
+}
+
 struct match matcher_match(struct matcher *matcher, const struct dcpi_sample *sample)
 {
-	uint32_t pid = dcpi_tag_pid(sample->tag), generation = dcpi_tag_generation(sample->tag);
-	struct match match = {.command = NULL};
+	struct match match = {.place = matcher_place(matcher, sample->tag, sample->pc)};
 
-	match.place = image_map_lookup(matcher->map, pid, generation, sample->pc);
-	if (match.place.image == IMAGE_UNKNOWN && match.place.unknown == IMAGE_UNKNOWN_PROCESS &&
-	    !matcher->config.source->ops->own_generations && process_look_for(matcher, pid))
-		match.place = image_map_lookup(matcher->map, pid, generation, sample->pc);
 	match.by_process = by_process(matcher, match.place.image);
 	if (match.by_process)
-		match.command = image_map_command(matcher->map, pid);
+		match.command = image_map_command(matcher->map, dcpi_tag_pid(sample->tag));
 	return match;
 }
 

@@ -73,6 +73,9 @@ struct match {
 	const char *command;
 };
 
+/** matcher_place() - where a PC is in the process and generation of a tag. */
+struct image_place matcher_place(struct matcher *matcher, uint64_t tag, uint64_t pc);
+
 /** matcher_match() - match one sample. */
 struct match matcher_match(struct matcher *matcher, const struct dcpi_sample *sample);
 

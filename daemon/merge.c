@@ -2,11 +2,11 @@
 #include "daemon/merge.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "daemon/accumulate.h"
+#include "daemon/edge_accumulate.h"
 #include "daemon/image_table.h"
 #include "daemon/kernel_image.h"
 #include "db/profile_write.h"
@@ -16,7 +16,7 @@
 
 /*
  * @ids:     number in the database by number in the image table; 0: not asked
- * @scratch: one bin's samples, kept between merges
+ * @scratch: one bin's samples, kept between merges; @edges: likewise
  */
 struct merge {
 	struct profile_writer *writer;
@@ -26,6 +26,7 @@ struct merge {
 	size_t id_count;
 	size_t id_capacity;
 	struct accumulate_samples scratch;
+	struct edge_run edges;
 };
 
 int merge_create(struct merge **ret, struct profile_writer *writer,
@@ -48,6 +49,7 @@ void merge_destroy(struct merge *merge)
 		return;
 	free(merge->ids);
 	free(merge->scratch.samples);
+	free(merge->edges.edges);
 	free(merge);
 }
 
@@ -142,15 +144,49 @@ int merge_bins(struct merge *merge, const struct accumulate *accumulate, size_t 
 	       struct merge_result *result, struct error *err)
 {
 	const struct accumulate_bin *bin = accumulate_first(accumulate);
-	int written = 0, rc;
+	int rc;
 
-	memset(result, 0, sizeof(*result));
-	for (; bin != NULL && (size_t)written < bins && written < INT_MAX; written++) {
+	for (; bin != NULL && bins > 0; bins--) {
 		rc = bin_write(merge, bin, result, err);
 		if (rc < 0)
 			return rc;
 		result->samples += accumulate_bin_held(bin);
+		result->bins++;
 		bin = accumulate_next(bin);
 	}
-	return written;
+	return 0;
+}
+
+static int edge_bin_write(struct merge *merge, const struct edge_bin *bin, struct error *err)
+{
+	struct edge_key key = edge_accumulate_bin_key(bin);
+	int64_t id = 0, to_id = 0;
+	int rc;
+
+	rc = image_id(merge, key.image, &id, err);
+	if (rc == 0)
+		rc = image_id(merge, key.to_image, &to_id, err);
+	if (rc < 0)
+		return rc;
+	if (edge_accumulate_bin_edges(bin, &merge->edges) < 0)
+		return error_set(err, ENOMEM, "out of memory");
+	return profile_writer_edges(merge->writer, id, to_id, key.kind, merge->edges.edges,
+				    merge->edges.count, err);
+}
+
+int merge_edges(struct merge *merge, const struct edge_accumulate *accumulate, size_t bins,
+		struct merge_result *result, struct error *err)
+{
+	const struct edge_bin *bin = edge_accumulate_first(accumulate);
+	int rc;
+
+	for (; bin != NULL && bins > 0; bins--) {
+		rc = edge_bin_write(merge, bin, err);
+		if (rc < 0)
+			return rc;
+		result->edges += edge_accumulate_bin_held(bin);
+		result->edge_bins++;
+		bin = edge_accumulate_next(bin);
+	}
+	return 0;
 }

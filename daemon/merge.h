@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* From accumulated samples to the database: images, symbols, profiles. */
+/* From what is accumulated to the database: images, symbols, profiles, edges. */
 #ifndef DCPI_MERGE_H
 #define DCPI_MERGE_H
 
@@ -9,6 +9,7 @@
 #include "daemon/image_map.h"
 
 struct accumulate;
+struct edge_accumulate;
 struct error;
 struct image_table;
 struct kernel_images;
@@ -25,19 +26,24 @@ int merge_create(struct merge **ret, struct profile_writer *writer,
 void merge_destroy(struct merge *merge);
 
 /**
- * struct merge_result - what a merge has written
+ * struct merge_result - what a merge has written; zero-initialised before the first
+ * @bins:    of samples, the oldest ones
  * @samples: all samples
  * @unknown: those of the unknown image, by reason
+ * @edge_bins, @edges: bins of edges, and edges, likewise
  */
 struct merge_result {
+	size_t bins;
 	uint64_t samples;
 	uint64_t unknown[IMAGE_UNKNOWN_NR];
+	size_t edge_bins;
+	uint64_t edges;
 };
 
 /**
  * merge_bins() - write the oldest bins, within the writer's open transaction
  * @bins:    how many, at most
- * @result:  out
+ * @result:  out: added to
  *
  * In bins of the unknown image offsets are reasons (enum image_unknown); the
  * database has all of them at offset 0.
@@ -45,10 +51,14 @@ struct merge_result {
  * The bins stay: the caller drops them once the transaction is committed. If
  * it is not, merge_forget() must be called.
  *
- * Return: bins written, or the writer's error.
+ * Return: 0, or the writer's error.
  */
 int merge_bins(struct merge *merge, const struct accumulate *accumulate, size_t bins,
 	       struct merge_result *result, struct error *err);
+
+/** merge_edges() - the same for bins of edges. */
+int merge_edges(struct merge *merge, const struct edge_accumulate *accumulate, size_t bins,
+		struct merge_result *result, struct error *err);
 
 /** merge_forget() - after a rollback and at the start of an epoch: image numbers are stale. */
 void merge_forget(struct merge *merge);

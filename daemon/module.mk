@@ -23,8 +23,9 @@ bench_image_map-archives := image hook util
 bench_image_map-pkgs := libelf libxxhash
 
 ARCHIVES += collect
-collect-src := $(addprefix daemon/, accumulate.c collector.c config.c control.c control_verbs.c \
-	cpu_list.c directory.c event.c host.c log.c loop.c matcher.c merge.c notify.c overhead.c \
+collect-src := $(addprefix daemon/, accumulate.c collector.c collector_counters.c \
+	collector_drain.c collector_epoch.c collector_merge.c config.c control.c control_verbs.c \
+	cpu_list.c directory.c edge_accumulate.c event.c host.c log.c loop.c matcher.c merge.c notify.c overhead.c \
 	per_process.c perf_slot.c rate_limit.c source_kmod.c source_perf.c source_select.c tally.c)
 
 collect-src += $(addprefix daemon/event_, alias.c catalog.c code.c name.c pfm.c pmu.c spec.c) \
@@ -93,3 +94,11 @@ unit_perf_slot-src := tests/unit_perf_slot.c
 unit_perf_slot-archives := collect hook core util
 unit_perf_slot-ldlibs := -Wl,--wrap=read,--wrap=perf_ring_open,--wrap=perf_ring_close \
 	-Wl,--wrap=perf_ring_fd
+UNIT_TESTS += unit_edge_accumulate unit_collector
+unit_edge_accumulate-src := tests/unit_edge_accumulate.c
+unit_edge_accumulate-archives := collect util
+# Their own source_select.c and matcher.c stand in for those of the archive.
+unit_collector-src := tests/unit_collector.c tests/fake_matcher.c
+unit_collector-archives := $(daemon-archives)
+unit_collector-pkgs := $(daemon-pkgs)
+unit_collector-ldlibs := $(pfm-libs)

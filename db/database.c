@@ -15,7 +15,7 @@
 
 #define APPLICATION_ID 1145262153 /* "DCPI" */
 #define BUSY_TIMEOUT_MS 5000
-#define TABLES 8
+#define TABLES_1 8 /* of schema version 1; all later ones have them too */
 
 static int io_errno(int cause)
 {
@@ -188,6 +188,14 @@ int database_number(struct database *db, const char *sql, int64_t *ret, struct e
 	return 0;
 }
 
+int database_has(struct database *db, int version, struct error *err)
+{
+	int64_t found;
+	int r = database_number(db, "PRAGMA user_version", &found, err);
+
+	return r < 0 ? r : found >= version;
+}
+
 void database_close(struct database *db)
 {
 	sqlite3_close(db->handle);
@@ -222,9 +230,9 @@ static int identify(struct database *db, int64_t *version, struct error *err)
 }
 
 /* A hostile file could have views or triggers with our tables' names. */
-static int check_tables(struct database *db, struct error *err)
+static int check_tables(struct database *db, int64_t version, struct error *err)
 {
-	int64_t tables, triggers;
+	int64_t tables, triggers, edges = 1;
 	int r;
 
 	r = database_number(
@@ -236,24 +244,31 @@ static int check_tables(struct database *db, struct error *err)
 	if (r == 0)
 		r = database_number(db, "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'",
 				    &triggers, err);
+	if (r == 0 && version >= 2)
+		r = database_number(db,
+				    "SELECT count(*) FROM sqlite_schema WHERE type = 'table' "
+				    "AND rootpage > 0 AND name = 'edge'",
+				    &edges, err);
 	if (r < 0)
 		return r;
-	if (tables != TABLES || triggers != 0)
+	if (tables != TABLES_1 || edges != 1 || triggers != 0)
 		return database_corrupt(db, err, "its tables are not those of a profile database");
 	return 0;
 }
 
-/* steps[n] brings version n to n + 1; an empty file is version 0. */
+/* An empty file gets the whole schema; steps[n] brings version n to n + 1. */
 static int migrate(struct database *db, int64_t version, struct error *err)
 {
-	static const char *const steps[DATABASE_VERSION] = {schema_sql};
+	static const char *const steps[DATABASE_VERSION] = {[1] = schema_from_1_sql};
 	int r;
 
 	if (version == DATABASE_VERSION)
 		return 0;
 	r = database_exec(db, "BEGIN IMMEDIATE", "write", err);
-	for (; r == 0 && version < DATABASE_VERSION; version++)
-		r = database_exec(db, steps[version], "set up", err);
+	if (r == 0 && version == 0)
+		r = database_exec(db, schema_sql, "set up", err);
+	for (; r == 0 && version > 0 && version < DATABASE_VERSION; version++)
+		r = database_exec(db, steps[version], "migrate", err);
 	if (r == 0)
 		r = database_exec(db, "COMMIT", "write", err);
 	if (r < 0 && !sqlite3_get_autocommit(db->handle))
@@ -327,7 +342,7 @@ int database_open_write(struct database *db, const char *path, struct error *err
 			  "open", err);
 	if (r == 0)
 		r = migrate(db, version, err);
-	return r == 0 ? check_tables(db, err) : r;
+	return r == 0 ? check_tables(db, DATABASE_VERSION, err) : r;
 }
 
 static bool log_has_contents(const char *path)
@@ -409,9 +424,5 @@ int database_open_read(struct database *db, const char *path, struct error *err)
 		return r;
 	if (version == 0)
 		return error_set(err, EMEDIUMTYPE, "%s is empty, not a profile database", path);
-	if (version < DATABASE_VERSION)
-		return error_set(err, EPROTO,
-				 "%s has an older schema (%lld): open it for writing once", path,
-				 (long long)version);
-	return check_tables(db, err);
+	return check_tables(db, version, err);
 }

@@ -15,7 +15,7 @@ struct sqlite3;
 struct sqlite3_stmt;
 
 /* Version of the schema that this code writes. */
-#define DATABASE_VERSION 1
+#define DATABASE_VERSION 2
 
 /**
  * struct database - an open connection; zero-initialised is closed
@@ -43,7 +43,8 @@ int database_open_write(struct database *db, const char *path, struct error *err
  * Works beside a writer, with no more rights than to read the files. Where
  * the directory cannot be written and no writer keeps its shared memory there
  * (a read-only medium, someone else's directory), the file is opened as
- * immutable, provided that no log with contents stands beside it.
+ * immutable, provided that no log with contents stands beside it. A file of an
+ * older schema is read as it is: see database_has().
  */
 int database_open_read(struct database *db, const char *path, struct error *err);
 
@@ -86,6 +87,16 @@ int database_bind(struct database *db, struct sqlite3_stmt *statement, struct er
  */
 int database_step(struct database *db, struct sqlite3_stmt *statement, const char *doing,
 		  struct error *err);
+
+/**
+ * database_has() - whether the file's schema is of this version, or later
+ *
+ * A writer may migrate a file that is being read. A read-only connection asks
+ * in each walk, since new tables and columns do not change old ones.
+ *
+ * Return: 1, 0 or negative errno.
+ */
+int database_has(struct database *db, int version, struct error *err);
 
 /** database_number() - one number from a query of one row. */
 int database_number(struct database *db, const char *sql, int64_t *ret, struct error *err);

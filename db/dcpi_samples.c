@@ -19,20 +19,17 @@ enum column {
 	COLUMN_COUNT,
 };
 
-/* Columns whose equality selects profiles, in the order of xFilter's arguments. */
-static const struct {
-	enum column column;
-	const char *condition;
-} selectors[] = {
-	{COLUMN_EPOCH, " AND p.epoch = ?1"},
-	{COLUMN_IMAGE, " AND p.image = ?2"},
-	{COLUMN_EVENT, " AND event.name = ?3"},
-	{COLUMN_PID, " AND p.pid = ?4"},
+/* Columns whose equality selects profiles. */
+static const struct dcpi_selector selectors[] = {
+	{COLUMN_EPOCH, " AND p.epoch = ?1", 50},
+	{COLUMN_IMAGE, " AND p.image = ?2", 50},
+	{COLUMN_EVENT, " AND event.name = ?3", 2},
+	{COLUMN_PID, " AND p.pid = ?4", 50},
 };
 
 #define SELECTORS ((int)(sizeof(selectors) / sizeof(selectors[0])))
 
-/* The columns of rows(); the first ones are those of the table. */
+/* The columns of a row; the first ones are those of the table. */
 #define ROW_SAMPLES 5
 #define ROW_OFFSETS 6
 #define ROW_EVENT_NUMBER 7
@@ -56,42 +53,10 @@ static int samples_connect(sqlite3 *handle, void *context, int argc, const char 
 				   ret);
 }
 
-static int find_constraint(sqlite3_index_info *info, enum column column)
-{
-	int i;
-
-	for (i = 0; i < info->nConstraint; i++) {
-		if (info->aConstraint[i].iColumn != (int)column || !info->aConstraint[i].usable ||
-		    info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ)
-			continue;
-		if (sqlite3_stricmp(sqlite3_vtab_collation(info, i), "BINARY") == 0)
-			return i;
-	}
-	return -1;
-}
-
-/*
- * idxNum has a bit for each selector used. SQLite checks the conditions again
- * (omit stays 0), so that odd types compare as they do elsewhere.
- */
 static int samples_best_index(sqlite3_vtab *table, sqlite3_index_info *info)
 {
-	double rows = 1e7;
-	int i, found, arguments = 0;
-
 	(void)table;
-	info->idxNum = 0;
-	for (i = 0; i < SELECTORS; i++) {
-		found = find_constraint(info, selectors[i].column);
-		if (found < 0)
-			continue;
-		info->idxNum |= 1 << i;
-		info->aConstraintUsage[found].argvIndex = ++arguments;
-		rows /= selectors[i].column == COLUMN_EVENT ? 2 : 50;
-	}
-	info->estimatedCost = rows;
-	info->estimatedRows = (sqlite3_int64)rows;
-	return SQLITE_OK;
+	return dcpi_sqlite_best_index(info, selectors, SELECTORS);
 }
 
 static int samples_open(sqlite3_vtab *table, sqlite3_vtab_cursor **ret)
@@ -144,43 +109,19 @@ static int next_profile(struct cursor *cursor)
 	return rc;
 }
 
-/* The query for a set of selectors. */
-static int prepare_rows(struct cursor *cursor, int used)
-{
-	struct dcpi_table *table = (struct dcpi_table *)cursor->walk.base.pVtab;
-	sqlite3_str *sql = sqlite3_str_new(table->handle);
-	char *text;
-	int i, rc;
-
-	sqlite3_str_appendall(sql,
-			      "SELECT p.epoch, p.image, image.path, event.name, p.pid, p.samples, "
-			      "p.offsets, p.event, p.data FROM main.profile AS p "
-			      "LEFT JOIN main.image ON image.id = p.image LEFT JOIN main.event "
-			      "ON event.epoch = p.epoch AND event.number = p.event WHERE 1");
-	for (i = 0; i < SELECTORS; i++) {
-		if (used & 1 << i)
-			sqlite3_str_appendall(sql, selectors[i].condition);
-	}
-	text = sqlite3_str_finish(sql);
-	if (text == NULL)
-		return SQLITE_NOMEM;
-	rc = dcpi_sqlite_query(&cursor->walk, text);
-	sqlite3_free(text);
-	return rc;
-}
-
 static int samples_filter(sqlite3_vtab_cursor *base, int used, const char *unused, int argc,
 			  sqlite3_value **argv)
 {
+	static const char sql[] =
+		"SELECT p.epoch, p.image, image.path, event.name, p.pid, p.samples, p.offsets, "
+		"p.event, p.data FROM main.profile AS p "
+		"LEFT JOIN main.image ON image.id = p.image LEFT JOIN main.event "
+		"ON event.epoch = p.epoch AND event.number = p.event WHERE 1";
 	struct cursor *cursor = (struct cursor *)base;
-	int i, argument = 0, rc;
+	int rc;
 
 	(void)unused;
-	rc = prepare_rows(cursor, used);
-	for (i = 0; rc == SQLITE_OK && i < SELECTORS; i++) {
-		if (used & 1 << i && argument < argc)
-			rc = sqlite3_bind_value(cursor->walk.rows, i + 1, argv[argument++]);
-	}
+	rc = dcpi_sqlite_select(&cursor->walk, sql, selectors, SELECTORS, used, argc, argv);
 	return rc == SQLITE_OK ? next_profile(cursor) : rc;
 }
 

@@ -89,6 +89,66 @@ int dcpi_sqlite_query(struct dcpi_cursor *cursor, const char *sql)
 	return SQLITE_OK;
 }
 
+static int find_constraint(sqlite3_index_info *info, int column)
+{
+	int i;
+
+	for (i = 0; i < info->nConstraint; i++) {
+		if (info->aConstraint[i].iColumn != column || !info->aConstraint[i].usable ||
+		    info->aConstraint[i].op != SQLITE_INDEX_CONSTRAINT_EQ)
+			continue;
+		if (sqlite3_stricmp(sqlite3_vtab_collation(info, i), "BINARY") == 0)
+			return i;
+	}
+	return -1;
+}
+
+int dcpi_sqlite_best_index(sqlite3_index_info *info, const struct dcpi_selector *selectors,
+			   int count)
+{
+	double rows = 1e7;
+	int i, found, arguments = 0;
+
+	info->idxNum = 0;
+	for (i = 0; i < count; i++) {
+		found = find_constraint(info, selectors[i].column);
+		if (found < 0)
+			continue;
+		info->idxNum |= 1 << i;
+		info->aConstraintUsage[found].argvIndex = ++arguments;
+		rows /= selectors[i].share;
+	}
+	info->estimatedCost = rows;
+	info->estimatedRows = (sqlite3_int64)rows;
+	return SQLITE_OK;
+}
+
+int dcpi_sqlite_select(struct dcpi_cursor *cursor, const char *sql,
+		       const struct dcpi_selector *selectors, int count, int used, int argc,
+		       sqlite3_value **argv)
+{
+	struct dcpi_table *table = (struct dcpi_table *)cursor->base.pVtab;
+	sqlite3_str *query = sqlite3_str_new(table->handle);
+	int i, argument = 0, rc;
+	char *text;
+
+	sqlite3_str_appendall(query, sql);
+	for (i = 0; i < count; i++) {
+		if (used & 1 << i)
+			sqlite3_str_appendall(query, selectors[i].condition);
+	}
+	text = sqlite3_str_finish(query);
+	if (text == NULL)
+		return SQLITE_NOMEM;
+	rc = dcpi_sqlite_query(cursor, text);
+	sqlite3_free(text);
+	for (i = 0; rc == SQLITE_OK && i < count; i++) {
+		if (used & 1 << i && argument < argc)
+			rc = sqlite3_bind_value(cursor->rows, i + 1, argv[argument++]);
+	}
+	return rc;
+}
+
 int dcpi_sqlite_step(struct dcpi_cursor *cursor)
 {
 	struct dcpi_table *table = (struct dcpi_table *)cursor->base.pVtab;
@@ -123,6 +183,8 @@ int sqlite3_dcpisqlite_init(sqlite3 *handle, char **message, const sqlite3_api_r
 	(void)message;
 	SQLITE_EXTENSION_INIT2(api);
 	rc = sqlite3_create_module_v2(handle, "dcpi_samples", &dcpi_samples_module, NULL, NULL);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_create_module_v2(handle, "dcpi_edges", &dcpi_edges_module, NULL, NULL);
 	if (rc == SQLITE_OK)
 		rc = sqlite3_create_module_v2(handle, "dcpi_symbols", &dcpi_symbols_module, NULL,
 					      NULL);

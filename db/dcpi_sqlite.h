@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The SQLite extension dcpi_sqlite.so: profiles and symbols as tables.
+ * The SQLite extension dcpi_sqlite.so: profiles, edges and symbols as tables.
  *
  *	$ sqlite3 profile.db
  *	sqlite> .load build/lib/dcpi_sqlite
@@ -12,9 +12,13 @@
  * profiles before they are decoded. Counts and offsets are SQL integers: an
  * offset of 2^63 and more is shown negative.
  *
+ * dcpi_edges (epoch, image, path, to_image, to_path, kind, from_offset,
+ * to_offset, count): a row for each edge; kind is "branch" or "double".
+ * Equality with an epoch, image, to_image or kind selects likewise.
+ *
  * dcpi_symbols (image, offset, bytes, name): the symbols kept with images.
  *
- * Both read the schema "main", and are an SQL error for damaged data. They
+ * All read the schema "main", and are an SQL error for damaged data. They
  * cannot be used from views or triggers of a file.
  */
 #ifndef DCPI_DCPI_SQLITE_H
@@ -25,6 +29,7 @@
 #include <stddef.h>
 
 extern const sqlite3_module dcpi_samples_module;
+extern const sqlite3_module dcpi_edges_module;
 extern const sqlite3_module dcpi_symbols_module;
 
 /**
@@ -36,7 +41,7 @@ int dcpi_sqlite_fail(sqlite3_vtab *table, int rc, const char *format, ...);
 /** dcpi_sqlite_error() - the SQLite result for a decoder's negative errno. */
 int dcpi_sqlite_error(sqlite3_vtab *table, int r, const char *what, sqlite3_int64 id);
 
-/** struct dcpi_table - either table: a connection, nothing else. */
+/** struct dcpi_table - any of the tables: a connection, nothing else. */
 struct dcpi_table {
 	sqlite3_vtab base;
 	sqlite3 *handle;
@@ -49,7 +54,7 @@ int dcpi_sqlite_connect(sqlite3 *handle, const char *declaration, sqlite3_vtab *
 int dcpi_sqlite_disconnect(sqlite3_vtab *table);
 
 /**
- * struct dcpi_cursor - a walk over either table, the first member of its cursor
+ * struct dcpi_cursor - a walk over any of the tables, the first member of its cursor
  * @rows: stands on the row whose decoded contents are walked
  * @next: the place in them
  */
@@ -69,6 +74,35 @@ int dcpi_sqlite_close(struct dcpi_cursor *cursor);
 
 /** dcpi_sqlite_query() - for xFilter: begin again, with this query, not yet bound. */
 int dcpi_sqlite_query(struct dcpi_cursor *cursor, const char *sql);
+
+/**
+ * struct dcpi_selector - a column whose equality with something selects rows
+ * @column:    its number in the table
+ * @condition: SQL, " AND x = ?N", where N is the selector's index and one
+ * @share:     one row in so many is selected, as a rule
+ */
+struct dcpi_selector {
+	int column;
+	const char *condition;
+	double share;
+};
+
+/**
+ * dcpi_sqlite_best_index() - for xBestIndex: use what selectors there are
+ *
+ * idxNum has a bit for each selector used. SQLite checks the conditions again
+ * (omit stays 0), so that odd types compare as they do elsewhere.
+ */
+int dcpi_sqlite_best_index(sqlite3_index_info *info, const struct dcpi_selector *selectors,
+			   int count);
+
+/**
+ * dcpi_sqlite_select() - for xFilter: dcpi_sqlite_query() with the conditions
+ * of the selectors @used appended, and bound
+ */
+int dcpi_sqlite_select(struct dcpi_cursor *cursor, const char *sql,
+		       const struct dcpi_selector *selectors, int count, int used, int argc,
+		       sqlite3_value **argv);
 
 /** dcpi_sqlite_step() - the next row; at the end @eof is set. Return: an SQLite result. */
 int dcpi_sqlite_step(struct dcpi_cursor *cursor);

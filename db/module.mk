@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-only
 ARCHIVES += db
-db-src := db/database.c db/profile_blob.c db/symbol_blob.c db/writer_lock.c \
+db-src := db/database.c db/profile_blob.c db/edge_blob.c db/symbol_blob.c db/writer_lock.c \
 	db/profile_write.c db/profile_write_epoch.c db/profile_write_samples.c \
-	db/profile_write_expire.c \
-	db/profile_read.c db/profile_read_samples.c
+	db/profile_write_edges.c db/profile_write_expire.c \
+	db/profile_read.c db/profile_read_samples.c db/profile_read_edges.c
 
-# The schema as a C string: one line of SQL, one line of C.
+# The schema, and how to come to it, as C strings: one line of SQL, one of C.
+SCHEMA_SQL := db/schema.sql db/schema_from_1.sql
 GENERATED += $(OBJ)/gen/db/schema.h
-$(OBJ)/gen/db/schema.h: db/schema.sql
+$(OBJ)/gen/db/schema.h: $(SCHEMA_SQL) db/module.mk
 	$(call say,GEN,$@)
 	@mkdir -p $(@D)
-	$(Q){ echo 'static const char schema_sql[] ='; \
-		sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/.*/\t"&\\n"/' $<; echo ';'; } > $@
+	$(Q)for sql in $(SCHEMA_SQL); do \
+		echo "static const char $$(basename $$sql .sql)_sql[] ="; \
+		sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/.*/\t"&\\n"/' $$sql; echo ';'; \
+	done > $@
 
 $(OBJ)/db/database.o: CPPFLAGS += -I$(OBJ)/gen
 $(OBJ)/db/database.o: $(OBJ)/gen/db/schema.h
@@ -21,6 +24,16 @@ unit_profile_blob-src := tests/unit_profile_blob.c
 unit_profile_blob-archives := db util
 unit_profile_blob-pkgs := sqlite3 zlib
 
+UNIT_TESTS += unit_edge_blob
+unit_edge_blob-src := tests/unit_edge_blob.c
+unit_edge_blob-archives := db util
+unit_edge_blob-pkgs := sqlite3 zlib
+
+UNIT_TESTS += unit_profile_db_edges
+unit_profile_db_edges-src := tests/unit_profile_db_edges.c
+unit_profile_db_edges-archives := db util
+unit_profile_db_edges-pkgs := sqlite3 zlib
+
 UNIT_TESTS += unit_profile_db
 unit_profile_db-src := tests/unit_profile_db.c
 unit_profile_db-archives := db util
@@ -28,7 +41,7 @@ unit_profile_db-pkgs := sqlite3 zlib
 
 # Named after what sqlite3's .load is given; see db/dcpi_sqlite.h.
 PLUGINS += dcpi_sqlite
-dcpi_sqlite-src := db/dcpi_sqlite.c db/dcpi_samples.c db/dcpi_symbols.c
+dcpi_sqlite-src := db/dcpi_sqlite.c db/dcpi_samples.c db/dcpi_edges.c db/dcpi_symbols.c
 dcpi_sqlite-archives := db util
 dcpi_sqlite-pkgs := zlib
 
@@ -45,5 +58,5 @@ bench_db-ldlibs := -lm
 
 FUZZERS += fuzz_profile_blob
 fuzz_profile_blob-src := tests/fuzz_profile_blob.c db/profile_blob.c db/symbol_blob.c \
-	lib/array.c lib/bounded_reader.c
+	db/edge_blob.c lib/array.c lib/bounded_reader.c
 fuzz_profile_blob-pkgs := zlib

@@ -65,6 +65,24 @@ struct profile_sample {
 
 #define PROFILE_PID_ALL (-1)
 
+/** enum profile_edge_kind - how an edge was found; values are stored. */
+enum profile_edge_kind {
+	PROFILE_EDGE_BRANCH = 0, /* a branch was interpreted: from it, to where it went */
+	PROFILE_EDGE_DOUBLE = 1, /* two interrupts, one right after the other */
+};
+
+#define PROFILE_EDGE_KINDS 2
+
+/* Offsets of edges are those of a file: off_t. */
+#define PROFILE_EDGE_OFFSET_MAX ((uint64_t)INT64_MAX)
+
+/** struct profile_edge - how often control was seen to go from one offset to another. */
+struct profile_edge {
+	uint64_t from;
+	uint64_t to;
+	uint64_t count;
+};
+
 /**
  * struct profile_event - an event sampled in an epoch
  * @number:     its number in the epoch, 0 ..
@@ -72,6 +90,10 @@ struct profile_sample {
  * @unit:       of the periods: "cycles", "ns", "events"
  * @period_min: shortest sampling period
  * @period_max: longest; drawn uniformly from the window
+ * @enabled_ns: time it was to be counted, summed over CPUs; 0: not known
+ * @running_ns: time it was on a counter: less, if events took turns. What the
+ *              event would have counted is its samples times @enabled_ns /
+ *              @running_ns, where both are known
  */
 struct profile_event {
 	uint32_t number;
@@ -79,6 +101,8 @@ struct profile_event {
 	const char *unit;
 	uint64_t period_min;
 	uint64_t period_max;
+	uint64_t enabled_ns;
+	uint64_t running_ns;
 };
 
 /**

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "db/profile_reader.h"
+#include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
 
@@ -15,6 +16,8 @@ static const char *const statement_sql[READER_STATEMENTS] = {
 	[READER_COMMAND] = "SELECT command FROM process WHERE epoch = ?1 AND pid = ?2",
 	[READER_PROFILE] = ("SELECT samples, offsets, data FROM profile "
 			    "WHERE epoch = ?1 AND image = ?2 AND event = ?3 AND pid = ?4"),
+	[READER_EDGES] = ("SELECT pairs, total, data FROM edge "
+			  "WHERE epoch = ?1 AND image = ?2 AND to_image = ?3 AND kind = ?4"),
 };
 
 int profile_reader_statement(struct profile_reader *reader, enum reader_statement which,
@@ -194,15 +197,20 @@ int profile_reader_epochs(struct profile_reader *reader, const struct profile_fi
 int profile_reader_events(struct profile_reader *reader, int64_t epoch, profile_event_fn visit,
 			  void *context, struct error *err)
 {
+	static const char sql[] = "SELECT number, name, unit, period_min, period_max, enabled_ns, "
+				  "running_ns FROM event WHERE epoch = ?1 ORDER BY number";
+	/* Schema version 1 had no times. */
+	static const char sql_1[] = "SELECT number, name, unit, period_min, period_max, 0, 0 "
+				    "FROM event WHERE epoch = ?1 ORDER BY number";
 	_cleanup_walk_ struct profile_reader *walk = begin_walk(reader);
 	_cleanup_statement_ sqlite3_stmt *statement = NULL;
 	struct profile_event event;
 	int r;
 
-	r = database_prepare(&walk->db,
-			     "SELECT number, name, unit, period_min, period_max FROM event "
-			     "WHERE epoch = ?1 ORDER BY number",
-			     &statement, err);
+	r = database_has(&walk->db, 2, err);
+	if (r < 0)
+		return r;
+	r = database_prepare(&walk->db, r > 0 ? sql : sql_1, &statement, err);
 	if (r == 0)
 		r = database_bind(&walk->db, statement, err, "i", epoch);
 	if (r < 0)
@@ -213,6 +221,8 @@ int profile_reader_events(struct profile_reader *reader, int64_t epoch, profile_
 		event.unit = profile_reader_text(statement, 2);
 		event.period_min = (uint64_t)sqlite3_column_int64(statement, 3);
 		event.period_max = (uint64_t)sqlite3_column_int64(statement, 4);
+		event.enabled_ns = (uint64_t)sqlite3_column_int64(statement, 5);
+		event.running_ns = (uint64_t)sqlite3_column_int64(statement, 6);
 		r = visit(context, &event);
 		if (r != 0)
 			return r;
@@ -244,5 +254,61 @@ int profile_reader_counters(struct profile_reader *reader, int64_t epoch, profil
 		if (r != 0)
 			return r;
 	}
+	return r;
+}
+
+static int compare_epochs(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+bool epoch_set_has(const struct epoch_set *set, int64_t epoch)
+{
+	return set->count > 0 &&
+	       bsearch(&epoch, set->ids, set->count, sizeof(*set->ids), compare_epochs) != NULL;
+}
+
+static int note_epoch(void *context, const struct profile_epoch *epoch)
+{
+	struct epoch_set *set = context;
+
+	if (array_reserve(&set->ids, &set->capacity, set->count + 1, sizeof(*set->ids)) < 0)
+		return -ENOMEM;
+	set->ids[set->count++] = epoch->id;
+	return 0;
+}
+
+static int walk_epochs(struct profile_reader *reader, const struct profile_filter *filter,
+		       reader_walk_fn walk, void *context, struct error *err)
+{
+	struct epoch_set set = {0};
+	int r = profile_reader_epochs(reader, filter, note_epoch, &set, err);
+
+	if (r == -ENOMEM)
+		error_set(err, ENOMEM, "out of memory");
+	if (r == 0) {
+		if (set.count > 0)
+			qsort(set.ids, set.count, sizeof(*set.ids), compare_epochs);
+		r = walk(context, &set);
+	}
+	free(set.ids);
+	return r;
+}
+
+int profile_reader_walk(struct profile_reader *reader, const struct profile_filter *filter,
+			reader_walk_fn walk, void *context, struct error *err)
+{
+	_cleanup_walk_ struct profile_reader *mark = begin_walk(reader);
+	struct database *db = &mark->db;
+	bool own = sqlite3_get_autocommit(db->handle);
+	int r;
+
+	r = own ? database_exec(db, "BEGIN", "read", err) : 0;
+	if (r == 0)
+		r = walk_epochs(reader, filter, walk, context, err);
+	if (own)
+		sqlite3_exec(db->handle, "COMMIT", NULL, NULL, NULL);
 	return r;
 }

@@ -6,7 +6,7 @@
  * Databases are not trusted: every blob is bounds-checked and its checksum
  * compared; damage is an error (-EBADMSG), never a crash or a wrong number.
  * Checksums cover samples and symbols, with the numbers of their epoch, image,
- * event and process; not names, paths and counters.
+ * event and process; likewise edges; not names, paths, counters and times.
  *
  * Errors beside those named: -EBADMSG, -EIO, -ENOMEM, -EBUSY the database is
  * being recovered by someone else for longer than five seconds.
@@ -53,8 +53,7 @@ struct profile_filter {
  * notices a writer that has come since.
  *
  * Return: 0; -ENOENT no such file; -EISDIR; -EMEDIUMTYPE not a profile
- * database; -EPROTO made by a newer version, or by one so old that it must be
- * opened for writing once; -EBADMSG corrupt; -EACCES not readable, or it needs
+ * database; -EPROTO made by a newer version; -EBADMSG corrupt; -EACCES not readable, or it needs
  * its log (a copy of a database in use) and the directory cannot be written;
  * -ENOMEM.
  */
@@ -123,6 +122,35 @@ typedef int (*profile_fn)(void *context, const struct profile *profile);
  */
 int profile_reader_profiles(struct profile_reader *reader, const struct profile_filter *filter,
 			    profile_fn visit, void *context, struct error *err);
+
+/**
+ * struct profile_edges - edges of one kind from an image to an image in an epoch
+ * @edges: strictly ascending by from, then to
+ * @total: the sum of their counts
+ */
+struct profile_edges {
+	int64_t epoch;
+	int64_t image;
+	int64_t to_image;
+	enum profile_edge_kind kind;
+	const struct profile_edge *edges;
+	size_t count;
+	uint64_t total;
+};
+
+/** Called for each set of edges; the data is valid only during the call. */
+typedef int (*profile_edges_fn)(void *context, const struct profile_edges *edges);
+
+/**
+ * profile_reader_edges() - walk over the edges of the epochs a filter selects
+ *
+ * With the filter's @image, those that come from it; what it says of events and
+ * processes is not looked at. Both kinds. Ordered by image, epoch, to_image and
+ * kind. As for profile_reader_profiles() otherwise. A file of schema version 1
+ * has none.
+ */
+int profile_reader_edges(struct profile_reader *reader, const struct profile_filter *filter,
+			 profile_edges_fn visit, void *context, struct error *err);
 
 /**
  * profile_reader_image() - look an image up

@@ -9,7 +9,6 @@
 
 #include "db/profile_reader.h"
 #include "db/symbol_blob.h"
-#include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
 
@@ -78,35 +77,16 @@ struct profile_walk {
 	struct error *err;
 	struct profile_key last;
 	bool started;
-	int64_t *epochs; /* selected, ascending */
-	size_t epoch_count;
-	size_t epoch_capacity;
+	const struct epoch_set *epochs;
 	struct profile_pairs pairs;
 };
-
-static int compare_epochs(const void *a, const void *b)
-{
-	return compare_number(*(const int64_t *)a, *(const int64_t *)b);
-}
-
-static int note_epoch(void *context, const struct profile_epoch *epoch)
-{
-	struct profile_walk *walk = context;
-
-	if (array_reserve(&walk->epochs, &walk->epoch_capacity, walk->epoch_count + 1,
-			  sizeof(*walk->epochs)) < 0)
-		return error_set(walk->err, ENOMEM, "out of memory");
-	walk->epochs[walk->epoch_count++] = epoch->id;
-	return 0;
-}
 
 static bool walk_selects(const struct profile_walk *walk, const struct profile_key *key,
 			 const char *event_name)
 {
 	if (walk->filter->event != NULL && strcmp(walk->filter->event, event_name) != 0)
 		return false;
-	return walk->epoch_count > 0 && bsearch(&key->epoch, walk->epochs, walk->epoch_count,
-						sizeof(*walk->epochs), compare_epochs) != NULL;
+	return epoch_set_has(walk->epochs, key->epoch);
 }
 
 /* One key of the index. Rows out of order would be counted twice. */
@@ -145,7 +125,7 @@ static int visit_key(struct profile_walk *walk, const struct profile_key *key,
  * The keys come from the index in the order wanted, without the blobs, which
  * a sort would have to carry.
  */
-static int walk_keys(struct profile_walk *walk)
+static int walk_keys(void *context, const struct epoch_set *epochs)
 {
 	static const char sql[] =
 		"SELECT p.image, p.epoch, p.event, p.pid, event.name "
@@ -153,6 +133,7 @@ static int walk_keys(struct profile_walk *walk)
 		"LEFT JOIN event ON event.epoch = p.epoch AND event.number = p.event "
 		"WHERE p.image BETWEEN ?1 AND ?2 AND (?3 = 0 OR p.pid = ?4) "
 		"ORDER BY p.image, p.epoch, p.event, p.pid";
+	struct profile_walk *walk = context;
 	const struct profile_filter *filter = walk->filter;
 	int64_t by_pid = filter->has_pid && filter->pid != PROFILE_PID_ALL;
 	int64_t first = filter->image != 0 ? filter->image : INT64_MIN;
@@ -162,6 +143,7 @@ static int walk_keys(struct profile_walk *walk)
 	struct profile_key key;
 	int r;
 
+	walk->epochs = epochs;
 	r = database_prepare(db, sql, &statement, walk->err);
 	if (r == 0)
 		r = database_bind(db, statement, walk->err, "iiii", first, last, by_pid,
@@ -180,27 +162,6 @@ static int walk_keys(struct profile_walk *walk)
 	return r;
 }
 
-/* Epochs and profiles must be of one state: a transaction, unless there is one. */
-static int walk_consistently(struct profile_walk *walk)
-{
-	struct database *db = &walk->reader->db;
-	bool own = sqlite3_get_autocommit(db->handle);
-	int r;
-
-	r = own ? database_exec(db, "BEGIN", "read", walk->err) : 0;
-	if (r == 0)
-		r = profile_reader_epochs(walk->reader, walk->filter, note_epoch, walk, walk->err);
-	if (r == 0) {
-		if (walk->epoch_count > 0)
-			qsort(walk->epochs, walk->epoch_count, sizeof(*walk->epochs),
-			      compare_epochs);
-		r = walk_keys(walk);
-	}
-	if (own)
-		sqlite3_exec(db->handle, "COMMIT", NULL, NULL, NULL);
-	return r;
-}
-
 int profile_reader_profiles(struct profile_reader *reader, const struct profile_filter *filter,
 			    profile_fn visit, void *context, struct error *err)
 {
@@ -212,13 +173,9 @@ int profile_reader_profiles(struct profile_reader *reader, const struct profile_
 		.context = context,
 		.err = err,
 	};
-	int r;
+	int r = profile_reader_walk(reader, walk.filter, walk_keys, &walk, err);
 
-	reader->walks++;
-	r = walk_consistently(&walk);
-	reader->walks--;
 	profile_pairs_deinit(&walk.pairs);
-	free(walk.epochs);
 	return r;
 }
 

@@ -13,6 +13,7 @@ enum reader_statement {
 	READER_SYMBOLS,
 	READER_COMMAND,
 	READER_PROFILE,
+	READER_EDGES,
 	READER_STATEMENTS,
 };
 
@@ -40,6 +41,26 @@ const char *profile_reader_text(struct sqlite3_stmt *statement, int column);
 /** profile_reader_cannot() - describe a failure to decode PROFILE, SYMBOLS... */
 int profile_reader_cannot(struct profile_reader *reader, int r, struct error *err, const char *what,
 			  int64_t id);
+
+/** struct epoch_set - epochs that a filter selects, ascending; zero-initialised is empty. */
+struct epoch_set {
+	int64_t *ids;
+	size_t count;
+	size_t capacity;
+};
+
+/** epoch_set_has() - whether an epoch is selected, O(log n). */
+bool epoch_set_has(const struct epoch_set *set, int64_t epoch);
+
+typedef int (*reader_walk_fn)(void *context, const struct epoch_set *epochs);
+
+/**
+ * profile_reader_walk() - run @walk with the epochs that @filter selects
+ *
+ * All that it reads is of one state: in a transaction, unless there is one.
+ */
+int profile_reader_walk(struct profile_reader *reader, const struct profile_filter *filter,
+			reader_walk_fn walk, void *context, struct error *err);
 
 /* Marks a walk for as long as its variable lives: "_cleanup_walk_ ... = begin_walk(reader)". */
 static inline struct profile_reader *begin_walk(struct profile_reader *reader)

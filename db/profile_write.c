@@ -20,7 +20,10 @@ static const char *const statement_sql[WRITER_STATEMENTS] = {
 			     "VALUES (?1, ?2, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, 0)",
 	[WRITER_EPOCH_END] = "UPDATE epoch SET open = 0, end_ns = max(start_ns, end_ns, ?2) "
 			     "WHERE id = ?1",
-	[WRITER_EVENT_ADD] = "INSERT INTO event VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+	[WRITER_EVENT_ADD] = "INSERT INTO event (epoch, number, name, unit, period_min, "
+			     "period_max) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+	[WRITER_EVENT_TIME] = "UPDATE event SET enabled_ns = ?3, running_ns = ?4 "
+			      "WHERE epoch = ?1 AND number = ?2",
 	[WRITER_TOTALS] = "UPDATE epoch SET interrupts = ?2, end_ns = max(end_ns, ?3) "
 			  "WHERE id = ?1",
 	[WRITER_COUNTER_SET] = "INSERT INTO counter VALUES (?1, ?2, ?3, ?4) "
@@ -42,6 +45,11 @@ static const char *const statement_sql[WRITER_STATEMENTS] = {
 	[WRITER_PROFILE_SET] = "INSERT INTO profile VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) "
 			       "ON CONFLICT DO UPDATE SET samples = excluded.samples, "
 			       "offsets = excluded.offsets, data = excluded.data",
+	[WRITER_EDGES_FIND] = "SELECT total, data FROM edge "
+			      "WHERE epoch = ?1 AND image = ?2 AND to_image = ?3 AND kind = ?4",
+	[WRITER_EDGES_SET] = "INSERT INTO edge VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) "
+			     "ON CONFLICT DO UPDATE SET pairs = excluded.pairs, "
+			     "total = excluded.total, data = excluded.data",
 };
 
 int profile_writer_statement(struct profile_writer *writer, enum writer_statement which,
@@ -150,6 +158,8 @@ void profile_writer_close(struct profile_writer *writer)
 	cleanup_close(&writer->lock);
 	profile_pairs_deinit(&writer->stored);
 	profile_pairs_deinit(&writer->merged);
+	edge_list_deinit(&writer->stored_edges);
+	edge_list_deinit(&writer->merged_edges);
 	profile_blob_deinit(&writer->blob);
 	free(writer);
 }

@@ -9,7 +9,8 @@
  *	profile_writer_open()
  *	profile_writer_epoch_begin()
  *	  profile_writer_begin()
- *	    profile_writer_image(), _symbols(), _add(), _process(), _totals() ...
+ *	    profile_writer_image(), _symbols(), _add(), _edges(), _process(),
+ *	    _event_time(), _totals() ...
  *	  profile_writer_commit()
  *	profile_writer_epoch_end()
  *	profile_writer_close()
@@ -53,7 +54,7 @@ void profile_writer_close(struct profile_writer *writer);
 /**
  * profile_writer_epoch_begin() - start an epoch, in a transaction of its own
  * @epoch:  all fields but id, end_ns, open and interrupts
- * @events: its events
+ * @events: its events; their times are not looked at
  *
  * An epoch still open is ended first.
  */
@@ -109,6 +110,34 @@ bool profile_writer_has_symbols(struct profile_writer *writer, int64_t image);
 int profile_writer_add(struct profile_writer *writer, int64_t image, uint32_t event, int64_t pid,
 		       const struct profile_sample *samples, size_t count, struct error *err);
 
+/**
+ * profile_writer_edges() - add edges to those of the current epoch
+ * @image:    number of the image that they come from
+ * @to_image: of the one that they go to
+ * @kind:     how they were found
+ * @edges:    strictly ascending by from, then to; offsets up to
+ *            PROFILE_EDGE_OFFSET_MAX, counts > 0
+ *
+ * Costs what profile_writer_add() does. Edges count in no sum of samples.
+ *
+ * Return: 0; -EINVAL edges not in order or an offset too large, no such kind,
+ * no epoch or no transaction open.
+ */
+int profile_writer_edges(struct profile_writer *writer, int64_t image, int64_t to_image,
+			 enum profile_edge_kind kind, const struct profile_edge *edges,
+			 size_t count, struct error *err);
+
+/**
+ * profile_writer_event_time() - set how long an event of the current epoch was counted
+ * @enabled_ns: since the epoch began, as in struct profile_event
+ * @running_ns: likewise, at most @enabled_ns
+ *
+ * Return: 0; -EINVAL no such event, times that cannot be, no epoch or no
+ * transaction open.
+ */
+int profile_writer_event_time(struct profile_writer *writer, uint32_t event, uint64_t enabled_ns,
+			      uint64_t running_ns, struct error *err);
+
 /** profile_writer_process() - name a process that has profiles in the current epoch. */
 int profile_writer_process(struct profile_writer *writer, int64_t pid, const char *command,
 			   struct error *err);
@@ -130,7 +159,7 @@ int profile_writer_totals(struct profile_writer *writer, int64_t now_ns, uint64_
  *
  * Never the current epoch. Images and hosts that no epoch refers to any more
  * go as well: the numbers of images given out before are void, unless the
- * current epoch has samples of them. The file shrinks when the log is next
+ * current epoch has samples or edges of them. The file shrinks when the log is next
  * copied back.
  */
 int profile_writer_expire(struct profile_writer *writer, int64_t before_ns, uint64_t bytes_max,

@@ -137,6 +137,30 @@ int profile_writer_epoch_end(struct profile_writer *writer, int64_t end_ns, stru
 	return 0;
 }
 
+int profile_writer_event_time(struct profile_writer *writer, uint32_t event, uint64_t enabled_ns,
+			      uint64_t running_ns, struct error *err)
+{
+	sqlite3_stmt *statement = NULL;
+	int r;
+
+	r = profile_writer_in_epoch(writer, err);
+	if (r == 0)
+		r = profile_writer_check_count(enabled_ns, "time of an event", err);
+	if (r < 0)
+		return r;
+	if (running_ns > enabled_ns)
+		return error_set(err, EINVAL, "event %u ran for longer than it was enabled", event);
+	r = profile_writer_statement(writer, WRITER_EVENT_TIME, &statement, err);
+	if (r == 0)
+		r = database_bind(&writer->db, statement, err, "iiii", writer->epoch,
+				  (int64_t)event, (int64_t)enabled_ns, (int64_t)running_ns);
+	if (r == 0)
+		r = finish(writer, statement, err);
+	if (r == 0 && sqlite3_changes(writer->db.handle) != 1)
+		return error_set(err, EINVAL, "the epoch has no event %u", event);
+	return r;
+}
+
 int profile_writer_process(struct profile_writer *writer, int64_t pid, const char *command,
 			   struct error *err)
 {

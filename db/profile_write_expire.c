@@ -42,7 +42,9 @@ static int delete_orphans(struct profile_writer *writer, struct error *err)
 {
 	return database_exec(&writer->db,
 			     "DELETE FROM image WHERE NOT EXISTS "
-			     "(SELECT 1 FROM profile WHERE profile.image = image.id);"
+			     "(SELECT 1 FROM profile WHERE profile.image = image.id) "
+			     "AND NOT EXISTS (SELECT 1 FROM edge WHERE edge.image = image.id) "
+			     "AND NOT EXISTS (SELECT 1 FROM edge WHERE edge.to_image = image.id);"
 			     "DELETE FROM host WHERE NOT EXISTS "
 			     "(SELECT 1 FROM epoch WHERE epoch.host = host.id)",
 			     "write", err);

@@ -4,6 +4,7 @@
 #define DCPI_PROFILE_WRITER_H
 
 #include "db/database.h"
+#include "db/edge_blob.h"
 #include "db/profile_blob.h"
 #include "db/profile_write.h"
 
@@ -13,6 +14,7 @@ enum writer_statement {
 	WRITER_EPOCH_ADD,
 	WRITER_EPOCH_END,
 	WRITER_EVENT_ADD,
+	WRITER_EVENT_TIME,
 	WRITER_TOTALS,
 	WRITER_COUNTER_SET,
 	WRITER_PROCESS_SET,
@@ -24,6 +26,8 @@ enum writer_statement {
 	WRITER_SYMBOLS_FIND,
 	WRITER_PROFILE_FIND,
 	WRITER_PROFILE_SET,
+	WRITER_EDGES_FIND,
+	WRITER_EDGES_SET,
 	WRITER_STATEMENTS,
 };
 
@@ -32,7 +36,8 @@ enum writer_statement {
  * @lock:       descriptor of the writer's lock
  * @epoch:      current epoch, 0 if none
  * @statements: compiled at first use
- * @stored, @merged, @blob: memory used again from one merge to the next
+ * @stored, @merged, @stored_edges, @merged_edges, @blob: memory used again from one merge to the
+ * next
  */
 struct profile_writer {
 	struct database db;
@@ -41,6 +46,8 @@ struct profile_writer {
 	struct sqlite3_stmt *statements[WRITER_STATEMENTS];
 	struct profile_pairs stored;
 	struct profile_pairs merged;
+	struct edge_list stored_edges;
+	struct edge_list merged_edges;
 	struct profile_blob blob;
 };
 

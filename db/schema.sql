@@ -4,7 +4,7 @@
 -- samples; enumerations have the values of db/profile.h.
 
 PRAGMA application_id = 1145262153; -- "DCPI"
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 
 -- Where samples come from. machine_id tells hosts of one name apart.
 CREATE TABLE host (
@@ -36,6 +36,8 @@ CREATE INDEX epoch_start ON epoch (start_ns);
 CREATE INDEX epoch_host ON epoch (host);
 
 -- What was sampled in an epoch. Periods are drawn from [period_min, period_max].
+-- Times are summed over CPUs: how long the event was to be counted, and how long
+-- it was, which is less if events took turns. Both 0: not known.
 CREATE TABLE event (
 	epoch INTEGER NOT NULL REFERENCES epoch ON DELETE CASCADE,
 	number INTEGER NOT NULL,
@@ -43,6 +45,8 @@ CREATE TABLE event (
 	unit TEXT NOT NULL,
 	period_min INTEGER NOT NULL,
 	period_max INTEGER NOT NULL,
+	enabled_ns INTEGER NOT NULL DEFAULT 0,
+	running_ns INTEGER NOT NULL DEFAULT 0,
 	PRIMARY KEY (epoch, number)
 ) STRICT, WITHOUT ROWID;
 
@@ -95,6 +99,23 @@ CREATE TABLE profile (
 
 CREATE INDEX profile_image ON profile (image, epoch, event, pid);
 
+-- Edges: how often control went from an offset in an image to one in to_image,
+-- in the form of db/edge_blob.h, with their number and the sum of their counts
+-- beside them. Edges are no samples: they are in no sum of those.
+CREATE TABLE edge (
+	epoch INTEGER NOT NULL REFERENCES epoch ON DELETE CASCADE,
+	image INTEGER NOT NULL REFERENCES image,
+	to_image INTEGER NOT NULL REFERENCES image,
+	kind INTEGER NOT NULL,
+	pairs INTEGER NOT NULL,
+	total INTEGER NOT NULL,
+	data BLOB NOT NULL,
+	PRIMARY KEY (epoch, image, to_image, kind)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX edge_image ON edge (image, epoch, to_image, kind);
+CREATE INDEX edge_to_image ON edge (to_image);
+
 -- Names of processes that have profiles of their own.
 CREATE TABLE process (
 	epoch INTEGER NOT NULL REFERENCES epoch ON DELETE CASCADE,
@@ -103,7 +124,8 @@ CREATE TABLE process (
 	PRIMARY KEY (epoch, pid)
 ) STRICT, WITHOUT ROWID;
 
--- For people; the extension dcpi_sqlite.so adds dcpi_samples and dcpi_symbols.
+-- For people; the extension dcpi_sqlite.so adds dcpi_samples, dcpi_edges and
+-- dcpi_symbols.
 CREATE VIEW dcpi_epochs AS
 SELECT
 	epoch.id AS epoch,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the profile database costs: bytes for a pair of offset and count, time
- * for an entry merged, bytes on disk for a week in the paper's geometry. One
- * JSON line a figure.
+ * What the profile database costs: bytes for a pair of offset and count and for
+ * an edge, time for an entry merged, bytes on disk for a week in the paper's
+ * geometry. One JSON line a figure.
  *
  * Workload "synthetic": procedures of log-normal size and Zipf popularity,
  * instructions of x86's mean length (or 4 bytes: "fixed"), loops inside
@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "db/edge_blob.h"
 #include "db/profile_blob.h"
 #include "db/profile_write.h"
 #include "lib/error.h"
@@ -159,6 +160,85 @@ static void bench_size(const char *workload, int fixed, size_t samples)
 		     "samples");
 	profile_pairs_deinit(&pairs);
 	profile_blob_deinit(&blob);
+	free_image(&image);
+}
+
+static int by_edge(const void *a, const void *b)
+{
+	const struct profile_edge *x = a, *y = b;
+
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	return (x->to > y->to) - (x->to < y->to);
+}
+
+/*
+ * Branches among the sampled instructions: one in five is conditional, goes some
+ * twenty instructions forward or back, and falls through as often as it happens
+ * to; one in fifty jumps or calls anywhere.
+ */
+static size_t make_edges(const struct profile_pairs *pairs, struct profile_edge *edges)
+{
+	size_t count = 0, i;
+
+	for (i = 0; i < pairs->count; i++) {
+		uint64_t from = pairs->samples[i].offset, samples = pairs->samples[i].count;
+		uint64_t taken = (uint64_t)((double)samples * uniform() + 0.5);
+		double distance = exp(3 + 1.2 * normal());
+		uint64_t to = from + (uint64_t)distance * 4;
+
+		if (next_random() % 50 == 0)
+			edges[count++] = (struct profile_edge){
+				from, pairs->samples[next_random() % pairs->count].offset, samples};
+		if (next_random() % 5 != 0)
+			continue;
+		if (next_random() % 2 && from > (uint64_t)distance * 4)
+			to = from - (uint64_t)distance * 4;
+		if (taken > 0)
+			edges[count++] = (struct profile_edge){from, to, taken};
+		if (taken < samples)
+			edges[count++] = (struct profile_edge){from, from + 4, samples - taken};
+	}
+	return count;
+}
+
+static void bench_edge_size(size_t samples)
+{
+	struct image image = make_image(2000, 1);
+	struct profile_pairs pairs = draw(&image, samples);
+	struct profile_edge *edges = need(calloc(3 * pairs.count + 1, sizeof(*edges)));
+	size_t count = make_edges(&pairs, edges), i;
+	struct edge_list sorted = {0}, list = {0};
+	struct profile_blob blob = {0};
+	uint64_t total, start;
+	char label[64];
+
+	/* Equal ones become one. */
+	qsort(edges, count, sizeof(*edges), by_edge);
+	sorted.edges = edges;
+	for (i = 0; i < count; i++) {
+		if (sorted.count > 0 && by_edge(&edges[sorted.count - 1], &edges[i]) == 0)
+			edges[sorted.count - 1].count += edges[i].count;
+		else
+			edges[sorted.count++] = edges[i];
+	}
+	if (edge_blob_encode(&blob, 1, edges, sorted.count, &total) < 0)
+		abort();
+	for (i = 0, start = 0; i <= 20; i++) {
+		if (i == 1) /* with the memory there */
+			start = (uint64_t)bench_now_ns();
+		if (edge_blob_decode(&list, 1, blob.data, blob.bytes) < 0)
+			abort();
+	}
+	snprintf(label, sizeof(label), "synthetic fixed, %zu samples", samples);
+	bench_report("decode_ns_per_edge", "db", label,
+		     (bench_now_ns() - (double)start) / 20 / (double)list.count, "ns");
+	bench_report("bytes_per_edge", "db", label, (double)blob.bytes / (double)list.count,
+		     "bytes");
+	edge_list_deinit(&list);
+	profile_pairs_deinit(&pairs);
+	profile_blob_deinit(&blob);
+	free(edges);
 	free_image(&image);
 }
 
@@ -329,6 +409,9 @@ int main(void)
 	bench_size("synthetic fixed", 1, 5000);
 	bench_size("synthetic fixed", 1, 100000);
 	bench_size("synthetic fixed", 1, 5000000);
+	bench_edge_size(5000);
+	bench_edge_size(100000);
+	bench_edge_size(5000000);
 	bench_merge();
 	if (mkdtemp(directory) == NULL)
 		abort();

@@ -275,6 +275,12 @@ refused "a clock's period out of range" "out of range 50000-" "${d[@]}" --db "$w
 refused "an overhead of nothing" "overhead_percent must be" "${d[@]}" --db "$work/x.db" --overhead 0
 refused "an unknown source" 'unknown source "magic"' "${d[@]}" --db "$work/x.db" --source magic
 refused "a bad number" 'merge_interval_s must be' "${d[@]}" --db "$work/x.db" --merge-interval soon
+refused "a bad number of samples for an edge" 'branch_every must be' "${d[@]}" --db "$work/x.db" \
+	--branch-every -1
+refused "double samples that never end" 'double_every must be 0' "${d[@]}" --db "$work/x.db" \
+	--double-every 1
+refused "double samples without the module" 'double_every needs the source kmod' "${d[@]}" \
+	--db "$work/x.db" --source perf --double-every 100
 refused "a missing configuration" "absent.conf" "$bin/dcpid" --config "$work/absent.conf"
 if [ ! -e /dev/dcpi ]; then
 	refused "the module's source without the module" "dcpi.ko is not loaded" "${d[@]}" \

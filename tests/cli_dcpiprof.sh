@@ -62,7 +62,7 @@ golden images.txt -i --epoch 1
 golden images_limit.json -i --json -n 2 --epoch 1
 golden one_event.txt -e imiss --epoch 1 -n 3
 golden two_events.csv -e imiss,cycles --csv --epoch 1
-golden second.txt --epoch last
+golden second.txt --epoch last --until '2023-11-15 12:00'
 golden second.json --json --epoch 2
 golden second.csv --csv --epoch 2
 golden second_mangled.txt --no-demangle --host beta
@@ -73,6 +73,31 @@ golden sort_image.csv --sort image --csv --epoch 1
 golden sort_event.txt --sort imiss --epoch 1 -n 4
 golden image.txt --image 'lib[mo]*.so' --epoch 1 -n 3
 golden image_path.csv --image '/usr/shlib/X11/*' -i --csv --epoch 1
+golden instruction.txt --by instruction --epoch 1 -n 12
+golden instruction.json --by instruction --json --epoch 2
+golden instruction_address.csv --by instruction --sort address --csv --epoch 1 --image 'libmi.so'
+golden address.csv --sort address --csv --epoch 1
+golden turns.txt --epoch 3-4
+golden turns_one.txt --epoch 3
+golden turns_raw.txt --raw --epoch 3-4
+golden turns.csv --csv --epoch 3-4
+golden turns.json --json -i --epoch 4
+golden turns_instruction.txt --by instruction --epoch 3-4
+golden edge.txt --by edge --epoch 3-4
+golden edge.csv --by edge --csv --epoch 4 --sort address
+golden edge_procedure.csv --by edge --csv --sort procedure -n 3
+golden edge.json --by edge --json --epoch 3 -n 2 --image 'lib_dec*'
+cp tests/data/profile_v1.db "$scratch/v1.db"
+chmod 444 "$scratch/v1.db"
+is "a file of schema version 1 is read as it is" \
+	"$("$bin/dcpiprof" --db "$scratch/v1.db" --epoch 1)" "$(cat tests/golden/dcpiprof_figure_1.txt)"
+is "and stays as it was" "$(sha256sum < "$scratch/v1.db")" "$(sha256sum < tests/data/profile_v1.db)"
+refused 1 'no edges' --db "$scratch/v1.db" --by edge
+is "--by says what -i says" "$(prof --by image --epoch 1)" "$(prof -i --epoch 1)"
+is "--by procedure is the default" "$(prof --by procedure)" "$(prof)"
+is "instructions add up to procedures" "$(prof --by instruction --csv | tail -n +2 |
+	awk -F , '{ sum += $1 } END { print sum }')" "$(prof --csv | tail -n +2 |
+	awk -F , '{ sum += $1 } END { print sum }')"
 
 is "epochs by time: since" "$(prof --csv --since '2023-11-15 00:00' | head -n 1 | cut -d, -f1)" cpu-clock
 is "epochs by time: until" "$(prof --csv --until 2023-11-15 | head -n 1 | cut -d, -f1)" cycles
@@ -108,6 +133,14 @@ names()
 	prof --csv --epoch last | tail -n +2 | cut -d, -f4 | sort | paste -sd ' '
 }
 is "names from the file" "$(names)" "bare hidden visible"
+is "instructions have the addresses of the file" "$(prof --by instruction --csv --epoch last |
+	tail -n +2 | cut -d, -f4,5,8 | sort)" "$(for name in bare hidden visible; do
+	nm "$scratch/exec" | awk -v n="$name" '$3 == n { sub(/^0+/, "", $1); print n ",0x0,0x" $1 }'
+done)"
+is "edges from the file" "$(prof --by edge --csv --epoch last --sort address | tail -n +2 |
+	cut -d, -f1-4)" "$(for name in hidden visible bare; do
+	nm "$scratch/exec" | awk -v n="$name" '$3 == n { print $1, n }'
+done | sort | awk 'NR > 1 { print "10,branch," last "+0x0," $2 "+0x0" } { last = $2 }')"
 cp "$scratch/pie" "$scratch/image"
 is "another file at its place" "$(names)" "<image changed>"
 head -c 3000 "$scratch/exec" > "$scratch/image"
@@ -153,6 +186,14 @@ refused 2 'no such column' --db "$db" --sort color
 refused 1 'no samples in images that match' --db "$db" --image 'no*such'
 refused 2 'no such column' --db "$db" -i --sort procedure
 refused 2 'exclude each other' --db "$db" --json --csv
+refused 2 'exclude each other' --db "$db" -i --by instruction
+refused 2 'cannot list by "line"' --db "$db" --by line
+refused 2 'not kept by event' --db "$db" --by edge -e cycles
+refused 2 'not kept by event' --db "$db" --by edge --pid 42
+refused 2 'no such column' --db "$db" --by edge --sort cycles
+refused 2 'no such column' --db "$db" -i --sort address
+refused 1 'no edges' --db "$db" --by edge --epoch 1
+refused 1 'no edges in images that match' --db "$db" --by edge --image 'no*such'
 refused 2 'unexpected argument "cycles"' --db "$db" cycles
 refused 2 'needs a value' --db "$db" --pid
 refused 2 'needs a value' --db "$db" -e

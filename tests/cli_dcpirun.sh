@@ -134,6 +134,8 @@ refused "an unknown event" 'unknown event "cycels"' "$run" -e cycels --db "$work
 refused "a period out of range" 'period "10" .*out of range' "$run" -e cycles:10 \
 	--db "$work/x.db" true
 refused "too many events" "more than 16 events" "$run" -e "$(seq -f r%g -s , 10 26)" --db "$work/x.db" true
+refused "a bad number of samples for an edge" 'branch_every must be .* 0..1000000' "$run" \
+	--branch-every often --db "$work/x.db" true
 echo "this is not a database, and long enough to be sure of it" > "$work/foreign.db"
 refused "a foreign file" "foreign.db" "$run" --db "$work/foreign.db" true
 is "a foreign file is left alone" "$(wc -c < "$work/foreign.db")" 57

@@ -48,7 +48,8 @@ PRAGMA foreign_keys = ON;
 INSERT INTO host VALUES (1, 'alpha', '');
 INSERT INTO epoch VALUES (1, 1, 0, 1000000000, 0, '', 1, '', 'replay', '', '', 330),
 	(2, 1, 2000000000, 3000000000, 0, '', 1, '', 'replay', '', '', 10);
-INSERT INTO event VALUES (1, 0, 'cycles', 'cycles', 60000, 64000),
+INSERT INTO event (epoch, number, name, unit, period_min, period_max) VALUES
+	(1, 0, 'cycles', 'cycles', 60000, 64000),
 	(1, 1, 'imiss', 'events', 1000, 1000), (2, 0, 'cycles', 'cycles', 60000, 64000);
 INSERT INTO counter VALUES (1, 'loss', 'buffers_full', 5);
 INSERT INTO image VALUES (1, 0, 1, x'AB01', '/bin/one'), (2, 5, 0, x'', 'unknown');
@@ -57,6 +58,9 @@ INSERT INTO profile VALUES
 	(1, 2, 0, -1, 5, 1, x'0104010501602441E98400'),
 	(1, 1, 1, -1, 10, 2, x'0100020A8120022C062CAD650D'),
 	(2, 1, 0, 1234, 10, 2, x'0100020A8120022C069ED6AA7D');
+INSERT INTO edge VALUES
+	(1, 1, 1, 0, 3, 309, x'010203B502800820A8617DFFA3413379569253'),
+	(2, 1, 2, 1, 1, 5, x'010001058120A08131FC276D48571E');
 INSERT INTO symbol VALUES (1, 3, x'0103181C789C6B50E06060CB4DCD4D2EA8043258E373F2F3D27FC83B30322766E601006B1C07EF7A56D077');
 SQL
 
@@ -109,6 +113,21 @@ main|2
 memcpy|8
 END
 
+expect "all edges" "SELECT * FROM dcpi_edges ORDER BY epoch, from_offset, to_offset" << 'END'
+1|1|/bin/one|1|/bin/one|branch|4096|4104|7
+1|1|/bin/one|1|/bin/one|branch|4096|8192|2
+1|1|/bin/one|1|/bin/one|branch|4100|4096|300
+2|1|/bin/one|2|unknown|double|4097|16|5
+END
+
+expect "edges by kind and image" "SELECT count FROM dcpi_edges WHERE kind = 'double' AND to_image = 2;
+SELECT count(*) FROM dcpi_edges WHERE kind = 'double' AND to_image = 1;
+SELECT sum(count) FROM dcpi_edges WHERE image = 1 AND epoch = 1" << 'END'
+5
+0
+309
+END
+
 expect "symbols" "SELECT * FROM dcpi_symbols" << 'END'
 1|4096|8|memcpy
 1|4104|0|memcpy_long
@@ -142,10 +161,15 @@ expect_error "a damaged profile" "image 1 is damaged" "SELECT * FROM dcpi_sample
 expect "others are still there" "SELECT count FROM dcpi_samples WHERE image = 2" << 'END'
 5
 END
+sqlite3 "$db" "UPDATE edge SET total = 310 WHERE epoch = 1"
+expect_error "edges whose total differs" "do not have their totals" "SELECT * FROM dcpi_edges"
+sqlite3 "$db" "UPDATE edge SET total = 309, kind = 1 WHERE epoch = 1"
+expect_error "edges of another kind" "image 1 is damaged" "SELECT * FROM dcpi_edges"
 sqlite3 "$db" "UPDATE symbol SET data = x'01'"
 expect_error "damaged symbols" "image 1 is damaged" "SELECT * FROM dcpi_symbols"
 db=$dir/other.db
 expect_error "another database" "not a profile database" "SELECT * FROM dcpi_samples"
+expect_error "another database, edges" "not a profile database" "SELECT * FROM dcpi_edges"
 expect_error "another database, symbols" "not a profile database" "SELECT * FROM dcpi_symbols"
 
 tap_done

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzzes the decoders of samples and of symbols.
+ * Fuzzes the decoders of samples, symbols and edges.
  *
  * The first byte chooses the decoder; the input's last four bytes are replaced
  * by the right checksum, which a fuzzer would not find. What a decoder accepts
@@ -11,6 +11,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "db/edge_blob.h"
 #include "db/profile_blob.h"
 #include "db/profile_read.h"
 #include "db/symbol_blob.h"
@@ -73,6 +74,26 @@ static void try_symbols(uint8_t *data, size_t bytes)
 	profile_blob_deinit(&blob);
 }
 
+static void try_edges(uint8_t *data, size_t bytes)
+{
+	struct edge_list list = {0}, again = {0};
+	struct profile_blob blob = {0};
+	uint64_t total;
+
+	seal(data, bytes, 0);
+	if (edge_blob_decode(&list, 0, data, bytes) == 0) {
+		require(edge_blob_encode(&blob, 0, list.edges, list.count, &total) == 0);
+		require(total == list.total);
+		require(edge_blob_decode(&again, 0, blob.data, blob.bytes) == 0);
+		require(again.count == list.count);
+		require(list.count == 0 || memcmp(again.edges, list.edges,
+						  list.count * sizeof(*list.edges)) == 0);
+	}
+	edge_list_deinit(&list);
+	edge_list_deinit(&again);
+	profile_blob_deinit(&blob);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	uint8_t *copy;
@@ -82,7 +103,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	copy = malloc(bytes - 1);
 	require(copy != NULL);
 	memcpy(copy, data + 1, bytes - 1);
-	if (data[0] & 1)
+	if (data[0] % 3 == 2)
+		try_edges(copy, bytes - 1);
+	else if (data[0] % 3 == 1)
 		try_symbols(copy, bytes - 1);
 	else
 		try_samples(copy, bytes - 1);

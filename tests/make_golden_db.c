@@ -6,8 +6,10 @@
  *
  * Epoch 1 is the x11perf run of the DCPI paper's figure 1, with the procedures
  * that the figure leaves out in one. Epoch 2 is another host's: two builds of
- * one image, processes, losses, samples that nothing accounts for. With an
- * image, epoch 3 has ten samples at each of its offsets.
+ * one image, processes, losses, samples that nothing accounts for. Epochs 3 and
+ * 4 have events that took turns, differently in each, and edges. With an image,
+ * epoch 5 has ten samples at each of its offsets, and an edge from each one to
+ * the next.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,8 +114,8 @@ static void end_epoch(int64_t end_ns, uint64_t interrupts, const struct profile_
 static void write_figure(void)
 {
 	static const struct profile_event events[] = {
-		{0, "cycles", "cycles", 60000, 64000},
-		{1, "imiss", "events", 4096, 4096},
+		{0, "cycles", "cycles", 60000, 64000, 0, 0},
+		{1, "imiss", "events", 4096, 4096, 0, 0},
 	};
 	static const struct profile_counter counters[] = {
 		{"loss", "buffers_full", 90},
@@ -157,7 +159,7 @@ static void write_twin(uint8_t first_byte, uint64_t count, int64_t pid)
 
 static void write_second(void)
 {
-	static const struct profile_event events[] = {{0, "cpu-clock", "ns", 195000, 205000}};
+	static const struct profile_event events[] = {{0, "cpu-clock", "ns", 195000, 205000, 0, 0}};
 	static const struct profile_counter counters[] = {{"loss", "buffers_full", 3}};
 	struct profile_image jit = {.kind = PROFILE_IMAGE_JIT, .path = "[jit]\033[31m"};
 	struct profile_symbol symbols[] = {{0, 0, "_ZN3Foo3barEi"}, {64, 16, "evil\n\033[2J\xff"}};
@@ -174,30 +176,70 @@ static void write_second(void)
 	end_epoch(START_NS + 11 * HOUR_NS, 75, counters, 1);
 }
 
-/* argv: image, build-id, offsets in ascending order */
-static void write_third(int argc, char **argv)
+/*
+ * Of two events one was counted all the time, the other for a quarter of it, and
+ * then for a half. One image is the figure's, with two procedures of 4096 bytes.
+ */
+static void write_turns(unsigned int round)
 {
-	static const struct profile_event events[] = {{0, "cpu-clock", "ns", 195000, 205000}};
+	static const struct profile_event events[] = {
+		{0, "cycles", "cycles", 60000, 64000, 0, 0},
+		{1, "imiss", "events", 4096, 4096, 0, 0},
+	};
+	static const struct profile_edge near[] = {
+		{0x10, 0x1004, 3}, {0x20, 0x8, 60}, {0x20, 0x24, 40}, {0x9000, 0x0, 2}};
+	static const struct profile_edge far[] = {{0x1080, 0x4, 7}};
+	struct profile_image image = {.kind = PROFILE_IMAGE_JIT,
+				      .path = "/usr/shlib/X11/lib_dec_ffb_ev5.so"};
+	struct profile_image kernel = {.kind = PROFILE_IMAGE_KERNEL, .path = "/vmunix"};
+	struct profile_sample cycles[] = {{0x20, 30}, {0x24, 10}, {0x1004, 20}, {0x9000, 5}};
+	struct profile_sample imiss[] = {{0x20, 5}, {0x1004, 2}};
+	const uint64_t running[] = {25, 50};
+	int64_t id, kernel_id;
+
+	begin_epoch("alpha", START_NS + (20 + round) * HOUR_NS, events, 2);
+	must(profile_writer_image(writer, &image, &id, &err));
+	must(profile_writer_image(writer, &kernel, &kernel_id, &err));
+	must(profile_writer_add(writer, id, 0, PROFILE_PID_ALL, cycles, 4, &err));
+	must(profile_writer_add(writer, id, 1, PROFILE_PID_ALL, imiss, 2, &err));
+	must(profile_writer_edges(writer, id, id, PROFILE_EDGE_BRANCH, near, 4, &err));
+	must(profile_writer_edges(writer, id, kernel_id, PROFILE_EDGE_BRANCH, far, 1, &err));
+	must(profile_writer_edges(writer, id, id, PROFILE_EDGE_DOUBLE, near, 1, &err));
+	must(profile_writer_event_time(writer, 0, 100 * HOUR_NS, 100 * HOUR_NS, &err));
+	must(profile_writer_event_time(writer, 1, 100 * HOUR_NS, running[round] * HOUR_NS, &err));
+	end_epoch(START_NS + (21 + round) * HOUR_NS, 72, NULL, 0);
+}
+
+/* argv: image, build-id, offsets in ascending order */
+static void write_file_epoch(int argc, char **argv)
+{
+	static const struct profile_event events[] = {{0, "cpu-clock", "ns", 195000, 205000, 0, 0}};
 	struct profile_image image = {
 		.kind = PROFILE_IMAGE_FILE,
 		.identity_kind = PROFILE_IDENTITY_BUILD_ID,
 		.path = argv[0],
 	};
+	struct profile_edge edge = {.count = 10};
 	uint64_t samples = 0;
 	int64_t id;
 
 	while (image.identity_bytes < 20 && sscanf(argv[1] + 2 * image.identity_bytes, "%2hhx",
 						   &image.identity[image.identity_bytes]) == 1)
 		image.identity_bytes++;
-	begin_epoch("alpha", START_NS + 20 * HOUR_NS, events, 1);
+	begin_epoch("alpha", START_NS + 30 * HOUR_NS, events, 1);
 	must(profile_writer_image(writer, &image, &id, &err));
 	for (int i = 2; i < argc; i++) {
 		struct profile_sample sample = {strtoull(argv[i], NULL, 0), 10};
 
 		must(profile_writer_add(writer, id, 0, PROFILE_PID_ALL, &sample, 1, &err));
 		samples += sample.count;
+		edge.to = sample.offset;
+		if (i > 2)
+			must(profile_writer_edges(writer, id, id, PROFILE_EDGE_BRANCH, &edge, 1,
+						  &err));
+		edge.from = sample.offset;
 	}
-	end_epoch(START_NS + 21 * HOUR_NS, samples, NULL, 0);
+	end_epoch(START_NS + 31 * HOUR_NS, samples, NULL, 0);
 }
 
 int main(int argc, char **argv)
@@ -209,8 +251,10 @@ int main(int argc, char **argv)
 	must(profile_writer_open(&writer, argv[1], &err));
 	write_figure();
 	write_second();
+	write_turns(0);
+	write_turns(1);
 	if (argc > 2)
-		write_third(argc - 2, argv + 2);
+		write_file_epoch(argc - 2, argv + 2);
 	profile_writer_close(writer);
 	return 0;
 }

@@ -95,6 +95,33 @@ static inline int fixture_teardown(void **state)
 	return system(command);
 }
 
+/* An edge that the number of a merge determines, counted once. */
+static inline int numbered_edge(struct profile_writer *writer, int64_t image, uint64_t number,
+				struct error *err)
+{
+	const struct profile_edge edge = {number % 97 * 4, number % 97 * 4 + number % 13, 1};
+
+	return profile_writer_edges(writer, image, image, (enum profile_edge_kind)(number % 2),
+				    &edge, 1, err);
+}
+
+/* Adds up edges; each must be one that numbered_edge() writes. */
+static inline int numbered_edges_sum(void *context, const struct profile_edges *edges)
+{
+	uint64_t *sum = context;
+	size_t i;
+
+	for (i = 0; i < edges->count; i++) {
+		const struct profile_edge *edge = &edges->edges[i];
+
+		assert_true(edge->from % 4 == 0 && edge->from / 4 < 97);
+		assert_true(edge->to >= edge->from && edge->to - edge->from < 13);
+		assert_true(edges->image == edges->to_image);
+		*sum += edge->count;
+	}
+	return 0;
+}
+
 #define assert_ok(call)                                                                            \
 	do {                                                                                       \
 		int result_ = (call);                                                              \

@@ -84,6 +84,9 @@ static void file_sets_every_key(void **state)
 			 "memory_limit_mb = 9\n"
 			 "table_entries = 1024\n"
 			 "buffer_entries = 512\n"
+			 "branch_every = 4\n"
+			 "double_every = 200\n"
+			 "double_period = 64\n"
 			 "per_process = /usr/bin/* *libc*\n"
 			 "label = two words = one label");
 	config_init(&config);
@@ -97,6 +100,9 @@ static void file_sets_every_key(void **state)
 	assert_int_equal(config.memory_limit_mb, 9);
 	assert_int_equal(config.table_entries, 1024);
 	assert_int_equal(config.buffer_entries, 512);
+	assert_int_equal(config.branch_every, 4);
+	assert_int_equal(config.double_every, 200);
+	assert_int_equal(config.double_period, 64);
 	assert_string_equal(config.per_process, "/usr/bin/* *libc*");
 	assert_string_equal(config.label, "two words = one label");
 }
@@ -147,6 +153,12 @@ static void errors_have_file_and_line(void **state)
 		{"merge_interval_s =\n", ":1:", "\"\""},
 		{"memory_limit_mb = 99999999999999999999999\n", ":1:", "9999"},
 		{"table_entries = 1000\n", ":1:", "power of two"},
+		{"branch_every = 1000001\n", ":1:", "0..1000000"},
+		{"branch_every = all\n", ":1:", "all"},
+		{"double_every = 1\n", ":1:", "2..1000000"},
+		{"double_every = -2\n", ":1:", "-2"},
+		{"double_period = 0\n", ":1:", "1..1000"},
+		{"double_period = 1001\n", ":1:", "1..1000"},
 	};
 	struct config config, before;
 	struct error err;
@@ -164,6 +176,33 @@ static void errors_have_file_and_line(void **state)
 		assert_non_null(strstr(err.message, bad[i].word));
 		if (strcmp(bad[i].line, ":1:") == 0)
 			assert_memory_equal(&config, &before, sizeof(config));
+	}
+}
+
+/* A source that cannot do what is asked for is refused; "auto" does what it can. */
+static void settings_go_together(void **state)
+{
+	static const struct {
+		const char *source;
+		uint64_t branch_every, double_every;
+		int result;
+	} cases[] = {
+		{"auto", 1, 2, 0},	 {"kmod", 1, 2, 0},	 {"perf", 1, 0, 0},
+		{"perf", 0, 2, -EINVAL}, {"bpf", 1, 0, -EINVAL}, {"bpf", 0, 0, 0},
+	};
+	struct config config;
+	struct error err;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		config_init(&config);
+		strcpy(config.source, cases[i].source);
+		config.branch_every = cases[i].branch_every;
+		config.double_every = cases[i].double_every;
+		assert_int_equal(config_check(&config, &err), cases[i].result);
+		if (cases[i].result < 0)
+			assert_non_null(strstr(err.message, cases[i].source));
 	}
 }
 
@@ -242,6 +281,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(drop_ins_need_no_main_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(errors_have_file_and_line, setup, teardown),
 		cmocka_unit_test(long_values_are_refused),
+		cmocka_unit_test(settings_go_together),
 		cmocka_unit_test(equal_settings_compare_equal),
 		cmocka_unit_test_setup_teardown(garbage_does_no_harm, setup, teardown),
 		cmocka_unit_test(patterns_choose_images),

@@ -56,6 +56,8 @@ static int merge(struct profile_writer *writer, uint64_t number)
 		r = profile_writer_add(writer, id, (uint32_t)(number % 2), PROFILE_PID_ALL, samples,
 				       2, &err);
 	if (r == 0)
+		r = numbered_edge(writer, id, number, &err);
+	if (r == 0)
 		r = profile_writer_totals(writer, 1500000000, 3 * (number + 1), NULL, 0, &err);
 	if (r == 0)
 		r = profile_writer_commit(writer, &err);
@@ -89,6 +91,7 @@ struct totals {
 	int64_t epoch;
 	uint64_t interrupts;
 	uint64_t samples;
+	uint64_t edges;
 };
 
 static int last_epoch(void *context, const struct profile_epoch *epoch)
@@ -120,6 +123,8 @@ static struct totals read_totals(struct profile_reader *reader)
 	assert_ok(profile_reader_snapshot(reader, &err));
 	assert_ok(profile_reader_epochs(reader, NULL, last_epoch, &totals, &err));
 	assert_ok(profile_reader_profiles(reader, &filter, sum_profile, &totals, &err));
+	assert_ok(profile_reader_edges(reader, &filter, numbered_edges_sum, &totals.edges, &err));
+	assert_int_equal(3 * totals.edges, totals.samples);
 	return totals;
 }
 
@@ -271,6 +276,8 @@ static int read_damaged(const char *path, struct inventory *inventory)
 		r = profile_reader_epochs(reader, NULL, last_epoch, &totals, &err);
 	if (r == 0)
 		r = profile_reader_profiles(reader, NULL, check_inventory, inventory, &err);
+	if (r == 0)
+		r = profile_reader_edges(reader, NULL, numbered_edges_sum, &totals.edges, &err);
 	if (r == 0)
 		r = profile_reader_image(reader, 1, &image, &err);
 	if (r == 0)

@@ -43,7 +43,7 @@ static const struct common_option common_options[] = {
 	{CLI_EVENTS, {'e', "events", "EVENT", NULL}},
 	{CLI_BY_IMAGE, {'i', "by-image", NULL, "list images instead of procedures"}},
 	{CLI_LIMIT, {'n', "limit", "N", "print only the first N rows"}},
-	{CLI_SORT, {KEY_SORT, "sort", "COLUMN", "an event, procedure or image"}},
+	{CLI_SORT, {KEY_SORT, "sort", "COLUMN", "an event, procedure, image or address"}},
 	{CLI_IMAGES,
 	 {KEY_IMAGE, "image", "PATTERN", "only images so named: \"libc.so.*\", \"/usr/*\""}},
 	{CLI_PID, {KEY_PID, "pid", "PID", "only samples kept for this process"}},

@@ -1,233 +1,106 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * dcpiprof - samples by procedure or by image (DCPI section 3.1, figure 1)
+ * dcpiprof - samples by procedure, image or instruction, and edges (DCPI
+ * section 3.1, figure 1)
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <json-c/json.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/options.h"
 #include "tools/cli.h"
-#include "tools/columns.h"
+#include "tools/edge_listing.h"
+#include "tools/event_scale.h"
+#include "tools/report.h"
 #include "tools/report_header.h"
-#include "tools/tally.h"
-#include "tools/text.h"
+#include "tools/sample_listing.h"
+
+/* What --by says; BY_EDGE beside those of a tally. */
+enum by {
+	BY_PROCEDURE = TALLY_BY_PROCEDURE,
+	BY_IMAGE = TALLY_BY_IMAGE,
+	BY_INSTRUCTION = TALLY_BY_INSTRUCTION,
+	BY_EDGE,
+	BY_NR,
+	BY_NOT_SAID,
+};
+
+static const char *const by_names[BY_NR] = {
+	[BY_PROCEDURE] = "procedure",
+	[BY_IMAGE] = "image",
+	[BY_INSTRUCTION] = "instruction",
+	[BY_EDGE] = "edge",
+};
+
+enum {
+	KEY_BY = 1001,
+	KEY_RAW,
+};
+
+static const struct option_entry own_options[] = {
+	{KEY_BY, "by", "WHAT", "list by procedure, image, instruction or edge"},
+	{KEY_RAW, "raw", NULL, "samples as taken, events that took turns not scaled"},
+};
+
+/* struct prof - a listing, and what it is made of. */
+struct prof {
+	struct cli cli;
+	enum by by;
+	bool raw;
+	struct profile_reader *reader;
+	struct report_header header;
+	struct event_scale scale;
+	const char **events; /* strings of the header's or the command line's */
+	size_t event_count;
+	struct tally *tally;
+	struct sample_listing *samples;
+	struct edge_tally *edges;
+};
+
+static int set_option(void *context, int key, const char *argument, struct error *err)
+{
+	struct prof *prof = context;
+
+	if (key == KEY_RAW) {
+		prof->raw = true;
+		return 0;
+	}
+	for (enum by by = 0; by < BY_NR; by++) {
+		if (strcmp(argument, by_names[by]) == 0) {
+			prof->by = by;
+			return 0;
+		}
+	}
+	return error_set(err, EINVAL,
+			 "cannot list by \"%s\": procedure, image, instruction or edge", argument);
+}
 
 static const struct cli_tool tool = {
 	.name = "dcpiprof",
 	.synopsis = "[OPTION]...",
-	.summary = "Lists the samples of a profile database by procedure or by image.",
+	.summary = "Lists the samples of a profile database by procedure, image or instruction, "
+		   "or its edges.",
 	.accepts = CLI_EVENTS | CLI_BY_IMAGE | CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_LIMIT |
 		   CLI_SORT | CLI_FORMATS | CLI_SYMBOLS,
+	.options = own_options,
+	.option_count = sizeof(own_options) / sizeof(*own_options),
+	.set = set_option,
 };
 
-/* struct prof - a listing; rows are printed as struct prof_row. */
-struct prof_row {
-	const struct tally_row *row;
-	const struct prof *prof;
-	uint64_t cumulative; /* of the first event, this row included */
-};
-
-struct prof {
-	struct cli cli;
-	struct profile_reader *reader;
-	struct report_header header;
-	const char **events; /* strings of the header's or the command line's */
-	size_t event_count;
-	struct tally *tally;
-	struct prof_row *rows;
-	size_t row_count;
-	struct column *columns;
-	size_t column_count;
-	char **keys; /* of the columns, two for each event */
-};
-
-static double percent(uint64_t part, uint64_t whole)
+/* Options that depend on each other. */
+static int check_options(struct prof *prof, struct error *err)
 {
-	return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
-}
-
-static void get_count(const struct column *column, const void *row, struct column_value *value)
-{
-	const struct prof_row *line = row;
-
-	value->count = line->row->counts[column->argument];
-}
-
-static void get_percent(const struct column *column, const void *row, struct column_value *value)
-{
-	const struct prof_row *line = row;
-
-	value->percent = percent(line->row->counts[column->argument],
-				 tally_total(line->prof->tally, column->argument));
-}
-
-static void get_cumulative(const struct column *column, const void *row, struct column_value *value)
-{
-	const struct prof_row *line = row;
-
-	value->percent =
-		percent(line->cumulative, tally_total(line->prof->tally, column->argument));
-}
-
-static void get_procedure(const struct column *column, const void *row, struct column_value *value)
-{
-	(void)column;
-	value->text = ((const struct prof_row *)row)->row->procedure;
-}
-
-static void get_image(const struct column *column, const void *row, struct column_value *value)
-{
-	(void)column;
-	value->text = ((const struct prof_row *)row)->row->image;
-}
-
-static void get_address(const struct column *column, const void *row, struct column_value *value)
-{
-	const struct prof_row *line = row;
-
-	(void)column;
-	value->count = line->row->address;
-	value->missing = !line->row->has_address;
-}
-
-static void get_identity(const struct column *column, const void *row, struct column_value *value)
-{
-	const struct prof_row *line = row;
-
-	(void)column;
-	value->text = line->row->identity;
-	value->missing = *line->row->identity == '\0';
-}
-
-static void add_column(struct prof *prof, struct column column)
-{
-	prof->columns[prof->column_count++] = column;
-}
-
-static int add_event_columns(struct prof *prof, size_t event)
-{
-	const char *name = prof->events[event];
-	char **keys = &prof->keys[2 * event];
-
-	if (asprintf(&keys[0], "%s_percent", name) < 0 ||
-	    asprintf(&keys[1], "%s_cumulative_percent", name) < 0)
-		return -ENOMEM;
-	add_column(prof, (struct column){name, name, COLUMN_COUNT, 0, event, get_count});
-	add_column(prof, (struct column){"%", keys[0], COLUMN_PERCENT, 0, event, get_percent});
-	if (event == 0)
-		add_column(prof, (struct column){"cum%", keys[1], COLUMN_PERCENT, 0, event,
-						 get_cumulative});
-	return 0;
-}
-
-static int make_columns(struct prof *prof)
-{
-	bool by_image = prof->cli.by_image;
-
-	prof->columns = calloc(2 * prof->event_count + 5, sizeof(*prof->columns));
-	prof->keys = calloc(2 * prof->event_count, sizeof(*prof->keys));
-	if (prof->columns == NULL || prof->keys == NULL)
-		return -ENOMEM;
-	for (size_t i = 0; i < prof->event_count; i++) {
-		if (add_event_columns(prof, i) < 0)
-			return -ENOMEM;
-	}
-	if (!by_image)
-		add_column(prof, (struct column){"procedure", "procedure", COLUMN_TEXT,
-						 COLUMN_CUT_END, 0, get_procedure});
-	add_column(prof,
-		   (struct column){"image", "image", COLUMN_TEXT, COLUMN_CUT_START, 0, get_image});
-	if (!by_image)
-		add_column(prof, (struct column){"address", "address", COLUMN_ADDRESS,
-						 COLUMN_DETAIL, 0, get_address});
-	add_column(prof, (struct column){"identity", "identity", COLUMN_TEXT, COLUMN_DETAIL, 0,
-					 get_identity});
-	return 0;
-}
-
-/* What rows are sorted by: an event's number, or one of these. */
-#define SORT_PROCEDURE (-1)
-#define SORT_IMAGE (-2)
-
-static int find_sort(const struct prof *prof, long *ret, struct error *err)
-{
-	const char *sort = prof->cli.sort;
-
-	*ret = 0;
-	if (sort == NULL)
-		return 0;
-	for (size_t i = 0; i < prof->event_count; i++, ++*ret) {
-		if (strcmp(sort, prof->events[i]) == 0)
-			return 0;
-	}
-	*ret = strcmp(sort, "image") == 0 ? SORT_IMAGE : SORT_PROCEDURE;
-	if (strcmp(sort, "image") == 0 || (strcmp(sort, "procedure") == 0 && !prof->cli.by_image))
-		return 0;
-	return error_set(err, EINVAL, "cannot sort by \"%s\": no such column", sort);
-}
-
-struct sort_order {
-	long key;
-	size_t events;
-};
-
-static int compare_text(const char *a, const char *b)
-{
-	return a != NULL && b != NULL ? strcmp(a, b) : 0;
-}
-
-static int compare_count(const struct tally_row *a, const struct tally_row *b, size_t event)
-{
-	return (a->counts[event] < b->counts[event]) - (a->counts[event] > b->counts[event]);
-}
-
-/* By the key, then by all events from the first, then by what makes a row unique. */
-static int compare_rows(const void *a, const void *b, void *context)
-{
-	const struct tally_row *x = a, *y = b;
-	const struct sort_order *order = context;
-	int r = 0;
-
-	if (order->key == SORT_PROCEDURE)
-		r = compare_text(x->procedure, y->procedure);
-	else if (order->key == SORT_IMAGE)
-		r = strcmp(x->image, y->image);
-	else
-		r = compare_count(x, y, (size_t)order->key);
-	for (size_t i = 0; r == 0 && i < order->events; i++)
-		r = compare_count(x, y, i);
-	if (r == 0)
-		r = strcmp(x->image, y->image);
-	if (r == 0)
-		r = compare_text(x->procedure, y->procedure);
-	return r != 0 ? r : (x->address > y->address) - (x->address < y->address);
-}
-
-static int make_rows(struct prof *prof, struct error *err)
-{
-	struct sort_order order = {.events = prof->event_count};
-	struct tally_row *rows = tally_rows(prof->tally);
-	size_t count = tally_row_count(prof->tally);
-	uint64_t cumulative = 0;
-	int r = find_sort(prof, &order.key, err);
-
-	if (r < 0)
-		return r;
-	if (count > 0)
-		qsort_r(rows, count, sizeof(*rows), compare_rows, &order);
-	prof->row_count = prof->cli.limit > 0 && prof->cli.limit < count ? prof->cli.limit : count;
-	prof->rows = calloc(prof->row_count + 1, sizeof(*prof->rows));
-	if (prof->rows == NULL || make_columns(prof) < 0)
-		return error_set(err, ENOMEM, "out of memory");
-	for (size_t i = 0; i < prof->row_count; i++) {
-		cumulative += rows[i].counts[0];
-		prof->rows[i] = (struct prof_row){&rows[i], prof, cumulative};
-	}
+	if (prof->cli.by_image && prof->by != BY_NOT_SAID && prof->by != BY_IMAGE)
+		return error_set(err, EINVAL, "--by-image and --by %s exclude each other",
+				 by_names[prof->by]);
+	if (prof->by == BY_NOT_SAID)
+		prof->by = prof->cli.by_image ? BY_IMAGE : BY_PROCEDURE;
+	if (prof->by == BY_EDGE && (prof->cli.event_count > 0 || prof->cli.filter.has_pid))
+		return error_set(err, EINVAL, "edges are not kept by event or process");
 	return 0;
 }
 
@@ -284,91 +157,8 @@ static int choose_events(struct prof *prof, struct error *err)
 	return 0;
 }
 
-static const void *get_row(const void *context, size_t index)
+static int load_header(struct prof *prof, struct error *err)
 {
-	return &((const struct prof *)context)->rows[index];
-}
-
-static int print_text(const struct prof *prof, const struct columns_table *table)
-{
-	fputs("Total samples for event type", stdout);
-	for (size_t i = 0; i < prof->event_count; i++)
-		printf("%s %s = %" PRIu64, i > 0 ? "," : "", prof->events[i],
-		       tally_total(prof->tally, i));
-	fputs("\n\n", stdout);
-	report_header_print(stdout, &prof->header);
-	fputc('\n', stdout);
-	return columns_text(stdout, table, prof->cli.width, prof->cli.color);
-}
-
-static int fill_json(const struct prof *prof, const struct columns_table *table,
-		     struct json_object *report)
-{
-	struct json_object *totals = json_object_new_object(), *rows;
-
-	if (totals == NULL || json_object_object_add(report, "totals", totals) < 0)
-		return -ENOMEM;
-	for (size_t i = 0; i < prof->event_count; i++) {
-		if (json_object_object_add(totals, prof->events[i],
-					   json_object_new_uint64(tally_total(prof->tally, i))) < 0)
-			return -ENOMEM;
-	}
-	if (report_header_json(report, &prof->header) < 0)
-		return -ENOMEM;
-	rows = columns_json(table);
-	if (rows == NULL)
-		return -ENOMEM;
-	return json_object_object_add(report, "rows", rows);
-}
-
-static int print_json(const struct prof *prof, const struct columns_table *table)
-{
-	struct json_object *report = json_object_new_object();
-	const char *text = NULL;
-
-	if (report != NULL && fill_json(prof, table, report) == 0)
-		text = json_object_to_json_string_ext(
-			report, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
-					JSON_C_TO_STRING_NOSLASHESCAPE);
-	if (text != NULL)
-		puts(text);
-	json_object_put(report);
-	return text != NULL ? 0 : -ENOMEM;
-}
-
-static int print(const struct prof *prof, struct error *err)
-{
-	struct columns_table table = {
-		.columns = prof->columns,
-		.column_count = prof->column_count,
-		.row = get_row,
-		.context = prof,
-		.row_count = prof->row_count,
-	};
-	int r = 0;
-
-	switch (prof->cli.format) {
-	case CLI_TEXT:
-		r = print_text(prof, &table);
-		break;
-	case CLI_JSON:
-		r = print_json(prof, &table);
-		break;
-	case CLI_CSV:
-		r = columns_csv(stdout, &table);
-		break;
-	}
-	return r < 0 ? error_set(err, ENOMEM, "out of memory") : cli_finish_output(err);
-}
-
-static int load(struct prof *prof, struct error *err)
-{
-	struct tally_config config = {
-		.image = prof->cli.image,
-		.by_image = prof->cli.by_image,
-		.demangle = prof->cli.demangle,
-		.debug = {prof->cli.debug_directory, prof->cli.debuginfod},
-	};
 	int r = profile_reader_open(&prof->reader, prof->cli.database, err);
 
 	if (r == 0)
@@ -377,59 +167,119 @@ static int load(struct prof *prof, struct error *err)
 		r = cli_select_epochs(&prof->cli, prof->reader, err);
 	if (r == 0)
 		r = report_header_load(&prof->header, prof->reader, &prof->cli.filter, err);
-	if (r < 0 || prof->header.epoch_count == 0)
-		return r;
-	r = choose_events(prof, err);
-	if (r < 0)
-		return r;
-	config.events = prof->events;
-	config.event_count = prof->event_count;
-	config.filter = prof->cli.filter;
-	r = tally_create(&prof->tally, prof->reader, &config, err);
-	if (r < 0)
-		return r;
-	prof->header.samples = tally_samples(prof->tally, &prof->header.unknown);
-	return make_rows(prof, err);
+	prof->header.scaled = !prof->raw && prof->by != BY_EDGE;
+	for (size_t i = 0; r == 0 && prof->header.scaled && i < prof->header.epoch_count; i++)
+		r = event_scale_load(&prof->scale, prof->reader, prof->header.epochs[i].id, err);
+	return r;
 }
 
-static int run(struct prof *prof)
+/* Also what the header says of samples, whatever is listed. */
+static int load_tally(struct prof *prof, struct error *err)
 {
-	struct error err = {0};
-	int r = load(prof, &err);
+	struct tally_config config = {
+		.events = prof->events,
+		.event_count = prof->event_count,
+		.filter = prof->cli.filter,
+		.image = prof->cli.image,
+		.by = prof->by == BY_EDGE ? TALLY_BY_IMAGE : (enum tally_by)prof->by,
+		.scale = &prof->scale,
+		.demangle = prof->cli.demangle,
+		.debug = {prof->cli.debug_directory, prof->cli.debuginfod},
+	};
+	int r = tally_create(&prof->tally, prof->reader, &config, err);
 
-	if (r == -ENOENT && prof->reader != NULL)
-		return cli_nothing(&prof->cli, "%s", err.message);
+	if (r == 0)
+		prof->header.samples = tally_samples(prof->tally, &prof->header.unknown);
+	return r;
+}
+
+static int load_samples(struct prof *prof, struct error *err)
+{
+	struct sample_listing_config config = {
+		.by = (enum tally_by)prof->by,
+		.sort = prof->cli.sort,
+		.limit = prof->cli.limit,
+	};
+	int r = choose_events(prof, err);
+
+	if (r == 0)
+		r = load_tally(prof, err);
 	if (r < 0)
-		return cli_fail(&prof->cli, &err);
-	if (prof->header.epoch_count == 0)
-		return cli_nothing(&prof->cli, "no epoch matches");
-	if (prof->row_count == 0 && prof->cli.filter.has_pid)
+		return r;
+	config.tally = prof->tally;
+	config.events = prof->events;
+	config.event_count = prof->event_count;
+	return sample_listing_create(&prof->samples, &config, err);
+}
+
+static int load_edges(struct prof *prof, struct error *err)
+{
+	struct edge_tally_config config = {
+		.filter = prof->cli.filter,
+		.image = prof->cli.image,
+		.limit = prof->cli.limit,
+		.demangle = prof->cli.demangle,
+		.debug = {prof->cli.debug_directory, prof->cli.debuginfod},
+	};
+	int r = edge_listing_order(&config.order, prof->cli.sort, err);
+
+	if (r == 0)
+		r = load_tally(prof, err);
+	return r == 0 ? edge_tally_create(&prof->edges, prof->reader, &config, err) : r;
+}
+
+static int nothing(const struct prof *prof)
+{
+	const char *what = prof->by == BY_EDGE ? "edges" : "samples";
+
+	if (prof->cli.filter.has_pid)
 		return cli_nothing(&prof->cli,
 				   "no samples are kept for process %" PRId64
 				   " (samples are kept by process only where asked for)",
 				   prof->cli.filter.pid);
-	if (prof->row_count == 0 && prof->cli.image != NULL)
-		return cli_nothing(&prof->cli, "no samples in images that match \"%s\"",
+	if (prof->cli.image != NULL)
+		return cli_nothing(&prof->cli, "no %s in images that match \"%s\"", what,
 				   prof->cli.image);
-	if (prof->row_count == 0)
-		return cli_nothing(&prof->cli, "no samples");
-	return print(prof, &err) < 0 ? cli_fail(&prof->cli, &err) : CLI_OK;
+	return cli_nothing(&prof->cli, "no %s", what);
+}
+
+static int run(struct prof *prof)
+{
+	struct edge_listing edges;
+	struct report report;
+	struct error err = {0};
+	int r = check_options(prof, &err);
+
+	if (r == 0)
+		r = load_header(prof, &err);
+	if (r == 0 && prof->header.epoch_count == 0)
+		return cli_nothing(&prof->cli, "no epoch matches");
+	if (r == 0)
+		r = prof->by == BY_EDGE ? load_edges(prof, &err) : load_samples(prof, &err);
+	if (r == -ENOENT && prof->reader != NULL)
+		return cli_nothing(&prof->cli, "%s", err.message);
+	if (r < 0)
+		return cli_fail(&prof->cli, &err);
+	report = prof->by == BY_EDGE ? edge_listing_report(&edges, prof->edges)
+				     : sample_listing_report(prof->samples);
+	if (report.table.row_count == 0)
+		return nothing(prof);
+	report.header = &prof->header;
+	return report_print(&report, &prof->cli, &err) < 0 ? cli_fail(&prof->cli, &err) : CLI_OK;
 }
 
 int main(int argc, char **argv)
 {
-	struct prof prof = {0};
-	int status = cli_parse(&prof.cli, &tool, argc, argv, NULL);
+	struct prof prof = {.by = BY_NOT_SAID};
+	int status = cli_parse(&prof.cli, &tool, argc, argv, &prof);
 
 	if (status == CLI_RUN)
 		status = run(&prof);
-	for (size_t i = 0; prof.keys != NULL && i < 2 * prof.event_count; i++)
-		free(prof.keys[i]);
-	free(prof.keys);
-	free(prof.columns);
-	free(prof.rows);
 	free(prof.events);
+	sample_listing_destroy(prof.samples);
+	edge_tally_destroy(prof.edges);
 	tally_destroy(prof.tally);
+	event_scale_deinit(&prof.scale);
 	report_header_deinit(&prof.header);
 	profile_reader_close(prof.reader);
 	cli_deinit(&prof.cli);

@@ -117,3 +117,16 @@ char *image_symbols_name(const struct image_symbols *symbols, size_t index, bool
 		name = demangle(procedure->name);
 	return name != NULL ? name : strndup(procedure->name, TEXT_BYTES_MAX);
 }
+
+bool image_symbols_start(const struct image_symbols *symbols, size_t index, uint64_t *offset,
+			 uint64_t *address)
+{
+	const struct procedure *procedure;
+
+	if (index + 1 >= image_symbols_count(symbols))
+		return false;
+	procedure = procedure_table_get(symbols->table, index);
+	*offset = procedure->offset;
+	*address = procedure->address;
+	return true;
+}

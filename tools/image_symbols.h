@@ -49,4 +49,14 @@ size_t image_symbols_find(const struct image_symbols *symbols, uint64_t offset);
 char *image_symbols_name(const struct image_symbols *symbols, size_t index, bool demangle_names,
 			 uint64_t *address, bool *has_address);
 
+/**
+ * image_symbols_start() - where an entry begins
+ * @offset:  out: in the image
+ * @address: out: its ELF virtual address; of kept symbols, the offset
+ *
+ * Return: false for the last entry, which begins nowhere.
+ */
+bool image_symbols_start(const struct image_symbols *symbols, size_t index, uint64_t *offset,
+			 uint64_t *address);
+
 #endif

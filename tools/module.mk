@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Packages: libjson-c-dev, and those of analysis and db
 ARCHIVES += tool
-tool-src := tools/cli.c tools/columns.c tools/epoch_list.c tools/image_symbols.c \
-	tools/report_header.c tools/report_header_json.c tools/tally.c tools/text.c tools/time_spec.c
+tool-src := tools/cli.c tools/columns.c tools/edge_listing.c tools/edge_tally.c \
+	tools/epoch_list.c tools/event_scale.c tools/image_symbols.c tools/report.c \
+	tools/sample_listing.c tools/report_header.c tools/report_header_json.c tools/tally.c tools/text.c tools/time_spec.c
 
 # What a tool is linked with.
 TOOL_ARCHIVES := tool analysis db util

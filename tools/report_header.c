@@ -51,12 +51,14 @@ static int add_event(void *context, const struct profile_event *event)
 	if (copy_text(&copy.name) < 0 || copy_text(&copy.unit) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < header->event_count; i++) {
-		const struct profile_event *known = &header->events[i];
+		struct profile_event *known = &header->events[i];
 
 		if (strcmp(known->name, copy.name) == 0 && strcmp(known->unit, copy.unit) == 0 &&
 		    known->period_min == copy.period_min && known->period_max == copy.period_max) {
 			free_text(copy.name);
 			free_text(copy.unit);
+			known->enabled_ns += event->enabled_ns;
+			known->running_ns += event->running_ns;
 			return 0;
 		}
 	}
@@ -237,6 +239,20 @@ static void print_distinct(FILE *stream, const struct report_header *header, con
 		fputc('\n', stream);
 }
 
+bool report_header_took_turns(const struct profile_event *event)
+{
+	return event->running_ns < event->enabled_ns;
+}
+
+/* As perf stat has it: the share of the time that the event was on a counter. */
+static void print_turns(FILE *stream, const struct profile_event *event, bool scaled)
+{
+	if (report_header_took_turns(event))
+		fprintf(stream, " (counted %.2f%% of the time%s)",
+			100.0 * (double)event->running_ns / (double)event->enabled_ns,
+			scaled ? ", scaled" : "");
+}
+
 static void print_events(FILE *stream, const struct report_header *header)
 {
 	fputs("events      ", stream);
@@ -248,6 +264,7 @@ static void print_events(FILE *stream, const struct report_header *header)
 		if (event->period_max != event->period_min)
 			fprintf(stream, "-%" PRIu64, event->period_max);
 		fprintf(stream, " %s", event->unit);
+		print_turns(stream, event, header->scaled);
 	}
 	fputc('\n', stream);
 }

@@ -6,6 +6,7 @@
 #ifndef DCPI_REPORT_HEADER_H
 #define DCPI_REPORT_HEADER_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "db/profile_read.h"
@@ -16,7 +17,8 @@ struct json_object;
 /**
  * struct report_header - about the epochs a report is made from
  * @epochs:      by start
- * @events:      distinct ones
+ * @events:      distinct ones, their times summed over the epochs
+ * @scaled:      counts in the report are scaled by these times; set by the tool
  * @counters:    summed over the epochs, by group and name
  * @interrupts:  samples taken, by the sources' count
  * @samples:     samples in all profiles; set by the tool, which reads them
@@ -29,6 +31,7 @@ struct report_header {
 	struct profile_event *events;
 	size_t event_count;
 	size_t event_capacity;
+	bool scaled;
 	struct profile_counter *counters;
 	size_t counter_count;
 	size_t counter_capacity;
@@ -48,6 +51,9 @@ void report_header_deinit(struct report_header *header);
 
 /** report_header_losses() - sum of the named losses. */
 uint64_t report_header_losses(const struct report_header *header);
+
+/** report_header_took_turns() - whether an event was not on a counter all of the time. */
+bool report_header_took_turns(const struct profile_event *event);
 
 /** report_header_print() - as text, one fact a line. */
 void report_header_print(FILE *stream, const struct report_header *header);

@@ -62,7 +62,7 @@ static struct json_object *epoch_json(const struct profile_epoch *epoch)
 	return object;
 }
 
-static struct json_object *event_json(const struct profile_event *event)
+static struct json_object *event_json(const struct profile_event *event, bool scaled)
 {
 	struct json_object *object = json_object_new_object();
 
@@ -71,7 +71,11 @@ static struct json_object *event_json(const struct profile_event *event)
 	if (add_text(object, "event", event->name) < 0 ||
 	    add_text(object, "unit", event->unit) < 0 ||
 	    add_count(object, "period_min", event->period_min) < 0 ||
-	    add_count(object, "period_max", event->period_max) < 0) {
+	    add_count(object, "period_max", event->period_max) < 0 ||
+	    add_count(object, "enabled_ns", event->enabled_ns) < 0 ||
+	    add_count(object, "running_ns", event->running_ns) < 0 ||
+	    add(object, "scaled",
+		json_object_new_boolean(scaled && report_header_took_turns(event))) < 0) {
 		json_object_put(object);
 		return NULL;
 	}
@@ -99,7 +103,7 @@ static int add_lists(struct json_object *object, const struct report_header *hea
 	events = json_object_new_array();
 	r = add(object, "events", events);
 	for (size_t i = 0; r == 0 && i < header->event_count; i++)
-		r = append(events, event_json(&header->events[i]));
+		r = append(events, event_json(&header->events[i], header->scaled));
 	return r;
 }
 

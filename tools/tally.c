@@ -10,6 +10,8 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/u64_map.h"
+#include "tools/event_scale.h"
 #include "tools/image_symbols.h"
 
 struct tally_image {
@@ -18,7 +20,7 @@ struct tally_image {
 	char *label;
 	char identity[2 * PROFILE_IDENTITY_BYTES_MAX + 1];
 	uint64_t samples; /* of all events and processes */
-	uint64_t *counts;
+	struct tally_count *counts;
 };
 
 struct tally {
@@ -30,15 +32,55 @@ struct tally {
 	struct tally_row *rows;
 	size_t row_count;
 	size_t row_capacity;
-	uint64_t *totals;
+	struct tally_count *totals;
 	uint64_t samples;
 	uint64_t unknown;
-	/* while an image's procedures are counted: */
+	void **owned; /* what rows point to */
+	size_t owned_count;
+	size_t owned_capacity;
+	/* while an image's procedures or instructions are counted: */
 	struct image_symbols *symbols;
-	uint64_t *counts; /* event_count for each of the procedures */
+	struct tally_count *counts; /* event_count for each of the procedures */
+	const struct tally_image *image;
+	struct u64_map *rows_by_offset; /* less one */
+	const char **names;		/* of the procedures; NULL: not asked for yet */
 };
 
 CLEANUP_DEFINE(tally, struct tally *, tally_destroy)
+
+uint64_t tally_count_scaled(const struct tally_count *count)
+{
+	uint64_t sum;
+
+	/* The times of a damaged database can give any factor. */
+	if (count->extra >= (double)INT64_MAX ||
+	    __builtin_add_overflow(count->samples, (uint64_t)(count->extra + 0.5), &sum))
+		return UINT64_MAX;
+	return sum;
+}
+
+static void count_add(struct tally_count *count, uint64_t samples, double factor)
+{
+	count->samples += samples;
+	count->extra += (double)samples * (factor - 1);
+}
+
+/* Takes over malloc'd memory for as long as the rows live. Return: it, or NULL. */
+static void *own(struct tally *tally, void *memory)
+{
+	if (memory == NULL || array_reserve(&tally->owned, &tally->owned_capacity,
+					    tally->owned_count + 1, sizeof(*tally->owned)) < 0) {
+		free(memory);
+		return NULL;
+	}
+	tally->owned[tally->owned_count++] = memory;
+	return memory;
+}
+
+static double factor_of(const struct tally *tally, const struct profile *profile)
+{
+	return event_scale_factor(tally->config.scale, profile->epoch, profile->event);
+}
 
 /* The event's place in the configuration, or -1 if the profile isn't asked for. */
 static long wanted(const struct tally *tally, const struct profile *profile)
@@ -90,8 +132,8 @@ static int count_profile(void *context, const struct profile *profile)
 		return -EBADMSG;
 	image->samples += sum;
 	if (event >= 0) {
-		image->counts[event] += sum;
-		tally->totals[event] += sum;
+		count_add(&image->counts[event], sum, factor_of(tally, profile));
+		count_add(&tally->totals[event], sum, factor_of(tally, profile));
 	}
 	return 0;
 }
@@ -124,7 +166,7 @@ static int add_row(struct tally *tally, const struct tally_row *row)
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < tally->config.event_count; i++)
-		sum |= row->counts[i];
+		sum |= row->counts[i].samples;
 	if (sum == 0)
 		return 0;
 	if (array_reserve(&tally->rows, &tally->row_capacity, tally->row_count + 1, sizeof(*row)) <
@@ -138,14 +180,15 @@ static int count_procedures(void *context, const struct profile *profile)
 {
 	struct tally *tally = context;
 	long event = wanted(tally, profile);
+	double factor = factor_of(tally, profile);
 
 	if (event < 0)
 		return 0;
 	for (size_t i = 0; i < profile->count; i++) {
 		size_t procedure = image_symbols_find(tally->symbols, profile->samples[i].offset);
 
-		tally->counts[procedure * tally->config.event_count + (size_t)event] +=
-			profile->samples[i].count;
+		count_add(&tally->counts[procedure * tally->config.event_count + (size_t)event],
+			  profile->samples[i].count, factor);
 	}
 	return 0;
 }
@@ -158,18 +201,19 @@ static int add_procedure_rows(struct tally *tally, const struct tally_image *ima
 	for (size_t i = 0; i < image_symbols_count(tally->symbols); i++) {
 		struct tally_row row = {.image = image->label, .identity = image->identity};
 		size_t before = tally->row_count;
-		uint64_t *counts;
+		struct tally_count *counts;
 
 		row.counts = tally->counts + i * events;
 		if (add_row(tally, &row) < 0)
 			return -ENOMEM;
 		if (tally->row_count == before)
 			continue; /* no samples */
-		counts = malloc(events * sizeof(*counts));
+		counts = own(tally, malloc(events * sizeof(*counts)));
 		tally->rows[before].counts = counts;
-		tally->rows[before].procedure = image_symbols_name(
-			tally->symbols, i, tally->config.demangle, &tally->rows[before].address,
-			&tally->rows[before].has_address);
+		tally->rows[before].procedure =
+			own(tally, image_symbols_name(tally->symbols, i, tally->config.demangle,
+						      &tally->rows[before].address,
+						      &tally->rows[before].has_address));
 		if (counts == NULL || tally->rows[before].procedure == NULL)
 			return -ENOMEM;
 		memcpy(counts, row.counts, events * sizeof(*counts));
@@ -178,7 +222,106 @@ static int add_procedure_rows(struct tally *tally, const struct tally_image *ima
 }
 
 static int tally_procedures(struct tally *tally, struct profile_reader *reader,
-			    const struct tally_image *image, struct error *err)
+			    const struct profile_filter *filter, struct error *err)
+{
+	int r;
+
+	tally->counts = calloc(image_symbols_count(tally->symbols),
+			       tally->config.event_count * sizeof(*tally->counts));
+	if (tally->counts == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	r = profile_reader_profiles(reader, filter, count_procedures, tally, err);
+	if (r == 0 && add_procedure_rows(tally, tally->image) < 0)
+		r = error_set(err, ENOMEM, "out of memory");
+	free(tally->counts);
+	tally->counts = NULL;
+	return r;
+}
+
+/* Fills in where an instruction is. */
+static int place_instruction(struct tally *tally, struct tally_row *row)
+{
+	size_t procedure = image_symbols_find(tally->symbols, row->offset);
+	uint64_t start, ignored;
+	bool has_start;
+
+	row->has_address = image_symbols_start(tally->symbols, procedure, &start, &row->address);
+	if (row->has_address) {
+		row->inside = row->offset - start;
+		row->address += row->inside;
+	}
+	if (tally->names[procedure] == NULL)
+		tally->names[procedure] = own(tally, image_symbols_name(tally->symbols, procedure,
+									tally->config.demangle,
+									&ignored, &has_start));
+	row->procedure = tally->names[procedure];
+	return row->procedure != NULL ? 0 : -ENOMEM;
+}
+
+/* The counts of the row of an offset, which is added if it is new. NULL: out of memory. */
+static struct tally_count *instruction_counts(struct tally *tally, uint64_t offset)
+{
+	uint64_t *number = u64_map_insert(tally->rows_by_offset, offset);
+	struct tally_row row = {
+		.image = tally->image->label,
+		.identity = tally->image->identity,
+		.offset = offset,
+	};
+	struct tally_count *counts;
+
+	if (number == NULL)
+		return NULL;
+	if (*number != 0) /* rows are not sorted yet */
+		return (struct tally_count *)(uintptr_t)tally->rows[*number - 1].counts;
+	counts = own(tally, calloc(tally->config.event_count, sizeof(*counts)));
+	row.counts = counts;
+	if (counts == NULL || place_instruction(tally, &row) < 0 ||
+	    array_reserve(&tally->rows, &tally->row_capacity, tally->row_count + 1, sizeof(row)) <
+		    0)
+		return NULL;
+	tally->rows[tally->row_count++] = row;
+	*number = tally->row_count;
+	return counts;
+}
+
+static int count_instructions(void *context, const struct profile *profile)
+{
+	struct tally *tally = context;
+	long event = wanted(tally, profile);
+	double factor = factor_of(tally, profile);
+
+	for (size_t i = 0; event >= 0 && i < profile->count; i++) {
+		struct tally_count *counts = instruction_counts(tally, profile->samples[i].offset);
+
+		if (counts == NULL)
+			return -ENOMEM;
+		count_add(&counts[event], profile->samples[i].count, factor);
+	}
+	return 0;
+}
+
+static int tally_instructions(struct tally *tally, struct profile_reader *reader,
+			      const struct profile_filter *filter, struct error *err)
+{
+	struct u64_map rows_by_offset = {0};
+	int r = -ENOMEM;
+
+	tally->rows_by_offset = &rows_by_offset;
+	tally->names = calloc(image_symbols_count(tally->symbols), sizeof(*tally->names));
+	if (tally->names != NULL)
+		r = profile_reader_profiles(reader, filter, count_instructions, tally, err);
+	if (r == -ENOMEM)
+		error_set(err, ENOMEM, "out of memory");
+	free(tally->names);
+	u64_map_deinit(&rows_by_offset);
+	tally->names = NULL;
+	tally->rows_by_offset = NULL;
+	return r;
+}
+
+/* Rows that are parts of an image: its symbols are open meanwhile. */
+static int tally_parts(struct tally *tally, struct profile_reader *reader,
+		       const struct tally_image *image, struct error *err)
 {
 	struct profile_filter filter = tally->filter;
 	int r = image_symbols_open(&tally->symbols, reader, image->id, &image->image,
@@ -187,19 +330,13 @@ static int tally_procedures(struct tally *tally, struct profile_reader *reader,
 	if (r < 0)
 		return r;
 	filter.image = image->id;
-	tally->counts = calloc(image_symbols_count(tally->symbols),
-			       tally->config.event_count * sizeof(*tally->counts));
-	if (tally->counts == NULL) {
-		r = error_set(err, ENOMEM, "out of memory");
-	} else {
-		r = profile_reader_profiles(reader, &filter, count_procedures, tally, err);
-		if (r == 0 && add_procedure_rows(tally, image) < 0)
-			r = error_set(err, ENOMEM, "out of memory");
-	}
+	tally->image = image;
+	if (tally->config.by == TALLY_BY_INSTRUCTION)
+		r = tally_instructions(tally, reader, &filter, err);
+	else
+		r = tally_procedures(tally, reader, &filter, err);
 	image_symbols_close(tally->symbols);
-	free(tally->counts);
 	tally->symbols = NULL;
-	tally->counts = NULL;
 	return r;
 }
 
@@ -256,7 +393,7 @@ static bool has_rows(const struct tally *tally, const struct tally_image *image)
 	bool any = false;
 
 	for (size_t event = 0; event < tally->config.event_count; event++)
-		any |= image->counts[event] > 0;
+		any |= image->counts[event].samples > 0;
 	if (!any || pattern == NULL)
 		return any;
 	return fnmatch(pattern, path, 0) == 0 ||
@@ -273,8 +410,8 @@ static int add_rows(struct tally *tally, struct profile_reader *reader, struct e
 		if (!has_rows(tally, image))
 			continue;
 		row.counts = image->counts;
-		if (!tally->config.by_image)
-			r = tally_procedures(tally, reader, image, err);
+		if (tally->config.by != TALLY_BY_IMAGE)
+			r = tally_parts(tally, reader, image, err);
 		else if (add_row(tally, &row) < 0)
 			r = error_set(err, ENOMEM, "out of memory");
 		if (r < 0)
@@ -326,10 +463,9 @@ void tally_destroy(struct tally *tally)
 {
 	if (tally == NULL)
 		return;
-	for (size_t i = 0; i < tally->row_count && !tally->config.by_image; i++) {
-		free((void *)(uintptr_t)tally->rows[i].procedure);
-		free((void *)(uintptr_t)tally->rows[i].counts);
-	}
+	for (size_t i = 0; i < tally->owned_count; i++)
+		free(tally->owned[i]);
+	free(tally->owned);
 	for (size_t i = 0; i < tally->image_count; i++) {
 		if (tally->images[i].image.path != tally->images[i].label)
 			free((void *)(uintptr_t)tally->images[i].image.path);
@@ -352,9 +488,9 @@ struct tally_row *tally_rows(struct tally *tally)
 	return tally->rows;
 }
 
-uint64_t tally_total(const struct tally *tally, size_t event)
+const struct tally_count *tally_total(const struct tally *tally, size_t event)
 {
-	return tally->totals[event];
+	return &tally->totals[event];
 }
 
 uint64_t tally_samples(const struct tally *tally, uint64_t *unknown)

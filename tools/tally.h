@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Samples added up by image or by procedure, over all profiles that a filter
- * selects, one count an event.
+ * Samples added up by image, by procedure or by instruction, over all profiles
+ * that a filter selects, one count an event.
  */
 #ifndef DCPI_TALLY_H
 #define DCPI_TALLY_H
@@ -12,7 +12,28 @@
 #include "db/profile_read.h"
 
 struct error;
+struct event_scale;
 struct tally;
+
+/** enum tally_by - what a row is. */
+enum tally_by {
+	TALLY_BY_PROCEDURE,
+	TALLY_BY_IMAGE,
+	TALLY_BY_INSTRUCTION,
+};
+
+/**
+ * struct tally_count - how often an event was sampled
+ * @samples: as taken
+ * @extra:   what scaling adds to them
+ */
+struct tally_count {
+	uint64_t samples;
+	double extra;
+};
+
+/** tally_count_scaled() - the samples, scaled. */
+uint64_t tally_count_scaled(const struct tally_count *count);
 
 /**
  * struct tally_config - what to add up
@@ -21,7 +42,8 @@ struct tally;
  *               all samples are counted in tally_samples()
  * @image:       only rows of images whose path, or its last part, matches this
  *               pattern (fnmatch(3)); NULL: of all. Totals are of all images.
- * @by_image:    a row an image, no procedures
+ * @by:          what a row is
+ * @scale:       of events that took turns
  * @demangle:    C++ names as the source has them
  * @debug:       where symbols may be
  */
@@ -30,20 +52,23 @@ struct tally_config {
 	size_t event_count;
 	struct profile_filter filter;
 	const char *image;
-	bool by_image;
+	enum tally_by by;
+	const struct event_scale *scale;
 	bool demangle;
 	struct debug_file_options debug;
 };
 
 /**
- * struct tally_row - a procedure or an image
+ * struct tally_row - a procedure, an image or an instruction
  * @procedure:   its name; of samples without one, the reason: "<no symbol>",
  *               "<image changed>", "<image missing>", ... NULL in rows of
  *               images
  * @image:       path of the image, or what stands for it
  * @identity:    its build-id or digest in hexadecimal, "" if it has none
- * @has_address: the procedure has an ELF virtual address, @address (of kept
- *               symbols: its offset)
+ * @has_address: the procedure or instruction has an ELF virtual address,
+ *               @address (of kept symbols: its offset), and an instruction is
+ *               @inside bytes behind the beginning of its procedure
+ * @offset:      of an instruction: in the image
  * @counts:      samples by event
  */
 struct tally_row {
@@ -52,7 +77,9 @@ struct tally_row {
 	const char *identity;
 	bool has_address;
 	uint64_t address;
-	const uint64_t *counts;
+	uint64_t inside;
+	uint64_t offset;
+	const struct tally_count *counts;
 };
 
 /**
@@ -76,7 +103,7 @@ size_t tally_row_count(const struct tally *tally);
 struct tally_row *tally_rows(struct tally *tally);
 
 /** tally_total() - samples of an event over all rows. */
-uint64_t tally_total(const struct tally *tally, size_t event);
+const struct tally_count *tally_total(const struct tally *tally, size_t event);
 
 /** tally_samples() - samples of all events and processes, and those of no image. */
 uint64_t tally_samples(const struct tally *tally, uint64_t *unknown);

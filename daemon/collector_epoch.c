@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Epochs: one configuration each, and so one rate. */
+#include "daemon/collector_internal.h"
+
+#include <stdio.h>
+
+#include "daemon/clock.h"
+#include "daemon/merge.h"
+#include "daemon/rate_limit.h"
+#include "db/profile_write.h"
+
+int collector_epoch_begin(struct collector *collector, struct error *err)
+{
+	const struct event_list *list = &collector->config.events;
+	struct profile_event events[DCPI_EVENTS_MAX];
+	struct profile_epoch epoch = {
+		.start_ns = clock_real_ns(),
+		.host = collector->host.name,
+		.machine_id = collector->host.machine_id,
+		.cpu_model = collector->host.cpu_model,
+		.cpus = collector->host.cpus,
+		.kernel = collector->host.kernel,
+		.source = collector->source->ops->name,
+		.source_reason = collector->reason,
+		.label = collector->label,
+	};
+	uint32_t i;
+	int rc;
+
+	for (i = 0; i < list->count; i++) {
+		events[i] = (struct profile_event){
+			.number = i,
+			.name = list->event[i].name,
+			.unit = list->event[i].unit,
+			.period_min = list->event[i].period_min,
+			.period_max = list->event[i].period_max,
+		};
+	}
+	merge_forget(collector->merge);
+	collector->epoch_start_ns = epoch.start_ns;
+	collector->stored = 0;
+	rc = profile_writer_epoch_begin(collector->writer, &epoch, events, list->count, err);
+	collector->epoch_id = profile_writer_epoch_id(collector->writer);
+	return rc;
+}
+
+/* A lasting end, then a beginning: what is merged from here on is the next epoch's. */
+static int epoch_change(struct collector *collector, const char *label, struct error *err)
+{
+	int rc = profile_writer_epoch_end(collector->writer, clock_real_ns(), err);
+
+	if (rc < 0)
+		return rc;
+	collector_counters_base(collector);
+	if (label != collector->label)
+		snprintf(collector->label, sizeof(collector->label), "%s", label);
+	return collector_epoch_begin(collector, err);
+}
+
+int collector_epoch(struct collector *collector, const char *label, struct error *err)
+{
+	int rc = collector_flush(collector, err);
+
+	return rc < 0 ? rc : epoch_change(collector, label, err);
+}
+
+/*
+ * An epoch has one configuration: with the source at rest, all that was sampled
+ * with the old periods is merged into the old epoch. Most of it is before, so
+ * that the rest is short. A merge that fails leaves things as they are.
+ */
+static int periods_change(struct collector *collector, const struct event_list *events,
+			  struct error *err)
+{
+	const struct source_ops *ops = collector->source->ops;
+	int rc = 0;
+
+	if (collector_flush(collector, NULL) < 0)
+		return 0;
+	ops->stop(collector->source);
+	collector->stopped = true;
+	if (collector_flush(collector, NULL) == 0) {
+		collector->config.events = *events;
+		collector->slowed = true;
+		ops->set_periods(collector->source, events->event);
+		rc = epoch_change(collector, collector->label, err);
+	}
+	if (rc == 0)
+		rc = ops->start(collector->source, err);
+	collector->stopped = rc < 0;
+	return rc;
+}
+
+/*
+ * Longer periods stay: a rate that went up and down again would tell less. Those
+ * of a target's running children cannot be changed: it is sampled as it was.
+ */
+int collector_epoch_follow_rates(struct collector *collector, struct error *err)
+{
+	struct event_list events = collector->config.events;
+	uint64_t limit = rate_limit_read(collector->limit_fd);
+	int rc = 0;
+
+	if (limit == collector->limit || collector->merge_failing ||
+	    collector->config.target_pid != 0)
+		return 0;
+	if (rate_limit_apply(limit, &events, collector->config.cpu_hz))
+		rc = periods_change(collector, &events, err);
+	if (!collector->merge_failing)
+		collector->limit = limit; /* else a later tick tries again */
+	return rc;
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The collector's insides, shared by the files that implement collector.h. */
+#ifndef DCPI_COLLECTOR_INTERNAL_H
+#define DCPI_COLLECTOR_INTERNAL_H
+
+#include "daemon/collector.h"
+#include "daemon/host.h"
+#include "daemon/image_map.h"
+#include "daemon/source_select.h"
+
+struct accumulate;
+struct edge_accumulate;
+struct matcher;
+struct merge;
+struct profile_writer;
+
+#define COLLECTOR_MERGE_STEPS 6
+#define COLLECTOR_LABEL_BYTES 256
+
+/**
+ * struct collector - a collector
+ * @handed, @entries: samples and entries handed over by the source
+ * @edges_handed:     edges likewise; @edges_unknown: of these, those with an end
+ *                    that is in no image
+ * @base:             counters when the epoch began; @base_interrupts likewise
+ * @time:             of each event, as last read; @base_time: when the epoch began
+ * @time_known:       bit i: the source tells of event i
+ * @stored:           samples merged in this epoch
+ * @unknown:          of all merged, by reason
+ * @unmerged_steps:   of this merge interval
+ * @limit:            the kernel's on samples, when it was last looked at
+ * @slowed:           periods were lengthened while sampling
+ */
+struct collector {
+	struct collector_config config;
+	struct host host;
+	char reason[SOURCE_REASON_BYTES];
+	char label[COLLECTOR_LABEL_BYTES];
+
+	struct profile_writer *writer;
+	struct source *source;
+	struct matcher *matcher;
+	struct accumulate *accumulate;
+	struct edge_accumulate *edges;
+	struct merge *merge;
+
+	uint64_t handed;
+	uint64_t entries;
+	uint64_t edges_handed;
+	uint64_t edges_unknown;
+	uint64_t unknown[IMAGE_UNKNOWN_NR];
+	uint64_t merges;
+	uint64_t merge_failures;
+	bool merge_failing;
+	bool throttle_told;
+	bool stopped;
+
+	struct tally base;
+	uint64_t base_interrupts;
+	struct source_time time[DCPI_EVENTS_MAX];
+	struct source_time base_time[DCPI_EVENTS_MAX];
+	uint32_t time_known;
+	uint64_t stored;
+	int64_t epoch_id;
+	int64_t epoch_start_ns;
+
+	uint64_t next_flush_ns;
+	uint64_t next_merge_ns;
+	unsigned int unmerged_steps;
+
+	int limit_fd;
+	uint64_t limit;
+	bool slowed;
+};
+
+/** collector_drain_all() - take all that the source has; then forget what is over. */
+int collector_drain_all(struct collector *collector, struct error *err);
+
+/** collector_counters_taken() - samples that the source has taken since its start. */
+uint64_t collector_counters_taken(struct collector *collector);
+
+/** collector_counters_epoch() - this epoch's counters and interrupts. */
+void collector_counters_epoch(struct collector *collector, struct tally *tally,
+			      uint64_t *interrupts);
+
+/** collector_counters_base() - an epoch begins: count from here. */
+void collector_counters_base(struct collector *collector);
+
+/**
+ * struct collector_rest - what is in no profile yet, at a commit
+ * @loss:    "pending", or the loss that it is
+ * @samples: and how many
+ * @edges:   likewise
+ */
+struct collector_rest {
+	const char *loss;
+	uint64_t samples;
+	uint64_t edges;
+};
+
+/** collector_counters_write() - the epoch's totals and times, in the open transaction. */
+int collector_counters_write(struct collector *collector, const struct collector_rest *rest,
+			     struct error *err);
+
+/** collector_merge_step() - merge a share, such that the interval's last step takes the rest. */
+void collector_merge_step(struct collector *collector);
+
+/** collector_merge_all() - merge everything. */
+int collector_merge_all(struct collector *collector, struct error *err);
+
+/** collector_merge_give_up() - the last word about what no merge will take any more. */
+void collector_merge_give_up(struct collector *collector);
+
+/** collector_epoch_begin() - begin an epoch; the last one has ended. */
+int collector_epoch_begin(struct collector *collector, struct error *err);
+
+/** collector_epoch_follow_rates() - lengthen periods, in a new epoch, if the kernel's limit fell.
+ */
+int collector_epoch_follow_rates(struct collector *collector, struct error *err);
+
+#endif

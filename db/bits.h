@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Streams of bits, least significant bit first, and Exp-Golomb codes in them
+ * (Teuhola 1978): what all compact blobs are made of.
+ *
+ * A value costs about twice the length of what exceeds 2^k, in bits, plus k:
+ * with the order k chosen for a block of values, about their entropy.
+ *
+ * Inline, because a blob's decoder spends all of its time here.
+ */
+#ifndef DCPI_BITS_H
+#define DCPI_BITS_H
+
+#include <endian.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+/* The order of a block's codes is a number of as many bits. */
+#define BITS_ORDER_BITS 5
+#define BITS_ORDER_MAX 31
+
+/* Bytes that a code of the greatest value and order may take. */
+#define BITS_CODE_BYTES_MAX 20
+/* Bytes beyond the last code that must be writable. */
+#define BITS_SLACK_BYTES 8
+
+static inline unsigned int bits_length(uint64_t value)
+{
+	return value == 0 ? 0 : 64 - (unsigned int)__builtin_clzll(value);
+}
+
+/* Bits on their way into a blob; at most 7 wait between calls. */
+struct bits_writer {
+	uint8_t *position;
+	uint64_t waiting;
+	unsigned int bits;
+};
+
+/* n <= 56; value has no bits above n; 8 bytes must be writable at position. */
+static inline void bits_put(struct bits_writer *writer, uint64_t value, unsigned int n)
+{
+	uint64_t word;
+
+	writer->waiting |= value << writer->bits;
+	writer->bits += n;
+	word = htole64(writer->waiting);
+	memcpy(writer->position, &word, sizeof(word));
+	writer->position += writer->bits >> 3;
+	writer->waiting >>= writer->bits & ~7U;
+	writer->bits &= 7;
+}
+
+static inline void bits_put_wide(struct bits_writer *writer, uint64_t value, unsigned int n)
+{
+	if (n > 32) {
+		bits_put(writer, value & UINT32_MAX, 32);
+		value >>= 32;
+		n -= 32;
+	}
+	bits_put(writer, value, n);
+}
+
+/*
+ * Exp-Golomb of order k: the length of the upper part in unary, then both parts.
+ * The value is less than UINT64_MAX; BITS_CODE_BYTES_MAX and BITS_SLACK_BYTES
+ * must be writable.
+ */
+static inline void bits_put_code(struct bits_writer *writer, uint64_t value, unsigned int k)
+{
+	uint64_t upper = (value >> k) + 1;
+	uint64_t lower = value & ((1ULL << k) - 1);
+	unsigned int n = bits_length(upper) - 1;
+
+	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): n >= 0 */
+	upper -= 1ULL << n;
+	if (2 * n + 1 + k <= 56) {
+		bits_put(writer, 1ULL << n | upper << (n + 1) | lower << (2 * n + 1),
+			 2 * n + 1 + k);
+		return;
+	}
+	bits_put_wide(writer, 1ULL << n, n + 1);
+	bits_put_wide(writer, upper, n);
+	bits_put_wide(writer, lower, k);
+}
+
+/*
+ * One order more costs each value below 2^k a bit and saves most others one,
+ * so the best order is the median of the values' lengths.
+ */
+static inline unsigned int bits_order(const unsigned int *lengths, unsigned int values)
+{
+	unsigned int below = 0, k;
+
+	for (k = 0; k < BITS_ORDER_MAX; k++) {
+		below += lengths[k];
+		if (2 * below >= values)
+			break;
+	}
+	return k;
+}
+
+/*
+ * Bits out of a blob. "waiting" may hold more than "bits" valid bits: those
+ * beyond are what the next bits_refill brings again.
+ */
+struct bits_reader {
+	const uint8_t *position;
+	const uint8_t *end;
+	uint64_t waiting;
+	unsigned int bits;
+	bool failed;
+};
+
+static inline void bits_refill(struct bits_reader *reader)
+{
+	uint64_t word;
+
+	if (reader->end - reader->position >= 8) {
+		memcpy(&word, reader->position, sizeof(word));
+		reader->waiting |= le64toh(word) << reader->bits;
+		reader->position += (63 - reader->bits) >> 3;
+		reader->bits |= 56;
+		return;
+	}
+	while (reader->bits <= 55 && reader->position < reader->end) {
+		reader->waiting |= (uint64_t)*reader->position++ << reader->bits;
+		reader->bits += 8;
+	}
+}
+
+/* n <= 56 */
+static inline uint64_t bits_take(struct bits_reader *reader, unsigned int n)
+{
+	uint64_t value;
+
+	if (reader->bits < n)
+		bits_refill(reader);
+	if (reader->bits < n) {
+		reader->failed = true;
+		return 0;
+	}
+	value = reader->waiting & ((1ULL << n) - 1);
+	reader->waiting >>= n;
+	reader->bits -= n;
+	return value;
+}
+
+static inline uint64_t bits_take_wide(struct bits_reader *reader, unsigned int n)
+{
+	uint64_t low;
+
+	if (n <= 32)
+		return bits_take(reader, n);
+	low = bits_take(reader, 32);
+	return low | bits_take(reader, n - 32) << 32;
+}
+
+/* How many zeros stand before the next one, which is taken too; at most 63. */
+static inline unsigned int bits_take_zeros(struct bits_reader *reader)
+{
+	unsigned int zeros = 0, run;
+
+	for (;;) {
+		bits_refill(reader);
+		run = reader->waiting == 0 ? reader->bits
+					   : (unsigned int)__builtin_ctzll(reader->waiting);
+		if (run < reader->bits)
+			break;
+		zeros += reader->bits;
+		if (reader->bits == 0 || zeros > 63)
+			goto fail;
+		reader->waiting >>= reader->bits;
+		reader->bits = 0;
+	}
+	/* cppcheck-suppress shiftTooManyBits ; run < bits < 64 */
+	reader->waiting >>= run;
+	reader->waiting >>= 1;
+	reader->bits -= run + 1;
+	zeros += run;
+	if (zeros <= 63)
+		return zeros;
+fail:
+	reader->failed = true;
+	return 0;
+}
+
+static inline uint64_t bits_take_code(struct bits_reader *reader, unsigned int k)
+{
+	unsigned int n = bits_take_zeros(reader);
+	uint64_t upper = (bits_take_wide(reader, n) | 1ULL << n) - 1;
+	uint64_t lower = bits_take(reader, k);
+
+	if (k > 0 && upper >> (64 - k) != 0) {
+		reader->failed = true;
+		return 0;
+	}
+	return upper << k | lower;
+}
+
+/* Whether nothing is left but the zero bits that fill the last byte. Ends the reading. */
+static inline bool bits_at_end(struct bits_reader *reader)
+{
+	uint64_t left;
+
+	/* Refilling may have run ahead of what was used: give whole bytes back. */
+	reader->position -= reader->bits / 8;
+	reader->bits &= 7;
+	left = reader->waiting & ((1ULL << reader->bits) - 1);
+	return reader->position == reader->end && left == 0;
+}
+
+/* The last bits, in a byte of their own if need be. Return: the end of the stream. */
+static inline uint8_t *bits_finish(struct bits_writer *writer)
+{
+	if (writer->bits > 0)
+		*writer->position++ = (uint8_t)writer->waiting;
+	return writer->position;
+}
+
+#endif

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "db/edge_blob.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "db/bits.h"
+#include "lib/array.h"
+#include "lib/bounded_reader.h"
+
+#define SHIFT_MAX 63
+#define CODES 3 /* an edge */
+#define ORDERS 4
+#define BLOCK_BYTES_MAX (EDGE_BLOB_BLOCK * CODES * BITS_CODE_BYTES_MAX + 3 + BITS_SLACK_BYTES)
+#define HEADER_BYTES_MAX (2 + 3 * VARINT_BYTES_MAX)
+/* Keys of profiles have one word less. */
+#define KEY_WORD 0x7365676465ULL
+
+void edge_list_deinit(struct edge_list *list)
+{
+	free(list->edges);
+	memset(list, 0, sizeof(*list));
+}
+
+uint32_t edge_blob_key(int64_t epoch, int64_t image, int64_t to_image, int64_t kind)
+{
+	uint64_t words[5] = {
+		htole64((uint64_t)epoch), htole64((uint64_t)image), htole64((uint64_t)to_image),
+		htole64((uint64_t)kind),  htole64(KEY_WORD),
+	};
+
+	return (uint32_t)crc32(0, (const Bytef *)words, sizeof(words));
+}
+
+/* By from, then to. */
+static int compare(const struct profile_edge *a, const struct profile_edge *b)
+{
+	if (a->from != b->from)
+		return a->from < b->from ? -1 : 1;
+	return (a->to > b->to) - (a->to < b->to);
+}
+
+static uint64_t zigzag(uint64_t distance)
+{
+	return distance << 1 ^ (0 - (distance >> 63));
+}
+
+static uint64_t unzigzag(uint64_t code)
+{
+	return code >> 1 ^ (0 - (code & 1));
+}
+
+/* What is written of an edge: a code each. */
+struct codes {
+	uint64_t from;
+	uint64_t to;
+	uint64_t count;
+};
+
+/* No code is UINT64_MAX: offsets have 63 bits, and counts sum up to INT64_MAX. */
+static struct codes codes_of(const struct profile_edge *edge, const struct profile_edge *previous,
+			     unsigned int shift)
+{
+	struct codes codes = {.count = edge->count - 1};
+
+	codes.from = previous != NULL ? (edge->from - previous->from) >> shift : 0;
+	if (previous != NULL && codes.from == 0)
+		codes.to = ((edge->to - previous->to) >> shift) - 1;
+	else
+		codes.to = zigzag((edge->to >> shift) - (edge->from >> shift));
+	return codes;
+}
+
+/* @previous: the edge before the block, or NULL. */
+static void put_block(struct bits_writer *writer, const struct profile_edge *edges, size_t count,
+		      const struct profile_edge *previous, unsigned int shift)
+{
+	unsigned int from_lengths[65] = {0}, count_lengths[65] = {0};
+	unsigned int to_lengths[2][65] = {{0}}, tos[2] = {0};
+	struct codes codes[EDGE_BLOB_BLOCK];
+	bool again[EDGE_BLOB_BLOCK], first = previous == NULL;
+	unsigned int kf, kt[2], kc;
+	size_t i;
+
+	for (i = 0; i < count; previous = &edges[i++]) {
+		codes[i] = codes_of(&edges[i], previous, shift);
+		again[i] = previous != NULL && codes[i].from == 0;
+		if (previous != NULL)
+			from_lengths[bits_length(codes[i].from)]++;
+		to_lengths[again[i]][bits_length(codes[i].to)]++;
+		tos[again[i]]++;
+		count_lengths[bits_length(codes[i].count)]++;
+	}
+	kf = bits_order(from_lengths, (unsigned int)count - first);
+	kt[false] = bits_order(to_lengths[false], tos[false]);
+	kt[true] = bits_order(to_lengths[true], tos[true]);
+	kc = bits_order(count_lengths, (unsigned int)count);
+	bits_put(writer,
+		 kf | kt[false] << BITS_ORDER_BITS | kt[true] << 2 * BITS_ORDER_BITS |
+			 kc << 3 * BITS_ORDER_BITS,
+		 ORDERS * BITS_ORDER_BITS);
+	for (i = 0; i < count; i++) {
+		if (i > 0 || !first)
+			bits_put_code(writer, codes[i].from, kf);
+		bits_put_code(writer, codes[i].to, kt[again[i]]);
+		bits_put_code(writer, codes[i].count, kc);
+	}
+}
+
+/* Checks what encode promises, and finds the sum and the common alignment. */
+static int survey(const struct profile_edge *edges, size_t count, uint64_t *total,
+		  unsigned int *shift)
+{
+	uint64_t sum = 0, bits = 0;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		if (edges[i].count == 0 || (i > 0 && compare(&edges[i - 1], &edges[i]) >= 0) ||
+		    edges[i].from > PROFILE_EDGE_OFFSET_MAX ||
+		    edges[i].to > PROFILE_EDGE_OFFSET_MAX)
+			return -EINVAL;
+		if (__builtin_add_overflow(sum, edges[i].count, &sum) ||
+		    sum > PROFILE_BLOB_TOTAL_MAX)
+			return -EOVERFLOW;
+		bits |= edges[i].from | edges[i].to;
+	}
+	*total = sum;
+	*shift = bits == 0 ? 0 : (unsigned int)__builtin_ctzll(bits);
+	return 0;
+}
+
+static int put_blocks(struct profile_blob *blob, const struct profile_edge *edges, size_t count,
+		      unsigned int shift)
+{
+	struct bits_writer writer = {0};
+	size_t i, block;
+
+	for (i = 0; i < count; i += block) {
+		block = count - i < EDGE_BLOB_BLOCK ? count - i : EDGE_BLOB_BLOCK;
+		if (array_reserve(&blob->data, &blob->capacity,
+				  blob->bytes + BLOCK_BYTES_MAX + PROFILE_BLOB_CRC_BYTES, 1) < 0)
+			return -ENOMEM;
+		writer.position = blob->data + blob->bytes;
+		put_block(&writer, edges + i, block, i == 0 ? NULL : &edges[i - 1], shift);
+		blob->bytes = (size_t)(writer.position - blob->data);
+	}
+	if (count > 0)
+		blob->bytes = (size_t)(bits_finish(&writer) - blob->data);
+	return 0;
+}
+
+int edge_blob_encode(struct profile_blob *blob, uint32_t key, const struct profile_edge *edges,
+		     size_t count, uint64_t *total)
+{
+	unsigned int shift;
+	int r;
+
+	r = survey(edges, count, total, &shift);
+	if (r < 0)
+		return r;
+	if (array_reserve(&blob->data, &blob->capacity, HEADER_BYTES_MAX + PROFILE_BLOB_CRC_BYTES,
+			  1) < 0)
+		return -ENOMEM;
+	blob->bytes = 0;
+	blob->data[blob->bytes++] = EDGE_BLOB_VERSION;
+	blob->data[blob->bytes++] = (uint8_t)shift;
+	blob->bytes += varint_write(blob->data + blob->bytes, count);
+	blob->bytes += varint_write(blob->data + blob->bytes, *total);
+	if (count > 0)
+		blob->bytes += varint_write(blob->data + blob->bytes, edges[0].from >> shift);
+	r = put_blocks(blob, edges, count, shift);
+	if (r < 0)
+		return r;
+	profile_blob_seal(blob, key);
+	return 0;
+}
+
+/* The numbers before the bit stream. @limit: what no offset >> shift exceeds. */
+struct header {
+	unsigned int shift;
+	uint64_t edges;
+	uint64_t total;
+	uint64_t first;
+	uint64_t limit;
+};
+
+static int read_header(struct bounded_reader *reader, struct header *header)
+{
+	if (bounded_reader_u8(reader) != EDGE_BLOB_VERSION)
+		return bounded_reader_failed(reader) ? -EBADMSG : -EPROTO;
+	header->shift = bounded_reader_u8(reader);
+	header->edges = bounded_reader_varint(reader);
+	header->total = bounded_reader_varint(reader);
+	header->first = header->edges > 0 ? bounded_reader_varint(reader) : 0;
+	/* An edge takes at least three bits, but for the first. */
+	if (bounded_reader_failed(reader) || header->shift > SHIFT_MAX ||
+	    header->edges / 4 > bounded_reader_left(reader))
+		return -EBADMSG;
+	header->limit = PROFILE_EDGE_OFFSET_MAX >> header->shift;
+	return header->first > header->limit ? -EBADMSG : 0;
+}
+
+/* @previous: the edge before the block (still shifted), or NULL. */
+static bool take_block(struct bits_reader *reader, struct profile_edge *edges, size_t count,
+		       const struct profile_edge *previous, const struct header *header)
+{
+	unsigned int kf = (unsigned int)bits_take(reader, BITS_ORDER_BITS);
+	unsigned int kt = (unsigned int)bits_take(reader, BITS_ORDER_BITS);
+	unsigned int kn = (unsigned int)bits_take(reader, BITS_ORDER_BITS);
+	unsigned int kc = (unsigned int)bits_take(reader, BITS_ORDER_BITS);
+	size_t i;
+
+	for (i = 0; i < count; previous = &edges[i++]) {
+		struct profile_edge *edge = &edges[i];
+		uint64_t distance = previous != NULL ? bits_take_code(reader, kf) : 0;
+		bool again = previous != NULL && distance == 0;
+		uint64_t to = bits_take_code(reader, again ? kn : kt), value;
+
+		value = bits_take_code(reader, kc);
+		/* No sum of two overflows that both are within the limit. */
+		if (reader->failed || distance > header->limit || (again && to >= header->limit) ||
+		    value >= PROFILE_BLOB_TOTAL_MAX)
+			return false;
+		edge->from = previous != NULL ? previous->from + distance : header->first;
+		edge->to = again ? previous->to + to + 1 : edge->from + unzigzag(to);
+		edge->count = value + 1;
+		if (edge->from > header->limit || edge->to > header->limit)
+			return false;
+	}
+	return true;
+}
+
+static bool sum_up(struct edge_list *list, const struct header *header)
+{
+	uint64_t total = 0;
+	size_t i;
+
+	for (i = 0; i < header->edges; i++) {
+		total += list->edges[i].count;
+		if (total > PROFILE_BLOB_TOTAL_MAX)
+			return false;
+		list->edges[i].from <<= header->shift;
+		list->edges[i].to <<= header->shift;
+	}
+	list->count = header->edges;
+	list->total = total;
+	return total == header->total;
+}
+
+static int take_blocks(struct edge_list *list, struct bits_reader *bits,
+		       const struct header *header)
+{
+	const struct profile_edge *previous = NULL;
+	size_t i, block;
+
+	for (i = 0; i < header->edges; i += block) {
+		block = header->edges - i < EDGE_BLOB_BLOCK ? header->edges - i : EDGE_BLOB_BLOCK;
+		if (!take_block(bits, list->edges + i, block, previous, header))
+			return -EBADMSG;
+		previous = &list->edges[i + block - 1];
+	}
+	return bits_at_end(bits) && sum_up(list, header) ? 0 : -EBADMSG;
+}
+
+int edge_blob_decode(struct edge_list *list, uint32_t key, const void *data, size_t bytes)
+{
+	struct bounded_reader reader;
+	struct bits_reader bits = {0};
+	struct header header;
+	int r;
+
+	r = profile_blob_open(&reader, key, data, bytes);
+	if (r < 0)
+		return r;
+	r = read_header(&reader, &header);
+	if (r < 0)
+		return r;
+	if (array_reserve(&list->edges, &list->capacity, header.edges, sizeof(*list->edges)) < 0)
+		return -ENOMEM;
+	bits.end = (const uint8_t *)data + bytes - PROFILE_BLOB_CRC_BYTES;
+	bits.position = bits.end - bounded_reader_left(&reader);
+	return take_blocks(list, &bits, &header);
+}
+
+int edge_list_merge(struct edge_list *sum, const struct edge_list *a, const struct profile_edge *b,
+		    size_t b_count)
+{
+	size_t i = 0, j = 0, n = 0, needed;
+	int order;
+
+	if (__builtin_add_overflow(a->count, b_count, &needed) ||
+	    array_reserve(&sum->edges, &sum->capacity, needed, sizeof(*sum->edges)) < 0)
+		return -ENOMEM;
+	sum->total = 0;
+	while (i < a->count || j < b_count) {
+		struct profile_edge *out = &sum->edges[n++];
+
+		order = j == b_count ? -1 : i == a->count ? 1 : compare(&a->edges[i], &b[j]);
+		*out = order <= 0 ? a->edges[i++] : b[j++];
+		if (order == 0 && __builtin_add_overflow(out->count, b[j++].count, &out->count))
+			return -EOVERFLOW;
+		if (__builtin_add_overflow(sum->total, out->count, &sum->total))
+			return -EOVERFLOW;
+	}
+	sum->count = n;
+	return 0;
+}

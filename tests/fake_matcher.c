@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tests/fake_matcher.h"
+
+#include <stdio.h>
+
+#include "daemon/image_table.h"
+#include "daemon/matcher.h"
+#include "kmod/uapi/dcpi_uapi.h"
+
+static struct image_table *images;
+
+int matcher_open(struct matcher **ret, const struct matcher_config *config, struct error *err)
+{
+	int i, rc;
+
+	(void)config;
+	*ret = NULL;
+	rc = image_table_create(&images, err);
+	for (i = 1; rc >= 0 && i <= FAKE_IMAGES; i++) {
+		struct profile_image image = {
+			.kind = PROFILE_IMAGE_FILE,
+			.identity_kind = PROFILE_IDENTITY_BUILD_ID,
+			.identity_bytes = 1,
+			.identity = {(uint8_t)i},
+		};
+		char path[64];
+
+		snprintf(path, sizeof(path), "/usr/lib/image-%d.so", i);
+		image.path = path;
+		rc = image_table_add(images, &image);
+	}
+	return rc < 0 ? rc : 0;
+}
+
+void matcher_close(struct matcher *matcher)
+{
+	(void)matcher;
+	image_table_destroy(images);
+	images = NULL;
+}
+
+int matcher_poll_fd(struct matcher *matcher)
+{
+	(void)matcher;
+	return -1;
+}
+
+uint64_t matcher_events(struct matcher *matcher)
+{
+	(void)matcher;
+	return UINT64_MAX;
+}
+
+void matcher_refresh(struct matcher *matcher)
+{
+	(void)matcher;
+}
+
+uint32_t matcher_generation(struct matcher *matcher, uint32_t pid, uint64_t time_ns)
+{
+	(void)matcher;
+	(void)time_ns;
+	return pid;
+}
+
+struct image_place matcher_place(struct matcher *matcher, uint64_t tag, uint64_t pc)
+{
+	struct image_place place = {.image = (uint32_t)(pc >> 32 & 0xffff)};
+
+	(void)matcher;
+	(void)tag;
+	if (pc >> 48 != 0)
+		place.image = 1; /* an offset that no file has */
+	if (place.image > FAKE_IMAGES)
+		place.image = IMAGE_UNKNOWN;
+	if (place.image == IMAGE_UNKNOWN)
+		place.unknown = IMAGE_UNKNOWN_ADDRESS;
+	else
+		place.offset = pc >> 48 != 0 ? pc : pc & UINT32_MAX;
+	return place;
+}
+
+struct match matcher_match(struct matcher *matcher, const struct dcpi_sample *sample)
+{
+	return (struct match){.place = matcher_place(matcher, sample->tag, sample->pc)};
+}
+
+void matcher_expire(struct matcher *matcher, uint64_t time_ns)
+{
+	(void)matcher;
+	(void)time_ns;
+}
+
+bool matcher_crowded(const struct matcher *matcher)
+{
+	(void)matcher;
+	return false;
+}
+
+void matcher_counters(const struct matcher *matcher, struct tally *tally)
+{
+	(void)matcher;
+	(void)tally;
+}
+
+size_t matcher_processes(const struct matcher *matcher, size_t *bytes)
+{
+	(void)matcher;
+	*bytes = 0;
+	return 0;
+}
+
+struct image_table *matcher_images(struct matcher *matcher)
+{
+	(void)matcher;
+	return images;
+}
+
+struct kernel_images *matcher_kernel(struct matcher *matcher)
+{
+	(void)matcher;
+	return NULL;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Events that took turns on the processor's counters: what their samples stand
+ * for. An event that was on a counter for a quarter of the time it was enabled
+ * has a quarter of the samples it would have had, so that each counts four
+ * times. The factor is that of an epoch: turns may differ from one to the next.
+ */
+#ifndef DCPI_EVENT_SCALE_H
+#define DCPI_EVENT_SCALE_H
+
+#include "db/profile_read.h"
+
+struct error;
+
+struct event_factor;
+
+/** struct event_scale - the factors; zero-initialised: all are 1. Fields are private. */
+struct event_scale {
+	struct event_factor *factors;
+	size_t count;
+	size_t capacity;
+	int64_t epoch;
+};
+
+/**
+ * event_scale_load() - add the factors of an epoch
+ * @scale: freed by event_scale_deinit(), also after a failure
+ *
+ * Epochs may come in any order, each once.
+ */
+int event_scale_load(struct event_scale *scale, struct profile_reader *reader, int64_t epoch,
+		     struct error *err);
+
+void event_scale_deinit(struct event_scale *scale);
+
+/** event_scale_factor() - what a sample stands for, >= 1; 1 if times are not known. */
+double event_scale_factor(const struct event_scale *scale, int64_t epoch, uint32_t event);
+
+#endif
