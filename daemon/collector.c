@@ -476,6 +476,8 @@ static int source_open(struct collector *collector, struct error *err)
 		.buffer_entries = config->buffer_entries,
 		.target_pid = config->target_pid,
 		.user_only = config->user_only,
+		.record = config->record,
+		.replay = config->replay,
 		.generation = generation_of,
 		.sync = events_sync,
 		.context = collector,

@@ -42,11 +42,12 @@
 
 struct collector;
 struct error;
+struct trace_writer;
 
 /**
  * struct collector_config - what to collect, and where to
  * @db:             path of the database; created if missing
- * @source:         "auto", "kmod" or "perf"
+ * @source:         "auto", "kmod", "perf" or "replay"
  * @events:         resolved
  * @cpu_hz:         event_cpu_hz()
  * @sample_cost_ns: what a sample costs, kept with each epoch as stat of that
@@ -61,6 +62,8 @@ struct error;
  * @label:          of the epoch
  * @target_pid:     0: the whole machine; else as in struct source_config
  * @user_only:      likewise
+ * @record:         likewise
+ * @replay:         likewise
  *
  * Strings must stay valid until collector_close().
  */
@@ -78,6 +81,8 @@ struct collector_config {
 	const char *label;
 	uint32_t target_pid;
 	bool user_only;
+	struct trace_writer *record;
+	const char *replay;
 };
 
 /**

@@ -22,6 +22,7 @@
 #include "daemon/event.h"
 #include "daemon/log.h"
 #include "daemon/loop.h"
+#include "daemon/trace_writer.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/options.h"
@@ -50,6 +51,8 @@ struct run {
 	const char *label;
 	bool user_only;
 	bool quiet;
+	const char *trace_path;
+	struct trace_writer *trace;
 	struct loop loop;
 	struct collector *collector;
 	pid_t child;
@@ -63,6 +66,7 @@ enum {
 	OPTION_DB = 256,
 	OPTION_LABEL,
 	OPTION_USER,
+	OPTION_RECORD_TRACE,
 };
 
 static const struct option_entry entries[] = {
@@ -71,6 +75,7 @@ static const struct option_entry entries[] = {
 	{OPTION_DB, "db", "FILE", "database (dcpirun.db); each run adds an epoch"},
 	{OPTION_LABEL, "label", "TEXT", "kept with the epoch (the command)"},
 	{OPTION_USER, "user", NULL, "no kernel samples; the default where they are not allowed"},
+	{OPTION_RECORD_TRACE, "record-trace", "FILE", "every sample by itself, as well"},
 	{'q', "quiet", NULL, "no summary"},
 };
 
@@ -92,6 +97,9 @@ static int option_take(struct run *run, const struct options *options, int key)
 		return -1;
 	case OPTION_USER:
 		run->user_only = true;
+		return -1;
+	case OPTION_RECORD_TRACE:
+		run->trace_path = optarg;
 		return -1;
 	case OPTIONS_HELP:
 		options_help(stdout, options, "[OPTION]... COMMAND [ARGUMENT]...",
@@ -232,6 +240,7 @@ static int collector_prepare(struct run *run, struct error *err)
 		.label = run->label,
 		.target_pid = (uint32_t)run->child,
 		.user_only = run->user_only,
+		.record = run->trace,
 	};
 	int rc = events_resolve(run, &config, err);
 
@@ -276,6 +285,8 @@ static int profile_prepare(struct run *run, char **command, struct error *err)
 	if (run->signal_fd < 0)
 		return run->signal_fd;
 	rc = child_start(run, command, err);
+	if (rc == 0 && run->trace_path != NULL)
+		rc = trace_writer_create(&run->trace, run->trace_path, err);
 	if (rc == 0)
 		rc = collector_prepare(run, err);
 	if (rc == 0)
@@ -319,6 +330,10 @@ static int profile_run(struct run *run)
 		log_error("%s", err.message);
 		end = END_FAILURE;
 	}
+	if (trace_writer_destroy(take_ptr(run->trace), &err) < 0) {
+		log_error("%s", err.message);
+		end = END_FAILURE;
+	}
 	summary_print(run);
 	return end == END_CHILD ? exit_status(run->status) : EXIT_BAD;
 }
@@ -335,6 +350,7 @@ static void run_close(struct run *run)
 		close(run->signal_fd);
 	loop_deinit(&run->loop);
 	collector_close(run->collector);
+	trace_writer_destroy(run->trace, NULL);
 }
 
 int main(int argc, char **argv)

@@ -25,7 +25,8 @@ bench_image_map-pkgs := libelf libxxhash
 ARCHIVES += collect
 collect-src := $(addprefix daemon/, accumulate.c collector.c config.c control.c control_verbs.c \
 	cpu_list.c directory.c event.c host.c log.c loop.c matcher.c merge.c notify.c overhead.c \
-	per_process.c perf_slot.c rate_limit.c source_kmod.c source_perf.c source_select.c tally.c)
+	per_process.c perf_slot.c rate_limit.c source_kmod.c source_perf.c source_replay.c \
+	source_select.c tally.c trace.c trace_reader.c trace_writer.c)
 
 daemon-archives := collect image hook db core util
 daemon-pkgs := libelf libxxhash sqlite3 zlib
@@ -51,7 +52,21 @@ unit_overhead-src := tests/unit_overhead.c
 unit_overhead-archives := collect hook util
 unit_config-src := tests/unit_config.c
 unit_config-archives := collect hook core util
+unit_config-pkgs := libxxhash
 unit_accumulate-src := tests/unit_accumulate.c
 unit_accumulate-archives := collect util
 unit_control-src := tests/unit_control.c
 unit_control-archives := collect util
+
+# Traces and the replay source.
+UNIT_TESTS += unit_trace unit_source_replay
+unit_trace-src := tests/unit_trace.c
+unit_trace-archives := collect util
+unit_trace-pkgs := libxxhash
+unit_source_replay-src := tests/unit_source_replay.c
+unit_source_replay-archives := collect hook core util
+unit_source_replay-pkgs := libxxhash
+
+FUZZERS += fuzz_trace
+fuzz_trace-src := tests/fuzz_trace.c daemon/trace.c lib/bounded_reader.c
+fuzz_trace-pkgs := libxxhash
