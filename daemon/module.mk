@@ -58,8 +58,8 @@ unit_accumulate-archives := collect util
 unit_control-src := tests/unit_control.c
 unit_control-archives := collect util
 
-# Traces and the replay source.
-UNIT_TESTS += unit_trace unit_source_replay
+# Traces: the replay source, and the policy simulator (tests/policy_simulator.c).
+UNIT_TESTS += unit_trace unit_source_replay unit_policy
 unit_trace-src := tests/unit_trace.c
 unit_trace-archives := collect util
 unit_trace-pkgs := libxxhash
@@ -67,6 +67,25 @@ unit_source_replay-src := tests/unit_source_replay.c
 unit_source_replay-archives := collect hook core util
 unit_source_replay-pkgs := libxxhash
 
+policy-src := tests/policy_cost.c tests/policy_hash.c tests/policy_model.c tests/policy_run.c \
+	tests/policy_steps.c
+unit_policy-src := tests/unit_policy.c $(policy-src)
+unit_policy-archives := collect core util
+unit_policy-pkgs := libxxhash
+
+TEST_HELPERS += policy_simulator
+policy_simulator-src := tests/policy_simulator.c $(policy-src)
+policy_simulator-archives := collect core util
+policy_simulator-pkgs := libxxhash
+
 FUZZERS += fuzz_trace
 fuzz_trace-src := tests/fuzz_trace.c daemon/trace.c lib/bounded_reader.c
 fuzz_trace-pkgs := libxxhash
+
+.PHONY: policy-traces
+policy-traces: all ## record traces for make policy (root, POLICY_SECONDS a workload)
+	@tests/policy_traces.sh build/policy
+
+.PHONY: policy
+policy: $(TEST_BIN)/policy_simulator ## docs/policy.md from the traces in build/policy
+	@tests/policy_md.sh build/policy > build/policy.md && mv build/policy.md docs/policy.md

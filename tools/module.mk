@@ -14,7 +14,7 @@ dcpiprof-archives := $(TOOL_ARCHIVES)
 dcpiprof-pkgs = $(TOOL_PKGS)
 
 # The database that tests/cli_*.sh look at is made by a program.
-TEST_HELPERS := make_golden_db
+TEST_HELPERS += make_golden_db
 make_golden_db-src := tests/make_golden_db.c
 make_golden_db-archives := db util
 make_golden_db-pkgs := sqlite3 zlib
