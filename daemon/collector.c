@@ -125,6 +125,8 @@ static int source_open(struct collector *collector, struct error *err)
 		.branch_every = config->branch_every,
 		.double_every = config->double_every,
 		.double_period = config->double_every > 0 ? config->double_period : 0,
+		.record = config->record,
+		.replay = config->replay,
 		.generation = generation_of,
 		.sync = events_sync,
 		.context = collector,

@@ -52,11 +52,12 @@
 
 struct collector;
 struct error;
+struct trace_writer;
 
 /**
  * struct collector_config - what to collect, and where to
  * @db:             path of the database; created if missing
- * @source:         "auto", "kmod" or "perf"
+ * @source:         "auto", "kmod", "perf" or "replay"
  * @events:         resolved
  * @cpu_hz:         event_cpu_hz()
  * @sample_cost_ns: what a sample costs, kept with each epoch as stat of that
@@ -74,6 +75,8 @@ struct error;
  * @branch_every:   likewise; if set, a quarter of @memory_limit is for edges
  * @double_every:   likewise
  * @double_period:  likewise; not looked at without @double_every
+ * @record:         likewise
+ * @replay:         likewise
  *
  * Strings must stay valid until collector_close().
  */
@@ -94,6 +97,8 @@ struct collector_config {
 	uint32_t branch_every;
 	uint32_t double_every;
 	uint32_t double_period;
+	struct trace_writer *record;
+	const char *replay;
 };
 
 /**

@@ -6,7 +6,7 @@
  * SIGTERM, SIGINT: take and merge what there is, end the epoch, exit with 0.
  * SIGHUP: read the configuration again. If it changed, or periods had to be
  * lengthened since it was read, the epoch ends and another begins with it; if
- * it cannot be used, the old one stays.
+ * it cannot be used, the old one stays. A trace goes on.
  */
 #include <errno.h>
 #include <signal.h>
@@ -26,6 +26,7 @@
 #include "daemon/multiplex.h"
 #include "daemon/notify.h"
 #include "daemon/overhead.h"
+#include "daemon/trace_writer.h"
 #include "lib/error.h"
 #include "lib/options.h"
 
@@ -52,6 +53,9 @@ struct daemon {
 	size_t override_count;
 	struct config config;
 	struct loop loop;
+	const char *record_path;
+	const char *replay_path;
+	struct trace_writer *trace;
 	struct collector *collector;
 	struct control *control;
 	struct multiplex multiplex;
@@ -65,6 +69,8 @@ enum {
 	OPTION_KEYS = 256,
 	OPTION_FOREGROUND = 512,
 	OPTION_LIST_EVENTS,
+	OPTION_RECORD_TRACE,
+	OPTION_TRACE,
 };
 
 static const char *const option_keys[] = {
@@ -85,7 +91,7 @@ static const char *const option_keys[] = {
 static const struct option_entry entries[] = {
 	{'e', "event", "LIST", "events and periods, NAME[:u|:k][:MIN-MAX],..."},
 	{'e', "events", "LIST", NULL},
-	{'s', "source", "NAME", "auto, kmod or perf"},
+	{'s', "source", "NAME", "auto, kmod, perf or replay"},
 	{OPTION_KEYS + 0, "db", "FILE", "the profile database (" CONFIG_DB ")"},
 	{OPTION_KEYS + 1, "socket", "PATH", "control socket (" CONFIG_SOCKET "); \"\": none"},
 	{OPTION_KEYS + 2, "per-process", "LIST", "none, all, or patterns of image paths"},
@@ -100,6 +106,8 @@ static const struct option_entry entries[] = {
 	{OPTION_KEYS + 10, "double-every", "N", "follow one sample in N by another (0: none)"},
 	{OPTION_KEYS + 11, "double-period", "N", "after N events (100)"},
 	{'c', "config", "FILE", "configuration (" CONFIG_PATH ")"},
+	{OPTION_RECORD_TRACE, "record-trace", "FILE", "every sample by itself, as well (perf)"},
+	{OPTION_TRACE, "trace", "FILE", "what the source replay replays"},
 	{OPTION_FOREGROUND, "foreground", NULL, "the only way it runs; accepted for clarity"},
 	{'q', "quiet", NULL, "only errors on stderr"},
 };
@@ -133,6 +141,12 @@ static int option_take(struct daemon *daemon, const struct options *options, int
 		event_catalog_print(&EVENT_MACHINE_HERE, stdout);
 		return 0;
 	case OPTION_FOREGROUND:
+		return -1;
+	case OPTION_RECORD_TRACE:
+		daemon->record_path = optarg;
+		return -1;
+	case OPTION_TRACE:
+		daemon->replay_path = optarg;
 		return -1;
 	case OPTIONS_HELP:
 		options_help(stdout, options, "[OPTION]...",
@@ -236,6 +250,8 @@ static int timer_readable(void *context)
 	if (collector_tick(daemon->collector, &err) < 0)
 		return failure_end(&err);
 	turns_tell(daemon);
+	if (daemon->trace != NULL && trace_writer_failed(daemon->trace, &err))
+		log_error("%s", err.message);
 	if (daemon->control != NULL)
 		control_expire(daemon->control, clock_monotonic_ns());
 	notify_state("WATCHDOG=1");
@@ -319,6 +335,8 @@ static int engine_collector(struct daemon *daemon, struct error *err)
 		.branch_every = (uint32_t)config->branch_every,
 		.double_every = (uint32_t)config->double_every,
 		.double_period = (uint32_t)config->double_period,
+		.record = daemon->trace,
+		.replay = daemon->replay_path,
 	};
 	int fds[2], rc, i;
 
@@ -433,6 +451,8 @@ static int daemon_run(struct daemon *daemon, struct error *err)
 	if (daemon->signal_fd < 0)
 		return daemon->signal_fd;
 	rc = loop_add(&daemon->loop, daemon->signal_fd, signal_readable, daemon, err);
+	if (rc == 0 && daemon->record_path != NULL)
+		rc = trace_writer_create(&daemon->trace, daemon->record_path, err);
 	if (rc == 0)
 		rc = engine_open(daemon, err);
 	if (rc < 0)
@@ -463,6 +483,10 @@ int main(int argc, char **argv)
 	notify_state("STOPPING=1");
 	if (daemon.collector != NULL && engine_stop(&daemon) < 0)
 		rc = END_FAILURE;
+	if (trace_writer_destroy(daemon.trace, &err) < 0) {
+		log_error("%s", err.message);
+		rc = END_FAILURE;
+	}
 	loop_deinit(&daemon.loop);
 	return rc == END_STOP ? 0 : EXIT_BAD;
 }

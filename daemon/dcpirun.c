@@ -23,6 +23,7 @@
 #include "daemon/event.h"
 #include "daemon/log.h"
 #include "daemon/loop.h"
+#include "daemon/trace_writer.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/options.h"
@@ -52,6 +53,8 @@ struct run {
 	uint32_t branch_every;
 	bool user_only;
 	bool quiet;
+	const char *trace_path;
+	struct trace_writer *trace;
 	struct loop loop;
 	struct collector *collector;
 	pid_t child;
@@ -66,6 +69,7 @@ enum {
 	OPTION_LABEL,
 	OPTION_USER,
 	OPTION_BRANCH_EVERY,
+	OPTION_RECORD_TRACE,
 };
 
 static const struct option_entry entries[] = {
@@ -75,6 +79,7 @@ static const struct option_entry entries[] = {
 	{OPTION_LABEL, "label", "TEXT", "kept with the epoch (the command)"},
 	{OPTION_USER, "user", NULL, "no kernel samples; the default where they are not allowed"},
 	{OPTION_BRANCH_EVERY, "branch-every", "N", "interpret one sample in N for edges (0: none)"},
+	{OPTION_RECORD_TRACE, "record-trace", "FILE", "every sample by itself, as well"},
 	{'q', "quiet", NULL, "no summary"},
 };
 
@@ -114,6 +119,9 @@ static int option_take(struct run *run, const struct options *options, int key)
 		return -1;
 	case OPTION_BRANCH_EVERY:
 		return branch_every_take(run, optarg);
+	case OPTION_RECORD_TRACE:
+		run->trace_path = optarg;
+		return -1;
 	case OPTIONS_HELP:
 		options_help(stdout, options, "[OPTION]... COMMAND [ARGUMENT]...",
 			     "Profile one command, and what it starts.");
@@ -254,6 +262,7 @@ static int collector_prepare(struct run *run, struct error *err)
 		.target_pid = (uint32_t)run->child,
 		.user_only = run->user_only,
 		.branch_every = run->branch_every,
+		.record = run->trace,
 	};
 	int rc = events_resolve(run, &config, err);
 
@@ -298,6 +307,8 @@ static int profile_prepare(struct run *run, char **command, struct error *err)
 	if (run->signal_fd < 0)
 		return run->signal_fd;
 	rc = child_start(run, command, err);
+	if (rc == 0 && run->trace_path != NULL)
+		rc = trace_writer_create(&run->trace, run->trace_path, err);
 	if (rc == 0)
 		rc = collector_prepare(run, err);
 	if (rc == 0)
@@ -341,6 +352,10 @@ static int profile_run(struct run *run)
 		log_error("%s", err.message);
 		end = END_FAILURE;
 	}
+	if (trace_writer_destroy(take_ptr(run->trace), &err) < 0) {
+		log_error("%s", err.message);
+		end = END_FAILURE;
+	}
 	summary_print(run);
 	return end == END_CHILD ? exit_status(run->status) : EXIT_BAD;
 }
@@ -357,6 +372,7 @@ static void run_close(struct run *run)
 		close(run->signal_fd);
 	loop_deinit(&run->loop);
 	collector_close(run->collector);
+	trace_writer_destroy(run->trace, NULL);
 }
 
 int main(int argc, char **argv)

@@ -25,9 +25,9 @@ bench_image_map-pkgs := libelf libxxhash
 ARCHIVES += collect
 collect-src := $(addprefix daemon/, accumulate.c collector.c collector_counters.c \
 	collector_drain.c collector_epoch.c collector_merge.c config.c control.c control_verbs.c \
-	cpu_list.c directory.c edge_accumulate.c event.c host.c log.c loop.c matcher.c merge.c notify.c overhead.c \
-	per_process.c perf_slot.c rate_limit.c source_kmod.c source_perf.c source_select.c tally.c)
-
+	cpu_list.c directory.c edge_accumulate.c event.c host.c log.c loop.c matcher.c merge.c \
+	notify.c overhead.c per_process.c perf_slot.c rate_limit.c source_kmod.c source_perf.c source_replay.c \
+	source_select.c tally.c trace.c trace_reader.c trace_writer.c)
 collect-src += $(addprefix daemon/event_, alias.c catalog.c code.c name.c pfm.c pmu.c spec.c) \
 	daemon/multiplex.c
 
@@ -63,6 +63,7 @@ unit_overhead-ldlibs := $(pfm-libs)
 unit_config-src := tests/unit_config.c
 unit_config-archives := collect hook core util
 unit_config-ldlibs := $(pfm-libs)
+unit_config-pkgs := libxxhash
 unit_accumulate-src := tests/unit_accumulate.c
 unit_accumulate-archives := collect util
 unit_control-src := tests/unit_control.c
@@ -94,6 +95,7 @@ unit_perf_slot-src := tests/unit_perf_slot.c
 unit_perf_slot-archives := collect hook core util
 unit_perf_slot-ldlibs := -Wl,--wrap=read,--wrap=perf_ring_open,--wrap=perf_ring_close \
 	-Wl,--wrap=perf_ring_fd
+
 UNIT_TESTS += unit_edge_accumulate unit_collector
 unit_edge_accumulate-src := tests/unit_edge_accumulate.c
 unit_edge_accumulate-archives := collect util
@@ -102,3 +104,35 @@ unit_collector-src := tests/unit_collector.c tests/fake_matcher.c
 unit_collector-archives := $(daemon-archives)
 unit_collector-pkgs := $(daemon-pkgs)
 unit_collector-ldlibs := $(pfm-libs)
+
+# Traces: the replay source, and the policy simulator (tests/policy_simulator.c).
+UNIT_TESTS += unit_trace unit_source_replay unit_policy
+unit_trace-src := tests/unit_trace.c
+unit_trace-archives := collect util
+unit_trace-pkgs := libxxhash
+unit_source_replay-src := tests/unit_source_replay.c
+unit_source_replay-archives := collect hook core util
+unit_source_replay-pkgs := libxxhash
+
+policy-src := tests/policy_cost.c tests/policy_hash.c tests/policy_model.c tests/policy_run.c \
+	tests/policy_steps.c
+unit_policy-src := tests/unit_policy.c $(policy-src)
+unit_policy-archives := collect core util
+unit_policy-pkgs := libxxhash
+
+TEST_HELPERS += policy_simulator
+policy_simulator-src := tests/policy_simulator.c $(policy-src)
+policy_simulator-archives := collect core util
+policy_simulator-pkgs := libxxhash
+
+FUZZERS += fuzz_trace
+fuzz_trace-src := tests/fuzz_trace.c daemon/trace.c lib/bounded_reader.c
+fuzz_trace-pkgs := libxxhash
+
+.PHONY: policy-traces
+policy-traces: all ## record traces for make policy (root, POLICY_SECONDS a workload)
+	@tests/policy_traces.sh build/policy
+
+.PHONY: policy
+policy: $(TEST_BIN)/policy_simulator ## docs/policy.md from the traces in build/policy
+	@tests/policy_md.sh build/policy > build/policy.md && mv build/policy.md docs/policy.md

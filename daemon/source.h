@@ -19,6 +19,7 @@
 
 struct error;
 struct source;
+struct trace_writer;
 
 #define SOURCE_EVENT_NAME_BYTES 64
 
@@ -78,6 +79,10 @@ typedef void (*source_sync_fn)(void *context);
  * @double_every:    0: no double samples; else one sample in so many is
  *                   followed by another after @double_period (kmod only)
  * @double_period:   likewise
+ * @record:          NULL; else each sample is added to this trace before it is
+ *                   counted, in order of time for each CPU (perf source only);
+ *                   stays the caller's
+ * @replay:          path of the trace to replay (replay source only)
  * @generation:      see above
  * @sync:            see above
  * @context:         for both
@@ -92,6 +97,8 @@ struct source_config {
 	uint32_t branch_every;
 	uint32_t double_every;
 	uint32_t double_period;
+	struct trace_writer *record;
+	const char *replay;
 	source_generation_fn generation;
 	source_sync_fn sync;
 	void *context;
@@ -139,7 +146,7 @@ typedef void (*source_counter_fn)(void *context, const char *group, const char *
 
 /**
  * struct source_ops - what a source implements
- * @name:            "kmod", "perf"
+ * @name:            "kmod", "perf", "replay"
  * @own_generations: its samples' generations come from source_generation_fn;
  *                   else they are the kernel's exec counts
  * @open:            check and reserve everything; no sample is taken yet
@@ -188,5 +195,6 @@ struct source {
 
 extern const struct source_ops source_kmod_ops;
 extern const struct source_ops source_perf_ops;
+extern const struct source_ops source_replay_ops;
 
 #endif

@@ -25,6 +25,7 @@
 
 #include "daemon/cpu_list.h"
 #include "daemon/perf_slot.h"
+#include "daemon/trace_writer.h"
 #include "kmod/core/sample_store.h"
 #include "lib/error.h"
 
@@ -55,6 +56,7 @@ struct perf_source {
 struct perf_drain {
 	struct perf_source *source;
 	struct perf_cpu *cpu;
+	uint32_t number;
 	uint32_t event;
 	const struct source_sink *sink;
 };
@@ -107,13 +109,15 @@ static void sample_count(void *context, const struct perf_sample *sample)
 	bool user =
 		(sample->header.misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_KERNEL;
 	uint32_t generation = 0;
+	uint64_t tag;
 
 	if (user)
 		generation = config->generation(config->context, sample->pid, sample->time_ns);
+	tag = dcpi_tag(sample->pid, generation, drain->event);
+	if (config->record != NULL)
+		trace_writer_add(config->record, drain->number, sample->time_ns, sample->pc, tag);
 	drain->source->seen++;
-	if (sample_store_count(&drain->cpu->store, sample->pc,
-			       dcpi_tag(sample->pid, generation, drain->event)) &
-	    SAMPLE_WAKE)
+	if (sample_store_count(&drain->cpu->store, sample->pc, tag) & SAMPLE_WAKE)
 		full_buffers_visit(drain);
 }
 
@@ -382,6 +386,8 @@ static void cpu_drain(struct perf_drain *drain, bool all, uint64_t until_ns)
 		if (all)
 			perf_slot_read(slot);
 	}
+	if (source->config.record != NULL)
+		trace_writer_settle(source->config.record);
 	if (all)
 		store_visit_all(drain);
 }
@@ -400,6 +406,7 @@ static int perf_drain(struct source *base, bool all, uint64_t until_ns,
 	wakeups_clear(source);
 	for (cpu = 0; cpu < source->cpu_end; cpu++) {
 		drain.cpu = source->cpus[cpu];
+		drain.number = cpu;
 		if (drain.cpu != NULL)
 			cpu_drain(&drain, all, until_ns);
 	}

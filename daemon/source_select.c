@@ -7,10 +7,12 @@
 
 #include "lib/error.h"
 
-/* Cheapest first. */
-static const struct source_ops *const sources[] = {&source_kmod_ops, &source_perf_ops};
+/* Cheapest first; a trace is replayed only when asked for. */
+static const struct source_ops *const sources[] = {&source_kmod_ops, &source_perf_ops,
+						   &source_replay_ops};
 
 #define SOURCES (sizeof(sources) / sizeof(sources[0]))
+#define SOURCES_AUTO (SOURCES - 1)
 
 bool source_name_valid(const char *name)
 {
@@ -31,7 +33,7 @@ static int first_open(struct source **ret, const struct source_config *config, c
 	int rc = -ENOENT;
 
 	snprintf(reason, SOURCE_REASON_BYTES, "first choice");
-	for (i = 0; i < SOURCES; i++) {
+	for (i = 0; i < SOURCES_AUTO; i++) {
 		rc = sources[i]->open(ret, config, &failure);
 		if (rc == 0)
 			return 0;
@@ -46,6 +48,13 @@ int source_select_open(struct source **ret, const char *name, const struct sourc
 {
 	size_t i;
 
+	/* The only one that sees samples one by one, and in order. */
+	if (config->record != NULL && strcmp(name, "auto") == 0)
+		name = source_perf_ops.name;
+	if (config->record != NULL && strcmp(name, source_perf_ops.name) != 0)
+		return error_set(err, EINVAL, "only the source perf can record a trace");
+	if (config->replay != NULL && strcmp(name, source_replay_ops.name) != 0)
+		return error_set(err, EINVAL, "only the source replay takes a trace");
 	if (strcmp(name, "auto") == 0)
 		return first_open(ret, config, reason, err);
 	for (i = 0; i < SOURCES; i++) {
@@ -54,5 +63,5 @@ int source_select_open(struct source **ret, const char *name, const struct sourc
 		snprintf(reason, SOURCE_REASON_BYTES, "asked for");
 		return sources[i]->open(ret, config, err);
 	}
-	return error_set(err, EINVAL, "unknown source \"%s\": auto, kmod or perf", name);
+	return error_set(err, EINVAL, "unknown source \"%s\": auto, kmod, perf or replay", name);
 }

@@ -16,11 +16,12 @@ bool source_name_valid(const char *name);
 /**
  * source_select_open() - open the source of a name
  * @ret:    out; freed by its close operation
- * @name:   "kmod" or "perf"; "auto": the first of these that can be opened
+ * @name:   "kmod", "perf" or "replay"; "auto": the first of kmod and perf that
+ *          can be opened
  * @config: what to collect
  * @reason: out: why it is this one, one line
  *
- * Return: 0; -EINVAL no such source; else the error of the source, of "auto":
+ * Return: 0; -EINVAL no such source, or it cannot record or replay a trace; else the error of the source, of "auto":
  * of the last one.
  */
 int source_select_open(struct source **ret, const char *name, const struct source_config *config,

@@ -1,0 +1,64 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Traces as users record and replay them.
+#
+#	DCPI_BUILD	where the build is (default: build)
+set -u
+. "$(dirname "$0")/daemon_cli.sh"
+socket=$work/dcpid.sock
+: > "$work/empty.conf"
+
+# replay DB ARGUMENT...: until the trace has ended
+replay()
+{
+	local db=$1 pid
+
+	shift
+	"$bin/dcpid" --config "$work/empty.conf" --socket "$socket" --source replay --db "$db" "$@" \
+		> /dev/null 2> "$work/log" &
+	pid=$!
+	pids+=("$pid")
+	for _ in $(seq 200); do
+		"$bin/dcpictl" --socket "$socket" stats 2> /dev/null |
+			grep -qE 'replay_ended[^0-9]+1' && break
+		kill -0 $pid 2> /dev/null || break
+		sleep 0.05
+	done
+	kill -TERM $pid 2> /dev/null
+	wait $pid
+}
+
+# What is recorded is what is counted, to the sample.
+# shellcheck disable=SC2016
+check "records a trace" "$bin/dcpirun" -q --db "$work/run.db" --record-trace "$work/run.trace" \
+	sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done; ls -l /usr/bin'
+counted=$(sql "$work/run.db" "SELECT sum(count) FROM dcpi_samples")
+is "its owner alone can read it" "$(stat -c %a "$work/run.trace")" 600
+replay "$work/replay.db" -e cpu-clock --trace "$work/run.trace"
+is "the replay ends in good order" $? 0
+is "has as many samples as were counted" \
+	"$(sql "$work/replay.db" "SELECT sum(count) FROM dcpi_samples")" "$counted"
+is "accounts for every sample" "$(identity "$work/replay.db")" ""
+
+# The recorded trace of the tests.
+replay "$work/fixture.db" -e cpu-clock --trace "$top/tests/traces/shell.trace"
+is "accounts for every sample of a trace from elsewhere" "$(identity "$work/fixture.db")" ""
+is "which has samples" \
+	"$(sql "$work/fixture.db" "SELECT sum(count) > 200 FROM dcpi_samples")" 1
+
+# What is refused, and what is told.
+daemon=("$bin/dcpid" -q --config "$work/empty.conf" --socket "" --db "$work/x.db")
+refused "a replay without a trace" "no trace" "${daemon[@]}" --source replay
+refused "a trace for another source" "replay" "${daemon[@]}" --trace "$work/run.trace"
+refused "a file that is no trace" "is no trace" "${daemon[@]}" --source replay --trace /bin/sh
+refused "recording from the module" "only the source perf" "${daemon[@]}" --source kmod \
+	--record-trace "$work/x.trace"
+refused "a trace where nothing can be written" "cannot create .*absent" "${daemon[@]}" \
+	--record-trace "$work/absent/x.trace"
+head -c 1500 "$top/tests/traces/shell.trace" > "$work/cut.trace"
+"${daemon[@]}" -e cpu-clock --source replay --trace "$work/cut.trace" 2> "$work/stderr"
+is "a trace that is cut short ends the daemon" $? 2
+like "and is named" "$(cat "$work/stderr")" "cut.trace: block [0-9]+ of the trace is damaged or cut"
+
+tap_done

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tests/policy_hash.h"
+
+#define GOLDEN 0x9e3779b97f4a7c15ULL
+
+/* Without its count: process, generation, event. */
+static uint64_t who(uint64_t tag)
+{
+	return tag >> 24;
+}
+
+/* As in kmod/core/sample_store.c; policy_store_run() finds out if it is not. */
+static uint32_t shipped(uint64_t pc, uint64_t tag)
+{
+	return (uint32_t)((pc ^ who(tag) * GOLDEN) * 0xd6e8feb86659fd93ULL >> 32);
+}
+
+static uint32_t low_pc(uint64_t pc, uint64_t tag)
+{
+	(void)tag;
+	return (uint32_t)pc;
+}
+
+static uint32_t low_pc_process(uint64_t pc, uint64_t tag)
+{
+	return (uint32_t)(pc ^ tag >> 42);
+}
+
+static uint32_t fold(uint64_t pc, uint64_t tag)
+{
+	uint64_t x = pc ^ tag >> 42 ^ who(tag) << 10;
+
+	return (uint32_t)(x ^ x >> 12 ^ x >> 24);
+}
+
+static uint32_t multiply(uint64_t pc, uint64_t tag)
+{
+	return (uint32_t)((pc ^ who(tag)) * GOLDEN >> 32);
+}
+
+static uint32_t multiply_rotated(uint64_t pc, uint64_t tag)
+{
+	uint64_t w = tag << 22 | tag >> 42;
+
+	return (uint32_t)((pc ^ w) * GOLDEN >> 32);
+}
+
+static uint32_t multiply_sum(uint64_t pc, uint64_t tag)
+{
+	return (uint32_t)((pc + tag) * GOLDEN >> 40);
+}
+
+/* Bit by bit, as the processor's instruction defines it; over both words. */
+static uint32_t crc32c(uint64_t pc, uint64_t tag)
+{
+	static uint32_t table[256];
+	uint64_t words[2] = {pc, who(tag)};
+	uint32_t crc = 0, i, bit;
+
+	if (table[1] == 0) {
+		for (i = 0; i < 256; i++) {
+			table[i] = i;
+			for (bit = 0; bit < 8; bit++)
+				table[i] = table[i] >> 1 ^ (table[i] & 1 ? 0x82f63b78 : 0);
+		}
+	}
+	for (i = 0; i < 16; i++)
+		crc = crc >> 8 ^ table[(crc ^ (uint8_t)(words[i / 8] >> 8 * (i % 8))) & 0xff];
+	return crc;
+}
+
+static uint32_t murmur(uint64_t pc, uint64_t tag)
+{
+	uint64_t h = pc ^ (who(tag) << 32 | who(tag) >> 32);
+
+	h = (h ^ h >> 33) * 0xff51afd7ed558ccdULL;
+	h = (h ^ h >> 33) * 0xc4ceb9fe1a85ec53ULL;
+	return (uint32_t)(h ^ h >> 33);
+}
+
+const struct policy_hash policy_hashes[] = {
+	{"two multiplications", "(pc ^ who * A) * B, upper half: the store's", 8, shipped},
+	{"low pc", "low bits of the pc", 1, low_pc},
+	{"low pc ^ process", "low bits of both", 4, low_pc_process},
+	{"fold", "x ^ x >> 12 ^ x >> 24 of pc ^ who: the way of the paper's time", 14, fold},
+	{"one multiplication", "(pc ^ who) * A, upper half", 5, multiply},
+	{"one, rotated", "(pc ^ tag rotated by 22) * A, upper half", 5, multiply_rotated},
+	{"one, of the sum", "(pc + tag) * A, bits 40 and up", 4, multiply_sum},
+	{"crc32c", "of both words", 5, crc32c},
+	{"murmur", "finalizer of MurmurHash3", 15, murmur},
+};
+
+const size_t policy_hash_count = sizeof(policy_hashes) / sizeof(policy_hashes[0]);
