@@ -46,7 +46,7 @@ struct error;
 /**
  * struct collector_config - what to collect, and where to
  * @db:             path of the database; created if missing
- * @source:         "auto", "kmod" or "perf"
+ * @source:         "auto", "kmod", "bpf" or "perf"
  * @events:         resolved
  * @cpu_hz:         event_cpu_hz()
  * @sample_cost_ns: what a sample costs, kept with each epoch as stat of that

@@ -28,7 +28,7 @@ static int source_check(const char *value, struct error *err)
 {
 	if (source_name_valid(value))
 		return 0;
-	return error_set(err, EINVAL, "unknown source \"%s\": auto, kmod or perf", value);
+	return error_set(err, EINVAL, "unknown source \"%s\": auto, kmod, bpf or perf", value);
 }
 
 /*

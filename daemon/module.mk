@@ -27,8 +27,11 @@ collect-src := $(addprefix daemon/, accumulate.c collector.c config.c control.c 
 	cpu_list.c directory.c event.c host.c log.c loop.c matcher.c merge.c notify.c overhead.c \
 	per_process.c perf_slot.c rate_limit.c source_kmod.c source_perf.c source_select.c tally.c)
 
+include daemon/bpf/bpf.mk
+collect-src += $(addprefix daemon/, bpf_sampler.c bpf_slot.c bpf_store.c source_bpf.c)
+
 daemon-archives := collect image hook db core util
-daemon-pkgs := libelf libxxhash sqlite3 zlib
+daemon-pkgs := libelf libxxhash sqlite3 zlib libbpf
 
 PROGRAMS += dcpid dcpirun dcpictl
 dcpid-src := daemon/dcpid.c
@@ -41,6 +44,11 @@ dcpictl-src := daemon/dcpictl.c
 dcpictl-archives := collect util
 dcpictl-pkgs := json-c
 
+UNIT_TESTS += unit_bpf_store
+unit_bpf_store-src := tests/unit_bpf_store.c
+unit_bpf_store-archives := collect
+unit_bpf_store-ldlibs := -lpthread
+
 UNIT_TESTS += unit_event unit_overhead unit_source_kmod unit_config unit_accumulate unit_control
 unit_event-src := tests/unit_event.c
 unit_event-archives := collect util
@@ -51,6 +59,7 @@ unit_overhead-src := tests/unit_overhead.c
 unit_overhead-archives := collect hook util
 unit_config-src := tests/unit_config.c
 unit_config-archives := collect hook core util
+unit_config-pkgs := libbpf
 unit_accumulate-src := tests/unit_accumulate.c
 unit_accumulate-archives := collect util
 unit_control-src := tests/unit_control.c

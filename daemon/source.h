@@ -139,7 +139,7 @@ typedef void (*source_counter_fn)(void *context, const char *group, const char *
 
 /**
  * struct source_ops - what a source implements
- * @name:            "kmod", "perf"
+ * @name:            "kmod", "bpf", "perf"
  * @own_generations: its samples' generations come from source_generation_fn;
  *                   else they are the kernel's exec counts
  * @open:            check and reserve everything; no sample is taken yet
@@ -187,6 +187,7 @@ struct source {
 };
 
 extern const struct source_ops source_kmod_ops;
+extern const struct source_ops source_bpf_ops;
 extern const struct source_ops source_perf_ops;
 
 #endif

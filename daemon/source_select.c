@@ -8,7 +8,8 @@
 #include "lib/error.h"
 
 /* Cheapest first. */
-static const struct source_ops *const sources[] = {&source_kmod_ops, &source_perf_ops};
+static const struct source_ops *const sources[] = {&source_kmod_ops, &source_bpf_ops,
+						   &source_perf_ops};
 
 #define SOURCES (sizeof(sources) / sizeof(sources[0]))
 
@@ -54,5 +55,5 @@ int source_select_open(struct source **ret, const char *name, const struct sourc
 		snprintf(reason, SOURCE_REASON_BYTES, "asked for");
 		return sources[i]->open(ret, config, err);
 	}
-	return error_set(err, EINVAL, "unknown source \"%s\": auto, kmod or perf", name);
+	return error_set(err, EINVAL, "unknown source \"%s\": auto, kmod, bpf or perf", name);
 }

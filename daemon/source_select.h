@@ -16,7 +16,7 @@ bool source_name_valid(const char *name);
 /**
  * source_select_open() - open the source of a name
  * @ret:    out; freed by its close operation
- * @name:   "kmod" or "perf"; "auto": the first of these that can be opened
+ * @name:   "kmod", "bpf" or "perf"; "auto": the first of these that can be opened
  * @config: what to collect
  * @reason: out: why it is this one, one line
  *
