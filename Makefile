@@ -190,8 +190,8 @@ check-tsan: ## unit tests under ThreadSanitizer
 	@tests/run.sh $(foreach t,$(UNIT_TESTS),tsan/$(t)=build/tsan/tests/$(t))
 
 .PHONY: bench
-bench: $(BENCHES:%=$(TEST_BIN)/%) ## timings, also to build/bench.json
-	@for b in $^; do $$b || exit 1; done | tee build/bench.json
+bench: $(BENCHES:%=$(TEST_BIN)/%) all ## timings, also to build/bench.json
+	@for b in $(BENCHES:%=$(TEST_BIN)/%) $(wildcard tests/bench_*.sh); do $$b || exit 1; done | tee build/bench.json
 
 .PHONY: performance-doc
 performance-doc: bench ## docs/performance.md from a run of make bench

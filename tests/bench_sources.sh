@@ -7,11 +7,18 @@
 # Prints lines of tests/bench.h; says on stderr why, if it cannot run.
 #
 # Counted is the time that the process ran, in user space and in the kernel, on
-# its own behalf (/proc/PID/schedstat, ns), not the interrupts' on behalf of what
-# they interrupt. "steady": from two seconds after the start on, flushes and
-# merges included, perf's look-up of build-ids at its end not. "whole": all of it
-# (getrusage). Bytes: all that the process wrote, the database's log included
-# (/proc/PID/io wchar, to the end), and the size of the files at the end.
+# its own behalf (/proc/PID/schedstat, getrusage), not the interrupts' on behalf
+# of what they interrupt:
+#   mixed                  from two seconds after the start to the exit: sampling,
+#                          the daemon's last flush and merge, perf's last look at
+#                          its file, for build-ids
+#   mixed, while sampling  without the exit: dcpid has counted, but merged little;
+#                          perf has copied
+#   mixed, whole run       with the start: scans of /proc, the kernel's symbols
+# Bytes are all that the process wrote while sampling, its database's log included
+# (/proc/PID/io wchar), and what the files have grown by in the end. As on a machine
+# in use, the database knows the images of an earlier run already ("new file":
+# as if it did not, the kernel's symbols included).
 #
 # The limits on sampling are raised meanwhile and put back.
 set -u
@@ -87,21 +94,21 @@ run_ns()
 	cat "/proc/$1/task/"*/schedstat | awk '{ sum += $1 } END { printf "%.0f", sum }'
 }
 
-# measure SUBJECT COMMAND...: sets $steady (ns), $whole (ns), $written (bytes)
+# measure SUBJECT COMMAND...: sets $sampling, $whole, $started (ns), $written (bytes)
 measure()
 {
-	local subject=$1 pid before
+	local subject=$1 pid
 
 	shift
-	# The parent's children are this one: its times are the shell's "times".
+	# A shell of its own, so that "times" are this command's alone.
 	bash -c '"$@" & echo $! > "$0.pid"; wait $!; times > "$0.times"' "$work/$subject" "$@" \
 		> "$work/$subject.out" 2>&1 &
 	pids+=($!)
 	sleep 2
 	pid=$(cat "$work/$subject.pid")
-	before=$(run_ns "$pid")
+	started=$(run_ns "$pid")
 	sleep "$seconds"
-	steady=$(($(run_ns "$pid") - before))
+	sampling=$(($(run_ns "$pid") - started))
 	[ "$subject" = perf_record ] ||
 		"$bin/dcpictl" --socket "$work/sock" status > "$work/$subject.status"
 	kill -STOP "$pid"
@@ -126,29 +133,56 @@ ratio()
 	awk -v a="$1" -v b="$2" 'BEGIN { printf "%.4g", (b > 0 ? a / b : 0) }'
 }
 
+# compare SUBJECT: what measure found with perf's
+compare()
+{
+	report cpu_vs_perf "$1" "mixed" "$(ratio $((whole - started)) "$perf_sampled")" ratio
+	report cpu_vs_perf "$1" "mixed, while sampling" "$(ratio "$sampling" "$perf_sampling")" ratio
+	report cpu_vs_perf "$1" "mixed, whole run" "$(ratio "$whole" "$perf_whole")" ratio
+	report bytes_vs_perf "$1" "mixed, written" "$(ratio "$written" "$perf_written")" ratio
+}
+
+# absolute SUBJECT SAMPLES: the same without perf
+absolute()
+{
+	report collect_cpu "$1" "mixed" "$(ratio $((whole - started)) $((seconds * 1000)))" "us/s"
+	report collect_cpu "$1" "mixed, while sampling" "$(ratio "$sampling" $((seconds * 1000)))" "us/s"
+	report collect_samples "$1" "mixed" "${2:-0}" samples
+}
+
+# size FILE...
+size()
+{
+	du -cb "$@" | awk 'END { print $1 }'
+}
+
+# daemon SOURCE DB: the command
+daemon()
+{
+	echo env --default-signal=INT "$bin/dcpid" --source "$1" \
+		-e "cpu-clock:$((period - 1000))-$((period + 1000))" --config /dev/null \
+		--socket "$work/sock" --db "$2"
+}
+
 load
 sleep 1
 measure perf_record env --default-signal=INT perf record -q -a -e cpu-clock -c $period \
 	-o "$work/perf.data"
-perf_steady=$steady perf_whole=$whole perf_written=$written
-perf_size=$(stat -c %s "$work/perf.data")
-perf_samples=$(perf report --stats -i "$work/perf.data" 2> /dev/null |
-	awk '$1 == "SAMPLE" && $2 == "events:" { print $3; exit }')
-report collect_steady perf_record mixed "$(ratio "$perf_steady" $((seconds * 1000)))" "us/s"
-report collect_samples perf_record mixed "${perf_samples:-0}" samples
+perf_sampling=$sampling perf_sampled=$((whole - started)) perf_whole=$whole perf_written=$written
+perf_size=$(size "$work/perf.data")
+absolute perf_record "$(perf report --stats -i "$work/perf.data" 2> /dev/null |
+	awk '$1 == "SAMPLE" && $2 == "events:" { print $3; exit }')"
 for source in bpf perf; do
 	db=$work/$source.db
-	measure $source env --default-signal=INT "$bin/dcpid" --source $source \
-		-e cpu-clock:$((period - 1000))-$((period + 1000)) --config /dev/null \
-		--socket "$work/sock" --db "$db"
+	# shellcheck disable=SC2046 # a command
+	timeout -s INT 4 $(daemon $source "$db") > "$work/$source.out" 2>&1
 	[ -s "$db" ] || give_up "dcpid --source $source: $(tail -n 1 "$work/$source.out")"
+	before=$(size "$db"*)
+	# shellcheck disable=SC2046
+	measure $source $(daemon $source "$db")
 	grep 'periods raised\|throttles' "$work/$source.out" | sed 's/^/bench_sources: /' >&2
-	report collect_steady $source mixed "$(ratio "$steady" $((seconds * 1000)))" "us/s"
-	report collect_samples $source mixed \
-		"$(awk '$1 == "taken" { print $2 }' "$work/$source.status")" samples
-	report cpu_vs_perf $source "mixed" "$(ratio "$steady" "$perf_steady")" ratio
-	report cpu_vs_perf $source "mixed, whole run" "$(ratio "$whole" "$perf_whole")" ratio
-	report bytes_vs_perf $source "mixed, written" "$(ratio "$written" "$perf_written")" ratio
-	report bytes_vs_perf $source "mixed, files" \
-		"$(ratio "$(du -cb "$db"* | awk 'END { print $1 }')" "$perf_size")" ratio
+	absolute $source "$(awk '$1 == "taken" { print $2 }' "$work/$source.status")"
+	compare $source
+	report bytes_vs_perf $source "mixed, files" "$(ratio $(($(size "$db"*) - before)) "$perf_size")" ratio
+	report bytes_vs_perf $source "mixed, new file" "$(ratio "$(size "$db"*)" "$perf_size")" ratio
 done
