@@ -4,6 +4,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -155,6 +156,8 @@ int bpf_sampler_open(struct bpf_sampler **ret, uint32_t cpu_count, uint32_t tabl
 	sampler->buffer_entries = buffer_entries;
 	libbpf_set_print(NULL);
 	rc = sampler_fill(sampler, err);
+	/* libbpf has read all of the kernel's types, and forgotten them. */
+	malloc_trim(0);
 	if (rc < 0) {
 		bpf_sampler_close(sampler);
 		return rc;

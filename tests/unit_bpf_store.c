@@ -19,12 +19,14 @@
 #define BUCKETS 16
 #define BUFFER 64
 #define KEYS 512
+#define RUNS 300000U
 
-/* What the program takes from BPF. */
+/* What the program takes from BPF. NOLINTBEGIN(bugprone-macro-parentheses): declarations */
 #define SEC(name)
 #define __uint(name, value) int(*name)[value]
 #define __type(name, value) __typeof__(value) *name
 #define __array(name, value) __typeof__(value) *name[1]
+/* NOLINTEND(bugprone-macro-parentheses) */
 #define __TARGET_ARCH_x86
 #define kernel_type
 
@@ -46,6 +48,7 @@ struct bpf_iter__task;
 int sample_count(struct sample_context *context);
 int process_generation(struct bpf_iter__task *context);
 
+/* NOLINTNEXTLINE(bugprone-suspicious-include): the program is what is tested */
 #include "daemon/bpf/sample_count.bpf.c"
 
 static struct bpf_cpu cpu_memory[CPUS];
@@ -256,7 +259,7 @@ static void *writer_run(void *context)
 	__u32 cpu = next++ % CPUS;
 	uint64_t seed = cpu + 7, i;
 
-	for (i = 0; i < 300000; i++) {
+	for (i = 0; i < RUNS; i++) {
 		pthread_rwlock_rdlock(&f->running);
 		count_key(f, cpu, random_key(&seed));
 		pthread_rwlock_unlock(&f->running);
@@ -273,7 +276,7 @@ static void test_counts_while_it_is_read(void **state)
 
 	for (i = 0; i < CPUS; i++)
 		assert_int_equal(pthread_create(&writers[i], NULL, writer_run, f), 0);
-	for (i = 0; bpf_store_totals(f->store, &totals) < CPUS * 300000; i++) {
+	for (i = 0; bpf_store_totals(f->store, &totals) < (uint64_t)CPUS * RUNS; i++) {
 		if (i % 16 == 0)
 			assert_int_equal(flush(f), 0);
 		else
