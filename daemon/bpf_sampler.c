@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -195,13 +196,18 @@ void bpf_sampler_memory(const struct bpf_sampler *sampler, struct bpf_store_conf
 
 int bpf_sampler_generation(const struct bpf_sampler *sampler, uint32_t pid, uint32_t *generation)
 {
-	union bpf_iter_link_info task = {.task = {.tid = pid}};
-	LIBBPF_OPTS(bpf_link_create_opts, options, .iter_info = &task,
-		    .iter_info_len = sizeof(task));
+	union bpf_iter_link_info task;
+	struct bpf_link_create_opts options = {
+		.sz = sizeof(options),
+		.iter_info = &task,
+		.iter_info_len = sizeof(task),
+	};
 	_cleanup_close_ int link = -1;
 	_cleanup_close_ int iterator = -1;
 	uint32_t value;
 
+	memset(&task, 0, sizeof(task));
+	task.task.tid = pid;
 	link = bpf_link_create(bpf_program__fd(sampler->skeleton->progs.process_generation), 0,
 			       BPF_TRACE_ITER, &options);
 	if (link < 0)

@@ -34,7 +34,10 @@ static struct perf_event_attr attr_of(const struct bpf_slot_config *config, uint
 
 int bpf_slot_open(struct bpf_slot *slot, const struct bpf_slot_config *config, struct error *err)
 {
-	LIBBPF_OPTS(bpf_link_create_opts, options, .perf_event.bpf_cookie = config->number);
+	struct bpf_link_create_opts options = {
+		.sz = sizeof(options),
+		.perf_event.bpf_cookie = config->number,
+	};
 	struct perf_event_attr attr;
 	int rc;
 

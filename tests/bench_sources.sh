@@ -82,7 +82,7 @@ load()
 		taskset -c "$cpu" gzip -c < /dev/urandom > /dev/null &
 		pids+=($!)
 	done
-	while sleep 0.1; do
+	while sleep 0.5; do
 		/bin/true
 	done &
 	pids+=($!)
@@ -164,6 +164,24 @@ daemon()
 		--socket "$work/sock" --db "$2"
 }
 
+# warm_up SOURCE DB: a short run, for a database that is not new
+warm_up()
+{
+	# shellcheck disable=SC2046,SC2091 # a command
+	$(daemon "$1" "$2") > "$work/$1.out" 2>&1 &
+	pids+=($!)
+	for _ in $(seq 100); do
+		"$bin/dcpictl" --socket "$work/sock" status > "$work/$1.status" 2>&1 && break
+		kill -0 "${pids[-1]}" 2> /dev/null ||
+			give_up "dcpid --source $1: $(tail -n 1 "$work/$1.out")"
+		sleep 0.1
+	done
+	sleep 2
+	kill -INT "${pids[-1]}"
+	wait "${pids[-1]}"
+	unset 'pids[-1]'
+}
+
 load
 sleep 1
 measure perf_record env --default-signal=INT perf record -q -a -e cpu-clock -c $period \
@@ -174,9 +192,7 @@ absolute perf_record "$(perf report --stats -i "$work/perf.data" 2> /dev/null |
 	awk '$1 == "SAMPLE" && $2 == "events:" { print $3; exit }')"
 for source in bpf perf; do
 	db=$work/$source.db
-	# shellcheck disable=SC2046 # a command
-	timeout -s INT 4 $(daemon $source "$db") > "$work/$source.out" 2>&1
-	[ -s "$db" ] || give_up "dcpid --source $source: $(tail -n 1 "$work/$source.out")"
+	warm_up $source "$db"
 	before=$(size "$db"*)
 	# shellcheck disable=SC2046
 	measure $source $(daemon $source "$db")
