@@ -59,7 +59,8 @@ Q := $(if $(V),,@)
 say = $(if $(V),@:,@printf '  %-7s %s\n' '$(1)' '$(2)')
 
 # What the parts are made of. module.mk files add to:
-#   ARCHIVES   names; <name>-src: sources
+#   ARCHIVES   names; <name>-src: sources, <name>-pkgs, <name>-ldlibs: what
+#              comes with them
 #   PROGRAMS   names; <name>-src, <name>-archives (in link order),
 #              <name>-pkgs (pkg-config modules), <name>-ldlibs
 #   UNIT_TESTS names, likewise, linked with cmocka
@@ -81,7 +82,10 @@ include $(wildcard */module.mk)
 
 objects = $(patsubst %.c,$(OBJ)/%.o,$($(1)-src))
 archives = $(patsubst %,$(LIB)/lib%.a,$($(1)-archives))
-pkg_libs = $(if $($(1)-pkgs),$(shell $(PKG_CONFIG) --libs $($(1)-pkgs)))
+# An archive brings the libraries that it needs.
+all_pkgs = $(sort $($(1)-pkgs) $(foreach a,$($(1)-archives),$($(a)-pkgs)))
+all_ldlibs = $($(1)-ldlibs) $(foreach a,$($(1)-archives),$($(a)-ldlibs))
+pkg_libs = $(if $(all_pkgs),$(shell $(PKG_CONFIG) --libs $(all_pkgs)))
 ALL_SOURCES := $(sort $(foreach n,$(ARCHIVES) $(PROGRAMS) $(UNIT_TESTS) $(BENCHES) \
 	$(TEST_HELPERS) $(FUZZERS) $(PLUGINS),$($(n)-src)))
 
@@ -103,7 +107,7 @@ $(ARCHIVES:%=$(LIB)/lib%.a): $(LIB)/lib%.a: $$(call objects,$$*)
 	$(Q)$(AR) rcs $@ $^
 
 link = $(CC) $(ALL_CFLAGS) $(ALL_LDFLAGS) -o $@ $(call objects,$*) $(call archives,$*) \
-	$(call pkg_libs,$*) $($*-ldlibs)
+	$(call pkg_libs,$*) $(call all_ldlibs,$*)
 
 $(PROGRAMS:%=$(BIN)/%): $(BIN)/%: $$(call objects,$$*) $$(call archives,$$*)
 	$(call say,LINK,$@)
@@ -190,8 +194,8 @@ check-tsan: ## unit tests under ThreadSanitizer
 	@tests/run.sh $(foreach t,$(UNIT_TESTS),tsan/$(t)=build/tsan/tests/$(t))
 
 .PHONY: bench
-bench: $(BENCHES:%=$(TEST_BIN)/%) ## timings, also to build/bench.json
-	@for b in $^; do $$b || exit 1; done | tee build/bench.json
+bench: $(BENCHES:%=$(TEST_BIN)/%) all ## timings, also to build/bench.json
+	@for b in $(BENCHES:%=$(TEST_BIN)/%) $(wildcard tests/bench_*.sh); do $$b || exit 1; done | tee build/bench.json
 
 .PHONY: performance-doc
 performance-doc: bench ## docs/performance.md from a run of make bench

@@ -57,7 +57,7 @@ struct trace_writer;
 /**
  * struct collector_config - what to collect, and where to
  * @db:             path of the database; created if missing
- * @source:         "auto", "kmod", "perf" or "replay"
+ * @source:         "auto", "kmod", "bpf", "perf" or "replay"
  * @events:         resolved
  * @cpu_hz:         event_cpu_hz()
  * @sample_cost_ns: what a sample costs, kept with each epoch as stat of that

@@ -9,7 +9,7 @@
  *	db                path of the database
  *	events            what to sample (daemon/event.h); empty: cycles and
  *	                  imiss if the machine has them, else cpu-clock
- *	source            auto, kmod, perf or replay
+ *	source            auto, kmod, bpf, perf or replay
  *	socket            path of the control socket; empty: none
  *	drain_interval_ms how often samples are taken from the kernel, 10..60000;
  *	                  full buffers are taken at once

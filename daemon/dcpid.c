@@ -91,7 +91,7 @@ static const char *const option_keys[] = {
 static const struct option_entry entries[] = {
 	{'e', "event", "LIST", "events and periods, NAME[:u|:k][:MIN-MAX],..."},
 	{'e', "events", "LIST", NULL},
-	{'s', "source", "NAME", "auto, kmod, perf or replay"},
+	{'s', "source", "NAME", "auto, kmod, bpf, perf or replay"},
 	{OPTION_KEYS + 0, "db", "FILE", "the profile database (" CONFIG_DB ")"},
 	{OPTION_KEYS + 1, "socket", "PATH", "control socket (" CONFIG_SOCKET "); \"\": none"},
 	{OPTION_KEYS + 2, "per-process", "LIST", "none, all, or patterns of image paths"},

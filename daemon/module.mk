@@ -34,6 +34,12 @@ collect-src += $(addprefix daemon/event_, alias.c catalog.c code.c name.c pfm.c 
 # Debian's libpfm4-dev has no .pc file.
 pfm-libs := $(shell $(PKG_CONFIG) --silence-errors --libs libpfm || echo -lpfm)
 
+collect-pkgs := libbpf libxxhash
+collect-ldlibs := $(pfm-libs)
+
+include daemon/bpf/bpf.mk
+collect-src += $(addprefix daemon/, bpf_sampler.c bpf_slot.c bpf_store.c source_bpf.c)
+
 daemon-archives := collect image hook db core util
 daemon-pkgs := libelf libxxhash sqlite3 zlib
 
@@ -41,29 +47,28 @@ PROGRAMS += dcpid dcpirun dcpictl
 dcpid-src := daemon/dcpid.c
 dcpid-archives := $(daemon-archives)
 dcpid-pkgs := $(daemon-pkgs)
-dcpid-ldlibs := $(pfm-libs)
 dcpirun-src := daemon/dcpirun.c
 dcpirun-archives := $(daemon-archives)
 dcpirun-pkgs := $(daemon-pkgs)
-dcpirun-ldlibs := $(pfm-libs)
 dcpictl-src := daemon/dcpictl.c
 dcpictl-archives := collect util
 dcpictl-pkgs := json-c
 
+UNIT_TESTS += unit_bpf_store
+unit_bpf_store-src := tests/unit_bpf_store.c
+unit_bpf_store-archives := collect
+unit_bpf_store-ldlibs := -lpthread
+
 UNIT_TESTS += unit_event unit_overhead unit_source_kmod unit_config unit_accumulate unit_control
 unit_event-src := tests/unit_event.c
 unit_event-archives := collect util
-unit_event-ldlibs := $(pfm-libs)
 unit_source_kmod-src := tests/unit_source_kmod.c
 unit_source_kmod-archives := collect hook core util
 unit_source_kmod-ldlibs := -Wl,--wrap=open,--wrap=ioctl
 unit_overhead-src := tests/unit_overhead.c
 unit_overhead-archives := collect hook util
-unit_overhead-ldlibs := $(pfm-libs)
 unit_config-src := tests/unit_config.c
 unit_config-archives := collect hook core util
-unit_config-ldlibs := $(pfm-libs)
-unit_config-pkgs := libxxhash
 unit_accumulate-src := tests/unit_accumulate.c
 unit_accumulate-archives := collect util
 unit_control-src := tests/unit_control.c
@@ -74,16 +79,13 @@ unit_event_pmu-src := tests/unit_event_pmu.c
 unit_event_pmu-archives := collect util
 unit_event_spec-src := tests/unit_event_spec.c
 unit_event_spec-archives := collect util
-unit_event_spec-ldlibs := $(pfm-libs)
 unit_multiplex-src := tests/unit_multiplex.c
 unit_multiplex-archives := collect util
-unit_multiplex-ldlibs := $(pfm-libs)
 
 # What a name comes to, for tests/cli_events.sh.
 TEST_HELPERS += event_attr
 event_attr-src := tests/event_attr.c
 event_attr-archives := collect util
-event_attr-ldlibs := $(pfm-libs)
 
 FUZZERS += fuzz_event_spec
 fuzz_event_spec-src := tests/fuzz_event_spec.c lib/error.c \
@@ -103,27 +105,22 @@ unit_edge_accumulate-archives := collect util
 unit_collector-src := tests/unit_collector.c tests/fake_matcher.c
 unit_collector-archives := $(daemon-archives)
 unit_collector-pkgs := $(daemon-pkgs)
-unit_collector-ldlibs := $(pfm-libs)
 
 # Traces: the replay source, and the policy simulator (tests/policy_simulator.c).
 UNIT_TESTS += unit_trace unit_source_replay unit_policy
 unit_trace-src := tests/unit_trace.c
 unit_trace-archives := collect util
-unit_trace-pkgs := libxxhash
 unit_source_replay-src := tests/unit_source_replay.c
 unit_source_replay-archives := collect hook core util
-unit_source_replay-pkgs := libxxhash
 
 policy-src := tests/policy_cost.c tests/policy_hash.c tests/policy_model.c tests/policy_run.c \
 	tests/policy_steps.c
 unit_policy-src := tests/unit_policy.c $(policy-src)
 unit_policy-archives := collect core util
-unit_policy-pkgs := libxxhash
 
 TEST_HELPERS += policy_simulator
 policy_simulator-src := tests/policy_simulator.c $(policy-src)
 policy_simulator-archives := collect core util
-policy_simulator-pkgs := libxxhash
 
 FUZZERS += fuzz_trace
 fuzz_trace-src := tests/fuzz_trace.c daemon/trace.c lib/bounded_reader.c

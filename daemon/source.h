@@ -146,7 +146,7 @@ typedef void (*source_counter_fn)(void *context, const char *group, const char *
 
 /**
  * struct source_ops - what a source implements
- * @name:            "kmod", "perf", "replay"
+ * @name:            "kmod", "bpf", "perf", "replay"
  * @own_generations: its samples' generations come from source_generation_fn;
  *                   else they are the kernel's exec counts
  * @open:            check and reserve everything; no sample is taken yet
@@ -194,6 +194,7 @@ struct source {
 };
 
 extern const struct source_ops source_kmod_ops;
+extern const struct source_ops source_bpf_ops;
 extern const struct source_ops source_perf_ops;
 extern const struct source_ops source_replay_ops;
 

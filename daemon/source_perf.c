@@ -52,13 +52,22 @@ struct perf_source {
 	uint64_t seen;
 };
 
-/* What one drain carries along. */
+/* Samples between prefetching their bucket and counting them. */
+#define AHEAD 16
+
+/*
+ * What one drain carries along.
+ * @ahead:  a ring of samples of @cpu that are yet to be counted
+ */
 struct perf_drain {
 	struct perf_source *source;
 	struct perf_cpu *cpu;
 	uint32_t number;
 	uint32_t event;
 	const struct source_sink *sink;
+	struct dcpi_sample ahead[AHEAD];
+	uint32_t oldest;
+	uint32_t ahead_count;
 };
 
 static void chunk_visit(const struct perf_drain *drain, const struct sample_chunk *chunk)
@@ -98,14 +107,30 @@ static void store_visit_all(const struct perf_drain *drain)
 	sample_store_flush_end(store);
 }
 
+static void oldest_count(struct perf_drain *drain)
+{
+	const struct dcpi_sample *sample = &drain->ahead[drain->oldest++ % AHEAD];
+
+	drain->ahead_count--;
+	if (sample_store_count(&drain->cpu->store, sample->pc, sample->tag) & SAMPLE_WAKE)
+		full_buffers_visit(drain);
+}
+
+static void ahead_count_all(struct perf_drain *drain)
+{
+	while (drain->ahead_count > 0)
+		oldest_count(drain);
+}
+
 /*
  * Kernel addresses mean the same in every process and generation: leaving the
  * generation out saves its look-up and gives the store fewer keys.
  */
 static void sample_count(void *context, const struct perf_sample *sample)
 {
-	const struct perf_drain *drain = context;
+	struct perf_drain *drain = context;
 	const struct source_config *config = &drain->source->config;
+	struct dcpi_sample *ahead;
 	bool user =
 		(sample->header.misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_KERNEL;
 	uint32_t generation = 0;
@@ -117,8 +142,12 @@ static void sample_count(void *context, const struct perf_sample *sample)
 	if (config->record != NULL)
 		trace_writer_add(config->record, drain->number, sample->time_ns, sample->pc, tag);
 	drain->source->seen++;
-	if (sample_store_count(&drain->cpu->store, sample->pc, tag) & SAMPLE_WAKE)
-		full_buffers_visit(drain);
+	if (drain->ahead_count == AHEAD)
+		oldest_count(drain);
+	ahead = &drain->ahead[(drain->oldest + drain->ahead_count++) % AHEAD];
+	ahead->pc = sample->pc;
+	ahead->tag = tag;
+	sample_store_prefetch(&drain->cpu->store, ahead->pc, ahead->tag);
 }
 
 static uint32_t seed_of(uint32_t cpu, uint32_t event)
@@ -381,6 +410,7 @@ static void cpu_drain(struct perf_drain *drain, bool all, uint64_t until_ns)
 		struct perf_slot *slot = &drain->cpu->slot[drain->event];
 
 		perf_slot_drain(slot, until_ns, sample_count, drain);
+		ahead_count_all(drain);
 		if (!source->stopped)
 			perf_slot_new_period(slot);
 		if (all)

@@ -8,8 +8,12 @@
 #include "lib/error.h"
 
 /* Cheapest first; a trace is replayed only when asked for. */
-static const struct source_ops *const sources[] = {&source_kmod_ops, &source_perf_ops,
-						   &source_replay_ops};
+static const struct source_ops *const sources[] = {
+	&source_kmod_ops,
+	&source_bpf_ops,
+	&source_perf_ops,
+	&source_replay_ops,
+};
 
 #define SOURCES (sizeof(sources) / sizeof(sources[0]))
 #define SOURCES_AUTO (SOURCES - 1)
@@ -63,5 +67,5 @@ int source_select_open(struct source **ret, const char *name, const struct sourc
 		snprintf(reason, SOURCE_REASON_BYTES, "asked for");
 		return sources[i]->open(ret, config, err);
 	}
-	return error_set(err, EINVAL, "unknown source \"%s\": auto, kmod, perf or replay", name);
+	return error_set(err, EINVAL, "unknown source \"%s\": auto, kmod, bpf, perf or replay", name);
 }

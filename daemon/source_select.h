@@ -16,8 +16,8 @@ bool source_name_valid(const char *name);
 /**
  * source_select_open() - open the source of a name
  * @ret:    out; freed by its close operation
- * @name:   "kmod", "perf" or "replay"; "auto": the first of kmod and perf that
- *          can be opened
+ * @name:   "kmod", "bpf", "perf" or "replay"; "auto": the first of the first
+ *          three that can be opened
  * @config: what to collect
  * @reason: out: why it is this one, one line
  *

@@ -42,7 +42,7 @@ int sample_store_init(struct sample_store *store, void *memory, u32 table_entrie
  * One multiplication spreads both words over the high bits. PCs differ in
  * their low bits, processes in the upper half of the tag.
  */
-static inline struct sample_bucket *bucket_of(struct sample_store *store, u64 pc, u64 tag)
+static inline struct sample_bucket *bucket_of(const struct sample_store *store, u64 pc, u64 tag)
 {
 	u64 h = (pc ^ (tag >> 24) * 0x9e3779b97f4a7c15ULL) * 0xd6e8feb86659fd93ULL;
 
@@ -220,6 +220,11 @@ unsigned int sample_store_count(struct sample_store *store, u64 pc, u64 tag)
 	core_barrier();
 	store->busy = 0;
 	return result;
+}
+
+void sample_store_prefetch(const struct sample_store *store, u64 pc, u64 tag)
+{
+	__builtin_prefetch(bucket_of(store, pc, tag), 1);
 }
 
 /*

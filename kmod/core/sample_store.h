@@ -116,6 +116,14 @@ int sample_store_init(struct sample_store *store, void *memory, u32 table_entrie
 unsigned int sample_store_count(struct sample_store *store, u64 pc, u64 tag);
 
 /**
+ * sample_store_prefetch() - this sample will be counted soon
+ *
+ * For a writer that has many at once: most of what counting costs is waiting for
+ * the bucket. Parameters as of sample_store_count().
+ */
+void sample_store_prefetch(const struct sample_store *store, u64 pc, u64 tag);
+
+/**
  * sample_store_full() - look at the oldest full buffer (reader)
  * @chunk: out
  *

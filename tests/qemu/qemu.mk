@@ -15,7 +15,7 @@ kmod_tests := kmod_exercise kmod_abuse kmod_lifetime kmod_reload kmod_fuzz
 QEMU_PROGRAMS := $(kmod_tests) still
 still-src := tests/qemu/still.c
 $(foreach t,$(kmod_tests),$(eval $(t)-src := tests/qemu/$(t).c))
-QEMU_SCRIPTS := tests/qemu/end_to_end.sh tests/qemu/store_selftest.sh $(kmod_tests:%=tests/qemu/%.sh)
+QEMU_SCRIPTS := tests/qemu/bpf_source.sh tests/qemu/end_to_end.sh tests/qemu/store_selftest.sh $(kmod_tests:%=tests/qemu/%.sh)
 
 QEMU_PAYLOAD := build/qemu/payload
 qemu_programs = $(QEMU_PROGRAMS:%=$(QEMU_PAYLOAD)/bin/%)

@@ -1,0 +1,204 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What collecting costs beside the interrupts: dcpid with its bpf and its perf
+# source against "perf record -a", one after the other, each for SECONDS_EACH
+# (20) at 5,200 samples a second and CPU of the same event, under the same load.
+# Prints lines of tests/bench.h; says on stderr why, if it cannot run.
+#
+# Counted is the time that the process ran, in user space and in the kernel, on
+# its own behalf (/proc/PID/schedstat, getrusage), not the interrupts' on behalf
+# of what they interrupt:
+#   mixed                  from two seconds after the start to the exit: sampling,
+#                          the daemon's last flush and merge, perf's last look at
+#                          its file, for build-ids
+#   mixed, while sampling  without the exit: dcpid has counted, but merged little;
+#                          perf has copied
+#   mixed, whole run       with the start: scans of /proc, the kernel's symbols
+# Bytes are all that the process wrote while sampling, its database's log included
+# (/proc/PID/io wchar), and what the files have grown by in the end. As on a machine
+# in use, the database knows the images of an earlier run already ("new file":
+# as if it did not, the kernel's symbols included).
+#
+# The limits on sampling are raised meanwhile and put back.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+bin=${DCPI_BUILD:-build}/bin
+case $bin in
+/*) ;;
+*) bin=$PWD/$bin ;;
+esac
+seconds=${SECONDS_EACH:-20}
+rate=5200
+period=$((1000000000 / rate))
+sysctl=/proc/sys/kernel
+work=$(mktemp -d) || exit 2
+pids=()
+
+give_up()
+{
+	echo "bench_sources: $1" >&2
+	exit 0
+}
+
+# limits_set PERCENT RATE: with 100 percent the kernel takes no other rate
+limits_set()
+{
+	echo 25 > "$sysctl/perf_cpu_time_max_percent"
+	echo "$2" > "$sysctl/perf_event_max_sample_rate"
+	echo "$1" > "$sysctl/perf_cpu_time_max_percent"
+}
+
+cleanup()
+{
+	local pid
+
+	for pid in "${pids[@]}"; do
+		kill "$pid" 2> /dev/null && wait "$pid" 2> /dev/null
+	done
+	limits_set "$saved_percent" "$saved_rate"
+	rm -rf "$work"
+}
+
+[ "$(id -u)" -eq 0 ] || give_up "needs root"
+command -v perf > /dev/null || give_up "needs perf (package linux-perf)"
+saved_percent=$(cat "$sysctl/perf_cpu_time_max_percent")
+saved_rate=$(cat "$sysctl/perf_event_max_sample_rate")
+trap cleanup EXIT
+limits_set 100 40000
+[ "$(cat "$sysctl/perf_event_max_sample_rate")" -ge $((2 * rate)) ] ||
+	give_up "the kernel allows no $rate samples a second"
+
+# Every CPU is busy, in user space and in the kernel, with some processes that
+# come and go.
+load()
+{
+	local cpu
+
+	${CC:-gcc} -O2 -o "$work/split" tests/programs/split.c || exit 2
+	for cpu in $(seq 0 $(($(nproc) - 1))); do
+		taskset -c "$cpu" "$work/split" 3600000 > /dev/null &
+		pids+=($!)
+		taskset -c "$cpu" gzip -c < /dev/urandom > /dev/null &
+		pids+=($!)
+	done
+	while sleep 0.5; do
+		/bin/true
+	done &
+	pids+=($!)
+}
+
+# run_ns PID: what all threads of a process have run
+run_ns()
+{
+	cat "/proc/$1/task/"*/schedstat | awk '{ sum += $1 } END { printf "%.0f", sum }'
+}
+
+# measure SUBJECT COMMAND...: sets $sampling, $whole, $started (ns), $written (bytes)
+measure()
+{
+	local subject=$1 pid
+
+	shift
+	# A shell of its own, so that "times" are this command's alone.
+	bash -c '"$@" & echo $! > "$0.pid"; wait $!; times > "$0.times"' "$work/$subject" "$@" \
+		> "$work/$subject.out" 2>&1 &
+	pids+=($!)
+	sleep 2
+	pid=$(cat "$work/$subject.pid")
+	started=$(run_ns "$pid")
+	sleep "$seconds"
+	sampling=$(($(run_ns "$pid") - started))
+	[ "$subject" = perf_record ] ||
+		"$bin/dcpictl" --socket "$work/sock" status > "$work/$subject.status"
+	kill -STOP "$pid"
+	written=$(awk '$1 == "wchar:" { print $2 }' "/proc/$pid/io")
+	kill -CONT "$pid"
+	kill -INT "$pid"
+	wait "${pids[-1]}" 2> /dev/null
+	unset 'pids[-1]'
+	whole=$(awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, t, /[ms]/); sum += t[1] * 60 + t[2] } }
+		END { printf "%.0f", sum * 1e9 }' "$work/$subject.times")
+}
+
+# report NAME SUBJECT WORKLOAD VALUE UNIT
+report()
+{
+	printf '{"name": "%s", "subject": "%s", "workload": "%s", "value": %s, "unit": "%s"}\n' "$@"
+}
+
+# ratio A B
+ratio()
+{
+	awk -v a="$1" -v b="$2" 'BEGIN { printf "%.4g", (b > 0 ? a / b : 0) }'
+}
+
+# compare SUBJECT: what measure found with perf's
+compare()
+{
+	report cpu_vs_perf "$1" "mixed" "$(ratio $((whole - started)) "$perf_sampled")" ratio
+	report cpu_vs_perf "$1" "mixed, while sampling" "$(ratio "$sampling" "$perf_sampling")" ratio
+	report cpu_vs_perf "$1" "mixed, whole run" "$(ratio "$whole" "$perf_whole")" ratio
+	report bytes_vs_perf "$1" "mixed, written" "$(ratio "$written" "$perf_written")" ratio
+}
+
+# absolute SUBJECT SAMPLES: the same without perf
+absolute()
+{
+	report collect_cpu "$1" "mixed" "$(ratio $((whole - started)) $((seconds * 1000)))" "us/s"
+	report collect_cpu "$1" "mixed, while sampling" "$(ratio "$sampling" $((seconds * 1000)))" "us/s"
+	report collect_samples "$1" "mixed" "${2:-0}" samples
+}
+
+# size FILE...
+size()
+{
+	du -cb "$@" | awk 'END { print $1 }'
+}
+
+# daemon SOURCE DB: the command
+daemon()
+{
+	echo env --default-signal=INT "$bin/dcpid" --source "$1" \
+		-e "cpu-clock:$((period - 1000))-$((period + 1000))" --config /dev/null \
+		--socket "$work/sock" --db "$2"
+}
+
+# warm_up SOURCE DB: a short run, for a database that is not new
+warm_up()
+{
+	# shellcheck disable=SC2046,SC2091 # a command
+	$(daemon "$1" "$2") > "$work/$1.out" 2>&1 &
+	pids+=($!)
+	for _ in $(seq 100); do
+		"$bin/dcpictl" --socket "$work/sock" status > "$work/$1.status" 2>&1 && break
+		kill -0 "${pids[-1]}" 2> /dev/null ||
+			give_up "dcpid --source $1: $(tail -n 1 "$work/$1.out")"
+		sleep 0.1
+	done
+	sleep 2
+	kill -INT "${pids[-1]}"
+	wait "${pids[-1]}"
+	unset 'pids[-1]'
+}
+
+load
+sleep 1
+measure perf_record env --default-signal=INT perf record -q -a -e cpu-clock -c $period \
+	-o "$work/perf.data"
+perf_sampling=$sampling perf_sampled=$((whole - started)) perf_whole=$whole perf_written=$written
+perf_size=$(size "$work/perf.data")
+absolute perf_record "$(perf report --stats -i "$work/perf.data" 2> /dev/null |
+	awk '$1 == "SAMPLE" && $2 == "events:" { print $3; exit }')"
+for source in bpf perf; do
+	db=$work/$source.db
+	warm_up $source "$db"
+	before=$(size "$db"*)
+	# shellcheck disable=SC2046
+	measure $source $(daemon $source "$db")
+	grep 'periods raised\|throttles' "$work/$source.out" | sed 's/^/bench_sources: /' >&2
+	absolute $source "$(awk '$1 == "taken" { print $2 }' "$work/$source.status")"
+	compare $source
+	report bytes_vs_perf $source "mixed, files" "$(ratio $(($(size "$db"*) - before)) "$perf_size")" ratio
+	report bytes_vs_perf $source "mixed, new file" "$(ratio "$(size "$db"*)" "$perf_size")" ratio
+done

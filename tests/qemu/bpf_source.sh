@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+#
+# The whole way without the module: a BPF program counts, dcpid reads its memory,
+# dcpiprof reports. As end_to_end.sh; besides, what is this source's own: the
+# generation of processes that ran before, exec during a drain interval, a CPU
+# that goes and comes back, many samples for a small store.
+. /lib/tap.sh
+
+db=/tmp/bpf.db
+
+query()
+{
+	sqlite3 -readonly -cmd ".load /lib/dcpi_sqlite" "$db" "$1"
+}
+
+start_daemon()
+{
+	dcpid --config "${config:-/dev/null}" --db "$db" --socket /run/dcpid.sock "$@" \
+		> /dev/null 2> /tmp/dcpid.log &
+	daemon=$!
+	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		dcpictl --socket /run/dcpid.sock status > /tmp/status 2>&1 && return 0
+		sleep 0.5
+	done
+	return 1
+}
+
+stop_daemon()
+{
+	kill "$daemon"
+	wait "$daemon"
+}
+
+# share PROCEDURE: percent of the samples of the three procedures
+share()
+{
+	dcpiprof --db "$db" --csv --image '*/split' | awk -F, -v name="$1" '
+		$4 ~ /^split_/ { total += $1 }
+		$4 == name { got = $1 }
+		END { printf "%.2f of %d", total ? 100 * got / total : 0, total }'
+}
+
+near()
+{
+	echo "$1" | awk -v want="$2" '{ d = $1 - want; exit !($3 >= 5000 && d * d <= 4) }'
+}
+
+# Every epoch: interrupts = samples in profiles + losses.
+identity()
+{
+	query "SELECT sum(interrupts) = (SELECT sum(count) FROM dcpi_samples) +
+		(SELECT sum(count) FROM counter WHERE counter_group = 'loss') FROM epoch"
+}
+
+# Runs before the daemon: only the kernel can say which generation it is in.
+split 40000 &
+old=$!
+start_daemon -e cpu-clock:180000-200000
+is "the daemon starts" $? 0
+like "without the module it takes bpf" "$(cat /tmp/status)" '^source +bpf'
+like "and says why" "$(cat /tmp/status)" '^source_reason +not kmod: dcpi.ko is not loaded'
+# Ends, and its samples are matched, before anything is drained by itself.
+split 6000
+dd if=/dev/urandom of=/dev/null bs=64k count=400 2> /dev/null
+# Each execs twice in a moment: one address space is a shell's, one busybox's.
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	sh -c 'exec sh -c "exec busybox true"'
+done
+check "it stores everything when asked" dcpictl --socket /run/dcpid.sock flush
+dcpictl --socket /run/dcpid.sock stats > /tmp/stats
+like "its counters add up while it runs" "$(cat /tmp/stats)" '^identity +exact'
+kill "$old"
+stop_daemon
+is "the daemon ends with 0" $? 0
+for want in seventy:70 twenty:20 ten:10; do
+	got=$(share "split_${want%:*}")
+	if near "$got" "${want#*:}"; then
+		ok "split_${want%:*} has ${want#*:} percent within two points ($got)"
+	else
+		not_ok "split_${want%:*} has ${want#*:} percent within two points" "$got"
+	fi
+done
+dcpiprof --db "$db" --csv --image 'vmlinux*' > /tmp/kernel.csv
+check "kernel procedures have names" sh -c "
+	[ \$(grep -vc proc_0x /tmp/kernel.csv) -gt 20 ]"
+is "interrupts = samples + losses" "$(identity)" 1
+is "nothing was lost" "$(query "SELECT sum(count) FROM counter WHERE counter_group = 'loss'")" 0
+unknown=$(query "SELECT 10000 * sum(count * (path = 'unknown')) / sum(count) FROM dcpi_samples")
+check "at most 0.05% match no image (${unknown:-?} in 10,000)" [ "${unknown:-9999}" -le 5 ]
+
+# A CPU that leaves, and comes back.
+db=/tmp/hotplug.db
+start_daemon --source bpf -e cpu-clock:180000-200000 --drain-interval 100
+is "it starts again" $? 0
+split 1000
+echo 0 > /sys/devices/system/cpu/cpu1/online
+split 1000
+echo 1 > /sys/devices/system/cpu/cpu1/online
+sleep 1
+split 2000 & split 2000
+wait $!
+dcpictl --socket /run/dcpid.sock stats > /tmp/stats
+like "counters add up after a CPU went and came" "$(cat /tmp/stats)" '^identity +exact'
+stop_daemon
+is "and in the database" "$(identity)" 1
+
+# A store so small that it overflows at once: losses, if any, have a name.
+db=/tmp/small.db config=/tmp/small.conf
+printf 'table_entries = 64\nbuffer_entries = 64\n' > "$config"
+start_daemon --source bpf -e cpu-clock:100000-110000
+is "it starts with a small store" $? 0
+dd if=/dev/urandom of=/dev/null bs=64k count=200 2> /dev/null
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+	sh -c 'ls -lR /proc/self > /dev/null 2>&1'
+done
+dcpictl --socket /run/dcpid.sock stats > /tmp/stats
+stop_daemon
+check "buffers were full" [ "$(awk '$1 == "stat.flips" { print $2 }' /tmp/stats)" -gt 5 ]
+is "each sample is stored or named" "$(identity)" 1
+
+sed 's/^/# /' /tmp/stats /tmp/dcpid.log
+tap_done

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The BPF source's store: the program itself, compiled for this machine, writes,
+ * and daemon/bpf_store.c reads. Against a model that counts by key; then with
+ * writer and reader at the same time. A grace period is here a lock that each
+ * run of the program holds for reading.
+ */
+#include "daemon/bpf_store.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/source.h"
+#include "tests/unit.h"
+
+#define CPUS 2
+#define BUCKETS 16
+#define BUFFER 64
+#define KEYS 512
+#define RUNS 300000U
+
+/* What the program takes from BPF. NOLINTBEGIN(bugprone-macro-parentheses): declarations */
+#define SEC(name)
+#define __uint(name, value) int(*name)[value]
+#define __type(name, value) __typeof__(value) *name
+#define __array(name, value) __typeof__(value) *name[1]
+/* NOLINTEND(bugprone-macro-parentheses) */
+#define __TARGET_ARCH_x86
+#define kernel_type
+
+struct task_struct;
+
+enum {
+	buckets_per_cpu = BUCKETS,
+	entries_per_buffer = BUFFER
+};
+
+static void *bpf_map_lookup_elem(const void *map, const __u32 *key);
+static struct task_struct *bpf_get_current_task_btf(void);
+static __u32 bpf_get_smp_processor_id(void);
+static __u64 bpf_get_attach_cookie(const void *context);
+static long bpf_seq_write(void *seq, const void *data, __u32 bytes);
+
+struct sample_context;
+struct bpf_iter__task;
+int sample_count(struct sample_context *context);
+int process_generation(struct bpf_iter__task *context);
+
+/* NOLINTNEXTLINE(bugprone-suspicious-include): the program is what is tested */
+#include "daemon/bpf/sample_count.bpf.c"
+
+static struct bpf_cpu cpu_memory[CPUS];
+static struct bpf_bucket table_memory[CPUS * BUCKETS];
+static struct dcpi_sample buffer_memory[CPUS * 2 * BUFFER];
+static _Thread_local __u32 this_cpu;
+static _Thread_local struct task_struct this_task;
+static _Thread_local __u64 this_event;
+
+static void *bpf_map_lookup_elem(const void *map, const __u32 *key)
+{
+	if (map == &cpus)
+		return *key < CPUS ? &cpu_memory[*key] : NULL;
+	if (map == &table)
+		return *key < CPUS * BUCKETS ? &table_memory[*key] : NULL;
+	return *key < CPUS * 2 * BUFFER ? &buffer_memory[*key] : NULL;
+}
+
+static struct task_struct *bpf_get_current_task_btf(void)
+{
+	return &this_task;
+}
+
+static __u32 bpf_get_smp_processor_id(void)
+{
+	return this_cpu;
+}
+
+static __u64 bpf_get_attach_cookie(const void *context)
+{
+	(void)context;
+	return this_event;
+}
+
+static long bpf_seq_write(void *seq, const void *data, __u32 bytes)
+{
+	memcpy(seq, data, bytes);
+	return 0;
+}
+
+/*
+ * The model. Key number k is process k % 7, generation k % 3, event k % 2, PC k.
+ * @counted: by CPU and key, not lost; @visited: by key
+ * @synced:  since samples were last asked for
+ */
+struct fixture {
+	struct bpf_store *store;
+	pthread_rwlock_t running;
+	uint64_t counted[CPUS][KEYS];
+	uint64_t visited[KEYS];
+	uint64_t syncs;
+	uint64_t graces;
+	int grace_error;
+	bool synced;
+};
+
+static int fixture_grace(void *context)
+{
+	struct fixture *f = context;
+
+	f->graces++;
+	if (f->grace_error != 0)
+		return f->grace_error;
+	pthread_rwlock_wrlock(&f->running);
+	pthread_rwlock_unlock(&f->running);
+	return 0;
+}
+
+static void fixture_sync(void *context)
+{
+	struct fixture *f = context;
+
+	f->synced = true;
+	f->syncs++;
+}
+
+static void fixture_visit(void *context, const struct dcpi_sample *sample)
+{
+	struct fixture *f = context;
+	uint32_t key = (uint32_t)sample->pc;
+
+	assert_true(f->synced);
+	assert_true(sample->pc < KEYS);
+	assert_int_equal(dcpi_tag_pid(sample->tag), key % 7);
+	assert_int_equal(dcpi_tag_generation(sample->tag), key % 3);
+	assert_int_equal(dcpi_tag_event(sample->tag), key % 2);
+	f->visited[key] += dcpi_tag_count(sample->tag);
+}
+
+static int setup(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+	struct bpf_store_config config = {
+		.cpus = cpu_memory,
+		.table = table_memory,
+		.buffers = buffer_memory,
+		.cpu_count = CPUS,
+		.buckets = BUCKETS,
+		.buffer_entries = BUFFER,
+		.grace = fixture_grace,
+		.sync = fixture_sync,
+		.grace_context = f,
+		.sync_context = f,
+	};
+
+	memset(cpu_memory, 0, sizeof(cpu_memory));
+	memset(table_memory, 0, sizeof(table_memory));
+	memset(buffer_memory, 0, sizeof(buffer_memory));
+	pthread_rwlock_init(&f->running, NULL);
+	*state = f;
+	return bpf_store_create(&f->store, &config);
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+
+	bpf_store_destroy(f->store);
+	pthread_rwlock_destroy(&f->running);
+	free(f);
+	return 0;
+}
+
+/* Run the program once. Return: what it returned. */
+static int count_key(struct fixture *f, __u32 cpu, uint32_t key)
+{
+	struct sample_context context = {.pc = key};
+	uint64_t lost = cpu_memory[cpu].lost;
+	int wake;
+
+	this_cpu = cpu;
+	this_task = (struct task_struct){.tgid = (int)key % 7, .self_exec_id = key % 3};
+	this_event = key % 2;
+	wake = sample_count(&context);
+	if (cpu_memory[cpu].lost == lost)
+		f->counted[cpu][key]++;
+	return wake;
+}
+
+static void drain(struct fixture *f)
+{
+	const struct source_sink sink = {.sample = fixture_visit, .context = f};
+
+	f->synced = false;
+	bpf_store_drain(f->store, &sink);
+}
+
+static int flush(struct fixture *f)
+{
+	const struct source_sink sink = {.sample = fixture_visit, .context = f};
+
+	f->synced = false;
+	return bpf_store_flush(f->store, &sink);
+}
+
+static void assert_all_visited(const struct fixture *f)
+{
+	struct bpf_store_totals totals;
+	uint64_t taken = bpf_store_totals(f->store, &totals), sum = 0;
+	uint32_t key, cpu;
+
+	for (key = 0; key < KEYS; key++) {
+		uint64_t counted = 0;
+
+		for (cpu = 0; cpu < CPUS; cpu++)
+			counted += f->counted[cpu][key];
+		assert_int_equal(f->visited[key], counted);
+		sum += counted;
+	}
+	assert_int_equal(taken, sum + totals.lost);
+}
+
+/* Many keys for a small table, so that there are hits, evictions and losses. */
+static uint32_t random_key(uint64_t *seed)
+{
+	uint64_t r = unit_random(seed);
+
+	return (uint32_t)(r & 1 ? (r >> 8) % 16 : (r >> 8) % KEYS);
+}
+
+static void test_counts_as_the_model(void **state)
+{
+	struct fixture *f = *state;
+	struct bpf_store_totals totals;
+	uint64_t seed = 1, i;
+
+	for (i = 0; i < 400000; i++) {
+		uint64_t act = unit_random(&seed) % 2000;
+
+		count_key(f, (__u32)(unit_random(&seed) % CPUS), random_key(&seed));
+		if (act < 8)
+			drain(f);
+		if (act == 8)
+			assert_int_equal(flush(f), 0);
+	}
+	assert_int_equal(flush(f), 0);
+	assert_all_visited(f);
+	bpf_store_totals(f->store, &totals);
+	assert_true(totals.hits > 1000 && totals.misses > 1000 && totals.evictions > 1000);
+	assert_true(totals.lost > 1000 && totals.flips > 100);
+	assert_int_equal(totals.direct, 0);
+}
+
+static void *writer_run(void *context)
+{
+	struct fixture *f = context;
+	static _Atomic __u32 next;
+	__u32 cpu = next++ % CPUS;
+	uint64_t seed = cpu + 7, i;
+
+	for (i = 0; i < RUNS; i++) {
+		pthread_rwlock_rdlock(&f->running);
+		count_key(f, cpu, random_key(&seed));
+		pthread_rwlock_unlock(&f->running);
+	}
+	return NULL;
+}
+
+static void test_counts_while_it_is_read(void **state)
+{
+	struct fixture *f = *state;
+	struct bpf_store_totals totals;
+	pthread_t writers[CPUS];
+	uint32_t i;
+
+	for (i = 0; i < CPUS; i++)
+		assert_int_equal(pthread_create(&writers[i], NULL, writer_run, f), 0);
+	for (i = 0; bpf_store_totals(f->store, &totals) < (uint64_t)CPUS * RUNS; i++) {
+		if (i % 16 == 0)
+			assert_int_equal(flush(f), 0);
+		else
+			drain(f);
+	}
+	for (i = 0; i < CPUS; i++)
+		pthread_join(writers[i], NULL);
+	assert_int_equal(flush(f), 0);
+	assert_all_visited(f);
+}
+
+static void test_part_of_a_buffer_is_visited_once(void **state)
+{
+	struct fixture *f = *state;
+	uint32_t key;
+
+	/* While the table is the reader's, each sample is an entry of the buffer. */
+	cpu_memory[0].flushing = 1;
+	for (key = 0; key < 10; key++)
+		assert_int_equal(count_key(f, 0, key), 0);
+	assert_int_equal(flush(f), 0);
+	assert_all_visited(f);
+	assert_int_equal(cpu_memory[0].flushing, 0);
+	cpu_memory[0].flushing = 1;
+	for (; key < BUFFER; key++)
+		assert_int_equal(count_key(f, 0, key), key == BUFFER - 1);
+	drain(f);
+	assert_all_visited(f);
+	assert_int_equal(cpu_memory[0].direct, BUFFER);
+}
+
+static void test_two_full_buffers_lose_by_name(void **state)
+{
+	struct fixture *f = *state;
+	struct bpf_store_totals totals;
+	int i;
+
+	cpu_memory[1].flushing = 1;
+	for (i = 0; i < 2 * BUFFER + 5; i++)
+		count_key(f, 1, 3);
+	bpf_store_totals(f->store, &totals);
+	assert_int_equal(totals.lost, 5);
+	assert_int_equal(bpf_store_cpu_samples(f->store, 1), 2 * BUFFER + 5);
+	assert_int_equal(flush(f), 0);
+	assert_all_visited(f);
+	/* And on: the buffer that was visited to its end, unreleased, is given back. */
+	for (i = 0; i < 2000; i++)
+		count_key(f, 1, (uint32_t)i % KEYS);
+	drain(f);
+	assert_int_equal(flush(f), 0);
+	assert_all_visited(f);
+}
+
+static void test_a_count_never_wraps(void **state)
+{
+	struct fixture *f = *state;
+	struct dcpi_sample *entry = NULL;
+	int i;
+
+	count_key(f, 0, 5);
+	for (i = 0; i < BUCKETS; i++) {
+		if (table_memory[i].way[0].tag != 0)
+			entry = &table_memory[i].way[0];
+	}
+	assert_non_null(entry);
+	entry->tag += DCPI_COUNT_MAX - 1;
+	f->counted[0][5] += DCPI_COUNT_MAX - 1;
+	cpu_memory[0].hits += DCPI_COUNT_MAX - 1;
+	count_key(f, 0, 5);
+	assert_int_equal(dcpi_tag_count(entry->tag), 1);
+	assert_int_equal(flush(f), 0);
+	assert_all_visited(f);
+}
+
+static void test_a_failed_wait_loses_nothing(void **state)
+{
+	struct fixture *f = *state;
+
+	count_key(f, 0, 1);
+	f->grace_error = -EINVAL;
+	assert_int_equal(flush(f), -EINVAL);
+	assert_int_equal(f->visited[1], 0);
+	assert_int_equal(cpu_memory[0].flushing, 0);
+	f->grace_error = 0;
+	assert_int_equal(flush(f), 0);
+	assert_all_visited(f);
+}
+
+static void test_a_drain_of_nothing_asks_nobody(void **state)
+{
+	struct fixture *f = *state;
+
+	count_key(f, 0, 1);
+	drain(f);
+	assert_int_equal(f->syncs, 0);
+	assert_int_equal(f->graces, 0);
+	assert_int_equal(flush(f), 0);
+	assert_int_equal(f->syncs, 1);
+	assert_int_equal(f->graces, 2);
+}
+
+static void test_the_generation_is_the_exec_count(void **state)
+{
+	struct task_struct task = {.self_exec_id = 77};
+	uint32_t got = 0;
+	struct bpf_iter_meta meta = {.seq = (struct seq_file *)(void *)&got};
+	struct bpf_iter__task context = {.meta = &meta};
+
+	(void)state;
+	assert_int_equal(process_generation(&context), 0);
+	assert_int_equal(got, 0);
+	context.task = &task;
+	assert_int_equal(process_generation(&context), 0);
+	assert_int_equal(got, 77);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(test_counts_as_the_model),
+		TEST(test_counts_while_it_is_read),
+		TEST(test_part_of_a_buffer_is_visited_once),
+		TEST(test_two_full_buffers_lose_by_name),
+		TEST(test_a_count_never_wraps),
+		TEST(test_a_failed_wait_loses_nothing),
+		TEST(test_a_drain_of_nothing_asks_nobody),
+		cmocka_unit_test(test_the_generation_is_the_exec_count),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
