@@ -30,7 +30,8 @@ static int source_check(const char *value, struct error *err)
 {
 	if (source_name_valid(value))
 		return 0;
-	return error_set(err, EINVAL, "unknown source \"%s\": auto, kmod, bpf, perf or replay", value);
+	return error_set(err, EINVAL, "unknown source \"%s\": auto, kmod, bpf, perf or replay",
+			 value);
 }
 
 /* Each one's second would be the first of another. */

@@ -67,5 +67,6 @@ int source_select_open(struct source **ret, const char *name, const struct sourc
 		snprintf(reason, SOURCE_REASON_BYTES, "asked for");
 		return sources[i]->open(ret, config, err);
 	}
-	return error_set(err, EINVAL, "unknown source \"%s\": auto, kmod, bpf, perf or replay", name);
+	return error_set(err, EINVAL, "unknown source \"%s\": auto, kmod, bpf, perf or replay",
+			 name);
 }
