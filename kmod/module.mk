@@ -2,8 +2,6 @@
 # kmod/core once more, for user space: perf source, tests, benchmarks.
 ARCHIVES += core
 core-src := kmod/core/period.c kmod/core/sample_store.c
-# As in the kernel: entries move through the registers that wrote their halves.
-$(OBJ)/kmod/core/sample_store.o: CPPFLAGS += -mgeneral-regs-only
 
 # The module, out of tree. kbuild leaves its files beside the sources, so it is
 # given a folder of links: build/kmod/<kernel release>/dcpi.ko.

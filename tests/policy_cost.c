@@ -13,9 +13,10 @@ void policy_cost_init(struct policy_cost *cost, const struct policy_steps *steps
 	double hash = policy_hashes[0].instructions;
 
 	cost->hit = steps->hit[0] - hash;
-	cost->place = (double)(steps->hit[LAST] - steps->hit[1]) / (LAST - 1);
-	cost->swap = (double)steps->hit[1] - steps->hit[0] - cost->place;
-	cost->miss = steps->evict - hash - SAMPLE_WAYS * cost->place - LAST * POLICY_SHIFT_COST;
+	cost->place = (double)(steps->hit[LAST] - steps->hit[0]) / LAST;
+	cost->swap = POLICY_SWAP_COST;
+	cost->miss = steps->evict - hash - SAMPLE_WAYS * (cost->place + POLICY_LOOK_COST) -
+		     POLICY_TURN_COST;
 	cost->free = (double)steps->evict - steps->free[LAST];
 }
 

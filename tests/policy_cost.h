@@ -13,10 +13,11 @@
 #include "tests/policy_model.h"
 #include "tests/policy_steps.h"
 
+/* A hit changes places with the first entry: three loads, four stores. */
+#define POLICY_SWAP_COST 7
 /* An entry moves: two loads, two stores. */
 #define POLICY_SHIFT_COST 4
-/* Looking for a free place, each place; and the counter of POLICY_MOD. Both as
- * they were when the store did that. */
+/* Looking for a free place, each place; and the counter of POLICY_MOD. */
 #define POLICY_LOOK_COST 7
 #define POLICY_TURN_COST 5
 /* A random number; and, for each entry, a look at its count. */

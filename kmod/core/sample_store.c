@@ -3,8 +3,9 @@
 
 #define CURSOR_ACTIVE 0x80000000U
 
+#define TAG_KEY_MASK (~(u64)DCPI_COUNT_MAX)
+
 _Static_assert(sizeof(struct dcpi_sample) == 16, "an entry is 16 bytes");
-_Static_assert(SAMPLE_WAYS == 4, "count_missing() moves as many");
 _Static_assert(sizeof(struct sample_bucket) == 64, "a bucket is one cache line");
 _Static_assert(offsetof(struct sample_store, direct) == 64, "counting touches one line of state");
 _Static_assert(DCPI_PID_BITS + DCPI_GENERATION_BITS + DCPI_EVENT_BITS + DCPI_COUNT_BITS == 64,
@@ -90,38 +91,31 @@ static bool buffer_append(struct sample_store *store, u64 pc, u64 tag, unsigned 
 	return true;
 }
 
-static inline void entry_move(struct dcpi_sample *to, const struct dcpi_sample *from)
-{
-	to->pc = from->pc;
-	to->tag = from->tag;
-}
-
-/*
- * The new entry goes to the front, the others move back by one, the last leaves.
- * So free places are the last ones (but for a flush that was cut short), and
- * need not be looked for.
- *
- * Out of line, as all but the hit: a hit then saves no registers.
- */
+/* Out of line, as all but the hit: a hit then saves no registers. */
 static core_noinline unsigned int count_missing(struct sample_store *store,
 						struct sample_bucket *bucket, u64 pc, u64 tag)
 {
-	struct dcpi_sample *way = bucket->way, *last = &way[SAMPLE_WAYS - 1];
+	struct dcpi_sample *entry;
 	unsigned int wake = 0;
+	int way;
 
-	if (dcpi_tag_count(last->tag) != 0) {
-		if (!buffer_append(store, last->pc, last->tag, &wake)) {
+	for (way = 0; way < SAMPLE_WAYS; way++) {
+		if (dcpi_tag_count(bucket->way[way].tag) == 0)
+			break;
+	}
+	if (way == SAMPLE_WAYS) {
+		way = (int)(store->victim % SAMPLE_WAYS);
+		entry = &bucket->way[way];
+		if (!buffer_append(store, entry->pc, entry->tag, &wake)) {
 			store->lost[DCPI_LOSS_BUFFERS_FULL]++;
 			return SAMPLE_LOST;
 		}
+		store->victim++;
 		store->evictions++;
 	}
-	/* Spelled out: a loop would become a call of memmove(). */
-	entry_move(&way[3], &way[2]);
-	entry_move(&way[2], &way[1]);
-	entry_move(&way[1], &way[0]);
-	way->pc = pc;
-	way->tag = tag + 1;
+	entry = &bucket->way[way];
+	entry->pc = pc;
+	entry->tag = tag + 1;
 	store->misses++;
 	return SAMPLE_MISS | wake;
 }
@@ -154,41 +148,23 @@ static core_noinline unsigned int count_direct(struct sample_store *store, u64 p
 	return SAMPLE_DIRECT | wake;
 }
 
-/*
- * Whether an entry in use has this key, whatever its count: then the tags
- * differ in the count alone, by 1 .. DCPI_COUNT_MAX.
- */
-static inline bool entry_has(const struct dcpi_sample *entry, u64 pc, u64 tag)
-{
-	return entry->pc == pc && (entry->tag ^ tag) - 1 < DCPI_COUNT_MAX;
-}
-
-static inline unsigned int count_hit(struct sample_store *store, struct dcpi_sample *entry, u64 tag)
-{
-	if (core_unlikely((entry->tag ^ tag) == DCPI_COUNT_MAX))
-		return count_saturated(store, entry, tag);
-	entry->tag++;
-	store->hits++;
-	return SAMPLE_HIT;
-}
-
 static unsigned int count_in_table(struct sample_store *store, u64 pc, u64 tag)
 {
 	struct sample_bucket *bucket = bucket_of(store, pc, tag);
-	struct dcpi_sample *front = bucket->way, *entry;
-	u64 found;
+	struct dcpi_sample *entry = bucket->way;
+	struct dcpi_sample *end = entry + SAMPLE_WAYS;
 
-	if (core_likely(entry_has(front, pc, tag)))
-		return count_hit(store, front, tag);
-	for (entry = front + 1; entry < front + SAMPLE_WAYS; entry++) {
-		if (!entry_has(entry, pc, tag))
+	for (; entry < end; entry++) {
+		/* A key with any count: the difference is below the key bits. */
+		if (entry->pc != pc || ((entry->tag ^ tag) & TAG_KEY_MASK) != 0)
 			continue;
-		/* Likely to be the next one, too: it is found there at once. */
-		found = entry->tag;
-		entry_move(entry, front);
-		front->pc = pc;
-		front->tag = found;
-		return count_hit(store, front, tag);
+		if (core_unlikely(dcpi_tag_count(entry->tag) == 0))
+			break; /* a cleared entry that looks like PC 0 of PID 0 */
+		if (core_unlikely(dcpi_tag_count(entry->tag) == DCPI_COUNT_MAX))
+			return count_saturated(store, entry, tag);
+		entry->tag++;
+		store->hits++;
+		return SAMPLE_HIT;
 	}
 	return count_missing(store, bucket, pc, tag);
 }

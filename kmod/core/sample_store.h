@@ -3,12 +3,10 @@
  * The sample store: one CPU's samples, aggregated (DCPI section 4.2.1).
  *
  * A 4-way set-associative table counts how often each (process, generation,
- * event, PC) was seen. A hit changes places with the first entry of its bucket;
- * a new entry goes to the front, and the last one leaves (DCPI section 5.4;
- * docs/policy.md compares this with others). What leaves goes to one of two
- * overflow buffers, which are handed to a reader when full. One source for the
- * kernel module and for user space. The caller supplies all memory; nothing
- * here allocates, locks, logs or sleeps.
+ * event, PC) was seen; what a miss evicts goes to one of two overflow buffers,
+ * which are handed to a reader when full. One source for the kernel module and
+ * for user space. The caller supplies all memory; nothing here allocates,
+ * locks, logs or sleeps.
  *
  * Who may call what:
  *   writer  sample_store_count(), from the owning CPU's overflow interrupt, in
@@ -61,10 +59,11 @@ struct sample_store {
 	u32 bucket_mask;
 	u32 buffer_entries;
 	u32 cursor;  /* bit 31: active buffer; rest: its fill */
+	u32 victim;  /* low two bits: way to evict next */
 	u8 busy;     /* the writer is at work */
 	u8 flushing; /* the table belongs to the reader */
 	u8 retiring; /* the owner is handing a buffer over */
-	u8 reserved[9];
+	u8 reserved[5];
 	u64 hits;
 	u64 misses;
 	u64 evictions;
