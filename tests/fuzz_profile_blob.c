@@ -86,8 +86,8 @@ static void try_edges(uint8_t *data, size_t bytes)
 		require(total == list.total);
 		require(edge_blob_decode(&again, 0, blob.data, blob.bytes) == 0);
 		require(again.count == list.count);
-		require(list.count == 0 || memcmp(again.edges, list.edges,
-						  list.count * sizeof(*list.edges)) == 0);
+		require(list.count == 0 ||
+			memcmp(again.edges, list.edges, list.count * sizeof(*list.edges)) == 0);
 	}
 	edge_list_deinit(&list);
 	edge_list_deinit(&again);

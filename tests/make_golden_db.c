@@ -194,6 +194,11 @@ static void write_turns(unsigned int round)
 	struct profile_image kernel = {.kind = PROFILE_IMAGE_KERNEL, .path = "/vmunix"};
 	struct profile_sample cycles[] = {{0x20, 30}, {0x24, 10}, {0x1004, 20}, {0x9000, 5}};
 	struct profile_sample imiss[] = {{0x20, 5}, {0x1004, 2}};
+	static const struct profile_counter counters[] = {
+		{"stat", "edges_handed", 120},
+		{"stat", "edges_unknown", 5},
+		{"stat", "edges_pending", 0},
+	};
 	const uint64_t running[] = {25, 50};
 	int64_t id, kernel_id;
 
@@ -207,7 +212,7 @@ static void write_turns(unsigned int round)
 	must(profile_writer_edges(writer, id, id, PROFILE_EDGE_DOUBLE, near, 1, &err));
 	must(profile_writer_event_time(writer, 0, 100 * HOUR_NS, 100 * HOUR_NS, &err));
 	must(profile_writer_event_time(writer, 1, 100 * HOUR_NS, running[round] * HOUR_NS, &err));
-	end_epoch(START_NS + (21 + round) * HOUR_NS, 72, NULL, 0);
+	end_epoch(START_NS + (21 + round) * HOUR_NS, 72, counters, 3);
 }
 
 /* argv: image, build-id, offsets in ascending order */

@@ -225,7 +225,14 @@ static int load_edges(struct prof *prof, struct error *err)
 
 	if (r == 0)
 		r = load_tally(prof, err);
-	return r == 0 ? edge_tally_create(&prof->edges, prof->reader, &config, err) : r;
+	if (r == 0)
+		r = edge_tally_create(&prof->edges, prof->reader, &config, err);
+	if (r < 0)
+		return r;
+	prof->header.has_edges = true;
+	for (int kind = 0; kind < PROFILE_EDGE_KINDS; kind++)
+		prof->header.edges += edge_tally_total(prof->edges, (enum profile_edge_kind)kind);
+	return 0;
 }
 
 static int nothing(const struct prof *prof)

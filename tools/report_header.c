@@ -157,6 +157,31 @@ uint64_t report_header_losses(const struct report_header *header)
 	return sum;
 }
 
+/* Where edges went that are not in the database; see daemon/collector.h. */
+static bool is_edge_loss(const char *name)
+{
+	return strcmp(name, "edges_unknown") == 0 || strcmp(name, "edges_memory") == 0 ||
+	       strcmp(name, "edges_pending") == 0 || strcmp(name, "edges_storage") == 0;
+}
+
+uint64_t report_header_edges_lost(const struct report_header *header, uint64_t *handed)
+{
+	uint64_t lost = 0;
+
+	*handed = 0;
+	for (size_t i = 0; i < header->counter_count; i++) {
+		const struct profile_counter *counter = &header->counters[i];
+
+		if (strcmp(counter->group, "stat") != 0)
+			continue;
+		if (strcmp(counter->name, "edges_handed") == 0)
+			*handed = counter->count;
+		else if (is_edge_loss(counter->name))
+			lost += counter->count;
+	}
+	return lost;
+}
+
 static void print_time(FILE *stream, int64_t time_ns, const char *format)
 {
 	time_t seconds = (time_t)(time_ns / 1000000000);
@@ -303,6 +328,24 @@ static void print_accounting(FILE *stream, const struct report_header *header)
 	}
 }
 
+/* The same for edges. */
+static void print_edges(FILE *stream, const struct report_header *header)
+{
+	uint64_t handed, lost = report_header_edges_lost(header, &handed);
+
+	fprintf(stream, "edges       %" PRIu64 " handed over = %" PRIu64 " kept + %" PRIu64 " not",
+		handed, header->edges, lost);
+	fputs(handed == header->edges + lost ? ": exact" : ": NOT EXACT", stream);
+	for (size_t i = 0; i < header->counter_count; i++) {
+		const struct profile_counter *counter = &header->counters[i];
+
+		if (counter->count > 0 && strcmp(counter->group, "stat") == 0 &&
+		    is_edge_loss(counter->name))
+			fprintf(stream, ", %s %" PRIu64, counter->name, counter->count);
+	}
+	fputc('\n', stream);
+}
+
 void report_header_print(FILE *stream, const struct report_header *header)
 {
 	print_epochs(stream, header);
@@ -317,4 +360,6 @@ void report_header_print(FILE *stream, const struct report_header *header)
 				    : 0);
 	print_counters(stream, header, "unknown", ": ");
 	fputc('\n', stream);
+	if (header->has_edges)
+		print_edges(stream, header);
 }

@@ -23,6 +23,7 @@ struct json_object;
  * @interrupts:  samples taken, by the sources' count
  * @samples:     samples in all profiles; set by the tool, which reads them
  * @unknown:     of these, samples of no known image; likewise
+ * @has_edges:   the report is of edges: of @edges in all; likewise
  */
 struct report_header {
 	struct profile_epoch *epochs;
@@ -38,6 +39,8 @@ struct report_header {
 	uint64_t interrupts;
 	uint64_t samples;
 	uint64_t unknown;
+	bool has_edges;
+	uint64_t edges;
 };
 
 /**
@@ -54,6 +57,9 @@ uint64_t report_header_losses(const struct report_header *header);
 
 /** report_header_took_turns() - whether an event was not on a counter all of the time. */
 bool report_header_took_turns(const struct profile_event *event);
+
+/** report_header_edges_lost() - edges handed over and not in the database; @handed: out. */
+uint64_t report_header_edges_lost(const struct report_header *header, uint64_t *handed);
 
 /** report_header_print() - as text, one fact a line. */
 void report_header_print(FILE *stream, const struct report_header *header);

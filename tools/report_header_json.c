@@ -123,7 +123,8 @@ static int add_counters(struct json_object *object, const char *key,
 
 int report_header_json(struct json_object *object, const struct report_header *header)
 {
-	uint64_t lost = report_header_losses(header);
+	uint64_t lost = report_header_losses(header), edges_handed;
+	uint64_t edges_lost = report_header_edges_lost(header, &edges_handed);
 
 	if (add_lists(object, header) < 0 ||
 	    add_count(object, "interrupts", header->interrupts) < 0 ||
@@ -134,6 +135,10 @@ int report_header_json(struct json_object *object, const struct report_header *h
 	    add_counters(object, "losses", header, "loss") < 0 ||
 	    add_count(object, "unknown", header->unknown) < 0 ||
 	    add_counters(object, "unknown_reasons", header, "unknown") < 0)
+		return -ENOMEM;
+	if (header->has_edges && (add_count(object, "edges_handed", edges_handed) < 0 ||
+				  add_count(object, "edges", header->edges) < 0 ||
+				  add_count(object, "edges_lost", edges_lost) < 0))
 		return -ENOMEM;
 	return 0;
 }
