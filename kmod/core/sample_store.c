@@ -50,65 +50,87 @@ int sample_store_init_apart(struct sample_store *store, void *table, void *buffe
 	return 0;
 }
 
+/* Beside SAMPLE_WAKE, what appending says. */
+#define APPENDED 8U
+
 /*
  * Hand the full active buffer to the reader and start on the other one, if
- * that one is free.
+ * that one is free. Return: SAMPLE_WAKE if so, else 0.
  */
-static bool buffer_flip(struct sample_store *store, unsigned int *wake)
+static unsigned int buffer_flip(struct sample_store *store)
 {
 	u32 active = store->cursor >> 31;
 
 	if (store->retiring || core_load_acquire(&store->ready[active ^ 1]) != 0)
-		return false;
+		return 0;
 	core_store_release(&store->ready[active], store->buffer_entries);
 	store->cursor = (active ^ 1) << 31;
 	store->flips++;
-	*wake = SAMPLE_WAKE;
-	return true;
+	return SAMPLE_WAKE;
+}
+
+static core_always_inline void buffer_put(struct sample_store *store, u32 cursor, u64 pc, u64 tag)
+{
+	struct dcpi_sample *entry = store->buffer + (cursor & ~CURSOR_ACTIVE);
+
+	if (cursor & CURSOR_ACTIVE)
+		entry += store->buffer_entries;
+	entry->pc = pc;
+	entry->tag = tag;
+	store->cursor = cursor + 1;
 }
 
 /*
  * Append one entry to the active buffer. While the reader still has the other
  * one, a full buffer keeps the cursor at its end and every append tries again.
+ *
+ * Return: APPENDED, with SAMPLE_WAKE or-ed in; 0 if there is no room.
  */
-static bool buffer_append(struct sample_store *store, u64 pc, u64 tag, unsigned int *wake)
+static core_noinline unsigned int buffer_append_last(struct sample_store *store, u64 pc, u64 tag)
 {
-	u32 active, fill = store->cursor & ~CURSOR_ACTIVE;
-	struct dcpi_sample *entry;
+	unsigned int wake = 0;
 
-	if (core_unlikely(fill == store->buffer_entries)) {
-		if (!buffer_flip(store, wake))
-			return false;
-		fill = 0;
+	if ((store->cursor & ~CURSOR_ACTIVE) == store->buffer_entries) {
+		wake = buffer_flip(store);
+		if (wake == 0)
+			return 0;
 	}
-	active = store->cursor >> 31;
-	entry = &store->buffer[(size_t)active * store->buffer_entries + fill];
-	entry->pc = pc;
-	entry->tag = tag;
-	store->cursor++;
-	if (core_unlikely(fill + 1 == store->buffer_entries))
-		buffer_flip(store, wake);
-	return true;
+	buffer_put(store, store->cursor, pc, tag);
+	if ((store->cursor & ~CURSOR_ACTIVE) == store->buffer_entries)
+		wake |= buffer_flip(store);
+	return APPENDED | wake;
+}
+
+/* The same, in line while the buffer has room for more than one. */
+static core_always_inline unsigned int buffer_append(struct sample_store *store, u64 pc, u64 tag)
+{
+	u32 cursor = store->cursor;
+
+	if (core_unlikely((cursor & ~CURSOR_ACTIVE) + 1 >= store->buffer_entries))
+		return buffer_append_last(store, pc, tag);
+	buffer_put(store, cursor, pc, tag);
+	return APPENDED;
 }
 
 /*
  * Append the two entries of a far edge, both to one buffer. The hole is only
  * made when the other buffer is free: else it would cost a sample its place.
  */
-static bool buffer_append_far(struct sample_store *store, u64 from, u64 to, u64 tag,
-			      unsigned int *wake)
+static unsigned int buffer_append_far(struct sample_store *store, u64 from, u64 to, u64 tag)
 {
 	u32 active = store->cursor >> 31, fill = store->cursor & ~CURSOR_ACTIVE;
+	unsigned int result = 0;
 
 	if (core_unlikely(fill + 1 >= store->buffer_entries)) {
 		if (store->retiring || core_load_acquire(&store->ready[active ^ 1]) != 0)
-			return false;
+			return 0;
 		if (fill < store->buffer_entries)
-			buffer_append(store, 0, 0, wake);
+			result |= buffer_append_last(store, 0, 0);
 		else
-			buffer_flip(store, wake);
+			result |= buffer_flip(store);
 	}
-	return buffer_append(store, from, tag + 1, wake) && buffer_append(store, to, tag, wake);
+	result |= buffer_append(store, from, tag + 1);
+	return result | buffer_append(store, to, tag);
 }
 
 /* What is being counted: edges count in none of the counters of samples. */
@@ -126,84 +148,106 @@ static inline unsigned int count_lost(struct sample_store *store, enum kind kind
 	return SAMPLE_LOST;
 }
 
-static inline unsigned int count_missing(struct sample_store *store, struct sample_bucket *bucket,
-					 u64 pc, u64 tag, enum kind kind)
+static core_always_inline unsigned int place(struct sample_store *store, struct dcpi_sample *entry,
+					     u64 pc, u64 tag, enum kind kind)
 {
-	struct dcpi_sample *entry;
-	unsigned int wake = 0;
-	int way;
-
-	for (way = 0; way < SAMPLE_WAYS; way++) {
-		if (dcpi_tag_count(bucket->way[way].tag) == 0)
-			break;
-	}
-	if (way == SAMPLE_WAYS) {
-		way = (int)(store->victim % SAMPLE_WAYS);
-		entry = &bucket->way[way];
-		if (!buffer_append(store, entry->pc, entry->tag, &wake))
-			return count_lost(store, kind);
-		store->victim++;
-		store->evictions++;
-	}
-	entry = &bucket->way[way];
 	entry->pc = pc;
 	entry->tag = tag + 1;
 	if (kind == KIND_SAMPLE)
 		store->misses++;
-	return SAMPLE_MISS | wake;
+	return SAMPLE_MISS;
+}
+
+/* All ways are in use, by others: one of them leaves for the buffer. */
+static core_always_inline unsigned int count_evicting(struct sample_store *store,
+						      struct sample_bucket *bucket, u64 pc, u64 tag,
+						      enum kind kind)
+{
+	u32 victim = store->victim;
+	struct dcpi_sample *entry = &bucket->way[victim % SAMPLE_WAYS];
+	unsigned int appended = buffer_append(store, entry->pc, entry->tag);
+
+	if (core_unlikely(appended == 0))
+		return count_lost(store, kind);
+	store->victim = victim + 1;
+	store->evictions++;
+	return place(store, entry, pc, tag, kind) | (appended & SAMPLE_WAKE);
 }
 
 /* A count that can go no higher leaves for the buffer and starts again. */
-static inline unsigned int count_found(struct sample_store *store, struct dcpi_sample *entry,
-				       u64 tag, enum kind kind)
+static unsigned int count_found(struct sample_store *store, struct dcpi_sample *entry, u64 tag,
+				enum kind kind)
 {
-	unsigned int wake = 0;
+	unsigned int appended = 0;
 
 	if (dcpi_tag_count(entry->tag) < DCPI_COUNT_MAX) {
 		entry->tag++;
 	} else {
-		if (!buffer_append(store, entry->pc, entry->tag, &wake))
+		appended = buffer_append(store, entry->pc, entry->tag);
+		if (appended == 0)
 			return count_lost(store, kind);
 		store->evictions++;
 		entry->tag = tag + 1;
 	}
 	if (kind == KIND_SAMPLE)
 		store->hits++;
-	return SAMPLE_HIT | wake;
+	return SAMPLE_HIT | (appended & SAMPLE_WAKE);
 }
 
-static inline unsigned int count_direct(struct sample_store *store, u64 pc, u64 tag, enum kind kind)
+static unsigned int count_direct(struct sample_store *store, u64 pc, u64 tag, enum kind kind)
 {
-	unsigned int wake = 0;
+	unsigned int appended = buffer_append(store, pc, tag + 1);
 
-	if (!buffer_append(store, pc, tag + 1, &wake))
+	if (appended == 0)
 		return count_lost(store, kind);
 	if (kind == KIND_SAMPLE)
 		store->direct++;
-	return SAMPLE_DIRECT | wake;
+	return SAMPLE_DIRECT | (appended & SAMPLE_WAKE);
 }
 
-static inline unsigned int count(struct sample_store *store, struct sample_bucket *bucket, u64 pc,
-				 u64 tag, enum kind kind)
+/* Every case. */
+static core_noinline unsigned int count(struct sample_store *store, struct sample_bucket *bucket,
+					u64 pc, u64 tag, enum kind kind)
 {
-	struct dcpi_sample *entry = bucket->way;
-	struct dcpi_sample *end = entry + SAMPLE_WAYS;
+	struct dcpi_sample *free = NULL;
+	int way;
 
-	if (core_unlikely(store->flushing))
+	if (store->flushing)
 		return count_direct(store, pc, tag, kind);
-	for (; entry < end; entry++) {
-		if (entry->pc == pc && ((entry->tag ^ tag) & TAG_KEY_MASK) == 0 &&
-		    dcpi_tag_count(entry->tag) != 0)
+	/* Downwards: of several free entries the first is taken. */
+	for (way = SAMPLE_WAYS - 1; way >= 0; way--) {
+		struct dcpi_sample *entry = &bucket->way[way];
+
+		if (dcpi_tag_count(entry->tag) == 0)
+			free = entry;
+		else if (entry->pc == pc && ((entry->tag ^ tag) & TAG_KEY_MASK) == 0)
 			return count_found(store, entry, tag, kind);
 	}
-	return count_missing(store, bucket, pc, tag, kind);
+	if (free != NULL)
+		return place(store, free, pc, tag, kind);
+	return count_evicting(store, bucket, pc, tag, kind);
 }
 
-/* Out of line, as all but the hit: a hit then saves no registers. */
+/* Neither free nor saturated. */
+static core_always_inline bool ordinary(const struct dcpi_sample *entry)
+{
+	return dcpi_tag_count(entry->tag) - 1 < DCPI_COUNT_MAX - 1;
+}
+
+/*
+ * Out of line, so that a hit saves no registers. The caller has found no
+ * ordinary entry of this key: with four of them, it is the common miss.
+ */
 core_noinline unsigned int sample_store_count_slow(struct sample_store *store,
 						   struct sample_bucket *bucket, u64 pc, u64 tag)
 {
-	return count(store, bucket, pc, tag, KIND_SAMPLE);
+	const struct dcpi_sample *way = bucket->way;
+
+	_Static_assert(SAMPLE_WAYS == 4, "unrolled by hand");
+	if (core_unlikely(store->flushing || !ordinary(&way[0]) || !ordinary(&way[1]) ||
+			  !ordinary(&way[2]) || !ordinary(&way[3])))
+		return count(store, bucket, pc, tag, KIND_SAMPLE);
+	return count_evicting(store, bucket, pc, tag, KIND_SAMPLE);
 }
 
 /* Nested writers may nest again, so that a plain increment could lose one. */
@@ -235,12 +279,12 @@ unsigned int sample_store_count(struct sample_store *store, u64 pc, u64 tag)
 
 static unsigned int count_far(struct sample_store *store, u64 from, u64 to, u64 tag)
 {
-	unsigned int wake = 0;
-
 	/* The _FAR event is the one after the near one. */
-	if (!buffer_append_far(store, from, to, tag + (1U << DCPI_COUNT_BITS), &wake))
-		return count_lost(store, KIND_EDGE) | wake;
-	return SAMPLE_DIRECT | wake;
+	unsigned int appended = buffer_append_far(store, from, to, tag + (1U << DCPI_COUNT_BITS));
+
+	if (appended == 0)
+		return count_lost(store, KIND_EDGE);
+	return SAMPLE_DIRECT | (appended & SAMPLE_WAKE);
 }
 
 unsigned int sample_store_count_edge(struct sample_store *store, u64 from, u64 to, u64 tag)
