@@ -18,7 +18,7 @@ kbuild = $(MAKE) --no-print-directory -C $(KDIR) M=$(abspath $(KMOD_OUT)) DCPI_V
 	KCFLAGS='-Werror -Wmissing-prototypes' $(KMOD_MAKE)
 
 .PHONY: kmod-links
-kmod-links:
+kmod-links: | $(KDIR_READY)
 	@test -e '$(KDIR)/Makefile' || { \
 		echo "no kernel headers: install linux-headers-amd64 or give KDIR=" >&2; exit 1; }
 	@mkdir -p $(KMOD_OUT)

@@ -17,11 +17,11 @@ still-src := tests/qemu/still.c
 $(foreach t,$(kmod_tests),$(eval $(t)-src := tests/qemu/$(t).c))
 QEMU_SCRIPTS := tests/qemu/end_to_end.sh tests/qemu/store_selftest.sh $(kmod_tests:%=tests/qemu/%.sh)
 
-QEMU_PAYLOAD := build/qemu/payload
+QEMU_PAYLOAD := $(OUT)/qemu/payload
 qemu_programs = $(QEMU_PROGRAMS:%=$(QEMU_PAYLOAD)/bin/%)
 
 $(qemu_programs): $(QEMU_PAYLOAD)/bin/%: $$($$*-src) $(qemu_common) \
-		tests/qemu/tap.h tests/qemu/device.h kmod/uapi/dcpi_uapi.h
+		tests/qemu/tap.h tests/qemu/device.h kmod/uapi/dcpi_uapi.h | $(SYSROOT_READY)
 	$(call say,GUEST,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu17 $(WARNINGS) -O2 -g $(CPPFLAGS) -static -o $@ $(filter %.c,$^) -lm
@@ -31,7 +31,7 @@ qemu-image: ## fetch and unpack the kernel for the test machine
 	@tests/qemu/image.sh $(QEMU_ARCH) $(QEMU_RELEASE)
 
 # The programs as users have them, and what end_to_end.sh runs beside them.
-$(QEMU_PAYLOAD)/bin/split: tests/programs/split.c
+$(QEMU_PAYLOAD)/bin/split: tests/programs/split.c | $(SYSROOT_READY)
 	$(call say,GUEST,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O2 -g -o $@ $<
@@ -40,7 +40,7 @@ $(QEMU_PAYLOAD)/bin/split: tests/programs/split.c
 qemu-payload: all kmod kmod-selftest $(qemu_programs) $(QEMU_PAYLOAD)/bin/split
 	@mkdir -p $(QEMU_PAYLOAD)/lib
 	@cp $(KMOD_OUT)/dcpi.ko $(SELFTEST_OUT)/dcpi_selftest.ko $(LIB)/dcpi_sqlite.so $(QEMU_PAYLOAD)/lib/
-	@cp $(PROGRAMS:%=$(BIN)/%) $$(command -v sqlite3) $(QEMU_PAYLOAD)/bin/
+	@cp $(PROGRAMS:%=$(BIN)/%) $(or $(SYSROOT:%=%/usr/bin/sqlite3),$$(command -v sqlite3)) $(QEMU_PAYLOAD)/bin/
 
 .PHONY: qemu-release
 qemu-release:
@@ -50,4 +50,8 @@ qemu-release:
 qemu-check: qemu-payload ## test the module in a virtual machine
 	$(Q)tests/qemu/run.sh --arch $(QEMU_ARCH) --release $(QEMU_RELEASE) \
 		--payload $(QEMU_PAYLOAD) --timeout $(QEMU_TIMEOUT) \
-		--log build/qemu/console.log $(QEMU_SCRIPTS:%=--script %)
+		--log $(OUT)/qemu/console.log $(QEMU_SCRIPTS:%=--script %)
+
+.PHONY: qemu-check-arm64
+qemu-check-arm64: ## the same, and the PMU, in an arm64 machine
+	$(Q)$(MAKE) --no-print-directory CROSS=arm64 qemu-check
