@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "branch.h"
 
+#include <linux/kconfig.h>
 #include <linux/ptrace.h>
 
 #include "core/interpret.h"
 #include "core/sample_store.h"
 #include "interrupted.h"
 
-/* No architecture's interpreter is part of the module yet. */
 bool branch_supported(void)
 {
-	return false;
+	return IS_ENABLED(CONFIG_X86_64) || IS_ENABLED(CONFIG_ARM64);
 }
 
 static enum interpret_end interpret(struct interpret_state *state, struct interrupted *interrupted,
 				    struct interpret_edge *edge)
 {
+#if defined(CONFIG_X86_64)
+	return interpret_x86_64(state, interrupted_read, interrupted, edge);
+#elif defined(CONFIG_ARM64)
+	return interpret_arm64(state, interrupted_read, interrupted, edge);
+#else
 	return INTERPRET_UNSUPPORTED;
+#endif
 }
 
 unsigned int branch_count(struct sample_store *store, struct pt_regs *regs, u64 process)

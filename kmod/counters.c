@@ -55,11 +55,17 @@ static struct perf_event *counter_create(unsigned int cpu, struct sampler_event 
 		.exclude_kernel = !!(description->flags & DCPI_EVENT_EXCLUDE_KERNEL),
 		.exclude_hv = 1,
 		.exclude_guest = 1,
+		.disabled = 1,
 	};
 
 	event->period_sum += attr.sample_period;
 	return perf_event_create_kernel_counter(&attr, (int)cpu, NULL, handler_choose(flags),
 						event);
+}
+
+static bool is_software(const struct perf_event *counter)
+{
+	return counter->pmu->task_ctx_nr == perf_sw_context;
 }
 
 /*
@@ -68,7 +74,7 @@ static struct perf_event *counter_create(unsigned int cpu, struct sampler_event 
  */
 static bool whole_registers(const struct perf_event *counter)
 {
-	if (!is_software_event((struct perf_event *)counter))
+	if (!is_software(counter))
 		return true;
 	if (counter->attr.type != PERF_TYPE_SOFTWARE)
 		return false;
@@ -85,33 +91,38 @@ static bool whole_registers(const struct perf_event *counter)
 }
 
 /* A software event's periods are not programmed the way handler.c expects. */
-static int counter_check(u32 event, struct perf_event *counter, const struct dcpi_config *config)
+static bool double_possible(const struct sampler_cpu *sampled, const struct dcpi_config *config)
 {
-	if (event == 0 && config->flags & DCPI_START_DOUBLE && is_software_event(counter))
-		return -EOPNOTSUPP;
-	return 0;
+	return !(config->flags & DCPI_START_DOUBLE) || !is_software(sampled->event[0].counter);
 }
 
-/* The handler may run as soon as its counter exists: context first. */
-int counters_create(unsigned int cpu, struct sampler_cpu *sampled, const struct dcpi_config *config)
+static int counters_open(unsigned int cpu, struct sampler_cpu *sampled,
+			 const struct dcpi_config *config)
 {
 	struct perf_event *counter;
 	u32 i;
-	int err;
 
 	for (i = 0; i < config->events; i++) {
 		counter = counter_create(cpu, &sampled->event[i], &config->event[i], config->flags);
-		if (IS_ERR(counter)) {
-			counters_release(sampled);
+		if (IS_ERR(counter))
 			return (int)PTR_ERR(counter);
-		}
 		sampled->event[i].counter = counter;
 		sampled->event[i].whole_registers = whole_registers(counter);
-		err = counter_check(i, counter, config);
-		if (err) {
-			counters_release(sampled);
-			return err;
-		}
 	}
+	return double_possible(sampled, config) ? 0 : -EOPNOTSUPP;
+}
+
+/* Enabled last: the handler finds its context complete. */
+int counters_create(unsigned int cpu, struct sampler_cpu *sampled, const struct dcpi_config *config)
+{
+	int err = counters_open(cpu, sampled, config);
+	u32 i;
+
+	if (err) {
+		counters_release(sampled);
+		return err;
+	}
+	for (i = 0; i < config->events; i++)
+		perf_event_enable(sampled->event[i].counter);
 	return 0;
 }

@@ -11,6 +11,10 @@
 
 #if defined(CONFIG_X86_64)
 
+#include <linux/percpu.h>
+#include <linux/smp.h>
+
+#include <asm/fsgsbase.h>
 #include <asm/pgtable.h>
 
 static bool context_64bit(struct pt_regs *regs)
@@ -18,7 +22,17 @@ static bool context_64bit(struct pt_regs *regs)
 	return any_64bit_mode(regs);
 }
 
-bool interrupted_registers(const struct pt_regs *regs, struct interpret_state *state)
+/*
+ * The bases of fs and gs come after the sixteen registers. User code has its
+ * thread's variables behind fs, which the kernel leaves alone; its gs, hardly
+ * used, is swapped out while we run. The kernel has its CPU's variables behind
+ * gs; what it runs before it has swapped gs in has no other use for it than to
+ * do so, where the interpreter stops.
+ */
+#define REGISTER_FS_BASE 16
+#define REGISTER_GS_BASE 17
+
+bool interrupted_registers(struct pt_regs *regs, struct interpret_state *state)
 {
 	const u64 reg[] = {regs->ax,  regs->cx,	 regs->dx,  regs->bx, regs->sp,	 regs->bp,
 			   regs->si,  regs->di,	 regs->r8,  regs->r9, regs->r10, regs->r11,
@@ -30,6 +44,13 @@ bool interrupted_registers(const struct pt_regs *regs, struct interpret_state *s
 	state->flags = regs->flags;
 	state->flags_known = ~0ULL;
 	state->known = 0xffff;
+	if (user_mode(regs)) {
+		state->reg[REGISTER_FS_BASE] = x86_fsbase_read_cpu();
+		state->known |= 1U << REGISTER_FS_BASE;
+	} else {
+		state->reg[REGISTER_GS_BASE] = per_cpu_offset(smp_processor_id());
+		state->known |= 1U << REGISTER_GS_BASE;
+	}
 	return true;
 }
 
@@ -51,7 +72,7 @@ static bool context_64bit(struct pt_regs *regs)
 	return !compat_user_mode(regs);
 }
 
-bool interrupted_registers(const struct pt_regs *regs, struct interpret_state *state)
+bool interrupted_registers(struct pt_regs *regs, struct interpret_state *state)
 {
 	static_assert(sizeof(regs->regs) == 31 * sizeof(u64));
 
@@ -82,7 +103,7 @@ static bool context_64bit(struct pt_regs *regs)
 	return false;
 }
 
-bool interrupted_registers(const struct pt_regs *regs, struct interpret_state *state)
+bool interrupted_registers(struct pt_regs *regs, struct interpret_state *state)
 {
 	return false;
 }

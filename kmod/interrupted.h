@@ -31,7 +31,7 @@ struct interrupted {
 bool interrupted_init(struct interrupted *interrupted, struct pt_regs *regs);
 
 /** interrupted_registers() - fill in @state. Return: false on other architectures. */
-bool interrupted_registers(const struct pt_regs *regs, struct interpret_state *state);
+bool interrupted_registers(struct pt_regs *regs, struct interpret_state *state);
 
 /** interrupted_read() - an interpret_read_fn(); @context: struct interrupted. */
 bool interrupted_read(void *context, u64 address, void *to, size_t bytes);

@@ -10,8 +10,10 @@ QEMU_RELEASE ?= $(KMOD_RELEASE)
 QEMU_ARCH ?= x86_64
 QEMU_TIMEOUT ?= 900
 
-qemu_common := tests/qemu/tap.c tests/qemu/device.c tests/qemu/load.c
-kmod_tests := kmod_exercise kmod_abuse kmod_lifetime kmod_reload kmod_fuzz
+qemu_common := tests/qemu/tap.c tests/qemu/device.c tests/qemu/load.c \
+	daemon/source_chunk.c
+kmod_tests := kmod_exercise kmod_events kmod_mmap kmod_edges kmod_abuse kmod_lifetime kmod_reload \
+	kmod_fuzz
 QEMU_PROGRAMS := $(kmod_tests) still
 still-src := tests/qemu/still.c
 $(foreach t,$(kmod_tests),$(eval $(t)-src := tests/qemu/$(t).c))
