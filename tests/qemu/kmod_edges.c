@@ -134,7 +134,7 @@ static bool branches_go_where_they_go(void)
 	CHECK(device_start(&d, &config) == 0);
 	d.edge = edge_count;
 	d.edge_context = &counts;
-	sleep_ms(2000);
+	CHECK(device_wait(&d, 1, 0, 1000));
 	CHECK(device_stop(&d) == 0);
 	CHECK(device_accounted(&d));
 	CHECK(device_drain_cpus(&d, NULL, NULL) == 0);
@@ -222,7 +222,7 @@ static bool double_samples_are_pairs(void)
 	CHECK(err == 0, "%d", err);
 	d.edge = edge_count;
 	d.edge_context = &counts;
-	sleep_ms(2000);
+	CHECK(device_wait(&d, 1, 0, 1000));
 	CHECK(device_stop(&d) == 0);
 	CHECK(device_drain_cpus(&d, NULL, NULL) == 0);
 	CHECK(device_accounted(&d));
@@ -231,8 +231,7 @@ static bool double_samples_are_pairs(void)
 	       stats.interrupts, stats.second, stats.edges, (unsigned long long)counts.inside,
 	       (unsigned long long)counts.wrong);
 	CHECK(counts.wrong == 0);
-	CHECK(stats.interrupts > 500 && stats.second > stats.interrupts / 6 &&
-	      stats.second < stats.interrupts / 4);
+	CHECK(stats.second > stats.interrupts / 6 && stats.second < stats.interrupts / 4);
 	CHECK(stats.edges <= stats.second && counts.inside > stats.second / 2);
 	return true;
 }
