@@ -26,8 +26,9 @@ ARCHIVES += collect
 collect-src := $(addprefix daemon/, accumulate.c collector.c collector_counters.c \
 	collector_drain.c collector_epoch.c collector_merge.c config.c control.c control_verbs.c \
 	cpu_list.c directory.c edge_accumulate.c event.c host.c log.c loop.c matcher.c merge.c \
-	notify.c overhead.c per_process.c perf_slot.c rate_limit.c source_kmod.c source_perf.c source_replay.c \
-	source_select.c tally.c trace.c trace_reader.c trace_writer.c)
+	notify.c overhead.c per_process.c perf_slot.c rate_limit.c source_chunk.c source_kmod.c \
+	source_perf.c source_replay.c source_select.c tally.c trace.c trace_reader.c \
+	trace_writer.c)
 collect-src += $(addprefix daemon/event_, alias.c catalog.c code.c name.c pfm.c pmu.c spec.c) \
 	daemon/multiplex.c
 
@@ -64,7 +65,11 @@ unit_event-src := tests/unit_event.c
 unit_event-archives := collect util
 unit_source_kmod-src := tests/unit_source_kmod.c
 unit_source_kmod-archives := collect hook core util
-unit_source_kmod-ldlibs := -Wl,--wrap=open,--wrap=ioctl
+unit_source_kmod-ldlibs := -Wl,--wrap=open,--wrap=ioctl,--wrap=mmap,--wrap=munmap
+
+UNIT_TESTS += unit_source_chunk
+unit_source_chunk-src := tests/unit_source_chunk.c
+unit_source_chunk-archives := collect core util
 unit_overhead-src := tests/unit_overhead.c
 unit_overhead-archives := collect hook util
 unit_config-src := tests/unit_config.c
