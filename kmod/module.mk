@@ -13,6 +13,10 @@ endif
 unit_interpret_x86_64-src := tests/unit_interpret_x86_64.c tests/x86_tracee.c
 unit_interpret_x86_64-archives := core
 
+UNIT_TESTS += unit_interpret_arm64
+unit_interpret_arm64-src := tests/unit_interpret_arm64.c tests/arm64_stub.c
+unit_interpret_arm64-archives := core
+
 # The module, out of tree. kbuild leaves its files beside the sources, so it is
 # given a folder of links: build/kmod/<kernel release>/dcpi.ko.
 #   KDIR       headers of the kernel to build for
