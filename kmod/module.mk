@@ -15,6 +15,11 @@ unit_interpret_x86_64-archives := core
 unit_interpret_program-src := tests/unit_interpret_program.c tests/x86_program.c tests/x86_tracee.c
 unit_interpret_program-archives := core
 
+UNIT_TESTS += unit_x86_insn
+unit_x86_insn-src := tests/unit_x86_insn.c
+unit_x86_insn-archives := core
+unit_x86_insn-ldlibs := -lZydis
+
 UNIT_TESTS += unit_interpret_arm64
 unit_interpret_arm64-src := tests/unit_interpret_arm64.c tests/arm64_stub.c
 unit_interpret_arm64-archives := core

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The arm64 interpreter against QEMU: random instructions, on random registers
- * of which some are kept from the interpreter. Whatever it claims to know
- * afterwards must be what QEMU computed.
+ * of which some are kept from the interpreter, and a real program. Whatever it
+ * claims to know afterwards must be what QEMU computed.
  */
 #include "tests/unit.h"
 
@@ -21,11 +21,13 @@
 #define DATA 0x20000000ULL
 
 enum {
-	ROUNDS = 6000,
+	ROUNDS = 4000,
 	INSNS_MAX = 5,
 	REGION_BYTES = 0x10000,
 	CELLS = 0x8000,
 	CELLS_BYTES = 512,
+	STOPS = 1000,
+	GAP_MAX = 100,
 	UDF = 0
 };
 
@@ -329,10 +331,98 @@ static void follows_qemu(void **state)
 	assert_true(tally.edges > ROUNDS / 50);
 }
 
+/* A real program, one step at a time; each gap is of a random length. */
+struct run {
+	struct arm64_stub stub;
+	uint64_t seed;
+	int visits, edges, wrong;
+	int ends[INTERPRET_NR];
+};
+
+static bool program_step(struct run *run, uint32_t steps)
+{
+	while (steps-- > 0) {
+		if (arm64_stub_step(&run->stub) != 0)
+			return false;
+	}
+	return true;
+}
+
+static bool program_visit(struct run *run)
+{
+	struct interpret_state state;
+	struct interpret_edge edge;
+	struct arm64_registers regs;
+	enum interpret_end end;
+
+	if (!arm64_stub_get(&run->stub, &regs))
+		return false;
+	arm64_state_set(&state, &regs);
+	end = interpret_arm64(&state, arm64_stub_read, &run->stub, &edge);
+	run->visits++;
+	run->ends[end]++;
+	run->edges += end == INTERPRET_EDGE;
+	if (end != INTERPRET_EDGE && end != INTERPRET_TOO_LONG)
+		edge.steps--;
+	if (!program_step(run, edge.steps) || !arm64_stub_get(&run->stub, &regs))
+		return false;
+	if (arm64_state_differs(&state, &regs) >= 0) {
+		run->wrong++;
+		print_error("at %#llx: %d differs\n", (unsigned long long)state.pc,
+			    arm64_state_differs(&state, &regs));
+	}
+	return true;
+}
+
+static bool program_build(char *path)
+{
+	char command[256];
+	int fd = mkstemp(path);
+
+	if (fd < 0)
+		return false;
+	close(fd);
+	snprintf(command, sizeof(command),
+		 "aarch64-linux-gnu-gcc -O2 -static -o %s tests/programs/mixed.c 2>/dev/null",
+		 path);
+	return system(command) == 0;
+}
+
+static void program_goes_where_it_says(void **state)
+{
+	static struct run run = {.seed = 9};
+	char path[] = "/tmp/dcpi-mixed-XXXXXX";
+	char *const argv[] = {path, NULL};
+	bool built = program_build(path), started = built && arm64_stub_open(&run.stub, argv);
+	int i;
+
+	(void)state;
+	unlink(path);
+	if (!started) {
+		print_message("no cross compiler, or no qemu-aarch64\n");
+		skip();
+	}
+	for (i = 0; i < STOPS; i++) {
+		if (!program_step(&run, (uint32_t)(unit_random(&run.seed) >> 20) % GAP_MAX) ||
+		    !program_visit(&run))
+			break;
+	}
+	arm64_stub_close(&run.stub);
+	print_message("%d samples, %.1f%% edges, %d wrong; unreadable %d, unknown %d, unsupported "
+		      "%d, too long %d\n",
+		      run.visits, 100.0 * run.edges / run.visits, run.wrong,
+		      run.ends[INTERPRET_UNREADABLE], run.ends[INTERPRET_UNKNOWN],
+		      run.ends[INTERPRET_UNSUPPORTED], run.ends[INTERPRET_TOO_LONG]);
+	assert_int_equal(i, STOPS);
+	assert_int_equal(run.wrong, 0);
+	assert_true(run.edges * 10 >= run.visits * 7);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(follows_qemu),
+		cmocka_unit_test(program_goes_where_it_says),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
