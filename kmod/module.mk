@@ -9,7 +9,10 @@ core-src := $(addprefix kmod/core/, interpret_arm64.c interpret_arm64_data.c \
 # The interpreter is tested on the machines it is for.
 ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine)),)
 UNIT_TESTS += unit_interpret_x86_64 unit_interpret_program
+BENCHES += bench_interpret
 endif
+bench_interpret-src := tests/bench_interpret.c tests/x86_program.c tests/x86_tracee.c
+bench_interpret-archives := core
 unit_interpret_x86_64-src := tests/unit_interpret_x86_64.c tests/x86_tracee.c
 unit_interpret_x86_64-archives := core
 unit_interpret_program-src := tests/unit_interpret_program.c tests/x86_program.c tests/x86_tracee.c
