@@ -60,4 +60,4 @@ ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine)),)
 UNIT_TESTS += unit_perf_branch
 endif
 unit_perf_branch-src := tests/unit_perf_branch.c tests/x86_program.c tests/x86_tracee.c
-unit_perf_branch-archives := collect core util
+unit_perf_branch-archives := collect hook core util

@@ -5,10 +5,12 @@
  */
 #include "tests/unit.h"
 
+#include <sched.h>
 #include <unistd.h>
 
 #include "daemon/perf_branch.h"
 #include "daemon/perf_slot.h"
+#include "daemon/source.h"
 #include "tests/x86_program.h"
 #include "tests/x86_tracee.h"
 
@@ -138,12 +140,56 @@ static void reads_no_stack(void **state)
 	perf_branch_deinit(&branch);
 }
 
+static void sample_take(void *context, const struct perf_sample *sample)
+{
+	uint64_t from, to;
+
+	if (sample->pid == (uint32_t)getpid())
+		perf_branch_find(context, sample, &from, &to);
+}
+
+/* What perf itself delivers is laid out as we think. */
+static void samples_bring_registers(void **state)
+{
+	static const struct source_event event = {.type = PERF_TYPE_SOFTWARE,
+						  .config = PERF_COUNT_SW_CPU_CLOCK,
+						  .period_min = 500000,
+						  .period_max = 500000};
+	struct perf_slot_config config = {.event = &event, .user_only = true};
+	struct perf_branch branch = {0};
+	struct perf_slot slot = {0};
+	volatile uint64_t sum = 0;
+	cpu_set_t here;
+	uint64_t i;
+
+	(void)state;
+	CPU_ZERO(&here);
+	CPU_SET(config.cpu, &here);
+	config.registers = perf_branch_registers();
+	if (sched_setaffinity(0, sizeof(here), &here) < 0 ||
+	    perf_slot_open(&slot, &config, NULL) < 0) {
+		print_message("perf cannot be used here\n");
+		skip();
+	}
+	perf_slot_enable(&slot);
+	for (i = 0; i < 100000000 && branch.edges < 10; i++) {
+		sum += i & 3;
+		if (i % 1000000 == 0)
+			perf_slot_drain(&slot, UINT64_MAX, sample_take, &branch);
+	}
+	perf_slot_close(&slot);
+	perf_branch_deinit(&branch);
+	assert_true(branch.edges >= 10);
+	assert_true(branch.edges * 2 > branch.tried);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(edges_are_taken),
 		cmocka_unit_test(refuses_what_is_not_there),
 		cmocka_unit_test(reads_no_stack),
+		cmocka_unit_test(samples_bring_registers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
