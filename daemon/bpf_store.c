@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/source.h"
+#include "daemon/source_chunk.h"
 
 /*
  * What the reader knows of a CPU.
@@ -43,17 +43,6 @@ void bpf_store_destroy(struct bpf_store *store)
 	free(store);
 }
 
-static void entries_visit(const struct dcpi_sample *entries, uint32_t count,
-			  const struct source_sink *sink)
-{
-	uint32_t i;
-
-	for (i = 0; i < count; i++) {
-		if (dcpi_tag_count(entries[i].tag) != 0)
-			sink->sample(sink->context, &entries[i]);
-	}
-}
-
 static const struct dcpi_sample *buffer_of(const struct bpf_store *store, uint32_t cpu,
 					   uint32_t buffer)
 {
@@ -68,7 +57,7 @@ static void buffer_visit(struct bpf_store *store, uint32_t cpu, uint32_t buffer,
 
 	if (end <= *taken || end > store->config.buffer_entries)
 		return;
-	entries_visit(buffer_of(store, cpu, buffer) + *taken, end - *taken, sink);
+	source_chunk_walk(buffer_of(store, cpu, buffer) + *taken, end - *taken, sink);
 	*taken = end;
 }
 
@@ -125,7 +114,7 @@ static void table_visit(struct bpf_store *store, uint32_t cpu, const struct sour
 		/* Ways are filled in their order. */
 		if (dcpi_tag_count(bucket->way[0].tag) == 0)
 			continue;
-		entries_visit(bucket->way, BPF_WAYS, sink);
+		source_chunk_walk(bucket->way, BPF_WAYS, sink);
 		memset(bucket, 0, sizeof(*bucket));
 	}
 }

@@ -26,8 +26,8 @@ ARCHIVES += collect
 collect-src := $(addprefix daemon/, accumulate.c collector.c collector_counters.c \
 	collector_drain.c collector_epoch.c collector_merge.c config.c control.c control_verbs.c \
 	cpu_list.c directory.c edge_accumulate.c event.c host.c log.c loop.c matcher.c merge.c \
-	notify.c overhead.c per_process.c perf_slot.c rate_limit.c source_chunk.c source_kmod.c \
-	source_perf.c source_replay.c source_select.c tally.c trace.c trace_reader.c \
+	notify.c overhead.c per_process.c perf_branch.c perf_slot.c rate_limit.c source_chunk.c source_kmod.c \
+	source_perf.c source_replay.c source_select.c store_drain.c tally.c trace.c trace_reader.c \
 	trace_writer.c)
 collect-src += $(addprefix daemon/event_, alias.c catalog.c code.c name.c pfm.c pmu.c spec.c) \
 	daemon/multiplex.c
@@ -138,3 +138,9 @@ policy-traces: all ## record traces for make policy (root, POLICY_SECONDS a work
 .PHONY: policy
 policy: $(TEST_BIN)/policy_simulator ## docs/policy.md from the traces in build/policy
 	@tests/policy_md.sh build/policy > build/policy.md && mv build/policy.md docs/policy.md
+
+ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine)),)
+UNIT_TESTS += unit_perf_branch
+endif
+unit_perf_branch-src := tests/unit_perf_branch.c tests/x86_program.c tests/x86_tracee.c
+unit_perf_branch-archives := collect hook core util

@@ -24,7 +24,9 @@
 #include <unistd.h>
 
 #include "daemon/cpu_list.h"
+#include "daemon/perf_branch.h"
 #include "daemon/perf_slot.h"
+#include "daemon/store_drain.h"
 #include "daemon/trace_writer.h"
 #include "kmod/core/sample_store.h"
 #include "lib/error.h"
@@ -38,6 +40,7 @@ struct perf_cpu {
 /*
  * @stopped: and not started again
  * @cpus: by number; NULL where a CPU was never online
+ * @branch_wait: samples in user space up to the next to interpret
  */
 struct perf_source {
 	struct source base;
@@ -50,6 +53,8 @@ struct perf_source {
 	int epoll_fd;
 	bool stopped;
 	uint64_t seen;
+	struct perf_branch branch;
+	uint32_t branch_wait;
 };
 
 /* Samples between prefetching their bucket and counting them. */
@@ -70,56 +75,37 @@ struct perf_drain {
 	uint32_t ahead_count;
 };
 
-static void chunk_visit(const struct perf_drain *drain, const struct sample_chunk *chunk)
-{
-	uint32_t i;
-
-	for (i = 0; i < chunk->count; i++) {
-		if (dcpi_tag_count(chunk->entries[i].tag) != 0)
-			drain->sink->sample(drain->sink->context, &chunk->entries[i]);
-	}
-}
-
-static void full_buffers_visit(const struct perf_drain *drain)
-{
-	struct sample_chunk chunk;
-	int buffer;
-
-	while ((buffer = sample_store_full(&drain->cpu->store, &chunk)) >= 0) {
-		chunk_visit(drain, &chunk);
-		sample_store_release(&drain->cpu->store, buffer);
-	}
-}
-
-/* Writer, owner and reader are this thread: each call is at rest. */
-static void store_visit_all(const struct perf_drain *drain)
-{
-	struct sample_store *store = &drain->cpu->store;
-	struct sample_chunk chunk;
-
-	full_buffers_visit(drain);
-	sample_store_flush_begin(store);
-	chunk = sample_store_table(store);
-	chunk_visit(drain, &chunk);
-	sample_store_table_clear(store, 0, chunk.count);
-	sample_store_retire(store);
-	full_buffers_visit(drain);
-	sample_store_flush_end(store);
-}
-
 static void oldest_count(struct perf_drain *drain)
 {
 	const struct dcpi_sample *sample = &drain->ahead[drain->oldest++ % AHEAD];
 
 	drain->ahead_count--;
 	if (sample_store_count(&drain->cpu->store, sample->pc, sample->tag) & SAMPLE_WAKE)
-		full_buffers_visit(drain);
+		store_drain_full(&drain->cpu->store, drain->sink);
 }
 
 static void ahead_count_all(struct perf_drain *drain)
 {
 	while (drain->ahead_count > 0)
 		oldest_count(drain);
+}
+
+/* What a process was before an exec is not there any more to be read. */
+static void edge_count(const struct perf_drain *drain, const struct perf_sample *sample,
+		       uint32_t generation)
+{
+	struct perf_source *source = drain->source;
+	const struct source_config *config = &source->config;
+	struct source_edge edge = {
+		.tag = dcpi_tag(sample->pid, generation, DCPI_EVENT_BRANCH) | 1,
+	};
+
+	if (config->branch_every == 0 || drain->sink->edge == NULL || source->branch_wait-- > 0)
+		return;
+	source->branch_wait = config->branch_every - 1;
+	if (config->generation(config->context, sample->pid, UINT64_MAX) == generation &&
+	    perf_branch_find(&source->branch, sample, &edge.from, &edge.to))
+		drain->sink->edge(drain->sink->context, &edge);
 }
 
 /*
@@ -136,8 +122,10 @@ static void sample_count(void *context, const struct perf_sample *sample)
 	uint32_t generation = 0;
 	uint64_t tag;
 
-	if (user)
+	if (user) {
 		generation = config->generation(config->context, sample->pid, sample->time_ns);
+		edge_count(drain, sample, generation);
+	}
 	tag = dcpi_tag(sample->pid, generation, drain->event);
 	if (config->record != NULL)
 		trace_writer_add(config->record, drain->number, sample->time_ns, sample->pc, tag);
@@ -164,6 +152,7 @@ static int slot_open(struct perf_source *source, uint32_t cpu, uint32_t event, s
 		.seed = seed_of(cpu, event),
 		.target_pid = source->config.target_pid,
 		.user_only = source->config.user_only,
+		.registers = source->config.branch_every > 0 ? perf_branch_registers() : 0,
 	};
 	struct epoll_event wake = {.events = EPOLLIN | EPOLLET, .data.u32 = cpu};
 	int rc = perf_slot_open(slot, &config, err);
@@ -277,6 +266,7 @@ static void perf_close(struct source *base)
 		free(source->cpus[i]);
 	}
 	free(source->cpus);
+	perf_branch_deinit(&source->branch);
 	if (source->epoll_fd >= 0)
 		close(source->epoll_fd);
 	if (source->online_fd >= 0)
@@ -419,7 +409,7 @@ static void cpu_drain(struct perf_drain *drain, bool all, uint64_t until_ns)
 	if (source->config.record != NULL)
 		trace_writer_settle(source->config.record);
 	if (all)
-		store_visit_all(drain);
+		store_drain_all(&drain->cpu->store, drain->sink);
 }
 
 static int perf_drain(struct source *base, bool all, uint64_t until_ns,
@@ -434,6 +424,7 @@ static int perf_drain(struct source *base, bool all, uint64_t until_ns,
 
 	(void)err;
 	wakeups_clear(source);
+	perf_branch_refresh(&source->branch);
 	for (cpu = 0; cpu < source->cpu_end; cpu++) {
 		drain.cpu = source->cpus[cpu];
 		drain.number = cpu;
@@ -468,6 +459,10 @@ static uint64_t perf_counters(struct source *base, source_counter_fn visit, void
 	visit(context, "stat", "misses", misses);
 	visit(context, "stat", "evictions", evictions);
 	visit(context, "stat", "throttled", throttled);
+	if (source->config.branch_every > 0) {
+		visit(context, "stat", "branches_tried", source->branch.tried);
+		visit(context, "stat", "edges", source->branch.edges);
+	}
 	return source->seen + lost;
 }
 

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "daemon/trace.h"
+#include "daemon/store_drain.h"
 #include "daemon/trace_reader.h"
 #include "kmod/core/sample_store.h"
 #include "lib/error.h"
@@ -48,41 +49,6 @@ struct replay_source {
 	bool running, ended;
 	uint64_t seen;
 };
-
-static void chunk_visit(const struct source_sink *sink, const struct sample_chunk *chunk)
-{
-	uint32_t i;
-
-	for (i = 0; i < chunk->count; i++) {
-		if (dcpi_tag_count(chunk->entries[i].tag) != 0)
-			sink->sample(sink->context, &chunk->entries[i]);
-	}
-}
-
-static void full_buffers_visit(struct sample_store *store, const struct source_sink *sink)
-{
-	struct sample_chunk chunk;
-	int buffer;
-
-	while ((buffer = sample_store_full(store, &chunk)) >= 0) {
-		chunk_visit(sink, &chunk);
-		sample_store_release(store, buffer);
-	}
-}
-
-/* Writer, owner and reader are this thread: each call is at rest. */
-static void store_visit_all(struct sample_store *store, const struct source_sink *sink)
-{
-	struct sample_chunk table = sample_store_table(store);
-
-	full_buffers_visit(store, sink);
-	sample_store_flush_begin(store);
-	chunk_visit(sink, &table);
-	sample_store_table_clear(store, 0, table.count);
-	sample_store_retire(store);
-	full_buffers_visit(store, sink);
-	sample_store_flush_end(store);
-}
 
 static int cpu_allocate(struct replay_source *source, uint32_t number, struct error *err)
 {
@@ -138,7 +104,7 @@ static int block_replay(struct replay_source *source, const struct trace_block *
 	for (i = 0; i < block->count; i++) {
 		if (sample_store_count(store, block->sample[i].pc, block->sample[i].tag) &
 		    SAMPLE_WAKE)
-			full_buffers_visit(store, sink);
+			store_drain_full(store, sink);
 	}
 	source->seen += block->count;
 	return 0;
@@ -272,7 +238,7 @@ static int replay_drain(struct source *base, bool all, uint64_t until_ns,
 		rc = batch_replay(source, sink, err);
 	for (i = 0; all && i < REPLAY_CPUS; i++) {
 		if (source->cpus[i] != NULL)
-			store_visit_all(&source->cpus[i]->store, sink);
+			store_drain_all(&source->cpus[i]->store, sink);
 	}
 	return rc;
 }
