@@ -25,8 +25,8 @@ bench_image_map-pkgs := libelf libxxhash
 ARCHIVES += collect
 collect-src := $(addprefix daemon/, accumulate.c collector.c config.c control.c control_verbs.c \
 	cpu_list.c directory.c event.c host.c log.c loop.c matcher.c merge.c notify.c overhead.c \
-	per_process.c perf_slot.c rate_limit.c source_chunk.c source_kmod.c source_perf.c \
-	source_select.c tally.c)
+	per_process.c perf_branch.c perf_slot.c rate_limit.c source_chunk.c source_kmod.c \
+	source_perf.c source_select.c tally.c)
 
 daemon-archives := collect image hook db core util
 daemon-pkgs := libelf libxxhash sqlite3 zlib
@@ -60,3 +60,9 @@ unit_accumulate-src := tests/unit_accumulate.c
 unit_accumulate-archives := collect util
 unit_control-src := tests/unit_control.c
 unit_control-archives := collect util
+
+ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine)),)
+UNIT_TESTS += unit_perf_branch
+endif
+unit_perf_branch-src := tests/unit_perf_branch.c tests/x86_program.c tests/x86_tracee.c
+unit_perf_branch-archives := collect core util

@@ -44,6 +44,10 @@ static struct perf_event_attr attr_of(const struct perf_slot_config *config, uin
 		.watermark = 1,
 	};
 
+	if (config->registers != 0) {
+		attr.sample_type |= PERF_SAMPLE_REGS_USER;
+		attr.sample_regs_user = config->registers;
+	}
 	if (config->target_pid != 0) {
 		attr.inherit = 1;
 		attr.enable_on_exec = 1;

@@ -59,6 +59,8 @@ struct perf_slot {
  * @target_pid: 0: whatever runs on the CPU; else this process from its next
  *              exec on, and all its descendants
  * @user_only:  leave kernel samples out
+ * @registers:  of user space, to come with each sample, after struct
+ *              perf_sample: perf_event_attr.sample_regs_user; 0: none
  */
 struct perf_slot_config {
 	const struct source_event *event;
@@ -66,6 +68,7 @@ struct perf_slot_config {
 	uint32_t seed;
 	uint32_t target_pid;
 	bool user_only;
+	uint64_t registers;
 };
 
 /** perf_slot_open() - open the event, disabled; errors as of perf_ring_open(). */

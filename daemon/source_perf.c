@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "daemon/cpu_list.h"
+#include "daemon/perf_branch.h"
 #include "daemon/perf_slot.h"
 #include "kmod/core/sample_store.h"
 #include "lib/error.h"
@@ -37,6 +38,7 @@ struct perf_cpu {
 /*
  * @stopped: and not started again
  * @cpus: by number; NULL where a CPU was never online
+ * @branch_wait: samples in user space up to the next to interpret
  */
 struct perf_source {
 	struct source base;
@@ -49,6 +51,8 @@ struct perf_source {
 	int epoll_fd;
 	bool stopped;
 	uint64_t seen;
+	struct perf_branch branch;
+	uint32_t branch_wait;
 };
 
 /* What one drain carries along. */
@@ -96,6 +100,24 @@ static void store_visit_all(const struct perf_drain *drain)
 	sample_store_flush_end(store);
 }
 
+/* What a process was before an exec is not there any more to be read. */
+static void edge_count(const struct perf_drain *drain, const struct perf_sample *sample,
+		       uint32_t generation)
+{
+	struct perf_source *source = drain->source;
+	const struct source_config *config = &source->config;
+	struct source_edge edge = {
+		.tag = dcpi_tag(sample->pid, generation, DCPI_EVENT_BRANCH) | 1,
+	};
+
+	if (config->branch_every == 0 || drain->sink->edge == NULL || source->branch_wait-- > 0)
+		return;
+	source->branch_wait = config->branch_every - 1;
+	if (config->generation(config->context, sample->pid, UINT64_MAX) == generation &&
+	    perf_branch_find(&source->branch, sample, &edge.from, &edge.to))
+		drain->sink->edge(drain->sink->context, &edge);
+}
+
 /*
  * Kernel addresses mean the same in every process and generation: leaving the
  * generation out saves its look-up and gives the store fewer keys.
@@ -108,8 +130,10 @@ static void sample_count(void *context, const struct perf_sample *sample)
 		(sample->header.misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_KERNEL;
 	uint32_t generation = 0;
 
-	if (user)
+	if (user) {
 		generation = config->generation(config->context, sample->pid, sample->time_ns);
+		edge_count(drain, sample, generation);
+	}
 	drain->source->seen++;
 	if (sample_store_count(&drain->cpu->store, sample->pc,
 			       dcpi_tag(sample->pid, generation, drain->event)) &
@@ -131,6 +155,7 @@ static int slot_open(struct perf_source *source, uint32_t cpu, uint32_t event, s
 		.seed = seed_of(cpu, event),
 		.target_pid = source->config.target_pid,
 		.user_only = source->config.user_only,
+		.registers = source->config.branch_every > 0 ? perf_branch_registers() : 0,
 	};
 	struct epoll_event wake = {.events = EPOLLIN | EPOLLET, .data.u32 = cpu};
 	int rc = perf_slot_open(slot, &config, err);
@@ -244,6 +269,7 @@ static void perf_close(struct source *base)
 		free(source->cpus[i]);
 	}
 	free(source->cpus);
+	perf_branch_deinit(&source->branch);
 	if (source->epoll_fd >= 0)
 		close(source->epoll_fd);
 	if (source->online_fd >= 0)
@@ -398,6 +424,7 @@ static int perf_drain(struct source *base, bool all, uint64_t until_ns,
 
 	(void)err;
 	wakeups_clear(source);
+	perf_branch_refresh(&source->branch);
 	for (cpu = 0; cpu < source->cpu_end; cpu++) {
 		drain.cpu = source->cpus[cpu];
 		if (drain.cpu != NULL)
@@ -431,6 +458,10 @@ static uint64_t perf_counters(struct source *base, source_counter_fn visit, void
 	visit(context, "stat", "misses", misses);
 	visit(context, "stat", "evictions", evictions);
 	visit(context, "stat", "throttled", throttled);
+	if (source->config.branch_every > 0) {
+		visit(context, "stat", "branches_tried", source->branch.tried);
+		visit(context, "stat", "edges", source->branch.edges);
+	}
 	return source->seen + lost;
 }
 

@@ -16,9 +16,10 @@ case ${1:-} in
 build) wanted=$build ;;
 demo) wanted="$build sqlite3 xz-utils perl libc6-dbg" ;;
 demo-vm) wanted="$build $vm sqlite3 xz-utils" ;;
-check) wanted="$build $vm $vm_arm64 libcmocka-dev sqlite3 xz-utils perl git python3 binutils mandoc
+check) wanted="$build $vm $vm_arm64 libcmocka-dev libzydis-dev qemu-user
+	libc6-dev-arm64-cross sqlite3 xz-utils perl git python3 binutils mandoc
 	jq" ;;
-lint) wanted="$build libcmocka-dev clang-tidy clang-format cppcheck git mandoc shellcheck" ;;
+lint) wanted="$build libcmocka-dev libzydis-dev clang-tidy clang-format cppcheck git mandoc shellcheck" ;;
 fuzz) wanted="$build clang libclang-rt-14-dev" ;;
 *)
 	echo "usage: packaging/deps.sh build|demo|demo-vm|check|lint|fuzz" >&2

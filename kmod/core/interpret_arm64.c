@@ -32,7 +32,7 @@ static enum step branch_register(struct machine *m)
 		return STEP_UNKNOWN;
 	if (operation == 1)
 		write_x(m, REG_LINK, operand(m->next));
-	m->next = to.value;
+	m->next = to.value >> 55 & 1 ? to.value : untagged(to.value);
 	return STEP_EDGE;
 }
 
@@ -48,7 +48,8 @@ static u32 hint_register(u32 number)
 
 /*
  * Hints are nops, but those that sign a pointer or check one, if the machine
- * can: a signed one is unknown, a checked one is known if it bears no signature.
+ * can: a signed one is unknown, a checked one is known if it bears no signature
+ * (the machine can't, that is: where it can, the check would fail).
  */
 static enum step hint(struct machine *m)
 {

@@ -111,6 +111,14 @@ static inline void forget_flags(struct machine *m)
 	m->state->flags_known &= ~FLAGS_NZCV;
 }
 
+/* An address without the tag that user space may put into its top byte. */
+static inline u64 untagged(u64 address)
+{
+	u64 sign = 1ULL << 55;
+
+	return ((address & (2 * sign - 1)) ^ sign) - sign;
+}
+
 /** arm64_condition() - does a condition (0 .. 15) hold? */
 struct operand arm64_condition(const struct machine *m, u32 condition);
 

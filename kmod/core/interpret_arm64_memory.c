@@ -5,14 +5,6 @@
  */
 #include "interpret_arm64.h"
 
-/* User space may put a tag into the top byte: one address for all tags. */
-static u64 untagged(u64 address)
-{
-	u64 sign = 1ULL << 55;
-
-	return ((address & (2 * sign - 1)) ^ sign) - sign;
-}
-
 static struct operand load(struct machine *m, struct operand address, u32 bytes)
 {
 	struct operand value = unknown();
