@@ -26,9 +26,9 @@ ARCHIVES += collect
 collect-src := $(addprefix daemon/, accumulate.c collector.c collector_counters.c \
 	collector_drain.c collector_epoch.c collector_merge.c config.c control.c control_verbs.c \
 	cpu_list.c directory.c edge_accumulate.c event.c host.c log.c loop.c matcher.c merge.c \
-	notify.c overhead.c per_process.c perf_branch.c perf_slot.c rate_limit.c source_chunk.c source_kmod.c \
-	source_perf.c source_replay.c source_select.c store_drain.c tally.c trace.c trace_reader.c \
-	trace_writer.c)
+	notify.c overhead.c per_process.c perf_branch.c perf_slot.c rate_limit.c source_chunk.c \
+	source_kmod.c source_perf.c source_replay.c source_select.c store_drain.c tally.c trace.c \
+	trace_reader.c trace_writer.c)
 collect-src += $(addprefix daemon/event_, alias.c catalog.c code.c name.c pfm.c pmu.c spec.c) \
 	daemon/multiplex.c
 

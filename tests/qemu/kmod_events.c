@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* dcpi.ko's accounts of events and of its own time; with a PMU, also taking turns. */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <math.h>
 #include <stdlib.h>
@@ -52,6 +53,44 @@ static bool times_are_those_of_the_session(void)
 	CHECK(memcmp(&late, &after, sizeof(after)) == 0);
 	CHECK(device_start(&d, &config) == 0);
 	CHECK(event_stats(&d, 0, 0).enabled_ns < late.enabled_ns);
+	return true;
+}
+
+static bool cpu_switch(bool on)
+{
+	int fd = open("/sys/devices/system/cpu/cpu1/online", O_WRONLY);
+	bool good = fd >= 0 && write(fd, on ? "1" : "0", 1) == 1;
+
+	if (fd >= 0)
+		close(fd);
+	return good;
+}
+
+/* A CPU that leaves takes its counters along; what they had said is kept. */
+static bool sums_go_on_across_hotplug(void)
+{
+	struct dcpi_config config = device_config(0, 0);
+	struct dcpi_event_stats before, away, back;
+	struct device d;
+
+	CHECK(device_open(&d));
+	CHECK(device_start(&d, &config) == 0);
+	sleep_ms(300);
+	before = event_stats(&d, 1, 0);
+	CHECK(before.interrupts > 0 && before.enabled_ns > 0);
+	CHECK(cpu_switch(false));
+	away = event_stats(&d, 1, 0);
+	CHECK(away.interrupts >= before.interrupts && away.enabled_ns >= before.enabled_ns);
+	sleep_ms(200);
+	back = event_stats(&d, 1, 0);
+	CHECK(memcmp(&away, &back, sizeof(back)) == 0);
+	CHECK(cpu_switch(true));
+	CHECK(device_wait(&d, 1, 0, away.interrupts + 10));
+	back = event_stats(&d, 1, 0);
+	CHECK(back.enabled_ns > away.enabled_ns && back.running_ns > away.running_ns);
+	CHECK(back.period_sum > away.period_sum);
+	CHECK(device_stop(&d) == 0);
+	CHECK(device_accounted(&d));
 	return true;
 }
 
@@ -211,9 +250,8 @@ static bool more_events_than_counters_take_turns(void)
 int main(void)
 {
 	static const struct tap_test tests[] = {
-		TAP_TEST(times_are_those_of_the_session),
-		TAP_TEST(handler_times_by_hit_and_miss),
-		TAP_TEST(cycles_interrupt),
+		TAP_TEST(times_are_those_of_the_session),	TAP_TEST(sums_go_on_across_hotplug),
+		TAP_TEST(handler_times_by_hit_and_miss),	TAP_TEST(cycles_interrupt),
 		TAP_TEST(more_events_than_counters_take_turns),
 	};
 
