@@ -16,6 +16,9 @@ QEMU_PROGRAMS := $(kmod_tests) still
 still-src := tests/qemu/still.c
 $(foreach t,$(kmod_tests),$(eval $(t)-src := tests/qemu/$(t).c))
 QEMU_SCRIPTS := tests/qemu/end_to_end.sh tests/qemu/store_selftest.sh $(kmod_tests:%=tests/qemu/%.sh)
+ifeq ($(QEMU_ARCH),arm64)
+QEMU_SCRIPTS += tests/qemu/pmu.sh
+endif
 
 QEMU_PAYLOAD := $(OUT)/qemu/payload
 qemu_programs = $(QEMU_PROGRAMS:%=$(QEMU_PAYLOAD)/bin/%)
@@ -46,12 +49,24 @@ qemu-payload: all kmod kmod-selftest $(qemu_programs) $(QEMU_PAYLOAD)/bin/split
 qemu-release:
 	@echo $(QEMU_RELEASE)
 
+qemu_run = tests/qemu/run.sh --arch $(QEMU_ARCH) --release $(QEMU_RELEASE) \
+	--payload $(QEMU_PAYLOAD) --timeout $(QEMU_TIMEOUT)
+
 .PHONY: qemu-check
 qemu-check: qemu-payload ## test the module in a virtual machine
-	$(Q)tests/qemu/run.sh --arch $(QEMU_ARCH) --release $(QEMU_RELEASE) \
-		--payload $(QEMU_PAYLOAD) --timeout $(QEMU_TIMEOUT) \
-		--log $(OUT)/qemu/console.log $(QEMU_SCRIPTS:%=--script %)
+	$(Q)$(qemu_run) --log $(OUT)/qemu/console.log $(QEMU_SCRIPTS:%=--script %)
 
 .PHONY: qemu-check-arm64
 qemu-check-arm64: ## the same, and the PMU, in an arm64 machine
 	$(Q)$(MAKE) --no-print-directory CROSS=arm64 qemu-check
+
+# One instruction, one nanosecond, one cycle: nothing of the host shows.
+EXACT_SCRIPTS := tests/qemu/pmu_instructions.sh
+
+.PHONY: exact-check
+exact-check: qemu-payload
+	$(Q)$(qemu_run) --cpus 1 --icount 0 --log $(OUT)/qemu/exact.log $(EXACT_SCRIPTS:%=--script %)
+
+.PHONY: qemu-check-exact
+qemu-check-exact: ## what is exact on an arm64 machine that counts instructions
+	$(Q)$(MAKE) --no-print-directory CROSS=arm64 exact-check
