@@ -13,10 +13,7 @@ pmu_interrupts()
 		/proc/interrupts
 }
 
-# Emulated interrupts take long; the kernel must not lower the rate for it.
-echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
-echo 1000000 >/proc/sys/kernel/perf_event_max_sample_rate
-
+pmu_unlimited
 check "the kernel found a PMU" test -d /sys/bus/event_source/devices/armv8_pmuv3*
 insmod /lib/dcpi.ko
 before=$(pmu_interrupts)
