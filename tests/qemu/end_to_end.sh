@@ -6,6 +6,7 @@
 # points, user and kernel procedures must have names, and every interrupt must
 # be accounted for.
 . /lib/tap.sh
+# shellcheck source=tests/qemu/profile.sh
 . /lib/profile.sh
 
 check "without the module, kmod is refused in one line" sh -c "
@@ -26,8 +27,8 @@ dd if=/dev/urandom of=/dev/null bs=64k count=400 2> /dev/null
 for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 	sh -c 'true; busybox true'
 done
-check "the daemon stores everything when asked" dcpictl --socket $dcpid_socket flush
-dcpictl --socket $dcpid_socket stats > /tmp/stats
+check "the daemon stores everything when asked" dcpictl --socket "$dcpid_socket" flush
+dcpictl --socket "$dcpid_socket" stats > /tmp/stats
 like "its counters add up while it runs" "$(cat /tmp/stats)" '^identity +exact'
 daemon_stop
 is "the daemon ends with 0" $? 0

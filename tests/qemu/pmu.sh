@@ -4,6 +4,7 @@
 # Overflow interrupts of a real (emulated) PMU, from the counter to the report:
 # cycles, in user space and in the kernel.
 . /lib/tap.sh
+# shellcheck source=tests/qemu/profile.sh
 . /lib/profile.sh
 
 # Interrupts of the PMU so far, all CPUs
