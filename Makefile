@@ -181,7 +181,8 @@ check: deps-check ## everything that must pass, the QEMU machine included
 	@$(MAKE) --no-print-directory all tests man
 	@$(MAKE) --no-print-directory VARIANT=asan all tests
 	@tests/run.sh includes=tests/check_includes.sh $(UNIT_RUNS) $(CLI_RUNS) \
-		qemu_x86_64=tests/qemu/check_x86_64.sh qemu_arm64=tests/qemu/check_arm64.sh
+		qemu_x86_64=tests/qemu/check_x86_64.sh qemu_arm64=tests/qemu/check_arm64.sh \
+		qemu_exact=tests/qemu/check_exact.sh
 
 .PHONY: check-unit
 check-unit: ## unit tests alone, plain and under ASan and UBSan

@@ -10,6 +10,8 @@ QEMU_RELEASE ?= $(KMOD_RELEASE)
 QEMU_ARCH ?= x86_64
 QEMU_TIMEOUT ?= 900
 
+include tests/truth/truth.mk
+
 qemu_common := tests/qemu/tap.c tests/qemu/device.c tests/qemu/load.c \
 	daemon/source_chunk.c
 kmod_tests := kmod_exercise kmod_events kmod_mmap kmod_edges kmod_abuse kmod_lifetime kmod_reload \
@@ -17,7 +19,11 @@ kmod_tests := kmod_exercise kmod_events kmod_mmap kmod_edges kmod_abuse kmod_lif
 QEMU_PROGRAMS := $(kmod_tests) still
 still-src := tests/qemu/still.c
 $(foreach t,$(kmod_tests),$(eval $(t)-src := tests/qemu/$(t).c))
-QEMU_SCRIPTS := tests/qemu/bpf_source.sh tests/qemu/end_to_end.sh tests/qemu/store_selftest.sh $(kmod_tests:%=tests/qemu/%.sh)
+QEMU_SCRIPTS := tests/qemu/bpf_source.sh tests/qemu/end_to_end.sh \
+	tests/qemu/store_selftest.sh $(kmod_tests:%=tests/qemu/%.sh)
+ifeq ($(QEMU_ARCH),arm64)
+QEMU_SCRIPTS += tests/qemu/pmu.sh
+endif
 
 QEMU_PAYLOAD := $(OUT)/qemu/payload
 qemu_programs = $(QEMU_PROGRAMS:%=$(QEMU_PAYLOAD)/bin/%)
@@ -48,12 +54,58 @@ qemu-payload: all kmod kmod-selftest $(qemu_programs) $(QEMU_PAYLOAD)/bin/split
 qemu-release:
 	@echo $(QEMU_RELEASE)
 
+qemu_run = tests/qemu/run.sh --arch $(QEMU_ARCH) --release $(QEMU_RELEASE) \
+	--payload $(QEMU_PAYLOAD) --timeout $(QEMU_TIMEOUT)
+
+# PMU interrupts of a machine that the host does not let run pile up: its clock
+# counts instructions (8 ns each), so that a busy host changes nothing. With
+# QEMU_ICOUNT= its CPUs run in parallel instead, as those of x86-64 do.
+ifeq ($(QEMU_ARCH),arm64)
+QEMU_ICOUNT ?= 3
+endif
+
 .PHONY: qemu-check
 qemu-check: qemu-payload ## test the module in a virtual machine
-	$(Q)tests/qemu/run.sh --arch $(QEMU_ARCH) --release $(QEMU_RELEASE) \
-		--payload $(QEMU_PAYLOAD) --timeout $(QEMU_TIMEOUT) \
-		--log $(OUT)/qemu/console.log $(QEMU_SCRIPTS:%=--script %)
+	$(Q)$(qemu_run) $(QEMU_ICOUNT:%=--icount %) --log $(OUT)/qemu/console.log $(QEMU_SCRIPTS:%=--script %)
 
 .PHONY: qemu-check-arm64
 qemu-check-arm64: ## the same, and the PMU, in an arm64 machine
 	$(Q)$(MAKE) --no-print-directory CROSS=arm64 qemu-check
+
+# One instruction, one nanosecond, one cycle: nothing of the host shows.
+EXACT_SCRIPTS := tests/qemu/pmu_instructions.sh tests/qemu/placement.sh
+PLACEMENT_ROUNDS ?= 2000
+
+placement_program := $(QEMU_PAYLOAD)/bin/placement
+placement_counts := $(QEMU_PAYLOAD)/lib/placement.counts
+
+$(placement_program): tests/programs/placement.c | $(SYSROOT_READY)
+	$(call say,GUEST,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g -o $@ $<
+
+# How often each instruction of the program runs, and each procedure's sum.
+$(placement_counts): $(placement_program) $(COUNT_PLUGIN) tests/qemu/qemu.mk
+	$(call say,COUNT,$@)
+	@mkdir -p $(@D)
+	$(Q)qemu-aarch64 -L $(SYSROOT) -plugin $(COUNT_PLUGIN),out=$@.all $< $(PLACEMENT_ROUNDS)
+	$(Q)tests/truth/image_counts.sh $@.all $(abspath $<) >$@
+	$(Q)tests/truth/procedure_counts.sh $@.all $< >$(@:.counts=.procedures)
+	@rm $@.all
+	@echo $(PLACEMENT_ROUNDS) >$(@:.counts=.rounds)
+
+.PHONY: exact-check
+exact-check: qemu-payload $(placement_counts)
+	$(Q)$(qemu_run) --cpus 1 --icount 0 --log $(OUT)/qemu/exact.log $(EXACT_SCRIPTS:%=--script %)
+
+.PHONY: qemu-check-exact
+qemu-check-exact: ## what is exact on an arm64 machine that counts instructions
+	$(Q)$(MAKE) --no-print-directory CROSS=arm64 exact-check
+
+.PHONY: bench-cost
+bench-cost: ## what a sample costs, in instructions, without noise
+	$(Q)$(MAKE) --no-print-directory CROSS=arm64 -s cost-run
+
+ifeq ($(CROSS),arm64)
+include tests/cost/cost.mk
+endif

@@ -66,7 +66,7 @@ root=$("$here/image.sh" "$arch" "$release")
 
 clock='-accel tcg,thread=multi'
 if [ -n "$icount" ]; then
-	clock="-accel tcg,thread=single -icount shift=$icount,sleep=off"
+	clock="-accel tcg,thread=single -icount shift=$icount,sleep=off $QEMU_EXACT"
 fi
 
 # slab_nomerge: every cache has its own line in /proc/slabinfo.

@@ -11,3 +11,5 @@ kernel_package() { echo "linux-image-$1"; }
 kernel_file() { echo "$1/boot/vmlinuz-$2"; }
 
 QEMU='qemu-system-aarch64 -machine virt,gic-version=3 -cpu cortex-a53 -nic none'
+# With --icount: no seeds or times of the host's.
+QEMU_EXACT='-machine dtb-randomness=off -seed 1 -rtc base=2026-01-01,clock=vm'

@@ -12,3 +12,4 @@ kernel_package() { echo "linux-image-$1"; }
 kernel_file() { echo "$1/boot/vmlinuz-$2"; }
 
 QEMU='qemu-system-x86_64 -cpu max'
+QEMU_EXACT='-seed 1 -rtc base=2026-01-01,clock=vm'

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What a sample costs, in instructions, on the arm64 machine that counts them;
+# see cost_guest.sh and cost.awk. With CROSS=arm64 only.
+
+COST_WORKLOADS ?= loop compress database compiler shell memory kernel
+COST_SCALE ?= 1
+COST_SYSROOT := build/cache/tools-$(CROSS)
+COST_PACKAGES := $(SYSROOT_PACKAGES) linux-perf cpp-12 gzip
+COST_READY := $(COST_SYSROOT)/.complete
+COST_PAYLOAD := $(OUT)/qemu/cost
+COST_PROGRAMS := meter walk wide
+COST_OUT = build/kmod/floor-$(KMOD_RELEASE)
+# Programs to compile, as the paper's gcc row: each in a process of its own.
+COST_SOURCES := lib/options.c kmod/core/sample_store.c daemon/image_map.c daemon/accumulate.c \
+	db/profile_blob.c tools/columns.c
+
+$(COST_READY): tests/cost/cost.mk $(SYSROOT_READY)
+	$(call say,SYSROOT,$(COST_SYSROOT))
+	$(Q)tests/qemu/sysroot.sh $(CROSS) $(COST_SYSROOT) $(COST_PACKAGES) >/dev/null
+	@touch $@
+
+$(COST_PROGRAMS:%=$(COST_PAYLOAD)/bin/%): $(COST_PAYLOAD)/bin/%: tests/cost/%.c $(qemu_common) \
+		| $(SYSROOT_READY)
+	$(call say,GUEST,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu17 $(WARNINGS) -O2 $(CPPFLAGS) -static -o $@ \
+		$(filter tests/cost/%.c,$^) $(if $(filter meter,$*),$(qemu_common)) -lm
+
+.PHONY: cost-payload
+cost-payload: qemu-payload $(COST_READY) $(COST_PROGRAMS:%=$(COST_PAYLOAD)/bin/%)
+	@mkdir -p $(COST_PAYLOAD)/lib $(COST_OUT)
+	@cp -rsfT $(abspath tests/floor) $(abspath $(COST_OUT))
+	$(Q)$(MAKE) --no-print-directory -s -C $(KDIR) M=$(abspath $(COST_OUT)) $(KMOD_MAKE) modules
+	@cp $(COST_OUT)/floor.ko $(QEMU_PAYLOAD)/lib/dcpi.ko $(QEMU_PAYLOAD)/lib/dcpi_sqlite.so \
+		tests/cost/queries.sql $(COST_PAYLOAD)/lib/
+	@cp $(addprefix $(QEMU_PAYLOAD)/bin/,dcpid dcpictl dcpiprof split sqlite3) \
+		$(addprefix $(COST_SYSROOT)/,usr/bin/perf bin/gzip usr/lib/gcc/$(CROSS_TRIPLE)/12/cc1) \
+		$(COST_PAYLOAD)/bin/
+	@echo $(COST_SCALE) >$(COST_PAYLOAD)/lib/scale
+	@echo $(COST_WORKLOADS) >$(COST_PAYLOAD)/lib/workloads
+	@head -c 3000000 $(COST_SYSROOT)/usr/bin/perf >$(COST_PAYLOAD)/lib/input
+	$(Q)n=0; for source in $(COST_SOURCES); do \
+		$(CC) -E -O1 -I. -D_GNU_SOURCE $$source -o $(COST_PAYLOAD)/lib/source$$n.i; n=$$((n + 1)); \
+	done
+
+.PHONY: cost-run
+cost-run: cost-payload
+	@QEMU_SYSROOT=$(abspath $(COST_SYSROOT)) tests/cost/cost.sh $(QEMU_RELEASE) $(COST_PAYLOAD) \
+		$(OUT)/qemu/cost.log

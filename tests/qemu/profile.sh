@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+#
+# For scripts in test machines that profile (/lib/profile.sh in there): dcpid
+# into the database $db, and what its reports say. After /lib/tap.sh.
+#
+#   daemon_start OPTION...  dcpid, listening; status in /tmp/status
+#   daemon_stop             its exit status
+#   query SQL               the database, with dcpi_samples
+#   accounted PREFIX        three tests: every interrupt is in the database
+#   split_shares PREFIX [EVENT]  three tests: tests/programs/split has its shares
+#   pmu_unlimited           no limit of the kernel's on emulated interrupts
+db=/tmp/dcpi.db
+dcpid_socket=/run/dcpid.sock
+
+daemon_start()
+{
+	rm -f "$db" "$db"-*
+	dcpid --config /dev/null --db "$db" --socket "$dcpid_socket" "$@" >/dev/null 2>/tmp/dcpid.log &
+	daemon=$!
+	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		dcpictl --socket "$dcpid_socket" status >/tmp/status 2>&1 && return 0
+		sleep 0.5
+	done
+	return 1
+}
+
+daemon_stop()
+{
+	kill "$daemon"
+	wait "$daemon"
+}
+
+query()
+{
+	sqlite3 -readonly -cmd ".load /lib/dcpi_sqlite" "$db" "$1"
+}
+
+accounted()
+{
+	like "$1the report says that all is accounted for" "$(dcpiprof --db "$db")" \
+		'^accounting .*: exact$'
+	is "$1interrupts = samples + losses, by the rows themselves" "$(query '
+		SELECT sum(interrupts) > 3000 AND sum(interrupts) =
+			(SELECT sum(count) FROM dcpi_samples) +
+			(SELECT sum(count) FROM counter WHERE counter_group = '"'loss'"') FROM epoch')" 1
+	is "$1nothing was lost" \
+		"$(query "SELECT sum(count) FROM counter WHERE counter_group = 'loss'")" 0
+}
+
+# share PROCEDURE [EVENT]: percent of the samples of split's three procedures
+share()
+{
+	dcpiprof --db "$db" ${2:+-e "$2"} --csv --image '*/split' | awk -F, -v name="$1" '
+		$4 ~ /^split_/ { total += $1 }
+		$4 == name { got = $1 }
+		END { printf "%.2f of %d", total ? 100 * got / total : 0, total }'
+}
+
+near()
+{
+	echo "$1" | awk -v want="$2" '{ d = $1 - want; exit !($3 >= 5000 && d * d <= 4) }'
+}
+
+split_shares()
+{
+	for want in seventy:70 twenty:20 ten:10; do
+		got=$(share "split_${want%:*}" "${2:-}")
+		name="$1split_${want%:*} has ${want#*:} percent within two points"
+		if near "$got" "${want#*:}"; then
+			ok "$name ($got)"
+		else
+			not_ok "$name" "$got"
+		fi
+	done
+}
+
+# They take so long that the kernel would lower its limit, and dcpid the rate.
+pmu_unlimited()
+{
+	echo 1000000 >/proc/sys/kernel/perf_event_max_sample_rate
+	echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
+}

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Truth: how often each instruction of a program ran. A plugin for QEMU's user
+ * mode, for any guest:
+ *
+ *	qemu-aarch64 -plugin build/tests/count_plugin.so,out=FILE[,threads=on] PROGRAM
+ *
+ * Counts are exact: an instruction counts when it begins to execute, also if it
+ * then faults. A program with threads needs threads=on, which counts with
+ * atomic operations (slower); without it the first line of FILE says if there
+ * was more than one thread, and counts may then be too low. A process that
+ * forks counts for itself: children write to FILE.PID.
+ *
+ * FILE is text, and sorted:
+ *
+ *	counts TARGET exact|racy
+ *	image PATH
+ *	OFFSET ADDRESS SIZE COUNT
+ *	...
+ *
+ * for every instruction that was executed or at least translated: its offset in
+ * the file and its virtual address according to the file's program headers
+ * (hexadecimal), its bytes, and its count. Code outside of files is in an image
+ * named "[anonymous]", by its address in the process. Counts outlive mappings:
+ * an image that is loaded twice is one image.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/truth/qemu_plugin.h"
+
+#define BUCKETS (1U << 16)
+#define ANONYMOUS "[anonymous]"
+
+struct count {
+	struct count *next;
+	uint32_t image;
+	uint32_t size;
+	uint64_t offset;
+	_Atomic uint64_t executed;
+};
+
+struct mapping {
+	uint64_t start;
+	uint64_t end;
+	uint64_t offset;
+	uint32_t image;
+};
+
+QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below but the counts */
+static struct count *buckets[BUCKETS];
+static size_t count_total;
+static char **images;
+static uint32_t image_total;
+static struct mapping *mappings;
+static size_t mapping_total;
+static atomic_bool mappings_stale = true;
+static char *out_path;
+static char *target;
+static bool threads;
+static bool second_thread;
+static pid_t first_pid;
+
+static void die(const char *what)
+{
+	fprintf(stderr, "count_plugin: %s: %s\n", what, strerror(errno));
+	exit(2);
+}
+
+static void *checked(void *memory)
+{
+	if (!memory)
+		die("memory");
+	return memory;
+}
+
+static uint32_t image_number(const char *path)
+{
+	uint32_t i;
+
+	for (i = 0; i < image_total; i++) {
+		if (strcmp(images[i], path) == 0)
+			return i;
+	}
+	images = checked(realloc(images, (image_total + 1) * sizeof(*images)));
+	images[image_total] = checked(strdup(path));
+	return image_total++;
+}
+
+/* The host's view: a guest's mapping of a file is one of ours. */
+static void mappings_read(void)
+{
+	FILE *file = fopen("/proc/self/maps", "re");
+	char *line = NULL;
+	size_t room = 0;
+
+	if (!file)
+		die("/proc/self/maps");
+	mapping_total = 0;
+	while (getline(&line, &room, file) >= 0) {
+		struct mapping m;
+		int path = 0;
+
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %n", &m.start,
+			   &m.end, &m.offset, &path) != 3 ||
+		    line[path] != '/')
+			continue;
+		line[strcspn(line, "\n")] = '\0';
+		m.image = image_number(line + path);
+		mappings = checked(realloc(mappings, (mapping_total + 1) * sizeof(*mappings)));
+		mappings[mapping_total++] = m;
+	}
+	free(line);
+	fclose(file);
+}
+
+static const struct mapping *mapping_find(uint64_t host)
+{
+	size_t i;
+
+	if (atomic_exchange(&mappings_stale, false))
+		mappings_read();
+	for (i = 0; i < mapping_total; i++) {
+		if (host >= mappings[i].start && host < mappings[i].end)
+			return &mappings[i];
+	}
+	return NULL;
+}
+
+static struct count *count_get(uint32_t image, uint64_t offset, uint32_t size)
+{
+	struct count **bucket = &buckets[((offset >> 1) ^ image * 2654435761U) % BUCKETS];
+	struct count *count;
+
+	for (count = *bucket; count; count = count->next) {
+		if (count->image == image && count->offset == offset)
+			return count;
+	}
+	count = checked(calloc(1, sizeof(*count)));
+	count->image = image;
+	count->offset = offset;
+	count->size = size;
+	count->next = *bucket;
+	*bucket = count;
+	count_total++;
+	return count;
+}
+
+static void executed(unsigned int vcpu, void *data)
+{
+	struct count *count = data;
+
+	(void)vcpu;
+	atomic_fetch_add_explicit(&count->executed, 1, memory_order_relaxed);
+}
+
+static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	size_t i;
+
+	(void)id;
+	pthread_mutex_lock(&lock);
+	for (i = 0; i < qemu_plugin_tb_n_insns(tb); i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+		uint64_t host = (uint64_t)(uintptr_t)qemu_plugin_insn_haddr(insn);
+		const struct mapping *m = mapping_find(host);
+		uint32_t image = m ? m->image : image_number(ANONYMOUS);
+		uint64_t offset = m ? host - m->start + m->offset : qemu_plugin_insn_vaddr(insn);
+		struct count *count =
+			count_get(image, offset, (uint32_t)qemu_plugin_insn_size(insn));
+
+		if (threads)
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, executed,
+							       QEMU_PLUGIN_CB_NO_REGS, count);
+		else
+			qemu_plugin_register_vcpu_insn_exec_inline(insn, QEMU_PLUGIN_INLINE_ADD_U64,
+								   &count->executed, 1);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+/* Any of them may have changed what is mapped. */
+static void syscall_returned(qemu_plugin_id_t id, unsigned int vcpu, int64_t number, int64_t result)
+{
+	(void)id;
+	(void)vcpu;
+	(void)number;
+	(void)result;
+	atomic_store(&mappings_stale, true);
+}
+
+static void vcpu_began(qemu_plugin_id_t id, unsigned int vcpu)
+{
+	(void)id;
+	if (vcpu > 0)
+		second_thread = true;
+}
+
+static int count_order(const void *a, const void *b)
+{
+	const struct count *x = *(struct count *const *)a, *y = *(struct count *const *)b;
+
+	if (x->image != y->image)
+		return strcmp(images[x->image], images[y->image]);
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+/* Both classes; offsets that no segment holds stay what they are. */
+static uint64_t address_of(const unsigned char *elf, size_t bytes, uint64_t offset)
+{
+	const Elf64_Ehdr *h64 = (const void *)elf;
+	const Elf32_Ehdr *h32 = (const void *)elf;
+	bool wide;
+	size_t i;
+
+	if (bytes < sizeof(*h64) || memcmp(elf, ELFMAG, SELFMAG) != 0)
+		return offset;
+	wide = elf[EI_CLASS] == ELFCLASS64;
+	for (i = 0; i < (wide ? h64->e_phnum : h32->e_phnum); i++) {
+		uint64_t at = wide ? h64->e_phoff + i * sizeof(Elf64_Phdr)
+				   : h32->e_phoff + i * sizeof(Elf32_Phdr);
+		Elf64_Phdr p = {.p_type = PT_NULL};
+
+		if (at > bytes || bytes - at < sizeof(p))
+			break;
+		if (wide) {
+			memcpy(&p, elf + at, sizeof(p));
+		} else {
+			Elf32_Phdr narrow;
+
+			memcpy(&narrow, elf + at, sizeof(narrow));
+			p.p_type = narrow.p_type;
+			p.p_offset = narrow.p_offset;
+			p.p_filesz = narrow.p_filesz;
+			p.p_vaddr = narrow.p_vaddr;
+		}
+		if (p.p_type == PT_LOAD && offset >= p.p_offset && offset - p.p_offset < p.p_filesz)
+			return offset - p.p_offset + p.p_vaddr;
+	}
+	return offset;
+}
+
+static void image_write(FILE *file, struct count **counts, size_t total)
+{
+	const char *path = images[counts[0]->image];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	void *elf = MAP_FAILED;
+	struct stat st = {0};
+	size_t i;
+
+	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0)
+		elf = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	fprintf(file, "image %s\n", path);
+	for (i = 0; i < total; i++) {
+		uint64_t offset = counts[i]->offset;
+		uint64_t address =
+			elf == MAP_FAILED ? offset : address_of(elf, (size_t)st.st_size, offset);
+
+		fprintf(file, "%" PRIx64 " %" PRIx64 " %u %" PRIu64 "\n", offset, address,
+			counts[i]->size, atomic_load(&counts[i]->executed));
+	}
+	if (elf != MAP_FAILED)
+		munmap(elf, (size_t)st.st_size);
+	if (fd >= 0)
+		close(fd);
+}
+
+static FILE *out_open(void)
+{
+	char path[4096];
+	FILE *file;
+
+	if (getpid() == first_pid)
+		snprintf(path, sizeof(path), "%s", out_path);
+	else
+		snprintf(path, sizeof(path), "%s.%d", out_path, getpid());
+	file = fopen(path, "we");
+	if (!file)
+		die(path);
+	return file;
+}
+
+static void ended(qemu_plugin_id_t id, void *data)
+{
+	struct count **counts, *count;
+	size_t n = 0, i, first;
+	FILE *file;
+
+	(void)id;
+	(void)data;
+	pthread_mutex_lock(&lock);
+	counts = checked(calloc(count_total + 1, sizeof(struct count *)));
+	for (i = 0; i < BUCKETS; i++) {
+		for (count = buckets[i]; count; count = count->next)
+			counts[n++] = count;
+	}
+	qsort(counts, n, sizeof(struct count *), count_order);
+	file = out_open();
+	fprintf(file, "counts %s %s\n", target, second_thread && !threads ? "racy" : "exact");
+	for (i = first = 0; i < n; first = i) {
+		while (i < n && counts[i]->image == counts[first]->image)
+			i++;
+		image_write(file, counts + first, i - first);
+	}
+	if (fclose(file) != 0)
+		die(out_path);
+	free(counts);
+	pthread_mutex_unlock(&lock);
+}
+
+int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
+{
+	bool good = true;
+	int i;
+
+	for (i = 0; i < argc; i++) {
+		if (strncmp(argv[i], "out=", 4) == 0)
+			out_path = argv[i] + 4;
+		else if (strcmp(argv[i], "threads=on") == 0)
+			threads = true;
+		else
+			good = false;
+	}
+	if (!good || !out_path || info->system_emulation) {
+		fprintf(stderr, "count_plugin: user mode only; needs out=FILE[,threads=on]\n");
+		return -1;
+	}
+	out_path = checked(strdup(out_path));
+	target = checked(strdup(info->target_name));
+	first_pid = getpid();
+	qemu_plugin_register_vcpu_init_cb(id, vcpu_began);
+	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
+	qemu_plugin_register_vcpu_syscall_ret_cb(id, syscall_returned);
+	qemu_plugin_register_atexit_cb(id, ended, NULL);
+	return 0;
+}
