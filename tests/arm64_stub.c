@@ -114,7 +114,7 @@ static void run_qemu(char *path, char *const *argv)
 	char *command[16] = {qemu, option, path};
 	int null = open("/dev/null", O_RDWR), i;
 
-	for (i = 0; argv[i] != NULL && i < 12; i++)
+	for (i = 0; i < 12 && argv[i] != NULL; i++)
 		command[3 + i] = argv[i];
 	dup2(null, 0);
 	dup2(null, 1);

@@ -72,7 +72,7 @@ static bool program_write(const char *path)
 		segment[i].p_filesz = segment[i].p_memsz = REGION_BYTES;
 		segment[i].p_align = REGION_BYTES;
 	}
-	done = fd >= 0 && ftruncate(fd, REGION_BYTES * 3) == 0 &&
+	done = fd >= 0 && ftruncate(fd, 3L * REGION_BYTES) == 0 &&
 	       write(fd, &header, sizeof(header)) == sizeof(header) &&
 	       write(fd, segment, sizeof(segment)) == sizeof(segment);
 

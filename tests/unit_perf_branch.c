@@ -102,11 +102,11 @@ static void refuses_what_is_not_there(void **state)
 	struct perf_branch branch = {0};
 	struct record record = record_of(1, &regs);
 	uint64_t from = 7, to = 7;
-	uint16_t size;
+	size_t size;
 
 	(void)state;
 	for (size = 0; size < sizeof(record); size += 8) {
-		record.sample.header.size = size;
+		record.sample.header.size = (uint16_t)size;
 		assert_false(perf_branch_find(&branch, &record.sample, &from, &to));
 	}
 	record.sample.header.size = sizeof(record);

@@ -46,14 +46,14 @@ const struct x86_program x86_programs[] = {
 static void run_program(const struct x86_program *program)
 {
 	int null = open("/dev/null", O_RDWR), i;
-	char *argv[8] = {NULL};
+	char *argv[9] = {NULL};
 
 	for (i = 0; i < 8 && program->argv[i] != NULL; i++)
 		argv[i] = strdup(program->argv[i]);
 	dup2(null, 0);
 	dup2(null, 1);
 	dup2(null, 2);
-	if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0)
+	if (argv[0] != NULL && ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0)
 		execvp(argv[0], argv);
 	_exit(127);
 }

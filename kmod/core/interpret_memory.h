@@ -12,7 +12,7 @@
 
 #include "interpret.h"
 
-#define INTERPRET_SLOTS 8
+#define INTERPRET_SLOTS 6
 #define INTERPRET_CODE_BYTES 64
 
 /** struct interpret_slot - bytes stored; those of more than 8 are never known. */

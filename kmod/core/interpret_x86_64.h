@@ -25,9 +25,8 @@
 #define REG_RBP 5
 #define REG_RSI 6
 #define REG_RDI 7
-#define REG_AH 20 /* as an argument of x86_read_register() only */
-
 #define X86_REGISTERS 18
+#define REG_AH X86_REGISTERS /* to bh: names of bytes, not of places in a state */
 
 /** enum step - how to go on after an instruction */
 enum step {

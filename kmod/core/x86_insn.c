@@ -254,18 +254,21 @@ static bool vector_opcode(u8 opcode)
 
 static char layout_of(const struct x86_insn *insn)
 {
-	static const char maps[] = "..mB.mm.";
 	bool legacy = insn->encoding == X86_LEGACY;
 
-	if (insn->map == 0)
-		return legacy ? one_byte[insn->opcode] : 'x';
+	if (insn->map == 0 && legacy)
+		return one_byte[insn->opcode];
 	if (insn->map == 1 && !legacy && !vector_opcode(insn->opcode))
 		return 'x';
 	if (insn->map == 1)
 		return two_bytes[insn->opcode];
-	if (insn->map == 2 || insn->map == 3)
-		return maps[insn->map];
-	return insn->encoding == X86_EVEX && (insn->map == 5 || insn->map == 6) ? 'm' : 'x';
+	if (insn->map == 2)
+		return 'm';
+	if (insn->map == 3)
+		return 'B';
+	if (insn->encoding == X86_EVEX && (insn->map == 5 || insn->map == 6))
+		return 'm';
+	return 'x';
 }
 
 static void immediate_next(struct x86_insn *insn, struct cursor *cursor, char layout)
