@@ -197,7 +197,8 @@ check-tsan: ## unit tests under ThreadSanitizer
 
 .PHONY: bench
 bench: $(BENCHES:%=$(TEST_BIN)/%) ## timings, also to build/bench.json
-	@for b in $^; do $$b || exit 1; done | tee build/bench.json
+	@{ for b in $^; do $$b || exit 1; done; $(MAKE) --no-print-directory -s bench-cost; } | \
+		tee build/bench.json
 
 .PHONY: performance-doc
 performance-doc: bench ## docs/performance.md from a run of make bench

@@ -46,7 +46,7 @@ work()
 {
 	case $1 in
 	loop) split $((2000 * scale)) ;;
-	compress) repeat 6 gzip -c /lib/input ;;
+	compress) repeat 1 gzip -c /lib/input ;;
 	database) repeat 3 sqlite3 :memory: ".read /lib/queries.sql" ;;
 	compiler) repeat 1 compile ;;
 	shell) repeat 500 /bin/busybox expr 1 + 1 ;;
