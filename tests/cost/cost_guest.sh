@@ -88,8 +88,8 @@ hold()
 	sleep 0.2
 	[ -z "${5:-}" ] || wide 500 # fill the table
 	measure "$1" "$4"
-	kill $holder
-	wait $holder
+	kill "$holder"
+	wait "$holder"
 	echo "held $1 $4 $(cat /tmp/held)"
 }
 
@@ -135,8 +135,8 @@ measure_flush()
 
 perf_end()
 {
-	kill -INT $recorder
-	wait $recorder
+	kill -INT "$recorder"
+	wait "$recorder"
 }
 
 under_perf()
