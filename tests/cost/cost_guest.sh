@@ -50,7 +50,7 @@ work()
 	database) repeat 3 sqlite3 :memory: ".read /lib/queries.sql" ;;
 	compiler) repeat 1 compile ;;
 	shell) repeat 500 /bin/busybox expr 1 + 1 ;;
-	memory) walk $((150000000 * scale)) ;;
+	memory) walk $((40000000 * scale)) ;;
 	kernel) repeat 1 copy ;;
 	wide) wide $((3000 * scale)) ;;
 	esac 2>/dev/null
