@@ -201,7 +201,10 @@ check-tsan: ## unit tests under ThreadSanitizer
 
 .PHONY: bench
 bench: $(BENCHES:%=$(TEST_BIN)/%) all ## timings, also to build/bench.json
-	@for b in $(BENCHES:%=$(TEST_BIN)/%) $(wildcard tests/bench_*.sh); do $$b || exit 1; done | tee build/bench.json
+	@for b in $(BENCHES:%=$(TEST_BIN)/%) $(wildcard tests/bench_*.sh); do $$b || exit 1; done \
+		> build/bench.json.new
+	@$(MAKE) --no-print-directory -s bench-cost >> build/bench.json.new
+	@mv build/bench.json.new build/bench.json && cat build/bench.json
 
 .PHONY: performance-doc
 performance-doc: bench ## docs/performance.md from a run of make bench

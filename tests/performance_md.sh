@@ -24,3 +24,41 @@ comparison within one run only.
 EOF
 sed -n 's/^{"name": "\(.*\)", "subject": "\(.*\)", "workload": "\(.*\)", "value": \(.*\), "unit": "\(.*\)"}$/| \2 | \1 | \3 | \4 | \5 |/p' \
 	build/bench.json
+
+grep -q '"name": "daemon_cost"' build/bench.json || exit 0
+cat <<EOF
+
+## What a sample costs
+
+In instructions, on an emulated arm64 machine that executes one in a nanosecond
+and repeats its runs exactly (\`make bench-cost\`, tests/cost/): the same work
+bare and with cycles sampled every 62,000, on the whole machine. *Floor* is the
+interrupt and the kernel's perf core with a handler that does nothing; *interrupt*
+what dcpi's handler takes beyond it; *daemon* everything else until the samples
+are in the database; *all* is their sum, to be compared with \`perf record -a\`
+until they are in its file. After table VI of the DCPI paper. *Reduction* is
+samples for each entry that the daemon takes from the kernel.
+
+| workload | miss rate | floor | interrupt | daemon | all | perf record | reduction |
+|---|---:|---:|---:|---:|---:|---:|---:|
+EOF
+awk -F '"' '
+	{
+		value = $15
+		gsub(/[^0-9.e+-]/, "", value)
+		v[$12, $4, $8] = value
+		if ($4 == "daemon_cost")
+			order[++rows] = $12
+	}
+	END {
+		for (i = 1; i <= rows; i++) {
+			w = order[i]
+			printf "| %s | %.1f%% | %.0f | %.0f | %.0f | %.0f | %.0f | %.1f |\n", w,
+				v[w, "miss_rate", "dcpi"], v[w, "sample_cost", "floor"],
+				v[w, "interrupt_cost", "dcpi"], v[w, "daemon_cost", "dcpi"],
+				v[w, "sample_cost", "dcpi"], v[w, "sample_cost", "perf"],
+				v[w, "data_reduction", "dcpi"]
+		}
+		printf "\nA hit costs %.0f beyond the floor (loop), a miss %.0f (wide).\n",
+			v["loop", "handler_hit", "dcpi"], v["wide", "handler_miss", "dcpi"]
+	}' build/bench.json

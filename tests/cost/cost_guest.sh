@@ -46,11 +46,11 @@ work()
 {
 	case $1 in
 	loop) split $((2000 * scale)) ;;
-	compress) repeat 6 gzip -c /lib/input ;;
+	compress) repeat 1 gzip -c /lib/input ;;
 	database) repeat 3 sqlite3 :memory: ".read /lib/queries.sql" ;;
 	compiler) repeat 1 compile ;;
 	shell) repeat 500 /bin/busybox expr 1 + 1 ;;
-	memory) walk $((150000000 * scale)) ;;
+	memory) walk $((40000000 * scale)) ;;
 	kernel) repeat 1 copy ;;
 	wide) wide $((3000 * scale)) ;;
 	esac 2>/dev/null
@@ -88,8 +88,8 @@ hold()
 	sleep 0.2
 	[ -z "${5:-}" ] || wide 500 # fill the table
 	measure "$1" "$4"
-	kill $holder
-	wait $holder
+	kill "$holder"
+	wait "$holder"
 	echo "held $1 $4 $(cat /tmp/held)"
 }
 
@@ -135,8 +135,8 @@ measure_flush()
 
 perf_end()
 {
-	kill -INT $recorder
-	wait $recorder
+	kill -INT "$recorder"
+	wait "$recorder"
 }
 
 under_perf()

@@ -44,16 +44,20 @@ static unsigned long long pmu_interrupts(void)
 	return sum;
 }
 
+/* To the nanosecond: /proc/uptime has hundredths of a second. */
 static unsigned long long idle_ns(void)
 {
-	double up = 0, idle = 0;
-	FILE *file = fopen("/proc/uptime", "r");
+	unsigned long long sum = 0, one;
+	char line[512];
+	FILE *file = fopen("/proc/timer_list", "r");
 
-	if (file && fscanf(file, "%lf %lf", &up, &idle) != 2)
-		idle = 0;
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, " .idle_sleeptime : %llu", &one) == 1)
+			sum += one;
+	}
 	if (file)
 		fclose(file);
-	return (unsigned long long)(idle * 1e9);
+	return sum;
 }
 
 static int now(void)

@@ -102,8 +102,18 @@ exact-check: qemu-payload $(placement_counts)
 qemu-check-exact: ## what is exact on an arm64 machine that counts instructions
 	$(Q)$(MAKE) --no-print-directory CROSS=arm64 exact-check
 
+.PHONY: rate-check
+rate-check: qemu-payload
+	@echo $(RATE_SECONDS) >$(QEMU_PAYLOAD)/lib/rate.seconds
+	$(Q)$(qemu_run) --timeout 7200 --cpus 1 --icount 0 --log $(OUT)/qemu/rate.log --script tests/qemu/rate.sh
+
+RATE_SECONDS ?= 60
+.PHONY: check-rate
+check-rate: deps-check ## 100,000 samples a second for a minute of an arm64 machine's time
+	$(Q)$(MAKE) --no-print-directory CROSS=arm64 rate-check
+
 .PHONY: bench-cost
-bench-cost: ## what a sample costs, in instructions, without noise
+bench-cost: deps-check ## what a sample costs, in instructions, without noise
 	$(Q)$(MAKE) --no-print-directory CROSS=arm64 -s cost-run
 
 ifeq ($(CROSS),arm64)
