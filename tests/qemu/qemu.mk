@@ -11,7 +11,7 @@ QEMU_ARCH ?= x86_64
 QEMU_TIMEOUT ?= 900
 
 qemu_common := tests/qemu/tap.c tests/qemu/device.c tests/qemu/load.c
-kmod_tests := kmod_exercise kmod_abuse kmod_lifetime kmod_reload kmod_fuzz
+kmod_tests := kmod_exercise kmod_abuse kmod_lifetime kmod_readers kmod_hotplug kmod_reload kmod_fuzz
 QEMU_PROGRAMS := $(kmod_tests) still
 still-src := tests/qemu/still.c
 $(foreach t,$(kmod_tests),$(eval $(t)-src := tests/qemu/$(t).c))
@@ -51,3 +51,5 @@ qemu-check: qemu-payload ## test the module in a virtual machine
 	$(Q)tests/qemu/run.sh --arch $(QEMU_ARCH) --release $(QEMU_RELEASE) \
 		--payload $(QEMU_PAYLOAD) --timeout $(QEMU_TIMEOUT) \
 		--log build/qemu/console.log $(QEMU_SCRIPTS:%=--script %)
+
+include tests/qemu/debug.mk
