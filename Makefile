@@ -4,6 +4,7 @@
 # it holds. The kernel module is built by kbuild from kmod/Kbuild.
 #
 #   make VARIANT=asan        the same programs and tests under ASan and UBSan
+#   make CROSS=arm64         for another architecture; see tests/qemu/cross.mk
 #   make V=1                 show the commands
 
 .DELETE_ON_ERROR:
@@ -19,13 +20,6 @@ OUT := build
 else
 OUT := build/$(VARIANT)
 endif
-BIN := $(OUT)/bin
-OBJ := $(OUT)/obj
-LIB := $(OUT)/lib
-TEST_BIN := $(OUT)/tests
-
-PREFIX ?= /usr/local
-DESTDIR ?=
 
 CC ?= gcc
 ifeq ($(origin CC),default)
@@ -33,6 +27,17 @@ CC := gcc
 endif
 AR ?= ar
 PKG_CONFIG ?= pkg-config
+
+ifneq ($(CROSS),)
+include tests/qemu/cross.mk
+endif
+BIN := $(OUT)/bin
+OBJ := $(OUT)/obj
+LIB := $(OUT)/lib
+TEST_BIN := $(OUT)/tests
+
+PREFIX ?= /usr/local
+DESTDIR ?=
 
 OPTIMIZE ?= -O2
 CFLAGS ?= $(OPTIMIZE) -g
@@ -91,7 +96,7 @@ all: $(PROGRAMS:%=$(BIN)/%) $(PLUGINS:%=$(LIB)/%.so) ## build all programs (buil
 .PHONY: tests
 tests: $(UNIT_TESTS:%=$(TEST_BIN)/%) $(TEST_HELPERS:%=$(TEST_BIN)/%)
 
-$(OBJ)/%.o: %.c
+$(OBJ)/%.o: %.c | $(SYSROOT_READY)
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(ALL_CFLAGS) $(CPPFLAGS) -MMD -MP -c -o $@ $<
@@ -172,7 +177,7 @@ check: deps-check ## everything that must pass, the QEMU machine included
 	@$(MAKE) --no-print-directory all tests man
 	@$(MAKE) --no-print-directory VARIANT=asan all tests
 	@tests/run.sh includes=tests/check_includes.sh $(UNIT_RUNS) $(CLI_RUNS) \
-		qemu_x86_64=tests/qemu/check_x86_64.sh
+		qemu_x86_64=tests/qemu/check_x86_64.sh qemu_arm64=tests/qemu/check_arm64.sh
 
 .PHONY: check-unit
 check-unit: ## unit tests alone, plain and under ASan and UBSan
@@ -217,7 +222,7 @@ compile_commands.json: $(ALL_SOURCES) Makefile $(wildcard */module.mk)
 .PHONY: clean
 clean: ## remove what was built (downloads stay)
 	rm -rf build/bin build/obj build/lib build/tests build/asan build/clang build/tsan build/fuzz \
-		build/kmod build/man build/qemu build/test-logs
+		build/arm64 build/kmod build/man build/qemu build/test-logs
 
 .PHONY: distclean
 distclean: ## remove build/ altogether, downloads too

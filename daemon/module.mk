@@ -25,7 +25,8 @@ bench_image_map-pkgs := libelf libxxhash
 ARCHIVES += collect
 collect-src := $(addprefix daemon/, accumulate.c collector.c config.c control.c control_verbs.c \
 	cpu_list.c directory.c event.c host.c log.c loop.c matcher.c merge.c notify.c overhead.c \
-	per_process.c perf_slot.c rate_limit.c source_kmod.c source_perf.c source_select.c tally.c)
+	per_process.c perf_slot.c rate_limit.c source_chunk.c source_kmod.c source_perf.c \
+	source_select.c tally.c)
 
 daemon-archives := collect image hook db core util
 daemon-pkgs := libelf libxxhash sqlite3 zlib
@@ -46,7 +47,11 @@ unit_event-src := tests/unit_event.c
 unit_event-archives := collect util
 unit_source_kmod-src := tests/unit_source_kmod.c
 unit_source_kmod-archives := collect hook core util
-unit_source_kmod-ldlibs := -Wl,--wrap=open,--wrap=ioctl
+unit_source_kmod-ldlibs := -Wl,--wrap=open,--wrap=ioctl,--wrap=mmap,--wrap=munmap
+
+UNIT_TESTS += unit_source_chunk
+unit_source_chunk-src := tests/unit_source_chunk.c
+unit_source_chunk-archives := collect core util
 unit_overhead-src := tests/unit_overhead.c
 unit_overhead-archives := collect hook util
 unit_config-src := tests/unit_config.c

@@ -7,13 +7,30 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
+#include "daemon/source_chunk.h"
 #include "lib/error.h"
 
+/**
+ * struct kmod_counts - what the module counts, summed over CPUs
+ * @stats: counters
+ * @times: handler times
+ * @time:  by event
+ */
+struct kmod_counts {
+	struct dcpi_stats stats;
+	struct dcpi_times times;
+	struct source_time time[DCPI_EVENTS_MAX];
+};
+
 /*
- * @cpus: numbers that the module takes, 0 .. @cpus - 1
- * @past: counters of earlier starts: the module begins anew with each
+ * @cpus:    numbers that the module takes, 0 .. @cpus - 1
+ * @past:    counts of earlier starts: the module begins anew with each
+ * @mapped:  by CPU, its buffers of this start; NULL if not mapped yet
+ * @mapped_bytes: of each
+ * @samples: what DCPI_IOC_DRAIN writes to, @capacity entries
  */
 struct kmod_source {
 	struct source base;
@@ -23,9 +40,11 @@ struct kmod_source {
 	int fd;
 	bool started;
 	uint32_t cpus;
+	const struct dcpi_sample **mapped;
+	size_t mapped_bytes;
 	struct dcpi_sample *samples;
 	uint32_t capacity;
-	struct dcpi_stats past;
+	struct kmod_counts past;
 };
 
 static int device_open(struct kmod_source *source, struct error *err)
@@ -68,9 +87,29 @@ static void config_fill(struct kmod_source *source, const struct source_config *
 		own->event[i].period_min = config->events[i].period_min;
 		own->event[i].period_max = config->events[i].period_max;
 	}
+	own->branch_every = config->branch_every;
+	own->double_every = config->double_every;
+	own->double_period = config->double_period;
+	if (config->branch_every != 0)
+		own->flags |= DCPI_START_BRANCHES;
+	if (config->double_every != 0)
+		own->flags |= DCPI_START_DOUBLE;
+	source->mapped_bytes = 2 * (size_t)own->buffer_entries * sizeof(*source->samples);
 	source->capacity = own->table_entries + 2 * own->buffer_entries;
 	source->sync = config->sync;
 	source->sync_context = config->context;
+}
+
+/* Mappings of an earlier start show buffers that nobody writes any more. */
+static void buffers_unmap(struct kmod_source *source)
+{
+	uint32_t cpu;
+
+	for (cpu = 0; source->mapped != NULL && cpu < source->cpus; cpu++) {
+		if (source->mapped[cpu] != NULL)
+			munmap((void *)(uintptr_t)source->mapped[cpu], source->mapped_bytes);
+		source->mapped[cpu] = NULL;
+	}
 }
 
 static void kmod_close(struct source *base)
@@ -81,6 +120,8 @@ static void kmod_close(struct source *base)
 		return;
 	if (source->fd >= 0)
 		close(source->fd);
+	buffers_unmap(source);
+	free(source->mapped);
 	free(source->samples);
 	free(source);
 }
@@ -105,7 +146,8 @@ static int kmod_open(struct source **ret, const struct source_config *config, st
 	if (rc == 0) {
 		config_fill(source, config);
 		source->samples = calloc(source->capacity, sizeof(*source->samples));
-		if (source->samples == NULL)
+		source->mapped = calloc(source->cpus, sizeof(*source->mapped));
+		if (source->samples == NULL || source->mapped == NULL)
 			rc = error_set(err, ENOMEM, "out of memory");
 	}
 	if (rc < 0) {
@@ -116,41 +158,55 @@ static int kmod_open(struct source **ret, const struct source_config *config, st
 	return 0;
 }
 
-static void stats_add(struct dcpi_stats *sum, const struct dcpi_stats *stats)
+/* Fields of one structure, all of them counters. */
+static void counters_add(uint64_t *sum, const uint64_t *more, size_t count)
 {
+	while (count-- > 0)
+		*sum++ += *more++;
+}
+
+static void cpu_counts_add(const struct kmod_source *source, uint32_t cpu, struct kmod_counts *sum)
+{
+	struct dcpi_stats stats = {.cpu = cpu};
+	struct dcpi_times times = {.cpu = cpu};
 	uint32_t i;
 
-	sum->interrupts += stats->interrupts;
-	sum->hits += stats->hits;
-	sum->misses += stats->misses;
-	sum->evictions += stats->evictions;
-	sum->direct += stats->direct;
-	sum->flips += stats->flips;
-	for (i = 0; i < DCPI_LOSS_NR; i++)
-		sum->losses[i] += stats->losses[i];
+	if (ioctl(source->fd, DCPI_IOC_STATS, &stats) == 0)
+		counters_add((uint64_t *)&sum->stats.interrupts, (uint64_t *)&stats.interrupts,
+			     (sizeof(stats) - offsetof(struct dcpi_stats, interrupts)) / 8);
+	if (ioctl(source->fd, DCPI_IOC_TIMES, &times) == 0)
+		counters_add((uint64_t *)sum->times.hit, (uint64_t *)times.hit,
+			     (sizeof(times) - offsetof(struct dcpi_times, hit)) / 8);
+	for (i = 0; i < source->config.events; i++) {
+		struct dcpi_event_stats event = {.cpu = cpu, .event = i};
+
+		if (ioctl(source->fd, DCPI_IOC_EVENT_STATS, &event) < 0)
+			continue;
+		sum->time[i].enabled_ns += event.enabled_ns;
+		sum->time[i].running_ns += event.running_ns;
+	}
 }
 
 /* Of all our starts; before the first, the module has an earlier reader's. */
-static struct dcpi_stats stats_read(const struct kmod_source *source)
+static void counts_read(const struct kmod_source *source, struct kmod_counts *sum)
 {
-	struct dcpi_stats sum = source->past;
 	uint32_t cpu;
 
-	for (cpu = 0; source->started && cpu < source->cpus; cpu++) {
-		struct dcpi_stats stats = {.cpu = cpu};
-
-		if (ioctl(source->fd, DCPI_IOC_STATS, &stats) == 0)
-			stats_add(&sum, &stats);
-	}
-	return sum;
+	*sum = source->past;
+	for (cpu = 0; source->started && cpu < source->cpus; cpu++)
+		cpu_counts_add(source, cpu, sum);
 }
 
 static int kmod_start(struct source *base, struct error *err)
 {
 	struct kmod_source *source = (struct kmod_source *)base;
 
-	source->past = stats_read(source);
+	struct kmod_counts past;
+
+	counts_read(source, &past);
+	source->past = past;
 	source->started = false;
+	buffers_unmap(source);
 	if (ioctl(source->fd, DCPI_IOC_START, &source->config) == 0) {
 		source->started = true;
 		return 0;
@@ -161,7 +217,11 @@ static int kmod_start(struct source *base, struct error *err)
 	case EBUSY:
 		return error_set(err, EBUSY, "dcpi.ko is sampling already");
 	case EINVAL:
-		return error_set(err, EINVAL, "dcpi.ko refuses the events, periods or table sizes");
+		return error_set(err, EINVAL,
+				 "dcpi.ko refuses the events, periods or table sizes%s",
+				 source->config.double_every == 0 ? ""
+								  : ", or double samples of an "
+								    "event that counts the kernel");
 	case ENOENT:
 	case EOPNOTSUPP:
 		return error_set(err, errno, "this machine does not have the event");
@@ -192,12 +252,11 @@ static int kmod_poll_fd(struct source *base)
 }
 
 /* The module's counts are within the array, but it is the kernel that says so. */
-static int batch_take(struct kmod_source *source, uint32_t cpu, bool all, uint32_t *count,
-		      struct error *err)
+static int batch_take(struct kmod_source *source, uint32_t cpu, uint32_t *count, struct error *err)
 {
 	struct dcpi_drain drain = {
 		.cpu = cpu,
-		.flags = all ? DCPI_DRAIN_ALL : 0,
+		.flags = DCPI_DRAIN_ALL,
 		.samples = (uint64_t)(uintptr_t)source->samples,
 		.capacity = source->capacity,
 	};
@@ -208,28 +267,71 @@ static int batch_take(struct kmod_source *source, uint32_t cpu, bool all, uint32
 	return 0;
 }
 
+/* A CPU that has not been sampled yet has nothing to map. */
+static const struct dcpi_sample *buffers_map(struct kmod_source *source, uint32_t cpu)
+{
+	void *mapped;
+
+	if (source->mapped[cpu] == NULL) {
+		mapped = mmap(NULL, source->mapped_bytes, PROT_READ, MAP_SHARED, source->fd,
+			      (off_t)DCPI_MMAP_OFFSET(cpu));
+		if (mapped != MAP_FAILED)
+			source->mapped[cpu] = mapped;
+	}
+	return source->mapped[cpu];
+}
+
+/* Everything, through a copy. */
+static int cpu_drain_all(struct kmod_source *source, uint32_t cpu, const struct source_sink *sink,
+			 struct error *err)
+{
+	uint32_t count = 0;
+	int rc = batch_take(source, cpu, &count, err);
+
+	if (rc < 0 || count == 0)
+		return rc;
+	source->sync(source->sync_context);
+	source_chunk_walk(source->samples, count, sink);
+	return 0;
+}
+
+/*
+ * A full buffer, where it is. Return: 1 if there was one, 0, or a negative errno.
+ */
+static int cpu_take(struct kmod_source *source, uint32_t cpu, const struct source_sink *sink,
+		    struct error *err)
+{
+	uint32_t room = 2 * source->config.buffer_entries;
+	struct dcpi_take take = {.cpu = cpu};
+	const struct dcpi_sample *buffers;
+
+	if (ioctl(source->fd, DCPI_IOC_TAKE, &take) < 0)
+		return error_set_errno(err, "cannot drain CPU %u", cpu);
+	if (take.count == 0)
+		return 0;
+	buffers = buffers_map(source, cpu);
+	if (buffers == NULL)
+		return error_set_errno(err, "cannot map the buffers of CPU %u", cpu);
+	if (take.first > room || take.count > room - take.first)
+		return error_set(err, EPROTO, "dcpi.ko names entries beyond CPU %u's buffers", cpu);
+	source->sync(source->sync_context);
+	source_chunk_walk(buffers + take.first, take.count, sink);
+	if (ioctl(source->fd, DCPI_IOC_RELEASE, &cpu) < 0)
+		return error_set_errno(err, "cannot give back a buffer of CPU %u", cpu);
+	return 1;
+}
+
 static int cpu_drain(struct kmod_source *source, uint32_t cpu, bool all,
 		     const struct source_sink *sink, struct error *err)
 {
-	uint32_t count = 0, i;
-	int rc, round;
+	int rc = 1, round;
 
+	if (all)
+		return cpu_drain_all(source, cpu, sink, err);
 	/* At most both buffers: a CPU that refills them must not hold us here. */
-	for (round = 0; round < 2; round++) {
-		rc = batch_take(source, cpu, all, &count, err);
-		if (rc < 0)
-			return rc;
-		if (count == 0)
-			break;
-		source->sync(source->sync_context);
-		for (i = 0; i < count; i++) {
-			if (dcpi_tag_count(source->samples[i].tag) != 0)
-				sink->sample(sink->context, &source->samples[i]);
-		}
-		if (all)
-			break;
-	}
-	return 0;
+	for (round = 0; round < 2 && rc > 0; round++)
+		rc = cpu_take(source, cpu, sink, err);
+	return rc < 0 ? rc : 0;
 }
 
 static int kmod_drain(struct source *base, bool all, uint64_t until_ns,
@@ -251,17 +353,41 @@ static int kmod_drain(struct source *base, bool all, uint64_t until_ns,
 static uint64_t kmod_counters(struct source *base, source_counter_fn visit, void *context)
 {
 	const struct kmod_source *source = (const struct kmod_source *)base;
-	const struct dcpi_stats sum = stats_read(source);
+	struct kmod_counts sum;
 	uint32_t i;
 
+	counts_read(source, &sum);
 	for (i = 0; i < DCPI_LOSS_NR; i++)
-		visit(context, "loss", dcpi_loss_name((enum dcpi_loss)i), sum.losses[i]);
-	visit(context, "stat", "hits", sum.hits);
-	visit(context, "stat", "misses", sum.misses);
-	visit(context, "stat", "evictions", sum.evictions);
-	visit(context, "stat", "direct", sum.direct);
-	visit(context, "stat", "flips", sum.flips);
-	return sum.interrupts;
+		visit(context, "loss", dcpi_loss_name((enum dcpi_loss)i), sum.stats.losses[i]);
+	visit(context, "stat", "hits", sum.stats.hits);
+	visit(context, "stat", "misses", sum.stats.misses);
+	visit(context, "stat", "evictions", sum.stats.evictions);
+	visit(context, "stat", "direct", sum.stats.direct);
+	visit(context, "stat", "flips", sum.stats.flips);
+	visit(context, "stat", "entries", sum.stats.delivered_entries);
+	if (source->config.flags & (DCPI_START_BRANCHES | DCPI_START_DOUBLE)) {
+		visit(context, "stat", "edges", sum.stats.edges);
+		visit(context, "stat", "edges_lost", sum.stats.edges_lost);
+		visit(context, "stat", "branches_tried", sum.stats.branches_tried);
+		visit(context, "stat", "second", sum.stats.second);
+	}
+	if (source->config.flags & DCPI_START_TIMES) {
+		visit(context, "stat", "handler_hit_ns", sum.times.hit_ns);
+		visit(context, "stat", "handler_miss_ns", sum.times.miss_ns);
+	}
+	return sum.stats.interrupts - sum.stats.second;
+}
+
+static int kmod_event_time(struct source *base, size_t event, struct source_time *time)
+{
+	const struct kmod_source *source = (const struct kmod_source *)base;
+	struct kmod_counts sum;
+
+	if (event >= source->config.events)
+		return -ENODATA;
+	counts_read(source, &sum);
+	*time = sum.time[event];
+	return 0;
 }
 
 static int kmod_generation(struct source *base, uint32_t pid, uint32_t *generation)
@@ -284,6 +410,7 @@ const struct source_ops source_kmod_ops = {
 	.poll_fd = kmod_poll_fd,
 	.drain = kmod_drain,
 	.counters = kmod_counters,
+	.event_time = kmod_event_time,
 	.generation = kmod_generation,
 	.close = kmod_close,
 };

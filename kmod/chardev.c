@@ -6,6 +6,7 @@
 #include <linux/fs.h>
 #include <linux/log2.h>
 #include <linux/miscdevice.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/perf_event.h>
 #include <linux/pid.h>
@@ -14,6 +15,7 @@
 #include <linux/sched.h>
 #include <linux/uaccess.h>
 
+#include "branch.h"
 #include "sampler.h"
 
 /* The layout is ABI. */
@@ -22,6 +24,9 @@ static_assert(sizeof(struct dcpi_event) == 48);
 static_assert(sizeof(struct dcpi_config) == 32 + DCPI_EVENTS_MAX * 48);
 static_assert(sizeof(struct dcpi_drain) == 24);
 static_assert(sizeof(struct dcpi_stats) == 8 + 16 * 8 + DCPI_LOSS_NR * 8);
+static_assert(sizeof(struct dcpi_event_stats) == 40);
+static_assert(sizeof(struct dcpi_times) == 24 + 2 * DCPI_TIME_BUCKETS * 8);
+static_assert(sizeof(struct dcpi_take) == 16);
 static_assert(sizeof(struct dcpi_process) == 8);
 
 static unsigned long reader; /* bit 0: the device is open */
@@ -80,13 +85,10 @@ static bool event_valid(const struct dcpi_event *event)
 
 #define EVENT_FLAGS (DCPI_EVENT_EXCLUDE_USER | DCPI_EVENT_EXCLUDE_KERNEL)
 
-static bool config_valid(const struct dcpi_config *config)
+static bool events_valid(const struct dcpi_config *config)
 {
 	u32 i;
 
-	if (config->flags != 0 || config->branch_every != 0 || config->double_every != 0 ||
-	    config->double_period != 0)
-		return false;
 	if (config->events < 1 || config->events > DCPI_EVENTS_MAX)
 		return false;
 	for (i = 0; i < DCPI_EVENTS_MAX; i++) {
@@ -95,7 +97,29 @@ static bool config_valid(const struct dcpi_config *config)
 		if (i < config->events && !event_valid(&config->event[i]))
 			return false;
 	}
-	return entries_valid(config->table_entries) && entries_valid(config->buffer_entries);
+	return true;
+}
+
+/* The short period must be told from the others, and end in user space; see handler.c. */
+static bool double_valid(const struct dcpi_config *config)
+{
+	if (!(config->flags & DCPI_START_DOUBLE))
+		return config->double_every == 0 && config->double_period == 0;
+	return config->double_every >= 2 && config->double_period >= 1 &&
+	       config->double_period < config->event[0].period_min &&
+	       config->double_period <= DCPI_PERIOD_MIN &&
+	       config->event[0].flags & DCPI_EVENT_EXCLUDE_KERNEL;
+}
+
+#define START_FLAGS (DCPI_START_TIMES | DCPI_START_BRANCHES | DCPI_START_DOUBLE)
+
+static bool config_valid(const struct dcpi_config *config)
+{
+	if (config->flags & ~START_FLAGS ||
+	    !!(config->flags & DCPI_START_BRANCHES) != (config->branch_every != 0))
+		return false;
+	return events_valid(config) && double_valid(config) &&
+	       entries_valid(config->table_entries) && entries_valid(config->buffer_entries);
 }
 
 static long ioctl_start(const void __user *argument)
@@ -112,6 +136,8 @@ static long ioctl_start(const void __user *argument)
 		config.buffer_entries = DCPI_BUFFER_ENTRIES_DEFAULT;
 	if (!config_valid(&config))
 		return -EINVAL;
+	if (config.flags & DCPI_START_BRANCHES && !branch_supported())
+		return -EOPNOTSUPP;
 	return sampler_start(&config);
 }
 
@@ -141,6 +167,56 @@ static long ioctl_stats(struct dcpi_stats __user *argument)
 	if (err)
 		return err;
 	return copy_to_user(argument, &stats, sizeof(stats)) ? -EFAULT : 0;
+}
+
+static long ioctl_event_stats(struct dcpi_event_stats __user *argument)
+{
+	struct dcpi_event_stats stats = {};
+	int err;
+
+	if (get_user(stats.cpu, &argument->cpu) || get_user(stats.event, &argument->event))
+		return -EFAULT;
+	err = sampler_event_stats(&stats);
+	if (err)
+		return err;
+	return copy_to_user(argument, &stats, sizeof(stats)) ? -EFAULT : 0;
+}
+
+static long ioctl_times(struct dcpi_times __user *argument)
+{
+	struct dcpi_times times = {};
+	int err;
+
+	if (get_user(times.cpu, &argument->cpu) || get_user(times.reserved, &argument->reserved))
+		return -EFAULT;
+	if (times.reserved)
+		return -EINVAL;
+	err = sampler_times(&times);
+	if (err)
+		return err;
+	return copy_to_user(argument, &times, sizeof(times)) ? -EFAULT : 0;
+}
+
+static long ioctl_take(struct dcpi_take __user *argument)
+{
+	struct dcpi_take take;
+	int err;
+
+	if (copy_from_user(&take, argument, sizeof(take)))
+		return -EFAULT;
+	err = sampler_take(&take);
+	if (err)
+		return err;
+	return copy_to_user(argument, &take, sizeof(take)) ? -EFAULT : 0;
+}
+
+static long ioctl_release(const u32 __user *argument)
+{
+	u32 cpu;
+
+	if (get_user(cpu, argument))
+		return -EFAULT;
+	return sampler_release(cpu);
 }
 
 static long ioctl_process(struct dcpi_process __user *argument)
@@ -179,9 +255,27 @@ static long device_ioctl(struct file *file, unsigned int command, unsigned long 
 		return ioctl_stats(argument);
 	case DCPI_IOC_PROCESS:
 		return ioctl_process(argument);
+	case DCPI_IOC_EVENT_STATS:
+		return ioctl_event_stats(argument);
+	case DCPI_IOC_TIMES:
+		return ioctl_times(argument);
+	case DCPI_IOC_TAKE:
+		return ioctl_take(argument);
+	case DCPI_IOC_RELEASE:
+		return ioctl_release(argument);
 	default:
 		return -ENOTTY;
 	}
+}
+
+/* Mappings hold the file, and so the module. */
+static int device_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	u64 cpu = vma->vm_pgoff >> (DCPI_MMAP_SHIFT - PAGE_SHIFT);
+
+	if (cpu > U32_MAX || vma->vm_pgoff != DCPI_MMAP_OFFSET(cpu) >> PAGE_SHIFT)
+		return -EINVAL;
+	return sampler_map((u32)cpu, vma);
 }
 
 static const struct file_operations device_operations = {
@@ -189,6 +283,7 @@ static const struct file_operations device_operations = {
 	.open = device_open,
 	.release = device_release,
 	.poll = device_poll,
+	.mmap = device_mmap,
 	.unlocked_ioctl = device_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,
 };

@@ -10,26 +10,46 @@
 
 /**
  * struct drain - one call
- * @out:     the reader's array
- * @count:   entries copied to it
- * @samples: sum of their counts
+ * @out:    the reader's array
+ * @count:  entries copied to it
+ * @totals: sums of their counts
  */
 struct drain {
+	struct sampler_cpu *sampled;
 	struct sample_store *store;
 	struct dcpi_sample __user *out;
 	u32 count;
-	u64 samples;
+	struct sample_totals totals;
 };
+
+static void totals_add(struct sample_totals *sum, const struct dcpi_sample *entries, u32 count)
+{
+	struct sample_totals more = sample_store_sum(entries, count);
+
+	sum->samples += more.samples;
+	sum->edges += more.edges;
+}
+
+/* A buffer that was taken and is given back otherwise is not taken any more. */
+static void buffer_release(struct sampler_cpu *sampled, int buffer)
+{
+	sampled->taken = -1;
+	sample_store_release(&sampled->store, buffer);
+}
+
+static void count_delivered(struct sampler_cpu *sampled, struct sample_totals totals, u32 entries)
+{
+	sampled->delivered += totals.samples;
+	sampled->delivered_edges += totals.edges;
+	sampled->delivered_entries += entries;
+}
 
 static int copy_out(struct drain *drain, const struct dcpi_sample *entries, u32 count)
 {
-	u32 i;
-
 	if (copy_to_user(drain->out + drain->count, entries, count * sizeof(*entries)))
 		return -EFAULT;
 	drain->count += count;
-	for (i = 0; i < count; i++)
-		drain->samples += dcpi_tag_count(entries[i].tag);
+	totals_add(&drain->totals, entries, count);
 	return 0;
 }
 
@@ -42,7 +62,7 @@ static int take_buffer(struct drain *drain)
 		return 0;
 	err = copy_out(drain, chunk.entries, chunk.count);
 	if (!err)
-		sample_store_release(drain->store, buffer);
+		buffer_release(drain->sampled, buffer);
 	return err;
 }
 
@@ -136,6 +156,7 @@ static int take_all(struct drain *drain, unsigned int cpu)
 int drain_cpu(struct sampler_cpu *sampled, const struct dcpi_drain *request, u32 __user *count)
 {
 	struct drain drain = {
+		.sampled = sampled,
 		.store = &sampled->store,
 		.out = u64_to_user_ptr(request->samples),
 	};
@@ -148,10 +169,35 @@ int drain_cpu(struct sampler_cpu *sampled, const struct dcpi_drain *request, u32
 	if (!err)
 		err = put_user(drain.count, count);
 	if (err) {
-		sampled->store.lost[DCPI_LOSS_READER_GONE] += drain.samples;
+		sampled->store.lost[DCPI_LOSS_READER_GONE] += drain.totals.samples;
+		sampled->edges_gone += drain.totals.edges;
 		return err;
 	}
-	sampled->delivered += drain.samples;
-	sampled->delivered_entries += drain.count;
+	count_delivered(sampled, drain.totals, drain.count);
+	return 0;
+}
+
+void drain_take(struct sampler_cpu *sampled, struct dcpi_take *take)
+{
+	struct sample_chunk chunk;
+	int buffer = sample_store_full(&sampled->store, &chunk);
+
+	if (buffer < 0)
+		return;
+	sampled->taken = buffer;
+	take->first = (u32)buffer * sampled->store.buffer_entries;
+	take->count = chunk.count;
+}
+
+int drain_release(struct sampler_cpu *sampled)
+{
+	struct sample_chunk chunk;
+
+	if (sampled->taken < 0)
+		return -EAGAIN;
+	/* The oldest full one: it stays that until it is released. */
+	sample_store_full(&sampled->store, &chunk);
+	count_delivered(sampled, sample_store_sum(chunk.entries, chunk.count), chunk.count);
+	buffer_release(sampled, sampled->taken);
 	return 0;
 }

@@ -20,4 +20,18 @@ struct sampler_cpu;
  */
 int drain_cpu(struct sampler_cpu *sampled, const struct dcpi_drain *request, u32 __user *count);
 
+/**
+ * drain_take() - DCPI_IOC_TAKE on one CPU
+ * @sampled: its state; it has memory
+ * @take:    out: first and count, if a buffer is full; else as it was
+ */
+void drain_take(struct sampler_cpu *sampled, struct dcpi_take *take);
+
+/**
+ * drain_release() - DCPI_IOC_RELEASE on one CPU
+ *
+ * Return: 0, or -EAGAIN if no buffer is taken.
+ */
+int drain_release(struct sampler_cpu *sampled);
+
 #endif

@@ -1,7 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # kmod/core once more, for user space: perf source, tests, benchmarks.
 ARCHIVES += core
-core-src := kmod/core/period.c kmod/core/sample_store.c
+core-src := $(addprefix kmod/core/, interpret_arm64.c interpret_arm64_data.c \
+	interpret_arm64_memory.c interpret_memory.c interpret_x86_64.c interpret_x86_64_arithmetic.c \
+	interpret_x86_64_data.c interpret_x86_64_operand.c interpret_x86_64_string.c period.c \
+	sample_store.c x86_effect.c x86_insn.c)
+
+# The interpreter is tested on the machines it is for.
+ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine)),)
+UNIT_TESTS += unit_interpret_x86_64
+endif
+unit_interpret_x86_64-src := tests/unit_interpret_x86_64.c tests/x86_tracee.c
+unit_interpret_x86_64-archives := core
 
 # The module, out of tree. kbuild leaves its files beside the sources, so it is
 # given a folder of links: build/kmod/<kernel release>/dcpi.ko.
@@ -18,7 +28,7 @@ kbuild = $(MAKE) --no-print-directory -C $(KDIR) M=$(abspath $(KMOD_OUT)) DCPI_V
 	KCFLAGS='-Werror -Wmissing-prototypes' $(KMOD_MAKE)
 
 .PHONY: kmod-links
-kmod-links:
+kmod-links: | $(KDIR_READY)
 	@test -e '$(KDIR)/Makefile' || { \
 		echo "no kernel headers: install linux-headers-amd64 or give KDIR=" >&2; exit 1; }
 	@mkdir -p $(KMOD_OUT)

@@ -3,8 +3,6 @@
 
 #include <linux/cpu.h>
 #include <linux/cpuhotplug.h>
-#include <linux/err.h>
-#include <linux/mm.h>
 #include <linux/mutex.h>
 #include <linux/nospec.h>
 #include <linux/percpu.h>
@@ -13,12 +11,13 @@
 #include <linux/random.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
-#include <linux/slab.h>
-#include <linux/topology.h>
 #include <linux/workqueue.h>
 
+#include "counters.h"
 #include "drain.h"
 #include "sampler_cpu.h"
+#include "stats.h"
+#include "store_memory.h"
 
 enum sampler_state {
 	SAMPLER_NEW,	 /* never started */
@@ -40,101 +39,15 @@ static struct sampler_cpu *sampled_cpu(unsigned int cpu)
 	return per_cpu_ptr(&sampled_cpus, cpu);
 }
 
-/*
- * Runs at every sample, in any context. The period drawn here is the one after
- * the period that perf has begun already, or the next, depending on the PMU.
- */
-static void overflow(struct perf_event *counter, struct perf_sample_data *data,
-		     struct pt_regs *regs)
-{
-	struct sampler_event *event = counter->overflow_handler_context;
-	u64 tag = event->tag | dcpi_tag(task_tgid_nr(current), current->self_exec_id, 0);
-	u64 period = period_next(&event->period);
-
-	local_inc(&event->interrupts);
-	event->period_sum += period;
-	counter->hw.sample_period = period;
-	if (unlikely(sample_store_count(&event->cpu->store, instruction_pointer(regs), tag) &
-		     SAMPLE_WAKE))
-		irq_work_queue(&event->cpu->wake);
-}
-
 static void wake_readers(struct irq_work *work)
 {
 	wake_up_interruptible_poll(&waiters, EPOLLIN | EPOLLRDNORM);
 }
 
-static void counters_release(struct sampler_cpu *sampled)
+static void events_init(unsigned int cpu, struct sampler_cpu *sampled)
 {
 	u32 i;
 
-	for (i = 0; i < DCPI_EVENTS_MAX; i++) {
-		if (!sampled->event[i].counter)
-			continue;
-		perf_event_release_kernel(sampled->event[i].counter);
-		sampled->event[i].counter = NULL;
-	}
-}
-
-/*
- * Not pinned: with more events than counters perf takes turns, where a pinned
- * event would fail for good. Idle and kernel are sampled like everything else.
- */
-static struct perf_event *counter_create(unsigned int cpu, struct sampler_event *event,
-					 const struct dcpi_event *description)
-{
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
-		.type = description->type,
-		.config = description->config,
-		.config1 = description->config1,
-		.config2 = description->config2,
-		.sample_period = period_next(&event->period),
-		.exclude_user = !!(description->flags & DCPI_EVENT_EXCLUDE_USER),
-		.exclude_kernel = !!(description->flags & DCPI_EVENT_EXCLUDE_KERNEL),
-		.exclude_hv = 1,
-		.exclude_guest = 1,
-	};
-
-	event->period_sum += attr.sample_period;
-	return perf_event_create_kernel_counter(&attr, (int)cpu, NULL, overflow, event);
-}
-
-static int counters_create(unsigned int cpu, struct sampler_cpu *sampled)
-{
-	struct perf_event *counter;
-	u32 i;
-
-	/* First: should the CPU leave and return meanwhile, it is stale again. */
-	WRITE_ONCE(sampled->stale, false);
-	for (i = 0; i < config.events; i++) {
-		counter = counter_create(cpu, &sampled->event[i], &config.event[i]);
-		if (IS_ERR(counter)) {
-			counters_release(sampled);
-			return (int)PTR_ERR(counter);
-		}
-		sampled->event[i].counter = counter;
-	}
-	return 0;
-}
-
-static int memory_allocate(unsigned int cpu, struct sampler_cpu *sampled)
-{
-	size_t bytes = sample_store_bytes(config.table_entries, config.buffer_entries);
-	void *memory;
-	u32 i;
-	int err;
-
-	/* Whole pages, contiguous if there are any: aligned, and few TLB misses. */
-	memory = kvzalloc_node(PAGE_ALIGN(bytes), GFP_KERNEL, cpu_to_node(cpu));
-	if (!memory)
-		return -ENOMEM;
-	err = sample_store_init(&sampled->store, memory, config.table_entries,
-				config.buffer_entries);
-	if (err) {
-		kvfree(memory);
-		return err;
-	}
 	for (i = 0; i < config.events; i++) {
 		struct sampler_event *event = &sampled->event[i];
 
@@ -143,8 +56,9 @@ static int memory_allocate(unsigned int cpu, struct sampler_cpu *sampled)
 		event->tag = dcpi_tag(0, 0, i);
 		event->cpu = sampled;
 	}
-	WRITE_ONCE(sampled->memory, memory);
-	return 0;
+	sampled->branches.left = sampled->branches.every = config.branch_every;
+	sampled->twice.left = sampled->twice.every = config.double_every;
+	sampled->twice.period = config.double_period;
 }
 
 /* A CPU that leaves while we are at it is none of ours any more. */
@@ -153,10 +67,16 @@ static int cpu_start(unsigned int cpu)
 	struct sampler_cpu *sampled = sampled_cpu(cpu);
 	int err = 0;
 
-	if (!sampled->memory)
-		err = memory_allocate(cpu, sampled);
+	if (!sampled->table) {
+		err = store_memory_allocate(cpu, sampled, config.table_entries,
+					    config.buffer_entries);
+		if (!err)
+			events_init(cpu, sampled);
+	}
+	/* First: should the CPU leave and return meanwhile, it is stale again. */
+	WRITE_ONCE(sampled->stale, false);
 	if (!err)
-		err = counters_create(cpu, sampled);
+		err = counters_create(cpu, sampled, &config);
 	return err && !cpu_online(cpu) ? 0 : err;
 }
 
@@ -166,23 +86,30 @@ static bool cpu_sampled(unsigned int cpu, const struct sampler_cpu *sampled)
 }
 
 /* What was not drained is lost, by name. */
-static void memory_release(struct sampler_cpu *sampled)
+static void store_forget(struct sampler_cpu *sampled)
 {
-	void *memory = sampled->memory;
+	struct sample_totals pending;
 
-	if (!memory)
+	if (!sampled->table)
 		return;
-	sampled->store.lost[DCPI_LOSS_READER_GONE] += sample_store_pending(&sampled->store);
-	WRITE_ONCE(sampled->memory, NULL);
-	kvfree(memory);
+	pending = sample_store_pending_totals(&sampled->store);
+	sampled->store.lost[DCPI_LOSS_READER_GONE] += pending.samples;
+	sampled->edges_gone += pending.edges;
+	store_memory_release(sampled);
 }
 
+/* All that is counted; neither memory nor counters exist. */
 static void counts_clear(struct sampler_cpu *sampled)
 {
 	memset(&sampled->store, 0, sizeof(sampled->store));
 	memset(sampled->event, 0, sizeof(sampled->event));
+	memset(&sampled->branches, 0, sizeof(sampled->branches));
+	memset(&sampled->twice, 0, sizeof(sampled->twice));
+	memset(&sampled->times, 0, sizeof(sampled->times));
 	sampled->delivered = 0;
+	sampled->delivered_edges = 0;
 	sampled->delivered_entries = 0;
+	sampled->edges_gone = 0;
 }
 
 /*
@@ -210,7 +137,7 @@ static void session_end(void)
 
 	counters_stop();
 	for_each_possible_cpu (cpu)
-		memory_release(sampled_cpu(cpu));
+		store_forget(sampled_cpu(cpu));
 	if (state == SAMPLER_STOPPED)
 		state = SAMPLER_LEFT;
 }
@@ -272,18 +199,24 @@ static struct sampler_cpu *sampled_cpu_checked(u32 cpu)
 	return sampled_cpu(array_index_nospec(cpu, nr_cpu_ids));
 }
 
+/* Whether there may be samples to take. */
+static bool session_open(void)
+{
+	return state == SAMPLER_RUNNING || state == SAMPLER_STOPPED;
+}
+
 static int drain_locked(const struct dcpi_drain *request, u32 __user *count)
 {
 	struct sampler_cpu *sampled = sampled_cpu_checked(request->cpu);
 	u32 needed = config.buffer_entries;
 
-	if (state != SAMPLER_RUNNING && state != SAMPLER_STOPPED)
+	if (!session_open())
 		return -ENXIO;
 	if (request->flags & DCPI_DRAIN_ALL)
 		needed = config.table_entries + 2 * config.buffer_entries;
 	if (!sampled || request->flags & ~DCPI_DRAIN_ALL || request->capacity < needed)
 		return -EINVAL;
-	if (!sampled->memory)
+	if (!sampled->table)
 		return put_user(0, count);
 	return drain_cpu(sampled, request, count);
 }
@@ -298,40 +231,110 @@ int sampler_drain(const struct dcpi_drain *request, u32 __user *count)
 	return err;
 }
 
-static int stats_locked(struct dcpi_stats *stats)
+static int take_locked(struct dcpi_take *take)
 {
-	struct sampler_cpu *sampled = sampled_cpu_checked(stats->cpu);
-	u32 i;
+	struct sampler_cpu *sampled = sampled_cpu_checked(take->cpu);
 
-	if (state == SAMPLER_NEW)
+	if (!session_open())
 		return -ENXIO;
-	if (!sampled)
+	if (!sampled || take->flags)
 		return -EINVAL;
-	for (i = 0; i < DCPI_EVENTS_MAX; i++) {
-		stats->interrupts += (u64)local_read(&sampled->event[i].interrupts);
-		stats->period_sum += sampled->event[i].period_sum;
-	}
-	for (i = 0; i < DCPI_LOSS_NR; i++)
-		stats->losses[i] = sampled->store.lost[i];
-	stats->online = cpu_sampled(stats->cpu, sampled);
-	stats->hits = sampled->store.hits;
-	stats->misses = sampled->store.misses;
-	stats->evictions = sampled->store.evictions;
-	stats->direct = sampled->store.direct;
-	stats->flips = sampled->store.flips;
-	stats->delivered = sampled->delivered;
-	stats->delivered_entries = sampled->delivered_entries;
-	if (sampled->memory)
-		stats->pending = sample_store_pending(&sampled->store);
+	take->first = 0;
+	take->count = 0;
+	if (sampled->table)
+		drain_take(sampled, take);
 	return 0;
 }
 
-int sampler_stats(struct dcpi_stats *stats)
+int sampler_take(struct dcpi_take *take)
 {
 	int err;
 
 	mutex_lock(&lock);
-	err = stats_locked(stats);
+	err = take_locked(take);
+	mutex_unlock(&lock);
+	return err;
+}
+
+static int release_locked(u32 cpu)
+{
+	struct sampler_cpu *sampled = sampled_cpu_checked(cpu);
+
+	if (!session_open())
+		return -ENXIO;
+	if (!sampled)
+		return -EINVAL;
+	return sampled->table ? drain_release(sampled) : -EAGAIN;
+}
+
+int sampler_release(u32 cpu)
+{
+	int err;
+
+	mutex_lock(&lock);
+	err = release_locked(cpu);
+	mutex_unlock(&lock);
+	return err;
+}
+
+int sampler_map(u32 cpu, struct vm_area_struct *vma)
+{
+	struct sampler_cpu *sampled = sampled_cpu_checked(cpu);
+
+	return sampled ? store_memory_map(sampled, vma) : -EINVAL;
+}
+
+/* Of whom to tell counters: sets *@ret. */
+static int counted_cpu(u32 cpu, struct sampler_cpu **ret)
+{
+	if (state == SAMPLER_NEW)
+		return -ENXIO;
+	*ret = sampled_cpu_checked(cpu);
+	return *ret ? 0 : -EINVAL;
+}
+
+int sampler_stats(struct dcpi_stats *stats)
+{
+	struct sampler_cpu *sampled;
+	int err;
+
+	mutex_lock(&lock);
+	err = counted_cpu(stats->cpu, &sampled);
+	if (!err) {
+		stats->online = cpu_sampled(stats->cpu, sampled);
+		stats_fill(sampled, stats);
+	}
+	mutex_unlock(&lock);
+	return err;
+}
+
+int sampler_event_stats(struct dcpi_event_stats *stats)
+{
+	struct sampler_cpu *sampled;
+	u32 event = stats->event;
+	int err;
+
+	mutex_lock(&lock);
+	err = counted_cpu(stats->cpu, &sampled);
+	if (!err && event >= config.events)
+		err = -EINVAL;
+	if (!err) {
+		stats->event = array_index_nospec(event, DCPI_EVENTS_MAX);
+		stats_fill_event(sampled, stats);
+	}
+	mutex_unlock(&lock);
+	return err;
+}
+
+int sampler_times(struct dcpi_times *times)
+{
+	struct sampler_cpu *sampled;
+	int err;
+
+	mutex_lock(&lock);
+	err = counted_cpu(times->cpu, &sampled);
+	if (!err)
+		stats_fill_times(sampled, times);
 	mutex_unlock(&lock);
 	return err;
 }
@@ -344,7 +347,7 @@ bool sampler_readable(void)
 	for_each_possible_cpu (cpu) {
 		struct sampler_cpu *sampled = sampled_cpu(cpu);
 
-		if (READ_ONCE(sampled->memory) && sample_store_full(&sampled->store, &chunk) >= 0)
+		if (READ_ONCE(sampled->table) && sample_store_full(&sampled->store, &chunk) >= 0)
 			return true;
 	}
 	return false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The sampler: on every online CPU, one kernel perf counter for each event,
- * whose overflow handler counts the interrupted (process, PC) in the CPU's
- * sample store.
+ * The sampler: on every online CPU, one kernel perf counter for each event
+ * (counters.c), whose overflow handler (handler.c) counts the interrupted
+ * (process, PC) in the CPU's sample store.
  *
  * There is one sampler. A session is everything between sampler_start() and
  * sampler_leave(); its counters stay readable until the next one starts. All
@@ -16,6 +16,8 @@
 #include <linux/wait.h>
 
 #include "uapi/dcpi_uapi.h"
+
+struct vm_area_struct;
 
 /** sampler_init() - follow CPU hotplug. Return: 0 or a negative errno. */
 int sampler_init(void);
@@ -47,8 +49,23 @@ void sampler_leave(void);
  */
 int sampler_drain(const struct dcpi_drain *request, u32 __user *count);
 
+/** sampler_take() - DCPI_IOC_TAKE; @take->cpu and @take->flags are the caller's. */
+int sampler_take(struct dcpi_take *take);
+
+/** sampler_release() - DCPI_IOC_RELEASE. */
+int sampler_release(u32 cpu);
+
+/** sampler_map() - mmap() of a CPU's buffers into the whole of @vma. */
+int sampler_map(u32 cpu, struct vm_area_struct *vma);
+
 /** sampler_stats() - DCPI_IOC_STATS; @stats->cpu says of which CPU. */
 int sampler_stats(struct dcpi_stats *stats);
+
+/** sampler_event_stats() - DCPI_IOC_EVENT_STATS; CPU and event are the caller's. */
+int sampler_event_stats(struct dcpi_event_stats *stats);
+
+/** sampler_times() - DCPI_IOC_TIMES; @times->cpu says of which CPU. */
+int sampler_times(struct dcpi_times *times);
 
 /** sampler_readable() - whether some CPU has a full buffer. Doesn't sleep. */
 bool sampler_readable(void);

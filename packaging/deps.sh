@@ -10,12 +10,13 @@ set -u
 build='gcc make pkg-config libc6-dev libelf-dev libdw-dev libsqlite3-dev zlib1g-dev liblzma-dev
 	libjson-c-dev libxxhash-dev scdoc'
 vm='qemu-system-x86 busybox-static cpio kmod linux-headers-amd64 zstd'
+vm_arm64='qemu-system-arm gcc-aarch64-linux-gnu'
 
 case ${1:-} in
 build) wanted=$build ;;
 demo) wanted="$build sqlite3 xz-utils perl libc6-dbg" ;;
 demo-vm) wanted="$build $vm sqlite3 xz-utils" ;;
-check) wanted="$build $vm libcmocka-dev sqlite3 xz-utils perl git python3 binutils mandoc
+check) wanted="$build $vm $vm_arm64 libcmocka-dev sqlite3 xz-utils perl git python3 binutils mandoc
 	jq" ;;
 lint) wanted="$build libcmocka-dev clang-tidy clang-format cppcheck git mandoc shellcheck" ;;
 fuzz) wanted="$build clang libclang-rt-14-dev" ;;

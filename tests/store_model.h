@@ -12,6 +12,8 @@
 
 /* Different (PC, process, generation, event) keys that the model counts. */
 #define STORE_MODEL_KEYS 2048
+/* Different edges. */
+#define STORE_MODEL_EDGES 1024
 #define STORE_MODEL_TABLE_MAX 1024
 #define STORE_MODEL_BUFFER_MAX 512
 
@@ -20,8 +22,10 @@
  * @store:    under test
  * @memory:   its memory
  * @expected: by key, samples that the store took and has not handed out yet
+ * @expected_edges: likewise, of edges
  * @seed:     state of the random numbers
  * @taken, @lost, @delivered: samples so far
+ * @edges, @edges_lost, @edges_delivered: likewise
  * @failure:  what was found to be wrong, NULL while all is well
  */
 struct store_model {
@@ -29,10 +33,14 @@ struct store_model {
 	struct dcpi_sample memory[STORE_MODEL_TABLE_MAX + 2 * STORE_MODEL_BUFFER_MAX]
 		__attribute__((aligned(64)));
 	u64 expected[STORE_MODEL_KEYS];
+	u64 expected_edges[STORE_MODEL_EDGES];
 	u64 seed;
 	u64 taken;
 	u64 lost;
 	u64 delivered;
+	u64 edges;
+	u64 edges_lost;
+	u64 edges_delivered;
 	const char *failure;
 };
 

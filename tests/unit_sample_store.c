@@ -81,11 +81,16 @@ static void refuses_what_comes_amid_a_sample(void **state)
 	assert_memory_equal(&model.store, &before, sizeof(before));
 	assert_int_equal(sample_store_count(&model.store, 0x1000, dcpi_tag(1, 0, 0)), SAMPLE_LOST);
 	assert_int_equal(model.store.lost[DCPI_LOSS_NESTED], 1);
+	assert_int_equal(
+		sample_store_count_edge(&model.store, 1, 2, dcpi_tag(1, 0, DCPI_EVENT_BRANCH)),
+		SAMPLE_LOST);
+	assert_int_equal(model.store.edges, 0);
+	assert_int_equal(model.store.edges_refused, 1);
 	assert_int_equal(sample_store_pending(&model.store), 1);
 }
 
 static struct store_model interrupted;
-static volatile uint64_t interrupts;
+static volatile uint64_t interrupts, edge_interrupts;
 static uint64_t interrupt_seed;
 
 static void interrupt(int signal_number)
@@ -95,38 +100,46 @@ static void interrupt(int signal_number)
 	(void)signal_number;
 	/* A burst fills buffers, so that it flips under the owner's feet. */
 	for (i = 0; i < 40; i++) {
+		uint64_t pc = unit_random(&interrupt_seed) % 4096;
+
 		interrupts++;
-		sample_store_count(&interrupted.store, unit_random(&interrupt_seed) % 4096, 0);
+		sample_store_count(&interrupted.store, pc, 0);
+		if (i % 4 == 0) {
+			edge_interrupts++;
+			sample_store_count_edge(&interrupted.store, pc, pc << (i & 16),
+						dcpi_tag(2, 0, DCPI_EVENT_BRANCH));
+		}
 	}
 }
 
-static uint64_t deliver(struct sample_chunk chunk)
+static struct sample_totals deliver(struct sample_chunk chunk)
 {
-	uint64_t sum = 0;
-	uint32_t i;
-
-	for (i = 0; i < chunk.count; i++)
-		sum += dcpi_tag_count(chunk.entries[i].tag);
-	return sum;
+	return sample_store_sum(chunk.entries, chunk.count);
 }
 
-static uint64_t read_full(struct sample_store *store)
+static void add(struct sample_totals *sum, struct sample_totals more)
 {
+	sum->samples += more.samples;
+	sum->edges += more.edges;
+}
+
+static struct sample_totals read_full(struct sample_store *store)
+{
+	struct sample_totals sum = {0, 0};
 	struct sample_chunk chunk;
-	uint64_t sum;
 	int buffer = sample_store_full(store, &chunk);
 
 	if (buffer < 0)
-		return 0;
+		return sum;
 	sum = deliver(chunk);
 	sample_store_release(store, buffer);
 	return sum;
 }
 
-static uint64_t flush_table(void)
+static struct sample_totals flush_table(void)
 {
 	struct sample_chunk table = sample_store_table(&interrupted.store);
-	uint64_t sum;
+	struct sample_totals sum;
 
 	sample_store_flush_begin(&interrupted.store);
 	sample_store_retire(&interrupted.store);
@@ -145,7 +158,8 @@ static void interrupted_anywhere(void **state)
 {
 	const struct itimerval every_20_us = {{0, 20}, {0, 20}}, never = {{0, 0}, {0, 0}};
 	struct sample_store *store = &interrupted.store;
-	uint64_t counted = 0, delivered = 0, seed = 3;
+	struct sample_totals delivered = {0, 0}, pending;
+	uint64_t counted = 0, edges = 0, seed = 3;
 	struct sigaction action = {.sa_handler = interrupt};
 
 	(void)state;
@@ -157,13 +171,18 @@ static void interrupted_anywhere(void **state)
 
 		counted++;
 		sample_store_count(store, r % 4096, dcpi_tag(1, 0, 0));
+		if ((r >> 48 & 7) == 0) {
+			edges++;
+			sample_store_count_edge(store, r % 4096, r % 4096 << (r >> 52 & 16),
+						dcpi_tag(1, 0, DCPI_EVENT_DOUBLE));
+		}
 		if (r >> 32 & 15)
 			continue;
-		delivered += read_full(store);
+		add(&delivered, read_full(store));
 		if ((r >> 40 & 3) == 0)
 			sample_store_retire(store);
 		if ((r >> 42 & 63) == 0)
-			delivered += flush_table();
+			add(&delivered, flush_table());
 	}
 	assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
 	assert_true(interrupts > 0);
@@ -171,10 +190,13 @@ static void interrupted_anywhere(void **state)
 				 store->lost[DCPI_LOSS_BUFFERS_FULL] +
 				 store->lost[DCPI_LOSS_NESTED],
 			 counted + interrupts);
-	assert_int_equal(delivered + sample_store_pending(store) +
-				 store->lost[DCPI_LOSS_BUFFERS_FULL] +
+	pending = sample_store_pending_totals(store);
+	assert_int_equal(delivered.samples + pending.samples + store->lost[DCPI_LOSS_BUFFERS_FULL] +
 				 store->lost[DCPI_LOSS_NESTED],
 			 counted + interrupts);
+	assert_int_equal(store->edges + store->edges_refused, edges + edge_interrupts);
+	assert_int_equal(delivered.edges + pending.edges + store->edges_lost + store->edges_refused,
+			 edges + edge_interrupts);
 }
 
 /* What the reader asks of the CPU that owns the store: the IPI. */
@@ -212,6 +234,9 @@ static void *owning_cpu(void *argument)
 			if (shared.counted < 2000000) {
 				shared.counted++;
 				sample_store_count(store, unit_random(&seed) % 2048, 0);
+				if (shared.counted % 64 == 0)
+					sample_store_count_edge(store, shared.counted, 1ULL << 40,
+								dcpi_tag(1, 0, DCPI_EVENT_BRANCH));
 			}
 			continue;
 		}
@@ -231,8 +256,8 @@ static void call_owner(enum owner_call call)
 static void reader_on_another_cpu(void **state)
 {
 	struct sample_store *store = &shared.model.store;
+	struct sample_totals delivered = {0, 0};
 	struct sample_chunk table;
-	uint64_t delivered = 0;
 	pthread_t thread;
 	int round, i;
 
@@ -241,19 +266,23 @@ static void reader_on_another_cpu(void **state)
 	assert_int_equal(pthread_create(&thread, NULL, owning_cpu, NULL), 0);
 	for (round = 0; round < 2000; round++) {
 		for (i = 0; i < 20; i++)
-			delivered += read_full(store);
+			add(&delivered, read_full(store));
 		call_owner(OWNER_BEGIN);
 		call_owner(OWNER_RETIRE);
 		table = sample_store_table(store);
-		delivered += deliver(table);
+		add(&delivered, deliver(table));
 		sample_store_table_clear(store, 0, table.count);
 		call_owner(OWNER_END);
 	}
 	atomic_store(&shared.done, true);
 	assert_int_equal(pthread_join(thread, NULL), 0);
-	assert_int_equal(delivered + sample_store_pending(store) +
+	assert_int_equal(delivered.samples + sample_store_pending(store) +
 				 store->lost[DCPI_LOSS_BUFFERS_FULL],
 			 shared.counted);
+	assert_int_equal(delivered.edges + sample_store_pending_totals(store).edges +
+				 store->edges_lost,
+			 store->edges);
+	assert_int_equal(store->edges, shared.counted / 64);
 	assert_int_equal(store->hits + store->misses + store->direct +
 				 store->lost[DCPI_LOSS_BUFFERS_FULL],
 			 shared.counted);

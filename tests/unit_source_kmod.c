@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The module's source against a model of the module: linked with --wrap, so
- * that open() and ioctl() of the device come here. The real module's behaviour
+ * that open(), ioctl() and mmap() of the device come here. The real module's behaviour
  * is tested in tests/qemu.
  */
 #include "tests/unit.h"
@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "daemon/source.h"
@@ -16,17 +17,26 @@
 #define CPUS 3
 #define DEVICE_FD 1000000
 
+#define BUFFER 64
+
 /* What an earlier reader left is not ours. */
 static struct {
 	bool running, started;
 	struct dcpi_config config;
 	struct dcpi_stats stats[CPUS];
-	uint64_t waiting[CPUS];
-	unsigned int starts, refusals;
+	struct dcpi_event_stats event[CPUS];
+	uint64_t waiting[CPUS], waiting_edges[CPUS];
+	struct dcpi_sample buffers[CPUS][2 * BUFFER];
+	bool mapped[CPUS];
+	uint32_t taken[CPUS]; /* entries of the buffer that was taken */
+	uint32_t next[CPUS];  /* buffer that fills up next */
+	unsigned int starts, refusals, takes;
 } module;
 
 int __wrap_open(const char *path, int flags, ...);
 int __wrap_ioctl(int fd, unsigned long request, ...);
+void *__wrap_mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset);
+int __wrap_munmap(void *address, size_t bytes);
 
 int __wrap_open(const char *path, int flags, ...)
 {
@@ -37,6 +47,8 @@ int __wrap_open(const char *path, int flags, ...)
 
 static int start(const struct dcpi_config *config)
 {
+	uint32_t cpu;
+
 	if (module.refusals > 0) {
 		module.refusals--;
 		module.started = false;
@@ -46,31 +58,114 @@ static int start(const struct dcpi_config *config)
 	module.running = module.started = true;
 	module.config = *config;
 	module.starts++;
+	for (cpu = 0; cpu < CPUS; cpu++) {
+		assert_false(module.mapped[cpu]); /* it would be dead */
+		module.taken[cpu] = 0;
+		module.waiting_edges[cpu] = 0;
+	}
+	memset(module.event, 0, sizeof(module.event));
 	memset(module.stats, 0, sizeof(module.stats));
 	memset(module.waiting, 0, sizeof(module.waiting));
 	return 0;
 }
 
-/* All that waits, as entries of one sample each. */
-static int drain(struct dcpi_drain *request)
+/* What waits, as entries of one each: samples, far and near edges, and holes. */
+static uint32_t entries_make(uint32_t cpu, struct dcpi_sample *to, uint32_t capacity)
 {
-	struct dcpi_sample *samples = (struct dcpi_sample *)(uintptr_t)request->samples;
+	const uint64_t far = dcpi_tag(1, 0, DCPI_EVENT_DOUBLE_FAR);
+	uint32_t count = 0;
+
+	while (count < capacity && module.waiting[cpu] + module.waiting_edges[cpu] > 0) {
+		if (module.waiting[cpu] > 0) {
+			module.waiting[cpu]--;
+			to[count++] = (struct dcpi_sample){.pc = 1, .tag = dcpi_tag(1, 0, 0) + 1};
+			continue;
+		}
+		module.waiting_edges[cpu]--;
+		if (module.waiting_edges[cpu] % 2 == 0 && count + 3 <= capacity) {
+			to[count++] = (struct dcpi_sample){.pc = 0x1000, .tag = far + 1};
+			to[count++] = (struct dcpi_sample){.pc = 1ULL << 40, .tag = far};
+			to[count++] = (struct dcpi_sample){.pc = 0, .tag = 0};
+			continue;
+		}
+		assert_true(dcpi_edge_pack(0x1000, 0x2000, &to[count].pc));
+		to[count++].tag = dcpi_tag(1, 0, DCPI_EVENT_BRANCH) + 1;
+	}
+	return count;
+}
+
+static int drain_into(struct dcpi_drain *request)
+{
+	if (!module.started) {
+		errno = ENXIO;
+		return -1;
+	}
+	assert_int_equal(request->flags, DCPI_DRAIN_ALL);
+	request->count = entries_make(
+		request->cpu, (struct dcpi_sample *)(uintptr_t)request->samples, request->capacity);
+	return 0;
+}
+
+/* A buffer becomes full when enough waits. */
+static int take(struct dcpi_take *request)
+{
+	uint32_t cpu = request->cpu;
 
 	if (!module.started) {
 		errno = ENXIO;
 		return -1;
 	}
-	request->count = 0;
-	while (request->count < request->capacity && module.waiting[request->cpu] > 0) {
-		module.waiting[request->cpu]--;
-		samples[request->count++] =
-			(struct dcpi_sample){.pc = 1, .tag = dcpi_tag(1, 0, 0) + 1};
-	}
+	request->first = module.next[cpu] * BUFFER;
+	if (module.taken[cpu] == 0 && module.waiting[cpu] + module.waiting_edges[cpu] >= BUFFER)
+		module.taken[cpu] = entries_make(cpu, module.buffers[cpu] + request->first, BUFFER);
+	request->count = module.taken[cpu];
+	module.takes += request->count > 0;
 	return 0;
+}
+
+static int release(uint32_t cpu)
+{
+	assert_true(module.taken[cpu] > 0);
+	memset(module.buffers[cpu] + module.next[cpu] * BUFFER, 0xee,
+	       BUFFER * sizeof(module.buffers[cpu][0]));
+	module.taken[cpu] = 0;
+	module.next[cpu] ^= 1;
+	return 0;
+}
+
+void *__wrap_mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset)
+{
+	uint32_t cpu = (uint32_t)((uint64_t)offset >> DCPI_MMAP_SHIFT);
+
+	(void)address;
+	(void)flags;
+	assert_int_equal(fd, DEVICE_FD);
+	assert_int_equal(protection, PROT_READ);
+	assert_true(cpu < CPUS && (uint64_t)offset == DCPI_MMAP_OFFSET(cpu));
+	assert_int_equal(bytes, sizeof(module.buffers[cpu]));
+	assert_true(module.started && !module.mapped[cpu]);
+	module.mapped[cpu] = true;
+	return module.buffers[cpu];
+}
+
+int __wrap_munmap(void *address, size_t bytes)
+{
+	uint32_t cpu;
+
+	for (cpu = 0; cpu < CPUS; cpu++) {
+		if (address != module.buffers[cpu])
+			continue;
+		assert_true(module.mapped[cpu] && bytes == sizeof(module.buffers[cpu]));
+		module.mapped[cpu] = false;
+		return 0;
+	}
+	fail_msg("unmaps what is not mapped");
+	return -1;
 }
 
 int __wrap_ioctl(int fd, unsigned long request, ...)
 {
+	struct dcpi_event_stats *event;
 	struct dcpi_stats *stats;
 	va_list list;
 	void *argument;
@@ -90,34 +185,73 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 		module.running = false;
 		return 0;
 	case DCPI_IOC_DRAIN:
-		return drain(argument);
+		return drain_into(argument);
 	case DCPI_IOC_STATS:
 		stats = argument;
 		*stats = module.stats[stats->cpu];
 		return 0;
+	case DCPI_IOC_EVENT_STATS:
+		event = argument;
+		assert_int_equal(event->event, 0);
+		*event = module.event[event->cpu];
+		return 0;
+	case DCPI_IOC_TIMES:
+		memset(argument, 0, sizeof(struct dcpi_times));
+		return 0;
+	case DCPI_IOC_TAKE:
+		return take(argument);
+	case DCPI_IOC_RELEASE:
+		return release(*(uint32_t *)argument);
 	}
 	fail_msg("unexpected ioctl %lx", request);
 	return -1;
 }
 
+/* What was taken and what came of it. */
+struct sums {
+	uint64_t taken, got;
+	uint64_t edges, got_edges;
+	uint64_t enabled_ns;
+};
+
 /* The machine samples; some are lost on the way. */
-static void module_samples(uint64_t *seed, uint64_t *taken)
+static void module_samples(uint64_t *seed, struct sums *sums)
 {
 	uint32_t cpu = (uint32_t)(unit_random(seed) % CPUS);
 	uint64_t count = unit_random(seed) % 20, lost = unit_random(seed) % 3;
+	uint64_t edges = unit_random(seed) % 5;
 
 	if (!module.running)
 		return;
-	module.stats[cpu].interrupts += count + lost;
+	/* Second interrupts of double samples are not samples. */
+	module.stats[cpu].interrupts += count + lost + edges;
+	module.stats[cpu].second += edges;
 	module.stats[cpu].hits += count;
 	module.stats[cpu].losses[DCPI_LOSS_NESTED] += lost;
+	module.stats[cpu].edges += edges;
+	module.event[cpu].enabled_ns += 1000;
+	module.event[cpu].running_ns += 500;
 	module.waiting[cpu] += count;
-	*taken += count + lost;
+	module.waiting_edges[cpu] += edges;
+	sums->taken += count + lost;
+	sums->edges += edges;
+	sums->enabled_ns += 1000;
 }
 
 static void sample_count(void *context, const struct dcpi_sample *sample)
 {
-	*(uint64_t *)context += dcpi_tag_count(sample->tag);
+	assert_int_equal(sample->pc, 1);
+	((struct sums *)context)->got += dcpi_tag_count(sample->tag);
+}
+
+static void edge_count(void *context, const struct source_edge *edge)
+{
+	bool near = dcpi_tag_event(edge->tag) == DCPI_EVENT_BRANCH;
+
+	assert_true(near || dcpi_tag_event(edge->tag) == DCPI_EVENT_DOUBLE);
+	assert_int_equal(edge->from, 0x1000);
+	assert_int_equal(edge->to, near ? 0x2000 : 1ULL << 40);
+	((struct sums *)context)->got_edges += dcpi_tag_count(edge->tag);
 }
 
 static void loss_add(void *context, const char *group, const char *name, uint64_t count)
@@ -140,7 +274,10 @@ static struct source *source_new(void)
 		.events = &event,
 		.event_count = 1,
 		.table_entries = 64,
-		.buffer_entries = 64,
+		.buffer_entries = BUFFER,
+		.branch_every = 3,
+		.double_every = 5,
+		.double_period = 50,
 		.sync = nothing_to_sync,
 	};
 	struct source *source;
@@ -152,38 +289,65 @@ static struct source *source_new(void)
 	return source;
 }
 
-static void drain_all(struct source *source, uint64_t *got)
+static void drain(struct source *source, bool all, struct sums *sums)
 {
-	const struct source_sink sink = {.sample = sample_count, .context = got};
+	const struct source_sink sink = {
+		.sample = sample_count, .edge = edge_count, .context = sums};
+
+	assert_int_equal(source->ops->drain(source, all, UINT64_MAX, &sink, NULL), 0);
+}
+
+static void drain_all(struct source *source, struct sums *sums)
+{
 	uint32_t round;
 
 	/* More than one call holds may wait in the model. */
 	for (round = 0; round < 50; round++)
-		assert_int_equal(source->ops->drain(source, true, UINT64_MAX, &sink, NULL), 0);
+		drain(source, true, sums);
+	assert_int_equal(sums->got_edges, sums->edges);
+}
+
+/* Also: all that was taken is handed over or lost, if the source is at rest. */
+static void check_counters(struct source *source, const struct sums *sums, bool rest)
+{
+	struct source_time time;
+	uint64_t losses = 0;
+
+	assert_int_equal(source->ops->counters(source, loss_add, &losses), sums->taken);
+	assert_int_equal(source->ops->event_time(source, 0, &time), 0);
+	assert_int_equal(time.enabled_ns, sums->enabled_ns);
+	assert_int_equal(time.running_ns, sums->enabled_ns / 2);
+	assert_int_equal(source->ops->event_time(source, 1, &time), -ENODATA);
+	if (rest)
+		assert_int_equal(sums->got + losses, sums->taken);
 }
 
 /* Counters go on, and add up, however often the periods change. */
 static void counters_survive_new_periods(void **state)
 {
 	struct source *source = source_new();
-	uint64_t seed = 1, taken = 0, got = 0, losses = 0;
 	struct source_event event = {.period_min = 0};
 	unsigned int changes = 0;
+	struct sums sums = {0};
+	uint64_t seed = 1;
 	int step;
 
 	(void)state;
-	assert_int_equal(source->ops->counters(source, loss_add, &losses), 0);
-	assert_int_equal(losses, 0);
+	check_counters(source, &sums, true);
 	assert_int_equal(source->ops->start(source, NULL), 0);
 	assert_int_equal(module.config.event[0].period_min, 60000);
+	assert_int_equal(module.config.flags, DCPI_START_BRANCHES | DCPI_START_DOUBLE);
+	assert_int_equal(module.config.branch_every, 3);
+	assert_int_equal(module.config.double_every, 5);
+	assert_int_equal(module.config.double_period, 50);
 	for (step = 0; step < 5000; step++) {
-		module_samples(&seed, &taken);
+		module_samples(&seed, &sums);
+		if (unit_random(&seed) % 8 == 0)
+			drain(source, false, &sums);
 		if (unit_random(&seed) % 16 == 0) {
 			source->ops->stop(source);
-			drain_all(source, &got);
-			losses = 0;
-			assert_int_equal(source->ops->counters(source, loss_add, &losses), taken);
-			assert_int_equal(got + losses, taken);
+			drain_all(source, &sums);
+			check_counters(source, &sums, true);
 			event.period_min = 60000 + unit_random(&seed) % 1000000;
 			event.period_max = event.period_min + 5;
 			source->ops->set_periods(source, &event);
@@ -192,37 +356,52 @@ static void counters_survive_new_periods(void **state)
 			assert_int_equal(module.config.event[0].period_max, event.period_max);
 			changes++;
 		}
-		losses = 0;
-		assert_int_equal(source->ops->counters(source, loss_add, &losses), taken);
+		check_counters(source, &sums, false);
 	}
-	assert_true(changes > 100);
+	assert_true(changes > 100 && module.takes > 100);
 	assert_int_equal(module.starts, changes + 1);
 	source->ops->stop(source);
 	/* The descriptor is the model's: the close(2) that fails here is harmless. */
 	source->ops->close(source);
+	assert_false(module.mapped[0] || module.mapped[1] || module.mapped[2]);
 }
 
 /* A start that is refused leaves the counters as they were. */
 static void counters_survive_a_refusal(void **state)
 {
 	struct source *source = source_new();
-	uint64_t seed = 2, taken = 0, got = 0, losses = 0;
+	struct sums sums = {0};
+	uint64_t seed = 2;
 	int step;
 
 	(void)state;
 	assert_int_equal(source->ops->start(source, NULL), 0);
 	for (step = 0; step < 20; step++)
-		module_samples(&seed, &taken);
+		module_samples(&seed, &sums);
 	source->ops->stop(source);
-	drain_all(source, &got);
+	drain_all(source, &sums);
 	module.refusals = 2;
 	assert_int_equal(source->ops->start(source, NULL), -ENOMEM);
-	assert_int_equal(source->ops->counters(source, loss_add, &losses), taken);
+	check_counters(source, &sums, true);
 	assert_int_equal(source->ops->start(source, NULL), -ENOMEM);
 	assert_int_equal(source->ops->start(source, NULL), 0);
-	losses = 0;
-	assert_int_equal(source->ops->counters(source, loss_add, &losses), taken);
-	assert_int_equal(got + losses, taken);
+	check_counters(source, &sums, true);
+	source->ops->close(source);
+}
+
+/* Entries beyond the buffers, should the kernel ever name such, are not read. */
+static void refuses_entries_beyond_the_buffers(void **state)
+{
+	const struct source_sink sink = {.sample = sample_count};
+	struct source *source = source_new();
+
+	(void)state;
+	assert_int_equal(source->ops->start(source, NULL), 0);
+	module.taken[0] = BUFFER + 1;
+	module.next[0] = 1;
+	assert_int_equal(source->ops->drain(source, false, UINT64_MAX, &sink, NULL), -EPROTO);
+	module.next[0] = UINT32_MAX / BUFFER;
+	assert_int_equal(source->ops->drain(source, false, UINT64_MAX, &sink, NULL), -EPROTO);
 	source->ops->close(source);
 }
 
@@ -231,6 +410,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(counters_survive_new_periods),
 		cmocka_unit_test(counters_survive_a_refusal),
+		cmocka_unit_test(refuses_entries_beyond_the_buffers),
 	};
 
 	return cmocka_run_group_tests_name("source_kmod", tests, NULL, NULL);

@@ -23,6 +23,7 @@
 #define core_likely(x) likely(x)
 #define core_unlikely(x) unlikely(x)
 #define core_noinline noinline
+#define core_always_inline __always_inline
 
 #else
 #include "core_env_user.h"

@@ -21,6 +21,7 @@ typedef uint64_t u64;
 #define core_likely(x) __builtin_expect(!!(x), 1)
 #define core_unlikely(x) __builtin_expect(!!(x), 0)
 #define core_noinline __attribute__((noinline))
+#define core_always_inline inline __attribute__((always_inline))
 
 /* A store is used by one thread, or from its signal handlers: no lock prefix. */
 #define core_cmpxchg_local(p, old, new)                                                            \

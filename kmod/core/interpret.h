@@ -14,9 +14,16 @@
  * register unknown, and only a branch that depends on something unknown ends
  * the attempt: never a guess.
  *
- * Bounds: INTERPRET_STEPS_MAX instructions, two memory reads each. Direct
+ * Bounds: INTERPRET_STEPS_MAX instructions, four memory reads each; no
+ * allocation, recursion or floating point; some 600 bytes of stack. Direct
  * jumps and calls are followed; a branch that faults, traps or leaves the
  * privilege level ends the attempt.
+ *
+ * What can't be avoided: memory is read now, and the program will read it a
+ * moment later. Another thread, a device or a signal handler may write it in
+ * between; so may an alias of an address that an interpreted store wrote to.
+ * Both are rare, and nothing else is knowingly left to chance. (Code that
+ * rewrites itself within the steps interpreted is out of scope.)
  */
 #ifndef DCPI_INTERPRET_H
 #define DCPI_INTERPRET_H
@@ -30,10 +37,12 @@
  * struct interpret_state - the interrupted context
  * @pc:    where
  * @reg:   x86-64: in the order of their encoding, rax rcx rdx rbx rsp rbp rsi
- *         rdi r8..r15; arm64: x0..x30, sp
+ *         rdi r8..r15, then the bases of fs and gs; arm64: x0..x30, sp
  * @flags: x86-64: RFLAGS; arm64: PSTATE
  * @known: bit i: @reg[i] is known
  * @flags_known: a mask of the bits of @flags that are known
+ *
+ * x86-64: 64-bit mode only. The caller sees to it.
  */
 struct interpret_state {
 	u64 pc;
@@ -46,7 +55,10 @@ struct interpret_state {
 /**
  * interpret_read_fn() - read memory of the interrupted context
  *
- * Must neither fault nor sleep. Return: true if all @bytes (1 .. 16) were read.
+ * Must neither fault nor sleep, as far as its context asks for that. Data is
+ * asked for in 1, 2, 4 or 8 bytes, code in up to 64, all in one page of 4096.
+ *
+ * Return: true if all @bytes were read.
  */
 typedef bool (*interpret_read_fn)(void *context, u64 address, void *to, size_t bytes);
 

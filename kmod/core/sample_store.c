@@ -8,6 +8,10 @@
 _Static_assert(sizeof(struct dcpi_sample) == 16, "an entry is 16 bytes");
 _Static_assert(sizeof(struct sample_bucket) == 64, "a bucket is one cache line");
 _Static_assert(offsetof(struct sample_store, direct) == 64, "counting touches one line of state");
+_Static_assert(sizeof(struct sample_store) <= 192, "three lines");
+_Static_assert(DCPI_EVENT_BRANCH_FAR == DCPI_EVENT_BRANCH + 1 &&
+		       DCPI_EVENT_DOUBLE_FAR == DCPI_EVENT_DOUBLE + 1,
+	       "the far event follows the near one");
 _Static_assert(DCPI_PID_BITS + DCPI_GENERATION_BITS + DCPI_EVENT_BITS + DCPI_COUNT_BITS == 64,
 	       "a tag is 64 bits");
 
@@ -27,157 +31,238 @@ size_t sample_store_bytes(u32 table_entries, u32 buffer_entries)
 int sample_store_init(struct sample_store *store, void *memory, u32 table_entries,
 		      u32 buffer_entries)
 {
+	return sample_store_init_apart(store, memory, (struct dcpi_sample *)memory + table_entries,
+				       table_entries, buffer_entries);
+}
+
+int sample_store_init_apart(struct sample_store *store, void *table, void *buffer,
+			    u32 table_entries, u32 buffer_entries)
+{
 	if (sample_store_bytes(table_entries, buffer_entries) == 0)
 		return -EINVAL;
-	if ((uintptr_t)store % 64 != 0 || (uintptr_t)memory % 64 != 0)
+	if ((uintptr_t)store % 64 != 0 || (uintptr_t)table % 64 != 0 || (uintptr_t)buffer % 64 != 0)
 		return -EINVAL;
 	memset(store, 0, sizeof(*store));
-	store->table = memory;
-	store->buffer = (struct dcpi_sample *)memory + table_entries;
+	store->table = table;
+	store->buffer = buffer;
 	store->bucket_mask = table_entries / SAMPLE_WAYS - 1;
 	store->buffer_entries = buffer_entries;
 	return 0;
 }
 
-/*
- * One multiplication spreads both words over the high bits. PCs differ in
- * their low bits, processes in the upper half of the tag.
- */
-static inline struct sample_bucket *bucket_of(struct sample_store *store, u64 pc, u64 tag)
-{
-	u64 h = (pc ^ (tag >> 24) * 0x9e3779b97f4a7c15ULL) * 0xd6e8feb86659fd93ULL;
-
-	return &store->table[(u32)(h >> 32) & store->bucket_mask];
-}
+/* Beside SAMPLE_WAKE, what appending says. */
+#define APPENDED 8U
 
 /*
  * Hand the full active buffer to the reader and start on the other one, if
- * that one is free.
+ * that one is free. Return: SAMPLE_WAKE if so, else 0.
  */
-static bool buffer_flip(struct sample_store *store, unsigned int *wake)
+static unsigned int buffer_flip(struct sample_store *store)
 {
 	u32 active = store->cursor >> 31;
 
 	if (store->retiring || core_load_acquire(&store->ready[active ^ 1]) != 0)
-		return false;
+		return 0;
 	core_store_release(&store->ready[active], store->buffer_entries);
 	store->cursor = (active ^ 1) << 31;
 	store->flips++;
-	*wake = SAMPLE_WAKE;
-	return true;
+	return SAMPLE_WAKE;
+}
+
+static core_always_inline void buffer_put(struct sample_store *store, u32 cursor, u64 pc, u64 tag)
+{
+	struct dcpi_sample *entry = store->buffer + (cursor & ~CURSOR_ACTIVE);
+
+	if (cursor & CURSOR_ACTIVE)
+		entry += store->buffer_entries;
+	entry->pc = pc;
+	entry->tag = tag;
+	store->cursor = cursor + 1;
 }
 
 /*
  * Append one entry to the active buffer. While the reader still has the other
  * one, a full buffer keeps the cursor at its end and every append tries again.
+ *
+ * Return: APPENDED, with SAMPLE_WAKE or-ed in; 0 if there is no room.
  */
-static bool buffer_append(struct sample_store *store, u64 pc, u64 tag, unsigned int *wake)
+static core_noinline unsigned int buffer_append_last(struct sample_store *store, u64 pc, u64 tag)
 {
-	u32 active, fill = store->cursor & ~CURSOR_ACTIVE;
-	struct dcpi_sample *entry;
+	unsigned int wake = 0;
 
-	if (core_unlikely(fill == store->buffer_entries)) {
-		if (!buffer_flip(store, wake))
-			return false;
-		fill = 0;
+	if ((store->cursor & ~CURSOR_ACTIVE) == store->buffer_entries) {
+		wake = buffer_flip(store);
+		if (wake == 0)
+			return 0;
 	}
-	active = store->cursor >> 31;
-	entry = &store->buffer[(size_t)active * store->buffer_entries + fill];
-	entry->pc = pc;
-	entry->tag = tag;
-	store->cursor++;
-	if (core_unlikely(fill + 1 == store->buffer_entries))
-		buffer_flip(store, wake);
-	return true;
+	buffer_put(store, store->cursor, pc, tag);
+	if ((store->cursor & ~CURSOR_ACTIVE) == store->buffer_entries)
+		wake |= buffer_flip(store);
+	return APPENDED | wake;
 }
 
-/* Out of line, as all but the hit: a hit then saves no registers. */
-static core_noinline unsigned int count_missing(struct sample_store *store,
-						struct sample_bucket *bucket, u64 pc, u64 tag)
+/* The same, in line while the buffer has room for more than one. */
+static core_always_inline unsigned int buffer_append(struct sample_store *store, u64 pc, u64 tag)
 {
-	struct dcpi_sample *entry;
-	unsigned int wake = 0;
-	int way;
+	u32 cursor = store->cursor;
 
-	for (way = 0; way < SAMPLE_WAYS; way++) {
-		if (dcpi_tag_count(bucket->way[way].tag) == 0)
-			break;
+	if (core_unlikely((cursor & ~CURSOR_ACTIVE) + 1 >= store->buffer_entries))
+		return buffer_append_last(store, pc, tag);
+	buffer_put(store, cursor, pc, tag);
+	return APPENDED;
+}
+
+/*
+ * Append the two entries of a far edge, both to one buffer. The hole is only
+ * made when the other buffer is free: else it would cost a sample its place.
+ */
+static unsigned int buffer_append_far(struct sample_store *store, u64 from, u64 to, u64 tag)
+{
+	u32 active = store->cursor >> 31, fill = store->cursor & ~CURSOR_ACTIVE;
+	unsigned int result = 0;
+
+	if (core_unlikely(fill + 1 >= store->buffer_entries)) {
+		if (store->retiring || core_load_acquire(&store->ready[active ^ 1]) != 0)
+			return 0;
+		if (fill < store->buffer_entries)
+			result |= buffer_append_last(store, 0, 0);
+		else
+			result |= buffer_flip(store);
 	}
-	if (way == SAMPLE_WAYS) {
-		way = (int)(store->victim % SAMPLE_WAYS);
-		entry = &bucket->way[way];
-		if (!buffer_append(store, entry->pc, entry->tag, &wake)) {
-			store->lost[DCPI_LOSS_BUFFERS_FULL]++;
-			return SAMPLE_LOST;
-		}
-		store->victim++;
-		store->evictions++;
-	}
-	entry = &bucket->way[way];
+	result |= buffer_append(store, from, tag + 1);
+	return result | buffer_append(store, to, tag);
+}
+
+/* What is being counted: edges count in none of the counters of samples. */
+enum kind {
+	KIND_SAMPLE,
+	KIND_EDGE
+};
+
+static inline unsigned int count_lost(struct sample_store *store, enum kind kind)
+{
+	if (kind == KIND_SAMPLE)
+		store->lost[DCPI_LOSS_BUFFERS_FULL]++;
+	else
+		store->edges_lost++;
+	return SAMPLE_LOST;
+}
+
+static core_always_inline unsigned int place(struct sample_store *store, struct dcpi_sample *entry,
+					     u64 pc, u64 tag, enum kind kind)
+{
 	entry->pc = pc;
 	entry->tag = tag + 1;
-	store->misses++;
-	return SAMPLE_MISS | wake;
+	if (kind == KIND_SAMPLE)
+		store->misses++;
+	return SAMPLE_MISS;
+}
+
+/* All ways are in use, by others: one of them leaves for the buffer. */
+static core_always_inline unsigned int count_evicting(struct sample_store *store,
+						      struct sample_bucket *bucket, u64 pc, u64 tag,
+						      enum kind kind)
+{
+	u32 victim = store->victim;
+	struct dcpi_sample *entry = &bucket->way[victim % SAMPLE_WAYS];
+	unsigned int appended = buffer_append(store, entry->pc, entry->tag);
+
+	if (core_unlikely(appended == 0))
+		return count_lost(store, kind);
+	store->victim = victim + 1;
+	store->evictions++;
+	return place(store, entry, pc, tag, kind) | (appended & SAMPLE_WAKE);
 }
 
 /* A count that can go no higher leaves for the buffer and starts again. */
-static core_noinline unsigned int count_saturated(struct sample_store *store,
-						  struct dcpi_sample *entry, u64 tag)
+static unsigned int count_found(struct sample_store *store, struct dcpi_sample *entry, u64 tag,
+				enum kind kind)
 {
-	unsigned int wake = 0;
+	unsigned int appended = 0;
 
-	if (!buffer_append(store, entry->pc, entry->tag, &wake)) {
-		store->lost[DCPI_LOSS_BUFFERS_FULL]++;
-		return SAMPLE_LOST;
-	}
-	store->evictions++;
-	entry->tag = tag + 1;
-	store->hits++;
-	return SAMPLE_HIT | wake;
-}
-
-static core_noinline unsigned int count_direct(struct sample_store *store, u64 pc, u64 tag)
-{
-	unsigned int wake = 0;
-
-	if (!buffer_append(store, pc, tag + 1, &wake)) {
-		store->lost[DCPI_LOSS_BUFFERS_FULL]++;
-		return SAMPLE_LOST;
-	}
-	store->direct++;
-	return SAMPLE_DIRECT | wake;
-}
-
-static unsigned int count_in_table(struct sample_store *store, u64 pc, u64 tag)
-{
-	struct sample_bucket *bucket = bucket_of(store, pc, tag);
-	struct dcpi_sample *entry = bucket->way;
-	struct dcpi_sample *end = entry + SAMPLE_WAYS;
-
-	for (; entry < end; entry++) {
-		/* A key with any count: the difference is below the key bits. */
-		if (entry->pc != pc || ((entry->tag ^ tag) & TAG_KEY_MASK) != 0)
-			continue;
-		if (core_unlikely(dcpi_tag_count(entry->tag) == 0))
-			break; /* a cleared entry that looks like PC 0 of PID 0 */
-		if (core_unlikely(dcpi_tag_count(entry->tag) == DCPI_COUNT_MAX))
-			return count_saturated(store, entry, tag);
+	if (dcpi_tag_count(entry->tag) < DCPI_COUNT_MAX) {
 		entry->tag++;
-		store->hits++;
-		return SAMPLE_HIT;
+	} else {
+		appended = buffer_append(store, entry->pc, entry->tag);
+		if (appended == 0)
+			return count_lost(store, kind);
+		store->evictions++;
+		entry->tag = tag + 1;
 	}
-	return count_missing(store, bucket, pc, tag);
+	if (kind == KIND_SAMPLE)
+		store->hits++;
+	return SAMPLE_HIT | (appended & SAMPLE_WAKE);
+}
+
+static unsigned int count_direct(struct sample_store *store, u64 pc, u64 tag, enum kind kind)
+{
+	unsigned int appended = buffer_append(store, pc, tag + 1);
+
+	if (appended == 0)
+		return count_lost(store, kind);
+	if (kind == KIND_SAMPLE)
+		store->direct++;
+	return SAMPLE_DIRECT | (appended & SAMPLE_WAKE);
+}
+
+/* Every case. */
+static core_noinline unsigned int count(struct sample_store *store, struct sample_bucket *bucket,
+					u64 pc, u64 tag, enum kind kind)
+{
+	struct dcpi_sample *free = NULL;
+	int way;
+
+	if (store->flushing)
+		return count_direct(store, pc, tag, kind);
+	/* Downwards: of several free entries the first is taken. */
+	for (way = SAMPLE_WAYS - 1; way >= 0; way--) {
+		struct dcpi_sample *entry = &bucket->way[way];
+
+		if (dcpi_tag_count(entry->tag) == 0)
+			free = entry;
+		else if (entry->pc == pc && ((entry->tag ^ tag) & TAG_KEY_MASK) == 0)
+			return count_found(store, entry, tag, kind);
+	}
+	if (free != NULL)
+		return place(store, free, pc, tag, kind);
+	return count_evicting(store, bucket, pc, tag, kind);
+}
+
+/* Neither free nor saturated. */
+static core_always_inline bool ordinary(const struct dcpi_sample *entry)
+{
+	return dcpi_tag_count(entry->tag) - 1 < DCPI_COUNT_MAX - 1;
+}
+
+/*
+ * Out of line, so that a hit saves no registers. The caller has found no
+ * ordinary entry of this key: with four of them, it is the common miss.
+ */
+core_noinline unsigned int sample_store_count_slow(struct sample_store *store,
+						   struct sample_bucket *bucket, u64 pc, u64 tag)
+{
+	const struct dcpi_sample *way = bucket->way;
+
+	_Static_assert(SAMPLE_WAYS == 4, "unrolled by hand");
+	if (core_unlikely(store->flushing || !ordinary(&way[0]) || !ordinary(&way[1]) ||
+			  !ordinary(&way[2]) || !ordinary(&way[3])))
+		return count(store, bucket, pc, tag, KIND_SAMPLE);
+	return count_evicting(store, bucket, pc, tag, KIND_SAMPLE);
 }
 
 /* Nested writers may nest again, so that a plain increment could lose one. */
-static core_noinline unsigned int count_nested(struct sample_store *store)
+static void count_nested(u64 *counter)
 {
-	u64 *lost = &store->lost[DCPI_LOSS_NESTED];
 	u64 seen;
 
 	do {
-		seen = *(volatile u64 *)lost;
-	} while (core_cmpxchg_local(lost, seen, seen + 1) != seen);
+		seen = *(volatile u64 *)counter;
+	} while (core_cmpxchg_local(counter, seen, seen + 1) != seen);
+}
+
+core_noinline unsigned int sample_store_refused(struct sample_store *store)
+{
+	count_nested(&store->lost[DCPI_LOSS_NESTED]);
 	return SAMPLE_LOST;
 }
 
@@ -185,16 +270,39 @@ unsigned int sample_store_count(struct sample_store *store, u64 pc, u64 tag)
 {
 	unsigned int result;
 
-	if (core_unlikely(store->busy))
-		return count_nested(store);
-	store->busy = 1;
-	core_barrier();
-	if (core_likely(!store->flushing))
-		result = count_in_table(store, pc, tag);
+	if (!sample_store_enter(store))
+		return sample_store_refused(store);
+	result = sample_store_count_entered(store, pc, tag);
+	sample_store_leave(store);
+	return result;
+}
+
+static unsigned int count_far(struct sample_store *store, u64 from, u64 to, u64 tag)
+{
+	/* The _FAR event is the one after the near one. */
+	unsigned int appended = buffer_append_far(store, from, to, tag + (1U << DCPI_COUNT_BITS));
+
+	if (appended == 0)
+		return count_lost(store, KIND_EDGE);
+	return SAMPLE_DIRECT | (appended & SAMPLE_WAKE);
+}
+
+unsigned int sample_store_count_edge(struct sample_store *store, u64 from, u64 to, u64 tag)
+{
+	unsigned int result;
+	__u64 packed;
+
+	if (!sample_store_enter(store)) {
+		count_nested(&store->edges_refused);
+		return SAMPLE_LOST;
+	}
+	store->edges++;
+	if (dcpi_edge_pack(from, to, &packed))
+		result = count(store, sample_store_bucket(store, packed, tag), packed, tag,
+			       KIND_EDGE);
 	else
-		result = count_direct(store, pc, tag);
-	core_barrier();
-	store->busy = 0;
+		result = count_far(store, from, to, tag);
+	sample_store_leave(store);
 	return result;
 }
 
@@ -279,27 +387,45 @@ void sample_store_table_clear(struct sample_store *store, u32 first, u32 count)
 	memset(store->table->way + first, 0, (size_t)count * sizeof(struct dcpi_sample));
 }
 
-static u64 sum_counts(const struct dcpi_sample *entries, u32 count)
+struct sample_totals sample_store_sum(const struct dcpi_sample *entries, u32 count)
 {
-	u64 sum = 0;
+	struct sample_totals sum = {0, 0};
 	u32 i;
 
-	for (i = 0; i < count; i++)
-		sum += dcpi_tag_count(entries[i].tag);
+	for (i = 0; i < count; i++) {
+		if (dcpi_tag_event(entries[i].tag) < DCPI_EVENT_SPECIAL)
+			sum.samples += dcpi_tag_count(entries[i].tag);
+		else
+			sum.edges += dcpi_tag_count(entries[i].tag);
+	}
+	return sum;
+}
+
+static void totals_add(struct sample_totals *sum, const struct dcpi_sample *entries, u32 count)
+{
+	struct sample_totals more = sample_store_sum(entries, count);
+
+	sum->samples += more.samples;
+	sum->edges += more.edges;
+}
+
+struct sample_totals sample_store_pending_totals(const struct sample_store *store)
+{
+	struct sample_chunk table = sample_store_table(store);
+	struct sample_totals sum = {0, 0};
+	u32 active = store->cursor >> 31;
+	u32 i;
+
+	totals_add(&sum, table.entries, table.count);
+	for (i = 0; i < 2; i++) {
+		u32 fill = i == active ? store->cursor & ~CURSOR_ACTIVE : store->ready[i];
+
+		totals_add(&sum, &store->buffer[(size_t)i * store->buffer_entries], fill);
+	}
 	return sum;
 }
 
 u64 sample_store_pending(const struct sample_store *store)
 {
-	struct sample_chunk table = sample_store_table(store);
-	u64 sum = sum_counts(table.entries, table.count);
-	u32 active = store->cursor >> 31;
-	u32 i;
-
-	for (i = 0; i < 2; i++) {
-		u32 fill = i == active ? store->cursor & ~CURSOR_ACTIVE : store->ready[i];
-
-		sum += sum_counts(&store->buffer[(size_t)i * store->buffer_entries], fill);
-	}
-	return sum;
+	return sample_store_pending_totals(store).samples;
 }

@@ -9,9 +9,10 @@
  * locks, logs or sleeps.
  *
  * Who may call what:
- *   writer  sample_store_count(), from the owning CPU's overflow interrupt, in
- *           any context, NMI included. An interrupt of the writer that counts
- *           again is refused and named (DCPI_LOSS_NESTED).
+ *   writer  sample_store_count() and sample_store_count_edge(), from the owning
+ *           CPU's overflow interrupt, in any context, NMI included. An interrupt
+ *           of the writer that counts again is refused and named
+ *           (DCPI_LOSS_NESTED; edges: @edges_refused).
  *   reader  sample_store_full(), _release(), and the table between flush_begin
  *           and flush_end: any CPU.
  *   owner   sample_store_retire(), _flush_begin(), _flush_end(): on the owning
@@ -23,6 +24,11 @@
  * load by the reader; of the table, a flag that only the owning CPU sets
  * (DCPI section 4.2.3). The writer executes no atomic operation but
  * cmpxchg_local, and no barrier but acquire/release.
+ *
+ * Edges (see the uapi) are entries like samples, but none of the counters of
+ * samples counts them. Near ones are aggregated in the table; far ones take two
+ * neighbouring entries of the buffer at once. If only one entry is left in a
+ * buffer, a far edge goes to the next one and leaves a hole: an entry of zeros.
  */
 #ifndef DCPI_SAMPLE_STORE_H
 #define DCPI_SAMPLE_STORE_H
@@ -50,8 +56,8 @@ enum sample_result {
  * struct sample_store - the state of one CPU
  *
  * The first cache line is all that a sample touches besides its bucket (and,
- * on an eviction, the buffer's line). Fields are private but for reading the
- * counters at rest.
+ * on an eviction, the buffer's line); edges touch the second too. Fields are private but for
+ * reading the counters at rest.
  */
 struct sample_store {
 	struct sample_bucket *table;
@@ -71,7 +77,16 @@ struct sample_store {
 	u64 direct;
 	u64 flips;
 	u64 lost[DCPI_LOSS_NR];
-	u32 ready[2]; /* entries waiting in a full buffer; 0: the writer's */
+	u32 ready[2];	   /* entries waiting in a full buffer; 0: the writer's */
+	u64 edges;	   /* counted, whether kept or not; without @edges_refused */
+	u64 edges_lost;	   /* of those: both buffers were full */
+	u64 edges_refused; /* came while the writer was at work, and are lost */
+};
+
+/** struct sample_totals - sums of counts over entries, by what they are. */
+struct sample_totals {
+	u64 samples;
+	u64 edges;
 };
 
 /**
@@ -105,14 +120,119 @@ int sample_store_init(struct sample_store *store, void *memory, u32 table_entrie
 		      u32 buffer_entries);
 
 /**
+ * sample_store_init_apart() - the same, with table and buffers in two places
+ * @table:  sample_store_table_bytes() zeroed bytes, 64-byte aligned
+ * @buffer: sample_store_buffer_bytes() zeroed bytes, 64-byte aligned
+ */
+int sample_store_init_apart(struct sample_store *store, void *table, void *buffer,
+			    u32 table_entries, u32 buffer_entries);
+
+static inline size_t sample_store_table_bytes(u32 table_entries)
+{
+	return (size_t)table_entries * sizeof(struct dcpi_sample);
+}
+
+/* Of both buffers. */
+static inline size_t sample_store_buffer_bytes(u32 buffer_entries)
+{
+	return 2 * (size_t)buffer_entries * sizeof(struct dcpi_sample);
+}
+
+/**
  * sample_store_count() - count one sample (writer)
  * @pc:  program counter
- * @tag: dcpi_tag(), count bits zero
+ * @tag: dcpi_tag(), count bits zero, event below DCPI_EVENT_SPECIAL
  *
  * Return: enum sample_result, with SAMPLE_WAKE or-ed in when this sample made
  * a buffer full.
  */
 unsigned int sample_store_count(struct sample_store *store, u64 pc, u64 tag);
+
+/**
+ * sample_store_count_edge() - count one edge (writer)
+ * @from: where it leaves
+ * @to:   where it arrives
+ * @tag:  dcpi_tag() of DCPI_EVENT_BRANCH or DCPI_EVENT_DOUBLE
+ *
+ * Return: as sample_store_count(); SAMPLE_DIRECT also for far edges.
+ */
+unsigned int sample_store_count_edge(struct sample_store *store, u64 from, u64 to, u64 tag);
+
+/*
+ * sample_store_count() in pieces, for a writer that has more to do while no
+ * other can get in: enter, count, leave. If entering is refused, the caller
+ * calls sample_store_refused(), and nothing else.
+ */
+
+/** sample_store_enter() - Return: false if the caller interrupted the writer. */
+static inline bool sample_store_enter(struct sample_store *store)
+{
+	if (core_unlikely(store->busy))
+		return false;
+	store->busy = 1;
+	core_barrier();
+	return true;
+}
+
+/** sample_store_leave() - the writer is done. */
+static inline void sample_store_leave(struct sample_store *store)
+{
+	core_barrier();
+	store->busy = 0;
+}
+
+/** sample_store_refused() - count a sample that was not let in. Return: SAMPLE_LOST. */
+unsigned int sample_store_refused(struct sample_store *store);
+
+/** sample_store_count_slow() - sample_store_count_entered() for all but hits. */
+unsigned int sample_store_count_slow(struct sample_store *store, struct sample_bucket *bucket,
+				     u64 pc, u64 tag);
+
+/*
+ * One multiplication spreads both words over the high bits. PCs differ in
+ * their low bits, processes in the upper half of the tag.
+ */
+static inline struct sample_bucket *sample_store_bucket(struct sample_store *store, u64 pc, u64 tag)
+{
+	u64 h = (pc ^ (tag >> DCPI_COUNT_BITS) * 0x9e3779b97f4a7c15ULL) * 0xd6e8feb86659fd93ULL;
+
+	return &store->table[(u32)(h >> 32) & store->bucket_mask];
+}
+
+/*
+ * Whether an entry has this key and a count that can go up. Counts of zero
+ * (an empty entry looks like PC 0 of PID 0) and of DCPI_COUNT_MAX are for the
+ * slow path.
+ */
+static inline bool sample_store_hits(const struct dcpi_sample *entry, u64 pc, u64 tag)
+{
+	u64 count = entry->tag - tag; /* below 2^24 if the keys are the same */
+
+	return entry->pc == pc && count - 1 < DCPI_COUNT_MAX - 1;
+}
+
+/**
+ * sample_store_count_entered() - count one sample, between enter and leave
+ *
+ * Arguments and return value are those of sample_store_count().
+ */
+static inline unsigned int sample_store_count_entered(struct sample_store *store, u64 pc, u64 tag)
+{
+	struct sample_bucket *bucket = sample_store_bucket(store, pc, tag);
+	struct dcpi_sample *entry = bucket->way;
+	struct dcpi_sample *end = entry + SAMPLE_WAYS;
+
+	if (core_unlikely(store->flushing))
+		return sample_store_count_slow(store, bucket, pc, tag);
+	do {
+		if (sample_store_hits(entry, pc, tag)) {
+			entry->tag++;
+			store->hits++;
+			return SAMPLE_HIT;
+		}
+	} while (++entry < end);
+	return sample_store_count_slow(store, bucket, pc, tag);
+}
 
 /**
  * sample_store_full() - look at the oldest full buffer (reader)
@@ -159,11 +279,16 @@ struct sample_chunk sample_store_table(const struct sample_store *store);
 /** sample_store_table_clear() - forget entries [first, first + count) (reader). */
 void sample_store_table_clear(struct sample_store *store, u32 first, u32 count);
 
+/** sample_store_sum() - add up the counts of a run of entries. */
+struct sample_totals sample_store_sum(const struct dcpi_sample *entries, u32 count);
+
 /**
  * sample_store_pending() - samples in the table and the buffers
+ * sample_store_pending_totals() - the same, and edges
  *
  * Exact at rest; walks everything (not for hot paths).
  */
 u64 sample_store_pending(const struct sample_store *store);
+struct sample_totals sample_store_pending_totals(const struct sample_store *store);
 
 #endif

@@ -5,8 +5,8 @@
  * /dev/dcpi is opened by one reader at a time (a second open: -EBUSY). The
  * reader configures and starts sampling with DCPI_IOC_START, waits in poll()
  * until an overflow buffer is full, and takes samples with DCPI_IOC_DRAIN.
- * Closing the last copy of the descriptor, or dying, stops sampling; what had
- * not been drained is then dropped and counted as DCPI_LOSS_READER_GONE. The
+ * Closing the last copy of the descriptor (a mapping is one), or dying, stops
+ * sampling; what had not been drained is then dropped and counted as DCPI_LOSS_READER_GONE. The
  * counters of that session stay readable until the next DCPI_IOC_START.
  *
  * CPUs that come online while sampling are sampled from then on; what was
@@ -95,7 +95,8 @@ static inline __u32 dcpi_tag_count(__u64 tag)
  * then what dcpi_edge_pack() made), counted like any sample. Else the event
  * number is the _FAR one and two neighbouring entries hold them: the first has
  * @pc = from and the count, the second @pc = to, the same tag and a count of
- * zero. A far edge is never split: both entries are in one chunk.
+ * zero. A far edge is never split: both entries are in one chunk; an entry of
+ * zeros at the end of a full buffer is what is left when two did not fit.
  *
  * Edges are no samples: they are counted, and lost, apart. For every CPU, at
  * rest: edges = pending_edges + delivered_edges + edges_lost.
@@ -233,11 +234,19 @@ struct dcpi_event {
  * TIMES:    measure the time spent in the handler (DCPI_IOC_TIMES)
  * BRANCHES: of one sample in @branch_every, interpret the instructions from
  *           the sampled one up to the next conditional or indirect branch and
- *           count the edge it takes (DCPI section 7, "interpretation")
+ *           count the edge it takes (DCPI section 7, "interpretation"). x86-64
+ *           and arm64, 64-bit code, user and kernel; of events that interrupt
+ *           or fault (not of context switches, tracepoints and the like, whose
+ *           registers are not saved). Memory is only read where it is ordinary
+ *           memory: never a device's
  * DOUBLE:   let one sample in @double_every of event 0 be followed by another
  *           after @double_period events, and count the pair ("double
  *           sampling"). The second interrupt is a sample like any other in
- *           the counters but is not stored as one: DCPI_EVENT_DOUBLE instead.
+ *           the counters but is not stored as one: DCPI_EVENT_DOUBLE instead,
+ *           if both struck one thread in user mode and the event was counted
+ *           all the time in between. Event 0 must be a hardware event with
+ *           DCPI_EVENT_EXCLUDE_KERNEL: the kernel's way back from the first
+ *           interrupt would else be what the second one strikes
  */
 #define DCPI_START_TIMES 1U
 #define DCPI_START_BRANCHES 2U
@@ -254,7 +263,8 @@ struct dcpi_event {
  * @flags:          DCPI_START_*
  * @branch_every:   >= 1 with DCPI_START_BRANCHES, else 0
  * @double_every:   >= 2 with DCPI_START_DOUBLE, else 0
- * @double_period:  1 .. DCPI_PERIOD_MIN with DCPI_START_DOUBLE, else 0
+ * @double_period:  1 .. DCPI_PERIOD_MIN with DCPI_START_DOUBLE, and shorter than
+ *                  event 0's period_min; else 0
  * @event:          the events
  *
  * Begins anew: counters are zero, and what an earlier session of this reader
@@ -262,7 +272,8 @@ struct dcpi_event {
  *
  * Errors: -EPERM without CAP_PERFMON (or CAP_SYS_ADMIN), -EBUSY sampling
  * already, -EINVAL a value out of its range, -ENOENT or -EOPNOTSUPP the
- * machine has no such event, -ENOMEM; others are the kernel's own for the
+ * machine has no such event, cannot interpret its code, or cannot sample event
+ * 0 in pairs, -ENOMEM; others are the kernel's own for the
  * event, as from perf_event_open(2). If an event is refused, nothing is
  * sampled, and DCPI_IOC_DRAIN and DCPI_IOC_STATS give -ENXIO until a start
  * succeeds.
@@ -294,7 +305,8 @@ struct dcpi_config {
  *            DCPI_DRAIN_ALL it must hold the table and both buffers (-EINVAL)
  * @count:    out: elements written
  *
- * Delivered samples are gone from the module. If the array becomes
+ * Delivered samples are gone from the module; a buffer that DCPI_IOC_TAKE had
+ * given is delivered like any other. If the array becomes
  * inaccessible half way, or @count cannot be written, the call fails with
  * -EFAULT and has delivered nothing: samples it had taken out already are
  * counted as DCPI_LOSS_READER_GONE, all others stay to be drained.
@@ -322,7 +334,8 @@ struct dcpi_drain {
  *              being drained
  * @flips:      full buffers handed to the reader
  * @delivered:  samples (sum of counts) given to the reader
- * @delivered_entries: entries given to the reader
+ * @delivered_entries: entries given to the reader; all of a buffer's, also a far
+ *              edge's second and the one of zeros
  * @pending:    samples in the table and the buffers
  * @period_sum: sum of all periods drawn, over all events
  * @second:     interrupts that were the second of a double sample; they are
@@ -393,7 +406,7 @@ struct dcpi_event_stats {
  * @hit:      samples that hit, by time: element i counts those of
  *            [2^i, 2^(i+1)) ns, element 0 also those below 1 ns, the last also
  *            all longer ones
- * @miss:     likewise, all others
+ * @miss:     likewise, all others: direct and lost ones, second interrupts
  * @hit_ns:   their sum
  * @miss_ns:  their sum
  *
@@ -410,7 +423,7 @@ struct dcpi_times {
 };
 
 /*
- * The overflow buffers can be mapped, read-only, instead of copied from: mmap()
+ * The overflow buffers can be mapped, read-only, instead of copied from. mmap()
  * with offset DCPI_MMAP_OFFSET(cpu) and a length of at most both buffers
  * rounded up to pages maps those of a CPU, one after the other. DCPI_IOC_TAKE
  * then tells which entries to read, and DCPI_IOC_RELEASE gives the buffer back.
@@ -429,7 +442,7 @@ struct dcpi_times {
  * @first:  out: first entry, counted from the start of the mapping
  * @count:  out: number of entries; 0 if no buffer is full
  *
- * The same buffer is given until it is released. Errors: -EINVAL no such CPU,
+ * The same buffer is given until it is released, or drained. Errors: -EINVAL no such CPU,
  * unknown flag; -ENXIO as DCPI_IOC_DRAIN.
  */
 struct dcpi_take {

@@ -72,6 +72,7 @@ int device_start(struct device *device, const struct dcpi_config *config)
 	device->capacity = table + 2 * buffer;
 	device->array = calloc(device->capacity, sizeof(*device->array));
 	memset(device->taken, 0, sizeof(device->taken));
+	memset(device->edges, 0, sizeof(device->edges));
 	memset(device->entries, 0, sizeof(device->entries));
 	if (!device->array)
 		return ENOMEM;
@@ -90,6 +91,58 @@ int device_stats(const struct device *device, uint32_t cpu, struct dcpi_stats *s
 	return device_ioctl(device, DCPI_IOC_STATS, stats);
 }
 
+struct walk {
+	struct device *device;
+	uint32_t cpu;
+	device_sample_fn visit;
+	void *context;
+};
+
+static void sample_walk(void *context, const struct dcpi_sample *sample)
+{
+	struct walk *walk = context;
+
+	walk->device->taken[walk->cpu] += dcpi_tag_count(sample->tag);
+	if (walk->visit)
+		walk->visit(walk->context, walk->cpu, sample);
+}
+
+static void edge_walk(void *context, const struct source_edge *edge)
+{
+	struct walk *walk = context;
+
+	walk->device->edges[walk->cpu] += dcpi_tag_count(edge->tag);
+	if (walk->device->edge)
+		walk->device->edge(walk->device->edge_context, edge);
+}
+
+/* A count of zero is a far edge's second half, or the hole that one left. */
+static bool unused_rightly(const struct dcpi_sample *entries, uint32_t i)
+{
+	if (entries[i].pc == 0 && entries[i].tag == 0)
+		return true;
+	return i > 0 && dcpi_tag_event(entries[i - 1].tag) & 1 &&
+	       dcpi_tag_event(entries[i - 1].tag) >= DCPI_EVENT_BRANCH_FAR &&
+	       entries[i].tag == (entries[i - 1].tag & ~(uint64_t)DCPI_COUNT_MAX);
+}
+
+int device_count(struct device *device, uint32_t cpu, const struct dcpi_sample *entries,
+		 uint32_t count, device_sample_fn visit, void *context)
+{
+	struct walk walk = {.device = device, .cpu = cpu, .visit = visit, .context = context};
+	const struct source_sink sink = {
+		.sample = sample_walk, .edge = edge_walk, .context = &walk};
+	uint32_t i;
+
+	for (i = 0; i < count; i++) {
+		if (dcpi_tag_count(entries[i].tag) == 0 && !unused_rightly(entries, i))
+			return EBADMSG;
+	}
+	source_chunk_walk(entries, count, &sink);
+	device->entries[cpu] += count;
+	return 0;
+}
+
 int device_drain(struct device *device, uint32_t cpu, uint32_t flags, uint32_t *count,
 		 device_sample_fn visit, void *context)
 {
@@ -101,20 +154,13 @@ int device_drain(struct device *device, uint32_t cpu, uint32_t flags, uint32_t *
 		.count = UINT32_MAX,
 	};
 	int err = device_ioctl(device, DCPI_IOC_DRAIN, &drain);
-	uint32_t i;
 
 	if (err)
 		return err;
 	if (drain.count > device->capacity)
 		return EOVERFLOW;
-	for (i = 0; i < drain.count; i++) {
-		if (dcpi_tag_count(device->array[i].tag) == 0)
-			return EBADMSG; /* an unused entry must not be delivered */
-		device->taken[cpu] += dcpi_tag_count(device->array[i].tag);
-		if (visit)
-			visit(context, cpu, &device->array[i]);
-	}
-	device->entries[cpu] += drain.count;
+	if (device_count(device, cpu, device->array, drain.count, visit, context) != 0)
+		return EBADMSG;
 	if (count)
 		*count = drain.count;
 	return 0;
@@ -130,17 +176,44 @@ int device_drain_cpus(struct device *device, device_sample_fn visit, void *conte
 	return err;
 }
 
+/* What each event says of itself, together. */
+static bool events_add_up(const struct device *device, uint32_t cpu, const struct dcpi_stats *s)
+{
+	uint64_t interrupts = 0, period_sum = 0;
+	struct dcpi_event_stats event = {.cpu = cpu};
+
+	for (; device_ioctl(device, DCPI_IOC_EVENT_STATS, &event) == 0; event.event++) {
+		interrupts += event.interrupts;
+		period_sum += event.period_sum;
+		if (event.running_ns > event.enabled_ns)
+			return false;
+	}
+	return interrupts == s->interrupts && period_sum == s->period_sum;
+}
+
+static bool edges_accounted(const struct device *device, uint32_t cpu, const struct dcpi_stats *s)
+{
+	if (s->edges == s->pending_edges + s->delivered_edges + s->edges_lost &&
+	    s->delivered_edges == device->edges[cpu])
+		return true;
+	printf("CPU %u: edges %llu, pending %llu, delivered %llu, lost %llu, we have %llu\n", cpu,
+	       s->edges, s->pending_edges, s->delivered_edges, s->edges_lost,
+	       (unsigned long long)device->edges[cpu]);
+	return false;
+}
+
 static bool cpu_accounted(const struct device *device, uint32_t cpu)
 {
 	struct dcpi_stats s;
-	uint64_t handled, placed;
+	uint64_t handled, placed, lost;
 
 	if (device_stats(device, cpu, &s) != 0)
 		return false;
-	handled = s.hits + s.misses + s.direct + s.losses[DCPI_LOSS_BUFFERS_FULL] +
-		  s.losses[DCPI_LOSS_NESTED];
-	placed = s.pending + s.delivered + s.losses[DCPI_LOSS_BUFFERS_FULL] +
-		 s.losses[DCPI_LOSS_NESTED] + s.losses[DCPI_LOSS_READER_GONE];
+	lost = s.losses[DCPI_LOSS_BUFFERS_FULL] + s.losses[DCPI_LOSS_NESTED];
+	handled = s.hits + s.misses + s.direct + s.second + lost;
+	placed = s.pending + s.delivered + s.second + lost + s.losses[DCPI_LOSS_READER_GONE];
+	if (!events_add_up(device, cpu, &s) || !edges_accounted(device, cpu, &s))
+		return false;
 	if (s.interrupts == handled && s.interrupts == placed &&
 	    s.delivered == device->taken[cpu] && s.delivered_entries == device->entries[cpu])
 		return true;

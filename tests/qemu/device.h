@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "kmod/uapi/dcpi_uapi.h"
+#include "daemon/source_chunk.h"
 
 #define DEVICE_CPUS_MAX 64
 
@@ -19,7 +19,9 @@
  * @array:     room for everything a CPU may have
  * @capacity:  of @array, in entries
  * @taken:     samples drained, by CPU
+ * @edges:     edges drained, by CPU
  * @entries:   entries drained, by CPU
+ * @edge:      told of each edge; may be NULL; @edge_context is its context
  */
 struct device {
 	int fd;
@@ -27,7 +29,10 @@ struct device {
 	struct dcpi_sample *array;
 	uint32_t capacity;
 	uint64_t taken[DEVICE_CPUS_MAX];
+	uint64_t edges[DEVICE_CPUS_MAX];
 	uint64_t entries[DEVICE_CPUS_MAX];
+	void (*edge)(void *context, const struct source_edge *edge);
+	void *edge_context;
 };
 
 /* Looks at one drained entry. */
@@ -60,6 +65,15 @@ int device_stats(const struct device *device, uint32_t cpu, struct dcpi_stats *s
  */
 int device_drain(struct device *device, uint32_t cpu, uint32_t flags, uint32_t *count,
 		 device_sample_fn visit, void *context);
+
+/**
+ * device_count() - look at entries that were given, and count them
+ * @visit: of each sample; may be NULL
+ *
+ * Return: 0, or EBADMSG: there is one that must not be there.
+ */
+int device_count(struct device *device, uint32_t cpu, const struct dcpi_sample *entries,
+		 uint32_t count, device_sample_fn visit, void *context);
 
 /** device_drain_cpus() - DCPI_DRAIN_ALL on all CPUs. Return: 0 or the first errno. */
 int device_drain_cpus(struct device *device, device_sample_fn visit, void *context);

@@ -1,36 +1,68 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# initramfs.sh OUTPUT PAYLOAD SCRIPT...: pack a root file system.
+# initramfs.sh ARCH OUTPUT PAYLOAD SCRIPT...: pack a root file system.
 #
 # It holds a static busybox, init, tests/tap.sh, everything in the folder PAYLOAD at
-# the same place below /, the shared libraries that programs in it need (as ldd
-# finds them), and the scripts in /tests, run in the order given.
+# the same place below /, the shared libraries that programs in it need, and
+# the scripts in /tests, run in the order given. Libraries and busybox come
+# from QEMU_SYSROOT, a folder with packages of that machine (default: /).
 set -eu
 
-[ $# -ge 3 ] || { echo "usage: initramfs.sh OUTPUT PAYLOAD SCRIPT..." >&2; exit 2; }
-output=$1 payload=$2
-shift 2
+[ $# -ge 4 ] || { echo "usage: initramfs.sh ARCH OUTPUT PAYLOAD SCRIPT..." >&2; exit 2; }
+arch=$1 output=$2 payload=$3
+shift 3
 here=$(cd "$(dirname "$0")" && pwd)
-busybox=${QEMU_BUSYBOX:-$(command -v busybox)}
+# shellcheck source=tests/qemu/arch/x86_64.sh
+. "$here/arch/$arch.sh"
+sysroot=${QEMU_SYSROOT:-}
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
+
+# The first of the places that is a file, without the sysroot's name
+first_file() {
+	for place in "$@"; do
+		[ -f "$sysroot$place" ] || continue
+		echo "$place"
+		return
+	done
+	echo "initramfs.sh: found no $1 below ${sysroot:-/}" >&2
+	return 1
+}
+
+library_path() {
+	case $1 in
+	/*) first_file "$1" ;;
+	*) first_file "/lib/$GNU_TYPE/$1" "/usr/lib/$GNU_TYPE/$1" "/lib64/$1" "/usr/lib64/$1" \
+		"/lib/$1" "/usr/lib/$1" ;;
+	esac
+}
+
+# What readelf -ld says that ELF files need: loader and libraries
+needed() {
+	sed -n 's/.*program interpreter: \(.*\)]$/\1/p; s/.*(NEEDED).*\[\(.*\)]$/\1/p' | sort -u
+}
+
+# Copies libraries, named on standard input, and those that they need. (Not
+# ldd: it would run the programs.)
+add_libraries() {
+	while read -r name; do
+		[ ! -e "$root/lib/$name" ] || continue
+		path=$(library_path "$name") || return 1
+		[ ! -e "$root$path" ] || continue
+		mkdir -p "$root/$(dirname "$path")"
+		cp -L "$sysroot$path" "$root$path"
+		readelf -ld "$sysroot$path" | needed | add_libraries
+	done
+}
 
 mkdir -p "$root/bin" "$root/dev" "$root/etc" "$root/lib" "$root/proc" "$root/run" \
 	"$root/sys" "$root/tests" "$root/tmp"
 cp -rL "$payload/." "$root/"
-cp "$busybox" "$root/bin/busybox"
+cp "${QEMU_BUSYBOX:-$sysroot$(first_file /bin/busybox /usr/bin/busybox)}" "$root/bin/busybox"
 cp "$here/init" "$root/init"
 cp "$here/../tap.sh" "$root/lib/tap.sh"
-
-# The libraries of dynamic programs, at the paths the loader looks for.
-find "$payload" -type f -perm /111 | while read -r program; do
-	ldd "$program" 2>/dev/null | grep -o '/[^ ]*' || true
-done | sort -u | while read -r library; do
-	[ -e "$library" ] || continue
-	mkdir -p "$root/$(dirname "$library")"
-	cp -L "$library" "$root/$library"
-done
+find "$payload" -type f -print0 | xargs -0 readelf -ld 2>/dev/null | needed | add_libraries
 
 number=10
 for script in "$@"; do

@@ -34,6 +34,10 @@ static bool nothing_to_see_before_start(void)
 	CHECK(device_drain(&d, 0, 0, NULL, NULL, NULL) == ENXIO);
 	CHECK(device_drain(&d, 0, DCPI_DRAIN_ALL, NULL, NULL, NULL) == ENXIO);
 	CHECK(device_stats(&d, 0, &stats) == ENXIO);
+	CHECK(device_ioctl(&d, DCPI_IOC_EVENT_STATS, &(struct dcpi_event_stats){}) == ENXIO);
+	CHECK(device_ioctl(&d, DCPI_IOC_TIMES, &(struct dcpi_times){}) == ENXIO);
+	CHECK(device_ioctl(&d, DCPI_IOC_TAKE, &(struct dcpi_take){}) == ENXIO);
+	CHECK(device_ioctl(&d, DCPI_IOC_RELEASE, &(uint32_t){0}) == ENXIO);
 	CHECK(device_stop(&d) == 0);
 	return true;
 }
@@ -46,6 +50,8 @@ static bool unknown_commands(void)
 		_IO(DCPI_IOC_MAGIC, 1),
 		_IO(DCPI_IOC_MAGIC, 3),
 		_IO(DCPI_IOC_MAGIC, 6),
+		_IO(DCPI_IOC_MAGIC, 9),
+		_IO(DCPI_IOC_MAGIC, 10),
 		_IO(DCPI_IOC_MAGIC, 255),
 		_IOR(DCPI_IOC_MAGIC, 2, int),
 		_IOW(DCPI_IOC_MAGIC, 1, struct dcpi_event),
@@ -63,14 +69,14 @@ static bool unknown_commands(void)
 	for (i = 0; i < ARRAY_SIZE(commands); i++)
 		CHECK(device_ioctl(&d, commands[i], argument) == ENOTTY, "%zu", i);
 	CHECK(read(d.fd, argument, 16) < 0 && write(d.fd, argument, 16) < 0);
-	CHECK(mmap(NULL, 4096, PROT_READ, MAP_SHARED, d.fd, 0) == MAP_FAILED);
 	return true;
 }
 
 static bool bad_argument_pointers(void)
 {
-	const unsigned long commands[] = {DCPI_IOC_VERSION, DCPI_IOC_START, DCPI_IOC_DRAIN,
-					  DCPI_IOC_STATS, DCPI_IOC_PROCESS};
+	const unsigned long commands[] = {DCPI_IOC_VERSION, DCPI_IOC_START,   DCPI_IOC_DRAIN,
+					  DCPI_IOC_STATS,   DCPI_IOC_PROCESS, DCPI_IOC_EVENT_STATS,
+					  DCPI_IOC_TIMES,   DCPI_IOC_TAKE,    DCPI_IOC_RELEASE};
 	struct dcpi_config config = device_config(0, 0);
 	struct device d;
 	size_t i, j;
@@ -115,6 +121,12 @@ static const struct spoil bad_configs[] = {
 	SPOIL(event[0].flags, 4),
 	SPOIL(event[DCPI_EVENTS_MAX - 1].flags, 4),
 	SPOIL(flags, 8),
+	SPOIL(flags, 1U << 31),
+	SPOIL(flags, DCPI_START_BRANCHES),
+	SPOIL(flags, DCPI_START_DOUBLE),
+	SPOIL(branch_every, 1),
+	SPOIL(double_every, 2),
+	SPOIL(double_period, 1),
 	SPOIL(event[0].period_min, 0),
 	SPOIL(event[0].period_min, DCPI_CLOCK_PERIOD_MIN - 1),
 	SPOIL(event[0].period_min, 400001),
@@ -191,6 +203,77 @@ static bool bad_drains_and_stats(void)
 	CHECK(device_drain(&d, 0, 0, NULL, NULL, NULL) == EINVAL);
 	CHECK(device_stats(&d, d.cpus, &stats) == EINVAL);
 	CHECK(device_stats(&d, 0x80000000U, &stats) == EINVAL);
+	return true;
+}
+
+/* Double samples: of the first event, in user mode only, and told by their period. */
+static bool bad_double_samples(void)
+{
+	const struct dcpi_config good = {
+		.events = 1,
+		.flags = DCPI_START_DOUBLE,
+		.double_every = 2,
+		.double_period = 100,
+		.event[0] = {.type = PERF_TYPE_HARDWARE,
+			     .flags = DCPI_EVENT_EXCLUDE_KERNEL,
+			     .period_min = DCPI_PERIOD_MIN,
+			     .period_max = DCPI_PERIOD_MIN},
+	};
+	struct dcpi_config config = good;
+	struct device d;
+	int err;
+
+	CHECK(device_open(&d));
+	config.double_every = 1;
+	CHECK(device_ioctl(&d, DCPI_IOC_START, &config) == EINVAL);
+	config = good;
+	config.double_period = 0;
+	CHECK(device_ioctl(&d, DCPI_IOC_START, &config) == EINVAL);
+	config.double_period = DCPI_PERIOD_MIN;
+	CHECK(device_ioctl(&d, DCPI_IOC_START, &config) == EINVAL);
+	config = good;
+	config.event[0].flags = 0;
+	CHECK(device_ioctl(&d, DCPI_IOC_START, &config) == EINVAL);
+	config = good;
+	err = device_ioctl(&d, DCPI_IOC_START, &config);
+	CHECK(err == 0 || err == ENOENT || err == EOPNOTSUPP, "%d", err);
+	CHECK(device_stop(&d) == 0);
+	config.event[0] = device_config(0, 0).event[0];
+	config.event[0].flags = DCPI_EVENT_EXCLUDE_KERNEL;
+	CHECK(device_ioctl(&d, DCPI_IOC_START, &config) == EOPNOTSUPP);
+	return true;
+}
+
+static bool bad_questions(void)
+{
+	struct dcpi_config config = device_config(64, 64);
+	struct dcpi_event_stats event = {};
+	struct dcpi_times times = {};
+	struct dcpi_take take = {};
+	struct device d;
+	uint32_t cpu;
+
+	CHECK(device_open(&d));
+	CHECK(device_start(&d, &config) == 0);
+	CHECK(device_ioctl(&d, DCPI_IOC_EVENT_STATS, &event) == 0);
+	event.event = 1;
+	CHECK(device_ioctl(&d, DCPI_IOC_EVENT_STATS, &event) == EINVAL);
+	event.event = UINT32_MAX;
+	CHECK(device_ioctl(&d, DCPI_IOC_EVENT_STATS, &event) == EINVAL);
+	event = (struct dcpi_event_stats){.cpu = d.cpus};
+	CHECK(device_ioctl(&d, DCPI_IOC_EVENT_STATS, &event) == EINVAL);
+	times.reserved = 1;
+	CHECK(device_ioctl(&d, DCPI_IOC_TIMES, &times) == EINVAL);
+	times = (struct dcpi_times){.cpu = UINT32_MAX};
+	CHECK(device_ioctl(&d, DCPI_IOC_TIMES, &times) == EINVAL);
+	take.flags = 1;
+	CHECK(device_ioctl(&d, DCPI_IOC_TAKE, &take) == EINVAL);
+	take = (struct dcpi_take){.cpu = d.cpus};
+	CHECK(device_ioctl(&d, DCPI_IOC_TAKE, &take) == EINVAL);
+	cpu = d.cpus;
+	CHECK(device_ioctl(&d, DCPI_IOC_RELEASE, &cpu) == EINVAL);
+	cpu = 0;
+	CHECK(device_ioctl(&d, DCPI_IOC_RELEASE, &cpu) == EAGAIN);
 	return true;
 }
 
@@ -352,6 +435,8 @@ int main(void)
 		TAP_TEST(bad_configurations),
 		TAP_TEST(events_the_machine_lacks),
 		TAP_TEST(bad_drains_and_stats),
+		TAP_TEST(bad_double_samples),
+		TAP_TEST(bad_questions),
 		TAP_TEST(no_such_process),
 		TAP_TEST(fault_at_once_loses_nothing),
 		TAP_TEST(fault_half_way_loses_by_name),

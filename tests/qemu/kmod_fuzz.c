@@ -80,6 +80,10 @@ static void random_config(struct dcpi_config *config)
 	config->table_entries = (uint32_t)about(64U << next() % 8);
 	config->buffer_entries = (uint32_t)about(64U << next() % 8);
 	config->seed = (uint32_t)next();
+	if (one_in(3)) {
+		config->flags = (uint32_t)about(DCPI_START_BRANCHES | (next() & DCPI_START_TIMES));
+		config->branch_every = (uint32_t)about(1 + next() % 8);
+	}
 	for (i = 0; i < DCPI_EVENTS_MAX; i++) {
 		if (i < config->events)
 			random_event(&config->event[i]);
@@ -98,10 +102,11 @@ static void random_drain(struct dcpi_drain *drain, const struct dcpi_sample *arr
 static unsigned long random_command(void)
 {
 	static const unsigned long commands[] = {
-		DCPI_IOC_VERSION, DCPI_IOC_START,   DCPI_IOC_START, DCPI_IOC_STOP,
-		DCPI_IOC_DRAIN,	  DCPI_IOC_DRAIN,   DCPI_IOC_DRAIN, DCPI_IOC_DRAIN,
-		DCPI_IOC_DRAIN,	  DCPI_IOC_STATS,   DCPI_IOC_STATS, DCPI_IOC_STATS,
-		DCPI_IOC_PROCESS, DCPI_IOC_PROCESS,
+		DCPI_IOC_VERSION, DCPI_IOC_START,   DCPI_IOC_START,	  DCPI_IOC_STOP,
+		DCPI_IOC_DRAIN,	  DCPI_IOC_DRAIN,   DCPI_IOC_DRAIN,	  DCPI_IOC_DRAIN,
+		DCPI_IOC_DRAIN,	  DCPI_IOC_STATS,   DCPI_IOC_STATS,	  DCPI_IOC_STATS,
+		DCPI_IOC_PROCESS, DCPI_IOC_PROCESS, DCPI_IOC_EVENT_STATS, DCPI_IOC_TIMES,
+		DCPI_IOC_TAKE,	  DCPI_IOC_TAKE,    DCPI_IOC_RELEASE,	  DCPI_IOC_RELEASE,
 	};
 	unsigned long command = commands[next() % (sizeof(commands) / sizeof(commands[0]))];
 
@@ -123,9 +128,35 @@ static bool accounted(struct device *d)
 			return true;
 		CHECK(err == 0);
 		d->taken[cpu] = stats.delivered;
+		d->edges[cpu] = stats.delivered_edges;
 		d->entries[cpu] = stats.delivered_entries;
 	}
 	return device_accounted(d);
+}
+
+/* A mapping, read at random; and older ones with it, however dead. */
+static void random_mapping(int fd)
+{
+	static struct {
+		const unsigned char *address;
+		size_t bytes;
+	} kept[8];
+	unsigned int i = next() % 8;
+	size_t bytes = about(4096 * (1 + next() % 8));
+	int protection = (int)about(PROT_READ);
+	off_t offset = (off_t)about(DCPI_MMAP_OFFSET(next() % 2));
+	void *mapped;
+
+	if (kept[i].address != NULL)
+		munmap((void *)(uintptr_t)kept[i].address, kept[i].bytes);
+	mapped = mmap(NULL, bytes, protection, one_in(4) ? MAP_PRIVATE : MAP_SHARED, fd, offset);
+	kept[i].address = mapped == MAP_FAILED || !(protection & PROT_READ) ? NULL : mapped;
+	kept[i].bytes = bytes;
+	for (i = 0; i < 8; i++) {
+		if (kept[i].address != NULL)
+			(void)*(const volatile unsigned char *)(kept[i].address +
+								next() % kept[i].bytes);
+	}
 }
 
 /* Return: the command. good[] counts those that succeed, by number. */
@@ -137,9 +168,13 @@ static unsigned long random_call(struct device *d, unsigned int *good)
 		struct dcpi_drain drain;
 		struct dcpi_stats stats;
 		struct dcpi_process process;
+		struct dcpi_event_stats event;
+		uint32_t cpu;
 	} argument;
 	unsigned long command = random_command();
 
+	if (one_in(8))
+		random_mapping(d->fd);
 	memset(&argument, 0, sizeof(argument));
 	if (command == DCPI_IOC_START)
 		random_config(&argument.config);
@@ -147,10 +182,14 @@ static unsigned long random_call(struct device *d, unsigned int *good)
 		random_drain(&argument.drain, d->array);
 	else if (command == DCPI_IOC_STATS)
 		argument.stats.cpu = (uint32_t)about(next() % 2);
-	else
+	else if (command == DCPI_IOC_EVENT_STATS || command == DCPI_IOC_TIMES ||
+		 command == DCPI_IOC_TAKE || command == DCPI_IOC_RELEASE) {
+		argument.event.cpu = (uint32_t)about(next() % 2);
+		argument.event.event = (uint32_t)about(0);
+	} else
 		argument.process.pid = (uint32_t)about(1 + next() % 200);
 	if (device_ioctl(d, command, (const void *)(uintptr_t)about((uintptr_t)&argument)) == 0)
-		good[command & 7]++;
+		good[command & 15]++;
 	return command;
 }
 
@@ -166,7 +205,7 @@ static bool open_device(struct device *d)
 
 static bool fuzz(uint64_t seed)
 {
-	unsigned int i, good[8] = {};
+	unsigned int i, good[16] = {};
 	struct device d;
 
 	state = seed;
@@ -176,9 +215,11 @@ static bool fuzz(uint64_t seed)
 			CHECK(accounted(&d));
 	}
 	CHECK(device_stop(&d) == 0 && accounted(&d));
-	printf("succeeded: %u starts, %u stops, %u drains, %u stats of %u ioctls\n", good[1],
-	       good[2], good[3], good[4], ROUNDS);
-	CHECK(good[1] > 10 && good[2] > 10 && good[3] > 10 && good[4] > 10);
+	printf("succeeded: %u starts, %u stops, %u drains, %u stats, %u takes, %u releases of %u "
+	       "ioctls\n",
+	       good[1], good[2], good[3], good[4], good[8], good[9], ROUNDS);
+	CHECK(good[1] > 10 && good[2] > 10 && good[3] > 10 && good[4] > 10 && good[6] > 10 &&
+	      good[7] > 10 && good[8] > 10);
 	return true;
 }
 
@@ -186,7 +227,7 @@ static bool fuzz(uint64_t seed)
 static int fuzz_beside_others(struct device *d, unsigned int number)
 {
 	unsigned long calls = shared_calls / shared_processes, i;
-	unsigned int good[8] = {};
+	unsigned int good[16] = {};
 
 	state = 100 + number;
 	for (i = 0; i < calls; i++) {

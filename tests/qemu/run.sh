@@ -5,7 +5,7 @@
 # they report as one TAP stream. No privileges, no KVM needed.
 #
 #   run.sh [--arch x86_64] --release RELEASE --payload DIR [--timeout S]
-#          [--memory MB] [--cpus N] [--log FILE] [--kernel FILE]
+#          [--memory MB] [--cpus N] [--icount SHIFT] [--log FILE] [--kernel FILE]
 #          --script FILE [--script FILE]...
 #
 #   --release  kernel, as uname -r prints it; Debian's package is fetched
@@ -15,6 +15,9 @@
 #   --timeout  seconds for the whole run (default 180)
 #   --log      keep the raw console here
 #   --kernel   the kernel's image, if it is none of Debian's
+#   --icount   the machine's clock counts instructions, 2^SHIFT ns each: the
+#              same run takes the same time, to the instruction, whatever the
+#              host does meanwhile; CPUs take turns
 #
 # The seams: arch/ARCH.sh says what a machine is, initramfs.sh what is in its
 # file system. A machine with a disk and a real init is another script in the
@@ -24,7 +27,8 @@
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
-arch=x86_64 release='' payload='' timeout=180 memory=1024 cpus=2 log='' kernel='' scripts='' names=''
+arch=x86_64 release='' payload='' timeout=180 memory=1024 cpus=2 icount='' log='' kernel=''
+scripts='' names=''
 
 usage() {
 	sed -n '3,/^set -eu/{/^set/d;s/^#\( \|$\)//p}' "$0" >&2
@@ -40,6 +44,7 @@ while [ $# -gt 0 ]; do
 	--timeout) timeout=$2 ;;
 	--memory) memory=$2 ;;
 	--cpus) cpus=$2 ;;
+	--icount) icount=$2 ;;
 	--log) log=$2 ;;
 	--kernel) kernel=$2 ;;
 	--script)
@@ -63,12 +68,17 @@ if [ -z "$kernel" ]; then
 	kernel=$(kernel_file "$root" "$release")
 fi
 # shellcheck disable=SC2086 # a list of files
-"$here/initramfs.sh" "$work/initramfs" "$payload" $scripts
+"$here/initramfs.sh" "$arch" "$work/initramfs" "$payload" $scripts
+
+clock='-accel tcg,thread=multi'
+if [ -n "$icount" ]; then
+	clock="-accel tcg,thread=single -icount shift=$icount,sleep=off"
+fi
 
 # slab_nomerge: every cache has its own line in /proc/slabinfo.
 status=0
 # shellcheck disable=SC2086 # a command with options
-timeout --kill-after=5 "$timeout" $QEMU -smp "$cpus" -m "$memory" -nographic -no-reboot \
+timeout --kill-after=5 "$timeout" $QEMU $clock -smp "$cpus" -m "$memory" -nographic -no-reboot \
 	-monitor none -serial stdio -kernel "$kernel" \
 	-initrd "$work/initramfs" \
 	-append "console=$CONSOLE rdinit=/init panic=-1 loglevel=4 slab_nomerge" \

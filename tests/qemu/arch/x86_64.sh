@@ -4,10 +4,11 @@
 # Another architecture is another file like this one.
 
 DEB_ARCH=amd64
+GNU_TYPE=x86_64-linux-gnu
 CONSOLE=ttyS0
 # Debian's packages for a release such as 6.1.0-56-amd64.
 kernel_package() { echo "linux-image-$1"; }
 # The kernel inside the unpacked package, given its folder and the release.
 kernel_file() { echo "$1/boot/vmlinuz-$2"; }
 
-QEMU='qemu-system-x86_64 -accel tcg,thread=multi -cpu max'
+QEMU='qemu-system-x86_64 -cpu max'

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * A64, as the Arm Architecture Reference Manual (DDI 0487) has it: branches,
+ * system instructions, and the traces that SIMD and floating point leave in
+ * general registers and flags. interpret_arm64_data.c has the arithmetic,
+ * interpret_arm64_memory.c loads and stores.
+ */
+#include "interpret_arm64.h"
+
+#define REG_LINK 30
+#define REG_NONE 32
+
+static enum step conditional(struct machine *m, struct operand taken, u64 distance)
+{
+	if (!taken.known)
+		return STEP_UNKNOWN;
+	m->conditional = true;
+	if (taken.value)
+		m->next = m->state->pc + distance;
+	return STEP_EDGE;
+}
+
+/* br, blr, ret; those that authenticate are not understood */
+static enum step branch_register(struct machine *m)
+{
+	struct operand to = read_x(m, field(m, 5, 5));
+	u32 operation = field(m, 21, 4);
+
+	if (operation > 2 || field(m, 10, 11) != 0x7c0 || field(m, 0, 5) != 0)
+		return STEP_UNSUPPORTED;
+	if (!to.known)
+		return STEP_UNKNOWN;
+	if (operation == 1)
+		write_x(m, REG_LINK, operand(m->next));
+	m->next = to.value;
+	return STEP_EDGE;
+}
+
+/* The register that a hint signs or checks, if any. */
+static u32 hint_register(u32 number)
+{
+	if (number == 7 || (number >= 24 && number <= 31))
+		return REG_LINK;
+	if (number == 8 || number == 10 || number == 12 || number == 14)
+		return 17;
+	return REG_NONE;
+}
+
+/*
+ * Hints are nops, but those that sign a pointer or check one, if the machine
+ * can: a signed one is unknown, a checked one is known if it bears no signature.
+ */
+static enum step hint(struct machine *m)
+{
+	u32 number = field(m, 5, 7), reg = hint_register(number);
+	bool signs = number == 8 || number == 10 || (number >= 24 && number <= 27);
+	struct operand pointer;
+	u64 upper;
+
+	if (reg == REG_NONE)
+		return STEP_NEXT;
+	pointer = read_x(m, reg);
+	upper = pointer.value >> 48;
+	if (signs || (upper != 0 && upper != 0xffff))
+		pointer = unknown();
+	write_x(m, reg, pointer);
+	return STEP_NEXT;
+}
+
+/* msr (immediate): interrupt masks and the like, but not another stack. */
+static enum step system_immediate(struct machine *m)
+{
+	switch (field(m, 16, 3) << 3 | field(m, 5, 3)) {
+	case 000: /* cfinv */
+		m->state->flags ^= m->state->flags_known & FLAG_C;
+		return STEP_NEXT;
+	case 001: /* xaflag */
+	case 002: /* axflag */
+		forget_flags(m);
+		return STEP_NEXT;
+	case 003: /* uao */
+	case 004: /* pan */
+	case 031: /* ssbs */
+	case 032: /* dit */
+	case 034: /* tco */
+	case 036: /* daifset */
+	case 037: /* daifclr */
+		return STEP_NEXT;
+	default:
+		return STEP_UNSUPPORTED;
+	}
+}
+
+/* Of the system registers only those may change that change nothing here. */
+static enum step system_write(struct machine *m)
+{
+	struct operand value = read_x(m, field(m, 0, 5));
+
+	switch (m->code & ~0x1fU) {
+	case 0xd51b4200: /* nzcv */
+		if (value.known)
+			write_flags(m, value.value & FLAGS_NZCV);
+		else
+			forget_flags(m);
+		return STEP_NEXT;
+	case 0xd51b4220: /* daif */
+	case 0xd51b42a0: /* dit */
+	case 0xd51b42c0: /* ssbs */
+	case 0xd51b42e0: /* tco */
+	case 0xd51b4400: /* fpcr */
+	case 0xd51b4420: /* fpsr */
+	case 0xd51bd040: /* tpidr_el0 */
+	case 0xd5184600: /* icc_pmr_el1, also a mask of interrupts */
+		return STEP_NEXT;
+	default:
+		return STEP_UNSUPPORTED;
+	}
+}
+
+/* Whatever a system register holds, nzcv but for, is not known. */
+static enum step system_read(struct machine *m)
+{
+	bool nzcv = (m->code & ~0x1fU) == 0xd53b4200;
+
+	if (nzcv && (m->state->flags_known & FLAGS_NZCV) == FLAGS_NZCV)
+		write_x(m, field(m, 0, 5), operand(m->state->flags & FLAGS_NZCV));
+	else
+		write_x(m, field(m, 0, 5), unknown());
+	return STEP_NEXT;
+}
+
+static enum step system(struct machine *m)
+{
+	if ((m->code & 0xfffff01f) == 0xd503201f)
+		return hint(m);
+	if ((m->code & 0xfffff01f) == 0xd503301f) /* barriers */
+		return STEP_NEXT;
+	if ((m->code & 0xfff8f01f) == 0xd500401f)
+		return system_immediate(m);
+	if ((m->code & 0xfff80000) == 0xd5080000) {
+		interpret_memory_hide(&m->memory); /* dc zva writes, the others do not */
+		return STEP_NEXT;
+	}
+	if ((m->code & 0xfff80000) == 0xd5280000) {
+		write_x(m, field(m, 0, 5), unknown());
+		return STEP_NEXT;
+	}
+	if ((m->code & 0xfff00000) == 0xd5100000)
+		return system_write(m);
+	if ((m->code & 0xfff00000) == 0xd5300000)
+		return system_read(m);
+	return STEP_UNSUPPORTED;
+}
+
+static enum step compare_and_branch(struct machine *m)
+{
+	struct operand value = narrow(read_x(m, field(m, 0, 5)), field(m, 31, 1));
+
+	value.value = (value.value != 0) == field(m, 24, 1);
+	return conditional(m, value, signed_field(m, 5, 19) * 4);
+}
+
+static enum step test_and_branch(struct machine *m)
+{
+	struct operand value = read_x(m, field(m, 0, 5));
+
+	value.value =
+		(value.value >> (field(m, 31, 1) << 5 | field(m, 19, 5)) & 1) == field(m, 24, 1);
+	return conditional(m, value, signed_field(m, 5, 14) * 4);
+}
+
+static enum step branch(struct machine *m)
+{
+	switch (field(m, 26, 5)) {
+	case 0x05: /* b, bl */
+		if (field(m, 31, 1))
+			write_x(m, REG_LINK, operand(m->next));
+		m->next = m->state->pc + signed_field(m, 0, 26) * 4;
+		return STEP_NEXT;
+	case 0x0d:
+		return field(m, 25, 1) ? test_and_branch(m) : compare_and_branch(m);
+	case 0x15:
+		if (field(m, 31, 1))
+			break;
+		if (field(m, 24, 2) != 0)
+			return STEP_UNSUPPORTED;
+		return conditional(m, arm64_condition(m, field(m, 0, 4)),
+				   signed_field(m, 5, 19) * 4);
+	default:
+		break;
+	}
+	if (field(m, 25, 7) == 0x6b)
+		return branch_register(m);
+	return field(m, 22, 10) == 0x354 ? system(m) : STEP_UNSUPPORTED;
+}
+
+/* Conversions and moves between the two kinds of registers. */
+static bool writes_general(const struct machine *m)
+{
+	u32 operation = field(m, 16, 3);
+
+	if ((m->code & 0x5f200000) == 0x1e000000) /* fixed point */
+		return operation < 2;
+	if ((m->code & 0x5f20fc00) == 0x1e200000) /* integer */
+		return operation != 2 && operation != 3 && operation != 7;
+	/* umov, smov */
+	return (m->code & 0x9fe08400) == 0x0e000400 && (field(m, 11, 4) & 5) == 5;
+}
+
+static bool writes_flags(const struct machine *m)
+{
+	return (m->code & 0xff203c00) == 0x1e202000 || /* fcmp */
+	       (m->code & 0xff200c00) == 0x1e200400 || /* fccmp */
+	       (m->code & 0xfffffc00) == 0x1e7e0000;   /* fjcvtzs */
+}
+
+static enum step simd(struct machine *m)
+{
+	if (writes_general(m))
+		write_x(m, field(m, 0, 5), unknown());
+	if (writes_flags(m))
+		forget_flags(m);
+	return STEP_NEXT;
+}
+
+static enum step step(struct machine *m)
+{
+	switch (field(m, 25, 4)) {
+	case 8:
+	case 9:
+		return arm64_immediate(m);
+	case 10:
+	case 11:
+		return branch(m);
+	case 4:
+	case 6:
+	case 12:
+	case 14:
+		return arm64_memory(m);
+	case 5:
+	case 13:
+		return arm64_register(m);
+	case 7:
+	case 15:
+		return simd(m);
+	default: /* sve, sme, unallocated */
+		return STEP_UNSUPPORTED;
+	}
+}
+
+static enum interpret_end edge_found(const struct machine *m, struct interpret_edge *edge)
+{
+	edge->from = m->state->pc;
+	edge->to = m->next;
+	edge->conditional = m->conditional;
+	m->state->pc = m->next;
+	return INTERPRET_EDGE;
+}
+
+enum interpret_end interpret_arm64(struct interpret_state *state, interpret_read_fn read,
+				   void *context, struct interpret_edge *edge)
+{
+	struct machine m; /* not cleared as a whole: that would cost more than a step */
+	const u8 *code;
+	u32 bytes;
+
+	m.state = state;
+	m.conditional = false;
+	interpret_memory_init(&m.memory, read, context);
+	for (edge->steps = 1; edge->steps <= INTERPRET_STEPS_MAX; edge->steps++) {
+		code = interpret_memory_code(&m.memory, state->pc, 4, &bytes);
+		if (code == NULL || bytes < 4)
+			return INTERPRET_UNREADABLE;
+		m.code = code[0] | (u32)code[1] << 8 | (u32)code[2] << 16 | (u32)code[3] << 24;
+		m.next = state->pc + 4;
+		switch (step(&m)) {
+		case STEP_NEXT:
+			state->pc = m.next;
+			break;
+		case STEP_EDGE:
+			return edge_found(&m, edge);
+		case STEP_UNKNOWN:
+			return INTERPRET_UNKNOWN;
+		default:
+			return INTERPRET_UNSUPPORTED;
+		}
+	}
+	edge->steps = INTERPRET_STEPS_MAX;
+	return INTERPRET_TOO_LONG;
+}

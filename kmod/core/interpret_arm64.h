@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Private to interpret_arm64*.c: the machine that they interpret on. */
+#ifndef DCPI_INTERPRET_ARM64_H
+#define DCPI_INTERPRET_ARM64_H
+
+#include "interpret_memory.h"
+
+#define FLAG_N (1ULL << 31)
+#define FLAG_Z (1ULL << 30)
+#define FLAG_C (1ULL << 29)
+#define FLAG_V (1ULL << 28)
+#define FLAGS_NZCV (FLAG_N | FLAG_Z | FLAG_C | FLAG_V)
+
+/* Register number 31 is sp or zero, as the instruction will have it. */
+#define REG_31 31
+
+/** enum step - how to go on after an instruction */
+enum step {
+	STEP_NEXT,	  /* at @next */
+	STEP_EDGE,	  /* it was a branch, to @next */
+	STEP_UNKNOWN,	  /* a branch to nobody knows where */
+	STEP_UNSUPPORTED, /* undefined, trapping, or not understood */
+};
+
+/** struct operand - a value; 0 if it is not known */
+struct operand {
+	u64 value;
+	bool known;
+};
+
+/**
+ * struct machine - state: as before the instruction at state->pc until it is
+ * certain that it is supported
+ * @code: the instruction
+ * @next: where to go on
+ */
+struct machine {
+	struct interpret_state *state;
+	struct interpret_memory memory;
+	u64 next;
+	u32 code;
+	bool conditional;
+};
+
+/* Bits [low, low + bits) of the instruction. */
+static inline u32 field(const struct machine *m, u32 low, u32 bits)
+{
+	return m->code >> low & ((1U << bits) - 1);
+}
+
+/* The same as a signed number. */
+static inline u64 signed_field(const struct machine *m, u32 low, u32 bits)
+{
+	u64 sign = 1ULL << (bits - 1);
+
+	return (field(m, low, bits) ^ sign) - sign;
+}
+
+static inline struct operand operand(u64 value)
+{
+	return (struct operand){.value = value, .known = true};
+}
+
+static inline struct operand unknown(void)
+{
+	return (struct operand){.value = 0, .known = false};
+}
+
+/* x0 .. x30 or sp */
+static inline struct operand read_sp(const struct machine *m, u32 reg)
+{
+	return m->state->known >> reg & 1 ? operand(m->state->reg[reg]) : unknown();
+}
+
+/* x0 .. x30 or zero */
+static inline struct operand read_x(const struct machine *m, u32 reg)
+{
+	return reg == REG_31 ? operand(0) : read_sp(m, reg);
+}
+
+static inline void write_sp(struct machine *m, u32 reg, struct operand value)
+{
+	m->state->known &= ~(1U << reg);
+	m->state->known |= (u32)value.known << reg;
+	m->state->reg[reg] = value.value;
+}
+
+static inline void write_x(struct machine *m, u32 reg, struct operand value)
+{
+	if (reg != REG_31)
+		write_sp(m, reg, value);
+}
+
+/* As of a w register, unless @wide. */
+static inline struct operand narrow(struct operand value, bool wide)
+{
+	if (!wide)
+		value.value = (u32)value.value;
+	return value;
+}
+
+static inline void write_flags(struct machine *m, u64 flags)
+{
+	m->state->flags = (m->state->flags & ~FLAGS_NZCV) | flags;
+	m->state->flags_known |= FLAGS_NZCV;
+}
+
+static inline void forget_flags(struct machine *m)
+{
+	m->state->flags &= ~FLAGS_NZCV;
+	m->state->flags_known &= ~FLAGS_NZCV;
+}
+
+/** arm64_condition() - does a condition (0 .. 15) hold? */
+struct operand arm64_condition(const struct machine *m, u32 condition);
+
+/** arm64_immediate() - data processing with an immediate */
+enum step arm64_immediate(struct machine *m);
+
+/** arm64_register() - data processing on registers */
+enum step arm64_register(struct machine *m);
+
+/** arm64_memory() - loads and stores, SIMD's as well */
+enum step arm64_memory(struct machine *m);
+
+#endif

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "handler.h"
+
+#include <linux/bitops.h>
+#include <linux/kernel.h>
+#include <linux/ptrace.h>
+#include <linux/sched.h>
+#include <linux/timekeeping.h>
+
+#include "branch.h"
+#include "sampler_cpu.h"
+
+/*
+ * A counter that takes turns with others is off for a millisecond at least:
+ * two interrupts of a pair that are closer have all events between them counted.
+ */
+#define DOUBLE_PAIR_NS 500000
+
+/* In the initial PID namespace and the kernel's exec count: two loads. */
+static __always_inline u64 process_tag(void)
+{
+	return dcpi_tag((u32)current->tgid, (u32)current->self_exec_id, 0);
+}
+
+/*
+ * Only what is atomic: the handler that was interrupted is in the midst of the
+ * rest. The period stays what it was, but never a short one.
+ */
+static noinline unsigned int refuse(struct sampler_event *event, struct perf_event *counter)
+{
+	local_inc(&event->refused);
+	counter->hw.sample_period = max_t(u64, counter->hw.sample_period, event->period.min);
+	return sample_store_refused(&event->cpu->store);
+}
+
+/*
+ * Double samples, planned one ahead: armv8pmu_handle_irq() and
+ * x86_pmu_handle_irq() program hw.sample_period as the period that runs now,
+ * and remember it as hw.last_period, before they call the handler; what the
+ * handler writes there becomes the period after that. So the handler reads from
+ * hw.last_period that a short period has begun, notes where it struck, and
+ * knows at its next call that it is the second. It never asks for two short
+ * periods in a row.
+ *
+ * Return: the period to run after the one that has begun.
+ */
+static __always_inline u64 double_plan(struct sampler_double *twice,
+				       const struct perf_event *counter, u64 drawn)
+{
+	twice->running = (u64)counter->hw.last_period == twice->period;
+	if (twice->running || --twice->left != 0)
+		return drawn;
+	twice->left = twice->every;
+	return twice->period;
+}
+
+/* Called when a short period has begun. */
+static void double_begin(struct sampler_double *twice, struct pt_regs *regs, u64 process)
+{
+	twice->task = user_mode(regs) ? current : NULL;
+	twice->pc = instruction_pointer(regs);
+	twice->process = process;
+	twice->time_ns = ktime_get_mono_fast_ns();
+}
+
+/*
+ * A pair counts if one thread was in user mode at both ends and no counter was
+ * rescheduled in between. The kernel may have run meanwhile (the return from
+ * the first interrupt always does), but its events were not counted.
+ */
+static unsigned int double_end(struct sampler_cpu *cpu, struct pt_regs *regs, u64 process)
+{
+	const struct sampler_double *twice = &cpu->twice;
+
+	if (twice->task != current || twice->process != process || !user_mode(regs) ||
+	    ktime_get_mono_fast_ns() - twice->time_ns > DOUBLE_PAIR_NS)
+		return 0;
+	return sample_store_count_edge(&cpu->store, twice->pc, instruction_pointer(regs),
+				       process | dcpi_tag(0, 0, DCPI_EVENT_DOUBLE)) &
+	       SAMPLE_WAKE;
+}
+
+static __always_inline bool branch_due(struct sampler_branches *branches,
+				       const struct sampler_event *event)
+{
+	if (likely(--branches->left != 0))
+		return false;
+	branches->left = branches->every;
+	if (!event->whole_registers)
+		return false;
+	branches->tried++;
+	return true;
+}
+
+/* The clock is not quite monotonic in NMIs: a time below zero is zero. */
+static void time_count(struct sampler_cpu *cpu, unsigned int result, u64 begin)
+{
+	int kind = (result & ~SAMPLE_WAKE) == SAMPLE_HIT ? SAMPLER_TIME_HIT : SAMPLER_TIME_MISS;
+	s64 ns = max_t(s64, (s64)(ktime_get_mono_fast_ns() - begin), 0);
+	int bucket = clamp(fls64((u64)ns) - 1, 0, DCPI_TIME_BUCKETS - 1);
+
+	local_inc(&cpu->times.count[kind][bucket]);
+	local_add((long)ns, &cpu->times.sum_ns[kind]);
+}
+
+static __always_inline void handle(struct perf_event *counter, struct pt_regs *regs,
+				   const u32 flags)
+{
+	struct sampler_event *event = counter->overflow_handler_context;
+	struct sampler_cpu *cpu = event->cpu;
+	u64 begin = flags & DCPI_START_TIMES ? ktime_get_mono_fast_ns() : 0;
+	bool first_event = flags & DCPI_START_DOUBLE && event == cpu->event;
+	bool second = first_event && cpu->twice.running, due = false;
+	u64 period, process = process_tag();
+	unsigned int result;
+
+	if (likely(sample_store_enter(&cpu->store))) {
+		period = period_next(&event->period);
+		if (first_event)
+			period = double_plan(&cpu->twice, counter, period);
+		event->interrupts++;
+		event->period_sum += period;
+		counter->hw.sample_period = period;
+		if (second) {
+			cpu->twice.second++;
+			result = SAMPLE_DIRECT;
+		} else {
+			result = sample_store_count_entered(&cpu->store, instruction_pointer(regs),
+							    event->tag | process);
+			if (flags & DCPI_START_BRANCHES)
+				due = branch_due(&cpu->branches, event);
+		}
+		sample_store_leave(&cpu->store);
+		if (second)
+			result |= double_end(cpu, regs, process);
+		if (first_event && cpu->twice.running)
+			double_begin(&cpu->twice, regs, process);
+	} else {
+		result = refuse(event, counter);
+		if (first_event)
+			cpu->twice.running = false;
+	}
+	if (due)
+		result |= branch_count(&cpu->store, regs, process);
+	if (unlikely(result & SAMPLE_WAKE))
+		irq_work_queue(&cpu->wake);
+	if (flags & DCPI_START_TIMES)
+		time_count(cpu, result, begin);
+}
+
+#define HANDLER(flags)                                                                             \
+	static void handler_##flags(struct perf_event *counter, struct perf_sample_data *data,     \
+				    struct pt_regs *regs)                                          \
+	{                                                                                          \
+		handle(counter, regs, flags);                                                      \
+	}
+
+HANDLER(0)
+HANDLER(1)
+HANDLER(2)
+HANDLER(3)
+HANDLER(4)
+HANDLER(5)
+HANDLER(6)
+HANDLER(7)
+
+perf_overflow_handler_t handler_choose(u32 flags)
+{
+	static const perf_overflow_handler_t handlers[] = {handler_0, handler_1, handler_2,
+							   handler_3, handler_4, handler_5,
+							   handler_6, handler_7};
+
+	static_assert((DCPI_START_TIMES | DCPI_START_BRANCHES | DCPI_START_DOUBLE) + 1 ==
+		      ARRAY_SIZE(handlers));
+	return handlers[flags % ARRAY_SIZE(handlers)];
+}

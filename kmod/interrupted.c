@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "interrupted.h"
+
+#include <linux/mm.h>
+#include <linux/ptrace.h>
+#include <linux/sched.h>
+#include <linux/string.h>
+#include <linux/uaccess.h>
+
+#include "core/interpret.h"
+
+#if defined(CONFIG_X86_64)
+
+#include <linux/percpu.h>
+#include <linux/smp.h>
+
+#include <asm/fsgsbase.h>
+#include <asm/pgtable.h>
+
+static bool context_64bit(struct pt_regs *regs)
+{
+	return any_64bit_mode(regs);
+}
+
+/*
+ * The bases of fs and gs come after the sixteen registers. User code has its
+ * thread's variables behind fs, which the kernel leaves alone; its gs, hardly
+ * used, is swapped out while we run. The kernel has its CPU's variables behind
+ * gs; what it runs before it has swapped gs in has no other use for it than to
+ * do so, where the interpreter stops.
+ */
+#define REGISTER_FS_BASE 16
+#define REGISTER_GS_BASE 17
+
+bool interrupted_registers(struct pt_regs *regs, struct interpret_state *state)
+{
+	const u64 reg[] = {regs->ax,  regs->cx,	 regs->dx,  regs->bx, regs->sp,	 regs->bp,
+			   regs->si,  regs->di,	 regs->r8,  regs->r9, regs->r10, regs->r11,
+			   regs->r12, regs->r13, regs->r14, regs->r15};
+
+	memset(state->reg, 0, sizeof(state->reg));
+	memcpy(state->reg, reg, sizeof(reg));
+	state->pc = regs->ip;
+	state->flags = regs->flags;
+	state->flags_known = ~0ULL;
+	state->known = 0xffff;
+	if (user_mode(regs)) {
+		state->reg[REGISTER_FS_BASE] = x86_fsbase_read_cpu();
+		state->known |= 1U << REGISTER_FS_BASE;
+	} else {
+		state->reg[REGISTER_GS_BASE] = per_cpu_offset(smp_processor_id());
+		state->known |= 1U << REGISTER_GS_BASE;
+	}
+	return true;
+}
+
+/* The direct map and the kernel's image; modules have a range of their own. */
+static bool kernel_memory(unsigned long address)
+{
+	return virt_addr_valid((void *)address) ||
+	       (address >= MODULES_VADDR && address < MODULES_END);
+}
+
+#elif defined(CONFIG_ARM64)
+
+#include <linux/sched/task.h>
+
+#include <asm/memory.h>
+
+static bool context_64bit(struct pt_regs *regs)
+{
+	return !compat_user_mode(regs);
+}
+
+bool interrupted_registers(struct pt_regs *regs, struct interpret_state *state)
+{
+	static_assert(sizeof(regs->regs) == 31 * sizeof(u64));
+
+	memcpy(state->reg, regs->regs, sizeof(regs->regs));
+	state->reg[31] = regs->sp;
+	state->pc = regs->pc;
+	state->flags = regs->pstate;
+	state->flags_known = ~0ULL;
+	state->known = ~0U;
+	return true;
+}
+
+/*
+ * The linear map, and of the kernel's image, which lies among the vmalloc
+ * areas, what is between two symbols known to modules: its text and constants,
+ * and the beginning of its data.
+ */
+static bool kernel_memory(unsigned long address)
+{
+	return virt_addr_valid((void *)address) ||
+	       (address >= kimage_vaddr && address < (unsigned long)&init_task);
+}
+
+#else
+
+static bool context_64bit(struct pt_regs *regs)
+{
+	return false;
+}
+
+bool interrupted_registers(struct pt_regs *regs, struct interpret_state *state)
+{
+	return false;
+}
+
+static bool kernel_memory(unsigned long address)
+{
+	return false;
+}
+
+#endif
+
+bool interrupted_init(struct interrupted *interrupted, struct pt_regs *regs)
+{
+	interrupted->user = user_mode(regs);
+	interrupted->pc = instruction_pointer(regs);
+	interrupted->sp = kernel_stack_pointer(regs);
+	return context_64bit(regs);
+}
+
+/*
+ * Pages by their frames, as perf itself looks them up in NMIs: that refuses
+ * what is not ordinary memory (devices mapped into the process), faults nowhere
+ * and may run anywhere, because a CPU that was interrupted in user mode holds
+ * no lock that giving the page back could want.
+ */
+static bool read_user(unsigned long address, void *to, size_t bytes)
+{
+	struct page *page;
+	size_t piece;
+
+	for (; bytes > 0; bytes -= piece, to += piece, address += piece) {
+		piece = min(bytes, PAGE_SIZE - offset_in_page(address));
+		if (get_user_pages_fast_only(address, 1, 0, &page) != 1)
+			return false;
+		memcpy(to, page_address(page) + offset_in_page(address), piece);
+		put_page(page);
+	}
+	return true;
+}
+
+/*
+ * Areas of vmalloc, where stacks and modules are, but devices too, are
+ * separated by unmapped pages: the pages next to one that is in use are of the
+ * same area, or not mapped.
+ */
+static bool near_page(unsigned long address, unsigned long of, unsigned long pages_below)
+{
+	return address - ((of & PAGE_MASK) - pages_below * PAGE_SIZE) <
+	       (pages_below + 2) * PAGE_SIZE;
+}
+
+static bool kernel_readable(const struct interrupted *interrupted, unsigned long address)
+{
+	return kernel_memory(address) || near_page(address, interrupted->sp, 0) ||
+	       near_page(address, interrupted->pc, 1);
+}
+
+bool interrupted_read(void *context, u64 address, void *to, size_t bytes)
+{
+	const struct interrupted *interrupted = context;
+
+	if (interrupted->user)
+		return read_user((unsigned long)address, to, bytes);
+	/* Upper half only: whatever the kernel wanted of user space is not ours. */
+	if ((s64)address >= 0 || address + bytes < address)
+		return false;
+	return kernel_readable(interrupted, (unsigned long)address) &&
+	       kernel_readable(interrupted, (unsigned long)(address + bytes - 1)) &&
+	       copy_from_kernel_nofault(to, (const void *)(unsigned long)address, bytes) == 0;
+}

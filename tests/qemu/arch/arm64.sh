@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh disable=SC2034
+# A 64-bit ARM machine whose CPUs have a PMU (PMUv3) with real overflow
+# interrupts; see x86_64.sh for the variables. Its cycle counter counts
+# nanoseconds of the machine's time; instructions are counted with --icount.
+
+DEB_ARCH=arm64
+GNU_TYPE=aarch64-linux-gnu
+CONSOLE=ttyAMA0
+kernel_package() { echo "linux-image-$1"; }
+kernel_file() { echo "$1/boot/vmlinuz-$2"; }
+
+QEMU='qemu-system-aarch64 -machine virt,gic-version=3 -cpu cortex-a53 -nic none'

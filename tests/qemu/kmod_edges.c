@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* dcpi.ko's edges: of a program whose branches are known. */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <math.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "tests/qemu/device.h"
+#include "tests/qemu/tap.h"
+
+/*
+ * A loop with one branch that is taken every fourth time; both ways back are
+ * as long. A conditional branch, and two direct jumps, which are no edges.
+ */
+__asm__(".text\n"
+	".globl loop_begin, loop_branch, loop_next, loop_taken, loop_end\n"
+#if defined(__x86_64__)
+	"loop_begin:\n"
+	"	xorl %eax, %eax\n"
+	"1:	incl %eax\n"
+	"	movl %eax, -8(%rsp)\n"
+	"	movl -8(%rsp), %ecx\n"
+	"	testl $3, %ecx\n"
+	"loop_branch:\n"
+	"	je loop_taken\n"
+	"loop_next:\n"
+	"	movl %eax, %edx\n"
+	"	jmp 1b\n"
+	"loop_taken:\n"
+	"	movl %eax, %edx\n"
+	"	jmp 1b\n"
+	"loop_end:\n"
+#elif defined(__aarch64__)
+	"loop_begin:\n"
+	"	mov w0, #0\n"
+	"1:	add w0, w0, #1\n"
+	"	str w0, [sp, #-16]\n"
+	"	ldr w1, [sp, #-16]\n"
+	"	tst w1, #3\n"
+	"loop_branch:\n"
+	"	b.eq loop_taken\n"
+	"loop_next:\n"
+	"	mov w2, w0\n"
+	"	b 1b\n"
+	"loop_taken:\n"
+	"	mov w2, w0\n"
+	"	b 1b\n"
+	"loop_end:\n"
+#else
+#error "a loop for this architecture is missing"
+#endif
+);
+
+extern const char loop_begin[], loop_branch[], loop_next[], loop_taken[], loop_end[];
+
+#define ADDRESS(symbol) ((uint64_t)(uintptr_t)(symbol))
+
+static pid_t loop_start(int cpu)
+{
+	cpu_set_t set;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		CPU_ZERO(&set);
+		CPU_SET(cpu, &set);
+		sched_setaffinity(0, sizeof(set), &set);
+		((void (*)(void))ADDRESS(loop_begin))();
+	}
+	return pid;
+}
+
+/**
+ * struct edge_counts - edges of one process
+ * @taken, @next: of its branch
+ * @wrong:   that its code cannot take
+ * @inside:  pairs with both ends in the loop
+ * @others:  of other processes and the kernel
+ */
+struct edge_counts {
+	uint32_t pid;
+	uint64_t taken;
+	uint64_t next;
+	uint64_t wrong;
+	uint64_t inside;
+	uint64_t others;
+};
+
+static bool in_loop(uint64_t pc)
+{
+	return pc >= ADDRESS(loop_begin) && pc < ADDRESS(loop_end);
+}
+
+static void edge_count(void *context, const struct source_edge *edge)
+{
+	struct edge_counts *counts = context;
+	uint64_t count = dcpi_tag_count(edge->tag);
+	bool branch = dcpi_tag_event(edge->tag) == DCPI_EVENT_BRANCH;
+
+	if (dcpi_tag_pid(edge->tag) != counts->pid || !in_loop(edge->from))
+		counts->others += count;
+	else if (!branch)
+		*(in_loop(edge->to) ? &counts->inside : &counts->wrong) += count;
+	else if (edge->from == ADDRESS(loop_branch) && edge->to == ADDRESS(loop_taken))
+		counts->taken += count;
+	else if (edge->from == ADDRESS(loop_branch) && edge->to == ADDRESS(loop_next))
+		counts->next += count;
+	else
+		counts->wrong += count;
+}
+
+static struct dcpi_config branch_config(uint32_t every)
+{
+	struct dcpi_config config = device_config(1024, 1024);
+
+	config.flags = DCPI_START_BRANCHES;
+	config.branch_every = every;
+	return config;
+}
+
+/* Every sample in the loop yields an edge of its branch, one of four is taken. */
+static bool branches_go_where_they_go(void)
+{
+	struct dcpi_config config = branch_config(1);
+	struct edge_counts counts = {};
+	struct dcpi_stats stats;
+	struct device d;
+	double n, share;
+
+	CHECK(device_open(&d));
+	counts.pid = (uint32_t)loop_start(1);
+	sleep_ms(100);
+	CHECK(device_start(&d, &config) == 0);
+	d.edge = edge_count;
+	d.edge_context = &counts;
+	sleep_ms(2000);
+	CHECK(device_stop(&d) == 0);
+	CHECK(device_accounted(&d));
+	CHECK(device_drain_cpus(&d, NULL, NULL) == 0);
+	CHECK(device_accounted(&d));
+	CHECK(device_stats(&d, 1, &stats) == 0);
+	n = (double)(counts.taken + counts.next);
+	share = (double)counts.taken / n;
+	printf("%llu interpreted, %llu edges; of the loop: %llu taken, %llu not, %llu wrong\n",
+	       stats.branches_tried, stats.edges, (unsigned long long)counts.taken,
+	       (unsigned long long)counts.next, (unsigned long long)counts.wrong);
+	CHECK(counts.wrong == 0);
+	CHECK(stats.branches_tried == stats.interrupts - stats.losses[DCPI_LOSS_NESTED]);
+	CHECK(n > 0.7 * (double)stats.branches_tried, "%.0f", n);
+	/* Five standard errors, and what the emulator's choice of a moment adds. */
+	CHECK(fabs(share - 0.25) < 5 * sqrt(0.25 * 0.75 / n) + 0.05, "share %.3f", share);
+	return true;
+}
+
+/* The kernel's branches, page faults, and the smallest buffers: all is accounted for. */
+static bool edges_of_everything_are_accounted_for(void)
+{
+	struct dcpi_config config = branch_config(2);
+	struct dcpi_stats s;
+	struct device d;
+	unsigned int round;
+
+	config.table_entries = config.buffer_entries = 64;
+	config.event[0].period_min = DCPI_CLOCK_PERIOD_MIN;
+	config.event[0].period_max = 2 * DCPI_CLOCK_PERIOD_MIN;
+	config.events = 2;
+	config.event[1] = (struct dcpi_event){
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_PAGE_FAULTS,
+		.period_min = DCPI_PERIOD_MIN,
+		.period_max = DCPI_PERIOD_MIN,
+	};
+	load_start(4);
+	load_fault();
+	CHECK(device_open(&d));
+	CHECK(device_start(&d, &config) == 0);
+	for (round = 0; round < 400; round++) {
+		CHECK(device_drain_cpus(&d, NULL, NULL) == 0);
+		sleep_ms(round % 16);
+	}
+	CHECK(device_stop(&d) == 0);
+	CHECK(device_accounted(&d));
+	CHECK(device_drain_cpus(&d, NULL, NULL) == 0);
+	CHECK(device_accounted(&d));
+	s = device_total(&d);
+	printf("%llu interrupts, %llu interpreted, %llu edges, %llu lost\n", s.interrupts,
+	       s.branches_tried, s.edges, s.edges_lost);
+	CHECK(s.pending_edges == 0 && s.edges > 100);
+	CHECK(s.edges * 10 > s.branches_tried * 3);
+	CHECK(s.branches_tried > s.interrupts * 4 / 10 && s.branches_tried < s.interrupts * 6 / 10);
+	return true;
+}
+
+/* Pairs of user code only; one interrupt in five is the second of one. */
+static bool double_samples_are_pairs(void)
+{
+	struct dcpi_config config = device_config(1024, 1024);
+	struct edge_counts counts = {};
+	struct dcpi_stats stats;
+	struct device d;
+	int err;
+
+	config.flags = DCPI_START_DOUBLE;
+	config.double_every = 4;
+	config.double_period = 200;
+	config.event[0] = (struct dcpi_event){
+		.type = PERF_TYPE_HARDWARE,
+		.config = PERF_COUNT_HW_CPU_CYCLES,
+		.flags = DCPI_EVENT_EXCLUDE_KERNEL,
+		.period_min = 60000,
+		.period_max = 64000,
+	};
+	CHECK(device_open(&d));
+	counts.pid = (uint32_t)loop_start(1);
+	sleep_ms(100);
+	err = device_start(&d, &config);
+	if (err == ENOENT || err == EOPNOTSUPP) {
+		printf("no PMU here\n");
+		return true;
+	}
+	CHECK(err == 0, "%d", err);
+	d.edge = edge_count;
+	d.edge_context = &counts;
+	sleep_ms(2000);
+	CHECK(device_stop(&d) == 0);
+	CHECK(device_drain_cpus(&d, NULL, NULL) == 0);
+	CHECK(device_accounted(&d));
+	CHECK(device_stats(&d, 1, &stats) == 0);
+	printf("%llu interrupts, %llu second, %llu edges; %llu in the loop, %llu wrong\n",
+	       stats.interrupts, stats.second, stats.edges, (unsigned long long)counts.inside,
+	       (unsigned long long)counts.wrong);
+	CHECK(counts.wrong == 0);
+	CHECK(stats.interrupts > 500 && stats.second > stats.interrupts / 6 &&
+	      stats.second < stats.interrupts / 4);
+	CHECK(stats.edges <= stats.second && counts.inside > stats.second / 2);
+	return true;
+}
+
+int main(void)
+{
+	static const struct tap_test tests[] = {
+		TAP_TEST(branches_go_where_they_go),
+		TAP_TEST(edges_of_everything_are_accounted_for),
+		TAP_TEST(double_samples_are_pairs),
+	};
+
+	return tap_main(tests, sizeof(tests) / sizeof(tests[0]));
+}
