@@ -165,46 +165,50 @@ static void counters_add(uint64_t *sum, const uint64_t *more, size_t count)
 		*sum++ += *more++;
 }
 
-static void cpu_counts_add(const struct kmod_source *source, uint32_t cpu, struct kmod_counts *sum)
-{
-	struct dcpi_stats stats = {.cpu = cpu};
-	struct dcpi_times times = {.cpu = cpu};
-	uint32_t i;
-
-	if (ioctl(source->fd, DCPI_IOC_STATS, &stats) == 0)
-		counters_add((uint64_t *)&sum->stats.interrupts, (uint64_t *)&stats.interrupts,
-			     (sizeof(stats) - offsetof(struct dcpi_stats, interrupts)) / 8);
-	if (ioctl(source->fd, DCPI_IOC_TIMES, &times) == 0)
-		counters_add((uint64_t *)sum->times.hit, (uint64_t *)times.hit,
-			     (sizeof(times) - offsetof(struct dcpi_times, hit)) / 8);
-	for (i = 0; i < source->config.events; i++) {
-		struct dcpi_event_stats event = {.cpu = cpu, .event = i};
-
-		if (ioctl(source->fd, DCPI_IOC_EVENT_STATS, &event) < 0)
-			continue;
-		sum->time[i].enabled_ns += event.enabled_ns;
-		sum->time[i].running_ns += event.running_ns;
-	}
-}
-
 /* Of all our starts; before the first, the module has an earlier reader's. */
-static void counts_read(const struct kmod_source *source, struct kmod_counts *sum)
+static void stats_read(const struct kmod_source *source, struct kmod_counts *sum)
 {
 	uint32_t cpu;
 
-	*sum = source->past;
-	for (cpu = 0; source->started && cpu < source->cpus; cpu++)
-		cpu_counts_add(source, cpu, sum);
+	for (cpu = 0; source->started && cpu < source->cpus; cpu++) {
+		struct dcpi_stats stats = {.cpu = cpu};
+		struct dcpi_times times = {.cpu = cpu};
+
+		if (ioctl(source->fd, DCPI_IOC_STATS, &stats) == 0)
+			counters_add((uint64_t *)&sum->stats.interrupts,
+				     (uint64_t *)&stats.interrupts,
+				     (sizeof(stats) - offsetof(struct dcpi_stats, interrupts)) / 8);
+		if (source->config.flags & DCPI_START_TIMES &&
+		    ioctl(source->fd, DCPI_IOC_TIMES, &times) == 0)
+			counters_add((uint64_t *)sum->times.hit, (uint64_t *)times.hit,
+				     (sizeof(times) - offsetof(struct dcpi_times, hit)) / 8);
+	}
+}
+
+/* Apart: of a counter that is running, it takes an interprocessor interrupt. */
+static void time_read(const struct kmod_source *source, uint32_t event, struct source_time *sum)
+{
+	uint32_t cpu;
+
+	for (cpu = 0; source->started && cpu < source->cpus; cpu++) {
+		struct dcpi_event_stats stats = {.cpu = cpu, .event = event};
+
+		if (ioctl(source->fd, DCPI_IOC_EVENT_STATS, &stats) < 0)
+			continue;
+		sum->enabled_ns += stats.enabled_ns;
+		sum->running_ns += stats.running_ns;
+	}
 }
 
 static int kmod_start(struct source *base, struct error *err)
 {
 	struct kmod_source *source = (struct kmod_source *)base;
 
-	struct kmod_counts past;
+	uint32_t i;
 
-	counts_read(source, &past);
-	source->past = past;
+	stats_read(source, &source->past);
+	for (i = 0; i < source->config.events; i++)
+		time_read(source, i, &source->past.time[i]);
 	source->started = false;
 	buffers_unmap(source);
 	if (ioctl(source->fd, DCPI_IOC_START, &source->config) == 0) {
@@ -353,10 +357,10 @@ static int kmod_drain(struct source *base, bool all, uint64_t until_ns,
 static uint64_t kmod_counters(struct source *base, source_counter_fn visit, void *context)
 {
 	const struct kmod_source *source = (const struct kmod_source *)base;
-	struct kmod_counts sum;
+	struct kmod_counts sum = source->past;
 	uint32_t i;
 
-	counts_read(source, &sum);
+	stats_read(source, &sum);
 	for (i = 0; i < DCPI_LOSS_NR; i++)
 		visit(context, "loss", dcpi_loss_name((enum dcpi_loss)i), sum.stats.losses[i]);
 	visit(context, "stat", "hits", sum.stats.hits);
@@ -381,12 +385,11 @@ static uint64_t kmod_counters(struct source *base, source_counter_fn visit, void
 static int kmod_event_time(struct source *base, size_t event, struct source_time *time)
 {
 	const struct kmod_source *source = (const struct kmod_source *)base;
-	struct kmod_counts sum;
 
 	if (event >= source->config.events)
 		return -ENODATA;
-	counts_read(source, &sum);
-	*time = sum.time[event];
+	*time = source->past.time[event];
+	time_read(source, (uint32_t)event, time);
 	return 0;
 }
 

@@ -122,6 +122,7 @@ int counters_create(unsigned int cpu, struct sampler_cpu *sampled, const struct 
 		counters_release(sampled);
 		return err;
 	}
+	sampled->twice.running = false;
 	for (i = 0; i < config->events; i++)
 		perf_event_enable(sampled->event[i].counter);
 	return 0;

@@ -54,7 +54,7 @@ is "every source names its licence" "$bad" ""
 # Each header can be included first, and says so by itself what it needs. (The
 # module's own are for the kernel; those of tests/qemu are for its programs.)
 bad=
-for header in $(git ls-files -co --exclude-standard -- '*.h' | grep -vE '^kmod/[a-z_]+\.h$|core_env\.h$'); do
+for header in $(git ls-files -co --exclude-standard -- '*.h' | grep -vE '^kmod/(compat/)?[a-z_]+\.h$|core_env\.h$'); do
 	bad=$bad$("${CC:-gcc}" -std=gnu17 -Wall -Wextra -Werror -Wno-unused-const-variable \
 		-Wno-unused-variable -D_GNU_SOURCE -DDCPI_VERSION='""' -I. -fsyntax-only -x c \
 		-include "$header" /dev/null 2>&1)

@@ -253,6 +253,22 @@ struct dcpi_stats device_total(const struct device *device)
 	return sum;
 }
 
+bool device_wait(const struct device *device, uint32_t cpu, uint32_t event, uint64_t interrupts)
+{
+	struct dcpi_event_stats stats = {.cpu = cpu, .event = event};
+	unsigned int tries;
+
+	for (tries = 0; tries < 300; tries++) {
+		if (device_ioctl(device, DCPI_IOC_EVENT_STATS, &stats) != 0)
+			return false;
+		if (stats.interrupts >= interrupts)
+			return true;
+		sleep_ms(100);
+	}
+	printf("CPU %u, event %u: %llu interrupts only\n", cpu, event, stats.interrupts);
+	return false;
+}
+
 void sleep_ms(unsigned int ms)
 {
 	struct timespec left = {.tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000};

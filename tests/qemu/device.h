@@ -89,6 +89,14 @@ bool device_accounted(const struct device *device);
 /** device_total() - the sum of all CPUs' counters, losses too. */
 struct dcpi_stats device_total(const struct device *device);
 
+/**
+ * device_wait() - wait until an event has interrupted a CPU so often
+ *
+ * Emulated machines are as fast as their host lets them. Return: false if half
+ * a minute did not do.
+ */
+bool device_wait(const struct device *device, uint32_t cpu, uint32_t event, uint64_t interrupts);
+
 /** load_start() - processes that keep all CPUs busy all over the kernel and libc. */
 void load_start(unsigned int processes);
 

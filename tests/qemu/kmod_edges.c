@@ -134,7 +134,7 @@ static bool branches_go_where_they_go(void)
 	CHECK(device_start(&d, &config) == 0);
 	d.edge = edge_count;
 	d.edge_context = &counts;
-	sleep_ms(2000);
+	CHECK(device_wait(&d, 1, 0, 1000));
 	CHECK(device_stop(&d) == 0);
 	CHECK(device_accounted(&d));
 	CHECK(device_drain_cpus(&d, NULL, NULL) == 0);
@@ -162,8 +162,6 @@ static bool edges_of_everything_are_accounted_for(void)
 	unsigned int round;
 
 	config.table_entries = config.buffer_entries = 64;
-	config.event[0].period_min = DCPI_CLOCK_PERIOD_MIN;
-	config.event[0].period_max = 2 * DCPI_CLOCK_PERIOD_MIN;
 	config.events = 2;
 	config.event[1] = (struct dcpi_event){
 		.type = PERF_TYPE_SOFTWARE,
@@ -175,7 +173,7 @@ static bool edges_of_everything_are_accounted_for(void)
 	load_fault();
 	CHECK(device_open(&d));
 	CHECK(device_start(&d, &config) == 0);
-	for (round = 0; round < 400; round++) {
+	for (round = 0; round < 200; round++) {
 		CHECK(device_drain_cpus(&d, NULL, NULL) == 0);
 		sleep_ms(round % 16);
 	}
@@ -222,7 +220,7 @@ static bool double_samples_are_pairs(void)
 	CHECK(err == 0, "%d", err);
 	d.edge = edge_count;
 	d.edge_context = &counts;
-	sleep_ms(2000);
+	CHECK(device_wait(&d, 1, 0, 1000));
 	CHECK(device_stop(&d) == 0);
 	CHECK(device_drain_cpus(&d, NULL, NULL) == 0);
 	CHECK(device_accounted(&d));
@@ -231,8 +229,7 @@ static bool double_samples_are_pairs(void)
 	       stats.interrupts, stats.second, stats.edges, (unsigned long long)counts.inside,
 	       (unsigned long long)counts.wrong);
 	CHECK(counts.wrong == 0);
-	CHECK(stats.interrupts > 500 && stats.second > stats.interrupts / 6 &&
-	      stats.second < stats.interrupts / 4);
+	CHECK(stats.second > stats.interrupts / 6 && stats.second < stats.interrupts / 4);
 	CHECK(stats.edges <= stats.second && counts.inside > stats.second / 2);
 	return true;
 }

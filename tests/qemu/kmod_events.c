@@ -157,10 +157,9 @@ static bool cycles_interrupt(void)
 	CHECK(device_open(&d));
 	load_spin(0);
 	CHECK(device_start(&d, &config) == 0);
-	sleep_ms(1000);
+	CHECK(device_wait(&d, 0, 0, 1000));
 	CHECK(device_stop(&d) == 0);
 	CHECK(device_stats(&d, 0, &stats) == 0);
-	CHECK(stats.interrupts > 1000, "%llu", stats.interrupts);
 	mean = (double)stats.period_sum / (double)(stats.interrupts + 1);
 	CHECK(fabs(mean - 62000) < 5 * 4000 / sqrt(12 * (double)stats.interrupts), "%.0f", mean);
 	CHECK(device_drain_cpus(&d, NULL, NULL) == 0);
@@ -185,13 +184,14 @@ static bool more_events_than_counters_take_turns(void)
 	CHECK(device_open(&d));
 	load_spin(0);
 	CHECK(device_start(&d, &config) == 0);
-	sleep_ms(4000);
+	sleep_ms(2000);
+	for (i = 0; i < DCPI_EVENTS_MAX; i++)
+		CHECK(device_wait(&d, 0, i, 300));
 	CHECK(device_stop(&d) == 0);
 	for (i = 0; i < DCPI_EVENTS_MAX; i++) {
 		stats = event_stats(&d, 0, i);
 		CHECK(stats.running_ns > 0 && stats.enabled_ns > stats.running_ns, "%u: %llu, %llu",
 		      i, stats.enabled_ns, stats.running_ns);
-		CHECK(stats.interrupts > 100, "%u: %llu", i, stats.interrupts);
 		scaled[i] = (double)stats.interrupts * 62000 * (double)stats.enabled_ns /
 			    (double)stats.running_ns;
 		mean += scaled[i] / DCPI_EVENTS_MAX;
