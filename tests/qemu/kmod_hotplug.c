@@ -7,14 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "tests/qemu/device.h"
 #include "tests/qemu/tap.h"
 
 #define SYS_POWER "/sys/power/"
-#define WAKE_ALARM "/sys/class/rtc/rtc0/wakealarm"
 
 static bool cpu_set(unsigned int cpu, bool online)
 {
@@ -236,6 +234,7 @@ static bool readers_change_while_a_cpu_comes_and_goes(void)
 	bool good = false;
 	struct device d;
 	pid_t toggle;
+	int status;
 
 	CHECK(cpu_set(1, true));
 	load_start(2);
@@ -250,7 +249,7 @@ static bool readers_change_while_a_cpu_comes_and_goes(void)
 				_exit(1);
 			raise(SIGKILL);
 		}
-		CHECK(waitpid(pid, &(int){0}, 0) == pid);
+		CHECK(waitpid(pid, &status, 0) == pid && WIFSIGNALED(status));
 		CHECK(device_open(&d));
 		CHECK(device_accounted(&d) && device_total(&d).pending == 0);
 		device_close(&d);
@@ -299,7 +298,10 @@ static bool sampled_across(const char *pm_test, const char *sleep_state)
 	return true;
 }
 
-/* The kernel's own test of suspending: all of it but the last step, then back. */
+/*
+ * The kernel's own test of suspending: all of it but the last step, then back.
+ * No further: QEMU's machine does not wake up by its clock, with or without us.
+ */
 static bool suspend_of_processes(void)
 {
 	return sampled_across("freezer", "freeze");
@@ -308,21 +310,6 @@ static bool suspend_of_processes(void)
 static bool suspend_of_devices(void)
 {
 	return sampled_across("devices", "freeze");
-}
-
-/* Other CPUs are taken away as the last thing before the machine sleeps. */
-static bool suspend_of_cpus(void)
-{
-	CHECK(put(SYS_POWER "mem_sleep", "deep"));
-	return sampled_across("processors", "mem");
-}
-
-/* Suspend to idle for real: the clock wakes us. */
-static bool suspend_to_idle(void)
-{
-	CHECK(put(WAKE_ALARM, "0"));
-	CHECK(put(WAKE_ALARM, "+3"));
-	return sampled_across("none", "freeze");
 }
 
 int main(void)
@@ -337,8 +324,6 @@ int main(void)
 		TAP_TEST(readers_change_while_a_cpu_comes_and_goes),
 		TAP_TEST(suspend_of_processes),
 		TAP_TEST(suspend_of_devices),
-		TAP_TEST(suspend_of_cpus),
-		TAP_TEST(suspend_to_idle),
 	};
 
 	return tap_main(tests, sizeof(tests) / sizeof(tests[0]));

@@ -59,3 +59,7 @@ qemu-check-arm64: ## the same, and the PMU, in an arm64 machine
 	$(Q)$(MAKE) --no-print-directory CROSS=arm64 qemu-check
 
 include tests/qemu/debug.mk
+
+.PHONY: check-kernels
+check-kernels: deps-kernels ## the module on Debian 6.1 and 6.12, x86-64 and arm64
+	@tests/run.sh kernels=tests/qemu/check_kernels.sh
