@@ -65,7 +65,7 @@ static bool kernel_memory(unsigned long address)
 
 #include <linux/sched/task.h>
 
-#include <asm/memory.h>
+#include "compat/kernel_image.h"
 
 static bool context_64bit(struct pt_regs *regs)
 {
@@ -93,7 +93,7 @@ bool interrupted_registers(struct pt_regs *regs, struct interpret_state *state)
 static bool kernel_memory(unsigned long address)
 {
 	return virt_addr_valid((void *)address) ||
-	       (address >= kimage_vaddr && address < (unsigned long)&init_task);
+	       (address >= compat_kernel_image_begin() && address < (unsigned long)&init_task);
 }
 
 #else
@@ -133,10 +133,15 @@ static bool read_user(unsigned long address, void *to, size_t bytes)
 {
 	struct page *page;
 	size_t piece;
+	int found;
 
 	for (; bytes > 0; bytes -= piece, to += piece, address += piece) {
 		piece = min(bytes, PAGE_SIZE - offset_in_page(address));
-		if (get_user_pages_fast_only(address, 1, 0, &page) != 1)
+		/* Nothing faults, but access_ok() in interrupts wants it promised. */
+		pagefault_disable();
+		found = get_user_pages_fast_only(address, 1, 0, &page);
+		pagefault_enable();
+		if (found != 1)
 			return false;
 		memcpy(to, page_address(page) + offset_in_page(address), piece);
 		put_page(page);

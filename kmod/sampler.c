@@ -77,7 +77,8 @@ static int cpu_start(unsigned int cpu)
 	WRITE_ONCE(sampled->stale, false);
 	if (!err)
 		err = counters_create(cpu, sampled, &config);
-	return err && !cpu_online(cpu) ? 0 : err;
+	/* perf's word for a CPU that is just going, or just coming: see below. */
+	return err == -ENODEV || !cpu_online(cpu) ? 0 : err;
 }
 
 static bool cpu_sampled(unsigned int cpu, const struct sampler_cpu *sampled)
@@ -142,6 +143,30 @@ static void session_end(void)
 		state = SAMPLER_LEFT;
 }
 
+static bool any_sampled(void)
+{
+	unsigned int cpu;
+
+	for_each_possible_cpu (cpu) {
+		if (sampled_cpu(cpu)->event[0].counter)
+			return true;
+	}
+	return false;
+}
+
+static int cpus_start(void)
+{
+	unsigned int cpu;
+	int err;
+
+	for_each_online_cpu (cpu) {
+		err = cpu_start(cpu);
+		if (err)
+			return err;
+	}
+	return any_sampled() ? 0 : -ENODEV;
+}
+
 static int session_begin(void)
 {
 	unsigned int cpu;
@@ -152,15 +177,12 @@ static int session_begin(void)
 	if (config.seed == 0)
 		config.seed = get_random_u32();
 	state = SAMPLER_RUNNING;
-	for_each_online_cpu (cpu) {
-		err = cpu_start(cpu);
-		if (err) {
-			session_end();
-			state = SAMPLER_NEW;
-			return err;
-		}
+	err = cpus_start();
+	if (err) {
+		session_end();
+		state = SAMPLER_NEW;
 	}
-	return 0;
+	return err;
 }
 
 int sampler_start(const struct dcpi_config *wanted)

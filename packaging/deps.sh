@@ -21,8 +21,10 @@ check) wanted="$build $vm $vm_arm64 libcmocka-dev libzydis-dev qemu-user libc6-d
 lint) wanted="$build libcmocka-dev libzydis-dev clang-tidy clang-format cppcheck git mandoc
 	shellcheck" ;;
 fuzz) wanted="$build clang libclang-rt-14-dev" ;;
+debug-kernel) wanted="$build $vm sqlite3 flex bison bc libssl-dev" ;;
+kernels) wanted="$build $vm sqlite3 sparse gcc-aarch64-linux-gnu" ;;
 *)
-	echo "usage: packaging/deps.sh build|demo|demo-vm|check|lint|fuzz" >&2
+	echo "usage: packaging/deps.sh build|demo|demo-vm|check|lint|fuzz|debug-kernel|kernels" >&2
 	exit 2
 	;;
 esac

@@ -37,8 +37,7 @@ if [ ! -e "$root/.complete" ]; then
 	unpack "$DEB_ARCH" "$(depends 'linux-headers-[^ ,]*-common[^ ,]*')"
 	unpack "$(dpkg --print-architecture)" "$(depends 'linux-kbuild-[^ ,]*')"
 	# They expect to lie in the host's /usr.
-	grep -rlE '/usr/(src|lib)/linux-' "$kdir/Makefile" "$root"/usr/src/*/Makefile |
-		xargs sed -i "s|/usr/\(src\|lib\)/linux-|$root&|g"
+	sed -i "s#/usr/\(src\|lib\)/linux-#$root&#g" "$root"/usr/src/*/Makefile
 	touch "$root/.complete"
 fi
 echo "$kdir"

@@ -3,6 +3,9 @@
  * Random ioctls: any command, any argument, mostly almost right. The same
  * sequence every time, seeded by the test's number. Whatever happens, the
  * kernel's log stays clean and every interrupt is accounted for.
+ *
+ *   kmod_fuzz [CALLS PROCESSES]   then also so many, by several processes that
+ *                                 share the device, while it samples
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -10,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/qemu/device.h"
@@ -19,6 +23,9 @@
 #define ARRAY_ENTRIES (1U << 16)
 
 static uint64_t state;
+static unsigned int restart_every = 1; /* of the starts and stops drawn, one in so many */
+static unsigned long shared_calls;     /* of all processes together */
+static unsigned int shared_processes;
 
 /* splitmix64 */
 static uint64_t next(void)
@@ -103,6 +110,8 @@ static unsigned long random_command(void)
 	};
 	unsigned long command = commands[next() % (sizeof(commands) / sizeof(commands[0]))];
 
+	if ((command == DCPI_IOC_START || command == DCPI_IOC_STOP) && !one_in(restart_every))
+		command = DCPI_IOC_DRAIN;
 	return one_in(20) ? command ^ 1UL << next() % 32 : command;
 }
 
@@ -150,7 +159,8 @@ static void random_mapping(int fd)
 	}
 }
 
-static bool fuzz(uint64_t seed)
+/* Return: the command. good[] counts those that succeed, by number. */
+static unsigned long random_call(struct device *d, unsigned int *good)
 {
 	union {
 		char bytes[4096];
@@ -161,37 +171,47 @@ static bool fuzz(uint64_t seed)
 		struct dcpi_event_stats event;
 		uint32_t cpu;
 	} argument;
+	unsigned long command = random_command();
+
+	if (one_in(8))
+		random_mapping(d->fd);
+	memset(&argument, 0, sizeof(argument));
+	if (command == DCPI_IOC_START)
+		random_config(&argument.config);
+	else if (command == DCPI_IOC_DRAIN)
+		random_drain(&argument.drain, d->array);
+	else if (command == DCPI_IOC_STATS)
+		argument.stats.cpu = (uint32_t)about(next() % 2);
+	else if (command == DCPI_IOC_EVENT_STATS || command == DCPI_IOC_TIMES ||
+		 command == DCPI_IOC_TAKE || command == DCPI_IOC_RELEASE) {
+		argument.event.cpu = (uint32_t)about(next() % 2);
+		argument.event.event = (uint32_t)about(0);
+	} else
+		argument.process.pid = (uint32_t)about(1 + next() % 200);
+	if (device_ioctl(d, command, (const void *)(uintptr_t)about((uintptr_t)&argument)) == 0)
+		good[command & 15]++;
+	return command;
+}
+
+static bool open_device(struct device *d)
+{
+	load_start(2);
+	CHECK(device_open(d));
+	d->array = mmap(NULL, ARRAY_ENTRIES * sizeof(*d->array), PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	CHECK(d->array != MAP_FAILED);
+	return true;
+}
+
+static bool fuzz(uint64_t seed)
+{
 	unsigned int i, good[16] = {};
 	struct device d;
 
 	state = seed;
-	load_start(2);
-	CHECK(device_open(&d));
-	d.array = mmap(NULL, ARRAY_ENTRIES * sizeof(*d.array), PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	CHECK(d.array != MAP_FAILED);
+	CHECK(open_device(&d));
 	for (i = 0; i < ROUNDS; i++) {
-		unsigned long command = random_command();
-
-		if (one_in(8))
-			random_mapping(d.fd);
-		memset(&argument, 0, sizeof(argument));
-		if (command == DCPI_IOC_START)
-			random_config(&argument.config);
-		else if (command == DCPI_IOC_DRAIN)
-			random_drain(&argument.drain, d.array);
-		else if (command == DCPI_IOC_STATS)
-			argument.stats.cpu = (uint32_t)about(next() % 2);
-		else if (command == DCPI_IOC_EVENT_STATS || command == DCPI_IOC_TIMES ||
-			 command == DCPI_IOC_TAKE || command == DCPI_IOC_RELEASE) {
-			argument.event.cpu = (uint32_t)about(next() % 2);
-			argument.event.event = (uint32_t)about(0);
-		} else
-			argument.process.pid = (uint32_t)about(1 + next() % 200);
-		if (device_ioctl(&d, command,
-				 (const void *)(uintptr_t)about((uintptr_t)&argument)) == 0)
-			good[command & 15]++;
-		if (command == DCPI_IOC_STOP)
+		if (random_call(&d, good) == DCPI_IOC_STOP)
 			CHECK(accounted(&d));
 	}
 	CHECK(device_stop(&d) == 0 && accounted(&d));
@@ -200,6 +220,45 @@ static bool fuzz(uint64_t seed)
 	       good[1], good[2], good[3], good[4], good[8], good[9], ROUNDS);
 	CHECK(good[1] > 10 && good[2] > 10 && good[3] > 10 && good[4] > 10 && good[6] > 10 &&
 	      good[7] > 10 && good[8] > 10);
+	return true;
+}
+
+/* One of several processes. Others start and stop meanwhile. */
+static int fuzz_beside_others(struct device *d, unsigned int number)
+{
+	unsigned long calls = shared_calls / shared_processes, i;
+	unsigned int good[16] = {};
+
+	state = 100 + number;
+	for (i = 0; i < calls; i++) {
+		random_call(d, good);
+		if ((i + 1) % (calls / 8 + 1) == 0)
+			printf("process %u: %lu calls; succeeded: %u starts, %u stops, %u drains, "
+			       "%u stats\n",
+			       number, i + 1, good[1], good[2], good[3], good[4]);
+		fflush(stdout);
+	}
+	return good[3] > 10 && good[4] > 10 ? 0 : 1;
+}
+
+static bool random_ioctls_by_several(void)
+{
+	unsigned int i;
+	struct device d;
+	int status;
+
+	alarm(7200);
+	restart_every = 40;
+	CHECK(open_device(&d));
+	fflush(stdout);
+	for (i = 0; i < shared_processes; i++) {
+		if (fork() == 0)
+			_exit(fuzz_beside_others(&d, i));
+	}
+	/* The load never ends by itself. */
+	for (i = 0; i < shared_processes; i++)
+		CHECK(wait(&status) > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	CHECK(device_stop(&d) == 0 && accounted(&d));
 	return true;
 }
 
@@ -213,12 +272,17 @@ static bool random_ioctls_2(void)
 	return fuzz(2);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	static const struct tap_test tests[] = {
 		TAP_TEST(random_ioctls_1),
 		TAP_TEST(random_ioctls_2),
+		TAP_TEST(random_ioctls_by_several),
 	};
 
-	return tap_main(tests, sizeof(tests) / sizeof(tests[0]));
+	if (argc == 3) {
+		shared_calls = strtoul(argv[1], NULL, 10);
+		shared_processes = (unsigned int)strtoul(argv[2], NULL, 10);
+	}
+	return tap_main(tests, shared_processes > 0 ? 3 : 2);
 }

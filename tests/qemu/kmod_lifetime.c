@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* dcpi.ko while readers, processes and CPUs come and go. */
+/* dcpi.ko while readers and processes come and go. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -240,127 +240,6 @@ static bool exec_changes_the_generation(void)
 	return true;
 }
 
-static bool cpu_set(unsigned int cpu, bool online)
-{
-	char path[64];
-	bool good;
-	int fd;
-
-	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/online", cpu);
-	fd = open(path, O_WRONLY);
-	good = fd >= 0 && (write(fd, online ? "1" : "0", 1) == 1 || errno == EINVAL);
-	close(fd);
-	return good;
-}
-
-/* Counters come with a work item, a moment after the CPU. */
-static bool sampled_soon(const struct device *d, uint32_t cpu)
-{
-	struct dcpi_stats first, s;
-	int tries;
-
-	for (tries = 0; tries < 100; tries++, sleep_ms(50)) {
-		if (device_stats(d, cpu, &first) == 0 && first.online == 1)
-			break;
-	}
-	for (tries = 0; tries < 100; tries++, sleep_ms(50)) {
-		if (device_stats(d, cpu, &s) == 0 && s.interrupts > first.interrupts + 10)
-			return s.online == 1;
-	}
-	return false;
-}
-
-static bool cpu_leaves_and_returns(void)
-{
-	struct dcpi_config config = device_config(0, 0);
-	struct dcpi_stats gone, later;
-	struct device d;
-
-	CHECK(cpu_set(1, true));
-	CHECK(device_open(&d));
-	CHECK(device_start(&d, &config) == 0);
-	CHECK(sampled_soon(&d, 1));
-	CHECK(cpu_set(1, false));
-	CHECK(device_stats(&d, 1, &gone) == 0);
-	CHECK(gone.online == 0 && gone.interrupts > 0 && gone.pending == gone.interrupts);
-	sleep_ms(200);
-	CHECK(device_stats(&d, 1, &later) == 0 && later.interrupts == gone.interrupts);
-	CHECK(device_drain(&d, 1, DCPI_DRAIN_ALL, NULL, NULL, NULL) == 0);
-	CHECK(d.taken[1] == gone.interrupts);
-	CHECK(cpu_set(1, true));
-	CHECK(sampled_soon(&d, 1));
-	CHECK(device_stop(&d) == 0);
-	CHECK(device_accounted(&d));
-	CHECK(device_drain_cpus(&d, NULL, NULL) == 0 && device_accounted(&d));
-	return true;
-}
-
-static bool cpu_comes_after_start(void)
-{
-	struct dcpi_config config = device_config(0, 0);
-	struct dcpi_stats s;
-	struct device d;
-	uint32_t count;
-
-	CHECK(cpu_set(1, false));
-	CHECK(device_open(&d));
-	CHECK(device_start(&d, &config) == 0);
-	CHECK(device_stats(&d, 1, &s) == 0 && s.interrupts == 0 && s.online == 0);
-	CHECK(device_drain(&d, 1, DCPI_DRAIN_ALL, &count, NULL, NULL) == 0 && count == 0);
-	CHECK(cpu_set(1, true));
-	CHECK(sampled_soon(&d, 1));
-	CHECK(device_stop(&d) == 0 && device_accounted(&d));
-	return true;
-}
-
-static bool stop_while_a_cpu_is_away(void)
-{
-	struct dcpi_config config = device_config(0, 0);
-	struct dcpi_stats s;
-	struct device d;
-
-	CHECK(cpu_set(1, true));
-	CHECK(device_open(&d));
-	CHECK(device_start(&d, &config) == 0);
-	CHECK(sampled_soon(&d, 1));
-	CHECK(cpu_set(1, false));
-	CHECK(device_stop(&d) == 0 && device_accounted(&d));
-	CHECK(device_drain_cpus(&d, NULL, NULL) == 0 && d.taken[1] > 0);
-	CHECK(device_accounted(&d));
-	CHECK(cpu_set(1, true));
-	sleep_ms(200);
-	CHECK(device_stats(&d, 1, &s) == 0 && s.online == 0);
-	return true;
-}
-
-static bool draining_while_a_cpu_comes_and_goes(void)
-{
-	struct dcpi_config config = device_config(64, 64);
-	struct device d;
-	unsigned int i;
-	pid_t pid;
-
-	CHECK(cpu_set(1, true));
-	load_start(3);
-	CHECK(device_open(&d));
-	CHECK(device_start(&d, &config) == 0);
-	fflush(stdout);
-	pid = fork();
-	if (pid == 0) {
-		for (i = 0; i < 16; i++) {
-			if (!cpu_set(1, i % 2))
-				_exit(1);
-		}
-		_exit(0);
-	}
-	while (waitpid(pid, &(int){0}, WNOHANG) == 0)
-		CHECK(device_drain_cpus(&d, NULL, NULL) == 0);
-	CHECK(sampled_soon(&d, 1));
-	CHECK(device_stop(&d) == 0 && device_accounted(&d));
-	CHECK(device_drain_cpus(&d, NULL, NULL) == 0 && device_accounted(&d));
-	return true;
-}
-
 int main(int argc, char **argv)
 {
 	static const struct tap_test tests[] = {
@@ -371,10 +250,6 @@ int main(int argc, char **argv)
 		TAP_TEST(killed_reader_leaves_an_account),
 		TAP_TEST(child_inherits_the_session),
 		TAP_TEST(exec_changes_the_generation),
-		TAP_TEST(cpu_leaves_and_returns),
-		TAP_TEST(cpu_comes_after_start),
-		TAP_TEST(stop_while_a_cpu_is_away),
-		TAP_TEST(draining_while_a_cpu_comes_and_goes),
 	};
 
 	if (argc == 2 && strcmp(argv[1], "--spin") == 0)

@@ -14,8 +14,8 @@ include tests/truth/truth.mk
 
 qemu_common := tests/qemu/tap.c tests/qemu/device.c tests/qemu/load.c \
 	daemon/source_chunk.c
-kmod_tests := kmod_exercise kmod_events kmod_mmap kmod_edges kmod_abuse kmod_lifetime kmod_reload \
-	kmod_fuzz
+kmod_tests := kmod_exercise kmod_events kmod_mmap kmod_edges kmod_abuse kmod_lifetime kmod_readers \
+	kmod_hotplug kmod_reload kmod_fuzz
 QEMU_PROGRAMS := $(kmod_tests) still
 still-src := tests/qemu/still.c
 $(foreach t,$(kmod_tests),$(eval $(t)-src := tests/qemu/$(t).c))
@@ -119,3 +119,8 @@ bench-cost: deps-check ## what a sample costs, in instructions, without noise
 ifeq ($(CROSS),arm64)
 include tests/cost/cost.mk
 endif
+include tests/qemu/debug.mk
+
+.PHONY: check-kernels
+check-kernels: deps-kernels ## the module on Debian 6.1 and 6.12, x86-64 and arm64
+	@tests/run.sh kernels=tests/qemu/check_kernels.sh

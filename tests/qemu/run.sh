@@ -5,7 +5,7 @@
 # they report as one TAP stream. No privileges, no KVM needed.
 #
 #   run.sh [--arch x86_64] --release RELEASE --payload DIR [--timeout S]
-#          [--memory MB] [--cpus N] [--icount SHIFT] [--log FILE]
+#          [--memory MB] [--cpus N] [--icount SHIFT] [--log FILE] [--kernel FILE]
 #          --script FILE [--script FILE]...
 #
 #   --release  kernel, as uname -r prints it; Debian's package is fetched
@@ -14,6 +14,7 @@
 #              standard output is TAP (tests/tap.sh is /lib/tap.sh in there)
 #   --timeout  seconds for the whole run (default 180)
 #   --log      keep the raw console here
+#   --kernel   the kernel's image, if it is none of Debian's
 #   --icount   the machine's clock counts instructions, 2^SHIFT ns each: the
 #              same run takes the same time, to the instruction, whatever the
 #              host does meanwhile; CPUs take turns
@@ -26,7 +27,8 @@
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
-arch=x86_64 release='' payload='' timeout=180 memory=1024 cpus=2 icount='' log='' scripts='' names=''
+arch=x86_64 release='' payload='' timeout=180 memory=1024 cpus=2 icount='' log='' kernel=''
+scripts='' names=''
 
 usage() {
 	sed -n '3,/^set -eu/{/^set/d;s/^#\( \|$\)//p}' "$0" >&2
@@ -44,6 +46,7 @@ while [ $# -gt 0 ]; do
 	--cpus) cpus=$2 ;;
 	--icount) icount=$2 ;;
 	--log) log=$2 ;;
+	--kernel) kernel=$2 ;;
 	--script)
 		[ -r "$2" ] || { echo "run.sh: cannot read $2" >&2; exit 2; }
 		scripts="$scripts $2" names="$names $(basename "$2" .sh)"
@@ -60,7 +63,10 @@ fi
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-root=$("$here/image.sh" "$arch" "$release")
+if [ -z "$kernel" ]; then
+	root=$("$here/image.sh" "$arch" "$release")
+	kernel=$(kernel_file "$root" "$release")
+fi
 # shellcheck disable=SC2086 # a list of files
 "$here/initramfs.sh" "$arch" "$work/initramfs" "$payload" $scripts
 
@@ -73,7 +79,7 @@ fi
 status=0
 # shellcheck disable=SC2086 # a command with options
 timeout --kill-after=5 "$timeout" $QEMU $clock -smp "$cpus" -m "$memory" -nographic -no-reboot \
-	-monitor none -serial stdio -kernel "$(kernel_file "$root" "$release")" \
+	-monitor none -serial stdio -kernel "$kernel" \
 	-initrd "$work/initramfs" \
 	-append "console=$CONSOLE rdinit=/init panic=-1 loglevel=4 slab_nomerge" \
 	</dev/null >"$work/console" 2>"$work/errors" || status=$?

@@ -1,0 +1,65 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# debug_kernel.sh CHECKER: build Debian's kernel source with debug_kernel.config
+# and debug_kernel_CHECKER.config below build/debug-kernel (once) and print the
+# folder, which is a KDIR for modules and holds arch/x86/boot/bzImage.
+#
+#   CHECKER                kasan or kcsan
+#   DEBUG_KERNEL_SERIES    of linux-source-SERIES, default 6.1
+#   DEBUG_KERNEL_JOBS      for make, default as many as CPUs
+set -eu
+
+[ $# = 1 ] || { echo "usage: debug_kernel.sh kasan|kcsan" >&2; exit 2; }
+checker=$1
+series=${DEBUG_KERNEL_SERIES:-6.1}
+here=$(cd "$(dirname "$0")" && pwd)
+top=$(cd "$here/../.." && pwd)
+# shellcheck source=tests/qemu/apt.sh
+. "$here/apt.sh"
+base=$top/build/debug-kernel
+source=$base/linux-source-$series
+out=$base/$checker
+
+# The tree of the source, unpacked once.
+unpack() {
+	[ ! -e "$source/.complete" ] || return 0
+	deb=$(apt_deb amd64 "linux-source-$series")
+	[ -n "$deb" ] || { echo "no package linux-source-$series"; return 1; }
+	rm -rf "$source" "$base/unpack"
+	mkdir -p "$base/unpack"
+	dpkg-deb -x "$deb" "$base/unpack"
+	tar -C "$base" -xf "$base/unpack/usr/src/linux-source-$series.tar.xz"
+	rm -rf "$base/unpack"
+	touch "$source/.complete"
+}
+
+# An option that kconfig does not know, or that another one forbids, is
+# dropped without an error: what was asked for must have come out.
+config_took() {
+	missing=$(grep '^CONFIG_.*=[^n]' "$out/wanted" | grep -vxFf "$out/.config") || return 0
+	echo "debug_kernel.sh: not in the configuration: $missing" >&2
+	return 1
+}
+
+configure() {
+	mkdir -p "$out"
+	cp "$out.wanted" "$out/wanted"
+	(cd "$source" && scripts/kconfig/merge_config.sh -n -O "$out" "$out/wanted")
+	config_took
+}
+
+mkdir -p "$base"
+cat "$here/debug_kernel.config" "$here/debug_kernel_$checker.config" >"$out.wanted"
+if [ ! -e "$out/.complete" ] || ! cmp -s "$out.wanted" "$out/wanted"; then
+	echo "# building the $checker kernel: takes many minutes, once" >&2
+	{
+		unpack
+		rm -f "$out/.complete"
+		configure
+		nice -n 15 make -C "$source" O="$out" -s -j"${DEBUG_KERNEL_JOBS:-$(nproc)}" \
+			bzImage modules
+	} >"$out.log" 2>&1 || { tail -n 20 "$out.log" >&2; exit 2; }
+	touch "$out/.complete"
+fi
+echo "$out"

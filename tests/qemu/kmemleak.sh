@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+#
+# Last on a kernel with kmemleak: has anything been forgotten? An object is
+# reported when two scans in a row find no pointer to it.
+. /lib/tap.sh
+
+mount -t debugfs debug /sys/kernel/debug 2> /dev/null
+leaks=/sys/kernel/debug/kmemleak
+check "this kernel looks for leaks" test -w $leaks
+# Objects younger than five seconds are not reported.
+sleep 6
+echo scan > $leaks
+sleep 6
+echo scan > $leaks
+is "nothing has leaked" "$(cat $leaks)" ""
+tap_done

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+insmod /lib/dcpi.ko || exit 1
+kmod_readers
+status=$?
+rmmod dcpi || exit 1
+exit $status

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+. /lib/tap.sh
+
+check "the module that makes a mistake loads" insmod /lib/dcpi_mistakes.ko \
+	mistake="$(cat /etc/mistake)"
+rmmod dcpi_mistakes
+tap_done
