@@ -48,3 +48,9 @@ cost-payload: qemu-payload $(COST_READY) $(COST_PROGRAMS:%=$(COST_PAYLOAD)/bin/%
 cost-run: cost-payload
 	@QEMU_SYSROOT=$(abspath $(COST_SYSROOT)) tests/cost/cost.sh $(QEMU_RELEASE) $(COST_PAYLOAD) \
 		$(OUT)/qemu/cost.log
+
+# A table of what the perf core and the kernel's interrupt path execute.
+.PHONY: floor-parts-run
+floor-parts-run: cost-payload $(KERNEL_PLUGIN)
+	@QEMU_SYSROOT=$(abspath $(COST_SYSROOT)) tests/cost/floor_parts.sh $(QEMU_RELEASE) \
+		$(COST_PAYLOAD) $(KERNEL_PLUGIN)

@@ -116,6 +116,10 @@ check-rate: deps-check ## 100,000 samples a second for a minute of an arm64 mach
 bench-cost: deps-check ## what a sample costs, in instructions, without noise
 	$(Q)$(MAKE) --no-print-directory CROSS=arm64 -s cost-run
 
+.PHONY: floor-parts
+floor-parts: deps-check ## what an overflow interrupt executes before any profiler does anything
+	$(Q)$(MAKE) --no-print-directory CROSS=arm64 -s floor-parts-run
+
 ifeq ($(CROSS),arm64)
 include tests/cost/cost.mk
 endif

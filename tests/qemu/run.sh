@@ -19,6 +19,9 @@
 #              same run takes the same time, to the instruction, whatever the
 #              host does meanwhile; CPUs take turns
 #
+# From the environment: KERNEL_OPTIONS, more for the kernel's command line, and
+# QEMU_MORE, for QEMU's.
+#
 # The seams: arch/ARCH.sh says what a machine is, initramfs.sh what is in its
 # file system. A machine with a disk and a real init is another script in the
 # place of initramfs.sh, whose init speaks the same marks (see init).
@@ -81,8 +84,8 @@ status=0
 timeout --kill-after=5 "$timeout" $QEMU $clock -smp "$cpus" -m "$memory" -nographic -no-reboot \
 	-monitor none -serial stdio -kernel "$kernel" \
 	-initrd "$work/initramfs" \
-	-append "console=$CONSOLE rdinit=/init panic=-1 loglevel=4 slab_nomerge" \
-	</dev/null >"$work/console" 2>"$work/errors" || status=$?
+	-append "console=$CONSOLE rdinit=/init panic=-1 loglevel=4 slab_nomerge ${KERNEL_OPTIONS:-}" \
+	${QEMU_MORE:-} </dev/null >"$work/console" 2>"$work/errors" || status=$?
 if [ -n "$log" ]; then
 	mkdir -p "$(dirname "$log")"
 	cp "$work/console" "$log"
