@@ -105,7 +105,7 @@ is "a fork storm: no process is missed" "$(sql "$db" "SELECT ifnull(sum(count), 
 
 # Steering.
 db=$work/steered.db
-starts "starts" --db "$db" --label first --per-process "*/split" --merge-interval 600
+starts "starts" --db "$db" --label first --per-process "$work/split" --merge-interval 600
 "$work/split" 1500 &
 split_pid=$!
 wait $split_pid
