@@ -61,27 +61,69 @@ static inline void bits_put_wide(struct bits_writer *writer, uint64_t value, uns
 	bits_put(writer, value, n);
 }
 
+/* A code, as far as it has 64 bits, and its length. */
+struct bits_code {
+	uint64_t bits;
+	unsigned int length;
+};
+
 /*
  * Exp-Golomb of order k: the length of the upper part in unary, then both parts.
- * The value is less than UINT64_MAX; BITS_CODE_BYTES_MAX and BITS_SLACK_BYTES
- * must be writable.
+ * The value is less than UINT64_MAX.
  */
-static inline void bits_put_code(struct bits_writer *writer, uint64_t value, unsigned int k)
+static inline struct bits_code bits_code(uint64_t value, unsigned int k)
 {
 	uint64_t upper = (value >> k) + 1;
 	uint64_t lower = value & ((1ULL << k) - 1);
+	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): upper > 0 */
+	unsigned int n = 63 - (unsigned int)__builtin_clzll(upper);
+
+	/* n zeros, a one, upper less its leading one, which the -1 takes away, lower */
+	return (struct bits_code){
+		.bits = (2 * upper + 1 + ((lower - 1) << n << 1)) << n,
+		.length = 2 * n + 1 + k,
+	};
+}
+
+/* A code that does not fit into one bits_put(). */
+static __attribute__((noinline, unused)) void bits_put_long_code(struct bits_writer *writer,
+								 uint64_t value, unsigned int k)
+{
+	uint64_t upper = (value >> k) + 1;
 	unsigned int n = bits_length(upper) - 1;
 
-	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): n >= 0 */
-	upper -= 1ULL << n;
-	if (2 * n + 1 + k <= 56) {
-		bits_put(writer, 1ULL << n | upper << (n + 1) | lower << (2 * n + 1),
-			 2 * n + 1 + k);
+	bits_put_wide(writer, 1ULL << n, n + 1);
+	bits_put_wide(writer, upper - (1ULL << n), n);
+	bits_put_wide(writer, value & ((1ULL << k) - 1), k);
+}
+
+/* BITS_CODE_BYTES_MAX and BITS_SLACK_BYTES must be writable. */
+static inline void bits_put_code(struct bits_writer *writer, uint64_t value, unsigned int k)
+{
+	struct bits_code code = bits_code(value, k);
+	struct bits_writer copy;
+
+	if (__builtin_expect(code.length <= 56, 1)) {
+		bits_put(writer, code.bits, code.length);
 		return;
 	}
-	bits_put_wide(writer, 1ULL << n, n + 1);
-	bits_put_wide(writer, upper, n);
-	bits_put_wide(writer, lower, k);
+	copy = *writer; /* so that the caller's may live in registers */
+	bits_put_long_code(&copy, value, k);
+	*writer = copy;
+}
+
+/* Two codes, the first one first. */
+static inline void bits_put_codes(struct bits_writer *writer, uint64_t value, unsigned int k,
+				  uint64_t value2, unsigned int k2)
+{
+	struct bits_code code = bits_code(value, k), code2 = bits_code(value2, k2);
+
+	if (__builtin_expect(code.length + code2.length <= 56, 1)) {
+		bits_put(writer, code.bits | code2.bits << code.length, code.length + code2.length);
+		return;
+	}
+	bits_put_code(writer, value, k);
+	bits_put_code(writer, value2, k2);
 }
 
 /*
@@ -185,7 +227,9 @@ fail:
 	return 0;
 }
 
-static inline uint64_t bits_take_code(struct bits_reader *reader, unsigned int k)
+/* A code that is longer than what waits, or that the stream ends in. */
+static __attribute__((noinline, unused)) uint64_t bits_take_long_code(struct bits_reader *reader,
+								      unsigned int k)
 {
 	unsigned int n = bits_take_zeros(reader);
 	uint64_t upper = (bits_take_wide(reader, n) | 1ULL << n) - 1;
@@ -196,6 +240,29 @@ static inline uint64_t bits_take_code(struct bits_reader *reader, unsigned int k
 		return 0;
 	}
 	return upper << k | lower;
+}
+
+/* Who has called bits_refill() a code or two ago takes the short way. */
+static inline uint64_t bits_take_code(struct bits_reader *reader, unsigned int k)
+{
+	unsigned int n = (unsigned int)__builtin_ctzll(reader->waiting | 1ULL << 63);
+	unsigned int length = 2 * n + 1 + k;
+	uint64_t rest, upper;
+
+	if (__builtin_expect(length > reader->bits, 0)) {
+		/* By way of a copy, so that the caller's may live in registers. */
+		struct bits_reader copy = *reader;
+
+		rest = bits_take_long_code(&copy, k);
+		*reader = copy;
+		return rest;
+	}
+	rest = reader->waiting >> n >> 1;
+	upper = (rest & ((1ULL << n) - 1)) + (1ULL << n) - 1;
+	rest = rest >> n & ((1ULL << k) - 1);
+	reader->waiting >>= length;
+	reader->bits -= length;
+	return upper << k | rest;
 }
 
 /* Whether nothing is left but the zero bits that fill the last byte. Ends the reading. */

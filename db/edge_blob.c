@@ -76,13 +76,14 @@ static struct codes codes_of(const struct profile_edge *edge, const struct profi
 }
 
 /* @previous: the edge before the block, or NULL. */
-static void put_block(struct bits_writer *writer, const struct profile_edge *edges, size_t count,
+static void put_block(struct bits_writer *result, const struct profile_edge *edges, size_t count,
 		      const struct profile_edge *previous, unsigned int shift)
 {
 	unsigned int from_lengths[65] = {0}, count_lengths[65] = {0};
 	unsigned int to_lengths[2][65] = {{0}}, tos[2] = {0};
 	struct codes codes[EDGE_BLOB_BLOCK];
 	bool again[EDGE_BLOB_BLOCK], first = previous == NULL;
+	struct bits_writer writer = *result; /* in registers */
 	unsigned int kf, kt[2], kc;
 	size_t i;
 
@@ -99,16 +100,17 @@ static void put_block(struct bits_writer *writer, const struct profile_edge *edg
 	kt[false] = bits_order(to_lengths[false], tos[false]);
 	kt[true] = bits_order(to_lengths[true], tos[true]);
 	kc = bits_order(count_lengths, (unsigned int)count);
-	bits_put(writer,
+	bits_put(&writer,
 		 kf | kt[false] << BITS_ORDER_BITS | kt[true] << 2 * BITS_ORDER_BITS |
 			 kc << 3 * BITS_ORDER_BITS,
 		 ORDERS * BITS_ORDER_BITS);
 	for (i = 0; i < count; i++) {
 		if (i > 0 || !first)
-			bits_put_code(writer, codes[i].from, kf);
-		bits_put_code(writer, codes[i].to, kt[again[i]]);
-		bits_put_code(writer, codes[i].count, kc);
+			bits_put_code(&writer, codes[i].from, kf);
+		bits_put_code(&writer, codes[i].to, kt[again[i]]);
+		bits_put_code(&writer, codes[i].count, kc);
 	}
+	*result = writer;
 }
 
 /* Checks what encode promises, and finds the sum and the common alignment. */
@@ -205,24 +207,28 @@ static int read_header(struct bounded_reader *reader, struct header *header)
 }
 
 /* @previous: the edge before the block (still shifted), or NULL. */
-static bool take_block(struct bits_reader *reader, struct profile_edge *edges, size_t count,
+static bool take_block(struct bits_reader *result, struct profile_edge *edges, size_t count,
 		       const struct profile_edge *previous, const struct header *header)
 {
-	unsigned int kf = (unsigned int)bits_take(reader, BITS_ORDER_BITS);
-	unsigned int kt = (unsigned int)bits_take(reader, BITS_ORDER_BITS);
-	unsigned int kn = (unsigned int)bits_take(reader, BITS_ORDER_BITS);
-	unsigned int kc = (unsigned int)bits_take(reader, BITS_ORDER_BITS);
+	struct bits_reader reader = *result; /* in registers */
+	unsigned int kf = (unsigned int)bits_take(&reader, BITS_ORDER_BITS);
+	unsigned int kt = (unsigned int)bits_take(&reader, BITS_ORDER_BITS);
+	unsigned int kn = (unsigned int)bits_take(&reader, BITS_ORDER_BITS);
+	unsigned int kc = (unsigned int)bits_take(&reader, BITS_ORDER_BITS);
 	size_t i;
 
 	for (i = 0; i < count; previous = &edges[i++]) {
 		struct profile_edge *edge = &edges[i];
-		uint64_t distance = previous != NULL ? bits_take_code(reader, kf) : 0;
-		bool again = previous != NULL && distance == 0;
-		uint64_t to = bits_take_code(reader, again ? kn : kt), value;
+		uint64_t distance, to, value;
+		bool again;
 
-		value = bits_take_code(reader, kc);
+		bits_refill(&reader);
+		distance = previous != NULL ? bits_take_code(&reader, kf) : 0;
+		again = previous != NULL && distance == 0;
+		to = bits_take_code(&reader, again ? kn : kt);
+		value = bits_take_code(&reader, kc);
 		/* No sum of two overflows that both are within the limit. */
-		if (reader->failed || distance > header->limit || (again && to >= header->limit) ||
+		if (reader.failed || distance > header->limit || (again && to >= header->limit) ||
 		    value >= PROFILE_BLOB_TOTAL_MAX)
 			return false;
 		edge->from = previous != NULL ? previous->from + distance : header->first;
@@ -231,6 +237,7 @@ static bool take_block(struct bits_reader *reader, struct profile_edge *edges, s
 		if (edge->from > header->limit || edge->to > header->limit)
 			return false;
 	}
+	*result = reader;
 	return true;
 }
 

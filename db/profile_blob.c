@@ -60,51 +60,53 @@ int profile_blob_open(struct bounded_reader *reader, uint32_t key, const void *d
 	return bounded_reader_u32(&trailer) == (uint32_t)crc32_z(key, data, bytes) ? 0 : -EBADMSG;
 }
 
-static void put_block(struct bits_writer *writer, const struct profile_sample *samples,
+/* @previous: the offset before the block, or NULL: the first sample has no delta. */
+static void put_block(struct bits_writer *result, const struct profile_sample *samples,
 		      size_t count, const uint64_t *previous, unsigned int shift)
 {
 	unsigned int delta_lengths[65] = {0}, count_lengths[65] = {0};
-	uint64_t deltas[PROFILE_BLOB_BLOCK];
-	unsigned int kd, kc;
+	struct bits_writer writer = *result; /* in registers */
 	size_t i, first = previous == NULL ? 1 : 0;
+	uint64_t deltas[PROFILE_BLOB_BLOCK], before = previous != NULL ? *previous : 0;
+	unsigned int kd, kc;
 
 	for (i = 0; i < count; i++) {
-		if (i >= first) {
-			deltas[i] = (samples[i].offset -
-				     (i == 0 ? *previous : samples[i - 1].offset)) >>
-				    shift;
-			deltas[i]--;
-			delta_lengths[bits_length(deltas[i])]++;
-		}
+		deltas[i] = ((samples[i].offset - before) >> shift) - 1;
+		before = samples[i].offset;
+		delta_lengths[bits_length(deltas[i])] += i >= first;
 		count_lengths[bits_length(samples[i].count - 1)]++;
 	}
 	kd = bits_order(delta_lengths, (unsigned int)(count - first));
 	kc = bits_order(count_lengths, (unsigned int)count);
-	bits_put(writer, kd | kc << BITS_ORDER_BITS, 2 * BITS_ORDER_BITS);
-	for (i = 0; i < count; i++) {
-		if (i >= first)
-			bits_put_code(writer, deltas[i], kd);
-		bits_put_code(writer, samples[i].count - 1, kc);
-	}
+	bits_put(&writer, kd | kc << BITS_ORDER_BITS, 2 * BITS_ORDER_BITS);
+	if (first > 0)
+		bits_put_code(&writer, samples[0].count - 1, kc);
+	for (i = first; i < count; i++)
+		bits_put_codes(&writer, deltas[i], kd, samples[i].count - 1, kc);
+	*result = writer;
 }
 
 /* Checks what encode promises, and finds the sum and the common alignment. */
 static int survey(const struct profile_sample *samples, size_t count, uint64_t *total,
 		  unsigned int *shift)
 {
-	uint64_t sum = 0, bits = 0;
+	uint64_t sum = 0, bits = 0, large = 0, before = 0;
+	bool invalid = false;
 	size_t i;
 
 	for (i = 0; i < count; i++) {
-		if (samples[i].count == 0)
-			return -EINVAL;
-		if (i > 0 && samples[i].offset <= samples[i - 1].offset)
-			return -EINVAL;
-		if (__builtin_add_overflow(sum, samples[i].count, &sum) ||
-		    sum > PROFILE_BLOB_TOTAL_MAX)
-			return -EOVERFLOW;
+		invalid |= samples[i].count == 0;
+		invalid |= samples[i].offset <= before && i > 0;
+		before = samples[i].offset;
+		/* Unless one of both had bit 63 before, it cannot overflow unseen. */
+		sum += samples[i].count;
+		large |= sum | samples[i].count;
 		bits |= samples[i].offset;
 	}
+	if (invalid)
+		return -EINVAL;
+	if (large > PROFILE_BLOB_TOTAL_MAX)
+		return -EOVERFLOW;
 	*total = sum;
 	*shift = bits == 0 ? 0 : (unsigned int)__builtin_ctzll(bits);
 	return 0;
@@ -157,27 +159,40 @@ int profile_blob_encode(struct profile_blob *blob, uint32_t key,
 	return 0;
 }
 
-static bool take_block(struct bits_reader *reader, struct profile_sample *samples, size_t count,
-		       bool first, uint64_t offset, uint64_t *total)
+/*
+ * @offset, @total: of what comes before the block, and in the end of the block
+ *
+ * Failures are gathered, and looked at once a block: none of them does harm.
+ */
+static bool take_block(struct bits_reader *result, struct profile_sample *samples, size_t count,
+		       bool first, uint64_t *offset, uint64_t *total)
 {
-	unsigned int kd = (unsigned int)bits_take(reader, BITS_ORDER_BITS);
-	unsigned int kc = (unsigned int)bits_take(reader, BITS_ORDER_BITS);
+	struct bits_reader reader = *result; /* in registers */
+	unsigned int kd = (unsigned int)bits_take(&reader, BITS_ORDER_BITS);
+	unsigned int kc = (unsigned int)bits_take(&reader, BITS_ORDER_BITS);
+	uint64_t at = *offset, sum = *total, large = 0;
+	bool failed = false;
 	size_t i;
 
 	for (i = 0; i < count; i++) {
-		uint64_t delta = first && i == 0 ? 0 : bits_take_code(reader, kd) + 1;
-		uint64_t value = bits_take_code(reader, kc);
+		uint64_t value;
 
-		if (reader->failed || __builtin_add_overflow(offset, delta, &offset) ||
-		    (delta == 0 && !(first && i == 0)) || value >= PROFILE_BLOB_TOTAL_MAX)
-			return false;
-		samples[i].offset = offset;
+		bits_refill(&reader);
+		if (!first || i > 0) {
+			failed |= __builtin_add_overflow(at, bits_take_code(&reader, kd), &at);
+			failed |= __builtin_add_overflow(at, 1, &at);
+		}
+		value = bits_take_code(&reader, kc);
+		samples[i].offset = at;
 		samples[i].count = value + 1;
-		*total += value + 1;
-		if (*total > PROFILE_BLOB_TOTAL_MAX)
-			return false;
+		/* Unless one of both had bit 63 before, it cannot overflow unseen. */
+		sum += value + 1;
+		large |= value | sum;
 	}
-	return true;
+	*offset = at;
+	*total = sum;
+	*result = reader;
+	return !failed && !reader.failed && large <= PROFILE_BLOB_TOTAL_MAX;
 }
 
 /* The numbers before the bit stream. */
@@ -213,9 +228,8 @@ static int take_blocks(struct profile_pairs *pairs, struct bits_reader *bits,
 	for (i = 0; i < header->pairs; i += block) {
 		block = header->pairs - i < PROFILE_BLOB_BLOCK ? header->pairs - i
 							       : PROFILE_BLOB_BLOCK;
-		if (!take_block(bits, pairs->samples + i, block, i == 0, offset, &total))
+		if (!take_block(bits, pairs->samples + i, block, i == 0, &offset, &total))
 			return -EBADMSG;
-		offset = pairs->samples[i + block - 1].offset;
 	}
 	if (!bits_at_end(bits) || total != header->total || offset > UINT64_MAX >> header->shift)
 		return -EBADMSG;
@@ -247,31 +261,53 @@ int profile_blob_decode(struct profile_pairs *pairs, uint32_t key, const void *d
 	return take_blocks(pairs, &bits, &header);
 }
 
+/* How many of @samples come before @offset. */
+static size_t run_before(const struct profile_sample *samples, size_t count, uint64_t offset)
+{
+	size_t n = 0;
+
+	while (n < count && samples[n].offset < offset)
+		n++;
+	return n;
+}
+
+static struct profile_sample *put_run(struct profile_sample *out,
+				      const struct profile_sample *samples, size_t count)
+{
+	if (count > 0)
+		memcpy(out, samples, count * sizeof(*out));
+	return out + count;
+}
+
+/* @a is much longer than @b, as a rule: what is between two of @b is copied whole. */
 int profile_pairs_merge(struct profile_pairs *sum, const struct profile_pairs *a,
 			const struct profile_sample *b, size_t b_count)
 {
 	const struct profile_sample *x = a->samples;
-	size_t i = 0, j = 0, n = 0, needed;
+	size_t left = a->count, run, j, needed;
+	uint64_t total = a->total;
+	struct profile_sample *out;
 
 	if (__builtin_add_overflow(a->count, b_count, &needed) ||
 	    array_reserve(&sum->samples, &sum->capacity, needed, sizeof(*sum->samples)) < 0)
 		return -ENOMEM;
-	sum->total = 0;
-	while (i < a->count || j < b_count) {
-		struct profile_sample *out = &sum->samples[n++];
-
-		if (j == b_count || (i < a->count && x[i].offset < b[j].offset)) {
-			*out = x[i++];
-		} else if (i == a->count || b[j].offset < x[i].offset) {
-			*out = b[j++];
-		} else {
-			*out = b[j++];
-			if (__builtin_add_overflow(out->count, x[i++].count, &out->count))
-				return -EOVERFLOW;
-		}
-		if (__builtin_add_overflow(sum->total, out->count, &sum->total))
+	out = sum->samples;
+	for (j = 0; j < b_count; j++, out++) {
+		run = run_before(x, left, b[j].offset);
+		out = put_run(out, x, run);
+		x += run;
+		left -= run;
+		/* If the total does not overflow, no count does. */
+		if (__builtin_add_overflow(total, b[j].count, &total))
 			return -EOVERFLOW;
+		*out = b[j];
+		if (left > 0 && x->offset == b[j].offset) {
+			out->count += x++->count;
+			left--;
+		}
 	}
-	sum->count = n;
+	out = put_run(out, x, left);
+	sum->count = (size_t)(out - sum->samples);
+	sum->total = total;
 	return 0;
 }

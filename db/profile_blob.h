@@ -100,6 +100,9 @@ int profile_blob_decode(struct profile_pairs *pairs, uint32_t key, const void *d
 /**
  * profile_pairs_merge() - add two sorted runs of samples
  * @sum: out: replaced; counts of equal offsets are added
+ * @a:   with its total
+ *
+ * O(@b_count), and little more than copying for @a.
  *
  * Return: 0; -EOVERFLOW; -ENOMEM.
  */

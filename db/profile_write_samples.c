@@ -135,6 +135,7 @@ static int read_stored(struct profile_writer *writer, int64_t image, uint32_t ev
 	int r;
 
 	writer->stored.count = 0;
+	writer->stored.total = 0;
 	r = profile_writer_statement(writer, WRITER_PROFILE_FIND, &statement, err);
 	if (r == 0)
 		r = database_bind(&writer->db, statement, err, "iiii", writer->epoch, image,

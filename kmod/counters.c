@@ -70,15 +70,16 @@ static bool is_software(const struct perf_event *counter)
 
 /*
  * Interrupts and faults save all registers. Other software events, such as
- * context switches and tracepoints, only note where they are.
+ * context switches and tracepoints, only note where they are. What was asked
+ * for tells; since 6.5 the counter's own type is another for the clocks.
  */
-static bool whole_registers(const struct perf_event *counter)
+static bool whole_registers(const struct perf_event *counter, const struct dcpi_event *description)
 {
 	if (!is_software(counter))
 		return true;
-	if (counter->attr.type != PERF_TYPE_SOFTWARE)
+	if (description->type != PERF_TYPE_SOFTWARE)
 		return false;
-	switch (counter->attr.config) {
+	switch (description->config) {
 	case PERF_COUNT_SW_CPU_CLOCK:
 	case PERF_COUNT_SW_TASK_CLOCK:
 	case PERF_COUNT_SW_PAGE_FAULTS:
@@ -107,7 +108,7 @@ static int counters_open(unsigned int cpu, struct sampler_cpu *sampled,
 		if (IS_ERR(counter))
 			return (int)PTR_ERR(counter);
 		sampled->event[i].counter = counter;
-		sampled->event[i].whole_registers = whole_registers(counter);
+		sampled->event[i].whole_registers = whole_registers(counter, &config->event[i]);
 	}
 	return double_possible(sampled, config) ? 0 : -EOPNOTSUPP;
 }

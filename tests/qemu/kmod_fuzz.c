@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Random ioctls: any command, any argument, mostly almost right. The same
- * sequence every time, seeded by the test's number. Whatever happens, the
- * kernel's log stays clean and every interrupt is accounted for.
+ * Random ioctls: any command, any argument; most calls are right, so that it
+ * samples most of the time and there is something to drain, take and release,
+ * and the others almost. The sequence is seeded by the test's number. Whatever
+ * happens, the kernel's log stays clean and every interrupt is accounted for.
  *
  *   kmod_fuzz [CALLS PROCESSES]   then also so many, by several processes that
  *                                 share the device, while it samples
  */
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "tests/qemu/device.h"
@@ -22,7 +25,13 @@
 #define ROUNDS 4000
 #define ARRAY_ENTRIES (1U << 16)
 
+/* A process's own. */
 static uint64_t state;
+static bool wild;		     /* this call may be wrong in any place */
+static unsigned int drain_all_every; /* so that at times buffers fill up, at times not */
+static unsigned long planned;	     /* the next command; 0: any */
+static uint32_t planned_cpu;
+
 static unsigned int restart_every = 1; /* of the starts and stops drawn, one in so many */
 static unsigned long shared_calls;     /* of all processes together */
 static unsigned int shared_processes;
@@ -42,7 +51,7 @@ static bool one_in(unsigned int n)
 	return next() % n == 0;
 }
 
-/* A good value, or one of those that code forgets. */
+/* A good value; in a wild call at times one of those that code forgets. */
 static uint64_t about(uint64_t good)
 {
 	static const uint64_t edges[] = {
@@ -50,25 +59,41 @@ static uint64_t about(uint64_t good)
 		0x80000000, 0xffffffff, 1ULL << 40, INT64_MAX, UINT64_MAX,
 	};
 
-	if (!one_in(12))
+	if (!wild || !one_in(6))
 		return good;
 	return one_in(2) ? edges[next() % (sizeof(edges) / sizeof(edges[0]))] : next();
 }
 
+/* What every machine has; the others are mostly refused. */
 static void random_event(struct dcpi_event *event)
 {
 	/* No tracepoints: the emulator does not survive switching them, see still.c. */
-	static const uint32_t types[] = {
-		PERF_TYPE_SOFTWARE, PERF_TYPE_SOFTWARE, PERF_TYPE_SOFTWARE,  PERF_TYPE_HARDWARE,
-		PERF_TYPE_RAW,	    PERF_TYPE_HW_CACHE, PERF_TYPE_BREAKPOINT};
+	static const uint32_t types[] = {PERF_TYPE_HARDWARE, PERF_TYPE_RAW, PERF_TYPE_HW_CACHE,
+					 PERF_TYPE_BREAKPOINT};
+	bool clock;
 
-	event->type = (uint32_t)about(types[next() % (sizeof(types) / sizeof(types[0]))]);
-	event->config = about(next() % 12);
-	event->flags = (uint32_t)about(0);
-	event->period_min =
-		about(event->type == PERF_TYPE_SOFTWARE ? DCPI_CLOCK_PERIOD_MIN + next() % 100000
-							: DCPI_PERIOD_MIN);
+	event->type = PERF_TYPE_SOFTWARE;
+	event->config = one_in(2) ? PERF_COUNT_SW_CPU_CLOCK : next() % PERF_COUNT_SW_MAX;
+	if (wild && one_in(3))
+		event->type = (uint32_t)about(types[next() % (sizeof(types) / sizeof(types[0]))]);
+	event->config = about(event->config);
+	event->flags = (uint32_t)about(one_in(4) ? 1 + next() % 2 : 0);
+	clock = event->type == PERF_TYPE_SOFTWARE && event->config <= PERF_COUNT_SW_TASK_CLOCK;
+	event->period_min = about(clock ? 200000 + next() % 100000 : DCPI_PERIOD_MIN);
 	event->period_max = about(event->period_min + next() % 100000);
+}
+
+/* Pairs, of an event that most of these machines lack, or cannot pair. */
+static void random_double(struct dcpi_config *config)
+{
+	config->flags |= DCPI_START_DOUBLE;
+	config->double_every = (uint32_t)about(2 + next() % 8);
+	config->double_period = (uint32_t)about(1 + next() % (DCPI_PERIOD_MIN - 1));
+	config->event[0].flags = (uint32_t)about(DCPI_EVENT_EXCLUDE_KERNEL);
+	if (one_in(2)) {
+		config->event[0].type = PERF_TYPE_HARDWARE;
+		config->event[0].config = PERF_COUNT_HW_CPU_CYCLES;
+	}
 }
 
 static void random_config(struct dcpi_config *config)
@@ -76,24 +101,25 @@ static void random_config(struct dcpi_config *config)
 	uint32_t i;
 
 	memset(config, 0, sizeof(*config));
-	config->events = (uint32_t)about(1 + next() % 2);
-	config->table_entries = (uint32_t)about(64U << next() % 8);
-	config->buffer_entries = (uint32_t)about(64U << next() % 8);
+	config->events = (uint32_t)about(one_in(4) ? 1 + next() % DCPI_EVENTS_MAX : 1);
+	config->table_entries = (uint32_t)about(64U << next() % (one_in(4) ? 8 : 2));
+	config->buffer_entries = (uint32_t)about(64U << next() % (one_in(4) ? 8 : 2));
 	config->seed = (uint32_t)next();
-	if (one_in(3)) {
-		config->flags = (uint32_t)about(DCPI_START_BRANCHES | (next() & DCPI_START_TIMES));
-		config->branch_every = (uint32_t)about(1 + next() % 8);
-	}
+	config->flags = (uint32_t)about(next() & (DCPI_START_TIMES | DCPI_START_BRANCHES));
+	config->branch_every = config->flags & DCPI_START_BRANCHES ? 1 + next() % 8 : 0;
+	config->branch_every = (uint32_t)about(config->branch_every);
 	for (i = 0; i < DCPI_EVENTS_MAX; i++) {
 		if (i < config->events)
 			random_event(&config->event[i]);
 	}
+	if (one_in(10))
+		random_double(config);
 }
 
 static void random_drain(struct dcpi_drain *drain, const struct dcpi_sample *array)
 {
 	drain->cpu = (uint32_t)about(next() % 2);
-	drain->flags = (uint32_t)about(next() % 2);
+	drain->flags = (uint32_t)about(one_in(drain_all_every) ? DCPI_DRAIN_ALL : 0);
 	drain->samples = about((uintptr_t)array);
 	drain->capacity = (uint32_t)about(ARRAY_ENTRIES);
 	drain->count = (uint32_t)next();
@@ -110,9 +136,24 @@ static unsigned long random_command(void)
 	};
 	unsigned long command = commands[next() % (sizeof(commands) / sizeof(commands[0]))];
 
+	if (planned != 0) {
+		command = planned;
+		planned = 0;
+		return command;
+	}
+	planned_cpu = (uint32_t)next() % 2;
 	if ((command == DCPI_IOC_START || command == DCPI_IOC_STOP) && !one_in(restart_every))
 		command = DCPI_IOC_DRAIN;
-	return one_in(20) ? command ^ 1UL << next() % 32 : command;
+	return one_in(40) ? command ^ 1UL << next() % 32 : command;
+}
+
+/* What was stopped is mostly started again, and what was taken released. */
+static void plan(unsigned long command, uint32_t taken)
+{
+	if (command == DCPI_IOC_STOP && !one_in(4))
+		planned = DCPI_IOC_START;
+	else if (command == DCPI_IOC_TAKE && taken > 0 && !one_in(3))
+		planned = DCPI_IOC_RELEASE;
 }
 
 /* What the module says of itself must fit together, whoever took the samples. */
@@ -159,37 +200,52 @@ static void random_mapping(int fd)
 	}
 }
 
+union argument {
+	char bytes[4096];
+	struct dcpi_config config;
+	struct dcpi_drain drain;
+	struct dcpi_stats stats;
+	struct dcpi_process process;
+	struct dcpi_event_stats event;
+	struct dcpi_take take;
+};
+
+static void random_argument(union argument *argument, unsigned long command,
+			    const struct dcpi_sample *array)
+{
+	memset(argument, 0, sizeof(*argument));
+	if (command == DCPI_IOC_START) {
+		random_config(&argument->config);
+	} else if (command == DCPI_IOC_DRAIN) {
+		random_drain(&argument->drain, array);
+	} else if (command == DCPI_IOC_PROCESS) {
+		argument->process.pid = (uint32_t)about(1 + next() % 200);
+	} else {
+		/* All others begin with it; then come an event, or flags. */
+		argument->event.cpu = (uint32_t)about(planned_cpu);
+		argument->event.event = (uint32_t)about(0);
+	}
+}
+
 /* Return: the command. good[] counts those that succeed, by number. */
 static unsigned long random_call(struct device *d, unsigned int *good)
 {
-	union {
-		char bytes[4096];
-		struct dcpi_config config;
-		struct dcpi_drain drain;
-		struct dcpi_stats stats;
-		struct dcpi_process process;
-		struct dcpi_event_stats event;
-		uint32_t cpu;
-	} argument;
-	unsigned long command = random_command();
+	union argument argument;
+	unsigned long command;
 
-	if (one_in(8))
+	wild = one_in(6);
+	if (drain_all_every == 0 || one_in(256))
+		drain_all_every = one_in(4) ? 4 : 256;
+	command = random_command();
+	if (one_in(32))
 		random_mapping(d->fd);
-	memset(&argument, 0, sizeof(argument));
-	if (command == DCPI_IOC_START)
-		random_config(&argument.config);
-	else if (command == DCPI_IOC_DRAIN)
-		random_drain(&argument.drain, d->array);
-	else if (command == DCPI_IOC_STATS)
-		argument.stats.cpu = (uint32_t)about(next() % 2);
-	else if (command == DCPI_IOC_EVENT_STATS || command == DCPI_IOC_TIMES ||
-		 command == DCPI_IOC_TAKE || command == DCPI_IOC_RELEASE) {
-		argument.event.cpu = (uint32_t)about(next() % 2);
-		argument.event.event = (uint32_t)about(0);
-	} else
-		argument.process.pid = (uint32_t)about(1 + next() % 200);
-	if (device_ioctl(d, command, (const void *)(uintptr_t)about((uintptr_t)&argument)) == 0)
-		good[command & 15]++;
+	if (one_in(32))
+		poll(&(struct pollfd){.fd = d->fd, .events = POLLIN}, 1, 0);
+	random_argument(&argument, command, d->array);
+	if (device_ioctl(d, command, (const void *)(uintptr_t)about((uintptr_t)&argument)) != 0)
+		return command;
+	good[command & 15] += command != DCPI_IOC_TAKE || argument.take.count > 0;
+	plan(command, argument.take.count);
 	return command;
 }
 
@@ -201,6 +257,14 @@ static bool open_device(struct device *d)
 			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	CHECK(d->array != MAP_FAILED);
 	return true;
+}
+
+static void print_good(const char *who, unsigned long calls, const unsigned int *good)
+{
+	printf("%s: %lu calls; succeeded: %u starts, %u stops, %u drains, %u stats, "
+	       "%u full buffers taken, %u released\n",
+	       who, calls, good[1], good[2], good[3], good[4], good[8], good[9]);
+	fflush(stdout);
 }
 
 static bool fuzz(uint64_t seed)
@@ -215,11 +279,10 @@ static bool fuzz(uint64_t seed)
 			CHECK(accounted(&d));
 	}
 	CHECK(device_stop(&d) == 0 && accounted(&d));
-	printf("succeeded: %u starts, %u stops, %u drains, %u stats, %u takes, %u releases of %u "
-	       "ioctls\n",
-	       good[1], good[2], good[3], good[4], good[8], good[9], ROUNDS);
-	CHECK(good[1] > 10 && good[2] > 10 && good[3] > 10 && good[4] > 10 && good[6] > 10 &&
-	      good[7] > 10 && good[8] > 10);
+	print_good("alone", ROUNDS, good);
+	CHECK(good[1] > 50 && good[2] > 50 && good[3] > 50 && good[4] > 50 && good[6] > 10 &&
+	      good[7] > 10);
+	CHECK(good[8] > 0 && good[9] > 0);
 	return true;
 }
 
@@ -228,21 +291,21 @@ static int fuzz_beside_others(struct device *d, unsigned int number)
 {
 	unsigned long calls = shared_calls / shared_processes, i;
 	unsigned int good[16] = {};
+	char who[32];
 
+	snprintf(who, sizeof(who), "process %u", number);
 	state = 100 + number;
-	for (i = 0; i < calls; i++) {
+	for (i = 1; i <= calls; i++) {
 		random_call(d, good);
-		if ((i + 1) % (calls / 8 + 1) == 0)
-			printf("process %u: %lu calls; succeeded: %u starts, %u stops, %u drains, "
-			       "%u stats\n",
-			       number, i + 1, good[1], good[2], good[3], good[4]);
-		fflush(stdout);
+		if (i % (calls / 16 + 1) == 0 || i == calls)
+			print_good(who, i, good);
 	}
-	return good[3] > 10 && good[4] > 10 ? 0 : 1;
+	return good[1] > 0 && good[2] > 0 && good[3] > 10 && good[4] > 10 && good[9] > 0 ? 0 : 1;
 }
 
 static bool random_ioctls_by_several(void)
 {
+	time_t begin = time(NULL);
 	unsigned int i;
 	struct device d;
 	int status;
@@ -258,6 +321,8 @@ static bool random_ioctls_by_several(void)
 	/* The load never ends by itself. */
 	for (i = 0; i < shared_processes; i++)
 		CHECK(wait(&status) > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	printf("%lu calls in %ld s\n", shared_calls / shared_processes * shared_processes,
+	       (long)(time(NULL) - begin));
 	CHECK(device_stop(&d) == 0 && accounted(&d));
 	return true;
 }

@@ -4,11 +4,20 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 /* Far more than any test takes, on busy hosts too: it only ends tests that hang. */
 #define TEST_SECONDS 300
+
+/* Until the last has gone: whoever dies slowly may still hold the device open. */
+static void end_group(pid_t group)
+{
+	kill(-group, SIGKILL);
+	while (waitpid(-group, NULL, 0) > 0 || errno == EINTR)
+		;
+}
 
 static bool run(const struct tap_test *test)
 {
@@ -30,7 +39,7 @@ static bool run(const struct tap_test *test)
 	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	kill(-pid, SIGKILL);
+	end_group(pid);
 	if (WIFSIGNALED(status))
 		printf("# killed by signal %d\n", WTERMSIG(status));
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0;
@@ -40,6 +49,7 @@ int tap_main(const struct tap_test *tests, size_t count)
 {
 	size_t i, failed = 0;
 
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	printf("1..%zu\n", count);
 	for (i = 0; i < count; i++) {
 		bool good = run(&tests[i]);
