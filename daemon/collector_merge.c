@@ -6,7 +6,9 @@
 
 #include "daemon/accumulate.h"
 #include "daemon/edge_accumulate.h"
+#include "daemon/kernel_image.h"
 #include "daemon/log.h"
+#include "daemon/matcher.h"
 #include "daemon/merge.h"
 #include "db/profile_write.h"
 #include "lib/error.h"
@@ -69,6 +71,8 @@ static int merge(struct collector *collector, const size_t bins[2], struct error
 	if (collector->merge_failing)
 		log_info("merging again");
 	collector->merge_failing = false;
+	if (collector->unmerged_steps == 0) /* every image's turn has come */
+		kernel_images_forget_symbols(matcher_kernel(collector->matcher));
 	return 0;
 }
 

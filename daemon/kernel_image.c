@@ -27,6 +27,8 @@
  *
  * @bytes: as /proc/modules says: with all data, in one range or not
  * @end:   where its text ends at the latest
+ * @symbols: at absolute addresses, from the last reading of kallsyms until
+ *           somebody takes them or kernel_images_forget_symbols()
  */
 struct kernel_text {
 	char module[MODULE_NAME_BYTES];
@@ -34,6 +36,7 @@ struct kernel_text {
 	uint64_t bytes;
 	uint64_t end;
 	uint32_t image;
+	struct symbol_list symbols;
 };
 
 /* Sorted by address; the kernel itself is apart. */
@@ -117,11 +120,42 @@ static bool same_modules(const struct text_list *a, const struct text_list *b)
 	return true;
 }
 
-/* What one reading of kallsyms is to find. */
+static void symbols_drop(struct text_list *list)
+{
+	size_t i;
+
+	for (i = 0; i < list->count; i++)
+		symbol_list_deinit(&list->texts[i].symbols);
+}
+
+static void text_list_deinit(struct text_list *list)
+{
+	symbols_drop(list);
+	free(list->texts);
+	memset(list, 0, sizeof(*list));
+}
+
+/* Names that mark a place in a function, not its beginning. */
+static bool is_mark(const char *name)
+{
+	return strncmp(name, "__pfx_", 6) == 0 || strncmp(name, "__cfi_", 6) == 0 ||
+	       name[0] == '$' || strncmp(name, ".L", 2) == 0;
+}
+
+static void symbol_keep(struct kernel_text *text, const struct kallsyms_symbol *symbol)
+{
+	/* Hidden addresses are 0. */
+	if (symbol->address != 0 && !is_mark(symbol->name))
+		symbol_list_add(&text->symbols, symbol->name, symbol->address, 0,
+				symbol->type == 'T');
+}
+
+/* What one reading of kallsyms is to find: bounds, unless @bounded, and symbols. */
 struct bounds {
 	struct kernel_text *kernel;
 	struct text_list *modules;
 	uint64_t stext;
+	bool bounded;
 };
 
 static void kernel_bounds(struct bounds *bounds, const struct kallsyms_symbol *symbol)
@@ -134,6 +168,22 @@ static void kernel_bounds(struct bounds *bounds, const struct kallsyms_symbol *s
 		bounds->kernel->end = symbol->address;
 }
 
+/* The last module that starts at or below an address, or NULL. */
+static struct kernel_text *module_below(const struct text_list *modules, uint64_t address)
+{
+	size_t low = 0, high = modules->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (modules->texts[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > 0 ? &modules->texts[low - 1] : NULL;
+}
+
 /*
  * Since Linux 6.4 a module's parts are apart, but /proc/modules still gives
  * one size, so that a range may reach over other modules or BPF programs. Its
@@ -142,29 +192,23 @@ static void kernel_bounds(struct bounds *bounds, const struct kallsyms_symbol *s
 static void find_bounds(void *context, const struct kallsyms_symbol *symbol)
 {
 	struct bounds *bounds = context;
-	struct text_list *modules = bounds->modules;
-	size_t low = 0, high = modules->count;
+	struct kernel_text *text;
 
-	if (symbol->module[0] == '\0') {
+	if (symbol->module[0] == '\0' && !bounds->bounded)
 		kernel_bounds(bounds, symbol);
-		return;
-	}
 	if (!kallsyms_is_text(symbol))
 		return;
-	/* The last module that starts at or below the symbol. */
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (modules->texts[middle].start <= symbol->address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0)
+	if (symbol->module[0] == '\0') {
+		symbol_keep(bounds->kernel, symbol);
 		return;
-	if (strcmp(modules->texts[low - 1].module, symbol->module) != 0 &&
-	    symbol->address < modules->texts[low - 1].end)
-		modules->texts[low - 1].end = symbol->address;
+	}
+	text = module_below(bounds->modules, symbol->address);
+	if (text == NULL)
+		return;
+	if (strcmp(text->module, symbol->module) == 0)
+		symbol_keep(text, symbol);
+	else if (symbol->address < text->end && !bounds->bounded)
+		text->end = symbol->address;
 }
 
 static void set_build_id(struct profile_image *image, const char *path)
@@ -228,6 +272,8 @@ static int adopt(struct kernel_images *kernel, struct text_list *modules, struct
 			text->end = modules->texts[i + 1].start;
 	}
 	result = kallsyms_walk(kernel->paths->kallsyms, find_bounds, &bounds, err);
+	symbol_list_deinit(&kernel->kernel.symbols);
+	kernel->kernel.symbols = found.symbols;
 	if (result < 0)
 		return result;
 	if (found.start == 0)
@@ -242,7 +288,7 @@ static int adopt(struct kernel_images *kernel, struct text_list *modules, struct
 	}
 	if (result < 0)
 		return error_set(err, -result, "cannot register the kernel's images");
-	free(kernel->modules.texts);
+	text_list_deinit(&kernel->modules);
 	kernel->modules = *modules;
 	memset(modules, 0, sizeof(*modules));
 	kernel->adopted = true;
@@ -307,7 +353,8 @@ void kernel_images_destroy(struct kernel_images *kernel)
 {
 	if (kernel == NULL)
 		return;
-	free(kernel->modules.texts);
+	symbol_list_deinit(&kernel->kernel.symbols);
+	text_list_deinit(&kernel->modules);
 	free(kernel);
 }
 
@@ -320,44 +367,17 @@ int kernel_images_refresh(struct kernel_images *kernel, struct error *err)
 		return result;
 	if (!kernel->adopted || !same_modules(&modules, &kernel->modules))
 		result = adopt(kernel, &modules, err);
-	free(modules.texts);
+	text_list_deinit(&modules);
 	return result;
-}
-
-struct collector {
-	struct symbol_list list;
-	const struct kernel_text *text;
-};
-
-/* Names that mark a place in a function, not its beginning. */
-static bool is_mark(const char *name)
-{
-	return strncmp(name, "__pfx_", 6) == 0 || strncmp(name, "__cfi_", 6) == 0 ||
-	       name[0] == '$' || strncmp(name, ".L", 2) == 0;
-}
-
-static void collect(void *context, const struct kallsyms_symbol *symbol)
-{
-	struct collector *collector = context;
-	const struct kernel_text *text = collector->text;
-
-	if (symbol->address < text->start || symbol->address >= text->end ||
-	    strcmp(symbol->module, text->module) != 0 || !kallsyms_is_text(symbol) ||
-	    is_mark(symbol->name))
-		return;
-	symbol_list_add(&collector->list, symbol->name, symbol->address - text->start, 0,
-			symbol->type == 'T');
 }
 
 static void collect_vdso(void *context, const char *name, uint64_t offset, uint64_t bytes,
 			 bool global)
 {
-	struct collector *collector = context;
-
-	symbol_list_add(&collector->list, name, offset, bytes, global);
+	symbol_list_add(context, name, offset, bytes, global);
 }
 
-static const struct kernel_text *find_text(const struct kernel_images *kernel, uint32_t image)
+static struct kernel_text *find_text(struct kernel_images *kernel, uint32_t image)
 {
 	size_t i;
 
@@ -370,22 +390,76 @@ static const struct kernel_text *find_text(const struct kernel_images *kernel, u
 	return NULL;
 }
 
+static int symbols_read(struct kernel_images *kernel, struct error *err)
+{
+	struct bounds bounds = {
+		.kernel = &kernel->kernel,
+		.modules = &kernel->modules,
+		.bounded = true,
+	};
+
+	kernel_images_forget_symbols(kernel);
+	return kallsyms_walk(kernel->paths->kallsyms, find_bounds, &bounds, err);
+}
+
+/* From addresses to offsets; those outside go. Return: how many are left. */
+static size_t symbols_relate(const struct kernel_text *text, struct profile_symbol *symbols,
+			     size_t count)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < count; i++) {
+		if (symbols[i].offset < text->start || symbols[i].offset >= text->end)
+			continue;
+		symbols[kept] = symbols[i];
+		symbols[kept++].offset -= text->start;
+	}
+	return kept;
+}
+
+static int text_symbols(struct kernel_images *kernel, struct kernel_text *text,
+			struct profile_symbol **symbols, size_t *count, char **names,
+			struct error *err)
+{
+	int result = text->symbols.count == 0 ? symbols_read(kernel, err) : 0;
+
+	if (result == 0)
+		result = symbol_list_take(&text->symbols, symbols, count, names);
+	if (result == 0)
+		*count = symbols_relate(text, *symbols, *count);
+	return result;
+}
+
+static int vdso_list(struct profile_symbol **symbols, size_t *count, char **names)
+{
+	struct symbol_list list = {0};
+	int result = vdso_symbols(collect_vdso, &list);
+
+	if (result == 0)
+		result = symbol_list_take(&list, symbols, count, names);
+	symbol_list_deinit(&list);
+	return result;
+}
+
 int kernel_images_symbols(struct kernel_images *kernel, uint32_t image,
 			  struct profile_symbol **symbols, size_t *count, char **names,
 			  struct error *err)
 {
-	struct collector collector = {.text = find_text(kernel, image)};
+	struct kernel_text *text = find_text(kernel, image);
 	int result;
 
 	if (image == kernel->vdso)
-		result = vdso_symbols(collect_vdso, &collector);
-	else if (collector.text != NULL)
-		result = kallsyms_walk(kernel->paths->kallsyms, collect, &collector, err);
+		result = vdso_list(symbols, count, names);
+	else if (text != NULL)
+		result = text_symbols(kernel, text, symbols, count, names, err);
 	else
 		return error_set(err, ENOENT, "image %u is not the kernel's", image);
-	if (result == 0)
-		result = symbol_list_take(&collector.list, symbols, count, names);
-	symbol_list_deinit(&collector.list);
 	return result < 0 ? error_set(err, -result, "cannot read the symbols of image %u", image)
 			  : 0;
+}
+
+void kernel_images_forget_symbols(struct kernel_images *kernel)
+{
+	symbol_list_deinit(&kernel->kernel.symbols);
+	symbols_drop(&kernel->modules);
 }

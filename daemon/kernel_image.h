@@ -66,12 +66,21 @@ int kernel_images_refresh(struct kernel_images *kernel, struct error *err);
  * @symbols: out: malloc'd array, sorted by offset; freed with its @names
  * @names:   out: malloc'd memory that the symbols' names point into
  *
- * Read from /proc/kallsyms when asked for: nothing of it stays in memory.
+ * Those of the last reading of /proc/kallsyms if there are still some, else it
+ * is read again, for all images at once: some 50 ms.
  *
  * Return: 0; -ENOENT the image is not the kernel's, or a module no longer loaded.
  */
 int kernel_images_symbols(struct kernel_images *kernel, uint32_t image,
 			  struct profile_symbol **symbols, size_t *count, char **names,
 			  struct error *err);
+
+/**
+ * kernel_images_forget_symbols() - give back the memory of what was read
+ *
+ * A few megabytes since kernel_images_create(), or a change of modules. For
+ * after a merge, when who wanted symbols has taken them.
+ */
+void kernel_images_forget_symbols(struct kernel_images *kernel);
 
 #endif

@@ -6,10 +6,13 @@
  *	symbols     varint, how many
  *	name_bytes  varint, all names with their NULs
  *	body_bytes  varint, length of the body before compression
- *	body        zlib stream: for each symbol the varints offset (less the one
- *	            before), bytes, characters shared with the name before, length
- *	            of the rest; and the rest of the name
+ *	body        zlib stream: the varints of all offsets (each less the one
+ *	            before), the varints of all sizes, all names, NUL-terminated
  *	crc         4 bytes, little endian, CRC-32 of the image and all of the above
+ *
+ * Like beside like is what deflate makes most of. Version 1, which is still
+ * read, had a body of records: offset, bytes, characters shared with the name
+ * before, length of the rest (varints), and the rest of the name.
  */
 #ifndef DCPI_SYMBOL_BLOB_H
 #define DCPI_SYMBOL_BLOB_H
@@ -17,7 +20,7 @@
 #include "db/profile.h"
 #include "db/profile_blob.h"
 
-#define SYMBOL_BLOB_VERSION 1
+#define SYMBOL_BLOB_VERSION 2
 #define SYMBOL_NAME_BYTES_MAX 65535
 #define SYMBOL_NAMES_BYTES_MAX (256U << 20)
 

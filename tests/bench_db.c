@@ -21,6 +21,7 @@
 #include "db/edge_blob.h"
 #include "db/profile_blob.h"
 #include "db/profile_write.h"
+#include "db/symbol_blob.h"
 #include "lib/error.h"
 #include "tests/bench.h"
 
@@ -284,6 +285,35 @@ static void bench_merge(void)
 	free_image(&image);
 }
 
+/* Names in the manner of a kernel's: a subsystem, words, now and then a suffix. */
+static void bench_symbols(void)
+{
+	static const char *const words[] = {"ext4", "tcp",  "alloc", "page", "get",	"put",
+					    "lock", "wait", "queue", "init", "release", "show",
+					    "node", "read", "write", "show", "store",	"work"};
+	static struct profile_symbol symbols[60000];
+	static char names[60000][48];
+	size_t words_count = sizeof(words) / sizeof(words[0]), i;
+	struct profile_blob blob = {0};
+	uint64_t offset = 0, start;
+
+	for (i = 0; i < 60000; i++) {
+		snprintf(names[i], sizeof(names[i]), "%s_%s_%s%s", words[i / 400 % words_count],
+			 words[next_random() % words_count], words[next_random() % words_count],
+			 next_random() % 20 ? "" : ".isra.0");
+		symbols[i] = (struct profile_symbol){.offset = offset, .name = names[i]};
+		offset += 16 * (1 + (uint64_t)exp(2 + normal()));
+	}
+	start = (uint64_t)bench_now_ns();
+	if (symbol_blob_encode(&blob, 1, symbols, 60000) < 0)
+		abort();
+	bench_report("symbols_encode_ms", "db", "60,000 symbols",
+		     (bench_now_ns() - (double)start) / 1e6, "ms");
+	bench_report("bytes_per_symbol", "db", "60,000 symbols", (double)blob.bytes / 60000,
+		     "bytes");
+	profile_blob_deinit(&blob);
+}
+
 static void check(int r, const struct error *err)
 {
 	if (r == 0)
@@ -413,6 +443,7 @@ int main(void)
 	bench_edge_size(100000);
 	bench_edge_size(5000000);
 	bench_merge();
+	bench_symbols();
 	if (mkdtemp(directory) == NULL)
 		abort();
 	snprintf(path, sizeof(path), "%s/week.db", directory);
