@@ -6,7 +6,7 @@
 #
 #   run.sh [--arch x86_64] --release RELEASE --payload DIR [--timeout S]
 #          [--memory MB] [--cpus N] [--icount SHIFT] [--log FILE] [--kernel FILE]
-#          --script FILE [--script FILE]...
+#          [--append TEXT] --script FILE [--script FILE]...
 #
 #   --release  kernel, as uname -r prints it; Debian's package is fetched
 #   --payload  folder laid over the machine's / (programs, modules, data)
@@ -15,6 +15,7 @@
 #   --timeout  seconds for the whole run (default 180)
 #   --log      keep the raw console here
 #   --kernel   the kernel's image, if it is none of Debian's
+#   --append   more for the kernel's command line
 #   --icount   the machine's clock counts instructions, 2^SHIFT ns each: the
 #              same run takes the same time, to the instruction, whatever the
 #              host does meanwhile; CPUs take turns
@@ -27,7 +28,7 @@
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
-arch=x86_64 release='' payload='' timeout=180 memory=1024 cpus=2 icount='' log='' kernel=''
+arch=x86_64 release='' payload='' timeout=180 memory=1024 cpus=2 icount='' log='' kernel='' append=''
 scripts='' names=''
 
 usage() {
@@ -47,6 +48,7 @@ while [ $# -gt 0 ]; do
 	--icount) icount=$2 ;;
 	--log) log=$2 ;;
 	--kernel) kernel=$2 ;;
+	--append) append=$2 ;;
 	--script)
 		[ -r "$2" ] || { echo "run.sh: cannot read $2" >&2; exit 2; }
 		scripts="$scripts $2" names="$names $(basename "$2" .sh)"
@@ -81,7 +83,7 @@ status=0
 timeout --kill-after=5 "$timeout" $QEMU $clock -smp "$cpus" -m "$memory" -nographic -no-reboot \
 	-monitor none -serial stdio -kernel "$kernel" \
 	-initrd "$work/initramfs" \
-	-append "console=$CONSOLE rdinit=/init panic=-1 loglevel=4 slab_nomerge" \
+	-append "console=$CONSOLE rdinit=/init panic=-1 loglevel=4 slab_nomerge $append" \
 	</dev/null >"$work/console" 2>"$work/errors" || status=$?
 if [ -n "$log" ]; then
 	mkdir -p "$(dirname "$log")"
