@@ -18,6 +18,7 @@ cd "$(dirname "$0")/.." || exit 2
 seconds=${PERF_RATE_SECONDS:-10}
 perf_limits_raise 1000000
 work=$(mktemp -d) || exit 2
+# shellcheck disable=SC2317 # called at the end
 remove_work()
 {
 	rm -rf "$work"
