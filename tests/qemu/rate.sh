@@ -4,8 +4,8 @@
 # 100,000 samples a second, for a minute of the machine's time (make check-rate):
 # nothing stalls, what is lost is counted, and the accounts are exact. The clock
 # has 1 GHz, and the kernel's driver stops the PMU while it handles an overflow:
-# some 410 cycles a sample that are not counted. So the window is 9,000 to 9,800
-# cycles, for a sample every 9,810. What is compared are the PMU's interrupts and
+# some 440 cycles a sample that are not counted. So the window is 9,000 to 9,800
+# cycles, for a sample every 9,840. What is compared are the PMU's interrupts and
 # the time that has passed, both as the kernel tells them.
 . /lib/tap.sh
 # shellcheck source=tests/qemu/profile.sh
