@@ -22,9 +22,10 @@ lint) wanted="$build libcmocka-dev libzydis-dev clang-tidy clang-format cppcheck
 	shellcheck" ;;
 fuzz) wanted="$build clang libclang-rt-14-dev" ;;
 debug-kernel) wanted="$build $vm sqlite3 flex bison bc libssl-dev" ;;
+blind-spots) wanted="$build $vm $vm_arm64 sqlite3 flex bison bc libssl-dev linux-perf" ;;
 kernels) wanted="$build $vm sqlite3 sparse gcc-aarch64-linux-gnu" ;;
 *)
-	echo "usage: packaging/deps.sh build|demo|demo-vm|check|lint|fuzz|debug-kernel|kernels" >&2
+	echo "usage: packaging/deps.sh build|demo|demo-vm|check|lint|fuzz|debug-kernel|blind-spots|kernels" >&2
 	exit 2
 	;;
 esac

@@ -11,32 +11,23 @@
 #	POLICY_EVENT	what is sampled (cpu-clock:95000-105000)
 set -u
 cd "$(dirname "$0")/.." || exit 2
+# shellcheck source=tests/perf_limits.sh
+. tests/perf_limits.sh
 
 folder=${1:?usage: policy_traces.sh FOLDER [WORKLOAD]...}
 shift
 seconds=${POLICY_SECONDS:-60}
 event=${POLICY_EVENT:-cpu-clock:95000-105000}
-rate=/proc/sys/kernel/perf_event_max_sample_rate
-share=/proc/sys/kernel/perf_cpu_time_max_percent
 
 [ "$(id -u)" -eq 0 ] || { echo "policy_traces: only root may sample the whole machine" >&2; exit 2; }
 mkdir -p "$folder" || exit 2
+perf_limits_raise 40000
 work=$(mktemp -d) || exit 2
-old_rate=$(cat $rate)
-old_share=$(cat $share)
-restore()
+remove_work()
 {
 	rm -rf "$work"
-	echo 25 > $share
-	echo "$old_rate" > $rate
-	echo "$old_share" > $share
 }
-trap restore EXIT
-trap 'exit 1' INT TERM
-# A share of 100 keeps the kernel from lowering the rate, and us from setting it.
-echo 25 > $share
-echo 40000 > $rate
-echo 100 > $share
+perf_limits_cleanup=remove_work
 
 # Each workload goes on until it is killed.
 
@@ -147,18 +138,22 @@ timeshared()
 # record NAME: this workload by itself, whatever else the machine does
 record()
 {
-	local load
+	local load status
 
 	# In a session of its own, so that all of it can be ended together.
 	setsid nice -n 10 build/bin/dcpirun -q -e "$event" --db "$work/$1.db" \
 		--record-trace "$folder/$1.trace" \
-		"$BASH" -c ". '$work/functions'; work='$work'; $1" 2> "$work/$1.errors" &
+		"$BASH" -c ". '$work/functions'; work='$work'; $1" 2> "$work/$1.errors" 9>&- &
 	load=$!
-	sleep "$seconds"
+	perf_limits_end $load
+	sleep "$seconds" 9>&- &
+	wait $!
 	kill -TERM -- "-$load"
 	wait "$load"
+	status=$?
+	perf_limits_ended
 	# 128 + SIGTERM: how the workload has to end.
-	if [ $? -ne 143 ]; then
+	if [ $status -ne 143 ]; then
 		tail -n 3 "$work/$1.errors" >&2
 		echo "policy_traces: $1 could not be recorded" >&2
 		rm -f "$folder/$1.trace"
@@ -172,12 +167,16 @@ machine()
 {
 	local load
 
-	setsid nice -n 10 "$BASH" -c ". '$work/functions'; work='$work'; timeshared" 2> /dev/null &
+	setsid nice -n 10 "$BASH" -c ". '$work/functions'; work='$work'; timeshared" 2> /dev/null 9>&- &
 	load=$!
-	timeout --preserve-status -s TERM "$seconds" build/bin/dcpid -q --source perf -e "$event" \
+	perf_limits_end $load
+	setsid timeout --preserve-status -s TERM "$seconds" build/bin/dcpid -q --source perf -e "$event" \
 		--config /dev/null --socket "" --db "$work/machine.db" \
-		--record-trace "$folder/machine.trace" || exit 2
+		--record-trace "$folder/machine.trace" 9>&- &
+	perf_limits_end $!
+	wait $! || exit 2
 	kill -TERM -- "-$load"
+	perf_limits_ended
 	echo "$folder/machine.trace: $(wc -c < "$folder/machine.trace") bytes"
 }
 

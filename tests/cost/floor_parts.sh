@@ -27,8 +27,9 @@ machine()
 {
 	name=$1
 	shift
-	KERNEL_OPTIONS=nokaslr "$here/../qemu/run.sh" --arch arm64 --release "$release" \
-		--payload "$payload" --cpus 1 --icount 0 --log "$work/$name.console" \
+	"$here/../qemu/run.sh" --arch arm64 --release "$release" \
+		--payload "$payload" --cpus 1 --icount 0 --append nokaslr \
+		--log "$work/$name.console" \
 		--script "$work/$name.sh" "$@" >"$work/$name.tap" || {
 		cat "$work/$name.tap" >&2
 		exit 1

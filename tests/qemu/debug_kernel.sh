@@ -3,14 +3,15 @@
 #
 # debug_kernel.sh CHECKER: build Debian's kernel source with debug_kernel.config
 # and debug_kernel_CHECKER.config below build/debug-kernel (once) and print the
-# folder, which is a KDIR for modules and holds arch/x86/boot/bzImage.
+# folder, which is a KDIR for modules and holds arch/x86/boot/bzImage. With nmi:
+# by nmi_kernel.config alone, for arm64, and it holds arch/arm64/boot/Image.
 #
-#   CHECKER                kasan or kcsan
+#   CHECKER                kasan, kcsan or nmi
 #   DEBUG_KERNEL_SERIES    of linux-source-SERIES, default 6.1
 #   DEBUG_KERNEL_JOBS      for make, default as many as CPUs
 set -eu
 
-[ $# = 1 ] || { echo "usage: debug_kernel.sh kasan|kcsan" >&2; exit 2; }
+[ $# = 1 ] || { echo "usage: debug_kernel.sh kasan|kcsan|nmi" >&2; exit 2; }
 checker=$1
 series=${DEBUG_KERNEL_SERIES:-6.1}
 here=$(cd "$(dirname "$0")" && pwd)
@@ -28,10 +29,10 @@ unpack() {
 	[ -n "$deb" ] || { echo "no package linux-source-$series"; return 1; }
 	rm -rf "$source" "$base/unpack"
 	mkdir -p "$base/unpack"
-	dpkg-deb -x "$deb" "$base/unpack"
-	tar -C "$base" -xf "$base/unpack/usr/src/linux-source-$series.tar.xz"
-	rm -rf "$base/unpack"
-	touch "$source/.complete"
+	dpkg-deb -x "$deb" "$base/unpack" &&
+		tar -C "$base" -xf "$base/unpack/usr/src/linux-source-$series.tar.xz" &&
+		rm -rf "$base/unpack" &&
+		touch "$source/.complete"
 }
 
 # An option that kconfig does not know, or that another one forbids, is
@@ -45,20 +46,25 @@ config_took() {
 configure() {
 	mkdir -p "$out"
 	cp "$out.wanted" "$out/wanted"
-	(cd "$source" && scripts/kconfig/merge_config.sh -n -O "$out" "$out/wanted")
-	config_took
+	(cd "$source" && scripts/kconfig/merge_config.sh -n -O "$out" "$out/wanted") && config_took
 }
 
+configs="$here/debug_kernel.config $here/debug_kernel_$checker.config" image=bzImage
+if [ "$checker" = nmi ]; then
+	configs=$here/nmi_kernel.config image=Image
+	export ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu-
+fi
 mkdir -p "$base"
-cat "$here/debug_kernel.config" "$here/debug_kernel_$checker.config" >"$out.wanted"
+# shellcheck disable=SC2086 # a list of files
+cat $configs >"$out.wanted"
 if [ ! -e "$out/.complete" ] || ! cmp -s "$out.wanted" "$out/wanted"; then
 	echo "# building the $checker kernel: takes many minutes, once" >&2
 	{
-		unpack
-		rm -f "$out/.complete"
-		configure
-		nice -n 15 make -C "$source" O="$out" -s -j"${DEBUG_KERNEL_JOBS:-$(nproc)}" \
-			bzImage modules
+		unpack &&
+			rm -f "$out/.complete" &&
+			configure &&
+			nice -n 15 make -C "$source" O="$out" -s -j"${DEBUG_KERNEL_JOBS:-$(nproc)}" \
+				$image modules
 	} >"$out.log" 2>&1 || { tail -n 20 "$out.log" >&2; exit 2; }
 	touch "$out/.complete"
 fi

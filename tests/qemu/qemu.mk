@@ -124,6 +124,7 @@ ifeq ($(CROSS),arm64)
 include tests/cost/cost.mk
 endif
 include tests/qemu/debug.mk
+include tests/qemu/blind.mk
 
 .PHONY: check-kernels
 check-kernels: deps-kernels ## the module on Debian 6.1 and 6.12, x86-64 and arm64

@@ -6,7 +6,7 @@
 #
 #   run.sh [--arch x86_64] --release RELEASE --payload DIR [--timeout S]
 #          [--memory MB] [--cpus N] [--icount SHIFT] [--log FILE] [--kernel FILE]
-#          --script FILE [--script FILE]...
+#          [--append TEXT] --script FILE [--script FILE]...
 #
 #   --release  kernel, as uname -r prints it; Debian's package is fetched
 #   --payload  folder laid over the machine's / (programs, modules, data)
@@ -15,12 +15,12 @@
 #   --timeout  seconds for the whole run (default 180)
 #   --log      keep the raw console here
 #   --kernel   the kernel's image, if it is none of Debian's
+#   --append   more for the kernel's command line
 #   --icount   the machine's clock counts instructions, 2^SHIFT ns each: the
 #              same run takes the same time, to the instruction, whatever the
 #              host does meanwhile; CPUs take turns
 #
-# From the environment: KERNEL_OPTIONS, more for the kernel's command line, and
-# QEMU_MORE, for QEMU's.
+# From the environment: QEMU_MORE, for QEMU's command line.
 #
 # The seams: arch/ARCH.sh says what a machine is, initramfs.sh what is in its
 # file system. A machine with a disk and a real init is another script in the
@@ -30,7 +30,7 @@
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
-arch=x86_64 release='' payload='' timeout=180 memory=1024 cpus=2 icount='' log='' kernel=''
+arch=x86_64 release='' payload='' timeout=180 memory=1024 cpus=2 icount='' log='' kernel='' append=''
 scripts='' names=''
 
 usage() {
@@ -50,6 +50,7 @@ while [ $# -gt 0 ]; do
 	--icount) icount=$2 ;;
 	--log) log=$2 ;;
 	--kernel) kernel=$2 ;;
+	--append) append=$2 ;;
 	--script)
 		[ -r "$2" ] || { echo "run.sh: cannot read $2" >&2; exit 2; }
 		scripts="$scripts $2" names="$names $(basename "$2" .sh)"
@@ -84,7 +85,7 @@ status=0
 timeout --kill-after=5 "$timeout" $QEMU $clock -smp "$cpus" -m "$memory" -nographic -no-reboot \
 	-monitor none -serial stdio -kernel "$kernel" \
 	-initrd "$work/initramfs" \
-	-append "console=$CONSOLE rdinit=/init panic=-1 loglevel=4 slab_nomerge ${KERNEL_OPTIONS:-}" \
+	-append "console=$CONSOLE rdinit=/init panic=-1 loglevel=4 slab_nomerge $append" \
 	${QEMU_MORE:-} </dev/null >"$work/console" 2>"$work/errors" || status=$?
 if [ -n "$log" ]; then
 	mkdir -p "$(dirname "$log")"

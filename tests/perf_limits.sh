@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# For scripts that sample faster than the kernel lets anyone: its limits are one
+# for the whole machine, so they are raised by one script at a time, and put back
+# however that ends. Source it, then
+#
+#   perf_limits_raise RATE   samples a second; ends the script if it cannot
+#   perf_limits_end PID      a session (setsid) to be ended with the script
+#   perf_limits_ended        those have ended
+#
+# The lock's file holds what is to be put back: after a SIGKILL, by the next one.
+# Where the limits and the lock are can be changed for tests.
+perf_limits_folder=${PERF_LIMITS_FOLDER:-/proc/sys/kernel}
+perf_limits_rate=$perf_limits_folder/perf_event_max_sample_rate
+perf_limits_share=$perf_limits_folder/perf_cpu_time_max_percent
+perf_limits_lock=${PERF_LIMITS_LOCK:-/run/lock/dcpi-perf-limits}
+perf_limits_sessions=
+# Scripts may want to do more at their end.
+perf_limits_cleanup=:
+
+# perf_limits_set RATE SHARE: a rate can only be set while the share is neither 0 nor 100
+perf_limits_set()
+{
+	echo 25 > "$perf_limits_share"
+	echo "$1" > "$perf_limits_rate"
+	echo "$2" > "$perf_limits_share"
+}
+
+perf_limits_restore()
+{
+	local session
+
+	# A child that is ended before it has become another program still has our traps.
+	[ "$BASHPID" = "$perf_limits_owner" ] || return
+	trap '' INT TERM HUP QUIT
+	for session in $perf_limits_sessions; do
+		# One that has only just begun is no session yet.
+		kill -TERM -- "-$session" 2> /dev/null || kill -TERM "$session" 2> /dev/null
+		wait "$session" 2> /dev/null
+	done
+	# shellcheck disable=SC2046 # two numbers
+	perf_limits_set $(cat "$perf_limits_lock")
+	: > "$perf_limits_lock"
+	$perf_limits_cleanup
+}
+
+perf_limits_end()
+{
+	perf_limits_sessions="$perf_limits_sessions $1"
+}
+
+perf_limits_ended()
+{
+	perf_limits_sessions=
+}
+
+perf_limits_raise()
+{
+	if ! exec 9>> "$perf_limits_lock" || ! flock -n 9; then
+		echo "${0##*/}: the kernel's limits on sampling are being changed by another script" >&2
+		exit 2
+	fi
+	[ -s "$perf_limits_lock" ] ||
+		echo "$(cat "$perf_limits_rate") $(cat "$perf_limits_share")" > "$perf_limits_lock"
+	perf_limits_owner=$BASHPID
+	trap perf_limits_restore EXIT
+	trap 'exit 130' INT TERM HUP QUIT
+	# A share of 100 keeps the kernel from lowering the rate again.
+	perf_limits_set "$1" 100
+}
