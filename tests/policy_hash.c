@@ -15,7 +15,7 @@ static uint64_t who(uint64_t tag)
  */
 static uint32_t shipped(uint64_t pc, uint64_t tag)
 {
-	return (uint32_t)((pc ^ who(tag)) * 0x5bd1e995 >> 24);
+	return (uint32_t)((pc ^ tag >> 11) * 0x4f1bbcdd >> 32);
 }
 
 static uint32_t multiply_twice(uint64_t pc, uint64_t tag)
@@ -93,7 +93,7 @@ static uint32_t murmur(uint64_t pc, uint64_t tag)
 }
 
 const struct policy_hash policy_hashes[] = {
-	{"one, 31 bits", "(pc ^ who) * A, A of 31 bits, bits 24 and up: the store's", 4, shipped},
+	{"one, 31 bits", "(pc ^ tag >> 11) * A, A of 31 bits, upper half: the store's", 4, shipped},
 	{"two multiplications", "(pc ^ who * A) * B, upper half", 8, multiply_twice},
 	{"low pc", "low bits of the pc", 1, low_pc},
 	{"low pc ^ process", "low bits of both", 3, low_pc_process},

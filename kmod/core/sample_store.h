@@ -207,16 +207,16 @@ unsigned int sample_store_count_slow(struct sample_store *store, struct sample_b
 				     u64 pc, u64 tag);
 
 /*
- * PCs differ in their low bits, processes from bit 18 of what is left of the tag.
- * A multiplication by 31 bits spreads both over the bits from the 24th on, and
- * costs less than one by 64, whose constant would take four instructions to load.
+ * PCs differ in their low bits; events, generations and processes, shifted, from
+ * bits 13, 21 and 31 on. The constant is 2^31 divided by the golden ratio, made
+ * odd: 31 bits cost less to load than 64. docs/policy.md compares functions.
  */
 static inline struct sample_bucket *sample_store_bucket(const struct sample_store *store, u64 pc,
 							u64 tag)
 {
-	u64 h = (pc ^ tag >> DCPI_COUNT_BITS) * 0x5bd1e995;
+	u64 h = (pc ^ tag >> 11) * 0x4f1bbcdd;
 
-	return &store->table[h >> 24 & store->bucket_mask];
+	return &store->table[h >> 32 & store->bucket_mask];
 }
 
 /**
