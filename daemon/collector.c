@@ -110,6 +110,8 @@ static void edges_tell(const struct collector *collector)
 		log_info("source %s gives no edges (branch_every)", name);
 	if (collector->config.double_every > 0 && strcmp(name, "kmod") != 0)
 		log_info("source %s takes no double samples (double_every)", name);
+	if (collector->config.handler_times && strcmp(name, "kmod") != 0)
+		log_info("source %s has no handler of ours to time (handler_times)", name);
 }
 
 static int source_open(struct collector *collector, struct error *err)
@@ -125,6 +127,7 @@ static int source_open(struct collector *collector, struct error *err)
 		.branch_every = config->branch_every,
 		.double_every = config->double_every,
 		.double_period = config->double_every > 0 ? config->double_period : 0,
+		.handler_times = config->handler_times,
 		.record = config->record,
 		.replay = config->replay,
 		.generation = generation_of,

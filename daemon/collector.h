@@ -75,6 +75,7 @@ struct trace_writer;
  * @branch_every:   likewise; if set, a quarter of @memory_limit is for edges
  * @double_every:   likewise
  * @double_period:  likewise; not looked at without @double_every
+ * @handler_times:  likewise
  * @record:         likewise
  * @replay:         likewise
  *
@@ -97,6 +98,7 @@ struct collector_config {
 	uint32_t branch_every;
 	uint32_t double_every;
 	uint32_t double_period;
+	bool handler_times;
 	struct trace_writer *record;
 	const char *replay;
 };

@@ -79,6 +79,7 @@ static const struct config_key {
 	{NUMBER(branch_every), .max = EVERY_MAX, .initial = "0"},
 	{NUMBER(double_every), .max = EVERY_MAX, .initial = "0", .check = double_check},
 	{NUMBER(double_period), .min = 1, .max = DCPI_PERIOD_MIN, .initial = "100"},
+	{NUMBER(handler_times), .max = 1, .initial = "0"},
 #undef TEXT
 #undef NUMBER
 };

@@ -28,6 +28,8 @@
  *	double_every      one sample in so many is followed by another, 2..1000000;
  *	                  0: none; only the source kmod can
  *	double_period     after so many events, 1..1000
+ *	handler_times     1: measure how long the sampling handler takes, for
+ *	                  dcpictl stats; 0: don't; only the source kmod can
  *	per_process       images to profile by process: none, all, or patterns of
  *	                  paths separated by blanks
  *	label             free text, kept with the epochs
@@ -62,6 +64,7 @@ struct config {
 	uint64_t branch_every;
 	uint64_t double_every;
 	uint64_t double_period;
+	uint64_t handler_times;
 };
 
 /** config_init() - the defaults; no byte is left undefined. */

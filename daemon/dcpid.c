@@ -86,6 +86,7 @@ static const char *const option_keys[] = {
 	"branch_every",
 	"double_every",
 	"double_period",
+	"handler_times",
 };
 
 static const struct option_entry entries[] = {
@@ -105,6 +106,7 @@ static const struct option_entry entries[] = {
 	{OPTION_KEYS + 9, "branch-every", "N", "interpret one sample in N for edges (0: none)"},
 	{OPTION_KEYS + 10, "double-every", "N", "follow one sample in N by another (0: none)"},
 	{OPTION_KEYS + 11, "double-period", "N", "after N events (100)"},
+	{OPTION_KEYS + 12, "handler-times", "0|1", "time the sampling handler (0; kmod)"},
 	{'c', "config", "FILE", "configuration (" CONFIG_PATH ")"},
 	{OPTION_RECORD_TRACE, "record-trace", "FILE", "every sample by itself, as well (perf)"},
 	{OPTION_TRACE, "trace", "FILE", "what the source replay replays"},
@@ -335,6 +337,7 @@ static int engine_collector(struct daemon *daemon, struct error *err)
 		.branch_every = (uint32_t)config->branch_every,
 		.double_every = (uint32_t)config->double_every,
 		.double_period = (uint32_t)config->double_period,
+		.handler_times = config->handler_times != 0,
 		.record = daemon->trace,
 		.replay = daemon->replay_path,
 	};

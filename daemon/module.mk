@@ -118,8 +118,8 @@ unit_trace-archives := collect util
 unit_source_replay-src := tests/unit_source_replay.c
 unit_source_replay-archives := collect hook core util
 
-policy-src := tests/policy_cost.c tests/policy_hash.c tests/policy_model.c tests/policy_run.c \
-	tests/policy_steps.c
+policy-src := tests/policy_cost.c tests/policy_hash.c tests/policy_model.c \
+	tests/policy_pattern.c tests/policy_run.c tests/policy_steps.c
 unit_policy-src := tests/unit_policy.c $(policy-src)
 unit_policy-archives := collect core util
 

@@ -79,6 +79,7 @@ typedef void (*source_sync_fn)(void *context);
  * @double_every:    0: no double samples; else one sample in so many is
  *                   followed by another after @double_period (kmod only)
  * @double_period:   likewise
+ * @handler_times:   measure how long the handler takes (kmod only)
  * @record:          NULL; else each sample is added to this trace before it is
  *                   counted, in order of time for each CPU (perf source only);
  *                   stays the caller's
@@ -97,6 +98,7 @@ struct source_config {
 	uint32_t branch_every;
 	uint32_t double_every;
 	uint32_t double_period;
+	bool handler_times;
 	struct trace_writer *record;
 	const char *replay;
 	source_generation_fn generation;

@@ -94,6 +94,8 @@ static void config_fill(struct kmod_source *source, const struct source_config *
 		own->flags |= DCPI_START_BRANCHES;
 	if (config->double_every != 0)
 		own->flags |= DCPI_START_DOUBLE;
+	if (config->handler_times)
+		own->flags |= DCPI_START_TIMES;
 	source->mapped_bytes = 2 * (size_t)own->buffer_entries * sizeof(*source->samples);
 	source->capacity = own->table_entries + 2 * own->buffer_entries;
 	source->sync = config->sync;
@@ -354,6 +356,32 @@ static int kmod_drain(struct source *base, bool all, uint64_t until_ns,
 	return 0;
 }
 
+/* Histograms by powers of two; names are static, and end where a bucket begins. */
+static void times_visit(const struct dcpi_times *times, source_counter_fn visit, void *context)
+{
+#define BUCKET(ns)                                                                                 \
+	{                                                                                          \
+		"handler_hit_ns." #ns, "handler_miss_ns." #ns                                      \
+	}
+	static const char *const names[][2] = {
+		BUCKET(0),	 BUCKET(2),	  BUCKET(4),	   BUCKET(8),	    BUCKET(16),
+		BUCKET(32),	 BUCKET(64),	  BUCKET(128),	   BUCKET(256),	    BUCKET(512),
+		BUCKET(1024),	 BUCKET(2048),	  BUCKET(4096),	   BUCKET(8192),    BUCKET(16384),
+		BUCKET(32768),	 BUCKET(65536),	  BUCKET(131072),  BUCKET(262144),  BUCKET(524288),
+		BUCKET(1048576), BUCKET(2097152), BUCKET(4194304), BUCKET(8388608),
+	};
+#undef BUCKET
+	size_t i;
+
+	_Static_assert(sizeof(names) / sizeof(names[0]) == DCPI_TIME_BUCKETS, "a name for each");
+	for (i = 0; i < DCPI_TIME_BUCKETS; i++) {
+		if (times->hit[i] != 0)
+			visit(context, "stat", names[i][0], times->hit[i]);
+		if (times->miss[i] != 0)
+			visit(context, "stat", names[i][1], times->miss[i]);
+	}
+}
+
 static uint64_t kmod_counters(struct source *base, source_counter_fn visit, void *context)
 {
 	const struct kmod_source *source = (const struct kmod_source *)base;
@@ -378,6 +406,7 @@ static uint64_t kmod_counters(struct source *base, source_counter_fn visit, void
 	if (source->config.flags & DCPI_START_TIMES) {
 		visit(context, "stat", "handler_hit_ns", sum.times.hit_ns);
 		visit(context, "stat", "handler_miss_ns", sum.times.miss_ns);
+		times_visit(&sum.times, visit, context);
 	}
 	return sum.stats.interrupts - sum.stats.second;
 }

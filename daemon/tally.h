@@ -5,7 +5,7 @@
 
 #include "db/profile.h"
 
-#define TALLY_MAX 96
+#define TALLY_MAX 160
 
 /** struct tally - zero-initialised is empty; group and name must be static strings. */
 struct tally {

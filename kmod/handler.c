@@ -103,6 +103,39 @@ static void time_count(struct sampler_cpu *cpu, unsigned int result, u64 begin)
 	local_add((long)ns, &cpu->times.sum_ns[kind]);
 }
 
+/* Without flags: all that a hit at the front needs, in a straight line. */
+static void handler_plain(struct perf_event *counter, struct perf_sample_data *data,
+			  struct pt_regs *regs)
+{
+	struct sampler_event *event = counter->overflow_handler_context;
+	struct sampler_cpu *cpu = event->cpu;
+	struct sample_bucket *bucket;
+	unsigned int result;
+	u64 period, pc, tag;
+
+	if (unlikely(!sample_store_enter(&cpu->store))) {
+		result = refuse(event, counter);
+		goto out;
+	}
+	pc = instruction_pointer(regs);
+	tag = event->tag | process_tag();
+	period = period_next(&event->period);
+	event->interrupts++;
+	event->period_sum += period;
+	counter->hw.sample_period = period;
+	bucket = sample_store_bucket(&cpu->store, pc, tag);
+	if (likely(sample_store_count_front(&cpu->store, bucket, pc, tag))) {
+		sample_store_leave(&cpu->store);
+		return;
+	}
+	result = sample_store_count_slow(&cpu->store, bucket, pc, tag);
+	sample_store_leave(&cpu->store);
+out:
+	if (unlikely(result & SAMPLE_WAKE))
+		irq_work_queue(&cpu->wake);
+}
+
+/* With any flags. */
 static __always_inline void handle(struct perf_event *counter, struct pt_regs *regs,
 				   const u32 flags)
 {
@@ -155,7 +188,6 @@ static __always_inline void handle(struct perf_event *counter, struct pt_regs *r
 		handle(counter, regs, flags);                                                      \
 	}
 
-HANDLER(0)
 HANDLER(1)
 HANDLER(2)
 HANDLER(3)
@@ -166,9 +198,9 @@ HANDLER(7)
 
 perf_overflow_handler_t handler_choose(u32 flags)
 {
-	static const perf_overflow_handler_t handlers[] = {handler_0, handler_1, handler_2,
-							   handler_3, handler_4, handler_5,
-							   handler_6, handler_7};
+	static const perf_overflow_handler_t handlers[] = {handler_plain, handler_1, handler_2,
+							   handler_3,	  handler_4, handler_5,
+							   handler_6,	  handler_7};
 
 	static_assert((DCPI_START_TIMES | DCPI_START_BRANCHES | DCPI_START_DOUBLE) + 1 ==
 		      ARRAY_SIZE(handlers));

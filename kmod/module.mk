@@ -5,6 +5,8 @@ core-src := $(addprefix kmod/core/, interpret_arm64.c interpret_arm64_data.c \
 	interpret_arm64_memory.c interpret_memory.c interpret_x86_64.c interpret_x86_64_arithmetic.c \
 	interpret_x86_64_data.c interpret_x86_64_operand.c interpret_x86_64_string.c period.c \
 	sample_store.c x86_effect.c x86_insn.c)
+# As in the kernel: entries move through the registers that wrote their halves.
+$(OBJ)/kmod/core/sample_store.o: CPPFLAGS += -mgeneral-regs-only
 
 # The interpreter is tested on the machines it is for.
 ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine)),)

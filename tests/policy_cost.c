@@ -13,10 +13,9 @@ void policy_cost_init(struct policy_cost *cost, const struct policy_steps *steps
 	double hash = policy_hashes[0].instructions;
 
 	cost->hit = steps->hit[0] - hash;
-	cost->place = (double)(steps->hit[LAST] - steps->hit[0]) / LAST;
-	cost->swap = POLICY_SWAP_COST;
-	cost->miss = steps->evict - hash - SAMPLE_WAYS * (cost->place + POLICY_LOOK_COST) -
-		     POLICY_TURN_COST;
+	cost->place = (double)(steps->hit[LAST] - steps->hit[1]) / (LAST - 1);
+	cost->away = (double)steps->hit[1] - steps->hit[0];
+	cost->miss = steps->evict - hash - SAMPLE_WAYS * cost->place - LAST * POLICY_SHIFT_COST;
 	cost->free = (double)steps->evict - steps->free[LAST];
 }
 
@@ -74,23 +73,41 @@ static double misses_shifts(const struct policy *policy, const struct policy_cou
 	return counts->miss_shifts > 0 ? (double)counts->misses * (policy->ways - 1) : 0;
 }
 
+/* Whether hits move entries: then only those at the front are in line. */
+static bool hits_move(const struct policy *policy)
+{
+	return policy->order == POLICY_SWAP || policy->order == POLICY_SWAP_MOD ||
+	       policy->order == POLICY_LRU;
+}
+
+static double hits_cost(const struct policy_cost *cost, const struct policy *policy,
+			const struct policy_counts *counts)
+{
+	double sum = (double)policy_hits(counts) * cost->hit;
+	unsigned int i;
+
+	for (i = 1; i < POLICY_WAYS_MAX; i++) {
+		if (hits_move(policy))
+			sum += (double)counts->hits[i] * (cost->away + (i - 1) * cost->place);
+		else
+			sum += (double)counts->hits[i] * i * POLICY_PLACE_COST;
+	}
+	return sum;
+}
+
 double policy_cost_handler(const struct policy_cost *cost, const struct policy *policy,
 			   const struct policy_counts *counts)
 {
 	double hits = (double)policy_hits(counts), misses = (double)counts->misses;
 	double evictions = (double)counts->evictions;
 	double sum = (hits + misses) * policy->hash->instructions;
-	unsigned int i;
 
-	sum += hits * cost->hit;
-	for (i = 1; i < POLICY_WAYS_MAX; i++)
-		sum += (double)counts->hits[i] * i * cost->place;
+	sum += hits_cost(cost, policy, counts);
 	sum += misses * (cost->miss + policy->ways * cost->place);
 	if (looks_for_free(policy))
 		sum += misses * policy->ways * POLICY_LOOK_COST;
 	sum -= (misses - evictions) * cost->free;
 	sum += (policy->order == POLICY_BLIND ? misses : evictions) * choice_cost(policy);
-	sum += (double)counts->hits_moved * cost->swap;
 	/* The first entry that a hit moves is in the price of a swap. */
 	if (counts->hit_shifts > 0)
 		sum += (double)(counts->hit_shifts - counts->hits_moved) * POLICY_SHIFT_COST;

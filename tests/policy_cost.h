@@ -13,12 +13,15 @@
 #include "tests/policy_model.h"
 #include "tests/policy_steps.h"
 
-/* A hit changes places with the first entry: three loads, four stores. */
-#define POLICY_SWAP_COST 7
 /* An entry moves: two loads, two stores. */
 #define POLICY_SHIFT_COST 4
-/* Looking for a free place, each place; and the counter of POLICY_MOD. */
-#define POLICY_LOOK_COST 7
+/* A hit of an order that moves nothing has its loop in line: each further place.
+ * Stepped through in the store that was shipped before, as all prices here of
+ * what the present one does not do; rounded in favour of the others. */
+#define POLICY_PLACE_COST 5
+/* Looking for a free place, each place: a test and a branch; and the counter of
+ * POLICY_MOD. */
+#define POLICY_LOOK_COST 2
 #define POLICY_TURN_COST 5
 /* A random number; and, for each entry, a look at its count. */
 #define POLICY_RANDOM_COST 5
@@ -38,16 +41,17 @@
 /**
  * struct policy_cost - prices, in instructions
  * @hit:   a hit at the first place, without the hash
- * @place: each further place looked at
- * @swap:  a hit that changes places with the first, beside that
+ * @away:  a hit at another place, beside that: it is out of line, where orders
+ *         that move entries have it; with the swap
+ * @place: each further place looked at, after the second by a hit
  * @miss:  a miss that evicts the last, without the hash, the places looked at
  *         and the entries moved
  * @free:  what a miss saves that evicts nothing
  */
 struct policy_cost {
 	double hit;
+	double away;
 	double place;
-	double swap;
 	double miss;
 	double free;
 };

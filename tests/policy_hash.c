@@ -9,8 +9,16 @@ static uint64_t who(uint64_t tag)
 	return tag >> 24;
 }
 
-/* As in kmod/core/sample_store.c; policy_store_run() finds out if it is not. */
+/*
+ * As in kmod/core/sample_store.h; policy_store_run() finds out if it is not. By
+ * 31 bits, which x86-64 has in the multiplication and arm64 loads in two.
+ */
 static uint32_t shipped(uint64_t pc, uint64_t tag)
+{
+	return (uint32_t)((pc ^ tag >> 11) * 0x4f1bbcdd >> 32);
+}
+
+static uint32_t multiply_twice(uint64_t pc, uint64_t tag)
 {
 	return (uint32_t)((pc ^ who(tag) * GOLDEN) * 0xd6e8feb86659fd93ULL >> 32);
 }
@@ -31,6 +39,12 @@ static uint32_t fold(uint64_t pc, uint64_t tag)
 	uint64_t x = pc ^ tag >> 42 ^ who(tag) << 10;
 
 	return (uint32_t)(x ^ x >> 12 ^ x >> 24);
+}
+
+/* By 16 bits, which arm64 loads in one. */
+static uint32_t multiply_16(uint64_t pc, uint64_t tag)
+{
+	return (uint32_t)((pc ^ who(tag)) * 0x9e37 >> 16);
 }
 
 static uint32_t multiply(uint64_t pc, uint64_t tag)
@@ -79,15 +93,17 @@ static uint32_t murmur(uint64_t pc, uint64_t tag)
 }
 
 const struct policy_hash policy_hashes[] = {
-	{"two multiplications", "(pc ^ who * A) * B, upper half: the store's", 8, shipped},
+	{"one, 31 bits", "(pc ^ tag >> 11) * A, A of 31 bits, upper half: the store's", 4, shipped},
+	{"two multiplications", "(pc ^ who * A) * B, upper half", 8, multiply_twice},
 	{"low pc", "low bits of the pc", 1, low_pc},
-	{"low pc ^ process", "low bits of both", 4, low_pc_process},
-	{"fold", "x ^ x >> 12 ^ x >> 24 of pc ^ who: the way of the paper's time", 14, fold},
-	{"one multiplication", "(pc ^ who) * A, upper half", 5, multiply},
-	{"one, rotated", "(pc ^ tag rotated by 22) * A, upper half", 5, multiply_rotated},
+	{"low pc ^ process", "low bits of both", 3, low_pc_process},
+	{"fold", "x ^ x >> 12 ^ x >> 24 of pc ^ who: the way of the paper's time", 12, fold},
+	{"one, 64 bits", "(pc ^ who) * A, upper half", 6, multiply},
+	{"one, 16 bits", "(pc ^ who) * A, A of 16 bits, bits 16 and up", 4, multiply_16},
+	{"one, rotated", "(pc ^ tag rotated by 22) * A, upper half", 6, multiply_rotated},
 	{"one, of the sum", "(pc + tag) * A, bits 40 and up", 4, multiply_sum},
-	{"crc32c", "of both words", 5, crc32c},
-	{"murmur", "finalizer of MurmurHash3", 15, murmur},
+	{"crc32c", "of both words", 6, crc32c},
+	{"murmur", "finalizer of MurmurHash3", 19, murmur},
 };
 
 const size_t policy_hash_count = sizeof(policy_hashes) / sizeof(policy_hashes[0]);

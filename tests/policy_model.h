@@ -49,7 +49,7 @@ enum policy_order {
 };
 
 /* What kmod/core/sample_store.c does. */
-#define POLICY_SHIPPED_ORDER POLICY_MOD
+#define POLICY_SHIPPED_ORDER POLICY_SWAP
 
 /** policy_order_name() - for tables. */
 const char *policy_order_name(enum policy_order order);

@@ -236,7 +236,7 @@ static void do_retire(struct store_model *model)
 	struct sample_chunk chunk;
 
 	CHECK(model, result == 0 || (result == -EAGAIN && waiting));
-	if (result == 0 && (model->store.cursor & 0x7fffffff) != 0)
+	if (result == 0 && (model->store.cursor & model->store.buffer_mask) != 0)
 		CHECK(model, waiting);
 	if (result == -EAGAIN)
 		CHECK(model, sample_store_full(&model->store, &chunk) >= 0);

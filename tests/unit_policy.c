@@ -2,6 +2,7 @@
 /* The policy simulator's models, against the store and against each other. */
 #include "tests/trace_fixture.h"
 
+#include "tests/policy_pattern.h"
 #include "tests/policy_run.h"
 
 static const uint32_t ways[] = {1, 2, 4, 6, 8};
@@ -174,13 +175,23 @@ static void what_fits_stays(void **state)
 	}
 }
 
+/* The shipped function in tables of all sizes; one that is bad is seen to be. */
+static void shipped_hash_spreads(void **state)
+{
+	uint32_t entries;
+
+	(void)state;
+	for (entries = 1024; entries <= 65536; entries *= 2)
+		assert_true(policy_hash_fit(&policy_hashes[0], entries));
+	assert_false(policy_hash_fit(&policy_hashes[2], 16384));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(shipped_policy_is_the_stores),
-		cmocka_unit_test(lru_is_lru),
-		cmocka_unit_test(every_policy_adds_up),
-		cmocka_unit_test(what_fits_stays),
+		cmocka_unit_test(shipped_policy_is_the_stores), cmocka_unit_test(lru_is_lru),
+		cmocka_unit_test(every_policy_adds_up),		cmocka_unit_test(what_fits_stays),
+		cmocka_unit_test(shipped_hash_spreads),
 	};
 
 	return cmocka_run_group_tests_name("policy", tests, NULL, NULL);

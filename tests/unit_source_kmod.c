@@ -190,6 +190,13 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 		stats = argument;
 		*stats = module.stats[stats->cpu];
 		return 0;
+	case DCPI_IOC_TIMES:
+		/* A hit of 3 ns on each CPU, and a miss of 20 ms or more. */
+		((struct dcpi_times *)argument)->hit[1] = 1;
+		((struct dcpi_times *)argument)->hit_ns = 3;
+		((struct dcpi_times *)argument)->miss[DCPI_TIME_BUCKETS - 1] = 1;
+		((struct dcpi_times *)argument)->miss_ns = 20000000;
+		return 0;
 	case DCPI_IOC_EVENT_STATS:
 		event = argument;
 		assert_int_equal(event->event, 0);
@@ -258,6 +265,32 @@ static void loss_add(void *context, const char *group, const char *name, uint64_
 		*(uint64_t *)context += count;
 }
 
+/* By name, how often and how much in all. */
+struct named {
+	const char *name;
+	unsigned int seen;
+	uint64_t count;
+};
+
+static void named_add(void *context, const char *group, const char *name, uint64_t count)
+{
+	struct named *named = context;
+
+	if (strcmp(group, "stat") != 0 || strcmp(name, named->name) != 0)
+		return;
+	named->seen++;
+	named->count += count;
+}
+
+static uint64_t stat_of(struct source *source, const char *name, unsigned int seen)
+{
+	struct named named = {.name = name};
+
+	source->ops->counters(source, named_add, &named);
+	assert_int_equal(named.seen, seen);
+	return named.count;
+}
+
 static void nothing_to_sync(void *context)
 {
 	(void)context;
@@ -275,6 +308,7 @@ static struct source *source_new(void)
 		.branch_every = 3,
 		.double_every = 5,
 		.double_period = 50,
+		.handler_times = true,
 		.sync = nothing_to_sync,
 	};
 	struct source *source;
@@ -319,6 +353,22 @@ static void check_counters(struct source *source, const struct sums *sums, bool 
 		assert_int_equal(sums->got + losses, sums->taken);
 }
 
+/* Sums over CPUs; of the histograms, what is not zero. */
+static void handler_times_are_told(void **state)
+{
+	struct source *source = source_new();
+
+	(void)state;
+	assert_int_equal(source->ops->start(source, NULL), 0);
+	assert_int_equal(stat_of(source, "handler_hit_ns", 1), 3 * CPUS);
+	assert_int_equal(stat_of(source, "handler_miss_ns", 1), 20000000 * CPUS);
+	assert_int_equal(stat_of(source, "handler_hit_ns.2", 1), CPUS);
+	assert_int_equal(stat_of(source, "handler_miss_ns.8388608", 1), CPUS);
+	assert_int_equal(stat_of(source, "handler_miss_ns.2", 0), 0);
+	source->ops->stop(source);
+	source->ops->close(source);
+}
+
 /* Counters go on, and add up, however often the periods change. */
 static void counters_survive_new_periods(void **state)
 {
@@ -333,7 +383,8 @@ static void counters_survive_new_periods(void **state)
 	check_counters(source, &sums, true);
 	assert_int_equal(source->ops->start(source, NULL), 0);
 	assert_int_equal(module.config.event[0].period_min, 60000);
-	assert_int_equal(module.config.flags, DCPI_START_BRANCHES | DCPI_START_DOUBLE);
+	assert_int_equal(module.config.flags,
+			 DCPI_START_BRANCHES | DCPI_START_DOUBLE | DCPI_START_TIMES);
 	assert_int_equal(module.config.branch_every, 3);
 	assert_int_equal(module.config.double_every, 5);
 	assert_int_equal(module.config.double_period, 50);
@@ -405,6 +456,7 @@ static void refuses_entries_beyond_the_buffers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(handler_times_are_told),
 		cmocka_unit_test(counters_survive_new_periods),
 		cmocka_unit_test(counters_survive_a_refusal),
 		cmocka_unit_test(refuses_entries_beyond_the_buffers),

@@ -147,31 +147,41 @@ writer_inline int buffer_append(struct bpf_cpu *cpu, __u32 number, __u64 pc, __u
 	return 1;
 }
 
-/* A new key takes a free way, or the place of an entry that leaves for the buffer. */
+/* A new key goes to the front, the others move back by one, the last one leaves. */
 writer_inline int count_missing(struct bpf_cpu *cpu, __u32 number, struct bpf_bucket *bucket,
 				__u64 pc, __u64 tag)
 {
-	struct dcpi_sample *entry = &bucket->way[0];
-	int wake = 0, way;
+	struct dcpi_sample *way = bucket->way;
+	int wake = 0;
 
-#pragma GCC unroll 4
-	for (way = 0; way < BPF_WAYS; way++) {
-		entry = &bucket->way[way];
-		if (dcpi_tag_count(entry->tag) == 0)
-			goto take;
+	if (dcpi_tag_count(way[BPF_WAYS - 1].tag) != 0) {
+		if (!buffer_append(cpu, number, way[BPF_WAYS - 1].pc, way[BPF_WAYS - 1].tag,
+				   &wake)) {
+			cpu->lost++;
+			return 0;
+		}
+		cpu->evictions++;
 	}
-	entry = &bucket->way[cpu->victim % BPF_WAYS];
-	if (!buffer_append(cpu, number, entry->pc, entry->tag, &wake)) {
-		cpu->lost++;
-		return 0;
-	}
-	cpu->victim++;
-	cpu->evictions++;
-take:
-	entry->pc = pc;
-	entry->tag = tag + 1;
+	way[3] = way[2];
+	way[2] = way[1];
+	way[1] = way[0];
+	way[0].pc = pc;
+	way[0].tag = tag + 1;
 	cpu->misses++;
 	return wake;
+}
+
+/* What hits changes places with the front. */
+writer_inline struct dcpi_sample *to_front(struct bpf_bucket *bucket, int way)
+{
+	struct dcpi_sample *front = &bucket->way[0], *entry = &bucket->way[way];
+	__u64 pc = entry->pc, tag = entry->tag;
+
+	entry->pc = front->pc;
+	entry->tag = front->tag;
+	front->pc = pc;
+	front->tag = tag;
+	return front;
 }
 
 /* A count that can go no higher leaves for the buffer and starts again. */
@@ -206,7 +216,7 @@ writer_inline int count_direct(struct bpf_cpu *cpu, __u32 number, __u64 pc, __u6
 /* Count one sample on the CPU that runs this; @tag: with a count of zero. */
 writer_inline int count(struct bpf_cpu *cpu, __u32 number, __u64 pc, __u64 tag)
 {
-	__u64 hash = (pc ^ (tag >> 24) * 0x9e3779b97f4a7c15ULL) * 0xd6e8feb86659fd93ULL;
+	__u64 hash = (pc ^ tag >> 11) * 0x4f1bbcdd;
 	struct bpf_bucket *bucket;
 	int way;
 
@@ -223,7 +233,7 @@ writer_inline int count(struct bpf_cpu *cpu, __u32 number, __u64 pc, __u64 tag)
 		/* A key with any count but none: the difference is below the key bits. */
 		if (entry->pc == pc && (entry->tag ^ tag) >> DCPI_COUNT_BITS == 0 &&
 		    dcpi_tag_count(entry->tag) != 0)
-			return count_hit(cpu, number, entry, tag);
+			return count_hit(cpu, number, to_front(bucket, way), tag);
 	}
 	return count_missing(cpu, number, bucket, pc, tag);
 }

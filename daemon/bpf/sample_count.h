@@ -5,12 +5,13 @@
  * and two overflow buffers, all in arrays that the reader has mapped.
  *
  * The algorithm is that of kmod/core/sample_store.h, which is pointers into one
- * block and cannot pass the verifier. The writer is the program, on its CPU and
- * never nested: the kernel runs no BPF program in another one's interrupt. It
- * uses no atomic operation but when a buffer becomes full. The reader has no
- * way to run anything on that CPU; instead it waits until every program that
- * was running has ended ("grace period" below), which is also a barrier on all
- * CPUs:
+ * block and cannot pass the verifier: the same hash function, ways, swaps, and
+ * insertion at the front, so that the same samples hit, miss and evict the same;
+ * but edges, retiring, and samples refused are not known here. The writer is the program, on its
+ * CPU and never nested: the kernel runs no BPF program in another one's interrupt. It uses no
+ * atomic operation but when a buffer becomes full. The reader has no way to run anything on that
+ * CPU; instead it waits until every program that was running has ended ("grace period" below),
+ * which is also a barrier on all CPUs:
  *
  *   full buffer  @ready is set by an atomic operation (a barrier in BPF), and
  *                cleared by the reader; between them the buffer is the reader's
@@ -36,7 +37,6 @@ struct bpf_bucket {
 /**
  * struct bpf_cpu - the state of one CPU, two cache lines
  * @cursor:   bit 31: active buffer; rest: its fill
- * @victim:   low two bits: way to evict next
  * @flushing: the table is the reader's
  * @ready:    entries waiting in a full buffer; 0: it is the program's
  * @hits:     samples whose entry was in the table; @misses: was not
@@ -47,9 +47,7 @@ struct bpf_bucket {
  */
 struct bpf_cpu {
 	__u32 cursor;
-	__u32 victim;
 	__u32 flushing;
-	__u32 reserved;
 	__u64 hits;
 	__u64 misses;
 	__u64 evictions;
@@ -57,7 +55,7 @@ struct bpf_cpu {
 	__u64 flips;
 	__u64 lost;
 	__u64 ready[2];
-	__u64 reserved2[6];
+	__u64 reserved[7];
 };
 
 _Static_assert(sizeof(struct bpf_bucket) == 64, "a bucket is one cache line");

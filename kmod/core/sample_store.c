@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "sample_store.h"
 
-#define CURSOR_ACTIVE 0x80000000U
-
-#define TAG_KEY_MASK (~(u64)DCPI_COUNT_MAX)
-
 _Static_assert(sizeof(struct dcpi_sample) == 16, "an entry is 16 bytes");
 _Static_assert(sizeof(struct sample_bucket) == 64, "a bucket is one cache line");
 _Static_assert(offsetof(struct sample_store, direct) == 64, "counting touches one line of state");
@@ -47,11 +43,29 @@ int sample_store_init_apart(struct sample_store *store, void *table, void *buffe
 	store->buffer = buffer;
 	store->bucket_mask = table_entries / SAMPLE_WAYS - 1;
 	store->buffer_entries = buffer_entries;
+	store->buffer_mask = buffer_entries - 1;
 	return 0;
 }
 
 /* Beside SAMPLE_WAKE, what appending says. */
 #define APPENDED 8U
+
+/* The buffer that @cursor is in, 0 or 1. */
+static inline u32 cursor_active(const struct sample_store *store, u32 cursor)
+{
+	return (cursor & store->buffer_entries) != 0;
+}
+
+/* How many entries that buffer has. */
+static inline u32 cursor_fill(const struct sample_store *store, u32 cursor)
+{
+	return (cursor & store->buffer_mask) + cursor / SAMPLE_STUCK;
+}
+
+static inline u32 cursor_begin(const struct sample_store *store, u32 buffer)
+{
+	return buffer != 0 ? store->buffer_entries : 0;
+}
 
 /*
  * Hand the full active buffer to the reader and start on the other one, if
@@ -59,25 +73,14 @@ int sample_store_init_apart(struct sample_store *store, void *table, void *buffe
  */
 static unsigned int buffer_flip(struct sample_store *store)
 {
-	u32 active = store->cursor >> 31;
+	u32 active = cursor_active(store, store->cursor);
 
 	if (store->retiring || core_load_acquire(&store->ready[active ^ 1]) != 0)
 		return 0;
 	core_store_release(&store->ready[active], store->buffer_entries);
-	store->cursor = (active ^ 1) << 31;
+	store->cursor = cursor_begin(store, active ^ 1);
 	store->flips++;
 	return SAMPLE_WAKE;
-}
-
-static core_always_inline void buffer_put(struct sample_store *store, u32 cursor, u64 pc, u64 tag)
-{
-	struct dcpi_sample *entry = store->buffer + (cursor & ~CURSOR_ACTIVE);
-
-	if (cursor & CURSOR_ACTIVE)
-		entry += store->buffer_entries;
-	entry->pc = pc;
-	entry->tag = tag;
-	store->cursor = cursor + 1;
 }
 
 /*
@@ -88,28 +91,42 @@ static core_always_inline void buffer_put(struct sample_store *store, u32 cursor
  */
 static core_noinline unsigned int buffer_append_last(struct sample_store *store, u64 pc, u64 tag)
 {
+	struct dcpi_sample *entry;
 	unsigned int wake = 0;
 
-	if ((store->cursor & ~CURSOR_ACTIVE) == store->buffer_entries) {
+	if (store->cursor & SAMPLE_STUCK) {
 		wake = buffer_flip(store);
 		if (wake == 0)
 			return 0;
 	}
-	buffer_put(store, store->cursor, pc, tag);
-	if ((store->cursor & ~CURSOR_ACTIVE) == store->buffer_entries)
-		wake |= buffer_flip(store);
-	return APPENDED | wake;
+	entry = &store->buffer[store->cursor];
+	entry->pc = pc;
+	entry->tag = tag;
+	if ((store->cursor & store->buffer_mask) != store->buffer_mask) {
+		store->cursor++;
+		return APPENDED | wake;
+	}
+	store->cursor |= SAMPLE_STUCK;
+	return APPENDED | wake | buffer_flip(store);
 }
 
-/* The same, in line while the buffer has room for more than one. */
-static core_always_inline unsigned int buffer_append(struct sample_store *store, u64 pc, u64 tag)
+/* The same, if the buffer has room for more than one. Return: whether it had. */
+static core_always_inline bool buffer_append_inner(struct sample_store *store, u64 pc, u64 tag)
 {
 	u32 cursor = store->cursor;
+	struct dcpi_sample *entry = &store->buffer[cursor];
 
-	if (core_unlikely((cursor & ~CURSOR_ACTIVE) + 1 >= store->buffer_entries))
-		return buffer_append_last(store, pc, tag);
-	buffer_put(store, cursor, pc, tag);
-	return APPENDED;
+	if (core_unlikely((~cursor & store->buffer_mask) == 0))
+		return false;
+	entry->pc = pc;
+	entry->tag = tag;
+	store->cursor = cursor + 1;
+	return true;
+}
+
+static unsigned int buffer_append(struct sample_store *store, u64 pc, u64 tag)
+{
+	return buffer_append_inner(store, pc, tag) ? APPENDED : buffer_append_last(store, pc, tag);
 }
 
 /*
@@ -118,16 +135,16 @@ static core_always_inline unsigned int buffer_append(struct sample_store *store,
  */
 static unsigned int buffer_append_far(struct sample_store *store, u64 from, u64 to, u64 tag)
 {
-	u32 active = store->cursor >> 31, fill = store->cursor & ~CURSOR_ACTIVE;
+	u32 active = cursor_active(store, store->cursor);
 	unsigned int result = 0;
 
-	if (core_unlikely(fill + 1 >= store->buffer_entries)) {
+	if (core_unlikely((~store->cursor & store->buffer_mask) == 0)) {
 		if (store->retiring || core_load_acquire(&store->ready[active ^ 1]) != 0)
 			return 0;
-		if (fill < store->buffer_entries)
-			result |= buffer_append_last(store, 0, 0);
-		else
+		if (store->cursor & SAMPLE_STUCK)
 			result |= buffer_flip(store);
+		else
+			result |= buffer_append_last(store, 0, 0);
 	}
 	result |= buffer_append(store, from, tag + 1);
 	return result | buffer_append(store, to, tag);
@@ -148,53 +165,97 @@ static inline unsigned int count_lost(struct sample_store *store, enum kind kind
 	return SAMPLE_LOST;
 }
 
-static core_always_inline unsigned int place(struct sample_store *store, struct dcpi_sample *entry,
-					     u64 pc, u64 tag, enum kind kind)
+static inline void entry_move(struct dcpi_sample *to, const struct dcpi_sample *from)
 {
-	entry->pc = pc;
-	entry->tag = tag + 1;
+	to->pc = from->pc;
+	to->tag = from->tag;
+}
+
+/* A new entry at the front: the others move back by one, over the last. */
+static core_always_inline unsigned int insert(struct sample_store *store,
+					      struct dcpi_sample way[SAMPLE_WAYS], u64 pc, u64 tag,
+					      enum kind kind)
+{
+	/* Spelled out: a loop would become a call of memmove(). */
+	_Static_assert(SAMPLE_WAYS == 4, "moves as many");
+	entry_move(&way[3], &way[2]);
+	entry_move(&way[2], &way[1]);
+	entry_move(&way[1], &way[0]);
+	way->pc = pc;
+	way->tag = tag + 1;
 	if (kind == KIND_SAMPLE)
 		store->misses++;
 	return SAMPLE_MISS;
 }
 
-/* All ways are in use, by others: one of them leaves for the buffer. */
-static core_always_inline unsigned int count_evicting(struct sample_store *store,
-						      struct sample_bucket *bucket, u64 pc, u64 tag,
-						      enum kind kind)
+/* A miss for which the buffer has one place left, or none. */
+static core_noinline unsigned int count_missing_last(struct sample_store *store,
+						     struct dcpi_sample *way, u64 pc, u64 tag,
+						     enum kind kind)
 {
-	u32 victim = store->victim;
-	struct dcpi_sample *entry = &bucket->way[victim % SAMPLE_WAYS];
-	unsigned int appended = buffer_append(store, entry->pc, entry->tag);
+	const struct dcpi_sample *last = &way[SAMPLE_WAYS - 1];
+	unsigned int appended = buffer_append_last(store, last->pc, last->tag);
 
-	if (core_unlikely(appended == 0))
+	if (appended == 0)
 		return count_lost(store, kind);
-	store->victim = victim + 1;
 	store->evictions++;
-	return place(store, entry, pc, tag, kind) | (appended & SAMPLE_WAKE);
+	return insert(store, way, pc, tag, kind) | (appended & SAMPLE_WAKE);
+}
+
+/*
+ * As entries only move back, free places are the last ones (but for a table that
+ * the reader has cleared in part), and need not be looked for.
+ */
+static core_always_inline unsigned int
+count_missing(struct sample_store *store, struct dcpi_sample *way, u64 pc, u64 tag, enum kind kind)
+{
+	const struct dcpi_sample *last = &way[SAMPLE_WAYS - 1];
+
+	if (core_likely(dcpi_tag_count(last->tag) != 0)) {
+		if (!buffer_append_inner(store, last->pc, last->tag))
+			return count_missing_last(store, way, pc, tag, kind);
+		store->evictions++;
+	}
+	return insert(store, way, pc, tag, kind);
 }
 
 /* A count that can go no higher leaves for the buffer and starts again. */
-static unsigned int count_found(struct sample_store *store, struct dcpi_sample *entry, u64 tag,
-				enum kind kind)
+static core_noinline unsigned int
+count_saturated(struct sample_store *store, struct dcpi_sample *entry, u64 tag, enum kind kind)
 {
-	unsigned int appended = 0;
+	unsigned int appended = buffer_append(store, entry->pc, entry->tag);
 
-	if (dcpi_tag_count(entry->tag) < DCPI_COUNT_MAX) {
-		entry->tag++;
-	} else {
-		appended = buffer_append(store, entry->pc, entry->tag);
-		if (appended == 0)
-			return count_lost(store, kind);
-		store->evictions++;
-		entry->tag = tag + 1;
-	}
+	if (appended == 0)
+		return count_lost(store, kind);
+	store->evictions++;
+	entry->tag = tag + 1;
 	if (kind == KIND_SAMPLE)
 		store->hits++;
 	return SAMPLE_HIT | (appended & SAMPLE_WAKE);
 }
 
-static unsigned int count_direct(struct sample_store *store, u64 pc, u64 tag, enum kind kind)
+/* It changes places with the front: the next one is found there at once. */
+static core_always_inline unsigned int count_found(struct sample_store *store,
+						   struct dcpi_sample *front,
+						   struct dcpi_sample *entry, u64 tag,
+						   enum kind kind)
+{
+	struct dcpi_sample found = *entry;
+
+	entry_move(entry, front);
+	front->pc = found.pc;
+	if (core_unlikely(dcpi_tag_count(found.tag) == DCPI_COUNT_MAX)) {
+		front->tag = found.tag;
+		return count_saturated(store, front, tag, kind);
+	}
+	front->tag = found.tag + 1;
+	if (kind == KIND_SAMPLE)
+		store->hits++;
+	return SAMPLE_HIT;
+}
+
+static core_noinline unsigned int count_direct(struct sample_store *store, u64 pc, u64 tag,
+					       enum kind kind)
 {
 	unsigned int appended = buffer_append(store, pc, tag + 1);
 
@@ -205,49 +266,36 @@ static unsigned int count_direct(struct sample_store *store, u64 pc, u64 tag, en
 	return SAMPLE_DIRECT | (appended & SAMPLE_WAKE);
 }
 
-/* Every case. */
-static core_noinline unsigned int count(struct sample_store *store, struct sample_bucket *bucket,
-					u64 pc, u64 tag, enum kind kind)
+/* Whether an entry in use has this key: the tags differ in the count alone. */
+static core_always_inline bool entry_has(const struct dcpi_sample *entry, u64 pc, u64 tag)
 {
-	struct dcpi_sample *free = NULL;
-	int way;
+	return entry->pc == pc && (entry->tag ^ tag) - 1 < DCPI_COUNT_MAX;
+}
 
-	if (store->flushing)
+/* Every case, in one pass. All calls are the last thing done: no stack is used. */
+static core_always_inline unsigned int
+count(struct sample_store *store, struct sample_bucket *bucket, u64 pc, u64 tag, enum kind kind)
+{
+	struct dcpi_sample *way = bucket->way;
+
+	if (core_unlikely(store->flushing))
 		return count_direct(store, pc, tag, kind);
-	/* Downwards: of several free entries the first is taken. */
-	for (way = SAMPLE_WAYS - 1; way >= 0; way--) {
-		struct dcpi_sample *entry = &bucket->way[way];
-
-		if (dcpi_tag_count(entry->tag) == 0)
-			free = entry;
-		else if (entry->pc == pc && ((entry->tag ^ tag) & TAG_KEY_MASK) == 0)
-			return count_found(store, entry, tag, kind);
-	}
-	if (free != NULL)
-		return place(store, free, pc, tag, kind);
-	return count_evicting(store, bucket, pc, tag, kind);
+	if (core_unlikely(entry_has(&way[0], pc, tag)))
+		return count_found(store, way, &way[0], tag, kind);
+	if (entry_has(&way[1], pc, tag))
+		return count_found(store, way, &way[1], tag, kind);
+	if (entry_has(&way[2], pc, tag))
+		return count_found(store, way, &way[2], tag, kind);
+	if (entry_has(&way[3], pc, tag))
+		return count_found(store, way, &way[3], tag, kind);
+	return count_missing(store, way, pc, tag, kind);
 }
 
-/* Neither free nor saturated. */
-static core_always_inline bool ordinary(const struct dcpi_sample *entry)
-{
-	return dcpi_tag_count(entry->tag) - 1 < DCPI_COUNT_MAX - 1;
-}
-
-/*
- * Out of line, so that a hit saves no registers. The caller has found no
- * ordinary entry of this key: with four of them, it is the common miss.
- */
+/* Out of line, so that a hit at the front saves no registers. */
 core_noinline unsigned int sample_store_count_slow(struct sample_store *store,
 						   struct sample_bucket *bucket, u64 pc, u64 tag)
 {
-	const struct dcpi_sample *way = bucket->way;
-
-	_Static_assert(SAMPLE_WAYS == 4, "unrolled by hand");
-	if (core_unlikely(store->flushing || !ordinary(&way[0]) || !ordinary(&way[1]) ||
-			  !ordinary(&way[2]) || !ordinary(&way[3])))
-		return count(store, bucket, pc, tag, KIND_SAMPLE);
-	return count_evicting(store, bucket, pc, tag, KIND_SAMPLE);
+	return count(store, bucket, pc, tag, KIND_SAMPLE);
 }
 
 /* Nested writers may nest again, so that a plain increment could lose one. */
@@ -348,15 +396,16 @@ int sample_store_retire(struct sample_store *store)
 	core_barrier();
 	do {
 		cursor = *(volatile u32 *)&store->cursor;
-		active = cursor >> 31;
-		fill = cursor & ~CURSOR_ACTIVE;
+		active = cursor_active(store, cursor);
+		fill = cursor_fill(store, cursor);
 		if (fill == 0)
 			goto out;
 		if (core_load_acquire(&store->ready[active ^ 1]) != 0) {
 			result = -EAGAIN;
 			goto out;
 		}
-	} while (core_cmpxchg_local(&store->cursor, cursor, (active ^ 1) << 31) != cursor);
+	} while (core_cmpxchg_local(&store->cursor, cursor, cursor_begin(store, active ^ 1)) !=
+		 cursor);
 	core_store_release(&store->ready[active], fill);
 out:
 	core_barrier();
@@ -381,7 +430,7 @@ struct sample_chunk sample_store_table(const struct sample_store *store)
 {
 	struct sample_chunk chunk = {
 		.entries = store->table->way,
-		.count = (store->bucket_mask + 1) * SAMPLE_WAYS,
+		.count = (u32)(store->bucket_mask + 1) * SAMPLE_WAYS,
 	};
 
 	return chunk;
@@ -418,12 +467,12 @@ struct sample_totals sample_store_pending_totals(const struct sample_store *stor
 {
 	struct sample_chunk table = sample_store_table(store);
 	struct sample_totals sum = {0, 0};
-	u32 active = store->cursor >> 31;
+	u32 active = cursor_active(store, store->cursor);
 	u32 i;
 
 	totals_add(&sum, table.entries, table.count);
 	for (i = 0; i < 2; i++) {
-		u32 fill = i == active ? store->cursor & ~CURSOR_ACTIVE : store->ready[i];
+		u32 fill = i == active ? cursor_fill(store, store->cursor) : store->ready[i];
 
 		totals_add(&sum, &store->buffer[(size_t)i * store->buffer_entries], fill);
 	}

@@ -3,10 +3,12 @@
  * The sample store: one CPU's samples, aggregated (DCPI section 4.2.1).
  *
  * A 4-way set-associative table counts how often each (process, generation,
- * event, PC) was seen; what a miss evicts goes to one of two overflow buffers,
- * which are handed to a reader when full. One source for the kernel module and
- * for user space. The caller supplies all memory; nothing here allocates,
- * locks, logs or sleeps.
+ * event, PC) was seen. A hit changes places with the first entry of its bucket;
+ * a new entry goes to the front, the others move back by one, and the last one
+ * leaves (DCPI section 5.4; docs/policy.md compares this with others). What
+ * leaves goes to one of two overflow buffers, which are handed to a reader when
+ * full. One source for the kernel module and for user space. The caller supplies
+ * all memory; nothing here allocates, locks, logs or sleeps.
  *
  * Who may call what:
  *   writer  sample_store_count() and sample_store_count_edge(), from the owning
@@ -58,21 +60,26 @@ enum sample_result {
  * The first cache line is all that a sample touches besides its bucket (and,
  * on an eviction, the buffer's line); edges touch the second too. Fields are private but for
  * reading the counters at rest.
+ *
+ * @cursor is where the next entry goes, counted from the beginning of the first
+ * buffer. As buffers are a power of two, it says which one is active and how full
+ * it is. With SAMPLE_STUCK, the last place, where it stands, is taken too.
  */
+#define SAMPLE_STUCK 0x80000000U
 struct sample_store {
 	struct sample_bucket *table;
+	u64 bucket_mask;
 	struct dcpi_sample *buffer; /* both, one after the other */
-	u32 bucket_mask;
-	u32 buffer_entries;
-	u32 cursor;  /* bit 31: active buffer; rest: its fill */
-	u32 victim;  /* low two bits: way to evict next */
-	u8 busy;     /* the writer is at work */
-	u8 flushing; /* the table belongs to the reader */
-	u8 retiring; /* the owner is handing a buffer over */
-	u8 reserved[5];
+	u32 buffer_mask;	    /* its entries, a power of two, less one */
+	u32 cursor;
 	u64 hits;
 	u64 misses;
 	u64 evictions;
+	u8 busy;     /* the writer is at work */
+	u8 flushing; /* the table belongs to the reader */
+	u8 retiring; /* the owner is handing a buffer over */
+	u8 reserved;
+	u32 buffer_entries;
 	/* second line */
 	u64 direct;
 	u64 flips;
@@ -192,32 +199,47 @@ static inline void sample_store_leave(struct sample_store *store)
 /** sample_store_refused() - count a sample that was not let in. Return: SAMPLE_LOST. */
 unsigned int sample_store_refused(struct sample_store *store);
 
-/** sample_store_count_slow() - sample_store_count_entered() for all but hits. */
+/**
+ * sample_store_count_slow() - sample_store_count_entered() for all but the
+ * commonest, where sample_store_count_front() has returned false
+ */
 unsigned int sample_store_count_slow(struct sample_store *store, struct sample_bucket *bucket,
 				     u64 pc, u64 tag);
 
 /*
- * One multiplication spreads both words over the high bits. PCs differ in
- * their low bits, processes in the upper half of the tag.
+ * PCs differ in their low bits; events, generations and processes, shifted, from
+ * bits 13, 21 and 31 on. The constant is 2^31 divided by the golden ratio, made
+ * odd: 31 bits cost less to load than 64. docs/policy.md compares functions.
  */
 static inline struct sample_bucket *sample_store_bucket(const struct sample_store *store, u64 pc,
 							u64 tag)
 {
-	u64 h = (pc ^ (tag >> DCPI_COUNT_BITS) * 0x9e3779b97f4a7c15ULL) * 0xd6e8feb86659fd93ULL;
+	u64 h = (pc ^ tag >> 11) * 0x4f1bbcdd;
 
-	return &store->table[(u32)(h >> 32) & store->bucket_mask];
+	return &store->table[h >> 32 & store->bucket_mask];
 }
 
-/*
- * Whether an entry has this key and a count that can go up. Counts of zero
- * (an empty entry looks like PC 0 of PID 0) and of DCPI_COUNT_MAX are for the
- * slow path.
+/**
+ * sample_store_count_front() - count one sample if its entry is the first
+ * @bucket: sample_store_bucket() of this sample
+ *
+ * Counts of zero (an empty entry looks like PC 0 of PID 0) and of
+ * DCPI_COUNT_MAX, which cannot go up, are for the slow path.
+ *
+ * Return: whether this was a hit at the front; else nothing was done.
  */
-static inline bool sample_store_hits(const struct dcpi_sample *entry, u64 pc, u64 tag)
+static core_always_inline bool
+sample_store_count_front(struct sample_store *store, struct sample_bucket *bucket, u64 pc, u64 tag)
 {
-	u64 count = entry->tag - tag; /* below 2^24 if the keys are the same */
+	struct dcpi_sample *front = bucket->way;
+	u64 found = front->tag;
+	u64 count = found - tag; /* below 2^24 if the keys are the same */
 
-	return entry->pc == pc && count - 1 < DCPI_COUNT_MAX - 1;
+	if (front->pc != pc || count - 1 >= DCPI_COUNT_MAX - 1 || core_unlikely(store->flushing))
+		return false;
+	front->tag = found + 1;
+	store->hits++;
+	return true;
 }
 
 /**
@@ -228,18 +250,9 @@ static inline bool sample_store_hits(const struct dcpi_sample *entry, u64 pc, u6
 static inline unsigned int sample_store_count_entered(struct sample_store *store, u64 pc, u64 tag)
 {
 	struct sample_bucket *bucket = sample_store_bucket(store, pc, tag);
-	struct dcpi_sample *entry = bucket->way;
-	struct dcpi_sample *end = entry + SAMPLE_WAYS;
 
-	if (core_unlikely(store->flushing))
-		return sample_store_count_slow(store, bucket, pc, tag);
-	do {
-		if (sample_store_hits(entry, pc, tag)) {
-			entry->tag++;
-			store->hits++;
-			return SAMPLE_HIT;
-		}
-	} while (++entry < end);
+	if (core_likely(sample_store_count_front(store, bucket, pc, tag)))
+		return SAMPLE_HIT;
 	return sample_store_count_slow(store, bucket, pc, tag);
 }
 
