@@ -4,11 +4,12 @@
 HOST_CC ?= gcc
 COUNT_PLUGIN := build/tests/count_plugin.so
 
-$(COUNT_PLUGIN): tests/truth/count_plugin.c tests/truth/qemu_plugin.h
+$(COUNT_PLUGIN): tests/truth/count_plugin.c tests/truth/edge_counts.c tests/truth/edge_counts.h \
+		tests/truth/qemu_plugin.h
 	$(call say,HOSTCC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) -std=gnu17 $(WARNINGS) -O2 -g -I. -D_GNU_SOURCE -fPIC -fvisibility=hidden \
-		-shared -o $@ $<
+		-shared -o $@ $(filter %.c,$^)
 
 .PHONY: count-plugin
 count-plugin: $(COUNT_PLUGIN)
