@@ -12,6 +12,8 @@
 
 #define HOT __attribute__((noinline, noclone, aligned(64)))
 #define NUMBERS 128
+/* What is written so is not turned into a conditional move. */
+#define BRANCH(x) __asm__ volatile("" : "+r"(x))
 
 uint64_t hot_trips(uint64_t x, unsigned int many);
 uint64_t hot_bias(uint64_t x, unsigned int many);
@@ -47,6 +49,12 @@ HOT uint64_t hot_trips(uint64_t x, unsigned int many)
 	return x;
 }
 
+static uint64_t stir(uint64_t x, uint64_t y)
+{
+	BRANCH(x);
+	return x ^ y;
+}
+
 /* One in 2, 4, 64; a bit; a sign; a comparison of two things that vary. */
 HOT uint64_t hot_bias(uint64_t x, unsigned int many)
 {
@@ -55,15 +63,17 @@ HOT uint64_t hot_bias(uint64_t x, unsigned int many)
 	for (; many > 0; many--) {
 		x = next(x);
 		if (x >> 63)
-			y += x >> 7;
+			y = stir(y, x >> 7);
 		if ((x >> 40 & 3) == 0)
-			y ^= x;
+			y = stir(y, x);
 		if ((x >> 20 & 63) == 0)
-			y = y * 3 + 1;
+			y = stir(y, 3);
+		if (x & 1ULL << 33)
+			y = stir(y, 1);
 		if ((int32_t)(x >> 8) < 0)
-			y -= many;
+			y = stir(y, many);
 		if ((uint32_t)y > (uint32_t)(x >> 32))
-			y >>= 1;
+			y = stir(y >> 1, 5);
 	}
 	return y;
 }
@@ -77,22 +87,28 @@ HOT uint64_t hot_switch(uint64_t x, unsigned int many)
 		case 1:
 		case 2:
 		case 3:
-			x += many;
+			x = stir(x + many, 1);
 			break;
 		case 4:
-			x ^= x >> 11;
+			x = stir(x ^ x >> 11, 3);
 			break;
 		case 5:
-			x -= x >> 5;
+			x = stir(x - (x >> 5), 7);
 			break;
 		case 6:
-			x |= 1;
+			x = stir(x, x << 1);
 			break;
 		case 7:
-			x = ~x;
+			x = stir(~x, 15);
 			break;
 		case 8:
-			x = x >> 9 | x << 55;
+			x = stir(x >> 9 | x << 55, 31);
+			break;
+		case 9:
+			x = stir(x * 5, 63);
+			break;
+		case 10:
+			x = stir(x >> 3, x);
 			break;
 		default:
 			break;
@@ -103,7 +119,7 @@ HOT uint64_t hot_switch(uint64_t x, unsigned int many)
 
 HOT static uint64_t one(uint64_t x)
 {
-	return x % 5 == 0 ? x / 5 : x + 1;
+	return x % 5 == 0 ? stir(x / 5, 1) : x + 1;
 }
 
 HOT static uint64_t two(uint64_t x)
@@ -113,7 +129,7 @@ HOT static uint64_t two(uint64_t x)
 
 HOT static uint64_t three(uint64_t x)
 {
-	return (int64_t)x < 0 ? ~x : x * 7;
+	return (int64_t)x < 0 ? stir(x, 9) : x * 7;
 }
 
 static uint64_t (*const volatile functions[4])(uint64_t x) = {one, two, three, two};
@@ -149,7 +165,7 @@ HOT uint64_t hot_search(const uint32_t *sorted, uint64_t x, unsigned int many)
 			unsigned int middle = (low + high) / 2;
 
 			if (sorted[middle] <= key)
-				low = middle + 1;
+				low = (unsigned int)stir(middle + 1, 0);
 			else
 				high = middle;
 		}
