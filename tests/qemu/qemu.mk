@@ -68,7 +68,7 @@ endif
 
 # The edges of two programs: all branches of one are known, the other is real. Its
 # identity is changed, so that its edges are not those of the machine's busybox.
-EDGE_ROUNDS ?= 1500
+EDGE_ROUNDS ?= $(if $(SYSROOT),1500,3000)
 EDGE_PROGRAMS := branches busybox-truth
 edge_files := $(EDGE_PROGRAMS:%=$(QEMU_PAYLOAD)/lib/%.edges)
 edge_qemu = $(if $(SYSROOT),qemu-aarch64 -cpu cortex-a53 -L $(SYSROOT),qemu-x86_64 -cpu max)
@@ -82,7 +82,8 @@ $(QEMU_PAYLOAD)/bin/branches: tests/programs/branches.c | $(SYSROOT_READY)
 
 $(QEMU_PAYLOAD)/bin/busybox-truth: tests/qemu/qemu.mk | $(SYSROOT_READY)
 	@mkdir -p $(@D)
-	$(Q)$(CROSS_TRIPLE:%=%-)objcopy --remove-section=.note.gnu.build-id $(or $(SYSROOT:%=%/bin/busybox),$$(command -v busybox)) $@
+	$(Q)$(CROSS_TRIPLE:%=%-)objcopy --remove-section=.note.gnu.build-id \
+		$(or $(SYSROOT:%=%/bin/busybox),$$(command -v busybox)) $@
 
 $(edge_input): tests/qemu/qemu.mk
 	@mkdir -p $(@D)
