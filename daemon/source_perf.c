@@ -90,22 +90,28 @@ static void ahead_count_all(struct perf_drain *drain)
 		oldest_count(drain);
 }
 
-/* What a process was before an exec is not there any more to be read. */
+/*
+ * What a process was before an exec is not there any more to be read. Edges are
+ * counted in the store, as samples are: finding out whose image an address is in
+ * costs more than that.
+ */
 static void edge_count(const struct perf_drain *drain, const struct perf_sample *sample,
 		       uint32_t generation)
 {
 	struct perf_source *source = drain->source;
 	const struct source_config *config = &source->config;
-	struct source_edge edge = {
-		.tag = dcpi_tag(sample->pid, generation, DCPI_EVENT_BRANCH) | 1,
-	};
+	struct sample_store *store = &drain->cpu->store;
+	uint64_t from, to;
 
 	if (config->branch_every == 0 || drain->sink->edge == NULL || source->branch_wait-- > 0)
 		return;
 	source->branch_wait = config->branch_every - 1;
 	if (config->generation(config->context, sample->pid, UINT64_MAX) == generation &&
-	    perf_branch_find(&source->branch, sample, &edge.from, &edge.to))
-		drain->sink->edge(drain->sink->context, &edge);
+	    perf_branch_find(&source->branch, sample, &from, &to) &&
+	    sample_store_count_edge(store, from, to,
+				    dcpi_tag(sample->pid, generation, DCPI_EVENT_BRANCH)) &
+		    SAMPLE_WAKE)
+		store_drain_full(store, drain->sink);
 }
 
 /*

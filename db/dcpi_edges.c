@@ -114,6 +114,19 @@ static int next_set(struct cursor *cursor)
 	return rc;
 }
 
+/* Whether the file is of a version that had no edges: it has none, then. */
+static bool before_edges(sqlite3 *handle)
+{
+	sqlite3_stmt *version;
+	bool before;
+
+	if (sqlite3_prepare_v2(handle, "PRAGMA main.user_version", -1, &version, NULL) != SQLITE_OK)
+		return false;
+	before = sqlite3_step(version) == SQLITE_ROW && sqlite3_column_int(version, 0) == 1;
+	sqlite3_finalize(version);
+	return before;
+}
+
 static int edges_filter(sqlite3_vtab_cursor *base, int used, const char *unused, int argc,
 			sqlite3_value **argv)
 {
@@ -123,10 +136,14 @@ static int edges_filter(sqlite3_vtab_cursor *base, int used, const char *unused,
 		"LEFT JOIN main.image AS f ON f.id = e.image "
 		"LEFT JOIN main.image AS t ON t.id = e.to_image WHERE 1";
 	struct cursor *cursor = (struct cursor *)base;
+	struct dcpi_table *table = (struct dcpi_table *)base->pVtab;
 	int rc;
 
 	(void)unused;
-	rc = dcpi_sqlite_select(&cursor->walk, sql, selectors, SELECTORS, used, argc, argv);
+	if (before_edges(table->handle))
+		rc = dcpi_sqlite_query(&cursor->walk, "SELECT 1 FROM main.profile WHERE 0");
+	else
+		rc = dcpi_sqlite_select(&cursor->walk, sql, selectors, SELECTORS, used, argc, argv);
 	return rc == SQLITE_OK ? next_set(cursor) : rc;
 }
 

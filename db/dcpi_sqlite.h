@@ -14,7 +14,8 @@
  *
  * dcpi_edges (epoch, image, path, to_image, to_path, kind, from_offset,
  * to_offset, count): a row for each edge; kind is "branch" or "double".
- * Equality with an epoch, image, to_image or kind selects likewise.
+ * Equality with an epoch, image, to_image or kind selects likewise. Of a file of
+ * version 1 of the schema, which had no edges, it is empty.
  *
  * dcpi_symbols (image, offset, bytes, name): the symbols kept with images.
  *

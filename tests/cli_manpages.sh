@@ -77,8 +77,10 @@ for page in docs/man/*.scd; do
 		skip "$name: mandoc has no complaint" "no scdoc or no mandoc"
 		continue
 	fi
-	is "$name is a manual page" "$(scdoc < "$page" 2>&1 > "$scratch/page")" ""
-	is "$name: mandoc has no complaint" "$(mandoc -T lint -W warning "$scratch/page" |
+	# mandoc takes what follows the last dot of a path for the section.
+	made=$scratch/page.${name##*.}
+	is "$name is a manual page" "$(scdoc < "$page" 2>&1 > "$made")" ""
+	is "$name: mandoc has no complaint" "$(mandoc -T lint -W warning "$made" |
 		grep -v 'WARNING: skipping paragraph macro: PP')" ""
 done
 

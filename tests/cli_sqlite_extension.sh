@@ -128,6 +128,14 @@ SELECT sum(count) FROM dcpi_edges WHERE image = 1 AND epoch = 1" << 'END'
 309
 END
 
+is "a file of schema version 1 has no edges" "$(sqlite3 -readonly -cmd ".load $build/lib/dcpi_sqlite" \
+	"file:$top/tests/data/profile_v1.db?immutable=1" \
+	"SELECT count(*) FROM dcpi_edges; SELECT count(*) FROM dcpi_edges WHERE kind = 'branch'" 2>&1)" "0
+0"
+sqlite3 "$dir/other.db" "PRAGMA user_version = 1; CREATE TABLE x (y)"
+like "one that is no profile database is an error" "$(sqlite3 -cmd ".load $build/lib/dcpi_sqlite" \
+	"$dir/other.db" "SELECT count(*) FROM dcpi_edges" 2>&1)" 'not a profile database'
+
 expect "symbols" "SELECT * FROM dcpi_symbols" << 'END'
 1|4096|8|memcpy
 1|4104|0|memcpy_long

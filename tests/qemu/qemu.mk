@@ -23,6 +23,8 @@ QEMU_SCRIPTS := tests/qemu/bpf_source.sh tests/qemu/end_to_end.sh \
 	tests/qemu/store_selftest.sh $(kmod_tests:%=tests/qemu/%.sh)
 ifeq ($(QEMU_ARCH),arm64)
 QEMU_SCRIPTS += tests/qemu/pmu.sh
+else
+QEMU_SCRIPTS += tests/qemu/edges.sh
 endif
 
 QEMU_PAYLOAD := $(OUT)/qemu/payload
@@ -64,8 +66,45 @@ ifeq ($(QEMU_ARCH),arm64)
 QEMU_ICOUNT ?= 3
 endif
 
+# The edges of two programs: all branches of one are known, the other is real. Its
+# identity is changed, so that its edges are not those of the machine's busybox.
+EDGE_ROUNDS ?= $(if $(SYSROOT),1500,3000)
+EDGE_PROGRAMS := branches busybox-truth
+edge_files := $(EDGE_PROGRAMS:%=$(QEMU_PAYLOAD)/lib/%.edges)
+edge_qemu = $(if $(SYSROOT),qemu-aarch64 -cpu cortex-a53 -L $(SYSROOT),qemu-x86_64 -cpu max)
+edge_program = $(QEMU_PAYLOAD)/bin/$*
+edge_input := $(QEMU_PAYLOAD)/lib/edges.input
+
+$(QEMU_PAYLOAD)/bin/branches: tests/programs/branches.c | $(SYSROOT_READY)
+	$(call say,GUEST,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g --param case-values-threshold=4 -o $@ $<
+
+$(QEMU_PAYLOAD)/bin/busybox-truth: tests/qemu/qemu.mk | $(SYSROOT_READY)
+	@mkdir -p $(@D)
+	$(Q)$(CROSS_TRIPLE:%=%-)objcopy --remove-section=.note.gnu.build-id \
+		$(or $(SYSROOT:%=%/bin/busybox),$$(command -v busybox)) $@
+
+$(edge_input): tests/qemu/qemu.mk
+	@mkdir -p $(@D)
+	$(Q)awk 'BEGIN { for (x = 1; n < 16000; n++) { x = (x * 16807) % 2147483647; print x, n % 97, "line" } }' >$@
+
+$(QEMU_PAYLOAD)/lib/branches.edges: edge_runs = $(EDGE_ROUNDS)
+$(QEMU_PAYLOAD)/lib/busybox-truth.edges: edge_runs = sort gzip
+$(edge_files): $(QEMU_PAYLOAD)/lib/%.edges: $(QEMU_PAYLOAD)/bin/% $(COUNT_PLUGIN) $(edge_input) \
+		tests/truth/image_edges.sh tests/qemu/qemu.mk
+	$(call say,EDGES,$@)
+	$(Q)for run in $(edge_runs); do \
+		env -i $(edge_qemu) \
+			-plugin $(COUNT_PLUGIN),out=/dev/null,edges=$@.$$run $(edge_program) $$run \
+			<$(edge_input) >/dev/null || exit 1; \
+	done
+	$(Q)tests/truth/image_edges.sh $(abspath $(edge_program)) $(edge_runs:%=$@.%) >$@
+	@rm $(edge_runs:%=$@.%)
+	@echo $(EDGE_ROUNDS) >$(QEMU_PAYLOAD)/lib/branches.rounds
+
 .PHONY: qemu-check
-qemu-check: qemu-payload ## test the module in a virtual machine
+qemu-check: qemu-payload $(if $(filter %/edges.sh,$(QEMU_SCRIPTS)),$(edge_files)) ## test the module in a virtual machine
 	$(Q)$(qemu_run) $(QEMU_ICOUNT:%=--icount %) --log $(OUT)/qemu/console.log $(QEMU_SCRIPTS:%=--script %)
 
 .PHONY: qemu-check-arm64
@@ -93,6 +132,14 @@ $(placement_counts): $(placement_program) $(COUNT_PLUGIN) tests/qemu/qemu.mk
 	$(Q)tests/truth/procedure_counts.sh $@.all $< >$(@:.counts=.procedures)
 	@rm $@.all
 	@echo $(PLACEMENT_ROUNDS) >$(@:.counts=.rounds)
+
+.PHONY: edges-check
+edges-check: qemu-payload $(edge_files)
+	$(Q)$(qemu_run) --cpus 1 --icount 0 --log $(OUT)/qemu/edges.log --script tests/qemu/edges.sh
+
+.PHONY: qemu-check-edges
+qemu-check-edges: ## sampled edges against exact ones, on the same machine
+	$(Q)$(MAKE) --no-print-directory CROSS=arm64 edges-check
 
 .PHONY: exact-check
 exact-check: qemu-payload $(placement_counts)

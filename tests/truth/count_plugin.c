@@ -3,7 +3,7 @@
  * Truth: how often each instruction of a program ran. A plugin for QEMU's user
  * mode, for any guest:
  *
- *	qemu-aarch64 -plugin build/tests/count_plugin.so,out=FILE[,threads=on] PROGRAM
+ *	qemu-aarch64 -plugin build/tests/count_plugin.so,out=FILE[,edges=FILE][,threads=on] PROGRAM
  *
  * Counts are exact: an instruction counts when it begins to execute, also if it
  * then faults. A program with threads needs threads=on, which counts with
@@ -23,6 +23,9 @@
  * (hexadecimal), its bytes, and its count. Code outside of files is in an image
  * named "[anonymous]", by its address in the process. Counts outlive mappings:
  * an image that is loaded twice is one image.
+ *
+ * The other FILE gets the exact edges (tests/truth/edge_counts.h), after a line
+ * "edges TARGET exact|racy".
  */
 #include <elf.h>
 #include <errno.h>
@@ -37,6 +40,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "tests/truth/edge_counts.h"
 #include "tests/truth/qemu_plugin.h"
 
 #define BUCKETS (1U << 16)
@@ -68,6 +72,7 @@ static struct mapping *mappings;
 static size_t mapping_total;
 static atomic_bool mappings_stale = true;
 static char *out_path;
+static char *edges_path;
 static char *target;
 static bool threads;
 static bool second_thread;
@@ -166,8 +171,37 @@ static void executed(unsigned int vcpu, void *data)
 	atomic_fetch_add_explicit(&count->executed, 1, memory_order_relaxed);
 }
 
+static void count_register(struct qemu_plugin_insn *insn, struct count *count)
+{
+	if (threads)
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, executed, QEMU_PLUGIN_CB_NO_REGS,
+						       count);
+	else
+		qemu_plugin_register_vcpu_insn_exec_inline(insn, QEMU_PLUGIN_INLINE_ADD_U64,
+							   &count->executed, 1);
+}
+
+/* Of a block of one instruction both are called, in this order. */
+static void edge_register(struct qemu_plugin_tb *tb, const struct count *first,
+			  const struct count *last)
+{
+	size_t total = qemu_plugin_tb_n_insns(tb);
+	struct qemu_plugin_insn *end = qemu_plugin_tb_get_insn(tb, total - 1);
+	struct edge_block *block = checked(edge_block_create(
+		(struct edge_place){first->image, first->offset},
+		(struct edge_place){last->image, last->offset},
+		edge_kind_of(target, qemu_plugin_insn_data(end), qemu_plugin_insn_size(end)),
+		(uint32_t)total));
+
+	qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_tb_get_insn(tb, 0), edge_block_began,
+					       QEMU_PLUGIN_CB_NO_REGS, block);
+	qemu_plugin_register_vcpu_insn_exec_cb(end, edge_block_ended, QEMU_PLUGIN_CB_NO_REGS,
+					       block);
+}
+
 static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
+	struct count *first = NULL, *count = NULL;
 	size_t i;
 
 	(void)id;
@@ -178,16 +212,14 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		const struct mapping *m = mapping_find(host);
 		uint32_t image = m ? m->image : image_number(ANONYMOUS);
 		uint64_t offset = m ? host - m->start + m->offset : qemu_plugin_insn_vaddr(insn);
-		struct count *count =
-			count_get(image, offset, (uint32_t)qemu_plugin_insn_size(insn));
 
-		if (threads)
-			qemu_plugin_register_vcpu_insn_exec_cb(insn, executed,
-							       QEMU_PLUGIN_CB_NO_REGS, count);
-		else
-			qemu_plugin_register_vcpu_insn_exec_inline(insn, QEMU_PLUGIN_INLINE_ADD_U64,
-								   &count->executed, 1);
+		count = count_get(image, offset, (uint32_t)qemu_plugin_insn_size(insn));
+		count_register(insn, count);
+		if (!first)
+			first = count;
 	}
+	if (edges_path && first)
+		edge_register(tb, first, count);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -277,19 +309,33 @@ static void image_write(FILE *file, struct count **counts, size_t total)
 		close(fd);
 }
 
-static FILE *out_open(void)
+static FILE *out_open(const char *name)
 {
 	char path[4096];
 	FILE *file;
 
 	if (getpid() == first_pid)
-		snprintf(path, sizeof(path), "%s", out_path);
+		snprintf(path, sizeof(path), "%s", name);
 	else
-		snprintf(path, sizeof(path), "%s.%d", out_path, getpid());
+		snprintf(path, sizeof(path), "%s.%d", name, getpid());
 	file = fopen(path, "we");
 	if (!file)
 		die(path);
 	return file;
+}
+
+static const char *exactness(void)
+{
+	return second_thread && !threads ? "racy" : "exact";
+}
+
+static void edges_write(void)
+{
+	FILE *file = out_open(edges_path);
+
+	fprintf(file, "edges %s %s\n", target, exactness());
+	if (edge_counts_write(file, images) != 0 || fclose(file) != 0)
+		die(edges_path);
 }
 
 static void ended(qemu_plugin_id_t id, void *data)
@@ -307,8 +353,8 @@ static void ended(qemu_plugin_id_t id, void *data)
 			counts[n++] = count;
 	}
 	qsort(counts, n, sizeof(struct count *), count_order);
-	file = out_open();
-	fprintf(file, "counts %s %s\n", target, second_thread && !threads ? "racy" : "exact");
+	file = out_open(out_path);
+	fprintf(file, "counts %s %s\n", target, exactness());
 	for (i = first = 0; i < n; first = i) {
 		while (i < n && counts[i]->image == counts[first]->image)
 			i++;
@@ -317,6 +363,8 @@ static void ended(qemu_plugin_id_t id, void *data)
 	if (fclose(file) != 0)
 		die(out_path);
 	free(counts);
+	if (edges_path)
+		edges_write();
 	pthread_mutex_unlock(&lock);
 }
 
@@ -328,18 +376,23 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 	for (i = 0; i < argc; i++) {
 		if (strncmp(argv[i], "out=", 4) == 0)
 			out_path = argv[i] + 4;
+		else if (strncmp(argv[i], "edges=", 6) == 0)
+			edges_path = checked(strdup(argv[i] + 6));
 		else if (strcmp(argv[i], "threads=on") == 0)
 			threads = true;
 		else
 			good = false;
 	}
 	if (!good || !out_path || info->system_emulation) {
-		fprintf(stderr, "count_plugin: user mode only; needs out=FILE[,threads=on]\n");
+		fprintf(stderr,
+			"count_plugin: user mode only; needs out=FILE[,edges=FILE][,threads=on]\n");
 		return -1;
 	}
 	out_path = checked(strdup(out_path));
 	target = checked(strdup(info->target_name));
 	first_pid = getpid();
+	if (threads)
+		edge_counts_lock();
 	qemu_plugin_register_vcpu_init_cb(id, vcpu_began);
 	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
 	qemu_plugin_register_vcpu_syscall_ret_cb(id, syscall_returned);
