@@ -20,10 +20,41 @@ static void fill_edges(const struct sampler_cpu *sampled, struct dcpi_stats *sta
 	stats->delivered_edges = sampled->delivered_edges;
 }
 
+/* What other counters leave; they move, so that it may look like less than nothing. */
+static u64 left_of(u64 all, u64 gone)
+{
+	return all > gone ? all - gone : 0;
+}
+
+/*
+ * At rest what is there is counted, so that a sample gone astray shows. While
+ * sampling that would be worth nothing, and costs a walk through the table
+ * every time that the daemon notes its counters.
+ */
+static void fill_pending(const struct sampler_cpu *sampled, struct dcpi_stats *stats)
+{
+	struct sample_totals pending;
+	u64 gone = stats->second + stats->delivered;
+	u32 i;
+
+	if (!sampled->table)
+		return;
+	if (stats->online) {
+		for (i = 0; i < DCPI_LOSS_NR; i++)
+			gone += stats->losses[i];
+		stats->pending = left_of(stats->interrupts, gone);
+		stats->pending_edges =
+			left_of(stats->edges, stats->delivered_edges + stats->edges_lost);
+		return;
+	}
+	pending = sample_store_pending_totals(&sampled->store);
+	stats->pending = pending.samples;
+	stats->pending_edges = pending.edges;
+}
+
 void stats_fill(const struct sampler_cpu *sampled, struct dcpi_stats *stats)
 {
 	const struct sample_store *store = &sampled->store;
-	struct sample_totals pending;
 	u32 i;
 
 	for (i = 0; i < DCPI_EVENTS_MAX; i++) {
@@ -41,11 +72,7 @@ void stats_fill(const struct sampler_cpu *sampled, struct dcpi_stats *stats)
 	stats->delivered = sampled->delivered;
 	stats->delivered_entries = sampled->delivered_entries;
 	fill_edges(sampled, stats);
-	if (sampled->table) {
-		pending = sample_store_pending_totals(store);
-		stats->pending = pending.samples;
-		stats->pending_edges = pending.edges;
-	}
+	fill_pending(sampled, stats);
 }
 
 void stats_fill_event(const struct sampler_cpu *sampled, struct dcpi_event_stats *stats)

@@ -7,7 +7,7 @@
 
 struct sampler_cpu;
 
-/** stats_fill() - all but @online; @stats is zeroed but for the CPU. */
+/** stats_fill() - all but the CPU and @online, which the caller has set; the rest is zeroed. */
 void stats_fill(const struct sampler_cpu *sampled, struct dcpi_stats *stats);
 
 /** stats_fill_event() - @stats->event is below DCPI_EVENTS_MAX. */

@@ -31,16 +31,18 @@ cat <<EOF
 ## What a sample costs
 
 In instructions, on an emulated arm64 machine that executes one in a nanosecond
-and repeats its runs exactly (\`make bench-cost\`, tests/cost/): the same work
-bare and with cycles sampled every 62,000, on the whole machine. *Floor* is the
-interrupt and the kernel's perf core with a handler that does nothing; *interrupt*
-what dcpi's handler takes beyond it; *daemon* everything else until the samples
-are in the database; *all* is their sum, to be compared with \`perf record -a\`
-until they are in its file. After table VI of the DCPI paper. *Reduction* is
-samples for each entry that the daemon takes from the kernel.
+(\`make bench-cost\`, tests/cost/): the same work in fresh boots, bare and with
+cycles sampled every 62,000, on the whole machine. *Floor* is the interrupt and
+the kernel's perf core with a handler that does nothing; *daemon* what dcpid runs
+while it takes everything from the kernel and merges it into the database once,
+as it does every merge interval; *interrupt* the rest: dcpi's handler and waking
+dcpid. *All* is their sum, to be compared with \`perf record -a\` until the samples
+are in its file. *Reduction* is samples for each entry that dcpid takes, *known
+to* how much of a cost is not sure because the bare work does not take the same
+time each time. After table VI of the DCPI paper.
 
-| workload | miss rate | floor | interrupt | daemon | all | perf record | reduction |
-|---|---:|---:|---:|---:|---:|---:|---:|
+| workload | samples | interval | miss rate | floor | interrupt | daemon | all | perf record | reduction | known to |
+|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|
 EOF
 awk -F '"' '
 	{
@@ -53,11 +55,12 @@ awk -F '"' '
 	END {
 		for (i = 1; i <= rows; i++) {
 			w = order[i]
-			printf "| %s | %.1f%% | %.0f | %.0f | %.0f | %.0f | %.0f | %.1f |\n", w,
+			printf "| %s | %.0f | %.0f s | %.1f%% | %.0f | %.0f | %.0f | %.0f | %.0f | %.1f | %.1f |\n",
+				w, v[w, "samples", "dcpi"], v[w, "merge_interval", "dcpi"],
 				v[w, "miss_rate", "dcpi"], v[w, "sample_cost", "floor"],
 				v[w, "interrupt_cost", "dcpi"], v[w, "daemon_cost", "dcpi"],
 				v[w, "sample_cost", "dcpi"], v[w, "sample_cost", "perf"],
-				v[w, "data_reduction", "dcpi"]
+				v[w, "data_reduction", "dcpi"], v[w, "spread", "bare"]
 		}
 		printf "\nA hit costs %.0f beyond the floor (loop), a miss %.0f (wide).\n",
 			v["loop", "handler_hit", "dcpi"], v["wide", "handler_miss", "dcpi"]

@@ -336,7 +336,8 @@ struct dcpi_drain {
  * @delivered:  samples (sum of counts) given to the reader
  * @delivered_entries: entries given to the reader; all of a buffer's, also a far
  *              edge's second and the one of zeros
- * @pending:    samples in the table and the buffers
+ * @pending:    samples in the table and the buffers; while @online, what the
+ *              other counters leave
  * @period_sum: sum of all periods drawn, over all events
  * @second:     interrupts that were the second of a double sample; they are
  *              in no other count but @interrupts
@@ -344,7 +345,7 @@ struct dcpi_drain {
  * @edges:      edges counted, both kinds
  * @edges_lost: edges lost, for whatever reason
  * @delivered_edges: edges given to the reader
- * @pending_edges: edges in the table and the buffers
+ * @pending_edges: edges in the table and the buffers, as @pending
  * @losses:     samples lost, by enum dcpi_loss
  *
  * The counters of a CPU that is sampling move while they are read; at rest

@@ -1,78 +1,127 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # From the figures of cost_guest.sh to benchmark lines (tests/bench.h), all in
-# instructions a sample beyond the bare runs of the same work, before and after:
+# instructions a sample beyond the bare run of the same work:
 #
 #   sample_cost     floor, dcpi, perf: interrupt, perf core and profiler, until
 #                   the sample is in the database or file; hold: without dcpid
 #   handler_hit     dcpi.ko, drained never, less the floor: loop, of which nearly
 #   handler_miss    all samples hit, and wide, of which nearly all miss
 #   held_misses     how nearly: misses of the samples in that run
-#   interrupt_cost  the same for a workload: its mix of hits and misses
-#   daemon_cost     the rest of dcpi's: waking, draining, matching, merging
+#   daemon_cost     for as long as dcpid's thread ran, what struck it included
+#   interrupt_cost  the rest of dcpi's beyond the floor: the handler, and waking
 #   miss_rate       samples that missed, of those that went to the table
 #   data_reduction  samples for each entry that dcpid took
+#   samples         in the window that is dcpi's: one merge interval
+#   merge_interval  its length
 #   flush_cost      a flush without samples (instructions, not a sample's)
-#   repeatability   the bare work a second time, in percent more
+#   repeatability   another boot's bare work, in percent more
+#   spread          of the bare work, between the slowest and the fastest unit
+#                   but the first: what a sample's cost may be wrong by
 #
-# Time in which the machine was idle is no cost. A run has one flush, of a size
-# that depends little on the samples: in short runs that is most of daemon_cost,
-# and a minute of sampling (COST_SCALE=60) is nearer to what dcpid does, which
-# merges every half minute.
+# Time in which the machine was idle is no cost.
 
 function report(name, subject, workload, value, unit) {
 	printf "{\"name\": \"%s\", \"subject\": \"%s\", \"workload\": \"%s\", \"value\": %.4g, \"unit\": \"%s\"}\n", \
 		name, subject, workload, value, unit
 }
 
-# Instructions a sample that SUBJECT adds to WORKLOAD
-function extra(workload, subject) {
-	return (busy[workload, subject] - (busy[workload, "bare"] + busy[workload, "again"]) / 2) / \
-		samples[workload, subject]
-}
-
 function cost(name, subject, workload, value) {
 	report(name, subject, workload, value, "instructions")
 }
 
-$1 == "figure" {
-	if (!($2 in seen)) {
+# A unit of bare work; the first one may find things that the others do not.
+function unit(w,    n) {
+	n = units[w, "bare"]
+	return n > 1 ? (at[w, "bare", n] - at[w, "bare", 1]) / (n - 1) : at[w, "bare", 1]
+}
+
+# How long N units of bare work take, and what comes after the last
+function bare(w, n,    measured) {
+	measured = n < units[w, "bare"] ? n : units[w, "bare"]
+	return at[w, "bare", measured] - at[w, "bare", 0] + (n - measured) * unit(w) + \
+		at[w, "bare", "end"] - at[w, "bare", units[w, "bare"]]
+}
+
+function busy(w, s) {
+	return at[w, s, "end"] - at[w, s, 0]
+}
+
+function samples(w, s) {
+	return interrupts[w, s, "end"] - interrupts[w, s, 0]
+}
+
+function extra(w, s) {
+	return (busy(w, s) - bare(w, units[w, s])) / samples(w, s)
+}
+
+function spread(w,    i, t, least, most) {
+	for (i = 2; i <= units[w, "bare"]; i++) {
+		t = at[w, "bare", i] - at[w, "bare", i - 1]
+		least = i == 2 || t < least ? t : least
+		most = t > most ? t : most
+	}
+	return least ? 62000 * (most / least - 1) : 0
+}
+
+function table_row(w,    floor, all, daemon, hits, misses) {
+	floor = extra(w, "floor")
+	all = extra(w, "dcpi")
+	daemon = (run[w, "dcpi", "end"] - run[w, "dcpi", 0]) / samples(w, "dcpi")
+	hits = count[w, "after", "hits"] - count[w, "before", "hits"]
+	misses = count[w, "after", "misses"] - count[w, "before", "misses"]
+	cost("sample_cost", "dcpi", w, all)
+	cost("interrupt_cost", "dcpi", w, all - floor - daemon)
+	cost("daemon_cost", "dcpi", w, daemon)
+	report("miss_rate", "dcpi", w, 100 * misses / (hits + misses), "%")
+	report("data_reduction", "dcpi", w, \
+		(count[w, "after", "samples"] - count[w, "before", "samples"]) / \
+		(count[w, "after", "entries"] - count[w, "before", "entries"]), "samples/entry")
+	report("samples", "dcpi", w, samples(w, "dcpi"), "samples")
+	report("merge_interval", "dcpi", w, interval, "s")
+	if ((w, "flush", "end") in at)
+		cost("flush_cost", "dcpi", w, busy(w, "flush"))
+}
+
+$1 == "mark" {
+	at[$2, $3, $4] = $5 - $6
+	interrupts[$2, $3, $4] = $7
+	run[$2, $3, $4] = $8
+	if ($4 == 0 && !($2 in seen)) {
 		seen[$2] = 1
 		order[++workloads] = $2
 	}
-	busy[$2, $3] = $4 - $5
-	samples[$2, $3] = $6
+	if ($4 != "end")
+		units[$2, $3] = $4
 }
-$1 == "held" { held[$2] = $4; missed[$2] = $6 }
-$1 == "counters" && $3 == "before" { h = $5; m = $6; s = $4; e = $7 }
-$1 == "counters" && $3 == "after" {
-	hit[$2] = $5 - h
-	miss[$2] = $6 - m
-	taken[$2] = $4 - s
-	entries[$2] = $7 - e
+$1 == "held" { missed[$2] = 100 * $5 / $3 }
+$1 == "counters" {
+	count[$2, $3, "samples"] = $4
+	count[$2, $3, "hits"] = $5
+	count[$2, $3, "misses"] = $6
+	count[$2, $3, "entries"] = $7
 }
 
 END {
 	for (i = 1; i <= workloads; i++) {
 		w = order[i]
-		if (!((w, "dcpi") in busy))
+		if (!((w, "bare", "end") in at))
 			continue
-		cost("sample_cost", "floor", w, extra(w, "floor"))
-		cost("sample_cost", "hold", w, extra(w, "hold"))
-		cost("sample_cost", "dcpi", w, extra(w, "dcpi"))
-		cost("sample_cost", "perf", w, extra(w, "perf"))
-		cost("interrupt_cost", "dcpi", w, extra(w, "hold") - extra(w, "floor"))
-		cost("daemon_cost", "dcpi", w, extra(w, "dcpi") - extra(w, "hold"))
-		report("miss_rate", "dcpi", w, 100 * miss[w] / (hit[w] + miss[w]), "%")
-		report("data_reduction", "dcpi", w, taken[w] / entries[w], "samples/entry")
-		report("flush_cost", "dcpi", w, busy[w, "flush"], "instructions")
-		report("repeatability", "bare", w, \
-			100 * (busy[w, "again"] / busy[w, "bare"] - 1), "%")
+		for (s = split("floor hold perf", subject); s > 0; s--) {
+			if ((w, subject[s], "end") in at)
+				cost("sample_cost", subject[s], w, extra(w, subject[s]))
+		}
+		if ((w, "dcpi", "end") in at && (w, "floor", "end") in at)
+			table_row(w)
+		if ((w, "again", "end") in at)
+			report("repeatability", "bare", w, \
+				100 * (busy(w, "again") / bare(w, units[w, "again"]) - 1), "%")
+		cost("spread", "bare", w, spread(w))
+		if (w in missed)
+			report("held_misses", "dcpi", w, missed[w], "%")
 	}
-	if (("loop", "dcpi") in busy)
+	if (("loop", "hold", "end") in at)
 		cost("handler_hit", "dcpi", "loop", extra("loop", "hold") - extra("loop", "floor"))
-	if (("wide", "hold") in busy)
+	if (("wide", "hold", "end") in at)
 		cost("handler_miss", "dcpi", "wide", extra("wide", "hold") - extra("wide", "floor"))
-	for (w in held)
-		report("held_misses", "dcpi", w, 100 * missed[w] / held[w], "%")
 }

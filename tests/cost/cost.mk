@@ -4,7 +4,6 @@
 # see cost_guest.sh and cost.awk. With CROSS=arm64 only.
 
 COST_WORKLOADS ?= loop compress database compiler shell memory kernel
-COST_SCALE ?= 1
 COST_SYSROOT := build/cache/tools-$(CROSS)
 COST_PACKAGES := $(SYSROOT_PACKAGES) linux-perf cpp-12 gzip
 COST_READY := $(COST_SYSROOT)/.complete
@@ -37,8 +36,6 @@ cost-payload: qemu-payload $(COST_READY) $(COST_PROGRAMS:%=$(COST_PAYLOAD)/bin/%
 	@cp $(addprefix $(QEMU_PAYLOAD)/bin/,dcpid dcpictl dcpiprof split sqlite3) \
 		$(addprefix $(COST_SYSROOT)/,usr/bin/perf bin/gzip usr/lib/gcc/$(CROSS_TRIPLE)/12/cc1) \
 		$(COST_PAYLOAD)/bin/
-	@echo $(COST_SCALE) >$(COST_PAYLOAD)/lib/scale
-	@echo $(COST_WORKLOADS) >$(COST_PAYLOAD)/lib/workloads
 	@head -c 3000000 $(COST_SYSROOT)/usr/bin/perf >$(COST_PAYLOAD)/lib/input
 	$(Q)n=0; for source in $(COST_SOURCES); do \
 		$(CC) -E -O1 -I. -D_GNU_SOURCE $$source -o $(COST_PAYLOAD)/lib/source$$n.i; n=$$((n + 1)); \
@@ -47,7 +44,7 @@ cost-payload: qemu-payload $(COST_READY) $(COST_PROGRAMS:%=$(COST_PAYLOAD)/bin/%
 .PHONY: cost-run
 cost-run: cost-payload
 	@QEMU_SYSROOT=$(abspath $(COST_SYSROOT)) tests/cost/cost.sh $(QEMU_RELEASE) $(COST_PAYLOAD) \
-		$(OUT)/qemu/cost.log
+		$(OUT)/qemu/cost-logs $(COST_WORKLOADS) wide
 
 # A table of what the perf core and the kernel's interrupt path execute.
 .PHONY: floor-parts-run

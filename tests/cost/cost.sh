@@ -1,20 +1,86 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# cost.sh RELEASE PAYLOAD LOG: run cost_guest.sh in the machine that counts
-# instructions, and print what cost.awk makes of its figures. The console is
-# left in LOG.
+# cost.sh RELEASE PAYLOAD LOGS WORKLOAD...: run cost_guest.sh in the machine that
+# counts instructions, a boot for every workload and subject, and print what
+# cost.awk makes of their figures. Consoles are left in the folder LOGS.
+#
+# What has no intervals gets COST_UNITS of work. The bare run's say how many fit
+# into an interval of dcpid's; dcpi gets these, so that a merge weighs what it
+# weighs for users. Bare, they take as long as the units that were measured.
+#
+#   COST_INTERVAL  dcpid's merge interval, default: as it comes, 30 seconds. In a
+#                  shorter one merges weigh more.
+#   COST_UNITS     default 5
+#   COST_JOBS      machines at a time, default: as there are CPUs
 set -eu
 
-[ $# = 3 ] || { echo "usage: cost.sh RELEASE PAYLOAD LOG" >&2; exit 2; }
+[ $# -ge 4 ] || { echo "usage: cost.sh RELEASE PAYLOAD LOGS WORKLOAD..." >&2; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
-out=$(mktemp)
-trap 'rm -f "$out"' EXIT
+release=$1 payload=$2 logs=$3
+shift 3
+units=${COST_UNITS:-5}
+interval=${COST_INTERVAL:-30}
 
+# figures WORKLOAD SUBJECT
+figures() {
+	sed -n 's/\r$//; s/^@tap cost_guest //p' "$logs/$1-$2.log"
+}
+
+# machine SUBJECT WORKLOAD UNITS: all command lines have the same length
+machine() {
+	run=$(printf '%-40s' "cost.run=$1,$2,$3,$interval," | tr ' ' .)
+	"$here/../qemu/run.sh" --arch arm64 --release "$release" --payload "$payload" --cpus 1 \
+		--memory 1024 --icount 0 --timeout "${COST_TIMEOUT:-3600}" --log "$logs/$2-$1.log" \
+		--initramfs "$logs/initramfs" --script "$here/cost_guest.sh" \
+		--append "nokaslr norandmaps transparent_hugepage=never $run" \
+		>"$logs/$2-$1.tap" && return
+	sed -n "s/^not ok/cost.sh: $2 $1: not ok/p" "$logs/$2-$1.tap" >&2
+	return 1
+}
+
+# What the handler alone costs is taken of the extremes.
+subjects() {
+	case $1 in
+	loop) echo again floor hold perf ;;
+	wide) echo floor hold ;;
+	*) echo again floor perf ;;
+	esac
+}
+
+# Sampled, work takes longer; dcpid's next flush must not come before the end.
+fitting() {
+	figures "$1" bare | awk -v ms=$((interval * 1000 - 1500)) '
+		$1 == "mark" && $4 != "end" { at[n++] = $5 }
+		END { if (n > 1) print int(ms * 1e6 * 0.97 / ((at[n - 1] - at[0]) / (n - 1))) }'
+}
+
+workload() {
+	status=0
+	machine bare "$1" "$units" || status=1
+	[ "$1" = wide ] || machine dcpi "$1" "$(fitting "$1")" || status=1
+	for subject in $(subjects "$1"); do
+		machine "$subject" "$1" "$units" || status=1
+	done
+	return $status
+}
+
+# Called by itself, below
+if [ "${COST_ONE:-}" = 1 ]; then
+	workload "$1"
+	exit
+fi
+rm -rf "$logs"
+mkdir -p "$logs"
+"$here/../qemu/image.sh" arm64 "$release" >/dev/null
+"$here/../qemu/initramfs.sh" arm64 "$logs/initramfs.gz" "$payload" "$here/cost_guest.sh"
+gunzip "$logs/initramfs.gz" # which takes longer in the machine
 status=0
-"$here/../qemu/run.sh" --arch arm64 --release "$1" --payload "$2" --cpus 1 --memory 2048 \
-	--icount 0 --timeout "${COST_TIMEOUT:-3600}" --log "$3" --script "$here/cost_guest.sh" \
-	>"$out" || status=$?
-grep -E '^not ok|^#   ' "$out" >&2 || true
-sed -n 's/\r$//; s/^@tap cost_guest //p' "$3" | awk -f "$here/cost.awk"
+printf '%s\n' "$@" | COST_ONE=1 xargs -P "${COST_JOBS:-$(nproc)}" -I WORKLOAD \
+	"$0" "$release" "$payload" "$logs" WORKLOAD || status=1
+rm "$logs/initramfs"
+for log in "$logs"/*.log; do
+	name=$(basename "$log" .log)
+	figures "${name%-*}" "${name##*-}"
+done | awk -v interval="$interval" -f "$here/cost.awk"
 exit $status

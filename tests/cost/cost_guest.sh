@@ -1,69 +1,49 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# In the machine that counts instructions: the same work bare and under each
-# profiler. cost.sh says what is made of the figures. Each line "figure WORKLOAD
-# SUBJECT NS IDLE_NS INTERRUPTS" is one run; SUBJECT is
+# In the machine that counts instructions: one piece of work under one subject,
+# as the kernel's command line has it: cost.run=SUBJECT,WORKLOAD,UNITS,INTERVAL,.
+# A boot for each, so that all begin alike; cost.sh says what is made of them.
 #
 #   bare    nothing else
+#   again   the same
 #   floor   overflow interrupts with a handler that does nothing
 #   hold    dcpi.ko, drained never: handler and perf core
-#   dcpi    dcpi.ko and dcpid, until the samples are in the database
+#   dcpi    dcpi.ko and dcpid as it comes, until the samples are in the database:
+#           in INTERVAL seconds it merges everything once
 #   perf    perf record -a, until the samples are in its file
+#
+# Prints "mark WORKLOAD SUBJECT N" and what meter says after N units, and with
+# "end" for N when the subject is done. Idle time is no cost, and takes none of
+# the host's: so waiting is free.
 . /lib/tap.sh
 # shellcheck source=tests/qemu/profile.sh
 . /lib/profile.sh
 
-period=60000-64000
 mean=62000
 
-# figure WORKLOAD SUBJECT BEFORE AFTER: three numbers each, of meter now
-figure()
+# About half a second each
+unit()
 {
-	echo "figure $1 $2 $(($6 - $3)) $(($7 - $4)) $(($8 - $5))"
-}
-
-# measure WORKLOAD SUBJECT [END]: run the work, flush, then END. Without a daemon
-# the flush fails: so what the command itself costs is everywhere.
-measure()
-{
-	before=$(meter now)
-	work "$1" >/dev/null
-	flush
-	[ -z "${3:-}" ] || $3
-	after=$(meter now)
-	# shellcheck disable=SC2086 # lists of numbers
-	figure "$1" "$2" $before $after
-}
-
-flush()
-{
-	dcpictl --socket "$dcpid_socket" flush >/dev/null 2>&1
-}
-
-# About a second each, at a scale of 1
-work()
-{
-	case $1 in
-	loop) split $((2000 * scale)) ;;
-	compress) repeat 1 gzip -c /lib/input ;;
+	case $workload in
+	loop) split 2000 ;;
+	compress) gzip -c /lib/input ;;
 	database) repeat 3 sqlite3 :memory: ".read /lib/queries.sql" ;;
-	compiler) repeat 1 compile ;;
+	compiler) compile ;;
 	shell) repeat 500 /bin/busybox expr 1 + 1 ;;
-	memory) walk $((40000000 * scale)) ;;
-	kernel) repeat 1 copy ;;
-	wide) wide $((3000 * scale)) ;;
-	esac 2>/dev/null
+	memory) walk 40000000 ;;
+	kernel) copy ;;
+	wide) wide 3000 ;;
+	esac >/dev/null 2>&1
 }
 
-# repeat TIMES COMMAND...
 repeat()
 {
-	i=$(($1 * scale))
+	times=$1
 	shift
-	while [ $i -gt 0 ]; do
+	while [ "$times" -gt 0 ]; do
 		"$@"
-		i=$((i - 1))
+		times=$((times - 1))
 	done
 }
 
@@ -81,56 +61,114 @@ copy()
 	tar cf - -C /lib . | cat
 }
 
-hold()
+# mark N: $now is the time then
+mark()
 {
-	meter hold "$2" "$3" >/tmp/held &
-	holder=$!
-	sleep 0.2
-	[ -z "${5:-}" ] || wide 500 # fill the table
-	measure "$1" "$4"
-	kill "$holder"
-	wait "$holder"
-	echo "held $1 $4 $(cat /tmp/held)"
+	meter now "$watched" >/tmp/now
+	read -r now figures </tmp/now
+	echo "mark $workload $subject $1 $now $figures" >>/tmp/marks
+}
+
+# Whatever does not end with the work itself: flush, and $1. Without a daemon
+# the flush fails: so what the command costs is everywhere.
+measure()
+{
+	# The same process ids for all, whoever ran before.
+	echo 10000 >/proc/sys/kernel/ns_last_pid
+	mark 0
+	start=$now
+	n=0
+	while [ $n -lt "$units" ]; do
+		unit
+		n=$((n + 1))
+		mark $n
+	done
+	flush
+	[ -z "${1:-}" ] || $1
+	mark end
+	cat /tmp/marks
+}
+
+flush()
+{
+	dcpictl --socket "$dcpid_socket" flush >/dev/null 2>&1
+}
+
+bare()
+{
+	unit
+	measure
+	is "the machine was not idle" "$(awk '{ print $6 }' /tmp/marks | uniq | wc -l)" 1
 }
 
 floor()
 {
 	insmod /lib/floor.ko
-	measure "$1" floor
-	rmmod floor
+	unit
+	measure
+	ok "measured"
+}
+
+# Nearly all samples of the wide loop miss a small table, once it is full.
+hold()
+{
+	size='16384 131072'
+	[ "$workload" != wide ] || size='1024 131072'
+	# shellcheck disable=SC2086 # two numbers
+	meter hold $size >/tmp/held &
+	holder=$!
+	sleep 0.2
+	unit
+	measure
+	kill "$holder"
+	wait "$holder"
+	echo "held $workload $(cat /tmp/held)"
+	is "nothing was lost" "$(cut -d ' ' -f 4 /tmp/held)" 0
 }
 
 counters()
 {
-	dcpictl --socket "$dcpid_socket" stats | awk '
+	dcpictl --socket "$dcpid_socket" stats | awk -v when="$workload $1" '
 		{ v[$1] = $2 }
-		END { print v["interrupts"], v["stat.hits"], v["stat.misses"], v["stat.entries"] }'
+		END { print "counters", when, v["interrupts"], v["stat.hits"], v["stat.misses"],
+			v["stat.entries"], v["stat.merges"] }'
 }
 
-# The daemon is warm: it knows the images, their symbols are in the database.
+# The daemon knows the images, and their symbols are in the database. It flushes
+# INTERVAL seconds after it has started, and as long after that, to the second
+# of its drains: what is measured lies in between, and ends with the flush.
 dcpi()
 {
-	daemon_start --source kmod -e cycles:$period
-	work "$1" >/dev/null
+	meter now >/tmp/now
+	read -r began figures </tmp/now
+	daemon_start --source kmod -e cycles:60000-64000 --merge-interval "$interval"
+	watched=$daemon
+	unit
 	flush
-	sleep 3
+	meter now >/tmp/now
+	read -r now figures </tmp/now
+	wait_ms=$((interval * 1000 + 1300 - (now - began) / 1000000))
+	sleep $((wait_ms / 1000)).$((wait_ms % 1000 / 100))
 	flush
-	echo "counters $1 before $(counters)"
-	measure "$1" dcpi
-	echo "counters $1 after $(counters)"
-	measure_flush "$1"
+	counters before
+	measure
+	counters after
+	ended=$now
+	is "one merge interval was measured" $(((ended - start) / 100000000 < 10 * interval - 13)) 1
+	flush_alone
 	daemon_stop
-	accounted "$1: "
+	accounted ""
 }
 
 # What a flush costs that has next to nothing to bring
-measure_flush()
+flush_alone()
 {
-	before=$(meter now)
+	rm /tmp/marks
+	subject=flush
+	mark 0
 	flush
-	after=$(meter now)
-	# shellcheck disable=SC2086 # lists of numbers
-	figure "$1" flush $before $after
+	mark end
+	cat /tmp/marks
 }
 
 perf_end()
@@ -139,35 +177,35 @@ perf_end()
 	wait "$recorder"
 }
 
-under_perf()
+perf_record()
 {
 	perf record -q -a -B -e cycles -c $mean -o /tmp/perf.data >/tmp/perf.log 2>&1 &
 	recorder=$!
+	watched=$recorder
 	sleep 1
-	measure "$1" perf perf_end
-	rm -f /tmp/perf.data
+	unit
+	sleep 2
+	measure perf_end
+	is "perf record has its samples" "$(test -s /tmp/perf.data; echo $?)" 0
 }
 
-scale=$(cat /lib/scale)
-pmu_unlimited
-echo 0 >/proc/sys/kernel/randomize_va_space
+# shellcheck disable=SC2046 # four words
+set -- $(sed 's/.*cost.run=//; y/,/ /' /proc/cmdline)
+subject=$1 workload=$2 units=$3 interval=$4
+watched=1
+echo 0 >/proc/sys/vm/dirty_writeback_centisecs
 echo -1 >/proc/sys/kernel/perf_event_paranoid
+pmu_unlimited
+# Until somebody asks for true random numbers, as dcpid and sqlite3 do, the kernel
+# takes thousands of instructions for each that it needs itself, in every fork
+# and system call: all shall find that done.
+head -c 8 /dev/random >/dev/null
 insmod /lib/dcpi.ko
 # Let the kernel finish what it does after it has booted.
 sleep 5
-for workload in $(cat /lib/workloads); do
-	work $workload >/dev/null
-	measure $workload bare
-	floor $workload
-	hold $workload 16384 131072 hold
-	dcpi $workload
-	under_perf $workload
-	measure $workload again
-done
-# Handlers alone: nearly all samples miss; nearly all hit in the loop.
-work wide
-measure wide bare
-floor wide
-hold wide 1024 65536 hold warm
-measure wide again
+case $subject in
+bare | again) bare ;;
+perf) perf_record ;;
+*) $subject ;;
+esac
 tap_done

@@ -2,10 +2,10 @@
 /*
  * For cost_guest.sh.
  *
- *	meter now
+ *	meter now [PID]
  *		prints the machine's time in ns (with --icount 0: instructions,
- *		as long as it is not idle), the time it was idle, and the
- *		interrupts of its PMU
+ *		as long as it is not idle), the time it was idle, the interrupts
+ *		of its PMU, and for how long the process has run, in ns
  *	meter hold TABLE BUFFER
  *		samples 60K-64K cycles with dcpi.ko, and drains nothing, until
  *		SIGTERM; then prints interrupts, hits, misses and samples lost
@@ -60,14 +60,30 @@ static unsigned long long idle_ns(void)
 	return sum;
 }
 
-static int now(void)
+/* Its main thread; interrupts that struck it are included. */
+static unsigned long long run_ns(const char *pid)
+{
+	unsigned long long ns = 0;
+	char path[64];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%.20s/schedstat", pid);
+	file = fopen(path, "r");
+	if (!file || fscanf(file, "%llu", &ns) != 1)
+		ns = 0;
+	if (file)
+		fclose(file);
+	return ns;
+}
+
+static int now(const char *pid)
 {
 	struct timespec ts;
 
 	clock_gettime(CLOCK_MONOTONIC_RAW, &ts);
-	printf("%llu %llu %llu\n",
+	printf("%llu %llu %llu %llu\n",
 	       (unsigned long long)ts.tv_sec * 1000000000 + (unsigned long long)ts.tv_nsec,
-	       idle_ns(), pmu_interrupts());
+	       idle_ns(), pmu_interrupts(), run_ns(pid));
 	return 0;
 }
 
@@ -98,11 +114,11 @@ static int hold(uint32_t table, uint32_t buffer)
 
 int main(int argc, char **argv)
 {
-	if (argc == 2 && strcmp(argv[1], "now") == 0)
-		return now();
+	if ((argc == 2 || argc == 3) && strcmp(argv[1], "now") == 0)
+		return now(argc == 3 ? argv[2] : "self");
 	if (argc == 4 && strcmp(argv[1], "hold") == 0)
 		return hold((uint32_t)strtoul(argv[2], NULL, 0),
 			    (uint32_t)strtoul(argv[3], NULL, 0));
-	fprintf(stderr, "usage: meter now | hold TABLE BUFFER\n");
+	fprintf(stderr, "usage: meter now [PID] | hold TABLE BUFFER\n");
 	return 2;
 }

@@ -6,7 +6,8 @@
 #
 #   run.sh [--arch x86_64] --release RELEASE --payload DIR [--timeout S]
 #          [--memory MB] [--cpus N] [--icount SHIFT] [--log FILE] [--kernel FILE]
-#          [--append TEXT] --script FILE [--script FILE]...
+#          [--initramfs FILE] [--append WORDS]
+#          --script FILE [--script FILE]...
 #
 #   --release  kernel, as uname -r prints it; Debian's package is fetched
 #   --payload  folder laid over the machine's / (programs, modules, data)
@@ -15,6 +16,7 @@
 #   --timeout  seconds for the whole run (default 180)
 #   --log      keep the raw console here
 #   --kernel   the kernel's image, if it is none of Debian's
+#   --initramfs  packed before, with the same payload and scripts
 #   --append   more for the kernel's command line
 #   --icount   the machine's clock counts instructions, 2^SHIFT ns each: the
 #              same run takes the same time, to the instruction, whatever the
@@ -30,7 +32,8 @@
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
-arch=x86_64 release='' payload='' timeout=180 memory=1024 cpus=2 icount='' log='' kernel='' append=''
+arch=x86_64 release='' payload='' timeout=180 memory=1024 cpus=2 icount='' log='' kernel=''
+initramfs='' append=''
 scripts='' names=''
 
 usage() {
@@ -50,6 +53,7 @@ while [ $# -gt 0 ]; do
 	--icount) icount=$2 ;;
 	--log) log=$2 ;;
 	--kernel) kernel=$2 ;;
+	--initramfs) initramfs=$2 ;;
 	--append) append=$2 ;;
 	--script)
 		[ -r "$2" ] || { echo "run.sh: cannot read $2" >&2; exit 2; }
@@ -71,8 +75,11 @@ if [ -z "$kernel" ]; then
 	root=$("$here/image.sh" "$arch" "$release")
 	kernel=$(kernel_file "$root" "$release")
 fi
-# shellcheck disable=SC2086 # a list of files
-"$here/initramfs.sh" "$arch" "$work/initramfs" "$payload" $scripts
+if [ -z "$initramfs" ]; then
+	initramfs=$work/initramfs
+	# shellcheck disable=SC2086 # a list of files
+	"$here/initramfs.sh" "$arch" "$initramfs" "$payload" $scripts
+fi
 
 clock='-accel tcg,thread=multi'
 if [ -n "$icount" ]; then
@@ -84,8 +91,8 @@ status=0
 # shellcheck disable=SC2086 # a command with options
 timeout --kill-after=5 "$timeout" $QEMU $clock -smp "$cpus" -m "$memory" -nographic -no-reboot \
 	-monitor none -serial stdio -kernel "$kernel" \
-	-initrd "$work/initramfs" \
-	-append "console=$CONSOLE rdinit=/init panic=-1 loglevel=4 slab_nomerge $append" \
+	-initrd "$initramfs" \
+	-append "console=$CONSOLE rdinit=/init panic=-1 loglevel=4 slab_nomerge${append:+ $append}" \
 	${QEMU_MORE:-} </dev/null >"$work/console" 2>"$work/errors" || status=$?
 if [ -n "$log" ]; then
 	mkdir -p "$(dirname "$log")"
