@@ -402,8 +402,6 @@ static bool faults_while_sampling(void)
 	struct device d;
 	unsigned int i;
 
-	config.event[0].period_min = DCPI_CLOCK_PERIOD_MIN;
-	config.event[0].period_max = 2 * DCPI_CLOCK_PERIOD_MIN;
 	load_start(4);
 	CHECK(device_open(&d));
 	CHECK(device_start(&d, &config) == 0);

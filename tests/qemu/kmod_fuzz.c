@@ -79,7 +79,8 @@ static void random_event(struct dcpi_event *event)
 	event->config = about(event->config);
 	event->flags = (uint32_t)about(one_in(4) ? 1 + next() % 2 : 0);
 	clock = event->type == PERF_TYPE_SOFTWARE && event->config <= PERF_COUNT_SW_TASK_CLOCK;
-	event->period_min = about(clock ? 200000 + next() % 100000 : DCPI_PERIOD_MIN);
+	/* Where KASAN is emulated a sample takes long: calls are to be made as well. */
+	event->period_min = about(clock ? 1000000 + next() % 1000000 : DCPI_PERIOD_MIN);
 	event->period_max = about(event->period_min + next() % 100000);
 }
 

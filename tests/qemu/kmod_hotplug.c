@@ -300,7 +300,8 @@ static bool sampled_across(const char *pm_test, const char *sleep_state)
 
 /*
  * The kernel's own test of suspending: all of it but the last step, then back.
- * No further: QEMU's machine does not wake up by its clock, with or without us.
+ * To idle it can be tested up to the devices; the other CPUs leave, and the
+ * clocks stop, only on the way to sleep proper.
  */
 static bool suspend_of_processes(void)
 {
@@ -310,6 +311,30 @@ static bool suspend_of_processes(void)
 static bool suspend_of_devices(void)
 {
 	return sampled_across("devices", "freeze");
+}
+
+/* Whether "mem" is more than suspending to idle. */
+static bool sleeps_deeply(void)
+{
+	char text[64] = "";
+	int fd = open(SYS_POWER "mem_sleep", O_RDONLY | O_CLOEXEC);
+	bool deeply = fd >= 0 && read(fd, text, sizeof(text) - 1) > 0 && strstr(text, "[deep]");
+
+	if (fd >= 0)
+		close(fd);
+	if (!deeply)
+		printf("no deep sleep here\n");
+	return deeply;
+}
+
+static bool suspend_of_cpus(void)
+{
+	return !sleeps_deeply() || sampled_across("processors", "mem");
+}
+
+static bool suspend_of_clocks(void)
+{
+	return !sleeps_deeply() || sampled_across("core", "mem");
 }
 
 int main(void)
@@ -324,6 +349,8 @@ int main(void)
 		TAP_TEST(readers_change_while_a_cpu_comes_and_goes),
 		TAP_TEST(suspend_of_processes),
 		TAP_TEST(suspend_of_devices),
+		TAP_TEST(suspend_of_cpus),
+		TAP_TEST(suspend_of_clocks),
 	};
 
 	return tap_main(tests, sizeof(tests) / sizeof(tests[0]));
