@@ -382,12 +382,13 @@ static void paper_print(void)
 	       "whole by %+.1f%%. Six ways, which\n  take a second line with entries of 16 bytes, "
 	       "change the "
 	       "system by %+.1f%%.\n"
-	       "- Why: a hit compares %.2f tags for %.2f; misses go from %.2f%% to %.2f%%; and as "
-	       "free places are always\n  the last ones, a miss need not look for one.\n"
-	       "- Where the claim stands: of what the store itself takes. The interrupt, %u "
-	       "instructions before any\n  handler begins, and the daemon's work for misses that "
-	       "no "
-	       "policy avoids leave little of it.\n",
+	       "- What changes: a hit compares %.2f tags for %.2f; misses go from %.2f%% to "
+	       "%.2f%%; as free places are\n  always the last ones, a miss need not look for one, "
+	       "but moves three entries; hits that are not at the\n  front move two. The "
+	       "interrupt, "
+	       "%u instructions before any handler begins, and the daemon's work\n  for misses "
+	       "that "
+	       "no policy avoids leave little of all this.\n",
 	       percent(swap.handler, mod.handler), percent(swap.system, mod.system),
 	       percent(whole(&swap), whole(&mod)), percent(six.system, mod.system), swap.places,
 	       mod.places, 100 * mod.misses, 100 * swap.misses, POLICY_FLOOR_COST);
