@@ -75,7 +75,6 @@ static inline struct bits_code bits_code(uint64_t value, unsigned int k)
 {
 	uint64_t upper = (value >> k) + 1;
 	uint64_t lower = value & ((1ULL << k) - 1);
-	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): upper > 0 */
 	unsigned int n = 63 - (unsigned int)__builtin_clzll(upper);
 
 	/* n zeros, a one, upper less its leading one, which the -1 takes away, lower */
@@ -90,7 +89,7 @@ static __attribute__((noinline, unused)) void bits_put_long_code(struct bits_wri
 								 uint64_t value, unsigned int k)
 {
 	uint64_t upper = (value >> k) + 1;
-	unsigned int n = bits_length(upper) - 1;
+	unsigned int n = 63 - (unsigned int)__builtin_clzll(upper);
 
 	bits_put_wide(writer, 1ULL << n, n + 1);
 	bits_put_wide(writer, upper - (1ULL << n), n);
