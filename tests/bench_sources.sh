@@ -28,10 +28,12 @@ case $bin in
 /*) ;;
 *) bin=$PWD/$bin ;;
 esac
+# shellcheck source=tests/perf_limits.sh
+. tests/perf_limits.sh
+
 seconds=${SECONDS_EACH:-20}
 rate=5200
 period=$((1000000000 / rate))
-sysctl=/proc/sys/kernel
 work=$(mktemp -d) || exit 2
 pids=()
 
@@ -41,14 +43,6 @@ give_up()
 	exit 0
 }
 
-# limits_set PERCENT RATE: with 100 percent the kernel takes no other rate
-limits_set()
-{
-	echo 25 > "$sysctl/perf_cpu_time_max_percent"
-	echo "$2" > "$sysctl/perf_event_max_sample_rate"
-	echo "$1" > "$sysctl/perf_cpu_time_max_percent"
-}
-
 cleanup()
 {
 	local pid
@@ -56,17 +50,14 @@ cleanup()
 	for pid in "${pids[@]}"; do
 		kill "$pid" 2> /dev/null && wait "$pid" 2> /dev/null
 	done
-	limits_set "$saved_percent" "$saved_rate"
 	rm -rf "$work"
 }
 
 [ "$(id -u)" -eq 0 ] || give_up "needs root"
 command -v perf > /dev/null || give_up "needs perf (package linux-perf)"
-saved_percent=$(cat "$sysctl/perf_cpu_time_max_percent")
-saved_rate=$(cat "$sysctl/perf_event_max_sample_rate")
-trap cleanup EXIT
-limits_set 100 40000
-[ "$(cat "$sysctl/perf_event_max_sample_rate")" -ge $((2 * rate)) ] ||
+perf_limits_cleanup=cleanup
+perf_limits_raise 40000
+[ "$(cat "$perf_limits_rate")" -ge $((2 * rate)) ] ||
 	give_up "the kernel allows no $rate samples a second"
 
 # Every CPU is busy, in user space and in the kernel, with some processes that
