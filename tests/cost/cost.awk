@@ -9,7 +9,8 @@
 #   handler_miss    all samples hit, and wide, of which nearly all miss
 #   held_misses     how nearly: misses of the samples in that run
 #   daemon_cost     for as long as dcpid's thread ran, what struck it included
-#   interrupt_cost  the rest of dcpi's beyond the floor: the handler, and waking
+#   interrupt_cost  the rest of dcpi's beyond the floor: the handler, waking, and
+#                   what the kernel tells of processes and mappings
 #   miss_rate       samples that missed, of those that went to the table
 #   data_reduction  samples for each entry that dcpid took
 #   samples         in the window that is dcpi's: one merge interval
@@ -17,7 +18,8 @@
 #   flush_cost      a flush without samples (instructions, not a sample's)
 #   repeatability   another boot's bare work, in percent more
 #   spread          of the bare work, between the slowest and the fastest unit
-#                   but the first: what a sample's cost may be wrong by
+#                   but the first: what a sample's cost may be wrong by (of
+#                   three units or more)
 #
 # Time in which the machine was idle is no cost.
 
@@ -61,7 +63,7 @@ function spread(w,    i, t, least, most) {
 		least = i == 2 || t < least ? t : least
 		most = t > most ? t : most
 	}
-	return least ? 62000 * (most / least - 1) : 0
+	return 62000 * (most / least - 1)
 }
 
 function table_row(w,    floor, all, daemon, hits, misses) {
@@ -116,7 +118,8 @@ END {
 		if ((w, "again", "end") in at)
 			report("repeatability", "bare", w, \
 				100 * (busy(w, "again") / bare(w, units[w, "again"]) - 1), "%")
-		cost("spread", "bare", w, spread(w))
+		if (units[w, "bare"] > 2)
+			cost("spread", "bare", w, spread(w))
 		if (w in missed)
 			report("held_misses", "dcpi", w, missed[w], "%")
 	}
