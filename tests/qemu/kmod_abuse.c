@@ -314,14 +314,23 @@ static void array_unmap(const struct device *d, char *memory)
 }
 
 /* Fill the stores with more different samples than one page holds. */
+/* Both CPUs have far more entries then than fit into a page. */
 static bool collect(struct device *d)
 {
 	struct dcpi_config config = device_config(4096, 1024);
+	struct dcpi_stats s[2];
+	int tries;
 
 	load_start(4);
 	CHECK(device_open(d));
 	CHECK(device_start(d, &config) == 0);
-	sleep_ms(2000);
+	for (tries = 0; tries < 100; tries++) {
+		sleep_ms(500);
+		CHECK(device_stats(d, 0, &s[0]) == 0 && device_stats(d, 1, &s[1]) == 0);
+		if (s[0].misses > 4 * PAGE / sizeof(*d->array) &&
+		    s[1].misses > 4 * PAGE / sizeof(*d->array))
+			break;
+	}
 	CHECK(device_stop(d) == 0);
 	return true;
 }
