@@ -38,7 +38,8 @@ script()
 start()
 {
 	rm -f "$PERF_LIMITS_FOLDER/ready"
-	"$BASH" "$PERF_LIMITS_FOLDER/script" stay &
+	# A shell cannot trap what it was started to ignore, as by nohup.
+	env --default-signal=HUP "$BASH" "$PERF_LIMITS_FOLDER/script" stay &
 	pid=$!
 	while [ ! -e "$PERF_LIMITS_FOLDER/ready" ] && kill -0 $pid; do
 		sleep 0.05
