@@ -38,7 +38,7 @@ function script_line(name, line, words) {
 /^@done$/ { done = 1; next }
 
 # Words for people to read on failure; the first few will do.
-/WARNING:|BUG:|Oops|Call Trace|[Gg]eneral protection|Kernel panic|INFO: (task|rcu)|INFO: possible|rcu.*stall|refcount_t:|suspicious RCU|use-after-free|corrupt|scheduling while atomic|soft lockup|unable to handle|UBSAN:|ODEBUG:|KASAN:|KCSAN:|kmemleak: [1-9].* leaks/ && !/debug is enabled/ {
+/WARNING:|BUG:|Oops|Call Trace|[Gg]eneral protection|Kernel panic|INFO: (task|rcu)|INFO: possible|rcu.*stall|refcount_t:|suspicious RCU|use-after-free|corrupt|scheduling while atomic|soft lockup|unable to handle|UBSAN:|ODEBUG:|KASAN:|KCSAN:/ && !/debug is enabled/ {
 	if (trouble++ < 20)
 		print "# kernel: " $0
 }
