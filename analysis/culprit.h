@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Why instructions stalled (DCPI section 6.3): guilty until proven innocent. Each
+ * possible cause is a rule, which may rule itself out or bound its share; what no
+ * cause is left for is unexplained.
+ */
+#ifndef DCPI_CULPRIT_H
+#define DCPI_CULPRIT_H
+
+#include "analysis/frequency.h"
+
+/** enum culprit_cause - causes of dynamic stalls, in the order of Figure 4. */
+enum culprit_cause {
+	CULPRIT_ICACHE, /* I-cache miss, not ITB */
+	CULPRIT_ITB,	/* ITB and I-cache miss */
+	CULPRIT_DCACHE, /* load whose value is waited for missed the D-cache */
+	CULPRIT_DTB,
+	CULPRIT_WRITE_BUFFER,
+	CULPRIT_SYNCHRONIZATION, /* barriers, atomics */
+	CULPRIT_BRANCH,		 /* branch mispredict */
+	CULPRIT_IMUL,		 /* integer multiplier or divider busy */
+	CULPRIT_FDIV,		 /* FP divider busy */
+	CULPRIT_OTHER, /* out of order: retirement behind older work; traps, system code */
+	CULPRIT_CAUSES,
+	CULPRIT_UNEXPLAINED = CULPRIT_CAUSES,
+};
+
+/** culprit_name() - as in Figure 4: "D-cache miss"; also "Unexplained stall". */
+const char *culprit_name(enum culprit_cause cause);
+/** culprit_key() - in JSON: "dcache". */
+const char *culprit_key(enum culprit_cause cause);
+/** culprit_letter() - of bubbles: p D d w i I m f y o, '?' */
+char culprit_letter(enum culprit_cause cause);
+
+/**
+ * struct culprit - a possible cause of an instruction's dynamic stall
+ * @cycles_low, @cycles_high: of each execution of the instruction, on average, this much
+ *        may be due to it; 0 <= low <= high <= the stall
+ * @from: the instruction that causes it (the load that missed), UINT32_MAX: the
+ *        instruction itself or none
+ */
+struct culprit {
+	enum culprit_cause cause;
+	double cycles_low;
+	double cycles_high;
+	uint32_t from;
+};
+
+/**
+ * struct instruction_cpi - where the cycles of an instruction went
+ * @cpi:      cycles at the head of the issue queue for each execution; NaN: not executed,
+ *            as far as is known
+ * @low, @high: what the interval of the frequency makes of it
+ * @execution: cycles that issuing takes (M_i without its static stalls)
+ * @static_cycles: sum of its static stalls
+ * @dynamic_cycles: the rest; negative: a gain that is not explained
+ * @first, @count: its culprits, in culprits.list; none if the dynamic stall is within
+ *            what sampling noise explains
+ */
+struct instruction_cpi {
+	double cpi;
+	double low;
+	double high;
+	double execution;
+	double static_cycles;
+	double dynamic_cycles;
+	uint32_t first;
+	uint32_t count;
+};
+
+/** struct culprits - of a procedure; @insns is parallel to the graph's. */
+struct culprits {
+	struct instruction_cpi *insns;
+	struct culprit *list;
+	size_t count;
+};
+
+/** struct culprit_input - what the rules look at. */
+struct culprit_input {
+	const struct cfg *cfg;
+	const struct machine_model *model;
+	const struct schedule *schedule;
+	const struct procedure_profile *profile;
+	const struct frequency *frequency;
+};
+
+/**
+ * culprits_find() - CPI, and causes for each dynamic stall
+ * @ret: out; freed by culprits_deinit()
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int culprits_find(struct culprits *ret, const struct culprit_input *input);
+
+void culprits_deinit(struct culprits *culprits);
+
+/**
+ * struct stall_summary - Figure 4, in samples: where all samples of a procedure went
+ * @low, @high:   by cause, CULPRIT_UNEXPLAINED included
+ * @gain:         unexplained gain, <= 0
+ * @stalls:       static, by kind
+ * @execution:    issuing
+ * @sampling_error: what is left: tallied + sampling error = samples tallied
+ * @tallied:      samples of instructions that were tallied (with a frequency)
+ * @samples:      all samples of the procedure
+ * @best_cycles, @actual_cycles, @instructions: weighted by frequency, per procedure
+ *                execution totals: best-case CPI is @best_cycles / @instructions
+ */
+struct stall_summary {
+	double low[CULPRIT_CAUSES + 1];
+	double high[CULPRIT_CAUSES + 1];
+	double gain;
+	double stalls[STALL_KINDS];
+	double execution;
+	double sampling_error;
+	double tallied;
+	double samples;
+	double best_cycles;
+	double actual_cycles;
+	double instructions;
+};
+
+/** stall_summary_add() - add a procedure to a summary, which begins all zero. */
+void stall_summary_add(struct stall_summary *summary, const struct culprit_input *input,
+		       const struct culprits *culprits);
+
+#endif

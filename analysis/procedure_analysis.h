@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * All that can be told of one procedure: the stages of DCPI section 6, one after the
+ * other. image_analysis.h does it for all procedures of an image, tied together by
+ * their calls.
+ */
+#ifndef DCPI_PROCEDURE_ANALYSIS_H
+#define DCPI_PROCEDURE_ANALYSIS_H
+
+#include "analysis/culprit.h"
+
+/**
+ * struct procedure_analysis - the result; members are those of the stages
+ * @index: in image_code_procedures()
+ */
+struct procedure_analysis {
+	size_t index;
+	const struct machine_model *model;
+	struct cfg *cfg;
+	struct frequency_classes classes;
+	struct schedule schedule;
+	struct procedure_profile profile;
+	struct frequency frequency;
+	struct culprits culprits;
+};
+
+/**
+ * procedure_analysis_run() - stages behind the profile
+ * @analysis: @index, @model, @cfg and @profile filled in (they become its own);
+ *            freed by procedure_analysis_deinit(), also after a failure
+ *
+ * Schedules, estimates, schedules anew with the weights that were estimated, estimates
+ * again, and looks for culprits.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int procedure_analysis_run(struct procedure_analysis *analysis,
+			   const struct frequency_estimator *estimator);
+
+void procedure_analysis_deinit(struct procedure_analysis *analysis);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How long instructions spend at the head of the issue queue when there are no
+ * dynamic stalls: M_i of DCPI section 6.1.3, and for each static stall its reason
+ * and the instruction that causes it (section 6.3).
+ */
+#ifndef DCPI_SCHEDULE_H
+#define DCPI_SCHEDULE_H
+
+#include "analysis/cfg.h"
+#include "analysis/machine_model.h"
+
+struct error;
+
+/** enum stall_kind - why an instruction must wait, by the code alone; names as in Figure 4. */
+enum stall_kind {
+	STALL_SLOTTING,	     /* no issue slot for it beside those before it */
+	STALL_RA_DEPENDENCY, /* its first operand is not ready */
+	STALL_RB_DEPENDENCY, /* its second; address registers */
+	STALL_RC_DEPENDENCY, /* third operand, flags, or the register that it writes */
+	STALL_FU_DEPENDENCY, /* the unit is busy */
+	STALL_KINDS,
+};
+
+/** stall_kind_name() - "Slotting", "Ra dependency", ... */
+const char *stall_kind_name(enum stall_kind kind);
+/** stall_kind_letter() - of bubbles: 's', 'a', 'b', 'c', 'u'. */
+char stall_kind_letter(enum stall_kind kind);
+
+/** struct static_stall - @cycles a stall takes each execution; @from: culprit, or UINT32_MAX. */
+struct static_stall {
+	enum stall_kind kind;
+	double cycles;
+	uint32_t from; /* instruction of the procedure */
+};
+
+#define SCHEDULE_STALLS_MAX 4
+
+/**
+ * struct schedule_insn - an instruction in its schedule
+ * @min_cycles: M_i; 0 if it issues together with the one before. Out of order: its
+ *              share of the block's bound. Averages over ways into the block, so need
+ *              not be whole
+ * @issues_with_previous: dual issue
+ * @depends_on: the instruction whose latency determines M_i (DCPI's fourth challenge:
+ *              the sum of samples from behind it divided by the sum of M is what the
+ *              estimator must use), or UINT32_MAX
+ * @stalls:     @stall_count of them; the first @stall_count of M_i's cycles beyond
+ *              what issue takes
+ */
+struct schedule_insn {
+	double min_cycles;
+	bool issues_with_previous;
+	uint32_t depends_on;
+	uint8_t stall_count;
+	struct static_stall stalls[SCHEDULE_STALLS_MAX];
+};
+
+/**
+ * struct schedule - of a procedure
+ * @insns:        one for each instruction of the graph
+ * @block_cycles: best case of each block: the sum of its M_i
+ */
+struct schedule {
+	struct schedule_insn *insns;
+	double *block_cycles;
+};
+
+/**
+ * schedule_create() - schedule all blocks of a procedure
+ * @edge_weights: relative frequency of each edge, to weigh ways into a block; NULL:
+ *                not known yet (loops' back edges then count more than entries)
+ * @ret:          out; freed by schedule_deinit()
+ *
+ * In order: each block is scheduled behind each of its predecessors, loop-carried
+ * dependences included; the paper ignores them (Figure 7's first load). Calls empty
+ * the pipeline's state. O(instructions x predecessors).
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int schedule_create(struct schedule *ret, const struct machine_model *model, const struct cfg *cfg,
+		    const double *edge_weights);
+
+void schedule_deinit(struct schedule *schedule);
+
+#endif
