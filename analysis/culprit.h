@@ -94,34 +94,4 @@ int culprits_find(struct culprits *ret, const struct culprit_input *input);
 
 void culprits_deinit(struct culprits *culprits);
 
-/**
- * struct stall_summary - Figure 4, in samples: where all samples of a procedure went
- * @low, @high:   by cause, CULPRIT_UNEXPLAINED included
- * @gain:         unexplained gain, <= 0
- * @stalls:       static, by kind
- * @execution:    issuing
- * @sampling_error: what is left: tallied + sampling error = samples tallied
- * @tallied:      samples of instructions that were tallied (with a frequency)
- * @samples:      all samples of the procedure
- * @best_cycles, @actual_cycles, @instructions: weighted by frequency, per procedure
- *                execution totals: best-case CPI is @best_cycles / @instructions
- */
-struct stall_summary {
-	double low[CULPRIT_CAUSES + 1];
-	double high[CULPRIT_CAUSES + 1];
-	double gain;
-	double stalls[STALL_KINDS];
-	double execution;
-	double sampling_error;
-	double tallied;
-	double samples;
-	double best_cycles;
-	double actual_cycles;
-	double instructions;
-};
-
-/** stall_summary_add() - add a procedure to a summary, which begins all zero. */
-void stall_summary_add(struct stall_summary *summary, const struct culprit_input *input,
-		       const struct culprits *culprits);
-
 #endif

@@ -31,6 +31,9 @@ struct machine_cache {
  * @icache, @dcache, @itb, @dtb: first levels
  * @branch_mispredict_cycles: at most
  * @write_buffer_entries: 0: stores never wait for it
+ * @write_retire_cycles: an entry of the write buffer leaves it after this long at most
+ * @imul_cycles: an integer multiply or divide makes a later instruction wait at most
+ * @fdiv_cycles: FP divide and square root, likewise
  */
 struct machine_model {
 	const char *name;
@@ -46,6 +49,9 @@ struct machine_model {
 	struct machine_cache dtb;
 	unsigned int branch_mispredict_cycles;
 	unsigned int write_buffer_entries;
+	unsigned int write_retire_cycles;
+	unsigned int imul_cycles;
+	unsigned int fdiv_cycles;
 };
 
 /** machine_model_find() - by name. Return: NULL if there is none. */
