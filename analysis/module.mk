@@ -24,3 +24,14 @@ bench_procedure_table-pkgs := $(ANALYSIS_PKGS)
 FUZZERS += fuzz_procedure_table
 fuzz_procedure_table-src = tests/fuzz_procedure_table.c $(analysis-src) $(util-src)
 fuzz_procedure_table-pkgs := $(ANALYSIS_PKGS)
+
+# Frequencies.
+analysis-src += analysis/cycle_equivalence.c analysis/frequency_class.c
+
+UNIT_TESTS += unit_frequency_class
+unit_frequency_class-src := tests/unit_frequency_class.c tests/cfg_fixture.c
+unit_frequency_class-archives := analysis util
+
+BENCHES += bench_frequency_class
+bench_frequency_class-src := tests/bench_frequency_class.c
+bench_frequency_class-archives := analysis util
