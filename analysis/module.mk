@@ -35,3 +35,10 @@ unit_frequency_class-archives := analysis util
 BENCHES += bench_frequency_class
 bench_frequency_class-src := tests/bench_frequency_class.c
 bench_frequency_class-archives := analysis util
+
+# The Alpha decoder; its test compares with binutils-alpha-linux-gnu.
+analysis-src += analysis/alpha_opcodes.c analysis/insn_alpha.c analysis/insn_alpha_text.c
+
+UNIT_TESTS += unit_insn_alpha
+unit_insn_alpha-src := tests/unit_insn_alpha.c
+unit_insn_alpha-archives := analysis
