@@ -26,11 +26,18 @@ fuzz_procedure_table-src = tests/fuzz_procedure_table.c $(analysis-src) $(util-s
 fuzz_procedure_table-pkgs := $(ANALYSIS_PKGS)
 
 # Frequencies.
-analysis-src += analysis/cycle_equivalence.c analysis/frequency_class.c
+analysis-src += analysis/cycle_equivalence.c analysis/flow_constraints.c analysis/frequency.c \
+	analysis/frequency_average.c analysis/frequency_class.c analysis/frequency_paper.c \
+	analysis/frequency_propagate.c analysis/issue_point.c
+analysis-ldlibs += -lm
 
 UNIT_TESTS += unit_frequency_class
 unit_frequency_class-src := tests/unit_frequency_class.c tests/cfg_fixture.c
 unit_frequency_class-archives := analysis util
+
+UNIT_TESTS += unit_frequency
+unit_frequency-src := tests/unit_frequency.c tests/cfg_fixture.c
+unit_frequency-archives := analysis util
 
 BENCHES += bench_frequency_class
 bench_frequency_class-src := tests/bench_frequency_class.c

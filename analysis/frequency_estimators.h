@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The estimators behind frequency.h, and what they share. */
+#ifndef DCPI_FREQUENCY_ESTIMATORS_H
+#define DCPI_FREQUENCY_ESTIMATORS_H
+
+#include "analysis/frequency.h"
+
+extern const struct frequency_estimator frequency_paper;   /* frequency_paper.c */
+extern const struct frequency_estimator frequency_average; /* frequency_average.c */
+extern const struct frequency_estimator frequency_maximum; /* frequency_average.c */
+
+/** frequency_from_classes() - give each block and edge the estimate of its class. */
+void frequency_from_classes(struct frequency *ret, const struct frequency_input *input,
+			    const struct frequency_estimate *classes);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Issue points: instructions that spend time at the head of the issue queue even when
+ * nothing goes wrong (M > 0, DCPI section 6.1.3). Each tells something about the frequency
+ * of its class: samples / cycles.
+ */
+#ifndef DCPI_ISSUE_POINT_H
+#define DCPI_ISSUE_POINT_H
+
+#include "analysis/frequency.h"
+
+/* issue_point.flags */
+#define ISSUE_POINT_POOLED 1U /* sums over several instructions */
+#define ISSUE_POINT_TORN 2U   /* an instruction that should issue with it has samples too */
+
+/**
+ * struct issue_point - an issue point
+ * @samples, @cycles: S and M; if M is the latency of an earlier instruction of the block
+ *        and others stand between them, then sums from behind that one on: stalls in
+ *        between hide latency (section 6.1.3's fourth challenge). If that one comes later,
+ *        in the iteration before, sums over the way around the loop.
+ * @insn: instruction
+ * @flags: ISSUE_POINT_*
+ */
+struct issue_point {
+	double samples;
+	double cycles;
+	uint32_t insn;
+	uint32_t flags;
+};
+
+/**
+ * struct issue_points - those of class k are @points[@first[k] .. @first[k + 1] - 1]
+ * @samples, @cycles: sums of S and M over all instructions of each class
+ */
+struct issue_points {
+	struct issue_point *points;
+	uint32_t *first;
+	double *samples;
+	double *cycles;
+};
+
+/**
+ * issue_points_find() - O(instructions + classes)
+ * @ret: out; freed by issue_points_deinit()
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int issue_points_find(struct issue_points *ret, const struct frequency_input *input);
+
+void issue_points_deinit(struct issue_points *points);
+
+#endif
