@@ -85,7 +85,8 @@ enum insn_class {
  *   0 .. 31   integer (x86-64: rax rcx rdx rbx rsp rbp rsi rdi r8 ..; arm64: x0 ..
  *             x30, 31 is sp; Alpha: r0 .. r30). Registers that read as zero are
  *             no registers.
- *   32 .. 39  flags (x86-64: 32 CF, 33 OF, 34 the others; arm64: 32)
+ *   32 .. 39  flags (x86-64: 32 CF, 33 OF, 34 SF ZF AF PF, 35 DF and the system's;
+ *             arm64: 32)
  *   64 .. 95  FP and vector
  *   96 .. 103 x86 mask registers; 104 x87 and MMX as one; Alpha: 96 fpcr
  * Parts of a register are that register.
@@ -128,6 +129,7 @@ static inline bool insn_regs_meet(const struct insn_regs *a, const struct insn_r
  * @pc_relative:  @displacement is an address
  * @pushes:       the stack pointer moves with the access (push, pop, call, pre- and
  *                post-indexed addressing)
+ * @segment:      relative to the base of x86's %fs or %gs (the thread's own data)
  */
 struct insn_memory {
 	int64_t displacement;
@@ -137,6 +139,7 @@ struct insn_memory {
 	uint8_t bytes;
 	bool pc_relative;
 	bool pushes;
+	bool segment;
 };
 
 #define INSN_SOURCES 4

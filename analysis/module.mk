@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Packages: libelf-dev, libdw-dev, liblzma-dev, libxxhash-dev
+# Packages: libelf-dev, libdw-dev, liblzma-dev, libxxhash-dev, libzydis-dev
 ARCHIVES += analysis
 analysis-src := analysis/debug_file.c analysis/demangle.c analysis/elf_file.c \
 	analysis/elf_symbols.c analysis/image_elf.c analysis/name_pool.c analysis/plt_names.c \
@@ -24,6 +24,7 @@ bench_procedure_table-pkgs := $(ANALYSIS_PKGS)
 FUZZERS += fuzz_procedure_table
 fuzz_procedure_table-src = tests/fuzz_procedure_table.c $(analysis-src) $(util-src)
 fuzz_procedure_table-pkgs := $(ANALYSIS_PKGS)
+fuzz_procedure_table-ldlibs = $(analysis-ldlibs)
 
 # Frequencies.
 analysis-src += analysis/cycle_equivalence.c analysis/flow_constraints.c analysis/frequency.c \
@@ -49,3 +50,8 @@ analysis-src += analysis/alpha_opcodes.c analysis/insn_alpha.c analysis/insn_alp
 UNIT_TESTS += unit_insn_alpha
 unit_insn_alpha-src := tests/unit_insn_alpha.c
 unit_insn_alpha-archives := analysis
+
+# Decoders. Zydis has no pkg-config file in Debian.
+analysis-src += analysis/insn.c analysis/insn_x86.c analysis/insn_x86_class.c \
+	analysis/insn_x86_text.c
+analysis-ldlibs += -lZydis

@@ -8,7 +8,7 @@
 set -u
 
 build='gcc make pkg-config libc6-dev libelf-dev libdw-dev libsqlite3-dev zlib1g-dev liblzma-dev
-	libjson-c-dev libxxhash-dev libpfm4-dev libbpf-dev clang bpftool scdoc'
+	libjson-c-dev libxxhash-dev libpfm4-dev libbpf-dev libzydis-dev clang bpftool scdoc'
 vm='qemu-system-x86 busybox-static cpio kmod linux-headers-amd64 zstd'
 vm_arm64='qemu-system-arm qemu-user gcc-aarch64-linux-gnu'
 
@@ -16,9 +16,9 @@ case ${1:-} in
 build) wanted=$build ;;
 demo) wanted="$build sqlite3 xz-utils perl libc6-dbg" ;;
 demo-vm) wanted="$build $vm sqlite3 xz-utils" ;;
-check) wanted="$build $vm $vm_arm64 libcmocka-dev libzydis-dev qemu-user libc6-dev-arm64-cross
+check) wanted="$build $vm $vm_arm64 libcmocka-dev qemu-user libc6-dev-arm64-cross
 	sqlite3 xz-utils perl git python3 binutils mandoc jq linux-perf binutils-alpha-linux-gnu" ;;
-lint) wanted="$build libcmocka-dev libzydis-dev clang-tidy clang-format cppcheck git mandoc
+lint) wanted="$build libcmocka-dev clang-tidy clang-format cppcheck git mandoc
 	shellcheck" ;;
 fuzz) wanted="$build clang libclang-rt-14-dev" ;;
 debug-kernel) wanted="$build $vm sqlite3 flex bison bc libssl-dev" ;;
