@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Why instructions stalled (DCPI section 6.3): guilty until proven innocent. Each
- * possible cause is a rule, which may rule itself out or bound its share; what no
- * cause is left for is unexplained.
+ * possible cause is a rule (culprit_rule.h), which may rule itself out, bound its share
+ * or call itself unlikely; what no cause is left for is unexplained.
+ *
+ * Where we differ from the paper: bounds of all causes come from how often control
+ * arrives in a way that makes them possible, and not only from event samples: a loop
+ * that fits the I-cache misses at most once a line each time it is entered, a branch
+ * that always goes one way is predicted, a load that somebody has waited for is there.
+ * Unlikely causes (a load from the stack, a return that the processor predicts), and
+ * those that can be guilty of little, are listed only if the others can't account for
+ * the whole stall.
  */
 #ifndef DCPI_CULPRIT_H
 #define DCPI_CULPRIT_H
@@ -35,7 +43,7 @@ char culprit_letter(enum culprit_cause cause);
 /**
  * struct culprit - a possible cause of an instruction's dynamic stall
  * @cycles_low, @cycles_high: of each execution of the instruction, on average, this much
- *        may be due to it; 0 <= low <= high <= the stall
+ *        may be due to it; 0 <= low <= high <= the stall, high > 0
  * @from: the instruction that causes it (the load that missed), UINT32_MAX: the
  *        instruction itself or none
  */
@@ -54,8 +62,10 @@ struct culprit {
  * @execution: cycles that issuing takes (M_i without its static stalls)
  * @static_cycles: sum of its static stalls
  * @dynamic_cycles: the rest; negative: a gain that is not explained
- * @first, @count: its culprits, in culprits.list; none if the dynamic stall is within
- *            what sampling noise explains
+ * @significant: @dynamic_cycles is more than the noise of sampling and the interval of
+ *            the frequency explain
+ * @first, @count: its culprits, in culprits.list, each cause once, in order of
+ *            @cycles_high; none if there is no significant stall, or no explanation
  */
 struct instruction_cpi {
 	double cpi;
@@ -64,6 +74,7 @@ struct instruction_cpi {
 	double execution;
 	double static_cycles;
 	double dynamic_cycles;
+	bool significant;
 	uint32_t first;
 	uint32_t count;
 };
@@ -75,8 +86,12 @@ struct culprits {
 	size_t count;
 };
 
-/** struct culprit_input - what the rules look at. */
+/**
+ * struct culprit_input - what the rules look at
+ * @thorough: list unlikely causes and small ones always, as the paper's tool did
+ */
 struct culprit_input {
+	bool thorough;
 	const struct cfg *cfg;
 	const struct machine_model *model;
 	const struct schedule *schedule;
@@ -93,5 +108,12 @@ struct culprit_input {
 int culprits_find(struct culprits *ret, const struct culprit_input *input);
 
 void culprits_deinit(struct culprits *culprits);
+
+/**
+ * culprits_unexplained() - cycles of each execution that no culprit accounts for
+ *
+ * Return: >= 0; 0 of instructions without a significant stall.
+ */
+double culprits_unexplained(const struct culprits *culprits, uint32_t insn);
 
 #endif

@@ -114,6 +114,12 @@ static inline void insn_regs_add(struct insn_regs *set, unsigned int reg)
 		set->words[reg / 64] |= UINT64_C(1) << (reg % 64);
 }
 
+static inline void insn_regs_remove(struct insn_regs *set, const struct insn_regs *gone)
+{
+	set->words[0] &= ~gone->words[0];
+	set->words[1] &= ~gone->words[1];
+}
+
 static inline bool insn_regs_meet(const struct insn_regs *a, const struct insn_regs *b)
 {
 	return (a->words[0] & b->words[0]) != 0 || (a->words[1] & b->words[1]) != 0;

@@ -55,3 +55,13 @@ unit_insn_alpha-archives := analysis
 analysis-src += analysis/insn.c analysis/insn_x86.c analysis/insn_x86_class.c \
 	analysis/insn_x86_text.c
 analysis-ldlibs += -lZydis
+
+# Culprits.
+analysis-src += analysis/culprit.c analysis/culprit_branch.c analysis/culprit_dcache.c \
+	analysis/culprit_dtb.c analysis/culprit_icache.c analysis/culprit_path.c \
+	analysis/culprit_region.c analysis/culprit_sync.c analysis/culprit_unit.c \
+	analysis/culprit_write_buffer.c analysis/stall_summary.c analysis/strong_components.c
+
+UNIT_TESTS += unit_culprit
+unit_culprit-src := tests/unit_culprit.c tests/culprit_scene.c tests/cfg_fixture.c
+unit_culprit-archives := analysis util

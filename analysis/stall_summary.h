@@ -20,9 +20,9 @@
  * @sampling_error: what is within the noise of sampling and of the frequencies, so that
  *                @execution + @stalls + @dynamic + @gain + @sampling_error = @tallied
  * @tallied:      samples of instructions that were tallied (with a frequency)
- * @samples:      all samples of the procedure
- * @best_cycles, @actual_cycles, @instructions: weighted by frequency, per procedure
- *                execution totals: best-case CPI is @best_cycles / @instructions
+ * @samples:      all samples of the procedures
+ * @best_cycles, @actual_cycles, @instructions: sums weighted by frequency, so that
+ *                best-case CPI is @best_cycles / @instructions
  */
 struct stall_summary {
 	double low[CULPRIT_CAUSES + 1];

@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tests/unit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "tests/culprit_scene.h"
+
+/* Registers of instructions in these tests. */
+enum {
+	V,
+	W,
+	X,
+	P,
+	Q,
+	S = 30
+};
+
+static const struct cfg_fixture_edge straight[] = {{CFG_ENTRY, 0}, {0, CFG_EXIT}};
+
+/* One block, whose instructions lie in the middle of a cache line if there are few. */
+static void make_straight(struct culprit_scene *scene, uint32_t insns)
+{
+	culprit_scene_init(scene, &insns, 1, straight, 2);
+	for (uint32_t i = 0; i < insns; i++)
+		culprit_scene_compute(scene, i, INSN_ALU, V, W);
+}
+
+/* Entry, a loop of @insns instructions that goes round 100 times, and an exit. */
+static void make_loop(struct culprit_scene *scene, uint32_t insns)
+{
+	static const struct cfg_fixture_edge edges[] = {
+		{CFG_ENTRY, 0}, {0, 1}, {1, 1}, {1, 2}, {2, CFG_EXIT}};
+	const uint32_t counts[] = {8, insns, 1};
+
+	culprit_scene_init(scene, counts, 3, edges, 5);
+	culprit_scene_frequency(scene, 1, 100000);
+	culprit_scene_edge(scene, 1, 1, 99000);
+	for (uint32_t i = 0; i < scene->cfg->insn_count; i++)
+		culprit_scene_compute(scene, i, INSN_ALU, V, W);
+}
+
+static void test_names(void **state)
+{
+	char seen[CULPRIT_CAUSES + 2] = "";
+
+	(void)state;
+	for (unsigned int cause = 0; cause <= CULPRIT_CAUSES; cause++) {
+		assert_true(strlen(culprit_name(cause)) > 0);
+		assert_true(strlen(culprit_key(cause)) > 0);
+		assert_null(strchr(seen, culprit_letter(cause)));
+		seen[cause] = culprit_letter(cause);
+	}
+	assert_string_equal(culprit_name(CULPRIT_UNEXPLAINED), "Unexplained stall");
+}
+
+static void test_cpi(void **state)
+{
+	struct culprit_scene scene;
+	const struct instruction_cpi *insn;
+
+	(void)state;
+	make_straight(&scene, 3);
+	scene.frequency.blocks[0].low = 500;
+	scene.frequency.blocks[0].high = 2000;
+	scene.schedule.insns[1] = (struct schedule_insn){
+		.min_cycles = 3,
+		.stall_count = 1,
+		.stalls = {{STALL_RA_DEPENDENCY, 2, 0}},
+	};
+	culprit_scene_stall(&scene, 1, 7);
+	culprit_scene_look(&scene);
+	insn = &scene.culprits.insns[1];
+	assert_float_equal(insn->cpi, 10, 1e-9);
+	assert_float_equal(insn->low, 5, 1e-9);
+	assert_float_equal(insn->high, 20, 1e-9);
+	assert_float_equal(insn->execution, 1, 1e-9);
+	assert_float_equal(insn->static_cycles, 2, 1e-9);
+	assert_float_equal(insn->dynamic_cycles, 7, 1e-9);
+	assert_true(insn->significant);
+	/* Twice the frequency would explain these. */
+	assert_false(scene.culprits.insns[2].significant);
+	culprit_scene_deinit(&scene);
+}
+
+static void test_never_executed(void **state)
+{
+	struct culprit_scene scene;
+
+	(void)state;
+	make_straight(&scene, 2);
+	scene.frequency.blocks[0].value = scene.frequency.blocks[0].low = 0;
+	culprit_scene_look(&scene);
+	assert_true(isnan(scene.culprits.insns[0].cpi));
+	assert_false(scene.culprits.insns[0].significant);
+	assert_int_equal(scene.culprits.count, 0);
+	culprit_scene_deinit(&scene);
+}
+
+static void test_noise_is_no_stall(void **state)
+{
+	struct culprit_scene scene;
+
+	(void)state;
+	make_straight(&scene, 4);
+	culprit_scene_stall(&scene, 1, 0.06); /* 60 of 1000 samples: 1.9 sigma */
+	culprit_scene_stall(&scene, 2, 0.07);
+	culprit_scene_stall(&scene, 3, -0.07);
+	culprit_scene_look(&scene);
+	assert_false(scene.culprits.insns[1].significant);
+	assert_true(scene.culprits.insns[2].significant);
+	assert_true(scene.culprits.insns[3].significant);
+	assert_int_equal(scene.culprits.insns[1].count, 0);
+	assert_int_equal(scene.culprits.insns[3].count, 0);
+	culprit_scene_deinit(&scene);
+}
+
+static void test_nobody_left_is_unexplained(void **state)
+{
+	struct culprit_scene scene;
+
+	(void)state;
+	make_straight(&scene, 4);
+	culprit_scene_stall(&scene, 2, 9);
+	culprit_scene_look(&scene);
+	assert_true(scene.culprits.insns[2].significant);
+	assert_int_equal(scene.culprits.insns[2].count, 0);
+	assert_float_equal(culprits_unexplained(&scene.culprits, 2), 9, 1e-9);
+	assert_float_equal(culprits_unexplained(&scene.culprits, 1), 0, 0);
+	culprit_scene_deinit(&scene);
+}
+
+static void test_icache_at_line_starts(void **state)
+{
+	struct culprit_scene scene;
+	const struct culprit *culprit;
+
+	(void)state;
+	make_straight(&scene, 16); /* from 0x1000: lines begin at 0 and 8 */
+	for (uint32_t i = 1; i < 16; i++)
+		culprit_scene_stall(&scene, i, 10);
+	culprit_scene_look(&scene);
+	for (uint32_t i = 1; i < 16; i++)
+		assert_string_equal(culprit_scene_letters(&scene, i), i == 8 ? "i" : "");
+	culprit = culprit_scene_find(&scene, 8, CULPRIT_ICACHE);
+	assert_float_equal(culprit->cycles_low, 10, 1e-9);
+	assert_float_equal(culprit->cycles_high, 10, 1e-9);
+	culprit_scene_deinit(&scene);
+}
+
+static void test_icache_costs_no_more_than_memory(void **state)
+{
+	struct culprit_scene scene;
+
+	(void)state;
+	make_straight(&scene, 16);
+	culprit_scene_stall(&scene, 8, 70);
+	culprit_scene_look(&scene);
+	assert_float_equal(culprit_scene_find(&scene, 8, CULPRIT_ICACHE)->cycles_low, 50, 1e-9);
+	assert_float_equal(culprits_unexplained(&scene.culprits, 8), 20, 1e-9);
+	culprit_scene_deinit(&scene);
+}
+
+/* A loop that fits misses only when it is entered: 1 in 100, half a cycle each time. */
+static void test_icache_in_loops(void **state)
+{
+	struct culprit_scene scene;
+
+	(void)state;
+	make_loop(&scene, 24);
+	culprit_scene_stall(&scene, 16, 10);
+	culprit_scene_look(&scene);
+	assert_float_equal(culprit_scene_find(&scene, 16, CULPRIT_ICACHE)->cycles_high, 0.5, 1e-9);
+	assert_float_equal(culprits_unexplained(&scene.culprits, 16), 9.5, 1e-9);
+
+	/* A call in it may bring other code into its place. */
+	scene.cfg->insns[20].flow = INSN_FLOW_CALL;
+	culprit_scene_look(&scene);
+	assert_float_equal(culprit_scene_find(&scene, 16, CULPRIT_ICACHE)->cycles_high, 10, 1e-9);
+	scene.cfg->insns[20].flow = INSN_FLOW_NEXT;
+
+	/* And so does the loop itself where there is too little room. */
+	scene.model.icache.bytes = 64;
+	culprit_scene_look(&scene);
+	assert_float_equal(culprit_scene_find(&scene, 16, CULPRIT_ICACHE)->cycles_high, 10, 1e-9);
+	culprit_scene_deinit(&scene);
+}
+
+/* Two ways into a block, one of them from its own line: the other way only counts. */
+static void test_icache_at_heads(void **state)
+{
+	static const struct cfg_fixture_edge edges[] = {
+		{CFG_ENTRY, 0}, {0, 1}, {0, 2}, {1, 2}, {2, CFG_EXIT}};
+	static const uint32_t counts[] = {8, 1, 1};
+	struct culprit_scene scene;
+
+	(void)state;
+	culprit_scene_init(&scene, counts, 3, edges, 5);
+	culprit_scene_edge(&scene, 0, 2, 100);
+	culprit_scene_edge(&scene, 0, 1, 900);
+	culprit_scene_edge(&scene, 1, 2, 900);
+	culprit_scene_frequency(&scene, 1, 900);
+	culprit_scene_stall(&scene, 9, 20);
+	culprit_scene_look(&scene);
+	assert_float_equal(culprit_scene_find(&scene, 9, CULPRIT_ICACHE)->cycles_high, 5, 1e-9);
+	culprit_scene_edge(&scene, 0, 2, 5);
+	culprit_scene_edge(&scene, 1, 2, 995);
+	culprit_scene_look(&scene);
+	assert_null(culprit_scene_find(&scene, 9, CULPRIT_ICACHE));
+	culprit_scene_deinit(&scene);
+}
+
+static void test_dcache_at_the_first_use(void **state)
+{
+	struct culprit_scene scene;
+
+	(void)state;
+	make_straight(&scene, 7);
+	culprit_scene_load(&scene, 1, X, P, 0);
+	culprit_scene_compute(&scene, 3, INSN_ALU, Q, X);
+	culprit_scene_compute(&scene, 5, INSN_ALU, Q, X);
+	culprit_scene_stall(&scene, 3, 30);
+	culprit_scene_stall(&scene, 5, 30);
+	culprit_scene_look(&scene);
+	assert_string_equal(culprit_scene_letters(&scene, 3), "d");
+	assert_int_equal(culprit_scene_find(&scene, 3, CULPRIT_DCACHE)->from, 1);
+	/* Instruction 3 has waited for it. */
+	assert_string_equal(culprit_scene_letters(&scene, 5), "");
+	culprit_scene_deinit(&scene);
+}
+
+static void test_dcache_overwritten(void **state)
+{
+	struct culprit_scene scene;
+
+	(void)state;
+	make_straight(&scene, 7);
+	culprit_scene_load(&scene, 1, X, P, 0);
+	culprit_scene_compute(&scene, 3, INSN_ALU, X, W);
+	culprit_scene_compute(&scene, 5, INSN_ALU, Q, X);
+	culprit_scene_stall(&scene, 3, 30);
+	culprit_scene_stall(&scene, 5, 30);
+	culprit_scene_look(&scene);
+	assert_string_equal(culprit_scene_letters(&scene, 3), "d");
+	assert_string_equal(culprit_scene_letters(&scene, 5), "");
+	culprit_scene_deinit(&scene);
+}
+
+static void test_dcache_too_long_ago(void **state)
+{
+	struct culprit_scene scene;
+
+	(void)state;
+	make_straight(&scene, 7);
+	culprit_scene_load(&scene, 1, X, P, 0);
+	culprit_scene_compute(&scene, 5, INSN_ALU, Q, X);
+	culprit_scene_stall(&scene, 3, 90);
+	culprit_scene_stall(&scene, 5, 30);
+	culprit_scene_look(&scene);
+	assert_string_equal(culprit_scene_letters(&scene, 5), "");
+	culprit_scene_deinit(&scene);
+}
+
+/* The load is at the end of the loop, its use at the beginning. */
+static void test_dcache_around_a_loop(void **state)
+{
+	struct culprit_scene scene;
+
+	(void)state;
+	make_loop(&scene, 6);
+	culprit_scene_load(&scene, 12, X, P, 0);
+	culprit_scene_compute(&scene, 9, INSN_ALU, Q, X);
+	culprit_scene_stall(&scene, 9, 30);
+	culprit_scene_look(&scene);
+	assert_string_equal(culprit_scene_letters(&scene, 9), "d");
+	assert_int_equal(culprit_scene_find(&scene, 9, CULPRIT_DCACHE)->from, 12);
+	culprit_scene_deinit(&scene);
+}
+
+/* A load from the stack is suspected only where there is nobody else. */
+static void test_unlikely_causes_stand_back(void **state)
+{
+	struct culprit_scene scene;
+
+	(void)state;
+	make_straight(&scene, 12);
+	culprit_scene_load(&scene, 4, X, S, 16);
+	culprit_scene_compute(&scene, 6, INSN_ALU, Q, X);
+	culprit_scene_stall(&scene, 6, 10);
+	culprit_scene_load(&scene, 7, X, S, 16);
+	culprit_scene_compute(&scene, 8, INSN_ALU, Q, X);
+	culprit_scene_stall(&scene, 8, 10);
+	culprit_scene_look(&scene);
+	assert_string_equal(culprit_scene_letters(&scene, 6), "d");
+	assert_string_equal(culprit_scene_letters(&scene, 8), "i");
+	scene.input.thorough = true;
+	culprit_scene_look(&scene);
+	assert_string_equal(culprit_scene_letters(&scene, 8), "id");
+	culprit_scene_deinit(&scene);
+}
+
+/* Events bound what misses there can have been: 100 samples of 10 events, 1000 executions. */
+static void test_events_bound(void **state)
+{
+	struct culprit_scene scene;
+	double *samples = calloc(16, sizeof(*samples));
+	const struct culprit *culprit;
+
+	(void)state;
+	make_straight(&scene, 16);
+	assert_non_null(samples);
+	scene.profile.roles[PROFILE_ROLE_IMISS] =
+		(struct profile_role_samples){.samples = samples, .period = 10};
+	scene.profile.period_cycles = 10;
+	samples[9] = 100;
+	culprit_scene_stall(&scene, 8, 20);
+	culprit_scene_look(&scene);
+	culprit = culprit_scene_find(&scene, 8, CULPRIT_ICACHE);
+	assert_float_equal(culprit->cycles_high, (100 + 20 + 3) / 1000.0 * 50, 1e-9);
+	samples[9] = 0;
+	culprit_scene_look(&scene);
+	culprit = culprit_scene_find(&scene, 8, CULPRIT_ICACHE);
+	assert_float_equal(culprit->cycles_high, 3 / 1000.0 * 50, 1e-9);
+	culprit_scene_deinit(&scene);
+}
+
+/* The rarer way of a branch bounds how often it is mispredicted, both ways. */
+static void test_branch(void **state)
+{
+	static const struct cfg_fixture_edge edges[] = {
+		{CFG_ENTRY, 0}, {0, 1}, {0, 2}, {1, CFG_EXIT}, {2, CFG_EXIT}};
+	static const uint32_t counts[] = {1, 2, 2};
+	struct culprit_scene scene;
+	const struct culprit *culprit;
+
+	(void)state;
+	culprit_scene_init(&scene, counts, 3, edges, 5);
+	culprit_scene_edge(&scene, 0, 1, 900);
+	culprit_scene_edge(&scene, 0, 2, 100);
+	culprit_scene_frequency(&scene, 1, 900);
+	culprit_scene_frequency(&scene, 2, 100);
+	for (uint32_t i = 1; i < 5; i++)
+		culprit_scene_stall(&scene, i, 4);
+	culprit_scene_look(&scene);
+	culprit = culprit_scene_find(&scene, 1, CULPRIT_BRANCH);
+	assert_float_equal(culprit->cycles_high, 5 / 9.0, 1e-9);
+	assert_string_equal(culprit_scene_letters(&scene, 2), "");
+	culprit = culprit_scene_find(&scene, 3, CULPRIT_BRANCH);
+	assert_float_equal(culprit->cycles_low, 4, 1e-9);
+	assert_string_equal(culprit_scene_letters(&scene, 4), "");
+	culprit_scene_deinit(&scene);
+}
+
+static void test_write_buffer(void **state)
+{
+	struct culprit_scene scene;
+
+	(void)state;
+	make_straight(&scene, 8);
+	for (uint32_t i = 0; i < 8; i++)
+		culprit_scene_store(&scene, i, V, S, 8 * i);
+	culprit_scene_stall(&scene, 7, 10);
+	culprit_scene_look(&scene);
+	assert_string_equal(culprit_scene_letters(&scene, 7), "w");
+	assert_float_equal(culprit_scene_find(&scene, 7, CULPRIT_WRITE_BUFFER)->cycles_low, 10,
+			   1e-9);
+
+	/* A barrier waited until it was empty. */
+	culprit_scene_compute(&scene, 3, INSN_BARRIER, V, V);
+	culprit_scene_look(&scene);
+	assert_string_equal(culprit_scene_letters(&scene, 7), "");
+	culprit_scene_deinit(&scene);
+}
+
+/* One store each time around: enough in a short loop, too few in a slow one. */
+static void test_write_buffer_in_loops(void **state)
+{
+	struct culprit_scene scene;
+
+	(void)state;
+	make_loop(&scene, 6);
+	culprit_scene_store(&scene, 10, V, S, 8);
+	culprit_scene_stall(&scene, 10, 10);
+	culprit_scene_look(&scene);
+	assert_string_equal(culprit_scene_letters(&scene, 10), "w");
+	culprit_scene_stall(&scene, 12, 100);
+	culprit_scene_look(&scene);
+	/* What comes before the loop may have filled it: once in 100 times. */
+	assert_float_equal(culprit_scene_find(&scene, 10, CULPRIT_WRITE_BUFFER)->cycles_high, 0.6,
+			   1e-9);
+	culprit_scene_deinit(&scene);
+}
+
+/* Through memory by eights: a new page once in 1024 times. Through pointers: any time. */
+static void test_dtb(void **state)
+{
+	struct culprit_scene scene;
+
+	(void)state;
+	make_loop(&scene, 6);
+	scene.input.thorough = true;
+	culprit_scene_load(&scene, 9, X, P, 0);
+	culprit_scene_compute(&scene, 11, INSN_ALU, P, P);
+	scene.cfg->insns[11].immediate = 8;
+	culprit_scene_stall(&scene, 9, 10);
+	culprit_scene_look(&scene);
+	assert_float_equal(culprit_scene_find(&scene, 9, CULPRIT_DTB)->cycles_high,
+			   40 * (0.99 / 1024 + 0.01), 1e-3);
+	culprit_scene_load(&scene, 11, P, P, 8);
+	culprit_scene_look(&scene);
+	assert_float_equal(culprit_scene_find(&scene, 9, CULPRIT_DTB)->cycles_high, 10, 1e-9);
+	culprit_scene_load(&scene, 9, X, S, 0);
+	culprit_scene_look(&scene);
+	assert_null(culprit_scene_find(&scene, 9, CULPRIT_DTB));
+	culprit_scene_deinit(&scene);
+}
+
+static void test_units(void **state)
+{
+	struct culprit_scene scene;
+
+	(void)state;
+	make_straight(&scene, 7);
+	culprit_scene_compute(&scene, 1, INSN_MULTIPLY, X, W);
+	culprit_scene_compute(&scene, 3, INSN_MULTIPLY, V, W);
+	culprit_scene_compute(&scene, 5, INSN_FP_DIVIDE, V, W);
+	culprit_scene_compute(&scene, 6, INSN_ALU, Q, V);
+	culprit_scene_stall(&scene, 3, 20);
+	culprit_scene_stall(&scene, 6, 20);
+	culprit_scene_look(&scene);
+	assert_string_equal(culprit_scene_letters(&scene, 3), "m");
+	assert_int_equal(culprit_scene_find(&scene, 3, CULPRIT_IMUL)->from, 1);
+	assert_float_equal(culprit_scene_find(&scene, 3, CULPRIT_IMUL)->cycles_high, 15, 1e-9);
+	assert_string_equal(culprit_scene_letters(&scene, 6), "f");
+	assert_float_equal(culprit_scene_find(&scene, 6, CULPRIT_FDIV)->cycles_low, 20, 1e-9);
+	culprit_scene_deinit(&scene);
+}
+
+static void test_synchronization(void **state)
+{
+	struct culprit_scene scene;
+
+	(void)state;
+	make_straight(&scene, 7);
+	culprit_scene_compute(&scene, 2, INSN_BARRIER, V, V);
+	for (uint32_t i = 1; i < 7; i++)
+		culprit_scene_stall(&scene, i, 20);
+	culprit_scene_look(&scene);
+	for (uint32_t i = 1; i < 7; i++)
+		assert_string_equal(culprit_scene_letters(&scene, i), i == 2 || i == 3 ? "y" : "");
+	culprit_scene_deinit(&scene);
+}
+
+/* Samples are one instruction late: the load before the sampled one is what waits. */
+static void test_out_of_order(void **state)
+{
+	struct culprit_scene scene;
+
+	(void)state;
+	make_straight(&scene, 7);
+	scene.model.in_order = false;
+	scene.model.skid_insns = 1;
+	scene.model.write_buffer_entries = 0;
+	culprit_scene_load(&scene, 2, X, P, 0);
+	culprit_scene_compute(&scene, 5, INSN_ALU, Q, X);
+	culprit_scene_stall(&scene, 3, 30);
+	culprit_scene_stall(&scene, 5, 30);
+	culprit_scene_look(&scene);
+	assert_non_null(culprit_scene_find(&scene, 3, CULPRIT_DCACHE));
+	assert_int_equal(culprit_scene_find(&scene, 3, CULPRIT_DCACHE)->from, 2);
+	assert_string_equal(culprit_scene_letters(&scene, 5), "o");
+	culprit_scene_deinit(&scene);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_cpi),
+		cmocka_unit_test(test_never_executed),
+		cmocka_unit_test(test_noise_is_no_stall),
+		cmocka_unit_test(test_nobody_left_is_unexplained),
+		cmocka_unit_test(test_icache_at_line_starts),
+		cmocka_unit_test(test_icache_costs_no_more_than_memory),
+		cmocka_unit_test(test_icache_in_loops),
+		cmocka_unit_test(test_icache_at_heads),
+		cmocka_unit_test(test_dcache_at_the_first_use),
+		cmocka_unit_test(test_dcache_overwritten),
+		cmocka_unit_test(test_dcache_too_long_ago),
+		cmocka_unit_test(test_dcache_around_a_loop),
+		cmocka_unit_test(test_unlikely_causes_stand_back),
+		cmocka_unit_test(test_events_bound),
+		cmocka_unit_test(test_branch),
+		cmocka_unit_test(test_write_buffer),
+		cmocka_unit_test(test_write_buffer_in_loops),
+		cmocka_unit_test(test_dtb),
+		cmocka_unit_test(test_units),
+		cmocka_unit_test(test_synchronization),
+		cmocka_unit_test(test_out_of_order),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
