@@ -59,12 +59,14 @@ qemu-release:
 qemu_run = tests/qemu/run.sh --arch $(QEMU_ARCH) --release $(QEMU_RELEASE) \
 	--payload $(QEMU_PAYLOAD) --timeout $(QEMU_TIMEOUT)
 
-# PMU interrupts of a machine that the host does not let run pile up: its clock
-# counts instructions (8 ns each), so that a busy host changes nothing. With
-# QEMU_ICOUNT= its CPUs run in parallel instead, as those of x86-64 do.
-ifeq ($(QEMU_ARCH),arm64)
-QEMU_ICOUNT ?= 3
-endif
+# PMU interrupts of a machine that the host does not let run pile up: the clock of
+# tests that compare counts is made to count instructions (8 ns each, QEMU_ICOUNT=3),
+# so that a busy host changes nothing. Such CPUs take turns, and QEMU 7.2 may give
+# all turns to one (it ends a turn at a timer, and the other one's is then of no
+# length; 8.1 shares them out): a CPU that has come back never gets on. So the other
+# tests run on CPUs in parallel, as those of x86-64 do.
+STEADY_SCRIPTS := $(patsubst %,tests/qemu/%.sh,kmod_exercise kmod_mmap kmod_edges pmu)
+PARALLEL_SCRIPTS := $(filter-out $(STEADY_SCRIPTS),$(QEMU_SCRIPTS))
 
 # The edges of two programs: all branches of one are known, the other is real. Its
 # identity is changed, so that its edges are not those of the machine's busybox.
@@ -107,9 +109,15 @@ $(edge_files): $(QEMU_PAYLOAD)/lib/%.edges: $(QEMU_PAYLOAD)/bin/% $(COUNT_PLUGIN
 qemu-check: qemu-payload $(if $(filter %/edges.sh,$(QEMU_SCRIPTS)),$(edge_files)) ## test the module in a virtual machine
 	$(Q)$(qemu_run) $(QEMU_ICOUNT:%=--icount %) --log $(OUT)/qemu/console.log $(QEMU_SCRIPTS:%=--script %)
 
+.PHONY: steady-check parallel-check
+steady-check:
+	$(Q)$(MAKE) --no-print-directory QEMU_ICOUNT=3 QEMU_SCRIPTS='$(STEADY_SCRIPTS)' qemu-check
+parallel-check:
+	$(Q)$(MAKE) --no-print-directory QEMU_SCRIPTS='$(PARALLEL_SCRIPTS)' qemu-check
+
 .PHONY: qemu-check-arm64
 qemu-check-arm64: ## the same, and the PMU, in an arm64 machine
-	$(Q)$(MAKE) --no-print-directory CROSS=arm64 qemu-check
+	$(Q)$(MAKE) --no-print-directory CROSS=arm64 steady-check parallel-check
 
 # One instruction, one nanosecond, one cycle: nothing of the host shows.
 EXACT_SCRIPTS := tests/qemu/pmu_instructions.sh tests/qemu/placement.sh
