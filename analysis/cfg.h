@@ -11,8 +11,14 @@
  *
  * Two nodes that are no blocks: CFG_ENTRY before all entries, CFG_EXIT behind
  * returns, tail calls and whatever leaves. CFG_UNKNOWN stands between a jump whose
- * targets are not known and all blocks that it may go to (research: sound, and
- * keeps the rest of the procedure's equivalences; the paper gives up on the whole).
+ * targets are not known and all that it may go to: blocks that nothing else reaches or
+ * whose address is data, and the exit. (The paper gives up on the whole procedure; so
+ * the rest of it keeps its equivalences.)
+ *
+ * How: all bytes are decoded in order of address, and control is followed from the
+ * entry; where a branch leads into the middle of an instruction, it is decoded from
+ * there as well. Calls of what is known or found not to return end their block. What
+ * compilers split off a procedure is a part of its graph.
  */
 #ifndef DCPI_CFG_H
 #define DCPI_CFG_H
@@ -34,7 +40,7 @@ enum cfg_edge_kind {
 	CFG_EDGE_NEXT,	 /* to the next instruction: no branch, or one not taken */
 	CFG_EDGE_TAKEN,	 /* a conditional branch's target */
 	CFG_EDGE_JUMP,	 /* a direct jump inside the procedure */
-	CFG_EDGE_SWITCH, /* a target of a jump table: one edge for each target block */
+	CFG_EDGE_SWITCH, /* a target of a jump table, or one seen: one edge for each block */
 	CFG_EDGE_RETURN, /* to CFG_EXIT: return */
 	CFG_EDGE_TAIL,	 /* to CFG_EXIT: a jump or branch out of the procedure */
 	CFG_EDGE_STOP,	 /* to CFG_EXIT: a call that never returns, a trap, the end of known code */
@@ -57,12 +63,13 @@ struct cfg_edge {
 
 /* cfg_block.flags */
 #define CFG_BLOCK_ENTRY 1U	   /* the procedure begins here */
-#define CFG_BLOCK_ADDRESS_TAKEN 2U /* its address appears as data */
+#define CFG_BLOCK_ADDRESS_TAKEN 2U /* its address is data (looked for if jumps are unresolved) */
 #define CFG_BLOCK_SAMPLED 4U	   /* found only because samples say that it runs */
-#define CFG_BLOCK_UNREACHED 8U	   /* no known way leads here (padding, missing edges) */
+#define CFG_BLOCK_UNREACHED 8U	   /* no known way leads here (padding, handlers of exceptions) */
 
 /**
- * struct cfg_block - a basic block
+ * struct cfg_block - a basic block; one that is not reached has no edges, any other one
+ * has some in and some out
  * @first, @count: its instructions, @count > 0
  * @in, @in_count:   indices into cfg.in_edges, which hold indices of edges
  * @out, @out_count: edges[@out .. @out + @out_count - 1]
@@ -93,12 +100,15 @@ struct cfg_call {
 
 /**
  * struct cfg - a procedure's graph
- * @insns:    by address; parts of the procedure follow each other
+ * @insns:    ascending by address, over all parts: cold parts are often the first. They
+ *            may overlap (a jump behind a lock prefix): a block ends there
  * @edges:    those of a block together, in order of blocks; those from CFG_ENTRY, then
  *            those from CFG_UNKNOWN, last
  * @block_of: block of each instruction
+ * @calls:    those that are reached, by instruction
+ * @jump_tables: jumps whose targets are all known
  * @missing:  edges are missing: an indirect jump was not resolved
- * @bad_code: bytes that no instruction could be made of, or reached in two alignments
+ * @bad_bytes: bytes that no instruction could be made of, or reached in two alignments
  */
 struct cfg {
 	const struct insn_decoder *decoder;

@@ -4,7 +4,8 @@
  * their bytes, the constants that their jumps look up, and source lines.
  *
  * Opening reads headers and symbols; code and line tables are read when they are
- * asked for. Nothing in the file is trusted.
+ * asked for. Nothing in the file is trusted. Any function but open and close may be
+ * called by several threads at once.
  */
 #ifndef DCPI_IMAGE_CODE_H
 #define DCPI_IMAGE_CODE_H
@@ -57,7 +58,8 @@ size_t image_code_parts(const struct image_code *code, size_t index,
 
 /**
  * image_code_bytes() - the bytes at an address of code
- * @available: out: bytes from there to the end of the section
+ * @available: out: bytes from there to the end of the section, but no more than 1 MiB:
+ *             ask again for what follows
  *
  * Return: valid until the image is closed; NULL if there is no code there.
  */
@@ -71,6 +73,22 @@ const uint8_t *image_code_bytes(struct image_code *code, uint64_t address, size_
  */
 int image_code_data(struct image_code *code, uint64_t address, void *buffer, size_t bytes);
 
+/**
+ * image_code_pointers() - places whose addresses are in constant data
+ * @visit: called for each in [@start, @end), ascending, some more than once
+ *
+ * Only what the dynamic loader relocates is known to be an address: nothing is found in
+ * executables of a fixed address.
+ */
+void image_code_pointers(struct image_code *code, uint64_t start, uint64_t end,
+			 void (*visit)(void *context, uint64_t target), void *context);
+
+/** image_code_find() - the procedure that has an address. Return: its index, or -ENOENT. */
+long image_code_find(const struct image_code *code, uint64_t address);
+
+/** image_code_slot_name() - the symbol that a GOT slot is bound to. Return: NULL: to none. */
+const char *image_code_slot_name(struct image_code *code, uint64_t address);
+
 /** image_code_offset() - the file offset of an address. Return: 0 or -ENOENT. */
 int image_code_offset(const struct image_code *code, uint64_t address, uint64_t *offset);
 
@@ -82,6 +100,13 @@ int image_code_address(const struct image_code *code, uint64_t offset, uint64_t 
  * (exit, abort, __stack_chk_fail, ... by the names of symbols and PLT stubs)
  */
 bool image_code_never_returns(const struct image_code *code, uint64_t address);
+
+/**
+ * image_code_call_returns() - whether a call may return, from names and from the code
+ * that is called (see call_returns.h; what was found is remembered)
+ * @call: direct or indirect
+ */
+bool image_code_call_returns(struct image_code *code, const struct insn *call);
 
 /**
  * image_code_line() - the source line of an address

@@ -57,6 +57,15 @@ const char *image_elf_path(const struct image_elf *file);
  */
 uint64_t image_elf_offset(const struct image_elf *file, uint64_t address, uint64_t *offset);
 
+/**
+ * image_elf_address() - the ELF virtual address of code
+ * @offset:  in the file
+ * @address: out
+ *
+ * Return: 0; -ENOENT no executable segment has the offset.
+ */
+int image_elf_address(const struct image_elf *file, uint64_t offset, uint64_t *address);
+
 /** image_elf_sections() - sections that hold code, by address. */
 const struct image_section *image_elf_sections(const struct image_elf *file, size_t *count);
 

@@ -26,6 +26,22 @@ fuzz_procedure_table-src = tests/fuzz_procedure_table.c $(analysis-src) $(util-s
 fuzz_procedure_table-pkgs := $(ANALYSIS_PKGS)
 fuzz_procedure_table-ldlibs = $(analysis-ldlibs)
 
+# Images and control-flow graphs.
+analysis-src += analysis/call_returns.c analysis/cfg.c analysis/cfg_build.c analysis/cfg_code.c \
+	analysis/cfg_evidence.c analysis/cfg_flow.c analysis/file_window.c analysis/image_code.c \
+	analysis/image_lines.c analysis/image_memory.c analysis/no_return_names.c \
+	analysis/procedure_parts.c analysis/procedure_profile.c
+
+UNIT_TESTS += unit_cfg
+unit_cfg-src := tests/unit_cfg.c tests/cfg_check.c
+unit_cfg-archives := analysis util
+unit_cfg-pkgs := $(ANALYSIS_PKGS)
+
+TEST_HELPERS += cfg_edges
+cfg_edges-src := tests/truth/cfg_edges.c
+cfg_edges-archives := analysis util
+cfg_edges-pkgs := $(ANALYSIS_PKGS)
+
 # Frequencies.
 analysis-src += analysis/cycle_equivalence.c analysis/flow_constraints.c analysis/frequency.c \
 	analysis/frequency_average.c analysis/frequency_class.c analysis/frequency_paper.c \

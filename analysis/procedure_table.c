@@ -462,6 +462,16 @@ void procedure_table_destroy(struct procedure_table *table)
 	free(table);
 }
 
+const struct image_elf *procedure_table_image(const struct procedure_table *table)
+{
+	return table->image;
+}
+
+const struct elf_file *procedure_table_debug_file(const struct procedure_table *table)
+{
+	return table->debug.elf != NULL ? &table->debug : NULL;
+}
+
 size_t procedure_table_count(const struct procedure_table *table)
 {
 	return table->count;

@@ -27,6 +27,7 @@
 #include "db/profile.h"
 
 struct error;
+struct image_elf;
 struct procedure_table;
 
 /** enum procedure_source - how a procedure is known; better ones first. */
@@ -76,6 +77,12 @@ int procedure_table_from_symbols(struct procedure_table **ret, const struct prof
 
 /** procedure_table_destroy() - free. NULL is fine. */
 void procedure_table_destroy(struct procedure_table *table);
+
+/** procedure_table_image() - the file it was read from; NULL: it was made of symbols. */
+const struct image_elf *procedure_table_image(const struct procedure_table *table);
+
+/** procedure_table_debug_file() - the separate symbols that were used; NULL: none were. */
+const struct elf_file *procedure_table_debug_file(const struct procedure_table *table);
 
 /** procedure_table_count() - number of procedures. */
 size_t procedure_table_count(const struct procedure_table *table);

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/cfg.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/cfg_build.h"
+#include "analysis/cfg_evidence.h"
+#include "lib/error.h"
+
+/* Resolving jumps finds code that has others; real code needs a few rounds. */
+#define ROUNDS_MAX 64
+
+static const struct cfg_evidence no_evidence;
+
+/* Decodes what branches that are reached lead to in the middle of instructions. */
+static int add_chains(struct cfg_flow *flow)
+{
+	const struct cfg_code *code = flow->code;
+	int added = 0;
+
+	for (uint32_t i = 0; added == 0 && i < code->count; i++) {
+		const struct insn *insn = &code->insns[i];
+
+		if ((flow->flags[i] & FLOW_REACHED) && flow->targets[i] == CFG_CODE_NONE &&
+		    (insn->flow == INSN_FLOW_BRANCH || insn->flow == INSN_FLOW_JUMP) &&
+		    cfg_code_contains(code, insn->target))
+			added = cfg_code_add_chain(flow->code, insn->target);
+	}
+	if (added > 0)
+		cfg_code_sort(flow->code);
+	return added;
+}
+
+/* Flow over code to which nothing has to be added any more. */
+static int find_flow(struct cfg_flow *flow, struct cfg_code *code)
+{
+	for (int round = 0; round < ROUNDS_MAX; round++) {
+		int r = cfg_flow_init(flow, code);
+
+		if (r == 0)
+			r = cfg_flow_reach(flow);
+		if (r == 0)
+			r = add_chains(flow);
+		if (r == 0)
+			return 0;
+		cfg_flow_deinit(flow);
+		if (r < 0)
+			return r;
+	}
+	return -E2BIG;
+}
+
+static int build(struct cfg *cfg, struct cfg_flow *flow, const struct cfg_evidence *evidence)
+{
+	int r = cfg_evidence_branches(flow, evidence);
+
+	if (r == 0)
+		r = cfg_flow_reach(flow);
+	while (r == 0 && cfg_evidence_samples(flow, evidence) > 0)
+		r = cfg_flow_reach(flow);
+	return r == 0 ? cfg_build(cfg, flow) : r;
+}
+
+/* Makes the graph of code whose parts are decoded; takes the instructions over. */
+static int create(struct cfg **ret, struct cfg_code *code, const struct cfg_evidence *evidence)
+{
+	struct cfg *cfg = calloc(1, sizeof(*cfg));
+	struct cfg_flow flow = {0};
+	int r;
+
+	if (cfg == NULL)
+		return -ENOMEM;
+	cfg_code_sort(code);
+	r = code->count > 0 ? find_flow(&flow, code) : -ENODATA;
+	if (r == 0)
+		r = build(cfg, &flow, evidence != NULL ? evidence : &no_evidence);
+	cfg_flow_deinit(&flow);
+	if (r < 0) {
+		free(cfg);
+		return r;
+	}
+	code->insns = NULL;
+	*ret = cfg;
+	return 0;
+}
+
+int cfg_create(struct cfg **ret, struct image_code *image, size_t index,
+	       const struct cfg_evidence *evidence, struct error *err)
+{
+	const struct procedure *procedure =
+		procedure_table_get(image_code_procedures(image), index);
+	struct image_range parts[IMAGE_CODE_PARTS_MAX];
+	struct cfg_code code = {
+		.decoder = image_code_decoder(image), .image = image, .entry = procedure->address};
+	size_t parent, count = image_code_parts(image, index, parts, &parent);
+	int r = 0;
+
+	if (count == 0)
+		return error_set(err, ENOENT, "%s is a part of another procedure", procedure->name);
+	for (size_t i = 0; r == 0 && i < count; i++)
+		r = cfg_code_add_range(&code, parts[i]);
+	if (r == 0)
+		r = create(ret, &code, evidence);
+	free(code.insns);
+	if (r == -ENODATA)
+		return error_set(err, ENODATA, "%s is no code that can be decoded",
+				 procedure->name);
+	return r < 0 ? error_set(err, -r, "cannot make the graph of %s", procedure->name) : 0;
+}
+
+int cfg_from_code(struct cfg **ret, const struct insn_decoder *decoder, const uint8_t *bytes,
+		  size_t count, uint64_t address, struct error *err)
+{
+	struct cfg_code code = {.decoder = decoder, .entry = address};
+	int r;
+
+	if (count > UINT64_MAX - address)
+		return error_set(err, EINVAL, "code reaches beyond the end of memory");
+	r = cfg_code_add(&code, (struct image_range){address, address + count}, bytes);
+	if (r == 0)
+		r = create(ret, &code, NULL);
+	free(code.insns);
+	return r < 0 ? error_set(err, -r, "cannot make a graph of the code") : 0;
+}
+
+void cfg_destroy(struct cfg *cfg)
+{
+	if (cfg == NULL)
+		return;
+	free(cfg->insns);
+	cfg_build_undo(cfg);
+	free(cfg);
+}
+
+long cfg_find_insn(const struct cfg *cfg, uint64_t address)
+{
+	uint32_t low = 0, high = cfg->insn_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (cfg->insns[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < cfg->insn_count && cfg->insns[low].address == address ? (long)low : -ENOENT;
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/cfg_code.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "lib/array.h"
+
+static int append(struct cfg_code *code, const struct insn *insn)
+{
+	if (code->count == CFG_CODE_NONE - 16)
+		return -E2BIG;
+	if (array_reserve(&code->insns, &code->capacity, (size_t)code->count + 1,
+			  sizeof(*code->insns)) < 0)
+		return -ENOMEM;
+	code->insns[code->count++] = *insn;
+	return 0;
+}
+
+int cfg_code_add(struct cfg_code *code, struct image_range range, const uint8_t *bytes)
+{
+	uint64_t total = range.end - range.start;
+	size_t length;
+
+	code->parts[code->part_count++] = (struct cfg_code_part){range, bytes};
+	for (uint64_t at = 0; at < total; at += length) {
+		struct insn insn;
+		int r;
+
+		length = code->decoder->decode(&insn, bytes + at, total - at, range.start + at);
+		if (length == 0) {
+			length = code->decoder->alignment;
+			code->bad_bytes += length < total - at ? length : total - at;
+			continue;
+		}
+		r = append(code, &insn);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int cfg_code_add_range(struct cfg_code *code, struct image_range range)
+{
+	const uint8_t *first = NULL, *bytes;
+	uint64_t at = range.start;
+	size_t available = 0;
+
+	while (at < range.end) {
+		bytes = image_code_bytes(code->image, at, &available);
+		if (first == NULL)
+			first = bytes;
+		if (bytes == NULL || bytes != first + (at - range.start))
+			break;
+		at += available < range.end - at ? available : range.end - at;
+	}
+	range.end = at;
+	return at > range.start ? cfg_code_add(code, range, first) : 0;
+}
+
+static int insn_compare(const void *a, const void *b)
+{
+	const struct insn *x = a, *y = b;
+
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+static int part_compare(const void *a, const void *b)
+{
+	const struct cfg_code_part *x = a, *y = b;
+
+	return (x->range.start > y->range.start) - (x->range.start < y->range.start);
+}
+
+/* Parts of a damaged image may overlap: the same instruction is there but once. */
+static void drop_doubles(struct cfg_code *code)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < code->count; i++) {
+		if (kept == 0 || code->insns[kept - 1].address != code->insns[i].address)
+			code->insns[kept++] = code->insns[i];
+	}
+	code->count = kept;
+}
+
+void cfg_code_sort(struct cfg_code *code)
+{
+	bool sorted = true;
+
+	for (uint32_t i = 1; sorted && i < code->count; i++)
+		sorted = code->insns[i - 1].address < code->insns[i].address;
+	if (sorted)
+		return;
+	qsort(code->insns, code->count, sizeof(*code->insns), insn_compare);
+	qsort(code->parts, code->part_count, sizeof(*code->parts), part_compare);
+	drop_doubles(code);
+}
+
+static const struct cfg_code_part *part_at(const struct cfg_code *code, uint64_t address)
+{
+	for (size_t i = 0; i < code->part_count; i++) {
+		const struct cfg_code_part *part = &code->parts[i];
+
+		if (address >= part->range.start && address < part->range.end)
+			return part;
+	}
+	return NULL;
+}
+
+int cfg_code_add_chain(struct cfg_code *code, uint64_t address)
+{
+	const struct cfg_code_part *part = part_at(code, address);
+	uint32_t sorted = code->count;
+	int added = 0;
+
+	while (part != NULL && address < part->range.end) {
+		const uint8_t *bytes = part->bytes + (address - part->range.start);
+		struct cfg_code old = *code;
+		struct insn insn;
+		size_t length =
+			code->decoder->decode(&insn, bytes, part->range.end - address, address);
+		int r;
+
+		old.count = sorted;
+		if (length == 0 || cfg_code_find(&old, address) != CFG_CODE_NONE)
+			break;
+		r = append(code, &insn);
+		if (r < 0)
+			return r;
+		added++;
+		code->bad_bytes += length;
+		address += length;
+		if (insn.flow == INSN_FLOW_JUMP || insn.flow == INSN_FLOW_RETURN ||
+		    insn.flow == INSN_FLOW_JUMP_INDIRECT || insn.flow == INSN_FLOW_STOP)
+			break;
+	}
+	return added;
+}
+
+uint32_t cfg_code_find(const struct cfg_code *code, uint64_t address)
+{
+	uint32_t low = 0, high = code->count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (code->insns[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < code->count && code->insns[low].address == address ? low : CFG_CODE_NONE;
+}
+
+bool cfg_code_contains(const struct cfg_code *code, uint64_t address)
+{
+	return part_at(code, address) != NULL;
+}
+
+uint32_t cfg_code_next(const struct cfg_code *code, uint32_t insn)
+{
+	uint64_t address = code->insns[insn].address + code->insns[insn].bytes;
+
+	do {
+		insn++;
+	} while (insn < code->count && code->insns[insn].address < address);
+	return insn < code->count && code->insns[insn].address == address ? insn : CFG_CODE_NONE;
+}
+
+bool cfg_code_is_padding(const struct insn *insn)
+{
+	return insn->class == INSN_NOP || insn->flow == INSN_FLOW_STOP;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The instructions of a procedure, all its bytes decoded in order of address, and
+ * those that only a branch into the middle of another one reaches. Internal to
+ * cfg.c and its parts.
+ */
+#ifndef DCPI_CFG_CODE_H
+#define DCPI_CFG_CODE_H
+
+#include "analysis/image_code.h"
+
+#define CFG_CODE_NONE UINT32_MAX
+
+/** struct cfg_code_part - code bytes of a range. */
+struct cfg_code_part {
+	struct image_range range;
+	const uint8_t *bytes;
+};
+
+/**
+ * struct cfg_code - instructions
+ * @image:     NULL: bare code
+ * @entry:     address
+ * @several:   nobody knows where its procedures begin: all that no branch leads to may
+ *             be an entry
+ * @parts:     by address
+ * @insns:     by address; they may overlap
+ * @bad_bytes: no instruction could be made of, or are in two instructions
+ */
+struct cfg_code {
+	const struct insn_decoder *decoder;
+	struct image_code *image;
+	uint64_t entry;
+	bool several;
+	struct cfg_code_part parts[IMAGE_CODE_PARTS_MAX];
+	size_t part_count;
+	struct insn *insns;
+	uint32_t count;
+	size_t capacity;
+	uint64_t bad_bytes;
+};
+
+/**
+ * cfg_code_add() - decode a part
+ * @bytes: stay the caller's
+ *
+ * Return: 0; -ENOMEM; -E2BIG more instructions than can be numbered.
+ */
+int cfg_code_add(struct cfg_code *code, struct image_range range, const uint8_t *bytes);
+
+/**
+ * cfg_code_add_range() - decode a part of the image; what is not in it is left out
+ *
+ * Return: 0; as for cfg_code_add().
+ */
+int cfg_code_add_range(struct cfg_code *code, struct image_range range);
+
+/** cfg_code_sort() - after all parts were added: brings them in order. */
+void cfg_code_sort(struct cfg_code *code);
+
+/**
+ * cfg_code_add_chain() - decode from an address inside other instructions, up to where
+ * it meets one of these or goes elsewhere
+ *
+ * Numbers of instructions change; cfg_code_sort() must follow.
+ *
+ * Return: how many were added; or as for cfg_code_add().
+ */
+int cfg_code_add_chain(struct cfg_code *code, uint64_t address);
+
+/** cfg_code_find() - the instruction that begins at an address, or CFG_CODE_NONE. */
+uint32_t cfg_code_find(const struct cfg_code *code, uint64_t address);
+
+/** cfg_code_contains() - whether an address is in a part. */
+bool cfg_code_contains(const struct cfg_code *code, uint64_t address);
+
+/** cfg_code_next() - the instruction right behind another one, or CFG_CODE_NONE. */
+uint32_t cfg_code_next(const struct cfg_code *code, uint32_t insn);
+
+/** cfg_code_is_padding() - what compilers fill gaps with: no-operations and traps. */
+bool cfg_code_is_padding(const struct insn *insn);
+
+#endif

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Control-flow graphs against executed edges:
+ *
+ *	cfg_edges IMAGE [EDGES]
+ *
+ * EDGES is what image_edges.sh makes. Every edge that was executed inside a procedure
+ * must be in its graph, unless an unresolved jump is marked there; what was executed
+ * must be reached; calls that returned must return. Prints what is not so, a line each,
+ * then a JSON object of counts. Without EDGES: the graphs of all procedures are made
+ * and counted. Exit status 1: something was wrong.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/cfg.h"
+#include "analysis/image_code.h"
+#include "lib/error.h"
+
+#define SHOWN_MAX 50
+
+struct counts {
+	uint64_t edges;	     /* executed, between instructions of one procedure */
+	uint64_t marked;     /* of these: out of jumps that are marked as unresolved */
+	uint64_t missing;    /* not in the graph */
+	uint64_t unreached;  /* ends in code that is not reached */
+	uint64_t no_return;  /* a call returned that never does */
+	uint64_t wrong_exit; /* left where the graph has no exit */
+	uint64_t entered;    /* in the middle, from elsewhere */
+	uint64_t no_insn;    /* an end is where no instruction begins */
+	uint64_t tables;     /* jump tables that ran */
+	uint64_t unresolved; /* unresolved jumps that ran */
+};
+
+struct graphs {
+	struct image_code *code;
+	struct cfg **graphs; /* by procedure, made when asked for */
+	struct counts counts;
+	unsigned int shown;
+};
+
+static struct cfg *graph_at(struct graphs *graphs, uint64_t address)
+{
+	long found = image_code_find(graphs->code, address);
+	struct image_range parts[IMAGE_CODE_PARTS_MAX];
+	size_t index, parent = 0;
+	struct error err;
+
+	if (found < 0)
+		return NULL;
+	index = (size_t)found;
+	if (image_code_parts(graphs->code, index, parts, &parent) == 0)
+		index = parent;
+	if (graphs->graphs[index] == NULL)
+		cfg_create(&graphs->graphs[index], graphs->code, index, NULL, &err);
+	return graphs->graphs[index];
+}
+
+static void complain(struct graphs *graphs, uint64_t *count, const char *what, uint64_t from,
+		     uint64_t to)
+{
+	(*count)++;
+	if (graphs->shown++ < SHOWN_MAX)
+		printf("# %s: 0x%" PRIx64 " -> 0x%" PRIx64 "\n", what, from, to);
+}
+
+static bool has_edge(const struct cfg *cfg, const struct cfg_block *from, uint32_t to)
+{
+	for (uint32_t i = 0; i < from->out_count; i++) {
+		if (cfg->edges[from->out + i].to == to)
+			return true;
+	}
+	return false;
+}
+
+/* An edge to an instruction of the same procedure. */
+static void check_inside(struct graphs *graphs, const struct cfg *cfg, uint32_t from, uint32_t to)
+{
+	const struct cfg_block *block = &cfg->blocks[cfg->block_of[from]];
+	const struct cfg_block *target = &cfg->blocks[cfg->block_of[to]];
+	uint64_t from_address = cfg->insns[from].address, to_address = cfg->insns[to].address;
+
+	/* QEMU takes each round of a string instruction for an instruction of its own. */
+	if (from == to && cfg->insns[from].class == INSN_STRING)
+		return;
+	graphs->counts.edges++;
+	if ((block->flags | target->flags) & CFG_BLOCK_UNREACHED) {
+		complain(graphs, &graphs->counts.unreached, "unreached", from_address, to_address);
+		return;
+	}
+	if (from < block->first + block->count - 1 && to == from + 1)
+		return;
+	if (from == block->first + block->count - 1 && to == target->first &&
+	    has_edge(cfg, block, cfg->block_of[to]))
+		return;
+	if (from == block->first + block->count - 1 && has_edge(cfg, block, CFG_UNKNOWN))
+		graphs->counts.marked++;
+	else
+		complain(graphs, &graphs->counts.missing, "missing", from_address, to_address);
+}
+
+/* Out of a procedure, by a jump or branch. */
+static void check_leaving(struct graphs *graphs, const struct cfg *cfg, uint32_t from, uint64_t to)
+{
+	const struct cfg_block *block = &cfg->blocks[cfg->block_of[from]];
+
+	if (from != block->first + block->count - 1 ||
+	    (!has_edge(cfg, block, CFG_EXIT) && !has_edge(cfg, block, CFG_UNKNOWN)))
+		complain(graphs, &graphs->counts.wrong_exit, "no exit", cfg->insns[from].address,
+			 to);
+}
+
+static bool is_call(const struct insn *insn)
+{
+	return insn->flow == INSN_FLOW_CALL || insn->flow == INSN_FLOW_CALL_INDIRECT;
+}
+
+/* To behind a call: it has returned. */
+static bool check_returned(struct graphs *graphs, const struct cfg *cfg, uint32_t to, uint64_t from)
+{
+	const struct cfg_block *block;
+	uint32_t call = to - 1;
+
+	if (to == 0 || !is_call(&cfg->insns[call]) ||
+	    cfg->insns[call].address + cfg->insns[call].bytes != cfg->insns[to].address)
+		return false;
+	block = &cfg->blocks[cfg->block_of[call]];
+	if (cfg->block_of[call] != cfg->block_of[to] && !has_edge(cfg, block, cfg->block_of[to]))
+		complain(graphs, &graphs->counts.no_return, "call returned", from,
+			 cfg->insns[to].address);
+	return true;
+}
+
+static void check_entering(struct graphs *graphs, const struct cfg *cfg, uint32_t to, uint64_t from)
+{
+	const struct cfg_block *block = &cfg->blocks[cfg->block_of[to]];
+
+	if (to != block->first || !(block->flags & CFG_BLOCK_ENTRY))
+		complain(graphs, &graphs->counts.entered, "entered inside", from,
+			 cfg->insns[to].address);
+}
+
+static void check_edge(struct graphs *graphs, uint64_t from, uint64_t to)
+{
+	const struct cfg *from_cfg = graph_at(graphs, from), *to_cfg = graph_at(graphs, to);
+	long from_insn = from_cfg != NULL ? cfg_find_insn(from_cfg, from) : -1;
+	long to_insn = to_cfg != NULL ? cfg_find_insn(to_cfg, to) : -1;
+	enum insn_flow flow;
+
+	if (from_insn < 0 || to_insn < 0) {
+		complain(graphs, &graphs->counts.no_insn, "no instruction", from, to);
+		return;
+	}
+	flow = (enum insn_flow)from_cfg->insns[from_insn].flow;
+	if (flow == INSN_FLOW_CALL || flow == INSN_FLOW_CALL_INDIRECT)
+		return;
+	if (flow == INSN_FLOW_RETURN) {
+		check_returned(graphs, to_cfg, (uint32_t)to_insn, from);
+		return;
+	}
+	if (from_cfg == to_cfg) {
+		check_inside(graphs, from_cfg, (uint32_t)from_insn, (uint32_t)to_insn);
+		return;
+	}
+	check_leaving(graphs, from_cfg, (uint32_t)from_insn, to);
+	check_entering(graphs, to_cfg, (uint32_t)to_insn, from);
+}
+
+/* Indirect jumps that ran: which of them is resolved. */
+static void count_jump(struct graphs *graphs, uint64_t from, uint64_t *last)
+{
+	const struct cfg *cfg = graph_at(graphs, from);
+	long insn = cfg != NULL ? cfg_find_insn(cfg, from) : -1;
+	const struct cfg_block *block;
+
+	if (insn < 0 || from == *last || cfg->insns[insn].flow != INSN_FLOW_JUMP_INDIRECT)
+		return;
+	*last = from;
+	block = &cfg->blocks[cfg->block_of[insn]];
+	if (has_edge(cfg, block, CFG_UNKNOWN))
+		graphs->counts.unresolved++;
+	else if (block->out_count > 0 && cfg->edges[block->out].kind == CFG_EDGE_SWITCH)
+		graphs->counts.tables++;
+}
+
+static int check_file(struct graphs *graphs, const char *path)
+{
+	FILE *file = fopen(path, "re");
+	uint64_t from, to, last = 0;
+	char line[256];
+
+	if (file == NULL) {
+		perror(path);
+		return 2;
+	}
+	while (fgets(line, sizeof(line), file) != NULL) {
+		uint64_t from_address, to_address;
+
+		if (sscanf(line, "%*s %" SCNx64 " %" SCNx64, &from, &to) != 2 ||
+		    image_code_address(graphs->code, from, &from_address) < 0 ||
+		    image_code_address(graphs->code, to, &to_address) < 0)
+			continue;
+		check_edge(graphs, from_address, to_address);
+		count_jump(graphs, from_address, &last);
+	}
+	fclose(file);
+	return 0;
+}
+
+static void print_totals(const struct graphs *graphs, const char *path)
+{
+	size_t count = procedure_table_count(image_code_procedures(graphs->code));
+	uint64_t made = 0, insns = 0, blocks = 0, tables = 0, unresolved = 0, bad = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct cfg *cfg = graphs->graphs[i];
+
+		if (cfg == NULL)
+			continue;
+		made++;
+		insns += cfg->insn_count;
+		blocks += cfg->block_count;
+		tables += cfg->jump_tables;
+		unresolved += cfg->unresolved_jumps;
+		bad += cfg->bad_bytes;
+	}
+	printf("{\"image\": \"%s\", \"procedures\": %zu, \"graphs\": %" PRIu64
+	       ", \"insns\": %" PRIu64 ", \"blocks\": %" PRIu64 ", \"jump_tables\": %" PRIu64
+	       ", \"unresolved\": %" PRIu64 ", \"bad_bytes\": %" PRIu64,
+	       path, count, made, insns, blocks, tables, unresolved, bad);
+}
+
+static bool print_counts(const struct counts *counts)
+{
+	printf(", \"edges\": %" PRIu64 ", \"marked\": %" PRIu64 ", \"missing\": %" PRIu64
+	       ", \"unreached\": %" PRIu64 ", \"no_return\": %" PRIu64 ", \"wrong_exit\": %" PRIu64
+	       ", \"entered\": %" PRIu64 ", \"no_insn\": %" PRIu64 ", \"tables_ran\": %" PRIu64
+	       ", \"unresolved_ran\": %" PRIu64,
+	       counts->edges, counts->marked, counts->missing, counts->unreached, counts->no_return,
+	       counts->wrong_exit, counts->entered, counts->no_insn, counts->tables,
+	       counts->unresolved);
+	return counts->missing + counts->unreached + counts->no_return + counts->wrong_exit +
+		       counts->no_insn ==
+	       0;
+}
+
+static void list_unresolved(const struct cfg *cfg)
+{
+	for (uint32_t i = 0; i < cfg->edge_count; i++) {
+		if (cfg->edges[i].to == CFG_UNKNOWN)
+			printf("# unresolved: 0x%" PRIx64 "\n",
+			       cfg->insns[cfg->edges[i].insn].address);
+	}
+}
+
+static void make_all(struct graphs *graphs, bool list)
+{
+	size_t count = procedure_table_count(image_code_procedures(graphs->code));
+
+	for (size_t i = 0; i < count; i++) {
+		struct error err;
+
+		if (cfg_create(&graphs->graphs[i], graphs->code, i, NULL, &err) == 0 && list)
+			list_unresolved(graphs->graphs[i]);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct profile_image image = {.kind = PROFILE_IMAGE_FILE};
+	static const struct debug_file_options options;
+	struct graphs graphs = {0};
+	struct error err;
+	bool good = true;
+	size_t count;
+
+	if (argc < 2) {
+		fprintf(stderr, "usage: cfg_edges IMAGE [EDGES | --unresolved]\n");
+		return 2;
+	}
+	image.path = argv[1];
+	if (image_code_open(&graphs.code, &image, &options, &err) < 0) {
+		fprintf(stderr, "cfg_edges: %s\n", err.message);
+		return 2;
+	}
+	count = procedure_table_count(image_code_procedures(graphs.code));
+	graphs.graphs = calloc(count + 1, sizeof(struct cfg *));
+	if (graphs.graphs == NULL)
+		return 2;
+	if (argc > 2 && strcmp(argv[2], "--unresolved") != 0) {
+		if (check_file(&graphs, argv[2]) != 0)
+			return 2;
+	} else {
+		make_all(&graphs, argc > 2);
+	}
+	print_totals(&graphs, argv[1]);
+	if (argc > 2)
+		good = print_counts(&graphs.counts);
+	printf("}\n");
+	for (size_t i = 0; i < count; i++)
+		cfg_destroy(graphs.graphs[i]);
+	free(graphs.graphs);
+	image_code_close(graphs.code);
+	return good ? 0 : 1;
+}
