@@ -77,6 +77,10 @@ void collector_counters_epoch(struct collector *collector, struct tally *tally,
 	tally_subtract(tally, &collector->base);
 	if (collector->config.sample_cost_ns > 0)
 		tally_set(tally, "stat", "sample_cost_ns", collector->config.sample_cost_ns);
+	if (collector->core_clock.max_khz > 0) {
+		tally_set(tally, "stat", "core_clock_min_khz", collector->core_clock.min_khz);
+		tally_set(tally, "stat", "core_clock_max_khz", collector->core_clock.max_khz);
+	}
 	*interrupts = settled - collector->base_interrupts;
 }
 
@@ -132,6 +136,18 @@ static int times_write(struct collector *collector, struct error *err)
 					       err);
 	}
 	return rc;
+}
+
+void collector_counters_clock(struct collector *collector)
+{
+	const struct event_list *events = &collector->config.events;
+
+	for (size_t i = 0; i < events->count; i++) {
+		if (event_is_clock(&events->event[i])) {
+			core_clock_note(&collector->core_clock, core_clock_measure());
+			return;
+		}
+	}
 }
 
 void collector_counters_base(struct collector *collector)

@@ -39,6 +39,8 @@ int collector_epoch_begin(struct collector *collector, struct error *err)
 	merge_forget(collector->merge);
 	collector->epoch_start_ns = epoch.start_ns;
 	collector->stored = 0;
+	collector->core_clock = (struct core_clock){0};
+	collector_counters_clock(collector);
 	rc = profile_writer_epoch_begin(collector->writer, &epoch, events, list->count, err);
 	collector->epoch_id = profile_writer_epoch_id(collector->writer);
 	return rc;

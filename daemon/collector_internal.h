@@ -4,6 +4,7 @@
 #define DCPI_COLLECTOR_INTERNAL_H
 
 #include "daemon/collector.h"
+#include "daemon/core_clock.h"
 #include "daemon/host.h"
 #include "daemon/image_map.h"
 #include "daemon/source_select.h"
@@ -25,6 +26,7 @@ struct profile_writer;
  * @base:             counters when the epoch began; @base_interrupts likewise
  * @time:             of each event, as last read; @base_time: when the epoch began
  * @time_known:       bit i: the source tells of event i
+ * @core_clock:       in this epoch, at its merges; of collectors that sample a clock
  * @stored:           samples merged in this epoch
  * @unknown:          of all merged, by reason
  * @unmerged_steps:   of this merge interval
@@ -60,6 +62,7 @@ struct collector {
 	struct source_time time[DCPI_EVENTS_MAX];
 	struct source_time base_time[DCPI_EVENTS_MAX];
 	uint32_t time_known;
+	struct core_clock core_clock;
 	uint64_t stored;
 	int64_t epoch_id;
 	int64_t epoch_start_ns;
@@ -82,6 +85,9 @@ uint64_t collector_counters_taken(struct collector *collector);
 /** collector_counters_epoch() - this epoch's counters and interrupts. */
 void collector_counters_epoch(struct collector *collector, struct tally *tally,
 			      uint64_t *interrupts);
+
+/** collector_counters_clock() - look at the core's clock, if periods are in nanoseconds. */
+void collector_counters_clock(struct collector *collector);
 
 /** collector_counters_base() - an epoch begins: count from here. */
 void collector_counters_base(struct collector *collector);

@@ -55,7 +55,10 @@ static int merge(struct collector *collector, const size_t bins[2], struct error
 {
 	struct error failure = {.message = ""};
 	struct merge_result result = {.samples = 0};
-	int rc = transaction(collector, bins, &result, &failure);
+	int rc;
+
+	collector_counters_clock(collector);
+	rc = transaction(collector, bins, &result, &failure);
 
 	if (rc < 0) {
 		collector->merge_failures++;

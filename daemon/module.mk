@@ -25,7 +25,7 @@ bench_image_map-pkgs := libelf libxxhash
 ARCHIVES += collect
 collect-src := $(addprefix daemon/, accumulate.c collector.c collector_counters.c \
 	collector_drain.c collector_epoch.c collector_merge.c config.c control.c control_verbs.c \
-	cpu_list.c directory.c edge_accumulate.c event.c host.c log.c loop.c matcher.c merge.c \
+	core_clock.c cpu_list.c directory.c edge_accumulate.c event.c host.c log.c loop.c matcher.c merge.c \
 	notify.c overhead.c per_process.c perf_branch.c perf_slot.c rate_limit.c source_chunk.c \
 	source_kmod.c source_perf.c source_replay.c source_select.c store_drain.c tally.c trace.c \
 	trace_reader.c trace_writer.c)
@@ -78,6 +78,10 @@ unit_accumulate-src := tests/unit_accumulate.c
 unit_accumulate-archives := collect util
 unit_control-src := tests/unit_control.c
 unit_control-archives := collect util
+
+UNIT_TESTS += unit_core_clock
+unit_core_clock-src := tests/unit_core_clock.c
+unit_core_clock-archives := collect util
 
 UNIT_TESTS += unit_event_pmu unit_event_spec unit_multiplex
 unit_event_pmu-src := tests/unit_event_pmu.c
