@@ -232,10 +232,14 @@ static core_always_inline bool
 sample_store_count_front(struct sample_store *store, struct sample_bucket *bucket, u64 pc, u64 tag)
 {
 	struct dcpi_sample *front = bucket->way;
-	u64 found = front->tag;
-	u64 count = found - tag; /* below 2^24 if the keys are the same */
+	u64 found, count;
 
-	if (front->pc != pc || count - 1 >= DCPI_COUNT_MAX - 1 || core_unlikely(store->flushing))
+	/* First: until the flush ends the reader may be clearing the table. */
+	if (core_unlikely(store->flushing))
+		return false;
+	found = front->tag;
+	count = found - tag; /* below 2^24 if the keys are the same */
+	if (front->pc != pc || count - 1 >= DCPI_COUNT_MAX - 1)
 		return false;
 	front->tag = found + 1;
 	store->hits++;
