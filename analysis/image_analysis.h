@@ -5,56 +5,15 @@
  * often a procedure was called enters its own estimate.
  *
  * Results come one procedure at a time, so memory is in proportion to the largest
- * procedures and not to the image.
+ * procedures and not to the image (but for a few numbers a procedure).
  */
 #ifndef DCPI_IMAGE_ANALYSIS_H
 #define DCPI_IMAGE_ANALYSIS_H
 
-#include "analysis/image_code.h"
+#include "analysis/image_samples.h"
 #include "analysis/procedure_analysis.h"
 
 struct error;
-
-/**
- * struct image_event_samples - samples of an event in an image
- * @counts: by address (ELF virtual addresses), ascending, each address once
- * @count:  how many
- * @period: what a sample stands for, on average: cycles for time, else events;
- *          0: the event was not collected
- */
-struct image_event_samples {
-	const struct address_count *counts;
-	size_t count;
-	double period;
-};
-
-/**
- * struct image_samples - all that was collected of an image; zeros where nothing was
- * @time:         samples of time; its period is procedure_profile.period_cycles
- * @period_error: see struct procedure_profile
- * @clock:        likewise
- * @roles:        other events
- * @branches:     edges that were seen, by (from, to), ascending
- * @branch_count: how many
- * @branches_sampled: edges were collected, though perhaps none was seen
- * @exact:        executions counted by instrumentation, of every instruction that ran,
- *                by address, ascending. Procedures in which none is listed were not
- *                instrumented
- * @exact_count:  how many
- *
- * The arrays are the caller's and must not change while an analysis runs.
- */
-struct image_samples {
-	struct image_event_samples time;
-	double period_error;
-	bool clock;
-	struct image_event_samples roles[PROFILE_ROLES];
-	const struct branch_count *branches;
-	size_t branch_count;
-	bool branches_sampled;
-	const struct address_count *exact;
-	size_t exact_count;
-};
 
 /** enum image_analysis_scope - which procedures. */
 enum image_analysis_scope {
@@ -67,7 +26,8 @@ enum image_analysis_scope {
  * struct image_analysis_options - how; all zero is a good default
  * @model:        NULL: machine_model_default() of the image's architecture
  * @estimator:    NULL: the default
- * @threads:      to use; 0 and 1: none but the caller's
+ * @threads:      to analyse with, while the caller's takes the results; 0 and 1: the
+ *                caller's does it all
  * @scope:        which procedures
  * @chosen:       indices in image_code_procedures(), ascending; a procedure that is a
  *                part of another one stands for that one
@@ -105,8 +65,7 @@ struct image_analysis_totals {
  * typedef image_analysis_fn - takes one result
  * @analysis: valid during the call only
  *
- * Called on the thread that called image_analysis_run(), in order of index; other
- * threads don't use the image meanwhile, so that image_code functions may be called.
+ * Called on the thread that called image_analysis_run(), in order of index.
  *
  * Return: 0 to go on; anything else ends the run and is what it returns.
  */
@@ -114,7 +73,7 @@ typedef int (*image_analysis_fn)(void *ctx, const struct procedure_analysis *ana
 
 /**
  * image_analysis_run() - analyse an image
- * @code:    not used by anyone else meanwhile
+ * @code:    used by all threads
  * @totals:  out: may be NULL; filled in also when the run ends early
  *
  * Return: 0, also if no procedure is in scope; -EINVAL the model is of another

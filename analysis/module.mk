@@ -72,6 +72,10 @@ analysis-src += analysis/insn.c analysis/insn_x86.c analysis/insn_x86_class.c \
 	analysis/insn_x86_text.c
 analysis-ldlibs += -lZydis
 
+# Procedures and images as a whole.
+analysis-src += analysis/image_analysis.c analysis/image_calls.c analysis/image_samples.c \
+	analysis/procedure_analysis.c
+
 # Culprits.
 analysis-src += analysis/culprit.c analysis/culprit_branch.c analysis/culprit_dcache.c \
 	analysis/culprit_dtb.c analysis/culprit_icache.c analysis/culprit_path.c \

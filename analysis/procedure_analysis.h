@@ -25,18 +25,30 @@ struct procedure_analysis {
 };
 
 /**
- * procedure_analysis_run() - stages behind the profile
- * @analysis: @index, @model, @cfg and @profile filled in (they become its own);
- *            freed by procedure_analysis_deinit(), also after a failure
+ * procedure_analysis_estimate() - classes, schedule and frequencies
+ * @analysis: @index, @model, @cfg and @profile filled in (they become its own), the rest
+ *            zero; freed by procedure_analysis_deinit(), also after a failure
  *
- * Schedules, estimates, schedules anew with the weights that were estimated, estimates
- * again, and looks for culprits.
+ * In order, schedules and estimates twice, the second time with ways into blocks weighed
+ * as was estimated.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int procedure_analysis_estimate(struct procedure_analysis *analysis,
+				const struct frequency_estimator *estimator);
+
+/**
+ * procedure_analysis_run() - the same, and then culprits
  *
  * Return: 0 or -ENOMEM.
  */
 int procedure_analysis_run(struct procedure_analysis *analysis,
 			   const struct frequency_estimator *estimator);
 
+/** procedure_analysis_input() - what culprits were looked for in, for stall_summary_add(). */
+struct culprit_input procedure_analysis_input(const struct procedure_analysis *analysis);
+
+/** procedure_analysis_deinit() - free. Zero-initialised is fine. */
 void procedure_analysis_deinit(struct procedure_analysis *analysis);
 
 #endif

@@ -42,8 +42,9 @@ struct profile_role_samples {
  *                NULL likewise
  * @roles:        other events
  * @exact:        executions of each instruction, from instrumentation; NULL
- * @calls_in:     executions of the procedure that its callers' estimates add up to; < 0:
- *                not known. @calls_in_weight: how far that is to be trusted, in samples
+ * @calls_in:     executions of the procedure that its callers' estimates add up to, as
+ *                struct frequency_estimate has them; < 0: not known. @calls_in_weight: how
+ *                far that is to be trusted: its relative variance is 1 / @calls_in_weight
  */
 struct procedure_profile {
 	double *samples;

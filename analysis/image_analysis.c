@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/image_analysis.h"
+
+#include "analysis/image_calls.h"
+#include "lib/cleanup.h"
+#include "lib/error.h"
+#include "lib/ordered_work.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* struct procedure_list - indices, ascending */
+struct procedure_list {
+	size_t *indices;
+	size_t count;
+};
+
+/*
+ * struct pass - over some procedures
+ * @calls: what callers say of the procedures; NULL: nothing yet
+ * @tally: calls are added up here, and nothing else is done; NULL: in the last pass
+ */
+struct pass {
+	struct image_code *code;
+	const struct image_samples *samples;
+	const struct image_analysis_options *options;
+	const struct machine_model *model;
+	const struct frequency_estimator *estimator;
+	const struct procedure_list *list;
+	const struct image_calls *calls;
+	struct image_calls *tally;
+	image_analysis_fn result;
+	void *ctx;
+	struct image_analysis_totals *totals;
+	struct error *err;
+};
+
+/* struct outcome - of one procedure; @rc: why there is no @analysis */
+struct outcome {
+	struct procedure_analysis analysis;
+	int rc;
+	struct error err;
+};
+
+static int make_graph(const struct pass *pass, const struct image_range *parts, size_t count,
+		      struct outcome *outcome)
+{
+	struct procedure_analysis *analysis = &outcome->analysis;
+	struct image_evidence evidence;
+	int rc = image_evidence_init(&evidence, pass->samples, parts, count);
+
+	if (rc != 0)
+		return rc;
+	rc = cfg_create(&analysis->cfg, pass->code, analysis->index, &evidence.evidence,
+			&outcome->err);
+	image_evidence_deinit(&evidence);
+	return rc;
+}
+
+static int analyse(const struct pass *pass, size_t index, struct outcome *outcome)
+{
+	struct procedure_analysis *analysis = &outcome->analysis;
+	struct image_range parts[IMAGE_CODE_PARTS_MAX];
+	size_t parent, count = image_samples_parts(pass->code, index, parts, &parent);
+	int rc;
+
+	analysis->index = index;
+	analysis->model = pass->model;
+	rc = make_graph(pass, parts, count, outcome);
+	if (rc == 0)
+		rc = image_samples_profile(&analysis->profile, analysis->cfg, pass->samples, parts,
+					   count);
+	if (rc != 0)
+		return rc;
+	if (pass->calls != NULL)
+		image_calls_apply(pass->calls, index, &analysis->profile);
+	if (pass->tally != NULL)
+		return procedure_analysis_estimate(analysis, pass->estimator);
+	return procedure_analysis_run(analysis, pass->estimator);
+}
+
+static int run_job(void *ctx, size_t job, void *result)
+{
+	const struct pass *pass = ctx;
+	struct outcome *outcome = result;
+
+	outcome->rc = analyse(pass, pass->list->indices[job], outcome);
+	return 0;
+}
+
+static void count_procedure(struct image_analysis_totals *totals,
+			    const struct procedure_analysis *analysis)
+{
+	totals->procedures++;
+	totals->instructions += analysis->cfg->insn_count;
+	totals->samples += analysis->profile.total;
+	totals->samples_outside -= analysis->profile.total;
+}
+
+static int deliver(void *ctx, size_t job, void *result)
+{
+	struct pass *pass = ctx;
+	const struct outcome *outcome = result;
+
+	(void)job;
+	if (outcome->rc == -ENODATA && pass->tally != NULL)
+		return 0;
+	if (outcome->rc == -ENODATA && pass->options->scope != IMAGE_ANALYSIS_CHOSEN) {
+		pass->totals->undecodable++;
+		return 0;
+	}
+	if (outcome->rc == -ENOMEM)
+		return error_set(pass->err, ENOMEM, "out of memory");
+	if (outcome->rc != 0)
+		return error_set(pass->err, -outcome->rc, "%s", outcome->err.message);
+	if (pass->tally != NULL) {
+		image_calls_add(pass->tally, &outcome->analysis);
+		return 0;
+	}
+	count_procedure(pass->totals, &outcome->analysis);
+	return pass->result(pass->ctx, &outcome->analysis);
+}
+
+static void discard(void *ctx, void *result)
+{
+	struct outcome *outcome = result;
+
+	(void)ctx;
+	procedure_analysis_deinit(&outcome->analysis);
+}
+
+static int run_pass(struct pass *pass, const struct procedure_list *list)
+{
+	struct ordered_work work = {
+		.jobs = list->count,
+		.threads = pass->options->threads,
+		.result_bytes = sizeof(struct outcome),
+		.run = run_job,
+		.deliver = deliver,
+		.discard = discard,
+		.ctx = pass,
+	};
+
+	pass->list = list;
+	return ordered_work_run(&work, pass->err);
+}
+
+static bool has_samples(const struct pass *pass, const struct image_range *parts, size_t count)
+{
+	return image_samples_time(pass->samples, parts, count) > 0 ||
+	       image_samples_counted(pass->samples, parts, count);
+}
+
+/* Procedures that are no part of another one; if @all is false, those that have samples. */
+static int list_procedures(struct procedure_list *list, const struct pass *pass, bool all)
+{
+	size_t count = procedure_table_count(image_code_procedures(pass->code));
+
+	list->count = 0;
+	list->indices = malloc((count + 1) * sizeof(*list->indices));
+	if (list->indices == NULL)
+		return error_set(pass->err, ENOMEM, "out of memory");
+	for (size_t i = 0; i < count; i++) {
+		struct image_range parts[IMAGE_CODE_PARTS_MAX];
+		size_t parent, part_count = image_samples_parts(pass->code, i, parts, &parent);
+
+		if (part_count > 0 && (all || has_samples(pass, parts, part_count)))
+			list->indices[list->count++] = i;
+	}
+	return 0;
+}
+
+static int compare_indices(const void *a, const void *b)
+{
+	const size_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+/* The chosen procedures, or what they are parts of, each once. */
+static int list_chosen(struct procedure_list *list, const struct pass *pass)
+{
+	size_t total = procedure_table_count(image_code_procedures(pass->code));
+	const struct image_analysis_options *options = pass->options;
+	size_t kept = 0;
+
+	list->indices = malloc((options->chosen_count + 1) * sizeof(*list->indices));
+	if (list->indices == NULL)
+		return error_set(pass->err, ENOMEM, "out of memory");
+	for (size_t i = 0; i < options->chosen_count; i++) {
+		struct image_range parts[IMAGE_CODE_PARTS_MAX];
+		size_t index = options->chosen[i];
+
+		if (index >= total)
+			return error_set(pass->err, EINVAL, "there is no procedure %zu", index);
+		if (image_code_parts(pass->code, index, parts, &list->indices[i]) > 0)
+			list->indices[i] = index;
+	}
+	qsort(list->indices, options->chosen_count, sizeof(*list->indices), compare_indices);
+	for (size_t i = 0; i < options->chosen_count; i++)
+		if (kept == 0 || list->indices[i] != list->indices[kept - 1])
+			list->indices[kept++] = list->indices[i];
+	list->count = kept;
+	return 0;
+}
+
+/* The first pass, which adds up calls. */
+static int tally_calls(struct pass *pass, struct image_calls **calls)
+{
+	struct procedure_list list = {0};
+	int rc = list_procedures(&list, pass, false);
+
+	if (rc == 0 && image_calls_create(calls, pass->code) != 0)
+		rc = error_set(pass->err, ENOMEM, "out of memory");
+	if (rc == 0) {
+		pass->tally = *calls;
+		rc = run_pass(pass, &list);
+		pass->tally = NULL;
+		pass->calls = *calls;
+	}
+	free(list.indices);
+	return rc;
+}
+
+static int run_passes(struct pass *pass)
+{
+	struct image_calls *calls = NULL;
+	struct procedure_list list = {0};
+	int rc;
+
+	if (pass->options->scope == IMAGE_ANALYSIS_CHOSEN)
+		rc = list_chosen(&list, pass);
+	else
+		rc = list_procedures(&list, pass, pass->options->scope == IMAGE_ANALYSIS_ALL);
+	if (rc == 0 && pass->options->tie_calls)
+		rc = tally_calls(pass, &calls);
+	if (rc == 0)
+		rc = run_pass(pass, &list);
+	free(list.indices);
+	image_calls_destroy(calls);
+	return rc;
+}
+
+int image_analysis_run(struct image_code *code, const struct image_samples *samples,
+		       const struct image_analysis_options *options, image_analysis_fn result,
+		       void *ctx, struct image_analysis_totals *totals, struct error *err)
+{
+	const struct insn_decoder *decoder = image_code_decoder(code);
+	struct image_analysis_totals sum = {0};
+	struct pass pass = {
+		.code = code,
+		.samples = samples,
+		.options = options,
+		.model = options->model,
+		.estimator = options->estimator,
+		.result = result,
+		.ctx = ctx,
+		.totals = &sum,
+		.err = err,
+	};
+	int rc;
+
+	if (pass.model == NULL)
+		pass.model = machine_model_default(decoder->isa, NULL);
+	if (pass.estimator == NULL)
+		pass.estimator = frequency_estimator_find(NULL);
+	if (pass.model->isa != decoder->isa)
+		return error_set(err, EINVAL, "model %s is not for %s code", pass.model->name,
+				 decoder->name);
+	for (size_t i = 0; i < samples->time.count; i++)
+		sum.samples_outside += samples->time.counts[i].count;
+	rc = run_passes(&pass);
+	if (totals != NULL)
+		*totals = sum;
+	return rc;
+}

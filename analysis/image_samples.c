@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/image_samples.h"
+
+#include "lib/cleanup.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Counts [first, end) of an ascending array. */
+struct slice {
+	size_t first;
+	size_t end;
+};
+
+/* The first of @count elements of @bytes bytes, which begin with ascending addresses, that
+ * is at or behind @address. */
+static size_t lower_bound(const void *elements, size_t count, size_t bytes, uint64_t address)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		uint64_t at;
+
+		memcpy(&at, (const char *)elements + middle * bytes, sizeof(at));
+		if (at < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+_Static_assert(offsetof(struct address_count, address) == 0, "what lower_bound() looks at");
+_Static_assert(offsetof(struct branch_count, from) == 0, "what lower_bound() looks at");
+
+static struct slice counts_in(const struct address_count *counts, size_t count,
+			      const struct image_range *part)
+{
+	return (struct slice){lower_bound(counts, count, sizeof(*counts), part->start),
+			      lower_bound(counts, count, sizeof(*counts), part->end)};
+}
+
+static struct slice branches_in(const struct image_samples *samples, const struct image_range *part)
+{
+	size_t bytes = sizeof(*samples->branches);
+
+	return (struct slice){
+		lower_bound(samples->branches, samples->branch_count, bytes, part->start),
+		lower_bound(samples->branches, samples->branch_count, bytes, part->end)};
+}
+
+static int compare_ranges(const void *a, const void *b)
+{
+	const struct image_range *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+size_t image_samples_parts(const struct image_code *code, size_t index,
+			   struct image_range parts[IMAGE_CODE_PARTS_MAX], size_t *parent)
+{
+	size_t count = image_code_parts(code, index, parts, parent);
+
+	qsort(parts, count, sizeof(*parts), compare_ranges);
+	return count;
+}
+
+double image_samples_time(const struct image_samples *samples, const struct image_range *parts,
+			  size_t count)
+{
+	double sum = 0;
+
+	for (size_t p = 0; p < count; p++) {
+		struct slice slice =
+			counts_in(samples->time.counts, samples->time.count, &parts[p]);
+
+		for (size_t i = slice.first; i < slice.end; i++)
+			sum += samples->time.counts[i].count;
+	}
+	return sum;
+}
+
+bool image_samples_counted(const struct image_samples *samples, const struct image_range *parts,
+			   size_t count)
+{
+	for (size_t p = 0; p < count; p++) {
+		struct slice slice = counts_in(samples->exact, samples->exact_count, &parts[p]);
+
+		if (slice.first < slice.end)
+			return true;
+	}
+	return false;
+}
+
+static void add_sampled(struct image_evidence *evidence, const struct address_count *counts,
+			struct slice slice)
+{
+	for (size_t i = slice.first; i < slice.end; i++)
+		if (counts[i].count > 0)
+			evidence->sampled[evidence->evidence.sampled_count++] = counts[i].address;
+}
+
+static void add_seen(struct image_evidence *evidence, const struct branch_count *branches,
+		     struct slice slice)
+{
+	for (size_t i = slice.first; i < slice.end; i++) {
+		if (branches[i].count <= 0)
+			continue;
+		evidence->branches[evidence->evidence.branch_count][0] = branches[i].from;
+		evidence->branches[evidence->evidence.branch_count++][1] = branches[i].to;
+	}
+}
+
+int image_evidence_init(struct image_evidence *ret, const struct image_samples *samples,
+			const struct image_range *parts, size_t count)
+{
+	struct image_evidence evidence = {0};
+	struct slice sampled[IMAGE_CODE_PARTS_MAX], branches[IMAGE_CODE_PARTS_MAX];
+	size_t sampled_max = 1, branches_max = 1;
+
+	for (size_t p = 0; p < count; p++) {
+		sampled[p] = counts_in(samples->time.counts, samples->time.count, &parts[p]);
+		branches[p] = branches_in(samples, &parts[p]);
+		sampled_max += sampled[p].end - sampled[p].first;
+		branches_max += branches[p].end - branches[p].first;
+	}
+	evidence.sampled = malloc(sampled_max * sizeof(*evidence.sampled));
+	evidence.branches = malloc(branches_max * sizeof(*evidence.branches));
+	if (evidence.sampled == NULL || evidence.branches == NULL) {
+		image_evidence_deinit(&evidence);
+		return -ENOMEM;
+	}
+	for (size_t p = 0; p < count; p++) {
+		add_sampled(&evidence, samples->time.counts, sampled[p]);
+		add_seen(&evidence, samples->branches, branches[p]);
+	}
+	evidence.evidence.sampled = evidence.sampled;
+	evidence.evidence.branches = (const uint64_t(*)[2])evidence.branches;
+	*ret = evidence;
+	return 0;
+}
+
+void image_evidence_deinit(struct image_evidence *evidence)
+{
+	free(evidence->sampled);
+	free(evidence->branches);
+	*evidence = (struct image_evidence){0};
+}
+
+/* Counts of an event in all parts, one behind the other. Return: NULL: no memory. */
+static struct address_count *gather(const struct image_event_samples *event,
+				    const struct image_range *parts, size_t part_count, size_t *ret)
+{
+	struct slice slices[IMAGE_CODE_PARTS_MAX];
+	struct address_count *counts;
+	size_t count = 0;
+
+	for (size_t p = 0; p < part_count; p++) {
+		slices[p] = counts_in(event->counts, event->count, &parts[p]);
+		count += slices[p].end - slices[p].first;
+	}
+	counts = malloc((count + 1) * sizeof(*counts));
+	if (counts == NULL)
+		return NULL;
+	count = 0;
+	for (size_t p = 0; p < part_count; p++)
+		for (size_t i = slices[p].first; i < slices[p].end; i++)
+			counts[count++] = event->counts[i];
+	*ret = count;
+	return counts;
+}
+
+static int add_roles(struct procedure_profile *profile, const struct cfg *cfg,
+		     const struct image_samples *samples, const struct image_range *parts,
+		     size_t part_count)
+{
+	for (unsigned int role = 0; role < PROFILE_ROLES; role++) {
+		const struct image_event_samples *event = &samples->roles[role];
+		_cleanup_free_ struct address_count *counts = NULL;
+		size_t count;
+		int rc;
+
+		if (event->period <= 0)
+			continue;
+		counts = gather(event, parts, part_count, &count);
+		if (counts == NULL)
+			return -ENOMEM;
+		rc = procedure_profile_add_role(profile, cfg, role, counts, count, event->period);
+		if (rc != 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int add_branches(struct procedure_profile *profile, const struct cfg *cfg,
+			const struct image_samples *samples, const struct image_range *parts,
+			size_t part_count)
+{
+	for (size_t p = 0; samples->branches_sampled && p < part_count; p++) {
+		struct slice slice = branches_in(samples, &parts[p]);
+		const struct branch_count *branches = samples->branches;
+		int rc;
+
+		if (slice.first < slice.end)
+			branches += slice.first;
+		rc = procedure_profile_add_branches(profile, cfg, branches,
+						    slice.end - slice.first);
+		if (rc != 0)
+			return rc;
+	}
+	return 0;
+}
+
+static int add_exact(struct procedure_profile *profile, const struct cfg *cfg,
+		     const struct image_samples *samples, const struct image_range *parts,
+		     size_t part_count)
+{
+	if (!image_samples_counted(samples, parts, part_count))
+		return 0;
+	profile->exact = calloc((size_t)cfg->insn_count + 1, sizeof(*profile->exact));
+	if (profile->exact == NULL)
+		return -ENOMEM;
+	for (size_t p = 0; p < part_count; p++) {
+		struct slice slice = counts_in(samples->exact, samples->exact_count, &parts[p]);
+
+		for (size_t i = slice.first; i < slice.end; i++) {
+			long insn = cfg_find_insn(cfg, samples->exact[i].address);
+
+			if (insn >= 0)
+				profile->exact[insn] = samples->exact[i].count;
+		}
+	}
+	return 0;
+}
+
+int image_samples_profile(struct procedure_profile *ret, const struct cfg *cfg,
+			  const struct image_samples *samples, const struct image_range *parts,
+			  size_t count)
+{
+	struct procedure_profile profile;
+	size_t time_count;
+	_cleanup_free_ struct address_count *time =
+		gather(&samples->time, parts, count, &time_count);
+	int rc;
+
+	if (time == NULL)
+		return -ENOMEM;
+	rc = procedure_profile_create(&profile, cfg, time, time_count, samples->time.period);
+	if (rc != 0)
+		return rc;
+	profile.period_error = samples->period_error;
+	profile.clock = samples->clock;
+	rc = add_roles(&profile, cfg, samples, parts, count);
+	if (rc == 0)
+		rc = add_branches(&profile, cfg, samples, parts, count);
+	if (rc == 0)
+		rc = add_exact(&profile, cfg, samples, parts, count);
+	if (rc != 0)
+		procedure_profile_deinit(&profile);
+	else
+		*ret = profile;
+	return rc;
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/procedure_analysis.h"
+
+#include "lib/cleanup.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static int estimate(struct procedure_analysis *analysis,
+		    const struct frequency_estimator *estimator)
+{
+	struct frequency_input input = {
+		.cfg = analysis->cfg,
+		.classes = &analysis->classes,
+		.model = analysis->model,
+		.schedule = &analysis->schedule,
+		.profile = &analysis->profile,
+	};
+
+	return frequency_estimate(&analysis->frequency, estimator, &input);
+}
+
+/* Schedules and estimates anew, with ways into blocks weighed by the estimate there is. */
+static int refine(struct procedure_analysis *analysis, const struct frequency_estimator *estimator)
+{
+	const struct cfg *cfg = analysis->cfg;
+	_cleanup_free_ double *weights = calloc((size_t)cfg->edge_count + 1, sizeof(*weights));
+	int rc;
+
+	if (weights == NULL)
+		return -ENOMEM;
+	for (uint32_t e = 0; e < cfg->edge_count; e++)
+		weights[e] = analysis->frequency.edges[e].value;
+	schedule_deinit(&analysis->schedule);
+	analysis->schedule = (struct schedule){0};
+	frequency_deinit(&analysis->frequency);
+	analysis->frequency = (struct frequency){0};
+	rc = schedule_create(&analysis->schedule, analysis->model, cfg, weights);
+	return rc != 0 ? rc : estimate(analysis, estimator);
+}
+
+int procedure_analysis_estimate(struct procedure_analysis *analysis,
+				const struct frequency_estimator *estimator)
+{
+	int rc = frequency_classes_find(&analysis->classes, analysis->cfg);
+
+	if (rc == 0)
+		rc = schedule_create(&analysis->schedule, analysis->model, analysis->cfg, NULL);
+	if (rc == 0)
+		rc = estimate(analysis, estimator);
+	/* Out of order, a block's bound does not depend on how it is reached. */
+	if (rc == 0 && analysis->model->in_order && analysis->profile.total > 0)
+		rc = refine(analysis, estimator);
+	return rc;
+}
+
+struct culprit_input procedure_analysis_input(const struct procedure_analysis *analysis)
+{
+	return (struct culprit_input){
+		.cfg = analysis->cfg,
+		.model = analysis->model,
+		.schedule = &analysis->schedule,
+		.profile = &analysis->profile,
+		.frequency = &analysis->frequency,
+	};
+}
+
+int procedure_analysis_run(struct procedure_analysis *analysis,
+			   const struct frequency_estimator *estimator)
+{
+	int rc = procedure_analysis_estimate(analysis, estimator);
+	struct culprit_input input = procedure_analysis_input(analysis);
+
+	return rc != 0 ? rc : culprits_find(&analysis->culprits, &input);
+}
+
+void procedure_analysis_deinit(struct procedure_analysis *analysis)
+{
+	culprits_deinit(&analysis->culprits);
+	frequency_deinit(&analysis->frequency);
+	schedule_deinit(&analysis->schedule);
+	frequency_classes_deinit(&analysis->classes);
+	procedure_profile_deinit(&analysis->profile);
+	cfg_destroy(analysis->cfg);
+	*analysis = (struct procedure_analysis){0};
+}
