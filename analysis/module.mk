@@ -67,6 +67,16 @@ UNIT_TESTS += unit_insn_alpha
 unit_insn_alpha-src := tests/unit_insn_alpha.c
 unit_insn_alpha-archives := analysis
 
+# Machine models and schedules.
+analysis-src += analysis/issue_queue.c analysis/machine_arm64.c analysis/machine_issue.c \
+	analysis/machine_model.c analysis/model_alpha21164.c analysis/model_cortex_a53.c \
+	analysis/model_cortex_a55.c analysis/model_x86.c analysis/schedule.c analysis/throughput.c
+
+UNIT_TESTS += unit_schedule
+unit_schedule-src := tests/unit_schedule.c
+unit_schedule-archives := analysis util
+unit_schedule-pkgs := $(ANALYSIS_PKGS)
+
 # Decoders. Zydis has no pkg-config file in Debian.
 analysis-src += analysis/insn.c analysis/insn_x86.c analysis/insn_x86_class.c \
 	analysis/insn_x86_text.c

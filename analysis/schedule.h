@@ -42,11 +42,15 @@ struct static_stall {
  *              share of the block's bound. Averages over ways into the block, so need
  *              not be whole
  * @issues_with_previous: dual issue
- * @depends_on: the instruction whose latency determines M_i (DCPI's fourth challenge:
- *              the sum of samples from behind it divided by the sum of M is what the
- *              estimator must use), or UINT32_MAX
- * @stalls:     @stall_count of them; the first @stall_count of M_i's cycles beyond
- *              what issue takes
+ * @issues_with_previous: dual issue, when the block is entered as it is most often
+ * @depends_on: the instruction whose latency or unit determines M_i (DCPI's fourth
+ *              challenge: the sum of samples from behind it divided by the sum of M is
+ *              what the estimator must use), or UINT32_MAX. It is before this one in
+ *              the same block
+ * @stalls:     @stall_count of them, in no order. They are part of M_i: the rest of it
+ *              is what issuing takes. Lost issue slots count: where two instructions
+ *              could issue in a cycle, the one that would not go beside the one before
+ *              it has a slotting stall of half a cycle (Figure 2's bubbles)
  */
 struct schedule_insn {
 	double min_cycles;
@@ -72,14 +76,27 @@ struct schedule {
  *                not known yet (loops' back edges then count more than entries)
  * @ret:          out; freed by schedule_deinit()
  *
- * In order: each block is scheduled behind each of its predecessors, loop-carried
- * dependences included; the paper ignores them (Figure 7's first load). Calls empty
- * the pipeline's state. O(instructions x predecessors).
+ * M_i is the number of cycles between the issue of an instruction and of the one before
+ * it, wherever control comes from.
+ *
+ * In order: each block is scheduled behind each of its predecessors (the eight most
+ * frequent, should there be more), loop-carried dependences included; the paper ignores
+ * them (Figure 7's first load). Behind calls nothing is under way.
+ * O(instructions x predecessors).
+ *
+ * Out of order: see throughput.h.
  *
  * Return: 0 or -ENOMEM.
  */
 int schedule_create(struct schedule *ret, const struct machine_model *model, const struct cfg *cfg,
 		    const double *edge_weights);
+
+/**
+ * schedule_create_alone() - the same as in the paper: each block by itself, as if
+ * nothing were under way when it is entered
+ */
+int schedule_create_alone(struct schedule *ret, const struct machine_model *model,
+			  const struct cfg *cfg);
 
 void schedule_deinit(struct schedule *schedule);
 
