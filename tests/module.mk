@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
+include tests/accuracy/accuracy.mk
 UNIT_TESTS += unit_util
 unit_util-src := tests/unit_util.c
 unit_util-archives := util

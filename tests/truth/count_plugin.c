@@ -27,38 +27,26 @@
  * The other FILE gets the exact edges (tests/truth/edge_counts.h), after a line
  * "edges TARGET exact|racy".
  */
-#include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/truth/edge_counts.h"
+#include "tests/truth/guest_image.h"
 #include "tests/truth/qemu_plugin.h"
 
 #define BUCKETS (1U << 16)
-#define ANONYMOUS "[anonymous]"
 
 struct count {
 	struct count *next;
-	uint32_t image;
+	struct guest_place place;
 	uint32_t size;
-	uint64_t offset;
 	_Atomic uint64_t executed;
-};
-
-struct mapping {
-	uint64_t start;
-	uint64_t end;
-	uint64_t offset;
-	uint32_t image;
 };
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
@@ -66,11 +54,6 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below but the counts */
 static struct count *buckets[BUCKETS];
 static size_t count_total;
-static char **images;
-static uint32_t image_total;
-static struct mapping *mappings;
-static size_t mapping_total;
-static atomic_bool mappings_stale = true;
 static char *out_path;
 static char *edges_path;
 static char *target;
@@ -91,71 +74,18 @@ static void *checked(void *memory)
 	return memory;
 }
 
-static uint32_t image_number(const char *path)
+static struct count *count_get(struct guest_place place, uint32_t size)
 {
-	uint32_t i;
-
-	for (i = 0; i < image_total; i++) {
-		if (strcmp(images[i], path) == 0)
-			return i;
-	}
-	images = checked(realloc(images, (image_total + 1) * sizeof(*images)));
-	images[image_total] = checked(strdup(path));
-	return image_total++;
-}
-
-/* The host's view: a guest's mapping of a file is one of ours. */
-static void mappings_read(void)
-{
-	FILE *file = fopen("/proc/self/maps", "re");
-	char *line = NULL;
-	size_t room = 0;
-
-	if (!file)
-		die("/proc/self/maps");
-	mapping_total = 0;
-	while (getline(&line, &room, file) >= 0) {
-		struct mapping m;
-		int path = 0;
-
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %" SCNx64 " %*s %*s %n", &m.start,
-			   &m.end, &m.offset, &path) != 3 ||
-		    line[path] != '/')
-			continue;
-		line[strcspn(line, "\n")] = '\0';
-		m.image = image_number(line + path);
-		mappings = checked(realloc(mappings, (mapping_total + 1) * sizeof(*mappings)));
-		mappings[mapping_total++] = m;
-	}
-	free(line);
-	fclose(file);
-}
-
-static const struct mapping *mapping_find(uint64_t host)
-{
-	size_t i;
-
-	if (atomic_exchange(&mappings_stale, false))
-		mappings_read();
-	for (i = 0; i < mapping_total; i++) {
-		if (host >= mappings[i].start && host < mappings[i].end)
-			return &mappings[i];
-	}
-	return NULL;
-}
-
-static struct count *count_get(uint32_t image, uint64_t offset, uint32_t size)
-{
-	struct count **bucket = &buckets[((offset >> 1) ^ image * 2654435761U) % BUCKETS];
+	struct count **bucket =
+		&buckets[((place.offset >> 1) ^ place.image * 2654435761U) % BUCKETS];
 	struct count *count;
 
 	for (count = *bucket; count; count = count->next) {
-		if (count->image == image && count->offset == offset)
+		if (count->place.image == place.image && count->place.offset == place.offset)
 			return count;
 	}
 	count = checked(calloc(1, sizeof(*count)));
-	count->image = image;
-	count->offset = offset;
+	count->place = place;
 	count->size = size;
 	count->next = *bucket;
 	*bucket = count;
@@ -188,8 +118,7 @@ static void edge_register(struct qemu_plugin_tb *tb, const struct count *first,
 	size_t total = qemu_plugin_tb_n_insns(tb);
 	struct qemu_plugin_insn *end = qemu_plugin_tb_get_insn(tb, total - 1);
 	struct edge_block *block = checked(edge_block_create(
-		(struct edge_place){first->image, first->offset},
-		(struct edge_place){last->image, last->offset},
+		first->place, last->place,
 		edge_kind_of(target, qemu_plugin_insn_data(end), qemu_plugin_insn_size(end)),
 		(uint32_t)total));
 
@@ -208,12 +137,10 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	pthread_mutex_lock(&lock);
 	for (i = 0; i < qemu_plugin_tb_n_insns(tb); i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
-		uint64_t host = (uint64_t)(uintptr_t)qemu_plugin_insn_haddr(insn);
-		const struct mapping *m = mapping_find(host);
-		uint32_t image = m ? m->image : image_number(ANONYMOUS);
-		uint64_t offset = m ? host - m->start + m->offset : qemu_plugin_insn_vaddr(insn);
+		struct guest_place place = guest_image_place(qemu_plugin_insn_haddr(insn),
+							     qemu_plugin_insn_vaddr(insn));
 
-		count = count_get(image, offset, (uint32_t)qemu_plugin_insn_size(insn));
+		count = count_get(place, (uint32_t)qemu_plugin_insn_size(insn));
 		count_register(insn, count);
 		if (!first)
 			first = count;
@@ -230,7 +157,7 @@ static void syscall_returned(qemu_plugin_id_t id, unsigned int vcpu, int64_t num
 	(void)vcpu;
 	(void)number;
 	(void)result;
-	atomic_store(&mappings_stale, true);
+	guest_image_stale();
 }
 
 static void vcpu_began(qemu_plugin_id_t id, unsigned int vcpu)
@@ -244,69 +171,25 @@ static int count_order(const void *a, const void *b)
 {
 	const struct count *x = *(struct count *const *)a, *y = *(struct count *const *)b;
 
-	if (x->image != y->image)
-		return strcmp(images[x->image], images[y->image]);
-	return x->offset < y->offset ? -1 : x->offset > y->offset;
+	if (x->place.image != y->place.image)
+		return strcmp(guest_image_path(x->place.image), guest_image_path(y->place.image));
+	return x->place.offset < y->place.offset ? -1 : x->place.offset > y->place.offset;
 }
 
-/* Both classes; offsets that no segment holds stay what they are. */
-static uint64_t address_of(const unsigned char *elf, size_t bytes, uint64_t offset)
+static void image_write(FILE *out, struct count **counts, size_t total)
 {
-	const Elf64_Ehdr *h64 = (const void *)elf;
-	const Elf32_Ehdr *h32 = (const void *)elf;
-	bool wide;
+	struct guest_file file = guest_file_open(counts[0]->place.image);
 	size_t i;
 
-	if (bytes < sizeof(*h64) || memcmp(elf, ELFMAG, SELFMAG) != 0)
-		return offset;
-	wide = elf[EI_CLASS] == ELFCLASS64;
-	for (i = 0; i < (wide ? h64->e_phnum : h32->e_phnum); i++) {
-		uint64_t at = wide ? h64->e_phoff + i * sizeof(Elf64_Phdr)
-				   : h32->e_phoff + i * sizeof(Elf32_Phdr);
-		Elf64_Phdr p = {.p_type = PT_NULL};
-
-		if (at > bytes || bytes - at < sizeof(p))
-			break;
-		if (wide) {
-			memcpy(&p, elf + at, sizeof(p));
-		} else {
-			Elf32_Phdr narrow;
-
-			memcpy(&narrow, elf + at, sizeof(narrow));
-			p.p_type = narrow.p_type;
-			p.p_offset = narrow.p_offset;
-			p.p_filesz = narrow.p_filesz;
-			p.p_vaddr = narrow.p_vaddr;
-		}
-		if (p.p_type == PT_LOAD && offset >= p.p_offset && offset - p.p_offset < p.p_filesz)
-			return offset - p.p_offset + p.p_vaddr;
-	}
-	return offset;
-}
-
-static void image_write(FILE *file, struct count **counts, size_t total)
-{
-	const char *path = images[counts[0]->image];
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	void *elf = MAP_FAILED;
-	struct stat st = {0};
-	size_t i;
-
-	if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0)
-		elf = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	fprintf(file, "image %s\n", path);
+	fprintf(out, "image %s\n", guest_image_path(counts[0]->place.image));
 	for (i = 0; i < total; i++) {
-		uint64_t offset = counts[i]->offset;
-		uint64_t address =
-			elf == MAP_FAILED ? offset : address_of(elf, (size_t)st.st_size, offset);
+		uint64_t offset = counts[i]->place.offset;
 
-		fprintf(file, "%" PRIx64 " %" PRIx64 " %u %" PRIu64 "\n", offset, address,
-			counts[i]->size, atomic_load(&counts[i]->executed));
+		fprintf(out, "%" PRIx64 " %" PRIx64 " %u %" PRIu64 "\n", offset,
+			guest_file_address(&file, offset), counts[i]->size,
+			atomic_load(&counts[i]->executed));
 	}
-	if (elf != MAP_FAILED)
-		munmap(elf, (size_t)st.st_size);
-	if (fd >= 0)
-		close(fd);
+	guest_file_close(&file);
 }
 
 static FILE *out_open(const char *name)
@@ -334,7 +217,7 @@ static void edges_write(void)
 	FILE *file = out_open(edges_path);
 
 	fprintf(file, "edges %s %s\n", target, exactness());
-	if (edge_counts_write(file, images) != 0 || fclose(file) != 0)
+	if (edge_counts_write(file, guest_image_paths()) != 0 || fclose(file) != 0)
 		die(edges_path);
 }
 
@@ -356,7 +239,7 @@ static void ended(qemu_plugin_id_t id, void *data)
 	file = out_open(out_path);
 	fprintf(file, "counts %s %s\n", target, exactness());
 	for (i = first = 0; i < n; first = i) {
-		while (i < n && counts[i]->image == counts[first]->image)
+		while (i < n && counts[i]->place.image == counts[first]->place.image)
 			i++;
 		image_write(file, counts + first, i - first);
 	}

@@ -13,8 +13,8 @@
 
 struct edge {
 	struct edge *next;
-	struct edge_place from;
-	struct edge_place to;
+	struct guest_place from;
+	struct guest_place to;
 	enum edge_kind kind;
 	uint64_t count;
 	uint64_t weight;
@@ -22,8 +22,8 @@ struct edge {
 
 /* @recent: edges that left it lately, by where they went */
 struct edge_block {
-	struct edge_place first;
-	struct edge_place last;
+	struct guest_place first;
+	struct guest_place last;
 	enum edge_kind kind;
 	uint32_t instructions;
 	uint32_t turn;
@@ -65,6 +65,23 @@ static enum edge_kind kind_aarch64(const unsigned char *code, size_t bytes)
 	return (word & 0xffe0001f) == 0xd4000001 ? EDGE_SYSTEM_CALL : EDGE_OTHER;
 }
 
+static enum edge_kind kind_alpha(const unsigned char *code, size_t bytes)
+{
+	uint32_t word, opcode;
+
+	if (bytes < sizeof(word))
+		return EDGE_OTHER;
+	memcpy(&word, code, sizeof(word));
+	opcode = word >> 26;
+	if (opcode == 0x30 || opcode == 0x34) /* br, bsr */
+		return EDGE_DIRECT;
+	if (opcode > 0x30)
+		return EDGE_CONDITIONAL;
+	if (opcode == 0x1a) /* jmp, jsr, ret, jsr_coroutine */
+		return EDGE_INDIRECT;
+	return word == 0x83 ? EDGE_SYSTEM_CALL : EDGE_OTHER; /* call_pal callsys */
+}
+
 static bool x86_prefix(unsigned char byte)
 {
 	return memchr("\x66\x67\xf2\xf3\x2e\x3e\x26\x36\x64\x65", byte, 10) || byte >> 4 == 4;
@@ -95,10 +112,12 @@ enum edge_kind edge_kind_of(const char *target, const void *code, size_t bytes)
 		return kind_aarch64(code, bytes);
 	if (strcmp(target, "x86_64") == 0)
 		return kind_x86_64(code, bytes);
+	if (strcmp(target, "alpha") == 0)
+		return kind_alpha(code, bytes);
 	return EDGE_OTHER;
 }
 
-struct edge_block *edge_block_create(struct edge_place first, struct edge_place last,
+struct edge_block *edge_block_create(struct guest_place first, struct guest_place last,
 				     enum edge_kind kind, uint32_t instructions)
 {
 	struct edge_block *block = calloc(1, sizeof(*block));
@@ -112,12 +131,12 @@ struct edge_block *edge_block_create(struct edge_place first, struct edge_place 
 	return block;
 }
 
-static bool same(struct edge_place a, struct edge_place b)
+static bool same(struct guest_place a, struct guest_place b)
 {
 	return a.image == b.image && a.offset == b.offset;
 }
 
-static struct edge *edge_find(const struct edge_block *from, struct edge_place to)
+static struct edge *edge_find(const struct edge_block *from, struct guest_place to)
 {
 	uint64_t hash = (from->last.offset * 31 + to.offset) ^ from->last.image * 2654435761U;
 	struct edge **bucket = &buckets[(hash ^ hash >> 16) % BUCKETS];
@@ -129,7 +148,7 @@ static struct edge *edge_find(const struct edge_block *from, struct edge_place t
 	}
 	edge = calloc(1, sizeof(*edge));
 	if (!edge) {
-		fprintf(stderr, "count_plugin: out of memory for edges\n");
+		fprintf(stderr, "plugin: out of memory for edges\n");
 		exit(2);
 	}
 	edge->from = from->last;
@@ -171,7 +190,7 @@ static void edge_add(struct edge_block *from, const struct edge_block *to, uint6
 static struct thread *thread_of(unsigned int vcpu)
 {
 	if (vcpu >= THREADS) {
-		fprintf(stderr, "count_plugin: more than %d threads\n", THREADS);
+		fprintf(stderr, "plugin: more than %d threads\n", THREADS);
 		exit(2);
 	}
 	return &threads[vcpu];
@@ -200,7 +219,7 @@ void edge_counts_lock(void)
 	locking = true;
 }
 
-static int place_compare(struct edge_place a, struct edge_place b)
+static int place_compare(struct guest_place a, struct guest_place b)
 {
 	if (a.image != b.image)
 		return a.image < b.image ? -1 : 1;

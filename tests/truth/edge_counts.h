@@ -16,11 +16,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/** struct edge_place - an instruction: image number and offset in it */
-struct edge_place {
-	uint32_t image;
-	uint64_t offset;
-};
+#include "tests/truth/guest_image.h"
 
 /** enum edge_kind - what the instruction is that an edge comes from */
 enum edge_kind {
@@ -31,7 +27,7 @@ enum edge_kind {
 	EDGE_SYSTEM_CALL,
 };
 
-/** edge_kind_of() - @target: as QEMU names it; kinds are known for aarch64 and x86_64. */
+/** edge_kind_of() - @target: as QEMU names it; kinds are known for aarch64, alpha and x86_64. */
 enum edge_kind edge_kind_of(const char *target, const void *code, size_t bytes);
 
 struct edge_block;
@@ -43,7 +39,7 @@ struct edge_block;
  *
  * NULL without memory.
  */
-struct edge_block *edge_block_create(struct edge_place first, struct edge_place last,
+struct edge_block *edge_block_create(struct guest_place first, struct guest_place last,
 				     enum edge_kind kind, uint32_t instructions);
 
 /**

@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# How often each instruction runs, exactly: see count_plugin.c. Runs on the
-# build machine, whatever is built.
+# How often each instruction runs, exactly: see count_plugin.c. Why it takes how
+# long, on machines that we simulate: see sim_plugin.c. Run on the build machine,
+# whatever is built.
 HOST_CC ?= gcc
 COUNT_PLUGIN := build/tests/count_plugin.so
 KERNEL_PLUGIN := build/tests/kernel_plugin.so
+SIM_PLUGIN := build/tests/sim_plugin.so
 
-$(COUNT_PLUGIN): tests/truth/edge_counts.c tests/truth/edge_counts.h
+count_plugin-parts := edge_counts guest_image
+sim_plugin-parts := edge_counts guest_image sim_machine sim_isa_alpha sim_isa_arm64 sim_cache \
+	sim_tlb sim_predictor sim_write_buffer sim_fetch sim_memory sim_pipeline sim_sampler sim_report
+truth_parts = $($(1)-parts:%=tests/truth/%.c)
 
-$(COUNT_PLUGIN) $(KERNEL_PLUGIN): build/tests/%.so: tests/truth/%.c tests/truth/qemu_plugin.h
+$(COUNT_PLUGIN) $(KERNEL_PLUGIN) $(SIM_PLUGIN): build/tests/%.so: tests/truth/%.c \
+		$$(call truth_parts,$$*) $(wildcard tests/truth/*.h)
 	$(call say,HOSTCC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(HOST_CC) -std=gnu17 $(WARNINGS) -O2 -g -I. -D_GNU_SOURCE -fPIC -fvisibility=hidden \
@@ -15,3 +21,6 @@ $(COUNT_PLUGIN) $(KERNEL_PLUGIN): build/tests/%.so: tests/truth/%.c tests/truth/
 
 .PHONY: count-plugin
 count-plugin: $(COUNT_PLUGIN)
+
+.PHONY: sim-plugin
+sim-plugin: $(SIM_PLUGIN) ## the in-order machines of the truth harness

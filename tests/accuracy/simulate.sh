@@ -1,0 +1,22 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# simulate.sh ARM PROGRAM: runs a program on an in-order machine (tests/accuracy/arms), and
+# leaves what is true of it in build/truth/ARM/PROGRAM.sim and .edges (formats:
+# tests/truth/sim_report.h, edge_counts.h).
+set -eu
+cd "$(dirname "$0")/../.."
+out=build/truth/$1/$2
+read -r suffix qemu settings << END
+$(awk -v arm="$1" '$1 == arm { print $3, $4, $5 }' tests/accuracy/arms)
+END
+options=out=$out.sim.new,edges=$out.edges
+[ "$settings" = - ] || options=$options,$settings
+for seed in 1 2 3 4 5 6 7 8 9 10; do
+	options=$options,budget=10000:$seed,budget=100000:$seed
+	[ "$seed" -gt 3 ] || options=$options,budget=1000000:$seed
+done
+mkdir -p "build/truth/$1"
+"$qemu" -L /usr/alpha-linux-gnu -plugin "build/tests/sim_plugin.so,$options" \
+	"build/truth/bin/$2.$suffix" > "$out.out"
+mv "$out.sim.new" "$out.sim"

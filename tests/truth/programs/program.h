@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the programs of the truth harness share. Each of them is a small, well-known
+ * computation, does always the same, and prints a checksum, which is the same on every
+ * architecture. The first argument, if any, is how often to do it.
+ */
+#ifndef DCPI_TESTS_TRUTH_PROGRAM_H
+#define DCPI_TESTS_TRUTH_PROGRAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/** program_random() - Knuth's MMIX generator. Return: 31 bits. */
+static inline uint32_t program_random(uint64_t *state)
+{
+	*state = *state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (uint32_t)(*state >> 33);
+}
+
+/** program_rounds() - how often to do it. */
+static inline unsigned int program_rounds(int argc, char **argv, unsigned int rounds)
+{
+	return argc > 1 ? (unsigned int)strtoul(argv[1], NULL, 10) : rounds;
+}
+
+/** program_allocate() - memory, zeroed, or the end. */
+static inline void *program_allocate(size_t count, size_t bytes)
+{
+	void *memory = calloc(count, bytes);
+
+	if (!memory) {
+		perror("memory");
+		exit(2);
+	}
+	return memory;
+}
+
+/** program_end() - print the checksum. Return: the exit status. */
+static inline int program_end(uint64_t checksum)
+{
+	printf("%016llx\n", (unsigned long long)checksum);
+	return 0;
+}
+
+#endif
