@@ -17,7 +17,8 @@ build) wanted=$build ;;
 demo) wanted="$build sqlite3 xz-utils perl libc6-dbg" ;;
 demo-vm) wanted="$build $vm sqlite3 xz-utils" ;;
 check) wanted="$build $vm $vm_arm64 libcmocka-dev qemu-user libc6-dev-arm64-cross
-	sqlite3 xz-utils perl git python3 binutils mandoc jq linux-perf binutils-alpha-linux-gnu" ;;
+	sqlite3 xz-utils perl git python3 binutils mandoc jq linux-perf binutils-alpha-linux-gnu
+	gcc-12-alpha-linux-gnu libc6.1-dev-alpha-cross" ;;
 lint) wanted="$build libcmocka-dev clang-tidy clang-format cppcheck git mandoc
 	shellcheck" ;;
 fuzz) wanted="$build clang libclang-rt-14-dev" ;;
