@@ -95,3 +95,11 @@ analysis-src += analysis/culprit.c analysis/culprit_branch.c analysis/culprit_dc
 UNIT_TESTS += unit_culprit
 unit_culprit-src := tests/unit_culprit.c tests/culprit_scene.c tests/cfg_fixture.c
 unit_culprit-archives := analysis util
+
+UNIT_TESTS += unit_strong_components
+unit_strong_components-src := tests/unit_strong_components.c
+unit_strong_components-archives := analysis util
+
+UNIT_TESTS += unit_stall_summary
+unit_stall_summary-src := tests/unit_stall_summary.c tests/culprit_scene.c tests/cfg_fixture.c
+unit_stall_summary-archives := analysis util
