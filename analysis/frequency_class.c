@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/cycle_equivalence.h"
+#include "analysis/strong_components.h"
 #include "lib/cleanup.h"
 
 #define NONE UINT32_MAX
@@ -17,8 +18,8 @@
 struct split_graph {
 	const struct cfg *cfg;
 	struct graph_edge *edges;
-	uint32_t *component; /* of each node, numbered sinks first; NONE: not reachable */
-	uint32_t *order;     /* of discovery */
+	uint32_t *component; /* of each node; NONE: not reachable */
+	uint32_t *order;     /* in which nodes are found from the entry; NONE likewise */
 	uint32_t node_count;
 	uint32_t edge_count; /* without exit to entry and stops: those come last */
 	uint32_t entry;
@@ -80,80 +81,40 @@ static int split_graph_init(struct split_graph *graph, const struct cfg *cfg)
 	return 0;
 }
 
-/* Tarjan, "Depth-first search and linear graph algorithms", 1972, without recursion. */
-struct tarjan {
-	struct split_graph *graph;
-	uint32_t *first; /* of each node, in @out */
-	uint32_t *out;	 /* edges by origin */
-	uint32_t *next;	 /* the next one to follow */
-	uint32_t *low;
-	uint32_t *path;	 /* nodes from the root to where we are */
-	uint32_t *stack; /* nodes whose component is not complete */
-	uint32_t path_count;
-	uint32_t stack_count;
-	uint32_t discovered;
+/* Targets of each node's edges, and nodes in the order in which a search finds them. */
+struct search {
+	uint32_t *first;
+	uint32_t *targets;
+	uint32_t *queue;
 };
 
-static void list_out_edges(struct tarjan *tarjan)
+static void list_targets(const struct search *search, const struct split_graph *graph)
 {
-	const struct split_graph *graph = tarjan->graph;
-
 	for (uint32_t e = 0; e < graph->edge_count; e++)
-		tarjan->first[graph->edges[e].from + 2]++;
+		search->first[graph->edges[e].from + 2]++;
 	for (uint32_t n = 0; n < graph->node_count; n++)
-		tarjan->first[n + 2] += tarjan->first[n + 1];
+		search->first[n + 2] += search->first[n + 1];
 	for (uint32_t e = 0; e < graph->edge_count; e++)
-		tarjan->out[tarjan->first[graph->edges[e].from + 1]++] = e;
-	memcpy(tarjan->next, tarjan->first, graph->node_count * sizeof(*tarjan->next));
+		search->targets[search->first[graph->edges[e].from + 1]++] = graph->edges[e].to;
 }
 
-static void tarjan_discover(struct tarjan *tarjan, uint32_t node)
+static void find_reachable(const struct search *search, struct split_graph *graph)
 {
-	tarjan->graph->order[node] = tarjan->low[node] = tarjan->discovered++;
-	tarjan->path[tarjan->path_count++] = node;
-	tarjan->stack[tarjan->stack_count++] = node;
-}
+	uint32_t count = 0;
 
-static void tarjan_finish(struct tarjan *tarjan, uint32_t node)
-{
-	struct split_graph *graph = tarjan->graph;
-	uint32_t member;
+	graph->order[graph->entry] = 0;
+	search->queue[count++] = graph->entry;
+	for (uint32_t k = 0; k < count; k++) {
+		uint32_t n = search->queue[k];
 
-	tarjan->path_count--;
-	if (tarjan->path_count > 0) {
-		uint32_t parent = tarjan->path[tarjan->path_count - 1];
+		for (uint32_t t = search->first[n]; t < search->first[n + 1]; t++) {
+			uint32_t to = search->targets[t];
 
-		if (tarjan->low[node] < tarjan->low[parent])
-			tarjan->low[parent] = tarjan->low[node];
-	}
-	if (tarjan->low[node] != graph->order[node])
-		return;
-	do {
-		member = tarjan->stack[--tarjan->stack_count];
-		graph->component[member] = graph->component_count;
-	} while (member != node);
-	graph->component_count++;
-}
-
-static void tarjan_run(struct tarjan *tarjan)
-{
-	const struct split_graph *graph = tarjan->graph;
-
-	list_out_edges(tarjan);
-	tarjan_discover(tarjan, graph->entry);
-	while (tarjan->path_count > 0) {
-		uint32_t node = tarjan->path[tarjan->path_count - 1];
-		uint32_t to;
-
-		if (tarjan->next[node] == tarjan->first[node + 1]) {
-			tarjan_finish(tarjan, node);
-			continue;
+			if (graph->order[to] != NONE)
+				continue;
+			graph->order[to] = count;
+			search->queue[count++] = to;
 		}
-		to = graph->edges[tarjan->out[tarjan->next[node]++]].to;
-		if (graph->order[to] == NONE)
-			tarjan_discover(tarjan, to);
-		else if (graph->component[to] == NONE && graph->order[to] < tarjan->low[node])
-			tarjan->low[node] = graph->order[to];
 	}
 }
 
@@ -161,18 +122,25 @@ static int find_components(struct split_graph *graph)
 {
 	size_t nodes = graph->node_count;
 	_cleanup_free_ uint32_t *memory =
-		calloc(5 * nodes + 2 + graph->edge_count, sizeof(*memory));
-	struct tarjan tarjan = {.graph = graph};
+		calloc(2 * nodes + 2 + graph->edge_count, sizeof(*memory));
+	struct search search = {.first = memory};
+	struct strong_graph strong;
+	int r;
 
 	if (memory == NULL)
 		return -ENOMEM;
-	tarjan.next = memory;
-	tarjan.low = memory + nodes;
-	tarjan.path = memory + 2 * nodes;
-	tarjan.stack = memory + 3 * nodes;
-	tarjan.first = memory + 4 * nodes;
-	tarjan.out = memory + 5 * nodes + 2;
-	tarjan_run(&tarjan);
+	search.queue = memory + nodes + 2;
+	search.targets = search.queue + nodes;
+	list_targets(&search, graph);
+	find_reachable(&search, graph);
+	strong = (struct strong_graph){search.first, search.targets, graph->node_count};
+	r = strong_components_find(graph->component, &graph->component_count, &strong);
+	if (r < 0)
+		return r;
+	for (uint32_t n = 0; n < graph->node_count; n++) {
+		if (graph->order[n] == NONE)
+			graph->component[n] = NONE;
+	}
 	return 0;
 }
 
@@ -188,6 +156,7 @@ static int find_stops(const struct split_graph *graph, uint32_t *stop_of)
 	if (header == NULL)
 		return -ENOMEM;
 	memset(header, 0xff, graph->component_count * sizeof(*header));
+	memset(stop_of, 0xff, graph->component_count * sizeof(*stop_of));
 	for (uint32_t n = 0; n < graph->node_count; n++) {
 		uint32_t c = graph->component[n];
 

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Sparse symmetric matrices, factored as L D L': solutions, and the diagonal of the
+ * inverse (Takahashi's recursion; Erisman and Tinney, CACM 18, 1975). For positive
+ * definite and for quasi-definite matrices ([P A'; A -N], P and N positive definite),
+ * which have such a factor in any order (Vanderbei 1995).
+ *
+ * Ordering and factorization are SuiteSparse's AMD and LDL.
+ */
+#ifndef DCPI_SPARSE_FACTOR_H
+#define DCPI_SPARSE_FACTOR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct sparse_factor;
+
+/** struct sparse_entry - the element of a row and column, and the one across the diagonal. */
+struct sparse_entry {
+	uint32_t row;
+	uint32_t column;
+};
+
+/**
+ * sparse_factor_create() - prepare for matrices of one pattern
+ * @ret:     out; freed by sparse_factor_destroy()
+ * @size:    rows
+ * @entries: off the diagonal, on one side of it; the same one twice: values add up. The
+ *           diagonal is always there
+ *
+ * Return: 0; -ENOMEM; -E2BIG the factor would have more than @fill_max elements.
+ */
+int sparse_factor_create(struct sparse_factor **ret, uint32_t size,
+			 const struct sparse_entry *entries, size_t entry_count, size_t fill_max);
+
+void sparse_factor_destroy(struct sparse_factor *factor);
+
+/**
+ * sparse_factor_compute() - factor a matrix
+ * @diagonal: @size elements
+ * @values:   of the entries, in their order
+ *
+ * Return: 0, or -EDOM if the matrix is singular to working precision.
+ */
+int sparse_factor_compute(struct sparse_factor *factor, const double *diagonal,
+			  const double *values);
+
+/** sparse_factor_solve() - @x: right-hand side, becomes the solution. */
+void sparse_factor_solve(struct sparse_factor *factor, double *x);
+
+/** sparse_factor_inverse_diagonal() - @ret: out: @size elements. */
+void sparse_factor_inverse_diagonal(struct sparse_factor *factor, double *ret);
+
+#endif
