@@ -11,10 +11,7 @@
 
 /* The default comes first. */
 static const struct frequency_estimator *const estimators[] = {
-	&frequency_paper,
-	&frequency_average,
-	&frequency_maximum,
-	NULL,
+	&frequency_joint, &frequency_paper, &frequency_average, &frequency_maximum, NULL,
 };
 
 const struct frequency_estimator *const *frequency_estimator_list(void)

@@ -5,6 +5,7 @@
 
 #include "analysis/frequency.h"
 
+extern const struct frequency_estimator frequency_joint;   /* frequency_joint.c */
 extern const struct frequency_estimator frequency_paper;   /* frequency_paper.c */
 extern const struct frequency_estimator frequency_average; /* frequency_average.c */
 extern const struct frequency_estimator frequency_maximum; /* frequency_average.c */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Packages: libelf-dev, libdw-dev, liblzma-dev, libxxhash-dev, libzydis-dev
+# Packages: libelf-dev, libdw-dev, liblzma-dev, libxxhash-dev, libzydis-dev, libsuitesparse-dev
 ARCHIVES += analysis
 analysis-src := analysis/debug_file.c analysis/demangle.c analysis/elf_file.c \
 	analysis/elf_symbols.c analysis/image_elf.c analysis/name_pool.c analysis/plt_names.c \
@@ -45,8 +45,10 @@ cfg_edges-pkgs := $(ANALYSIS_PKGS)
 # Frequencies.
 analysis-src += analysis/cycle_equivalence.c analysis/flow_constraints.c analysis/frequency.c \
 	analysis/frequency_average.c analysis/frequency_class.c analysis/frequency_paper.c \
-	analysis/frequency_propagate.c analysis/issue_point.c
-analysis-ldlibs += -lm
+	analysis/frequency_propagate.c analysis/issue_point.c analysis/sparse_factor.c \
+	analysis/density.c analysis/frequency_evidence.c analysis/frequency_joint.c \
+	analysis/frequency_solver.c
+analysis-ldlibs += -lldl -lamd -lm
 
 UNIT_TESTS += unit_frequency_class
 unit_frequency_class-src := tests/unit_frequency_class.c tests/cfg_fixture.c
@@ -56,9 +58,22 @@ UNIT_TESTS += unit_frequency
 unit_frequency-src := tests/unit_frequency.c tests/cfg_fixture.c
 unit_frequency-archives := analysis util
 
+UNIT_TESTS += unit_frequency_joint
+unit_frequency_joint-src := tests/unit_frequency_joint.c tests/profile_generator.c \
+	tests/cfg_fixture.c
+unit_frequency_joint-archives := analysis util
+
+UNIT_TESTS += unit_sparse_factor
+unit_sparse_factor-src := tests/unit_sparse_factor.c
+unit_sparse_factor-archives := analysis util
+
 BENCHES += bench_frequency_class
 bench_frequency_class-src := tests/bench_frequency_class.c
 bench_frequency_class-archives := analysis util
+
+BENCHES += bench_frequency
+bench_frequency-src := tests/bench_frequency.c tests/profile_generator.c tests/cfg_fixture.c
+bench_frequency-archives := analysis util
 
 # The Alpha decoder; its test compares with binutils-alpha-linux-gnu.
 analysis-src += analysis/alpha_opcodes.c analysis/insn_alpha.c analysis/insn_alpha_text.c

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tests/unit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "analysis/frequency_solver.h"
+#include "tests/cfg_fixture.h"
+#include "tests/profile_generator.h"
+
+static const struct cfg_fixture_edge diamond_edges[] = {
+	{CFG_ENTRY, 0}, {0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, CFG_EXIT},
+};
+#define DIAMOND_EDGES 6
+
+/* A graph and what comes with it, for problems that are made by hand. */
+struct setting {
+	struct cfg *cfg;
+	struct frequency_classes classes;
+	struct flow_constraints constraints;
+};
+
+static void make_diamond(struct setting *setting)
+{
+	setting->cfg = cfg_fixture_create(NULL, 4, diamond_edges, DIAMOND_EDGES);
+	assert_int_equal(frequency_classes_find(&setting->classes, setting->cfg), 0);
+	assert_int_equal(
+		flow_constraints_create(&setting->constraints, setting->cfg, &setting->classes), 0);
+	/* The whole, and each arm. */
+	assert_int_equal(setting->classes.count, 3);
+}
+
+static void free_setting(struct setting *setting)
+{
+	flow_constraints_deinit(&setting->constraints);
+	frequency_classes_deinit(&setting->classes);
+	cfg_fixture_destroy(setting->cfg);
+}
+
+#define GAUSS_POINTS 201
+
+struct gaussian {
+	double x[GAUSS_POINTS];
+	double log[GAUSS_POINTS];
+};
+
+static struct frequency_density make_gaussian(struct gaussian *g, double mean, double deviation)
+{
+	for (int k = 0; k < GAUSS_POINTS; k++) {
+		double z = (k - GAUSS_POINTS / 2) / 10.0;
+
+		g->x[k] = mean + z * deviation;
+		g->log[k] = -z * z / 2;
+	}
+	return (struct frequency_density){g->x, g->log, GAUSS_POINTS};
+}
+
+/*
+ * Of Gaussians, expectation propagation is exact: a = b + c with a = 1000 +- 30,
+ * b = 400 +- 20, c = 500 +- 10 is off by 100, shared out by variances 900 : 400 : 100.
+ */
+static void test_gaussians_are_exact(void **state)
+{
+	struct frequency_density densities[3];
+	struct frequency_marginal marginals[3];
+	double bounds[3] = {3000, 3000, 3000};
+	struct frequency_problem problem = {.densities = densities, .bounds = bounds};
+	struct gaussian gaussians[3];
+	struct setting setting;
+	uint32_t a, b, c;
+
+	(void)state;
+	make_diamond(&setting);
+	a = setting.classes.of_block[0];
+	b = setting.classes.of_block[1];
+	c = setting.classes.of_block[2];
+	densities[a] = make_gaussian(&gaussians[0], 1000, 30);
+	densities[b] = make_gaussian(&gaussians[1], 400, 20);
+	densities[c] = make_gaussian(&gaussians[2], 500, 10);
+	problem.constraints = &setting.constraints;
+	problem.class_count = 3;
+	assert_int_equal(frequency_solve(marginals, &problem), 0);
+	/* Conservation is to 0.2%, so not quite all is shared out. */
+	assert_float_equal(marginals[a].median, 1000 - 100 * 900 / 1400.0, 2);
+	assert_float_equal(marginals[b].median, 400 + 100 * 400 / 1400.0, 2);
+	assert_float_equal(marginals[c].median, 500 + 100 * 100 / 1400.0, 2);
+	assert_float_equal(marginals[a].alone, 1000, 1);
+	/* Variance of a: of 1/900 + 1/500. 5% and 95% are 1.645 deviations off. */
+	assert_float_equal(marginals[a].high - marginals[a].low,
+			   2 * 1.645 * sqrt(900 * 500 / 1400.0), 1.5);
+	free_setting(&setting);
+}
+
+/* Nothing is known of the arms but their directions. */
+static void test_links_share_out(void **state)
+{
+	struct frequency_density densities[3] = {{0}};
+	struct frequency_marginal marginals[3];
+	double bounds[3] = {INFINITY, INFINITY, INFINITY};
+	struct frequency_link links[2];
+	struct frequency_problem problem = {.densities = densities, .bounds = bounds};
+	struct gaussian gaussian;
+	struct setting setting;
+
+	(void)state;
+	make_diamond(&setting);
+	densities[setting.classes.of_block[0]] = make_gaussian(&gaussian, 1000, 30);
+	bounds[setting.classes.of_block[0]] = 3000;
+	frequency_bounds_spread(bounds, 3, &setting.constraints);
+	assert_float_equal(bounds[setting.classes.of_block[1]], 3000, 1e-9);
+	links[0] = (struct frequency_link){setting.classes.of_block[1], setting.classes.of_block[0],
+					   0.3, 0.01};
+	links[1] = (struct frequency_link){setting.classes.of_block[2], setting.classes.of_block[0],
+					   0.7, 0.01};
+	problem.constraints = &setting.constraints;
+	problem.class_count = 3;
+	problem.links = links;
+	problem.link_count = 2;
+	assert_int_equal(frequency_solve(marginals, &problem), 0);
+	assert_float_equal(marginals[setting.classes.of_block[1]].median, 300, 5);
+	assert_float_equal(marginals[setting.classes.of_block[2]].median, 700, 5);
+	assert_true(isnan(marginals[setting.classes.of_block[1]].alone));
+	free_setting(&setting);
+}
+
+static struct profile_score score_of(const char *name, const struct profile_recipe *recipe,
+				     int rounds)
+{
+	struct profile_score score = {0};
+	uint64_t seed = 3;
+
+	for (int round = 0; round < rounds; round++) {
+		struct generated_profile generated;
+		struct frequency frequency;
+
+		profile_generate(&generated, recipe, &seed);
+		assert_int_equal(frequency_estimate(&frequency, frequency_estimator_find(name),
+						    &generated.input),
+				 0);
+		profile_score_add(&score, &generated, &frequency);
+		for (uint32_t b = 0; b < generated.cfg->block_count; b++) {
+			const struct frequency_estimate *f = &frequency.blocks[b];
+
+			assert_true(f->value >= 0 && isfinite(f->value) && isfinite(f->high));
+			assert_true(f->low >= 0 && f->low <= f->value && f->value <= f->high);
+		}
+		frequency_deinit(&frequency);
+		generated_profile_deinit(&generated);
+	}
+	return score;
+}
+
+/* It is the default because it is better: fewer far off, half as many beyond 5%. */
+static void test_beats_the_paper(void **state)
+{
+	static const struct profile_recipe recipes[] = {
+		{4, 1e4, false, 0.25, 0.02},
+		{4, 1e6, false, 0.25, 0.02},
+		{5, 1e5, true, 0.25, 0.02},
+	};
+
+	(void)state;
+	for (size_t k = 0; k < sizeof(recipes) / sizeof(recipes[0]); k++) {
+		struct profile_score paper = score_of("paper", &recipes[k], 200);
+		struct profile_score joint = score_of("dcpi", &recipes[k], 200);
+
+		assert_true(joint.samples - joint.within[0] <
+			    0.6 * (paper.samples - paper.within[0]));
+		assert_true(joint.far < paper.far);
+		assert_true(joint.edges_within[1] / joint.executions >
+			    paper.edges_within[1] / paper.executions);
+		assert_true(joint.covered > 0.88 * joint.samples);
+		assert_true(joint.confident > paper.confident);
+	}
+}
+
+/* Where nothing stalls and M is right, only chance is left: 1% at 10,000 samples a class. */
+static void test_without_stalls(void **state)
+{
+	static const struct profile_recipe recipe = {3, 1e6, false, 0, 0};
+	struct profile_score score = score_of("dcpi", &recipe, 100);
+
+	(void)state;
+	assert_true(score.within[0] > 0.99 * score.samples);
+	assert_true(score.edges_within[1] > 0.98 * score.executions);
+	assert_true(score.confident > 0.9 * score.samples);
+}
+
+static void test_directions_help(void **state)
+{
+	struct profile_recipe recipe = {5, 3e4, false, 0.6, 0.05};
+	struct profile_score without = score_of("dcpi", &recipe, 60);
+	struct profile_score with;
+
+	(void)state;
+	recipe.edge_samples = true;
+	with = score_of("dcpi", &recipe, 60);
+	assert_true(with.edges_within[1] / with.executions >
+		    without.edges_within[1] / without.executions + 0.02);
+}
+
+/* One point that stalls always; only the callers know how often it ran. */
+static void test_callers_help(void **state)
+{
+	static const struct cfg_fixture_edge edges[] = {{CFG_ENTRY, 0}, {0, CFG_EXIT}};
+	struct cfg *cfg = cfg_fixture_create(NULL, 1, edges, 2);
+	struct schedule_insn insn = {.min_cycles = 1, .depends_on = UINT32_MAX};
+	struct schedule schedule = {.insns = &insn};
+	double samples = 9000;
+	struct procedure_profile profile = {
+		.samples = &samples, .total = 9000, .period_cycles = 1, .calls_in = -1};
+	struct frequency_classes classes;
+	struct frequency_input input = {
+		.cfg = cfg, .classes = &classes, .schedule = &schedule, .profile = &profile};
+	struct frequency frequency;
+
+	(void)state;
+	assert_int_equal(frequency_classes_find(&classes, cfg), 0);
+	for (int round = 0; round < 2; round++) {
+		assert_int_equal(
+			frequency_estimate(&frequency, frequency_estimator_find("dcpi"), &input),
+			0);
+		if (round == 0)
+			assert_float_equal(frequency.blocks[0].value, 9000, 900);
+		else
+			assert_float_equal(frequency.blocks[0].value, 1000, 60);
+		frequency_deinit(&frequency);
+		profile.calls_in = 1000;
+		profile.calls_in_weight = 2000;
+	}
+	frequency_classes_deinit(&classes);
+	cfg_fixture_destroy(cfg);
+}
+
+static void test_no_samples(void **state)
+{
+	struct profile_recipe recipe = {3, 1e3, false, 0.25, 0};
+	struct generated_profile generated;
+	struct frequency frequency;
+	uint64_t seed = 5;
+
+	(void)state;
+	profile_generate(&generated, &recipe, &seed);
+	memset(generated.profile.samples, 0, generated.cfg->insn_count * sizeof(double));
+	generated.profile.total = 0;
+	assert_int_equal(
+		frequency_estimate(&frequency, frequency_estimator_find(NULL), &generated.input),
+		0);
+	for (uint32_t b = 0; b < generated.cfg->block_count; b++) {
+		assert_true(frequency.blocks[b].value == 0 && frequency.blocks[b].high > 0);
+		assert_int_equal(frequency.blocks[b].origin, FREQUENCY_NONE);
+		assert_int_equal(frequency.blocks[b].confidence, FREQUENCY_LOW);
+	}
+	frequency_deinit(&frequency);
+	generated_profile_deinit(&generated);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_gaussians_are_exact), cmocka_unit_test(test_links_share_out),
+		cmocka_unit_test(test_without_stalls),	    cmocka_unit_test(test_beats_the_paper),
+		cmocka_unit_test(test_directions_help),	    cmocka_unit_test(test_callers_help),
+		cmocka_unit_test(test_no_samples),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
