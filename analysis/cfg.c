@@ -85,24 +85,50 @@ static int create(struct cfg **ret, struct cfg_code *code, const struct cfg_evid
 	return 0;
 }
 
+static int add_run(void *context, uint64_t start, uint64_t end)
+{
+	struct cfg_code *code = context;
+	struct image_range range;
+
+	if (image_code_address(code->image, start, &range.start) < 0)
+		return 0;
+	range.end = range.start + (end - start);
+	return cfg_code_add_range(code, range);
+}
+
+/* What is left of a section is what no procedure has. */
+static int add_parts(struct cfg_code *code, size_t index, const struct image_range *parts,
+		     size_t count)
+{
+	int r = 0;
+
+	if (code->several)
+		return procedure_table_visit(image_code_procedures(code->image), index, add_run,
+					     code);
+	for (size_t i = 0; r == 0 && i < count; i++)
+		r = cfg_code_add_range(code, parts[i]);
+	return r;
+}
+
 int cfg_create(struct cfg **ret, struct image_code *image, size_t index,
 	       const struct cfg_evidence *evidence, struct error *err)
 {
 	const struct procedure *procedure =
 		procedure_table_get(image_code_procedures(image), index);
 	struct image_range parts[IMAGE_CODE_PARTS_MAX];
-	struct cfg_code code = {
-		.decoder = image_code_decoder(image), .image = image, .entry = procedure->address};
+	struct cfg_code code = {.decoder = image_code_decoder(image),
+				.image = image,
+				.entry = procedure->address,
+				.several = procedure->source == PROCEDURE_SECTION};
 	size_t parent, count = image_code_parts(image, index, parts, &parent);
-	int r = 0;
+	int r;
 
 	if (count == 0)
 		return error_set(err, ENOENT, "%s is a part of another procedure", procedure->name);
-	for (size_t i = 0; r == 0 && i < count; i++)
-		r = cfg_code_add_range(&code, parts[i]);
+	r = add_parts(&code, index, parts, count);
 	if (r == 0)
 		r = create(ret, &code, evidence);
-	free(code.insns);
+	cfg_code_deinit(&code);
 	if (r == -ENODATA)
 		return error_set(err, ENODATA, "%s is no code that can be decoded",
 				 procedure->name);
@@ -120,7 +146,7 @@ int cfg_from_code(struct cfg **ret, const struct insn_decoder *decoder, const ui
 	r = cfg_code_add(&code, (struct image_range){address, address + count}, bytes);
 	if (r == 0)
 		r = create(ret, &code, NULL);
-	free(code.insns);
+	cfg_code_deinit(&code);
 	return r < 0 ? error_set(err, -r, "cannot make a graph of the code") : 0;
 }
 

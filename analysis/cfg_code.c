@@ -22,6 +22,9 @@ int cfg_code_add(struct cfg_code *code, struct image_range range, const uint8_t 
 	uint64_t total = range.end - range.start;
 	size_t length;
 
+	if (array_reserve(&code->parts, &code->part_capacity, code->part_count + 1,
+			  sizeof(*code->parts)) < 0)
+		return -ENOMEM;
 	code->parts[code->part_count++] = (struct cfg_code_part){range, bytes};
 	for (uint64_t at = 0; at < total; at += length) {
 		struct insn insn;
@@ -58,6 +61,13 @@ int cfg_code_add_range(struct cfg_code *code, struct image_range range)
 	return at > range.start ? cfg_code_add(code, range, first) : 0;
 }
 
+void cfg_code_deinit(struct cfg_code *code)
+{
+	free(code->parts);
+	free(code->insns);
+	*code = (struct cfg_code){0};
+}
+
 static int insn_compare(const void *a, const void *b)
 {
 	const struct insn *x = a, *y = b;
@@ -88,24 +98,29 @@ void cfg_code_sort(struct cfg_code *code)
 {
 	bool sorted = true;
 
+	if (code->part_count > 1)
+		qsort(code->parts, code->part_count, sizeof(*code->parts), part_compare);
 	for (uint32_t i = 1; sorted && i < code->count; i++)
 		sorted = code->insns[i - 1].address < code->insns[i].address;
 	if (sorted)
 		return;
 	qsort(code->insns, code->count, sizeof(*code->insns), insn_compare);
-	qsort(code->parts, code->part_count, sizeof(*code->parts), part_compare);
 	drop_doubles(code);
 }
 
 static const struct cfg_code_part *part_at(const struct cfg_code *code, uint64_t address)
 {
-	for (size_t i = 0; i < code->part_count; i++) {
-		const struct cfg_code_part *part = &code->parts[i];
+	size_t low = 0, high = code->part_count;
 
-		if (address >= part->range.start && address < part->range.end)
-			return part;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (code->parts[middle].range.start <= address)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	return NULL;
+	return low > 0 && address < code->parts[low - 1].range.end ? &code->parts[low - 1] : NULL;
 }
 
 int cfg_code_add_chain(struct cfg_code *code, uint64_t address)

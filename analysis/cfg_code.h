@@ -32,8 +32,9 @@ struct cfg_code {
 	struct image_code *image;
 	uint64_t entry;
 	bool several;
-	struct cfg_code_part parts[IMAGE_CODE_PARTS_MAX];
+	struct cfg_code_part *parts;
 	size_t part_count;
+	size_t part_capacity;
 	struct insn *insns;
 	uint32_t count;
 	size_t capacity;
@@ -54,6 +55,9 @@ int cfg_code_add(struct cfg_code *code, struct image_range range, const uint8_t 
  * Return: 0; as for cfg_code_add().
  */
 int cfg_code_add_range(struct cfg_code *code, struct image_range range);
+
+/** cfg_code_deinit() - free all but the bytes. */
+void cfg_code_deinit(struct cfg_code *code);
 
 /** cfg_code_sort() - after all parts were added: brings them in order. */
 void cfg_code_sort(struct cfg_code *code);

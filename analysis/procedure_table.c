@@ -488,3 +488,17 @@ long procedure_table_find(const struct procedure_table *table, uint64_t offset)
 
 	return segment != NULL ? (long)segment->owner : -ENOENT;
 }
+
+int procedure_table_visit(const struct procedure_table *table, size_t index,
+			  int (*visit)(void *context, uint64_t start, uint64_t end), void *context)
+{
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < table->segments.count; i++) {
+		const struct procedure_segment *segment = &table->segments.segments[i];
+
+		if (segment->owner == index)
+			r = visit(context, segment->start, segment->end);
+	}
+	return r < 0 ? r : 0;
+}
