@@ -6,6 +6,7 @@
 
 #include "analysis/cfg_build.h"
 #include "analysis/cfg_evidence.h"
+#include "analysis/jump_resolve.h"
 #include "lib/error.h"
 
 /* Resolving jumps finds code that has others; real code needs a few rounds. */
@@ -51,15 +52,32 @@ static int find_flow(struct cfg_flow *flow, struct cfg_code *code)
 	return -E2BIG;
 }
 
+/* Reaches what samples prove, and makes the graph. */
+static int build_once(struct cfg *cfg, struct cfg_flow *flow, const struct cfg_evidence *evidence)
+{
+	int r = cfg_flow_reach(flow);
+
+	while (r == 0 && cfg_evidence_samples(flow, evidence) > 0)
+		r = cfg_flow_reach(flow);
+	return r == 0 ? cfg_build(cfg, flow) : r;
+}
+
+/* Each resolved jump shows more of the graph, by which others can be resolved. */
 static int build(struct cfg *cfg, struct cfg_flow *flow, const struct cfg_evidence *evidence)
 {
 	int r = cfg_evidence_branches(flow, evidence);
 
 	if (r == 0)
-		r = cfg_flow_reach(flow);
-	while (r == 0 && cfg_evidence_samples(flow, evidence) > 0)
-		r = cfg_flow_reach(flow);
-	return r == 0 ? cfg_build(cfg, flow) : r;
+		r = build_once(cfg, flow, evidence);
+	for (int round = 0; r == 0 && round < ROUNDS_MAX; round++) {
+		r = jump_resolve(flow, cfg);
+		if (r == 0)
+			return 0;
+		cfg_build_undo(cfg);
+		if (r > 0)
+			r = build_once(cfg, flow, evidence);
+	}
+	return r;
 }
 
 /* Makes the graph of code whose parts are decoded; takes the instructions over. */

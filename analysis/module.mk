@@ -29,8 +29,11 @@ fuzz_procedure_table-ldlibs = $(analysis-ldlibs)
 # Images and control-flow graphs.
 analysis-src += analysis/call_returns.c analysis/cfg.c analysis/cfg_build.c analysis/cfg_code.c \
 	analysis/cfg_evidence.c analysis/cfg_flow.c analysis/file_window.c analysis/image_code.c \
-	analysis/image_lines.c analysis/image_memory.c analysis/no_return_names.c \
-	analysis/procedure_parts.c analysis/procedure_profile.c
+	analysis/image_lines.c analysis/image_memory.c analysis/insn_effect.c \
+	analysis/insn_effect_alpha.c analysis/insn_effect_x86.c analysis/jump_bound.c \
+	analysis/jump_resolve.c analysis/jump_table.c analysis/jump_value.c \
+	analysis/no_return_names.c analysis/procedure_parts.c analysis/procedure_profile.c \
+	analysis/stack_height.c
 
 UNIT_TESTS += unit_cfg
 unit_cfg-src := tests/unit_cfg.c tests/cfg_check.c
