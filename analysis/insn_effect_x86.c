@@ -12,10 +12,18 @@ static bool reads_memory(const struct insn *insn)
 	return (insn->flags & INSN_READS_MEMORY) != 0;
 }
 
+/* The stack pointer is not among what the decoder calls data. */
+static uint8_t destination(const struct insn *insn)
+{
+	if (insn->destination == INSN_REG_NONE && insn_regs_has(&insn->writes, RSP))
+		return RSP;
+	return insn->destination;
+}
+
 /* Writing less than 32 bits leaves the others as they were. */
 static bool writes_whole(const struct insn *insn)
 {
-	return insn->destination != INSN_REG_NONE && insn->operand_bytes >= 4;
+	return destination(insn) != INSN_REG_NONE && insn->operand_bytes >= 4;
 }
 
 static void get_load(struct insn_effect *effect, const struct insn *insn, bool is_signed)
@@ -90,7 +98,7 @@ static void get_sum(struct insn_effect *effect, const struct insn *insn, int sig
 	} else {
 		effect->index = insn->sources[0];
 	}
-	effect->base = insn->destination;
+	effect->base = effect->destination;
 	effect->kind = INSN_EFFECT_SUM;
 }
 
@@ -100,7 +108,7 @@ static void get_with_constant(struct insn_effect *effect, const struct insn *ins
 	if (!writes_whole(insn) || reads_memory(insn) || !has_one_source(insn))
 		return;
 	effect->kind = kind;
-	effect->base = insn->destination;
+	effect->base = effect->destination;
 	effect->constant = insn->immediate;
 	if (kind == INSN_EFFECT_AND && insn->operand_bytes == 4)
 		effect->constant &= UINT32_MAX;
@@ -112,12 +120,13 @@ static void get_shift_left(struct insn_effect *effect, const struct insn *insn)
 	    insn->immediate < 1 || insn->immediate > 6)
 		return;
 	effect->kind = INSN_EFFECT_SUM;
-	effect->index = insn->destination;
+	effect->index = effect->destination;
 	effect->scale = (uint8_t)insn->immediate;
 }
 
 static void get(struct insn_effect *effect, const struct insn *insn)
 {
+	effect->destination = destination(insn);
 	if (insn->flags & INSN_ZEROES) {
 		effect->kind = INSN_EFFECT_CONSTANT;
 		return;

@@ -100,6 +100,17 @@ static bool is_plausible(const struct resolver *resolver, const struct jump_tabl
 	return true;
 }
 
+/* Targets that are given as constants. */
+static int take_constants(struct resolver *resolver, struct flow_jump *jump,
+			  struct reading *reading)
+{
+	int r = 1;
+
+	for (uint32_t i = 0; r > 0 && i < resolver->found.constant_count; i++)
+		r = take_entry(resolver, jump, resolver->found.constants[i], reading);
+	return r;
+}
+
 /* Where the next table of the procedure begins. */
 static uint64_t next_table(const struct resolver *resolver, uint64_t address)
 {
@@ -119,14 +130,21 @@ static int read_table(struct resolver *resolver, struct flow_jump *jump,
 	uint64_t end = next_table(resolver, table->address);
 	int64_t first = table->bounded ? table->bound.low : 0;
 	int64_t last = table->bounded ? table->bound.high : ENTRIES_MAX - 1;
+	bool bounded = table->bounded;
 	int r = 1;
 
-	if (table->bounded && !is_plausible(resolver, table))
-		return 0;
+	if (table->bounded && !is_plausible(resolver, table)) {
+		/* An index below 0 is none: what was compared was something else. */
+		if (table->bound.low >= 0)
+			return 0;
+		first = 0;
+		last = ENTRIES_MAX - 1;
+		bounded = false;
+	}
 	for (int64_t i = first; r > 0 && i <= last; i++) {
 		uint64_t target;
 
-		if (!table->bounded && table->address + (uint64_t)i * table->bytes >= end)
+		if (!bounded && table->address + (uint64_t)i * table->bytes >= end)
 			break;
 		if (read_entry(resolver, table, i, &target) < 0)
 			break;
@@ -205,6 +223,12 @@ static int resolve(struct resolver *resolver, struct flow_jump *jump)
 	int r = jump_table_find(&resolver->found, &resolver->search, jump->insn);
 	bool complete = r == 0;
 
+	if (complete) {
+		r = take_constants(resolver, jump, &all);
+		if (r < 0)
+			return r;
+		complete = r > 0;
+	}
 	for (uint32_t i = 0; complete && i < resolver->found.count; i++) {
 		struct reading reading = {0};
 

@@ -137,7 +137,7 @@ static int add_table(struct table_finder *finder, uint32_t insn, const struct in
 	struct sum address;
 	int r = split_address(finder, insn, load->bytes, &address);
 
-	if (r != 0 || finder->ret->count == JUMP_TABLES_MAX) {
+	if (r < 0 || (r > 0 && !shape->relative) || finder->ret->count == JUMP_TABLES_MAX) {
 		/* Not a table: a pointer, if it is used as it is. */
 		finder->ret->pointer = !shape->relative;
 		return -ENOENT;
@@ -150,9 +150,24 @@ static int add_table(struct table_finder *finder, uint32_t insn, const struct in
 		.scale = shape->scale,
 		.is_signed = load->is_signed || shape->is_signed,
 	};
-	table->bounded = jump_bound_find(&table->bound, finder->search, address.terms[0].insn,
-					 address.terms[0].reg) == 0;
+	/* Of one entry only, that is, if the index is a constant. */
+	table->bounded = r > 0 || jump_bound_find(&table->bound, finder->search,
+						  address.terms[0].insn, address.terms[0].reg) == 0;
 	finder->ret->count++;
+	return 0;
+}
+
+static int add_constant(struct table_finder *finder, uint64_t target)
+{
+	struct jump_tables *ret = finder->ret;
+
+	for (uint32_t i = 0; i < ret->constant_count; i++) {
+		if (ret->constants[i] == target)
+			return 0;
+	}
+	if (ret->constant_count == JUMP_TABLES_MAX)
+		return -ENOENT;
+	ret->constants[ret->constant_count++] = target;
 	return 0;
 }
 
@@ -221,6 +236,8 @@ static int find_defined(struct table_finder *finder, uint32_t insn, int depth)
 	struct jump_place place = jump_place_of_register(effect.base);
 
 	switch (effect.kind) {
+	case INSN_EFFECT_CONSTANT:
+		return add_constant(finder, (uint64_t)effect.constant);
 	case INSN_EFFECT_LOAD:
 		if (effect.bytes == 8)
 			return add_table(finder, insn, &effect, &absolute);
@@ -236,6 +253,7 @@ static int find_defined(struct table_finder *finder, uint32_t insn, int depth)
 			return -ENOENT;
 		return find_target(finder, insn, &place, depth + 1);
 	default:
+		finder->ret->pointer = true; /* decrypted, perhaps */
 		return -ENOENT;
 	}
 }
@@ -269,6 +287,7 @@ int jump_table_find(struct jump_tables *ret, struct jump_search *search, uint32_
 	int r;
 
 	ret->count = 0;
+	ret->constant_count = 0;
 	ret->pointer = false;
 	search->budget = JUMP_SEARCHES_MAX;
 	if (reg != INSN_REG_NONE)

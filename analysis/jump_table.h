@@ -33,11 +33,14 @@ struct jump_table {
 
 /**
  * struct jump_tables - those of one jump
+ * @constants: targets that no table is looked at for
  * @pointer: the target is just loaded from somewhere, or handed over: no table
  */
 struct jump_tables {
 	struct jump_table tables[JUMP_TABLES_MAX];
 	uint32_t count;
+	uint64_t constants[JUMP_TABLES_MAX];
+	uint32_t constant_count;
 	bool pointer;
 };
 

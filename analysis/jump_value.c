@@ -106,7 +106,8 @@ struct definitions {
 	int count;
 	uint32_t pending;
 	bool failed;
-	bool unresolved; /* those before unresolved jumps are pending or done */
+	bool unresolved; /* ways lead back to unresolved jumps */
+	bool follow_unresolved;
 };
 
 /* Goes back from before @insn to its block's beginning. Return: whether still nothing. */
@@ -149,8 +150,10 @@ static void push_unresolved(struct definitions *definitions)
 {
 	const struct cfg *cfg = definitions->search->cfg;
 
-	if (definitions->unresolved)
+	if (definitions->unresolved || !definitions->follow_unresolved) {
+		definitions->unresolved = true;
 		return;
+	}
 	definitions->unresolved = true;
 	for (uint32_t i = 0; i < cfg->edge_count; i++) {
 		if (cfg->edges[i].to == CFG_UNKNOWN && cfg->edges[i].from < cfg->block_count)
@@ -175,24 +178,42 @@ static void push_before(struct definitions *definitions, uint32_t block)
 	}
 }
 
+static void find_definitions(struct definitions *state, uint32_t insn)
+{
+	struct jump_search *search = state->search;
+	const struct cfg *cfg = search->cfg;
+	uint32_t block = cfg->block_of[insn];
+
+	search->round++;
+	if (scan_back(state, block, insn))
+		push_before(state, block);
+	while (state->pending > 0 && !state->failed) {
+		block = search->stack[--state->pending];
+		if (scan_back(state, block, cfg->blocks[block].first + cfg->blocks[block].count))
+			push_before(state, block);
+	}
+}
+
+/*
+ * Where targets of unresolved jumps are among the ways, these are left out as long as
+ * there are others: what is resolved now is looked at again when more is known.
+ */
 int jump_value_definitions(struct jump_search *search, uint32_t insn,
 			   const struct jump_place *place,
 			   uint32_t definitions[JUMP_DEFINITIONS_MAX])
 {
 	struct definitions state = {.search = search, .place = place, .found = definitions};
-	const struct cfg *cfg = search->cfg;
-	uint32_t block = cfg->block_of[insn];
 
 	if (search->budget == 0)
 		return -ENOENT;
 	search->budget--;
-	search->round++;
-	if (scan_back(&state, block, insn))
-		push_before(&state, block);
-	while (state.pending > 0 && !state.failed) {
-		block = search->stack[--state.pending];
-		if (scan_back(&state, block, cfg->blocks[block].first + cfg->blocks[block].count))
-			push_before(&state, block);
+	find_definitions(&state, insn);
+	if (!state.failed && state.count == 0 && state.unresolved) {
+		state = (struct definitions){.search = search,
+					     .place = place,
+					     .found = definitions,
+					     .follow_unresolved = true};
+		find_definitions(&state, insn);
 	}
 	return state.failed || state.count == 0 ? -ENOENT : state.count;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Where values come from: definitions of a register or of a place in memory that
- * reach an instruction, found by going backward through a procedure's graph. What
- * unresolved jumps lead to is taken to come after all of them.
+ * reach an instruction, found by going backward through a procedure's graph.
  *
  * Internal to the resolution of jumps.
  */
