@@ -159,6 +159,9 @@ static int load(struct image_elf *file, const struct profile_image *image, struc
 	if (gelf_getehdr(file->elf.elf, &header) == NULL ||
 	    (header.e_type != ET_EXEC && header.e_type != ET_DYN))
 		return error_set(err, ENOEXEC, "%s is no executable or shared object", file->path);
+	if (header.e_shoff > file->elf.bytes ||
+	    (uint64_t)header.e_shnum * header.e_shentsize > file->elf.bytes - header.e_shoff)
+		return error_set(err, ENOEXEC, "%s is cut off", file->path);
 	r = read_segments(file);
 	if (r == 0)
 		r = read_sections(file);
