@@ -55,7 +55,7 @@ static const struct common_option common_options[] = {
 	{CLI_SYMBOLS, {KEY_DEBUGINFOD, "debuginfod", NULL, "ask the servers in DEBUGINFOD_URLS"}},
 	{CLI_SYMBOLS, {KEY_NO_DEMANGLE, "no-demangle", NULL, "print C++ names as linkers do"}},
 	{CLI_FORMATS, {KEY_JSON, "json", NULL, "print JSON"}},
-	{CLI_FORMATS, {KEY_CSV, "csv", NULL, "print the table as CSV"}},
+	{CLI_TABLE, {KEY_CSV, "csv", NULL, "print the table as CSV"}},
 	{CLI_FORMATS, {KEY_NO_COLOR, "no-color", NULL, "no bold text (also: NO_COLOR)"}},
 	{0, {KEY_DB, "db", "FILE", "the profile database (" CLI_DATABASE_DEFAULT ")"}},
 };

@@ -33,9 +33,10 @@ struct option_entry;
 #define CLI_EPOCHS 0x008U   /* --epoch, --since, --until, --host */
 #define CLI_LIMIT 0x010U    /* -n, --limit */
 #define CLI_SORT 0x020U	    /* --sort */
-#define CLI_FORMATS 0x040U  /* --json, --csv, --no-color */
+#define CLI_FORMATS 0x040U  /* --json, --no-color */
 #define CLI_SYMBOLS 0x080U  /* --debug-dir, --debuginfod, --no-demangle */
 #define CLI_IMAGES 0x100U   /* --image */
+#define CLI_TABLE 0x200U    /* --csv */
 
 enum cli_format {
 	CLI_TEXT,

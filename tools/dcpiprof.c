@@ -85,7 +85,7 @@ static const struct cli_tool tool = {
 	.summary = "Lists the samples of a profile database by procedure, image or instruction, "
 		   "or its edges.",
 	.accepts = CLI_EVENTS | CLI_BY_IMAGE | CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_LIMIT |
-		   CLI_SORT | CLI_FORMATS | CLI_SYMBOLS,
+		   CLI_SORT | CLI_FORMATS | CLI_TABLE | CLI_SYMBOLS,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
 	.set = set_option,

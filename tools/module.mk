@@ -4,6 +4,9 @@ ARCHIVES += tool
 tool-src := tools/cli.c tools/columns.c tools/edge_listing.c tools/edge_tally.c \
 	tools/epoch_list.c tools/event_scale.c tools/image_symbols.c tools/report.c \
 	tools/sample_listing.c tools/report_header.c tools/report_header_json.c tools/tally.c tools/text.c tools/time_spec.c
+tool-src += $(addprefix tools/calc_, bubbles.c events.c heading.c images.c json.c listing.c output.c \
+	procedure.c profile.c select.c summary.c worst.c) tools/event_role.c tools/json_stream.c \
+	tools/source_text.c
 
 # What a tool is linked with.
 TOOL_ARCHIVES := tool analysis db util
@@ -14,11 +17,38 @@ dcpiprof-src := tools/dcpiprof.c
 dcpiprof-archives := $(TOOL_ARCHIVES)
 dcpiprof-pkgs = $(TOOL_PKGS)
 
+PROGRAMS += dcpicalc
+dcpicalc-src := tools/dcpicalc.c
+dcpicalc-archives := $(TOOL_ARCHIVES)
+dcpicalc-pkgs = $(TOOL_PKGS)
+dcpicalc-ldlibs := -lm
+
+UNIT_TESTS += unit_calc_bubbles unit_calc_summary unit_json_stream unit_event_role
+unit_calc_bubbles-src := tests/unit_calc_bubbles.c
+unit_calc_bubbles-archives := tool analysis util
+unit_calc_bubbles-pkgs = $(ANALYSIS_PKGS)
+unit_calc_bubbles-ldlibs := -lm
+unit_calc_summary-src := tests/unit_calc_summary.c
+unit_calc_summary-archives := tool analysis util
+unit_calc_summary-pkgs = $(ANALYSIS_PKGS)
+unit_calc_summary-ldlibs := -lm
+unit_json_stream-src := tests/unit_json_stream.c
+unit_json_stream-archives := tool util
+unit_json_stream-pkgs := json-c
+unit_json_stream-ldlibs := -lm
+unit_event_role-src := tests/unit_event_role.c
+unit_event_role-archives := tool
+
 # The database that tests/cli_*.sh look at is made by a program.
 TEST_HELPERS += make_golden_db
 make_golden_db-src := tests/make_golden_db.c
 make_golden_db-archives := db util
 make_golden_db-pkgs := sqlite3 zlib
+
+TEST_HELPERS += make_profile_db
+make_profile_db-src := tests/make_profile_db.c
+make_profile_db-archives := db util
+make_profile_db-pkgs := sqlite3 zlib
 
 UNIT_TESTS += unit_columns
 unit_columns-src := tests/unit_columns.c

@@ -1,0 +1,261 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# dcpicalc as users run it. With UPDATE=1 golden output is written, not compared.
+# Golden are figures that the paper's own estimator gives, which stays what it is.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+. tests/tap.sh
+
+bin=${BIN:-build/bin}
+helpers=${HELPERS:-build/tests}
+scratch=$(mktemp -d) || exit 2
+trap 'rm -rf "$scratch"' EXIT
+export TZ=UTC LC_ALL=C.UTF-8
+unset DCPI_DB NO_COLOR DEBUGINFOD_URLS
+copy_id=00112233445566778899aabbccddeeff00112233
+list_id=0102030405060708090a0b0c0d0e0f1011121314
+
+# make_db NAME < LINES: see tests/make_profile_db.c
+make_db()
+{
+	rm -f "$scratch/$1.db"
+	"$helpers/make_profile_db" "$scratch/$1.db"
+}
+
+# calc DB ARGUMENT...
+calc()
+{
+	"$bin/dcpicalc" --db "$scratch/$1.db" "${@:2}"
+}
+
+# Without what differs from machine to machine.
+anonymous()
+{
+	sed "s,$scratch,DIR,g"
+}
+
+# golden NAME DB ARGUMENT...: output as in tests/golden/dcpicalc_NAME
+golden()
+{
+	local file=tests/golden/dcpicalc_$1 status
+
+	calc "${@:2}" 2> "$scratch/err" | anonymous > "$scratch/out"
+	status=${PIPESTATUS[0]}
+	if [ "${UPDATE:-}" = 1 ]; then
+		cp "$scratch/out" "$file"
+	fi
+	if [ "$status" -eq 0 ] && [ ! -s "$scratch/err" ] && cmp -s "$scratch/out" "$file"; then
+		ok "output of dcpicalc ${*:3}"
+	else
+		not_ok "output of dcpicalc ${*:3}" \
+			"status $status $(cat "$scratch/err"; diff "$file" "$scratch/out" | head -n 30)"
+	fi
+}
+
+# refused STATUS PATTERN DB ARGUMENT...: nothing on stdout, one line on stderr
+refused()
+{
+	local want=$1 pattern=$2 status
+	shift 2
+
+	calc "$@" > "$scratch/out" 2> "$scratch/err"
+	status=$?
+	if [ $status -eq "$want" ] && [ ! -s "$scratch/out" ] &&
+		[ "$(wc -l < "$scratch/err")" -eq 1 ] &&
+		grep -qE "^dcpicalc: .*$pattern" "$scratch/err"; then
+		ok "status $want, $pattern: dcpicalc $*"
+	else
+		not_ok "status $want, $pattern: dcpicalc $*" \
+			"status $status; $(head -c 2000 "$scratch/out" "$scratch/err")"
+	fi
+}
+
+# procedure DB ARGUMENT...: name, samples and share of the procedure that was printed
+procedure()
+{
+	calc "$@" 2>&1 | sed -nE 's/^(dcpicalc: .*|procedure   ([^;]*).*)/\1/p' |
+		sed 's/^procedure   //; s/;.*//'
+}
+
+# json DB EXPRESSION ARGUMENT...: what Python makes of the objects p
+json()
+{
+	calc "$1" --json "${@:3}" | python3 -c '
+import json, sys
+p = [json.loads(line) for line in sys.stdin]
+print(eval(sys.argv[1]))' "$2"
+}
+
+# valid NAME DB ARGUMENT...: JSON as docs/dcpicalc-json.md has it
+valid()
+{
+	calc "${@:2}" --json > "$scratch/lines" 2> "$scratch/err"
+	is "$1" "$(tests/dcpicalc_schema.py "$scratch/lines" | head -n 5; cat "$scratch/err")" ""
+}
+
+check "programs are made" tests/calc_fixtures.sh "$scratch"
+
+# The copy loop: samples of the paper's Figure 2.
+figure_2()
+{
+	printf 'sample 0 0x%x %d\n' 0x9810 3126 0x9818 1636 0x981c 390 0x9820 1482 0x9828 27766 \
+		0x9830 1493 0x9834 174727 0x9838 1548 0x9840 1586
+}
+{
+	echo "event cycles cycles 60000 64000"
+	echo "epoch Alpha 21164"
+	echo "image file $copy_id $scratch/copy"
+	figure_2
+	echo end
+} | make_db copy
+golden copy.txt copy --estimator paper copy
+golden copy_summary.txt copy --estimator paper --summary
+like "the best estimate has the same stall" "$(calc copy)" \
+	'009834  stq t6, 16\(t2\) +174727 +81\.7% +11[0-9]\.[0-9]cy  981c'
+valid "JSON of the copy loop" copy
+valid "JSON of its summary" copy --summary
+is "the model is that of the machine" "$(json copy 'p[0]["model"]')" alpha21164
+is "an executed loop has its frequency" \
+	"$(json copy 'all(9e7 < i["frequency"] < 1e8 for i in p[0]["instructions"][1:14])')" True
+is "JSON has all samples" "$(json copy 'sum(i["samples"] for i in p[0]["instructions"])')" 213754
+
+# What else was sampled.
+{
+	echo "event cycles cycles 60000 64000"
+	echo "event dtbmiss events 4096 4096"
+	echo "event dmiss events 4096 4096"
+	echo "epoch Alpha 21164"
+	echo "image file $copy_id $scratch/copy"
+	figure_2
+	echo "sample 2 0x981c 40000"
+	echo end
+} | make_db evidence
+stall='sorted(c["cause"] for i in p[0]["instructions"] if i["address"] == 0x9828
+	for c in i["culprits"])'
+is "causes that nothing rules out" "$(json copy "$stall")" "['dcache', 'dtb', 'write_buffer']"
+is "evidence rules one out" "$(json evidence "$stall")" "['dcache', 'write_buffer']"
+valid "JSON with evidence" evidence
+
+# An x86-64 program in two epochs, by a clock.
+list_samples()
+{
+	echo "image file $list_id $scratch/list"
+	printf 'sample 0 0x%x %d\n' 0x1005 50 0x1008 9000 0x100b 60 0x1016 30 0x1000 5 0x1027 20 \
+		0x1021 10 0x1024 1000
+}
+list_db()
+{
+	echo "event cpu-clock ns 195000 205000"
+	echo "event imiss events 4096 4096"
+	echo "counter stat core_clock_min_khz 2900000"
+	echo "counter stat core_clock_max_khz 3100000"
+	echo "counter stat edges_handed 100"
+	echo "epoch Some CPU"
+	list_samples
+	printf 'branch 0x100e 0x%x %d\n' 0x1005 95 0x1010 5
+	echo end
+	echo "event cpu-clock ns 195000 205000 1000 500"
+	echo "epoch Some CPU"
+	list_samples
+	echo "image kernel - vmlinux"
+	echo "sample 0 0x1000 7"
+	echo "image jit - [jit]"
+	echo "sample 0 0x10 3"
+	echo end
+}
+list_db | make_db list
+is "the hottest procedure that has a symbol" "$(procedure list)" "walk: 18220 samples, 89.5% of all"
+is "of an epoch" "$(procedure list --epoch 1)" "walk: 9110 samples, 89.5% of all"
+is "by name" "$(procedure list _ZN5space4spinEi)" "space::spin(int): 2020 samples, 9.9% of all"
+is "by the source's name" "$(procedure list space::spin --no-demangle)" \
+	"_ZN5space4spinEi: 2020 samples, 9.9% of all"
+is "by the source's name with parameters" "$(procedure list 'space::spin(int)')" \
+	"space::spin(int): 2020 samples, 9.9% of all"
+is "by image and name" "$(procedure list list:walk)" "walk: 18220 samples, 89.5% of all"
+is "by path and name" "$(procedure list "$scratch/list:space::spin")" \
+	"space::spin(int): 2020 samples, 9.9% of all"
+is "by address" "$(procedure list 0x401029)" "helper: 40 samples, 0.2% of all"
+is "with the part that is far away" "$(procedure list list:0x401016)" \
+	"helper: 70 samples, 0.3% of all"
+is "by that part" "$(procedure list helper.cold)" "helper: 70 samples, 0.3% of all"
+refused 2 'helper may be one of 2: .*list:0x401016 \(70 samples\), .*list:0x401027 \(40 s' list helper
+refused 1 'no samples in unused' list unused
+refused 1 'no procedure nothing in images that have samples' list nothing
+refused 1 'no samples in images that match "nolist"' list nolist:walk
+refused 1 'no samples in images that match "no\*"' list -i 'no*' walk
+refused 1 'no samples in images that match "no\*"' list -i 'no*'
+refused 1 'no samples in images that match "no\*"' list -i 'no*' --all
+refused 1 'no procedure 0x999999' list 0x999999
+refused 2 'no address' list 0xzz
+refused 2 'no procedure' list list:
+refused 2 'vmlinux is the kernel: its code is in no file' list -i vmlinux
+refused 2 'vmlinux is the kernel: its code is in no file' list -i vmlinux --all
+refused 2 '\[jit\] is made at run time' list -i '*jit*' x
+refused 2 'unexpected argument "b"' list a b
+refused 2 'exclude each other' list --all walk
+refused 2 'no model "z80"; there are: .*cortex-a53' list --model z80
+refused 2 'no estimator "guess"; there are: .*paper' list --estimator guess
+refused 2 'x86-64, and alpha21164 is another architecture' list --model alpha21164
+refused 2 'no event "cycles"' list -e cycles
+refused 2 'imiss are not samples of time' list -e imiss
+refused 2 'number of blocks' list -n 0
+refused 1 'no epoch matches' list --epoch 9
+refused 2 'No such file' none
+calc list --all > /dev/full 2> "$scratch/err"
+is "a full disk is an error" "$? $(cut -d: -f1 "$scratch/err")" "2 dcpicalc"
+
+text=$(calc list walk)
+like "source lines" "$text" 'list\.s:[0-9]+: movq \(%rdi\), %rdi'
+is "none if not wanted" "$(calc list walk --no-source | grep -c 'list\.s')" 0
+like "names of what is called" "$text" 'call 0x401016 <helper>'
+like "a machine that does not issue in order is said to be one" "$text" 'x86-64, out of order'
+like "the core's clock and its uncertainty" "$text" 'give or take 5%, at 2.90 to 3.10 GHz|ASSUMED'
+is "no colours in a file" "$(printf %s "$text" | grep -c $'\033')" 0
+is "the hottest block alone" \
+	"$(calc list walk -n 1 --no-source | grep -cE '^4010|^\.\.\. [0-9]+ blocks?, ')" 6
+valid "JSON of one procedure" list walk
+valid "JSON of all" list --all -i list
+is "all procedures with samples, in order" "$(json list '[q["procedure"] for q in p]' --all -i list)" \
+	"['walk', 'helper', 'space::spin(int)', 'helper']"
+is "offsets and addresses" "$(json list '[(i["offset"], i["address"]) for i in
+	p[0]["instructions"]][:2]' walk)" "[(4099, 4198403), (4101, 4198405)]"
+is "samples of both epochs" "$(json list '[i["samples"] for i in p[0]["instructions"]][:4]' walk)" \
+	"[0, 100, 18000, 120]"
+is "build-id" "$(json list 'p[0]["build_id"]' walk)" $list_id
+is "successors" "$(json list 'sorted(s["to"] for s in p[0]["blocks"][1]["successors"])' walk)" \
+	"[4198405, 4198416]"
+is "all at once adds up" "$(json list 'p[0]["summary"]["samples"]' --all --summary -i list)" 20350
+is "images in no file are passed over" "$(calc list --all 2>&1 > /dev/null)" ""
+is "stripped: names from unwinding information, samples of each" "$(
+	sed "s,$scratch/list,&.stripped," <(list_db) | make_db stripped
+	json stripped '[q["procedure"] for q in p]' --all -i list.stripped)" \
+	"['proc_0x401000', '[.text]', 'proc_0x401003', 'proc_0x401016', 'proc_0x401021']"
+is "each sample once" "$(json stripped 'sum(i["samples"] for q in p for i in q["instructions"])' \
+	--all -i list.stripped)" 20350
+refused 1 'no samples in procedures that have a symbol' stripped
+is "a process of which no samples are kept" "$(calc list --pid 7 2>&1)" \
+	"dcpicalc: no samples in procedures that have a symbol"
+
+# Files that cannot be used: a line each.
+cp "$scratch/list" "$scratch/good"
+cp "$scratch/copy" "$scratch/list"
+refused 2 'list is not the file that was profiled' list walk
+refused 2 'list is not the file that was profiled' list --all -i list
+head -c 4200 "$scratch/good" > "$scratch/list"
+refused 2 'list is cut off' list walk
+head -c 40 "$scratch/good" > "$scratch/list"
+refused 2 'list' list walk
+head -c 8000 /dev/zero | tr '\0' x > "$scratch/list"
+refused 2 'list is not an ELF file|not the file' list walk
+rm "$scratch/list"
+refused 2 'cannot open .*list: No such file' list walk
+python3 - "$scratch/good" "$scratch/list" << 'END'
+import sys
+data = bytearray(open(sys.argv[1], "rb").read())
+data[18] = 243 # RISC-V
+open(sys.argv[2], "wb").write(data)
+END
+refused 2 'architecture|machine|decoder' list walk
+
+tap_done

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Writes a profile database as lines on stdin say:
+ *
+ *	make_profile_db FILE
+ *
+ *	event NAME UNIT PERIOD_MIN PERIOD_MAX [ENABLED_NS RUNNING_NS]
+ *	epoch CPU MODEL              begins an epoch with the events said so far
+ *	image KIND BUILD-ID PATH     what follows is of it; BUILD-ID may be "-"; KIND:
+ *	                             file, kernel, jit
+ *	sample EVENT OFFSET COUNT    EVENT: its number, 0 ..
+ *	branch OFFSET OFFSET COUNT
+ *	process PID                  samples that follow are of this one; "-": of all
+ *	counter GROUP NAME COUNT     of the epoch
+ *	end                          ends the epoch, and forgets its events
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "db/profile_write.h"
+#include "lib/error.h"
+
+#define MAX 16
+#define START_NS (1700000000LL * 1000000000LL)
+#define HOUR_NS 3600000000000LL
+
+static struct profile_writer *writer;
+static struct error err;
+static unsigned int line_number;
+
+static struct profile_event events[MAX];
+static struct profile_counter counters[MAX];
+static size_t event_count, counter_count;
+static int64_t image, pid = PROFILE_PID_ALL;
+static uint64_t samples;
+static unsigned int epochs;
+
+static void must(int r)
+{
+	if (r < 0) {
+		fprintf(stderr, "make_profile_db: line %u: %s\n", line_number, err.message);
+		exit(2);
+	}
+}
+
+static void refuse(void)
+{
+	error_set(&err, EINVAL, "not understood");
+	must(-EINVAL);
+}
+
+static void begin_epoch(const char *cpu_model)
+{
+	const struct profile_epoch epoch = {
+		.start_ns = START_NS + epochs++ * HOUR_NS,
+		.host = "host",
+		.machine_id = "",
+		.cpu_model = cpu_model,
+		.cpus = 1,
+		.kernel = "6.1",
+		.source = "perf",
+		.source_reason = "a test",
+		.label = "",
+	};
+
+	must(profile_writer_epoch_begin(writer, &epoch, events, event_count, &err));
+	must(profile_writer_begin(writer, &err));
+	samples = 0;
+}
+
+static void end_epoch(void)
+{
+	int64_t end_ns = START_NS + epochs * HOUR_NS - 1;
+
+	for (uint32_t i = 0; i < event_count; i++) {
+		if (events[i].enabled_ns > 0)
+			must(profile_writer_event_time(writer, i, events[i].enabled_ns,
+						       events[i].running_ns, &err));
+	}
+	must(profile_writer_totals(writer, end_ns, samples, counters, counter_count, &err));
+	must(profile_writer_commit(writer, &err));
+	must(profile_writer_epoch_end(writer, end_ns, &err));
+	event_count = counter_count = 0;
+	pid = PROFILE_PID_ALL;
+}
+
+static void add_event(char *arguments)
+{
+	struct profile_event event = {.number = (uint32_t)event_count};
+	char *name = NULL, *unit = NULL;
+
+	if (event_count == MAX ||
+	    sscanf(arguments, "%ms %ms %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64, &name, &unit,
+		   &event.period_min, &event.period_max, &event.enabled_ns, &event.running_ns) < 4)
+		refuse();
+	event.name = name;
+	event.unit = unit;
+	events[event_count++] = event;
+}
+
+static void add_counter(char *arguments)
+{
+	struct profile_counter counter;
+	char *group = NULL, *name = NULL;
+
+	if (counter_count == MAX ||
+	    sscanf(arguments, "%ms %ms %" SCNu64, &group, &name, &counter.count) != 3)
+		refuse();
+	counter.group = group;
+	counter.name = name;
+	counters[counter_count++] = counter;
+}
+
+static void choose_image(char *arguments)
+{
+	struct profile_image description = {.kind = PROFILE_IMAGE_FILE};
+	char *kind = strsep(&arguments, " "), *id = strsep(&arguments, " ");
+
+	if (arguments == NULL)
+		refuse();
+	description.path = arguments;
+	if (strcmp(kind, "kernel") == 0)
+		description.kind = PROFILE_IMAGE_KERNEL;
+	else if (strcmp(kind, "jit") == 0)
+		description.kind = PROFILE_IMAGE_JIT;
+	while (id != NULL && description.identity_bytes < PROFILE_IDENTITY_BYTES_MAX &&
+	       sscanf(id + 2 * description.identity_bytes, "%2hhx",
+		      &description.identity[description.identity_bytes]) == 1)
+		description.identity_bytes++;
+	if (description.identity_bytes > 0)
+		description.identity_kind = PROFILE_IDENTITY_BUILD_ID;
+	must(profile_writer_image(writer, &description, &image, &err));
+}
+
+static void add_sample(const char *arguments)
+{
+	struct profile_sample sample;
+	uint32_t event;
+
+	if (sscanf(arguments, "%" SCNu32 " %" SCNi64 " %" SCNu64, &event, (int64_t *)&sample.offset,
+		   &sample.count) != 3)
+		refuse();
+	must(profile_writer_add(writer, image, event, pid, &sample, 1, &err));
+	samples += sample.count;
+}
+
+static void add_branch(const char *arguments)
+{
+	struct profile_edge edge;
+
+	if (sscanf(arguments, "%" SCNi64 " %" SCNi64 " %" SCNu64, (int64_t *)&edge.from,
+		   (int64_t *)&edge.to, &edge.count) != 3)
+		refuse();
+	must(profile_writer_edges(writer, image, image, PROFILE_EDGE_BRANCH, &edge, 1, &err));
+}
+
+static void obey(char *line)
+{
+	char *arguments = line, *verb = strsep(&arguments, " ");
+
+	if (strcmp(verb, "end") == 0)
+		end_epoch();
+	else if (arguments == NULL)
+		refuse();
+	else if (strcmp(verb, "event") == 0)
+		add_event(arguments);
+	else if (strcmp(verb, "epoch") == 0)
+		begin_epoch(arguments);
+	else if (strcmp(verb, "image") == 0)
+		choose_image(arguments);
+	else if (strcmp(verb, "sample") == 0)
+		add_sample(arguments);
+	else if (strcmp(verb, "branch") == 0)
+		add_branch(arguments);
+	else if (strcmp(verb, "process") == 0)
+		pid = strcmp(arguments, "-") == 0 ? PROFILE_PID_ALL : atoll(arguments);
+	else if (strcmp(verb, "counter") == 0)
+		add_counter(arguments);
+	else
+		refuse();
+}
+
+int main(int argc, char **argv)
+{
+	char line[4096];
+
+	if (argc != 2) {
+		fputs("usage: make_profile_db FILE < LINES\n", stderr);
+		return 2;
+	}
+	must(profile_writer_open(&writer, argv[1], &err));
+	while (fgets(line, sizeof(line), stdin) != NULL) {
+		line_number++;
+		line[strcspn(line, "\n")] = '\0';
+		if (line[0] != '\0')
+			obey(line);
+	}
+	profile_writer_close(writer);
+	return 0;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The events of some epochs as the analysis wants them: one that samples time, with
+ * its period in cycles, and those that are evidence of causes.
+ *
+ * Samples stay as taken: how far they may be off is a matter of their number. What
+ * differs between epochs, and what events lost that took turns, is in the period.
+ */
+#ifndef DCPI_CALC_EVENTS_H
+#define DCPI_CALC_EVENTS_H
+
+#include <stdbool.h>
+
+#include "analysis/procedure_profile.h"
+#include "db/profile_read.h"
+
+struct error;
+
+/* calc_event.role: it samples time. */
+#define CALC_EVENT_TIME PROFILE_ROLES
+
+/**
+ * struct calc_event - an event of an epoch that is of use
+ * @role:   enum profile_event_role, or CALC_EVENT_TIME
+ * @period: cycles or events that a sample stands for, on average; of events that took
+ *          turns, so much more
+ * @error:  relative uncertainty of @period
+ */
+struct calc_event {
+	int64_t epoch;
+	uint32_t number;
+	unsigned int role;
+	double period;
+	double error;
+};
+
+/**
+ * struct calc_events - zero-initialised is empty
+ * @list:         by epoch and number
+ * @time:         name of the event that samples time
+ * @clock:        it is a clock
+ * @clock_low_ghz, @clock_high_ghz: of clocks: the core's, in all epochs
+ * @clock_assumed: an epoch does not tell the core's clock
+ * @epochs_without: epochs that have no such event, and are passed over
+ */
+struct calc_events {
+	struct calc_event *list;
+	size_t count;
+	size_t capacity;
+	char *time;
+	bool clock;
+	double clock_low_ghz;
+	double clock_high_ghz;
+	bool clock_assumed;
+	size_t epochs_without;
+};
+
+/**
+ * calc_events_load() - choose events
+ * @events: zero-initialised; freed by calc_events_deinit(), also after a failure
+ * @asked:  name of the event of time; NULL: cycles, if an epoch has them, else a clock
+ *
+ * Return: 0; -ENOENT no epoch has an event of time; -EINVAL @asked is none; or the
+ * reader's error.
+ */
+int calc_events_load(struct calc_events *events, struct profile_reader *reader,
+		     const struct profile_epoch *epochs, size_t epoch_count, const char *asked,
+		     struct error *err);
+
+void calc_events_deinit(struct calc_events *events);
+
+/** calc_events_find() - O(log n). Return: NULL if the event is of no use. */
+const struct calc_event *calc_events_find(const struct calc_events *events, int64_t epoch,
+					  uint32_t number);
+
+#endif

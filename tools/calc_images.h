@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The images that have samples of time, the hottest first. */
+#ifndef DCPI_CALC_IMAGES_H
+#define DCPI_CALC_IMAGES_H
+
+#include <stdbool.h>
+
+#include "db/profile_read.h"
+
+struct calc_events;
+struct error;
+
+/**
+ * struct calc_image - an image
+ * @image:   what it is; the path is ours
+ * @samples: of time
+ */
+struct calc_image {
+	int64_t id;
+	struct profile_image image;
+	uint64_t samples;
+};
+
+/**
+ * struct calc_images - zero-initialised is empty
+ * @time:    samples of time, of all images
+ * @samples: of all events and processes
+ * @unknown: of these, in no known image
+ */
+struct calc_images {
+	struct calc_image *list;
+	size_t count;
+	size_t capacity;
+	uint64_t time;
+	uint64_t samples;
+	uint64_t unknown;
+};
+
+/**
+ * calc_images_load() - add up
+ * @images: zero-initialised; freed by calc_images_deinit(), also after a failure
+ * @filter: epochs and process; other fields are not looked at
+ *
+ * Return: 0, -ENOMEM, -EBADMSG, or the reader's error.
+ */
+int calc_images_load(struct calc_images *images, struct profile_reader *reader,
+		     const struct profile_filter *filter, const struct calc_events *events,
+		     struct error *err);
+
+void calc_images_deinit(struct calc_images *images);
+
+/**
+ * calc_image_matches() - whether the path, or its last part, matches a pattern, as for
+ * fnmatch(3)
+ */
+bool calc_image_matches(const struct calc_image *image, const char *pattern);
+
+#endif

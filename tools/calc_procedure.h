@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A procedure that was analysed, and what its printed forms have in common. */
+#ifndef DCPI_CALC_PROCEDURE_H
+#define DCPI_CALC_PROCEDURE_H
+
+#include "analysis/image_code.h"
+#include "analysis/procedure_analysis.h"
+
+#define CALC_TEXT_BYTES (INSN_TEXT_BYTES + 128)
+
+/**
+ * struct calc_procedure - a procedure; all pointers are the caller's
+ * @image, @name: fit for terminals
+ * @all_samples:  of time, in all images
+ */
+struct calc_procedure {
+	struct image_code *code;
+	const struct procedure_analysis *analysis;
+	const char *image;
+	const char *name;
+	double all_samples;
+};
+
+/**
+ * struct calc_block - sums of a block
+ * @samples: of time
+ * @best:    cycles that an execution takes at least
+ * @actual:  cycles that an execution takes; NaN if it is not known how often it ran
+ */
+struct calc_block {
+	double samples;
+	double best;
+	double actual;
+};
+
+struct calc_block calc_procedure_block(const struct calc_procedure *procedure, uint32_t block);
+
+/** calc_procedure_samples() - of time, in the whole procedure. */
+double calc_procedure_samples(const struct calc_procedure *procedure);
+
+/**
+ * calc_procedure_text() - an instruction as the assembler has it
+ *
+ * Targets outside of the procedure are followed by their name: "call 0x1180 <malloc>".
+ */
+void calc_procedure_text(const struct calc_procedure *procedure, uint32_t insn,
+			 char text[CALC_TEXT_BYTES]);
+
+/**
+ * calc_procedure_executions() - an estimate as executions in the profiled period
+ * @low, @high: out: with the uncertainty of the period
+ *
+ * Return: NaN if nothing is known; then so are @low and @high.
+ */
+double calc_procedure_executions(const struct calc_procedure *procedure,
+				 const struct frequency_estimate *estimate, double *low,
+				 double *high);
+
+/** calc_confidence_name() - "low", "medium", "high". */
+const char *calc_confidence_name(enum frequency_confidence confidence);
+
+/** calc_procedure_name() - as the source has it if @demangle_names. Return: malloc'd, clean. */
+char *calc_procedure_name(const struct image_code *code, size_t index, bool demangle_names);
+
+#endif

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * dcpicalc - how often each instruction ran, how long it took, and why it stalled (DCPI
+ * section 3.2, figures 2 and 4)
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/cleanup.h"
+#include "lib/error.h"
+#include "lib/options.h"
+#include "tools/calc_events.h"
+#include "tools/calc_output.h"
+#include "tools/cli.h"
+#include "tools/report_header.h"
+#include "tools/source_text.h"
+
+enum {
+	KEY_SUMMARY = 1001,
+	KEY_ALL,
+	KEY_MODEL,
+	KEY_ESTIMATOR,
+	KEY_SOURCE,
+	KEY_NO_SOURCE,
+};
+
+static const struct option_entry own_options[] = {
+	{'i', "image", "PATTERN", "only images so named: \"libc.so.*\", \"/usr/*\""},
+	{KEY_ALL, "all", NULL, "all procedures that have samples"},
+	{KEY_SUMMARY, "summary", NULL, "where the cycles went, by cause"},
+	{'n', "limit", "N", "print only the N blocks with most samples"},
+	{KEY_SOURCE, "source", NULL, "print source lines where they are known (default)"},
+	{KEY_NO_SOURCE, "no-source", NULL, "do not"},
+	{'e', "event", "EVENT", "the one whose samples are of time: cycles, cpu-clock, ..."},
+	{KEY_MODEL, "model", "NAME", "the machine: alpha21164, cortex-a53, ..."},
+	{KEY_ESTIMATOR, "estimator", "NAME", "of frequencies: dcpi, paper, avg, max"},
+};
+
+/* struct calc - what was asked for, and what it is made of. */
+struct calc {
+	struct cli cli;
+	bool all;
+	bool summary;
+	bool no_source;
+	const char *event;		   /* NULL: the best there is */
+	const struct machine_model *model; /* NULL: of the machine that was profiled */
+	const struct frequency_estimator *estimator;
+	struct profile_reader *reader;
+	struct report_header header;
+	struct calc_events events;
+	struct calc_images images;
+	struct calc_select select;
+	struct calc_output output;
+};
+
+static int unknown_name(const char *what, const char *name, const char *known, struct error *err)
+{
+	return error_set(err, EINVAL, "there is no %s \"%s\"; there are:%s", what, name, known);
+}
+
+static int set_model(struct calc *calc, const char *name, struct error *err)
+{
+	const struct machine_model *const *list = machine_model_list();
+	char known[256] = "";
+	size_t length = 0;
+
+	calc->model = machine_model_find(name);
+	if (calc->model != NULL)
+		return 0;
+	for (size_t i = 0; list[i] != NULL && length < sizeof(known); i++)
+		length += (size_t)snprintf(known + length, sizeof(known) - length, " %s",
+					   list[i]->name);
+	return unknown_name("model", name, known, err);
+}
+
+static int set_estimator(struct calc *calc, const char *name, struct error *err)
+{
+	const struct frequency_estimator *const *list = frequency_estimator_list();
+	char known[256] = "";
+	size_t length = 0;
+
+	calc->estimator = frequency_estimator_find(name);
+	if (calc->estimator != NULL)
+		return 0;
+	for (size_t i = 0; list[i] != NULL && length < sizeof(known); i++)
+		length += (size_t)snprintf(known + length, sizeof(known) - length, " %s",
+					   list[i]->name);
+	return unknown_name("estimator", name, known, err);
+}
+
+static int set_option(void *context, int key, const char *argument, struct error *err)
+{
+	struct calc *calc = context;
+	int64_t number = 0;
+	int r = 0;
+
+	switch (key) {
+	case 'i':
+		calc->cli.image = argument;
+		break;
+	case 'e':
+		calc->event = argument;
+		break;
+	case 'n':
+		r = cli_number(argument, "number of blocks", &number, err);
+		calc->cli.limit = (size_t)number;
+		break;
+	case KEY_ALL:
+		calc->all = true;
+		break;
+	case KEY_SUMMARY:
+		calc->summary = true;
+		break;
+	case KEY_SOURCE:
+	case KEY_NO_SOURCE:
+		calc->no_source = key == KEY_NO_SOURCE;
+		break;
+	case KEY_MODEL:
+		return set_model(calc, argument, err);
+	case KEY_ESTIMATOR:
+		return set_estimator(calc, argument, err);
+	}
+	return r;
+}
+
+static const struct cli_tool tool = {
+	.name = "dcpicalc",
+	.synopsis = "[OPTION]... [PROCEDURE|IMAGE:PROCEDURE|[IMAGE:]0xADDRESS]",
+	.summary = "Tells how often the instructions of a procedure ran, how long they took, and "
+		   "what they\nwaited for; without operand, of the hottest one that has a symbol.",
+	.accepts = CLI_PID | CLI_EPOCHS | CLI_FORMATS | CLI_SYMBOLS,
+	.operands_max = 1,
+	.options = own_options,
+	.option_count = sizeof(own_options) / sizeof(*own_options),
+	.set = set_option,
+};
+
+static int check_options(const struct calc *calc, struct error *err)
+{
+	if (calc->all && calc->cli.operand_count > 0)
+		return error_set(err, EINVAL, "--all and a procedure exclude each other");
+	return 0;
+}
+
+static int load(struct calc *calc, struct error *err)
+{
+	struct cli *cli = &calc->cli;
+	struct report_header *header = &calc->header;
+	uint64_t handed = 0;
+	int r = profile_reader_open(&calc->reader, cli->database, err);
+
+	if (r == 0)
+		r = profile_reader_snapshot(calc->reader, err);
+	if (r == 0)
+		r = cli_select_epochs(cli, calc->reader, err);
+	if (r == 0)
+		r = report_header_load(header, calc->reader, &cli->filter, err);
+	if (r == 0 && header->epoch_count == 0)
+		return error_set(err, ENOENT, "no epoch matches");
+	if (r == 0)
+		r = calc_events_load(&calc->events, calc->reader, header->epochs,
+				     header->epoch_count, calc->event, err);
+	if (r == 0)
+		r = calc_images_load(&calc->images, calc->reader, &cli->filter, &calc->events, err);
+	if (r < 0)
+		return r;
+	header->samples = calc->images.samples;
+	header->unknown = calc->images.unknown;
+	report_header_edges_lost(header, &handed);
+	calc->select = (struct calc_select){
+		.reader = calc->reader,
+		.images = &calc->images,
+		.pattern = cli->image,
+		.filter = &cli->filter,
+		.events = &calc->events,
+		.edges = handed > 0,
+		.debug = {cli->debug_directory, cli->debuginfod},
+	};
+	return 0;
+}
+
+static const struct machine_model *model_of(const struct calc *calc,
+					    const struct calc_choice *choice)
+{
+	enum insn_isa isa = image_code_decoder(choice->code)->isa;
+
+	if (calc->model != NULL)
+		return calc->model;
+	return machine_model_default(isa, calc->header.epochs[0].cpu_model);
+}
+
+/* Analyses an image's procedures, all or the one that was chosen, and prints them. */
+static int analyse(struct calc *calc, const struct calc_choice *choice, struct error *err)
+{
+	struct image_analysis_options options = {
+		.model = model_of(calc, choice),
+		.estimator = calc->estimator,
+		.scope = calc->all ? IMAGE_ANALYSIS_SAMPLED : IMAGE_ANALYSIS_CHOSEN,
+		.chosen = &choice->procedure,
+		.chosen_count = 1,
+		.tie_calls = calc->all,
+	};
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	options.threads = calc->all && cpus > 1 ? (unsigned int)cpus : 1;
+	if (options.model->isa != image_code_decoder(choice->code)->isa)
+		return error_set(err, EINVAL, "%s is of %s, and %s is another architecture",
+				 choice->image->image.path, image_code_decoder(choice->code)->name,
+				 options.model->name);
+	if (calc_output_image(&calc->output, choice, options.model) < 0)
+		return error_set(err, ENOMEM, "out of memory");
+	return image_analysis_run(choice->code, &choice->profile.samples, &options,
+				  calc_output_procedure, &calc->output, NULL, err);
+}
+
+static int analyse_one(struct calc *calc, struct error *err)
+{
+	_cleanup_(calc_choice_deinit) struct calc_choice choice = {0};
+	int r;
+
+	if (calc->cli.operand_count > 0)
+		r = calc_select_named(&choice, &calc->select, calc->cli.operands[0], err);
+	else
+		r = calc_select_hottest(&choice, &calc->select, err);
+	return r == 0 ? analyse(calc, &choice, err) : r;
+}
+
+/* Of images that nobody asked for, those in no file are passed over. */
+static bool is_chosen(const struct calc *calc, const struct calc_image *image)
+{
+	if (calc->cli.image == NULL)
+		return image->image.kind == PROFILE_IMAGE_FILE;
+	return calc_image_matches(image, calc->cli.image);
+}
+
+/* Images that cannot be analysed don't stop the others: there is a line about each. */
+static int analyse_all(struct calc *calc)
+{
+	size_t chosen = 0, failed = 0;
+	struct error err;
+
+	for (size_t i = 0; i < calc->images.count; i++) {
+		const struct calc_image *image = &calc->images.list[i];
+		struct calc_choice choice = {0};
+		int r;
+
+		if (!is_chosen(calc, image))
+			continue;
+		chosen++;
+		r = calc_select_open(&choice, &calc->select, image, &err);
+		if (r == 0)
+			r = analyse(calc, &choice, &err);
+		calc_choice_deinit(&choice);
+		if (r < 0) {
+			cli_fail(&calc->cli, &err);
+			failed++;
+		}
+		if (r == -ENOMEM)
+			return CLI_FAILED;
+	}
+	if (chosen == 0 && calc->cli.image != NULL)
+		return cli_nothing(&calc->cli, "no samples in images that match \"%s\"",
+				   calc->cli.image);
+	if (chosen == 0)
+		return cli_nothing(&calc->cli, "no samples in files");
+	if (failed < chosen && calc->output.procedures == 0)
+		return cli_nothing(&calc->cli, "no samples in procedures");
+	return failed < chosen ? CLI_OK : CLI_FAILED;
+}
+
+static int fail(const struct calc *calc, int r, const struct error *err)
+{
+	if (r == -ENOENT && calc->reader != NULL)
+		return cli_nothing(&calc->cli, "%s", err->message);
+	return cli_fail(&calc->cli, err);
+}
+
+static int run(struct calc *calc, struct source_text *source)
+{
+	struct error err = {0};
+	int r = check_options(calc, &err), status = CLI_OK;
+
+	if (r == 0)
+		r = load(calc, &err);
+	if (r < 0)
+		return fail(calc, r, &err);
+	calc->output = (struct calc_output){
+		.json = calc->cli.format == CLI_JSON,
+		.summary = calc->summary,
+		.together = calc->all,
+		.demangle = calc->cli.demangle,
+		.listing = {.color = calc->cli.color,
+			    .width = calc->cli.width,
+			    .blocks = calc->cli.limit,
+			    .source = source},
+		.header = &calc->header,
+		.events = &calc->events,
+		.all_samples = (double)calc->images.time,
+	};
+	if (calc->all)
+		status = analyse_all(calc);
+	else
+		r = analyse_one(calc, &err);
+	calc_output_end(&calc->output);
+	if (r < 0)
+		return fail(calc, r, &err);
+	return cli_finish_output(&err) < 0 ? cli_fail(&calc->cli, &err) : status;
+}
+
+int main(int argc, char **argv)
+{
+	struct calc calc = {0};
+	struct source_text *source = NULL;
+	int status = cli_parse(&calc.cli, &tool, argc, argv, &calc);
+
+	if (status == CLI_RUN) {
+		if (!calc.no_source)
+			source = source_text_create();
+		status = run(&calc, source);
+	}
+	source_text_destroy(source);
+	calc_images_deinit(&calc.images);
+	calc_events_deinit(&calc.events);
+	report_header_deinit(&calc.header);
+	profile_reader_close(calc.reader);
+	cli_deinit(&calc.cli);
+	return status;
+}
