@@ -3,6 +3,7 @@
 
 static const struct insn_decoder *const decoders[] = {
 	&insn_x86_decoder,
+	&insn_arm64_decoder,
 	&insn_alpha_decoder,
 };
 

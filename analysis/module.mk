@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Packages: libelf-dev, libdw-dev, liblzma-dev, libxxhash-dev, libzydis-dev, libsuitesparse-dev
+# Packages: libelf-dev, libdw-dev, liblzma-dev, libxxhash-dev, libzydis-dev, libsuitesparse-dev, libcapstone-dev
 ARCHIVES += analysis
 analysis-src := analysis/debug_file.c analysis/demangle.c analysis/elf_file.c \
 	analysis/elf_symbols.c analysis/image_elf.c analysis/name_pool.c analysis/plt_names.c \
@@ -96,9 +96,11 @@ unit_schedule-archives := analysis util
 unit_schedule-pkgs := $(ANALYSIS_PKGS)
 
 # Decoders. Zydis has no pkg-config file in Debian.
-analysis-src += analysis/insn.c analysis/insn_x86.c analysis/insn_x86_class.c \
-	analysis/insn_x86_text.c
-analysis-ldlibs += -lZydis
+analysis-src += analysis/insn.c analysis/insn_arm64.c analysis/insn_arm64_control.c \
+	analysis/insn_arm64_integer.c analysis/insn_arm64_memory.c \
+	analysis/insn_arm64_vector.c analysis/insn_arm64_vector_tables.c analysis/insn_x86.c \
+	analysis/insn_x86_class.c analysis/insn_x86_text.c
+analysis-ldlibs += -lZydis -lcapstone
 
 # Procedures and images as a whole.
 analysis-src += analysis/image_analysis.c analysis/image_calls.c analysis/image_samples.c \
