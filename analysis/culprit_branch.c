@@ -10,6 +10,13 @@
 /* Mispredicts are charged where control arrives, events at the branch or a little later. */
 #define EVENT_SKID 4
 
+/* How often a block is entered along an edge. */
+static double arrivals(const struct culprit_input *input, uint32_t edge)
+{
+	return culprit_edge_share(input, edge) *
+	       input->frequency->blocks[input->cfg->edges[edge].to].value;
+}
+
 /*
  * Mispredicts on the way along a conditional branch's edge, at most, as frequencies: a
  * counter that learns from each outcome has to be led astray by the other outcome first,
@@ -20,25 +27,23 @@ static double conditional_mispredicts(const struct culprit_input *input, uint32_
 {
 	const struct cfg *cfg = input->cfg;
 	const struct cfg_block *from = &cfg->blocks[cfg->edges[edge].from];
-	double mispredicts = input->frequency->edges[edge].value;
 	double others = 0;
 
 	for (uint32_t e = from->out; e < from->out + from->out_count; e++)
 		if (e != edge)
-			others += input->frequency->edges[e].high;
-	return fmin(mispredicts, others);
+			others += culprit_edge_most(input, e);
+	return fmin(arrivals(input, edge), others);
 }
 
 static double edge_mispredicts(const struct culprit_input *input, uint32_t index)
 {
 	const struct cfg *cfg = input->cfg;
 	const struct cfg_edge *edge = &cfg->edges[index];
-	double frequency = input->frequency->edges[index].value;
 
 	if (edge->kind == CFG_EDGE_ENTRY) /* called through a pointer, perhaps */
-		return frequency;
+		return arrivals(input, index);
 	if (edge->from >= cfg->block_count)
-		return frequency;
+		return arrivals(input, index);
 	switch (cfg->insns[edge->insn].flow) {
 	case INSN_FLOW_BRANCH:
 		return conditional_mispredicts(input, index);
@@ -50,10 +55,10 @@ static double edge_mispredicts(const struct culprit_input *input, uint32_t index
 }
 
 /*
- * @unlikely: all of it is where processors predict well: entries of procedures (direct
- * calls) and returns from calls (a stack of return addresses)
+ * @doubt: out: 1 if all of it is where processors predict well: entries of procedures
+ *         (direct calls) and returns from calls (a stack of return addresses)
  */
-static double arrivals_mispredicted(const struct culprit_stall *stall, bool *unlikely)
+static double arrivals_mispredicted(const struct culprit_stall *stall, unsigned int *doubt)
 {
 	const struct culprit_input *input = stall->input;
 	const struct cfg *cfg = input->cfg;
@@ -63,7 +68,7 @@ static double arrivals_mispredicted(const struct culprit_stall *stall, bool *unl
 	if (stall->insn > block->first) {
 		const struct insn *previous = &cfg->insns[stall->insn - 1];
 
-		*unlikely = true;
+		*doubt = 1;
 		return previous->flow == INSN_FLOW_CALL ||
 		       previous->flow == INSN_FLOW_CALL_INDIRECT;
 	}
@@ -75,7 +80,7 @@ static double arrivals_mispredicted(const struct culprit_stall *stall, bool *unl
 		if (cfg->edges[edge].kind != CFG_EDGE_ENTRY)
 			likely += count;
 	}
-	*unlikely = likely < CULPRIT_NEGLIGIBLE * mispredicts;
+	*doubt = likely < CULPRIT_NEGLIGIBLE * mispredicts;
 	return fmin(mispredicts / stall->frequency, 1);
 }
 
@@ -103,7 +108,7 @@ static double events_bound(const struct culprit_stall *stall)
 
 bool culprit_branch_bound(const struct culprit_stall *stall, struct culprit_bound *ret)
 {
-	double share = arrivals_mispredicted(stall, &ret->unlikely);
+	double share = arrivals_mispredicted(stall, &ret->doubt);
 
 	ret->high =
 		fmin(share * stall->input->model->branch_mispredict_cycles, events_bound(stall));

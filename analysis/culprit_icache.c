@@ -76,7 +76,7 @@ bool culprit_itb_bound(const struct culprit_stall *stall, struct culprit_bound *
 	const struct machine_cache *itb = &stall->input->model->itb;
 
 	/* Far fewer pages than lines are ever new. */
-	ret->unlikely = true;
+	ret->doubt = 1;
 	return fetch_bound(stall, itb, (uint64_t)itb->bytes * itb->line_bytes,
 			   PROFILE_ROLE_ITB_MISS, ret);
 }

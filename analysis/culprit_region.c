@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "analysis/culprit_region.h"
 
+#include "analysis/culprit_rule.h"
 #include "analysis/strong_components.h"
 #include "lib/cleanup.h"
 
@@ -70,9 +71,9 @@ static void drop_straight_code(struct culprit_regions *regions, const struct cfg
 			regions->of_block[b] = CULPRIT_REGION_NONE;
 }
 
-static int measure(struct culprit_regions *regions, const struct cfg *cfg,
-		   const struct frequency *frequency)
+static int measure(struct culprit_regions *regions, const struct culprit_input *input)
 {
+	const struct cfg *cfg = input->cfg;
 	_cleanup_free_ struct extent *extents = calloc(regions->count + 1, sizeof(*extents));
 
 	if (extents == NULL)
@@ -89,14 +90,15 @@ static int measure(struct culprit_regions *regions, const struct cfg *cfg,
 
 		if (region != CULPRIT_REGION_NONE &&
 		    (from >= cfg->block_count || regions->of_block[from] != region))
-			regions->regions[region].entries += frequency->edges[e].value;
+			regions->regions[region].entries +=
+				culprit_edge_share(input, e) * input->frequency->blocks[to].value;
 	}
 	return 0;
 }
 
-static int find(struct culprit_regions *ret, const struct cfg *cfg,
-		const struct frequency *frequency)
+static int find(struct culprit_regions *ret, const struct culprit_input *input)
 {
+	const struct cfg *cfg = input->cfg;
 	uint32_t blocks = cfg->block_count;
 	_cleanup_free_ bool *calls = calloc((size_t)blocks * 2 + 1, sizeof(*calls));
 	_cleanup_free_ uint32_t *first = calloc((size_t)blocks + 1, sizeof(*first));
@@ -117,14 +119,13 @@ static int find(struct culprit_regions *ret, const struct cfg *cfg,
 	if (ret->regions == NULL)
 		return -ENOMEM;
 	drop_straight_code(ret, cfg, calls, calls + blocks);
-	return measure(ret, cfg, frequency);
+	return measure(ret, input);
 }
 
-int culprit_regions_find(struct culprit_regions *ret, const struct cfg *cfg,
-			 const struct frequency *frequency)
+int culprit_regions_find(struct culprit_regions *ret, const struct culprit_input *input)
 {
 	struct culprit_regions regions = {0};
-	int rc = find(&regions, cfg, frequency);
+	int rc = find(&regions, input);
 
 	if (rc != 0)
 		culprit_regions_deinit(&regions);

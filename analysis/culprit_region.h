@@ -6,7 +6,7 @@
 #ifndef DCPI_CULPRIT_REGION_H
 #define DCPI_CULPRIT_REGION_H
 
-#include "analysis/frequency.h"
+#include "analysis/culprit.h"
 
 #define CULPRIT_REGION_NONE UINT32_MAX
 
@@ -37,8 +37,7 @@ struct culprit_regions {
  *
  * Return: 0 or -ENOMEM.
  */
-int culprit_regions_find(struct culprit_regions *ret, const struct cfg *cfg,
-			 const struct frequency *frequency);
+int culprit_regions_find(struct culprit_regions *ret, const struct culprit_input *input);
 
 void culprit_regions_deinit(struct culprit_regions *regions);
 

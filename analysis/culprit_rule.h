@@ -10,6 +10,12 @@
 #include "analysis/culprit.h"
 #include "analysis/culprit_region.h"
 
+/* Standard deviations that are noise. */
+#define CULPRIT_NOISE_SIGMAS 2
+
+/* Doubt that can't be greater. */
+#define CULPRIT_DOUBT_MAX 4
+
 /* Ways that fewer of an instruction's executions come by than this are ignored. */
 #define CULPRIT_NEGLIGIBLE 0.01
 
@@ -36,12 +42,13 @@ struct culprit_stall {
  * struct culprit_bound - what a cause may be guilty of
  * @high:     cycles at most; INFINITY: as many as there are
  * @from:     see struct culprit
- * @unlikely: to be listed only where the likely causes are not enough
+ * @doubt: a cause is listed only where those of less doubt are not enough; 0: as likely
+ *         as any
  */
 struct culprit_bound {
 	double high;
 	uint32_t from;
-	bool unlikely;
+	unsigned int doubt;
 };
 
 /**
@@ -56,6 +63,8 @@ struct culprit_rule {
 	char letter;
 	bool (*bound)(const struct culprit_stall *stall, struct culprit_bound *ret);
 };
+
+extern const struct culprit_rule culprit_rules[CULPRIT_CAUSES];
 
 bool culprit_icache_bound(const struct culprit_stall *stall, struct culprit_bound *ret);
 bool culprit_itb_bound(const struct culprit_stall *stall, struct culprit_bound *ret);
@@ -79,9 +88,17 @@ double culprit_event_bound(const struct culprit_stall *stall, enum profile_event
 			   uint32_t first, uint32_t last, double cycles);
 
 /**
+ * culprit_edge_most() - how often control goes along an edge at most
+ *
+ * Return: the estimate's upper end; of an edge that nothing is known of, what its ends
+ * allow.
+ */
+double culprit_edge_most(const struct culprit_input *input, uint32_t edge);
+
+/**
  * culprit_edge_share() - the share of a block's executions that come by an edge
  *
- * Return: 0 .. 1; if nothing is known of the block's edges, all are alike.
+ * Return: 0 .. 1; edges that nothing is known of share what the others leave.
  */
 double culprit_edge_share(const struct culprit_input *input, uint32_t edge);
 

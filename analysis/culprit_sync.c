@@ -64,6 +64,6 @@ bool culprit_other_bound(const struct culprit_stall *stall, struct culprit_bound
 		return true;
 	/* Out of order, what retires waits for all that is older. */
 	ret->from = UINT32_MAX;
-	ret->unlikely = true;
+	ret->doubt = CULPRIT_DOUBT_MAX;
 	return !stall->input->model->in_order;
 }

@@ -56,16 +56,12 @@ static double estimate_sigma(const struct frequency_estimate *estimate)
 	return (estimate->high - estimate->low) / (2 * INTERVAL_SIGMAS);
 }
 
-/* The procedure that begins at an address. Return: NULL: none does. */
+/* The procedure that an address is in: some are entered behind their first instructions. */
 static struct procedure_calls *find_callee(const struct image_calls *calls, uint64_t address)
 {
 	long index = image_code_find(calls->code, address);
-	const struct procedure *procedure;
 
-	if (index < 0)
-		return NULL;
-	procedure = procedure_table_get(image_code_procedures(calls->code), (size_t)index);
-	return procedure->address == address ? &calls->procedures[index] : NULL;
+	return index >= 0 ? &calls->procedures[index] : NULL;
 }
 
 /* How often a call is made, or a jump out of the procedure is taken. */

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/culprit_suspect.h"
+
+#include "analysis/culprit_path.h"
+
+#include <limits.h>
+#include <math.h>
+
+/* Instructions that a late sample may belong to, at most. */
+#define SITES_MAX 8
+
+/* Causes of less than this share of a stall are listed only where others don't suffice. */
+#define MINOR_SHARE 0.05
+
+/* Causes that can account for so much of a stall are enough. */
+#define ENOUGH_SHARE 0.85
+
+/* struct sites - instructions that a stall seen at one may really be at. */
+struct sites {
+	uint32_t insns[SITES_MAX];
+	double shares[SITES_MAX];
+	unsigned int count;
+	unsigned int skid;
+};
+
+static bool add_site(void *ctx, struct culprit_path *path, uint32_t insn)
+{
+	struct sites *sites = ctx;
+
+	if (path->count >= sites->skid || sites->count == SITES_MAX)
+		return false;
+	path->count++;
+	sites->insns[sites->count] = insn;
+	sites->shares[sites->count++] = path->share;
+	return true;
+}
+
+static void ignore_end(void *ctx, const struct culprit_path *path, enum culprit_path_end end)
+{
+	(void)ctx, (void)path, (void)end;
+}
+
+static void find_sites(struct sites *sites, const struct culprit_stall *stall)
+{
+	struct culprit_walk walk = {INFINITY, add_site, ignore_end, sites};
+	struct culprit_path start = {.count = 0};
+
+	*sites = (struct sites){.insns = {stall->insn}, .shares = {1}, .count = 1};
+	sites->skid = stall->input->model->skid_insns;
+	if (sites->skid > 0)
+		culprit_path_walk(stall, &walk, &start);
+}
+
+/* What a cause may be guilty of wherever the stall really is. Return: false: of nothing. */
+static bool bound_at_sites(struct culprit_bound *ret, const struct culprit_stall *stall,
+			   const struct sites *sites, enum culprit_cause cause)
+{
+	bool possible = false;
+
+	*ret = (struct culprit_bound){.doubt = UINT_MAX};
+	for (unsigned int i = 0; i < sites->count; i++) {
+		struct culprit_bound bound = {.high = INFINITY, .from = UINT32_MAX};
+		struct culprit_stall there = *stall;
+
+		there.insn = sites->insns[i];
+		there.block = stall->input->cfg->block_of[there.insn];
+		if (!culprit_rules[cause].bound(&there, &bound))
+			continue;
+		if (bound.from == UINT32_MAX && there.insn != stall->insn)
+			bound.from = there.insn;
+		if (bound.doubt < ret->doubt) {
+			ret->from = bound.from;
+			ret->doubt = bound.doubt;
+		}
+		possible = true;
+		ret->high = fmax(ret->high, bound.high * sites->shares[i]);
+	}
+	ret->high = fmin(ret->high, stall->cycles);
+	return possible && ret->high > 0;
+}
+
+void culprit_suspects_find(struct culprit_suspects *suspects, const struct culprit_stall *stall)
+{
+	struct sites sites;
+
+	*suspects = (struct culprit_suspects){.high = 0};
+	find_sites(&sites, stall);
+	for (unsigned int c = 0; c < CULPRIT_CAUSES; c++) {
+		suspects->listed[c] = bound_at_sites(&suspects->bounds[c], stall, &sites, c);
+		if (suspects->listed[c])
+			suspects->high += suspects->bounds[c].high;
+	}
+}
+
+bool culprit_suspects_are_many(const struct culprit_suspects *suspects)
+{
+	unsigned int count = 0;
+
+	for (unsigned int c = 0; c < CULPRIT_CAUSES; c++)
+		count += suspects->listed[c];
+	return count > 1;
+}
+
+/* Keeps those that are doubted less than @doubt and worth at least @least cycles, if that is
+ * enough. */
+static bool acquit(struct culprit_suspects *suspects, double stall, unsigned int doubt,
+		   double least)
+{
+	bool keep[CULPRIT_CAUSES];
+	double high = 0;
+
+	for (unsigned int c = 0; c < CULPRIT_CAUSES; c++) {
+		const struct culprit_bound *bound = &suspects->bounds[c];
+
+		keep[c] = suspects->listed[c] && bound->doubt < doubt && bound->high >= least;
+		if (keep[c])
+			high += bound->high;
+	}
+	if (high < stall * ENOUGH_SHARE)
+		return false;
+	for (unsigned int c = 0; c < CULPRIT_CAUSES; c++)
+		suspects->listed[c] = keep[c];
+	suspects->high = high;
+	return true;
+}
+
+void culprit_suspects_acquit(struct culprit_suspects *suspects, double stall)
+{
+	for (unsigned int doubt = 1; doubt <= CULPRIT_DOUBT_MAX; doubt++)
+		if (acquit(suspects, stall, doubt, 0))
+			break;
+	acquit(suspects, stall, UINT_MAX, MINOR_SHARE * stall);
+}
