@@ -9,11 +9,8 @@
 /* Instructions that a late sample may belong to, at most. */
 #define SITES_MAX 8
 
-/* Causes of less than this share of a stall are listed only where others don't suffice. */
-#define MINOR_SHARE 0.05
-
-/* Causes that can account for so much of a stall are enough. */
-#define ENOUGH_SHARE 0.85
+/* This share of a stall need not be accounted for, nor is a cause of less worth a line. */
+#define MINOR_SHARE 0.15
 
 /* struct sites - instructions that a stall seen at one may really be at. */
 struct sites {
@@ -116,7 +113,7 @@ static bool acquit(struct culprit_suspects *suspects, double stall, unsigned int
 		if (keep[c])
 			high += bound->high;
 	}
-	if (high < stall * ENOUGH_SHARE)
+	if (high < stall * (1 - MINOR_SHARE))
 		return false;
 	for (unsigned int c = 0; c < CULPRIT_CAUSES; c++)
 		suspects->listed[c] = keep[c];

@@ -121,6 +121,11 @@ UNIT_TESTS += unit_strong_components
 unit_strong_components-src := tests/unit_strong_components.c
 unit_strong_components-archives := analysis util
 
+UNIT_TESTS += unit_culprit_copy_loop
+unit_culprit_copy_loop-src := tests/unit_culprit_copy_loop.c
+unit_culprit_copy_loop-archives := analysis util
+unit_culprit_copy_loop-pkgs := $(ANALYSIS_PKGS)
+
 UNIT_TESTS += unit_stall_summary
 unit_stall_summary-src := tests/unit_stall_summary.c tests/culprit_scene.c tests/cfg_fixture.c
 unit_stall_summary-archives := analysis util
