@@ -68,7 +68,7 @@ enum sim_cause {
 	SIM_CAUSE_RA,	/* waits for an operand of a latency known beforehand */
 	SIM_CAUSE_RB,
 	SIM_CAUSE_RC,
-	SIM_CAUSE_UNIT,	 /* load behind a store */
+	SIM_CAUSE_UNIT,	 /* load behind a store, barrier behind arithmetic */
 	SIM_CAUSE_FETCH, /* the bubble behind a taken branch that was foreseen */
 	SIM_CAUSE_ICACHE,
 	SIM_CAUSE_ITB,

@@ -339,7 +339,7 @@ void sim_pipeline_step(struct sim_pipeline *p, struct sim_insn *insn, uint64_t n
 	if (unit != SIM_UNIT_NONE)
 		hold(p, p->unit_free[unit], unit_cause(unit));
 	if (op->kind == SIM_FP_BARRIER)
-		hold(p, p->arithmetic_done, SIM_CAUSE_SYNC);
+		hold(p, p->arithmetic_done, SIM_CAUSE_UNIT);
 	fit = (p->machine.group_bytes || p->at == p->now) && fits(p, insn, &slotted);
 	if (!fit)
 		hold(p, p->now + 1, SIM_CAUSE_SLOT);

@@ -81,7 +81,7 @@ __attribute__((noipa)) static void transform(double sign)
 
 int main(int argc, char **argv)
 {
-	unsigned int rounds = program_rounds(argc, argv, 8);
+	unsigned int rounds = program_rounds(argc, argv, 24);
 	uint64_t seed = 29, sum = 0;
 
 	tables();

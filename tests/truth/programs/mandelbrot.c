@@ -27,7 +27,7 @@ __attribute__((noipa)) static int steps(double cr, double ci)
 
 int main(int argc, char **argv)
 {
-	unsigned int rounds = program_rounds(argc, argv, 2);
+	unsigned int rounds = program_rounds(argc, argv, 6);
 	uint64_t sum = 0;
 
 	while (rounds-- > 0) {

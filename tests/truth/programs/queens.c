@@ -42,8 +42,8 @@ int main(int argc, char **argv)
 	uint64_t sum = 0;
 
 	while (rounds-- > 0) {
-		sum = sum * 31 + by_bits((1U << 11) - 1, 0, 0, 0);
-		sum = sum * 31 + by_arrays(10, 0);
+		sum = sum * 31 + by_bits((1U << 12) - 1, 0, 0, 0);
+		sum = sum * 31 + by_arrays(11, 0);
 	}
 	return program_end(sum);
 }
