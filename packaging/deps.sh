@@ -4,7 +4,7 @@
 # Installs the Debian packages that a make target needs and that are missing,
 # after saying which. Changes neither apt's sources nor dpkg's architectures.
 #
-#   packaging/deps.sh build|demo|check|lint|fuzz
+#   packaging/deps.sh build|demo|check|accuracy|lint|fuzz
 set -u
 
 build='gcc make pkg-config libc6-dev libelf-dev libdw-dev libsqlite3-dev zlib1g-dev liblzma-dev
@@ -20,6 +20,8 @@ demo-vm) wanted="$build $vm sqlite3 xz-utils" ;;
 check) wanted="$build $vm $vm_arm64 libcmocka-dev qemu-user libc6-dev-arm64-cross
 	sqlite3 xz-utils perl git python3 binutils mandoc jq linux-perf binutils-alpha-linux-gnu
 	gcc-12-alpha-linux-gnu libc6.1-dev-alpha-cross" ;;
+accuracy) wanted="$build qemu-user python3 gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-12-alpha-linux-gnu
+	libc6.1-dev-alpha-cross" ;;
 lint) wanted="$build libcmocka-dev clang-tidy clang-format cppcheck git mandoc
 	shellcheck" ;;
 fuzz) wanted="$build clang libclang-rt-14-dev" ;;
@@ -27,7 +29,7 @@ debug-kernel) wanted="$build $vm sqlite3 flex bison bc libssl-dev" ;;
 blind-spots) wanted="$build $vm $vm_arm64 sqlite3 flex bison bc libssl-dev linux-perf" ;;
 kernels) wanted="$build $vm sqlite3 sparse gcc-aarch64-linux-gnu" ;;
 *)
-	echo "usage: packaging/deps.sh build|demo|demo-vm|check|lint|fuzz|debug-kernel|blind-spots|kernels" >&2
+	echo "usage: packaging/deps.sh build|demo|demo-vm|check|accuracy|lint|fuzz|debug-kernel|blind-spots|kernels" >&2
 	exit 2
 	;;
 esac

@@ -36,3 +36,49 @@ $(foreach arm,$(truth_arms),$(eval $(call truth_arm,$(arm))))
 truth: $(truth_arms:%=truth-%) ## simulate the programs of the accuracy table
 $(foreach arm,$(truth_arms),$(eval truth-$(arm): \
 	$(patsubst %,build/truth/$(arm)/%.sim,$(if $(QUICK),$(truth_quick),$(truth_programs)))))
+
+# Arms: accuracy-<name> prints JSON lines; one that needs something built names it in
+# accuracy-<name>-needs. Each may write build/accuracy/<name>.programs.json, too.
+ACCURACY_ARMS += alpha21164 cortex-a53
+accuracy-alpha21164 := tests/accuracy/in_order.py alpha21164
+accuracy-alpha21164-needs := truth-alpha21164
+accuracy-cortex-a53 := tests/accuracy/in_order.py cortex-a53
+accuracy-cortex-a53-needs := truth-cortex-a53
+
+# What the others differ in is only looked at where there are most samples.
+accuracy_others := alpha21164-perturbed cortex-a53-perturbed alpha21164-skid1 cortex-a53-skid1 \
+	alpha21164-events cortex-a53-events alpha21164-edges cortex-a53-edges
+accuracy_one := --budgets 1000000 --seeds 1
+ACCURACY_ARMS += $(if $(QUICK),,$(accuracy_others))
+accuracy-alpha21164-perturbed := tests/accuracy/in_order.py alpha21164-perturbed $(accuracy_one)
+accuracy-alpha21164-perturbed-needs := truth-alpha21164-perturbed
+accuracy-cortex-a53-perturbed := tests/accuracy/in_order.py cortex-a53-perturbed $(accuracy_one)
+accuracy-cortex-a53-perturbed-needs := truth-cortex-a53-perturbed
+define accuracy_variants
+accuracy-$(1)-skid1 := tests/accuracy/in_order.py $(1) late $(accuracy_one)
+accuracy-$(1)-events := tests/accuracy/in_order.py $(1) events $(accuracy_one) --estimators dcpi
+accuracy-$(1)-edges := tests/accuracy/in_order.py $(1) edges $(accuracy_one) --estimators dcpi
+accuracy-$(1)-skid1-needs := truth-$(1)
+accuracy-$(1)-events-needs := truth-$(1)
+accuracy-$(1)-edges-needs := truth-$(1)
+endef
+$(foreach m,alpha21164 cortex-a53,$(eval $(call accuracy_variants,$(m))))
+
+.PHONY: accuracy-arm-%
+accuracy-arm-%: $$(accuracy-$$*-needs) $(BIN)/dcpicalc $(TEST_BIN)/make_profile_db
+	$(call say,ACCURACY,$*)
+	@mkdir -p build/accuracy
+	$(Q)$(accuracy-$*) $(if $(QUICK),--quick --seeds 1) \
+		--details build/accuracy/$*.programs.json > build/accuracy/$*.json.new
+	@mv build/accuracy/$*.json.new build/accuracy/$*.json
+
+.PHONY: accuracy
+accuracy: deps-accuracy ## estimates against the truth: a table, and build/accuracy.json
+	@$(MAKE) --no-print-directory $(ACCURACY_ARMS:%=accuracy-arm-%)
+	@cat $(ACCURACY_ARMS:%=build/accuracy/%.json) > build/accuracy.json
+	@tests/accuracy/table.py build/accuracy.json
+
+.PHONY: accuracy-doc
+accuracy-doc: ## docs/accuracy.md from what make accuracy left
+	@tests/accuracy/accuracy_md.py build/accuracy.json build/accuracy > docs/accuracy.md.new
+	@mv docs/accuracy.md.new docs/accuracy.md

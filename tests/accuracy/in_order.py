@@ -336,7 +336,7 @@ def program_run(arm, program, split, options, scratch, pools, details):
     for number, budget in samplers_of(simulation, options.budgets, options.seeds):
         with Profile(arm, program, simulation, edges, number, scratch) as profile:
             for estimator in options.estimators:
-                if options.worst:
+                if options.worst and estimator == "dcpi":
                     worst_show(program, simulation, profile.calc(estimator), options.worst)
                 pool = judge(arm, program, simulation, edges, number, estimator, profile)
                 own.setdefault((budget, estimator), Pool()).add(pool)
@@ -361,7 +361,7 @@ def arguments():
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--programs", type=lambda s: s.split(","))
     parser.add_argument("--worst", type=int, default=0, metavar="N",
-                        help="show the N costliest errors of each run on stderr")
+                        help="show the N costliest errors of dcpi, each run, on stderr")
     return parser.parse_args()
 
 

@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""table.py FILE [--markdown]: the lines of build/accuracy.json as tables."""
+
+import json
+import sys
+
+FREQUENCY = ("within5", "within10", "within15", "within45")
+COLUMNS = {
+    "instructions": FREQUENCY + ("median_error", "wrong_marked_low", "interval_holds"),
+    "edges": FREQUENCY,
+    "culprits": ("recall", "precision", "list_size", "unexplained_percent"),
+    "misses": ("icache", "dcache", "branch", "dtb"),
+}
+TITLES = {
+    "instructions": "Instructions, percent of samples", "edges": "Edges, percent of executions",
+    "culprits": "Culprits, percent of stall cycles",
+    "misses": "Stall cycles and true misses of procedures, correlation",
+}
+KEYS = ("arm", "split", "budget", "estimator")
+
+
+def read(path):
+    """All lines, those of whole arms (that name no program)."""
+    with open(path, encoding="utf-8") as lines:
+        return [line for line in map(json.loads, lines) if "program" not in line]
+
+
+def cell(value):
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    return str(value)
+
+
+def rows(lines, name, columns=None):
+    """Header and rows of one table."""
+    columns = columns or COLUMNS[name]
+    chosen = [line for line in lines if line["name"] == name]
+    keys = [k for k in KEYS if any(k in line for line in chosen)]
+    table = [list(keys) + [c.replace("within", "<=").replace("_", " ") for c in columns]]
+    for line in chosen:
+        table.append([cell(line.get(k)) for k in list(keys) + list(columns)])
+    return table
+
+
+def text(table):
+    widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
+    for row in table:
+        yield "  ".join(word.ljust(width) for word, width in zip(row, widths)).rstrip()
+
+
+def markdown(table):
+    yield "| " + " | ".join(table[0]) + " |"
+    yield "|" + "---|" * len(table[0])
+    for row in table[1:]:
+        yield "| " + " | ".join(row) + " |"
+
+
+def main():
+    lines = read(sys.argv[1])
+    for name, title in TITLES.items():
+        table = rows(lines, name)
+        if len(table) > 1:
+            print(f"{title}\n")
+            print("\n".join(text(table)) + "\n")
+
+
+if __name__ == "__main__":
+    main()
