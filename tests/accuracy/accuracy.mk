@@ -32,7 +32,7 @@ build/truth/$(1)/%.sim: build/truth/bin/%.$(call truth_suffix,$(1)) $(SIM_PLUGIN
 endef
 $(foreach arm,$(truth_arms),$(eval $(call truth_arm,$(arm))))
 
-.PHONY: truth truth-%
+.PHONY: truth $(truth_arms:%=truth-%)
 truth: $(truth_arms:%=truth-%) ## simulate the programs of the accuracy table
 $(foreach arm,$(truth_arms),$(eval truth-$(arm): \
 	$(patsubst %,build/truth/$(arm)/%.sim,$(if $(QUICK),$(truth_quick),$(truth_programs)))))
@@ -64,7 +64,6 @@ accuracy-$(1)-edges-needs := truth-$(1)
 endef
 $(foreach m,alpha21164 cortex-a53,$(eval $(call accuracy_variants,$(m))))
 
-.PHONY: accuracy-arm-%
 accuracy-arm-%: $$(accuracy-$$*-needs) $(BIN)/dcpicalc $(TEST_BIN)/make_profile_db
 	$(call say,ACCURACY,$*)
 	@mkdir -p build/accuracy

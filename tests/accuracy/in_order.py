@@ -108,7 +108,7 @@ class Profile:
             [f"{self.arm.root}/build/bin/dcpicalc", "--db", self.database, "--all", "--json",
              "--model", self.arm.model, "--estimator", estimator,
              "-i", self.arm.image(self.program), *options],
-            check=True, capture_output=True, text=True)
+            check=True, stdout=subprocess.PIPE, text=True)
         return [json.loads(line) for line in done.stdout.splitlines()]
 
     def __enter__(self):
@@ -381,4 +381,7 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except subprocess.CalledProcessError as failed:
+        sys.exit(f"in_order: {failed}")

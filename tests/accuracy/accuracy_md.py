@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""accuracy_md.py FILE DIRECTORY: docs/accuracy.md from build/accuracy.json and the lines of
+single programs, DIRECTORY/*.programs.json. What no number says is in accuracy_notes.md."""
+
+import datetime
+import glob
+import json
+import os
+import platform
+import sys
+
+import table
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+IN_ORDER = ("alpha21164", "cortex-a53")
+BUDGET = 1000000
+
+# What the project set out to reach on in-order machines, and what the paper has.
+GOALS = (
+    ("instructions", "within5", "frequencies within 5%, of samples", ">=", 85, "73"),
+    ("instructions", "within10", "frequencies within 10%", ">=", 94, "87"),
+    ("instructions", "within15", "frequencies within 15%", ">=", 97, "92"),
+    ("instructions", "wrong_marked_low", "of errors above 15%: marked low confidence", ">=", 95,
+     "-"),
+    ("edges", "within10", "edges within 10%, of executions", ">=", 80, "58"),
+    ("culprits", "unexplained_percent", "unexplained stalls, of all cycles", "<=", 4, "8.6"),
+    ("culprits", "recall", "culprit recall", ">=", 95, "-"),
+    ("culprits", "precision", "culprit precision", ">=", 70, "-"),
+    ("culprits", "list_size", "culprits listed for a stall", "<=", 1.6, "-"),
+    ("misses", "icache", "I-cache stalls and misses, correlation", ">=", 0.95, "0.91"),
+    ("misses", "dcache", "D-cache stalls and misses, correlation", ">=", 0.95, "-"),
+)
+
+
+def find(lines, **wanted):
+    for line in lines:
+        if all(line.get(key) == value for key, value in wanted.items()):
+            return line
+    return {}
+
+
+def goals(lines):
+    rows = [["in-order machines, reported half, 10^6 samples", "goal", *IN_ORDER, "paper"]]
+    for name, key, text, sign, goal, paper in GOALS:
+        row = [text, f"{sign} {goal}"]
+        for arm in IN_ORDER:
+            value = find(lines, name=name, arm=arm, split="reported", budget=BUDGET,
+                         estimator="dcpi").get(key)
+            met = value is not None and (value >= goal if sign == ">=" else value <= goal)
+            row.append("-" if value is None else f"{'**' if met else ''}{value}"
+                       f"{'**' if met else ' (missed)'}")
+        rows.append(row + [paper])
+    return rows
+
+
+def histogram(lines):
+    rows = [["error"] + list(IN_ORDER)]
+    shown = [find(lines, name="instructions", arm=arm, split="reported", budget=BUDGET,
+                  estimator="dcpi").get("errors") for arm in IN_ORDER]
+    if None in shown:
+        return None
+    for step in range(20):
+        low = -50 + 5 * step
+        name = "below -45%" if step == 0 else "45% and more" if step == 19 else \
+            f"{low}% to {low + 5}%"
+        rows.append([name] + [table.cell(errors[step]) for errors in shown])
+    return rows
+
+
+def worst(details, count=6):
+    """Programs by how little of their samples are within 10%."""
+    chosen = [line for line in details if line["name"] == "instructions" and
+              line["estimator"] == "dcpi" and line.get("budget", BUDGET) == BUDGET]
+    rows = [["arm", "program", "split", "<=5", "<=10", "<=15", "<=45", "marked low"]]
+    arms = sorted({line["arm"] for line in chosen})
+    for arm in arms:
+        mine = sorted((line for line in chosen if line["arm"] == arm),
+                      key=lambda line: line["within10"])
+        for line in mine[:count]:
+            rows.append([arm, line["program"], line["split"]] +
+                        [table.cell(line[f"within{n}"]) for n in (5, 10, 15, 45)] +
+                        [table.cell(line.get("confidence", {}).get("low"))])
+    return rows
+
+
+def machine():
+    model = ""
+    with open("/proc/cpuinfo", encoding="utf-8") as info:
+        for line in info:
+            if line.startswith("model name"):
+                model = line.split(":", 1)[1].strip()
+                break
+    return f"{model}, {os.cpu_count()} CPUs, Linux {platform.release()}"
+
+
+def section(title, rows):
+    if rows is None or len(rows) < 2:
+        return
+    print(f"\n## {title}\n")
+    print("\n".join(table.markdown(rows)))
+
+
+def details_read(directory):
+    lines = []
+    for path in sorted(glob.glob(f"{directory}/*.programs.json")):
+        with open(path, encoding="utf-8") as file:
+            lines += [json.loads(line) for line in file]
+    return lines
+
+
+def main():
+    lines = table.read(sys.argv[1])
+    with open(f"{HERE}/accuracy_notes.md", encoding="utf-8") as notes:
+        before, after = notes.read().split("<!-- tables -->\n")
+    print(before.rstrip())
+    print(f"\nMeasured by `make accuracy` on {datetime.date.today()}: {machine()}.")
+    section("Goals", goals(lines))
+    for name, title in table.TITLES.items():
+        section(title, table.rows(lines, name))
+    section("Errors of frequencies, percent of samples (reported half, 10^6 samples)",
+            histogram(lines))
+    section("The worst programs", worst(details_read(sys.argv[2])))
+    print("\n" + after.rstrip())
+
+
+if __name__ == "__main__":
+    main()
