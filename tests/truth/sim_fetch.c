@@ -53,15 +53,17 @@ static void memory(struct sim_fetch *fetch, struct sim_insn *insn)
 static void block_begins(struct sim_fetch *fetch, struct sim_insn *insn, uint64_t now)
 {
 	uint64_t room = fetch->left[fetch->turn] + 1;
+	bool taken = fetch->taken;
 
 	fetch->left[fetch->turn] = now;
 	fetch->turn = (fetch->turn + 1) % fetch->machine->fetch_ahead;
 	fetch->ready++;
 	if (fetch->ready < room)
 		fetch->ready = room;
-	if (fetch->taken && fetch->ready <= now)
-		fetch->ready = now + 1;
 	redirected(fetch);
+	/* What a taken branch leads to never issues together with it. */
+	if (taken && fetch->ready <= now)
+		fetch->ready = now + 1;
 	memory(fetch, insn);
 }
 

@@ -15,6 +15,7 @@
 /** enum sim_kind - kinds of work, as far as machines tell them apart. */
 enum sim_kind {
 	SIM_NOP,
+	SIM_UNOP, /* Alpha's: needs no pipe */
 	SIM_ALU,
 	SIM_LOGIC, /* its result reaches a conditional branch in the same cycle */
 	SIM_SHIFT,

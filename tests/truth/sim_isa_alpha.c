@@ -58,8 +58,6 @@ static struct sim_op fp_operate(uint32_t word, enum sim_kind kind)
 	op.sources[0] = fp(word >> 21 & 31);
 	op.sources[1] = fp(word >> 16 & 31);
 	writes(&op, fp(word & 31));
-	if (op.target_count == 0)
-		op.kind = SIM_NOP;
 	return op;
 }
 
@@ -237,8 +235,11 @@ struct sim_op sim_isa_alpha(uint32_t word)
 	case 0x08:
 	case 0x09:
 		return load_address(word);
-	case 0x0a:
 	case 0x0b:
+		if ((word >> 21 & 31) == ZERO)
+			return sim_op_make(SIM_UNOP, SIM_NEXT);
+		return memory(word, SIM_LOAD, false);
+	case 0x0a:
 	case 0x0c:
 	case 0x28:
 	case 0x29:

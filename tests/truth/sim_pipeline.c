@@ -129,6 +129,8 @@ static uint64_t reach_with(uint64_t reach, uint32_t pipes)
 	uint64_t more = 0;
 	unsigned int pipe;
 
+	if (pipes == 0)
+		return reach;
 	for (pipe = 0; pipe < SIM_PIPES; pipe++) {
 		if (pipes >> pipe & 1)
 			more |= (reach & without[pipe]) << (1U << pipe);

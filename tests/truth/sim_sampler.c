@@ -9,7 +9,6 @@
 #define WINDOW_PARTS 31 /* 62K +- 2K */
 #define WINDOW_LEAST 512
 #define PERIOD_FIRST 24
-#define ONE ((uint64_t)1 << 32)
 
 void sim_samplers_init(struct sim_samplers *samplers)
 {
@@ -64,29 +63,40 @@ int sim_samplers_add(struct sim_samplers *samplers, uint64_t period, uint64_t bu
 	return 0;
 }
 
-static uint32_t thin(struct sim_sampler *sampler, uint32_t count, uint64_t keep)
-{
-	uint32_t kept = 0;
+/* Of @of samples that are left to be looked at, @keep are to be kept. */
+struct lottery {
+	uint64_t of;
+	uint64_t keep;
+};
 
-	while (count-- > 0)
-		kept += draw(sampler) % ONE < keep;
-	return kept;
+/* Knuth's selection sampling (3.4.2, algorithm S) */
+static uint32_t kept(struct sim_sampler *sampler, struct lottery *lottery, uint32_t count)
+{
+	uint32_t good = 0;
+
+	for (; count > 0 && lottery->of > 0; count--) {
+		if (draw(sampler) % lottery->of-- < lottery->keep) {
+			lottery->keep--;
+			good++;
+		}
+	}
+	return good;
 }
 
-/* Forget samples: each is kept with a probability of @keep / ONE. */
+/* Forget all but so many samples, by chance; a late one more or less is on its way. */
 static void forget(struct sim_samplers *samplers, uint32_t index, uint64_t keep)
 {
 	struct sim_sampler *sampler = &samplers->list[index];
+	struct lottery now = {sampler->samples, keep}, late = now;
 	size_t i;
 
-	sampler->samples = 0;
 	for (i = 0; i < samplers->sampled_count; i++) {
 		struct sim_insn *insn = samplers->sampled[i];
 
-		insn->samples[index] = thin(sampler, insn->samples[index], keep);
-		insn->skidded[index] = thin(sampler, insn->skidded[index], keep);
-		sampler->samples += insn->samples[index];
+		insn->samples[index] = kept(sampler, &now, insn->samples[index]);
+		insn->skidded[index] = kept(sampler, &late, insn->skidded[index]);
 	}
+	sampler->samples = keep;
 }
 
 static void *checked(void *memory)
@@ -128,7 +138,7 @@ void sim_samplers_take(struct sim_samplers *samplers, struct sim_insn *insn, uin
 			sampler->next += interval(sampler);
 		}
 		if (sampler->budget > 0 && sampler->samples >= 2 * sampler->budget) {
-			forget(samplers, i, ONE / 2);
+			forget(samplers, i, sampler->budget);
 			period_set(sampler, sampler->period_min + sampler->period_max);
 		}
 		if (sampler->next < next)
@@ -156,9 +166,14 @@ void sim_samplers_end(struct sim_samplers *samplers, uint64_t cycles)
 	for (i = 0; i < samplers->count; i++) {
 		struct sim_sampler *sampler = &samplers->list[i];
 
-		if (sampler->budget > 0 && sampler->samples > sampler->budget)
-			forget(samplers, i, ONE * sampler->budget / sampler->samples);
-		if (sampler->budget > 0 && sampler->samples > 0)
-			sampler->period_min = sampler->period_max = cycles / sampler->samples;
+		uint64_t most = sampler->samples, period;
+
+		if (sampler->budget == 0 || most == 0)
+			continue;
+		if (most > sampler->budget)
+			most = sampler->budget;
+		period = (cycles + most - 1) / most;
+		forget(samplers, i, (cycles + period / 2) / period);
+		sampler->period_min = sampler->period_max = period;
 	}
 }

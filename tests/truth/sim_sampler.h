@@ -6,9 +6,10 @@
  * wider windows, so that loops can't keep step with them.
  *
  * A sampler may have a budget instead of a period: it begins with a short period, and
- * whenever it has twice its budget, forgets each of its samples with a probability of one
- * half and doubles the period; in the end it forgets as many as are over the budget, as
- * chance will have it. So short programs give as many samples as long ones.
+ * whenever it has twice its budget, forgets half of its samples, as chance will have it, and
+ * doubles the period; in the end it forgets so many that the rest is at most the budget and
+ * the cycles are that many times a whole period. So short programs give as many samples as
+ * long ones.
  */
 #ifndef DCPI_TESTS_SIM_SAMPLER_H
 #define DCPI_TESTS_SIM_SAMPLER_H
