@@ -99,7 +99,7 @@ unit_schedule-pkgs := $(ANALYSIS_PKGS)
 analysis-src += analysis/insn.c analysis/insn_arm64.c analysis/insn_arm64_control.c \
 	analysis/insn_arm64_integer.c analysis/insn_arm64_memory.c \
 	analysis/insn_arm64_vector.c analysis/insn_arm64_vector_tables.c analysis/insn_x86.c \
-	analysis/insn_x86_class.c analysis/insn_x86_text.c
+	analysis/insn_x86_class.c analysis/insn_x86_operand.c analysis/insn_x86_text.c
 analysis-ldlibs += -lZydis -lcapstone
 
 # Procedures and images as a whole.
