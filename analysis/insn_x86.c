@@ -367,14 +367,14 @@ static int format(char text[INSN_TEXT_BYTES], const uint8_t *code, size_t bytes,
 {
 	struct insn_x86 x86;
 
-	if (!zydis_decode(&x86, code, bytes, false)) {
-		if (bytes > 0)
-			snprintf(text, INSN_TEXT_BYTES, ".byte 0x%02x", code[0]);
-		else
-			text[0] = '\0';
-		return -EINVAL;
-	}
-	return insn_x86_text(text, &x86.zydis, x86.operands, address);
+	if (zydis_decode(&x86, code, bytes, false) &&
+	    insn_x86_text(text, &x86.zydis, x86.operands, address) == 0)
+		return 0;
+	if (bytes > 0)
+		snprintf(text, INSN_TEXT_BYTES, ".byte 0x%02x", code[0]);
+	else
+		text[0] = '\0';
+	return -EINVAL;
 }
 
 const struct insn_decoder insn_x86_decoder = {

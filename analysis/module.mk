@@ -95,12 +95,12 @@ unit_schedule-src := tests/unit_schedule.c
 unit_schedule-archives := analysis util
 unit_schedule-pkgs := $(ANALYSIS_PKGS)
 
-# Decoders. Zydis has no pkg-config file in Debian.
+# Decoders. Zydis and Zycore have no pkg-config files in Debian.
 analysis-src += analysis/insn.c analysis/insn_arm64.c analysis/insn_arm64_control.c \
 	analysis/insn_arm64_integer.c analysis/insn_arm64_memory.c \
 	analysis/insn_arm64_vector.c analysis/insn_arm64_vector_tables.c analysis/insn_x86.c \
 	analysis/insn_x86_class.c analysis/insn_x86_operand.c analysis/insn_x86_text.c
-analysis-ldlibs += -lZydis -lcapstone
+analysis-ldlibs += -lZydis -lZycore -lcapstone
 
 # Procedures and images as a whole.
 analysis-src += analysis/image_analysis.c analysis/image_calls.c analysis/image_samples.c \
