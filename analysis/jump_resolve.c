@@ -55,7 +55,7 @@ static int read_entry(const struct resolver *resolver, const struct jump_table *
 static bool begins_procedure(const struct resolver *resolver, uint64_t address)
 {
 	struct image_code *image = resolver->flow->code->image;
-	long index = image_code_find(image, address);
+	long index = image != NULL ? image_code_find(image, address) : -ENOENT;
 
 	return index >= 0 &&
 	       procedure_table_get(image_code_procedures(image), (size_t)index)->address == address;
