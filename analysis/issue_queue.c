@@ -24,6 +24,10 @@ void issue_queue_init(struct issue_queue *queue, const struct machine_issue *iss
 	queue->issue = issue;
 	queue->closed = true;
 	queue->reserver = UINT32_MAX;
+	queue->last = UINT32_MAX;
+	queue->fetched = NEVER;
+	for (unsigned int i = 0; i < ISSUE_FETCH_AHEAD_MAX; i++)
+		queue->left[i] = NEVER;
 	for (unsigned int i = 0; i < INSN_REGS; i++)
 		queue->writes[i].cycle = NEVER;
 }
@@ -31,6 +35,27 @@ void issue_queue_init(struct issue_queue *queue, const struct machine_issue *iss
 void issue_queue_close(struct issue_queue *queue)
 {
 	queue->closed = true;
+}
+
+/*
+ * Blocks of code are fetched one a cycle, as long as there is room for them ahead of
+ * issue. Branches are foreseen when they are fetched, however long before they issue.
+ */
+static void fetch(struct issue_queue *queue, const struct insn *insn)
+{
+	const struct machine_issue *issue = queue->issue;
+	int32_t room;
+
+	if (issue->fetch_bytes == 0 ||
+	    (!queue->closed && insn->address / issue->fetch_bytes == queue->block))
+		return;
+	queue->block = insn->address / issue->fetch_bytes;
+	room = queue->left[queue->turn] + 1;
+	queue->left[queue->turn] = queue->cycle;
+	queue->turn = (uint8_t)((queue->turn + 1) % issue->fetch_ahead);
+	queue->fetched = max_cycle(queue->fetched + 1, room);
+	if (queue->closed)
+		queue->fetched += issue->taken_bubble;
 }
 
 static void wait_for(struct wait *wait, int32_t cycle, enum stall_kind kind, uint32_t from)
@@ -389,16 +414,19 @@ static void record(struct issue_queue *queue, const struct insn *insn, uint8_t c
 	if (issue->group_bytes != 0)
 		queue->group = insn->address / issue->group_bytes;
 	queue->issued++;
+	queue->last = index;
 	queue->closed = false;
 }
 
 void issue_queue_add(struct issue_queue *queue, const struct insn *insn, uint8_t class,
 		     uint32_t index, struct issue_event *event)
 {
-	struct wait wait = find_wait(queue, insn, class);
+	struct wait wait;
 	bool joins = !queue->closed && fits(queue, insn, class);
 	int32_t cycle;
 
+	fetch(queue, insn);
+	wait = find_wait(queue, insn, class);
 	event->stall_count = 0;
 	event->depends_on = UINT32_MAX;
 	cycle = find_cycle(queue, class, joins, &wait, event);

@@ -23,11 +23,13 @@ struct issue_write {
 
 /**
  * struct issue_queue - what is under way
- * @cycle:        in which the last instruction issued
+ * @cycle:        in which the last instruction issued; @last: its name
  * @issued:       instructions that issued in it
  * @closed:       nothing more can issue in it (a taken branch)
  * @members:      classes of the instructions that have been assigned to pipes together
  * @group:        aligned group of the members, if the machine has such
+ * @fetched:      the aligned block of code @block can issue from this cycle on; @left:
+ *                cycles in which the last ones before it had all issued (ring, @turn)
  * @unit_free:    cycle in which each unit can be used again, and who uses it
  * @reserved:     pipes that are taken, for cycles from @cycle on (ring)
  * @recent:       masks of classes that issued in the last cycles (ring), and the last one
@@ -35,11 +37,16 @@ struct issue_write {
 struct issue_queue {
 	const struct machine_issue *issue;
 	int32_t cycle;
+	uint32_t last;
 	uint8_t issued;
 	bool closed;
 	uint8_t member_count;
 	uint8_t members[ISSUE_WIDTH_MAX];
 	uint64_t group;
+	uint64_t block;
+	int32_t fetched;
+	int32_t left[ISSUE_FETCH_AHEAD_MAX];
+	uint8_t turn;
 	struct issue_write writes[INSN_REGS];
 	int32_t unit_free[ISSUE_UNITS];
 	uint32_t unit_user[ISSUE_UNITS];

@@ -15,6 +15,7 @@
 #define ISSUE_WIDTH_MAX 4
 #define ISSUE_GAP_MAX 7
 #define ISSUE_HOLD_MAX 40
+#define ISSUE_FETCH_AHEAD_MAX 4
 #define ISSUE_UNITS 3
 
 /* enum issue_unit - what works on one instruction at a time. */
@@ -118,6 +119,11 @@ struct issue_gap {
  * @group_bytes: not 0: instructions are assigned to pipes in aligned groups of this
  *               size, before it is known when they can issue; what finds no pipe beside
  *               those before it waits until they have all issued
+ * @fetch_bytes: aligned code that is fetched in a cycle; 0: fetch never limits issue
+ * @fetch_ahead: so many of those are fetched before the first of them is needed, at
+ *               most ISSUE_FETCH_AHEAD_MAX
+ * @taken_bubble: cycles in which nothing is fetched behind a branch that is taken. Seen
+ *               only when issue has caught up with fetch
  * @writeback_class: of the address register that pre- and post-indexing write
  * Tables end where their count says.
  */
@@ -135,6 +141,9 @@ struct machine_issue {
 	uint8_t width;
 	uint8_t slots;
 	uint8_t group_bytes;
+	uint8_t fetch_bytes;
+	uint8_t fetch_ahead;
+	uint8_t taken_bubble;
 	uint8_t writeback_class;
 };
 

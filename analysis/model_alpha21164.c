@@ -247,6 +247,9 @@ static const struct machine_issue issue = {
 	.width = 4,
 	.slots = 2,
 	.group_bytes = 16,
+	.fetch_bytes = 16,
+	.fetch_ahead = 3,
+	.taken_bubble = 1,
 	.writeback_class = ADD,
 };
 

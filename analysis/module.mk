@@ -95,6 +95,16 @@ unit_schedule-src := tests/unit_schedule.c
 unit_schedule-archives := analysis util
 unit_schedule-pkgs := $(ANALYSIS_PKGS)
 
+UNIT_TESTS += unit_issue_queue
+unit_issue_queue-src := tests/unit_issue_queue.c
+unit_issue_queue-archives := analysis util
+unit_issue_queue-pkgs := $(ANALYSIS_PKGS)
+
+TEST_HELPERS += schedule_check
+schedule_check-src := tests/truth/schedule_check.c
+schedule_check-archives := analysis util
+schedule_check-pkgs := $(ANALYSIS_PKGS)
+
 # Decoders. Zydis and Zycore have no pkg-config files in Debian.
 analysis-src += analysis/insn.c analysis/insn_arm64.c analysis/insn_arm64_control.c \
 	analysis/insn_arm64_integer.c analysis/insn_arm64_memory.c \

@@ -14,7 +14,7 @@ struct error;
 
 /** enum stall_kind - why an instruction must wait, by the code alone; names as in Figure 4. */
 enum stall_kind {
-	STALL_SLOTTING,	     /* no issue slot for it beside those before it */
+	STALL_SLOTTING,	     /* no issue slot beside those before it, or fetched too late */
 	STALL_RA_DEPENDENCY, /* its first operand is not ready */
 	STALL_RB_DEPENDENCY, /* its second; address registers */
 	STALL_RC_DEPENDENCY, /* third operand, flags, or the register that it writes */
