@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "db/profile_write.h"
+#include "lib/array.h"
 #include "lib/error.h"
 
 #define MAX 16
@@ -36,6 +37,9 @@ static struct profile_counter counters[MAX];
 static size_t event_count, counter_count;
 static int64_t image, pid = PROFILE_PID_ALL;
 static uint64_t samples;
+static struct profile_sample *gathered;
+static size_t gathered_count, gathered_capacity;
+static uint32_t gathered_event;
 static unsigned int epochs;
 
 static void must(int r)
@@ -135,6 +139,31 @@ static void choose_image(char *arguments)
 	must(profile_writer_image(writer, &description, &image, &err));
 }
 
+static int by_offset(const void *a, const void *b)
+{
+	const struct profile_sample *x = a, *y = b;
+
+	return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* Samples of one event that came one after the other are written together. */
+static void flush_samples(void)
+{
+	size_t kept = 0;
+
+	if (gathered_count > 0)
+		qsort(gathered, gathered_count, sizeof(*gathered), by_offset);
+	for (size_t i = 0; i < gathered_count; i++) {
+		if (kept > 0 && gathered[kept - 1].offset == gathered[i].offset)
+			gathered[kept - 1].count += gathered[i].count;
+		else
+			gathered[kept++] = gathered[i];
+	}
+	if (kept > 0)
+		must(profile_writer_add(writer, image, gathered_event, pid, gathered, kept, &err));
+	gathered_count = 0;
+}
+
 static void add_sample(const char *arguments)
 {
 	struct profile_sample sample;
@@ -143,7 +172,12 @@ static void add_sample(const char *arguments)
 	if (sscanf(arguments, "%" SCNu32 " %" SCNi64 " %" SCNu64, &event, (int64_t *)&sample.offset,
 		   &sample.count) != 3)
 		refuse();
-	must(profile_writer_add(writer, image, event, pid, &sample, 1, &err));
+	if (event != gathered_event)
+		flush_samples();
+	gathered_event = event;
+	if (array_reserve(&gathered, &gathered_capacity, gathered_count + 1, sizeof(sample)) < 0)
+		must(error_set(&err, ENOMEM, "out of memory"));
+	gathered[gathered_count++] = sample;
 	samples += sample.count;
 }
 
@@ -161,6 +195,8 @@ static void obey(char *line)
 {
 	char *arguments = line, *verb = strsep(&arguments, " ");
 
+	if (strcmp(verb, "sample") != 0)
+		flush_samples();
 	if (strcmp(verb, "end") == 0)
 		end_epoch();
 	else if (arguments == NULL)
@@ -199,5 +235,6 @@ int main(int argc, char **argv)
 			obey(line);
 	}
 	profile_writer_close(writer);
+	free(gathered);
 	return 0;
 }

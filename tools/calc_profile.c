@@ -85,12 +85,22 @@ static int by_address(const void *a, const void *b)
 	return (x->address > y->address) - (x->address < y->address);
 }
 
+/* As they are in one epoch, which is worth a look. */
+static bool in_order(const struct gathering *role)
+{
+	for (size_t i = 1; i < role->count; i++) {
+		if (role->counts[i - 1].address > role->counts[i].address)
+			return false;
+	}
+	return true;
+}
+
 /* Sorts, and adds up what several epochs and processes have at an address. */
 static void settle(struct gathering *role, struct image_event_samples *ret)
 {
 	size_t kept = 0;
 
-	if (role->count > 0)
+	if (!in_order(role))
 		qsort(role->counts, role->count, sizeof(*role->counts), by_address);
 	for (size_t i = 0; i < role->count; i++) {
 		if (kept > 0 && role->counts[kept - 1].address == role->counts[i].address)
