@@ -475,6 +475,7 @@ static uint64_t perf_counters(struct source *base, source_counter_fn visit, void
 static int perf_event_time(struct source *base, size_t event, struct source_time *time)
 {
 	struct perf_source *source = (struct perf_source *)base;
+	uint64_t cpus = 0;
 	uint32_t cpu;
 
 	*time = (struct source_time){.enabled_ns = 0};
@@ -487,7 +488,11 @@ static int perf_event_time(struct source *base, size_t event, struct source_time
 		perf_slot_read(slot);
 		time->enabled_ns += slot->enabled_ns;
 		time->running_ns += slot->running_ns;
+		cpus++;
 	}
+	/* A target's events are enabled on all CPUs while it runs on one of them. */
+	if (source->config.target_pid != 0 && cpus > 0)
+		time->enabled_ns /= cpus;
 	return 0;
 }
 

@@ -26,6 +26,9 @@ for event in $events; do
 	is "$event: the epoch is closed, nothing is pending" "$(sql "$db" "SELECT open,
 		(SELECT count FROM counter c WHERE c.epoch = e.id AND name = 'pending')
 		FROM epoch e WHERE id = $epoch")" "0|0"
+	is "$event: alone it was counted all the time, whatever the number of CPUs" \
+		"$(sql "$db" "SELECT 1000 * running_ns >= 999 * enabled_ns AND running_ns > 0
+			FROM event WHERE epoch = $epoch")" 1
 	is "$event: the process has a name" "$(sql "$db" "SELECT command FROM process
 		WHERE epoch = $epoch")" split
 done
