@@ -74,10 +74,19 @@ show --by-image -n 10
 show --image 'vmlinux*' -n 10
 show --image '*.so*' -n 10
 show --image 'libc.so*' -n 6
+echo
+echo "== dcpicalc -n 2: the hottest procedure of a program or library that has a symbol"
+if $bin/dcpicalc --db "$db" -n 2 > "$demo/report"; then
+	sed -n '/^image/,$p' "$demo/report"
+	echo "== dcpicalc --summary: the same procedure's cycles by cause"
+	$bin/dcpicalc --db "$db" --summary > "$demo/report" || exit 2
+	sed -n '/^[*]/p' "$demo/report"
+fi
 cat <<EOF
 
 The profile stays in $db. Go on with, for example:
     build/bin/dcpiprof --db $db
+    build/bin/dcpicalc --db $db PROCEDURE      (any other one)
     build/bin/dcpirun --db my.db -- COMMAND    (profiles one command, no root needed)
     sqlite3 $db '.load build/lib/dcpi_sqlite' 'select path, sum(count) from dcpi_samples group by 1 order by 2 desc limit 5'
 EOF
