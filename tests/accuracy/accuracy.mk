@@ -24,6 +24,27 @@ build/truth/bin/%.arm64: tests/truth/programs/%.c tests/truth/programs/program.h
 	@mkdir -p $(@D)
 	$(Q)$(ARM64_CC) $(TRUTH_CFLAGS) -static -o $@ $<
 
+# Programs of Debian's, and what they work on
+TRUTH_SYSROOT := build/cache/truth-arm64
+TRUTH_PACKAGES := libc6 gzip bzip2 xz-utils mawk lua5.4 sqlite3 busybox-static
+truth_debian := $(shell awk '/^[a-z]/ { print $$1 }' tests/accuracy/debian)
+truth_debian_arms := $(shell awk '/^[a-z]/ && $$3 == "arm64" { print $$1 }' tests/accuracy/arms)
+
+$(TRUTH_SYSROOT)/.complete: tests/accuracy/accuracy.mk
+	$(call say,SYSROOT,$(@D))
+	$(Q)tests/qemu/sysroot.sh arm64 $(@D) $(TRUTH_PACKAGES) >/dev/null
+	@touch $@
+
+build/truth/input.txt: tests/accuracy/make_input.awk
+	@mkdir -p $(@D)
+	$(Q)awk -f $< > $@
+
+$(foreach a,$(truth_debian_arms),$(truth_debian:%=build/truth/$(a)/%.sim)): $(SIM_PLUGIN) \
+		$(TRUTH_SYSROOT)/.complete build/truth/input.txt tests/accuracy/simulate.sh \
+		tests/accuracy/arms tests/accuracy/debian
+	$(call say,SIM,$@)
+	$(Q)tests/accuracy/simulate.sh $(notdir $(@D)) $(basename $(@F))
+
 define truth_arm
 build/truth/$(1)/%.sim: build/truth/bin/%.$(call truth_suffix,$(1)) $(SIM_PLUGIN) \
 		tests/accuracy/simulate.sh tests/accuracy/arms
@@ -35,7 +56,8 @@ $(foreach arm,$(truth_arms),$(eval $(call truth_arm,$(arm))))
 .PHONY: truth $(truth_arms:%=truth-%)
 truth: $(truth_arms:%=truth-%) ## simulate the programs of the accuracy table
 $(foreach arm,$(truth_arms),$(eval truth-$(arm): \
-	$(patsubst %,build/truth/$(arm)/%.sim,$(if $(QUICK),$(truth_quick),$(truth_programs)))))
+	$(patsubst %,build/truth/$(arm)/%.sim,$(if $(QUICK),$(truth_quick),$(truth_programs) \
+		$(if $(filter $(arm),$(truth_debian_arms)),$(truth_debian))))))
 
 # Arms: accuracy-<name> prints JSON lines; one that needs something built names it in
 # accuracy-<name>-needs. Each may write build/accuracy/<name>.programs.json, too.

@@ -4,6 +4,7 @@
 
     in_order.py ARM [late] [events] [edges] [--quick] [--details FILE] [--estimators A,B]
                 [--budgets N,..] [--seeds N] [--programs A,B] [--worst N]
+                [--keep DIRECTORY]
 
 ARM is one of tests/accuracy/arms; its truth is in build/truth/ARM (make truth-ARM). With
 "late", samples fall one instruction late (arm ARM-skid1); with "events" and "edges", there
@@ -45,13 +46,21 @@ class Arm:
         self.machine, self.model, self.suffix = found[0][:3]
         self.with_ = options.with_
         self.late = "late" in options.with_
+        self.keep = options.keep
         parts = ["skid1" if w == "late" else w for w in options.with_]
         self.name = "-".join([self.machine] + parts)
-        self.programs = [(name, split) for name, split, quick in rows(f"{here}/manifest")
-                         if (not options.quick or quick == "quick") and
-                         (not options.programs or name in options.programs)]
+        programs = [(name, split) for name, split, quick in rows(f"{here}/manifest")
+                    if not options.quick or quick == "quick"]
+        self.debian = {}
+        if self.suffix == "arm64" and not options.quick:
+            self.debian = {row[0]: row[2] for row in rows(f"{here}/debian")}
+            programs += [(row[0], row[1]) for row in rows(f"{here}/debian")]
+        self.programs = [p for p in programs if not options.programs or p[0] in options.programs]
 
     def image(self, program):
+        if program in self.debian:
+            return os.path.realpath(
+                f"{self.root}/build/cache/truth-arm64/{self.debian[program]}")
         return f"{self.root}/build/truth/bin/{program}.{self.suffix}"
 
     def file(self, program, ending):
@@ -115,7 +124,8 @@ class Profile:
         return self
 
     def __exit__(self, *_):
-        os.unlink(self.database)
+        if not self.arm.keep:
+            os.unlink(self.database)
 
 
 def instruction_items(simulation, procedures, sampler, late):
@@ -360,6 +370,8 @@ def arguments():
                         default=list(BUDGETS))
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--programs", type=lambda s: s.split(","))
+    parser.add_argument("--keep", metavar="DIRECTORY",
+                        help="leave the databases there: PROGRAM.SAMPLER.db")
     parser.add_argument("--worst", type=int, default=0, metavar="N",
                         help="show the N costliest errors of dcpi, each run, on stderr")
     return parser.parse_args()
@@ -369,10 +381,10 @@ def main():
     options = arguments()
     arm = Arm(options)
     pools = {}
-    with tempfile.TemporaryDirectory() as scratch, \
+    with tempfile.TemporaryDirectory() as temporary, \
             open(options.details, "w", encoding="ascii") as details:
         for program, split in arm.programs:
-            program_run(arm, program, split, options, scratch, pools, details)
+            program_run(arm, program, split, options, options.keep or temporary, pools, details)
     for (split, budget, estimator), pool in sorted(pools.items()):
         about = {"arm": arm.name, "split": split, "budget": budget, "estimator": estimator}
         for line in pool.lines(about):

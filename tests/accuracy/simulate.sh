@@ -17,6 +17,14 @@ for seed in 1 2 3 4 5 6 7 8 9 10; do
 	[ "$seed" -gt 3 ] || options=$options,budget=1000000:$seed
 done
 mkdir -p "build/truth/$1"
-"$qemu" -L /usr/alpha-linux-gnu -plugin "build/tests/sim_plugin.so,$options" \
-	"build/truth/bin/$2.$suffix" > "$out.out"
+sysroot=/usr/alpha-linux-gnu
+command=build/truth/bin/$2.$suffix
+debian=$(awk -v name="$2" '$1 == name { $1 = $2 = $3 = ""; print }' tests/accuracy/debian)
+if [ -n "$debian" ]; then
+	sysroot=build/cache/truth-arm64
+	command=$sysroot/$(echo "$debian" | sed 's|^ *||; s|INPUT|build/truth/input.txt|')
+fi
+# shellcheck disable=SC2086 # words
+"$qemu" -L "$sysroot" -plugin "build/tests/sim_plugin.so,$options" $command \
+	< /dev/null > "$out.out"
 mv "$out.sim.new" "$out.sim"

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# How often each word occurs, and sums of numbers.
+{
+	for (i = 1; i <= NF; i++) {
+		if ($i ~ /^[0-9]+$/)
+			sum += $i
+		else
+			count[tolower($i)]++
+	}
+	if (/a.*e.*i/ && length($0) > 30)
+		long++
+	gsub(/[aeiou]/, "")
+	vowels += length($0)
+}
+END {
+	for (word in count)
+		total += count[word] * length(word)
+	print total, sum, long, vowels
+}
