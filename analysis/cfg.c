@@ -80,21 +80,55 @@ static int build(struct cfg *cfg, struct cfg_flow *flow, const struct cfg_eviden
 	return r;
 }
 
+/* Parts that are jumped into, directly; jump_resolve() finds those of tables. */
+static int want_parts(const struct cfg_flow *flow)
+{
+	const struct cfg_code *code = flow->code;
+
+	for (uint32_t i = 0; i < code->count; i++) {
+		const struct insn *insn = &code->insns[i];
+
+		if ((flow->flags[i] & FLOW_REACHED) && flow->targets[i] == CFG_CODE_NONE &&
+		    (insn->flow == INSN_FLOW_BRANCH || insn->flow == INSN_FLOW_JUMP) &&
+		    !cfg_code_contains(code, insn->target) &&
+		    cfg_code_want(flow->code, insn->target) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Return: 1: parts were found, with which it must be done again; 0; < 0: an error. */
+static int make(struct cfg *cfg, struct cfg_code *code, const struct cfg_evidence *evidence)
+{
+	struct cfg_flow flow = {0};
+	int r = code->count > 0 ? find_flow(&flow, code) : -ENODATA;
+
+	if (r == 0)
+		r = build(cfg, &flow, evidence);
+	if (r == 0 && !code->several)
+		r = want_parts(&flow);
+	cfg_flow_deinit(&flow);
+	if (r < 0 || code->wanted_count == 0)
+		return r;
+	cfg_build_undo(cfg);
+	r = cfg_code_add_wanted(code);
+	return r < 0 ? r : 1;
+}
+
 /* Makes the graph of code whose parts are decoded; takes the instructions over. */
 static int create(struct cfg **ret, struct cfg_code *code, const struct cfg_evidence *evidence)
 {
 	struct cfg *cfg = calloc(1, sizeof(*cfg));
-	struct cfg_flow flow = {0};
 	int r;
 
 	if (cfg == NULL)
 		return -ENOMEM;
 	cfg_code_sort(code);
-	r = code->count > 0 ? find_flow(&flow, code) : -ENODATA;
-	if (r == 0)
-		r = build(cfg, &flow, evidence != NULL ? evidence : &no_evidence);
-	cfg_flow_deinit(&flow);
+	do {
+		r = make(cfg, code, evidence != NULL ? evidence : &no_evidence);
+	} while (r > 0);
 	if (r < 0) {
+		cfg_build_undo(cfg);
 		free(cfg);
 		return r;
 	}

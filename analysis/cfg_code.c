@@ -6,6 +6,9 @@
 
 #include "lib/array.h"
 
+/* Parts of one procedure. */
+#define WANTED_MAX 64
+
 static int append(struct cfg_code *code, const struct insn *insn)
 {
 	if (code->count == CFG_CODE_NONE - 16)
@@ -61,9 +64,47 @@ int cfg_code_add_range(struct cfg_code *code, struct image_range range)
 	return at > range.start ? cfg_code_add(code, range, first) : 0;
 }
 
+int cfg_code_want(struct cfg_code *code, uint64_t address)
+{
+	const struct procedure *procedure;
+	long index;
+
+	if (code->image == NULL || code->part_count + code->wanted_count >= WANTED_MAX)
+		return 0;
+	index = image_code_find(code->image, address);
+	if (index < 0)
+		return 0;
+	procedure = procedure_table_get(image_code_procedures(code->image), (size_t)index);
+	if (procedure->source != PROCEDURE_UNWIND ||
+	    (procedure->address == address && !procedure->inside))
+		return 0;
+	for (size_t i = 0; i < code->wanted_count; i++) {
+		if (code->wanted[i].start == procedure->address)
+			return 1;
+	}
+	if (array_reserve(&code->wanted, &code->wanted_capacity, code->wanted_count + 1,
+			  sizeof(*code->wanted)) < 0)
+		return -ENOMEM;
+	code->wanted[code->wanted_count++] =
+		(struct image_range){procedure->address, procedure->address + procedure->bytes};
+	return 1;
+}
+
+int cfg_code_add_wanted(struct cfg_code *code)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < code->wanted_count; i++)
+		r = cfg_code_add_range(code, code->wanted[i]);
+	code->wanted_count = 0;
+	cfg_code_sort(code);
+	return r;
+}
+
 void cfg_code_deinit(struct cfg_code *code)
 {
 	free(code->parts);
+	free(code->wanted);
 	free(code->insns);
 	*code = (struct cfg_code){0};
 }

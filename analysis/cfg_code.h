@@ -25,6 +25,7 @@ struct cfg_code_part {
  *             be an entry
  * @parts:     by address
  * @insns:     by address; they may overlap
+ * @wanted:    ranges to be added: see cfg_code_want()
  * @bad_bytes: no instruction could be made of, or are in two instructions
  */
 struct cfg_code {
@@ -38,6 +39,9 @@ struct cfg_code {
 	struct insn *insns;
 	uint32_t count;
 	size_t capacity;
+	struct image_range *wanted;
+	size_t wanted_count;
+	size_t wanted_capacity;
 	uint64_t bad_bytes;
 };
 
@@ -55,6 +59,19 @@ int cfg_code_add(struct cfg_code *code, struct image_range range, const uint8_t 
  * Return: 0; as for cfg_code_add().
  */
 int cfg_code_add_range(struct cfg_code *code, struct image_range range);
+
+/**
+ * cfg_code_want() - control leads to an address outside
+ *
+ * Where nothing but unwinding information tells of procedures, what is jumped into behind
+ * its beginning is a part that was split off; its range is then wanted.
+ *
+ * Return: 1 it is a part; 0; -ENOMEM.
+ */
+int cfg_code_want(struct cfg_code *code, uint64_t address);
+
+/** cfg_code_add_wanted() - decode all that is wanted. Return: as for cfg_code_add(). */
+int cfg_code_add_wanted(struct cfg_code *code);
 
 /** cfg_code_deinit() - free all but the bytes. */
 void cfg_code_deinit(struct cfg_code *code);

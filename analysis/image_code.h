@@ -47,8 +47,8 @@ struct image_range {
  * image_code_parts() - the ranges that make up a procedure
  * @index: in image_code_procedures()
  * @parts: out: the procedure itself first, then what the compiler split off it
- *         ("NAME.cold", "NAME.cold.1"; of stripped files, frames without a call or
- *         symbol that only this procedure jumps into cannot be known and stay apart)
+ *         ("NAME.cold", "NAME.cold.1"; in stripped files, what begins inside a frame
+ *         and jumps back into the procedure: a part without either stays apart)
  *
  * Return: how many, 1 .. IMAGE_CODE_PARTS_MAX; 0: it is itself a part of another
  * procedure (@parent: out, its index).

@@ -62,6 +62,7 @@ static bool end_at_limit(struct finder *finder, const struct way *way, uint64_t 
 	if (limit > LIMIT_MAX)
 		return false;
 	unite(&finder->bound, &finder->found, way->add, way->add + (int64_t)limit);
+	finder->bound.loose = true;
 	return true;
 }
 

@@ -8,10 +8,14 @@
 
 #include "analysis/jump_value.h"
 
-/** struct jump_bound - the index is in [@low, @high]. */
+/**
+ * struct jump_bound - the index is in [@low, @high]
+ * @loose: by masks and shifts only, which say less than the compiler may have known
+ */
 struct jump_bound {
 	int64_t low;
 	int64_t high;
+	bool loose;
 };
 
 /**

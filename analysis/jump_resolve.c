@@ -61,24 +61,47 @@ static bool begins_procedure(const struct resolver *resolver, uint64_t address)
 	       procedure_table_get(image_code_procedures(image), (size_t)index)->address == address;
 }
 
-/*
- * Takes one entry up. Return: 1; 0 it leads to no instruction that it could; -ENOMEM.
- */
+/* What a target is. */
+enum landing {
+	LANDS_NOWHERE,
+	LANDS_INSIDE,  /* on an instruction of the procedure */
+	LANDS_IN_PART, /* in a part of it that nobody knew of: it will be added */
+	LANDS_OUTSIDE, /* where another procedure begins */
+};
+
+/* Return: enum landing, or -ENOMEM. */
+static int landing_of(const struct resolver *resolver, uint64_t target)
+{
+	struct cfg_code *code = resolver->flow->code;
+	int r;
+
+	if (cfg_code_find(code, target) != CFG_CODE_NONE)
+		return LANDS_INSIDE;
+	if (cfg_code_contains(code, target))
+		return LANDS_NOWHERE;
+	r = cfg_code_want(code, target);
+	if (r < 0)
+		return r;
+	if (r > 0)
+		return LANDS_IN_PART;
+	return begins_procedure(resolver, target) ? LANDS_OUTSIDE : LANDS_NOWHERE;
+}
+
+/* Takes one entry up. Return: 1; 0 it leads nowhere; -ENOMEM. */
 static int take_entry(struct resolver *resolver, struct flow_jump *jump, uint64_t target,
 		      struct reading *reading)
 {
-	const struct cfg_code *code = resolver->flow->code;
-	uint32_t insn = cfg_code_find(code, target);
-	int r;
+	int r = landing_of(resolver, target);
 
-	if (insn == CFG_CODE_NONE) {
-		if (cfg_code_contains(code, target) || !begins_procedure(resolver, target))
-			return 0;
+	if (r <= LANDS_NOWHERE)
+		return r;
+	if (r == LANDS_OUTSIDE)
 		reading->outside++;
+	else
+		reading->inside++;
+	if (r != LANDS_INSIDE)
 		return 1;
-	}
-	reading->inside++;
-	r = cfg_flow_add_target(resolver->flow, jump, insn);
+	r = cfg_flow_add_target(resolver->flow, jump, cfg_code_find(resolver->flow->code, target));
 	if (r > 0)
 		resolver->changed = true;
 	return r < 0 ? r : 1;
@@ -87,14 +110,11 @@ static int take_entry(struct resolver *resolver, struct flow_jump *jump, uint64_
 /* Whether all entries that comparisons allow can be targets. */
 static bool is_plausible(const struct resolver *resolver, const struct jump_table *table)
 {
-	const struct cfg_code *code = resolver->flow->code;
-
 	for (int64_t i = table->bound.low; i <= table->bound.high; i++) {
 		uint64_t target;
 
 		if (read_entry(resolver, table, i, &target) < 0 ||
-		    (cfg_code_find(code, target) == CFG_CODE_NONE &&
-		     (cfg_code_contains(code, target) || !begins_procedure(resolver, target))))
+		    landing_of(resolver, target) <= LANDS_NOWHERE)
 			return false;
 	}
 	return true;
@@ -133,7 +153,7 @@ static int read_table(struct resolver *resolver, struct flow_jump *jump,
 	bool bounded = table->bounded;
 	int r = 1;
 
-	if (table->bounded && !is_plausible(resolver, table)) {
+	if (table->bounded && !table->bound.loose && !is_plausible(resolver, table)) {
 		/* An index below 0 is none: what was compared was something else. */
 		if (table->bound.low >= 0)
 			return 0;
@@ -196,10 +216,20 @@ static bool has_labels(const struct resolver *resolver)
 	const struct cfg_code *code = resolver->flow->code;
 	struct labels labels = {.entry = code->entry};
 
-	for (size_t i = 0; code->image != NULL && i < code->part_count; i++)
+	for (size_t i = 0; code->image != NULL && !code->several && i < code->part_count; i++)
 		image_code_pointers(code->image, code->parts[i].range.start,
 				    code->parts[i].range.end, visit_pointer, &labels);
 	return labels.found;
+}
+
+/* Tables that the loader fills with other images' addresses cannot be read. */
+static bool is_of_pointers(const struct jump_tables *found)
+{
+	for (uint32_t i = 0; i < found->count; i++) {
+		if (found->tables[i].bytes < 8)
+			return false;
+	}
+	return found->count > 0;
 }
 
 /* The frame is given back, and the target is none of the procedure's own business. */
@@ -208,7 +238,7 @@ static int is_tail_call(struct resolver *resolver, const struct flow_jump *jump,
 	uint32_t block = resolver->cfg->block_of[jump->insn];
 
 	*tail = false;
-	if (!resolver->found.pointer || jump->count > 0)
+	if ((!resolver->found.pointer && !is_of_pointers(&resolver->found)) || jump->count > 0)
 		return 0;
 	if (resolver->heights == NULL && stack_height_find(&resolver->heights, resolver->cfg) < 0)
 		return -ENOMEM;

@@ -171,32 +171,44 @@ static int add_constant(struct table_finder *finder, uint64_t target)
 	return 0;
 }
 
-/* A register before an instruction is a loaded entry. */
-static int find_entry(struct table_finder *finder, uint32_t insn, uint8_t reg, struct shape shape,
-		      int depth)
+static bool is_store_of_register(const struct insn_effect *effect)
 {
-	struct jump_place place = jump_place_of_register(reg);
+	return effect->kind == INSN_EFFECT_STORE && effect->base != INSN_REG_NONE;
+}
+
+/* What is in a place before an instruction is a loaded entry. */
+static int find_entry(struct table_finder *finder, uint32_t insn, const struct jump_place *place,
+		      struct shape shape, int depth)
+{
 	uint32_t definitions[JUMP_DEFINITIONS_MAX];
 	int r = 0, count;
 
-	if (depth >= DEPTH_MAX || reg == INSN_REG_NONE)
+	if (depth >= DEPTH_MAX)
 		return -ENOENT;
-	count = jump_value_definitions(finder->search, insn, &place, definitions);
+	count = jump_value_definitions(finder->search, insn, place, definitions);
 	if (count < 0)
 		return -ENOENT;
 	for (int i = 0; r == 0 && i < count; i++) {
 		struct insn_effect effect = effect_at(finder, definitions[i]);
+		struct jump_place base = jump_place_of_register(effect.base);
 		struct shape extended = shape;
 
 		if (effect.kind == INSN_EFFECT_LOAD && effect.bytes < 8) {
 			r = add_table(finder, definitions[i], &effect, &shape);
 			continue;
 		}
+		if (effect.kind == INSN_EFFECT_LOAD) {
+			struct jump_place spilled =
+				jump_place_of_memory(&insn_at(finder, definitions[i])->memory);
+
+			r = find_entry(finder, definitions[i], &spilled, shape, depth + 1);
+			continue;
+		}
 		extended.is_signed |= effect.is_signed;
-		if (effect.kind == INSN_EFFECT_EXTEND ||
+		if (effect.kind == INSN_EFFECT_EXTEND || is_store_of_register(&effect) ||
 		    (effect.kind == INSN_EFFECT_SUM && effect.index == INSN_REG_NONE &&
 		     effect.constant == 0))
-			r = find_entry(finder, definitions[i], effect.base, extended, depth + 1);
+			r = find_entry(finder, definitions[i], &base, extended, depth + 1);
 		else
 			r = -ENOENT;
 	}
@@ -217,11 +229,11 @@ static int find_relative(struct table_finder *finder, uint32_t insn,
 	if (jump_value_constant(finder->search, insn, &base, &value) == 0) {
 		shape.base = value + (uint64_t)effect->constant;
 		shape.scale = effect->scale;
-		return find_entry(finder, insn, effect->index, shape, 0);
+		return find_entry(finder, insn, &index, shape, 0);
 	}
 	if (jump_value_constant(finder->search, insn, &index, &value) == 0) {
 		shape.base = (value << effect->scale) + (uint64_t)effect->constant;
-		return find_entry(finder, insn, effect->base, shape, 0);
+		return find_entry(finder, insn, &base, shape, 0);
 	}
 	return -ENOENT;
 }
@@ -239,9 +251,12 @@ static int find_defined(struct table_finder *finder, uint32_t insn, int depth)
 	case INSN_EFFECT_CONSTANT:
 		return add_constant(finder, (uint64_t)effect.constant);
 	case INSN_EFFECT_LOAD:
-		if (effect.bytes == 8)
-			return add_table(finder, insn, &effect, &absolute);
-		return -ENOENT;
+		if (effect.bytes != 8)
+			return -ENOENT;
+		if (add_table(finder, insn, &effect, &absolute) == 0)
+			return 0;
+		place = jump_place_of_memory(&insn_at(finder, insn)->memory);
+		return find_target(finder, insn, &place, depth + 1);
 	case INSN_EFFECT_SUM:
 		if (effect.index != INSN_REG_NONE && effect.base != INSN_REG_NONE)
 			return find_relative(finder, insn, &effect);
@@ -249,7 +264,7 @@ static int find_defined(struct table_finder *finder, uint32_t insn, int depth)
 			return -ENOENT;
 		return find_target(finder, insn, &place, depth + 1);
 	case INSN_EFFECT_STORE:
-		if (effect.base == INSN_REG_NONE)
+		if (!is_store_of_register(&effect))
 			return -ENOENT;
 		return find_target(finder, insn, &place, depth + 1);
 	default:

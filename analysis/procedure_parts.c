@@ -7,6 +7,7 @@
 
 #include "lib/array.h"
 #include "lib/cleanup.h"
+#include "lib/u64_map.h"
 
 #define NONE SIZE_MAX
 
@@ -25,6 +26,7 @@ struct procedure_parts {
 	struct part *parts; /* by base name, then by parent */
 	size_t count;
 	size_t capacity;
+	struct u64_map parents; /* index of a part -> of its procedure */
 };
 
 CLEANUP_DEFINE(procedure_parts, struct procedure_parts *, procedure_parts_destroy)
@@ -71,22 +73,26 @@ static int parent_compare(const void *a, const void *b)
 	return (x->index > y->index) - (x->index < y->index);
 }
 
+static int add_part(struct procedure_parts *parts, const struct part *part)
+{
+	if (array_reserve(&parts->parts, &parts->capacity, parts->count + 1,
+			  sizeof(*parts->parts)) < 0)
+		return -ENOMEM;
+	parts->parts[parts->count++] = *part;
+	return 0;
+}
+
 static int list_parts(struct procedure_parts *parts)
 {
 	for (size_t i = 0; i < procedure_table_count(parts->table); i++) {
 		const struct procedure *procedure = procedure_table_get(parts->table, i);
-		size_t length;
+		struct part part = {.name = procedure->name, .index = i, .parent = NONE};
 
 		if (procedure->source != PROCEDURE_SYMBOL && procedure->source != PROCEDURE_LABEL)
 			continue;
-		length = base_length(procedure->name);
-		if (length == 0)
-			continue;
-		if (array_reserve(&parts->parts, &parts->capacity, parts->count + 1,
-				  sizeof(*parts->parts)) < 0)
+		part.base_length = base_length(procedure->name);
+		if (part.base_length > 0 && add_part(parts, &part) < 0)
 			return -ENOMEM;
-		parts->parts[parts->count++] = (struct part){
-			.name = procedure->name, .base_length = length, .index = i, .parent = NONE};
 	}
 	if (parts->count > 0)
 		qsort(parts->parts, parts->count, sizeof(*parts->parts), part_compare);
@@ -115,9 +121,11 @@ static bool contains(const struct procedure *procedure, uint64_t address)
 	return address >= procedure->address && address - procedure->address < procedure->bytes;
 }
 
-/* Whether a procedure branches into another one, as parts of one procedure do. */
-static bool branches_into(struct image_code *code, const struct procedure *from,
-			  const struct procedure *to)
+typedef bool (*branch_fn)(void *context, uint64_t target);
+
+/* Return: whether @visit wanted no more. */
+static bool visit_branches(struct image_code *code, const struct procedure *from, branch_fn visit,
+			   void *context)
 {
 	const struct insn_decoder *decoder = image_code_decoder(code);
 	size_t available = 0, step;
@@ -134,10 +142,64 @@ static bool branches_into(struct image_code *code, const struct procedure *from,
 		if (step == 0)
 			step = decoder->alignment;
 		else if ((insn.flow == INSN_FLOW_BRANCH || insn.flow == INSN_FLOW_JUMP) &&
-			 contains(to, insn.target))
+			 visit(context, insn.target))
 			return true;
 	}
 	return false;
+}
+
+static bool is_in(void *context, uint64_t target)
+{
+	return contains(context, target);
+}
+
+/* Whether a procedure branches into another one, as parts of one procedure do. */
+static bool branches_into(struct image_code *code, const struct procedure *from,
+			  const struct procedure *to)
+{
+	struct procedure range = *to;
+
+	return visit_branches(code, from, is_in, &range);
+}
+
+struct origin {
+	const struct procedure_parts *parts;
+	size_t index;
+};
+
+/* A procedure into whose middle a branch leads. */
+static bool is_origin(void *context, uint64_t target)
+{
+	struct origin *origin = context;
+	long index = image_code_find(origin->parts->code, target);
+	const struct procedure *procedure;
+
+	if (index < 0)
+		return false;
+	procedure = procedure_table_get(origin->parts->table, (size_t)index);
+	if (procedure->inside || target == procedure->address ||
+	    procedure->source > PROCEDURE_UNWIND)
+		return false;
+	origin->index = (size_t)index;
+	return true;
+}
+
+/* Parts in files without symbols. */
+static int list_split_off(struct procedure_parts *parts)
+{
+	for (size_t i = 0; i < procedure_table_count(parts->table); i++) {
+		const struct procedure *procedure = procedure_table_get(parts->table, i);
+		struct origin origin = {.parts = parts};
+		struct part part = {.name = "", .index = i};
+
+		if (!procedure->inside ||
+		    !visit_branches(parts->code, procedure, is_origin, &origin))
+			continue;
+		part.parent = origin.index;
+		if (add_part(parts, &part) < 0)
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 /* Offers a procedure as parent of the parts that have its name. */
@@ -192,7 +254,22 @@ static void find_parents(struct procedure_parts *parts)
 	}
 	for (size_t i = 0; ambiguous && i < count; i++)
 		settle(parts, i, procedure_table_get(parts->table, i));
+}
+
+/* Parts become quick to find, from either side. */
+static int finish(struct procedure_parts *parts)
+{
+	if (parts->count == 0)
+		return 0;
 	qsort(parts->parts, parts->count, sizeof(*parts->parts), parent_compare);
+	for (size_t i = 0; i < parts->count && parts->parts[i].parent != NONE; i++) {
+		uint64_t *parent = u64_map_insert(&parts->parents, parts->parts[i].index);
+
+		if (parent == NULL)
+			return -ENOMEM;
+		*parent = parts->parts[i].parent;
+	}
+	return 0;
 }
 
 int procedure_parts_create(struct procedure_parts **ret, struct image_code *code)
@@ -206,10 +283,14 @@ int procedure_parts_create(struct procedure_parts **ret, struct image_code *code
 	parts->code = code;
 	parts->table = image_code_procedures(code);
 	r = list_parts(parts);
+	if (r == 0 && parts->count > 0)
+		find_parents(parts);
+	if (r == 0)
+		r = list_split_off(parts);
+	if (r == 0)
+		r = finish(parts);
 	if (r < 0)
 		return r;
-	if (parts->count > 0)
-		find_parents(parts);
 	*ret = take_ptr(parts);
 	return 0;
 }
@@ -219,6 +300,7 @@ void procedure_parts_destroy(struct procedure_parts *parts)
 	if (parts == NULL)
 		return;
 	free(parts->parts);
+	u64_map_deinit(&parts->parents);
 	free(parts);
 }
 
@@ -227,23 +309,37 @@ static struct image_range range_of(const struct procedure *procedure)
 	return (struct image_range){procedure->address, procedure->address + procedure->bytes};
 }
 
+/* The first part of a procedure. */
+static size_t first_part(const struct procedure_parts *parts, size_t parent)
+{
+	size_t low = 0, high = parts->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (parts->parts[middle].parent < parent)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 size_t procedure_parts_get(const struct procedure_parts *parts, size_t index,
 			   struct image_range ranges[IMAGE_CODE_PARTS_MAX], size_t *parent)
 {
-	const struct procedure *procedure = procedure_table_get(parts->table, index);
+	const uint64_t *known = u64_map_find(&parts->parents, index);
 	size_t count = 0;
 
-	for (size_t i = 0; i < parts->count; i++) {
-		if (parts->parts[i].index != index || parts->parts[i].parent == NONE)
-			continue;
-		*parent = parts->parts[i].parent;
+	if (known != NULL) {
+		*parent = *known;
 		return 0;
 	}
-	ranges[count++] = range_of(procedure);
-	for (size_t i = 0; i < parts->count && count < IMAGE_CODE_PARTS_MAX; i++) {
-		if (parts->parts[i].parent == index)
-			ranges[count++] =
-				range_of(procedure_table_get(parts->table, parts->parts[i].index));
-	}
+	ranges[count++] = range_of(procedure_table_get(parts->table, index));
+	for (size_t i = first_part(parts, index);
+	     i < parts->count && parts->parts[i].parent == index && count < IMAGE_CODE_PARTS_MAX;
+	     i++)
+		ranges[count++] =
+			range_of(procedure_table_get(parts->table, parts->parts[i].index));
 	return count;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Which procedures are parts of others: what the compiler moved out of them since
- * it hardly ever runs ("NAME.cold"), by name; where several have the name, and in
- * files without symbols, by the jumps between them: a part is jumped into, by a
- * conditional branch or never called, and jumps back behind the beginning.
+ * it hardly ever runs. By name, "NAME.cold", and by jumps between them where several
+ * have the name. In files without symbols, unwinding information tells which begin inside
+ * a frame; the procedure is the one into whose middle such a part jumps back.
  *
  * Internal to image_code.c.
  */

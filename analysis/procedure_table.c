@@ -245,7 +245,7 @@ static bool unwind_is_news(const struct builder *builder, uint64_t address)
 
 static int add_unwind(struct builder *builder)
 {
-	size_t first = builder->count;
+	size_t first = builder->count, count;
 
 	for (size_t i = 0; i < builder->unwind_count; i++) {
 		const struct unwind_range *range = &builder->unwind[i];
@@ -255,9 +255,12 @@ static int add_unwind(struct builder *builder)
 			continue;
 		name = name_pool_format(&builder->table->pool, "proc_0x%llx",
 					(unsigned long long)range->address);
+		count = builder->count;
 		if (name == NULL ||
 		    add_at(builder, range->address, range->bytes, name, PROCEDURE_UNWIND, 0) < 0)
 			return -ENOMEM;
+		if (builder->count > count)
+			builder->candidates[count].procedure.inside = range->inside;
 	}
 	sort_layer(builder, first);
 	return finish_layer(builder, first);

@@ -23,6 +23,8 @@
 #ifndef DCPI_PROCEDURE_TABLE_H
 #define DCPI_PROCEDURE_TABLE_H
 
+#include <stdbool.h>
+
 #include "analysis/debug_file.h"
 #include "db/profile.h"
 
@@ -45,6 +47,8 @@ enum procedure_source {
  * @bytes:   its extent; others may lie inside
  * @address: ELF virtual address; of kept symbols, the offset
  * @name:    as in the file, without a symbol version
+ * @inside:  of PROCEDURE_UNWIND: it begins inside a frame: a compiler has split it off
+ *           another one (".cold")
  */
 struct procedure {
 	uint64_t offset;
@@ -52,6 +56,7 @@ struct procedure {
 	uint64_t address;
 	const char *name;
 	enum procedure_source source;
+	bool inside;
 };
 
 /**

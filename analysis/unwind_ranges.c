@@ -15,6 +15,8 @@
 #define ENCODING_BASE 0x70
 /* In the map of encodings: a CIE whose FDEs cannot be read. */
 #define ENCODING_BAD 0x100
+/* Likewise: its FDEs have augmentation data. */
+#define ENCODING_AUGMENTED 0x200
 
 struct frame_section {
 	const unsigned char *ident;
@@ -81,7 +83,8 @@ static unsigned int cie_encoding(const Dwarf_CIE *cie, size_t word_bytes)
 			break;
 		case 'R':
 			encoding = bounded_reader_u8(&reader);
-			return bounded_reader_failed(&reader) ? ENCODING_BAD : encoding;
+			return bounded_reader_failed(&reader) ? ENCODING_BAD
+							      : encoding | ENCODING_AUGMENTED;
 		case 'S':
 		case 'B':
 			break;
@@ -89,7 +92,7 @@ static unsigned int cie_encoding(const Dwarf_CIE *cie, size_t word_bytes)
 			return ENCODING_BAD;
 		}
 	}
-	return encoding;
+	return encoding | ENCODING_AUGMENTED;
 }
 
 /* Return: the encoding, ENCODING_BAD, or -ENOMEM. Each CIE is looked at once. */
@@ -111,10 +114,28 @@ static int fde_encoding(struct frame_section *section, Dwarf_Off cie_offset)
 	return (int)(*known - 1);
 }
 
+/* Whether the first instructions, before any code has run, change the frame. */
+static bool begins_inside(struct bounded_reader *reader, bool augmented)
+{
+	uint8_t opcode;
+
+	if (augmented) {
+		uint64_t bytes = bounded_reader_varint(reader);
+
+		if (bytes > bounded_reader_left(reader))
+			return false;
+		bounded_reader_bytes(reader, bytes);
+	}
+	opcode = bounded_reader_u8(reader);
+	return opcode == DW_CFA_def_cfa || opcode == DW_CFA_def_cfa_offset ||
+	       opcode == DW_CFA_def_cfa_register || (opcode & 0xc0) == DW_CFA_offset;
+}
+
 /* Return: whether the FDE could be read. */
-static bool read_fde(const struct frame_section *section, const Dwarf_FDE *fde, uint8_t encoding,
+static bool read_fde(const struct frame_section *section, const Dwarf_FDE *fde, unsigned int cie,
 		     struct unwind_range *range)
 {
+	uint8_t encoding = (uint8_t)cie;
 	const uint8_t *data = section->data->d_buf;
 	size_t bytes = encoded_bytes(encoding, section->word_bytes);
 	struct bounded_reader reader;
@@ -133,8 +154,11 @@ static bool read_fde(const struct frame_section *section, const Dwarf_FDE *fde, 
 		start &= UINT32_MAX;
 	range->address = start;
 	range->bytes = read_encoded(&reader, encoding & ~DW_EH_PE_signed & ENCODING_FORMAT, bytes);
-	return !bounded_reader_failed(&reader) && range->bytes > 0 &&
-	       range->bytes <= UINT64_MAX - start;
+	if (bounded_reader_failed(&reader) || range->bytes == 0 ||
+	    range->bytes > UINT64_MAX - start)
+		return false;
+	range->inside = begins_inside(&reader, (cie & ENCODING_AUGMENTED) != 0);
+	return true;
 }
 
 static int read_section(struct frame_section *section, struct unwind_range **ranges, size_t *count)
@@ -155,7 +179,7 @@ static int read_section(struct frame_section *section, struct unwind_range **ran
 		if (encoding < 0)
 			return encoding;
 		if (encoding == ENCODING_BAD ||
-		    !read_fde(section, &entry.fde, (uint8_t)encoding, &range))
+		    !read_fde(section, &entry.fde, (unsigned int)encoding, &range))
 			continue;
 		if (array_reserve(ranges, &capacity, *count + 1, sizeof(range)) < 0)
 			return -ENOMEM;

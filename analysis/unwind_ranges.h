@@ -6,12 +6,21 @@
 #ifndef DCPI_UNWIND_RANGES_H
 #define DCPI_UNWIND_RANGES_H
 
+#include <stdbool.h>
+
 #include "analysis/elf_file.h"
 
-/** struct unwind_range - the code one frame description (FDE) is about. */
+/**
+ * struct unwind_range - the code one frame description (FDE) is about
+ * @address: ELF virtual address
+ * @bytes:   > 0
+ * @inside:  its first byte is inside a frame already: no procedure begins there, a
+ *           compiler has split this off one
+ */
 struct unwind_range {
-	uint64_t address; /* ELF virtual address */
-	uint64_t bytes;	  /* > 0 */
+	uint64_t address;
+	uint64_t bytes;
+	bool inside;
 };
 
 /**
