@@ -18,30 +18,39 @@ static const struct cfg_evidence no_evidence;
 static int add_chains(struct cfg_flow *flow)
 {
 	const struct cfg_code *code = flow->code;
-	int added = 0;
+	uint32_t count = code->count;
+	int added = 0, r;
 
-	for (uint32_t i = 0; added == 0 && i < code->count; i++) {
+	for (uint32_t i = 0; i < count; i++) {
 		const struct insn *insn = &code->insns[i];
 
-		if ((flow->flags[i] & FLOW_REACHED) && flow->targets[i] == CFG_CODE_NONE &&
-		    (insn->flow == INSN_FLOW_BRANCH || insn->flow == INSN_FLOW_JUMP) &&
-		    cfg_code_contains(code, insn->target))
-			added = cfg_code_add_chain(flow->code, insn->target);
+		if (!(flow->flags[i] & FLOW_REACHED) || flow->targets[i] != CFG_CODE_NONE ||
+		    (insn->flow != INSN_FLOW_BRANCH && insn->flow != INSN_FLOW_JUMP) ||
+		    !cfg_code_contains(code, insn->target))
+			continue;
+		r = cfg_code_add_chain(flow->code, count, insn->target);
+		if (r < 0)
+			return r;
+		added += r;
 	}
-	if (added > 0)
-		cfg_code_sort(flow->code);
-	return added;
+	if (added == 0)
+		return 0;
+	r = cfg_code_sort(flow->code);
+	return r < 0 ? r : 1;
 }
 
-/* Flow over code to which nothing has to be added any more. */
+/*
+ * Flow over code to which nothing has to be added any more. Hostile code could have us
+ * decode it at every byte, a few at a time: then branches lead nowhere in the end.
+ */
 static int find_flow(struct cfg_flow *flow, struct cfg_code *code)
 {
-	for (int round = 0; round < ROUNDS_MAX; round++) {
+	for (int round = 0;; round++) {
 		int r = cfg_flow_init(flow, code);
 
 		if (r == 0)
 			r = cfg_flow_reach(flow);
-		if (r == 0)
+		if (r == 0 && round < ROUNDS_MAX)
 			r = add_chains(flow);
 		if (r == 0)
 			return 0;
@@ -49,7 +58,6 @@ static int find_flow(struct cfg_flow *flow, struct cfg_code *code)
 		if (r < 0)
 			return r;
 	}
-	return -E2BIG;
 }
 
 /* Reaches what samples prove, and makes the graph. */
@@ -123,10 +131,12 @@ static int create(struct cfg **ret, struct cfg_code *code, const struct cfg_evid
 
 	if (cfg == NULL)
 		return -ENOMEM;
-	cfg_code_sort(code);
-	do {
-		r = make(cfg, code, evidence != NULL ? evidence : &no_evidence);
-	} while (r > 0);
+	r = cfg_code_sort(code);
+	if (r == 0) {
+		do {
+			r = make(cfg, code, evidence != NULL ? evidence : &no_evidence);
+		} while (r > 0);
+	}
 	if (r < 0) {
 		cfg_build_undo(cfg);
 		free(cfg);
@@ -148,16 +158,13 @@ static int add_run(void *context, uint64_t start, uint64_t end)
 	return cfg_code_add_range(code, range);
 }
 
-/* What is left of a section is what no procedure has. */
+/* Of the procedure itself, what no other one has; of sections, that is all there is. */
 static int add_parts(struct cfg_code *code, size_t index, const struct image_range *parts,
 		     size_t count)
 {
-	int r = 0;
+	int r = procedure_table_visit(image_code_procedures(code->image), index, add_run, code);
 
-	if (code->several)
-		return procedure_table_visit(image_code_procedures(code->image), index, add_run,
-					     code);
-	for (size_t i = 0; r == 0 && i < count; i++)
+	for (size_t i = 1; r == 0 && i < count; i++)
 		r = cfg_code_add_range(code, parts[i]);
 	return r;
 }

@@ -8,6 +8,7 @@
 
 /* Parts of one procedure. */
 #define WANTED_MAX 64
+#define PLACE_BYTES 32
 
 static int append(struct cfg_code *code, const struct insn *insn)
 {
@@ -28,7 +29,7 @@ int cfg_code_add(struct cfg_code *code, struct image_range range, const uint8_t 
 	if (array_reserve(&code->parts, &code->part_capacity, code->part_count + 1,
 			  sizeof(*code->parts)) < 0)
 		return -ENOMEM;
-	code->parts[code->part_count++] = (struct cfg_code_part){range, bytes};
+	code->parts[code->part_count++] = (struct cfg_code_part){.range = range, .bytes = bytes};
 	for (uint64_t at = 0; at < total; at += length) {
 		struct insn insn;
 		int r;
@@ -97,13 +98,13 @@ int cfg_code_add_wanted(struct cfg_code *code)
 	for (size_t i = 0; r == 0 && i < code->wanted_count; i++)
 		r = cfg_code_add_range(code, code->wanted[i]);
 	code->wanted_count = 0;
-	cfg_code_sort(code);
-	return r;
+	return r < 0 ? r : cfg_code_sort(code);
 }
 
 void cfg_code_deinit(struct cfg_code *code)
 {
 	free(code->parts);
+	free(code->places);
 	free(code->wanted);
 	free(code->insns);
 	*code = (struct cfg_code){0};
@@ -135,7 +136,38 @@ static void drop_doubles(struct cfg_code *code)
 	code->count = kept;
 }
 
-void cfg_code_sort(struct cfg_code *code)
+/* Where to look for instructions by address, without searching. */
+static int index_places(struct cfg_code *code)
+{
+	size_t count = 0, place = 0;
+	uint32_t insn = 0;
+
+	for (size_t i = 0; i < code->part_count; i++) {
+		struct cfg_code_part *part = &code->parts[i];
+
+		part->place = count;
+		count += (part->range.end - part->range.start) / PLACE_BYTES + 1;
+	}
+	free(code->places);
+	code->places = malloc((count + 1) * sizeof(*code->places));
+	if (code->places == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < code->part_count; i++) {
+		const struct cfg_code_part *part = &code->parts[i];
+
+		/* Parts of a damaged image may overlap. */
+		while (insn > 0 && code->insns[insn - 1].address >= part->range.start)
+			insn--;
+		for (uint64_t at = part->range.start; at <= part->range.end; at += PLACE_BYTES) {
+			while (insn < code->count && code->insns[insn].address < at)
+				insn++;
+			code->places[place++] = insn;
+		}
+	}
+	return 0;
+}
+
+int cfg_code_sort(struct cfg_code *code)
 {
 	bool sorted = true;
 
@@ -143,10 +175,11 @@ void cfg_code_sort(struct cfg_code *code)
 		qsort(code->parts, code->part_count, sizeof(*code->parts), part_compare);
 	for (uint32_t i = 1; sorted && i < code->count; i++)
 		sorted = code->insns[i - 1].address < code->insns[i].address;
-	if (sorted)
-		return;
-	qsort(code->insns, code->count, sizeof(*code->insns), insn_compare);
-	drop_doubles(code);
+	if (!sorted) {
+		qsort(code->insns, code->count, sizeof(*code->insns), insn_compare);
+		drop_doubles(code);
+	}
+	return index_places(code);
 }
 
 static const struct cfg_code_part *part_at(const struct cfg_code *code, uint64_t address)
@@ -164,22 +197,30 @@ static const struct cfg_code_part *part_at(const struct cfg_code *code, uint64_t
 	return low > 0 && address < code->parts[low - 1].range.end ? &code->parts[low - 1] : NULL;
 }
 
-int cfg_code_add_chain(struct cfg_code *code, uint64_t address)
+/* Among the first @count, which are sorted. */
+static uint32_t find(const struct cfg_code *code, const struct cfg_code_part *part, uint32_t count,
+		     uint64_t address)
+{
+	uint32_t insn = code->places[part->place + (address - part->range.start) / PLACE_BYTES];
+
+	while (insn < count && code->insns[insn].address < address)
+		insn++;
+	return insn < count && code->insns[insn].address == address ? insn : CFG_CODE_NONE;
+}
+
+int cfg_code_add_chain(struct cfg_code *code, uint32_t sorted, uint64_t address)
 {
 	const struct cfg_code_part *part = part_at(code, address);
-	uint32_t sorted = code->count;
 	int added = 0;
 
 	while (part != NULL && address < part->range.end) {
 		const uint8_t *bytes = part->bytes + (address - part->range.start);
-		struct cfg_code old = *code;
 		struct insn insn;
 		size_t length =
 			code->decoder->decode(&insn, bytes, part->range.end - address, address);
 		int r;
 
-		old.count = sorted;
-		if (length == 0 || cfg_code_find(&old, address) != CFG_CODE_NONE)
+		if (length == 0 || find(code, part, sorted, address) != CFG_CODE_NONE)
 			break;
 		r = append(code, &insn);
 		if (r < 0)
@@ -196,17 +237,9 @@ int cfg_code_add_chain(struct cfg_code *code, uint64_t address)
 
 uint32_t cfg_code_find(const struct cfg_code *code, uint64_t address)
 {
-	uint32_t low = 0, high = code->count;
+	const struct cfg_code_part *part = part_at(code, address);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (code->insns[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < code->count && code->insns[low].address == address ? low : CFG_CODE_NONE;
+	return part != NULL ? find(code, part, code->count, address) : CFG_CODE_NONE;
 }
 
 bool cfg_code_contains(const struct cfg_code *code, uint64_t address)

@@ -11,10 +11,11 @@
 
 #define CFG_CODE_NONE UINT32_MAX
 
-/** struct cfg_code_part - code bytes of a range. */
+/** struct cfg_code_part - code bytes of a range; @place: its first in cfg_code.places. */
 struct cfg_code_part {
 	struct image_range range;
 	const uint8_t *bytes;
+	size_t place;
 };
 
 /**
@@ -25,6 +26,7 @@ struct cfg_code_part {
  *             be an entry
  * @parts:     by address
  * @insns:     by address; they may overlap
+ * @places:    for each few bytes of each part, the first instruction there or behind
  * @wanted:    ranges to be added: see cfg_code_want()
  * @bad_bytes: no instruction could be made of, or are in two instructions
  */
@@ -39,6 +41,7 @@ struct cfg_code {
 	struct insn *insns;
 	uint32_t count;
 	size_t capacity;
+	uint32_t *places;
 	struct image_range *wanted;
 	size_t wanted_count;
 	size_t wanted_capacity;
@@ -76,20 +79,21 @@ int cfg_code_add_wanted(struct cfg_code *code);
 /** cfg_code_deinit() - free all but the bytes. */
 void cfg_code_deinit(struct cfg_code *code);
 
-/** cfg_code_sort() - after all parts were added: brings them in order. */
-void cfg_code_sort(struct cfg_code *code);
+/** cfg_code_sort() - after parts were added: brings all in order. Return: 0 or -ENOMEM. */
+int cfg_code_sort(struct cfg_code *code);
 
 /**
  * cfg_code_add_chain() - decode from an address inside other instructions, up to where
  * it meets one of these or goes elsewhere
  *
- * Numbers of instructions change; cfg_code_sort() must follow.
+ * @sorted: how many instructions were there when they were sorted last. cfg_code_sort()
+ *          must follow, by which their numbers change.
  *
  * Return: how many were added; or as for cfg_code_add().
  */
-int cfg_code_add_chain(struct cfg_code *code, uint64_t address);
+int cfg_code_add_chain(struct cfg_code *code, uint32_t sorted, uint64_t address);
 
-/** cfg_code_find() - the instruction that begins at an address, or CFG_CODE_NONE. */
+/** cfg_code_find() - the instruction that begins at an address, or CFG_CODE_NONE; after sorting. */
 uint32_t cfg_code_find(const struct cfg_code *code, uint64_t address);
 
 /** cfg_code_contains() - whether an address is in a part. */

@@ -7,6 +7,11 @@
 
 #include "lib/array.h"
 
+/* Alpha: opcode and registers */
+#define ALPHA_REGISTERS 0xffff0000U
+#define ALPHA_LDAH_GP_T12 0x27bb0000U
+#define ALPHA_LDA_GP_GP 0x23bd0000U
+
 static int add_jump(struct cfg_flow *flow, uint32_t insn)
 {
 	if (array_reserve(&flow->jumps, &flow->jump_capacity, (size_t)flow->jump_count + 1,
@@ -14,6 +19,20 @@ static int add_jump(struct cfg_flow *flow, uint32_t insn)
 		return -ENOMEM;
 	flow->jumps[flow->jump_count++] = (struct flow_jump){.insn = insn};
 	return 0;
+}
+
+/*
+ * Alpha's procedures begin with "ldah gp,x(t12); lda gp,y(gp)", which callers of the
+ * same image leave out.
+ */
+static bool loads_global_pointer(const struct cfg_code *code, uint32_t entry)
+{
+	const struct insn *insns = &code->insns[entry];
+
+	return code->decoder->isa == INSN_ISA_ALPHA && entry + 2 < code->count &&
+	       insns[2].address == insns[0].address + 8 &&
+	       (insns[0].opcode & ALPHA_REGISTERS) == ALPHA_LDAH_GP_T12 &&
+	       (insns[1].opcode & ALPHA_REGISTERS) == ALPHA_LDA_GP_GP;
 }
 
 static int find_targets(struct cfg_flow *flow)
@@ -33,8 +52,11 @@ static int find_targets(struct cfg_flow *flow)
 		if (flow->targets[i] != CFG_CODE_NONE)
 			flow->flags[flow->targets[i]] |= FLOW_TARGET;
 	}
-	if (entry != CFG_CODE_NONE)
-		flow->flags[entry] |= FLOW_ENTRY | FLOW_TARGET;
+	if (entry == CFG_CODE_NONE)
+		return 0;
+	flow->flags[entry] |= FLOW_ENTRY | FLOW_TARGET;
+	if (loads_global_pointer(code, entry))
+		flow->flags[entry + 2] |= FLOW_ENTRY | FLOW_TARGET;
 	return 0;
 }
 

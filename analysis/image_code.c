@@ -165,6 +165,11 @@ int image_code_data(struct image_code *code, uint64_t address, void *buffer, siz
 	return image_memory_read(code->memory, address, buffer, bytes);
 }
 
+int image_code_initial(struct image_code *code, uint64_t address, uint64_t *pointer)
+{
+	return image_memory_initial(code->memory, address, pointer);
+}
+
 void image_code_pointers(struct image_code *code, uint64_t start, uint64_t end,
 			 void (*visit)(void *context, uint64_t target), void *context)
 {

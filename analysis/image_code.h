@@ -83,6 +83,14 @@ int image_code_data(struct image_code *code, uint64_t address, void *buffer, siz
 void image_code_pointers(struct image_code *code, uint64_t start, uint64_t end,
 			 void (*visit)(void *context, uint64_t target), void *context);
 
+/**
+ * image_code_initial() - a pointer that may change later, as the file has it: slots of the
+ * linkage table lead back to their stub before they are bound
+ *
+ * Return: 0; -ENOENT the file does not have it.
+ */
+int image_code_initial(struct image_code *code, uint64_t address, uint64_t *pointer);
+
 /** image_code_find() - the procedure that has an address. Return: its index, or -ENOENT. */
 long image_code_find(const struct image_code *code, uint64_t address);
 

@@ -387,6 +387,22 @@ int image_memory_read(struct image_memory *memory, uint64_t address, void *buffe
 	return r;
 }
 
+/* Slots of lazy binding hold addresses of the image before they are bound. */
+int image_memory_initial(struct image_memory *memory, uint64_t address, uint64_t *pointer)
+{
+	struct segment *segment = segment_at(memory, address, sizeof(*pointer));
+	const uint8_t *data;
+
+	if (segment == NULL)
+		return -ENOENT;
+	pthread_mutex_lock(&memory->lock);
+	data = file_window_get(&segment->window, address - segment->address, sizeof(*pointer));
+	if (data != NULL)
+		memcpy(pointer, data, sizeof(*pointer));
+	pthread_mutex_unlock(&memory->lock);
+	return data != NULL ? 0 : -ENOENT;
+}
+
 const char *image_memory_slot_name(struct image_memory *memory, uint64_t address)
 {
 	const char *name = NULL;

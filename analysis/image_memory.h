@@ -42,6 +42,14 @@ const uint8_t *image_memory_code(struct image_memory *memory, uint64_t address, 
  */
 int image_memory_read(struct image_memory *memory, uint64_t address, void *buffer, size_t bytes);
 
+/**
+ * image_memory_initial() - the same for memory that may change later: a pointer as the
+ * loader leaves it there at first
+ *
+ * Return: 0 or -ENOENT.
+ */
+int image_memory_initial(struct image_memory *memory, uint64_t address, uint64_t *pointer);
+
 /** image_memory_slot_name() - the symbol that a pointer is bound to. Return: NULL: to none. */
 const char *image_memory_slot_name(struct image_memory *memory, uint64_t address);
 

@@ -222,6 +222,32 @@ static bool has_labels(const struct resolver *resolver)
 	return labels.found;
 }
 
+/*
+ * A jump through one slot leaves for where the loader has bound it to; before that, it
+ * leads where the slot points to in the file. A slot that never changes is as good as a
+ * direct jump.
+ */
+static int resolve_slot(struct resolver *resolver, struct flow_jump *jump)
+{
+	struct image_code *image = resolver->flow->code->image;
+	uint64_t slot = resolver->found.slot, target = 0;
+	struct reading reading = {0};
+	bool constant;
+	int r;
+
+	constant = image_code_data(image, slot, &target, sizeof(target)) == 0;
+	if (!constant && image_code_initial(image, slot, &target) < 0)
+		target = 0;
+	r = take_entry(resolver, jump, target, &reading);
+	if (r < 0)
+		return r;
+	if (constant && reading.inside > 0)
+		set_state(resolver, jump, FLOW_JUMP_TABLE, false);
+	else
+		set_state(resolver, jump, FLOW_JUMP_TAIL, false);
+	return 0;
+}
+
 /* Tables that the loader fills with other images' addresses cannot be read. */
 static bool is_of_pointers(const struct jump_tables *found)
 {
@@ -253,6 +279,8 @@ static int resolve(struct resolver *resolver, struct flow_jump *jump)
 	int r = jump_table_find(&resolver->found, &resolver->search, jump->insn);
 	bool complete = r == 0;
 
+	if (!complete && resolver->found.slot != 0 && resolver->flow->code->image != NULL)
+		return resolve_slot(resolver, jump);
 	if (complete) {
 		r = take_constants(resolver, jump, &all);
 		if (r < 0)

@@ -140,6 +140,8 @@ static int add_table(struct table_finder *finder, uint32_t insn, const struct in
 	if (r < 0 || (r > 0 && !shape->relative) || finder->ret->count == JUMP_TABLES_MAX) {
 		/* Not a table: a pointer, if it is used as it is. */
 		finder->ret->pointer = !shape->relative;
+		if (r > 0)
+			finder->ret->slot = address.constant;
 		return -ENOENT;
 	}
 	*table = (struct jump_table){
@@ -303,6 +305,7 @@ int jump_table_find(struct jump_tables *ret, struct jump_search *search, uint32_
 
 	ret->count = 0;
 	ret->constant_count = 0;
+	ret->slot = 0;
 	ret->pointer = false;
 	search->budget = JUMP_SEARCHES_MAX;
 	if (reg != INSN_REG_NONE)

@@ -34,6 +34,7 @@ struct jump_table {
 /**
  * struct jump_tables - those of one jump
  * @constants: targets that no table is looked at for
+ * @slot:    0, or where the target is loaded from, always
  * @pointer: the target is just loaded from somewhere, or handed over: no table
  */
 struct jump_tables {
@@ -41,6 +42,7 @@ struct jump_tables {
 	uint32_t count;
 	uint64_t constants[JUMP_TABLES_MAX];
 	uint32_t constant_count;
+	uint64_t slot;
 	bool pointer;
 };
 

@@ -495,11 +495,25 @@ long procedure_table_find(const struct procedure_table *table, uint64_t offset)
 int procedure_table_visit(const struct procedure_table *table, size_t index,
 			  int (*visit)(void *context, uint64_t start, uint64_t end), void *context)
 {
+	const struct procedure *procedure = &table->procedures[index];
+	const struct procedure_segments *list = &table->segments;
+	size_t low = 0, high = list->count;
 	int r = 0;
 
-	for (size_t i = 0; r >= 0 && i < table->segments.count; i++) {
-		const struct procedure_segment *segment = &table->segments.segments[i];
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
 
+		if (list->segments[middle].end <= procedure->offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; r >= 0 && low < list->count; low++) {
+		const struct procedure_segment *segment = &list->segments[low];
+
+		if (segment->start >= procedure->offset &&
+		    segment->start - procedure->offset >= procedure->bytes)
+			break;
 		if (segment->owner == index)
 			r = visit(context, segment->start, segment->end);
 	}

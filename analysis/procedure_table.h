@@ -106,7 +106,7 @@ long procedure_table_find(const struct procedure_table *table, uint64_t offset);
  * procedure_table_visit() - the bytes that belong to a procedure and to no other one
  * @visit: called for each run of offsets [@start, @end), ascending; ends the walk by < 0
  *
- * O(procedures). Return: 0, or what @visit returned.
+ * O(log procedures + runs inside its extent). Return: 0, or what @visit returned.
  */
 int procedure_table_visit(const struct procedure_table *table, size_t index,
 			  int (*visit)(void *context, uint64_t start, uint64_t end), void *context);

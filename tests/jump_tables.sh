@@ -4,7 +4,9 @@
 # Control-flow graphs of real programs against the edges that they execute, for
 # "make jump-tables": programs run on short input under QEMU, which counts every edge;
 # each must be in the graph, or come out of a jump that is marked as unresolved.
-# Prints an image's counts a line; those of all images go to build/jump_tables.json.
+# Counts of all images go to build/jump_tables.json.
+#
+#	tests/jump_tables.sh [PROGRAM...]	only these
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/tap.sh
@@ -75,11 +77,14 @@ for (i = 0; i < 9; i++) { x = f(i) / 7 ^ i; if (i % 2 == 0 && x > 0) print x, "\
 a(1) * 4; e(1); sqrt(2); length(123); obase = 16; 255; quit
 END
 
-# ran NAME COMMAND...: runs it and adds its edges to those of all images
+# ran NAME ARGUMENT...: runs a program and adds its edges to those of all images
 runs=0
+chosen=" $* "
 ran()
 {
 	local program
+
+	[ "$chosen" = "  " ] || [[ "$chosen" == *" ${1##*/} "* ]] || return 0
 
 	program=$(command -v "$1") || return 0
 	program=$(readlink -f "$program")
