@@ -67,6 +67,7 @@ static int analyse(const struct pass *pass, size_t index, struct outcome *outcom
 
 	analysis->index = index;
 	analysis->model = pass->model;
+	analysis->published = pass->options->published;
 	rc = make_graph(pass, parts, count, outcome);
 	if (rc == 0)
 		rc = image_samples_profile(&analysis->profile, analysis->cfg, pass->samples, parts,

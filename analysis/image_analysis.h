@@ -32,6 +32,7 @@ enum image_analysis_scope {
  * @chosen:       indices in image_code_procedures(), ascending; a procedure that is a
  *                part of another one stands for that one
  * @chosen_count: how many
+ * @published: see struct procedure_analysis
  * @tie_calls:    estimate twice, the second time with what callers say. Takes a first
  *                pass over all procedures that have samples, also if few are chosen
  */
@@ -42,6 +43,7 @@ struct image_analysis_options {
 	enum image_analysis_scope scope;
 	const size_t *chosen;
 	size_t chosen_count;
+	bool published;
 	bool tie_calls;
 };
 

@@ -44,12 +44,15 @@ int procedure_analysis_estimate(struct procedure_analysis *analysis,
 {
 	int rc = frequency_classes_find(&analysis->classes, analysis->cfg);
 
-	if (rc == 0)
+	if (rc == 0 && analysis->published)
+		rc = schedule_create_alone(&analysis->schedule, analysis->model, analysis->cfg);
+	else if (rc == 0)
 		rc = schedule_create(&analysis->schedule, analysis->model, analysis->cfg, NULL);
 	if (rc == 0)
 		rc = estimate(analysis, estimator);
 	/* Out of order, a block's bound does not depend on how it is reached. */
-	if (rc == 0 && analysis->model->in_order && analysis->profile.total > 0)
+	if (rc == 0 && analysis->model->in_order && !analysis->published &&
+	    analysis->profile.total > 0)
 		rc = refine(analysis, estimator);
 	return rc;
 }
@@ -57,6 +60,7 @@ int procedure_analysis_estimate(struct procedure_analysis *analysis,
 struct culprit_input procedure_analysis_input(const struct procedure_analysis *analysis)
 {
 	return (struct culprit_input){
+		.thorough = analysis->published,
 		.cfg = analysis->cfg,
 		.model = analysis->model,
 		.schedule = &analysis->schedule,

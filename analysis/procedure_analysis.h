@@ -12,9 +12,12 @@
 /**
  * struct procedure_analysis - the result; members are those of the stages
  * @index: in image_code_procedures()
+ * @published: as DCPI did it: blocks are scheduled each by itself, and causes are listed
+ *         also where they are unlikely or small
  */
 struct procedure_analysis {
 	size_t index;
+	bool published;
 	const struct machine_model *model;
 	struct cfg *cfg;
 	struct frequency_classes classes;
@@ -26,7 +29,7 @@ struct procedure_analysis {
 
 /**
  * procedure_analysis_estimate() - classes, schedule and frequencies
- * @analysis: @index, @model, @cfg and @profile filled in (they become its own), the rest
+ * @analysis: @index, @published, @model, @cfg and @profile filled in (they become its own), the rest
  *            zero; freed by procedure_analysis_deinit(), also after a failure
  *
  * In order, schedules and estimates twice, the second time with ways into blocks weighed

@@ -10,6 +10,9 @@
 /* More, and a longer stall is drawn as three lines. */
 #define LINES_LONG 3
 
+/* The line of an instruction that should take no time stands for half a cycle. */
+#define OWN_LINE 0.5
+
 #define LETTERS_MAX (CULPRIT_CAUSES + 1)
 
 /* Letters side by side, in the order of Figure 2. */
@@ -137,11 +140,13 @@ static void add_cause(struct group *group, struct calc_legend *legend, enum culp
 }
 
 static void make_dynamic(struct calc_bubbles *ret, struct calc_legend *legend,
-			 const struct instruction_cpi *cpi, const struct culprit *culprits)
+			 const struct schedule_insn *schedule, const struct instruction_cpi *cpi,
+			 const struct culprit *culprits)
 {
 	struct group group = {.letters = ""};
+	double own = schedule->issues_with_previous ? OWN_LINE : 0;
 
-	set_lines(&group, cpi->dynamic_cycles, cpi->cpi);
+	set_lines(&group, fmax(cpi->dynamic_cycles - own, 0), cpi->cpi);
 	if (group.lines == 0)
 		return;
 	for (unsigned int i = 0; i < sizeof(order) / sizeof(*order); i++) {
@@ -165,5 +170,5 @@ void calc_bubbles_make(struct calc_bubbles *ret, struct calc_legend *legend,
 	for (unsigned int i = 0; i < schedule->stall_count; i++)
 		make_static(ret, legend, &schedule->stalls[i]);
 	if (cpi->significant && cpi->dynamic_cycles > 0)
-		make_dynamic(ret, legend, cpi, culprits);
+		make_dynamic(ret, legend, schedule, cpi, culprits);
 }

@@ -162,13 +162,24 @@ static void print_source(struct listing *listing, uint32_t insn)
 	color(listing, COLOR_NONE);
 }
 
+/* An instruction's cycles as they are printed. */
+static struct instruction_cpi cpi_of(const struct listing *listing, uint32_t insn)
+{
+	struct instruction_cpi cpi = listing->procedure->analysis->culprits.insns[insn];
+
+	if (listing->options->halves)
+		cpi.cpi = nearbyint(2 * cpi.cpi) / 2;
+	return cpi;
+}
+
 static void print_bubbles(struct listing *listing, uint32_t insn)
 {
 	const struct procedure_analysis *analysis = listing->procedure->analysis;
+	struct instruction_cpi cpi = cpi_of(listing, insn);
 	struct calc_bubbles bubbles;
 
-	calc_bubbles_make(&bubbles, &listing->legend, &analysis->schedule.insns[insn],
-			  &analysis->culprits.insns[insn], analysis->culprits.list);
+	calc_bubbles_make(&bubbles, &listing->legend, &analysis->schedule.insns[insn], &cpi,
+			  analysis->culprits.list);
 	for (unsigned int i = 0; i < bubbles.count; i++) {
 		color(listing, COLOR_BUBBLE);
 		fprintf(listing->stream, "%*s  %s", listing->address_width, "", bubbles.lines[i]);
@@ -181,21 +192,21 @@ static void print_bubbles(struct listing *listing, uint32_t insn)
 static void make_cpi(const struct listing *listing, uint32_t insn, char cell[CELL_BYTES])
 {
 	const struct procedure_analysis *analysis = listing->procedure->analysis;
-	const struct instruction_cpi *cpi = &analysis->culprits.insns[insn];
+	struct instruction_cpi cpi = cpi_of(listing, insn);
 	uint32_t block = analysis->cfg->block_of[insn];
 	bool is_range = analysis->frequency.blocks[block].confidence == FREQUENCY_LOW;
 
-	if (isnan(cpi->cpi) || !listing->sampled)
+	if (isnan(cpi.cpi) || !listing->sampled)
 		snprintf(cell, CELL_BYTES, "-");
-	else if (analysis->model->in_order && cpi->cpi < 0.05 &&
+	else if (analysis->model->in_order && cpi.cpi < 0.05 &&
 		 analysis->schedule.insns[insn].issues_with_previous)
 		snprintf(cell, CELL_BYTES, "(dual issue)");
-	else if (is_range && !(cpi->high < CPI_TOLD_MAX))
-		snprintf(cell, CELL_BYTES, ">%.1fcy", cpi->low);
-	else if (is_range && cpi->high - cpi->low >= 0.1)
-		snprintf(cell, CELL_BYTES, "%.1f-%.1fcy", cpi->low, cpi->high);
+	else if (is_range && !(cpi.high < CPI_TOLD_MAX))
+		snprintf(cell, CELL_BYTES, ">%.1fcy", cpi.low);
+	else if (is_range && cpi.high - cpi.low >= 0.1)
+		snprintf(cell, CELL_BYTES, "%.1f-%.1fcy", cpi.low, cpi.high);
 	else
-		snprintf(cell, CELL_BYTES, "%.1fcy", cpi->cpi);
+		snprintf(cell, CELL_BYTES, "%.1fcy", cpi.cpi);
 }
 
 /* Adds an address to the list of those that are there already. */

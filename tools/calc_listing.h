@@ -15,12 +15,14 @@ struct source_text;
  * @color:  the output may have escape sequences
  * @width:  of the terminal; 0: any
  * @blocks: print this many blocks, those with most samples; 0: all
+ * @halves: cycles are rounded to half ones, as in the paper
  * @source: where source lines come from; NULL: none are printed
  */
 struct calc_listing_options {
 	bool color;
 	size_t width;
 	size_t blocks;
+	bool halves;
 	struct source_text *source;
 };
 

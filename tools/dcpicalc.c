@@ -26,6 +26,7 @@ enum {
 	KEY_ESTIMATOR,
 	KEY_SOURCE,
 	KEY_NO_SOURCE,
+	KEY_AS_PUBLISHED,
 };
 
 static const struct option_entry own_options[] = {
@@ -38,6 +39,7 @@ static const struct option_entry own_options[] = {
 	{'e', "event", "EVENT", "the one whose samples are of time: cycles, cpu-clock, ..."},
 	{KEY_MODEL, "model", "NAME", "the machine: alpha21164, cortex-a53, ..."},
 	{KEY_ESTIMATOR, "estimator", "NAME", "of frequencies: dcpi, paper, avg, max"},
+	{KEY_AS_PUBLISHED, "as-published", NULL, "as the paper of 1997 did it"},
 };
 
 /* struct calc - what was asked for, and what it is made of. */
@@ -46,6 +48,7 @@ struct calc {
 	bool all;
 	bool summary;
 	bool no_source;
+	bool as_published;
 	const char *event;		   /* NULL: the best there is */
 	const struct machine_model *model; /* NULL: of the machine that was profiled */
 	const struct frequency_estimator *estimator;
@@ -119,6 +122,9 @@ static int set_option(void *context, int key, const char *argument, struct error
 	case KEY_NO_SOURCE:
 		calc->no_source = key == KEY_NO_SOURCE;
 		break;
+	case KEY_AS_PUBLISHED:
+		calc->as_published = true;
+		break;
 	case KEY_MODEL:
 		return set_model(calc, argument, err);
 	case KEY_ESTIMATOR:
@@ -141,6 +147,8 @@ static const struct cli_tool tool = {
 
 static int check_options(const struct calc *calc, struct error *err)
 {
+	if (calc->as_published && calc->estimator != NULL)
+		return error_set(err, EINVAL, "--as-published and --estimator exclude each other");
 	if (calc->all && calc->cli.operand_count > 0)
 		return error_set(err, EINVAL, "--all and a procedure exclude each other");
 	return 0;
@@ -198,11 +206,13 @@ static int analyse(struct calc *calc, const struct calc_choice *choice, struct e
 {
 	struct image_analysis_options options = {
 		.model = model_of(calc, choice),
-		.estimator = calc->estimator,
+		.estimator =
+			calc->as_published ? frequency_estimator_find("paper") : calc->estimator,
 		.scope = calc->all ? IMAGE_ANALYSIS_SAMPLED : IMAGE_ANALYSIS_CHOSEN,
 		.chosen = &choice->procedure,
 		.chosen_count = 1,
-		.tie_calls = calc->all,
+		.published = calc->as_published,
+		.tie_calls = calc->all && !calc->as_published,
 	};
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
@@ -296,6 +306,7 @@ static int run(struct calc *calc, struct source_text *source)
 		.listing = {.color = calc->cli.color,
 			    .width = calc->cli.width,
 			    .blocks = calc->cli.limit,
+			    .halves = calc->as_published,
 			    .source = source},
 		.header = &calc->header,
 		.events = &calc->events,
