@@ -10,6 +10,12 @@ extern const struct frequency_estimator frequency_paper;   /* frequency_paper.c 
 extern const struct frequency_estimator frequency_average; /* frequency_average.c */
 extern const struct frequency_estimator frequency_maximum; /* frequency_average.c */
 
+/**
+ * frequency_flow() - what "dcpi" does on out-of-order machines: by flow and branch
+ * directions, with time as weak evidence (see flow_fit.h)
+ */
+int frequency_flow(struct frequency *ret, const struct frequency_input *input);
+
 /** frequency_from_classes() - give each block and edge the estimate of its class. */
 void frequency_from_classes(struct frequency *ret, const struct frequency_input *input,
 			    const struct frequency_estimate *classes);

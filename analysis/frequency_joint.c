@@ -119,6 +119,9 @@ static int estimate(struct frequency *ret, const struct frequency_input *input)
 		calloc((size_t)input->classes->count + 1, sizeof(*classes));
 	int r = 0;
 
+	/* Out of order, ratios of samples and cycles have no cluster to look for. */
+	if (input->model != NULL && !input->model->in_order)
+		return frequency_flow(ret, input);
 	if (classes == NULL || issue_points_find(&points, input) < 0 ||
 	    frequency_evidence_find(&evidence, input, &points) < 0 ||
 	    flow_constraints_create(&constraints, input->cfg, input->classes) < 0)

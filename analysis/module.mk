@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Packages: libelf-dev, libdw-dev, liblzma-dev, libxxhash-dev, libzydis-dev, libsuitesparse-dev, libcapstone-dev
+# Packages: libelf-dev, libdw-dev, liblzma-dev, libxxhash-dev, libzydis-dev, libsuitesparse-dev, libcapstone-dev, liblbfgs-dev
 ARCHIVES += analysis
 analysis-src := analysis/debug_file.c analysis/demangle.c analysis/elf_file.c \
 	analysis/elf_symbols.c analysis/image_elf.c analysis/name_pool.c analysis/plt_names.c \
@@ -139,3 +139,12 @@ unit_culprit_copy_loop-pkgs := $(ANALYSIS_PKGS)
 UNIT_TESTS += unit_stall_summary
 unit_stall_summary-src := tests/unit_stall_summary.c tests/culprit_scene.c tests/cfg_fixture.c
 unit_stall_summary-archives := analysis util
+
+# Frequencies on out-of-order machines; klu has no pkg-config file in Debian.
+analysis-src += analysis/flow_chain.c analysis/flow_fit.c analysis/flow_spread.c \
+	analysis/frequency_flow.c
+analysis-ldlibs += -lklu -llbfgs
+
+UNIT_TESTS += unit_flow_fit
+unit_flow_fit-src := tests/unit_flow_fit.c tests/cfg_fixture.c
+unit_flow_fit-archives := analysis util

@@ -306,6 +306,69 @@ static void test_find(void **state)
 		assert_ptr_equal(frequency_estimator_find((*e)->name), *e);
 }
 
+/* Out of order: entry -> 0 -> (1 | 2) -> 3 -> 0 or exit; 4 is not reached. */
+static void make_out_of_order(struct scene *scene)
+{
+	static const struct cfg_fixture_edge edges[] = {
+		{CFG_ENTRY, 0}, {0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, 0}, {3, CFG_EXIT}};
+	static const uint32_t insns[] = {3, 5, 2, 4, 2};
+	static const double samples[] = {900, 40, 500, 700, 120};
+
+	make_scene(scene, insns, 5, edges, 7);
+	scene->input.model = machine_model_find("x86-64");
+	assert_non_null(scene->input.model);
+	scene->cfg->blocks[4].flags |= CFG_BLOCK_UNREACHED;
+	for (uint32_t b = 0; b < 5; b++)
+		scene->profile.samples[scene->cfg->blocks[b].first] = samples[b];
+}
+
+static void test_out_of_order_conserves_flow(void **state)
+{
+	struct scene scene;
+	struct frequency f;
+	double share;
+
+	(void)state;
+	make_out_of_order(&scene);
+	scene.profile.edge_samples = calloc(scene.cfg->edge_count, sizeof(double));
+	assert_non_null(scene.profile.edge_samples);
+	scene.profile.edge_samples[cfg_fixture_edge(scene.cfg, 0, 1)] = 300;
+	scene.profile.edge_samples[cfg_fixture_edge(scene.cfg, 0, 2)] = 100;
+	f = estimate(&scene, "dcpi");
+	assert_true(fabs(f.blocks[1].value + f.blocks[2].value - f.blocks[0].value) <
+		    1e-6 * f.blocks[0].value);
+	assert_true(fabs(f.blocks[3].value - f.blocks[0].value) < 1e-6 * f.blocks[0].value);
+	share = f.blocks[1].value / f.blocks[0].value;
+	assert_true(share > 0.7 && share < 0.8);
+	for (uint32_t b = 0; b < 5; b++) {
+		assert_true(f.blocks[b].low < f.blocks[b].value);
+		assert_true(f.blocks[b].value < f.blocks[b].high);
+	}
+	/* Samples alone speak for block 4. */
+	assert_int_equal(f.blocks[4].origin, FREQUENCY_RATIO);
+	frequency_deinit(&f);
+	free(scene.profile.edge_samples);
+	free_scene(&scene);
+}
+
+static void test_out_of_order_without_samples(void **state)
+{
+	struct scene scene;
+	struct frequency f;
+
+	(void)state;
+	make_out_of_order(&scene);
+	memset(scene.profile.samples, 0, scene.cfg->insn_count * sizeof(double));
+	scene.profile.total = 0;
+	f = estimate(&scene, "dcpi");
+	for (uint32_t b = 0; b < 5; b++) {
+		assert_true(f.blocks[b].value == 0 && f.blocks[b].high > 0);
+		assert_int_equal(f.blocks[b].confidence, FREQUENCY_LOW);
+	}
+	frequency_deinit(&f);
+	free_scene(&scene);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -319,6 +382,8 @@ int main(void)
 		cmocka_unit_test(test_propagation_is_not_negative),
 		cmocka_unit_test(test_exact_counts_win),
 		cmocka_unit_test(test_average_and_maximum),
+		cmocka_unit_test(test_out_of_order_conserves_flow),
+		cmocka_unit_test(test_out_of_order_without_samples),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

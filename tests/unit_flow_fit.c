@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tests/unit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "analysis/flow_fit.h"
+#include "tests/cfg_fixture.h"
+
+#define GRAPHS 200
+#define BLOCKS_MAX 40
+
+static uint32_t seed = 1;
+
+static double draw(void)
+{
+	seed = seed * 1664525U + 1013904223U;
+	return (seed >> 8) / (double)(1U << 24);
+}
+
+/* Each block has a way on, and often another one, back or forth. */
+static struct cfg *random_graph(uint32_t blocks)
+{
+	struct cfg_fixture_edge edges[2 * BLOCKS_MAX + 1] = {{CFG_ENTRY, 0}};
+	uint32_t count = 1;
+
+	for (uint32_t b = 0; b < blocks; b++) {
+		edges[count++] = (struct cfg_fixture_edge){b, b + 1 < blocks ? b + 1 : CFG_EXIT};
+		if (draw() < 0.6)
+			edges[count++] = (struct cfg_fixture_edge){b, (uint32_t)(draw() * blocks)};
+	}
+	return cfg_fixture_create(NULL, blocks, edges, count);
+}
+
+static void random_probabilities(const struct flow_chain *chain, double *edges)
+{
+	for (uint32_t n = 0; n < chain->node_count; n++) {
+		double share = 0.1 + 0.8 * draw();
+
+		for (uint32_t i = 0; i < chain->count[n]; i++)
+			edges[chain->first[n] + i] = chain->count[n] == 1 ? 1
+						     : i == 0		  ? share
+									  : 1 - share;
+	}
+}
+
+static void assert_near(double value, double expected, double part)
+{
+	if (!(fabs(value - expected) <= part * fabs(expected)))
+		fail_msg("%g is not within %g of %g", value, part, expected);
+}
+
+/* Flow into each node is the flow out of it, whatever the probabilities. */
+static void test_visits_conserve_flow(void **state)
+{
+	(void)state;
+	for (int g = 0; g < GRAPHS; g++) {
+		struct cfg *cfg = random_graph(1 + (uint32_t)(draw() * (BLOCKS_MAX - 1)));
+		double edges[2 * BLOCKS_MAX + 2], visits[BLOCKS_MAX + 2], in[BLOCKS_MAX + 2] = {0};
+		struct flow_chain *chain;
+
+		assert_int_equal(flow_chain_create(&chain, cfg), 0);
+		for (int again = 0; again < 2; again++) {
+			random_probabilities(chain, edges);
+			assert_int_equal(flow_chain_set(chain, edges), 0);
+			flow_chain_visits(chain, visits);
+			memset(in, 0, sizeof(in));
+			in[chain->entry] = 1;
+			for (uint32_t e = 0; e < chain->edge_count; e++) {
+				if (chain->to[e] != FLOW_CHAIN_EXIT)
+					in[chain->to[e]] += edges[e] * visits[chain->from[e]];
+			}
+			for (uint32_t n = 0; n < chain->node_count; n++)
+				assert_true(fabs(in[n] - visits[n]) <= 1e-6 * (1 + in[n]));
+		}
+		flow_chain_destroy(chain);
+		cfg_fixture_destroy(cfg);
+	}
+}
+
+/* What the entry is worth is what all visits are worth. */
+static void test_values_are_the_adjoint(void **state)
+{
+	(void)state;
+	for (int g = 0; g < GRAPHS; g++) {
+		struct cfg *cfg = random_graph(2 + (uint32_t)(draw() * (BLOCKS_MAX - 2)));
+		double edges[2 * BLOCKS_MAX + 2], visits[BLOCKS_MAX + 2], worth[BLOCKS_MAX + 2];
+		struct flow_chain *chain;
+		double sum = 0;
+
+		assert_int_equal(flow_chain_create(&chain, cfg), 0);
+		random_probabilities(chain, edges);
+		assert_int_equal(flow_chain_set(chain, edges), 0);
+		flow_chain_visits(chain, visits);
+		for (uint32_t n = 0; n < chain->node_count; n++) {
+			worth[n] = draw() - 0.3;
+			sum += worth[n] * visits[n];
+		}
+		flow_chain_values(chain, worth);
+		assert_true(fabs(worth[chain->entry] - sum) <= 1e-6 * (1 + fabs(sum)));
+		flow_chain_destroy(chain);
+		cfg_fixture_destroy(cfg);
+	}
+}
+
+static void test_endless_loop_has_a_solution(void **state)
+{
+	static const struct cfg_fixture_edge edges[] = {{CFG_ENTRY, 0}, {0, 1}, {1, 0}};
+	const double probabilities[] = {1, 1, 1};
+	struct cfg *cfg = cfg_fixture_create(NULL, 2, edges, 3);
+	struct flow_chain *chain;
+	double visits[4];
+
+	(void)state;
+	assert_int_equal(flow_chain_create(&chain, cfg), 0);
+	assert_int_equal(flow_chain_set(chain, probabilities), 0);
+	flow_chain_visits(chain, visits);
+	assert_true(visits[0] > 1e6 && isfinite(visits[0]));
+	assert_near(visits[1], visits[0], 1e-6);
+	flow_chain_destroy(chain);
+	cfg_fixture_destroy(cfg);
+}
+
+/* Truth, and evidence that agrees with it: @seen directions of each branch. */
+static void make_evidence(struct flow_evidence *evidence, struct flow_chain *chain,
+			  const double *edges, const double *truth, double seen)
+{
+	for (uint32_t e = 0; e < chain->edge_count; e++)
+		evidence->seen[e] = seen * edges[e];
+	for (uint32_t n = 0; n + 2 < chain->node_count; n++) {
+		evidence->blocks[n] = (struct flow_block_evidence){
+			.samples = truth[n] * 3, .cycles = 3, .evenness = 1};
+	}
+}
+
+/* Where all evidence agrees, it comes out. */
+static void test_fit_finds_what_evidence_agrees_on(void **state)
+{
+	(void)state;
+	for (int g = 0; g < GRAPHS; g++) {
+		struct cfg *cfg = random_graph(2 + (uint32_t)(draw() * (BLOCKS_MAX - 2)));
+		double edges[2 * BLOCKS_MAX + 2], truth[BLOCKS_MAX + 2];
+		double seen[2 * BLOCKS_MAX + 2];
+		struct flow_block_evidence blocks[BLOCKS_MAX + 2] = {0};
+		struct flow_evidence evidence = {.blocks = blocks, .seen = seen};
+		struct flow_chain *chain;
+		struct flow_fit fit;
+
+		assert_int_equal(flow_chain_create(&chain, cfg), 0);
+		random_probabilities(chain, edges);
+		assert_int_equal(flow_chain_set(chain, edges), 0);
+		flow_chain_visits(chain, truth);
+		for (uint32_t n = 0; n < chain->node_count; n++)
+			truth[n] *= 1000;
+		make_evidence(&evidence, chain, edges, truth, 1000);
+		assert_int_equal(flow_fit_create(&fit, chain, &evidence), 0);
+		for (uint32_t n = 0; n + 2 < chain->node_count; n++) {
+			if (truth[n] > 1)
+				assert_near(fit.nodes[n], truth[n], 0.02);
+		}
+		flow_fit_deinit(&fit);
+		flow_chain_destroy(chain);
+		cfg_fixture_destroy(cfg);
+	}
+}
+
+/* entry -> 0 -> 1 (a loop by itself) -> 2 -> exit */
+static void fit_loop(struct flow_fit *fit, double back, double out, const double samples[3],
+		     double calls, double calls_weight)
+{
+	static const struct cfg_fixture_edge edges[] = {
+		{CFG_ENTRY, 0}, {0, 1}, {1, 1}, {1, 2}, {2, CFG_EXIT}};
+	struct cfg *cfg = cfg_fixture_create(NULL, 3, edges, 5);
+	struct flow_block_evidence blocks[5] = {0};
+	double seen[5] = {1, 1, 1, 1, 1};
+	struct flow_evidence evidence = {
+		.blocks = blocks, .seen = seen, .calls = calls, .calls_weight = calls_weight};
+	struct flow_chain *chain;
+
+	for (int b = 0; b < 3; b++)
+		blocks[b] = (struct flow_block_evidence){
+			.samples = samples[b], .cycles = 1, .evenness = 1};
+	seen[cfg_fixture_edge(cfg, 1, 1)] = back;
+	seen[cfg_fixture_edge(cfg, 1, 2)] = out;
+	assert_int_equal(flow_chain_create(&chain, cfg), 0);
+	assert_int_equal(flow_fit_create(fit, chain, &evidence), 0);
+	flow_chain_destroy(chain);
+	cfg_fixture_destroy(cfg);
+}
+
+/* Time says 1:3, and thousands of branches say 1:10. */
+static void test_directions_outweigh_time(void **state)
+{
+	static const double samples[3] = {1000, 3000, 1000};
+	struct flow_fit fit;
+
+	(void)state;
+	fit_loop(&fit, 9000, 1000, samples, 0, 0);
+	assert_near(fit.nodes[1] / fit.nodes[0], 10, 0.05);
+	assert_near(fit.nodes[2], fit.nodes[0], 1e-3);
+	flow_fit_deinit(&fit);
+}
+
+/* Where directions were not seen, time is what there is. */
+static void test_time_speaks_where_directions_do_not(void **state)
+{
+	static const double samples[3] = {1000, 50000, 1000};
+	struct flow_fit fit;
+
+	(void)state;
+	fit_loop(&fit, 0.01, 0.01, samples, 0, 0);
+	assert_near(fit.nodes[1] / fit.nodes[0], 50, 0.1);
+	flow_fit_deinit(&fit);
+}
+
+static void test_spread_shrinks_with_evidence(void **state)
+{
+	static const double samples[3] = {10, 30, 10};
+	struct flow_fit few, many, called;
+
+	(void)state;
+	fit_loop(&few, 4, 2, samples, 0, 0);
+	fit_loop(&many, 4000, 2000, samples, 0, 0);
+	fit_loop(&called, 4000, 2000, samples, 10, 400);
+	assert_true(many.spread[1] < few.spread[1]);
+	assert_true(called.spread[1] < many.spread[1]);
+	/* Three blocks of shape one, all but tied together. */
+	assert_near(many.spread[1], 1 / sqrt(3), 0.1);
+	assert_near(called.spread[0], 0.05, 0.1);
+	flow_fit_deinit(&few);
+	flow_fit_deinit(&many);
+	flow_fit_deinit(&called);
+}
+
+static void test_callers_set_the_scale(void **state)
+{
+	static const double samples[3] = {10, 30, 10};
+	struct flow_fit fit;
+
+	(void)state;
+	fit_loop(&fit, 4000, 2000, samples, 40, 1e6);
+	assert_near(fit.nodes[0], 40, 0.01);
+	assert_near(fit.nodes[1], 120, 0.01);
+	flow_fit_deinit(&fit);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_visits_conserve_flow),
+		cmocka_unit_test(test_values_are_the_adjoint),
+		cmocka_unit_test(test_endless_loop_has_a_solution),
+		cmocka_unit_test(test_fit_finds_what_evidence_agrees_on),
+		cmocka_unit_test(test_directions_outweigh_time),
+		cmocka_unit_test(test_time_speaks_where_directions_do_not),
+		cmocka_unit_test(test_spread_shrinks_with_evidence),
+		cmocka_unit_test(test_callers_set_the_scale),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
