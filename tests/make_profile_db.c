@@ -56,7 +56,8 @@ static void refuse(void)
 	must(-EINVAL);
 }
 
-static void begin_epoch(const char *cpu_model)
+/* NOLINTNEXTLINE(readability-non-const-parameter): as the others in the table */
+static void begin_epoch(char *cpu_model)
 {
 	const struct profile_epoch epoch = {
 		.start_ns = START_NS + epochs++ * HOUR_NS,
@@ -164,7 +165,7 @@ static void flush_samples(void)
 	gathered_count = 0;
 }
 
-static void add_sample(const char *arguments)
+static void add_sample(char *arguments)
 {
 	struct profile_sample sample;
 	uint32_t event;
@@ -181,7 +182,7 @@ static void add_sample(const char *arguments)
 	samples += sample.count;
 }
 
-static void add_branch(const char *arguments)
+static void add_branch(char *arguments)
 {
 	struct profile_edge edge;
 
@@ -191,32 +192,41 @@ static void add_branch(const char *arguments)
 	must(profile_writer_edges(writer, image, image, PROFILE_EDGE_BRANCH, &edge, 1, &err));
 }
 
+static void set_process(char *arguments)
+{
+	pid = strcmp(arguments, "-") == 0 ? PROFILE_PID_ALL : atoll(arguments);
+}
+
+/* NOLINTNEXTLINE(readability-non-const-parameter): as the others in the table */
+static void end(char *arguments)
+{
+	(void)arguments;
+	end_epoch();
+}
+
+static const struct verb {
+	const char *name;
+	void (*obey)(char *arguments);
+} verbs[] = {
+	{"event", add_event},	  {"epoch", begin_epoch}, {"image", choose_image},
+	{"sample", add_sample},	  {"branch", add_branch}, {"process", set_process},
+	{"counter", add_counter}, {"end", end},
+};
+
 static void obey(char *line)
 {
-	char *arguments = line, *verb = strsep(&arguments, " ");
+	char *arguments = line, *name = strsep(&arguments, " ");
 
-	if (strcmp(verb, "sample") != 0)
+	if (strcmp(name, "sample") != 0)
 		flush_samples();
-	if (strcmp(verb, "end") == 0)
-		end_epoch();
-	else if (arguments == NULL)
-		refuse();
-	else if (strcmp(verb, "event") == 0)
-		add_event(arguments);
-	else if (strcmp(verb, "epoch") == 0)
-		begin_epoch(arguments);
-	else if (strcmp(verb, "image") == 0)
-		choose_image(arguments);
-	else if (strcmp(verb, "sample") == 0)
-		add_sample(arguments);
-	else if (strcmp(verb, "branch") == 0)
-		add_branch(arguments);
-	else if (strcmp(verb, "process") == 0)
-		pid = strcmp(arguments, "-") == 0 ? PROFILE_PID_ALL : atoll(arguments);
-	else if (strcmp(verb, "counter") == 0)
-		add_counter(arguments);
-	else
-		refuse();
+	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++) {
+		if (strcmp(name, verbs[i].name) == 0 &&
+		    (arguments != NULL || verbs[i].obey == end)) {
+			verbs[i].obey(arguments);
+			return;
+		}
+	}
+	refuse();
 }
 
 int main(int argc, char **argv)

@@ -93,8 +93,11 @@ static void make_count(double count, char text[CELL_BYTES])
 		snprintf(text, CELL_BYTES, "%.0f", count);
 		return;
 	}
-	for (count /= 1000; count >= 999.5 && units[unit + 1] != '\0'; count /= 1000)
+	count /= 1000;
+	while (count >= 999.5 && units[unit + 1] != '\0') {
+		count /= 1000;
 		unit++;
+	}
 	snprintf(text, CELL_BYTES, "%.*f%c",
 		 count < 9.995	 ? 2
 		 : count < 99.95 ? 1

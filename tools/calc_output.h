@@ -56,8 +56,13 @@ struct calc_output {
 int calc_output_image(struct calc_output *output, const struct calc_choice *choice,
 		      const struct machine_model *model);
 
-/** calc_output_procedure() - print a procedure; an image_analysis_fn. Return: 0 or -ENOMEM. */
-int calc_output_procedure(void *output, const struct procedure_analysis *analysis);
+/**
+ * calc_output_procedure() - print a procedure; an image_analysis_fn
+ * @context: struct calc_output
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int calc_output_procedure(void *context, const struct procedure_analysis *analysis);
 
 /** calc_output_end() - print what comes last, and free. */
 void calc_output_end(struct calc_output *output);
