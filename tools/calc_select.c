@@ -115,7 +115,7 @@ static long procedure_at(const struct image_code *code, uint64_t address)
 	return index;
 }
 
-/* Samples of time of a procedure with all its parts. */
+/* Samples of time of a procedure with all its parts; others may lie inside of them. */
 static double samples_of(const struct calc_choice *choice, size_t procedure)
 {
 	const struct image_event_samples *time = &choice->profile.samples.time;
@@ -134,8 +134,11 @@ static double samples_of(const struct calc_choice *choice, size_t procedure)
 			else
 				high = middle;
 		}
-		for (; low < time->count && time->counts[low].address < parts[part].end; low++)
-			sum += time->counts[low].count;
+		for (; low < time->count && time->counts[low].address < parts[part].end; low++) {
+			if (procedure_at(choice->code, time->counts[low].address) ==
+			    (long)procedure)
+				sum += time->counts[low].count;
+		}
 	}
 	return sum;
 }
