@@ -193,15 +193,15 @@ static bool pipes_suffice(const struct machine_issue *issue, const uint8_t *clas
 {
 	const struct issue_class *last = &issue->classes[classes[count - 1]];
 
-	if (last->pipe_count == 0)
+	if (last->pipes == 0)
 		return true;
 	for (unsigned int subset = 0; subset < 1U << (count - 1); subset++) {
-		unsigned int pipes = last->pipes, needed = last->pipe_count;
+		unsigned int pipes = last->pipes, needed = issue_class_needs(last);
 
 		for (unsigned int i = 0; i < count - 1; i++)
 			if ((subset >> i & 1) != 0) {
 				pipes |= issue->classes[classes[i]].pipes;
-				needed += issue->classes[classes[i]].pipe_count;
+				needed += issue_class_needs(&issue->classes[classes[i]]);
 			}
 		if ((unsigned int)__builtin_popcount(pipes & ~taken) < needed)
 			return false;

@@ -14,9 +14,11 @@ enum machine_arm64_class {
 	DIV,
 	LD,
 	LD_PAIR, /* more than eight bytes */
+	LD_QUAD, /* more than sixteen */
 	LD_FP,
 	ST,
 	ST_PAIR,
+	ST_QUAD,
 	BRANCH,
 	FADD,
 	FMUL,
@@ -41,7 +43,7 @@ enum machine_arm64_class {
 
 _Static_assert(CLASSES <= ISSUE_CLASSES_MAX, "classes are bits of a word");
 
-#define MACHINE_ARM64_MATCHES 39
+#define MACHINE_ARM64_MATCHES 41
 
 extern const struct issue_match machine_arm64_matches[MACHINE_ARM64_MATCHES];
 

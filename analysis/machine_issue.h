@@ -16,26 +16,26 @@
 #define ISSUE_GAP_MAX 7
 #define ISSUE_HOLD_MAX 40
 #define ISSUE_FETCH_AHEAD_MAX 4
-#define ISSUE_UNITS 3
 
-/* enum issue_unit - what works on one instruction at a time. */
+/** enum issue_unit - what works on one instruction at a time. */
 enum issue_unit {
+	ISSUE_UNIT_NONE,
 	ISSUE_UNIT_MULTIPLY,
 	ISSUE_UNIT_DIVIDE,
 	ISSUE_UNIT_FP_DIVIDE,
-	ISSUE_UNIT_NONE = ISSUE_UNITS,
+	ISSUE_UNITS,
 };
 
 /* issue_class.flags */
-#define ISSUE_ALONE 1U	 /* nothing else issues in its cycle */
-#define ISSUE_DRAINS 2U	 /* waits until everything before it is done */
-#define ISSUE_FORGETS 4U /* takes so long that nothing is still under way behind it */
+#define ISSUE_ALONE 1U	   /* nothing else issues in its cycle */
+#define ISSUE_DRAINS 2U	   /* waits until everything before it is done */
+#define ISSUE_FORGETS 4U   /* takes so long that nothing is still under way behind it */
+#define ISSUE_ALL_PIPES 8U /* takes all of its pipes */
 
 /**
  * struct issue_class - instructions that issue alike
- * @pipes:       mask: it takes @pipe_count of them; 0: none
- * @hold_cycles: 0, or its pipes are taken for this many cycles (then @pipes are no
- *               more than @pipe_count)
+ * @pipes:       mask: it takes one of them, or all; 0: none
+ * @hold_cycles: 0, or its pipes are taken for this many cycles (then it takes all)
  * @latency:     an instruction can use the result this many cycles later
  * @unit:        enum issue_unit
  * @unit_cycles: until the next instruction can use that unit
@@ -44,7 +44,6 @@ enum issue_unit {
 struct issue_class {
 	const char *name;
 	uint8_t pipes;
-	uint8_t pipe_count;
 	uint8_t hold_cycles;
 	uint8_t latency;
 	uint8_t unit;
@@ -53,6 +52,14 @@ struct issue_class {
 	uint8_t late_cycle;
 	uint8_t flags;
 };
+
+/** issue_class_needs() - how many of its pipes it takes. */
+static inline unsigned int issue_class_needs(const struct issue_class *class)
+{
+	if ((class->flags & ISSUE_ALL_PIPES) != 0)
+		return (unsigned int)__builtin_popcount(class->pipes);
+	return class->pipes != 0;
+}
 
 /**
  * struct issue_match - which class an instruction is in; the first that matches counts

@@ -100,10 +100,26 @@ unit_issue_queue-src := tests/unit_issue_queue.c
 unit_issue_queue-archives := analysis util
 unit_issue_queue-pkgs := $(ANALYSIS_PKGS)
 
+UNIT_TESTS += unit_throughput
+unit_throughput-src := tests/unit_throughput.c
+unit_throughput-archives := analysis util
+unit_throughput-pkgs := $(ANALYSIS_PKGS)
+
 TEST_HELPERS += schedule_check
 schedule_check-src := tests/truth/schedule_check.c
 schedule_check-archives := analysis util
 schedule_check-pkgs := $(ANALYSIS_PKGS)
+
+TEST_HELPERS += block_cycles
+block_cycles-src := tests/truth/block_cycles.c
+block_cycles-archives := analysis util
+block_cycles-pkgs := $(ANALYSIS_PKGS)
+
+# How far our models differ from LLVM's.
+.PHONY: compare-models
+compare-models: $(TEST_BIN)/block_cycles ## machine models against llvm-mca
+	$(Q)packaging/deps.sh models
+	$(Q)tests/truth/compare_models.sh $(TEST_BIN)/block_cycles
 
 # Decoders. Zydis and Zycore have no pkg-config files in Debian.
 analysis-src += analysis/insn.c analysis/insn_arm64.c analysis/insn_arm64_control.c \

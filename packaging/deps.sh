@@ -22,6 +22,7 @@ check) wanted="$build $vm $vm_arm64 libcmocka-dev qemu-user libc6-dev-arm64-cros
 	gcc-12-alpha-linux-gnu libc6.1-dev-alpha-cross" ;;
 accuracy) wanted="$build qemu-user python3 gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-12-alpha-linux-gnu
 	libc6.1-dev-alpha-cross" ;;
+models) wanted="$build python3 llvm-14 libc6-dev-arm64-cross" ;;
 lint) wanted="$build libcmocka-dev clang-tidy clang-format cppcheck git mandoc
 	shellcheck" ;;
 fuzz) wanted="$build clang libclang-rt-14-dev" ;;
@@ -29,7 +30,7 @@ debug-kernel) wanted="$build $vm sqlite3 flex bison bc libssl-dev" ;;
 blind-spots) wanted="$build $vm $vm_arm64 sqlite3 flex bison bc libssl-dev linux-perf" ;;
 kernels) wanted="$build $vm sqlite3 sparse gcc-aarch64-linux-gnu" ;;
 *)
-	echo "usage: packaging/deps.sh build|demo|demo-vm|check|accuracy|lint|fuzz|debug-kernel|blind-spots|kernels" >&2
+	echo "usage: packaging/deps.sh build|demo|demo-vm|check|accuracy|models|lint|fuzz|debug-kernel|blind-spots|kernels" >&2
 	exit 2
 	;;
 esac

@@ -150,11 +150,11 @@ static bool can_assign(const struct machine_issue *issue, const uint8_t *classes
 	if (count == 0)
 		return true;
 	c = &issue->classes[classes[0]];
-	if (c->pipe_count == 0)
+	if (c->pipes == 0)
 		return can_assign(issue, classes + 1, count - 1, taken);
 	for (unsigned int pipes = 1; pipes < 256; pipes++)
 		if ((pipes & ~(unsigned int)c->pipes) == 0 && (pipes & taken) == 0 &&
-		    __builtin_popcount(pipes) == c->pipe_count &&
+		    (unsigned int)__builtin_popcount(pipes) == issue_class_needs(c) &&
 		    can_assign(issue, classes + 1, count - 1, taken | pipes))
 			return true;
 	return false;
@@ -200,9 +200,10 @@ static void check_units(const struct stream *s, const struct machine_issue *issu
 			assert_true(s->cycles[i] >= s->cycles[j] + before->unit_cycles);
 		if (before->hold_cycles > 0 && s->cycles[i] > s->cycles[j] &&
 		    s->cycles[i] < s->cycles[j] + before->hold_cycles)
-			assert_true(c->pipe_count == 0 ||
-				    __builtin_popcount(c->pipes & ~(unsigned int)before->pipes) >=
-					    c->pipe_count);
+			assert_true(c->pipes == 0 ||
+				    (unsigned int)__builtin_popcount(
+					    c->pipes & ~(unsigned int)before->pipes) >=
+					    issue_class_needs(c));
 	}
 }
 

@@ -235,7 +235,7 @@ static void note_wrong(struct check *check, const struct insn *insn, const struc
 	if (weight <= least->weight)
 		return;
 	bytes = image_code_bytes(check->code, insn->address, &available);
-	insn_alpha_decoder.format(text, bytes, available, insn->address);
+	image_code_decoder(check->code)->format(text, bytes, available, insn->address);
 	least->address = insn->address;
 	least->weight = weight;
 	used = snprintf(least->text, sizeof(least->text), "%-32s M %.3f true %.3f (%.0f):", text,

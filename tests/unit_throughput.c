@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Bounds of out-of-order machines: small loops whose cycles are known from first
+ * principles, and what must hold of any block.
+ */
+#include "tests/unit.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/cfg.h"
+#include "analysis/machine_model.h"
+#include "analysis/schedule.h"
+#include "analysis/throughput.h"
+
+#define INSNS_MAX 64
+
+struct loop {
+	const char *what;
+	const char *code;
+	size_t bytes;
+	double front;
+	double ports;
+	double dependences;
+};
+
+#define CODE(bytes) bytes, sizeof(bytes) - 1
+
+static const struct loop loops[] = {
+	{"one add, fused compare and branch: add rax,1; cmp rax,rdx; jne",
+	 CODE("\x48\x83\xc0\x01\x48\x39\xd0\x75\xf7"), 0.5, 0.5, 1},
+	{"a chain of multiplies: imul rax,rax; dec rcx; jne",
+	 CODE("\x48\x0f\xaf\xc0\x48\xff\xc9\x75\xf7"), 0.5, 1, 3},
+	{"multiplies that don't depend: imul rax,rbx,3; imul rdx,rbx,5; jmp",
+	 CODE("\x48\x6b\xc3\x03\x48\x6b\xd3\x05\xeb\xf6"), 0.75, 2, 1},
+	{"a pointer chase: mov rax,[rax]; test rax,rax; jne",
+	 CODE("\x48\x8b\x00\x48\x85\xc0\x75\xf8"), 0.5, 0.5, 5},
+	{"a counter in memory: add dword [rbp-4],1; jmp", CODE("\x83\x45\xfc\x01\xeb\xfa"), 0.75, 1,
+	 6},
+	{"a counter whose address moves: add dword [rbp-4],1; add rbp,8; jmp",
+	 CODE("\x83\x45\xfc\x01\x48\x83\xc5\x08\xeb\xf6"), 1, 1, 1},
+	{"results that are known to be zero: xor eax,eax; add eax,edx; jmp",
+	 CODE("\x31\xc0\x01\xd0\xeb\xfa"), 0.75, 0.5, 1},
+	{"moves between registers take no time: mov rcx,rax; mov rax,rcx; inc rax; jmp",
+	 CODE("\x48\x89\xc1\x48\x89\xc8\x48\xff\xc0\xeb\xf5"), 1, 0.5, 1},
+	{"a chain of FP adds: addsd xmm0,xmm1; jmp", CODE("\xf2\x0f\x58\xc1\xeb\xfa"), 0.5, 2.0 / 3,
+	 4},
+	{"stores one a cycle: mov [rdi],eax; mov [rdi+4],eax; jmp",
+	 CODE("\x89\x07\x89\x47\x04\xeb\xf9"), 0.75, 2, 1},
+	{"push and pop move the stack pointer for nothing: push rax; pop rax; jmp",
+	 CODE("\x50\x58\xeb\xfc"), 0.75, 1, 1},
+};
+
+static const struct machine_model *x86(void)
+{
+	return machine_model_default(INSN_ISA_X86_64, NULL);
+}
+
+static size_t decode(struct insn insns[INSNS_MAX], const uint8_t *code, size_t bytes)
+{
+	size_t count = 0, at = 0;
+
+	while (at < bytes && count < INSNS_MAX) {
+		size_t length =
+			insn_x86_decoder.decode(&insns[count], code + at, bytes - at, 0x1000 + at);
+
+		if (length == 0)
+			break;
+		at += length;
+		count++;
+	}
+	return count;
+}
+
+static void known_loops(void **state)
+{
+	struct insn insns[INSNS_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(loops) / sizeof(loops[0]); i++) {
+		const struct loop *loop = &loops[i];
+		size_t count = decode(insns, (const uint8_t *)loop->code, loop->bytes);
+		struct throughput t = throughput_of_block(x86()->bound, insns, count, true);
+
+		if (t.front != loop->front || t.ports != loop->ports ||
+		    fabs(t.dependences - loop->dependences) > 1e-9)
+			fail_msg("%s: %g %g %g, not %g %g %g", loop->what, t.front, t.ports,
+				 t.dependences, loop->front, loop->ports, loop->dependences);
+		/* Not a loop: nothing is carried. */
+		t = throughput_of_block(x86()->bound, insns, count, false);
+		assert_true(t.front == loop->front && t.ports == loop->ports && t.dependences == 0);
+	}
+}
+
+/* More instructions never make a block quicker. */
+static void bounds_grow(void **state)
+{
+	uint64_t random = 9;
+	struct insn insns[INSNS_MAX];
+	uint8_t code[200];
+
+	(void)state;
+	for (int round = 0; round < 5000; round++) {
+		struct throughput last = {0};
+		size_t count;
+
+		for (size_t i = 0; i < sizeof(code); i++)
+			code[i] = (uint8_t)unit_random(&random);
+		count = decode(insns, code, sizeof(code));
+		for (size_t n = 1; n <= count; n++) {
+			struct throughput t = throughput_of_block(x86()->bound, insns, n, false);
+
+			assert_true(t.front >= last.front && t.ports >= last.ports);
+			assert_true(isfinite(t.front) && isfinite(t.ports));
+			last = t;
+		}
+		last = throughput_of_block(x86()->bound, insns, count, true);
+		assert_true(isfinite(last.dependences) && last.dependences >= 1);
+	}
+}
+
+/* What dcpicalc shows of a loop: shares of the bound, none for the fused branch. */
+static void shares_add_up(void **state)
+{
+	const struct loop *loop = &loops[1];
+	struct schedule schedule;
+	struct cfg *cfg;
+
+	(void)state;
+	assert_int_equal(cfg_from_code(&cfg, &insn_x86_decoder, (const uint8_t *)loop->code,
+				       loop->bytes, 0x1000, NULL),
+			 0);
+	assert_int_equal(cfg->block_count, 1);
+	assert_int_equal(schedule_create(&schedule, x86(), cfg, NULL), 0);
+	assert_true(schedule.block_cycles[0] == 3);
+	assert_true(schedule.insns[0].min_cycles == 1.5 && schedule.insns[1].min_cycles == 1.5);
+	assert_true(schedule.insns[2].min_cycles == 0 && schedule.insns[2].issues_with_previous);
+	schedule_deinit(&schedule);
+	cfg_destroy(cfg);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(known_loops),
+		cmocka_unit_test(bounds_grow),
+		cmocka_unit_test(shares_add_up),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
