@@ -51,6 +51,7 @@ static const struct a64_pattern immediates[] = {
 static int64_t immediate(const struct insn *insn, uint32_t word)
 {
 	bool wide = word >> 31 != 0;
+	int64_t rotate;
 	int64_t offset = a64_signed(word, 5, 19) * 4 + a64_bits(word, 29, 2);
 	uint64_t value = (uint64_t)a64_bits(word, 5, 16) << 16 * a64_bits(word, 21, 2);
 
@@ -72,8 +73,9 @@ static int64_t immediate(const struct insn *insn, uint32_t word)
 		if (a64_bits(word, 29, 2) != 0)
 			return (int64_t)value;
 		return (int64_t)(wide ? ~value : ~value & UINT32_MAX);
-	case 6:
-		return a64_bits(word, 16, 6);
+	case 6: /* bit fields: how far they move, left or right */
+		rotate = a64_bits(word, 16, 6);
+		return a64_bits(word, 10, 6) < rotate ? (wide ? 64 : 32) - rotate : rotate;
 	default:
 		return a64_bits(word, 10, 6);
 	}

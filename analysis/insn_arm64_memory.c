@@ -338,7 +338,7 @@ static bool structures(struct insn *insn, uint32_t word)
 		if (lanes && access.load && a64_bits(word, 14, 2) != 3)
 			insn_regs_add(&insn->reads, INSN_REG_FP + t);
 	}
-	base_register(insn, word, access.bytes, post ? INDEX_POST : INDEX_OFFSET);
+	base_register(insn, word, post ? access.bytes : 0, post ? INDEX_POST : INDEX_OFFSET);
 	if (post && m != 31) {
 		insn_regs_add(&insn->reads, m);
 		insn->immediate = 0;
@@ -393,8 +393,9 @@ static bool copy(struct insn *insn, uint32_t word)
 	bool set = a64_bits(word, 22, 2) == 3;
 	unsigned int d = a64_bits(word, 0, 5), n = a64_bits(word, 5, 5), s = a64_bits(word, 16, 5);
 
-	if (a64_bits(word, 30, 2) != 0 || d == 31 || n == 31 || (!set && s == 31) || d == n ||
-	    d == s || n == s || (set && a64_bits(word, 14, 2) == 3))
+	/* @n is how much, @s the source or the value to set */
+	if (a64_bits(word, 30, 2) != 0 || d == 31 || (!set && s == 31) || d == n || d == s ||
+	    n == s || (set && a64_bits(word, 14, 2) == 3))
 		return false;
 	insn->class = INSN_STRING;
 	insn->flags |= INSN_WRITES_MEMORY | (set ? 0 : INSN_READS_MEMORY);

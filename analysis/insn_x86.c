@@ -255,6 +255,7 @@ static void exceptions_add(struct insn *insn, const struct insn_x86 *x86)
 	case ZYDIS_MNEMONIC_FEMMS:
 		insn_regs_add(&insn->reads, INSN_REG_X87);
 		insn_regs_add(&insn->writes, INSN_REG_X87);
+		insn->flags |= INSN_FP;
 		break;
 	case ZYDIS_MNEMONIC_VZEROALL:
 		insn_x86_add_run(&insn->writes, INSN_REG_FP, 16);
@@ -323,6 +324,8 @@ static void kind_set(struct insn *insn, const struct insn_x86 *x86)
 	insn->flow = (uint8_t)flow(&x86->zydis, flow_is_direct(x86));
 	insn->class = (uint8_t)insn_x86_class(&x86->zydis, kinds, insn->flags);
 	insn->operand_bytes = operand_bytes(x86);
+	if (insn->class == INSN_FP_CONVERT) /* also from memory to an integer register */
+		insn->flags |= INSN_FP;
 	if (x86->zydis.meta.category == ZYDIS_CATEGORY_CALL)
 		insn->flags |= INSN_LINKS;
 	if (serializes(&x86->zydis) || writes_control(x86))

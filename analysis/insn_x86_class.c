@@ -118,7 +118,7 @@ static const uint8_t category_class[ZYDIS_CATEGORY_MAX_VALUE + 1] = {
 	_(c, LDDQU)
 
 #define MOVE(_, c) \
-	_(c, FLD) _(c, FNSTSW) _(c, FST) _(c, FSTP) _(c, FSTPNCE) _(c, KMOVB) _(c, KMOVD) \
+	_(c, FLD) _(c, FST) _(c, FSTP) _(c, FSTPNCE) _(c, KMOVB) _(c, KMOVD) \
 	_(c, KMOVQ) _(c, KMOVW) _(c, LEAVE) _(c, MOVNTDQA) _(c, VMASKMOVDQU) \
 	_(c, VMASKMOVPD) _(c, VMASKMOVPS) _(c, VPMASKMOVD) _(c, VPMASKMOVQ) _(c, XLAT)
 
@@ -146,6 +146,9 @@ static const uint8_t category_class[ZYDIS_CATEGORY_MAX_VALUE + 1] = {
 	_(c, FABS) _(c, FCHS) _(c, FDECSTP) _(c, FFREE) _(c, FFREEP) _(c, FINCSTP) \
 	_(c, FLD1) _(c, FLDL2E) _(c, FLDL2T) _(c, FLDLG2) _(c, FLDLN2) _(c, FLDPI) \
 	_(c, FLDZ) _(c, FXCH) _(c, VZEROALL) _(c, VZEROUPPER)
+
+#define FP_TRANSFER(_, c) \
+	_(c, FNSTSW)
 
 #define FP_ADD_BOTH(_, c) \
 	_(c, ADDPD) _(c, ADDPS) _(c, ADDSD) _(c, ADDSS) _(c, ADDSUBPD) _(c, ADDSUBPS) \
@@ -288,6 +291,7 @@ static const uint8_t mnemonic_class[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
 	DIVIDE(ONE, INSN_DIVIDE)
 	PREFETCH(ONE, INSN_PREFETCH)
 	FP_MOVE(ONE, INSN_FP_MOVE)
+	FP_TRANSFER(ONE, INSN_FP_TRANSFER)
 	FP_ADD_BOTH(BOTH, INSN_FP_ADD)
 	FP_ADD(ONE, INSN_FP_ADD)
 	FP_CONVERT(ONE, INSN_FP_CONVERT)

@@ -164,6 +164,8 @@ static void memory_add(struct insn *insn, const struct insn_x86 *x86,
 
 	insn_regs_add(&insn->reads, insn_x86_register_number(mem->base));
 	insn_regs_add(&insn->reads, insn_x86_register_number(mem->index));
+	if (register_is_fp(insn_x86_register_number(mem->index)))
+		insn->flags |= INSN_FP;
 	if (first)
 		memory_operand_set(insn, &x86->zydis, operand);
 	if (is_string(&x86->zydis)) /* moves on, which Zydis forgets with some prefixes */

@@ -195,14 +195,23 @@ static ZyanStatus before_operand(const ZydisFormatter *formatter, ZydisFormatter
 	return ZyanStringAppendFormat(string, "*");
 }
 
+/* Zydis takes hooks as pointers to data, and gives back the one before there. */
+static void hook_set(ZydisFormatter *formatter, ZydisFormatterFunction which,
+		     ZydisFormatterFunc function)
+{
+	union {
+		ZydisFormatterFunc function;
+		const void *pointer;
+	} hook = {.function = function};
+
+	ZydisFormatterSetHook(formatter, which, &hook.pointer);
+}
+
 static void formatter_init(ZydisFormatter *formatter)
 {
-	ZydisFormatterFunc mnemonic = print_mnemonic, operand = before_operand;
-
 	ZydisFormatterInit(formatter, ZYDIS_FORMATTER_STYLE_ATT);
-	ZydisFormatterSetHook(formatter, ZYDIS_FORMATTER_FUNC_PRINT_MNEMONIC,
-			      (const void **)&mnemonic);
-	ZydisFormatterSetHook(formatter, ZYDIS_FORMATTER_FUNC_PRE_OPERAND, (const void **)&operand);
+	hook_set(formatter, ZYDIS_FORMATTER_FUNC_PRINT_MNEMONIC, print_mnemonic);
+	hook_set(formatter, ZYDIS_FORMATTER_FUNC_PRE_OPERAND, before_operand);
 	ZydisFormatterSetProperty(formatter, ZYDIS_FORMATTER_PROP_HEX_UPPERCASE, ZYAN_FALSE);
 	ZydisFormatterSetProperty(formatter, ZYDIS_FORMATTER_PROP_FORCE_RELATIVE_RIPREL, ZYAN_TRUE);
 	ZydisFormatterSetProperty(formatter, ZYDIS_FORMATTER_PROP_ADDR_PADDING_ABSOLUTE,
@@ -211,6 +220,17 @@ static void formatter_init(ZydisFormatter *formatter)
 				  ZYDIS_PADDING_DISABLED);
 	ZydisFormatterSetProperty(formatter, ZYDIS_FORMATTER_PROP_DISP_PADDING,
 				  ZYDIS_PADDING_DISABLED);
+}
+
+/* Zydis has a star of its own in front of absolute addresses, behind the segment. */
+static void second_star_remove(char text[INSN_TEXT_BYTES])
+{
+	char *star = strchr(text, '*');
+
+	if (star != NULL)
+		star = strchr(star + 1, '*');
+	if (star != NULL)
+		memmove(star, star + 1, strlen(star));
 }
 
 /* Where a PC-relative operand is, behind the instruction. */
@@ -245,6 +265,7 @@ int insn_x86_text(char text[INSN_TEXT_BYTES], const ZydisDecodedInstruction *zyd
 							  shown.operand_count_visible, text,
 							  INSN_TEXT_BYTES, address, NULL)))
 		return -EINVAL;
+	second_star_remove(text);
 	address_append(text, zydis, operands, address);
 	return 0;
 }

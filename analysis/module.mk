@@ -128,6 +128,29 @@ analysis-src += analysis/insn.c analysis/insn_arm64.c analysis/insn_arm64_contro
 	analysis/insn_x86_class.c analysis/insn_x86_operand.c analysis/insn_x86_text.c
 analysis-ldlibs += -lZydis -lZycore -lcapstone
 
+UNIT_TESTS += unit_insn_x86
+unit_insn_x86-src := tests/unit_insn_x86.c tests/elf_text.c tests/insn_check.c \
+	tests/insn_examples.c tests/insn_objdump.c
+unit_insn_x86-archives := analysis
+
+# LLVM, version and all: its tables of arm64 are what ours are compared with.
+LLVM_HOME := /usr/lib/llvm-14
+UNIT_TESTS += unit_insn_arm64
+unit_insn_arm64-src := tests/unit_insn_arm64.c tests/elf_text.c tests/insn_check.c \
+	tests/insn_examples.c tests/insn_objdump.c
+unit_insn_arm64-archives := analysis
+unit_insn_arm64-ldlibs := -L$(LLVM_HOME)/lib -lLLVM-14
+$(OBJ)/tests/unit_insn_arm64.o compile_commands.json: CPPFLAGS += -isystem $(LLVM_HOME)/include
+
+BENCHES += bench_insn
+bench_insn-src := tests/bench_insn.c tests/elf_text.c
+bench_insn-archives := analysis
+
+FUZZERS += fuzz_insn
+fuzz_insn-src = tests/fuzz_insn.c tests/insn_check.c $(filter analysis/insn% \
+	analysis/alpha_%,$(analysis-src))
+fuzz_insn-ldlibs = -lZydis -lZycore -lcapstone
+
 # Procedures and images as a whole.
 analysis-src += analysis/image_analysis.c analysis/image_calls.c analysis/image_samples.c \
 	analysis/procedure_analysis.c

@@ -19,12 +19,12 @@ demo) wanted="$build sqlite3 xz-utils perl libc6-dbg" ;;
 demo-vm) wanted="$build $vm sqlite3 xz-utils" ;;
 check) wanted="$build $vm $vm_arm64 libcmocka-dev qemu-user libc6-dev-arm64-cross
 	sqlite3 xz-utils perl git python3 binutils mandoc jq linux-perf binutils-alpha-linux-gnu
-	gcc-12-alpha-linux-gnu libc6.1-dev-alpha-cross" ;;
+	gcc-12-alpha-linux-gnu libc6.1-dev-alpha-cross llvm-14-dev" ;;
 accuracy) wanted="$build qemu-user python3 gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-12-alpha-linux-gnu
 	libc6.1-dev-alpha-cross" ;;
 models) wanted="$build python3 llvm-14 libc6-dev-arm64-cross" ;;
 lint) wanted="$build libcmocka-dev clang-tidy clang-format cppcheck git mandoc
-	shellcheck" ;;
+	shellcheck llvm-14-dev" ;;
 fuzz) wanted="$build clang libclang-rt-14-dev" ;;
 debug-kernel) wanted="$build $vm sqlite3 flex bison bc libssl-dev" ;;
 blind-spots) wanted="$build $vm $vm_arm64 sqlite3 flex bison bc libssl-dev linux-perf" ;;

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DCPI_TESTS_INSN_EXAMPLES_H
+#define DCPI_TESTS_INSN_EXAMPLES_H
+
+#include "analysis/insn.h"
+
+/**
+ * insn_examples_run() - decode the examples of a file at address 0x1000
+ * @path: lines "BYTES = DESCRIPTION", the latter as insn_describe() has it
+ *
+ * Fails the test that calls it, after showing all that differ.
+ */
+void insn_examples_run(const char *path, const struct insn_decoder *decoder);
+
+#endif
