@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 static bool regs_hold(const struct insn_regs *set, uint8_t reg)
 {
@@ -89,19 +91,34 @@ static const char *same_again(const struct insn *insn, const uint8_t *code,
 	return NULL;
 }
 
+/* A copy that ends where readable memory does: libraries are not built with ASan. */
+static uint8_t *before_guard(const uint8_t *code, size_t bytes)
+{
+	static uint8_t *page;
+	size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
+
+	if (page == NULL) {
+		page = mmap(NULL, 2 * page_bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (page == MAP_FAILED || mprotect(page + page_bytes, page_bytes, PROT_NONE) != 0 ||
+		    bytes > page_bytes)
+			abort();
+	}
+	if (bytes > 0)
+		memcpy(page + page_bytes - bytes, code, bytes);
+	return page + page_bytes - bytes;
+}
+
 const char *insn_check_bytes(const uint8_t *code, size_t bytes, uint64_t address,
 			     const struct insn_decoder *decoder)
 {
-	uint8_t *copy = malloc(bytes > 0 ? bytes : 1); /* its end is watched by ASan */
+	uint8_t *copy = before_guard(code, bytes);
 	const char *wrong = NULL;
 	char text[INSN_TEXT_BYTES];
 	struct insn insn;
 	size_t length;
 	int err;
 
-	if (copy == NULL)
-		abort();
-	memcpy(copy, code, bytes);
 	memset(text, 'x', sizeof(text));
 	length = decoder->decode(&insn, copy, bytes, address);
 	err = decoder->format(text, copy, bytes, address);
@@ -113,16 +130,8 @@ const char *insn_check_bytes(const uint8_t *code, size_t bytes, uint64_t address
 		wrong = "length";
 	else if (length != 0)
 		wrong = insn_check(&insn, decoder);
-	if (wrong == NULL && length != 0) {
-		/* Exactly as long as it is. */
-		free(copy);
-		copy = malloc(length);
-		if (copy == NULL)
-			abort();
-		memcpy(copy, code, length);
-		wrong = same_again(&insn, copy, decoder);
-	}
-	free(copy);
+	if (wrong == NULL && length != 0)
+		wrong = same_again(&insn, before_guard(code, length), decoder);
 	return wrong;
 }
 

@@ -11,7 +11,7 @@
 const char *insn_check(const struct insn *insn, const struct insn_decoder *decoder);
 
 /**
- * insn_check_bytes() - decode and format bytes, from copies that end where they do
+ * insn_check_bytes() - decode and format bytes, of which there are @bytes, <= a page
  *
  * Lengths, that nothing is read behind them, that the same bytes give the same
  * again, fewer nothing, and insn_check(). Return: as insn_check().
