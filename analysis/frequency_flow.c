@@ -116,6 +116,7 @@ static void take_time(struct flow_evidence *evidence, const struct flow_chain *c
 		      const struct frequency_input *input)
 {
 	const struct cfg *cfg = input->cfg;
+	double slowness = input->profile->slowness > 0 ? input->profile->slowness : 1;
 
 	for (uint32_t b = 0; b < cfg->block_count; b++) {
 		const struct cfg_block *block = &cfg->blocks[b];
@@ -131,6 +132,7 @@ static void take_time(struct flow_evidence *evidence, const struct flow_chain *c
 				       LOOP_MISPREDICT_CYCLES * surprise(chain, evidence, cfg, b);
 			mine->evenness = LOOP_EVENNESS;
 		}
+		mine->cycles *= slowness;
 		if ((block->flags & CFG_BLOCK_UNREACHED) != 0)
 			mine->evenness = 0;
 	}

@@ -116,7 +116,8 @@ static int deliver(void *ctx, size_t job, void *result)
 	if (outcome->rc != 0)
 		return error_set(pass->err, -outcome->rc, "%s", outcome->err.message);
 	if (pass->tally != NULL) {
-		image_calls_add(pass->tally, &outcome->analysis);
+		if (image_calls_add(pass->tally, &outcome->analysis) != 0)
+			return error_set(pass->err, ENOMEM, "out of memory");
 		return 0;
 	}
 	count_procedure(pass->totals, &outcome->analysis);
@@ -217,6 +218,8 @@ static int tally_calls(struct pass *pass, struct image_calls **calls)
 	if (rc == 0) {
 		pass->tally = *calls;
 		rc = run_pass(pass, &list);
+		if (rc == 0 && image_calls_solve(*calls) != 0)
+			rc = error_set(pass->err, ENOMEM, "out of memory");
 		pass->tally = NULL;
 		pass->calls = *calls;
 	}

@@ -28,10 +28,22 @@ void image_calls_destroy(struct image_calls *calls);
 /**
  * image_calls_add() - add the calls that a procedure makes, and what it estimates of itself
  * @analysis: of procedure_analysis_estimate()
+ *
+ * Return: 0 or -ENOMEM.
  */
-void image_calls_add(struct image_calls *calls, const struct procedure_analysis *analysis);
+int image_calls_add(struct image_calls *calls, const struct procedure_analysis *analysis);
 
-/** image_calls_apply() - fill in calls_in and calls_in_weight of a procedure's profile. */
+/**
+ * image_calls_solve() - between the last image_calls_add() and the first image_calls_apply()
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int image_calls_solve(struct image_calls *calls);
+
+/**
+ * image_calls_apply() - fill in what callers say in a procedure's profile: calls_in and
+ * calls_in_weight in order, slowness out of order (call_network.h)
+ */
 void image_calls_apply(const struct image_calls *calls, size_t index,
 		       struct procedure_profile *profile);
 

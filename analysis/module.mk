@@ -180,10 +180,14 @@ unit_stall_summary-src := tests/unit_stall_summary.c tests/culprit_scene.c tests
 unit_stall_summary-archives := analysis util
 
 # Frequencies on out-of-order machines; klu has no pkg-config file in Debian.
-analysis-src += analysis/flow_chain.c analysis/flow_fit.c analysis/flow_spread.c \
+analysis-src += analysis/call_network.c analysis/flow_chain.c analysis/flow_fit.c analysis/flow_spread.c \
 	analysis/frequency_flow.c
 analysis-ldlibs += -lklu -llbfgs
 
 UNIT_TESTS += unit_flow_fit
 unit_flow_fit-src := tests/unit_flow_fit.c tests/cfg_fixture.c
 unit_flow_fit-archives := analysis util
+
+UNIT_TESTS += unit_call_network
+unit_call_network-src := tests/unit_call_network.c
+unit_call_network-archives := analysis util

@@ -45,6 +45,8 @@ struct profile_role_samples {
  * @calls_in:     executions of the procedure that its callers' estimates add up to, as
  *                struct frequency_estimate has them; < 0: not known. @calls_in_weight: how
  *                far that is to be trusted: its relative variance is 1 / @calls_in_weight
+ * @slowness:     out of order: how much longer than usual its instructions take, by what
+ *                calls between procedures say; 0: not known
  */
 struct procedure_profile {
 	double *samples;
@@ -59,6 +61,7 @@ struct procedure_profile {
 	double *exact;
 	double calls_in;
 	double calls_in_weight;
+	double slowness;
 };
 
 /** struct address_count - samples at an address. */

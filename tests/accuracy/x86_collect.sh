@@ -5,10 +5,11 @@
 # exactly. Of each, build/accuracy/x86-64/NAME/ gets
 #
 #	samples.db	dcpirun's database: cpu-clock samples and edges, an epoch a run
+#	sampled		what made it
 #	counts, edges	what tests/truth/count_plugin.c wrote, of one run
-#	ready		what was run: the command, repeats, and its digest
+#	counted		what made them: the command and its program's digest
 #
-# What is there and was made by the same command is kept. Counts times repeats are
+# What is there and was made by the same is kept. Counts times the number of epochs are
 # the truth of the samples.
 #
 # QEMU has other features than the processor, so libc and libcrypto would choose
@@ -20,10 +21,16 @@ top=$PWD
 out=$top/build/accuracy/x86-64
 event=${EVENT:-cpu-clock:180000-200000}
 
+tunables=glibc.cpu.hwcaps=-AVX,-AVX2,-FMA,-FMA4,-ERMS,-FSRM,-BMI2,-SSSE3,-SSE4_1,-SSE4_2
+tunables+=:glibc.cpu.x86_rep_movsb_threshold=0x7fffffff
+tunables+=:glibc.cpu.x86_rep_stosb_threshold=0x7fffffff
+tunables+=:glibc.cpu.x86_non_temporal_threshold=0x7fffffff
+tunables+=:glibc.cpu.x86_data_cache_size=0x8000
+tunables+=:glibc.cpu.x86_shared_cache_size=0x100000
 environment=(
 	PATH=/usr/local/bin:/usr/bin:/bin LC_ALL=C HOME=/nonexistent PERL_HASH_SEED=0
 	PYTHONHASHSEED=0 PYTHONDONTWRITEBYTECODE=1 OPENSSL_CONF=/dev/null OPENSSL_ia32cap=0:0
-	GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX,-AVX2,-FMA,-FMA4,-ERMS,-FSRM,-BMI2,-SSSE3,-SSE4_1,-SSE4_2:glibc.cpu.x86_rep_movsb_threshold=0x7fffffff:glibc.cpu.x86_rep_stosb_threshold=0x7fffffff:glibc.cpu.x86_non_temporal_threshold=0x7fffffff:glibc.cpu.x86_data_cache_size=0x8000:glibc.cpu.x86_shared_cache_size=0x100000
+	"GLIBC_TUNABLES=$tunables"
 )
 
 # program NAME/COMPILER-OPTION: builds it, prints its path
@@ -40,10 +47,43 @@ program()
 	echo "$binary"
 }
 
+# The rest of these is in the words of the array "words".
+
+sample()
+{
+	local dir=$1 repeats=$2 made="$event $2 $3" i
+
+	[ "$(cat "$dir/sampled" 2> /dev/null)" != "$made" ] || return 0
+	rm -f "$dir"/samples.db* "$dir/sampled"
+	for ((i = 0; i < repeats; i++)); do
+		env -i "${environment[@]}" setarch -R "$top/build/bin/dcpirun" -q --user \
+			-e "$event" --branch-every 1 --db "$dir/samples.db" -- \
+			"${words[@]}" > "$dir/output" < /dev/null
+	done
+	echo "$made" > "$dir/sampled"
+}
+
+count()
+{
+	local dir=$1 made=$2
+
+	[ "$(cat "$dir/counted" 2> /dev/null)" != "$made" ] || return 0
+	rm -f "$dir/counted"
+	[ -e "$dir/output" ] || "${words[@]}" > "$dir/output" < /dev/null
+	env -i "${environment[@]}" setarch -R qemu-x86_64 -cpu max -plugin \
+		"$top/build/tests/count_plugin.so,out=$dir/counts,edges=$dir/edges" \
+		"${words[@]}" > "$dir/output.qemu" < /dev/null
+	if ! cmp -s "$dir/output" "$dir/output.qemu"; then
+		echo "x86_collect: $dir: output differs under QEMU" >&2
+		exit 1
+	fi
+	echo "$made" > "$dir/counted"
+}
+
 # collect NAME REPEATS COMMAND
 collect()
 {
-	local dir=$out/$1 command=$3 i made words
+	local dir=$out/$1 command=$3 made words
 
 	if [[ $command == @* ]]; then
 		command=${command#@}
@@ -51,24 +91,14 @@ collect()
 	fi
 	eval "words=($command)"
 	words[0]=$(command -v "${words[0]}")
-	made="$event $2 $command $(sha256sum < "${words[0]}")"
-	[ "$(cat "$dir/ready" 2> /dev/null)" != "$made" ] || return 0
-	echo "collect: $1" >&2
-	rm -rf "$dir"
+	made="$command $(sha256sum < "${words[0]}")"
+	echo "x86_collect: $1" >&2
 	mkdir -p "$dir"
 	cd "$out/inputs"
-	for ((i = 0; i < $2; i++)); do
-		env -i "${environment[@]}" setarch -R "$top/build/bin/dcpirun" -q --user \
-			-e "$event" --branch-every 1 --db "$dir/samples.db" -- \
-			"${words[@]}" > "$dir/output" < /dev/null
-	done
-	env -i "${environment[@]}" setarch -R qemu-x86_64 -cpu max -plugin \
-		"$top/build/tests/count_plugin.so,out=$dir/counts,edges=$dir/edges" \
-		"${words[@]}" > "$dir/output.qemu" < /dev/null
-	cd "$top"
-	cmp -s "$dir/output" "$dir/output.qemu" || { echo "$1: output differs under QEMU" >&2; exit 1; }
+	sample "$dir" "$2" "$made"
+	count "$dir" "$made"
 	rm -f "$dir/output" "$dir/output.qemu"
-	echo "$made" > "$dir/ready"
+	cd "$top"
 }
 
 tests/accuracy/x86_inputs.sh "$out/inputs"

@@ -35,7 +35,7 @@ awk 'BEGIN {
 	print "]"
 }' > data.json
 
-cat > work.py << 'END'
+cat > work.py << 'EOF'
 def primes(n):
     sieve = bytearray([1]) * n
     for i in range(2, int(n ** 0.5) + 1):
@@ -71,9 +71,9 @@ for r in range(12):
     total += depth(root) + len(sorted(words.items(), key=lambda kv: (-kv[1], kv[0])))
     total += len(','.join(str(x * x) for x in range(60000) if x % 3).split(',1'))
 print(total)
-END
+EOF
 
-cat > work.awk << 'END'
+cat > work.awk << 'EOF'
 {
 	for (i = 1; i <= NF; i++)
 		count[$i]++
@@ -91,9 +91,9 @@ END {
 		different++
 	print different, matched, total, bytes, length(k)
 }
-END
+EOF
 
-cat > work.lua << 'END'
+cat > work.lua << 'EOF'
 local function permute(a, n, visit)
   if n <= 1 then visit(a) return end
   for i = 1, n do
@@ -126,9 +126,9 @@ for r = 1, 25 do
   end end
 end
 print(total)
-END
+EOF
 
-cat > work.pl << 'END'
+cat > work.pl << 'EOF'
 use strict;
 my (%count, %pair, $sum, $last);
 while (my $line = <>) {
@@ -143,9 +143,9 @@ while (my $line = <>) {
 }
 print join("\n", map { "$_ $count{$_}" } sort { $count{$b} <=> $count{$a} || $a cmp $b } keys %count), "\n";
 print scalar(keys %pair), " $sum $last\n";
-END
+EOF
 
-cat > work.sql << 'END'
+cat > work.sql << 'EOF'
 CREATE TABLE item(id INTEGER PRIMARY KEY, kind INTEGER, name TEXT, price REAL);
 WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150000)
 INSERT INTO item SELECT i, i * 7919 % 503, 'name ' || (i * 31 % 9973), i * 1.5 FROM n;
@@ -159,9 +159,9 @@ UPDATE item SET price = price + 1 WHERE kind % 3 = 1;
 DELETE FROM item WHERE id % 5 = 2;
 SELECT name, sum(price) OVER (PARTITION BY kind ORDER BY id) FROM item ORDER BY 2 DESC LIMIT 3;
 SELECT count(DISTINCT name), total(price) FROM item;
-END
+EOF
 
-cat > work.bc << 'END'
+cat > work.bc << 'EOF'
 scale = 1800
 a = 4 * a(1)
 b = e(1.5) * sqrt(7)
@@ -170,7 +170,7 @@ c = f(22)
 for (i = 0; i < 300; i++) { b = b * 1.0000001 / 1.0003; }
 a + b + c
 quit
-END
+EOF
 
 # One source for compilers: all programs here, three times, with their names told apart.
 for copy in 1 2 3; do

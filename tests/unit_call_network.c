@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tests/unit.h"
+
+#include <math.h>
+
+#include "analysis/call_network.h"
+
+#define CHAIN 20
+
+static void assert_near(double value, double expected, double part)
+{
+	if (!(fabs(value - expected) <= part * fabs(expected)))
+		fail_msg("%g is not within %g of %g", value, part, expected);
+}
+
+/* A caller that is sure of itself corrects one that is not. */
+static void test_who_is_sure_is_believed(void **state)
+{
+	struct call_network_procedure p[] = {{.executions = 1, .scale_spread = 0.05},
+					     {.executions = 300, .scale_spread = 1}};
+	struct call_network_call call[] = {{.caller = 0, .callee = 1, .calls = 1000}};
+
+	(void)state;
+	assert_int_equal(call_network_solve(p, 2, call, 1), 0);
+	assert_near(p[0].factor, 1, 0.05);
+	assert_near(p[1].factor, 1000.0 / 300, 0.05);
+}
+
+/* Along a chain of equals all come to agree, near the middle of what they said. */
+static void test_a_chain_agrees(void **state)
+{
+	struct call_network_procedure p[CHAIN];
+	struct call_network_call calls[CHAIN - 1];
+	double product = 1;
+
+	(void)state;
+	for (uint32_t i = 0; i < CHAIN; i++) {
+		double executions = 100 * (i % 2 == 0 ? 1.25 : 0.8);
+
+		p[i] = (struct call_network_procedure){.executions = executions, .scale_spread = 1};
+		/* Given in the other order: the solver sorts. */
+		if (i + 1 < CHAIN)
+			calls[CHAIN - 2 - i] = (struct call_network_call){
+				.caller = i, .callee = i + 1, .calls = executions};
+	}
+	assert_int_equal(call_network_solve(p, CHAIN, calls, CHAIN - 1), 0);
+	for (uint32_t i = 0; i < CHAIN; i++)
+		product *= p[i].executions * p[i].factor / 100;
+	for (uint32_t i = 0; i < CHAIN; i++)
+		assert_near(p[i].executions * p[i].factor, 100, 0.1);
+	assert_near(pow(product, 1.0 / CHAIN), 1, 0.02);
+}
+
+static void test_calls_of_all_callers_add_up(void **state)
+{
+	struct call_network_procedure p[] = {{.executions = 1, .scale_spread = 0.02},
+					     {.executions = 1, .scale_spread = 0.02},
+					     {.executions = 100, .scale_spread = 2}};
+	struct call_network_call calls[] = {{.caller = 0, .callee = 2, .calls = 30},
+					    {.caller = 1, .callee = 2, .calls = 20},
+					    {.caller = 0, .callee = 2, .calls = 10}};
+
+	(void)state;
+	assert_int_equal(call_network_solve(p, 3, calls, 3), 0);
+	assert_near(p[2].factor, 0.6, 0.05);
+}
+
+/* A thousand times as many executions as calls: there are callers that nobody knows. */
+static void test_unknown_callers_are_possible(void **state)
+{
+	struct call_network_procedure p[] = {{.executions = 1, .scale_spread = 0.5},
+					     {.executions = 1000, .scale_spread = 0.5}};
+	struct call_network_call call[] = {{.caller = 0, .callee = 1, .calls = 1}};
+
+	(void)state;
+	assert_int_equal(call_network_solve(p, 2, call, 1), 0);
+	assert_near(p[0].factor, 1, 0.1);
+	assert_near(p[1].factor, 1, 0.1);
+}
+
+/* But calls that are not executed are not. */
+static void test_calls_are_executions(void **state)
+{
+	struct call_network_procedure p[] = {{.executions = 1, .scale_spread = 0.5},
+					     {.executions = 1, .scale_spread = 0.5}};
+	struct call_network_call call[] = {{.caller = 0, .callee = 1, .calls = 1000}};
+
+	(void)state;
+	assert_int_equal(call_network_solve(p, 2, call, 1), 0);
+	assert_true(1000 * p[0].factor < 1.5 * p[1].factor);
+}
+
+static void test_nothing_to_solve(void **state)
+{
+	struct call_network_procedure p[] = {{.executions = 5, .scale_spread = 1}};
+
+	(void)state;
+	assert_int_equal(call_network_solve(NULL, 0, NULL, 0), 0);
+	assert_int_equal(call_network_solve(p, 1, NULL, 0), 0);
+	assert_near(p[0].factor, 1, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_who_is_sure_is_believed),
+		cmocka_unit_test(test_a_chain_agrees),
+		cmocka_unit_test(test_calls_of_all_callers_add_up),
+		cmocka_unit_test(test_unknown_callers_are_possible),
+		cmocka_unit_test(test_calls_are_executions),
+		cmocka_unit_test(test_nothing_to_solve),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
