@@ -225,7 +225,7 @@ static size_t decode(struct insn *ret, const uint8_t *code, size_t bytes, uint64
 	return 4;
 }
 
-/* Capstone's text is good, its registers are not; what is too new for it is .inst. */
+/* Capstone's text is good, its registers are not; what neither of us has is .inst. */
 static int format(char text[INSN_TEXT_BYTES], const uint8_t *code, size_t bytes, uint64_t address)
 {
 	struct insn insn;
@@ -240,6 +240,8 @@ static int format(char text[INSN_TEXT_BYTES], const uint8_t *code, size_t bytes,
 			text[0] = '\0';
 		return -EINVAL;
 	}
+	if (a64_text(text, insn.opcode))
+		return 0;
 	snprintf(text, INSN_TEXT_BYTES, ".inst 0x%08x", insn.opcode);
 	if (cs_open(CS_ARCH_ARM64, CS_MODE_LITTLE_ENDIAN, &handle) != CS_ERR_OK)
 		return 0;

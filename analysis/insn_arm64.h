@@ -10,6 +10,8 @@
 
 #include "analysis/insn.h"
 
+#define A64_COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
 /*
  * What an encoding does with the registers that it names in its usual fields: D (or
  * T) in bits 0-4, N in 5-9, A in 10-14, M in 16-20. Number 31 is the zero register,
@@ -110,6 +112,14 @@ bool a64_register_decode(struct insn *insn, uint32_t word);
 bool a64_control_decode(struct insn *insn, uint32_t word);
 bool a64_memory_decode(struct insn *insn, uint32_t word);
 bool a64_vector_decode(struct insn *insn, uint32_t word);
+
+/**
+ * a64_text() - the text of what Capstone 4 knows nothing of, though it is in common
+ * code: atomic operations and pointer authentication
+ *
+ * Return: false: it is none of these.
+ */
+bool a64_text(char text[INSN_TEXT_BYTES], uint32_t word);
 
 /** a64_logical_immediate() - the value; @wide: of 64 bits. Return: false: undefined. */
 bool a64_logical_immediate(uint64_t *value, uint32_t word, bool wide);

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#define COUNT(patterns) (sizeof(patterns) / sizeof((patterns)[0]))
 #define LINK 30
 #define STACK 31
 
@@ -99,7 +98,7 @@ static bool indirect_branch(struct insn *insn, uint32_t word)
 {
 	size_t i;
 
-	for (i = 0; i < COUNT(indirect); i++) {
+	for (i = 0; i < A64_COUNT(indirect); i++) {
 		if ((word & indirect[i].mask) == indirect[i].value) {
 			indirect_apply(insn, word, i);
 			return true;

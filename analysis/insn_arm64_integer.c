@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "analysis/insn_arm64.h"
 
-#define COUNT(patterns) (sizeof(patterns) / sizeof((patterns)[0]))
 #define NM_D (A64_N | A64_M | A64_WD)
 
 bool a64_logical_immediate(uint64_t *value, uint32_t word, bool wide)
@@ -83,7 +82,7 @@ static int64_t immediate(const struct insn *insn, uint32_t word)
 
 bool a64_immediate_decode(struct insn *insn, uint32_t word)
 {
-	const struct a64_pattern *pattern = a64_match(immediates, COUNT(immediates), word);
+	const struct a64_pattern *pattern = a64_match(immediates, A64_COUNT(immediates), word);
 
 	if (pattern == NULL)
 		return false;
@@ -131,7 +130,7 @@ static const struct a64_pattern registers[] = {
 
 bool a64_register_decode(struct insn *insn, uint32_t word)
 {
-	const struct a64_pattern *pattern = a64_match(registers, COUNT(registers), word);
+	const struct a64_pattern *pattern = a64_match(registers, A64_COUNT(registers), word);
 
 	if (pattern == NULL)
 		return false;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * FP and vectors. The patterns are in insn_arm64_vector_tables.c by the manual's
- * groups: each group is a mask of its own over the word, and its rows say which
- * operation; so a word is looked for in one short list.
+ * FP and vectors. The patterns are in insn_arm64_vector_tables.c and
+ * insn_arm64_scalar_tables.c by the manual's groups: each group is a mask of its own
+ * over the word, and its rows say which operation; so a word is looked for in one
+ * short list.
  */
 #include "analysis/insn_arm64_vector.h"
 
@@ -190,7 +191,9 @@ bool a64_vector_decode(struct insn *insn, uint32_t word)
 	insn->operand_bytes = a64_bits(word, 30, 1) != 0 && a64_bits(word, 28, 1) == 0 ? 16 : 8;
 	if ((word & 0x9ff80400) == 0x0f000400)
 		return immediate_decode(insn, word);
-	pattern = a64_vector_match(word);
+	/* Bit 31 is set of those that came later, too. */
+	pattern = word >> 31 == 0 && a64_bits(word, 28, 1) != 0 ? a64_scalar_match(word)
+								: a64_vector_match(word);
 	if (pattern == NULL || !is_defined(word))
 		return false;
 	a64_apply(insn, pattern, word);

@@ -124,6 +124,7 @@ compare-models: $(TEST_BIN)/block_cycles ## machine models against llvm-mca
 # Decoders. Zydis and Zycore have no pkg-config files in Debian.
 analysis-src += analysis/insn.c analysis/insn_arm64.c analysis/insn_arm64_control.c \
 	analysis/insn_arm64_integer.c analysis/insn_arm64_memory.c \
+	analysis/insn_arm64_scalar_tables.c analysis/insn_arm64_text.c \
 	analysis/insn_arm64_vector.c analysis/insn_arm64_vector_tables.c analysis/insn_x86.c \
 	analysis/insn_x86_class.c analysis/insn_x86_operand.c analysis/insn_x86_text.c
 analysis-ldlibs += -lZydis -lZycore -lcapstone

@@ -171,6 +171,56 @@ static void registers_are_those_of_the_text(void **state)
 	}
 }
 
+static const char *llvm_text(LLVMDisasmContextRef llvm, const uint8_t code[4], char text[256])
+{
+	size_t i;
+
+	if (LLVMDisasmInstruction(llvm, (uint8_t *)(uintptr_t)code, 4, 0x1000, text, 256) != 4)
+		return NULL;
+	for (i = 0; text[i] != '\0'; i++) {
+		if (text[i] == '\t')
+			text[i] = ' ';
+	}
+	text[strcspn(text, "/")] = '\0'; /* a comment */
+	return text + 1;
+}
+
+/* Where Capstone has no text: atomics, pointer authentication, hints. */
+static void text_of_our_own_is_llvms(void **state)
+{
+	static const struct {
+		uint32_t free;
+		uint32_t value;
+	} spaces[] = {
+		{0xc0dff3ff, 0x38200000}, {0xc05f83ff, 0x08a07c00}, {0x405f83ff, 0x08207c00},
+		{0x000003ff, 0xdac10000}, {0x00003fff, 0xdac10000}, {0x00000fe0, 0xd503201f},
+		{0x01600fff, 0xd61f0000}, {0x001f03ff, 0x9ac03000},
+	};
+	uint64_t seed = 13;
+	unsigned int round, compared = 0;
+
+	for (round = 0; round < RANDOM_ROUNDS / 4; round++) {
+		size_t space = unit_random(&seed) % (sizeof(spaces) / sizeof(spaces[0]));
+		uint32_t word =
+			spaces[space].value | ((uint32_t)unit_random(&seed) & spaces[space].free);
+		char ours[INSN_TEXT_BYTES], buffer[256];
+		const char *theirs;
+		uint8_t code[4];
+
+		word_bytes(code, word);
+		theirs = llvm_text(*state, code, buffer);
+		if (theirs == NULL ||
+		    insn_arm64_decoder.format(ours, code, sizeof(code), 0x1000) != 0 ||
+		    strncmp(ours, ".inst", 5) == 0 || strncmp(ours, "hint", 4) == 0)
+			continue;
+		compared++;
+		if (strncmp(ours, theirs, strlen(ours)) != 0 ||
+		    strspn(theirs + strlen(ours), " ") != strlen(theirs + strlen(ours)))
+			fail_msg("%08x: %s, not %s", word, ours, theirs);
+	}
+	assert_true(compared > RANDOM_ROUNDS / 16);
+}
+
 static void any_word_keeps_promises(void **state)
 {
 	uint64_t seed = 11;
@@ -213,6 +263,7 @@ int main(void)
 		cmocka_unit_test(control_flow_is_objdumps),
 		cmocka_unit_test(words_are_instructions_for_both),
 		cmocka_unit_test(registers_are_those_of_the_text),
+		cmocka_unit_test(text_of_our_own_is_llvms),
 		cmocka_unit_test(any_word_keeps_promises),
 	};
 
