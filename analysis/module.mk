@@ -105,6 +105,11 @@ unit_throughput-src := tests/unit_throughput.c
 unit_throughput-archives := analysis util
 unit_throughput-pkgs := $(ANALYSIS_PKGS)
 
+BENCHES += bench_schedule
+bench_schedule-src := tests/bench_schedule.c
+bench_schedule-archives := analysis util
+bench_schedule-pkgs := $(ANALYSIS_PKGS)
+
 TEST_HELPERS += schedule_check
 schedule_check-src := tests/truth/schedule_check.c
 schedule_check-archives := analysis util

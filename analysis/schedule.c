@@ -12,7 +12,7 @@
 /* Ways into a block that are looked at: the heaviest ones. */
 #define WAYS_MAX 8
 /* So often blocks are scheduled behind what their predecessors left last time. */
-#define PASSES 3
+#define PASSES 2
 /* A loop is taken this much oftener than it is entered, as long as nothing is known. */
 #define BACK_EDGE_WEIGHT 8.0
 
