@@ -5,6 +5,8 @@
 
 /* How far the Gaussian's points reach, in standard deviations. */
 #define REACH 5.0
+/* Log of what counts as zero beside the greatest density. */
+#define NEGLIGIBLE (-20.0)
 
 /* Points in ascending order from two ascending sources. */
 struct merge {
@@ -85,22 +87,26 @@ void density_multiply(struct density_grid *ret, const struct frequency_density *
 	struct merge m = {.evidence = evidence};
 	double greatest = -INFINITY;
 	uint32_t points;
+	double scale = isinf(gaussian->variance) ? 0 : 1 / (2 * gaussian->variance);
 
 	place_points(&m, gaussian, bound);
 	points = evidence->count + m.others;
 	ret->count = 0;
 	for (uint32_t k = 0; k < points; k++) {
 		double x = next_point(&m);
-		double log = log_evidence(&m, x);
+		double off = x - gaussian->mean;
+		double log = log_evidence(&m, x) - scale * off * off;
 
-		if (!isinf(gaussian->variance))
-			log -= pow(x - gaussian->mean, 2) / (2 * gaussian->variance);
 		ret->x[ret->count] = x;
 		ret->weight[ret->count++] = log;
-		greatest = fmax(greatest, log);
+		greatest = log > greatest ? log : greatest;
 	}
-	for (uint32_t k = 0; k < ret->count; k++)
-		ret->weight[k] = exp(ret->weight[k] - greatest);
+	/* Most points are where there is nothing. */
+	for (uint32_t k = 0; k < ret->count; k++) {
+		double log = ret->weight[k] - greatest;
+
+		ret->weight[k] = log > NEGLIGIBLE ? exp(log) : 0;
+	}
 }
 
 struct density_moments density_moments(const struct density_grid *grid)
@@ -126,20 +132,24 @@ struct density_moments density_moments(const struct density_grid *grid)
 	return ret;
 }
 
-double density_quantile(const struct density_grid *grid, double share)
+void density_quantiles(double *ret, const struct density_grid *grid, const double *shares,
+		       uint32_t count)
 {
-	double sum = 0, wanted, before = 0;
+	double sum = 0, before = 0;
+	uint32_t found = 0;
 
 	for (uint32_t k = 0; k + 1 < grid->count; k++)
 		sum += (grid->weight[k] + grid->weight[k + 1]) * (grid->x[k + 1] - grid->x[k]);
-	wanted = share * sum;
-	for (uint32_t k = 0; k + 1 < grid->count; k++) {
+	for (uint32_t k = 0; k + 1 < grid->count && found < count; k++) {
 		double width = grid->x[k + 1] - grid->x[k];
 		double mass = (grid->weight[k] + grid->weight[k + 1]) * width;
 
-		if (before + mass >= wanted && mass > 0)
-			return grid->x[k] + width * (wanted - before) / mass;
+		while (found < count && mass > 0 && before + mass >= shares[found] * sum) {
+			ret[found] = grid->x[k] + width * (shares[found] * sum - before) / mass;
+			found++;
+		}
 		before += mass;
 	}
-	return grid->x[grid->count - 1];
+	while (found < count)
+		ret[found++] = grid->x[grid->count - 1];
 }

@@ -37,7 +37,11 @@ void density_multiply(struct density_grid *ret, const struct frequency_density *
 /** density_moments() - mean and variance of what density_multiply() made. */
 struct density_moments density_moments(const struct density_grid *grid);
 
-/** density_quantile() - where @share (0 .. 1) of it lies below. */
-double density_quantile(const struct density_grid *grid, double share);
+/**
+ * density_quantiles() - where shares of it lie below
+ * @shares: @count of them, 0 .. 1, ascending
+ */
+void density_quantiles(double *ret, const struct density_grid *grid, const double *shares,
+		       uint32_t count);
 
 #endif

@@ -72,6 +72,13 @@ static bool constrains(const struct flow_term *terms, uint32_t count)
 	return in && out && !(count == 2 && terms[0].class == terms[1].class);
 }
 
+static bool is_loose(const struct cfg *cfg, uint32_t node)
+{
+	if (node >= 2 * cfg->block_count)
+		return node == node_of(cfg, CFG_UNKNOWN, 0);
+	return cfg->unresolved_jumps > 0 && node % 2 == 0;
+}
+
 /* Drop the nodes that do not constrain; what remains moves up. */
 static void keep_constraints(struct flow_constraints *ret, struct nodes *nodes)
 {
@@ -83,6 +90,7 @@ static void keep_constraints(struct flow_constraints *ret, struct nodes *nodes)
 
 		if (!constrains(nodes->terms + begin, end - begin))
 			continue;
+		ret->loose[ret->count] = is_loose(nodes->cfg, n);
 		ret->first[ret->count++] = next;
 		for (uint32_t t = begin; t < end; t++)
 			nodes->terms[next++] = nodes->terms[t];
@@ -100,11 +108,13 @@ int flow_constraints_create(struct flow_constraints *ret, const struct cfg *cfg,
 	_cleanup_free_ struct flow_term *terms = malloc(term_count * sizeof(*terms));
 	struct flow_constraints constraints = {
 		.first = malloc((node_count + 1) * sizeof(*constraints.first)),
+		.loose = malloc(node_count * sizeof(*constraints.loose)),
 	};
 	struct nodes nodes = {cfg, classes, terms, first, (uint32_t)node_count};
 
-	if (first == NULL || terms == NULL || constraints.first == NULL) {
-		free(constraints.first);
+	if (first == NULL || terms == NULL || constraints.first == NULL ||
+	    constraints.loose == NULL) {
+		flow_constraints_deinit(&constraints);
 		return -ENOMEM;
 	}
 	for_each_term(&nodes, count_term);
@@ -121,5 +131,6 @@ void flow_constraints_deinit(struct flow_constraints *constraints)
 {
 	free(constraints->terms);
 	free(constraints->first);
+	free(constraints->loose);
 	*constraints = (struct flow_constraints){0};
 }

@@ -17,10 +17,13 @@ struct flow_term {
 /**
  * struct flow_constraints - sums of terms that are zero
  * @first: of each constraint, in @terms; @count + 1 of them
+ * @loose: of each constraint: it holds as far as all targets of unresolved jumps are
+ *         known: the one of CFG_UNKNOWN, and ways into blocks where there are such jumps
  */
 struct flow_constraints {
 	struct flow_term *terms;
 	uint32_t *first;
+	bool *loose;
 	uint32_t count;
 };
 

@@ -17,6 +17,10 @@
 /* Half of an interval's width, relative to the estimate: not more for this confidence. */
 #define HIGH_WIDTH 0.06
 #define MEDIUM_WIDTH 0.12
+/* Settled long before, as a rule. */
+#define ROUNDS 20
+/* In a procedure of fewer samples, no improvement shows. */
+#define FEW_SAMPLES 200
 /* A direction seen in n of n samples may still be another one in one of n + 1. */
 #define PRIOR_SEEN 0.5
 /* Samples that may be expected, and still none be seen, one time in ten. */
@@ -89,6 +93,7 @@ static int solve(struct frequency_estimate *classes, const struct frequency_inpu
 		.bounds = evidence->bounds,
 		.links = links,
 		.class_count = class_count,
+		.rounds = input->profile->total < FEW_SAMPLES ? 0 : ROUNDS,
 	};
 	int r;
 

@@ -9,23 +9,37 @@
 #include "analysis/sparse_factor.h"
 #include "lib/cleanup.h"
 
-#define ITERATIONS 20
 /* Enough, once no mean moves by more than this part of its deviation. */
-#define SETTLED 0.02
+#define SETTLED 0.05
+/* Others' change that is none: of their mean in deviations, of their variance. */
+#define LIKE_MEAN 0.03
+#define LIKE_VARIANCE 0.05
 /* New for old: parallel updates of neighbours overshoot. */
 #define DAMPING 0.7
 /* Conservation holds to this part of a node's flow: calls may not return, traps happen. */
 #define TOLERANCE 0.002
+/* And where jumps were not resolved: not all of their targets may be known. */
+#define TOLERANCE_LOOSE 0.1
 /* A class's Gaussian is never wider than this times its bound, nor narrower. */
 #define WIDEST 4.0
 #define NARROWEST 1e-5
 /* Factors with more elements than this for each row are given up on. */
 #define FILL_PER_ROW 400
 
-/* The Gaussian that stands for a class's evidence, in natural parameters. */
+/* A Gaussian in natural parameters. */
 struct site {
 	double precision;
 	double shift; /* precision times mean */
+};
+
+/*
+ * What stands for a class's evidence; and what should, among others that were like @cavity.
+ */
+struct stand_in {
+	struct site site;
+	struct site target;
+	struct density_moments cavity;
+	double tilted; /* mean of all together */
 };
 
 struct solver {
@@ -37,7 +51,7 @@ struct solver {
 	double *mean;	  /* classes, then multipliers of constraints */
 	double *variance; /* likewise */
 	double *scale;	  /* of constraints: a bound for what flows through */
-	struct site *sites;
+	struct stand_in *classes;
 	struct density_grid grid;
 	size_t entry_count;
 	size_t term_entries;
@@ -92,7 +106,7 @@ static void solver_deinit(struct solver *s)
 	free(s->mean);
 	free(s->variance);
 	free(s->scale);
-	free(s->sites);
+	free(s->classes);
 	free(s->grid.x);
 	free(s->grid.weight);
 }
@@ -132,11 +146,11 @@ static int solver_init(struct solver *s, const struct frequency_problem *p)
 	s->mean = calloc((size_t)s->size + 1, sizeof(double));
 	s->variance = calloc((size_t)s->size + 1, sizeof(double));
 	s->scale = calloc((size_t)c->count + 1, sizeof(double));
-	s->sites = calloc((size_t)p->class_count + 1, sizeof(*s->sites));
+	s->classes = calloc((size_t)p->class_count + 1, sizeof(*s->classes));
 	s->grid.x = malloc(s->grid.capacity * sizeof(double));
 	s->grid.weight = malloc(s->grid.capacity * sizeof(double));
 	if (s->entries == NULL || s->values == NULL || s->diagonal == NULL || s->mean == NULL ||
-	    s->variance == NULL || s->scale == NULL || s->sites == NULL || s->grid.x == NULL ||
+	    s->variance == NULL || s->scale == NULL || s->classes == NULL || s->grid.x == NULL ||
 	    s->grid.weight == NULL)
 		return -ENOMEM;
 	list_entries(s);
@@ -155,7 +169,7 @@ static struct site site_of(const struct solver *s, uint32_t class, const struct 
 	return (struct site){1 / variance, m->mean / variance};
 }
 
-static void start(struct solver *s, struct frequency_marginal *ret)
+static void start(struct solver *s)
 {
 	const struct frequency_problem *p = s->problem;
 
@@ -164,10 +178,15 @@ static void start(struct solver *s, struct frequency_marginal *ret)
 
 		density_multiply(&s->grid, &p->densities[k], &nothing, p->bounds[k]);
 		m = density_moments(&s->grid);
-		s->sites[k] = site_of(s, k, &m);
+		s->classes[k].site = site_of(s, k, &m);
+		s->classes[k].cavity.variance = NAN;
 		s->mean[k] = m.mean;
-		ret[k].alone = p->densities[k].count > 0 ? density_quantile(&s->grid, 0.5) : NAN;
 	}
+}
+
+static double tolerance_of(const struct frequency_problem *problem, uint32_t constraint)
+{
+	return problem->constraints->loose[constraint] ? TOLERANCE_LOOSE : TOLERANCE;
 }
 
 /*
@@ -181,9 +200,9 @@ static int join(struct solver *s)
 	int r;
 
 	for (uint32_t k = 0; k < p->class_count; k++)
-		diagonal[k] = s->sites[k].precision;
+		diagonal[k] = s->classes[k].site.precision;
 	for (uint32_t k = 0; k < p->constraints->count; k++)
-		diagonal[p->class_count + k] = -pow(TOLERANCE * s->scale[k], 2);
+		diagonal[p->class_count + k] = -pow(tolerance_of(p, k) * s->scale[k], 2);
 	for (size_t l = 0; l < p->link_count; l++) {
 		const struct frequency_link *link = &p->links[l];
 		double flow = fmax(s->mean[link->of], 1e-3 * p->bounds[link->of]);
@@ -197,7 +216,7 @@ static int join(struct solver *s)
 	if (r < 0)
 		return r;
 	for (uint32_t k = 0; k < s->size; k++)
-		s->mean[k] = k < p->class_count ? s->sites[k].shift : 0;
+		s->mean[k] = k < p->class_count ? s->classes[k].site.shift : 0;
 	sparse_factor_solve(s->factor, s->mean);
 	sparse_factor_inverse_diagonal(s->factor, s->variance);
 	return 0;
@@ -207,63 +226,80 @@ static int join(struct solver *s)
 static struct density_moments cavity_of(const struct solver *s, uint32_t class)
 {
 	double variance = s->variance[class];
-	double precision = 1 / variance - s->sites[class].precision;
+	double precision = 1 / variance - s->classes[class].site.precision;
 	double widest = WIDEST * s->problem->bounds[class];
 
 	if (!(variance > 0) || !(precision > 1 / (widest * widest)))
 		return nothing;
 	return (struct density_moments){
-		.mean = (s->mean[class] / variance - s->sites[class].shift) / precision,
+		.mean = (s->mean[class] / variance - s->classes[class].site.shift) / precision,
 		.variance = 1 / precision,
 	};
 }
 
-/* Give a class's site the moments that its density has among the others. */
-static double improve(struct solver *s, uint32_t class)
+/* So little has changed that the target stays. */
+static bool is_like(const struct density_moments *a, const struct density_moments *b)
 {
-	const struct frequency_problem *p = s->problem;
-	struct density_moments cavity = cavity_of(s, class);
-	struct density_moments tilted;
-	struct site *site = &s->sites[class];
-	double bound = p->bounds[class];
-	double moved, precision, least = 1 / pow(WIDEST * bound, 2);
-	struct site new;
+	if (isinf(a->variance) || isinf(b->variance))
+		return a->variance == b->variance;
+	return fabs(a->variance - b->variance) < LIKE_VARIANCE * b->variance &&
+	       fabs(a->mean - b->mean) < LIKE_MEAN * sqrt(b->variance);
+}
 
-	density_multiply(&s->grid, &p->densities[class], &cavity, bound);
+/* The site that gives a class the moments that its density has among the others. */
+static void find_target(struct solver *s, uint32_t k, const struct density_moments *cavity)
+{
+	struct stand_in *class = &s->classes[k];
+	double bound = s->problem->bounds[k];
+	double least = 1 / (WIDEST * WIDEST * bound * bound);
+	struct density_moments tilted;
+
+	density_multiply(&s->grid, &s->problem->densities[k], cavity, bound);
 	tilted = density_moments(&s->grid);
-	tilted.variance = fmax(tilted.variance, pow(NARROWEST * bound, 2));
-	new.precision = 1 / tilted.variance;
-	new.shift = tilted.mean / tilted.variance;
-	if (!isinf(cavity.variance)) {
-		new.precision -= 1 / cavity.variance;
-		new.shift -= cavity.mean / cavity.variance;
+	if (tilted.variance < NARROWEST * NARROWEST * bound * bound)
+		tilted.variance = NARROWEST * NARROWEST * bound * bound;
+	class->cavity = *cavity;
+	class->tilted = tilted.mean;
+	class->target = (struct site){1 / tilted.variance, tilted.mean / tilted.variance};
+	if (!isinf(cavity->variance)) {
+		class->target.precision -= 1 / cavity->variance;
+		class->target.shift -= cavity->mean / cavity->variance;
 	}
 	/*
 	 * Wider than without the evidence. To match the mean with next to no weight would
 	 * take a force that throws the mean anywhere once the others yield.
 	 */
-	if (new.precision < least) {
-		new.precision = least;
-		new.shift = tilted.mean *least;
-	}
-	precision = s->variance[class] > 0 ? 1 / s->variance[class] : new.precision;
-	moved = fabs(tilted.mean - s->mean[class]) * sqrt(fmin(precision, 1 / tilted.variance));
-	site->precision += DAMPING * (new.precision - site->precision);
-	site->shift += DAMPING * (new.shift - site->shift);
+	if (class->target.precision < least)
+		class->target = (struct site){least, tilted.mean * least};
+}
+
+/* Return: how far the mean is from where it should be, in deviations. */
+static double improve(struct solver *s, uint32_t k)
+{
+	struct stand_in *class = &s->classes[k];
+	struct density_moments cavity = cavity_of(s, k);
+	double moved;
+
+	if (!is_like(&cavity, &class->cavity))
+		find_target(s, k, &cavity);
+	moved = s->variance[k] > 0 ? fabs(class->tilted - s->mean[k]) / sqrt(s->variance[k]) : 0;
+	class->site.precision += DAMPING * (class->target.precision - class->site.precision);
+	class->site.shift += DAMPING * (class->target.shift - class->site.shift);
 	return moved;
 }
 
 static void conclude(struct solver *s, struct frequency_marginal *ret)
 {
+	static const double shares[] = {0.05, 0.5, 0.95};
 	const struct frequency_problem *p = s->problem;
+	double quantiles[3];
 
 	for (uint32_t k = 0; k < p->class_count; k++) {
 		struct density_moments cavity = cavity_of(s, k);
 
 		density_multiply(&s->grid, &p->densities[k], &cavity, p->bounds[k]);
-		ret[k].median = density_quantile(&s->grid, 0.5);
-		ret[k].low = density_quantile(&s->grid, 0.05);
-		ret[k].high = density_quantile(&s->grid, 0.95);
+		density_quantiles(quantiles, &s->grid, shares, 3);
+		ret[k] = (struct frequency_marginal){quantiles[1], quantiles[0], quantiles[2]};
 	}
 }
 
@@ -273,10 +309,10 @@ int frequency_solve(struct frequency_marginal *ret, const struct frequency_probl
 	int r = solver_init(&s, problem);
 
 	if (r == 0) {
-		start(&s, ret);
+		start(&s);
 		r = join(&s);
 	}
-	for (int round = 0; r == 0 && round < ITERATIONS; round++) {
+	for (unsigned int round = 0; r == 0 && round < problem->rounds; round++) {
 		double moved = 0;
 
 		for (uint32_t k = 0; k < problem->class_count; k++)

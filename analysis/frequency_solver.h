@@ -46,6 +46,7 @@ struct frequency_link {
  * @bounds:    of each class: its frequency is not above this, > 0. The scale for all
  *             tolerances: better too big by ten than too small by a tenth
  * @densities: of each class
+ * @rounds:    of improvement at most; 0: each class's Gaussian is that of its own evidence
  */
 struct frequency_problem {
 	const struct flow_constraints *constraints;
@@ -54,18 +55,17 @@ struct frequency_problem {
 	const struct frequency_link *links;
 	size_t link_count;
 	uint32_t class_count;
+	unsigned int rounds;
 };
 
 /**
  * struct frequency_marginal - what is known of a class in the end
  * @low, @high: 5% and 95% of the distribution
- * @alone:      the median by the class's own evidence, without the others; NaN: none
  */
 struct frequency_marginal {
 	double median;
 	double low;
 	double high;
-	double alone;
 };
 
 /**

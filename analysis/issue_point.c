@@ -33,22 +33,6 @@ static int find_sums(struct sums *sums, const struct frequency_input *input)
 	return 0;
 }
 
-static bool loops_to_itself(const struct cfg *cfg, uint32_t b)
-{
-	for (uint32_t e = 0; e < cfg->blocks[b].out_count; e++) {
-		if (cfg->edges[cfg->blocks[b].out + e].to == b)
-			return true;
-	}
-	return false;
-}
-
-static void add_range(struct issue_point *point, const struct sums *sums, uint32_t begin,
-		      uint32_t end)
-{
-	point->samples += sums->samples[end] - sums->samples[begin];
-	point->cycles += sums->cycles[end] - sums->cycles[begin];
-}
-
 /* Samples of the instructions that issue with this one. */
 static bool is_torn(const struct frequency_input *input, uint32_t i, uint32_t end)
 {
@@ -65,21 +49,14 @@ static struct issue_point make_point(const struct frequency_input *input, const 
 	uint32_t begin = input->cfg->blocks[b].first;
 	uint32_t end = begin + input->cfg->blocks[b].count;
 	uint32_t on = input->schedule->insns[i].depends_on;
-	struct issue_point point = {.insn = i};
+	uint32_t first = on >= begin && on < i ? on + 1 : i;
+	struct issue_point point = {
+		.samples = sums->samples[i + 1] - sums->samples[first],
+		.cycles = sums->cycles[i + 1] - sums->cycles[first],
+		.insn = i,
+		.first = first,
+	};
 
-	if (on >= begin && on < i) {
-		add_range(&point, sums, on + 1, i + 1);
-		if (on + 1 < i)
-			point.flags |= ISSUE_POINT_POOLED;
-	} else if (on >= i && on < end && loops_to_itself(input->cfg, b)) {
-		add_range(&point, sums, on + 1, end);
-		add_range(&point, sums, begin, i + 1);
-		if (i > begin || on + 1 < end)
-			point.flags |= ISSUE_POINT_POOLED;
-	} else {
-		point.samples = input->profile->samples[i];
-		point.cycles = input->schedule->insns[i].min_cycles;
-	}
 	if (is_torn(input, i, end))
 		point.flags |= ISSUE_POINT_TORN;
 	return point;
@@ -101,10 +78,11 @@ static void sort_by_class(struct issue_points *points, const struct frequency_in
 		uint32_t end = begin + cfg->blocks[b].count;
 		uint32_t class = input->classes->of_block[b];
 
-		points->samples[class] += sums->samples[end] - sums->samples[begin];
-		points->cycles[class] += sums->cycles[end] - sums->cycles[begin];
-		for (uint32_t i = begin; i < end; i++)
+		for (uint32_t i = begin; i < end; i++) {
+			points->samples[class] += input->profile->samples[i];
+			points->cycles[class] += input->schedule->insns[i].min_cycles;
 			points->first[class + 2] += is_point(input, i);
+		}
 	}
 	for (uint32_t k = 0; k < class_count; k++)
 		points->first[k + 2] += points->first[k + 1];

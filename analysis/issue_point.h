@@ -10,22 +10,22 @@
 #include "analysis/frequency.h"
 
 /* issue_point.flags */
-#define ISSUE_POINT_POOLED 1U /* sums over several instructions */
-#define ISSUE_POINT_TORN 2U   /* an instruction that should issue with it has samples too */
+#define ISSUE_POINT_TORN 1U /* an instruction that should issue with it has samples too */
 
 /**
  * struct issue_point - an issue point
  * @samples, @cycles: S and M; if M is the latency of an earlier instruction of the block
  *        and others stand between them, then sums from behind that one on: stalls in
- *        between hide latency (section 6.1.3's fourth challenge). If that one comes later,
- *        in the iteration before, sums over the way around the loop.
+ *        between hide latency (section 6.1.3's fourth challenge)
  * @insn: instruction
+ * @first: where the sums begin; @insn if they are its own
  * @flags: ISSUE_POINT_*
  */
 struct issue_point {
 	double samples;
 	double cycles;
 	uint32_t insn;
+	uint32_t first;
 	uint32_t flags;
 };
 

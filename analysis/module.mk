@@ -50,7 +50,7 @@ analysis-src += analysis/cycle_equivalence.c analysis/flow_constraints.c analysi
 	analysis/frequency_average.c analysis/frequency_class.c analysis/frequency_paper.c \
 	analysis/frequency_propagate.c analysis/issue_point.c analysis/sparse_factor.c \
 	analysis/density.c analysis/frequency_evidence.c analysis/frequency_joint.c \
-	analysis/frequency_solver.c
+	analysis/frequency_solver.c analysis/stall_exposure.c
 analysis-ldlibs += -lldl -lamd -lm
 
 UNIT_TESTS += unit_frequency_class
@@ -65,6 +65,10 @@ UNIT_TESTS += unit_frequency_joint
 unit_frequency_joint-src := tests/unit_frequency_joint.c tests/profile_generator.c \
 	tests/cfg_fixture.c
 unit_frequency_joint-archives := analysis util
+
+UNIT_TESTS += unit_stall_exposure
+unit_stall_exposure-src := tests/unit_stall_exposure.c tests/cfg_fixture.c
+unit_stall_exposure-archives := analysis util
 
 UNIT_TESTS += unit_sparse_factor
 unit_sparse_factor-src := tests/unit_sparse_factor.c

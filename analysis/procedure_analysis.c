@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#define REFINED_SAMPLES 300
+
 static int estimate(struct procedure_analysis *analysis,
 		    const struct frequency_estimator *estimator)
 {
@@ -50,9 +52,12 @@ int procedure_analysis_estimate(struct procedure_analysis *analysis,
 		rc = schedule_create(&analysis->schedule, analysis->model, analysis->cfg, NULL);
 	if (rc == 0)
 		rc = estimate(analysis, estimator);
-	/* Out of order, a block's bound does not depend on how it is reached. */
+	/*
+	 * Out of order, a block's bound does not depend on how it is reached; and what few
+	 * samples say does not change with fractions of M.
+	 */
 	if (rc == 0 && analysis->model->in_order && !analysis->published &&
-	    analysis->profile.total > 0)
+	    analysis->profile.total >= REFINED_SAMPLES)
 		rc = refine(analysis, estimator);
 	return rc;
 }

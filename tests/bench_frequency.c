@@ -62,11 +62,11 @@ int main(void)
 		const char *name;
 		struct profile_recipe recipe;
 	} recipes[] = {
-		{"10000_samples", {4, 1e4, false, 0.25, 0.02}},
-		{"100000_samples", {4, 1e5, false, 0.25, 0.02}},
-		{"1000000_samples", {4, 1e6, false, 0.25, 0.02}},
-		{"100000_samples_with_edges", {4, 1e5, true, 0.25, 0.02}},
-		{"100000_samples_big", {6, 1e5, false, 0.25, 0.02}},
+		{"10000_samples", {4, 1e4, false, 0.1, 0.02}},
+		{"100000_samples", {4, 1e5, false, 0.1, 0.02}},
+		{"1000000_samples", {4, 1e6, false, 0.1, 0.02}},
+		{"100000_samples_with_edges", {4, 1e5, true, 0.1, 0.02}},
+		{"100000_samples_big", {6, 1e5, false, 0.1, 0.02}},
 	};
 
 	for (size_t k = 0; k < sizeof(recipes) / sizeof(recipes[0]); k++)

@@ -246,7 +246,9 @@ static double true_cycles(const struct generated_profile *g, uint32_t i,
 
 	if (uniform(seed) < recipe->wrong_share)
 		cycles = fmax(0, cycles + (uniform(seed) < 0.5 ? 1 : -1));
-	if (cycles > 0 && uniform(seed) < recipe->stall_share * (first ? 2 : 1))
+	if (cycles > 0 && first && uniform(seed) < 9 * recipe->stall_share)
+		cycles += log_uniform(seed, 0.1, 10);
+	else if (cycles > 0 && !first && uniform(seed) < recipe->stall_share)
 		cycles += log_uniform(seed, 0.01, uniform(seed) < 0.1 ? 100 : 10);
 	return cycles;
 }

@@ -14,7 +14,8 @@
  * @depth:         of nested constructs: 4 makes about 30 blocks
  * @samples:       to draw, about
  * @edge_samples:  each sample also tells a branch's direction
- * @stall_share:   of instructions that have dynamic stalls; twice as many of blocks' first
+ * @stall_share:   of instructions that have dynamic stalls; nine times as many of blocks'
+ *                 first ones (what simulated machines show at 0.1)
  * @wrong_share:   of instructions whose M is one cycle too big or too small
  */
 struct profile_recipe {

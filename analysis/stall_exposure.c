@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/stall_exposure.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "lib/cleanup.h"
+
+#define LINE_BYTES 32
+/* How often values under way are passed on; what travels further has long arrived. */
+#define ROUNDS 4
+
+static bool is_call(const struct insn *insn)
+{
+	return insn->flow == INSN_FLOW_CALL || insn->flow == INSN_FLOW_CALL_INDIRECT;
+}
+
+static void remove_regs(struct insn_regs *set, const struct insn_regs *what)
+{
+	set->words[0] &= ~what->words[0];
+	set->words[1] &= ~what->words[1];
+}
+
+static bool add_regs(struct insn_regs *set, const struct insn_regs *what)
+{
+	struct insn_regs before = *set;
+
+	set->words[0] |= what->words[0];
+	set->words[1] |= what->words[1];
+	return before.words[0] != set->words[0] || before.words[1] != set->words[1];
+}
+
+/* Registers whose loads may be under way, behind an instruction. */
+static void step(struct insn_regs *pending, const struct insn *insn)
+{
+	if (is_call(insn)) {
+		*pending = (struct insn_regs){0};
+		return;
+	}
+	remove_regs(pending, &insn->reads);
+	remove_regs(pending, &insn->writes);
+	if ((insn->flags & INSN_READS_MEMORY) != 0)
+		add_regs(pending, &insn->writes);
+}
+
+/* Registers under way at the beginning of each block. */
+static void find_pending(struct insn_regs *at, const struct cfg *cfg)
+{
+	bool more = true;
+
+	for (int round = 0; more && round < ROUNDS; round++) {
+		more = false;
+		for (uint32_t b = 0; b < cfg->block_count; b++) {
+			const struct cfg_block *block = &cfg->blocks[b];
+			struct insn_regs pending = at[b];
+
+			for (uint32_t i = block->first; i < block->first + block->count; i++)
+				step(&pending, &cfg->insns[i]);
+			for (uint32_t e = 0; e < block->out_count; e++) {
+				uint32_t to = cfg->edges[block->out + e].to;
+
+				if (to < cfg->block_count && add_regs(&at[to], &pending))
+					more = true;
+			}
+		}
+	}
+}
+
+static bool is_jumped_to(const struct cfg *cfg, const struct cfg_block *block)
+{
+	for (uint32_t k = 0; k < block->in_count; k++) {
+		if (cfg->edges[cfg->in_edges[block->in + k]].kind != CFG_EDGE_NEXT)
+			return true;
+	}
+	return false;
+}
+
+static enum stall_exposure exposure_of(const struct cfg *cfg, const struct cfg_block *block,
+				       uint32_t i, const struct insn_regs *pending,
+				       uint64_t line_bytes)
+{
+	const struct insn *insn = &cfg->insns[i];
+
+	if (i == block->first ? is_jumped_to(cfg, block) : is_call(&cfg->insns[i - 1]))
+		return EXPOSED_FETCH;
+	if (insn_regs_meet(pending, &insn->reads))
+		return EXPOSED_VALUE;
+	if (i == block->first)
+		return EXPOSED_FALLTHROUGH;
+	if ((insn->flags & INSN_READS_MEMORY) != 0)
+		return EXPOSED_LOAD;
+	if ((insn->flags & INSN_WRITES_MEMORY) != 0)
+		return EXPOSED_STORE;
+	return insn->address / line_bytes != insn[-1].address / line_bytes ? EXPOSED_LINE
+									   : EXPOSED_NOT;
+}
+
+int stall_exposure_find(uint8_t *ret, const struct cfg *cfg, const struct machine_model *model)
+{
+	_cleanup_free_ struct insn_regs *at = calloc((size_t)cfg->block_count + 1, sizeof(*at));
+	uint64_t line_bytes = model != NULL && model->icache.line_bytes > 0
+				      ? model->icache.line_bytes
+				      : LINE_BYTES;
+
+	if (at == NULL)
+		return -ENOMEM;
+	find_pending(at, cfg);
+	for (uint32_t b = 0; b < cfg->block_count; b++) {
+		const struct cfg_block *block = &cfg->blocks[b];
+		struct insn_regs pending = at[b];
+
+		for (uint32_t i = block->first; i < block->first + block->count; i++) {
+			ret[i] = (uint8_t)exposure_of(cfg, block, i, &pending, line_bytes);
+			step(&pending, &cfg->insns[i]);
+		}
+	}
+	return 0;
+}
