@@ -15,6 +15,7 @@
 #include "daemon/config.h"
 #include "daemon/control.h"
 #include "daemon/log.h"
+#include "daemon/metrics.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/options.h"
@@ -27,10 +28,11 @@ struct settings {
 	bool json;
 };
 
-/* Where reply lines go: a table for people, or an object. */
+/* Where reply lines go: a table for people, an object, or metrics. */
 struct output {
 	bool silent;
 	struct json_object *object;
+	struct metrics *metrics;
 	char db[4096];
 };
 
@@ -52,6 +54,7 @@ static void help_print(const struct options *options)
 	puts("\nCommands:\n"
 	     "  status         what is being collected\n"
 	     "  stats          counters of the epoch: interrupts, losses, data reduction\n"
+	     "  metrics        both, in Prometheus' text format\n"
 	     "  flush          store everything collected so far\n"
 	     "  epoch [LABEL]  end the epoch, begin another\n"
 	     "  stop           store everything and end the daemon");
@@ -93,7 +96,7 @@ static int options_parse(struct settings *settings, int argc, char **argv)
 
 static bool request_valid(int argc, char **argv)
 {
-	static const char *const verbs[] = {"status", "stats", "flush", "epoch", "stop"};
+	static const char *const verbs[] = {"status", "stats", "metrics", "flush", "epoch", "stop"};
 	size_t i;
 
 	if (optind == argc) {
@@ -148,7 +151,9 @@ static void value_print(struct output *output, const char *key, const char *valu
 		snprintf(output->db, sizeof(output->db), "%s", value);
 	if (output->silent)
 		return;
-	if (output->object == NULL)
+	if (output->metrics != NULL)
+		metrics_add(output->metrics, key, value);
+	else if (output->object == NULL)
 		printf("%-22s %s\n", key, value);
 	else if (is_number(value))
 		json_object_object_add(output->object, key,
@@ -202,6 +207,20 @@ static void end_wait(FILE *stream)
 		;
 }
 
+static int metrics_ask(FILE *stream)
+{
+	struct metrics metrics = {NULL, 0, 0};
+	struct output output = {.metrics = &metrics};
+	int status = request_make(stream, "status", &output);
+
+	if (status == 0)
+		status = request_make(stream, "stats", &output);
+	if (status == 0)
+		metrics_print(stdout, &metrics);
+	metrics_deinit(&metrics);
+	return status;
+}
+
 static int command_run(const struct settings *settings, int argc, char **argv)
 {
 	_cleanup_file_ FILE *stream = daemon_connect(settings->socket);
@@ -221,6 +240,8 @@ static int command_run(const struct settings *settings, int argc, char **argv)
 		status = db_check(stream, settings->db);
 	if (status != 0)
 		return status;
+	if (strcmp(argv[optind], "metrics") == 0)
+		return metrics_ask(stream);
 	if (settings->json)
 		output.object = json_object_new_object();
 	status = request_make(stream, request, &output);

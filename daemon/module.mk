@@ -51,7 +51,7 @@ dcpid-pkgs := $(daemon-pkgs)
 dcpirun-src := daemon/dcpirun.c
 dcpirun-archives := $(daemon-archives)
 dcpirun-pkgs := $(daemon-pkgs)
-dcpictl-src := daemon/dcpictl.c
+dcpictl-src := daemon/dcpictl.c daemon/metrics.c
 dcpictl-archives := collect util
 dcpictl-pkgs := json-c
 

@@ -118,6 +118,13 @@ $db"
 is "stats as JSON are numbers" "$(ctl --json stats |
 	jq -r '.interrupts == .stored + ([to_entries[] | select(.key | startswith("loss.")) | .value] |
 		add)')" true
+metrics=$(ctl metrics)
+like "metrics for Prometheus" "$metrics" '^dcpi_samples_taken_total [0-9]+$'
+is "each with its type" "$(grep -c '^# TYPE' <<< "$metrics")" \
+	"$(sed -n 's/^\([a-z_]*\)[ {].*/\1/p' <<< "$metrics" | sort -u | wc -l)"
+is "and each once" "$(grep -v '^#' <<< "$metrics" | sed 's/ [^ ]*$//' | sort | uniq -d)" ""
+like "losses by name" "$metrics" '^dcpi_epoch_lost{reason="[a-z_]+"} [0-9]+$'
+is "accounts are exact" "$(grep '^dcpi_accounts' <<< "$metrics")" 'dcpi_accounts_exact 1'
 check "the daemon's database is checked" ctl --db "$db" status
 refused "another database than the daemon's" "writes to" "$bin/dcpictl" --socket "$socket" \
 	--db "$work/other.db" status

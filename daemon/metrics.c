@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/metrics.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/array.h"
+
+struct metrics_value {
+	char *key;
+	char *value;
+};
+
+/*
+ * @key:   of the reply; ending with ".": a group, whose names become labels
+ * @label: of a group; of a text, which is the label's value then, and the metric 1
+ */
+static const struct metric {
+	const char *key;
+	const char *name;
+	const char *type;
+	const char *label;
+	const char *help;
+} kinds[] = {
+	{"version", "dcpi_build_info", "gauge", "version", "Version of the daemon."},
+	{"source", "dcpi_source_info", "gauge", "source", "Where samples are counted."},
+	{"taken", "dcpi_samples_taken_total", "counter", NULL, "Samples since the start."},
+	{"epoch", "dcpi_epoch", "gauge", NULL, "Number of the epoch."},
+	{"interrupts", "dcpi_epoch_interrupts", "gauge", NULL, "Samples taken in this epoch."},
+	{"stored", "dcpi_epoch_stored", "gauge", NULL, "Of these, samples in the database."},
+	{"loss.", "dcpi_epoch_lost", "gauge", "reason", "Of these, samples lost or waiting."},
+	{"unknown.", "dcpi_epoch_unknown", "gauge", "reason", "Samples of no known image."},
+	{"stat.", "dcpi_epoch_stat", "gauge", "name", "Other counts of the epoch."},
+	{"images", "dcpi_images", "gauge", NULL, "Images known."},
+	{"processes", "dcpi_processes", "gauge", NULL, "Processes known."},
+	{"memory_bytes", "dcpi_memory_bytes", "gauge", NULL, "Memory of samples and maps."},
+	{"reduction", "dcpi_samples_per_entry", "gauge", NULL, "Data reduction."},
+	{"identity", "dcpi_accounts_exact", "gauge", NULL, "1: every sample is accounted for."},
+};
+
+static void label_print(FILE *stream, const char *text)
+{
+	for (; *text != '\0'; text++) {
+		if (*text == '"' || *text == '\\')
+			fputc('\\', stream);
+		fputc(*text, stream);
+	}
+}
+
+static bool matches(const struct metric *metric, const struct metrics_value *value)
+{
+	size_t length = strlen(metric->key);
+
+	if (metric->key[length - 1] == '.')
+		return strncmp(value->key, metric->key, length) == 0;
+	return strcmp(value->key, metric->key) == 0;
+}
+
+static void value_print(FILE *stream, const struct metric *metric,
+			const struct metrics_value *value)
+{
+	bool group = metric->key[strlen(metric->key) - 1] == '.';
+
+	fputs(metric->name, stream);
+	if (metric->label != NULL) {
+		fprintf(stream, "{%s=\"", metric->label);
+		label_print(stream, group ? value->key + strlen(metric->key) : value->value);
+		fputs("\"}", stream);
+	}
+	if (strcmp(metric->key, "identity") == 0)
+		fprintf(stream, " %d\n", strncmp(value->value, "exact", 5) == 0);
+	else
+		fprintf(stream, " %s\n", metric->label != NULL && !group ? "1" : value->value);
+}
+
+static void kind_print(FILE *stream, const struct metric *metric, const struct metrics *metrics)
+{
+	bool begun = false;
+	size_t i;
+
+	for (i = 0; i < metrics->count; i++) {
+		if (!matches(metric, &metrics->values[i]))
+			continue;
+		if (!begun)
+			fprintf(stream, "# HELP %s %s\n# TYPE %s %s\n", metric->name, metric->help,
+				metric->name, metric->type);
+		begun = true;
+		value_print(stream, metric, &metrics->values[i]);
+	}
+}
+
+void metrics_print(FILE *stream, const struct metrics *metrics)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		kind_print(stream, &kinds[i], metrics);
+}
+
+int metrics_add(struct metrics *metrics, const char *key, const char *value)
+{
+	struct metrics_value *added;
+	size_t i;
+
+	for (i = 0; i < metrics->count; i++) {
+		if (strcmp(metrics->values[i].key, key) == 0)
+			return 0;
+	}
+	if (array_reserve(&metrics->values, &metrics->capacity, metrics->count + 1,
+			  sizeof(*metrics->values)) < 0)
+		return -ENOMEM;
+	added = &metrics->values[metrics->count];
+	added->key = strdup(key);
+	added->value = strdup(value);
+	metrics->count++;
+	return added->key != NULL && added->value != NULL ? 0 : -ENOMEM;
+}
+
+void metrics_deinit(struct metrics *metrics)
+{
+	size_t i;
+
+	for (i = 0; i < metrics->count; i++) {
+		free(metrics->values[i].key);
+		free(metrics->values[i].value);
+	}
+	free(metrics->values);
+	*metrics = (struct metrics){NULL, 0, 0};
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the daemon says of itself, as metrics in Prometheus' text format 0.0.4:
+ * for a node exporter's textfile collector, or anything else that scrapes.
+ */
+#ifndef DCPI_METRICS_H
+#define DCPI_METRICS_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+struct metrics_value;
+
+/** struct metrics - zero-initialised is empty; fields are private. */
+struct metrics {
+	struct metrics_value *values;
+	size_t count;
+	size_t capacity;
+};
+
+/**
+ * metrics_add() - add a line of the reply to "status" or "stats"
+ *
+ * Strings are copied; of several values of a key the first counts.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int metrics_add(struct metrics *metrics, const char *key, const char *value);
+
+/** metrics_print() - print the metrics among what was added; what is none is passed over. */
+void metrics_print(FILE *stream, const struct metrics *metrics);
+
+void metrics_deinit(struct metrics *metrics);
+
+#endif
