@@ -236,6 +236,10 @@ clean: ## remove what was built (downloads stay)
 distclean: ## remove build/ altogether, downloads too
 	rm -rf build compile_commands.json
 
+.PHONY: version
+version:
+	@echo $(VERSION)
+
 .PHONY: help
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' \

@@ -4,15 +4,21 @@
 # Installs the Debian packages that a make target needs and that are missing,
 # after saying which. Changes neither apt's sources nor dpkg's architectures.
 #
-#   packaging/deps.sh build|demo|check|accuracy|lint|fuzz
+#   packaging/deps.sh [--list] TARGET    build, demo, check, ...: see below
 set -u
 
 build='gcc make pkg-config libc6-dev libelf-dev libdw-dev libsqlite3-dev zlib1g-dev liblzma-dev
 	libjson-c-dev libxxhash-dev libpfm4-dev libbpf-dev libzydis-dev libcapstone-dev liblbfgs-dev libsuitesparse-dev
 	clang bpftool scdoc'
 vm='qemu-system-x86 busybox-static cpio kmod linux-headers-amd64 zstd'
+deb='debhelper dh-dkms dpkg-dev git lintian'
 vm_arm64='qemu-system-arm qemu-user gcc-aarch64-linux-gnu'
 
+list=
+if [ "${1:-}" = --list ]; then
+	list=yes
+	shift
+fi
 case ${1:-} in
 build) wanted=$build ;;
 demo) wanted="$build sqlite3 xz-utils perl libc6-dbg" ;;
@@ -28,12 +34,19 @@ lint) wanted="$build libcmocka-dev clang-tidy clang-format cppcheck git mandoc
 fuzz) wanted="$build clang libclang-rt-14-dev" ;;
 debug-kernel) wanted="$build $vm sqlite3 flex bison bc libssl-dev" ;;
 blind-spots) wanted="$build $vm $vm_arm64 sqlite3 flex bison bc libssl-dev linux-perf" ;;
+deb) wanted="$build $deb" ;;
+systemd) wanted="$build $deb $vm mmdebstrap e2fsprogs" ;;
 kernels) wanted="$build $vm sqlite3 sparse gcc-aarch64-linux-gnu" ;;
 *)
-	echo "usage: packaging/deps.sh build|demo|demo-vm|check|accuracy|models|lint|fuzz|debug-kernel|blind-spots|kernels" >&2
+	sed -n 's/^#   \(packaging.*\)/usage: \1/p' "$0" >&2
 	exit 2
 	;;
 esac
+if [ -n "$list" ]; then
+	# shellcheck disable=SC2086 # words, one blank between them
+	echo $wanted
+	exit 0
+fi
 
 if ! command -v dpkg-query > /dev/null; then
 	echo "deps: this is not Debian; make sure that the equivalents of these are installed:"

@@ -1,17 +1,38 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # make install / uninstall: the same list read both ways.
 DAEMONS := dcpid
-SBINDIR = $(DESTDIR)$(PREFIX)/sbin
 BINDIR = $(DESTDIR)$(PREFIX)/bin
+SBINDIR = $(DESTDIR)$(PREFIX)/sbin
 LIBDIR = $(DESTDIR)$(PREFIX)/lib/dcpi
 MANDIR = $(DESTDIR)$(PREFIX)/share/man
+COMPLETIONDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 
 USER_PROGRAMS = $(filter-out $(DAEMONS),$(PROGRAMS))
 # man1/dcpiprof.1 for each page.
 MAN_INSTALLED = $(foreach p,$(notdir $(MAN_BUILT)),man$(lastword $(subst ., ,$(p)))/$(p))
 
+# What systemd and udev look for, as FILE:FOLDER/NAME below $(PREFIX)/lib.
+SYSTEM_FILES := \
+	build/packaging/dcpid.service:systemd/system/dcpid.service \
+	packaging/systemd/sysusers.conf:sysusers.d/dcpi.conf \
+	packaging/systemd/tmpfiles.conf:tmpfiles.d/dcpi.conf \
+	packaging/systemd/udev.rules:udev/rules.d/70-dcpi.rules
+SYSTEM_INSTALLED = $(foreach f,$(SYSTEM_FILES),"$(DESTDIR)$(PREFIX)/lib/$(lastword $(subst :, ,$(f)))")
+
+# Files with @NAMES@ in them: made again each time, since PREFIX may be another.
+.PHONY: build/packaging
+build/packaging/%: packaging/%.in FORCE
+	@mkdir -p $(@D)
+	@sed -e 's,@SBINDIR@,$(PREFIX)/sbin,g' -e 's,@VERSION@,$(VERSION),g' \
+		-e 's,@PROGRAMS@,$(PROGRAMS),g' $< > $@
+build/packaging/dcpid.service: packaging/systemd/dcpid.service.in FORCE
+	@mkdir -p $(@D)
+	@sed 's,@SBINDIR@,$(PREFIX)/sbin,g' $< > $@
+.PHONY: FORCE
+FORCE:
+
 .PHONY: install
-install: all man ## install under DESTDIR and PREFIX (default /usr/local)
+install: all man build/packaging/dcpid.service build/packaging/bash-completion ## install under DESTDIR and PREFIX (default /usr/local)
 	install -d "$(SBINDIR)" "$(BINDIR)" "$(LIBDIR)"
 	install $(DAEMONS:%=$(BIN)/%) "$(SBINDIR)"
 	install $(USER_PROGRAMS:%=$(BIN)/%) "$(BINDIR)"
@@ -19,9 +40,28 @@ install: all man ## install under DESTDIR and PREFIX (default /usr/local)
 	for page in $(MAN_INSTALLED); do \
 		install -D -m 644 "build/man/$${page#*/}" "$(MANDIR)/$$page" || exit 1; \
 	done
+	for file in $(SYSTEM_FILES); do \
+		install -D -m 644 "$${file%:*}" "$(DESTDIR)$(PREFIX)/lib/$${file#*:}" || exit 1; \
+	done
+	install -d "$(COMPLETIONDIR)"
+	for program in $(PROGRAMS); do \
+		install -m 644 build/packaging/bash-completion "$(COMPLETIONDIR)/$$program" || exit 1; \
+	done
 
 .PHONY: uninstall
 uninstall: ## remove what make install put there
 	rm -f $(DAEMONS:%="$(SBINDIR)/%") $(USER_PROGRAMS:%="$(BINDIR)/%")
 	rm -f $(PLUGINS:%="$(LIBDIR)/%.so") $(MAN_INSTALLED:%="$(MANDIR)/%")
+	rm -f $(SYSTEM_INSTALLED) $(PROGRAMS:%="$(COMPLETIONDIR)/%")
 	test ! -d "$(LIBDIR)" || rmdir --ignore-fail-on-non-empty "$(LIBDIR)"
+	cd "$(DESTDIR)$(PREFIX)/lib" && for file in $(SYSTEM_FILES); do \
+		folder=$$(dirname "$${file#*:}"); \
+		test ! -d "$$folder" || rmdir -p --ignore-fail-on-non-empty "$$folder"; \
+	done
+
+# Debian packages, of the tree as it is: build/deb/*.deb.
+#   DEB_VERSION   default the project's
+DEB_VERSION ?= $(VERSION)
+.PHONY: deb
+deb: deps-deb ## Debian packages dcpi and dcpi-dkms, in build/deb
+	@packaging/deb.sh "$(DEB_VERSION)"

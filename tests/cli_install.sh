@@ -30,6 +30,13 @@ expected=$(
 	for path in build/lib/*.so; do
 		echo "644 lib/dcpi/${path##*/}"
 	done
+	for path in systemd/system/dcpid.service sysusers.d/dcpi.conf tmpfiles.d/dcpi.conf \
+		udev/rules.d/70-dcpi.rules; do
+		echo "644 lib/$path"
+	done
+	for path in build/bin/*; do
+		echo "644 share/bash-completion/completions/${path##*/}"
+	done
 	for path in docs/man/*.scd; do
 		page=$(basename "$path" .scd)
 		echo "644 share/man/man${page##*.}/$page"
@@ -55,6 +62,21 @@ else
 	skip "the SQLite extension loads from there" "no sqlite3"
 fi
 
+like "the unit starts the daemon that was installed" \
+	"$(cat "$prefix/lib/systemd/system/dcpid.service")" '^ExecStart=/opt/dcpi/sbin/dcpid$'
+# complete WORD...: what bash offers for the last word
+complete()
+{
+	PATH=$prefix/bin:$prefix/sbin:$PATH bash -c '
+		. "$0"
+		COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+		_dcpi
+		printf "%s\n" "${COMPREPLY[@]}"' \
+		"$prefix/share/bash-completion/completions/dcpictl" "$@" | sort
+}
+is "bash completes commands" "$(complete dcpictl st)" "$(printf '%s\n' stats status stop)"
+is "and options" "$(complete dcpiprof --since)" "--since"
+is "and sources" "$(complete dcpid --source k)" "kmod"
 check "make install once more" "${make[@]}" install
 echo "somebody else's" > "$prefix/lib/dcpi/other"
 check "make uninstall" "${make[@]}" uninstall
