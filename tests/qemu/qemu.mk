@@ -184,3 +184,7 @@ include tests/qemu/blind.mk
 .PHONY: check-kernels
 check-kernels: deps-kernels ## the module on Debian 6.1 and 6.12, x86-64 and arm64
 	@tests/run.sh kernels=tests/qemu/check_kernels.sh
+
+.PHONY: check-systemd
+check-systemd: deps-systemd ## the Debian packages in a machine with systemd: install, upgrade, purge
+	@tests/run.sh systemd=tests/qemu/check_systemd.sh
