@@ -22,6 +22,7 @@ mkdir -p "$(dirname "$output")"
 mmdebstrap --quiet --variant=minbase --include="$packages" bookworm "$root/system" >&2
 cd "$root/system"
 echo dcpi-test > etc/hostname
+echo 127.0.0.1 localhost dcpi-test > etc/hosts
 echo /dev/vda / ext4 defaults 0 1 > etc/fstab
 rm -f etc/machine-id
 touch etc/machine-id
