@@ -243,6 +243,17 @@ refused 1 'no samples in procedures that have a symbol' stripped
 is "a process of which no samples are kept" "$(calc list --pid 7 2>&1)" \
 	"dcpicalc: no samples in procedures that have a symbol"
 
+{
+	echo "event cycles cycles 60000 64000"
+	echo "epoch Alpha 21164"
+	printf 'image file - /nonexistent/\033[31mred\n'
+	echo "sample 0 0x1000 1"
+	echo end
+} | make_db hostile
+refused 2 'cannot open /nonexistent/\?\[31mred' hostile
+is "no control characters reach the terminal" \
+	"$(calc hostile --all 2>&1 | LC_ALL=C tr -d '\n' | LC_ALL=C grep -c '[[:cntrl:]]')" 0
+
 # Files that cannot be used: a line each.
 cp "$scratch/list" "$scratch/good"
 cp "$scratch/copy" "$scratch/list"

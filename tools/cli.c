@@ -14,6 +14,7 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/options.h"
+#include "tools/text.h"
 #include "tools/time_spec.h"
 
 enum {
@@ -263,21 +264,29 @@ void cli_deinit(struct cli *cli)
 	epoch_list_deinit(&cli->epochs);
 }
 
+/* Messages have paths and names from databases in them. */
+static void complain(const struct cli *cli, const char *message)
+{
+	_cleanup_free_ char *clean = text_clean(message);
+
+	fprintf(stderr, "%s: %s\n", cli->tool, clean != NULL ? clean : "out of memory");
+}
+
 int cli_fail(const struct cli *cli, const struct error *err)
 {
-	fprintf(stderr, "%s: %s\n", cli->tool, err->message);
+	complain(cli, err->message);
 	return CLI_FAILED;
 }
 
 int cli_nothing(const struct cli *cli, const char *format, ...)
 {
+	char message[ERROR_MESSAGE_BYTES];
 	va_list args;
 
-	fprintf(stderr, "%s: ", cli->tool);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	vsnprintf(message, sizeof(message), format, args);
 	va_end(args);
-	fputc('\n', stderr);
+	complain(cli, message);
 	return CLI_NOTHING;
 }
 
