@@ -97,7 +97,8 @@ int profile_reader_counters(struct profile_reader *reader, int64_t epoch, profil
 /**
  * struct profile - one profile: an image's samples of an event in an epoch
  * @pid:     the process, or PROFILE_PID_ALL for those not kept by process
- * @samples: strictly ascending offsets
+ * @samples: strictly ascending offsets, @count of them; NULL in profile_reader_totals()
+ * @total:   the sum of their counts
  */
 struct profile {
 	int64_t epoch;
@@ -107,6 +108,7 @@ struct profile {
 	int64_t pid;
 	const struct profile_sample *samples;
 	size_t count;
+	uint64_t total;
 };
 
 /** Called for each profile; the data is valid only during the call. */
@@ -122,6 +124,15 @@ typedef int (*profile_fn)(void *context, const struct profile *profile);
  */
 int profile_reader_profiles(struct profile_reader *reader, const struct profile_filter *filter,
 			    profile_fn visit, void *context, struct error *err);
+
+/**
+ * profile_reader_totals() - the same walk, without the samples
+ *
+ * For who must know which images are worth a look: the samples themselves are not
+ * read, so neither is their checksum, which covers @total.
+ */
+int profile_reader_totals(struct profile_reader *reader, const struct profile_filter *filter,
+			  profile_fn visit, void *context, struct error *err);
 
 /**
  * struct profile_edges - edges of one kind from an image to an image in an epoch

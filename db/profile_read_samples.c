@@ -36,20 +36,16 @@ static int compare_keys(const struct profile_key *a, const struct profile_key *b
 	return order != 0 ? order : compare_number(a->pid, b->pid);
 }
 
-/* Reads and decodes one row, and compares it with what stands beside the blob. */
-static int read_profile(struct profile_reader *reader, const struct profile_key *key,
-			struct profile_pairs *pairs, struct error *err)
+static int find_profile(struct profile_reader *reader, const struct profile_key *key,
+			sqlite3_stmt **statement, struct error *err)
 {
-	int64_t samples, offsets;
-	sqlite3_stmt *statement;
-	int r;
+	int r = profile_reader_statement(reader, READER_PROFILE, statement, err);
 
-	r = profile_reader_statement(reader, READER_PROFILE, &statement, err);
 	if (r == 0)
-		r = database_bind(&reader->db, statement, err, "iiii", key->epoch, key->image,
+		r = database_bind(&reader->db, *statement, err, "iiii", key->epoch, key->image,
 				  key->event, key->pid);
 	if (r == 0)
-		r = database_step(&reader->db, statement, "read", err);
+		r = database_step(&reader->db, *statement, "read", err);
 	if (r < 0)
 		return r;
 	if (r == 0)
@@ -57,6 +53,38 @@ static int read_profile(struct profile_reader *reader, const struct profile_key 
 					"an index names a profile of image %" PRId64
 					" that is not there",
 					key->image);
+	return 0;
+}
+
+/* The sum alone: SQLite then does not read the blob, which comes last in its row. */
+static int read_total(struct profile_reader *reader, const struct profile_key *key, uint64_t *total,
+		      struct error *err)
+{
+	sqlite3_stmt *statement;
+	int64_t samples;
+	int r = find_profile(reader, key, &statement, err);
+
+	if (r < 0)
+		return r;
+	samples = sqlite3_column_int64(statement, 0);
+	sqlite3_reset(statement);
+	if (samples < 0)
+		return profile_reader_cannot(reader, -EBADMSG, err, "a profile of image",
+					     key->image);
+	*total = (uint64_t)samples;
+	return 0;
+}
+
+/* Reads and decodes one row, and compares it with what stands beside the blob. */
+static int read_profile(struct profile_reader *reader, const struct profile_key *key,
+			struct profile_pairs *pairs, struct error *err)
+{
+	int64_t samples, offsets;
+	sqlite3_stmt *statement;
+	int r = find_profile(reader, key, &statement, err);
+
+	if (r < 0)
+		return r;
 	samples = sqlite3_column_int64(statement, 0);
 	offsets = sqlite3_column_int64(statement, 1);
 	r = profile_blob_decode(
@@ -79,6 +107,7 @@ struct profile_walk {
 	bool started;
 	const struct epoch_set *epochs;
 	struct profile_pairs pairs;
+	bool totals; /* samples are not wanted */
 };
 
 static bool walk_selects(const struct profile_walk *walk, const struct profile_key *key,
@@ -106,7 +135,10 @@ static int visit_key(struct profile_walk *walk, const struct profile_key *key,
 					"a profile of image %" PRId64 " has no event", key->image);
 	if (!walk_selects(walk, key, event_name))
 		return 0;
-	r = read_profile(walk->reader, key, &walk->pairs, walk->err);
+	if (walk->totals)
+		r = read_total(walk->reader, key, &walk->pairs.total, walk->err);
+	else
+		r = read_profile(walk->reader, key, &walk->pairs, walk->err);
 	if (r < 0)
 		return r;
 	profile = (struct profile){
@@ -115,8 +147,9 @@ static int visit_key(struct profile_walk *walk, const struct profile_key *key,
 		.event = (uint32_t)key->event,
 		.event_name = event_name,
 		.pid = key->pid,
-		.samples = walk->pairs.samples,
-		.count = walk->pairs.count,
+		.samples = walk->totals ? NULL : walk->pairs.samples,
+		.count = walk->totals ? 0 : walk->pairs.count,
+		.total = walk->pairs.total,
 	};
 	return walk->visit(walk->context, &profile);
 }
@@ -162,8 +195,8 @@ static int walk_keys(void *context, const struct epoch_set *epochs)
 	return r;
 }
 
-int profile_reader_profiles(struct profile_reader *reader, const struct profile_filter *filter,
-			    profile_fn visit, void *context, struct error *err)
+static int walk_profiles(struct profile_reader *reader, const struct profile_filter *filter,
+			 bool totals, profile_fn visit, void *context, struct error *err)
 {
 	static const struct profile_filter all;
 	struct profile_walk walk = {
@@ -172,11 +205,24 @@ int profile_reader_profiles(struct profile_reader *reader, const struct profile_
 		.visit = visit,
 		.context = context,
 		.err = err,
+		.totals = totals,
 	};
 	int r = profile_reader_walk(reader, walk.filter, walk_keys, &walk, err);
 
 	profile_pairs_deinit(&walk.pairs);
 	return r;
+}
+
+int profile_reader_profiles(struct profile_reader *reader, const struct profile_filter *filter,
+			    profile_fn visit, void *context, struct error *err)
+{
+	return walk_profiles(reader, filter, false, visit, context, err);
+}
+
+int profile_reader_totals(struct profile_reader *reader, const struct profile_filter *filter,
+			  profile_fn visit, void *context, struct error *err)
+{
+	return walk_profiles(reader, filter, true, visit, context, err);
 }
 
 /* Takes over a row of the table of images. */

@@ -65,7 +65,26 @@ struct survey {
 	struct model *model;
 	unsigned int profiles;
 	int64_t last_image;
+	uint64_t keys; /* all keys and totals, in order */
 };
+
+static uint64_t add_key(uint64_t keys, const struct profile *profile)
+{
+	uint64_t state = keys ^ (uint64_t)profile->image << 40 ^ (uint64_t)profile->epoch << 20 ^
+			 (uint64_t)profile->event << 16 ^ (uint64_t)profile->pid;
+
+	return unit_random(&state) ^ profile->total;
+}
+
+static int survey_total(void *context, const struct profile *profile)
+{
+	struct survey *survey = context;
+
+	assert_null(profile->samples);
+	assert_int_equal(profile->count, 0);
+	survey->keys = add_key(survey->keys, profile);
+	return 0;
+}
 
 static unsigned int image_number(struct profile_reader *reader, int64_t id)
 {
@@ -89,6 +108,7 @@ static int survey_profile(void *context, const struct profile *profile)
 	struct survey *survey = context;
 	unsigned int image = image_number(survey->reader, profile->image);
 	unsigned int pid = 0, offset = 0;
+	uint64_t total = 0;
 	size_t i;
 
 	assert_true(profile->epoch >= 1 && profile->epoch <= MODEL_EPOCHS);
@@ -104,7 +124,10 @@ static int survey_profile(void *context, const struct profile *profile)
 			assert_true(++offset < MODEL_OFFSETS);
 		survey->model->count[profile->epoch - 1][image][profile->event][pid][offset] +=
 			profile->samples[i].count;
+		total += profile->samples[i].count;
 	}
+	assert_int_equal(profile->total, total);
+	survey->keys = add_key(survey->keys, profile);
 	survey->profiles++;
 	return 0;
 }
@@ -112,9 +135,12 @@ static int survey_profile(void *context, const struct profile *profile)
 static unsigned int look(struct profile_reader *reader, const struct profile_filter *filter)
 {
 	struct survey survey = {.reader = reader, .model = &seen};
+	struct survey totals = {0};
 
 	memset(&seen, 0, sizeof(seen));
 	assert_ok(profile_reader_profiles(reader, filter, survey_profile, &survey, &err));
+	assert_ok(profile_reader_totals(reader, filter, survey_total, &totals, &err));
+	assert_int_equal(totals.keys, survey.keys);
 	return survey.profiles;
 }
 

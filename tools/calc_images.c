@@ -42,22 +42,17 @@ static int take_profile(void *context, const struct profile *profile)
 	const struct calc_event *event =
 		calc_events_find(load->events, profile->epoch, profile->event);
 	struct calc_image *image = image_of(load, profile->image);
-	uint64_t sum = 0;
 
 	if (image == NULL)
 		return -ENOMEM;
-	for (size_t i = 0; i < profile->count; i++) {
-		if (__builtin_add_overflow(sum, profile->samples[i].count, &sum))
-			return -EBADMSG;
-	}
 	/* No smaller sum overflows if that of all samples doesn't. */
-	if (__builtin_add_overflow(load->images->samples, sum, &load->images->samples))
+	if (__builtin_add_overflow(load->images->samples, profile->total, &load->images->samples))
 		return -EBADMSG;
-	load->all[image - load->images->list] += sum;
+	load->all[image - load->images->list] += profile->total;
 	if (event != NULL && event->role == CALC_EVENT_TIME &&
 	    calc_profile_wanted(load->filter, profile)) {
-		image->samples += sum;
-		load->images->time += sum;
+		image->samples += profile->total;
+		load->images->time += profile->total;
 	}
 	return 0;
 }
@@ -120,7 +115,7 @@ int calc_images_load(struct calc_images *images, struct profile_reader *reader,
 	all.event = NULL;
 	all.image = 0;
 	err->message[0] = '\0';
-	r = profile_reader_profiles(reader, &all, take_profile, &load, err);
+	r = profile_reader_totals(reader, &all, take_profile, &load, err);
 	if (r == 0)
 		r = settle(&load, reader, err);
 	else
