@@ -1,0 +1,70 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# How fast dcpicalc is on large images, as lines of tests/bench.h: all procedures of
+# gcc's cc1, each of them with samples, and one procedure of the largest library that
+# clang is linked with. Files are in the page cache. Needs the build's packages only.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+make --no-print-directory -s build/tests/make_profile_db >&2 || exit 2
+scratch=$(mktemp -d) || exit 2
+trap 'rm -rf "$scratch"' EXIT
+export LC_ALL=C
+
+# text IMAGE: file offset and length of its code, in decimal
+text()
+{
+	readelf -SW "$1" 2> /dev/null | sed -n 's/^ *\[[ 0-9]*\] \.text  *PROGBITS //p' |
+		while read -r _ offset bytes _; do echo $((16#$offset)) $((16#$bytes)); done
+}
+
+# make_db NAME IMAGE: two samples in every 64 bytes of code
+make_db()
+{
+	local id
+
+	id=$(readelf -n "$2" 2> /dev/null | sed -n 's/.*Build ID: //p')
+	{
+		echo "event cycles cycles 60000 64000"
+		echo "epoch $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)"
+		echo "image file ${id:--} $2"
+		text "$2" | awk '{ srand(1)
+			for (i = 0; i < $2 / 32; i++)
+				printf "sample 0 %d 1\n", $1 + int(rand() * $2) }'
+		echo end
+	} | build/tests/make_profile_db "$scratch/$1.db"
+}
+
+# seconds ARGUMENT...: wall time of dcpicalc
+seconds()
+{
+	local start
+
+	start=$(date +%s.%N)
+	build/bin/dcpicalc "$@" > /dev/null || return 1
+	awk -v a="$start" -v b="$(date +%s.%N)" 'BEGIN { printf "%.3f\n", b - a }'
+}
+
+# figure NAME WORKLOAD VALUE UNIT
+figure()
+{
+	printf '{"name": "%s", "subject": "dcpicalc", "workload": "%s", "value": %s, "unit": "%s"}\n' "$@"
+}
+
+image=$(${CC:-gcc} -print-prog-name=cc1)
+if [ -f "$image" ] && make_db all "$image"; then
+	megabytes=$(text "$image" | awk '{ printf "%.1f", $2 / 1e6 }')
+	cat "$image" > /dev/null
+	figure analysis_all "cc1, $megabytes MB of code, $(nproc) CPUs" \
+		"$(seconds --db "$scratch/all.db" --all --json)" s
+fi
+image=$(ldd "$(command -v clang || echo /bin/true)" 2> /dev/null | sed -n 's/.*libLLVM.* => \([^ ]*\).*/\1/p')
+if [ -f "$image" ] && make_db one "$(readlink -f "$image")"; then
+	megabytes=$(stat -L -c %s "$image" | awk '{ printf "%.0f", $1 / 1e6 }')
+	cat "$image" > /dev/null
+	best=$(for _ in 1 2 3 4 5; do
+		seconds --db "$scratch/one.db" -n 5 'libLLVM*:llvm::LegalityQuery::print'
+	done | sort -g | head -n 1)
+	figure analysis_one "one procedure of libLLVM, $megabytes MB" "$best" s
+fi
+exit 0
