@@ -25,7 +25,8 @@ static int add_chains(struct cfg_flow *flow)
 		const struct insn *insn = &code->insns[i];
 
 		if (!(flow->flags[i] & FLOW_REACHED) || flow->targets[i] != CFG_CODE_NONE ||
-		    (insn->flow != INSN_FLOW_BRANCH && insn->flow != INSN_FLOW_JUMP) ||
+		    (insn->flow != INSN_FLOW_BRANCH && insn->flow != INSN_FLOW_JUMP &&
+		     insn->flow != INSN_FLOW_CALL) ||
 		    !cfg_code_contains(code, insn->target))
 			continue;
 		r = cfg_code_add_chain(flow->code, count, insn->target);

@@ -48,12 +48,55 @@ uint8_t insn_effect_branch_input(const struct insn_decoder *decoder, const struc
 	return isa->branch_input(branch);
 }
 
-bool insn_effect_bound(const struct insn_decoder *decoder, const struct insn *compare,
-		       const struct insn *branch, bool taken, uint64_t *limit, bool *exact)
+static struct insn_bound bound_of(const struct insn_compare *comparison,
+				  enum insn_relation relation)
+{
+	unsigned int shift = 64 - 8U * comparison->bytes;
+	int64_t value = (int64_t)comparison->constant;
+	/* What is above a constant with the highest bit set is negative, and near 0. */
+	int64_t negative = (int64_t)(comparison->constant << shift) >> shift;
+	struct insn_bound bound = {.kind = INSN_BOUND_RANGE, .high = value};
+
+	switch (relation) {
+	case INSN_RELATION_EQUAL:
+		bound.kind = INSN_BOUND_EXACT;
+		bound.low = value;
+		break;
+	case INSN_RELATION_BELOW:
+		bound.high = value - 1;
+		break;
+	case INSN_RELATION_BELOW_EQUAL:
+		break;
+	case INSN_RELATION_ABOVE:
+	case INSN_RELATION_ABOVE_EQUAL:
+		bound.low = negative + (relation == INSN_RELATION_ABOVE);
+		bound.high = -1;
+		break;
+	case INSN_RELATION_LESS:
+		bound.kind = INSN_BOUND_SIGNED;
+		bound.high = value - 1;
+		break;
+	case INSN_RELATION_LESS_EQUAL:
+		bound.kind = INSN_BOUND_SIGNED;
+		break;
+	case INSN_RELATION_NONE:
+		bound.kind = INSN_BOUND_NONE;
+		break;
+	}
+	if (bound.low > bound.high || value < 0)
+		bound.kind = INSN_BOUND_NONE;
+	return bound;
+}
+
+struct insn_bound insn_effect_bound(const struct insn_decoder *decoder, const struct insn *compare,
+				    const struct insn *branch, bool taken)
 {
 	const struct insn_effect_isa *isa = isa_of(decoder);
+	struct insn_compare comparison;
 
-	return isa != NULL && isa->bound(compare, branch, taken, limit, exact);
+	if (isa == NULL || !isa->compare(&comparison, compare))
+		return (struct insn_bound){.kind = INSN_BOUND_NONE};
+	return bound_of(&comparison, isa->relation(compare, branch, taken));
 }
 
 uint8_t insn_effect_jump_register(const struct insn_decoder *decoder, const struct insn *jump)

@@ -68,16 +68,27 @@ bool insn_effect_compare(struct insn_compare *ret, const struct insn_decoder *de
  */
 uint8_t insn_effect_branch_input(const struct insn_decoder *decoder, const struct insn *branch);
 
+/** enum insn_bound_kind - how good a bound is. */
+enum insn_bound_kind {
+	INSN_BOUND_NONE,
+	INSN_BOUND_RANGE,  /* of an unsigned comparison */
+	INSN_BOUND_SIGNED, /* of a signed one: if the value isn't below @low */
+	INSN_BOUND_EXACT,  /* it is one value */
+};
+
+/** struct insn_bound - a value is in [@low, @high]; of unsigned ones >= 2^31 or so, < 0. */
+struct insn_bound {
+	enum insn_bound_kind kind;
+	int64_t low;
+	int64_t high;
+};
+
 /**
  * insn_effect_bound() - what a branch says of what was compared
  * @taken: whether it was
- * @limit: out: compared value, unsigned, was at most that
- * @exact: out: and no less
- *
- * Return: false: it says nothing of the kind.
  */
-bool insn_effect_bound(const struct insn_decoder *decoder, const struct insn *compare,
-		       const struct insn *branch, bool taken, uint64_t *limit, bool *exact);
+struct insn_bound insn_effect_bound(const struct insn_decoder *decoder, const struct insn *compare,
+				    const struct insn *branch, bool taken);
 
 /** insn_effect_jump_register() - where an indirect jump goes; INSN_REG_NONE: to a loaded address.
  */
@@ -98,13 +109,25 @@ bool insn_effect_stack(const struct insn_decoder *decoder, const struct insn *in
  */
 bool insn_effect_leaves(const struct insn_decoder *decoder, const struct insn *insn);
 
+/** enum insn_relation - of the compared value to the constant. */
+enum insn_relation {
+	INSN_RELATION_NONE,
+	INSN_RELATION_EQUAL,
+	INSN_RELATION_BELOW, /* unsigned */
+	INSN_RELATION_BELOW_EQUAL,
+	INSN_RELATION_ABOVE,
+	INSN_RELATION_ABOVE_EQUAL,
+	INSN_RELATION_LESS, /* signed */
+	INSN_RELATION_LESS_EQUAL,
+};
+
 /** struct insn_effect_isa - an architecture's part; see the functions above. */
 struct insn_effect_isa {
 	void (*get)(struct insn_effect *ret, const struct insn *insn);
 	bool (*compare)(struct insn_compare *ret, const struct insn *insn);
 	uint8_t (*branch_input)(const struct insn *branch);
-	bool (*bound)(const struct insn *compare, const struct insn *branch, bool taken,
-		      uint64_t *limit, bool *exact);
+	enum insn_relation (*relation)(const struct insn *compare, const struct insn *branch,
+				       bool taken);
 	uint8_t (*jump_register)(const struct insn *jump);
 	bool (*stack)(const struct insn *insn, int64_t *delta);
 	bool (*leaves)(const struct insn *insn); /* may be NULL */

@@ -213,19 +213,25 @@ static uint8_t branch_input(const struct insn *branch)
 	return opcode == BEQ || opcode == BNE ? branch->sources[0] : INSN_REG_NONE;
 }
 
-static bool bound(const struct insn *compared, const struct insn *branch, bool taken,
-		  uint64_t *limit, bool *exact)
+static enum insn_relation relation(const struct insn *compared, const struct insn *branch,
+				   bool taken)
 {
-	uint32_t operation = OPERATE(compared->opcode);
-	bool less = operation == CMPULT || operation == CMPLT;
-	struct insn_compare comparison;
 	bool holds = (branch->opcode >> 26 == BNE) == taken;
 
-	if (!holds || !compare(&comparison, compared) || (less && comparison.constant == 0))
-		return false;
-	*exact = operation == CMPEQ;
-	*limit = comparison.constant - less;
-	return true;
+	switch (OPERATE(compared->opcode)) {
+	case CMPEQ:
+		return holds ? INSN_RELATION_EQUAL : INSN_RELATION_NONE;
+	case CMPULT:
+		return holds ? INSN_RELATION_BELOW : INSN_RELATION_ABOVE_EQUAL;
+	case CMPULE:
+		return holds ? INSN_RELATION_BELOW_EQUAL : INSN_RELATION_ABOVE;
+	case CMPLT:
+		return holds ? INSN_RELATION_LESS : INSN_RELATION_NONE;
+	case CMPLE:
+		return holds ? INSN_RELATION_LESS_EQUAL : INSN_RELATION_NONE;
+	default:
+		return INSN_RELATION_NONE;
+	}
 }
 
 static uint8_t jump_register(const struct insn *jump)
@@ -243,7 +249,7 @@ const struct insn_effect_isa insn_effect_alpha = {
 	.get = get,
 	.compare = compare,
 	.branch_input = branch_input,
-	.bound = bound,
+	.relation = relation,
 	.jump_register = jump_register,
 	.stack = stack,
 	.saved = SAVED,

@@ -194,45 +194,34 @@ static uint8_t branch_input(const struct insn *branch)
 		       : INSN_REG_FLAGS + 2;
 }
 
-/* Signed comparisons come after others that ruled negative values out. */
-static bool bound(const struct insn *compared, const struct insn *branch, bool taken,
-		  uint64_t *limit, bool *exact)
+static enum insn_relation relation(const struct insn *compared, const struct insn *branch,
+				   bool taken)
 {
-	struct insn_compare comparison;
-	bool holds, less = false;
-
-	*exact = false;
+	(void)compared;
 	switch ((ZydisMnemonic)branch->opcode) {
 	case ZYDIS_MNEMONIC_JZ:
+		return taken ? INSN_RELATION_EQUAL : INSN_RELATION_NONE;
 	case ZYDIS_MNEMONIC_JNZ:
-		*exact = true;
-		holds = taken == (branch->opcode == ZYDIS_MNEMONIC_JZ);
-		break;
-	case ZYDIS_MNEMONIC_JBE:
-	case ZYDIS_MNEMONIC_JLE:
-		holds = taken;
-		break;
-	case ZYDIS_MNEMONIC_JNBE:
-	case ZYDIS_MNEMONIC_JNLE:
-		holds = !taken;
-		break;
+		return taken ? INSN_RELATION_NONE : INSN_RELATION_EQUAL;
 	case ZYDIS_MNEMONIC_JB:
-	case ZYDIS_MNEMONIC_JL:
-		holds = taken;
-		less = true;
-		break;
+		return taken ? INSN_RELATION_BELOW : INSN_RELATION_ABOVE_EQUAL;
 	case ZYDIS_MNEMONIC_JNB:
+		return taken ? INSN_RELATION_ABOVE_EQUAL : INSN_RELATION_BELOW;
+	case ZYDIS_MNEMONIC_JBE:
+		return taken ? INSN_RELATION_BELOW_EQUAL : INSN_RELATION_ABOVE;
+	case ZYDIS_MNEMONIC_JNBE:
+		return taken ? INSN_RELATION_ABOVE : INSN_RELATION_BELOW_EQUAL;
+	case ZYDIS_MNEMONIC_JL:
+		return taken ? INSN_RELATION_LESS : INSN_RELATION_NONE;
 	case ZYDIS_MNEMONIC_JNL:
-		holds = !taken;
-		less = true;
-		break;
+		return taken ? INSN_RELATION_NONE : INSN_RELATION_LESS;
+	case ZYDIS_MNEMONIC_JLE:
+		return taken ? INSN_RELATION_LESS_EQUAL : INSN_RELATION_NONE;
+	case ZYDIS_MNEMONIC_JNLE:
+		return taken ? INSN_RELATION_NONE : INSN_RELATION_LESS_EQUAL;
 	default:
-		return false;
+		return INSN_RELATION_NONE;
 	}
-	if (!holds || !compare(&comparison, compared) || (less && comparison.constant == 0))
-		return false;
-	*limit = comparison.constant - less;
-	return true;
 }
 
 static uint8_t jump_register(const struct insn *jump)
@@ -266,7 +255,7 @@ const struct insn_effect_isa insn_effect_x86 = {
 	.get = get,
 	.compare = compare,
 	.branch_input = branch_input,
-	.bound = bound,
+	.relation = relation,
 	.jump_register = jump_register,
 	.stack = stack,
 	.leaves = leaves,

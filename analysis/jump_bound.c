@@ -10,12 +10,11 @@
 #define DEPTH_MAX 48
 #define LIMIT_MAX 65535
 
-/* (place + add) is at most @limit, unsigned. */
+/* What is known of (place + add). */
 struct fact {
 	struct jump_place place;
 	int64_t add;
-	uint64_t limit;
-	bool exact; /* it is @limit */
+	struct insn_bound bound;
 	bool dead;
 };
 
@@ -40,8 +39,10 @@ struct finder {
 	struct jump_search *search;
 	struct jump_bound bound;
 	struct jump_bound single; /* values that the index has on some ways */
+	struct jump_bound weak;	  /* by signed comparisons */
 	bool found;
 	bool found_single;
+	bool found_weak;
 	uint32_t visits;
 	uint32_t path[DEPTH_MAX];
 	uint32_t depth;
@@ -66,23 +67,36 @@ static bool end_at_limit(struct finder *finder, const struct way *way, uint64_t 
 	return true;
 }
 
-/* A fact about the place ends the way. */
+static void use_fact(struct finder *finder, const struct insn_bound *bound, int64_t low,
+		     int64_t high)
+{
+	if (bound->kind == INSN_BOUND_EXACT)
+		unite(&finder->single, &finder->found_single, low, high);
+	else if (bound->kind == INSN_BOUND_SIGNED)
+		unite(&finder->weak, &finder->found_weak, low, high);
+	else
+		unite(&finder->bound, &finder->found, low, high);
+}
+
+/*
+ * A fact about the place ends the way, unless it is a signed comparison: these follow
+ * others that rule negative values out, or precede them.
+ */
 static bool match_facts(struct finder *finder, const struct way *way)
 {
 	for (uint32_t i = way->fact_count; i-- > 0;) {
 		const struct fact *fact = &way->facts[i];
-		int64_t shift;
+		int64_t shift, low, high;
 
-		if (fact->dead || fact->limit > LIMIT_MAX ||
-		    !jump_place_same(&fact->place, &way->place) ||
-		    __builtin_sub_overflow(way->add, fact->add, &shift))
+		if (fact->dead || !jump_place_same(&fact->place, &way->place) ||
+		    fact->bound.high - fact->bound.low > LIMIT_MAX ||
+		    __builtin_sub_overflow(way->add, fact->add, &shift) ||
+		    __builtin_add_overflow(fact->bound.low, shift, &low) ||
+		    __builtin_add_overflow(fact->bound.high, shift, &high))
 			continue;
-		if (fact->exact)
-			unite(&finder->single, &finder->found_single, shift + (int64_t)fact->limit,
-			      shift + (int64_t)fact->limit);
-		else
-			unite(&finder->bound, &finder->found, shift, shift + (int64_t)fact->limit);
-		return true;
+		use_fact(finder, &fact->bound, low, high);
+		if (fact->bound.kind != INSN_BOUND_SIGNED)
+			return true;
 	}
 	return false;
 }
@@ -154,9 +168,9 @@ static void pass_facts(struct finder *finder, struct way *way, const struct insn
 }
 
 static void add_fact(struct way *way, const struct insn *insn,
-		     const struct insn_compare *comparison, uint64_t limit, bool exact)
+		     const struct insn_compare *comparison, const struct insn_bound *bound)
 {
-	struct fact fact = {.limit = limit, .exact = exact};
+	struct fact fact = {.bound = *bound};
 
 	fact.place = comparison->reg != INSN_REG_NONE ? jump_place_of_register(comparison->reg)
 						      : jump_place_of_memory(&insn->memory);
@@ -180,16 +194,18 @@ static void pass_compare(struct finder *finder, struct way *way, const struct in
 
 	for (uint32_t i = 0; i < way->open_count; i++) {
 		const struct open_branch *open = &way->open[i];
-		uint64_t limit;
-		bool exact;
+		struct insn_bound bound;
 
 		if (!insn_regs_has(&insn->writes, open->input)) {
 			way->open[kept++] = *open;
 			continue;
 		}
-		if (compares && insn_effect_bound(cfg->decoder, insn, &cfg->insns[open->branch],
-						  open->taken, &limit, &exact))
-			add_fact(way, insn, &comparison, limit, exact);
+		if (!compares)
+			continue;
+		bound = insn_effect_bound(cfg->decoder, insn, &cfg->insns[open->branch],
+					  open->taken);
+		if (bound.kind != INSN_BOUND_NONE)
+			add_fact(way, insn, &comparison, &bound);
 	}
 	way->open_count = kept;
 }
@@ -279,8 +295,10 @@ int jump_bound_find(struct jump_bound *ret, struct jump_search *search, uint32_t
 	struct way way = {.place = jump_place_of_register(reg)};
 
 	walk(&finder, &way, search->cfg->block_of[insn], insn);
-	if (!finder.found)
+	if (!finder.found && !finder.found_weak)
 		return -ENOENT;
+	if (!finder.found)
+		finder.bound = finder.weak;
 	if (finder.found_single)
 		unite(&finder.bound, &finder.found, finder.single.low, finder.single.high);
 	*ret = finder.bound;

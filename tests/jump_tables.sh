@@ -10,6 +10,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/tap.sh
+PATH=/usr/bin:/bin # Debian's own programs
 
 plugin=build/tests/count_plugin.so
 scratch=$(mktemp -d) || exit 2
@@ -90,7 +91,7 @@ ran()
 	program=$(readlink -f "$program")
 	shift
 	runs=$((runs + 1))
-	timeout 60 qemu-x86_64 -plugin "$plugin,out=$scratch/counts,edges=$scratch/run.$runs" "$program" "$@" \
+	timeout 60 qemu-x86_64 -plugin "$plugin,out=$scratch/counts,edges=$scratch/run.$runs,threads=on" "$program" "$@" \
 		> "$scratch/output" 2>&1 < "$scratch/text"
 }
 

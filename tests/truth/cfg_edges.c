@@ -95,6 +95,10 @@ static void check_inside(struct graphs *graphs, const struct cfg *cfg, uint32_t 
 	if (from == block->first + block->count - 1 && to == target->first &&
 	    has_edge(cfg, block, cfg->block_of[to]))
 		return;
+	/* A procedure that calls itself last, by a pointer. */
+	if ((target->flags & CFG_BLOCK_ENTRY) && has_edge(cfg, block, CFG_EXIT) &&
+	    cfg->insns[from].flow == INSN_FLOW_JUMP_INDIRECT)
+		return;
 	if (from == block->first + block->count - 1 && has_edge(cfg, block, CFG_UNKNOWN))
 		graphs->counts.marked++;
 	else
@@ -148,6 +152,7 @@ static void check_edge(struct graphs *graphs, uint64_t from, uint64_t to)
 	long from_insn = from_cfg != NULL ? cfg_find_insn(from_cfg, from) : -1;
 	long to_insn = to_cfg != NULL ? cfg_find_insn(to_cfg, to) : -1;
 	enum insn_flow flow;
+	long own;
 
 	if (from_insn < 0 || to_insn < 0) {
 		complain(graphs, &graphs->counts.no_insn, "no instruction", from, to);
@@ -160,8 +165,10 @@ static void check_edge(struct graphs *graphs, uint64_t from, uint64_t to)
 		check_returned(graphs, to_cfg, (uint32_t)to_insn, from);
 		return;
 	}
-	if (from_cfg == to_cfg) {
-		check_inside(graphs, from_cfg, (uint32_t)from_insn, (uint32_t)to_insn);
+	/* What is a part of one procedure may be another one as well. */
+	own = cfg_find_insn(from_cfg, to);
+	if (own >= 0) {
+		check_inside(graphs, from_cfg, (uint32_t)from_insn, (uint32_t)own);
 		return;
 	}
 	check_leaving(graphs, from_cfg, (uint32_t)from_insn, to);
@@ -181,7 +188,8 @@ static void count_jump(struct graphs *graphs, uint64_t from, uint64_t *last)
 	block = &cfg->blocks[cfg->block_of[insn]];
 	if (has_edge(cfg, block, CFG_UNKNOWN))
 		graphs->counts.unresolved++;
-	else if (block->out_count > 0 && cfg->edges[block->out].kind == CFG_EDGE_SWITCH)
+	else if (block->out_count > 0 && cfg->edges[block->out].kind == CFG_EDGE_SWITCH &&
+		 !has_edge(cfg, block, CFG_EXIT))
 		graphs->counts.tables++;
 }
 
