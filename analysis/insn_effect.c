@@ -5,6 +5,7 @@
 
 static const struct insn_effect_isa *const isas[] = {
 	[INSN_ISA_X86_64] = &insn_effect_x86,
+	[INSN_ISA_ARM64] = &insn_effect_arm64,
 	[INSN_ISA_ALPHA] = &insn_effect_alpha,
 };
 
@@ -106,7 +107,14 @@ uint8_t insn_effect_jump_register(const struct insn_decoder *decoder, const stru
 	return isa != NULL ? isa->jump_register(jump) : INSN_REG_NONE;
 }
 
-bool insn_effect_survives_call(const struct insn_decoder *decoder, uint8_t reg)
+bool insn_effect_is_result(const struct insn_decoder *decoder, uint8_t reg)
+{
+	const struct insn_effect_isa *isa = isa_of(decoder);
+
+	return isa != NULL && reg < 32 && (isa->results >> reg & 1) != 0;
+}
+
+bool insn_effect_is_saved(const struct insn_decoder *decoder, uint8_t reg)
 {
 	const struct insn_effect_isa *isa = isa_of(decoder);
 

@@ -29,6 +29,8 @@ enum insn_effect_kind {
  * @bytes:       width of what is loaded, stored or extended; of the others, of the whole
  *               operation (what is wider is cut off)
  * @is_signed:   loads and extensions: by the sign
+ * @index_bytes: of sums: if not 0, so many bytes of @index are extended first, by
+ *               @is_signed
  */
 struct insn_effect {
 	enum insn_effect_kind kind;
@@ -37,6 +39,7 @@ struct insn_effect {
 	uint8_t index;
 	uint8_t scale;
 	uint8_t bytes;
+	uint8_t index_bytes;
 	bool is_signed;
 	int64_t constant;
 };
@@ -94,8 +97,11 @@ struct insn_bound insn_effect_bound(const struct insn_decoder *decoder, const st
  */
 uint8_t insn_effect_jump_register(const struct insn_decoder *decoder, const struct insn *jump);
 
-/** insn_effect_survives_call() - whether a call leaves a register as it was, by the ABI. */
-bool insn_effect_survives_call(const struct insn_decoder *decoder, uint8_t reg);
+/** insn_effect_is_result() - whether calls return values in a register, by the ABI. */
+bool insn_effect_is_result(const struct insn_decoder *decoder, uint8_t reg);
+
+/** insn_effect_is_saved() - whether calls leave a register as it was, by the ABI. */
+bool insn_effect_is_saved(const struct insn_decoder *decoder, uint8_t reg);
 
 /**
  * insn_effect_stack() - how far an instruction moves the stack pointer by itself
@@ -131,10 +137,12 @@ struct insn_effect_isa {
 	uint8_t (*jump_register)(const struct insn *jump);
 	bool (*stack)(const struct insn *insn, int64_t *delta);
 	bool (*leaves)(const struct insn *insn); /* may be NULL */
-	uint32_t saved;				 /* integer registers that survive calls */
+	uint32_t results;			 /* integer registers that calls return values in */
+	uint32_t saved;				 /* and that survive them */
 };
 
 extern const struct insn_effect_isa insn_effect_x86;
+extern const struct insn_effect_isa insn_effect_arm64;
 extern const struct insn_effect_isa insn_effect_alpha;
 
 #endif

@@ -3,6 +3,7 @@
 
 /* r9 to r15, the global and the stack pointer: what callers find again, or make anew */
 #define SAVED 0x4000fe00U
+#define RESULTS 0x1U
 
 /* opcode << 8 | function, of those with one */
 #define OPERATE(word) ((word) >> 26 << 8 | ((word) >> 5 & 0x7f))
@@ -252,5 +253,6 @@ const struct insn_effect_isa insn_effect_alpha = {
 	.relation = relation,
 	.jump_register = jump_register,
 	.stack = stack,
+	.results = RESULTS,
 	.saved = SAVED,
 };

@@ -6,6 +6,8 @@
 #define RSP 4
 /* rbx, rsp, rbp, r12 to r15 */
 #define SAVED 0xf038U
+/* rax and rdx */
+#define RESULTS 0x5U
 
 static bool reads_memory(const struct insn *insn)
 {
@@ -259,5 +261,6 @@ const struct insn_effect_isa insn_effect_x86 = {
 	.jump_register = jump_register,
 	.stack = stack,
 	.leaves = leaves,
+	.results = RESULTS,
 	.saved = SAVED,
 };

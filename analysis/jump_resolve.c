@@ -126,8 +126,16 @@ static int take_constants(struct resolver *resolver, struct flow_jump *jump,
 {
 	int r = 1;
 
-	for (uint32_t i = 0; r > 0 && i < resolver->found.constant_count; i++)
-		r = take_entry(resolver, jump, resolver->found.constants[i], reading);
+	for (uint32_t i = 0; r > 0 && i < resolver->found.constant_count; i++) {
+		uint64_t target = resolver->found.constants[i];
+		struct image_code *image = resolver->flow->code->image;
+
+		/* Of weak symbols that nobody has defined. */
+		if (image != NULL && image_code_find(image, target) < 0)
+			reading->outside++;
+		else
+			r = take_entry(resolver, jump, target, reading);
+	}
 	return r;
 }
 

@@ -12,7 +12,7 @@ struct shape {
 	uint64_t base;
 	uint8_t scale;
 	bool relative;
-	bool is_signed;
+	uint8_t signed_bytes; /* the sign of so many is extended; 0: none */
 };
 
 /* constant + sum of (register before @insn) * factor */
@@ -150,7 +150,7 @@ static int add_table(struct table_finder *finder, uint32_t insn, const struct in
 		.insn = insn,
 		.bytes = load->bytes,
 		.scale = shape->scale,
-		.is_signed = load->is_signed || shape->is_signed,
+		.is_signed = load->is_signed || shape->signed_bytes == load->bytes,
 	};
 	/* Of one entry only, that is, if the index is a constant. */
 	table->bounded = r > 0 || jump_bound_find(&table->bound, finder->search,
@@ -206,7 +206,8 @@ static int find_entry(struct table_finder *finder, uint32_t insn, const struct j
 			r = find_entry(finder, definitions[i], &spilled, shape, depth + 1);
 			continue;
 		}
-		extended.is_signed |= effect.is_signed;
+		if (effect.kind == INSN_EFFECT_EXTEND && effect.is_signed)
+			extended.signed_bytes = effect.bytes;
 		if (effect.kind == INSN_EFFECT_EXTEND || is_store_of_register(&effect) ||
 		    (effect.kind == INSN_EFFECT_SUM && effect.index == INSN_REG_NONE &&
 		     effect.constant == 0))
@@ -231,6 +232,7 @@ static int find_relative(struct table_finder *finder, uint32_t insn,
 	if (jump_value_constant(finder->search, insn, &base, &value) == 0) {
 		shape.base = value + (uint64_t)effect->constant;
 		shape.scale = effect->scale;
+		shape.signed_bytes = effect->is_signed ? effect->index_bytes : 0;
 		return find_entry(finder, insn, &index, shape, 0);
 	}
 	if (jump_value_constant(finder->search, insn, &index, &value) == 0) {

@@ -6,6 +6,7 @@
 
 #define DEPTH_MAX 8
 #define ALPHA_PROCEDURE_VALUE 27
+#define ALPHA_GLOBAL_POINTER 29
 
 bool jump_place_same(const struct jump_place *a, const struct jump_place *b)
 {
@@ -44,20 +45,18 @@ static bool is_call(const struct insn *insn)
 	return insn->flow == INSN_FLOW_CALL || insn->flow == INSN_FLOW_CALL_INDIRECT;
 }
 
+/*
+ * What is used behind a call was not set by it unless it is a result; so the call has
+ * kept it, by the ABI or since the compiler has seen what is called (gcc's -fipa-ra).
+ */
 static enum jump_change change_register(const struct jump_search *search, const struct insn *insn,
 					uint8_t reg)
 {
-	const struct insn_decoder *decoder = search->cfg->decoder;
-
-	if (is_call(insn)) {
-		if (insn_regs_has(&insn->writes, reg) && insn->destination == reg)
-			return JUMP_DEFINES;
-		return reg == decoder->stack_pointer || insn_effect_survives_call(decoder, reg)
-			       ? JUMP_KEEPS
-			       : JUMP_DESTROYS;
-	}
-	if (!insn_regs_has(&insn->writes, reg))
-		return JUMP_KEEPS;
+	if (!insn_regs_has(&insn->writes, reg) ||
+	    (is_call(insn) && reg == search->cfg->decoder->stack_pointer))
+		return is_call(insn) && insn_effect_is_result(search->cfg->decoder, reg)
+			       ? JUMP_DESTROYS
+			       : JUMP_KEEPS;
 	return insn->destination == reg && !(insn->flags & INSN_CONDITIONAL) ? JUMP_DEFINES
 									     : JUMP_DESTROYS;
 }
@@ -71,14 +70,11 @@ static enum jump_change change_memory(const struct jump_search *search, const st
 {
 	const struct insn_memory *memory = &place->memory;
 	struct jump_place written = jump_place_of_memory(&insn->memory);
-	bool on_stack = memory->base == search->cfg->decoder->stack_pointer;
 
 	if (is_call(insn)) {
 		/* Spilled values and tables survive. */
-		return memory->pc_relative || memory->base == INSN_REG_NONE || on_stack ||
-				       insn_effect_survives_call(search->cfg->decoder, memory->base)
-			       ? JUMP_KEEPS
-			       : JUMP_DESTROYS;
+		return insn_effect_is_result(search->cfg->decoder, memory->base) ? JUMP_DESTROYS
+										 : JUMP_KEEPS;
 	}
 	if ((insn->flags & INSN_WRITES_MEMORY) && jump_place_same(place, &written))
 		return insn_effect_get(search->cfg->decoder, insn).kind == INSN_EFFECT_STORE
@@ -161,6 +157,12 @@ static void push_unresolved(struct definitions *definitions)
 	}
 }
 
+/* Alpha's callers of the second entry have the same one as the procedure. */
+static bool is_global_pointer(const struct cfg *cfg, const struct jump_place *place)
+{
+	return cfg->decoder->isa == INSN_ISA_ALPHA && place->reg == ALPHA_GLOBAL_POINTER;
+}
+
 static void push_before(struct definitions *definitions, uint32_t block)
 {
 	const struct cfg *cfg = definitions->search->cfg;
@@ -173,7 +175,7 @@ static void push_before(struct definitions *definitions, uint32_t block)
 			push_unresolved(definitions);
 		else if (from < cfg->block_count)
 			push_block(definitions, from);
-		else
+		else if (!is_global_pointer(cfg, definitions->place))
 			definitions->failed = true; /* it comes from the caller */
 	}
 }

@@ -30,7 +30,7 @@ fuzz_procedure_table-ldlibs = $(analysis-ldlibs)
 analysis-src += analysis/call_returns.c analysis/cfg.c analysis/cfg_build.c analysis/cfg_code.c \
 	analysis/cfg_evidence.c analysis/cfg_flow.c analysis/file_window.c analysis/image_code.c \
 	analysis/image_lines.c analysis/image_memory.c analysis/insn_effect.c \
-	analysis/insn_effect_alpha.c analysis/insn_effect_x86.c analysis/jump_bound.c \
+	analysis/insn_effect_alpha.c analysis/insn_effect_arm64.c analysis/insn_effect_x86.c analysis/jump_bound.c \
 	analysis/jump_resolve.c analysis/jump_table.c analysis/jump_value.c \
 	analysis/no_return_names.c analysis/procedure_parts.c analysis/procedure_profile.c \
 	analysis/stack_height.c

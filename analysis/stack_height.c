@@ -51,7 +51,7 @@ static void pass(struct heights *heights, const struct cfg *cfg, const struct in
 	    effect.destination != INSN_REG_NONE) {
 		/* Copies of scratch registers come and go; the frame pointer stays. */
 		if (heights->frame_reg == FRAME_NONE || heights->frame == UNKNOWN ||
-		    insn_effect_survives_call(cfg->decoder, effect.destination)) {
+		    insn_effect_is_saved(cfg->decoder, effect.destination)) {
 			heights->frame_reg = effect.destination;
 			heights->frame = sum;
 		}

@@ -140,10 +140,23 @@ static bool check_returned(struct graphs *graphs, const struct cfg *cfg, uint32_
 static void check_entering(struct graphs *graphs, const struct cfg *cfg, uint32_t to, uint64_t from)
 {
 	const struct cfg_block *block = &cfg->blocks[cfg->block_of[to]];
+	bool entry = false;
 
-	if (to != block->first || !(block->flags & CFG_BLOCK_ENTRY))
+	for (uint32_t i = 0; i < block->in_count; i++)
+		entry |= cfg->edges[cfg->in_edges[block->in + i]].from == CFG_ENTRY;
+	if (to != block->first || !entry)
 		complain(graphs, &graphs->counts.entered, "entered inside", from,
 			 cfg->insns[to].address);
+}
+
+/* The C library's own code before main(), where some of it is entered in its middle. */
+static bool is_start_code(const struct graphs *graphs, uint64_t address)
+{
+	long index = image_code_find(graphs->code, address);
+
+	return index >= 0 &&
+	       strcmp(procedure_table_get(image_code_procedures(graphs->code), (size_t)index)->name,
+		      "_start") == 0;
 }
 
 static void check_edge(struct graphs *graphs, uint64_t from, uint64_t to)
@@ -154,6 +167,8 @@ static void check_edge(struct graphs *graphs, uint64_t from, uint64_t to)
 	enum insn_flow flow;
 	long own;
 
+	if (is_start_code(graphs, from))
+		return;
 	if (from_insn < 0 || to_insn < 0) {
 		complain(graphs, &graphs->counts.no_insn, "no instruction", from, to);
 		return;
