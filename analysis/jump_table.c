@@ -250,6 +250,7 @@ static int find_defined(struct table_finder *finder, uint32_t insn, int depth)
 	static const struct shape absolute;
 	struct insn_effect effect = effect_at(finder, insn);
 	struct jump_place place = jump_place_of_register(effect.base);
+	uint64_t value;
 
 	switch (effect.kind) {
 	case INSN_EFFECT_CONSTANT:
@@ -262,6 +263,9 @@ static int find_defined(struct table_finder *finder, uint32_t insn, int depth)
 		place = jump_place_of_memory(&insn_at(finder, insn)->memory);
 		return find_target(finder, insn, &place, depth + 1);
 	case INSN_EFFECT_SUM:
+		if (effect.index == INSN_REG_NONE &&
+		    jump_value_constant(finder->search, insn, &place, &value) == 0)
+			return add_constant(finder, value + (uint64_t)effect.constant);
 		if (effect.index != INSN_REG_NONE && effect.base != INSN_REG_NONE)
 			return find_relative(finder, insn, &effect);
 		if (effect.index != INSN_REG_NONE || effect.constant != 0)
