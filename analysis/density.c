@@ -4,7 +4,7 @@
 #include <math.h>
 
 /* How far the Gaussian's points reach, in standard deviations. */
-#define REACH 5.0
+#define REACH 4.0
 /* Log of what counts as zero beside the greatest density. */
 #define NEGLIGIBLE (-20.0)
 

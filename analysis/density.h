@@ -8,7 +8,7 @@
 #include "analysis/frequency_solver.h"
 
 /* Points that density_moments() adds to those of the evidence. */
-#define DENSITY_CAVITY_POINTS 21
+#define DENSITY_CAVITY_POINTS 15
 #define DENSITY_FLAT_POINTS 17
 
 /** struct density_grid - room for an integration; @capacity points in each array. */

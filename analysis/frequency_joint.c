@@ -19,8 +19,9 @@
 #define MEDIUM_WIDTH 0.12
 /* Settled long before, as a rule. */
 #define ROUNDS 20
-/* In a procedure of fewer samples, no improvement shows. */
+/* With fewer samples, in all or for each class, no improvement shows. */
 #define FEW_SAMPLES 200
+#define FEW_SAMPLES_A_CLASS 3
 /* A direction seen in n of n samples may still be another one in one of n + 1. */
 #define PRIOR_SEEN 0.5
 /* Samples that may be expected, and still none be seen, one time in ten. */
@@ -79,6 +80,15 @@ static struct frequency_estimate estimate_of(const struct frequency_marginal *ma
 	return estimate;
 }
 
+static unsigned int rounds_for(const struct frequency_input *input)
+{
+	double total = input->profile->total;
+
+	return total < FEW_SAMPLES || total < FEW_SAMPLES_A_CLASS * (double)input->classes->count
+		       ? 0
+		       : ROUNDS;
+}
+
 static int solve(struct frequency_estimate *classes, const struct frequency_input *input,
 		 const struct flow_constraints *constraints, struct frequency_evidence *evidence)
 {
@@ -93,7 +103,7 @@ static int solve(struct frequency_estimate *classes, const struct frequency_inpu
 		.bounds = evidence->bounds,
 		.links = links,
 		.class_count = class_count,
-		.rounds = input->profile->total < FEW_SAMPLES ? 0 : ROUNDS,
+		.rounds = rounds_for(input),
 	};
 	int r;
 

@@ -22,6 +22,8 @@
 #define TOLERANCE_LOOSE 0.1
 /* A class's Gaussian is never wider than this times its bound, nor narrower. */
 #define WIDEST 4.0
+/* Deviations that make up all of a Gaussian. */
+#define INSIDE 3.0
 #define NARROWEST 1e-5
 /* Factors with more elements than this for each row are given up on. */
 #define FILL_PER_ROW 400
@@ -169,15 +171,36 @@ static struct site site_of(const struct solver *s, uint32_t class, const struct 
 	return (struct site){1 / variance, m->mean / variance};
 }
 
+/* The whole of a Gaussian is where a frequency can be. */
+static bool is_inside(const struct density_moments *m, double bound)
+{
+	double reach = INSIDE * sqrt(m->variance);
+
+	return m->mean - reach > 0 && m->mean + reach < bound;
+}
+
+/* Moments of a class's density among others; most classes without evidence need no grid. */
+static struct density_moments tilt(struct solver *s, uint32_t k,
+				   const struct density_moments *cavity)
+{
+	const struct frequency_density *evidence = &s->problem->densities[k];
+	double bound = s->problem->bounds[k];
+
+	if (evidence->count == 0 && isinf(cavity->variance))
+		return (struct density_moments){bound / 2, bound * bound / 12};
+	if (evidence->count == 0 && is_inside(cavity, bound))
+		return *cavity;
+	density_multiply(&s->grid, evidence, cavity, bound);
+	return density_moments(&s->grid);
+}
+
 static void start(struct solver *s)
 {
 	const struct frequency_problem *p = s->problem;
 
 	for (uint32_t k = 0; k < p->class_count; k++) {
-		struct density_moments m;
+		struct density_moments m = tilt(s, k, &nothing);
 
-		density_multiply(&s->grid, &p->densities[k], &nothing, p->bounds[k]);
-		m = density_moments(&s->grid);
 		s->classes[k].site = site_of(s, k, &m);
 		s->classes[k].cavity.variance = NAN;
 		s->mean[k] = m.mean;
@@ -252,10 +275,8 @@ static void find_target(struct solver *s, uint32_t k, const struct density_momen
 	struct stand_in *class = &s->classes[k];
 	double bound = s->problem->bounds[k];
 	double least = 1 / (WIDEST * WIDEST * bound * bound);
-	struct density_moments tilted;
+	struct density_moments tilted = tilt(s, k, cavity);
 
-	density_multiply(&s->grid, &s->problem->densities[k], cavity, bound);
-	tilted = density_moments(&s->grid);
 	if (tilted.variance < NARROWEST * NARROWEST * bound * bound)
 		tilted.variance = NARROWEST * NARROWEST * bound * bound;
 	class->cavity = *cavity;
@@ -288,19 +309,23 @@ static double improve(struct solver *s, uint32_t k)
 	return moved;
 }
 
-static void conclude(struct solver *s, struct frequency_marginal *ret)
+static struct frequency_marginal marginal_of(struct solver *s, uint32_t k)
 {
 	static const double shares[] = {0.05, 0.5, 0.95};
-	const struct frequency_problem *p = s->problem;
+	const struct frequency_density *evidence = &s->problem->densities[k];
+	struct density_moments cavity = cavity_of(s, k);
 	double quantiles[3];
 
-	for (uint32_t k = 0; k < p->class_count; k++) {
-		struct density_moments cavity = cavity_of(s, k);
+	if (evidence->count == 0 && !isinf(cavity.variance) &&
+	    is_inside(&cavity, s->problem->bounds[k])) {
+		double reach = 1.645 * sqrt(cavity.variance);
 
-		density_multiply(&s->grid, &p->densities[k], &cavity, p->bounds[k]);
-		density_quantiles(quantiles, &s->grid, shares, 3);
-		ret[k] = (struct frequency_marginal){quantiles[1], quantiles[0], quantiles[2]};
+		return (struct frequency_marginal){cavity.mean, cavity.mean - reach,
+						   cavity.mean + reach};
 	}
+	density_multiply(&s->grid, evidence, &cavity, s->problem->bounds[k]);
+	density_quantiles(quantiles, &s->grid, shares, 3);
+	return (struct frequency_marginal){quantiles[1], quantiles[0], quantiles[2]};
 }
 
 int frequency_solve(struct frequency_marginal *ret, const struct frequency_problem *problem)
@@ -321,8 +346,8 @@ int frequency_solve(struct frequency_marginal *ret, const struct frequency_probl
 		if (moved < SETTLED)
 			break;
 	}
-	if (r == 0)
-		conclude(&s, ret);
+	for (uint32_t k = 0; r == 0 && k < problem->class_count; k++)
+		ret[k] = marginal_of(&s, k);
 	solver_deinit(&s);
 	return r == -EDOM ? -E2BIG : r;
 }
