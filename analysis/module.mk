@@ -143,6 +143,13 @@ unit_insn_x86-src := tests/unit_insn_x86.c tests/elf_text.c tests/insn_check.c \
 	tests/insn_examples.c tests/insn_objdump.c
 unit_insn_x86-archives := analysis
 
+# Instructions are executed, so on their own machine only.
+ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine)),)
+UNIT_TESTS += unit_insn_x86_effect
+endif
+unit_insn_x86_effect-src := tests/unit_insn_x86_effect.c tests/elf_text.c tests/x86_tracee.c
+unit_insn_x86_effect-archives := analysis
+
 # LLVM, version and all: its tables of arm64 are what ours are compared with.
 LLVM_HOME := /usr/lib/llvm-14
 UNIT_TESTS += unit_insn_arm64
