@@ -240,11 +240,7 @@ uint64_t edge_accumulate_bin_held(const struct edge_bin *bin)
 
 static int by_edge(const void *a, const void *b)
 {
-	const struct profile_edge *x = a, *y = b;
-
-	if (x->from != y->from)
-		return x->from < y->from ? -1 : 1;
-	return (x->to > y->to) - (x->to < y->to);
+	return profile_edge_compare(a, b);
 }
 
 int edge_accumulate_bin_edges(const struct edge_bin *bin, struct edge_run *ret)

@@ -36,14 +36,6 @@ uint32_t edge_blob_key(int64_t epoch, int64_t image, int64_t to_image, int64_t k
 	return (uint32_t)crc32(0, (const Bytef *)words, sizeof(words));
 }
 
-/* By from, then to. */
-static int compare(const struct profile_edge *a, const struct profile_edge *b)
-{
-	if (a->from != b->from)
-		return a->from < b->from ? -1 : 1;
-	return (a->to > b->to) - (a->to < b->to);
-}
-
 static uint64_t zigzag(uint64_t distance)
 {
 	return distance << 1 ^ (0 - (distance >> 63));
@@ -121,7 +113,8 @@ static int survey(const struct profile_edge *edges, size_t count, uint64_t *tota
 	size_t i;
 
 	for (i = 0; i < count; i++) {
-		if (edges[i].count == 0 || (i > 0 && compare(&edges[i - 1], &edges[i]) >= 0) ||
+		if (edges[i].count == 0 ||
+		    (i > 0 && profile_edge_compare(&edges[i - 1], &edges[i]) >= 0) ||
 		    edges[i].from > PROFILE_EDGE_OFFSET_MAX ||
 		    edges[i].to > PROFILE_EDGE_OFFSET_MAX)
 			return -EINVAL;
@@ -306,7 +299,9 @@ int edge_list_merge(struct edge_list *sum, const struct edge_list *a, const stru
 	while (i < a->count || j < b_count) {
 		struct profile_edge *out = &sum->edges[n++];
 
-		order = j == b_count ? -1 : i == a->count ? 1 : compare(&a->edges[i], &b[j]);
+		order = j == b_count	? -1
+			: i == a->count ? 1
+					: profile_edge_compare(&a->edges[i], &b[j]);
 		*out = order <= 0 ? a->edges[i++] : b[j++];
 		if (order == 0 && __builtin_add_overflow(out->count, b[j++].count, &out->count))
 			return -EOVERFLOW;

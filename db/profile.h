@@ -83,6 +83,14 @@ struct profile_edge {
 	uint64_t count;
 };
 
+/** profile_edge_compare() - the order of edges: by from, then to. */
+static inline int profile_edge_compare(const struct profile_edge *a, const struct profile_edge *b)
+{
+	if (a->from != b->from)
+		return a->from < b->from ? -1 : 1;
+	return (a->to > b->to) - (a->to < b->to);
+}
+
 /**
  * struct profile_event - an event sampled in an epoch
  * @number:     its number in the epoch, 0 ..

@@ -11,28 +11,15 @@
 #include "lib/error.h"
 
 /* Identifies a row of the table of edges; ordered as its members are. */
-struct edge_key {
-	int64_t image;
-	int64_t epoch;
-	int64_t to_image;
-	int64_t kind;
+union edge_key {
+	struct {
+		int64_t image;
+		int64_t epoch;
+		int64_t to_image;
+		int64_t kind;
+	};
+	int64_t parts[READER_KEY_PARTS];
 };
-
-static int compare_number(int64_t a, int64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
-static int compare_keys(const struct edge_key *a, const struct edge_key *b)
-{
-	int order = compare_number(a->image, b->image);
-
-	if (order == 0)
-		order = compare_number(a->epoch, b->epoch);
-	if (order == 0)
-		order = compare_number(a->to_image, b->to_image);
-	return order != 0 ? order : compare_number(a->kind, b->kind);
-}
 
 /* A walk over edges: what is wanted, where it is, memory used again. */
 struct edge_walk {
@@ -41,13 +28,13 @@ struct edge_walk {
 	profile_edges_fn visit;
 	void *context;
 	struct error *err;
-	struct edge_key last;
+	union edge_key last;
 	bool started;
 	struct edge_list list;
 };
 
 /* Reads and decodes one row, and compares it with what stands beside the blob. */
-static int read_edges(struct edge_walk *walk, const struct edge_key *key)
+static int read_edges(struct edge_walk *walk, const union edge_key *key)
 {
 	struct profile_reader *reader = walk->reader;
 	struct edge_list *list = &walk->list;
@@ -80,13 +67,13 @@ static int read_edges(struct edge_walk *walk, const struct edge_key *key)
 }
 
 /* One key of the index. Rows out of order would be counted twice. */
-static int visit_key(struct edge_walk *walk, const struct edge_key *key,
+static int visit_key(struct edge_walk *walk, const union edge_key *key,
 		     const struct epoch_set *epochs)
 {
 	struct profile_edges edges;
 	int r;
 
-	if (walk->started && compare_keys(&walk->last, key) >= 0)
+	if (walk->started && reader_key_compare(walk->last.parts, key->parts) >= 0)
 		return database_corrupt(&walk->reader->db, walk->err,
 					"the index of edges is out of order");
 	walk->started = true;
@@ -121,7 +108,7 @@ static int walk_keys(void *context, const struct epoch_set *epochs)
 	int64_t image = walk->filter->image;
 	_cleanup_statement_ sqlite3_stmt *statement = NULL;
 	struct database *db = &walk->reader->db;
-	struct edge_key key;
+	union edge_key key;
 	int r;
 
 	/* A file of schema version 1 has none. */

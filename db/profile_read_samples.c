@@ -13,30 +13,17 @@
 #include "lib/error.h"
 
 /* Identifies a row of the table of profiles. */
-struct profile_key {
-	int64_t image;
-	int64_t epoch;
-	int64_t event;
-	int64_t pid;
+union profile_key {
+	struct {
+		int64_t image;
+		int64_t epoch;
+		int64_t event;
+		int64_t pid;
+	};
+	int64_t parts[READER_KEY_PARTS];
 };
 
-static int compare_number(int64_t a, int64_t b)
-{
-	return a < b ? -1 : a > b;
-}
-
-static int compare_keys(const struct profile_key *a, const struct profile_key *b)
-{
-	int order = compare_number(a->image, b->image);
-
-	if (order == 0)
-		order = compare_number(a->epoch, b->epoch);
-	if (order == 0)
-		order = compare_number(a->event, b->event);
-	return order != 0 ? order : compare_number(a->pid, b->pid);
-}
-
-static int find_profile(struct profile_reader *reader, const struct profile_key *key,
+static int find_profile(struct profile_reader *reader, const union profile_key *key,
 			sqlite3_stmt **statement, struct error *err)
 {
 	int r = profile_reader_statement(reader, READER_PROFILE, statement, err);
@@ -57,7 +44,7 @@ static int find_profile(struct profile_reader *reader, const struct profile_key 
 }
 
 /* The sum alone: SQLite then does not read the blob, which comes last in its row. */
-static int read_total(struct profile_reader *reader, const struct profile_key *key, uint64_t *total,
+static int read_total(struct profile_reader *reader, const union profile_key *key, uint64_t *total,
 		      struct error *err)
 {
 	sqlite3_stmt *statement;
@@ -76,7 +63,7 @@ static int read_total(struct profile_reader *reader, const struct profile_key *k
 }
 
 /* Reads and decodes one row, and compares it with what stands beside the blob. */
-static int read_profile(struct profile_reader *reader, const struct profile_key *key,
+static int read_profile(struct profile_reader *reader, const union profile_key *key,
 			struct profile_pairs *pairs, struct error *err)
 {
 	int64_t samples, offsets;
@@ -103,14 +90,14 @@ struct profile_walk {
 	profile_fn visit;
 	void *context;
 	struct error *err;
-	struct profile_key last;
+	union profile_key last;
 	bool started;
 	const struct epoch_set *epochs;
 	struct profile_pairs pairs;
 	bool totals; /* samples are not wanted */
 };
 
-static bool walk_selects(const struct profile_walk *walk, const struct profile_key *key,
+static bool walk_selects(const struct profile_walk *walk, const union profile_key *key,
 			 const char *event_name)
 {
 	if (walk->filter->event != NULL && strcmp(walk->filter->event, event_name) != 0)
@@ -119,13 +106,13 @@ static bool walk_selects(const struct profile_walk *walk, const struct profile_k
 }
 
 /* One key of the index. Rows out of order would be counted twice. */
-static int visit_key(struct profile_walk *walk, const struct profile_key *key,
+static int visit_key(struct profile_walk *walk, const union profile_key *key,
 		     const char *event_name)
 {
 	struct profile profile;
 	int r;
 
-	if (walk->started && compare_keys(&walk->last, key) >= 0)
+	if (walk->started && reader_key_compare(walk->last.parts, key->parts) >= 0)
 		return database_corrupt(&walk->reader->db, walk->err,
 					"the index of profiles is out of order");
 	walk->started = true;
@@ -173,7 +160,7 @@ static int walk_keys(void *context, const struct epoch_set *epochs)
 	int64_t last = filter->image != 0 ? filter->image : INT64_MAX;
 	_cleanup_statement_ sqlite3_stmt *statement = NULL;
 	struct database *db = &walk->reader->db;
-	struct profile_key key;
+	union profile_key key;
 	int r;
 
 	walk->epochs = epochs;

@@ -52,6 +52,21 @@ struct epoch_set {
 /** epoch_set_has() - whether an epoch is selected, O(log n). */
 bool epoch_set_has(const struct epoch_set *set, int64_t epoch);
 
+#define READER_KEY_PARTS 4
+
+/** reader_key_compare() - the order of the rows of a walk, whose keys are as many numbers. */
+static inline int reader_key_compare(const int64_t a[READER_KEY_PARTS],
+				     const int64_t b[READER_KEY_PARTS])
+{
+	int i;
+
+	for (i = 0; i < READER_KEY_PARTS; i++) {
+		if (a[i] != b[i])
+			return a[i] < b[i] ? -1 : 1;
+	}
+	return 0;
+}
+
 typedef int (*reader_walk_fn)(void *context, const struct epoch_set *epochs);
 
 /**
