@@ -317,13 +317,14 @@ static int32_t find_cycle(const struct issue_queue *queue, uint8_t class, bool j
 		lost = 1;
 		cycle++;
 	}
-	for (;; cycle++, lost = 1) {
+	for (;; cycle++) {
 		if (cycle < wait->cycle)
 			add_stall(event, wait->kind, lost, wait->from);
 		else if (conflicts(queue, class, cycle, &from))
 			add_stall(event, STALL_FU_DEPENDENCY, lost, from);
 		else
 			return cycle;
+		lost = 1;
 	}
 }
 

@@ -3,8 +3,9 @@
 
 #include <string.h>
 
-/* Iterations of a loop that are looked at: the second half shows its steady state. */
-#define ITERATIONS 8
+/* Iterations of a loop that are looked at: the later ones show its steady state. */
+#define WARM_UP 4
+#define STEADY 4
 #define STORES_MAX 8
 
 static const struct bound_cost *cost_of(const struct machine_bound *bound, const struct insn *insn)
@@ -230,13 +231,13 @@ static double dependence_bound(const struct machine_bound *bound, const struct i
 	double middle = 0;
 
 	memset(&flow, 0, sizeof(flow));
-	for (int iteration = 0; iteration < ITERATIONS; iteration++) {
-		if (iteration == ITERATIONS / 2)
+	for (int iteration = 0; iteration < WARM_UP + STEADY; iteration++) {
+		if (iteration == WARM_UP)
 			middle = flow.last;
 		for (size_t i = 0; i < count; i++)
 			flow_through(bound, &flow, &insns[i]);
 	}
-	return (flow.last - middle) / (ITERATIONS - ITERATIONS / 2);
+	return (flow.last - middle) / STEADY;
 }
 
 struct throughput throughput_of_block(const struct machine_bound *bound, const struct insn *insns,

@@ -93,7 +93,7 @@ static void figure_2(void **state)
 
 	(void)state;
 	fixture_alone(&f, copy_loop, COPY_LOOP, 0x9810);
-	snprintf(text, sizeof(text), "%.2f", f.schedule.block_cycles[0] / COPY_LOOP);
+	snprintf(text, sizeof(text), "%.2f", f.schedule.block_cycles[0] / (double)COPY_LOOP);
 	assert_string_equal(text, "0.62");
 	for (uint32_t i = 0; i < COPY_LOOP; i++) {
 		const struct schedule_insn *insn = &f.schedule.insns[i];
