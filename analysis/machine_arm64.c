@@ -55,5 +55,9 @@ const struct issue_match machine_arm64_matches[MACHINE_ARM64_MATCHES] = {
 	{.insn_class = INSN_CRYPTO, .issue_class = VECTOR_Q},
 	{.insn_class = INSN_ATOMIC, .issue_class = ATOMIC},
 	{.insn_class = INSN_BARRIER, .issue_class = BARRIER},
+	{.insn_class = INSN_SYSTEM,
+	 .mask = 0xff000000,
+	 .value = 0xd5000000,
+	 .issue_class = SYSTEM_REG},
 	{.insn_class = INSN_SYSTEM, .issue_class = SYSTEM},
 };

@@ -35,7 +35,8 @@ enum machine_arm64_class {
 	VMUL_Q,
 	ATOMIC,
 	BARRIER,
-	SYSTEM,
+	SYSTEM_REG, /* reads and writes system registers */
+	SYSTEM,	    /* calls of the kernel */
 	NOP,
 	OTHER,
 	CLASSES,
@@ -43,7 +44,7 @@ enum machine_arm64_class {
 
 _Static_assert(CLASSES <= ISSUE_CLASSES_MAX, "classes are bits of a word");
 
-#define MACHINE_ARM64_MATCHES 41
+#define MACHINE_ARM64_MATCHES 42
 
 extern const struct issue_match machine_arm64_matches[MACHINE_ARM64_MATCHES];
 

@@ -75,6 +75,7 @@ static const struct issue_class classes[] = {
 		     .pipes = BR,
 		     .latency = 1,
 		     .flags = ISSUE_ALONE | ISSUE_DRAINS},
+	[SYSTEM_REG] = {.name = "system reg", .pipes = BR, .latency = 3, .flags = ISSUE_ALONE},
 	[SYSTEM] = {.name = "system",
 		    .pipes = BR,
 		    .latency = 1,
