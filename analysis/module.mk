@@ -172,6 +172,11 @@ fuzz_insn-ldlibs = -lZydis -lZycore -lcapstone
 analysis-src += analysis/image_analysis.c analysis/image_calls.c analysis/image_samples.c \
 	analysis/procedure_analysis.c
 
+UNIT_TESTS += unit_image_analysis
+unit_image_analysis-src := tests/unit_image_analysis.c
+unit_image_analysis-archives := analysis util
+unit_image_analysis-pkgs := $(ANALYSIS_PKGS)
+
 # Culprits.
 analysis-src += analysis/culprit.c analysis/culprit_branch.c analysis/culprit_dcache.c \
 	analysis/culprit_dtb.c analysis/culprit_evidence.c analysis/culprit_icache.c \

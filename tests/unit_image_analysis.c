@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Analyses the test's own executable, with samples made up. */
+#include "tests/unit.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "analysis/image_analysis.h"
+#include "lib/error.h"
+
+static struct image_code *self;
+
+/* Two procedures whose names and calls are known. */
+static __attribute__((noinline, used)) unsigned int image_test_callee(unsigned int x)
+{
+	__asm__ volatile("" : "+r"(x));
+	return x * 3;
+}
+
+static __attribute__((noinline, used)) unsigned int image_test_caller(unsigned int n)
+{
+	unsigned int sum = 0;
+
+	while (n-- > 0)
+		sum += image_test_callee(sum) + image_test_callee(n);
+	return sum;
+}
+
+static size_t find_procedure(const char *name)
+{
+	const struct procedure_table *table = image_code_procedures(self);
+
+	for (size_t i = 0; i < procedure_table_count(table); i++)
+		if (strcmp(procedure_table_get(table, i)->name, name) == 0)
+			return i;
+	fail_msg("no procedure %s", name);
+	return 0;
+}
+
+static const struct procedure *procedure_get(size_t index)
+{
+	return procedure_table_get(image_code_procedures(self), index);
+}
+
+#define COUNTS_MAX 100000
+
+/* Samples at addresses of instructions, for every procedure that @random likes. */
+struct made_up {
+	struct address_count *time;
+	struct address_count *misses;
+	struct image_samples samples;
+};
+
+static int compare_counts(const void *a, const void *b)
+{
+	const struct address_count *x = a, *y = b;
+
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+static void add_procedure(struct made_up *made_up, size_t index, uint64_t *random)
+{
+	struct image_samples *samples = &made_up->samples;
+	struct cfg *cfg;
+
+	if (cfg_create(&cfg, self, index, NULL, NULL) != 0)
+		return;
+	for (uint32_t i = 0; i < cfg->insn_count && samples->time.count < COUNTS_MAX; i++) {
+		uint64_t address = cfg->insns[i].address;
+
+		if (unit_random(random) % 3 == 0)
+			continue;
+		made_up->time[samples->time.count++] =
+			(struct address_count){address, (double)(unit_random(random) % 1000)};
+		if (unit_random(random) % 4 == 0)
+			made_up->misses[samples->roles[PROFILE_ROLE_DMISS].count++] =
+				(struct address_count){address, 5};
+	}
+	cfg_destroy(cfg);
+}
+
+static void make_up(struct made_up *made_up, unsigned int one_in)
+{
+	size_t count = procedure_table_count(image_code_procedures(self));
+	struct image_event_samples *misses = &made_up->samples.roles[PROFILE_ROLE_DMISS];
+	uint64_t random = one_in;
+
+	*made_up = (struct made_up){
+		.time = calloc(COUNTS_MAX, sizeof(*made_up->time)),
+		.misses = calloc(COUNTS_MAX, sizeof(*made_up->misses)),
+	};
+	assert_true(made_up->time != NULL && made_up->misses != NULL);
+	for (size_t i = 0; i < count; i++)
+		if (unit_random(&random) % one_in == 0)
+			add_procedure(made_up, i, &random);
+	qsort(made_up->time, made_up->samples.time.count, sizeof(*made_up->time), compare_counts);
+	qsort(made_up->misses, misses->count, sizeof(*made_up->misses), compare_counts);
+	made_up->samples.time.counts = made_up->time;
+	made_up->samples.time.period = 62000;
+	misses->counts = made_up->misses;
+	misses->period = 100;
+}
+
+static void forget(struct made_up *made_up)
+{
+	free(made_up->time);
+	free(made_up->misses);
+}
+
+/* What a run came to: enough to tell two runs apart. */
+struct tally {
+	size_t count;
+	size_t last;
+	size_t stop_behind;
+	double frequencies;
+	double samples;
+	double dynamic;
+	size_t culprits;
+};
+
+static int take(void *ctx, const struct procedure_analysis *analysis)
+{
+	struct tally *tally = ctx;
+	struct culprit_input input = procedure_analysis_input(analysis);
+
+	assert_true(tally->count == 0 || analysis->index > tally->last);
+	assert_ptr_equal(input.cfg, analysis->cfg);
+	assert_non_null(analysis->culprits.insns);
+	assert_non_null(analysis->profile.roles[PROFILE_ROLE_DMISS].samples);
+	for (uint32_t b = 0; b < analysis->cfg->block_count; b++)
+		tally->frequencies += analysis->frequency.blocks[b].value;
+	for (uint32_t i = 0; i < analysis->cfg->insn_count; i++)
+		tally->dynamic += analysis->culprits.insns[i].dynamic_cycles;
+	tally->samples += analysis->profile.total;
+	tally->culprits += analysis->culprits.count;
+	tally->last = analysis->index;
+	tally->count++;
+	return tally->count == tally->stop_behind ? 17 : 0;
+}
+
+static double total_time(const struct image_samples *samples)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < samples->time.count; i++)
+		sum += samples->time.counts[i].count;
+	return sum;
+}
+
+static void test_threads_change_nothing(void **state)
+{
+	struct made_up made_up;
+	struct image_analysis_totals totals;
+	struct tally first = {0};
+	struct error err;
+
+	(void)state;
+	make_up(&made_up, 3);
+	for (unsigned int threads = 0; threads < 4; threads++) {
+		struct image_analysis_options options = {.threads = threads, .tie_calls = true};
+		struct tally tally = {0};
+
+		assert_int_equal(image_analysis_run(self, &made_up.samples, &options, take, &tally,
+						    &totals, &err),
+				 0);
+		assert_true(tally.count > 20 && tally.count == totals.procedures);
+		assert_float_equal(totals.samples, tally.samples, 1e-6);
+		assert_float_equal(totals.samples + totals.samples_outside,
+				   total_time(&made_up.samples), 1e-6);
+		if (threads == 0)
+			first = tally;
+		assert_memory_equal(&first, &tally, sizeof(tally));
+	}
+	forget(&made_up);
+}
+
+static void test_scopes(void **state)
+{
+	size_t callee = find_procedure("image_test_callee");
+	size_t caller = find_procedure("image_test_caller");
+	size_t chosen[] = {callee, callee, caller};
+	struct image_analysis_options options = {.scope = IMAGE_ANALYSIS_ALL};
+	struct image_analysis_totals all, sampled;
+	struct tally tally = {0};
+	struct made_up made_up;
+	struct error err;
+
+	(void)state;
+	make_up(&made_up, 5);
+	assert_int_equal(
+		image_analysis_run(self, &made_up.samples, &options, take, &tally, &all, &err), 0);
+	options.scope = IMAGE_ANALYSIS_SAMPLED;
+	tally = (struct tally){0};
+	assert_int_equal(
+		image_analysis_run(self, &made_up.samples, &options, take, &tally, &sampled, &err),
+		0);
+	assert_true(all.procedures > sampled.procedures && sampled.procedures > 0);
+	assert_float_equal(all.samples, sampled.samples, 1e-6);
+	options = (struct image_analysis_options){
+		.scope = IMAGE_ANALYSIS_CHOSEN, .chosen = chosen, .chosen_count = 3};
+	tally = (struct tally){0};
+	assert_int_equal(
+		image_analysis_run(self, &made_up.samples, &options, take, &tally, NULL, &err), 0);
+	assert_int_equal(tally.count, 2);
+	assert_true(tally.last == (callee > caller ? callee : caller));
+	forget(&made_up);
+}
+
+static void test_callback_ends_it(void **state)
+{
+	struct made_up made_up;
+
+	(void)state;
+	make_up(&made_up, 3);
+	for (unsigned int threads = 0; threads < 4; threads++) {
+		struct image_analysis_options options = {.threads = threads};
+		struct image_analysis_totals totals;
+		struct tally tally = {.stop_behind = 5};
+		struct error err;
+
+		assert_int_equal(image_analysis_run(self, &made_up.samples, &options, take, &tally,
+						    &totals, &err),
+				 17);
+		assert_int_equal(tally.count, 5);
+		assert_int_equal(totals.procedures, 5);
+	}
+	forget(&made_up);
+}
+
+static void test_bad_options(void **state)
+{
+	size_t chosen = SIZE_MAX;
+	struct image_samples samples = {.time = {.period = 1}};
+	struct image_analysis_options options = {
+		.scope = IMAGE_ANALYSIS_CHOSEN, .chosen = &chosen, .chosen_count = 1};
+	struct tally tally = {0};
+	struct error err = {0};
+
+	(void)state;
+	assert_int_equal(image_analysis_run(self, &samples, &options, take, &tally, NULL, &err),
+			 -EINVAL);
+	assert_true(strlen(err.message) > 0);
+	options = (struct image_analysis_options){.model = machine_model_find("alpha21164")};
+	assert_int_equal(image_analysis_run(self, &samples, &options, take, &tally, NULL, &err),
+			 -EINVAL);
+	assert_non_null(strstr(err.message, "alpha21164"));
+	assert_int_equal(tally.count, 0);
+}
+
+struct seen_call {
+	size_t index;
+	double calls_in;
+	double weight;
+};
+
+static int see_call(void *ctx, const struct procedure_analysis *analysis)
+{
+	struct seen_call *seen = ctx;
+
+	assert_true(analysis->index == seen->index);
+	seen->calls_in = analysis->profile.calls_in;
+	seen->weight = analysis->profile.calls_in_weight;
+	return 0;
+}
+
+/* The caller was counted: each of its instructions 1000 times. It calls twice. */
+static void test_calls(void **state)
+{
+	size_t caller = find_procedure("image_test_caller");
+	size_t callee = find_procedure("image_test_callee");
+	struct address_count exact[200], time = {procedure_get(callee)->address, 50};
+	struct image_samples samples = {.time = {&time, 1, 10}, .exact = exact};
+	struct image_analysis_options options = {
+		.scope = IMAGE_ANALYSIS_CHOSEN, .chosen = &callee, .chosen_count = 1};
+	struct seen_call seen = {.index = callee};
+	struct error err;
+	struct cfg *cfg;
+
+	(void)state;
+	assert_int_equal(cfg_create(&cfg, self, caller, NULL, &err), 0);
+	assert_in_range(cfg->insn_count, 4, 200);
+	for (uint32_t i = 0; i < cfg->insn_count; i++)
+		exact[samples.exact_count++] = (struct address_count){cfg->insns[i].address, 1000};
+	cfg_destroy(cfg);
+	assert_int_equal(image_analysis_run(self, &samples, &options, see_call, &seen, NULL, &err),
+			 0);
+	assert_true(seen.calls_in < 0);
+	options.tie_calls = true;
+	assert_int_equal(image_analysis_run(self, &samples, &options, see_call, &seen, NULL, &err),
+			 0);
+	assert_float_equal(seen.calls_in, 2 * 1000 / 10.0, 1e-9);
+	assert_true(seen.weight > 1e6);
+}
+
+static int open_self(void **state)
+{
+	struct profile_image image = {.kind = PROFILE_IMAGE_FILE, .path = "/proc/self/exe"};
+	struct debug_file_options options = {0};
+	struct error err;
+
+	(void)state;
+	return image_code_open(&self, &image, &options, &err);
+}
+
+static int close_self(void **state)
+{
+	(void)state;
+	image_code_close(self);
+	return image_test_caller(0) != 0;
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_threads_change_nothing),
+		cmocka_unit_test(test_scopes),
+		cmocka_unit_test(test_callback_ends_it),
+		cmocka_unit_test(test_bad_options),
+		cmocka_unit_test(test_calls),
+	};
+
+	return cmocka_run_group_tests(tests, open_self, close_self);
+}
