@@ -54,16 +54,13 @@ static double edge_mispredicts(const struct culprit_input *input, uint32_t index
 	}
 }
 
-/*
- * @doubt: out: 1 if all of it is where processors predict well: entries of procedures
- *         (direct calls) and returns from calls (a stack of return addresses)
- */
+/* @doubt: out: 1 for returns from calls, which processors predict well */
 static double arrivals_mispredicted(const struct culprit_stall *stall, unsigned int *doubt)
 {
 	const struct culprit_input *input = stall->input;
 	const struct cfg *cfg = input->cfg;
 	const struct cfg_block *block = &cfg->blocks[stall->block];
-	double mispredicts = 0, likely = 0;
+	double mispredicts = 0;
 
 	if (stall->insn > block->first) {
 		const struct insn *previous = &cfg->insns[stall->insn - 1];
@@ -74,13 +71,9 @@ static double arrivals_mispredicted(const struct culprit_stall *stall, unsigned 
 	}
 	for (uint32_t i = 0; i < block->in_count; i++) {
 		uint32_t edge = cfg->in_edges[block->in + i];
-		double count = edge_mispredicts(input, edge);
 
-		mispredicts += count;
-		if (cfg->edges[edge].kind != CFG_EDGE_ENTRY)
-			likely += count;
+		mispredicts += edge_mispredicts(input, edge);
 	}
-	*doubt = likely < CULPRIT_NEGLIGIBLE * mispredicts;
 	return fmin(mispredicts / stall->frequency, 1);
 }
 
@@ -99,9 +92,10 @@ static double events_bound(const struct culprit_stall *stall)
 	for (uint32_t i = 0; i < block->in_count && stall->insn == block->first; i++) {
 		const struct cfg_edge *edge = &cfg->edges[cfg->in_edges[block->in + i]];
 
-		if (edge->from < cfg->block_count)
-			bound += culprit_event_bound(stall, PROFILE_ROLE_BRANCH_MISS, edge->insn,
-						     edge->insn, cycles);
+		if (edge->from >= cfg->block_count)
+			return INFINITY; /* the branch is not known */
+		bound += culprit_event_bound(stall, PROFILE_ROLE_BRANCH_MISS, edge->insn,
+					     edge->insn, cycles);
 	}
 	return bound;
 }

@@ -156,7 +156,7 @@ bool culprit_dcache_bound(const struct culprit_stall *stall, struct culprit_boun
 		return false;
 	if (!stall->input->model->in_order) {
 		/* Users of a value wait beside the queue; the load itself can't retire. */
-		ret->doubt = hits_as_a_rule(cfg, insn);
+		ret->doubt = hits_as_a_rule(cfg, insn) ? 2 : 0;
 		ret->high = events_bound(stall, stall->insn);
 		return (insn->flags & INSN_READS_MEMORY) != 0;
 	}
@@ -169,7 +169,7 @@ bool culprit_dcache_bound(const struct culprit_stall *stall, struct culprit_boun
 	if (search.share < CULPRIT_NEGLIGIBLE)
 		return false;
 	ret->from = search.from;
-	ret->doubt = search.likely_share < CULPRIT_NEGLIGIBLE;
+	ret->doubt = search.likely_share < CULPRIT_NEGLIGIBLE ? 2 : 0;
 	ret->high = fmin(fmin(search.share, 1) * longest * QUEUED_MISSES,
 			 events_bound(stall, search.from));
 	return true;

@@ -114,6 +114,7 @@ bool culprit_dtb_bound(const struct culprit_stall *stall, struct culprit_bound *
 	/* Pages of the stack and of constants are always in use. */
 	if (insn->memory.pc_relative || insn->memory.base == cfg->decoder->stack_pointer)
 		return false;
+	ret->doubt = 1;
 	culprit_path_walk(stall, &walk, &start);
 	if (last > stall->insn + EVENT_SKID)
 		last = stall->insn + EVENT_SKID;

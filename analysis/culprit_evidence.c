@@ -52,13 +52,14 @@ static bool may_testify(const struct culprit_input *input, uint32_t index)
 	       (line != 0 && insn->address / line != insn[-1].address / line);
 }
 
-/* The only cause that is not doubted. Return: CULPRIT_CAUSES if there are several or none. */
+/* The only cause that is to be reckoned with. Return: CULPRIT_CAUSES if there are several or none.
+ */
 static unsigned int only_suspect(const struct culprit_suspects *suspects)
 {
 	unsigned int only = CULPRIT_CAUSES;
 
 	for (unsigned int c = 0; c < CULPRIT_CAUSES; c++) {
-		if (!suspects->listed[c] || suspects->bounds[c].doubt > 0)
+		if (!suspects->listed[c] || suspects->bounds[c].doubt > 1)
 			continue;
 		if (only != CULPRIT_CAUSES)
 			return CULPRIT_CAUSES;
@@ -121,17 +122,35 @@ static struct culprit_testimony near_scale(const struct culprit_evidence *eviden
 	return sum;
 }
 
+/*
+ * Whether an instruction's address was just loaded, by a load that may have missed: then
+ * its page is likely to be far from others, whatever those may say.
+ */
+static bool follows_pointer(const struct culprit_suspects *suspects,
+			    const struct culprit_stall *stall)
+{
+	const struct insn *insns = stall->input->cfg->insns;
+	const struct insn_memory *memory = &insns[stall->insn].memory;
+	uint32_t load = suspects->bounds[CULPRIT_DCACHE].from;
+
+	return suspects->listed[CULPRIT_DCACHE] && load != UINT32_MAX &&
+	       (insn_regs_has(&insns[load].writes, memory->base) ||
+		insn_regs_has(&insns[load].writes, memory->index));
+}
+
 void culprit_evidence_weigh(struct culprit_evidence *evidence, struct culprit_suspects *suspects,
 			    const struct culprit_stall *stall)
 {
 	if (!evidence->heard)
 		hear_all(evidence, stall);
+	if (follows_pointer(suspects, stall))
+		suspects->bounds[CULPRIT_DTB].doubt = suspects->bounds[CULPRIT_DCACHE].doubt;
 	for (unsigned int c = 0; c < CULPRIT_CAUSES; c++) {
 		struct culprit_testimony sum = near_scale(evidence, c, scale_of(stall->frequency));
 		double most = fmax(sum.stalls, 0) + CULPRIT_NOISE_SIGMAS * sqrt(sum.samples + 1);
 
 		/* Cycles that it takes each time it may be at work, at most. */
-		if (suspects->listed[c] && sum.chances > 0 &&
+		if (suspects->listed[c] && suspects->bounds[c].doubt > 0 && sum.chances > 0 &&
 		    WORSE * most / sum.chances < stall->cycles)
 			suspects->bounds[c].doubt += DOUBT;
 	}

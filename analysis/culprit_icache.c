@@ -68,6 +68,7 @@ bool culprit_icache_bound(const struct culprit_stall *stall, struct culprit_boun
 {
 	const struct machine_cache *cache = &stall->input->model->icache;
 
+	ret->doubt = 1;
 	return fetch_bound(stall, cache, cache->bytes, PROFILE_ROLE_IMISS, ret);
 }
 
@@ -76,7 +77,7 @@ bool culprit_itb_bound(const struct culprit_stall *stall, struct culprit_bound *
 	const struct machine_cache *itb = &stall->input->model->itb;
 
 	/* Far fewer pages than lines are ever new. */
-	ret->doubt = 1;
+	ret->doubt = 2;
 	return fetch_bound(stall, itb, (uint64_t)itb->bytes * itb->line_bytes,
 			   PROFILE_ROLE_ITB_MISS, ret);
 }

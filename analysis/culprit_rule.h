@@ -14,7 +14,7 @@
 #define CULPRIT_NOISE_SIGMAS 2
 
 /* Doubt that can't be greater. */
-#define CULPRIT_DOUBT_MAX 4
+#define CULPRIT_DOUBT_MAX 5
 
 /* Ways that fewer of an instruction's executions come by than this are ignored. */
 #define CULPRIT_NEGLIGIBLE 0.01
@@ -42,8 +42,9 @@ struct culprit_stall {
  * struct culprit_bound - what a cause may be guilty of
  * @high:     cycles at most; INFINITY: as many as there are
  * @from:     see struct culprit
- * @doubt: a cause is listed only where those of less doubt are not enough; 0: as likely
- *         as any
+ * @doubt: a cause is listed only where those of less doubt are not enough. 0: what is to
+ *         be expected where it can happen (mispredicts, loads that miss); 1: rarer things;
+ *         2: what processors and programs avoid (loads of the stack, pages of code)
  */
 struct culprit_bound {
 	double high;

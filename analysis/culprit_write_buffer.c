@@ -73,7 +73,7 @@ bool culprit_write_buffer_bound(const struct culprit_stall *stall, struct culpri
 		return false;
 	culprit_path_walk(stall, &walk, &start);
 	share = fmin(search.share + search.unseen, 1);
-	ret->doubt = search.share < CULPRIT_NEGLIGIBLE;
+	ret->doubt = search.share < CULPRIT_NEGLIGIBLE ? 2 : 1;
 	ret->high = share * model->write_retire_cycles;
 	return share >= CULPRIT_NEGLIGIBLE;
 }
