@@ -10,6 +10,9 @@
 /* Mispredicts are charged where control arrives, events at the branch or a little later. */
 #define EVENT_SKID 4
 
+/* What is likely is enough if it accounts for so much of a stall. */
+#define LIKELY_SHARE 0.5
+
 /* How often a block is entered along an edge. */
 static double arrivals(const struct culprit_input *input, uint32_t edge)
 {
@@ -18,12 +21,11 @@ static double arrivals(const struct culprit_input *input, uint32_t edge)
 }
 
 /*
- * Mispredicts on the way along a conditional branch's edge, at most, as frequencies: a
- * counter that learns from each outcome has to be led astray by the other outcome first,
- * so the rarer direction bounds them both ways. Where the rarer direction's estimate is
- * not sure, its upper end counts.
+ * Mispredicts on the way along a branch's edge, at most, as frequencies: a counter that
+ * learns from each outcome has to be led astray by another outcome first, so the rarer
+ * directions bound them all. Where the estimate of those is not sure, its upper end counts.
  */
-static double conditional_mispredicts(const struct culprit_input *input, uint32_t edge)
+static double led_astray(const struct culprit_input *input, uint32_t edge)
 {
 	const struct cfg *cfg = input->cfg;
 	const struct cfg_block *from = &cfg->blocks[cfg->edges[edge].from];
@@ -35,46 +37,52 @@ static double conditional_mispredicts(const struct culprit_input *input, uint32_
 	return fmin(arrivals(input, edge), others);
 }
 
-static double edge_mispredicts(const struct culprit_input *input, uint32_t index)
+/*
+ * struct mispredicts - of an instruction's executions, the share before which they may
+ * happen, and before which they do if counters are not shared among branches
+ */
+struct mispredicts {
+	double possible;
+	double likely;
+};
+
+static void add_edge(struct mispredicts *mispredicts, const struct culprit_input *input,
+		     uint32_t index)
 {
 	const struct cfg *cfg = input->cfg;
 	const struct cfg_edge *edge = &cfg->edges[index];
+	double count = arrivals(input, index);
 
-	if (edge->kind == CFG_EDGE_ENTRY) /* called through a pointer, perhaps */
-		return arrivals(input, index);
-	if (edge->from >= cfg->block_count)
-		return arrivals(input, index);
-	switch (cfg->insns[edge->insn].flow) {
-	case INSN_FLOW_BRANCH:
-		return conditional_mispredicts(input, index);
-	case INSN_FLOW_JUMP_INDIRECT:
-		return conditional_mispredicts(input, index);
-	default:
-		return 0;
+	if (edge->from >= cfg->block_count) {
+		/* Called, perhaps through a pointer; or by a jump that is not known. */
+		mispredicts->possible += count;
+		mispredicts->likely += count;
+	} else if (cfg->insns[edge->insn].flow == INSN_FLOW_BRANCH ||
+		   cfg->insns[edge->insn].flow == INSN_FLOW_JUMP_INDIRECT) {
+		mispredicts->possible += count;
+		mispredicts->likely += led_astray(input, index);
 	}
 }
 
-/* @doubt: out: 1 for returns from calls, which processors predict well */
-static double arrivals_mispredicted(const struct culprit_stall *stall, unsigned int *doubt)
+static struct mispredicts find_mispredicts(const struct culprit_stall *stall)
 {
-	const struct culprit_input *input = stall->input;
-	const struct cfg *cfg = input->cfg;
+	const struct cfg *cfg = stall->input->cfg;
 	const struct cfg_block *block = &cfg->blocks[stall->block];
-	double mispredicts = 0;
+	struct mispredicts mispredicts = {0, 0};
 
 	if (stall->insn > block->first) {
 		const struct insn *previous = &cfg->insns[stall->insn - 1];
 
-		*doubt = 1;
-		return previous->flow == INSN_FLOW_CALL ||
-		       previous->flow == INSN_FLOW_CALL_INDIRECT;
+		/* Processors know where calls return to. */
+		mispredicts.possible = previous->flow == INSN_FLOW_CALL ||
+				       previous->flow == INSN_FLOW_CALL_INDIRECT;
+		return mispredicts;
 	}
-	for (uint32_t i = 0; i < block->in_count; i++) {
-		uint32_t edge = cfg->in_edges[block->in + i];
-
-		mispredicts += edge_mispredicts(input, edge);
-	}
-	return fmin(mispredicts / stall->frequency, 1);
+	for (uint32_t i = 0; i < block->in_count; i++)
+		add_edge(&mispredicts, stall->input, cfg->in_edges[block->in + i]);
+	mispredicts.possible = fmin(mispredicts.possible / stall->frequency, 1);
+	mispredicts.likely = fmin(mispredicts.likely / stall->frequency, 1);
+	return mispredicts;
 }
 
 /* The instructions whose samples of mispredict events may belong to this arrival. */
@@ -102,9 +110,12 @@ static double events_bound(const struct culprit_stall *stall)
 
 bool culprit_branch_bound(const struct culprit_stall *stall, struct culprit_bound *ret)
 {
-	double share = arrivals_mispredicted(stall, &ret->doubt);
+	unsigned int cycles = stall->input->model->branch_mispredict_cycles;
+	struct mispredicts mispredicts = find_mispredicts(stall);
+	double likely = mispredicts.likely * cycles;
 
-	ret->high =
-		fmin(share * stall->input->model->branch_mispredict_cycles, events_bound(stall));
-	return share > 0;
+	ret->high = fmin(mispredicts.possible * cycles, events_bound(stall));
+	/* More than its own branches can account for: doubtful, but branches share counters. */
+	ret->doubt = likely < LIKELY_SHARE * fmin(stall->cycles, ret->high);
+	return mispredicts.possible > 0;
 }

@@ -75,6 +75,9 @@ static bool unit_bound(const struct culprit_stall *stall, struct culprit_bound *
 	}
 	culprit_path_walk(stall, &walk, &start);
 	ret->from = search.from;
+	/* Multiplications take as long as the schedule says; divisions may take longer. */
+	ret->doubt =
+		search.from != UINT32_MAX && cfg->insns[search.from].class == INSN_MULTIPLY ? 2 : 0;
 	/* The schedule has counted a part of it already. */
 	ret->high = fmax(search.waits - stall->insns[stall->insn].static_cycles, 0);
 	return ret->high > 0;
