@@ -218,6 +218,15 @@ like "names of what is called" "$text" 'call 0x401016 <helper>'
 like "a machine that does not issue in order is said to be one" "$text" 'x86-64, out of order'
 like "the core's clock and its uncertainty" "$text" 'give or take 5%, at 2.90 to 3.10 GHz|ASSUMED'
 is "no colours in a file" "$(printf %s "$text" | grep -c $'\033')" 0
+# terminal ARGUMENT...: the number of lines with colours, on a terminal of 80 columns
+terminal()
+{
+	script -qec "stty cols 80; $bin/dcpicalc --db $scratch/list.db $*" /dev/null < /dev/null |
+		grep -c $'\033\\[[0-9;]*m'
+}
+check "colours on a terminal" [ "$(terminal walk)" -gt 5 ]
+is "but not with --no-color" "$(terminal --no-color walk)" 0
+is "nor with NO_COLOR" "$(NO_COLOR=1 terminal walk)" 0
 is "the hottest block alone" \
 	"$(calc list walk -n 1 --no-source | grep -cE '^4010|^\.\.\. [0-9]+ blocks?, ')" 6
 valid "JSON of one procedure" list walk

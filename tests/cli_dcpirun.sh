@@ -32,6 +32,9 @@ for event in $events; do
 	is "$event: the process has a name" "$(sql "$db" "SELECT command FROM process
 		WHERE epoch = $epoch")" split
 done
+is "what a clock's samples stand for is known: the core's clock is" "$(sql "$db" "SELECT
+	count(*), min(count) > 0 FROM counter WHERE name LIKE 'core_clock_m%_khz' AND
+		epoch = (SELECT epoch FROM event WHERE name = 'cpu-clock')")" "2|1"
 
 # Descendants are followed, each by itself.
 check "follows descendants" "$run" --db "$db" \
