@@ -187,13 +187,31 @@ static bool zeroes(const struct insn_x86 *x86)
 	       insn_x86_register_number(a->reg.value) != INSN_REG_X87;
 }
 
+/* All bits the same whatever the sources: how compilers make ones with AVX-512. */
+static bool ternary_logic_is_constant(const struct insn_x86 *x86)
+{
+	const ZydisDecodedOperand *table;
+
+	if (x86->zydis.mnemonic != ZYDIS_MNEMONIC_VPTERNLOGD &&
+	    x86->zydis.mnemonic != ZYDIS_MNEMONIC_VPTERNLOGQ)
+		return false;
+	table = &x86->operands[x86->zydis.operand_count_visible - 1];
+	return x86->zydis.avx.mask.mode <= ZYDIS_MASK_MODE_DISABLED &&
+	       (table->imm.value.u == 0 || table->imm.value.u == 0xff);
+}
+
 static void forget_sources(struct insn *insn)
 {
-	uint8_t source = insn->sources[0];
+	size_t i;
 
 	insn->flags |= INSN_ZEROES;
-	insn->reads.words[source / 64] &= ~(UINT64_C(1) << (source % 64));
-	memset(insn->sources, INSN_REG_NONE, sizeof(insn->sources));
+	for (i = 0; i < INSN_SOURCES; i++) {
+		uint8_t source = insn->sources[i];
+
+		if (source != INSN_REG_NONE)
+			insn->reads.words[source / 64] &= ~(UINT64_C(1) << (source % 64));
+		insn->sources[i] = INSN_REG_NONE;
+	}
 }
 
 /* By Linux' convention; what Zydis has is the processor's part in it. */
@@ -270,7 +288,7 @@ static void exceptions_add(struct insn *insn, const struct insn_x86 *x86)
 		whole_state_add(insn, &x86->zydis);
 		break;
 	}
-	if (zeroes(x86))
+	if (zeroes(x86) || ternary_logic_is_constant(x86))
 		forget_sources(insn);
 }
 
