@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/image_analysis.h"
+#include "analysis/image_calls.h"
 #include "lib/error.h"
 
 static struct image_code *self;
@@ -36,11 +37,6 @@ static size_t find_procedure(const char *name)
 			return i;
 	fail_msg("no procedure %s", name);
 	return 0;
-}
-
-static const struct procedure *procedure_get(size_t index)
-{
-	return procedure_table_get(image_code_procedures(self), index);
 }
 
 #define COUNTS_MAX 100000
@@ -248,49 +244,56 @@ static void test_bad_options(void **state)
 	assert_int_equal(tally.count, 0);
 }
 
-struct seen_call {
-	size_t index;
-	double calls_in;
-	double weight;
-};
-
-static int see_call(void *ctx, const struct procedure_analysis *analysis)
+static void set_estimates(struct frequency_estimate *estimates, uint32_t count, double value,
+			  double width)
 {
-	struct seen_call *seen = ctx;
-
-	assert_true(analysis->index == seen->index);
-	seen->calls_in = analysis->profile.calls_in;
-	seen->weight = analysis->profile.calls_in_weight;
-	return 0;
+	for (uint32_t i = 0; i < count; i++)
+		estimates[i] = (struct frequency_estimate){value, value - width, value + width,
+							   FREQUENCY_HIGH, FREQUENCY_JOINT};
 }
 
-/* The caller was counted: each of its instructions 1000 times. It calls twice. */
+/* Adds a procedure all of whose blocks are executed so often, on an in-order machine. */
+static void add_calls(struct image_calls *calls, size_t index, double value, double width)
+{
+	struct procedure_analysis analysis = {
+		.index = index,
+		.model = machine_model_find("alpha21164"),
+	};
+	struct frequency *frequency = &analysis.frequency;
+
+	assert_int_equal(cfg_create(&analysis.cfg, self, index, NULL, NULL), 0);
+	frequency->blocks = calloc(analysis.cfg->block_count, sizeof(*frequency->blocks));
+	frequency->edges = calloc(analysis.cfg->edge_count, sizeof(*frequency->edges));
+	assert_true(frequency->blocks != NULL && frequency->edges != NULL);
+	set_estimates(frequency->blocks, analysis.cfg->block_count, value, width);
+	set_estimates(frequency->edges, analysis.cfg->edge_count, value, width);
+	assert_int_equal(image_calls_add(calls, &analysis), 0);
+	procedure_analysis_deinit(&analysis);
+}
+
+static struct procedure_profile calls_of(double caller, double callee)
+{
+	struct procedure_profile profile = {.calls_in = -1};
+	struct image_calls *calls;
+
+	assert_int_equal(image_calls_create(&calls, self), 0);
+	add_calls(calls, find_procedure("image_test_caller"), caller, caller / 10);
+	add_calls(calls, find_procedure("image_test_callee"), callee, callee / 10);
+	image_calls_apply(calls, find_procedure("image_test_callee"), &profile);
+	image_calls_destroy(calls);
+	return profile;
+}
+
+/* The caller calls twice; its estimate is sure to 10%, the calls' sum to 7%. */
 static void test_calls(void **state)
 {
-	size_t caller = find_procedure("image_test_caller");
-	size_t callee = find_procedure("image_test_callee");
-	struct address_count exact[200], time = {procedure_get(callee)->address, 50};
-	struct image_samples samples = {.time = {&time, 1, 10}, .exact = exact};
-	struct image_analysis_options options = {
-		.scope = IMAGE_ANALYSIS_CHOSEN, .chosen = &callee, .chosen_count = 1};
-	struct seen_call seen = {.index = callee};
-	struct error err;
-	struct cfg *cfg;
-
 	(void)state;
-	assert_int_equal(cfg_create(&cfg, self, caller, NULL, &err), 0);
-	assert_in_range(cfg->insn_count, 4, 200);
-	for (uint32_t i = 0; i < cfg->insn_count; i++)
-		exact[samples.exact_count++] = (struct address_count){cfg->insns[i].address, 1000};
-	cfg_destroy(cfg);
-	assert_int_equal(image_analysis_run(self, &samples, &options, see_call, &seen, NULL, &err),
-			 0);
-	assert_true(seen.calls_in < 0);
-	options.tie_calls = true;
-	assert_int_equal(image_analysis_run(self, &samples, &options, see_call, &seen, NULL, &err),
-			 0);
-	assert_float_equal(seen.calls_in, 2 * 1000 / 10.0, 1e-9);
-	assert_true(seen.weight > 1e6);
+	assert_float_equal(calls_of(1000, 2100).calls_in, 2000, 1e-9);
+	assert_float_equal(calls_of(1000, 2100).calls_in_weight, 2 * 16.45 * 16.45, 1e-6);
+	assert_float_equal(calls_of(1000, 10).calls_in, 2000, 1e-9);
+	/* There must be other callers. */
+	assert_true(calls_of(1000, 4000).calls_in < 0);
+	assert_true(calls_of(0, 4000).calls_in < 0);
 }
 
 static int open_self(void **state)
