@@ -3,6 +3,7 @@
  * D-cache misses: what an instruction waits for in order is a register that a load
  * will write, and nobody has waited for that load before.
  */
+#include "analysis/culprit_forward.h"
 #include "analysis/culprit_path.h"
 
 #include <math.h>
@@ -143,6 +144,18 @@ static double events_bound(const struct culprit_stall *stall, uint32_t from)
 	return bound + culprit_event_bound(stall, PROFILE_ROLE_DMISS, first, last, cycles);
 }
 
+/* Users of a value wait beside the queue; what can't retire is the load itself. */
+static bool bound_out_of_order(const struct culprit_stall *stall, struct culprit_bound *ret)
+{
+	const struct cfg *cfg = stall->input->cfg;
+	const struct insn *insn = &cfg->insns[stall->insn];
+	struct culprit_forward forward;
+
+	ret->doubt = hits_as_a_rule(cfg, insn) ? 2 : 0;
+	ret->high = events_bound(stall, stall->insn);
+	return (insn->flags & INSN_READS_MEMORY) != 0 && !culprit_forward_find(stall, &forward);
+}
+
 bool culprit_dcache_bound(const struct culprit_stall *stall, struct culprit_bound *ret)
 {
 	const struct cfg *cfg = stall->input->cfg;
@@ -154,12 +167,8 @@ bool culprit_dcache_bound(const struct culprit_stall *stall, struct culprit_boun
 
 	if (longest == 0)
 		return false;
-	if (!stall->input->model->in_order) {
-		/* Users of a value wait beside the queue; the load itself can't retire. */
-		ret->doubt = hits_as_a_rule(cfg, insn) ? 2 : 0;
-		ret->high = events_bound(stall, stall->insn);
-		return (insn->flags & INSN_READS_MEMORY) != 0;
-	}
+	if (!stall->input->model->in_order)
+		return bound_out_of_order(stall, ret);
 	if ((insn->flags & INSN_ZEROES) != 0)
 		return false;
 	/* A result that is still to come must not overwrite a later one. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Barriers and atomic operations, at themselves and at what comes right behind them. */
+/* What waits for other work to be done: barriers, atomic operations, system code, retirement. */
+#include "analysis/culprit_forward.h"
 #include "analysis/culprit_path.h"
 
 #include <math.h>
@@ -60,10 +61,19 @@ bool culprit_sync_bound(const struct culprit_stall *stall, struct culprit_bound 
 
 bool culprit_other_bound(const struct culprit_stall *stall, struct culprit_bound *ret)
 {
+	struct culprit_forward forward;
+
 	if (neighbour_bound(stall, ret, enters_system))
 		return true;
-	/* Out of order, what retires waits for all that is older. */
+	if (stall->input->model->in_order)
+		return false;
+	/* What several stores wrote, or a narrow one, can't be forwarded to a wider load. */
+	if (culprit_forward_find(stall, &forward) && !forward.whole) {
+		ret->from = forward.store;
+		return true;
+	}
+	/* What retires waits for all that is older. */
 	ret->from = UINT32_MAX;
 	ret->doubt = CULPRIT_DOUBT_MAX;
-	return !stall->input->model->in_order;
+	return true;
 }

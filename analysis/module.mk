@@ -179,7 +179,7 @@ unit_image_analysis-pkgs := $(ANALYSIS_PKGS)
 
 # Culprits.
 analysis-src += analysis/culprit.c analysis/culprit_branch.c analysis/culprit_dcache.c \
-	analysis/culprit_dtb.c analysis/culprit_evidence.c analysis/culprit_icache.c \
+	analysis/culprit_dtb.c analysis/culprit_evidence.c analysis/culprit_forward.c analysis/culprit_icache.c \
 	analysis/culprit_path.c analysis/culprit_region.c analysis/culprit_rule.c \
 	analysis/culprit_suspect.c analysis/culprit_sync.c analysis/culprit_unit.c \
 	analysis/culprit_write_buffer.c analysis/stall_summary.c analysis/strong_components.c

@@ -477,6 +477,35 @@ static void test_out_of_order(void **state)
 	culprit_scene_deinit(&scene);
 }
 
+/* What two narrow stores wrote is loaded as one: it is in no cache yet, nor in one store. */
+static void test_store_forwarding(void **state)
+{
+	struct culprit_scene scene;
+
+	(void)state;
+	make_straight(&scene, 7);
+	scene.model.in_order = false;
+	scene.model.write_buffer_entries = 0;
+	culprit_scene_store(&scene, 1, V, P, 8);
+	culprit_scene_store(&scene, 2, V, P, 16);
+	culprit_scene_load(&scene, 4, X, P, 12);
+	culprit_scene_stall(&scene, 4, 12);
+	culprit_scene_look(&scene);
+	assert_string_equal(culprit_scene_letters(&scene, 4), "o");
+	assert_int_equal(culprit_scene_find(&scene, 4, CULPRIT_OTHER)->from, 2);
+
+	/* All of it by one store: it comes from there at once. */
+	culprit_scene_load(&scene, 4, X, P, 16);
+	culprit_scene_look(&scene);
+	assert_int_equal(culprit_scene_find(&scene, 4, CULPRIT_OTHER)->from, UINT32_MAX);
+
+	/* To somewhere else, for all that is known. */
+	culprit_scene_compute(&scene, 3, INSN_ALU, P, W);
+	culprit_scene_look(&scene);
+	assert_string_equal(culprit_scene_letters(&scene, 4), "d");
+	culprit_scene_deinit(&scene);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -502,6 +531,7 @@ int main(void)
 		cmocka_unit_test(test_units),
 		cmocka_unit_test(test_synchronization),
 		cmocka_unit_test(test_out_of_order),
+		cmocka_unit_test(test_store_forwarding),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
