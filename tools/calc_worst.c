@@ -66,7 +66,11 @@ static void print_culprit(FILE *stream, const struct calc_procedure *procedure,
 	fputs(calc_bubbles_cause(culprit->cause), stream);
 	if (culprit->from < cfg->insn_count)
 		fprintf(stream, " of %06" PRIx64, cfg->insns[culprit->from].address);
-	fprintf(stream, " (%.1f to %.1f cycles)", culprit->cycles_low, culprit->cycles_high);
+	if (culprit->cycles_high - culprit->cycles_low < 0.05)
+		fprintf(stream, " (%.1f cycles)", culprit->cycles_high);
+	else
+		fprintf(stream, " (%.1f to %.1f cycles)", culprit->cycles_low,
+			culprit->cycles_high);
 }
 
 static const struct culprit *strongest(const struct procedure_analysis *analysis,
@@ -94,7 +98,10 @@ static void print_causes(FILE *stream, const struct calc_procedure *procedure,
 		fputs("Nothing that is known of the machine explains it.\n", stream);
 		return;
 	}
-	if (best != NULL) {
+	if (cpi->count == 1) {
+		fputs("All but one cause are ruled out: ", stream);
+		best = NULL;
+	} else if (best != NULL) {
 		fputs("Most of it is ", stream);
 		print_culprit(stream, procedure, best);
 		separator = "; possible, too: ";
