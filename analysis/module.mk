@@ -45,6 +45,21 @@ cfg_edges-src := tests/truth/cfg_edges.c
 cfg_edges-archives := analysis util
 cfg_edges-pkgs := $(ANALYSIS_PKGS)
 
+.PHONY: jump-tables
+jump-tables: deps-check ## graphs of real programs against the edges that they execute
+	@$(MAKE) --no-print-directory count-plugin build/tests/cfg_edges
+	@tests/jump_tables.sh
+
+BENCHES += bench_cfg
+bench_cfg-src := tests/bench_cfg.c
+bench_cfg-archives := analysis util
+bench_cfg-pkgs := $(ANALYSIS_PKGS)
+
+FUZZERS += fuzz_cfg
+fuzz_cfg-src = tests/fuzz_cfg.c tests/cfg_check.c $(analysis-src) $(util-src)
+fuzz_cfg-pkgs := $(ANALYSIS_PKGS)
+fuzz_cfg-ldlibs = $(analysis-ldlibs)
+
 # Frequencies.
 analysis-src += analysis/cycle_equivalence.c analysis/flow_constraints.c analysis/frequency.c \
 	analysis/frequency_average.c analysis/frequency_class.c analysis/frequency_paper.c \
