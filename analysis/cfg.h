@@ -88,7 +88,7 @@ struct cfg_block {
  * struct cfg_call - a call, or a jump out of the procedure
  * @insn:    instruction
  * @target:  address; 0: indirect
- * @returns: 0 if it never does
+ * @returns: false: it never does (known by name, by its code, or since no code follows)
  * @tail:    it is a jump
  */
 struct cfg_call {

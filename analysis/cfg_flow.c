@@ -137,9 +137,17 @@ static int push(struct reach *reach, uint32_t insn)
 	return 0;
 }
 
+/* Nothing but padding comes before the end of the code there is. */
+static bool only_padding(const struct cfg_code *code, uint32_t insn)
+{
+	while (insn != CFG_CODE_NONE && cfg_code_is_padding(&code->insns[insn]))
+		insn = cfg_code_next(code, insn);
+	return insn == CFG_CODE_NONE;
+}
+
 /*
  * Compilers leave out what follows a call that they know not to return. So there is a
- * question only where other code, padding or nothing follows.
+ * question only where other code or padding follows, and none where nothing does.
  */
 static bool call_stops(struct cfg_flow *flow, uint32_t insn, uint32_t next)
 {
@@ -147,6 +155,8 @@ static bool call_stops(struct cfg_flow *flow, uint32_t insn, uint32_t next)
 
 	if (code->image == NULL)
 		return false;
+	if (only_padding(code, next))
+		return true;
 	if (next != CFG_CODE_NONE && !(flow->flags[next] & FLOW_TARGET) &&
 	    !cfg_code_is_padding(&code->insns[next]))
 		return false;
