@@ -8,6 +8,7 @@
 
 /* Parts of one procedure. */
 #define WANTED_MAX 64
+#define PART_BYTES_MAX 4096
 #define PLACE_BYTES 32
 
 static int append(struct cfg_code *code, const struct insn *insn)
@@ -65,6 +66,30 @@ int cfg_code_add_range(struct cfg_code *code, struct image_range range)
 	return at > range.start ? cfg_code_add(code, range, first) : 0;
 }
 
+/* Whether what is jumped to jumps back behind the beginning: no procedure does. */
+static bool jumps_back(const struct cfg_code *code, const struct procedure *procedure)
+{
+	size_t available = 0, length;
+	const uint8_t *bytes = image_code_bytes(code->image, procedure->address, &available);
+
+	if (bytes == NULL || procedure->bytes > PART_BYTES_MAX)
+		return false;
+	if (available > procedure->bytes)
+		available = procedure->bytes;
+	for (size_t at = 0; at < available; at += length) {
+		struct insn insn;
+
+		length = code->decoder->decode(&insn, bytes + at, available - at,
+					       procedure->address + at);
+		if (length == 0)
+			return false;
+		if ((insn.flow == INSN_FLOW_BRANCH || insn.flow == INSN_FLOW_JUMP) &&
+		    insn.target != code->entry && cfg_code_contains(code, insn.target))
+			return true;
+	}
+	return false;
+}
+
 int cfg_code_want(struct cfg_code *code, uint64_t address)
 {
 	const struct procedure *procedure;
@@ -77,7 +102,7 @@ int cfg_code_want(struct cfg_code *code, uint64_t address)
 		return 0;
 	procedure = procedure_table_get(image_code_procedures(code->image), (size_t)index);
 	if (procedure->source != PROCEDURE_UNWIND ||
-	    (procedure->address == address && !procedure->inside))
+	    (procedure->address == address && !procedure->inside && !jumps_back(code, procedure)))
 		return 0;
 	for (size_t i = 0; i < code->wanted_count; i++) {
 		if (code->wanted[i].start == procedure->address)

@@ -67,7 +67,8 @@ int cfg_code_add_range(struct cfg_code *code, struct image_range range);
  * cfg_code_want() - control leads to an address outside
  *
  * Where nothing but unwinding information tells of procedures, what is jumped into behind
- * its beginning is a part that was split off; its range is then wanted.
+ * its beginning, or jumps back behind ours, is a part that was split off; its range is
+ * then wanted.
  *
  * Return: 1 it is a part; 0; -ENOMEM.
  */

@@ -40,6 +40,11 @@ unit_cfg-src := tests/unit_cfg.c tests/cfg_check.c
 unit_cfg-archives := analysis util
 unit_cfg-pkgs := $(ANALYSIS_PKGS)
 
+UNIT_TESTS += unit_image_code
+unit_image_code-src := tests/unit_image_code.c tests/cfg_check.c
+unit_image_code-archives := analysis util
+unit_image_code-pkgs := $(ANALYSIS_PKGS)
+
 TEST_HELPERS += cfg_edges
 cfg_edges-src := tests/truth/cfg_edges.c
 cfg_edges-archives := analysis util
