@@ -156,9 +156,11 @@ struct insn_memory {
  * @target:  of direct branches, jumps and calls
  * @immediate: the immediate operand, sign-extended, 0 if there is none; of loads of
  *           an address or constant (adrp, lea rip, movz, lda from r31) the value itself
+ *           (arm64 bit fields: by how much they move; the rest is in @opcode)
  * @reads:   registers whose value matters; address registers included
  * @writes:  registers that change
- * @memory:  its memory operand, if it has one (flags say which way)
+ * @memory:  its memory operand, if it has one (flags say which way); the one that the
+ *           text shows before the stack, of push and call; of lea and prefetches too
  * @opcode:  the decoder's own: ZydisMnemonic, or the instruction word
  * @sources: operand registers in the order of the assembler's text that are read
  *           as data (Alpha: Ra, Rb, Rc of cmov and stores; a store's data is
