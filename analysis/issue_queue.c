@@ -284,7 +284,7 @@ static bool conflicts(const struct issue_queue *queue, uint8_t class, int32_t cy
 
 static void add_stall(struct issue_event *event, enum stall_kind kind, double cycles, uint32_t from)
 {
-	struct issue_stall *last = event->stalls + event->stall_count - 1;
+	struct static_stall *last = event->stalls + event->stall_count - 1;
 
 	if (cycles <= 0)
 		return;
@@ -296,7 +296,7 @@ static void add_stall(struct issue_event *event, enum stall_kind kind, double cy
 	}
 	if (event->stall_count < ISSUE_STALLS_MAX)
 		event->stalls[event->stall_count++] =
-			(struct issue_stall){.kind = kind, .cycles = cycles, .from = from};
+			(struct static_stall){.kind = kind, .cycles = cycles, .from = from};
 }
 
 /* Find the cycle, and say for each lost slot before it why it was lost. */

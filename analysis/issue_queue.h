@@ -58,13 +58,6 @@ struct issue_queue {
 
 #define ISSUE_STALLS_MAX 8
 
-/** struct issue_stall - like struct static_stall. */
-struct issue_stall {
-	enum stall_kind kind;
-	double cycles;
-	uint32_t from;
-};
-
 /**
  * struct issue_event - an instruction has issued
  * @cycles:      behind the instruction before it (M_i); 0: together with it
@@ -74,7 +67,7 @@ struct issue_stall {
 struct issue_event {
 	uint32_t cycles;
 	uint32_t stall_count;
-	struct issue_stall stalls[ISSUE_STALLS_MAX];
+	struct static_stall stalls[ISSUE_STALLS_MAX];
 	uint32_t depends_on;
 };
 

@@ -116,7 +116,7 @@ static size_t find_ways(const struct scheduler *s, uint32_t block_index, struct 
 }
 
 /* Add a stall to those of an instruction; the smallest make room for larger ones. */
-static void merge_stall(struct schedule_insn *insn, const struct issue_stall *stall, double weight)
+static void merge_stall(struct schedule_insn *insn, const struct static_stall *stall, double weight)
 {
 	struct static_stall new = {
 		.kind = stall->kind, .cycles = stall->cycles * weight, .from = stall->from};
