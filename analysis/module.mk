@@ -146,9 +146,9 @@ block_cycles-pkgs := $(ANALYSIS_PKGS)
 
 # How far our models differ from LLVM's.
 .PHONY: compare-models
-compare-models: $(TEST_BIN)/block_cycles ## machine models against llvm-mca
+compare-models: $(TEST_BIN)/block_cycles $(TEST_BIN)/schedule_check ## machine models against others
 	$(Q)packaging/deps.sh models
-	$(Q)tests/truth/compare_models.sh $(TEST_BIN)/block_cycles
+	$(Q)tests/truth/compare_models.sh $(TEST_BIN)
 
 # Decoders. Zydis and Zycore have no pkg-config files in Debian.
 analysis-src += analysis/insn.c analysis/insn_arm64.c analysis/insn_arm64_control.c \

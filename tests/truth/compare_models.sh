@@ -1,14 +1,29 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# compare_models.sh BLOCK_CYCLES: the machine models against llvm-mca, on code that is
-# on every machine that can run the tests. Prints a JSON object a line.
+# compare_models.sh PROGRAMS: the machine models against llvm-mca, on code that is on
+# every machine that can run the tests, and against the simulator, on those programs
+# that it has run (make accuracy leaves them in build/truth). PROGRAMS is where
+# block_cycles and schedule_check are. Prints a JSON object a line.
 set -eu
 cd "$(dirname "$0")/../.."
 arm64=/usr/aarch64-linux-gnu/lib/libc.so.6
+truth=build/truth
 
-tests/truth/mca.py "$1" cortex-a53 cortex-a53 aarch64-linux-gnu $arm64 40
-tests/truth/mca.py "$1" cortex-a55 cortex-a55 aarch64-linux-gnu $arm64 40
+tests/truth/mca.py "$1/block_cycles" cortex-a53 cortex-a53 aarch64-linux-gnu $arm64 40
+tests/truth/mca.py "$1/block_cycles" cortex-a55 cortex-a55 aarch64-linux-gnu $arm64 40
 for cpu in skylake znver2; do
-	tests/truth/mca.py "$1" x86-64 $cpu x86_64-linux-gnu /bin/bash 40
+	tests/truth/mca.py "$1/block_cycles" x86-64 $cpu x86_64-linux-gnu /bin/bash 40
 done
+
+simulated()
+{
+	for sim in "$truth/$2"/*.sim; do
+		program=$(basename "$sim" .sim)
+		[ -e "$truth/bin/$program.$3" ] || continue
+		"$1/schedule_check" "$2" "$truth/bin/$program.$3" "$sim" "$truth/$2/$program.edges"
+	done
+}
+
+simulated "$1" alpha21164 alpha
+simulated "$1" cortex-a53 arm64
