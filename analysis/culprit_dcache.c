@@ -156,6 +156,62 @@ static bool bound_out_of_order(const struct culprit_stall *stall, struct culprit
 	return (insn->flags & INSN_READS_MEMORY) != 0 && !culprit_forward_find(stall, &forward);
 }
 
+/* struct queue - of misses; @share: of the ways, that may have filled it */
+struct queue {
+	const struct cfg *cfg;
+	double misses;
+	double max_cycles;
+	double share;
+};
+
+/* Counts loads that nobody waits for before the stalled one: @path.regs is what is waited for. */
+static bool visit_queue(void *ctx, struct culprit_path *path, uint32_t index)
+{
+	struct queue *queue = ctx;
+	const struct insn *insn = &queue->cfg->insns[index];
+	struct insn_regs loaded = loaded_regs(insn);
+
+	if (insn_regs_meet(&loaded, &path->regs) || culprit_insn_calls(insn))
+		return false;
+	path->count += (insn->flags & INSN_READS_MEMORY) != 0 && !hits_as_a_rule(queue->cfg, insn);
+	insn_regs_remove(&path->regs, &insn->writes);
+	path->regs.words[0] |= insn->reads.words[0];
+	path->regs.words[1] |= insn->reads.words[1];
+	if (path->count < queue->misses)
+		return true;
+	queue->share += path->share;
+	return false;
+}
+
+static void end_queue(void *ctx, const struct culprit_path *path, enum culprit_path_end how)
+{
+	struct queue *queue = ctx;
+
+	if (how == CULPRIT_PATH_REPEATS &&
+	    path->count * queue->max_cycles >= queue->misses * fmax(path->cycles, 1))
+		queue->share += path->share;
+}
+
+/* A load that misses waits while as many misses as there can be are under way. */
+static bool bound_queue(const struct culprit_stall *stall, struct culprit_bound *ret)
+{
+	const struct machine_model *model = stall->input->model;
+	const struct insn *insn = &stall->input->cfg->insns[stall->insn];
+	struct queue queue = {stall->input->cfg, model->load_misses, model->dcache.miss_cycles_max,
+			      0};
+	struct culprit_walk walk = {queue.max_cycles, visit_queue, end_queue, &queue};
+	struct culprit_path start = {.regs = insn->reads};
+
+	if ((insn->flags & INSN_READS_MEMORY) == 0 || model->load_misses == 0 ||
+	    hits_as_a_rule(stall->input->cfg, insn))
+		return false;
+	culprit_path_walk(stall, &walk, &start);
+	ret->doubt = 1;
+	ret->high = fmin(fmin(queue.share, 1) * model->dcache.miss_cycles_max,
+			 events_bound(stall, stall->insn));
+	return queue.share >= CULPRIT_NEGLIGIBLE;
+}
+
 bool culprit_dcache_bound(const struct culprit_stall *stall, struct culprit_bound *ret)
 {
 	const struct cfg *cfg = stall->input->cfg;
@@ -176,7 +232,7 @@ bool culprit_dcache_bound(const struct culprit_stall *stall, struct culprit_boun
 	start.regs.words[1] |= insn->writes.words[1];
 	culprit_path_walk(stall, &walk, &start);
 	if (search.share < CULPRIT_NEGLIGIBLE)
-		return false;
+		return bound_queue(stall, ret);
 	ret->from = search.from;
 	ret->doubt = search.likely_share < CULPRIT_NEGLIGIBLE ? 2 : 0;
 	ret->high = fmin(fmin(search.share, 1) * longest * QUEUED_MISSES,

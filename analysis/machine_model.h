@@ -30,6 +30,7 @@ struct machine_cache {
  * @skid_insns:  a sample may be this many instructions late, 0 in order
  * @icache, @dcache, @itb, @dtb: first levels
  * @branch_mispredict_cycles: at most
+ * @load_misses: that can be under way, the next one waits; 0: as many as there are
  * @write_buffer_entries: 0: stores never wait for it
  * @write_retire_cycles: an entry of the write buffer leaves it after this long at most
  * @imul_cycles: an integer multiply or divide makes a later instruction wait at most
@@ -48,6 +49,7 @@ struct machine_model {
 	struct machine_cache itb;
 	struct machine_cache dtb;
 	unsigned int branch_mispredict_cycles;
+	unsigned int load_misses;
 	unsigned int write_buffer_entries;
 	unsigned int write_retire_cycles;
 	unsigned int imul_cycles;

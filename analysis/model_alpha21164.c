@@ -231,6 +231,7 @@ const struct machine_model machine_model_alpha21164 = {
 	.itb = {.bytes = 48, .line_bytes = 8192, .miss_cycles_min = 20, .miss_cycles_max = 300},
 	.dtb = {.bytes = 64, .line_bytes = 8192, .miss_cycles_min = 20, .miss_cycles_max = 300},
 	.branch_mispredict_cycles = 5,
+	.load_misses = 6,
 	.write_buffer_entries = 6,
 	.write_retire_cycles = 150,
 	.imul_cycles = 16,

@@ -150,6 +150,7 @@ const struct machine_model machine_model_cortex_a53 = {
 	.itb = {.bytes = 10, .line_bytes = 4096, .miss_cycles_min = 2, .miss_cycles_max = 500},
 	.dtb = {.bytes = 10, .line_bytes = 4096, .miss_cycles_min = 2, .miss_cycles_max = 500},
 	.branch_mispredict_cycles = 9,
+	.load_misses = 3,
 	.write_buffer_entries = 5,
 	.write_retire_cycles = 250,
 	.imul_cycles = 20,

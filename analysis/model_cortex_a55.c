@@ -152,6 +152,7 @@ const struct machine_model machine_model_cortex_a55 = {
 	.itb = {.bytes = 16, .line_bytes = 4096, .miss_cycles_min = 2, .miss_cycles_max = 500},
 	.dtb = {.bytes = 16, .line_bytes = 4096, .miss_cycles_min = 2, .miss_cycles_max = 500},
 	.branch_mispredict_cycles = 8,
+	.load_misses = 4,
 	.write_buffer_entries = 5,
 	.write_retire_cycles = 250,
 	.imul_cycles = 20,

@@ -277,6 +277,27 @@ static void test_dcache_around_a_loop(void **state)
 	culprit_scene_deinit(&scene);
 }
 
+/* The fourth load can't begin to miss while three do; who waited for one of them frees it. */
+static void test_dcache_queue_of_misses(void **state)
+{
+	struct culprit_scene scene;
+
+	(void)state;
+	make_straight(&scene, 7);
+	scene.model.load_misses = 3;
+	for (uint32_t i = 1; i < 5; i++)
+		culprit_scene_load(&scene, i, (uint8_t)(20 + i), P, 64 * i);
+	culprit_scene_stall(&scene, 3, 30);
+	culprit_scene_stall(&scene, 4, 30);
+	culprit_scene_look(&scene);
+	assert_null(culprit_scene_find(&scene, 3, CULPRIT_DCACHE));
+	assert_string_equal(culprit_scene_letters(&scene, 4), "d");
+	culprit_scene_compute(&scene, 3, INSN_ALU, V, 22);
+	culprit_scene_look(&scene);
+	assert_null(culprit_scene_find(&scene, 4, CULPRIT_DCACHE));
+	culprit_scene_deinit(&scene);
+}
+
 /* A load from the stack is suspected only where there is nobody else. */
 static void test_unlikely_causes_stand_back(void **state)
 {
@@ -522,6 +543,7 @@ int main(void)
 		cmocka_unit_test(test_dcache_overwritten),
 		cmocka_unit_test(test_dcache_too_long_ago),
 		cmocka_unit_test(test_dcache_around_a_loop),
+		cmocka_unit_test(test_dcache_queue_of_misses),
 		cmocka_unit_test(test_unlikely_causes_stand_back),
 		cmocka_unit_test(test_events_bound),
 		cmocka_unit_test(test_branch),
