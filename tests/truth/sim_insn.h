@@ -103,9 +103,20 @@ enum sim_event {
 #define SIM_SOURCES 4
 #define SIM_TARGETS 3
 
+/** enum sim_need - what for, and so how early, an integer operand is needed. */
+enum sim_need {
+	SIM_NEED_OPERAND,
+	SIM_NEED_SHIFT, /* or multiplied */
+	SIM_NEED_ADDRESS,
+	SIM_NEED_DATA, /* to be stored */
+	SIM_NEEDS,
+};
+
 /**
  * struct sim_op - what an instruction does
  * @sources: registers read, by position: Ra, Rb, Rc, more; SIM_REG_NONE where there is none
+ * @needs:   enum sim_need of each
+ * @wide:    takes the way to memory for two cycles
  * @targets: registers written
  * @hint:    of Alpha's jumps: the low bits of where it says that it goes, or 0
  */
@@ -113,6 +124,8 @@ struct sim_op {
 	uint8_t kind;
 	uint8_t flow;
 	uint8_t sources[SIM_SOURCES];
+	uint8_t needs[SIM_SOURCES];
+	bool wide;
 	uint8_t targets[SIM_TARGETS];
 	uint8_t target_count;
 	uint16_t hint;

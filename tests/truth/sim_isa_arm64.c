@@ -137,6 +137,7 @@ static void data(struct sim_op *op, bool load, uint8_t first, uint8_t second)
 	} else {
 		op->sources[0] = first;
 		op->sources[3] = second;
+		op->needs[0] = op->needs[3] = SIM_NEED_DATA;
 	}
 }
 
@@ -166,9 +167,11 @@ static struct sim_op pair(uint32_t word)
 {
 	bool floating = bits(word, 26, 26), load = bits(word, 22, 22);
 	struct sim_op op = access_op(load, floating);
+	uint32_t size = bits(word, 31, 30);
 	uint32_t one = bits(word, 4, 0), two = bits(word, 14, 10);
 
 	op.sources[1] = base(bits(word, 9, 5));
+	op.wide = size >= (floating ? 1U : 2U); /* more than 64 bits */
 	data(&op, load, floating ? fp(one) : reg(one), floating ? fp(two) : reg(two));
 	if (bits(word, 23, 23)) /* pre- and post-indexed */
 		writes(&op, base(bits(word, 9, 5)));
@@ -192,6 +195,8 @@ static struct sim_op single(uint32_t word)
 	uint32_t size = bits(word, 31, 30), opc = bits(word, 23, 22);
 	bool load = floating ? opc & 1 : opc != 0;
 	struct sim_op op = access_op(load, floating);
+
+	op.wide = floating && size == 0 && opc >= 2;
 
 	op.sources[1] = base(bits(word, 9, 5));
 	if (!floating && size == 3 && opc == 2) {
@@ -245,8 +250,10 @@ static struct sim_op two_sources(uint32_t word)
 	uint32_t opcode = bits(word, 15, 10);
 	struct sim_op op = sim_op_make(SIM_SHIFT, SIM_NEXT);
 
-	if (bits(word, 30, 30) == 0 && (opcode == 2 || opcode == 3))
+	if (bits(word, 30, 30) == 0 && (opcode == 2 || opcode == 3)) {
 		op.kind = word >> 31 ? SIM_DIV64 : SIM_DIV32;
+		op.needs[0] = op.needs[1] = SIM_NEED_SHIFT;
+	}
 	op.sources[0] = reg(bits(word, 9, 5));
 	if (bits(word, 30, 30) == 0)
 		op.sources[1] = reg(bits(word, 20, 16));
@@ -262,6 +269,7 @@ static struct sim_op three_sources(uint32_t word)
 
 	if (word >> 31 == 0)
 		op.kind = SIM_MUL32;
+	op.needs[0] = op.needs[1] = SIM_NEED_SHIFT; /* what is added, later */
 	op.sources[0] = reg(bits(word, 9, 5));
 	op.sources[1] = reg(bits(word, 20, 16));
 	op.sources[2] = reg(bits(word, 14, 10));
@@ -306,9 +314,9 @@ static struct sim_op registers(uint32_t word)
 	extended = !logic && bits(word, 21, 21);
 	op.sources[0] = extended ? base(bits(word, 9, 5)) : reg(bits(word, 9, 5));
 	op.sources[1] = reg(bits(word, 20, 16));
-	/* A shifted operand takes a cycle more; lsl #0 is none. */
+	/* lsl #0 is no shift. */
 	if (extended ? bits(word, 15, 10) != 0x18 : bits(word, 15, 10) != 0)
-		op.kind = SIM_SHIFT;
+		op.needs[1] = SIM_NEED_SHIFT;
 	if (logic ? bits(word, 30, 29) == 3 : bits(word, 29, 29))
 		writes(&op, SIM_REG_FLAGS);
 	writes(&op,
@@ -485,13 +493,23 @@ static struct sim_op decode(uint32_t word)
 	}
 }
 
-/* What sets flags for a branch may issue together with it. */
+static bool accesses(const struct sim_op *op)
+{
+	return (op->kind >= SIM_LOAD && op->kind <= SIM_CONDITIONAL_STORE);
+}
+
+/* What sets flags for a branch may issue together with it. Addresses come from the second
+ * source, and the third. */
 struct sim_op sim_isa_arm64(uint32_t word)
 {
 	struct sim_op op = decode(word);
+	int i;
 
-	if (op.kind == SIM_ALU && op.target_count > 0)
-		for (int i = 0; i < op.target_count; i++)
-			op.kind = op.targets[i] == SIM_REG_FLAGS ? SIM_LOGIC : op.kind;
+	for (i = 0; i < op.target_count; i++) {
+		if (op.kind == SIM_ALU && op.targets[i] == SIM_REG_FLAGS)
+			op.kind = SIM_LOGIC;
+	}
+	if (accesses(&op))
+		op.needs[1] = op.needs[2] = SIM_NEED_ADDRESS;
 	return op;
 }

@@ -5,8 +5,8 @@
  *
  * Sources: alpha21164: Alpha 21164 Microprocessor Hardware Reference Manual
  * (EC-QAEQD-TE), chapter 2; the memory system is an AlphaStation's, roughly.
- * cortex-a53: Cortex-A53 Technical Reference Manual for the geometry; latencies as
- * commonly measured.
+ * cortex-a53: Cortex-A53 Technical Reference Manual for the geometry; latencies as Arm gave
+ * them to GCC (cortex-a53.md) and LLVM (AArch64SchedA53.td), the rest as commonly measured.
  */
 #ifndef DCPI_TESTS_SIM_MACHINE_H
 #define DCPI_TESTS_SIM_MACHINE_H
@@ -39,7 +39,9 @@ struct sim_geometry {
  * @fetch_bytes:  aligned, fetched in a cycle; @fetch_ahead: groups buffered at most
  * @taken_bubble: behind a branch that was foreseen to be taken
  * @mispredict:   cycles lost by a branch that was not foreseen
- * @latency:      of each kind, at best; @latency_max: of those that take longer at times
+ * @latency:      of each kind, at best, until an operand can be computed with;
+ *                @latency_max: of those that take longer at times
+ * @needs:        cycles that integer operands must be there earlier; negative: later
  * @busy:         cycles between two of a kind
  * @pipes:        that can do it
  * @l1i, @l1d, @l2, @l3: geometry; @l2_cycles and so on: added to what L1 takes, to find
@@ -67,6 +69,7 @@ struct sim_machine {
 	uint32_t mispredict;
 	uint32_t latency[SIM_KINDS];
 	uint32_t latency_max[SIM_KINDS];
+	int32_t needs[SIM_NEEDS];
 	uint32_t busy[SIM_KINDS];
 	uint32_t pipes[SIM_KINDS];
 	struct sim_geometry l1i;

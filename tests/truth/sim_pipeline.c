@@ -44,17 +44,20 @@ static void hold_fetch(struct sim_pipeline *p, struct sim_insn *insn)
 	hold(p, p->fetch.ready, SIM_CAUSE_FETCH);
 }
 
-/* @early: cycles by which it is wanted earlier */
-static void hold_register(struct sim_pipeline *p, const struct sim_register *r, uint64_t early,
+/* @later: cycles by which it is wanted later, in this one's clock */
+static void hold_register(struct sim_pipeline *p, const struct sim_register *r, int64_t later,
 			  enum sim_cause operand)
 {
-	if (r->ready <= p->at + early)
+	int64_t fixed = (int64_t)r->fixed - later, middle = (int64_t)r->middle - later;
+	int64_t ready = (int64_t)r->ready - later;
+
+	if (ready <= (int64_t)p->at)
 		return;
-	if (r->fixed > early)
-		hold(p, r->fixed - early, operand);
-	if (r->middle > early)
-		hold(p, r->middle - early, r->causes[0]);
-	hold(p, r->ready - early, r->causes[1]);
+	if (fixed > 0)
+		hold(p, (uint64_t)fixed, operand);
+	if (middle > 0)
+		hold(p, (uint64_t)middle, r->causes[0]);
+	hold(p, (uint64_t)ready, r->causes[1]);
 }
 
 static bool tests_quickly(const struct sim_op *op, int source)
@@ -62,24 +65,35 @@ static bool tests_quickly(const struct sim_op *op, int source)
 	return op->kind == SIM_BRANCH || (op->kind == SIM_CMOV && source == 0);
 }
 
+static int32_t early_of(const struct sim_pipeline *p, const struct sim_op *op, int source)
+{
+	const struct sim_register *r = &p->registers[op->sources[source]];
+	int32_t early = p->machine.needs[op->needs[source]];
+
+	if (op->sources[source] >= SIM_REG_FP || r->ready == 0)
+		return 0;
+	return r->loaded && early > 1 ? early - 1 : early;
+}
+
 static void hold_operands(struct sim_pipeline *p, const struct sim_op *op)
 {
 	static const uint8_t names[] = {SIM_CAUSE_RA, SIM_CAUSE_RB, SIM_CAUSE_RC, SIM_CAUSE_RC};
-	const struct sim_register *last = NULL;
-	uint64_t when = 0;
-	int i, which = 0;
+	int64_t when = 0, last_early = 0;
+	int i, which = -1;
 
 	for (i = 0; i < SIM_SOURCES; i++) {
 		const struct sim_register *r = &p->registers[op->sources[i]];
+		int32_t early = early_of(p, op, i);
+		int64_t ready = (int64_t)r->ready + early;
 
-		if (r->ready <= when || (tests_quickly(op, i) && r->quick <= p->at))
+		if (ready <= when || (tests_quickly(op, i) && r->quick <= p->at))
 			continue;
-		when = r->ready;
-		last = r;
+		when = ready;
+		last_early = early;
 		which = i;
 	}
-	if (last)
-		hold_register(p, last, 0, names[which]);
+	if (which >= 0)
+		hold_register(p, &p->registers[op->sources[which]], -last_early, names[which]);
 	/* Results come in order, too. */
 	for (i = 0; i < op->target_count; i++)
 		hold_register(p, &p->registers[op->targets[i]], p->machine.latency[op->kind],
@@ -236,6 +250,22 @@ static uint32_t extra_cycles(struct sim_pipeline *p, uint8_t kind)
 	return most > least ? (uint32_t)draw(p, most - least + 1) : 0;
 }
 
+/* A base register that an access moves on comes from the adder, not from memory. */
+static void base_moves(struct sim_pipeline *p, const struct sim_op *op)
+{
+	uint64_t next = p->at + 1;
+	uint8_t last;
+
+	if (op->target_count == 0)
+		return;
+	last = op->targets[op->target_count - 1];
+	if (last != op->sources[1])
+		return;
+	if (op->kind == SIM_STORE || op->kind == SIM_FP_STORE ||
+	    (loads(op->kind) && op->target_count > 1))
+		p->registers[last] = (struct sim_register){next, next, next, next, {0}, false};
+}
+
 static void result(struct sim_pipeline *p, struct sim_insn *insn, const struct sim_access *accesses,
 		   uint32_t count, uint64_t walked)
 {
@@ -257,6 +287,9 @@ static void result(struct sim_pipeline *p, struct sim_insn *insn, const struct s
 		p->unit_free[unit] =
 			unit == SIM_UNIT_MULTIPLY ? p->at + p->machine.busy[op->kind] : r.ready;
 	}
+	r.loaded = loads(op->kind);
+	if (op->wide)
+		p->port_free = p->at + 2;
 	r.quick = op->kind == SIM_LOGIC ? p->at : r.ready;
 	if (walked > 0)
 		p->memory_free = p->at + 1 + walked;
@@ -264,14 +297,7 @@ static void result(struct sim_pipeline *p, struct sim_insn *insn, const struct s
 		p->arithmetic_done = r.ready;
 	for (i = 0; i < op->target_count; i++)
 		p->registers[op->targets[i]] = r;
-	/* A base register that is moved on comes from the adder. */
-	if (op->target_count > 1 && loads(op->kind) &&
-	    op->targets[op->target_count - 1] < SIM_REG_FP &&
-	    op->targets[op->target_count - 1] == op->sources[1])
-		p->registers[op->sources[1]] = (struct sim_register){.quick = p->at + 1,
-								     .fixed = p->at + 1,
-								     .middle = p->at + 1,
-								     .ready = p->at + 1};
+	base_moves(p, op);
 }
 
 static void control(struct sim_pipeline *p, struct sim_insn *insn, uint64_t next)
@@ -348,6 +374,8 @@ void sim_pipeline_step(struct sim_pipeline *p, struct sim_insn *insn, uint64_t n
 	if (loads(op->kind) && p->machine.store_load && p->last_store > 0 &&
 	    p->at == p->last_store + p->machine.store_load)
 		hold(p, p->at + 1, SIM_CAUSE_UNIT);
+	if (loads(op->kind) || stores(op->kind))
+		hold(p, p->port_free, SIM_CAUSE_UNIT);
 	if (count > 0)
 		hold_translation(p, insn, accesses, count, &walked);
 	hold_memory(p, insn, accesses, count);

@@ -34,6 +34,7 @@ struct sim_register {
 	uint64_t middle;
 	uint64_t ready;
 	uint8_t causes[2];
+	bool loaded; /* reaches addresses a cycle earlier than others do, by need */
 };
 
 enum sim_unit {
@@ -61,6 +62,7 @@ struct sim_pipeline {
 	struct sim_register registers[SIM_REGS];
 	uint64_t unit_free[SIM_UNITS];
 	uint64_t memory_free;
+	uint64_t port_free;
 	uint64_t arithmetic_done;
 	uint64_t last_store;
 	uint64_t group;
