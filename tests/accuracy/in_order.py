@@ -346,6 +346,9 @@ def program_run(arm, program, split, options, scratch, pools, details):
     for number, budget in samplers_of(simulation, options.budgets, options.seeds):
         with Profile(arm, program, simulation, edges, number, scratch) as profile:
             for estimator in options.estimators:
+                # What is only compared with needs no repetition.
+                if estimator != "dcpi" and simulation.samplers[number][1] > 1:
+                    continue
                 if options.worst and estimator == "dcpi":
                     worst_show(program, simulation, profile.calc(estimator), options.worst)
                 pool = judge(arm, program, simulation, edges, number, estimator, profile)
