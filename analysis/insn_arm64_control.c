@@ -137,7 +137,6 @@ static bool exception(struct insn *insn, uint32_t word)
 	case 0xa00001: /* dcps1 .. dcps3 */
 	case 0xa00002:
 	case 0xa00003:
-		return true;
 	case 0x600000: /* tcancel */
 		return true;
 	default:

@@ -116,9 +116,9 @@ static uint8_t operand_bytes(const struct insn_x86 *x86)
 		     operand->mem.type == ZYDIS_MEMOP_TYPE_AGEN) ||
 		    operand->encoding == ZYDIS_OPERAND_ENCODING_MASK)
 			continue;
-		if (scalar && i > 0 && x86->zydis.meta.category != ZYDIS_CATEGORY_BROADCAST)
-			bits = operand->size;
-		else if (operand->size > bits)
+		/* Of scalars the source tells; destinations may count as whole registers. */
+		if (operand->size > bits ||
+		    (scalar && i > 0 && x86->zydis.meta.category != ZYDIS_CATEGORY_BROADCAST))
 			bits = operand->size;
 	}
 	if (bits == 0)

@@ -233,8 +233,8 @@ static void any_word_keeps_promises(void **state)
 		uint8_t code[4];
 
 		word_bytes(code, word);
-		wrong = insn_check_bytes(code, round % 64 == 0 ? round / 64 % 4 : 4, 4 * round,
-					 &insn_arm64_decoder);
+		wrong = insn_check_bytes(code, round % 64 == 0 ? round / 64 % 4 : 4,
+					 UINT64_C(4) * round, &insn_arm64_decoder);
 		if (wrong != NULL)
 			fail_msg("%08x: %s", word, wrong);
 	}

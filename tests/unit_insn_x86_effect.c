@@ -131,7 +131,7 @@ static bool is_near(const struct insn *insn, struct user_regs_struct *regs)
 		address += *integer(regs, memory->base);
 	if (memory->index != INSN_REG_NONE)
 		address += *integer(regs, memory->index) << memory->scale;
-	return address - (TRACEE_DATA + DATA_MIDDLE - DATA_NEAR) < 2 * DATA_NEAR;
+	return address - (TRACEE_DATA + DATA_MIDDLE - DATA_NEAR) < 2UL * DATA_NEAR;
 }
 
 /* Return: whether it was executed without a signal. */
