@@ -153,7 +153,7 @@ static void decode_branch(struct insn *insn, const struct alpha_op *op, uint32_t
 static void decode_jump(struct insn *insn, uint32_t word)
 {
 	static const uint8_t flows[4] = {INSN_FLOW_JUMP_INDIRECT, INSN_FLOW_CALL_INDIRECT,
-					 INSN_FLOW_RETURN, INSN_FLOW_JUMP_INDIRECT};
+					 INSN_FLOW_RETURN, INSN_FLOW_CALL_INDIRECT};
 	unsigned int ra = int_reg(alpha_ra(word));
 
 	insn->flow = flows[word >> 14 & 3];

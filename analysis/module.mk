@@ -106,7 +106,7 @@ bench_frequency-archives := analysis util
 analysis-src += analysis/alpha_opcodes.c analysis/insn_alpha.c analysis/insn_alpha_text.c
 
 UNIT_TESTS += unit_insn_alpha
-unit_insn_alpha-src := tests/unit_insn_alpha.c
+unit_insn_alpha-src := tests/unit_insn_alpha.c tests/truth/sim_isa_alpha.c
 unit_insn_alpha-archives := analysis
 
 # Machine models and schedules.

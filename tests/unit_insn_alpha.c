@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "analysis/insn.h"
+#include "tests/truth/sim_insn.h"
 
 #define OBJDUMP "alpha-linux-gnu-objdump"
 
@@ -168,6 +169,73 @@ static void any_word_is_sound(void **state)
 	}
 }
 
+/* The truth harness's simulator has a decoder of its own, written apart from ours. */
+static struct insn_regs simulator_regs(const uint8_t *regs, size_t count)
+{
+	struct insn_regs set = {0};
+
+	for (size_t i = 0; i < count; i++)
+		if (regs[i] < SIM_REG_FP)
+			insn_regs_add(&set, regs[i]);
+		else if (regs[i] < SIM_REG_FLAGS)
+			insn_regs_add(&set, INSN_REG_FP + regs[i] - SIM_REG_FP);
+	return set;
+}
+
+/* Calls that link nothing are jumps to us; it goes by the hint. */
+static bool same_flow(const struct insn *insn, enum sim_flow flow)
+{
+	static const uint8_t flows[] = {
+		[SIM_NEXT] = INSN_FLOW_NEXT,
+		[SIM_CONDITIONAL] = INSN_FLOW_BRANCH,
+		[SIM_DIRECT] = INSN_FLOW_JUMP,
+		[SIM_CALL] = INSN_FLOW_CALL,
+		[SIM_INDIRECT] = INSN_FLOW_JUMP_INDIRECT,
+		[SIM_INDIRECT_CALL] = INSN_FLOW_CALL_INDIRECT,
+		[SIM_RETURN] = INSN_FLOW_RETURN,
+	};
+
+	if (insn->class == INSN_CONTROL && insn->destination == INSN_REG_NONE &&
+	    (flow == SIM_CALL || flow == SIM_INDIRECT_CALL))
+		return insn->flow == INSN_FLOW_JUMP || insn->flow == INSN_FLOW_JUMP_INDIRECT;
+	return flows[flow] == insn->flow;
+}
+
+/* The simulated machine has no FIX extension, and the simulator no VAX formats. */
+static bool is_on_the_21164(uint32_t word)
+{
+	uint32_t opcode = word >> 26;
+
+	return opcode != 0x14 && opcode != 0x15 && !(opcode == 0x1c && (word >> 5 & 0x70) == 0x70);
+}
+
+static void same_registers_as_the_simulator(void **state)
+{
+	uint64_t random = 13;
+	size_t compared = 0;
+
+	(void)state;
+	for (int i = 0; i < 500000; i++) {
+		uint32_t word = random_word(&random);
+		struct insn_regs reads, writes;
+		struct sim_op op;
+		struct insn insn;
+
+		if (decode(&insn, word) == 0 || insn.class == INSN_SYSTEM || !is_on_the_21164(word))
+			continue;
+		op = sim_isa_alpha(word);
+		reads = simulator_regs(op.sources, SIM_SOURCES);
+		writes = simulator_regs(op.targets, op.target_count);
+		if (memcmp(&reads, &insn.reads, sizeof(reads)) != 0 ||
+		    memcmp(&writes, &insn.writes, sizeof(writes)) != 0 ||
+		    !same_flow(&insn, op.flow))
+			fail_msg("%08x: other registers or flow (%d, %d)", word, insn.flow,
+				 op.flow);
+		compared++;
+	}
+	assert_true(compared > 100000);
+}
+
 static void cut_off_is_nothing(void **state)
 {
 	uint8_t code[4] = {0x43, 0x05, 0xe1, 0x43};
@@ -284,6 +352,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(same_text_as_binutils),
 		cmocka_unit_test(any_word_is_sound),
+		cmocka_unit_test(same_registers_as_the_simulator),
 		cmocka_unit_test(cut_off_is_nothing),
 		cmocka_unit_test(examples_are_right),
 		cmocka_unit_test(floating_point_has_its_own_registers),
