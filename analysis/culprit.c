@@ -70,7 +70,8 @@ static void find_suspects(struct listing *listing, struct culprit_suspects *susp
 		return;
 	if (culprit_suspects_are_many(suspects))
 		culprit_evidence_weigh(&listing->evidence, suspects, stall);
-	culprit_suspects_acquit(suspects, stall->cycles);
+	/* Out of order, a late fetch or a new page may show at whatever waits next. */
+	culprit_suspects_acquit(suspects, stall->cycles, stall->input->model->in_order ? 1 : 2);
 }
 
 static int explain(struct listing *listing, const struct culprit_stall *stall)
@@ -91,7 +92,9 @@ static int explain(struct listing *listing, const struct culprit_stall *stall)
 		if (suspects.listed[c])
 			culprits->list[culprits->count++] = (struct culprit){
 				.cause = c,
-				.cycles_low = fmin(fmax(rest, 0), bound->high),
+				.cycles_low = stall->input->model->in_order
+						      ? fmin(fmax(rest, 0), bound->high)
+						      : 0,
 				.cycles_high = bound->high,
 				.from = bound->from,
 			};

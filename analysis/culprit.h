@@ -43,7 +43,8 @@ char culprit_letter(enum culprit_cause cause);
 /**
  * struct culprit - a possible cause of an instruction's dynamic stall
  * @cycles_low, @cycles_high: of each execution of the instruction, on average, this much
- *        may be due to it; 0 <= low <= high <= the stall, high > 0
+ *        may be due to it; 0 <= low <= high <= the stall, high > 0. Out of order
+ *        low is 0: work overlaps, and the cause need not be near
  * @from: the instruction that causes it (the load that missed), UINT32_MAX: the
  *        instruction itself or none
  */

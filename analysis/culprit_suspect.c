@@ -121,9 +121,9 @@ static bool acquit(struct culprit_suspects *suspects, double stall, unsigned int
 	return true;
 }
 
-void culprit_suspects_acquit(struct culprit_suspects *suspects, double stall)
+void culprit_suspects_acquit(struct culprit_suspects *suspects, double stall, unsigned int least)
 {
-	for (unsigned int doubt = 1; doubt <= CULPRIT_DOUBT_MAX; doubt++)
+	for (unsigned int doubt = least; doubt <= CULPRIT_DOUBT_MAX; doubt++)
 		if (acquit(suspects, stall, doubt, 0))
 			break;
 	acquit(suspects, stall, UINT_MAX, MINOR_SHARE * stall);

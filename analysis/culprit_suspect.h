@@ -30,7 +30,8 @@ bool culprit_suspects_are_many(const struct culprit_suspects *suspects);
 /**
  * culprit_suspects_acquit() - strike off who is doubted, or can be guilty of little, as far
  * as the rest can account for the stall
+ * @least: the least doubt that counts
  */
-void culprit_suspects_acquit(struct culprit_suspects *suspects, double stall);
+void culprit_suspects_acquit(struct culprit_suspects *suspects, double stall, unsigned int least);
 
 #endif

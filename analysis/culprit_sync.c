@@ -74,6 +74,6 @@ bool culprit_other_bound(const struct culprit_stall *stall, struct culprit_bound
 	}
 	/* What retires waits for all that is older. */
 	ret->from = UINT32_MAX;
-	ret->doubt = CULPRIT_DOUBT_MAX;
+	ret->doubt = 1;
 	return true;
 }

@@ -122,7 +122,9 @@ static void check_insn(const struct culprit_scene *scene, uint32_t i)
 	/* What must be, what may be, and what is left cover the stall and no more. */
 	assert_true(low + unexplained <= stall * (1 + 1e-9));
 	assert_true(high + unexplained >= stall * (1 - 1e-9));
-	if (insn->count == 1)
+	if (!scene->model.in_order)
+		assert_true(low == 0);
+	else if (insn->count == 1)
 		assert_float_equal(low, high, 1e-9 * stall);
 }
 
