@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/point_likelihood.h"
 #include "analysis/stall_exposure.h"
 #include "lib/cleanup.h"
 
@@ -15,141 +16,10 @@
 #define POINTS_MAX (EVEN_POINTS + RATIOS_MAX * RATIO_POINTS)
 /* The even ones go down to this part of the bound. */
 #define LEAST 1e-4
-/* How far a cycle count without dynamic stalls can be relied on. */
-#define MODEL_ERROR 0.01
 /* Below so many samples of a class their number, not its order of magnitude, is random. */
 #define FEW_SAMPLES 3.0
 /* How much more often than its sums say a class may execute, if some M are too big. */
 #define BOUND_SLACK 3.0
-
-/* No instruction: what the callers' estimates add up to, as if it were an issue point. */
-#define CALLERS UINT32_MAX
-
-/*
- * How likely an instruction has dynamic stalls, and if so, between which multiples of M:
- * any order of magnitude in between alike. From the tuned half of the truth harness.
- */
-struct prospects {
-	double stalled;
-	double least;
-	double most;
-};
-
-static const struct prospects prospects_of[STALL_EXPOSURES] = {
-	[EXPOSED_NOT] = {0.05, 0.01, 30},	  [EXPOSED_LINE] = {0.12, 0.01, 30},
-	[EXPOSED_STORE] = {0.15, 0.01, 30},	  [EXPOSED_LOAD] = {0.2, 0.01, 30},
-	[EXPOSED_FALLTHROUGH] = {0.55, 0.02, 30}, [EXPOSED_VALUE] = {0.65, 0.01, 100},
-	[EXPOSED_FETCH] = {0.95, 0.1, 30},
-};
-/* What callers say is not delayed. */
-static const struct prospects prospects_of_callers = {0, 0.01, 30};
-
-/* M is not what it should be: by a cycle, if it is some instruction's latency; or at all. */
-#define WRONG 0.03
-#define WRONG_LATENCY 0.2
-/* Logs of factors of which no more is left, or nothing but they. */
-#define NEGLIGIBLE (-30.0)
-/* Wrong altogether: any frequency over so many units of its logarithm. */
-#define WRONG_RANGE 6.0
-
-/* Each factor as likely as the product of what the instructions of a point are open to. */
-static struct prospects find_prospects(const struct issue_point *point, const uint8_t *exposures)
-{
-	struct prospects ret;
-
-	if (point->insn == CALLERS)
-		return prospects_of_callers;
-	ret = prospects_of[exposures[point->insn]];
-	for (uint32_t i = point->first; i < point->insn; i++) {
-		const struct prospects *other = &prospects_of[exposures[i]];
-
-		ret.stalled = 1 - (1 - ret.stalled) * (1 - other->stalled);
-		ret.least = fmin(ret.least, other->least);
-		ret.most = fmax(ret.most, other->most);
-	}
-	return ret;
-}
-
-/* All of a point's likelihood that does not depend on the frequency. */
-struct likelihood {
-	struct prospects prospects;
-	double samples;
-	double cycles;
-	double clean; /* probabilities */
-	double stalled;
-	double latency;	     /* each way */
-	double certain;	     /* samples, less what the model's error takes of them */
-	double peak;	     /* greatest density of log S, if nothing is the matter */
-	double stall_scale;  /* 1 / log (most / least) */
-	double log_ratio[3]; /* log of M/S; of M - 1 and of M + 1 */
-};
-
-static struct likelihood make_likelihood(const struct issue_point *point, const uint8_t *exposures)
-{
-	double latency = point->cycles >= 1.5 ? WRONG_LATENCY : 0;
-	double right = 1 - WRONG - latency;
-	double s = point->samples;
-	struct likelihood l = {
-		.prospects = find_prospects(point, exposures),
-		.samples = s,
-		.cycles = point->cycles,
-		.latency = latency / 2,
-	};
-
-	if (s <= 0)
-		return l;
-	l.clean = right * (1 - l.prospects.stalled);
-	l.stalled = right * l.prospects.stalled;
-	l.certain = s / (1 + s * MODEL_ERROR * MODEL_ERROR);
-	l.peak = sqrt(l.certain / (2 * M_PI));
-	l.stall_scale = 1 / log(l.prospects.most / l.prospects.least);
-	l.log_ratio[0] = log(l.cycles / s);
-	if (latency > 0) {
-		l.log_ratio[1] = log((l.cycles - 1) / s);
-		l.log_ratio[2] = log((l.cycles + 1) / s);
-	}
-	return l;
-}
-
-/* Density of log S, S being Poisson; @log_ratio: log of what is expected by S. */
-static double peak_density(const struct likelihood *l, double expected, double log_ratio)
-{
-	double log = l->certain * (log_ratio + 1 - expected / l->samples);
-
-	return log > NEGLIGIBLE ? l->peak * exp(log) : 0;
-}
-
-/* The same if there are stalls: density of log (1 + d/M), blurred at its lower end. */
-static double stalled_density(const struct likelihood *l, double expected)
-{
-	double stall = l->samples / expected - 1;
-	double least = l->prospects.least;
-	double blurred = stall > least ? stall : least;
-	double density = l->stall_scale * (1 + blurred) / blurred;
-	double below = 1.7 * (least - stall) * sqrt(l->certain);
-
-	if (stall > l->prospects.most)
-		density *= l->prospects.most / stall;
-	if (below < NEGLIGIBLE)
-		return density;
-	return below > -NEGLIGIBLE ? 0 : density / (1 + exp(below));
-}
-
-/* Log likelihood of a point's samples, if its class has frequency @x. */
-static double log_likelihood(const struct likelihood *l, double x, double log_x)
-{
-	double expected = x * l->cycles;
-	double sum;
-
-	if (l->samples <= 0)
-		return log((1 - WRONG) * exp(-expected) + WRONG);
-	sum = l->clean * peak_density(l, expected, log_x + l->log_ratio[0]) +
-	      l->stalled * stalled_density(l, expected) + WRONG / WRONG_RANGE;
-	if (l->latency > 0)
-		sum += l->latency * (peak_density(l, expected - x, log_x + l->log_ratio[1]) +
-				     peak_density(l, expected + x, log_x + l->log_ratio[2]));
-	return log(sum);
-}
 
 static int compare_doubles(const void *a, const void *b)
 {
@@ -157,6 +27,24 @@ static int compare_doubles(const void *a, const void *b)
 	double y = *(const double *)b;
 
 	return (x > y) - (x < y);
+}
+
+/* Keep the lowest ratios, ascending, and how far off chance makes them. */
+static void add_ratio(double (*ratios)[2], uint32_t *count, double samples, double cycles)
+{
+	double ratio = samples / cycles;
+	uint32_t at = *count;
+
+	if (ratio <= 0)
+		return;
+	for (; at > 0 && ratios[at - 1][0] > ratio; at--) {
+		ratios[at][0] = ratios[at - 1][0];
+		ratios[at][1] = ratios[at - 1][1];
+	}
+	ratios[at][0] = ratio;
+	ratios[at][1] = sqrt(1 / samples + POINT_MODEL_ERROR * POINT_MODEL_ERROR);
+	if (*count < RATIOS_MAX)
+		++*count;
 }
 
 /* Where to look at a density: everywhere a little, and closely around the ratios. */
@@ -169,19 +57,10 @@ static uint32_t place_points(double *x, const struct issue_point *points, uint32
 	for (uint32_t k = 0; k < EVEN_POINTS; k++)
 		x[n++] = bound * pow(LEAST, 1 - k / (EVEN_POINTS - 1.0));
 	for (uint32_t p = 0; p < count; p++) {
-		double ratio = points[p].samples / points[p].cycles;
-		uint32_t at = ratio_count;
-
-		if (ratio <= 0)
-			continue;
-		for (; at > 0 && ratios[at - 1][0] > ratio; at--) {
-			ratios[at][0] = ratios[at - 1][0];
-			ratios[at][1] = ratios[at - 1][1];
-		}
-		ratios[at][0] = ratio;
-		ratios[at][1] = sqrt(1 / points[p].samples + MODEL_ERROR * MODEL_ERROR);
-		if (ratio_count < RATIOS_MAX)
-			ratio_count++;
+		add_ratio(ratios, &ratio_count, points[p].samples, points[p].cycles);
+		if (point_is_shared(&points[p]))
+			add_ratio(ratios, &ratio_count, points[p].samples + points[p].shared,
+				  points[p].cycles);
 	}
 	for (uint32_t r = 0; r < ratio_count; r++) {
 		for (int k = 0; k < RATIO_POINTS; k++) {
@@ -220,12 +99,8 @@ static uint32_t find_density(double *x, double *log_density, const uint8_t *expo
 	find_prior(log_density, x, n, points, count);
 	for (uint32_t k = 0; k < n; k++)
 		log_x[k] = log(x[k]);
-	for (uint32_t p = 0; p < count; p++) {
-		struct likelihood l = make_likelihood(&points[p], exposures);
-
-		for (uint32_t k = 0; k < n; k++)
-			log_density[k] += log_likelihood(&l, x[k], log_x[k]);
-	}
+	for (uint32_t p = 0; p < count; p++)
+		point_likelihood_multiply(log_density, x, log_x, n, &points[p], exposures);
 	return n;
 }
 
@@ -247,7 +122,7 @@ static struct issue_point point_of_callers(const struct procedure_profile *profi
 	return (struct issue_point){
 		.samples = profile->calls_in_weight,
 		.cycles = profile->calls_in_weight / profile->calls_in,
-		.insn = CALLERS,
+		.insn = POINT_CALLERS,
 	};
 }
 
@@ -257,19 +132,45 @@ static bool callers_tell(const struct frequency_input *input, uint32_t class)
 	       input->profile->calls_in_weight > 0;
 }
 
+/*
+ * Fractions of cycles are averages over ways into the block whose weights are guesses; but
+ * neighbours that make up one cycle do so whichever way control came.
+ */
+static struct issue_point join_fractions(const struct issue_point *point,
+					 const struct frequency_input *input)
+{
+	const struct cfg_block *block = &input->cfg->blocks[input->cfg->block_of[point->insn]];
+	struct issue_point ret = *point;
+
+	if (point_is_whole(point->cycles))
+		return ret;
+	while (ret.cycles < 0.99 && ret.insn + 1 < block->first + block->count) {
+		ret.insn++;
+		ret.samples += input->profile->samples[ret.insn];
+		ret.cycles += input->schedule->insns[ret.insn].min_cycles;
+	}
+	return point_is_whole(ret.cycles) ? ret : *point;
+}
+
 static void gather(struct witnesses *ret, const struct frequency_input *input,
 		   const struct issue_points *points, uint32_t class)
 {
 	struct issue_point unsampled = {0};
+	uint32_t p = points->first[class];
 
 	ret->count = 0;
-	for (uint32_t p = points->first[class]; p < points->first[class + 1]; p++) {
-		if (points->points[p].samples > 0) {
-			ret->points[ret->count++] = points->points[p];
+	while (p < points->first[class + 1]) {
+		struct issue_point point = join_fractions(&points->points[p], input);
+
+		for (p++; p < points->first[class + 1] && points->points[p].insn <= point.insn &&
+			  points->points[p].insn > point.first;)
+			p++;
+		if (point.samples + point.shared > 0) {
+			ret->points[ret->count++] = point;
 			continue;
 		}
-		unsampled.cycles += points->points[p].cycles;
-		unsampled.insn = unsampled.first = points->points[p].insn;
+		unsampled.cycles += point.cycles;
+		unsampled.insn = unsampled.first = point.insn;
 	}
 	if (unsampled.cycles > 0)
 		ret->points[ret->count++] = unsampled;
@@ -291,7 +192,7 @@ static double bound_of_class(const struct frequency_input *input, const struct i
 /* Doubles that a class's density may take: frequencies and their logs. */
 static size_t room_for(const struct issue_points *points, uint32_t class)
 {
-	uint32_t count = points->first[class + 1] - points->first[class] + 1;
+	uint32_t count = 2 * (points->first[class + 1] - points->first[class]) + 1;
 
 	return 2 * (EVEN_POINTS + (size_t)RATIO_POINTS * (count < RATIOS_MAX ? count : RATIOS_MAX));
 }

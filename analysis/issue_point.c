@@ -8,6 +8,8 @@
 
 /* An average over ways into the block below this says next to nothing. */
 #define MIN_CYCLES 0.1
+/* A block whose first instruction takes this at least hardly ever goes on with a pair. */
+#define ALONE 0.95
 /* Samples of an instruction that should have issued with the one before, to that one's. */
 #define TORN_SHARE 0.1
 
@@ -59,6 +61,10 @@ static struct issue_point make_point(const struct frequency_input *input, const 
 
 	if (is_torn(input, i, end))
 		point.flags |= ISSUE_POINT_TORN;
+	if (input->schedule->insns[begin].min_cycles > ALONE)
+		return point;
+	for (uint32_t k = first; k-- > begin && input->schedule->insns[k].min_cycles == 0;)
+		point.shared += input->profile->samples[k];
 	return point;
 }
 

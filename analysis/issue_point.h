@@ -17,6 +17,9 @@
  * @samples, @cycles: S and M; if M is the latency of an earlier instruction of the block
  *        and others stand between them, then sums from behind that one on: stalls in
  *        between hide latency (section 6.1.3's fourth challenge)
+ * @shared: samples of the instructions right before it that should take no cycle, in blocks
+ *        that may be entered in the middle of a pair: if pairs fall otherwise than the
+ *        schedule has it, these are the point's
  * @insn: instruction
  * @first: where the sums begin; @insn if they are its own
  * @flags: ISSUE_POINT_*
@@ -24,6 +27,7 @@
 struct issue_point {
 	double samples;
 	double cycles;
+	double shared;
 	uint32_t insn;
 	uint32_t first;
 	uint32_t flags;

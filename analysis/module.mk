@@ -70,7 +70,7 @@ analysis-src += analysis/cycle_equivalence.c analysis/flow_constraints.c analysi
 	analysis/frequency_average.c analysis/frequency_class.c analysis/frequency_paper.c \
 	analysis/frequency_propagate.c analysis/issue_point.c analysis/sparse_factor.c \
 	analysis/density.c analysis/frequency_evidence.c analysis/frequency_joint.c \
-	analysis/frequency_solver.c analysis/stall_exposure.c
+	analysis/frequency_solver.c analysis/point_likelihood.c analysis/stall_exposure.c
 analysis-ldlibs += -lldl -lamd -lm
 
 UNIT_TESTS += unit_frequency_class

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analysis/machine_issue.h"
 #include "lib/cleanup.h"
 
 #define LINE_BYTES 32
@@ -75,14 +76,34 @@ static bool is_jumped_to(const struct cfg *cfg, const struct cfg_block *block)
 	return false;
 }
 
+/* What a machine does to code. */
+struct fetch {
+	uint64_t line_bytes;
+	bool has_bubble;
+};
+
+static struct fetch fetch_of(const struct machine_model *model)
+{
+	struct fetch ret = {.line_bytes = LINE_BYTES};
+
+	if (model != NULL && model->icache.line_bytes > 0)
+		ret.line_bytes = model->icache.line_bytes;
+	if (model != NULL && model->issue != NULL)
+		ret.has_bubble = model->issue->taken_bubble > 0;
+	return ret;
+}
+
 static enum stall_exposure exposure_of(const struct cfg *cfg, const struct cfg_block *block,
 				       uint32_t i, const struct insn_regs *pending,
-				       uint64_t line_bytes)
+				       const struct fetch *fetch)
 {
 	const struct insn *insn = &cfg->insns[i];
+	bool returned = i > block->first && is_call(&cfg->insns[i - 1]);
 
-	if (i == block->first ? is_jumped_to(cfg, block) : is_call(&cfg->insns[i - 1]))
-		return EXPOSED_FETCH;
+	if (i == block->first && is_jumped_to(cfg, block))
+		return fetch->has_bubble ? EXPOSED_BUBBLE : EXPOSED_FETCH;
+	if (returned && fetch->has_bubble)
+		return EXPOSED_BUBBLE;
 	if (insn_regs_meet(pending, &insn->reads))
 		return EXPOSED_VALUE;
 	if (i == block->first)
@@ -91,16 +112,15 @@ static enum stall_exposure exposure_of(const struct cfg *cfg, const struct cfg_b
 		return EXPOSED_LOAD;
 	if ((insn->flags & INSN_WRITES_MEMORY) != 0)
 		return EXPOSED_STORE;
-	return insn->address / line_bytes != insn[-1].address / line_bytes ? EXPOSED_LINE
-									   : EXPOSED_NOT;
+	return returned || insn->address / fetch->line_bytes != insn[-1].address / fetch->line_bytes
+		       ? EXPOSED_LINE
+		       : EXPOSED_NOT;
 }
 
 int stall_exposure_find(uint8_t *ret, const struct cfg *cfg, const struct machine_model *model)
 {
 	_cleanup_free_ struct insn_regs *at = calloc((size_t)cfg->block_count + 1, sizeof(*at));
-	uint64_t line_bytes = model != NULL && model->icache.line_bytes > 0
-				      ? model->icache.line_bytes
-				      : LINE_BYTES;
+	struct fetch fetch = fetch_of(model);
 
 	if (at == NULL)
 		return -ENOMEM;
@@ -110,7 +130,7 @@ int stall_exposure_find(uint8_t *ret, const struct cfg *cfg, const struct machin
 		struct insn_regs pending = at[b];
 
 		for (uint32_t i = block->first; i < block->first + block->count; i++) {
-			ret[i] = (uint8_t)exposure_of(cfg, block, i, &pending, line_bytes);
+			ret[i] = (uint8_t)exposure_of(cfg, block, i, &pending, &fetch);
 			step(&pending, &cfg->insns[i]);
 		}
 	}

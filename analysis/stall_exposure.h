@@ -18,14 +18,15 @@ enum stall_exposure {
 	EXPOSED_LOAD,	     /* DTB, too many misses under way */
 	EXPOSED_FALLTHROUGH, /* first of a block that is never jumped to */
 	EXPOSED_VALUE,	     /* may be the first to use a value that a load brings */
-	EXPOSED_FETCH,	     /* first behind a taken branch, a call's return, an entry */
+	EXPOSED_FETCH,	     /* first of a block that is jumped to: mispredicts, I-cache */
+	EXPOSED_BUBBLE,	     /* behind any taken branch, of machines that lose a cycle there */
 	STALL_EXPOSURES,
 };
 
 /**
  * stall_exposure_find() - of all instructions
  * @ret:   out: enum stall_exposure of each instruction
- * @model: NULL: lines of 32 bytes
+ * @model: NULL: lines of 32 bytes, no cycle lost behind taken branches
  *
  * Loads under way are followed into successors. O(instructions).
  *
