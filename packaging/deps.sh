@@ -27,7 +27,9 @@ check) wanted="$build $vm $vm_arm64 libcmocka-dev qemu-user libc6-dev-arm64-cros
 	sqlite3 xz-utils perl git python3 binutils mandoc jq linux-perf binutils-alpha-linux-gnu
 	gcc-12-alpha-linux-gnu libc6.1-dev-alpha-cross llvm-14-dev" ;;
 accuracy) wanted="$build qemu-user python3 gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-12-alpha-linux-gnu
-	libc6.1-dev-alpha-cross" ;;
+	libc6.1-dev-alpha-cross
+	g++ clang llvm-14-dev gzip bzip2 xz-utils zstd mawk gawk grep jq bc perl python3.11 lua5.4 sqlite3
+	openssl" ;;
 models) wanted="$build python3 llvm-14 libc6-dev-arm64-cross" ;;
 lint) wanted="$build libcmocka-dev clang-tidy clang-format cppcheck git mandoc
 	shellcheck llvm-14-dev" ;;

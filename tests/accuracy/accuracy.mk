@@ -86,6 +86,21 @@ accuracy-$(1)-edges-needs := truth-$(1)
 endef
 $(foreach m,alpha21164 cortex-a53,$(eval $(call accuracy_variants,$(m))))
 
+# This machine, out of order, sampled by cpu-clock; needs root or perf_event_paranoid <= 2.
+ACCURACY_ARMS += $(if $(filter x86_64,$(shell uname -m)),x86-64)
+accuracy-x86-64 := tests/accuracy/x86.py
+accuracy-x86-64-needs := x86-samples $(TEST_BIN)/profi
+
+$(TEST_BIN)/profi: tests/accuracy/profi.cc
+	$(call say,CXX,$<)
+	@mkdir -p $(@D)
+	$(Q)g++ -std=c++17 -O2 -Wall -I/usr/lib/llvm-14/include -D__STDC_LIMIT_MACROS \
+		-D__STDC_CONSTANT_MACROS -o $@ $< -L/usr/lib/llvm-14/lib -lLLVM-14
+
+.PHONY: x86-samples
+x86-samples: $(COUNT_PLUGIN) $(BIN)/dcpirun $(BIN)/dcpiprof ## sample and count the programs of the x86-64 arm
+	$(Q)tests/accuracy/x86_collect.sh
+
 accuracy-arm-%: $$(accuracy-$$*-needs) $(BIN)/dcpicalc $(TEST_BIN)/make_profile_db
 	$(call say,ACCURACY,$*)
 	@mkdir -p build/accuracy

@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""The out-of-order arm of the accuracy table: dcpicalc on samples of this machine.
+
+    x86.py [--quick] [--seeds N] [--details FILE] [--estimators A,B] [--programs A,B]
+           [--worst N]
+
+Programs are those of x86_programs.txt, samples and exact counts what x86_collect.sh made
+of them. The clock that was sampled is not the counter of executions, so estimates are
+scaled: arm x86-64/program, by one factor for each program, the weighted median of truth /
+estimate; arm x86-64/procedure, by one for each procedure. Intervals are judged as stated,
+without any factor; in x86-64/program there is also interval_holds_scaled, with it.
+
+JSON lines go to stdout; FILE gets the same for each program.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+
+import score
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+DATA = f"{ROOT}/build/accuracy/x86-64"
+QUICK = ("gzip", "sorts", "bzip2", "graph")
+ESTIMATORS = ["dcpi", "paper", "avg", "max", "profi"]
+
+
+def programs(options):
+    """(name, split) of those that are wanted."""
+    with open(f"{HERE}/x86_programs.txt", encoding="ascii") as lines:
+        rows = [line.split("\t")[:2] for line in lines if line.strip() and line[0] != "#"]
+    wanted = options.programs or (QUICK if options.quick else None)
+    return [(name, split) for name, split in rows if not wanted or name in wanted]
+
+
+def counts_read(name, runs):
+    """{image: {offset: executions in all runs}}"""
+    counts, image = {}, None
+    with open(f"{DATA}/{name}/counts", encoding="utf-8") as lines:
+        first = next(lines)
+        if not first.endswith(" exact\n"):
+            raise SystemExit(f"x86: {name}: counts are not exact")
+        for line in lines:
+            if line.startswith("image "):
+                image = counts.setdefault(line[6:].rstrip("\n"), {})
+            else:
+                offset, _, _, executed = line.split()
+                offset = int(offset, 16)
+                image[offset] = image.get(offset, 0) + int(executed) * runs
+    return counts
+
+
+def calc(name, estimator):
+    """Objects that dcpicalc prints, one for each procedure."""
+    done = subprocess.run([f"{ROOT}/build/bin/dcpicalc", "--db", f"{DATA}/{name}/samples.db",
+                           "--all", "--json", "--estimator", estimator],
+                          check=True, stdout=subprocess.PIPE, text=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def samples_of(name):
+    """{(image, offset): samples}, and the number of runs."""
+    done = subprocess.run([f"{ROOT}/build/bin/dcpiprof", "--db", f"{DATA}/{name}/samples.db",
+                           "--by", "instruction", "--raw", "--json"],
+                          check=True, stdout=subprocess.PIPE, text=True)
+    report = json.loads(done.stdout)
+    event = report["events"][0]["event"]
+    samples = {}
+    for row in report["rows"]:
+        if row["image"].startswith("/"):
+            key = (row["image"], int(row["file_offset"], 16))
+            samples[key] = samples.get(key, 0) + row[event]
+    return samples, len(report["epochs"])
+
+
+def entry_of(blocks, at):
+    """The block that most others are reached from: parts that are split off come first."""
+    ways = [[at[s["to"]] for s in block["successors"] if s["to"] in at] for block in blocks]
+    inside = {to for number, out in enumerate(ways) for to in out if to != number}
+    best = (0, 0)
+    for first in [n for n in range(len(blocks)) if n not in inside] or [0]:
+        seen, left = {first}, [first]
+        while left:
+            new = set(ways[left.pop()]) - seen
+            seen |= new
+            left += new
+        best = max(best, (len(seen), -first))
+    return -best[1]
+
+
+def profi_input(procedure):
+    """The graph, with each block's greatest count of samples, as LLVM's loader takes them."""
+    blocks, at = procedure["blocks"], {}
+    for number, block in enumerate(blocks):
+        at[block["start"]] = number
+    most = [0] * len(blocks)
+    starts = sorted(at)
+    for i, number in instructions_by_block(procedure, starts, at):
+        most[number] = max(most[number], i["samples"])
+    lines = [f"procedure {len(blocks)}"]
+    lines += [f"block {round(m) if m else -1}" for m in most]
+    lines.append(f"jump -1 {entry_of(blocks, at)}")
+    for number, block in enumerate(blocks):
+        ways = {at.get(s["to"], -1) for s in block["successors"]} or {-1}
+        lines += [f"jump {number} {to}" for to in sorted(ways)]
+    return lines + ["end"]
+
+
+def instructions_by_block(procedure, starts, at):
+    """(instruction, number of its block); both are in order of addresses."""
+    where = -1
+    for i in procedure["instructions"]:
+        while where + 1 < len(starts) and starts[where + 1] <= i["address"]:
+            where += 1
+        if where >= 0:
+            yield i, at[starts[where]]
+
+
+def infer(procedures):
+    """Replaces the frequencies of procedures by those of LLVM's inference."""
+    lines = [line for p in procedures for line in profi_input(p)]
+    done = subprocess.run([f"{ROOT}/build/tests/profi"], check=True, stdout=subprocess.PIPE,
+                          input="\n".join(lines) + "\n", text=True)
+    for procedure, flows in zip(procedures, done.stdout.splitlines()):
+        flows = [int(f) for f in flows.split()]
+        at = {block["start"]: n for n, block in enumerate(procedure["blocks"])}
+        for i, number in instructions_by_block(procedure, sorted(at), at):
+            i.update(frequency=flows[number], frequency_low=None, frequency_high=None,
+                     confidence=None)
+
+
+def estimates(name, estimator):
+    if estimator != "profi":
+        return calc(name, estimator)
+    procedures = [p for p in calc(name, "max") if p["blocks"]]
+    infer(procedures)
+    return procedures
+
+
+def items_of(procedures, samples, counts):
+    """[[(samples, estimate, truth, confidence, low, high), ...], ...]: by procedure; last,
+    samples that no procedure has."""
+    left, lists = dict(samples), []
+    for procedure in procedures:
+        items = []
+        for i in procedure["instructions"]:
+            key = (procedure["image"], i["offset"])
+            taken = left.pop(key, 0)
+            if taken:
+                truth = counts.get(key[0], {}).get(key[1], 0)
+                items.append((taken, i["frequency"], truth, i["confidence"],
+                              i["frequency_low"], i["frequency_high"]))
+        if items:
+            lists.append(items)
+    lists.append([(taken, None, 0, None, None, None) for taken in left.values()])
+    return lists
+
+
+def by_program(lists):
+    items = [item for items in lists for item in items]
+    return score.scaled(items, score.scale(items))
+
+
+def by_procedure(lists):
+    return [item for items in lists for item in score.scaled(items, score.scale(items))]
+
+
+def alike(items):
+    """Weights that add up to 1, so that every program counts the same."""
+    total = sum(i[0] for i in items)
+    return [(i[0] / total, *i[1:]) for i in items]
+
+
+def worst_show(name, procedures, samples, counts, count):
+    """What costs most, on stderr: procedures by their error, as the program is scaled."""
+    lists = items_of(procedures, samples, counts)
+    factor, total = score.scale([i for items in lists for i in items]), sum(samples.values())
+    wrong = []
+    for procedure in procedures:
+        items = items_of([procedure], samples, counts)[0]
+        items = [i for i in items if i[2] > 0]
+        if items:
+            share = sum(i[0] for i in items) / total
+            off = score.median_error(score.scaled(items, factor))
+            inside = score.within(score.scaled(items, score.scale(items)))
+            wrong.append((share * min(abs(off or 100), 100), f"{100 * share:5.1f}% of {name}: "
+                          f"{procedure['image']} {procedure['procedure']}: median {off}%, "
+                          f"within itself {inside}"))
+    for _, text in sorted(wrong, reverse=True)[:count]:
+        print(text, file=sys.stderr)
+
+
+def judge(name, estimator, samples, counts, options):
+    """{arm: items}, and items as stated."""
+    procedures = estimates(name, estimator)
+    if options.worst and estimator == "dcpi":
+        worst_show(name, procedures, samples, counts, options.worst)
+    lists = items_of(procedures, samples, counts)
+    stated = alike([item for items in lists for item in items])
+    return {"x86-64/program": (alike(by_program(lists)), stated),
+            "x86-64/procedure": (alike(by_procedure(lists)), stated)}
+
+
+def line(about, items, stated):
+    found = {"name": "instructions", **about, **score.within(items)}
+    if about["estimator"] in ("dcpi", "paper"):
+        found |= {"median_error": score.median_error(stated),
+                  "wrong_marked_low": score.flagged(items),
+                  "interval_holds": score.held(stated),
+                  "interval_holds_scaled": score.held(items),
+                  "confidence": score.confidences(stated)}
+    return {**found, "errors": score.histogram(items)}
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--seeds", type=int, help="as the other arms; there is one")
+    parser.add_argument("--details", default=os.devnull)
+    parser.add_argument("--estimators", type=lambda s: s.split(","), default=ESTIMATORS)
+    parser.add_argument("--programs", type=lambda s: s.split(","))
+    parser.add_argument("--worst", type=int, default=0, metavar="N",
+                        help="show the N worst procedures of each program, on stderr")
+    return parser.parse_args()
+
+
+def main():
+    options = arguments()
+    pools = {}
+    with open(options.details, "w", encoding="ascii") as details:
+        for name, split in programs(options):
+            samples, runs = samples_of(name)
+            counts = counts_read(name, runs)
+            for estimator in options.estimators:
+                judged = judge(name, estimator, samples, counts, options)
+                for arm, (items, stated) in judged.items():
+                    about = {"arm": arm, "program": name, "split": split,
+                             "budget": sum(samples.values()), "estimator": estimator}
+                    print(json.dumps(line(about, items, stated)), file=details)
+                    pool = pools.setdefault((arm, split, estimator), ([], []))
+                    pool[0].extend(items)
+                    pool[1].extend(stated)
+    for (arm, split, estimator), (items, stated) in sorted(pools.items()):
+        print(json.dumps(line({"arm": arm, "split": split, "estimator": estimator},
+                              items, stated)))
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except (subprocess.CalledProcessError, OSError) as failed:
+        sys.exit(f"x86: {failed}")
