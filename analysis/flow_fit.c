@@ -10,7 +10,7 @@
 #include "analysis/flow_spread.h"
 #include "lib/cleanup.h"
 
-#define STEPS_MAX 300
+#define STEPS_MAX 150
 #define MEMORY 16
 /* The likelihood is found to within this. */
 #define PRECISION 1e-4
@@ -181,7 +181,7 @@ static int search(struct problem *problem, double *x)
 	parameter.m = MEMORY;
 	parameter.max_iterations = STEPS_MAX;
 	parameter.past = 5;
-	parameter.delta = PRECISION / 100;
+	parameter.delta = PRECISION;
 	parameter.epsilon = PRECISION;
 	r = lbfgs((int)problem->chain->edge_count + 1, x, NULL, evaluate, NULL, problem,
 		  &parameter);

@@ -9,7 +9,7 @@
 #include "lib/cleanup.h"
 
 /* Operations that may be spent on a procedure. */
-#define WORK_MAX 3e8
+#define WORK_MAX 5e7
 /* What is not determined at all: a factor of e^5. */
 #define UNKNOWN_SPREAD 5.0
 /* Keeps directions that nothing depends on from being singular. */

@@ -18,11 +18,11 @@
  * of it are stalls, which come by the block rather than by the instruction: no model of
  * instructions does better. Where branches go either way, some are mispredicted.
  */
-#define BLOCK_CYCLES 2.4
+#define BLOCK_CYCLES 2.1
 #define INSN_CYCLES 0.3
 #define MISPREDICT_CYCLES 3.0
 /* How even these are from block to block: the shape of a gamma distribution. */
-#define EVENNESS 0.6
+#define EVENNESS 0.5
 
 /* But loops of one block often run at their bound, less what the model is too slow. */
 #define LOOP_SPEED 0.85
@@ -33,9 +33,9 @@
  * Directions seen are biased by a part that does not shrink with their number: time is
  * not spread evenly over what leads to a branch. Relative variance of that.
  */
-#define DIRECTION_BIAS 0.01
+#define DIRECTION_BIAS 0.015
 /* Shared out among the edges of a branch, before any was seen. */
-#define PRIOR_SEEN 0.5
+#define PRIOR_SEEN 0.1
 /* Of entries that only samples speak for, and of ways out of CFG_UNKNOWN. */
 #define PRIOR_UNLIKELY 0.05
 /* The callers' estimate is never better than that: calls by pointer are not in it. */
