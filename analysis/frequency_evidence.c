@@ -149,7 +149,7 @@ static struct issue_point join_fractions(const struct issue_point *point,
 		ret.samples += input->profile->samples[ret.insn];
 		ret.cycles += input->schedule->insns[ret.insn].min_cycles;
 	}
-	return point_is_whole(ret.cycles) ? ret : *point;
+	return point_is_whole(ret.cycles) && ret.cycles < 1.5 ? ret : *point;
 }
 
 static void gather(struct witnesses *ret, const struct frequency_input *input,

@@ -31,7 +31,14 @@ static bool add_regs(struct insn_regs *set, const struct insn_regs *what)
 	return before.words[0] != set->words[0] || before.words[1] != set->words[1];
 }
 
-/* Registers whose loads may be under way, behind an instruction. */
+/* Its result may come later than at best: a load that misses, a long division. */
+static bool may_be_late(const struct insn *insn)
+{
+	return (insn->flags & INSN_READS_MEMORY) != 0 || insn->class == INSN_DIVIDE ||
+	       insn->class == INSN_FP_DIVIDE || insn->class == INSN_FP_SQRT;
+}
+
+/* Registers whose values may be under way, behind an instruction. */
 static void step(struct insn_regs *pending, const struct insn *insn)
 {
 	if (is_call(insn)) {
@@ -40,7 +47,7 @@ static void step(struct insn_regs *pending, const struct insn *insn)
 	}
 	remove_regs(pending, &insn->reads);
 	remove_regs(pending, &insn->writes);
-	if ((insn->flags & INSN_READS_MEMORY) != 0)
+	if (may_be_late(insn))
 		add_regs(pending, &insn->writes);
 }
 

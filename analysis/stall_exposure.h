@@ -17,7 +17,7 @@ enum stall_exposure {
 	EXPOSED_STORE,	     /* write buffer, DTB */
 	EXPOSED_LOAD,	     /* DTB, too many misses under way */
 	EXPOSED_FALLTHROUGH, /* first of a block that is never jumped to */
-	EXPOSED_VALUE,	     /* may be the first to use a value that a load brings */
+	EXPOSED_VALUE,	     /* may be the first to use what a load or a division brings */
 	EXPOSED_FETCH,	     /* first of a block that is jumped to: mispredicts, I-cache */
 	EXPOSED_BUBBLE,	     /* behind any taken branch, of machines that lose a cycle there */
 	STALL_EXPOSURES,
@@ -28,7 +28,7 @@ enum stall_exposure {
  * @ret:   out: enum stall_exposure of each instruction
  * @model: NULL: lines of 32 bytes, no cycle lost behind taken branches
  *
- * Loads under way are followed into successors. O(instructions).
+ * Values under way are followed into successors. O(instructions).
  *
  * Return: 0 or -ENOMEM.
  */

@@ -64,7 +64,12 @@ static void test_around_a_loop(void **state)
 	make_load(&cfg->insns[13], 70);
 	assert_int_equal(stall_exposure_find(found, cfg, NULL), 0);
 	assert_int_equal(found[6], EXPOSED_VALUE);
-	/* Behind a call, whatever was loaded has arrived. */
+	/* So is what a division makes. */
+	cfg->insns[13].flags = 0;
+	cfg->insns[13].class = INSN_FP_DIVIDE;
+	assert_int_equal(stall_exposure_find(found, cfg, NULL), 0);
+	assert_int_equal(found[6], EXPOSED_VALUE);
+	/* Behind a call, whatever was under way has arrived. */
 	cfg->insns[14].flow = INSN_FLOW_CALL;
 	assert_int_equal(stall_exposure_find(found, cfg, NULL), 0);
 	assert_int_equal(found[6], EXPOSED_NOT);
