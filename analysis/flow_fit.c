@@ -11,7 +11,7 @@
 #include "lib/cleanup.h"
 
 #define STEPS_MAX 150
-#define MEMORY 16
+#define MEMORY 8
 /* The likelihood is found to within this. */
 #define PRECISION 1e-4
 /* Probabilities and frequencies are no smaller. */

@@ -9,16 +9,20 @@
 #include "lib/cleanup.h"
 
 /* Operations that may be spent on a procedure. */
-#define WORK_MAX 5e7
+#define WORK_MAX 2e7
 /* What is not determined at all: a factor of e^5. */
 #define UNKNOWN_SPREAD 5.0
+/* Blocks that tell less about their frequency are not listened to. */
+#define INFORMATION_MIN 1e-3
 /* Keeps directions that nothing depends on from being singular. */
 #define RIDGE 1e-3
 
 /*
- * @branches:   edges that have a choice: parameters 1 .. branch_count; 0 is the
+ * @branches:   edges that have a choice: parameters 1 .. @parameters - 1; 0 is the
  *              logarithm of executions
- * @slopes:     of each node, the derivatives of the logarithm of its frequency
+ * @slopes:     by each parameter, the derivatives of the logarithms of all nodes'
+ *              frequencies
+ * @slope:      of one node, by all parameters
  * @curvature:  lower triangle, then its Cholesky factor
  */
 struct spread {
@@ -28,6 +32,7 @@ struct spread {
 	uint32_t *branches;
 	size_t parameters;
 	double *slopes;
+	double *slope;
 	double *curvature;
 };
 
@@ -41,12 +46,16 @@ static double information_of(const struct flow_block_evidence *block, double fre
 	return (block->samples + block->evenness) * expected * block->evenness / (sum * sum);
 }
 
+/*
+ * The last edge of each node is what the weights of the others are relative to: all of
+ * them larger would change nothing.
+ */
 static size_t find_branches(uint32_t *branches, const struct flow_chain *chain)
 {
 	size_t count = 0;
 
 	for (uint32_t n = 0; n < chain->node_count; n++) {
-		for (uint32_t i = 0; i < chain->count[n] && chain->count[n] > 1; i++)
+		for (uint32_t i = 0; i + 1 < chain->count[n]; i++)
 			branches[count++] = chain->first[n] + i;
 	}
 	return count;
@@ -63,30 +72,42 @@ static size_t first_of_node(const struct spread *spread, size_t k)
 /*
  * More weight of an edge is more flow from its target on, taken from all edges of its
  * node by their probabilities.
+ * @flow:  of one visit to the target of @edge
+ * @first: of the parameters of its node
  */
-static void fill_slopes(struct spread *spread, double *flow)
+static void add_slopes(struct spread *spread, uint32_t edge, size_t first, const double *flow)
 {
 	const struct flow_chain *chain = spread->chain;
 	const double *p = spread->fit->edges, *frequency = spread->fit->nodes;
-	size_t width = spread->parameters;
+	uint32_t from = chain->from[edge];
+
+	for (uint32_t i = 0; i + 1 < chain->count[from]; i++) {
+		uint32_t other = chain->first[from] + i;
+		double moved = frequency[from] * p[edge] * ((other == edge) - p[other]);
+		double *slopes = spread->slopes + (first + i) * chain->node_count;
+
+		for (uint32_t n = 0; n < chain->node_count; n++)
+			slopes[n] += moved * flow[n] / frequency[n];
+	}
+}
+
+static void fill_slopes(struct spread *spread, double *flow)
+{
+	const struct flow_chain *chain = spread->chain;
+	size_t parameter = 1;
 
 	for (uint32_t n = 0; n < chain->node_count; n++)
-		spread->slopes[n * width] = 1;
-	for (size_t k = 1; k < width; k++) {
-		uint32_t edge = spread->branches[k - 1], from = chain->from[edge];
-
-		if (chain->to[edge] == FLOW_CHAIN_EXIT)
+		spread->slopes[n] = 1;
+	for (uint32_t n = 0; n < chain->node_count; n++) {
+		if (chain->count[n] < 2)
 			continue;
-		flow_chain_flow_of(spread->chain, chain->to[edge], flow);
-		for (size_t j = first_of_node(spread, k); j < width; j++) {
-			uint32_t other = spread->branches[j - 1];
-			double moved = frequency[from] * p[edge] * ((j == k) - p[other]);
-
-			if (chain->from[other] != from)
-				break;
-			for (uint32_t n = 0; n < chain->node_count; n++)
-				spread->slopes[n * width + j] += moved * flow[n] / frequency[n];
+		for (uint32_t e = chain->first[n]; e < chain->first[n] + chain->count[n]; e++) {
+			if (chain->to[e] == FLOW_CHAIN_EXIT)
+				continue;
+			flow_chain_flow_of(spread->chain, chain->to[e], flow);
+			add_slopes(spread, e, parameter, flow);
 		}
+		parameter += chain->count[n] - 1;
 	}
 }
 
@@ -111,13 +132,21 @@ static void add_branches(struct spread *spread)
 	}
 }
 
+static double *slope_of(struct spread *spread, uint32_t node)
+{
+	for (size_t j = 0; j < spread->parameters; j++)
+		spread->slope[j] = spread->slopes[j * spread->chain->node_count + node];
+	return spread->slope;
+}
+
 static void add_node(struct spread *spread, uint32_t node, double information)
 {
 	size_t width = spread->parameters;
-	const double *slope = spread->slopes + node * width;
+	const double *slope;
 
-	if (information <= 0)
+	if (information < INFORMATION_MIN)
 		return;
+	slope = slope_of(spread, node);
 	for (size_t j = 0; j < width; j++) {
 		for (size_t k = 0; k <= j && slope[j] != 0; k++)
 			spread->curvature[j * width + k] += information * slope[j] * slope[k];
@@ -137,14 +166,27 @@ static void fill_curvature(struct spread *spread)
 		add_node(spread, spread->chain->entry, evidence->calls_weight);
 }
 
+/* Four sums, for one would wait for itself at each step. */
+static double dot(const double *a, const double *b, size_t count)
+{
+	double sums[4] = {0};
+	size_t i = 0;
+
+	for (; i + 4 <= count; i += 4) {
+		for (size_t k = 0; k < 4; k++)
+			sums[k] += a[i + k] * b[i + k];
+	}
+	for (; i < count; i++)
+		sums[0] += a[i] * b[i];
+	return sums[0] + sums[1] + sums[2] + sums[3];
+}
+
 static void factor(double *a, size_t width)
 {
 	for (size_t j = 0; j < width; j++) {
 		for (size_t k = 0; k <= j; k++) {
-			double sum = a[j * width + k];
+			double sum = a[j * width + k] - dot(a + j * width, a + k * width, k);
 
-			for (size_t i = 0; i < k; i++)
-				sum -= a[j * width + i] * a[k * width + i];
 			a[j * width + k] =
 				j == k ? sqrt(fmax(sum, RIDGE * RIDGE)) : sum / a[k * width + k];
 		}
@@ -157,10 +199,8 @@ static double spread_of(const double *lower, double *slope, size_t width)
 	double sum = 0;
 
 	for (size_t j = 0; j < width; j++) {
-		double value = slope[j];
+		double value = slope[j] - dot(lower + j * width, slope, j);
 
-		for (size_t k = 0; k < j; k++)
-			value -= lower[j * width + k] * slope[k];
 		slope[j] = value / lower[j * width + j];
 		sum += slope[j] * slope[j];
 	}
@@ -184,7 +224,7 @@ int flow_spread(double *spread, struct flow_chain *chain, const struct flow_evid
 	_cleanup_free_ uint32_t *branches =
 		calloc((size_t)chain->edge_count + 1, sizeof(*branches));
 	_cleanup_free_ double *flow = calloc(chain->node_count, sizeof(*flow));
-	_cleanup_free_ double *slopes = NULL, *curvature = NULL;
+	_cleanup_free_ double *slopes = NULL, *slope = NULL, *curvature = NULL;
 	struct spread s = {.chain = chain, .evidence = evidence, .fit = fit, .branches = branches};
 
 	if (branches == NULL || flow == NULL)
@@ -197,13 +237,14 @@ int flow_spread(double *spread, struct flow_chain *chain, const struct flow_evid
 		return 0;
 	}
 	s.slopes = slopes = calloc(chain->node_count * s.parameters, sizeof(*slopes));
+	s.slope = slope = calloc(s.parameters, sizeof(*slope));
 	s.curvature = curvature = calloc(s.parameters * s.parameters, sizeof(*curvature));
-	if (slopes == NULL || curvature == NULL)
+	if (slopes == NULL || slope == NULL || curvature == NULL)
 		return -ENOMEM;
 	fill_slopes(&s, flow);
 	fill_curvature(&s);
 	factor(curvature, s.parameters);
 	for (uint32_t n = 0; n < chain->node_count; n++)
-		spread[n] = spread_of(curvature, slopes + n * s.parameters, s.parameters);
+		spread[n] = spread_of(curvature, slope_of(&s, n), s.parameters);
 	return 0;
 }
