@@ -201,6 +201,31 @@ static bool same_flow(const struct insn *insn, enum sim_flow flow)
 	return flows[flow] == insn->flow;
 }
 
+/* Kinds of work that take their own time; the others may be told apart differently. */
+static bool same_work(const struct insn *insn, enum sim_kind kind)
+{
+	/* What changes no register does nothing there. */
+	if (insn->destination == INSN_REG_NONE && kind == SIM_NOP)
+		return true;
+	switch (insn->class) {
+	case INSN_LOAD:
+		return kind == ((insn->flags & INSN_FP) != 0 ? SIM_FP_LOAD : SIM_LOAD);
+	case INSN_STORE:
+		return kind == ((insn->flags & INSN_FP) != 0 ? SIM_FP_STORE : SIM_STORE);
+	case INSN_MULTIPLY:
+		return kind == (insn->operand_bytes == 4 ? SIM_MUL32 : SIM_MUL64) ||
+		       kind == SIM_MULH;
+	case INSN_FP_ADD:
+		return kind == SIM_FP_ADD || kind == SIM_FP_COMPARE;
+	case INSN_FP_MULTIPLY:
+		return kind == SIM_FP_MUL;
+	case INSN_FP_DIVIDE:
+		return kind == (insn->operand_bytes == 4 ? SIM_FP_DIV32 : SIM_FP_DIV64);
+	default:
+		return true;
+	}
+}
+
 /* The simulated machine has no FIX extension, and the simulator no VAX formats. */
 static bool is_on_the_21164(uint32_t word)
 {
@@ -209,7 +234,7 @@ static bool is_on_the_21164(uint32_t word)
 	return opcode != 0x14 && opcode != 0x15 && !(opcode == 0x1c && (word >> 5 & 0x70) == 0x70);
 }
 
-static void same_registers_as_the_simulator(void **state)
+static void same_effect_as_the_simulator(void **state)
 {
 	uint64_t random = 13;
 	size_t compared = 0;
@@ -228,9 +253,9 @@ static void same_registers_as_the_simulator(void **state)
 		writes = simulator_regs(op.targets, op.target_count);
 		if (memcmp(&reads, &insn.reads, sizeof(reads)) != 0 ||
 		    memcmp(&writes, &insn.writes, sizeof(writes)) != 0 ||
-		    !same_flow(&insn, op.flow))
-			fail_msg("%08x: other registers or flow (%d, %d)", word, insn.flow,
-				 op.flow);
+		    !same_flow(&insn, op.flow) || !same_work(&insn, op.kind))
+			fail_msg("%08x: other registers, flow (%d, %d) or work (%d, %d)", word,
+				 insn.flow, op.flow, insn.class, op.kind);
 		compared++;
 	}
 	assert_true(compared > 100000);
@@ -352,7 +377,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(same_text_as_binutils),
 		cmocka_unit_test(any_word_is_sound),
-		cmocka_unit_test(same_registers_as_the_simulator),
+		cmocka_unit_test(same_effect_as_the_simulator),
 		cmocka_unit_test(cut_off_is_nothing),
 		cmocka_unit_test(examples_are_right),
 		cmocka_unit_test(floating_point_has_its_own_registers),

@@ -95,22 +95,21 @@ static enum sim_kind multiply(uint32_t function)
 	return (function & 0x20) != 0 ? SIM_MUL64 : SIM_MUL32;
 }
 
+/* Bits 0 to 3 are the operation, bit 5 says T_floating; the rest are qualifiers. */
 static enum sim_kind ieee(uint32_t function)
 {
-	bool twice = (function & 0xc0) != 0;
-
-	switch (function & 0x3f) {
+	switch (function & 0x0f) {
 	case 0x00:
 	case 0x01:
 		return SIM_FP_ADD;
 	case 0x02:
 		return SIM_FP_MUL;
 	case 0x03:
-		return twice ? SIM_FP_DIV64 : SIM_FP_DIV32;
-	case 0x24:
-	case 0x25:
-	case 0x26:
-	case 0x27:
+		return (function & 0x20) != 0 ? SIM_FP_DIV64 : SIM_FP_DIV32;
+	case 0x04:
+	case 0x05:
+	case 0x06:
+	case 0x07:
 		return SIM_FP_COMPARE;
 	default:
 		return SIM_FP_CONVERT;

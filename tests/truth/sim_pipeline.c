@@ -280,7 +280,7 @@ static void result(struct sim_pipeline *p, struct sim_insn *insn, const struct s
 	} else if (stores(op->kind)) {
 		for (uint32_t k = 0; k < count; k++)
 			sim_memory_store(&p->memory, accesses[k].address, p->at);
-		p->last_store = p->at;
+		p->stores[p->at % SIM_RECENT] = p->at;
 	} else if (unit != SIM_UNIT_NONE) {
 		r.middle = r.ready = r.fixed + extra_cycles(p, op->kind);
 		r.causes[0] = r.causes[1] = (uint8_t)unit_cause(unit);
@@ -350,6 +350,15 @@ static void issue(struct sim_pipeline *p, const struct sim_insn *insn, bool fit)
 	p->stored |= stores(insn->op.kind);
 }
 
+/* Whether a store issued just so many cycles ago that no load can issue now. */
+static bool behind_store(const struct sim_pipeline *p)
+{
+	uint64_t distance = p->machine.store_load;
+
+	return distance > 0 && p->at > distance &&
+	       p->stores[(p->at - distance) % SIM_RECENT] == p->at - distance;
+}
+
 void sim_pipeline_step(struct sim_pipeline *p, struct sim_insn *insn, uint64_t next,
 		       const struct sim_access *accesses, uint32_t count)
 {
@@ -371,8 +380,7 @@ void sim_pipeline_step(struct sim_pipeline *p, struct sim_insn *insn, uint64_t n
 	fit = (p->machine.group_bytes || p->at == p->now) && fits(p, insn, &slotted);
 	if (!fit)
 		hold(p, p->now + 1, SIM_CAUSE_SLOT);
-	if (loads(op->kind) && p->machine.store_load && p->last_store > 0 &&
-	    p->at == p->last_store + p->machine.store_load)
+	while (loads(op->kind) && behind_store(p))
 		hold(p, p->at + 1, SIM_CAUSE_UNIT);
 	if (loads(op->kind) || stores(op->kind))
 		hold(p, p->port_free, SIM_CAUSE_UNIT);

@@ -46,6 +46,7 @@ enum sim_unit {
 };
 
 #define SIM_DELAYS 16
+#define SIM_RECENT 8 /* cycles for which stores are remembered */
 
 /**
  * struct sim_pipeline - @now: cycle of the last issue, and with it all cycles so far;
@@ -64,7 +65,7 @@ struct sim_pipeline {
 	uint64_t memory_free;
 	uint64_t port_free;
 	uint64_t arithmetic_done;
-	uint64_t last_store;
+	uint64_t stores[SIM_RECENT];
 	uint64_t group;
 	uint64_t reach;
 	uint32_t issued;
