@@ -258,13 +258,114 @@ static void test_no_samples(void **state)
 	generated_profile_deinit(&generated);
 }
 
+#define ANY_BLOCKS 24
+
+static uint32_t any_end(uint64_t *seed, uint32_t blocks)
+{
+	uint64_t kind = unit_random(seed) % 12;
+
+	if (kind == 0)
+		return CFG_EXIT;
+	return kind == 1 ? CFG_UNKNOWN : (uint32_t)(unit_random(seed) % blocks);
+}
+
+/* Endless loops, unreachable blocks, parallel edges, unresolved jumps and all. */
+static struct cfg *make_any_graph(uint64_t *seed)
+{
+	struct cfg_fixture_edge edges[4 * ANY_BLOCKS + 4];
+	uint32_t insns[ANY_BLOCKS];
+	uint32_t blocks = 1 + (uint32_t)(unit_random(seed) % ANY_BLOCKS);
+	uint32_t count = 0;
+
+	edges[count++] = (struct cfg_fixture_edge){CFG_ENTRY, 0};
+	for (uint32_t b = 0; b < blocks; b++) {
+		insns[b] = 1 + (uint32_t)(unit_random(seed) % 5);
+		for (uint64_t k = unit_random(seed) % 4; k > 0; k--)
+			edges[count++] = (struct cfg_fixture_edge){b, any_end(seed, blocks)};
+	}
+	for (uint64_t k = unit_random(seed) % 3; k > 0; k--)
+		edges[count++] = (struct cfg_fixture_edge){CFG_UNKNOWN,
+							   (uint32_t)(unit_random(seed) % blocks)};
+	return cfg_fixture_create(insns, blocks, edges, count);
+}
+
+/* Anything from none to more than there ever are. */
+static double any_samples(uint64_t *seed)
+{
+	static const double scales[] = {0, 0, 1, 1, 30, 1e3, 1e6, 1e12};
+
+	return floor(scales[unit_random(seed) % 8] * (double)(unit_random(seed) % 1000) / 500);
+}
+
+static void fill_any_profile(const struct cfg *cfg, struct schedule *schedule,
+			     struct procedure_profile *profile, uint64_t *seed)
+{
+	for (uint32_t i = 0; i < cfg->insn_count; i++) {
+		schedule->insns[i].min_cycles = (double)(unit_random(seed) % 9) / 4;
+		schedule->insns[i].depends_on = (uint32_t)(unit_random(seed) % (2 * i + 2)) - 1;
+		profile->samples[i] = any_samples(seed);
+		profile->total += profile->samples[i];
+		profile->branch_total[i] = any_samples(seed);
+	}
+	for (uint32_t e = 0; e < cfg->edge_count; e++)
+		profile->edge_samples[e] = any_samples(seed);
+	profile->calls_in = any_samples(seed) - 1;
+	profile->calls_in_weight = any_samples(seed);
+}
+
+static void check_estimates(const struct frequency_estimate *estimates, uint32_t count)
+{
+	for (uint32_t k = 0; k < count; k++) {
+		const struct frequency_estimate *f = &estimates[k];
+
+		assert_true(isfinite(f->value) && isfinite(f->low) && isfinite(f->high));
+		assert_true(f->low >= 0 && f->low <= f->value && f->value <= f->high);
+	}
+}
+
+/* Whatever comes in, what comes out is a number in an interval. */
+static void test_any_input(void **state)
+{
+	uint64_t seed = 11;
+
+	(void)state;
+	for (int round = 0; round < 500; round++) {
+		struct cfg *cfg = make_any_graph(&seed);
+		double samples[5 * ANY_BLOCKS], totals[5 * ANY_BLOCKS], edges[4 * ANY_BLOCKS + 4];
+		struct schedule_insn insns[5 * ANY_BLOCKS] = {0};
+		struct schedule schedule = {.insns = insns};
+		struct procedure_profile profile = {.samples = samples,
+						    .edge_samples = edges,
+						    .branch_total = totals,
+						    .period_cycles = 1};
+		struct frequency_classes classes;
+		struct frequency_input input = {.cfg = cfg,
+						.classes = &classes,
+						.schedule = &schedule,
+						.profile = &profile};
+		struct frequency frequency;
+
+		fill_any_profile(cfg, &schedule, &profile, &seed);
+		assert_int_equal(frequency_classes_find(&classes, cfg), 0);
+		for (const struct frequency_estimator *const *e = frequency_estimator_list(); *e;
+		     e++) {
+			assert_int_equal(frequency_estimate(&frequency, *e, &input), 0);
+			check_estimates(frequency.blocks, cfg->block_count);
+			check_estimates(frequency.edges, cfg->edge_count);
+			frequency_deinit(&frequency);
+		}
+		frequency_classes_deinit(&classes);
+		cfg_fixture_destroy(cfg);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_gaussians_are_exact), cmocka_unit_test(test_links_share_out),
 		cmocka_unit_test(test_without_stalls),	    cmocka_unit_test(test_beats_the_paper),
 		cmocka_unit_test(test_directions_help),	    cmocka_unit_test(test_callers_help),
-		cmocka_unit_test(test_no_samples),
+		cmocka_unit_test(test_no_samples),	    cmocka_unit_test(test_any_input),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
