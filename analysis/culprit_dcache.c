@@ -113,9 +113,8 @@ static void end(void *ctx, const struct culprit_path *path, enum culprit_path_en
 	struct search *search = ctx;
 	struct insn_regs arguments = argument_regs(search->cfg->decoder->isa);
 
-	if (how == CULPRIT_PATH_ENTRY && insn_regs_meet(&path->regs, &arguments))
-		suspect(search, path, UINT32_MAX, false);
-	else if (how == CULPRIT_PATH_UNKNOWN)
+	if (how == CULPRIT_PATH_UNKNOWN ||
+	    (how == CULPRIT_PATH_ENTRY && insn_regs_meet(&path->regs, &arguments)))
 		suspect(search, path, UINT32_MAX, false);
 }
 

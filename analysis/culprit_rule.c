@@ -28,7 +28,9 @@ const char *culprit_key(enum culprit_cause cause)
 
 char culprit_letter(enum culprit_cause cause)
 {
-	return cause < CULPRIT_CAUSES ? culprit_rules[cause].letter : '?';
+	if (cause < CULPRIT_CAUSES)
+		return culprit_rules[cause].letter;
+	return '?';
 }
 
 static bool edge_is_known(const struct culprit_input *input, uint32_t edge)

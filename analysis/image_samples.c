@@ -161,7 +161,7 @@ static struct address_count *gather(const struct image_event_samples *event,
 		slices[p] = counts_in(event->counts, event->count, &parts[p]);
 		count += slices[p].end - slices[p].first;
 	}
-	counts = malloc((count + 1) * sizeof(*counts));
+	counts = calloc(count + 1, sizeof(*counts));
 	if (counts == NULL)
 		return NULL;
 	count = 0;
