@@ -195,18 +195,18 @@ int cfg_create(struct cfg **ret, struct image_code *image, size_t index,
 	return r < 0 ? error_set(err, -r, "cannot make the graph of %s", procedure->name) : 0;
 }
 
-int cfg_from_code(struct cfg **ret, const struct insn_decoder *decoder, const uint8_t *bytes,
-		  size_t count, uint64_t address, struct error *err)
+int cfg_from_code(struct cfg **ret, const struct insn_decoder *decoder, const uint8_t *code,
+		  size_t bytes, uint64_t address, struct error *err)
 {
-	struct cfg_code code = {.decoder = decoder, .entry = address};
+	struct cfg_code decoded = {.decoder = decoder, .entry = address};
 	int r;
 
-	if (count > UINT64_MAX - address)
+	if (bytes > UINT64_MAX - address)
 		return error_set(err, EINVAL, "code reaches beyond the end of memory");
-	r = cfg_code_add(&code, (struct image_range){address, address + count}, bytes);
+	r = cfg_code_add(&decoded, (struct image_range){address, address + bytes}, code);
 	if (r == 0)
-		r = create(ret, &code, NULL);
-	cfg_code_deinit(&code);
+		r = create(ret, &decoded, NULL);
+	cfg_code_deinit(&decoded);
 	return r < 0 ? error_set(err, -r, "cannot make a graph of the code") : 0;
 }
 

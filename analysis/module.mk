@@ -51,7 +51,7 @@ cfg_edges-archives := analysis util
 cfg_edges-pkgs := $(ANALYSIS_PKGS)
 
 .PHONY: jump-tables
-jump-tables: deps-check ## graphs of real programs against the edges that they execute
+jump-tables: deps-jump-tables ## graphs of real programs against the edges that they execute
 	@$(MAKE) --no-print-directory count-plugin build/tests/cfg_edges
 	@tests/jump_tables.sh
 

@@ -30,6 +30,8 @@ accuracy) wanted="$build qemu-user python3 gcc-aarch64-linux-gnu libc6-dev-arm64
 	libc6.1-dev-alpha-cross
 	g++ clang llvm-14-dev gzip bzip2 xz-utils zstd mawk gawk grep jq bc perl python3.11 lua5.4 sqlite3
 	openssl" ;;
+jump-tables) wanted="$build qemu-user perl python3 sqlite3 gawk mawk lua5.3 bc bzip2 zstd xz-utils jq
+	openssl binutils" ;;
 models) wanted="$build python3 llvm-14 libc6-dev-arm64-cross" ;;
 lint) wanted="$build libcmocka-dev clang-tidy clang-format cppcheck git mandoc
 	shellcheck llvm-14-dev" ;;

@@ -20,7 +20,7 @@ cat > "$scratch/text" << 'END'
 The quick brown fox jumps over the lazy dog; 42 times, or 3.14159 at 1e-3?
 {"key": [1, 2.5, null, true, "s\u00e4"], "other": {"nested": -17}}
 END
-for i in 1 2 3 4 5 6; do cat "$scratch/text" "$scratch/text" > "$scratch/t"; mv "$scratch/t" "$scratch/text"; done
+for _ in 1 2 3 4 5 6; do cat "$scratch/text" "$scratch/text" > "$scratch/t"; mv "$scratch/t" "$scratch/text"; done
 
 cat > "$scratch/program.py" << 'END'
 import re, json, math, struct, decimal, datetime
@@ -67,10 +67,10 @@ case 7: return -1; default: return n * 3 % 7; } }
 int g(const char *s, size_t n) { int h = 5381; for (size_t i = 0; i < n; i++) { h = (h << 5) + h ^ s[i]; if (h == Y) goto out; }
 while (n-- > 0) { struct s x = {n, n * 0.5, n & 7}; h += f(n & 7, &x); } out: return h; }
 END
-cat > "$scratch/program.awk" << 'END'
+cat > "$scratch/program.awk" << 'AWK'
 { n += NF; for (i = 1; i <= NF; i++) c[$i]++; gsub(/[0-9]+/, "#"); if (match($0, /o[vr]+/)) l += RLENGTH }
 END { for (k in c) if (c[k] > 20) print k, c[k] | "cat"; printf "%d %s %.3f\n", n, toupper(substr("abc", 2)), sin(1) + log(n); x = 5; do { x-- } while (x > 0); print x, l }
-END
+AWK
 
 cat > "$scratch/program.bc" << 'END'
 scale = 20; define f(n) { if (n < 2) return (1); return (n * f(n - 1)); }
@@ -109,6 +109,7 @@ ran bzip2 -c
 ran zstd -c
 ran tar cf - "$scratch/text"
 ran find /usr/share/doc -maxdepth 1 -name 'lib*' -newer /etc/passwd -printf '%f %s %TY\n'
+# shellcheck disable=SC2016 # for the other shell to expand
 ran bash -c 'for i in {1..9}; do case $i in [135]) x+=a;; 2|4) x=${x/a/b};; *) ((y += i ** 2));; esac; done; printf "%s %d %q\n" "$x" $y "a b"; a=(1 2); echo ${a[@]^^} $((0x1f & ~3))'
 ran bc -l "$scratch/program.bc"
 ran lua5.3 -e 'local t={} for i=1,50 do t[i]=(i*7)%13 .. "x" end table.sort(t) print(table.concat(t,","), ("a1b22"):gsub("%d+", function(d) return #d end), string.format("%5.2f %q", 3.14159, "a\n"), 7//2, 2^10, t[1]>t[2] and 1 or 0)'

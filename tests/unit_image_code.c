@@ -201,10 +201,11 @@ static void tables(void **state)
 	static const char *const modes[] = {"-pie -fPIE", "-no-pie -fno-pie", "-pie -fPIE -s",
 					    "-no-pie -fno-pie -s"};
 	struct fixture *fixture = *state;
-	uint64_t address = 0, one[2] = {0};
+	uint64_t one[2] = {0};
 
 	for (size_t i = 0; i < sizeof(modes) / sizeof(*modes); i++) {
 		struct image_code *code;
+		uint64_t address;
 		struct cfg *cfg;
 
 		compile(fixture, "tables", modes[i]);
