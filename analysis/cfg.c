@@ -9,8 +9,9 @@
 #include "analysis/jump_resolve.h"
 #include "lib/error.h"
 
-/* Resolving jumps finds code that has others; real code needs a few rounds. */
-#define ROUNDS_MAX 64
+/* Each finds code that has more of its kind; real code needs a few rounds. */
+#define CHAIN_ROUNDS_MAX 64
+#define RESOLVE_ROUNDS_MAX 16
 
 static const struct cfg_evidence no_evidence;
 
@@ -51,7 +52,7 @@ static int find_flow(struct cfg_flow *flow, struct cfg_code *code)
 
 		if (r == 0)
 			r = cfg_flow_reach(flow);
-		if (r == 0 && round < ROUNDS_MAX)
+		if (r == 0 && round < CHAIN_ROUNDS_MAX)
 			r = add_chains(flow);
 		if (r == 0)
 			return 0;
@@ -78,7 +79,7 @@ static int build(struct cfg *cfg, struct cfg_flow *flow, const struct cfg_eviden
 
 	if (r == 0)
 		r = build_once(cfg, flow, evidence);
-	for (int round = 0; r == 0 && round < ROUNDS_MAX; round++) {
+	for (int round = 0; r == 0 && round < RESOLVE_ROUNDS_MAX; round++) {
 		r = jump_resolve(flow, cfg);
 		if (r == 0)
 			return 0;

@@ -84,11 +84,15 @@ static uint32_t beginning(const struct cfg_flow *flow, uint32_t insn)
 int cfg_evidence_samples(struct cfg_flow *flow, const struct cfg_evidence *evidence)
 {
 	for (size_t i = 0; i < evidence->sampled_count; i++) {
-		uint32_t insn = cfg_code_find(flow->code, evidence->sampled[i]);
+		uint32_t insn = cfg_code_find(flow->code, evidence->sampled[i]), first;
 
 		if (insn == CFG_CODE_NONE || (flow->flags[insn] & FLOW_REACHED))
 			continue;
-		flow->flags[beginning(flow, insn)] |= FLOW_ENTRY | FLOW_SAMPLED | FLOW_TARGET;
+		first = beginning(flow, insn);
+		/* If that did not lead here (a call that never returns), this does. */
+		if (flow->flags[first] & FLOW_SAMPLED)
+			first = insn;
+		flow->flags[first] |= FLOW_ENTRY | FLOW_SAMPLED | FLOW_TARGET;
 		return 1;
 	}
 	return 0;

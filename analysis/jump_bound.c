@@ -283,7 +283,7 @@ static void walk(struct finder *finder, struct way *way, uint32_t block, uint32_
 
 	while (insn > cfg->blocks[block].first) {
 		insn--;
-		if (!pass(finder, way, &cfg->insns[insn]))
+		if (!jump_search_work(finder->search) || !pass(finder, way, &cfg->insns[insn]))
 			return;
 	}
 	walk_before(finder, way, block);

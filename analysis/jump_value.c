@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #define DEPTH_MAX 8
+#define WORK_MAX (UINT64_C(1) << 26)
 #define ALPHA_PROCEDURE_VALUE 27
 #define ALPHA_GLOBAL_POINTER 29
 
@@ -23,7 +24,8 @@ bool jump_place_same(const struct jump_place *a, const struct jump_place *b)
 int jump_search_init(struct jump_search *search, const struct cfg *cfg, struct image_code *image,
 		     uint64_t entry)
 {
-	*search = (struct jump_search){.cfg = cfg, .image = image, .entry = entry};
+	*search =
+		(struct jump_search){.cfg = cfg, .image = image, .entry = entry, .work = WORK_MAX};
 	search->seen = calloc((size_t)cfg->block_count + 1, sizeof(*search->seen));
 	search->stack = malloc(((size_t)cfg->block_count + 1) * sizeof(*search->stack));
 	if (search->seen == NULL || search->stack == NULL) {
@@ -113,6 +115,10 @@ static bool scan_back(struct definitions *definitions, uint32_t block, uint32_t 
 
 	while (insn > cfg->blocks[block].first) {
 		insn--;
+		if (!jump_search_work(definitions->search)) {
+			definitions->failed = true;
+			return false;
+		}
 		switch (jump_value_change(definitions->search, &cfg->insns[insn],
 					  definitions->place)) {
 		case JUMP_KEEPS:

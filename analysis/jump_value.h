@@ -44,6 +44,8 @@ bool jump_place_same(const struct jump_place *a, const struct jump_place *b);
  * @seen:  of each block: the last search that was there
  * @stack: room for all blocks
  * @budget: searches left; set it for each jump
+ * @work:   instructions that may still be looked at, for all jumps: far more than any
+ *          compiler's code needs
  */
 struct jump_search {
 	const struct cfg *cfg;
@@ -53,7 +55,14 @@ struct jump_search {
 	uint32_t *stack;
 	uint32_t round;
 	uint32_t budget;
+	uint64_t work;
 };
+
+/** jump_search_work() - takes one from the work. Return: false: there is none left. */
+static inline bool jump_search_work(struct jump_search *search)
+{
+	return search->work > 0 && search->work-- > 0;
+}
 
 /** jump_search_init() - @search: freed by jump_search_deinit(). Return: 0 or -ENOMEM. */
 int jump_search_init(struct jump_search *search, const struct cfg *cfg, struct image_code *image,

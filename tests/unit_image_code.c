@@ -288,6 +288,34 @@ static void parts_without_frame(void **state)
 	}
 }
 
+/* Whatever was sampled is reached, also behind calls that never return. */
+static void samples_are_reached(struct image_code *code)
+{
+	const struct procedure_table *table = image_code_procedures(code);
+
+	for (size_t i = 0; i < procedure_table_count(table); i++) {
+		const struct procedure *procedure = procedure_table_get(table, i);
+		uint64_t sampled[4096];
+		struct cfg_evidence all = {.sampled = sampled};
+		struct cfg *cfg = NULL;
+
+		while (all.sampled_count < 4096 && all.sampled_count < procedure->bytes) {
+			sampled[all.sampled_count] = procedure->address + all.sampled_count;
+			all.sampled_count++;
+		}
+		if (cfg_create(&cfg, code, i, &all, NULL) < 0)
+			continue;
+		assert_null(cfg_check(cfg));
+		for (size_t k = 0; k < all.sampled_count; k++) {
+			long insn = cfg_find_insn(cfg, sampled[k]);
+
+			assert_true(insn < 0 || !(cfg->blocks[cfg->block_of[insn]].flags &
+						  CFG_BLOCK_UNREACHED));
+		}
+		cfg_destroy(cfg);
+	}
+}
+
 /* Samples prove that code runs, branches prove entries; nonsense proves nothing. */
 static void evidence(void **state)
 {
@@ -318,6 +346,7 @@ static void evidence(void **state)
 	assert_int_equal(count_edges(cfg, CFG_EDGE_ENTRY), 2);
 	assert_int_equal(cfg->edge_count, plain->edge_count + 1);
 	cfg_destroy(cfg);
+	samples_are_reached(code);
 	cfg_destroy(plain);
 	image_code_close(code);
 }
