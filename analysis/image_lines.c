@@ -81,6 +81,24 @@ static int range_compare(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
+/* libdw takes for granted that strings end where their section does. */
+static bool strings_end(const struct elf_file *file)
+{
+	static const char *const names[] = {".debug_str", ".debug_line_str", ".zdebug_str",
+					    ".zdebug_line_str"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		GElf_Shdr header;
+		Elf_Scn *section = elf_file_section(file, names[i], &header);
+		Elf_Data *data = section != NULL ? elf_getdata(section, NULL) : NULL;
+
+		if (data != NULL && data->d_buf != NULL && data->d_size > 0 &&
+		    ((const char *)data->d_buf)[data->d_size - 1] != '\0')
+			return false;
+	}
+	return true;
+}
+
 static void open_dwarf(struct image_lines *lines)
 {
 	Dwarf_CU *unit = NULL;
@@ -90,7 +108,7 @@ static void open_dwarf(struct image_lines *lines)
 		return;
 	lines->opened = true;
 	lines->dwarf = dwarf_begin_elf(lines->file->elf, DWARF_C_READ, NULL);
-	if (lines->dwarf == NULL)
+	if (lines->dwarf == NULL || !strings_end(lines->file))
 		return;
 	while (dwarf_get_units(lines->dwarf, unit, &unit, NULL, NULL, &die, NULL) == 0)
 		add_unit(lines, &die);
