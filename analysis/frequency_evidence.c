@@ -64,7 +64,7 @@ static uint32_t place_points(double *x, const struct issue_point *points, uint32
 	}
 	for (uint32_t r = 0; r < ratio_count; r++) {
 		for (int k = 0; k < RATIO_POINTS; k++) {
-			double deviations = 0.8 * (k - (RATIO_POINTS - 1) / 2);
+			double deviations = 0.8 * (k - (RATIO_POINTS - 1) / 2.0);
 			double at = ratios[r][0] * exp(deviations * fmin(ratios[r][1], 0.5));
 
 			if (at > LEAST * bound && at < bound)

@@ -37,7 +37,7 @@ static double normal(uint64_t *seed)
 static double poisson(uint64_t *seed, double mean)
 {
 	double product = uniform(seed), limit = exp(-mean);
-	double n = 0;
+	unsigned int n = 0;
 
 	if (mean > 60)
 		return fmax(0, round(mean + sqrt(mean) * normal(seed)));

@@ -47,7 +47,7 @@ struct gaussian {
 static struct frequency_density make_gaussian(struct gaussian *g, double mean, double deviation)
 {
 	for (int k = 0; k < GAUSS_POINTS; k++) {
-		double z = (k - GAUSS_POINTS / 2) / 10.0;
+		double z = (k - (GAUSS_POINTS - 1) / 2.0) / 10;
 
 		g->x[k] = mean + z * deviation;
 		g->log[k] = -z * z / 2;

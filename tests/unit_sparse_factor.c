@@ -8,15 +8,15 @@
 
 #include "analysis/sparse_factor.h"
 
-#define SIZE_MAX_ 40
+#define SIZE_LIMIT 40
 
 struct problem {
 	uint32_t size;
 	size_t entry_count;
-	struct sparse_entry entries[SIZE_MAX_ * SIZE_MAX_];
-	double values[SIZE_MAX_ * SIZE_MAX_];
-	double diagonal[SIZE_MAX_];
-	double dense[SIZE_MAX_][SIZE_MAX_];
+	struct sparse_entry entries[SIZE_LIMIT * SIZE_LIMIT];
+	double values[SIZE_LIMIT * SIZE_LIMIT];
+	double diagonal[SIZE_LIMIT];
+	double dense[SIZE_LIMIT][SIZE_LIMIT];
 };
 
 static double random_unit(uint64_t *seed)
@@ -30,7 +30,7 @@ static void make_problem(struct problem *p, uint64_t *seed)
 	uint32_t constraints;
 
 	memset(p, 0, sizeof(*p));
-	p->size = 1 + (uint32_t)(unit_random(seed) % SIZE_MAX_);
+	p->size = 1 + (uint32_t)(unit_random(seed) % SIZE_LIMIT);
 	constraints = (uint32_t)(unit_random(seed) % (p->size + 1) / 2);
 	for (uint32_t i = 0; i < p->size; i++) {
 		p->diagonal[i] =
@@ -52,9 +52,9 @@ static void make_problem(struct problem *p, uint64_t *seed)
 }
 
 /* Gauss-Jordan with pivots: @a becomes its inverse. */
-static void invert(double a[SIZE_MAX_][SIZE_MAX_], uint32_t n)
+static void invert(double a[SIZE_LIMIT][SIZE_LIMIT], uint32_t n)
 {
-	static double b[SIZE_MAX_][SIZE_MAX_];
+	static double b[SIZE_LIMIT][SIZE_LIMIT];
 
 	memset(b, 0, sizeof(b));
 	for (uint32_t i = 0; i < n; i++)
@@ -91,7 +91,7 @@ static void test_against_dense(void **state)
 
 	(void)state;
 	for (int round = 0; round < 500; round++) {
-		double x[SIZE_MAX_], right[SIZE_MAX_], diagonal[SIZE_MAX_];
+		double x[SIZE_LIMIT], right[SIZE_LIMIT] = {0}, diagonal[SIZE_LIMIT];
 		struct sparse_factor *factor;
 
 		make_problem(&p, &seed);
