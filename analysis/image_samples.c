@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "analysis/image_samples.h"
 
+#include "lib/array.h"
 #include "lib/cleanup.h"
 
 #include <errno.h>
@@ -154,15 +155,14 @@ static struct address_count *gather(const struct image_event_samples *event,
 				    const struct image_range *parts, size_t part_count, size_t *ret)
 {
 	struct slice slices[IMAGE_CODE_PARTS_MAX];
-	struct address_count *counts;
-	size_t count = 0;
+	struct address_count *counts = NULL;
+	size_t count = 0, capacity = 0;
 
 	for (size_t p = 0; p < part_count; p++) {
 		slices[p] = counts_in(event->counts, event->count, &parts[p]);
 		count += slices[p].end - slices[p].first;
 	}
-	counts = calloc(count + 1, sizeof(*counts));
-	if (counts == NULL)
+	if (array_reserve(&counts, &capacity, count + 1, sizeof(*counts)) != 0)
 		return NULL;
 	count = 0;
 	for (size_t p = 0; p < part_count; p++)

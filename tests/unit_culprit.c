@@ -286,7 +286,7 @@ static void test_dcache_queue_of_misses(void **state)
 	make_straight(&scene, 7);
 	scene.model.load_misses = 3;
 	for (uint32_t i = 1; i < 5; i++)
-		culprit_scene_load(&scene, i, (uint8_t)(20 + i), P, 64 * i);
+		culprit_scene_load(&scene, i, (uint8_t)(20 + i), P, INT64_C(64) * i);
 	culprit_scene_stall(&scene, 3, 30);
 	culprit_scene_stall(&scene, 4, 30);
 	culprit_scene_look(&scene);
@@ -384,7 +384,7 @@ static void test_write_buffer(void **state)
 	(void)state;
 	make_straight(&scene, 8);
 	for (uint32_t i = 0; i < 8; i++)
-		culprit_scene_store(&scene, i, V, S, 8 * i);
+		culprit_scene_store(&scene, i, V, S, INT64_C(8) * i);
 	culprit_scene_stall(&scene, 7, 10);
 	culprit_scene_look(&scene);
 	assert_string_equal(culprit_scene_letters(&scene, 7), "w");

@@ -41,6 +41,15 @@ static size_t find_procedure(const char *name)
 
 #define COUNTS_MAX 100000
 
+static void *allocate(size_t count, size_t bytes)
+{
+	void *memory = calloc(count, bytes);
+
+	if (memory == NULL)
+		abort();
+	return memory;
+}
+
 /* Samples at addresses of instructions, for every procedure that @random likes. */
 struct made_up {
 	struct address_count *time;
@@ -83,10 +92,9 @@ static void make_up(struct made_up *made_up, unsigned int one_in)
 	uint64_t random = one_in;
 
 	*made_up = (struct made_up){
-		.time = calloc(COUNTS_MAX, sizeof(*made_up->time)),
-		.misses = calloc(COUNTS_MAX, sizeof(*made_up->misses)),
+		.time = allocate(COUNTS_MAX, sizeof(*made_up->time)),
+		.misses = allocate(COUNTS_MAX, sizeof(*made_up->misses)),
 	};
-	assert_true(made_up->time != NULL && made_up->misses != NULL);
 	for (size_t i = 0; i < count; i++)
 		if (unit_random(&random) % one_in == 0)
 			add_procedure(made_up, i, &random);
@@ -262,9 +270,8 @@ static void add_calls(struct image_calls *calls, size_t index, double value, dou
 	struct frequency *frequency = &analysis.frequency;
 
 	assert_int_equal(cfg_create(&analysis.cfg, self, index, NULL, NULL), 0);
-	frequency->blocks = calloc(analysis.cfg->block_count, sizeof(*frequency->blocks));
-	frequency->edges = calloc(analysis.cfg->edge_count, sizeof(*frequency->edges));
-	assert_true(frequency->blocks != NULL && frequency->edges != NULL);
+	frequency->blocks = allocate(analysis.cfg->block_count, sizeof(*frequency->blocks));
+	frequency->edges = allocate(analysis.cfg->edge_count, sizeof(*frequency->edges));
 	set_estimates(frequency->blocks, analysis.cfg->block_count, value, width);
 	set_estimates(frequency->edges, analysis.cfg->edge_count, value, width);
 	assert_int_equal(image_calls_add(calls, &analysis), 0);

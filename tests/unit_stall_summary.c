@@ -24,15 +24,15 @@ static void make_random_insn(struct culprit_scene *scene, uint32_t i, uint64_t *
 
 	switch (below(random, 4)) {
 	case 0:
-		culprit_scene_load(scene, i, a, b, below(random, 64) * 8);
+		culprit_scene_load(scene, i, a, b, INT64_C(8) * below(random, 64));
 		break;
 	case 1:
-		culprit_scene_store(scene, i, a, b, below(random, 64) * 8);
+		culprit_scene_store(scene, i, a, b, INT64_C(8) * below(random, 64));
 		break;
 	default:
 		culprit_scene_compute(scene, i, classes[below(random, sizeof(classes))], a,
 				      (uint8_t)below(random, 8));
-		scene->cfg->insns[i].immediate = below(random, 3) * 8;
+		scene->cfg->insns[i].immediate = INT64_C(8) * below(random, 3);
 	}
 }
 
