@@ -70,7 +70,7 @@ accuracy-cortex-a53-needs := truth-cortex-a53
 # What the others differ in is only looked at where there are most samples.
 accuracy_others := alpha21164-perturbed cortex-a53-perturbed alpha21164-skid1 cortex-a53-skid1 \
 	alpha21164-events cortex-a53-events alpha21164-edges cortex-a53-edges
-accuracy_one := --budgets 1000000 --seeds 1
+accuracy_one := --budgets 1000000 --seeds 1 --estimators dcpi,paper
 ACCURACY_ARMS += $(if $(QUICK),,$(accuracy_others))
 accuracy-alpha21164-perturbed := tests/accuracy/in_order.py alpha21164-perturbed $(accuracy_one)
 accuracy-alpha21164-perturbed-needs := truth-alpha21164-perturbed
@@ -78,8 +78,8 @@ accuracy-cortex-a53-perturbed := tests/accuracy/in_order.py cortex-a53-perturbed
 accuracy-cortex-a53-perturbed-needs := truth-cortex-a53-perturbed
 define accuracy_variants
 accuracy-$(1)-skid1 := tests/accuracy/in_order.py $(1) late $(accuracy_one)
-accuracy-$(1)-events := tests/accuracy/in_order.py $(1) events $(accuracy_one) --estimators dcpi
-accuracy-$(1)-edges := tests/accuracy/in_order.py $(1) edges $(accuracy_one) --estimators dcpi
+accuracy-$(1)-events := tests/accuracy/in_order.py $(1) events $(accuracy_one)
+accuracy-$(1)-edges := tests/accuracy/in_order.py $(1) edges $(accuracy_one)
 accuracy-$(1)-skid1-needs := truth-$(1)
 accuracy-$(1)-events-needs := truth-$(1)
 accuracy-$(1)-edges-needs := truth-$(1)
