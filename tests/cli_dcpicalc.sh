@@ -216,7 +216,12 @@ like "source lines" "$text" 'list\.s:[0-9]+: movq \(%rdi\), %rdi'
 is "none if not wanted" "$(calc list walk --no-source | grep -c 'list\.s')" 0
 like "names of what is called" "$text" 'call 0x401016 <helper>'
 like "a machine that does not issue in order is said to be one" "$text" 'x86-64, out of order'
-like "the core's clock and its uncertainty" "$text" 'give or take 5%, at 2.90 to 3.10 GHz|ASSUMED'
+is "a clock's period in cycles, by the core's clock" "$(calc list --epoch 1 | grep ^time)" \
+	"time        cpu-clock: a sample stands for 600000 cycles, give or take 5%, at 2.90 to 3.10 GHz"
+is "that of an event that took turns; a core's clock that nobody measured" \
+	"$(calc list --epoch 2 | grep ^time)" \
+	"time        cpu-clock: a sample stands for 1160000 cycles, give or take 74%, at 0.8 to 5.0 GHz, ASSUMED: the core's clock was not recorded"
+is "the mean of both epochs" "$(calc list | grep -oE '[0-9]+ cycles, give')" "880000 cycles, give"
 is "no colours in a file" "$(printf %s "$text" | grep -c $'\033')" 0
 # terminal ARGUMENT...: the number of lines with colours, on a terminal of 80 columns
 terminal()

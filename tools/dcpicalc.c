@@ -19,6 +19,9 @@
 #include "tools/report_header.h"
 #include "tools/source_text.h"
 
+/* Addresses with samples in an image, up to which one procedure is tied to its callers. */
+#define TIED_MAX 2000
+
 enum {
 	KEY_SUMMARY = 1001,
 	KEY_ALL,
@@ -201,6 +204,12 @@ static const struct machine_model *model_of(const struct calc *calc,
 	return machine_model_default(isa, calc->header.epochs[0].cpu_model);
 }
 
+/* All that was sampled is estimated for one procedure's sake where nobody waits for it. */
+static bool is_small(const struct calc_choice *choice)
+{
+	return choice->profile.samples.time.count <= TIED_MAX;
+}
+
 /* Analyses an image's procedures, all or the one that was chosen, and prints them. */
 static int analyse(struct calc *calc, const struct calc_choice *choice, struct error *err)
 {
@@ -212,7 +221,7 @@ static int analyse(struct calc *calc, const struct calc_choice *choice, struct e
 		.chosen = &choice->procedure,
 		.chosen_count = 1,
 		.published = calc->as_published,
-		.tie_calls = calc->all && !calc->as_published,
+		.tie_calls = !calc->as_published && (calc->all || is_small(choice)),
 	};
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
