@@ -8,9 +8,10 @@
  * arrives in a way that makes them possible, and not only from event samples: a loop
  * that fits the I-cache misses at most once a line each time it is entered, a branch
  * that always goes one way is predicted, a load that somebody has waited for is there.
- * Unlikely causes (a load from the stack, a return that the processor predicts), and
- * those that can be guilty of little, are listed only if the others can't account for
- * the whole stall.
+ * Causes are doubted, by what is rare everywhere (a load from the stack that misses, a
+ * return that is not predicted) and by other instructions of the procedure, which the
+ * cause would have stalled as well. Those of more doubt, and those that can be guilty of
+ * little, are listed only if the others can't account for the stall (15% are let go).
  */
 #ifndef DCPI_CULPRIT_H
 #define DCPI_CULPRIT_H

@@ -78,7 +78,7 @@ static bool visit(void *ctx, struct culprit_path *path, uint32_t index)
 			add_pages(search, path, INFINITY);
 			return false;
 		}
-		path->drift += distance * (double)(1U << search->insn->memory.scale);
+		path->drift += ldexp(distance, search->insn->memory.scale);
 	}
 	if (accesses_memory(insn) && same_registers(&insn->memory, &search->insn->memory)) {
 		add_pages(search, path,
