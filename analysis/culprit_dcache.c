@@ -132,7 +132,7 @@ static double events_bound(const struct culprit_stall *stall, uint32_t from)
 		return INFINITY;
 	if (last > stall->insn + 1)
 		last = stall->insn + 1;
-	if (cfg->block_of[from] == stall->block && from < stall->insn) {
+	if (from < stall->insn && cfg->block_of[from] == stall->block) {
 		first = from;
 	} else {
 		const struct cfg_block *other = &cfg->blocks[cfg->block_of[from]];

@@ -37,15 +37,18 @@ static void ignore_end(void *ctx, const struct culprit_path *path, enum culprit_
 	(void)ctx, (void)path, (void)end;
 }
 
-static void find_sites(struct sites *sites, const struct culprit_stall *stall)
+static struct sites find_sites(const struct culprit_stall *stall)
 {
-	struct culprit_walk walk = {INFINITY, add_site, ignore_end, sites};
+	struct sites sites = {.insns = {stall->insn},
+			      .shares = {1},
+			      .count = 1,
+			      .skid = stall->input->model->skid_insns};
+	struct culprit_walk walk = {INFINITY, add_site, ignore_end, &sites};
 	struct culprit_path start = {.count = 0};
 
-	*sites = (struct sites){.insns = {stall->insn}, .shares = {1}, .count = 1};
-	sites->skid = stall->input->model->skid_insns;
-	if (sites->skid > 0)
+	if (sites.skid > 0)
 		culprit_path_walk(stall, &walk, &start);
+	return sites;
 }
 
 /* What a cause may be guilty of wherever the stall really is. Return: false: of nothing. */
@@ -78,10 +81,9 @@ static bool bound_at_sites(struct culprit_bound *ret, const struct culprit_stall
 
 void culprit_suspects_find(struct culprit_suspects *suspects, const struct culprit_stall *stall)
 {
-	struct sites sites;
+	const struct sites sites = find_sites(stall);
 
 	*suspects = (struct culprit_suspects){.high = 0};
-	find_sites(&sites, stall);
 	for (unsigned int c = 0; c < CULPRIT_CAUSES; c++) {
 		suspects->listed[c] = bound_at_sites(&suspects->bounds[c], stall, &sites, c);
 		if (suspects->listed[c])
