@@ -41,9 +41,12 @@
 /* The callers' estimate is never better than that: calls by pointer are not in it. */
 #define CALLS_WEIGHT_MAX 25.0
 
-/* Intervals: so many spreads to either side, and never closer than this. */
-#define INTERVAL_SPREADS 1.645
-#define SPREAD_MIN 0.05
+/*
+ * Intervals: so many spreads to either side, with how much faster or slower than average
+ * a whole program may run (its caches, its predictability) that no procedure can know.
+ */
+#define INTERVAL_SPREADS 1.9
+#define PROGRAM_SPREAD 0.4
 #define HIGH_SPREAD 0.1
 #define MEDIUM_SPREAD 0.4
 
@@ -145,7 +148,7 @@ static void take_time(struct flow_evidence *evidence, const struct flow_chain *c
 static struct frequency_estimate estimate_of(double value, double spread,
 					     enum frequency_origin origin)
 {
-	double width = exp(INTERVAL_SPREADS * hypot(spread, SPREAD_MIN));
+	double width = exp(INTERVAL_SPREADS * hypot(spread, PROGRAM_SPREAD));
 	struct frequency_estimate estimate = {
 		.value = value,
 		.low = value / width,
