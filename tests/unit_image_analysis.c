@@ -88,13 +88,14 @@ static void add_procedure(struct made_up *made_up, size_t index, uint64_t *rando
 static void make_up(struct made_up *made_up, unsigned int one_in)
 {
 	size_t count = procedure_table_count(image_code_procedures(self));
-	struct image_event_samples *misses = &made_up->samples.roles[PROFILE_ROLE_DMISS];
+	struct image_event_samples *misses;
 	uint64_t random = one_in;
 
 	*made_up = (struct made_up){
 		.time = allocate(COUNTS_MAX, sizeof(*made_up->time)),
 		.misses = allocate(COUNTS_MAX, sizeof(*made_up->misses)),
 	};
+	misses = &made_up->samples.roles[PROFILE_ROLE_DMISS];
 	for (size_t i = 0; i < count; i++)
 		if (unit_random(&random) % one_in == 0)
 			add_procedure(made_up, i, &random);
