@@ -25,8 +25,8 @@
 /* Deviations that make up all of a Gaussian. */
 #define INSIDE 3.0
 #define NARROWEST 1e-5
-/* Factors with more elements than this for each row are given up on. */
-#define FILL_PER_ROW 400
+/* A graph whose factor takes more multiplications is too entangled: half a second in all. */
+#define WORK_MAX 2e7
 
 /* A Gaussian in natural parameters. */
 struct site {
@@ -156,8 +156,7 @@ static int solver_init(struct solver *s, const struct frequency_problem *p)
 	    s->grid.weight == NULL)
 		return -ENOMEM;
 	list_entries(s);
-	return sparse_factor_create(&s->factor, s->size, s->entries, s->entry_count,
-				    FILL_PER_ROW * (size_t)s->size);
+	return sparse_factor_create(&s->factor, s->size, s->entries, s->entry_count, WORK_MAX);
 }
 
 static const struct density_moments nothing = {.mean = 0, .variance = INFINITY};

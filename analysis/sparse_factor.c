@@ -113,9 +113,10 @@ static void lay_out(struct sparse_factor *f, const struct sparse_entry *entries)
 	}
 }
 
-static int find_fill(struct sparse_factor *f, size_t fill_max)
+static int find_fill(struct sparse_factor *f, double work_max)
 {
-	size_t fill;
+	double work = 0;
+	size_t fill = 0;
 	int r = amd_order(f->size, f->first, f->rows, f->order, NULL, NULL);
 
 	if (r != AMD_OK && r != AMD_OK_BUT_JUMBLED)
@@ -123,10 +124,11 @@ static int find_fill(struct sparse_factor *f, size_t fill_max)
 	ldl_symbolic(f->size, f->first, f->rows, f->l_first, f->parent, f->count, f->flag, f->order,
 		     f->position);
 	/* l_first may have wrapped around: count anew. */
-	fill = 0;
-	for (int k = 0; k < f->size; k++)
+	for (int k = 0; k < f->size; k++) {
 		fill += (size_t)f->count[k];
-	if (fill > fill_max || fill > INT_MAX / 2)
+		work += (double)f->count[k] * f->count[k];
+	}
+	if (work > work_max || fill > INT_MAX / 2)
 		return -E2BIG;
 	f->l_rows = malloc((fill + 1) * sizeof(int));
 	f->l_values = malloc((fill + 1) * sizeof(double));
@@ -135,7 +137,7 @@ static int find_fill(struct sparse_factor *f, size_t fill_max)
 }
 
 int sparse_factor_create(struct sparse_factor **ret, uint32_t size,
-			 const struct sparse_entry *entries, size_t entry_count, size_t fill_max)
+			 const struct sparse_entry *entries, size_t entry_count, double work_max)
 {
 	struct sparse_factor *f;
 	int r;
@@ -150,7 +152,7 @@ int sparse_factor_create(struct sparse_factor **ret, uint32_t size,
 	r = allocate(f);
 	if (r == 0) {
 		lay_out(f, entries);
-		r = find_fill(f, fill_max);
+		r = find_fill(f, work_max);
 	}
 	if (r < 0) {
 		sparse_factor_destroy(f);

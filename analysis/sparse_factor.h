@@ -27,11 +27,12 @@ struct sparse_entry {
  * @size:    rows
  * @entries: off the diagonal, on one side of it; the same one twice: values add up. The
  *           diagonal is always there
+ * @work_max: multiplications that factoring may take; memory is well below that
  *
- * Return: 0; -ENOMEM; -E2BIG the factor would have more than @fill_max elements.
+ * Return: 0; -ENOMEM; -E2BIG it would take more.
  */
 int sparse_factor_create(struct sparse_factor **ret, uint32_t size,
-			 const struct sparse_entry *entries, size_t entry_count, size_t fill_max);
+			 const struct sparse_entry *entries, size_t entry_count, double work_max);
 
 void sparse_factor_destroy(struct sparse_factor *factor);
 
