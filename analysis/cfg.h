@@ -153,7 +153,7 @@ struct cfg_evidence {
  * Return: 0; -ENOENT the procedure is a part of another one; -ENODATA no
  * instruction could be decoded; -ENOMEM.
  */
-int cfg_create(struct cfg **ret, struct image_code *code, size_t index,
+int cfg_create(struct cfg **ret, struct image_code *image, size_t index,
 	       const struct cfg_evidence *evidence, struct error *err);
 
 /**

@@ -143,7 +143,7 @@ static bool pass_definition(struct finder *finder, struct way *way, const struct
 		end_at_limit(finder, way, (uint64_t)effect.constant);
 		return false;
 	case INSN_EFFECT_SHIFT:
-		if (effect.constant > 0 && effect.constant < 8 * effect.bytes)
+		if (effect.constant > 0 && effect.constant < INT64_C(8) * effect.bytes)
 			end_at_limit(finder, way,
 				     UINT64_MAX >> (64 - 8 * effect.bytes) >> effect.constant);
 		return false;

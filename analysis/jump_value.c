@@ -206,9 +206,10 @@ static void find_definitions(struct definitions *state, uint32_t insn)
  * Where targets of unresolved jumps are among the ways, these are left out as long as
  * there are others: what is resolved now is looked at again when more is known.
  */
-int jump_value_definitions(struct jump_search *search, uint32_t insn,
-			   const struct jump_place *place,
-			   uint32_t definitions[JUMP_DEFINITIONS_MAX])
+int jump_value_definitions(
+	struct jump_search *search, uint32_t insn, const struct jump_place *place,
+	/* NOLINTNEXTLINE(readability-non-const-parameter): filled in by way of state */
+	uint32_t definitions[JUMP_DEFINITIONS_MAX])
 {
 	struct definitions state = {.search = search, .place = place, .found = definitions};
 

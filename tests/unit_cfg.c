@@ -10,7 +10,7 @@
 
 #define BASE UINT64_C(0x401000)
 #define MODEL_BLOCKS 24
-#define CODE_BYTES 4096
+#define CODE_BYTES UINT64_C(4096)
 
 /* --- random graphs, assembled --------------------------------------------- */
 
