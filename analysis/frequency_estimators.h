@@ -16,6 +16,14 @@ extern const struct frequency_estimator frequency_maximum; /* frequency_average.
  */
 int frequency_flow(struct frequency *ret, const struct frequency_input *input);
 
+/**
+ * frequency_flow_spread() - how uncertain one of its estimates is beside what a whole
+ * program has in common
+ *
+ * Return: the standard deviation of the logarithm.
+ */
+double frequency_flow_spread(const struct frequency_estimate *estimate);
+
 /** frequency_from_classes() - give each block and edge the estimate of its class. */
 void frequency_from_classes(struct frequency *ret, const struct frequency_input *input,
 			    const struct frequency_estimate *classes);

@@ -164,6 +164,16 @@ static struct frequency_estimate estimate_of(double value, double spread,
 	return estimate;
 }
 
+double frequency_flow_spread(const struct frequency_estimate *estimate)
+{
+	double spread;
+
+	if (estimate->low <= 0 || estimate->high <= estimate->low)
+		return 0;
+	spread = log(estimate->high / estimate->low) / (2 * INTERVAL_SPREADS);
+	return sqrt(fmax(0, spread * spread - PROGRAM_SPREAD * PROGRAM_SPREAD));
+}
+
 static void fill(struct frequency *ret, const struct flow_chain *chain,
 		 const struct flow_evidence *evidence, const struct flow_fit *fit,
 		 const struct cfg *cfg)

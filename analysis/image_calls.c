@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/call_network.h"
+#include "analysis/frequency_estimators.h"
 #include "lib/array.h"
 
 /* Intervals of estimates hold nine in ten: so many standard deviations to either side. */
@@ -111,14 +112,6 @@ static double entered_at_least(const struct procedure_analysis *analysis)
 	return low;
 }
 
-/* Standard deviation of the logarithm. */
-static double log_spread(const struct frequency_estimate *estimate)
-{
-	if (estimate->low <= 0 || estimate->high <= estimate->low)
-		return 0;
-	return log(estimate->high / estimate->low) / (2 * INTERVAL_SIGMAS);
-}
-
 /* What of a spread is not that of the procedure's factor. */
 static double beside(double spread, double scale_spread)
 {
@@ -134,7 +127,7 @@ static double scale_spread(const struct procedure_analysis *analysis)
 		const struct frequency_estimate *estimate = &analysis->frequency.blocks[b];
 
 		if (estimate->origin == FREQUENCY_JOINT)
-			least = fmin(least, log_spread(estimate));
+			least = fmin(least, frequency_flow_spread(estimate));
 	}
 	return least;
 }
@@ -165,7 +158,7 @@ static void add_executions(struct call_network_procedure *procedure,
 		if (cfg->edges[e].kind != CFG_EDGE_ENTRY)
 			continue;
 		executions += estimate->value;
-		spread = fmax(spread, log_spread(estimate));
+		spread = fmax(spread, frequency_flow_spread(estimate));
 	}
 	procedure->scale_spread = scale_spread(analysis);
 	procedure->entry_spread = beside(spread, procedure->scale_spread);
@@ -185,7 +178,8 @@ static int add_tie(struct image_calls *calls, uint32_t caller, size_t callee,
 		.caller = caller,
 		.callee = number,
 		.calls = estimate->value,
-		.spread = beside(log_spread(estimate), calls->network[caller].scale_spread),
+		.spread = beside(frequency_flow_spread(estimate),
+				 calls->network[caller].scale_spread),
 	};
 	return 0;
 }
