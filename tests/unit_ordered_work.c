@@ -73,12 +73,17 @@ static void discard(void *ctx, void *result)
 static int work(struct scene *scene, size_t jobs, unsigned int threads, size_t fail_run,
 		size_t fail_delivery)
 {
-	struct ordered_work work = {jobs,    threads, sizeof(struct result), run, deliver,
-				    discard, scene};
+	struct ordered_work work = {.jobs = jobs,
+				    .threads = threads,
+				    .result_bytes = sizeof(struct result),
+				    .run = run,
+				    .deliver = deliver,
+				    .discard = discard};
 	struct error err;
 	int rc;
 
 	*scene = (struct scene){.fail_run = fail_run, .fail_delivery = fail_delivery};
+	work.ctx = scene;
 	rc = ordered_work_run(&work, &err);
 	assert_int_equal(atomic_load(&scene->results), 0);
 	assert_false(atomic_load(&scene->unclean));
