@@ -233,3 +233,7 @@ unit_flow_fit-archives := analysis util
 UNIT_TESTS += unit_call_network
 unit_call_network-src := tests/unit_call_network.c
 unit_call_network-archives := analysis util
+
+BENCHES += bench_flow_fit
+bench_flow_fit-src := tests/bench_flow_fit.c tests/cfg_fixture.c
+bench_flow_fit-archives := analysis util

@@ -99,7 +99,7 @@ $(TEST_BIN)/profi: tests/accuracy/profi.cc
 
 .PHONY: x86-samples
 x86-samples: $(COUNT_PLUGIN) $(BIN)/dcpirun $(BIN)/dcpiprof ## sample and count the programs of the x86-64 arm
-	$(Q)tests/accuracy/x86_collect.sh
+	$(Q)tests/accuracy/x86_collect.sh $$(tests/accuracy/x86.py --list $(if $(QUICK),--quick))
 
 accuracy-arm-%: $$(accuracy-$$*-needs) $(BIN)/dcpicalc $(TEST_BIN)/make_profile_db
 	$(call say,ACCURACY,$*)

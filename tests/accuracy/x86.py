@@ -4,6 +4,7 @@
 
     x86.py [--quick] [--seeds N] [--details FILE] [--estimators A,B] [--programs A,B]
            [--worst N]
+    x86.py [--quick] --list
 
 Programs are those of x86_programs.txt, samples and exact counts what x86_collect.sh made
 of them. The clock that was sampled is not the counter of executions, so estimates are
@@ -219,6 +220,7 @@ def line(about, items, stated):
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--list", action="store_true", help="print the programs' names")
     parser.add_argument("--seeds", type=int, help="as the other arms; there is one")
     parser.add_argument("--details", default=os.devnull)
     parser.add_argument("--estimators", type=lambda s: s.split(","), default=ESTIMATORS)
@@ -231,6 +233,9 @@ def arguments():
 def main():
     options = arguments()
     pools = {}
+    if options.list:
+        print(" ".join(name for name, _ in programs(options)))
+        return 0
     with open(options.details, "w", encoding="ascii") as details:
         for name, split in programs(options):
             samples, runs = samples_of(name)
