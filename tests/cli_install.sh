@@ -30,7 +30,8 @@ expected=$(
 	for path in build/lib/*.so; do
 		echo "644 lib/dcpi/${path##*/}"
 	done
-	for path in systemd/system/dcpid.service sysctl.d/10-dcpi.conf sysusers.d/dcpi.conf tmpfiles.d/dcpi.conf \
+	for path in systemd/system/dcpid.service sysctl.d/10-dcpi.conf \
+		sysusers.d/dcpi.conf tmpfiles.d/dcpi.conf \
 		udev/rules.d/70-dcpi.rules; do
 		echo "644 lib/$path"
 	done

@@ -10,7 +10,6 @@ system=build/cache/systemd-$release.ext4
 work=build/qemu/systemd
 debs=$work/payload/debs
 
-[ -e "$system" ] || tests/qemu/disk.sh "$release" "$system"
 rm -rf "$work"
 mkdir -p "$work/payload/tests" "$debs/old" "$debs/new"
 # package VERSION FOLDER
@@ -24,6 +23,10 @@ package()
 }
 package "$(make -s --no-print-directory version)" old
 package 9.9 new
+# What ours depend on, without versions.
+mapfile -t depends < <(dpkg-deb -f "$debs"/old/dcpi_*.deb Depends Pre-Depends |
+	sed 's/^[A-Za-z-]*: //; s/([^)]*)//g; s/|[^,]*//g' | tr -d ' ' | tr ',' '\n' | sort -u)
+tests/qemu/disk.sh "$release" "$system" "${depends[@]}"
 cp tests/tap.sh "$work/payload/"
 cp tests/systemd/package.sh "$work/payload/tests/"
 tar -C "$work/payload" -cf "$work/payload.tar" .

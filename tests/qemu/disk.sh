@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# disk.sh RELEASE OUTPUT: make a disk with a Debian system on it, for
-# check_systemd.sh: systemd, DKMS, headers and modules of that kernel, and what
-# our packages depend on. Made once, without privileges over mounts.
+# disk.sh RELEASE OUTPUT PACKAGE...: make a disk with a Debian system on it, for
+# check_systemd.sh: systemd, DKMS, headers and modules of that kernel, and the
+# packages named. Made anew only if these have changed.
 #
 # At its start the system unpacks the tar archive on its second disk into
 # /run/payload and runs /run/payload/tests/*.sh in the manner of ./init, whose
@@ -11,10 +11,10 @@
 set -eu
 cd "$(dirname "$0")/../.."
 release=$1 output=$2
-packages="systemd,systemd-sysv,udev,dbus,dkms,make,gcc,kmod,sudo,procps,passwd"
-packages="$packages,linux-image-$release,linux-headers-$release"
-packages="$packages,libdw1,libelf1,libsqlite3-0,sqlite3,zlib1g,liblzma5,libjson-c5,libxxhash0"
-packages="$packages,libpfm4,libbpf1,libzydis4.0,man-db,bash-completion"
+shift 2
+packages="systemd,systemd-sysv,udev,dbus,dkms,make,gcc,kmod,sudo,procps,passwd,sqlite3"
+packages="$packages,linux-image-$release,linux-headers-$release$(printf ',%s' "$@")"
+[ "$(cat "$output.packages" 2> /dev/null)" != "$packages" ] || exit 0
 
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
@@ -67,3 +67,4 @@ rm -f "$output.new"
 truncate -s 3G "$output.new"
 mke2fs -q -t ext4 -d "$root/system" "$output.new"
 mv "$output.new" "$output"
+echo "$packages" > "$output.packages"
