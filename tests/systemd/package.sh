@@ -11,7 +11,7 @@ CAP_CHECKPOINT_RESTORE"
 # status KEY: what dcpictl says
 status()
 {
-	dcpictl status | sed -n "s/^$1 *//p"
+	dcpictl status | sed -n "s/^$1  *//p"
 }
 
 # Waits up to 30 s.
@@ -70,13 +70,19 @@ like "others may not" "$(sudo -u stranger dcpictl status 2>&1)" "ermission denie
 sleep 3
 dcpictl flush > /dev/null
 like "a member reads the database" "$(sudo -u member dcpiprof -n 5 2>&1)" "accounting .*exact"
+like "the kernel has names" "$(dcpiprof --by-image)" "vmlinux"
+like "nothing is unknown" "$(dcpiprof)" "unknown +[0-9]+ samples, 0\.[0-9]+%"
 like "others may not read it" "$(sudo -u stranger dcpiprof 2>&1)" "ermission denied|cannot open"
 
 mkdir -p /etc/dcpi/dcpid.conf.d
 echo 'label = reloaded' > /etc/dcpi/dcpid.conf.d/test.conf
 before=$(main_pid)
 check "systemctl reload reads drop-ins" systemctl reload dcpid
-check "with a new epoch" wait_for eval 'dcpictl status | grep -q reloaded'
+labelled()
+{
+	sqlite3 -readonly /var/lib/dcpi/dcpi.db 'SELECT label FROM epoch' | grep -qx reloaded
+}
+check "with a new epoch" wait_for labelled
 is "and without a restart" "$(main_pid)" "$before"
 rm /etc/dcpi/dcpid.conf.d/test.conf
 like "what it says is in the journal, with levels" \
@@ -115,6 +121,7 @@ tell()
 }
 check "the service starts without the module" drop_in ""
 tell "all capabilities"
+is "it counts in the kernel all the same" "$(status source)" bpf
 for capability in $all_capabilities; do
 	rest=$(for c in $all_capabilities; do [ "$c" = "$capability" ] || echo "$c"; done)
 	drop_in "CapabilityBoundingSet=
