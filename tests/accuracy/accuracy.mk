@@ -14,6 +14,9 @@ truth_quick := $(shell awk '/^[a-z]/ && $$3 == "quick" { print $$1 }' tests/accu
 truth_arms := $(shell awk '/^[a-z]/ { print $$1 }' tests/accuracy/arms)
 truth_suffix = $(shell awk '$$1 == "$(1)" { print $$3 }' tests/accuracy/arms)
 
+# What was simulated is analysed afterwards: not to be removed as intermediate.
+.PRECIOUS: build/truth/bin/%.alpha build/truth/bin/%.arm64
+
 build/truth/bin/%.alpha: tests/truth/programs/%.c tests/truth/programs/program.h
 	$(call say,ALPHACC,$@)
 	@mkdir -p $(@D)
