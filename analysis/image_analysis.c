@@ -154,6 +154,42 @@ static bool has_samples(const struct pass *pass, const struct image_range *parts
 	       image_samples_counted(pass->samples, parts, count);
 }
 
+/* @shift: from offsets to addresses. */
+struct owned_walk {
+	const struct pass *pass;
+	uint64_t shift;
+};
+
+static int visit_owned(void *context, uint64_t start, uint64_t end)
+{
+	const struct owned_walk *walk = context;
+	struct image_range run = {.start = start + walk->shift, .end = end + walk->shift};
+
+	return has_samples(walk->pass, &run, 1) ? -EEXIST : 0;
+}
+
+/* Samples of what lies inside a procedure and is another one's do not count. */
+static bool has_own_samples(const struct pass *pass, size_t index, const struct image_range *parts,
+			    size_t count)
+{
+	const struct procedure_table *table = image_code_procedures(pass->code);
+	const struct procedure *procedure = procedure_table_get(table, index);
+	struct owned_walk walk = {
+		.pass = pass,
+		.shift = procedure->address - procedure->offset,
+	};
+
+	if (!has_samples(pass, parts, count))
+		return false;
+	if (procedure_table_visit(table, index, visit_owned, &walk) == -EEXIST)
+		return true;
+	for (size_t p = 0; p < count; p++) {
+		if (parts[p].start != procedure->address && has_samples(pass, &parts[p], 1))
+			return true;
+	}
+	return false;
+}
+
 /* Procedures that are no part of another one; if @all is false, those that have samples. */
 static int list_procedures(struct procedure_list *list, const struct pass *pass, bool all)
 {
@@ -167,7 +203,7 @@ static int list_procedures(struct procedure_list *list, const struct pass *pass,
 		struct image_range parts[IMAGE_CODE_PARTS_MAX];
 		size_t parent, part_count = image_samples_parts(pass->code, i, parts, &parent);
 
-		if (part_count > 0 && (all || has_samples(pass, parts, part_count)))
+		if (part_count > 0 && (all || has_own_samples(pass, i, parts, part_count)))
 			list->indices[list->count++] = i;
 	}
 	return 0;

@@ -289,4 +289,16 @@ open(sys.argv[2], "wb").write(data)
 END
 refused 2 'architecture|machine|decoder' list walk
 
+# A stripped program: all of its code is inside "[.text]", which has none of the samples.
+gzip=$(command -v gzip)
+"$bin/dcpirun" -q --db "$scratch/gzip.db" -- "$gzip" -9 -c "$bin/dcpicalc" > /dev/null
+is "samples of an image are in its procedures, each once" \
+	"$("$bin/dcpicalc" --db "$scratch/gzip.db" --all --json -i gzip |
+		jq -s '[.[].instructions[].samples] | add')" \
+	"$("$bin/dcpiprof" --db "$scratch/gzip.db" --by image --json |
+		jq '.rows[] | select(.image | endswith("/gzip")) | .cycles // ."cpu-clock"')"
+is "no procedure is listed for the samples of others" \
+	"$("$bin/dcpicalc" --db "$scratch/gzip.db" --all --json -i gzip |
+		jq -s 'map(select(([.instructions[].samples] | add) == 0)) | length')" 0
+
 tap_done
