@@ -14,6 +14,7 @@
 
 #include "daemon/config.h"
 #include "daemon/control.h"
+#include "daemon/database_merge.h"
 #include "daemon/log.h"
 #include "daemon/metrics.h"
 #include "lib/cleanup.h"
@@ -43,7 +44,8 @@ enum {
 };
 
 static const struct option_entry entries[] = {
-	{OPTION_DB, "db", "FILE", "refuse unless the daemon writes to this database"},
+	{OPTION_DB, "db", "FILE",
+	 "refuse unless the daemon writes to this database; merge: into it"},
 	{OPTION_SOCKET, "socket", "PATH", "of the daemon (" CONFIG_SOCKET ")"},
 	{OPTION_JSON, "json", NULL, "print a JSON object"},
 };
@@ -57,7 +59,9 @@ static void help_print(const struct options *options)
 	     "  metrics        both, in Prometheus' text format\n"
 	     "  flush          store everything collected so far\n"
 	     "  epoch [LABEL]  end the epoch, begin another\n"
-	     "  stop           store everything and end the daemon");
+	     "  stop           store everything and end the daemon\n"
+	     "  merge FILE...  add the epochs of other databases to that of --db; no daemon "
+	     "needed");
 }
 
 /* Returns -1 to go on, else the exit status. */
@@ -254,6 +258,21 @@ static int command_run(const struct settings *settings, int argc, char **argv)
 	return status;
 }
 
+static int merge_run(const struct settings *settings, int count, char **files)
+{
+	struct error err;
+
+	if (count == 0 || settings->json) {
+		log_error("merge wants databases to read, and no --json");
+		return EXIT_BAD;
+	}
+	if (database_merge(settings->db != NULL ? settings->db : CONFIG_DB, files, (size_t)count,
+			   &err) == 0)
+		return 0;
+	log_error("%s", err.message);
+	return EXIT_BAD;
+}
+
 int main(int argc, char **argv)
 {
 	struct settings settings = {.socket = CONFIG_SOCKET};
@@ -264,6 +283,8 @@ int main(int argc, char **argv)
 	status = options_parse(&settings, argc, argv);
 	if (status >= 0)
 		return status;
+	if (optind < argc && strcmp(argv[optind], "merge") == 0)
+		return merge_run(&settings, argc - optind - 1, argv + optind + 1);
 	if (!request_valid(argc, argv))
 		return EXIT_BAD;
 	return command_run(&settings, argc, argv);

@@ -51,9 +51,9 @@ dcpid-pkgs := $(daemon-pkgs)
 dcpirun-src := daemon/dcpirun.c
 dcpirun-archives := $(daemon-archives)
 dcpirun-pkgs := $(daemon-pkgs)
-dcpictl-src := daemon/dcpictl.c daemon/metrics.c
-dcpictl-archives := collect util
-dcpictl-pkgs := json-c
+dcpictl-src := daemon/dcpictl.c daemon/database_merge.c daemon/metrics.c
+dcpictl-archives := collect db util
+dcpictl-pkgs := json-c sqlite3 zlib
 
 UNIT_TESTS += unit_bpf_store
 unit_bpf_store-src := tests/unit_bpf_store.c

@@ -3,7 +3,8 @@ ARCHIVES += db
 db-src := db/database.c db/profile_blob.c db/edge_blob.c db/symbol_blob.c db/writer_lock.c \
 	db/profile_write.c db/profile_write_epoch.c db/profile_write_samples.c \
 	db/profile_write_edges.c db/profile_write_expire.c \
-	db/profile_read.c db/profile_read_samples.c db/profile_read_edges.c
+	db/profile_read.c db/profile_read_samples.c db/profile_read_edges.c \
+	db/profile_merge.c
 
 # The schema, and how to come to it, as C strings: one line of SQL, one of C.
 SCHEMA_SQL := db/schema.sql db/schema_from_1.sql
@@ -38,6 +39,11 @@ UNIT_TESTS += unit_profile_db
 unit_profile_db-src := tests/unit_profile_db.c
 unit_profile_db-archives := db util
 unit_profile_db-pkgs := sqlite3 zlib
+
+UNIT_TESTS += unit_profile_merge
+unit_profile_merge-src := tests/unit_profile_merge.c
+unit_profile_merge-archives := db util
+unit_profile_merge-pkgs := sqlite3 zlib
 
 # Named after what sqlite3's .load is given; see db/dcpi_sqlite.h.
 PLUGINS += dcpi_sqlite

@@ -188,6 +188,13 @@ int profile_reader_symbols(struct profile_reader *reader, int64_t image,
 
 void profile_symbols_deinit(struct profile_symbols *symbols);
 
+/** Called for each process of an epoch that has a name. */
+typedef int (*profile_process_fn)(void *context, int64_t pid, const char *command);
+
+/** profile_reader_processes() - walk over the names of an epoch's processes, by pid. */
+int profile_reader_processes(struct profile_reader *reader, int64_t epoch, profile_process_fn visit,
+			     void *context, struct error *err);
+
 /**
  * profile_reader_command() - name of a process
  * @command: out: room for @bytes bytes; "" if not known

@@ -104,8 +104,15 @@ static int walk_keys(void *context, const struct epoch_set *epochs)
 	static const char sql[] = "SELECT image, epoch, to_image, kind "
 				  "FROM edge INDEXED BY edge_image WHERE image BETWEEN ?1 AND ?2 "
 				  "ORDER BY image, epoch, to_image, kind";
+	/* Of one epoch the table is in that order: no need to look at all others. */
+	static const char sql_epoch[] = "SELECT image, epoch, to_image, kind "
+					"FROM edge NOT INDEXED WHERE epoch = ?3 "
+					"AND image BETWEEN ?1 AND ?2 "
+					"ORDER BY image, to_image, kind";
 	struct edge_walk *walk = context;
-	int64_t image = walk->filter->image;
+	const struct profile_filter *filter = walk->filter;
+	bool one = filter->epochs != NULL && filter->epoch_count == 1;
+	int64_t image = filter->image;
 	_cleanup_statement_ sqlite3_stmt *statement = NULL;
 	struct database *db = &walk->reader->db;
 	union edge_key key;
@@ -115,10 +122,11 @@ static int walk_keys(void *context, const struct epoch_set *epochs)
 	r = database_has(db, 2, walk->err);
 	if (r <= 0)
 		return r;
-	r = database_prepare(db, sql, &statement, walk->err);
+	r = database_prepare(db, one ? sql_epoch : sql, &statement, walk->err);
 	if (r == 0)
-		r = database_bind(db, statement, walk->err, "ii", image != 0 ? image : INT64_MIN,
-				  image != 0 ? image : INT64_MAX);
+		r = database_bind(db, statement, walk->err, one ? "iii" : "ii",
+				  image != 0 ? image : INT64_MIN, image != 0 ? image : INT64_MAX,
+				  one ? filter->epochs[0] : 0);
 	if (r < 0)
 		return r;
 	while ((r = database_step(db, statement, "read", walk->err)) == 1) {

@@ -153,8 +153,15 @@ static int walk_keys(void *context, const struct epoch_set *epochs)
 		"LEFT JOIN event ON event.epoch = p.epoch AND event.number = p.event "
 		"WHERE p.image BETWEEN ?1 AND ?2 AND (?3 = 0 OR p.pid = ?4) "
 		"ORDER BY p.image, p.epoch, p.event, p.pid";
+	/* Of one epoch the table is in that order: no need to look at all others. */
+	static const char sql_epoch[] =
+		"SELECT p.image, p.epoch, p.event, p.pid, event.name FROM profile AS p NOT INDEXED "
+		"LEFT JOIN event ON event.epoch = p.epoch AND event.number = p.event "
+		"WHERE p.epoch = ?5 AND p.image BETWEEN ?1 AND ?2 AND (?3 = 0 OR p.pid = ?4) "
+		"ORDER BY p.image, p.event, p.pid";
 	struct profile_walk *walk = context;
 	const struct profile_filter *filter = walk->filter;
+	bool one = filter->epochs != NULL && filter->epoch_count == 1;
 	int64_t by_pid = filter->has_pid && filter->pid != PROFILE_PID_ALL;
 	int64_t first = filter->image != 0 ? filter->image : INT64_MIN;
 	int64_t last = filter->image != 0 ? filter->image : INT64_MAX;
@@ -164,10 +171,10 @@ static int walk_keys(void *context, const struct epoch_set *epochs)
 	int r;
 
 	walk->epochs = epochs;
-	r = database_prepare(db, sql, &statement, walk->err);
+	r = database_prepare(db, one ? sql_epoch : sql, &statement, walk->err);
 	if (r == 0)
-		r = database_bind(db, statement, walk->err, "iiii", first, last, by_pid,
-				  filter->pid);
+		r = database_bind(db, statement, walk->err, one ? "iiiii" : "iiii", first, last,
+				  by_pid, filter->pid, one ? filter->epochs[0] : 0);
 	if (r < 0)
 		return r;
 	while ((r = database_step(db, statement, "read", walk->err)) == 1) {

@@ -20,6 +20,9 @@ static const char *const statement_sql[WRITER_STATEMENTS] = {
 			     "VALUES (?1, ?2, ?2, 1, ?3, ?4, ?5, ?6, ?7, ?8, 0)",
 	[WRITER_EPOCH_END] = "UPDATE epoch SET open = 0, end_ns = max(start_ns, end_ns, ?2) "
 			     "WHERE id = ?1",
+	[WRITER_EPOCH_FIND] = "SELECT end_ns = ?5 AND interrupts = ?6 FROM epoch "
+			      "JOIN host ON host.id = epoch.host WHERE start_ns = ?1 "
+			      "AND host.name = ?2 AND machine_id = ?3 AND source = ?4",
 	[WRITER_EVENT_ADD] = "INSERT INTO event (epoch, number, name, unit, period_min, "
 			     "period_max) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
 	[WRITER_EVENT_TIME] = "UPDATE event SET enabled_ns = ?3, running_ns = ?4 "

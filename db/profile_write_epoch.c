@@ -117,6 +117,40 @@ int profile_writer_epoch_begin(struct profile_writer *writer, const struct profi
 	return 0;
 }
 
+int profile_writer_epoch_add(struct profile_writer *writer, const struct profile_epoch *epoch,
+			     struct error *err)
+{
+	int64_t host = 0;
+	int r;
+
+	if (writer->epoch != 0)
+		return error_set(err, EINVAL, "%s: an epoch is open", writer->db.path);
+	r = profile_writer_in_transaction(writer, err);
+	if (r == 0)
+		r = find_host(writer, epoch, &host, err);
+	return r == 0 ? add_epoch(writer, epoch, host, &writer->epoch, err) : r;
+}
+
+int profile_writer_event_add(struct profile_writer *writer, const struct profile_event *event,
+			     struct error *err)
+{
+	int r = profile_writer_in_epoch(writer, err);
+
+	return r == 0 ? add_event(writer, writer->epoch, event, err) : r;
+}
+
+int profile_writer_epoch_finish(struct profile_writer *writer, int64_t end_ns, struct error *err)
+{
+	int r = profile_writer_in_epoch(writer, err);
+
+	return r == 0 ? end_epoch(writer, end_ns, err) : r;
+}
+
+void profile_writer_epoch_forget(struct profile_writer *writer)
+{
+	writer->epoch = 0;
+}
+
 int profile_writer_epoch_end(struct profile_writer *writer, int64_t end_ns, struct error *err)
 {
 	int r;

@@ -60,8 +60,9 @@ static int add_image(struct profile_writer *writer, const struct profile_image *
 	return r;
 }
 
-int profile_writer_image(struct profile_writer *writer, const struct profile_image *image,
-			 int64_t *id, struct error *err)
+/* Finds or adds an image. @rename: one that is found gets the path given. */
+static int get_image(struct profile_writer *writer, const struct profile_image *image, bool rename,
+		     int64_t *id, bool *added, struct error *err)
 {
 	sqlite3_stmt *statement;
 	const char *path;
@@ -77,17 +78,32 @@ int profile_writer_image(struct profile_writer *writer, const struct profile_ima
 		r = find_image(writer, image, &statement, err);
 	if (r < 0)
 		return r;
+	*added = r == 0;
 	if (r == 0)
 		return add_image(writer, image, id, err);
 	/* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): r is 1, so that it is set */
 	found = sqlite3_column_int64(statement, 0);
 	path = (const char *)sqlite3_column_text(statement, 1);
-	renamed = path == NULL || strcmp(path, image->path) != 0;
+	renamed = rename && (path == NULL || strcmp(path, image->path) != 0);
 	sqlite3_reset(statement);
 	r = renamed ? rename_image(writer, found, image->path, err) : 0;
 	if (r == 0)
 		*id = found;
 	return r;
+}
+
+int profile_writer_image(struct profile_writer *writer, const struct profile_image *image,
+			 int64_t *id, struct error *err)
+{
+	bool added;
+
+	return get_image(writer, image, true, id, &added, err);
+}
+
+int profile_writer_image_keep(struct profile_writer *writer, const struct profile_image *image,
+			      int64_t *id, bool *added, struct error *err)
+{
+	return get_image(writer, image, false, id, added, err);
 }
 
 int profile_writer_symbols(struct profile_writer *writer, int64_t image,

@@ -14,7 +14,7 @@ kmod/uapi     ^$                                                 ^(?!linux/(type
 kmod/core     ^(\.\./uapi/.*|core_env(_user)?\.h|[a-z0-9_]+\.h)$ ^(sqlite3|elfutils|pthread)
 lib           ^lib/                                              ^(sqlite3|elfutils|gelf|libelf|json)
 loader-hook   ^(loader-hook|lib)/                                ^(sqlite3|json|xxhash)
-daemon        ^(daemon|kmod/uapi|kmod/core|loader-hook|lib|db/profile\.h|db/profile_write\.h) ^(sqlite3|elfutils|gelf|libelf)
+daemon        ^(daemon|kmod/uapi|kmod/core|loader-hook|lib|db/profile\.h|db/profile_(write|read|merge)\.h) ^(sqlite3|elfutils|gelf|libelf)
 db            ^(db|lib)/                                         ^(elfutils|gelf|libelf|linux/)
 analysis      ^(analysis|lib|db/profile\.h)                      ^(sqlite3|json|linux/)
 tools         ^(tools|analysis|lib|db/profile\.h|db/profile_read\.h) ^(sqlite3|elfutils|gelf|libelf|linux/)

@@ -5,6 +5,7 @@
  *	make_profile_db FILE
  *
  *	event NAME UNIT PERIOD_MIN PERIOD_MAX [ENABLED_NS RUNNING_NS]
+ *	host NAME                    of the epochs that follow; first: "host"
  *	epoch CPU MODEL              begins an epoch with the events said so far
  *	image KIND BUILD-ID PATH     what follows is of it; BUILD-ID may be "-"; KIND:
  *	                             file, kernel, jit
@@ -41,6 +42,7 @@ static struct profile_sample *gathered;
 static size_t gathered_count, gathered_capacity;
 static uint32_t gathered_event;
 static unsigned int epochs;
+static char host[64] = "host";
 
 static void must(int r)
 {
@@ -61,7 +63,7 @@ static void begin_epoch(char *cpu_model)
 {
 	const struct profile_epoch epoch = {
 		.start_ns = START_NS + epochs++ * HOUR_NS,
-		.host = "host",
+		.host = host,
 		.machine_id = "",
 		.cpu_model = cpu_model,
 		.cpus = 1,
@@ -192,6 +194,12 @@ static void add_branch(char *arguments)
 	must(profile_writer_edges(writer, image, image, PROFILE_EDGE_BRANCH, &edge, 1, &err));
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): as the others in the table */
+static void set_host(char *arguments)
+{
+	snprintf(host, sizeof(host), "%s", arguments);
+}
+
 static void set_process(char *arguments)
 {
 	pid = strcmp(arguments, "-") == 0 ? PROFILE_PID_ALL : atoll(arguments);
@@ -210,7 +218,7 @@ static const struct verb {
 } verbs[] = {
 	{"event", add_event},	  {"epoch", begin_epoch}, {"image", choose_image},
 	{"sample", add_sample},	  {"branch", add_branch}, {"process", set_process},
-	{"counter", add_counter}, {"end", end},
+	{"counter", add_counter}, {"host", set_host},	  {"end", end},
 };
 
 static void obey(char *line)
