@@ -49,19 +49,22 @@ static void label_print(FILE *stream, const char *text)
 	}
 }
 
+static bool is_group(const struct metric *metric)
+{
+	return metric->key[strlen(metric->key) - 1] == '.';
+}
+
 static bool matches(const struct metric *metric, const struct metrics_value *value)
 {
-	size_t length = strlen(metric->key);
-
-	if (metric->key[length - 1] == '.')
-		return strncmp(value->key, metric->key, length) == 0;
+	if (is_group(metric))
+		return strncmp(value->key, metric->key, strlen(metric->key)) == 0;
 	return strcmp(value->key, metric->key) == 0;
 }
 
 static void value_print(FILE *stream, const struct metric *metric,
 			const struct metrics_value *value)
 {
-	bool group = metric->key[strlen(metric->key) - 1] == '.';
+	bool group = is_group(metric);
 
 	fputs(metric->name, stream);
 	if (metric->label != NULL) {

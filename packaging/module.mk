@@ -13,7 +13,7 @@ MAN_INSTALLED = $(foreach p,$(notdir $(MAN_BUILT)),man$(lastword $(subst ., ,$(p
 
 # What systemd and udev look for, as FILE:FOLDER/NAME below $(PREFIX)/lib.
 SYSTEM_FILES := \
-	build/packaging/dcpid.service:systemd/system/dcpid.service \
+	build/packaging/systemd/dcpid.service:systemd/system/dcpid.service \
 	packaging/systemd/sysctl.conf:sysctl.d/10-dcpi.conf \
 	packaging/systemd/sysusers.conf:sysusers.d/dcpi.conf \
 	packaging/systemd/tmpfiles.conf:tmpfiles.d/dcpi.conf \
@@ -21,19 +21,15 @@ SYSTEM_FILES := \
 SYSTEM_INSTALLED = $(foreach f,$(SYSTEM_FILES),"$(DESTDIR)$(PREFIX)/lib/$(lastword $(subst :, ,$(f)))")
 
 # Files with @NAMES@ in them: made again each time, since PREFIX may be another.
-.PHONY: build/packaging
 build/packaging/%: packaging/%.in FORCE
 	@mkdir -p $(@D)
 	@sed -e 's,@SBINDIR@,$(PREFIX)/sbin,g' -e 's,@VERSION@,$(VERSION),g' \
 		-e 's,@PROGRAMS@,$(PROGRAMS),g' $< > $@
-build/packaging/dcpid.service: packaging/systemd/dcpid.service.in FORCE
-	@mkdir -p $(@D)
-	@sed 's,@SBINDIR@,$(PREFIX)/sbin,g' $< > $@
 .PHONY: FORCE
 FORCE:
 
 .PHONY: install
-install: all man build/packaging/dcpid.service build/packaging/bash-completion ## install under DESTDIR and PREFIX (default /usr/local)
+install: all man build/packaging/systemd/dcpid.service build/packaging/bash-completion ## install under DESTDIR and PREFIX (default /usr/local)
 	install -d "$(SBINDIR)" "$(BINDIR)" "$(LIBDIR)"
 	install $(DAEMONS:%=$(BIN)/%) "$(SBINDIR)"
 	install $(USER_PROGRAMS:%=$(BIN)/%) "$(BINDIR)"
