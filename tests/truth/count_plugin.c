@@ -150,16 +150,6 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Any of them may have changed what is mapped. */
-static void syscall_returned(qemu_plugin_id_t id, unsigned int vcpu, int64_t number, int64_t result)
-{
-	(void)id;
-	(void)vcpu;
-	(void)number;
-	(void)result;
-	guest_image_stale();
-}
-
 static void vcpu_began(qemu_plugin_id_t id, unsigned int vcpu)
 {
 	(void)id;
@@ -278,7 +268,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, 
 		edge_counts_lock();
 	qemu_plugin_register_vcpu_init_cb(id, vcpu_began);
 	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
-	qemu_plugin_register_vcpu_syscall_ret_cb(id, syscall_returned);
+	guest_image_watch(id);
 	qemu_plugin_register_atexit_cb(id, ended, NULL);
 	return 0;
 }

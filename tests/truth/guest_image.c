@@ -105,9 +105,19 @@ struct guest_place guest_image_place(const void *host, uint64_t guest)
 	return (struct guest_place){m->image, at - m->start + m->offset};
 }
 
-void guest_image_stale(void)
+/* Any of them may have changed what is mapped. */
+static void syscall_returned(qemu_plugin_id_t id, unsigned int vcpu, int64_t number, int64_t result)
 {
+	(void)id;
+	(void)vcpu;
+	(void)number;
+	(void)result;
 	atomic_store(&mappings_stale, true);
+}
+
+void guest_image_watch(qemu_plugin_id_t id)
+{
+	qemu_plugin_register_vcpu_syscall_ret_cb(id, syscall_returned);
 }
 
 const char *guest_image_path(uint32_t image)

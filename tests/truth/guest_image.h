@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "tests/truth/qemu_plugin.h"
+
 /** struct guest_place - an instruction: image number and offset in its file */
 struct guest_place {
 	uint32_t image;
@@ -20,8 +22,8 @@ struct guest_place {
 /** guest_image_place() - of an instruction. @host: where QEMU has it; @guest: its address. */
 struct guest_place guest_image_place(const void *host, uint64_t guest);
 
-/** guest_image_stale() - what is mapped may have changed. */
-void guest_image_stale(void);
+/** guest_image_watch() - notice, from now on, that what is mapped has changed. */
+void guest_image_watch(qemu_plugin_id_t id);
 
 /** guest_image_path() - of an image; lives for ever. */
 const char *guest_image_path(uint32_t image);
