@@ -4,15 +4,7 @@
 # dcpicalc as users run it. With UPDATE=1 golden output is written, not compared.
 # Golden are figures that the paper's own estimator gives, which stays what it is.
 set -u
-cd "$(dirname "$0")/.." || exit 2
-. tests/tap.sh
-
-bin=${BIN:-build/bin}
-helpers=${HELPERS:-build/tests}
-scratch=$(mktemp -d) || exit 2
-trap 'rm -rf "$scratch"' EXIT
-export TZ=UTC LC_ALL=C.UTF-8
-unset DCPI_DB NO_COLOR DEBUGINFOD_URLS
+. "$(dirname "$0")/tool_cli.sh"
 copy_id=00112233445566778899aabbccddeeff00112233
 list_id=0102030405060708090a0b0c0d0e0f1011121314
 
@@ -29,46 +21,16 @@ calc()
 	"$bin/dcpicalc" --db "$scratch/$1.db" "${@:2}"
 }
 
-# Without what differs from machine to machine.
-anonymous()
-{
-	sed "s,$scratch,DIR,g"
-}
-
 # golden NAME DB ARGUMENT...: output as in tests/golden/dcpicalc_NAME
 golden()
 {
-	local file=tests/golden/dcpicalc_$1 status
-
-	calc "${@:2}" 2> "$scratch/err" | anonymous > "$scratch/out"
-	status=${PIPESTATUS[0]}
-	if [ "${UPDATE:-}" = 1 ]; then
-		cp "$scratch/out" "$file"
-	fi
-	if [ "$status" -eq 0 ] && [ ! -s "$scratch/err" ] && cmp -s "$scratch/out" "$file"; then
-		ok "output of dcpicalc ${*:3}"
-	else
-		not_ok "output of dcpicalc ${*:3}" \
-			"status $status $(cat "$scratch/err"; diff "$file" "$scratch/out" | head -n 30)"
-	fi
+	tool_golden "dcpicalc_$1" "dcpicalc ${*:3}" calc "${@:2}"
 }
 
 # refused STATUS PATTERN DB ARGUMENT...: nothing on stdout, one line on stderr
 refused()
 {
-	local want=$1 pattern=$2 status
-	shift 2
-
-	calc "$@" > "$scratch/out" 2> "$scratch/err"
-	status=$?
-	if [ $status -eq "$want" ] && [ ! -s "$scratch/out" ] &&
-		[ "$(wc -l < "$scratch/err")" -eq 1 ] &&
-		grep -qE "^dcpicalc: .*$pattern" "$scratch/err"; then
-		ok "status $want, $pattern: dcpicalc $*"
-	else
-		not_ok "status $want, $pattern: dcpicalc $*" \
-			"status $status; $(head -c 2000 "$scratch/out" "$scratch/err")"
-	fi
+	tool_refused dcpicalc "$1" "$2" calc "${@:3}"
 }
 
 # procedure DB ARGUMENT...: name, samples and share of the procedure that was printed

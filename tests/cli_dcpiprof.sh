@@ -3,15 +3,7 @@
 #
 # dcpiprof as users run it. With UPDATE=1 golden output is written, not compared.
 set -u
-cd "$(dirname "$0")/.." || exit 2
-. tests/tap.sh
-
-bin=${BIN:-build/bin}
-helpers=${HELPERS:-build/tests}
-scratch=$(mktemp -d) || exit 2
-trap 'rm -rf "$scratch"' EXIT
-export TZ=UTC LC_ALL=C.UTF-8
-unset DCPI_DB NO_COLOR DEBUGINFOD_URLS
+. "$(dirname "$0")/tool_cli.sh"
 db=$scratch/golden.db
 
 prof()
@@ -22,37 +14,13 @@ prof()
 # golden NAME ARGUMENT...: output as in tests/golden/dcpiprof_NAME, nothing on stderr
 golden()
 {
-	local file=tests/golden/dcpiprof_$1 got=$scratch/out status
-
-	prof "${@:2}" > "$got" 2> "$scratch/err"
-	status=$?
-	if [ "${UPDATE:-}" = 1 ]; then
-		cp "$got" "$file"
-	fi
-	if [ $status -eq 0 ] && [ ! -s "$scratch/err" ] && cmp -s "$got" "$file"; then
-		ok "output of dcpiprof ${*:2}"
-	else
-		not_ok "output of dcpiprof ${*:2}" \
-			"status $status $(cat "$scratch/err"; diff "$file" "$got" | head -n 20)"
-	fi
+	tool_golden "dcpiprof_$1" "dcpiprof ${*:2}" prof "${@:2}"
 }
 
 # refused STATUS PATTERN ARGUMENT...: nothing on stdout, one line on stderr
 refused()
 {
-	local want=$1 pattern=$2 status
-	shift 2
-
-	"$bin/dcpiprof" "$@" > "$scratch/out" 2> "$scratch/err"
-	status=$?
-	if [ $status -eq "$want" ] && [ ! -s "$scratch/out" ] &&
-		[ "$(wc -l < "$scratch/err")" -eq 1 ] &&
-		grep -qE "^dcpiprof: .*$pattern" "$scratch/err"; then
-		ok "status $want: dcpiprof ${*//$scratch/.}"
-	else
-		not_ok "status $want: dcpiprof ${*//$scratch/.}" \
-			"status $status, want /$pattern/; $(cat "$scratch/out" "$scratch/err")"
-	fi
+	tool_refused dcpiprof "$1" "$2" "$bin/dcpiprof" "${@:3}"
 }
 
 check "a database is made" "$helpers/make_golden_db" "$db"

@@ -17,9 +17,9 @@ status()
 # Waits up to 30 s.
 wait_for()
 {
-	local i
+	local _
 
-	for i in $(seq 60); do
+	for _ in $(seq 60); do
 		"$@" > /dev/null 2>&1 && return 0
 		sleep 0.5
 	done
@@ -123,11 +123,11 @@ check "the service starts without the module" drop_in ""
 tell "all capabilities"
 is "it counts in the kernel all the same" "$(status source)" bpf
 for capability in $all_capabilities; do
-	rest=$(for c in $all_capabilities; do [ "$c" = "$capability" ] || echo "$c"; done)
+	rest=$(for c in $all_capabilities; do [ "$c" = "$capability" ] || echo "$c"; done | paste -sd " ")
 	drop_in "CapabilityBoundingSet=
-CapabilityBoundingSet=$(echo $rest)
+CapabilityBoundingSet=$rest
 AmbientCapabilities=
-AmbientCapabilities=$(echo $rest)" 2> /dev/null
+AmbientCapabilities=$rest" 2> /dev/null
 	tell "without $capability"
 done
 kill $victim

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# What tests of the tools share. Sets $bin, $helpers and $scratch (removed at the
+# end). With UPDATE=1 golden output is written, not compared.
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
+. tests/tap.sh
+
+# shellcheck disable=SC2034 # of those who source this
+bin=${BIN:-build/bin}
+# shellcheck disable=SC2034
+helpers=${HELPERS:-build/tests}
+scratch=$(mktemp -d) || exit 2
+trap 'rm -rf "$scratch"' EXIT
+export TZ=UTC LC_ALL=C.UTF-8
+unset DCPI_DB NO_COLOR DEBUGINFOD_URLS
+
+# tool_golden FILE LABEL COMMAND...: output as in tests/golden/FILE, nothing on stderr
+tool_golden()
+{
+	local file=tests/golden/$1 label=$2 status
+	shift 2
+
+	# Without what differs from machine to machine.
+	"$@" 2> "$scratch/err" | sed "s,$scratch,DIR,g" > "$scratch/out"
+	status=${PIPESTATUS[0]}
+	if [ "${UPDATE:-}" = 1 ]; then
+		cp "$scratch/out" "$file"
+	fi
+	if [ "$status" -eq 0 ] && [ ! -s "$scratch/err" ] && cmp -s "$scratch/out" "$file"; then
+		ok "output of $label"
+	else
+		not_ok "output of $label" \
+			"status $status $(cat "$scratch/err"; diff "$file" "$scratch/out" | head -n 30)"
+	fi
+}
+
+# tool_refused TOOL STATUS PATTERN COMMAND...: nothing on stdout, one line on stderr
+tool_refused()
+{
+	local tool=$1 want=$2 pattern=$3 status name
+	shift 3
+
+	name="${*:2}"
+	name="status $want: $tool ${name//$scratch/.}"
+	"$@" > "$scratch/out" 2> "$scratch/err"
+	status=$?
+	if [ $status -eq "$want" ] && [ ! -s "$scratch/out" ] &&
+		[ "$(wc -l < "$scratch/err")" -eq 1 ] &&
+		grep -qE "^$tool: .*$pattern" "$scratch/err"; then
+		ok "$name"
+	else
+		not_ok "$name" \
+			"status $status, want /$pattern/; $(head -c 2000 "$scratch/out" "$scratch/err")"
+	fi
+}
