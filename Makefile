@@ -194,6 +194,11 @@ check-unit: ## unit tests alone, plain and under ASan and UBSan
 check-cli: all $(TEST_HELPERS:%=$(TEST_BIN)/%) ## tests of the programs alone
 	@tests/run.sh $(CLI_RUNS)
 
+.PHONY: check-node
+check-node: deps-node ## code that Node.js compiles, in its image and by name
+	@$(MAKE) --no-print-directory all
+	@tests/run.sh node=tests/node.sh
+
 .PHONY: check-tsan
 check-tsan: ## unit tests under ThreadSanitizer
 	@$(MAKE) --no-print-directory VARIANT=tsan tests
@@ -205,6 +210,10 @@ bench: $(BENCHES:%=$(TEST_BIN)/%) all ## timings, also to build/bench.json
 		> build/bench.json.new
 	@$(MAKE) --no-print-directory -s bench-cost >> build/bench.json.new
 	@mv build/bench.json.new build/bench.json && cat build/bench.json
+
+.PHONY: soak
+soak: all ## dcpid for SOAK_SECONDS (3600) under mixed load: flat, exact (root)
+	@tests/soak.sh
 
 .PHONY: performance-doc
 performance-doc: bench ## docs/performance.md from a run of make bench

@@ -2,6 +2,7 @@
 #include "analysis/image_analysis.h"
 
 #include "analysis/image_calls.h"
+#include "analysis/program_calls.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/ordered_work.h"
@@ -18,8 +19,10 @@ struct procedure_list {
 
 /*
  * struct pass - over some procedures
- * @calls: what callers say of the procedures; NULL: nothing yet
- * @tally: calls are added up here, and nothing else is done; NULL: in the last pass
+ * @calls: what callers say of the procedures; NULL: nothing yet; @program likewise, out
+ *         of order
+ * @tally: calls are added up here, and nothing else is done; NULL: in the last pass;
+ *         @program_tally likewise
  */
 struct pass {
 	struct image_code *code;
@@ -30,6 +33,8 @@ struct pass {
 	const struct procedure_list *list;
 	const struct image_calls *calls;
 	struct image_calls *tally;
+	const struct program_calls *program;
+	struct program_calls *program_tally;
 	image_analysis_fn result;
 	void *ctx;
 	struct image_analysis_totals *totals;
@@ -42,6 +47,11 @@ struct outcome {
 	int rc;
 	struct error err;
 };
+
+static bool is_tally(const struct pass *pass)
+{
+	return pass->tally != NULL || pass->program_tally != NULL;
+}
 
 static int make_graph(const struct pass *pass, const struct image_range *parts, size_t count,
 		      struct outcome *outcome)
@@ -76,7 +86,11 @@ static int analyse(const struct pass *pass, size_t index, struct outcome *outcom
 		return rc;
 	if (pass->calls != NULL)
 		image_calls_apply(pass->calls, index, &analysis->profile);
-	if (pass->tally != NULL)
+	if (pass->program != NULL)
+		program_calls_apply(pass->program, pass->samples->image,
+				    procedure_table_get(image_code_procedures(pass->code), index),
+				    &analysis->profile);
+	if (is_tally(pass))
 		return procedure_analysis_estimate(analysis, pass->estimator);
 	return procedure_analysis_run(analysis, pass->estimator);
 }
@@ -99,13 +113,20 @@ static void count_procedure(struct image_analysis_totals *totals,
 	totals->samples_outside -= analysis->profile.total;
 }
 
+static int add_to_tally(const struct pass *pass, const struct procedure_analysis *analysis)
+{
+	if (pass->program_tally != NULL)
+		return program_calls_add(pass->program_tally, pass->code, pass->samples, analysis);
+	return image_calls_add(pass->tally, analysis);
+}
+
 static int deliver(void *ctx, size_t job, void *result)
 {
 	struct pass *pass = ctx;
 	const struct outcome *outcome = result;
 
 	(void)job;
-	if (outcome->rc == -ENODATA && pass->tally != NULL)
+	if (outcome->rc == -ENODATA && is_tally(pass))
 		return 0;
 	if (outcome->rc == -ENODATA && pass->options->scope != IMAGE_ANALYSIS_CHOSEN) {
 		pass->totals->undecodable++;
@@ -115,8 +136,8 @@ static int deliver(void *ctx, size_t job, void *result)
 		return error_set(pass->err, ENOMEM, "out of memory");
 	if (outcome->rc != 0)
 		return error_set(pass->err, -outcome->rc, "%s", outcome->err.message);
-	if (pass->tally != NULL) {
-		if (image_calls_add(pass->tally, &outcome->analysis) != 0)
+	if (is_tally(pass)) {
+		if (add_to_tally(pass, &outcome->analysis) != 0)
 			return error_set(pass->err, ENOMEM, "out of memory");
 		return 0;
 	}
@@ -244,28 +265,50 @@ static int list_chosen(struct procedure_list *list, const struct pass *pass)
 }
 
 /* The first pass, which adds up calls. */
-static int tally_calls(struct pass *pass, struct image_calls **calls)
+static int tally_pass(struct pass *pass)
 {
 	struct procedure_list list = {0};
 	int rc = list_procedures(&list, pass, false);
 
-	if (rc == 0 && image_calls_create(calls, pass->code) != 0)
-		rc = error_set(pass->err, ENOMEM, "out of memory");
-	if (rc == 0) {
-		pass->tally = *calls;
+	if (rc == 0)
 		rc = run_pass(pass, &list);
-		if (rc == 0 && image_calls_solve(*calls) != 0)
-			rc = error_set(pass->err, ENOMEM, "out of memory");
-		pass->tally = NULL;
-		pass->calls = *calls;
-	}
 	free(list.indices);
+	return rc;
+}
+
+static int tally_calls(struct pass *pass, struct image_calls **calls)
+{
+	int rc;
+
+	if (image_calls_create(calls, pass->code) != 0)
+		return error_set(pass->err, ENOMEM, "out of memory");
+	pass->tally = *calls;
+	rc = tally_pass(pass);
+	pass->tally = NULL;
+	pass->calls = *calls;
+	return rc;
+}
+
+/* Out of order, with no image but this one to compare with. */
+static int tally_program(struct pass *pass, struct program_calls **calls)
+{
+	int rc;
+
+	if (program_calls_create(calls) != 0)
+		return error_set(pass->err, ENOMEM, "out of memory");
+	pass->program_tally = *calls;
+	rc = tally_pass(pass);
+	if (rc == 0 && program_calls_solve(*calls) != 0)
+		rc = error_set(pass->err, ENOMEM, "out of memory");
+	pass->program_tally = NULL;
+	pass->program = *calls;
 	return rc;
 }
 
 static int run_passes(struct pass *pass)
 {
 	struct image_calls *calls = NULL;
+	struct program_calls *program = NULL;
 	struct procedure_list list = {0};
 	int rc;
 
@@ -273,41 +316,70 @@ static int run_passes(struct pass *pass)
 		rc = list_chosen(&list, pass);
 	else
 		rc = list_procedures(&list, pass, pass->options->scope == IMAGE_ANALYSIS_ALL);
-	if (rc == 0 && pass->options->tie_calls)
+	if (rc == 0 && pass->options->tie_calls && pass->model->in_order)
 		rc = tally_calls(pass, &calls);
+	else if (rc == 0 && pass->options->tie_calls && pass->program == NULL)
+		rc = tally_program(pass, &program);
 	if (rc == 0)
 		rc = run_pass(pass, &list);
 	free(list.indices);
 	image_calls_destroy(calls);
+	program_calls_destroy(program);
 	return rc;
+}
+
+/* Fills in what options leave open. */
+static int pass_init(struct pass *pass, struct image_code *code,
+		     const struct image_samples *samples,
+		     const struct image_analysis_options *options, struct error *err)
+{
+	const struct insn_decoder *decoder = image_code_decoder(code);
+
+	*pass = (struct pass){
+		.code = code,
+		.samples = samples,
+		.options = options,
+		.model = options->model,
+		.estimator = options->estimator,
+		.err = err,
+	};
+	if (pass->model == NULL)
+		pass->model = machine_model_default(decoder->isa, NULL);
+	if (pass->estimator == NULL)
+		pass->estimator = frequency_estimator_find(NULL);
+	if (pass->model->isa != decoder->isa)
+		return error_set(err, EINVAL, "model %s is not for %s code", pass->model->name,
+				 decoder->name);
+	return 0;
+}
+
+int image_analysis_tally(struct program_calls *calls, struct image_code *code,
+			 const struct image_samples *samples,
+			 const struct image_analysis_options *options, struct error *err)
+{
+	struct pass pass;
+	int rc = pass_init(&pass, code, samples, options, err);
+
+	if (rc != 0 || pass.model->in_order)
+		return rc;
+	pass.program_tally = calls;
+	return tally_pass(&pass);
 }
 
 int image_analysis_run(struct image_code *code, const struct image_samples *samples,
 		       const struct image_analysis_options *options, image_analysis_fn result,
 		       void *ctx, struct image_analysis_totals *totals, struct error *err)
 {
-	const struct insn_decoder *decoder = image_code_decoder(code);
 	struct image_analysis_totals sum = {0};
-	struct pass pass = {
-		.code = code,
-		.samples = samples,
-		.options = options,
-		.model = options->model,
-		.estimator = options->estimator,
-		.result = result,
-		.ctx = ctx,
-		.totals = &sum,
-		.err = err,
-	};
-	int rc;
+	struct pass pass;
+	int rc = pass_init(&pass, code, samples, options, err);
 
-	if (pass.model == NULL)
-		pass.model = machine_model_default(decoder->isa, NULL);
-	if (pass.estimator == NULL)
-		pass.estimator = frequency_estimator_find(NULL);
-	if (pass.model->isa != decoder->isa)
-		return error_set(err, EINVAL, "model %s is not for %s code", pass.model->name,
-				 decoder->name);
+	if (rc != 0)
+		return rc;
+	pass.program = options->calls;
+	pass.result = result;
+	pass.ctx = ctx;
+	pass.totals = &sum;
 	for (size_t i = 0; i < samples->time.count; i++)
 		sum.samples_outside += samples->time.counts[i].count;
 	rc = run_passes(&pass);

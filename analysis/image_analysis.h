@@ -14,6 +14,7 @@
 #include "analysis/procedure_analysis.h"
 
 struct error;
+struct program_calls;
 
 /** enum image_analysis_scope - which procedures. */
 enum image_analysis_scope {
@@ -35,6 +36,8 @@ enum image_analysis_scope {
  * @published: see struct procedure_analysis
  * @tie_calls:    estimate twice, the second time with what callers say. Takes a first
  *                pass over all procedures that have samples, also if few are chosen
+ * @calls:        NULL; else what image_analysis_tally() made of this and other images,
+ *                which on out-of-order machines saves the first pass
  */
 struct image_analysis_options {
 	const struct machine_model *model;
@@ -45,6 +48,7 @@ struct image_analysis_options {
 	size_t chosen_count;
 	bool published;
 	bool tie_calls;
+	const struct program_calls *calls;
 };
 
 /**
@@ -72,6 +76,19 @@ struct image_analysis_totals {
  * Return: 0 to go on; anything else ends the run and is what it returns.
  */
 typedef int (*image_analysis_fn)(void *ctx, const struct procedure_analysis *analysis);
+
+/**
+ * image_analysis_tally() - only add up what an image's procedures say of calls
+ * @calls:   to be solved when all images were added
+ * @options: @scope and those behind it are not looked at
+ *
+ * In-order machines compare nothing between images: nothing is done.
+ *
+ * Return: as image_analysis_run()
+ */
+int image_analysis_tally(struct program_calls *calls, struct image_code *code,
+			 const struct image_samples *samples,
+			 const struct image_analysis_options *options, struct error *err);
 
 /**
  * image_analysis_run() - analyse an image

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How often the procedures of an image are called, by the estimates of their callers.
+ * How often the procedures of an image are called, by the estimates of their callers, on
+ * in-order machines: program_calls.h has the others.
  *
  * Direct calls and jumps are all that is seen, so the sum is what a procedure is called
  * at least. It is used unless the procedure's own samples say that there must be other
@@ -9,7 +10,7 @@
 #ifndef DCPI_IMAGE_CALLS_H
 #define DCPI_IMAGE_CALLS_H
 
-#include "analysis/image_code.h"
+#include "analysis/image/image_code.h"
 #include "analysis/procedure_analysis.h"
 
 struct image_calls;
@@ -34,15 +35,8 @@ void image_calls_destroy(struct image_calls *calls);
 int image_calls_add(struct image_calls *calls, const struct procedure_analysis *analysis);
 
 /**
- * image_calls_solve() - between the last image_calls_add() and the first image_calls_apply()
- *
- * Return: 0 or -ENOMEM.
- */
-int image_calls_solve(struct image_calls *calls);
-
-/**
  * image_calls_apply() - fill in what callers say in a procedure's profile: calls_in and
- * calls_in_weight in order, slowness out of order (call_network.h)
+ * calls_in_weight
  */
 void image_calls_apply(const struct image_calls *calls, size_t index,
 		       struct procedure_profile *profile);

@@ -52,6 +52,12 @@ static struct slice branches_in(const struct image_samples *samples, const struc
 		lower_bound(samples->branches, samples->branch_count, bytes, part->end)};
 }
 
+size_t image_samples_branch(const struct image_samples *samples, uint64_t from)
+{
+	return lower_bound(samples->branches, samples->branch_count, sizeof(*samples->branches),
+			   from);
+}
+
 static int compare_ranges(const void *a, const void *b)
 {
 	const struct image_range *x = a, *y = b;

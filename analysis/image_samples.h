@@ -3,8 +3,8 @@
 #ifndef DCPI_IMAGE_SAMPLES_H
 #define DCPI_IMAGE_SAMPLES_H
 
-#include "analysis/image_code.h"
-#include "analysis/procedure_profile.h"
+#include "analysis/frequency/procedure_profile.h"
+#include "analysis/image/image_code.h"
 
 /**
  * struct image_event_samples - samples of an event in an image
@@ -21,11 +21,12 @@ struct image_event_samples {
 
 /**
  * struct image_samples - all that was collected of an image; zeros where nothing was
+ * @image:        which image it is, among those that edges lead to
  * @time:         samples of time; its period is procedure_profile.period_cycles
  * @period_error: see struct procedure_profile
  * @clock:        likewise
  * @roles:        other events
- * @branches:     edges that were seen, by (from, to), ascending
+ * @branches:     edges that were seen, by (from, to, to_image, to_offset), ascending
  * @branch_count: how many
  * @branches_sampled: edges were collected, though perhaps none was seen
  * @exact:        executions counted by instrumentation, of every instruction that ran,
@@ -36,6 +37,7 @@ struct image_event_samples {
  * The arrays are the caller's and must not change while an analysis runs.
  */
 struct image_samples {
+	int64_t image;
 	struct image_event_samples time;
 	double period_error;
 	bool clock;
@@ -62,6 +64,9 @@ double image_samples_time(const struct image_samples *samples, const struct imag
 /** image_samples_counted() - whether there are exact counts in parts. */
 bool image_samples_counted(const struct image_samples *samples, const struct image_range *parts,
 			   size_t count);
+
+/** image_samples_branch() - the first of the edges from an address or from behind it. */
+size_t image_samples_branch(const struct image_samples *samples, uint64_t from);
 
 /**
  * struct image_evidence - of a procedure, for cfg_create()

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Packages: libelf-dev, libdw-dev, liblzma-dev, libxxhash-dev, libzydis-dev, libsuitesparse-dev, libcapstone-dev, liblbfgs-dev
 ARCHIVES += analysis
-analysis-src := analysis/debug_file.c analysis/demangle.c analysis/elf_file.c \
-	analysis/elf_symbols.c analysis/image_elf.c analysis/name_pool.c analysis/plt_names.c \
-	analysis/procedure_layers.c analysis/procedure_table.c analysis/unwind_ranges.c
+analysis-src := $(sort $(wildcard analysis/*.c analysis/*/*.c))
 ANALYSIS_PKGS := libdw libelf liblzma libxxhash
 
 UNIT_TESTS += unit_procedure_table
@@ -27,14 +25,6 @@ fuzz_procedure_table-pkgs := $(ANALYSIS_PKGS)
 fuzz_procedure_table-ldlibs = $(analysis-ldlibs)
 
 # Images and control-flow graphs.
-analysis-src += analysis/call_returns.c analysis/cfg.c analysis/cfg_build.c analysis/cfg_code.c \
-	analysis/cfg_evidence.c analysis/cfg_flow.c analysis/file_window.c analysis/image_code.c \
-	analysis/image_lines.c analysis/image_memory.c analysis/insn_effect.c \
-	analysis/insn_effect_alpha.c analysis/insn_effect_arm64.c analysis/insn_effect_x86.c analysis/jump_bound.c \
-	analysis/jump_resolve.c analysis/jump_table.c analysis/jump_value.c \
-	analysis/no_return_names.c analysis/procedure_parts.c analysis/procedure_profile.c \
-	analysis/stack_height.c
-
 UNIT_TESTS += unit_cfg
 unit_cfg-src := tests/unit_cfg.c tests/cfg_check.c
 unit_cfg-archives := analysis util
@@ -66,11 +56,6 @@ fuzz_cfg-pkgs := $(ANALYSIS_PKGS)
 fuzz_cfg-ldlibs = $(analysis-ldlibs)
 
 # Frequencies.
-analysis-src += analysis/cycle_equivalence.c analysis/flow_constraints.c analysis/frequency.c \
-	analysis/frequency_average.c analysis/frequency_class.c analysis/frequency_paper.c \
-	analysis/frequency_propagate.c analysis/issue_point.c analysis/sparse_factor.c \
-	analysis/density.c analysis/frequency_evidence.c analysis/frequency_joint.c \
-	analysis/frequency_solver.c analysis/point_likelihood.c analysis/stall_exposure.c
 analysis-ldlibs += -lldl -lamd -lm
 
 UNIT_TESTS += unit_frequency_class
@@ -103,17 +88,11 @@ bench_frequency-src := tests/bench_frequency.c tests/profile_generator.c tests/c
 bench_frequency-archives := analysis util
 
 # The Alpha decoder; its test compares with binutils-alpha-linux-gnu.
-analysis-src += analysis/alpha_opcodes.c analysis/insn_alpha.c analysis/insn_alpha_text.c
-
 UNIT_TESTS += unit_insn_alpha
 unit_insn_alpha-src := tests/unit_insn_alpha.c tests/truth/sim_isa_alpha.c
 unit_insn_alpha-archives := analysis
 
 # Machine models and schedules.
-analysis-src += analysis/issue_queue.c analysis/machine_arm64.c analysis/machine_issue.c \
-	analysis/machine_model.c analysis/model_alpha21164.c analysis/model_cortex_a53.c \
-	analysis/model_cortex_a55.c analysis/model_x86.c analysis/schedule.c analysis/throughput.c
-
 UNIT_TESTS += unit_schedule
 unit_schedule-src := tests/unit_schedule.c
 unit_schedule-archives := analysis util
@@ -151,11 +130,6 @@ compare-models: $(TEST_BIN)/block_cycles $(TEST_BIN)/schedule_check ## machine m
 	$(Q)tests/truth/compare_models.sh $(TEST_BIN)
 
 # Decoders. Zydis and Zycore have no pkg-config files in Debian.
-analysis-src += analysis/insn.c analysis/insn_arm64.c analysis/insn_arm64_control.c \
-	analysis/insn_arm64_integer.c analysis/insn_arm64_memory.c \
-	analysis/insn_arm64_scalar_tables.c analysis/insn_arm64_text.c \
-	analysis/insn_arm64_vector.c analysis/insn_arm64_vector_tables.c analysis/insn_x86.c \
-	analysis/insn_x86_class.c analysis/insn_x86_operand.c analysis/insn_x86_text.c
 analysis-ldlibs += -lZydis -lZycore -lcapstone
 
 UNIT_TESTS += unit_insn_x86
@@ -184,26 +158,16 @@ bench_insn-src := tests/bench_insn.c tests/elf_text.c
 bench_insn-archives := analysis
 
 FUZZERS += fuzz_insn
-fuzz_insn-src = tests/fuzz_insn.c tests/insn_check.c $(filter analysis/insn% \
-	analysis/alpha_%,$(analysis-src))
+fuzz_insn-src = tests/fuzz_insn.c tests/insn_check.c $(filter analysis/insn/%,$(analysis-src))
 fuzz_insn-ldlibs = -lZydis -lZycore -lcapstone
 
 # Procedures and images as a whole.
-analysis-src += analysis/image_analysis.c analysis/image_calls.c analysis/image_samples.c \
-	analysis/procedure_analysis.c
-
 UNIT_TESTS += unit_image_analysis
 unit_image_analysis-src := tests/unit_image_analysis.c
 unit_image_analysis-archives := analysis util
 unit_image_analysis-pkgs := $(ANALYSIS_PKGS)
 
 # Culprits.
-analysis-src += analysis/culprit.c analysis/culprit_branch.c analysis/culprit_dcache.c \
-	analysis/culprit_dtb.c analysis/culprit_evidence.c analysis/culprit_forward.c analysis/culprit_icache.c \
-	analysis/culprit_path.c analysis/culprit_region.c analysis/culprit_rule.c \
-	analysis/culprit_suspect.c analysis/culprit_sync.c analysis/culprit_unit.c \
-	analysis/culprit_write_buffer.c analysis/stall_summary.c analysis/strong_components.c
-
 UNIT_TESTS += unit_culprit
 unit_culprit-src := tests/unit_culprit.c tests/culprit_scene.c tests/cfg_fixture.c
 unit_culprit-archives := analysis util
@@ -222,8 +186,6 @@ unit_stall_summary-src := tests/unit_stall_summary.c tests/culprit_scene.c tests
 unit_stall_summary-archives := analysis util
 
 # Frequencies on out-of-order machines; klu has no pkg-config file in Debian.
-analysis-src += analysis/call_network.c analysis/flow_chain.c analysis/flow_fit.c analysis/flow_spread.c \
-	analysis/frequency_flow.c
 analysis-ldlibs += -lklu -llbfgs
 
 UNIT_TESTS += unit_flow_fit
@@ -237,3 +199,14 @@ unit_call_network-archives := analysis util
 BENCHES += bench_flow_fit
 bench_flow_fit-src := tests/bench_flow_fit.c tests/cfg_fixture.c
 bench_flow_fit-archives := analysis util
+
+# What varies between sets of samples.
+UNIT_TESTS += unit_distribution
+unit_distribution-src := tests/unit_distribution.c
+unit_distribution-archives := analysis
+unit_distribution-ldlibs := -lm
+
+UNIT_TESTS += unit_variation
+unit_variation-src := tests/unit_variation.c
+unit_variation-archives := analysis util
+unit_variation-ldlibs := -lm

@@ -7,7 +7,7 @@
 #ifndef DCPI_PROCEDURE_ANALYSIS_H
 #define DCPI_PROCEDURE_ANALYSIS_H
 
-#include "analysis/culprit.h"
+#include "analysis/culprit/culprit.h"
 
 /**
  * struct procedure_analysis - the result; members are those of the stages
@@ -29,8 +29,8 @@ struct procedure_analysis {
 
 /**
  * procedure_analysis_estimate() - classes, schedule and frequencies
- * @analysis: @index, @published, @model, @cfg and @profile filled in (they become its own), the rest
- *            zero; freed by procedure_analysis_deinit(), also after a failure
+ * @analysis: @index, @published, @model, @cfg and @profile filled in (they become its own), the
+ * rest zero; freed by procedure_analysis_deinit(), also after a failure
  *
  * In order, schedules and estimates twice, the second time with ways into blocks weighed
  * as was estimated.

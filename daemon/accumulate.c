@@ -6,33 +6,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/bin_queue.h"
+#include "daemon/offset_counts.h"
 #include "lib/array.h"
 #include "lib/error.h"
-#include "lib/u64_map.h"
 
+/* @labels: sorted by label; @label: index of the last one used */
 struct accumulate_bin {
+	struct bin bin;
 	struct accumulate_key key;
 	char command[ACCUMULATE_COMMAND_BYTES];
-	struct u64_map offsets;
-	uint64_t held;
-	struct accumulate_bin *next;
+	struct offset_counts offsets;
+	struct accumulate_label *labels;
+	size_t label_count;
+	size_t label_capacity;
+	size_t label;
 };
 
-/*
- * @index: key to bin, as a pointer
- * @last:  of the last call: samples come in runs of one profile
- * @bytes: of all bins and their maps
- */
 struct accumulate {
-	struct u64_map index;
-	struct accumulate_bin *first;
-	struct accumulate_bin *youngest;
-	struct accumulate_bin *last;
-	size_t bins;
-	size_t bytes;
-	size_t memory_limit;
-	uint64_t held;
-	uint64_t refused;
+	struct bin_queue queue;
+	struct offset_scratch scratch;
 };
 
 int accumulate_create(struct accumulate **ret, size_t memory_limit, struct error *err)
@@ -41,7 +34,7 @@ int accumulate_create(struct accumulate **ret, size_t memory_limit, struct error
 
 	if (accumulate == NULL)
 		return error_set(err, ENOMEM, "out of memory");
-	accumulate->memory_limit = memory_limit;
+	accumulate->queue.memory_limit = memory_limit;
 	*ret = accumulate;
 	return 0;
 }
@@ -50,132 +43,150 @@ void accumulate_destroy(struct accumulate *accumulate)
 {
 	if (accumulate == NULL)
 		return;
-	accumulate_drop(accumulate, accumulate->bins);
-	u64_map_deinit(&accumulate->index);
+	accumulate_drop(accumulate, accumulate->queue.count);
 	free(accumulate);
 }
 
-/* 32 bits of image, 8 of event, 22 of process, one for "all processes". */
+/* 32 bits of image, 8 of event, 22 of process or label, one to tell these apart. */
 static uint64_t index_key(const struct accumulate_key *key)
 {
-	uint64_t pid = key->pid < 0 ? 1ULL << 22 : (uint64_t)key->pid & 0x3fffff;
+	uint64_t pid = key->pid < 0 ? 1ULL << 22 | ((uint64_t)(-1 - key->pid) & 0x3fffff)
+				    : (uint64_t)key->pid & 0x3fffff;
 
 	return (uint64_t)key->image << 31 | (uint64_t)(key->event & 0xff) << 23 | pid;
 }
 
-static bool key_equal(const struct accumulate_key *a, const struct accumulate_key *b)
-{
-	return a->image == b->image && a->event == b->event && a->pid == b->pid;
-}
-
 size_t accumulate_bytes(const struct accumulate *accumulate)
 {
-	return accumulate->bytes + u64_map_bytes(&accumulate->index);
+	return bin_queue_bytes(&accumulate->queue);
 }
 
-static struct accumulate_bin *bin_create(struct accumulate *accumulate,
+/* What is in a bin, and what sorting it needs. */
+static size_t offsets_bytes(const struct accumulate *accumulate, const struct accumulate_bin *bin)
+{
+	return offset_counts_bytes(&bin->offsets) +
+	       accumulate->scratch.capacity * sizeof(*accumulate->scratch.samples);
+}
+
+static struct accumulate_bin *bin_create(struct accumulate *accumulate, uint64_t index,
 					 const struct accumulate_key *key, const char *command)
 {
-	struct accumulate_bin *bin = calloc(1, sizeof(*bin));
-	uint64_t *slot;
+	struct accumulate_bin *bin;
 
+	bin = (struct accumulate_bin *)bin_queue_create(&accumulate->queue, index, sizeof(*bin));
 	if (bin == NULL)
 		return NULL;
-	slot = u64_map_insert(&accumulate->index, index_key(key));
-	if (slot == NULL) {
-		free(bin);
-		return NULL;
-	}
-	*slot = (uint64_t)(uintptr_t)bin;
 	bin->key = *key;
 	if (command != NULL)
 		snprintf(bin->command, sizeof(bin->command), "%s", command);
-	if (accumulate->youngest != NULL)
-		accumulate->youngest->next = bin;
-	else
-		accumulate->first = bin;
-	accumulate->youngest = bin;
-	accumulate->bins++;
-	accumulate->bytes += sizeof(*bin);
 	return bin;
 }
 
-static uint64_t *entry_create(struct accumulate *accumulate, struct accumulate_bin *bin,
-			      uint64_t offset)
+struct accumulate_bin *accumulate_bin(struct accumulate *accumulate,
+				      const struct accumulate_key *key, const char *command)
 {
-	size_t before = u64_map_bytes(&bin->offsets);
-	uint64_t *entry = u64_map_insert(&bin->offsets, offset);
+	uint64_t index = index_key(key);
+	struct accumulate_bin *bin =
+		(struct accumulate_bin *)bin_queue_find(&accumulate->queue, index);
 
-	accumulate->bytes += u64_map_bytes(&bin->offsets) - before;
-	return entry;
+	return bin != NULL ? bin : bin_create(accumulate, index, key, command);
 }
 
-static struct accumulate_bin *bin_find(struct accumulate *accumulate,
-				       const struct accumulate_key *key)
+static int offset_add(struct accumulate *accumulate, struct accumulate_bin *bin, uint64_t offset,
+		      uint32_t count)
 {
-	const uint64_t *slot;
+	size_t before = offsets_bytes(accumulate, bin);
+	int rc = offset_counts_add(&bin->offsets, &accumulate->scratch, offset, count,
+				   !bin_queue_full(&accumulate->queue));
 
-	if (accumulate->last != NULL && key_equal(&accumulate->last->key, key))
-		return accumulate->last;
-	slot = u64_map_find(&accumulate->index, index_key(key));
-	return slot != NULL ? (struct accumulate_bin *)(uintptr_t)*slot : NULL;
+	accumulate->queue.bytes += offsets_bytes(accumulate, bin) - before;
+	return rc;
 }
 
-static uint64_t *entry_of(struct accumulate *accumulate, const struct accumulate_key *key,
-			  const char *command, uint64_t offset)
+/* Where a label is in its bin's array, or belongs. */
+static size_t label_place(const struct accumulate_bin *bin, uint32_t label)
 {
-	struct accumulate_bin *bin = bin_find(accumulate, key);
-	uint64_t *entry = bin != NULL ? u64_map_find(&bin->offsets, offset) : NULL;
+	size_t low = 0, high = bin->label_count;
 
-	if (entry == NULL) {
-		if (accumulate_bytes(accumulate) >= accumulate->memory_limit)
-			return NULL;
-		if (bin == NULL)
-			bin = bin_create(accumulate, key, command);
-		entry = bin != NULL ? entry_create(accumulate, bin, offset) : NULL;
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (bin->labels[middle].label < label)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	accumulate->last = bin;
-	return entry;
+	return low;
 }
 
-int accumulate_add(struct accumulate *accumulate, const struct accumulate_key *key,
-		   const char *command, uint64_t offset, uint32_t count)
+static bool label_insert(struct accumulate *accumulate, struct accumulate_bin *bin, size_t place,
+			 uint32_t label)
 {
-	uint64_t *entry = entry_of(accumulate, key, command, offset);
+	size_t before = bin->label_capacity;
 
-	if (entry == NULL) {
-		accumulate->refused += count;
-		return -ENOMEM;
+	if (bin->label_count == bin->label_capacity && bin_queue_full(&accumulate->queue))
+		return false;
+	if (array_reserve(&bin->labels, &bin->label_capacity, bin->label_count + 1,
+			  sizeof(bin->labels[0])) < 0)
+		return false;
+	accumulate->queue.bytes += (bin->label_capacity - before) * sizeof(bin->labels[0]);
+	memmove(&bin->labels[place + 1], &bin->labels[place],
+		(bin->label_count - place) * sizeof(bin->labels[0]));
+	bin->labels[place] = (struct accumulate_label){.label = label};
+	bin->label_count++;
+	return true;
+}
+
+static void label_add(struct accumulate *accumulate, struct accumulate_bin *bin, uint32_t label,
+		      uint32_t count)
+{
+	size_t place = bin->label;
+
+	if (place >= bin->label_count || bin->labels[place].label != label) {
+		place = label_place(bin, label);
+		if ((place == bin->label_count || bin->labels[place].label != label) &&
+		    !label_insert(accumulate, bin, place, label))
+			return;
+		bin->label = place;
 	}
-	*entry += count;
-	accumulate->last->held += count;
-	accumulate->held += count;
+	bin->labels[place].samples += count;
+}
+
+int accumulate_add(struct accumulate *accumulate, struct accumulate_bin *bin, uint32_t label,
+		   uint64_t offset, uint32_t count)
+{
+	if (bin == NULL || (!offset_counts_append(&bin->offsets, offset, count) &&
+			    offset_add(accumulate, bin, offset, count) < 0))
+		return bin_queue_refuse(&accumulate->queue, count);
+	bin_queue_hold(&accumulate->queue, &bin->bin, count);
+	if (label != 0)
+		label_add(accumulate, bin, label, count);
 	return 0;
 }
 
 uint64_t accumulate_held(const struct accumulate *accumulate)
 {
-	return accumulate->held;
+	return accumulate->queue.held;
 }
 
 uint64_t accumulate_refused(const struct accumulate *accumulate)
 {
-	return accumulate->refused;
+	return accumulate->queue.refused;
 }
 
 size_t accumulate_bins(const struct accumulate *accumulate)
 {
-	return accumulate->bins;
+	return accumulate->queue.count;
 }
 
-const struct accumulate_bin *accumulate_first(const struct accumulate *accumulate)
+struct accumulate_bin *accumulate_first(const struct accumulate *accumulate)
 {
-	return accumulate->first;
+	return (struct accumulate_bin *)accumulate->queue.first;
 }
 
-const struct accumulate_bin *accumulate_next(const struct accumulate_bin *bin)
+struct accumulate_bin *accumulate_next(const struct accumulate_bin *bin)
 {
-	return bin->next;
+	return (struct accumulate_bin *)bin->bin.next;
 }
 
 struct accumulate_key accumulate_bin_key(const struct accumulate_bin *bin)
@@ -190,52 +201,49 @@ const char *accumulate_bin_command(const struct accumulate_bin *bin)
 
 uint64_t accumulate_bin_held(const struct accumulate_bin *bin)
 {
-	return bin->held;
+	return bin->bin.held;
 }
 
-static int by_offset(const void *a, const void *b)
+const struct accumulate_label *accumulate_bin_labels(const struct accumulate_bin *bin,
+						     size_t *count)
 {
-	const struct profile_sample *x = a, *y = b;
-
-	return (x->offset > y->offset) - (x->offset < y->offset);
+	*count = bin->label_count;
+	return bin->labels;
 }
 
-int accumulate_bin_samples(const struct accumulate_bin *bin, struct accumulate_samples *ret)
+int accumulate_bin_samples(struct accumulate *accumulate, struct accumulate_bin *bin,
+			   const struct profile_sample **samples, size_t *count)
 {
-	size_t cursor = 0;
-	uint64_t offset, count;
-	int rc;
+	size_t before = offsets_bytes(accumulate, bin);
+	int rc = offset_counts_settle(&bin->offsets, &accumulate->scratch);
 
-	rc = array_reserve(&ret->samples, &ret->capacity, u64_map_count(&bin->offsets),
-			   sizeof(ret->samples[0]));
-	if (rc < 0)
-		return rc;
-	ret->count = 0;
-	while (u64_map_next(&bin->offsets, &cursor, &offset, &count)) {
-		ret->samples[ret->count++] =
-			(struct profile_sample){.offset = offset, .count = count};
-	}
-	if (ret->count > 1)
-		qsort(ret->samples, ret->count, sizeof(ret->samples[0]), by_offset);
-	return 0;
+	accumulate->queue.bytes += offsets_bytes(accumulate, bin) - before;
+	*samples = bin->offsets.samples;
+	*count = bin->offsets.count;
+	return rc;
+}
+
+/* Without bins no memory is in use. */
+static void scratch_free(struct accumulate *accumulate)
+{
+	accumulate->queue.bytes -=
+		accumulate->scratch.capacity * sizeof(*accumulate->scratch.samples);
+	free(accumulate->scratch.samples);
+	accumulate->scratch = (struct offset_scratch){.samples = NULL};
 }
 
 void accumulate_drop(struct accumulate *accumulate, size_t bins)
 {
-	for (; bins > 0 && accumulate->first != NULL; bins--) {
-		struct accumulate_bin *bin = accumulate->first;
+	for (; bins > 0 && accumulate->queue.count > 0; bins--) {
+		struct accumulate_bin *bin = accumulate_first(accumulate);
 
-		accumulate->first = bin->next;
-		if (accumulate->first == NULL)
-			accumulate->youngest = NULL;
-		u64_map_remove(&accumulate->index, index_key(&bin->key));
-		accumulate->bytes -= sizeof(*bin) + u64_map_bytes(&bin->offsets);
-		accumulate->held -= bin->held;
-		accumulate->bins--;
-		u64_map_deinit(&bin->offsets);
+		bin_queue_drop(&accumulate->queue,
+			       sizeof(*bin) + offset_counts_bytes(&bin->offsets) +
+				       bin->label_capacity * sizeof(bin->labels[0]));
+		offset_counts_deinit(&bin->offsets);
+		free(bin->labels);
 		free(bin);
 	}
-	if (accumulate->bins == 0)
-		u64_map_deinit(&accumulate->index);
-	accumulate->last = NULL;
+	if (accumulate->queue.count == 0)
+		scratch_free(accumulate);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Samples on their way to the database: counts by offset, in one bin per
- * (image, event, process).
+ * (image, event, process or label), and beside them how many are whose.
  *
  * Bins are in the order of their oldest sample. Merging takes the oldest ones
  * and drops them afterwards; a bin that gets new samples later is a new bin.
  * Memory is bounded: once the limit is reached, what is new is refused and
- * counted. (The hash map that grew last may exceed it: by its own size at most.)
+ * counted. (The array that grew last may exceed it: by its own size at most.)
  */
 #ifndef DCPI_ACCUMULATE_H
 #define DCPI_ACCUMULATE_H
@@ -27,7 +27,7 @@ struct error;
  * struct accumulate_key - which profile
  * @image: number in the image table
  * @event: number of the event, 0 .. 255
- * @pid:   process, or PROFILE_PID_ALL
+ * @pid:   process, PROFILE_PID_OF_LABEL(), or PROFILE_PID_ALL
  */
 struct accumulate_key {
 	uint32_t image;
@@ -40,14 +40,25 @@ int accumulate_create(struct accumulate **ret, size_t memory_limit, struct error
 void accumulate_destroy(struct accumulate *accumulate);
 
 /**
- * accumulate_add() - add samples
+ * accumulate_bin() - the bin of a profile, created if it is not there
  * @command: name of the process, kept with a bin that this call creates
+ *
+ * Return: the bin, until it is dropped; NULL over the limit or out of memory.
+ */
+struct accumulate_bin *accumulate_bin(struct accumulate *accumulate,
+				      const struct accumulate_key *key, const char *command);
+
+/**
+ * accumulate_add() - add samples
+ * @bin:   where to; NULL: nowhere, as without memory
+ * @label: whose they are, LABEL_NONE: not counted apart. If there is no memory
+ *         for another label in the bin, they are nobody's
  *
  * Return: 0; -ENOMEM over the limit or out of memory: the samples are counted
  * in accumulate_refused().
  */
-int accumulate_add(struct accumulate *accumulate, const struct accumulate_key *key,
-		   const char *command, uint64_t offset, uint32_t count);
+int accumulate_add(struct accumulate *accumulate, struct accumulate_bin *bin, uint32_t label,
+		   uint64_t offset, uint32_t count);
 
 /** accumulate_held() - samples in all bins. */
 uint64_t accumulate_held(const struct accumulate *accumulate);
@@ -62,10 +73,10 @@ size_t accumulate_bytes(const struct accumulate *accumulate);
 size_t accumulate_bins(const struct accumulate *accumulate);
 
 /** accumulate_first() - the oldest bin, NULL if there is none. */
-const struct accumulate_bin *accumulate_first(const struct accumulate *accumulate);
+struct accumulate_bin *accumulate_first(const struct accumulate *accumulate);
 
 /** accumulate_next() - the bin after this one, NULL if it is the youngest. */
-const struct accumulate_bin *accumulate_next(const struct accumulate_bin *bin);
+struct accumulate_bin *accumulate_next(const struct accumulate_bin *bin);
 
 /** accumulate_bin_key() - what a bin holds. */
 struct accumulate_key accumulate_bin_key(const struct accumulate_bin *bin);
@@ -76,20 +87,29 @@ const char *accumulate_bin_command(const struct accumulate_bin *bin);
 /** accumulate_bin_held() - samples in a bin. */
 uint64_t accumulate_bin_held(const struct accumulate_bin *bin);
 
-/** struct accumulate_samples - a growing array; zero-initialised is empty. */
-struct accumulate_samples {
-	struct profile_sample *samples;
-	size_t count;
-	size_t capacity;
+/** struct accumulate_label - samples of a bin that are a label's. */
+struct accumulate_label {
+	uint32_t label;
+	uint64_t samples;
 };
 
 /**
+ * accumulate_bin_labels() - whose samples a bin's are, by ascending label
+ *
+ * They add up to what the bin holds, at most. Valid as long as accumulate_bin_samples()'.
+ */
+const struct accumulate_label *accumulate_bin_labels(const struct accumulate_bin *bin,
+						     size_t *count);
+
+/**
  * accumulate_bin_samples() - a bin's counts, ascending by offset
- * @ret: contents are replaced; freed by the caller (free(ret->samples))
+ * @samples: out: the bin's own, until samples are added or dropped
+ * @count:   out: how many
  *
  * Return: 0 or -ENOMEM.
  */
-int accumulate_bin_samples(const struct accumulate_bin *bin, struct accumulate_samples *ret);
+int accumulate_bin_samples(struct accumulate *accumulate, struct accumulate_bin *bin,
+			   const struct profile_sample **samples, size_t *count);
 
 /** accumulate_drop() - forget the @bins oldest bins: they are stored. */
 void accumulate_drop(struct accumulate *accumulate, size_t bins);

@@ -8,21 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "daemon/bpf_store.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "loader-hook/bpf_machine.h"
 
 /* bpftool's, not ours. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wcast-qual"
 #include "daemon/bpf/sample_count.skel.h"
 #pragma GCC diagnostic pop
-
-/* The inode of the initial PID namespace is fixed (include/linux/proc_ns.h). */
-#define INITIAL_PID_NAMESPACE 0xEFFFFFFCU
 
 struct mapped {
 	void *memory;
@@ -77,37 +74,13 @@ static bool entries_valid(uint32_t entries)
 	       (entries & (entries - 1)) == 0;
 }
 
-/* Reasons that the kernel would give in many lines, or not at all. */
-static int machine_check(struct error *err)
-{
-	struct stat namespace;
-
-	if (access("/sys/kernel/btf/vmlinux", R_OK) < 0)
-		return error_set(err, EOPNOTSUPP,
-				 "this kernel has no BTF (/sys/kernel/btf/vmlinux)");
-	if (stat("/proc/self/ns/pid", &namespace) < 0 || namespace.st_ino != INITIAL_PID_NAMESPACE)
-		return error_set(err, EOPNOTSUPP,
-				 "BPF needs the initial PID namespace, this is another one");
-	return 0;
-}
-
-static int load_error(int errnum, struct error *err)
-{
-	errno = errnum;
-	if (errnum == EPERM || errnum == EACCES)
-		return error_set(err, EPERM,
-				 "loading BPF programs is not permitted: run as root, or grant "
-				 "CAP_BPF and CAP_PERFMON");
-	return error_set_errno(err, "the kernel does not take the BPF program");
-}
-
 static int skeleton_load(struct bpf_sampler *sampler, struct error *err)
 {
 	struct sample_count *skeleton = sampler->skeleton = sample_count__open();
 	int rc;
 
 	if (skeleton == NULL)
-		return load_error(errno, err);
+		return bpf_machine_load_error(errno, err);
 	skeleton->rodata->buckets_per_cpu = sampler->buckets;
 	skeleton->rodata->entries_per_buffer = sampler->buffer_entries;
 	bpf_map__set_max_entries(skeleton->maps.cpus, sampler->cpu_count);
@@ -115,7 +88,7 @@ static int skeleton_load(struct bpf_sampler *sampler, struct error *err)
 	bpf_map__set_max_entries(skeleton->maps.buffers,
 				 2 * sampler->cpu_count * sampler->buffer_entries);
 	rc = sample_count__load(skeleton);
-	return rc < 0 ? load_error(-rc, err) : 0;
+	return rc < 0 ? bpf_machine_load_error(-rc, err) : 0;
 }
 
 static int sampler_fill(struct bpf_sampler *sampler, struct error *err)
@@ -146,7 +119,7 @@ int bpf_sampler_open(struct bpf_sampler **ret, uint32_t cpu_count, uint32_t tabl
 		return error_set(err, EINVAL,
 				 "table_entries and buffer_entries must be powers of two in %d-%u",
 				 DCPI_ENTRIES_MIN, DCPI_ENTRIES_MAX);
-	rc = machine_check(err);
+	rc = bpf_machine_check(err);
 	if (rc < 0)
 		return rc;
 	sampler = calloc(1, sizeof(*sampler));

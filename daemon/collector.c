@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "daemon/accumulate.h"
@@ -17,7 +18,12 @@
 #include "daemon/merge.h"
 #include "daemon/rate_limit.h"
 #include "db/profile_write.h"
+#include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/image_store.h"
+
+/* Slow enough to be in nobody's way, fast enough for an upgrade to find copies made. */
+#define IMAGE_BYTES_PER_SECOND (8U << 20)
 
 /* What the source asks for. */
 
@@ -48,6 +54,7 @@ static int tick(struct collector *collector, struct error *err)
 	int rc;
 
 	matcher_refresh(collector->matcher);
+	image_keeper_tick(collector->keeper, now);
 	if (flush_due(collector, now)) {
 		rc = collector_drain_all(collector, err);
 		collector->next_flush_ns = now + collector->config.merge_ns;
@@ -73,7 +80,18 @@ int collector_tick(struct collector *collector, struct error *err)
 {
 	int rc = tick(collector, err);
 
-	return rc < 0 ? rc : collector_epoch_follow_rates(collector, err);
+	if (rc == 0)
+		rc = collector_epoch_follow_rates(collector, err);
+	if (rc == 0)
+		rc = collector_epoch_follow_cost(collector, err);
+	if (rc == 0)
+		collector_retention_tick(collector);
+	return rc;
+}
+
+void collector_divide(struct collector *collector)
+{
+	matcher_divide(collector->matcher);
 }
 
 bool collector_slowed(const struct collector *collector)
@@ -92,8 +110,8 @@ int collector_stop(struct collector *collector, struct error *err)
 	rc = collector_flush(collector, err);
 	if (rc < 0)
 		collector_merge_give_up(collector);
-	if (profile_writer_epoch_end(collector->writer, clock_real_ns(), rc == 0 ? err : NULL) <
-		    0 &&
+	if (profile_writer_epoch_end(collector->writer, collector_epoch_now(collector),
+				     rc == 0 ? err : NULL) < 0 &&
 	    rc == 0)
 		rc = -EIO;
 	return rc;
@@ -138,10 +156,18 @@ static int source_open(struct collector *collector, struct error *err)
 				    err);
 
 	if (rc == 0)
-		log_info("source %s (%s)", collector->source->ops->name, collector->reason);
-	if (rc == 0)
 		edges_tell(collector);
 	return rc;
+}
+
+/* Who says which image is where is told with the source, in the log and in the epochs. */
+static void reason_complete(struct collector *collector)
+{
+	size_t used = strlen(collector->reason);
+
+	matcher_describe(collector->matcher, collector->reason + used,
+			 sizeof(collector->reason) - used);
+	log_info("source %s (%s)", collector->source->ops->name, collector->reason);
 }
 
 /*
@@ -155,11 +181,41 @@ static size_t edges_memory(const struct collector_config *config)
 	return config->memory_limit / (asked ? 4 : 16);
 }
 
+/* Wanted, not needed: without a store, samples are as good. */
+static void keeper_open(struct collector *collector)
+{
+	const struct collector_config *config = &collector->config;
+	_cleanup_free_ char *directory = image_store_directory(config->db);
+	struct image_keeper_config keeper = {
+		.copier =
+			{
+				.directory = directory,
+				.bytes_max = config->image_store_bytes,
+				.bytes_per_second = IMAGE_BYTES_PER_SECOND,
+				.group = -1,
+			},
+		.patterns = config->image_store,
+		.pin_ns = 2 * config->merge_ns,
+	};
+	struct stat status;
+	struct error err;
+
+	if (config->image_store_bytes == 0 || config->replay != NULL || directory == NULL)
+		return;
+	if (stat(config->db, &status) == 0)
+		keeper.copier.group = (int64_t)status.st_gid;
+	if (image_keeper_open(&collector->keeper, &keeper, &err) < 0)
+		log_error("no images are kept: %s", err.message);
+}
+
 static int parts_open(struct collector *collector, struct error *err)
 {
 	const struct collector_config *config = &collector->config;
 	struct matcher_config matcher = {
+		.image_events = config->image_events != NULL ? config->image_events : "auto",
 		.per_process = config->per_process,
+		.per_unit = config->per_unit,
+		.units = config->units,
 		.target_pid = config->target_pid,
 		.user_only = config->user_only,
 	};
@@ -172,18 +228,24 @@ static int parts_open(struct collector *collector, struct error *err)
 	rc = profile_writer_open(&collector->writer, config->db, err);
 	if (rc == 0)
 		rc = source_open(collector, err);
+	if (rc == 0)
+		keeper_open(collector);
 	matcher.source = collector->source;
+	matcher.keeper = collector->keeper;
 	if (rc == 0)
 		rc = matcher_open(&collector->matcher, &matcher, err);
+	if (rc == 0)
+		reason_complete(collector);
 	if (rc == 0)
 		rc = accumulate_create(&collector->accumulate, config->memory_limit - for_edges,
 				       err);
 	if (rc == 0)
 		rc = edge_accumulate_create(&collector->edges, for_edges, err);
 	if (rc == 0)
-		rc = merge_create(&collector->merge, collector->writer,
-				  matcher_images(collector->matcher),
-				  matcher_kernel(collector->matcher), err);
+		rc = merge_create(
+			&collector->merge, collector->writer, matcher_images(collector->matcher),
+			matcher_kernel(collector->matcher), matcher_labels(collector->matcher),
+			matcher_jit(collector->matcher), err);
 	return rc;
 }
 
@@ -207,6 +269,14 @@ int collector_open(struct collector **ret, const struct collector_config *config
 	return 0;
 }
 
+/* The log is part of it only for a while. */
+static int64_t db_bytes(const struct collector *collector)
+{
+	struct stat st;
+
+	return stat(collector->config.db, &st) == 0 ? st.st_size : 0;
+}
+
 int collector_start(struct collector *collector, struct error *err)
 {
 	uint64_t now = clock_monotonic_ns();
@@ -217,6 +287,8 @@ int collector_start(struct collector *collector, struct error *err)
 	collector->next_flush_ns = now + collector->config.merge_ns;
 	collector->next_merge_ns = now + collector->config.merge_ns / COLLECTOR_MERGE_STEPS;
 	collector->unmerged_steps = COLLECTOR_MERGE_STEPS - 1;
+	collector->begun_ns = now;
+	collector->begun_bytes = db_bytes(collector);
 	return collector->source->ops->start(collector->source, err);
 }
 
@@ -234,6 +306,7 @@ void collector_close(struct collector *collector)
 	accumulate_destroy(collector->accumulate);
 	edge_accumulate_destroy(collector->edges);
 	matcher_close(collector->matcher);
+	image_keeper_close(collector->keeper);
 	if (collector->source != NULL)
 		collector->source->ops->close(collector->source);
 	profile_writer_close(collector->writer);
@@ -249,6 +322,14 @@ void collector_status(struct collector *collector, struct collector_status *stat
 	memset(status, 0, sizeof(*status));
 	status->taken = collector_counters_taken(collector);
 	status->source = collector->source->ops->name;
+	status->uptime_ns = clock_monotonic_ns() - collector->begun_ns;
+	status->cpus = collector->host.cpus;
+	status->sample_cost_ns = collector->config.sample_cost_ns;
+	status->expected_permille =
+		overhead_expected(&collector->config.events, collector->config.cpu_hz,
+				  collector->config.sample_cost_ns);
+	status->merge_failing = collector->merge_failing;
+	status->grown_bytes = db_bytes(collector) - collector->begun_bytes;
 	status->reason = collector->reason;
 	status->events = &collector->config.events;
 	status->epoch = collector->epoch_id;
@@ -266,6 +347,9 @@ void collector_status(struct collector *collector, struct collector_status *stat
 	status->processes = matcher_processes(collector->matcher, &map_bytes);
 	status->memory_bytes = accumulate_bytes(collector->accumulate) +
 			       edge_accumulate_bytes(collector->edges) + map_bytes;
+	status->retention = collector->retention.status;
+	status->keeps_images = collector->keeper != NULL;
+	image_keeper_status(collector->keeper, &status->store);
 }
 
 int collector_event_time(struct collector *collector, size_t event, struct source_time *time)

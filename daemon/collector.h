@@ -48,6 +48,7 @@
 #include <stdint.h>
 
 #include "daemon/event.h"
+#include "daemon/image_keeper.h"
 #include "daemon/tally.h"
 
 struct collector;
@@ -58,10 +59,14 @@ struct trace_writer;
  * struct collector_config - what to collect, and where to
  * @db:             path of the database; created if missing
  * @source:         "auto", "kmod", "bpf", "perf" or "replay"
+ * @image_events:   as for image_feed_open(); NULL: "auto"
  * @events:         resolved
  * @cpu_hz:         event_cpu_hz()
  * @sample_cost_ns: what a sample costs, kept with each epoch as stat of that
  *                  name; 0: not known
+ * @overhead_percent: what sampling may cost of a CPU, for events with default periods
+ * @overhead_ns:    how often what a sample costs is measured again; if it has changed,
+ *                  an epoch with other periods begins. 0: never
  * @table_entries:  of each CPU's store; 0: the default
  * @buffer_entries: likewise
  * @memory_limit:   bytes of samples that may wait for a merge
@@ -69,6 +74,9 @@ struct trace_writer;
  * @per_process:    images to keep profiles by process for: NULL or "none",
  *                  "all", or patterns of paths (glob(7), "*" crosses "/"),
  *                  separated by blanks
+ * @per_unit:       likewise, by unit: not those that are kept by process, and
+ *                  only with @units
+ * @units:          whether to keep the labels of processes
  * @label:          of the epoch
  * @target_pid:     0: the whole machine; else as in struct source_config
  * @user_only:      likewise
@@ -78,20 +86,32 @@ struct trace_writer;
  * @handler_times:  likewise
  * @record:         likewise
  * @replay:         likewise
+ * @image_store:    images to keep copies of, as @per_process; not looked at with
+ *                  a trace
+ * @image_store_bytes: room for them; 0: none are kept
+ * @retention_ns:   epochs that ended so long ago are forgotten; 0: none for their age
+ * @database_bytes: room for the database: beyond it the oldest epochs are forgotten;
+ *                  0: no limit
+ * @epoch_ns:       another epoch begins so often; 0: when asked for only
  *
  * Strings must stay valid until collector_close().
  */
 struct collector_config {
 	const char *db;
 	const char *source;
+	const char *image_events;
 	struct event_list events;
 	uint64_t cpu_hz;
 	uint64_t sample_cost_ns;
+	uint64_t overhead_percent;
+	uint64_t overhead_ns;
 	uint32_t table_entries;
 	uint32_t buffer_entries;
 	size_t memory_limit;
 	uint64_t merge_ns;
 	const char *per_process;
+	const char *per_unit;
+	bool units;
 	const char *label;
 	uint32_t target_pid;
 	bool user_only;
@@ -101,13 +121,18 @@ struct collector_config {
 	bool handler_times;
 	struct trace_writer *record;
 	const char *replay;
+	const char *image_store;
+	uint64_t image_store_bytes;
+	uint64_t retention_ns;
+	uint64_t database_bytes;
+	uint64_t epoch_ns;
 };
 
 /**
- * collector_open() - open database, source and side band
+ * collector_open() - open database, source and image events
  *
  * Return: 0; errors of profile_writer_open(), source_select_open() and
- * side_band_open().
+ * image_feed_open().
  */
 int collector_open(struct collector **ret, const struct collector_config *config,
 		   struct error *err);
@@ -115,7 +140,7 @@ int collector_open(struct collector **ret, const struct collector_config *config
 /** collector_start() - begin an epoch and sample. */
 int collector_start(struct collector *collector, struct error *err);
 
-/** collector_poll_fds() - descriptors to wait for: source's and side band's. */
+/** collector_poll_fds() - descriptors to wait for: the source's and that of the image events. */
 void collector_poll_fds(struct collector *collector, int fds[2]);
 
 /** collector_drain() - take what is ready; never touches the disk. */
@@ -124,9 +149,11 @@ int collector_drain(struct collector *collector, struct error *err);
 /**
  * collector_tick() - drain, and do what is due: flush, expire, merge
  *
- * Also looks whether the kernel has lowered its limit on samples; if so, an
- * epoch with longer periods begins (not with a target, whose running children
- * would keep theirs). Failed merges are logged and counted, not
+ * Also looks whether the kernel has lowered its limit on samples, and now and then
+ * what a sample costs; if so, an epoch with other periods begins (not with a target,
+ * whose running children would keep theirs). An epoch also ends when it is old enough,
+ * and when the clock is set, by a minute or more; what is too old or too much in the
+ * database is forgotten, a little with each call. Failed merges are logged and counted, not
  * returned.
  */
 int collector_tick(struct collector *collector, struct error *err);
@@ -139,6 +166,9 @@ int collector_flush(struct collector *collector, struct error *err);
  * @label: of the next one; copied
  */
 int collector_epoch(struct collector *collector, const char *label, struct error *err);
+
+/** collector_divide() - the texts behind @per_process and @per_unit have changed. */
+void collector_divide(struct collector *collector);
 
 /**
  * collector_slowed() - whether periods were lengthened since collector_open()
@@ -159,6 +189,19 @@ int collector_stop(struct collector *collector, struct error *err);
 void collector_close(struct collector *collector);
 
 /**
+ * struct collector_retention_status - what is stored, and what was forgotten since the start
+ * @file_bytes: of the database, @used_bytes: that hold something; as last looked at
+ * @epochs:     forgotten
+ * @samples:    of these, and of one that is being forgotten
+ */
+struct collector_retention_status {
+	uint64_t file_bytes;
+	uint64_t used_bytes;
+	uint64_t epochs;
+	uint64_t samples;
+};
+
+/**
  * struct collector_status - for people
  * @source, @reason:  the source and why
  * @events:           as they are sampled
@@ -172,7 +215,14 @@ void collector_close(struct collector *collector);
  * @samples, @entries: handed over by the source since its start; their ratio
  *                    is the data reduction
  * @images, @processes: known
+ * @uptime_ns: since collector_start(), CLOCK_MONOTONIC; @cpus: sampled
+ * @sample_cost_ns: what a sample costs; 0: not known
+ * @expected_permille: overhead_expected() of the periods
+ * @merge_failing: the database cannot be written now
+ * @grown_bytes: by what its file has grown since collector_start()
  * @memory_bytes:     used by waiting samples and by the image map
+ * @retention:        of the database
+ * @keeps_images:     whether copies of images are kept; @store: of these
  */
 struct collector_status {
 	const char *source;
@@ -189,7 +239,16 @@ struct collector_status {
 	uint64_t entries;
 	size_t images;
 	size_t processes;
+	uint64_t uptime_ns;
+	uint32_t cpus;
+	uint64_t sample_cost_ns;
+	uint64_t expected_permille;
+	bool merge_failing;
+	int64_t grown_bytes;
 	size_t memory_bytes;
+	struct collector_retention_status retention;
+	bool keeps_images;
+	struct image_keeper_status store;
 };
 
 /**

@@ -174,7 +174,7 @@ int collector_counters_write(struct collector *collector, const struct collector
 		tally_set(&tally, "stat", "edges_pending", pending ? rest->edges : 0);
 		tally_set(&tally, "stat", "edges_storage", pending ? 0 : rest->edges);
 	}
-	rc = profile_writer_totals(collector->writer, clock_real_ns(), interrupts, tally.counter,
-				   tally.count, err);
+	rc = profile_writer_totals(collector->writer, collector_epoch_now(collector), interrupts,
+				   tally.counter, tally.count, err);
 	return rc == 0 ? times_write(collector, err) : rc;
 }

@@ -8,22 +8,30 @@
 #include "daemon/image_table.h"
 #include "daemon/matcher.h"
 
+/* The first one of its kind, for a while. */
+static struct accumulate_bin *bin_of(struct collector *collector, const struct match *match,
+				     const struct dcpi_sample *sample)
+{
+	const struct accumulate_key key = {
+		.image = match->image,
+		.event = dcpi_tag_event(sample->tag),
+		.pid = match->owner,
+	};
+
+	return accumulate_bin(collector->accumulate, &key, match->command);
+}
+
 static void sample_take(void *context, const struct dcpi_sample *sample)
 {
 	struct collector *collector = context;
-	struct match match = matcher_match(collector->matcher, sample);
+	struct match *match = matcher_match(collector->matcher, sample);
 	uint32_t count = dcpi_tag_count(sample->tag);
-	struct accumulate_key key = {
-		.image = match.place.image,
-		.event = dcpi_tag_event(sample->tag),
-		.pid = match.by_process ? (int64_t)dcpi_tag_pid(sample->tag) : PROFILE_PID_ALL,
-	};
 
 	collector->handed += count;
 	collector->entries++;
-	accumulate_add(collector->accumulate, &key, match.command,
-		       match.place.image == IMAGE_UNKNOWN ? (uint64_t)match.place.unknown
-							  : match.place.offset,
+	if (match->bin == NULL)
+		match->bin = bin_of(collector, match, sample);
+	accumulate_add(collector->accumulate, match->bin, match->label, sample->pc + match->delta,
 		       count);
 }
 
@@ -69,7 +77,12 @@ static int drain(struct collector *collector, bool all, struct error *err)
 
 int collector_drain(struct collector *collector, struct error *err)
 {
-	return drain(collector, false, err);
+	int rc = drain(collector, false, err);
+
+	if (rc == 0 &&
+	    (matcher_unsettled(collector->matcher) || matcher_crowded(collector->matcher)))
+		rc = collector_drain_all(collector, err);
+	return rc;
 }
 
 /* After a flush no sample of a process that ended before it can follow. */

@@ -3,11 +3,19 @@
 #include "daemon/collector_internal.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "daemon/clock.h"
+#include "daemon/matcher.h"
 #include "daemon/merge.h"
 #include "daemon/rate_limit.h"
 #include "db/profile_write.h"
+
+int64_t collector_epoch_now(const struct collector *collector)
+{
+	return collector->epoch_start_ns +
+	       (int64_t)(clock_boot_ns() - collector->retention.epoch_begun_ns);
+}
 
 int collector_epoch_begin(struct collector *collector, struct error *err)
 {
@@ -36,27 +44,39 @@ int collector_epoch_begin(struct collector *collector, struct error *err)
 			.period_max = list->event[i].period_max,
 		};
 	}
-	merge_forget(collector->merge);
+	rc = profile_writer_epoch_next(collector->writer, collector_epoch_now(collector), &epoch,
+				       events, list->count, err);
+	if (rc < 0)
+		return rc;
+	merge_epoch(collector->merge);
+	matcher_epoch(collector->matcher);
+	collector->epoch_id = profile_writer_epoch_id(collector->writer);
 	collector->epoch_start_ns = epoch.start_ns;
 	collector->stored = 0;
 	collector->core_clock = (struct core_clock){0};
 	collector_counters_clock(collector);
-	rc = profile_writer_epoch_begin(collector->writer, &epoch, events, list->count, err);
-	collector->epoch_id = profile_writer_epoch_id(collector->writer);
-	return rc;
+	collector->retention.epoch_begun_ns = clock_boot_ns();
+	return 0;
 }
 
-/* A lasting end, then a beginning: what is merged from here on is the next epoch's. */
+/*
+ * One epoch ends and another begins, or neither: what is merged from here on is the
+ * next one's.
+ */
 static int epoch_change(struct collector *collector, const char *label, struct error *err)
 {
-	int rc = profile_writer_epoch_end(collector->writer, clock_real_ns(), err);
+	char old[COLLECTOR_LABEL_BYTES];
+	int rc;
 
-	if (rc < 0)
-		return rc;
-	collector_counters_base(collector);
+	memcpy(old, collector->label, sizeof(old));
 	if (label != collector->label)
 		snprintf(collector->label, sizeof(collector->label), "%s", label);
-	return collector_epoch_begin(collector, err);
+	rc = collector_epoch_begin(collector, err);
+	if (rc == 0)
+		collector_counters_base(collector);
+	else
+		memcpy(collector->label, old, sizeof(old));
+	return rc;
 }
 
 int collector_epoch(struct collector *collector, const char *label, struct error *err)
@@ -83,7 +103,6 @@ static int periods_change(struct collector *collector, const struct event_list *
 	collector->stopped = true;
 	if (collector_flush(collector, NULL) == 0) {
 		collector->config.events = *events;
-		collector->slowed = true;
 		ops->set_periods(collector->source, events->event);
 		rc = epoch_change(collector, collector->label, err);
 	}
@@ -106,9 +125,26 @@ int collector_epoch_follow_rates(struct collector *collector, struct error *err)
 	if (limit == collector->limit || collector->merge_failing ||
 	    collector->config.target_pid != 0)
 		return 0;
-	if (rate_limit_apply(limit, &events, collector->config.cpu_hz))
+	if (rate_limit_apply(limit, &events, collector->config.cpu_hz)) {
 		rc = periods_change(collector, &events, err);
+		collector->slowed = true;
+	}
 	if (!collector->merge_failing)
 		collector->limit = limit; /* else a later tick tries again */
 	return rc;
+}
+
+int collector_epoch_follow_cost(struct collector *collector, struct error *err)
+{
+	struct collector_config *config = &collector->config;
+	struct event_list events = config->events;
+
+	if (config->overhead_ns == 0 || config->target_pid != 0 || collector->merge_failing ||
+	    !overhead_watch_due(&collector->overhead, clock_monotonic_ns(), config->overhead_ns))
+		return 0;
+	if (overhead_again(&collector->overhead, &events, config->cpu_hz, config->overhead_percent,
+			   &config->sample_cost_ns) == 0)
+		return 0;
+	rate_limit_apply(collector->limit, &events, config->cpu_hz);
+	return periods_change(collector, &events, err);
 }

@@ -7,6 +7,7 @@
 #include "daemon/core_clock.h"
 #include "daemon/host.h"
 #include "daemon/image_map.h"
+#include "daemon/overhead.h"
 #include "daemon/source_select.h"
 
 struct accumulate;
@@ -17,6 +18,28 @@ struct profile_writer;
 
 #define COLLECTOR_MERGE_STEPS 6
 #define COLLECTOR_LABEL_BYTES 256
+
+/**
+ * struct collector_retention - what collector_retention.c knows; times CLOCK_BOOTTIME
+ * @epoch_begun_ns:      the current epoch
+ * @clock_ahead_ns:      wall clock less boot time, when last looked at
+ * @clock_even_since_ns: it has not been set since; 0: not looked at yet
+ * @next_look_ns:        for epochs to forget
+ * @renew:               another epoch is to begin
+ * @stuck:               the database is full of the current epoch
+ * @failing:             the last step failed
+ * @status:              for people
+ */
+struct collector_retention {
+	uint64_t epoch_begun_ns;
+	int64_t clock_ahead_ns;
+	uint64_t clock_even_since_ns;
+	uint64_t next_look_ns;
+	bool renew;
+	bool stuck;
+	bool failing;
+	struct collector_retention_status status;
+};
 
 /**
  * struct collector - a collector
@@ -41,6 +64,7 @@ struct collector {
 
 	struct profile_writer *writer;
 	struct source *source;
+	struct image_keeper *keeper;
 	struct matcher *matcher;
 	struct accumulate *accumulate;
 	struct edge_accumulate *edges;
@@ -54,6 +78,7 @@ struct collector {
 	uint64_t merges;
 	uint64_t merge_failures;
 	bool merge_failing;
+	uint64_t damaged_told;
 	bool throttle_told;
 	bool stopped;
 
@@ -66,11 +91,15 @@ struct collector {
 	uint64_t stored;
 	int64_t epoch_id;
 	int64_t epoch_start_ns;
+	uint64_t begun_ns; /* of all epochs */
+	int64_t begun_bytes;
 
+	struct collector_retention retention;
 	uint64_t next_flush_ns;
 	uint64_t next_merge_ns;
 	unsigned int unmerged_steps;
 
+	struct overhead_watch overhead;
 	int limit_fd;
 	uint64_t limit;
 	bool slowed;
@@ -117,11 +146,24 @@ int collector_merge_all(struct collector *collector, struct error *err);
 /** collector_merge_give_up() - the last word about what no merge will take any more. */
 void collector_merge_give_up(struct collector *collector);
 
+/**
+ * collector_epoch_now() - the time, as the epoch's other times have it: the wall
+ * clock as it was when the epoch began, and went on evenly, should it be set
+ */
+int64_t collector_epoch_now(const struct collector *collector);
+
 /** collector_epoch_begin() - begin an epoch; the last one has ended. */
 int collector_epoch_begin(struct collector *collector, struct error *err);
+
+/** collector_epoch_follow_cost() - other periods, in a new epoch, if a sample's cost has changed.
+ */
+int collector_epoch_follow_cost(struct collector *collector, struct error *err);
 
 /** collector_epoch_follow_rates() - lengthen periods, in a new epoch, if the kernel's limit fell.
  */
 int collector_epoch_follow_rates(struct collector *collector, struct error *err);
+
+/** collector_retention_tick() - begin an epoch if it is time to, forget a little of old ones. */
+void collector_retention_tick(struct collector *collector);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "daemon/accumulate.h"
 #include "daemon/edge_accumulate.h"
+#include "daemon/image_keeper.h"
 #include "daemon/kernel_image.h"
 #include "daemon/log.h"
 #include "daemon/matcher.h"
@@ -51,6 +52,28 @@ static int transaction(struct collector *collector, const size_t bins[2],
 	return rc;
 }
 
+/* Which images are hot: as many bins as were merged, before they are dropped. */
+static void images_tell(struct collector *collector, size_t bins)
+{
+	const struct accumulate_bin *bin = accumulate_first(collector->accumulate);
+
+	if (collector->keeper == NULL)
+		return;
+	for (; bin != NULL && bins > 0; bins--, bin = accumulate_next(bin))
+		image_keeper_sampled(collector->keeper, matcher_images(collector->matcher),
+				     accumulate_bin_key(bin).image, accumulate_bin_held(bin));
+}
+
+static void damage_tell(struct collector *collector)
+{
+	uint64_t damaged = profile_writer_damaged(collector->writer);
+
+	if (damaged != collector->damaged_told)
+		log_error("the database is damaged: %llu samples that were stored are lost",
+			  (unsigned long long)(damaged - collector->damaged_told));
+	collector->damaged_told = damaged;
+}
+
 static int merge(struct collector *collector, const size_t bins[2], struct error *err)
 {
 	struct error failure = {.message = ""};
@@ -67,6 +90,9 @@ static int merge(struct collector *collector, const size_t bins[2], struct error
 		collector->merge_failing = true;
 		return error_set(err, -rc, "%s", failure.message);
 	}
+	damage_tell(collector);
+	images_tell(collector, result.bins);
+	merge_done(collector->merge);
 	accumulate_drop(collector->accumulate, result.bins);
 	edge_accumulate_drop(collector->edges, result.edge_bins);
 	collector->stored += result.samples;

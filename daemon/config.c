@@ -14,9 +14,11 @@
 #include "daemon/source_select.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "loader-hook/image_feed.h"
 
 #define LINE_BYTES 8192
 #define EVERY_MAX 1000000
+#define MB_MAX 1048576
 
 static int events_check(const char *value, struct error *err)
 {
@@ -32,6 +34,13 @@ static int source_check(const char *value, struct error *err)
 		return 0;
 	return error_set(err, EINVAL, "unknown source \"%s\": auto, kmod, bpf, perf or replay",
 			 value);
+}
+
+static int image_events_check(const char *value, struct error *err)
+{
+	if (image_feed_name_valid(value))
+		return 0;
+	return error_set(err, EINVAL, "image_events must be auto, bpf or perf, not \"%s\"", value);
 }
 
 /* Each one's second would be the first of another. */
@@ -64,13 +73,16 @@ static const struct config_key {
 	{TEXT(db), .initial = CONFIG_DB},
 	{TEXT(events), .initial = "", .check = events_check},
 	{TEXT(source), .initial = "auto", .check = source_check},
+	{TEXT(image_events), .initial = "auto", .check = image_events_check},
 	{TEXT(socket), .initial = CONFIG_SOCKET},
 	{TEXT(per_process), .initial = "none"},
+	{TEXT(per_unit), .initial = "none"},
 	{TEXT(label), .initial = ""},
 	{NUMBER(drain_interval_ms), .min = 10, .max = 60000, .initial = "1000"},
 	{NUMBER(merge_interval_s), .min = 1, .max = 3600, .initial = "30"},
 	{NUMBER(mux_interval_ms), .min = 0, .max = MULTIPLEX_INTERVAL_MAX, .initial = "0"},
 	{NUMBER(overhead_percent), .min = 1, .max = 100, .initial = "1"},
+	{NUMBER(overhead_interval_s), .max = 86400, .initial = "600"},
 	{NUMBER(memory_limit_mb), .min = 1, .max = 65536, .initial = "64"},
 	{NUMBER(table_entries), .min = DCPI_ENTRIES_MIN, .max = DCPI_ENTRIES_MAX,
 	 .power_of_two = true, .initial = "16384"},
@@ -80,6 +92,12 @@ static const struct config_key {
 	{NUMBER(double_every), .max = EVERY_MAX, .initial = "0", .check = double_check},
 	{NUMBER(double_period), .min = 1, .max = DCPI_PERIOD_MIN, .initial = "100"},
 	{NUMBER(handler_times), .max = 1, .initial = "0"},
+	{TEXT(image_store), .initial = "all"},
+	{NUMBER(image_store_mb), .min = 1, .max = MB_MAX, .initial = "512"},
+	{NUMBER(units), .max = 1, .initial = "1"},
+	{NUMBER(epoch_hours), .max = 8760, .initial = "168"},
+	{NUMBER(retention_days), .max = 36500, .initial = "90"},
+	{NUMBER(database_mb), .max = MB_MAX, .initial = "1024"},
 #undef TEXT
 #undef NUMBER
 };

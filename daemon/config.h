@@ -10,6 +10,8 @@
  *	events            what to sample (daemon/event.h); empty: cycles and
  *	                  imiss if the machine has them, else cpu-clock
  *	source            auto, kmod, bpf, perf or replay
+ *	image_events      who says which image is where: auto, bpf or perf
+ *			  (loader-hook/image_feed.h)
  *	socket            path of the control socket; empty: none
  *	drain_interval_ms how often samples are taken from the kernel, 10..60000;
  *	                  full buffers are taken at once
@@ -19,6 +21,8 @@
  *	                  more than these, 1..1000; 0: as the kernel has it
  *	overhead_percent  what sampling may cost of a CPU, 1..100; sets the periods
  *	                  of events that have none
+ *	overhead_interval_s how often that is measured again, and the periods of these
+ *	                  events adapted if it has changed, 1..86400; 0: never
  *	memory_limit_mb   samples that may wait while the database cannot be
  *	                  written, 1..65536
  *	table_entries     of each CPU's hash table, a power of two in 64..1048576
@@ -32,7 +36,20 @@
  *	                  dcpictl stats; 0: don't; only the source kmod can
  *	per_process       images to profile by process: none, all, or patterns of
  *	                  paths separated by blanks
+ *	units             1: keep how many samples are of which systemd unit and
+ *	                  container, for dcpiprof --by unit; 0: don't
+ *	per_unit          images to profile by unit and container, offset by offset:
+ *	                  as per_process; needs units
  *	label             free text, kept with the epochs
+ *	image_store       images to keep copies of: all, none, or patterns of
+ *	                  paths separated by blanks
+ *	image_store_mb    room for the copies, 1..1048576; those that were cold for
+ *	                  longest go first
+ *	epoch_hours       another epoch begins so often, 1..8760; 0: only on demand
+ *	retention_days    epochs that ended so long ago are forgotten, 1..36500;
+ *	                  0: none is for its age
+ *	database_mb       room for the database, 1..1048576: beyond it the oldest
+ *	                  epochs are forgotten; 0: no limit
  */
 #ifndef DCPI_CONFIG_H
 #define DCPI_CONFIG_H
@@ -51,13 +68,16 @@ struct config {
 	char db[4096];
 	char events[1024];
 	char source[16];
+	char image_events[8];
 	char socket[104];
 	char per_process[4096];
+	char per_unit[4096];
 	char label[256];
 	uint64_t drain_interval_ms;
 	uint64_t merge_interval_s;
 	uint64_t mux_interval_ms;
 	uint64_t overhead_percent;
+	uint64_t overhead_interval_s;
 	uint64_t memory_limit_mb;
 	uint64_t table_entries;
 	uint64_t buffer_entries;
@@ -65,6 +85,12 @@ struct config {
 	uint64_t double_every;
 	uint64_t double_period;
 	uint64_t handler_times;
+	char image_store[4096];
+	uint64_t image_store_mb;
+	uint64_t units;
+	uint64_t epoch_hours;
+	uint64_t retention_days;
+	uint64_t database_mb;
 };
 
 /** config_init() - the defaults; no byte is left undefined. */

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -10,6 +11,8 @@
 #include "daemon/collector.h"
 #include "daemon/config.h"
 #include "daemon/control.h"
+#include "daemon/log.h"
+#include "lib/cleanup.h"
 #include "lib/error.h"
 
 static void number(struct control_reply *reply, const char *key, uint64_t value)
@@ -42,6 +45,71 @@ static void time_reply(struct control_reply *reply, const char *key, int64_t tim
 	control_reply_value(reply, key, "%s", text);
 }
 
+/* The image store, as "store.NAME". */
+static void store_reply(struct control_reply *reply, const struct image_keeper_status *store)
+{
+	number(reply, "store.images", store->copier.files);
+	number(reply, "store.bytes", store->copier.bytes);
+	number(reply, "store.waiting", store->copier.waiting);
+	number(reply, "store.pinned", store->pinned);
+	number(reply, "store.copied", store->copier.copied);
+	number(reply, "store.evicted", store->copier.evicted);
+	number(reply, "store.failed", store->copier.failed);
+	number(reply, "store.lost", store->lost);
+}
+
+/* What the daemon itself takes of the machine. */
+static void self_reply(struct control_reply *reply)
+{
+	struct rusage usage;
+	unsigned long pages = 0;
+	_cleanup_file_ FILE *file = fopen("/proc/self/statm", "re");
+
+	if (file != NULL && fscanf(file, "%*u %lu", &pages) == 1)
+		number(reply, "rss_bytes", (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE));
+	if (getrusage(RUSAGE_SELF, &usage) == 0)
+		number(reply, "cpu_ms",
+		       (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000 +
+			       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000);
+}
+
+/* How well it goes, in figures that dcpictl puts into words. */
+static void health_reply(const struct collector_status *status, struct control_reply *reply)
+{
+	double seconds = (double)status->uptime_ns / NS_PER_SECOND;
+	const char *error;
+	uint64_t error_ns;
+	char key[64];
+	size_t i;
+
+	number(reply, "uptime_s", status->uptime_ns / NS_PER_SECOND);
+	number(reply, "cpus", status->cpus);
+	if (seconds >= 1 && status->cpus > 0)
+		control_reply_value(reply, "rate", "%.1f",
+				    (double)status->taken / seconds / status->cpus);
+	number(reply, "sample_cost_ns", status->sample_cost_ns);
+	number(reply, "expected_permille", status->expected_permille);
+	for (i = 0; i < status->counters.count; i++) {
+		const struct profile_counter *counter = &status->counters.counter[i];
+
+		if (counter->count == 0 || strcmp(counter->group, "stat") == 0)
+			continue;
+		snprintf(key, sizeof(key), "%s.%s", counter->group, counter->name);
+		number(reply, key, counter->count);
+	}
+	number(reply, "throttled", tally_get(&status->counters, "stat", "throttled"));
+	number(reply, "merge_failing", status->merge_failing);
+	/* Of minutes, a day's growth would be a guess. */
+	if (status->uptime_ns >= 600 * NS_PER_SECOND)
+		control_reply_value(reply, "db_bytes_a_day", "%.0f",
+				    (double)status->grown_bytes * 86400 / seconds);
+	error = log_last_error(&error_ns);
+	if (error[0] != '\0') {
+		control_reply_value(reply, "last_error", "%s", error);
+		number(reply, "last_error_s", (clock_monotonic_ns() - error_ns) / NS_PER_SECOND);
+	}
+}
+
 static void status_reply(struct collector *collector, const struct config *config,
 			 struct control_reply *reply)
 {
@@ -66,6 +134,14 @@ static void status_reply(struct collector *collector, const struct config *confi
 	number(reply, "images", status.images);
 	number(reply, "processes", status.processes);
 	number(reply, "memory_bytes", status.memory_bytes);
+	number(reply, "db_bytes", status.retention.file_bytes);
+	number(reply, "db_used_bytes", status.retention.used_bytes);
+	number(reply, "expired_epochs", status.retention.epochs);
+	number(reply, "expired_samples", status.retention.samples);
+	if (status.keeps_images)
+		store_reply(reply, &status.store);
+	health_reply(&status, reply);
+	self_reply(reply);
 }
 
 /* Totals of events that take turns on the counters are scaled by these. */
@@ -115,8 +191,26 @@ static void stats_reply(struct collector *collector, struct control_reply *reply
 			    (unsigned long long)status.stored, (unsigned long long)losses);
 }
 
-void control_verbs_handle(struct collector *collector, const struct config *config,
-			  const char *verb, const char *argument, struct control_reply *reply)
+/* The collector looks at the configuration's own text. */
+static int divide(struct collector *collector, struct config *config, const char *key,
+		  const char *list, struct control_reply *reply, struct error *err)
+{
+	int rc = 0;
+
+	if (list[0] != '\0') {
+		rc = config_set(config, key, list, err);
+		if (rc == 0)
+			collector_divide(collector);
+	} else if (strcmp(key, "per_process") == 0) {
+		control_reply_value(reply, key, "%s", config->per_process);
+	} else {
+		control_reply_value(reply, key, "%s", config->per_unit);
+	}
+	return rc;
+}
+
+void control_verbs_handle(struct collector *collector, struct config *config, const char *verb,
+			  const char *argument, struct control_reply *reply)
 {
 	struct error err;
 	int rc = 0;
@@ -129,6 +223,8 @@ void control_verbs_handle(struct collector *collector, const struct config *conf
 		rc = collector_flush(collector, &err);
 	else if (strcmp(verb, "epoch") == 0)
 		rc = collector_epoch(collector, argument, &err);
+	else if (strcmp(verb, "per_process") == 0 || strcmp(verb, "per_unit") == 0)
+		rc = divide(collector, config, verb, argument, reply, &err);
 	else
 		control_reply_error(reply, "unknown request");
 	if (rc < 0)

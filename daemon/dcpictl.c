@@ -17,6 +17,7 @@
 #include "daemon/database_merge.h"
 #include "daemon/log.h"
 #include "daemon/metrics.h"
+#include "daemon/status_text.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/options.h"
@@ -54,11 +55,13 @@ static void help_print(const struct options *options)
 {
 	options_help(stdout, options, "[OPTION]... COMMAND", "Ask and steer the profiling daemon.");
 	puts("\nCommands:\n"
-	     "  status         what is being collected\n"
+	     "  status         what is being collected, how well, and what is wrong\n"
 	     "  stats          counters of the epoch: interrupts, losses, data reduction\n"
 	     "  metrics        both, in Prometheus' text format\n"
 	     "  flush          store everything collected so far\n"
 	     "  epoch [LABEL]  end the epoch, begin another\n"
+	     "  per-process [LIST], per-unit [LIST]\n"
+	     "                 none, all, or patterns of images to profile so from now on\n"
 	     "  stop           store everything and end the daemon\n"
 	     "  merge FILE...  add the epochs of other databases to that of --db; no daemon "
 	     "needed");
@@ -100,7 +103,8 @@ static int options_parse(struct settings *settings, int argc, char **argv)
 
 static bool request_valid(int argc, char **argv)
 {
-	static const char *const verbs[] = {"status", "stats", "metrics", "flush", "epoch", "stop"};
+	static const char *const verbs[] = {"status", "stats", "metrics",     "flush",
+					    "epoch",  "stop",  "per-process", "per-unit"};
 	size_t i;
 
 	if (optind == argc) {
@@ -108,7 +112,7 @@ static bool request_valid(int argc, char **argv)
 		return false;
 	}
 	for (i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
-		int arguments = strcmp(verbs[i], "epoch") == 0 ? 2 : 1;
+		int arguments = strcmp(verbs[i], "epoch") == 0 || verbs[i][0] == 'p' ? 2 : 1;
 
 		if (strcmp(verbs[i], argv[optind]) != 0)
 			continue;
@@ -225,6 +229,18 @@ static int metrics_ask(FILE *stream)
 	return status;
 }
 
+static int status_ask(FILE *stream)
+{
+	struct metrics reply = {NULL, 0, 0};
+	struct output output = {.metrics = &reply};
+	int status = request_make(stream, "status", &output);
+
+	if (status == 0)
+		status_text_print(stdout, &reply);
+	metrics_deinit(&reply);
+	return status;
+}
+
 static int command_run(const struct settings *settings, int argc, char **argv)
 {
 	_cleanup_file_ FILE *stream = daemon_connect(settings->socket);
@@ -237,15 +253,20 @@ static int command_run(const struct settings *settings, int argc, char **argv)
 	if (snprintf(request, sizeof(request), "%s%s%s", argv[optind], argc > optind + 1 ? " " : "",
 		     argc > optind + 1 ? argv[optind + 1] : "") >= (int)sizeof(request) - 1 ||
 	    strchr(request, '\n') != NULL) {
-		log_error("label is too long, or more than a line");
+		log_error("\"%s\" is too long, or more than a line", argv[optind + 1]);
 		return EXIT_BAD;
 	}
+	/* On the socket it is the configuration's key. */
+	if (strncmp(request, "per-", 4) == 0)
+		request[3] = '_';
 	if (settings->db != NULL)
 		status = db_check(stream, settings->db);
 	if (status != 0)
 		return status;
 	if (strcmp(argv[optind], "metrics") == 0)
 		return metrics_ask(stream);
+	if (strcmp(argv[optind], "status") == 0 && !settings->json)
+		return status_ask(stream);
 	if (settings->json)
 		output.object = json_object_new_object();
 	status = request_make(stream, request, &output);

@@ -87,6 +87,14 @@ static const char *const option_keys[] = {
 	"double_every",
 	"double_period",
 	"handler_times",
+	"image_store",
+	"image_store_mb",
+	"per_unit",
+	"units",
+	"epoch_hours",
+	"retention_days",
+	"database_mb",
+	"image_events",
 };
 
 static const struct option_entry entries[] = {
@@ -96,6 +104,8 @@ static const struct option_entry entries[] = {
 	{OPTION_KEYS + 0, "db", "FILE", "the profile database (" CONFIG_DB ")"},
 	{OPTION_KEYS + 1, "socket", "PATH", "control socket (" CONFIG_SOCKET "); \"\": none"},
 	{OPTION_KEYS + 2, "per-process", "LIST", "none, all, or patterns of image paths"},
+	{OPTION_KEYS + 15, "per-unit", "LIST", "likewise, kept by systemd unit and container"},
+	{OPTION_KEYS + 16, "units", "0|1", "keep how many samples are of which unit (1)"},
 	{OPTION_KEYS + 3, "label", "TEXT", "kept with the epochs"},
 	{OPTION_KEYS + 4, "drain-interval", "MS", "how often samples are taken (1000)"},
 	{OPTION_KEYS + 5, "merge-interval", "S", "how often they are stored (30)"},
@@ -107,6 +117,13 @@ static const struct option_entry entries[] = {
 	{OPTION_KEYS + 10, "double-every", "N", "follow one sample in N by another (0: none)"},
 	{OPTION_KEYS + 11, "double-period", "N", "after N events (100)"},
 	{OPTION_KEYS + 12, "handler-times", "0|1", "time the sampling handler (0; kmod)"},
+	{OPTION_KEYS + 13, "image-store", "LIST",
+	 "images to keep copies of: all, none, or patterns"},
+	{OPTION_KEYS + 14, "image-store-mb", "MB", "room for the copies (512)"},
+	{OPTION_KEYS + 17, "epoch-hours", "H", "how often an epoch begins (168; 0: on demand)"},
+	{OPTION_KEYS + 18, "retention", "DAYS", "how long epochs are kept (90; 0: any time)"},
+	{OPTION_KEYS + 19, "database-mb", "MB", "room for the database (1024; 0: no limit)"},
+	{OPTION_KEYS + 20, "image-events", "NAME", "who says what is mapped: auto, bpf or perf"},
 	{'c', "config", "FILE", "configuration (" CONFIG_PATH ")"},
 	{OPTION_RECORD_TRACE, "record-trace", "FILE", "every sample by itself, as well (perf)"},
 	{OPTION_TRACE, "trace", "FILE", "what the source replay replays"},
@@ -279,7 +296,20 @@ static void request_handle(void *context, const char *verb, const char *argument
 		control_verbs_handle(daemon->collector, &daemon->config, verb, argument, reply);
 }
 
-/* The engine: all that depends on the configuration. */
+static void control_end(struct daemon *daemon)
+{
+	if (daemon->control == NULL)
+		return;
+	loop_remove(&daemon->loop, control_poll_fd(daemon->control));
+	control_close(daemon->control);
+	daemon->control = NULL;
+}
+
+/*
+ * The engine: all that depends on the configuration. The control socket stays while
+ * another engine takes over, so that nobody finds the daemon gone; who asks meanwhile
+ * waits.
+ */
 
 static void engine_close(struct daemon *daemon)
 {
@@ -289,11 +319,6 @@ static void engine_close(struct daemon *daemon)
 	if (daemon->timer_fd >= 0)
 		close(daemon->timer_fd);
 	daemon->timer_fd = -1;
-	if (daemon->control != NULL) {
-		loop_remove(&daemon->loop, control_poll_fd(daemon->control));
-		control_close(daemon->control);
-		daemon->control = NULL;
-	}
 	if (daemon->collector != NULL) {
 		collector_poll_fds(daemon->collector, fds);
 		loop_remove(&daemon->loop, fds[0]);
@@ -325,14 +350,21 @@ static int events_resolve(struct collector_config *collector, const struct confi
 static int engine_collector(struct daemon *daemon, struct error *err)
 {
 	const struct config *config = &daemon->config;
+	bool images_kept =
+		config->image_store[0] != '\0' && strcmp(config->image_store, "none") != 0;
 	struct collector_config collector = {
 		.db = config->db,
 		.source = config->source,
+		.overhead_percent = config->overhead_percent,
+		.overhead_ns = config->overhead_interval_s * NS_PER_SECOND,
+		.image_events = config->image_events,
 		.table_entries = (uint32_t)config->table_entries,
 		.buffer_entries = (uint32_t)config->buffer_entries,
 		.memory_limit = (size_t)config->memory_limit_mb << 20,
 		.merge_ns = config->merge_interval_s * NS_PER_SECOND,
 		.per_process = config->per_process,
+		.per_unit = config->per_unit,
+		.units = config->units != 0,
 		.label = config->label,
 		.branch_every = (uint32_t)config->branch_every,
 		.double_every = (uint32_t)config->double_every,
@@ -340,6 +372,11 @@ static int engine_collector(struct daemon *daemon, struct error *err)
 		.handler_times = config->handler_times != 0,
 		.record = daemon->trace,
 		.replay = daemon->replay_path,
+		.image_store = config->image_store,
+		.image_store_bytes = images_kept ? config->image_store_mb << 20 : 0,
+		.epoch_ns = config->epoch_hours * 3600 * NS_PER_SECOND,
+		.retention_ns = config->retention_days * 86400 * NS_PER_SECOND,
+		.database_bytes = config->database_mb << 20,
 	};
 	int fds[2], rc, i;
 
@@ -362,7 +399,7 @@ static int engine_control(struct daemon *daemon, struct error *err)
 {
 	int rc;
 
-	if (daemon->config.socket[0] == '\0')
+	if (daemon->control != NULL || daemon->config.socket[0] == '\0')
 		return 0;
 	rc = directory_make_parent(daemon->config.socket, err);
 	if (rc < 0)
@@ -420,10 +457,13 @@ static int config_reload(struct daemon *daemon)
 		return 0;
 	}
 	engine_stop(daemon);
+	if (strcmp(old.socket, new.socket) != 0)
+		control_end(daemon);
 	daemon->config = new;
 	if (engine_open(daemon, &err) == 0)
 		return 0;
 	log_error("%s; back to the old configuration", err.message);
+	control_end(daemon);
 	daemon->config = old;
 	return engine_open(daemon, &err) < 0 ? failure_end(&err) : 0;
 }
@@ -486,6 +526,7 @@ int main(int argc, char **argv)
 	notify_state("STOPPING=1");
 	if (daemon.collector != NULL && engine_stop(&daemon) < 0)
 		rc = END_FAILURE;
+	control_end(&daemon);
 	if (trace_writer_destroy(daemon.trace, &err) < 0) {
 		log_error("%s", err.message);
 		rc = END_FAILURE;

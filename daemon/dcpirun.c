@@ -6,12 +6,14 @@
  * exit status is the command's: 128 + N if signal N ended it, 127 if there is
  * no such command, 126 if it cannot be run; 2 if profiling cannot be set up.
  * SIGINT and SIGTERM that a process sends are passed on to the command;
- * dcpirun ends with it.
+ * dcpirun ends with it. With --repeat each run is an epoch; the exit status is
+ * that of the first run that failed.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -34,6 +36,7 @@
 
 #define DRAIN_NS (200 * NS_PER_MS)
 #define MERGE_NS (5 * NS_PER_SECOND)
+#define REPEAT_MAX 10000
 #define MEMORY_LIMIT ((size_t)64 << 20)
 
 /* loop_run() ends with one of these. */
@@ -42,23 +45,32 @@ enum run_end {
 	END_FAILURE,
 };
 
-/*
- * @go_fd:      a byte, and the child goes on; closed, it gives up
- * @child:      0 before and after it runs; @status: as of waitpid(2)
- */
-struct run {
+/* struct settings - what the command line says. */
+struct settings {
 	const char *events;
 	const char *db;
 	const char *label;
 	uint32_t branch_every;
+	unsigned int repeat;
 	bool user_only;
 	bool quiet;
 	const char *trace_path;
+};
+
+/*
+ * struct run - one run of the command
+ * @go_fd:      a byte, and the child goes on; closed, it gives up
+ * @child:      0 before and after it runs; @status: as of waitpid(2)
+ * @asked_to_end: by SIGINT or SIGTERM
+ */
+struct run {
+	const struct settings *settings;
 	struct trace_writer *trace;
 	struct loop loop;
 	struct collector *collector;
 	pid_t child;
 	int status;
+	bool asked_to_end;
 	int go_fd;
 	int timer_fd;
 	int signal_fd;
@@ -70,6 +82,7 @@ enum {
 	OPTION_USER,
 	OPTION_BRANCH_EVERY,
 	OPTION_RECORD_TRACE,
+	OPTION_REPEAT,
 };
 
 static const struct option_entry entries[] = {
@@ -77,6 +90,7 @@ static const struct option_entry entries[] = {
 	{'e', "events", "LIST", NULL},
 	{OPTION_DB, "db", "FILE", "database (dcpirun.db); each run adds an epoch"},
 	{OPTION_LABEL, "label", "TEXT", "kept with the epoch (the command)"},
+	{OPTION_REPEAT, "repeat", "N", "run it N times, an epoch each (see dcpistats)"},
 	{OPTION_USER, "user", NULL, "no kernel samples; the default where they are not allowed"},
 	{OPTION_BRANCH_EVERY, "branch-every", "N", "interpret one sample in N for edges (0: none)"},
 	{OPTION_RECORD_TRACE, "record-trace", "FILE", "every sample by itself, as well"},
@@ -84,7 +98,7 @@ static const struct option_entry entries[] = {
 };
 
 /* As the daemon's configuration has it. */
-static int branch_every_take(struct run *run, const char *value)
+static int branch_every_take(struct settings *settings, const char *value)
 {
 	struct config config;
 	struct error err;
@@ -94,33 +108,50 @@ static int branch_every_take(struct run *run, const char *value)
 		log_error("%s", err.message);
 		return EXIT_BAD;
 	}
-	run->branch_every = (uint32_t)config.branch_every;
+	settings->branch_every = (uint32_t)config.branch_every;
+	return -1;
+}
+
+static int repeat_take(struct settings *settings, const char *value)
+{
+	unsigned long number;
+	char *end;
+
+	errno = 0;
+	number = strtoul(value, &end, 10);
+	if (*value < '1' || *value > '9' || *end != '\0' || errno != 0 || number > REPEAT_MAX) {
+		log_error("\"%s\" is no number of runs (1 to %d)", value, REPEAT_MAX);
+		return EXIT_BAD;
+	}
+	settings->repeat = (unsigned int)number;
 	return -1;
 }
 
 /* Returns -1 to go on, else the exit status. */
-static int option_take(struct run *run, const struct options *options, int key)
+static int option_take(struct settings *settings, const struct options *options, int key)
 {
 	switch (key) {
 	case 'e':
-		run->events = optarg;
+		settings->events = optarg;
 		return -1;
 	case 'q':
-		run->quiet = true;
+		settings->quiet = true;
 		return -1;
 	case OPTION_DB:
-		run->db = optarg;
+		settings->db = optarg;
 		return -1;
 	case OPTION_LABEL:
-		run->label = optarg;
+		settings->label = optarg;
 		return -1;
 	case OPTION_USER:
-		run->user_only = true;
+		settings->user_only = true;
 		return -1;
 	case OPTION_BRANCH_EVERY:
-		return branch_every_take(run, optarg);
+		return branch_every_take(settings, optarg);
+	case OPTION_REPEAT:
+		return repeat_take(settings, optarg);
 	case OPTION_RECORD_TRACE:
-		run->trace_path = optarg;
+		settings->trace_path = optarg;
 		return -1;
 	case OPTIONS_HELP:
 		options_help(stdout, options, "[OPTION]... COMMAND [ARGUMENT]...",
@@ -132,7 +163,7 @@ static int option_take(struct run *run, const struct options *options, int key)
 	}
 }
 
-static int options_parse(struct run *run, int argc, char **argv)
+static int options_parse(struct settings *settings, int argc, char **argv)
 {
 	struct options options;
 	struct error err;
@@ -142,7 +173,7 @@ static int options_parse(struct run *run, int argc, char **argv)
 	options_init(&options, "dcpirun", true);
 	options_add(&options, entries, sizeof(entries) / sizeof(*entries));
 	while ((key = options_next(&options, argc, argv, &err)) >= 0) {
-		status = option_take(run, &options, key);
+		status = option_take(settings, &options, key);
 		if (status >= 0)
 			return status;
 	}
@@ -154,8 +185,12 @@ static int options_parse(struct run *run, int argc, char **argv)
 		log_error("no command (see dcpirun --help)");
 		return EXIT_BAD;
 	}
-	if (run->label == NULL)
-		run->label = argv[optind];
+	if (settings->repeat > 1 && settings->trace_path != NULL) {
+		log_error("--record-trace and --repeat exclude each other");
+		return EXIT_BAD;
+	}
+	if (settings->label == NULL)
+		settings->label = argv[optind];
 	return -1;
 }
 
@@ -232,6 +267,7 @@ static int signal_readable(void *context)
 	int signal;
 
 	while ((signal = loop_signal(run->signal_fd, &sent)) != 0) {
+		run->asked_to_end |= signal != SIGCHLD;
 		if (signal != SIGCHLD && sent && run->child != 0)
 			kill(run->child, signal);
 		else if (signal == SIGCHLD &&
@@ -244,8 +280,9 @@ static int signal_readable(void *context)
 static int events_resolve(const struct run *run, struct collector_config *config, struct error *err)
 {
 	config->cpu_hz = event_cpu_hz();
-	if (run->events != NULL)
-		return event_list_parse(&config->events, run->events, config->cpu_hz, err);
+	if (run->settings->events != NULL)
+		return event_list_parse(&config->events, run->settings->events, config->cpu_hz,
+					err);
 	event_list_default(&config->events, &EVENT_MACHINE_HERE, config->cpu_hz);
 	return 0;
 }
@@ -253,15 +290,16 @@ static int events_resolve(const struct run *run, struct collector_config *config
 static int collector_prepare(struct run *run, struct error *err)
 {
 	struct collector_config config = {
-		.db = run->db,
+		.db = run->settings->db,
 		.source = "perf",
 		.memory_limit = MEMORY_LIMIT,
 		.merge_ns = MERGE_NS,
 		.per_process = "all",
-		.label = run->label,
+		.units = true,
+		.label = run->settings->label,
 		.target_pid = (uint32_t)run->child,
-		.user_only = run->user_only,
-		.branch_every = run->branch_every,
+		.user_only = run->settings->user_only,
+		.branch_every = run->settings->branch_every,
 		.record = run->trace,
 	};
 	int rc = events_resolve(run, &config, err);
@@ -269,7 +307,8 @@ static int collector_prepare(struct run *run, struct error *err)
 	if (rc < 0)
 		return rc;
 	rc = collector_open(&run->collector, &config, err);
-	if ((rc == -EACCES || rc == -EPERM) && !run->user_only && access(run->db, W_OK) == 0) {
+	if ((rc == -EACCES || rc == -EPERM) && !run->settings->user_only &&
+	    access(run->settings->db, W_OK) == 0) {
 		/* Where the kernel is out of bounds, user mode may not be. */
 		config.user_only = true;
 		rc = collector_open(&run->collector, &config, err);
@@ -307,8 +346,8 @@ static int profile_prepare(struct run *run, char **command, struct error *err)
 	if (run->signal_fd < 0)
 		return run->signal_fd;
 	rc = child_start(run, command, err);
-	if (rc == 0 && run->trace_path != NULL)
-		rc = trace_writer_create(&run->trace, run->trace_path, err);
+	if (rc == 0 && run->settings->trace_path != NULL)
+		rc = trace_writer_create(&run->trace, run->settings->trace_path, err);
 	if (rc == 0)
 		rc = collector_prepare(run, err);
 	if (rc == 0)
@@ -323,9 +362,9 @@ static void summary_print(const struct run *run)
 	struct collector_status status;
 
 	collector_status(run->collector, &status);
-	if (!run->quiet)
+	if (!run->settings->quiet)
 		fprintf(stderr, "dcpirun: %s: %llu samples, %llu lost, %llu unknown (epoch %lld)\n",
-			run->db, (unsigned long long)status.stored,
+			run->settings->db, (unsigned long long)status.stored,
 			(unsigned long long)tally_sum(&status.counters, "loss"),
 			(unsigned long long)status.unknown, (long long)status.epoch);
 }
@@ -335,8 +374,8 @@ static int exit_status(int status)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Lets the child go and follows it to its end. Return: exit status. */
-static int profile_run(struct run *run)
+/* Lets the child go and follows it to its end (@ret). Return: exit status. */
+static int profile_run(struct run *run, int *ret)
 {
 	struct error err;
 	int end = END_FAILURE;
@@ -357,6 +396,7 @@ static int profile_run(struct run *run)
 		end = END_FAILURE;
 	}
 	summary_print(run);
+	*ret = end;
 	return end == END_CHILD ? exit_status(run->status) : EXIT_BAD;
 }
 
@@ -375,29 +415,44 @@ static void run_close(struct run *run)
 	trace_writer_destroy(run->trace, NULL);
 }
 
-int main(int argc, char **argv)
+/* Return: exit status; @again: out: whether another run may follow. */
+static int run_once(const struct settings *settings, char **command, bool *again)
 {
 	struct run run = {
-		.db = "dcpirun.db",
+		.settings = settings,
 		.go_fd = -1,
 		.timer_fd = -1,
 		.signal_fd = -1,
 		.loop = {.epoll_fd = -1},
 	};
 	struct error err = {.message = ""};
+	int status = EXIT_BAD, end = END_FAILURE;
+
+	if (profile_prepare(&run, command, &err) < 0)
+		log_error("%s", err.message);
+	else
+		status = profile_run(&run, &end);
+	*again = end == END_CHILD && !WIFSIGNALED(run.status) && !run.asked_to_end;
+	run_close(&run);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct settings settings = {.db = "dcpirun.db", .repeat = 1};
+	bool again = true;
 	int status;
 
 	log_init("dcpirun");
-	status = options_parse(&run, argc, argv);
+	status = options_parse(&settings, argc, argv);
 	if (status >= 0)
 		return status;
 	log_verbose(0);
-	if (profile_prepare(&run, argv + optind, &err) < 0) {
-		log_error("%s", err.message);
-		status = EXIT_BAD;
-	} else {
-		status = profile_run(&run);
+	status = 0;
+	for (unsigned int i = 0; again && i < settings.repeat; i++) {
+		int one = run_once(&settings, argv + optind, &again);
+
+		status = status == 0 ? one : status;
 	}
-	run_close(&run);
 	return status;
 }

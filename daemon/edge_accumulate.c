@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/bin_queue.h"
 #include "lib/array.h"
 #include "lib/error.h"
 #include "lib/u64_map.h"
@@ -17,28 +18,16 @@ struct entry {
 
 /* @index: hash of (from, to) to the number of the first such entry, plus one */
 struct edge_bin {
+	struct bin bin;
 	struct edge_key key;
 	struct u64_map index;
 	struct entry *entries;
 	size_t count;
 	size_t capacity;
-	uint64_t held;
-	struct edge_bin *next;
 };
 
-/*
- * @index: key to bin, as a pointer
- * @bytes: of all bins, their maps and entries
- */
 struct edge_accumulate {
-	struct u64_map index;
-	struct edge_bin *first;
-	struct edge_bin *youngest;
-	size_t bins;
-	size_t bytes;
-	size_t memory_limit;
-	uint64_t held;
-	uint64_t refused;
+	struct bin_queue queue;
 };
 
 int edge_accumulate_create(struct edge_accumulate **ret, size_t memory_limit, struct error *err)
@@ -47,7 +36,7 @@ int edge_accumulate_create(struct edge_accumulate **ret, size_t memory_limit, st
 
 	if (accumulate == NULL)
 		return error_set(err, ENOMEM, "out of memory");
-	accumulate->memory_limit = memory_limit;
+	accumulate->queue.memory_limit = memory_limit;
 	*ret = accumulate;
 	return 0;
 }
@@ -56,8 +45,7 @@ void edge_accumulate_destroy(struct edge_accumulate *accumulate)
 {
 	if (accumulate == NULL)
 		return;
-	edge_accumulate_drop(accumulate, accumulate->bins);
-	u64_map_deinit(&accumulate->index);
+	edge_accumulate_drop(accumulate, accumulate->queue.count);
 	free(accumulate);
 }
 
@@ -80,38 +68,16 @@ static size_t bin_bytes(const struct edge_bin *bin)
 
 size_t edge_accumulate_bytes(const struct edge_accumulate *accumulate)
 {
-	return accumulate->bytes + u64_map_bytes(&accumulate->index);
-}
-
-static struct edge_bin *bin_find(const struct edge_accumulate *accumulate,
-				 const struct edge_key *key)
-{
-	const uint64_t *slot = u64_map_find(&accumulate->index, index_key(key));
-
-	return slot != NULL ? (struct edge_bin *)(uintptr_t)*slot : NULL;
+	return bin_queue_bytes(&accumulate->queue);
 }
 
 static struct edge_bin *bin_create(struct edge_accumulate *accumulate, const struct edge_key *key)
 {
-	struct edge_bin *bin = calloc(1, sizeof(*bin));
-	uint64_t *slot;
+	struct edge_bin *bin = (struct edge_bin *)bin_queue_create(&accumulate->queue,
+								   index_key(key), sizeof(*bin));
 
-	if (bin == NULL)
-		return NULL;
-	slot = u64_map_insert(&accumulate->index, index_key(key));
-	if (slot == NULL) {
-		free(bin);
-		return NULL;
-	}
-	*slot = (uint64_t)(uintptr_t)bin;
-	bin->key = *key;
-	if (accumulate->youngest != NULL)
-		accumulate->youngest->next = bin;
-	else
-		accumulate->first = bin;
-	accumulate->youngest = bin;
-	accumulate->bins++;
-	accumulate->bytes += bin_bytes(bin);
+	if (bin != NULL)
+		bin->key = *key;
 	return bin;
 }
 
@@ -153,7 +119,7 @@ static struct profile_edge *edge_add(struct edge_accumulate *accumulate, const s
 	struct profile_edge *edge;
 	size_t before;
 
-	if (edge_accumulate_bytes(accumulate) >= accumulate->memory_limit)
+	if (bin_queue_full(&accumulate->queue))
 		return NULL;
 	if (*bin == NULL)
 		*bin = bin_create(accumulate, key);
@@ -161,71 +127,61 @@ static struct profile_edge *edge_add(struct edge_accumulate *accumulate, const s
 		return NULL;
 	before = bin_bytes(*bin);
 	edge = edge_create(*bin, from, to);
-	accumulate->bytes += bin_bytes(*bin) - before;
+	accumulate->queue.bytes += bin_bytes(*bin) - before;
 	return edge;
 }
 
 int edge_accumulate_add(struct edge_accumulate *accumulate, const struct edge_key *key,
 			uint64_t from, uint64_t to, uint32_t count)
 {
-	struct edge_bin *bin = bin_find(accumulate, key);
+	struct edge_bin *bin =
+		(struct edge_bin *)bin_queue_find(&accumulate->queue, index_key(key));
 	struct profile_edge *edge = bin != NULL ? edge_find(bin, from, to) : NULL;
 
 	if (edge == NULL)
 		edge = edge_add(accumulate, key, &bin, from, to);
-	if (edge == NULL) {
-		accumulate->refused += count;
-		return -ENOMEM;
-	}
+	if (edge == NULL)
+		return bin_queue_refuse(&accumulate->queue, count);
 	edge->count += count;
-	bin->held += count;
-	accumulate->held += count;
+	bin_queue_hold(&accumulate->queue, &bin->bin, count);
 	return 0;
 }
 
 uint64_t edge_accumulate_held(const struct edge_accumulate *accumulate)
 {
-	return accumulate->held;
+	return accumulate->queue.held;
 }
 
 uint64_t edge_accumulate_refused(const struct edge_accumulate *accumulate)
 {
-	return accumulate->refused;
+	return accumulate->queue.refused;
 }
 
 size_t edge_accumulate_bins(const struct edge_accumulate *accumulate)
 {
-	return accumulate->bins;
+	return accumulate->queue.count;
 }
 
 const struct edge_bin *edge_accumulate_first(const struct edge_accumulate *accumulate)
 {
-	return accumulate->first;
+	return (const struct edge_bin *)accumulate->queue.first;
 }
 
 void edge_accumulate_drop(struct edge_accumulate *accumulate, size_t bins)
 {
-	for (; bins > 0 && accumulate->first != NULL; bins--) {
-		struct edge_bin *bin = accumulate->first;
+	for (; bins > 0 && accumulate->queue.count > 0; bins--) {
+		struct edge_bin *bin = (struct edge_bin *)accumulate->queue.first;
 
-		accumulate->first = bin->next;
-		if (accumulate->first == NULL)
-			accumulate->youngest = NULL;
-		u64_map_remove(&accumulate->index, index_key(&bin->key));
-		accumulate->bytes -= bin_bytes(bin);
-		accumulate->held -= bin->held;
-		accumulate->bins--;
+		bin_queue_drop(&accumulate->queue, bin_bytes(bin));
 		u64_map_deinit(&bin->index);
 		free(bin->entries);
 		free(bin);
 	}
-	if (accumulate->bins == 0)
-		u64_map_deinit(&accumulate->index);
 }
 
 const struct edge_bin *edge_accumulate_next(const struct edge_bin *bin)
 {
-	return bin->next;
+	return (const struct edge_bin *)bin->bin.next;
 }
 
 struct edge_key edge_accumulate_bin_key(const struct edge_bin *bin)
@@ -235,7 +191,7 @@ struct edge_key edge_accumulate_bin_key(const struct edge_bin *bin)
 
 uint64_t edge_accumulate_bin_held(const struct edge_bin *bin)
 {
-	return bin->held;
+	return bin->bin.held;
 }
 
 static int by_edge(const void *a, const void *b)

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/openat2.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,7 +18,7 @@
 #include "loader-hook/image_event.h"
 
 /* What exactly is mapped there, as long as the mapping stands; needs privilege. */
-static int open_map_file(const struct image_event *event)
+int image_file_pin(const struct image_event *event)
 {
 	char path[96];
 
@@ -26,7 +27,8 @@ static int open_map_file(const struct image_event *event)
 	return open(path, O_PATH | O_CLOEXEC);
 }
 
-static int open_in_root(const struct image_event *event)
+/* @process: its root; NULL: ours */
+static int open_in_root(const struct image_event *event, const uint32_t *process)
 {
 	struct open_how how = {
 		.flags = O_PATH | O_CLOEXEC,
@@ -35,7 +37,9 @@ static int open_in_root(const struct image_event *event)
 	_cleanup_close_ int root = -1;
 	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%u/root", event->pid);
+	snprintf(path, sizeof(path), "/");
+	if (process != NULL)
+		snprintf(path, sizeof(path), "/proc/%u/root", *process);
 	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0)
 		return -1;
@@ -55,29 +59,66 @@ static int get_key(int fd, struct image_file_key *key)
 	key->bytes = (uint64_t)status.st_size;
 	key->modified_ns =
 		(uint64_t)status.st_mtim.tv_sec * 1000000000 + (uint64_t)status.st_mtim.tv_nsec;
+	key->version = 0;
 	return 0;
+}
+
+/*
+ * Whether what was found is what was mapped. The process may have exec'd since,
+ * and have another program at the same addresses, or its path may be another
+ * file's now. On btrfs and overlayfs mappings show other devices than stat does;
+ * overlayfs other inodes, too, so that size and time must do.
+ */
+static bool is_mapped_file(const struct image_event *event, const struct image_file_key *key,
+			   bool by_path)
+{
+	if (event->version != 0 &&
+	    (event->file_bytes != key->bytes || event->modified_ns != key->modified_ns))
+		return false;
+	if (event->inode == 0 || event->inode == key->inode)
+		return true;
+	return event->device != key->device && (event->version != 0 || !by_path);
+}
+
+/* Becomes the file's key if @fd is what the event mapped. @fd is closed if not. */
+static int check_file(int fd, const struct image_event *event, struct image_file_key *key,
+		      bool by_path)
+{
+	_cleanup_close_ int found = fd;
+	int result;
+
+	if (fd < 0)
+		return errno == EACCES || errno == EPERM ? -EACCES : -ENOENT;
+	result = get_key(fd, key);
+	if (result < 0)
+		return result;
+	return is_mapped_file(event, key, by_path) ? take_fd(found) : -ENOENT;
 }
 
 int image_file_open(const struct image_event *event, struct image_file_key *key)
 {
-	_cleanup_close_ int fd = open_map_file(event);
+	int fd = check_file(image_file_pin(event), event, key, false);
+
+	if (fd == -ENOENT || fd == -EACCES)
+		fd = check_file(open_in_root(event, &event->pid), event, key, true);
+	if (fd == -ENOENT && event->version != 0)
+		fd = check_file(open_in_root(event, NULL), event, key, true);
+	return fd;
+}
+
+int image_file_open_executable(uint32_t pid, char path[PATH_MAX], struct image_file_key *key)
+{
+	_cleanup_close_ int fd = -1;
+	char link[64];
+	ssize_t n;
 	int result;
 
-	if (fd < 0) {
-		fd = open_in_root(event);
-		if (fd < 0)
-			return errno == EACCES || errno == EPERM ? -EACCES : -ENOENT;
-		result = get_key(fd, key);
-		if (result < 0)
-			return result;
-		/*
-		 * Only the inode can be compared: btrfs and overlayfs show other
-		 * device numbers in mappings than in stat.
-		 */
-		if (event->inode != 0 && event->inode != key->inode)
-			return -ENOENT;
-		return take_fd(fd);
-	}
+	snprintf(link, sizeof(link), "/proc/%u/exe", pid);
+	fd = open(link, O_PATH | O_CLOEXEC);
+	n = fd >= 0 ? readlink(link, path, PATH_MAX - 1) : -1;
+	if (n < 0)
+		return errno == EACCES || errno == EPERM ? -EACCES : -ENOENT;
+	path[n] = '\0';
 	result = get_key(fd, key);
 	return result < 0 ? result : take_fd(fd);
 }

@@ -10,29 +10,54 @@
 #ifndef DCPI_IMAGE_FILE_H
 #define DCPI_IMAGE_FILE_H
 
+#include <limits.h>
 #include <stdint.h>
 
 #include "db/profile.h"
 
 struct image_event;
 
-/** struct image_file_key - a state of a file, while it exists */
+/**
+ * struct image_file_key - a state of a file, while it exists
+ * @version: of keys made from an event, its version; else 0
+ */
 struct image_file_key {
 	uint64_t device;
 	uint64_t inode;
 	uint64_t bytes;
 	uint64_t modified_ns;
+	uint64_t version;
 };
 
 /**
  * image_file_open() - find the file an IMAGE_EVENT_MAP maps
  * @key: out
  *
+ * If the process is gone, its path is tried in our own root; the event must then
+ * tell enough to know the file by.
+ *
  * Return: a descriptor that names the file (O_PATH); -ENOENT it cannot be
  * found any more, or what is there now is another file; -EACCES;
  * -ENODEV it is a device or something else that is no regular file.
  */
 int image_file_open(const struct image_event *event, struct image_file_key *key);
+
+/**
+ * image_file_pin() - the same, only ever through the mapping itself, and without
+ * any I/O: needs CAP_CHECKPOINT_RESTORE (or CAP_SYS_ADMIN)
+ *
+ * Return: a descriptor (O_PATH), of what may be no regular file; -1.
+ */
+int image_file_pin(const struct image_event *event);
+
+/**
+ * image_file_open_executable() - find the program that a process runs
+ * @path: out: its name, as the kernel gives it
+ * @key:  out
+ *
+ * Return: as image_file_open().
+ */
+int image_file_open_executable(uint32_t pid, char path[PATH_MAX], struct image_file_key *key);
 
 /**
  * image_file_identify() - set an image's identity from its file

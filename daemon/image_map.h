@@ -9,12 +9,23 @@
  * end them.
  *
  * Generations are either the kernel's exec count, as dcpi.ko reports it, or
- * the map's own (image_map_generation()); the map's own also change when a
- * mapping replaces another one, so that even reused addresses stay apart.
+ * the map's own (image_map_generation()). Versions of an address space begin
+ * with exec, and when a mapping ends or replaces another one. Each has a
+ * generation of its own if these are the map's, so that even reused addresses
+ * stay apart. The kernel's stay the same: then a sample may be from any of these
+ * versions, from before a flush or after it, and if they have different images
+ * at its address, it is unknown ("replaced") rather than wrong.
  *
- * Of each process id the latest 32 address spaces are kept, of each address
- * space at most 16384 ranges; what a process does beyond that makes its own
- * samples unknown.
+ * Of each process id the latest 512 versions are kept, of each version
+ * at most 16384 ranges; what a process does beyond that makes its own samples
+ * unknown. image_map_crowded() tells when it is time for a flush. Generations
+ * come round: of one that a version had which was dropped before it expired,
+ * samples are unknown ("replaced").
+ *
+ * After events were lost (IMAGE_EVENT_LOST) nothing is known of a process up to its
+ * next scan or, with generations of the map's own, its next exec: samples are
+ * unknown ("lost"), not another image's. The kernel's generation of a process
+ * is known again after a scan only.
  */
 #ifndef DCPI_IMAGE_MAP_H
 #define DCPI_IMAGE_MAP_H
@@ -22,6 +33,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "kmod/uapi/dcpi_uapi.h"
+
+/* An own generation: which version it was is not known, since events were lost. */
+#define IMAGE_MAP_GENERATION_LOST DCPI_GENERATION_MAX
 
 struct error;
 struct image_event;
@@ -34,10 +50,12 @@ enum image_unknown {
 	IMAGE_UNKNOWN_ADDRESS,	 /* the process has nothing mapped there */
 	IMAGE_UNKNOWN_ANONYMOUS, /* memory of no file: JIT code, trampolines */
 	IMAGE_UNKNOWN_KERNEL,	 /* a kernel address in no known text */
+	IMAGE_UNKNOWN_REPLACED,	 /* one of several images that were there one after the other */
+	IMAGE_UNKNOWN_LOST,	 /* events that would tell were lost */
 	IMAGE_UNKNOWN_NR,
 };
 
-/** image_unknown_name() - "process", "address", "anonymous", "kernel". */
+/** image_unknown_name() - "process", "address", "anonymous", "kernel", "replaced", "lost". */
 const char *image_unknown_name(enum image_unknown reason);
 
 /**
@@ -61,18 +79,29 @@ void image_map_event(struct image_map *map, const struct image_event *event);
 
 /**
  * image_map_set_generation() - the kernel's generation of a scanned process
+ * @time_ns: when it had been read
  *
- * From then on exec and fork are followed by the map. The generation must be
- * that of the address space which was scanned: read it before and after the
- * scan, and scan again if it changed.
+ * From then on exec and fork are followed by the map. The generation must be that
+ * of the address space which was scanned: read it after the scan's first event and
+ * after its last, and if it changed, image_map_doubt(). An exec between the
+ * beginning of the scan and @time_ns is dealt with here.
  */
-void image_map_set_generation(struct image_map *map, uint32_t pid, uint32_t generation);
+void image_map_set_generation(struct image_map *map, uint32_t pid, uint32_t generation,
+			      uint64_t time_ns);
+
+/**
+ * image_map_doubt() - what a scan found may be of another generation
+ *
+ * Up to the next scan the process' samples are unknown. Kernel generations only.
+ */
+void image_map_doubt(struct image_map *map, uint32_t pid);
 
 /**
  * image_map_generation() - own generations: the address space at a time
  *
- * Return: the generation, 1 .. DCPI_GENERATION_MAX; 0 for a process not known
- * at that time. A lookup with 0 succeeds if a scan has told of it since.
+ * Return: the generation, 1 .. DCPI_GENERATION_MAX - 1, or IMAGE_MAP_GENERATION_LOST;
+ * 0 for a process not known at that time. A lookup with 0 succeeds if a scan has told of
+ * it since, and nothing was ever lost.
  */
 uint32_t image_map_generation(const struct image_map *map, uint32_t pid, uint64_t time_ns);
 
@@ -81,17 +110,21 @@ uint32_t image_map_generation(const struct image_map *map, uint32_t pid, uint64_
  * @image:   number in the image table; IMAGE_UNKNOWN if no image matched
  * @offset:  in the image's file; 0 if unknown
  * @unknown: the reason, if unknown
+ * @start:   of the addresses around it that are in the image too, one after the
+ *           other; @bytes: how many, 0 if unknown
  */
 struct image_place {
 	uint32_t image;
-	uint64_t offset;
 	enum image_unknown unknown;
+	uint64_t offset;
+	uint64_t start;
+	uint64_t bytes;
 };
 
 /**
  * image_map_lookup() - where a PC is. O(log mappings)
  *
- * Reads no files. Of address spaces with the same generation the latest counts.
+ * Reads no files.
  */
 struct image_place image_map_lookup(struct image_map *map, uint32_t pid, uint32_t generation,
 				    uint64_t pc);
@@ -106,6 +139,9 @@ int image_map_add_kernel(struct image_map *map, uint32_t image, uint64_t start, 
 
 /** image_map_command() - name of a process, "" if not known; valid until the next event. */
 const char *image_map_command(const struct image_map *map, uint32_t pid);
+
+/** image_map_crowded() - whether a process has so many versions that some must soon go. */
+bool image_map_crowded(const struct image_map *map);
 
 /** image_map_expire() - forget what ended before @time_ns. */
 void image_map_expire(struct image_map *map, uint64_t time_ns);

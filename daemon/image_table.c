@@ -2,13 +2,16 @@
 #include "daemon/image_table.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <xxhash.h>
 
 #include "daemon/image_file.h"
+#include "daemon/jit_file.h"
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
@@ -19,6 +22,7 @@
 /* Bounds what a user can make us remember by running ever new programs. */
 #define IMAGES_MAX (1U << 17)
 #define FILES_MAX 16384
+#define JIT_SUFFIX " [jit]"
 /* The key of what an event said about a file, not the file itself. */
 #define BYTES_OF_EVENT UINT64_MAX
 
@@ -47,6 +51,8 @@ struct image_table {
 	size_t file_capacity;
 	struct u64_map by_file; /* hash -> index + 1 */
 	int vdso;		/* number, or -1: not met yet */
+	image_table_watch_fn watch;
+	void *watch_context;
 };
 
 /* Seeded: users choose paths and build-ids, and must not make chains long. */
@@ -214,6 +220,13 @@ static bool is_file_name(const char *path)
 	       (!starts_with(path, "/dev/") || starts_with(path, "/dev/shm/"));
 }
 
+bool image_table_is_memory(const struct image_event *event)
+{
+	if (event->path != NULL && strcmp(event->path, "[vdso]") == 0)
+		return false;
+	return !is_file_name(event->path) || is_volatile(event->path);
+}
+
 int image_table_vdso(struct image_table *table)
 {
 	struct profile_image image = {.kind = PROFILE_IMAGE_VDSO, .path = "[vdso]"};
@@ -261,19 +274,56 @@ static int image_of_file(struct image_table *table, struct profile_image *image,
 	return result;
 }
 
-int image_table_from_event(struct image_table *table, const struct image_event *event)
+/* A process that has ended cannot tell any more what it ran. */
+int image_table_jit(struct image_table *table, uint32_t pid)
+{
+	struct profile_image program = {.kind = PROFILE_IMAGE_FILE}, image;
+	char path[PATH_MAX], label[PATH_MAX + sizeof(JIT_SUFFIX)];
+	struct image_file_key key;
+	_cleanup_close_ int fd = image_file_open_executable(pid, path, &key);
+	int number = -ENOENT;
+
+	program.path = path;
+	if (fd >= 0)
+		number = image_of_file(table, &program, fd, &key);
+	if (number == -ENOMEM)
+		return number;
+	image = (struct profile_image){.path = "[jit]"};
+	if (number >= 0) {
+		image = *image_table_get(table, (uint32_t)number);
+		snprintf(label, sizeof(label), "%s" JIT_SUFFIX, image.path);
+		image.path = label;
+	}
+	image.kind = PROFILE_IMAGE_JIT;
+	return image_table_add(table, &image);
+}
+
+/* What the event says about its file. */
+static struct image_file_key key_of_event(const struct image_event *event)
+{
+	struct image_file_key key = {
+		.device = event->device,
+		.inode = event->inode,
+		.bytes = event->version != 0 ? event->file_bytes : BYTES_OF_EVENT,
+		.modified_ns = event->version != 0 ? event->modified_ns : 0,
+		.version = event->version,
+	};
+
+	return key;
+}
+
+static int image_of_event(struct image_table *table, const struct image_event *event)
 {
 	struct profile_image image = {.kind = PROFILE_IMAGE_FILE, .path = event->path};
-	struct image_file_key key, event_key = {.device = event->device,
-						.inode = event->inode,
-						.bytes = BYTES_OF_EVENT};
+	struct image_file_key key, event_key = key_of_event(event);
 	_cleanup_close_ int fd = -1;
 	struct file *known;
 	int number;
 
 	if (event->path != NULL && strcmp(event->path, "[vdso]") == 0)
 		return vdso_image(table, event);
-	if (!is_file_name(event->path))
+	/* A jitdump is mapped to be noticed; what is executed is elsewhere. */
+	if (!is_file_name(event->path) || jit_file_is_dump(event))
 		return -ENOENT;
 	if (event->build_id_bytes > 0 && event->build_id_bytes <= sizeof(event->build_id)) {
 		image.identity_kind = PROFILE_IDENTITY_BUILD_ID;
@@ -281,6 +331,9 @@ int image_table_from_event(struct image_table *table, const struct image_event *
 		memcpy(image.identity, event->build_id, event->build_id_bytes);
 		return image_table_add(table, &image);
 	}
+	known = event->inode != 0 ? find_file(table, &event_key) : NULL;
+	if (known != NULL && event->version != 0)
+		return known->image;
 	fd = image_file_open(event, &key);
 	if (fd >= 0) {
 		number = image_of_file(table, &image, fd, &key);
@@ -291,8 +344,22 @@ int image_table_from_event(struct image_table *table, const struct image_event *
 	if (fd == -ENODEV)
 		return -ENOENT;
 	/* Gone with its process; but an event before may have shown it to us. */
-	known = event->inode != 0 ? find_file(table, &event_key) : NULL;
 	if (known != NULL)
 		return known->image;
 	return is_volatile(event->path) ? -ENOENT : image_table_add(table, &image);
+}
+
+void image_table_watch(struct image_table *table, image_table_watch_fn watch, void *context)
+{
+	table->watch = watch;
+	table->watch_context = context;
+}
+
+int image_table_from_event(struct image_table *table, const struct image_event *event)
+{
+	int image = image_of_event(table, event);
+
+	if (image > IMAGE_UNKNOWN && table->watch != NULL)
+		table->watch(table->watch_context, table, (uint32_t)image, event);
+	return image;
 }

@@ -7,6 +7,9 @@
 #ifndef DCPI_IMAGE_TABLE_H
 #define DCPI_IMAGE_TABLE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "db/profile.h"
 
 struct error;
@@ -40,10 +43,31 @@ int image_table_add(struct image_table *table, const struct profile_image *image
  */
 int image_table_vdso(struct image_table *table);
 
+/** Called with the image behind an event; @context is the watcher's. */
+typedef void (*image_table_watch_fn)(void *context, struct image_table *table, uint32_t image,
+				     const struct image_event *event);
+
+/** image_table_watch() - have image_table_from_event() tell of each image it finds. */
+void image_table_watch(struct image_table *table, image_table_watch_fn watch, void *context);
+
+/** image_table_is_memory() - whether an IMAGE_EVENT_MAP is of memory that is no file's. */
+bool image_table_is_memory(const struct image_event *event);
+
+/**
+ * image_table_jit() - the code made at run time by the program that a process runs
+ *
+ * One image for all processes of a program: it has the identity of the
+ * program's executable, which tells the programs apart.
+ *
+ * Return: its number; -ENOMEM.
+ */
+int image_table_jit(struct image_table *table, uint32_t pid);
+
 /**
  * image_table_from_event() - the image behind an IMAGE_EVENT_MAP
  *
- * The file is looked up only if the event has no build-id, through
+ * The file is looked up only if the event has no build-id, and does not tell
+ * enough to know that it was looked up before, through
  * /proc/PID/map_files or /proc/PID/root, so that deleted files and other mount
  * namespaces work; and read only if no file of that device, inode, size and
  * time of change has been read before. If it cannot be found any more, what

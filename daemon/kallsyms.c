@@ -26,7 +26,7 @@ static bool parse_line(char *line, struct kallsyms_symbol *symbol)
 	if (tab != NULL) {
 		size_t bytes = strlen(tab);
 
-		if (bytes < 3 || tab[1] != '[' || tab[bytes - 1] != ']')
+		if (tab == symbol->name || bytes < 3 || tab[1] != '[' || tab[bytes - 1] != ']')
 			return false;
 		tab[bytes - 1] = '\0';
 		*tab = '\0';

@@ -23,9 +23,8 @@ struct kernel_images;
  * and kernel samples will be unknown; @err then says so, though the call
  * succeeds (its message is "" otherwise). The vDSO is always there.
  *
- * Code made at run time (BPF programs, ftrace trampolines) is in no image: its
- * addresses mean nothing after the next boot, so that it stays unknown, by the
- * reason "kernel".
+ * Code made at run time (BPF programs, ftrace trampolines) is in none of them:
+ * daemon/kernel_code.h.
  *
  * Return: 0 or -ENOMEM.
  */

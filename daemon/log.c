@@ -9,12 +9,16 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "daemon/clock.h"
+
 static const char *program_name;
 static int quiet;
 static int to_journal;
 static int holding;
 static char held[LOG_HELD_BYTES];
 static size_t held_bytes;
+static char last_error[512];
+static uint64_t last_error_ns;
 
 /* systemd.exec(5): the variable may be inherited; only a match counts. */
 static int stderr_is_journal(void)
@@ -82,10 +86,20 @@ static void line(int priority, const char *format, va_list arguments)
 	fwrite(text, 1, n, stderr);
 }
 
+const char *log_last_error(uint64_t *time_ns)
+{
+	*time_ns = last_error_ns;
+	return last_error;
+}
+
 void log_error(const char *format, ...)
 {
 	va_list arguments;
 
+	va_start(arguments, format);
+	vsnprintf(last_error, sizeof(last_error), format, arguments);
+	va_end(arguments);
+	last_error_ns = clock_monotonic_ns();
 	va_start(arguments, format);
 	line(3, format, arguments);
 	va_end(arguments);

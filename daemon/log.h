@@ -8,6 +8,8 @@
 #ifndef DCPI_LOG_H
 #define DCPI_LOG_H
 
+#include <stdint.h>
+
 /** log_init() - @program: static; before that, lines have no name. */
 void log_init(const char *program);
 
@@ -26,6 +28,14 @@ void log_hold(void);
 void log_release(void);
 
 #define LOG_HELD_BYTES 4096
+
+/**
+ * log_last_error() - what log_error() said last
+ * @time_ns: out: when, CLOCK_MONOTONIC
+ *
+ * Return: "" if nothing was; valid until the next error.
+ */
+const char *log_last_error(uint64_t *time_ns);
 
 void log_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_info(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -53,6 +53,25 @@ const struct mapping *mapping_list_find(const struct mapping_list *list, uint64_
 	return &list->mappings[i];
 }
 
+void mapping_list_narrow(const struct mapping_list *list, uint64_t address, uint64_t *start,
+			 uint64_t *end)
+{
+	uint32_t i = first_after(list, address);
+	uint64_t low, high = UINT64_MAX;
+
+	if (list == NULL)
+		return;
+	low = i > 0 ? list->mappings[i - 1].end : 0;
+	if (i < list->count && list->mappings[i].start <= address) {
+		low = list->mappings[i].start;
+		high = list->mappings[i].end;
+	} else if (i < list->count) {
+		high = list->mappings[i].start;
+	}
+	*start = low > *start ? low : *start;
+	*end = high < *end ? high : *end;
+}
+
 static bool same_contents(const struct mapping *a, const struct mapping *b)
 {
 	return a->image == b->image && a->delta == b->delta;
@@ -74,6 +93,13 @@ enum mapping_change mapping_list_change(const struct mapping_list *list,
 			return MAPPING_SAME;
 	}
 	return MAPPING_ADDS;
+}
+
+bool mapping_list_overlaps(const struct mapping_list *list, uint64_t start, uint64_t end)
+{
+	uint32_t first = first_after(list, start);
+
+	return list != NULL && first < list->count && list->mappings[first].start < end;
 }
 
 /* A list of our own with room for @count mappings, the old ones in it. */
@@ -139,13 +165,31 @@ static uint32_t build_pieces(struct mapping pieces[3], const struct mapping_list
 	return count + 1;
 }
 
+/* Put @n pieces in the place of mappings [@first, @last). */
+static int replace(struct mapping_list **list, uint32_t first, uint32_t last,
+		   const struct mapping *pieces, uint32_t n)
+{
+	uint32_t old = *list != NULL ? (*list)->count : 0, count = old - (last - first) + n;
+	int result;
+
+	if (count > MAPPINGS_MAX)
+		return -ENOSPC;
+	result = make_own(list, count);
+	if (result < 0)
+		return result;
+	memmove((*list)->mappings + first + n, (*list)->mappings + last,
+		(old - last) * sizeof((*list)->mappings[0]));
+	memcpy((*list)->mappings + first, pieces, n * sizeof(pieces[0]));
+	(*list)->count = count;
+	return 0;
+}
+
 int mapping_list_add(struct mapping_list **list, const struct mapping *mapping)
 {
 	uint32_t first = first_after(*list, mapping->start);
 	uint32_t count = *list != NULL ? (*list)->count : 0;
 	uint32_t last = first, n;
 	struct mapping pieces[3];
-	int result;
 
 	while (last < count && (*list)->mappings[last].start < mapping->end)
 		last++;
@@ -158,14 +202,23 @@ int mapping_list_add(struct mapping_list **list, const struct mapping *mapping)
 	    same_contents(&(*list)->mappings[last], mapping))
 		last++;
 	n = build_pieces(pieces, *list, first, last, mapping);
-	if (count - (last - first) + n > MAPPINGS_MAX)
-		return -ENOSPC;
-	result = make_own(list, count - (last - first) + n);
-	if (result < 0)
-		return result;
-	memmove((*list)->mappings + first + n, (*list)->mappings + last,
-		(count - last) * sizeof((*list)->mappings[0]));
-	memcpy((*list)->mappings + first, pieces, n * sizeof(pieces[0]));
-	(*list)->count = count - (last - first) + n;
-	return 0;
+	return replace(list, first, last, pieces, n);
+}
+
+int mapping_list_remove(struct mapping_list **list, uint64_t start, uint64_t end)
+{
+	uint32_t first = first_after(*list, start), last = first, n = 0;
+	struct mapping pieces[2];
+
+	while (*list != NULL && last < (*list)->count && (*list)->mappings[last].start < end)
+		last++;
+	if (first == last)
+		return 0;
+	pieces[0] = (*list)->mappings[first];
+	if (pieces[0].start < start)
+		pieces[n++].end = start;
+	pieces[n] = (*list)->mappings[last - 1];
+	if (pieces[n].end > end)
+		pieces[n++].start = end;
+	return replace(list, first, last, pieces, n);
 }

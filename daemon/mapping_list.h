@@ -51,12 +51,23 @@ size_t mapping_list_bytes(const struct mapping_list *list);
 /** mapping_list_find() - the mapping that holds an address, or NULL. O(log n). */
 const struct mapping *mapping_list_find(const struct mapping_list *list, uint64_t address);
 
+/**
+ * mapping_list_narrow() - leave only what is mapped as an address is
+ * @start, @end: a range around the address, in and out: cut to the part of it that
+ *               is in the same mapping, or in the same gap between two
+ */
+void mapping_list_narrow(const struct mapping_list *list, uint64_t address, uint64_t *start,
+			 uint64_t *end);
+
 /** enum mapping_change - what adding a mapping would do. */
 enum mapping_change {
 	MAPPING_SAME,	  /* the list says so already */
 	MAPPING_ADDS,	  /* takes only addresses that were free or had the same contents */
 	MAPPING_REPLACES, /* takes addresses of something else */
 };
+
+/** mapping_list_overlaps() - whether anything is mapped in a range; @end > @start */
+bool mapping_list_overlaps(const struct mapping_list *list, uint64_t start, uint64_t end);
 
 enum mapping_change mapping_list_change(const struct mapping_list *list,
 					const struct mapping *mapping);
@@ -69,5 +80,8 @@ enum mapping_change mapping_list_change(const struct mapping_list *list,
  * Return: 0; -ENOSPC it would have more than MAPPINGS_MAX ranges; -ENOMEM.
  */
 int mapping_list_add(struct mapping_list **list, const struct mapping *mapping);
+
+/** mapping_list_remove() - nothing is mapped in a range any more. Return: as above. */
+int mapping_list_remove(struct mapping_list **list, uint64_t start, uint64_t end);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * From a sample to its image: the image map, and all that keeps it true (side
- * band, scans of /proc, the kernel's own images).
+ * From a sample to its image: the image map, and all that keeps it true (image
+ * events, scans of /proc, the kernel's own images).
  */
 #ifndef DCPI_MATCHER_H
 #define DCPI_MATCHER_H
@@ -12,10 +12,14 @@
 
 #include "daemon/image_map.h"
 
+struct accumulate_bin;
 struct dcpi_sample;
 struct error;
+struct image_keeper;
 struct image_table;
+struct jit_images;
 struct kernel_images;
+struct label_table;
 struct matcher;
 struct source;
 struct tally;
@@ -23,27 +27,38 @@ struct tally;
 /**
  * struct matcher_config - what to match
  * @source:      opened, stays the caller's; asked for generations
+ * @image_events: as for image_feed_open()
  * @per_process: struct collector_config's; must outlive the matcher
+ * @per_unit:    likewise
+ * @units:       likewise
  * @target_pid:  likewise
  * @user_only:   likewise
+ * @keeper:      told of the images met; NULL: nobody is
  */
 struct matcher_config {
 	struct source *source;
+	const char *image_events;
 	const char *per_process;
+	const char *per_unit;
+	bool units;
 	uint32_t target_pid;
 	bool user_only;
+	struct image_keeper *keeper;
 };
 
 /**
  * matcher_open() - follow image events from now on, and find what runs already
  *
- * The side band is opened before the scan, so that what happens during the
+ * Events are recorded before the scan begins, so that what happens during the
  * scan is seen twice rather than never.
  */
 int matcher_open(struct matcher **ret, const struct matcher_config *config, struct error *err);
 
 /** matcher_close() - NULL is fine. */
 void matcher_close(struct matcher *matcher);
+
+/** matcher_describe() - "; image events: " and who tells them, and why; @bytes of room */
+void matcher_describe(const struct matcher *matcher, char *text, size_t bytes);
 
 /** matcher_poll_fd() - readable when many image events are waiting. */
 int matcher_poll_fd(struct matcher *matcher);
@@ -62,31 +77,59 @@ void matcher_refresh(struct matcher *matcher);
 uint32_t matcher_generation(struct matcher *matcher, uint32_t pid, uint64_t time_ns);
 
 /**
- * struct match - where a sample belongs
- * @place:      image and offset
- * @by_process: whether its image is profiled by process
- * @command:    if so, name of the process; valid until the next image event
+ * struct match - where samples of an event belong, of a process and a mapping
+ * @who:     which they are: their tags without counts; @version, @start and
+ *           @bytes: when, and where. The matcher's.
+ * @image:   number in the image table; IMAGE_UNKNOWN if none matched
+ * @delta:   what makes a PC an offset in the image; of no image, the reason (enum
+ *           image_unknown)
+ * @owner:   whose profile: the process', if its image is profiled by process; its
+ *           label's, PROFILE_PID_OF_LABEL(), if by unit; or PROFILE_PID_ALL
+ * @label:   of the process (daemon/process_label.h)
+ * @command: of profiles by process, its name
+ * @bin:     the caller's, to remember where it puts them; NULL to begin with
  */
 struct match {
-	struct image_place place;
-	bool by_process;
+	uint64_t who;
+	uint64_t version;
+	uint64_t start;
+	uint64_t bytes;
+	uint64_t delta;
+	uint32_t image;
+	uint32_t label;
+	int64_t owner;
 	const char *command;
+	struct accumulate_bin *bin;
 };
 
 /** matcher_place() - where a PC is in the process and generation of a tag. */
 struct image_place matcher_place(struct matcher *matcher, uint64_t tag, uint64_t pc);
 
-/** matcher_match() - match one sample. */
-struct match matcher_match(struct matcher *matcher, const struct dcpi_sample *sample);
+/**
+ * matcher_match() - match one sample. O(1) for most
+ *
+ * Samples come in runs of a process, and most are in few mappings: what was found
+ * is found again, with what the caller has put there, until matcher_events() or
+ * an event that a source asks for meanwhile.
+ *
+ * Return: valid until the next call of the matcher's.
+ */
+struct match *matcher_match(struct matcher *matcher, const struct dcpi_sample *sample);
 
 /** matcher_expire() - forget what ended before a time, and of which no sample can follow. */
 void matcher_expire(struct matcher *matcher, uint64_t time_ns);
 
 /**
- * matcher_crowded() - whether so many processes ended since the last
- * matcher_expire() that the next one should not be put off
+ * matcher_crowded() - whether so many processes or versions of one ended since
+ * the last matcher_expire() that the next one should not be put off
  */
 bool matcher_crowded(const struct matcher *matcher);
+
+/**
+ * matcher_unsettled() - whether addresses mean something else since the last
+ * matcher_expire(), so that a flush should not be put off
+ */
+bool matcher_unsettled(const struct matcher *matcher);
 
 /** matcher_counters() - "stat" counters since it was opened. */
 void matcher_counters(const struct matcher *matcher, struct tally *tally);
@@ -94,8 +137,21 @@ void matcher_counters(const struct matcher *matcher, struct tally *tally);
 /** matcher_processes() - processes known, and bytes used. */
 size_t matcher_processes(const struct matcher *matcher, size_t *bytes);
 
-/** matcher_images() - the images met; matcher_kernel(): for their symbols. Stay the matcher's. */
+/**
+ * matcher_images() - the images met; matcher_kernel(), matcher_jit(): for their
+ * symbols. Stay the matcher's.
+ */
 struct image_table *matcher_images(struct matcher *matcher);
 struct kernel_images *matcher_kernel(struct matcher *matcher);
+struct jit_images *matcher_jit(struct matcher *matcher);
+
+/** matcher_labels() - the labels met; NULL if none are kept. */
+const struct label_table *matcher_labels(const struct matcher *matcher);
+
+/** matcher_divide() - look at @per_process and @per_unit again. */
+void matcher_divide(struct matcher *matcher);
+
+/** matcher_epoch() - an epoch begins, and no sample of the last one is waiting. */
+void matcher_epoch(struct matcher *matcher);
 
 #endif

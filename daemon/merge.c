@@ -8,7 +8,9 @@
 #include "daemon/accumulate.h"
 #include "daemon/edge_accumulate.h"
 #include "daemon/image_table.h"
+#include "daemon/jit_image.h"
 #include "daemon/kernel_image.h"
+#include "daemon/label_table.h"
 #include "db/profile_write.h"
 #include "lib/array.h"
 #include "lib/cleanup.h"
@@ -16,21 +18,25 @@
 
 /*
  * @ids:     number in the database by number in the image table; 0: not asked
- * @scratch: one bin's samples, kept between merges; @edges: likewise
+ * @labels_written: a bit for each label that the epoch has
+ * @edges:   one bin's, kept between merges
  */
 struct merge {
 	struct profile_writer *writer;
 	const struct image_table *images;
 	struct kernel_images *kernel;
+	const struct label_table *labels;
+	struct jit_images *jit;
 	int64_t *ids;
 	size_t id_count;
 	size_t id_capacity;
-	struct accumulate_samples scratch;
+	uint8_t labels_written[(LABEL_TABLE_MAX + 8) / 8];
 	struct edge_run edges;
 };
 
 int merge_create(struct merge **ret, struct profile_writer *writer,
-		 const struct image_table *images, struct kernel_images *kernel, struct error *err)
+		 const struct image_table *images, struct kernel_images *kernel,
+		 const struct label_table *labels, struct jit_images *jit, struct error *err)
 {
 	struct merge *merge = calloc(1, sizeof(*merge));
 
@@ -39,6 +45,8 @@ int merge_create(struct merge **ret, struct profile_writer *writer,
 	merge->writer = writer;
 	merge->images = images;
 	merge->kernel = kernel;
+	merge->labels = labels;
+	merge->jit = jit;
 	*ret = merge;
 	return 0;
 }
@@ -48,7 +56,6 @@ void merge_destroy(struct merge *merge)
 	if (merge == NULL)
 		return;
 	free(merge->ids);
-	free(merge->scratch.samples);
 	free(merge->edges.edges);
 	free(merge);
 }
@@ -56,6 +63,22 @@ void merge_destroy(struct merge *merge)
 void merge_forget(struct merge *merge)
 {
 	merge->id_count = 0;
+	memset(merge->labels_written, 0, sizeof(merge->labels_written));
+	if (merge->jit != NULL)
+		jit_images_unwritten(merge->jit);
+}
+
+void merge_done(struct merge *merge)
+{
+	if (merge->jit != NULL)
+		jit_images_written(merge->jit);
+}
+
+void merge_epoch(struct merge *merge)
+{
+	merge_forget(merge);
+	if (merge->jit != NULL)
+		jit_images_forget(merge->jit);
 }
 
 /* What exists only on this running system is kept with the profile, once. */
@@ -99,55 +122,113 @@ static int image_id(struct merge *merge, uint32_t image, int64_t *ret, struct er
 		merge->ids[image] = id;
 	}
 	*ret = merge->ids[image];
-	return 0;
+	/* Of code made at run time, more becomes known all the time. */
+	return merge->jit != NULL ? jit_images_write(merge->jit, image, merge->writer, *ret, err)
+				  : 0;
 }
 
-/* Reasons become counters, and one sample is left. */
-static void reasons_take(struct accumulate_samples *scratch, struct merge_result *result)
+/* Reasons become counters. Return: all of them, as one sample. */
+static struct profile_sample reasons_take(const struct profile_sample *samples, size_t count,
+					  struct merge_result *result)
 {
-	uint64_t sum = 0;
+	struct profile_sample sum = {.offset = 0};
 	size_t i;
 
-	for (i = 0; i < scratch->count; i++) {
-		result->unknown[scratch->samples[i].offset] += scratch->samples[i].count;
-		sum += scratch->samples[i].count;
+	for (i = 0; i < count; i++) {
+		result->unknown[samples[i].offset] += samples[i].count;
+		sum.count += samples[i].count;
 	}
-	scratch->samples[0] = (struct profile_sample){.offset = 0, .count = sum};
-	scratch->count = 1;
+	return sum;
 }
 
-static int bin_write(struct merge *merge, const struct accumulate_bin *bin,
+/* What a label stands for is in each epoch once. */
+static int label_write(struct merge *merge, uint32_t number, struct error *err)
+{
+	uint8_t *byte = &merge->labels_written[number / 8];
+	struct profile_label label;
+	int rc;
+
+	if (*byte & 1U << number % 8)
+		return 0;
+	label = label_table_get(merge->labels, number);
+	rc = profile_writer_label(merge->writer, &label, err);
+	if (rc == 0)
+		*byte |= (uint8_t)(1U << number % 8);
+	return rc;
+}
+
+static int labels_write(struct merge *merge, const struct accumulate_bin *bin, int64_t image,
+			struct error *err)
+{
+	uint32_t event = accumulate_bin_key(bin).event;
+	const struct accumulate_label *labels;
+	size_t count, i;
+	int rc = 0;
+
+	labels = accumulate_bin_labels(bin, &count);
+	for (i = 0; rc == 0 && i < count; i++) {
+		rc = label_write(merge, labels[i].label, err);
+		if (rc == 0)
+			rc = profile_writer_share(merge->writer, image, event, labels[i].label,
+						  labels[i].samples, err);
+	}
+	return rc;
+}
+
+/* A process has more than one label if it was moved; the last number is its newest. */
+static int process_write(struct merge *merge, const struct accumulate_bin *bin, struct error *err)
+{
+	struct profile_process process = {
+		.pid = accumulate_bin_key(bin).pid,
+		.command = accumulate_bin_command(bin),
+	};
+	const struct accumulate_label *labels;
+	size_t count;
+
+	labels = accumulate_bin_labels(bin, &count);
+	if (count > 0)
+		process.label = labels[count - 1].label;
+	if (process.pid < 0 || process.command[0] == '\0')
+		return 0;
+	return profile_writer_process(merge->writer, &process, err);
+}
+
+static int bin_write(struct merge *merge, struct accumulate *accumulate, struct accumulate_bin *bin,
 		     struct merge_result *result, struct error *err)
 {
 	struct accumulate_key key = accumulate_bin_key(bin);
-	const char *command = accumulate_bin_command(bin);
+	const struct profile_sample *samples;
+	struct profile_sample sum;
 	int64_t id = 0;
+	size_t count;
 	int rc;
 
 	rc = image_id(merge, key.image, &id, err);
 	if (rc < 0)
 		return rc;
-	if (accumulate_bin_samples(bin, &merge->scratch) < 0)
+	if (accumulate_bin_samples(accumulate, bin, &samples, &count) < 0)
 		return error_set(err, ENOMEM, "out of memory");
-	if (merge->scratch.count == 0)
+	if (count == 0)
 		return 0;
-	if (key.image == IMAGE_UNKNOWN)
-		reasons_take(&merge->scratch, result);
-	rc = profile_writer_add(merge->writer, id, key.event, key.pid, merge->scratch.samples,
-				merge->scratch.count, err);
-	if (rc == 0 && key.pid >= 0 && command[0] != '\0')
-		rc = profile_writer_process(merge->writer, key.pid, command, err);
-	return rc;
+	if (key.image == IMAGE_UNKNOWN) {
+		sum = reasons_take(samples, count, result);
+		samples = &sum;
+		count = 1;
+	}
+	rc = profile_writer_add(merge->writer, id, key.event, key.pid, samples, count, err);
+	if (rc == 0)
+		rc = labels_write(merge, bin, id, err);
+	return rc == 0 ? process_write(merge, bin, err) : rc;
 }
 
-int merge_bins(struct merge *merge, const struct accumulate *accumulate, size_t bins,
+int merge_bins(struct merge *merge, struct accumulate *accumulate, size_t bins,
 	       struct merge_result *result, struct error *err)
 {
-	const struct accumulate_bin *bin = accumulate_first(accumulate);
+	struct accumulate_bin *bin = accumulate_first(accumulate);
 	int rc;
 
 	for (; bin != NULL && bins > 0; bins--) {
-		rc = bin_write(merge, bin, result, err);
+		rc = bin_write(merge, accumulate, bin, result, err);
 		if (rc < 0)
 			return rc;
 		result->samples += accumulate_bin_held(bin);

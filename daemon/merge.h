@@ -12,7 +12,9 @@ struct accumulate;
 struct edge_accumulate;
 struct error;
 struct image_table;
+struct jit_images;
 struct kernel_images;
+struct label_table;
 struct merge;
 struct profile_writer;
 
@@ -20,9 +22,12 @@ struct profile_writer;
  * merge_create() - what a series of merges shares
  * @writer: stays the caller's, as the others
  * @kernel: may be NULL: then no symbols are kept
+ * @labels: may be NULL, if the bins have none
+ * @jit:    may be NULL
  */
 int merge_create(struct merge **ret, struct profile_writer *writer,
-		 const struct image_table *images, struct kernel_images *kernel, struct error *err);
+		 const struct image_table *images, struct kernel_images *kernel,
+		 const struct label_table *labels, struct jit_images *jit, struct error *err);
 void merge_destroy(struct merge *merge);
 
 /**
@@ -53,14 +58,20 @@ struct merge_result {
  *
  * Return: 0, or the writer's error.
  */
-int merge_bins(struct merge *merge, const struct accumulate *accumulate, size_t bins,
+int merge_bins(struct merge *merge, struct accumulate *accumulate, size_t bins,
 	       struct merge_result *result, struct error *err);
 
 /** merge_edges() - the same for bins of edges. */
 int merge_edges(struct merge *merge, const struct edge_accumulate *accumulate, size_t bins,
 		struct merge_result *result, struct error *err);
 
+/** merge_done() - the transaction was committed. */
+void merge_done(struct merge *merge);
+
 /** merge_forget() - after a rollback and at the start of an epoch: image numbers are stale. */
 void merge_forget(struct merge *merge);
+
+/** merge_epoch() - an epoch begins: all that the database is told once is told again. */
+void merge_epoch(struct merge *merge);
 
 #endif

@@ -35,6 +35,20 @@ static const struct metric {
 	{"stat.", "dcpi_epoch_stat", "gauge", "name", "Other counts of the epoch."},
 	{"images", "dcpi_images", "gauge", NULL, "Images known."},
 	{"processes", "dcpi_processes", "gauge", NULL, "Processes known."},
+	{"db_used_bytes", "dcpi_database_used_bytes", "gauge", NULL, "Of these, in use."},
+	{"expired_epochs", "dcpi_expired_epochs_total", "counter", NULL, "Epochs forgotten."},
+	{"expired_samples", "dcpi_expired_samples_total", "counter", NULL, "Samples of these."},
+	{"store.", "dcpi_image_store", "gauge", "name", "Copies of images: how many, bytes, ..."},
+	{"uptime_s", "dcpi_uptime_seconds", "counter", NULL, "Since sampling began."},
+	{"sample_cost_ns", "dcpi_sample_cost_nanoseconds", "gauge", NULL, "What a sample costs."},
+	{"throttled", "dcpi_epoch_throttled", "gauge", NULL,
+	 "Times the kernel throttled an event."},
+	{"merge_failing", "dcpi_merge_failing", "gauge", NULL,
+	 "1: the database cannot be written."},
+	{"db_bytes", "dcpi_database_bytes", "gauge", NULL, "Size of the database."},
+	{"rss_bytes", "dcpi_resident_memory_bytes", "gauge", NULL,
+	 "Memory of the daemon, all of it."},
+	{"cpu_ms", "dcpi_cpu_milliseconds_total", "counter", NULL, "CPU time of the daemon."},
 	{"memory_bytes", "dcpi_memory_bytes", "gauge", NULL, "Memory of samples and maps."},
 	{"reduction", "dcpi_samples_per_entry", "gauge", NULL, "Data reduction."},
 	{"identity", "dcpi_accounts_exact", "gauge", NULL, "1: every sample is accounted for."},
@@ -102,15 +116,32 @@ void metrics_print(FILE *stream, const struct metrics *metrics)
 		kind_print(stream, &kinds[i], metrics);
 }
 
-int metrics_add(struct metrics *metrics, const char *key, const char *value)
+const char *metrics_find(const struct metrics *metrics, const char *key)
 {
-	struct metrics_value *added;
 	size_t i;
 
 	for (i = 0; i < metrics->count; i++) {
 		if (strcmp(metrics->values[i].key, key) == 0)
-			return 0;
+			return metrics->values[i].value;
 	}
+	return NULL;
+}
+
+bool metrics_at(const struct metrics *metrics, size_t index, const char **key, const char **value)
+{
+	if (index >= metrics->count)
+		return false;
+	*key = metrics->values[index].key;
+	*value = metrics->values[index].value;
+	return true;
+}
+
+int metrics_add(struct metrics *metrics, const char *key, const char *value)
+{
+	struct metrics_value *added;
+
+	if (metrics_find(metrics, key) != NULL)
+		return 0;
 	if (array_reserve(&metrics->values, &metrics->capacity, metrics->count + 1,
 			  sizeof(*metrics->values)) < 0)
 		return -ENOMEM;

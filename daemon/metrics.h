@@ -6,6 +6,7 @@
 #ifndef DCPI_METRICS_H
 #define DCPI_METRICS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -26,6 +27,12 @@ struct metrics {
  * Return: 0 or -ENOMEM.
  */
 int metrics_add(struct metrics *metrics, const char *key, const char *value);
+
+/** metrics_find() - the value of a key, NULL if there is none. */
+const char *metrics_find(const struct metrics *metrics, const char *key);
+
+/** metrics_at() - what was added as @index-th. Return: false if there were not so many. */
+bool metrics_at(const struct metrics *metrics, size_t index, const char **key, const char **value);
 
 /** metrics_print() - print the metrics among what was added; what is none is passed over. */
 void metrics_print(FILE *stream, const struct metrics *metrics);

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 ARCHIVES += image
-image-src := daemon/image_file.c daemon/image_map.c daemon/image_table.c daemon/kallsyms.c \
-	daemon/kernel_image.c daemon/mapping_list.c daemon/symbol_list.c
+image-src := daemon/image_file.c daemon/image_map.c daemon/image_table.c \
+	daemon/jit_code.c daemon/jit_file.c daemon/kallsyms.c \
+	daemon/kernel_image.c daemon/loss_list.c daemon/mapping_list.c daemon/symbol_list.c
 
 UNIT_TESTS += unit_image_live unit_image_map unit_image_table unit_kernel_image
 unit_image_live-src := tests/unit_image_live.c
@@ -23,14 +24,17 @@ bench_image_map-archives := image hook util
 bench_image_map-pkgs := libelf libxxhash
 
 ARCHIVES += collect
-collect-src := $(addprefix daemon/, accumulate.c collector.c collector_counters.c \
-	collector_drain.c collector_epoch.c collector_merge.c config.c control.c control_verbs.c \
-	core_clock.c cpu_list.c directory.c edge_accumulate.c event.c host.c log.c loop.c matcher.c merge.c \
-	notify.c overhead.c per_process.c perf_branch.c perf_slot.c rate_limit.c source_chunk.c \
-	source_kmod.c source_perf.c source_replay.c source_select.c store_drain.c tally.c trace.c \
+collect-src := $(addprefix daemon/, accumulate.c bin_queue.c collector.c collector_counters.c \
+	collector_drain.c collector_epoch.c collector_merge.c collector_retention.c config.c control.c control_verbs.c \
+	core_clock.c cpu_list.c directory.c edge_accumulate.c event.c host.c image_copier.c \
+	image_keeper.c image_shelf.c jit_image.c jit_shape.c jit_table.c kernel_code.c log.c loop.c \
+	matcher.c merge.c notify.c offset_counts.c online_cpus.c overhead.c per_process.c \
+	perf_branch.c perf_slot.c rate_limit.c source_chunk.c source_kmod.c source_perf.c \
+	source_replay.c source_select.c store_drain.c tally.c trace.c \
 	trace_reader.c trace_writer.c)
 collect-src += $(addprefix daemon/event_, alias.c catalog.c code.c name.c pfm.c pmu.c spec.c) \
 	daemon/multiplex.c
+collect-src += $(addprefix daemon/, cgroup.c label_table.c process_label.c)
 
 # Debian's libpfm4-dev has no .pc file.
 pfm-libs := $(shell $(PKG_CONFIG) --silence-errors --libs libpfm || echo -lpfm)
@@ -38,8 +42,7 @@ pfm-libs := $(shell $(PKG_CONFIG) --silence-errors --libs libpfm || echo -lpfm)
 collect-pkgs := libbpf libxxhash
 collect-ldlibs := $(pfm-libs)
 
-include daemon/bpf/bpf.mk
-collect-src += $(addprefix daemon/, bpf_sampler.c bpf_slot.c bpf_store.c source_bpf.c)
+collect-src += $(addprefix daemon/, branch_snapshots.c bpf_sampler.c bpf_slot.c bpf_store.c source_bpf.c)
 
 daemon-archives := collect image hook db core util
 daemon-pkgs := libelf libxxhash sqlite3 zlib
@@ -51,7 +54,7 @@ dcpid-pkgs := $(daemon-pkgs)
 dcpirun-src := daemon/dcpirun.c
 dcpirun-archives := $(daemon-archives)
 dcpirun-pkgs := $(daemon-pkgs)
-dcpictl-src := daemon/dcpictl.c daemon/database_merge.c daemon/metrics.c
+dcpictl-src := daemon/dcpictl.c daemon/database_merge.c daemon/metrics.c daemon/status_text.c
 dcpictl-archives := collect db util
 dcpictl-pkgs := json-c sqlite3 zlib
 
@@ -78,6 +81,22 @@ unit_accumulate-src := tests/unit_accumulate.c
 unit_accumulate-archives := collect util
 unit_control-src := tests/unit_control.c
 unit_control-archives := collect util
+
+UNIT_TESTS += unit_image_copier
+unit_image_copier-src := tests/unit_image_copier.c
+unit_image_copier-archives := collect hook util
+unit_image_copier-pkgs := libelf libxxhash
+
+UNIT_TESTS += unit_cgroup unit_process_label
+unit_cgroup-src := tests/unit_cgroup.c
+unit_cgroup-archives := collect util
+unit_cgroup-pkgs := libxxhash
+unit_process_label-src := tests/unit_process_label.c
+unit_process_label-archives := collect util
+unit_process_label-pkgs := libxxhash
+
+FUZZERS += fuzz_cgroup
+fuzz_cgroup-src := tests/fuzz_cgroup.c daemon/cgroup.c
 
 UNIT_TESTS += unit_core_clock
 unit_core_clock-src := tests/unit_core_clock.c
@@ -107,7 +126,14 @@ unit_perf_slot-archives := collect hook core util
 unit_perf_slot-ldlibs := -Wl,--wrap=read,--wrap=perf_ring_open,--wrap=perf_ring_close \
 	-Wl,--wrap=perf_ring_fd
 
-UNIT_TESTS += unit_edge_accumulate unit_collector
+UNIT_TESTS += unit_edge_accumulate unit_collector unit_matcher unit_offset_counts unit_online_cpus
+unit_online_cpus-src := tests/unit_online_cpus.c
+unit_online_cpus-archives := collect util
+unit_matcher-src := tests/unit_matcher.c tests/fake_feed.c
+unit_matcher-archives := $(daemon-archives)
+unit_matcher-pkgs := $(daemon-pkgs)
+unit_offset_counts-src := tests/unit_offset_counts.c
+unit_offset_counts-archives := collect util
 unit_edge_accumulate-src := tests/unit_edge_accumulate.c
 unit_edge_accumulate-archives := collect util
 # Their own source_select.c and matcher.c stand in for those of the archive.
@@ -148,3 +174,30 @@ UNIT_TESTS += unit_perf_branch
 endif
 unit_perf_branch-src := tests/unit_perf_branch.c tests/x86_program.c tests/x86_tracee.c
 unit_perf_branch-archives := collect hook core util
+
+UNIT_TESTS += unit_jit_code
+unit_jit_code-src := tests/unit_jit_code.c
+unit_jit_code-archives := collect image core util
+
+UNIT_TESTS += unit_kernel_code
+unit_kernel_code-src := tests/unit_kernel_code.c
+unit_kernel_code-archives := $(daemon-archives)
+unit_kernel_code-pkgs := $(daemon-pkgs)
+
+FUZZERS += fuzz_jit_files fuzz_image_sources
+fuzz_jit_files-src := tests/fuzz_jit_files.c daemon/jit_code.c daemon/jit_shape.c \
+	loader-hook/jit_dump.c loader-hook/jit_map.c kmod/core/x86_insn.c lib/array.c
+fuzz_jit_files-pkgs := libxxhash
+fuzz_image_sources-src := tests/fuzz_image_sources.c daemon/image_file.c daemon/kallsyms.c \
+	loader-hook/build_id.c loader-hook/side_band_record.c lib/bounded_reader.c lib/error.c \
+	lib/file_digest.c lib/file_read.c
+fuzz_image_sources-pkgs := libelf libxxhash
+
+# Its own image feed, scan and kernel images stand in for those of the archives.
+BENCHES += bench_scale
+bench_scale-src := tests/bench_scale.c tests/fake_feed.c
+bench_scale-archives := $(daemon-archives)
+bench_scale-pkgs := $(daemon-pkgs)
+
+TEST_HELPERS += spin_pieces
+spin_pieces-src := tests/spin_pieces.c

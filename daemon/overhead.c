@@ -187,15 +187,18 @@ uint64_t overhead_rate(uint64_t cost_ns, uint64_t percent)
 
 	if (cost_ns == 0)
 		return EVENT_RATE;
-	rate = NS_PER_SECOND / 100 * percent / cost_ns;
+	rate = NS_PER_SECOND / 1000 * 9 * percent / cost_ns;
 	if (rate < OVERHEAD_RATE_MIN)
 		return OVERHEAD_RATE_MIN;
 	return rate < EVENT_RATE ? rate : EVENT_RATE;
 }
 
-/* Counters of all kinds interrupt alike, clocks do it another way: two to measure. */
-static int costs_sum(const struct event_list *events, uint64_t cpu_hz, uint64_t *sum,
-		     uint64_t *count, struct error *err)
+/*
+ * What a sample of each of the events in a mask costs, added up. Counters of all
+ * kinds interrupt alike, clocks do it another way: two to measure.
+ */
+static int costs_sum(const struct event_list *events, unsigned int mask, uint64_t cpu_hz,
+		     uint64_t *sum, uint64_t *count, struct error *err)
 {
 	uint64_t cost[2] = {0};
 	bool known[2] = {false};
@@ -206,7 +209,7 @@ static int costs_sum(const struct event_list *events, uint64_t cpu_hz, uint64_t 
 	for (i = 0; i < events->count; i++) {
 		bool clock = event_is_clock(&events->event[i]);
 
-		if ((events->defaults >> i & 1) == 0)
+		if ((mask >> i & 1) == 0)
 			continue;
 		if (!known[clock]) {
 			rc = overhead_measure(&events->event[i], cpu_hz, &cost[clock], err);
@@ -220,24 +223,118 @@ static int costs_sum(const struct event_list *events, uint64_t cpu_hz, uint64_t 
 	return 0;
 }
 
+uint64_t overhead_expected(const struct event_list *events, uint64_t cpu_hz, uint64_t cost_ns)
+{
+	uint64_t rate = 0;
+	size_t i;
+
+	for (i = 0; i < events->count; i++) {
+		const struct source_event *event = &events->event[i];
+		uint64_t hz = event_is_clock(event) ? NS_PER_SECOND : cpu_hz;
+		uint64_t period = event->period_min + (event->period_max - event->period_min) / 2;
+
+		if (strcmp(event->unit, "events") != 0 && period > 0)
+			rate += hz / period;
+	}
+	/* Beyond a whole CPU nobody cares how far. */
+	return rate > NS_PER_SECOND || rate * cost_ns > NS_PER_SECOND
+		       ? 1000
+		       : rate * cost_ns / (NS_PER_SECOND / 1000);
+}
+
+/* All periods were asked for: say what that will cost, if it can be told. */
+static void given_tell(const struct event_list *events, uint64_t cpu_hz, uint64_t *cost_ns)
+{
+	uint64_t sum, count, expected;
+
+	if (costs_sum(events, (1U << events->count) - 1, cpu_hz, &sum, &count, NULL) < 0 ||
+	    count == 0)
+		return;
+	*cost_ns = sum / count;
+	expected = overhead_expected(events, cpu_hz, *cost_ns);
+	log_info("a sample costs %.1f us here: the periods asked for cost %s%.1f%% of a busy CPU",
+		 (double)*cost_ns / 1e3, expected >= 1000 ? "more than " : "",
+		 (double)expected / 10);
+}
+
+static uint64_t rate_fit(struct event_list *events, uint64_t cpu_hz, uint64_t percent, uint64_t sum)
+{
+	uint64_t rate = overhead_rate(sum, percent);
+
+	event_list_set_rate(events, cpu_hz, rate);
+	return rate;
+}
+
 void overhead_fit(struct event_list *events, uint64_t cpu_hz, uint64_t percent, uint64_t *cost_ns)
 {
 	uint64_t sum, count, rate;
 	struct error err;
 
 	*cost_ns = 0;
-	if (events->defaults == 0)
+	if (events->defaults == 0) {
+		given_tell(events, cpu_hz, cost_ns);
 		return;
-	if (costs_sum(events, cpu_hz, &sum, &count, &err) < 0) {
+	}
+	if (costs_sum(events, events->defaults, cpu_hz, &sum, &count, &err) < 0) {
 		event_list_set_rate(events, cpu_hz, OVERHEAD_RATE_MIN);
 		log_info("cannot measure what a sample costs (%s): %d samples a second and CPU",
 			 err.message, OVERHEAD_RATE_MIN);
 		return;
 	}
-	rate = overhead_rate(sum, percent);
-	event_list_set_rate(events, cpu_hz, rate);
+	rate = rate_fit(events, cpu_hz, percent, sum);
 	*cost_ns = count > 0 ? sum / count : 0;
 	log_info("a sample costs %.1f us here: %llu samples a second and CPU%s (%.1f%%)",
 		 (double)*cost_ns / 1e3, (unsigned long long)rate,
 		 count > 1 ? " of each event" : "", (double)(rate * sum) * 100 / NS_PER_SECOND);
+}
+
+bool overhead_watch_due(struct overhead_watch *watch, uint64_t now_ns, uint64_t interval_ns)
+{
+	bool due = watch->next_ns != 0 && now_ns >= watch->next_ns;
+
+	if (due || watch->next_ns == 0)
+		watch->next_ns = now_ns + interval_ns;
+	return due;
+}
+
+uint64_t overhead_watch_note(struct overhead_watch *watch, uint64_t fitted_ns, uint64_t cost_ns)
+{
+	int64_t sorted[OVERHEAD_LOOKS];
+	uint64_t middle;
+	size_t i;
+
+	/* Until there are enough, the cost at the start stands for what is missing. */
+	if (watch->seen == 0) {
+		for (i = 0; i < OVERHEAD_LOOKS; i++)
+			watch->costs[i] = fitted_ns > 0 ? fitted_ns : cost_ns;
+	}
+	watch->costs[watch->seen++ % OVERHEAD_LOOKS] = cost_ns;
+	for (i = 0; i < OVERHEAD_LOOKS; i++)
+		sorted[i] = (int64_t)watch->costs[i];
+	middle = (uint64_t)median(sorted, OVERHEAD_LOOKS);
+	if (fitted_ns > 0 && middle * 4 <= fitted_ns * 5 && middle * 5 >= fitted_ns * 4)
+		return 0;
+	return middle;
+}
+
+int overhead_again(struct overhead_watch *watch, struct event_list *events, uint64_t cpu_hz,
+		   uint64_t percent, uint64_t *cost_ns)
+{
+	uint64_t sum, count, cost, rate, before = *cost_ns;
+
+	if (events->defaults == 0 ||
+	    costs_sum(events, events->defaults, cpu_hz, &sum, &count, NULL) < 0 || count == 0)
+		return 0;
+	cost = overhead_watch_note(watch, before, sum / count);
+	if (cost == 0)
+		return 0;
+	*cost_ns = cost;
+	/* Both may be beyond what a rate can do about it. */
+	if (overhead_rate(cost * count, percent) == overhead_rate(before * count, percent))
+		return 0;
+	rate = rate_fit(events, cpu_hz, percent, cost * count);
+	log_info("a sample costs %.1f us now, not %.1f us: %llu samples a second and CPU%s",
+		 (double)cost / 1e3, (double)before / 1e3, (unsigned long long)rate,
+		 count > 1 ? " of each event" : "");
+	return 1;
 }

@@ -27,7 +27,7 @@
 struct error;
 
 /* Samples a second and CPU that overhead_rate() gives at least. */
-#define OVERHEAD_RATE_MIN 500
+#define OVERHEAD_RATE_MIN 100
 
 /**
  * struct overhead_piece - one piece of work, done
@@ -71,7 +71,7 @@ int overhead_measure(const struct source_event *event, uint64_t cpu_hz, uint64_t
 /**
  * overhead_rate() - samples a second and CPU that cost a share of it
  * @cost_ns: of a sample
- * @percent: of a CPU
+ * @percent: of a CPU; a tenth of it is left for the daemon's own work
  *
  * Return: in OVERHEAD_RATE_MIN .. EVENT_RATE, whatever that costs.
  */
@@ -82,9 +82,62 @@ uint64_t overhead_rate(uint64_t cost_ns, uint64_t percent);
  * @percent: of a CPU
  * @cost_ns: out: what a sample costs, mean over the events; 0 if not measured
  *
- * Without default periods nothing is measured or changed. If measuring fails,
- * the rate is OVERHEAD_RATE_MIN. What was found is logged.
+ * Periods that were given are left alone, and what they will cost is told. If
+ * measuring fails, the rate of the others is OVERHEAD_RATE_MIN. What was found is
+ * logged.
  */
 void overhead_fit(struct event_list *events, uint64_t cpu_hz, uint64_t percent, uint64_t *cost_ns);
+
+/**
+ * overhead_expected() - what the events cost, in permille of a CPU that is busy
+ * @cost_ns: of a sample
+ *
+ * Of events that are neither clocks nor cycles nobody knows how often they happen:
+ * they are left out.
+ */
+uint64_t overhead_expected(const struct event_list *events, uint64_t cpu_hz, uint64_t cost_ns);
+
+#define OVERHEAD_LOOKS 3
+
+/**
+ * struct overhead_watch - what measuring again now and then has found
+ *
+ * Zero-initialised has seen nothing. Fields are private.
+ */
+struct overhead_watch {
+	uint64_t costs[OVERHEAD_LOOKS];
+	size_t seen;
+	uint64_t next_ns;
+};
+
+/** overhead_watch_due() - whether it is time to measure; if so, not again before @interval_ns. */
+bool overhead_watch_due(struct overhead_watch *watch, uint64_t now_ns, uint64_t interval_ns);
+
+/**
+ * overhead_watch_note() - take note of a cost
+ * @fitted_ns: the cost that the present rate was made for
+ * @cost_ns:   found now
+ *
+ * The median of the last OVERHEAD_LOOKS counts, and only if it differs from
+ * @fitted_ns by a quarter: so noise changes nothing, and a lasting change is
+ * followed after two looks.
+ *
+ * Return: the cost to make a new rate for; 0: the rate stays.
+ */
+uint64_t overhead_watch_note(struct overhead_watch *watch, uint64_t fitted_ns, uint64_t cost_ns);
+
+/**
+ * overhead_again() - measure again and, if the cost has changed, set default periods
+ * @events:  changed only if the result is 1
+ * @cost_ns: what the present periods were made for; updated likewise
+ *
+ * While sampling goes on, whose interrupts fall upon pieces with and without a
+ * sample of the measurement alike.
+ *
+ * Return: 1 there are new periods, logged; 0 all stays as it is, also if it could
+ * not be measured.
+ */
+int overhead_again(struct overhead_watch *watch, struct event_list *events, uint64_t cpu_hz,
+		   uint64_t percent, uint64_t *cost_ns);
 
 #endif

@@ -7,22 +7,22 @@
 #include <string.h>
 #include <sys/uio.h>
 
+#include "daemon/bpf/branch_snapshot.h"
 #include "daemon/perf_slot.h"
-#include "kmod/core/interpret.h"
 #include "lib/array.h"
 #include "lib/cleanup.h"
 
 #define RANGES_MAX 65536
 
 #if defined(__x86_64__)
-#define INTERPRET interpret_x86_64
+#define INTERPRET interpret_x86_64_path
 /* rax .. r15 as numbers of perf's, in the order of their encoding */
 static const uint8_t perf_number[] = {0, 2, 3, 1, 7, 6, 4, 5, 16, 17, 18, 19, 20, 21, 22, 23};
 #define PERF_PC 8
 #define PERF_FLAGS 9
 #define PERF_REGISTERS 0xff03ffULL
 #elif defined(__aarch64__)
-#define INTERPRET interpret_arm64
+#define INTERPRET interpret_arm64_path
 static const uint8_t perf_number[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
 				      11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
 				      22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
@@ -47,9 +47,37 @@ static int range_compare(const void *key, const void *element)
 	return address >= range->end;
 }
 
-static bool constant_read(void *context, u64 address, void *to, size_t bytes)
+/* @snapshot: NULL: none */
+struct memory {
+	const struct perf_branch_process *process;
+	const struct branch_snapshot *snapshot;
+};
+
+/* It was there when the sample was taken; pieces of registers near each other overlap. */
+static bool snapshot_read(const struct branch_snapshot *snapshot, uint64_t address, uint8_t *to,
+			  size_t bytes)
 {
-	const struct perf_branch_process *process = context;
+	size_t done = 0;
+
+	for (uint32_t i = 0; i < snapshot->pieces && done < bytes; i++) {
+		const struct branch_piece *piece = &snapshot->piece[i];
+		uint64_t at = address + done - piece->address;
+		size_t part = bytes - done;
+
+		if (piece->address == 0 || at >= SNAPSHOT_PIECE_BYTES)
+			continue;
+		if (part > SNAPSHOT_PIECE_BYTES - at)
+			part = SNAPSHOT_PIECE_BYTES - at;
+		memcpy(to + done, piece->bytes + at, part);
+		done += part;
+		i = UINT32_MAX; /* the rest may be in any piece */
+	}
+	return done == bytes;
+}
+
+static bool constant_read(const struct perf_branch_process *process, uint64_t address, void *to,
+			  size_t bytes)
+{
 	const struct perf_branch_range *range =
 		bsearch(&address, process->ranges, process->count, sizeof(*range), range_compare);
 	struct iovec here = {.iov_base = to, .iov_len = bytes};
@@ -58,6 +86,15 @@ static bool constant_read(void *context, u64 address, void *to, size_t bytes)
 	if (range == NULL || range->end - address < bytes)
 		return false;
 	return process_vm_readv((pid_t)process->pid, &here, 1, &there, 1, 0) == (ssize_t)bytes;
+}
+
+static bool memory_read(void *context, u64 address, void *to, size_t bytes)
+{
+	const struct memory *memory = context;
+
+	if (memory->snapshot != NULL && snapshot_read(memory->snapshot, address, to, bytes))
+		return true;
+	return constant_read(memory->process, address, to, bytes);
 }
 
 /* "start-end perms offset major:minor inode  path": readable, private, of a file */
@@ -139,22 +176,41 @@ static bool state_of(struct interpret_state *state, const struct perf_sample *sa
 	return true;
 }
 
-bool perf_branch_find(struct perf_branch *branch, const struct perf_sample *sample, uint64_t *from,
-		      uint64_t *to)
+static uint32_t find(struct perf_branch *branch, struct interpret_state *state, uint32_t pid,
+		     const struct branch_snapshot *snapshot, struct interpret_edge *edges)
+{
+	struct memory memory = {.process = process_of(branch, pid), .snapshot = snapshot};
+	uint32_t count;
+
+	INTERPRET(state, memory_read, &memory, edges, PERF_BRANCH_EDGES, &count);
+	branch->tried++;
+	branch->found += count > 0;
+	branch->edges += count;
+	return count;
+}
+
+uint32_t perf_branch_find(struct perf_branch *branch, const struct perf_sample *sample,
+			  struct interpret_edge edges[PERF_BRANCH_EDGES])
 {
 	struct interpret_state state;
-	struct interpret_edge edge;
 
 	if (!state_of(&state, sample))
-		return false;
-	branch->tried++;
-	if (INTERPRET(&state, constant_read, process_of(branch, sample->pid), &edge) !=
-	    INTERPRET_EDGE)
-		return false;
-	branch->edges++;
-	*from = edge.from;
-	*to = edge.to;
-	return true;
+		return 0;
+	return find(branch, &state, sample->pid, NULL, edges);
+}
+
+uint32_t perf_branch_follow(struct perf_branch *branch, const struct branch_snapshot *snapshot,
+			    struct interpret_edge edges[PERF_BRANCH_EDGES])
+{
+	struct interpret_state state = {
+		.pc = snapshot->pc,
+		.flags = snapshot->flags,
+		.flags_known = ~0ULL,
+		.known = snapshot->known,
+	};
+
+	memcpy(state.reg, snapshot->registers, sizeof(snapshot->registers));
+	return find(branch, &state, snapshot->pid, snapshot, edges);
 }
 
 #else
@@ -164,14 +220,22 @@ uint64_t perf_branch_registers(void)
 	return 0;
 }
 
-bool perf_branch_find(struct perf_branch *branch, const struct perf_sample *sample, uint64_t *from,
-		      uint64_t *to)
+uint32_t perf_branch_find(struct perf_branch *branch, const struct perf_sample *sample,
+			  struct interpret_edge edges[PERF_BRANCH_EDGES])
 {
 	(void)branch;
 	(void)sample;
-	(void)from;
-	(void)to;
-	return false;
+	(void)edges;
+	return 0;
+}
+
+uint32_t perf_branch_follow(struct perf_branch *branch, const struct branch_snapshot *snapshot,
+			    struct interpret_edge edges[PERF_BRANCH_EDGES])
+{
+	(void)branch;
+	(void)snapshot;
+	(void)edges;
+	return 0;
 }
 
 #endif

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Edges of the perf source: from the registers that came with a sample to the
- * branch that the program took next (kmod/core/interpret.h).
+ * Edges of the perf source: from the registers that came with a sample, or with its
+ * snapshot, to the branches that the program took next (kmod/core/interpret.h).
  *
  * The sample is old when it is looked at, and the program has gone on. So only
  * what does not change is read from it: private mappings of files that may not
- * be written (code, tables of constants). What it had on its stack and heap is
- * unknown, and with it a part of the branches, all returns among them. On arm64
- * perf has no flags either: only cbz, tbz and their kind, and what is compared
- * after the sample, are known there.
+ * be written (code, tables of constants). What it had on its stack and heap is in the
+ * snapshot (branch_snapshots.h), or unknown, and with it a part of the branches, all
+ * returns among them. On arm64 registers come without flags, where there are no
+ * snapshots: only cbz, tbz and their kind, and what is compared after the sample, are
+ * known there.
  *
  * Mappings are looked up in /proc once a drain and process. Of a program that
  * has called exec or unloaded a library since, the wrong code could be read: the
@@ -17,13 +18,17 @@
 #ifndef DCPI_PERF_BRANCH_H
 #define DCPI_PERF_BRANCH_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kmod/core/interpret.h"
+
+struct branch_snapshot;
 struct perf_sample;
 
 #define PERF_BRANCH_PROCESSES 8
+/* Branches that are followed from a sample on. */
+#define PERF_BRANCH_EDGES 8
 
 /** struct perf_branch_range - addresses [start, end) whose contents stay */
 struct perf_branch_range {
@@ -42,10 +47,12 @@ struct perf_branch_process {
 /**
  * struct perf_branch - zero-initialised is ready; processes are private
  * @tried: samples interpreted
- * @edges: of these, with an edge
+ * @found: of these, with an edge
+ * @edges: of all of them
  */
 struct perf_branch {
 	uint64_t tried;
+	uint64_t found;
 	uint64_t edges;
 	uint32_t next;
 	struct perf_branch_process process[PERF_BRANCH_PROCESSES];
@@ -62,16 +69,19 @@ uint64_t perf_branch_registers(void);
 void perf_branch_refresh(struct perf_branch *branch);
 
 /**
- * perf_branch_find() - the edge that follows a sample in user space
- * @sample:  with PERF_SAMPLE_REGS_USER after its other fields, as large as its
- *           header says
- * @from:    out
- * @to:      out
+ * perf_branch_find() - the edges that follow a sample in user space
+ * @sample: with PERF_SAMPLE_REGS_USER after its other fields, as large as its
+ *          header says
+ * @edges:  out
  *
- * Return: whether there is one.
+ * Return: how many.
  */
-bool perf_branch_find(struct perf_branch *branch, const struct perf_sample *sample, uint64_t *from,
-		      uint64_t *to);
+uint32_t perf_branch_find(struct perf_branch *branch, const struct perf_sample *sample,
+			  struct interpret_edge edges[PERF_BRANCH_EDGES]);
+
+/** perf_branch_follow() - those that follow a snapshot; likewise */
+uint32_t perf_branch_follow(struct perf_branch *branch, const struct branch_snapshot *snapshot,
+			    struct interpret_edge edges[PERF_BRANCH_EDGES]);
 
 /** perf_branch_deinit() - free what it holds; it is ready again. */
 void perf_branch_deinit(struct perf_branch *branch);

@@ -108,6 +108,11 @@ int perf_slot_open(struct perf_slot *slot, const struct perf_slot_config *config
 		slot->counts_lost = false;
 		rc = ring_open(slot, config, &attr, err);
 	}
+	if (rc == 0 && config->program_fd != 0 &&
+	    ioctl(perf_ring_fd(slot->ring), PERF_EVENT_IOC_SET_BPF, config->program_fd) < 0) {
+		rc = error_set_errno(err, "cannot attach a BPF program to CPU %u", config->cpu);
+		perf_slot_close(slot);
+	}
 	return rc;
 }
 

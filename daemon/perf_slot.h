@@ -67,6 +67,7 @@ struct perf_slot {
  * @user_only:  leave kernel samples out
  * @registers:  of user space, to come with each sample, after struct
  *              perf_sample: perf_event_attr.sample_regs_user; 0: none
+ * @program_fd: a BPF program that runs beside the record; 0: none
  */
 struct perf_slot_config {
 	const struct source_event *event;
@@ -75,6 +76,7 @@ struct perf_slot_config {
 	uint32_t target_pid;
 	bool user_only;
 	uint64_t registers;
+	int program_fd;
 };
 
 /**

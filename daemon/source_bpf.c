@@ -16,7 +16,6 @@
 #include "daemon/source.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -26,7 +25,7 @@
 #include "daemon/bpf_sampler.h"
 #include "daemon/bpf_slot.h"
 #include "daemon/bpf_store.h"
-#include "daemon/cpu_list.h"
+#include "daemon/online_cpus.h"
 #include "lib/error.h"
 
 /* @samples: when its periods were last changed */
@@ -42,10 +41,8 @@ struct bpf_source {
 	struct source_event events[DCPI_EVENTS_MAX];
 	struct bpf_sampler *sampler;
 	struct bpf_store *store;
-	struct cpu_list online;
+	struct online_cpus online;
 	struct bpf_source_cpu *cpus;
-	uint32_t cpu_end;
-	int online_fd;
 	int epoll_fd;
 	bool stopped;
 };
@@ -104,28 +101,20 @@ static void cpu_enable(struct bpf_source *source, uint32_t cpu)
 		bpf_slot_enable(&source->cpus[cpu].slot[i]);
 }
 
-/* CPUs come and go: an event does not survive its CPU, what was counted does. */
-static void cpus_refresh(struct bpf_source *source)
+/* An event does not survive its CPU, what was counted does. */
+static int cpu_came(void *context, uint32_t cpu)
 {
-	struct cpu_list online;
-	uint32_t cpu;
+	struct bpf_source *source = context;
+	int rc = cpu_open(source, cpu, NULL);
 
-	if (source->stopped || cpu_list_read(&online, source->online_fd) < 0 ||
-	    memcmp(&online, &source->online, sizeof(online)) == 0)
-		return;
-	for (cpu = 0; cpu < source->cpu_end; cpu++) {
-		bool is = cpu_list_has(&online, cpu), was = cpu_list_has(&source->online, cpu);
+	if (rc == 0)
+		cpu_enable(source, cpu);
+	return rc;
+}
 
-		if (was && !is)
-			cpu_close(source, cpu);
-		if (!is || was)
-			continue;
-		if (cpu_open(source, cpu, NULL) < 0)
-			online.bits[cpu / 64] &= ~(1ULL << cpu % 64); /* tried again next time */
-		else
-			cpu_enable(source, cpu);
-	}
-	source->online = online;
+static void cpu_went(void *context, uint32_t cpu)
+{
+	cpu_close(context, cpu);
 }
 
 static void bpf_close(struct source *base)
@@ -135,15 +124,14 @@ static void bpf_close(struct source *base)
 
 	if (source == NULL)
 		return;
-	for (cpu = 0; source->cpus != NULL && cpu < source->cpu_end; cpu++)
+	for (cpu = 0; source->cpus != NULL && cpu < source->online.end; cpu++)
 		cpu_close(source, cpu);
 	free(source->cpus);
 	bpf_store_destroy(source->store);
 	bpf_sampler_close(source->sampler);
 	if (source->epoll_fd >= 0)
 		close(source->epoll_fd);
-	if (source->online_fd >= 0)
-		close(source->online_fd);
+	online_cpus_close(&source->online);
 	free(source);
 }
 
@@ -156,30 +144,14 @@ static int config_check(const struct source_config *config, struct error *err)
 	return 0;
 }
 
-static int cpus_find(struct bpf_source *source, struct error *err)
-{
-	long configured = sysconf(_SC_NPROCESSORS_CONF);
-
-	source->online_fd = open("/sys/devices/system/cpu/online", O_RDONLY | O_CLOEXEC);
-	if (source->online_fd < 0)
-		return error_set_errno(err, "cannot open /sys/devices/system/cpu/online");
-	if (cpu_list_read(&source->online, source->online_fd) < 0)
-		return error_set(err, EIO, "cannot read /sys/devices/system/cpu/online");
-	source->cpu_end = cpu_list_end(&source->online);
-	if (configured > source->cpu_end && configured <= CPU_LIST_MAX)
-		source->cpu_end = (uint32_t)configured;
-	source->cpus = calloc(source->cpu_end, sizeof(source->cpus[0]));
-	return source->cpus != NULL ? 0 : error_set(err, ENOMEM, "out of memory");
-}
-
 static int store_open(struct bpf_source *source, struct error *err)
 {
 	struct bpf_store_config memory = {
 		.sync = source->config.sync,
 		.sync_context = source->config.context,
 	};
-	int rc = bpf_sampler_open(&source->sampler, source->cpu_end, source->config.table_entries,
-				  source->config.buffer_entries, err);
+	int rc = bpf_sampler_open(&source->sampler, source->online.end,
+				  source->config.table_entries, source->config.buffer_entries, err);
 
 	if (rc < 0)
 		return rc;
@@ -196,11 +168,16 @@ static int parts_open(struct bpf_source *source, struct error *err)
 	source->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (source->epoll_fd < 0)
 		return error_set_errno(err, "epoll_create1 failed");
-	rc = cpus_find(source, err);
+	rc = online_cpus_open(&source->online, err);
+	if (rc < 0)
+		return rc;
+	source->cpus = calloc(source->online.end, sizeof(source->cpus[0]));
+	if (source->cpus == NULL)
+		rc = error_set(err, ENOMEM, "out of memory");
 	if (rc == 0)
 		rc = store_open(source, err);
-	for (cpu = 0; rc == 0 && cpu < source->cpu_end; cpu++) {
-		if (cpu_list_has(&source->online, cpu))
+	for (cpu = 0; rc == 0 && cpu < source->online.end; cpu++) {
+		if (online_cpus_has(&source->online, cpu))
 			rc = cpu_open(source, cpu, err);
 	}
 	return rc;
@@ -224,7 +201,7 @@ static int bpf_open(struct source **ret, const struct source_config *config, str
 		source->config.buffer_entries = DCPI_BUFFER_ENTRIES_DEFAULT;
 	memcpy(source->events, config->events, config->event_count * sizeof(config->events[0]));
 	source->config.events = source->events;
-	source->online_fd = source->epoll_fd = -1;
+	source->online.fd = source->epoll_fd = -1;
 	rc = parts_open(source, err);
 	if (rc < 0) {
 		bpf_close(&source->base);
@@ -241,7 +218,7 @@ static int bpf_start(struct source *base, struct error *err)
 
 	(void)err;
 	source->stopped = false;
-	for (cpu = 0; cpu < source->cpu_end; cpu++)
+	for (cpu = 0; cpu < source->online.end; cpu++)
 		cpu_enable(source, cpu);
 	return 0;
 }
@@ -253,7 +230,7 @@ static void bpf_stop(struct source *base)
 	size_t i;
 
 	source->stopped = true;
-	for (cpu = 0; cpu < source->cpu_end; cpu++) {
+	for (cpu = 0; cpu < source->online.end; cpu++) {
 		for (i = 0; i < source->config.event_count; i++)
 			bpf_slot_disable(&source->cpus[cpu].slot[i]);
 	}
@@ -267,7 +244,7 @@ static void bpf_set_periods(struct source *base, const struct source_event *even
 	for (i = 0; i < source->config.event_count; i++) {
 		source->events[i].period_min = events[i].period_min;
 		source->events[i].period_max = events[i].period_max;
-		for (cpu = 0; cpu < source->cpu_end; cpu++)
+		for (cpu = 0; cpu < source->online.end; cpu++)
 			bpf_slot_set_window(&source->cpus[cpu].slot[i], &events[i],
 					    seed_of(cpu, i));
 	}
@@ -293,7 +270,7 @@ static void periods_renew(struct bpf_source *source)
 	uint32_t cpu;
 	size_t i;
 
-	for (cpu = 0; cpu < source->cpu_end; cpu++) {
+	for (cpu = 0; cpu < source->online.end; cpu++) {
 		struct bpf_source_cpu *at = &source->cpus[cpu];
 		uint64_t samples = bpf_store_cpu_samples(source->store, cpu);
 
@@ -321,7 +298,8 @@ static int bpf_drain(struct source *base, bool all, uint64_t until_ns,
 	if (rc < 0)
 		return error_set(err, -rc, "cannot wait for BPF programs to end");
 	periods_renew(source);
-	cpus_refresh(source);
+	if (!source->stopped)
+		online_cpus_follow(&source->online, cpu_came, cpu_went, source);
 	return 0;
 }
 
@@ -333,7 +311,7 @@ static uint64_t bpf_counters(struct source *base, source_counter_fn visit, void 
 	uint32_t cpu;
 	size_t i;
 
-	for (cpu = 0; cpu < source->cpu_end; cpu++) {
+	for (cpu = 0; cpu < source->online.end; cpu++) {
 		for (i = 0; i < source->config.event_count; i++)
 			throttled += source->cpus[cpu].slot[i].throttled;
 	}
@@ -355,7 +333,7 @@ static int bpf_event_time(struct source *base, size_t event, struct source_time 
 	if (event >= source->config.event_count)
 		return -ENODATA;
 	memset(time, 0, sizeof(*time));
-	for (cpu = 0; cpu < source->cpu_end; cpu++)
+	for (cpu = 0; cpu < source->online.end; cpu++)
 		bpf_slot_time(&source->cpus[cpu].slot[event], time);
 	return 0;
 }

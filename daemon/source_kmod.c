@@ -148,6 +148,7 @@ static int kmod_open(struct source **ret, const struct source_config *config, st
 	if (rc == 0) {
 		config_fill(source, config);
 		source->samples = calloc(source->capacity, sizeof(*source->samples));
+		/* NOLINTNEXTLINE(clang-analyzer-optin.portability.UnixAPI): it has CPUs */
 		source->mapped = calloc(source->cpus, sizeof(*source->mapped));
 		if (source->samples == NULL || source->mapped == NULL)
 			rc = error_set(err, ENOMEM, "out of memory");

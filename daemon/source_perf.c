@@ -12,18 +12,23 @@
  * again with longer periods. (A CPU that idles without ticks seems to be
  * throttled by a clock whatever its period: that costs samples of idling, and of
  * what follows up to the next tick.)
+ *
+ * Edges come from snapshots (daemon/branch_snapshots.h) where the kernel takes the
+ * program that makes them, else from registers in the samples' records
+ * (daemon/perf_branch.h). As with the bpf source the kernel then takes no samples where
+ * they would interrupt another BPF program. A sample without its edges is no loss.
  */
 #include "daemon/source.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "daemon/cpu_list.h"
+#include "daemon/branch_snapshots.h"
+#include "daemon/online_cpus.h"
 #include "daemon/perf_branch.h"
 #include "daemon/perf_slot.h"
 #include "daemon/store_drain.h"
@@ -40,20 +45,20 @@ struct perf_cpu {
 /*
  * @stopped: and not started again
  * @cpus: by number; NULL where a CPU was never online
- * @branch_wait: samples in user space up to the next to interpret
+ * @snapshots: what edges are found from; NULL: from records
+ * @branch_wait: if so, samples in user space up to the next to interpret
  */
 struct perf_source {
 	struct source base;
 	struct source_config config;
 	struct source_event events[DCPI_EVENTS_MAX];
-	struct cpu_list online;
+	struct online_cpus online;
 	struct perf_cpu **cpus;
-	uint32_t cpu_end;
-	int online_fd;
 	int epoll_fd;
 	bool stopped;
 	uint64_t seen;
 	struct perf_branch branch;
+	struct branch_snapshots *snapshots;
 	uint32_t branch_wait;
 };
 
@@ -62,6 +67,7 @@ struct perf_source {
 
 /*
  * What one drain carries along.
+ * @until_ns: later snapshots are of processes that may not be known yet
  * @ahead:  a ring of samples of @cpu that are yet to be counted
  */
 struct perf_drain {
@@ -70,6 +76,7 @@ struct perf_drain {
 	uint32_t number;
 	uint32_t event;
 	const struct source_sink *sink;
+	uint64_t until_ns;
 	struct dcpi_sample ahead[AHEAD];
 	uint32_t oldest;
 	uint32_t ahead_count;
@@ -91,27 +98,56 @@ static void ahead_count_all(struct perf_drain *drain)
 }
 
 /*
- * What a process was before an exec is not there any more to be read. Edges are
- * counted in the store, as samples are: finding out whose image an address is in
+ * Edges are counted in the store, as samples are: finding out whose image an address is in
  * costs more than that.
  */
-static void edge_count(const struct perf_drain *drain, const struct perf_sample *sample,
-		       uint32_t generation)
+static void edges_count(const struct perf_drain *drain, struct sample_store *store,
+			const struct interpret_edge *edges, uint32_t count, uint64_t tag)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (sample_store_count_edge(store, edges[i].from, edges[i].to, tag) & SAMPLE_WAKE)
+			store_drain_full(store, drain->sink);
+	}
+}
+
+/* What a process was before an exec is not there any more to be read. */
+static bool is_present(const struct source_config *config, uint32_t pid, uint32_t generation)
+{
+	return config->generation(config->context, pid, UINT64_MAX) == generation;
+}
+
+static void record_interpret(const struct perf_drain *drain, const struct perf_sample *sample,
+			     uint32_t generation)
 {
 	struct perf_source *source = drain->source;
-	const struct source_config *config = &source->config;
-	struct sample_store *store = &drain->cpu->store;
-	uint64_t from, to;
+	struct interpret_edge edges[PERF_BRANCH_EDGES];
 
-	if (config->branch_every == 0 || drain->sink->edge == NULL || source->branch_wait-- > 0)
+	if (source->config.branch_every == 0 || source->snapshots != NULL ||
+	    drain->sink->edge == NULL || source->branch_wait-- > 0)
 		return;
-	source->branch_wait = config->branch_every - 1;
-	if (config->generation(config->context, sample->pid, UINT64_MAX) == generation &&
-	    perf_branch_find(&source->branch, sample, &from, &to) &&
-	    sample_store_count_edge(store, from, to,
-				    dcpi_tag(sample->pid, generation, DCPI_EVENT_BRANCH)) &
-		    SAMPLE_WAKE)
-		store_drain_full(store, drain->sink);
+	source->branch_wait = source->config.branch_every - 1;
+	if (is_present(&source->config, sample->pid, generation))
+		edges_count(drain, &drain->cpu->store, edges,
+			    perf_branch_find(&source->branch, sample, edges),
+			    dcpi_tag(sample->pid, generation, DCPI_EVENT_BRANCH));
+}
+
+static void snapshot_interpret(void *context, const struct branch_snapshot *snapshot)
+{
+	const struct perf_drain *drain = context;
+	struct perf_source *source = drain->source;
+	const struct source_config *config = &source->config;
+	struct interpret_edge edges[PERF_BRANCH_EDGES];
+	uint32_t generation;
+
+	if (snapshot->cpu >= source->online.end || source->cpus[snapshot->cpu] == NULL ||
+	    snapshot->time_ns > drain->until_ns || drain->sink->edge == NULL)
+		return;
+	generation = config->generation(config->context, snapshot->pid, snapshot->time_ns);
+	if (is_present(config, snapshot->pid, generation))
+		edges_count(drain, &source->cpus[snapshot->cpu]->store, edges,
+			    perf_branch_follow(&source->branch, snapshot, edges),
+			    dcpi_tag(snapshot->pid, generation, DCPI_EVENT_BRANCH));
 }
 
 /*
@@ -130,7 +166,7 @@ static void sample_count(void *context, const struct perf_sample *sample)
 
 	if (user) {
 		generation = config->generation(config->context, sample->pid, sample->time_ns);
-		edge_count(drain, sample, generation);
+		record_interpret(drain, sample, generation);
 	}
 	tag = dcpi_tag(sample->pid, generation, drain->event);
 	if (config->record != NULL)
@@ -158,11 +194,15 @@ static int slot_open(struct perf_source *source, uint32_t cpu, uint32_t event, s
 		.seed = seed_of(cpu, event),
 		.target_pid = source->config.target_pid,
 		.user_only = source->config.user_only,
-		.registers = source->config.branch_every > 0 ? perf_branch_registers() : 0,
 	};
 	struct epoll_event wake = {.events = EPOLLIN | EPOLLET, .data.u32 = cpu};
-	int rc = perf_slot_open(slot, &config, err);
+	int rc;
 
+	if (source->snapshots != NULL)
+		config.program_fd = branch_snapshots_program(source->snapshots);
+	else if (source->config.branch_every > 0)
+		config.registers = perf_branch_registers();
+	rc = perf_slot_open(slot, &config, err);
 	if (rc < 0)
 		return rc;
 	if (epoll_ctl(source->epoll_fd, EPOLL_CTL_ADD, perf_slot_fd(slot), &wake) < 0)
@@ -231,30 +271,24 @@ static void cpu_enable(struct perf_source *source, uint32_t number)
 }
 
 /*
- * CPUs come and go. What a leaving CPU had in its rings has been drained when
- * this is called; an event does not survive its CPU.
+ * What a leaving CPU had in its rings has been drained when this is called; an
+ * event does not survive its CPU.
  */
-static void cpus_refresh(struct perf_source *source)
+static int cpu_came(void *context, uint32_t cpu)
 {
-	struct cpu_list online;
-	uint32_t cpu;
+	struct perf_source *source = context;
+	int rc = cpu_open(source, cpu, NULL);
 
-	if (source->stopped || cpu_list_read(&online, source->online_fd) < 0 ||
-	    memcmp(&online, &source->online, sizeof(online)) == 0)
-		return;
-	for (cpu = 0; cpu < source->cpu_end; cpu++) {
-		bool is = cpu_list_has(&online, cpu), was = cpu_list_has(&source->online, cpu);
+	if (rc == 0 && source->config.target_pid == 0)
+		cpu_enable(source, cpu);
+	return rc;
+}
 
-		if (was && !is)
-			cpu_close(source, source->cpus[cpu]);
-		if (!is || was)
-			continue;
-		if (cpu_open(source, cpu, NULL) < 0)
-			online.bits[cpu / 64] &= ~(1ULL << cpu % 64); /* tried again next time */
-		else if (source->config.target_pid == 0)
-			cpu_enable(source, cpu);
-	}
-	source->online = online;
+static void cpu_went(void *context, uint32_t cpu)
+{
+	struct perf_source *source = context;
+
+	cpu_close(source, source->cpus[cpu]);
 }
 
 static void perf_close(struct source *base)
@@ -264,7 +298,7 @@ static void perf_close(struct source *base)
 
 	if (source == NULL)
 		return;
-	for (i = 0; i < source->cpu_end && source->cpus != NULL; i++) {
+	for (i = 0; i < source->online.end && source->cpus != NULL; i++) {
 		if (source->cpus[i] == NULL)
 			continue;
 		cpu_close(source, source->cpus[i]);
@@ -272,39 +306,45 @@ static void perf_close(struct source *base)
 		free(source->cpus[i]);
 	}
 	free(source->cpus);
+	branch_snapshots_close(source->snapshots);
 	perf_branch_deinit(&source->branch);
 	if (source->epoll_fd >= 0)
 		close(source->epoll_fd);
-	if (source->online_fd >= 0)
-		close(source->online_fd);
+	online_cpus_close(&source->online);
 	free(source);
 }
 
 static int cpus_open(struct perf_source *source, struct error *err)
 {
-	long configured = sysconf(_SC_NPROCESSORS_CONF);
-	uint32_t cpu, end;
-	int rc;
+	uint32_t cpu;
+	int rc = online_cpus_open(&source->online, err);
 
-	source->online_fd = open("/sys/devices/system/cpu/online", O_RDONLY | O_CLOEXEC);
-	if (source->online_fd < 0)
-		return error_set_errno(err, "cannot open /sys/devices/system/cpu/online");
-	if (cpu_list_read(&source->online, source->online_fd) < 0)
-		return error_set(err, EIO, "cannot read /sys/devices/system/cpu/online");
-	end = cpu_list_end(&source->online);
-	if (configured > end && configured <= CPU_LIST_MAX)
-		end = (uint32_t)configured;
-	source->cpus = calloc(end, sizeof(struct perf_cpu *));
+	if (rc < 0)
+		return rc;
+	source->cpus = calloc(source->online.end, sizeof(struct perf_cpu *));
 	if (source->cpus == NULL)
 		return error_set(err, ENOMEM, "out of memory");
-	source->cpu_end = end;
-	for (cpu = 0; cpu < end; cpu++) {
-		if (!cpu_list_has(&source->online, cpu))
+	for (cpu = 0; cpu < source->online.end; cpu++) {
+		if (!online_cpus_has(&source->online, cpu))
 			continue;
 		rc = cpu_open(source, cpu, err);
 		if (rc < 0)
 			return rc;
 	}
+	return 0;
+}
+
+/* Without them, edges are found from records. */
+static int snapshots_open(struct perf_source *source, struct error *err)
+{
+	struct epoll_event wake = {.events = EPOLLIN | EPOLLET, .data.u32 = UINT32_MAX};
+
+	if (source->config.branch_every == 0 ||
+	    branch_snapshots_open(&source->snapshots, source->config.branch_every, NULL) < 0)
+		return 0;
+	if (epoll_ctl(source->epoll_fd, EPOLL_CTL_ADD, branch_snapshots_fd(source->snapshots),
+		      &wake) < 0)
+		return error_set_errno(err, "cannot watch snapshots");
 	return 0;
 }
 
@@ -323,11 +363,13 @@ static int perf_open(struct source **ret, const struct source_config *config, st
 		source->config.buffer_entries = DCPI_BUFFER_ENTRIES_DEFAULT;
 	memcpy(source->events, config->events, config->event_count * sizeof(config->events[0]));
 	source->config.events = source->events;
-	source->online_fd = -1;
+	source->online.fd = -1;
 	source->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (source->epoll_fd < 0)
 		rc = error_set_errno(err, "epoll_create1 failed");
 	else
+		rc = snapshots_open(source, err);
+	if (rc == 0)
 		rc = cpus_open(source, err);
 	if (rc < 0) {
 		perf_close(&source->base);
@@ -346,8 +388,9 @@ static int perf_start(struct source *base, struct error *err)
 	(void)err;
 	source->stopped = false;
 	/* A target's events start by themselves, when it execs; not so again. */
-	for (cpu = 0; cpu < source->cpu_end; cpu++) {
-		if (cpu_list_has(&source->online, cpu) && (again || source->config.target_pid == 0))
+	for (cpu = 0; cpu < source->online.end; cpu++) {
+		if (online_cpus_has(&source->online, cpu) &&
+		    (again || source->config.target_pid == 0))
 			cpu_enable(source, cpu);
 	}
 	return 0;
@@ -358,7 +401,7 @@ static void perf_stop(struct source *base)
 	struct perf_source *source = (struct perf_source *)base;
 	uint32_t cpu, i;
 
-	for (cpu = 0; cpu < source->cpu_end; cpu++) {
+	for (cpu = 0; cpu < source->online.end; cpu++) {
 		for (i = 0; source->cpus[cpu] != NULL && i < source->config.event_count; i++)
 			perf_slot_disable(&source->cpus[cpu]->slot[i]);
 	}
@@ -373,7 +416,7 @@ static void perf_set_periods(struct source *base, const struct source_event *eve
 	for (i = 0; i < source->config.event_count; i++) {
 		source->events[i].period_min = events[i].period_min;
 		source->events[i].period_max = events[i].period_max;
-		for (cpu = 0; cpu < source->cpu_end; cpu++) {
+		for (cpu = 0; cpu < source->online.end; cpu++) {
 			if (source->cpus[cpu] != NULL)
 				perf_slot_set_window(&source->cpus[cpu]->slot[i], &events[i],
 						     seed_of(cpu, i));
@@ -425,19 +468,23 @@ static int perf_drain(struct source *base, bool all, uint64_t until_ns,
 	struct perf_drain drain = {
 		.source = source,
 		.sink = sink,
+		.until_ns = until_ns,
 	};
 	uint32_t cpu;
 
 	(void)err;
 	wakeups_clear(source);
 	perf_branch_refresh(&source->branch);
-	for (cpu = 0; cpu < source->cpu_end; cpu++) {
+	if (source->snapshots != NULL)
+		branch_snapshots_drain(source->snapshots, snapshot_interpret, &drain);
+	for (cpu = 0; cpu < source->online.end; cpu++) {
 		drain.cpu = source->cpus[cpu];
 		drain.number = cpu;
 		if (drain.cpu != NULL)
 			cpu_drain(&drain, all, until_ns);
 	}
-	cpus_refresh(source);
+	if (!source->stopped)
+		online_cpus_follow(&source->online, cpu_came, cpu_went, source);
 	return 0;
 }
 
@@ -447,7 +494,7 @@ static uint64_t perf_counters(struct source *base, source_counter_fn visit, void
 	uint64_t hits = 0, misses = 0, evictions = 0, lost = 0, throttled = 0;
 	uint32_t cpu, i;
 
-	for (cpu = 0; cpu < source->cpu_end; cpu++) {
+	for (cpu = 0; cpu < source->online.end; cpu++) {
 		const struct perf_cpu *at = source->cpus[cpu];
 
 		if (at == NULL)
@@ -467,7 +514,11 @@ static uint64_t perf_counters(struct source *base, source_counter_fn visit, void
 	visit(context, "stat", "throttled", throttled);
 	if (source->config.branch_every > 0) {
 		visit(context, "stat", "branches_tried", source->branch.tried);
+		visit(context, "stat", "branches_found", source->branch.found);
 		visit(context, "stat", "edges", source->branch.edges);
+		if (source->snapshots != NULL)
+			visit(context, "stat", "snapshots_missed",
+			      branch_snapshots_missed(source->snapshots));
 	}
 	return source->seen + lost;
 }
@@ -479,7 +530,7 @@ static int perf_event_time(struct source *base, size_t event, struct source_time
 	uint32_t cpu;
 
 	*time = (struct source_time){.enabled_ns = 0};
-	for (cpu = 0; cpu < source->cpu_end; cpu++) {
+	for (cpu = 0; cpu < source->online.end; cpu++) {
 		struct perf_slot *slot;
 
 		if (source->cpus[cpu] == NULL)

@@ -21,8 +21,8 @@ bool source_name_valid(const char *name);
  * @config: what to collect
  * @reason: out: why it is this one, one line
  *
- * Return: 0; -EINVAL no such source, or it cannot record or replay a trace; else the error of the source, of "auto":
- * of the last one.
+ * Return: 0; -EINVAL no such source, or it cannot record or replay a trace; else the error of the
+ * source, of "auto": of the last one.
  */
 int source_select_open(struct source **ret, const char *name, const struct source_config *config,
 		       char reason[SOURCE_REASON_BYTES], struct error *err);

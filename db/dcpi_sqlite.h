@@ -8,9 +8,9 @@
  *
  * dcpi_samples (epoch, image, path, event, pid, offset, count): a row for each
  * offset of each profile; event is the event's name, pid -1 where samples are
- * not kept by process. Equality with an epoch, image, event or pid selects
- * profiles before they are decoded. Counts and offsets are SQL integers: an
- * offset of 2^63 and more is shown negative.
+ * not kept by process, and -1 - label where they are kept by unit. Equality with an
+ * epoch, image, event or pid selects profiles before they are decoded. Counts and
+ * offsets are SQL integers: an offset of 2^63 and more is shown negative.
  *
  * dcpi_edges (epoch, image, path, to_image, to_path, kind, from_offset,
  * to_offset, count): a row for each edge; kind is "branch" or "double".

@@ -2,12 +2,12 @@
 ARCHIVES += db
 db-src := db/database.c db/profile_blob.c db/edge_blob.c db/symbol_blob.c db/writer_lock.c \
 	db/profile_write.c db/profile_write_epoch.c db/profile_write_samples.c \
-	db/profile_write_edges.c db/profile_write_expire.c \
-	db/profile_read.c db/profile_read_samples.c db/profile_read_edges.c \
-	db/profile_merge.c
+	db/profile_write_edges.c db/profile_write_labels.c db/profile_write_expire.c \
+	db/profile_read.c db/profile_read_samples.c db/profile_read_edges.c db/profile_read_labels.c \
+	db/profile_merge.c db/code_blob.c db/profile_read_code.c db/profile_write_code.c
 
 # The schema, and how to come to it, as C strings: one line of SQL, one of C.
-SCHEMA_SQL := db/schema.sql db/schema_from_1.sql
+SCHEMA_SQL := db/schema.sql db/schema_from_1.sql db/schema_from_2.sql
 GENERATED += $(OBJ)/gen/db/schema.h
 $(OBJ)/gen/db/schema.h: $(SCHEMA_SQL) db/module.mk
 	$(call say,GEN,$@)
@@ -40,10 +40,34 @@ unit_profile_db-src := tests/unit_profile_db.c
 unit_profile_db-archives := db util
 unit_profile_db-pkgs := sqlite3 zlib
 
+UNIT_TESTS += unit_profile_expire
+unit_profile_expire-src := tests/unit_profile_expire.c
+unit_profile_expire-archives := db util
+unit_profile_expire-pkgs := sqlite3 zlib
+
+UNIT_TESTS += unit_power_cut
+unit_power_cut-src := tests/unit_power_cut.c tests/power_cut_vfs.c
+unit_power_cut-archives := db util
+unit_power_cut-pkgs := sqlite3 zlib
+
+.PHONY: check-crash
+check-crash: all build/tests/unit_power_cut ## 600 power failures, 500 times kill -9, while databases are written
+	POINTS=600 build/tests/unit_power_cut
+	POINTS=500 tests/cli_crash.sh
+
+.PHONY: check-huge
+check-huge: all ## a database of 10 GB, in TMPDIR
+	SIZE_MB=10240 tests/cli_huge_db.sh
+
 UNIT_TESTS += unit_profile_merge
 unit_profile_merge-src := tests/unit_profile_merge.c
 unit_profile_merge-archives := db util
 unit_profile_merge-pkgs := sqlite3 zlib
+
+UNIT_TESTS += unit_profile_labels
+unit_profile_labels-src := tests/unit_profile_labels.c
+unit_profile_labels-archives := db util
+unit_profile_labels-pkgs := sqlite3 zlib
 
 # Named after what sqlite3's .load is given; see db/dcpi_sqlite.h.
 PLUGINS += dcpi_sqlite
@@ -66,3 +90,8 @@ FUZZERS += fuzz_profile_blob
 fuzz_profile_blob-src := tests/fuzz_profile_blob.c db/profile_blob.c db/symbol_blob.c \
 	db/edge_blob.c lib/array.c lib/bounded_reader.c
 fuzz_profile_blob-pkgs := zlib
+
+UNIT_TESTS += unit_profile_db_code
+unit_profile_db_code-src := tests/unit_profile_db_code.c
+unit_profile_db_code-archives := db util
+unit_profile_db_code-pkgs := sqlite3 zlib

@@ -39,7 +39,7 @@ enum profile_identity_kind {
  * @identity_kind:  what @identity holds
  * @identity_bytes: length of @identity, 0 .. PROFILE_IDENTITY_BYTES_MAX
  * @identity:       together with @kind identifies the image on any host; with
- *                  PROFILE_IDENTITY_NONE, @path does
+ *                  PROFILE_IDENTITY_NONE, @path does on one host
  * @path:           a label: where the image was last seen
  */
 struct profile_image {
@@ -57,6 +57,19 @@ struct profile_symbol {
 	const char *name;
 };
 
+/**
+ * struct profile_code - a procedure that is in no file
+ * @offset: its first byte, in the image
+ * @bytes:  its length, 1 .. CODE_BYTES_MAX (db/code_blob.h)
+ * @machine: architecture, as in ELF files (EM_*)
+ */
+struct profile_code {
+	uint64_t offset;
+	size_t bytes;
+	uint16_t machine;
+	const uint8_t *data;
+};
+
 /** struct profile_sample - how often an offset was sampled. */
 struct profile_sample {
 	uint64_t offset;
@@ -64,6 +77,44 @@ struct profile_sample {
 };
 
 #define PROFILE_PID_ALL (-1)
+
+/*
+ * Profiles by unit stand where those by process do, with numbers below
+ * PROFILE_PID_ALL: -1 - label, for labels 1 .. PROFILE_LABEL_MAX.
+ */
+#define PROFILE_LABEL_MAX INT32_MAX
+#define PROFILE_PID_OF_LABEL(label) (-1 - (int64_t)(label))
+
+/** profile_label_of_pid() - the label of a profile by unit; 0 of any other. */
+static inline uint32_t profile_label_of_pid(int64_t pid)
+{
+	return pid < PROFILE_PID_ALL && pid >= PROFILE_PID_OF_LABEL(PROFILE_LABEL_MAX)
+		       ? (uint32_t)(-1 - pid)
+		       : 0;
+}
+
+/**
+ * struct profile_label - where processes ran, by their control group
+ * @number:    in the epoch, 1 .. PROFILE_LABEL_MAX
+ * @unit:      systemd unit, "nginx.service"; "" if none
+ * @container: container id, "" if none
+ */
+struct profile_label {
+	uint32_t number;
+	const char *unit;
+	const char *container;
+};
+
+/**
+ * struct profile_process - a process that has profiles of its own
+ * @command: its name
+ * @label:   where it ran; 0: not known
+ */
+struct profile_process {
+	int64_t pid;
+	const char *command;
+	uint32_t label;
+};
 
 /** enum profile_edge_kind - how an edge was found; values are stored. */
 enum profile_edge_kind {

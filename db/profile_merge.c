@@ -4,14 +4,16 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <sqlite3.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "db/profile_reader.h"
 #include "db/profile_writer.h"
+#include "lib/array.h"
 #include "lib/error.h"
 
 /*
- * A merge. Profiles and edges come ordered by image, so that remembering one
+ * A merge. Profiles, shares and edges come ordered by image, so that remembering one
  * number in the source and in the target is enough.
  */
 struct merge {
@@ -36,20 +38,61 @@ static int account(struct merge *merge, uint64_t count)
 	return 0;
 }
 
-static int copy_symbols(struct merge *merge, int64_t from, int64_t to)
+/* Each host may have seen other procedures of what was made at run time. */
+static int copy_symbols(struct merge *merge, const struct profile_image *image, int64_t from,
+			int64_t to)
 {
+	bool grows = image->kind == PROFILE_IMAGE_JIT;
 	struct profile_symbols symbols;
 	int r;
 
-	if (profile_writer_has_symbols(merge->writer, to))
+	if (!grows && profile_writer_has_symbols(merge->writer, to))
 		return 0;
 	r = profile_reader_symbols(merge->reader, from, &symbols, merge->err);
 	if (r < 0)
 		return r;
 	if (symbols.count > 0)
-		r = profile_writer_symbols(merge->writer, to, symbols.symbols, symbols.count,
-					   merge->err);
+		r = (grows ? profile_writer_symbols_add : profile_writer_symbols)(
+			merge->writer, to, symbols.symbols, symbols.count, merge->err);
 	profile_symbols_deinit(&symbols);
+	return r;
+}
+
+struct code_list {
+	struct profile_code *codes;
+	size_t count;
+	size_t capacity;
+};
+
+static int code_take(void *context, const struct profile_code *code)
+{
+	struct code_list *list = context;
+	uint8_t *data = malloc(code->bytes);
+
+	if (data == NULL || array_reserve(&list->codes, &list->capacity, list->count + 1,
+					  sizeof(list->codes[0])) < 0) {
+		free(data);
+		return -ENOMEM;
+	}
+	memcpy(data, code->data, code->bytes);
+	list->codes[list->count] = *code;
+	list->codes[list->count++].data = data;
+	return 0;
+}
+
+static int copy_code(struct merge *merge, int64_t from, int64_t to)
+{
+	struct code_list list = {.count = 0};
+	size_t i;
+	int r = profile_reader_code(merge->reader, from, code_take, &list, merge->err);
+
+	if (r == -ENOMEM)
+		error_set(merge->err, ENOMEM, "out of memory");
+	if (r == 0)
+		r = profile_writer_code(merge->writer, to, list.codes, list.count, merge->err);
+	for (i = 0; i < list.count; i++)
+		free((void *)(uintptr_t)list.codes[i].data);
+	free(list.codes);
 	return r;
 }
 
@@ -70,7 +113,9 @@ static int map_image(struct merge *merge, int64_t from, int64_t *to)
 	if (r == 0)
 		r = profile_writer_image_keep(merge->writer, &image, to, &added, merge->err);
 	if (r == 0)
-		r = copy_symbols(merge, from, *to);
+		r = copy_symbols(merge, &image, from, *to);
+	if (r == 0 && image.kind == PROFILE_IMAGE_JIT)
+		r = copy_code(merge, from, *to);
 	if (r < 0)
 		return r;
 	merge->images += added;
@@ -102,11 +147,29 @@ static int copy_counter(void *context, const struct profile_counter *counter)
 					     merge->epoch->interrupts, counter, 1, merge->err);
 }
 
-static int copy_process(void *context, int64_t pid, const char *command)
+static int copy_label(void *context, const struct profile_label *label)
 {
 	struct merge *merge = context;
 
-	return profile_writer_process(merge->writer, pid, command, merge->err);
+	return profile_writer_label(merge->writer, label, merge->err);
+}
+
+static int copy_share(void *context, const struct profile_share *share)
+{
+	struct merge *merge = context;
+	int64_t image = 0;
+	int r = map_image(merge, share->image, &image);
+
+	return r < 0 ? r
+		     : profile_writer_share(merge->writer, image, share->event, share->label,
+					    share->samples, merge->err);
+}
+
+static int copy_process(void *context, const struct profile_process *process)
+{
+	struct merge *merge = context;
+
+	return profile_writer_process(merge->writer, process, merge->err);
 }
 
 static int copy_profile(void *context, const struct profile *profile)
@@ -155,9 +218,13 @@ static int copy_rows(struct merge *merge)
 	if (r == 0)
 		r = profile_reader_counters(merge->reader, epoch->id, copy_counter, merge, err);
 	if (r == 0)
+		r = profile_reader_labels(merge->reader, epoch->id, copy_label, merge, err);
+	if (r == 0)
 		r = profile_reader_processes(merge->reader, epoch->id, copy_process, merge, err);
 	if (r == 0)
 		r = profile_reader_profiles(merge->reader, &filter, copy_profile, merge, err);
+	if (r == 0)
+		r = profile_reader_shares(merge->reader, &filter, copy_share, merge, err);
 	if (r == 0)
 		r = profile_reader_edges(merge->reader, &filter, copy_edges, merge, err);
 	if (r == 0 && merge->accounted != epoch->interrupts)

@@ -12,7 +12,7 @@
  * during an epoch they may be less: the same samples would come in twice.
  *
  * Images are matched as the daemon matches them: by kind and identity, those
- * without identity by kind and path. Paths and symbols that the target has
+ * without identity by kind, path and host. Paths and symbols that the target has
  * stay. Images that are in no epoch merged are left out.
  */
 #ifndef DCPI_PROFILE_MERGE_H

@@ -257,28 +257,6 @@ int profile_reader_counters(struct profile_reader *reader, int64_t epoch, profil
 	return r;
 }
 
-int profile_reader_processes(struct profile_reader *reader, int64_t epoch, profile_process_fn visit,
-			     void *context, struct error *err)
-{
-	static const char sql[] = "SELECT pid, command FROM process WHERE epoch = ?1 ORDER BY pid";
-	_cleanup_walk_ struct profile_reader *walk = begin_walk(reader);
-	_cleanup_statement_ sqlite3_stmt *statement = NULL;
-	int r;
-
-	r = database_prepare(&walk->db, sql, &statement, err);
-	if (r == 0)
-		r = database_bind(&walk->db, statement, err, "i", epoch);
-	if (r < 0)
-		return r;
-	while ((r = database_step(&walk->db, statement, "read", err)) == 1) {
-		r = visit(context, sqlite3_column_int64(statement, 0),
-			  profile_reader_text(statement, 1));
-		if (r != 0)
-			return r;
-	}
-	return r;
-}
-
 static int compare_epochs(const void *a, const void *b)
 {
 	const int64_t *x = a, *y = b;

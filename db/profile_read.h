@@ -28,8 +28,8 @@ struct profile_reader;
  * @event:     event name, or NULL for any
  * @image:     number of an image, or 0 for any; profile_reader_epochs() does
  *             not look at it, nor at @event and @pid
- * @pid:       only profiles kept for this process; PROFILE_PID_ALL (and the
- *             default when @has_pid is 0): all samples
+ * @pid:       only profiles kept for this process, or label (see struct profile);
+ *             PROFILE_PID_ALL (and the default when @has_pid is 0): all samples
  */
 struct profile_filter {
 	int64_t since_ns;
@@ -96,7 +96,8 @@ int profile_reader_counters(struct profile_reader *reader, int64_t epoch, profil
 
 /**
  * struct profile - one profile: an image's samples of an event in an epoch
- * @pid:     the process, or PROFILE_PID_ALL for those not kept by process
+ * @pid:     the process, PROFILE_PID_ALL for those not kept by process, or
+ *           PROFILE_PID_OF_LABEL() for those kept by unit
  * @samples: strictly ascending offsets, @count of them; NULL in profile_reader_totals()
  * @total:   the sum of their counts
  */
@@ -188,8 +189,49 @@ int profile_reader_symbols(struct profile_reader *reader, int64_t image,
 
 void profile_symbols_deinit(struct profile_symbols *symbols);
 
+/** Called for each label of an epoch. */
+typedef int (*profile_label_fn)(void *context, const struct profile_label *label);
+
+/**
+ * profile_reader_labels() - walk over an epoch's labels, by number
+ *
+ * A file of a schema before version 3 has none.
+ */
+int profile_reader_labels(struct profile_reader *reader, int64_t epoch, profile_label_fn visit,
+			  void *context, struct error *err);
+
+/** struct profile_share - samples of an image and event in an epoch that are a label's. */
+struct profile_share {
+	int64_t epoch;
+	int64_t image;
+	uint32_t event;
+	const char *event_name;
+	uint32_t label;
+	uint64_t samples;
+};
+
+/** Called for each share. */
+typedef int (*profile_share_fn)(void *context, const struct profile_share *share);
+
+/**
+ * profile_reader_shares() - walk over the shares of the epochs a filter selects
+ *
+ * Of the filter, @pid is not looked at. Ordered by epoch, image, event and label.
+ * Shares of an image and event of an epoch add up to at most the sum of its
+ * profiles; the rest was not labelled. As for labels otherwise.
+ */
+int profile_reader_shares(struct profile_reader *reader, const struct profile_filter *filter,
+			  profile_share_fn visit, void *context, struct error *err);
+
+/** Called for a procedure's code, which is valid during the call. */
+typedef int (*profile_code_fn)(void *context, const struct profile_code *code);
+
+/** profile_reader_code() - walk over the code kept with an image, by offset. */
+int profile_reader_code(struct profile_reader *reader, int64_t image, profile_code_fn visit,
+			void *context, struct error *err);
+
 /** Called for each process of an epoch that has a name. */
-typedef int (*profile_process_fn)(void *context, int64_t pid, const char *command);
+typedef int (*profile_process_fn)(void *context, const struct profile_process *process);
 
 /** profile_reader_processes() - walk over the names of an epoch's processes, by pid. */
 int profile_reader_processes(struct profile_reader *reader, int64_t epoch, profile_process_fn visit,

@@ -31,18 +31,30 @@ static const char *const statement_sql[WRITER_STATEMENTS] = {
 			  "WHERE id = ?1",
 	[WRITER_COUNTER_SET] = "INSERT INTO counter VALUES (?1, ?2, ?3, ?4) "
 			       "ON CONFLICT DO UPDATE SET count = excluded.count",
-	[WRITER_PROCESS_SET] = "INSERT INTO process VALUES (?1, ?2, ?3) "
-			       "ON CONFLICT DO UPDATE SET command = excluded.command",
+	[WRITER_COUNTER_ADD] = "INSERT INTO counter VALUES (?1, ?2, ?3, ?4) "
+			       "ON CONFLICT DO UPDATE SET count = count + excluded.count",
+	[WRITER_PROCESS_SET] = "INSERT INTO process (epoch, pid, command, label) "
+			       "VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE "
+			       "SET command = excluded.command, label = excluded.label",
+	[WRITER_LABEL_SET] = "INSERT INTO label (epoch, number, unit, container) "
+			     "VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE "
+			     "SET unit = excluded.unit, container = excluded.container",
+	[WRITER_SHARE_ADD] = "INSERT INTO share (epoch, image, event, label, samples) "
+			     "VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE "
+			     "SET samples = samples + excluded.samples",
 	[WRITER_IMAGE_FIND] = "SELECT id, path FROM image WHERE kind = ?1 AND identity_kind = ?2 "
 			      "AND identity = ?3 AND identity_kind <> 0",
 	[WRITER_IMAGE_FIND_PATH] = "SELECT id, path FROM image WHERE kind = ?1 AND path = ?2 "
-				   "AND identity_kind = 0",
-	[WRITER_IMAGE_ADD] = "INSERT INTO image (kind, identity_kind, identity, path) "
-			     "VALUES (?1, ?2, ?3, ?4)",
+				   "AND host = ?3 AND identity_kind = 0",
+	[WRITER_IMAGE_ADD] = "INSERT INTO image (kind, identity_kind, identity, path, host) "
+			     "VALUES (?1, ?2, ?3, ?4, ?5)",
 	[WRITER_IMAGE_RENAME] = "UPDATE image SET path = ?2 WHERE id = ?1",
 	[WRITER_SYMBOLS_SET] = "INSERT INTO symbol VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE "
 			       "SET symbols = excluded.symbols, data = excluded.data",
 	[WRITER_SYMBOLS_FIND] = "SELECT 1 FROM symbol WHERE image = ?1",
+	[WRITER_SYMBOLS_READ] = "SELECT data FROM symbol WHERE image = ?1",
+	[WRITER_CODE_BYTES] = "SELECT ifnull(sum(length(data)), 0) FROM code WHERE image = ?1",
+	[WRITER_CODE_ADD] = "INSERT INTO code VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
 	[WRITER_PROFILE_FIND] = "SELECT samples, data FROM profile "
 				"WHERE epoch = ?1 AND image = ?2 AND event = ?3 AND pid = ?4",
 	[WRITER_PROFILE_SET] = "INSERT INTO profile VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) "

@@ -10,7 +10,7 @@
  *	profile_writer_epoch_begin()
  *	  profile_writer_begin()
  *	    profile_writer_image(), _symbols(), _add(), _edges(), _process(),
- *	    _event_time(), _totals() ...
+ *	    _label(), _share(), _event_time(), _totals() ...
  *	  profile_writer_commit()
  *	profile_writer_epoch_end()
  *	profile_writer_close()
@@ -56,11 +56,16 @@ void profile_writer_close(struct profile_writer *writer);
  * @epoch:  all fields but id, end_ns, open and interrupts
  * @events: its events; their times are not looked at
  *
- * An epoch still open is ended first.
+ * An epoch still open ends when this one begins.
  */
 int profile_writer_epoch_begin(struct profile_writer *writer, const struct profile_epoch *epoch,
 			       const struct profile_event *events, size_t event_count,
 			       struct error *err);
+
+/** profile_writer_epoch_next() - the same; an epoch still open ends at @end_ns */
+int profile_writer_epoch_next(struct profile_writer *writer, int64_t end_ns,
+			      const struct profile_epoch *epoch, const struct profile_event *events,
+			      size_t event_count, struct error *err);
 
 /** profile_writer_epoch_end() - close the epoch, in a transaction of its own. */
 int profile_writer_epoch_end(struct profile_writer *writer, int64_t end_ns, struct error *err);
@@ -78,7 +83,8 @@ void profile_writer_rollback(struct profile_writer *writer);
  * profile_writer_image() - find an image by identity, or add it
  * @id: out: its number in this database
  *
- * The path of a known image is updated.
+ * The path of a known image is updated. Those without identity are the host's of the
+ * current epoch, but for PROFILE_IMAGE_UNKNOWN.
  */
 int profile_writer_image(struct profile_writer *writer, const struct profile_image *image,
 			 int64_t *id, struct error *err);
@@ -90,6 +96,29 @@ int profile_writer_image(struct profile_writer *writer, const struct profile_ima
 int profile_writer_symbols(struct profile_writer *writer, int64_t image,
 			   const struct profile_symbol *symbols, size_t count, struct error *err);
 
+/* Of an image whose symbols and code become known bit by bit: no more than that is kept. */
+#define PROFILE_CODE_SYMBOLS_MAX 65536
+#define PROFILE_CODE_BYTES_MAX (8 << 20)
+
+/**
+ * profile_writer_symbols_add() - add to an image's symbols
+ * @symbols: sorted by offset
+ *
+ * One that is kept already stays as it is, and so it does beyond
+ * PROFILE_CODE_SYMBOLS_MAX. Linear in what is kept, unless all of it is.
+ */
+int profile_writer_symbols_add(struct profile_writer *writer, int64_t image,
+			       const struct profile_symbol *symbols, size_t count,
+			       struct error *err);
+
+/**
+ * profile_writer_code() - add to an image's code
+ *
+ * What is kept already at an offset stays; so it does beyond PROFILE_CODE_BYTES_MAX (packed).
+ */
+int profile_writer_code(struct profile_writer *writer, int64_t image,
+			const struct profile_code *code, size_t count, struct error *err);
+
 /** profile_writer_has_symbols() - whether some are kept. */
 bool profile_writer_has_symbols(struct profile_writer *writer, int64_t image);
 
@@ -97,13 +126,15 @@ bool profile_writer_has_symbols(struct profile_writer *writer, int64_t image);
  * profile_writer_add() - add samples to a profile of the current epoch
  * @image:   number of the image
  * @event:   number of the event in the epoch
- * @pid:     process, or PROFILE_PID_ALL
+ * @pid:     process, PROFILE_PID_ALL, or PROFILE_PID_OF_LABEL()
  * @samples: strictly ascending offsets, counts > 0
  *
  * The stored profile is read, merged and written anew: time and log space are
  * linear in what is stored, not only in what is added (some 50 ns and a byte
  * or two an offset, make bench). A caller with few samples for a large profile
- * had better gather more of them first.
+ * had better gather more of them first. What is stored and cannot be read, on a
+ * disk that forgets, is lost: it moves to the epoch's loss "damaged" (edges: to its
+ * stat "edges_damaged"), and what is added begins a new profile.
  *
  * Return: 0; -EINVAL samples not in order, no epoch or no transaction open.
  */
@@ -138,8 +169,27 @@ int profile_writer_edges(struct profile_writer *writer, int64_t image, int64_t t
 int profile_writer_event_time(struct profile_writer *writer, uint32_t event, uint64_t enabled_ns,
 			      uint64_t running_ns, struct error *err);
 
+/**
+ * profile_writer_label() - say what a label of the current epoch stands for
+ *
+ * Before the first share with its number; again at any time.
+ */
+int profile_writer_label(struct profile_writer *writer, const struct profile_label *label,
+			 struct error *err);
+
+/**
+ * profile_writer_share() - add to the samples of an image and event that are a label's
+ *
+ * Of each image and event, shares add up to no more than the samples that
+ * profile_writer_add() is given.
+ *
+ * Return: 0; -EINVAL no such label, no epoch or no transaction open.
+ */
+int profile_writer_share(struct profile_writer *writer, int64_t image, uint32_t event,
+			 uint32_t label, uint64_t samples, struct error *err);
+
 /** profile_writer_process() - name a process that has profiles in the current epoch. */
-int profile_writer_process(struct profile_writer *writer, int64_t pid, const char *command,
+int profile_writer_process(struct profile_writer *writer, const struct profile_process *process,
 			   struct error *err);
 
 /**
@@ -152,18 +202,55 @@ int profile_writer_totals(struct profile_writer *writer, int64_t now_ns, uint64_
 			  const struct profile_counter *counters, size_t count, struct error *err);
 
 /**
- * profile_writer_expire() - forget old epochs, in a transaction of its own
+ * struct profile_limits - what a database may hold
  * @before_ns: epochs that ended before this time go; 0: none for their age
- * @bytes_max: then the oldest go until the file's contents fit; 0: any size
- * @deleted:   out: number of epochs deleted
- *
- * Never the current epoch. Images and hosts that no epoch refers to any more
- * go as well: the numbers of images given out before are void, unless the
- * current epoch has samples or edges of them. The file shrinks when the log is next
- * copied back.
+ * @bytes_max: of the file; beyond it the oldest epochs go; 0: any size
  */
-int profile_writer_expire(struct profile_writer *writer, int64_t before_ns, uint64_t bytes_max,
-			  unsigned int *deleted, struct error *err);
+struct profile_limits {
+	int64_t before_ns;
+	uint64_t bytes_max;
+};
+
+/**
+ * struct profile_expired - what a step has done
+ * @epochs:     that have gone for good: 0 or 1
+ * @samples:    deleted
+ * @used_bytes: of the file that hold something, @file_bytes: all; before the step, or
+ *              after it if it shrank the file
+ * @full:       the file held more than it may: that is why
+ * @stuck:      likewise, but there is no epoch that has ended
+ */
+struct profile_expired {
+	unsigned int epochs;
+	uint64_t samples;
+	uint64_t used_bytes;
+	uint64_t file_bytes;
+	bool full;
+	bool stuck;
+};
+
+/**
+ * profile_writer_expire() - forget a little of what is too old, or too much
+ * @expired: out
+ *
+ * The oldest epoch goes first, never the current one, some 256 KiB of it at a
+ * time, in a small transaction of its own: between steps there is time for
+ * merges. Samples that have gone from an epoch that is still there are its loss
+ * "expired" (edges: its stat "edges_expired"), so that it adds up all the time.
+ * When nothing is left to forget, steps give room back to the file system, up
+ * to a sixteenth of the file.
+ *
+ * Images and hosts that no epoch refers to any more go as well: after each step
+ * the numbers of images given out before are void, unless the current epoch
+ * has samples or edges of them. No step costs more if the file is larger.
+ *
+ * Return: 1: there may be more to do; 0: there is not; or negative errno.
+ */
+int profile_writer_expire(struct profile_writer *writer, const struct profile_limits *limits,
+			  struct profile_expired *expired, struct error *err);
+
+/** profile_writer_damaged() - samples found damaged and lost since the writer was opened. */
+uint64_t profile_writer_damaged(const struct profile_writer *writer);
 
 /** profile_writer_epoch_id() - number of the current epoch; 0 if none is open. */
 int64_t profile_writer_epoch_id(const struct profile_writer *writer);

@@ -43,12 +43,11 @@ static int read_stored(struct profile_writer *writer, const struct edge_key *key
 	sqlite3_reset(statement);
 	if (r == -ENOMEM)
 		return error_set(err, ENOMEM, "out of memory");
-	if (r < 0 || writer->stored_edges.total != (uint64_t)total)
-		return database_corrupt(&writer->db, err,
-					"edges of epoch %lld, image %lld to %lld, kind %lld",
-					(long long)writer->epoch, (long long)key->image,
-					(long long)key->to_image, (long long)key->kind);
-	return 0;
+	if (r == 0 && writer->stored_edges.total == (uint64_t)total)
+		return 0;
+	writer->stored_edges.count = 0;
+	writer->stored_edges.total = 0;
+	return profile_writer_damaged_row(writer, "stat", "edges_damaged", total, err);
 }
 
 static int write_merged(struct profile_writer *writer, const struct edge_key *key, uint64_t total,

@@ -92,6 +92,13 @@ int profile_writer_epoch_begin(struct profile_writer *writer, const struct profi
 			       const struct profile_event *events, size_t event_count,
 			       struct error *err)
 {
+	return profile_writer_epoch_next(writer, epoch->start_ns, epoch, events, event_count, err);
+}
+
+int profile_writer_epoch_next(struct profile_writer *writer, int64_t end_ns,
+			      const struct profile_epoch *epoch, const struct profile_event *events,
+			      size_t event_count, struct error *err)
+{
 	int64_t host = 0, id = 0;
 	size_t i;
 	int r;
@@ -100,7 +107,7 @@ int profile_writer_epoch_begin(struct profile_writer *writer, const struct profi
 	if (r < 0)
 		return r;
 	if (writer->epoch != 0)
-		r = end_epoch(writer, epoch->start_ns, err);
+		r = end_epoch(writer, end_ns, err);
 	if (r == 0)
 		r = find_host(writer, epoch, &host, err);
 	if (r == 0)
@@ -114,21 +121,21 @@ int profile_writer_epoch_begin(struct profile_writer *writer, const struct profi
 		return r;
 	}
 	writer->epoch = id;
+	writer->host = host;
 	return 0;
 }
 
 int profile_writer_epoch_add(struct profile_writer *writer, const struct profile_epoch *epoch,
 			     struct error *err)
 {
-	int64_t host = 0;
 	int r;
 
 	if (writer->epoch != 0)
 		return error_set(err, EINVAL, "%s: an epoch is open", writer->db.path);
 	r = profile_writer_in_transaction(writer, err);
 	if (r == 0)
-		r = find_host(writer, epoch, &host, err);
-	return r == 0 ? add_epoch(writer, epoch, host, &writer->epoch, err) : r;
+		r = find_host(writer, epoch, &writer->host, err);
+	return r == 0 ? add_epoch(writer, epoch, writer->host, &writer->epoch, err) : r;
 }
 
 int profile_writer_event_add(struct profile_writer *writer, const struct profile_event *event,
@@ -195,20 +202,6 @@ int profile_writer_event_time(struct profile_writer *writer, uint32_t event, uin
 	return r;
 }
 
-int profile_writer_process(struct profile_writer *writer, int64_t pid, const char *command,
-			   struct error *err)
-{
-	sqlite3_stmt *statement = NULL;
-	int r;
-
-	r = profile_writer_in_epoch(writer, err);
-	if (r == 0)
-		r = profile_writer_statement(writer, WRITER_PROCESS_SET, &statement, err);
-	if (r == 0)
-		r = database_bind(&writer->db, statement, err, "iit", writer->epoch, pid, command);
-	return r == 0 ? finish(writer, statement, err) : r;
-}
-
 static int set_counter(struct profile_writer *writer, const struct profile_counter *counter,
 		       struct error *err)
 {
@@ -222,6 +215,27 @@ static int set_counter(struct profile_writer *writer, const struct profile_count
 		r = database_bind(&writer->db, statement, err, "itti", writer->epoch,
 				  counter->group, counter->name, (int64_t)counter->count);
 	return r == 0 ? finish(writer, statement, err) : r;
+}
+
+int profile_writer_damaged_row(struct profile_writer *writer, const char *group, const char *name,
+			       int64_t number, struct error *err)
+{
+	sqlite3_stmt *statement = NULL;
+	int r;
+
+	if (number < 0)
+		return database_corrupt(&writer->db, err, "a row of epoch %lld",
+					(long long)writer->epoch);
+	r = profile_writer_statement(writer, WRITER_COUNTER_ADD, &statement, err);
+	if (r == 0)
+		r = database_bind(&writer->db, statement, err, "itti", writer->epoch, group, name,
+				  number);
+	return r == 0 ? finish(writer, statement, err) : r;
+}
+
+uint64_t profile_writer_damaged(const struct profile_writer *writer)
+{
+	return writer->damaged;
 }
 
 int profile_writer_totals(struct profile_writer *writer, int64_t now_ns, uint64_t interrupts,

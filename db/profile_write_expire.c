@@ -1,100 +1,303 @@
 // SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Forgetting, a little at a time: of the oldest epoch first what is said of its
+ * rows, then the rows, then the epoch. Whatever has gone from a profile is in a
+ * counter by then, so that an epoch adds up at each step.
+ */
 #include "db/profile_write.h"
 
 #include <sqlite3.h>
+#include <stdio.h>
 
 #include "db/profile_writer.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
 
-/* Deletes one ended epoch that the condition selects. Return: how many. */
-static int delete_epoch(struct profile_writer *writer, const char *sql, int64_t before_ns,
-			struct error *err)
+/* What one step may delete: rows, and bytes of what they hold. */
+#define STEP_ROWS 256
+#define STEP_BYTES (256 << 10)
+/* Pages that a step gives back to the file system. */
+#define STEP_PAGES 512
+/* Free pages that are kept for what comes next: one of so many, and some more. */
+#define SPARE_SHARE 16
+#define SPARE_PAGES 64
+
+/*
+ * Tables whose rows hold the epoch's samples and edges, by their primary keys, and what
+ * counts their loss. Both have an image in their second column.
+ */
+struct rows {
+	const char *select; /* ?1: epoch; the rest of the key, number, bytes */
+	const char *delete; /* ?1: epoch, ?2..?4: up to this key */
+	const char *count;  /* ?1: epoch, ?2: so many more */
+	int other_image;    /* column of select with another image; 0: none */
+};
+
+static const struct rows edge_rows = {
+	.select = "SELECT image, to_image, kind, total, length(data) FROM edge WHERE epoch = ?1 "
+		  "ORDER BY image, to_image, kind",
+	.delete = "DELETE FROM edge WHERE epoch = ?1 AND (image, to_image, kind) <= (?2, ?3, ?4)",
+	.count = "INSERT INTO counter VALUES (?1, 'stat', 'edges_expired', ?2) "
+		 "ON CONFLICT DO UPDATE SET count = count + excluded.count",
+	.other_image = 1,
+};
+
+static const struct rows profile_rows = {
+	.select = "SELECT image, event, pid, samples, length(data) FROM profile WHERE epoch = ?1 "
+		  "ORDER BY image, event, pid",
+	.delete = "DELETE FROM profile WHERE epoch = ?1 AND (image, event, pid) <= (?2, ?3, ?4)",
+	.count = "INSERT INTO counter VALUES (?1, 'loss', 'expired', ?2) "
+		 "ON CONFLICT DO UPDATE SET count = count + excluded.count",
+};
+
+/* Runs a statement with up to four numbers. Return: rows changed, or -errno. */
+static int run(struct profile_writer *writer, const char *sql, const int64_t *values, int count,
+	       struct error *err)
 {
 	_cleanup_statement_ sqlite3_stmt *statement = NULL;
-	int r;
+	int r = database_prepare(&writer->db, sql, &statement, err);
 
-	r = database_prepare(&writer->db, sql, &statement, err);
-	if (r == 0)
-		r = database_bind(&writer->db, statement, err, "i", before_ns);
+	for (int i = 0; r == 0 && i < count; i++)
+		sqlite3_bind_int64(statement, i + 1, values[i]);
 	if (r == 0)
 		r = database_step(&writer->db, statement, "write", err);
 	return r < 0 ? r : sqlite3_changes(writer->db.handle);
 }
 
-/* Bytes of the file that hold something. */
-static int used_bytes(struct profile_writer *writer, uint64_t *ret, struct error *err)
+/* An image is forgotten with its last samples and edges. */
+static int image_forget(struct profile_writer *writer, int64_t image, struct error *err)
 {
-	int64_t pages, unused, page_bytes;
-	int r;
+	int r = run(writer,
+		    "DELETE FROM image WHERE id = ?1 "
+		    "AND NOT EXISTS (SELECT 1 FROM profile WHERE image = ?1) "
+		    "AND NOT EXISTS (SELECT 1 FROM edge WHERE image = ?1) "
+		    "AND NOT EXISTS (SELECT 1 FROM edge WHERE to_image = ?1)",
+		    &image, 1, err);
 
-	r = database_number(&writer->db, "PRAGMA page_count", &pages, err);
+	return r < 0 ? r : 0;
+}
+
+/*
+ * struct batch - rows that a step deletes: those up to a key
+ * @images: of these rows
+ */
+struct batch {
+	int64_t last[3];
+	int64_t number;
+	int rows;
+	int64_t images[2 * STEP_ROWS];
+	int image_count;
+};
+
+static void batch_image(struct batch *batch, int64_t image)
+{
+	if (batch->image_count == 0 || batch->images[batch->image_count - 1] != image)
+		batch->images[batch->image_count++] = image;
+}
+
+static int batch_find(struct profile_writer *writer, const struct rows *rows, int64_t epoch,
+		      struct batch *batch, struct error *err)
+{
+	_cleanup_statement_ sqlite3_stmt *statement = NULL;
+	int64_t bytes = 0;
+	int r = database_prepare(&writer->db, rows->select, &statement, err);
+
 	if (r == 0)
-		r = database_number(&writer->db, "PRAGMA freelist_count", &unused, err);
-	if (r == 0)
-		r = database_number(&writer->db, "PRAGMA page_size", &page_bytes, err);
-	if (r == 0)
-		*ret = (uint64_t)(pages - unused) * (uint64_t)page_bytes;
+		r = database_bind(&writer->db, statement, err, "i", epoch);
+	while (r == 0 && batch->rows < STEP_ROWS && bytes < STEP_BYTES) {
+		r = database_step(&writer->db, statement, "read", err);
+		if (r <= 0)
+			return r;
+		for (int i = 0; i < 3; i++)
+			batch->last[i] = sqlite3_column_int64(statement, i);
+		batch->number += sqlite3_column_int64(statement, 3);
+		bytes += sqlite3_column_int64(statement, 4);
+		batch_image(batch, batch->last[0]);
+		if (rows->other_image > 0)
+			batch_image(batch, batch->last[rows->other_image]);
+		batch->rows++;
+		r = 0;
+	}
 	return r;
 }
 
-static int delete_orphans(struct profile_writer *writer, struct error *err)
+/* Return: rows deleted, or -errno. */
+static int rows_delete(struct profile_writer *writer, const struct rows *rows, int64_t epoch,
+		       uint64_t *number, struct error *err)
 {
-	return database_exec(&writer->db,
-			     "DELETE FROM image WHERE NOT EXISTS "
-			     "(SELECT 1 FROM profile WHERE profile.image = image.id) "
-			     "AND NOT EXISTS (SELECT 1 FROM edge WHERE edge.image = image.id) "
-			     "AND NOT EXISTS (SELECT 1 FROM edge WHERE edge.to_image = image.id);"
-			     "DELETE FROM host WHERE NOT EXISTS "
-			     "(SELECT 1 FROM epoch WHERE epoch.host = host.id)",
-			     "write", err);
-}
+	struct batch batch = {.rows = 0};
+	int r = batch_find(writer, rows, epoch, &batch, err);
 
-static int delete_old(struct profile_writer *writer, int64_t before_ns, uint64_t bytes_max,
-		      unsigned int *deleted, struct error *err)
-{
-	uint64_t bytes = 0;
-	int r;
-
-	r = delete_epoch(writer, "DELETE FROM epoch WHERE open = 0 AND end_ns < ?1", before_ns,
-			 err);
-	if (r < 0)
+	if (r < 0 || batch.rows == 0)
 		return r;
-	*deleted = (unsigned int)r;
-	for (;;) {
-		/* Images whose last epoch has gone make room, too. */
-		r = delete_orphans(writer, err);
-		if (r == 0)
-			r = used_bytes(writer, &bytes, err);
-		if (r < 0 || bytes_max == 0 || bytes <= bytes_max)
-			return r;
-		r = delete_epoch(writer,
-				 "DELETE FROM epoch WHERE id = (SELECT id FROM epoch "
-				 "WHERE open = 0 AND ?1 IS NOT NULL ORDER BY end_ns, id LIMIT 1)",
-				 before_ns, err);
-		if (r <= 0)
-			return r;
-		*deleted += (unsigned int)r;
-	}
+	r = run(writer, rows->delete,
+		(int64_t[]){epoch, batch.last[0], batch.last[1], batch.last[2]}, 4, err);
+	if (r >= 0)
+		r = run(writer, rows->count, (int64_t[]){epoch, batch.number}, 2, err);
+	for (int i = 0; r >= 0 && i < batch.image_count; i++)
+		r = image_forget(writer, batch.images[i], err);
+	*number += (uint64_t)batch.number;
+	return r < 0 ? r : batch.rows;
 }
 
-int profile_writer_expire(struct profile_writer *writer, int64_t before_ns, uint64_t bytes_max,
-			  unsigned int *deleted, struct error *err)
+/*
+ * The samples of the unknown image are counted twice, as its profile and by reason:
+ * they go together, first. So do shares, which are samples of profiles.
+ */
+static int unknown_delete(struct profile_writer *writer, int64_t epoch, uint64_t *number,
+			  struct error *err)
 {
-	unsigned int epochs = 0;
-	int r;
+	_cleanup_statement_ sqlite3_stmt *statement = NULL;
+	int64_t samples = 0;
+	int r, rows;
 
+	r = database_prepare(&writer->db,
+			     "SELECT ifnull(sum(samples), 0) FROM profile WHERE epoch = ?1 AND "
+			     "image IN (SELECT id FROM image WHERE kind = 5)",
+			     &statement, err);
+	if (r == 0)
+		r = database_bind(&writer->db, statement, err, "i", epoch);
+	if (r == 0)
+		r = database_step(&writer->db, statement, "read", err);
+	if (r == 1)
+		samples = sqlite3_column_int64(statement, 0);
+	if (r < 0 || samples == 0)
+		return r < 0 ? r : 0;
+	sqlite3_reset(statement);
+	rows = run(writer,
+		   "DELETE FROM profile WHERE epoch = ?1 AND "
+		   "image IN (SELECT id FROM image WHERE kind = 5)",
+		   &epoch, 1, err);
+	r = rows;
+	if (r >= 0)
+		r = run(writer,
+			"DELETE FROM counter WHERE epoch = ?1 AND counter_group = 'unknown'",
+			&epoch, 1, err);
+	if (r >= 0)
+		r = run(writer, profile_rows.count, (int64_t[]){epoch, samples}, 2, err);
+	*number += (uint64_t)samples;
+	return r < 0 ? r : rows;
+}
+
+static int shares_delete(struct profile_writer *writer, int64_t epoch, struct error *err)
+{
+	return run(writer,
+		   "DELETE FROM share WHERE epoch = ?1 AND (image, event, label) IN "
+		   "(SELECT image, event, label FROM share WHERE epoch = ?1 LIMIT ?2)",
+		   (int64_t[]){epoch, STEP_ROWS}, 2, err);
+}
+
+/* Some of what an epoch has, or else itself. */
+static int epoch_shrink(struct profile_writer *writer, int64_t epoch,
+			struct profile_expired *expired, struct error *err)
+{
+	uint64_t edges = 0;
+	int r = shares_delete(writer, epoch, err);
+
+	if (r == 0)
+		r = unknown_delete(writer, epoch, &expired->samples, err);
+	if (r == 0)
+		r = rows_delete(writer, &edge_rows, epoch, &edges, err);
+	if (r == 0)
+		r = rows_delete(writer, &profile_rows, epoch, &expired->samples, err);
+	if (r != 0)
+		return r;
+	r = run(writer, "DELETE FROM epoch WHERE id = ?1", &epoch, 1, err);
+	if (r >= 0)
+		r = run(writer,
+			"DELETE FROM host WHERE NOT EXISTS "
+			"(SELECT 1 FROM epoch WHERE epoch.host = host.id)",
+			NULL, 0, err);
+	expired->epochs = 1;
+	return r < 0 ? r : 1;
+}
+
+/* The file's header knows: nothing is read for this. */
+static int pages_count(struct profile_writer *writer, struct profile_expired *expired, int64_t *all,
+		       int64_t *unused, struct error *err)
+{
+	int64_t page_bytes = 0;
+	int r = database_number(&writer->db, "PRAGMA page_count", all, err);
+
+	if (r == 0)
+		r = database_number(&writer->db, "PRAGMA freelist_count", unused, err);
+	if (r == 0)
+		r = database_number(&writer->db, "PRAGMA page_size", &page_bytes, err);
+	if (r != 0)
+		return r;
+	expired->file_bytes = (uint64_t)*all * (uint64_t)page_bytes;
+	expired->used_bytes = (uint64_t)(*all - *unused) * (uint64_t)page_bytes;
+	return 0;
+}
+
+/* The oldest epoch that has ended. Return: 1, 0: there is none, or -errno. */
+static int epoch_oldest(struct profile_writer *writer, int64_t *id, int64_t *end_ns,
+			struct error *err)
+{
+	_cleanup_statement_ sqlite3_stmt *statement = NULL;
+	int r = database_prepare(&writer->db,
+				 "SELECT id, end_ns FROM epoch WHERE open = 0 "
+				 "ORDER BY start_ns, id LIMIT 1",
+				 &statement, err);
+
+	if (r == 0)
+		r = database_step(&writer->db, statement, "read", err);
+	if (r == 1) {
+		*id = sqlite3_column_int64(statement, 0);
+		*end_ns = sqlite3_column_int64(statement, 1);
+	}
+	return r;
+}
+
+/* Return: 1: something was deleted; 0; or -errno */
+static int delete_step(struct profile_writer *writer, const struct profile_limits *limits,
+		       struct profile_expired *expired, struct error *err)
+{
+	int64_t id = 0, end_ns = 0;
+	int r = epoch_oldest(writer, &id, &end_ns, err);
+	bool full = limits->bytes_max > 0 &&
+		    expired->used_bytes > limits->bytes_max - limits->bytes_max / SPARE_SHARE;
+
+	expired->full = full;
+	expired->stuck = r == 0 && full;
+	if (r <= 0 || (!full && end_ns >= limits->before_ns))
+		return r < 0 ? r : 0;
 	r = profile_writer_begin(writer, err);
 	if (r < 0)
 		return r;
-	r = delete_old(writer, before_ns, bytes_max, &epochs, err);
-	if (r == 0)
+	r = epoch_shrink(writer, id, expired, err);
+	if (r >= 0)
 		r = profile_writer_commit(writer, err);
 	if (r < 0) {
 		profile_writer_rollback(writer);
+		*expired = (struct profile_expired){.epochs = 0};
 		return r;
 	}
-	*deleted = epochs;
-	return epochs > 0 ? database_exec(&writer->db, "PRAGMA incremental_vacuum", "shrink", err)
-			  : 0;
+	return 1;
+}
+
+int profile_writer_expire(struct profile_writer *writer, const struct profile_limits *limits,
+			  struct profile_expired *expired, struct error *err)
+{
+	int64_t pages, unused, before;
+	char sql[64];
+	int r;
+
+	*expired = (struct profile_expired){.epochs = 0};
+	r = pages_count(writer, expired, &pages, &unused, err);
+	if (r == 0)
+		r = delete_step(writer, limits, expired, err);
+	if (r != 0)
+		return r;
+	if (unused <= pages / SPARE_SHARE + SPARE_PAGES)
+		return 0;
+	before = unused;
+	snprintf(sql, sizeof(sql), "PRAGMA incremental_vacuum(%d)", STEP_PAGES);
+	r = database_exec(&writer->db, sql, "shrink", err);
+	/* Copied back, or the file would be as large until the log is full. */
+	if (r == 0)
+		r = database_exec(&writer->db, "PRAGMA wal_checkpoint(PASSIVE)", "shrink", err);
+	if (r == 0)
+		r = pages_count(writer, expired, &pages, &unused, err);
+	return r < 0 ? r : unused < before;
 }

@@ -9,6 +9,15 @@
 #include "db/symbol_blob.h"
 #include "lib/error.h"
 
+/* The host that an image belongs to, 0: all. */
+static int64_t host_of(const struct profile_writer *writer, const struct profile_image *image)
+{
+	bool own = image->identity_kind == PROFILE_IDENTITY_NONE &&
+		   image->kind != PROFILE_IMAGE_UNKNOWN;
+
+	return own ? writer->host : 0;
+}
+
 static int find_image(struct profile_writer *writer, const struct profile_image *image,
 		      sqlite3_stmt **statement, struct error *err)
 {
@@ -20,8 +29,8 @@ static int find_image(struct profile_writer *writer, const struct profile_image 
 	if (r < 0)
 		return r;
 	if (by_path)
-		r = database_bind(&writer->db, *statement, err, "it", (int64_t)image->kind,
-				  image->path);
+		r = database_bind(&writer->db, *statement, err, "iti", (int64_t)image->kind,
+				  image->path, host_of(writer, image));
 	else
 		r = database_bind(&writer->db, *statement, err, "iib", (int64_t)image->kind,
 				  (int64_t)image->identity_kind, (const void *)image->identity,
@@ -50,9 +59,9 @@ static int add_image(struct profile_writer *writer, const struct profile_image *
 
 	r = profile_writer_statement(writer, WRITER_IMAGE_ADD, &statement, err);
 	if (r == 0)
-		r = database_bind(&writer->db, statement, err, "iibt", (int64_t)image->kind,
+		r = database_bind(&writer->db, statement, err, "iibti", (int64_t)image->kind,
 				  (int64_t)image->identity_kind, (const void *)image->identity,
-				  bytes, image->path);
+				  bytes, image->path, host_of(writer, image));
 	if (r == 0)
 		r = database_step(&writer->db, statement, "write", err);
 	if (r == 0)
@@ -166,11 +175,12 @@ static int read_stored(struct profile_writer *writer, int64_t image, uint32_t ev
 	sqlite3_reset(statement);
 	if (r == -ENOMEM)
 		return error_set(err, ENOMEM, "out of memory");
-	if (r < 0 || writer->stored.total != (uint64_t)samples)
-		return database_corrupt(
-			&writer->db, err, "profile of epoch %lld, image %lld, event %u, pid %lld",
-			(long long)writer->epoch, (long long)image, event, (long long)pid);
-	return 0;
+	if (r == 0 && writer->stored.total == (uint64_t)samples)
+		return 0;
+	writer->stored.count = 0;
+	writer->stored.total = 0;
+	writer->damaged += samples > 0 ? (uint64_t)samples : 0;
+	return profile_writer_damaged_row(writer, "loss", "damaged", samples, err);
 }
 
 static int write_merged(struct profile_writer *writer, int64_t image, uint32_t event, int64_t pid,

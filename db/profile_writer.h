@@ -18,13 +18,19 @@ enum writer_statement {
 	WRITER_EVENT_TIME,
 	WRITER_TOTALS,
 	WRITER_COUNTER_SET,
+	WRITER_COUNTER_ADD,
 	WRITER_PROCESS_SET,
+	WRITER_LABEL_SET,
+	WRITER_SHARE_ADD,
 	WRITER_IMAGE_FIND,
 	WRITER_IMAGE_FIND_PATH,
 	WRITER_IMAGE_ADD,
 	WRITER_IMAGE_RENAME,
 	WRITER_SYMBOLS_SET,
 	WRITER_SYMBOLS_FIND,
+	WRITER_SYMBOLS_READ,
+	WRITER_CODE_BYTES,
+	WRITER_CODE_ADD,
 	WRITER_PROFILE_FIND,
 	WRITER_PROFILE_SET,
 	WRITER_EDGES_FIND,
@@ -35,7 +41,8 @@ enum writer_statement {
 /**
  * struct profile_writer - a writer
  * @lock:       descriptor of the writer's lock
- * @epoch:      current epoch, 0 if none
+ * @epoch:      current epoch, 0 if none; @host: its host
+ * @damaged:    samples that were in rows that could not be read
  * @statements: compiled at first use
  * @stored, @merged, @stored_edges, @merged_edges, @blob: memory used again from one merge to the
  * next
@@ -44,6 +51,8 @@ struct profile_writer {
 	struct database db;
 	int lock;
 	int64_t epoch;
+	int64_t host;
+	uint64_t damaged;
 	struct sqlite3_stmt *statements[WRITER_STATEMENTS];
 	struct profile_pairs stored;
 	struct profile_pairs merged;
@@ -87,6 +96,14 @@ void profile_writer_epoch_forget(struct profile_writer *writer);
  */
 int profile_writer_image_keep(struct profile_writer *writer, const struct profile_image *image,
 			      int64_t *id, bool *added, struct error *err);
+
+/**
+ * profile_writer_damaged_row() - a row of the current epoch cannot be read: what it had is lost
+ * @group, @name: the counter that says so
+ * @number:       of what it had, as its column says
+ */
+int profile_writer_damaged_row(struct profile_writer *writer, const char *group, const char *name,
+			       int64_t number, struct error *err);
 
 /** profile_writer_check_count() - -EOVERFLOW if a count does not fit the database. */
 int profile_writer_check_count(uint64_t count, const char *what, struct error *err);

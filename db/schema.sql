@@ -4,7 +4,7 @@
 -- samples; enumerations have the values of db/profile.h.
 
 PRAGMA application_id = 1145262153; -- "DCPI"
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 
 -- Where samples come from. machine_id tells hosts of one name apart.
 CREATE TABLE host (
@@ -61,18 +61,19 @@ CREATE TABLE counter (
 ) STRICT, WITHOUT ROWID;
 
 -- Executables, libraries, the kernel. Kind and identity tell images apart; of
--- those without identity, kind and path.
+-- those without identity, kind, path and host. That is 0 for all others.
 CREATE TABLE image (
 	id INTEGER PRIMARY KEY,
 	kind INTEGER NOT NULL,
 	identity_kind INTEGER NOT NULL,
 	identity BLOB NOT NULL CHECK (length(identity) <= 32),
-	path TEXT NOT NULL
+	path TEXT NOT NULL,
+	host INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 
 CREATE UNIQUE INDEX image_identity ON image (kind, identity_kind, identity)
 	WHERE identity_kind <> 0;
-CREATE UNIQUE INDEX image_path ON image (kind, path) WHERE identity_kind = 0;
+CREATE UNIQUE INDEX image_path ON image (kind, path, host) WHERE identity_kind = 0;
 
 -- Symbols taken at collection time, in the form of db/symbol_blob.h.
 CREATE TABLE symbol (
@@ -81,10 +82,19 @@ CREATE TABLE symbol (
 	data BLOB NOT NULL
 ) STRICT;
 
+-- Code made at run time, by procedure, in the form of db/code_blob.h.
+CREATE TABLE code (
+	image INTEGER NOT NULL REFERENCES image ON DELETE CASCADE,
+	offset INTEGER NOT NULL,
+	data BLOB NOT NULL,
+	PRIMARY KEY (image, offset)
+) STRICT, WITHOUT ROWID;
+
 -- Profiles: the samples of an event in an image in an epoch, in the form of
 -- db/profile_blob.h, with their number and the number of different offsets
--- beside them. pid is -1 unless the image is profiled by process; a sample is
--- in one row only. The data comes last, so that totals never read it.
+-- beside them. pid is -1 unless the image is profiled by process, which it then
+-- is, or by unit: then it is -1 - label. A sample is in one row only. The data
+-- comes last, so that totals never read it.
 CREATE TABLE profile (
 	epoch INTEGER NOT NULL REFERENCES epoch ON DELETE CASCADE,
 	image INTEGER NOT NULL REFERENCES image,
@@ -116,11 +126,35 @@ CREATE TABLE edge (
 CREATE INDEX edge_image ON edge (image, epoch, to_image, kind);
 CREATE INDEX edge_to_image ON edge (to_image);
 
--- Names of processes that have profiles of their own.
+-- Where processes ran: the systemd unit and the container that their control
+-- group belongs to, '' where it belongs to none.
+CREATE TABLE label (
+	epoch INTEGER NOT NULL REFERENCES epoch ON DELETE CASCADE,
+	number INTEGER NOT NULL CHECK (number > 0),
+	unit TEXT NOT NULL,
+	container TEXT NOT NULL,
+	PRIMARY KEY (epoch, number)
+) STRICT, WITHOUT ROWID;
+
+-- How many samples of an image and event are a label's, whatever row of profile
+-- they are in; what the sum over labels lacks was not labelled. Where there is a
+-- share there is a profile, which keeps the image: no key, and no index for one.
+CREATE TABLE share (
+	epoch INTEGER NOT NULL REFERENCES epoch ON DELETE CASCADE,
+	image INTEGER NOT NULL,
+	event INTEGER NOT NULL,
+	label INTEGER NOT NULL,
+	samples INTEGER NOT NULL,
+	PRIMARY KEY (epoch, image, event, label),
+	FOREIGN KEY (epoch, label) REFERENCES label (epoch, number)
+) STRICT, WITHOUT ROWID;
+
+-- Names of processes that have profiles of their own, and their labels, or 0.
 CREATE TABLE process (
 	epoch INTEGER NOT NULL REFERENCES epoch ON DELETE CASCADE,
 	pid INTEGER NOT NULL,
 	command TEXT NOT NULL,
+	label INTEGER NOT NULL DEFAULT 0,
 	PRIMARY KEY (epoch, pid)
 ) STRICT, WITHOUT ROWID;
 
@@ -163,3 +197,16 @@ FROM profile
 	JOIN event ON event.epoch = profile.epoch AND event.number = profile.event
 GROUP BY image.id, event.name
 ORDER BY sum(profile.samples) DESC;
+
+CREATE VIEW dcpi_units AS
+SELECT
+	share.epoch AS epoch,
+	label.unit AS unit,
+	label.container AS container,
+	event.name AS event,
+	image.path AS path,
+	share.samples AS samples
+FROM share
+	JOIN label ON label.epoch = share.epoch AND label.number = share.label
+	JOIN event ON event.epoch = share.epoch AND event.number = share.event
+	JOIN image ON image.id = share.image;

@@ -2,9 +2,8 @@
 /*
  * Image events: what happened to a process' address space.
  *
- * All producers (perf side-band records, the start-up scan, later the BPF
- * program and the LD_AUDIT library) emit this one structure; the image map is
- * its only consumer.
+ * All producers (the BPF program, perf side-band records, scans of /proc, the
+ * LD_AUDIT library) emit this one structure; the image map is its only consumer.
  */
 #ifndef DCPI_IMAGE_EVENT_H
 #define DCPI_IMAGE_EVENT_H
@@ -21,19 +20,31 @@ enum image_event_type {
 	IMAGE_EVENT_MAP,    /* executable memory appeared */
 	IMAGE_EVENT_EXIT,   /* the whole process @pid ended */
 	IMAGE_EVENT_RENAME, /* @path: new command name of @pid */
+	/* @path: name of code that the kernel made at run time; @start, @bytes: where */
+	IMAGE_EVENT_KERNEL_CODE,
+	IMAGE_EVENT_UNMAP, /* what executable memory was in a range is no more */
+	/* Events of @pid, 0: of any process, may be missing, from @time_ns to @until_ns. */
+	IMAGE_EVENT_LOST,
 };
 
 /**
  * struct image_event - one event
  * @type:           what happened
- * @pid:            process (thread group) id, in the initial PID namespace
+ * @pid:            process (thread group) id, in the initial PID namespace; 0: kernel's
  * @parent:         FORK: the process copied
  * @time_ns:        CLOCK_MONOTONIC; of a scan, when it read the process
- * @start:          MAP: first address
- * @bytes:          MAP: length
+ * @until_ns:       LOST: see there; FORK, if @scanned: when the address space had been found
+ * @has_generation: @generation is known
+ * @generation:     the kernel's exec count of @pid; EXEC: the new one
+ * @start:          MAP, UNMAP: first address
+ * @bytes:          MAP, UNMAP: length
  * @file_offset:    MAP: offset in the file of @start
  * @device, @inode: MAP: the file, 0 if only its build-id is known. Encoded as
  *                  in stat(2).
+ * @version:        MAP: 0: the next two are not known; else tells files apart
+ *                  that had this inode number one after the other
+ * @file_bytes:     MAP: size of the file
+ * @modified_ns:    MAP: when it was last written, CLOCK_REALTIME
  * @build_id:       MAP: NT_GNU_BUILD_ID
  * @build_id_bytes: its length; 0: not known
  * @path:           MAP: as the kernel gives it: a path in the process' mount
@@ -47,11 +58,17 @@ struct image_event {
 	uint32_t pid;
 	uint32_t parent;
 	uint64_t time_ns;
+	uint64_t until_ns;
+	bool has_generation;
+	uint32_t generation;
 	uint64_t start;
 	uint64_t bytes;
 	uint64_t file_offset;
 	uint64_t device;
 	uint64_t inode;
+	uint64_t version;
+	uint64_t file_bytes;
+	uint64_t modified_ns;
 	uint8_t build_id[IMAGE_BUILD_ID_BYTES_MAX];
 	size_t build_id_bytes;
 	const char *path;

@@ -2,11 +2,16 @@
 #
 # Programs that link the archive "hook" also need the pkg-config module libelf.
 ARCHIVES += hook
-hook-src := loader-hook/build_id.c loader-hook/perf_ring.c loader-hook/process_scan.c \
-	loader-hook/side_band.c loader-hook/side_band_record.c loader-hook/thread_count.c \
-	loader-hook/vdso.c
+hook-src := $(addprefix loader-hook/, bpf_hook.c bpf_machine.c build_id.c hook_record.c \
+	hook_ring.c image_feed.c jit_dump.c jit_map.c perf_ring.c \
+	process_scan.c side_band.c side_band_record.c thread_count.c vdso.c)
+hook-pkgs := libbpf
 
-UNIT_TESTS += unit_perf_ring unit_process_scan unit_side_band
+include loader-hook/bpf/bpf.mk
+
+UNIT_TESTS += unit_hook_record unit_perf_ring unit_process_scan unit_side_band
+unit_hook_record-src := tests/unit_hook_record.c
+unit_hook_record-archives := hook util
 unit_perf_ring-src := tests/unit_perf_ring.c
 unit_perf_ring-archives := hook util
 unit_process_scan-src := tests/unit_process_scan.c
@@ -15,3 +20,7 @@ unit_process_scan-pkgs := libelf
 unit_side_band-src := tests/unit_side_band.c
 unit_side_band-archives := hook util
 unit_side_band-ldlibs := -ldl -lpthread
+
+UNIT_TESTS += unit_jit_files
+unit_jit_files-src := tests/unit_jit_files.c
+unit_jit_files-archives := hook util

@@ -15,6 +15,9 @@
 /* A record's size is a 16-bit number. */
 #define RECORD_BYTES_MAX 65536
 
+/* A mapping's, with the longest path; those of samples may be larger. */
+#define EVENT_BYTES_MAX 4608
+
 /*
  * All records are multiples of eight bytes, so that a header never wraps.
  *
@@ -180,6 +183,14 @@ const struct perf_event_header *perf_ring_next(struct perf_ring *ring)
 void perf_ring_put_back(struct perf_ring *ring)
 {
 	ring->position = ring->last;
+}
+
+bool perf_ring_pressed(const struct perf_ring *ring, bool all)
+{
+	uint64_t end =
+		all ? __atomic_load_n(&ring->control->data_head, __ATOMIC_ACQUIRE) : ring->position;
+
+	return end - ring->control->data_tail + EVENT_BYTES_MAX > ring->data_bytes;
 }
 
 void perf_ring_consumed(struct perf_ring *ring)

@@ -69,6 +69,16 @@ const struct perf_event_header *perf_ring_next(struct perf_ring *ring);
  */
 void perf_ring_put_back(struct perf_ring *ring);
 
+/**
+ * perf_ring_pressed() - whether the kernel may have refused a record
+ *
+ * True if with the record that perf_ring_next() returned last, or, @all, with
+ * all that there is by now, the ring had no room for a record of the largest size.
+ * The kernel's own word (PERF_RECORD_LOST) comes with the next record that there is room
+ * for, which may be much later.
+ */
+bool perf_ring_pressed(const struct perf_ring *ring, bool all);
+
 /** perf_ring_consumed() - tell the kernel that everything returned so far may be overwritten. */
 void perf_ring_consumed(struct perf_ring *ring);
 

@@ -138,6 +138,7 @@ int process_scan(uint32_t pid, image_event_fn handle, void *context, struct erro
 	if (getline(&line, &capacity, maps) < 0 && errno != 0)
 		return scan_error(pid, err);
 	event.type = IMAGE_EVENT_FORK;
+	event.until_ns = now_ns();
 	handle(context, &event);
 	event.type = IMAGE_EVENT_RENAME;
 	event.path = command;

@@ -20,15 +20,20 @@
 #define MACHINE_PAGES 64
 /* All rings of a user count against perf_event_mlock_kb, the sampler's too. */
 #define TARGET_PAGES 16
+/* Programs are loaded now and then, not all the time. */
+#define KERNEL_PAGES 4
 
 /*
  * @rings: by CPU number, NULL: not recorded
  * @heap:  during a drain: CPUs with a record waiting, the oldest on top
  * @times: of the waiting record, by CPU number
+ * @pressed_ns: of the first record after which there may have been no room for another
+ * @doubts: drains with such a record
  */
 struct side_band {
 	struct perf_event_attr attr;
 	int target_pid;
+	size_t pages;
 	int epoll_fd;
 	int online_fd;
 	char online[1024];
@@ -40,6 +45,8 @@ struct side_band {
 	size_t cpu_count;
 	struct thread_count threads;
 	uint64_t lost;
+	uint64_t pressed_ns;
+	uint64_t doubts;
 	image_event_fn handle;
 	void *context;
 	uint64_t now_ns;
@@ -55,10 +62,9 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static void set_attr(struct perf_event_attr *attr, bool target)
+/* What every record has, and when to wake up. */
+static void set_common(struct perf_event_attr *attr, size_t pages)
 {
-	size_t pages = target ? TARGET_PAGES : MACHINE_PAGES;
-
 	memset(attr, 0, sizeof(*attr));
 	attr->type = PERF_TYPE_SOFTWARE;
 	attr->config = PERF_COUNT_SW_DUMMY;
@@ -66,14 +72,21 @@ static void set_attr(struct perf_event_attr *attr, bool target)
 	attr->sample_id_all = 1;
 	attr->use_clockid = 1;
 	attr->clockid = CLOCK_MONOTONIC;
+	attr->watermark = 1;
+	attr->wakeup_watermark = (uint32_t)(pages * (size_t)sysconf(_SC_PAGESIZE) / 4);
+}
+
+static void set_attr(struct perf_event_attr *attr, bool target)
+{
+	set_common(attr, target ? TARGET_PAGES : MACHINE_PAGES);
 	attr->mmap = 1;
 	attr->mmap2 = 1;
 	attr->build_id = 1;
 	attr->comm = 1;
 	attr->comm_exec = 1;
 	attr->task = 1;
-	attr->watermark = 1;
-	attr->wakeup_watermark = (uint32_t)(pages * (size_t)sysconf(_SC_PAGESIZE) / 4);
+	/* Where the kernel's code is, is no business of one process. */
+	attr->ksymbol = !target;
 	if (target) {
 		attr->inherit = 1;
 		attr->disabled = 1;
@@ -86,16 +99,16 @@ static void set_attr(struct perf_event_attr *attr, bool target)
 
 static int open_cpu(struct side_band *band, unsigned int cpu, struct error *err)
 {
-	size_t pages = band->target_pid > 0 ? TARGET_PAGES : MACHINE_PAGES;
 	struct epoll_event interest = {.events = EPOLLIN | EPOLLET};
 	struct perf_ring *ring;
 	int result;
 
-	result = perf_ring_open(&ring, &band->attr, band->target_pid, (int)cpu, pages, err);
+	result = perf_ring_open(&ring, &band->attr, band->target_pid, (int)cpu, band->pages, err);
 	if (result == -EINVAL && band->attr.build_id) {
 		/* Kernels before 5.12. */
 		band->attr.build_id = 0;
-		result = perf_ring_open(&ring, &band->attr, band->target_pid, (int)cpu, pages, err);
+		result = perf_ring_open(&ring, &band->attr, band->target_pid, (int)cpu, band->pages,
+					err);
 	}
 	if (result < 0)
 		return result;
@@ -178,7 +191,8 @@ static int follow_online(struct side_band *band, struct error *err)
 	return 0;
 }
 
-int side_band_open(struct side_band **ret, uint32_t target_pid, struct error *err)
+static int band_open(struct side_band **ret, uint32_t target_pid,
+		     const struct perf_event_attr *attr, size_t pages, struct error *err)
 {
 	_cleanup_(cleanup_side_band) struct side_band *band = calloc(1, sizeof(*band));
 	int result;
@@ -187,7 +201,8 @@ int side_band_open(struct side_band **ret, uint32_t target_pid, struct error *er
 		return error_set(err, ENOMEM, "out of memory");
 	band->online_fd = -1;
 	band->target_pid = target_pid != 0 ? (int)target_pid : -1;
-	set_attr(&band->attr, target_pid != 0);
+	band->attr = *attr;
+	band->pages = pages;
 	band->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (band->epoll_fd < 0)
 		return error_set_errno(err, "cannot create an epoll descriptor");
@@ -199,6 +214,24 @@ int side_band_open(struct side_band **ret, uint32_t target_pid, struct error *er
 		return result;
 	*ret = take_ptr(band);
 	return 0;
+}
+
+int side_band_open(struct side_band **ret, uint32_t target_pid, struct error *err)
+{
+	struct perf_event_attr attr;
+
+	set_attr(&attr, target_pid != 0);
+	return band_open(ret, target_pid, &attr, target_pid != 0 ? TARGET_PAGES : MACHINE_PAGES,
+			 err);
+}
+
+int side_band_open_kernel_code(struct side_band **ret, struct error *err)
+{
+	struct perf_event_attr attr;
+
+	set_common(&attr, KERNEL_PAGES);
+	attr.ksymbol = 1;
+	return band_open(ret, 0, &attr, KERNEL_PAGES, err);
 }
 
 void side_band_close(struct side_band *band)
@@ -276,6 +309,8 @@ static bool advance(struct side_band *band, size_t cpu)
 	if (record == NULL)
 		return false;
 	band->times[cpu] = side_band_record_time(record);
+	if (band->times[cpu] < band->pressed_ns && perf_ring_pressed(ring, false))
+		band->pressed_ns = band->times[cpu];
 	if (band->times[cpu] > band->now_ns) {
 		perf_ring_put_back(ring);
 		return false;
@@ -341,6 +376,26 @@ static void clear_wakeups(struct side_band *band)
 	}
 }
 
+/* A ring that became full while it was read refused only what is younger than the drain. */
+static void consume(struct side_band *band, struct perf_ring *ring)
+{
+	if (band->pressed_ns > band->now_ns && perf_ring_pressed(ring, true))
+		band->pressed_ns = band->now_ns;
+	perf_ring_consumed(ring);
+}
+
+/* Now that there is room again. */
+static void tell_loss(struct side_band *band)
+{
+	struct image_event event = {.type = IMAGE_EVENT_LOST, .time_ns = band->pressed_ns};
+
+	if (band->pressed_ns == UINT64_MAX || !band->attr.mmap2)
+		return;
+	band->doubts++;
+	event.until_ns = now_ns();
+	band->handle(band->context, &event);
+}
+
 /*
  * The time is taken first. Whatever an event made before that time depends on
  * (a fork before the child's exec, a mapping before the sample in it) was in
@@ -349,7 +404,7 @@ static void clear_wakeups(struct side_band *band)
  */
 uint64_t side_band_drain(struct side_band *band, image_event_fn handle, void *context)
 {
-	uint64_t lost = band->lost;
+	uint64_t lost = band->lost, doubts = band->doubts;
 	size_t cpu;
 
 	clear_wakeups(band);
@@ -357,6 +412,7 @@ uint64_t side_band_drain(struct side_band *band, image_event_fn handle, void *co
 	band->context = context;
 	band->now_ns = now_ns();
 	band->heap_count = 0;
+	band->pressed_ns = UINT64_MAX;
 	for (cpu = 0; cpu < band->cpu_count; cpu++) {
 		if (band->rings[cpu] != NULL && advance(band, cpu))
 			push(band, cpu);
@@ -370,14 +426,20 @@ uint64_t side_band_drain(struct side_band *band, image_event_fn handle, void *co
 	}
 	for (cpu = 0; cpu < band->cpu_count; cpu++) {
 		if (band->rings[cpu] != NULL)
-			perf_ring_consumed(band->rings[cpu]);
+			consume(band, band->rings[cpu]);
 	}
-	if (band->lost != lost)
+	tell_loss(band);
+	if (band->lost != lost || band->doubts != doubts)
 		thread_count_verify(&band->threads, process_is_gone, band);
 	/* An inherited event cannot be added to children that exist. */
 	if (band->target_pid < 0)
 		follow_online(band, NULL);
 	return band->now_ns;
+}
+
+uint64_t side_band_doubts(const struct side_band *band)
+{
+	return band->doubts;
 }
 
 uint64_t side_band_lost(const struct side_band *band)

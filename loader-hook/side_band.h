@@ -21,6 +21,14 @@ struct side_band;
  */
 int side_band_open(struct side_band **ret, uint32_t target_pid, struct error *err);
 
+/**
+ * side_band_open_kernel_code() - record only the code that the kernel makes
+ *
+ * IMAGE_EVENT_KERNEL_CODE, of the whole machine; side_band_open() with target
+ * 0 gives these too. For where other events come from somewhere else.
+ */
+int side_band_open_kernel_code(struct side_band **ret, struct error *err);
+
 /** side_band_close() - NULL is fine. */
 void side_band_close(struct side_band *band);
 
@@ -32,7 +40,8 @@ int side_band_poll_fd(struct side_band *band);
  *
  * Events of all CPUs are merged in order of time, up to the moment that the
  * drain began; what is younger is left for the next one. An EXIT is that of a
- * whole process, however its threads end.
+ * whole process, however its threads end. Where the kernel may have had no room
+ * for an event, a LOST comes last and says from when to when.
  *
  * CPUs that come online are recorded from the next drain on.
  *
@@ -42,9 +51,15 @@ int side_band_poll_fd(struct side_band *band);
 uint64_t side_band_drain(struct side_band *band, image_event_fn handle, void *context);
 
 /**
- * side_band_lost() - records the kernel dropped because a ring was full
+ * side_band_doubts() - LOST events so far
  *
- * When the number has grown, process_scan_all() tells what is missing.
+ * When the number has grown, or that of records dropped, process_scan_all() tells what
+ * is missing.
+ */
+uint64_t side_band_doubts(const struct side_band *band);
+
+/**
+ * side_band_lost() - records the kernel dropped because a ring was full, as far as it has told
  */
 uint64_t side_band_lost(const struct side_band *band);
 

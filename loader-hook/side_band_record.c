@@ -103,6 +103,25 @@ static void parse_task(struct side_band_record *ret, struct bounded_reader *read
 		ret->kind = SIDE_BAND_EVENT;
 }
 
+/* What is gone stays known until something else takes its place. */
+static void parse_ksymbol(struct side_band_record *ret, struct bounded_reader *reader)
+{
+	struct image_event *event = &ret->event;
+	uint32_t bytes = 0;
+	uint16_t type, flags = 0;
+
+	TAKE(reader, event->start);
+	TAKE(reader, bytes);
+	TAKE(reader, type);
+	TAKE(reader, flags);
+	event->path = take_string(reader);
+	if (event->path == NULL || (flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER) != 0)
+		return;
+	event->bytes = bytes;
+	event->type = IMAGE_EVENT_KERNEL_CODE;
+	ret->kind = SIDE_BAND_EVENT;
+}
+
 static void parse_lost(struct side_band_record *ret, struct bounded_reader *reader)
 {
 	uint64_t id;
@@ -134,6 +153,9 @@ void side_band_record_parse(struct side_band_record *ret, const struct perf_even
 	case PERF_RECORD_EXIT:
 		parse_task(ret, &reader, header->type == PERF_RECORD_FORK);
 		break;
+	case PERF_RECORD_KSYMBOL:
+		parse_ksymbol(ret, &reader);
+		return;
 	case PERF_RECORD_LOST:
 		parse_lost(ret, &reader);
 		break;

@@ -47,7 +47,11 @@ for _ in $(seq 100); do
 	kill -0 "$daemon" 2> /dev/null || { wait "$daemon"; daemon=; refused; }
 	sleep 0.1
 done
-packaging/demo_workload.sh 15 "$demo/scratch"
+# An epoch of three seconds each, to compare.
+for round in 1 2 3 4 5; do
+	[ $round = 1 ] || $bin/dcpictl --socket "$socket" epoch "round $round" > /dev/null
+	packaging/demo_workload.sh 3 "$demo/scratch"
+done
 $bin/dcpictl --socket "$socket" flush > /dev/null
 echo
 echo "== dcpictl stats"
@@ -74,6 +78,10 @@ show --by-image -n 10
 show --image 'vmlinux*' -n 10
 show --image '*.so*' -n 10
 show --image 'libc.so*' -n 6
+echo
+echo "== dcpistats --normalize total -n 8: what varied most between the five epochs"
+$bin/dcpistats --db "$db" --normalize total -n 8 > "$demo/report" || exit 2
+sed -n '/^sets/,$p' "$demo/report"
 echo
 echo "== dcpicalc -n 2: the hottest procedure of a program or library that has a symbol"
 if $bin/dcpicalc --db "$db" -n 2 > "$demo/report"; then

@@ -56,5 +56,5 @@ echo
 echo "== dcpiprof -n 25"
 dcpiprof --db $db -n 25
 echo
-echo "== dcpiprof -i -n 10"
-dcpiprof --db $db -i -n 10 | sed -n '/cum%/,$p'
+echo "== dcpiprof --by image -n 10"
+dcpiprof --db $db --by image -n 10 | sed -n '/cum%/,$p'

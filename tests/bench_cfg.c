@@ -2,8 +2,8 @@
 /* Time to make the graphs of big images: bench_cfg [FILE...] */
 #include <stdio.h>
 
-#include "analysis/cfg.h"
-#include "analysis/image_code.h"
+#include "analysis/graph/cfg.h"
+#include "analysis/image/image_code.h"
 #include "lib/error.h"
 #include "tests/bench.h"
 

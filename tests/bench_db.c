@@ -250,8 +250,8 @@ static void bench_merge(void)
 	struct profile_pairs stored = draw(&image, 5000000), added = draw(&image, 500);
 	struct profile_pairs decoded = {0}, merged = {0};
 	struct profile_blob blob = {0};
-	uint64_t total, start, decode = 0, merge = 0, encode = 0;
-	double entries;
+	double start, entries, decode = 0, merge = 0, encode = 0;
+	uint64_t total;
 	int round;
 
 	if (profile_blob_encode(&blob, 1, stored.samples, stored.count, &total) < 0)
@@ -271,11 +271,11 @@ static void bench_merge(void)
 		encode += bench_now_ns() - start;
 	}
 	entries = 50.0 * (double)merged.count;
-	bench_report("decode_ns_per_entry", "db", "large image", (double)decode / entries, "ns");
-	bench_report("merge_ns_per_entry", "db", "large image", (double)merge / entries, "ns");
-	bench_report("encode_ns_per_entry", "db", "large image", (double)encode / entries, "ns");
-	bench_report("add_ns_per_entry", "db", "large image",
-		     (double)(decode + merge + encode) / entries, "ns");
+	bench_report("decode_ns_per_entry", "db", "large image", decode / entries, "ns");
+	bench_report("merge_ns_per_entry", "db", "large image", merge / entries, "ns");
+	bench_report("encode_ns_per_entry", "db", "large image", encode / entries, "ns");
+	bench_report("add_ns_per_entry", "db", "large image", (decode + merge + encode) / entries,
+		     "ns");
 	bench_report("entries", "db", "large image", (double)merged.count, "entries");
 	profile_pairs_deinit(&stored);
 	profile_pairs_deinit(&added);
@@ -349,51 +349,122 @@ static const struct profile_epoch epoch = {
 	.label = "",
 };
 
-/*
- * A week in the paper's geometry: 480 images, two events, one epoch; sizes of
- * images log-normal, samples by Zipf's law.
- */
-static void bench_week(const char *path)
+/* What a week of 480 images is made of. */
+#define WEEK_IMAGES 480
+#define WEEK_SAMPLES 10000000 /* of the hottest image and an event; others by Zipf's law */
+#define WEEK_UNITS 20
+#define WEEK_MERGES 12
+
+/* Whether units are kept, and how. */
+enum week {
+	WEEK_PLAIN,   /* units = 0 */
+	WEEK_SHARES,  /* the default: how many samples are of which */
+	WEEK_BY_UNIT, /* per_unit = all: profiles of their own as well */
+};
+
+/* Units that an image has samples of: the hotter, the more of them. */
+static uint32_t week_units(unsigned int image)
+{
+	return 1 + (WEEK_UNITS - 1) / (1 + image / 24);
+}
+
+static void week_samples(struct profile_writer *writer, const struct image *image,
+			 unsigned int number, int64_t id, enum week week)
+{
+	uint32_t units = week == WEEK_BY_UNIT ? week_units(number) : 1, unit, event;
+	struct error err;
+
+	for (event = 0; event < 2; event++) {
+		for (unit = 1; unit <= units; unit++) {
+			struct profile_pairs drawn =
+				draw(image, WEEK_SAMPLES / (number + 1) / WEEK_MERGES / units);
+			int64_t pid =
+				week == WEEK_BY_UNIT ? PROFILE_PID_OF_LABEL(unit) : PROFILE_PID_ALL;
+
+			check(profile_writer_add(writer, id, event, pid, drawn.samples, drawn.count,
+						 &err),
+			      &err);
+			profile_pairs_deinit(&drawn);
+		}
+	}
+}
+
+static void week_shares(struct profile_writer *writer, unsigned int image, int64_t id)
+{
+	struct error err;
+	uint32_t unit;
+
+	for (unit = 1; unit <= week_units(image); unit++) {
+		check(profile_writer_share(writer, id, 0, unit, 1000, &err), &err);
+		check(profile_writer_share(writer, id, 1, unit, 1000, &err), &err);
+	}
+}
+
+/* One merge of all images. */
+static void week_merge(struct profile_writer *writer, const struct image *images, enum week week)
+{
+	struct error err;
+	unsigned int i;
+
+	check(profile_writer_begin(writer, &err), &err);
+	for (i = 0; i < WEEK_IMAGES; i++) {
+		int64_t id = add_image(writer, i);
+
+		week_samples(writer, &images[i], i, id, week);
+		if (week != WEEK_PLAIN)
+			week_shares(writer, i, id);
+	}
+	check(profile_writer_commit(writer, &err), &err);
+}
+
+static void week_epoch(struct profile_writer *writer)
 {
 	static const struct profile_event events[2] = {
 		{.number = 0, .name = "cycles", .unit = "cycles", .period_max = 64000},
 		{.number = 1, .name = "imiss", .unit = "events", .period_max = 4096},
 	};
+	struct error err;
+	uint32_t unit;
+
+	check(profile_writer_epoch_begin(writer, &epoch, events, 2, &err), &err);
+	check(profile_writer_begin(writer, &err), &err);
+	for (unit = 1; unit <= WEEK_UNITS; unit++) {
+		const struct profile_label label = {
+			.number = unit, .unit = "example.service", .container = ""};
+
+		check(profile_writer_label(writer, &label, &err), &err);
+	}
+	check(profile_writer_commit(writer, &err), &err);
+}
+
+/*
+ * A week in the paper's geometry: 480 images, two events, one epoch, as many merges as
+ * it takes for pages to be moved about; sizes of images log-normal, samples by Zipf's
+ * law.
+ */
+static void bench_week(const char *path, const char *label, enum week week)
+{
+	static struct image images[WEEK_IMAGES];
 	struct profile_writer *writer;
 	struct error err;
 	struct stat status;
 	double start = bench_now_ns();
-	size_t pairs = 0;
-	unsigned int i, event;
+	unsigned int i;
 
+	random_state = 1; /* the same images and samples each time */
+	for (i = 0; i < WEEK_IMAGES; i++)
+		images[i] = make_image((size_t)exp(3.5 + 1.2 * normal()) + 1, 1);
 	check(profile_writer_open(&writer, path, &err), &err);
-	check(profile_writer_epoch_begin(writer, &epoch, events, 2, &err), &err);
-	check(profile_writer_begin(writer, &err), &err);
-	for (i = 0; i < 480; i++) {
-		struct image image = make_image((size_t)exp(3.5 + 1.2 * normal()) + 1, 1);
-		int64_t id = add_image(writer, i);
-
-		for (event = 0; event < 2; event++) {
-			struct profile_pairs drawn = draw(&image, 10000000 / (i + 1));
-
-			check(profile_writer_add(writer, id, event, PROFILE_PID_ALL, drawn.samples,
-						 drawn.count, &err),
-			      &err);
-			pairs += drawn.count;
-			profile_pairs_deinit(&drawn);
-		}
-		free_image(&image);
-	}
-	check(profile_writer_commit(writer, &err), &err);
+	week_epoch(writer);
+	for (i = 0; i < WEEK_MERGES; i++)
+		week_merge(writer, images, week);
 	profile_writer_close(writer);
 	if (stat(path, &status) < 0)
 		abort();
-	bench_report("file_bytes", "db", "480 images, 2 events", (double)status.st_size, "bytes");
-	bench_report("file_entries", "db", "480 images, 2 events", (double)pairs, "entries");
-	bench_report("file_bytes_per_entry", "db", "480 images, 2 events",
-		     (double)status.st_size / (double)pairs, "bytes");
-	bench_report("seconds", "db", "480 images, 2 events, drawing included",
-		     (double)(bench_now_ns() - start) / 1e9, "s");
+	bench_report("file_bytes", "db", label, (double)status.st_size, "bytes");
+	bench_report("seconds", "db", label, (double)(bench_now_ns() - start) / 1e9, "s");
+	for (i = 0; i < WEEK_IMAGES; i++)
+		free_image(&images[i]);
 }
 
 /* A commit that merges a few samples into a row with many, on this disk. */
@@ -404,7 +475,7 @@ static void bench_commit(const char *path)
 	struct profile_pairs stored = draw(&image, 5000000), added = draw(&image, 500);
 	struct profile_writer *writer;
 	struct error err;
-	uint64_t start;
+	double start;
 	int64_t id;
 	int round;
 
@@ -422,7 +493,7 @@ static void bench_commit(const char *path)
 		check(profile_writer_commit(writer, &err), &err);
 	}
 	bench_report("commit_ms", "db", "500 samples into a large image",
-		     (double)(bench_now_ns() - start) / 50e6, "ms");
+		     (bench_now_ns() - start) / 50e6, "ms");
 	profile_writer_close(writer);
 	profile_pairs_deinit(&stored);
 	profile_pairs_deinit(&added);
@@ -447,7 +518,11 @@ int main(void)
 	if (mkdtemp(directory) == NULL)
 		abort();
 	snprintf(path, sizeof(path), "%s/week.db", directory);
-	bench_week(path);
+	bench_week(path, "480 images, 2 events", WEEK_SHARES);
+	snprintf(path, sizeof(path), "%s/plain.db", directory);
+	bench_week(path, "480 images, 2 events, units = 0", WEEK_PLAIN);
+	snprintf(path, sizeof(path), "%s/by_unit.db", directory);
+	bench_week(path, "480 images, 2 events, per_unit = all", WEEK_BY_UNIT);
 	snprintf(path, sizeof(path), "%s/commit.db", directory);
 	bench_commit(path);
 	snprintf(command, sizeof(command), "rm -rf '%s'", directory);

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/flow_fit.h"
+#include "analysis/frequency/flow_fit.h"
 #include "tests/bench.h"
 #include "tests/cfg_fixture.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/frequency_class.h"
+#include "analysis/graph/frequency_class.h"
 #include "tests/bench.h"
 
 /* Loops around an if-else, one after the other, all in one outer loop: 4 blocks each. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* How fast code is decoded: bench_insn [FILE...] */
-#include "analysis/insn.h"
+#include "analysis/insn/insn.h"
 #include "tests/bench.h"
 #include "tests/elf_text.h"
 

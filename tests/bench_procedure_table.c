@@ -2,7 +2,7 @@
 /* Time to list the procedures of big images: bench_procedure_table [FILE...] */
 #include <stdio.h>
 
-#include "analysis/procedure_table.h"
+#include "analysis/image/procedure_table.h"
 #include "lib/error.h"
 #include "tests/bench.h"
 

@@ -5,9 +5,9 @@
  */
 #include <stdlib.h>
 
-#include "analysis/cfg.h"
-#include "analysis/image_code.h"
-#include "analysis/schedule.h"
+#include "analysis/graph/cfg.h"
+#include "analysis/image/image_code.h"
+#include "analysis/machine/schedule.h"
 #include "lib/error.h"
 #include "tests/bench.h"
 

@@ -101,7 +101,7 @@ measure()
 	sleep "$seconds"
 	sampling=$(($(run_ns "$pid") - started))
 	[ "$subject" = perf_record ] ||
-		"$bin/dcpictl" --socket "$work/sock" status > "$work/$subject.status"
+		"$bin/dcpictl" --json --socket "$work/sock" status > "$work/$subject.status"
 	kill -STOP "$pid"
 	written=$(awk '$1 == "wchar:" { print $2 }' "/proc/$pid/io")
 	kill -CONT "$pid"
@@ -162,7 +162,7 @@ warm_up()
 	$(daemon "$1" "$2") > "$work/$1.out" 2>&1 &
 	pids+=($!)
 	for _ in $(seq 100); do
-		"$bin/dcpictl" --socket "$work/sock" status > "$work/$1.status" 2>&1 && break
+		"$bin/dcpictl" --json --socket "$work/sock" status > "$work/$1.status" 2>&1 && break
 		kill -0 "${pids[-1]}" 2> /dev/null ||
 			give_up "dcpid --source $1: $(tail -n 1 "$work/$1.out")"
 		sleep 0.1
@@ -192,7 +192,7 @@ for source in bpf perf; do
 	# shellcheck disable=SC2046
 	measure $source $(daemon $source "$db")
 	grep 'periods raised\|throttles' "$work/$source.out" | sed 's/^/bench_sources: /' >&2
-	absolute $source "$(awk '$1 == "taken" { print $2 }' "$work/$source.status")"
+	absolute $source "$(jq .taken "$work/$source.status")"
 	compare $source
 	report bytes_vs_perf $source "mixed, files" "$(ratio $(($(size "$db"*) - before)) "$perf_size")" ratio
 	report bytes_vs_perf $source "mixed, new file" "$(ratio "$(size "$db"*)" "$perf_size")" ratio

@@ -3,7 +3,7 @@
 #ifndef DCPI_TESTS_CFG_CHECK_H
 #define DCPI_TESTS_CFG_CHECK_H
 
-#include "analysis/cfg.h"
+#include "analysis/graph/cfg.h"
 
 /** cfg_check() - Return: NULL, or what is wrong. */
 const char *cfg_check(const struct cfg *cfg);

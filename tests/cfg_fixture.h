@@ -3,7 +3,7 @@
 #ifndef DCPI_TESTS_CFG_FIXTURE_H
 #define DCPI_TESTS_CFG_FIXTURE_H
 
-#include "analysis/cfg.h"
+#include "analysis/graph/cfg.h"
 
 /** struct cfg_fixture_edge - blocks, or CFG_ENTRY, CFG_EXIT, CFG_UNKNOWN. */
 struct cfg_fixture_edge {

@@ -17,6 +17,13 @@ loader-hook   ^(loader-hook|lib)/                                ^(sqlite3|json|
 daemon        ^(daemon|kmod/uapi|kmod/core|loader-hook|lib|db/profile\.h|db/profile_(write|read|merge)\.h) ^(sqlite3|elfutils|gelf|libelf)
 db            ^(db|lib)/                                         ^(elfutils|gelf|libelf|linux/)
 analysis      ^(analysis|lib|db/profile\.h)                      ^(sqlite3|json|linux/)
+analysis/insn ^((analysis/(insn)|lib)/|db/profile\.h) ^(sqlite3|json|linux/)
+analysis/image ^((analysis/(insn|image)|lib)/|db/profile\.h) ^(sqlite3|json|linux/)
+analysis/graph ^((analysis/(insn|image|graph)|lib)/|db/profile\.h) ^(sqlite3|json|linux/)
+analysis/machine ^((analysis/(insn|image|graph|machine)|lib)/|db/profile\.h) ^(sqlite3|json|linux/)
+analysis/frequency ^((analysis/(insn|image|graph|machine|frequency)|lib)/|db/profile\.h) ^(sqlite3|json|linux/)
+analysis/culprit ^((analysis/(insn|image|graph|machine|frequency|culprit)|lib)/|db/profile\.h) ^(sqlite3|json|linux/)
+analysis/statistics ^(analysis/statistics|lib)/ ^(sqlite3|json|linux/)
 tools         ^(tools|analysis|lib|db/profile\.h|db/profile_read\.h) ^(sqlite3|elfutils|gelf|libelf|linux/)
 '
 

@@ -73,6 +73,22 @@ is "its stalls" "$(jq -r "select(.name == \"culprits\") | [$keys,
 	"$scratch/arm.json")" "culprits alpha21164 tuned 1000000 dcpi number number number number"
 is "of each program, too" "$(jq -r 'select(.name == "edges") | .program' \
 	"$scratch/programs.json" | sort -u)" copy
+# frequencies DATABASE: of the program, estimated
+frequencies()
+{
+	build/bin/dcpicalc --db "$1" --json --all -i "$PWD/build/truth/bin/copy.alpha" |
+		jq -c '.instructions[].frequency'
+}
+sampled_branches()
+{
+	mkdir "$scratch/edges" &&
+		tests/accuracy/in_order.py alpha21164 edges --programs copy --budgets 1000000 \
+			--seeds 1 --estimators dcpi --keep "$scratch/edges" > "$scratch/edges.json" &&
+		frequencies "$scratch/edges/copy.2.db" > "$scratch/with" && [ -s "$scratch/with" ] &&
+		frequencies "$scratch/copy.2.db" > "$scratch/without" &&
+		! cmp -s "$scratch/with" "$scratch/without"
+}
+check "sampled branches are looked at" sampled_branches
 check "as a table" tests/accuracy/table.py "$scratch/arm.json"
 check "as a page" sh -c "tests/accuracy/accuracy_md.py $scratch/arm.json $scratch |
 	grep -q '^| alpha21164 | tuned | 1000000 | dcpi |'"

@@ -158,7 +158,7 @@ refused 2 'no address' list 0xzz
 refused 2 'no procedure' list list:
 refused 2 'vmlinux is the kernel: its code is in no file' list -i vmlinux
 refused 2 'vmlinux is the kernel: its code is in no file' list -i vmlinux --all
-refused 2 '\[jit\] is made at run time' list -i '*jit*' x
+refused 2 '\[jit\] is made at run time, and no jitdump told its code' list -i '*jit*' x
 refused 2 'unexpected argument "b"' list a b
 refused 2 'exclude each other' list --all walk
 refused 2 'exclude each other' list --as-published --estimator avg

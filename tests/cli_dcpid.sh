@@ -11,53 +11,22 @@ socket=$work/dcpid.sock
 daemon=("$bin/dcpid" --source perf --socket "$socket" --config "$work/empty.conf")
 : > "$work/empty.conf"
 
-# daemon_start ARGUMENT...: until it answers; sets $daemon_pid
-daemon_start()
-{
-	# (The shell has what it runs beside it ignore interrupts.)
-	env --default-signal=INT "${daemon[@]}" "$@" > /dev/null 2> "$work/log" &
-	daemon_pid=$!
-	pids+=("$daemon_pid")
-	for _ in $(seq 100); do
-		"$bin/dcpictl" --socket "$socket" status > /dev/null 2>&1 && return 0
-		kill -0 $daemon_pid 2> /dev/null || return 1
-		sleep 0.1
-	done
-	return 1
-}
-
-# starts NAME ARGUMENT...
-starts()
-{
-	local name=$1
-
-	shift
-	if daemon_start "$@"; then
-		ok "$name"
-	else
-		not_ok "$name" "$(cat "$work/log")"
-	fi
-}
-
-# daemon_stop [SIGNAL]: sets $daemon_status
-daemon_stop()
-{
-	kill "-${1:-TERM}" "$daemon_pid"
-	wait "$daemon_pid"
-	daemon_status=$?
-}
-
-ctl()
-{
-	"$bin/dcpictl" --socket "$socket" "$@"
-}
-
 # epoch_wait NUMBER
 epoch_wait()
 {
 	for _ in $(seq 100); do
-		[ "$(ctl status 2> /dev/null | awk '$1 == "epoch" { print $2 }')" = "$1" ] && break
+		[ "$(ctl_status 2> /dev/null | awk '$1 == "epoch" { print $2 }')" = "$1" ] && break
 		sleep 0.1
+	done
+}
+
+# split_until DB EPOCH SAMPLES: runs split until the daemon has stored so many of it
+split_until()
+{
+	for _ in $(seq 100); do
+		"$work/split" 1500
+		ctl flush
+		[ "$(split_samples "$1" "$2")" -ge "$3" ] && break
 	done
 }
 
@@ -111,7 +80,9 @@ split_pid=$!
 wait $split_pid
 check "an epoch is ended" ctl epoch "the second one"
 "$work/split" 500
-like "status tells the epoch" "$(ctl status)" '^epoch +2$'
+like "status tells the epoch" "$(ctl_status)" '^epoch +2$'
+like "status in words" "$(ctl status)" '^dcpid [0-9.]+.* has been sampling this machine'
+like "what is lost is told" "$(ctl status)" '^lost +0.00%: none$'
 is "status as JSON" "$(ctl --json status | jq -r '.epoch, .source, .db')" "2
 perf
 $db"
@@ -184,10 +155,10 @@ if [ "$(id -u)" -eq 0 ] && unshare -m mount --bind "$work/limit" $limit 2> /dev/
 	"$work/split" 500
 	echo 1000 > "$work/limit"
 	epoch_wait 2
-	"$work/split" 1500
+	split_until "$db" 2 1000
 	like "a lower limit is told" "$(cat "$work/log")" \
 		'cpu-clock: periods raised to 2000000-2200000: the kernel allows 1000 samples'
-	like "and shown" "$(ctl status)" '^event.0 +cpu-clock:2000000-2200000 ns$'
+	like "and shown" "$(ctl_status)" '^event.0 +cpu-clock:2000000-2200000 ns$'
 	echo 900 > "$work/limit"
 	epoch_wait 3
 	like "counts add up after that" "$(ctl stats)" '^identity +exact'
@@ -219,14 +190,14 @@ like "tells what a sample costs" "$(cat "$work/log")" 'what a sample costs|a sam
 if grep -q 'a sample costs' "$work/log"; then
 	like "the cost is kept" "$(ctl stats)" '^stat.sample_cost_ns +[0-9]+$'
 fi
-is "the rate is the paper's at most" "$(ctl status | awk '$1 == "event.0" {
+is "the rate is the paper's at most" "$(ctl_status | awk '$1 == "event.0" {
 	split($2, part, /[:-]/); print (part[3] >= 192307) }')" 1
 daemon_stop
 is "and is in the database" "$(sql "$db" "SELECT count(*) FROM counter WHERE name = 'sample_cost_ns'")" \
 	"$(grep -c 'a sample costs [0-9]' "$work/log")"
 starts "starts with a period" -e cpu-clock:4000000 --db "$db"
-is "does not measure then" "$(grep -c 'sample costs' "$work/log")" 0
-like "and takes it" "$(ctl status)" '^event.0 +cpu-clock:[4-9][0-9]{6}-'
+is "says no more than what that will cost" "$(grep -c 'samples a second and CPU' "$work/log")" 0
+like "and takes it" "$(ctl_status)" '^event.0 +cpu-clock:[4-9][0-9]{6}-'
 daemon_stop
 
 # Two daemons; a daemon that was killed.

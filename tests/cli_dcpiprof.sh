@@ -26,8 +26,8 @@ refused()
 check "a database is made" "$helpers/make_golden_db" "$db"
 
 golden figure_1.txt --epoch 1
-golden images.txt -i --epoch 1
-golden images_limit.json -i --json -n 2 --epoch 1
+golden images.txt --by-image --epoch 1
+golden images_limit.json --by image --json -n 2 --epoch 1
 golden one_event.txt -e imiss --epoch 1 -n 3
 golden two_events.csv -e imiss,cycles --csv --epoch 1
 golden second.txt --epoch last --until '2023-11-15 12:00'
@@ -40,7 +40,7 @@ golden sort_procedure.csv --sort procedure --csv --epoch 1
 golden sort_image.csv --sort image --csv --epoch 1
 golden sort_event.txt --sort imiss --epoch 1 -n 4
 golden image.txt --image 'lib[mo]*.so' --epoch 1 -n 3
-golden image_path.csv --image '/usr/shlib/X11/*' -i --csv --epoch 1
+golden image_path.csv -i '/usr/shlib/X11/*' --by image --csv --epoch 1
 golden instruction.txt --by instruction --epoch 1 -n 12
 golden instruction.json --by instruction --json --epoch 2
 golden instruction_address.csv --by instruction --sort address --csv --epoch 1 --image 'libmi.so'
@@ -49,8 +49,12 @@ golden turns.txt --epoch 3-4
 golden turns_one.txt --epoch 3
 golden turns_raw.txt --raw --epoch 3-4
 golden turns.csv --csv --epoch 3-4
-golden turns.json --json -i --epoch 4
+golden turns.json --json --by image --epoch 4
 golden turns_instruction.txt --by instruction --epoch 3-4
+golden unit.txt --by unit --epoch 2-3
+golden unit_image.csv --by unit --epoch 2 --csv -i 'server*'
+golden container.json --by container --epoch 2 --json
+golden process.txt --by process --epoch 2
 golden edge.txt --by edge --epoch 3-4
 golden edge.csv --by edge --csv --epoch 4 --sort address
 golden edge_procedure.csv --by edge --csv --sort procedure -n 3
@@ -60,8 +64,12 @@ chmod 444 "$scratch/v1.db"
 is "a file of schema version 1 is read as it is" \
 	"$("$bin/dcpiprof" --db "$scratch/v1.db" --epoch 1)" "$(cat tests/golden/dcpiprof_figure_1.txt)"
 is "and stays as it was" "$(sha256sum < "$scratch/v1.db")" "$(sha256sum < tests/data/profile_v1.db)"
+refused 1 'known unit' --db "$scratch/v1.db" --by unit
+refused 1 'by process' --db "$db" --by process --epoch 1
+refused 2 'not kept by process' --by unit --pid 7
+refused 2 'sorted by' --by container --sort image
 refused 1 'no edges' --db "$scratch/v1.db" --by edge
-is "--by says what -i says" "$(prof --by image --epoch 1)" "$(prof -i --epoch 1)"
+is "--by says what --by-image says" "$(prof --by image --epoch 1)" "$(prof --by-image --epoch 1)"
 is "--by procedure is the default" "$(prof --by procedure)" "$(prof)"
 is "instructions add up to procedures" "$(prof --by instruction --csv | tail -n +2 |
 	awk -F , '{ sum += $1 } END { print sum }')" "$(prof --csv | tail -n +2 |
@@ -152,14 +160,14 @@ refused 2 'list of epochs' --db "$db" --epoch 3-1
 refused 2 'is no time' --db "$db" --since yesterday
 refused 2 'no such column' --db "$db" --sort color
 refused 1 'no samples in images that match' --db "$db" --image 'no*such'
-refused 2 'no such column' --db "$db" -i --sort procedure
+refused 2 'no such column' --db "$db" --by image --sort procedure
 refused 2 'exclude each other' --db "$db" --json --csv
-refused 2 'exclude each other' --db "$db" -i --by instruction
+refused 2 'exclude each other' --db "$db" --by-image --by instruction
 refused 2 'cannot list by "line"' --db "$db" --by line
 refused 2 'not kept by event' --db "$db" --by edge -e cycles
 refused 2 'not kept by event' --db "$db" --by edge --pid 42
 refused 2 'no such column' --db "$db" --by edge --sort cycles
-refused 2 'no such column' --db "$db" -i --sort address
+refused 2 'no such column' --db "$db" --by image --sort address
 refused 1 'no edges' --db "$db" --by edge --epoch 1
 refused 1 'no edges in images that match' --db "$db" --by edge --image 'no*such'
 refused 2 'unexpected argument "cycles"' --db "$db" cycles

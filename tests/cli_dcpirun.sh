@@ -63,6 +63,28 @@ is "exits with 127 if there is no such command" $? 127
 "$run" -q --db "$db" "$work" 2> /dev/null
 is "exits with 126 if it cannot be run" $? 126
 
+# Several runs, an epoch each.
+"$run" -q --db "$work/repeat.db" --repeat 3 --label three \
+	sh -c "echo x >> $work/runs; $work/split 200; exit \$((\$(wc -l < $work/runs) - 1))"
+is "--repeat exits as the first run that failed" $? 1
+is "--repeat: an epoch each" "$(sql "$work/repeat.db" "SELECT count(*), sum(open), min(label),
+	max(label) FROM epoch WHERE interrupts > 0")" "3|0|three|three"
+is "--repeat accounts for every sample" "$(identity "$work/repeat.db")" ""
+"$run" -q --db "$work/killed.db" --repeat 3 sh -c 'kill -TERM $$'
+is "--repeat ends when a signal ends the command" \
+	"$? $(sql "$work/killed.db" "SELECT count(*) FROM epoch")" "143 1"
+env --default-signal=INT "$run" -q --db "$work/asked.db" --repeat 100 "$work/split" 1000 &
+pid=$!
+pids+=("$pid")
+for _ in $(seq 100); do
+	pgrep -P $pid > /dev/null && break
+	sleep 0.1
+done
+kill -INT $pid
+wait $pid
+is "--repeat ends when it is asked to" \
+	"$? $(sql "$work/asked.db" "SELECT count(*) FROM epoch WHERE open = 0")" "130 1"
+
 # An interrupt ends the command, the profile is complete.
 # (The shell has what it runs beside it ignore interrupts.)
 env --default-signal=INT "$run" --db "$work/interrupted.db" "$work/split" 200000 2> "$work/stderr" &
@@ -93,7 +115,7 @@ ready_wait()
 }
 env --default-signal=INT "$run" -q --db "$db" "$work/interrupts" > "$work/ready" &
 pid=$!
-pids+=($pid)
+pids+=("$pid")
 ready_wait "$work/ready"
 kill -INT $pid
 wait $pid
@@ -103,7 +125,7 @@ if command -v script > /dev/null; then
 	env --default-signal=INT script -qefc "exec $run -q --db $db $work/interrupts" "$work/typescript" \
 		< "$work/keys" > /dev/null &
 	pid=$!
-	pids+=($pid)
+	pids+=("$pid")
 	exec 9> "$work/keys"
 	ready_wait "$work/typescript"
 	printf '\003' >&9
@@ -142,6 +164,12 @@ refused "a period out of range" 'period "10" .*out of range' "$run" -e cycles:10
 refused "too many events" "more than 16 events" "$run" -e "$(seq -f r%g -s , 10 26)" --db "$work/x.db" true
 refused "a bad number of samples for an edge" 'branch_every must be .* 0..1000000' "$run" \
 	--branch-every often --db "$work/x.db" true
+for number in 0 -1 many 10001; do
+	refused "no number of runs: $number" "is no number of runs" "$run" --repeat "$number" \
+		--db "$work/x.db" true
+done
+refused "a trace of several runs" "exclude each other" "$run" --repeat 2 \
+	--record-trace "$work/x.trace" --db "$work/x.db" true
 echo "this is not a database, and long enough to be sure of it" > "$work/foreign.db"
 refused "a foreign file" "foreign.db" "$run" --db "$work/foreign.db" true
 is "a foreign file is left alone" "$(wc -c < "$work/foreign.db")" 57

@@ -34,7 +34,7 @@ merge()
 # total HOST: samples, as dcpiprof says
 total()
 {
-	"$bin/dcpiprof" --db "$scratch/out.db" --host "$1" -i --csv |
+	"$bin/dcpiprof" --db "$scratch/out.db" --host "$1" --by image --csv |
 		awk -F , 'NR > 1 { sum += $1 } END { print sum }'
 }
 

@@ -52,7 +52,8 @@ INSERT INTO event (epoch, number, name, unit, period_min, period_max) VALUES
 	(1, 0, 'cycles', 'cycles', 60000, 64000),
 	(1, 1, 'imiss', 'events', 1000, 1000), (2, 0, 'cycles', 'cycles', 60000, 64000);
 INSERT INTO counter VALUES (1, 'loss', 'buffers_full', 5);
-INSERT INTO image VALUES (1, 0, 1, x'AB01', '/bin/one'), (2, 5, 0, x'', 'unknown');
+INSERT INTO image (id, kind, identity_kind, identity, path) VALUES
+	(1, 0, 1, x'AB01', '/bin/one'), (2, 5, 0, x'', 'unknown');
 INSERT INTO profile VALUES
 	(1, 1, 0, -1, 310, 4, x'010204B602800820100B6809A0FF014430B171'),
 	(1, 2, 0, -1, 5, 1, x'0104010501602441E98400'),

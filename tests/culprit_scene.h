@@ -3,7 +3,7 @@
 #ifndef DCPI_TESTS_CULPRIT_SCENE_H
 #define DCPI_TESTS_CULPRIT_SCENE_H
 
-#include "analysis/culprit.h"
+#include "analysis/culprit/culprit.h"
 #include "tests/cfg_fixture.h"
 
 /**

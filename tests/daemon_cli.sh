@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034,SC2154 # variables that others read, or set
 #
-# What cli_dcpid.sh and cli_dcpirun.sh share. Sets $top, $bin, $work (removed at
+# What tests of dcpid and dcpirun share. Sets $top, $bin, $work (removed at
 # the end) and $events, the names that this machine can sample.
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -83,6 +83,55 @@ want: one line /$re/"
 	fi
 }
 
+# Of whoever sets $daemon, an array with its command line, and $socket:
+
+# daemon_start ARGUMENT...: until it answers; sets $daemon_pid
+daemon_start()
+{
+	# (The shell has what it runs beside it ignore interrupts.)
+	env --default-signal=INT "${daemon[@]}" "$@" > /dev/null 2> "$work/log" &
+	daemon_pid=$!
+	pids+=("$daemon_pid")
+	for _ in $(seq 100); do
+		"$bin/dcpictl" --socket "$socket" status > /dev/null 2>&1 && return 0
+		kill -0 $daemon_pid 2> /dev/null || return 1
+		sleep 0.1
+	done
+	return 1
+}
+
+# starts NAME ARGUMENT...
+starts()
+{
+	local name=$1
+
+	shift
+	if daemon_start "$@"; then
+		ok "$name"
+	else
+		not_ok "$name" "$(cat "$work/log")"
+	fi
+}
+
+# daemon_stop [SIGNAL]: sets $daemon_status
+daemon_stop()
+{
+	kill "-${1:-TERM}" "$daemon_pid"
+	wait "$daemon_pid"
+	daemon_status=$?
+}
+
+ctl()
+{
+	"$bin/dcpictl" --socket "$socket" "$@"
+}
+
+# The status as "KEY VALUE" lines.
+ctl_status()
+{
+	ctl --json status | jq -r 'to_entries[] | "\(.key) \(.value)"'
+}
+
 # share DB EPOCH PROCEDURE: percent of the samples of the program split
 share()
 {
@@ -108,6 +157,13 @@ split_build()
 	split_bias=$((address - offset))
 }
 
+# split_samples DB EPOCH: of the program split
+split_samples()
+{
+	sql "$1" "SELECT ifnull(sum(count), 0) FROM dcpi_samples
+		WHERE epoch = $2 AND path = '$work/split'"
+}
+
 # shares_are_right LABEL DB EPOCH: within two points of 70, 20 and 10, and what
 # chance may do (three standard deviations) with as many samples as there are:
 # on some machines the kernel allows few.
@@ -115,8 +171,7 @@ shares_are_right()
 {
 	local name want got samples
 
-	samples=$(sql "$2" "SELECT ifnull(sum(count), 0) FROM dcpi_samples
-		WHERE epoch = $3 AND path = '$work/split'")
+	samples=$(split_samples "$2" "$3")
 	for name in seventy:70 twenty:20 ten:10; do
 		want=${name#*:}
 		got=$(share "$2" "$3" "split_${name%:*}")

@@ -39,6 +39,12 @@ void matcher_close(struct matcher *matcher)
 	images = NULL;
 }
 
+void matcher_describe(const struct matcher *matcher, char *text, size_t bytes)
+{
+	(void)matcher;
+	snprintf(text, bytes, "; image events: none");
+}
+
 int matcher_poll_fd(struct matcher *matcher)
 {
 	(void)matcher;
@@ -80,9 +86,34 @@ struct image_place matcher_place(struct matcher *matcher, uint64_t tag, uint64_t
 	return place;
 }
 
-struct match matcher_match(struct matcher *matcher, const struct dcpi_sample *sample)
+struct match *matcher_match(struct matcher *matcher, const struct dcpi_sample *sample)
 {
-	return (struct match){.place = matcher_place(matcher, sample->tag, sample->pc)};
+	static struct match match;
+	struct image_place place = matcher_place(matcher, sample->tag, sample->pc);
+	uint64_t offset = place.image == IMAGE_UNKNOWN ? (uint64_t)place.unknown : place.offset;
+
+	match = (struct match){
+		.image = place.image,
+		.delta = offset - sample->pc,
+		.owner = PROFILE_PID_ALL,
+	};
+	return &match;
+}
+
+const struct label_table *matcher_labels(const struct matcher *matcher)
+{
+	(void)matcher;
+	return NULL;
+}
+
+void matcher_divide(struct matcher *matcher)
+{
+	(void)matcher;
+}
+
+void matcher_epoch(struct matcher *matcher)
+{
+	(void)matcher;
 }
 
 void matcher_expire(struct matcher *matcher, uint64_t time_ns)
@@ -114,6 +145,18 @@ struct image_table *matcher_images(struct matcher *matcher)
 {
 	(void)matcher;
 	return images;
+}
+
+bool matcher_unsettled(const struct matcher *matcher)
+{
+	(void)matcher;
+	return false;
+}
+
+struct jit_images *matcher_jit(struct matcher *matcher)
+{
+	(void)matcher;
+	return NULL;
 }
 
 struct kernel_images *matcher_kernel(struct matcher *matcher)

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "analysis/image_code.h"
+#include "analysis/image/image_code.h"
 #include "tests/cfg_check.h"
 
 #define PROCEDURES_MAX 64

@@ -3,7 +3,7 @@
 #ifndef DCPI_TESTS_INSN_CHECK_H
 #define DCPI_TESTS_INSN_CHECK_H
 
-#include "analysis/insn.h"
+#include "analysis/insn/insn.h"
 
 #define INSN_DESCRIPTION_BYTES 512
 

@@ -2,7 +2,7 @@
 #ifndef DCPI_TESTS_INSN_EXAMPLES_H
 #define DCPI_TESTS_INSN_EXAMPLES_H
 
-#include "analysis/insn.h"
+#include "analysis/insn/insn.h"
 
 /**
  * insn_examples_run() - decode the examples of a file at address 0x1000

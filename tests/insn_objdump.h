@@ -3,7 +3,7 @@
 #ifndef DCPI_TESTS_INSN_OBJDUMP_H
 #define DCPI_TESTS_INSN_OBJDUMP_H
 
-#include "analysis/insn.h"
+#include "analysis/insn/insn.h"
 
 /**
  * insn_objdump_compare() - lengths, control flow and targets

@@ -141,7 +141,7 @@ static void write_figure(void)
 	end_epoch(START_NS + HOUR_NS, 6095201 + 1117002 + 97, counters, 4);
 }
 
-static void write_twin(uint8_t first_byte, uint64_t count, int64_t pid)
+static int64_t write_twin(uint8_t first_byte, uint64_t count, int64_t pid)
 {
 	struct profile_image image = {
 		.kind = PROFILE_IMAGE_FILE,
@@ -155,6 +155,7 @@ static void write_twin(uint8_t first_byte, uint64_t count, int64_t pid)
 
 	must(profile_writer_image(writer, &image, &id, &err));
 	must(profile_writer_add(writer, id, 0, pid, &sample, 1, &err));
+	return id;
 }
 
 static void write_second(void)
@@ -164,12 +165,19 @@ static void write_second(void)
 	struct profile_image jit = {.kind = PROFILE_IMAGE_JIT, .path = "[jit]\033[31m"};
 	struct profile_symbol symbols[] = {{0, 0, "_ZN3Foo3barEi"}, {64, 16, "evil\n\033[2J\xff"}};
 	struct profile_sample samples[] = {{3, 5}, {64, 4}, {100, 1}};
+	struct profile_process process = {.pid = 42, .command = "server", .label = 1};
+	static const struct profile_label web = {1, "web.service", ""};
+	static const struct profile_label box = {2, "docker-0123abcd.scope", "0123abcd"};
 	int64_t id;
 
 	begin_epoch("beta", START_NS + 10 * HOUR_NS, events, 1);
-	write_twin(0x11, 40, 42);
-	write_twin(0xee, 20, PROFILE_PID_ALL);
-	must(profile_writer_process(writer, 42, "server", &err));
+	must(profile_writer_label(writer, &web, &err));
+	must(profile_writer_label(writer, &box, &err));
+	id = write_twin(0x11, 40, 42);
+	must(profile_writer_share(writer, id, 0, 1, 40, &err));
+	id = write_twin(0xee, 20, PROFILE_PID_ALL);
+	must(profile_writer_share(writer, id, 0, 2, 15, &err));
+	must(profile_writer_process(writer, &process, &err));
 	must(profile_writer_image(writer, &jit, &id, &err));
 	must(profile_writer_symbols(writer, id, symbols, 2, &err));
 	must(profile_writer_add(writer, id, 0, PROFILE_PID_ALL, samples, 3, &err));

@@ -6,9 +6,12 @@
  *
  *	event NAME UNIT PERIOD_MIN PERIOD_MAX [ENABLED_NS RUNNING_NS]
  *	host NAME                    of the epochs that follow; first: "host"
+ *	label TEXT                   likewise
+ *	seconds N                    that they took; first: an hour
  *	epoch CPU MODEL              begins an epoch with the events said so far
  *	image KIND BUILD-ID PATH     what follows is of it; BUILD-ID may be "-"; KIND:
  *	                             file, kernel, jit
+ *	symbols NAME...              its procedures, of 4096 bytes each
  *	sample EVENT OFFSET COUNT    EVENT: its number, 0 ..
  *	branch OFFSET OFFSET COUNT
  *	process PID                  samples that follow are of this one; "-": of all
@@ -25,7 +28,7 @@
 #include "lib/array.h"
 #include "lib/error.h"
 
-#define MAX 16
+#define MAX 64
 #define START_NS (1700000000LL * 1000000000LL)
 #define HOUR_NS 3600000000000LL
 
@@ -43,6 +46,8 @@ static size_t gathered_count, gathered_capacity;
 static uint32_t gathered_event;
 static unsigned int epochs;
 static char host[64] = "host";
+static char label[64];
+static int64_t seconds = 3600;
 
 static void must(int r)
 {
@@ -70,7 +75,7 @@ static void begin_epoch(char *cpu_model)
 		.kernel = "6.1",
 		.source = "perf",
 		.source_reason = "a test",
-		.label = "",
+		.label = label,
 	};
 
 	must(profile_writer_epoch_begin(writer, &epoch, events, event_count, &err));
@@ -80,7 +85,7 @@ static void begin_epoch(char *cpu_model)
 
 static void end_epoch(void)
 {
-	int64_t end_ns = START_NS + epochs * HOUR_NS - 1;
+	int64_t end_ns = START_NS + (epochs - 1) * HOUR_NS + seconds * 1000000000 - 1;
 
 	for (uint32_t i = 0; i < event_count; i++) {
 		if (events[i].enabled_ns > 0)
@@ -200,6 +205,35 @@ static void set_host(char *arguments)
 	snprintf(host, sizeof(host), "%s", arguments);
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): as the others in the table */
+static void set_label(char *arguments)
+{
+	snprintf(label, sizeof(label), "%s", arguments);
+}
+
+/* NOLINTNEXTLINE(readability-non-const-parameter): as the others in the table */
+static void set_seconds(char *arguments)
+{
+	seconds = atoll(arguments);
+	if (seconds < 1 || seconds > 3600)
+		refuse();
+}
+
+static void add_symbols(char *arguments)
+{
+	struct profile_symbol symbols[MAX];
+	size_t count = 0;
+	char *name;
+
+	while ((name = strsep(&arguments, " ")) != NULL) {
+		if (count == MAX)
+			refuse();
+		symbols[count] = (struct profile_symbol){4096 * count, 4096, name};
+		count++;
+	}
+	must(profile_writer_symbols(writer, image, symbols, count, &err));
+}
+
 static void set_process(char *arguments)
 {
 	pid = strcmp(arguments, "-") == 0 ? PROFILE_PID_ALL : atoll(arguments);
@@ -216,9 +250,10 @@ static const struct verb {
 	const char *name;
 	void (*obey)(char *arguments);
 } verbs[] = {
-	{"event", add_event},	  {"epoch", begin_epoch}, {"image", choose_image},
-	{"sample", add_sample},	  {"branch", add_branch}, {"process", set_process},
-	{"counter", add_counter}, {"host", set_host},	  {"end", end},
+	{"event", add_event},	  {"epoch", begin_epoch},   {"image", choose_image},
+	{"sample", add_sample},	  {"branch", add_branch},   {"process", set_process},
+	{"counter", add_counter}, {"host", set_host},	    {"end", end},
+	{"label", set_label},	  {"seconds", set_seconds}, {"symbols", add_symbols},
 };
 
 static void obey(char *line)

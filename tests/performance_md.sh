@@ -36,11 +36,13 @@ cycles sampled every 62,000, on the whole machine. *Floor* is the interrupt and
 the kernel's perf core with a handler that does nothing; *daemon* what dcpid runs
 while it takes everything from the kernel and merges it into the database once,
 as it does every merge interval; *interrupt* the rest: dcpi's handler, waking
-dcpid, and telling it of processes and mappings. *All* is their sum, to be
-compared with \`perf record -a\` until the samples are in its file. *Reduction* is samples for each entry that dcpid takes, *known
-to* how much of a cost is not sure because the bare work does not take the same
-time each time. After table VI of the DCPI paper. In an interval shorter than the
-default of 30 s, merges weigh more and reduction is less than users have.
+dcpid, and telling it of processes and mappings. (That images are copied to the
+image store, once in their life, is left out.) *All* is their sum, to be compared
+with \`perf record -a\` until the samples are in its file. *Reduction* is samples
+for each entry that dcpid takes, *known to* how much of a cost is not sure because
+the bare work does not take the same time each time. After table VI of the DCPI
+paper. In an interval shorter than the default of 30 s, merges weigh more and
+reduction is less than users have.
 
 | workload | samples | interval | miss rate | floor | interrupt | daemon | all | perf record | reduction | known to |
 |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|

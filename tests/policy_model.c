@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "tests/policy_model.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -199,6 +200,7 @@ void policy_model_count(struct policy_model *model, uint64_t pc, uint64_t tag)
 	uint32_t number = model->policy.hash->hash(pc, tag) % model->sets, way;
 	struct entry *set = &model->entries[(size_t)number * model->policy.ways];
 
+	assert(model->policy.ways > 0);
 	for (way = 0; way < model->policy.ways; way++) {
 		if (set[way].count == 0 || set[way].pc != pc || set[way].tag != tag)
 			continue;

@@ -24,12 +24,12 @@ const size_t policy_pattern_count = sizeof(policy_patterns) / sizeof(policy_patt
 double policy_excess(const struct policy_hash *hash, uint32_t entries,
 		     const struct policy_pattern *pattern)
 {
-	uint32_t sets = entries / SAMPLE_WAYS, i, n, more, excess = 0;
+	uint32_t sets = entries / SAMPLE_WAYS, count = entries / 2, i, n, more, excess = 0;
 	uint32_t *keys = calloc(sets, sizeof(*keys));
 
 	if (keys == NULL)
 		abort();
-	for (i = 0; i < entries / 2; i++) {
+	for (i = 0; i < count; i++) {
 		n = i / pattern->events;
 		more = n / pattern->pcs;
 		excess += ++keys[hash->hash(0x7f0000400000 +
@@ -40,7 +40,7 @@ double policy_excess(const struct policy_hash *hash, uint32_t entries,
 				 sets] > SAMPLE_WAYS;
 	}
 	free(keys);
-	return (double)excess / (entries / 2);
+	return (double)excess / count;
 }
 
 bool policy_hash_fit(const struct policy_hash *hash, uint32_t entries)

@@ -254,7 +254,7 @@ static void patterns_print(void)
 {
 	size_t i, pattern;
 
-	printf("\n## Regular keys\n\nPercent of %u keys in excess of the %u places of their "
+	printf("\n## Regular keys\n\nPercent of %u keys in excess of the %d places of their "
 	       "sets, and what that says of the function.\n\n| function",
 	       shipped.entries / 2, SAMPLE_WAYS);
 	for (pattern = 0; pattern < policy_pattern_count; pattern++)
@@ -386,7 +386,7 @@ static void paper_print(void)
 	       "%.2f%%; as free places are\n  always the last ones, a miss need not look for one, "
 	       "but moves three entries; hits that are not at the\n  front move two. The "
 	       "interrupt, "
-	       "%u instructions before any handler begins, and the daemon's work\n  for misses "
+	       "%d instructions before any handler begins, and the daemon's work\n  for misses "
 	       "that "
 	       "no policy avoids leave little of all this.\n",
 	       percent(swap.handler, mod.handler), percent(swap.system, mod.system),
@@ -401,7 +401,7 @@ static int verdict_print(void)
 
 	printf("- Shipped: %u ways, %s, %s: %.1f instructions a sample in the\n  handler, %.1f in "
 	       "the system, %.4f evictions. The cheapest fit pair in four ways: %s, %s:\n  %.1f, "
-	       "%.1f, %.4f; for the system %+.2f%%, for the whole, with %u for the interrupt, "
+	       "%.1f, %.4f; for the system %+.2f%%, for the whole, with %d for the interrupt, "
 	       "%+.2f%%.\n",
 	       shipped.ways, policy_order_name(shipped.order), shipped.hash->name, now.handler,
 	       now.system, now.evictions, policy_order_name(best.policy.order),

@@ -122,7 +122,7 @@ static int child_measure(pid_t pid, struct policy_steps *steps)
 	rc = stop_wait(pid, SIGSTOP);
 	for (i = 0; i < TRIALS && rc == 0; i++)
 		rc = trial_step(pid, &taken[i]);
-	if (rc < 0)
+	if (rc != 0)
 		return rc;
 	for (i = 0; i < SAMPLE_WAYS; i++) {
 		steps->hit[i] = taken[1 + i] - taken[0];

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/elf_file.h"
-#include "analysis/procedure_table.h"
+#include "analysis/image/elf_file.h"
+#include "analysis/image/procedure_table.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "tests/unit.h"

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "db/database.h"
 #include "db/profile_read.h"
 #include "db/profile_write.h"
 #include "lib/error.h"
@@ -128,5 +129,55 @@ static inline int numbered_edges_sum(void *context, const struct profile_edges *
 		if (result_ != 0)                                                                  \
 			fail_msg("%s: %d %s", #call, result_, err.message);                        \
 	} while (0)
+
+static inline struct profile_writer *open_writer(const char *path)
+{
+	struct profile_writer *writer = NULL;
+	struct error err;
+
+	assert_ok(profile_writer_open(&writer, path, &err));
+	return writer;
+}
+
+static inline struct profile_reader *open_reader(const char *path)
+{
+	struct profile_reader *reader = NULL;
+	struct error err;
+
+	assert_ok(profile_reader_open(&reader, path, &err));
+	return reader;
+}
+
+/* What a query that gives one number gives. */
+static inline int64_t number(const char *path, const char *sql)
+{
+	struct database db = {0};
+	struct error err;
+	int64_t ret = -1;
+
+	assert_ok(database_open_read(&db, path, &err));
+	assert_ok(database_number(&db, sql, &ret, &err));
+	database_close(&db);
+	return ret;
+}
+
+/* Forgets all that is to go, in as many steps as it takes. Return: epochs. */
+static inline unsigned int expire_all(struct profile_writer *writer, int64_t before_ns,
+				      uint64_t bytes_max)
+{
+	const struct profile_limits limits = {before_ns, bytes_max};
+	struct profile_expired expired;
+	unsigned int epochs = 0;
+	struct error err;
+	int more;
+
+	do {
+		more = profile_writer_expire(writer, &limits, &expired, &err);
+		if (more < 0)
+			fail_msg("%s", err.message);
+		epochs += expired.epochs;
+	} while (more == 1);
+	return epochs;
+}
 
 #endif

@@ -7,7 +7,7 @@
 #ifndef DCPI_TESTS_PROFILE_GENERATOR_H
 #define DCPI_TESTS_PROFILE_GENERATOR_H
 
-#include "analysis/frequency.h"
+#include "analysis/frequency/frequency.h"
 
 /**
  * struct profile_recipe - what to make

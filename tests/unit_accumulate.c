@@ -18,6 +18,13 @@ enum {
 /* What was added and not dropped yet, the plain way. */
 static uint64_t model[IMAGES][EVENTS][PIDS][OFFSETS];
 
+static int add(struct accumulate *accumulate, const struct accumulate_key *key, const char *command,
+	       uint32_t label, uint64_t offset, uint32_t count)
+{
+	return accumulate_add(accumulate, accumulate_bin(accumulate, key, command), label, offset,
+			      count);
+}
+
 static int64_t pid_of(size_t index)
 {
 	return index == 0 ? PROFILE_PID_ALL : (int64_t)index - 1;
@@ -28,34 +35,62 @@ static size_t pid_index(int64_t pid)
 	return (size_t)(pid + 1);
 }
 
-/* Compares a bin with the model and takes it out of there; returns its samples. */
-static uint64_t bin_check(const struct accumulate_bin *bin, struct accumulate_samples *samples)
+#define LABELS 7
+
+/* Whose a sample is follows from its offset, so that the model need not know. */
+static uint32_t label_of(size_t offset)
 {
+	return (uint32_t)(offset * 5 % LABELS);
+}
+
+static void labels_check(const struct accumulate_bin *bin, const uint64_t *want)
+{
+	const struct accumulate_label *labels;
+	uint64_t sums[LABELS] = {0};
+	size_t count, i, expected = 0;
+
+	for (i = 0; i < OFFSETS; i++)
+		sums[label_of(i)] += want[i];
+	labels = accumulate_bin_labels(bin, &count);
+	for (i = 0; i < count; i++) {
+		assert_true(labels[i].label > 0 && labels[i].label < LABELS);
+		assert_true(i == 0 || labels[i].label > labels[i - 1].label);
+		assert_int_equal(labels[i].samples, sums[labels[i].label]);
+	}
+	for (i = 1; i < LABELS; i++)
+		expected += sums[i] != 0;
+	assert_int_equal(count, expected);
+}
+
+/* Compares a bin with the model and takes it out of there; returns its samples. */
+static uint64_t bin_check(struct accumulate *accumulate, struct accumulate_bin *bin)
+{
+	const struct profile_sample *samples;
 	struct accumulate_key key = accumulate_bin_key(bin);
 	uint64_t *want = model[key.image][key.event][pid_index(key.pid)], sum = 0;
-	size_t i, expected = 0;
+	size_t i, count, expected = 0;
 
-	assert_int_equal(accumulate_bin_samples(bin, samples), 0);
-	for (i = 0; i < samples->count; i++) {
-		uint64_t offset = samples->samples[i].offset;
+	assert_int_equal(accumulate_bin_samples(accumulate, bin, &samples, &count), 0);
+	for (i = 0; i < count; i++) {
+		uint64_t offset = samples[i].offset;
 
-		assert_true(i == 0 || offset > samples->samples[i - 1].offset);
+		assert_true(i == 0 || offset > samples[i - 1].offset);
 		assert_true(offset % 0x10001 == 0 && offset / 0x10001 < OFFSETS);
-		assert_int_equal(samples->samples[i].count, want[offset / 0x10001]);
-		assert_true(samples->samples[i].count > 0);
-		sum += samples->samples[i].count;
+		assert_int_equal(samples[i].count, want[offset / 0x10001]);
+		assert_true(samples[i].count > 0);
+		sum += samples[i].count;
 	}
 	for (i = 0; i < OFFSETS; i++)
 		expected += want[i] != 0;
-	assert_int_equal(samples->count, expected);
+	assert_int_equal(count, expected);
 	assert_int_equal(sum, accumulate_bin_held(bin));
+	labels_check(bin, want);
 	memset(want, 0, sizeof(model[0][0][0]));
 	return sum;
 }
 
 static void follows_model(void **state)
 {
-	struct accumulate_samples samples = {.count = 0};
 	struct accumulate *accumulate;
 	uint64_t seed = 1, added = 0, dropped = 0;
 	int step;
@@ -73,23 +108,22 @@ static void follows_model(void **state)
 		uint32_t count = 1 + (uint32_t)(unit_random(&seed) % 1000);
 
 		if (unit_random(&seed) % 64 == 0 && accumulate_first(accumulate) != NULL) {
-			dropped += bin_check(accumulate_first(accumulate), &samples);
+			dropped += bin_check(accumulate, accumulate_first(accumulate));
 			accumulate_drop(accumulate, 1);
 		}
-		assert_int_equal(accumulate_add(accumulate, &key, NULL, offset * 0x10001, count),
-				 0);
+		assert_int_equal(
+			add(accumulate, &key, NULL, label_of(offset), offset * 0x10001, count), 0);
 		model[key.image][key.event][pid_index(key.pid)][offset] += count;
 		added += count;
 		assert_int_equal(accumulate_held(accumulate), added - dropped);
 	}
 	while (accumulate_first(accumulate) != NULL) {
-		dropped += bin_check(accumulate_first(accumulate), &samples);
+		dropped += bin_check(accumulate, accumulate_first(accumulate));
 		accumulate_drop(accumulate, 1);
 	}
 	assert_int_equal(added, dropped);
 	assert_int_equal(accumulate_held(accumulate), 0);
 	assert_int_equal(accumulate_bytes(accumulate), 0);
-	free(samples.samples);
 	accumulate_destroy(accumulate);
 }
 
@@ -108,7 +142,7 @@ static void memory_is_bounded_and_losses_named(void **state)
 		};
 		uint32_t count = 1 + (uint32_t)(unit_random(&seed) % 9);
 
-		accumulate_add(accumulate, &key, "x", unit_random(&seed) % 100000, count);
+		add(accumulate, &key, "x", (uint32_t)step % 50, unit_random(&seed) % 100000, count);
 		added += count;
 		assert_int_equal(added,
 				 accumulate_held(accumulate) + accumulate_refused(accumulate));
@@ -120,17 +154,16 @@ static void memory_is_bounded_and_losses_named(void **state)
 	/* Offsets that are there still count; and dropping makes room again. */
 	held_before = accumulate_held(accumulate);
 	{
-		const struct accumulate_bin *bin = accumulate_first(accumulate);
-		struct accumulate_samples samples = {.count = 0};
+		struct accumulate_bin *bin = accumulate_first(accumulate);
+		const struct profile_sample *samples;
 		struct accumulate_key key = accumulate_bin_key(bin);
+		size_t count;
 
-		assert_int_equal(accumulate_bin_samples(bin, &samples), 0);
-		assert_int_equal(
-			accumulate_add(accumulate, &key, NULL, samples.samples[0].offset, 5), 0);
+		assert_int_equal(accumulate_bin_samples(accumulate, bin, &samples, &count), 0);
+		assert_int_equal(add(accumulate, &key, NULL, 0, samples[0].offset, 5), 0);
 		assert_int_equal(accumulate_held(accumulate), held_before + 5);
-		free(samples.samples);
 		accumulate_drop(accumulate, 10);
-		assert_int_equal(accumulate_add(accumulate, &key, NULL, 7, 1), 0);
+		assert_int_equal(add(accumulate, &key, NULL, 0, 7, 1), 0);
 	}
 	accumulate_destroy(accumulate);
 }
@@ -146,9 +179,8 @@ static void bins_are_in_order_of_age(void **state)
 	for (image = 0; image < 300; image++) {
 		struct accumulate_key key = {.image = image * 7 % 300, .pid = image % 2};
 
-		assert_int_equal(
-			accumulate_add(accumulate, &key, "a command that is too long", 0, 1), 0);
-		accumulate_add(accumulate, &key, "other", 1, 1);
+		assert_int_equal(add(accumulate, &key, "a command that is too long", 0, 0, 1), 0);
+		add(accumulate, &key, "other", 0, 1, 1);
 	}
 	assert_int_equal(accumulate_bins(accumulate), 300);
 	image = 0;
@@ -168,6 +200,8 @@ static void keys_stay_apart(void **state)
 {
 	static const struct accumulate_key keys[] = {
 		{0, 0, PROFILE_PID_ALL},
+		{0, 0, PROFILE_PID_OF_LABEL(1)},
+		{0, 0, PROFILE_PID_OF_LABEL(4096)},
 		{0, 0, 0},
 		{0, 0, 0x3fffff},
 		{0, 255, 0x3fffff},
@@ -184,7 +218,7 @@ static void keys_stay_apart(void **state)
 	(void)state;
 	assert_int_equal(accumulate_create(&accumulate, 1 << 20, NULL), 0);
 	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		assert_int_equal(accumulate_add(accumulate, &keys[i], NULL, UINT64_MAX - i, 1), 0);
+		assert_int_equal(add(accumulate, &keys[i], NULL, 0, UINT64_MAX - i, 1), 0);
 	assert_int_equal(accumulate_bins(accumulate), sizeof(keys) / sizeof(keys[0]));
 	accumulate_destroy(accumulate);
 }

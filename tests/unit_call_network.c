@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "analysis/call_network.h"
+#include "analysis/frequency/call_network.h"
 
 #define CHAIN 20
 
@@ -11,6 +11,17 @@ static void assert_near(double value, double expected, double part)
 {
 	if (!(fabs(value - expected) <= part * fabs(expected)))
 		fail_msg("%g is not within %g of %g", value, part, expected);
+}
+
+static void solve(struct call_network_procedure *procedures, size_t procedure_count,
+		  struct call_network_call *calls, size_t call_count)
+{
+	struct call_network network = {.procedures = procedures,
+				       .procedure_count = procedure_count,
+				       .calls = calls,
+				       .call_count = call_count};
+
+	assert_int_equal(call_network_solve(&network), 0);
 }
 
 /* A caller that is sure of itself corrects one that is not. */
@@ -21,7 +32,7 @@ static void test_who_is_sure_is_believed(void **state)
 	struct call_network_call call[] = {{.caller = 0, .callee = 1, .calls = 1000}};
 
 	(void)state;
-	assert_int_equal(call_network_solve(p, 2, call, 1), 0);
+	solve(p, 2, call, 1);
 	assert_near(p[0].factor, 1, 0.05);
 	assert_near(p[1].factor, 1000.0 / 300, 0.05);
 }
@@ -43,7 +54,7 @@ static void test_a_chain_agrees(void **state)
 			calls[CHAIN - 2 - i] = (struct call_network_call){
 				.caller = i, .callee = i + 1, .calls = executions};
 	}
-	assert_int_equal(call_network_solve(p, CHAIN, calls, CHAIN - 1), 0);
+	solve(p, CHAIN, calls, CHAIN - 1);
 	for (uint32_t i = 0; i < CHAIN; i++)
 		product *= p[i].executions * p[i].factor / 100;
 	for (uint32_t i = 0; i < CHAIN; i++)
@@ -61,7 +72,7 @@ static void test_calls_of_all_callers_add_up(void **state)
 					    {.caller = 0, .callee = 2, .calls = 10}};
 
 	(void)state;
-	assert_int_equal(call_network_solve(p, 3, calls, 3), 0);
+	solve(p, 3, calls, 3);
 	assert_near(p[2].factor, 0.6, 0.05);
 }
 
@@ -73,7 +84,7 @@ static void test_unknown_callers_are_possible(void **state)
 	struct call_network_call call[] = {{.caller = 0, .callee = 1, .calls = 1}};
 
 	(void)state;
-	assert_int_equal(call_network_solve(p, 2, call, 1), 0);
+	solve(p, 2, call, 1);
 	assert_near(p[0].factor, 1, 0.1);
 	assert_near(p[1].factor, 1, 0.1);
 }
@@ -86,8 +97,52 @@ static void test_calls_are_executions(void **state)
 	struct call_network_call call[] = {{.caller = 0, .callee = 1, .calls = 1000}};
 
 	(void)state;
-	assert_int_equal(call_network_solve(p, 2, call, 1), 0);
+	solve(p, 2, call, 1);
 	assert_true(1000 * p[0].factor < 1.5 * p[1].factor);
+}
+
+static void solve_pairs(struct call_network_procedure *procedures, size_t procedure_count,
+			const struct call_network_pair *pairs, size_t pair_count)
+{
+	struct call_network network = {.procedures = procedures,
+				       .procedure_count = procedure_count,
+				       .pairs = pairs,
+				       .pair_count = pair_count};
+
+	assert_int_equal(call_network_solve(&network), 0);
+}
+
+/* The callee says ten times what the caller says: who is less sure comes nearer. */
+static void test_pairs_compare(void **state)
+{
+	struct call_network_procedure p[] = {{.executions = 1, .scale_spread = 0.1},
+					     {.executions = 1, .scale_spread = 3}};
+	struct call_network_pair pair = {.caller = 0, .callee = 1, .ratio = 10, .spread = 0.1};
+
+	(void)state;
+	solve_pairs(p, 2, &pair, 1);
+	assert_near(p[0].factor, 1, 0.05);
+	assert_near(p[1].factor, 0.1, 0.1);
+	p[0].scale_spread = 3;
+	p[1].scale_spread = 0.1;
+	solve_pairs(p, 2, &pair, 1);
+	assert_near(p[0].factor, 10, 0.1);
+	assert_near(p[1].factor, 1, 0.05);
+}
+
+/* One that contradicts all others is left alone. */
+static void test_a_wrong_pair_is_forgiven(void **state)
+{
+	struct call_network_procedure p[] = {{.executions = 1, .scale_spread = 0.05},
+					     {.executions = 1, .scale_spread = 3}};
+	struct call_network_pair pairs[] = {
+		{.caller = 0, .callee = 1, .ratio = 1.1, .spread = 0.1},
+		{.caller = 0, .callee = 1, .ratio = 0.9, .spread = 0.1},
+		{.caller = 0, .callee = 1, .ratio = 1000, .spread = 0.1}};
+
+	(void)state;
+	solve_pairs(p, 2, pairs, 3);
+	assert_near(p[1].factor, 1, 0.2);
 }
 
 static void test_nothing_to_solve(void **state)
@@ -95,8 +150,8 @@ static void test_nothing_to_solve(void **state)
 	struct call_network_procedure p[] = {{.executions = 5, .scale_spread = 1}};
 
 	(void)state;
-	assert_int_equal(call_network_solve(NULL, 0, NULL, 0), 0);
-	assert_int_equal(call_network_solve(p, 1, NULL, 0), 0);
+	solve(NULL, 0, NULL, 0);
+	solve(p, 1, NULL, 0);
 	assert_near(p[0].factor, 1, 0);
 }
 
@@ -108,6 +163,8 @@ int main(void)
 		cmocka_unit_test(test_calls_of_all_callers_add_up),
 		cmocka_unit_test(test_unknown_callers_are_possible),
 		cmocka_unit_test(test_calls_are_executions),
+		cmocka_unit_test(test_pairs_compare),
+		cmocka_unit_test(test_a_wrong_pair_is_forgiven),
 		cmocka_unit_test(test_nothing_to_solve),
 	};
 

@@ -2,8 +2,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "analysis/cfg.h"
-#include "analysis/procedure_profile.h"
+#include "analysis/frequency/procedure_profile.h"
+#include "analysis/graph/cfg.h"
 #include "lib/error.h"
 #include "tests/cfg_check.h"
 #include "tests/unit.h"
@@ -331,7 +331,11 @@ static void samples_are_laid_over(void **state)
 	static const struct address_count samples[] = {
 		{BASE - 1, 5}, {BASE, 3}, {BASE + 1, 2}, {BASE + 4, 7}, {BASE + 9, 1}};
 	static const struct branch_count branches[] = {
-		{BASE + 2, BASE, 9}, {BASE + 2, BASE + 4, 1}, {BASE + 2, BASE + 7, 4}};
+		{.from = BASE + 2, .to = BASE, .count = 9},
+		{.from = BASE + 2, .to = BASE + 4, .count = 1},
+		{.from = BASE + 2, .to = BASE + 7, .count = 4},
+		/* another image's */
+		{.from = BASE + 2, .to = UINT64_MAX, .count = 0, .to_image = 2}};
 	struct cfg *cfg = GRAPH_OF("\x01\xc8\x75\xfc\xc3");
 	struct procedure_profile profile;
 	double seen = 0;

@@ -178,6 +178,68 @@ static void clean_text_is_clean(void **state)
 	}
 }
 
+static void get_number(const struct column *column, const void *row, struct column_value *value)
+{
+	static const double numbers[] = {1234.5678, 3e-14, -0.25};
+	const struct line *line = row;
+
+	value->number = numbers[line - lines];
+	if (column->type == COLUMN_TEXT)
+		value->text = value->number > 1 ? "*" : "";
+	value->count = value->number > 0;
+	value->missing = column->type == COLUMN_PROBABILITY && value->number < 0;
+}
+
+static const struct column numbers[] = {
+	{"value", "value", COLUMN_NUMBER, COLUMN_DECIMALS(2), 0, get_number},
+	{"p", "p", COLUMN_PROBABILITY, 0, 0, get_number},
+	{"*", "mark", COLUMN_TEXT, COLUMN_TEXT_ONLY, 0, get_number},
+	{"name", "name", COLUMN_TEXT, COLUMN_SPARE, 0, get},
+	{"+", "positive", COLUMN_BOOLEAN, COLUMN_DETAIL, 0, get_number},
+};
+
+static const struct columns_table number_table = {numbers, 5, get_row, lines, 3};
+
+static void numbers_have_their_digits(void **state)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *stream = open_memstream(&text, &bytes);
+
+	(void)state;
+	assert_int_equal(columns_csv(stream, &number_table), 0);
+	/* The third column does not fit, and is spared. */
+	assert_int_equal(columns_text(stream, &number_table, 22, false), 0);
+	fclose(stream);
+	assert_string_equal(text, "value,p,name,positive\r\n"
+				  "1234.5678,1234.5678,main,yes\r\n"
+				  "3e-14,3e-14,\"a,b \"\"c\"\"\",yes\r\n"
+				  "-0.25,,caf\xc3\xa9?[2J?,no\r\n"
+				  "  value         p  *\n"
+				  "1234.57  1234.568  *\n"
+				  "   0.00     3e-14  \n"
+				  "  -0.25         -  \n");
+	free(text);
+}
+
+static void rows_have_an_order(void **state)
+{
+	(void)state;
+	assert_ptr_equal(columns_find(numbers, 4, "p"), &numbers[1]);
+	assert_ptr_equal(columns_find(columns, 5, "samples"), &columns[0]);
+	assert_ptr_equal(columns_find(columns, 5, "count"), &columns[0]);
+	assert_null(columns_find(columns, 5, "color"));
+	/* Numbers and counts fall, probabilities and text rise, what is missing is last. */
+	assert_true(columns_compare(&numbers[0], &lines[0], &lines[1]) < 0);
+	assert_true(columns_compare(&numbers[1], &lines[0], &lines[1]) > 0);
+	assert_true(columns_compare(&numbers[1], &lines[2], &lines[1]) > 0);
+	assert_true(columns_compare(&columns[0], &lines[2], &lines[0]) < 0);
+	assert_true(columns_compare(&columns[2], &lines[1], &lines[0]) < 0);
+	assert_true(columns_compare(&columns[3], &lines[2], &lines[0]) > 0);
+	assert_true(columns_compare(&columns[4], &lines[2], &lines[0]) > 0);
+	assert_int_equal(columns_compare(&columns[2], &lines[1], &lines[1]), 0);
+}
+
 static int use_utf8(void **state)
 {
 	(void)state;
@@ -192,6 +254,8 @@ int main(void)
 		cmocka_unit_test(csv_follows_the_rfc),
 		cmocka_unit_test(json_can_be_read_back),
 		cmocka_unit_test(no_rows),
+		cmocka_unit_test(numbers_have_their_digits),
+		cmocka_unit_test(rows_have_an_order),
 		cmocka_unit_test(clean_text_is_clean),
 	};
 

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "analysis/culprit.h"
-#include "analysis/stall_summary.h"
+#include "analysis/culprit/culprit.h"
+#include "analysis/culprit/stall_summary.h"
 #include "lib/error.h"
 
 static const uint32_t code[] = {

@@ -52,7 +52,7 @@ static uint64_t bin_check(const struct edge_bin *bin, struct edge_run *run)
 		assert_int_equal(edge->count, want[place_index(edge->from)][place_index(edge->to)]);
 		sum += edge->count;
 	}
-	for (i = 0; i < PLACES * PLACES; i++)
+	for (i = 0; i < (size_t)PLACES * PLACES; i++)
 		expected += want[i / PLACES][i % PLACES] != 0;
 	assert_int_equal(run->count, expected);
 	assert_int_equal(sum, edge_accumulate_bin_held(bin));

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/flow_fit.h"
+#include "analysis/frequency/flow_fit.h"
 #include "tests/cfg_fixture.h"
 
 #define GRAPHS 200
@@ -139,7 +139,7 @@ static void test_fit_finds_what_evidence_agrees_on(void **state)
 	(void)state;
 	for (int g = 0; g < GRAPHS; g++) {
 		struct cfg *cfg = random_graph(2 + (uint32_t)(draw() * (BLOCKS_MAX - 2)));
-		double edges[2 * BLOCKS_MAX + 2], truth[BLOCKS_MAX + 2];
+		double edges[2 * BLOCKS_MAX + 2] = {0}, truth[BLOCKS_MAX + 2];
 		double seen[2 * BLOCKS_MAX + 2];
 		struct flow_block_evidence blocks[BLOCKS_MAX + 2] = {0};
 		struct flow_evidence evidence = {.blocks = blocks, .seen = seen};

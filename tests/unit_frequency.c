@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/frequency.h"
+#include "analysis/frequency/frequency.h"
 #include "tests/cfg_fixture.h"
 
 /* A graph with samples and a schedule laid over it by hand. */

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/frequency_class.h"
+#include "analysis/graph/frequency_class.h"
 #include "tests/cfg_fixture.h"
 
 #define EDGES_MAX 4096

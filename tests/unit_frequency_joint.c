@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/frequency_solver.h"
+#include "analysis/frequency/frequency_solver.h"
 #include "tests/cfg_fixture.h"
 #include "tests/profile_generator.h"
 

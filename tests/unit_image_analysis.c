@@ -8,6 +8,7 @@
 
 #include "analysis/image_analysis.h"
 #include "analysis/image_calls.h"
+#include "analysis/program_calls.h"
 #include "lib/error.h"
 
 static struct image_code *self;
@@ -304,6 +305,103 @@ static void test_calls(void **state)
 	assert_true(calls_of(0, 4000).calls_in < 0);
 }
 
+/* Adds a procedure all of whose blocks are executed so often, on an out-of-order machine. */
+static void add_to_program(struct program_calls *calls, const struct image_samples *samples,
+			   size_t index, double value)
+{
+	struct procedure_analysis analysis = {.index = index, .profile.total = 1};
+	struct frequency *frequency = &analysis.frequency;
+
+	assert_int_equal(cfg_create(&analysis.cfg, self, index, NULL, NULL), 0);
+	frequency->blocks = allocate(analysis.cfg->block_count, sizeof(*frequency->blocks));
+	frequency->edges = allocate(analysis.cfg->edge_count, sizeof(*frequency->edges));
+	set_estimates(frequency->blocks, analysis.cfg->block_count, value, value / 100);
+	set_estimates(frequency->edges, analysis.cfg->edge_count, value, value / 100);
+	assert_int_equal(program_calls_add(calls, self, samples, &analysis), 0);
+	procedure_analysis_deinit(&analysis);
+}
+
+/* Returns of the callee to behind each call of the caller, 20 times; by address. */
+static size_t find_returns(struct branch_count *branches)
+{
+	const struct procedure_table *table = image_code_procedures(self);
+	size_t index = find_procedure("image_test_callee"), count = 0;
+	struct cfg *caller, *callee;
+	uint64_t from = 0, offset;
+
+	assert_int_equal(cfg_create(&caller, self, find_procedure("image_test_caller"), NULL, NULL),
+			 0);
+	assert_int_equal(cfg_create(&callee, self, index, NULL, NULL), 0);
+	for (uint32_t i = 0; i < callee->insn_count; i++) {
+		if (callee->insns[i].flow == INSN_FLOW_RETURN)
+			from = callee->insns[i].address;
+	}
+	for (uint32_t i = 0; i < caller->call_count; i++) {
+		const struct insn *insn = &caller->insns[caller->calls[i].insn];
+
+		/* (Of what sanitizers add, there are other calls.) */
+		if (image_code_offset(self, caller->calls[i].target, &offset) < 0 ||
+		    procedure_table_find(table, offset) != (long)index)
+			continue;
+		branches[count] = (struct branch_count){
+			.from = from, .to = insn->address + insn->bytes, .count = 20};
+		count++;
+	}
+	cfg_destroy(caller);
+	cfg_destroy(callee);
+	return count;
+}
+
+/* How much faster than believed the callee runs, compared with the caller. */
+static double compared(const struct image_samples *caller, const struct image_samples *callee)
+{
+	const struct procedure_table *table = image_code_procedures(self);
+	size_t indices[] = {find_procedure("image_test_caller"),
+			    find_procedure("image_test_callee")};
+	struct procedure_profile profiles[2] = {{.slowness = 1}, {.slowness = 1}};
+	struct program_calls *calls;
+
+	assert_int_equal(program_calls_create(&calls), 0);
+	add_to_program(calls, caller, indices[0], 1000);
+	add_to_program(calls, callee, indices[1], 500);
+	assert_int_equal(program_calls_solve(calls), 0);
+	program_calls_apply(calls, caller->image, procedure_table_get(table, indices[0]),
+			    &profiles[0]);
+	program_calls_apply(calls, callee->image, procedure_table_get(table, indices[1]),
+			    &profiles[1]);
+	program_calls_destroy(calls);
+	return profiles[0].slowness / profiles[1].slowness;
+}
+
+/* It is called twice in 1000 iterations, and is believed to have been executed 500 times. */
+static void test_returns_compare(void **state)
+{
+	struct branch_count branches[8];
+	struct image_samples samples = {.image = 1, .branches = branches}, other = {.image = 2};
+
+	(void)state;
+	/* Without any return, direct calls are added up. */
+	assert_true(compared(&samples, &samples) > 3);
+	samples.branch_count = find_returns(branches);
+	assert_int_equal(samples.branch_count, 2);
+	assert_true(compared(&samples, &samples) > 3);
+	assert_true(compared(&samples, &samples) < 4.5);
+	/* From elsewhere: that is not what is called there. */
+	for (size_t i = 0; i < samples.branch_count; i++) {
+		assert_int_equal(image_code_offset(self, branches[i].to, &branches[i].to_offset),
+				 0);
+		branches[i].to = UINT64_MAX;
+		branches[i].to_image = 1;
+	}
+	other.branches = branches;
+	other.branch_count = samples.branch_count;
+	samples.branch_count = 0;
+	assert_float_equal(compared(&samples, &other), 1, 1e-9);
+	/* Nothing but chance is said by one return. */
+	branches[0].count = branches[1].count = 1;
+	assert_float_equal(compared(&samples, &other), 1, 1e-9);
+}
+
 static int open_self(void **state)
 {
 	struct profile_image image = {.kind = PROFILE_IMAGE_FILE, .path = "/proc/self/exe"};
@@ -329,6 +427,7 @@ int main(void)
 		cmocka_unit_test(test_callback_ends_it),
 		cmocka_unit_test(test_bad_options),
 		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_returns_compare),
 	};
 
 	return cmocka_run_group_tests(tests, open_self, close_self);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Images made by gcc when the test runs: what image_code and cfg say of them. */
-#include "analysis/image_code.h"
+#include "analysis/image/image_code.h"
 
-#include "analysis/cfg.h"
+#include "analysis/graph/cfg.h"
 #include "tests/cfg_check.h"
 #include "tests/procedure_test.h"
 

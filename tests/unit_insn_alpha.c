@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/insn.h"
+#include "analysis/insn/insn.h"
 #include "tests/truth/sim_insn.h"
 
 #define OBJDUMP "alpha-linux-gnu-objdump"

@@ -43,8 +43,7 @@ static enum insn_flow flow_of(const char *mnemonic, const char *operands)
 	if (starts_with(mnemonic, "ret") || starts_with(mnemonic, "iret") ||
 	    starts_with(mnemonic, "lret"))
 		return INSN_FLOW_RETURN;
-	if (strcmp(mnemonic, "hlt") == 0 || strcmp(mnemonic, "ud2") == 0 ||
-	    strcmp(mnemonic, "int3") == 0)
+	if (strcmp(mnemonic, "ud2") == 0 || strcmp(mnemonic, "int3") == 0)
 		return INSN_FLOW_STOP;
 	return INSN_FLOW_NEXT;
 }

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/insn.h"
+#include "analysis/insn/insn.h"
 #include "tests/elf_text.h"
 #include "tests/x86_tracee.h"
 

@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/cfg.h"
-#include "analysis/issue_queue.h"
-#include "analysis/machine_model.h"
+#include "analysis/graph/cfg.h"
+#include "analysis/machine/issue_queue.h"
+#include "analysis/machine/machine_model.h"
 
 #define STREAM 60
 #define ROUNDS 4000

@@ -6,8 +6,11 @@
 #include "tests/unit.h"
 
 #include <sched.h>
+#include <string.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include "daemon/bpf/branch_snapshot.h"
 #include "daemon/perf_branch.h"
 #include "daemon/perf_slot.h"
 #include "daemon/source.h"
@@ -27,8 +30,8 @@ struct record {
 };
 
 struct tally {
-	struct perf_branch branch;
-	uint32_t visits, wrong;
+	struct perf_branch branch, followed;
+	uint32_t visits, wrong, ended;
 };
 
 /* In the order of perf's numbers: see asm/perf_regs.h. */
@@ -47,29 +50,100 @@ static struct record record_of(pid_t pid, const struct user_regs_struct *regs)
 	return record;
 }
 
-/* Does the program come to the branch, and go there? */
-static bool takes(pid_t pid, struct user_regs_struct *regs, uint64_t from, uint64_t to)
+/* As the BPF program takes it. */
+static void snapshot_of(struct branch_snapshot *snapshot, pid_t pid,
+			const struct user_regs_struct *regs)
 {
-	int i;
+	const uint64_t registers[] = {regs->rax, regs->rcx,    regs->rdx, regs->rbx, regs->rsp,
+				      regs->rbp, regs->rsi,    regs->rdi, regs->r8,  regs->r9,
+				      regs->r10, regs->r11,    regs->r12, regs->r13, regs->r14,
+				      regs->r15, regs->fs_base};
 
-	for (i = 0; i < STEPS_MAX && regs->rip != from; i++) {
-		if (!x86_program_step(pid, regs))
-			return false;
+	*snapshot = (struct branch_snapshot){.pid = (uint32_t)pid,
+					     .pc = regs->rip,
+					     .flags = regs->eflags,
+					     .known = (1U << 17) - 1};
+	memcpy(snapshot->registers, registers, sizeof(registers));
+	for (uint32_t i = 0; i < 2 * 17 + SNAPSHOT_STACK_PIECES; i++) {
+		struct branch_piece *piece = &snapshot->piece[snapshot->pieces++];
+		uint64_t at = i < 34 ? registers[i / 2] + (uint64_t)(i % 2) * SNAPSHOT_PIECE_BYTES
+				     : regs->rsp + (uint64_t)(i - 32) * SNAPSHOT_PIECE_BYTES;
+		struct iovec here = {piece->bytes, SNAPSHOT_PIECE_BYTES}, there;
+
+		piece->address =
+			(at - SNAPSHOT_BELOW) / SNAPSHOT_PIECE_BYTES * SNAPSHOT_PIECE_BYTES;
+		there = (struct iovec){(void *)(uintptr_t)piece->address, SNAPSHOT_PIECE_BYTES};
+		if (process_vm_readv(pid, &here, 1, &there, 1, 0) != SNAPSHOT_PIECE_BYTES)
+			piece->address = 0;
 	}
-	return regs->rip == from && x86_program_step(pid, regs) && regs->rip == to;
 }
 
+/* What became of an edge that was foretold. */
+enum outcome {
+	TAKEN,
+	NOT_TAKEN,
+	ENDED, /* the program did, or could not be stepped: nobody knows */
+};
+
+static enum outcome outcome_of(pid_t pid, struct user_regs_struct *regs,
+			       const struct interpret_edge *edge)
+{
+	for (int i = 0; i < STEPS_MAX && regs->rip != edge->from; i++) {
+		if (!x86_program_step(pid, regs))
+			return ENDED;
+	}
+	if (regs->rip != edge->from)
+		return NOT_TAKEN;
+	if (!x86_program_step(pid, regs))
+		return ENDED;
+	return regs->rip == edge->to ? TAKEN : NOT_TAKEN;
+}
+
+/* Does the program come to each branch, and go there? */
+static enum outcome follow(pid_t pid, struct user_regs_struct *regs,
+			   const struct interpret_edge *edges, uint32_t count)
+{
+	unsigned long long start = regs->rip;
+	enum outcome outcome = TAKEN;
+
+	for (uint32_t e = 0; e < count && outcome == TAKEN; e++) {
+		outcome = outcome_of(pid, regs, &edges[e]);
+		if (outcome != TAKEN)
+			print_message("from %#llx, edge %u of %u, %#llx to %#llx: at %#llx%s\n",
+				      start, e, count, (unsigned long long)edges[e].from,
+				      (unsigned long long)edges[e].to,
+				      (unsigned long long)regs->rip,
+				      outcome == ENDED ? ", ended" : "");
+	}
+	return outcome;
+}
+
+/* The registers alone lead no other way, nor further, than registers and memory. */
 static bool visit(void *context, pid_t pid, const struct user_regs_struct *stopped)
 {
 	struct tally *tally = context;
 	struct user_regs_struct regs = *stopped;
 	struct record record = record_of(pid, stopped);
-	uint64_t from, to;
+	struct interpret_edge edges[PERF_BRANCH_EDGES], known[PERF_BRANCH_EDGES];
+	struct branch_snapshot snapshot;
+	uint32_t count, known_count;
 
 	tally->visits++;
-	if (perf_branch_find(&tally->branch, &record.sample, &from, &to) &&
-	    !takes(pid, &regs, from, to))
+	snapshot_of(&snapshot, pid, stopped);
+	count = perf_branch_follow(&tally->followed, &snapshot, edges);
+	known_count = perf_branch_find(&tally->branch, &record.sample, known);
+	assert_true(known_count <= count);
+	for (uint32_t e = 0; e < known_count; e++)
+		assert_true(known[e].from == edges[e].from && known[e].to == edges[e].to);
+	switch (follow(pid, &regs, edges, count)) {
+	case TAKEN:
+		break;
+	case NOT_TAKEN:
 		tally->wrong++;
+		break;
+	case ENDED:
+		tally->ended++;
+	}
 	return true;
 }
 
@@ -81,18 +155,27 @@ static void edges_are_taken(void **state)
 	(void)state;
 	for (program = x86_programs; program->name != NULL; program++) {
 		perf_branch_refresh(&tally.branch);
+		perf_branch_refresh(&tally.followed);
 		x86_program_run(program, STOPS, visit, &tally);
 	}
 	perf_branch_deinit(&tally.branch);
+	perf_branch_deinit(&tally.followed);
 	if (tally.visits == 0) {
 		print_message("nothing can be traced here\n");
 		skip();
 	}
-	print_message("%u samples, %u edges, %u wrong\n", tally.visits,
-		      (unsigned int)tally.branch.edges, tally.wrong);
+	print_message("%u samples, %u edges of %u by registers, %u of %u by snapshots, %u wrong\n",
+		      tally.visits, (unsigned int)tally.branch.edges,
+		      (unsigned int)tally.branch.found, (unsigned int)tally.followed.edges,
+		      (unsigned int)tally.followed.found, tally.wrong);
 	assert_int_equal(tally.branch.tried, tally.visits);
+	assert_int_equal(tally.followed.tried, tally.visits);
 	assert_int_equal(tally.wrong, 0);
-	assert_true(tally.branch.edges * 5 >= tally.branch.tried);
+	assert_true(tally.ended * 100 <= tally.visits);
+	assert_true(tally.branch.found * 5 >= tally.branch.tried);
+	assert_true(tally.followed.found * 2 >= tally.followed.tried);
+	assert_true(tally.followed.found * 4 >= tally.branch.found * 5);
+	assert_true(tally.followed.edges >= tally.followed.found * 2);
 }
 
 /* Records that are short, or of a 32-bit program, give nothing. */
@@ -101,21 +184,20 @@ static void refuses_what_is_not_there(void **state)
 	static const struct user_regs_struct regs = {.rip = 1};
 	struct perf_branch branch = {0};
 	struct record record = record_of(1, &regs);
-	uint64_t from = 7, to = 7;
+	struct interpret_edge edges[PERF_BRANCH_EDGES];
 	size_t size;
 
 	(void)state;
 	for (size = 0; size < sizeof(record); size += 8) {
 		record.sample.header.size = (uint16_t)size;
-		assert_false(perf_branch_find(&branch, &record.sample, &from, &to));
+		assert_int_equal(perf_branch_find(&branch, &record.sample, edges), 0);
 	}
 	record.sample.header.size = sizeof(record);
 	record.abi = PERF_SAMPLE_REGS_ABI_32;
-	assert_false(perf_branch_find(&branch, &record.sample, &from, &to));
+	assert_int_equal(perf_branch_find(&branch, &record.sample, edges), 0);
 	record.abi = PERF_SAMPLE_REGS_ABI_NONE;
-	assert_false(perf_branch_find(&branch, &record.sample, &from, &to));
+	assert_int_equal(perf_branch_find(&branch, &record.sample, edges), 0);
 	assert_int_equal(branch.tried, 0);
-	assert_int_equal(from, 7);
 	perf_branch_deinit(&branch);
 }
 
@@ -124,28 +206,55 @@ static void reads_no_stack(void **state)
 {
 	static const uint8_t code[] = {0x58, 0x85, 0xc0, 0x75, 0x00}; /* pop; test; jne */
 	struct user_regs_struct regs = {.rip = (uintptr_t)code};
-	uint64_t stack[2] = {1, 1}, from, to;
+	struct interpret_edge edges[PERF_BRANCH_EDGES];
+	uint64_t stack[2] = {1, 1};
 	struct perf_branch branch = {0};
 	struct record record;
 
 	(void)state;
 	regs.rsp = (uintptr_t)stack;
 	record = record_of(getpid(), &regs);
-	assert_false(perf_branch_find(&branch, &record.sample, &from, &to));
+	assert_int_equal(perf_branch_find(&branch, &record.sample, edges), 0);
 	regs.rip++; /* without the pop it is known */
 	record = record_of(getpid(), &regs);
-	assert_true(perf_branch_find(&branch, &record.sample, &from, &to));
-	assert_int_equal(from, (uintptr_t)code + 3);
-	assert_int_equal(to, (uintptr_t)code + 5);
+	assert_true(perf_branch_find(&branch, &record.sample, edges) >= 1);
+	assert_int_equal(edges[0].from, (uintptr_t)code + 3);
+	assert_int_equal(edges[0].to, (uintptr_t)code + 5);
+	perf_branch_deinit(&branch);
+}
+
+/* It is in the snapshot, cut in two where pieces meet, and nowhere else any more. */
+static void snapshots_bring_the_stack(void **state)
+{
+	static const uint8_t code[] = {0x58, 0x85, 0xc0, 0x75, 0x00}; /* pop; test; jne */
+	static const uint64_t addresses[][2] = {{0x10000, 0}, {0x10000, 0x10080}, {0, 0x10080}};
+	struct branch_snapshot snapshot = {.pid = (uint32_t)getpid(),
+					   .pc = (uintptr_t)code,
+					   .known = 1U << 4,
+					   .registers[4] = 0x1007c,
+					   .pieces = 2};
+	struct interpret_edge edges[PERF_BRANCH_EDGES];
+	struct perf_branch branch = {0};
+
+	(void)state;
+	snapshot.piece[1].bytes[3] = 1; /* of the upper half of what is popped */
+	for (size_t i = 0; i < 3; i++) {
+		uint32_t count;
+
+		snapshot.piece[0].address = addresses[i][0];
+		snapshot.piece[1].address = addresses[i][1];
+		count = perf_branch_follow(&branch, &snapshot, edges);
+		assert_true(i == 1 ? count >= 1 : count == 0);
+	}
 	perf_branch_deinit(&branch);
 }
 
 static void sample_take(void *context, const struct perf_sample *sample)
 {
-	uint64_t from, to;
+	struct interpret_edge edges[PERF_BRANCH_EDGES];
 
 	if (sample->pid == (uint32_t)getpid())
-		perf_branch_find(context, sample, &from, &to);
+		perf_branch_find(context, sample, edges);
 }
 
 /* What perf itself delivers is laid out as we think. */
@@ -180,7 +289,7 @@ static void samples_bring_registers(void **state)
 	perf_slot_close(&slot);
 	perf_branch_deinit(&branch);
 	assert_true(branch.edges >= 10);
-	assert_true(branch.edges * 2 > branch.tried);
+	assert_true(branch.found * 2 > branch.tried);
 }
 
 int main(void)
@@ -189,6 +298,7 @@ int main(void)
 		cmocka_unit_test(edges_are_taken),
 		cmocka_unit_test(refuses_what_is_not_there),
 		cmocka_unit_test(reads_no_stack),
+		cmocka_unit_test(snapshots_bring_the_stack),
 		cmocka_unit_test(samples_bring_registers),
 	};
 

@@ -124,6 +124,44 @@ static void records_arrive(void **state)
 	teardown(&fixture);
 }
 
+/* A ring that is nearly full may have refused a record, whoever has read how much of it. */
+static void pressed_rings_are_told(void **state)
+{
+	enum {
+		RECORD = 512,
+		LARGEST = 4200 /* bytes of a mapping's record, a little less */
+	};
+	struct fixture fixture;
+	uint32_t written, seen = 0;
+	uint64_t pressed_at = 0;
+
+	(void)state;
+	setup(&fixture);
+	for (written = 0; write_record(&fixture, written, RECORD); written++)
+		;
+	assert_true(perf_ring_pressed(fixture.ring, true));
+	assert_false(perf_ring_pressed(fixture.ring, false));
+	for (; perf_ring_next(fixture.ring) != NULL; seen++) {
+		if (pressed_at == 0 && perf_ring_pressed(fixture.ring, false))
+			pressed_at = ((uint64_t)seen + 1) * RECORD;
+	}
+	assert_int_equal(seen, written);
+	assert_true(pressed_at > 0 && pressed_at - RECORD <= fixture.bytes - LARGEST);
+	assert_true(pressed_at > fixture.bytes / 4);
+	perf_ring_consumed(fixture.ring);
+	assert_false(perf_ring_pressed(fixture.ring, true));
+	assert_false(perf_ring_pressed(fixture.ring, false));
+	/* While it is being read. */
+	assert_true(write_record(&fixture, 1, RECORD));
+	assert_non_null(perf_ring_next(fixture.ring));
+	while (write_record(&fixture, 2, RECORD))
+		;
+	assert_null(perf_ring_next(fixture.ring));
+	assert_false(perf_ring_pressed(fixture.ring, false));
+	assert_true(perf_ring_pressed(fixture.ring, true));
+	teardown(&fixture);
+}
+
 /* What the kernel writes meanwhile belongs to the next batch. */
 static void batches_end(void **state)
 {
@@ -197,9 +235,8 @@ static void arguments(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(records_arrive),
-		cmocka_unit_test(batches_end),
-		cmocka_unit_test(malformed_sizes),
+		cmocka_unit_test(records_arrive), cmocka_unit_test(pressed_rings_are_told),
+		cmocka_unit_test(batches_end),	  cmocka_unit_test(malformed_sizes),
 		cmocka_unit_test(arguments),
 	};
 

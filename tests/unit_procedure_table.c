@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "analysis/demangle.h"
+#include "analysis/image/demangle.h"
 #include "lib/file_digest.h"
 
 static char *directory;

@@ -8,7 +8,7 @@
 
 #include <unistd.h>
 
-#include "analysis/elf_symbols.h"
+#include "analysis/image/elf_symbols.h"
 
 struct truth_symbol {
 	uint64_t address;

@@ -7,22 +7,6 @@
 static struct error err;
 static struct model model, seen;
 
-static struct profile_writer *open_writer(const char *path)
-{
-	struct profile_writer *writer = NULL;
-
-	assert_ok(profile_writer_open(&writer, path, &err));
-	return writer;
-}
-
-static struct profile_reader *open_reader(const char *path)
-{
-	struct profile_reader *reader = NULL;
-
-	assert_ok(profile_reader_open(&reader, path, &err));
-	return reader;
-}
-
 static int64_t add_model_image(struct profile_writer *writer, unsigned int i)
 {
 	struct profile_image image;
@@ -265,14 +249,15 @@ static void write_epochs(const char *path)
 {
 	static const struct profile_counter first[] = {{"loss", "nested", 3}, {"stat", "flips", 1}};
 	static const struct profile_counter second[] = {{"loss", "nested", 4}};
+	static const struct profile_process old = {77, "old", 0}, new = {77, "new name", 0};
 	struct profile_writer *writer = open_writer(path);
 	struct profile_epoch epoch = model_epoch(0);
 
 	assert_ok(profile_writer_epoch_begin(writer, &epoch, model_events, 2, &err));
 	assert_ok(profile_writer_begin(writer, &err));
 	assert_ok(profile_writer_totals(writer, 1500000000, 10, first, 2, &err));
-	assert_ok(profile_writer_process(writer, 77, "old", &err));
-	assert_ok(profile_writer_process(writer, 77, "new name", &err));
+	assert_ok(profile_writer_process(writer, &old, &err));
+	assert_ok(profile_writer_process(writer, &new, &err));
 	assert_ok(profile_writer_totals(writer, 1800000000, 20, second, 1, &err));
 	assert_ok(profile_writer_commit(writer, &err));
 	epoch = model_epoch(1);
@@ -556,24 +541,20 @@ static void expiry(void **state)
 	const char *path = path_of("expiry.db");
 	struct profile_writer *writer;
 	struct profile_reader *reader;
-	unsigned int deleted = 99;
 	uint64_t seed = 14;
 
 	(void)state;
 	write_model(path, &seed);
 	writer = open_writer(path);
 	reader = open_reader(path);
-	assert_ok(profile_writer_expire(writer, 0, 1ULL << 40, &deleted, &err));
-	assert_int_equal(deleted, 0);
+	assert_int_equal(expire_all(writer, 0, 1ULL << 40), 0);
 	look(reader, NULL);
 	assert_memory_equal(&seen, &model, sizeof(model));
-	assert_ok(profile_writer_expire(writer, 2500000000, 0, &deleted, &err));
-	assert_int_equal(deleted, 1);
+	assert_int_equal(expire_all(writer, 2500000000, 0), 1);
 	mask_model(~1U, ~0U, ~0U, ~0U);
 	look(reader, NULL);
 	assert_memory_equal(&seen, &model, sizeof(model));
-	assert_ok(profile_writer_expire(writer, 0, 1, &deleted, &err));
-	assert_int_equal(deleted, MODEL_EPOCHS - 1);
+	assert_int_equal(expire_all(writer, 0, 1), MODEL_EPOCHS - 1);
 	assert_int_equal(look(reader, NULL), 0);
 	assert_int_equal(profile_reader_image(reader, 1, &(struct profile_image){0}, &err),
 			 -ENOENT);

@@ -305,6 +305,55 @@ static void write_damaged(const char *path)
 	profile_writer_close(writer);
 }
 
+/* A row of the current epoch that the disk has forgotten: its samples are lost by name. */
+static void damaged_row(void **state)
+{
+	const char *path = path_of("row.db");
+	struct profile_counter none = {"loss", "x", 0};
+	struct profile_epoch epoch = model_epoch(0);
+	const struct profile_sample samples[] = {{16, 5}, {32, 7}};
+	const struct profile_edge edge = {4, 8, 9};
+	struct profile_writer *writer = open_writer(path);
+	struct profile_image image = {.kind = PROFILE_IMAGE_FILE, .path = "/bin/x"};
+	struct database db = {0};
+	int64_t id, number;
+	int round;
+
+	(void)state;
+	assert_ok(profile_writer_epoch_begin(writer, &epoch, model_events, 1, &err));
+	for (round = 1; round <= 3; round++) {
+		assert_ok(profile_writer_begin(writer, &err));
+		assert_ok(profile_writer_image(writer, &image, &id, &err));
+		assert_ok(profile_writer_add(writer, id, 0, -1, samples, 2, &err));
+		assert_ok(profile_writer_edges(writer, id, id, 0, &edge, 1, &err));
+		assert_ok(profile_writer_totals(writer, 2000000000, 12 * (uint64_t)round, &none, 1,
+						&err));
+		assert_ok(profile_writer_commit(writer, &err));
+		if (round != 2)
+			continue;
+		assert_ok(database_open_write(&db, path, &err));
+		assert_ok(database_exec(&db,
+					"UPDATE profile SET data = zeroblob(length(data));"
+					"UPDATE edge SET data = zeroblob(length(data))",
+					"damage", &err));
+		database_close(&db);
+	}
+	assert_int_equal(profile_writer_damaged(writer), 24);
+	profile_writer_close(writer);
+	assert_ok(database_open_read(&db, path, &err));
+	assert_ok(database_number(&db, "SELECT count FROM counter WHERE name = 'damaged'", &number,
+				  &err));
+	assert_int_equal(number, 24);
+	assert_ok(database_number(
+		&db, "SELECT interrupts - 24 - (SELECT sum(samples) FROM profile) FROM epoch",
+		&number, &err));
+	assert_int_equal(number, 0);
+	assert_ok(database_number(&db, "SELECT count FROM counter WHERE name = 'edges_damaged'",
+				  &number, &err));
+	assert_int_equal(number, 18);
+	database_close(&db);
+}
+
 static void damaged_files(void **state)
 {
 	const char *path = path_of("damaged.db"), *copy = path_of("copy.db");
@@ -584,10 +633,15 @@ static int unmount_and_teardown(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(not_databases),   cmocka_unit_test(foreign_and_newer),
-		cmocka_unit_test(damaged_files),   cmocka_unit_test(rights),
-		cmocka_unit_test(file_size_limit), cmocka_unit_test(full_disk),
-		cmocka_unit_test(killed_writers),  cmocka_unit_test(reader_beside_writer),
+		cmocka_unit_test(not_databases),
+		cmocka_unit_test(foreign_and_newer),
+		cmocka_unit_test(damaged_files),
+		cmocka_unit_test(damaged_row),
+		cmocka_unit_test(rights),
+		cmocka_unit_test(file_size_limit),
+		cmocka_unit_test(full_disk),
+		cmocka_unit_test(killed_writers),
+		cmocka_unit_test(reader_beside_writer),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, unmount_and_teardown);

@@ -26,22 +26,6 @@ struct edge_model {
 
 static struct edge_model model, seen;
 
-static struct profile_writer *open_writer(const char *path)
-{
-	struct profile_writer *writer = NULL;
-
-	assert_ok(profile_writer_open(&writer, path, &err));
-	return writer;
-}
-
-static struct profile_reader *open_reader(const char *path)
-{
-	struct profile_reader *reader = NULL;
-
-	assert_ok(profile_reader_open(&reader, path, &err));
-	return reader;
-}
-
 static int64_t add_image(struct profile_writer *writer, unsigned int i)
 {
 	struct profile_image image;
@@ -225,7 +209,7 @@ static void expiry(void **state)
 	int64_t ids[3], epochs = 1;
 	struct profile_filter first = {.epochs = &epochs, .epoch_count = 1};
 	struct profile_image image;
-	unsigned int i, deleted = 0;
+	unsigned int i;
 
 	(void)state;
 	assert_ok(profile_writer_epoch_begin(writer, &epoch, model_events, 1, &err));
@@ -241,8 +225,7 @@ static void expiry(void **state)
 	assert_ok(profile_writer_edges(writer, ids[0], ids[1], 1, &edge, 1, &err));
 	assert_ok(profile_writer_commit(writer, &err));
 	assert_int_equal(look(reader, NULL), 3);
-	assert_ok(profile_writer_expire(writer, 6000000000, 0, &deleted, &err));
-	assert_int_equal(deleted, 1);
+	assert_int_equal(expire_all(writer, 6000000000, 0), 1);
 	assert_int_equal(look(reader, NULL), 1);
 	assert_int_equal(look(reader, &first), 0);
 	assert_ok(profile_reader_image(reader, ids[0], &image, &err));
@@ -332,17 +315,6 @@ static void copy_file(const char *from, const char *to)
 	assert_true(bytes > 0 && bytes < sizeof(data));
 	assert_int_equal(fwrite(data, 1, bytes, out), bytes);
 	assert_int_equal(fclose(in) | fclose(out), 0);
-}
-
-static int64_t number(const char *path, const char *sql)
-{
-	struct database db = {0};
-	int64_t ret = -1;
-
-	assert_ok(database_open_read(&db, path, &err));
-	assert_ok(database_number(&db, sql, &ret, &err));
-	database_close(&db);
-	return ret;
 }
 
 /* All samples that a reader finds, mixed into one number, and their sum. */

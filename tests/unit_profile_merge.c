@@ -34,6 +34,7 @@ static uint64_t fill_epoch(struct profile_writer *writer, uint64_t *state, struc
 		unsigned int pid = (unsigned int)(unit_random(state) % MODEL_PIDS);
 		unsigned int place = (unsigned int)(unit_random(state) % MODEL_OFFSETS);
 		struct profile_sample sample = {model_offset(place), 1 + unit_random(state) % 9};
+		struct profile_process process = {.command = "task"};
 		const struct profile_symbol symbol = {4, 8, i % 2 ? "odd" : "even"};
 		struct profile_image image;
 		char path[64];
@@ -44,7 +45,8 @@ static uint64_t fill_epoch(struct profile_writer *writer, uint64_t *state, struc
 		assert_ok(profile_writer_symbols(writer, id, &symbol, 1, &err));
 		assert_ok(profile_writer_add(writer, id, event, model_pids[pid], &sample, 1, &err));
 		assert_ok(numbered_edge(writer, id, source * 100 + n, &err));
-		assert_ok(profile_writer_process(writer, model_pids[pid], "task", &err));
+		process.pid = model_pids[pid];
+		assert_ok(profile_writer_process(writer, &process, &err));
 		edges_wanted++;
 		model->count[epoch][i][event][pid][place] += sample.count;
 		samples += sample.count;
@@ -255,7 +257,8 @@ static void test_union(void **state)
 	for (unsigned int s = 0; s < SOURCES; s++)
 		assert_ok(merge_into(out, s, &counts));
 	assert_int_equal(counts.epochs[PROFILE_MERGE_DONE], SOURCES * MODEL_EPOCHS);
-	assert_int_equal(counts.images, MODEL_IMAGES);
+	/* Two of them have no identity: each of the two hosts has its own. */
+	assert_int_equal(counts.images, MODEL_IMAGES + 2);
 	check_union(out);
 	memset(&counts, 0, sizeof(counts));
 	for (unsigned int s = 0; s < SOURCES; s++)

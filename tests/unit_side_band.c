@@ -312,6 +312,8 @@ struct counts {
 	size_t forks;
 	size_t exits;
 	size_t execs;
+	uint64_t lost_from;
+	uint64_t lost_until;
 };
 
 static void count(void *context, const struct image_event *event)
@@ -321,6 +323,10 @@ static void count(void *context, const struct image_event *event)
 	counts->forks += event->type == IMAGE_EVENT_FORK;
 	counts->exits += event->type == IMAGE_EVENT_EXIT;
 	counts->execs += event->type == IMAGE_EVENT_EXEC;
+	if (event->type == IMAGE_EVENT_LOST) {
+		counts->lost_from = event->time_ns;
+		counts->lost_until = event->until_ns;
+	}
 }
 
 static void storm_is_complete(void **state)
@@ -343,9 +349,39 @@ static void storm_is_complete(void **state)
 	}
 	side_band_drain(band, count, &counts);
 	assert_int_equal(side_band_lost(band), 0);
+	assert_int_equal(side_band_doubts(band), 0);
 	assert_int_equal(counts.forks, PROCESSES);
 	assert_int_equal(counts.execs, PROCESSES + 1);
 	assert_int_equal(counts.exits, PROCESSES + 1);
+	side_band_close(band);
+}
+
+/* The first drain after a ring was full says so, whether the kernel has told yet or not. */
+static void full_rings_are_told(void **state)
+{
+	enum {
+		PROCESSES = 600
+	};
+	struct side_band *band;
+	struct counts counts = {0};
+	struct timespec now;
+	uint64_t complete;
+	pid_t pid;
+	int go;
+
+	(void)state;
+	pid = fork_held(&go, "i=0; while [ $i -lt 600 ]; do /bin/true; i=$((i+1)); done; exit 0");
+	band = open_or_skip((uint32_t)pid);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	close(go);
+	wait_for(pid);
+	complete = side_band_drain(band, count, &counts);
+	assert_true(counts.forks < PROCESSES);
+	assert_int_equal(side_band_doubts(band), 1);
+	assert_true(counts.lost_from > (uint64_t)now.tv_sec * 1000000000);
+	assert_true(counts.lost_from < complete && counts.lost_until > complete);
+	side_band_drain(band, count, &counts);
+	assert_int_equal(side_band_doubts(band), 1);
 	side_band_close(band);
 }
 
@@ -428,6 +464,7 @@ int main(void)
 		cmocka_unit_test(vfork_is_a_fork),
 		cmocka_unit_test(target_and_descendants),
 		cmocka_unit_test(storm_is_complete),
+		cmocka_unit_test(full_rings_are_told),
 	};
 
 	return cmocka_run_group_tests_name("side_band", tests, NULL, NULL);

@@ -126,7 +126,7 @@ static int take(struct dcpi_take *request)
 static int release(uint32_t cpu)
 {
 	assert_true(module.taken[cpu] > 0);
-	memset(module.buffers[cpu] + module.next[cpu] * BUFFER, 0xee,
+	memset(module.buffers[cpu] + (size_t)module.next[cpu] * BUFFER, 0xee,
 	       BUFFER * sizeof(module.buffers[cpu][0]));
 	module.taken[cpu] = 0;
 	module.next[cpu] ^= 1;

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/sparse_factor.h"
+#include "analysis/frequency/sparse_factor.h"
 
 #define SIZE_LIMIT 40
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "tests/unit.h"
 
-#include "analysis/stall_exposure.h"
+#include "analysis/frequency/stall_exposure.h"
 #include "tests/cfg_fixture.h"
 
 /* 0 and 1 are fallen into or jumped to, 2 only fallen into. */
@@ -69,6 +69,10 @@ static void test_around_a_loop(void **state)
 	cfg->insns[13].class = INSN_FP_DIVIDE;
 	assert_int_equal(stall_exposure_find(found, cfg, NULL), 0);
 	assert_int_equal(found[6], EXPOSED_VALUE);
+	/* How long an integer takes depends on its operands, as a rule. */
+	cfg->insns[13].class = INSN_DIVIDE;
+	assert_int_equal(stall_exposure_find(found, cfg, NULL), 0);
+	assert_int_equal(found[6], EXPOSED_DIVISION);
 	/* Behind a call, whatever was under way has arrived. */
 	cfg->insns[14].flow = INSN_FLOW_CALL;
 	assert_int_equal(stall_exposure_find(found, cfg, NULL), 0);

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "analysis/stall_summary.h"
+#include "analysis/culprit/stall_summary.h"
 #include "tests/culprit_scene.h"
 
 #define BLOCKS_MAX 12

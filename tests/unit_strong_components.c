@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "analysis/strong_components.h"
+#include "analysis/graph/strong_components.h"
 
 #define NODES_MAX 24
 #define EDGES_MAX 60

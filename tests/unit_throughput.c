@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/cfg.h"
-#include "analysis/machine_model.h"
-#include "analysis/schedule.h"
-#include "analysis/throughput.h"
+#include "analysis/graph/cfg.h"
+#include "analysis/machine/machine_model.h"
+#include "analysis/machine/schedule.h"
+#include "analysis/machine/throughput.h"
 
 #define INSNS_MAX 64
 

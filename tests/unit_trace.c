@@ -164,7 +164,7 @@ static int read_all(const char *path, uint64_t *samples)
 static void short_files_are_found(void **state)
 {
 	char path[64];
-	uint8_t *data;
+	uint8_t *data, *longer;
 	uint64_t samples;
 	size_t length, i;
 
@@ -178,8 +178,9 @@ static void short_files_are_found(void **state)
 		trace_fixture_put(path, data, i);
 		assert_int_equal(read_all(path, &samples), -EBADMSG);
 	}
-	data = realloc(data, length + 1);
-	assert_non_null(data);
+	longer = realloc(data, length + 1);
+	assert_non_null(longer);
+	data = longer;
 	data[length] = 0;
 	trace_fixture_put(path, data, length + 1);
 	assert_int_equal(read_all(path, &samples), -EBADMSG);

@@ -114,10 +114,11 @@ bool x86_program_step(pid_t pid, struct user_regs_struct *regs)
 	unsigned long long pc = regs->rip;
 	int status, repeats = 0;
 
+	/* A signal (a shell's child has ended) stops it too, and is kept from it. */
 	do {
 		if (ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL) < 0 ||
 		    waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status) ||
-		    WSTOPSIG(status) != SIGTRAP || ptrace(PTRACE_GETREGS, pid, NULL, regs) < 0)
+		    ptrace(PTRACE_GETREGS, pid, NULL, regs) < 0)
 			return false;
 	} while (regs->rip == pc && repeats++ < REPEATS_MAX);
 	regs->eflags &= ~TRACEE_TF;

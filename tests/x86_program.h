@@ -35,7 +35,7 @@ typedef bool (*x86_program_fn)(void *context, pid_t pid, const struct user_regs_
 int x86_program_run(const struct x86_program *program, int stops, x86_program_fn visit,
 		    void *context);
 
-/** x86_program_step() - execute one instruction; false: it ended, or got a signal */
+/** x86_program_step() - execute one instruction; false: it ended, or cannot */
 bool x86_program_step(pid_t pid, struct user_regs_struct *regs);
 
 /** x86_program_read() - an interpret_read_fn; its context points to the pid */

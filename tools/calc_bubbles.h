@@ -14,7 +14,7 @@
 
 #include <stdint.h>
 
-#include "analysis/culprit.h"
+#include "analysis/culprit/culprit.h"
 
 #define CALC_BUBBLE_BYTES 160
 #define CALC_BUBBLES_MAX 24

@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "analysis/procedure_profile.h"
+#include "analysis/frequency/procedure_profile.h"
 #include "db/profile_read.h"
 
 struct error;

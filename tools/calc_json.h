@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "analysis/stall_summary.h"
+#include "analysis/culprit/stall_summary.h"
 #include "tools/calc_procedure.h"
 
 /** calc_json_procedure() - print a procedure with its blocks and instructions. */

@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "analysis/stall_summary.h"
+#include "analysis/culprit/stall_summary.h"
 #include "tools/calc_listing.h"
 #include "tools/calc_select.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/demangle.h"
+#include "analysis/image/demangle.h"
 #include "lib/cleanup.h"
 #include "tools/text.h"
 

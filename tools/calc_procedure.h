@@ -3,7 +3,7 @@
 #ifndef DCPI_CALC_PROCEDURE_H
 #define DCPI_CALC_PROCEDURE_H
 
-#include "analysis/image_code.h"
+#include "analysis/image/image_code.h"
 #include "analysis/procedure_analysis.h"
 
 #define CALC_TEXT_BYTES (INSN_TEXT_BYTES + 128)

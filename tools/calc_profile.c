@@ -32,6 +32,7 @@ struct load {
 	double error;
 	double unplaced;
 	int64_t image;
+	bool offsets_are_addresses;
 };
 
 static void load_deinit(struct load *load)
@@ -44,6 +45,17 @@ static void load_deinit(struct load *load)
 bool calc_profile_wanted(const struct profile_filter *filter, const struct profile *profile)
 {
 	return !filter->has_pid || filter->pid == PROFILE_PID_ALL || profile->pid == filter->pid;
+}
+
+/* Return: 0 or -ENOENT. */
+static int address_of(const struct load *load, uint64_t offset, uint64_t *address)
+{
+	uint64_t in_file;
+
+	if (!load->offsets_are_addresses)
+		return image_code_address(load->code, offset, address);
+	*address = offset;
+	return image_code_offset(load->code, offset, &in_file);
 }
 
 static int take_profile(void *context, const struct profile *profile)
@@ -65,8 +77,7 @@ static int take_profile(void *context, const struct profile *profile)
 
 		role->samples += count;
 		role->weight += count * event->period;
-		if (image_code_address(load->code, profile->samples[i].offset, &place->address) <
-		    0) {
+		if (address_of(load, profile->samples[i].offset, &place->address) < 0) {
 			load->unplaced += event->role == CALC_EVENT_TIME ? count : 0;
 			continue;
 		}
@@ -127,11 +138,14 @@ static int take_edges(void *context, const struct profile_edges *edges)
 
 		*branch = (struct branch_count){.to = UINT64_MAX,
 						.count = (double)edges->edges[i].count};
-		if (image_code_address(load->code, edges->edges[i].from, &branch->from) < 0)
+		if (address_of(load, edges->edges[i].from, &branch->from) < 0)
 			continue;
-		if (edges->to_image == load->image &&
-		    image_code_address(load->code, edges->edges[i].to, &branch->to) < 0)
+		if (edges->to_image != load->image) {
+			branch->to_image = edges->to_image;
+			branch->to_offset = edges->edges[i].to;
+		} else if (address_of(load, edges->edges[i].to, &branch->to) < 0) {
 			branch->to = UINT64_MAX;
+		}
 		load->branch_count++;
 	}
 	return 0;
@@ -143,7 +157,11 @@ static int by_ends(const void *a, const void *b)
 
 	if (x->from != y->from)
 		return x->from < y->from ? -1 : 1;
-	return (x->to > y->to) - (x->to < y->to);
+	if (x->to != y->to)
+		return x->to < y->to ? -1 : 1;
+	if (x->to_image != y->to_image)
+		return x->to_image < y->to_image ? -1 : 1;
+	return (x->to_offset > y->to_offset) - (x->to_offset < y->to_offset);
 }
 
 static void settle_branches(struct load *load, struct image_samples *ret)
@@ -177,10 +195,15 @@ static void mark_collected(struct load *load)
 int calc_profile_load(struct calc_profile *ret, struct profile_reader *reader,
 		      const struct profile_filter *filter, int64_t image,
 		      const struct calc_events *events, bool edges, const struct image_code *code,
-		      struct error *err)
+		      bool offsets_are_addresses, struct error *err)
 {
 	_cleanup_(load_deinit) struct load load = {
-		.filter = filter, .events = events, .code = code, .image = image};
+		.filter = filter,
+		.events = events,
+		.code = code,
+		.image = image,
+		.offsets_are_addresses = offsets_are_addresses,
+	};
 	struct profile_filter of_image = {
 		.epochs = filter->epochs,
 		.epoch_count = filter->epoch_count,
@@ -204,6 +227,7 @@ int calc_profile_load(struct calc_profile *ret, struct profile_reader *reader,
 			settle(&load.roles[i], &samples->roles[i]);
 	}
 	settle_branches(&load, samples);
+	samples->image = image;
 	samples->branches_sampled = edges;
 	samples->clock = events->clock;
 	samples->period_error = load.error;

@@ -24,6 +24,7 @@ struct calc_profile {
  * @filter: epochs and process; other fields are not looked at
  * @image:  its number
  * @edges:  edges were collected in these epochs; those of the kind "branch" are read
+ * @offsets_are_addresses: of code made at run time, see tools/jit_elf.h
  *
  * A period is the mean of the epochs', weighted by samples. Branches that leave the
  * image go to UINT64_MAX. Edges are not kept by process: all are read.
@@ -33,7 +34,7 @@ struct calc_profile {
 int calc_profile_load(struct calc_profile *ret, struct profile_reader *reader,
 		      const struct profile_filter *filter, int64_t image,
 		      const struct calc_events *events, bool edges, const struct image_code *code,
-		      struct error *err);
+		      bool offsets_are_addresses, struct error *err);
 
 void calc_profile_deinit(struct calc_profile *profile);
 

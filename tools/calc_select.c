@@ -4,13 +4,15 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/demangle.h"
+#include "analysis/image/demangle.h"
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "tools/jit_elf.h"
 #include "tools/text.h"
 
 #define CANDIDATES_TOLD 4
@@ -67,20 +69,42 @@ static const char *kind_name(enum profile_image_kind kind)
 		return "a kernel module";
 	case PROFILE_IMAGE_VDSO:
 		return "the vDSO";
-	case PROFILE_IMAGE_JIT:
-		return "made at run time";
 	default:
 		return "not known";
 	}
+}
+
+/* Code made at run time is in the database: it becomes a file that nobody else sees. */
+static int jit_code_open(struct image_code **ret, const struct calc_select *select,
+			 const struct calc_image *image, struct error *err)
+{
+	struct profile_image file = {.kind = PROFILE_IMAGE_FILE};
+	_cleanup_close_ int fd = -1;
+	char path[32];
+	int r = jit_elf_make(&fd, select->reader, image->id, err);
+
+	if (r == -ENOTSUP) {
+		_cleanup_free_ char *name = text_clean(image->image.path);
+
+		return error_set(err, ENOTSUP,
+				 "%s is made at run time, and no jitdump told its code",
+				 name != NULL && *name != '\0' ? name : "the image");
+	}
+	if (r < 0)
+		return r;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	file.path = path;
+	return image_code_open(ret, &file, &select->debug, err);
 }
 
 int calc_select_open(struct calc_choice *ret, const struct calc_select *select,
 		     const struct calc_image *image, struct error *err)
 {
 	_cleanup_(calc_choice_deinit) struct calc_choice choice = {.image = image};
+	bool jit = image->image.kind == PROFILE_IMAGE_JIT;
 	int r;
 
-	if (image->image.kind != PROFILE_IMAGE_FILE) {
+	if (image->image.kind != PROFILE_IMAGE_FILE && !jit) {
 		_cleanup_free_ char *path = text_clean(image->image.path);
 
 		return error_set(err, ENOTSUP,
@@ -88,10 +112,11 @@ int calc_select_open(struct calc_choice *ret, const struct calc_select *select,
 				 path != NULL && *path != '\0' ? path : "the image",
 				 kind_name(image->image.kind));
 	}
-	r = image_code_open(&choice.code, &image->image, &select->debug, err);
+	r = jit ? jit_code_open(&choice.code, select, image, err)
+		: image_code_open(&choice.code, &image->image, &select->debug, err);
 	if (r == 0)
 		r = calc_profile_load(&choice.profile, select->reader, select->filter, image->id,
-				      select->events, select->edges, choice.code, err);
+				      select->events, select->edges, choice.code, jit, err);
 	if (r == 0) {
 		*ret = choice;
 		choice = (struct calc_choice){0};

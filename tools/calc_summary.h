@@ -5,9 +5,13 @@
 
 #include <stdio.h>
 
-#include "analysis/stall_summary.h"
+#include "analysis/culprit/stall_summary.h"
 
 /** calc_summary_print() - print it, each line behind "*** ". */
 void calc_summary_print(FILE *stream, const struct stall_summary *summary);
+
+/** calc_summary_compare() - print two side by side; headings have up to 19 characters. */
+void calc_summary_compare(FILE *stream, const char *const headings[2],
+			  const struct stall_summary *const summaries[2]);
 
 #endif

@@ -13,6 +13,7 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/image_store.h"
 #include "lib/options.h"
 #include "tools/text.h"
 #include "tools/time_spec.h"
@@ -24,7 +25,7 @@ enum {
 	KEY_SINCE,
 	KEY_UNTIL,
 	KEY_HOST,
-	KEY_IMAGE,
+	KEY_BY_IMAGE,
 	KEY_SORT,
 	KEY_JSON,
 	KEY_CSV,
@@ -42,11 +43,10 @@ struct common_option {
 static const struct common_option common_options[] = {
 	{CLI_EVENTS, {'e', "event", "EVENT[,EVENT...]", "only these events, in this order"}},
 	{CLI_EVENTS, {'e', "events", "EVENT", NULL}},
-	{CLI_BY_IMAGE, {'i', "by-image", NULL, "list images instead of procedures"}},
+	{CLI_IMAGES, {'i', "image", "PATTERN", "only images so named: \"libc.so.*\", \"/usr/*\""}},
+	{CLI_BY_IMAGE, {KEY_BY_IMAGE, "by-image", NULL, "list images instead of procedures"}},
 	{CLI_LIMIT, {'n', "limit", "N", "print only the first N rows"}},
 	{CLI_SORT, {KEY_SORT, "sort", "COLUMN", "an event, procedure, image or address"}},
-	{CLI_IMAGES,
-	 {KEY_IMAGE, "image", "PATTERN", "only images so named: \"libc.so.*\", \"/usr/*\""}},
 	{CLI_PID, {KEY_PID, "pid", "PID", "only samples kept for this process"}},
 	{CLI_EPOCHS, {KEY_EPOCH, "epoch", "LIST", "only these epochs: 7, 2-5, last"}},
 	{CLI_EPOCHS, {KEY_SINCE, "since", "TIME", "only epochs that end at or after TIME"}},
@@ -94,6 +94,30 @@ int cli_number(const char *text, const char *what, int64_t *ret, struct error *e
 	return 0;
 }
 
+int cli_real(const char *text, const char *what, double low, double high, double *ret,
+	     struct error *err)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	if (end == text || *end != '\0' || !(value >= low && value <= high))
+		return error_set(err, EINVAL, "\"%s\" is no %s (%g to %g)", text, what, low, high);
+	*ret = value;
+	return 0;
+}
+
+/* The last one holds for tools that take one. */
+static int add_database(struct cli *cli, const char *path, struct error *err)
+{
+	size_t capacity = cli->database_count;
+
+	if (array_reserve(&cli->databases, &capacity, cli->database_count + 1,
+			  sizeof(*cli->databases)) < 0)
+		return error_set(err, ENOMEM, "out of memory");
+	cli->databases[cli->database_count++] = cli->database = path;
+	return 0;
+}
+
 static int add_events(struct cli *cli, const char *text, struct error *err)
 {
 	_cleanup_free_ char *copy = strdup(text);
@@ -137,7 +161,7 @@ static int set_filter(struct cli *cli, int key, const char *argument, struct err
 	case KEY_HOST:
 		cli->filter.host = argument;
 		return 0;
-	case KEY_IMAGE:
+	case 'i':
 		cli->image = argument;
 		return 0;
 	}
@@ -180,17 +204,16 @@ static int set_common(struct cli *cli, int key, const char *argument, struct err
 	switch (key) {
 	case 'e':
 		return add_events(cli, argument, err);
-	case 'i':
+	case KEY_BY_IMAGE:
 		cli->by_image = true;
 		return 0;
 	case KEY_DB:
-		cli->database = argument;
-		return 0;
+		return add_database(cli, argument, err);
 	case KEY_DEBUG_DIR:
-		cli->debug_directory = argument;
+		cli->debug.directory = argument;
 		return 0;
 	case KEY_DEBUGINFOD:
-		cli->debuginfod = true;
+		cli->debug.debuginfod = true;
 		return 0;
 	case KEY_NO_DEMANGLE:
 		cli->demangle = false;
@@ -247,8 +270,14 @@ int cli_parse(struct cli *cli, const struct cli_tool *tool, int argc, char **arg
 		else
 			r = tool->set(context, key, optarg, &err);
 	}
+	if (r == 0 && (cli->database_count == 0 || !(tool->accepts & CLI_DATABASES))) {
+		cli->database_count = 0;
+		r = add_database(cli, cli->database, &err);
+	}
 	cli->operands = argv + optind;
 	cli->operand_count = (size_t)(argc - optind);
+	if (r == 0)
+		cli->debug.images = cli->image_store = image_store_directory(cli->database);
 	if (r == 0 && cli->operand_count > tool->operands_max)
 		r = error_set(&err, EINVAL, "unexpected argument \"%s\" (see %s --help)",
 			      cli->operands[tool->operands_max], tool->name);
@@ -260,7 +289,9 @@ void cli_deinit(struct cli *cli)
 	for (size_t i = 0; i < cli->event_count; i++)
 		free(cli->events[i]);
 	free(cli->events);
+	free(cli->databases);
 	free(cli->selected);
+	free(cli->image_store);
 	epoch_list_deinit(&cli->epochs);
 }
 

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "analysis/image/debug_file.h"
 #include "db/profile_read.h"
 #include "tools/epoch_list.h"
 
@@ -27,16 +28,17 @@ struct option_entry;
 #define CLI_RUN (-1)
 
 /* Common options a tool may take; --db, --help and --version it has anyway. */
-#define CLI_EVENTS 0x001U   /* -e, --event */
-#define CLI_BY_IMAGE 0x002U /* -i, --by-image */
-#define CLI_PID 0x004U	    /* --pid */
-#define CLI_EPOCHS 0x008U   /* --epoch, --since, --until, --host */
-#define CLI_LIMIT 0x010U    /* -n, --limit */
-#define CLI_SORT 0x020U	    /* --sort */
-#define CLI_FORMATS 0x040U  /* --json, --no-color */
-#define CLI_SYMBOLS 0x080U  /* --debug-dir, --debuginfod, --no-demangle */
-#define CLI_IMAGES 0x100U   /* --image */
-#define CLI_TABLE 0x200U    /* --csv */
+#define CLI_EVENTS 0x001U    /* -e, --event */
+#define CLI_BY_IMAGE 0x002U  /* --by-image */
+#define CLI_PID 0x004U	     /* --pid */
+#define CLI_EPOCHS 0x008U    /* --epoch, --since, --until, --host */
+#define CLI_LIMIT 0x010U     /* -n, --limit */
+#define CLI_SORT 0x020U	     /* --sort */
+#define CLI_FORMATS 0x040U   /* --json, --no-color */
+#define CLI_SYMBOLS 0x080U   /* --debug-dir, --debuginfod, --no-demangle */
+#define CLI_IMAGES 0x100U    /* -i, --image */
+#define CLI_TABLE 0x200U     /* --csv */
+#define CLI_DATABASES 0x400U /* --db more than once */
 
 enum cli_format {
 	CLI_TEXT,
@@ -47,6 +49,7 @@ enum cli_format {
 /**
  * struct cli - what was asked for
  * @database:    path
+ * @databases:   all that were named, or @database alone
  * @events:      names, in the order given; none: all there are
  * @filter:      since, until, host and pid; epochs are added by
  *               cli_select_epochs()
@@ -54,16 +57,19 @@ enum cli_format {
  *               for fnmatch(3), or NULL
  * @limit:       rows to print; 0: all
  * @sort:        name of a column, or NULL
- * @debug_directory: where separate debug files are, or NULL
+ * @debug:       where code and symbols may be; its image store is that of @database
  * @color:       whether output may have escape sequences
  * @width:       of the terminal, 0: output goes elsewhere
  * @operands:    arguments that are no options, @operand_count of them
  *
- * Strings are the command line's, but for @events; freed by cli_deinit().
+ * Strings are the command line's, but for @events and the image store; freed by
+ * cli_deinit().
  */
 struct cli {
 	const char *tool;
 	const char *database;
+	const char **databases;
+	size_t database_count;
 	char **events;
 	size_t event_count;
 	bool by_image;
@@ -73,14 +79,14 @@ struct cli {
 	size_t limit;
 	const char *sort;
 	enum cli_format format;
-	const char *debug_directory;
-	bool debuginfod;
+	struct debug_file_options debug;
 	bool demangle;
 	bool color;
 	size_t width;
 	char **operands;
 	size_t operand_count;
 	int64_t *selected;
+	char *image_store;
 };
 
 /**
@@ -136,6 +142,10 @@ int cli_select_epochs(struct cli *cli, struct profile_reader *reader, struct err
 
 /** cli_number() - parse a whole number > 0. Return: 0 or -EINVAL. */
 int cli_number(const char *text, const char *what, int64_t *ret, struct error *err);
+
+/** cli_real() - parse a number, @low <= it <= @high. Return: 0 or -EINVAL. */
+int cli_real(const char *text, const char *what, double low, double high, double *ret,
+	     struct error *err);
 
 /** cli_finish_output() - flush stdout. Return: 0, or -errno if it could not all be written. */
 int cli_finish_output(struct error *err);

@@ -21,6 +21,17 @@ static void get_value(const struct columns_table *table, size_t column, size_t r
 	c->get(c, table->row(table->context, row), value);
 }
 
+static char *format_probability(double p, bool for_people)
+{
+	char *cell = NULL;
+	int r;
+
+	if (for_people && p < 1e-99)
+		return strdup("<1e-99");
+	r = asprintf(&cell, !for_people ? "%.9g" : p < 0.001 ? "%.0e" : "%.3f", p);
+	return r < 0 ? NULL : cell;
+}
+
 /* A cell as text: malloc'd. */
 static char *format_cell(const struct column *column, const struct column_value *value,
 			 bool for_people)
@@ -42,6 +53,16 @@ static char *format_cell(const struct column *column, const struct column_value 
 	case COLUMN_ADDRESS:
 		r = asprintf(&cell, "0x%" PRIx64, value->count);
 		break;
+	case COLUMN_BOOLEAN:
+		return strdup(value->count != 0 ? "yes" : "no");
+	case COLUMN_NUMBER:
+		if (for_people)
+			r = asprintf(&cell, "%.*f", (int)(column->flags >> 8 & 15), value->number);
+		else
+			r = asprintf(&cell, "%.9g", value->number);
+		break;
+	case COLUMN_PROBABILITY:
+		return format_probability(value->number, for_people);
 	}
 	return r < 0 ? NULL : cell;
 }
@@ -50,6 +71,7 @@ static char *format_cell(const struct column *column, const struct column_value 
 struct grid {
 	char **cells;
 	size_t *widths;
+	bool *shown; /* columns */
 	size_t rows;
 	size_t columns;
 };
@@ -60,6 +82,30 @@ static void grid_deinit(struct grid *grid)
 		free(grid->cells[i]);
 	free(grid->cells);
 	free(grid->widths);
+	free(grid->shown);
+}
+
+static int grid_fill_row(struct grid *grid, const struct columns_table *table, size_t row)
+{
+	char **cells = &grid->cells[row * grid->columns];
+
+	for (size_t column = 0; column < grid->columns; column++) {
+		struct column_value value;
+		size_t width;
+
+		if (row == 0) {
+			cells[column] = text_clean(table->columns[column].heading);
+		} else {
+			get_value(table, column, row - 1, &value);
+			cells[column] = format_cell(&table->columns[column], &value, true);
+		}
+		if (cells[column] == NULL)
+			return -ENOMEM;
+		width = text_width(cells[column]);
+		if (width > grid->widths[column])
+			grid->widths[column] = width;
+	}
+	return 0;
 }
 
 static int grid_fill(struct grid *grid, const struct columns_table *table)
@@ -68,35 +114,31 @@ static int grid_fill(struct grid *grid, const struct columns_table *table)
 	grid->columns = table->column_count;
 	grid->cells = calloc(grid->rows * grid->columns, sizeof(*grid->cells));
 	grid->widths = calloc(grid->columns, sizeof(*grid->widths));
-	if (grid->cells == NULL || grid->widths == NULL)
+	grid->shown = calloc(grid->columns + 1, sizeof(*grid->shown));
+	if (grid->cells == NULL || grid->widths == NULL || grid->shown == NULL)
 		return -ENOMEM;
-	for (size_t i = 0; i < grid->rows * grid->columns; i++) {
-		size_t column = i % grid->columns, row = i / grid->columns, width;
-		struct column_value value;
+	for (size_t i = 0; i < grid->columns; i++)
+		grid->shown[i] = !(table->columns[i].flags & COLUMN_DETAIL);
+	for (size_t row = 0; row < grid->rows; row++) {
+		int r = grid_fill_row(grid, table, row);
 
-		if (row == 0) {
-			grid->cells[i] = text_clean(table->columns[column].heading);
-		} else {
-			get_value(table, column, row - 1, &value);
-			grid->cells[i] = format_cell(&table->columns[column], &value, true);
-		}
-		if (grid->cells[i] == NULL)
-			return -ENOMEM;
-		width = text_width(grid->cells[i]);
-		if (width > grid->widths[column])
-			grid->widths[column] = width;
+		if (r < 0)
+			return r;
 	}
 	return 0;
 }
 
-/* Takes from the widest column that may be cut, until all fits or nothing is left to take. */
-static void fit(struct grid *grid, const struct column *columns, size_t width)
+/*
+ * Takes from the widest column that may be cut, until all fits or nothing is left to take.
+ * Return: whether it fits.
+ */
+static bool fit(struct grid *grid, const struct column *columns, size_t width)
 {
 	for (;;) {
 		size_t total = 0, widest = SIZE_MAX, second = WIDTH_MIN, excess, cut;
 
 		for (size_t i = 0; i < grid->columns; i++) {
-			if (columns[i].flags & COLUMN_DETAIL)
+			if (!grid->shown[i])
 				continue;
 			total += grid->widths[i] + (total > 0 ? 2 : 0);
 			if (!(columns[i].flags & (COLUMN_CUT_END | COLUMN_CUT_START)))
@@ -110,11 +152,20 @@ static void fit(struct grid *grid, const struct column *columns, size_t width)
 			}
 		}
 		if (total <= width || widest == SIZE_MAX || grid->widths[widest] <= WIDTH_MIN)
-			return;
+			return total <= width;
 		excess = total - width;
 		/* Down to the next widest, then both by turns. */
 		cut = grid->widths[widest] > second ? grid->widths[widest] - second : 1;
 		grid->widths[widest] -= cut < excess ? cut : excess;
+	}
+}
+
+/* Cuts cells; if that is not enough, goes without some columns. */
+static void make_fit(struct grid *grid, const struct column *columns, size_t width)
+{
+	for (size_t i = grid->columns; !fit(grid, columns, width) && i-- > 0;) {
+		if (columns[i].flags & COLUMN_SPARE)
+			grid->shown[i] = false;
 	}
 }
 
@@ -140,7 +191,7 @@ static void print_line(FILE *stream, const struct columns_table *table, const st
 	const char *gap = "";
 
 	for (size_t i = 0; i <= last; i++) {
-		if (table->columns[i].flags & COLUMN_DETAIL)
+		if (!grid->shown[i])
 			continue;
 		fputs(gap, stream);
 		print_cell(stream, &table->columns[i], grid->cells[row * grid->columns + i],
@@ -155,12 +206,12 @@ int columns_text(FILE *stream, const struct columns_table *table, size_t width, 
 	size_t last = 0;
 	int r = grid_fill(&grid, table);
 
-	for (size_t i = 0; i < table->column_count; i++) {
-		if (!(table->columns[i].flags & COLUMN_DETAIL))
+	if (r == 0 && width > 0)
+		make_fit(&grid, table->columns, width);
+	for (size_t i = 0; r == 0 && i < table->column_count; i++) {
+		if (grid.shown[i])
 			last = i;
 	}
-	if (r == 0 && width > 0)
-		fit(&grid, table->columns, width);
 	for (size_t row = 0; r == 0 && row < grid.rows; row++) {
 		bool heading = bold && row == 0;
 
@@ -189,21 +240,70 @@ static void print_csv_cell(FILE *stream, const char *cell, bool first)
 	fputc('"', stream);
 }
 
+const struct column *columns_find(const struct column *columns, size_t count, const char *name)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(columns[i].key, name) == 0 || strcmp(columns[i].heading, name) == 0)
+			return &columns[i];
+	}
+	return NULL;
+}
+
+static int compare_numbers(double a, double b)
+{
+	return (a > b) - (a < b);
+}
+
+int columns_compare(const struct column *column, const void *a, const void *b)
+{
+	struct column_value x = {0}, y = {0};
+
+	column->get(column, a, &x);
+	column->get(column, b, &y);
+	if (x.missing || y.missing)
+		return x.missing - y.missing;
+	switch (column->type) {
+	case COLUMN_TEXT:
+		return strcmp(x.text, y.text);
+	case COLUMN_COUNT:
+	case COLUMN_BOOLEAN:
+		return (x.count < y.count) - (x.count > y.count);
+	case COLUMN_ADDRESS:
+		return (x.count > y.count) - (x.count < y.count);
+	case COLUMN_PROBABILITY:
+		return compare_numbers(x.number, y.number);
+	case COLUMN_PERCENT:
+	case COLUMN_NUMBER:
+		break;
+	}
+	return compare_numbers(y.number, x.number);
+}
+
 int columns_csv(FILE *stream, const struct columns_table *table)
 {
-	for (size_t i = 0; i < table->column_count; i++)
-		print_csv_cell(stream, table->columns[i].key, i == 0);
+	bool first = true;
+
+	for (size_t i = 0; i < table->column_count; i++) {
+		if (table->columns[i].flags & COLUMN_TEXT_ONLY)
+			continue;
+		print_csv_cell(stream, table->columns[i].key, first);
+		first = false;
+	}
 	fputs("\r\n", stream);
 	for (size_t row = 0; row < table->row_count; row++) {
+		first = true;
 		for (size_t i = 0; i < table->column_count; i++) {
 			struct column_value value;
 			_cleanup_free_ char *cell = NULL;
 
+			if (table->columns[i].flags & COLUMN_TEXT_ONLY)
+				continue;
 			get_value(table, i, row, &value);
 			cell = format_cell(&table->columns[i], &value, false);
 			if (cell == NULL)
 				return -ENOMEM;
-			print_csv_cell(stream, cell, i == 0);
+			print_csv_cell(stream, cell, first);
+			first = false;
 		}
 		fputs("\r\n", stream);
 	}
@@ -221,8 +321,11 @@ static int json_cell(struct json_object *object, const struct column *column,
 	if (!value->missing) {
 		if (column->type == COLUMN_COUNT)
 			json = json_object_new_uint64(value->count);
-		else if (column->type == COLUMN_PERCENT)
-			json = json_object_new_double_s(value->percent, cell);
+		else if (column->type == COLUMN_BOOLEAN)
+			json = json_object_new_boolean(value->count != 0);
+		else if (column->type == COLUMN_PERCENT || column->type == COLUMN_NUMBER ||
+			 column->type == COLUMN_PROBABILITY)
+			json = json_object_new_double_s(value->number, cell);
 		else
 			json = json_object_new_string(cell);
 		if (json == NULL)
@@ -242,6 +345,8 @@ struct json_object *columns_json(const struct columns_table *table)
 		for (size_t i = 0; r == 0 && i < table->column_count; i++) {
 			struct column_value value;
 
+			if (table->columns[i].flags & COLUMN_TEXT_ONLY)
+				continue;
 			get_value(table, i, row, &value);
 			r = json_cell(object, &table->columns[i], &value);
 		}

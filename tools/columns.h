@@ -14,10 +14,13 @@
 struct json_object;
 
 enum column_type {
-	COLUMN_TEXT,	/* to the left */
-	COLUMN_COUNT,	/* a whole number */
-	COLUMN_PERCENT, /* text: one decimal and "%"; else four decimals */
-	COLUMN_ADDRESS, /* 0x1a2b0 */
+	COLUMN_TEXT,	    /* to the left */
+	COLUMN_COUNT,	    /* a whole number */
+	COLUMN_PERCENT,	    /* text: one decimal and "%"; else four decimals */
+	COLUMN_ADDRESS,	    /* 0x1a2b0 */
+	COLUMN_BOOLEAN,	    /* a count: 0 is "no" */
+	COLUMN_NUMBER,	    /* with COLUMN_DECIMALS in text; else nine significant digits */
+	COLUMN_PROBABILITY, /* likewise; in text 0.032 or 2e-14 */
 };
 
 /* Leave out of text: for programs only. */
@@ -26,6 +29,12 @@ enum column_type {
 #define COLUMN_CUT_END 2U
 /* Likewise, at its beginning (paths). */
 #define COLUMN_CUT_START 4U
+/* Not in text, rather than let lines be broken by a terminal. */
+#define COLUMN_SPARE 8U
+/* In text only. */
+#define COLUMN_TEXT_ONLY 16U
+/* Digits behind the point, of a COLUMN_NUMBER in text: 0 .. 15. */
+#define COLUMN_DECIMALS(digits) ((unsigned int)(digits) << 8)
 
 /**
  * struct column_value - what a cell holds; the member of the column's type
@@ -34,7 +43,10 @@ enum column_type {
 struct column_value {
 	const char *text;
 	uint64_t count;
-	double percent;
+	union {
+		double percent;
+		double number;
+	};
 	bool missing;
 };
 
@@ -77,6 +89,16 @@ struct columns_table {
  * Return: 0 or -ENOMEM.
  */
 int columns_text(FILE *stream, const struct columns_table *table, size_t width, bool bold);
+
+/** columns_find() - a column by its key or heading. Return: NULL if there is none. */
+const struct column *columns_find(const struct column *columns, size_t count, const char *name);
+
+/**
+ * columns_compare() - the order of rows by a column, for qsort(3)
+ *
+ * Numbers fall, probabilities and text rise; what is missing comes last.
+ */
+int columns_compare(const struct column *column, const void *a, const void *b);
 
 /** columns_csv() - print as RFC 4180 has it, keys first. Return: 0 or -ENOMEM. */
 int columns_csv(FILE *stream, const struct columns_table *table);

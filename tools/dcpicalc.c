@@ -10,17 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/program_calls.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/options.h"
-#include "tools/calc_events.h"
 #include "tools/calc_output.h"
+#include "tools/calc_source.h"
 #include "tools/cli.h"
-#include "tools/report_header.h"
 #include "tools/source_text.h"
-
-/* Addresses with samples in an image, up to which one procedure is tied to its callers. */
-#define TIED_MAX 2000
 
 enum {
 	KEY_SUMMARY = 1001,
@@ -33,7 +30,6 @@ enum {
 };
 
 static const struct option_entry own_options[] = {
-	{'i', "image", "PATTERN", "only images so named: \"libc.so.*\", \"/usr/*\""},
 	{KEY_ALL, "all", NULL, "all procedures that have samples"},
 	{KEY_SUMMARY, "summary", NULL, "where the cycles went, by cause"},
 	{'n', "limit", "N", "print only the N blocks with most samples"},
@@ -56,10 +52,8 @@ struct calc {
 	const struct machine_model *model; /* NULL: of the machine that was profiled */
 	const struct frequency_estimator *estimator;
 	struct profile_reader *reader;
-	struct report_header header;
-	struct calc_events events;
-	struct calc_images images;
-	struct calc_select select;
+	struct calc_source source;
+	struct program_calls *calls; /* of all images; NULL: not looked for */
 	struct calc_output output;
 };
 
@@ -105,9 +99,6 @@ static int set_option(void *context, int key, const char *argument, struct error
 	int r = 0;
 
 	switch (key) {
-	case 'i':
-		calc->cli.image = argument;
-		break;
 	case 'e':
 		calc->event = argument;
 		break;
@@ -141,7 +132,7 @@ static const struct cli_tool tool = {
 	.synopsis = "[OPTION]... [PROCEDURE|IMAGE:PROCEDURE|[IMAGE:]0xADDRESS]",
 	.summary = "Tells how often the instructions of a procedure ran, how long they took, and "
 		   "what they\nwaited for; without operand, of the hottest one that has a symbol.",
-	.accepts = CLI_PID | CLI_EPOCHS | CLI_FORMATS | CLI_SYMBOLS,
+	.accepts = CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_FORMATS | CLI_SYMBOLS,
 	.operands_max = 1,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
@@ -160,8 +151,6 @@ static int check_options(const struct calc *calc, struct error *err)
 static int load(struct calc *calc, struct error *err)
 {
 	struct cli *cli = &calc->cli;
-	struct report_header *header = &calc->header;
-	uint64_t handed = 0;
 	int r = profile_reader_open(&calc->reader, cli->database, err);
 
 	if (r == 0)
@@ -169,67 +158,39 @@ static int load(struct calc *calc, struct error *err)
 	if (r == 0)
 		r = cli_select_epochs(cli, calc->reader, err);
 	if (r == 0)
-		r = report_header_load(header, calc->reader, &cli->filter, err);
-	if (r == 0 && header->epoch_count == 0)
-		return error_set(err, ENOENT, "no epoch matches");
-	if (r == 0)
-		r = calc_events_load(&calc->events, calc->reader, header->epochs,
-				     header->epoch_count, calc->event, err);
-	if (r == 0)
-		r = calc_images_load(&calc->images, calc->reader, &cli->filter, &calc->events, err);
+		r = calc_source_load(&calc->source, calc->reader, &cli->filter, calc->event,
+				     cli->image, &cli->debug, err);
+	return r;
+}
+
+static int options_of(const struct calc *calc, const struct calc_choice *choice,
+		      struct image_analysis_options *options, struct error *err)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	int r = calc_source_options(&calc->source, choice, calc->model, options, err);
+
 	if (r < 0)
 		return r;
-	header->samples = calc->images.samples;
-	header->unknown = calc->images.unknown;
-	report_header_edges_lost(header, &handed);
-	calc->select = (struct calc_select){
-		.reader = calc->reader,
-		.images = &calc->images,
-		.pattern = cli->image,
-		.filter = &cli->filter,
-		.events = &calc->events,
-		.edges = handed > 0,
-		.debug = {cli->debug_directory, cli->debuginfod},
-	};
+	options->estimator =
+		calc->as_published ? frequency_estimator_find("paper") : calc->estimator;
+	options->published = calc->as_published;
+	if (calc->all) {
+		options->scope = IMAGE_ANALYSIS_SAMPLED;
+		options->threads = cpus > 1 ? (unsigned int)cpus : 1;
+	}
+	options->tie_calls = !calc->as_published && (calc->all || options->tie_calls);
+	options->calls = calc->calls;
 	return 0;
-}
-
-static const struct machine_model *model_of(const struct calc *calc,
-					    const struct calc_choice *choice)
-{
-	enum insn_isa isa = image_code_decoder(choice->code)->isa;
-
-	if (calc->model != NULL)
-		return calc->model;
-	return machine_model_default(isa, calc->header.epochs[0].cpu_model);
-}
-
-/* All that was sampled is estimated for one procedure's sake where nobody waits for it. */
-static bool is_small(const struct calc_choice *choice)
-{
-	return choice->profile.samples.time.count <= TIED_MAX;
 }
 
 /* Analyses an image's procedures, all or the one that was chosen, and prints them. */
 static int analyse(struct calc *calc, const struct calc_choice *choice, struct error *err)
 {
-	struct image_analysis_options options = {
-		.model = model_of(calc, choice),
-		.estimator =
-			calc->as_published ? frequency_estimator_find("paper") : calc->estimator,
-		.scope = calc->all ? IMAGE_ANALYSIS_SAMPLED : IMAGE_ANALYSIS_CHOSEN,
-		.chosen = &choice->procedure,
-		.chosen_count = 1,
-		.published = calc->as_published,
-		.tie_calls = !calc->as_published && (calc->all || is_small(choice)),
-	};
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	struct image_analysis_options options;
+	int r = options_of(calc, choice, &options, err);
 
-	options.threads = calc->all && cpus > 1 ? (unsigned int)cpus : 1;
-	if (options.model->isa != image_code_decoder(choice->code)->isa)
-		return error_set(err, EINVAL, "%s is of %s, and %s is another architecture",
-				 choice->image->image.path, image_code_decoder(choice->code)->name,
-				 options.model->name);
+	if (r < 0)
+		return r;
 	if (calc_output_image(&calc->output, choice, options.model) < 0)
 		return error_set(err, ENOMEM, "out of memory");
 	return image_analysis_run(choice->code, &choice->profile.samples, &options,
@@ -242,18 +203,43 @@ static int analyse_one(struct calc *calc, struct error *err)
 	int r;
 
 	if (calc->cli.operand_count > 0)
-		r = calc_select_named(&choice, &calc->select, calc->cli.operands[0], err);
+		r = calc_select_named(&choice, &calc->source.select, calc->cli.operands[0], err);
 	else
-		r = calc_select_hottest(&choice, &calc->select, err);
+		r = calc_select_hottest(&choice, &calc->source.select, err);
 	return r == 0 ? analyse(calc, &choice, err) : r;
 }
 
-/* Of images that nobody asked for, those in no file are passed over. */
+/* Of images that nobody asked for, those without code are passed over. */
 static bool is_chosen(const struct calc *calc, const struct calc_image *image)
 {
 	if (calc->cli.image == NULL)
-		return image->image.kind == PROFILE_IMAGE_FILE;
+		return image->image.kind == PROFILE_IMAGE_FILE ||
+		       image->image.kind == PROFILE_IMAGE_JIT;
 	return calc_image_matches(image, calc->cli.image);
+}
+
+/*
+ * Calls compare procedures of all images, so these are gone through before any of them is
+ * printed. What is wrong with one of them is told when its turn comes.
+ */
+static int tally_calls(struct calc *calc)
+{
+	int r = calc->as_published ? 0 : program_calls_create(&calc->calls);
+
+	for (size_t i = 0; i < calc->source.images.count && r == 0 && calc->calls != NULL; i++) {
+		const struct calc_image *image = &calc->source.images.list[i];
+		_cleanup_(calc_choice_deinit) struct calc_choice choice = {0};
+		struct image_analysis_options options;
+
+		if (!is_chosen(calc, image) ||
+		    calc_select_open(&choice, &calc->source.select, image, NULL) < 0 ||
+		    options_of(calc, &choice, &options, NULL) < 0)
+			continue;
+		if (image_analysis_tally(calc->calls, choice.code, &choice.profile.samples,
+					 &options, NULL) == -ENOMEM)
+			r = -ENOMEM;
+	}
+	return r == 0 && calc->calls != NULL ? program_calls_solve(calc->calls) : r;
 }
 
 /* Images that cannot be analysed don't stop the others: there is a line about each. */
@@ -262,15 +248,24 @@ static int analyse_all(struct calc *calc)
 	size_t chosen = 0, failed = 0;
 	struct error err;
 
-	for (size_t i = 0; i < calc->images.count; i++) {
-		const struct calc_image *image = &calc->images.list[i];
+	if (tally_calls(calc) < 0) {
+		error_set(&err, ENOMEM, "out of memory");
+		return cli_fail(&calc->cli, &err);
+	}
+
+	for (size_t i = 0; i < calc->source.images.count; i++) {
+		const struct calc_image *image = &calc->source.images.list[i];
 		struct calc_choice choice = {0};
 		int r;
 
 		if (!is_chosen(calc, image))
 			continue;
 		chosen++;
-		r = calc_select_open(&choice, &calc->select, image, &err);
+		r = calc_select_open(&choice, &calc->source.select, image, &err);
+		/* Of code made at run time, none may be kept. */
+		if (r == -ENOTSUP && calc->cli.image == NULL &&
+		    image->image.kind == PROFILE_IMAGE_JIT)
+			continue;
 		if (r == 0)
 			r = analyse(calc, &choice, &err);
 		calc_choice_deinit(&choice);
@@ -317,9 +312,9 @@ static int run(struct calc *calc, struct source_text *source)
 			    .blocks = calc->cli.limit,
 			    .halves = calc->as_published,
 			    .source = source},
-		.header = &calc->header,
-		.events = &calc->events,
-		.all_samples = (double)calc->images.time,
+		.header = &calc->source.header,
+		.events = &calc->source.events,
+		.all_samples = (double)calc->source.images.time,
 	};
 	if (calc->all)
 		status = analyse_all(calc);
@@ -343,9 +338,8 @@ int main(int argc, char **argv)
 		status = run(&calc, source);
 	}
 	source_text_destroy(source);
-	calc_images_deinit(&calc.images);
-	calc_events_deinit(&calc.events);
-	report_header_deinit(&calc.header);
+	program_calls_destroy(calc.calls);
+	calc_source_deinit(&calc.source);
 	profile_reader_close(calc.reader);
 	cli_deinit(&calc.cli);
 	return status;

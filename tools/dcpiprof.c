@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * dcpiprof - samples by procedure, image or instruction, and edges (DCPI
- * section 3.1, figure 1)
+ * dcpiprof - samples by procedure, image, instruction, unit, container or process,
+ * and edges (DCPI section 3.1, figure 1)
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,25 +15,28 @@
 #include "tools/cli.h"
 #include "tools/edge_listing.h"
 #include "tools/event_scale.h"
+#include "tools/owner_listing.h"
 #include "tools/report.h"
 #include "tools/report_header.h"
 #include "tools/sample_listing.h"
 
-/* What --by says; BY_EDGE beside those of a tally. */
+/* What --by says; beside those of a tally BY_EDGE, and those of an owner_tally. */
 enum by {
 	BY_PROCEDURE = TALLY_BY_PROCEDURE,
 	BY_IMAGE = TALLY_BY_IMAGE,
 	BY_INSTRUCTION = TALLY_BY_INSTRUCTION,
 	BY_EDGE,
+	BY_UNIT,
+	BY_CONTAINER,
+	BY_PROCESS,
 	BY_NR,
 	BY_NOT_SAID,
 };
 
 static const char *const by_names[BY_NR] = {
-	[BY_PROCEDURE] = "procedure",
-	[BY_IMAGE] = "image",
-	[BY_INSTRUCTION] = "instruction",
-	[BY_EDGE] = "edge",
+	[BY_PROCEDURE] = "procedure", [BY_IMAGE] = "image", [BY_INSTRUCTION] = "instruction",
+	[BY_EDGE] = "edge",	      [BY_UNIT] = "unit",   [BY_CONTAINER] = "container",
+	[BY_PROCESS] = "process",
 };
 
 enum {
@@ -42,7 +45,7 @@ enum {
 };
 
 static const struct option_entry own_options[] = {
-	{KEY_BY, "by", "WHAT", "list by procedure, image, instruction or edge"},
+	{KEY_BY, "by", "WHAT", "procedure, image, instruction, edge, unit, container or process"},
 	{KEY_RAW, "raw", NULL, "samples as taken, events that took turns not scaled"},
 };
 
@@ -59,6 +62,8 @@ struct prof {
 	struct tally *tally;
 	struct sample_listing *samples;
 	struct edge_tally *edges;
+	struct owner_tally *owners;
+	struct owner_listing *owner_lines;
 };
 
 static int set_option(void *context, int key, const char *argument, struct error *err)
@@ -76,14 +81,17 @@ static int set_option(void *context, int key, const char *argument, struct error
 		}
 	}
 	return error_set(err, EINVAL,
-			 "cannot list by \"%s\": procedure, image, instruction or edge", argument);
+			 "cannot list by \"%s\": procedure, image, instruction, edge, unit, "
+			 "container or process",
+			 argument);
 }
 
 static const struct cli_tool tool = {
 	.name = "dcpiprof",
 	.synopsis = "[OPTION]...",
-	.summary = "Lists the samples of a profile database by procedure, image or instruction, "
-		   "or its edges.",
+	.summary =
+		"Lists the samples of a profile database by procedure, image, instruction, unit, "
+		"container or process, or its edges.",
 	.accepts = CLI_EVENTS | CLI_BY_IMAGE | CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_LIMIT |
 		   CLI_SORT | CLI_FORMATS | CLI_TABLE | CLI_SYMBOLS,
 	.options = own_options,
@@ -101,6 +109,11 @@ static int check_options(struct prof *prof, struct error *err)
 		prof->by = prof->cli.by_image ? BY_IMAGE : BY_PROCEDURE;
 	if (prof->by == BY_EDGE && (prof->cli.event_count > 0 || prof->cli.filter.has_pid))
 		return error_set(err, EINVAL, "edges are not kept by event or process");
+	if ((prof->by == BY_UNIT || prof->by == BY_CONTAINER) && prof->cli.filter.has_pid)
+		return error_set(err, EINVAL, "units and containers are not kept by process");
+	if (prof->by >= BY_UNIT && prof->cli.sort != NULL)
+		return error_set(err, EINVAL, "lists by %s are sorted by their events",
+				 by_names[prof->by]);
 	return 0;
 }
 
@@ -181,10 +194,10 @@ static int load_tally(struct prof *prof, struct error *err)
 		.event_count = prof->event_count,
 		.filter = prof->cli.filter,
 		.image = prof->cli.image,
-		.by = prof->by == BY_EDGE ? TALLY_BY_IMAGE : (enum tally_by)prof->by,
+		.by = prof->by >= BY_EDGE ? TALLY_BY_IMAGE : (enum tally_by)prof->by,
 		.scale = &prof->scale,
 		.demangle = prof->cli.demangle,
-		.debug = {prof->cli.debug_directory, prof->cli.debuginfod},
+		.debug = prof->cli.debug,
 	};
 	int r = tally_create(&prof->tally, prof->reader, &config, err);
 
@@ -219,7 +232,7 @@ static int load_edges(struct prof *prof, struct error *err)
 		.image = prof->cli.image,
 		.limit = prof->cli.limit,
 		.demangle = prof->cli.demangle,
-		.debug = {prof->cli.debug_directory, prof->cli.debuginfod},
+		.debug = prof->cli.debug,
 	};
 	int r = edge_listing_order(&config.order, prof->cli.sort, err);
 
@@ -233,6 +246,43 @@ static int load_edges(struct prof *prof, struct error *err)
 	for (int kind = 0; kind < PROFILE_EDGE_KINDS; kind++)
 		prof->header.edges += edge_tally_total(prof->edges, (enum profile_edge_kind)kind);
 	return 0;
+}
+
+static int load_owners(struct prof *prof, struct error *err)
+{
+	struct owner_tally_config config = {
+		.by = (enum owner_by)(prof->by - BY_UNIT),
+		.filter = prof->cli.filter,
+		.image = prof->cli.image,
+		.scale = &prof->scale,
+	};
+	int r = choose_events(prof, err);
+
+	if (r == 0)
+		r = load_tally(prof, err);
+	config.events = prof->events;
+	config.event_count = prof->event_count;
+	if (r == 0)
+		r = owner_tally_create(&prof->owners, prof->reader, &config, err);
+	if (r == 0)
+		r = owner_listing_create(&prof->owner_lines, prof->owners, &config, prof->cli.limit,
+					 err);
+	return r;
+}
+
+static int load(struct prof *prof, struct error *err)
+{
+	if (prof->by >= BY_UNIT)
+		return load_owners(prof, err);
+	return prof->by == BY_EDGE ? load_edges(prof, err) : load_samples(prof, err);
+}
+
+static struct report report_of(const struct prof *prof, struct edge_listing *edges)
+{
+	if (prof->by >= BY_UNIT)
+		return owner_listing_report(prof->owner_lines);
+	return prof->by == BY_EDGE ? edge_listing_report(edges, prof->edges)
+				   : sample_listing_report(prof->samples);
 }
 
 static int nothing(const struct prof *prof)
@@ -250,6 +300,15 @@ static int nothing(const struct prof *prof)
 	return cli_nothing(&prof->cli, "no %s", what);
 }
 
+static int not_kept(const struct prof *prof)
+{
+	if (prof->by == BY_PROCESS)
+		return cli_nothing(&prof->cli, "no samples are kept by process (dcpid.conf: "
+					       "per_process; dcpictl per-process)");
+	return cli_nothing(&prof->cli, "no samples of a known %s (dcpid.conf: units)",
+			   by_names[prof->by]);
+}
+
 static int run(struct prof *prof)
 {
 	struct edge_listing edges;
@@ -262,13 +321,14 @@ static int run(struct prof *prof)
 	if (r == 0 && prof->header.epoch_count == 0)
 		return cli_nothing(&prof->cli, "no epoch matches");
 	if (r == 0)
-		r = prof->by == BY_EDGE ? load_edges(prof, &err) : load_samples(prof, &err);
+		r = load(prof, &err);
 	if (r == -ENOENT && prof->reader != NULL)
 		return cli_nothing(&prof->cli, "%s", err.message);
 	if (r < 0)
 		return cli_fail(&prof->cli, &err);
-	report = prof->by == BY_EDGE ? edge_listing_report(&edges, prof->edges)
-				     : sample_listing_report(prof->samples);
+	if (prof->owners != NULL && !owner_tally_known(prof->owners))
+		return not_kept(prof);
+	report = report_of(prof, &edges);
 	if (report.table.row_count == 0)
 		return nothing(prof);
 	report.header = &prof->header;
@@ -285,6 +345,8 @@ int main(int argc, char **argv)
 	free(prof.events);
 	sample_listing_destroy(prof.samples);
 	edge_tally_destroy(prof.edges);
+	owner_listing_destroy(prof.owner_lines);
+	owner_tally_destroy(prof.owners);
 	tally_destroy(prof.tally);
 	event_scale_deinit(&prof.scale);
 	report_header_deinit(&prof.header);

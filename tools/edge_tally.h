@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "analysis/debug_file.h"
+#include "analysis/image/debug_file.h"
 #include "db/profile_read.h"
 
 struct edge_tally;

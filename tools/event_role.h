@@ -7,7 +7,7 @@
 #ifndef DCPI_EVENT_ROLE_H
 #define DCPI_EVENT_ROLE_H
 
-#include "analysis/procedure_profile.h"
+#include "analysis/frequency/procedure_profile.h"
 #include "db/profile.h"
 
 /** enum event_time - whether samples of an event are samples of time, the best first. */

@@ -7,7 +7,7 @@
 #include "lib/array.h"
 #include "lib/error.h"
 
-/* Only of events that took turns; ascending by epoch and event. */
+/* Only those that are not 1; ascending by epoch and event. */
 struct event_factor {
 	int64_t epoch;
 	uint32_t event;
@@ -23,6 +23,36 @@ static int by_event(const void *a, const void *b)
 	return (x->event > y->event) - (x->event < y->event);
 }
 
+static struct event_factor *find(const struct event_scale *scale, int64_t epoch, uint32_t event)
+{
+	const struct event_factor key = {.epoch = epoch, .event = event};
+
+	if (scale->count == 0)
+		return NULL;
+	return bsearch(&key, scale->factors, scale->count, sizeof(key), by_event);
+}
+
+static int add_factor(struct event_scale *scale, int64_t epoch, uint32_t event, double factor)
+{
+	const struct event_factor key = {epoch, event, factor};
+	struct event_factor *known = find(scale, epoch, event);
+	size_t place;
+
+	if (known != NULL) {
+		known->factor *= factor;
+		return 0;
+	}
+	if (array_reserve(&scale->factors, &scale->capacity, scale->count + 1,
+			  sizeof(*scale->factors)) < 0)
+		return -ENOMEM;
+	/* Epochs come in order as a rule: few are moved. */
+	for (place = scale->count++; place > 0 && by_event(&key, &scale->factors[place - 1]) < 0;
+	     place--)
+		scale->factors[place] = scale->factors[place - 1];
+	scale->factors[place] = key;
+	return 0;
+}
+
 static int add_event(void *context, const struct profile_event *event)
 {
 	struct event_scale *scale = context;
@@ -30,15 +60,13 @@ static int add_event(void *context, const struct profile_event *event)
 	/* An event that never ran has no samples to scale. */
 	if (event->running_ns == 0 || event->running_ns >= event->enabled_ns)
 		return 0;
-	if (array_reserve(&scale->factors, &scale->capacity, scale->count + 1,
-			  sizeof(*scale->factors)) < 0)
-		return -ENOMEM;
-	scale->factors[scale->count++] = (struct event_factor){
-		.epoch = scale->epoch,
-		.event = event->number,
-		.factor = (double)event->enabled_ns / (double)event->running_ns,
-	};
-	return 0;
+	return add_factor(scale, scale->epoch, event->number,
+			  (double)event->enabled_ns / (double)event->running_ns);
+}
+
+int event_scale_period(struct event_scale *scale, int64_t epoch, uint32_t event, double factor)
+{
+	return factor == 1 ? 0 : add_factor(scale, epoch, event, factor);
 }
 
 int event_scale_load(struct event_scale *scale, struct profile_reader *reader, int64_t epoch,
@@ -48,11 +76,7 @@ int event_scale_load(struct event_scale *scale, struct profile_reader *reader, i
 
 	scale->epoch = epoch;
 	r = profile_reader_events(reader, epoch, add_event, scale, err);
-	if (r == -ENOMEM)
-		return error_set(err, ENOMEM, "out of memory");
-	if (scale->count > 0)
-		qsort(scale->factors, scale->count, sizeof(*scale->factors), by_event);
-	return r;
+	return r == -ENOMEM ? error_set(err, ENOMEM, "out of memory") : r;
 }
 
 void event_scale_deinit(struct event_scale *scale)
@@ -63,10 +87,7 @@ void event_scale_deinit(struct event_scale *scale)
 
 double event_scale_factor(const struct event_scale *scale, int64_t epoch, uint32_t event)
 {
-	const struct event_factor key = {.epoch = epoch, .event = event};
-	const struct event_factor *found = NULL;
+	const struct event_factor *found = find(scale, epoch, event);
 
-	if (scale->count > 0)
-		found = bsearch(&key, scale->factors, scale->count, sizeof(key), by_event);
 	return found != NULL ? found->factor : 1;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Events that took turns on the processor's counters: what their samples stand
- * for. An event that was on a counter for a quarter of the time it was enabled
- * has a quarter of the samples it would have had, so that each counts four
- * times. The factor is that of an epoch: turns may differ from one to the next.
+ * What samples stand for. An event that took turns with others on the processor's
+ * counters, and was there for a quarter of the time it was enabled, has a quarter of
+ * the samples it would have had, so that each counts four times. The factor is that of
+ * an epoch: turns may differ from one to the next; so may periods, which matters where
+ * epochs are compared.
  */
 #ifndef DCPI_EVENT_SCALE_H
 #define DCPI_EVENT_SCALE_H
@@ -31,9 +32,17 @@ struct event_scale {
 int event_scale_load(struct event_scale *scale, struct profile_reader *reader, int64_t epoch,
 		     struct error *err);
 
+/**
+ * event_scale_period() - a sample of this event and epoch stands for @factor of others, as
+ * its period is so much longer
+ *
+ * Before or after event_scale_load(), once for an event. Return: 0 or -ENOMEM.
+ */
+int event_scale_period(struct event_scale *scale, int64_t epoch, uint32_t event, double factor);
+
 void event_scale_deinit(struct event_scale *scale);
 
-/** event_scale_factor() - what a sample stands for, >= 1; 1 if times are not known. */
+/** event_scale_factor() - what a sample stands for; 1 if nothing is known. */
 double event_scale_factor(const struct event_scale *scale, int64_t epoch, uint32_t event);
 
 #endif

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/demangle.h"
-#include "analysis/procedure_table.h"
+#include "analysis/image/demangle.h"
+#include "analysis/image/image_lines.h"
+#include "analysis/image/procedure_table.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "tools/text.h"
@@ -14,6 +15,9 @@
 struct image_symbols {
 	struct procedure_table *table; /* may be NULL */
 	const char *unnamed;	       /* what samples without a procedure are called */
+	struct debug_file_options debug;
+	bool lines_opened;
+	struct image_lines *lines; /* NULL: none */
 };
 
 CLEANUP_DEFINE(image_symbols, struct image_symbols *, image_symbols_close)
@@ -71,6 +75,7 @@ int image_symbols_open(struct image_symbols **ret, struct profile_reader *reader
 	if (symbols == NULL)
 		return error_set(err, ENOMEM, "out of memory");
 	symbols->unnamed = "<unknown>";
+	symbols->debug = *options;
 	if (image->kind == PROFILE_IMAGE_FILE)
 		r = load_file(symbols, image, options, err);
 	else if (image->kind != PROFILE_IMAGE_UNKNOWN)
@@ -85,6 +90,7 @@ void image_symbols_close(struct image_symbols *symbols)
 {
 	if (symbols == NULL)
 		return;
+	image_lines_close(symbols->lines);
 	procedure_table_destroy(symbols->table);
 	free(symbols);
 }
@@ -129,4 +135,21 @@ bool image_symbols_start(const struct image_symbols *symbols, size_t index, uint
 	*offset = procedure->offset;
 	*address = procedure->address;
 	return true;
+}
+
+int image_symbols_line(struct image_symbols *symbols, uint64_t offset, const char **file,
+		       unsigned int *line)
+{
+	uint64_t start, address;
+
+	if (!image_symbols_start(symbols, image_symbols_find(symbols, offset), &start, &address) ||
+	    procedure_table_image(symbols->table) == NULL)
+		return -ENOENT;
+	if (!symbols->lines_opened &&
+	    image_lines_open(&symbols->lines, symbols->table, &symbols->debug) < 0)
+		return -ENOMEM;
+	symbols->lines_opened = true;
+	if (symbols->lines == NULL)
+		return -ENOENT;
+	return image_lines_find(symbols->lines, address + (offset - start), file, line);
 }

@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-#include "analysis/debug_file.h"
+#include "analysis/image/debug_file.h"
 #include "db/profile_read.h"
 
 struct error;
@@ -58,5 +58,15 @@ char *image_symbols_name(const struct image_symbols *symbols, size_t index, bool
  */
 bool image_symbols_start(const struct image_symbols *symbols, size_t index, uint64_t *offset,
 			 uint64_t *address);
+
+/**
+ * image_symbols_line() - the source line of a byte
+ * @offset: in the image
+ * @file:   out: valid until @symbols are closed
+ *
+ * Return: 0; -ENOENT not known; -ENOMEM.
+ */
+int image_symbols_line(struct image_symbols *symbols, uint64_t offset, const char **file,
+		       unsigned int *line);
 
 #endif

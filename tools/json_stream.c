@@ -9,6 +9,11 @@
 
 /* Doubles hold these exactly, and most numbers are such: printf is slow. */
 #define WHOLE_MAX 9007199254740992.0
+/* Others have so many digits, and no exponent between these. */
+#define DIGITS 9
+#define DIGITS_LIMIT 1000000000U
+#define FRACTION_MIN 1e-4
+#define FRACTION_MAX 1e8
 
 static void begin(struct json_stream *json, const char *key)
 {
@@ -74,6 +79,34 @@ void json_stream_count(struct json_stream *json, const char *key, uint64_t count
 	write_count(json, count);
 }
 
+/* As "%.9g" does it, for a fraction that needs no exponent. */
+static void write_fraction(struct json_stream *json, double number)
+{
+	char text[DIGITS + 8]; /* 0.0000 or -. */
+	double scaled = number;
+	unsigned int places = 0, end, start;
+	uint32_t digits;
+
+	/* Products of ten are off by less than digits show. */
+	while (scaled * 10 < DIGITS_LIMIT) {
+		scaled *= 10;
+		places++;
+	}
+	digits = (uint32_t)(scaled + 0.5);
+	while (places > 0 && digits % 10 == 0) {
+		digits /= 10;
+		places--;
+	}
+	start = end = sizeof(text);
+	for (unsigned int i = 0; digits > 0 || i <= places; i++) {
+		if (i == places && places > 0)
+			text[--start] = '.';
+		text[--start] = (char)('0' + digits % 10);
+		digits /= 10;
+	}
+	fwrite_unlocked(text + start, 1, end - start, json->file);
+}
+
 void json_stream_number(struct json_stream *json, const char *key, double number)
 {
 	if (!isfinite(number)) {
@@ -83,6 +116,8 @@ void json_stream_number(struct json_stream *json, const char *key, double number
 	begin(json, key);
 	if (number >= 0 && number <= WHOLE_MAX && number == floor(number))
 		write_count(json, (uint64_t)number);
+	else if (number >= FRACTION_MIN && number < FRACTION_MAX)
+		write_fraction(json, number);
 	else
 		fprintf(json->file, "%.9g", number);
 }

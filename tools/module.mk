@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Packages: libjson-c-dev, and those of analysis and db
 ARCHIVES += tool
-tool-src := tools/cli.c tools/columns.c tools/edge_listing.c tools/edge_tally.c \
+tool-src := tools/owner_listing.c tools/owner_tally.c tools/cli.c tools/columns.c tools/edge_listing.c tools/edge_tally.c \
 	tools/epoch_list.c tools/event_scale.c tools/image_symbols.c tools/report.c \
 	tools/sample_listing.c tools/report_header.c tools/report_header_json.c tools/tally.c tools/text.c tools/time_spec.c
 tool-src += $(addprefix tools/calc_, bubbles.c events.c heading.c images.c json.c listing.c output.c \
-	procedure.c profile.c select.c summary.c worst.c) tools/event_role.c tools/json_stream.c \
-	tools/source_text.c
+	procedure.c profile.c select.c source.c summary.c worst.c) tools/event_role.c tools/json_stream.c \
+	tools/source_text.c tools/jit_elf.c
+
+tool-src += tools/build_match.c tools/sample_sets.c tools/set_table.c tools/stats_compare.c tools/stats_listing.c \
+	tools/stats_options.c
+tool-src += tools/exporter.c tools/exporter_callgrind.c tools/exporter_folded.c tools/exporter_pprof.c \
+	tools/exporter_speedscope.c tools/protobuf_writer.c
 
 # What a tool is linked with.
 TOOL_ARCHIVES := tool analysis db util
@@ -22,6 +27,23 @@ dcpicalc-src := tools/dcpicalc.c
 dcpicalc-archives := $(TOOL_ARCHIVES)
 dcpicalc-pkgs = $(TOOL_PKGS)
 dcpicalc-ldlibs := -lm
+
+PROGRAMS += dcpistats
+dcpistats-src := tools/dcpistats.c
+dcpistats-archives := $(TOOL_ARCHIVES)
+dcpistats-pkgs = $(TOOL_PKGS)
+dcpistats-ldlibs := -lm
+
+PROGRAMS += dcpidiff
+dcpidiff-src := tools/dcpidiff.c
+dcpidiff-archives := $(TOOL_ARCHIVES)
+dcpidiff-pkgs = $(TOOL_PKGS)
+dcpidiff-ldlibs := -lm
+
+PROGRAMS += dcpiexport
+dcpiexport-src := tools/dcpiexport.c
+dcpiexport-archives := $(TOOL_ARCHIVES)
+dcpiexport-pkgs = $(TOOL_PKGS)
 
 UNIT_TESTS += unit_calc_bubbles unit_calc_summary unit_json_stream unit_event_role
 unit_calc_bubbles-src := tests/unit_calc_bubbles.c

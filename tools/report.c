@@ -9,21 +9,37 @@
 #include "tools/cli.h"
 #include "tools/report_header.h"
 
-static int print_text(const struct report *report, const struct cli *cli)
+static void print_totals(const struct report *report)
 {
 	printf("Total %s", report->totals_of);
 	for (size_t i = 0; i < report->total_count; i++)
 		printf("%s %s = %" PRIu64, i > 0 ? "," : "", report->totals[i].name,
 		       report->totals[i].count);
 	fputs("\n\n", stdout);
-	report_header_print(stdout, report->header);
-	fputc('\n', stdout);
-	return columns_text(stdout, &report->table, cli->width, cli->color);
 }
 
-static int fill_json(const struct report *report, struct json_object *object)
+static int print_text(const struct report *report, const struct cli *cli)
 {
-	struct json_object *totals = json_object_new_object(), *rows;
+	int r;
+
+	if (report->preface.text != NULL)
+		report->preface.text(stdout, report->preface.context);
+	else
+		print_totals(report);
+	report_header_print(stdout, report->header);
+	if (report->caption != NULL)
+		report->caption(stdout, report->preface.context);
+	else
+		fputc('\n', stdout);
+	r = columns_text(stdout, &report->table, cli->width, cli->color);
+	if (r == 0 && report->footer != NULL)
+		report->footer(stdout, report->preface.context);
+	return r;
+}
+
+static int totals_json(struct json_object *object, const struct report *report)
+{
+	struct json_object *totals = json_object_new_object();
 
 	if (totals == NULL || json_object_object_add(object, "totals", totals) < 0)
 		return -ENOMEM;
@@ -32,7 +48,19 @@ static int fill_json(const struct report *report, struct json_object *object)
 					   json_object_new_uint64(report->totals[i].count)) < 0)
 			return -ENOMEM;
 	}
-	if (report_header_json(object, report->header) < 0)
+	return 0;
+}
+
+static int fill_json(const struct report *report, struct json_object *object)
+{
+	struct json_object *rows;
+	int r;
+
+	if (report->preface.json != NULL)
+		r = report->preface.json(object, report->preface.context);
+	else
+		r = totals_json(object, report);
+	if (r < 0 || report_header_json(object, report->header) < 0)
 		return -ENOMEM;
 	rows = columns_json(&report->table);
 	if (rows == NULL)

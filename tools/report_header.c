@@ -105,11 +105,12 @@ static int explain(int r, struct error *err)
 int report_header_load(struct report_header *header, struct profile_reader *reader,
 		       const struct profile_filter *filter, struct error *err)
 {
+	size_t before = header->epoch_count;
 	int r;
 
 	err->message[0] = '\0';
 	r = profile_reader_epochs(reader, filter, add_epoch, header, err);
-	for (size_t i = 0; r == 0 && i < header->epoch_count; i++) {
+	for (size_t i = before; r == 0 && i < header->epoch_count; i++) {
 		int64_t id = header->epochs[i].id;
 
 		r = profile_reader_events(reader, id, add_event, header, err);

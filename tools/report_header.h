@@ -46,6 +46,8 @@ struct report_header {
 /**
  * report_header_load() - read what the database says of the epochs a filter selects
  * @header: zero-initialised; freed by report_header_deinit(), also after a failure
+ *
+ * May be called again, for the epochs of another database.
  */
 int report_header_load(struct report_header *header, struct profile_reader *reader,
 		       const struct profile_filter *filter, struct error *err);

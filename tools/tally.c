@@ -13,6 +13,7 @@
 #include "lib/u64_map.h"
 #include "tools/event_scale.h"
 #include "tools/image_symbols.h"
+#include "tools/text.h"
 
 struct tally_image {
 	int64_t id;
@@ -25,6 +26,7 @@ struct tally_image {
 
 struct tally {
 	struct tally_config config;
+	size_t columns;		      /* counts of a row */
 	struct profile_filter filter; /* of the configuration, but for any event and process */
 	struct tally_image *images;
 	size_t image_count;
@@ -40,9 +42,10 @@ struct tally {
 	size_t owned_capacity;
 	/* while an image's procedures or instructions are counted: */
 	struct image_symbols *symbols;
-	struct tally_count *counts; /* event_count for each of the procedures */
+	struct tally_count *counts; /* for each of the procedures */
 	const struct tally_image *image;
 	struct u64_map *rows_by_offset; /* less one */
+	struct u64_map files;		/* from libdw's strings to ours */
 	const char **names;		/* of the procedures; NULL: not asked for yet */
 };
 
@@ -82,15 +85,22 @@ static double factor_of(const struct tally *tally, const struct profile *profile
 	return event_scale_factor(tally->config.scale, profile->epoch, profile->event);
 }
 
-/* The event's place in the configuration, or -1 if the profile isn't asked for. */
+/* Which of a row's counts, or -1 if the profile isn't asked for. */
 static long wanted(const struct tally *tally, const struct profile *profile)
 {
+	const uint64_t *set = NULL;
+
+	if (tally->config.sets != NULL) {
+		set = u64_map_find(tally->config.sets, (uint64_t)profile->epoch);
+		if (set == NULL)
+			return -1;
+	}
 	if (tally->config.filter.has_pid && tally->config.filter.pid != PROFILE_PID_ALL &&
 	    profile->pid != tally->config.filter.pid)
 		return -1;
 	for (size_t i = 0; i < tally->config.event_count; i++) {
 		if (strcmp(tally->config.events[i], profile->event_name) == 0)
-			return (long)i;
+			return (long)(i + (set != NULL ? *set * tally->config.event_count : 0));
 	}
 	return -1;
 }
@@ -107,7 +117,7 @@ static struct tally_image *image_of(struct tally *tally, const struct profile *p
 		return NULL;
 	image = &tally->images[tally->image_count];
 	*image = (struct tally_image){.id = profile->image};
-	image->counts = calloc(tally->config.event_count + 1, sizeof(*image->counts));
+	image->counts = calloc(tally->columns + 1, sizeof(*image->counts));
 	if (image->counts == NULL)
 		return NULL;
 	tally->image_count++;
@@ -165,7 +175,7 @@ static int add_row(struct tally *tally, const struct tally_row *row)
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < tally->config.event_count; i++)
+	for (size_t i = 0; i < tally->columns; i++)
 		sum |= row->counts[i].samples;
 	if (sum == 0)
 		return 0;
@@ -187,7 +197,7 @@ static int count_procedures(void *context, const struct profile *profile)
 	for (size_t i = 0; i < profile->count; i++) {
 		size_t procedure = image_symbols_find(tally->symbols, profile->samples[i].offset);
 
-		count_add(&tally->counts[procedure * tally->config.event_count + (size_t)event],
+		count_add(&tally->counts[procedure * tally->columns + (size_t)event],
 			  profile->samples[i].count, factor);
 	}
 	return 0;
@@ -196,19 +206,20 @@ static int count_procedures(void *context, const struct profile *profile)
 /* A row for each procedure with samples; the name and the counts are copied. */
 static int add_procedure_rows(struct tally *tally, const struct tally_image *image)
 {
-	size_t events = tally->config.event_count;
+	size_t columns = tally->columns;
 
 	for (size_t i = 0; i < image_symbols_count(tally->symbols); i++) {
-		struct tally_row row = {.image = image->label, .identity = image->identity};
+		struct tally_row row = {
+			.image = image->label, .file = &image->image, .identity = image->identity};
 		size_t before = tally->row_count;
 		struct tally_count *counts;
 
-		row.counts = tally->counts + i * events;
+		row.counts = tally->counts + i * columns;
 		if (add_row(tally, &row) < 0)
 			return -ENOMEM;
 		if (tally->row_count == before)
 			continue; /* no samples */
-		counts = own(tally, malloc(events * sizeof(*counts)));
+		counts = own(tally, malloc(columns * sizeof(*counts)));
 		tally->rows[before].counts = counts;
 		tally->rows[before].procedure =
 			own(tally, image_symbols_name(tally->symbols, i, tally->config.demangle,
@@ -216,7 +227,7 @@ static int add_procedure_rows(struct tally *tally, const struct tally_image *ima
 						      &tally->rows[before].has_address));
 		if (counts == NULL || tally->rows[before].procedure == NULL)
 			return -ENOMEM;
-		memcpy(counts, row.counts, events * sizeof(*counts));
+		memcpy(counts, row.counts, columns * sizeof(*counts));
 	}
 	return 0;
 }
@@ -227,7 +238,7 @@ static int tally_procedures(struct tally *tally, struct profile_reader *reader,
 	int r;
 
 	tally->counts = calloc(image_symbols_count(tally->symbols),
-			       tally->config.event_count * sizeof(*tally->counts));
+			       tally->columns * sizeof(*tally->counts));
 	if (tally->counts == NULL)
 		return error_set(err, ENOMEM, "out of memory");
 	r = profile_reader_profiles(reader, filter, count_procedures, tally, err);
@@ -236,6 +247,24 @@ static int tally_procedures(struct tally *tally, struct profile_reader *reader,
 	free(tally->counts);
 	tally->counts = NULL;
 	return r;
+}
+
+/* Names of files are the same pointers again and again: one copy of each. */
+static int place_in_source(struct tally *tally, struct tally_row *row)
+{
+	const char *file;
+	uint64_t *copy;
+	int r = image_symbols_line(tally->symbols, row->offset, &file, &row->line);
+
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	copy = u64_map_insert(&tally->files, (uintptr_t)file);
+	if (copy == NULL)
+		return -ENOMEM;
+	if (*copy == 0)
+		*copy = (uintptr_t)own(tally, strndup(file, TEXT_BYTES_MAX));
+	row->source = (const char *)(uintptr_t)*copy;
+	return row->source != NULL ? 0 : -ENOMEM;
 }
 
 /* Fills in where an instruction is. */
@@ -255,7 +284,9 @@ static int place_instruction(struct tally *tally, struct tally_row *row)
 									tally->config.demangle,
 									&ignored, &has_start));
 	row->procedure = tally->names[procedure];
-	return row->procedure != NULL ? 0 : -ENOMEM;
+	if (row->procedure == NULL)
+		return -ENOMEM;
+	return tally->config.lines ? place_in_source(tally, row) : 0;
 }
 
 /* The counts of the row of an offset, which is added if it is new. NULL: out of memory. */
@@ -264,6 +295,7 @@ static struct tally_count *instruction_counts(struct tally *tally, uint64_t offs
 	uint64_t *number = u64_map_insert(tally->rows_by_offset, offset);
 	struct tally_row row = {
 		.image = tally->image->label,
+		.file = &tally->image->image,
 		.identity = tally->image->identity,
 		.offset = offset,
 	};
@@ -273,7 +305,7 @@ static struct tally_count *instruction_counts(struct tally *tally, uint64_t offs
 		return NULL;
 	if (*number != 0) /* rows are not sorted yet */
 		return (struct tally_count *)(uintptr_t)tally->rows[*number - 1].counts;
-	counts = own(tally, calloc(tally->config.event_count, sizeof(*counts)));
+	counts = own(tally, calloc(tally->columns, sizeof(*counts)));
 	row.counts = counts;
 	if (counts == NULL || place_instruction(tally, &row) < 0 ||
 	    array_reserve(&tally->rows, &tally->row_capacity, tally->row_count + 1, sizeof(row)) <
@@ -336,6 +368,7 @@ static int tally_parts(struct tally *tally, struct profile_reader *reader,
 	else
 		r = tally_procedures(tally, reader, &filter, err);
 	image_symbols_close(tally->symbols);
+	u64_map_deinit(&tally->files);
 	tally->symbols = NULL;
 	return r;
 }
@@ -392,7 +425,7 @@ static bool has_rows(const struct tally *tally, const struct tally_image *image)
 	const char *slash = strrchr(path, '/');
 	bool any = false;
 
-	for (size_t event = 0; event < tally->config.event_count; event++)
+	for (size_t event = 0; event < tally->columns; event++)
 		any |= image->counts[event].samples > 0;
 	if (!any || pattern == NULL)
 		return any;
@@ -404,7 +437,8 @@ static int add_rows(struct tally *tally, struct profile_reader *reader, struct e
 {
 	for (size_t i = 0; i < tally->image_count; i++) {
 		const struct tally_image *image = &tally->images[i];
-		struct tally_row row = {.image = image->label, .identity = image->identity};
+		struct tally_row row = {
+			.image = image->label, .file = &image->image, .identity = image->identity};
 		int r = 0;
 
 		if (!has_rows(tally, image))
@@ -449,7 +483,8 @@ int tally_create(struct tally **ret, struct profile_reader *reader,
 	tally->filter = config->filter;
 	tally->filter.event = NULL;
 	tally->filter.has_pid = 0;
-	tally->totals = calloc(config->event_count + 1, sizeof(*tally->totals));
+	tally->columns = config->event_count * (config->sets != NULL ? config->set_count : 1);
+	tally->totals = calloc(tally->columns + 1, sizeof(*tally->totals));
 	if (tally->totals == NULL)
 		return error_set(err, ENOMEM, "out of memory");
 	r = count_all(tally, reader, err);

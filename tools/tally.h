@@ -8,12 +8,13 @@
 
 #include <stdbool.h>
 
-#include "analysis/debug_file.h"
+#include "analysis/image/debug_file.h"
 #include "db/profile_read.h"
 
 struct error;
 struct event_scale;
 struct tally;
+struct u64_map;
 
 /** enum tally_by - what a row is. */
 enum tally_by {
@@ -38,11 +39,15 @@ uint64_t tally_count_scaled(const struct tally_count *count);
 /**
  * struct tally_config - what to add up
  * @events:      names of events, one count each
+ * @sets:        NULL, or by number of the epoch the set that it is in, 0 ..: then there
+ *               are counts by set, and in each by event, and epochs in no set are left out
+ * @set_count:   how many
  * @filter:      which profiles; its event and pid are looked at here, so that
  *               all samples are counted in tally_samples()
  * @image:       only rows of images whose path, or its last part, matches this
  *               pattern (fnmatch(3)); NULL: of all. Totals are of all images.
  * @by:          what a row is
+ * @lines:       rows of instructions say which source line they are from
  * @scale:       of events that took turns
  * @demangle:    C++ names as the source has them
  * @debug:       where symbols may be
@@ -50,9 +55,12 @@ uint64_t tally_count_scaled(const struct tally_count *count);
 struct tally_config {
 	const char *const *events;
 	size_t event_count;
+	const struct u64_map *sets;
+	size_t set_count;
 	struct profile_filter filter;
 	const char *image;
 	enum tally_by by;
+	bool lines;
 	const struct event_scale *scale;
 	bool demangle;
 	struct debug_file_options debug;
@@ -64,21 +72,27 @@ struct tally_config {
  *               "<image changed>", "<image missing>", ... NULL in rows of
  *               images
  * @image:       path of the image, or what stands for it
+ * @file:        what the image is; its path is the path alone, where @image also says
+ *              which of several images
  * @identity:    its build-id or digest in hexadecimal, "" if it has none
  * @has_address: the procedure or instruction has an ELF virtual address,
  *               @address (of kept symbols: its offset), and an instruction is
  *               @inside bytes behind the beginning of its procedure
  * @offset:      of an instruction: in the image
- * @counts:      samples by event
+ * @source:      of an instruction: the source file, or NULL; @line: in it
+ * @counts:      samples by event, or by set and event
  */
 struct tally_row {
 	const char *procedure;
 	const char *image;
+	const struct profile_image *file;
 	const char *identity;
 	bool has_address;
 	uint64_t address;
 	uint64_t inside;
 	uint64_t offset;
+	const char *source;
+	unsigned int line;
 	const struct tally_count *counts;
 };
 
@@ -102,7 +116,7 @@ size_t tally_row_count(const struct tally *tally);
 /** tally_rows() - the rows; may be sorted in place. */
 struct tally_row *tally_rows(struct tally *tally);
 
-/** tally_total() - samples of an event over all rows. */
+/** tally_total() - samples of an event (of set * events + event) over all rows. */
 const struct tally_count *tally_total(const struct tally *tally, size_t event);
 
 /** tally_samples() - samples of all events and processes, and those of no image. */

@@ -14,7 +14,11 @@
  * register unknown, and only a branch that depends on something unknown ends
  * the attempt: never a guess.
  *
- * Bounds: INTERPRET_STEPS_MAX instructions, four memory reads each; no
+ * Where there is time for it (not in an interrupt), the branches that follow
+ * can be asked for, too: where little time is spent, samples are rare, but on
+ * the way from where they are frequent.
+ *
+ * Bounds: INTERPRET_STEPS_MAX instructions a branch, four memory reads each; no
  * allocation, recursion or floating point; some 600 bytes of stack. Direct
  * jumps and calls are followed; a branch that faults, traps or leaves the
  * privilege level ends the attempt.
@@ -77,7 +81,7 @@ enum interpret_end {
  * @from:        address of the branch instruction
  * @to:          address of the instruction executed after it
  * @conditional: else indirect (jump, call or return)
- * @steps:       instructions interpreted, the branch included
+ * @steps:       instructions interpreted since the branch before, this one included
  */
 struct interpret_edge {
 	u64 from;
@@ -97,5 +101,20 @@ enum interpret_end interpret_x86_64(struct interpret_state *state, interpret_rea
 				    void *context, struct interpret_edge *edge);
 enum interpret_end interpret_arm64(struct interpret_state *state, interpret_read_fn read,
 				   void *context, struct interpret_edge *edge);
+
+/**
+ * interpret_x86_64_path(), interpret_arm64_path() - and over it to the next, and so on
+ * @edges: room for @max; at the end of the attempt, @steps of the one after the last
+ * @max:   how many, at least one
+ * @count: out
+ *
+ * Return: INTERPRET_EDGE if there are as many as asked for; else why there are no more.
+ */
+enum interpret_end interpret_x86_64_path(struct interpret_state *state, interpret_read_fn read,
+					 void *context, struct interpret_edge *edges, u32 max,
+					 u32 *count);
+enum interpret_end interpret_arm64_path(struct interpret_state *state, interpret_read_fn read,
+					void *context, struct interpret_edge *edges, u32 max,
+					u32 *count);
 
 #endif

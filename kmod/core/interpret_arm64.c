@@ -258,28 +258,23 @@ static enum interpret_end edge_found(const struct machine *m, struct interpret_e
 	return INTERPRET_EDGE;
 }
 
-enum interpret_end interpret_arm64(struct interpret_state *state, interpret_read_fn read,
-				   void *context, struct interpret_edge *edge)
+static enum interpret_end run(struct machine *m, struct interpret_edge *edge)
 {
-	struct machine m; /* not cleared as a whole: that would cost more than a step */
 	const u8 *code;
 	u32 bytes;
 
-	m.state = state;
-	m.conditional = false;
-	interpret_memory_init(&m.memory, read, context);
 	for (edge->steps = 1; edge->steps <= INTERPRET_STEPS_MAX; edge->steps++) {
-		code = interpret_memory_code(&m.memory, state->pc, 4, &bytes);
+		code = interpret_memory_code(&m->memory, m->state->pc, 4, &bytes);
 		if (code == NULL || bytes < 4)
 			return INTERPRET_UNREADABLE;
-		m.code = code[0] | (u32)code[1] << 8 | (u32)code[2] << 16 | (u32)code[3] << 24;
-		m.next = state->pc + 4;
-		switch (step(&m)) {
+		m->code = code[0] | (u32)code[1] << 8 | (u32)code[2] << 16 | (u32)code[3] << 24;
+		m->next = m->state->pc + 4;
+		switch (step(m)) {
 		case STEP_NEXT:
-			state->pc = m.next;
+			m->state->pc = m->next;
 			break;
 		case STEP_EDGE:
-			return edge_found(&m, edge);
+			return edge_found(m, edge);
 		case STEP_UNKNOWN:
 			return INTERPRET_UNKNOWN;
 		default:
@@ -288,4 +283,29 @@ enum interpret_end interpret_arm64(struct interpret_state *state, interpret_read
 	}
 	edge->steps = INTERPRET_STEPS_MAX;
 	return INTERPRET_TOO_LONG;
+}
+
+enum interpret_end interpret_arm64_path(struct interpret_state *state, interpret_read_fn read,
+					void *context, struct interpret_edge *edges, u32 max,
+					u32 *count)
+{
+	struct machine m; /* not cleared as a whole: that would cost more than a step */
+	enum interpret_end end;
+
+	m.state = state;
+	interpret_memory_init(&m.memory, read, context);
+	*count = 0;
+	do {
+		m.conditional = false;
+		end = run(&m, &edges[*count]);
+	} while (end == INTERPRET_EDGE && ++*count < max);
+	return end;
+}
+
+enum interpret_end interpret_arm64(struct interpret_state *state, interpret_read_fn read,
+				   void *context, struct interpret_edge *edge)
+{
+	u32 count;
+
+	return interpret_arm64_path(state, read, context, edge, 1, &count);
 }

@@ -195,17 +195,29 @@ static enum interpret_end run(struct machine *m, struct interpret_edge *edge)
 	return INTERPRET_TOO_LONG;
 }
 
-enum interpret_end interpret_x86_64(struct interpret_state *state, interpret_read_fn read,
-				    void *context, struct interpret_edge *edge)
+enum interpret_end interpret_x86_64_path(struct interpret_state *state, interpret_read_fn read,
+					 void *context, struct interpret_edge *edges, u32 max,
+					 u32 *count)
 {
 	struct machine m; /* not cleared as a whole: that would cost more than a step */
 	enum interpret_end end;
 
 	m.state = state;
-	m.conditional = false;
 	interpret_memory_init(&m.memory, read, context);
 	registers_begin(&m);
-	end = run(&m, edge);
+	*count = 0;
+	do {
+		m.conditional = false;
+		end = run(&m, &edges[*count]);
+	} while (end == INTERPRET_EDGE && ++*count < max);
 	registers_end(&m);
 	return end;
+}
+
+enum interpret_end interpret_x86_64(struct interpret_state *state, interpret_read_fn read,
+				    void *context, struct interpret_edge *edge)
+{
+	u32 count;
+
+	return interpret_x86_64_path(state, read, context, edge, 1, &count);
 }

@@ -299,7 +299,7 @@ core_noinline unsigned int sample_store_count_slow(struct sample_store *store,
 }
 
 /* Nested writers may nest again, so that a plain increment could lose one. */
-static void count_nested(u64 *counter)
+static void count_nested(u64 *counter) /* NOLINT(readability-non-const-parameter): written */
 {
 	u64 seen;
 

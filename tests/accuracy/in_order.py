@@ -25,6 +25,7 @@ import truth
 
 BUDGETS = (10000, 100000, 1000000)
 PROPORTIONS = ("avg", "max")  # estimators without a scale: the best one is given to them
+BRANCHES = ("conditional", "indirect")  # what the collector finds edges of
 EVENTS = {"icache": "imiss", "dcache": "dmiss", "branch": "branchmp", "dtb": "dtbmiss"}
 
 
@@ -75,7 +76,7 @@ def thinned(counts, most, chance):
     return {key: n for key, n in samples.items() if n}, period
 
 
-def profile_lines(arm, program, simulation, edges, sampler):
+def profile_lines(arm, program, simulation, branches, sampler):
     """What tests/make_profile_db.c makes a database of."""
     chance = random.Random(f"{program} {sampler}")
     taken = {offset: (insn.late if arm.late else insn.samples)[sampler]
@@ -93,21 +94,24 @@ def profile_lines(arm, program, simulation, edges, sampler):
     for number, (_, _, samples, _) in enumerate(columns):
         lines += [f"sample {number} {offset:#x} {n}" for offset, n in sorted(samples.items()) if n]
     if "edges" in arm.with_:
-        ways = {(start, to): n for start, out in edges.items() for to, n in out.items()
-                if len(out) > 1}
-        lines += [f"branch {start:#x} {to:#x} {n}"
-                  for (start, to), n in sorted(thinned(ways, most, chance)[0].items())]
+        ways = {(start, to): n for start, out in branches.items() for to, n in out.items()}
+        seen = thinned(ways, most, chance)[0]
+        # Without this count, as a profiler leaves it, nobody looks for branches.
+        lines.append(f"counter stat edges_handed {sum(seen.values())}")
+        lines += [f"branch {start:#x} {to:#x} {n}" for (start, to), n in sorted(seen.items())]
     return lines + ["end"]
 
 
 class Profile:
     """A database of what one sampler saw, and what dcpicalc says of it."""
 
-    def __init__(self, arm, program, simulation, edges, sampler, scratch):
+    def __init__(self, arm, program, simulation, branches, sampler, scratch):
         self.arm = arm
         self.program = program
         self.database = f"{scratch}/{program}.{sampler}.db"
-        lines = profile_lines(arm, program, simulation, edges, sampler)
+        if os.path.exists(self.database):  # kept: more epochs would be added to it
+            os.unlink(self.database)
+        lines = profile_lines(arm, program, simulation, branches, sampler)
         subprocess.run([f"{arm.root}/build/tests/make_profile_db", self.database], check=True,
                        input="\n".join(lines) + "\n", text=True)
 
@@ -342,9 +346,10 @@ def worst_show(program, simulation, procedures, count):
 def program_run(arm, program, split, options, scratch, pools, details):
     simulation = truth.Simulation(arm.file(program, "sim"), arm.image(program))
     edges = truth.edges_read(arm.file(program, "edges"), arm.image(program))
+    branches = truth.edges_read(arm.file(program, "edges"), arm.image(program), BRANCHES)
     own = {}
     for number, budget in samplers_of(simulation, options.budgets, options.seeds):
-        with Profile(arm, program, simulation, edges, number, scratch) as profile:
+        with Profile(arm, program, simulation, branches, number, scratch) as profile:
             for estimator in options.estimators:
                 # What is only compared with needs no repetition.
                 if estimator != "dcpi" and simulation.samplers[number][1] > 1:

@@ -78,8 +78,11 @@ class Simulation:
         return insn
 
 
-def edges_read(path, image):
-    """Exact edges within an image: {from: {to: count}}, by offsets in the file."""
+def edges_read(path, image, kinds=None):
+    """Exact edges within an image: {from: {to: count}}, by offsets in the file.
+
+    kinds: only those from such instructions (tests/truth/edge_counts.h)
+    """
     edges = {}
     for line in open(path, encoding="ascii"):
         if line.startswith("edges "):
@@ -87,7 +90,9 @@ def edges_read(path, image):
         head, source, target = line.rstrip("\n").split("\t")
         if source != image or target != image:
             continue
-        _, start, to, count, _ = re.split(" ", head)
+        kind, start, to, count, _ = re.split(" ", head)
+        if kinds is not None and kind not in kinds:
+            continue
         ways = edges.setdefault(int(start, 16), {})
         ways[int(to, 16)] = ways.get(int(to, 16), 0) + int(count)
     return edges

@@ -21,7 +21,7 @@ top=$PWD
 out=$top/build/accuracy/x86-64
 event=${EVENT:-cpu-clock:180000-200000}
 
-tunables=glibc.cpu.hwcaps=-AVX,-AVX2,-FMA,-FMA4,-ERMS,-FSRM,-BMI2,-SSSE3,-SSE4_1,-SSE4_2
+tunables=glibc.cpu.hwcaps=-AVX,-AVX2,-AVX512F,-AVX512VL,-AVX512BW,-FMA,-FMA4,-ERMS,-FSRM,-BMI2,-SSSE3,-SSE4_1,-SSE4_2
 tunables+=:glibc.cpu.x86_rep_movsb_threshold=0x7fffffff
 tunables+=:glibc.cpu.x86_rep_stosb_threshold=0x7fffffff
 tunables+=:glibc.cpu.x86_non_temporal_threshold=0x7fffffff
@@ -51,7 +51,7 @@ program()
 
 sample()
 {
-	local dir=$1 repeats=$2 made="$event $2 $3" i
+	local dir=$1 repeats=$2 made="$event ${environment[*]} $2 $3" i
 
 	[ "$(cat "$dir/sampled" 2> /dev/null)" != "$made" ] || return 0
 	rm -f "$dir"/samples.db* "$dir/sampled"

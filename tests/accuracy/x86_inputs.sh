@@ -187,7 +187,7 @@ for copy in 1 2 3; do
 					if (match(parts[i], /^[a-z_0-9]+/))
 						name[substr(parts[i], 1, RLENGTH)] = 1
 			}
-			/^enum/ {
+			/^enum/, /}/ {
 				n = split($0, words, /[^A-Z]+/)
 				for (i = 1; i <= n; i++)
 					if (words[i] != "")

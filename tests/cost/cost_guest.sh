@@ -16,6 +16,7 @@
 # Prints "mark WORKLOAD SUBJECT N" and what meter says after N units, and with
 # "end" for N when the subject is done. Idle time is no cost, and takes none of
 # the host's: so waiting is free.
+# shellcheck source=tests/tap.sh
 . /lib/tap.sh
 # shellcheck source=tests/qemu/profile.sh
 . /lib/profile.sh
@@ -134,14 +135,16 @@ counters()
 			v["stat.entries"], v["stat.merges"] }'
 }
 
-# The daemon knows the images, and their symbols are in the database. It flushes
+# The daemon knows the images, and their symbols are in the database. Copying them
+# to the image store, once in their life, is no cost of a sample. It flushes
 # INTERVAL seconds after it has started, and as long after that, to the second
 # of its drains: what is measured lies in between, and ends with the flush.
 dcpi()
 {
 	meter now >/tmp/now
 	read -r began figures </tmp/now
-	daemon_start --source kmod -e cycles:60000-64000 --merge-interval "$interval"
+	daemon_start --source kmod -e cycles:60000-64000 --merge-interval "$interval" \
+		--image-store none
 	watched=$daemon
 	unit
 	flush

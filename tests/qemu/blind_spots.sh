@@ -12,6 +12,7 @@
 #   metaof DELIVERY INTERRUPTS                           that dcpi.ko has taken
 #   meta DELIVERY SAMPLES PROCEDURE                      in dcpi.ko meanwhile
 #   insn DELIVERY SAMPLES OFFSET PROCEDURE               the same by instruction
+# shellcheck source=tests/tap.sh
 . /lib/tap.sh
 # shellcheck source=tests/qemu/profile.sh
 . /lib/profile.sh

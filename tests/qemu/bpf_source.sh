@@ -5,6 +5,7 @@
 # dcpiprof reports. As end_to_end.sh; besides, what is this source's own: the
 # generation of processes that ran before, exec during a drain interval, a CPU
 # that goes and comes back, many samples for a small store.
+# shellcheck source=tests/tap.sh
 . /lib/tap.sh
 
 db=/tmp/bpf.db
@@ -59,7 +60,7 @@ old=$!
 start_daemon -e cpu-clock:180000-200000
 is "the daemon starts" $? 0
 like "without the module it takes bpf" "$(cat /tmp/status)" '^source +bpf'
-like "and says why" "$(cat /tmp/status)" '^source_reason +not kmod: dcpi.ko is not loaded'
+like "and says why" "$(cat /tmp/status)" '^source +bpf \(not kmod: dcpi.ko is not loaded'
 # Ends, and its samples are matched, before anything is drained by itself.
 split 6000
 dd if=/dev/urandom of=/dev/null bs=64k count=400 2> /dev/null

@@ -7,6 +7,7 @@
 DEBUG_CHECKER ?= kasan
 DEBUG_FUZZ_CALLS ?= 1000000
 DEBUG_TIMEOUT ?= 7200
+DEBUG_TEST_SECONDS ?= 1800
 DEBUG_KDIR = $(abspath build/debug-kernel/$(DEBUG_CHECKER))
 DEBUG_PAYLOAD = build/qemu/payload-$(DEBUG_CHECKER)
 # On a kernel with KASAN only those that it can see, and the other way round.
@@ -33,9 +34,10 @@ check-kcsan: ## the same under KCSAN: data races
 	@$(MAKE) --no-print-directory DEBUG_CHECKER=kcsan check-debug-kernel
 
 .PHONY: debug-payload
-debug-payload: qemu-payload
+debug-payload: qemu-payload $(edge_files)
 	@mkdir -p $(DEBUG_PAYLOAD)/etc $(MISTAKES_OUT)
 	@echo $(DEBUG_FUZZ_CALLS) >$(DEBUG_PAYLOAD)/etc/fuzz_calls
+	@echo $(DEBUG_TEST_SECONDS) >$(DEBUG_PAYLOAD)/etc/test_seconds
 	@cp -rsfT $(abspath tests/mistakes) $(abspath $(MISTAKES_OUT))
 	$(Q)$(MAKE) --no-print-directory -s -C $(DEBUG_KDIR) M=$(abspath $(MISTAKES_OUT)) modules
 	@cp $(MISTAKES_OUT)/dcpi_mistakes.ko $(DEBUG_PAYLOAD)/lib/

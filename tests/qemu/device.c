@@ -253,6 +253,16 @@ struct dcpi_stats device_total(const struct device *device)
 	return sum;
 }
 
+struct dcpi_event_stats device_event_stats(const struct device *device, uint32_t cpu,
+					   uint32_t event)
+{
+	struct dcpi_event_stats stats = {.cpu = cpu, .event = event};
+
+	if (device_ioctl(device, DCPI_IOC_EVENT_STATS, &stats) != 0)
+		memset(&stats, 0, sizeof(stats));
+	return stats;
+}
+
 bool device_wait(const struct device *device, uint32_t cpu, uint32_t event, uint64_t interrupts)
 {
 	struct dcpi_event_stats stats = {.cpu = cpu, .event = event};

@@ -89,6 +89,10 @@ bool device_accounted(const struct device *device);
 /** device_total() - the sum of all CPUs' counters, losses too. */
 struct dcpi_stats device_total(const struct device *device);
 
+/** device_event_stats() - of an event on a CPU; zeros if they are not to be had. */
+struct dcpi_event_stats device_event_stats(const struct device *device, uint32_t cpu,
+					   uint32_t event);
+
 /**
  * device_wait() - wait until an event has interrupted a CPU so often
  *

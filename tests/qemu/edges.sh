@@ -10,6 +10,7 @@
 # a PMU (x86-64) has the clock, which strikes where it likes: directions only.
 #
 # Figures are in lines "# {...}", those of tests/bench.h.
+# shellcheck source=tests/tap.sh
 . /lib/tap.sh
 # shellcheck source=tests/qemu/profile.sh
 . /lib/profile.sh
@@ -46,6 +47,25 @@ work()
 	esac >/dev/null
 }
 
+# tried: samples from which an edge was sought so far
+tried()
+{
+	dcpictl --socket "$dcpid_socket" stats | awk '$1 == "stat.branches_tried" { print $2 }'
+}
+
+# again PROGRAM OPTION...: a clock finds little in a machine that a busy host seldom
+# lets run; until there is enough to judge by
+again()
+{
+	case $(uname -m),$* in
+	aarch64,* | *,"$1") return ;;
+	esac
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		[ "$(tried)" -lt $((2 * enough)) ] || return
+		work "$1"
+	done
+}
+
 # profile PROGRAM OPTION...: $elapsed, of the work with the daemon
 profile()
 {
@@ -55,6 +75,7 @@ profile()
 	begin=$(now_ns)
 	work "$program"
 	elapsed=$(($(now_ns) - begin))
+	again "$program" "$@"
 	daemon_stop || not_ok "the daemon ends with 0"
 }
 

@@ -5,6 +5,7 @@
 # reports. A program with a known division of time must come out within two
 # points, user and kernel procedures must have names, and every interrupt must
 # be accounted for.
+# shellcheck source=tests/tap.sh
 . /lib/tap.sh
 # shellcheck source=tests/qemu/profile.sh
 . /lib/profile.sh

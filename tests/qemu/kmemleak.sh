@@ -3,6 +3,7 @@
 #
 # Last on a kernel with kmemleak: has anything been forgotten? An object is
 # reported when two scans in a row find no pointer to it.
+# shellcheck source=tests/tap.sh
 . /lib/tap.sh
 
 mount -t debugfs debug /sys/kernel/debug 2> /dev/null

@@ -3,6 +3,7 @@
 #
 # First on a kernel with kmemleak: what it has forgotten by itself, in ACPI or
 # wherever, is no concern of ours.
+# shellcheck source=tests/tap.sh
 . /lib/tap.sh
 
 mount -t debugfs debug /sys/kernel/debug 2> /dev/null

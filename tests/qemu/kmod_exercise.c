@@ -120,8 +120,9 @@ static bool samples_fall_where_time_is_spent(void)
 	CHECK(spin.elsewhere == 0);
 	CHECK(spin.inside == spin.user, "%llu of %llu", (unsigned long long)spin.inside,
 	      (unsigned long long)spin.user);
-	CHECK(spin.inside > all * 8 / 10, "%llu of %llu on the CPU",
-	      (unsigned long long)spin.inside, (unsigned long long)all);
+	/* The rest is the kernel's, ticks above all; of a debug kernel (KASAN) a quarter. */
+	CHECK(spin.inside > all * (access("/proc/lockdep_stats", F_OK) == 0 ? 6 : 8) / 10,
+	      "%llu of %llu on the CPU", (unsigned long long)spin.inside, (unsigned long long)all);
 	return true;
 }
 
@@ -249,6 +250,7 @@ static bool events_are_told_apart(void)
 {
 	struct dcpi_config config = device_config(0, 0);
 	uint64_t events[256] = {};
+	unsigned int round;
 	struct device d;
 
 	config.events = 3;
@@ -259,7 +261,11 @@ static bool events_are_told_apart(void)
 	config.event[2].config = PERF_COUNT_SW_TASK_CLOCK;
 	CHECK(device_open(&d));
 	CHECK(device_start(&d, &config) == 0);
-	sleep_ms(1500);
+	/* As long as it takes: a machine that others keep waiting has few samples a second. */
+	for (round = 0; round < 600 && events[1] <= 50; round++) {
+		sleep_ms(100);
+		CHECK(device_drain_cpus(&d, count_events, events) == 0);
+	}
 	CHECK(device_stop(&d) == 0);
 	CHECK(device_drain_cpus(&d, count_events, events) == 0);
 	CHECK(device_accounted(&d));

@@ -12,6 +12,7 @@
 # (the rest together are one more class), as a normal deviate (Wilson and
 # Hilferty): above 4 happens by chance once in 30,000. The machine repeats its
 # runs, so by chance means: never or always.
+# shellcheck source=tests/tap.sh
 . /lib/tap.sh
 # shellcheck source=tests/qemu/profile.sh
 . /lib/profile.sh

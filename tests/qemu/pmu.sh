@@ -3,6 +3,7 @@
 #
 # Overflow interrupts of a real (emulated) PMU, from the counter to the report:
 # cycles, in user space and in the kernel. (Instructions: pmu_instructions.sh.)
+# shellcheck source=tests/tap.sh
 . /lib/tap.sh
 # shellcheck source=tests/qemu/profile.sh
 . /lib/profile.sh

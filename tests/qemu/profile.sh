@@ -15,7 +15,7 @@ dcpid_socket=/run/dcpid.sock
 
 daemon_start()
 {
-	rm -f "$db" "$db"-*
+	rm -rf "$db" "$db"-*
 	dcpid --config /dev/null --db "$db" --socket "$dcpid_socket" "$@" >/dev/null 2>/tmp/dcpid.log &
 	daemon=$!
 	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do

@@ -16,10 +16,11 @@ qemu_common := tests/qemu/tap.c tests/qemu/device.c tests/qemu/load.c \
 	daemon/source_chunk.c
 kmod_tests := kmod_exercise kmod_events kmod_mmap kmod_edges kmod_abuse kmod_lifetime kmod_readers \
 	kmod_hotplug kmod_reload kmod_fuzz
-QEMU_PROGRAMS := $(kmod_tests) still
+QEMU_PROGRAMS := $(kmod_tests) kmod_turns still
 still-src := tests/qemu/still.c
-$(foreach t,$(kmod_tests),$(eval $(t)-src := tests/qemu/$(t).c))
-QEMU_SCRIPTS := tests/qemu/bpf_source.sh tests/qemu/end_to_end.sh \
+$(foreach t,$(kmod_tests) kmod_turns,$(eval $(t)-src := tests/qemu/$(t).c))
+QEMU_SCRIPTS := tests/qemu/bpf_source.sh tests/qemu/end_to_end.sh tests/qemu/image_events.sh \
+	tests/qemu/images.sh \
 	tests/qemu/store_selftest.sh $(kmod_tests:%=tests/qemu/%.sh)
 ifeq ($(QEMU_ARCH),arm64)
 QEMU_SCRIPTS += tests/qemu/pmu.sh
@@ -46,8 +47,25 @@ $(QEMU_PAYLOAD)/bin/split: tests/programs/split.c | $(SYSROOT_READY)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O2 -g -o $@ $<
 
+$(QEMU_PAYLOAD)/bin/kinds-static: tests/programs/kinds.c | $(SYSROOT_READY)
+	$(call say,GUEST,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g -static -DKINDS_STATIC -o $@ $<
+
+$(QEMU_PAYLOAD)/bin/bpf_spin: tests/programs/bpf_spin.c | $(SYSROOT_READY)
+	$(call say,GUEST,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g -static -o $@ $<
+
+# In lib, where initramfs.sh finds their libraries.
+.PHONY: qemu-storm
+qemu-storm: | $(SYSROOT_READY)
+	@$(MAKE) --no-print-directory -f tests/programs/storm.mk CC='$(CC)' \
+		STORM_DIR=$(QEMU_PAYLOAD)/lib storm
+
 .PHONY: qemu-payload
-qemu-payload: all kmod kmod-selftest $(qemu_programs) $(QEMU_PAYLOAD)/bin/split
+qemu-payload: qemu-storm all kmod kmod-selftest $(qemu_programs) $(addprefix $(QEMU_PAYLOAD)/bin/, \
+		split kinds-static bpf_spin)
 	@mkdir -p $(QEMU_PAYLOAD)/lib
 	@cp $(KMOD_OUT)/dcpi.ko $(SELFTEST_OUT)/dcpi_selftest.ko $(LIB)/dcpi_sqlite.so $(QEMU_PAYLOAD)/lib/
 	@cp $(PROGRAMS:%=$(BIN)/%) $(or $(SYSROOT:%=%/usr/bin/sqlite3),$$(command -v sqlite3)) $(QEMU_PAYLOAD)/bin/
@@ -120,7 +138,7 @@ qemu-check-arm64: ## the same, and the PMU, in an arm64 machine
 	$(Q)$(MAKE) --no-print-directory CROSS=arm64 steady-check parallel-check
 
 # One instruction, one nanosecond, one cycle: nothing of the host shows.
-EXACT_SCRIPTS := tests/qemu/pmu_instructions.sh tests/qemu/placement.sh
+EXACT_SCRIPTS := tests/qemu/kmod_turns.sh tests/qemu/pmu_instructions.sh tests/qemu/placement.sh
 PLACEMENT_ROUNDS ?= 2000
 
 placement_program := $(QEMU_PAYLOAD)/bin/placement

@@ -7,6 +7,7 @@
 # some 440 cycles a sample that are not counted. So the window is 9,000 to 9,800
 # cycles, for a sample every 9,840. What is compared are the PMU's interrupts and
 # the time that has passed, both as the kernel tells them.
+# shellcheck source=tests/tap.sh
 . /lib/tap.sh
 # shellcheck source=tests/qemu/profile.sh
 . /lib/profile.sh

@@ -2,6 +2,7 @@
 # shellcheck shell=bash
 # In a machine with systemd: the packages as their users have them, from
 # installation to purge.
+# shellcheck source=tests/tap.sh
 . /lib/tap.sh
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C
 debs=/run/payload/debs
@@ -11,7 +12,7 @@ CAP_CHECKPOINT_RESTORE"
 # status KEY: what dcpictl says
 status()
 {
-	dcpictl status | sed -n "s/^$1  *//p"
+	dcpictl --json status | sed -n "s/^ *\"$1\": *\"\{0,1\}\([^\",]*\).*/\1/p"
 }
 
 # Waits up to 30 s.

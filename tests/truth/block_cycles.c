@@ -14,10 +14,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/cfg.h"
-#include "analysis/image_code.h"
-#include "analysis/issue_queue.h"
-#include "analysis/throughput.h"
+#include "analysis/graph/cfg.h"
+#include "analysis/image/image_code.h"
+#include "analysis/machine/issue_queue.h"
+#include "analysis/machine/throughput.h"
 #include "lib/error.h"
 
 #define ITERATIONS 60

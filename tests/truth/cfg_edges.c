@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/cfg.h"
-#include "analysis/image_code.h"
+#include "analysis/graph/cfg.h"
+#include "analysis/image/image_code.h"
 #include "lib/error.h"
 
 #define SHOWN_MAX 50

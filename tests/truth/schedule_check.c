@@ -16,9 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/cfg.h"
-#include "analysis/image_code.h"
-#include "analysis/schedule.h"
+#include "analysis/graph/cfg.h"
+#include "analysis/image/image_code.h"
+#include "analysis/machine/schedule.h"
 #include "lib/error.h"
 
 /* The first causes that the simulator knows are static: issue to fetch. */

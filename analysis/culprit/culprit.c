@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/culprit/culprit.h"
+
+#include "analysis/culprit/culprit_evidence.h"
+#include "lib/array.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+static void measure_insn(struct instruction_cpi *ret, const struct schedule_insn *schedule,
+			 double samples, const struct frequency_estimate *frequency)
+{
+	double stalls = 0, expected, noise;
+
+	for (unsigned int i = 0; i < schedule->stall_count; i++)
+		stalls += schedule->stalls[i].cycles;
+	ret->static_cycles = fmin(stalls, schedule->min_cycles);
+	ret->execution = schedule->min_cycles - ret->static_cycles;
+	if (!(frequency->value > 0)) {
+		ret->cpi = ret->low = ret->high = NAN;
+		return;
+	}
+	ret->cpi = samples / frequency->value;
+	ret->low = samples / fmax(frequency->high, frequency->value);
+	ret->high =
+		frequency->low > 0 ? samples / fmin(frequency->low, frequency->value) : INFINITY;
+	if (samples == 0)
+		ret->high = 0;
+	ret->dynamic_cycles = ret->cpi - schedule->min_cycles;
+	expected = schedule->min_cycles * (ret->dynamic_cycles > 0
+						   ? fmax(frequency->high, frequency->value)
+						   : fmin(frequency->low, frequency->value));
+	noise = CULPRIT_NOISE_SIGMAS * sqrt(expected + 1);
+	ret->significant =
+		ret->dynamic_cycles > 0 ? samples > expected + noise : samples < expected - noise;
+}
+
+static void measure_insns(struct culprits *culprits, const struct culprit_input *input)
+{
+	const struct cfg *cfg = input->cfg;
+
+	for (uint32_t i = 0; i < cfg->insn_count; i++)
+		measure_insn(&culprits->insns[i], &input->schedule->insns[i],
+			     input->profile->samples[i],
+			     &input->frequency->blocks[cfg->block_of[i]]);
+}
+
+static int compare_culprits(const void *a, const void *b)
+{
+	const struct culprit *x = a, *y = b;
+
+	if (x->cycles_high != y->cycles_high)
+		return x->cycles_high > y->cycles_high ? -1 : 1;
+	return (x->cause > y->cause) - (x->cause < y->cause);
+}
+
+/* struct listing - what is needed to explain stalls; @evidence: made when it is needed */
+struct listing {
+	struct culprits *culprits;
+	size_t capacity;
+	struct culprit_evidence evidence;
+};
+
+static void find_suspects(struct listing *listing, struct culprit_suspects *suspects,
+			  const struct culprit_stall *stall)
+{
+	culprit_suspects_find(suspects, stall);
+	if (stall->input->thorough)
+		return;
+	if (culprit_suspects_are_many(suspects))
+		culprit_evidence_weigh(&listing->evidence, suspects, stall);
+	/* Out of order, a late fetch or a new page may show at whatever waits next. */
+	culprit_suspects_acquit(suspects, stall->cycles, stall->input->model->in_order ? 1 : 2);
+}
+
+static int explain(struct listing *listing, const struct culprit_stall *stall)
+{
+	struct culprits *culprits = listing->culprits;
+	struct instruction_cpi *insn = &culprits->insns[stall->insn];
+	struct culprit_suspects suspects;
+
+	if (array_reserve(&culprits->list, &listing->capacity, culprits->count + CULPRIT_CAUSES,
+			  sizeof(*culprits->list)) != 0)
+		return -ENOMEM;
+	find_suspects(listing, &suspects, stall);
+	insn->first = (uint32_t)culprits->count;
+	for (unsigned int c = 0; c < CULPRIT_CAUSES; c++) {
+		const struct culprit_bound *bound = &suspects.bounds[c];
+		double rest = stall->cycles - (suspects.high - bound->high);
+
+		if (suspects.listed[c])
+			culprits->list[culprits->count++] = (struct culprit){
+				.cause = c,
+				.cycles_low = stall->input->model->in_order
+						      ? fmin(fmax(rest, 0), bound->high)
+						      : 0,
+				.cycles_high = bound->high,
+				.from = bound->from,
+			};
+	}
+	insn->count = (uint32_t)culprits->count - insn->first;
+	qsort(culprits->list + insn->first, insn->count, sizeof(*culprits->list), compare_culprits);
+	return 0;
+}
+
+static int explain_all(struct culprits *culprits, const struct culprit_input *input)
+{
+	struct listing listing = {.culprits = culprits};
+	struct culprit_regions regions = {0};
+	int rc = culprit_regions_find(&regions, input);
+
+	for (uint32_t i = 0; rc == 0 && i < input->cfg->insn_count; i++) {
+		const struct instruction_cpi *insn = &culprits->insns[i];
+		uint32_t block = input->cfg->block_of[i];
+		struct culprit_stall stall = {
+			.input = input,
+			.insns = culprits->insns,
+			.regions = &regions,
+			.insn = i,
+			.block = block,
+			.cycles = insn->dynamic_cycles,
+			.frequency = input->frequency->blocks[block].value,
+		};
+
+		if (insn->significant && insn->dynamic_cycles > 0)
+			rc = explain(&listing, &stall);
+	}
+	culprit_regions_deinit(&regions);
+	return rc;
+}
+
+int culprits_find(struct culprits *ret, const struct culprit_input *input)
+{
+	struct culprits culprits = {0};
+	int rc;
+
+	culprits.insns = calloc((size_t)input->cfg->insn_count + 1, sizeof(*culprits.insns));
+	if (culprits.insns == NULL)
+		return -ENOMEM;
+	measure_insns(&culprits, input);
+	rc = explain_all(&culprits, input);
+	if (rc != 0)
+		culprits_deinit(&culprits);
+	else
+		*ret = culprits;
+	return rc;
+}
+
+void culprits_deinit(struct culprits *culprits)
+{
+	free(culprits->insns);
+	free(culprits->list);
+	*culprits = (struct culprits){0};
+}
+
+double culprits_unexplained(const struct culprits *culprits, uint32_t insn)
+{
+	const struct instruction_cpi *stalled = &culprits->insns[insn];
+	double left = stalled->dynamic_cycles;
+
+	if (!stalled->significant || !(left > 0))
+		return 0;
+	for (uint32_t i = 0; i < stalled->count; i++)
+		left -= culprits->list[stalled->first + i].cycles_high;
+	return fmax(left, 0);
+}

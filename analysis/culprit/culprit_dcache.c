@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * D-cache misses: what an instruction waits for in order is a register that a load
+ * will write, and nobody has waited for that load before.
+ */
+#include "analysis/culprit/culprit_forward.h"
+#include "analysis/culprit/culprit_path.h"
+
+#include <math.h>
+
+/* A miss behind others that are already under way takes this many times as long. */
+#define QUEUED_MISSES 4
+
+/* struct search - @from: the best load found, @from_share: of the ways, by that load */
+struct search {
+	const struct culprit_stall *stall;
+	const struct cfg *cfg;
+	double share;
+	double likely_share;
+	double from_share;
+	uint32_t from;
+};
+
+/* Registers that an instruction gets from memory: not the address register it moves. */
+static struct insn_regs loaded_regs(const struct insn *insn)
+{
+	struct insn_regs regs = insn->writes;
+
+	if ((insn->flags & INSN_READS_MEMORY) == 0)
+		return (struct insn_regs){0};
+	if (insn->memory.pushes && insn->memory.base < INSN_REGS &&
+	    insn->destination != insn->memory.base)
+		regs.words[insn->memory.base / 64] &= ~(UINT64_C(1) << insn->memory.base % 64);
+	return regs;
+}
+
+/* Where a procedure returns a value that it may just have loaded. */
+static struct insn_regs returned_regs(void)
+{
+	struct insn_regs regs = {0};
+
+	insn_regs_add(&regs, 0); /* rax, x0, v0 */
+	insn_regs_add(&regs, INSN_REG_FP);
+	return regs;
+}
+
+static struct insn_regs argument_regs(enum insn_isa isa)
+{
+	static const uint8_t x86[] = {7, 6, 2, 1, 8, 9};
+	struct insn_regs regs = {0};
+
+	for (unsigned int i = 0; i < 8; i++) {
+		if (isa == INSN_ISA_X86_64 && i < sizeof(x86))
+			insn_regs_add(&regs, x86[i]);
+		if (isa == INSN_ISA_ARM64)
+			insn_regs_add(&regs, i);
+		if (isa == INSN_ISA_ALPHA && i < 6)
+			insn_regs_add(&regs, 16 + i);
+		insn_regs_add(&regs, INSN_REG_FP + (isa == INSN_ISA_ALPHA ? 16 + i : i));
+	}
+	return regs;
+}
+
+/* The stack and constants are hardly ever out of the cache. */
+static bool hits_as_a_rule(const struct cfg *cfg, const struct insn *insn)
+{
+	return insn->memory.pc_relative || (insn->memory.base == cfg->decoder->stack_pointer &&
+					    insn->memory.index == INSN_REG_NONE);
+}
+
+static void suspect(struct search *search, const struct culprit_path *path, uint32_t insn,
+		    bool likely)
+{
+	double weight = likely ? path->share : path->share / 16;
+
+	search->share += path->share;
+	if (likely)
+		search->likely_share += path->share;
+	if (weight > search->from_share) {
+		search->from = insn;
+		search->from_share = weight;
+	}
+}
+
+static bool visit(void *ctx, struct culprit_path *path, uint32_t index)
+{
+	struct search *search = ctx;
+	const struct insn *insn = &search->cfg->insns[index];
+	struct insn_regs loaded = loaded_regs(insn);
+	struct insn_regs returned;
+
+	if (insn_regs_meet(&path->regs, &loaded)) {
+		bool likely = !hits_as_a_rule(search->cfg, insn);
+
+		suspect(search, path, index, likely);
+		if (likely)
+			return false;
+	}
+	if (insn->flow == INSN_FLOW_CALL || insn->flow == INSN_FLOW_CALL_INDIRECT) {
+		returned = returned_regs();
+		if (insn_regs_meet(&path->regs, &returned))
+			suspect(search, path, index, false);
+		return false;
+	}
+	/* Who reads or overwrites a register in order has waited for it. */
+	insn_regs_remove(&path->regs, &insn->writes);
+	insn_regs_remove(&path->regs, &insn->reads);
+	return path->regs.words[0] != 0 || path->regs.words[1] != 0;
+}
+
+static void end(void *ctx, const struct culprit_path *path, enum culprit_path_end how)
+{
+	struct search *search = ctx;
+	struct insn_regs arguments = argument_regs(search->cfg->decoder->isa);
+
+	if (how == CULPRIT_PATH_UNKNOWN ||
+	    (how == CULPRIT_PATH_ENTRY && insn_regs_meet(&path->regs, &arguments)))
+		suspect(search, path, UINT32_MAX, false);
+}
+
+/* Events of the load may be sampled from itself to just behind the instruction that waits. */
+static double events_bound(const struct culprit_stall *stall, uint32_t from)
+{
+	const struct cfg *cfg = stall->input->cfg;
+	const struct cfg_block *block = &cfg->blocks[stall->block];
+	unsigned int cycles = stall->input->model->dcache.miss_cycles_max;
+	uint32_t last = block->first + block->count - 1;
+	uint32_t first = block->first;
+	double bound = 0;
+
+	if (from == UINT32_MAX)
+		return INFINITY;
+	if (last > stall->insn + 1)
+		last = stall->insn + 1;
+	if (from < stall->insn && cfg->block_of[from] == stall->block) {
+		first = from;
+	} else {
+		const struct cfg_block *other = &cfg->blocks[cfg->block_of[from]];
+
+		bound = culprit_event_bound(stall, PROFILE_ROLE_DMISS, from,
+					    other->first + other->count - 1, cycles);
+	}
+	return bound + culprit_event_bound(stall, PROFILE_ROLE_DMISS, first, last, cycles);
+}
+
+/* Users of a value wait beside the queue; what can't retire is the load itself. */
+static bool bound_out_of_order(const struct culprit_stall *stall, struct culprit_bound *ret)
+{
+	const struct cfg *cfg = stall->input->cfg;
+	const struct insn *insn = &cfg->insns[stall->insn];
+	struct culprit_forward forward;
+
+	ret->doubt = hits_as_a_rule(cfg, insn) ? 2 : 0;
+	ret->high = events_bound(stall, stall->insn);
+	return (insn->flags & INSN_READS_MEMORY) != 0 && !culprit_forward_find(stall, &forward);
+}
+
+/* struct queue - of misses; @share: of the ways, that may have filled it */
+struct queue {
+	const struct cfg *cfg;
+	double misses;
+	double max_cycles;
+	double share;
+};
+
+/* Counts loads that nobody waits for before the stalled one: @path.regs is what is waited for. */
+static bool visit_queue(void *ctx, struct culprit_path *path, uint32_t index)
+{
+	struct queue *queue = ctx;
+	const struct insn *insn = &queue->cfg->insns[index];
+	struct insn_regs loaded = loaded_regs(insn);
+
+	if (insn_regs_meet(&loaded, &path->regs) || culprit_insn_calls(insn))
+		return false;
+	path->count += (insn->flags & INSN_READS_MEMORY) != 0 && !hits_as_a_rule(queue->cfg, insn);
+	insn_regs_remove(&path->regs, &insn->writes);
+	path->regs.words[0] |= insn->reads.words[0];
+	path->regs.words[1] |= insn->reads.words[1];
+	if (path->count < queue->misses)
+		return true;
+	queue->share += path->share;
+	return false;
+}
+
+static void end_queue(void *ctx, const struct culprit_path *path, enum culprit_path_end how)
+{
+	struct queue *queue = ctx;
+
+	if (how == CULPRIT_PATH_REPEATS &&
+	    path->count * queue->max_cycles >= queue->misses * fmax(path->cycles, 1))
+		queue->share += path->share;
+}
+
+/* A load that misses waits while as many misses as there can be are under way. */
+static bool bound_queue(const struct culprit_stall *stall, struct culprit_bound *ret)
+{
+	const struct machine_model *model = stall->input->model;
+	const struct insn *insn = &stall->input->cfg->insns[stall->insn];
+	struct queue queue = {stall->input->cfg, model->load_misses, model->dcache.miss_cycles_max,
+			      0};
+	struct culprit_walk walk = {queue.max_cycles, visit_queue, end_queue, &queue};
+	struct culprit_path start = {.regs = insn->reads};
+
+	if ((insn->flags & INSN_READS_MEMORY) == 0 || model->load_misses == 0 ||
+	    hits_as_a_rule(stall->input->cfg, insn))
+		return false;
+	culprit_path_walk(stall, &walk, &start);
+	ret->doubt = 1;
+	ret->high = fmin(fmin(queue.share, 1) * model->dcache.miss_cycles_max,
+			 events_bound(stall, stall->insn));
+	return queue.share >= CULPRIT_NEGLIGIBLE;
+}
+
+bool culprit_dcache_bound(const struct culprit_stall *stall, struct culprit_bound *ret)
+{
+	const struct cfg *cfg = stall->input->cfg;
+	const struct insn *insn = &cfg->insns[stall->insn];
+	double longest = stall->input->model->dcache.miss_cycles_max;
+	struct search search = {.stall = stall, .cfg = cfg, .from = UINT32_MAX};
+	struct culprit_walk walk = {longest, visit, end, &search};
+	struct culprit_path start = {.regs = insn->reads};
+
+	if (longest == 0)
+		return false;
+	if (!stall->input->model->in_order)
+		return bound_out_of_order(stall, ret);
+	if ((insn->flags & INSN_ZEROES) != 0)
+		return false;
+	/* A result that is still to come must not overwrite a later one. */
+	start.regs.words[0] |= insn->writes.words[0];
+	start.regs.words[1] |= insn->writes.words[1];
+	culprit_path_walk(stall, &walk, &start);
+	if (search.share < CULPRIT_NEGLIGIBLE)
+		return bound_queue(stall, ret);
+	ret->from = search.from;
+	ret->doubt = search.likely_share < CULPRIT_NEGLIGIBLE ? 2 : 0;
+	ret->high = fmin(fmin(search.share, 1) * longest * QUEUED_MISSES,
+			 events_bound(stall, search.from));
+	return true;
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * DTB misses: at instructions that access memory. Most accesses are near an earlier one
+ * by the same address registers, and then a new page is as rare as the distance is small.
+ */
+#include "analysis/culprit/culprit_path.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Accesses further back may be in a page that is no longer translated. */
+#define MEMORY_CYCLES 2000
+
+#define EVENT_SKID 4
+
+/* struct search - @pages: new pages for each execution */
+struct search {
+	const struct culprit_stall *stall;
+	const struct insn *insn;
+	double page_bytes;
+	double pages;
+};
+
+static struct insn_regs address_regs(const struct insn *insn)
+{
+	struct insn_regs regs = {0};
+
+	insn_regs_add(&regs, insn->memory.base);
+	insn_regs_add(&regs, insn->memory.index);
+	return regs;
+}
+
+static bool accesses_memory(const struct insn *insn)
+{
+	return (insn->flags & (INSN_READS_MEMORY | INSN_WRITES_MEMORY)) != 0;
+}
+
+static bool same_registers(const struct insn_memory *a, const struct insn_memory *b)
+{
+	return a->base == b->base && a->index == b->index && a->scale == b->scale;
+}
+
+/*
+ * Whether an instruction moves a register only a little: computes it from itself and a
+ * constant (addition, rounding down). @distance: out
+ */
+static bool moves_a_little(const struct insn *insn, const struct insn_regs *regs, double *distance)
+{
+	struct insn_regs other = insn->reads;
+
+	if (accesses_memory(insn)) { /* pre- and post-indexed: by what the access has */
+		*distance = fabs((double)insn->memory.displacement) +
+			    fabs((double)insn->immediate) + insn->memory.bytes;
+		return insn->memory.pushes && insn->destination != insn->memory.base;
+	}
+	if (insn->class != INSN_ALU || insn->destination >= INSN_REGS ||
+	    !insn_regs_has(regs, insn->destination) || !insn_regs_has(&other, insn->destination))
+		return false;
+	other.words[insn->destination / 64] &= ~(UINT64_C(1) << insn->destination % 64);
+	*distance = fabs((double)insn->immediate);
+	return other.words[0] == 0 && other.words[1] == 0 && insn->immediate != 0;
+}
+
+static void add_pages(struct search *search, const struct culprit_path *path, double distance)
+{
+	search->pages += path->share * fmin(distance / search->page_bytes, 1);
+}
+
+static bool visit(void *ctx, struct culprit_path *path, uint32_t index)
+{
+	struct search *search = ctx;
+	const struct insn *insn = &search->stall->input->cfg->insns[index];
+	double distance;
+
+	/* A load may overwrite its own address register, behind the access. */
+	if (insn_regs_meet(&insn->writes, &path->regs)) {
+		if (!moves_a_little(insn, &path->regs, &distance)) {
+			add_pages(search, path, INFINITY);
+			return false;
+		}
+		path->drift += ldexp(distance, search->insn->memory.scale);
+	}
+	if (accesses_memory(insn) && same_registers(&insn->memory, &search->insn->memory)) {
+		add_pages(search, path,
+			  path->drift + fabs((double)search->insn->memory.displacement -
+					     (double)insn->memory.displacement));
+		return false;
+	}
+	return true;
+}
+
+static void end(void *ctx, const struct culprit_path *path, enum culprit_path_end how)
+{
+	/* Around a loop that moves the registers a little, to itself. */
+	if (how == CULPRIT_PATH_REPEATS)
+		add_pages(ctx, path, path->drift);
+	else
+		add_pages(ctx, path, INFINITY);
+}
+
+bool culprit_dtb_bound(const struct culprit_stall *stall, struct culprit_bound *ret)
+{
+	const struct cfg *cfg = stall->input->cfg;
+	const struct machine_cache *dtb = &stall->input->model->dtb;
+	const struct cfg_block *block = &cfg->blocks[stall->block];
+	const struct insn *insn = &cfg->insns[stall->insn];
+	uint32_t last = block->first + block->count - 1;
+	struct search search = {.stall = stall, .insn = insn, .page_bytes = dtb->line_bytes};
+	struct culprit_walk walk = {MEMORY_CYCLES, visit, end, &search};
+	struct culprit_path start = {.regs = address_regs(insn)};
+
+	if (!accesses_memory(insn) || dtb->line_bytes == 0 || dtb->miss_cycles_max == 0)
+		return false;
+	/* Pages of the stack and of constants are always in use. */
+	if (insn->memory.pc_relative || insn->memory.base == cfg->decoder->stack_pointer)
+		return false;
+	ret->doubt = 1;
+	culprit_path_walk(stall, &walk, &start);
+	if (last > stall->insn + EVENT_SKID)
+		last = stall->insn + EVENT_SKID;
+	ret->high = fmin(fmin(search.pages, 1) * dtb->miss_cycles_max,
+			 culprit_event_bound(stall, PROFILE_ROLE_DTB_MISS, stall->insn, last,
+					     dtb->miss_cycles_max));
+	return ret->high > 0;
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/culprit/culprit_evidence.h"
+
+#include <math.h>
+
+/* Code as frequent as the stalled instruction within this many powers of two testifies. */
+#define SCALES_NEAR 2
+
+/* A cause may be so many times as bad at one instruction as at the others. */
+#define WORSE 4
+
+/* What acquits elsewhere weighs more than any doubt of the rules. */
+#define DOUBT 2
+
+/* Stalls are as long as they may be where suspects of any size are asked for. */
+#define ANY_CYCLES 1e6
+
+/* The longest that a cause that others testify of can take, once. 0: of another cause. */
+static double longest(const struct machine_model *model, unsigned int cause)
+{
+	switch (cause) {
+	case CULPRIT_ICACHE:
+		return model->icache.miss_cycles_max;
+	case CULPRIT_DTB:
+		return model->dtb.miss_cycles_max;
+	case CULPRIT_WRITE_BUFFER:
+		return model->write_retire_cycles;
+	default:
+		return 0;
+	}
+}
+
+static unsigned int scale_of(double frequency)
+{
+	int exponent;
+
+	frexp(frequency, &exponent);
+	exponent += CULPRIT_EVIDENCE_SCALES / 2;
+	return (unsigned int)fmin(fmax(exponent, 0), CULPRIT_EVIDENCE_SCALES - 1);
+}
+
+/* Whether one of the causes is to be expected: at beginnings of lines, and at memory. */
+static bool may_testify(const struct culprit_input *input, uint32_t index)
+{
+	const struct cfg *cfg = input->cfg;
+	const struct insn *insn = &cfg->insns[index];
+	uint32_t line = input->model->icache.line_bytes;
+
+	if (index == cfg->blocks[cfg->block_of[index]].first)
+		return false;
+	return (insn->flags & (INSN_READS_MEMORY | INSN_WRITES_MEMORY)) != 0 ||
+	       (line != 0 && insn->address / line != insn[-1].address / line);
+}
+
+/* The only cause that is to be reckoned with. Return: CULPRIT_CAUSES if there are several or none.
+ */
+static unsigned int only_suspect(const struct culprit_suspects *suspects)
+{
+	unsigned int only = CULPRIT_CAUSES;
+
+	for (unsigned int c = 0; c < CULPRIT_CAUSES; c++) {
+		if (!suspects->listed[c] || suspects->bounds[c].doubt > 1)
+			continue;
+		if (only != CULPRIT_CAUSES)
+			return CULPRIT_CAUSES;
+		only = c;
+	}
+	return only;
+}
+
+static void hear(struct culprit_evidence *evidence, const struct culprit_stall *stall)
+{
+	struct culprit_testimony *testimony;
+	struct culprit_suspects suspects;
+	double samples = stall->input->profile->samples[stall->insn];
+	unsigned int cause;
+	double cycles;
+
+	culprit_suspects_find(&suspects, stall);
+	cause = only_suspect(&suspects);
+	cycles = longest(stall->input->model, cause);
+	if (cycles == 0)
+		return;
+	testimony = &evidence->by_scale[cause][scale_of(stall->frequency)];
+	testimony->chances += stall->frequency * suspects.bounds[cause].high / cycles;
+	testimony->samples += samples;
+	testimony->stalls +=
+		samples - stall->frequency * stall->input->schedule->insns[stall->insn].min_cycles;
+}
+
+static void hear_all(struct culprit_evidence *evidence, const struct culprit_stall *stall)
+{
+	const struct culprit_input *input = stall->input;
+
+	evidence->heard = true;
+	for (uint32_t i = 0; i < input->cfg->insn_count; i++) {
+		struct culprit_stall there = *stall;
+
+		there.insn = i;
+		there.block = input->cfg->block_of[i];
+		there.cycles = ANY_CYCLES;
+		there.frequency = input->frequency->blocks[there.block].value;
+		if (there.frequency > 0 && may_testify(input, i))
+			hear(evidence, &there);
+	}
+}
+
+static struct culprit_testimony near_scale(const struct culprit_evidence *evidence,
+					   unsigned int cause, unsigned int scale)
+{
+	struct culprit_testimony sum = {0};
+
+	for (unsigned int s = 0; s < CULPRIT_EVIDENCE_SCALES; s++) {
+		const struct culprit_testimony *testimony = &evidence->by_scale[cause][s];
+
+		if (s + SCALES_NEAR < scale || s > scale + SCALES_NEAR)
+			continue;
+		sum.chances += testimony->chances;
+		sum.samples += testimony->samples;
+		sum.stalls += testimony->stalls;
+	}
+	return sum;
+}
+
+/*
+ * Whether an instruction's address was just loaded, by a load that may have missed: then
+ * its page is likely to be far from others, whatever those may say.
+ */
+static bool follows_pointer(const struct culprit_suspects *suspects,
+			    const struct culprit_stall *stall)
+{
+	const struct insn *insns = stall->input->cfg->insns;
+	const struct insn_memory *memory = &insns[stall->insn].memory;
+	uint32_t load = suspects->bounds[CULPRIT_DCACHE].from;
+
+	return suspects->listed[CULPRIT_DCACHE] && load != UINT32_MAX &&
+	       (insn_regs_has(&insns[load].writes, memory->base) ||
+		insn_regs_has(&insns[load].writes, memory->index));
+}
+
+void culprit_evidence_weigh(struct culprit_evidence *evidence, struct culprit_suspects *suspects,
+			    const struct culprit_stall *stall)
+{
+	if (!evidence->heard)
+		hear_all(evidence, stall);
+	if (follows_pointer(suspects, stall))
+		suspects->bounds[CULPRIT_DTB].doubt = suspects->bounds[CULPRIT_DCACHE].doubt;
+	for (unsigned int c = 0; c < CULPRIT_CAUSES; c++) {
+		struct culprit_testimony sum = near_scale(evidence, c, scale_of(stall->frequency));
+		double most = fmax(sum.stalls, 0) + CULPRIT_NOISE_SIGMAS * sqrt(sum.samples + 1);
+
+		/* Cycles that it takes each time it may be at work, at most. */
+		if (suspects->listed[c] && suspects->bounds[c].doubt > 0 && sum.chances > 0 &&
+		    WORSE * most / sum.chances < stall->cycles)
+			suspects->bounds[c].doubt += DOUBT;
+	}
+}

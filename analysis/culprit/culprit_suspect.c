@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/culprit/culprit_suspect.h"
+
+#include "analysis/culprit/culprit_path.h"
+
+#include <limits.h>
+#include <math.h>
+
+/* Instructions that a late sample may belong to, at most. */
+#define SITES_MAX 8
+
+/* This share of a stall need not be accounted for, nor is a cause of less worth a line. */
+#define MINOR_SHARE 0.15
+
+/* struct sites - instructions that a stall seen at one may really be at. */
+struct sites {
+	uint32_t insns[SITES_MAX];
+	double shares[SITES_MAX];
+	unsigned int count;
+	unsigned int skid;
+};
+
+static bool add_site(void *ctx, struct culprit_path *path, uint32_t insn)
+{
+	struct sites *sites = ctx;
+
+	if (path->count >= sites->skid || sites->count == SITES_MAX)
+		return false;
+	path->count++;
+	sites->insns[sites->count] = insn;
+	sites->shares[sites->count++] = path->share;
+	return true;
+}
+
+static void ignore_end(void *ctx, const struct culprit_path *path, enum culprit_path_end end)
+{
+	(void)ctx, (void)path, (void)end;
+}
+
+static struct sites find_sites(const struct culprit_stall *stall)
+{
+	struct sites sites = {.insns = {stall->insn},
+			      .shares = {1},
+			      .count = 1,
+			      .skid = stall->input->model->skid_insns};
+	struct culprit_walk walk = {INFINITY, add_site, ignore_end, &sites};
+	struct culprit_path start = {.count = 0};
+
+	if (sites.skid > 0)
+		culprit_path_walk(stall, &walk, &start);
+	return sites;
+}
+
+/* What a cause may be guilty of wherever the stall really is. Return: false: of nothing. */
+static bool bound_at_sites(struct culprit_bound *ret, const struct culprit_stall *stall,
+			   const struct sites *sites, enum culprit_cause cause)
+{
+	bool possible = false;
+
+	*ret = (struct culprit_bound){.doubt = UINT_MAX};
+	for (unsigned int i = 0; i < sites->count; i++) {
+		struct culprit_bound bound = {.high = INFINITY, .from = UINT32_MAX};
+		struct culprit_stall there = *stall;
+
+		there.insn = sites->insns[i];
+		there.block = stall->input->cfg->block_of[there.insn];
+		if (!culprit_rules[cause].bound(&there, &bound))
+			continue;
+		if (bound.from == UINT32_MAX && there.insn != stall->insn)
+			bound.from = there.insn;
+		if (bound.doubt < ret->doubt) {
+			ret->from = bound.from;
+			ret->doubt = bound.doubt;
+		}
+		possible = true;
+		ret->high = fmax(ret->high, bound.high * sites->shares[i]);
+	}
+	ret->high = fmin(ret->high, stall->cycles);
+	return possible && ret->high > 0;
+}
+
+void culprit_suspects_find(struct culprit_suspects *suspects, const struct culprit_stall *stall)
+{
+	const struct sites sites = find_sites(stall);
+
+	*suspects = (struct culprit_suspects){.high = 0};
+	for (unsigned int c = 0; c < CULPRIT_CAUSES; c++) {
+		suspects->listed[c] = bound_at_sites(&suspects->bounds[c], stall, &sites, c);
+		if (suspects->listed[c])
+			suspects->high += suspects->bounds[c].high;
+	}
+}
+
+bool culprit_suspects_are_many(const struct culprit_suspects *suspects)
+{
+	unsigned int count = 0;
+
+	for (unsigned int c = 0; c < CULPRIT_CAUSES; c++)
+		count += suspects->listed[c];
+	return count > 1;
+}
+
+/* Keeps those that are doubted less than @doubt and worth at least @least cycles, if that is
+ * enough. */
+static bool acquit(struct culprit_suspects *suspects, double stall, unsigned int doubt,
+		   double least)
+{
+	bool keep[CULPRIT_CAUSES];
+	double high = 0;
+
+	for (unsigned int c = 0; c < CULPRIT_CAUSES; c++) {
+		const struct culprit_bound *bound = &suspects->bounds[c];
+
+		keep[c] = suspects->listed[c] && bound->doubt < doubt && bound->high >= least;
+		if (keep[c])
+			high += bound->high;
+	}
+	if (high < stall * (1 - MINOR_SHARE))
+		return false;
+	for (unsigned int c = 0; c < CULPRIT_CAUSES; c++)
+		suspects->listed[c] = keep[c];
+	suspects->high = high;
+	return true;
+}
+
+void culprit_suspects_acquit(struct culprit_suspects *suspects, double stall, unsigned int least)
+{
+	for (unsigned int doubt = least; doubt <= CULPRIT_DOUBT_MAX; doubt++)
+		if (acquit(suspects, stall, doubt, 0))
+			break;
+	acquit(suspects, stall, UINT_MAX, MINOR_SHARE * stall);
+}

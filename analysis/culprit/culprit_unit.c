@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The integer multiplier and the FP divider: busy, or their result not ready, for longer
+ * than the schedule assumes.
+ */
+#include "analysis/culprit/culprit_path.h"
+
+#include <math.h>
+
+/*
+ * struct search - @uses: whether a class of instructions uses the unit
+ * @waits: cycles of each execution at most
+ */
+struct search {
+	const struct cfg *cfg;
+	const struct insn *insn;
+	bool (*uses)(const struct insn *insn);
+	double busy_cycles;
+	double waits;
+	uint32_t from;
+};
+
+static bool uses_multiplier(const struct insn *insn)
+{
+	return insn->class == INSN_MULTIPLY || insn->class == INSN_DIVIDE;
+}
+
+static bool uses_fp_divider(const struct insn *insn)
+{
+	return insn->class == INSN_FP_DIVIDE || insn->class == INSN_FP_SQRT;
+}
+
+static bool visit(void *ctx, struct culprit_path *path, uint32_t index)
+{
+	struct search *search = ctx;
+	const struct insn *insn = &search->cfg->insns[index];
+
+	if (culprit_insn_calls(insn))
+		return false;
+	if (search->uses(insn) &&
+	    (search->uses(search->insn) || insn_regs_meet(&insn->writes, &path->regs))) {
+		search->waits += path->share * (search->busy_cycles - path->cycles);
+		search->from = index;
+		return false;
+	}
+	insn_regs_remove(&path->regs, &insn->writes);
+	return true;
+}
+
+static void end(void *ctx, const struct culprit_path *path, enum culprit_path_end how)
+{
+	(void)ctx, (void)path, (void)how;
+}
+
+static bool unit_bound(const struct culprit_stall *stall, struct culprit_bound *ret,
+		       bool (*uses)(const struct insn *insn), double busy_cycles)
+{
+	const struct cfg *cfg = stall->input->cfg;
+	struct search search = {
+		.cfg = cfg,
+		.insn = &cfg->insns[stall->insn],
+		.uses = uses,
+		.busy_cycles = busy_cycles,
+		.from = UINT32_MAX,
+	};
+	struct culprit_walk walk = {busy_cycles, visit, end, &search};
+	struct culprit_path start = {.regs = search.insn->reads};
+
+	if (busy_cycles == 0)
+		return false;
+	if (!stall->input->model->in_order) {
+		/* Users of a result wait beside the queue; the operation itself can't retire. */
+		ret->high = busy_cycles;
+		return uses(search.insn);
+	}
+	culprit_path_walk(stall, &walk, &start);
+	ret->from = search.from;
+	/* Multiplications take as long as the schedule says; divisions may take longer. */
+	ret->doubt =
+		search.from != UINT32_MAX && cfg->insns[search.from].class == INSN_MULTIPLY ? 2 : 0;
+	/* The schedule has counted a part of it already. */
+	ret->high = fmax(search.waits - stall->insns[stall->insn].static_cycles, 0);
+	return ret->high > 0;
+}
+
+bool culprit_imul_bound(const struct culprit_stall *stall, struct culprit_bound *ret)
+{
+	return unit_bound(stall, ret, uses_multiplier, stall->input->model->imul_cycles);
+}
+
+bool culprit_fdiv_bound(const struct culprit_stall *stall, struct culprit_bound *ret)
+{
+	return unit_bound(stall, ret, uses_fp_divider, stall->input->model->fdiv_cycles);
+}

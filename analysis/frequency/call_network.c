@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/frequency/call_network.h"
+
+#include <errno.h>
+#include <lbfgs.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* No tie is closer. */
+#define TIE_SPREAD 0.1
+#define SCALE_SPREAD_MIN 0.02
+#define STEPS_MAX 200
+/* Degrees of freedom of what compares two procedures. */
+#define FREEDOM 4.0
+/* Logarithm of a factor: no procedure is off by more, nor does a trial step go further. */
+#define SHIFT_MAX 6.0
+
+static int compare_calls(const void *a, const void *b)
+{
+	const struct call_network_call *x = a, *y = b;
+
+	if (x->callee != y->callee)
+		return x->callee < y->callee ? -1 : 1;
+	return (x->caller > y->caller) - (x->caller < y->caller);
+}
+
+static double shifted(const struct call_network_call *call, const double *shift)
+{
+	return call->calls * exp(fmin(fmax(shift[call->caller], -SHIFT_MAX), SHIFT_MAX));
+}
+
+/* The calls [first, end) of one procedure: their cost; adds to the gradient. */
+static double tie(const struct call_network *problem, size_t first, size_t end, const double *shift,
+		  double *gradient)
+{
+	uint32_t callee = problem->calls[first].callee;
+	const struct call_network_procedure *procedure = &problem->procedures[callee];
+	double sum = 0, variance = procedure->entry_spread * procedure->entry_spread, off, cost,
+	       slope;
+
+	for (size_t i = first; i < end; i++)
+		sum += shifted(&problem->calls[i], shift);
+	for (size_t i = first; i < end; i++) {
+		double share = shifted(&problem->calls[i], shift) / sum;
+
+		variance += pow(share * problem->calls[i].spread, 2);
+	}
+	variance += TIE_SPREAD * TIE_SPREAD;
+	off = log(procedure->executions) + shift[callee] - log(sum);
+	if (off < 0) {
+		cost = off * off / (2 * variance);
+		slope = off / variance;
+	} else {
+		cost = log1p(off * off / variance) / 2;
+		slope = off / (variance + off * off);
+	}
+	gradient[callee] += slope;
+	for (size_t i = first; i < end; i++)
+		gradient[problem->calls[i].caller] -=
+			slope * shifted(&problem->calls[i], shift) / sum;
+	return cost;
+}
+
+/*
+ * Student's distribution, which forgives what can't be explained: a return may be one
+ * from something that took the callee's place.
+ */
+static double compare(const struct call_network_pair *pair, const double *shift, double *gradient)
+{
+	double variance = pair->spread * pair->spread + TIE_SPREAD * TIE_SPREAD;
+	double off = log(pair->ratio) + shift[pair->callee] - shift[pair->caller];
+	double slope = (FREEDOM + 1) * off / (FREEDOM * variance + off * off);
+
+	gradient[pair->callee] += slope;
+	gradient[pair->caller] -= slope;
+	return (FREEDOM + 1) / 2 * log1p(off * off / (FREEDOM * variance));
+}
+
+static lbfgsfloatval_t evaluate(void *instance, const lbfgsfloatval_t *shift,
+				lbfgsfloatval_t *gradient, const int n, const lbfgsfloatval_t step)
+{
+	const struct call_network *problem = instance;
+	double cost = 0;
+
+	(void)step;
+	for (int i = 0; i < n; i++) {
+		double spread = fmax(problem->procedures[i].scale_spread, SCALE_SPREAD_MIN);
+
+		cost += shift[i] * shift[i] / (2 * spread * spread);
+		gradient[i] = shift[i] / (spread * spread);
+	}
+	for (size_t first = 0, end; first < problem->call_count; first = end) {
+		uint32_t callee = problem->calls[first].callee;
+
+		for (end = first; end < problem->call_count; end++) {
+			if (problem->calls[end].callee != callee)
+				break;
+		}
+		if (problem->procedures[callee].executions > 0)
+			cost += tie(problem, first, end, shift, gradient);
+	}
+	for (size_t i = 0; i < problem->pair_count; i++)
+		cost += compare(&problem->pairs[i], shift, gradient);
+	return cost;
+}
+
+int call_network_solve(struct call_network *network)
+{
+	struct call_network_procedure *procedures = network->procedures;
+	size_t procedure_count = network->procedure_count;
+	lbfgs_parameter_t parameter;
+	double *shift;
+	int r = 0;
+
+	for (size_t i = 0; i < procedure_count; i++)
+		procedures[i].factor = 1;
+	if (procedure_count == 0 || network->call_count + network->pair_count == 0)
+		return 0;
+	if (network->call_count > 0)
+		qsort(network->calls, network->call_count, sizeof(*network->calls), compare_calls);
+	shift = lbfgs_malloc((int)procedure_count);
+	if (shift == NULL)
+		return -ENOMEM;
+	memset(shift, 0, procedure_count * sizeof(*shift));
+	lbfgs_parameter_init(&parameter);
+	parameter.max_iterations = STEPS_MAX;
+	if (lbfgs((int)procedure_count, shift, NULL, evaluate, NULL, network, &parameter) ==
+	    LBFGSERR_OUTOFMEMORY)
+		r = -ENOMEM;
+	for (size_t i = 0; r == 0 && i < procedure_count; i++)
+		procedures[i].factor = exp(fmin(fmax(shift[i], -SHIFT_MAX), SHIFT_MAX));
+	lbfgs_free(shift);
+	return r;
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/frequency/flow_fit.h"
+
+#include <errno.h>
+#include <lbfgs.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/frequency/flow_spread.h"
+#include "lib/cleanup.h"
+
+#define STEPS_MAX 150
+#define MEMORY 8
+/* The likelihood is found to within this. */
+#define PRECISION 1e-3
+/* Probabilities and frequencies are no smaller. */
+#define PROBABILITY_MIN 1e-9
+#define FREQUENCY_MIN 1e-30
+/* Logarithm of executions: bounds, so that no trial step leaves the range of numbers. */
+#define EXECUTIONS_LOG_MAX 60
+
+/*
+ * @best: parameters: the logarithm of executions, then of each edge's weight; the
+ *        weights of a node's edges over their sum are probabilities
+ * @worth: scratch, one for each node
+ */
+struct problem {
+	struct flow_chain *chain;
+	const struct flow_evidence *evidence;
+	struct flow_fit *fit;
+	double *worth;
+	int error;
+};
+
+static void probabilities_of(const struct flow_chain *chain, const double *weights, double *edges)
+{
+	for (uint32_t n = 0; n < chain->node_count; n++) {
+		const double *w = weights + chain->first[n];
+		double *p = edges + chain->first[n];
+		double most = -INFINITY, sum = 0;
+
+		for (uint32_t i = 0; i < chain->count[n]; i++)
+			most = fmax(most, w[i]);
+		for (uint32_t i = 0; i < chain->count[n]; i++)
+			sum += p[i] = exp(w[i] - most);
+		for (uint32_t i = 0; i < chain->count[n]; i++)
+			p[i] = fmax(p[i] / sum, PROBABILITY_MIN);
+	}
+}
+
+static int frequencies_of(struct problem *problem, const double *x)
+{
+	struct flow_chain *chain = problem->chain;
+	double executions = exp(fmin(fmax(x[0], -EXECUTIONS_LOG_MAX), EXECUTIONS_LOG_MAX));
+	int r;
+
+	probabilities_of(chain, x + 1, problem->fit->edges);
+	r = flow_chain_set(chain, problem->fit->edges);
+	if (r < 0)
+		return r;
+	flow_chain_visits(chain, problem->fit->nodes);
+	for (uint32_t n = 0; n < chain->node_count; n++)
+		problem->fit->nodes[n] = fmax(problem->fit->nodes[n] * executions, FREQUENCY_MIN);
+	return 0;
+}
+
+/* Logarithm of the likelihood of all samples; problem->worth: its derivative by frequencies. */
+static double likelihood_of_time(struct problem *problem)
+{
+	double sum = 0;
+
+	for (uint32_t n = 0; n < problem->chain->node_count; n++) {
+		const struct flow_block_evidence *block = &problem->evidence->blocks[n];
+		double frequency = problem->fit->nodes[n], expected = frequency * block->cycles;
+		double all = block->samples + block->evenness;
+
+		problem->worth[n] = 0;
+		if (block->cycles <= 0 || block->evenness <= 0)
+			continue;
+		sum += block->samples * log(expected) - all * log(expected + block->evenness);
+		problem->worth[n] = block->samples / frequency -
+				    all * block->cycles / (expected + block->evenness);
+	}
+	return sum;
+}
+
+static double likelihood_of_calls(struct problem *problem)
+{
+	const struct flow_evidence *evidence = problem->evidence;
+	double executions = problem->fit->nodes[problem->chain->entry], off;
+
+	if (evidence->calls <= 0 || evidence->calls_weight <= 0)
+		return 0;
+	off = log(executions / evidence->calls);
+	problem->worth[problem->chain->entry] -= evidence->calls_weight * off / executions;
+	return -evidence->calls_weight * off * off / 2;
+}
+
+/* Adds the likelihood of directions; fills in the gradient by weights of edges. */
+static double likelihood_of_directions(struct problem *problem, double *gradient)
+{
+	const struct flow_chain *chain = problem->chain;
+	const double *p = problem->fit->edges, *seen = problem->evidence->seen;
+	double sum = 0;
+
+	for (uint32_t n = 0; n < chain->node_count; n++) {
+		double mean = 0, total = 0, frequency = problem->fit->nodes[n];
+		uint32_t first = chain->first[n], end = first + chain->count[n];
+
+		for (uint32_t e = first; e < end; e++) {
+			double worth = chain->to[e] == FLOW_CHAIN_EXIT
+					       ? 0
+					       : problem->worth[chain->to[e]] * frequency;
+
+			gradient[e] = worth;
+			mean += p[e] * worth;
+			total += seen[e];
+		}
+		for (uint32_t e = first; e < end && chain->count[n] > 1; e++) {
+			sum += seen[e] * log(p[e]);
+			gradient[e] = p[e] * (gradient[e] - mean) + seen[e] - total * p[e];
+		}
+		if (chain->count[n] == 1)
+			gradient[first] = 0;
+	}
+	return sum;
+}
+
+static lbfgsfloatval_t evaluate(void *instance, const lbfgsfloatval_t *x, lbfgsfloatval_t *gradient,
+				const int n, const lbfgsfloatval_t step)
+{
+	struct problem *problem = instance;
+	const struct flow_chain *chain = problem->chain;
+	double sum, scale = 0;
+
+	(void)step;
+	problem->error = frequencies_of(problem, x);
+	if (problem->error < 0) {
+		memset(gradient, 0, (size_t)n * sizeof(*gradient));
+		return INFINITY;
+	}
+	sum = likelihood_of_time(problem);
+	sum += likelihood_of_calls(problem);
+	for (uint32_t i = 0; i < chain->node_count; i++)
+		scale += problem->worth[i] * problem->fit->nodes[i];
+	gradient[0] = scale;
+	flow_chain_values(problem->chain, problem->worth);
+	sum += likelihood_of_directions(problem, gradient + 1);
+	for (int i = 0; i < n; i++)
+		gradient[i] = -gradient[i];
+	return -sum;
+}
+
+/* Directions as seen, and as many executions as make all samples of all blocks. */
+static int start(struct problem *problem, double *x)
+{
+	const struct flow_chain *chain = problem->chain;
+	double samples = 0, expected = 0;
+	int r;
+
+	x[0] = 0;
+	for (uint32_t e = 0; e < chain->edge_count; e++)
+		x[1 + e] = log(problem->evidence->seen[e]);
+	r = frequencies_of(problem, x);
+	for (uint32_t n = 0; n < chain->node_count; n++) {
+		samples += problem->evidence->blocks[n].samples;
+		expected += problem->evidence->blocks[n].cycles * problem->fit->nodes[n];
+	}
+	if (expected > 0)
+		x[0] = log(fmax(samples, 0.5) / expected);
+	return r;
+}
+
+static int search(struct problem *problem, double *x)
+{
+	lbfgs_parameter_t parameter;
+	int r;
+
+	lbfgs_parameter_init(&parameter);
+	parameter.m = MEMORY;
+	parameter.max_iterations = STEPS_MAX;
+	parameter.past = 5;
+	parameter.delta = PRECISION;
+	parameter.epsilon = PRECISION;
+	r = lbfgs((int)problem->chain->edge_count + 1, x, NULL, evaluate, NULL, problem,
+		  &parameter);
+	/* All other ways to end (steps, rounding) leave the best point found in x. */
+	if (r == LBFGSERR_OUTOFMEMORY)
+		return -ENOMEM;
+	return frequencies_of(problem, x);
+}
+
+int flow_fit_create(struct flow_fit *ret, struct flow_chain *chain,
+		    const struct flow_evidence *evidence)
+{
+	struct flow_fit fit = {
+		.nodes = calloc(chain->node_count, sizeof(*fit.nodes)),
+		.edges = calloc((size_t)chain->edge_count + 1, sizeof(*fit.edges)),
+		.spread = calloc(chain->node_count, sizeof(*fit.spread)),
+	};
+	_cleanup_free_ double *worth = calloc(chain->node_count, sizeof(*worth));
+	double *x = lbfgs_malloc((int)chain->edge_count + 1);
+	struct problem problem = {
+		.chain = chain, .evidence = evidence, .fit = &fit, .worth = worth};
+	int r = -ENOMEM;
+
+	if (fit.nodes != NULL && fit.edges != NULL && fit.spread != NULL && worth != NULL &&
+	    x != NULL)
+		r = start(&problem, x);
+	if (r == 0)
+		r = search(&problem, x);
+	if (r == 0)
+		r = flow_spread(fit.spread, chain, evidence, &fit);
+	lbfgs_free(x);
+	if (r < 0)
+		flow_fit_deinit(&fit);
+	else
+		*ret = fit;
+	return r;
+}
+
+void flow_fit_deinit(struct flow_fit *fit)
+{
+	free(fit->nodes);
+	free(fit->edges);
+	free(fit->spread);
+	*fit = (struct flow_fit){0};
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The frequencies of a procedure's blocks that explain best what was sampled, on a
+ * machine where time says little of frequency: on out-of-order processors the cycles of
+ * a block per execution are within a factor of three of any prediction, however good
+ * the model of the block, while the directions of branches can be sampled exactly.
+ *
+ * Unknown are the probability of each edge and how often the procedure was executed.
+ * What is maximised is the sum of
+ *  - for each block, the logarithm of the likelihood of its samples: Poisson around
+ *    frequency x cycles x stall, the stall being drawn from a gamma distribution
+ *    (together: negative binomial). Blocks without samples count, too;
+ *  - for each branch, that of the directions seen, as a multinomial distribution;
+ *  - for the callers' estimate of the executions, a normal one of its logarithm.
+ * By L-BFGS, with exact gradients: two solutions of a sparse system for each step.
+ *
+ * Levin, Newman and Haber (2008) and profi (POPL 2022) fit counts to flow by
+ * minimum-cost circulation; there is no room for branch directions in these, and an
+ * absolute difference weighs hot blocks most, though their stalls are no smaller.
+ */
+#ifndef DCPI_FLOW_FIT_H
+#define DCPI_FLOW_FIT_H
+
+#include "analysis/frequency/flow_chain.h"
+
+/** struct flow_block_evidence - of a node; all zero: nothing is known. */
+struct flow_block_evidence {
+	double samples;
+	double cycles;	 /* an execution takes, on average over code; 0: leave it out */
+	double evenness; /* shape of the gamma distribution: 1 / relative variance */
+};
+
+/**
+ * struct flow_evidence - of a procedure
+ * @blocks: one for each node
+ * @seen:   of each edge, how often it was taken, with what is known before; > 0
+ * @calls:  executions by the callers' estimate, @calls_weight: 1 / its relative
+ *          variance; 0: not known
+ */
+struct flow_evidence {
+	struct flow_block_evidence *blocks;
+	double *seen;
+	double calls;
+	double calls_weight;
+};
+
+/**
+ * struct flow_fit - the result
+ * @nodes: frequency of each node; that of the entry is the procedure's
+ * @edges: probability of each edge
+ * @spread: of each node, the standard deviation of the logarithm of its frequency,
+ *          as the likelihood's curvature tells; NULL: not asked for
+ */
+struct flow_fit {
+	double *nodes;
+	double *edges;
+	double *spread;
+};
+
+/**
+ * flow_fit_create() - find it
+ * @ret: out; freed by flow_fit_deinit()
+ *
+ * Return: 0; -ENOMEM; -EDOM.
+ */
+int flow_fit_create(struct flow_fit *ret, struct flow_chain *chain,
+		    const struct flow_evidence *evidence);
+
+void flow_fit_deinit(struct flow_fit *fit);
+
+#endif

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/frequency/flow_spread.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/cleanup.h"
+
+/* Operations that may be spent on a procedure. */
+#define WORK_MAX 2e7
+/* What is not determined at all: a factor of e^5. */
+#define UNKNOWN_SPREAD 5.0
+/* Blocks that tell less about their frequency are not listened to. */
+#define INFORMATION_MIN 1e-3
+/* Keeps directions that nothing depends on from being singular. */
+#define RIDGE 1e-3
+
+/*
+ * @branches:   edges that have a choice: parameters 1 .. @parameters - 1; 0 is the
+ *              logarithm of executions
+ * @slopes:     by each parameter, the derivatives of the logarithms of all nodes'
+ *              frequencies
+ * @slope:      of one node, by all parameters
+ * @curvature:  lower triangle, then its Cholesky factor
+ */
+struct spread {
+	struct flow_chain *chain;
+	const struct flow_evidence *evidence;
+	const struct flow_fit *fit;
+	uint32_t *branches;
+	size_t parameters;
+	double *slopes;
+	double *slope;
+	double *curvature;
+};
+
+/* Of a Poisson variable whose mean is drawn from a gamma distribution, at the fit. */
+static double information_of(const struct flow_block_evidence *block, double frequency)
+{
+	double expected = frequency * block->cycles, sum = expected + block->evenness;
+
+	if (block->cycles <= 0 || block->evenness <= 0)
+		return 0;
+	return (block->samples + block->evenness) * expected * block->evenness / (sum * sum);
+}
+
+/*
+ * The last edge of each node is what the weights of the others are relative to: all of
+ * them larger would change nothing.
+ */
+static size_t find_branches(uint32_t *branches, const struct flow_chain *chain)
+{
+	size_t count = 0;
+
+	for (uint32_t n = 0; n < chain->node_count; n++) {
+		for (uint32_t i = 0; i + 1 < chain->count[n]; i++)
+			branches[count++] = chain->first[n] + i;
+	}
+	return count;
+}
+
+/* The first parameter of the same node as another. */
+static size_t first_of_node(const struct spread *spread, size_t k)
+{
+	uint32_t edge = spread->branches[k - 1];
+
+	return k - (edge - spread->chain->first[spread->chain->from[edge]]);
+}
+
+/*
+ * More weight of an edge is more flow from its target on, taken from all edges of its
+ * node by their probabilities.
+ * @flow:  of one visit to the target of @edge, as shares of the nodes' frequencies
+ * @first: of the parameters of its node
+ */
+static void add_slopes(struct spread *spread, uint32_t edge, size_t first, const double *flow)
+{
+	const struct flow_chain *chain = spread->chain;
+	const double *p = spread->fit->edges, *frequency = spread->fit->nodes;
+	uint32_t from = chain->from[edge];
+
+	for (uint32_t i = 0; i + 1 < chain->count[from]; i++) {
+		uint32_t other = chain->first[from] + i;
+		double moved = frequency[from] * p[edge] * ((other == edge) - p[other]);
+		double *slopes = spread->slopes + (first + i) * chain->node_count;
+
+		for (uint32_t n = 0; n < chain->node_count; n++)
+			slopes[n] += moved * flow[n];
+	}
+}
+
+static void fill_slopes(struct spread *spread, double *flow)
+{
+	const struct flow_chain *chain = spread->chain;
+	size_t parameter = 1;
+
+	for (uint32_t n = 0; n < chain->node_count; n++)
+		spread->slopes[n] = 1;
+	for (uint32_t n = 0; n < chain->node_count; n++) {
+		if (chain->count[n] < 2)
+			continue;
+		for (uint32_t e = chain->first[n]; e < chain->first[n] + chain->count[n]; e++) {
+			if (chain->to[e] == FLOW_CHAIN_EXIT)
+				continue;
+			flow_chain_flow_of(spread->chain, chain->to[e], flow);
+			for (uint32_t i = 0; i < chain->node_count; i++)
+				flow[i] /= spread->fit->nodes[i];
+			add_slopes(spread, e, parameter, flow);
+		}
+		parameter += chain->count[n] - 1;
+	}
+}
+
+static void add_branches(struct spread *spread)
+{
+	const struct flow_chain *chain = spread->chain;
+	const double *seen = spread->evidence->seen, *p = spread->fit->edges;
+
+	for (size_t j = 1; j < spread->parameters; j++) {
+		uint32_t a = spread->branches[j - 1], from = chain->from[a];
+		double total = 0;
+
+		for (uint32_t e = chain->first[from]; e < chain->first[from] + chain->count[from];
+		     e++)
+			total += seen[e];
+		for (size_t k = first_of_node(spread, j); k <= j; k++) {
+			uint32_t b = spread->branches[k - 1];
+
+			spread->curvature[j * spread->parameters + k] +=
+				total * ((j == k ? p[a] : 0) - p[a] * p[b]);
+		}
+	}
+}
+
+static double *slope_of(struct spread *spread, uint32_t node)
+{
+	for (size_t j = 0; j < spread->parameters; j++)
+		spread->slope[j] = spread->slopes[j * spread->chain->node_count + node];
+	return spread->slope;
+}
+
+/* Four sums, for one would wait for itself at each step. */
+static double dot(const double *a, const double *b, size_t count)
+{
+	double sums[4] = {0};
+	size_t i = 0;
+
+	for (; i + 4 <= count; i += 4) {
+		for (size_t k = 0; k < 4; k++)
+			sums[k] += a[i + k] * b[i + k];
+	}
+	for (; i < count; i++)
+		sums[0] += a[i] * b[i];
+	return sums[0] + sums[1] + sums[2] + sums[3];
+}
+
+/* How much each node tells about its frequency. */
+static void find_information(double *information, const struct spread *spread)
+{
+	const struct flow_evidence *evidence = spread->evidence;
+
+	for (uint32_t n = 0; n < spread->chain->node_count; n++) {
+		information[n] = information_of(&evidence->blocks[n], spread->fit->nodes[n]);
+		if (information[n] < INFORMATION_MIN)
+			information[n] = 0;
+	}
+	if (evidence->calls > 0)
+		information[spread->chain->entry] += evidence->calls_weight;
+}
+
+/* @information, @row: room for a number for each node */
+static void fill_curvature(struct spread *spread, double *information, double *row)
+{
+	size_t nodes = spread->chain->node_count;
+
+	for (size_t j = 0; j < spread->parameters; j++)
+		spread->curvature[j * spread->parameters + j] = RIDGE;
+	add_branches(spread);
+	find_information(information, spread);
+	for (size_t j = 0; j < spread->parameters; j++) {
+		for (size_t n = 0; n < nodes; n++)
+			row[n] = information[n] * spread->slopes[j * nodes + n];
+		for (size_t k = 0; k <= j; k++)
+			spread->curvature[j * spread->parameters + k] +=
+				dot(row, spread->slopes + k * nodes, nodes);
+	}
+}
+
+static void factor(double *a, size_t width)
+{
+	for (size_t j = 0; j < width; j++) {
+		for (size_t k = 0; k <= j; k++) {
+			double sum = a[j * width + k] - dot(a + j * width, a + k * width, k);
+
+			a[j * width + k] =
+				j == k ? sqrt(fmax(sum, RIDGE * RIDGE)) : sum / a[k * width + k];
+		}
+	}
+}
+
+/* Overwrites the slopes. */
+static double spread_of(const double *lower, double *slope, size_t width)
+{
+	double sum = 0;
+
+	for (size_t j = 0; j < width; j++) {
+		double value = slope[j] - dot(lower + j * width, slope, j);
+
+		slope[j] = value / lower[j * width + j];
+		sum += slope[j] * slope[j];
+	}
+	return fmin(sqrt(sum), UNKNOWN_SPREAD);
+}
+
+/* What each block's samples say by themselves. */
+static void spread_apart(double *spread, const struct flow_chain *chain,
+			 const struct flow_evidence *evidence, const struct flow_fit *fit)
+{
+	for (uint32_t n = 0; n < chain->node_count; n++) {
+		double information = information_of(&evidence->blocks[n], fit->nodes[n]);
+
+		spread[n] = 1 / sqrt(information + 1 / (UNKNOWN_SPREAD * UNKNOWN_SPREAD));
+	}
+}
+
+int flow_spread(double *spread, struct flow_chain *chain, const struct flow_evidence *evidence,
+		const struct flow_fit *fit)
+{
+	_cleanup_free_ uint32_t *branches =
+		calloc((size_t)chain->edge_count + 1, sizeof(*branches));
+	_cleanup_free_ double *flow = calloc(chain->node_count, sizeof(*flow));
+	_cleanup_free_ double *information = calloc(chain->node_count, sizeof(*information));
+	_cleanup_free_ double *slopes = NULL, *slope = NULL, *curvature = NULL;
+	struct spread s = {.chain = chain, .evidence = evidence, .fit = fit, .branches = branches};
+
+	if (branches == NULL || flow == NULL || information == NULL)
+		return -ENOMEM;
+	s.parameters = 1 + find_branches(branches, chain);
+	if ((double)s.parameters * (double)s.parameters *
+		    (chain->node_count + (double)s.parameters) >
+	    WORK_MAX) {
+		spread_apart(spread, chain, evidence, fit);
+		return 0;
+	}
+	s.slopes = slopes = calloc(chain->node_count * s.parameters, sizeof(*slopes));
+	s.slope = slope = calloc(s.parameters, sizeof(*slope));
+	s.curvature = curvature = calloc(s.parameters * s.parameters, sizeof(*curvature));
+	if (slopes == NULL || slope == NULL || curvature == NULL)
+		return -ENOMEM;
+	fill_slopes(&s, flow);
+	fill_curvature(&s, information, flow);
+	factor(curvature, s.parameters);
+	for (uint32_t n = 0; n < chain->node_count; n++)
+		spread[n] = spread_of(curvature, slope_of(&s, n), s.parameters);
+	return 0;
+}

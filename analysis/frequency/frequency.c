@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/frequency/frequency.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/frequency/frequency_estimators.h"
+#include "analysis/frequency/frequency_propagate.h"
+#include "lib/cleanup.h"
+
+/* The default comes first. */
+static const struct frequency_estimator *const estimators[] = {
+	&frequency_joint, &frequency_paper, &frequency_average, &frequency_maximum, NULL,
+};
+
+const struct frequency_estimator *const *frequency_estimator_list(void)
+{
+	return estimators;
+}
+
+const struct frequency_estimator *frequency_estimator_find(const char *name)
+{
+	if (name == NULL)
+		return estimators[0];
+	for (size_t k = 0; estimators[k] != NULL; k++) {
+		if (strcmp(estimators[k]->name, name) == 0)
+			return estimators[k];
+	}
+	return NULL;
+}
+
+void frequency_from_classes(struct frequency *ret, const struct frequency_input *input,
+			    const struct frequency_estimate *classes)
+{
+	for (uint32_t b = 0; b < input->cfg->block_count; b++)
+		ret->blocks[b] = classes[input->classes->of_block[b]];
+	for (uint32_t e = 0; e < input->cfg->edge_count; e++)
+		ret->edges[e] = classes[input->classes->of_edge[e]];
+}
+
+static void take_exact(struct frequency_estimate *estimate, const struct frequency_estimate *exact)
+{
+	if (exact->origin == FREQUENCY_NONE)
+		return;
+	*estimate = *exact;
+	estimate->origin = FREQUENCY_EXACT;
+	estimate->confidence = FREQUENCY_HIGH;
+}
+
+/* Blocks were counted; edges follow from them where flow says so. */
+static int use_exact_counts(struct frequency *ret, const struct frequency_input *input)
+{
+	const struct cfg *cfg = input->cfg;
+	_cleanup_free_ struct frequency_estimate *classes =
+		calloc((size_t)input->classes->count + 1, sizeof(*classes));
+	int r;
+
+	if (classes == NULL)
+		return -ENOMEM;
+	for (uint32_t b = 0; b < cfg->block_count; b++) {
+		double value =
+			input->profile->exact[cfg->blocks[b].first] / input->profile->period_cycles;
+
+		classes[input->classes->of_block[b]] = (struct frequency_estimate){
+			.value = value,
+			.low = value,
+			.high = value,
+			.confidence = FREQUENCY_HIGH,
+			.origin = FREQUENCY_EXACT,
+		};
+	}
+	r = frequency_propagate(classes, cfg, input->classes);
+	if (r < 0)
+		return r;
+	for (uint32_t e = 0; e < cfg->edge_count; e++)
+		take_exact(&ret->edges[e], &classes[input->classes->of_edge[e]]);
+	for (uint32_t b = 0; b < cfg->block_count; b++) {
+		/* Its own count: exceptions may make members of a class differ. */
+		double value =
+			input->profile->exact[cfg->blocks[b].first] / input->profile->period_cycles;
+
+		take_exact(&ret->blocks[b], &classes[input->classes->of_block[b]]);
+		ret->blocks[b].value = ret->blocks[b].low = ret->blocks[b].high = value;
+	}
+	return 0;
+}
+
+int frequency_estimate(struct frequency *ret, const struct frequency_estimator *estimator,
+		       const struct frequency_input *input)
+{
+	struct frequency frequency = {
+		.blocks = calloc((size_t)input->cfg->block_count + 1, sizeof(*frequency.blocks)),
+		.edges = calloc((size_t)input->cfg->edge_count + 1, sizeof(*frequency.edges)),
+	};
+	int r = -ENOMEM;
+
+	if (frequency.blocks != NULL && frequency.edges != NULL)
+		r = estimator->estimate(&frequency, input);
+	if (r == 0 && input->profile->exact != NULL)
+		r = use_exact_counts(&frequency, input);
+	if (r < 0) {
+		frequency_deinit(&frequency);
+		return r;
+	}
+	*ret = frequency;
+	return 0;
+}
+
+void frequency_deinit(struct frequency *frequency)
+{
+	free(frequency->blocks);
+	free(frequency->edges);
+	*frequency = (struct frequency){0};
+}

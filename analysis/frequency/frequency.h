@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How often each block and edge was executed, estimated from samples of time
+ * (DCPI sections 6.1.3 to 6.1.5).
+ *
+ * Values are executions divided by the sampling period (the paper's F): multiply by
+ * procedure_profile.period_cycles for executions.
+ */
+#ifndef DCPI_FREQUENCY_H
+#define DCPI_FREQUENCY_H
+
+#include "analysis/frequency/procedure_profile.h"
+#include "analysis/graph/frequency_class.h"
+#include "analysis/machine/schedule.h"
+
+/** enum frequency_confidence - how far to trust an estimate. */
+enum frequency_confidence {
+	FREQUENCY_LOW,
+	FREQUENCY_MEDIUM,
+	FREQUENCY_HIGH,
+};
+
+/** enum frequency_origin - what an estimate was made from. */
+enum frequency_origin {
+	FREQUENCY_NONE,	      /* nothing: no samples, no constraint */
+	FREQUENCY_CLUSTER,    /* a cluster of issue points (section 6.1.3) */
+	FREQUENCY_RATIO,      /* few samples: sum of S / sum of M */
+	FREQUENCY_PROPAGATED, /* flow constraints (section 6.1.4) */
+	FREQUENCY_JOINT,      /* the joint estimate of all classes */
+	FREQUENCY_EXACT,      /* counted */
+};
+
+/**
+ * struct frequency_estimate - an estimate
+ * @value:      F
+ * @low, @high: an interval meant to hold the truth nine times in ten
+ */
+struct frequency_estimate {
+	double value;
+	double low;
+	double high;
+	enum frequency_confidence confidence;
+	enum frequency_origin origin;
+};
+
+/** struct frequency_input - what there is to estimate from; all laid over one graph. */
+struct frequency_input {
+	const struct cfg *cfg;
+	const struct frequency_classes *classes;
+	const struct machine_model *model;
+	const struct schedule *schedule;
+	const struct procedure_profile *profile;
+};
+
+/** struct frequency - estimates for each block and each edge. */
+struct frequency {
+	struct frequency_estimate *blocks;
+	struct frequency_estimate *edges;
+};
+
+/**
+ * struct frequency_estimator - a way to estimate
+ * @name: "dcpi" (joint, the default), "paper", "avg", "max"
+ * @estimate: fill @ret, allocated by frequency_estimate() and zeroed. Return: 0 or -ENOMEM
+ */
+struct frequency_estimator {
+	const char *name;
+	const char *summary;
+	int (*estimate)(struct frequency *ret, const struct frequency_input *input);
+};
+
+/** frequency_estimator_find() - by name; NULL: the default. Return: NULL if there is none. */
+const struct frequency_estimator *frequency_estimator_find(const char *name);
+
+/** frequency_estimator_list() - all of them, ended by NULL. */
+const struct frequency_estimator *const *frequency_estimator_list(void);
+
+/**
+ * frequency_estimate() - estimate
+ * @ret: out; freed by frequency_deinit()
+ *
+ * Exact counts in the profile are taken whatever the estimator.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int frequency_estimate(struct frequency *ret, const struct frequency_estimator *estimator,
+		       const struct frequency_input *input);
+
+void frequency_deinit(struct frequency *frequency);
+
+#endif

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The estimators behind frequency.h, and what they share. */
+#ifndef DCPI_FREQUENCY_ESTIMATORS_H
+#define DCPI_FREQUENCY_ESTIMATORS_H
+
+#include "analysis/frequency/frequency.h"
+
+extern const struct frequency_estimator frequency_joint;   /* frequency_joint.c */
+extern const struct frequency_estimator frequency_paper;   /* frequency_paper.c */
+extern const struct frequency_estimator frequency_average; /* frequency_average.c */
+extern const struct frequency_estimator frequency_maximum; /* frequency_average.c */
+
+/**
+ * frequency_flow() - what "dcpi" does on out-of-order machines: by flow and branch
+ * directions, with time as weak evidence (see flow_fit.h)
+ */
+int frequency_flow(struct frequency *ret, const struct frequency_input *input);
+
+/*
+ * How much faster or slower than average a procedure may run as a whole: standard
+ * deviation of the logarithm.
+ */
+#define FREQUENCY_FLOW_PROCEDURE_SPREAD 0.5
+
+/**
+ * frequency_flow_spread() - how uncertain one of its estimates is beside what a whole
+ * program, or a whole procedure, has in common
+ *
+ * Return: the standard deviation of the logarithm.
+ */
+double frequency_flow_spread(const struct frequency_estimate *estimate);
+
+/** frequency_from_classes() - give each block and edge the estimate of its class. */
+void frequency_from_classes(struct frequency *ret, const struct frequency_input *input,
+			    const struct frequency_estimate *classes);
+
+#endif

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/frequency/frequency_evidence.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/frequency/point_likelihood.h"
+#include "analysis/frequency/stall_exposure.h"
+#include "lib/cleanup.h"
+
+/* Points of a density: spread evenly, and around each of the lowest ratios. */
+#define EVEN_POINTS 25
+#define RATIOS_MAX 24
+#define RATIO_POINTS 9
+#define POINTS_MAX (EVEN_POINTS + RATIOS_MAX * RATIO_POINTS)
+/* The even ones go down to this part of the bound. */
+#define LEAST 1e-4
+/* Below so many samples of a class their number, not its order of magnitude, is random. */
+#define FEW_SAMPLES 3.0
+/* How much more often than its sums say a class may execute, if some M are too big. */
+#define BOUND_SLACK 3.0
+/* What a mispredict takes where the model does not say. */
+#define MISPREDICT_CYCLES 8.0
+/* Neighbours are added up while they take less. */
+#define JOINED_MOST 1.5
+
+static int compare_doubles(const void *a, const void *b)
+{
+	double x = *(const double *)a;
+	double y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Keep the lowest ratios, ascending, and how far off chance makes them. */
+static void add_ratio(double (*ratios)[2], uint32_t *count, double samples, double cycles)
+{
+	double ratio = samples / cycles;
+	uint32_t at = *count;
+
+	if (ratio <= 0)
+		return;
+	for (; at > 0 && ratios[at - 1][0] > ratio; at--) {
+		ratios[at][0] = ratios[at - 1][0];
+		ratios[at][1] = ratios[at - 1][1];
+	}
+	ratios[at][0] = ratio;
+	ratios[at][1] = sqrt(1 / samples + POINT_MODEL_ERROR * POINT_MODEL_ERROR);
+	if (*count < RATIOS_MAX)
+		++*count;
+}
+
+/* Where to look at a density: everywhere a little, and closely around the ratios. */
+static uint32_t place_points(double *x, const struct issue_point *points, uint32_t count,
+			     double bound)
+{
+	double ratios[RATIOS_MAX + 1][2];
+	uint32_t ratio_count = 0, n = 0;
+
+	for (uint32_t k = 0; k < EVEN_POINTS; k++)
+		x[n++] = bound * pow(LEAST, 1 - k / (EVEN_POINTS - 1.0));
+	for (uint32_t p = 0; p < count; p++) {
+		add_ratio(ratios, &ratio_count, points[p].samples, points[p].cycles);
+		if (point_is_shared(&points[p]))
+			add_ratio(ratios, &ratio_count, points[p].samples + points[p].shared,
+				  points[p].cycles);
+	}
+	for (uint32_t r = 0; r < ratio_count; r++) {
+		for (int k = 0; k < RATIO_POINTS; k++) {
+			double deviations = 0.8 * (k - (RATIO_POINTS - 1) / 2.0);
+			double at = ratios[r][0] * exp(deviations * fmin(ratios[r][1], 0.5));
+
+			if (at > LEAST * bound && at < bound)
+				x[n++] = at;
+		}
+	}
+	qsort(x, n, sizeof(*x), compare_doubles);
+	return n;
+}
+
+/*
+ * Prior: any order of magnitude alike; but down from a few samples Jeffreys' prior for a
+ * rate, which biases few samples neither up nor down much.
+ */
+static void find_prior(double *log_density, const double *x, uint32_t n,
+		       const struct issue_point *points, uint32_t count)
+{
+	double cycles = 0;
+
+	for (uint32_t p = 0; p < count; p++)
+		cycles += points[p].cycles;
+	for (uint32_t k = 0; k < n; k++)
+		log_density[k] = -0.5 * log(x[k] * (x[k] + FEW_SAMPLES / cycles));
+}
+
+static uint32_t find_density(double *x, double *log_density, const uint8_t *exposures,
+			     double mispredict, const struct issue_point *points, uint32_t count,
+			     double bound)
+{
+	double log_x[POINTS_MAX];
+	uint32_t n = place_points(x, points, count, bound);
+
+	find_prior(log_density, x, n, points, count);
+	for (uint32_t k = 0; k < n; k++)
+		log_x[k] = log(x[k]);
+	for (uint32_t p = 0; p < count; p++)
+		point_likelihood_multiply(log_density, x, log_x, n, &points[p], exposures,
+					  mispredict);
+	return n;
+}
+
+/* Stalls only add, so this would be the sum of S by the sum of M; but some M may be wrong. */
+static double bound_of(double samples, double cycles)
+{
+	return cycles > 0 ? BOUND_SLACK * (samples + 4) / cycles : INFINITY;
+}
+
+/* A class's issue points, those without samples as one, and for the procedure's own class what the
+ * callers say. */
+struct witnesses {
+	struct issue_point *points; /* room for all of any class */
+	uint32_t count;
+};
+
+static struct issue_point point_of_callers(const struct procedure_profile *profile)
+{
+	return (struct issue_point){
+		.samples = profile->calls_in_weight,
+		.cycles = profile->calls_in_weight / profile->calls_in,
+		.late = profile->calls_in_weight / profile->calls_in,
+		.insn = POINT_CALLERS,
+	};
+}
+
+static bool callers_tell(const struct frequency_input *input, uint32_t class)
+{
+	return class == input->classes->of_procedure && input->profile->calls_in > 0 &&
+	       input->profile->calls_in_weight > 0;
+}
+
+static bool is_settled(const struct issue_point *point)
+{
+	return point_is_whole(point->cycles) && !point_is_late(point);
+}
+
+/* Add what goes on at an instruction to a point. */
+static void join_insn(struct issue_point *point, const struct frequency_input *input, uint32_t i)
+{
+	point->samples += input->profile->samples[i];
+	point->cycles += input->schedule->insns[i].min_cycles;
+	point->late += input->schedule->insns[i].min_cycles + input->schedule->insns[i].late_change;
+}
+
+/*
+ * Fractions of cycles are averages over ways into the block whose weights are guesses, and
+ * instructions issue by other pairs behind mispredicts; but neighbours that make up a cycle
+ * or two do so whichever way control came.
+ */
+static struct issue_point join_neighbours(const struct issue_point *point,
+					  const struct frequency_input *input,
+					  const uint8_t *exposures)
+{
+	const struct cfg_block *block = &input->cfg->blocks[input->cfg->block_of[point->insn]];
+	struct issue_point ret = *point;
+
+	/* Those before it that take a cycle in its stead. */
+	while (point_is_late(point) && ret.first > block->first + 1 &&
+	       input->schedule->insns[ret.first - 1].min_cycles < ISSUE_POINT_LEAST)
+		join_insn(&ret, input, --ret.first);
+	if (is_settled(&ret))
+		return ret;
+	while (ret.cycles < JOINED_MOST && ret.insn + 1 < block->first + block->count &&
+	       exposures[ret.insn + 1] < EXPOSED_VALUE) {
+		join_insn(&ret, input, ++ret.insn);
+		if (is_settled(&ret))
+			return ret;
+	}
+	return *point;
+}
+
+static void gather(struct witnesses *ret, const struct frequency_input *input,
+		   const struct issue_points *points, const uint8_t *exposures, uint32_t class)
+{
+	struct issue_point unsampled = {0};
+	uint32_t p = points->first[class];
+
+	ret->count = 0;
+	while (p < points->first[class + 1]) {
+		struct issue_point point =
+			is_settled(&points->points[p])
+				? points->points[p]
+				: join_neighbours(&points->points[p], input, exposures);
+
+		for (p++; p < points->first[class + 1] && points->points[p].insn <= point.insn &&
+			  points->points[p].insn > point.first;)
+			p++;
+		if (point.samples + point.shared > 0) {
+			ret->points[ret->count++] = point;
+			continue;
+		}
+		unsampled.cycles += fmin(point.cycles, point.late);
+		unsampled.insn = unsampled.first = point.insn;
+	}
+	if (unsampled.cycles > 0)
+		ret->points[ret->count++] = unsampled;
+	if (callers_tell(input, class))
+		ret->points[ret->count++] = point_of_callers(input->profile);
+}
+
+static double bound_of_class(const struct frequency_input *input, const struct issue_points *points,
+			     uint32_t class)
+{
+	double bound = bound_of(points->samples[class], points->cycles[class]);
+
+	if (!callers_tell(input, class))
+		return bound;
+	return isinf(bound) ? BOUND_SLACK * input->profile->calls_in
+			    : fmax(bound, input->profile->calls_in);
+}
+
+/* Doubles that a class's density may take: frequencies and their logs. */
+static size_t room_for(const struct issue_points *points, uint32_t class)
+{
+	uint32_t count = 2 * (points->first[class + 1] - points->first[class]) + 1;
+
+	return 2 * (EVEN_POINTS + (size_t)RATIO_POINTS * (count < RATIOS_MAX ? count : RATIOS_MAX));
+}
+
+static int allocate(struct frequency_evidence *evidence, struct witnesses *witnesses,
+		    const struct issue_points *points, uint32_t class_count)
+{
+	size_t total = 0;
+	uint32_t most = 0;
+
+	for (uint32_t k = 0; k < class_count; k++) {
+		uint32_t count = points->first[k + 1] - points->first[k];
+
+		most = count > most ? count : most;
+		total += room_for(points, k);
+	}
+	evidence->densities = calloc((size_t)class_count + 1, sizeof(*evidence->densities));
+	evidence->bounds = malloc(((size_t)class_count + 1) * sizeof(double));
+	evidence->memory = malloc((total + 1) * sizeof(double));
+	witnesses->points = malloc(((size_t)most + 1) * sizeof(*witnesses->points));
+	return evidence->densities == NULL || evidence->bounds == NULL ||
+			       evidence->memory == NULL || witnesses->points == NULL
+		       ? -ENOMEM
+		       : 0;
+}
+
+static double mispredict_cycles(const struct machine_model *model)
+{
+	return model != NULL && model->branch_mispredict_cycles > 0
+		       ? model->branch_mispredict_cycles
+		       : MISPREDICT_CYCLES;
+}
+
+int frequency_evidence_find(struct frequency_evidence *ret, const struct frequency_input *input,
+			    const struct issue_points *points)
+{
+	uint32_t class_count = input->classes->count;
+	struct frequency_evidence evidence = {0};
+	struct witnesses witnesses = {0};
+	_cleanup_free_ uint8_t *exposures = malloc((size_t)input->cfg->insn_count + 1);
+	int r = allocate(&evidence, &witnesses, points, class_count);
+	double *next = evidence.memory;
+	double mispredict = mispredict_cycles(input->model);
+
+	if (r == 0)
+		r = exposures == NULL ? -ENOMEM
+				      : stall_exposure_find(exposures, input->cfg, input->model);
+	for (uint32_t k = 0; r == 0 && k < class_count; k++) {
+		size_t room = room_for(points, k);
+		double *log = next + room / 2;
+
+		evidence.bounds[k] = bound_of_class(input, points, k);
+		gather(&witnesses, input, points, exposures, k);
+		if (witnesses.count == 0)
+			continue;
+		evidence.densities[k] = (struct frequency_density){
+			.x = next,
+			.log = log,
+			.count = find_density(next, log, exposures, mispredict, witnesses.points,
+					      witnesses.count, evidence.bounds[k]),
+		};
+		next += room;
+	}
+	free(witnesses.points);
+	if (r < 0)
+		frequency_evidence_deinit(&evidence);
+	else
+		*ret = evidence;
+	return r;
+}
+
+void frequency_evidence_deinit(struct frequency_evidence *evidence)
+{
+	free(evidence->densities);
+	free(evidence->bounds);
+	free(evidence->memory);
+	*evidence = (struct frequency_evidence){0};
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The default estimator on out-of-order machines: see flow_fit.h for how; here is what
+ * is known of blocks and branches. The constants were fitted on the programs of
+ * tests/accuracy/x86_programs.txt that are there for tuning.
+ */
+#include "analysis/frequency/frequency_estimators.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/frequency/flow_fit.h"
+#include "lib/cleanup.h"
+
+/*
+ * Cycles that an execution of a block takes on average over code that was sampled. Most
+ * of it are stalls, which come by the block rather than by the instruction: no model of
+ * instructions does better. Where branches go either way, some are mispredicted.
+ */
+#define BLOCK_CYCLES 2.1
+#define INSN_CYCLES 0.3
+#define MISPREDICT_CYCLES 3.0
+/* How even these are from block to block: the shape of a gamma distribution. */
+#define EVENNESS 0.5
+
+/* But loops of one block often run at their bound, less what the model is too slow. */
+#define LOOP_SPEED 0.85
+#define LOOP_MISPREDICT_CYCLES 8.0
+#define LOOP_EVENNESS 8.0
+
+/*
+ * Directions seen are biased by parts that do not shrink with their number: time is not
+ * spread evenly over what leads to a branch, and which way it goes is not known as often
+ * of one way as of the other. DIRECTION_BIAS is the variance of the logarithm of the odds;
+ * but loops that end once in hundreds of iterations are so few, and ends that are seen for
+ * another reason so many, that no more than 1 / DIRECTION_LIMIT directions count.
+ */
+#define DIRECTION_BIAS 0.05
+#define DIRECTION_LIMIT 0.004
+/* Shared out among the edges of a branch, before any was seen. */
+#define PRIOR_SEEN 0.1
+/* Of entries that only samples speak for, and of ways out of CFG_UNKNOWN. */
+#define PRIOR_UNLIKELY 0.05
+/* The callers' estimate is never better than that: calls by pointer are not in it. */
+#define CALLS_WEIGHT_MAX 25.0
+
+/*
+ * Intervals: so many spreads to either side, with how much faster or slower than average
+ * a whole program may run (its caches, its predictability), and a whole procedure, that
+ * no block of it can know.
+ */
+#define INTERVAL_SPREADS 1.9
+#define PROGRAM_SPREAD 0.4
+#define COMMON_SPREAD hypot(PROGRAM_SPREAD, FREQUENCY_FLOW_PROCEDURE_SPREAD)
+#define HIGH_SPREAD 0.1
+#define MEDIUM_SPREAD 0.4
+
+/* Samples that may be expected, and still none be seen, one time in ten. */
+#define UNSEEN 2.3
+
+static double seen_before(const struct flow_chain *chain, const struct cfg *cfg, uint32_t e)
+{
+	const struct cfg_edge *edge = &cfg->edges[e];
+	uint32_t node = chain->from[e];
+
+	if (node == chain->entry && chain->count[node] > 1 && edge->to < cfg->block_count)
+		return (cfg->blocks[edge->to].flags & CFG_BLOCK_ENTRY) != 0 ? 1 : PRIOR_UNLIKELY;
+	if (edge->kind == CFG_EDGE_UNKNOWN)
+		return PRIOR_UNLIKELY;
+	return PRIOR_SEEN / chain->count[node];
+}
+
+/*
+ * What directions seen tell is their number, less where they are even: the logarithm of
+ * the odds of a branch has a variance of 1 / (one way) + 1 / (the other), and that of the
+ * bias beside it. Loops that seldom end keep more of their ends.
+ */
+static double shrink_for_bias(const double *samples, uint32_t count)
+{
+	double total = 0, even = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		total += samples[i];
+	for (uint32_t i = 0; i < count && total > 0; i++)
+		even += samples[i] * samples[i] / total * (1 - samples[i] / total);
+	return 1 / (1 + DIRECTION_BIAS * even + DIRECTION_LIMIT * total);
+}
+
+static void take_directions(struct flow_evidence *evidence, const struct flow_chain *chain,
+			    const struct frequency_input *input)
+{
+	const double *samples = input->profile->edge_samples;
+
+	for (uint32_t n = 0; n < chain->node_count; n++) {
+		uint32_t first = chain->first[n], end = first + chain->count[n];
+		double part = samples != NULL ? shrink_for_bias(&samples[first], end - first) : 0;
+
+		for (uint32_t e = first; e < end; e++) {
+			evidence->seen[e] = seen_before(chain, input->cfg, e);
+			if (samples != NULL)
+				evidence->seen[e] += samples[e] * part;
+		}
+	}
+}
+
+/* How often the branch that led here went the rarer way: at most so often mispredicted. */
+static double surprise(const struct flow_chain *chain, const struct flow_evidence *evidence,
+		       const struct cfg *cfg, uint32_t b)
+{
+	const struct cfg_block *block = &cfg->blocks[b];
+	double sum = 0, weight = 0;
+
+	for (uint32_t i = 0; i < block->in_count; i++) {
+		uint32_t e = cfg->in_edges[block->in + i], node = chain->from[e];
+		double total = 0, most = 0;
+
+		for (uint32_t k = chain->first[node]; k < chain->first[node] + chain->count[node];
+		     k++) {
+			total += evidence->seen[k];
+			most = fmax(most, evidence->seen[k]);
+		}
+		sum += evidence->seen[e] * (1 - most / total);
+		weight += evidence->seen[e];
+	}
+	return weight > 0 ? sum / weight : 0;
+}
+
+static bool is_loop(const struct flow_chain *chain, uint32_t b)
+{
+	for (uint32_t i = 0; i < chain->count[b]; i++) {
+		if (chain->to[chain->first[b] + i] == b)
+			return true;
+	}
+	return false;
+}
+
+static void take_time(struct flow_evidence *evidence, const struct flow_chain *chain,
+		      const struct frequency_input *input)
+{
+	const struct cfg *cfg = input->cfg;
+	double slowness = input->profile->slowness > 0 ? input->profile->slowness : 1;
+
+	for (uint32_t b = 0; b < cfg->block_count; b++) {
+		const struct cfg_block *block = &cfg->blocks[b];
+		struct flow_block_evidence *mine = &evidence->blocks[b];
+
+		for (uint32_t i = block->first; i < block->first + block->count; i++)
+			mine->samples += input->profile->samples[i];
+		mine->cycles = BLOCK_CYCLES + INSN_CYCLES * block->count +
+			       MISPREDICT_CYCLES * surprise(chain, evidence, cfg, b);
+		mine->evenness = EVENNESS;
+		if (is_loop(chain, b) && input->schedule->block_cycles[b] > 0) {
+			mine->cycles = LOOP_SPEED * input->schedule->block_cycles[b] +
+				       LOOP_MISPREDICT_CYCLES * surprise(chain, evidence, cfg, b);
+			mine->evenness = LOOP_EVENNESS;
+		}
+		mine->cycles *= slowness;
+		if ((block->flags & CFG_BLOCK_UNREACHED) != 0)
+			mine->evenness = 0;
+	}
+	if (input->profile->calls_in > 0) {
+		evidence->calls = input->profile->calls_in;
+		evidence->calls_weight = fmin(input->profile->calls_in_weight, CALLS_WEIGHT_MAX);
+	}
+}
+
+static struct frequency_estimate estimate_of(double value, double spread,
+					     enum frequency_origin origin)
+{
+	double width = exp(INTERVAL_SPREADS * hypot(spread, COMMON_SPREAD));
+	struct frequency_estimate estimate = {
+		.value = value,
+		.low = value / width,
+		.high = value * width,
+		.confidence = FREQUENCY_LOW,
+		.origin = origin,
+	};
+
+	if (spread <= HIGH_SPREAD)
+		estimate.confidence = FREQUENCY_HIGH;
+	else if (spread <= MEDIUM_SPREAD)
+		estimate.confidence = FREQUENCY_MEDIUM;
+	return estimate;
+}
+
+double frequency_flow_spread(const struct frequency_estimate *estimate)
+{
+	double spread;
+
+	if (estimate->low <= 0 || estimate->high <= estimate->low)
+		return 0;
+	spread = log(estimate->high / estimate->low) / (2 * INTERVAL_SPREADS);
+	return sqrt(fmax(0, spread * spread - COMMON_SPREAD * COMMON_SPREAD));
+}
+
+static void fill(struct frequency *ret, const struct flow_chain *chain,
+		 const struct flow_evidence *evidence, const struct flow_fit *fit,
+		 const struct cfg *cfg)
+{
+	for (uint32_t b = 0; b < cfg->block_count; b++) {
+		const struct flow_block_evidence *block = &evidence->blocks[b];
+
+		/* No known way leads there, and yet it may run. */
+		if ((cfg->blocks[b].flags & CFG_BLOCK_UNREACHED) != 0)
+			ret->blocks[b] = estimate_of(block->samples / block->cycles,
+						     1 / sqrt(EVENNESS), FREQUENCY_RATIO);
+		else
+			ret->blocks[b] = estimate_of(fit->nodes[b], fit->spread[b],
+						     block->samples > 0 ? FREQUENCY_JOINT
+									: FREQUENCY_PROPAGATED);
+	}
+	for (uint32_t e = 0; e < cfg->edge_count; e++) {
+		uint32_t from = chain->from[e];
+		double p = fit->edges[e], seen = evidence->seen[e];
+		double own = chain->count[from] > 1 ? sqrt((1 - p) / seen) : 0;
+
+		ret->edges[e] = estimate_of(fit->nodes[from] * p, hypot(fit->spread[from], own),
+					    FREQUENCY_JOINT);
+	}
+}
+
+/* No samples at all: how much may go unseen. */
+static void fill_unsampled(struct frequency *ret, const struct cfg *cfg)
+{
+	for (uint32_t b = 0; b < cfg->block_count; b++)
+		ret->blocks[b].high = UNSEEN / BLOCK_CYCLES;
+	for (uint32_t e = 0; e < cfg->edge_count; e++)
+		ret->edges[e].high = UNSEEN / BLOCK_CYCLES;
+}
+
+int frequency_flow(struct frequency *ret, const struct frequency_input *input)
+{
+	const struct cfg *cfg = input->cfg;
+	_cleanup_(flow_fit_deinit) struct flow_fit fit = {0};
+	_cleanup_free_ struct flow_block_evidence *blocks =
+		calloc((size_t)cfg->block_count + 2, sizeof(*blocks));
+	_cleanup_free_ double *seen = calloc((size_t)cfg->edge_count + 1, sizeof(*seen));
+	struct flow_evidence evidence = {.blocks = blocks, .seen = seen};
+	struct flow_chain *chain = NULL;
+	int r = -ENOMEM;
+
+	if (input->profile->total <= 0 && input->profile->calls_in <= 0) {
+		fill_unsampled(ret, cfg);
+		return 0;
+	}
+	if (blocks == NULL || seen == NULL)
+		return -ENOMEM;
+	r = flow_chain_create(&chain, cfg);
+	if (r < 0)
+		return r;
+	take_directions(&evidence, chain, input);
+	take_time(&evidence, chain, input);
+	r = flow_fit_create(&fit, chain, &evidence);
+	if (r == 0)
+		fill(ret, chain, &evidence, &fit, cfg);
+	flow_chain_destroy(chain);
+	/* Rounding took all sense from the system: say nothing. */
+	return r == -EDOM ? 0 : r;
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The default estimator: all classes at once, from the whole distribution of their ratios,
+ * flow conservation, sampled branch directions and the callers' estimate.
+ */
+#include "analysis/frequency/frequency_estimators.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/frequency/frequency_evidence.h"
+#include "analysis/frequency/frequency_solver.h"
+#include "analysis/frequency/issue_point.h"
+#include "lib/cleanup.h"
+
+/* Half of an interval's width, relative to the estimate: not more for this confidence. */
+#define HIGH_WIDTH 0.06
+#define MEDIUM_WIDTH 0.12
+/* Settled long before, as a rule. */
+#define ROUNDS 20
+/* With fewer samples, in all or for each class, no improvement shows. */
+#define FEW_SAMPLES 200
+#define FEW_SAMPLES_A_CLASS 3
+/* A direction seen in n of n samples may still be another one in one of n + 1. */
+#define PRIOR_SEEN 0.5
+/* Samples that may be expected, and still none be seen, one time in ten. */
+#define UNSEEN 2.3
+
+static void link_branch(struct frequency_link *links, size_t *count,
+			const struct frequency_input *input, uint32_t b)
+{
+	const struct cfg_block *block = &input->cfg->blocks[b];
+	uint32_t branch = block->first + block->count - 1;
+	double total = input->profile->branch_total[branch];
+
+	if (block->out_count < 2 || total <= 0)
+		return;
+	for (uint32_t e = block->out; e < block->out + block->out_count; e++) {
+		double seen = input->profile->edge_samples[e];
+		double share = (seen + PRIOR_SEEN) / (total + PRIOR_SEEN * block->out_count);
+
+		if (input->classes->of_edge[e] == input->classes->of_block[b])
+			continue;
+		links[(*count)++] = (struct frequency_link){
+			.class = input->classes->of_edge[e],
+			.of = input->classes->of_block[b],
+			.share = share,
+			.error = sqrt(share * (1 - share) / (total + 1)),
+		};
+	}
+}
+
+static size_t link_branches(struct frequency_link *links, const struct frequency_input *input)
+{
+	size_t count = 0;
+
+	if (input->profile->edge_samples == NULL || input->profile->branch_total == NULL)
+		return 0;
+	for (uint32_t b = 0; b < input->cfg->block_count; b++)
+		link_branch(links, &count, input, b);
+	return count;
+}
+
+static struct frequency_estimate estimate_of(const struct frequency_marginal *marginal,
+					     bool has_evidence)
+{
+	struct frequency_estimate estimate = {
+		.value = marginal->median,
+		.low = marginal->low,
+		.high = marginal->high,
+		.origin = has_evidence ? FREQUENCY_JOINT : FREQUENCY_PROPAGATED,
+	};
+	double width = (marginal->high - marginal->low) / 2;
+
+	if (width <= HIGH_WIDTH * marginal->median)
+		estimate.confidence = FREQUENCY_HIGH;
+	else if (width <= MEDIUM_WIDTH * marginal->median)
+		estimate.confidence = FREQUENCY_MEDIUM;
+	return estimate;
+}
+
+static unsigned int rounds_for(const struct frequency_input *input)
+{
+	double total = input->profile->total;
+
+	return total < FEW_SAMPLES || total < FEW_SAMPLES_A_CLASS * (double)input->classes->count
+		       ? 0
+		       : ROUNDS;
+}
+
+static int solve(struct frequency_estimate *classes, const struct frequency_input *input,
+		 const struct flow_constraints *constraints, struct frequency_evidence *evidence)
+{
+	uint32_t class_count = input->classes->count;
+	_cleanup_free_ struct frequency_link *links =
+		malloc(((size_t)input->cfg->edge_count + 1) * sizeof(*links));
+	_cleanup_free_ struct frequency_marginal *marginals =
+		malloc(((size_t)class_count + 1) * sizeof(*marginals));
+	struct frequency_problem problem = {
+		.constraints = constraints,
+		.densities = evidence->densities,
+		.bounds = evidence->bounds,
+		.links = links,
+		.class_count = class_count,
+		.rounds = rounds_for(input),
+	};
+	int r;
+
+	if (links == NULL || marginals == NULL)
+		return -ENOMEM;
+	problem.link_count = link_branches(links, input);
+	frequency_bounds_spread(evidence->bounds, class_count, constraints);
+	r = frequency_solve(marginals, &problem);
+	for (uint32_t k = 0; r == 0 && k < class_count; k++)
+		classes[k] = estimate_of(&marginals[k], evidence->densities[k].count > 0);
+	return r;
+}
+
+/* No samples at all: how much may go unseen, and nothing to be joined. */
+static void estimate_unsampled(struct frequency_estimate *classes,
+			       const struct issue_points *points, uint32_t class_count)
+{
+	for (uint32_t k = 0; k < class_count; k++)
+		classes[k].high = points->cycles[k] > 0 ? UNSEEN / points->cycles[k] : UNSEEN;
+}
+
+static int estimate(struct frequency *ret, const struct frequency_input *input)
+{
+	_cleanup_(issue_points_deinit) struct issue_points points = {0};
+	_cleanup_(frequency_evidence_deinit) struct frequency_evidence evidence = {0};
+	_cleanup_(flow_constraints_deinit) struct flow_constraints constraints = {0};
+	_cleanup_free_ struct frequency_estimate *classes =
+		calloc((size_t)input->classes->count + 1, sizeof(*classes));
+	int r = 0;
+
+	/* Out of order, ratios of samples and cycles have no cluster to look for. */
+	if (input->model != NULL && !input->model->in_order)
+		return frequency_flow(ret, input);
+	if (classes == NULL || issue_points_find(&points, input) < 0 ||
+	    frequency_evidence_find(&evidence, input, &points) < 0 ||
+	    flow_constraints_create(&constraints, input->cfg, input->classes) < 0)
+		return -ENOMEM;
+	if (input->profile->total > 0 || input->profile->calls_in > 0)
+		r = solve(classes, input, &constraints, &evidence);
+	else
+		estimate_unsampled(classes, &points, input->classes->count);
+	/* A graph too entangled for the whole: the paper's way is local. */
+	if (r == -E2BIG)
+		return frequency_paper.estimate(ret, input);
+	if (r == 0)
+		frequency_from_classes(ret, input, classes);
+	return r;
+}
+
+const struct frequency_estimator frequency_joint = {
+	.name = "dcpi",
+	.summary = "all classes at once, from the distribution of S/M, flow and branch directions",
+	.estimate = estimate,
+};

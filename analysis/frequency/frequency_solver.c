@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/frequency/frequency_solver.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/frequency/density.h"
+#include "analysis/frequency/sparse_factor.h"
+#include "lib/cleanup.h"
+
+/* Enough, once no mean moves by more than this part of its deviation. */
+#define SETTLED 0.05
+/* Others' change that is none: of their mean in deviations, of their variance. */
+#define LIKE_MEAN 0.03
+#define LIKE_VARIANCE 0.05
+/* New for old: parallel updates of neighbours overshoot. */
+#define DAMPING 0.7
+/* Conservation holds to this part of a node's flow: calls may not return, traps happen. */
+#define TOLERANCE 0.002
+/* And where jumps were not resolved: not all of their targets may be known. */
+#define TOLERANCE_LOOSE 0.1
+/* A class's Gaussian is never wider than this times its bound, nor narrower. */
+#define WIDEST 4.0
+/* Deviations that make up all of a Gaussian. */
+#define INSIDE 3.0
+#define NARROWEST 1e-5
+/* A graph whose factor takes more multiplications is too entangled: half a second in all. */
+#define WORK_MAX 2e7
+
+/* A Gaussian in natural parameters. */
+struct site {
+	double precision;
+	double shift; /* precision times mean */
+};
+
+/*
+ * What stands for a class's evidence; and what should, among others that were like @cavity.
+ */
+struct stand_in {
+	struct site site;
+	struct site target;
+	struct density_moments cavity;
+	double tilted; /* mean of all together */
+};
+
+struct solver {
+	const struct frequency_problem *problem;
+	struct sparse_factor *factor;
+	struct sparse_entry *entries; /* constraints' terms, then links */
+	double *values;
+	double *diagonal;
+	double *mean;	  /* classes, then multipliers of constraints */
+	double *variance; /* likewise */
+	double *scale;	  /* of constraints: a bound for what flows through */
+	struct stand_in *classes;
+	struct density_grid grid;
+	size_t entry_count;
+	size_t term_entries;
+	uint32_t size;
+};
+
+/* What flows through a node is at most what can flow in, and at most what can flow out. */
+static double bound_of_constraint(const double *bounds, const struct flow_constraints *c,
+				  uint32_t k)
+{
+	double in = 0, out = 0;
+
+	for (uint32_t t = c->first[k]; t < c->first[k + 1]; t++) {
+		if (c->terms[t].sign > 0)
+			in += bounds[c->terms[t].class];
+		else
+			out += bounds[c->terms[t].class];
+	}
+	return fmin(in, out);
+}
+
+#define SPREAD_ROUNDS 4
+
+void frequency_bounds_spread(double *bounds, uint32_t class_count, const struct flow_constraints *c)
+{
+	double greatest = 0;
+
+	for (int round = 0; round < SPREAD_ROUNDS; round++) {
+		for (uint32_t k = 0; k < c->count; k++) {
+			double bound = bound_of_constraint(bounds, c, k);
+
+			for (uint32_t t = c->first[k]; t < c->first[k + 1]; t++)
+				bounds[c->terms[t].class] = fmin(bounds[c->terms[t].class], bound);
+		}
+	}
+	for (uint32_t k = 0; k < class_count; k++) {
+		if (!isinf(bounds[k]))
+			greatest = fmax(greatest, bounds[k]);
+	}
+	for (uint32_t k = 0; k < class_count; k++) {
+		if (isinf(bounds[k]))
+			bounds[k] = greatest > 0 ? greatest : 1;
+	}
+}
+
+static void solver_deinit(struct solver *s)
+{
+	sparse_factor_destroy(s->factor);
+	free(s->entries);
+	free(s->values);
+	free(s->diagonal);
+	free(s->mean);
+	free(s->variance);
+	free(s->scale);
+	free(s->classes);
+	free(s->grid.x);
+	free(s->grid.weight);
+}
+
+static void list_entries(struct solver *s)
+{
+	const struct frequency_problem *p = s->problem;
+	const struct flow_constraints *c = p->constraints;
+
+	for (uint32_t k = 0; k < c->count; k++) {
+		for (uint32_t t = c->first[k]; t < c->first[k + 1]; t++) {
+			s->entries[s->entry_count] =
+				(struct sparse_entry){p->class_count + k, c->terms[t].class};
+			s->values[s->entry_count++] = c->terms[t].sign;
+		}
+		s->scale[k] = bound_of_constraint(p->bounds, c, k);
+	}
+	s->term_entries = s->entry_count;
+	for (size_t l = 0; l < p->link_count; l++)
+		s->entries[s->entry_count++] =
+			(struct sparse_entry){p->links[l].class, p->links[l].of};
+}
+
+static int solver_init(struct solver *s, const struct frequency_problem *p)
+{
+	const struct flow_constraints *c = p->constraints;
+	size_t entries = (size_t)c->first[c->count] + p->link_count + 1;
+	uint32_t most = 0;
+
+	*s = (struct solver){.problem = p, .size = p->class_count + c->count};
+	for (uint32_t k = 0; k < p->class_count; k++)
+		most = p->densities[k].count > most ? p->densities[k].count : most;
+	s->grid.capacity = most + DENSITY_CAVITY_POINTS + DENSITY_FLAT_POINTS;
+	s->entries = malloc(entries * sizeof(*s->entries));
+	s->values = calloc(entries, sizeof(*s->values));
+	s->diagonal = calloc((size_t)s->size + 1, sizeof(double));
+	s->mean = calloc((size_t)s->size + 1, sizeof(double));
+	s->variance = calloc((size_t)s->size + 1, sizeof(double));
+	s->scale = calloc((size_t)c->count + 1, sizeof(double));
+	s->classes = calloc((size_t)p->class_count + 1, sizeof(*s->classes));
+	s->grid.x = malloc(s->grid.capacity * sizeof(double));
+	s->grid.weight = malloc(s->grid.capacity * sizeof(double));
+	if (s->entries == NULL || s->values == NULL || s->diagonal == NULL || s->mean == NULL ||
+	    s->variance == NULL || s->scale == NULL || s->classes == NULL || s->grid.x == NULL ||
+	    s->grid.weight == NULL)
+		return -ENOMEM;
+	list_entries(s);
+	return sparse_factor_create(&s->factor, s->size, s->entries, s->entry_count, WORK_MAX);
+}
+
+static const struct density_moments nothing = {.mean = 0, .variance = INFINITY};
+
+static struct site site_of(const struct solver *s, uint32_t class, const struct density_moments *m)
+{
+	double bound = s->problem->bounds[class];
+	double variance =
+		fmin(fmax(m->variance, pow(NARROWEST * bound, 2)), pow(WIDEST * bound, 2));
+
+	return (struct site){1 / variance, m->mean / variance};
+}
+
+/* The whole of a Gaussian is where a frequency can be. */
+static bool is_inside(const struct density_moments *m, double bound)
+{
+	double reach = INSIDE * sqrt(m->variance);
+
+	return m->mean - reach > 0 && m->mean + reach < bound;
+}
+
+/* Moments of a class's density among others; most classes without evidence need no grid. */
+static struct density_moments tilt(struct solver *s, uint32_t k,
+				   const struct density_moments *cavity)
+{
+	const struct frequency_density *evidence = &s->problem->densities[k];
+	double bound = s->problem->bounds[k];
+
+	if (evidence->count == 0 && isinf(cavity->variance))
+		return (struct density_moments){bound / 2, bound * bound / 12};
+	if (evidence->count == 0 && is_inside(cavity, bound))
+		return *cavity;
+	density_multiply(&s->grid, evidence, cavity, bound);
+	return density_moments(&s->grid);
+}
+
+static void start(struct solver *s)
+{
+	const struct frequency_problem *p = s->problem;
+
+	for (uint32_t k = 0; k < p->class_count; k++) {
+		struct density_moments m = tilt(s, k, &nothing);
+
+		s->classes[k].site = site_of(s, k, &m);
+		s->classes[k].cavity.variance = NAN;
+		s->mean[k] = m.mean;
+	}
+}
+
+static double tolerance_of(const struct frequency_problem *problem, uint32_t constraint)
+{
+	return problem->constraints->loose[constraint] ? TOLERANCE_LOOSE : TOLERANCE;
+}
+
+/*
+ * The Gaussian of all sites, constraints and links: precision times mean = shift, with a
+ * multiplier for each constraint.
+ */
+static int join(struct solver *s)
+{
+	const struct frequency_problem *p = s->problem;
+	double *diagonal = s->diagonal;
+	int r;
+
+	for (uint32_t k = 0; k < p->class_count; k++)
+		diagonal[k] = s->classes[k].site.precision;
+	for (uint32_t k = 0; k < p->constraints->count; k++)
+		diagonal[p->class_count + k] = -pow(tolerance_of(p, k) * s->scale[k], 2);
+	for (size_t l = 0; l < p->link_count; l++) {
+		const struct frequency_link *link = &p->links[l];
+		double flow = fmax(s->mean[link->of], 1e-3 * p->bounds[link->of]);
+		double precision = 1 / pow(fmax(link->error, TOLERANCE) * flow, 2);
+
+		diagonal[link->class] += precision;
+		diagonal[link->of] += precision * link->share * link->share;
+		s->values[s->term_entries + l] = -precision * link->share;
+	}
+	r = sparse_factor_compute(s->factor, diagonal, s->values);
+	if (r < 0)
+		return r;
+	for (uint32_t k = 0; k < s->size; k++)
+		s->mean[k] = k < p->class_count ? s->classes[k].site.shift : 0;
+	sparse_factor_solve(s->factor, s->mean);
+	sparse_factor_inverse_diagonal(s->factor, s->variance);
+	return 0;
+}
+
+/* What all else says of a class: the joint Gaussian without the class's own site. */
+static struct density_moments cavity_of(const struct solver *s, uint32_t class)
+{
+	double variance = s->variance[class];
+	double precision = 1 / variance - s->classes[class].site.precision;
+	double widest = WIDEST * s->problem->bounds[class];
+
+	if (!(variance > 0) || !(precision > 1 / (widest * widest)))
+		return nothing;
+	return (struct density_moments){
+		.mean = (s->mean[class] / variance - s->classes[class].site.shift) / precision,
+		.variance = 1 / precision,
+	};
+}
+
+/* So little has changed that the target stays. */
+static bool is_like(const struct density_moments *a, const struct density_moments *b)
+{
+	if (isinf(a->variance) || isinf(b->variance))
+		return a->variance == b->variance;
+	return fabs(a->variance - b->variance) < LIKE_VARIANCE * b->variance &&
+	       fabs(a->mean - b->mean) < LIKE_MEAN * sqrt(b->variance);
+}
+
+/* The site that gives a class the moments that its density has among the others. */
+static void find_target(struct solver *s, uint32_t k, const struct density_moments *cavity)
+{
+	struct stand_in *class = &s->classes[k];
+	double bound = s->problem->bounds[k];
+	double least = 1 / (WIDEST * WIDEST * bound * bound);
+	struct density_moments tilted = tilt(s, k, cavity);
+
+	if (tilted.variance < NARROWEST * NARROWEST * bound * bound)
+		tilted.variance = NARROWEST * NARROWEST * bound * bound;
+	class->cavity = *cavity;
+	class->tilted = tilted.mean;
+	class->target = (struct site){1 / tilted.variance, tilted.mean / tilted.variance};
+	if (!isinf(cavity->variance)) {
+		class->target.precision -= 1 / cavity->variance;
+		class->target.shift -= cavity->mean / cavity->variance;
+	}
+	/*
+	 * Wider than without the evidence. To match the mean with next to no weight would
+	 * take a force that throws the mean anywhere once the others yield.
+	 */
+	if (class->target.precision < least)
+		class->target = (struct site){least, tilted.mean * least};
+}
+
+/* Return: how far the mean is from where it should be, in deviations. */
+static double improve(struct solver *s, uint32_t k)
+{
+	struct stand_in *class = &s->classes[k];
+	struct density_moments cavity = cavity_of(s, k);
+	double moved;
+
+	if (!is_like(&cavity, &class->cavity))
+		find_target(s, k, &cavity);
+	moved = s->variance[k] > 0 ? fabs(class->tilted - s->mean[k]) / sqrt(s->variance[k]) : 0;
+	class->site.precision += DAMPING * (class->target.precision - class->site.precision);
+	class->site.shift += DAMPING * (class->target.shift - class->site.shift);
+	return moved;
+}
+
+static struct frequency_marginal marginal_of(struct solver *s, uint32_t k)
+{
+	static const double shares[] = {0.05, 0.5, 0.95};
+	const struct frequency_density *evidence = &s->problem->densities[k];
+	struct density_moments cavity = cavity_of(s, k);
+	double quantiles[3];
+
+	if (evidence->count == 0 && !isinf(cavity.variance) &&
+	    is_inside(&cavity, s->problem->bounds[k])) {
+		double reach = 1.645 * sqrt(cavity.variance);
+
+		return (struct frequency_marginal){cavity.mean, cavity.mean - reach,
+						   cavity.mean + reach};
+	}
+	density_multiply(&s->grid, evidence, &cavity, s->problem->bounds[k]);
+	density_quantiles(quantiles, &s->grid, shares, 3);
+	return (struct frequency_marginal){quantiles[1], quantiles[0], quantiles[2]};
+}
+
+int frequency_solve(struct frequency_marginal *ret, const struct frequency_problem *problem)
+{
+	struct solver s;
+	int r = solver_init(&s, problem);
+
+	if (r == 0) {
+		start(&s);
+		r = join(&s);
+	}
+	for (unsigned int round = 0; r == 0 && round < problem->rounds; round++) {
+		double moved = 0;
+
+		for (uint32_t k = 0; k < problem->class_count; k++)
+			moved = fmax(moved, improve(&s, k));
+		r = join(&s);
+		if (moved < SETTLED)
+			break;
+	}
+	for (uint32_t k = 0; r == 0 && k < problem->class_count; k++)
+		ret[k] = marginal_of(&s, k);
+	solver_deinit(&s);
+	return r == -EDOM ? -E2BIG : r;
+}

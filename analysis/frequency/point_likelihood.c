@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/frequency/point_likelihood.h"
+
+#include <math.h>
+
+#include "analysis/frequency/stall_exposure.h"
+
+/* How far an M can be relied on that is an average of several. */
+#define FRACTION_ERROR 0.03
+/* Samples before a point that count, by its own; and how likely they are the point's. */
+#define SHARED_LEAST 0.1
+#define SHARED 0.5
+/* What is taken for a whole number of cycles. */
+#define WHOLE 0.02
+
+/*
+ * How likely an instruction has dynamic stalls, and if so, between which multiples of M:
+ * any order of magnitude in between alike. From the tuned half of the truth harness.
+ */
+struct prospects {
+	double stalled;
+	double least;
+	double most;
+};
+
+static const struct prospects prospects_of[STALL_EXPOSURES] = {
+	/* clang-format off */
+	[EXPOSED_NOT]         = {0.05, 0.01, 30},
+	[EXPOSED_LINE]        = {0.15, 0.01, 30},
+	[EXPOSED_STORE]       = {0.18, 0.01, 30},
+	[EXPOSED_LOAD]        = {0.20, 0.01, 30},
+	[EXPOSED_FALLTHROUGH] = {0.55, 0.02, 30},
+	[EXPOSED_VALUE]       = {0.60, 0.01, 100},
+	[EXPOSED_FETCH]       = {0.70, 0.02, 30},
+	[EXPOSED_BUBBLE]      = {0.95, 0.10, 30},
+	[EXPOSED_DIVISION]    = {0.95, 0.10, 30},
+	/* clang-format on */
+};
+/* What callers say is not delayed. */
+static const struct prospects prospects_of_callers = {0, 0.01, 30};
+
+/*
+ * M is not what it should be: at all; if it is an average over ways into the block; or by a
+ * cycle, if it is some instruction's latency.
+ */
+#define WRONG 0.03
+#define WRONG_FRACTION 0.1
+#define WRONG_LATENCY 0.1
+/*
+ * Where M changes with mispredicts: their share from what stalls, give or take; how likely
+ * it is any, since other things stall, too; and the least that M is taken for.
+ */
+#define LATE_ERROR 1.0
+#define LATE_ERROR_LEAST 0.02
+#define LATE_ANY 0.3
+#define LATE_LEAST 0.02
+/* Logs of factors of which no more is left, or nothing but they. */
+#define NEGLIGIBLE (-30.0)
+/* Wrong altogether: any frequency over so many units of its logarithm. */
+#define WRONG_RANGE 6.0
+
+/* Each factor as likely as the product of what the instructions of a point are open to. */
+static struct prospects find_prospects(const struct issue_point *point, const uint8_t *exposures)
+{
+	struct prospects ret;
+
+	if (point->insn == POINT_CALLERS)
+		return prospects_of_callers;
+	ret = prospects_of[exposures[point->insn]];
+	for (uint32_t i = point->first; i < point->insn; i++) {
+		const struct prospects *other = &prospects_of[exposures[i]];
+
+		ret.stalled = 1 - (1 - ret.stalled) * (1 - other->stalled);
+		ret.least = fmin(ret.least, other->least);
+		ret.most = fmax(ret.most, other->most);
+	}
+	return ret;
+}
+
+bool point_is_whole(double cycles)
+{
+	return cycles > 0.5 && fabs(cycles - round(cycles)) < WHOLE;
+}
+
+bool point_is_late(const struct issue_point *point)
+{
+	return fabs(point->cycles - point->late) > WHOLE;
+}
+
+/* All of a point's likelihood that does not depend on the frequency. */
+struct likelihood {
+	struct prospects prospects;
+	double samples;
+	double cycles;
+	double clean; /* probabilities */
+	double stalled;
+	double latency; /* each way */
+	double wrong;
+	double certain;			/* samples, less what the model's error takes of them */
+	double peak;			/* greatest density of log S, if nothing is the matter */
+	double stall_scale;		/* 1 / log (most / least) */
+	double log_ratio[3];		/* log of M/S; of M - 1 and of M + 1 */
+	const struct issue_point *late; /* NULL: M does not depend on mispredicts */
+	double error;			/* of M, relatively */
+	double mispredict;
+};
+
+static struct likelihood make_likelihood(const struct issue_point *point, const uint8_t *exposures,
+					 double mispredict)
+{
+	bool exact = point_is_whole(point->cycles) || point->insn == POINT_CALLERS;
+	double latency = point->cycles >= 1.5 ? WRONG_LATENCY : 0;
+	double wrong = exact ? WRONG : WRONG_FRACTION;
+	double error = exact ? POINT_MODEL_ERROR : FRACTION_ERROR;
+	double right = 1 - wrong - latency;
+	double s = point->samples;
+	struct likelihood l = {
+		.prospects = find_prospects(point, exposures),
+		.samples = s,
+		.cycles = point->cycles,
+		.latency = latency / 2,
+		.wrong = wrong,
+		.late = point->insn != POINT_CALLERS && point_is_late(point) ? point : NULL,
+		.error = error,
+		.mispredict = mispredict,
+	};
+
+	if (s <= 0)
+		return l;
+	l.clean = right * (1 - l.prospects.stalled);
+	l.stalled = right * l.prospects.stalled;
+	l.certain = s / (1 + s * error * error);
+	l.peak = sqrt(l.certain / (2 * M_PI));
+	l.stall_scale = 1 / log(l.prospects.most / l.prospects.least);
+	l.log_ratio[0] = log(l.cycles / s);
+	if (latency > 0) {
+		l.log_ratio[1] = log((l.cycles - 1) / s);
+		l.log_ratio[2] = log((l.cycles + 1) / s);
+	}
+	return l;
+}
+
+/* Density of log S, S being Poisson; @log_ratio: log of what is expected by S. */
+static double peak_density(const struct likelihood *l, double expected, double log_ratio)
+{
+	double log = l->certain * (log_ratio + 1 - expected / l->samples);
+
+	return log > NEGLIGIBLE ? l->peak * exp(log) : 0;
+}
+
+/* The same if there are stalls: density of log (1 + d/M), blurred at its lower end. */
+static double stalled_density(const struct likelihood *l, double expected)
+{
+	double stall = l->samples / expected - 1;
+	double least = l->prospects.least;
+	double blurred = stall > least ? stall : least;
+	double density = l->stall_scale * (1 + blurred) / blurred;
+	double below = 1.7 * (least - stall) * sqrt(l->certain);
+
+	if (stall > l->prospects.most)
+		density *= l->prospects.most / stall;
+	if (below < NEGLIGIBLE)
+		return density;
+	return below > -NEGLIGIBLE ? 0 : density / (1 + exp(below));
+}
+
+/*
+ * How often mispredicts come before a point's block, from the time that its first
+ * instruction takes beyond M, if that is all theirs.
+ */
+static double mispredict_share(const struct likelihood *l, double x)
+{
+	double stall = l->late->head_samples / x - l->late->head_cycles;
+
+	return fmin(fmax(stall / l->mispredict, 0), 1);
+}
+
+/* The same where M changes with mispredicts: as many as there seem to be, or any share. */
+static double late_likelihood_at(const struct likelihood *l, double x)
+{
+	double share = mispredict_share(l, x);
+	double span = l->late->late - l->cycles;
+	double cycles = fmax(l->cycles + share * span, LATE_LEAST);
+	double off = fabs(span) * (LATE_ERROR * share * (1 - share) + LATE_ERROR_LEAST) / cycles;
+	double ratio = l->samples / x;
+	struct likelihood as_seen = *l;
+	double sum;
+
+	as_seen.cycles = cycles;
+	as_seen.certain = l->samples / (1 + l->samples * (l->error * l->error + off * off));
+	as_seen.peak = sqrt(as_seen.certain / (2 * M_PI));
+	sum = l->clean * (1 - LATE_ANY) * peak_density(&as_seen, x * cycles, log(cycles / ratio)) +
+	      l->stalled * stalled_density(&as_seen, x * cycles) + l->wrong / WRONG_RANGE;
+	if (ratio > fmin(l->cycles, l->late->late) && ratio < fmax(l->cycles, l->late->late))
+		sum += l->clean * LATE_ANY * ratio / fabs(span);
+	return sum;
+}
+
+/* Likelihood of a point's samples, if its class has frequency @x. */
+static double likelihood_at(const struct likelihood *l, double x, double log_x)
+{
+	double expected = x * l->cycles;
+	double sum;
+
+	if (l->samples <= 0)
+		return (1 - l->wrong) * exp(-expected) + l->wrong;
+	if (l->late != NULL)
+		return late_likelihood_at(l, x);
+	sum = l->clean * peak_density(l, expected, log_x + l->log_ratio[0]) +
+	      l->stalled * stalled_density(l, expected) + l->wrong / WRONG_RANGE;
+	if (l->latency > 0)
+		sum += l->latency * (peak_density(l, expected - x, log_x + l->log_ratio[1]) +
+				     peak_density(l, expected + x, log_x + l->log_ratio[2]));
+	return sum;
+}
+
+bool point_is_shared(const struct issue_point *point)
+{
+	return point->shared > SHARED_LEAST * point->samples;
+}
+
+void point_likelihood_multiply(double *log_density, const double *x, const double *log_x,
+			       uint32_t n, const struct issue_point *point,
+			       const uint8_t *exposures, double mispredict)
+{
+	struct issue_point all = *point;
+	struct likelihood l = make_likelihood(point, exposures, mispredict);
+	struct likelihood with_shared;
+
+	if (!point_is_shared(point)) {
+		for (uint32_t k = 0; k < n; k++)
+			log_density[k] += log(likelihood_at(&l, x[k], log_x[k]));
+		return;
+	}
+	/* Either it issued by itself, or in part with what is before it. */
+	all.samples += point->shared;
+	with_shared = make_likelihood(&all, exposures, mispredict);
+	for (uint32_t k = 0; k < n; k++)
+		log_density[k] += log((1 - SHARED) * likelihood_at(&l, x[k], log_x[k]) +
+				      SHARED * likelihood_at(&with_shared, x[k], log_x[k]));
+}

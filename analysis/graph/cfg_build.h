@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Blocks and edges out of what is known of each instruction. Internal to cfg.c. */
+#ifndef DCPI_CFG_BUILD_H
+#define DCPI_CFG_BUILD_H
+
+#include "analysis/graph/cfg.h"
+#include "analysis/graph/cfg_flow.h"
+
+/**
+ * cfg_build() - make the graph
+ * @ret:  out: all but the instructions, which stay the code's; freed by cfg_build_undo()
+ * @flow: after cfg_flow_reach()
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int cfg_build(struct cfg *ret, const struct cfg_flow *flow);
+
+/** cfg_build_undo() - free all but the instructions. */
+void cfg_build_undo(struct cfg *cfg);
+
+#endif

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/graph/jump_bound.h"
+
+#include <errno.h>
+
+/* Ways through a procedure are many; those that matter are short. */
+#define VISITS_MAX 600
+#define FACTS_MAX 6
+#define OPEN_MAX 4
+#define DEPTH_MAX 48
+#define LIMIT_MAX 65535
+
+/* What is known of (place + add). */
+struct fact {
+	struct jump_place place;
+	int64_t add;
+	struct insn_bound bound;
+	bool dead;
+};
+
+/* A branch that was passed, whose comparison comes before. */
+struct open_branch {
+	uint32_t branch;
+	uint8_t input;
+	bool taken;
+};
+
+/* A way back: the index is now (place + add). */
+struct way {
+	struct jump_place place;
+	int64_t add;
+	struct fact facts[FACTS_MAX];
+	uint32_t fact_count;
+	struct open_branch open[OPEN_MAX];
+	uint32_t open_count;
+};
+
+struct finder {
+	struct jump_search *search;
+	struct jump_bound bound;
+	struct jump_bound single; /* values that the index has on some ways */
+	struct jump_bound weak;	  /* by signed comparisons */
+	bool found;
+	bool found_single;
+	bool found_weak;
+	uint32_t visits;
+	uint32_t path[DEPTH_MAX];
+	uint32_t depth;
+};
+
+static void unite(struct jump_bound *bound, bool *found, int64_t low, int64_t high)
+{
+	if (!*found || low < bound->low)
+		bound->low = low;
+	if (!*found || high > bound->high)
+		bound->high = high;
+	*found = true;
+}
+
+/* The place is in [0, limit]. Return: true, the way is at its end. */
+static bool end_at_limit(struct finder *finder, const struct way *way, uint64_t limit)
+{
+	if (limit > LIMIT_MAX)
+		return false;
+	unite(&finder->bound, &finder->found, way->add, way->add + (int64_t)limit);
+	finder->bound.loose = true;
+	return true;
+}
+
+static void use_fact(struct finder *finder, const struct insn_bound *bound, int64_t low,
+		     int64_t high)
+{
+	if (bound->kind == INSN_BOUND_EXACT)
+		unite(&finder->single, &finder->found_single, low, high);
+	else if (bound->kind == INSN_BOUND_SIGNED)
+		unite(&finder->weak, &finder->found_weak, low, high);
+	else
+		unite(&finder->bound, &finder->found, low, high);
+}
+
+/*
+ * A fact about the place ends the way, unless it is a signed comparison: these follow
+ * others that rule negative values out, or precede them.
+ */
+static bool match_facts(struct finder *finder, const struct way *way)
+{
+	for (uint32_t i = way->fact_count; i-- > 0;) {
+		const struct fact *fact = &way->facts[i];
+		int64_t shift, low, high;
+
+		if (fact->dead || !jump_place_same(&fact->place, &way->place) ||
+		    fact->bound.high - fact->bound.low > LIMIT_MAX ||
+		    __builtin_sub_overflow(way->add, fact->add, &shift) ||
+		    __builtin_add_overflow(fact->bound.low, shift, &low) ||
+		    __builtin_add_overflow(fact->bound.high, shift, &high))
+			continue;
+		use_fact(finder, &fact->bound, low, high);
+		if (fact->bound.kind != INSN_BOUND_SIGNED)
+			return true;
+	}
+	return false;
+}
+
+/* --- going back over an instruction ---------------------------------------------- */
+
+/* Where the value of a place comes from. Return: false: not from a place. */
+static bool source_of(const struct insn *insn, const struct insn_effect *effect,
+		      struct jump_place *place, int64_t *add)
+{
+	switch (effect->kind) {
+	case INSN_EFFECT_SUM:
+		if (effect->base == INSN_REG_NONE || effect->index != INSN_REG_NONE ||
+		    __builtin_add_overflow(*add, effect->constant, add))
+			return false;
+		*place = jump_place_of_register(effect->base);
+		return true;
+	case INSN_EFFECT_EXTEND:
+	case INSN_EFFECT_STORE:
+		*place = jump_place_of_register(effect->base);
+		return effect->base != INSN_REG_NONE;
+	case INSN_EFFECT_LOAD:
+		*place = jump_place_of_memory(&insn->memory);
+		return !insn->memory.pushes;
+	default:
+		return false;
+	}
+}
+
+/* Goes back over the instruction that gave the index its value. Return: whether on. */
+static bool pass_definition(struct finder *finder, struct way *way, const struct insn *insn)
+{
+	struct insn_effect effect = insn_effect_get(finder->search->cfg->decoder, insn);
+	int64_t value;
+
+	switch (effect.kind) {
+	case INSN_EFFECT_CONSTANT:
+		if (!__builtin_add_overflow(way->add, effect.constant, &value))
+			unite(&finder->single, &finder->found_single, value, value);
+		return false;
+	case INSN_EFFECT_AND:
+		if (effect.constant < 0 || effect.constant > LIMIT_MAX)
+			return false;
+		end_at_limit(finder, way, (uint64_t)effect.constant);
+		return false;
+	case INSN_EFFECT_SHIFT:
+		if (effect.constant > 0 && effect.constant < INT64_C(8) * effect.bytes)
+			end_at_limit(finder, way,
+				     UINT64_MAX >> (64 - 8 * effect.bytes) >> effect.constant);
+		return false;
+	default:
+		return source_of(insn, &effect, &way->place, &way->add);
+	}
+}
+
+static void pass_facts(struct finder *finder, struct way *way, const struct insn *insn)
+{
+	for (uint32_t i = 0; i < way->fact_count; i++) {
+		struct fact *fact = &way->facts[i];
+		enum jump_change change = jump_value_change(finder->search, insn, &fact->place);
+		struct insn_effect effect;
+
+		if (fact->dead || change == JUMP_KEEPS)
+			continue;
+		effect = insn_effect_get(finder->search->cfg->decoder, insn);
+		fact->dead = change == JUMP_DESTROYS ||
+			     !source_of(insn, &effect, &fact->place, &fact->add);
+	}
+}
+
+static void add_fact(struct way *way, const struct insn *insn,
+		     const struct insn_compare *comparison, const struct insn_bound *bound)
+{
+	struct fact fact = {.bound = *bound};
+
+	fact.place = comparison->reg != INSN_REG_NONE ? jump_place_of_register(comparison->reg)
+						      : jump_place_of_memory(&insn->memory);
+	for (uint32_t i = 0; i < way->fact_count; i++) {
+		if (way->facts[i].dead) {
+			way->facts[i] = fact;
+			return;
+		}
+	}
+	if (way->fact_count < FACTS_MAX)
+		way->facts[way->fact_count++] = fact;
+}
+
+/* What branches that were passed say about what this instruction compares. */
+static void pass_compare(struct finder *finder, struct way *way, const struct insn *insn)
+{
+	const struct cfg *cfg = finder->search->cfg;
+	struct insn_compare comparison;
+	bool compares = insn_effect_compare(&comparison, cfg->decoder, insn);
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < way->open_count; i++) {
+		const struct open_branch *open = &way->open[i];
+		struct insn_bound bound;
+
+		if (!insn_regs_has(&insn->writes, open->input)) {
+			way->open[kept++] = *open;
+			continue;
+		}
+		if (!compares)
+			continue;
+		bound = insn_effect_bound(cfg->decoder, insn, &cfg->insns[open->branch],
+					  open->taken);
+		if (bound.kind != INSN_BOUND_NONE)
+			add_fact(way, insn, &comparison, &bound);
+	}
+	way->open_count = kept;
+}
+
+/* Goes back over an instruction. Return: whether the way goes on. */
+static bool pass(struct finder *finder, struct way *way, const struct insn *insn)
+{
+	enum jump_change change;
+
+	/* Compared is what was there before the instruction. */
+	change = jump_value_change(finder->search, insn, &way->place);
+	pass_facts(finder, way, insn);
+	if (way->open_count > 0)
+		pass_compare(finder, way, insn);
+	if (change == JUMP_DESTROYS)
+		return false;
+	if (change == JUMP_DEFINES && !pass_definition(finder, way, insn))
+		return false;
+	return !match_facts(finder, way);
+}
+
+/* --- ways ---------------------------------------------------------------------------- */
+
+static void walk(struct finder *finder, struct way *way, uint32_t block, uint32_t insn);
+
+static void open_branch(const struct finder *finder, struct way *way, const struct cfg_edge *edge)
+{
+	const struct cfg *cfg = finder->search->cfg;
+	uint8_t input = insn_effect_branch_input(cfg->decoder, &cfg->insns[edge->insn]);
+
+	if (input == INSN_REG_NONE || way->open_count == OPEN_MAX ||
+	    (edge->kind != CFG_EDGE_TAKEN && edge->kind != CFG_EDGE_NEXT))
+		return;
+	way->open[way->open_count++] = (struct open_branch){
+		.branch = edge->insn, .input = input, .taken = edge->kind == CFG_EDGE_TAKEN};
+}
+
+static bool is_on_path(const struct finder *finder, uint32_t block)
+{
+	for (uint32_t i = 0; i < finder->depth; i++) {
+		if (finder->path[i] == block)
+			return true;
+	}
+	return false;
+}
+
+static void walk_before(struct finder *finder, const struct way *way, uint32_t block)
+{
+	const struct cfg *cfg = finder->search->cfg;
+	const struct cfg_block *to = &cfg->blocks[block];
+
+	if (finder->depth == DEPTH_MAX)
+		return;
+	finder->path[finder->depth++] = block;
+	for (uint32_t i = 0; i < to->in_count; i++) {
+		const struct cfg_edge *edge = &cfg->edges[cfg->in_edges[to->in + i]];
+		struct way before = *way;
+
+		/* Round a loop there is nothing new, and jump tables bound nothing. */
+		if (edge->from >= cfg->block_count || edge->kind == CFG_EDGE_SWITCH ||
+		    is_on_path(finder, edge->from))
+			continue;
+		if (finder->visits++ >= VISITS_MAX)
+			break;
+		open_branch(finder, &before, edge);
+		walk(finder, &before, edge->from,
+		     cfg->blocks[edge->from].first + cfg->blocks[edge->from].count);
+	}
+	finder->depth--;
+}
+
+static void walk(struct finder *finder, struct way *way, uint32_t block, uint32_t insn)
+{
+	const struct cfg *cfg = finder->search->cfg;
+
+	while (insn > cfg->blocks[block].first) {
+		insn--;
+		if (!jump_search_work(finder->search) || !pass(finder, way, &cfg->insns[insn]))
+			return;
+	}
+	walk_before(finder, way, block);
+}
+
+int jump_bound_find(struct jump_bound *ret, struct jump_search *search, uint32_t insn, uint8_t reg)
+{
+	struct finder finder = {.search = search};
+	struct way way = {.place = jump_place_of_register(reg)};
+
+	walk(&finder, &way, search->cfg->block_of[insn], insn);
+	if (!finder.found && !finder.found_weak)
+		return -ENOENT;
+	if (!finder.found)
+		finder.bound = finder.weak;
+	if (finder.found_single)
+		unite(&finder.bound, &finder.found, finder.single.low, finder.single.high);
+	*ret = finder.bound;
+	return 0;
+}

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/graph/jump_resolve.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/graph/jump_table.h"
+#include "analysis/graph/stack_height.h"
+#include "lib/array.h"
+
+/* Of a table whose length no comparison tells. */
+#define ENTRIES_MAX 4096
+
+struct resolver {
+	struct cfg_flow *flow;
+	const struct cfg *cfg;
+	struct jump_search search;
+	int64_t *heights;
+	uint64_t *tables; /* where all tables begin */
+	size_t table_count;
+	size_t table_capacity;
+	struct jump_tables found;
+	bool changed;
+};
+
+/* What the entries of a table are. */
+struct reading {
+	uint32_t inside;  /* instructions of the procedure */
+	uint32_t outside; /* other procedures */
+};
+
+static uint64_t extend(uint64_t value, uint8_t bytes, bool is_signed)
+{
+	unsigned int shift = 64 - 8U * bytes;
+
+	if (bytes >= 8)
+		return value;
+	return is_signed ? (uint64_t)((int64_t)(value << shift) >> shift) : value << shift >> shift;
+}
+
+static int read_entry(const struct resolver *resolver, const struct jump_table *table,
+		      int64_t index, uint64_t *target)
+{
+	uint64_t value = 0;
+	uint64_t address = table->address + (uint64_t)index * table->bytes;
+
+	if (resolver->flow->code->image == NULL ||
+	    image_code_data(resolver->flow->code->image, address, &value, table->bytes) < 0)
+		return -ENOENT;
+	*target = table->base + (extend(value, table->bytes, table->is_signed) << table->scale);
+	return 0;
+}
+
+static bool begins_procedure(const struct resolver *resolver, uint64_t address)
+{
+	struct image_code *image = resolver->flow->code->image;
+	long index = image != NULL ? image_code_find(image, address) : -ENOENT;
+
+	return index >= 0 &&
+	       procedure_table_get(image_code_procedures(image), (size_t)index)->address == address;
+}
+
+/* What a target is. */
+enum landing {
+	LANDS_NOWHERE,
+	LANDS_INSIDE,  /* on an instruction of the procedure */
+	LANDS_IN_PART, /* in a part of it that nobody knew of: it will be added */
+	LANDS_OUTSIDE, /* where another procedure begins */
+};
+
+/* Return: enum landing, or -ENOMEM. */
+static int landing_of(const struct resolver *resolver, uint64_t target)
+{
+	struct cfg_code *code = resolver->flow->code;
+	int r;
+
+	if (cfg_code_find(code, target) != CFG_CODE_NONE)
+		return LANDS_INSIDE;
+	if (cfg_code_contains(code, target))
+		return LANDS_NOWHERE;
+	r = cfg_code_want(code, target);
+	if (r < 0)
+		return r;
+	if (r > 0)
+		return LANDS_IN_PART;
+	return begins_procedure(resolver, target) ? LANDS_OUTSIDE : LANDS_NOWHERE;
+}
+
+/* Takes one entry up. Return: 1; 0 it leads nowhere; -ENOMEM. */
+static int take_entry(struct resolver *resolver, struct flow_jump *jump, uint64_t target,
+		      struct reading *reading)
+{
+	int r = landing_of(resolver, target);
+
+	if (r <= LANDS_NOWHERE)
+		return r;
+	if (r == LANDS_OUTSIDE)
+		reading->outside++;
+	else
+		reading->inside++;
+	if (r != LANDS_INSIDE)
+		return 1;
+	r = cfg_flow_add_target(resolver->flow, jump, cfg_code_find(resolver->flow->code, target));
+	if (r > 0)
+		resolver->changed = true;
+	return r < 0 ? r : 1;
+}
+
+/* Whether all entries that comparisons allow can be targets. */
+static bool is_plausible(const struct resolver *resolver, const struct jump_table *table)
+{
+	for (int64_t i = table->bound.low; i <= table->bound.high; i++) {
+		uint64_t target;
+
+		if (read_entry(resolver, table, i, &target) < 0 ||
+		    landing_of(resolver, target) <= LANDS_NOWHERE)
+			return false;
+	}
+	return true;
+}
+
+/* Targets that are given as constants. */
+static int take_constants(struct resolver *resolver, struct flow_jump *jump,
+			  struct reading *reading)
+{
+	int r = 1;
+
+	for (uint32_t i = 0; r > 0 && i < resolver->found.constant_count; i++) {
+		uint64_t target = resolver->found.constants[i];
+		struct image_code *image = resolver->flow->code->image;
+
+		/* Of weak symbols that nobody has defined. */
+		if (image != NULL && image_code_find(image, target) < 0)
+			reading->outside++;
+		else
+			r = take_entry(resolver, jump, target, reading);
+	}
+	return r;
+}
+
+/* Where the next table of the procedure begins. */
+static uint64_t next_table(const struct resolver *resolver, uint64_t address)
+{
+	uint64_t next = UINT64_MAX;
+
+	for (size_t i = 0; i < resolver->table_count; i++) {
+		if (resolver->tables[i] > address && resolver->tables[i] < next)
+			next = resolver->tables[i];
+	}
+	return next;
+}
+
+/* Return: whether the table was taken up; or -ENOMEM. */
+static int read_table(struct resolver *resolver, struct flow_jump *jump,
+		      const struct jump_table *table, struct reading *reading)
+{
+	uint64_t end = next_table(resolver, table->address);
+	int64_t first = table->bounded ? table->bound.low : 0;
+	int64_t last = table->bounded ? table->bound.high : ENTRIES_MAX - 1;
+	bool bounded = table->bounded;
+	int r = 1;
+
+	if (table->bounded && !table->bound.loose && !is_plausible(resolver, table)) {
+		/* An index below 0 is none: what was compared was something else. */
+		if (table->bound.low >= 0)
+			return 0;
+		first = 0;
+		last = ENTRIES_MAX - 1;
+		bounded = false;
+	}
+	for (int64_t i = first; r > 0 && i <= last; i++) {
+		uint64_t target;
+
+		if (!bounded && table->address + (uint64_t)i * table->bytes >= end)
+			break;
+		if (read_entry(resolver, table, i, &target) < 0)
+			break;
+		r = take_entry(resolver, jump, target, reading);
+	}
+	return r < 0 ? r : reading->inside + reading->outside > 0;
+}
+
+static int remember_tables(struct resolver *resolver)
+{
+	for (uint32_t i = 0; i < resolver->found.count; i++) {
+		if (array_reserve(&resolver->tables, &resolver->table_capacity,
+				  resolver->table_count + 1, sizeof(*resolver->tables)) < 0)
+			return -ENOMEM;
+		resolver->tables[resolver->table_count++] =
+			resolver->found.tables[i].address +
+			(uint64_t)(resolver->found.tables[i].bounded
+					   ? resolver->found.tables[i].bound.low
+					   : 0) *
+				resolver->found.tables[i].bytes;
+	}
+	return 0;
+}
+
+static void set_state(struct resolver *resolver, struct flow_jump *jump, enum flow_jump_state state,
+		      bool leaves)
+{
+	if (jump->state != state || jump->leaves != leaves)
+		resolver->changed = true;
+	jump->state = state;
+	jump->leaves = leaves;
+}
+
+struct labels {
+	uint64_t entry;
+	bool found;
+};
+
+static void visit_pointer(void *context, uint64_t target)
+{
+	struct labels *labels = context;
+
+	labels->found |= target != labels->entry;
+}
+
+/* Whether addresses of the procedure's inside are data: then it may jump to these. */
+static bool has_labels(const struct resolver *resolver)
+{
+	const struct cfg_code *code = resolver->flow->code;
+	struct labels labels = {.entry = code->entry};
+
+	for (size_t i = 0; code->image != NULL && !code->several && i < code->part_count; i++)
+		image_code_pointers(code->image, code->parts[i].range.start,
+				    code->parts[i].range.end, visit_pointer, &labels);
+	return labels.found;
+}
+
+/*
+ * A jump through one slot leaves for where the loader has bound it to; before that, it
+ * leads where the slot points to in the file. A slot that never changes is as good as a
+ * direct jump.
+ */
+static int resolve_slot(struct resolver *resolver, struct flow_jump *jump)
+{
+	struct image_code *image = resolver->flow->code->image;
+	uint64_t slot = resolver->found.slot, target = 0;
+	struct reading reading = {0};
+	bool constant;
+	int r;
+
+	constant = image_code_data(image, slot, &target, sizeof(target)) == 0;
+	if (!constant && image_code_initial(image, slot, &target) < 0)
+		target = 0;
+	r = take_entry(resolver, jump, target, &reading);
+	if (r < 0)
+		return r;
+	if (constant && reading.inside > 0)
+		set_state(resolver, jump, FLOW_JUMP_TABLE, false);
+	else
+		set_state(resolver, jump, FLOW_JUMP_TAIL, false);
+	return 0;
+}
+
+/* Tables that the loader fills with other images' addresses cannot be read. */
+static bool is_of_pointers(const struct jump_tables *found)
+{
+	for (uint32_t i = 0; i < found->count; i++) {
+		if (found->tables[i].bytes < 8)
+			return false;
+	}
+	return found->count > 0;
+}
+
+/* The frame is given back, and the target is none of the procedure's own business. */
+static int is_tail_call(struct resolver *resolver, const struct flow_jump *jump, bool *tail)
+{
+	uint32_t block = resolver->cfg->block_of[jump->insn];
+
+	*tail = false;
+	if ((!resolver->found.pointer && !is_of_pointers(&resolver->found)) || jump->count > 0)
+		return 0;
+	if (resolver->heights == NULL && stack_height_find(&resolver->heights, resolver->cfg) < 0)
+		return -ENOMEM;
+	*tail = resolver->heights[block] == 0 && !has_labels(resolver);
+	return 0;
+}
+
+static int resolve(struct resolver *resolver, struct flow_jump *jump)
+{
+	struct reading all = {0};
+	bool tail = false;
+	int r = jump_table_find(&resolver->found, &resolver->search, jump->insn);
+	bool complete = r == 0;
+
+	if (!complete && resolver->found.slot != 0 && resolver->flow->code->image != NULL)
+		return resolve_slot(resolver, jump);
+	if (complete) {
+		r = take_constants(resolver, jump, &all);
+		if (r < 0)
+			return r;
+		complete = r > 0;
+	}
+	for (uint32_t i = 0; complete && i < resolver->found.count; i++) {
+		struct reading reading = {0};
+
+		r = read_table(resolver, jump, &resolver->found.tables[i], &reading);
+		if (r < 0)
+			return r;
+		complete = r > 0;
+		all.inside += reading.inside;
+		all.outside += reading.outside;
+	}
+	if (complete && all.inside > 0) {
+		set_state(resolver, jump, FLOW_JUMP_TABLE, all.outside > 0);
+		return 0;
+	}
+	if (!complete && is_tail_call(resolver, jump, &tail) < 0)
+		return -ENOMEM;
+	set_state(resolver, jump, complete || tail ? FLOW_JUMP_TAIL : FLOW_JUMP_UNKNOWN, false);
+	return 0;
+}
+
+/* Tables of all jumps first: each ends where the next begins. */
+static int resolve_all(struct resolver *resolver)
+{
+	struct cfg_flow *flow = resolver->flow;
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < flow->jump_count; i++) {
+		if ((flow->flags[flow->jumps[i].insn] & FLOW_REACHED) &&
+		    jump_table_find(&resolver->found, &resolver->search, flow->jumps[i].insn) == 0)
+			r = remember_tables(resolver);
+	}
+	for (uint32_t i = 0; r == 0 && i < flow->jump_count; i++) {
+		if (flow->flags[flow->jumps[i].insn] & FLOW_REACHED)
+			r = resolve(resolver, &flow->jumps[i]);
+	}
+	return r;
+}
+
+int jump_resolve(struct cfg_flow *flow, const struct cfg *cfg)
+{
+	struct resolver resolver = {.flow = flow, .cfg = cfg};
+	int r;
+
+	if (flow->jump_count == 0)
+		return 0;
+	r = jump_search_init(&resolver.search, cfg, flow->code->image, flow->code->entry);
+	if (r == 0)
+		r = resolve_all(&resolver);
+	jump_search_deinit(&resolver.search);
+	free(resolver.heights);
+	free(resolver.tables);
+	if (r < 0)
+		return r;
+	return resolver.changed;
+}

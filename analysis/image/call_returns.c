@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/image/call_returns.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "analysis/image/image_code.h"
+#include "analysis/image/no_return_names.h"
+#include "lib/array.h"
+#include "lib/u64_map.h"
+
+/* Of one procedure; what is longer without a return on any way is rare. */
+#define INSNS_MAX 4000
+#define DEPTH_MAX 12
+
+/* In the map of what is known. */
+enum answer {
+	ANSWER_NONE,
+	ANSWER_RETURNS,
+	ANSWER_NEVER,
+};
+
+struct call_returns {
+	struct image_code *code;
+	pthread_mutex_t lock;
+	struct u64_map answers; /* address -> enum answer */
+};
+
+/* A place to go on from, in a procedure that ends at @end. */
+struct place {
+	uint64_t address;
+	uint64_t end;
+};
+
+/* The ways through one procedure. */
+struct walk {
+	struct call_returns *returns;
+	struct u64_map seen; /* where ways began */
+	struct place *pending;
+	size_t pending_count;
+	size_t pending_capacity;
+	struct insn *calls; /* which may or may not return */
+	size_t call_count;
+	size_t call_capacity;
+	unsigned int budget;
+	unsigned int depth;
+};
+
+static bool ask(struct call_returns *returns, const struct insn *call, unsigned int depth);
+
+/* The end of the procedure that has an address, 0: there is none. */
+static uint64_t end_at(const struct image_code *code, uint64_t address)
+{
+	long index = image_code_find(code, address);
+	const struct procedure *procedure;
+
+	if (index < 0)
+		return 0;
+	procedure = procedure_table_get(image_code_procedures(code), (size_t)index);
+	return procedure->address + procedure->bytes;
+}
+
+static bool push(struct walk *walk, uint64_t address, uint64_t end)
+{
+	uint64_t *seen;
+
+	if (address < end) {
+		seen = u64_map_insert(&walk->seen, address);
+		if (seen == NULL)
+			return false;
+		if (*seen)
+			return true;
+		*seen = 1;
+		if (array_reserve(&walk->pending, &walk->pending_capacity, walk->pending_count + 1,
+				  sizeof(*walk->pending)) < 0)
+			return false;
+		walk->pending[walk->pending_count++] = (struct place){address, end};
+	}
+	return true;
+}
+
+/* A jump goes on in whatever procedure it leads to. Return: false: give up. */
+static bool push_target(struct walk *walk, uint64_t target)
+{
+	struct image_code *code = walk->returns->code;
+	uint64_t end = end_at(code, target);
+
+	if (image_code_never_returns(code, target))
+		return true;
+	return end != 0 && push(walk, target, end);
+}
+
+static bool defer(struct walk *walk, const struct insn *call)
+{
+	if (array_reserve(&walk->calls, &walk->call_capacity, walk->call_count + 1,
+			  sizeof(*walk->calls)) < 0)
+		return false;
+	walk->calls[walk->call_count++] = *call;
+	return true;
+}
+
+/*
+ * Follows one way to its end.
+ * Return: false: it returns, or that cannot be known.
+ */
+static bool follow(struct walk *walk, struct place place)
+{
+	const struct insn_decoder *decoder = image_code_decoder(walk->returns->code);
+	size_t available = 0;
+	const uint8_t *bytes = image_code_bytes(walk->returns->code, place.address, &available);
+	uint64_t at = place.address;
+	bool padding = true;
+
+	while (at < place.end) {
+		struct insn insn;
+		size_t length = 0;
+
+		if (bytes == NULL || at - place.address >= available || walk->budget-- == 0)
+			return false;
+		length = decoder->decode(&insn, bytes + (at - place.address),
+					 available - (at - place.address), at);
+		if (length == 0)
+			return false;
+		at += length;
+		padding = padding && insn.class == INSN_NOP;
+		switch ((enum insn_flow)insn.flow) {
+		case INSN_FLOW_NEXT:
+			break;
+		case INSN_FLOW_BRANCH:
+			if (!push_target(walk, insn.target))
+				return false;
+			break;
+		case INSN_FLOW_JUMP:
+			return push_target(walk, insn.target);
+		case INSN_FLOW_CALL:
+		case INSN_FLOW_CALL_INDIRECT:
+			return defer(walk, &insn);
+		case INSN_FLOW_STOP:
+			return true;
+		case INSN_FLOW_RETURN:
+		case INSN_FLOW_JUMP_INDIRECT:
+			return false;
+		}
+	}
+	/* Off the end: padding behind a call, or into the next procedure. */
+	return padding || push_target(walk, at);
+}
+
+static bool follow_all(struct walk *walk)
+{
+	while (walk->pending_count > 0) {
+		if (!follow(walk, walk->pending[--walk->pending_count]))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * All ways but those behind calls first: most procedures return on one of these. Then
+ * one call after the other.
+ */
+static bool walk_never_returns(struct walk *walk, uint64_t address)
+{
+	if (!push_target(walk, address) || !follow_all(walk))
+		return false;
+	while (walk->call_count > 0) {
+		struct insn call = walk->calls[--walk->call_count];
+		uint64_t next = call.address + call.bytes;
+
+		if (!ask(walk->returns, &call, walk->depth + 1))
+			continue;
+		if (!push(walk, next, end_at(walk->returns->code, call.address)) ||
+		    !follow_all(walk))
+			return false;
+	}
+	return true;
+}
+
+static enum answer find_answer(struct call_returns *returns, uint64_t target, unsigned int depth)
+{
+	struct walk walk = {.returns = returns, .budget = INSNS_MAX, .depth = depth};
+	bool never;
+
+	if (depth >= DEPTH_MAX)
+		return ANSWER_RETURNS;
+	never = walk_never_returns(&walk, target);
+	u64_map_deinit(&walk.seen);
+	free(walk.pending);
+	free(walk.calls);
+	return never ? ANSWER_NEVER : ANSWER_RETURNS;
+}
+
+static bool ask_target(struct call_returns *returns, uint64_t target, unsigned int depth)
+{
+	uint64_t *known = u64_map_find(&returns->answers, target);
+	enum answer answer;
+
+	if (known != NULL)
+		return *known == ANSWER_RETURNS;
+	if (image_code_never_returns(returns->code, target)) {
+		answer = ANSWER_NEVER;
+	} else {
+		/* For whoever asks on the way (recursion): in doubt, it returns. */
+		known = u64_map_insert(&returns->answers, target);
+		if (known == NULL)
+			return true;
+		*known = ANSWER_RETURNS;
+		answer = find_answer(returns, target, depth);
+	}
+	known = u64_map_insert(&returns->answers, target);
+	if (known != NULL)
+		*known = answer;
+	return answer == ANSWER_RETURNS;
+}
+
+static bool ask(struct call_returns *returns, const struct insn *call, unsigned int depth)
+{
+	const struct insn_memory *memory = &call->memory;
+	const char *name;
+
+	if (call->flow == INSN_FLOW_CALL)
+		return ask_target(returns, call->target, depth);
+	if (!(call->flags & INSN_READS_MEMORY) || !memory->pc_relative)
+		return true;
+	name = image_code_slot_name(returns->code, (uint64_t)memory->displacement);
+	return name == NULL || !no_return_names_has(name);
+}
+
+int call_returns_create(struct call_returns **ret, struct image_code *code)
+{
+	struct call_returns *returns = calloc(1, sizeof(*returns));
+
+	if (returns == NULL)
+		return -ENOMEM;
+	returns->code = code;
+	pthread_mutex_init(&returns->lock, NULL);
+	*ret = returns;
+	return 0;
+}
+
+void call_returns_destroy(struct call_returns *returns)
+{
+	if (returns == NULL)
+		return;
+	u64_map_deinit(&returns->answers);
+	pthread_mutex_destroy(&returns->lock);
+	free(returns);
+}
+
+bool call_returns_ask(struct call_returns *returns, const struct insn *call)
+{
+	bool answer;
+
+	pthread_mutex_lock(&returns->lock);
+	answer = ask(returns, call, 0);
+	pthread_mutex_unlock(&returns->lock);
+	return answer;
+}

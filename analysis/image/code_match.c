@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/image/code_match.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/array.h"
+#include "lib/cleanup.h"
+
+#define PAIRS_MAX (8UL << 20)
+/* Instructions that make a procedure one of a kind. */
+#define ALIKE_MIN 6
+
+/* struct listing - what a procedure does, instruction by instruction. */
+struct listing {
+	uint64_t *keys;
+	uint64_t *addresses;
+	size_t count;
+	size_t capacity;
+};
+
+/*
+ * @pairs:    by procedure of @after, the one of @before, or -1
+ * @aligned:  the procedure of @after that @from and @to are of, or -1
+ * @from, @to: addresses of its instructions, ascending, and those they were
+ */
+struct code_match {
+	struct image_code *before;
+	struct image_code *after;
+	long *pairs;
+	long aligned;
+	uint64_t *from;
+	uint64_t *to;
+	size_t count;
+};
+
+CLEANUP_DEFINE(code_match, struct code_match *, code_match_destroy)
+
+static void listing_deinit(struct listing *listing)
+{
+	free(listing->keys);
+	free(listing->addresses);
+	*listing = (struct listing){0};
+}
+
+/* FNV-1a, 64 bits, of words. */
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+	hash = (hash ^ word) * 0x100000001b3ULL;
+	return hash ^ hash >> 29;
+}
+
+/* arm64's adr and adrp: an address, which the decoder gives as a constant. */
+static bool is_address(const struct insn *insn, enum insn_isa isa)
+{
+	return insn->memory.pc_relative ||
+	       (isa == INSN_ISA_ARM64 && (insn->opcode & 0x1f000000) == 0x10000000);
+}
+
+static uint64_t key_of(const struct insn *insn, enum insn_isa isa)
+{
+	/* Words of fixed length have places in them: what they do says the rest. */
+	uint64_t key = mix(0xcbf29ce484222325ULL, isa == INSN_ISA_X86_64 ? insn->opcode : 0);
+
+	key = mix(key, insn->flow | (uint64_t)insn->class << 8 | (uint64_t)insn->flags << 16 |
+			       (uint64_t)insn->operand_bytes << 24 |
+			       (uint64_t)insn->destination << 32);
+	for (unsigned int i = 0; i < INSN_SOURCES; i++)
+		key = mix(key, insn->sources[i]);
+	for (unsigned int i = 0; i < 2; i++)
+		key = mix(mix(key, insn->reads.words[i]), insn->writes.words[i]);
+	key = mix(key, insn->memory.base | (uint64_t)insn->memory.index << 8 |
+			       (uint64_t)insn->memory.scale << 16 |
+			       (uint64_t)insn->memory.bytes << 24);
+	if (insn->target == 0 && !is_address(insn, isa))
+		key = mix(mix(key, (uint64_t)insn->immediate), (uint64_t)insn->memory.displacement);
+	return key;
+}
+
+static int listing_add(struct listing *listing, uint64_t key, uint64_t address)
+{
+	size_t capacity = listing->capacity;
+
+	if (array_reserve(&listing->keys, &capacity, listing->count + 1, sizeof(*listing->keys)) <
+		    0 ||
+	    array_reserve(&listing->addresses, &listing->capacity, listing->count + 1,
+			  sizeof(*listing->addresses)) < 0)
+		return -ENOMEM;
+	listing->keys[listing->count] = key;
+	listing->addresses[listing->count++] = address;
+	return 0;
+}
+
+static int listing_make(struct listing *listing, struct image_code *code, size_t index)
+{
+	const struct insn_decoder *decoder = image_code_decoder(code);
+	const struct procedure *procedure = procedure_table_get(image_code_procedures(code), index);
+	uint64_t end = procedure->address + procedure->bytes, address = procedure->address;
+
+	while (address < end) {
+		size_t available, length;
+		const uint8_t *bytes = image_code_bytes(code, address, &available);
+		struct insn insn;
+		uint64_t key;
+
+		if (bytes == NULL || available == 0)
+			return 0;
+		length = decoder->decode(&insn, bytes, available, address);
+		key = length > 0 ? key_of(&insn, decoder->isa) : bytes[0];
+		if (listing_add(listing, key, address) < 0)
+			return -ENOMEM;
+		address += length > 0 ? length : decoder->alignment;
+	}
+	return 0;
+}
+
+/* A procedure and what it is told by. */
+struct candidate {
+	const char *name;
+	uint64_t hash;
+	size_t index;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	return strcmp(((const struct candidate *)a)->name, ((const struct candidate *)b)->name);
+}
+
+static int by_hash(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	return (x->hash > y->hash) - (x->hash < y->hash);
+}
+
+static int by_name_and_place(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+	int r = by_name(a, b);
+
+	return r != 0 ? r : (x->index > y->index) - (x->index < y->index);
+}
+
+static int by_hash_and_place(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+	int r = by_hash(a, b);
+
+	return r != 0 ? r : (x->index > y->index) - (x->index < y->index);
+}
+
+static size_t run_of(const struct candidate *list, size_t count, size_t first,
+		     int (*compare)(const void *, const void *))
+{
+	size_t next = first + 1;
+
+	while (next < count && compare(&list[first], &list[next]) == 0)
+		next++;
+	return next - first;
+}
+
+/* Pairs what is equal, if it is there as often in either list: in order. */
+static void pair(struct code_match *match, const struct candidate *before, size_t before_count,
+		 const struct candidate *after, size_t after_count,
+		 int (*compare)(const void *, const void *))
+{
+	size_t i = 0, j = 0;
+
+	while (i < before_count && j < after_count) {
+		int order = compare(&before[i], &after[j]);
+		size_t runs[2] = {run_of(before, before_count, i, compare),
+				  run_of(after, after_count, j, compare)};
+
+		for (size_t k = 0; order == 0 && runs[0] == runs[1] && k < runs[0]; k++)
+			match->pairs[after[j + k].index] = (long)before[i + k].index;
+		i += order <= 0 ? runs[0] : 0;
+		j += order >= 0 ? runs[1] : 0;
+	}
+}
+
+/* Those that have a name of their own. */
+static struct candidate *list_names(struct image_code *code, size_t *count)
+{
+	const struct procedure_table *table = image_code_procedures(code);
+	struct candidate *list = calloc(procedure_table_count(table) + 1, sizeof(*list));
+
+	*count = 0;
+	for (size_t i = 0; list != NULL && i < procedure_table_count(table); i++) {
+		const struct procedure *procedure = procedure_table_get(table, i);
+
+		if (procedure->source <= PROCEDURE_PLT)
+			list[(*count)++] = (struct candidate){procedure->name, 0, i};
+	}
+	if (*count > 0)
+		qsort(list, *count, sizeof(*list), by_name_and_place);
+	return list;
+}
+
+/* Those that @taken does not have, by their code. */
+static struct candidate *list_codes(struct image_code *code, const bool *taken, size_t *count)
+{
+	size_t all = procedure_table_count(image_code_procedures(code));
+	struct candidate *list = calloc(all + 1, sizeof(*list));
+
+	*count = 0;
+	for (size_t i = 0; list != NULL && i < all; i++) {
+		struct listing listing = {0};
+		uint64_t hash = 0xcbf29ce484222325ULL;
+
+		if (taken[i])
+			continue;
+		if (listing_make(&listing, code, i) < 0) {
+			listing_deinit(&listing);
+			free(list);
+			return NULL;
+		}
+		for (size_t j = 0; j < listing.count; j++)
+			hash = mix(hash, listing.keys[j]);
+		/* A stub of a few instructions is like any other. */
+		if (listing.count >= ALIKE_MIN)
+			list[(*count)++] = (struct candidate){NULL, hash, i};
+		listing_deinit(&listing);
+	}
+	if (*count > 0)
+		qsort(list, *count, sizeof(*list), by_hash_and_place);
+	return list;
+}
+
+static int match_names(struct code_match *match)
+{
+	size_t before_count, after_count;
+	_cleanup_free_ struct candidate *before = list_names(match->before, &before_count);
+	_cleanup_free_ struct candidate *after = list_names(match->after, &after_count);
+
+	if (before == NULL || after == NULL)
+		return -ENOMEM;
+	pair(match, before, before_count, after, after_count, by_name);
+	return 0;
+}
+
+static int match_codes(struct code_match *match)
+{
+	size_t before_all = procedure_table_count(image_code_procedures(match->before));
+	size_t after_all = procedure_table_count(image_code_procedures(match->after));
+	_cleanup_free_ bool *before_taken = calloc(before_all + 1, sizeof(*before_taken));
+	_cleanup_free_ bool *after_taken = calloc(after_all + 1, sizeof(*after_taken));
+	_cleanup_free_ struct candidate *before = NULL, *after = NULL;
+	size_t before_count, after_count;
+
+	if (before_taken == NULL || after_taken == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < after_all; i++) {
+		if (match->pairs[i] >= 0)
+			after_taken[i] = before_taken[match->pairs[i]] = true;
+	}
+	before = list_codes(match->before, before_taken, &before_count);
+	after = list_codes(match->after, after_taken, &after_count);
+	if (before == NULL || after == NULL)
+		return -ENOMEM;
+	pair(match, before, before_count, after, after_count, by_hash);
+	return 0;
+}
+
+int code_match_create(struct code_match **ret, struct image_code *before, struct image_code *after)
+{
+	_cleanup_(cleanup_code_match) struct code_match *match = calloc(1, sizeof(*match));
+	size_t count = procedure_table_count(image_code_procedures(after));
+
+	if (image_code_decoder(before) != image_code_decoder(after))
+		return -EINVAL;
+	if (match == NULL)
+		return -ENOMEM;
+	match->before = before;
+	match->after = after;
+	match->aligned = -1;
+	match->pairs = calloc(count + 1, sizeof(*match->pairs));
+	if (match->pairs == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		match->pairs[i] = -1;
+	if (match_names(match) < 0 || match_codes(match) < 0)
+		return -ENOMEM;
+	*ret = take_ptr(match);
+	return 0;
+}
+
+void code_match_destroy(struct code_match *match)
+{
+	if (match == NULL)
+		return;
+	free(match->pairs);
+	free(match->from);
+	free(match->to);
+	free(match);
+}
+
+long code_match_procedure(const struct code_match *match, size_t after)
+{
+	return match->pairs[after] >= 0 ? match->pairs[after] : -ENOENT;
+}
+
+static void align_pair(struct code_match *match, const struct listing *before, size_t i,
+		       const struct listing *after, size_t j)
+{
+	match->from[match->count] = after->addresses[j];
+	match->to[match->count++] = before->addresses[i];
+}
+
+/*
+ * What begins and ends alike is paired at once; in between, lengths of common
+ * subsequences of all tails, by the book.
+ */
+static int align_middle(struct code_match *match, const struct listing *before, size_t start,
+			size_t before_end, const struct listing *after, size_t after_end)
+{
+	size_t rows = before_end - start + 1, columns = after_end - start + 1, i = 0, j = 0;
+	_cleanup_free_ uint32_t *lengths = NULL;
+
+	if (rows > PAIRS_MAX / columns)
+		return -E2BIG;
+	lengths = calloc(rows * columns, sizeof(*lengths));
+	if (lengths == NULL)
+		return -ENOMEM;
+	for (size_t row = rows - 1; row-- > 0;) {
+		for (size_t column = columns - 1; column-- > 0;) {
+			uint32_t *cell = &lengths[row * columns + column];
+
+			if (before->keys[start + row] == after->keys[start + column])
+				*cell = cell[columns + 1] + 1;
+			else
+				*cell = cell[columns] > cell[1] ? cell[columns] : cell[1];
+		}
+	}
+	while (i < rows - 1 && j < columns - 1) {
+		const uint32_t *cell = &lengths[i * columns + j];
+
+		if (before->keys[start + i] == after->keys[start + j])
+			align_pair(match, before, start + i++, after, start + j++);
+		else if (cell[columns] >= cell[1])
+			i++;
+		else
+			j++;
+	}
+	return 0;
+}
+
+static int align_listings(struct code_match *match, const struct listing *before,
+			  const struct listing *after)
+{
+	size_t start = 0, before_end = before->count, after_end = after->count;
+	int r;
+
+	match->count = 0;
+	free(match->from);
+	free(match->to);
+	match->from = calloc(after->count + 1, sizeof(*match->from));
+	match->to = calloc(after->count + 1, sizeof(*match->to));
+	if (match->from == NULL || match->to == NULL)
+		return -ENOMEM;
+	while (start < before_end && start < after_end &&
+	       before->keys[start] == after->keys[start]) {
+		align_pair(match, before, start, after, start);
+		start++;
+	}
+	while (before_end > start && after_end > start &&
+	       before->keys[before_end - 1] == after->keys[after_end - 1]) {
+		before_end--;
+		after_end--;
+	}
+	r = align_middle(match, before, start, before_end, after, after_end);
+	for (size_t i = 0; r == 0 && after_end + i < after->count; i++)
+		align_pair(match, before, before_end + i, after, after_end + i);
+	return r;
+}
+
+static int align(struct code_match *match, size_t after)
+{
+	struct listing lists[2] = {0};
+	int r = listing_make(&lists[0], match->before, (size_t)match->pairs[after]);
+
+	match->aligned = -1;
+	if (r == 0)
+		r = listing_make(&lists[1], match->after, after);
+	if (r == 0)
+		r = align_listings(match, &lists[0], &lists[1]);
+	listing_deinit(&lists[0]);
+	listing_deinit(&lists[1]);
+	if (r == 0)
+		match->aligned = (long)after;
+	return r;
+}
+
+static int compare_address(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+int code_match_address(struct code_match *match, size_t after, uint64_t address, uint64_t *ret)
+{
+	const uint64_t *found;
+
+	if (match->pairs[after] < 0)
+		return -ENOENT;
+	if (match->aligned != (long)after) {
+		int r = align(match, after);
+
+		if (r < 0)
+			return r;
+	}
+	if (match->count == 0)
+		return -ENOENT;
+	found = bsearch(&address, match->from, match->count, sizeof(address), compare_address);
+	if (found == NULL)
+		return -ENOENT;
+	*ret = match->to[found - match->from];
+	return 0;
+}

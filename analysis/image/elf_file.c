@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/image/elf_file.h"
+
+#include <elfutils/libdwelf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "lib/cleanup.h"
+#include "lib/error.h"
+
+/* Opening must neither wait (a FIFO) nor do anything (a tape drive). */
+static int open_regular(const char *path, uint64_t *bytes, struct error *err)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat status;
+
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return error_set_errno(err, "cannot open %s", path);
+	if (!S_ISREG(status.st_mode))
+		return error_set(err, ENOEXEC, "%s is not a regular file", path);
+	*bytes = (uint64_t)status.st_size;
+	return take_fd(fd);
+}
+
+int elf_file_open(struct elf_file *ret, const char *path, struct error *err)
+{
+	uint64_t bytes = 0;
+	Elf *elf;
+	int fd;
+
+	elf_version(EV_CURRENT);
+	fd = open_regular(path, &bytes, err);
+	if (fd < 0)
+		return fd;
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (elf == NULL || elf_kind(elf) != ELF_K_ELF) {
+		elf_end(elf);
+		close(fd);
+		return error_set(err, ENOEXEC, "%s is not an ELF file", path);
+	}
+	*ret = (struct elf_file){.elf = elf, .fd = fd, .bytes = bytes};
+	return 0;
+}
+
+int elf_file_from_memory(struct elf_file *ret, void *memory, size_t bytes)
+{
+	Elf *elf;
+
+	elf_version(EV_CURRENT);
+	elf = elf_memory(memory, bytes);
+	if (elf == NULL || elf_kind(elf) != ELF_K_ELF) {
+		elf_end(elf);
+		free(memory);
+		return -ENOEXEC;
+	}
+	*ret = (struct elf_file){.elf = elf, .fd = -1, .bytes = bytes, .memory = memory};
+	return 0;
+}
+
+void elf_file_close(struct elf_file *file)
+{
+	if (file->elf == NULL)
+		return;
+	elf_end(file->elf);
+	if (file->fd >= 0)
+		close(file->fd);
+	free(file->memory);
+	*file = (struct elf_file){0};
+}
+
+const char *elf_file_section_name(const struct elf_file *file, const GElf_Shdr *header)
+{
+	const char *name;
+	size_t strings;
+
+	if (elf_getshdrstrndx(file->elf, &strings) != 0)
+		return "";
+	name = elf_strptr(file->elf, strings, header->sh_name);
+	return name != NULL ? name : "";
+}
+
+Elf_Scn *elf_file_section(const struct elf_file *file, const char *name, GElf_Shdr *header)
+{
+	Elf_Scn *section = NULL;
+
+	while ((section = elf_nextscn(file->elf, section)) != NULL) {
+		if (gelf_getshdr(section, header) != NULL &&
+		    strcmp(elf_file_section_name(file, header), name) == 0)
+			return section;
+	}
+	return NULL;
+}
+
+size_t elf_file_build_id(const struct elf_file *file, const uint8_t **id)
+{
+	const void *bits = NULL;
+	ssize_t bytes = dwelf_elf_gnu_build_id(file->elf, &bits);
+
+	if (bytes <= 0)
+		return 0;
+	*id = bits;
+	return (size_t)bytes;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The code symbols of an ELF file's symbol tables. */
+#ifndef DCPI_ELF_SYMBOLS_H
+#define DCPI_ELF_SYMBOLS_H
+
+#include "analysis/image/elf_file.h"
+
+/**
+ * struct elf_symbol - a symbol in a section that holds code
+ * @address: ELF virtual address
+ * @bytes:   0 if the symbol has no size (assembly)
+ * @rank:    what the file says of it, lower is better: functions before
+ *           labels; among these global, weak, local
+ * @name:    as in the file ("fopen@@GLIBC_2.2.5" in some); valid while the
+ *           file is open
+ */
+struct elf_symbol {
+	uint64_t address;
+	uint64_t bytes;
+	unsigned int rank;
+	const char *name;
+};
+
+typedef int (*elf_symbol_fn)(void *context, const struct elf_symbol *symbol);
+
+/**
+ * elf_symbols_visit() - walk over a symbol table, in the file's order
+ * @type: SHT_SYMTAB or SHT_DYNSYM
+ *
+ * Sections without contents count as code by their flags, so that separate
+ * debug files work.
+ *
+ * Return: 0, also if there is no such table or what can be read of it ends
+ * early; else what @visit returned.
+ */
+int elf_symbols_visit(const struct elf_file *file, unsigned int type, elf_symbol_fn visit,
+		      void *context);
+
+/** elf_symbols_present() - whether there is a table of a type with symbols in it. */
+bool elf_symbols_present(const struct elf_file *file, unsigned int type);
+
+/**
+ * elf_symbols_prefer() - which of two names of one place people want to read
+ *
+ * Fewest leading underscores, then shortest, then alphabetical, by the first
+ * 256 bytes.
+ *
+ * Return: < 0 for @a, > 0 for @b, 0 if they are the same.
+ */
+int elf_symbols_prefer(const char *a, const char *b);
+
+#endif

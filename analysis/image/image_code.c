@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/image/image_code.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/image/call_returns.h"
+#include "analysis/image/image_elf.h"
+#include "analysis/image/image_lines.h"
+#include "analysis/image/image_memory.h"
+#include "analysis/image/no_return_names.h"
+#include "analysis/image/procedure_parts.h"
+#include "lib/cleanup.h"
+#include "lib/error.h"
+
+#define BUILD_ID_BYTES_MAX 64
+/* What image_code_bytes() makes available at once, if there is so much. */
+#define WINDOW_BYTES (UINT64_C(1) << 20)
+
+struct image_code {
+	const struct insn_decoder *decoder;
+	struct procedure_table *procedures;
+	const struct image_elf *image; /* the table's */
+	struct image_memory *memory;
+	struct procedure_parts *parts;
+	struct call_returns *returns;
+	struct image_lines *lines;
+	char build_id[2 * BUILD_ID_BYTES_MAX + 1];
+};
+
+CLEANUP_DEFINE(image_code, struct image_code *, image_code_close)
+
+static void read_build_id(struct image_code *code)
+{
+	const uint8_t *id = NULL;
+	size_t bytes = elf_file_build_id(image_elf_file(code->image), &id);
+
+	if (bytes > BUILD_ID_BYTES_MAX)
+		bytes = 0;
+	for (size_t i = 0; i < bytes; i++)
+		snprintf(code->build_id + 2 * i, 3, "%02x", id[i]);
+}
+
+static int find_decoder(struct image_code *code, struct error *err)
+{
+	const char *path = image_elf_path(code->image);
+	GElf_Ehdr header;
+
+	if (gelf_getehdr(image_elf_file(code->image)->elf, &header) == NULL)
+		return error_set(err, ENOEXEC, "cannot read the headers of %s", path);
+	code->decoder = insn_decoder_find(header.e_machine);
+	if (code->decoder == NULL || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    header.e_ident[EI_DATA] != ELFDATA2LSB)
+		return error_set(err, ENOTSUP, "%s is code of an architecture without decoder (%u)",
+				 path, header.e_machine);
+	return 0;
+}
+
+static int load(struct image_code *code, const struct debug_file_options *options,
+		struct error *err)
+{
+	const char *path;
+	int r;
+
+	code->image = procedure_table_image(code->procedures);
+	path = image_elf_path(code->image);
+	read_build_id(code);
+	r = find_decoder(code, err);
+	if (r < 0)
+		return r;
+	r = image_memory_open(&code->memory, image_elf_file(code->image));
+	if (r == 0)
+		r = procedure_parts_create(&code->parts, code);
+	if (r == 0)
+		r = call_returns_create(&code->returns, code);
+	if (r == 0)
+		r = image_lines_open(&code->lines, code->procedures, options);
+	return r < 0 ? error_set(err, -r, "cannot read the code of %s", path) : 0;
+}
+
+int image_code_open(struct image_code **ret, const struct profile_image *image,
+		    const struct debug_file_options *options, struct error *err)
+{
+	_cleanup_(cleanup_image_code) struct image_code *code = calloc(1, sizeof(*code));
+	int r;
+
+	if (code == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	r = procedure_table_open(&code->procedures, image, options, err);
+	if (r < 0)
+		return r;
+	r = load(code, options, err);
+	if (r < 0)
+		return r;
+	*ret = take_ptr(code);
+	return 0;
+}
+
+void image_code_close(struct image_code *code)
+{
+	if (code == NULL)
+		return;
+	image_lines_close(code->lines);
+	call_returns_destroy(code->returns);
+	procedure_parts_destroy(code->parts);
+	image_memory_close(code->memory);
+	procedure_table_destroy(code->procedures);
+	free(code);
+}
+
+const struct insn_decoder *image_code_decoder(const struct image_code *code)
+{
+	return code->decoder;
+}
+
+const struct procedure_table *image_code_procedures(const struct image_code *code)
+{
+	return code->procedures;
+}
+
+const char *image_code_build_id(const struct image_code *code)
+{
+	return code->build_id;
+}
+
+size_t image_code_parts(const struct image_code *code, size_t index,
+			struct image_range parts[IMAGE_CODE_PARTS_MAX], size_t *parent)
+{
+	return procedure_parts_get(code->parts, index, parts, parent);
+}
+
+const uint8_t *image_code_bytes(struct image_code *code, uint64_t address, size_t *available)
+{
+	const struct image_section *section = image_elf_section_at(code->image, address);
+	uint64_t offset, bytes = image_elf_offset(code->image, address, &offset);
+
+	if (bytes == 0)
+		return NULL;
+	if (section != NULL && section->bytes - (address - section->address) < bytes)
+		bytes = section->bytes - (address - section->address);
+	if (bytes > WINDOW_BYTES)
+		bytes = WINDOW_BYTES;
+	*available = bytes;
+	return image_memory_code(code->memory, address, bytes);
+}
+
+int image_code_data(struct image_code *code, uint64_t address, void *buffer, size_t bytes)
+{
+	return image_memory_read(code->memory, address, buffer, bytes);
+}
+
+int image_code_initial(struct image_code *code, uint64_t address, uint64_t *pointer)
+{
+	return image_memory_initial(code->memory, address, pointer);
+}
+
+void image_code_pointers(struct image_code *code, uint64_t start, uint64_t end,
+			 void (*visit)(void *context, uint64_t target), void *context)
+{
+	image_memory_pointers(code->memory, start, end, visit, context);
+}
+
+int image_code_offset(const struct image_code *code, uint64_t address, uint64_t *offset)
+{
+	return image_elf_offset(code->image, address, offset) > 0 ? 0 : -ENOENT;
+}
+
+int image_code_address(const struct image_code *code, uint64_t offset, uint64_t *address)
+{
+	return image_elf_address(code->image, offset, address);
+}
+
+long image_code_find(const struct image_code *code, uint64_t address)
+{
+	uint64_t offset;
+
+	if (image_elf_offset(code->image, address, &offset) == 0)
+		return -ENOENT;
+	return procedure_table_find(code->procedures, offset);
+}
+
+bool image_code_never_returns(const struct image_code *code, uint64_t address)
+{
+	long index = image_code_find(code, address);
+	const struct procedure *procedure;
+
+	if (index < 0)
+		return false;
+	procedure = procedure_table_get(code->procedures, (size_t)index);
+	return procedure->address == address && no_return_names_has(procedure->name);
+}
+
+bool image_code_call_returns(struct image_code *code, const struct insn *call)
+{
+	return call_returns_ask(code->returns, call);
+}
+
+const char *image_code_slot_name(struct image_code *code, uint64_t address)
+{
+	return image_memory_slot_name(code->memory, address);
+}
+
+int image_code_line(struct image_code *code, uint64_t address, const char **file,
+		    unsigned int *line)
+{
+	if (code->lines == NULL)
+		return -ENOENT;
+	return image_lines_find(code->lines, address, file, line);
+}

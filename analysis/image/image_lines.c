@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/image/image_lines.h"
+
+#include <elfutils/libdw.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "analysis/image/image_elf.h"
+#include "analysis/image/procedure_table.h"
+#include "lib/array.h"
+
+/* The code of one compilation unit; units without .debug_aranges are common. */
+struct unit_range {
+	uint64_t start;
+	uint64_t end;
+	Dwarf_Off unit;
+};
+
+struct image_lines {
+	const struct elf_file *file;
+	struct elf_file debug; /* a file of our own, or none */
+	pthread_mutex_t lock;
+	Dwarf *dwarf;
+	bool opened;
+	struct unit_range *ranges; /* by start */
+	size_t count;
+	size_t capacity;
+};
+
+static bool has_lines(const struct elf_file *file)
+{
+	static const char *const names[] = {".debug_line", ".zdebug_line"};
+	GElf_Shdr header;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (elf_file_section(file, names[i], &header) != NULL &&
+		    header.sh_type != SHT_NOBITS)
+			return true;
+	}
+	return false;
+}
+
+int image_lines_open(struct image_lines **ret, const struct procedure_table *procedures,
+		     const struct debug_file_options *options)
+{
+	const struct image_elf *image = procedure_table_image(procedures);
+	struct image_lines *lines = calloc(1, sizeof(*lines));
+
+	*ret = NULL;
+	if (lines == NULL)
+		return -ENOMEM;
+	lines->file = image_elf_file(image);
+	if (!has_lines(lines->file))
+		lines->file = procedure_table_debug_file(procedures);
+	if (lines->file == NULL && debug_file_open(&lines->debug, image, options) == 0)
+		lines->file = &lines->debug;
+	if (lines->file == NULL) {
+		free(lines);
+		return 0;
+	}
+	pthread_mutex_init(&lines->lock, NULL);
+	*ret = lines;
+	return 0;
+}
+
+void image_lines_close(struct image_lines *lines)
+{
+	if (lines == NULL)
+		return;
+	dwarf_end(lines->dwarf);
+	elf_file_close(&lines->debug);
+	free(lines->ranges);
+	pthread_mutex_destroy(&lines->lock);
+	free(lines);
+}
+
+static void add_unit(struct image_lines *lines, Dwarf_Die *unit)
+{
+	Dwarf_Addr base, start, end;
+	ptrdiff_t at = 0;
+
+	while ((at = dwarf_ranges(unit, at, &base, &start, &end)) > 0) {
+		if (start >= end || array_reserve(&lines->ranges, &lines->capacity,
+						  lines->count + 1, sizeof(*lines->ranges)) < 0)
+			continue;
+		lines->ranges[lines->count++] = (struct unit_range){
+			.start = start, .end = end, .unit = dwarf_dieoffset(unit)};
+	}
+}
+
+static int range_compare(const void *a, const void *b)
+{
+	const struct unit_range *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+/* libdw takes for granted that strings end where their section does. */
+static bool strings_end(const struct elf_file *file)
+{
+	static const char *const names[] = {".debug_str", ".debug_line_str", ".zdebug_str",
+					    ".zdebug_line_str"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		GElf_Shdr header;
+		Elf_Scn *section = elf_file_section(file, names[i], &header);
+		Elf_Data *data = section != NULL ? elf_getdata(section, NULL) : NULL;
+
+		if (data != NULL && data->d_buf != NULL && data->d_size > 0 &&
+		    ((const char *)data->d_buf)[data->d_size - 1] != '\0')
+			return false;
+	}
+	return true;
+}
+
+static void open_dwarf(struct image_lines *lines)
+{
+	Dwarf_CU *unit = NULL;
+	Dwarf_Die die;
+
+	if (lines->opened)
+		return;
+	lines->opened = true;
+	lines->dwarf = dwarf_begin_elf(lines->file->elf, DWARF_C_READ, NULL);
+	if (lines->dwarf == NULL || !strings_end(lines->file))
+		return;
+	while (dwarf_get_units(lines->dwarf, unit, &unit, NULL, NULL, &die, NULL) == 0)
+		add_unit(lines, &die);
+	if (lines->count > 0)
+		qsort(lines->ranges, lines->count, sizeof(*lines->ranges), range_compare);
+}
+
+static const struct unit_range *unit_at(const struct image_lines *lines, uint64_t address)
+{
+	size_t low = 0, high = lines->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (lines->ranges[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > 0 && address < lines->ranges[low - 1].end ? &lines->ranges[low - 1] : NULL;
+}
+
+static int find_locked(struct image_lines *lines, uint64_t address, const char **file,
+		       unsigned int *line)
+{
+	const struct unit_range *range;
+	const char *name;
+	Dwarf_Line *entry;
+	Dwarf_Die die;
+	int number;
+
+	open_dwarf(lines);
+	range = unit_at(lines, address);
+	if (range == NULL || dwarf_offdie(lines->dwarf, range->unit, &die) == NULL)
+		return -ENOENT;
+	entry = dwarf_getsrc_die(&die, address);
+	name = entry != NULL ? dwarf_linesrc(entry, NULL, NULL) : NULL;
+	if (name == NULL || dwarf_lineno(entry, &number) != 0 || number < 1)
+		return -ENOENT;
+	*file = name;
+	*line = (unsigned int)number;
+	return 0;
+}
+
+int image_lines_find(struct image_lines *lines, uint64_t address, const char **file,
+		     unsigned int *line)
+{
+	int r;
+
+	pthread_mutex_lock(&lines->lock);
+	r = find_locked(lines, address, file, line);
+	pthread_mutex_unlock(&lines->lock);
+	return r;
+}

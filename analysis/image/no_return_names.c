@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/image/no_return_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Longer names of this kind are C++'s or Rust's, and known by how they begin. */
+#define NAME_BYTES_MAX 96
+
+/* Sorted by strcmp(). */
+static const char *const names[] = {
+	"Perl_croak",
+	"Perl_croak_memory_wrap",
+	"Perl_croak_no_mem",
+	"Perl_croak_no_modify",
+	"Perl_croak_nocontext",
+	"Perl_croak_popstack",
+	"Perl_croak_sv",
+	"Perl_croak_xs_usage",
+	"Perl_die_unwind",
+	"Perl_my_exit",
+	"Perl_my_failure_exit",
+	"PyThread_exit_thread",
+	"Py_Exit",
+	"Py_ExitStatusException",
+	"Py_FatalError",
+	"_Exit",
+	"_Py_FatalErrorFormat",
+	"_Py_FatalErrorFunc",
+	"_Py_FatalRefcountErrorFunc",
+	"_Py_NegativeRefcount",
+	"_Unwind_Resume",
+	"_ZSt10unexpectedv",
+	"_ZSt9terminatev",
+	"__assert",
+	"__assert_fail",
+	"__assert_perror_fail",
+	"__chk_fail",
+	"__cxa_bad_cast",
+	"__cxa_bad_typeid",
+	"__cxa_call_terminate",
+	"__cxa_call_unexpected",
+	"__cxa_deleted_virtual",
+	"__cxa_pure_virtual",
+	"__cxa_rethrow",
+	"__cxa_throw",
+	"__cxa_throw_bad_array_new_length",
+	"__fortify_fail",
+	"__libc_fatal",
+	"__libc_start_main",
+	"__longjmp_chk",
+	"__stack_chk_fail",
+	"__stack_chk_fail_local",
+	"__ubsan_handle_builtin_unreachable",
+	"__ubsan_handle_missing_return",
+	"_dl_signal_error",
+	"_exit",
+	"_longjmp",
+	"abort",
+	"caml_raise",
+	"err",
+	"errx",
+	"exit",
+	"g_abort",
+	"g_assertion_message",
+	"g_assertion_message_cmpnum",
+	"g_assertion_message_cmpstr",
+	"g_assertion_message_expr",
+	"longjmp",
+	"pthread_exit",
+	"quick_exit",
+	"rust_begin_unwind",
+	"siglongjmp",
+	"thrd_exit",
+	"verr",
+	"verrx",
+};
+
+/* Beginnings of mangled names. */
+static const char *const beginnings[] = {
+	"_ZN4core6option13expect_failed",
+	"_ZN4core6option13unwrap_failed",
+	"_ZN4core6result13unwrap_failed",
+	"_ZN4core9panicking",
+	"_ZN5alloc5alloc18handle_alloc_error",
+	"_ZN5alloc7raw_vec12handle_error",
+	"_ZN5alloc7raw_vec17capacity_overflow",
+	"runtime.gopanic",
+	"runtime.goPanic",
+	"runtime.panicIndex",
+	"runtime.panicSlice",
+	"runtime.panicdivide",
+	"runtime.panicmem",
+	"runtime.throw",
+	"runtime.fatalthrow",
+};
+
+static int name_compare(const void *key, const void *name)
+{
+	return strcmp(key, *(const char *const *)name);
+}
+
+/* std::__throw_length_error() and its like: "_ZSt20__throw_length_errorPKc" */
+static bool is_standard_throw(const char *name)
+{
+	if (strncmp(name, "_ZSt", 4) != 0)
+		return false;
+	name += 4;
+	while (*name >= '0' && *name <= '9')
+		name++;
+	return strncmp(name, "__throw_", 8) == 0;
+}
+
+bool no_return_names_has(const char *name)
+{
+	char plain[NAME_BYTES_MAX];
+	size_t length = strnlen(name, sizeof(plain));
+	const char *at = memchr(name, '@', length);
+
+	for (size_t i = 0; i < sizeof(beginnings) / sizeof(*beginnings); i++) {
+		if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
+			return true;
+	}
+	if (is_standard_throw(name))
+		return true;
+	if (at != NULL)
+		length = (size_t)(at - name);
+	if (length >= sizeof(plain))
+		return false;
+	memcpy(plain, name, length);
+	plain[length] = '\0';
+	return bsearch(plain, names, sizeof(names) / sizeof(*names), sizeof(*names),
+		       name_compare) != NULL;
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/image/procedure_layers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/image/elf_symbols.h"
+#include "lib/array.h"
+
+void procedure_segments_deinit(struct procedure_segments *list)
+{
+	free(list->segments);
+	*list = (struct procedure_segments){0};
+}
+
+const struct procedure_segment *procedure_segments_find(const struct procedure_segments *list,
+							uint64_t offset)
+{
+	size_t low = 0, high = list->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (list->segments[middle].start <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == 0 || offset >= list->segments[low - 1].end)
+		return NULL;
+	return &list->segments[low - 1];
+}
+
+int procedure_layers_compare(const void *a, const void *b)
+{
+	const struct procedure_candidate *x = a, *y = b;
+	int prefer;
+
+	if (x->procedure.offset != y->procedure.offset)
+		return x->procedure.offset < y->procedure.offset ? -1 : 1;
+	if (x->rank != y->rank)
+		return x->rank > y->rank ? -1 : 1;
+	prefer = elf_symbols_prefer(x->procedure.name, y->procedure.name);
+	if (prefer != 0)
+		return -prefer;
+	return (x->procedure.bytes > y->procedure.bytes) -
+	       (x->procedure.bytes < y->procedure.bytes);
+}
+
+static uint64_t end_of(const struct procedure_candidate *candidate)
+{
+	return candidate->procedure.offset + candidate->procedure.bytes;
+}
+
+static int append(struct procedure_segments *list, uint64_t start, uint64_t end, uint32_t owner)
+{
+	struct procedure_segment *last = list->count > 0 ? &list->segments[list->count - 1] : NULL;
+
+	if (start >= end)
+		return 0;
+	if (last != NULL && last->owner == owner && last->end == start) {
+		last->end = end;
+		return 0;
+	}
+	if (array_reserve(&list->segments, &list->capacity, list->count + 1,
+			  sizeof(*list->segments)) < 0)
+		return -ENOMEM;
+	list->segments[list->count++] = (struct procedure_segment){start, end, owner};
+	return 0;
+}
+
+/*
+ * Hands out bytes from @position to @limit to the candidates on the stack; the
+ * top has them until it ends. Every candidate is pushed and popped once.
+ */
+static int unwind_stack(struct procedure_segments *list,
+			const struct procedure_candidate *candidates, const uint32_t *stack,
+			size_t *depth, uint64_t position, uint64_t limit)
+{
+	while (*depth > 0 && position < limit) {
+		uint32_t top = stack[*depth - 1];
+		uint64_t end = end_of(&candidates[top]);
+		uint64_t stop = end < limit ? end : limit;
+
+		if (append(list, position, stop, top) < 0)
+			return -ENOMEM;
+		if (stop > position)
+			position = stop;
+		if (end <= limit)
+			(*depth)--;
+	}
+	return 0;
+}
+
+static int flatten(struct procedure_segments *list, const struct procedure_candidate *candidates,
+		   size_t first, size_t end)
+{
+	uint32_t *stack = malloc((end - first + 1) * sizeof(*stack));
+	uint64_t position = 0;
+	size_t depth = 0;
+	int r = stack != NULL ? 0 : -ENOMEM;
+
+	for (size_t i = first; r == 0 && i < end; i++) {
+		if (candidates[i].procedure.bytes == 0)
+			continue;
+		r = unwind_stack(list, candidates, stack, &depth, position,
+				 candidates[i].procedure.offset);
+		position = candidates[i].procedure.offset;
+		stack[depth++] = (uint32_t)i;
+	}
+	if (r == 0)
+		r = unwind_stack(list, candidates, stack, &depth, position, UINT64_MAX);
+	free(stack);
+	return r;
+}
+
+/* Merges @lower into the gaps of @upper. */
+static int overlay(struct procedure_segments *merged, const struct procedure_segments *upper,
+		   const struct procedure_segments *lower)
+{
+	uint64_t covered = 0; /* up to here by @upper */
+	size_t u = 0;
+
+	for (size_t l = 0; l < lower->count; l++) {
+		struct procedure_segment rest = lower->segments[l];
+
+		if (rest.start < covered)
+			rest.start = covered;
+		while (u < upper->count && upper->segments[u].start < rest.end) {
+			struct procedure_segment above = upper->segments[u];
+
+			if (append(merged, rest.start, above.start, rest.owner) < 0 ||
+			    append(merged, above.start, above.end, above.owner) < 0)
+				return -ENOMEM;
+			covered = above.end;
+			if (rest.start < covered)
+				rest.start = covered;
+			u++;
+		}
+		if (append(merged, rest.start, rest.end, rest.owner) < 0)
+			return -ENOMEM;
+	}
+	for (; u < upper->count; u++) {
+		struct procedure_segment above = upper->segments[u];
+
+		if (append(merged, above.start, above.end, above.owner) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int procedure_layers_add(struct procedure_segments *list,
+			 const struct procedure_candidate *candidates, size_t first, size_t end)
+{
+	struct procedure_segments layer = {0}, merged = {0};
+	int r = flatten(&layer, candidates, first, end);
+
+	if (r == 0)
+		r = overlay(&merged, list, &layer);
+	procedure_segments_deinit(&layer);
+	if (r < 0) {
+		procedure_segments_deinit(&merged);
+		return r;
+	}
+	procedure_segments_deinit(list);
+	*list = merged;
+	return 0;
+}

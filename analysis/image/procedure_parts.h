@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Which procedures are parts of others: what the compiler moved out of them since
+ * it hardly ever runs. By name, "NAME.cold", and by jumps between them where several
+ * have the name. In files without symbols, unwinding information tells which begin inside
+ * a frame; the procedure is the one into whose middle such a part jumps back.
+ *
+ * Internal to image_code.c.
+ */
+#ifndef DCPI_PROCEDURE_PARTS_H
+#define DCPI_PROCEDURE_PARTS_H
+
+#include "analysis/image/image_code.h"
+
+struct procedure_parts;
+
+/**
+ * procedure_parts_create() - find them by name
+ * @code: stays the caller's
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int procedure_parts_create(struct procedure_parts **ret, struct image_code *code);
+
+/** procedure_parts_destroy() - free. NULL is fine. */
+void procedure_parts_destroy(struct procedure_parts *parts);
+
+/** procedure_parts_get() - see image_code_parts(). */
+size_t procedure_parts_get(const struct procedure_parts *parts, size_t index,
+			   struct image_range ranges[IMAGE_CODE_PARTS_MAX], size_t *parent);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The procedures of an image: from file offsets to names.
+ *
+ * Every byte of code has at most one procedure, found from the best source
+ * that covers it; a name is never stretched over bytes that the source does
+ * not give it:
+ *
+ *  1. symbols with a size cover that many bytes. Of overlapping ones the
+ *     innermost (the one that begins last) has the byte; of those that begin
+ *     together, functions come before labels, global before weak before local,
+ *     then elf_symbols_prefer() decides.
+ *  2. symbols without a size (assembly) reach to the next symbol, to where
+ *     unwinding information ends or begins another procedure, or to the end of
+ *     the section. Those inside a symbol with a size are labels, not procedures.
+ *  3. stubs of the procedure linkage table: "memcpy@plt"
+ *  4. unwinding information: "proc_0x1a2b0", named after the ELF virtual
+ *     address. Not where a symbol already begins that procedure.
+ *  5. what is left of a section: "[.text]"
+ *
+ * Compilers' separated parts ("main.cold") are procedures of their own.
+ */
+#ifndef DCPI_PROCEDURE_TABLE_H
+#define DCPI_PROCEDURE_TABLE_H
+
+#include <stdbool.h>
+
+#include "analysis/image/debug_file.h"
+#include "db/profile.h"
+
+struct error;
+struct image_elf;
+struct procedure_table;
+
+/** enum procedure_source - how a procedure is known; better ones first. */
+enum procedure_source {
+	PROCEDURE_SYMBOL,  /* a symbol with a size */
+	PROCEDURE_LABEL,   /* a symbol without one */
+	PROCEDURE_PLT,	   /* a stub */
+	PROCEDURE_UNWIND,  /* unwinding information only */
+	PROCEDURE_SECTION, /* code that nothing is known of but its section */
+};
+
+/**
+ * struct procedure - a procedure
+ * @offset:  of its first byte, in the image (see db/profile.h)
+ * @bytes:   its extent; others may lie inside
+ * @address: ELF virtual address; of kept symbols, the offset
+ * @name:    as in the file, without a symbol version
+ * @inside:  of PROCEDURE_UNWIND: it begins inside a frame: a compiler has split it off
+ *           another one (".cold")
+ */
+struct procedure {
+	uint64_t offset;
+	uint64_t bytes;
+	uint64_t address;
+	const char *name;
+	enum procedure_source source;
+	bool inside;
+};
+
+/**
+ * procedure_table_open() - read the procedures of an image's file
+ * @image: of kind PROFILE_IMAGE_FILE
+ * @ret:   out; freed by procedure_table_destroy()
+ *
+ * Return: 0; errors as of image_elf_open(), of which -ESTALE means that the
+ * file is no longer the one that was profiled.
+ */
+int procedure_table_open(struct procedure_table **ret, const struct profile_image *image,
+			 const struct debug_file_options *options, struct error *err);
+
+/**
+ * procedure_table_from_symbols() - make a table of symbols kept in a database
+ * @symbols: in any order; a symbol without a size reaches to the next one, the
+ *           last to the end of the image. Names are copied.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int procedure_table_from_symbols(struct procedure_table **ret, const struct profile_symbol *symbols,
+				 size_t count, struct error *err);
+
+/** procedure_table_destroy() - free. NULL is fine. */
+void procedure_table_destroy(struct procedure_table *table);
+
+/** procedure_table_image() - the file it was read from; NULL: it was made of symbols. */
+const struct image_elf *procedure_table_image(const struct procedure_table *table);
+
+/** procedure_table_debug_file() - the separate symbols that were used; NULL: none were. */
+const struct elf_file *procedure_table_debug_file(const struct procedure_table *table);
+
+/** procedure_table_count() - number of procedures. */
+size_t procedure_table_count(const struct procedure_table *table);
+
+/** procedure_table_get() - a procedure, 0 .. count - 1, ordered by offset. */
+const struct procedure *procedure_table_get(const struct procedure_table *table, size_t index);
+
+/**
+ * procedure_table_find() - the procedure a byte belongs to, O(log procedures)
+ *
+ * Return: its index, or -ENOENT.
+ */
+long procedure_table_find(const struct procedure_table *table, uint64_t offset);
+
+/**
+ * procedure_table_visit() - the bytes that belong to a procedure and to no other one
+ * @visit: called for each run of offsets [@start, @end), ascending; ends the walk by < 0
+ *
+ * O(log procedures + runs inside its extent). Return: 0, or what @visit returned.
+ */
+int procedure_table_visit(const struct procedure_table *table, size_t index,
+			  int (*visit)(void *context, uint64_t start, uint64_t end), void *context);
+
+#endif

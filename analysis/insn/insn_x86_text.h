@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The assembler's text of x86 instructions, in AT&T syntax. For insn_x86.c alone. */
+#ifndef DCPI_INSN_X86_TEXT_H
+#define DCPI_INSN_X86_TEXT_H
+
+#include <Zydis/Zydis.h>
+
+#include "analysis/insn/insn.h"
+
+/** insn_x86_text() - of a decoded instruction with its visible operands. */
+int insn_x86_text(char text[INSN_TEXT_BYTES], const ZydisDecodedInstruction *zydis,
+		  const ZydisDecodedOperand *operands, uint64_t address);
+
+#endif

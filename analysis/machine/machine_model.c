@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/machine/machine_model.h"
+
+#include <string.h>
+
+#include "analysis/machine/machine_models.h"
+
+/* Of each architecture the first one is the default. */
+static const struct machine_model *const models[] = {
+	&machine_model_x86,
+	&machine_model_cortex_a53,
+	&machine_model_cortex_a55,
+	&machine_model_alpha21164,
+	NULL,
+};
+
+const struct machine_model *machine_model_find(const char *name)
+{
+	for (size_t i = 0; models[i] != NULL; i++)
+		if (strcmp(models[i]->name, name) == 0)
+			return models[i];
+	return NULL;
+}
+
+const struct machine_model *machine_model_default(enum insn_isa isa, const char *cpu_model)
+{
+	const struct machine_model *first = NULL;
+
+	for (size_t i = 0; models[i] != NULL; i++) {
+		if (models[i]->isa != isa)
+			continue;
+		if (cpu_model != NULL && strcasestr(cpu_model, models[i]->name) != NULL)
+			return models[i];
+		if (first == NULL)
+			first = models[i];
+	}
+	return first;
+}
+
+const struct machine_model *const *machine_model_list(void)
+{
+	return models;
+}

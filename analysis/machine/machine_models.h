@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The machines that there are models of, each in its own file. For machine_model.c. */
+#ifndef DCPI_MACHINE_MODELS_H
+#define DCPI_MACHINE_MODELS_H
+
+#include "analysis/machine/machine_model.h"
+
+extern const struct machine_model machine_model_alpha21164;
+extern const struct machine_model machine_model_cortex_a53;
+extern const struct machine_model machine_model_cortex_a55;
+extern const struct machine_model machine_model_x86;
+
+#endif

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * One model for all out-of-order x86-64 processors: four operations a cycle, and the
+ * ports of Intel's cores since 2013, of which AMD's differ more in their names than
+ * in their number. Latencies are typical ones, of data that is quick to work on.
+ * Facts from Intel's and AMD's optimization manuals.
+ */
+#include <Zydis/Zydis.h>
+
+#include "analysis/machine/machine_bound.h"
+#include "analysis/machine/machine_models.h"
+
+#define P(n) (1U << (n))
+#define ALU_PORTS (P(0) | P(1) | P(5) | P(6))
+#define SHIFT_PORTS (P(0) | P(6))
+#define VECTOR_PORTS (P(0) | P(1) | P(5))
+#define FP_PORTS (P(0) | P(1))
+#define LOAD_PORTS (P(2) | P(3))
+#define STORE_PORTS P(4)
+
+/* Columns: operations in front, behind, ports, cycles of a port, latency. */
+static const struct bound_exception exceptions[] = {
+	/* Moves between registers are done by renaming. */
+	{ZYDIS_MNEMONIC_MOV, true, {1, 0, 0, 1, 0}},
+	{ZYDIS_MNEMONIC_LEA, false, {1, 1, P(1) | P(5), 1, 1}},
+	{ZYDIS_MNEMONIC_XCHG, true, {3, 3, ALU_PORTS, 1, 2}},
+};
+
+static const struct machine_bound bound =
+	{
+		.width = 4,
+		.classes =
+			{
+				[INSN_OTHER] = {2, 2, ALU_PORTS, 1, 2},
+				[INSN_NOP] = {1, 0, 0, 1, 0},
+				[INSN_ALU] = {1, 1, ALU_PORTS, 1, 1},
+				[INSN_SHIFT] = {1, 1, SHIFT_PORTS, 1, 1},
+				[INSN_CMOV] = {1, 1, SHIFT_PORTS, 1, 1},
+				[INSN_MULTIPLY] = {1, 1, P(1), 1, 3},
+				[INSN_DIVIDE] = {10, 1, P(0), 6, 24},
+				[INSN_LOAD] = {1, 1, LOAD_PORTS, 1, 5},
+				[INSN_STORE] = {1, 1, STORE_PORTS, 1, 0},
+				[INSN_PREFETCH] = {1, 1, LOAD_PORTS, 1, 0},
+				[INSN_CONTROL] = {1, 1, SHIFT_PORTS, 1, 1},
+				[INSN_FP_MOVE] = {1, 1, VECTOR_PORTS, 1, 1},
+				[INSN_FP_TRANSFER] = {1, 1, P(0), 1, 2},
+				[INSN_FP_ADD] = {1, 1, FP_PORTS, 1, 4},
+				[INSN_FP_CONVERT] = {2, 2, P(0) | P(1) | P(5), 1, 5},
+				[INSN_FP_MULTIPLY] = {1, 1, FP_PORTS, 1, 4},
+				[INSN_FP_FMA] = {1, 1, FP_PORTS, 1, 4},
+				[INSN_FP_DIVIDE] = {1, 1, P(0), 4, 13},
+				[INSN_FP_SQRT] = {1, 1, P(0), 5, 15},
+				[INSN_VECTOR_ALU] = {1, 1, VECTOR_PORTS, 1, 1},
+				[INSN_VECTOR_MULTIPLY] = {1, 1, FP_PORTS, 1, 5},
+				[INSN_VECTOR_SHUFFLE] = {1, 1, P(5), 1, 1},
+				[INSN_CRYPTO] = {1, 1, P(0), 1, 4},
+				[INSN_ATOMIC] = {8, 4, ALU_PORTS, 1, 18},
+				[INSN_BARRIER] = {4, 2, ALU_PORTS, 1, 5},
+				[INSN_STRING] = {20, 10, ALU_PORTS, 1, 20},
+				[INSN_SYSTEM] = {20, 10, ALU_PORTS, 1, 20},
+			},
+		.load = {0, 1, LOAD_PORTS, 1, 5},
+		.store = {1, 1, STORE_PORTS, 1, 0},
+		.nothing = {1, 0, 0, 1, 0},
+		.exceptions = exceptions,
+		.exception_count = sizeof(exceptions) / sizeof(exceptions[0]),
+		.fuses = true,
+		.forward_latency = 5,
+};
+
+/* Caches and TLBs of recent server cores; they differ, and bounds need not be sharp. */
+const struct machine_model machine_model_x86 = {
+	.name = "x86-64",
+	.isa = INSN_ISA_X86_64,
+	.bound = &bound,
+	.issue_width = 4,
+	.skid_insns = 1,
+	.icache = {.bytes = 32768, .line_bytes = 64, .miss_cycles_min = 8, .miss_cycles_max = 500},
+	.dcache = {.bytes = 32768, .line_bytes = 64, .miss_cycles_min = 8, .miss_cycles_max = 500},
+	.itb = {.bytes = 64, .line_bytes = 4096, .miss_cycles_min = 7, .miss_cycles_max = 1000},
+	.dtb = {.bytes = 64, .line_bytes = 4096, .miss_cycles_min = 7, .miss_cycles_max = 1000},
+	.branch_mispredict_cycles = 20,
+	.write_buffer_entries = 56,
+	.write_retire_cycles = 500,
+	.imul_cycles = 90,
+	.fdiv_cycles = 20,
+};

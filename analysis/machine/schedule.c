@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/machine/schedule.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "analysis/machine/issue_queue.h"
+#include "analysis/machine/throughput.h"
+#include "lib/cleanup.h"
+
+/* Ways into a block that are looked at: the heaviest ones. */
+#define WAYS_MAX 8
+/* So often blocks are scheduled behind what their predecessors left last time. */
+#define PASSES 2
+/* A loop is taken this much oftener than it is entered, as long as nothing is known. */
+#define BACK_EDGE_WEIGHT 8.0
+
+const char *stall_kind_name(enum stall_kind kind)
+{
+	static const char *const names[STALL_KINDS] = {
+		[STALL_SLOTTING] = "Slotting",		 [STALL_RA_DEPENDENCY] = "Ra dependency",
+		[STALL_RB_DEPENDENCY] = "Rb dependency", [STALL_RC_DEPENDENCY] = "Rc dependency",
+		[STALL_FU_DEPENDENCY] = "FU dependency",
+	};
+
+	return names[kind];
+}
+
+char stall_kind_letter(enum stall_kind kind)
+{
+	static const char letters[STALL_KINDS] = {
+		[STALL_SLOTTING] = 's',	     [STALL_RA_DEPENDENCY] = 'a',
+		[STALL_RB_DEPENDENCY] = 'b', [STALL_RC_DEPENDENCY] = 'c',
+		[STALL_FU_DEPENDENCY] = 'u',
+	};
+
+	return letters[kind];
+}
+
+/* A way into a block. */
+struct way {
+	uint32_t from;	  /* block, or CFG_ENTRY for any that nothing is known of */
+	bool falls;	  /* through: no taken branch */
+	bool branches;	  /* or not, as predicted or not */
+	bool may_be_late; /* behind a mispredict */
+	double weight;
+};
+
+/*
+ * @exits:   what each block left under way, when it was last scheduled
+ * @late_exits: the same if it was reached behind a mispredict, of blocks where that is possible
+ * @classes: issue class of each instruction
+ */
+struct scheduler {
+	struct schedule *schedule;
+	const struct cfg *cfg;
+	const struct machine_issue *issue;
+	const double *edge_weights;
+	struct issue_queue *exits;
+	struct issue_queue *late_exits;
+	uint8_t *classes;
+};
+
+static double weight_of(const struct scheduler *s, uint32_t edge_index)
+{
+	const struct cfg_edge *edge = &s->cfg->edges[edge_index];
+	double weight;
+
+	if (s->edge_weights != NULL) {
+		weight = s->edge_weights[edge_index];
+		return isfinite(weight) && weight > 0 ? weight : 0;
+	}
+	if (edge->from < s->cfg->block_count && edge->from >= edge->to)
+		return BACK_EDGE_WEIGHT;
+	return 1;
+}
+
+/* Keep the heaviest ways, in order. */
+static size_t insert_way(struct way *ways, size_t count, const struct way *way)
+{
+	size_t at = count;
+
+	while (at > 0 && ways[at - 1].weight < way->weight)
+		at--;
+	if (at >= WAYS_MAX)
+		return count;
+	if (count == WAYS_MAX)
+		count--;
+	memmove(ways + at + 1, ways + at, (count - at) * sizeof(*ways));
+	ways[at] = *way;
+	return count + 1;
+}
+
+static bool is_predicted(const struct cfg *cfg, const struct cfg_edge *edge)
+{
+	return edge->from < cfg->block_count &&
+	       (cfg->insns[edge->insn].flow == INSN_FLOW_BRANCH ||
+		cfg->insns[edge->insn].flow == INSN_FLOW_JUMP_INDIRECT);
+}
+
+/*
+ * Whether control may come this way behind a mispredict: right here, or so little before
+ * that the block that falls through to this one issues by other pairs up to its end.
+ */
+static bool may_be_late(const struct scheduler *s, const struct cfg_edge *edge)
+{
+	if (is_predicted(s->cfg, edge))
+		return true;
+	return edge->from < s->cfg->block_count && edge->kind == CFG_EDGE_NEXT &&
+	       s->schedule->insns[edge->insn].late_change != 0;
+}
+
+/* Weights sum to 1. There is always a way. */
+static size_t find_ways(const struct scheduler *s, uint32_t block_index, struct way ways[WAYS_MAX])
+{
+	const struct cfg_block *block = &s->cfg->blocks[block_index];
+	size_t count = 0;
+	double sum = 0;
+
+	for (uint32_t i = 0; i < block->in_count; i++) {
+		uint32_t edge_index = s->cfg->in_edges[block->in + i];
+		const struct cfg_edge *edge = &s->cfg->edges[edge_index];
+		struct way way = {.from = edge->from < s->cfg->block_count ? edge->from : CFG_ENTRY,
+				  .falls = edge->kind == CFG_EDGE_NEXT,
+				  .branches = is_predicted(s->cfg, edge),
+				  .may_be_late = may_be_late(s, edge),
+				  .weight = weight_of(s, edge_index)};
+
+		count = insert_way(ways, count, &way);
+	}
+	for (size_t i = 0; i < count; i++)
+		sum += ways[i].weight;
+	if (count == 0) {
+		ways[0] = (struct way){.from = CFG_ENTRY, .weight = 1};
+		return 1;
+	}
+	for (size_t i = 0; i < count; i++)
+		ways[i].weight = sum > 0 ? ways[i].weight / sum : 1.0 / (double)count;
+	return count;
+}
+
+/* Add a stall to those of an instruction; the smallest make room for larger ones. */
+static void merge_stall(struct schedule_insn *insn, const struct static_stall *stall, double weight)
+{
+	struct static_stall new = {
+		.kind = stall->kind, .cycles = stall->cycles * weight, .from = stall->from};
+	struct static_stall *least = insn->stalls;
+
+	for (uint8_t i = 0; i < insn->stall_count; i++) {
+		struct static_stall *old = &insn->stalls[i];
+
+		if (old->kind == new.kind && old->from == new.from) {
+			old->cycles += new.cycles;
+			return;
+		}
+		if (old->cycles < least->cycles)
+			least = old;
+	}
+	if (insn->stall_count < SCHEDULE_STALLS_MAX) {
+		insn->stalls[insn->stall_count++] = new;
+		return;
+	}
+	/* No cycle is lost: the name of the larger one stands for both. */
+	if (new.cycles > least->cycles) {
+		new.cycles += least->cycles;
+		*least = new;
+	} else {
+		least->cycles += new.cycles;
+	}
+}
+
+static void record(struct scheduler *s, uint32_t index, const struct issue_event *event,
+		   const struct way *way, bool heaviest)
+{
+	struct schedule_insn *insn = &s->schedule->insns[index];
+	const struct cfg_block *block = &s->cfg->blocks[s->cfg->block_of[index]];
+
+	insn->min_cycles += way->weight * event->cycles;
+	if (way->may_be_late)
+		insn->late_change -= way->weight * event->cycles;
+	for (uint32_t i = 0; i < event->stall_count; i++)
+		merge_stall(insn, &event->stalls[i], way->weight);
+	if (!heaviest)
+		return;
+	insn->issues_with_previous = event->cycles == 0;
+	insn->depends_on = event->depends_on >= block->first && event->depends_on < index
+				   ? event->depends_on
+				   : UINT32_MAX;
+}
+
+/* Schedule a block behind what a queue holds. @way NULL: only for what it leaves. */
+static void run_block(struct scheduler *s, uint32_t block_index, struct issue_queue *queue,
+		      const struct way *way, bool heaviest)
+{
+	const struct cfg_block *block = &s->cfg->blocks[block_index];
+	struct issue_event event;
+
+	for (uint32_t i = block->first; i < block->first + block->count; i++) {
+		const struct insn *insn = &s->cfg->insns[i];
+
+		issue_queue_add(queue, insn, s->classes[i], i, &event);
+		if (way != NULL)
+			record(s, i, &event, way, heaviest);
+		/* What the callee leaves under way is not known. */
+		if (insn->flow == INSN_FLOW_CALL || insn->flow == INSN_FLOW_CALL_INDIRECT)
+			issue_queue_init(queue, s->issue);
+	}
+}
+
+static void enter(const struct scheduler *s, struct issue_queue *queue, const struct way *way)
+{
+	if (way->from == CFG_ENTRY) {
+		issue_queue_init(queue, s->issue);
+		return;
+	}
+	*queue = s->exits[way->from];
+	if (!way->falls)
+		issue_queue_close(queue);
+}
+
+/* Each block by the heaviest way into it, so that exits follow from exits. */
+static void run_pass(struct scheduler *s, bool first)
+{
+	struct way ways[WAYS_MAX] = {{.from = CFG_ENTRY}};
+	struct issue_queue queue;
+
+	for (uint32_t b = 0; b < s->cfg->block_count; b++) {
+		if (!first)
+			find_ways(s, b, ways);
+		enter(s, &queue, &ways[0]);
+		run_block(s, b, &queue, NULL, false);
+		s->exits[b] = queue;
+	}
+}
+
+/*
+ * The other half of late_change: a block behind a mispredict, with nothing under way, or
+ * behind what its predecessor leaves in that case.
+ */
+static void run_late(struct scheduler *s, uint32_t block_index, const struct way *way)
+{
+	const struct cfg_block *block = &s->cfg->blocks[block_index];
+	struct issue_queue queue;
+	struct issue_event event;
+
+	if (way->branches)
+		issue_queue_init(&queue, s->issue);
+	else
+		queue = s->late_exits[way->from];
+	for (uint32_t i = block->first; i < block->first + block->count; i++) {
+		const struct insn *insn = &s->cfg->insns[i];
+
+		issue_queue_add(&queue, insn, s->classes[i], i, &event);
+		s->schedule->insns[i].late_change += way->weight * event.cycles;
+		if (insn->flow == INSN_FLOW_CALL || insn->flow == INSN_FLOW_CALL_INDIRECT)
+			issue_queue_init(&queue, s->issue);
+	}
+	s->late_exits[block_index] = queue;
+}
+
+/* Each block by all ways, for the result. Exits stay as they are. */
+static void run_ways(struct scheduler *s)
+{
+	struct way ways[WAYS_MAX];
+	struct issue_queue queue;
+
+	for (uint32_t b = 0; b < s->cfg->block_count; b++) {
+		size_t count = find_ways(s, b, ways);
+		for (size_t i = 0; i < count; i++) {
+			enter(s, &queue, &ways[i]);
+			run_block(s, b, &queue, &ways[i], i == 0);
+		}
+		/* The heaviest last, for what it leaves. */
+		for (size_t i = count; i-- > 0;) {
+			if (ways[i].may_be_late)
+				run_late(s, b, &ways[i]);
+		}
+	}
+}
+
+static void run_alone(struct scheduler *s)
+{
+	const struct way way = {.from = CFG_ENTRY, .weight = 1};
+	struct issue_queue queue;
+
+	for (uint32_t b = 0; b < s->cfg->block_count; b++) {
+		issue_queue_init(&queue, s->issue);
+		run_block(s, b, &queue, &way, true);
+	}
+}
+
+static int schedule_in_order(struct scheduler *s, bool alone)
+{
+	_cleanup_free_ struct issue_queue *exits = NULL, *late_exits = NULL;
+	_cleanup_free_ uint8_t *classes = calloc(s->cfg->insn_count, sizeof(*classes));
+
+	if (!alone) {
+		exits = calloc(s->cfg->block_count, sizeof(*exits));
+		late_exits = calloc(s->cfg->block_count, sizeof(*late_exits));
+	}
+	if (classes == NULL || ((exits == NULL || late_exits == NULL) && !alone))
+		return -ENOMEM;
+	s->exits = exits;
+	s->late_exits = late_exits;
+	s->classes = classes;
+	for (uint32_t i = 0; i < s->cfg->insn_count; i++)
+		classes[i] = machine_issue_class(s->issue, &s->cfg->insns[i]);
+	if (alone) {
+		run_alone(s);
+		return 0;
+	}
+	for (int pass = 0; pass < PASSES; pass++)
+		run_pass(s, pass == 0);
+	run_ways(s);
+	return 0;
+}
+
+static void add_up_blocks(struct schedule *schedule, const struct cfg *cfg)
+{
+	for (uint32_t b = 0; b < cfg->block_count; b++) {
+		const struct cfg_block *block = &cfg->blocks[b];
+
+		schedule->block_cycles[b] = 0;
+		for (uint32_t i = block->first; i < block->first + block->count; i++)
+			schedule->block_cycles[b] += schedule->insns[i].min_cycles;
+	}
+}
+
+static int create(struct schedule *ret, const struct machine_model *model, const struct cfg *cfg,
+		  const double *edge_weights, bool alone)
+{
+	struct schedule schedule = {0};
+	struct scheduler s = {.schedule = &schedule,
+			      .cfg = cfg,
+			      .issue = model->issue,
+			      .edge_weights = edge_weights};
+	int rc;
+
+	schedule.insns = calloc(cfg->insn_count, sizeof(*schedule.insns));
+	schedule.block_cycles = calloc(cfg->block_count, sizeof(*schedule.block_cycles));
+	if (schedule.insns == NULL || schedule.block_cycles == NULL) {
+		schedule_deinit(&schedule);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < cfg->insn_count; i++)
+		schedule.insns[i].depends_on = UINT32_MAX;
+	rc = model->in_order ? schedule_in_order(&s, alone)
+			     : throughput_schedule(&schedule, model->bound, cfg);
+	if (rc < 0) {
+		schedule_deinit(&schedule);
+		return rc;
+	}
+	add_up_blocks(&schedule, cfg);
+	*ret = schedule;
+	return 0;
+}
+
+int schedule_create(struct schedule *ret, const struct machine_model *model, const struct cfg *cfg,
+		    const double *edge_weights)
+{
+	return create(ret, model, cfg, edge_weights, false);
+}
+
+int schedule_create_alone(struct schedule *ret, const struct machine_model *model,
+			  const struct cfg *cfg)
+{
+	return create(ret, model, cfg, NULL, true);
+}
+
+void schedule_deinit(struct schedule *schedule)
+{
+	free(schedule->insns);
+	free(schedule->block_cycles);
+	*schedule = (struct schedule){0};
+}

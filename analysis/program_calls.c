@@ -1,0 +1,562 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/program_calls.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/frequency/call_network.h"
+#include "analysis/frequency/frequency_estimators.h"
+#include "lib/array.h"
+
+/* Of a procedure that mostly calls itself, its calls from outside are lost in the noise. */
+#define RECURSION_MAX 0.9
+/* Fewer returns to a place compare nothing. */
+#define RETURNS_MIN 2.0
+/* Relative variance of shares that does not shrink with what was seen of them. */
+#define SHARE_BIAS 0.03
+
+/* A place in an image: an offset in its file. */
+struct place {
+	int64_t image;
+	uint64_t offset;
+};
+
+/*
+ * struct site - a call
+ * @at:     the call, @behind: where it returns to
+ * @caller: procedure
+ * @target: of a direct call: where it goes; offset 0: indirect
+ * @stub:   that is a stub of the linkage table: to wherever it leads
+ */
+struct site {
+	struct place behind;
+	struct place at;
+	struct place target;
+	uint32_t caller;
+	bool stub;
+	double calls;
+	double spread;
+};
+
+/* struct going - edges that were seen to leave a procedure (returns), or a call (indirect ones) */
+struct going {
+	struct place from;
+	struct place to;
+	uint32_t procedure;
+	double count;
+};
+
+/* struct passage - a procedure that was called returned through another one */
+struct passage {
+	uint32_t called;
+	uint32_t returned;
+	double count;
+};
+
+struct list {
+	void *items;
+	size_t count;
+	size_t capacity;
+	size_t bytes;
+};
+
+/* struct known - a procedure by its entry: its place in the network */
+struct known {
+	struct place entry;
+	uint32_t number;
+};
+
+struct program_calls {
+	struct list known;    /* struct known */
+	struct list network;  /* struct call_network_procedure, and beside it: */
+	struct list returned; /* double: returns seen of it */
+	struct list sites;    /* struct site */
+	struct list returns;  /* struct going */
+	struct list goings;   /* struct going, from indirect calls */
+	struct list passages; /* struct passage */
+	struct list ties;     /* struct call_network_call */
+	struct list pairs;    /* struct call_network_pair */
+};
+
+static void *list_add(struct list *list)
+{
+	if (array_reserve(&list->items, &list->capacity, list->count + 1, list->bytes) < 0)
+		return NULL;
+	return (char *)list->items + list->count++ * list->bytes;
+}
+
+int program_calls_create(struct program_calls **ret)
+{
+	struct program_calls *calls = calloc(1, sizeof(*calls));
+
+	if (calls == NULL)
+		return -ENOMEM;
+	calls->known.bytes = sizeof(struct known);
+	calls->network.bytes = sizeof(struct call_network_procedure);
+	calls->returned.bytes = sizeof(double);
+	calls->sites.bytes = sizeof(struct site);
+	calls->returns.bytes = calls->goings.bytes = sizeof(struct going);
+	calls->passages.bytes = sizeof(struct passage);
+	calls->ties.bytes = sizeof(struct call_network_call);
+	calls->pairs.bytes = sizeof(struct call_network_pair);
+	*ret = calls;
+	return 0;
+}
+
+void program_calls_destroy(struct program_calls *calls)
+{
+	if (calls == NULL)
+		return;
+	free(calls->known.items);
+	free(calls->network.items);
+	free(calls->returned.items);
+	free(calls->sites.items);
+	free(calls->returns.items);
+	free(calls->goings.items);
+	free(calls->passages.items);
+	free(calls->ties.items);
+	free(calls->pairs.items);
+	free(calls);
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	if (x->image != y->image)
+		return x->image < y->image ? -1 : 1;
+	return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+_Static_assert(offsetof(struct known, entry) == 0 && offsetof(struct site, behind) == 0 &&
+		       offsetof(struct going, from) == 0,
+	       "lists are sorted by the place they begin with");
+
+static void list_sort(struct list *list)
+{
+	if (list->count > 0)
+		qsort(list->items, list->count, list->bytes, compare_places);
+}
+
+/* Any of those that begin with a place; NULL: none. */
+static void *list_find(const struct list *list, const struct place *place)
+{
+	if (list->count == 0)
+		return NULL;
+	return bsearch(place, list->items, list->count, list->bytes, compare_places);
+}
+
+static struct place place_of(const struct image_code *code, int64_t image, uint64_t address)
+{
+	struct place place = {.image = image};
+
+	if (address == 0 || image_code_offset(code, address, &place.offset) < 0)
+		place.offset = 0;
+	return place;
+}
+
+/* What of a spread is not that of the procedure's factor. */
+static double beside(double spread, double scale_spread)
+{
+	return sqrt(fmax(0, spread * spread - scale_spread * scale_spread));
+}
+
+/* The factor is as certain as the block that is most certain. */
+static double scale_spread(const struct procedure_analysis *analysis)
+{
+	double least = INFINITY;
+
+	for (uint32_t b = 0; b < analysis->cfg->block_count; b++) {
+		const struct frequency_estimate *estimate = &analysis->frequency.blocks[b];
+
+		if (estimate->origin == FREQUENCY_JOINT)
+			least = fmin(least, frequency_flow_spread(estimate));
+	}
+	return least;
+}
+
+/* How often a call is made, or a jump out of the procedure is taken. */
+static const struct frequency_estimate *call_estimate(const struct procedure_analysis *analysis,
+						      const struct cfg_call *call)
+{
+	const struct cfg *cfg = analysis->cfg;
+	uint32_t index = cfg->block_of[call->insn];
+	const struct cfg_block *block = &cfg->blocks[index];
+
+	for (uint32_t e = block->out; call->tail && e < block->out + block->out_count; e++)
+		if (cfg->edges[e].kind == CFG_EDGE_TAIL && cfg->edges[e].target == call->target)
+			return &analysis->frequency.edges[e];
+	return &analysis->frequency.blocks[index];
+}
+
+static bool is_stub(const struct image_code *code, uint64_t address)
+{
+	long index = image_code_find(code, address);
+
+	return index >= 0 &&
+	       procedure_table_get(image_code_procedures(code), (size_t)index)->source ==
+		       PROCEDURE_PLT;
+}
+
+struct adding {
+	struct program_calls *calls;
+	struct image_code *code;
+	const struct image_samples *samples;
+	const struct procedure_analysis *analysis;
+	struct call_network_procedure *self;
+	uint32_t number;
+	double own_calls;
+	double own_spread;
+};
+
+static int add_site(struct adding *adding, const struct cfg_call *call)
+{
+	const struct procedure_analysis *analysis = adding->analysis;
+	const struct insn *insn = &analysis->cfg->insns[call->insn];
+	const struct frequency_estimate *estimate = call_estimate(analysis, call);
+	int64_t image = adding->samples->image;
+	struct site *site;
+
+	if (call->target != 0 &&
+	    image_code_find(adding->code, call->target) == (long)analysis->index && !call->tail)
+		adding->own_calls += estimate->value;
+	if (estimate->value <= 0)
+		return 0;
+	site = list_add(&adding->calls->sites);
+	if (site == NULL)
+		return -ENOMEM;
+	*site = (struct site){
+		.behind = place_of(adding->code, image, insn->address + insn->bytes),
+		.at = place_of(adding->code, image, insn->address),
+		.target = place_of(adding->code, image, call->target),
+		.caller = adding->number,
+		.stub = call->target != 0 && is_stub(adding->code, call->target),
+		.calls = estimate->value,
+		.spread = beside(frequency_flow_spread(estimate), adding->own_spread),
+	};
+	if (call->tail)
+		site->behind.offset = 0;
+	return 0;
+}
+
+static void add_executions(struct adding *adding)
+{
+	const struct procedure_analysis *analysis = adding->analysis;
+	const struct cfg *cfg = analysis->cfg;
+	double executions = 0, spread = 0;
+
+	for (uint32_t e = 0; e < cfg->edge_count; e++) {
+		const struct frequency_estimate *estimate = &analysis->frequency.edges[e];
+
+		if (cfg->edges[e].kind != CFG_EDGE_ENTRY)
+			continue;
+		executions += estimate->value;
+		spread = fmax(spread, frequency_flow_spread(estimate));
+	}
+	adding->self->entry_spread = beside(spread, adding->own_spread);
+	adding->self->all_executions = executions;
+	if (adding->own_calls < RECURSION_MAX * executions)
+		adding->self->executions = executions - adding->own_calls;
+}
+
+/* An edge that was seen, from an instruction of the procedure. */
+static int add_edge(struct adding *adding, const struct insn *insn, struct place to, double count)
+{
+	struct program_calls *calls = adding->calls;
+	struct going *going;
+
+	if (insn->flow == INSN_FLOW_RETURN)
+		((double *)calls->returned.items)[adding->number] += count;
+	else if (insn->flow != INSN_FLOW_CALL_INDIRECT)
+		return 0;
+	going = list_add(insn->flow == INSN_FLOW_RETURN ? &calls->returns : &calls->goings);
+	if (going == NULL)
+		return -ENOMEM;
+	*going = (struct going){
+		.from = place_of(adding->code, adding->samples->image, insn->address),
+		.to = to,
+		.procedure = adding->number,
+		.count = count,
+	};
+	return 0;
+}
+
+static int add_edges(struct adding *adding)
+{
+	const struct cfg *cfg = adding->analysis->cfg;
+	const struct image_samples *samples = adding->samples;
+	int rc = 0;
+
+	for (uint32_t i = 0; i < cfg->insn_count && rc == 0; i++) {
+		const struct insn *insn = &cfg->insns[i];
+		size_t b;
+
+		if (insn->flow != INSN_FLOW_RETURN && insn->flow != INSN_FLOW_CALL_INDIRECT)
+			continue;
+		for (b = image_samples_branch(samples, insn->address);
+		     rc == 0 && b < samples->branch_count &&
+		     samples->branches[b].from == insn->address;
+		     b++) {
+			const struct branch_count *branch = &samples->branches[b];
+			struct place to = {branch->to_image, branch->to_offset};
+
+			if (branch->to != UINT64_MAX)
+				to = place_of(adding->code, samples->image, branch->to);
+			rc = add_edge(adding, insn, to, branch->count);
+		}
+	}
+	return rc;
+}
+
+int program_calls_add(struct program_calls *calls, struct image_code *code,
+		      const struct image_samples *samples,
+		      const struct procedure_analysis *analysis)
+{
+	const struct procedure *procedure =
+		procedure_table_get(image_code_procedures(code), analysis->index);
+	struct adding adding = {calls,	 code,
+				samples, analysis,
+				NULL,	 (uint32_t)calls->network.count,
+				0,	 scale_spread(analysis)};
+	struct known *known;
+	double *returned;
+	int rc = 0;
+
+	if (analysis->profile.total <= 0)
+		return 0;
+	known = list_add(&calls->known);
+	returned = list_add(&calls->returned);
+	adding.self = list_add(&calls->network);
+	if (known == NULL || returned == NULL || adding.self == NULL)
+		return -ENOMEM;
+	*known = (struct known){{samples->image, procedure->offset}, adding.number};
+	*returned = 0;
+	*adding.self = (struct call_network_procedure){
+		.scale_spread = hypot(adding.own_spread, FREQUENCY_FLOW_PROCEDURE_SPREAD),
+
+		.factor = 1};
+	for (uint32_t i = 0; i < analysis->cfg->call_count && rc == 0; i++)
+		rc = add_site(&adding, &analysis->cfg->calls[i]);
+	if (rc == 0)
+		rc = add_edges(&adding);
+	add_executions(&adding);
+	return rc;
+}
+
+static uint32_t number_at(const struct program_calls *calls, const struct place *entry)
+{
+	const struct known *known = list_find(&calls->known, entry);
+
+	return known != NULL ? known->number : UINT32_MAX;
+}
+
+/* Which share of an indirect call's executions goes to a procedure; @variance: out: relative */
+static double share_of(const struct program_calls *calls, const struct site *site,
+		       uint32_t procedure, double *variance)
+{
+	const struct going *all = calls->goings.items,
+			   *found = list_find(&calls->goings, &site->at);
+	double to = 0, total = 0;
+
+	if (found == NULL)
+		return 0;
+	while (found > all && compare_places(&found[-1], &site->at) == 0)
+		found--;
+	for (; found < all + calls->goings.count && compare_places(found, &site->at) == 0;
+	     found++) {
+		total += found->count;
+		if (number_at(calls, &found->to) == procedure)
+			to += found->count;
+	}
+	*variance = to > 0 ? (1 - to / total) / to : 0;
+	return to / total;
+}
+
+/*
+ * A procedure that ends in a jump to another one returns through that: what was called is
+ * the target of the call. Returns of what was jumped to count for both. Of a target that
+ * has no samples nothing is known.
+ */
+static int attribute(struct program_calls *calls, struct going *returns)
+{
+	const struct site *site = list_find(&calls->sites, &returns->to);
+	uint32_t callee = returns->procedure;
+	struct passage *passage;
+
+	if (site != NULL && site->target.offset != 0 && !site->stub)
+		callee = number_at(calls, &site->target);
+	if (callee == returns->procedure)
+		return 0;
+	if (callee == UINT32_MAX) {
+		returns->count = 0;
+		return 0;
+	}
+	passage = list_add(&calls->passages);
+	if (passage == NULL)
+		return -ENOMEM;
+	*passage = (struct passage){callee, returns->procedure, returns->count};
+	((double *)calls->returned.items)[callee] += returns->count;
+	returns->procedure = callee;
+	return 0;
+}
+
+static int add_pair(struct program_calls *calls, const struct site *site, uint32_t callee,
+		    double part, double count, double share, double variance)
+{
+	const struct call_network_procedure *network = calls->network.items;
+	struct call_network_pair *pair = list_add(&calls->pairs);
+
+	if (pair == NULL)
+		return -ENOMEM;
+	variance += (1 - part) * (1 / count + SHARE_BIAS);
+	*pair = (struct call_network_pair){
+		.caller = site->caller,
+		.callee = callee,
+		.ratio = network[callee].all_executions * part / (site->calls * share),
+		.spread = sqrt(variance + site->spread * site->spread +
+			       network[callee].entry_spread * network[callee].entry_spread),
+	};
+	return 0;
+}
+
+/* A procedure returns behind a call: the caller's calls, and the share of the callee's. */
+static int compare_with_caller(struct program_calls *calls, const struct going *returns)
+{
+	const struct call_network_procedure *network = calls->network.items;
+	const struct site *site = list_find(&calls->sites, &returns->to);
+	uint32_t callee = returns->procedure;
+	double total = ((double *)calls->returned.items)[callee], share = 1, variance = 0;
+
+	if (site == NULL || returns->count < RETURNS_MIN || site->caller == callee ||
+	    network[callee].all_executions <= 0)
+		return 0;
+	if (site->target.offset == 0)
+		share = share_of(calls, site, callee, &variance);
+	if (share <= 0)
+		return 0;
+	return add_pair(calls, site, callee, returns->count / total, returns->count, share,
+			variance);
+}
+
+/* How often what a direct jump leads to returned for the procedure that jumped. */
+static int compare_passage(struct program_calls *calls, const struct site *site)
+{
+	const struct call_network_procedure *network = calls->network.items;
+	const struct passage *passages = calls->passages.items;
+	uint32_t to = number_at(calls, &site->target);
+	double count = 0;
+
+	if (to == UINT32_MAX || to == site->caller || network[to].all_executions <= 0)
+		return 0;
+	for (size_t i = 0; i < calls->passages.count; i++) {
+		if (passages[i].called == site->caller && passages[i].returned == to)
+			count += passages[i].count;
+	}
+	if (count < RETURNS_MIN)
+		return 0;
+	return add_pair(calls, site, to, count / ((double *)calls->returned.items)[to], count, 1,
+			0);
+}
+
+/* Of procedures that were not seen to return anywhere, the direct calls are added up. */
+static int compare_direct(struct program_calls *calls, const struct site *site)
+{
+	uint32_t callee = site->target.offset != 0 ? number_at(calls, &site->target) : UINT32_MAX;
+	struct call_network_call *tie;
+
+	if (callee == UINT32_MAX || callee == site->caller ||
+	    ((double *)calls->returned.items)[callee] >= RETURNS_MIN)
+		return 0;
+	tie = list_add(&calls->ties);
+	if (tie == NULL)
+		return -ENOMEM;
+	*tie = (struct call_network_call){site->caller, callee, site->calls, site->spread};
+	return 0;
+}
+
+/* The same edge of several pieces (epochs) is one. */
+static void add_up(struct list *list)
+{
+	struct going *goings = list->items;
+	size_t kept = 0;
+
+	list_sort(list);
+	for (size_t i = 0; i < list->count; i++) {
+		if (kept > 0 && compare_places(&goings[kept - 1].from, &goings[i].from) == 0 &&
+		    compare_places(&goings[kept - 1].to, &goings[i].to) == 0)
+			goings[kept - 1].count += goings[i].count;
+		else
+			goings[kept++] = goings[i];
+	}
+	list->count = kept;
+}
+
+static int compare_returns(const void *a, const void *b)
+{
+	const struct going *x = a, *y = b;
+
+	if (x->procedure != y->procedure)
+		return x->procedure < y->procedure ? -1 : 1;
+	return compare_places(&x->to, &y->to);
+}
+
+/* From whichever of a procedure's returns to the same place. */
+static void merge_returns(struct list *list)
+{
+	struct going *goings = list->items;
+	size_t kept = 0;
+
+	if (list->count > 0)
+		qsort(goings, list->count, sizeof(*goings), compare_returns);
+	for (size_t i = 0; i < list->count; i++) {
+		if (kept > 0 && compare_returns(&goings[kept - 1], &goings[i]) == 0)
+			goings[kept - 1].count += goings[i].count;
+		else
+			goings[kept++] = goings[i];
+	}
+	list->count = kept;
+}
+
+int program_calls_solve(struct program_calls *calls)
+{
+	struct call_network network;
+	int rc = 0;
+
+	list_sort(&calls->known);
+	list_sort(&calls->sites);
+	add_up(&calls->goings);
+	for (size_t i = 0; i < calls->returns.count && rc == 0; i++)
+		rc = attribute(calls, &((struct going *)calls->returns.items)[i]);
+	merge_returns(&calls->returns);
+	for (size_t i = 0; i < calls->returns.count && rc == 0; i++)
+		rc = compare_with_caller(calls, &((struct going *)calls->returns.items)[i]);
+	for (size_t i = 0; i < calls->sites.count && rc == 0; i++) {
+		const struct site *site = &((struct site *)calls->sites.items)[i];
+
+		rc = compare_direct(calls, site);
+		if (rc == 0 && site->behind.offset == 0 && calls->passages.count > 0)
+			rc = compare_passage(calls, site);
+	}
+	network = (struct call_network){
+		.procedures = calls->network.items,
+		.procedure_count = calls->network.count,
+		.calls = calls->ties.items,
+		.call_count = calls->ties.count,
+		.pairs = calls->pairs.items,
+		.pair_count = calls->pairs.count,
+	};
+	return rc == 0 ? call_network_solve(&network) : rc;
+}
+
+void program_calls_apply(const struct program_calls *calls, int64_t image,
+			 const struct procedure *procedure, struct procedure_profile *profile)
+{
+	const struct call_network_procedure *network = calls->network.items;
+	struct place entry = {image, procedure->offset};
+	uint32_t number = number_at(calls, &entry);
+
+	if (number != UINT32_MAX)
+		profile->slowness = 1 / network[number].factor;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The JIT code of all processes: what they tell of it in perf maps and
+ * jitdumps, read as samples ask for it.
+ *
+ * A perf map is looked for when a process has executable memory of no file, a
+ * jitdump is opened when the process maps it. Both are read on with each
+ * drain, so that what replaces other code has a time, even without one in the
+ * file. What a process that has ended told stays until jit_table_expire().
+ * Bounded in processes, pieces of code, and bytes read in a drain; a process
+ * that tells more is not believed further.
+ */
+#ifndef DCPI_JIT_TABLE_H
+#define DCPI_JIT_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+struct image_event;
+struct image_place;
+struct image_table;
+struct jit_images;
+struct jit_table;
+struct tally;
+
+int jit_table_create(struct jit_table **ret, struct image_table *images, struct error *err);
+void jit_table_destroy(struct jit_table *table);
+
+/** jit_table_event() - take note of an event; before the image map does. */
+void jit_table_event(struct jit_table *table, const struct image_event *event);
+
+/**
+ * jit_table_drain() - samples follow
+ * @until_ns: the events are complete up to then
+ */
+void jit_table_drain(struct jit_table *table, uint64_t until_ns);
+
+/**
+ * jit_table_place() - where a PC in memory of no file is
+ * @place: as the image map has it; replaced if the code is known
+ */
+void jit_table_place(struct jit_table *table, uint32_t pid, uint64_t pc, struct image_place *place);
+
+/**
+ * jit_table_expire() - no sample from before @time_ns will follow
+ */
+void jit_table_expire(struct jit_table *table, uint64_t time_ns);
+
+/**
+ * jit_table_unsettled() - whether addresses were used again since jit_table_expire()
+ *
+ * What is counted by then is the former code's: it should not be put off.
+ */
+bool jit_table_unsettled(const struct jit_table *table);
+
+/**
+ * jit_table_counters() - "stat" counters since it was created
+ *
+ * jit_doubtful: samples at addresses that were used again since the last
+ * flush, so that they may be another's (see jit_codes_find()); jit_refused:
+ * pieces of code beyond the bounds.
+ */
+void jit_table_counters(const struct jit_table *table, struct tally *tally);
+
+/** jit_table_bytes() - memory in use. */
+size_t jit_table_bytes(const struct jit_table *table);
+
+/** jit_table_images() - the procedures found, for the merge; stay the table's. */
+struct jit_images *jit_table_images(struct jit_table *table);
+
+#endif

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * When image events were lost: what was known before such a time says nothing of
+ * what was after it. Of times long past only the bounds are remembered, which errs
+ * towards a loss.
+ */
+#ifndef DCPI_LOSS_LIST_H
+#define DCPI_LOSS_LIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LOSSES_MAX 32
+
+/** struct loss_list - zeroed: none; needs no freeing */
+struct loss_list {
+	size_t count;
+	struct loss {
+		uint64_t from_ns;
+		uint64_t to_ns;
+	} loss[LOSSES_MAX];
+};
+
+/** loss_list_add() - events were lost at times in @from_ns .. @to_ns */
+void loss_list_add(struct loss_list *list, uint64_t from_ns, uint64_t to_ns);
+
+/** loss_list_between() - whether any was lost between two times, in either order */
+bool loss_list_between(const struct loss_list *list, uint64_t one_ns, uint64_t other_ns);
+
+#endif

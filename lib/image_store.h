@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The image store: copies of the images that were sampled, so that their code
+ * and names can be shown after a file was deleted, upgraded or gone with its
+ * container. It is a directory beside the database:
+ *
+ *	/var/lib/dcpi/dcpi.db-images/ab/cdef0123....elf		build-id abcdef0123...
+ *	/var/lib/dcpi/dcpi.db-images/ab/cdef0123....user.elf
+ *
+ * This says where things are. The daemon writes (daemon/image_keeper.h), tools
+ * look there when the file at an image's path is not the one that was profiled.
+ *
+ * A build-id is only what a file says of itself: anybody can make a file that
+ * has libc's. What the superuser does not own is therefore under another name,
+ * which is looked at last.
+ */
+#ifndef DCPI_IMAGE_STORE_H
+#define DCPI_IMAGE_STORE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Longest identity of an image. */
+#define IMAGE_STORE_IDENTITY_BYTES 32
+/* Room for the name of a copy in its store, with the NUL. */
+#define IMAGE_STORE_NAME_BYTES (2 * IMAGE_STORE_IDENTITY_BYTES + 16)
+
+/** enum image_store_kind - what is kept under an identity. */
+enum image_store_kind {
+	IMAGE_STORE_BUILD_ID, /* an ELF file; its NT_GNU_BUILD_ID */
+	IMAGE_STORE_DIGEST,   /* a file without one; lib/file_digest.h */
+	IMAGE_STORE_JIT,      /* code made at run time, as it was in memory */
+};
+
+/** enum image_store_owner - whose file it is a copy of. */
+enum image_store_owner {
+	IMAGE_STORE_ROOT, /* the superuser's: nobody else could write it */
+	IMAGE_STORE_USER, /* anybody's */
+};
+
+/**
+ * image_store_name() - the name of a copy, relative to the store: "ab/cdef.elf"
+ * @identity_bytes: 2 .. IMAGE_STORE_IDENTITY_BYTES
+ *
+ * Return: 0; -EINVAL an identity of another length.
+ */
+int image_store_name(char ret[IMAGE_STORE_NAME_BYTES], enum image_store_kind kind,
+		     enum image_store_owner owner, const uint8_t *identity, size_t identity_bytes);
+
+/**
+ * image_store_directory() - where the store of a database is
+ * @database: its path; links are followed, as they are for its lock
+ *
+ * Return: malloc'd; NULL if the database does not exist, or out of memory.
+ */
+char *image_store_directory(const char *database);
+
+#endif

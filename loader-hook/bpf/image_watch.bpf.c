@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Watches what happens to address spaces: processes made and ended, exec,
+ * executable memory mapped and unmapped, names changed.
+ *
+ * The places are those of perf's side band. Forks and exits have tracepoints.
+ * The others are functions: fentry where the kernel has it, else kprobes; what
+ * differs is how the arguments arrive. All of them run on behalf of the
+ * process, before it can execute what they tell about.
+ *
+ * A program that is entered while it is active on its CPU is not run (the
+ * kernel counts these); so each may have one scratch buffer a CPU.
+ *
+ * The few kernel types are declared by hand: libbpf relocates them (CO-RE).
+ */
+#include <linux/bpf.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "loader-hook/bpf/image_record.h"
+
+#define kernel_type __attribute__((preserve_access_index))
+#define hook_inline static inline __attribute__((always_inline))
+
+#define VM_EXEC 4
+#define COMPONENTS_MAX 128
+#define LOST_PROCESSES_MAX 1024
+
+const char program_license[] SEC("license") = "GPL";
+
+/* Known to the verifier: they are read-only when it looks. */
+const volatile __u32 page_shift = 12;
+const volatile __u64 wake_bytes = 0;
+
+/* Records that found no room, by type; and those of which not even the process was kept. */
+__u64 records_lost[IMAGE_RECORD_TYPES];
+__u64 processes_lost;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 20);
+} ring SEC(".maps");
+
+/* Processes of which a record was lost, until the reader has looked at them. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, LOST_PROCESSES_MAX);
+	__type(key, __u32);
+	__type(value, __u32);
+} lost SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct image_record_map);
+} scratch SEC(".maps");
+
+struct qstr {
+	const unsigned char *name;
+} kernel_type;
+
+struct hlist_bl_node {
+	struct hlist_bl_node **pprev;
+} kernel_type;
+
+struct dentry {
+	struct hlist_bl_node d_hash;
+	struct dentry *d_parent;
+	struct qstr d_name;
+} kernel_type;
+
+struct vfsmount {
+	struct dentry *mnt_root;
+} kernel_type;
+
+struct mount {
+	struct mount *mnt_parent;
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
+} kernel_type;
+
+struct path {
+	struct vfsmount *mnt;
+	struct dentry *dentry;
+} kernel_type;
+
+struct super_block {
+	__u32 s_dev;
+} kernel_type;
+
+struct inode {
+	struct super_block *i_sb;
+	unsigned long i_ino;
+	long long i_size;
+	__u32 i_generation;
+	__s64 i_mtime_sec;
+	__u32 i_mtime_nsec;
+} kernel_type;
+
+struct timespec64 {
+	__s64 tv_sec;
+	long tv_nsec;
+} kernel_type;
+
+/* Before Linux 6.7, and 6.7 to 6.10. */
+struct inode___6_6 {
+	struct timespec64 i_mtime;
+} kernel_type;
+
+struct inode___6_10 {
+	struct timespec64 __i_mtime;
+} kernel_type;
+
+struct file {
+	struct path f_path;
+	struct inode *f_inode;
+} kernel_type;
+
+typedef struct {
+	int counter;
+} atomic_t;
+
+struct mm_struct {
+	atomic_t mm_users;
+} kernel_type;
+
+struct vm_special_mapping {
+	const char *name;
+} kernel_type;
+
+struct vm_area_struct {
+	unsigned long vm_start;
+	unsigned long vm_end;
+	struct mm_struct *vm_mm;
+	unsigned long vm_flags;
+	unsigned long vm_pgoff;
+	struct file *vm_file;
+	void *vm_private_data;
+} kernel_type;
+
+struct fs_struct {
+	struct path root;
+} kernel_type;
+
+struct signal_struct {
+	atomic_t live;
+} kernel_type;
+
+struct task_struct {
+	int pid;
+	int tgid;
+	__u32 self_exec_id;
+	char comm[IMAGE_RECORD_NAME_BYTES];
+	struct mm_struct *mm;
+	struct fs_struct *fs;
+	struct signal_struct *signal;
+} kernel_type;
+
+hook_inline void head_fill(struct image_record *head, __u32 type, struct task_struct *task)
+{
+	head->time_ns = bpf_ktime_get_ns();
+	head->type = type;
+	head->pid = (__u32)BPF_CORE_READ(task, tgid);
+	head->parent = 0;
+	head->generation = BPF_CORE_READ(task, self_exec_id);
+}
+
+/* The reader looks now and then anyway: wake it only if much is waiting. */
+hook_inline void send(struct image_record *record, __u64 bytes)
+{
+	__u64 flags = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >= wake_bytes
+			      ? BPF_RB_FORCE_WAKEUP
+			      : BPF_RB_NO_WAKEUP;
+	__u32 pid = record->pid, type = record->type;
+
+	if (bpf_ringbuf_output(&ring, record, bytes, flags) == 0)
+		return;
+	if (type < IMAGE_RECORD_TYPES)
+		__sync_fetch_and_add(&records_lost[type], 1);
+	if (bpf_map_update_elem(&lost, &pid, &type, BPF_ANY) != 0)
+		__sync_fetch_and_add(&processes_lost, 1);
+}
+
+SEC("tp_btf/sched_process_fork")
+int hook_fork(__u64 *context)
+{
+	struct task_struct *parent = (struct task_struct *)context[0];
+	struct task_struct *child = (struct task_struct *)context[1];
+	struct image_record record;
+
+	if (BPF_CORE_READ(child, pid) != BPF_CORE_READ(child, tgid))
+		return 0;
+	head_fill(&record, IMAGE_RECORD_FORK, child);
+	record.parent = (__u32)BPF_CORE_READ(parent, tgid);
+	send(&record, sizeof(record));
+	return 0;
+}
+
+/* Of the last thread; if two are last at once, of both. */
+SEC("tp_btf/sched_process_exit")
+int hook_exit(__u64 *context)
+{
+	struct task_struct *task = (struct task_struct *)context[0];
+	struct image_record record;
+
+	if (BPF_CORE_READ(task, signal, live.counter) != 0)
+		return 0;
+	head_fill(&record, IMAGE_RECORD_EXIT, task);
+	send(&record, sizeof(record));
+	return 0;
+}
+
+/* perf_event_comm(task, exec): the count is raised just after an exec's. */
+hook_inline int comm(struct task_struct *task, int exec)
+{
+	struct image_record_name record;
+
+	if (!exec && BPF_CORE_READ(task, pid) != BPF_CORE_READ(task, tgid))
+		return 0;
+	head_fill(&record.head, exec ? IMAGE_RECORD_EXEC : IMAGE_RECORD_RENAME, task);
+	if (exec)
+		record.head.generation++;
+	BPF_CORE_READ_STR_INTO(&record.name, task, comm);
+	send(&record.head, sizeof(record));
+	return 0;
+}
+
+/* Where a walk from a file up to a process' root is. */
+struct walk {
+	struct image_record_map *record;
+	struct dentry *dentry;
+	struct mount *mount;
+	struct dentry *root;
+	struct mount *root_mount;
+	__u32 bytes;
+};
+
+hook_inline struct mount *mount_of(struct vfsmount *mnt)
+{
+	return (struct mount *)((char *)mnt - bpf_core_field_offset(struct mount, mnt));
+}
+
+/* One name, or one step from the root of a mount to where it is mounted. Return: 1 ends it. */
+static long walk_step(__u32 index, struct walk *walk)
+{
+	struct dentry *dentry = walk->dentry, *parent;
+	struct mount *mount = walk->mount, *below;
+	__u32 bytes = walk->bytes;
+	long n;
+
+	(void)index;
+	if (dentry == walk->root && mount == walk->root_mount)
+		return 1;
+	parent = BPF_CORE_READ(dentry, d_parent);
+	if (bytes != 0 && dentry == BPF_CORE_READ(mount, mnt.mnt_root)) {
+		below = BPF_CORE_READ(mount, mnt_parent);
+		if (below == mount)
+			return 1;
+		walk->dentry = BPF_CORE_READ(mount, mnt_mountpoint);
+		walk->mount = below;
+		return 0;
+	}
+	if (bytes >= IMAGE_RECORD_PATH_BYTES || (bytes != 0 && parent == dentry))
+		return 1;
+	n = bpf_probe_read_kernel_str(&walk->record->path[bytes], 256,
+				      BPF_CORE_READ(dentry, d_name.name));
+	if (n <= 0)
+		return 1;
+	walk->bytes = bytes + (__u32)n;
+	walk->dentry = parent;
+	return 0;
+}
+
+hook_inline __u32 path_fill(struct image_record_map *record, struct file *file,
+			    struct task_struct *task)
+{
+	struct dentry *dentry = BPF_CORE_READ(file, f_path.dentry);
+	struct walk walk = {
+		.record = record,
+		.dentry = dentry,
+		.mount = mount_of(BPF_CORE_READ(file, f_path.mnt)),
+		.root = BPF_CORE_READ(task, fs, root.dentry),
+		.root_mount = mount_of(BPF_CORE_READ(task, fs, root.mnt)),
+	};
+
+	record->deleted = BPF_CORE_READ(dentry, d_hash.pprev) == 0;
+	bpf_loop(COMPONENTS_MAX, walk_step, &walk, 0);
+	return walk.bytes;
+}
+
+hook_inline void modified_fill(struct image_record_map *record, struct inode *inode)
+{
+	const struct inode___6_6 *inode_6_6 = (const void *)inode;
+	const struct inode___6_10 *inode_6_10 = (const void *)inode;
+
+	if (bpf_core_field_exists(inode->i_mtime_sec)) {
+		record->modified_s = BPF_CORE_READ(inode, i_mtime_sec);
+		record->modified_ns = BPF_CORE_READ(inode, i_mtime_nsec);
+	} else if (bpf_core_field_exists(inode_6_10->__i_mtime)) {
+		record->modified_s = BPF_CORE_READ(inode_6_10, __i_mtime.tv_sec);
+		record->modified_ns = (__u32)BPF_CORE_READ(inode_6_10, __i_mtime.tv_nsec);
+	} else {
+		record->modified_s = BPF_CORE_READ(inode_6_6, i_mtime.tv_sec);
+		record->modified_ns = (__u32)BPF_CORE_READ(inode_6_6, i_mtime.tv_nsec);
+	}
+}
+
+hook_inline void file_fill(struct image_record_map *record, struct file *file,
+			   struct task_struct *task)
+{
+	struct inode *inode = BPF_CORE_READ(file, f_inode);
+
+	record->memory = IMAGE_RECORD_FILE;
+	record->inode = BPF_CORE_READ(inode, i_ino);
+	record->bytes = (__u64)BPF_CORE_READ(inode, i_size);
+	record->device = BPF_CORE_READ(inode, i_sb, s_dev);
+	record->version = BPF_CORE_READ(inode, i_generation);
+	modified_fill(record, inode);
+	record->path_bytes = path_fill(record, file, task);
+}
+
+/* What is of no file, but has a private part, is the kernel's own and has a name. */
+hook_inline int is_vdso(struct vm_area_struct *vma)
+{
+	struct vm_special_mapping *mapping = BPF_CORE_READ(vma, vm_private_data);
+	char name[8] = "";
+
+	if (mapping == 0)
+		return 0;
+	bpf_probe_read_kernel_str(name, sizeof(name), BPF_CORE_READ(mapping, name));
+	return name[0] == '[' && name[1] == 'v' && name[2] == 'd' && name[3] == 's' &&
+	       name[4] == 'o';
+}
+
+hook_inline void memory_fill(struct image_record_map *record, struct vm_area_struct *vma)
+{
+	record->memory = is_vdso(vma) ? IMAGE_RECORD_VDSO : IMAGE_RECORD_ANONYMOUS;
+	record->inode = 0;
+	record->bytes = 0;
+	record->modified_s = 0;
+	record->modified_ns = 0;
+	record->device = 0;
+	record->version = 0;
+	record->deleted = 0;
+	record->path_bytes = 0;
+}
+
+/* perf_event_mmap(vma): after mmap, mprotect, and of what the kernel maps itself. */
+hook_inline int map(struct vm_area_struct *vma)
+{
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
+	struct image_record_map *record;
+	struct file *file;
+	__u32 zero = 0, bytes;
+
+	if (!(BPF_CORE_READ(vma, vm_flags) & VM_EXEC))
+		return 0;
+	record = bpf_map_lookup_elem(&scratch, &zero);
+	if (record == 0)
+		return 0;
+	head_fill(&record->head, IMAGE_RECORD_MAP, task);
+	record->start = BPF_CORE_READ(vma, vm_start);
+	record->end = BPF_CORE_READ(vma, vm_end);
+	record->offset = (__u64)BPF_CORE_READ(vma, vm_pgoff) << page_shift;
+	file = BPF_CORE_READ(vma, vm_file);
+	if (file != 0)
+		file_fill(record, file, task);
+	else
+		memory_fill(record, vma);
+	bytes = record->path_bytes;
+	if (bytes > sizeof(record->path))
+		return 0;
+	send(&record->head, __builtin_offsetof(struct image_record_map, path) + bytes);
+	return 0;
+}
+
+/* Where the number of the system call is in the registers that it saved. */
+#if defined(__TARGET_ARCH_x86)
+#define SYSCALL_AT 120
+#define SYSCALL_MREMAP 25
+#elif defined(__TARGET_ARCH_arm64)
+#define SYSCALL_AT 280
+#define SYSCALL_MREMAP 216
+#endif
+
+/*
+ * mremap() takes mappings from where they were, and what is moved into the place
+ * of a program's text is nearly always a copy of it: nobody tells of that, so
+ * the text stays known.
+ */
+hook_inline int is_mremap(struct task_struct *task)
+{
+	__u32 number = 0;
+
+	bpf_probe_read_kernel(&number, sizeof(number),
+			      (char *)bpf_task_pt_regs((void *)task) + SYSCALL_AT);
+	return number == SYSCALL_MREMAP;
+}
+
+/*
+ * unmap_vmas(.., .., vma, start, end, ...): munmap, and what MAP_FIXED replaces.
+ * Also the end of an address space, which has another event. Of data, mostly;
+ * if it is only one area, without code, there is nothing to tell.
+ */
+hook_inline int unmap(struct vm_area_struct *vma, unsigned long start, unsigned long end)
+{
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
+	struct mm_struct *mm = BPF_CORE_READ(vma, vm_mm);
+	struct image_record_unmap record;
+
+	if (mm != BPF_CORE_READ(task, mm) || BPF_CORE_READ(mm, mm_users.counter) == 0)
+		return 0;
+	if (!(BPF_CORE_READ(vma, vm_flags) & VM_EXEC) && end <= BPF_CORE_READ(vma, vm_end))
+		return 0;
+	if (is_mremap(task))
+		return 0;
+	head_fill(&record.head, IMAGE_RECORD_UNMAP, task);
+	record.start = start;
+	record.end = end;
+	send(&record.head, sizeof(record));
+	return 0;
+}
+
+SEC("fentry/perf_event_comm")
+int hook_comm(__u64 *context)
+{
+	return comm((struct task_struct *)context[0], context[1] & 1);
+}
+
+SEC("fentry/perf_event_mmap")
+int hook_map(__u64 *context)
+{
+	return map((struct vm_area_struct *)context[0]);
+}
+
+SEC("fentry/unmap_vmas")
+int hook_unmap(__u64 *context)
+{
+	return unmap((struct vm_area_struct *)context[2], context[3], context[4]);
+}
+
+/* Where arguments are in struct pt_regs. */
+#if defined(__TARGET_ARCH_x86)
+static const int argument[] = {14, 13, 12, 11, 9};
+#elif defined(__TARGET_ARCH_arm64)
+static const int argument[] = {0, 1, 2, 3, 4};
+#else
+#error "where are a function's arguments on this architecture?"
+#endif
+
+SEC("kprobe/perf_event_comm")
+int probe_comm(__u64 *registers)
+{
+	return comm((struct task_struct *)registers[argument[0]], registers[argument[1]] & 1);
+}
+
+SEC("kprobe/perf_event_mmap")
+int probe_map(__u64 *registers)
+{
+	return map((struct vm_area_struct *)registers[argument[0]]);
+}
+
+SEC("kprobe/unmap_vmas")
+int probe_unmap(__u64 *registers)
+{
+	return unmap((struct vm_area_struct *)registers[argument[2]], registers[argument[3]],
+		     registers[argument[4]]);
+}

@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "loader-hook/bpf_hook.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/cleanup.h"
+#include "lib/error.h"
+#include "loader-hook/bpf_machine.h"
+#include "loader-hook/hook_record.h"
+#include "loader-hook/hook_ring.h"
+#include "loader-hook/process_scan.h"
+
+/* bpftool's, not ours. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wcast-qual"
+#include "loader-hook/bpf/image_watch.skel.h"
+#pragma GCC diagnostic pop
+
+#define NS_PER_SECOND 1000000000ULL
+
+/* A process that is made, execs and ends leaves about 1 KiB. */
+#define RING_BYTES_A_CPU (256U << 10)
+#define RING_BYTES_MIN (1U << 20)
+#define RING_BYTES_MAX (16U << 20)
+/* Not more, so that a process which execs a thousand times a second is followed. */
+#define WAKE_BYTES (64U << 10)
+/* A record is being written for as long as it takes to copy it. */
+#define BUSY_WAIT_NS 20000
+#define BUSY_ROUNDS 500
+
+/*
+ * @lost:    as of the last look: records without room
+ * @missed:  events for which the program did not run
+ * @all_due: so much was lost that all processes must be read
+ * @looked_ns, @scanned_ns: when @missed was asked for, and /proc read
+ * @mended_ns: before which all losses have been dealt with
+ * @complete_ns: returned last
+ */
+struct bpf_hook {
+	struct image_watch *skeleton;
+	struct hook_ring ring;
+	int ring_fd;
+	int epoll_fd;
+	bool kprobes;
+	bool all_due;
+	uint64_t lost;
+	uint64_t missed;
+	uint64_t looked_ns;
+	uint64_t scanned_ns;
+	uint64_t mended_ns;
+	uint64_t complete_ns;
+	image_event_fn handle;
+	void *context;
+	char path[HOOK_RECORD_PATH_BYTES];
+};
+
+CLEANUP_DEFINE(bpf_hook, struct bpf_hook *, bpf_hook_close)
+CLEANUP_DEFINE(btf, struct btf *, btf__free)
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
+}
+
+static uint32_t ring_bytes(void)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	uint32_t bytes = RING_BYTES_MIN;
+
+	while (bytes < RING_BYTES_MAX && cpus > 0 && bytes < (uint64_t)cpus * RING_BYTES_A_CPU)
+		bytes *= 2;
+	return bytes;
+}
+
+/*
+ * unmap_vmas() is no interface: its third parameter must be the area, as in all
+ * kernels from 6.1 to 6.18, or we leave unmapping alone. Then what is unmapped
+ * stays known until something else takes its place, as with perf.
+ */
+static bool unmap_is_known(void)
+{
+	_cleanup_(cleanup_btf) struct btf *btf = btf__load_vmlinux_btf();
+	const struct btf_type *type;
+	int id;
+
+	if (btf == NULL)
+		return false;
+	id = btf__find_by_name_kind(btf, "unmap_vmas", BTF_KIND_FUNC);
+	type = id > 0 ? btf__type_by_id(btf, (uint32_t)id) : NULL;
+	type = type != NULL ? btf__type_by_id(btf, type->type) : NULL;
+	if (type == NULL || btf_vlen(type) < 5)
+		return false;
+	type = btf__type_by_id(btf, btf_params(type)[2].type);
+	if (type == NULL || !btf_is_ptr(type))
+		return false;
+	type = btf__type_by_id(btf, type->type);
+	return type != NULL &&
+	       strcmp(btf__name_by_offset(btf, type->name_off), "vm_area_struct") == 0;
+}
+
+static int attach(struct bpf_hook *hook, bool kprobes, bool unmap, struct error *err)
+{
+	struct image_watch *skeleton = hook->skeleton = image_watch__open();
+	uint32_t bytes = ring_bytes();
+	int rc;
+
+	if (skeleton == NULL)
+		return bpf_machine_load_error(errno, err);
+	skeleton->rodata->page_shift =
+		(uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
+	skeleton->rodata->wake_bytes = WAKE_BYTES;
+	bpf_map__set_max_entries(skeleton->maps.ring, bytes);
+	bpf_program__set_autoload(skeleton->progs.hook_comm, !kprobes);
+	bpf_program__set_autoload(skeleton->progs.hook_map, !kprobes);
+	bpf_program__set_autoload(skeleton->progs.hook_unmap, !kprobes && unmap);
+	bpf_program__set_autoload(skeleton->progs.probe_comm, kprobes);
+	bpf_program__set_autoload(skeleton->progs.probe_map, kprobes);
+	bpf_program__set_autoload(skeleton->progs.probe_unmap, kprobes && unmap);
+	rc = image_watch__load(skeleton);
+	if (rc == 0)
+		rc = image_watch__attach(skeleton);
+	if (rc < 0) {
+		image_watch__destroy(skeleton);
+		hook->skeleton = NULL;
+		return bpf_machine_load_error(-rc, err);
+	}
+	hook->kprobes = kprobes;
+	hook->ring_fd = bpf_map__fd(skeleton->maps.ring);
+	return hook_ring_map(&hook->ring, hook->ring_fd, bytes, err);
+}
+
+static int wait_open(struct bpf_hook *hook, struct error *err)
+{
+	/* Edge-triggered: records that are not urgent would keep it readable. */
+	struct epoll_event interest = {.events = EPOLLIN | EPOLLET};
+
+	hook->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (hook->epoll_fd < 0 ||
+	    epoll_ctl(hook->epoll_fd, EPOLL_CTL_ADD, hook->ring_fd, &interest) < 0)
+		return error_set_errno(err, "cannot watch a BPF ring buffer");
+	return 0;
+}
+
+int bpf_hook_open(struct bpf_hook **ret, struct error *err)
+{
+	_cleanup_(cleanup_bpf_hook) struct bpf_hook *hook = NULL;
+	struct error fentry = {.message = ""}, probes = {.message = ""};
+	bool unmap;
+	int rc = bpf_machine_check(err);
+
+	if (rc < 0)
+		return rc;
+	hook = calloc(1, sizeof(*hook));
+	if (hook == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	hook->epoll_fd = -1;
+	libbpf_set_print(NULL);
+	unmap = unmap_is_known();
+	rc = attach(hook, false, unmap, &fentry);
+	if (rc < 0)
+		rc = attach(hook, true, unmap, &probes);
+	if (rc < 0)
+		rc = error_set(err, -rc, "fentry: %.200s; kprobes: %.200s", fentry.message,
+			       probes.message);
+	if (rc == 0)
+		rc = wait_open(hook, err);
+	/* libbpf has read all of the kernel's types, and forgotten them. */
+	malloc_trim(0);
+	if (rc < 0)
+		return rc;
+	*ret = take_ptr(hook);
+	return 0;
+}
+
+void bpf_hook_close(struct bpf_hook *hook)
+{
+	if (hook == NULL)
+		return;
+	hook_ring_unmap(&hook->ring);
+	image_watch__destroy(hook->skeleton);
+	if (hook->epoll_fd >= 0)
+		close(hook->epoll_fd);
+	free(hook);
+}
+
+int bpf_hook_poll_fd(struct bpf_hook *hook)
+{
+	return hook->epoll_fd;
+}
+
+const char *bpf_hook_attached(const struct bpf_hook *hook)
+{
+	return hook->kprobes ? "kprobes" : "fentry";
+}
+
+static void record_take(void *context, const void *record, size_t bytes)
+{
+	struct bpf_hook *hook = context;
+	struct image_event event;
+
+	if (hook_record_parse(&event, hook->path, record, bytes))
+		hook->handle(hook->context, &event);
+}
+
+/* What is not in the ring, by the program's own counts. */
+static uint64_t records_lost(const struct bpf_hook *hook)
+{
+	const __u64 *lost = hook->skeleton->bss->records_lost;
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < IMAGE_RECORD_TYPES; i++)
+		sum += __atomic_load_n(&lost[i], __ATOMIC_RELAXED);
+	return sum;
+}
+
+/* And by the kernel's: times it did not run a program because that was active already. */
+static uint64_t runs_missed(const struct bpf_hook *hook)
+{
+	struct bpf_program *program;
+	uint64_t sum = 0;
+
+	bpf_object__for_each_program(program, hook->skeleton->obj)
+	{
+		struct bpf_prog_info info;
+		uint32_t bytes = sizeof(info);
+		int fd = bpf_program__fd(program);
+
+		memset(&info, 0, sizeof(info));
+		if (fd >= 0 && bpf_obj_get_info_by_fd(fd, &info, &bytes) == 0)
+			sum += info.recursion_misses;
+	}
+	return sum;
+}
+
+/* A process of which a record was lost: as it is now, or not any more. */
+static void process_read(struct bpf_hook *hook, uint32_t pid)
+{
+	struct image_event event = {
+		.type = IMAGE_EVENT_LOST,
+		.pid = pid,
+		.time_ns = hook->mended_ns,
+		.until_ns = now_ns(),
+	};
+
+	hook->handle(hook->context, &event);
+	event.type = IMAGE_EVENT_EXIT;
+	event.time_ns = event.until_ns;
+	if (process_scan(pid, hook->handle, hook->context, NULL) == -ESRCH)
+		hook->handle(hook->context, &event);
+}
+
+static void lost_read(struct bpf_hook *hook)
+{
+	int fd = bpf_map__fd(hook->skeleton->maps.lost);
+	uint32_t pid;
+
+	while (bpf_map_get_next_key(fd, NULL, &pid) == 0 && bpf_map_delete_elem(fd, &pid) == 0)
+		process_read(hook, pid);
+}
+
+/* After what was in the ring: it is older than what /proc says. */
+static void losses_mend(struct bpf_hook *hook, uint64_t now)
+{
+	uint64_t lost = records_lost(hook), missed = hook->missed;
+	__u64 *unnamed = &hook->skeleton->bss->processes_lost;
+
+	if (now >= hook->looked_ns + NS_PER_SECOND / 10) {
+		hook->looked_ns = now;
+		missed = runs_missed(hook);
+	}
+	if (missed != hook->missed || __atomic_exchange_n(unnamed, 0, __ATOMIC_RELAXED) != 0)
+		hook->all_due = true;
+	if (lost != hook->lost)
+		lost_read(hook);
+	hook->lost = lost;
+	hook->missed = missed;
+	hook->mended_ns = now;
+	if (hook->all_due && now >= hook->scanned_ns + NS_PER_SECOND) {
+		hook->all_due = false;
+		hook->scanned_ns = now;
+		process_scan_all(hook->handle, hook->context, NULL);
+	}
+}
+
+/*
+ * The time is taken first: what happened before it is in the ring before its
+ * end, since the program runs on behalf of the process.
+ */
+uint64_t bpf_hook_drain(struct bpf_hook *hook, image_event_fn handle, void *context)
+{
+	const struct timespec pause = {.tv_nsec = BUSY_WAIT_NS};
+	uint64_t now = now_ns(), end = hook_ring_end(&hook->ring);
+	struct epoll_event wake;
+	bool whole = false;
+	int round;
+
+	epoll_wait(hook->epoll_fd, &wake, 1, 0); /* the wake-up is for this */
+	hook->handle = handle;
+	hook->context = context;
+	for (round = 0; !whole && round < BUSY_ROUNDS; round++) {
+		if (round > 0)
+			nanosleep(&pause, NULL);
+		whole = hook_ring_read(&hook->ring, end, record_take, hook);
+	}
+	losses_mend(hook, now);
+	if (whole)
+		hook->complete_ns = now;
+	return hook->complete_ns;
+}
+
+uint64_t bpf_hook_lost(const struct bpf_hook *hook)
+{
+	return hook->lost + hook->missed;
+}

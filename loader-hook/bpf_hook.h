@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Image events of the whole machine from a BPF program
+ * (loader-hook/bpf/image_watch.bpf.c): fork, exec, exit, names, executable
+ * memory mapped and unmapped.
+ *
+ * Beyond what the side band tells: the kernel's exec count with each event, so
+ * that samples which carry it cannot be matched with another one; what was
+ * unmapped; and what is needed to recognise a file without opening it.
+ *
+ * Losses. A record that finds the ring full is lost, and counted by type; its
+ * process is kept, and read anew from /proc at the next drain. If there are too
+ * many of these, or if the kernel did not run the program (it does not run one
+ * that it has interrupted on the same CPU), all processes are, once a second.
+ */
+#ifndef DCPI_BPF_HOOK_H
+#define DCPI_BPF_HOOK_H
+
+#include "loader-hook/image_event.h"
+
+struct bpf_hook;
+struct error;
+
+/**
+ * bpf_hook_open() - load and attach the program
+ * @ret: out; freed by bpf_hook_close()
+ *
+ * Return: 0; -EPERM without CAP_BPF and CAP_PERFMON; -EOPNOTSUPP a kernel
+ * without BTF, or of another PID namespace; else the kernel's error.
+ */
+int bpf_hook_open(struct bpf_hook **ret, struct error *err);
+
+/** bpf_hook_close() - NULL is fine. */
+void bpf_hook_close(struct bpf_hook *hook);
+
+/** bpf_hook_poll_fd() - readable when much is waiting. */
+int bpf_hook_poll_fd(struct bpf_hook *hook);
+
+/** bpf_hook_attached() - "fentry" or "kprobes". */
+const char *bpf_hook_attached(const struct bpf_hook *hook);
+
+/**
+ * bpf_hook_drain() - deliver what has been recorded
+ *
+ * Return: as side_band_drain().
+ */
+uint64_t bpf_hook_drain(struct bpf_hook *hook, image_event_fn handle, void *context);
+
+/** bpf_hook_lost() - events lost so far, for want of room, and not recorded at all. */
+uint64_t bpf_hook_lost(const struct bpf_hook *hook);
+
+#endif

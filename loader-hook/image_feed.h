@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Image events, from the best producer that this machine and our privileges allow. */
+#ifndef DCPI_IMAGE_FEED_H
+#define DCPI_IMAGE_FEED_H
+
+#include <stdbool.h>
+
+#include "loader-hook/image_event.h"
+
+struct error;
+struct image_feed;
+
+/** image_feed_name_valid() - "auto", "bpf" or "perf". */
+bool image_feed_name_valid(const char *name);
+
+/**
+ * image_feed_open() - begin to record
+ * @ret:        out; freed by image_feed_close()
+ * @name:       "bpf" (bpf_hook.h), "perf" (side_band.h), or "auto": bpf for
+ *              the whole machine if it can be had, else perf
+ * @target_pid: as for side_band_open(); a target is followed by perf alone
+ *
+ * Return: 0; -EINVAL no such name, or bpf and a target; else the producer's
+ * error.
+ */
+int image_feed_open(struct image_feed **ret, const char *name, uint32_t target_pid,
+		    struct error *err);
+
+/** image_feed_close() - NULL is fine. */
+void image_feed_close(struct image_feed *feed);
+
+/** image_feed_name() - "bpf" or "perf". */
+const char *image_feed_name(const struct image_feed *feed);
+
+/** image_feed_reason() - one line: how it is attached, or why it is not the other one. */
+const char *image_feed_reason(const struct image_feed *feed);
+
+/** image_feed_poll_fd() - readable when much is waiting. */
+int image_feed_poll_fd(struct image_feed *feed);
+
+/**
+ * image_feed_drain() - deliver what has been recorded
+ *
+ * After a loss, what is missing is read from /proc: it comes as events of a
+ * scan, after the others.
+ *
+ * Return: as side_band_drain().
+ */
+uint64_t image_feed_drain(struct image_feed *feed, image_event_fn handle, void *context);
+
+/** image_feed_lost() - events lost so far. */
+uint64_t image_feed_lost(const struct image_feed *feed);
+
+#endif

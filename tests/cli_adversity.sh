@@ -1,0 +1,69 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# File systems that are or become read-only, rows that were damaged. Needs
+# perf_event_open for the machine.
+#
+#	DCPI_BUILD	where the build is (default: build)
+set -u
+# shellcheck source=tests/daemon_cli.sh
+. "$(dirname "$0")/daemon_cli.sh"
+socket=$work/dcpid.sock
+db=$work/dcpi.db
+: > "$work/empty.conf"
+split_build
+${CC:-gcc} -O2 -shared -fPIC -D_GNU_SOURCE -o "$work/failing_write.so" \
+	"$top/tests/programs/failing_write.c" || exit 1
+daemon=(env "LD_PRELOAD=$work/failing_write.so" "FAILING_WRITE=$work/fail" "$bin/dcpid"
+	--source perf --socket "$socket" --config "$work/empty.conf" --image-store none)
+if ! daemon_start --db "$db" --merge-interval 1; then
+	skip "adversity" "$(tail -n 1 "$work/log")"
+	tap_done
+	exit
+fi
+
+# Becomes read-only while the daemon runs: as a full disk.
+"$work/split" 100
+: > "$work/fail"
+refused "a flush to a file system that has become read-only" "Read-only|disk I/O|cannot write" \
+	"$bin/dcpictl" --socket "$socket" flush
+"$work/split" 200
+like "samples wait" "$(ctl stats | awk '$1 == "loss.pending" { print $2 }')" '^[1-9][0-9]*$'
+like "and are counted" "$(ctl stats)" '^identity +exact'
+refused "a new epoch waits, too" "cannot write" "$bin/dcpictl" --socket "$socket" epoch other
+rm "$work/fail"
+check "it can be written again" ctl flush
+is "nothing was lost" "$(identity "$db")$(loss "$db" pending)" 0
+is "nor begun" "$(sql "$db" "SELECT count(*) FROM epoch")" 1
+
+# A damaged row of the epoch that is being written.
+sqlite3 "$db" "UPDATE profile SET data = zeroblob(length(data)) WHERE image =
+	(SELECT id FROM image WHERE path LIKE '%/split')"
+refused "a report of a damaged row" "is damaged" "$bin/dcpiprof" --db "$db"
+for _ in $(seq 50); do
+	"$work/split" 100
+	ctl flush
+	grep -q 'is damaged' "$work/log" && break
+done
+like "merges go on, and tell" "$(cat "$work/log")" \
+	'the database is damaged: [0-9]+ samples that were stored are lost'
+ctl flush
+is "what it had is lost by name" "$(identity "$db" | grep -v reasons)$(sql "$db" "SELECT count > 0
+	FROM counter WHERE counter_group = 'loss' AND name = 'damaged'")" 1
+check "and reports are possible again" "$bin/dcpiprof" --db "$db"
+daemon_stop TERM
+is "stops in good order" "$daemon_status" 0
+
+# Read-only from the beginning.
+if [ "$(id -u)" -eq 0 ] && mkdir "$work/full" &&
+	mount -t tmpfs -o size=16m dcpi-test "$work/full" 2> /dev/null; then
+	cp "$db" "$work/full/dcpi.db"
+	mount -o remount,ro "$work/full"
+	refused "to write on a read-only file system" "Read-only" "$bin/dcpid" -q --source perf \
+		--socket "" --config "$work/empty.conf" --db "$work/full/dcpi.db"
+	check "reports are made there" "$bin/dcpiprof" --db "$work/full/dcpi.db"
+	umount "$work/full"
+else
+	skip "a read-only file system" "cannot mount a tmpfs"
+fi
+tap_done

@@ -1,0 +1,125 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# dcpidiff as users run it. With UPDATE=1 golden output is written, not compared.
+set -u
+tool=dcpidiff
+. "$(dirname "$0")/stats_cli.sh"
+
+check "a database of the paper's runs is made" make_db "$db" figure_3.txt
+check "a database of several hosts is made" make_db "$sets" sets.txt
+
+golden runs.txt "$db" --normalize none 1 8 -n 6
+golden rest.txt "$db" --normalize rest 1-4 5-8 -n 4 --min 0.5
+golden builds.csv "$sets" --csv 1 2
+golden builds.json "$sets" --json 1 2 -n 2 --normalize time
+golden instruction.csv "$sets" --csv --by-instruction 1 2
+golden hosts.txt "$sets" --by host --by-image --epoch 1-3
+is "text fits 80 columns" "$(run "$db" 1 8 | awk 'length > 80' | wc -l)" 0
+cp "$db" "$scratch/same.db"
+is "nothing differs from itself" "$(run "$db" 3 "$scratch/same.db@3" --csv | tail -n +2 |
+	cut -d, -f3,10 | tr -d '\r' | sort | uniq -c | tr -s ' ')" " 54 0,no"
+is "the other way around, signs change" "$(run "$db" 8 1 --csv --sort procedure | cut -d, -f3 |
+	tr -d - | md5sum)" "$(run "$db" 1 8 --csv --sort procedure | cut -d, -f3 | tr -d - | md5sum)"
+is "instructions add up to procedures" "$(run "$sets" --csv --by-instruction 1 2 |
+	tail -n +2 | awk -F , '{ a += $6; b += $7 } END { print a, b }')" "$(run "$sets" --csv 1 2 |
+	tail -n +2 | awk -F , '{ a += $6; b += $7 } END { print a, b }')"
+valid "runs" "$db" 1 8
+valid "builds" "$sets" 1 2
+valid "instructions" "$sets" --by-instruction 1 2
+valid "images" "$sets" --by-image 1 2 --against others
+
+refused 2 'there are 8 sets, and not two' "$db"
+refused 2 'one set only|1 sets, and not two' "$db" --epoch 3
+refused 2 'unexpected argument "3"' "$db" 1 2 3
+refused 2 'is in another set' "$db" 1-4 4-8
+refused 2 'exclude each other' "$db" --by-image --by-instruction 1 2
+refused 2 'no such column' "$db" 1 2 --sort color
+refused 2 'not "color"' "$db" --normalize color 1 2
+refused 1 'no samples in images' "$db" -i 'no*such' 1 2
+refused 1 'no epoch matches "9"' "$db" 1 9
+refused 2 'No such file' "$scratch/none.db" 1 2
+
+# Live: a program that spends its time otherwise, and the same build twice.
+if ! "${CC:-gcc}" -O2 -g -o "$scratch/varies" tests/programs/varies.c; then
+	not_ok "a program is made"
+	tap_done
+	exit
+fi
+for kb in 16 1024; do
+	TABLE_KB=$kb "$bin/dcpirun" -q -e cpu-clock --db "$scratch/live.db" --label "$kb kB" -- \
+		"$scratch/varies" 200
+done
+live=$scratch/live.db
+is "what became slower comes first" "$(run "$live" --csv -i varies | sed -n 2p |
+	cut -d, -f10,11)" "yes,follow_chain"
+is "its instructions, too" "$(run "$live" --by label --by-instruction --csv -i varies |
+	sed -n 2p | cut -d, -f10,11)" "yes,follow_chain"
+like "and it gained" "$(run "$live" --csv -i varies | sed -n 2p | cut -d, -f5)" '^[1-9][0-9]+'
+valid "of live data" "$live"
+
+# Built again, with a procedure more in front of the others, and an instruction more in one.
+again=$scratch/again.db
+build()
+{
+	"${CC:-gcc}" -O2 -g "$@" -o "$scratch/program" "$scratch/program.c"
+}
+# sample EPOCHS-LABEL NAME:OFFSET:COUNT...: an epoch, of the program as it is
+sample()
+{
+	local id name offset count address
+
+	id=$(readelf -n "$scratch/program" | sed -n 's/.*Build ID: //p')
+	mkdir -p "$again-images/${id:0:2}"
+	cp "$scratch/program" "$again-images/${id:0:2}/${id:2}.elf"
+	[ -z "$stripped" ] || {
+		strip -o "$scratch/s" "$scratch/program"
+		mv "$scratch/s" "$again-images/${id:0:2}/${id:2}.elf"
+	}
+	printf 'event cycles cycles 60000 64000\nepoch x86\nimage file %s %s\n' "$id" \
+		"$scratch/program"
+	for name; do
+		IFS=: read -r name offset count <<< "$name"
+		address=$(nm "$scratch/program" | awk -v n="$name" '$3 == n { print "0x" $1 }')
+		echo "sample 0 $((address + offset)) $count"
+	done
+	echo end
+}
+# last_of NAME: where it returns, from its beginning
+last_of()
+{
+	objdump -d --no-show-raw-insn "$scratch/program" | awk -v n="<$1>:" '$2 == n { on = 1; next }
+		NF == 0 { on = 0 } on && first == "" { first = $1 } on && $2 == "ret" { last = $1 }
+		END { sub(":", "", first); sub(":", "", last); print "0x" first, "0x" last }' | {
+		read -r first last
+		echo $((last - first))
+	}
+}
+for stripped in '' yes; do
+	rm -rf "$again"*
+	cp tests/programs/varies.c "$scratch/program.c"
+	build -no-pie -Wl,-z,noseparate-code -Wl,-Ttext-segment=0
+	last=$(last_of follow_chain)
+	sample follow_chain:0:100 "follow_chain:$last:50" steady_large:0:70 steady_small:0:30 \
+		> "$scratch/lines"
+	sed -i 's/^STEADY(steady_large)/__attribute__((noinline)) long more(long a);\n&/
+		s/x = steady_small(/x += (uint64_t)more((long)x); &/
+		s/return line;/__asm__ volatile("nop"); return line;/' "$scratch/program.c"
+	echo 'long more(long a) { return 3 * a; }' >> "$scratch/program.c"
+	build -no-pie -Wl,-z,noseparate-code -Wl,-Ttext-segment=0
+	moved=$(last_of follow_chain)
+	is "the instruction has moved" $((moved - last)) 1
+	sample follow_chain:0:90 "follow_chain:$moved:60" steady_large:0:70 steady_small:0:30 \
+		>> "$scratch/lines"
+	check "${stripped:+stripped: }a database of two builds is made" \
+		"$helpers/make_profile_db" "$again" < "$scratch/lines"
+	rm "$scratch/program"
+	is "${stripped:+stripped: }procedures are matched by name, or by code" \
+		"$(run "$again" --csv | tail -n +2 | cut -d, -f1,2 | sort | paste -sd ' ')" \
+		"$([ -n "$stripped" ] && echo 0,150 150,0 || echo 150,150) 30,30 70,70"
+	[ -n "$stripped" ] || is "instructions are aligned" "$(run "$again" --csv \
+		--by-instruction | tail -n +2 | cut -d, -f1,2 | sort | paste -sd ' ')" \
+		"100,90 30,30 50,60 70,70"
+done
+
+tap_done

@@ -1,0 +1,109 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# dcpistats as users run it. With UPDATE=1 golden output is written, not compared.
+set -u
+tool=dcpistats
+. "$(dirname "$0")/stats_cli.sh"
+
+check "a database of the paper's runs is made" make_db "$db" figure_3.txt
+check "a database of several hosts is made" make_db "$sets" sets.txt
+
+# The paper's figure, to the last digit.
+golden figure_3.txt "$db"
+is "figure 3: the procedure that varies comes first" "$(run "$db" |
+	grep -A1 '^range%' | tail -n 1 | tr -s ' ')" \
+	" 11.3% 441040 6.2% 8 55130 21168.70 38155 88075 * smooth_"
+is "figure 3 fits 80 columns" "$(run "$db" | awk 'length > 80' | wc -l)" 0
+is "the test fits 80 columns" "$(run "$db" --test | awk 'length > 80' | wc -l)" 0
+golden test.txt "$db" --test --normalize rest -n 4
+golden others.txt "$db" --test --normalize total --against others --sort q -n 3
+golden time.csv "$db" --csv --normalize time -n 2
+golden named.json "$db" --json -n 1 1-4 5,7 8
+
+# Sets of epochs, hosts, labels; periods that differ; builds that differ.
+golden hosts.txt "$sets" --by host --epoch 1-3 --min 0
+golden labels.csv "$sets" --by label --epoch 1-3 --csv --min 0
+golden turns.csv "$sets" -e imiss --csv --min 0 --epoch 1-3
+golden images.txt "$sets" --by-image --epoch 1-3 --normalize total
+golden image.txt "$sets" -i server --epoch 1-3 --normalize total
+cp "$sets" "$scratch/copy.db"
+is "several databases are sets" "$(run "$sets" --db "$scratch/copy.db" --csv --epoch 1 \
+	--normalize total | cut -d, -f1,20,21 | tr -d '\r' | paste -sd ' ')" \
+	"range_percent,set_1,set_2 0.0000,500,500 0.0000,300,300 0.0000,200,200"
+is "sets are named one by one, of any database" "$(run "$sets" --csv 1 "$scratch/copy.db@1" \
+	"$scratch/copy.db@2" | sed -n 2p | cut -d, -f20-22)" "300,300,900"
+is "epochs without the event are left out" "$(run "$sets" --epoch 1-4 |
+	grep '^left out')" "left out    1 epoch(s) without samples of cycles"
+is "rows can be sorted by any column" "$(run "$sets" --csv --epoch 1-3 --min 0 --sort procedure |
+	tail -n +2 | awk -F , '{ print $(NF - 1) }' | paste -sd ' ')" "answer bcopy idle log parse"
+
+valid "figure 3" "$db" --min 0
+valid "sets by name" "$db" 1-4 5-8 --normalize rest --against others
+valid "images, by label" "$sets" --by label --by-image --epoch 1-3
+valid "rows that are not tested" "$sets" --epoch 1-3 --min 0
+is "CSV has the columns of JSON" "$(run "$db" --csv -n 1 | head -n 1 | tr -d '\r' | tr , '\n')" \
+	"$(run "$db" --json -n 1 | python3 -c 'import json, sys
+print("\n".join(json.load(sys.stdin)["rows"][0]))')"
+
+refused 2 'one set only' "$db" --epoch 3
+refused 2 'one set only' "$db" --by label
+refused 2 'is in another set' "$db" 1-4 4-8
+refused 2 'no database, nor a list of epochs' "$db" 1-4 nonsense
+refused 1 'no epoch matches "9"' "$db" 1-4 9
+refused 1 'no epoch matches' "$db" --epoch 77
+refused 1 'no samples of cycels' "$db" -e cycels
+refused 1 'no samples of cycles in "4"' "$sets" 1 4
+refused 1 'no samples in images' "$db" -i 'no*such'
+refused 2 'periods of cycles are in cycles, and in ns elsewhere' "$sets"
+refused 2 'one event at a time' "$db" -e cycles,imiss
+refused 2 'not by "color"' "$db" --by color
+refused 2 'exclude each other' "$db" --by host 1-4 5-8
+refused 2 'not "color"' "$db" --normalize color
+refused 2 'not "color"' "$db" --against color
+refused 2 'is no level of significance' "$db" --level 2
+refused 2 'is no percentage' "$db" --min x
+refused 2 'no such column' "$db" --sort color
+refused 2 'prints text only' "$db" --compare smooth_ --json
+refused 2 'exclude each other' "$db" --csv --json
+refused 2 'No such file' "$scratch/none.db"
+before=$(sha256sum "$db")
+run "$db" > /dev/null
+is "the database is not changed" "$(sha256sum "$db")" "$before"
+run "$db" > /dev/full 2> "$scratch/err"
+is "a full disk is an error" "$? $(cut -d: -f1 "$scratch/err")" "2 dcpistats"
+
+# Live: eight runs of a program with a procedure that varies, and why it does.
+if ! "${CC:-gcc}" -O2 -g -o "$scratch/varies" tests/programs/varies.c; then
+	not_ok "a program is made"
+	tap_done
+	exit
+fi
+for kb in 16 1024 64 256 700 512 900 128; do
+	TABLE_KB=$kb "$bin/dcpirun" -q -e cpu-clock --db "$scratch/live.db" --label "$kb kB" -- \
+		"$scratch/varies" 200
+done
+live=$scratch/live.db
+is "the procedure that varies ranks first" "$(run "$live" --csv --normalize rest -i varies |
+	sed -n 2p | cut -d, -f19,28)" "yes,follow_chain"
+is "by label, too" "$(run "$live" --by label --csv -i varies | sed -n 2p |
+	cut -d, -f19,28)" "yes,follow_chain"
+is "the sets' samples are the reports'" "$(run "$live" --json | python3 -c 'import json, sys
+print(*[int(s["samples"]) for s in json.load(sys.stdin)["sets"]])')" "$(for epoch in 1 2 3 4 5 6 7 8; do
+	"$bin/dcpiprof" --db "$live" --by image --csv --epoch $epoch | tail -n +2 |
+		awk -F , '{ sum += $1 } END { print sum }'
+done | paste -sd ' ')"
+valid "of live data" "$live"
+run "$live" --compare follow_chain > "$scratch/out" 2> "$scratch/err"
+is "--compare succeeds" "$? $(cat "$scratch/err")" "0 "
+fastest=$(run "$live" --csv -i varies | grep follow_chain | cut -d, -f10)
+slowest=$(run "$live" --csv -i varies | grep follow_chain | cut -d, -f11)
+like "--compare has the fastest and the slowest set" "$(grep '^[*]' "$scratch/out" | head -n 1)" \
+	"fastest: set $fastest +slowest: set $slowest$"
+is "--compare says of each what dcpicalc does" \
+	"$(sed -n 's/^[*]* D-cache miss *\(.*% to *[0-9.]*%\)  .*/\1/p' "$scratch/out" | tr -s ' ')" \
+	"$("$bin/dcpicalc" --db "$live" --epoch "$fastest" --summary follow_chain |
+	sed -n 's/^[*]* D-cache miss *//p' | tr -s ' ')"
+refused 1 'no procedure no_such' "$live" --compare no_such
+
+tap_done

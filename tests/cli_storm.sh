@@ -1,0 +1,132 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Processes that live for a millisecond, and programs that exec each other: every
+# sample is credited to its image (tests/programs/storm.c says how that is known).
+#
+#	DCPI_BUILD	where the build is (default: build)
+#	STORM_SECONDS	of each storm (5)
+#	STORM_EXECS	under one process id (1000)
+#	STORM_BENCH	if set, print figures (tests/bench.h), not results of tests
+set -u
+. "$(dirname "$0")/daemon_cli.sh"
+. "$top/tests/storm.sh"
+
+storm_dir=$work/storm
+rounds=1000000
+${MAKE:-make} -s -C "$top" -f tests/programs/storm.mk CC="${CC:-gcc}" STORM_DIR="$storm_dir" storm ||
+	exit 1
+storm_layout
+
+# percent PART WHOLE
+percent()
+{
+	awk -v part="$1" -v whole="$2" 'BEGIN { printf "%.4g", (whole > 0 ? 100 * part / whole : 100) }'
+}
+
+# at_most LABEL PART WHOLE PERCENT: of enough samples
+at_most()
+{
+	if [ "$3" -ge 100 ] && awk -v p="$(percent "$2" "$3")" -v m="$4" 'BEGIN { exit !(p <= m) }'; then
+		ok "$1"
+	else
+		not_ok "$1" "$2 of $3 samples"
+	fi
+}
+
+# judge SUBJECT WORKLOAD DB
+judge()
+{
+	local right wrong unknown all
+
+	read -r right wrong < <(storm_counts "$3")
+	read -r unknown all < <(storm_unknown "$3")
+	if [ -n "${STORM_BENCH:-}" ]; then
+		printf '{"name": "%s", "subject": "%s", "workload": "%s", "value": %s, "unit": "%s"}\n' \
+			unknown_percent "$1" "$2" "$(percent "$unknown" "$all")" percent \
+			misattributed_percent "$1" "$2" \
+			"$(percent "$wrong" $((right + wrong)))" percent \
+			storm_samples "$1" "$2" $((right + wrong)) samples
+		return
+	fi
+	at_most "$1, $2: hardly a sample is credited to another image" "$wrong" $((right + wrong)) 0.2
+	# What a starved daemon was not told of is unknown, and may be much.
+	[ "$2" = starved ] ||
+		at_most "$1, $2: hardly a sample is unknown" "$unknown" "$all" 0.5
+	is "$1, $2: all is accounted for" "$(identity "$3")" ""
+}
+
+# profiled SOURCE WORKLOAD COMMAND...
+profiled()
+{
+	local source=$1 workload=$2 db="$work/$1.$2.db" daemon
+
+	shift 2
+	"$bin/dcpid" -q --config /dev/null --socket "$work/sock" --source "$source" \
+		--image-store none -e cpu-clock:480000-500000 --db "$db" 2> "$work/stderr" &
+	daemon=$!
+	pids+=("$daemon")
+	for _ in $(seq 100); do
+		"$bin/dcpictl" --socket "$work/sock" status > "$work/status" 2> /dev/null && break
+		if ! kill -0 "$daemon" 2> /dev/null; then
+			[ -n "${STORM_BENCH:-}" ] || skip "$source, $workload" "$(tail -n 1 "$work/stderr")"
+			return
+		fi
+		sleep 0.1
+	done
+	"$@" > "$work/storm.out" 2>&1 || {
+		[ -n "${STORM_BENCH:-}" ] || not_ok "$source, $workload: the programs run" "$(cat "$work/storm.out")"
+	}
+	sed "s/^/$source, $workload: /" "$work/storm.out" >&2
+	kill "$daemon"
+	wait "$daemon"
+	judge "$source" "$workload" "$db"
+}
+
+storm()
+{
+	"$storm_dir/image_0" run "${STORM_SECONDS:-5}" 4 $rounds "$storm_dir"/image_? "$storm_dir"/user_1?
+}
+
+execs()
+{
+	"$storm_dir/image_1" pong "${STORM_EXECS:-1000}" $rounds "$storm_dir/image_2" &&
+		"$storm_dir/image_3" pong-thread 100 $rounds "$storm_dir/image_4"
+}
+
+# A daemon that does not run for so long that the kernel has no room for events.
+starved()
+{
+	local pong
+
+	"$storm_dir/image_5" pong 6000 $((rounds / 4)) "$storm_dir/image_6" &
+	pong=$!
+	sleep 0.5
+	# shellcheck disable=SC2154 # profiled()'s
+	kill -STOP "$daemon"
+	sleep 3
+	kill -CONT "$daemon"
+	wait "$pong"
+}
+
+# Libraries that take each other's place: told apart where samples have times.
+libraries()
+{
+	"$storm_dir/load" load 500 $((3 * rounds)) "$storm_dir/libstorm_11.so" \
+		"$storm_dir/libstorm_12.so"
+}
+
+[ "$(id -u)" -eq 0 ] || {
+	[ -n "${STORM_BENCH:-}" ] || {
+		skip "storms" "needs root"
+		tap_done
+	}
+	exit 0
+}
+for source in bpf perf; do
+	profiled $source storm storm
+	profiled $source exec execs
+	profiled $source starved starved
+done
+profiled perf libraries libraries
+[ -n "${STORM_BENCH:-}" ] || tap_done

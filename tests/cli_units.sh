@@ -1,0 +1,106 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Samples by systemd unit and container, from control groups of our own to
+# dcpiprof, and profiles by unit and process asked for while the daemon runs.
+#
+#	DCPI_BUILD	where the build is (default: build)
+set -u
+. "$(dirname "$0")/daemon_cli.sh"
+: > "$work/empty.conf"
+id=3f2a9c0d51e7b86420fedcba98765432100123456789abcdef0123456789abcd
+socket=$work/sock
+db=$work/units.db
+daemon=("$bin/dcpid" -q --config "$work/empty.conf" --socket "$socket" --source perf -e cpu-clock
+	--merge-interval 1 --db "$db")
+
+# A directory of control groups that we may add to: the one of this process, or
+# the root of any hierarchy.
+groups_find()
+{
+	local path
+
+	for path in /sys/fs/cgroup /sys/fs/cgroup/*; do
+		if [ -e "$path/cgroup.procs" ] && mkdir "$path/dcpi-test.slice" 2> /dev/null; then
+			groups=$path/dcpi-test.slice
+			return 0
+		fi
+	done
+	return 1
+}
+
+# spin GROUP SECONDS: a new process in a control group, keeping a CPU busy
+spin()
+{
+	mkdir -p "$groups/$1"
+	sh -c 'echo $$ > "$1/cgroup.procs" && exec timeout "$2" sh -c "while :; do :; done"' \
+		sh "$groups/$1" "$2"
+}
+
+# samples_of WHAT NAME: in a listing by unit or container
+samples_of()
+{
+	"$bin/dcpiprof" --db "$db" --by "$1" --csv | tr -d '\r' |
+		awk -F , -v name="$2" '$NF == name { print $1 }'
+}
+
+if [ "$(id -u)" -ne 0 ] || ! groups_find; then
+	skip "samples by unit" "no control group can be made"
+	tap_done
+	exit
+fi
+
+starts "the daemon starts"
+spin web.service 2
+spin "docker-$id.scope" 2 &
+spinner=$!
+# Short processes of one that is hardly ever sampled itself.
+mkdir -p "$groups/storm.service"
+sh -c 'echo $$ > "$1/cgroup.procs"; for i in $(seq 150); do
+	sh -c "i=0; while [ \$i -lt 5000 ]; do i=\$((i + 1)); done"; done' sh "$groups/storm.service"
+wait $spinner
+check "what was before is stored" ctl flush
+check "profiles by process are asked for" ctl per-process '*/dash */bash */busybox*'
+check "and by unit" ctl per-unit '*libc.so*  vmlinux*'
+like "both are told" "$(ctl per-process) $(ctl per-unit)" 'per_process +\*/dash.*per_unit +\*libc'
+refused "not more than a line of them" 'too long' "$bin/dcpictl" --socket "$socket" per-unit \
+	"$(printf '%600s' x)"
+spin later.service 2
+check "stored" ctl flush
+stats=$(ctl stats)
+daemon_stop TERM
+is "the daemon ends in good order" $daemon_status 0
+is "every sample is accounted for" "$(identity "$db")" ""
+like "control groups were read, not for each sample" \
+	"$(awk '$1 == "stat.label_reads" { print ($2 > 3 && $2 < 2000) }' <<< "$stats")" 1
+
+for unit in web.service later.service storm.service "docker-$id.scope"; do
+	if [ "$(samples_of unit "$unit")" -ge 20 ] 2> /dev/null; then
+		ok "$unit has its samples"
+	else
+		not_ok "$unit has its samples" "$("$bin/dcpiprof" --db "$db" --by unit)"
+	fi
+done
+is "the container's are its unit's" "$(samples_of container $id)" "$(samples_of unit docker-$id.scope)"
+is "units add up to all" \
+	"$("$bin/dcpiprof" --db "$db" --by unit --csv | tail -n +2 | awk -F , '{ sum += $1 } END { print sum }')" \
+	"$(sql "$db" "SELECT sum(count) FROM dcpi_samples")"
+is "shares are no more than profiles" "$(sqlite3 "$db" "SELECT count(*) FROM
+	(SELECT epoch, image, event, sum(samples) AS part FROM share GROUP BY 1, 2, 3) AS s
+	WHERE part > (SELECT sum(samples) FROM profile p WHERE p.epoch = s.epoch
+		AND p.image = s.image AND p.event = s.event)")" 0
+is "profiles by unit began with the request" "$(sqlite3 "$db" "SELECT group_concat(DISTINCT unit)
+	FROM profile JOIN label ON label.epoch = profile.epoch AND number = -1 - pid
+	WHERE pid < -1 AND unit LIKE '%.service' AND unit NOT LIKE '%/%' AND unit IN
+		('web.service', 'later.service', 'storm.service')")" later.service
+like "processes have units" "$("$bin/dcpiprof" --db "$db" --by process --csv)" ',sh,later.service,'
+# It ends before it can be asked, but was begun by dcpirun, which can.
+sh -c 'echo $$ > "$1/web.service/cgroup.procs" && shift && exec "$@"' sh "$groups" \
+	"$bin/dcpirun" -q -e cpu-clock:u --db "$work/run.db" \
+	sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done'
+is "dcpirun's command has a unit" \
+	"$("$bin/dcpiprof" --db "$work/run.db" --by unit --csv | tr -d '\r' | awk -F , 'NR == 2 { print $NF }')" \
+	web.service
+
+rmdir "$groups"/*/ "$groups"
+tap_done

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Read a pprof profile by the wire format and the numbers of profile.proto.
+
+Prints "types", "image" lines (file, build-id) and one line for each procedure: first
+value, second value, ..., image, procedure, file. Every reference is followed: to a
+string, mapping, function or location that is not there is an error.
+"""
+import collections
+import gzip
+import sys
+
+
+def varint(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            return value, at
+
+
+def packed(data):
+    at, values = 0, []
+    while at < len(data):
+        value, at = varint(data, at)
+        values.append(value)
+    return values
+
+
+def message(data):
+    """Fields of a message: number -> values."""
+    at, fields = 0, collections.defaultdict(list)
+    while at < len(data):
+        tag, at = varint(data, at)
+        if tag & 7 == 0:
+            value, at = varint(data, at)
+        elif tag & 7 == 2:
+            length, at = varint(data, at)
+            value = data[at:at + length]
+            assert len(value) == length, "truncated"
+            at += length
+        else:
+            raise ValueError(f"wire type {tag & 7}")
+        fields[tag >> 3].append(value)
+    return fields
+
+
+def one(fields, number):
+    return fields[number][-1] if fields[number] else 0
+
+
+def by_id(messages):
+    parsed = [message(data) for data in messages]
+    table = {one(fields, 1): fields for fields in parsed}
+    assert len(table) == len(parsed) and 0 not in table, "numbers are not unique"
+    return table
+
+
+def main():
+    profile = message(gzip.decompress(sys.stdin.buffer.read()))
+    strings = [data.decode() for data in profile[6]]
+    assert strings[0] == ""
+    mappings, locations, functions = (by_id(profile[n]) for n in (3, 4, 5))
+    types = [message(data) for data in profile[1]]
+    print("types", *(f"{strings[one(t, 1)]}/{strings[one(t, 2)]}" for t in types))
+    assert strings[one(profile, 14)] in [strings[one(t, 1)] for t in types]
+    for mapping in mappings.values():
+        assert one(mapping, 2) < one(mapping, 3)
+        print("image", strings[one(mapping, 5)], strings[one(mapping, 6)])
+    totals = collections.defaultdict(lambda: [0] * len(types))
+    for data in profile[2]:
+        sample = message(data)
+        values = packed(b"".join(sample[2]))
+        assert len(values) == len(types)
+        location = locations[packed(b"".join(sample[1]))[0]]
+        mapping = mappings[one(location, 2)]
+        assert one(mapping, 2) <= one(location, 3) < one(mapping, 3), "outside its mapping"
+        function = functions[one(message(location[4][0]), 1)]
+        key = (strings[one(mapping, 5)], strings[one(function, 2)], strings[one(function, 4)])
+        totals[key] = [a + b for a, b in zip(totals[key], values)]
+    for key, values in sorted(totals.items()):
+        print("procedure", *values, *key, sep="\t")
+
+
+main()

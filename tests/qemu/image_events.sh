@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+#
+# Every sample finds its image, whoever counts and whoever tells what is mapped:
+# processes that live for a millisecond, exec under one process id, threads whose
+# leader is gone, libraries that take each other's place, process ids that come
+# back at once. What tells right from wrong: tests/programs/storm.c.
+# shellcheck source=tests/tap.sh
+. /lib/tap.sh
+# shellcheck source=tests/qemu/profile.sh
+. /lib/profile.sh
+# shellcheck source=tests/storm.sh
+. /lib/storm.sh
+
+storm_dir=/lib
+storm_layout
+rounds=500000
+
+sql()
+{
+	query "$2"
+}
+
+# at_most LABEL COUNT OF PER_10000
+at_most()
+{
+	check "$1: $2 of $3" sh -c "[ '$3' -gt 100 ] && [ $((${2:-1} * 10000)) -le $((${3:-0} * $4)) ]"
+}
+
+ambiguous=
+
+replaced()
+{
+	query "SELECT coalesce(sum(count), 0) FROM counter
+		WHERE counter_group = 'unknown' AND name = 'replaced'"
+}
+
+# judge LABEL: unknown samples, and those of somebody else. $ambiguous: what the kernel's
+# key cannot tell apart is no fault, as long as it is unknown.
+judge()
+{
+	# shellcheck disable=SC2046 # numbers
+	set -- "$1" $(storm_counts "$db") $(storm_unknown "$db")
+	at_most "$1: credited to another image" "$3" "$2" 5
+	at_most "$1: unknown" "$(($4 - $(if [ "$ambiguous" ]; then replaced; else echo 0; fi)))" "$5" 5
+	query "SELECT '# ' || group_concat(name || ' ' || count, ', ') FROM counter
+		WHERE count > 0 AND (counter_group = 'unknown' OR name = 'image_events_lost')"
+}
+
+# profiled LABEL SOURCE FEED COMMAND...
+profiled()
+{
+	label=$1 source=$2 feed=$3
+	shift 3
+	daemon_start --source "$source" --image-events "$feed" -e cpu-clock:180000-200000
+	is "$label: the daemon starts" $? 0
+	like "$label: the epoch says who tells events" "$(cat /tmp/status)" "image events: $feed"
+	echo "# $("$@" 2>&1)"
+	daemon_stop
+	is "$label: the daemon ends with 0" $? 0
+	judge "$label"
+}
+
+storm()
+{
+	/lib/image_0 run "$1" 4 $rounds /lib/image_[0-9] /lib/user_1[0-5]
+}
+
+pid_storm()
+{
+	old=$(cat /proc/sys/kernel/pid_max)
+	echo 400 > /proc/sys/kernel/pid_max
+	storm 4
+	echo "$old" > /proc/sys/kernel/pid_max
+}
+
+pongs()
+{
+	/lib/image_1 pong 80 $rounds /lib/image_2
+	/lib/image_3 pong-thread 40 $rounds /lib/image_4
+}
+
+check "the module loads" insmod /lib/dcpi.ko
+feed=bpf
+[ -e /sys/kernel/btf/vmlinux ] || feed=perf
+profiled "storm, kmod" kmod "$feed" storm "${STORM_SECONDS:-5}"
+profiled "exec, kmod" kmod "$feed" pongs
+# A process id that comes back between two drains, with as many execs: the same key.
+ambiguous=yes
+profiled "process ids that come back, kmod" kmod "$feed" pid_storm
+ambiguous=
+profiled "storm, bpf" bpf "$feed" storm 4
+
+# Samples of libraries that were at one address may be unknown, never another's.
+daemon_start --source kmod --image-events "$feed" -e cpu-clock:180000-200000
+/lib/load load 20 $((rounds * 6)) /lib/libstorm_11.so /lib/libstorm_12.so
+daemon_stop
+# shellcheck disable=SC2046 # numbers
+set -- $(storm_counts "$db") $(storm_unknown "$db")
+at_most "libraries by turns, kmod: credited to the other one" "${2:-1}" "$((${1:-0} + ${3:-0}))" 5
+echo "# right $1, unknown $3 of $4"
+check "the module unloads" rmmod dcpi
+tap_done

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh
+#
+# Images of the kinds that need a kernel of our own: with the module counting and
+# each teller of image events, code made at run time, a BPF program, a kernel
+# module that comes and goes. tests/cli_images.sh has the others.
+# shellcheck source=tests/tap.sh
+. /lib/tap.sh
+# shellcheck source=tests/qemu/profile.sh
+. /lib/profile.sh
+
+insmod /lib/dcpi.ko
+is "the device is the group's" "$(stat -c %a /dev/dcpi)" 660
+
+# procedure NAME IMAGE: its samples
+procedure()
+{
+	dcpiprof --db "$db" --csv --image "$2" | awk -F, -v name="$1" '
+		$4 ~ name { sum += $1 } END { print sum + 0 }'
+}
+
+# seventy LABEL: hot_seventy and hot_thirty have their shares of the program's code
+seventy()
+{
+	a=$(procedure '^hot_seventy$' '*kinds-static \[jit\]')
+	b=$(procedure '^hot_thirty$' '*kinds-static \[jit\]')
+	check "$1: 70 to 30 ($a, $b)" awk -v a="$a" -v b="$b" 'BEGIN {
+		share = a + b ? 100 * a / (a + b) : 0
+		exit !(a + b > 500 && share > 65 && share < 75) }'
+}
+
+for feed in perf bpf; do
+	daemon_start --source kmod --image-events "$feed" -e cpu-clock:500000-600000
+	is "$feed: the daemon starts" $? 0
+	kinds-static map 1500
+	kinds-static dump 1500 /tmp
+	bpf_spin 1000 || not_ok "$feed: a BPF program runs" "exit status $?"
+	insmod /lib/dcpi_selftest.ko && rmmod dcpi_selftest
+	daemon_stop
+	is "$feed: the daemon ends with 0" $? 0
+	seventy "$feed: perf map and jitdump"
+	is "$feed: both kinds' procedures" "$(query "SELECT count(*) FROM dcpi_symbols
+		WHERE image IN (SELECT id FROM image WHERE path LIKE '%kinds-static [jit]')")" 4
+	is "$feed: the jitdump's code" "$(query 'SELECT count(*) FROM code')" 2
+	check "$feed: a BPF program" [ "$(procedure '_dcpi_spin$' '\[bpf\]')" -gt 300 ]
+	check "$feed: a module that came and went" \
+		[ "$(procedure 'sample_store|store_model' 'dcpi_selftest.ko')" -gt 300 ]
+	query "SELECT '# ' || kind || ' ' || path || ' ' || sum(samples) FROM profile
+		JOIN image ON image.id = image WHERE kind <> 0 GROUP BY image.id"
+	is "$feed: nothing in the kernel is unknown" "$(query "SELECT ifnull(sum(count), 0)
+		FROM counter WHERE counter_group = 'unknown' AND name = 'kernel'")" 0
+	accounted "$feed: "
+	rm -f /tmp/jit-*.dump /tmp/perf-*.map
+done
+check "the module unloads" rmmod dcpi
+tap_done

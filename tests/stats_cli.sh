@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
+#
+# What tests of dcpistats and dcpidiff share, after setting $tool: sample sets as users
+# compare them. With UPDATE=1 golden output is written, not compared.
+. "$(dirname "${BASH_SOURCE[0]}")/tool_cli.sh"
+# shellcheck disable=SC2034 # of those who source this
+db=$scratch/figure.db
+# shellcheck disable=SC2034
+sets=$scratch/sets.db
+
+# run DATABASE ARGUMENT...
+run()
+{
+	"$bin/$tool" --db "$@"
+}
+
+# golden NAME DATABASE ARGUMENT...: output as in tests/golden/TOOL_NAME
+golden()
+{
+	tool_golden "${tool}_$1" "$tool ${*:3}" run "${@:2}"
+}
+
+# refused STATUS PATTERN DATABASE ARGUMENT...
+refused()
+{
+	tool_refused "$tool" "$1" "$2" "$bin/$tool" --db "${@:3}"
+}
+
+# valid LABEL ARGUMENT...: JSON is as its schema has it
+valid()
+{
+	if ! python3 -c 'import jsonschema' 2> /dev/null; then
+		skip "$1: as the schema has it" "no python3-jsonschema"
+		return
+	fi
+	run "${@:2}" --json > "$scratch/json"
+	check "$1: as the schema has it" tests/validate_json.py "$tool" < "$scratch/json"
+}
+
+make_db()
+{
+	"$helpers/make_profile_db" "$1" < "tests/data/$2"
+}

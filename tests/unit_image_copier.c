@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Copies of images: what gets into the store, what does not, and what has to go. */
+#include "tests/unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "daemon/clock.h"
+#include "daemon/image_copier.h"
+#include "lib/error.h"
+#include "lib/file_digest.h"
+
+#define FAST (1ULL << 40)
+
+static char directory[64], store[96];
+static struct error err;
+
+static void setup_store(void)
+{
+	snprintf(directory, sizeof(directory), "/tmp/dcpi-copier-XXXXXX");
+	assert_non_null(mkdtemp(directory));
+	snprintf(store, sizeof(store), "%s/images", directory);
+}
+
+static void remove_store(void)
+{
+	char command[160];
+
+	snprintf(command, sizeof(command), "rm -rf %s", directory);
+	assert_int_equal(system(command), 0);
+}
+
+static struct image_copier *open_copier(uint64_t bytes_max, uint64_t bytes_per_second)
+{
+	const struct image_copier_config config = {
+		.directory = store,
+		.bytes_max = bytes_max,
+		.bytes_per_second = bytes_per_second,
+		.group = -1,
+	};
+	struct image_copier *copier = NULL;
+
+	assert_int_equal(image_copier_open(&copier, &config, &err), 0);
+	return copier;
+}
+
+/* A file in memory: its digest is its identity. */
+static struct image_copier_job job_of(uint32_t tag, uint8_t fill, size_t bytes)
+{
+	struct image_copier_job job = {
+		.tag = tag,
+		.kind = IMAGE_STORE_DIGEST,
+		.identity_bytes = FILE_DIGEST_BYTES,
+		.fd = memfd_create("image", MFD_CLOEXEC),
+		.expires_ns = clock_real_ns(),
+	};
+	uint8_t *data = malloc(bytes);
+
+	assert_true(job.fd >= 0);
+	assert_non_null(data);
+	memset(data, fill, bytes);
+	assert_int_equal(write(job.fd, data, bytes), bytes);
+	assert_int_equal(file_digest(job.identity, job.fd, bytes), 0);
+	free(data);
+	return job;
+}
+
+static struct image_copier_job result_wait(struct image_copier *copier)
+{
+	struct image_copier_job job;
+	int tries;
+
+	for (tries = 0; tries < 2000; tries++) {
+		if (image_copier_result(copier, &job))
+			return job;
+		usleep(5000);
+	}
+	fail_msg("no result");
+	return job;
+}
+
+static int copy(struct image_copier *copier, const struct image_copier_job *job)
+{
+	struct image_copier_job done;
+
+	assert_int_equal(image_copier_add(copier, job), 0);
+	done = result_wait(copier);
+	assert_int_equal(done.tag, job->tag);
+	return done.result;
+}
+
+static void path_of(char path[256], const struct image_copier_job *job,
+		    enum image_store_owner owner)
+{
+	char name[IMAGE_STORE_NAME_BYTES];
+
+	assert_int_equal(
+		image_store_name(name, job->kind, owner, job->identity, job->identity_bytes), 0);
+	snprintf(path, 256, "%s/%s", store, name);
+}
+
+static bool has(const struct image_copier_job *job)
+{
+	char path[256];
+
+	path_of(path, job, IMAGE_STORE_ROOT);
+	if (access(path, F_OK) == 0)
+		return true;
+	path_of(path, job, IMAGE_STORE_USER);
+	return access(path, F_OK) == 0;
+}
+
+static void names(void **state)
+{
+	const uint8_t identity[] = {0xab, 0xcd, 0x01};
+	char name[IMAGE_STORE_NAME_BYTES], longest[IMAGE_STORE_IDENTITY_BYTES] = {0};
+
+	(void)state;
+	assert_int_equal(
+		image_store_name(name, IMAGE_STORE_BUILD_ID, IMAGE_STORE_ROOT, identity, 3), 0);
+	assert_string_equal(name, "ab/cd01.elf");
+	assert_int_equal(image_store_name(name, IMAGE_STORE_DIGEST, IMAGE_STORE_USER,
+					  (uint8_t *)longest, sizeof(longest)),
+			 0);
+	assert_int_equal(strlen(name), 2 * sizeof(longest) + 1 + strlen(".user.file"));
+	assert_int_equal(
+		image_store_name(name, IMAGE_STORE_BUILD_ID, IMAGE_STORE_ROOT, identity, 1),
+		-EINVAL);
+	assert_int_equal(image_store_name(name, IMAGE_STORE_BUILD_ID, IMAGE_STORE_ROOT,
+					  (uint8_t *)longest, sizeof(longest) + 1),
+			 -EINVAL);
+}
+
+static void copies_what_it_is_told(void **state)
+{
+	struct image_copier *copier;
+	struct image_copier_job job, other;
+	struct image_copier_status status;
+
+	(void)state;
+	setup_store();
+	copier = open_copier(1 << 20, FAST);
+	job = job_of(7, 'a', 100000);
+	assert_int_equal(copy(copier, &job), 0);
+	assert_true(has(&job));
+	/* Again: it has it. */
+	other = job_of(8, 'a', 100000);
+	assert_int_equal(image_copier_add(copier, &other), 0);
+	other = result_wait(copier);
+	assert_int_equal(other.result, 0);
+	assert_false(other.copied);
+	/* Another file under its identity does not get in. */
+	other = job_of(9, 'b', 100000);
+	other.identity[5] ^= 1;
+	assert_int_equal(copy(copier, &other), -EBADMSG);
+	assert_false(has(&other));
+	/* Nor does what has become another one by the time it is looked for. */
+	other = job_of(10, 'c', 1000);
+	close(other.fd);
+	other.fd = -1;
+	other.path = strdup("/etc/passwd");
+	assert_int_equal(copy(copier, &other), -ESTALE);
+	other.path = strdup("/dev/null");
+	assert_int_equal(copy(copier, &other), -ESTALE);
+	/* One that says to be an ELF file, and isn't. */
+	other = job_of(11, 'd', 1000);
+	other.kind = IMAGE_STORE_BUILD_ID;
+	assert_int_equal(copy(copier, &other), -EBADMSG);
+	image_copier_status(copier, &status);
+	assert_int_equal(status.files, 1);
+	assert_int_equal(status.copied, 1);
+	assert_int_equal(status.failed, 4);
+	image_copier_close(copier);
+	remove_store();
+}
+
+/* Memory has no owner: it is never the superuser's. */
+static void keeps_code_of_memory(void **state)
+{
+	struct image_copier_job job = {.tag = 1,
+				       .kind = IMAGE_STORE_JIT,
+				       .identity_bytes = 16,
+				       .fd = -1,
+				       .data_bytes = 5000,
+				       .identity = {1, 2, 3}};
+	struct image_copier *copier;
+	struct stat status;
+	char path[256];
+
+	(void)state;
+	setup_store();
+	copier = open_copier(1 << 20, FAST);
+	job.data = calloc(1, job.data_bytes);
+	assert_int_equal(copy(copier, &job), 0);
+	path_of(path, &job, IMAGE_STORE_USER);
+	assert_int_equal(stat(path, &status), 0);
+	assert_int_equal(status.st_size, 5000);
+	assert_int_equal(status.st_mode & 0777, 0640);
+	image_copier_close(copier);
+	remove_store();
+}
+
+/* The coldest goes; one that is touched stays. */
+static void evicts_the_coldest(void **state)
+{
+	const int64_t now = clock_real_ns();
+	struct image_copier_job jobs[6], touch;
+	struct image_copier_status status;
+	struct image_copier *copier;
+	int i;
+
+	(void)state;
+	setup_store();
+	copier = open_copier(400 << 10, FAST);
+	for (i = 0; i < 5; i++) {
+		jobs[i] = job_of((uint32_t)i, (uint8_t)('a' + i), 100 << 10);
+		jobs[i].expires_ns = now + i;
+		if (i == 4) {
+			touch = jobs[0];
+			touch.expires_ns = now + 100;
+			assert_int_equal(image_copier_touch(copier, &touch), 0);
+			assert_int_equal(result_wait(copier).result, 0);
+		}
+		assert_int_equal(copy(copier, &jobs[i]), 0);
+	}
+	assert_true(has(&jobs[0]));
+	assert_false(has(&jobs[1]));
+	assert_true(has(&jobs[2]) && has(&jobs[3]) && has(&jobs[4]));
+	image_copier_status(copier, &status);
+	assert_int_equal(status.files, 4);
+	assert_int_equal(status.evicted, 1);
+	assert_true(status.bytes <= 400 << 10);
+	assert_int_equal(image_copier_touch(copier, &jobs[1]), 0);
+	assert_int_equal(result_wait(copier).result, -ENOENT);
+	/* More than half of the room for one: no. */
+	jobs[5] = job_of(5, 'z', (200 << 10) + 1);
+	assert_int_equal(copy(copier, &jobs[5]), -EFBIG);
+	image_copier_close(copier);
+	/* Another run finds the times, and has less room. */
+	copier = open_copier(110 << 10, FAST);
+	image_copier_status(copier, &status);
+	assert_int_equal(status.files, 1);
+	assert_true(has(&jobs[0]));
+	image_copier_close(copier);
+	remove_store();
+}
+
+static void keeps_holes(void **state)
+{
+	struct image_copier_job job = {.kind = IMAGE_STORE_DIGEST,
+				       .identity_bytes = FILE_DIGEST_BYTES};
+	const off_t bytes = 64 << 20;
+	struct image_copier *copier;
+	struct stat status;
+	char path[256];
+
+	(void)state;
+	setup_store();
+	copier = open_copier(1 << 30, FAST);
+	job.fd = memfd_create("sparse", MFD_CLOEXEC);
+	assert_int_equal(ftruncate(job.fd, bytes), 0);
+	assert_int_equal(pwrite(job.fd, "code", 4, 40 << 20), 4);
+	assert_int_equal(file_digest(job.identity, job.fd, (uint64_t)bytes), 0);
+	assert_int_equal(copy(copier, &job), 0);
+	path_of(path, &job, IMAGE_STORE_USER);
+	if (stat(path, &status) < 0) {
+		path_of(path, &job, IMAGE_STORE_ROOT);
+		assert_int_equal(stat(path, &status), 0);
+	}
+	assert_int_equal(status.st_size, bytes);
+	assert_true(status.st_blocks * 512 < 1 << 20);
+	image_copier_close(copier);
+	remove_store();
+}
+
+/* No faster than told, and closing does not wait for the rest; what is left of it goes. */
+static void keeps_to_its_rate(void **state)
+{
+	struct image_copier_job job, big;
+	struct image_copier *copier;
+	uint64_t start = clock_monotonic_ns();
+	char path[128];
+
+	(void)state;
+	setup_store();
+	copier = open_copier(100 << 20, 4 << 20);
+	job = job_of(1, 'a', 1 << 20);
+	assert_int_equal(copy(copier, &job), 0);
+	assert_true(clock_monotonic_ns() - start >= NS_PER_SECOND / 5);
+	big = job_of(2, 'b', 40 << 20);
+	assert_int_equal(image_copier_add(copier, &big), 0);
+	snprintf(path, sizeof(path), "%s/incoming", store);
+	while (access(path, F_OK) < 0)
+		usleep(1000);
+	start = clock_monotonic_ns();
+	image_copier_close(copier);
+	assert_true(clock_monotonic_ns() - start < NS_PER_SECOND);
+	assert_int_equal(access(path, F_OK), -1);
+	assert_false(has(&big));
+	remove_store();
+}
+
+/* As many as may wait; small ones first. */
+static void queues(void **state)
+{
+	struct image_copier_job job, small;
+	struct image_copier *copier;
+	int added = 0, result = 0;
+
+	(void)state;
+	setup_store();
+	copier = open_copier(1 << 30, 1 << 20);
+	while (added < 1000 && result == 0) {
+		job = job_of((uint32_t)added, (uint8_t)added, (1 << 20) + (size_t)added);
+		result = image_copier_add(copier, &job);
+		added += result == 0;
+	}
+	assert_int_equal(result, -EAGAIN);
+	close(job.fd);
+	assert_in_range(added, 32, 128);
+	image_copier_close(copier);
+
+	copier = open_copier(1 << 30, 8 << 20);
+	for (added = 0; added < 4; added++) {
+		job = job_of((uint32_t)added, (uint8_t)added, 2 << 20);
+		assert_int_equal(image_copier_add(copier, &job), 0);
+	}
+	small = job_of(99, 'x', 10);
+	assert_int_equal(image_copier_add(copier, &small), 0);
+	if (result_wait(copier).tag != 99)
+		assert_int_equal(result_wait(copier).tag, 99);
+	image_copier_close(copier);
+	remove_store();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names),
+		cmocka_unit_test(copies_what_it_is_told),
+		cmocka_unit_test(keeps_code_of_memory),
+		cmocka_unit_test(evicts_the_coldest),
+		cmocka_unit_test(keeps_holes),
+		cmocka_unit_test(keeps_to_its_rate),
+		cmocka_unit_test(queues),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

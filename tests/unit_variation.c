@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The statistics against their definitions; the test against runs of a simulated
+ * program, which is sampled as programs are: with periods drawn from a window.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/statistics/variation.h"
+#include "lib/error.h"
+#include "tests/unit.h"
+
+#define SETS 8
+#define PROCEDURES 30
+#define SAMPLES 1500 /* a run */
+#define REPETITIONS 200
+#define LEVEL 0.05
+#define SLOW 0 /* the procedure with most samples */
+#define VISITS_MAX ((size_t)16 * SAMPLES)
+
+static const enum variation_norm norms[] = {VARIATION_COUNTS, VARIATION_TIME, VARIATION_TOTAL,
+					    VARIATION_REST};
+
+static double uniform(uint64_t *state)
+{
+	return ((double)(unit_random(state) >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static double normal(uint64_t *state)
+{
+	return sqrt(-2 * log(uniform(state))) * cos(2 * 3.14159265358979323846 * uniform(state));
+}
+
+/* What a program does: one procedure after the other, each for so many mean periods. */
+struct program {
+	size_t count;
+	struct {
+		unsigned int procedure;
+		double periods;
+	} visits[VISITS_MAX];
+};
+
+static struct program program;
+
+/* Shares fall as Zipf has them. @length: of a visit, in periods, on average. */
+static void program_make(uint64_t *state, double length)
+{
+	double total = 0, whole = 0;
+
+	program.count = 0;
+	for (unsigned int i = 0; i < PROCEDURES; i++)
+		total += 1.0 / (i + 1);
+	while (whole < SAMPLES && program.count < VISITS_MAX) {
+		double pick = uniform(state) * total, periods = -length * log(uniform(state));
+		unsigned int procedure = 0;
+
+		while (procedure < PROCEDURES - 1 && pick > 1.0 / (procedure + 1))
+			pick -= 1.0 / (++procedure);
+		program.visits[program.count].procedure = procedure;
+		program.visits[program.count++].periods = periods;
+		whole += periods;
+	}
+}
+
+/*
+ * Samples a run. Each period is drawn from a window of 60/62 to 64/62, as the module
+ * does, or (@each) once for so many samples, as where a daemon draws them; 0: samples
+ * fall anywhere, a run after the other. Procedure @slow takes @factor times as long.
+ */
+static void sample_run(uint64_t *state, unsigned int each, unsigned int slow, double factor,
+		       double counts[PROCEDURES])
+{
+	double period = 1, next = uniform(state), now = 0;
+	unsigned int taken = 0;
+
+	memset(counts, 0, PROCEDURES * sizeof(*counts));
+	for (size_t i = 0; i < program.count; i++) {
+		unsigned int procedure = program.visits[i].procedure;
+
+		now += program.visits[i].periods * (procedure == slow ? factor : 1);
+		while (next < now) {
+			counts[procedure]++;
+			if (each == 0)
+				period = -log(uniform(state));
+			else if (taken++ % each == 0)
+				period = (60 + 4 * uniform(state)) / 62;
+			next += period;
+		}
+	}
+}
+
+static void compare(struct variation *ret, enum variation_norm norm, enum variation_null null,
+		    double counts[SETS][PROCEDURES])
+{
+	static const double seconds[SETS] = {10, 10, 10, 10, 10, 10, 10, 10};
+	struct variation_config config = {SETS, seconds, NULL, norm, null, LEVEL};
+	struct variation_cell cells[PROCEDURES * SETS];
+	struct error err;
+
+	for (size_t row = 0; row < PROCEDURES; row++) {
+		for (size_t set = 0; set < SETS; set++)
+			cells[row * SETS + set] =
+				(struct variation_cell){counts[set][row], counts[set][row]};
+	}
+	*ret = (struct variation){0};
+	assert_int_equal(variation_find(ret, &config, cells, PROCEDURES, &err), 0);
+}
+
+/* In how many of the repetitions anything is called significant, of equal runs. */
+static void count_false(double length, unsigned int each, unsigned int found[4], uint64_t seed)
+{
+	static double counts[SETS][PROCEDURES];
+
+	memset(found, 0, 4 * sizeof(*found));
+	for (unsigned int i = 0; i < REPETITIONS; i++) {
+		uint64_t state = seed + i;
+
+		program_make(&state, length);
+		for (size_t set = 0; set < SETS; set++)
+			sample_run(&state, each, PROCEDURES, 1, counts[set]);
+		for (size_t norm = 0; norm < 4; norm++) {
+			struct variation variation;
+
+			compare(&variation, norms[norm], VARIATION_SAMPLING, counts);
+			found[norm] += variation.significant > 0;
+			variation_deinit(&variation);
+		}
+	}
+}
+
+static void equal_runs(void **state)
+{
+	/* visits that are short beside a period, about as long, and longer than many */
+	static const double lengths[] = {0.1, 1, 30};
+	unsigned int found[4];
+
+	(void)state;
+	for (size_t i = 0; i < 3; i++) {
+		count_false(lengths[i], 1, found, 1000 * i);
+		print_message("visits of %g periods: false alarms in %u %u %u %u of %d (counts, "
+			      "time, total, rest)\n",
+			      lengths[i], found[0], found[1], found[2], found[3], REPETITIONS);
+		for (size_t norm = 0; norm < 4; norm++)
+			assert_true(found[norm] <= LEVEL * REPETITIONS);
+	}
+	/* Samples that know nothing of each other: the most that the test allows for. */
+	count_false(0.2, 0, found, 9000);
+	print_message("independent samples: %u %u %u %u\n", found[0], found[1], found[2], found[3]);
+	for (size_t norm = 0; norm < 4; norm++)
+		assert_true(found[norm] <= LEVEL * REPETITIONS);
+	/* Periods that all samples of a while share: only norms by total are immune. */
+	count_false(0.2, 1000, found, 5000);
+	print_message("periods drawn seldom: %u %u %u %u\n", found[0], found[1], found[2],
+		      found[3]);
+	assert_true(found[2] <= LEVEL * REPETITIONS && found[3] <= LEVEL * REPETITIONS);
+}
+
+/* Of independent samples the test's probabilities are uniform, not only small ones rare. */
+static void probabilities_are_uniform(void **state)
+{
+	unsigned int below[10] = {0}, tests = 0;
+	static double counts[SETS][PROCEDURES];
+	uint64_t random = 42;
+	double sum = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < 300; i++) {
+		struct variation variation;
+
+		program_make(&random, 0.2);
+		for (size_t set = 0; set < SETS; set++)
+			sample_run(&random, 0, PROCEDURES, 1, counts[set]);
+		compare(&variation, VARIATION_TOTAL, VARIATION_SAMPLING, counts);
+		for (size_t row = 0; row < PROCEDURES; row++) {
+			if (!variation.rows[row].tested)
+				continue;
+			tests++;
+			sum += variation.rows[row].dispersion;
+			for (unsigned int d = 0; d < 10; d++)
+				below[d] += variation.rows[row].p <= (d + 1) / 10.0;
+		}
+		variation_deinit(&variation);
+	}
+	assert_true(tests > 5000);
+	print_message("mean dispersion %.4f, p <= 0.1 in %.4f, <= 0.5 in %.4f\n", sum / tests,
+		      (double)below[0] / tests, (double)below[4] / tests);
+	assert_true(fabs(sum / tests - 1) < 0.03);
+	for (unsigned int d = 0; d < 10; d++)
+		assert_true(fabs((double)below[d] / tests - (d + 1) / 10.0) < 0.02);
+}
+
+/* One procedure takes up to 2.3 times as long (smooth_ did in the paper): it comes first, and only
+ * it is found. */
+static void one_varies(void **state)
+{
+	static const double factors[SETS] = {1, 2.3, 1.2, 1, 2, 1, 1.5, 1.7};
+	static double counts[SETS][PROCEDURES];
+	unsigned int found = 0, first = 0, others[4] = {0};
+
+	(void)state;
+	for (unsigned int i = 0; i < REPETITIONS; i++) {
+		uint64_t random = 77 + i;
+
+		program_make(&random, 0.2);
+		for (size_t set = 0; set < SETS; set++)
+			sample_run(&random, 1, SLOW, factors[set], counts[set]);
+		for (size_t norm = 0; norm < 4; norm++) {
+			struct variation variation;
+			size_t best = 0;
+
+			compare(&variation, norms[norm], VARIATION_SAMPLING, counts);
+			for (size_t row = 0; row < PROCEDURES; row++) {
+				if (variation.rows[row].q < variation.rows[best].q)
+					best = row;
+			}
+			found += variation.rows[SLOW].significant;
+			first += best == SLOW;
+			others[norm] +=
+				variation.significant - variation.rows[SLOW].significant > 0;
+			if (norms[norm] == VARIATION_REST)
+				assert_false(variation.rows[SLOW].in_total);
+			variation_deinit(&variation);
+		}
+	}
+	print_message("found %u, first %u of %d; others with it in %u %u %u %u\n", found, first,
+		      4 * REPETITIONS, others[0], others[1], others[2], others[3]);
+	assert_int_equal(found, 4 * REPETITIONS);
+	assert_int_equal(first, 4 * REPETITIONS);
+	/* Of shares, the others change too, unless what varies is left out. */
+	assert_true(others[2] > REPETITIONS / 2);
+	assert_true(others[3] <= LEVEL * REPETITIONS);
+}
+
+/* All vary by 5%, one by 40%: what the runs have in common is not called significant. */
+static void all_vary(void **state)
+{
+	static double counts[SETS][PROCEDURES];
+	double sum = 0, background = 0, errors = 0;
+	unsigned int covered = 0, found = 0, noise = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < REPETITIONS; i++) {
+		uint64_t random = 777 + i;
+		struct variation variation;
+
+		for (size_t set = 0; set < SETS; set++) {
+			for (size_t row = 0; row < PROCEDURES; row++) {
+				double spread = row == 3 ? 0.4 : 0.05;
+				double mean = 3000 + 200 * (double)row;
+
+				mean *= exp(spread * normal(&random) - spread * spread / 2);
+				counts[set][row] = floor(mean + sqrt(mean) * normal(&random));
+			}
+		}
+		compare(&variation, VARIATION_COUNTS, VARIATION_OTHERS, counts);
+		sum += variation.rows[5].spread;
+		background += variation.background;
+		covered += variation.rows[5].spread_low <= 0.05 &&
+			   variation.rows[5].spread_high >= 0.05;
+		found += variation.rows[3].significant;
+		errors += 1 - 1.0 / (double)variation.significant;
+		variation_deinit(&variation);
+		compare(&variation, VARIATION_COUNTS, VARIATION_SAMPLING, counts);
+		noise += variation.significant > PROCEDURES / 2;
+		variation_deinit(&variation);
+	}
+	print_message("spread %.4f, background %.4f, interval right in %u, found %u, %.3f of those "
+		      "found are others\n",
+		      sum / REPETITIONS, background / REPETITIONS, covered, found,
+		      errors / REPETITIONS);
+	assert_true(fabs(sum / REPETITIONS - 0.05) < 0.005);
+	assert_true(fabs(background / REPETITIONS - 0.05) < 0.005);
+	assert_true(covered >= 0.9 * REPETITIONS && covered <= 0.99 * REPETITIONS);
+	assert_int_equal(found, REPETITIONS);
+	/* Not quite the level: what is taken for granted is estimated, too. */
+	assert_true(errors / REPETITIONS <= 0.07);
+	assert_int_equal(noise, REPETITIONS);
+}
+
+static void near(double got, double want)
+{
+	if (!(fabs(got - want) <= 1e-9 * (1 + fabs(want))))
+		fail_msg("got %.15g, want %.15g", got, want);
+}
+
+/* Two rows, three sets, by hand. */
+static void definitions(void **state)
+{
+	static const double seconds[] = {1, 2, 1};
+	static const struct variation_cell cells[] = {{10, 10}, {40, 80},   {10, 10},
+						      {90, 90}, {160, 320}, {90, 90}};
+	struct variation_config config = {3,   seconds, NULL, VARIATION_COUNTS, VARIATION_SAMPLING,
+					  0.05};
+	struct variation out = {0};
+	struct error err;
+
+	(void)state;
+	assert_int_equal(variation_find(&out, &config, cells, 2, &err), 0);
+	near(out.rows[0].sum, 100);
+	near(out.rows[0].mean, 100 / 3.0);
+	near(out.rows[0].std_dev, sqrt((2 * 23.333333333333333 * 23.333333333333333 +
+					46.666666666666667 * 46.666666666666667) /
+				       2));
+	near(out.rows[0].half, 4.302652729749464 * out.rows[0].std_dev / sqrt(3));
+	near(out.rows[0].range, 0.7);
+	near(out.rows[0].share, 1 / 6.0);
+	assert_int_equal(out.rows[0].most, 1);
+	assert_int_equal(out.rows[0].least, 0);
+	assert_int_equal(out.rows[0].present, 3);
+	/* Exposures are 1, 1/2 and 1: what was expected is 24, 12 and 24. */
+	near(out.rows[0].dispersion * 2, 2 * 14 * 14 / 24.0 + 28 * 28 / 12.0);
+	variation_deinit(&out);
+
+	config.norm = VARIATION_TIME;
+	assert_int_equal(variation_find(&out, &config, cells, 2, &err), 0);
+	near(out.values[1], 80 * 2 / 3.0);
+	near(out.values[0], 10 * 4 / 3.0);
+	/* Exposures are in proportion to 1, 1 and 1. */
+	near(out.rows[0].dispersion * 2, 2 * 100 / 20.0 + 400 / 20.0);
+	variation_deinit(&out);
+
+	config.norm = VARIATION_TOTAL;
+	assert_int_equal(variation_find(&out, &config, cells, 2, &err), 0);
+	near(out.values[0], 20);
+	near(out.values[1], 40);
+	/* Shares of 100, 200 and 100: 15, 30 and 15 were expected. */
+	near(out.rows[0].dispersion * 2, (25 / 15.0 + 100 / 30.0 + 25 / 15.0) / 0.85);
+	near(out.rows[1].dispersion, out.rows[0].dispersion);
+	variation_deinit(&out);
+
+	/* The second row need not be one: samples of the total that are in no row. */
+	config.rest = cells + 3;
+	assert_int_equal(variation_find(&out, &config, cells, 1, &err), 0);
+	near(out.values[1], 40);
+	near(out.rows[0].dispersion * 2, (25 / 15.0 + 100 / 30.0 + 25 / 15.0) / 0.85);
+	near(out.rows[0].share, 80 / 600.0);
+	variation_deinit(&out);
+}
+
+/* What there is too little of is not tested; what cannot be compared is refused. */
+static void few_samples_and_bad_input(void **state)
+{
+	static const double seconds[] = {1, 0};
+	struct variation_cell cells[] = {{4, 4}, {5, 5}, {90, 90}, {1, 1}, {0, 0}, {0, 0}};
+	struct variation_config config = {2,   seconds, NULL, VARIATION_TOTAL, VARIATION_SAMPLING,
+					  0.05};
+	struct variation out = {0};
+	struct error err;
+
+	(void)state;
+	assert_int_equal(variation_find(&out, &config, cells, 3, &err), 0);
+	assert_false(out.rows[0].tested);
+	assert_true(out.rows[0].p == 1 && out.rows[0].q == 1);
+	assert_true(out.rows[1].tested);
+	assert_int_equal(out.rows[2].present, 0);
+	assert_true(out.rows[2].range == 0 && out.rows[2].share == 0);
+	variation_deinit(&out);
+
+	/* All there is in a total cannot vary in it. */
+	assert_int_equal(variation_find(&out, &config, cells + 2, 1, &err), 0);
+	assert_false(out.rows[0].tested);
+	variation_deinit(&out);
+
+	config.norm = VARIATION_TIME;
+	assert_int_equal(variation_find(&out, &config, cells, 3, &err), -EINVAL);
+	variation_deinit(&out);
+	config.norm = VARIATION_COUNTS;
+	assert_int_equal(variation_find(&out, &config, cells + 4, 1, &err), -EINVAL);
+	variation_deinit(&out);
+	config.sets = 1;
+	assert_int_equal(variation_find(&out, &config, cells, 3, &err), -EINVAL);
+	variation_deinit(&out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(definitions), cmocka_unit_test(few_samples_and_bad_input),
+		cmocka_unit_test(equal_runs),  cmocka_unit_test(probabilities_are_uniform),
+		cmocka_unit_test(one_varies),  cmocka_unit_test(all_vary),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* dcpiexport - a profile in the formats of other tools */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/cleanup.h"
+#include "lib/error.h"
+#include "lib/options.h"
+#include "tools/cli.h"
+#include "tools/event_scale.h"
+#include "tools/exporter.h"
+#include "tools/report_header.h"
+
+static const struct exporter *const exporters[] = {
+	&exporter_pprof,
+	&exporter_folded,
+	&exporter_speedscope,
+	&exporter_callgrind,
+};
+
+#define EXPORTERS (sizeof(exporters) / sizeof(*exporters))
+
+enum {
+	KEY_FORMAT = 'f',
+	KEY_OUTPUT = 'o',
+};
+
+static const struct option_entry own_options[] = {
+	{KEY_FORMAT, "format", "FORMAT", "pprof (the default), folded, speedscope or callgrind"},
+	{KEY_OUTPUT, "output", "FILE", "where to; default: standard output"},
+};
+
+struct export_job {
+	struct cli cli;
+	const struct exporter *exporter;
+	const char *output;
+	struct profile_reader *reader;
+	struct report_header header;
+	struct event_scale scale;
+	struct tally *tally;
+	struct export_event *events;
+	const char **names; /* of the events */
+	size_t event_count;
+	int64_t epoch; /* whose periods are being read */
+};
+
+static int set_option(void *context, int key, const char *argument, struct error *err)
+{
+	struct export_job *job = context;
+
+	if (key == KEY_OUTPUT) {
+		job->output = argument;
+		return 0;
+	}
+	for (size_t i = 0; i < EXPORTERS; i++) {
+		if (strcmp(argument, exporters[i]->name) == 0) {
+			job->exporter = exporters[i];
+			return 0;
+		}
+	}
+	return error_set(err, EINVAL,
+			 "there is no format \"%s\": pprof, folded, speedscope or callgrind",
+			 argument);
+}
+
+static const struct cli_tool tool = {
+	.name = "dcpiexport",
+	.synopsis = "[OPTION]...",
+	.summary = "Writes a profile in the format of another tool.",
+	.accepts = CLI_EVENTS | CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_SYMBOLS,
+	.options = own_options,
+	.option_count = sizeof(own_options) / sizeof(*own_options),
+	.set = set_option,
+};
+
+static bool asked_for(const struct export_job *job, const char *name)
+{
+	for (size_t i = 0; i < job->cli.event_count; i++) {
+		if (strcmp(job->cli.events[i], name) == 0)
+			return true;
+	}
+	return job->cli.event_count == 0;
+}
+
+static bool chosen(const struct export_job *job, const char *name)
+{
+	for (size_t i = 0; i < job->event_count; i++) {
+		/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): there are as many */
+		if (strcmp(job->names[i], name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Those asked for, each once, in the database's order. */
+static int choose_events(struct export_job *job, struct error *err)
+{
+	const struct report_header *header = &job->header;
+
+	job->events = calloc(header->event_count + 1, sizeof(*job->events));
+	job->names = calloc(header->event_count + 1, sizeof(*job->names));
+	if (job->events == NULL || job->names == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	for (size_t i = 0; i < header->event_count; i++) {
+		const struct profile_event *event = &header->events[i];
+
+		if (!asked_for(job, event->name) || chosen(job, event->name))
+			continue;
+		job->names[job->event_count] = event->name;
+		job->events[job->event_count++] = (struct export_event){event->name, event->unit};
+	}
+	return job->event_count > 0 ? 0 : error_set(err, ENOENT, "no epoch has that event");
+}
+
+/* A sample stands for as many events as the mean of its window. */
+static int add_period(void *context, const struct profile_event *event)
+{
+	struct export_job *job = context;
+	double mean = ((double)event->period_min + (double)event->period_max) / 2;
+
+	return mean < 1 ? 0 : event_scale_period(&job->scale, job->epoch, event->number, mean);
+}
+
+static int load_scale(struct export_job *job, int64_t epoch, struct error *err)
+{
+	int r = event_scale_load(&job->scale, job->reader, epoch, err);
+
+	job->epoch = epoch;
+	if (r == 0)
+		r = profile_reader_events(job->reader, epoch, add_period, job, err);
+	return r == -ENOMEM ? error_set(err, ENOMEM, "out of memory") : r;
+}
+
+static int load(struct export_job *job, struct error *err)
+{
+	struct cli *cli = &job->cli;
+	int r = profile_reader_open(&job->reader, cli->database, err);
+
+	if (r == 0)
+		r = profile_reader_snapshot(job->reader, err);
+	if (r == 0)
+		r = cli_select_epochs(cli, job->reader, err);
+	if (r == 0)
+		r = report_header_load(&job->header, job->reader, &cli->filter, err);
+	for (size_t i = 0; r == 0 && i < job->header.epoch_count; i++)
+		r = load_scale(job, job->header.epochs[i].id, err);
+	return r == 0 ? choose_events(job, err) : r;
+}
+
+static int tally(struct export_job *job, struct error *err)
+{
+	const struct cli *cli = &job->cli;
+	struct tally_config config = {
+		.events = job->names,
+		.event_count = job->event_count,
+		.filter = cli->filter,
+		.image = cli->image,
+		.by = TALLY_BY_INSTRUCTION,
+		.lines = true,
+		.scale = &job->scale,
+		.demangle = cli->demangle,
+		.debug = cli->debug,
+	};
+
+	return tally_create(&job->tally, job->reader, &config, err);
+}
+
+static int row_compare(const void *a, const void *b)
+{
+	const struct tally_row *x = a, *y = b;
+	int r = strcmp(x->image, y->image);
+
+	if (r != 0)
+		return r;
+	if (x->address - x->inside != y->address - y->inside)
+		return x->address - x->inside < y->address - y->inside ? -1 : 1;
+	r = strcmp(x->procedure, y->procedure);
+	if (r != 0)
+		return r;
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+static int write_to(struct export_job *job, FILE *file, struct error *err)
+{
+	const struct report_header *header = &job->header;
+	_cleanup_free_ char *comment = NULL;
+	struct export_profile profile = {
+		.rows = tally_rows(job->tally),
+		.row_count = tally_row_count(job->tally),
+		.events = job->events,
+		.event_count = job->event_count,
+		.start_ns = header->epochs[0].start_ns,
+	};
+
+	qsort(tally_rows(job->tally), profile.row_count, sizeof(*profile.rows), row_compare);
+	for (size_t i = 0; i < header->epoch_count; i++) {
+		if (header->epochs[i].end_ns > profile.end_ns)
+			profile.end_ns = header->epochs[i].end_ns;
+	}
+	if (asprintf(&comment, "dcpi: %zu epoch%s, %s, kernel %s", header->epoch_count,
+		     header->epoch_count > 1 ? "s" : "", header->epochs[0].host,
+		     header->epochs[0].kernel) < 0) {
+		comment = NULL;
+		return error_set(err, ENOMEM, "out of memory");
+	}
+	profile.comment = comment;
+	return job->exporter->write(file, &profile, err);
+}
+
+/* A file (not a device) that could not be written whole is not left behind. */
+static int write_file(struct export_job *job, struct error *err)
+{
+	FILE *file = fopen(job->output, "we");
+	struct stat status;
+	bool regular;
+	int r;
+
+	if (file == NULL)
+		return error_set_errno(err, "cannot write %s", job->output);
+	regular = fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode);
+	r = write_to(job, file, err);
+	if (r == 0 && (fflush(file) != 0 || ferror(file)))
+		r = error_set_errno(err, "cannot write %s", job->output);
+	if (fclose(file) != 0 && r == 0)
+		r = error_set_errno(err, "cannot write %s", job->output);
+	if (r < 0 && regular)
+		unlink(job->output);
+	return r;
+}
+
+static int run(struct export_job *job)
+{
+	const struct cli *cli = &job->cli;
+	struct error err = {0};
+	int r;
+
+	if (job->output == NULL && job->exporter->binary && isatty(STDOUT_FILENO)) {
+		error_set(&err, EINVAL, "%s is nothing for a terminal: say --output FILE",
+			  job->exporter->name);
+		return cli_fail(cli, &err);
+	}
+	r = load(job, &err);
+	if (r == 0)
+		r = tally(job, &err);
+	if (r == -ENOENT && job->reader != NULL)
+		return cli_nothing(cli, "%s", err.message);
+	if (r < 0)
+		return cli_fail(cli, &err);
+	if (tally_row_count(job->tally) == 0)
+		return cli_nothing(cli, "no samples");
+	if (job->output != NULL)
+		r = write_file(job, &err);
+	else
+		r = write_to(job, stdout, &err);
+	if (r == 0)
+		r = cli_finish_output(&err);
+	return r < 0 ? cli_fail(cli, &err) : CLI_OK;
+}
+
+int main(int argc, char **argv)
+{
+	struct export_job job = {.exporter = &exporter_pprof};
+	int status = cli_parse(&job.cli, &tool, argc, argv, &job);
+
+	if (status == CLI_RUN)
+		status = run(&job);
+	free(job.events);
+	free(job.names);
+	tally_destroy(job.tally);
+	event_scale_deinit(&job.scale);
+	report_header_deinit(&job.header);
+	profile_reader_close(job.reader);
+	cli_deinit(&job.cli);
+	return status;
+}

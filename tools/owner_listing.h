@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Units, containers or processes as the rows of a report. */
+#ifndef DCPI_OWNER_LISTING_H
+#define DCPI_OWNER_LISTING_H
+
+#include "tools/owner_tally.h"
+#include "tools/report.h"
+
+struct owner_listing;
+
+/**
+ * owner_listing_create() - lay a tally out
+ * @config: what the tally was made with
+ * @limit:  rows at most; 0: all
+ *
+ * The tally stays the caller's.
+ */
+int owner_listing_create(struct owner_listing **ret, const struct owner_tally *tally,
+			 const struct owner_tally_config *config, size_t limit, struct error *err);
+
+/** owner_listing_destroy() - NULL is fine. */
+void owner_listing_destroy(struct owner_listing *listing);
+
+/** owner_listing_report() - all of a report but its header. */
+struct report owner_listing_report(const struct owner_listing *listing);
+
+#endif
