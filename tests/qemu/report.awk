@@ -10,12 +10,22 @@ function result(good, name) {
 	failed += !good
 }
 
+# Why a script's plan was not kept: what came of it, and what else stood on the
+# console meanwhile (the kernel may write into the middle of a script's line).
+function explain(name) {
+	print "#   planned " (name in plan ? plan[name] : "nothing") ", saw " count[name] + 0 \
+		(name in disorder ? ", first out of order: " disorder[name] : "") \
+		", status " (name in status ? status[name] : "none")
+	if (name in stray)
+		printf "%s", stray[name]
+}
+
 function script_line(name, line, words) {
 	if (line ~ /^(not )?ok [0-9]+/) {
 		split(line, words, / /)
 		count[name]++
 		if ((words[1] == "ok" ? words[2] : words[3]) != count[name])
-			disorder[name] = 1
+			disorder[name] = name in disorder ? disorder[name] : line
 		sub(/^(not )?ok [0-9]+( - )?/, "", line)
 		result(words[1] == "ok", name ": " line)
 	} else if (line ~ /^1\.\.[0-9]+$/) {
@@ -28,14 +38,18 @@ function script_line(name, line, words) {
 { sub(/\r$/, "") }
 
 /^@tap / {
-	name = $2
+	running = $2
 	line = $0
 	sub(/^@tap [^ ]+ /, "", line)
-	script_line(name, line)
+	script_line(running, line)
 	next
 }
-/^@end / { status[$2] = $3; next }
+/^@end / { status[$2] = $3; running = ""; next }
 /^@done$/ { done = 1; next }
+
+!/^@/ && running && strays[running]++ < 20 {
+	stray[running] = stray[running] "#   between its lines: " $0 "\n"
+}
 
 # Words for people to read on failure; the first few will do.
 /WARNING:|BUG:|Oops|Call Trace|[Gg]eneral protection|Kernel panic|INFO: (task|rcu)|INFO: possible|rcu.*stall|refcount_t:|suspicious RCU|use-after-free|corrupt|scheduling while atomic|soft lockup|unable to handle|UBSAN:|ODEBUG:|KASAN:|KCSAN:/ && !/debug is enabled/ {
@@ -50,7 +64,10 @@ END {
 		if (name == "")
 			continue
 		kept = count[name] > 0 && !(name in disorder) && plan[name] == count[name]
-		result(kept && status[name] == "0", name ": ran its plan and ended with status 0")
+		kept = kept && status[name] == "0"
+		result(kept, name ": ran its plan and ended with status 0")
+		if (!kept)
+			explain(name)
 	}
 	result(!trouble, "kernel log has no warnings")
 	result(done, "machine came to its end")

@@ -86,13 +86,15 @@ if [ -n "$icount" ]; then
 	clock="-accel tcg,thread=single -icount shift=$icount,sleep=off $QEMU_EXACT"
 fi
 
-# slab_nomerge: every cache has its own line in /proc/slabinfo.
+# slab_nomerge: every cache has its own line in /proc/slabinfo. loglevel=1: what the
+# kernel says must not land amid a line of a script; its log is read at the end, and an
+# oops or a lockup is told at once all the same.
 status=0
 # shellcheck disable=SC2086 # a command with options
 timeout --kill-after=5 "$timeout" $QEMU $clock -smp "$cpus" -m "$memory" -nographic -no-reboot \
 	-monitor none -serial stdio -kernel "$kernel" \
 	-initrd "$initramfs" \
-	-append "console=$CONSOLE rdinit=/init panic=-1 loglevel=4 slab_nomerge${append:+ $append}" \
+	-append "console=$CONSOLE rdinit=/init panic=-1 loglevel=1 slab_nomerge${append:+ $append}" \
 	${QEMU_MORE:-} </dev/null >"$work/console" 2>"$work/errors" || status=$?
 if [ -n "$log" ]; then
 	mkdir -p "$(dirname "$log")"
