@@ -216,8 +216,8 @@ soak: all ## dcpid for SOAK_SECONDS (3600) under mixed load: flat, exact (root)
 	@tests/soak.sh
 
 .PHONY: performance-doc
-performance-doc: bench ## docs/performance.md from a run of make bench
-	@tests/performance_md.sh > docs/performance.md
+performance-doc: bench ## docs/performance.md and its picture from a run of make bench
+	@tests/performance_md.sh
 
 .PHONY: lint
 lint: deps-lint ## clang-tidy, cppcheck, shellcheck, mandoc

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The body of docs/performance.md from lines of tests/bench.h on standard input:
+# what was to be reached, what a sample costs, then every figure by the part it is of.
+# -v chart=FILE: a picture of what a sample costs goes there (SVG).
+BEGIN { FS = "\"" }
+
+$2 == "name" && $6 == "subject" && $10 == "workload" {
+	number = $15
+	gsub(/[^0-9.e+-]/, "", number)
+	rows++
+	figure[rows] = $4
+	subject[rows] = $8
+	workload[rows] = $12
+	value[rows] = number + 0
+	unit[rows] = $18
+	v[$12, $4, $8] = number + 0
+	if ($4 == "daemon_cost")
+		ruled[++rulers] = $12
+}
+
+function said(number, of) {
+	return sprintf("%.4g", number) (of ~ /^(percent|%)$/ ? " %" : of == "ratio" ? "" : " " of)
+}
+
+# goal WHAT SIGN LIMIT OF FIGURE SUBJECT: one line of the table of goals for the worst of
+# all workloads; subject may be a regular expression
+function goal(what, sign, limit, of, name, who, i, worst, found, where, met) {
+	for (i = 1; i <= rows; i++) {
+		if (figure[i] != name || subject[i] !~ ("^(" who ")$"))
+			continue
+		if (!found++ || (sign == "<=" ? value[i] > worst : value[i] < worst)) {
+			worst = value[i]
+			where = workload[i]
+		}
+		met += sign == "<=" ? value[i] <= limit : value[i] >= limit
+	}
+	if (!found) {
+		printf "| %s | %s %s | not in this run | |\n", what, sign, said(limit, of)
+		return
+	}
+	printf "| %s | %s %s | %s | %s |\n", what, sign, said(limit, of),
+		(met == found ? "**" said(worst, of) "**" : said(worst, of) " (missed)"),
+		(found > 1 ? sprintf("%d of %d; worst: %s", met, found, where) : where)
+}
+
+function goals() {
+	print "## Goals\n"
+	print "| what | goal | worst measured | met by |"
+	print "|---|---|---|---|"
+	goal("whole cost of a sample", "<=", 1300, "instructions", "sample_cost", "dcpi")
+	goal("handler beyond the floor, hit", "<=", 110, "instructions", "handler_hit", "dcpi")
+	goal("handler beyond the floor, miss", "<=", 180, "instructions", "handler_miss", "dcpi")
+	goal("samples an entry delivered", ">=", 20, "samples", "data_reduction", "dcpi")
+	goal("CPU time beside `perf record`, `bpf`", "<=", 0.1, "ratio", "cpu_vs_perf", "bpf")
+	goal("CPU time beside `perf record`, `perf`", "<=", 0.5, "ratio", "cpu_vs_perf", "perf")
+	goal("bytes written beside `perf record`", "<=", 0.02, "ratio", "bytes_vs_perf", ".*")
+	goal("storm: samples of unknown image, `kmod`, `bpf`", "<=", 0.05, "%", "unknown_percent", "kmod|bpf")
+	goal("storm: samples of unknown image, `perf`", "<=", 0.5, "%", "unknown_percent", "perf")
+	goal("storm: samples of a wrong image", "<=", 0.05, "%", "misattributed_percent", ".*")
+	goal("slowdown with the default budget", "<=", 1.2, "%", "budget_slowdown_percent", ".*")
+	goal("a week of 480 images, 2 events", "<=", 4e6, "bytes", "file_bytes", "db")
+	goal("daemon, 256 CPUs at 5,200 samples/s", "<=", 100, "%", "scale_cpu_percent", "dcpid")
+	goal("analysis of 26 MB of code", "<=", 10, "s", "analysis_all", "dcpicalc")
+	goal("analysis of one procedure of 100 MB", "<=", 0.1, "s", "analysis_one", "dcpicalc")
+}
+
+function cost_table(i, w, line) {
+	if (!rulers)
+		return
+	print "\n## What a sample costs\n"
+	while ((getline line < "tests/performance_cost.md") > 0)
+		print line
+	print "\n| workload | samples | interval | miss rate | floor | interrupt | daemon | all | perf record | reduction | known to |"
+	print "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
+	for (i = 1; i <= rulers; i++) {
+		w = ruled[i]
+		printf "| %s | %.0f | %.0f s | %.1f%% | %.0f | %.0f | %.0f | **%.0f** | %.0f | %.1f | %s |\n",
+			w, v[w, "samples", "dcpi"], v[w, "merge_interval", "dcpi"],
+			v[w, "miss_rate", "dcpi"], v[w, "sample_cost", "floor"],
+			v[w, "interrupt_cost", "dcpi"], v[w, "daemon_cost", "dcpi"],
+			v[w, "sample_cost", "dcpi"], v[w, "sample_cost", "perf"],
+			v[w, "data_reduction", "dcpi"],
+			(w, "spread", "bare") in v ? v[w, "spread", "bare"] : "-"
+	}
+	if (("wide", "handler_miss", "dcpi") in v)
+		printf "\nA hit costs %.0f beyond the floor (loop), a miss %.0f (wide).\n",
+			v["loop", "handler_hit", "dcpi"], v["wide", "handler_miss", "dcpi"]
+}
+
+function bar(x, y, width, class, words) {
+	printf "<rect class=\"%s\" x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"15\"><title>%s</title></rect>\n",
+		class, x, y, width, words > chart
+}
+
+# Two bars a workload: what dcpi's samples cost, and perf record's
+function draw(i, w, y, scale, x, n, names, classes, cost, k) {
+	for (i = 1; i <= rulers; i++) {
+		n = v[ruled[i], "sample_cost", "perf"]
+		if (n > most)
+			most = n
+	}
+	scale = 520 / most
+	n = split("floor interrupt daemon", classes, " ")
+	printf "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"700\" height=\"%d\" font-family=\"sans-serif\" font-size=\"12\">\n", 50 + 46 * rulers > chart
+	print "<style>rect.page{fill:#fff}.floor{fill:#9aa5b1}.interrupt{fill:#f2a541}.daemon{fill:#3d7ea6}.perf{fill:#d4d8dd;stroke:#7b8794}text{fill:#1f2933}</style>" > chart
+	print "<rect class=\"page\" width=\"100%\" height=\"100%\"/>" > chart
+	print "<text x=\"10\" y=\"18\" font-weight=\"bold\">Instructions a sample, whole machine</text>" > chart
+	x = 300
+	for (k = 1; k <= n; k++) {
+		bar(x, 7, 12, classes[k], classes[k])
+		printf "<text x=\"%d\" y=\"18\">%s</text>\n", x + 17, classes[k] > chart
+		x += 85
+	}
+	bar(x, 7, 12, "perf", "perf record")
+	printf "<text x=\"%d\" y=\"18\">perf record</text>\n", x + 17 > chart
+	for (i = 1; i <= rulers; i++) {
+		w = ruled[i]
+		y = 40 + 46 * (i - 1)
+		printf "<text x=\"10\" y=\"%d\">%s</text>\n", y + 20, w > chart
+		cost["floor"] = v[w, "sample_cost", "floor"]
+		cost["interrupt"] = v[w, "interrupt_cost", "dcpi"]
+		cost["daemon"] = v[w, "daemon_cost", "dcpi"]
+		x = 90
+		for (k = 1; k <= n; k++) {
+			bar(x, y, cost[classes[k]] * scale, classes[k], classes[k] ": " sprintf("%.0f", cost[classes[k]]))
+			x += cost[classes[k]] * scale
+		}
+		printf "<text x=\"%.1f\" y=\"%d\">%.0f</text>\n", x + 6, y + 12, v[w, "sample_cost", "dcpi"] > chart
+		bar(90, y + 17, v[w, "sample_cost", "perf"] * scale, "perf", "perf record")
+		printf "<text x=\"%.1f\" y=\"%d\">%.0f</text>\n", 96 + v[w, "sample_cost", "perf"] * scale, y + 29, v[w, "sample_cost", "perf"] > chart
+	}
+	print "</svg>" > chart
+	close(chart)
+}
+
+# section TITLE SUBJECTS FIGURES WORDS: the rows not told yet of which both match
+function section(title, who, names, words, i, begun) {
+	for (i = 1; i <= rows; i++) {
+		if (told[i] || subject[i] !~ ("^(" who ")$") || figure[i] !~ ("^(" names ")$"))
+			continue
+		if (!begun++) {
+			print "\n### " title "\n\n" words
+			print (words == "" ? "" : "\n") "| figure | of | workload | value |"
+			print "|---|---|---|---:|"
+		}
+		told[i] = 1
+		printf "| %s | %s | %s | %s |\n", figure[i], subject[i], workload[i], said(value[i], unit[i])
+	}
+}
+
+END {
+	goals()
+	cost_table()
+	if (chart != "" && rulers)
+		draw()
+	print "\n## Every figure"
+	section("On the ruler", "bare|floor|hold|dcpi|perf", "sample_cost|.*_cost|miss_rate|held_misses|data_reduction|samples|merge_interval|repeatability|spread|handler_.*",
+		"What the table above is made of; `hold` counts and never drains.")
+	section("Counting", "sample_store|x86_64|kmod", ".*",
+		"The sample store and the interpreter of branches, in user space, one thread.")
+	section("Beside `perf record`", "bpf|perf|perf_record", "cpu_.*|bytes_.*|.*_vs_perf.*",
+		"dcpid without the module and `perf record -a`, on this machine, in turns, at the same rate (tests/bench_sources.sh).")
+	section("Which image is where", "image_map", ".*",
+		"The daemon's table of processes and their mappings.")
+	section("Storms", ".*", "unknown_percent|misattributed_percent|storm_samples",
+		"A thousand and more short processes a second beside a loaded machine, and programs that exec each other under one process id (tests/bench_storm.sh).")
+	section("The daemon", "dcpid|budget|daemon", ".*", "")
+	section("The database", "db", ".*",
+		"Profiles of synthetic programs, and a week of the paper's timesharing machine.")
+	section("Reading programs", "procedure_table|cfg|frequency_class|schedule|zydis|arm64|alpha|x86|insn", ".*",
+		"Symbols, control flow and machine models, of real images.")
+	section("Estimating", "dcpicalc|flow_fit|paper|joint|average|dcpi|avg|max", ".*", "")
+	section("Others", ".*", ".*", "")
+}
