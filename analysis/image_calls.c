@@ -63,20 +63,6 @@ static long find_callee(const struct image_calls *calls, const struct cfg_call *
 	return call->target != 0 ? image_code_find(calls->code, call->target) : -1;
 }
 
-/* How often a call is made, or a jump out of the procedure is taken. */
-static const struct frequency_estimate *call_estimate(const struct procedure_analysis *analysis,
-						      const struct cfg_call *call)
-{
-	const struct cfg *cfg = analysis->cfg;
-	uint32_t index = cfg->block_of[call->insn];
-	const struct cfg_block *block = &cfg->blocks[index];
-
-	for (uint32_t e = block->out; call->tail && e < block->out + block->out_count; e++)
-		if (cfg->edges[e].kind == CFG_EDGE_TAIL && cfg->edges[e].target == call->target)
-			return &analysis->frequency.edges[e];
-	return &analysis->frequency.blocks[index];
-}
-
 static double entered_at_least(const struct procedure_analysis *analysis)
 {
 	const struct cfg *cfg = analysis->cfg;
@@ -93,7 +79,7 @@ int image_calls_add(struct image_calls *calls, const struct procedure_analysis *
 	calls->procedures[analysis->index].own_low = entered_at_least(analysis);
 	for (uint32_t i = 0; i < analysis->cfg->call_count; i++) {
 		const struct cfg_call *call = &analysis->cfg->calls[i];
-		const struct frequency_estimate *estimate = call_estimate(analysis, call);
+		const struct frequency_estimate *estimate = procedure_analysis_call(analysis, call);
 		long callee = find_callee(calls, call);
 		double sigma = estimate_sigma(estimate);
 

@@ -51,6 +51,16 @@ int procedure_analysis_run(struct procedure_analysis *analysis,
 /** procedure_analysis_input() - what culprits were looked for in, for stall_summary_add(). */
 struct culprit_input procedure_analysis_input(const struct procedure_analysis *analysis);
 
+/**
+ * procedure_analysis_call() - how often a call is made, or a jump out of the procedure taken
+ * @call: of @analysis' graph
+ *
+ * Return: the edge's estimate where it is a jump that the graph has, else its block's; the
+ * analysis' own.
+ */
+const struct frequency_estimate *procedure_analysis_call(const struct procedure_analysis *analysis,
+							 const struct cfg_call *call);
+
 /** procedure_analysis_deinit() - free. Zero-initialised is fine. */
 void procedure_analysis_deinit(struct procedure_analysis *analysis);
 

@@ -177,20 +177,6 @@ static double scale_spread(const struct procedure_analysis *analysis)
 	return least;
 }
 
-/* How often a call is made, or a jump out of the procedure is taken. */
-static const struct frequency_estimate *call_estimate(const struct procedure_analysis *analysis,
-						      const struct cfg_call *call)
-{
-	const struct cfg *cfg = analysis->cfg;
-	uint32_t index = cfg->block_of[call->insn];
-	const struct cfg_block *block = &cfg->blocks[index];
-
-	for (uint32_t e = block->out; call->tail && e < block->out + block->out_count; e++)
-		if (cfg->edges[e].kind == CFG_EDGE_TAIL && cfg->edges[e].target == call->target)
-			return &analysis->frequency.edges[e];
-	return &analysis->frequency.blocks[index];
-}
-
 static bool is_stub(const struct image_code *code, uint64_t address)
 {
 	long index = image_code_find(code, address);
@@ -215,7 +201,7 @@ static int add_site(struct adding *adding, const struct cfg_call *call)
 {
 	const struct procedure_analysis *analysis = adding->analysis;
 	const struct insn *insn = &analysis->cfg->insns[call->insn];
-	const struct frequency_estimate *estimate = call_estimate(analysis, call);
+	const struct frequency_estimate *estimate = procedure_analysis_call(analysis, call);
 	int64_t image = adding->samples->image;
 	struct site *site;
 
