@@ -13,7 +13,7 @@
 /* The line of an instruction that should take no time stands for half a cycle. */
 #define OWN_LINE 0.5
 
-#define LETTERS_MAX (CULPRIT_CAUSES + 1)
+#define LETTERS_MAX CALC_BUBBLE_CAUSES
 
 /* Letters side by side, in the order of Figure 2. */
 static const enum culprit_cause order[] = {
@@ -139,24 +139,46 @@ static void add_cause(struct group *group, struct calc_legend *legend, enum culp
 	group_add(group, culprit_letter(cause), causes[cause], &legend->causes, cause);
 }
 
+/* Without what the line of an instruction that should take no time stands for. */
+static double dynamic_stall(const struct schedule_insn *schedule, const struct instruction_cpi *cpi)
+{
+	double own = schedule->issues_with_previous ? OWN_LINE : 0;
+
+	if (isnan(cpi->cpi) || !cpi->significant)
+		return 0;
+	return fmax(cpi->dynamic_cycles - own, 0);
+}
+
+unsigned int calc_bubbles_causes(enum culprit_cause ret[CALC_BUBBLE_CAUSES],
+				 const struct schedule_insn *schedule,
+				 const struct instruction_cpi *cpi, const struct culprit *culprits)
+{
+	unsigned int count = 0;
+
+	if (nearbyint(2 * dynamic_stall(schedule, cpi)) < 1)
+		return 0;
+	for (unsigned int i = 0; i < sizeof(order) / sizeof(*order); i++) {
+		for (uint32_t k = cpi->first; k < cpi->first + cpi->count; k++) {
+			if (culprits[k].cause == order[i])
+				ret[count++] = order[i];
+		}
+	}
+	if (cpi->count == 0)
+		ret[count++] = CULPRIT_UNEXPLAINED;
+	return count;
+}
+
 static void make_dynamic(struct calc_bubbles *ret, struct calc_legend *legend,
 			 const struct schedule_insn *schedule, const struct instruction_cpi *cpi,
 			 const struct culprit *culprits)
 {
+	enum culprit_cause list[CALC_BUBBLE_CAUSES];
+	unsigned int count = calc_bubbles_causes(list, schedule, cpi, culprits);
 	struct group group = {.letters = ""};
-	double own = schedule->issues_with_previous ? OWN_LINE : 0;
 
-	set_lines(&group, fmax(cpi->dynamic_cycles - own, 0), cpi->cpi);
-	if (group.lines == 0)
-		return;
-	for (unsigned int i = 0; i < sizeof(order) / sizeof(*order); i++) {
-		for (uint32_t k = cpi->first; k < cpi->first + cpi->count; k++) {
-			if (culprits[k].cause == order[i])
-				add_cause(&group, legend, order[i]);
-		}
-	}
-	if (cpi->count == 0)
-		add_cause(&group, legend, CULPRIT_UNEXPLAINED);
+	set_lines(&group, dynamic_stall(schedule, cpi), cpi->cpi);
+	for (unsigned int i = 0; i < count; i++)
+		add_cause(&group, legend, list[i]);
 	draw(ret, &group);
 }
 
@@ -169,6 +191,5 @@ void calc_bubbles_make(struct calc_bubbles *ret, struct calc_legend *legend,
 		return;
 	for (unsigned int i = 0; i < schedule->stall_count; i++)
 		make_static(ret, legend, &schedule->stalls[i]);
-	if (cpi->significant && cpi->dynamic_cycles > 0)
-		make_dynamic(ret, legend, schedule, cpi, culprits);
+	make_dynamic(ret, legend, schedule, cpi, culprits);
 }

@@ -18,6 +18,8 @@
 
 #define CALC_BUBBLE_BYTES 160
 #define CALC_BUBBLES_MAX 24
+/* Causes that an instruction can have at most. */
+#define CALC_BUBBLE_CAUSES (CULPRIT_CAUSES + 1)
 
 /** struct calc_legend - letters that were explained so far; zero-initialised: none. */
 struct calc_legend {
@@ -46,6 +48,16 @@ struct calc_bubbles {
 void calc_bubbles_make(struct calc_bubbles *ret, struct calc_legend *legend,
 		       const struct schedule_insn *schedule, const struct instruction_cpi *cpi,
 		       const struct culprit *culprits);
+
+/**
+ * calc_bubbles_causes() - the causes that the dynamic stall of an instruction may have, in
+ * the order of Figure 2
+ *
+ * Return: how many; 0: there is no stall of half a cycle that is more than noise.
+ */
+unsigned int calc_bubbles_causes(enum culprit_cause ret[CALC_BUBBLE_CAUSES],
+				 const struct schedule_insn *schedule,
+				 const struct instruction_cpi *cpi, const struct culprit *culprits);
 
 /** calc_bubbles_cause() - what a cause is called in prose: "D-cache miss". */
 const char *calc_bubbles_cause(enum culprit_cause cause);

@@ -40,6 +40,21 @@ int calc_source_load(struct calc_source *source, struct profile_reader *reader,
 	return 0;
 }
 
+int calc_source_open(struct calc_source *source, struct profile_reader **reader, struct cli *cli,
+		     const char *event, struct error *err)
+{
+	int r = profile_reader_open(reader, cli->database, err);
+
+	if (r == 0)
+		r = profile_reader_snapshot(*reader, err);
+	if (r == 0)
+		r = cli_select_epochs(cli, *reader, err);
+	if (r == 0)
+		r = calc_source_load(source, *reader, &cli->filter, event, cli->image, &cli->debug,
+				     err);
+	return r;
+}
+
 void calc_source_deinit(struct calc_source *source)
 {
 	calc_images_deinit(&source->images);

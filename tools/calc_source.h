@@ -6,6 +6,7 @@
 #include "tools/calc_events.h"
 #include "tools/calc_images.h"
 #include "tools/calc_select.h"
+#include "tools/cli.h"
 #include "tools/report_header.h"
 
 /** struct calc_source - zero-initialised is empty. */
@@ -29,6 +30,15 @@ struct calc_source {
 int calc_source_load(struct calc_source *source, struct profile_reader *reader,
 		     const struct profile_filter *filter, const char *event, const char *pattern,
 		     const struct debug_file_options *debug, struct error *err);
+
+/**
+ * calc_source_open() - open the database that the command line names, and load from it
+ * @reader: out: closed by the caller, also after a failure, and not before @source is freed
+ *
+ * Return: as of profile_reader_open(), cli_select_epochs(), calc_source_load().
+ */
+int calc_source_open(struct calc_source *source, struct profile_reader **reader, struct cli *cli,
+		     const char *event, struct error *err);
 
 void calc_source_deinit(struct calc_source *source);
 

@@ -14,6 +14,7 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/options.h"
+#include "tools/calc_method.h"
 #include "tools/calc_output.h"
 #include "tools/calc_source.h"
 #include "tools/cli.h"
@@ -57,41 +58,6 @@ struct calc {
 	struct calc_output output;
 };
 
-static int unknown_name(const char *what, const char *name, const char *known, struct error *err)
-{
-	return error_set(err, EINVAL, "there is no %s \"%s\"; there are:%s", what, name, known);
-}
-
-static int set_model(struct calc *calc, const char *name, struct error *err)
-{
-	const struct machine_model *const *list = machine_model_list();
-	char known[256] = "";
-	size_t length = 0;
-
-	calc->model = machine_model_find(name);
-	if (calc->model != NULL)
-		return 0;
-	for (size_t i = 0; list[i] != NULL && length < sizeof(known); i++)
-		length += (size_t)snprintf(known + length, sizeof(known) - length, " %s",
-					   list[i]->name);
-	return unknown_name("model", name, known, err);
-}
-
-static int set_estimator(struct calc *calc, const char *name, struct error *err)
-{
-	const struct frequency_estimator *const *list = frequency_estimator_list();
-	char known[256] = "";
-	size_t length = 0;
-
-	calc->estimator = frequency_estimator_find(name);
-	if (calc->estimator != NULL)
-		return 0;
-	for (size_t i = 0; list[i] != NULL && length < sizeof(known); i++)
-		length += (size_t)snprintf(known + length, sizeof(known) - length, " %s",
-					   list[i]->name);
-	return unknown_name("estimator", name, known, err);
-}
-
 static int set_option(void *context, int key, const char *argument, struct error *err)
 {
 	struct calc *calc = context;
@@ -120,9 +86,9 @@ static int set_option(void *context, int key, const char *argument, struct error
 		calc->as_published = true;
 		break;
 	case KEY_MODEL:
-		return set_model(calc, argument, err);
+		return calc_method_model(&calc->model, argument, err);
 	case KEY_ESTIMATOR:
-		return set_estimator(calc, argument, err);
+		return calc_method_estimator(&calc->estimator, argument, err);
 	}
 	return r;
 }
@@ -146,21 +112,6 @@ static int check_options(const struct calc *calc, struct error *err)
 	if (calc->all && calc->cli.operand_count > 0)
 		return error_set(err, EINVAL, "--all and a procedure exclude each other");
 	return 0;
-}
-
-static int load(struct calc *calc, struct error *err)
-{
-	struct cli *cli = &calc->cli;
-	int r = profile_reader_open(&calc->reader, cli->database, err);
-
-	if (r == 0)
-		r = profile_reader_snapshot(calc->reader, err);
-	if (r == 0)
-		r = cli_select_epochs(cli, calc->reader, err);
-	if (r == 0)
-		r = calc_source_load(&calc->source, calc->reader, &cli->filter, calc->event,
-				     cli->image, &cli->debug, err);
-	return r;
 }
 
 static int options_of(const struct calc *calc, const struct calc_choice *choice,
@@ -299,7 +250,7 @@ static int run(struct calc *calc, struct source_text *source)
 	int r = check_options(calc, &err), status = CLI_OK;
 
 	if (r == 0)
-		r = load(calc, &err);
+		r = calc_source_open(&calc->source, &calc->reader, &calc->cli, calc->event, &err);
 	if (r < 0)
 		return fail(calc, r, &err);
 	calc->output = (struct calc_output){

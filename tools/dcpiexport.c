@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/cleanup.h"
@@ -13,6 +12,7 @@
 #include "tools/cli.h"
 #include "tools/event_scale.h"
 #include "tools/exporter.h"
+#include "tools/output_file.h"
 #include "tools/report_header.h"
 
 static const struct exporter *const exporters[] = {
@@ -186,8 +186,9 @@ static int row_compare(const void *a, const void *b)
 	return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-static int write_to(struct export_job *job, FILE *file, struct error *err)
+static int write_profile(void *context, FILE *file, struct error *err)
 {
+	struct export_job *job = context;
 	const struct report_header *header = &job->header;
 	_cleanup_free_ char *comment = NULL;
 	struct export_profile profile = {
@@ -213,27 +214,6 @@ static int write_to(struct export_job *job, FILE *file, struct error *err)
 	return job->exporter->write(file, &profile, err);
 }
 
-/* A file (not a device) that could not be written whole is not left behind. */
-static int write_file(struct export_job *job, struct error *err)
-{
-	FILE *file = fopen(job->output, "we");
-	struct stat status;
-	bool regular;
-	int r;
-
-	if (file == NULL)
-		return error_set_errno(err, "cannot write %s", job->output);
-	regular = fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode);
-	r = write_to(job, file, err);
-	if (r == 0 && (fflush(file) != 0 || ferror(file)))
-		r = error_set_errno(err, "cannot write %s", job->output);
-	if (fclose(file) != 0 && r == 0)
-		r = error_set_errno(err, "cannot write %s", job->output);
-	if (r < 0 && regular)
-		unlink(job->output);
-	return r;
-}
-
 static int run(struct export_job *job)
 {
 	const struct cli *cli = &job->cli;
@@ -254,12 +234,7 @@ static int run(struct export_job *job)
 		return cli_fail(cli, &err);
 	if (tally_row_count(job->tally) == 0)
 		return cli_nothing(cli, "no samples");
-	if (job->output != NULL)
-		r = write_file(job, &err);
-	else
-		r = write_to(job, stdout, &err);
-	if (r == 0)
-		r = cli_finish_output(&err);
+	r = output_file_write(job->output, write_profile, job, &err);
 	return r < 0 ? cli_fail(cli, &err) : CLI_OK;
 }
 

@@ -2,9 +2,9 @@
 # Packages: libjson-c-dev, and those of analysis and db
 ARCHIVES += tool
 tool-src := tools/owner_listing.c tools/owner_tally.c tools/cli.c tools/columns.c tools/edge_listing.c tools/edge_tally.c \
-	tools/epoch_list.c tools/event_scale.c tools/image_symbols.c tools/report.c \
+	tools/epoch_list.c tools/event_scale.c tools/image_symbols.c tools/output_file.c tools/report.c \
 	tools/sample_listing.c tools/report_header.c tools/report_header_json.c tools/tally.c tools/text.c tools/time_spec.c
-tool-src += $(addprefix tools/calc_, bubbles.c events.c heading.c images.c json.c listing.c output.c \
+tool-src += $(addprefix tools/calc_, blocks.c bubbles.c cells.c events.c heading.c images.c json.c listing.c method.c output.c \
 	procedure.c profile.c select.c source.c summary.c worst.c) tools/event_role.c tools/json_stream.c \
 	tools/source_text.c tools/jit_elf.c
 

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* How procedures are to be analysed, as options name it. */
+#ifndef DCPI_CALC_METHOD_H
+#define DCPI_CALC_METHOD_H
+
+#include "analysis/procedure_analysis.h"
+
+struct error;
+
+/** calc_method_model() - a model by its name. Return: 0; -EINVAL there is none: @err lists them. */
+int calc_method_model(const struct machine_model **ret, const char *name, struct error *err);
+
+/** calc_method_estimator() - an estimator, likewise. */
+int calc_method_estimator(const struct frequency_estimator **ret, const char *name,
+			  struct error *err);
+
+#endif
