@@ -24,10 +24,10 @@ is "the other way around, signs change" "$(run "$db" 8 1 --csv --sort procedure 
 is "instructions add up to procedures" "$(run "$sets" --csv --by-instruction 1 2 |
 	tail -n +2 | awk -F , '{ a += $6; b += $7 } END { print a, b }')" "$(run "$sets" --csv 1 2 |
 	tail -n +2 | awk -F , '{ a += $6; b += $7 } END { print a, b }')"
-valid "runs" "$db" 1 8
-valid "builds" "$sets" 1 2
-valid "instructions" "$sets" --by-instruction 1 2
-valid "images" "$sets" --by-image 1 2 --against others
+valid "runs" "$tool" run "$db" 1 8
+valid "builds" "$tool" run "$sets" 1 2
+valid "instructions" "$tool" run "$sets" --by-instruction 1 2
+valid "images" "$tool" run "$sets" --by-image 1 2 --against others
 
 refused 2 'there are 8 sets, and not two' "$db"
 refused 2 'one set only|1 sets, and not two' "$db" --epoch 3
@@ -56,7 +56,7 @@ is "what became slower comes first" "$(run "$live" --csv -i varies | sed -n 2p |
 is "its instructions, too" "$(run "$live" --by label --by-instruction --csv -i varies |
 	sed -n 2p | cut -d, -f10,11)" "yes,follow_chain"
 like "and it gained" "$(run "$live" --csv -i varies | sed -n 2p | cut -d, -f5)" '^[1-9][0-9]+'
-valid "of live data" "$live"
+valid "of live data" "$tool" run "$live"
 
 # Built again, with a procedure more in front of the others, and an instruction more in one.
 again=$scratch/again.db

@@ -81,7 +81,8 @@ db=$scratch/golden.db
 
 refused 2 'there is no format "gprof"' -f gprof --db "$db"
 refused 2 'No such file' --db "$scratch/none.db"
-refused 1 'no epoch has that event' --db "$db" -e dmiss
+refused 2 'there is no event "dmiss"; there are: cycles, imiss' --db "$db" --epoch 1 -e dmiss
+refused 1 'no epoch matches' --db "$db" --host gamma
 refused 1 'no samples' --db "$db" -i nothing
 refused 2 'cannot write' --db "$db" -o "$scratch/no/file"
 refused 2 'No space left' --db "$db" -o /dev/full

@@ -4,6 +4,7 @@
 # dcpiprof as users run it. With UPDATE=1 golden output is written, not compared.
 set -u
 . "$(dirname "$0")/tool_cli.sh"
+. "$(dirname "$0")/calc_db.sh"
 db=$scratch/golden.db
 
 prof()
@@ -55,6 +56,13 @@ golden unit.txt --by unit --epoch 2-3
 golden unit_image.csv --by unit --epoch 2 --csv -i 'server*'
 golden container.json --by container --epoch 2 --json
 golden process.txt --by process --epoch 2
+golden epoch.txt --by epoch
+golden epoch.json --by epoch --json --sort label --epoch 2-3
+golden host.csv --by host --csv --sort host
+golden diff.txt --diff -e cycles 3 1
+golden diff_image.csv --diff --by image --csv 4 3
+is "--diff says what dcpidiff says" "$(prof --diff --by instruction --json 3 4)" \
+	"$("$bin/dcpidiff" --db "$db" --by-instruction --json 3 4)"
 golden edge.txt --by edge --epoch 3-4
 golden edge.csv --by edge --csv --epoch 4 --sort address
 golden edge_procedure.csv --by edge --csv --sort procedure -n 3
@@ -67,7 +75,7 @@ is "and stays as it was" "$(sha256sum < "$scratch/v1.db")" "$(sha256sum < tests/
 refused 1 'known unit' --db "$scratch/v1.db" --by unit
 refused 1 'by process' --db "$db" --by process --epoch 1
 refused 2 'not kept by process' --by unit --pid 7
-refused 2 'sorted by' --by container --sort image
+refused 2 'no such column' --db "$db" --epoch 2 --by container --sort image
 refused 1 'no edges' --db "$scratch/v1.db" --by edge
 is "--by says what --by-image says" "$(prof --by image --epoch 1)" "$(prof --by-image --epoch 1)"
 is "--by procedure is the default" "$(prof --by procedure)" "$(prof)"
@@ -88,6 +96,34 @@ like "version" "$("$bin/dcpiprof" --version)" '^dcpiprof .* [0-9]+\.[0-9]+'
 before=$(sha256sum "$db")
 prof > /dev/null
 is "the database is not changed" "$(sha256sum "$db")" "$before"
+
+# Source lines.
+check "a program with lines is made" tests/calc_fixtures.sh "$scratch"
+list_db | make_db list
+db=$scratch/list.db
+golden line.csv --by line --csv --sort source
+golden file.json --by file --json
+golden diff_line.csv --diff --by line --csv
+is "lines add up to procedures" "$(prof --by line --csv -i list | tail -n +2 |
+	awk -F , '{ sum += $1 } END { print sum }')" "$(prof --csv -i list | tail -n +2 |
+	awk -F , '{ sum += $1 } END { print sum }')"
+refused 2 'no such column' --db "$db" --by line --sort address
+valid "JSON by line" dcpiprof prof --by line
+valid "JSON by file" dcpiprof prof --by file
+valid "JSON of what differs" dcpidiff prof --diff --by line
+rm "$scratch/list"
+is "no file: no lines, and why" "$(prof --by line --csv -i list | tail -n +2 | cut -d, -f7-8 | tr -d '\r')" \
+	"<image missing>,"
+db=$scratch/golden.db
+valid "JSON by procedure" dcpiprof prof
+valid "JSON by image" dcpiprof prof --by image
+valid "JSON by instruction" dcpiprof prof --by instruction
+valid "JSON by edge" dcpiprof prof --by edge
+valid "JSON by unit" dcpiprof prof --by unit --epoch 2
+valid "JSON by container" dcpiprof prof --by container --epoch 2
+valid "JSON by process" dcpiprof prof --by process --epoch 2
+valid "JSON by host" dcpiprof prof --by host
+valid "JSON by epoch" dcpiprof prof --by epoch
 
 # Real files: names from the file that was profiled, and never from another one.
 if tests/procedure_fixtures.sh "$scratch" > "$scratch/log" 2>&1; then
@@ -163,7 +199,11 @@ refused 1 'no samples in images that match' --db "$db" --image 'no*such'
 refused 2 'no such column' --db "$db" --by image --sort procedure
 refused 2 'exclude each other' --db "$db" --json --csv
 refused 2 'exclude each other' --db "$db" --by-image --by instruction
-refused 2 'cannot list by "line"' --db "$db" --by line
+refused 2 'cannot list by "colour"' --db "$db" --by colour
+refused 2 'does not compare by host' --db "$db" --diff --by host 3 4
+refused 2 'exclude each other' --db "$db" --diff --raw 3 4
+refused 2 'unexpected argument "3"' --db "$db" 3 4
+refused 2 'one event at a time' --db "$db" --diff -e cycles,imiss 3 4
 refused 2 'not kept by event' --db "$db" --by edge -e cycles
 refused 2 'not kept by event' --db "$db" --by edge --pid 42
 refused 2 'no such column' --db "$db" --by edge --sort cycles
@@ -182,4 +222,13 @@ refused 1 'process 4711' --db "$db" --pid 4711
 "$bin/dcpiprof" --db "$db" > /dev/full 2> "$scratch/err"
 is "a full disk is an error" "$? $(cut -d: -f1 "$scratch/err")" "2 dcpiprof"
 
+# Live: the lines of a program that is there.
+"${CC:-gcc}" -O2 -g -o "$scratch/varies" tests/programs/varies.c
+check "a program is profiled" "$bin/dcpirun" -q -e cpu-clock --db "$scratch/live.db" \
+	"$scratch/varies" 200
+db=$scratch/live.db
+like "live: its hottest line" "$(prof --by line --csv -i varies | sed -n 2p)" \
+	"$PWD/tests/programs/varies\.c,[0-9]+,$scratch/varies"
+is "live: one host has all samples" "$(prof --by host --csv | cut -d, -f2 | sed -n 2p)" 100.0000
+no_reader "$bin/dcpiprof" --db "$db" --by instruction
 tap_done

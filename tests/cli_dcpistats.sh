@@ -38,10 +38,10 @@ is "epochs without the event are left out" "$(run "$sets" --epoch 1-4 |
 is "rows can be sorted by any column" "$(run "$sets" --csv --epoch 1-3 --min 0 --sort procedure |
 	tail -n +2 | awk -F , '{ print $(NF - 1) }' | paste -sd ' ')" "answer bcopy idle log parse"
 
-valid "figure 3" "$db" --min 0
-valid "sets by name" "$db" 1-4 5-8 --normalize rest --against others
-valid "images, by label" "$sets" --by label --by-image --epoch 1-3
-valid "rows that are not tested" "$sets" --epoch 1-3 --min 0
+valid "figure 3" "$tool" run "$db" --min 0
+valid "sets by name" "$tool" run "$db" 1-4 5-8 --normalize rest --against others
+valid "images, by label" "$tool" run "$sets" --by label --by-image --epoch 1-3
+valid "rows that are not tested" "$tool" run "$sets" --epoch 1-3 --min 0
 is "CSV has the columns of JSON" "$(run "$db" --csv -n 1 | head -n 1 | tr -d '\r' | tr , '\n')" \
 	"$(run "$db" --json -n 1 | python3 -c 'import json, sys
 print("\n".join(json.load(sys.stdin)["rows"][0]))')"
@@ -93,7 +93,7 @@ print(*[int(s["samples"]) for s in json.load(sys.stdin)["sets"]])')" "$(for epoc
 	"$bin/dcpiprof" --db "$live" --by image --csv --epoch $epoch | tail -n +2 |
 		awk -F , '{ sum += $1 } END { print sum }'
 done | paste -sd ' ')"
-valid "of live data" "$live"
+valid "of live data" "$tool" run "$live"
 run "$live" --compare follow_chain > "$scratch/out" 2> "$scratch/err"
 is "--compare succeeds" "$? $(cat "$scratch/err")" "0 "
 fastest=$(run "$live" --csv -i varies | grep follow_chain | cut -d, -f10)

@@ -27,17 +27,6 @@ refused()
 	tool_refused "$tool" "$1" "$2" "$bin/$tool" --db "${@:3}"
 }
 
-# valid LABEL ARGUMENT...: JSON is as its schema has it
-valid()
-{
-	if ! python3 -c 'import jsonschema' 2> /dev/null; then
-		skip "$1: as the schema has it" "no python3-jsonschema"
-		return
-	fi
-	run "${@:2}" --json > "$scratch/json"
-	check "$1: as the schema has it" tests/validate_json.py "$tool" < "$scratch/json"
-}
-
 make_db()
 {
 	"$helpers/make_profile_db" "$1" < "tests/data/$2"

@@ -54,3 +54,24 @@ tool_refused()
 			"status $status, want /$pattern/; $(head -c 2000 "$scratch/out" "$scratch/err")"
 	fi
 }
+
+# no_reader COMMAND...: a reader that goes away ends it, and nothing is said of that
+no_reader()
+{
+	{
+		sleep 0.3
+		exec "$@" 2> "$scratch/err"
+	} | true
+	is "$(basename "$1"): a reader that has gone" "${PIPESTATUS[0]} $(cat "$scratch/err")" "141 "
+}
+
+# valid LABEL TOOL COMMAND...: the JSON of a report is as docs/reports.schema.json has it
+valid()
+{
+	if ! python3 -c 'import jsonschema' 2> /dev/null; then
+		skip "$1: as the schema has it" "no python3-jsonschema"
+		return
+	fi
+	"${@:3}" --json > "$scratch/json"
+	check "$1: as the schema has it" tests/validate_json.py "$2" < "$scratch/json"
+}

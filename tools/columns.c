@@ -9,6 +9,7 @@
 
 #include "lib/cleanup.h"
 #include "tools/text.h"
+#include "tools/time_spec.h"
 
 #define WIDTH_MIN 12
 
@@ -30,6 +31,17 @@ static char *format_probability(double p, bool for_people)
 		return strdup("<1e-99");
 	r = asprintf(&cell, !for_people ? "%.9g" : p < 0.001 ? "%.0e" : "%.3f", p);
 	return r < 0 ? NULL : cell;
+}
+
+static char *format_time(int64_t time_ns, bool for_people)
+{
+	char text[TIME_SPEC_BYTES];
+
+	if (for_people)
+		time_spec_local(text, time_ns);
+	else
+		time_spec_utc(text, time_ns);
+	return strdup(text);
 }
 
 /* A cell as text: malloc'd. */
@@ -63,6 +75,8 @@ static char *format_cell(const struct column *column, const struct column_value 
 		break;
 	case COLUMN_PROBABILITY:
 		return format_probability(value->number, for_people);
+	case COLUMN_TIME:
+		return format_time((int64_t)value->count, for_people);
 	}
 	return r < 0 ? NULL : cell;
 }
@@ -269,6 +283,7 @@ int columns_compare(const struct column *column, const void *a, const void *b)
 	case COLUMN_BOOLEAN:
 		return (x.count < y.count) - (x.count > y.count);
 	case COLUMN_ADDRESS:
+	case COLUMN_TIME:
 		return (x.count > y.count) - (x.count < y.count);
 	case COLUMN_PROBABILITY:
 		return compare_numbers(x.number, y.number);

@@ -21,6 +21,7 @@ enum column_type {
 	COLUMN_BOOLEAN,	    /* a count: 0 is "no" */
 	COLUMN_NUMBER,	    /* with COLUMN_DECIMALS in text; else nine significant digits */
 	COLUMN_PROBABILITY, /* likewise; in text 0.032 or 2e-14 */
+	COLUMN_TIME,	    /* @count: ns since 1970; in text local, else ISO 8601 in UTC */
 };
 
 /* Leave out of text: for programs only. */

@@ -10,6 +10,7 @@
 #include "lib/error.h"
 #include "lib/options.h"
 #include "tools/cli.h"
+#include "tools/event_choice.h"
 #include "tools/event_scale.h"
 #include "tools/exporter.h"
 #include "tools/output_file.h"
@@ -43,8 +44,7 @@ struct export_job {
 	struct event_scale scale;
 	struct tally *tally;
 	struct export_event *events;
-	const char **names; /* of the events */
-	size_t event_count;
+	struct event_choice choice;
 	int64_t epoch; /* whose periods are being read */
 };
 
@@ -77,43 +77,26 @@ static const struct cli_tool tool = {
 	.set = set_option,
 };
 
-static bool asked_for(const struct export_job *job, const char *name)
-{
-	for (size_t i = 0; i < job->cli.event_count; i++) {
-		if (strcmp(job->cli.events[i], name) == 0)
-			return true;
-	}
-	return job->cli.event_count == 0;
-}
-
-static bool chosen(const struct export_job *job, const char *name)
-{
-	for (size_t i = 0; i < job->event_count; i++) {
-		/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): there are as many */
-		if (strcmp(job->names[i], name) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* Those asked for, each once, in the database's order. */
+/* With their units, of the first epoch that has them. */
 static int choose_events(struct export_job *job, struct error *err)
 {
 	const struct report_header *header = &job->header;
+	int r = event_choice_make(&job->choice, header, &job->cli, err);
 
-	job->events = calloc(header->event_count + 1, sizeof(*job->events));
-	job->names = calloc(header->event_count + 1, sizeof(*job->names));
-	if (job->events == NULL || job->names == NULL)
+	if (r < 0)
+		return r;
+	job->events = calloc(job->choice.count + 1, sizeof(*job->events));
+	if (job->events == NULL)
 		return error_set(err, ENOMEM, "out of memory");
-	for (size_t i = 0; i < header->event_count; i++) {
-		const struct profile_event *event = &header->events[i];
+	for (size_t i = 0; i < job->choice.count; i++) {
+		size_t found = 0;
 
-		if (!asked_for(job, event->name) || chosen(job, event->name))
-			continue;
-		job->names[job->event_count] = event->name;
-		job->events[job->event_count++] = (struct export_event){event->name, event->unit};
+		while (strcmp(header->events[found].name, job->choice.names[i]) != 0)
+			found++;
+		job->events[i] =
+			(struct export_event){job->choice.names[i], header->events[found].unit};
 	}
-	return job->event_count > 0 ? 0 : error_set(err, ENOENT, "no epoch has that event");
+	return 0;
 }
 
 /* A sample stands for as many events as the mean of its window. */
@@ -146,6 +129,8 @@ static int load(struct export_job *job, struct error *err)
 		r = cli_select_epochs(cli, job->reader, err);
 	if (r == 0)
 		r = report_header_load(&job->header, job->reader, &cli->filter, err);
+	if (r == 0 && job->header.epoch_count == 0)
+		r = error_set(err, ENOENT, "no epoch matches");
 	for (size_t i = 0; r == 0 && i < job->header.epoch_count; i++)
 		r = load_scale(job, job->header.epochs[i].id, err);
 	return r == 0 ? choose_events(job, err) : r;
@@ -155,8 +140,8 @@ static int tally(struct export_job *job, struct error *err)
 {
 	const struct cli *cli = &job->cli;
 	struct tally_config config = {
-		.events = job->names,
-		.event_count = job->event_count,
+		.events = job->choice.names,
+		.event_count = job->choice.count,
 		.filter = cli->filter,
 		.image = cli->image,
 		.by = TALLY_BY_INSTRUCTION,
@@ -195,7 +180,7 @@ static int write_profile(void *context, FILE *file, struct error *err)
 		.rows = tally_rows(job->tally),
 		.row_count = tally_row_count(job->tally),
 		.events = job->events,
-		.event_count = job->event_count,
+		.event_count = job->choice.count,
 		.start_ns = header->epochs[0].start_ns,
 	};
 
@@ -246,7 +231,7 @@ int main(int argc, char **argv)
 	if (status == CLI_RUN)
 		status = run(&job);
 	free(job.events);
-	free(job.names);
+	event_choice_deinit(&job.choice);
 	tally_destroy(job.tally);
 	event_scale_deinit(&job.scale);
 	report_header_deinit(&job.header);

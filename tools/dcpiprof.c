@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * dcpiprof - samples by procedure, image, instruction, unit, container or process,
- * and edges (DCPI section 3.1, figure 1)
+ * dcpiprof - samples by what ran, where it is in the source, and whose it was, and edges
+ * (DCPI section 3.1, figure 1)
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -13,7 +13,9 @@
 #include "lib/error.h"
 #include "lib/options.h"
 #include "tools/cli.h"
+#include "tools/diff_report.h"
 #include "tools/edge_listing.h"
+#include "tools/event_choice.h"
 #include "tools/event_scale.h"
 #include "tools/owner_listing.h"
 #include "tools/report.h"
@@ -25,28 +27,45 @@ enum by {
 	BY_PROCEDURE = TALLY_BY_PROCEDURE,
 	BY_IMAGE = TALLY_BY_IMAGE,
 	BY_INSTRUCTION = TALLY_BY_INSTRUCTION,
-	BY_EDGE,
+	BY_LINE = TALLY_BY_LINE,
+	BY_FILE = TALLY_BY_FILE,
+	BY_EDGE = TALLY_BY_NR,
 	BY_UNIT,
 	BY_CONTAINER,
 	BY_PROCESS,
+	BY_HOST,
+	BY_EPOCH,
 	BY_NR,
 	BY_NOT_SAID,
 };
 
 static const char *const by_names[BY_NR] = {
-	[BY_PROCEDURE] = "procedure", [BY_IMAGE] = "image", [BY_INSTRUCTION] = "instruction",
-	[BY_EDGE] = "edge",	      [BY_UNIT] = "unit",   [BY_CONTAINER] = "container",
+	[BY_PROCEDURE] = "procedure",
+	[BY_IMAGE] = "image",
+	[BY_INSTRUCTION] = "instruction",
+	[BY_LINE] = "line",
+	[BY_FILE] = "file",
+	[BY_EDGE] = "edge",
+	[BY_UNIT] = "unit",
+	[BY_CONTAINER] = "container",
 	[BY_PROCESS] = "process",
+	[BY_HOST] = "host",
+	[BY_EPOCH] = "epoch",
 };
+
+#define BY_CHOICES                                                                                 \
+	"procedure, image, instruction, line, file, edge, unit, container, process, host or epoch"
 
 enum {
 	KEY_BY = 1001,
 	KEY_RAW,
+	KEY_DIFF,
 };
 
 static const struct option_entry own_options[] = {
-	{KEY_BY, "by", "WHAT", "procedure, image, instruction, edge, unit, container or process"},
+	{KEY_BY, "by", "WHAT", "procedure, image, instruction, line, file, edge, unit, host, ..."},
 	{KEY_RAW, "raw", NULL, "samples as taken, events that took turns not scaled"},
+	{KEY_DIFF, "diff", NULL, "what differs between two sets, as dcpidiff does"},
 };
 
 /* struct prof - a listing, and what it is made of. */
@@ -54,24 +73,25 @@ struct prof {
 	struct cli cli;
 	enum by by;
 	bool raw;
+	bool diff;
 	struct profile_reader *reader;
 	struct report_header header;
 	struct event_scale scale;
-	const char **events; /* strings of the header's or the command line's */
-	size_t event_count;
+	struct event_choice events;
 	struct tally *tally;
 	struct sample_listing *samples;
 	struct edge_tally *edges;
 	struct owner_tally *owners;
 	struct owner_listing *owner_lines;
+	struct diff_report difference;
 };
 
 static int set_option(void *context, int key, const char *argument, struct error *err)
 {
 	struct prof *prof = context;
 
-	if (key == KEY_RAW) {
-		prof->raw = true;
+	if (key == KEY_RAW || key == KEY_DIFF) {
+		*(key == KEY_RAW ? &prof->raw : &prof->diff) = true;
 		return 0;
 	}
 	for (enum by by = 0; by < BY_NR; by++) {
@@ -80,24 +100,31 @@ static int set_option(void *context, int key, const char *argument, struct error
 			return 0;
 		}
 	}
-	return error_set(err, EINVAL,
-			 "cannot list by \"%s\": procedure, image, instruction, edge, unit, "
-			 "container or process",
-			 argument);
+	return error_set(err, EINVAL, "cannot list by \"%s\": " BY_CHOICES, argument);
 }
 
 static const struct cli_tool tool = {
 	.name = "dcpiprof",
-	.synopsis = "[OPTION]...",
-	.summary =
-		"Lists the samples of a profile database by procedure, image, instruction, unit, "
-		"container or process, or its edges.",
+	.synopsis = "[OPTION]... [--diff [SET SET]]",
+	.summary = "Lists the samples of a profile database: by procedure, or as --by says; or "
+		   "its edges.",
 	.accepts = CLI_EVENTS | CLI_BY_IMAGE | CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_LIMIT |
-		   CLI_SORT | CLI_FORMATS | CLI_TABLE | CLI_SYMBOLS,
+		   CLI_SORT | CLI_FORMATS | CLI_TABLE | CLI_SYMBOLS | CLI_DATABASES,
+	.operands_max = 2,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
 	.set = set_option,
 };
+
+/* Those of --diff. */
+static int check_diff(const struct prof *prof, struct error *err)
+{
+	if (prof->by >= BY_EDGE)
+		return error_set(err, EINVAL, "--diff does not compare by %s", by_names[prof->by]);
+	if (prof->raw)
+		return error_set(err, EINVAL, "--diff and --raw exclude each other");
+	return 0;
+}
 
 /* Options that depend on each other. */
 static int check_options(struct prof *prof, struct error *err)
@@ -111,63 +138,10 @@ static int check_options(struct prof *prof, struct error *err)
 		return error_set(err, EINVAL, "edges are not kept by event or process");
 	if ((prof->by == BY_UNIT || prof->by == BY_CONTAINER) && prof->cli.filter.has_pid)
 		return error_set(err, EINVAL, "units and containers are not kept by process");
-	if (prof->by >= BY_UNIT && prof->cli.sort != NULL)
-		return error_set(err, EINVAL, "lists by %s are sorted by their events",
-				 by_names[prof->by]);
-	return 0;
-}
-
-static bool has_event(const char *const *names, size_t count, const char *name)
-{
-	for (size_t i = 0; i < count; i++) {
-		/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): there are @count */
-		if (strcmp(names[i], name) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* "cycles, imiss" for an error message. */
-static int unknown_event(const struct prof *prof, const char *name, struct error *err)
-{
-	char list[256] = "";
-	size_t length = 0;
-
-	for (size_t i = 0; i < prof->event_count && length < sizeof(list); i++)
-		length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%s",
-					   i > 0 ? ", " : "", prof->events[i]);
-	return error_set(err, EINVAL, "there is no event \"%s\"; there are: %s", name, list);
-}
-
-/* All events there are; then, if some are asked for, those instead. */
-static int choose_events(struct prof *prof, struct error *err)
-{
-	struct cli *cli = &prof->cli;
-	size_t kept = 0;
-
-	prof->events =
-		calloc(prof->header.event_count + cli->event_count + 1, sizeof(*prof->events));
-	if (prof->events == NULL)
-		return error_set(err, ENOMEM, "out of memory");
-	for (size_t i = 0; i < prof->header.event_count; i++) {
-		const char *name = prof->header.events[i].name;
-
-		if (!has_event(prof->events, prof->event_count, name))
-			prof->events[prof->event_count++] = name;
-	}
-	for (size_t i = 0; i < cli->event_count; i++) {
-		if (!has_event(prof->events, prof->event_count, cli->events[i]))
-			return unknown_event(prof, cli->events[i], err);
-	}
-	for (size_t i = 0; i < cli->event_count; i++) {
-		const char *name = cli->events[i];
-
-		if (!has_event(prof->events, kept, name))
-			prof->events[kept++] = name;
-	}
-	if (kept > 0)
-		prof->event_count = kept;
-	return 0;
+	if (!prof->diff && prof->cli.operand_count > 0)
+		return error_set(err, EINVAL, "unexpected argument \"%s\" (see dcpiprof --help)",
+				 prof->cli.operands[0]);
+	return prof->diff ? check_diff(prof, err) : 0;
 }
 
 static int load_header(struct prof *prof, struct error *err)
@@ -190,8 +164,8 @@ static int load_header(struct prof *prof, struct error *err)
 static int load_tally(struct prof *prof, struct error *err)
 {
 	struct tally_config config = {
-		.events = prof->events,
-		.event_count = prof->event_count,
+		.events = prof->events.names,
+		.event_count = prof->events.count,
 		.filter = prof->cli.filter,
 		.image = prof->cli.image,
 		.by = prof->by >= BY_EDGE ? TALLY_BY_IMAGE : (enum tally_by)prof->by,
@@ -213,15 +187,15 @@ static int load_samples(struct prof *prof, struct error *err)
 		.sort = prof->cli.sort,
 		.limit = prof->cli.limit,
 	};
-	int r = choose_events(prof, err);
+	int r = event_choice_make(&prof->events, &prof->header, &prof->cli, err);
 
 	if (r == 0)
 		r = load_tally(prof, err);
 	if (r < 0)
 		return r;
 	config.tally = prof->tally;
-	config.events = prof->events;
-	config.event_count = prof->event_count;
+	config.events = prof->events.names;
+	config.event_count = prof->events.count;
 	return sample_listing_create(&prof->samples, &config, err);
 }
 
@@ -256,17 +230,17 @@ static int load_owners(struct prof *prof, struct error *err)
 		.image = prof->cli.image,
 		.scale = &prof->scale,
 	};
-	int r = choose_events(prof, err);
+	int r = event_choice_make(&prof->events, &prof->header, &prof->cli, err);
 
 	if (r == 0)
 		r = load_tally(prof, err);
-	config.events = prof->events;
-	config.event_count = prof->event_count;
+	config.events = prof->events.names;
+	config.event_count = prof->events.count;
 	if (r == 0)
 		r = owner_tally_create(&prof->owners, prof->reader, &config, err);
 	if (r == 0)
-		r = owner_listing_create(&prof->owner_lines, prof->owners, &config, prof->cli.limit,
-					 err);
+		r = owner_listing_create(&prof->owner_lines, prof->owners, &config, prof->cli.sort,
+					 prof->cli.limit, err);
 	return r;
 }
 
@@ -309,6 +283,14 @@ static int not_kept(const struct prof *prof)
 			   by_names[prof->by]);
 }
 
+static int run_diff(struct prof *prof)
+{
+	struct stats_listing_config config = DIFF_REPORT_DEFAULTS;
+
+	config.by = (enum tally_by)prof->by;
+	return diff_report_run(&prof->difference, &prof->cli, SAMPLE_SETS_BY_DEFAULT, &config);
+}
+
 static int run(struct prof *prof)
 {
 	struct edge_listing edges;
@@ -316,6 +298,8 @@ static int run(struct prof *prof)
 	struct error err = {0};
 	int r = check_options(prof, &err);
 
+	if (r == 0 && prof->diff)
+		return run_diff(prof);
 	if (r == 0)
 		r = load_header(prof, &err);
 	if (r == 0 && prof->header.epoch_count == 0)
@@ -342,9 +326,10 @@ int main(int argc, char **argv)
 
 	if (status == CLI_RUN)
 		status = run(&prof);
-	free(prof.events);
+	event_choice_deinit(&prof.events);
 	sample_listing_destroy(prof.samples);
 	edge_tally_destroy(prof.edges);
+	diff_report_deinit(&prof.difference);
 	owner_listing_destroy(prof.owner_lines);
 	owner_tally_destroy(prof.owners);
 	tally_destroy(prof.tally);

@@ -137,6 +137,11 @@ bool image_symbols_start(const struct image_symbols *symbols, size_t index, uint
 	return true;
 }
 
+const char *image_symbols_lineless(const struct image_symbols *symbols)
+{
+	return symbols->table != NULL ? "<no line>" : symbols->unnamed;
+}
+
 int image_symbols_line(struct image_symbols *symbols, uint64_t offset, const char **file,
 		       unsigned int *line)
 {

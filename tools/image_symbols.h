@@ -60,6 +60,12 @@ bool image_symbols_start(const struct image_symbols *symbols, size_t index, uint
 			 uint64_t *address);
 
 /**
+ * image_symbols_lineless() - what stands for the line where image_symbols_line() knows none:
+ * "<no line>", or why there are no names
+ */
+const char *image_symbols_lineless(const struct image_symbols *symbols);
+
+/**
  * image_symbols_line() - the source line of a byte
  * @offset: in the image
  * @file:   out: valid until @symbols are closed

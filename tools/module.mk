@@ -2,14 +2,14 @@
 # Packages: libjson-c-dev, and those of analysis and db
 ARCHIVES += tool
 tool-src := tools/owner_listing.c tools/owner_tally.c tools/cli.c tools/columns.c tools/edge_listing.c tools/edge_tally.c \
-	tools/epoch_list.c tools/event_scale.c tools/image_symbols.c tools/output_file.c tools/report.c \
-	tools/sample_listing.c tools/report_header.c tools/report_header_json.c tools/tally.c tools/text.c tools/time_spec.c
+	tools/epoch_list.c tools/event_choice.c tools/event_scale.c tools/image_symbols.c tools/output_file.c tools/report.c \
+	tools/sample_listing.c tools/report_header.c tools/report_header_json.c tools/tally.c tools/tally_places.c tools/text.c tools/time_spec.c
 tool-src += $(addprefix tools/calc_, blocks.c bubbles.c cells.c events.c heading.c images.c json.c listing.c method.c output.c \
 	procedure.c profile.c select.c source.c summary.c worst.c) tools/event_role.c tools/json_stream.c \
 	tools/source_text.c tools/jit_elf.c
 
-tool-src += tools/build_match.c tools/sample_sets.c tools/set_table.c tools/stats_compare.c tools/stats_listing.c \
-	tools/stats_options.c
+tool-src += tools/build_match.c tools/sample_sets.c tools/set_table.c tools/stats_columns.c tools/stats_compare.c \
+	tools/stats_form.c tools/stats_listing.c tools/stats_options.c tools/diff_report.c
 tool-src += tools/exporter.c tools/exporter_callgrind.c tools/exporter_folded.c tools/exporter_pprof.c \
 	tools/exporter_speedscope.c tools/protobuf_writer.c
 
@@ -21,6 +21,7 @@ PROGRAMS += dcpiprof
 dcpiprof-src := tools/dcpiprof.c
 dcpiprof-archives := $(TOOL_ARCHIVES)
 dcpiprof-pkgs = $(TOOL_PKGS)
+dcpiprof-ldlibs := -lm
 
 PROGRAMS += dcpicalc
 dcpicalc-src := tools/dcpicalc.c

@@ -13,6 +13,7 @@
 struct owner_line {
 	const struct owner_row *row;
 	const struct owner_listing *listing;
+	size_t index; /* in the tally */
 };
 
 struct owner_listing {
@@ -84,6 +85,34 @@ static void get_command(const struct column *column, const void *row, struct col
 	value->text = line->row->pid < 0 ? "(not kept by process)" : line->row->command;
 }
 
+static void get_host(const struct column *column, const void *row, struct column_value *value)
+{
+	const struct owner_line *line = row;
+
+	(void)column;
+	text(value, line->row->host, line->listing->by == OWNER_BY_HOST);
+}
+
+static void get_label(const struct column *column, const void *row, struct column_value *value)
+{
+	const struct owner_line *line = row;
+
+	(void)column;
+	text(value, line->row->label, false);
+}
+
+static void get_epoch(const struct column *column, const void *row, struct column_value *value)
+{
+	(void)column;
+	value->count = (uint64_t)((const struct owner_line *)row)->row->epoch;
+}
+
+static void get_start(const struct column *column, const void *row, struct column_value *value)
+{
+	(void)column;
+	value->count = (uint64_t)((const struct owner_line *)row)->row->start_ns;
+}
+
 static void add_column(struct owner_listing *listing, struct column column)
 {
 	listing->columns[listing->column_count++] = column;
@@ -103,6 +132,24 @@ static int add_event_columns(struct owner_listing *listing, size_t event)
 	return 0;
 }
 
+static void add_epoch_columns(struct owner_listing *listing)
+{
+	static const struct column epoch = {"epoch", "epoch", COLUMN_COUNT, 0, 0, get_epoch};
+	static const struct column start = {"began", "start", COLUMN_TIME, 0, 0, get_start};
+	static const struct column host = {"host",	   "host", COLUMN_TEXT,
+					   COLUMN_CUT_END, 0,	   get_host};
+	static const struct column label = {"label",	    "label", COLUMN_TEXT,
+					    COLUMN_CUT_END, 0,	     get_label};
+
+	if (listing->by == OWNER_BY_EPOCH) {
+		add_column(listing, epoch);
+		add_column(listing, start);
+	}
+	add_column(listing, host);
+	if (listing->by == OWNER_BY_EPOCH)
+		add_column(listing, label);
+}
+
 static void add_owner_columns(struct owner_listing *listing)
 {
 	static const struct column pid = {"pid", "pid", COLUMN_COUNT, 0, 0, get_pid};
@@ -113,6 +160,10 @@ static void add_owner_columns(struct owner_listing *listing)
 	static const struct column container = {"container",	"container", COLUMN_TEXT,
 						COLUMN_CUT_END, 0,	     get_container};
 
+	if (listing->by == OWNER_BY_HOST || listing->by == OWNER_BY_EPOCH) {
+		add_epoch_columns(listing);
+		return;
+	}
 	if (listing->by == OWNER_BY_PROCESS) {
 		add_column(listing, pid);
 		add_column(listing, command);
@@ -135,7 +186,7 @@ static int fill(struct owner_listing *listing, const struct owner_tally *tally,
 	    listing->keys == NULL)
 		return -ENOMEM;
 	for (size_t i = 0; i < listing->line_count; i++)
-		listing->lines[i] = (struct owner_line){owner_tally_row(tally, i), listing};
+		listing->lines[i] = (struct owner_line){owner_tally_row(tally, i), listing, i};
 	for (size_t i = 0; i < config->event_count; i++) {
 		listing->totals[i] = (struct report_total){
 			.name = config->events[i],
@@ -149,19 +200,49 @@ static int fill(struct owner_listing *listing, const struct owner_tally *tally,
 	return 0;
 }
 
+static int compare_lines(const void *a, const void *b, void *column)
+{
+	const struct owner_line *x = a, *y = b;
+	int r = columns_compare(column, a, b);
+
+	/* The tally's order decides. */
+	return r != 0 ? r : (x->index > y->index) - (x->index < y->index);
+}
+
+static int sort_lines(struct owner_listing *listing, const char *sort, struct error *err)
+{
+	const struct column *column;
+
+	if (sort == NULL)
+		return 0;
+	column = columns_find(listing->columns, listing->column_count, sort);
+	if (column == NULL)
+		return error_set(err, EINVAL, "cannot sort by \"%s\": no such column", sort);
+	if (listing->line_count > 0)
+		qsort_r(listing->lines, listing->line_count, sizeof(*listing->lines), compare_lines,
+			(void *)(uintptr_t)column);
+	return 0;
+}
+
 int owner_listing_create(struct owner_listing **ret, const struct owner_tally *tally,
-			 const struct owner_tally_config *config, size_t limit, struct error *err)
+			 const struct owner_tally_config *config, const char *sort, size_t limit,
+			 struct error *err)
 {
 	_cleanup_(cleanup_owner_listing) struct owner_listing *listing =
 		calloc(1, sizeof(*listing));
-	size_t rows = owner_tally_row_count(tally);
+	int r;
 
 	if (listing == NULL)
 		return error_set(err, ENOMEM, "out of memory");
 	listing->by = config->by;
-	listing->line_count = limit > 0 && limit < rows ? limit : rows;
+	listing->line_count = owner_tally_row_count(tally);
 	if (fill(listing, tally, config) < 0)
 		return error_set(err, ENOMEM, "out of memory");
+	r = sort_lines(listing, sort, err);
+	if (r < 0)
+		return r;
+	if (limit > 0 && limit < listing->line_count)
+		listing->line_count = limit;
 	*ret = take_ptr(listing);
 	return 0;
 }

@@ -14,6 +14,9 @@
 #include "lib/u64_map.h"
 #include "tools/event_scale.h"
 
+static const struct owner_row nobody = {
+	.unit = "", .container = "", .command = "", .pid = -1, .host = "", .label = ""};
+
 /* A row and its key, by which it is found again; the row's texts are its own. */
 struct owner {
 	struct owner_row row;
@@ -30,6 +33,7 @@ struct name {
  * @owners:  by key, a tree of tsearch(3); @rows: the same, in order
  * @labels:  index in @names, one more than that, by epoch and number
  * @rest:    of no label, or no process
+ * @epochs:  by number: the row of an epoch or its host
  * @matches: by image: 1 its path matches, 2 it does not
  */
 struct owner_tally {
@@ -47,9 +51,21 @@ struct owner_tally {
 	size_t name_capacity;
 	struct u64_map labels;
 	struct u64_map matches;
+	struct u64_map epochs;
 	int64_t epoch;
 	bool known;
 };
+
+/* The database says of samples, and not of epochs or processes, whose they are. */
+static bool has_labels(enum owner_by by)
+{
+	return by == OWNER_BY_UNIT || by == OWNER_BY_CONTAINER;
+}
+
+static bool is_of_epoch(enum owner_by by)
+{
+	return by == OWNER_BY_HOST || by == OWNER_BY_EPOCH;
+}
 
 CLEANUP_DEFINE(owner_tally, struct owner_tally *, owner_tally_destroy)
 
@@ -70,6 +86,8 @@ static void free_owner(void *p)
 	free((char *)(uintptr_t)owner->row.unit);
 	free((char *)(uintptr_t)owner->row.container);
 	free((char *)(uintptr_t)owner->row.command);
+	free((char *)(uintptr_t)owner->row.host);
+	free((char *)(uintptr_t)owner->row.label);
 	free(owner->row.counts);
 	free(owner->key);
 	free(owner);
@@ -87,11 +105,16 @@ static struct owner *make_owner(const struct owner_tally *tally, const struct ow
 		.container = strdup(row->container),
 		.command = strdup(row->command),
 		.pid = row->pid,
+		.host = strdup(row->host),
+		.label = strdup(row->label),
+		.epoch = row->epoch,
+		.start_ns = row->start_ns,
 		.counts = calloc(tally->config.event_count + 1, sizeof(*row->counts)),
 	};
 	owner->key = strdup(key);
 	if (owner->row.unit != NULL && owner->row.container != NULL && owner->row.command != NULL &&
-	    owner->row.counts != NULL && owner->key != NULL)
+	    owner->row.host != NULL && owner->row.label != NULL && owner->row.counts != NULL &&
+	    owner->key != NULL)
 		return owner;
 	free_owner(owner);
 	return NULL;
@@ -103,8 +126,8 @@ static struct owner *owner_of(struct owner_tally *tally, const struct owner_row 
 	_cleanup_free_ char *key = NULL;
 	struct owner *owner, probe, *const *found;
 
-	if (asprintf(&key, "%lld\n%s\n%s\n%s", (long long)row->pid, row->unit, row->container,
-		     row->command) < 0) {
+	if (asprintf(&key, "%lld\n%lld\n%s\n%s\n%s\n%s", (long long)row->pid, (long long)row->epoch,
+		     row->host, row->unit, row->container, row->command) < 0) {
 		key = NULL;
 		return NULL;
 	}
@@ -139,7 +162,7 @@ static int take_label(void *context, const struct profile_label *label)
 	struct name name = {.unit = strdup(label->unit), .container = strdup(label->container)};
 	uint64_t *slot;
 
-	tally->known |= tally->config.by != OWNER_BY_PROCESS;
+	tally->known |= has_labels(tally->config.by);
 	slot = u64_map_insert(&tally->labels, label_key(tally->epoch, label->number));
 	if (slot == NULL || name.unit == NULL || name.container == NULL ||
 	    array_reserve(&tally->names, &tally->name_capacity, tally->name_count + 1,
@@ -156,10 +179,10 @@ static int take_label(void *context, const struct profile_label *label)
 static const struct name *name_of(const struct owner_tally *tally, int64_t epoch, uint32_t label)
 {
 	static char none[] = "";
-	static const struct name nobody = {.unit = none, .container = none};
+	static const struct name unnamed = {.unit = none, .container = none};
 	const uint64_t *slot = u64_map_find(&tally->labels, label_key(epoch, label));
 
-	return slot != NULL && *slot > 0 ? &tally->names[*slot - 1] : &nobody;
+	return slot != NULL && *slot > 0 ? &tally->names[*slot - 1] : &unnamed;
 }
 
 /* Counting. */
@@ -202,18 +225,12 @@ static int image_matches(struct owner_tally *tally, int64_t id)
 	return *slot == 1;
 }
 
-static void count_add(struct tally_count *count, uint64_t samples, double factor)
-{
-	count->samples += samples;
-	count->extra += (double)samples * (factor - 1);
-}
-
 static int take_share(void *context, const struct profile_share *share)
 {
 	struct owner_tally *tally = context;
 	double factor = event_scale_factor(tally->config.scale, share->epoch, share->event);
 	const struct name *name = name_of(tally, share->epoch, share->label);
-	struct owner_row row = {.unit = "", .container = "", .command = "", .pid = -1};
+	struct owner_row row = nobody;
 	long event = event_index(tally, share->event_name);
 	struct tally_count *rest;
 	struct owner *owner;
@@ -236,7 +253,7 @@ static int take_share(void *context, const struct profile_share *share)
 	rest->extra -= (double)share->samples * (factor - 1);
 	if (rest->samples == 0 || rest->extra < 0)
 		rest->extra = 0; /* what rounding leaves */
-	count_add(&owner->row.counts[event], share->samples, factor);
+	tally_count_add(&owner->row.counts[event], share->samples, factor);
 	return 0;
 }
 
@@ -248,10 +265,11 @@ static bool pid_wanted(const struct profile_filter *filter, int64_t pid)
 /* A process is told by its number and name: an epoch later it may be another one. */
 static int process_of(struct owner_tally *tally, const struct profile *profile, struct owner **ret)
 {
-	struct owner_row row = {.unit = "", .container = "", .pid = profile->pid};
+	struct owner_row row = nobody;
 	char command[64];
 	int r;
 
+	row.pid = profile->pid;
 	r = profile_reader_command(tally->reader, profile->epoch, profile->pid, command,
 				   sizeof(command), tally->err);
 	if (r < 0)
@@ -260,6 +278,18 @@ static int process_of(struct owner_tally *tally, const struct profile *profile, 
 	tally->known = true;
 	*ret = owner_of(tally, &row);
 	return *ret != NULL ? 0 : no_memory(tally);
+}
+
+/* Epochs come before their profiles. */
+static int owner_of_epoch(const struct owner_tally *tally, int64_t epoch, struct owner **ret)
+{
+	const uint64_t *owner = u64_map_find(&tally->epochs, (uint64_t)epoch);
+
+	if (owner == NULL)
+		return error_set(tally->err, EBADMSG,
+				 "the database is corrupt: it has samples of no epoch");
+	*ret = (struct owner *)(uintptr_t)*owner;
+	return 0;
 }
 
 static int take_profile(void *context, const struct profile *profile)
@@ -276,18 +306,20 @@ static int take_profile(void *context, const struct profile *profile)
 	if (__builtin_add_overflow(tally->totals[event].samples, profile->total, &sum))
 		return error_set(tally->err, EBADMSG,
 				 "the database's counts are too big to be true");
-	count_add(&tally->totals[event], profile->total, factor);
+	tally_count_add(&tally->totals[event], profile->total, factor);
 	r = image_matches(tally, profile->image);
 	if (r <= 0)
 		return r;
-	if (tally->config.by == OWNER_BY_PROCESS) {
-		if (!pid_wanted(&tally->config.filter, profile->pid < 0 ? -1 : profile->pid))
-			return 0;
-		r = profile->pid >= 0 ? process_of(tally, profile, &owner) : 0;
-		if (r < 0)
-			return r;
-	}
-	count_add(&owner->row.counts[event], profile->total, factor);
+	if (!has_labels(tally->config.by) &&
+	    !pid_wanted(&tally->config.filter, profile->pid < 0 ? -1 : profile->pid))
+		return 0;
+	if (tally->config.by == OWNER_BY_PROCESS && profile->pid >= 0)
+		r = process_of(tally, profile, &owner);
+	else if (is_of_epoch(tally->config.by))
+		r = owner_of_epoch(tally, profile->epoch, &owner);
+	if (r < 0)
+		return r;
+	tally_count_add(&owner->row.counts[event], profile->total, factor);
 	return 0;
 }
 
@@ -296,13 +328,14 @@ static int take_process(void *context, const struct profile_process *process)
 {
 	struct owner_tally *tally = context;
 	const struct name *name = name_of(tally, tally->epoch, process->label);
-	struct owner_row row = {
-		.unit = "", .container = "", .command = process->command, .pid = process->pid};
+	struct owner_row row = nobody;
 	struct owner *owner;
 	char *unit, *container;
 
 	if (process->label == 0 || !pid_wanted(&tally->config.filter, process->pid))
 		return 0;
+	row.command = process->command;
+	row.pid = process->pid;
 	owner = owner_of(tally, &row);
 	unit = strdup(name->unit);
 	container = strdup(name->container);
@@ -318,12 +351,33 @@ static int take_process(void *context, const struct profile_process *process)
 	return 0;
 }
 
+/* The row of an epoch or its host. */
+static int add_epoch(struct owner_tally *tally, const struct profile_epoch *epoch)
+{
+	uint64_t *slot = u64_map_insert(&tally->epochs, (uint64_t)epoch->id);
+	struct owner_row row = nobody;
+
+	row.host = epoch->host;
+	if (tally->config.by == OWNER_BY_EPOCH) {
+		row.label = epoch->label;
+		row.epoch = epoch->id;
+		row.start_ns = epoch->start_ns;
+	}
+	if (slot == NULL)
+		return no_memory(tally);
+	*slot = (uintptr_t)owner_of(tally, &row);
+	tally->known = true;
+	return *slot != 0 ? 0 : no_memory(tally);
+}
+
 static int take_epoch(void *context, const struct profile_epoch *epoch)
 {
 	struct owner_tally *tally = context;
 	int r;
 
 	tally->epoch = epoch->id;
+	if (is_of_epoch(tally->config.by))
+		return add_epoch(tally, epoch);
 	r = profile_reader_labels(tally->reader, epoch->id, take_label, tally, tally->err);
 	if (r == 0 && tally->config.by == OWNER_BY_PROCESS)
 		r = profile_reader_processes(tally->reader, epoch->id, take_process, tally,
@@ -338,6 +392,8 @@ static int compare_rows(const void *a, const void *b, void *context)
 	const struct owner_tally *tally = context;
 	int r;
 
+	if (tally->config.by == OWNER_BY_EPOCH && x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
 	for (size_t i = 0; i < tally->config.event_count; i++) {
 		uint64_t m = tally_count_scaled(&x->counts[i]);
 		uint64_t n = tally_count_scaled(&y->counts[i]);
@@ -350,6 +406,10 @@ static int compare_rows(const void *a, const void *b, void *context)
 		r = strcmp(x->container, y->container);
 	if (r == 0)
 		r = strcmp(x->command, y->command);
+	if (r == 0)
+		r = strcmp(x->host, y->host);
+	if (r == 0)
+		r = (x->epoch > y->epoch) - (x->epoch < y->epoch);
 	return r != 0 ? r : (x->pid > y->pid) - (x->pid < y->pid);
 }
 
@@ -373,8 +433,6 @@ static void settle(struct owner_tally *tally)
 
 static int count_all(struct owner_tally *tally)
 {
-	static const struct owner_row nobody = {
-		.unit = "", .container = "", .command = "", .pid = -1};
 	struct profile_filter filter = tally->config.filter;
 	int r;
 
@@ -387,7 +445,7 @@ static int count_all(struct owner_tally *tally)
 	r = profile_reader_epochs(tally->reader, &filter, take_epoch, tally, tally->err);
 	if (r == 0)
 		r = profile_reader_totals(tally->reader, &filter, take_profile, tally, tally->err);
-	if (r == 0 && tally->config.by != OWNER_BY_PROCESS)
+	if (r == 0 && has_labels(tally->config.by))
 		r = profile_reader_shares(tally->reader, &filter, take_share, tally, tally->err);
 	if (r == 0)
 		settle(tally);
@@ -424,6 +482,7 @@ void owner_tally_destroy(struct owner_tally *tally)
 	}
 	u64_map_deinit(&tally->labels);
 	u64_map_deinit(&tally->matches);
+	u64_map_deinit(&tally->epochs);
 	free(tally->names);
 	free(tally->rows);
 	free(tally->totals);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Samples added up by whose they are: by systemd unit, container or process.
+ * Samples added up by whose they are: by systemd unit, container or process, by host or
+ * by epoch.
  *
  * Units and containers come from the shares that a database keeps of all
  * samples; processes from the profiles that are kept by process, which are those
@@ -18,12 +19,14 @@ enum owner_by {
 	OWNER_BY_UNIT,
 	OWNER_BY_CONTAINER,
 	OWNER_BY_PROCESS,
+	OWNER_BY_HOST,
+	OWNER_BY_EPOCH,
 };
 
 /**
  * struct owner_tally_config - what to add up
  * @events, @event_count, @filter, @image, @scale: as in struct tally_config; the
- *          filter's pid chooses rows of processes
+ *          filter's pid chooses rows of processes, and samples of hosts and epochs
  */
 struct owner_tally_config {
 	enum owner_by by;
@@ -35,11 +38,13 @@ struct owner_tally_config {
 };
 
 /**
- * struct owner_row - a unit, a container or a process
+ * struct owner_row - a unit, a container, a process, a host or an epoch
  * @unit:      of processes: the last one known; "" none or not known
  * @container: likewise; "" in rows of units
  * @command:   of processes; else ""
  * @pid:       of processes; -1: the row of all samples not kept by process
+ * @host:      of hosts and epochs
+ * @label:     of epochs; @epoch: its number, @start_ns: since 1970
  * @counts:    samples by event
  */
 struct owner_row {
@@ -47,6 +52,10 @@ struct owner_row {
 	const char *container;
 	const char *command;
 	int64_t pid;
+	const char *host;
+	const char *label;
+	int64_t epoch;
+	int64_t start_ns;
 	struct tally_count *counts;
 };
 
@@ -54,7 +63,7 @@ struct owner_row {
  * owner_tally_create() - add up
  * @ret: out; freed by owner_tally_destroy()
  *
- * Rows come by decreasing samples of the first event, then of the next.
+ * Rows come by decreasing samples of the first event, then of the next; epochs as they began.
  *
  * Return: 0; -ENOMEM; -EBADMSG shares that add up to more than there is; or the
  * reader's error.

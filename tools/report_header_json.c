@@ -5,7 +5,8 @@
 #include <errno.h>
 #include <json-c/json.h>
 #include <string.h>
-#include <time.h>
+
+#include "tools/time_spec.h"
 
 /* Takes @value over, also on failure. */
 static int add(struct json_object *object, const char *key, struct json_object *value)
@@ -26,15 +27,11 @@ static int add_count(struct json_object *object, const char *key, uint64_t count
 	return add(object, key, json_object_new_uint64(count));
 }
 
-/* ISO 8601, UTC: means the same everywhere. */
 static int add_time(struct json_object *object, const char *key, int64_t time_ns)
 {
-	time_t seconds = (time_t)(time_ns / 1000000000);
-	struct tm parts;
-	char text[64] = "";
+	char text[TIME_SPEC_BYTES];
 
-	if (gmtime_r(&seconds, &parts) != NULL)
-		strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
+	time_spec_utc(text, time_ns);
 	return add_text(object, key, text);
 }
 

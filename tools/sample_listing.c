@@ -8,7 +8,7 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 
-#define PLACE_COLUMNS 6
+#define PLACE_COLUMNS 7
 #define KEYS 3 /* an event */
 
 struct sample_row {
@@ -105,6 +105,23 @@ static void get_offset(const struct column *column, const void *row, struct colu
 	value->count = ((const struct sample_row *)row)->row->offset;
 }
 
+static void get_source(const struct column *column, const void *row, struct column_value *value)
+{
+	const struct tally_row *line = ((const struct sample_row *)row)->row;
+
+	(void)column;
+	value->text = line->source != NULL ? line->source : line->procedure;
+}
+
+static void get_line(const struct column *column, const void *row, struct column_value *value)
+{
+	const struct sample_row *line = row;
+
+	(void)column;
+	value->count = line->row->line;
+	value->missing = line->row->line == 0;
+}
+
 static void get_identity(const struct column *column, const void *row, struct column_value *value)
 {
 	const struct sample_row *line = row;
@@ -151,13 +168,29 @@ static int add_event_columns(struct sample_listing *listing, size_t event)
 	return 0;
 }
 
+/* Procedures, and what is part of them. */
+static bool is_code(enum tally_by by)
+{
+	return by == TALLY_BY_PROCEDURE || by == TALLY_BY_INSTRUCTION;
+}
+
+static bool is_source(enum tally_by by)
+{
+	return by == TALLY_BY_LINE || by == TALLY_BY_FILE;
+}
+
 static void add_place_columns(struct sample_listing *listing)
 {
 	enum tally_by by = listing->config.by;
 
-	if (by != TALLY_BY_IMAGE)
+	if (is_code(by))
 		add_column(listing, (struct column){"procedure", "procedure", COLUMN_TEXT,
 						    COLUMN_CUT_END, 0, get_procedure});
+	if (is_source(by))
+		add_column(listing, (struct column){"source file", "source", COLUMN_TEXT,
+						    COLUMN_CUT_START, 0, get_source});
+	if (by == TALLY_BY_LINE)
+		add_column(listing, (struct column){"line", "line", COLUMN_COUNT, 0, 0, get_line});
 	if (by == TALLY_BY_INSTRUCTION) {
 		add_column(listing, (struct column){"offset", "procedure_offset", COLUMN_ADDRESS, 0,
 						    0, get_inside});
@@ -166,7 +199,7 @@ static void add_place_columns(struct sample_listing *listing)
 	}
 	add_column(listing,
 		   (struct column){"image", "image", COLUMN_TEXT, COLUMN_CUT_START, 0, get_image});
-	if (by != TALLY_BY_IMAGE)
+	if (is_code(by))
 		add_column(listing, (struct column){"address", "address", COLUMN_ADDRESS,
 						    COLUMN_DETAIL, 0, get_address});
 	add_column(listing, (struct column){"identity", "identity", COLUMN_TEXT, COLUMN_DETAIL, 0,
@@ -193,12 +226,17 @@ static int make_columns(struct sample_listing *listing)
 #define SORT_PROCEDURE (-1)
 #define SORT_IMAGE (-2)
 #define SORT_ADDRESS (-3)
+#define SORT_SOURCE (-4)
 
-/* Return: a SORT_, or 0. */
-static long find_place(const char *sort)
+/* Return: a SORT_ that such rows have, or 0. */
+static long find_place(const char *sort, enum tally_by by)
 {
 	if (strcmp(sort, "image") == 0)
 		return SORT_IMAGE;
+	if (is_source(by))
+		return strcmp(sort, "source") == 0 ? SORT_SOURCE : 0;
+	if (!is_code(by))
+		return 0;
 	if (strcmp(sort, "procedure") == 0)
 		return SORT_PROCEDURE;
 	return strcmp(sort, "address") == 0 ? SORT_ADDRESS : 0;
@@ -215,8 +253,8 @@ static int find_sort(const struct sample_listing *listing, long *ret, struct err
 		if (strcmp(sort, listing->config.events[i]) == 0)
 			return 0;
 	}
-	*ret = find_place(sort);
-	if (*ret == SORT_IMAGE || (*ret < 0 && listing->config.by != TALLY_BY_IMAGE))
+	*ret = find_place(sort, listing->config.by);
+	if (*ret < 0)
 		return 0;
 	return error_set(err, EINVAL, "cannot sort by \"%s\": no such column", sort);
 }
@@ -239,12 +277,24 @@ static int compare_count(const struct tally_row *a, const struct tally_row *b, s
 	return (x < y) - (x > y);
 }
 
+/* Only rows of lines and files have one. What has no source comes last. */
+static int compare_source(const struct tally_row *a, const struct tally_row *b)
+{
+	int r = (a->source == NULL) - (b->source == NULL);
+
+	if (r == 0)
+		r = compare_text(a->source, b->source);
+	return r != 0 ? r : (a->line > b->line) - (a->line < b->line);
+}
+
 /* Within an image. Only rows of instructions have an offset. */
 static int compare_place(const struct tally_row *a, const struct tally_row *b)
 {
 	int r = (a->offset > b->offset) - (a->offset < b->offset);
 
-	return r != 0 ? r : (a->address > b->address) - (a->address < b->address);
+	if (r == 0)
+		r = (a->address > b->address) - (a->address < b->address);
+	return r != 0 ? r : compare_source(a, b);
 }
 
 static int compare_image(const struct tally_row *a, const struct tally_row *b)
@@ -263,6 +313,8 @@ static int compare_rows(const void *a, const void *b, void *context)
 
 	if (order->key == SORT_PROCEDURE)
 		r = compare_text(x->procedure, y->procedure);
+	else if (order->key == SORT_SOURCE)
+		r = compare_source(x, y);
 	else if (order->key < 0)
 		r = compare_image(x, y);
 	else

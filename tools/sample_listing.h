@@ -11,7 +11,8 @@ struct sample_listing;
 /**
  * struct sample_listing_config - what to list
  * @tally:  made by @by, of these events; its rows are sorted here
- * @sort:   an event, "procedure", "image" or "address"; NULL: the first event
+ * @sort:   an event, "image"; of procedures and instructions "procedure", "address"; of
+ *          lines and files "source"; NULL: the first event
  * @limit:  rows; 0: all
  */
 struct sample_listing_config {

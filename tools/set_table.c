@@ -57,7 +57,17 @@ static int make_tally(struct set_table *table, struct sample_sets *sets, size_t 
 
 static const char *name_of(const struct tally_row *row)
 {
+	if (row->source != NULL)
+		return row->source;
 	return row->procedure != NULL ? row->procedure : "";
+}
+
+/* Rows of lines have a number besides. */
+static int compare_names(const struct tally_row *x, const struct tally_row *y)
+{
+	int r = strcmp(name_of(x), name_of(y));
+
+	return r != 0 ? r : (x->line > y->line) - (x->line < y->line);
 }
 
 static int compare_places(const struct tally_row *x, const struct tally_row *y)
@@ -76,7 +86,7 @@ static int compare_rows(const void *a, const void *b)
 	int r = strcmp(x->file->path, y->file->path);
 
 	if (r == 0)
-		r = strcmp(name_of(x), name_of(y));
+		r = compare_names(x, y);
 	if (r == 0)
 		r = strcmp(x->identity, y->identity);
 	return r != 0 ? r : compare_places(x, y);
@@ -84,7 +94,7 @@ static int compare_rows(const void *a, const void *b)
 
 static bool same_name(const struct tally_row *x, const struct tally_row *y)
 {
-	return strcmp(x->file->path, y->file->path) == 0 && strcmp(name_of(x), name_of(y)) == 0;
+	return strcmp(x->file->path, y->file->path) == 0 && compare_names(x, y) == 0;
 }
 
 static bool same_procedure(const struct tally_row *x, const struct tally_row *y)

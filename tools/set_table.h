@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Samples of procedures, images or instructions by set, over all databases of the sets.
+ * Samples of procedures, images, instructions, source lines or files by set, over all
+ * databases of the sets.
  *
  * What is one row: in images of one build-id, a procedure; images of one path but
  * different build-ids are the same program, rebuilt, and there a procedure is told by its
  * name. Where a name is of several procedures of an image, or is none ("proc_0x1a2b0"),
  * procedures of different build-ids stay apart, as instructions do, unless their code is
- * compared.
+ * compared. A source line is the same in all builds: one of that file and number.
  */
 #ifndef DCPI_SET_TABLE_H
 #define DCPI_SET_TABLE_H
@@ -27,7 +28,7 @@ struct set_table_row {
  * set_table_create() - add up
  * @ret:  out; freed by set_table_destroy()
  * @sets: the header's samples and unknown are set
- * @by:   procedure, image or instruction
+ * @by:   what a row is
  * @builds: match procedures and instructions of different builds by their code, too
  *
  * Rows come in order of path and name.

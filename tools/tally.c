@@ -13,43 +13,22 @@
 #include "lib/u64_map.h"
 #include "tools/event_scale.h"
 #include "tools/image_symbols.h"
-#include "tools/text.h"
-
-struct tally_image {
-	int64_t id;
-	struct profile_image image; /* the path is ours */
-	char *label;
-	char identity[2 * PROFILE_IDENTITY_BYTES_MAX + 1];
-	uint64_t samples; /* of all events and processes */
-	struct tally_count *counts;
-};
-
-struct tally {
-	struct tally_config config;
-	size_t columns;		      /* counts of a row */
-	struct profile_filter filter; /* of the configuration, but for any event and process */
-	struct tally_image *images;
-	size_t image_count;
-	size_t image_capacity;
-	struct tally_row *rows;
-	size_t row_count;
-	size_t row_capacity;
-	struct tally_count *totals;
-	uint64_t samples;
-	uint64_t unknown;
-	void **owned; /* what rows point to */
-	size_t owned_count;
-	size_t owned_capacity;
-	/* while an image's procedures or instructions are counted: */
-	struct image_symbols *symbols;
-	struct tally_count *counts; /* for each of the procedures */
-	const struct tally_image *image;
-	struct u64_map *rows_by_offset; /* less one */
-	struct u64_map files;		/* from libdw's strings to ours */
-	const char **names;		/* of the procedures; NULL: not asked for yet */
-};
+#include "tools/tally_parts.h"
 
 CLEANUP_DEFINE(tally, struct tally *, tally_destroy)
+
+const char *tally_by_name(enum tally_by by)
+{
+	static const char *const names[] = {
+		[TALLY_BY_PROCEDURE] = "procedure",
+		[TALLY_BY_IMAGE] = "image",
+		[TALLY_BY_INSTRUCTION] = "instruction",
+		[TALLY_BY_LINE] = "line",
+		[TALLY_BY_FILE] = "file",
+	};
+
+	return names[by];
+}
 
 uint64_t tally_count_scaled(const struct tally_count *count)
 {
@@ -62,14 +41,13 @@ uint64_t tally_count_scaled(const struct tally_count *count)
 	return sum;
 }
 
-static void count_add(struct tally_count *count, uint64_t samples, double factor)
+void tally_count_add(struct tally_count *count, uint64_t samples, double factor)
 {
 	count->samples += samples;
 	count->extra += (double)samples * (factor - 1);
 }
 
-/* Takes over malloc'd memory for as long as the rows live. Return: it, or NULL. */
-static void *own(struct tally *tally, void *memory)
+void *tally_own(struct tally *tally, void *memory)
 {
 	if (memory == NULL || array_reserve(&tally->owned, &tally->owned_capacity,
 					    tally->owned_count + 1, sizeof(*tally->owned)) < 0) {
@@ -80,13 +58,12 @@ static void *own(struct tally *tally, void *memory)
 	return memory;
 }
 
-static double factor_of(const struct tally *tally, const struct profile *profile)
+double tally_factor(const struct tally *tally, const struct profile *profile)
 {
 	return event_scale_factor(tally->config.scale, profile->epoch, profile->event);
 }
 
-/* Which of a row's counts, or -1 if the profile isn't asked for. */
-static long wanted(const struct tally *tally, const struct profile *profile)
+long tally_wanted(const struct tally *tally, const struct profile *profile)
 {
 	const uint64_t *set = NULL;
 
@@ -128,7 +105,7 @@ static int count_profile(void *context, const struct profile *profile)
 {
 	struct tally *tally = context;
 	struct tally_image *image = image_of(tally, profile);
-	long event = wanted(tally, profile);
+	long event = tally_wanted(tally, profile);
 	uint64_t sum = 0;
 
 	if (image == NULL)
@@ -142,8 +119,8 @@ static int count_profile(void *context, const struct profile *profile)
 		return -EBADMSG;
 	image->samples += sum;
 	if (event >= 0) {
-		count_add(&image->counts[event], sum, factor_of(tally, profile));
-		count_add(&tally->totals[event], sum, factor_of(tally, profile));
+		tally_count_add(&image->counts[event], sum, tally_factor(tally, profile));
+		tally_count_add(&tally->totals[event], sum, tally_factor(tally, profile));
 	}
 	return 0;
 }
@@ -189,16 +166,16 @@ static int add_row(struct tally *tally, const struct tally_row *row)
 static int count_procedures(void *context, const struct profile *profile)
 {
 	struct tally *tally = context;
-	long event = wanted(tally, profile);
-	double factor = factor_of(tally, profile);
+	long event = tally_wanted(tally, profile);
+	double factor = tally_factor(tally, profile);
 
 	if (event < 0)
 		return 0;
 	for (size_t i = 0; i < profile->count; i++) {
 		size_t procedure = image_symbols_find(tally->symbols, profile->samples[i].offset);
 
-		count_add(&tally->counts[procedure * tally->columns + (size_t)event],
-			  profile->samples[i].count, factor);
+		tally_count_add(&tally->counts[procedure * tally->columns + (size_t)event],
+				profile->samples[i].count, factor);
 	}
 	return 0;
 }
@@ -219,12 +196,12 @@ static int add_procedure_rows(struct tally *tally, const struct tally_image *ima
 			return -ENOMEM;
 		if (tally->row_count == before)
 			continue; /* no samples */
-		counts = own(tally, malloc(columns * sizeof(*counts)));
+		counts = tally_own(tally, malloc(columns * sizeof(*counts)));
 		tally->rows[before].counts = counts;
-		tally->rows[before].procedure =
-			own(tally, image_symbols_name(tally->symbols, i, tally->config.demangle,
-						      &tally->rows[before].address,
-						      &tally->rows[before].has_address));
+		tally->rows[before].procedure = tally_own(
+			tally, image_symbols_name(tally->symbols, i, tally->config.demangle,
+						  &tally->rows[before].address,
+						  &tally->rows[before].has_address));
 		if (counts == NULL || tally->rows[before].procedure == NULL)
 			return -ENOMEM;
 		memcpy(counts, row.counts, columns * sizeof(*counts));
@@ -249,108 +226,6 @@ static int tally_procedures(struct tally *tally, struct profile_reader *reader,
 	return r;
 }
 
-/* Names of files are the same pointers again and again: one copy of each. */
-static int place_in_source(struct tally *tally, struct tally_row *row)
-{
-	const char *file;
-	uint64_t *copy;
-	int r = image_symbols_line(tally->symbols, row->offset, &file, &row->line);
-
-	if (r < 0)
-		return r == -ENOENT ? 0 : r;
-	copy = u64_map_insert(&tally->files, (uintptr_t)file);
-	if (copy == NULL)
-		return -ENOMEM;
-	if (*copy == 0)
-		*copy = (uintptr_t)own(tally, strndup(file, TEXT_BYTES_MAX));
-	row->source = (const char *)(uintptr_t)*copy;
-	return row->source != NULL ? 0 : -ENOMEM;
-}
-
-/* Fills in where an instruction is. */
-static int place_instruction(struct tally *tally, struct tally_row *row)
-{
-	size_t procedure = image_symbols_find(tally->symbols, row->offset);
-	uint64_t start, ignored;
-	bool has_start;
-
-	row->has_address = image_symbols_start(tally->symbols, procedure, &start, &row->address);
-	if (row->has_address) {
-		row->inside = row->offset - start;
-		row->address += row->inside;
-	}
-	if (tally->names[procedure] == NULL)
-		tally->names[procedure] = own(tally, image_symbols_name(tally->symbols, procedure,
-									tally->config.demangle,
-									&ignored, &has_start));
-	row->procedure = tally->names[procedure];
-	if (row->procedure == NULL)
-		return -ENOMEM;
-	return tally->config.lines ? place_in_source(tally, row) : 0;
-}
-
-/* The counts of the row of an offset, which is added if it is new. NULL: out of memory. */
-static struct tally_count *instruction_counts(struct tally *tally, uint64_t offset)
-{
-	uint64_t *number = u64_map_insert(tally->rows_by_offset, offset);
-	struct tally_row row = {
-		.image = tally->image->label,
-		.file = &tally->image->image,
-		.identity = tally->image->identity,
-		.offset = offset,
-	};
-	struct tally_count *counts;
-
-	if (number == NULL)
-		return NULL;
-	if (*number != 0) /* rows are not sorted yet */
-		return (struct tally_count *)(uintptr_t)tally->rows[*number - 1].counts;
-	counts = own(tally, calloc(tally->columns, sizeof(*counts)));
-	row.counts = counts;
-	if (counts == NULL || place_instruction(tally, &row) < 0 ||
-	    array_reserve(&tally->rows, &tally->row_capacity, tally->row_count + 1, sizeof(row)) <
-		    0)
-		return NULL;
-	tally->rows[tally->row_count++] = row;
-	*number = tally->row_count;
-	return counts;
-}
-
-static int count_instructions(void *context, const struct profile *profile)
-{
-	struct tally *tally = context;
-	long event = wanted(tally, profile);
-	double factor = factor_of(tally, profile);
-
-	for (size_t i = 0; event >= 0 && i < profile->count; i++) {
-		struct tally_count *counts = instruction_counts(tally, profile->samples[i].offset);
-
-		if (counts == NULL)
-			return -ENOMEM;
-		count_add(&counts[event], profile->samples[i].count, factor);
-	}
-	return 0;
-}
-
-static int tally_instructions(struct tally *tally, struct profile_reader *reader,
-			      const struct profile_filter *filter, struct error *err)
-{
-	struct u64_map rows_by_offset = {0};
-	int r = -ENOMEM;
-
-	tally->rows_by_offset = &rows_by_offset;
-	tally->names = calloc(image_symbols_count(tally->symbols), sizeof(*tally->names));
-	if (tally->names != NULL)
-		r = profile_reader_profiles(reader, filter, count_instructions, tally, err);
-	if (r == -ENOMEM)
-		error_set(err, ENOMEM, "out of memory");
-	free(tally->names);
-	u64_map_deinit(&rows_by_offset);
-	tally->names = NULL;
-	tally->rows_by_offset = NULL;
-	return r;
-}
-
 /* Rows that are parts of an image: its symbols are open meanwhile. */
 static int tally_parts(struct tally *tally, struct profile_reader *reader,
 		       const struct tally_image *image, struct error *err)
@@ -363,12 +238,11 @@ static int tally_parts(struct tally *tally, struct profile_reader *reader,
 		return r;
 	filter.image = image->id;
 	tally->image = image;
-	if (tally->config.by == TALLY_BY_INSTRUCTION)
-		r = tally_instructions(tally, reader, &filter, err);
-	else
+	if (tally->config.by == TALLY_BY_PROCEDURE)
 		r = tally_procedures(tally, reader, &filter, err);
+	else
+		r = tally_places_count(tally, reader, &filter, err);
 	image_symbols_close(tally->symbols);
-	u64_map_deinit(&tally->files);
 	tally->symbols = NULL;
 	return r;
 }

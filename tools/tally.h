@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Samples added up by image, by procedure or by instruction, over all profiles
- * that a filter selects, one count an event.
+ * Samples added up by image, procedure, instruction, source line or source file, over
+ * all profiles that a filter selects, one count an event.
  */
 #ifndef DCPI_TALLY_H
 #define DCPI_TALLY_H
@@ -21,7 +21,13 @@ enum tally_by {
 	TALLY_BY_PROCEDURE,
 	TALLY_BY_IMAGE,
 	TALLY_BY_INSTRUCTION,
+	TALLY_BY_LINE, /* of a source file, in one image */
+	TALLY_BY_FILE, /* of source, likewise */
+	TALLY_BY_NR,
 };
+
+/** tally_by_name() - "procedure", "image", "instruction", "line", "file". */
+const char *tally_by_name(enum tally_by by);
 
 /**
  * struct tally_count - how often an event was sampled
@@ -35,6 +41,9 @@ struct tally_count {
 
 /** tally_count_scaled() - the samples, scaled. */
 uint64_t tally_count_scaled(const struct tally_count *count);
+
+/** tally_count_add() - add samples that stand for @factor each. */
+void tally_count_add(struct tally_count *count, uint64_t samples, double factor);
 
 /**
  * struct tally_config - what to add up
@@ -67,10 +76,10 @@ struct tally_config {
 };
 
 /**
- * struct tally_row - a procedure, an image or an instruction
+ * struct tally_row - a procedure, an image, an instruction, a source line or a source file
  * @procedure:   its name; of samples without one, the reason: "<no symbol>",
  *               "<image changed>", "<image missing>", ... NULL in rows of
- *               images
+ *               images; of lines and files, only a reason, where @source is NULL
  * @image:       path of the image, or what stands for it
  * @file:        what the image is; its path is the path alone, where @image also says
  *              which of several images
@@ -79,7 +88,8 @@ struct tally_config {
  *               @address (of kept symbols: its offset), and an instruction is
  *               @inside bytes behind the beginning of its procedure
  * @offset:      of an instruction: in the image
- * @source:      of an instruction: the source file, or NULL; @line: in it
+ * @source:      of an instruction, line or file: the source file, or NULL; @line: in it,
+ *               0 in rows of files
  * @counts:      samples by event, or by set and event
  */
 struct tally_row {

@@ -131,3 +131,23 @@ int time_spec_parse(const char *text, int64_t now_ns, int64_t *ret, struct error
 			 "or 10m, 2h, 3d for so long ago",
 			 text);
 }
+
+void time_spec_local(char text[TIME_SPEC_BYTES], int64_t time_ns)
+{
+	time_t seconds = (time_t)(time_ns / SECOND_NS);
+	struct tm parts;
+
+	if (localtime_r(&seconds, &parts) == NULL ||
+	    strftime(text, TIME_SPEC_BYTES, "%Y-%m-%d %H:%M:%S", &parts) == 0)
+		text[0] = '\0';
+}
+
+void time_spec_utc(char text[TIME_SPEC_BYTES], int64_t time_ns)
+{
+	time_t seconds = (time_t)(time_ns / SECOND_NS);
+	struct tm parts;
+
+	if (gmtime_r(&seconds, &parts) == NULL ||
+	    strftime(text, TIME_SPEC_BYTES, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)
+		text[0] = '\0';
+}

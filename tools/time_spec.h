@@ -20,4 +20,12 @@ struct error;
  */
 int time_spec_parse(const char *text, int64_t now_ns, int64_t *ret, struct error *err);
 
+#define TIME_SPEC_BYTES 64
+
+/** time_spec_local() - "2026-11-20 14:30:00", of a time as above; "" if there is no such date. */
+void time_spec_local(char text[TIME_SPEC_BYTES], int64_t time_ns);
+
+/** time_spec_utc() - "2026-11-20T13:30:00Z": means the same everywhere. */
+void time_spec_utc(char text[TIME_SPEC_BYTES], int64_t time_ns);
+
 #endif

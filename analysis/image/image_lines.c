@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "analysis/image/image_lines.h"
 
+#include <dwarf.h>
 #include <elfutils/libdw.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "analysis/image/image_elf.h"
 #include "analysis/image/procedure_table.h"
 #include "lib/array.h"
+#include "lib/u64_map.h"
 
 /* The code of one compilation unit; units without .debug_aranges are common. */
 struct unit_range {
@@ -26,6 +29,7 @@ struct image_lines {
 	struct unit_range *ranges; /* by start */
 	size_t count;
 	size_t capacity;
+	struct u64_map names; /* by libdw's pointer to a relative path: our copy of the whole */
 };
 
 static bool has_lines(const struct elf_file *file)
@@ -66,8 +70,14 @@ int image_lines_open(struct image_lines **ret, const struct procedure_table *pro
 
 void image_lines_close(struct image_lines *lines)
 {
+	uint64_t key, value;
+	size_t cursor = 0;
+
 	if (lines == NULL)
 		return;
+	while (u64_map_next(&lines->names, &cursor, &key, &value))
+		free((char *)(uintptr_t)value);
+	u64_map_deinit(&lines->names);
 	dwarf_end(lines->dwarf);
 	elf_file_close(&lines->debug);
 	free(lines->ranges);
@@ -146,6 +156,27 @@ static const struct unit_range *unit_at(const struct image_lines *lines, uint64_
 	return low > 0 && address < lines->ranges[low - 1].end ? &lines->ranges[low - 1] : NULL;
 }
 
+/* A path that is relative is so to where the compiler ran. NULL: out of memory. */
+static const char *whole_path(struct image_lines *lines, Dwarf_Die *unit, const char *name)
+{
+	Dwarf_Attribute attribute;
+	const char *directory;
+	uint64_t *known;
+	char *path;
+
+	if (*name == '/')
+		return name;
+	directory = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
+	if (directory == NULL || *directory != '/')
+		return name;
+	known = u64_map_insert(&lines->names, (uintptr_t)name);
+	if (known == NULL)
+		return NULL;
+	if (*known == 0 && asprintf(&path, "%s/%s", directory, name) >= 0)
+		*known = (uintptr_t)path;
+	return (const char *)(uintptr_t)*known;
+}
+
 static int find_locked(struct image_lines *lines, uint64_t address, const char **file,
 		       unsigned int *line)
 {
@@ -163,9 +194,9 @@ static int find_locked(struct image_lines *lines, uint64_t address, const char *
 	name = entry != NULL ? dwarf_linesrc(entry, NULL, NULL) : NULL;
 	if (name == NULL || dwarf_lineno(entry, &number) != 0 || number < 1)
 		return -ENOENT;
-	*file = name;
+	*file = whole_path(lines, &die, name);
 	*line = (unsigned int)number;
-	return 0;
+	return *file != NULL ? 0 : -ENOMEM;
 }
 
 int image_lines_find(struct image_lines *lines, uint64_t address, const char **file,

@@ -28,10 +28,11 @@ void image_lines_close(struct image_lines *lines);
 
 /**
  * image_lines_find() - the line of an address
- * @file: out: valid until @lines is closed
+ * @file: out: valid until @lines is closed; a relative path only where the compiler's
+ *        directory is not known
  * @line: out: >= 1
  *
- * Return: 0; -ENOENT not known.
+ * Return: 0; -ENOENT not known; -ENOMEM.
  */
 int image_lines_find(struct image_lines *lines, uint64_t address, const char **file,
 		     unsigned int *line);

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC2154
+#
+# Databases of the programs of tests/calc_fixtures.sh, for tests of tools that look at code.
+# After tests/tool_cli.sh, which sets $scratch, where they are, and $helpers.
+copy_id=00112233445566778899aabbccddeeff00112233
+list_id=0102030405060708090a0b0c0d0e0f1011121314
+
+# make_db NAME < LINES: see tests/make_profile_db.c
+make_db()
+{
+	rm -f "$scratch/$1.db"
+	"$helpers/make_profile_db" "$scratch/$1.db"
+}
+
+# The copy loop: samples of the paper's Figure 2.
+figure_2()
+{
+	printf 'sample 0 0x%x %d\n' 0x9810 3126 0x9818 1636 0x981c 390 0x9820 1482 0x9828 27766 \
+		0x9830 1493 0x9834 174727 0x9838 1548 0x9840 1586
+}
+
+copy_db()
+{
+	echo "event cycles cycles 60000 64000"
+	echo "epoch Alpha 21164"
+	echo "image file $copy_id $scratch/copy"
+	figure_2
+	echo end
+}
+
+# An x86-64 program in two epochs, by a clock.
+list_samples()
+{
+	echo "image file $list_id $scratch/list"
+	printf 'sample 0 0x%x %d\n' 0x1005 50 0x1008 9000 0x100b 60 0x1016 30 0x1000 5 0x1027 20 \
+		0x1021 10 0x1024 1000
+}
+
+list_db()
+{
+	echo "event cpu-clock ns 195000 205000"
+	echo "event imiss events 4096 4096"
+	echo "counter stat core_clock_min_khz 2900000"
+	echo "counter stat core_clock_max_khz 3100000"
+	echo "counter stat edges_handed 100"
+	echo "epoch Some CPU"
+	list_samples
+	printf 'branch 0x100e 0x%x %d\n' 0x1005 95 0x1010 5
+	echo end
+	echo "event cpu-clock ns 195000 205000 1000 500"
+	echo "epoch Some CPU"
+	list_samples
+	echo "image kernel - vmlinux"
+	echo "sample 0 0x1000 7"
+	echo "image jit - [jit]"
+	echo "sample 0 0x10 3"
+	echo end
+}
+
+# Both programs, and two events, in an epoch each.
+both_db()
+{
+	copy_db | sed 's/^epoch/event imiss events 4096 4096\n&/; s/^end/sample 1 0x9828 40\n&/'
+	list_db | sed -n '1,/^end/p' | sed 's/^end/sample 1 0x1008 70\nsample 1 0x1021 5\n&/'
+}
