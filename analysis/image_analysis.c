@@ -68,6 +68,17 @@ static int make_graph(const struct pass *pass, const struct image_range *parts, 
 	return rc;
 }
 
+/* What calls between procedures say of one, out of order. */
+static int compare_with_program(const struct pass *pass, struct procedure_analysis *analysis)
+{
+	const struct procedure *procedure =
+		procedure_table_get(image_code_procedures(pass->code), analysis->index);
+
+	program_calls_apply(pass->program, pass->samples->image, procedure, &analysis->profile);
+	return program_calls_estimates(pass->program, pass->samples->image, procedure,
+				       analysis->cfg, &analysis->frequency);
+}
+
 static int analyse(const struct pass *pass, size_t index, struct outcome *outcome)
 {
 	struct procedure_analysis *analysis = &outcome->analysis;
@@ -87,9 +98,9 @@ static int analyse(const struct pass *pass, size_t index, struct outcome *outcom
 	if (pass->calls != NULL)
 		image_calls_apply(pass->calls, index, &analysis->profile);
 	if (pass->program != NULL)
-		program_calls_apply(pass->program, pass->samples->image,
-				    procedure_table_get(image_code_procedures(pass->code), index),
-				    &analysis->profile);
+		rc = compare_with_program(pass, analysis);
+	if (rc != 0)
+		return rc;
 	if (is_tally(pass))
 		return procedure_analysis_estimate(analysis, pass->estimator);
 	return procedure_analysis_run(analysis, pass->estimator);
@@ -116,7 +127,9 @@ static void count_procedure(struct image_analysis_totals *totals,
 static int add_to_tally(const struct pass *pass, const struct procedure_analysis *analysis)
 {
 	if (pass->program_tally != NULL)
-		return program_calls_add(pass->program_tally, pass->code, pass->samples, analysis);
+		return program_calls_add(pass->program_tally, pass->code, pass->samples, analysis,
+					 pass->estimator->by_flow &&
+						 analysis->profile.exact == NULL);
 	return image_calls_add(pass->tally, analysis);
 }
 

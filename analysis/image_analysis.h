@@ -5,7 +5,8 @@
  * often a procedure was called enters its own estimate.
  *
  * Results come one procedure at a time, so memory is in proportion to the largest
- * procedures and not to the image (but for a few numbers a procedure).
+ * procedures and not to the image (but for a few numbers a procedure, and what
+ * program_calls.h keeps).
  */
 #ifndef DCPI_IMAGE_ANALYSIS_H
 #define DCPI_IMAGE_ANALYSIS_H

@@ -13,7 +13,7 @@ static int estimate(struct procedure_analysis *analysis,
 {
 	struct frequency_input input = {
 		.cfg = analysis->cfg,
-		.classes = &analysis->classes,
+		.classes = analysis->classes.of_block != NULL ? &analysis->classes : NULL,
 		.model = analysis->model,
 		.schedule = &analysis->schedule,
 		.profile = &analysis->profile,
@@ -41,16 +41,25 @@ static int refine(struct procedure_analysis *analysis, const struct frequency_es
 	return rc != 0 ? rc : estimate(analysis, estimator);
 }
 
+static bool needs_classes(const struct procedure_analysis *analysis,
+			  const struct frequency_estimator *estimator)
+{
+	return analysis->model->in_order || !estimator->by_flow || analysis->profile.exact != NULL;
+}
+
 int procedure_analysis_estimate(struct procedure_analysis *analysis,
 				const struct frequency_estimator *estimator)
 {
-	int rc = frequency_classes_find(&analysis->classes, analysis->cfg);
+	bool known = analysis->frequency.blocks != NULL;
+	int rc = 0;
 
+	if (!known && needs_classes(analysis, estimator))
+		rc = frequency_classes_find(&analysis->classes, analysis->cfg);
 	if (rc == 0 && analysis->published)
 		rc = schedule_create_alone(&analysis->schedule, analysis->model, analysis->cfg);
 	else if (rc == 0)
 		rc = schedule_create(&analysis->schedule, analysis->model, analysis->cfg, NULL);
-	if (rc == 0)
+	if (rc == 0 && !known)
 		rc = estimate(analysis, estimator);
 	/*
 	 * Out of order, a block's bound does not depend on how it is reached; and what few

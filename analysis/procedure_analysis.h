@@ -29,8 +29,11 @@ struct procedure_analysis {
 
 /**
  * procedure_analysis_estimate() - classes, schedule and frequencies
- * @analysis: @index, @published, @model, @cfg and @profile filled in (they become its own), the
- * rest zero; freed by procedure_analysis_deinit(), also after a failure
+ * @analysis: @index, @published, @model, @cfg and @profile filled in (they become its own), and
+ * out of order @frequency, if it is known; the rest zero; freed by procedure_analysis_deinit(),
+ * also after a failure
+ *
+ * Classes are found only if the estimator makes something of them.
  *
  * In order, schedules and estimates twice, the second time with ways into blocks weighed
  * as was estimated.

@@ -8,6 +8,7 @@
 
 #include "analysis/frequency/call_network.h"
 #include "analysis/frequency/frequency_estimators.h"
+#include "analysis/frequency/frequency_kept.h"
 #include "lib/array.h"
 
 /* Of a procedure that mostly calls itself, its calls from outside are lost in the noise. */
@@ -16,6 +17,8 @@
 #define RETURNS_MIN 2.0
 /* Relative variance of shares that does not shrink with what was seen of them. */
 #define SHARE_BIAS 0.03
+/* That estimates may take until they are asked for; more of them are made anew. */
+#define KEPT_BYTES_MAX ((size_t)64 << 20)
 
 /* A place in an image: an offset in its file. */
 struct place {
@@ -62,13 +65,15 @@ struct list {
 	size_t bytes;
 };
 
-/* struct known - a procedure by its entry: its place in the network */
+/* struct known - a procedure by its entry: its place in the network; @kept: NULL: nothing */
 struct known {
 	struct place entry;
 	uint32_t number;
+	struct frequency_kept *kept;
 };
 
 struct program_calls {
+	size_t kept_bytes;
 	struct list known;    /* struct known */
 	struct list network;  /* struct call_network_procedure, and beside it: */
 	struct list returned; /* double: returns seen of it */
@@ -109,6 +114,8 @@ void program_calls_destroy(struct program_calls *calls)
 {
 	if (calls == NULL)
 		return;
+	for (size_t i = 0; i < calls->known.count; i++)
+		free(((struct known *)calls->known.items)[i].kept);
 	free(calls->known.items);
 	free(calls->network.items);
 	free(calls->returned.items);
@@ -296,9 +303,20 @@ static int add_edges(struct adding *adding)
 	return rc;
 }
 
+static int keep_estimates(struct program_calls *calls, struct known *known,
+			  const struct procedure_analysis *analysis)
+{
+	size_t bytes = frequency_kept_bytes(analysis->cfg);
+
+	if (bytes > KEPT_BYTES_MAX - calls->kept_bytes)
+		return 0;
+	calls->kept_bytes += bytes;
+	return frequency_keep(&known->kept, &analysis->frequency, analysis->cfg);
+}
+
 int program_calls_add(struct program_calls *calls, struct image_code *code,
 		      const struct image_samples *samples,
-		      const struct procedure_analysis *analysis)
+		      const struct procedure_analysis *analysis, bool keep)
 {
 	const struct procedure *procedure =
 		procedure_table_get(image_code_procedures(code), analysis->index);
@@ -317,7 +335,7 @@ int program_calls_add(struct program_calls *calls, struct image_code *code,
 	adding.self = list_add(&calls->network);
 	if (known == NULL || returned == NULL || adding.self == NULL)
 		return -ENOMEM;
-	*known = (struct known){{samples->image, procedure->offset}, adding.number};
+	*known = (struct known){{samples->image, procedure->offset}, adding.number, NULL};
 	*returned = 0;
 	*adding.self = (struct call_network_procedure){
 		.scale_spread = hypot(adding.own_spread, FREQUENCY_FLOW_PROCEDURE_SPREAD),
@@ -328,7 +346,7 @@ int program_calls_add(struct program_calls *calls, struct image_code *code,
 	if (rc == 0)
 		rc = add_edges(&adding);
 	add_executions(&adding);
-	return rc;
+	return rc == 0 && keep ? keep_estimates(calls, known, analysis) : rc;
 }
 
 static uint32_t number_at(const struct program_calls *calls, const struct place *entry)
@@ -545,4 +563,19 @@ void program_calls_apply(const struct program_calls *calls, int64_t image,
 
 	if (number != UINT32_MAX)
 		profile->slowness = 1 / network[number].factor;
+}
+
+int program_calls_estimates(const struct program_calls *calls, int64_t image,
+			    const struct procedure *procedure, const struct cfg *cfg,
+			    struct frequency *ret)
+{
+	const struct call_network_procedure *network = calls->network.items;
+	struct place entry = {image, procedure->offset};
+	const struct known *known = list_find(&calls->known, &entry);
+	int rc;
+
+	if (known == NULL || known->kept == NULL)
+		return 0;
+	rc = frequency_from_kept(ret, known->kept, cfg, network[known->number].factor);
+	return rc == -EINVAL ? 0 : rc;
 }

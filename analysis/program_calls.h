@@ -35,12 +35,13 @@ void program_calls_destroy(struct program_calls *calls);
  * @code:     its image
  * @samples:  of its image; @image says which one that is
  * @analysis: of procedure_analysis_estimate()
+ * @keep:     keep its estimates, if there is room; they must be in proportion to 1 / slowness
  *
  * Return: 0 or -ENOMEM.
  */
 int program_calls_add(struct program_calls *calls, struct image_code *code,
 		      const struct image_samples *samples,
-		      const struct procedure_analysis *analysis);
+		      const struct procedure_analysis *analysis, bool keep);
 
 /** program_calls_solve() - once, when all are added. Return: 0 or -ENOMEM. */
 int program_calls_solve(struct program_calls *calls);
@@ -48,5 +49,16 @@ int program_calls_solve(struct program_calls *calls);
 /** program_calls_apply() - fill in a procedure's profile: its slowness, if it was added. */
 void program_calls_apply(const struct program_calls *calls, int64_t image,
 			 const struct procedure *procedure, struct procedure_profile *profile);
+
+/**
+ * program_calls_estimates() - a procedure's estimates with its slowness, if they were kept
+ * @cfg: made of the same code and samples
+ * @ret: out, if there are any; freed by frequency_deinit(); else as it was
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int program_calls_estimates(const struct program_calls *calls, int64_t image,
+			    const struct procedure *procedure, const struct cfg *cfg,
+			    struct frequency *ret);
 
 #endif

@@ -181,6 +181,30 @@ static void test_threads_change_nothing(void **state)
 	forget(&made_up);
 }
 
+/* Estimates are made once, whether or not they are looked at twice. */
+static void test_keeping_changes_nothing(void **state)
+{
+	struct frequency_estimator anew = *frequency_estimator_find(NULL);
+	struct image_analysis_options options = {.tie_calls = true};
+	struct tally kept = {0}, tally = {0};
+	struct made_up made_up;
+	struct error err;
+
+	(void)state;
+	make_up(&made_up, 3);
+	assert_int_equal(
+		image_analysis_run(self, &made_up.samples, &options, take, &kept, NULL, &err), 0);
+	anew.by_flow = false;
+	options.estimator = &anew;
+	assert_int_equal(
+		image_analysis_run(self, &made_up.samples, &options, take, &tally, NULL, &err), 0);
+	assert_true(kept.count > 20 && kept.frequencies > 0);
+	assert_int_equal(kept.count, tally.count);
+	assert_float_equal(kept.frequencies, tally.frequencies, tally.frequencies / 100);
+	assert_float_equal(kept.dynamic, tally.dynamic, tally.dynamic / 100);
+	forget(&made_up);
+}
+
 static void test_scopes(void **state)
 {
 	size_t callee = find_procedure("image_test_callee");
@@ -317,7 +341,7 @@ static void add_to_program(struct program_calls *calls, const struct image_sampl
 	frequency->edges = allocate(analysis.cfg->edge_count, sizeof(*frequency->edges));
 	set_estimates(frequency->blocks, analysis.cfg->block_count, value, value / 100);
 	set_estimates(frequency->edges, analysis.cfg->edge_count, value, value / 100);
-	assert_int_equal(program_calls_add(calls, self, samples, &analysis), 0);
+	assert_int_equal(program_calls_add(calls, self, samples, &analysis, true), 0);
 	procedure_analysis_deinit(&analysis);
 }
 
@@ -402,6 +426,49 @@ static void test_returns_compare(void **state)
 	assert_float_equal(compared(&samples, &other), 1, 1e-9);
 }
 
+/* What was added comes back, as much slower as calls say. */
+static void test_estimates_are_kept(void **state)
+{
+	const struct procedure_table *table = image_code_procedures(self);
+	size_t caller = find_procedure("image_test_caller"),
+	       callee = find_procedure("image_test_callee");
+	const struct procedure *procedure = procedure_table_get(table, callee);
+	struct procedure_profile profile = {.slowness = 1};
+	struct image_samples samples = {.image = 1};
+	struct frequency frequency = {0};
+	struct program_calls *calls;
+	struct cfg *cfg;
+
+	(void)state;
+	assert_int_equal(program_calls_create(&calls), 0);
+	add_to_program(calls, &samples, caller, 1000);
+	add_to_program(calls, &samples, callee, 500);
+	assert_int_equal(program_calls_solve(calls), 0);
+	program_calls_apply(calls, 1, procedure, &profile);
+	assert_true(profile.slowness < 0.9);
+	assert_int_equal(cfg_create(&cfg, self, callee, NULL, NULL), 0);
+	assert_int_equal(program_calls_estimates(calls, 2, procedure, cfg, &frequency), 0);
+	assert_null(frequency.blocks);
+	cfg->block_count++;
+	assert_int_equal(program_calls_estimates(calls, 1, procedure, cfg, &frequency), 0);
+	assert_null(frequency.blocks);
+	cfg->block_count--;
+	assert_int_equal(program_calls_estimates(calls, 1, procedure, cfg, &frequency), 0);
+	for (uint32_t b = 0; b < cfg->block_count; b++) {
+		const struct frequency_estimate *estimate = &frequency.blocks[b];
+
+		assert_float_equal(estimate->value * profile.slowness, 500, 1e-3);
+		assert_float_equal(estimate->low * profile.slowness, 495, 1e-3);
+		assert_float_equal(estimate->high * profile.slowness, 505, 1e-3);
+		assert_int_equal(estimate->confidence, FREQUENCY_HIGH);
+		assert_int_equal(estimate->origin, FREQUENCY_JOINT);
+	}
+	assert_float_equal(frequency.edges[0].value * profile.slowness, 500, 1e-3);
+	frequency_deinit(&frequency);
+	cfg_destroy(cfg);
+	program_calls_destroy(calls);
+}
+
 static int open_self(void **state)
 {
 	struct profile_image image = {.kind = PROFILE_IMAGE_FILE, .path = "/proc/self/exe"};
@@ -423,11 +490,13 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_threads_change_nothing),
+		cmocka_unit_test(test_keeping_changes_nothing),
 		cmocka_unit_test(test_scopes),
 		cmocka_unit_test(test_callback_ends_it),
 		cmocka_unit_test(test_bad_options),
 		cmocka_unit_test(test_calls),
 		cmocka_unit_test(test_returns_compare),
+		cmocka_unit_test(test_estimates_are_kept),
 	};
 
 	return cmocka_run_group_tests(tests, open_self, close_self);

@@ -86,17 +86,25 @@ static int use_exact_counts(struct frequency *ret, const struct frequency_input 
 	return 0;
 }
 
+int frequency_allocate(struct frequency *ret, const struct cfg *cfg)
+{
+	ret->blocks = calloc((size_t)cfg->block_count + 1, sizeof(*ret->blocks));
+	ret->edges = calloc((size_t)cfg->edge_count + 1, sizeof(*ret->edges));
+	if (ret->blocks != NULL && ret->edges != NULL)
+		return 0;
+	frequency_deinit(ret);
+	return -ENOMEM;
+}
+
 int frequency_estimate(struct frequency *ret, const struct frequency_estimator *estimator,
 		       const struct frequency_input *input)
 {
-	struct frequency frequency = {
-		.blocks = calloc((size_t)input->cfg->block_count + 1, sizeof(*frequency.blocks)),
-		.edges = calloc((size_t)input->cfg->edge_count + 1, sizeof(*frequency.edges)),
-	};
-	int r = -ENOMEM;
+	struct frequency frequency;
+	int r = frequency_allocate(&frequency, input->cfg);
 
-	if (frequency.blocks != NULL && frequency.edges != NULL)
-		r = estimator->estimate(&frequency, input);
+	if (r < 0)
+		return r;
+	r = estimator->estimate(&frequency, input);
 	if (r == 0 && input->profile->exact != NULL)
 		r = use_exact_counts(&frequency, input);
 	if (r < 0) {

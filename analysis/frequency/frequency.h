@@ -61,11 +61,14 @@ struct frequency {
 /**
  * struct frequency_estimator - a way to estimate
  * @name: "dcpi" (joint, the default), "paper", "avg", "max"
+ * @by_flow: out of order it has no use for classes, which may be NULL, and its estimates
+ *           are in proportion to 1 / procedure_profile.slowness
  * @estimate: fill @ret, allocated by frequency_estimate() and zeroed. Return: 0 or -ENOMEM
  */
 struct frequency_estimator {
 	const char *name;
 	const char *summary;
+	bool by_flow;
 	int (*estimate)(struct frequency *ret, const struct frequency_input *input);
 };
 
@@ -75,11 +78,14 @@ const struct frequency_estimator *frequency_estimator_find(const char *name);
 /** frequency_estimator_list() - all of them, ended by NULL. */
 const struct frequency_estimator *const *frequency_estimator_list(void);
 
+/** frequency_allocate() - zeroed; freed by frequency_deinit(). Return: 0 or -ENOMEM. */
+int frequency_allocate(struct frequency *ret, const struct cfg *cfg);
+
 /**
  * frequency_estimate() - estimate
  * @ret: out; freed by frequency_deinit()
  *
- * Exact counts in the profile are taken whatever the estimator.
+ * Exact counts in the profile are taken whatever the estimator; they need classes.
  *
  * Return: 0 or -ENOMEM.
  */

@@ -130,13 +130,13 @@ static int estimate(struct frequency *ret, const struct frequency_input *input)
 	_cleanup_(issue_points_deinit) struct issue_points points = {0};
 	_cleanup_(frequency_evidence_deinit) struct frequency_evidence evidence = {0};
 	_cleanup_(flow_constraints_deinit) struct flow_constraints constraints = {0};
-	_cleanup_free_ struct frequency_estimate *classes =
-		calloc((size_t)input->classes->count + 1, sizeof(*classes));
+	_cleanup_free_ struct frequency_estimate *classes = NULL;
 	int r = 0;
 
 	/* Out of order, ratios of samples and cycles have no cluster to look for. */
 	if (input->model != NULL && !input->model->in_order)
 		return frequency_flow(ret, input);
+	classes = calloc((size_t)input->classes->count + 1, sizeof(*classes));
 	if (classes == NULL || issue_points_find(&points, input) < 0 ||
 	    frequency_evidence_find(&evidence, input, &points) < 0 ||
 	    flow_constraints_create(&constraints, input->cfg, input->classes) < 0)
@@ -156,5 +156,6 @@ static int estimate(struct frequency *ret, const struct frequency_input *input)
 const struct frequency_estimator frequency_joint = {
 	.name = "dcpi",
 	.summary = "all classes at once, from the distribution of S/M, flow and branch directions",
+	.by_flow = true,
 	.estimate = estimate,
 };
