@@ -131,8 +131,41 @@ static void nesting(void **state)
 	json_stream_line(&json);
 	json_stream_open(&json, NULL, '[');
 	json_stream_close(&json, ']');
+	json_stream_line(&json);
 	assert_int_equal(fclose(json.file), 0);
-	assert_string_equal(text, "{\"list\":[1,{},null],\"after\":\"\"}\n[]");
+	assert_string_equal(text, "{\"list\":[1,{},null],\"after\":\"\"}\n[]\n");
+	free(text);
+}
+
+/* Many times what may wait, with numbers that come again, and a text longer than it. */
+static void long_lines(void **state)
+{
+	static const double numbers[] = {0.1, 0.25, 1e-300, 0.1, 3, 1.5, 12.125};
+	enum { COUNT = 20000, KINDS = sizeof(numbers) / sizeof(*numbers) };
+	static char longest[2 * JSON_STREAM_BYTES];
+	char *text = NULL;
+	size_t bytes = 0;
+	struct json_stream json = {.file = open_memstream(&text, &bytes)};
+	struct json_object *list;
+
+	(void)state;
+	assert_non_null(json.file);
+	memset(longest, '"', sizeof(longest) - 1);
+	json_stream_open(&json, NULL, '[');
+	for (size_t i = 0; i < COUNT; i++)
+		json_stream_number(&json, NULL, numbers[i % KINDS]);
+	json_stream_text(&json, NULL, longest);
+	json_stream_close(&json, ']');
+	json_stream_line(&json);
+	assert_int_equal(fclose(json.file), 0);
+	list = json_tokener_parse(text);
+	assert_int_equal(json_object_array_length(list), COUNT + 1);
+	for (size_t i = 0; i < COUNT; i++)
+		assert_true(json_object_get_double(json_object_array_get_idx(list, i)) ==
+			    numbers[i % KINDS]);
+	assert_string_equal(json_object_get_string(json_object_array_get_idx(list, COUNT)),
+			    longest);
+	json_object_put(list);
 	free(text);
 }
 
@@ -144,6 +177,7 @@ int main(void)
 		cmocka_unit_test(counts_are_exact),
 		cmocka_unit_test(what_json_has_no_number_for_is_null),
 		cmocka_unit_test(nesting),
+		cmocka_unit_test(long_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

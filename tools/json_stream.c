@@ -15,35 +15,62 @@
 #define FRACTION_MIN 1e-4
 #define FRACTION_MAX 1e8
 
+static void flush(struct json_stream *json)
+{
+	fwrite_unlocked(json->waiting, 1, json->used, json->file);
+	json->used = 0;
+}
+
+/* @bytes: not more than there is room for when nothing waits */
+static char *reserve(struct json_stream *json, size_t bytes)
+{
+	if (json->used + bytes > sizeof(json->waiting))
+		flush(json);
+	return json->waiting + json->used;
+}
+
+static void put(struct json_stream *json, char c)
+{
+	*reserve(json, 1) = c;
+	json->used++;
+}
+
+static void put_bytes(struct json_stream *json, const char *bytes, size_t count)
+{
+	memcpy(reserve(json, count), bytes, count);
+	json->used += count;
+}
+
 static void begin(struct json_stream *json, const char *key)
 {
 	if (json->comma)
-		putc_unlocked(',', json->file);
+		put(json, ',');
 	json->comma = true;
 	if (key == NULL)
 		return;
-	putc_unlocked('"', json->file);
-	fwrite_unlocked(key, 1, strlen(key), json->file);
-	fwrite_unlocked("\":", 1, 2, json->file);
+	put(json, '"');
+	put_bytes(json, key, strlen(key));
+	put_bytes(json, "\":", 2);
 }
 
 void json_stream_open(struct json_stream *json, const char *key, char bracket)
 {
 	begin(json, key);
-	putc_unlocked(bracket, json->file);
+	put(json, bracket);
 	json->comma = false;
 }
 
 void json_stream_close(struct json_stream *json, char bracket)
 {
-	putc_unlocked(bracket, json->file);
+	put(json, bracket);
 	json->comma = true;
 }
 
 void json_stream_line(struct json_stream *json)
 {
-	putc_unlocked('\n', json->file);
+	put(json, '\n');
 	json->comma = false;
+	flush(json);
 }
 
 void json_stream_text(struct json_stream *json, const char *key, const char *text)
@@ -51,14 +78,14 @@ void json_stream_text(struct json_stream *json, const char *key, const char *tex
 	_cleanup_free_ char *clean = text_clean(text);
 
 	begin(json, key);
-	putc_unlocked('"', json->file);
+	put(json, '"');
 	/* No control characters are left; what is, is UTF-8. */
 	for (const char *p = clean != NULL ? clean : ""; *p != '\0'; p++) {
 		if (*p == '"' || *p == '\\')
-			putc_unlocked('\\', json->file);
-		putc_unlocked(*p, json->file);
+			put(json, '\\');
+		put(json, *p);
 	}
-	putc_unlocked('"', json->file);
+	put(json, '"');
 }
 
 static void write_count(struct json_stream *json, uint64_t count)
@@ -70,7 +97,7 @@ static void write_count(struct json_stream *json, uint64_t count)
 		digits[--start] = (char)('0' + count % 10);
 		count /= 10;
 	} while (count > 0);
-	fwrite_unlocked(digits + start, 1, sizeof(digits) - start, json->file);
+	put_bytes(json, digits + start, sizeof(digits) - start);
 }
 
 void json_stream_count(struct json_stream *json, const char *key, uint64_t count)
@@ -79,8 +106,8 @@ void json_stream_count(struct json_stream *json, const char *key, uint64_t count
 	write_count(json, count);
 }
 
-/* As "%.9g" does it, for a fraction that needs no exponent. */
-static void write_fraction(struct json_stream *json, double number)
+/* As "%.9g" does it, for a fraction that needs no exponent. Return: how long it is. */
+static uint32_t format_fraction(char *ret, double number)
 {
 	char text[DIGITS + 8]; /* 0.0000 or -. */
 	double scaled = number;
@@ -104,7 +131,31 @@ static void write_fraction(struct json_stream *json, double number)
 		text[--start] = (char)('0' + digits % 10);
 		digits /= 10;
 	}
-	fwrite_unlocked(text + start, 1, end - start, json->file);
+	memcpy(ret, text + start, end - start);
+	return end - start;
+}
+
+static void write_fraction(struct json_stream *json, double number)
+{
+	uint64_t bits;
+	size_t at;
+
+	memcpy(&bits, &number, sizeof(bits));
+	at = (bits * UINT64_C(0x9e3779b97f4a7c15)) >> 60;
+	_Static_assert(JSON_STREAM_FRACTIONS == 16, "four bits choose one");
+	if (json->fractions[at].number != number) {
+		json->fractions[at].length = format_fraction(json->fractions[at].text, number);
+		json->fractions[at].number = number;
+	}
+	put_bytes(json, json->fractions[at].text, json->fractions[at].length);
+}
+
+/* Very small and very large ones. */
+static void write_exponent(struct json_stream *json, double number)
+{
+	char text[32];
+
+	put_bytes(json, text, (size_t)snprintf(text, sizeof(text), "%.9g", number));
 }
 
 void json_stream_number(struct json_stream *json, const char *key, double number)
@@ -119,11 +170,11 @@ void json_stream_number(struct json_stream *json, const char *key, double number
 	else if (number >= FRACTION_MIN && number < FRACTION_MAX)
 		write_fraction(json, number);
 	else
-		fprintf(json->file, "%.9g", number);
+		write_exponent(json, number);
 }
 
 void json_stream_null(struct json_stream *json, const char *key)
 {
 	begin(json, key);
-	fwrite_unlocked("null", 1, 4, json->file);
+	put_bytes(json, "null", 4);
 }

@@ -11,10 +11,26 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/** struct json_stream - @file: where to; @comma: a value came before. Else all zero. */
+#define JSON_STREAM_BYTES 4096
+#define JSON_STREAM_FRACTIONS 16
+
+/**
+ * struct json_stream - all zero but @file
+ * @file:      where whole lines go to
+ * @comma:     a value came before
+ * @used:      bytes that wait in @waiting
+ * @fractions: written last, by a hash: one estimate is that of many instructions
+ */
 struct json_stream {
 	FILE *file;
 	bool comma;
+	size_t used;
+	char waiting[JSON_STREAM_BYTES];
+	struct {
+		double number;
+		uint32_t length;
+		char text[20];
+	} fractions[JSON_STREAM_FRACTIONS];
 };
 
 /** json_stream_open() - begin an object ('{') or array ('['); @key: NULL in arrays. */
@@ -23,7 +39,7 @@ void json_stream_open(struct json_stream *json, const char *key, char bracket);
 /** json_stream_close() - end it: '}' or ']'. */
 void json_stream_close(struct json_stream *json, char bracket);
 
-/** json_stream_line() - end the line, behind a whole value. */
+/** json_stream_line() - end the line, behind a whole value, and pass it on. */
 void json_stream_line(struct json_stream *json);
 
 void json_stream_text(struct json_stream *json, const char *key, const char *text);
