@@ -141,7 +141,10 @@ static void nesting(void **state)
 static void long_lines(void **state)
 {
 	static const double numbers[] = {0.1, 0.25, 1e-300, 0.1, 3, 1.5, 12.125};
-	enum { COUNT = 20000, KINDS = sizeof(numbers) / sizeof(*numbers) };
+	enum {
+		COUNT = 20000,
+		KINDS = sizeof(numbers) / sizeof(*numbers)
+	};
 	static char longest[2 * JSON_STREAM_BYTES];
 	char *text = NULL;
 	size_t bytes = 0;

@@ -180,19 +180,19 @@ int flow_chain_set(struct flow_chain *chain, const double *probability)
 	return solver->common.status == KLU_OUT_OF_MEMORY ? -ENOMEM : -EDOM;
 }
 
-void flow_chain_flow_of(struct flow_chain *chain, uint32_t node, double *nodes)
+void flow_chain_flows(struct flow_chain *chain, double *nodes, size_t count)
 {
 	struct flow_chain_solver *solver = chain->solver;
 
-	memset(nodes, 0, chain->node_count * sizeof(*nodes));
-	nodes[node] = 1;
-	klu_solve(solver->symbolic, solver->numeric, (int)chain->node_count, 1, nodes,
+	klu_solve(solver->symbolic, solver->numeric, (int)chain->node_count, (int)count, nodes,
 		  &solver->common);
 }
 
 void flow_chain_visits(struct flow_chain *chain, double *nodes)
 {
-	flow_chain_flow_of(chain, chain->entry, nodes);
+	memset(nodes, 0, chain->node_count * sizeof(*nodes));
+	nodes[chain->entry] = 1;
+	flow_chain_flows(chain, nodes, 1);
 }
 
 void flow_chain_values(struct flow_chain *chain, double *nodes)

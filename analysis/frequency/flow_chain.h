@@ -64,11 +64,10 @@ int flow_chain_set(struct flow_chain *chain, const double *probability);
 void flow_chain_visits(struct flow_chain *chain, double *nodes);
 
 /**
- * flow_chain_flow_of() - visits to each node for one more to another
- * @node:  where the flow begins
- * @nodes: out
+ * flow_chain_flows() - visits to each node for flow that begins anywhere
+ * @nodes: in: how much begins at each node; out: visits. @count arrays, one behind the other
  */
-void flow_chain_flow_of(struct flow_chain *chain, uint32_t node, double *nodes);
+void flow_chain_flows(struct flow_chain *chain, double *nodes, size_t count);
 
 /**
  * flow_chain_values() - what a visit to each node is worth with all that follows from it
