@@ -35,6 +35,11 @@ unit_image_code-src := tests/unit_image_code.c tests/cfg_check.c
 unit_image_code-archives := analysis util
 unit_image_code-pkgs := $(ANALYSIS_PKGS)
 
+UNIT_TESTS += unit_landing_pads
+unit_landing_pads-src := tests/unit_landing_pads.c tests/cfg_check.c
+unit_landing_pads-archives := analysis util
+unit_landing_pads-pkgs := $(ANALYSIS_PKGS)
+
 TEST_HELPERS += cfg_edges
 cfg_edges-src := tests/truth/cfg_edges.c
 cfg_edges-archives := analysis util

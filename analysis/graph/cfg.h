@@ -7,7 +7,8 @@
  * instruction, cases of a switch) and kept apart by their kind and instruction.
  * Calls do not end blocks, unless they do not return; so all instructions of a
  * block execute equally often, but for exceptions and longjmp, which are ignored
- * as in the paper.
+ * as in the paper. Exceptions are caught in blocks of their own, to which control comes
+ * from CFG_ENTRY.
  *
  * Two nodes that are no blocks: CFG_ENTRY before all entries, CFG_EXIT behind
  * returns, tail calls and whatever leaves. CFG_UNKNOWN stands between a jump whose
@@ -36,14 +37,15 @@ struct image_range;
 
 /** enum cfg_edge_kind - why control goes this way. */
 enum cfg_edge_kind {
-	CFG_EDGE_ENTRY,	 /* from CFG_ENTRY: the procedure's entry, or one that evidence proves */
-	CFG_EDGE_NEXT,	 /* to the next instruction: no branch, or one not taken */
-	CFG_EDGE_TAKEN,	 /* a conditional branch's target */
-	CFG_EDGE_JUMP,	 /* a direct jump inside the procedure */
-	CFG_EDGE_SWITCH, /* a target of a jump table, or one seen: one edge for each block */
-	CFG_EDGE_RETURN, /* to CFG_EXIT: return */
-	CFG_EDGE_TAIL,	 /* to CFG_EXIT: a jump or branch out of the procedure */
-	CFG_EDGE_STOP,	 /* to CFG_EXIT: a call that never returns, a trap, the end of known code */
+	CFG_EDGE_ENTRY,	  /* from CFG_ENTRY: the procedure's entry, or one that evidence proves */
+	CFG_EDGE_HANDLER, /* from CFG_ENTRY: an exception that was thrown further in is caught */
+	CFG_EDGE_NEXT,	  /* to the next instruction: no branch, or one not taken */
+	CFG_EDGE_TAKEN,	  /* a conditional branch's target */
+	CFG_EDGE_JUMP,	  /* a direct jump inside the procedure */
+	CFG_EDGE_SWITCH,  /* a target of a jump table, or one seen: one edge for each block */
+	CFG_EDGE_RETURN,  /* to CFG_EXIT: return */
+	CFG_EDGE_TAIL,	  /* to CFG_EXIT: a jump or branch out of the procedure */
+	CFG_EDGE_STOP, /* to CFG_EXIT: a call that never returns, a trap, the end of known code */
 	CFG_EDGE_UNKNOWN, /* into or out of CFG_UNKNOWN */
 };
 
@@ -65,7 +67,8 @@ struct cfg_edge {
 #define CFG_BLOCK_ENTRY 1U	   /* the procedure begins here */
 #define CFG_BLOCK_ADDRESS_TAKEN 2U /* its address is data (looked for if jumps are unresolved) */
 #define CFG_BLOCK_SAMPLED 4U	   /* found only because samples say that it runs */
-#define CFG_BLOCK_UNREACHED 8U	   /* no known way leads here (padding, handlers of exceptions) */
+#define CFG_BLOCK_UNREACHED 8U	   /* no known way leads here (padding) */
+#define CFG_BLOCK_HANDLER 16U	   /* exceptions lead here, by the tables of unwinders */
 
 /**
  * struct cfg_block - a basic block; one that is not reached has no edges, any other one

@@ -60,6 +60,8 @@ static uint32_t block_flags(const struct cfg_flow *flow, uint32_t insn)
 		result |= CFG_BLOCK_ADDRESS_TAKEN;
 	if (flags & FLOW_SAMPLED)
 		result |= CFG_BLOCK_SAMPLED;
+	if (flags & FLOW_HANDLER)
+		result |= CFG_BLOCK_HANDLER;
 	if (!(flags & FLOW_REACHED))
 		result |= CFG_BLOCK_UNREACHED;
 	return result;
@@ -252,7 +254,8 @@ static int make_edges(struct builder *builder)
 			return -ENOMEM;
 		block->out_count = cfg->edge_count - block->out;
 	}
-	if (add_entries(builder, CFG_ENTRY, FLOW_ENTRY, CFG_EDGE_ENTRY) < 0)
+	if (add_entries(builder, CFG_ENTRY, FLOW_ENTRY, CFG_EDGE_ENTRY) < 0 ||
+	    add_entries(builder, CFG_ENTRY, FLOW_HANDLER, CFG_EDGE_HANDLER) < 0)
 		return -ENOMEM;
 	return add_unknown(builder);
 }

@@ -35,6 +35,15 @@ static bool loads_global_pointer(const struct cfg_code *code, uint32_t entry)
 	       (insns[1].opcode & ALPHA_REGISTERS) == ALPHA_LDA_GP_GP;
 }
 
+static void mark_handler(void *context, uint64_t address)
+{
+	struct cfg_flow *flow = context;
+	uint32_t insn = cfg_code_find(flow->code, address);
+
+	if (insn != CFG_CODE_NONE)
+		flow->flags[insn] |= FLOW_HANDLER | FLOW_TARGET;
+}
+
 static int find_targets(struct cfg_flow *flow)
 {
 	const struct cfg_code *code = flow->code;
@@ -52,6 +61,9 @@ static int find_targets(struct cfg_flow *flow)
 		if (flow->targets[i] != CFG_CODE_NONE)
 			flow->flags[flow->targets[i]] |= FLOW_TARGET;
 	}
+	for (size_t i = 0; code->image != NULL && i < code->part_count; i++)
+		image_code_landing_pads(code->image, code->parts[i].range.start,
+					code->parts[i].range.end, mark_handler, flow);
 	if (entry == CFG_CODE_NONE)
 		return 0;
 	flow->flags[entry] |= FLOW_ENTRY | FLOW_TARGET;
@@ -287,7 +299,7 @@ int cfg_flow_reach(struct cfg_flow *flow)
 	for (uint32_t i = 0; i < flow->code->count; i++)
 		flow->flags[i] &= (uint8_t) ~(FLOW_REACHED | FLOW_MAYBE | FLOW_STOPS);
 	for (uint32_t i = 0; r == 0 && i < flow->code->count; i++) {
-		if (flow->flags[i] & FLOW_ENTRY)
+		if (flow->flags[i] & (FLOW_ENTRY | FLOW_HANDLER))
 			r = reach_from(flow, i);
 	}
 	if (r == 0 && flow->code->several)

@@ -16,6 +16,7 @@
 #define FLOW_MAYBE 0x10U	 /* an unresolved jump may lead here */
 #define FLOW_ADDRESS_TAKEN 0x20U /* constant data have its address */
 #define FLOW_STOPS 0x40U	 /* a call that never returns */
+#define FLOW_HANDLER 0x80U	 /* exceptions lead here */
 
 /** enum flow_jump_state - what is known of an indirect jump. */
 enum flow_jump_state {

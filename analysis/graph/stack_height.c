@@ -113,7 +113,7 @@ int stack_height_find(int64_t **heights, const struct cfg *cfg)
 	for (size_t i = 0; i < count; i++)
 		ends[i] = UNKNOWN;
 	for (uint32_t i = 0; i < cfg->edge_count; i++) {
-		if (cfg->edges[i].from == CFG_ENTRY)
+		if (cfg->edges[i].kind == CFG_EDGE_ENTRY)
 			push(&spread, cfg->edges[i].to, &on_entry);
 	}
 	run(&spread);

@@ -9,6 +9,7 @@
 #include "analysis/image/image_elf.h"
 #include "analysis/image/image_lines.h"
 #include "analysis/image/image_memory.h"
+#include "analysis/image/landing_pads.h"
 #include "analysis/image/no_return_names.h"
 #include "analysis/image/procedure_parts.h"
 #include "lib/cleanup.h"
@@ -159,6 +160,12 @@ void image_code_pointers(struct image_code *code, uint64_t start, uint64_t end,
 			 void (*visit)(void *context, uint64_t target), void *context)
 {
 	image_memory_pointers(code->memory, start, end, visit, context);
+}
+
+void image_code_landing_pads(const struct image_code *code, uint64_t start, uint64_t end,
+			     void (*visit)(void *context, uint64_t address), void *context)
+{
+	landing_pads_visit(procedure_table_pads(code->procedures), start, end, visit, context);
 }
 
 int image_code_offset(const struct image_code *code, uint64_t address, uint64_t *offset)

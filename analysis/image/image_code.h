@@ -84,6 +84,13 @@ void image_code_pointers(struct image_code *code, uint64_t start, uint64_t end,
 			 void (*visit)(void *context, uint64_t target), void *context);
 
 /**
+ * image_code_landing_pads() - where exceptions of the frames that begin in [@start, @end) lead
+ * @visit: called for each place, some more than once; they may be outside
+ */
+void image_code_landing_pads(const struct image_code *code, uint64_t start, uint64_t end,
+			     void (*visit)(void *context, uint64_t address), void *context);
+
+/**
  * image_code_initial() - a pointer that may change later, as the file has it: slots of the
  * linkage table lead back to their stub before they are bound
  *

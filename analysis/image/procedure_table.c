@@ -6,10 +6,10 @@
 
 #include "analysis/image/elf_symbols.h"
 #include "analysis/image/image_elf.h"
+#include "analysis/image/landing_pads.h"
 #include "analysis/image/name_pool.h"
 #include "analysis/image/plt_names.h"
 #include "analysis/image/procedure_layers.h"
-#include "analysis/image/unwind_ranges.h"
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
@@ -25,6 +25,7 @@ struct procedure_table {
 	struct image_elf *image;	    /* names point into these */
 	struct elf_file debug;
 	struct name_pool pool;
+	struct landing_pads pads;
 };
 
 CLEANUP_DEFINE(procedure_table, struct procedure_table *, procedure_table_destroy)
@@ -358,9 +359,11 @@ static int build_from_file(struct procedure_table *table)
 		add_symbols, add_labels, add_plt, add_unwind, add_sections, finish,
 	};
 	struct builder builder = {.table = table};
-	int r = unwind_ranges_read(&builder.unwind, &builder.unwind_count,
-				   image_elf_file(table->image));
+	const struct elf_file *file = image_elf_file(table->image);
+	int r = unwind_ranges_read(&builder.unwind, &builder.unwind_count, file);
 
+	if (r == 0)
+		r = landing_pads_init(&table->pads, file, builder.unwind, builder.unwind_count);
 	for (size_t i = 0; r == 0 && i < sizeof(layers) / sizeof(*layers); i++)
 		r = layers[i](&builder);
 	builder_deinit(&builder);
@@ -460,6 +463,7 @@ void procedure_table_destroy(struct procedure_table *table)
 	free(table->procedures);
 	procedure_segments_deinit(&table->segments);
 	name_pool_deinit(&table->pool);
+	landing_pads_deinit(&table->pads);
 	elf_file_close(&table->debug);
 	image_elf_close(table->image);
 	free(table);
@@ -473,6 +477,11 @@ const struct image_elf *procedure_table_image(const struct procedure_table *tabl
 const struct elf_file *procedure_table_debug_file(const struct procedure_table *table)
 {
 	return table->debug.elf != NULL ? &table->debug : NULL;
+}
+
+const struct landing_pads *procedure_table_pads(const struct procedure_table *table)
+{
+	return &table->pads;
 }
 
 size_t procedure_table_count(const struct procedure_table *table)

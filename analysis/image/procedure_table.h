@@ -30,6 +30,7 @@
 
 struct error;
 struct image_elf;
+struct landing_pads;
 struct procedure_table;
 
 /** enum procedure_source - how a procedure is known; better ones first. */
@@ -88,6 +89,9 @@ const struct image_elf *procedure_table_image(const struct procedure_table *tabl
 
 /** procedure_table_debug_file() - the separate symbols that were used; NULL: none were. */
 const struct elf_file *procedure_table_debug_file(const struct procedure_table *table);
+
+/** procedure_table_pads() - where exceptions lead to in the image; none of kept symbols. */
+const struct landing_pads *procedure_table_pads(const struct procedure_table *table);
 
 /** procedure_table_count() - number of procedures. */
 size_t procedure_table_count(const struct procedure_table *table);

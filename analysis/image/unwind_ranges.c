@@ -7,96 +7,76 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/image/encoded_pointer.h"
 #include "lib/array.h"
 #include "lib/bounded_reader.h"
 #include "lib/u64_map.h"
 
-#define ENCODING_FORMAT 0x0f
-#define ENCODING_BASE 0x70
-/* In the map of encodings: a CIE whose FDEs cannot be read. */
-#define ENCODING_BAD 0x100
-/* Likewise: its FDEs have augmentation data. */
-#define ENCODING_AUGMENTED 0x200
+/*
+ * What is known of a CIE, in the map of encodings: how its FDEs write addresses, and, shifted,
+ * how they lead to tables of handlers.
+ */
+#define CIE_ADDRESS 0xffU
+#define CIE_BAD 0x100U	     /* its FDEs cannot be read */
+#define CIE_AUGMENTED 0x200U /* its FDEs have augmentation data */
+#define CIE_HANDLERS_SHIFT 16
 
 struct frame_section {
 	const unsigned char *ident;
 	Elf_Data *data;
 	uint64_t address;
 	size_t word_bytes;
-	struct u64_map encodings; /* CIE's offset -> encoding of its FDEs' addresses, + 1 */
+	struct u64_map encodings; /* CIE's offset -> what is known of it, + 1 */
 };
 
-/* Bytes of a pointer in an encoding; 0: not of fixed size, or not valid. */
-static size_t encoded_bytes(uint8_t encoding, size_t word_bytes)
+/* Passes over the pointer to a personality routine. Return: whether it can be. */
+static bool skip_personality(struct bounded_reader *reader, size_t word_bytes)
 {
-	switch (encoding & ENCODING_FORMAT) {
-	case DW_EH_PE_absptr:
-		return word_bytes;
-	case DW_EH_PE_udata2:
-	case DW_EH_PE_sdata2:
-		return 2;
-	case DW_EH_PE_udata4:
-	case DW_EH_PE_sdata4:
-		return 4;
-	case DW_EH_PE_udata8:
-	case DW_EH_PE_sdata8:
-		return 8;
-	}
-	return 0;
+	uint8_t encoding = bounded_reader_u8(reader);
+	size_t bytes = encoded_pointer_bytes(encoding, word_bytes);
+
+	if ((encoding & ENCODED_POINTER_BASE) == DW_EH_PE_aligned || bytes == 0)
+		return false;
+	bounded_reader_bytes(reader, bytes);
+	return true;
 }
 
-static uint64_t read_encoded(struct bounded_reader *reader, uint8_t encoding, size_t bytes)
-{
-	uint64_t value = 0;
-
-	if (bytes == 8)
-		return bounded_reader_u64(reader);
-	for (size_t i = 0; i < bytes; i++)
-		value |= (uint64_t)bounded_reader_u8(reader) << (8 * i);
-	if ((encoding & DW_EH_PE_signed) && (value >> (8 * bytes - 1) & 1))
-		value |= UINT64_MAX << (8 * bytes);
-	return value;
-}
-
-/* The 'R' entry of a CIE's augmentation: how its FDEs write addresses. */
-static unsigned int cie_encoding(const Dwarf_CIE *cie, size_t word_bytes)
+/* A CIE's augmentation: 'R' is how its FDEs write addresses, 'L' how they lead to handlers. */
+static unsigned int cie_encodings(const Dwarf_CIE *cie, size_t word_bytes)
 {
 	const char *letter = cie->augmentation;
 	struct bounded_reader reader;
-	unsigned int encoding = DW_EH_PE_absptr;
-	uint8_t personality;
+	unsigned int address = DW_EH_PE_absptr, handlers = DW_EH_PE_omit;
 
 	if (*letter != 'z')
-		return *letter == '\0' ? encoding : ENCODING_BAD;
+		return *letter == '\0' ? address | handlers << CIE_HANDLERS_SHIFT : CIE_BAD;
 	bounded_reader_init(&reader, cie->augmentation_data, cie->augmentation_data_size);
 	while (*++letter != '\0') {
 		switch (*letter) {
 		case 'L':
-			bounded_reader_u8(&reader);
+			handlers = bounded_reader_u8(&reader);
 			break;
 		case 'P':
-			personality = bounded_reader_u8(&reader);
-			if ((personality & ENCODING_BASE) == DW_EH_PE_aligned ||
-			    encoded_bytes(personality, word_bytes) == 0)
-				return ENCODING_BAD;
-			bounded_reader_bytes(&reader, encoded_bytes(personality, word_bytes));
+			if (!skip_personality(&reader, word_bytes))
+				return CIE_BAD;
 			break;
 		case 'R':
-			encoding = bounded_reader_u8(&reader);
-			return bounded_reader_failed(&reader) ? ENCODING_BAD
-							      : encoding | ENCODING_AUGMENTED;
+			address = bounded_reader_u8(&reader);
+			break;
 		case 'S':
 		case 'B':
 			break;
 		default:
-			return ENCODING_BAD;
+			return CIE_BAD;
 		}
 	}
-	return encoding | ENCODING_AUGMENTED;
+	if (bounded_reader_failed(&reader))
+		return CIE_BAD;
+	return address | CIE_AUGMENTED | handlers << CIE_HANDLERS_SHIFT;
 }
 
-/* Return: the encoding, ENCODING_BAD, or -ENOMEM. Each CIE is looked at once. */
-static int fde_encoding(struct frame_section *section, Dwarf_Off cie_offset)
+/* Return: what is known of it, CIE_BAD, or -ENOMEM. Each CIE is looked at once. */
+static int find_cie(struct frame_section *section, Dwarf_Off cie_offset)
 {
 	uint64_t *known = u64_map_insert(&section->encodings, cie_offset);
 	Dwarf_CFI_Entry entry;
@@ -105,28 +85,42 @@ static int fde_encoding(struct frame_section *section, Dwarf_Off cie_offset)
 	if (known == NULL)
 		return -ENOMEM;
 	if (*known == 0) {
-		*known = ENCODING_BAD + 1;
+		*known = CIE_BAD + 1;
 		if (dwarf_next_cfi(section->ident, section->data, true, cie_offset, &next,
 				   &entry) == 0 &&
 		    dwarf_cfi_cie_p(&entry))
-			*known = cie_encoding(&entry.cie, section->word_bytes) + 1;
+			*known = cie_encodings(&entry.cie, section->word_bytes) + 1;
 	}
 	return (int)(*known - 1);
 }
 
-/* Whether the first instructions, before any code has run, change the frame. */
-static bool begins_inside(struct bounded_reader *reader, bool augmented)
+/* An FDE's augmentation data: where its table of handlers is. Return: whether it can be read. */
+static bool read_augmentation(const struct frame_section *section, unsigned int cie,
+			      struct bounded_reader *reader, struct unwind_range *range)
 {
-	uint8_t opcode;
+	uint8_t encoding = (uint8_t)(cie >> CIE_HANDLERS_SHIFT);
+	const uint8_t *data = section->data->d_buf, *augmentation;
+	struct bounded_reader own;
+	uint64_t bytes = bounded_reader_varint(reader);
 
-	if (augmented) {
-		uint64_t bytes = bounded_reader_varint(reader);
+	if (bytes > bounded_reader_left(reader))
+		return false;
+	augmentation = bounded_reader_bytes(reader, bytes);
+	if (encoding == DW_EH_PE_omit || augmentation == NULL)
+		return augmentation != NULL;
+	bounded_reader_init(&own, augmentation, bytes);
+	if (encoded_pointer_resolve(&range->handlers, &own, encoding, section->word_bytes,
+				    section->address + (uint64_t)(augmentation - data)) < 0 ||
+	    bounded_reader_failed(&own))
+		range->handlers = 0;
+	return true;
+}
 
-		if (bytes > bounded_reader_left(reader))
-			return false;
-		bounded_reader_bytes(reader, bytes);
-	}
-	opcode = bounded_reader_u8(reader);
+/* Whether the first instructions, before any code has run, change the frame. */
+static bool begins_inside(struct bounded_reader *reader)
+{
+	uint8_t opcode = bounded_reader_u8(reader);
+
 	return opcode == DW_CFA_def_cfa || opcode == DW_CFA_def_cfa_offset ||
 	       opcode == DW_CFA_def_cfa_register || (opcode & 0xc0) == DW_CFA_offset;
 }
@@ -135,29 +129,24 @@ static bool begins_inside(struct bounded_reader *reader, bool augmented)
 static bool read_fde(const struct frame_section *section, const Dwarf_FDE *fde, unsigned int cie,
 		     struct unwind_range *range)
 {
-	uint8_t encoding = (uint8_t)cie;
+	uint8_t encoding = (uint8_t)(cie & CIE_ADDRESS);
 	const uint8_t *data = section->data->d_buf;
-	size_t bytes = encoded_bytes(encoding, section->word_bytes);
+	size_t bytes = encoded_pointer_bytes(encoding, section->word_bytes);
 	struct bounded_reader reader;
-	uint64_t start;
 
-	if (bytes == 0 || (encoding & DW_EH_PE_indirect) || fde->start < data ||
-	    fde->end < fde->start || fde->end > data + section->data->d_size)
+	*range = (struct unwind_range){0};
+	if (fde->start < data || fde->end < fde->start || fde->end > data + section->data->d_size)
 		return false;
 	bounded_reader_init(&reader, fde->start, (size_t)(fde->end - fde->start));
-	start = read_encoded(&reader, encoding, bytes);
-	if ((encoding & ENCODING_BASE) == DW_EH_PE_pcrel)
-		start += section->address + (uint64_t)(fde->start - data);
-	else if ((encoding & ENCODING_BASE) != DW_EH_PE_absptr)
+	if (encoded_pointer_resolve(&range->address, &reader, encoding, section->word_bytes,
+				    section->address + (uint64_t)(fde->start - data)) < 0)
 		return false;
-	if (section->word_bytes == 4)
-		start &= UINT32_MAX;
-	range->address = start;
-	range->bytes = read_encoded(&reader, encoding & ~DW_EH_PE_signed & ENCODING_FORMAT, bytes);
+	range->bytes = encoded_pointer_read(&reader, encoding & ~DW_EH_PE_signed, bytes);
 	if (bounded_reader_failed(&reader) || range->bytes == 0 ||
-	    range->bytes > UINT64_MAX - start)
+	    range->bytes > UINT64_MAX - range->address)
 		return false;
-	range->inside = begins_inside(&reader, (cie & ENCODING_AUGMENTED) != 0);
+	if ((cie & CIE_AUGMENTED) == 0 || read_augmentation(section, cie, &reader, range))
+		range->inside = begins_inside(&reader);
 	return true;
 }
 
@@ -170,16 +159,15 @@ static int read_section(struct frame_section *section, struct unwind_range **ran
 	while (dwarf_next_cfi(section->ident, section->data, true, offset, &next, &entry) == 0 &&
 	       next > offset) {
 		struct unwind_range range;
-		int encoding;
+		int cie;
 
 		offset = next;
 		if (dwarf_cfi_cie_p(&entry))
 			continue;
-		encoding = fde_encoding(section, entry.fde.CIE_pointer);
-		if (encoding < 0)
-			return encoding;
-		if (encoding == ENCODING_BAD ||
-		    !read_fde(section, &entry.fde, (unsigned int)encoding, &range))
+		cie = find_cie(section, entry.fde.CIE_pointer);
+		if (cie < 0)
+			return cie;
+		if (cie == CIE_BAD || !read_fde(section, &entry.fde, (unsigned int)cie, &range))
 			continue;
 		if (array_reserve(ranges, &capacity, *count + 1, sizeof(range)) < 0)
 			return -ENOMEM;

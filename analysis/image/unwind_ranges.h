@@ -14,12 +14,14 @@
  * struct unwind_range - the code one frame description (FDE) is about
  * @address: ELF virtual address
  * @bytes:   > 0
+ * @handlers: address of its table of handlers of exceptions (LSDA); 0: it has none
  * @inside:  its first byte is inside a frame already: no procedure begins there, a
  *           compiler has split this off one
  */
 struct unwind_range {
 	uint64_t address;
 	uint64_t bytes;
+	uint64_t handlers;
 	bool inside;
 };
 

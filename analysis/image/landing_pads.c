@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/image/landing_pads.h"
+
+#include <dwarf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/image/encoded_pointer.h"
+
+static size_t count_handled(const struct unwind_range *ranges, size_t count)
+{
+	size_t handled = 0;
+
+	for (size_t i = 0; i < count; i++)
+		handled += ranges[i].handlers != 0;
+	return handled;
+}
+
+static void find_tables(struct landing_pads *pads, const struct elf_file *file)
+{
+	GElf_Shdr header;
+	Elf_Scn *section = elf_file_section(file, ".gcc_except_table", &header);
+	const Elf_Data *data = NULL;
+
+	if (section != NULL && header.sh_type != SHT_NOBITS)
+		data = elf_rawdata(section, NULL);
+	if (data == NULL || data->d_buf == NULL)
+		return;
+	pads->data = data->d_buf;
+	pads->bytes = data->d_size;
+	pads->address = header.sh_addr;
+}
+
+int landing_pads_init(struct landing_pads *pads, const struct elf_file *file,
+		      const struct unwind_range *ranges, size_t count)
+{
+	const char *ident = elf_getident(file->elf, NULL);
+	size_t handled = count_handled(ranges, count);
+
+	*pads = (struct landing_pads){.word_bytes = 8};
+	if (handled == 0 || ident == NULL)
+		return 0;
+	if (ident[EI_CLASS] == ELFCLASS32)
+		pads->word_bytes = 4;
+	find_tables(pads, file);
+	if (pads->data == NULL)
+		return 0;
+	pads->frames = malloc(handled * sizeof(*pads->frames));
+	if (pads->frames == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		if (ranges[i].handlers != 0)
+			pads->frames[pads->frame_count++] = ranges[i];
+	return 0;
+}
+
+void landing_pads_deinit(struct landing_pads *pads)
+{
+	free(pads->frames);
+	*pads = (struct landing_pads){0};
+}
+
+/* Unlike ours, compilers' LEB128 numbers may be longer than they need be: padding. */
+static uint64_t read_leb128(struct bounded_reader *reader)
+{
+	uint64_t value = 0;
+	uint8_t byte;
+	unsigned int shift = 0;
+
+	do {
+		byte = bounded_reader_u8(reader);
+		if (shift < 64)
+			value |= (uint64_t)(byte & 0x7f) << shift;
+		shift += 7;
+	} while ((byte & 0x80) != 0);
+	return value;
+}
+
+/* A number of a call-site table. @bytes: of one, 0: LEB128 */
+static uint64_t read_number(struct bounded_reader *reader, uint8_t encoding, size_t bytes)
+{
+	return bytes == 0 ? read_leb128(reader) : encoded_pointer_read(reader, encoding, bytes);
+}
+
+/* What a frame's table begins with. */
+struct table_header {
+	uint64_t base; /* landing pads are relative to it */
+	uint64_t bytes;
+	uint8_t encoding;
+	size_t number_bytes; /* 0: LEB128 */
+};
+
+/* Return: whether there is a table that can be read. */
+static bool read_header(struct table_header *header, const struct landing_pads *pads,
+			const struct unwind_range *frame, struct bounded_reader *reader)
+{
+	uint8_t base = bounded_reader_u8(reader);
+	uint64_t place = frame->handlers + 1;
+
+	*header = (struct table_header){.base = frame->address};
+	if (base != DW_EH_PE_omit &&
+	    encoded_pointer_resolve(&header->base, reader, base, pads->word_bytes, place) < 0)
+		return false;
+	if (bounded_reader_u8(reader) != DW_EH_PE_omit)
+		read_leb128(reader); /* where types are */
+	header->encoding = bounded_reader_u8(reader);
+	header->bytes = read_leb128(reader);
+	if ((header->encoding & ~ENCODED_POINTER_FORMAT) != 0)
+		return false;
+	header->number_bytes = encoded_pointer_bytes(header->encoding, pads->word_bytes);
+	return (header->number_bytes > 0 || header->encoding == DW_EH_PE_uleb128) &&
+	       header->bytes <= bounded_reader_left(reader) && !bounded_reader_failed(reader);
+}
+
+static void visit_frame(const struct landing_pads *pads, const struct unwind_range *frame,
+			void (*visit)(void *context, uint64_t address), void *context)
+{
+	struct table_header header;
+	struct bounded_reader reader;
+
+	if (frame->handlers < pads->address || frame->handlers - pads->address >= pads->bytes)
+		return;
+	bounded_reader_init(&reader, pads->data + (frame->handlers - pads->address),
+			    pads->bytes - (frame->handlers - pads->address));
+	if (!read_header(&header, pads, frame, &reader))
+		return;
+	bounded_reader_init(&reader, bounded_reader_bytes(&reader, header.bytes), header.bytes);
+	while (bounded_reader_left(&reader) > 0) {
+		uint64_t pad;
+
+		read_number(&reader, header.encoding, header.number_bytes); /* calls from here */
+		read_number(&reader, header.encoding, header.number_bytes); /* so many bytes */
+		pad = read_number(&reader, header.encoding, header.number_bytes);
+		read_leb128(&reader); /* what is done there */
+		if (bounded_reader_failed(&reader))
+			return;
+		if (pad != 0)
+			visit(context, header.base + pad);
+	}
+}
+
+/* The first frame that begins at or behind an address. */
+static size_t first_frame(const struct landing_pads *pads, uint64_t address)
+{
+	size_t low = 0, high = pads->frame_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (pads->frames[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+void landing_pads_visit(const struct landing_pads *pads, uint64_t start, uint64_t end,
+			void (*visit)(void *context, uint64_t address), void *context)
+{
+	for (size_t i = first_frame(pads, start);
+	     i < pads->frame_count && pads->frames[i].address < end; i++)
+		visit_frame(pads, &pads->frames[i], visit, context);
+}
