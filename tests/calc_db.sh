@@ -62,5 +62,6 @@ list_db()
 both_db()
 {
 	copy_db | sed 's/^epoch/event imiss events 4096 4096\n&/; s/^end/sample 1 0x9828 40\n&/'
-	list_db | sed -n '1,/^end/p' | sed 's/^end/sample 1 0x1008 70\nsample 1 0x1021 5\n&/'
+	list_db | sed -n '1,/^end/p' | sed 's/cpu-clock ns 195000 205000/cycles cycles 60000 64000/
+		s/^end/sample 1 0x1008 70\nsample 1 0x1021 5\n&/'
 }

@@ -2,7 +2,9 @@
 #include <json-c/json.h>
 #include <locale.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "tests/unit.h"
 #include "tools/columns.h"
@@ -44,7 +46,8 @@ static const struct column columns[] = {
 	{"hidden", "address", COLUMN_ADDRESS, COLUMN_DETAIL, 0, get},
 };
 
-static const struct columns_table table = {columns, 5, get_row, lines, 3};
+static const struct columns_table table = {
+	.columns = columns, .column_count = 5, .row = get_row, .context = lines, .row_count = 3};
 
 static char *print(int (*printer)(FILE *stream, size_t width), size_t width)
 {
@@ -198,7 +201,8 @@ static const struct column numbers[] = {
 	{"+", "positive", COLUMN_BOOLEAN, COLUMN_DETAIL, 0, get_number},
 };
 
-static const struct columns_table number_table = {numbers, 5, get_row, lines, 3};
+static const struct columns_table number_table = {
+	.columns = numbers, .column_count = 5, .row = get_row, .context = lines, .row_count = 3};
 
 static void numbers_have_their_digits(void **state)
 {
@@ -220,6 +224,78 @@ static void numbers_have_their_digits(void **state)
 				  "   0.00     3e-14  \n"
 				  "  -0.25         -  \n");
 	free(text);
+}
+
+static void get_extra(const struct column *column, const void *row, struct column_value *value)
+{
+	const struct line *line = row;
+
+	(void)column;
+	value->count = line == &lines[0] ? 1700000000123456789 : 0;
+	value->text = "not in JSON";
+}
+
+static struct json_object *get_parts(const struct column *column, const void *row)
+{
+	struct json_object *list = json_object_new_array();
+
+	assert_string_equal(column->key, "parts");
+	json_object_array_add(list, json_object_new_string(((const struct line *)row)->name));
+	return list;
+}
+
+static const char *get_below(const void *row)
+{
+	return row == &lines[0] ? "some words that   stand below the row they are of" : "none";
+}
+
+static const char *get_style(const void *row)
+{
+	return row == &lines[1] ? "\033[31m" : NULL;
+}
+
+static const struct column extras[] = {
+	{"time", "time", COLUMN_TIME, 0, 0, get_extra},
+	{"zero", "zero", COLUMN_COUNT, COLUMN_BLANK, 0, get_extra},
+	{"parts", "parts", COLUMN_TEXT, COLUMN_PARTS | COLUMN_DETAIL, 0, get_extra},
+};
+
+static const struct columns_table extra_table = {
+	.columns = extras,
+	.column_count = 3,
+	.row = get_row,
+	.context = lines,
+	.row_count = 2,
+	.below = get_below,
+	.style = get_style,
+	.parts = get_parts,
+};
+
+static void rows_have_more_than_cells(void **state)
+{
+	struct json_object *json = columns_json(&extra_table);
+	char *text = NULL;
+	size_t bytes;
+	FILE *stream = open_memstream(&text, &bytes);
+
+	(void)state;
+	setenv("TZ", "UTC", 1);
+	tzset();
+	assert_int_equal(columns_text(stream, &extra_table, 24, true), 0);
+	fclose(stream);
+	assert_string_equal(text, "\033[1m               time                 zero\033[0m\n"
+				  "2023-11-14 22:13:20  1700000000123456789\n"
+				  "        some words that\n"
+				  "        stand below the\n"
+				  "        row they are of\n"
+				  "\033[31m1970-01-01 00:00:00                     \033[0m\n"
+				  "        none\n");
+	free(text);
+	assert_string_equal(json_object_to_json_string_ext(json, JSON_C_TO_STRING_PLAIN),
+			    "[{\"time\":\"2023-11-14T22:13:20Z\",\"zero\":1700000000123456789,"
+			    "\"parts\":[\"main\"]},{\"time\":\"1970-01-01T00:00:00Z\",\"zero\":0,"
+			    "\"parts\":[\"a,b \\\"c\\\"\"]}]");
+	json_object_put(json);
 }
 
 static void rows_have_an_order(void **state)
@@ -256,6 +332,7 @@ int main(void)
 		cmocka_unit_test(no_rows),
 		cmocka_unit_test(numbers_have_their_digits),
 		cmocka_unit_test(rows_have_an_order),
+		cmocka_unit_test(rows_have_more_than_cells),
 		cmocka_unit_test(clean_text_is_clean),
 	};
 

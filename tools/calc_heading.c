@@ -39,6 +39,14 @@ static void print_model(FILE *stream, const struct machine_model *model)
 			model->skid_insns, model->skid_insns == 1 ? "" : "s");
 }
 
+void calc_heading_passed_over(FILE *stream, const struct calc_events *events)
+{
+	if (events->epochs_without > 0)
+		fprintf(stream, "            %zu epoch%s without %s passed over\n",
+			events->epochs_without, events->epochs_without == 1 ? "" : "s",
+			events->time);
+}
+
 void calc_heading_image(FILE *stream, const char *path, const struct image_code *code,
 			const struct machine_model *model, const struct calc_events *events,
 			const struct image_samples *samples)
@@ -51,10 +59,7 @@ void calc_heading_image(FILE *stream, const char *path, const struct image_code 
 	fputc('\n', stream);
 	print_model(stream, model);
 	print_time(stream, events, samples);
-	if (events->epochs_without > 0)
-		fprintf(stream, "            %zu epoch%s without %s passed over\n",
-			events->epochs_without, events->epochs_without == 1 ? "" : "s",
-			events->time);
+	calc_heading_passed_over(stream, events);
 }
 
 void calc_heading_procedure(FILE *stream, const struct calc_procedure *procedure)

@@ -10,6 +10,9 @@
 struct calc_events;
 struct image_samples;
 
+/** calc_heading_passed_over() - how many epochs have no such samples, if any. */
+void calc_heading_passed_over(FILE *stream, const struct calc_events *events);
+
 /**
  * calc_heading_image() - the image, the model of the machine, and what a sample is
  * @path: fit for terminals

@@ -12,6 +12,11 @@ static const char *const stall_keys[STALL_KINDS] = {
 	[STALL_FU_DEPENDENCY] = "fu_dependency",
 };
 
+const char *calc_json_stall_key(enum stall_kind kind)
+{
+	return stall_keys[kind];
+}
+
 static uint64_t address_of(const struct calc_procedure *procedure, uint32_t insn)
 {
 	return procedure->analysis->cfg->insns[insn].address;

@@ -8,6 +8,9 @@
 #include "analysis/culprit/stall_summary.h"
 #include "tools/calc_procedure.h"
 
+/** calc_json_stall_key() - of a static stall: "slotting", "ra_dependency". */
+const char *calc_json_stall_key(enum stall_kind kind);
+
 /** calc_json_procedure() - print a procedure with its blocks and instructions. */
 void calc_json_procedure(FILE *stream, const struct calc_procedure *procedure);
 

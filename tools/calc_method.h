@@ -3,9 +3,18 @@
 #ifndef DCPI_CALC_METHOD_H
 #define DCPI_CALC_METHOD_H
 
+#include <stdbool.h>
+
 #include "analysis/procedure_analysis.h"
 
 struct error;
+
+/** struct calc_method - how to analyse; all zero: the default. */
+struct calc_method {
+	const struct machine_model *model;	     /* NULL: of the machine that was profiled */
+	const struct frequency_estimator *estimator; /* NULL: the default */
+	bool as_published;
+};
 
 /** calc_method_model() - a model by its name. Return: 0; -EINVAL there is none: @err lists them. */
 int calc_method_model(const struct machine_model **ret, const char *name, struct error *err);

@@ -30,8 +30,7 @@ static const struct evidence {
 	[CULPRIT_OTHER] = {PROFILE_ROLES, NULL},
 };
 
-/* Cycles lost in all executions, in units that only comparisons see. */
-static double cost(const struct procedure_analysis *analysis, uint32_t insn)
+double calc_worst_cost(const struct procedure_analysis *analysis, uint32_t insn)
 {
 	const struct instruction_cpi *cpi = &analysis->culprits.insns[insn];
 
@@ -47,7 +46,7 @@ uint32_t calc_worst_find(const struct procedure_analysis *analysis)
 	double most = 0;
 
 	for (uint32_t i = 0; i < analysis->cfg->insn_count; i++) {
-		double cycles = cost(analysis, i);
+		double cycles = calc_worst_cost(analysis, i);
 
 		if (cycles > most) {
 			most = cycles;

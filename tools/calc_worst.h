@@ -7,6 +7,13 @@
 
 #include "tools/calc_procedure.h"
 
+/**
+ * calc_worst_cost() - samples that an instruction's dynamic stalls took, in all executions
+ *
+ * Return: 0 if there is none that is worth a sentence.
+ */
+double calc_worst_cost(const struct procedure_analysis *analysis, uint32_t insn);
+
 /** calc_worst_find() - the instruction. Return: UINT32_MAX if no stall stands out. */
 uint32_t calc_worst_find(const struct procedure_analysis *analysis);
 

@@ -12,6 +12,8 @@
 #include "tools/time_spec.h"
 
 #define WIDTH_MIN 12
+#define BELOW_WIDTH 80
+#define BELOW_INDENT 8
 
 static void get_value(const struct columns_table *table, size_t column, size_t row,
 		      struct column_value *value)
@@ -44,6 +46,13 @@ static char *format_time(int64_t time_ns, bool for_people)
 	return strdup(text);
 }
 
+static bool is_zero(const struct column *column, const struct column_value *value)
+{
+	if (column->type == COLUMN_PERCENT || column->type == COLUMN_NUMBER)
+		return value->number == 0;
+	return column->type != COLUMN_TEXT && value->count == 0;
+}
+
 /* A cell as text: malloc'd. */
 static char *format_cell(const struct column *column, const struct column_value *value,
 			 bool for_people)
@@ -52,7 +61,9 @@ static char *format_cell(const struct column *column, const struct column_value 
 	int r = -1;
 
 	if (value->missing)
-		return strdup(for_people ? "-" : "");
+		return strdup(for_people && !(column->flags & COLUMN_BLANK) ? "-" : "");
+	if (for_people && (column->flags & COLUMN_BLANK) && is_zero(column, value))
+		return strdup("");
 	switch (column->type) {
 	case COLUMN_TEXT:
 		return text_clean(value->text);
@@ -214,7 +225,19 @@ static void print_line(FILE *stream, const struct columns_table *table, const st
 	}
 }
 
-int columns_text(FILE *stream, const struct columns_table *table, size_t width, bool bold)
+/* The headings are row 0. Return: an escape sequence, or "". */
+static const char *style_of(const struct columns_table *table, size_t row, bool color)
+{
+	const char *style = NULL;
+
+	if (color && row == 0)
+		style = "\033[1m";
+	else if (color && table->style != NULL)
+		style = table->style(table->row(table->context, row - 1));
+	return style != NULL ? style : "";
+}
+
+int columns_text(FILE *stream, const struct columns_table *table, size_t width, bool color)
 {
 	struct grid grid = {0};
 	size_t last = 0;
@@ -227,11 +250,14 @@ int columns_text(FILE *stream, const struct columns_table *table, size_t width, 
 			last = i;
 	}
 	for (size_t row = 0; r == 0 && row < grid.rows; row++) {
-		bool heading = bold && row == 0;
+		const char *style = style_of(table, row, color);
 
-		fputs(heading ? "\033[1m" : "", stream);
+		fputs(style, stream);
 		print_line(stream, table, &grid, row, last);
-		fputs(heading ? "\033[0m\n" : "\n", stream);
+		fputs(*style != '\0' ? "\033[0m\n" : "\n", stream);
+		if (row > 0 && table->below != NULL)
+			text_wrap(stream, table->below(table->row(table->context, row - 1)),
+				  width > 0 ? width : BELOW_WIDTH, BELOW_INDENT);
 	}
 	grid_deinit(&grid);
 	return r;
@@ -349,6 +375,18 @@ static int json_cell(struct json_object *object, const struct column *column,
 	return json_object_object_add(object, column->key, json) < 0 ? -ENOMEM : 0;
 }
 
+static int json_parts(struct json_object *object, const struct columns_table *table, size_t column,
+		      size_t row)
+{
+	const struct column *c = &table->columns[column];
+	struct json_object *json = table->parts(c, table->row(table->context, row));
+
+	if (json != NULL && json_object_object_add(object, c->key, json) == 0)
+		return 0;
+	json_object_put(json);
+	return -ENOMEM;
+}
+
 struct json_object *columns_json(const struct columns_table *table)
 {
 	struct json_object *rows = json_object_new_array();
@@ -362,6 +400,10 @@ struct json_object *columns_json(const struct columns_table *table)
 
 			if (table->columns[i].flags & COLUMN_TEXT_ONLY)
 				continue;
+			if (table->columns[i].flags & COLUMN_PARTS) {
+				r = json_parts(object, table, i, row);
+				continue;
+			}
 			get_value(table, i, row, &value);
 			r = json_cell(object, &table->columns[i], &value);
 		}

@@ -34,6 +34,10 @@ enum column_type {
 #define COLUMN_SPARE 8U
 /* In text only. */
 #define COLUMN_TEXT_ONLY 16U
+/* In text nothing stands for 0. */
+#define COLUMN_BLANK 64U
+/* In JSON a value with parts: see struct columns_table. */
+#define COLUMN_PARTS 32U
 /* Digits behind the point, of a COLUMN_NUMBER in text: 0 .. 15. */
 #define COLUMN_DECIMALS(digits) ((unsigned int)(digits) << 8)
 
@@ -73,6 +77,9 @@ struct column {
 /**
  * struct columns_table - columns and rows
  * @row: gives row @index, 0 .. @row_count - 1
+ * @style: gives the escape sequence of a row in text that may have colours; NULL: none
+ * @below: gives what stands below a row in text, clean; NULL: nothing does
+ * @parts: gives the value of a COLUMN_PARTS in JSON. Return: new; NULL if out of memory
  */
 struct columns_table {
 	const struct column *columns;
@@ -80,16 +87,19 @@ struct columns_table {
 	const void *(*row)(const void *context, size_t index);
 	const void *context;
 	size_t row_count;
+	const char *(*style)(const void *row);
+	const char *(*below)(const void *row);
+	struct json_object *(*parts)(const struct column *column, const void *row);
 };
 
 /**
  * columns_text() - print for people
  * @width: of the terminal; 0: don't cut anything
- * @bold:  headings in bold
+ * @color: headings in bold, and rows in their style
  *
  * Return: 0 or -ENOMEM.
  */
-int columns_text(FILE *stream, const struct columns_table *table, size_t width, bool bold);
+int columns_text(FILE *stream, const struct columns_table *table, size_t width, bool color);
 
 /** columns_find() - a column by its key or heading. Return: NULL if there is none. */
 const struct column *columns_find(const struct column *columns, size_t count, const char *name);

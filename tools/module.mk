@@ -5,13 +5,15 @@ tool-src := tools/owner_listing.c tools/owner_tally.c tools/cli.c tools/columns.
 	tools/epoch_list.c tools/event_choice.c tools/event_scale.c tools/image_symbols.c tools/output_file.c tools/report.c \
 	tools/sample_listing.c tools/report_header.c tools/report_header_json.c tools/tally.c tools/tally_places.c tools/text.c tools/time_spec.c
 tool-src += $(addprefix tools/calc_, blocks.c bubbles.c cells.c events.c heading.c images.c json.c listing.c method.c output.c \
-	procedure.c profile.c select.c source.c summary.c worst.c) tools/event_role.c tools/json_stream.c \
-	tools/source_text.c tools/jit_elf.c
+	procedure.c profile.c select.c source.c summary.c walk.c worst.c) tools/event_role.c tools/json_stream.c \
+	tools/source_text.c tools/jit_elf.c tools/progress.c
 
 tool-src += tools/build_match.c tools/sample_sets.c tools/set_table.c tools/stats_columns.c tools/stats_compare.c \
 	tools/stats_form.c tools/stats_listing.c tools/stats_options.c tools/diff_report.c
 tool-src += tools/exporter.c tools/exporter_callgrind.c tools/exporter_folded.c tools/exporter_pprof.c \
 	tools/exporter_speedscope.c tools/protobuf_writer.c
+
+tool-src += tools/stall_listing.c tools/summary_listing.c
 
 # What a tool is linked with.
 TOOL_ARCHIVES := tool analysis db util
@@ -28,6 +30,18 @@ dcpicalc-src := tools/dcpicalc.c
 dcpicalc-archives := $(TOOL_ARCHIVES)
 dcpicalc-pkgs = $(TOOL_PKGS)
 dcpicalc-ldlibs := -lm
+
+PROGRAMS += dcpisumm
+dcpisumm-src := tools/dcpisumm.c
+dcpisumm-archives := $(TOOL_ARCHIVES)
+dcpisumm-pkgs = $(TOOL_PKGS)
+dcpisumm-ldlibs := -lm
+
+PROGRAMS += dcpitopstalls
+dcpitopstalls-src := tools/dcpitopstalls.c
+dcpitopstalls-archives := $(TOOL_ARCHIVES)
+dcpitopstalls-pkgs = $(TOOL_PKGS)
+dcpitopstalls-ldlibs := -lm
 
 PROGRAMS += dcpistats
 dcpistats-src := tools/dcpistats.c

@@ -4,6 +4,7 @@
 #define DCPI_TEXT_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 /* Longer names are cut: nobody reads them. */
 #define TEXT_BYTES_MAX 8192
@@ -16,6 +17,13 @@
  * Return: malloc'd, or NULL if out of memory.
  */
 char *text_clean(const char *text);
+
+/**
+ * text_wrap() - print a clean text as lines that fit, broken at blanks
+ * @width:  of a line; a word that is longer stands alone
+ * @indent: blanks before each line
+ */
+void text_wrap(FILE *stream, const char *text, size_t width, size_t indent);
 
 /** text_width() - characters of a clean text. */
 size_t text_width(const char *text);

@@ -1,0 +1,138 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# dcpisumm and dcpitopstalls as users run them. With UPDATE=1 golden output is written, not
+# compared. Golden are figures that the paper's own estimator gives, which stays what it is.
+set -u
+. "$(dirname "$0")/tool_cli.sh"
+. "$(dirname "$0")/calc_db.sh"
+
+# tool NAME DB ARGUMENT...
+tool()
+{
+	"$bin/$1" --db "$scratch/$2.db" "${@:3}"
+}
+
+# golden FILE NAME DB ARGUMENT...
+golden()
+{
+	tool_golden "$1" "${*:2}" tool "${@:2}"
+}
+
+# refused STATUS PATTERN NAME DB ARGUMENT...
+refused()
+{
+	tool_refused "$3" "$1" "$2" tool "${@:3}"
+}
+
+# on_terminal NAME DB ARGUMENT...: output on a terminal of 80 columns, without its colours
+on_terminal()
+{
+	script -qec "stty cols 80; $bin/$1 --db $scratch/$2.db ${*:3}" /dev/null < /dev/null |
+		sed 's/\x1b\[[0-9;]*[mK]//g' | tr -d '\r'
+}
+
+# too_long NAME DB ARGUMENT...: lines of the table there that are longer than the terminal
+too_long()
+{
+	on_terminal "$@" | sed -n '/instruction\|most by/,$p' | awk 'length > 80' | wc -l
+}
+
+check "programs are made" tests/calc_fixtures.sh "$scratch"
+copy_db | make_db copy
+list_db | make_db list
+both_db | make_db both
+
+# dcpisumm
+golden dcpisumm_copy.txt dcpisumm copy --estimator paper
+golden dcpisumm_both.txt dcpisumm both --estimator paper
+golden dcpisumm_procedure.csv dcpisumm list --estimator paper --by procedure --csv
+golden dcpisumm_list.json dcpisumm list --estimator paper --json
+is "its summary is that of dcpicalc --all" "$(tool dcpisumm copy | grep '^\*\*\*')" \
+	"$(tool dcpicalc copy --all --summary | grep '^\*\*\*')"
+is "and of all images, too" "$(tool dcpisumm list --json | jq -c '.summary.dynamic')" \
+	"$(tool dcpicalc list --all --summary --json | jq -c '.summary.dynamic')"
+is "images add up" "$(tool dcpisumm both --json |
+	jq '([.rows[].samples] | add) == .summary.samples and (.rows | length) == 2')" true
+is "procedures add up" "$(tool dcpisumm both --by procedure --json |
+	jq '([.rows[].samples] | add) == .summary.samples')" true
+is "parts are all there is" "$(tool dcpisumm both --by procedure --json | jq '[.rows[] |
+	.dynamic_percent + .unexplained_gain_percent + .static_percent + .execution_percent +
+	.sampling_error_percent | . > 99.99 and . < 100.01] | all')" true
+is "no range is upside down" "$(tool dcpisumm both --json | jq '[.summary.dynamic[] |
+	.low <= .high + 1e-9] | all')" true
+is "one image" "$(tool dcpisumm both -i copy --csv | tail -n +2 | cut -d, -f1 | paste -sd ' ')" 213754
+is "the kernel is not analysed, and that is said" \
+	"$(tool dcpisumm list | grep -o 'analysed .*of the samples')" \
+	"analysed    100.0% of the samples"
+is "sorted by a column" "$(tool dcpisumm both --by procedure --csv --sort procedure |
+	tail -n +2 | rev | cut -d, -f4 | rev | sort -c && echo sorted)" sorted
+is "the first row alone" "$(tool dcpisumm both --by procedure --csv -n 1 | wc -l)" 2
+valid "JSON of images" dcpisumm tool dcpisumm both
+valid "JSON of procedures" dcpisumm tool dcpisumm list --by procedure
+is "its table fits a terminal" "$(too_long dcpisumm list --by procedure)" 0
+refused 2 'image or procedure' dcpisumm list --by colour
+refused 2 'no such column' dcpisumm list --sort colour
+refused 2 'no model "z80"' dcpisumm list --model z80
+refused 2 'imiss are not samples of time' dcpisumm list -e imiss
+refused 2 'unexpected argument' dcpisumm list walk
+refused 1 'no samples in images that match' dcpisumm list -i 'no*'
+refused 1 'no epoch matches' dcpisumm list --epoch 9
+refused 2 'No such file' dcpisumm none
+
+# dcpitopstalls
+golden dcpitopstalls_copy.txt dcpitopstalls copy --estimator paper
+golden dcpitopstalls_copy.json dcpitopstalls copy --estimator paper --json -n 1
+golden dcpitopstalls_both.csv dcpitopstalls both --estimator paper --csv
+is "the worst is the paper's" "$(tool dcpitopstalls copy --json | jq -r '.rows[0] |
+	[.address, .procedure, (.stall_cycles > 100), .culprits[0].from] | map(tostring) |
+	join(" ")')" "0x9834 copy true 0x981c"
+is "decreasing" "$(tool dcpitopstalls both --json | jq '[.rows[].stall_percent] | . == (sort | reverse)')" \
+	true
+for n in 1 3; do
+	is "the first $n are the first $n of more" "$(tool dcpitopstalls both -n $n --csv)" \
+		"$(tool dcpitopstalls both -n 100 --csv | head -n $((n + 1)))"
+done
+is "all stalls are what the line says" "$(tool dcpitopstalls both -n 1000 --json |
+	jq '([.rows[].stall_percent] | add) - .stalled_percent | fabs < 0.01')" true
+is "dynamic stalls are those of the summary" "$(
+	a=$(tool dcpitopstalls copy -n 1000 --json |
+		jq '[.rows[] | .dynamic_cycles * .stall_samples / .stall_cycles] | add')
+	b=$(tool dcpisumm copy --json | jq .summary.dynamic_total)
+	awk -v a="$a" -v b="$b" 'BEGIN { print (a <= b * 1.0001 && a > 0.95 * b) }')" 1
+valid "JSON of stalls" dcpitopstalls tool dcpitopstalls both
+is "its table fits a terminal" "$(too_long dcpitopstalls both)" 0
+{
+	echo "event cycles cycles 60000 64000"
+	echo "epoch Some CPU"
+	echo "image file $list_id $scratch/list"
+	echo "sample 0 0x1021 1"
+	echo end
+} | make_db few
+refused 1 'no stall stands out' dcpitopstalls few
+refused 2 'number of instructions' dcpitopstalls list -n 0
+refused 2 'unexpected argument' dcpitopstalls list walk
+refused 1 'no samples in images that match' dcpitopstalls list -i 'no*'
+refused 2 'No such file' dcpitopstalls none
+
+for name in dcpisumm dcpitopstalls; do
+	no_reader "$bin/$name" --db "$scratch/both.db"
+	tool $name both > /dev/full 2> "$scratch/err"
+	is "$name: a full disk is an error" "$? $(cut -d: -f1 "$scratch/err")" "2 $name"
+	is "$name: no colours in a pipe" "$(tool $name both | grep -c $'\033')" 0
+done
+is "an image that is gone does not stop the others" "$(
+	rm "$scratch/list"
+	tool dcpisumm both --csv 2> "$scratch/err" | wc -l
+	grep -c 'cannot open .*list' "$scratch/err")" "2
+1"
+
+# Live: a list far larger than the caches.
+"${CC:-gcc}" -O2 -g -o "$scratch/varies" tests/programs/varies.c
+TABLE_KB=32768 "$bin/dcpirun" -q -e cpu-clock --db "$scratch/live.db" -- "$scratch/varies" 100
+is "live: the program has most of the time" "$(tool dcpisumm live --json |
+	jq -r '.rows[0].image, (.rows[0].percent > 50)' | paste -sd ' ')" "$scratch/varies true"
+valid "JSON of live data" dcpisumm tool dcpisumm live --by procedure
+tool dcpitopstalls live > "$scratch/out" 2> "$scratch/err"
+like "live: stalls, or none that stands out" "$? $(cat "$scratch/err")" '^(0 |1 dcpitopstalls: no stall)'
+tap_done

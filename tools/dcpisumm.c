@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * dcpisumm - where the cycles of a program, an image or a whole system went, by cause
+ * (DCPI section 3.2, figure 4)
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "lib/error.h"
+#include "lib/options.h"
+#include "tools/summary_listing.h"
+
+enum {
+	KEY_BY = 1001,
+	KEY_MODEL,
+	KEY_ESTIMATOR,
+};
+
+static const struct option_entry own_options[] = {
+	{KEY_BY, "by", "WHAT", "what a row is: image (default) or procedure"},
+	{'e', "event", "EVENT", "the one whose samples are of time: cycles, cpu-clock, ..."},
+	{KEY_MODEL, "model", "NAME", "the machine: alpha21164, cortex-a53, ..."},
+	{KEY_ESTIMATOR, "estimator", "NAME", "of frequencies: dcpi, paper, avg, max"},
+};
+
+/* struct summ - what was asked for, and what it is made of. */
+struct summ {
+	struct cli cli;
+	const char *event; /* NULL: the best there is */
+	struct calc_method method;
+	struct profile_reader *reader;
+	struct calc_source source;
+	struct summary_listing listing;
+};
+
+static int set_option(void *context, int key, const char *argument, struct error *err)
+{
+	struct summ *summ = context;
+
+	switch (key) {
+	case 'e':
+		summ->event = argument;
+		return 0;
+	case KEY_MODEL:
+		return calc_method_model(&summ->method.model, argument, err);
+	case KEY_ESTIMATOR:
+		return calc_method_estimator(&summ->method.estimator, argument, err);
+	}
+	summ->listing.by_procedure = strcmp(argument, "procedure") == 0;
+	if (summ->listing.by_procedure || strcmp(argument, "image") == 0)
+		return 0;
+	return error_set(err, EINVAL, "cannot list by \"%s\": image or procedure", argument);
+}
+
+static const struct cli_tool tool = {
+	.name = "dcpisumm",
+	.synopsis = "[OPTION]...",
+	.summary = "Tells where the cycles went, by cause: of all that was sampled, of images, or "
+		   "of processes.",
+	.accepts = CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_LIMIT | CLI_SORT | CLI_FORMATS |
+		   CLI_TABLE | CLI_SYMBOLS,
+	.options = own_options,
+	.option_count = sizeof(own_options) / sizeof(*own_options),
+	.set = set_option,
+};
+
+static int print(struct summ *summ, const struct calc_walk *walk)
+{
+	struct summary_listing *listing = &summ->listing;
+	struct report report;
+	struct error err;
+
+	listing->images = walk->images;
+	listing->analysed = walk->images - walk->failed;
+	listing->procedures = walk->procedures;
+	if (summary_listing_finish(listing, summ->cli.sort, summ->cli.limit, &err) < 0)
+		return cli_fail(&summ->cli, &err);
+	report = summary_listing_report(listing);
+	report.header = &summ->source.header;
+	return report_print(&report, &summ->cli, &err) < 0 ? cli_fail(&summ->cli, &err) : CLI_OK;
+}
+
+static int run(struct summ *summ)
+{
+	struct calc_walk walk = {
+		.cli = &summ->cli,
+		.source = &summ->source,
+		.method = summ->method,
+		.image = summary_listing_image,
+		.procedure = summary_listing_procedure,
+		.context = &summ->listing,
+		.progress = true,
+	};
+	struct error err = {0};
+	int r = calc_source_open(&summ->source, &summ->reader, &summ->cli, summ->event, &err);
+	int status;
+
+	if (r == -ENOENT && summ->reader != NULL)
+		return cli_nothing(&summ->cli, "%s", err.message);
+	if (r < 0)
+		return cli_fail(&summ->cli, &err);
+	summ->listing.demangle = summ->cli.demangle;
+	summ->listing.events = &summ->source.events;
+	summ->listing.all_samples = (double)summ->source.images.time;
+	status = calc_walk_run(&walk);
+	return status == CLI_OK ? print(summ, &walk) : status;
+}
+
+int main(int argc, char **argv)
+{
+	struct summ summ = {0};
+	int status = cli_parse(&summ.cli, &tool, argc, argv, &summ);
+
+	if (status == CLI_RUN)
+		status = run(&summ);
+	summary_listing_deinit(&summ.listing);
+	calc_source_deinit(&summ.source);
+	profile_reader_close(summ.reader);
+	cli_deinit(&summ.cli);
+	return status;
+}

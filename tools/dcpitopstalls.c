@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * dcpitopstalls - the instructions that stalled for most of the time, and why (named in
+ * DCPI section 3)
+ */
+#include <errno.h>
+
+#include "lib/error.h"
+#include "lib/options.h"
+#include "tools/stall_listing.h"
+
+#define ROWS 20
+
+enum {
+	KEY_MODEL = 1001,
+	KEY_ESTIMATOR,
+};
+
+static const struct option_entry own_options[] = {
+	{'n', "limit", "N", "print the N worst (20)"},
+	{'e', "event", "EVENT", "the one whose samples are of time: cycles, cpu-clock, ..."},
+	{KEY_MODEL, "model", "NAME", "the machine: alpha21164, cortex-a53, ..."},
+	{KEY_ESTIMATOR, "estimator", "NAME", "of frequencies: dcpi, paper, avg, max"},
+};
+
+/* struct topstalls - what was asked for, and what it is made of. */
+struct topstalls {
+	struct cli cli;
+	const char *event; /* NULL: the best there is */
+	struct calc_method method;
+	struct profile_reader *reader;
+	struct calc_source source;
+	struct stall_listing listing;
+};
+
+static int set_option(void *context, int key, const char *argument, struct error *err)
+{
+	struct topstalls *top = context;
+	int64_t number = 0;
+	int r;
+
+	switch (key) {
+	case 'e':
+		top->event = argument;
+		return 0;
+	case KEY_MODEL:
+		return calc_method_model(&top->method.model, argument, err);
+	case KEY_ESTIMATOR:
+		return calc_method_estimator(&top->method.estimator, argument, err);
+	}
+	r = cli_number(argument, "number of instructions", &number, err);
+	top->listing.limit = (size_t)number;
+	return r;
+}
+
+static const struct cli_tool tool = {
+	.name = "dcpitopstalls",
+	.synopsis = "[OPTION]...",
+	.summary = "Lists the instructions that stalled for most of the time, of all that was "
+		   "sampled, and why.",
+	.accepts = CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_FORMATS | CLI_TABLE | CLI_SYMBOLS,
+	.options = own_options,
+	.option_count = sizeof(own_options) / sizeof(*own_options),
+	.set = set_option,
+};
+
+static int print(struct topstalls *top)
+{
+	struct report report;
+	struct error err;
+
+	stall_listing_finish(&top->listing);
+	report = stall_listing_report(&top->listing);
+	if (report.table.row_count == 0)
+		return cli_nothing(&top->cli, "no stall stands out of what the code itself takes "
+					      "and sampling leaves open");
+	report.header = &top->source.header;
+	return report_print(&report, &top->cli, &err) < 0 ? cli_fail(&top->cli, &err) : CLI_OK;
+}
+
+static int run(struct topstalls *top)
+{
+	struct calc_walk walk = {
+		.cli = &top->cli,
+		.source = &top->source,
+		.method = top->method,
+		.image = stall_listing_image,
+		.procedure = stall_listing_procedure,
+		.context = &top->listing,
+		.progress = true,
+	};
+	struct error err = {0};
+	int r = calc_source_open(&top->source, &top->reader, &top->cli, top->event, &err);
+	int status;
+
+	if (r == -ENOENT && top->reader != NULL)
+		return cli_nothing(&top->cli, "%s", err.message);
+	if (r < 0)
+		return cli_fail(&top->cli, &err);
+	top->listing.demangle = top->cli.demangle;
+	top->listing.events = &top->source.events;
+	top->listing.all_samples = (double)top->source.images.time;
+	status = calc_walk_run(&walk);
+	return status == CLI_OK ? print(top) : status;
+}
+
+int main(int argc, char **argv)
+{
+	struct topstalls top = {.listing = {.limit = ROWS}};
+	int status = cli_parse(&top.cli, &tool, argc, argv, &top);
+
+	if (status == CLI_RUN)
+		status = run(&top);
+	stall_listing_deinit(&top.listing);
+	calc_source_deinit(&top.source);
+	profile_reader_close(top.reader);
+	cli_deinit(&top.cli);
+	return status;
+}
