@@ -6,6 +6,7 @@
 
 #include "daemon/accumulate.h"
 #include "daemon/edge_accumulate.h"
+#include "daemon/heap.h"
 #include "daemon/image_keeper.h"
 #include "daemon/kernel_image.h"
 #include "daemon/log.h"
@@ -102,6 +103,8 @@ static int merge(struct collector *collector, const size_t bins[2], struct error
 	collector->merge_failing = false;
 	if (collector->unmerged_steps == 0) /* every image's turn has come */
 		kernel_images_forget_symbols(matcher_kernel(collector->matcher));
+	if (accumulate_bins(collector->accumulate) == 0)
+		heap_trim();
 	return 0;
 }
 

@@ -21,6 +21,7 @@
 #include "daemon/control_verbs.h"
 #include "daemon/directory.h"
 #include "daemon/event_catalog.h"
+#include "daemon/heap.h"
 #include "daemon/log.h"
 #include "daemon/loop.h"
 #include "daemon/multiplex.h"
@@ -512,6 +513,7 @@ int main(int argc, char **argv)
 	struct error err = {.message = ""};
 	int status, rc;
 
+	heap_configure();
 	log_init("dcpid");
 	log_hold();
 	status = options_parse(&daemon, argc, argv);

@@ -27,8 +27,9 @@
  *
  * @bytes: as /proc/modules says: with all data, in one range or not
  * @end:   where its text ends at the latest
- * @symbols: at absolute addresses, from the last reading of kallsyms until
- *           somebody takes them or kernel_images_forget_symbols()
+ * @symbols: at absolute addresses, from when those of any text were asked for until
+ *           somebody takes them or kernel_images_forget_symbols(): all of a kernel's
+ *           are megabytes
  */
 struct kernel_text {
 	char module[MODULE_NAME_BYTES];
@@ -142,20 +143,11 @@ static bool is_mark(const char *name)
 	       name[0] == '$' || strncmp(name, ".L", 2) == 0;
 }
 
-static void symbol_keep(struct kernel_text *text, const struct kallsyms_symbol *symbol)
-{
-	/* Hidden addresses are 0. */
-	if (symbol->address != 0 && !is_mark(symbol->name))
-		symbol_list_add(&text->symbols, symbol->name, symbol->address, 0,
-				symbol->type == 'T');
-}
-
-/* What one reading of kallsyms is to find: bounds, unless @bounded, and symbols. */
+/* What one reading of kallsyms is to find the bounds of. */
 struct bounds {
 	struct kernel_text *kernel;
 	struct text_list *modules;
 	uint64_t stext;
-	bool bounded;
 };
 
 static void kernel_bounds(struct bounds *bounds, const struct kallsyms_symbol *symbol)
@@ -194,20 +186,13 @@ static void find_bounds(void *context, const struct kallsyms_symbol *symbol)
 	struct bounds *bounds = context;
 	struct kernel_text *text;
 
-	if (symbol->module[0] == '\0' && !bounds->bounded)
+	if (symbol->module[0] == '\0')
 		kernel_bounds(bounds, symbol);
-	if (!kallsyms_is_text(symbol))
+	if (symbol->module[0] == '\0' || !kallsyms_is_text(symbol))
 		return;
-	if (symbol->module[0] == '\0') {
-		symbol_keep(bounds->kernel, symbol);
-		return;
-	}
 	text = module_below(bounds->modules, symbol->address);
-	if (text == NULL)
-		return;
-	if (strcmp(text->module, symbol->module) == 0)
-		symbol_keep(text, symbol);
-	else if (symbol->address < text->end && !bounds->bounded)
+	if (text != NULL && strcmp(text->module, symbol->module) != 0 &&
+	    symbol->address < text->end)
 		text->end = symbol->address;
 }
 
@@ -272,8 +257,6 @@ static int adopt(struct kernel_images *kernel, struct text_list *modules, struct
 			text->end = modules->texts[i + 1].start;
 	}
 	result = kallsyms_walk(kernel->paths->kallsyms, find_bounds, &bounds, err);
-	symbol_list_deinit(&kernel->kernel.symbols);
-	kernel->kernel.symbols = found.symbols;
 	if (result < 0)
 		return result;
 	if (found.start == 0)
@@ -390,16 +373,29 @@ static struct kernel_text *find_text(struct kernel_images *kernel, uint32_t imag
 	return NULL;
 }
 
+static void symbol_keep(struct kernel_text *text, const struct kallsyms_symbol *symbol)
+{
+	/* Hidden addresses are 0. */
+	if (symbol->address != 0 && !is_mark(symbol->name))
+		symbol_list_add(&text->symbols, symbol->name, symbol->address, 0,
+				symbol->type == 'T');
+}
+
+static void find_symbol(void *context, const struct kallsyms_symbol *symbol)
+{
+	struct kernel_images *kernel = context;
+	struct kernel_text *text = &kernel->kernel;
+
+	if (symbol->module[0] != '\0')
+		text = module_below(&kernel->modules, symbol->address);
+	if (kallsyms_is_text(symbol) && text != NULL && strcmp(text->module, symbol->module) == 0)
+		symbol_keep(text, symbol);
+}
+
 static int symbols_read(struct kernel_images *kernel, struct error *err)
 {
-	struct bounds bounds = {
-		.kernel = &kernel->kernel,
-		.modules = &kernel->modules,
-		.bounded = true,
-	};
-
 	kernel_images_forget_symbols(kernel);
-	return kallsyms_walk(kernel->paths->kallsyms, find_bounds, &bounds, err);
+	return kallsyms_walk(kernel->paths->kallsyms, find_symbol, kernel, err);
 }
 
 /* From addresses to offsets; those outside go. Return: how many are left. */

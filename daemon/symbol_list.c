@@ -8,15 +8,14 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 
-/* @name is an index while names still move, a pointer afterwards. */
+#define BYTES_MAX ((1U << 31) - 1)
+
+/* @name: where it is in the list's names. A kernel has a hundred thousand of these. */
 struct symbol_list_entry {
 	uint64_t offset;
-	uint64_t bytes;
-	union {
-		size_t index;
-		const char *pointer;
-	} name;
-	bool global;
+	uint32_t name;
+	unsigned int bytes : 31;
+	unsigned int global : 1;
 };
 
 void symbol_list_deinit(struct symbol_list *list)
@@ -31,7 +30,7 @@ void symbol_list_add(struct symbol_list *list, const char *name, uint64_t offset
 {
 	size_t name_bytes = strlen(name) + 1;
 
-	if (list->failed ||
+	if (list->failed || list->names_bytes + name_bytes > UINT32_MAX ||
 	    array_reserve(&list->entries, &list->capacity, list->count + 1,
 			  sizeof(*list->entries)) < 0 ||
 	    array_reserve(&list->names, &list->names_capacity, list->names_bytes + name_bytes, 1) <
@@ -42,8 +41,8 @@ void symbol_list_add(struct symbol_list *list, const char *name, uint64_t offset
 	memcpy(list->names + list->names_bytes, name, name_bytes);
 	list->entries[list->count++] = (struct symbol_list_entry){
 		.offset = offset,
-		.bytes = bytes,
-		.name.index = list->names_bytes,
+		.bytes = bytes <= BYTES_MAX ? (unsigned int)bytes : 0,
+		.name = (uint32_t)list->names_bytes,
 		.global = global,
 	};
 	list->names_bytes += name_bytes;
@@ -64,7 +63,7 @@ static int compare_names(const char *a, const char *b)
 	return strcmp(a, b);
 }
 
-static int compare_entries(const void *first, const void *second)
+static int compare_entries(const void *first, const void *second, void *names)
 {
 	const struct symbol_list_entry *a = first, *b = second;
 
@@ -72,7 +71,7 @@ static int compare_entries(const void *first, const void *second)
 		return a->offset < b->offset ? -1 : 1;
 	if (a->global != b->global)
 		return a->global ? -1 : 1;
-	return compare_names(a->name.pointer, b->name.pointer);
+	return compare_names((const char *)names + a->name, (const char *)names + b->name);
 }
 
 int symbol_list_take(struct symbol_list *list, struct profile_symbol **symbols, size_t *count,
@@ -86,10 +85,9 @@ int symbol_list_take(struct symbol_list *list, struct profile_symbol **symbols, 
 	result = malloc((list->count > 0 ? list->count : 1) * sizeof(*result));
 	if (result == NULL)
 		return -ENOMEM;
-	for (i = 0; i < list->count; i++)
-		list->entries[i].name.pointer = list->names + list->entries[i].name.index;
 	if (list->count > 0)
-		qsort(list->entries, list->count, sizeof(*list->entries), compare_entries);
+		qsort_r(list->entries, list->count, sizeof(*list->entries), compare_entries,
+			list->names);
 	for (i = 0; i < list->count; i++) {
 		const struct symbol_list_entry *entry = &list->entries[i];
 
@@ -98,7 +96,7 @@ int symbol_list_take(struct symbol_list *list, struct profile_symbol **symbols, 
 		result[kept++] = (struct profile_symbol){
 			.offset = entry->offset,
 			.bytes = entry->bytes,
-			.name = entry->name.pointer,
+			.name = list->names + entry->name,
 		};
 	}
 	*symbols = result;

@@ -22,7 +22,10 @@ struct symbol_list {
 
 void symbol_list_deinit(struct symbol_list *list);
 
-/** symbol_list_add() - add one; running out of memory shows in symbol_list_take(). */
+/**
+ * symbol_list_add() - add one; running out of memory shows in symbol_list_take()
+ * @bytes: of 2 GiB and more, none are kept: 0
+ */
 void symbol_list_add(struct symbol_list *list, const char *name, uint64_t offset, uint64_t bytes,
 		     bool global);
 

@@ -19,6 +19,8 @@
 #define SYMBOL_BYTES_MIN 3
 /* Level 6 takes twice the time of 4 for 3% fewer bytes of a kernel's symbols. */
 #define DEFLATE_LEVEL 4
+/* Room for what deflate has to say, at least. */
+#define PACK_BYTES_MIN 4096
 /* What a byte of deflate output can stand for, at most (zlib's manual). */
 #define DEFLATE_RATIO_MAX 1032
 
@@ -27,84 +29,103 @@ static uint32_t image_key(int64_t image)
 	return profile_blob_key(0, image, 0, 0);
 }
 
-/* Checks what encode promises. */
-static int survey(const struct profile_symbol *symbols, size_t count, uint64_t *name_bytes)
-{
-	uint64_t sum = 0;
-	size_t i, length;
+/* Bytes of a body's two parts. */
+struct sizes {
+	uint64_t numbers;
+	uint64_t names;
+};
 
-	for (i = 0; i < count; i++) {
-		length = strlen(symbols[i].name);
-		if (length > SYMBOL_NAME_BYTES_MAX ||
-		    (i > 0 && symbols[i].offset < symbols[i - 1].offset))
-			return -EINVAL;
-		sum += length + 1;
-		if (sum > SYMBOL_NAMES_BYTES_MAX)
-			return -E2BIG;
-	}
-	*name_bytes = sum;
-	return 0;
-}
+struct packer {
+	struct profile_blob *blob;
+	z_stream z;
+};
 
-/* The body before compression. */
-static int write_body(struct profile_blob *body, const struct profile_symbol *symbols, size_t count,
-		      uint64_t name_bytes)
+/* Checks what encode promises; the sizes of what it is going to write. */
+static int survey(const struct profile_symbol *symbols, size_t count, struct sizes *sizes)
 {
+	uint8_t scratch[VARINT_BYTES_MAX];
 	uint64_t before = 0;
 	size_t i, length;
 
-	/* There are no more symbols than bytes of names: nothing overflows. */
-	if (array_reserve(&body->data, &body->capacity, count * 2 * VARINT_BYTES_MAX + name_bytes,
-			  1) < 0)
-		return -ENOMEM;
-	for (i = 0; i < count; before = symbols[i++].offset)
-		body->bytes += varint_write(body->data + body->bytes, symbols[i].offset - before);
-	for (i = 0; i < count; i++)
-		body->bytes += varint_write(body->data + body->bytes, symbols[i].bytes);
-	for (i = 0; i < count; i++) {
-		length = strlen(symbols[i].name) + 1;
-		memcpy(body->data + body->bytes, symbols[i].name, length);
-		body->bytes += length;
+	memset(sizes, 0, sizeof(*sizes));
+	for (i = 0; i < count; before = symbols[i++].offset) {
+		length = strlen(symbols[i].name);
+		if (length > SYMBOL_NAME_BYTES_MAX || symbols[i].offset < before)
+			return -EINVAL;
+		sizes->names += length + 1;
+		if (sizes->names > SYMBOL_NAMES_BYTES_MAX)
+			return -E2BIG;
+		sizes->numbers += varint_write(scratch, symbols[i].offset - before) +
+				  varint_write(scratch, symbols[i].bytes);
 	}
 	return 0;
 }
 
-/* The finished blob around a body. */
-static int wrap_body(struct profile_blob *blob, int64_t image, const struct profile_blob *body,
-		     uint64_t count, uint64_t name_bytes)
+/* Compresses on, into the blob. A kernel has megabytes of names: there is no copy. */
+static int pack(struct packer *packer, const void *data, size_t bytes, int flush)
 {
-	static const uint8_t nothing;
-	uLongf packed = compressBound(body->bytes);
+	z_stream *z = &packer->z;
+	int r;
 
-	if (array_reserve(&blob->data, &blob->capacity,
-			  HEADER_BYTES_MAX + packed + PROFILE_BLOB_CRC_BYTES, 1) < 0)
-		return -ENOMEM;
-	blob->bytes = 0;
-	blob->data[blob->bytes++] = SYMBOL_BLOB_VERSION;
-	blob->bytes += varint_write(blob->data + blob->bytes, count);
-	blob->bytes += varint_write(blob->data + blob->bytes, name_bytes);
-	blob->bytes += varint_write(blob->data + blob->bytes, body->bytes);
-	if (compress2(blob->data + blob->bytes, &packed, body->data != NULL ? body->data : &nothing,
-		      body->bytes, DEFLATE_LEVEL) != Z_OK)
-		return -ENOMEM;
-	blob->bytes += packed;
-	profile_blob_seal(blob, image_key(image));
-	return 0;
+	z->next_in = (Bytef *)(uintptr_t)data;
+	z->avail_in = (uInt)bytes;
+	do {
+		struct profile_blob *blob = packer->blob;
+
+		if (array_reserve(&blob->data, &blob->capacity, blob->bytes + PACK_BYTES_MIN, 1) <
+		    0)
+			return -ENOMEM;
+		z->next_out = blob->data + blob->bytes;
+		z->avail_out = (uInt)(blob->capacity - blob->bytes);
+		r = deflate(z, flush);
+		blob->bytes = (size_t)(z->next_out - blob->data);
+	} while (r == Z_OK && (z->avail_in > 0 || flush == Z_FINISH || z->avail_out == 0));
+	return r == Z_OK || r == Z_STREAM_END || r == Z_BUF_ERROR ? 0 : -ENOMEM;
+}
+
+/* The body, column by column. */
+static int pack_body(struct packer *packer, const struct profile_symbol *symbols, size_t count)
+{
+	uint8_t number[VARINT_BYTES_MAX];
+	uint64_t before = 0;
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < count && r == 0; before = symbols[i++].offset)
+		r = pack(packer, number, varint_write(number, symbols[i].offset - before),
+			 Z_NO_FLUSH);
+	for (i = 0; i < count && r == 0; i++)
+		r = pack(packer, number, varint_write(number, symbols[i].bytes), Z_NO_FLUSH);
+	for (i = 0; i < count && r == 0; i++)
+		r = pack(packer, symbols[i].name, strlen(symbols[i].name) + 1, Z_NO_FLUSH);
+	return r == 0 ? pack(packer, NULL, 0, Z_FINISH) : r;
 }
 
 int symbol_blob_encode(struct profile_blob *blob, int64_t image,
 		       const struct profile_symbol *symbols, size_t count)
 {
-	struct profile_blob body = {0};
-	uint64_t name_bytes;
+	struct packer packer = {.blob = blob};
+	struct sizes sizes;
 	int r;
 
-	r = survey(symbols, count, &name_bytes);
+	r = survey(symbols, count, &sizes);
+	if (r < 0)
+		return r;
+	if (array_reserve(&blob->data, &blob->capacity, HEADER_BYTES_MAX, 1) < 0 ||
+	    deflateInit(&packer.z, DEFLATE_LEVEL) != Z_OK)
+		return -ENOMEM;
+	blob->bytes = 0;
+	blob->data[blob->bytes++] = SYMBOL_BLOB_VERSION;
+	blob->bytes += varint_write(blob->data + blob->bytes, count);
+	blob->bytes += varint_write(blob->data + blob->bytes, sizes.names);
+	blob->bytes += varint_write(blob->data + blob->bytes, sizes.numbers + sizes.names);
+	r = pack_body(&packer, symbols, count);
+	deflateEnd(&packer.z);
+	if (r == 0 && array_reserve(&blob->data, &blob->capacity,
+				    blob->bytes + PROFILE_BLOB_CRC_BYTES, 1) < 0)
+		r = -ENOMEM;
 	if (r == 0)
-		r = write_body(&body, symbols, count, name_bytes);
-	if (r == 0)
-		r = wrap_body(blob, image, &body, count, name_bytes);
-	profile_blob_deinit(&body);
+		profile_blob_seal(blob, image_key(image));
 	return r;
 }
 
