@@ -206,3 +206,12 @@ check-kernels: deps-kernels ## the module on Debian 6.1 and 6.12, x86-64 and arm
 .PHONY: check-systemd
 check-systemd: deps-systemd ## the Debian packages in a machine with systemd: install, upgrade, purge
 	@tests/run.sh systemd=tests/qemu/check_systemd.sh
+
+# A disk with a write cache, for a machine whose power is cut.
+TEST_HELPERS += power_cut_disk
+power_cut_disk-src := tests/qemu/power_cut_disk.c
+
+.PHONY: check-power-cut
+check-power-cut: deps-systemd ## POINTS (50) power failures of a machine while dcpid writes its database
+	@$(MAKE) --no-print-directory -s qemu-payload $(TEST_BIN)/power_cut_disk
+	@tests/qemu/check_power_cut.sh

@@ -1,0 +1,218 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# A machine with the module and the daemon, whose power is cut again and again while its
+# database is written. Its disk has a write cache, of which an arbitrary part is lost
+# (power_cut_disk.c). Each time: the file system mounts, the database opens, is sound,
+# adds up, and has all that the daemon had said to be stored. Then the same on a disk
+# that tells writes done that are not: this test sees what is lost there.
+#
+#	POINTS		how often (50)
+#	SEED		of when the power fails and what is left (from the time)
+set -u
+cd "$(dirname "$0")/../.." || exit 2
+# shellcheck source=tests/tap.sh
+. tests/tap.sh
+# shellcheck source=tests/qemu/arch/x86_64.sh
+. tests/qemu/arch/x86_64.sh
+points=${POINTS:-50} seed=${SEED:-$(date +%s)}
+RANDOM=$seed
+release=$(make -s --no-print-directory qemu-release)
+payload=build/qemu/payload
+work=build/qemu/power-cut
+socket=$work/socket
+disk_pid='' machine_pid=''
+
+cleanup()
+{
+	[ -n "$disk_pid" ] && kill -KILL "$disk_pid" 2> /dev/null
+	[ -n "$machine_pid" ] && kill "$machine_pid" 2> /dev/null
+}
+trap cleanup EXIT
+trap 'exit 2' INT TERM
+
+# machine_prepare: the kernel, an initramfs and an empty disk
+machine_prepare()
+{
+	local root program
+
+	rm -rf "$work"
+	mkdir -p "$work/payload/bin" "$work/payload/lib"
+	root=$(tests/qemu/image.sh x86_64 "$release") || exit 2
+	kernel=$(kernel_file "$root" "$release")
+	tests/qemu/disk_modules.sh "$root/lib/modules" "$work/payload/lib/disk"
+	for program in dcpid dcpictl dcpiprof sqlite3 split still; do
+		cp "$payload/bin/$program" "$work/payload/bin/"
+	done
+	cp "$payload"/lib/dcpi.ko "$payload"/lib/dcpi_sqlite.so "$payload"/lib/image_? \
+		"$work/payload/lib/"
+	tests/qemu/initramfs.sh x86_64 "$work/initramfs" "$work/payload" tests/qemu/power_cut_guest.sh ||
+		exit 2
+	truncate -s 96M "$work/empty.ext4"
+	mke2fs -q -t ext4 "$work/empty.ext4" || exit 2
+}
+
+# machine_start NAME: console in $work/NAME.console
+machine_start()
+{
+	# shellcheck disable=SC2086 # a command with options
+	timeout 600 $QEMU -accel tcg,thread=multi -smp 2 -m 512 -nographic -no-reboot -monitor none \
+		-serial stdio -kernel "$kernel" -initrd "$work/initramfs" \
+		-append "console=$CONSOLE rdinit=/init panic=-1 loglevel=4" \
+		-drive "file=nbd:unix:$socket,format=raw,if=virtio,cache=writeback" \
+		< /dev/null > "$work/$1.console" 2> "$work/$1.errors" &
+	machine_pid=$!
+	disown "$machine_pid" # no word of its being killed
+}
+
+said()
+{
+	tr -d '\r' < "$work/$1.console" | sed -n 's/^@tap power_cut_guest //p'
+}
+
+armed()
+{
+	grep -q '^@tap power_cut_guest armed' "$work/$1.console"
+}
+
+# ends PID TENTHS: within so long
+ends()
+{
+	local i
+
+	for ((i = 0; i < $2; i++)); do
+		kill -0 "$1" 2> /dev/null || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+# boot NAME CHANGES TENTHS [lying]: until the disk has had so many changes, or that time
+# has gone; 1 if the machine ended by itself
+boot()
+{
+	local name=$1 changes=$2 tenths=$3 status
+
+	shift 3
+	rm -f "$socket"
+	build/tests/power_cut_disk "$socket" "$work/disk.ext4" $((seed * 1000 + RANDOM)) "$changes" \
+		"$@" > "$work/$name.cut" &
+	disk_pid=$!
+	until [ -S "$socket" ]; do sleep 0.1; done
+	machine_start "$name"
+	until armed "$name" || ends "$machine_pid" 2; do :; done
+	kill -USR1 "$disk_pid" 2> /dev/null
+	ends "$disk_pid" "$tenths" || kill -TERM "$disk_pid"
+	wait "$disk_pid"
+	status=$?
+	ends "$machine_pid" 100
+	machine_pid='' disk_pid=''
+	return $status
+}
+
+# lost BEFORE AFTER: of what the machine BEFORE said to be stored, and of what it had
+# found itself, what the machine AFTER did not find
+lost()
+{
+	{
+		said "$1" | grep -E '^epoch'
+		said "$1" | grep -E '^stored [0-9]+ [0-9]+ [0-9]+$' | tail -n 1
+		echo after
+		said "$2" | grep -E '^epoch'
+	} | awk '$1 == "after" { after = 1 }
+		!after { want[$2] = $3; exact[$2] = $1 == "epoch" }
+		after { got[$2] = $3; has[$2] = 1 }
+		END {
+			for (e in want)
+				if (!has[e] || got[e] < want[e] || (exact[e] && got[e] != want[e]))
+					print "epoch " e ": " want[e] " samples, then " got[e] + 0
+		}'
+}
+
+# behind BEFORE AFTER: ms from the last merge to the last sign of life, and samples that
+# had been drained and are lost
+behind()
+{
+	{
+		said "$1" | grep -E '^stored [0-9]+ [0-9]+ [0-9]+$' | tail -n 1
+		said "$2" | grep -E '^epoch' | tail -n 1
+	} | awk '$1 == "stored" { now = $4 } $1 == "epoch" && now {
+		print (now > $4 ? now - $4 : 0), $5 }'
+}
+
+# judge BEFORE AFTER: what is wrong
+judge()
+{
+	said "$2" | sed -n 's/^wrong/wrong/p'
+	armed "$2" || echo "the machine does not come up: $(tail -n 1 "$work/$2.console")"
+	lost "$1" "$2"
+}
+
+# when: half of the time counted in what the disk is told, from the daemon's start on;
+# half in time. Sets $changes and $tenths.
+when()
+{
+	if [ $((RANDOM % 2)) -eq 0 ]; then
+		changes=$((RANDOM % (1 << (1 + RANDOM % 10)) + 1)) tenths=600
+	else
+		changes=1000000 tenths=$((RANDOM % 100 + 1))
+	fi
+}
+
+survives()
+{
+	local i last=cut-0 name
+
+	cp "$work/empty.ext4" "$work/disk.ext4"
+	: > "$work/cut-0.console"
+	for ((i = 1; i <= points + 1; i++)); do
+		name=cut-$i
+		when
+		[ "$i" -le "$points" ] || tenths=0
+		boot "$name" "$changes" "$tenths" || echo "$name: the machine ended by itself" >> "$work/wrong"
+		judge "$last" "$name" | sed "s/^/$last: /" >> "$work/wrong"
+		behind "$last" "$name" >> "$work/behind"
+		[ "$i" -gt "$points" ] || cat "$work/$name.cut" >> "$work/cuts"
+		last=$name
+	done
+}
+
+# On a disk that lies: told done is not done.
+sees_loss()
+{
+	local i
+
+	for ((i = 1; i <= 3; i++)); do
+		cp "$work/empty.ext4" "$work/disk.ext4"
+		boot "lying-$i" 150 600 lying
+		boot "lying-$i-after" 1000000 0
+		judge "lying-$i" "lying-$i-after" >> "$work/lied"
+	done
+}
+
+# percentiles FILE COLUMN
+percentiles()
+{
+	awk -v c="$2" '{ print $c }' "$1" | sort -n | awk '{ v[NR] = $1 }
+		END { print "median " v[int((NR + 1) / 2)] ", most " v[NR] ", of " NR }'
+}
+
+machine_prepare
+survives
+is "after $points power failures the database is sound and has what was stored" \
+	"$(cat "$work/wrong")" ""
+is "the power was cut as often" "$(grep -c '^cut' "$work/cuts")" "$points"
+awk '{ lost += $4 - $5; cached += $4; torn += $5 > 0 && $5 < $4 }
+	END { print "# " NR " cuts: " cached " sectors in the cache, " lost " of them lost; " \
+		torn " times a part of it was kept"; exit !(torn && lost) }' "$work/cuts"
+is "the cache had what could be lost, and some of it was" $? 0
+check "samples were stored" sh -c "[ $(said "cut-$((points + 1))" | awk '$1 == "epoch" { n += $3 }
+	END { print n + 0 }') -gt $((points * 10)) ]"
+echo "# $(said "cut-$((points + 1))" | awk '$1 == "epoch" { n++; s += $3; p += $5 }
+	END { print n " epochs, " s " samples, " p " known to be lost (pending)" }'), seed $seed"
+echo "# from the last merge to the last sign of life, ms: $(percentiles "$work/behind" 1)"
+echo "# samples drained and not stored: $(percentiles "$work/behind" 2)"
+sees_loss
+check "on a disk that lies about flushes this test sees losses" test -s "$work/lied"
+echo "# there: $(head -n 1 "$work/lied")"
+tap_done

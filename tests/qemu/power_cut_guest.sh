@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=sh disable=SC3043 # ash has "local"
+#
+# In a machine whose power is cut again and again (check_power_cut.sh): looks at what the
+# last cut has left of the database, then goes on writing it, with all that a daemon does
+# to its files, until the next one. Lines that it prints:
+#
+#   wrong WHAT                     of the database, as it was found
+#   epoch NUMBER SAMPLES END PENDING   one that it has; END in ms
+#   armed                          the power may fail from now on
+#   stored EPOCH SAMPLES NOW       the daemon says that these are on the disk; NOW in ms
+db=/disk/dcpi.db
+socket=/run/dcpid.sock
+
+# now_ms: of the clock that the daemon goes by
+now_ms()
+{
+	local seconds rest
+
+	read -r seconds rest < /proc/uptime
+	echo $((booted_ms + ${seconds%.*} * 1000 + 1${seconds#*.} * 10 - 1000))
+}
+
+query()
+{
+	sqlite3 -readonly -cmd ".load /lib/dcpi_sqlite" "$db" "$1" 2>&1
+}
+
+# What SQLite thinks of its file, the rows of each other, and the samples of the rows.
+wrong()
+{
+	query "PRAGMA integrity_check" | grep -vx ok
+	query "PRAGMA foreign_key_check"
+	query "SELECT 'epochs overlap' FROM epoch a JOIN epoch b ON a.id < b.id
+		WHERE a.end_ns > b.start_ns LIMIT 1"
+	query "SELECT 'epoch ' || e.id || ' does not add up' FROM epoch e WHERE e.interrupts <>
+			(SELECT ifnull(sum(count), 0) FROM dcpi_samples WHERE epoch = e.id) +
+			(SELECT ifnull(sum(count), 0) FROM counter c
+				WHERE c.epoch = e.id AND counter_group = 'loss')"
+	query "SELECT 'epoch ' || e.id || ': samples and profiles differ' FROM epoch e WHERE
+			(SELECT ifnull(sum(count), 0) FROM dcpi_samples WHERE epoch = e.id) <>
+			(SELECT ifnull(sum(samples), 0) FROM profile WHERE epoch = e.id)"
+	dcpiprof --db "$db" > /dev/null 2> /run/errors
+	[ $? -le 1 ] || cat /run/errors # 1: no samples
+}
+
+look()
+{
+	# Cut before it was made, or before it was set up.
+	[ -e "$db" ] && [ "$(query "SELECT count(*) FROM sqlite_schema")" != 0 ] || return
+	wrong | sed 's/^/wrong /'
+	query "SELECT 'epoch ' || e.id || ' ' ||
+			(SELECT ifnull(sum(samples), 0) FROM profile WHERE epoch = e.id) || ' ' ||
+			(end_ns / 1000000) || ' ' ||
+			(SELECT ifnull(sum(count), 0) FROM counter c WHERE c.epoch = e.id AND
+				counter_group = 'loss' AND name = 'pending') FROM epoch e"
+}
+
+# Programs that come and go, and one that stays.
+load()
+{
+	while :; do
+		split 200
+		for image in /lib/image_?; do
+			"$image" run 1 1 1000 "$image" > /dev/null 2>&1
+			sleep 0.1
+		done
+		dd if=/dev/urandom bs=64k count=5 2> /dev/null | sha1sum > /dev/null
+	done
+}
+
+for module in /lib/disk/*.ko; do
+	insmod "$module"
+done
+until [ -b /dev/vda ]; do sleep 0.1; done
+mkdir -p /disk
+mount -t ext4 /dev/vda /disk || {
+	echo "wrong: the file system does not mount"
+	exit 1
+}
+booted_ms=0
+booted_ms=$(($(sqlite3 :memory: "SELECT CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)") -
+	$(now_ms)))
+insmod /lib/dcpi.ko
+look
+load &
+echo armed
+dcpid --source kmod --config /dev/null --db "$db" --socket "$socket" -e cpu-clock:1000000 \
+	--drain-interval 100 --merge-interval 1 --image-store all --image-store-mb 8 \
+	> /dev/null 2> /run/log &
+daemon=$!
+turn=0
+while kill -0 $daemon 2> /dev/null; do
+	sleep 0.1
+	dcpictl --socket "$socket" --json status > /run/status 2> /dev/null || continue
+	echo "stored $(sed -n 's/^ *"epoch":\([0-9]*\).*/\1/p' /run/status)" \
+		"$(sed -n 's/^ *"stored":\([0-9]*\).*/\1/p' /run/status) $(now_ms)"
+	turn=$((turn + 1))
+	[ $((turn % 40)) -ne 0 ] || dcpictl --socket "$socket" epoch "turn $turn" > /dev/null
+	[ $((turn % 15)) -ne 0 ] || dcpictl --socket "$socket" flush > /dev/null
+done
+sed 's/^/wrong: the daemon ended: /' /run/log
