@@ -73,7 +73,8 @@ say = $(if $(V),@:,@printf '  %-7s %s\n' '$(1)' '$(2)')
 #   TEST_HELPERS names of programs that tests run, likewise
 #   FUZZERS    names; <name>-src: the target and all it needs, <name>-pkgs
 #   GENERATED  headers that are made, under $(OBJ)/gen
-#   PLUGINS    names of shared objects (lib/<name>.so), likewise
+#   PLUGINS    names of shared objects (lib/<name>.so), likewise; <name>-objects,
+#              <name>-link: if they are made in another way
 ARCHIVES :=
 PROGRAMS :=
 UNIT_TESTS :=
@@ -85,7 +86,7 @@ PLUGINS :=
 
 include $(wildcard */module.mk)
 
-objects = $(patsubst %.c,$(OBJ)/%.o,$($(1)-src))
+objects = $(or $($(1)-objects),$(patsubst %.c,$(OBJ)/%.o,$($(1)-src)))
 archives = $(patsubst %,$(LIB)/lib%.a,$($(1)-archives))
 # An archive brings the libraries that it needs.
 all_pkgs = $(sort $($(1)-pkgs) $(foreach a,$($(1)-archives),$($(a)-pkgs)))
@@ -133,7 +134,7 @@ $(UNIT_TESTS:%=$(TEST_BIN)/%): $(TEST_BIN)/%: $$(call objects,$$*) $$(call archi
 $(PLUGINS:%=$(LIB)/%.so): $(LIB)/%.so: $$(call objects,$$*) $$(call archives,$$*)
 	$(call say,LINK,$@)
 	@mkdir -p $(@D)
-	$(Q)$(link) -shared
+	$(Q)$(or $($*-link),$(link) -shared)
 
 # Fuzz targets are compiled whole, by clang: all they call is instrumented.
 FUZZ_CC ?= clang

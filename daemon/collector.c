@@ -213,6 +213,7 @@ static int parts_open(struct collector *collector, struct error *err)
 	const struct collector_config *config = &collector->config;
 	struct matcher_config matcher = {
 		.image_events = config->image_events != NULL ? config->image_events : "auto",
+		.audit_socket = config->audit_socket,
 		.per_process = config->per_process,
 		.per_unit = config->per_unit,
 		.units = config->units,

@@ -60,6 +60,7 @@ struct trace_writer;
  * @db:             path of the database; created if missing
  * @source:         "auto", "kmod", "bpf", "perf" or "replay"
  * @image_events:   as for image_feed_open(); NULL: "auto"
+ * @audit_socket:   likewise; NULL: none
  * @events:         resolved
  * @cpu_hz:         event_cpu_hz()
  * @sample_cost_ns: what a sample costs, kept with each epoch as stat of that
@@ -100,6 +101,7 @@ struct collector_config {
 	const char *db;
 	const char *source;
 	const char *image_events;
+	const char *audit_socket;
 	struct event_list events;
 	uint64_t cpu_hz;
 	uint64_t sample_cost_ns;

@@ -14,6 +14,7 @@
 #include "daemon/source_select.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "loader-hook/audit/audit_message.h"
 #include "loader-hook/image_feed.h"
 
 #define LINE_BYTES 8192
@@ -40,7 +41,8 @@ static int image_events_check(const char *value, struct error *err)
 {
 	if (image_feed_name_valid(value))
 		return 0;
-	return error_set(err, EINVAL, "image_events must be auto, bpf or perf, not \"%s\"", value);
+	return error_set(err, EINVAL, "image_events must be auto, bpf, perf or audit, not \"%s\"",
+			 value);
 }
 
 /* Each one's second would be the first of another. */
@@ -74,6 +76,7 @@ static const struct config_key {
 	{TEXT(events), .initial = "", .check = events_check},
 	{TEXT(source), .initial = "auto", .check = source_check},
 	{TEXT(image_events), .initial = "auto", .check = image_events_check},
+	{TEXT(audit_socket), .initial = AUDIT_SOCKET},
 	{TEXT(socket), .initial = CONFIG_SOCKET},
 	{TEXT(per_process), .initial = "none"},
 	{TEXT(per_unit), .initial = "none"},

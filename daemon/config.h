@@ -10,8 +10,9 @@
  *	events            what to sample (daemon/event.h); empty: cycles and
  *	                  imiss if the machine has them, else cpu-clock
  *	source            auto, kmod, bpf, perf or replay
- *	image_events      who says which image is where: auto, bpf or perf
+ *	image_events      who says which image is where: auto, bpf, perf or audit
  *			  (loader-hook/image_feed.h)
+ *	audit_socket      path of the socket where audit listens; empty: it cannot be had
  *	socket            path of the control socket; empty: none
  *	drain_interval_ms how often samples are taken from the kernel, 10..60000;
  *	                  full buffers are taken at once
@@ -69,6 +70,7 @@ struct config {
 	char events[1024];
 	char source[16];
 	char image_events[8];
+	char audit_socket[104];
 	char socket[104];
 	char per_process[4096];
 	char per_unit[4096];

@@ -17,6 +17,7 @@
 #include "daemon/clock.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/local_socket.h"
 
 #define GROUPS_MAX 1024
 
@@ -297,64 +298,16 @@ int control_poll_fd(const struct control *control)
 
 /* Opening and closing. */
 
-static void directory_create(const char *path)
-{
-	char directory[sizeof(((struct control *)0)->path)];
-	char *slash;
-
-	snprintf(directory, sizeof(directory), "%s", path);
-	slash = strrchr(directory, '/');
-	if (slash == NULL || slash == directory)
-		return;
-	*slash = '\0';
-	mkdir(directory, 0755); /* whether it helped, bind() will tell */
-}
-
-/* Only a socket on which nobody answers is taken away. */
-static int stale_remove(const struct sockaddr_un *address, struct error *err)
-{
-	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	struct stat st;
-
-	if (lstat(address->sun_path, &st) < 0)
-		return 0;
-	if (!S_ISSOCK(st.st_mode))
-		return error_set(err, EADDRINUSE, "%s is not a socket", address->sun_path);
-	if (fd < 0)
-		return error_set_errno(err, "cannot create a socket");
-	if (connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0 ||
-	    errno != ECONNREFUSED)
-		return error_set(err, EADDRINUSE, "another daemon listens on %s",
-				 address->sun_path);
-	unlink(address->sun_path);
-	return 0;
-}
-
 static int socket_listen(struct control *control, struct error *err)
 {
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	struct epoll_event event = {.events = EPOLLIN, .data.ptr = NULL};
-	mode_t mask;
-	int rc;
 
-	memcpy(address.sun_path, control->path, sizeof(control->path));
-	directory_create(control->path);
-	rc = stale_remove(&address, err);
-	if (rc < 0)
-		return rc;
 	control->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	control->listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (control->epoll_fd < 0 || control->listen_fd < 0)
-		return error_set_errno(err, "cannot create a socket");
-	mask = umask(0117);
-	rc = bind(control->listen_fd, (const struct sockaddr *)&address, sizeof(address));
-	umask(mask);
-	if (rc < 0) {
-		rc = error_set_errno(err, "cannot listen on %s", control->path);
-		close(control->listen_fd); /* the path is not ours to remove */
-		control->listen_fd = -1;
-		return rc;
-	}
+	if (control->epoll_fd < 0)
+		return error_set_errno(err, "cannot create an epoll descriptor");
+	control->listen_fd = local_socket_bind(control->path, SOCK_STREAM, 0660, err);
+	if (control->listen_fd < 0)
+		return control->listen_fd;
 	if (control->has_group && chown(control->path, (uid_t)-1, control->group) < 0)
 		control->has_group = false; /* not root: its own user only */
 	if (listen(control->listen_fd, CONTROL_PEERS_MAX) < 0 ||

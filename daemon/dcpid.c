@@ -30,6 +30,7 @@
 #include "daemon/trace_writer.h"
 #include "lib/error.h"
 #include "lib/options.h"
+#include "loader-hook/audit/audit_message.h"
 
 #define EXIT_BAD 2
 #define OVERRIDES_MAX 32
@@ -96,6 +97,7 @@ static const char *const option_keys[] = {
 	"retention_days",
 	"database_mb",
 	"image_events",
+	"audit_socket",
 };
 
 static const struct option_entry entries[] = {
@@ -124,7 +126,9 @@ static const struct option_entry entries[] = {
 	{OPTION_KEYS + 17, "epoch-hours", "H", "how often an epoch begins (168; 0: on demand)"},
 	{OPTION_KEYS + 18, "retention", "DAYS", "how long epochs are kept (90; 0: any time)"},
 	{OPTION_KEYS + 19, "database-mb", "MB", "room for the database (1024; 0: no limit)"},
-	{OPTION_KEYS + 20, "image-events", "NAME", "who says what is mapped: auto, bpf or perf"},
+	{OPTION_KEYS + 20, "image-events", "NAME",
+	 "who says what is mapped: auto, bpf, perf, audit"},
+	{OPTION_KEYS + 21, "audit-socket", "PATH", "where audit listens (" AUDIT_SOCKET ")"},
 	{'c', "config", "FILE", "configuration (" CONFIG_PATH ")"},
 	{OPTION_RECORD_TRACE, "record-trace", "FILE", "every sample by itself, as well (perf)"},
 	{OPTION_TRACE, "trace", "FILE", "what the source replay replays"},
@@ -359,6 +363,7 @@ static int engine_collector(struct daemon *daemon, struct error *err)
 		.overhead_percent = config->overhead_percent,
 		.overhead_ns = config->overhead_interval_s * NS_PER_SECOND,
 		.image_events = config->image_events,
+		.audit_socket = config->audit_socket,
 		.table_entries = (uint32_t)config->table_entries,
 		.buffer_entries = (uint32_t)config->buffer_entries,
 		.memory_limit = (size_t)config->memory_limit_mb << 20,

@@ -376,7 +376,7 @@ static int kernel_open(struct matcher *matcher, struct error *err)
 static int events_open(struct matcher *matcher, struct error *err)
 {
 	int rc = image_feed_open(&matcher->feed, matcher->config.image_events,
-				 matcher->config.target_pid, err);
+				 matcher->config.audit_socket, matcher->config.target_pid, err);
 
 	if (rc < 0 || matcher->config.target_pid != 0)
 		return rc;

@@ -27,7 +27,7 @@ struct tally;
 /**
  * struct matcher_config - what to match
  * @source:      opened, stays the caller's; asked for generations
- * @image_events: as for image_feed_open()
+ * @image_events, @audit_socket: as for image_feed_open()
  * @per_process: struct collector_config's; must outlive the matcher
  * @per_unit:    likewise
  * @units:       likewise
@@ -38,6 +38,7 @@ struct tally;
 struct matcher_config {
 	struct source *source;
 	const char *image_events;
+	const char *audit_socket;
 	const char *per_process;
 	const char *per_unit;
 	bool units;

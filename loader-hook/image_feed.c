@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/error.h"
+#include "loader-hook/audit_feed.h"
 #include "loader-hook/bpf_hook.h"
 #include "loader-hook/process_scan.h"
 #include "loader-hook/side_band.h"
@@ -14,70 +15,113 @@
 #define NS_PER_SECOND 1000000000ULL
 
 /*
- * One of @hook and @band is open; beside @hook also a @band of the kernel's own
- * code, which the hook does not see (unless perf is not permitted).
+ * One of @hook, @audit and @band is open; beside the first two also a @band of the
+ * kernel's own code, which they do not see (unless perf is not permitted).
  *
  * @losses:     of the side band, when /proc was read last
  * @scanned_ns: when that was
  */
 struct image_feed {
 	struct bpf_hook *hook;
+	struct audit_feed *audit;
 	struct side_band *band;
 	uint64_t losses;
 	uint64_t scanned_ns;
-	char reason[ERROR_MESSAGE_BYTES + 16];
+	char reason[2 * ERROR_MESSAGE_BYTES + 32];
 };
 
 bool image_feed_name_valid(const char *name)
 {
-	return strcmp(name, "auto") == 0 || strcmp(name, "bpf") == 0 || strcmp(name, "perf") == 0;
+	return strcmp(name, "auto") == 0 || strcmp(name, "bpf") == 0 || strcmp(name, "perf") == 0 ||
+	       strcmp(name, "audit") == 0;
 }
 
-static int hook_open(struct image_feed *feed, const char *name, uint32_t target_pid,
-		     struct error *err)
+/* First, so that it tells of the hook's programs, too. */
+static int hook_open(struct image_feed *feed, struct error *err)
+{
+	int rc;
+
+	side_band_open_kernel_code(&feed->band, NULL);
+	rc = bpf_hook_open(&feed->hook, err);
+	if (rc < 0) {
+		side_band_close(feed->band);
+		feed->band = NULL;
+		return rc;
+	}
+	snprintf(feed->reason, sizeof(feed->reason), "%s", bpf_hook_attached(feed->hook));
+	return 0;
+}
+
+static int audit_open(struct image_feed *feed, const char *socket, struct error *err)
+{
+	int rc = audit_feed_open(&feed->audit, socket, err);
+
+	if (rc == 0)
+		side_band_open_kernel_code(&feed->band, NULL);
+	return rc;
+}
+
+/* Perf's error is the one that tells why nobody can be asked. */
+static int best_open(struct image_feed *feed, const char *socket, struct error *err)
+{
+	struct error hook = {.message = ""}, band = {.message = ""}, audit;
+	int rc;
+
+	if (hook_open(feed, &hook) == 0)
+		return 0;
+	snprintf(feed->reason, sizeof(feed->reason), "not bpf: %s", hook.message);
+	rc = side_band_open(&feed->band, 0, &band);
+	if (rc == 0)
+		return 0;
+	snprintf(feed->reason, sizeof(feed->reason), "not bpf: %s; not perf: %s", hook.message,
+		 band.message);
+	if (audit_open(feed, socket, &audit) == 0)
+		return 0;
+	return error_set(err, -rc, "%s", band.message);
+}
+
+static int target_open(struct image_feed *feed, const char *name, uint32_t target_pid,
+		       struct error *err)
+{
+	if (strcmp(name, "auto") != 0 && strcmp(name, "perf") != 0)
+		return error_set(err, EINVAL, "%s follows the whole machine only",
+				 strcmp(name, "bpf") == 0 ? "BPF" : "the loader hook");
+	snprintf(feed->reason, sizeof(feed->reason), "follows one command");
+	return side_band_open(&feed->band, target_pid, err);
+}
+
+static int named_open(struct image_feed *feed, const char *name, const char *socket,
+		      struct error *err)
 {
 	struct error failure = {.message = ""};
 	int rc;
 
-	if (target_pid != 0 && strcmp(name, "bpf") == 0)
-		return error_set(err, EINVAL, "BPF follows the whole machine only");
-	if (target_pid != 0) {
-		snprintf(feed->reason, sizeof(feed->reason), "follows one command");
-		return 0;
-	}
-	/* First, so that it tells of the hook's programs, too. */
-	side_band_open_kernel_code(&feed->band, NULL);
-	rc = bpf_hook_open(&feed->hook, &failure);
-	if (rc < 0) {
-		side_band_close(feed->band);
-		feed->band = NULL;
-	}
-	if (rc == 0)
-		snprintf(feed->reason, sizeof(feed->reason), "%s", bpf_hook_attached(feed->hook));
-	else
-		snprintf(feed->reason, sizeof(feed->reason), "not bpf: %s", failure.message);
-	if (rc < 0 && strcmp(name, "bpf") == 0)
-		return error_set(err, -rc, "image events by BPF: %s", failure.message);
-	return 0;
+	snprintf(feed->reason, sizeof(feed->reason), "asked for");
+	if (strcmp(name, "audit") == 0)
+		return audit_open(feed, socket, err);
+	if (strcmp(name, "perf") == 0)
+		return side_band_open(&feed->band, 0, err);
+	rc = hook_open(feed, &failure);
+	return rc < 0 ? error_set(err, -rc, "image events by BPF: %s", failure.message) : 0;
 }
 
-int image_feed_open(struct image_feed **ret, const char *name, uint32_t target_pid,
-		    struct error *err)
+int image_feed_open(struct image_feed **ret, const char *name, const char *socket,
+		    uint32_t target_pid, struct error *err)
 {
 	struct image_feed *feed;
-	int rc = 0;
+	int rc;
 
 	if (!image_feed_name_valid(name))
 		return error_set(err, EINVAL, "unknown producer of image events \"%s\"", name);
 	feed = calloc(1, sizeof(*feed));
 	if (feed == NULL)
 		return error_set(err, ENOMEM, "out of memory");
-	if (strcmp(name, "perf") == 0)
-		snprintf(feed->reason, sizeof(feed->reason), "asked for");
+	if (target_pid != 0)
+		rc = target_open(feed, name, target_pid, err);
+	else if (strcmp(name, "auto") == 0)
+		rc = best_open(feed, socket, err);
 	else
-		rc = hook_open(feed, name, target_pid, err);
-	if (rc == 0 && feed->hook == NULL)
-		rc = side_band_open(&feed->band, target_pid, err);
+		rc = named_open(feed, name, socket, err);
 	if (rc < 0) {
 		image_feed_close(feed);
 		return rc;
@@ -91,13 +135,16 @@ void image_feed_close(struct image_feed *feed)
 	if (feed == NULL)
 		return;
 	bpf_hook_close(feed->hook);
+	audit_feed_close(feed->audit);
 	side_band_close(feed->band);
 	free(feed);
 }
 
 const char *image_feed_name(const struct image_feed *feed)
 {
-	return feed->hook != NULL ? "bpf" : "perf";
+	if (feed->hook != NULL)
+		return "bpf";
+	return feed->audit != NULL ? "audit" : "perf";
 }
 
 const char *image_feed_reason(const struct image_feed *feed)
@@ -107,20 +154,18 @@ const char *image_feed_reason(const struct image_feed *feed)
 
 int image_feed_poll_fd(struct image_feed *feed)
 {
-	return feed->hook != NULL ? bpf_hook_poll_fd(feed->hook) : side_band_poll_fd(feed->band);
+	if (feed->hook != NULL)
+		return bpf_hook_poll_fd(feed->hook);
+	return feed->audit != NULL ? audit_feed_poll_fd(feed->audit)
+				   : side_band_poll_fd(feed->band);
 }
 
-uint64_t image_feed_drain(struct image_feed *feed, image_event_fn handle, void *context)
+/* What the side band tells, and after a loss what /proc says. */
+static uint64_t band_drain(struct image_feed *feed, image_event_fn handle, void *context)
 {
-	uint64_t now, losses;
+	uint64_t now = side_band_drain(feed->band, handle, context);
+	uint64_t losses = side_band_lost(feed->band) + side_band_doubts(feed->band);
 
-	if (feed->hook != NULL) {
-		if (feed->band != NULL)
-			side_band_drain(feed->band, handle, context);
-		return bpf_hook_drain(feed->hook, handle, context);
-	}
-	now = side_band_drain(feed->band, handle, context);
-	losses = side_band_lost(feed->band) + side_band_doubts(feed->band);
 	if (losses != feed->losses && now >= feed->scanned_ns + NS_PER_SECOND) {
 		feed->losses = losses;
 		feed->scanned_ns = now;
@@ -129,7 +174,20 @@ uint64_t image_feed_drain(struct image_feed *feed, image_event_fn handle, void *
 	return now;
 }
 
+uint64_t image_feed_drain(struct image_feed *feed, image_event_fn handle, void *context)
+{
+	if (feed->hook == NULL && feed->audit == NULL)
+		return band_drain(feed, handle, context);
+	if (feed->band != NULL)
+		side_band_drain(feed->band, handle, context);
+	if (feed->audit != NULL)
+		return audit_feed_drain(feed->audit, handle, context);
+	return bpf_hook_drain(feed->hook, handle, context);
+}
+
 uint64_t image_feed_lost(const struct image_feed *feed)
 {
-	return feed->hook != NULL ? bpf_hook_lost(feed->hook) : side_band_lost(feed->band);
+	if (feed->hook != NULL)
+		return bpf_hook_lost(feed->hook);
+	return feed->audit != NULL ? audit_feed_lost(feed->audit) : side_band_lost(feed->band);
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "loader-hook/process_scan.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -14,8 +12,7 @@
 
 #include "lib/cleanup.h"
 #include "lib/error.h"
-
-CLEANUP_DEFINE(directory, DIR *, closedir)
+#include "loader-hook/process_list.h"
 
 #define COMMAND_BYTES 64
 
@@ -156,24 +153,24 @@ int process_scan(uint32_t pid, image_event_fn handle, void *context, struct erro
 	return 0;
 }
 
+/* Of a scan of all: how many could be read. */
+struct scan {
+	image_event_fn handle;
+	void *context;
+	int count;
+};
+
+static void process_visit(void *context, uint32_t pid)
+{
+	struct scan *scan = context;
+
+	scan->count += process_scan(pid, scan->handle, scan->context, NULL) == 0;
+}
+
 int process_scan_all(image_event_fn handle, void *context, struct error *err)
 {
-	_cleanup_(cleanup_directory) DIR *proc = opendir("/proc");
-	struct dirent *entry;
-	int count = 0;
+	struct scan scan = {.handle = handle, .context = context};
+	int rc = process_list_walk(process_visit, &scan, err);
 
-	if (proc == NULL)
-		return error_set_errno(err, "cannot open /proc");
-	while ((entry = readdir(proc)) != NULL) {
-		unsigned long pid;
-		char *end;
-
-		if (!isdigit((unsigned char)entry->d_name[0]))
-			continue;
-		errno = 0;
-		pid = strtoul(entry->d_name, &end, 10);
-		if (*end == '\0' && errno == 0 && pid > 0 && pid <= INT_MAX)
-			count += process_scan((uint32_t)pid, handle, context, NULL) == 0;
-	}
-	return count;
+	return rc < 0 ? rc : scan.count;
 }

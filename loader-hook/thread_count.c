@@ -3,10 +3,8 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "lib/cleanup.h"
+#include "loader-hook/process_stat.h"
 
 /* A process' value: its threads beside the leader, and whether that has ended. */
 #define LEADER_ENDED (1ULL << 32)
@@ -45,26 +43,11 @@ void thread_count_exec(struct thread_count *threads, uint32_t pid)
 /* Threads of a process beside its leader, from /proc; 0 if it is gone. */
 static uint64_t other_threads(uint32_t pid)
 {
-	_cleanup_file_ FILE *stat = NULL;
-	unsigned long threads = 0;
-	char path[64], line[1024];
-	const char *rest;
-	size_t n;
+	struct process_stat stat;
 
-	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-	stat = fopen(path, "re");
-	if (stat == NULL)
+	if (process_stat_read(&stat, pid) < 0)
 		return 0;
-	n = fread(line, 1, sizeof(line) - 1, stat);
-	line[n] = '\0';
-	/* The name may contain anything, so start after its parenthesis: field 3. */
-	rest = strrchr(line, ')');
-	if (rest == NULL || sscanf(rest + 1,
-				   " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-				   "%*s %*s %lu",
-				   &threads) != 1)
-		return 0;
-	return threads > 1 ? threads - 1 : 0;
+	return stat.threads > 1 ? stat.threads - 1 : 0;
 }
 
 bool thread_count_exit(struct thread_count *threads, uint32_t pid, uint32_t tid)

@@ -14,6 +14,7 @@ kmod/uapi     ^$                                                 ^(?!linux/(type
 kmod/core     ^(\.\./uapi/.*|core_env(_user)?\.h|[a-z0-9_]+\.h)$ ^(sqlite3|elfutils|pthread)
 lib           ^lib/                                              ^(sqlite3|elfutils|gelf|libelf|json)
 loader-hook   ^(loader-hook|lib)/                                ^(sqlite3|json|xxhash)
+loader-hook/audit ^loader-hook/(audit/|image_event\.h|build_id\.h) ^(?!(elf|link|std(int|bool|def)|fcntl|time|sys/(syscall|prctl|socket|un))\.h$)
 daemon        ^(daemon|kmod/uapi|kmod/core|loader-hook|lib|db/profile\.h|db/profile_(write|read|merge)\.h) ^(sqlite3|elfutils|gelf|libelf)
 db            ^(db|lib)/                                         ^(elfutils|gelf|libelf|linux/)
 analysis      ^(analysis|lib|db/profile\.h)                      ^(sqlite3|json|linux/)

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "lib/local_socket.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "lib/cleanup.h"
+#include "lib/error.h"
+
+static void directory_create(const char *path)
+{
+	char directory[LOCAL_SOCKET_PATH_BYTES];
+	char *slash;
+
+	snprintf(directory, sizeof(directory), "%s", path);
+	slash = strrchr(directory, '/');
+	if (slash == NULL || slash == directory)
+		return;
+	*slash = '\0';
+	mkdir(directory, 0755); /* whether it helped, bind() will tell */
+}
+
+/* Only a socket on which nobody answers is taken away. */
+static int stale_remove(const struct sockaddr_un *address, int type, struct error *err)
+{
+	_cleanup_close_ int fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct stat st;
+
+	if (lstat(address->sun_path, &st) < 0)
+		return 0;
+	if (!S_ISSOCK(st.st_mode))
+		return error_set(err, EADDRINUSE, "%s is not a socket", address->sun_path);
+	if (fd < 0)
+		return error_set_errno(err, "cannot create a socket");
+	if (connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0 ||
+	    errno != ECONNREFUSED)
+		return error_set(err, EADDRINUSE, "another daemon listens on %s",
+				 address->sun_path);
+	unlink(address->sun_path);
+	return 0;
+}
+
+int local_socket_bind(const char *path, int type, mode_t mode, struct error *err)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	_cleanup_close_ int fd = -1;
+	mode_t mask;
+	int rc;
+
+	if (strlen(path) >= sizeof(address.sun_path))
+		return error_set(err, EINVAL, "the path of a socket is too long: %s", path);
+	strcpy(address.sun_path, path);
+	directory_create(path);
+	rc = stale_remove(&address, type, err);
+	if (rc < 0)
+		return rc;
+	fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return error_set_errno(err, "cannot create a socket");
+	mask = umask(0777 & ~mode);
+	rc = bind(fd, (const struct sockaddr *)&address, sizeof(address));
+	if (rc < 0)
+		rc = error_set_errno(err, "cannot listen on %s", path);
+	umask(mask);
+	return rc < 0 ? rc : take_fd(fd);
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * libdcpi-audit.so: tells the daemon which objects the dynamic loader maps and where,
+ * for LD_AUDIT (rtld-audit(7)).
+ *
+ * It is a guest in every process. So it has no C library, which the loader would
+ * otherwise load a second time: no malloc, no errno, no thread-local memory. It reads
+ * nothing that may fault, waits for nobody, and makes no system call where seccomp
+ * might kill for it. A descriptor is open only while a datagram is sent.
+ *
+ * What a dlopen() or the start of a program loads is one batch, told when it is all
+ * there, before any of its code runs. Without a daemon a batch costs one system call.
+ */
+#include <elf.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "loader-hook/audit/audit_message.h"
+#include "loader-hook/audit/datagram.h"
+#include "loader-hook/audit/host_process.h"
+#include "loader-hook/audit/loaded_object.h"
+#include "loader-hook/build_id.h"
+
+#define HOOK __attribute__((visibility("default")))
+
+/* An object's cookie: its pages, or what it is. NONE: which they are was not told. */
+#define COOKIE_NONE 0
+#define COOKIE_PROGRAM 1
+#define COOKIE_PAGE_SHIFT 12
+#define COOKIE_START_BITS 36
+#define COOKIE_PAGES_BITS 28
+
+/* Our own ELF header. */
+extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
+
+enum batch {
+	BATCH_NONE,   /* nothing has been loaded or unloaded */
+	BATCH_TOLD,   /* it is put into the datagram */
+	BATCH_UNTOLD, /* nobody listens, or it is not safe to speak */
+};
+
+/*
+ * The loader calls one hook at a time, but as the process exits.
+ *
+ * @busy:     a hook is active
+ * @program:  of the program, once it was seen
+ * @ended:    the program ends: what is closed now stays mapped
+ * @begun_ns: when we were loaded
+ */
+static struct {
+	bool busy;
+	bool ended;
+	enum batch batch;
+	const struct link_map *program;
+	uint64_t begun_ns;
+	struct host_process host;
+	struct datagram datagram;
+} audit;
+
+/* What could not be told shows as a datagram that did not come. */
+static bool enter(void)
+{
+	if (!__atomic_test_and_set(&audit.busy, __ATOMIC_ACQUIRE))
+		return true;
+	__atomic_fetch_add(&audit.datagram.sequence, 1, __ATOMIC_RELAXED);
+	return false;
+}
+
+static void leave(void)
+{
+	__atomic_clear(&audit.busy, __ATOMIC_RELEASE);
+}
+
+/* At the first event of a batch: whether it is to be told. */
+static bool is_told(void)
+{
+	bool silent;
+
+	if (audit.batch == BATCH_NONE) {
+		silent = audit.datagram.socket[0] == '\0' ||
+			 !host_process_has_file(audit.datagram.socket) ||
+			 host_process_is_filtered();
+		audit.batch = silent ? BATCH_UNTOLD : BATCH_TOLD;
+	}
+	return audit.batch == BATCH_TOLD;
+}
+
+static void batch_end(void)
+{
+	struct audit_message *head = &audit.datagram.message.head;
+
+	if (audit.batch == BATCH_UNTOLD)
+		audit.datagram.sequence++;
+	else if (audit.datagram.used > 0 && (head->flags & AUDIT_MESSAGE_BEGINS))
+		head->age_ns = host_process_now_ns() - audit.begun_ns;
+	datagram_send(&audit.datagram);
+	audit.batch = BATCH_NONE;
+}
+
+/* Return: NULL if the path is too long. */
+static const struct audit_record *text_tell(const ElfW(Phdr) * segment, uintptr_t bias,
+					    const struct build_id *build_id, const char *path)
+{
+	struct audit_record *record = datagram_record(&audit.datagram, AUDIT_RECORD_MAP, path);
+	uint64_t mask = audit.host.page_bytes - 1;
+
+	if (record == NULL)
+		return NULL;
+	/* As it is mapped: whole pages. */
+	record->start = (bias + segment->p_vaddr) & ~mask;
+	record->length =
+		((bias + segment->p_vaddr + segment->p_memsz + mask) & ~mask) - record->start;
+	record->file_offset = segment->p_offset & ~mask;
+	record->build_id_bytes = (uint8_t)build_id->bytes;
+	__builtin_memcpy(record->build_id, build_id->data, build_id->bytes);
+	return record;
+}
+
+/* From the first executable page to the last one. */
+static uintptr_t cookie_of(uint64_t start, uint64_t end)
+{
+	uint64_t page = start >> COOKIE_PAGE_SHIFT;
+	uint64_t pages = (end >> COOKIE_PAGE_SHIFT) - page;
+
+	if (page >> COOKIE_START_BITS != 0 || pages >> COOKIE_PAGES_BITS != 0)
+		return COOKIE_NONE;
+	return page << COOKIE_PAGES_BITS | pages;
+}
+
+/* Return: its cookie. */
+static uintptr_t object_tell(const struct loaded_object *object, const char *path)
+{
+	uint64_t start = UINT64_MAX, end = 0;
+	const ElfW(Phdr) * segment;
+	struct build_id build_id;
+	size_t i = 0;
+
+	if (!loaded_object_build_id(object, &build_id)) {
+		datagram_flag(&audit.datagram, AUDIT_MESSAGE_INCOMPLETE);
+		return COOKIE_NONE;
+	}
+	while ((segment = loaded_object_text(object, &i)) != NULL) {
+		const struct audit_record *record =
+			text_tell(segment, object->bias, &build_id, path);
+
+		if (record == NULL) {
+			datagram_flag(&audit.datagram, AUDIT_MESSAGE_INCOMPLETE);
+			return COOKIE_NONE;
+		}
+		start = record->start < start ? record->start : start;
+		end = record->start + record->length;
+	}
+	return end > start ? cookie_of(start, end) : COOKIE_NONE;
+}
+
+static void header_tell(uintptr_t header, const char *path)
+{
+	struct loaded_object object;
+
+	if (loaded_object_at_header(&object, header, header))
+		object_tell(&object, path);
+	else
+		datagram_flag(&audit.datagram, AUDIT_MESSAGE_INCOMPLETE);
+}
+
+static void program_tell(const struct link_map *map)
+{
+	struct loaded_object object;
+	char path[4096], command[16];
+
+	if (host_process_program(path, sizeof(path)) == 0)
+		path[0] = '\0';
+	host_process_command(command);
+	datagram_record(&audit.datagram, AUDIT_RECORD_PROGRAM, path);
+	datagram_record(&audit.datagram, AUDIT_RECORD_COMMAND, command);
+	datagram_flag(&audit.datagram, AUDIT_MESSAGE_BEGINS);
+	/* Of "ld.so PROGRAM" the kernel knows the loader only. */
+	if (path[0] != '\0' && audit.host.interpreter != 0 &&
+	    loaded_object_at_segments(&object, audit.host.segments, audit.host.segment_count,
+				      map->l_addr))
+		object_tell(&object, path);
+	else
+		datagram_flag(&audit.datagram, AUDIT_MESSAGE_INCOMPLETE);
+	/* Of one loader calls a hook, another does not; of ourselves none does. */
+	if (audit.host.vdso != 0)
+		header_tell(audit.host.vdso, "[vdso]");
+	if (audit.host.audit != NULL)
+		header_tell((uintptr_t)&__ehdr_start, audit.host.audit);
+}
+
+HOOK unsigned int la_version(unsigned int version)
+{
+	if (!host_process_read(&audit.host) || audit.host.secure || audit.host.page_bytes == 0)
+		return 0;
+	datagram_set_socket(&audit.datagram,
+			    audit.host.socket != NULL ? audit.host.socket : AUDIT_SOCKET);
+	audit.begun_ns = host_process_now_ns();
+	return version < LAV_CURRENT ? version : LAV_CURRENT;
+}
+
+/* The first is the program. */
+HOOK unsigned int la_objopen(struct link_map *map, Lmid_t space, uintptr_t *cookie)
+{
+	struct loaded_object object;
+	bool is_program = false;
+
+	(void)space;
+	*cookie = COOKIE_NONE;
+	if (!enter())
+		return 0;
+	if (audit.program == NULL) {
+		audit.program = map;
+		is_program = true;
+		*cookie = COOKIE_PROGRAM;
+	}
+	if (is_told()) {
+		if (is_program)
+			program_tell(map);
+		else if (map->l_addr == audit.host.vdso)
+			; /* told with the program, by its name */
+		else if (loaded_object_at_header(&object, map->l_addr, map->l_addr))
+			*cookie = object_tell(&object, map->l_name);
+		else
+			datagram_flag(&audit.datagram, AUDIT_MESSAGE_INCOMPLETE);
+	}
+	leave();
+	return 0;
+}
+
+HOOK unsigned int la_objclose(uintptr_t *cookie)
+{
+	struct audit_record *record;
+
+	if (!enter())
+		return 0;
+	audit.ended |= *cookie == COOKIE_PROGRAM;
+	if (audit.ended || !is_told()) {
+		/* nothing to tell, or to nobody */
+	} else if (*cookie == COOKIE_NONE) {
+		datagram_flag(&audit.datagram, AUDIT_MESSAGE_INCOMPLETE);
+	} else {
+		record = datagram_record(&audit.datagram, AUDIT_RECORD_UNMAP, NULL);
+		record->start = (uint64_t)*cookie >> COOKIE_PAGES_BITS << COOKIE_PAGE_SHIFT;
+		record->length = ((uint64_t)*cookie & ((1ULL << COOKIE_PAGES_BITS) - 1))
+				 << COOKIE_PAGE_SHIFT;
+	}
+	leave();
+	return 0;
+}
+
+HOOK void la_activity(uintptr_t *cookie, unsigned int flag)
+{
+	(void)cookie;
+	if (flag != LA_ACT_CONSISTENT || !enter())
+		return;
+	if (audit.batch != BATCH_NONE)
+		batch_end();
+	leave();
+}

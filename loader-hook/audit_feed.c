@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "loader-hook/audit_feed.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/cleanup.h"
+#include "lib/error.h"
+#include "lib/local_socket.h"
+#include "loader-hook/audit_record.h"
+#include "loader-hook/process_watch.h"
+
+#define NS_PER_SECOND 1000000000ULL
+/* Datagrams of a drain; the rest waits in the socket. */
+#define DATAGRAMS_MAX 4096
+/* Processes read from /proc in a drain because of what they sent; the others when we look. */
+#define MENDS_MAX 64
+#define LOOK_NS NS_PER_SECOND
+/* No loader takes longer to begin a program, whatever the program says. */
+#define AGE_MAX_NS NS_PER_SECOND
+
+/*
+ * @until_ns: returned last
+ * @looked_ns: when /proc was looked at
+ * @mends:    in this drain
+ */
+struct audit_feed {
+	int fd;
+	char path[LOCAL_SOCKET_PATH_BYTES];
+	struct process_watch watch;
+	uint64_t until_ns;
+	uint64_t looked_ns;
+	uint64_t lost;
+	unsigned int mends;
+	image_event_fn handle;
+	void *context;
+	_Alignas(8) unsigned char datagram[AUDIT_MESSAGE_BYTES];
+};
+
+CLEANUP_DEFINE(audit_feed, struct audit_feed *, audit_feed_close)
+
+/* Of a datagram: who sent it, and when. */
+struct sender {
+	uint32_t pid;
+	uint64_t time_ns;
+};
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
+}
+
+int audit_feed_open(struct audit_feed **ret, const char *socket, struct error *err)
+{
+	_cleanup_(cleanup_audit_feed) struct audit_feed *feed = NULL;
+	const int yes = 1;
+
+	if (socket == NULL || socket[0] == '\0')
+		return error_set(err, EINVAL, "the loader hook needs audit_socket");
+	feed = calloc(1, sizeof(*feed));
+	if (feed == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	feed->fd = local_socket_bind(socket, SOCK_DGRAM, 0666, err);
+	if (feed->fd < 0)
+		return feed->fd;
+	snprintf(feed->path, sizeof(feed->path), "%s", socket);
+	if (setsockopt(feed->fd, SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) < 0 ||
+	    setsockopt(feed->fd, SOL_SOCKET, SO_TIMESTAMPNS, &yes, sizeof(yes)) < 0)
+		return error_set_errno(err, "cannot ask who sends to %s", socket);
+	feed->until_ns = feed->looked_ns = clock_ns(CLOCK_MONOTONIC);
+	process_watch_note_all(&feed->watch, feed->until_ns);
+	*ret = take_ptr(feed);
+	return 0;
+}
+
+void audit_feed_close(struct audit_feed *feed)
+{
+	if (feed == NULL)
+		return;
+	if (feed->fd >= 0) {
+		unlink(feed->path);
+		close(feed->fd);
+	}
+	process_watch_deinit(&feed->watch);
+	free(feed);
+}
+
+int audit_feed_poll_fd(const struct audit_feed *feed)
+{
+	return feed->fd;
+}
+
+/* Descriptors that somebody sent along are ours now, and not wanted. */
+static void descriptors_close(const struct cmsghdr *control)
+{
+	size_t count = (control->cmsg_len - CMSG_LEN(0)) / sizeof(int), i;
+	int fd;
+
+	for (i = 0; i < count; i++) {
+		memcpy(&fd, CMSG_DATA(control) + i * sizeof(fd), sizeof(fd));
+		close(fd);
+	}
+}
+
+/* @offset_ns: of the wall clock from the monotonic one */
+static void control_take(struct sender *sender, const struct cmsghdr *control, uint64_t offset_ns)
+{
+	struct timespec stamp;
+	struct ucred who;
+
+	if (control->cmsg_level != SOL_SOCKET)
+		return;
+	if (control->cmsg_type == SCM_RIGHTS) {
+		descriptors_close(control);
+	} else if (control->cmsg_type == SCM_CREDENTIALS) {
+		memcpy(&who, CMSG_DATA(control), sizeof(who));
+		sender->pid = who.pid > 0 ? (uint32_t)who.pid : 0;
+	} else if (control->cmsg_type == SCM_TIMESTAMPNS) {
+		memcpy(&stamp, CMSG_DATA(control), sizeof(stamp));
+		sender->time_ns = (uint64_t)stamp.tv_sec * NS_PER_SECOND + (uint64_t)stamp.tv_nsec -
+				  offset_ns;
+	}
+}
+
+/* Return: bytes; -EAGAIN there is none; -EINVAL one that is no use. */
+static ssize_t receive(struct audit_feed *feed, struct sender *sender, uint64_t offset_ns)
+{
+	union {
+		struct cmsghdr header; /* for its alignment */
+		char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(struct timespec))];
+	} control;
+	struct iovec part = {.iov_base = feed->datagram, .iov_len = sizeof(feed->datagram)};
+	struct msghdr message = {
+		.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control),
+	};
+	ssize_t bytes = recvmsg(feed->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	struct cmsghdr *item;
+
+	if (bytes < 0)
+		return -EAGAIN;
+	*sender = (struct sender){0};
+	for (item = CMSG_FIRSTHDR(&message); item != NULL; item = CMSG_NXTHDR(&message, item))
+		control_take(sender, item, offset_ns);
+	/* Process 0 is one that cannot be seen from here. */
+	if (sender->pid == 0 || (message.msg_flags & MSG_TRUNC))
+		return -EINVAL;
+	return bytes;
+}
+
+/* What has been missed is read from /proc, at once or at the next look. */
+static struct watched_process *mend(struct audit_feed *feed, uint32_t pid, uint64_t now_ns)
+{
+	struct watched_process *process = process_watch_find(&feed->watch, pid);
+
+	if (feed->mends < MENDS_MAX) {
+		feed->mends++;
+		return process_watch_mend(&feed->watch, pid, now_ns, feed->handle, feed->context);
+	}
+	if (process == NULL)
+		process = process_watch_add(&feed->watch, pid, now_ns);
+	if (process != NULL)
+		process->due = true;
+	return process;
+}
+
+static void deliver(struct audit_feed *feed, struct image_event *event, const struct sender *sender,
+		    uint64_t time_ns)
+{
+	event->pid = sender->pid;
+	event->time_ns = time_ns;
+	feed->handle(feed->context, event);
+}
+
+/* Return: whether that is all there is to know. */
+static bool records_deliver(struct audit_feed *feed, struct audit_reader *reader,
+			    const struct sender *sender, uint64_t time_ns)
+{
+	bool whole = !(reader->head.flags & AUDIT_MESSAGE_INCOMPLETE);
+	struct image_event event;
+	int rc;
+
+	while ((rc = audit_reader_next(reader, &event)) != 0) {
+		if (rc > 0)
+			deliver(feed, &event, sender, time_ns);
+		else
+			whole = false;
+		if (rc == -EINVAL) {
+			feed->lost++;
+			break;
+		}
+	}
+	return whole;
+}
+
+/* Whether a process still is what it said: its root directory may be another one. */
+static bool runs(uint32_t pid, const char *program)
+{
+	size_t bytes = strlen(program);
+	char link[64], path[PATH_MAX];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/%u/exe", pid);
+	n = readlink(link, path, sizeof(path) - 1);
+	return n >= (ssize_t)bytes && bytes > 0 && memcmp(path + n - bytes, program, bytes) == 0;
+}
+
+/*
+ * A program begins. It may have ended since, or there may be another one in its place
+ * already, of which nobody will tell if it has no library.
+ */
+static void begin(struct audit_feed *feed, struct audit_reader *reader, const struct sender *sender,
+		  uint64_t now_ns)
+{
+	struct watched_process *process = process_watch_find(&feed->watch, sender->pid);
+	uint64_t age_ns = reader->head.age_ns < AGE_MAX_NS ? reader->head.age_ns : AGE_MAX_NS;
+	struct image_event event = {.type = IMAGE_EVENT_EXEC, .path = ""};
+	uint64_t time_ns = sender->time_ns - age_ns;
+	bool whole;
+
+	if (process != NULL && time_ns < process->known_ns)
+		time_ns = process->known_ns < sender->time_ns ? process->known_ns : sender->time_ns;
+	deliver(feed, &event, sender, time_ns);
+	whole = records_deliver(feed, reader, sender, time_ns);
+	process = process_watch_add(&feed->watch, sender->pid, sender->time_ns);
+	if (process == NULL) {
+		event.type = IMAGE_EVENT_EXIT;
+		deliver(feed, &event, sender, now_ns);
+		return;
+	}
+	if (!whole || !runs(sender->pid, reader->program))
+		process = mend(feed, sender->pid, now_ns);
+	if (process == NULL)
+		return;
+	process->counted = true;
+	process->sequence = reader->head.sequence + 1;
+}
+
+/* A child goes on with its parent's numbers, but nobody told of it: it is read first. */
+static void go_on(struct audit_feed *feed, struct audit_reader *reader, const struct sender *sender,
+		  uint64_t now_ns)
+{
+	struct watched_process *process = process_watch_find(&feed->watch, sender->pid);
+	bool follows =
+		process != NULL && process->counted && process->sequence == reader->head.sequence;
+
+	if (process != NULL && process->counted && !follows)
+		feed->lost += (uint32_t)(reader->head.sequence - process->sequence);
+	if (follows)
+		process->known_ns = sender->time_ns;
+	if (!follows || !records_deliver(feed, reader, sender, sender->time_ns))
+		process = mend(feed, sender->pid, now_ns);
+	if (process == NULL)
+		return;
+	process->counted = true;
+	process->sequence = reader->head.sequence + 1;
+}
+
+static void datagram_take(struct audit_feed *feed, size_t bytes, struct sender *sender,
+			  uint64_t now_ns)
+{
+	struct audit_reader reader;
+
+	if (!audit_reader_init(&reader, feed->datagram, bytes)) {
+		feed->lost++;
+		return;
+	}
+	/* The wall clock may have been set between the two readings of it. */
+	if (sender->time_ns > now_ns || sender->time_ns < feed->until_ns)
+		sender->time_ns = sender->time_ns > now_ns ? now_ns : feed->until_ns;
+	if (reader.program != NULL)
+		begin(feed, &reader, sender, now_ns);
+	else
+		go_on(feed, &reader, sender, now_ns);
+}
+
+/*
+ * The time is taken first: what has been sent before it is in the socket, and a process
+ * sends before it executes what it tells of.
+ */
+uint64_t audit_feed_drain(struct audit_feed *feed, image_event_fn handle, void *context)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	uint64_t offset_ns = clock_ns(CLOCK_REALTIME) - now_ns;
+	struct sender sender;
+	ssize_t bytes = 0;
+	int count;
+
+	feed->handle = handle;
+	feed->context = context;
+	feed->mends = 0;
+	for (count = 0; bytes != -EAGAIN && count < DATAGRAMS_MAX; count++) {
+		bytes = receive(feed, &sender, offset_ns);
+		if (bytes >= 0)
+			datagram_take(feed, (size_t)bytes, &sender, now_ns);
+		feed->lost += bytes == -EINVAL;
+	}
+	if (bytes != -EAGAIN)
+		return feed->until_ns;
+	if (now_ns >= feed->looked_ns + LOOK_NS) {
+		feed->looked_ns = now_ns;
+		process_watch_look(&feed->watch, now_ns, handle, context);
+	}
+	feed->until_ns = now_ns;
+	return now_ns;
+}
+
+uint64_t audit_feed_lost(const struct audit_feed *feed)
+{
+	return feed->lost;
+}

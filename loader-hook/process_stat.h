@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Numbers in /proc/PID/stat. */
+#ifndef DCPI_PROCESS_STAT_H
+#define DCPI_PROCESS_STAT_H
+
+#include <stdint.h>
+
+/**
+ * struct process_stat - of a process
+ * @threads: 0 once they have all ended
+ * @start:   when it was made, in ticks since boot: tells apart who had a process id
+ */
+struct process_stat {
+	unsigned long threads;
+	unsigned long long start;
+};
+
+/** process_stat_read() - Return: 0; -ESRCH it is gone, or may not be seen. */
+int process_stat_read(struct process_stat *stat, uint32_t pid);
+
+#endif

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "loader-hook/process_watch.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "loader-hook/process_list.h"
+#include "loader-hook/process_scan.h"
+#include "loader-hook/process_stat.h"
+
+/* Processes forgotten at once. */
+#define GONE_MAX 256
+
+/* A look in progress. */
+struct look {
+	struct process_watch *watch;
+	uint64_t now_ns;
+	image_event_fn handle;
+	void *context;
+};
+
+/* What tells that a process is still the same, with the same program. */
+struct identity {
+	uint64_t start;
+	uint64_t device;
+	uint64_t inode;
+};
+
+void process_watch_deinit(struct process_watch *watch)
+{
+	uint64_t pid, value;
+	size_t cursor = 0;
+
+	while (u64_map_next(&watch->processes, &cursor, &pid, &value))
+		free((struct watched_process *)(uintptr_t)value);
+	u64_map_deinit(&watch->processes);
+}
+
+struct watched_process *process_watch_find(const struct process_watch *watch, uint32_t pid)
+{
+	uint64_t *slot = u64_map_find(&watch->processes, pid);
+
+	return slot != NULL ? (struct watched_process *)(uintptr_t)*slot : NULL;
+}
+
+static void forget(struct process_watch *watch, uint32_t pid)
+{
+	free(process_watch_find(watch, pid));
+	u64_map_remove(&watch->processes, pid);
+}
+
+/* Kernel threads, and what has ended but was not waited for, have no program. */
+static bool identity_read(struct identity *identity, uint32_t pid)
+{
+	struct process_stat numbers;
+	struct stat program;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%u/exe", pid);
+	if (stat(path, &program) < 0 || process_stat_read(&numbers, pid) < 0)
+		return false;
+	*identity = (struct identity){numbers.start, program.st_dev, program.st_ino};
+	return true;
+}
+
+static bool is_same(const struct watched_process *process, const struct identity *identity)
+{
+	return process->start == identity->start && process->device == identity->device &&
+	       process->inode == identity->inode;
+}
+
+static struct watched_process *add(struct process_watch *watch, uint32_t pid,
+				   const struct identity *identity, uint64_t now_ns)
+{
+	struct watched_process *process = process_watch_find(watch, pid);
+	uint64_t *slot;
+
+	if (process == NULL) {
+		process = calloc(1, sizeof(*process));
+		slot = process != NULL ? u64_map_insert(&watch->processes, pid) : NULL;
+		if (slot == NULL) {
+			free(process);
+			return NULL;
+		}
+		*slot = (uintptr_t)process;
+	}
+	*process = (struct watched_process){
+		.start = identity->start,
+		.device = identity->device,
+		.inode = identity->inode,
+		.known_ns = now_ns,
+		.round = watch->round,
+	};
+	return process;
+}
+
+struct watched_process *process_watch_add(struct process_watch *watch, uint32_t pid,
+					  uint64_t now_ns)
+{
+	struct identity identity;
+
+	if (identity_read(&identity, pid))
+		return add(watch, pid, &identity, now_ns);
+	forget(watch, pid);
+	return NULL;
+}
+
+static void process_note(void *context, uint32_t pid)
+{
+	const struct look *look = context;
+
+	process_watch_add(look->watch, pid, look->now_ns);
+}
+
+void process_watch_note_all(struct process_watch *watch, uint64_t now_ns)
+{
+	struct look look = {.watch = watch, .now_ns = now_ns};
+
+	process_list_walk(process_note, &look, NULL);
+}
+
+static void tell(enum image_event_type type, uint32_t pid, uint64_t time_ns, uint64_t until_ns,
+		 image_event_fn handle, void *context)
+{
+	const struct image_event event = {
+		.type = type,
+		.pid = pid,
+		.time_ns = time_ns,
+		.until_ns = until_ns,
+	};
+
+	handle(context, &event);
+}
+
+/* Identity before mappings: what changes between the two is noticed at the next look. */
+struct watched_process *process_watch_mend(struct process_watch *watch, uint32_t pid,
+					   uint64_t now_ns, image_event_fn handle, void *context)
+{
+	struct watched_process *process = process_watch_find(watch, pid);
+	uint64_t known_ns = process != NULL ? process->known_ns : now_ns;
+
+	if (process != NULL)
+		tell(IMAGE_EVENT_LOST, pid, known_ns, now_ns, handle, context);
+	process = process_watch_add(watch, pid, now_ns);
+	if (process == NULL || process_scan(pid, handle, context, NULL) == -ESRCH) {
+		forget(watch, pid);
+		tell(IMAGE_EVENT_EXIT, pid, now_ns, 0, handle, context);
+		return NULL;
+	}
+	return process;
+}
+
+static void process_look(void *context, uint32_t pid)
+{
+	const struct look *look = context;
+	struct watched_process *process = process_watch_find(look->watch, pid);
+	struct identity identity;
+
+	if (!identity_read(&identity, pid))
+		return; /* as if it were gone */
+	if (process == NULL || process->due || !is_same(process, &identity))
+		process = process_watch_mend(look->watch, pid, look->now_ns, look->handle,
+					     look->context);
+	if (process == NULL)
+		return;
+	process->known_ns = look->now_ns;
+	process->round = look->watch->round;
+}
+
+/* Up to @max processes that this look has not seen. */
+static size_t find_gone(const struct process_watch *watch, uint32_t *gone, size_t max)
+{
+	uint64_t pid, value;
+	size_t cursor = 0, count = 0;
+
+	while (count < max && u64_map_next(&watch->processes, &cursor, &pid, &value)) {
+		if (((struct watched_process *)(uintptr_t)value)->round != watch->round)
+			gone[count++] = (uint32_t)pid;
+	}
+	return count;
+}
+
+void process_watch_look(struct process_watch *watch, uint64_t now_ns, image_event_fn handle,
+			void *context)
+{
+	struct look look = {watch, now_ns, handle, context};
+	uint32_t gone[GONE_MAX];
+	size_t count, i;
+
+	watch->round++;
+	if (process_list_walk(process_look, &look, NULL) < 0)
+		return;
+	do {
+		count = find_gone(watch, gone, GONE_MAX);
+		for (i = 0; i < count; i++) {
+			forget(watch, gone[i]);
+			tell(IMAGE_EVENT_EXIT, gone[i], now_ns, 0, handle, context);
+		}
+	} while (count > 0);
+}

@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The daemon's end of the LD_AUDIT library: children of this program are what speaks. */
+#include "tests/unit.h"
+
+#include <dirent.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/error.h"
+#include "loader-hook/audit/datagram.h"
+#include "loader-hook/audit_feed.h"
+
+#define EVENTS_MAX 4096
+
+/* Events of one process. */
+struct log {
+	uint32_t pid;
+	size_t count;
+	struct image_event event[EVENTS_MAX];
+	char path[EVENTS_MAX][128];
+};
+
+static struct log log_;
+static char work[32];
+static char socket_path[64];
+static struct audit_feed *feed;
+
+static void note(void *context, const struct image_event *event)
+{
+	struct log *log = context;
+
+	if (event->pid != log->pid || log->count == EVENTS_MAX)
+		return;
+	log->event[log->count] = *event;
+	snprintf(log->path[log->count], sizeof(log->path[0]), "%s",
+		 event->path != NULL ? event->path : "");
+	log->count++;
+}
+
+/* Events of a process in the next drain. */
+static struct log *drain(pid_t pid)
+{
+	log_.pid = (uint32_t)pid;
+	log_.count = 0;
+	audit_feed_drain(feed, note, &log_);
+	return &log_;
+}
+
+static size_t count_of(const struct log *log, enum image_event_type type)
+{
+	size_t count = 0, i;
+
+	for (i = 0; i < log->count; i++)
+		count += log->event[i].type == type;
+	return count;
+}
+
+static bool has_path(const struct log *log, const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < log->count; i++) {
+		if (strstr(log->path[i], path) != NULL)
+			return true;
+	}
+	return false;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void map_add(struct datagram *datagram, uint64_t start)
+{
+	struct audit_record *record = datagram_record(datagram, AUDIT_RECORD_MAP, "/lib/told.so");
+
+	record->start = start;
+	record->length = 0x1000;
+	record->build_id_bytes = 20;
+	memset(record->build_id, 7, 20);
+}
+
+/* As a program that begins does. */
+static void begin_send(struct datagram *datagram)
+{
+	char program[1024];
+	ssize_t n = readlink("/proc/self/exe", program, sizeof(program) - 1);
+
+	program[n > 0 ? n : 0] = '\0';
+	memset(datagram, 0, sizeof(*datagram));
+	datagram_set_socket(datagram, socket_path);
+	datagram_record(datagram, AUDIT_RECORD_PROGRAM, program);
+	datagram_flag(datagram, AUDIT_MESSAGE_BEGINS);
+	datagram_record(datagram, AUDIT_RECORD_COMMAND, "told");
+	map_add(datagram, 0x10000);
+	datagram_send(datagram);
+}
+
+static void map_send(struct datagram *datagram, uint64_t start)
+{
+	map_add(datagram, start);
+	datagram_send(datagram);
+}
+
+/*
+ * A child that does one thing after the other, each when it is told to.
+ *
+ * @go: written to for the next one; @done: read from when it is done
+ */
+struct child {
+	pid_t pid;
+	int go;
+	int done;
+};
+
+typedef void (*step_fn)(struct datagram *datagram);
+
+static struct child child_start(const step_fn *steps)
+{
+	static struct datagram datagram;
+	int go[2], done[2];
+	struct child child;
+	char byte = 0;
+
+	assert_int_equal(pipe(go), 0);
+	assert_int_equal(pipe(done), 0);
+	child = (struct child){.pid = fork(), .go = go[1], .done = done[0]};
+	assert_true(child.pid >= 0);
+	if (child.pid == 0) {
+		close(go[1]);
+		for (; *steps != NULL && read(go[0], &byte, 1) == 1; steps++) {
+			(*steps)(&datagram);
+			if (write(done[1], &byte, 1) != 1)
+				_exit(1);
+		}
+		_exit(read(go[0], &byte, 1) == 0 ? 0 : 1);
+	}
+	close(go[0]);
+	close(done[1]);
+	return child;
+}
+
+static void child_step(const struct child *child)
+{
+	char byte = 0;
+
+	assert_int_equal(write(child->go, &byte, 1), 1);
+	assert_int_equal(read(child->done, &byte, 1), 1);
+}
+
+static void child_end(const struct child *child)
+{
+	int status;
+
+	close(child->go);
+	close(child->done);
+	waitpid(child->pid, &status, 0);
+}
+
+static int setup(void **state)
+{
+	struct error err;
+
+	(void)state;
+	strcpy(work, "/tmp/unit_audit_feed.XXXXXX");
+	if (mkdtemp(work) == NULL)
+		return -1;
+	snprintf(socket_path, sizeof(socket_path), "%s/socket", work);
+	return audit_feed_open(&feed, socket_path, &err);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	audit_feed_close(feed);
+	feed = NULL;
+	/* With nothing in it. */
+	return rmdir(work);
+}
+
+static void step_begin(struct datagram *datagram)
+{
+	begin_send(datagram);
+}
+
+static void step_map(struct datagram *datagram)
+{
+	map_send(datagram, 0x20000);
+}
+
+static void step_gap(struct datagram *datagram)
+{
+	datagram->sequence++;
+	map_send(datagram, 0x30000);
+}
+
+static void step_exec(struct datagram *datagram)
+{
+	(void)datagram;
+	execlp("sleep", "sleep", "100", (char *)NULL);
+}
+
+static void a_program_is_followed(void **state)
+{
+	struct child child = child_start((const step_fn[]){step_begin, step_map, NULL});
+	uint64_t before = now_ns();
+	const struct log *log;
+
+	(void)state;
+	child_step(&child);
+	log = drain(child.pid);
+	assert_int_equal(log->count, 3);
+	assert_int_equal(log->event[0].type, IMAGE_EVENT_EXEC);
+	assert_true(log->event[0].time_ns >= before && log->event[0].time_ns <= now_ns());
+	assert_int_equal(log->event[1].type, IMAGE_EVENT_RENAME);
+	assert_string_equal(log->path[1], "told");
+	assert_int_equal(log->event[2].type, IMAGE_EVENT_MAP);
+	assert_int_equal(log->event[2].start, 0x10000);
+	child_step(&child);
+	before = now_ns();
+	log = drain(child.pid);
+	assert_int_equal(log->count, 1);
+	assert_int_equal(log->event[0].start, 0x20000);
+	/* When it was sent, not when it was read. */
+	assert_true(log->event[0].time_ns <= before);
+	assert_int_equal(audit_feed_lost(feed), 0);
+	child_end(&child);
+}
+
+static void what_did_not_come_is_noticed(void **state)
+{
+	struct child child = child_start((const step_fn[]){step_begin, step_gap, step_map, NULL});
+	const struct log *log;
+
+	(void)state;
+	child_step(&child);
+	drain(child.pid);
+	child_step(&child);
+	log = drain(child.pid);
+	assert_int_equal(audit_feed_lost(feed), 1);
+	assert_int_equal(log->event[0].type, IMAGE_EVENT_LOST);
+	assert_true(log->event[0].until_ns >= log->event[0].time_ns);
+	assert_int_equal(log->event[1].type, IMAGE_EVENT_FORK);
+	assert_true(log->event[1].scanned);
+	/* The truth is in /proc; this was only said. */
+	assert_false(has_path(log, "/lib/told.so"));
+	assert_true(has_path(log, "unit_audit_feed"));
+	child_step(&child);
+	assert_true(has_path(drain(child.pid), "/lib/told.so"));
+	child_end(&child);
+}
+
+static void who_was_there_before_is_read(void **state)
+{
+	struct child child = child_start((const step_fn[]){step_begin, step_map, NULL});
+	struct error err;
+
+	(void)state;
+	child_step(&child);
+	/* Another daemon: it has not heard how that program began. */
+	audit_feed_close(feed);
+	assert_int_equal(audit_feed_open(&feed, socket_path, &err), 0);
+	child_step(&child);
+	assert_true(has_path(drain(child.pid), "unit_audit_feed"));
+	assert_int_equal(audit_feed_lost(feed), 0);
+	child_end(&child);
+}
+
+static void who_has_ended_has_ended(void **state)
+{
+	struct child child = child_start((const step_fn[]){step_begin, NULL});
+	const struct log *log;
+
+	(void)state;
+	child_step(&child);
+	child_end(&child);
+	log = drain(child.pid);
+	assert_true(has_path(log, "/lib/told.so"));
+	assert_int_equal(log->event[log->count - 1].type, IMAGE_EVENT_EXIT);
+}
+
+/* A program without the library takes the place of one that has it. */
+static void an_exec_that_nobody_tells_is_noticed(void **state)
+{
+	struct child child = child_start((const step_fn[]){step_begin, step_exec, NULL});
+	const struct timespec pause = {.tv_sec = 1, .tv_nsec = 100000000};
+	const struct log *log;
+	char byte = 0;
+
+	(void)state;
+	child_step(&child);
+	drain(child.pid);
+	assert_int_equal(write(child.go, &byte, 1), 1);
+	nanosleep(&pause, NULL);
+	log = drain(child.pid);
+	assert_int_equal(log->event[0].type, IMAGE_EVENT_LOST);
+	assert_int_equal(log->event[1].type, IMAGE_EVENT_FORK);
+	assert_true(has_path(log, "sleep"));
+	kill(child.pid, SIGKILL);
+	child_end(&child);
+	nanosleep(&pause, NULL);
+	log = drain(child.pid);
+	assert_int_equal(log->count, 1);
+	assert_int_equal(log->event[0].type, IMAGE_EVENT_EXIT);
+}
+
+static size_t descriptors(void)
+{
+	DIR *folder = opendir("/proc/self/fd");
+	size_t count = 0;
+
+	assert_non_null(folder);
+	while (readdir(folder) != NULL)
+		count++;
+	closedir(folder);
+	return count;
+}
+
+/* Bytes of all kinds, and descriptors that nobody asked for. */
+static void nonsense_is_counted(void **state)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_DGRAM, 0), given = dup(fd);
+	uint8_t bytes[AUDIT_MESSAGE_BYTES + 8] = {0};
+	char control[CMSG_SPACE(sizeof(given))] = {0};
+	struct iovec part = {bytes, 10};
+	struct msghdr message = {
+		.msg_name = &address,
+		.msg_namelen = sizeof(address),
+		.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof(control),
+	};
+	struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
+	size_t before = descriptors(), i;
+
+	(void)state;
+	strcpy(address.sun_path, socket_path);
+	rights->cmsg_level = SOL_SOCKET;
+	rights->cmsg_type = SCM_RIGHTS;
+	rights->cmsg_len = CMSG_LEN(sizeof(given));
+	memcpy(CMSG_DATA(rights), &given, sizeof(given));
+	for (i = 0; i < 4; i++)
+		assert_int_equal(sendmsg(fd, &message, 0), 10);
+	/* An empty one, and one that is too long. */
+	assert_int_equal(sendto(fd, bytes, 0, 0, (struct sockaddr *)&address, sizeof(address)), 0);
+	assert_int_equal(
+		sendto(fd, bytes, sizeof(bytes), 0, (struct sockaddr *)&address, sizeof(address)),
+		sizeof(bytes));
+	drain(getpid());
+	assert_int_equal(audit_feed_lost(feed), 6);
+	assert_int_equal(descriptors(), before);
+	close(given);
+	close(fd);
+}
+
+/* More than the socket holds: nobody waits, and it shows. */
+static void nobody_waits(void **state)
+{
+	static struct datagram datagram;
+	struct pollfd readable;
+	int i;
+
+	(void)state;
+	begin_send(&datagram);
+	for (i = 0; i < 5000; i++)
+		map_send(&datagram, 0x40000);
+	readable = (struct pollfd){.fd = audit_feed_poll_fd(feed), .events = POLLIN};
+	assert_int_equal(poll(&readable, 1, 0), 1);
+	drain(getpid());
+	map_send(&datagram, 0x50000);
+	assert_int_equal(count_of(drain(getpid()), IMAGE_EVENT_LOST), 1);
+	assert_true(audit_feed_lost(feed) > 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_program_is_followed, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_did_not_come_is_noticed, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_was_there_before_is_read, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_has_ended_has_ended, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_exec_that_nobody_tells_is_noticed, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(nonsense_is_counted, setup, teardown),
+		cmocka_unit_test_setup_teardown(nobody_waits, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
