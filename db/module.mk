@@ -86,6 +86,11 @@ bench_db-archives := db util
 bench_db-pkgs := sqlite3 zlib
 bench_db-ldlibs := -lm
 
+TEST_HELPERS += merge_cost
+merge_cost-src := tests/merge_cost.c
+merge_cost-archives := db util
+merge_cost-pkgs := sqlite3 zlib
+
 FUZZERS += fuzz_profile_blob
 fuzz_profile_blob-src := tests/fuzz_profile_blob.c db/profile_blob.c db/symbol_blob.c \
 	db/edge_blob.c lib/array.c lib/bounded_reader.c
