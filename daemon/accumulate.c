@@ -6,27 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/bin_queue.h"
-#include "daemon/offset_counts.h"
 #include "lib/array.h"
 #include "lib/error.h"
-
-/* @labels: sorted by label; @label: index of the last one used */
-struct accumulate_bin {
-	struct bin bin;
-	struct accumulate_key key;
-	char command[ACCUMULATE_COMMAND_BYTES];
-	struct offset_counts offsets;
-	struct accumulate_label *labels;
-	size_t label_count;
-	size_t label_capacity;
-	size_t label;
-};
-
-struct accumulate {
-	struct bin_queue queue;
-	struct offset_scratch scratch;
-};
 
 int accumulate_create(struct accumulate **ret, size_t memory_limit, struct error *err)
 {
@@ -137,30 +118,23 @@ static bool label_insert(struct accumulate *accumulate, struct accumulate_bin *b
 	return true;
 }
 
-static void label_add(struct accumulate *accumulate, struct accumulate_bin *bin, uint32_t label,
-		      uint32_t count)
+void accumulate_add_label(struct accumulate *accumulate, struct accumulate_bin *bin, uint32_t label,
+			  uint32_t count)
 {
-	size_t place = bin->label;
+	size_t place = label_place(bin, label);
 
-	if (place >= bin->label_count || bin->labels[place].label != label) {
-		place = label_place(bin, label);
-		if ((place == bin->label_count || bin->labels[place].label != label) &&
-		    !label_insert(accumulate, bin, place, label))
-			return;
-		bin->label = place;
-	}
+	if ((place == bin->label_count || bin->labels[place].label != label) &&
+	    !label_insert(accumulate, bin, place, label))
+		return;
+	bin->label = place;
 	bin->labels[place].samples += count;
 }
 
-int accumulate_add(struct accumulate *accumulate, struct accumulate_bin *bin, uint32_t label,
-		   uint64_t offset, uint32_t count)
+int accumulate_add_offset(struct accumulate *accumulate, struct accumulate_bin *bin,
+			  uint64_t offset, uint32_t count)
 {
-	if (bin == NULL || (!offset_counts_append(&bin->offsets, offset, count) &&
-			    offset_add(accumulate, bin, offset, count) < 0))
+	if (bin == NULL || offset_add(accumulate, bin, offset, count) < 0)
 		return bin_queue_refuse(&accumulate->queue, count);
-	bin_queue_hold(&accumulate->queue, &bin->bin, count);
-	if (label != 0)
-		label_add(accumulate, bin, label, count);
 	return 0;
 }
 

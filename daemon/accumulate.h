@@ -15,10 +15,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/bin_queue.h"
+#include "daemon/offset_counts.h"
 #include "db/profile.h"
 
-struct accumulate;
-struct accumulate_bin;
 struct error;
 
 #define ACCUMULATE_COMMAND_BYTES 16
@@ -35,6 +35,33 @@ struct accumulate_key {
 	int64_t pid;
 };
 
+/** struct accumulate_label - samples of a bin that are a label's. */
+struct accumulate_label {
+	uint32_t label;
+	uint64_t samples;
+};
+
+/*
+ * What is in them is accumulate.c's, and here for accumulate_add() only.
+ *
+ * @labels: sorted by label; @label: index of the last one used
+ */
+struct accumulate_bin {
+	struct bin bin;
+	struct offset_counts offsets;
+	struct accumulate_label *labels;
+	size_t label_count;
+	size_t label_capacity;
+	size_t label;
+	struct accumulate_key key;
+	char command[ACCUMULATE_COMMAND_BYTES];
+};
+
+struct accumulate {
+	struct bin_queue queue;
+	struct offset_scratch scratch;
+};
+
 /** accumulate_create() - empty; @memory_limit in bytes. */
 int accumulate_create(struct accumulate **ret, size_t memory_limit, struct error *err);
 void accumulate_destroy(struct accumulate *accumulate);
@@ -48,6 +75,12 @@ void accumulate_destroy(struct accumulate *accumulate);
 struct accumulate_bin *accumulate_bin(struct accumulate *accumulate,
 				      const struct accumulate_key *key, const char *command);
 
+/* The parts of accumulate_add() that few samples need. */
+int accumulate_add_offset(struct accumulate *accumulate, struct accumulate_bin *bin,
+			  uint64_t offset, uint32_t count);
+void accumulate_add_label(struct accumulate *accumulate, struct accumulate_bin *bin, uint32_t label,
+			  uint32_t count);
+
 /**
  * accumulate_add() - add samples
  * @bin:   where to; NULL: nowhere, as without memory
@@ -57,8 +90,25 @@ struct accumulate_bin *accumulate_bin(struct accumulate *accumulate,
  * Return: 0; -ENOMEM over the limit or out of memory: the samples are counted
  * in accumulate_refused().
  */
-int accumulate_add(struct accumulate *accumulate, struct accumulate_bin *bin, uint32_t label,
-		   uint64_t offset, uint32_t count);
+static inline int accumulate_add(struct accumulate *accumulate, struct accumulate_bin *bin,
+				 uint32_t label, uint64_t offset, uint32_t count)
+{
+	int rc;
+
+	if (bin == NULL || !offset_counts_append(&bin->offsets, offset, count)) {
+		rc = accumulate_add_offset(accumulate, bin, offset, count);
+		if (rc < 0)
+			return rc;
+	}
+	bin_queue_hold(&accumulate->queue, &bin->bin, count);
+	if (label == 0)
+		return 0;
+	if (bin->label < bin->label_count && bin->labels[bin->label].label == label)
+		bin->labels[bin->label].samples += count;
+	else
+		accumulate_add_label(accumulate, bin, label, count);
+	return 0;
+}
 
 /** accumulate_held() - samples in all bins. */
 uint64_t accumulate_held(const struct accumulate *accumulate);
@@ -86,12 +136,6 @@ const char *accumulate_bin_command(const struct accumulate_bin *bin);
 
 /** accumulate_bin_held() - samples in a bin. */
 uint64_t accumulate_bin_held(const struct accumulate_bin *bin);
-
-/** struct accumulate_label - samples of a bin that are a label's. */
-struct accumulate_label {
-	uint32_t label;
-	uint64_t samples;
-};
 
 /**
  * accumulate_bin_labels() - whose samples a bin's are, by ascending label

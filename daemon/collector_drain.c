@@ -21,18 +21,48 @@ static struct accumulate_bin *bin_of(struct collector *collector, const struct m
 	return accumulate_bin(collector->accumulate, &key, match->command);
 }
 
-static void sample_take(void *context, const struct dcpi_sample *sample)
+/* What is not found in the cache, or has no bin yet. */
+static __attribute__((noinline)) struct match *match_new(struct collector *collector,
+							 const struct dcpi_sample *sample)
 {
-	struct collector *collector = context;
 	struct match *match = matcher_match(collector->matcher, sample);
-	uint32_t count = dcpi_tag_count(sample->tag);
 
-	collector->handed += count;
-	collector->entries++;
 	if (match->bin == NULL)
 		match->bin = bin_of(collector, match, sample);
-	accumulate_add(collector->accumulate, match->bin, match->label, sample->pc + match->delta,
-		       count);
+	return match;
+}
+
+/* What has been added so far, whether it found room or not. */
+static uint64_t added(const struct accumulate *accumulate)
+{
+	return accumulate_held(accumulate) + accumulate_refused(accumulate);
+}
+
+/* All that is done for each entry; most of them take no call. */
+static void samples_take(void *context, const struct dcpi_sample *samples, size_t n)
+{
+	struct collector *collector = context;
+	struct accumulate *accumulate = collector->accumulate;
+	struct match_cache *cache = matcher_cache(collector->matcher);
+	const struct dcpi_sample *sample, *end = samples + n;
+	uint64_t before = added(accumulate);
+
+	for (sample = samples; sample < end; sample++) {
+		uint32_t count = dcpi_tag_count(sample->tag);
+		struct match *match;
+
+		if (count == 0) {
+			n--;
+			continue;
+		}
+		match = match_cache_find(cache, sample);
+		if (match == NULL || match->bin == NULL)
+			match = match_new(collector, sample);
+		accumulate_add(accumulate, match->bin, match->label, sample->pc + match->delta,
+			       count);
+	}
+	collector->handed += added(accumulate) - before;
+	collector->entries += n;
 }
 
 /* Edges begin and end in images that are known, or they are of no use. */
@@ -65,7 +95,7 @@ static void edge_take(void *context, const struct source_edge *edge)
 static int drain(struct collector *collector, bool all, struct error *err)
 {
 	const struct source_sink sink = {
-		.sample = sample_take,
+		.samples = samples_take,
 		.edge = edge_take,
 		.context = collector,
 	};

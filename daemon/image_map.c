@@ -698,7 +698,7 @@ static struct image_place look_up(const struct image_map *map, const struct proc
 		if (!is_candidate(map, space, generation))
 			continue;
 		candidates++;
-		mapping = mapping_list_find(space->mappings, pc);
+		mapping = mapping_list_narrow(space->mappings, pc, &start, &end);
 		if (disagree(found, mapping) || disagree(unsound, mapping))
 			return unknown(IMAGE_UNKNOWN_REPLACED);
 		if (!is_sound(map, space)) {
@@ -707,7 +707,6 @@ static struct image_place look_up(const struct image_map *map, const struct proc
 		} else if (mapping != NULL) {
 			found = mapping;
 		}
-		mapping_list_narrow(space->mappings, pc, &start, &end);
 		if (map->own_generations)
 			break;
 	}

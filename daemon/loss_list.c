@@ -19,7 +19,7 @@ void loss_list_add(struct loss_list *list, uint64_t from_ns, uint64_t to_ns)
 	list->loss[list->count++] = (struct loss){.from_ns = from_ns, .to_ns = to_ns};
 }
 
-bool loss_list_between(const struct loss_list *list, uint64_t one_ns, uint64_t other_ns)
+bool loss_list_search(const struct loss_list *list, uint64_t one_ns, uint64_t other_ns)
 {
 	uint64_t from = one_ns < other_ns ? one_ns : other_ns;
 	uint64_t to = one_ns < other_ns ? other_ns : one_ns;

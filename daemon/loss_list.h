@@ -25,7 +25,14 @@ struct loss_list {
 /** loss_list_add() - events were lost at times in @from_ns .. @to_ns */
 void loss_list_add(struct loss_list *list, uint64_t from_ns, uint64_t to_ns);
 
+/* loss_list_between() of a list that is not empty */
+bool loss_list_search(const struct loss_list *list, uint64_t one_ns, uint64_t other_ns);
+
 /** loss_list_between() - whether any was lost between two times, in either order */
-bool loss_list_between(const struct loss_list *list, uint64_t one_ns, uint64_t other_ns);
+static inline bool loss_list_between(const struct loss_list *list, uint64_t one_ns,
+				     uint64_t other_ns)
+{
+	return list->count > 0 && loss_list_search(list, one_ns, other_ns);
+}
 
 #endif

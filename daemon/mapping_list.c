@@ -53,23 +53,26 @@ const struct mapping *mapping_list_find(const struct mapping_list *list, uint64_
 	return &list->mappings[i];
 }
 
-void mapping_list_narrow(const struct mapping_list *list, uint64_t address, uint64_t *start,
-			 uint64_t *end)
+const struct mapping *mapping_list_narrow(const struct mapping_list *list, uint64_t address,
+					  uint64_t *start, uint64_t *end)
 {
 	uint32_t i = first_after(list, address);
+	const struct mapping *found = NULL;
 	uint64_t low, high = UINT64_MAX;
 
 	if (list == NULL)
-		return;
+		return NULL;
 	low = i > 0 ? list->mappings[i - 1].end : 0;
 	if (i < list->count && list->mappings[i].start <= address) {
-		low = list->mappings[i].start;
-		high = list->mappings[i].end;
+		found = &list->mappings[i];
+		low = found->start;
+		high = found->end;
 	} else if (i < list->count) {
 		high = list->mappings[i].start;
 	}
 	*start = low > *start ? low : *start;
 	*end = high < *end ? high : *end;
+	return found;
 }
 
 static bool same_contents(const struct mapping *a, const struct mapping *b)

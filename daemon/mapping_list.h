@@ -55,9 +55,11 @@ const struct mapping *mapping_list_find(const struct mapping_list *list, uint64_
  * mapping_list_narrow() - leave only what is mapped as an address is
  * @start, @end: a range around the address, in and out: cut to the part of it that
  *               is in the same mapping, or in the same gap between two
+ *
+ * Return: the mapping that holds the address, or NULL.
  */
-void mapping_list_narrow(const struct mapping_list *list, uint64_t address, uint64_t *start,
-			 uint64_t *end);
+const struct mapping *mapping_list_narrow(const struct mapping_list *list, uint64_t address,
+					  uint64_t *start, uint64_t *end);
 
 /** enum mapping_change - what adding a mapping would do. */
 enum mapping_change {

@@ -31,9 +31,6 @@
 #define SCAN_ROUNDS 3
 /* Processes that end between two expiries stay in memory: not too many. */
 #define CROWD 4096
-/* Matches remembered: a power of two; addresses of 4 MiB share one. */
-#define MATCH_BITS 11
-#define MATCH_ADDRESS_BITS 22
 
 /* How an image is profiled; by number in the image table. */
 enum division {
@@ -44,16 +41,14 @@ enum division {
 };
 
 /*
- * @version: of all that matches depend on; theirs is older to begin with
- * @matches: those found last, by a hash of the process, event and address
+ * @cache:   what was found last; its version is newer than theirs to begin with
  * @now_ns:  when image events were last read
  * @scanned_pid: 0, or the process whose scan has not been settled; @scanned_generation:
  *           its generation when that began
  */
 struct matcher {
 	struct matcher_config config;
-	uint64_t version;
-	struct match matches[1 << MATCH_BITS];
+	struct match_cache cache;
 	struct image_feed *feed;
 	struct image_table *images;
 	struct image_map *map;
@@ -110,7 +105,7 @@ static void event_take(void *context, const struct image_event *event)
 	bool begins = event->scanned && event->type == IMAGE_EVENT_FORK &&
 		      !matcher->config.source->ops->own_generations;
 
-	matcher->version++;
+	matcher->cache.version++;
 	if (begins)
 		scan_settle(matcher);
 	if (event->type == IMAGE_EVENT_KERNEL_CODE) {
@@ -129,7 +124,7 @@ uint64_t matcher_events(struct matcher *matcher)
 {
 	uint64_t until;
 
-	matcher->version++;
+	matcher->cache.version++;
 	matcher->now_ns = clock_monotonic_ns();
 	until = image_feed_drain(matcher->feed, event_take, matcher);
 	scan_settle(matcher);
@@ -225,11 +220,6 @@ struct image_place matcher_place(struct matcher *matcher, uint64_t tag, uint64_t
 	return place;
 }
 
-static uint64_t match_who(const struct dcpi_sample *sample)
-{
-	return sample->tag & ~(uint64_t)DCPI_COUNT_MAX;
-}
-
 static void match_fill(struct matcher *matcher, struct match *match,
 		       const struct dcpi_sample *sample)
 {
@@ -239,7 +229,7 @@ static void match_fill(struct matcher *matcher, struct match *match,
 
 	*match = (struct match){
 		.who = match_who(sample),
-		.version = matcher->version,
+		.version = matcher->cache.version,
 		.start = place.start,
 		.bytes = place.bytes,
 		.image = place.image,
@@ -264,14 +254,18 @@ static void match_fill(struct matcher *matcher, struct match *match,
 
 struct match *matcher_match(struct matcher *matcher, const struct dcpi_sample *sample)
 {
-	uint64_t who = match_who(sample);
-	uint64_t hash = (who ^ sample->pc >> MATCH_ADDRESS_BITS) * 0x9e3779b97f4a7c15ULL;
-	struct match *match = &matcher->matches[hash >> (64 - MATCH_BITS)];
+	struct match *match = match_cache_find(&matcher->cache, sample);
 
-	if (match->who != who || match->version != matcher->version ||
-	    sample->pc - match->start >= match->bytes)
-		match_fill(matcher, match, sample);
+	if (match != NULL)
+		return match;
+	match = match_cache_place(&matcher->cache, sample);
+	match_fill(matcher, match, sample);
 	return match;
+}
+
+struct match_cache *matcher_cache(struct matcher *matcher)
+{
+	return &matcher->cache;
 }
 
 void matcher_expire(struct matcher *matcher, uint64_t time_ns)
@@ -333,12 +327,12 @@ const struct label_table *matcher_labels(const struct matcher *matcher)
 void matcher_divide(struct matcher *matcher)
 {
 	matcher->division_count = 0;
-	matcher->version++;
+	matcher->cache.version++;
 }
 
 void matcher_epoch(struct matcher *matcher)
 {
-	matcher->version++;
+	matcher->cache.version++;
 	if (matcher->labels != NULL)
 		process_labels_epoch(matcher->labels);
 }

@@ -11,9 +11,8 @@
 #include <stdint.h>
 
 #include "daemon/image_map.h"
+#include "daemon/match_cache.h"
 
-struct accumulate_bin;
-struct dcpi_sample;
 struct error;
 struct image_keeper;
 struct image_table;
@@ -77,45 +76,18 @@ void matcher_refresh(struct matcher *matcher);
 /** matcher_generation() - for sources without generations of their own. */
 uint32_t matcher_generation(struct matcher *matcher, uint32_t pid, uint64_t time_ns);
 
-/**
- * struct match - where samples of an event belong, of a process and a mapping
- * @who:     which they are: their tags without counts; @version, @start and
- *           @bytes: when, and where. The matcher's.
- * @image:   number in the image table; IMAGE_UNKNOWN if none matched
- * @delta:   what makes a PC an offset in the image; of no image, the reason (enum
- *           image_unknown)
- * @owner:   whose profile: the process', if its image is profiled by process; its
- *           label's, PROFILE_PID_OF_LABEL(), if by unit; or PROFILE_PID_ALL
- * @label:   of the process (daemon/process_label.h)
- * @command: of profiles by process, its name
- * @bin:     the caller's, to remember where it puts them; NULL to begin with
- */
-struct match {
-	uint64_t who;
-	uint64_t version;
-	uint64_t start;
-	uint64_t bytes;
-	uint64_t delta;
-	uint32_t image;
-	uint32_t label;
-	int64_t owner;
-	const char *command;
-	struct accumulate_bin *bin;
-};
-
 /** matcher_place() - where a PC is in the process and generation of a tag. */
 struct image_place matcher_place(struct matcher *matcher, uint64_t tag, uint64_t pc);
 
 /**
- * matcher_match() - match one sample. O(1) for most
- *
- * Samples come in runs of a process, and most are in few mappings: what was found
- * is found again, with what the caller has put there, until matcher_events() or
- * an event that a source asks for meanwhile.
+ * matcher_match() - match one sample, whether that was found before or not
  *
  * Return: valid until the next call of the matcher's.
  */
 struct match *matcher_match(struct matcher *matcher, const struct dcpi_sample *sample);
+
+/** matcher_cache() - what it has found, to look into before asking. Stays the matcher's. */
+struct match_cache *matcher_cache(struct matcher *matcher);
 
 /** matcher_expire() - forget what ended before a time, and of which no sample can follow. */
 void matcher_expire(struct matcher *matcher, uint64_t time_ns);

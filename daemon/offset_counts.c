@@ -9,9 +9,9 @@
 
 /* Up to here inserting is cheaper than the tables of a radix sort. */
 #define INSERT_MAX 24
-/* Digits: a wider one saves passes, but has more to sum up. */
+/* Widest digits: a wider one saves passes, but has more to sum up. */
 #define MANY 4096
-#define BITS_MANY 11
+#define BITS_MANY 12
 #define BITS_FEW 8
 /* Appended ones are sorted at the earliest when so many are, and so many times the sorted. */
 #define SETTLE_MIN 256
@@ -61,11 +61,19 @@ static void distribute(struct profile_sample *to, const struct profile_sample *f
 		to[starts[from[i].offset >> shift & mask]++] = from[i];
 }
 
+/* Of @width bits, in as many passes as the widest digits need: the digit that is left then. */
+static unsigned int digit_bits(unsigned int width, unsigned int widest)
+{
+	unsigned int passes = (width + widest - 1) / widest;
+
+	return (width + passes - 1) / passes;
+}
+
 /* Return: where they are then, @samples or @other. Only bits that differ are looked at. */
 static struct profile_sample *radix_sort(struct profile_sample *samples,
 					 struct profile_sample *other, size_t count)
 {
-	unsigned int bits = count >= MANY ? BITS_MANY : BITS_FEW, shift = 0;
+	unsigned int widest = count >= MANY ? BITS_MANY : BITS_FEW, shift = 0, bits;
 	struct profile_sample *swap;
 	uint64_t differ = 0;
 	size_t i;
@@ -74,6 +82,7 @@ static struct profile_sample *radix_sort(struct profile_sample *samples,
 		differ |= samples[i].offset ^ samples[0].offset;
 	while (shift < 64 && differ >> shift != 0) {
 		shift += (unsigned int)__builtin_ctzll(differ >> shift);
+		bits = digit_bits(64 - (unsigned int)__builtin_clzll(differ >> shift), widest);
 		distribute(other, samples, count, shift, bits);
 		swap = samples;
 		samples = other;

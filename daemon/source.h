@@ -120,12 +120,12 @@ struct source_edge {
 
 /**
  * struct source_sink - who takes what a drain hands over
- * @sample:  one aggregated entry; the count in its tag is > 0
+ * @samples: a run of aggregated entries; one whose count is 0 is none
  * @edge:    one aggregated edge
  * @context: for both
  */
 struct source_sink {
-	void (*sample)(void *context, const struct dcpi_sample *sample);
+	void (*samples)(void *context, const struct dcpi_sample *samples, size_t count);
 	void (*edge)(void *context, const struct source_edge *edge);
 	void *context;
 };

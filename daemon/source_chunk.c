@@ -31,24 +31,41 @@ static bool edge_far(const struct dcpi_sample *entry, const struct source_sink *
 	return true;
 }
 
+static bool is_sample(const struct dcpi_sample *entry)
+{
+	return dcpi_tag_event(entry->tag) < DCPI_EVENT_SPECIAL;
+}
+
+/* Whatever is no sample. Return: what comes after it. */
+static const struct dcpi_sample *special_take(const struct dcpi_sample *entry,
+					      const struct dcpi_sample *end,
+					      const struct source_sink *sink)
+{
+	uint32_t event = dcpi_tag_event(entry->tag);
+
+	if (dcpi_tag_count(entry->tag) == 0)
+		return entry + 1;
+	if (event == DCPI_EVENT_BRANCH || event == DCPI_EVENT_DOUBLE) {
+		if (sink->edge != NULL)
+			edge_near(entry, sink);
+	} else if (event == DCPI_EVENT_BRANCH_FAR || event == DCPI_EVENT_DOUBLE_FAR) {
+		if (entry + 1 < end && edge_far(entry, sink))
+			return entry + 2;
+	}
+	return entry + 1;
+}
+
 void source_chunk_walk(const struct dcpi_sample *entries, size_t count,
 		       const struct source_sink *sink)
 {
-	const struct dcpi_sample *entry = entries, *end = entries + count;
+	const struct dcpi_sample *entry = entries, *end = entries + count, *run;
 
-	for (; entry < end; entry++) {
-		uint32_t event = dcpi_tag_event(entry->tag);
-
-		if (dcpi_tag_count(entry->tag) == 0)
-			continue;
-		if (event < DCPI_EVENT_SPECIAL)
-			sink->sample(sink->context, entry);
-		else if (event == DCPI_EVENT_BRANCH || event == DCPI_EVENT_DOUBLE) {
-			if (sink->edge != NULL)
-				edge_near(entry, sink);
-		} else if (event == DCPI_EVENT_BRANCH_FAR || event == DCPI_EVENT_DOUBLE_FAR) {
-			if (entry + 1 < end && edge_far(entry, sink))
-				entry++;
-		}
+	while (entry < end) {
+		for (run = entry; entry < end && is_sample(entry); entry++)
+			;
+		if (entry > run)
+			sink->samples(sink->context, run, (size_t)(entry - run));
+		else
+			entry = special_take(entry, end, sink);
 	}
 }

@@ -125,17 +125,22 @@ static void fixture_sync(void *context)
 	f->syncs++;
 }
 
-static void fixture_visit(void *context, const struct dcpi_sample *sample)
+static void fixture_visit(void *context, const struct dcpi_sample *sample, size_t count)
 {
 	struct fixture *f = context;
-	uint32_t key = (uint32_t)sample->pc;
 
-	assert_true(f->synced);
-	assert_true(sample->pc < KEYS);
-	assert_int_equal(dcpi_tag_pid(sample->tag), key % 7);
-	assert_int_equal(dcpi_tag_generation(sample->tag), key % 3);
-	assert_int_equal(dcpi_tag_event(sample->tag), key % 2);
-	f->visited[key] += dcpi_tag_count(sample->tag);
+	for (; count > 0; count--, sample++) {
+		uint32_t key = (uint32_t)sample->pc;
+
+		if (dcpi_tag_count(sample->tag) == 0)
+			continue;
+		assert_true(f->synced);
+		assert_true(sample->pc < KEYS);
+		assert_int_equal(dcpi_tag_pid(sample->tag), key % 7);
+		assert_int_equal(dcpi_tag_generation(sample->tag), key % 3);
+		assert_int_equal(dcpi_tag_event(sample->tag), key % 2);
+		f->visited[key] += dcpi_tag_count(sample->tag);
+	}
 }
 
 static int setup(void **state)
@@ -190,7 +195,7 @@ static int count_key(struct fixture *f, __u32 cpu, uint32_t key)
 
 static void drain(struct fixture *f)
 {
-	const struct source_sink sink = {.sample = fixture_visit, .context = f};
+	const struct source_sink sink = {.samples = fixture_visit, .context = f};
 
 	f->synced = false;
 	bpf_store_drain(f->store, &sink);
@@ -198,7 +203,7 @@ static void drain(struct fixture *f)
 
 static int flush(struct fixture *f)
 {
-	const struct source_sink sink = {.sample = fixture_visit, .context = f};
+	const struct source_sink sink = {.samples = fixture_visit, .context = f};
 
 	f->synced = false;
 	return bpf_store_flush(f->store, &sink);

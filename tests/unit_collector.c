@@ -59,8 +59,7 @@ static int fake_drain(struct source *source, bool all, uint64_t until_ns,
 	(void)all;
 	(void)until_ns;
 	(void)error;
-	for (i = 0; i < fake.sample_count; i++)
-		sink->sample(sink->context, &fake.samples[i]);
+	sink->samples(sink->context, fake.samples, fake.sample_count);
 	for (i = 0; i < fake.edge_count; i++)
 		sink->edge(sink->context, &fake.edges[i]);
 	fake.sample_count = fake.edge_count = 0;

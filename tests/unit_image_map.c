@@ -431,9 +431,12 @@ static void mapping_list_follows_model(void **state)
 		for (at = (int)mapping.start; at < (int)mapping.end; at++)
 			image[at] = mapping.image;
 		for (at = 0; at < SPAN; at++) {
+			uint64_t low = 0, high = UINT64_MAX;
 			const struct mapping *found = mapping_list_find(list, (uint64_t)at);
 
 			assert_int_equal(found != NULL ? found->image : 0, image[at]);
+			assert_ptr_equal(
+				mapping_list_narrow(list, (uint64_t)at, &low, &high), found);
 		}
 		narrows_as_model(list, image, SPAN, SPAN);
 		narrows_as_model(list, image, SPAN, (int)(unit_random(&seed) % SPAN));

@@ -12,11 +12,13 @@ struct counts {
 	struct source_edge last;
 };
 
-static void sample_add(void *context, const struct dcpi_sample *sample)
+static void samples_add(void *context, const struct dcpi_sample *sample, size_t count)
 {
-	assert_true(dcpi_tag_event(sample->tag) < DCPI_EVENT_SPECIAL);
-	assert_true(dcpi_tag_count(sample->tag) > 0);
-	((struct counts *)context)->samples += dcpi_tag_count(sample->tag);
+	assert_true(count > 0);
+	for (; count > 0; count--, sample++) {
+		assert_true(dcpi_tag_event(sample->tag) < DCPI_EVENT_SPECIAL);
+		((struct counts *)context)->samples += dcpi_tag_count(sample->tag);
+	}
 }
 
 static void edge_add(void *context, const struct source_edge *edge)
@@ -35,7 +37,7 @@ static void hands_over_what_a_store_counted(void **state)
 {
 	static struct dcpi_sample memory[64 + 2 * 64] __attribute__((aligned(64)));
 	static struct sample_store store __attribute__((aligned(64)));
-	const struct source_sink all = {.sample = sample_add, .edge = edge_add};
+	const struct source_sink all = {.samples = samples_add, .edge = edge_add};
 	uint64_t seed = 1, samples = 0, edges = 0;
 	struct counts counts = {0};
 	struct source_sink sink = all;
@@ -72,7 +74,7 @@ static void puts_edges_together(void **state)
 	const uint64_t far = dcpi_tag(7, 8, DCPI_EVENT_BRANCH_FAR);
 	struct counts counts = {0};
 	const struct source_sink sink = {
-		.sample = sample_add, .edge = edge_add, .context = &counts};
+		.samples = samples_add, .edge = edge_add, .context = &counts};
 	struct dcpi_sample entries[2] = {{.tag = tag + 5}};
 
 	(void)state;
@@ -110,7 +112,7 @@ static void survives_any_entries(void **state)
 		size_t count = unit_random(&seed) % 9, i;
 		struct dcpi_sample *entries = malloc(count * sizeof(*entries) + 1);
 		struct counts counts = {0};
-		struct source_sink sink = {.sample = sample_add, .context = &counts};
+		struct source_sink sink = {.samples = samples_add, .context = &counts};
 
 		assert_non_null(entries);
 		sink.edge = round % 2 ? edge_add : NULL;

@@ -98,13 +98,15 @@ struct walk {
 	void *context;
 };
 
-static void sample_walk(void *context, const struct dcpi_sample *sample)
+static void samples_walk(void *context, const struct dcpi_sample *sample, size_t count)
 {
 	struct walk *walk = context;
 
-	walk->device->taken[walk->cpu] += dcpi_tag_count(sample->tag);
-	if (walk->visit)
-		walk->visit(walk->context, walk->cpu, sample);
+	for (; count > 0; count--, sample++) {
+		walk->device->taken[walk->cpu] += dcpi_tag_count(sample->tag);
+		if (walk->visit && dcpi_tag_count(sample->tag) > 0)
+			walk->visit(walk->context, walk->cpu, sample);
+	}
 }
 
 static void edge_walk(void *context, const struct source_edge *edge)
@@ -131,7 +133,7 @@ int device_count(struct device *device, uint32_t cpu, const struct dcpi_sample *
 {
 	struct walk walk = {.device = device, .cpu = cpu, .visit = visit, .context = context};
 	const struct source_sink sink = {
-		.sample = sample_walk, .edge = edge_walk, .context = &walk};
+		.samples = samples_walk, .edge = edge_walk, .context = &walk};
 	uint32_t i;
 
 	for (i = 0; i < count; i++) {
