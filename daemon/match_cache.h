@@ -9,6 +9,7 @@
 #ifndef DCPI_MATCH_CACHE_H
 #define DCPI_MATCH_CACHE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,9 +17,14 @@
 
 struct accumulate_bin;
 
-/* Places: a power of two; addresses of 4 MiB share one. */
+/*
+ * Places: a power of two. User addresses of 4 MiB share one; so that what the kernel
+ * does for a process that lives for some samples only is looked up once, kernel
+ * addresses of 128 MiB do: its image is in one such range, and modules in another.
+ */
 #define MATCH_CACHE_BITS 11
-#define MATCH_CACHE_ADDRESS_BITS 22
+#define MATCH_CACHE_USER_BITS 22
+#define MATCH_CACHE_KERNEL_BITS 27
 
 /**
  * struct match - where samples of an event belong, of a process and a mapping
@@ -65,7 +71,10 @@ static inline uint64_t match_who(const struct dcpi_sample *sample)
 static inline struct match *match_cache_place(struct match_cache *cache,
 					      const struct dcpi_sample *sample)
 {
-	uint64_t key = match_who(sample) ^ sample->pc >> MATCH_CACHE_ADDRESS_BITS;
+	bool kernel = sample->pc >> 63 != 0;
+	uint64_t range =
+		sample->pc >> (kernel ? MATCH_CACHE_KERNEL_BITS : MATCH_CACHE_USER_BITS);
+	uint64_t key = match_who(sample) ^ range;
 
 	return &cache->matches[key * 0x9e3779b97f4a7c15ULL >> (64 - MATCH_CACHE_BITS)];
 }
