@@ -106,6 +106,16 @@ int image_file_open(const struct image_event *event, struct image_file_key *key)
 	return fd;
 }
 
+int image_file_open_recorded(const struct image_event *event, int64_t before_ns,
+			     struct image_file_key *key)
+{
+	_cleanup_close_ int fd = check_file(open_in_root(event, NULL), event, key, true);
+
+	if (fd < 0)
+		return take_fd(fd);
+	return key->modified_ns < (uint64_t)before_ns ? take_fd(fd) : -ENOENT;
+}
+
 int image_file_open_executable(uint32_t pid, char path[PATH_MAX], struct image_file_key *key)
 {
 	_cleanup_close_ int fd = -1;

@@ -43,6 +43,18 @@ struct image_file_key {
 int image_file_open(const struct image_event *event, struct image_file_key *key);
 
 /**
+ * image_file_open_recorded() - find the file that a process mapped when it was recorded
+ * @before_ns: CLOCK_REALTIME: a file written later is another one
+ * @key:       out
+ *
+ * The process' id may be another one's by now: its path is looked at, in our root.
+ *
+ * Return: as image_file_open().
+ */
+int image_file_open_recorded(const struct image_event *event, int64_t before_ns,
+			     struct image_file_key *key);
+
+/**
  * image_file_pin() - the same, only ever through the mapping itself, and without
  * any I/O: needs CAP_CHECKPOINT_RESTORE (or CAP_SYS_ADMIN)
  *

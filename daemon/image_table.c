@@ -51,6 +51,8 @@ struct image_table {
 	size_t file_capacity;
 	struct u64_map by_file; /* hash -> index + 1 */
 	int vdso;		/* number, or -1: not met yet */
+	bool is_recorded;
+	struct image_recording recording;
 	image_table_watch_fn watch;
 	void *watch_context;
 };
@@ -243,6 +245,28 @@ int image_table_vdso(struct image_table *table)
 	return table->vdso;
 }
 
+static bool has_build_id(const struct image_event *event)
+{
+	return event->build_id_bytes > 0 && event->build_id_bytes <= sizeof(event->build_id);
+}
+
+static void set_build_id(struct profile_image *image, const struct image_event *event)
+{
+	image->identity_kind = PROFILE_IDENTITY_BUILD_ID;
+	image->identity_bytes = event->build_id_bytes;
+	memcpy(image->identity, event->build_id, event->build_id_bytes);
+}
+
+/* Of a kernel that need not be this one. */
+static int vdso_recorded(struct image_table *table, const struct image_event *event)
+{
+	struct profile_image image = {.kind = PROFILE_IMAGE_VDSO, .path = "[vdso]"};
+
+	if (has_build_id(event))
+		set_build_id(&image, event);
+	return image_table_add(table, &image);
+}
+
 static int vdso_image(struct image_table *table, const struct image_event *event)
 {
 	static const struct profile_image vdso32 = {.kind = PROFILE_IMAGE_VDSO, .path = "[vdso32]"};
@@ -250,6 +274,8 @@ static int vdso_image(struct image_table *table, const struct image_event *event
 	/* 32-bit processes have another one, of which we know nothing. */
 	if (event->start + event->bytes <= 1ULL << 32)
 		return image_table_add(table, &vdso32);
+	if (table->is_recorded && (has_build_id(event) || !table->recording.vdso_here))
+		return vdso_recorded(table, event);
 	return image_table_vdso(table);
 }
 
@@ -312,6 +338,16 @@ static struct image_file_key key_of_event(const struct image_event *event)
 	return key;
 }
 
+static int file_open(const struct image_table *table, const struct image_event *event,
+		     struct image_file_key *key)
+{
+	if (!table->is_recorded)
+		return image_file_open(event, key);
+	if (!table->recording.here)
+		return -ENOENT;
+	return image_file_open_recorded(event, table->recording.until_ns, key);
+}
+
 static int image_of_event(struct image_table *table, const struct image_event *event)
 {
 	struct profile_image image = {.kind = PROFILE_IMAGE_FILE, .path = event->path};
@@ -325,16 +361,14 @@ static int image_of_event(struct image_table *table, const struct image_event *e
 	/* A jitdump is mapped to be noticed; what is executed is elsewhere. */
 	if (!is_file_name(event->path) || jit_file_is_dump(event))
 		return -ENOENT;
-	if (event->build_id_bytes > 0 && event->build_id_bytes <= sizeof(event->build_id)) {
-		image.identity_kind = PROFILE_IDENTITY_BUILD_ID;
-		image.identity_bytes = event->build_id_bytes;
-		memcpy(image.identity, event->build_id, event->build_id_bytes);
+	if (has_build_id(event)) {
+		set_build_id(&image, event);
 		return image_table_add(table, &image);
 	}
 	known = event->inode != 0 ? find_file(table, &event_key) : NULL;
 	if (known != NULL && event->version != 0)
 		return known->image;
-	fd = image_file_open(event, &key);
+	fd = file_open(table, event, &key);
 	if (fd >= 0) {
 		number = image_of_file(table, &image, fd, &key);
 		if (event->inode != 0 && number != -ENOMEM)
@@ -347,6 +381,12 @@ static int image_of_event(struct image_table *table, const struct image_event *e
 	if (known != NULL)
 		return known->image;
 	return is_volatile(event->path) ? -ENOENT : image_table_add(table, &image);
+}
+
+void image_table_recorded(struct image_table *table, const struct image_recording *recording)
+{
+	table->is_recorded = true;
+	table->recording = *recording;
 }
 
 void image_table_watch(struct image_table *table, image_table_watch_fn watch, void *context)

@@ -43,6 +43,21 @@ int image_table_add(struct image_table *table, const struct profile_image *image
  */
 int image_table_vdso(struct image_table *table);
 
+/**
+ * struct image_recording - of events that are not of this moment
+ * @here:      of this machine, so that its files may be looked at
+ * @vdso_here: and of this kernel, so that its vDSO is ours
+ * @until_ns:  when it ended, CLOCK_REALTIME
+ */
+struct image_recording {
+	bool here;
+	bool vdso_here;
+	int64_t until_ns;
+};
+
+/** image_table_recorded() - all events are of a recording: no process is looked at. */
+void image_table_recorded(struct image_table *table, const struct image_recording *recording);
+
 /** Called with the image behind an event; @context is the watcher's. */
 typedef void (*image_table_watch_fn)(void *context, struct image_table *table, uint32_t image,
 				     const struct image_event *event);

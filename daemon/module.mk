@@ -58,6 +58,28 @@ dcpictl-src := daemon/dcpictl.c daemon/database_merge.c daemon/metrics.c daemon/
 dcpictl-archives := collect db util
 dcpictl-pkgs := json-c sqlite3 zlib
 
+# perf.data files: dcpiimport collects from them, as dcpirun does from a command.
+ARCHIVES += import
+import-src := daemon/import.c daemon/import_images.c daemon/import_survey.c daemon/perfdata_event.c \
+	daemon/perfdata_file.c daemon/perfdata_header.c daemon/perfdata_unpack.c daemon/record_queue.c
+import-pkgs := libzstd
+
+PROGRAMS += dcpiimport
+dcpiimport-src := daemon/dcpiimport.c
+dcpiimport-archives := import $(daemon-archives)
+dcpiimport-pkgs := $(daemon-pkgs)
+
+UNIT_TESTS += unit_import
+unit_import-src := tests/unit_import.c tests/perfdata_writer.c
+unit_import-archives := import $(daemon-archives)
+unit_import-pkgs := $(daemon-pkgs)
+
+FUZZERS += fuzz_perfdata
+fuzz_perfdata-src := tests/fuzz_perfdata.c daemon/import_survey.c daemon/event_code.c daemon/event_name.c \
+	daemon/perfdata_event.c daemon/perfdata_file.c daemon/perfdata_header.c daemon/perfdata_unpack.c \
+	loader-hook/side_band_record.c $(addprefix lib/,array.c bounded_reader.c error.c file_read.c u64_map.c)
+fuzz_perfdata-pkgs := libzstd
+
 UNIT_TESTS += unit_bpf_store
 unit_bpf_store-src := tests/unit_bpf_store.c
 unit_bpf_store-archives := collect

@@ -344,6 +344,7 @@ static void deliver(struct side_band *band, const struct perf_event_header *head
 	case SIDE_BAND_LOST:
 		band->lost += record.lost;
 		break;
+	case SIDE_BAND_KERNEL: /* the kernel itself does not send these */
 	case SIDE_BAND_OTHER:
 		break;
 	}

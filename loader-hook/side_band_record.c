@@ -49,6 +49,12 @@ static void parse_file(struct image_event *event, const uint8_t file[24], bool h
 	memcpy(&event->inode, file + 8, sizeof(event->inode));
 }
 
+static enum side_band_kind mapping_kind(uint16_t misc)
+{
+	return (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL ? SIDE_BAND_KERNEL
+										 : SIDE_BAND_EVENT;
+}
+
 static void parse_mmap2(struct side_band_record *ret, struct bounded_reader *reader, uint16_t misc)
 {
 	struct image_event *event = &ret->event;
@@ -64,12 +70,28 @@ static void parse_mmap2(struct side_band_record *ret, struct bounded_reader *rea
 	TAKE(reader, protection);
 	TAKE(reader, flags);
 	event->path = take_string(reader);
-	if (event->path == NULL ||
-	    (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL)
+	if (event->path == NULL)
 		return;
 	parse_file(event, file, (misc & PERF_RECORD_MISC_MMAP_BUILD_ID) != 0);
 	event->type = IMAGE_EVENT_MAP;
-	ret->kind = SIDE_BAND_EVENT;
+	ret->kind = mapping_kind(misc);
+}
+
+/* As old kernels have it, and perf for what runs already: which file is not said. */
+static void parse_mmap(struct side_band_record *ret, struct bounded_reader *reader, uint16_t misc)
+{
+	struct image_event *event = &ret->event;
+
+	TAKE(reader, event->pid);
+	TAKE(reader, ret->tid);
+	TAKE(reader, event->start);
+	TAKE(reader, event->bytes);
+	TAKE(reader, event->file_offset);
+	event->path = take_string(reader);
+	if (event->path == NULL)
+		return;
+	event->type = IMAGE_EVENT_MAP;
+	ret->kind = mapping_kind(misc);
 }
 
 /* Threads have names of their own; the process' name is its leader's. */
@@ -134,15 +156,27 @@ static void parse_lost(struct side_band_record *ret, struct bounded_reader *read
 
 void side_band_record_parse(struct side_band_record *ret, const struct perf_event_header *header)
 {
+	uint64_t time_ns = side_band_record_time(header);
+
+	memset(ret, 0, sizeof(*ret));
+	ret->kind = SIDE_BAND_OTHER;
+	if (time_ns != 0)
+		side_band_record_take(ret, header, sizeof(time_ns), time_ns);
+}
+
+void side_band_record_take(struct side_band_record *ret, const struct perf_event_header *header,
+			   size_t trailer_bytes, uint64_t time_ns)
+{
 	struct bounded_reader reader;
 
 	memset(ret, 0, sizeof(*ret));
 	ret->kind = SIDE_BAND_OTHER;
-	ret->event.time_ns = side_band_record_time(header);
-	if (ret->event.time_ns == 0)
-		return;
-	bounded_reader_init(&reader, header + 1, header->size - sizeof(*header) - sizeof(uint64_t));
+	ret->event.time_ns = time_ns;
+	bounded_reader_init(&reader, header + 1, header->size - sizeof(*header) - trailer_bytes);
 	switch (header->type) {
+	case PERF_RECORD_MMAP:
+		parse_mmap(ret, &reader, header->misc);
+		break;
 	case PERF_RECORD_MMAP2:
 		parse_mmap2(ret, &reader, header->misc);
 		break;
@@ -163,6 +197,7 @@ void side_band_record_parse(struct side_band_record *ret, const struct perf_even
 		break;
 	}
 	/* The idle task, and tasks that our PID namespace does not show. */
-	if (ret->kind != SIDE_BAND_LOST && (ret->event.pid == 0 || ret->event.pid == UINT32_MAX))
+	if (ret->kind != SIDE_BAND_LOST && ret->kind != SIDE_BAND_KERNEL &&
+	    (ret->event.pid == 0 || ret->event.pid == UINT32_MAX))
 		ret->kind = SIDE_BAND_OTHER;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Perf's side-band records, checked and taken apart. Internal to side_band.c. */
+/* Perf's side-band records, checked and taken apart: of a ring, or of a perf.data file. */
 #ifndef DCPI_SIDE_BAND_RECORD_H
 #define DCPI_SIDE_BAND_RECORD_H
 
@@ -11,6 +11,7 @@ enum side_band_kind {
 	SIDE_BAND_EVENT, /* @event is complete */
 	SIDE_BAND_CLONE, /* @event.pid has a new thread */
 	SIDE_BAND_EXIT,	 /* thread @tid of @event.pid ended */
+	SIDE_BAND_KERNEL, /* @event: the kernel or a module has code there; perf's own word */
 	SIDE_BAND_LOST,	 /* @lost records were dropped */
 	SIDE_BAND_OTHER, /* of no interest, or malformed */
 };
@@ -34,5 +35,13 @@ uint64_t side_band_record_time(const struct perf_event_header *header);
 
 /** side_band_record_parse() - take a record apart; aligned to eight bytes. */
 void side_band_record_parse(struct side_band_record *ret, const struct perf_event_header *header);
+
+/**
+ * side_band_record_take() - the same for a record that ends in anything, or nothing
+ * @trailer_bytes: so long is that; at most what is behind the header
+ * @time_ns:       when it was made, of the clock that the event is to have; 0: not known
+ */
+void side_band_record_take(struct side_band_record *ret, const struct perf_event_header *header,
+			   size_t trailer_bytes, uint64_t time_ns);
 
 #endif

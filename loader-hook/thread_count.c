@@ -40,6 +40,11 @@ void thread_count_exec(struct thread_count *threads, uint32_t pid)
 	set(threads, pid, 0);
 }
 
+bool thread_count_knows(const struct thread_count *threads, uint32_t pid)
+{
+	return u64_map_find(&threads->processes, pid) != NULL;
+}
+
 /* Threads of a process beside its leader, from /proc; 0 if it is gone. */
 static uint64_t other_threads(uint32_t pid)
 {

@@ -35,6 +35,9 @@ void thread_count_exec(struct thread_count *threads, uint32_t pid);
 /** thread_count_exit() - thread @tid ended. Return: whether the process did. */
 bool thread_count_exit(struct thread_count *threads, uint32_t pid, uint32_t tid);
 
+/** thread_count_knows() - whether its creation, or an exec, was recorded. */
+bool thread_count_knows(const struct thread_count *threads, uint32_t pid);
+
 /** Called for a process that turns out to have ended. */
 typedef void (*thread_count_fn)(void *context, uint32_t pid);
 

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * dcpiimport: perf.data files as epochs of a profile database.
+ *
+ * It is on the daemon's side of the database, like dcpirun: what it does is collecting,
+ * from a recording.
+ */
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "daemon/import.h"
+#include "daemon/log.h"
+#include "db/profile_write.h"
+#include "lib/error.h"
+#include "lib/options.h"
+
+#define EXIT_NOTHING 1
+#define EXIT_BAD 2
+
+/* struct settings - what the command line says. */
+struct settings {
+	const char *db;
+	const char *label;
+	bool quiet;
+};
+
+enum {
+	OPTION_DB = 256,
+	OPTION_LABEL,
+};
+
+static const struct option_entry entries[] = {
+	{OPTION_DB, "db", "FILE", "database (dcpiimport.db); each recording adds an epoch"},
+	{OPTION_LABEL, "label", "TEXT", "kept with the epochs (perf's command line)"},
+	{'q', "quiet", NULL, "no summary"},
+};
+
+/* Returns -1 to go on, else the exit status. */
+static int options_parse(struct settings *settings, int argc, char **argv)
+{
+	struct options options;
+	struct error err;
+	int key;
+
+	options_init(&options, "dcpiimport", false);
+	options_add(&options, entries, sizeof(entries) / sizeof(*entries));
+	while ((key = options_next(&options, argc, argv, &err)) >= 0) {
+		switch (key) {
+		case OPTION_DB:
+			settings->db = optarg;
+			break;
+		case OPTION_LABEL:
+			settings->label = optarg;
+			break;
+		case 'q':
+			settings->quiet = true;
+			break;
+		case OPTIONS_HELP:
+			options_help(stdout, &options, "[OPTION]... [FILE]...",
+				     "Import recordings of perf record (perf.data; -: standard "
+				     "input).");
+			return 0;
+		default:
+			options_version(stdout, &options);
+			return 0;
+		}
+	}
+	if (key == OPTIONS_END)
+		return -1;
+	log_error("%s", err.message);
+	return EXIT_BAD;
+}
+
+static void summary_print(const struct settings *settings, const char *path,
+			  const struct import_result *result)
+{
+	if (result->cut_off)
+		log_info("%s ends before its end: perf was killed, or a disk was full", path);
+	if (result->late > 0)
+		log_info("%s: %llu records were too late to be matched in their order", path,
+			 (unsigned long long)result->late);
+	if (!settings->quiet)
+		fprintf(stderr,
+			"dcpiimport: %s: %llu samples, %llu lost, %llu unknown (epoch %lld)\n",
+			settings->db, (unsigned long long)result->samples,
+			(unsigned long long)result->lost, (unsigned long long)result->unknown,
+			(long long)result->epoch);
+}
+
+/* Return: exit status. */
+static int import_all(const struct settings *settings, struct profile_writer *writer,
+		      char *const *files, size_t count)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct import_result result;
+		struct error err;
+		int r = import_file(writer, files[i], settings->label, &result, &err);
+
+		if (r == 0) {
+			summary_print(settings, files[i], &result);
+			continue;
+		}
+		log_error("%s", err.message);
+		if (r != -ENODATA)
+			return EXIT_BAD;
+		status = EXIT_NOTHING;
+	}
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	struct settings settings = {.db = "dcpiimport.db"};
+	struct profile_writer *writer = NULL;
+	static char usual[] = "perf.data";
+	char *const fallback[] = {usual};
+	struct error err;
+	int status;
+
+	log_init("dcpiimport");
+	status = options_parse(&settings, argc, argv);
+	if (status >= 0)
+		return status;
+	if (profile_writer_open(&writer, settings.db, &err) < 0) {
+		log_error("%s", err.message);
+		return EXIT_BAD;
+	}
+	status = optind < argc
+			 ? import_all(&settings, writer, argv + optind, (size_t)(argc - optind))
+			 : import_all(&settings, writer, fallback, 1);
+	profile_writer_close(writer);
+	return status;
+}

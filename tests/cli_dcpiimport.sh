@@ -1,0 +1,112 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# dcpiimport: recordings of this machine, compared with perf report to the sample; files
+# that are none.
+set -u
+. "$(dirname "$0")/daemon_cli.sh"
+split_build
+import=$bin/dcpiimport
+db=$work/import.db
+
+# Threads, processes by the dozen, a program that executes others, kernel and libraries.
+cat > "$work/load" <<-'EOF2'
+	head -c 1000000 /dev/urandom | xz -T2 -1 > /dev/null &
+	for i in $(seq 60); do /bin/true; (:); ls / > /dev/null; done
+	perl -e 'for (1..400000) { $x += $_ }'
+	python3 -c 'import threading
+	def add():
+	    sum(range(2000000))
+	for t in [threading.Thread(target=add) for _ in range(4)]:
+	    t.start()'
+	wait
+EOF2
+
+# recorded NAME OPTION...: $work/NAME.data, of the load
+recorded()
+{
+	perf record -q -o "$work/$1.data" "${@:2}" -- bash "$work/load" > /dev/null 2>&1
+}
+
+if ! recorded probe -a -e cpu-clock -F 99; then
+	skip "perf cannot record the whole machine here"
+	tap_done
+	exit
+fi
+
+# same_as_perf LABEL FILE EVENT...: a recording, imported as the database's next epoch
+same_as_perf()
+{
+	local label=$1 file=$2 event arguments=()
+	shift 2
+
+	check "$label: imported" "$import" -q --db "$db" "$file"
+	# perf reads maps of JIT compilers in /tmp, of processes that it knows to be here.
+	perf report -i "$file" -n --stdio --no-demangle -F sample,dso,sym -t '|' \
+		--percent-limit 0 -g none > "$work/perf" 2> /dev/null
+	for event; do
+		"$bin/dcpiprof" --db "$db" --epoch last --no-demangle --csv -e "$event" \
+			> "$work/$event.csv"
+		arguments+=("$event=$work/$event.csv")
+	done
+	check "$label: images and symbols have the samples that perf report gives them" \
+		tests/perf_report_check.py "$work/perf" "${arguments[@]}"
+	is "$label: every sample is accounted for" "$(identity "$db")" ""
+}
+
+cd "$top" || exit 2
+check "several events are recorded" recorded events -a -e cpu-clock -e page-faults \
+	-e context-switches -F 997
+same_as_perf "several events" "$work/events.data" cpu-clock page-faults context-switches
+check "a command is recorded" recorded command -e cpu-clock:u -F 1999
+same_as_perf "a command" "$work/command.data" cpu-clock:u
+if recorded packed -z -a -e cpu-clock -F 499; then
+	same_as_perf "compressed" "$work/packed.data" cpu-clock
+else
+	skip "this perf does not compress"
+fi
+recorded by_id --buildid-mmap -a -e cpu-clock -F 499
+same_as_perf "with build-ids in mappings" "$work/by_id.data" cpu-clock
+
+# Through a pipe, as a file, and as one that was cut off.
+perf record -q -o - -a -e cpu-clock -F 499 -- bash "$work/load" > "$work/pipe.data" 2> /dev/null
+check "from a pipe" "$import" -q --db "$db" - < <(cat "$work/pipe.data")
+is "from a pipe: as many samples as perf finds" \
+	"$(sql "$db" 'SELECT interrupts FROM epoch ORDER BY id DESC LIMIT 1')" \
+	"$(perf script -i - -F ip < "$work/pipe.data" 2> /dev/null | grep -c .)"
+head -c "$(($(stat -c %s "$work/events.data") / 2))" "$work/events.data" > "$work/half.data"
+like "a file without its end: said, and imported" \
+	"$("$import" --db "$work/half.db" "$work/half.data" 2>&1 | tr '\n' ' ')" \
+	'ends before its end.*[0-9]+ samples'
+is "a file without its end: adds up" "$(identity "$work/half.db")" ""
+
+# What perf knows to be lost.
+perf record -q -m 1 -o "$work/lost.data" -a -e cpu-clock -c 20000 -- bash "$work/load" \
+	> /dev/null 2>&1
+check "losses: imported" "$import" -q --db "$work/lost.db" "$work/lost.data"
+is "losses: as many as perf reports" "$(loss "$work/lost.db" ring_full)" \
+	"$(perf report -i "$work/lost.data" --stats 2> /dev/null |
+		awk '/^cpu-clock stats/ { mine = 1 } /^dummy/ { mine = 0 }
+			mine && /LOST_SAMPLES/ { n = $3 } END { print n + 0 }')"
+is "losses: every sample is accounted for" "$(identity "$work/lost.db")" ""
+
+# It is a profile like any other.
+perf record -q -o "$work/split.data" -e cpu-clock -c 1000000 -- "$work/split" 3000 2> /dev/null
+check "a program whose times are known" "$import" -q --db "$work/split.db" "$work/split.data"
+shares_are_right cpu-clock "$work/split.db" 1
+like "dcpicalc analyses it" "$("$bin/dcpicalc" --db "$work/split.db" -n 1 split_seventy)" \
+	'Best-case.*CPI'
+like "the epoch says where it is from" "$("$bin/dcpiprof" --db "$work/split.db")" \
+	'source +perf.data'
+is "it has the command's name" "$(sql "$work/split.db" 'SELECT command FROM process')" split
+
+refused "no such file" 'none.data: cannot open it: No such file' "$import" --db "$db" "$work/none.data"
+refused "not a recording" 'not a perf.data file' "$import" --db "$db" /bin/ls
+refused "a folder" 'folder of recordings' "$import" --db "$db" /tmp
+refused "a database that is none" 'not a database' "$import" --db "$work/split.data" "$work/split.data"
+{ printf '2ELIFREP'; head -c 200 /dev/zero; } > "$work/swapped"
+refused "of the other byte order" 'other byte order' "$import" --db "$db" "$work/swapped"
+{ head -c 2000 "$work/events.data"; head -c 8000 /dev/zero; } > "$work/noise"
+refused "zeros where records should be" 'noise: .*malformed' "$import" --db "$work/noise.db" "$work/noise"
+is "nothing of it is in the database" "$(sql "$work/noise.db" 'SELECT count(*) FROM epoch')" 0
+tap_done

@@ -1,0 +1,141 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""Compares what perf report and dcpiprof say of the same recording, to the sample.
+
+  perf_report_check.py PERF_REPORT EVENT=DCPIPROF_CSV...
+
+PERF_REPORT: perf report -n --stdio --no-demangle -F sample,dso,sym -t '|'
+    --percent-limit 0; CSVs: dcpiprof -e EVENT --no-demangle --csv, EVENT as perf has it.
+
+Of each event, the samples of each image must be the same, and of each symbol that perf
+has a name for. (What it has none for, dcpiprof gives by the range in .eh_frame.) Where a
+symbol has several names, those of one address are one. Prints how many were compared;
+differences go to standard error, and the exit status is 1.
+"""
+import collections
+import csv
+import os
+import re
+import subprocess
+import sys
+
+UNKNOWN = "unknown"
+
+
+def perf_image(dso):
+    dso = dso.strip()
+    if dso.startswith("[kernel.kallsyms]"):
+        return "[kernel]"
+    if dso.startswith("bpf_"):
+        return "[bpf]"
+    if dso in ("[vdso]", "[vsyscall]"):
+        return dso
+    module = re.fullmatch(r"\[(\w+)\]", dso)
+    if module and module.group(1) not in ("unknown", "heap", "stack"):
+        return module.group(1) + ".ko"
+    # Memory of no file that could be read: no image here.
+    if dso.startswith(("[", "//anon", "anon", "perf-", "memfd:", "SYSV")):
+        return UNKNOWN
+    return dso
+
+
+def our_image(path):
+    name = os.path.basename(path)
+    return "[kernel]" if name.startswith("vmlinux-") else name
+
+
+def read_perf(path):
+    """{event: {(image, symbol or None): samples}}"""
+    events, table = {}, None
+    for line in open(path, encoding="utf-8", errors="replace"):
+        heading = re.match(r"# Samples: .* of event '(.*)'", line)
+        if heading:
+            table = events.setdefault(heading.group(1), collections.Counter())
+        if table is None or line.startswith("#") or "|" not in line:
+            continue
+        samples, dso, symbol = (part.strip() for part in line.split("|", 2))
+        name = re.sub(r"^\[.\] ", "", symbol)
+        # It counts relocations to name entries of the PLT, and may be off by some.
+        if re.fullmatch(r"0x[0-9a-f]+|[0-9a-f]{16}|.*@plt", name):
+            name = None
+        table[perf_image(dso), name] += int(samples)
+    return events
+
+
+def read_ours(path):
+    """rows: (image, procedure, samples, (path, identity), address)"""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        for row in csv.DictReader(file):
+            yield (our_image(row["image"]), row["procedure"],
+                   int(row[next(iter(row))]), (row["image"], row["identity"]),
+                   row["address"])
+
+
+def addresses(path, identity):
+    """{name: address} of all symbols of a file, and of its debug file."""
+    found = {}
+    debug = f"/usr/lib/debug/.build-id/{identity[:2]}/{identity[2:]}.debug"
+    for arguments in (["-D", path], [path], [debug]):
+        run = subprocess.run(["nm", *arguments], capture_output=True, text=True)
+        for line in run.stdout.splitlines():
+            parts = line.split()
+            if len(parts) == 3:
+                found.setdefault(parts[2], int(parts[0], 16))
+                found.setdefault(parts[2].split("@")[0], int(parts[0], 16))
+    return found
+
+
+def kernel_addresses():
+    """Likewise of this kernel: what dcpiprof has is relative to _text."""
+    lines = [line.split() for line in open("/proc/kallsyms", encoding="utf-8")]
+    text = next(int(line[0], 16) for line in lines if line[2] == "_text")
+    return {line[2]: int(line[0], 16) - text for line in lines if len(line) == 3}
+
+
+def compare(event, perf, rows, problems):
+    images, symbols, by_address, paths = (collections.Counter(), collections.Counter(),
+                                          collections.Counter(), {})
+    for image, procedure, samples, path, address in rows:
+        images[image] += samples
+        symbols[image, procedure] += samples
+        if address:
+            by_address[image, int(address, 16)] += samples
+            paths[image] = path
+    theirs = collections.Counter()
+    for (image, name), samples in perf.items():
+        theirs[image] += samples
+    for image in sorted(set(theirs) | set(images)):
+        if theirs[image] != images[image]:
+            problems.append(f"{event}: {image}: perf {theirs[image]}, dcpiprof {images[image]}")
+    named, known = 0, {}
+    for (image, name), samples in sorted(perf.items(), key=str):
+        if name is None or image in (UNKNOWN, "[bpf]"):
+            continue
+        named += 1
+        ours = symbols[image, name]
+        if ours != samples and image in paths:
+            if image not in known:
+                known[image] = (kernel_addresses() if image == "[kernel]"
+                                else addresses(*paths[image]))
+            address = known[image].get(name, known[image].get(name.split("@")[0]))
+            ours = by_address[image, address] if address is not None else ours
+        if ours != samples:
+            problems.append(f"{event}: {image} {name}: perf {samples}, dcpiprof {ours}")
+    return sum(theirs.values()), len(theirs), named
+
+
+def main():
+    perf, problems = read_perf(sys.argv[1]), []
+    for argument in sys.argv[2:]:
+        event, path = argument.split("=", 1)
+        if event not in perf:
+            problems.append(f"perf report has no event {event}")
+            continue
+        samples, images, named = compare(event, perf[event], list(read_ours(path)), problems)
+        print(f"{event}: {samples} samples, {images} images, {named} symbols")
+    for problem in problems[:40]:
+        print(problem, file=sys.stderr)
+    return 1 if problems else 0
+
+
+sys.exit(main())
