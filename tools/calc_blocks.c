@@ -12,6 +12,7 @@ bool calc_blocks_is_padding(const struct cfg_block *block, double samples)
 
 struct heat {
 	double samples;
+	double frequency; /* where samples are equal */
 	uint32_t block;
 };
 
@@ -21,6 +22,8 @@ static int hottest_first(const void *a, const void *b)
 
 	if (x->samples != y->samples)
 		return x->samples > y->samples ? -1 : 1;
+	if (x->frequency != y->frequency)
+		return x->frequency > y->frequency ? -1 : 1;
 	return (x->block > y->block) - (x->block < y->block);
 }
 
@@ -36,7 +39,11 @@ bool *calc_blocks_choose(const struct calc_procedure *procedure, size_t limit, d
 		double samples = calc_procedure_block(procedure, i).samples;
 
 		if (samples >= least && !calc_blocks_is_padding(&cfg->blocks[i], samples))
-			heat[count++] = (struct heat){.samples = samples, .block = i};
+			heat[count++] = (struct heat){
+				.samples = samples,
+				.frequency = procedure->analysis->frequency.blocks[i].value,
+				.block = i,
+			};
 	}
 	if (heat == NULL || shown == NULL) {
 		free(shown);

@@ -16,7 +16,7 @@ bool calc_blocks_is_padding(const struct cfg_block *block, double samples);
 
 /**
  * calc_blocks_choose() - choose blocks by their samples; padding is never chosen
- * @limit: only this many, those with most; 0: all
+ * @limit: only this many, those with most, among equals those that ran most; 0: all
  * @share: only those with at least this share of the procedure's, 0 .. 1
  *
  * Return: malloc'd, by block; NULL if out of memory.

@@ -12,6 +12,7 @@ tool-src += tools/build_match.c tools/sample_sets.c tools/set_table.c tools/stat
 	tools/stats_form.c tools/stats_listing.c tools/stats_options.c tools/diff_report.c
 tool-src += tools/exporter.c tools/exporter_callgrind.c tools/exporter_folded.c tools/exporter_pprof.c \
 	tools/exporter_speedscope.c tools/protobuf_writer.c
+tool-src += tools/flow_block.c tools/flow_dot.c tools/flow_text.c tools/graphviz.c
 
 tool-src += tools/stall_listing.c tools/summary_listing.c
 
@@ -59,6 +60,12 @@ PROGRAMS += dcpiexport
 dcpiexport-src := tools/dcpiexport.c
 dcpiexport-archives := $(TOOL_ARCHIVES)
 dcpiexport-pkgs = $(TOOL_PKGS)
+
+PROGRAMS += dcpicfg
+dcpicfg-src := tools/dcpicfg.c
+dcpicfg-archives := $(TOOL_ARCHIVES)
+dcpicfg-pkgs = $(TOOL_PKGS)
+dcpicfg-ldlibs := -lm
 
 UNIT_TESTS += unit_calc_bubbles unit_calc_summary unit_json_stream unit_event_role
 unit_calc_bubbles-src := tests/unit_calc_bubbles.c

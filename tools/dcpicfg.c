@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* dcpicfg - a procedure's control-flow graph, drawn, with frequencies and what it cost */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/cleanup.h"
+#include "lib/error.h"
+#include "lib/options.h"
+#include "tools/calc_method.h"
+#include "tools/calc_source.h"
+#include "tools/cli.h"
+#include "tools/flow_dot.h"
+#include "tools/graphviz.h"
+#include "tools/output_file.h"
+#include "tools/text.h"
+
+enum {
+	KEY_CODE = 1001,
+	KEY_NO_CODE,
+	KEY_MIN_PERCENT,
+	KEY_MODEL,
+	KEY_ESTIMATOR,
+};
+
+static const struct option_entry own_options[] = {
+	{'f', "format", "NAME",
+	 "dot, svg, ps, pdf or png; default: what the file's name ends with"},
+	{'o', "output", "FILE", "write to this file; default: stdout"},
+	{KEY_CODE, "code", NULL, "all instructions (default: the costly ones, if there are many)"},
+	{KEY_NO_CODE, "no-code", NULL, "no instructions"},
+	{KEY_MIN_PERCENT, "min-percent", "PERCENT",
+	 "only blocks with at least this share of the procedure's samples"},
+	{'n', "limit", "N", "only the N blocks with most samples (default: 100)"},
+	{'e', "event", "EVENT", "the one whose samples are of time: cycles, cpu-clock, ..."},
+	{KEY_MODEL, "model", "NAME", "the machine: alpha21164, cortex-a53, ..."},
+	{KEY_ESTIMATOR, "estimator", "NAME", "of frequencies: dcpi, paper, avg, max"},
+};
+
+/* More, and the picture takes long to draw, and nobody looks at all of it. */
+#define BLOCKS_DEFAULT 100
+
+/* Formats, and what dot calls them. With cairo any letter can be drawn in PostScript. */
+static const struct format {
+	const char *name;
+	const char *dot; /* NULL: the graph itself */
+	bool binary;
+} formats[] = {
+	{"dot", NULL, false}, {"svg", "svg", false}, {"ps", "ps:cairo", false},
+	{"pdf", "pdf", true}, {"png", "png", true},
+};
+
+#define FORMATS (sizeof(formats) / sizeof(*formats))
+
+/* struct drawing - what was asked for, and what it is made of. */
+struct drawing {
+	struct cli cli;
+	const struct format *format;
+	const char *output;
+	const char *event;
+	const struct machine_model *model;
+	const struct frequency_estimator *estimator;
+	struct flow_options flow;
+	struct profile_reader *reader;
+	struct calc_source source;
+	struct calc_choice choice;
+	FILE *graph;
+};
+
+static const struct format *find_format(const char *name)
+{
+	for (size_t i = 0; i < FORMATS; i++) {
+		if (strcmp(formats[i].name, name) == 0)
+			return &formats[i];
+	}
+	return NULL;
+}
+
+static int set_option(void *context, int key, const char *argument, struct error *err)
+{
+	struct drawing *drawing = context;
+	int64_t number = 0;
+	int r = 0;
+
+	switch (key) {
+	case 'f':
+		drawing->format = find_format(argument);
+		if (drawing->format == NULL)
+			r = error_set(err, EINVAL,
+				      "there is no format \"%s\": dot, svg, ps, pdf or png",
+				      argument);
+		break;
+	case 'o':
+		drawing->output = argument;
+		break;
+	case KEY_CODE:
+		drawing->flow.code = FLOW_CODE_ALL;
+		break;
+	case KEY_NO_CODE:
+		drawing->flow.code = FLOW_CODE_NONE;
+		break;
+	case KEY_MIN_PERCENT:
+		r = cli_real(argument, "percentage", 0, 100, &drawing->flow.share, err);
+		drawing->flow.share /= 100;
+		break;
+	case 'n':
+		r = cli_number(argument, "number of blocks", &number, err);
+		drawing->flow.blocks = (size_t)number;
+		break;
+	case 'e':
+		drawing->event = argument;
+		break;
+	case KEY_MODEL:
+		return calc_method_model(&drawing->model, argument, err);
+	case KEY_ESTIMATOR:
+		return calc_method_estimator(&drawing->estimator, argument, err);
+	}
+	return r;
+}
+
+static const struct cli_tool tool = {
+	.name = "dcpicfg",
+	.synopsis = "[OPTION]... [PROCEDURE|IMAGE:PROCEDURE|[IMAGE:]0xADDRESS]",
+	.summary = "Draws the control-flow graph of a procedure: how often its blocks and edges "
+		   "ran, what\nthey cost, and what they waited for; without operand, of the "
+		   "hottest one that has a symbol.",
+	.accepts = CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_SYMBOLS,
+	.operands_max = 1,
+	.options = own_options,
+	.option_count = sizeof(own_options) / sizeof(*own_options),
+	.set = set_option,
+};
+
+static int choose_format(struct drawing *drawing, struct error *err)
+{
+	const char *dot = drawing->output != NULL ? strrchr(drawing->output, '.') : NULL;
+
+	if (drawing->format == NULL && dot != NULL)
+		drawing->format = find_format(dot + 1);
+	if (drawing->format == NULL)
+		drawing->format = &formats[0];
+	if (drawing->format->binary && drawing->output == NULL && isatty(STDOUT_FILENO))
+		return error_set(err, EINVAL, "%s is nothing for a terminal: say --output FILE",
+				 drawing->format->name);
+	return 0;
+}
+
+static int choose_procedure(struct drawing *drawing, struct error *err)
+{
+	const struct calc_select *select = &drawing->source.select;
+
+	if (drawing->cli.operand_count > 0)
+		return calc_select_named(&drawing->choice, select, drawing->cli.operands[0], err);
+	return calc_select_hottest(&drawing->choice, select, err);
+}
+
+static int print_graph(void *context, const struct procedure_analysis *analysis)
+{
+	struct drawing *drawing = context;
+	const struct calc_choice *choice = &drawing->choice;
+	_cleanup_free_ char *image = text_clean(choice->image->image.path);
+	_cleanup_free_ char *name =
+		calc_procedure_name(choice->code, analysis->index, drawing->cli.demangle);
+	struct calc_procedure procedure = {
+		.code = choice->code,
+		.analysis = analysis,
+		.image = image,
+		.name = name,
+		.all_samples = (double)drawing->source.images.time,
+	};
+
+	if (image == NULL || name == NULL)
+		return -ENOMEM;
+	return flow_dot_print(drawing->graph, &procedure, &drawing->flow);
+}
+
+static int make_graph(struct drawing *drawing, struct error *err)
+{
+	struct image_analysis_options options;
+	int r = calc_source_options(&drawing->source, &drawing->choice, drawing->model, &options,
+				    err);
+
+	if (r < 0)
+		return r;
+	options.estimator = drawing->estimator;
+	drawing->flow.time = drawing->source.events.time;
+	drawing->graph = tmpfile();
+	if (drawing->graph == NULL)
+		return error_set_errno(err, "cannot make a temporary file");
+	r = image_analysis_run(drawing->choice.code, &drawing->choice.profile.samples, &options,
+			       print_graph, drawing, NULL, err);
+	return r == -ENOMEM ? error_set(err, ENOMEM, "out of memory") : r;
+}
+
+static int write_picture(void *context, FILE *file, struct error *err)
+{
+	struct drawing *drawing = context;
+
+	return graphviz_draw(drawing->graph, drawing->format->dot, file, err);
+}
+
+static int run(struct drawing *drawing)
+{
+	struct error err = {0};
+	int r = choose_format(drawing, &err);
+
+	if (r == 0)
+		r = calc_source_open(&drawing->source, &drawing->reader, &drawing->cli,
+				     drawing->event, &err);
+	if (r == 0)
+		r = choose_procedure(drawing, &err);
+	if (r == -ENOENT && drawing->reader != NULL)
+		return cli_nothing(&drawing->cli, "%s", err.message);
+	if (r == 0)
+		r = make_graph(drawing, &err);
+	if (r == 0)
+		r = output_file_write(drawing->output, write_picture, drawing, &err);
+	return r < 0 ? cli_fail(&drawing->cli, &err) : CLI_OK;
+}
+
+int main(int argc, char **argv)
+{
+	struct drawing drawing = {.flow.blocks = BLOCKS_DEFAULT};
+	int status = cli_parse(&drawing.cli, &tool, argc, argv, &drawing);
+
+	if (status == CLI_RUN)
+		status = run(&drawing);
+	if (drawing.graph != NULL)
+		fclose(drawing.graph);
+	calc_choice_deinit(&drawing.choice);
+	calc_source_deinit(&drawing.source);
+	profile_reader_close(drawing.reader);
+	cli_deinit(&drawing.cli);
+	return status;
+}
