@@ -23,6 +23,8 @@ struct procedure_list {
  *         of order
  * @tally: calls are added up here, and nothing else is done; NULL: in the last pass;
  *         @program_tally likewise
+ * @footprint: in order, code in use is added up here beside calls
+ * @has_footprint: it is settled
  */
 struct pass {
 	struct image_code *code;
@@ -35,6 +37,8 @@ struct pass {
 	struct image_calls *tally;
 	const struct program_calls *program;
 	struct program_calls *program_tally;
+	struct code_footprint footprint;
+	bool has_footprint;
 	image_analysis_fn result;
 	void *ctx;
 	struct image_analysis_totals *totals;
@@ -89,6 +93,8 @@ static int analyse(const struct pass *pass, size_t index, struct outcome *outcom
 	analysis->index = index;
 	analysis->model = pass->model;
 	analysis->published = pass->options->published;
+	if (pass->has_footprint && !pass->options->published)
+		analysis->footprint = &pass->footprint;
 	rc = make_graph(pass, parts, count, outcome);
 	if (rc == 0)
 		rc = image_samples_profile(&analysis->profile, analysis->cfg, pass->samples, parts,
@@ -124,12 +130,13 @@ static void count_procedure(struct image_analysis_totals *totals,
 	totals->samples_outside -= analysis->profile.total;
 }
 
-static int add_to_tally(const struct pass *pass, const struct procedure_analysis *analysis)
+static int add_to_tally(struct pass *pass, const struct procedure_analysis *analysis)
 {
 	if (pass->program_tally != NULL)
 		return program_calls_add(pass->program_tally, pass->code, pass->samples, analysis,
 					 pass->estimator->by_flow &&
 						 analysis->profile.exact == NULL);
+	code_footprint_add(&pass->footprint, analysis->cfg, &analysis->frequency);
 	return image_calls_add(pass->tally, analysis);
 }
 
@@ -299,6 +306,9 @@ static int tally_calls(struct pass *pass, struct image_calls **calls)
 	rc = tally_pass(pass);
 	pass->tally = NULL;
 	pass->calls = *calls;
+	/* Caches of few ways hold as much as half of their size for sure. */
+	code_footprint_settle(&pass->footprint, pass->model->icache.bytes / 2.0);
+	pass->has_footprint = true;
 	return rc;
 }
 

@@ -177,6 +177,10 @@ UNIT_TESTS += unit_culprit
 unit_culprit-src := tests/unit_culprit.c tests/culprit_scene.c tests/cfg_fixture.c
 unit_culprit-archives := analysis util
 
+UNIT_TESTS += unit_code_footprint
+unit_code_footprint-src := tests/unit_code_footprint.c tests/cfg_fixture.c
+unit_code_footprint-archives := analysis util
+
 UNIT_TESTS += unit_strong_components
 unit_strong_components-src := tests/unit_strong_components.c
 unit_strong_components-archives := analysis util

@@ -80,6 +80,7 @@ struct culprit_input procedure_analysis_input(const struct procedure_analysis *a
 		.schedule = &analysis->schedule,
 		.profile = &analysis->profile,
 		.frequency = &analysis->frequency,
+		.footprint = analysis->footprint,
 	};
 }
 

@@ -14,11 +14,13 @@
  * @index: in image_code_procedures()
  * @published: as DCPI did it: blocks are scheduled each by itself, and causes are listed
  *         also where they are unlikely or small
+ * @footprint: see struct culprit_input; the caller's
  */
 struct procedure_analysis {
 	size_t index;
 	bool published;
 	const struct machine_model *model;
+	const struct code_footprint *footprint;
 	struct cfg *cfg;
 	struct frequency_classes classes;
 	struct schedule schedule;

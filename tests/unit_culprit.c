@@ -78,8 +78,37 @@ static void test_cpi(void **state)
 	assert_float_equal(insn->static_cycles, 2, 1e-9);
 	assert_float_equal(insn->dynamic_cycles, 7, 1e-9);
 	assert_true(insn->significant);
-	/* Twice the frequency would explain these. */
 	assert_false(scene.culprits.insns[2].significant);
+	culprit_scene_deinit(&scene);
+}
+
+/* A stall that twice the frequency, were it that, would explain: it may be none. */
+static void test_stall_that_may_be_none(void **state)
+{
+	struct culprit_scene scene;
+	const struct culprit *culprit;
+
+	(void)state;
+	make_straight(&scene, 16);
+	scene.frequency.blocks[0].high = 2000;
+	culprit_scene_stall(&scene, 8, 0.5);
+	culprit_scene_look(&scene);
+	assert_true(scene.culprits.insns[8].significant);
+	culprit = culprit_scene_find(&scene, 8, CULPRIT_ICACHE);
+	assert_non_null(culprit);
+	assert_float_equal(culprit->cycles_low, 0, 0);
+	assert_float_equal(culprit->cycles_high, 0.5, 1e-9);
+	/* Half of the samples are beyond doubt here. */
+	culprit_scene_stall(&scene, 8, 3);
+	culprit_scene_look(&scene);
+	culprit = culprit_scene_find(&scene, 8, CULPRIT_ICACHE);
+	assert_float_equal(culprit->cycles_low, 1, 1e-9);
+	assert_float_equal(culprit->cycles_high, 3, 1e-9);
+	/* Out of order, intervals speak for whole programs. */
+	scene.model.in_order = false;
+	culprit_scene_stall(&scene, 8, 0.5);
+	culprit_scene_look(&scene);
+	assert_false(scene.culprits.insns[8].significant);
 	culprit_scene_deinit(&scene);
 }
 
@@ -183,6 +212,34 @@ static void test_icache_in_loops(void **state)
 	scene.model.icache.bytes = 64;
 	culprit_scene_look(&scene);
 	assert_float_equal(culprit_scene_find(&scene, 16, CULPRIT_ICACHE)->cycles_high, 10, 1e-9);
+	culprit_scene_deinit(&scene);
+}
+
+/* With all code that is in use in the cache, code misses no oftener than by chance. */
+static void test_icache_by_footprint(void **state)
+{
+	struct code_footprint footprint = {.stay = INFINITY};
+	struct culprit_scene scene;
+
+	(void)state;
+	make_straight(&scene, 16);
+	scene.profile.period_cycles = 62000;
+	scene.input.footprint = &footprint;
+	culprit_scene_stall(&scene, 8, 10);
+	culprit_scene_look(&scene);
+	assert_null(culprit_scene_find(&scene, 8, CULPRIT_ICACHE));
+	/* A miss in a hundred executions, or four if it is bad: 50 cycles each. */
+	footprint.stay = log(100) / 1000;
+	culprit_scene_look(&scene);
+	assert_float_equal(culprit_scene_find(&scene, 8, CULPRIT_ICACHE)->cycles_high, 2, 1e-3);
+	footprint.stay = 0;
+	culprit_scene_look(&scene);
+	assert_float_equal(culprit_scene_find(&scene, 8, CULPRIT_ICACHE)->cycles_high, 10, 1e-9);
+	/* Code that runs seldom may miss each time, for what reason ever. */
+	footprint.stay = INFINITY;
+	scene.profile.period_cycles = 0.5;
+	culprit_scene_look(&scene);
+	assert_float_equal(culprit_scene_find(&scene, 8, CULPRIT_ICACHE)->cycles_high, 10, 1e-9);
 	culprit_scene_deinit(&scene);
 }
 
@@ -550,12 +607,14 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_cpi),
+		cmocka_unit_test(test_stall_that_may_be_none),
 		cmocka_unit_test(test_never_executed),
 		cmocka_unit_test(test_noise_is_no_stall),
 		cmocka_unit_test(test_nobody_left_is_unexplained),
 		cmocka_unit_test(test_icache_at_line_starts),
 		cmocka_unit_test(test_icache_costs_no_more_than_memory),
 		cmocka_unit_test(test_icache_in_loops),
+		cmocka_unit_test(test_icache_by_footprint),
 		cmocka_unit_test(test_icache_at_heads),
 		cmocka_unit_test(test_dcache_at_the_first_use),
 		cmocka_unit_test(test_dcache_overwritten),

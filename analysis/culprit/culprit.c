@@ -8,8 +8,26 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* A stall that is more than this part of M is likely to be one, if the estimate is. */
+#define UNSURE_SHARE 0.15
+
+/*
+ * The frequency that stalls and gains are judged by: the end of the interval that speaks
+ * against them. In order, intervals are often wide just because all of a block stalls: then
+ * what M may be off, and no more, may speak against a stall.
+ */
+static double frequency_to_judge_by(const struct frequency_estimate *frequency, bool likely,
+				    bool stalled)
+{
+	double high = fmax(frequency->high, frequency->value);
+
+	if (!stalled)
+		return fmin(frequency->low, frequency->value);
+	return likely ? fmin(high, (1 + UNSURE_SHARE) * frequency->value) : high;
+}
+
 static void measure_insn(struct instruction_cpi *ret, const struct schedule_insn *schedule,
-			 double samples, const struct frequency_estimate *frequency)
+			 double samples, const struct frequency_estimate *frequency, bool likely)
 {
 	double stalls = 0, expected, noise;
 
@@ -28,9 +46,8 @@ static void measure_insn(struct instruction_cpi *ret, const struct schedule_insn
 	if (samples == 0)
 		ret->high = 0;
 	ret->dynamic_cycles = ret->cpi - schedule->min_cycles;
-	expected = schedule->min_cycles * (ret->dynamic_cycles > 0
-						   ? fmax(frequency->high, frequency->value)
-						   : fmin(frequency->low, frequency->value));
+	expected = schedule->min_cycles *
+		   frequency_to_judge_by(frequency, likely, ret->dynamic_cycles > 0);
 	noise = CULPRIT_NOISE_SIGMAS * sqrt(expected + 1);
 	ret->significant =
 		ret->dynamic_cycles > 0 ? samples > expected + noise : samples < expected - noise;
@@ -39,11 +56,12 @@ static void measure_insn(struct instruction_cpi *ret, const struct schedule_insn
 static void measure_insns(struct culprits *culprits, const struct culprit_input *input)
 {
 	const struct cfg *cfg = input->cfg;
+	bool likely = input->model->in_order && !input->thorough;
 
 	for (uint32_t i = 0; i < cfg->insn_count; i++)
 		measure_insn(&culprits->insns[i], &input->schedule->insns[i],
 			     input->profile->samples[i],
-			     &input->frequency->blocks[cfg->block_of[i]]);
+			     &input->frequency->blocks[cfg->block_of[i]], likely);
 }
 
 static int compare_culprits(const void *a, const void *b)
@@ -79,15 +97,19 @@ static int explain(struct listing *listing, const struct culprit_stall *stall)
 	struct culprits *culprits = listing->culprits;
 	struct instruction_cpi *insn = &culprits->insns[stall->insn];
 	struct culprit_suspects suspects;
+	double certain = stall->cycles;
 
 	if (array_reserve(&culprits->list, &listing->capacity, culprits->count + CULPRIT_CAUSES,
 			  sizeof(*culprits->list)) != 0)
 		return -ENOMEM;
+	/* What is left of it if the frequency is as high as it may be. */
+	if (!stall->input->thorough)
+		certain = insn->low - stall->input->schedule->insns[stall->insn].min_cycles;
 	find_suspects(listing, &suspects, stall);
 	insn->first = (uint32_t)culprits->count;
 	for (unsigned int c = 0; c < CULPRIT_CAUSES; c++) {
 		const struct culprit_bound *bound = &suspects.bounds[c];
-		double rest = stall->cycles - (suspects.high - bound->high);
+		double rest = certain - (suspects.high - bound->high);
 
 		if (suspects.listed[c])
 			culprits->list[culprits->count++] = (struct culprit){

@@ -16,7 +16,7 @@
 #ifndef DCPI_CULPRIT_H
 #define DCPI_CULPRIT_H
 
-#include "analysis/frequency/frequency.h"
+#include "analysis/culprit/code_footprint.h"
 
 /** enum culprit_cause - causes of dynamic stalls, in the order of Figure 4. */
 enum culprit_cause {
@@ -65,7 +65,8 @@ struct culprit {
  * @static_cycles: sum of its static stalls
  * @dynamic_cycles: the rest; negative: a gain that is not explained
  * @significant: @dynamic_cycles is more than the noise of sampling and the interval of
- *            the frequency explain
+ *            the frequency explain; in order, stalls of more than 15% of M need not be
+ *            beyond the interval: then the @cycles_low of its culprits are 0
  * @first, @count: its culprits, in culprits.list, each cause once, in order of
  *            @cycles_high; none if there is no significant stall, or no explanation
  */
@@ -91,6 +92,7 @@ struct culprits {
 /**
  * struct culprit_input - what the rules look at
  * @thorough: list unlikely causes and small ones always, as the paper's tool did
+ * @footprint: of the image, settled for half of the I-cache; NULL: not known
  */
 struct culprit_input {
 	bool thorough;
@@ -99,6 +101,7 @@ struct culprit_input {
 	const struct schedule *schedule;
 	const struct procedure_profile *profile;
 	const struct frequency *frequency;
+	const struct code_footprint *footprint;
 };
 
 /**

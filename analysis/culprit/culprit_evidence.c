@@ -138,20 +138,34 @@ static bool follows_pointer(const struct culprit_suspects *suspects,
 		insn_regs_has(&insns[load].writes, memory->index));
 }
 
+/* What is left of a stall for a cause, and those of as much doubt, to account for. */
+static double left_for(const struct culprit_suspects *suspects, unsigned int cause, double stall)
+{
+	for (unsigned int c = 0; c < CULPRIT_CAUSES; c++)
+		if (suspects->listed[c] &&
+		    suspects->bounds[c].doubt < suspects->bounds[cause].doubt)
+			stall -= suspects->bounds[c].high;
+	return fmax(stall, 0);
+}
+
 void culprit_evidence_weigh(struct culprit_evidence *evidence, struct culprit_suspects *suspects,
 			    const struct culprit_stall *stall)
 {
+	double left[CULPRIT_CAUSES];
+
 	if (!evidence->heard)
 		hear_all(evidence, stall);
 	if (follows_pointer(suspects, stall))
 		suspects->bounds[CULPRIT_DTB].doubt = suspects->bounds[CULPRIT_DCACHE].doubt;
+	for (unsigned int c = 0; c < CULPRIT_CAUSES; c++)
+		left[c] = left_for(suspects, c, stall->cycles);
 	for (unsigned int c = 0; c < CULPRIT_CAUSES; c++) {
 		struct culprit_testimony sum = near_scale(evidence, c, scale_of(stall->frequency));
 		double most = fmax(sum.stalls, 0) + CULPRIT_NOISE_SIGMAS * sqrt(sum.samples + 1);
 
 		/* Cycles that it takes each time it may be at work, at most. */
 		if (suspects->listed[c] && suspects->bounds[c].doubt > 0 && sum.chances > 0 &&
-		    WORSE * most / sum.chances < stall->cycles)
+		    WORSE * most / sum.chances < left[c])
 			suspects->bounds[c].doubt += DOUBT;
 	}
 }

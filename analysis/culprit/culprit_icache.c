@@ -11,6 +11,13 @@
 /* The sampled PC of a miss event may be this many instructions late. */
 #define EVENT_SKID 4
 
+/* Code may be evicted so many times as often as if executions were independent. */
+#define FOOTPRINT_SLACK 4
+/* And so often by what is not in the profile: processes that begin, other programs. */
+#define COLD_MISSES 1000.0
+/* What is expected to make so much of a stall is not doubted. */
+#define EXPECTED_SHARE 0.15
+
 static uint64_t line_of(const struct insn *insn, uint32_t line_bytes)
 {
 	return (insn->address + insn->bytes - 1) / line_bytes;
@@ -41,6 +48,31 @@ static double arrivals_from_elsewhere(const struct culprit_stall *stall, uint32_
 	return block->in_count == 0 ? 1 : fmin(share, 1);
 }
 
+/*
+ * The share of a stalled instruction's executions that may miss, by what other code of the
+ * image there is.
+ */
+static double share_by_footprint(const struct culprit_stall *stall)
+{
+	const struct code_footprint *footprint = stall->input->footprint;
+	double executions = stall->frequency * stall->input->profile->period_cycles;
+
+	if (footprint == NULL)
+		return 1;
+	return fmin(1, FOOTPRINT_SLACK * code_footprint_miss_share(footprint, stall->frequency) +
+			       COLD_MISSES / executions);
+}
+
+/* Whether misses that other code of the image must cause would show in a stall. */
+static bool is_expected(const struct culprit_stall *stall, const struct machine_cache *cache)
+{
+	const struct code_footprint *footprint = stall->input->footprint;
+
+	return footprint != NULL &&
+	       cache->miss_cycles_min * code_footprint_miss_share(footprint, stall->frequency) >
+		       EXPECTED_SHARE * stall->cycles;
+}
+
 /* @reach: bytes that the cache or TLB holds */
 static bool fetch_bound(const struct culprit_stall *stall, const struct machine_cache *cache,
 			uint64_t reach, enum profile_event_role role, struct culprit_bound *ret)
@@ -54,6 +86,7 @@ static bool fetch_bound(const struct culprit_stall *stall, const struct machine_
 	share = arrivals_from_elsewhere(stall, cache->line_bytes);
 	share = fmin(share, culprit_region_share(stall->regions, stall->input->frequency,
 						 stall->block, reach));
+	share = fmin(share, share_by_footprint(stall));
 	if (share < CULPRIT_NEGLIGIBLE)
 		return false;
 	if (last > stall->insn + EVENT_SKID)
@@ -68,7 +101,7 @@ bool culprit_icache_bound(const struct culprit_stall *stall, struct culprit_boun
 {
 	const struct machine_cache *cache = &stall->input->model->icache;
 
-	ret->doubt = 1;
+	ret->doubt = !is_expected(stall, cache);
 	return fetch_bound(stall, cache, cache->bytes, PROFILE_ROLE_IMISS, ret);
 }
 

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/culprit/code_footprint.h"
+
+#include <math.h>
+
+/* Halvings of an interval of the logarithm of time: to within one part in 10^4. */
+#define HALVINGS 24
+/* Logarithms (base 2) of times that it may be. */
+#define LOG_STAY_MIN (-64.0)
+#define LOG_STAY_MAX 64.0
+
+static int bin_of(double frequency)
+{
+	double bin = round(log2(frequency) * CODE_FOOTPRINT_STEPS) + CODE_FOOTPRINT_BINS / 2;
+
+	return (int)fmin(fmax(bin, 0), CODE_FOOTPRINT_BINS - 1);
+}
+
+static double frequency_of(int bin)
+{
+	return exp2((double)(bin - CODE_FOOTPRINT_BINS / 2) / CODE_FOOTPRINT_STEPS);
+}
+
+void code_footprint_add(struct code_footprint *footprint, const struct cfg *cfg,
+			const struct frequency *frequency)
+{
+	for (uint32_t b = 0; b < cfg->block_count; b++) {
+		const struct insn *first = &cfg->insns[cfg->blocks[b].first];
+		const struct insn *last = first + cfg->blocks[b].count - 1;
+		double value = frequency->blocks[b].value;
+
+		if (value > 0)
+			footprint->bytes[bin_of(value)] +=
+				(double)(last->address + last->bytes - first->address);
+	}
+}
+
+/* Bytes of different code that are executed in some time. */
+static double executed_in(const struct code_footprint *footprint, double time)
+{
+	double sum = 0;
+
+	for (int bin = 0; bin < CODE_FOOTPRINT_BINS; bin++)
+		if (footprint->bytes[bin] > 0)
+			sum -= footprint->bytes[bin] * expm1(-frequency_of(bin) * time);
+	return sum;
+}
+
+void code_footprint_settle(struct code_footprint *footprint, double bytes)
+{
+	double low = LOG_STAY_MIN, high = LOG_STAY_MAX;
+
+	if (executed_in(footprint, INFINITY) <= bytes) {
+		footprint->stay = INFINITY;
+		return;
+	}
+	for (int i = 0; i < HALVINGS; i++) {
+		double middle = (low + high) / 2;
+
+		if (executed_in(footprint, exp2(middle)) < bytes)
+			low = middle;
+		else
+			high = middle;
+	}
+	footprint->stay = exp2((low + high) / 2);
+}
+
+double code_footprint_miss_share(const struct code_footprint *footprint, double frequency)
+{
+	return exp(-frequency * footprint->stay);
+}

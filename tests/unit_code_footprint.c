@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The code that a cache holds, by its frequencies, against a cache that is simulated. */
+#include "analysis/culprit/code_footprint.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/cfg_fixture.h"
+#include "tests/unit.h"
+
+#define BLOCKS 600
+#define INSNS 16 /* of 4 bytes */
+#define BLOCK_BYTES 64
+#define KINDS 4
+#define CACHE_BLOCKS 256
+#define EXECUTIONS 400000
+
+struct scene {
+	struct cfg *cfg;
+	struct frequency frequency;
+};
+
+/* Code of KINDS frequencies, in turns. */
+static double frequency_of(uint32_t block)
+{
+	static const double frequencies[KINDS] = {64, 16, 4, 0.5};
+
+	return frequencies[block % KINDS];
+}
+
+static void scene_init(struct scene *scene)
+{
+	uint32_t counts[BLOCKS];
+	struct cfg_fixture_edge edges[BLOCKS + 1];
+
+	for (uint32_t b = 0; b < BLOCKS; b++)
+		counts[b] = INSNS;
+	edges[0] = (struct cfg_fixture_edge){CFG_ENTRY, 0};
+	for (uint32_t b = 0; b < BLOCKS; b++)
+		edges[b + 1] = (struct cfg_fixture_edge){b, b + 1 < BLOCKS ? b + 1 : CFG_EXIT};
+	scene->cfg = cfg_fixture_create(counts, BLOCKS, edges, BLOCKS + 1);
+	scene->frequency.blocks = calloc(BLOCKS, sizeof(*scene->frequency.blocks));
+	assert_non_null(scene->frequency.blocks);
+	for (uint32_t b = 0; b < BLOCKS; b++)
+		scene->frequency.blocks[b].value = frequency_of(b);
+}
+
+static void scene_deinit(struct scene *scene)
+{
+	free(scene->frequency.blocks);
+	cfg_fixture_destroy(scene->cfg);
+}
+
+static uint32_t draw(uint64_t *seed)
+{
+	double sum = 0, at;
+	uint32_t kind = 0;
+
+	for (uint32_t k = 0; k < KINDS; k++)
+		sum += frequency_of(k);
+	at = (double)(unit_random(seed) >> 11) * 0x1p-53 * sum;
+	while (kind + 1 < KINDS && at >= frequency_of(kind))
+		at -= frequency_of(kind++);
+	return kind + KINDS * (uint32_t)(unit_random(seed) % (BLOCKS / KINDS));
+}
+
+/* A cache that forgets what was used least recently, and executions by chance. */
+static void simulate(double *miss_share)
+{
+	static uint64_t used[BLOCKS];
+	uint64_t seed = 11, misses[KINDS] = {0}, executed[KINDS] = {0};
+	uint32_t held = 0;
+
+	memset(used, 0, sizeof(used));
+	for (uint64_t now = 1; now <= EXECUTIONS; now++) {
+		uint32_t block = draw(&seed), oldest = UINT32_MAX;
+		bool warm = now > EXECUTIONS / 8;
+
+		executed[block % KINDS] += warm;
+		if (used[block] == 0) {
+			misses[block % KINDS] += warm;
+			held++;
+		}
+		used[block] = now;
+		for (uint32_t b = 0; held > CACHE_BLOCKS && b < BLOCKS; b++)
+			if (used[b] != 0 && (oldest == UINT32_MAX || used[b] < used[oldest]))
+				oldest = b;
+		if (oldest != UINT32_MAX) {
+			used[oldest] = 0;
+			held--;
+		}
+	}
+	for (uint32_t k = 0; k < KINDS; k++)
+		miss_share[k] = (double)misses[k] / (double)executed[k];
+}
+
+static void as_a_cache_does(void **state)
+{
+	struct code_footprint footprint = {.stay = 0};
+	double simulated[KINDS];
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	code_footprint_add(&footprint, scene.cfg, &scene.frequency);
+	code_footprint_settle(&footprint, CACHE_BLOCKS * BLOCK_BYTES);
+	simulate(simulated);
+	for (uint32_t k = 0; k < KINDS; k++)
+		assert_true(fabs(code_footprint_miss_share(&footprint, frequency_of(k)) -
+				 simulated[k]) < 0.02);
+	/* Some kinds hit, others miss: else nothing was compared. */
+	assert_true(simulated[0] < 0.05 && simulated[KINDS - 1] > 0.8);
+	scene_deinit(&scene);
+}
+
+static void what_fits_stays(void **state)
+{
+	struct code_footprint footprint = {.stay = 0};
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	code_footprint_settle(&footprint, 1);
+	assert_true(code_footprint_miss_share(&footprint, 1) == 0);
+	code_footprint_add(&footprint, scene.cfg, &scene.frequency);
+	code_footprint_settle(&footprint, BLOCKS * BLOCK_BYTES);
+	assert_true(code_footprint_miss_share(&footprint, 0.5) == 0);
+	/* The unit of frequencies does not matter; the rarer code is, the more it misses. */
+	for (int k = 0; k < 40; k++) {
+		double unit = exp2(k - 20), before = 1;
+		struct code_footprint same = {.stay = 0};
+
+		for (uint32_t b = 0; b < BLOCKS; b++)
+			scene.frequency.blocks[b].value = frequency_of(b) * unit;
+		code_footprint_add(&same, scene.cfg, &scene.frequency);
+		code_footprint_settle(&same, CACHE_BLOCKS * BLOCK_BYTES);
+		code_footprint_settle(&footprint, CACHE_BLOCKS * BLOCK_BYTES);
+		for (uint32_t b = KINDS; b-- > 0;) {
+			double share = code_footprint_miss_share(&same, frequency_of(b) * unit);
+
+			assert_true(fabs(share - code_footprint_miss_share(
+							 &footprint, frequency_of(b))) < 1e-3);
+			assert_true(share < before);
+			before = share;
+		}
+	}
+	/* What is not executed takes no room; nor does what is not known to be. */
+	for (uint32_t b = 0; b < BLOCKS; b++)
+		scene.frequency.blocks[b].value = b % 2 ? 0 : NAN;
+	footprint = (struct code_footprint){.stay = 0};
+	code_footprint_add(&footprint, scene.cfg, &scene.frequency);
+	code_footprint_settle(&footprint, 1);
+	assert_true(isinf(footprint.stay));
+	scene_deinit(&scene);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(as_a_cache_does),
+		cmocka_unit_test(what_fits_stays),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
