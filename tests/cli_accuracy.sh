@@ -17,6 +17,7 @@ import random
 import sys
 
 sys.path.insert(0, "tests/accuracy")
+import in_order
 import score
 
 items = [(4, 104, 100, "high", 90, 110), (3, 91, 100, "low", 80, 99),
@@ -43,6 +44,12 @@ for _ in range(100):
 pairs = [(x, 3 * x + 1) for x in range(10)]
 assert score.correlation(pairs) == 1 and score.correlation(pairs[:2]) is None
 assert score.correlation([(x, -y) for x, y in pairs]) == -1
+
+# Misses that cost 10 or 100 cycles: no estimate of cycles follows their number.
+rows = {c: [(n * (10 if n % 2 else 100), n * (10 if n % 2 else 100), n) for n in range(1, 9)]
+        for c in in_order.EVENTS}
+misses = in_order.miss_scores(rows)
+assert misses["dcache_cycles"] == 1 and misses["dcache"] == misses["dcache_true"] < 0.9
 END
 }
 

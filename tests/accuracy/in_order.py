@@ -239,18 +239,30 @@ def stall_scores(sums):
             "unexplained_percent": score.percent(sums["unexplained"], sums["tallied"])}
 
 
-def miss_pairs(simulation, procedures):
-    """{cause: [(stall cycles listed, true events), ...]}, a pair for each procedure."""
-    pairs = {cause: [] for cause in EVENTS}
+def miss_rows(simulation, procedures):
+    """{cause: [(stall cycles listed, true ones, true events), ...]}, one for each procedure."""
+    rows_of = {cause: [] for cause in EVENTS}
     for procedure in procedures:
         for cause, event in EVENTS.items():
-            cycles = events = 0
+            listed = true = events = 0
             for i in procedure["instructions"]:
                 insn = simulation.insns.get(i["offset"])
                 events += insn.events[event] if insn else 0
-                cycles += listed_stalls(i).get(cause, 0)
-            pairs[cause].append((cycles, events))
-    return pairs
+                true += insn.stalls.get(cause, 0) if insn else 0
+                listed += listed_stalls(i).get(cause, 0)
+            rows_of[cause].append((listed, true, events))
+    return rows_of
+
+
+def miss_scores(rows_of):
+    """Correlations over procedures: of what is listed with events, and, beside it, of the
+    true stalls with events: misses do not all cost the same, whoever counts their cycles."""
+    scores = {}
+    for cause, procedures in rows_of.items():
+        scores[cause] = score.correlation([(listed, n) for listed, _, n in procedures])
+        scores[f"{cause}_true"] = score.correlation([(true, n) for _, true, n in procedures])
+        scores[f"{cause}_cycles"] = score.correlation([row[:2] for row in procedures])
+    return scores
 
 
 class Pool:
@@ -260,15 +272,15 @@ class Pool:
         self.instructions = []
         self.edges = []
         self.stalls = {}
-        self.pairs = {cause: [] for cause in EVENTS}
+        self.misses = {cause: [] for cause in EVENTS}
 
     def add(self, other):
         self.instructions += other.instructions
         self.edges += other.edges
         for key, value in other.stalls.items():
             self.stalls[key] = self.stalls.get(key, 0) + value
-        for cause, pairs in other.pairs.items():
-            self.pairs[cause] += pairs
+        for cause, procedures in other.misses.items():
+            self.misses[cause] += procedures
 
     def lines(self, about):
         yield {"name": "instructions", **about, **score.within(self.instructions),
@@ -280,8 +292,7 @@ class Pool:
         yield {"name": "edges", **about, **score.within(self.edges)}
         if self.stalls:
             yield {"name": "culprits", **about, **stall_scores(self.stalls)}
-            yield {"name": "misses", **about,
-                   **{c: score.correlation(p) for c, p in self.pairs.items()}}
+            yield {"name": "misses", **about, **miss_scores(self.misses)}
 
 
 def alike(items):
@@ -306,7 +317,7 @@ def judge(arm, program, simulation, edges, sampler, estimator, profile):
                        if key not in ("unexplained", "tallied")}
         pool.stalls |= {key: sums[key] / max(sums["tallied"], 1)
                         for key in ("unexplained", "tallied")}
-        pool.pairs = miss_pairs(simulation, procedures)
+        pool.misses = miss_rows(simulation, procedures)
     return pool
 
 

@@ -10,7 +10,9 @@ COLUMNS = {
     "instructions": FREQUENCY + ("median_error", "wrong_marked_low", "interval_holds"),
     "edges": FREQUENCY,
     "culprits": ("recall", "precision", "list_size", "unexplained_percent"),
-    "misses": ("icache", "dcache", "branch", "dtb"),
+    "misses": ("icache", "icache_true", "icache_cycles", "dcache", "dcache_true",
+               "dcache_cycles", "branch", "branch_true", "branch_cycles", "dtb", "dtb_true",
+               "dtb_cycles"),
 }
 TITLES = {
     "instructions": "Instructions, percent of samples", "edges": "Edges, percent of executions",
