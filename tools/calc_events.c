@@ -46,6 +46,9 @@ static int choose_time(void *context, const struct profile_event *event)
 		return 0;
 	if (reading->asked != NULL)
 		reading->has_time = true; /* there is such an event */
+	if (time == EVENT_TIME_NOT && reading->asked != NULL && reading->events->any_event &&
+	    reading->events->time == NULL)
+		return keep_name(reading->events, event->name);
 	if (time >= reading->best)
 		return 0;
 	reading->best = time;
@@ -139,7 +142,7 @@ static int choose(struct calc_events *events, struct profile_reader *reader,
 			return explain(r, err);
 	}
 	events->clock = reading.best == EVENT_TIME_CLOCK;
-	if (reading.best != EVENT_TIME_NOT)
+	if (events->time != NULL)
 		return 0;
 	if (asked == NULL)
 		return error_set(err, ENOENT,

@@ -36,6 +36,8 @@ struct calc_event {
 
 /**
  * struct calc_events - zero-initialised is empty
+ * @any_event:    set before: the event that is asked for need not tell time, if nobody wants
+ *                cycles, but only where samples are
  * @list:         by epoch and number
  * @time:         name of the event that samples time
  * @clock:        it is a clock
@@ -44,6 +46,7 @@ struct calc_event {
  * @epochs_without: epochs that have no such event, and are passed over
  */
 struct calc_events {
+	bool any_event;
 	struct calc_event *list;
 	size_t count;
 	size_t capacity;

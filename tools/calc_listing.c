@@ -11,6 +11,7 @@
 #include "tools/calc_blocks.h"
 #include "tools/calc_bubbles.h"
 #include "tools/calc_cells.h"
+#include "tools/heat.h"
 #include "tools/source_text.h"
 #include "tools/text.h"
 
@@ -19,16 +20,7 @@
 /* What stands beside address and instruction, with a culprit or two. */
 #define OTHER_WIDTH 52
 
-/* Shares of a procedure's samples from which on a line is hot, or warm. */
-#define HOT 0.10
-#define WARM 0.02
-
-#define COLOR_HOT "\033[1;31m"
-#define COLOR_WARM "\033[33m"
-#define COLOR_BUBBLE "\033[36m"
-#define COLOR_SOURCE "\033[2m"
-#define COLOR_HEADING "\033[1m"
-#define COLOR_NONE "\033[0m"
+#define STYLE_BUBBLE "\033[36m"
 
 struct listing {
 	FILE *stream;
@@ -82,7 +74,7 @@ static void print_block_heading(struct listing *listing, uint32_t block)
 	struct calc_cells_executions cells;
 
 	listing->sampled = sums.samples > 0;
-	color(listing, COLOR_HEADING);
+	color(listing, HEAT_STYLE_HEADING);
 	print_best(listing, &sums, analysis->cfg->blocks[block].count);
 	fprintf(listing->stream, "*** %.1f%% of the samples; ", 100 * share(listing, sums.samples));
 	if (!calc_cells_executions(procedure, estimate, &cells))
@@ -92,7 +84,7 @@ static void print_block_heading(struct listing *listing, uint32_t block)
 	else
 		fprintf(listing->stream, "ran %s times (%s to %s, %s confidence)\n", cells.value,
 			cells.low, cells.high, calc_confidence_name(estimate->confidence));
-	color(listing, COLOR_NONE);
+	color(listing, HEAT_STYLE_NONE);
 	fputc('\n', listing->stream);
 }
 
@@ -114,11 +106,11 @@ static void print_source(struct listing *listing, uint32_t insn)
 	slash = strrchr(file, '/');
 	clean = text_clean(slash != NULL ? slash + 1 : file);
 	text = source_text_line(listing->options->source, file, line);
-	color(listing, COLOR_SOURCE);
+	color(listing, HEAT_STYLE_SOURCE);
 	fprintf(listing->stream, "%*s  %s:%u%s%s\n", listing->address_width, "",
 		clean != NULL ? clean : "?", line, text != NULL ? ": " : "",
 		text != NULL ? text : "");
-	color(listing, COLOR_NONE);
+	color(listing, HEAT_STYLE_NONE);
 }
 
 static void print_bubbles(struct listing *listing, uint32_t insn)
@@ -132,9 +124,9 @@ static void print_bubbles(struct listing *listing, uint32_t insn)
 	calc_bubbles_make(&bubbles, &listing->legend, &analysis->schedule.insns[insn], &cpi,
 			  analysis->culprits.list);
 	for (unsigned int i = 0; i < bubbles.count; i++) {
-		color(listing, COLOR_BUBBLE);
+		color(listing, STYLE_BUBBLE);
 		fprintf(listing->stream, "%*s  %s", listing->address_width, "", bubbles.lines[i]);
-		color(listing, COLOR_NONE);
+		color(listing, HEAT_STYLE_NONE);
 		fputc('\n', listing->stream);
 	}
 }
@@ -160,14 +152,14 @@ static void print_instruction(struct listing *listing, uint32_t insn)
 	print_bubbles(listing, insn);
 	calc_procedure_text(listing->procedure, insn, text);
 	calc_cells_cpi(listing->procedure, insn, listing->sampled, listing->options->halves, cell);
-	if (heat >= WARM)
-		color(listing, heat >= HOT ? COLOR_HOT : COLOR_WARM);
+	if (heat_style(heat) != NULL)
+		color(listing, heat_style(heat));
 	fprintf(listing->stream, "%0*" PRIx64 "  %-*s %9.0f %5.1f%%  %12s", listing->address_width,
 		analysis->cfg->insns[insn].address, listing->text_width, text, samples, 100 * heat,
 		cell);
 	print_culprits(listing, insn);
-	if (heat >= WARM)
-		color(listing, COLOR_NONE);
+	if (heat_style(heat) != NULL)
+		color(listing, HEAT_STYLE_NONE);
 	fputc('\n', listing->stream);
 }
 
@@ -187,10 +179,10 @@ static void print_hidden(struct listing *listing)
 
 static void print_columns(struct listing *listing)
 {
-	color(listing, COLOR_HEADING);
+	color(listing, HEAT_STYLE_HEADING);
 	fprintf(listing->stream, "%-*s  %-*s %9s %6s  %12s  %s\n\n", listing->address_width, "Addr",
 		listing->text_width, "Instruction", "Samples", "%", "CPI", "Culprit");
-	color(listing, COLOR_NONE);
+	color(listing, HEAT_STYLE_NONE);
 }
 
 static void print_block(struct listing *listing, uint32_t block)

@@ -30,18 +30,16 @@ double calc_procedure_samples(const struct calc_procedure *procedure)
 }
 
 /* " <malloc>", " <memcpy+0x20>", or nothing. */
-static void append_target(const struct calc_procedure *procedure, const struct insn *insn,
-			  char *text)
+static void append_target(struct image_code *code, const struct insn *insn, char *text)
 {
-	const struct procedure_table *table = image_code_procedures(procedure->code);
+	const struct procedure_table *table = image_code_procedures(code);
 	size_t length = strlen(text);
 	const struct procedure *target;
 	_cleanup_free_ char *clean = NULL;
 	uint64_t offset;
 	long index;
 
-	if (insn->target == 0 || cfg_find_insn(procedure->analysis->cfg, insn->target) >= 0 ||
-	    image_code_offset(procedure->code, insn->target, &offset) < 0)
+	if (insn->target == 0 || image_code_offset(code, insn->target, &offset) < 0)
 		return;
 	index = procedure_table_find(table, offset);
 	if (index < 0)
@@ -57,20 +55,29 @@ static void append_target(const struct calc_procedure *procedure, const struct i
 			 offset - target->offset);
 }
 
-void calc_procedure_text(const struct calc_procedure *procedure, uint32_t insn,
-			 char text[CALC_TEXT_BYTES])
+void calc_procedure_insn_text(struct image_code *code, const struct insn *insn, bool local,
+			      char text[CALC_TEXT_BYTES])
 {
-	const struct insn *place = &procedure->analysis->cfg->insns[insn];
-	char code[INSN_TEXT_BYTES] = "?";
+	char assembler[INSN_TEXT_BYTES] = "?";
 	const uint8_t *bytes;
 	size_t available = 0;
 
-	bytes = image_code_bytes(procedure->code, place->address, &available);
-	if (bytes != NULL && available >= place->bytes)
-		image_code_decoder(procedure->code)
-			->format(code, bytes, place->bytes, place->address);
-	snprintf(text, CALC_TEXT_BYTES, "%s", code);
-	append_target(procedure, place, text);
+	bytes = image_code_bytes(code, insn->address, &available);
+	if (bytes != NULL && available >= insn->bytes)
+		image_code_decoder(code)->format(assembler, bytes, insn->bytes, insn->address);
+	snprintf(text, CALC_TEXT_BYTES, "%s", assembler);
+	if (!local)
+		append_target(code, insn, text);
+}
+
+void calc_procedure_text(const struct calc_procedure *procedure, uint32_t insn,
+			 char text[CALC_TEXT_BYTES])
+{
+	const struct cfg *cfg = procedure->analysis->cfg;
+	const struct insn *place = &cfg->insns[insn];
+
+	calc_procedure_insn_text(procedure->code, place, cfg_find_insn(cfg, place->target) >= 0,
+				 text);
 }
 
 double calc_procedure_executions(const struct calc_procedure *procedure,

@@ -39,6 +39,14 @@ struct calc_block calc_procedure_block(const struct calc_procedure *procedure, u
 double calc_procedure_samples(const struct calc_procedure *procedure);
 
 /**
+ * calc_procedure_insn_text() - an instruction as the assembler has it
+ * @insn:  @address, @bytes and @target are looked at
+ * @local: its target is in the same procedure; others are followed by their name
+ */
+void calc_procedure_insn_text(struct image_code *code, const struct insn *insn, bool local,
+			      char text[CALC_TEXT_BYTES]);
+
+/**
  * calc_procedure_text() - an instruction as the assembler has it
  *
  * Targets outside of the procedure are followed by their name: "call 0x1180 <malloc>".

@@ -14,8 +14,10 @@ int calc_source_load(struct calc_source *source, struct profile_reader *reader,
 {
 	struct report_header *header = &source->header;
 	uint64_t handed = 0;
-	int r = report_header_load(header, reader, filter, err);
+	int r = 0;
 
+	if (header->epoch_count == 0)
+		r = report_header_load(header, reader, filter, err);
 	if (r == 0 && header->epoch_count == 0)
 		return error_set(err, ENOENT, "no epoch matches");
 	if (r == 0)

@@ -19,7 +19,8 @@ struct calc_source {
 
 /**
  * calc_source_load() - read what there is
- * @source:  zero-initialised; freed by calc_source_deinit(), also after a failure
+ * @source:  zero-initialised, but its header may be loaded, and any_event set; freed by
+ * calc_source_deinit(), also after a failure
  * @filter:  epochs and process; the caller's, as long as @source is in use
  * @event:   whose samples are of time; NULL: the best there is
  * @pattern: only these images; NULL: all

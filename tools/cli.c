@@ -33,6 +33,8 @@ enum {
 	KEY_DEBUG_DIR,
 	KEY_DEBUGINFOD,
 	KEY_NO_DEMANGLE,
+	KEY_SOURCE_PATH,
+	KEY_SUBSTITUTE_PATH,
 };
 
 struct common_option {
@@ -55,6 +57,9 @@ static const struct common_option common_options[] = {
 	{CLI_SYMBOLS, {KEY_DEBUG_DIR, "debug-dir", "DIR", "separate debug files (/usr/lib/debug)"}},
 	{CLI_SYMBOLS, {KEY_DEBUGINFOD, "debuginfod", NULL, "ask the servers in DEBUGINFOD_URLS"}},
 	{CLI_SYMBOLS, {KEY_NO_DEMANGLE, "no-demangle", NULL, "print C++ names as linkers do"}},
+	{CLI_SOURCES, {KEY_SOURCE_PATH, "source-path", "DIR", "where source files are, too"}},
+	{CLI_SOURCES,
+	 {KEY_SUBSTITUTE_PATH, "substitute-path", "FROM=TO", "of source files, another beginning"}},
 	{CLI_FORMATS, {KEY_JSON, "json", NULL, "print JSON"}},
 	{CLI_TABLE, {KEY_CSV, "csv", NULL, "print the table as CSV"}},
 	{CLI_FORMATS, {KEY_NO_COLOR, "no-color", NULL, "no bold text (also: NO_COLOR)"}},
@@ -106,16 +111,21 @@ int cli_real(const char *text, const char *what, double low, double high, double
 	return 0;
 }
 
+static int add_text(const char ***list, size_t *count, const char *text, struct error *err)
+{
+	size_t capacity = *count;
+
+	if (array_reserve(list, &capacity, *count + 1, sizeof(**list)) < 0)
+		return error_set(err, ENOMEM, "out of memory");
+	(*list)[(*count)++] = text;
+	return 0;
+}
+
 /* The last one holds for tools that take one. */
 static int add_database(struct cli *cli, const char *path, struct error *err)
 {
-	size_t capacity = cli->database_count;
-
-	if (array_reserve(&cli->databases, &capacity, cli->database_count + 1,
-			  sizeof(*cli->databases)) < 0)
-		return error_set(err, ENOMEM, "out of memory");
-	cli->databases[cli->database_count++] = cli->database = path;
-	return 0;
+	cli->database = path;
+	return add_text(&cli->databases, &cli->database_count, path, err);
 }
 
 static int add_events(struct cli *cli, const char *text, struct error *err)
@@ -196,6 +206,16 @@ static int set_output(struct cli *cli, int key, const char *argument, struct err
 	return -ENOENT;
 }
 
+static int set_sources(struct source_paths *sources, int key, const char *argument,
+		       struct error *err)
+{
+	if (key == KEY_SOURCE_PATH)
+		return add_text(&sources->directories, &sources->directory_count, argument, err);
+	if (strchr(argument, '=') == NULL || *argument == '=')
+		return error_set(err, EINVAL, "\"%s\" is no FROM=TO", argument);
+	return add_text(&sources->substitutes, &sources->substitute_count, argument, err);
+}
+
 /* Return: 0, -ENOENT for an option of the tool's own, or another error. */
 static int set_common(struct cli *cli, int key, const char *argument, struct error *err)
 {
@@ -218,6 +238,9 @@ static int set_common(struct cli *cli, int key, const char *argument, struct err
 	case KEY_NO_DEMANGLE:
 		cli->demangle = false;
 		return 0;
+	case KEY_SOURCE_PATH:
+	case KEY_SUBSTITUTE_PATH:
+		return set_sources(&cli->sources, key, argument, err);
 	}
 	r = set_filter(cli, key, argument, err);
 	return r == -ENOENT ? set_output(cli, key, argument, err) : r;
@@ -290,6 +313,8 @@ void cli_deinit(struct cli *cli)
 		free(cli->events[i]);
 	free(cli->events);
 	free(cli->databases);
+	free(cli->sources.directories);
+	free(cli->sources.substitutes);
 	free(cli->selected);
 	free(cli->image_store);
 	epoch_list_deinit(&cli->epochs);

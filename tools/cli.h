@@ -14,6 +14,7 @@
 #include "analysis/image/debug_file.h"
 #include "db/profile_read.h"
 #include "tools/epoch_list.h"
+#include "tools/source_text.h"
 
 struct error;
 struct option_entry;
@@ -39,6 +40,7 @@ struct option_entry;
 #define CLI_IMAGES 0x100U    /* -i, --image */
 #define CLI_TABLE 0x200U     /* --csv */
 #define CLI_DATABASES 0x400U /* --db more than once */
+#define CLI_SOURCES 0x800U   /* --source-path, --substitute-path */
 
 enum cli_format {
 	CLI_TEXT,
@@ -57,6 +59,7 @@ enum cli_format {
  *               for fnmatch(3), or NULL
  * @limit:       rows to print; 0: all
  * @sort:        name of a column, or NULL
+ * @sources:     where source files are
  * @debug:       where code and symbols may be; its image store is that of @database
  * @color:       whether output may have escape sequences
  * @width:       of the terminal, 0: output goes elsewhere
@@ -79,6 +82,7 @@ struct cli {
 	size_t limit;
 	const char *sort;
 	enum cli_format format;
+	struct source_paths sources;
 	struct debug_file_options debug;
 	bool demangle;
 	bool color;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/cleanup.h"
+#include "tools/heat.h"
 #include "tools/text.h"
 #include "tools/time_spec.h"
 
@@ -231,7 +232,7 @@ static const char *style_of(const struct columns_table *table, size_t row, bool 
 	const char *style = NULL;
 
 	if (color && row == 0)
-		style = "\033[1m";
+		style = HEAT_STYLE_HEADING;
 	else if (color && table->style != NULL)
 		style = table->style(table->row(table->context, row - 1));
 	return style != NULL ? style : "";
@@ -254,7 +255,7 @@ int columns_text(FILE *stream, const struct columns_table *table, size_t width, 
 
 		fputs(style, stream);
 		print_line(stream, table, &grid, row, last);
-		fputs(*style != '\0' ? "\033[0m\n" : "\n", stream);
+		fputs(*style != '\0' ? HEAT_STYLE_NONE "\n" : "\n", stream);
 		if (row > 0 && table->below != NULL)
 			text_wrap(stream, table->below(table->row(table->context, row - 1)),
 				  width > 0 ? width : BELOW_WIDTH, BELOW_INDENT);

@@ -93,7 +93,7 @@ static const struct cli_tool tool = {
 	.synopsis = "[OPTION]... [PROCEDURE|IMAGE:PROCEDURE|[IMAGE:]0xADDRESS]",
 	.summary = "Tells how often the instructions of a procedure ran, how long they took, and "
 		   "what they\nwaited for; without operand, of the hottest one that has a symbol.",
-	.accepts = CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_FORMATS | CLI_SYMBOLS,
+	.accepts = CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_FORMATS | CLI_SYMBOLS | CLI_SOURCES,
 	.operands_max = 1,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
@@ -184,7 +184,7 @@ int main(int argc, char **argv)
 
 	if (status == CLI_RUN) {
 		if (!calc.no_source)
-			source = source_text_create();
+			source = source_text_create(&calc.cli.sources);
 		status = run(&calc, source);
 	}
 	source_text_destroy(source);

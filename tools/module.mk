@@ -14,6 +14,7 @@ tool-src += tools/exporter.c tools/exporter_callgrind.c tools/exporter_folded.c 
 	tools/exporter_speedscope.c tools/protobuf_writer.c
 tool-src += tools/flow_block.c tools/flow_dot.c tools/flow_text.c tools/graphviz.c
 
+tool-src += tools/list_file.c tools/list_procedure.c tools/list_rows.c
 tool-src += tools/stall_listing.c tools/summary_listing.c
 
 # What a tool is linked with.
@@ -43,6 +44,12 @@ dcpitopstalls-src := tools/dcpitopstalls.c
 dcpitopstalls-archives := $(TOOL_ARCHIVES)
 dcpitopstalls-pkgs = $(TOOL_PKGS)
 dcpitopstalls-ldlibs := -lm
+
+PROGRAMS += dcpilist
+dcpilist-src := tools/dcpilist.c
+dcpilist-archives := $(TOOL_ARCHIVES)
+dcpilist-pkgs = $(TOOL_PKGS)
+dcpilist-ldlibs := -lm
 
 PROGRAMS += dcpistats
 dcpistats-src := tools/dcpistats.c

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,6 +17,7 @@
 /* Code is inlined from a few files at a time. */
 #define FILES 16
 #define FILE_BYTES_MAX (16 << 20)
+#define TAB 8
 
 struct file {
 	char *path;
@@ -27,13 +29,19 @@ struct file {
 
 struct source_text {
 	struct file files[FILES];
+	const struct source_paths *paths;
 	uint64_t now;
 	char *line;
 };
 
-struct source_text *source_text_create(void)
+struct source_text *source_text_create(const struct source_paths *paths)
 {
-	return calloc(1, sizeof(struct source_text));
+	static const struct source_paths none;
+	struct source_text *text = calloc(1, sizeof(*text));
+
+	if (text != NULL)
+		text->paths = paths != NULL ? paths : &none;
+	return text;
 }
 
 static void forget(struct file *file)
@@ -73,12 +81,49 @@ static char *read_file(const char *path, size_t *bytes)
 	return take_ptr(text);
 }
 
-static void load(struct file *file, const char *path)
+/* The path with another beginning, if one of the substitutes fits: malloc'd. */
+static char *substitute(const struct source_paths *paths, const char *path)
+{
+	for (size_t i = 0; i < paths->substitute_count; i++) {
+		const char *from = paths->substitutes[i], *equals = strchr(from, '=');
+		size_t bytes = equals != NULL ? (size_t)(equals - from) : 0;
+		char *whole;
+
+		if (bytes > 0 && strncmp(path, from, bytes) == 0)
+			return asprintf(&whole, "%s%s", equals + 1, path + bytes) < 0 ? NULL
+										      : whole;
+	}
+	return strdup(path);
+}
+
+/* The contents of the file, wherever it is. */
+static char *find_file(const struct source_paths *paths, const char *path, size_t *bytes)
+{
+	_cleanup_free_ char *place = substitute(paths, path);
+	char *text = place != NULL ? read_file(place, bytes) : NULL;
+
+	for (size_t i = 0; place != NULL && text == NULL && i < paths->directory_count; i++) {
+		for (const char *end = place; end != NULL && *end != '\0' && text == NULL;
+		     end = strchr(end + 1, '/')) {
+			_cleanup_free_ char *other = NULL;
+
+			if (asprintf(&other, "%s/%s", paths->directories[i],
+				     *end == '/' ? end + 1 : end) < 0) {
+				other = NULL;
+				return NULL;
+			}
+			text = read_file(other, bytes);
+		}
+	}
+	return text;
+}
+
+static void load(struct file *file, const struct source_paths *paths, const char *path)
 {
 	size_t bytes = 0, capacity = 0;
 
 	file->path = strdup(path);
-	file->text = read_file(path, &bytes);
+	file->text = find_file(paths, path, &bytes);
 	for (size_t i = 0; file->text != NULL && i < bytes; i++) {
 		if (i > 0 && file->text[i - 1] != '\n')
 			continue;
@@ -108,21 +153,65 @@ static struct file *find(struct source_text *text, const char *path)
 			oldest = file;
 	}
 	forget(oldest);
-	load(oldest, path);
+	load(oldest, text->paths, path);
 	oldest->used = text->now;
 	return oldest;
 }
 
-const char *source_text_line(struct source_text *text, const char *path, unsigned int line)
+/* NULL: there is no such line. */
+static const char *find_line(struct source_text *text, const char *path, unsigned int line)
 {
 	const struct file *file = find(text, path);
-	const char *start;
 
-	if (line == 0 || line > file->count)
+	return line > 0 && line <= file->count ? file->text + file->lines[line - 1] : NULL;
+}
+
+const char *source_text_line(struct source_text *text, const char *path, unsigned int line)
+{
+	const char *start = find_line(text, path, line);
+
+	if (start == NULL)
 		return NULL;
-	start = file->text + file->lines[line - 1];
-	start += strspn(start, " \t");
 	free(text->line);
-	text->line = text_clean(start);
+	text->line = text_clean(start + strspn(start, " \t"));
 	return text->line;
+}
+
+/* Blanks for tabs, and nothing for what ends lines elsewhere: malloc'd. */
+static char *expand(const char *line)
+{
+	size_t bytes = strnlen(line, TEXT_BYTES_MAX), filled = 0;
+	char *copy = malloc(TAB * bytes + 1);
+
+	for (size_t i = 0; copy != NULL && i < bytes; i++) {
+		if (line[i] == '\r' && i + 1 == bytes)
+			break;
+		if (line[i] != '\t') {
+			copy[filled++] = line[i];
+			continue;
+		}
+		do {
+			copy[filled++] = ' ';
+		} while (filled % TAB != 0);
+	}
+	if (copy != NULL)
+		copy[filled] = '\0';
+	return copy;
+}
+
+const char *source_text_whole(struct source_text *text, const char *path, unsigned int line)
+{
+	const char *start = find_line(text, path, line);
+	_cleanup_free_ char *wide = start != NULL ? expand(start) : NULL;
+
+	if (wide == NULL)
+		return NULL;
+	free(text->line);
+	text->line = text_clean(wide);
+	return text->line;
+}
+
+size_t source_text_lines(struct source_text *text, const char *path)
+{
+	return find(text, path)->count;
 }

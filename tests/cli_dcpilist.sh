@@ -1,0 +1,136 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# dcpilist as users run it. With UPDATE=1 golden output is written, not compared.
+set -u
+. "$(dirname "$0")/tool_cli.sh"
+. "$(dirname "$0")/calc_db.sh"
+
+# list DB ARGUMENT...
+list()
+{
+	"$bin/dcpilist" --db "$scratch/$1.db" "${@:2}"
+}
+
+# golden NAME DB ARGUMENT...: output as in tests/golden/dcpilist_NAME
+golden()
+{
+	tool_golden "dcpilist_$1" "dcpilist ${*:3}" list "${@:2}"
+}
+
+# refused STATUS PATTERN DB ARGUMENT...: nothing on stdout, one line on stderr
+refused()
+{
+	tool_refused dcpilist "$1" "$2" list "${@:3}"
+}
+
+# sum DB EVENT ARGUMENT...: of all rows
+sum()
+{
+	list "$1" --json "${@:3}" | jq --arg e "$2" '[.rows[][$e]] | add'
+}
+
+check "programs are made" tests/calc_fixtures.sh "$scratch"
+copy_db | make_db copy
+list_db | make_db list
+both_db | make_db both
+
+golden walk.txt both walk
+golden walk_one.txt list --epoch 1 -e imiss,cpu-clock walk
+golden asm.txt both --asm -i list space::spin
+golden copy.txt copy
+golden file.txt list --file list.s -e cpu-clock --epoch 1
+golden file.csv both --file "$scratch/list.s" --csv
+golden walk.json both --json walk
+is "the hottest procedure is the default" "$(list both)" "$(list both copy)"
+is "all samples of a procedure: source" "$(sum both cycles walk)" 9110
+is "all samples of a procedure: instructions" "$(sum both cycles walk --asm)" 9110
+is "of all events" "$(sum both imiss walk) $(sum both imiss walk --asm)" "70 70"
+is "all samples of a procedure with a part far away" "$(sum both cycles helper.cold)" 35
+is "as dcpicalc has them" "$(list copy --json --asm | jq -c '[.rows[].cycles]')" \
+	"$("$bin/dcpicalc" --db "$scratch/copy.db" --json | jq -c '[.instructions[].samples]')"
+is "instructions as dcpicalc has them" "$(list both --json --asm walk | jq -r '.rows[].text')" \
+	"$("$bin/dcpicalc" --db "$scratch/both.db" walk --no-source |
+		sed -nE 's/^4010[0-9a-f]{2}  (.*[^ ])  +[0-9]+ +[0-9.]+% .*/\1/p' | sed 's/ *$//')"
+is "lines add up to those of dcpiprof --by line" "$(list list --file list.s --csv |
+	tail -n +2 | awk -F, '{ n += $1 } END { print n }')" "$("$bin/dcpiprof" \
+	--db "$scratch/list.db" --by line --csv | awk -F, '/list\.s/ { n += $1 } END { print n }')"
+is "what took turns is scaled, or not" "$(sum list cpu-clock walk) $(sum list cpu-clock walk --raw)" \
+	"27330 18220"
+is "without an event of time" "$(list both -e imiss -i list --json | jq -c '[.procedure, .listed]')" \
+	'["walk",{"imiss":70}]'
+is "one without lines is listed as instructions, and why" "$(list copy | grep -c '^assembly ')" 1
+like "which nobody wanted" "$(list copy --asm | grep '^assembly ' || echo no)" '^no$'
+is "text as in the file, blanks for tabs" \
+	"$(list list --file list.s --json | jq -r '.rows[].text')" "$(expand "$scratch/list.s")"
+valid "JSON of source" dcpilist list both walk
+valid "JSON of instructions" dcpilist list both --asm
+valid "JSON of a file" dcpilist list both --file list.s
+
+# Where the source is.
+mkdir -p "$scratch/moved/deep"
+mv "$scratch/list.s" "$scratch/moved/deep/list.s"
+is "not where it was" "$(list both walk | grep '^assembly ')" \
+	"assembly    its source is not where it was: see --source-path"
+refused 2 'walk: its source is not where it was' both --source walk
+refused 1 'cannot read .*list\.s: see --source-path' both --file list.s
+for option in "--source-path $scratch/moved/deep" "--substitute-path $scratch=$scratch/moved/deep" \
+	"--substitute-path /none=/x --source-path /nonexistent --source-path $scratch/moved/deep"; do
+	# shellcheck disable=SC2086 # options
+	is "found by ${option//$scratch/.}" "$(list both walk $option | grep -c 'movq (%rdi), %rdi')" 1
+done
+like "dcpicalc finds it, too" "$("$bin/dcpicalc" --db "$scratch/both.db" walk \
+	--source-path "$scratch/moved/deep")" 'list\.s:[0-9]+: movq'
+printf 'one\r\n\ttab\033[31m\n' > "$scratch/list.s"
+is "a file that became shorter, with what no terminal should get" \
+	"$(list both --file list.s --json | jq -c '[.rows[].text]')" \
+	'["one","        tab?[31m","<no such line: the file has changed>"]'
+mkfifo "$scratch/fifo"
+is "a fifo is no source" "$(timeout 10 "$bin/dcpilist" --db "$scratch/both.db" walk \
+	--substitute-path "$scratch/list.s=$scratch/fifo" | grep -c '^assembly ')" 1
+rm "$scratch/list.s"
+ln -s moved/deep/list.s "$scratch/list.s"
+
+# on_terminal ARGUMENT...: on a terminal of 80 columns
+on_terminal()
+{
+	script -qec "stty cols 80; $bin/dcpilist --db $scratch/both.db $*" /dev/null < /dev/null |
+		tr -d '\r'
+}
+check "colours on a terminal" [ "$(on_terminal walk | grep -c $'\033\\[1;31m')" -ge 1 ]
+is "but not with --no-color" "$(on_terminal walk --no-color | grep -c $'\033')" 0
+is "nor in a pipe" "$(list both walk | grep -c $'\033')" 0
+is "lines fit the terminal" "$(on_terminal walk --no-color | sed -n '/line  source/,$p' |
+	awk 'length > 80' | wc -l)" 0
+
+refused 2 'exclude each other' both --asm --source walk
+refused 2 'goes with no procedure' both --file list.s walk
+refused 2 'goes with no procedure' both --file list.s --asm
+refused 1 'no samples in a source file s' both --file s
+refused 2 'no FROM=TO' both --substitute-path /a
+refused 2 'no FROM=TO' both --substitute-path =/a
+refused 2 'no event "dmiss"; there are: cycles, imiss' both -e dmiss
+refused 2 'helper may be one of 2' both helper
+refused 1 'no procedure nothing in images' both nothing
+refused 1 'no samples in images that match' both -i 'no*'
+refused 2 'vmlinux is the kernel' list -i vmlinux
+refused 2 'unexpected argument "b"' both a b
+refused 1 'no epoch matches' both --epoch 9
+refused 1 'no epoch matches' both --host gamma
+refused 2 'No such file' none
+list both > /dev/full 2> "$scratch/err"
+is "a full disk is an error" "$? $(cut -d: -f1 "$scratch/err")" "2 dcpilist"
+no_reader "$bin/dcpilist" --db "$scratch/both.db"
+mv "$scratch/list" "$scratch/gone"
+refused 2 'cannot open .*list: No such file' both -i list walk
+
+# Live: code that was inlined, and a program with lines.
+"${CC:-gcc}" -O2 -g -o "$scratch/varies" tests/programs/varies.c
+check "a program is profiled" "$bin/dcpirun" -q -e cpu-clock --db "$scratch/live.db" -- \
+	"$scratch/varies" 400
+like "live: the loop's line is the hottest" "$(list live -i varies follow_chain --json |
+	jq -r '.rows | max_by(."cpu-clock") | .text')" 'while \(steps-- > 0\)|line = line->next'
+is "live: whole file" "$(list live --file varies.c --json | jq '.rows | length')" \
+	"$(wc -l < tests/programs/varies.c)"
+valid "JSON of live data" dcpilist list live -i varies
+tap_done

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* dcpilist - source or instructions with their samples (named in DCPI section 3) */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/cleanup.h"
+#include "lib/error.h"
+#include "lib/options.h"
+#include "tools/calc_procedure.h"
+#include "tools/calc_source.h"
+#include "tools/cli.h"
+#include "tools/event_choice.h"
+#include "tools/event_role.h"
+#include "tools/event_scale.h"
+#include "tools/list_file.h"
+#include "tools/list_procedure.h"
+#include "tools/source_text.h"
+
+enum {
+	KEY_SOURCE = 1001,
+	KEY_ASM,
+	KEY_FILE,
+	KEY_RAW,
+};
+
+static const struct option_entry own_options[] = {
+	{KEY_SOURCE, "source", NULL, "lines of the source (default, where they are known)"},
+	{KEY_ASM, "asm", NULL, "instructions"},
+	{KEY_FILE, "file", "NAME", "a whole source file, of all images: its path or the end of it"},
+	{KEY_RAW, "raw", NULL, "samples as taken, events that took turns not scaled"},
+};
+
+/* struct list - what was asked for, and what it is made of. */
+struct list {
+	struct cli cli;
+	bool want_source;
+	bool want_code;
+	bool raw;
+	const char *file; /* NULL: a procedure */
+	struct profile_reader *reader;
+	struct calc_source source;
+	struct event_choice events;
+	struct event_scale scale;
+	struct calc_choice choice;
+	struct tally *all;   /* by image: for totals */
+	struct tally *tally; /* by line, or of one image by instruction */
+	struct source_text *text;
+	struct list_rows rows;
+	struct list_lines *lines;
+	struct tally_count *counts;
+	char *name;
+};
+
+static int set_option(void *context, int key, const char *argument, struct error *err)
+{
+	struct list *list = context;
+
+	(void)err;
+	switch (key) {
+	case KEY_SOURCE:
+		list->want_source = true;
+		break;
+	case KEY_ASM:
+		list->want_code = true;
+		break;
+	case KEY_RAW:
+		list->raw = true;
+		break;
+	default:
+		list->file = argument;
+		break;
+	}
+	return 0;
+}
+
+static const struct cli_tool tool = {
+	.name = "dcpilist",
+	.synopsis = "[OPTION]... [PROCEDURE|IMAGE:PROCEDURE|[IMAGE:]0xADDRESS]",
+	.summary = "Lists the source of a procedure, its instructions, or a source file, with "
+		   "samples;\nwithout operand, the hottest procedure that has a symbol.",
+	.accepts = CLI_EVENTS | CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_FORMATS | CLI_TABLE |
+		   CLI_SYMBOLS | CLI_SOURCES,
+	.operands_max = 1,
+	.options = own_options,
+	.option_count = sizeof(own_options) / sizeof(*own_options),
+	.set = set_option,
+};
+
+static int check_options(const struct list *list, struct error *err)
+{
+	if (list->want_source && list->want_code)
+		return error_set(err, EINVAL, "--source and --asm exclude each other");
+	if (list->file != NULL && (list->want_code || list->cli.operand_count > 0))
+		return error_set(err, EINVAL, "--file goes with no procedure, and not with --asm");
+	return 0;
+}
+
+/* What procedures are chosen by: of the events listed, the one that tells time best. */
+static const char *leading_event(const struct list *list)
+{
+	const struct report_header *header = &list->source.header;
+	enum event_time best = EVENT_TIME_NOT;
+	const char *name = list->events.names[0];
+
+	for (size_t i = 0; i < list->events.count; i++) {
+		for (size_t j = 0; j < header->event_count; j++) {
+			enum event_time time = event_role_time(&header->events[j]);
+
+			if (strcmp(header->events[j].name, list->events.names[i]) != 0 ||
+			    time >= best)
+				continue;
+			best = time;
+			name = list->events.names[i];
+		}
+	}
+	return name;
+}
+
+static int load_events(struct list *list, struct error *err)
+{
+	struct report_header *header = &list->source.header;
+	int r = report_header_load(header, list->reader, &list->cli.filter, err);
+
+	if (r == 0 && header->epoch_count == 0)
+		return error_set(err, ENOENT, "no epoch matches");
+	if (r == 0)
+		r = event_choice_make(&list->events, header, &list->cli, err);
+	if (r == 0 && list->events.count == 0)
+		return error_set(err, ENOENT, "no samples");
+	for (size_t i = 0; r == 0 && !list->raw && i < header->epoch_count; i++)
+		r = event_scale_load(&list->scale, list->reader, header->epochs[i].id, err);
+	header->scaled = !list->raw;
+	return r;
+}
+
+static int make_tally(struct list *list, struct tally **ret, enum tally_by by, int64_t image,
+		      struct error *err)
+{
+	struct tally_config config = {
+		.events = list->events.names,
+		.event_count = list->events.count,
+		.filter = list->cli.filter,
+		.image = image == 0 && by != TALLY_BY_IMAGE ? list->cli.image : NULL,
+		.by = by,
+		.scale = &list->scale,
+		.demangle = list->cli.demangle,
+		.debug = list->cli.debug,
+	};
+
+	config.filter.image = image;
+	return tally_create(ret, list->reader, &config, err);
+}
+
+static int load(struct list *list, struct error *err)
+{
+	struct cli *cli = &list->cli;
+	struct report_header *header = &list->source.header;
+	int r = profile_reader_open(&list->reader, cli->database, err);
+
+	if (r == 0)
+		r = profile_reader_snapshot(list->reader, err);
+	if (r == 0)
+		r = cli_select_epochs(cli, list->reader, err);
+	if (r == 0)
+		r = load_events(list, err);
+	if (r == 0)
+		r = make_tally(list, &list->all, TALLY_BY_IMAGE, 0, err);
+	if (r == 0)
+		header->samples = tally_samples(list->all, &header->unknown);
+	return r;
+}
+
+/* The header is loaded already: only what procedures are chosen from is. */
+static int choose_procedure(struct list *list, struct error *err)
+{
+	struct calc_source *source = &list->source;
+	struct cli *cli = &list->cli;
+	int r;
+
+	source->events.any_event = true;
+	r = calc_source_load(source, list->reader, &cli->filter, leading_event(list), cli->image,
+			     &cli->debug, err);
+	if (r < 0)
+		return r;
+	if (cli->operand_count > 0)
+		return calc_select_named(&list->choice, &source->select, cli->operands[0], err);
+	return calc_select_hottest(&list->choice, &source->select, err);
+}
+
+/* Source where there is some, unless instructions are asked for. */
+static int list_rows_of(struct list *list, const struct list_procedure *procedure,
+			struct error *err)
+{
+	const char *why = NULL;
+	int r = -ENODATA;
+
+	if (!list->want_code)
+		r = list_procedure_source(procedure, &list->rows, &list->lines, &why);
+	if (r == -ENODATA && list->want_source)
+		return error_set(err, ENODATA, "%s: %s", list->name, why);
+	if (r == -ENODATA) {
+		list->rows.note = why;
+		r = list_procedure_code(procedure, &list->rows);
+	}
+	return r < 0 ? error_set(err, ENOMEM, "out of memory") : 0;
+}
+
+static int list_one(struct list *list, struct error *err)
+{
+	struct list_procedure procedure = {.choice = &list->choice, .source = list->text};
+	int r = choose_procedure(list, err);
+
+	if (r == 0)
+		r = make_tally(list, &list->tally, TALLY_BY_INSTRUCTION, list->choice.image->id,
+			       err);
+	if (r < 0)
+		return r;
+	procedure.tally = list->tally;
+	list->name =
+		calc_procedure_name(list->choice.code, list->choice.procedure, list->cli.demangle);
+	if (list->name == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	list->rows.title = "procedure";
+	list->rows.name = list->name;
+	list->rows.image = list->choice.image->image.path;
+	list->rows.identity = image_code_build_id(list->choice.code);
+	return list_rows_of(list, &procedure, err);
+}
+
+static int list_whole_file(struct list *list, struct error *err)
+{
+	const char *path = NULL;
+	int r = make_tally(list, &list->tally, TALLY_BY_LINE, 0, err);
+
+	if (r == 0)
+		r = list_file(list->file, list->tally, list->text, &list->rows, &list->counts,
+			      &path, err);
+	if (r < 0)
+		return r;
+	list->rows.title = "file";
+	list->rows.name = path;
+	return 0;
+}
+
+static int run(struct list *list)
+{
+	struct report report;
+	struct error err = {0};
+	int r = check_options(list, &err);
+
+	list->text = source_text_create(&list->cli.sources);
+	if (r == 0 && list->text == NULL)
+		r = error_set(&err, ENOMEM, "out of memory");
+	if (r == 0)
+		r = load(list, &err);
+	list->rows.events = list->events.names;
+	list->rows.event_count = list->events.count;
+	list->rows.all = list->all;
+	if (r == 0)
+		r = list->file != NULL ? list_whole_file(list, &err) : list_one(list, &err);
+	if (r == 0 && list_rows_finish(&list->rows) < 0)
+		r = error_set(&err, ENOMEM, "out of memory");
+	if (r == -ENOENT && list->reader != NULL)
+		return cli_nothing(&list->cli, "%s", err.message);
+	if (r < 0)
+		return cli_fail(&list->cli, &err);
+	report = list_rows_report(&list->rows, list->cli.format == CLI_TEXT);
+	report.header = &list->source.header;
+	return report_print(&report, &list->cli, &err) < 0 ? cli_fail(&list->cli, &err) : CLI_OK;
+}
+
+int main(int argc, char **argv)
+{
+	struct list list = {.raw = false};
+	int status = cli_parse(&list.cli, &tool, argc, argv, &list);
+
+	if (status == CLI_RUN)
+		status = run(&list);
+	list_rows_deinit(&list.rows);
+	list_lines_free(list.lines);
+	free(list.counts);
+	free(list.name);
+	source_text_destroy(list.text);
+	tally_destroy(list.tally);
+	tally_destroy(list.all);
+	calc_choice_deinit(&list.choice);
+	event_choice_deinit(&list.events);
+	event_scale_deinit(&list.scale);
+	calc_source_deinit(&list.source);
+	profile_reader_close(list.reader);
+	cli_deinit(&list.cli);
+	return status;
+}
