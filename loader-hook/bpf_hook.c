@@ -15,6 +15,7 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "loader-hook/bpf_machine.h"
+#include "loader-hook/hook_losses.h"
 #include "loader-hook/hook_record.h"
 #include "loader-hook/hook_ring.h"
 #include "loader-hook/process_scan.h"
@@ -38,25 +39,15 @@
 #define BUSY_ROUNDS 500
 
 /*
- * @lost:    as of the last look: records without room
- * @missed:  events for which the program did not run
- * @all_due: so much was lost that all processes must be read
- * @looked_ns, @scanned_ns: when @missed was asked for, and /proc read
- * @mended_ns: before which all losses have been dealt with
  * @complete_ns: returned last
  */
 struct bpf_hook {
 	struct image_watch *skeleton;
 	struct hook_ring ring;
+	struct hook_losses losses;
 	int ring_fd;
 	int epoll_fd;
 	bool kprobes;
-	bool all_due;
-	uint64_t lost;
-	uint64_t missed;
-	uint64_t looked_ns;
-	uint64_t scanned_ns;
-	uint64_t mended_ns;
 	uint64_t complete_ns;
 	image_event_fn handle;
 	void *context;
@@ -166,6 +157,7 @@ int bpf_hook_open(struct bpf_hook **ret, struct error *err)
 	if (hook == NULL)
 		return error_set(err, ENOMEM, "out of memory");
 	hook->epoll_fd = -1;
+	hook->losses.looked_ns = now_ns();
 	libbpf_set_print(NULL);
 	unmap = unmap_is_known();
 	rc = attach(hook, false, unmap, &fentry);
@@ -246,12 +238,12 @@ static uint64_t runs_missed(const struct bpf_hook *hook)
 }
 
 /* A process of which a record was lost: as it is now, or not any more. */
-static void process_read(struct bpf_hook *hook, uint32_t pid)
+static void process_read(struct bpf_hook *hook, uint32_t pid, uint64_t since_ns)
 {
 	struct image_event event = {
 		.type = IMAGE_EVENT_LOST,
 		.pid = pid,
-		.time_ns = hook->mended_ns,
+		.time_ns = since_ns,
 		.until_ns = now_ns(),
 	};
 
@@ -262,37 +254,31 @@ static void process_read(struct bpf_hook *hook, uint32_t pid)
 		hook->handle(hook->context, &event);
 }
 
-static void lost_read(struct bpf_hook *hook)
+static void lost_read(struct bpf_hook *hook, uint64_t since_ns)
 {
 	int fd = bpf_map__fd(hook->skeleton->maps.lost);
 	uint32_t pid;
 
 	while (bpf_map_get_next_key(fd, NULL, &pid) == 0 && bpf_map_delete_elem(fd, &pid) == 0)
-		process_read(hook, pid);
+		process_read(hook, pid, since_ns);
 }
 
 /* After what was in the ring: it is older than what /proc says. */
-static void losses_mend(struct bpf_hook *hook, uint64_t now)
+static void losses_mend(struct bpf_hook *hook, uint64_t began_ns)
 {
-	uint64_t lost = records_lost(hook), missed = hook->missed;
-	__u64 *unnamed = &hook->skeleton->bss->processes_lost;
+	uint64_t since_ns = hook->losses.looked_ns;
+	const struct hook_counts counts = {
+		.records = records_lost(hook),
+		.unnamed = __atomic_load_n(&hook->skeleton->bss->processes_lost, __ATOMIC_RELAXED),
+		.runs = runs_missed(hook),
+	};
+	unsigned int read = hook_losses_look(&hook->losses, &counts, began_ns, now_ns(),
+					     hook->handle, hook->context);
 
-	if (now >= hook->looked_ns + NS_PER_SECOND / 10) {
-		hook->looked_ns = now;
-		missed = runs_missed(hook);
-	}
-	if (missed != hook->missed || __atomic_exchange_n(unnamed, 0, __ATOMIC_RELAXED) != 0)
-		hook->all_due = true;
-	if (lost != hook->lost)
-		lost_read(hook);
-	hook->lost = lost;
-	hook->missed = missed;
-	hook->mended_ns = now;
-	if (hook->all_due && now >= hook->scanned_ns + NS_PER_SECOND) {
-		hook->all_due = false;
-		hook->scanned_ns = now;
+	if (read & HOOK_LOSSES_NAMED)
+		lost_read(hook, since_ns);
+	if (read & HOOK_LOSSES_ALL)
 		process_scan_all(hook->handle, hook->context, NULL);
-	}
 }
 
 /*
@@ -323,5 +309,5 @@ uint64_t bpf_hook_drain(struct bpf_hook *hook, image_event_fn handle, void *cont
 
 uint64_t bpf_hook_lost(const struct bpf_hook *hook)
 {
-	return hook->lost + hook->missed;
+	return hook->losses.counts.records + hook->losses.counts.runs;
 }

@@ -8,10 +8,11 @@
  * that samples which carry it cannot be matched with another one; what was
  * unmapped; and what is needed to recognise a file without opening it.
  *
- * Losses. A record that finds the ring full is lost, and counted by type; its
- * process is kept, and read anew from /proc at the next drain. If there are too
- * many of these, or if the kernel did not run the program (it does not run one
- * that it has interrupted on the same CPU), all processes are, once a second.
+ * Losses (hook_losses.h). A record that finds the ring full is lost, and counted by
+ * type; its process is kept, and read anew from /proc at the next drain. If there are
+ * too many of these, or if the kernel did not run the program (it does not run one
+ * that it has interrupted on the same CPU), nothing is known of any process up to then
+ * (IMAGE_EVENT_LOST), and all are read, once a second at most.
  */
 #ifndef DCPI_BPF_HOOK_H
 #define DCPI_BPF_HOOK_H

@@ -3,13 +3,17 @@
 # Programs that link the archive "hook" also need the pkg-config module libelf.
 ARCHIVES += hook
 hook-src := $(addprefix loader-hook/, audit_feed.c audit_record.c bpf_hook.c bpf_machine.c \
-	build_id.c build_id_notes.c hook_record.c hook_ring.c image_feed.c jit_dump.c jit_map.c \
+	build_id.c build_id_notes.c hook_losses.c hook_record.c hook_ring.c image_feed.c jit_dump.c jit_map.c \
 	perf_ring.c process_list.c process_scan.c process_stat.c process_watch.c side_band.c \
 	side_band_record.c thread_count.c vdso.c)
 hook-pkgs := libbpf
 
 include loader-hook/bpf/bpf.mk
 include loader-hook/audit/audit.mk
+
+UNIT_TESTS += unit_hook_losses
+unit_hook_losses-src := tests/unit_hook_losses.c
+unit_hook_losses-archives := hook util
 
 UNIT_TESTS += unit_hook_record unit_perf_ring unit_process_scan unit_side_band
 unit_hook_record-src := tests/unit_hook_record.c

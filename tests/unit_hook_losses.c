@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tests/unit.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "loader-hook/hook_losses.h"
+
+#define SECOND 1000000000ULL
+
+/* What was told last, and how often. */
+struct log {
+	struct image_event event;
+	size_t count;
+};
+
+static void note(void *context, const struct image_event *event)
+{
+	struct log *log = context;
+
+	log->event = *event;
+	log->count++;
+}
+
+static void nothing_lost_nothing_told(void **state)
+{
+	const struct hook_counts none = {0};
+	struct hook_losses losses = {0};
+	struct log log = {.count = 0};
+	uint64_t now;
+
+	(void)state;
+	for (now = SECOND; now < 10 * SECOND; now += SECOND / 10)
+		assert_int_equal(hook_losses_look(&losses, &none, now, now + 5, note, &log), 0);
+	assert_int_equal(log.count, 0);
+}
+
+/* The kernel left a run out: the window is from the look before to the end of this one. */
+static void a_run_left_out_opens_a_window(void **state)
+{
+	struct hook_counts counts = {0};
+	struct hook_losses losses = {0};
+	struct log log = {.count = 0};
+
+	(void)state;
+	hook_losses_look(&losses, &counts, 3 * SECOND, 3 * SECOND + 10, note, &log);
+	counts.runs = 1;
+	assert_int_equal(
+		hook_losses_look(&losses, &counts, 4 * SECOND, 4 * SECOND + 10, note, &log),
+		HOOK_LOSSES_ALL);
+	assert_int_equal(log.count, 1);
+	assert_int_equal(log.event.type, IMAGE_EVENT_LOST);
+	assert_int_equal(log.event.pid, 0);
+	assert_int_equal(log.event.time_ns, 3 * SECOND);
+	assert_int_equal(log.event.until_ns, 4 * SECOND + 10);
+	assert_int_equal(
+		hook_losses_look(&losses, &counts, 5 * SECOND, 5 * SECOND + 10, note, &log), 0);
+	assert_int_equal(log.count, 1);
+}
+
+static void known_processes_are_read_alone(void **state)
+{
+	struct hook_counts counts = {.records = 7};
+	struct hook_losses losses = {0};
+	struct log log = {.count = 0};
+
+	(void)state;
+	assert_int_equal(hook_losses_look(&losses, &counts, SECOND, SECOND, note, &log),
+			 HOOK_LOSSES_NAMED);
+	assert_int_equal(log.count, 0);
+	counts = (struct hook_counts){.records = 8, .unnamed = 1};
+	assert_int_equal(hook_losses_look(&losses, &counts, 2 * SECOND, 2 * SECOND, note, &log),
+			 HOOK_LOSSES_NAMED | HOOK_LOSSES_ALL);
+	assert_int_equal(log.count, 1);
+}
+
+/*
+ * Whatever comes when: each loss is in a window that is told at the next look and begins
+ * before the loss, and all processes are read after it, less than a second and a look
+ * later, but not more than once a second.
+ */
+static void every_loss_is_told_and_mended(void **state)
+{
+	struct hook_losses losses = {0};
+	struct hook_counts counts = {0};
+	struct log log = {.count = 0};
+	uint64_t random = 1, now = SECOND, scanned = 0, first_loss = 0;
+	int round;
+
+	(void)state;
+	hook_losses_look(&losses, &counts, now, now, note, &log);
+	for (round = 0; round < 100000; round++) {
+		bool lost = unit_random(&random) % 8 == 0;
+		uint64_t at = now + unit_random(&random) % (SECOND / 4), end;
+		unsigned int read;
+
+		if (lost && unit_random(&random) % 2)
+			counts.runs += 1 + unit_random(&random) % 3;
+		else if (lost)
+			counts.unnamed++;
+		if (lost && first_loss == 0)
+			first_loss = at;
+		now = at + unit_random(&random) % (SECOND / 4);
+		end = now + unit_random(&random) % 1000;
+		memset(&log, 0, sizeof(log));
+		read = hook_losses_look(&losses, &counts, now, end, note, &log);
+		assert_int_equal(log.count, lost);
+		if (lost)
+			assert_true(log.event.time_ns <= at && log.event.until_ns >= at);
+		if (read & HOOK_LOSSES_ALL) {
+			assert_true(first_loss != 0);
+			assert_true(end - scanned >= SECOND);
+			scanned = end;
+			first_loss = 0;
+		}
+		assert_true(first_loss == 0 || end < scanned + SECOND);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_lost_nothing_told),
+		cmocka_unit_test(a_run_left_out_opens_a_window),
+		cmocka_unit_test(known_processes_are_read_alone),
+		cmocka_unit_test(every_loss_is_told_and_mended),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
