@@ -3,7 +3,7 @@ ARCHIVES += db
 db-src := db/database.c db/profile_blob.c db/edge_blob.c db/symbol_blob.c db/writer_lock.c \
 	db/profile_write.c db/profile_write_epoch.c db/profile_write_samples.c \
 	db/profile_write_edges.c db/profile_write_labels.c db/profile_write_expire.c \
-	db/profile_read.c db/profile_read_samples.c db/profile_read_edges.c db/profile_read_labels.c \
+	db/profile_owners.c db/profile_read.c db/profile_read_samples.c db/profile_read_edges.c db/profile_read_labels.c \
 	db/profile_merge.c db/code_blob.c db/profile_read_code.c db/profile_write_code.c
 
 # The schema, and how to come to it, as C strings: one line of SQL, one of C.
@@ -100,3 +100,8 @@ UNIT_TESTS += unit_profile_db_code
 unit_profile_db_code-src := tests/unit_profile_db_code.c
 unit_profile_db_code-archives := db util
 unit_profile_db_code-pkgs := sqlite3 zlib
+
+UNIT_TESTS += unit_profile_owners
+unit_profile_owners-src := tests/unit_profile_owners.c
+unit_profile_owners-archives := db util
+unit_profile_owners-pkgs := sqlite3 zlib

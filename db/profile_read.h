@@ -14,6 +14,8 @@
 #ifndef DCPI_PROFILE_READ_H
 #define DCPI_PROFILE_READ_H
 
+#include <stdbool.h>
+
 #include "db/profile.h"
 
 struct error;
@@ -30,6 +32,11 @@ struct profile_reader;
  *             not look at it, nor at @event and @pid
  * @pid:       only profiles kept for this process, or label (see struct profile);
  *             PROFILE_PID_ALL (and the default when @has_pid is 0): all samples
+ * @unit:      only profiles kept for this systemd unit, or for a process in it: a pattern as
+ *             for fnmatch(3); NULL: any
+ * @container: likewise; or the beginning of its id
+ * @others_too: profiles of other processes, units and containers, too: struct profile's
+ *             @chosen tells them apart. Only of walks over profiles and totals
  */
 struct profile_filter {
 	int64_t since_ns;
@@ -41,6 +48,9 @@ struct profile_filter {
 	int64_t image;
 	int has_pid;
 	int64_t pid;
+	const char *unit;
+	const char *container;
+	bool others_too;
 };
 
 /**
@@ -100,6 +110,7 @@ int profile_reader_counters(struct profile_reader *reader, int64_t epoch, profil
  *           PROFILE_PID_OF_LABEL() for those kept by unit
  * @samples: strictly ascending offsets, @count of them; NULL in profile_reader_totals()
  * @total:   the sum of their counts
+ * @chosen:  whether it is of the process, unit and container that the filter asks for
  */
 struct profile {
 	int64_t epoch;
@@ -110,6 +121,7 @@ struct profile {
 	const struct profile_sample *samples;
 	size_t count;
 	uint64_t total;
+	bool chosen;
 };
 
 /** Called for each profile; the data is valid only during the call. */

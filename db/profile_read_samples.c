@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "db/profile_owners.h"
 #include "db/profile_reader.h"
 #include "db/symbol_blob.h"
 #include "lib/cleanup.h"
@@ -93,6 +94,7 @@ struct profile_walk {
 	union profile_key last;
 	bool started;
 	const struct epoch_set *epochs;
+	struct profile_owners owners;
 	struct profile_pairs pairs;
 	bool totals; /* samples are not wanted */
 };
@@ -110,6 +112,7 @@ static int visit_key(struct profile_walk *walk, const union profile_key *key,
 		     const char *event_name)
 {
 	struct profile profile;
+	bool chosen;
 	int r;
 
 	if (walk->started && reader_key_compare(walk->last.parts, key->parts) >= 0)
@@ -121,6 +124,9 @@ static int visit_key(struct profile_walk *walk, const union profile_key *key,
 		return database_corrupt(&walk->reader->db, walk->err,
 					"a profile of image %" PRId64 " has no event", key->image);
 	if (!walk_selects(walk, key, event_name))
+		return 0;
+	chosen = profile_owners_has(&walk->owners, key->epoch, key->pid);
+	if (!chosen && !walk->filter->others_too)
 		return 0;
 	if (walk->totals)
 		r = read_total(walk->reader, key, &walk->pairs.total, walk->err);
@@ -137,6 +143,7 @@ static int visit_key(struct profile_walk *walk, const union profile_key *key,
 		.samples = walk->totals ? NULL : walk->pairs.samples,
 		.count = walk->totals ? 0 : walk->pairs.count,
 		.total = walk->pairs.total,
+		.chosen = chosen,
 	};
 	return walk->visit(walk->context, &profile);
 }
@@ -162,7 +169,7 @@ static int walk_keys(void *context, const struct epoch_set *epochs)
 	struct profile_walk *walk = context;
 	const struct profile_filter *filter = walk->filter;
 	bool one = filter->epochs != NULL && filter->epoch_count == 1;
-	int64_t by_pid = filter->has_pid && filter->pid != PROFILE_PID_ALL;
+	int64_t by_pid = filter->has_pid && filter->pid != PROFILE_PID_ALL && !filter->others_too;
 	int64_t first = filter->image != 0 ? filter->image : INT64_MIN;
 	int64_t last = filter->image != 0 ? filter->image : INT64_MAX;
 	_cleanup_statement_ sqlite3_stmt *statement = NULL;
@@ -171,6 +178,9 @@ static int walk_keys(void *context, const struct epoch_set *epochs)
 	int r;
 
 	walk->epochs = epochs;
+	r = profile_owners_find(&walk->owners, walk->reader, filter, epochs, walk->err);
+	if (r < 0)
+		return r;
 	r = database_prepare(db, one ? sql_epoch : sql, &statement, walk->err);
 	if (r == 0)
 		r = database_bind(db, statement, walk->err, one ? "iiiii" : "iiii", first, last,
@@ -204,6 +214,7 @@ static int walk_profiles(struct profile_reader *reader, const struct profile_fil
 	int r = profile_reader_walk(reader, walk.filter, walk_keys, &walk, err);
 
 	profile_pairs_deinit(&walk.pairs);
+	profile_owners_deinit(&walk.owners);
 	return r;
 }
 

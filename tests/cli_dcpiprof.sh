@@ -75,6 +75,14 @@ is "and stays as it was" "$(sha256sum < "$scratch/v1.db")" "$(sha256sum < tests/
 refused 1 'known unit' --db "$scratch/v1.db" --by unit
 refused 1 'by process' --db "$db" --by process --epoch 1
 refused 2 'not kept by process' --by unit --pid 7
+refused 2 'not kept by process' --by container --unit web.service
+refused 2 'process or unit' --by edge --container 0123
+refused 1 'such a unit' --db "$db" --unit 'no*such'
+refused 1 'such a unit' --db "$db" --unit web.service --container 0123
+refused 1 'such a unit' --db "$scratch/v1.db" --unit '*'
+is "--unit: what was kept for its processes" \
+	"$(prof --unit 'web*' --by image --csv | tail -n +2)" \
+	"$(prof --pid 42 --by image --csv | tail -n +2)"
 refused 2 'no such column' --db "$db" --epoch 2 --by container --sort image
 refused 1 'no edges' --db "$scratch/v1.db" --by edge
 is "--by says what --by-image says" "$(prof --by image --epoch 1)" "$(prof --by-image --epoch 1)"

@@ -13,7 +13,6 @@
 
 struct load {
 	struct calc_images *images;
-	const struct profile_filter *filter;
 	const struct calc_events *events;
 	uint64_t *all; /* samples of each image, whatever the event */
 	size_t all_capacity;
@@ -49,8 +48,7 @@ static int take_profile(void *context, const struct profile *profile)
 	if (__builtin_add_overflow(load->images->samples, profile->total, &load->images->samples))
 		return -EBADMSG;
 	load->all[image - load->images->list] += profile->total;
-	if (event != NULL && event->role == CALC_EVENT_TIME &&
-	    calc_profile_wanted(load->filter, profile)) {
+	if (event != NULL && event->role == CALC_EVENT_TIME && profile->chosen) {
 		image->samples += profile->total;
 		load->images->time += profile->total;
 	}
@@ -107,11 +105,11 @@ int calc_images_load(struct calc_images *images, struct profile_reader *reader,
 		     const struct profile_filter *filter, const struct calc_events *events,
 		     struct error *err)
 {
-	struct load load = {.images = images, .filter = filter, .events = events};
+	struct load load = {.images = images, .events = events};
 	struct profile_filter all = *filter;
 	int r;
 
-	all.has_pid = 0;
+	all.others_too = true;
 	all.event = NULL;
 	all.image = 0;
 	err->message[0] = '\0';

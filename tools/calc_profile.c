@@ -22,7 +22,6 @@ struct gathering {
 };
 
 struct load {
-	const struct profile_filter *filter;
 	const struct calc_events *events;
 	const struct image_code *code;
 	struct gathering roles[CALC_EVENT_TIME + 1];
@@ -40,11 +39,6 @@ static void load_deinit(struct load *load)
 	for (unsigned int i = 0; i <= CALC_EVENT_TIME; i++)
 		free(load->roles[i].counts);
 	free(load->branches);
-}
-
-bool calc_profile_wanted(const struct profile_filter *filter, const struct profile *profile)
-{
-	return !filter->has_pid || filter->pid == PROFILE_PID_ALL || profile->pid == filter->pid;
 }
 
 /* Return: 0 or -ENOENT. */
@@ -65,7 +59,7 @@ static int take_profile(void *context, const struct profile *profile)
 		calc_events_find(load->events, profile->epoch, profile->event);
 	struct gathering *role;
 
-	if (event == NULL || !calc_profile_wanted(load->filter, profile))
+	if (event == NULL)
 		return 0;
 	role = &load->roles[event->role];
 	if (array_reserve(&role->counts, &role->capacity, role->count + profile->count,
@@ -198,7 +192,6 @@ int calc_profile_load(struct calc_profile *ret, struct profile_reader *reader,
 		      bool offsets_are_addresses, struct error *err)
 {
 	_cleanup_(load_deinit) struct load load = {
-		.filter = filter,
 		.events = events,
 		.code = code,
 		.image = image,
@@ -211,6 +204,10 @@ int calc_profile_load(struct calc_profile *ret, struct profile_reader *reader,
 		.until_ns = filter->until_ns,
 		.host = filter->host,
 		.image = image,
+		.has_pid = filter->has_pid,
+		.pid = filter->pid,
+		.unit = filter->unit,
+		.container = filter->container,
 	};
 	struct image_samples *samples = &ret->samples;
 	int r = profile_reader_profiles(reader, &of_image, take_profile, &load, err);

@@ -38,7 +38,5 @@ int calc_profile_load(struct calc_profile *ret, struct profile_reader *reader,
 
 void calc_profile_deinit(struct calc_profile *profile);
 
-/** calc_profile_wanted() - whether a profile is of the process that a filter asks for. */
-bool calc_profile_wanted(const struct profile_filter *filter, const struct profile *profile);
 
 #endif

@@ -30,6 +30,8 @@ enum {
 	KEY_JSON,
 	KEY_CSV,
 	KEY_NO_COLOR,
+	KEY_UNIT,
+	KEY_CONTAINER,
 	KEY_DEBUG_DIR,
 	KEY_DEBUGINFOD,
 	KEY_NO_DEMANGLE,
@@ -50,6 +52,8 @@ static const struct common_option common_options[] = {
 	{CLI_LIMIT, {'n', "limit", "N", "print only the first N rows"}},
 	{CLI_SORT, {KEY_SORT, "sort", "COLUMN", "an event, procedure, image or address"}},
 	{CLI_PID, {KEY_PID, "pid", "PID", "only samples kept for this process"}},
+	{CLI_PID, {KEY_UNIT, "unit", "PATTERN", "only those kept for this systemd unit"}},
+	{CLI_PID, {KEY_CONTAINER, "container", "ID", "only those kept for this container"}},
 	{CLI_EPOCHS, {KEY_EPOCH, "epoch", "LIST", "only these epochs: 7, 2-5, last"}},
 	{CLI_EPOCHS, {KEY_SINCE, "since", "TIME", "only epochs that end at or after TIME"}},
 	{CLI_EPOCHS, {KEY_UNTIL, "until", "TIME", "only epochs that start before TIME"}},
@@ -161,6 +165,12 @@ static int set_filter(struct cli *cli, int key, const char *argument, struct err
 	case KEY_PID:
 		cli->filter.has_pid = 1;
 		return cli_number(argument, "process id", &cli->filter.pid, err);
+	case KEY_UNIT:
+		cli->filter.unit = argument;
+		return 0;
+	case KEY_CONTAINER:
+		cli->filter.container = argument;
+		return 0;
 	case KEY_EPOCH:
 		epoch_list_deinit(&cli->epochs);
 		return epoch_list_parse(&cli->epochs, argument, err);

@@ -31,7 +31,7 @@ struct option_entry;
 /* Common options a tool may take; --db, --help and --version it has anyway. */
 #define CLI_EVENTS 0x001U    /* -e, --event */
 #define CLI_BY_IMAGE 0x002U  /* --by-image */
-#define CLI_PID 0x004U	     /* --pid */
+#define CLI_PID 0x004U	     /* --pid, --unit, --container */
 #define CLI_EPOCHS 0x008U    /* --epoch, --since, --until, --host */
 #define CLI_LIMIT 0x010U     /* -n, --limit */
 #define CLI_SORT 0x020U	     /* --sort */
@@ -53,7 +53,7 @@ enum cli_format {
  * @database:    path
  * @databases:   all that were named, or @database alone
  * @events:      names, in the order given; none: all there are
- * @filter:      since, until, host and pid; epochs are added by
+ * @filter:      since, until, host, pid, unit and container; epochs are added by
  *               cli_select_epochs()
  * @image:       pattern that the path of an image or its last part matches, as
  *               for fnmatch(3), or NULL

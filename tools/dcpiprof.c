@@ -126,6 +126,13 @@ static int check_diff(const struct prof *prof, struct error *err)
 	return 0;
 }
 
+static bool asks_for_owner(const struct prof *prof)
+{
+	const struct profile_filter *filter = &prof->cli.filter;
+
+	return filter->has_pid || filter->unit != NULL || filter->container != NULL;
+}
+
 /* Options that depend on each other. */
 static int check_options(struct prof *prof, struct error *err)
 {
@@ -134,10 +141,11 @@ static int check_options(struct prof *prof, struct error *err)
 				 by_names[prof->by]);
 	if (prof->by == BY_NOT_SAID)
 		prof->by = prof->cli.by_image ? BY_IMAGE : BY_PROCEDURE;
-	if (prof->by == BY_EDGE && (prof->cli.event_count > 0 || prof->cli.filter.has_pid))
-		return error_set(err, EINVAL, "edges are not kept by event or process");
-	if ((prof->by == BY_UNIT || prof->by == BY_CONTAINER) && prof->cli.filter.has_pid)
-		return error_set(err, EINVAL, "units and containers are not kept by process");
+	if (prof->by == BY_EDGE && (prof->cli.event_count > 0 || asks_for_owner(prof)))
+		return error_set(err, EINVAL, "edges are not kept by event, process or unit");
+	if ((prof->by == BY_UNIT || prof->by == BY_CONTAINER) && asks_for_owner(prof))
+		return error_set(err, EINVAL,
+				 "units and containers are not kept by process, nor by each other");
 	if (!prof->diff && prof->cli.operand_count > 0)
 		return error_set(err, EINVAL, "unexpected argument \"%s\" (see dcpiprof --help)",
 				 prof->cli.operands[0]);
@@ -268,6 +276,9 @@ static int nothing(const struct prof *prof)
 				   "no samples are kept for process %" PRId64
 				   " (samples are kept by process only where asked for)",
 				   prof->cli.filter.pid);
+	if (asks_for_owner(prof))
+		return cli_nothing(&prof->cli, "no samples are kept for such a unit or container "
+					       "(only where asked for: dcpid.conf, per_unit)");
 	if (prof->cli.image != NULL)
 		return cli_nothing(&prof->cli, "no %s in images that match \"%s\"", what,
 				   prof->cli.image);

@@ -310,8 +310,7 @@ static int take_profile(void *context, const struct profile *profile)
 	r = image_matches(tally, profile->image);
 	if (r <= 0)
 		return r;
-	if (!has_labels(tally->config.by) &&
-	    !pid_wanted(&tally->config.filter, profile->pid < 0 ? -1 : profile->pid))
+	if (!has_labels(tally->config.by) && !profile->chosen)
 		return 0;
 	if (tally->config.by == OWNER_BY_PROCESS && profile->pid >= 0)
 		r = process_of(tally, profile, &owner);
@@ -437,7 +436,7 @@ static int count_all(struct owner_tally *tally)
 	int r;
 
 	filter.event = NULL;
-	filter.has_pid = 0;
+	filter.others_too = true;
 	tally->rest = owner_of(tally, &nobody);
 	tally->totals = calloc(tally->config.event_count + 1, sizeof(*tally->totals));
 	if (tally->rest == NULL || tally->totals == NULL)

@@ -72,8 +72,7 @@ long tally_wanted(const struct tally *tally, const struct profile *profile)
 		if (set == NULL)
 			return -1;
 	}
-	if (tally->config.filter.has_pid && tally->config.filter.pid != PROFILE_PID_ALL &&
-	    profile->pid != tally->config.filter.pid)
+	if (!profile->chosen)
 		return -1;
 	for (size_t i = 0; i < tally->config.event_count; i++) {
 		if (strcmp(tally->config.events[i], profile->event_name) == 0)
@@ -356,7 +355,7 @@ int tally_create(struct tally **ret, struct profile_reader *reader,
 	tally->config = *config;
 	tally->filter = config->filter;
 	tally->filter.event = NULL;
-	tally->filter.has_pid = 0;
+	tally->filter.others_too = true;
 	tally->columns = config->event_count * (config->sets != NULL ? config->set_count : 1);
 	tally->totals = calloc(tally->columns + 1, sizeof(*tally->totals));
 	if (tally->totals == NULL)
