@@ -58,11 +58,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/control_client.h"
+
 struct error;
 
 #define CONFIG_PATH "/etc/dcpi/dcpid.conf"
 #define CONFIG_DB "/var/lib/dcpi/dcpi.db"
-#define CONFIG_SOCKET "/run/dcpi/dcpid.sock"
+#define CONFIG_SOCKET CONTROL_CLIENT_SOCKET
 
 /** struct config - values as above; no pointers, so that it can be copied and compared. */
 struct config {

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* dcpictl: ask and steer the daemon through its control socket. */
 #include <ctype.h>
-#include <errno.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include <json-c/json.h>
 
@@ -18,7 +14,7 @@
 #include "daemon/log.h"
 #include "daemon/metrics.h"
 #include "daemon/status_text.h"
-#include "lib/cleanup.h"
+#include "lib/control_client.h"
 #include "lib/error.h"
 #include "lib/options.h"
 
@@ -125,36 +121,15 @@ static bool request_valid(int argc, char **argv)
 	return false;
 }
 
-static FILE *daemon_connect(const char *path)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	FILE *stream;
-
-	if (strlen(path) >= sizeof(address.sun_path)) {
-		log_error("path of socket is too long: %s", path);
-		return NULL;
-	}
-	memcpy(address.sun_path, path, strlen(path));
-	if (fd < 0 || connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0) {
-		log_error("no daemon at %s: %s", path, strerror(errno));
-		return NULL;
-	}
-	stream = fdopen(fd, "r+");
-	if (stream == NULL)
-		log_error("out of memory");
-	else
-		fd = -1;
-	return stream;
-}
-
 static bool is_number(const char *text)
 {
 	return text[0] != '\0' && strlen(text) < 19 && strspn(text, "0123456789") == strlen(text);
 }
 
-static void value_print(struct output *output, const char *key, const char *value)
+static void value_print(void *context, const char *key, const char *value)
 {
+	struct output *output = context;
+
 	if (strcmp(key, "db") == 0)
 		snprintf(output->db, sizeof(output->db), "%s", value);
 	if (output->silent)
@@ -171,35 +146,20 @@ static void value_print(struct output *output, const char *key, const char *valu
 }
 
 /* One request and its reply. Return: exit status. */
-static int request_make(FILE *stream, const char *request, struct output *output)
+static int request_make(struct control_client *client, const char *request, struct output *output)
 {
-	char line[CONTROL_REPLY_BYTES];
+	struct error err;
 
-	fprintf(stream, "%s\n", request);
-	fflush(stream);
-	while (fgets(line, sizeof(line), stream) != NULL) {
-		char *value;
-
-		line[strcspn(line, "\n")] = '\0';
-		if (strcmp(line, "ok") == 0)
-			return 0;
-		value = line + strcspn(line, " ");
-		if (*value != '\0')
-			*value++ = '\0';
-		if (strcmp(line, "error") == 0) {
-			log_error("%s", value);
-			return EXIT_BAD;
-		}
-		value_print(output, line, value);
-	}
-	log_error("the daemon hung up (permission? group dcpi may ask)");
+	if (control_client_ask(client, request, value_print, output, &err) == 0)
+		return 0;
+	log_error("%s", err.message);
 	return EXIT_BAD;
 }
 
-static int db_check(FILE *stream, const char *db)
+static int db_check(struct control_client *client, const char *db)
 {
 	struct output output = {.silent = true};
-	int status = request_make(stream, "status", &output);
+	int status = request_make(client, "status", &output);
 
 	if (status == 0 && strcmp(output.db, db) != 0) {
 		log_error("the daemon writes to %s, not to %s", output.db, db);
@@ -208,32 +168,25 @@ static int db_check(FILE *stream, const char *db)
 	return status;
 }
 
-/* After "stop" the daemon hangs up when it has ended. */
-static void end_wait(FILE *stream)
-{
-	while (fgetc(stream) != EOF)
-		;
-}
-
-static int metrics_ask(FILE *stream)
+static int metrics_ask(struct control_client *client)
 {
 	struct metrics metrics = {NULL, 0, 0};
 	struct output output = {.metrics = &metrics};
-	int status = request_make(stream, "status", &output);
+	int status = request_make(client, "status", &output);
 
 	if (status == 0)
-		status = request_make(stream, "stats", &output);
+		status = request_make(client, "stats", &output);
 	if (status == 0)
 		metrics_print(stdout, &metrics);
 	metrics_deinit(&metrics);
 	return status;
 }
 
-static int status_ask(FILE *stream)
+static int status_ask(struct control_client *client)
 {
 	struct metrics reply = {NULL, 0, 0};
 	struct output output = {.metrics = &reply};
-	int status = request_make(stream, "status", &output);
+	int status = request_make(client, "status", &output);
 
 	if (status == 0)
 		status_text_print(stdout, &reply);
@@ -241,15 +194,13 @@ static int status_ask(FILE *stream)
 	return status;
 }
 
-static int command_run(const struct settings *settings, int argc, char **argv)
+static int command_run(const struct settings *settings, struct control_client *client, int argc,
+		       char **argv)
 {
-	_cleanup_file_ FILE *stream = daemon_connect(settings->socket);
 	struct output output = {.silent = false};
 	char request[CONTROL_REQUEST_BYTES];
 	int status = 0;
 
-	if (stream == NULL)
-		return EXIT_BAD;
 	if (snprintf(request, sizeof(request), "%s%s%s", argv[optind], argc > optind + 1 ? " " : "",
 		     argc > optind + 1 ? argv[optind + 1] : "") >= (int)sizeof(request) - 1 ||
 	    strchr(request, '\n') != NULL) {
@@ -260,18 +211,18 @@ static int command_run(const struct settings *settings, int argc, char **argv)
 	if (strncmp(request, "per-", 4) == 0)
 		request[3] = '_';
 	if (settings->db != NULL)
-		status = db_check(stream, settings->db);
+		status = db_check(client, settings->db);
 	if (status != 0)
 		return status;
 	if (strcmp(argv[optind], "metrics") == 0)
-		return metrics_ask(stream);
+		return metrics_ask(client);
 	if (strcmp(argv[optind], "status") == 0 && !settings->json)
-		return status_ask(stream);
+		return status_ask(client);
 	if (settings->json)
 		output.object = json_object_new_object();
-	status = request_make(stream, request, &output);
+	status = request_make(client, request, &output);
 	if (status == 0 && strcmp(argv[optind], "stop") == 0)
-		end_wait(stream);
+		control_client_wait_end(client); /* it hangs up when it has ended */
 	if (status == 0 && output.object != NULL)
 		puts(json_object_to_json_string_ext(
 			output.object, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));
@@ -297,6 +248,8 @@ static int merge_run(const struct settings *settings, int count, char **files)
 int main(int argc, char **argv)
 {
 	struct settings settings = {.socket = CONFIG_SOCKET};
+	struct control_client *client = NULL;
+	struct error err;
 	int status;
 
 	log_init("dcpictl");
@@ -308,5 +261,11 @@ int main(int argc, char **argv)
 		return merge_run(&settings, argc - optind - 1, argv + optind + 1);
 	if (!request_valid(argc, argv))
 		return EXIT_BAD;
-	return command_run(&settings, argc, argv);
+	if (control_client_open(&client, settings.socket, &err) < 0) {
+		log_error("%s", err.message);
+		return EXIT_BAD;
+	}
+	status = command_run(&settings, client, argc, argv);
+	control_client_close(client);
+	return status;
 }

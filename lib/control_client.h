@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Asking the daemon through its control socket; daemon/control.h has the protocol.
+ *
+ * A request is made at once, or sent and its reply received as it comes, so that a
+ * program with a screen need not wait.
+ */
+#ifndef DCPI_CONTROL_CLIENT_H
+#define DCPI_CONTROL_CLIENT_H
+
+#include <stdbool.h>
+
+struct control_client;
+struct error;
+
+/* Where the daemon listens unless told otherwise. */
+#define CONTROL_CLIENT_SOCKET "/run/dcpi/dcpid.sock"
+
+/** Called for each line of a reply. */
+typedef void (*control_client_fn)(void *context, const char *key, const char *value);
+
+/**
+ * control_client_open() - connect
+ * @ret: out; freed by control_client_close()
+ *
+ * The process must ignore SIGPIPE. Return: 0; -ENAMETOOLONG; -ENOMEM; errors of connect(2).
+ */
+int control_client_open(struct control_client **ret, const char *path, struct error *err);
+
+/** control_client_close() - hang up. NULL is fine. */
+void control_client_close(struct control_client *client);
+
+/** control_client_fd() - readable when control_client_receive() has something to do. */
+int control_client_fd(const struct control_client *client);
+
+/**
+ * control_client_send() - send a request, without its newline
+ *
+ * Return: 0; -EINVAL it is more than a line, or too long; errors of send(2).
+ */
+int control_client_send(struct control_client *client, const char *request, struct error *err);
+
+/**
+ * control_client_receive() - take what has come of a reply
+ * @line: called for each value
+ * @wait: until the reply is complete
+ *
+ * Return: 0 the reply is complete; -EAGAIN not yet (never if @wait); -EREMOTEIO the daemon
+ * refused, @err has its words; -ECONNRESET it hung up; -EBADMSG; errors of recv(2).
+ */
+int control_client_receive(struct control_client *client, control_client_fn line, void *context,
+			   bool wait, struct error *err);
+
+/** control_client_ask() - send, and wait for the reply. */
+int control_client_ask(struct control_client *client, const char *request, control_client_fn line,
+		       void *context, struct error *err);
+
+/** control_client_wait_end() - wait until the daemon hangs up. */
+void control_client_wait_end(struct control_client *client);
+
+#endif
