@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 ARCHIVES += image
-image-src := daemon/image_file.c daemon/image_map.c daemon/image_table.c \
+image-src := daemon/address_spaces.c daemon/generation.c daemon/image_file.c \
+	daemon/image_map.c daemon/image_table.c \
 	daemon/jit_code.c daemon/jit_file.c daemon/kallsyms.c \
 	daemon/kernel_image.c daemon/loss_list.c daemon/mapping_list.c daemon/symbol_list.c
+
+UNIT_TESTS += unit_generation
+unit_generation-src := tests/unit_generation.c
+unit_generation-archives := image
 
 UNIT_TESTS += unit_image_live unit_image_map unit_image_table unit_kernel_image
 unit_image_live-src := tests/unit_image_live.c
