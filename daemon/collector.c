@@ -125,11 +125,11 @@ static void edges_tell(const struct collector *collector)
 	const char *name = collector->source->ops->name;
 
 	if (collector->config.branch_every > 0 && strcmp(name, "bpf") == 0)
-		log_info("source %s gives no edges (branch_every)", name);
+		log_warning("source %s gives no edges (branch_every)", name);
 	if (collector->config.double_every > 0 && strcmp(name, "kmod") != 0)
-		log_info("source %s takes no double samples (double_every)", name);
+		log_warning("source %s takes no double samples (double_every)", name);
 	if (collector->config.handler_times && strcmp(name, "kmod") != 0)
-		log_info("source %s has no handler of ours to time (handler_times)", name);
+		log_warning("source %s has no handler of ours to time (handler_times)", name);
 }
 
 static int source_open(struct collector *collector, struct error *err)

@@ -90,8 +90,8 @@ static void throttling_tell(struct collector *collector, const struct tally *tal
 	if (collector->throttle_told || tally_get(tally, "stat", "throttled") == 0)
 		return;
 	collector->throttle_told = true;
-	log_info("the kernel throttles sampling (limit now %llu samples a second)",
-		 (unsigned long long)collector->limit);
+	log_warning("the kernel throttles sampling (limit now %llu samples a second)",
+		    (unsigned long long)collector->limit);
 }
 
 /* Of an event that the source tells nothing of now, the last that was known stays. */

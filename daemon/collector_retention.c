@@ -34,8 +34,8 @@ static bool clock_was_set(struct collector_retention *retention, uint64_t now)
 		return false;
 	retention->clock_even_since_ns = now;
 	if (!first)
-		log_info("the clock was set by %+" PRId64 " s: another epoch begins",
-			 moved / (int64_t)NS_PER_SECOND);
+		log_warning("the clock was set by %+" PRId64 " s: another epoch begins",
+			    moved / (int64_t)NS_PER_SECOND);
 	return !first;
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "daemon/event.h"
+#include "daemon/log.h"
 #include "daemon/multiplex.h"
 #include "daemon/source_select.h"
 #include "lib/cleanup.h"
@@ -42,6 +43,16 @@ static int image_events_check(const char *value, struct error *err)
 	if (image_feed_name_valid(value))
 		return 0;
 	return error_set(err, EINVAL, "image_events must be auto, bpf, perf or audit, not \"%s\"",
+			 value);
+}
+
+static int log_level_check(const char *value, struct error *err)
+{
+	enum log_level level;
+
+	if (log_level_parse(value, &level))
+		return 0;
+	return error_set(err, EINVAL, "log_level must be error, warning or info, not \"%s\"",
 			 value);
 }
 
@@ -81,6 +92,7 @@ static const struct config_key {
 	{TEXT(per_process), .initial = "none"},
 	{TEXT(per_unit), .initial = "none"},
 	{TEXT(label), .initial = ""},
+	{TEXT(log_level), .initial = "info", .check = log_level_check},
 	{NUMBER(drain_interval_ms), .min = 10, .max = 60000, .initial = "1000"},
 	{NUMBER(merge_interval_s), .min = 1, .max = 3600, .initial = "30"},
 	{NUMBER(mux_interval_ms), .min = 0, .max = MULTIPLEX_INTERVAL_MAX, .initial = "0"},

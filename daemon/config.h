@@ -42,6 +42,7 @@
  *	per_unit          images to profile by unit and container, offset by offset:
  *	                  as per_process; needs units
  *	label             free text, kept with the epochs
+ *	log_level         messages to write: error, warning (and errors) or info (all)
  *	image_store       images to keep copies of: all, none, or patterns of
  *	                  paths separated by blanks
  *	image_store_mb    room for the copies, 1..1048576; those that were cold for
@@ -77,6 +78,7 @@ struct config {
 	char per_process[4096];
 	char per_unit[4096];
 	char label[256];
+	char log_level[8];
 	uint64_t drain_interval_ms;
 	uint64_t merge_interval_s;
 	uint64_t mux_interval_ms;

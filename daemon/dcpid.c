@@ -98,6 +98,7 @@ static const char *const option_keys[] = {
 	"database_mb",
 	"image_events",
 	"audit_socket",
+	"log_level",
 };
 
 static const struct option_entry entries[] = {
@@ -129,6 +130,7 @@ static const struct option_entry entries[] = {
 	{OPTION_KEYS + 20, "image-events", "NAME",
 	 "who says what is mapped: auto, bpf, perf, audit"},
 	{OPTION_KEYS + 21, "audit-socket", "PATH", "where audit listens (" AUDIT_SOCKET ")"},
+	{OPTION_KEYS + 22, "log-level", "LEVEL", "messages: error, warning or info (info)"},
 	{'c', "config", "FILE", "configuration (" CONFIG_PATH ")"},
 	{OPTION_RECORD_TRACE, "record-trace", "FILE", "every sample by itself, as well (perf)"},
 	{OPTION_TRACE, "trace", "FILE", "what the source replay replays"},
@@ -159,8 +161,7 @@ static int option_take(struct daemon *daemon, const struct options *options, int
 		daemon->config_named = true;
 		return -1;
 	case 'q':
-		log_verbose(0);
-		return -1;
+		return override_add(daemon, "log_level", "error");
 	case OPTION_LIST_EVENTS:
 		event_catalog_print(&EVENT_MACHINE_HERE, stdout);
 		return 0;
@@ -448,6 +449,15 @@ static int engine_stop(struct daemon *daemon)
 	return rc;
 }
 
+static void log_level_apply(const struct config *config)
+{
+	enum log_level level;
+
+	if (log_level_parse(config->log_level, &level))
+		log_set_level(level);
+}
+
+/* What is written is no matter of epochs: a level takes effect at once. */
 static int config_reload(struct daemon *daemon)
 {
 	struct config old = daemon->config, new;
@@ -457,6 +467,9 @@ static int config_reload(struct daemon *daemon)
 		log_error("%s; the old configuration stays", err.message);
 		return 0;
 	}
+	log_level_apply(&new);
+	memcpy(old.log_level, new.log_level, sizeof(old.log_level));
+	memcpy(daemon->config.log_level, new.log_level, sizeof(new.log_level));
 	/* Rates that were lowered may be tried again. */
 	if (memcmp(&old, &new, sizeof(new)) == 0 && !collector_slowed(daemon->collector)) {
 		log_info("the configuration has not changed");
@@ -526,6 +539,8 @@ int main(int argc, char **argv)
 		return status;
 	signal(SIGPIPE, SIG_IGN);
 	rc = config_load(&daemon, &daemon.config, &err);
+	if (rc == 0)
+		log_level_apply(&daemon.config);
 	if (rc == 0)
 		rc = daemon_run(&daemon, &err);
 	if (rc < 0)

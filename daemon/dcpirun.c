@@ -447,7 +447,7 @@ int main(int argc, char **argv)
 	status = options_parse(&settings, argc, argv);
 	if (status >= 0)
 		return status;
-	log_verbose(0);
+	log_set_level(LOG_LEVEL_ERROR);
 	status = 0;
 	for (unsigned int i = 0; again && i < settings.repeat; i++) {
 		int one = run_once(&settings, argv + optind, &again);

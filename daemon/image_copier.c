@@ -437,7 +437,7 @@ void image_copier_close(struct image_copier *copier)
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += CLOSE_WAIT_S;
 	if (pthread_timedjoin_np(copier->thread, NULL, &until) != 0) {
-		log_info("a file system does not answer: a copy of an image is given up");
+		log_warning("a file system does not answer: a copy of an image is given up");
 		pthread_detach(copier->thread);
 		return; /* what the thread uses is its own until it ends with us */
 	}

@@ -12,7 +12,7 @@
 #include "daemon/clock.h"
 
 static const char *program_name;
-static int quiet;
+static enum log_level level_max = LOG_LEVEL_INFO;
 static int to_journal;
 static int holding;
 static char held[LOG_HELD_BYTES];
@@ -37,9 +37,32 @@ void log_init(const char *program)
 	to_journal = stderr_is_journal();
 }
 
-void log_verbose(int verbose)
+/* The journal's (syslog(3)). */
+static const struct {
+	const char *name;
+	int priority;
+} levels[] = {
+	[LOG_LEVEL_ERROR] = {"error", 3},
+	[LOG_LEVEL_WARNING] = {"warning", 4},
+	[LOG_LEVEL_INFO] = {"info", 6},
+};
+
+bool log_level_parse(const char *name, enum log_level *ret)
 {
-	quiet = !verbose;
+	enum log_level level;
+
+	for (level = LOG_LEVEL_ERROR; level <= LOG_LEVEL_INFO; level++) {
+		if (strcmp(levels[level].name, name) == 0) {
+			*ret = level;
+			return true;
+		}
+	}
+	return false;
+}
+
+void log_set_level(enum log_level level)
+{
+	level_max = level;
 }
 
 void log_hold(void)
@@ -55,7 +78,7 @@ void log_release(void)
 }
 
 /* Return: the length of the line, which is whole and ends with a newline. */
-static size_t format_line(char *text, size_t bytes, int priority, const char *format,
+static size_t format_line(char *text, size_t bytes, enum log_level level, const char *format,
 			  va_list arguments)
 {
 	char message[1024];
@@ -63,7 +86,7 @@ static size_t format_line(char *text, size_t bytes, int priority, const char *fo
 
 	vsnprintf(message, sizeof(message), format, arguments);
 	if (to_journal)
-		n = snprintf(text, bytes, "<%d>%s\n", priority, message);
+		n = snprintf(text, bytes, "<%d>%s\n", levels[level].priority, message);
 	else
 		n = snprintf(text, bytes, "%s%s%s\n", program_name != NULL ? program_name : "",
 			     program_name != NULL ? ": " : "", message);
@@ -71,12 +94,15 @@ static size_t format_line(char *text, size_t bytes, int priority, const char *fo
 }
 
 /* One write for each line: daemons and their children share stderr. */
-static void line(int priority, const char *format, va_list arguments)
+static void line(enum log_level level, const char *format, va_list arguments)
 {
 	char text[1280];
-	size_t n = format_line(text, sizeof(text), priority, format, arguments);
+	size_t n;
 
-	if (holding && priority > 3) {
+	if (level > level_max)
+		return;
+	n = format_line(text, sizeof(text), level, format, arguments);
+	if (holding && level > LOG_LEVEL_ERROR) {
 		if (n <= sizeof(held) - held_bytes) {
 			memcpy(held + held_bytes, text, n);
 			held_bytes += n;
@@ -101,7 +127,16 @@ void log_error(const char *format, ...)
 	va_end(arguments);
 	last_error_ns = clock_monotonic_ns();
 	va_start(arguments, format);
-	line(3, format, arguments);
+	line(LOG_LEVEL_ERROR, format, arguments);
+	va_end(arguments);
+}
+
+void log_warning(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	line(LOG_LEVEL_WARNING, format, arguments);
 	va_end(arguments);
 }
 
@@ -109,9 +144,7 @@ void log_info(const char *format, ...)
 {
 	va_list arguments;
 
-	if (quiet)
-		return;
 	va_start(arguments, format);
-	line(6, format, arguments);
+	line(LOG_LEVEL_INFO, format, arguments);
 	va_end(arguments);
 }

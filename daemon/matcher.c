@@ -362,7 +362,7 @@ static int kernel_open(struct matcher *matcher, struct error *err)
 	if (rc < 0)
 		return error_set(err, -rc, "%s", notice.message);
 	if (notice.message[0] != '\0' && !matcher->config.user_only)
-		log_info("%s", notice.message);
+		log_warning("%s", notice.message);
 	return 0;
 }
 

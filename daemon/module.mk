@@ -114,6 +114,10 @@ unit_image_copier-src := tests/unit_image_copier.c
 unit_image_copier-archives := collect hook util
 unit_image_copier-pkgs := libelf libxxhash
 
+UNIT_TESTS += unit_log
+unit_log-src := tests/unit_log.c
+unit_log-archives := collect util
+
 UNIT_TESTS += unit_cgroup unit_process_label
 unit_cgroup-src := tests/unit_cgroup.c
 unit_cgroup-archives := collect util

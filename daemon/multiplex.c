@@ -65,8 +65,8 @@ static void interval_take(void *context, const char *pmu)
 	    !interval_read(multiplex->devices, pmu, &before))
 		return;
 	if (!interval_write(multiplex->devices, pmu, multiplex->interval_ms)) {
-		log_info("cannot change the multiplexing interval of PMU %s: %s", pmu,
-			 strerror(errno));
+		log_warning("cannot change the multiplexing interval of PMU %s: %s", pmu,
+			    strerror(errno));
 		return;
 	}
 	snprintf(multiplex->pmu[multiplex->count].name, EVENT_PMU_NAME_BYTES, "%s", pmu);

@@ -277,8 +277,8 @@ void overhead_fit(struct event_list *events, uint64_t cpu_hz, uint64_t percent, 
 	}
 	if (costs_sum(events, events->defaults, cpu_hz, &sum, &count, &err) < 0) {
 		event_list_set_rate(events, cpu_hz, OVERHEAD_RATE_MIN);
-		log_info("cannot measure what a sample costs (%s): %d samples a second and CPU",
-			 err.message, OVERHEAD_RATE_MIN);
+		log_warning("cannot measure what a sample costs (%s): %d samples a second and CPU",
+			    err.message, OVERHEAD_RATE_MIN);
 		return;
 	}
 	rate = rate_fit(events, cpu_hz, percent, sum);

@@ -132,6 +132,18 @@ done
 like "a bad configuration is refused, by file and line" "$(cat "$work/log")" \
 	'20-bad.conf:1: unknown key "colour"'
 check "and sampling goes on" ctl flush
+mv "$config.d/20-bad.conf" "$work/bad.conf"
+printf 'log_level = error\n' > "$config.d/20-level.conf"
+kill -HUP "$daemon_pid"
+sleep 0.5
+mv "$work/bad.conf" "$config.d/30-bad.conf"
+kill -HUP "$daemon_pid"
+for _ in $(seq 50); do
+	grep -q 30-bad "$work/log" && break
+	sleep 0.1
+done
+is "a level of messages is obeyed at once" "$(tail -n 1 "$work/log" | grep -c 30-bad) $(
+	grep -c 'configuration has not changed' "$work/log")" "1 0"
 daemon_stop INT
 is "an interrupt stops it with 0" "$daemon_status" 0
 is "reloading began an epoch" "$(sql "$db" "SELECT label FROM epoch ORDER BY id")" "one

@@ -84,4 +84,28 @@ for page in docs/man/*.scd; do
 		grep -v 'WARNING: skipping paragraph macro: PP')" ""
 done
 
+# Keys of the configuration, "KEY DEFAULT" a line: what the daemon knows, what its header says,
+# what the page says.
+keys=$(sed -nE 's/^\t\{(TEXT|NUMBER)\(([a-z_]+)\),.*/\2/p' daemon/config.c | sort)
+page=docs/man/dcpid.conf.5.scd
+like "there are keys" "$(echo "$keys" | wc -l)" '^[2-9][0-9]$'
+is "every key is in the daemon's header" \
+	"$(sed -nE '/ Keys:$/,/\*\//s/^ \*\t([a-z_]+) .*/\1/p' daemon/config.h | sort)" "$keys"
+is "every key is in dcpid.conf(5)" "$(sed -n '/^# KEYS/,/^# LOADER/p' $page |
+	grep -E '^\*[a-z_]+\*' | grep -oE '[a-z_]+' | sort)" "$keys"
+# Keys told together have one paragraph; the default is a word of it.
+while read -r key default; do
+	text=$(awk -v key="*$key*" '/^[*]/ { mine = index($0, key) } mine' $page)
+	like "dcpid.conf(5) has the default of $key" "$(echo "$text" | tr '\n\t' '  ')" \
+		"(^|[^0-9a-z])$default([^0-9a-z]|\$)"
+done < <(tr '\n' ' ' < daemon/config.c | grep -oE '\{(TEXT|NUMBER)\([a-z_]+\),[^}]*\.initial = ("[^"]+"|[A-Z_]+)' |
+	sed -E 's/^.*\(([a-z_]+)\).*initial = "?([^"]*)"?$/\1 \2/' | while read -r key default; do
+		case $default in
+		[A-Z]*) default=$(printf '#include "%s"\n' daemon/config.h \
+				loader-hook/audit/audit_message.h | cat - <(echo "$default") |
+				"${CC:-gcc}" -E -P -I. - | tail -n 1 | tr -d '"') ;;
+		esac
+		[ "$default" = "" ] || echo "$key $default"
+	done)
+
 tap_done

@@ -485,6 +485,6 @@ int main(void)
 
 	signal(SIGXFSZ, SIG_IGN);
 	log_init("unit_collector");
-	log_verbose(0);
+	log_set_level(LOG_LEVEL_ERROR);
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }
