@@ -55,10 +55,11 @@ for path in "$bin"/*; do
 	run "$path" -?
 	is "$program: an unknown letter" "$status $out$errors" \
 		"2 $program: unknown option -? (see $program --help)"
-	run "$path" --db
+	with_value=$(sed -nE 's/.* --([a-z-]+) [A-Z]+ .*/\1/p' <<< "$help" | head -n 1)
+	run "$path" "--$with_value"
 	is "$program: an option without its value" "$status $out$errors" \
-		"2 $program: option --db needs a value"
-	run "$path" --db /nonexistent/dcpi.db --help=yes
+		"2 $program: option --$with_value needs a value"
+	run "$path" --help=yes
 	is "$program: a value too many" "$status $out$errors" \
 		"2 $program: option --help takes no value"
 
