@@ -25,6 +25,7 @@ analysis/machine ^((analysis/(insn|image|graph|machine)|lib)/|db/profile\.h) ^(s
 analysis/frequency ^((analysis/(insn|image|graph|machine|frequency)|lib)/|db/profile\.h) ^(sqlite3|json|linux/)
 analysis/culprit ^((analysis/(insn|image|graph|machine|frequency|culprit)|lib)/|db/profile\.h) ^(sqlite3|json|linux/)
 analysis/statistics ^(analysis/statistics|lib)/ ^(sqlite3|json|linux/)
+instrument    ^(instrument|analysis|lib|db/profile\.h)           ^(sqlite3|json)
 tools         ^(tools|analysis|lib|db/profile\.h|db/profile_read\.h) ^(sqlite3|elfutils|gelf|libelf|linux/)
 '
 
@@ -56,7 +57,7 @@ bad=$(grep -rnE 'LINUX_VERSION_CODE|KERNEL_VERSION\(' kmod --include='*.[ch]' | 
 is "kernel version checks only in kmod/compat" "$bad" ""
 
 bad=$(grep -rLE 'SPDX-License-Identifier: GPL-2.0-only' --include='*.[ch]' --include='*.sh' \
-	--include='module.mk' kmod lib db daemon loader-hook analysis tools tests packaging docs 2>/dev/null)
+	--include='module.mk' kmod lib db daemon loader-hook analysis instrument tools tests packaging docs 2>/dev/null)
 is "every source names its licence" "$bad" ""
 
 # Each header can be included first, and says so by itself what it needs. (The

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * x86-64 code that is being made: bytes, branches to labels, and references to
+ * addresses, which get their places when all is known. Branches between labels are as
+ * short as they can be.
+ */
+#ifndef DCPI_INSTRUMENT_MACHINE_CODE_H
+#define DCPI_INSTRUMENT_MACHINE_CODE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Conditions are those of the instruction set, 0 .. 15 (jo .. jg). */
+enum machine_branch {
+	MACHINE_NOT_EQUAL = 5,
+	MACHINE_JUMP = 16,
+	MACHINE_CALL = 17,
+};
+
+/* Register numbers of the instruction set. */
+enum machine_register {
+	MACHINE_RAX,
+	MACHINE_RCX,
+	MACHINE_RDX,
+	MACHINE_RBX,
+	MACHINE_RSP,
+	MACHINE_RBP,
+	MACHINE_RSI,
+	MACHINE_RDI,
+	MACHINE_R8,
+};
+
+struct machine_item;
+
+/**
+ * struct machine_code - zero-initialised is empty; freed by machine_code_deinit()
+ * @failed: memory ran out; all else is then without effect
+ */
+struct machine_code {
+	uint8_t *pool;
+	size_t pool_bytes;
+	size_t pool_capacity;
+	struct machine_item *items;
+	size_t item_count;
+	size_t item_capacity;
+	uint64_t *labels; /* offset of each, once laid out */
+	size_t label_count;
+	size_t label_capacity;
+	size_t bytes; /* once laid out */
+	bool failed;
+};
+
+void machine_code_deinit(struct machine_code *code);
+
+/** machine_code_label() - a new label, not placed yet. */
+uint32_t machine_code_label(struct machine_code *code);
+
+/** machine_code_place() - place a label here. */
+void machine_code_place(struct machine_code *code, uint32_t label);
+
+/** machine_code_bytes() - some instructions, as they are. */
+void machine_code_bytes(struct machine_code *code, const void *bytes, size_t count);
+
+/**
+ * machine_code_relative() - an instruction with a 32-bit operand relative to its end
+ * @at:      of the operand in the instruction
+ * @address: what it means
+ */
+void machine_code_relative(struct machine_code *code, const void *bytes, size_t count, size_t at,
+			   uint64_t address);
+
+/** machine_code_refer() - the same for the address of a number that @where knows. */
+void machine_code_refer(struct machine_code *code, const void *bytes, size_t count, size_t at,
+			uint32_t other);
+
+/** machine_code_branch() - a branch, jump or call to a label; @kind: a condition, or
+ * machine_branch. */
+void machine_code_branch(struct machine_code *code, unsigned int kind, uint32_t label);
+
+/** machine_code_leave() - the same to an address outside. */
+void machine_code_leave(struct machine_code *code, unsigned int kind, uint64_t address);
+
+/**
+ * machine_code_enter() - the same to another procedure's code
+ * @other: number that machine_code_write()'s @where understands
+ */
+void machine_code_enter(struct machine_code *code, unsigned int kind, uint32_t other);
+
+/** machine_code_align() - no-operations up to a multiple of @bytes (a power of two, <= 64). */
+void machine_code_align(struct machine_code *code, unsigned int bytes);
+
+/**
+ * machine_code_layout() - find the places of all labels; @bytes is then known
+ *
+ * The code begins at a multiple of 64. Return: 0 or -ENOMEM.
+ */
+int machine_code_layout(struct machine_code *code);
+
+/** machine_code_offset() - a label's, once laid out. */
+uint64_t machine_code_offset(const struct machine_code *code, uint32_t label);
+
+/**
+ * machine_code_write() - the code, as it is at an address
+ * @out:   room for @code->bytes
+ * @where: address of the number that machine_code_enter() was given
+ *
+ * Return: 0; -ERANGE something is too far away.
+ */
+int machine_code_write(const struct machine_code *code, uint8_t *out, uint64_t address,
+		       uint64_t (*where)(void *context, uint32_t other), void *context);
+
+#endif

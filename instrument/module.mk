@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Packages: those of analysis
+#
+# For x86-64, where it also has to run: what it makes are programs of this machine.
+ifeq ($(CROSS),)
+ARCHIVES += instrument
+instrument-src := $(sort $(wildcard instrument/*.c))
+instrument-src := $(filter-out instrument/dcpix.c,$(instrument-src))
+instrument-ldlibs := -lm
+
+# What is put into rewritten programs: bytes that run anywhere, without libc.
+RUNTIME_BLOB := $(OBJ)/gen/runtime.bin
+RUNTIME_CFLAGS := -std=gnu17 $(WARNINGS) -O2 -ffreestanding -fno-stack-protector -fcf-protection=none \
+	-mgeneral-regs-only -mno-red-zone -fPIE -fvisibility=hidden -fno-asynchronous-unwind-tables \
+	-fno-tree-loop-distribute-patterns
+$(RUNTIME_BLOB): instrument/runtime/runtime.c instrument/runtime/runtime.ld instrument/profile_layout.h
+	$(call say,RUNTIME,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(RUNTIME_CFLAGS) -I. -c -o $@.o $<
+	$(Q)$(CROSS_TRIPLE:%=%-)ld -nostdlib -static -T instrument/runtime/runtime.ld --oformat=binary \
+		-o $@ $@.o
+$(OBJ)/instrument/runtime_blob.o: $(RUNTIME_BLOB)
+$(OBJ)/instrument/runtime_blob.o: CPPFLAGS += -DRUNTIME_BLOB='"$(RUNTIME_BLOB)"'
+
+PROGRAMS += dcpix
+dcpix-src := instrument/dcpix.c
+dcpix-archives := instrument analysis util
+dcpix-pkgs = $(ANALYSIS_PKGS)
+
+UNIT_TESTS += unit_machine_code unit_count_graph unit_counts_map
+unit_machine_code-src := tests/unit_machine_code.c
+unit_machine_code-archives := instrument analysis util
+unit_machine_code-pkgs = $(ANALYSIS_PKGS)
+unit_count_graph-src := tests/unit_count_graph.c
+unit_count_graph-archives := instrument analysis util
+unit_count_graph-pkgs = $(ANALYSIS_PKGS)
+unit_counts_map-src := tests/unit_counts_map.c
+unit_counts_map-archives := instrument analysis util
+unit_counts_map-pkgs = $(ANALYSIS_PKGS)
+
+FUZZERS += fuzz_rewriter
+fuzz_rewriter-src = tests/fuzz_rewriter.c $(instrument-src) $(analysis-src) $(util-src)
+fuzz_rewriter-pkgs := $(ANALYSIS_PKGS)
+fuzz_rewriter-ldlibs = $(analysis-ldlibs)
+build/fuzz/fuzz_rewriter: CPPFLAGS += -DRUNTIME_BLOB='"$(RUNTIME_BLOB)"'
+build/fuzz/fuzz_rewriter: | $(RUNTIME_BLOB)
+endif

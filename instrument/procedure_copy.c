@@ -1,0 +1,634 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/procedure_copy.h"
+
+#include <Zydis/Zydis.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "instrument/count_code.h"
+#include "lib/array.h"
+#include "lib/error.h"
+
+/* Blocks that compilers aligned are aligned again. */
+#define BLOCK_ALIGN 16
+
+/* Code that is put behind all blocks, since few go there. */
+struct aside {
+	uint32_t label;
+	uint32_t back;	  /* block's label to go to; COUNT_NONE: see @edge */
+	uint32_t counter; /* or COUNT_NONE: the thread may not be ready */
+	uint32_t live;
+	const struct cfg_edge *edge; /* out of the procedure */
+};
+
+struct copier {
+	const struct copy_source *source;
+	const struct cfg *cfg;
+	const struct count_graph *graph;
+	struct procedure_copy *copy;
+	struct machine_code *code;
+	uint32_t *labels;   /* of each block */
+	uint32_t *edge_of;  /* of each edge of cfg: that of the graph */
+	uint32_t *start_of; /* of each node: the edge counted at its start, or COUNT_NONE */
+	uint32_t *end_of;   /* likewise */
+	uint32_t *comes_by; /* of each block: the edge from a hub, or of an exception */
+	bool clash;	    /* both */
+	size_t cut;	    /* the next one */
+	struct aside *asides;
+	size_t aside_count;
+	size_t aside_capacity;
+	ZydisDecoder decoder;
+	struct error *err;
+};
+
+static int refuse(const struct copier *copier, const char *why, uint64_t address)
+{
+	return error_set(copier->err, ENOTSUP, "%s at %#llx", why, (unsigned long long)address);
+}
+
+/* --- counting ------------------------------------------------------------- */
+
+static void emit_count(const struct copier *copier, uint32_t counter, uint32_t live)
+{
+	const struct copy_source *source = copier->source;
+
+	count_code_add(copier->code,
+		       source->runtime->counters + 8 * (source->first_counter + counter),
+		       (live & LIVENESS_FLAGS & ~LIVENESS_CARRY) == 0,
+		       liveness_free_register(source->liveness, live));
+}
+
+static struct aside *add_aside(struct copier *copier, struct aside aside)
+{
+	if (array_reserve(&copier->asides, &copier->aside_capacity, copier->aside_count + 1,
+			  sizeof(*copier->asides)) < 0) {
+		copier->code->failed = true;
+		return NULL;
+	}
+	aside.label = machine_code_label(copier->code);
+	copier->asides[copier->aside_count] = aside;
+	return &copier->asides[copier->aside_count++];
+}
+
+/* Is the thread ready, and the process the one it was? Changes flags. */
+static void emit_check(struct copier *copier, uint32_t back)
+{
+	struct aside *aside =
+		add_aside(copier, (struct aside){.back = back, .counter = COUNT_NONE});
+
+	if (aside != NULL)
+		count_code_check(copier->code, copier->source->runtime, aside->label);
+}
+
+/* --- instructions --------------------------------------------------------- */
+
+static int decode(const struct copier *copier, const struct insn *insn,
+		  ZydisDecodedInstruction *ret, const uint8_t **bytes)
+{
+	*bytes = copier->source->bytes(copier->source->context, insn->address, insn->bytes);
+	if (*bytes == NULL || !ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(
+				      &copier->decoder, NULL, *bytes, insn->bytes, ret)))
+		return refuse(copier, "unreadable code", insn->address);
+	return 0;
+}
+
+/* As it is, but for what it means relative to itself. */
+static int copy_plain(struct copier *copier, const struct insn *insn)
+{
+	ZydisDecodedInstruction zydis;
+	const uint8_t *bytes;
+	int r = decode(copier, insn, &zydis, &bytes);
+
+	if (r < 0)
+		return r;
+	if (zydis.mnemonic == ZYDIS_MNEMONIC_XBEGIN)
+		return refuse(copier, "a transaction", insn->address);
+	if (zydis.mnemonic == ZYDIS_MNEMONIC_NOP)
+		return 0; /* alignment that is no longer right */
+	if (!insn->memory.pc_relative || zydis.raw.disp.size != 32) {
+		machine_code_bytes(copier->code, bytes, insn->bytes);
+		return 0;
+	}
+	if (zydis.attributes & ZYDIS_ATTRIB_HAS_ADDRESSSIZE)
+		return refuse(copier, "a 32-bit address", insn->address);
+	machine_code_relative(copier->code, bytes, insn->bytes, zydis.raw.disp.offset,
+			      (uint64_t)insn->memory.displacement);
+	return 0;
+}
+
+/* To where an instruction leads, outside of the procedure or to one's entry. */
+static void emit_leave(struct copier *copier, unsigned int kind, uint64_t target)
+{
+	long other = copier->source->find(copier->source->context, target);
+
+	if (other >= 0)
+		machine_code_enter(copier->code, kind, (uint32_t)other);
+	else
+		machine_code_leave(copier->code, kind, target);
+}
+
+/* All cuts up to an address are here. */
+static void mark_cuts(struct copier *copier, uint64_t address)
+{
+	const struct copy_source *source = copier->source;
+	struct procedure_copy *copy = copier->copy;
+	uint32_t label;
+
+	if (copier->cut == source->cut_count || source->cuts[copier->cut] > address)
+		return;
+	label = machine_code_label(copier->code);
+	machine_code_place(copier->code, label);
+	for (; copier->cut < source->cut_count && source->cuts[copier->cut] <= address;
+	     copier->cut++) {
+		if (array_reserve(&copy->marks, &copy->mark_capacity, copy->mark_count + 1,
+				  sizeof(*copy->marks)) < 0) {
+			copier->code->failed = true;
+			return;
+		}
+		copy->marks[copy->mark_count++] =
+			(struct copy_mark){.address = source->cuts[copier->cut], .label = label};
+	}
+}
+
+static int copy_call(struct copier *copier, uint32_t index)
+{
+	const struct insn *insn = &copier->cfg->insns[index];
+	int r = 0;
+
+	if (insn->flow == INSN_FLOW_CALL_INDIRECT)
+		r = copy_plain(copier, insn);
+	else if (insn->target == insn->address + insn->bytes)
+		r = refuse(copier, "a call of what follows", insn->address);
+	else
+		emit_leave(copier, MACHINE_CALL, insn->target);
+	return r;
+}
+
+/* --- edges ---------------------------------------------------------------- */
+
+static uint32_t counter_on(const struct copier *copier, uint32_t cfg_edge)
+{
+	uint32_t edge = copier->edge_of[cfg_edge];
+
+	if (edge == COUNT_NONE || copier->graph->edges[edge].place != COUNT_ON_EDGE)
+		return COUNT_NONE;
+	return copier->graph->edges[edge].counter;
+}
+
+/* What is live where an edge leads. */
+static uint32_t live_at(const struct copier *copier, const struct cfg_edge *edge)
+{
+	if (edge->to < copier->cfg->block_count)
+		return copier->source->liveness->in[edge->to];
+	return LIVENESS_REGISTERS | (copier->source->liveness->across ? LIVENESS_FLAGS : 0);
+}
+
+/* A branch along an edge, which counts on code aside if it must. */
+static void emit_branch(struct copier *copier, unsigned int kind, uint32_t cfg_edge)
+{
+	const struct cfg_edge *edge = &copier->cfg->edges[cfg_edge];
+	uint32_t counter = counter_on(copier, cfg_edge);
+	bool inside = edge->to < copier->cfg->block_count;
+	struct aside *aside;
+
+	if (counter != COUNT_NONE) {
+		aside = add_aside(copier, (struct aside){.back = inside ? copier->labels[edge->to]
+									: COUNT_NONE,
+							 .counter = counter,
+							 .live = live_at(copier, edge),
+							 .edge = edge});
+		if (aside != NULL)
+			machine_code_branch(copier->code, kind, aside->label);
+	} else if (inside) {
+		machine_code_branch(copier->code, kind, copier->labels[edge->to]);
+	} else {
+		emit_leave(copier, kind, edge->target);
+	}
+}
+
+/* On to the block that follows, or to where it is. */
+static void emit_fall(struct copier *copier, uint32_t cfg_edge, uint32_t next)
+{
+	const struct cfg_edge *edge = &copier->cfg->edges[cfg_edge];
+	uint32_t counter = counter_on(copier, cfg_edge);
+
+	if (counter != COUNT_NONE)
+		emit_count(copier, counter, live_at(copier, edge));
+	if (edge->to >= copier->cfg->block_count)
+		emit_leave(copier, MACHINE_JUMP, edge->target);
+	else if (edge->to != next)
+		machine_code_branch(copier->code, MACHINE_JUMP, copier->labels[edge->to]);
+}
+
+static uint32_t edge_of_kind(const struct copier *copier, const struct cfg_block *block, bool next)
+{
+	for (uint32_t e = block->out; e < block->out + block->out_count; e++) {
+		const struct cfg_edge *edge = &copier->cfg->edges[e];
+		uint64_t behind = copier->cfg->insns[edge->insn].address +
+				  copier->cfg->insns[edge->insn].bytes;
+		bool falls = edge->kind == CFG_EDGE_NEXT ||
+			     (edge->kind == CFG_EDGE_TAIL && block->out_count > 1 &&
+			      edge->target == behind);
+
+		if (falls == next)
+			return e;
+	}
+	return COUNT_NONE;
+}
+
+/* A conditional branch and its two ways. */
+static int copy_branch(struct copier *copier, const struct cfg_block *block, uint32_t last,
+		       uint32_t next)
+{
+	const struct insn *insn = &copier->cfg->insns[last];
+	uint32_t taken = edge_of_kind(copier, block, false);
+	uint32_t falls = edge_of_kind(copier, block, true);
+	ZydisDecodedInstruction zydis;
+	const uint8_t *bytes;
+	int r = decode(copier, insn, &zydis, &bytes);
+
+	if (r < 0)
+		return r;
+	if (taken == COUNT_NONE || falls == COUNT_NONE || block->out_count != 2)
+		return refuse(copier, "a branch with an unknown way", insn->address);
+	if (zydis.mnemonic == ZYDIS_MNEMONIC_JRCXZ || zydis.mnemonic == ZYDIS_MNEMONIC_JECXZ ||
+	    zydis.mnemonic == ZYDIS_MNEMONIC_LOOP || zydis.mnemonic == ZYDIS_MNEMONIC_LOOPE ||
+	    zydis.mnemonic == ZYDIS_MNEMONIC_LOOPNE)
+		return refuse(copier, "a branch that is always short", insn->address);
+	emit_branch(copier, zydis.opcode & 0xf, taken);
+	emit_fall(copier, falls, next);
+	return 0;
+}
+
+/* What ends a block. @next: the block that is put behind it. */
+static int copy_end(struct copier *copier, const struct cfg_block *block, uint32_t next)
+{
+	uint32_t last = block->first + block->count - 1;
+	const struct insn *insn = &copier->cfg->insns[last];
+
+	switch ((enum insn_flow)insn->flow) {
+	case INSN_FLOW_BRANCH:
+		return copy_branch(copier, block, last, next);
+	case INSN_FLOW_JUMP:
+		if (block->out_count != 1)
+			return refuse(copier, "a jump with several ways", insn->address);
+		if (copier->cfg->edges[block->out].to < copier->cfg->block_count)
+			emit_fall(copier, block->out, next);
+		else
+			emit_branch(copier, MACHINE_JUMP, block->out);
+		return 0;
+	case INSN_FLOW_JUMP_INDIRECT:
+	case INSN_FLOW_RETURN:
+	case INSN_FLOW_STOP:
+		return copy_plain(copier, insn);
+	case INSN_FLOW_NEXT:
+	case INSN_FLOW_CALL:
+	case INSN_FLOW_CALL_INDIRECT:
+		break;
+	}
+	if (block->out_count == 1 && (copier->cfg->edges[block->out].kind == CFG_EDGE_NEXT ||
+				      copier->cfg->edges[block->out].kind == CFG_EDGE_TAIL)) {
+		emit_fall(copier, block->out, next);
+		return 0;
+	}
+	if (block->out_count == 1 && copier->cfg->edges[block->out].kind == CFG_EDGE_STOP) {
+		/* If it comes back after all: to what follows, as it always did. */
+		machine_code_leave(copier->code, MACHINE_JUMP, insn->address + insn->bytes);
+		return 0;
+	}
+	return refuse(copier, "an unknown way on", insn->address);
+}
+
+/* --- blocks --------------------------------------------------------------- */
+
+static bool ends_here(const struct insn *insn)
+{
+	return insn->flow != INSN_FLOW_NEXT && insn->flow != INSN_FLOW_CALL &&
+	       insn->flow != INSN_FLOW_CALL_INDIRECT;
+}
+
+static bool is_system_call(const struct insn *insn)
+{
+	return insn->opcode == ZYDIS_MNEMONIC_SYSCALL;
+}
+
+static int copy_insn(struct copier *copier, uint32_t index)
+{
+	const struct insn *insn = &copier->cfg->insns[index];
+
+	if (insn->flow == INSN_FLOW_CALL || insn->flow == INSN_FLOW_CALL_INDIRECT)
+		return copy_call(copier, index);
+	return copy_plain(copier, insn);
+}
+
+/* After what may have come back in another process, or as another thread. */
+static int check_again(struct copier *copier, uint32_t index)
+{
+	const struct insn *insn = &copier->cfg->insns[index];
+	uint32_t live = liveness_after(copier->source->liveness, index);
+	uint32_t back;
+
+	if (!is_system_call(insn) && !copier->source->forks(copier->source->context, insn))
+		return 0;
+	if (live & LIVENESS_FLAGS)
+		return refuse(copier, "flags that outlive a call", insn->address);
+	back = machine_code_label(copier->code);
+	emit_check(copier, back);
+	machine_code_place(copier->code, back);
+	return 0;
+}
+
+static int copy_node(struct copier *copier, uint32_t number)
+{
+	const struct count_node *node = &copier->graph->nodes[number];
+	uint32_t last = node->first + node->count - 1;
+	bool counts_end = copier->end_of[number] != COUNT_NONE;
+	const struct insn *insns = copier->cfg->insns;
+	int r = 0;
+
+	if (copier->start_of[number] != COUNT_NONE)
+		emit_count(copier, copier->start_of[number],
+			   node->count > 0 ? liveness_before(copier->source->liveness, node->first)
+					   : copier->source->liveness->out[node->block]);
+	for (uint32_t i = node->first; r == 0 && i < node->first + node->count; i++) {
+		bool is_last = i == last;
+		bool before = ends_here(&insns[i]) || insns[i].flow != INSN_FLOW_NEXT ||
+			      is_system_call(&insns[i]);
+
+		mark_cuts(copier, insns[i].address);
+		if (is_last && counts_end && before)
+			emit_count(copier, copier->end_of[number],
+				   liveness_before(copier->source->liveness, i));
+		if (is_last && ends_here(&insns[i]))
+			return 0; /* copy_end() does it */
+		r = copy_insn(copier, i);
+		if (r == 0)
+			r = check_again(copier, i);
+		if (r == 0 && is_last && counts_end && !before)
+			emit_count(copier, copier->end_of[number],
+				   liveness_after(copier->source->liveness, i));
+	}
+	if (r == 0 && node->count == 0 && counts_end)
+		emit_count(copier, copier->end_of[number],
+			   copier->source->liveness->out[node->block]);
+	return r;
+}
+
+static bool is_aligned(const struct copier *copier, uint32_t index)
+{
+	const struct cfg_block *block = &copier->cfg->blocks[index];
+	const struct insn *before;
+
+	if (copier->cfg->insns[block->first].address % BLOCK_ALIGN != 0 || block->first == 0)
+		return false;
+	before = &copier->cfg->insns[block->first - 1];
+	return before->class == INSN_NOP;
+}
+
+static uint32_t next_reached(const struct copier *copier, uint32_t block)
+{
+	do {
+		block++;
+	} while (block < copier->cfg->block_count && copier->graph->node_of[block] == COUNT_NONE);
+	return block;
+}
+
+static int copy_block(struct copier *copier, uint32_t index)
+{
+	const struct cfg_block *block = &copier->cfg->blocks[index];
+	const struct count_graph *graph = copier->graph;
+	int r = 0;
+
+	if (is_aligned(copier, index))
+		machine_code_align(copier->code, BLOCK_ALIGN);
+	machine_code_place(copier->code, copier->labels[index]);
+	for (uint32_t n = graph->node_of[index];
+	     r == 0 && n < graph->node_count && graph->nodes[n].block == index; n++)
+		r = copy_node(copier, n);
+	return r == 0 ? copy_end(copier, block, next_reached(copier, index)) : r;
+}
+
+static void emit_asides(struct copier *copier)
+{
+	for (size_t i = 0; i < copier->aside_count; i++) {
+		const struct aside *aside = &copier->asides[i];
+
+		machine_code_place(copier->code, aside->label);
+		if (aside->counter != COUNT_NONE)
+			emit_count(copier, aside->counter, aside->live);
+		else
+			count_code_enter(copier->code);
+		if (aside->back != COUNT_NONE)
+			machine_code_branch(copier->code, MACHINE_JUMP, aside->back);
+		else
+			emit_leave(copier, MACHINE_JUMP, aside->edge->target);
+	}
+}
+
+/* --- ways in -------------------------------------------------------------- */
+
+static int add_site(struct copier *copier, uint64_t address, uint32_t label)
+{
+	struct procedure_copy *copy = copier->copy;
+
+	if (array_reserve(&copy->sites, &copy->site_capacity, copy->site_count + 1,
+			  sizeof(*copy->sites)) < 0)
+		return -ENOMEM;
+	copy->sites[copy->site_count++] = (struct copy_site){.address = address, .label = label};
+	return 0;
+}
+
+/* What is counted between the entry and the code. */
+static uint32_t enter_counter(const struct copier *copier, uint32_t block)
+{
+	const struct count_graph *graph = copier->graph;
+
+	for (uint32_t e = 0; e < graph->edge_count; e++) {
+		const struct count_edge *edge = &graph->edges[e];
+
+		if (edge->kind == COUNT_ENTER && edge->to == graph->node_of[block] &&
+		    edge->place == COUNT_ON_EDGE)
+			return edge->counter;
+	}
+	return COUNT_NONE;
+}
+
+/* The entry that others know, and behind its check the one that our own calls take. */
+static int emit_entry(struct copier *copier, uint32_t block)
+{
+	uint32_t label = machine_code_label(copier->code);
+	uint32_t live = copier->source->liveness->in[block];
+	uint32_t counter = enter_counter(copier, block);
+
+	if (live & LIVENESS_FLAGS)
+		return refuse(copier, "flags that matter on entry", copier->source->entry);
+	copier->copy->inside = machine_code_label(copier->code);
+	machine_code_align(copier->code, BLOCK_ALIGN);
+	machine_code_place(copier->code, label);
+	emit_check(copier, copier->copy->inside);
+	machine_code_place(copier->code, copier->copy->inside);
+	if (counter != COUNT_NONE)
+		emit_count(copier, counter, live);
+	if (block != next_reached(copier, UINT32_MAX))
+		machine_code_branch(copier->code, MACHINE_JUMP, copier->labels[block]);
+	return add_site(copier, copier->source->entry, label);
+}
+
+static long block_at(const struct copier *copier, uint64_t address)
+{
+	long insn = cfg_find_insn(copier->cfg, address);
+	uint32_t block;
+
+	if (insn < 0)
+		return -1;
+	block = copier->cfg->block_of[insn];
+	if (copier->cfg->blocks[block].first != (uint32_t)insn ||
+	    copier->graph->node_of[block] == COUNT_NONE)
+		return -1;
+	return block;
+}
+
+/* Where indirect jumps lead, and exceptions. */
+static int emit_sites(struct copier *copier)
+{
+	int r = 0;
+
+	for (uint32_t b = 0; r == 0 && b < copier->cfg->block_count; b++) {
+		uint32_t edge = copier->comes_by[b], label = copier->labels[b];
+
+		if (edge == COUNT_NONE)
+			continue;
+		if (copier->graph->edges[edge].place == COUNT_ON_EDGE) {
+			struct aside *aside = add_aside(
+				copier,
+				(struct aside){.back = label,
+					       .counter = copier->graph->edges[edge].counter,
+					       .live = copier->source->liveness->in[b]});
+			label = aside != NULL ? aside->label : 0;
+		}
+		r = add_site(copier, copier->cfg->insns[copier->cfg->blocks[b].first].address,
+			     label);
+	}
+	return r;
+}
+
+/* --- all of it ------------------------------------------------------------ */
+
+static void find_places(struct copier *copier)
+{
+	const struct count_graph *graph = copier->graph;
+
+	for (uint32_t e = 0; e < graph->edge_count; e++) {
+		const struct count_edge *edge = &graph->edges[e];
+
+		if (edge->cfg_edge != COUNT_NONE)
+			copier->edge_of[edge->cfg_edge] = e;
+		if (edge->place == COUNT_AT_START)
+			copier->start_of[edge->to] = edge->counter;
+		else if (edge->place == COUNT_AT_END)
+			copier->end_of[edge->from] = edge->counter;
+		if (edge->kind == COUNT_FROM_HUB || edge->kind == COUNT_CATCH) {
+			uint32_t *by = &copier->comes_by[graph->nodes[edge->to].block];
+
+			copier->clash |= *by != COUNT_NONE;
+			*by = e;
+		}
+	}
+}
+
+static uint32_t *all_none(size_t count)
+{
+	uint32_t *array = malloc((count + 1) * sizeof(*array));
+
+	if (array != NULL)
+		memset(array, 0xff, (count + 1) * sizeof(*array));
+	return array;
+}
+
+static int copy_all(struct copier *copier)
+{
+	long entry;
+	int r;
+
+	for (uint32_t b = 0; b < copier->cfg->block_count; b++)
+		copier->labels[b] = machine_code_label(copier->code);
+	find_places(copier);
+	if (copier->clash)
+		return refuse(copier, "a handler of exceptions that is a case",
+			      copier->source->entry);
+	entry = block_at(copier, copier->source->entry);
+	if (entry < 0)
+		return refuse(copier, "no code on entry", copier->source->entry);
+	r = emit_entry(copier, (uint32_t)entry);
+	for (uint32_t b = 0; r == 0 && b < copier->cfg->block_count; b++) {
+		if (copier->graph->node_of[b] != COUNT_NONE)
+			r = copy_block(copier, b);
+	}
+	mark_cuts(copier, UINT64_MAX);
+	if (r == 0)
+		r = emit_sites(copier);
+	if (r == 0)
+		emit_asides(copier);
+	return r == 0 ? machine_code_layout(copier->code) : r;
+}
+
+int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *source,
+			struct error *err)
+{
+	struct copier copier = {
+		.source = source,
+		.cfg = source->cfg,
+		.graph = source->graph,
+		.copy = ret,
+		.code = &ret->code,
+		.labels = all_none(source->cfg->block_count),
+		.edge_of = all_none(source->cfg->edge_count),
+		.start_of = all_none(source->graph->node_count),
+		.end_of = all_none(source->graph->node_count),
+		.comes_by = all_none(source->cfg->block_count),
+		.err = err,
+	};
+	int r = -ENOMEM;
+
+	*ret = (struct procedure_copy){0};
+	ZydisDecoderInit(&copier.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	if (copier.labels != NULL && copier.edge_of != NULL && copier.start_of != NULL &&
+	    copier.end_of != NULL && copier.comes_by != NULL)
+		r = copy_all(&copier);
+	if (r == -ENOMEM)
+		error_set(err, ENOMEM, "no memory for a procedure");
+	free(copier.labels);
+	free(copier.edge_of);
+	free(copier.start_of);
+	free(copier.end_of);
+	free(copier.comes_by);
+	free(copier.asides);
+	if (r < 0)
+		procedure_copy_deinit(ret);
+	return r;
+}
+
+uint64_t procedure_copy_where(const struct procedure_copy *copy, uint64_t address)
+{
+	size_t low = 0, high = copy->mark_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (copy->marks[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < copy->mark_count ? machine_code_offset(&copy->code, copy->marks[low].label)
+				      : 0;
+}
+
+void procedure_copy_deinit(struct procedure_copy *copy)
+{
+	machine_code_deinit(&copy->code);
+	free(copy->sites);
+	free(copy->marks);
+	*copy = (struct procedure_copy){0};
+}

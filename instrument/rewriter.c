@@ -1,0 +1,580 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/rewriter.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "analysis/image/elf_file.h"
+#include "instrument/candidate.h"
+#include "instrument/counts_map.h"
+#include "instrument/elf_image.h"
+#include "instrument/profile_layout.h"
+#include "instrument/runtime_blob.h"
+#include "lib/error.h"
+
+#define CODE_ALIGN 64
+/* Before what a thread has of its own; a multiple of any alignment it may have. */
+#define SLOT_BYTES 64
+/* Numbers that machine_code_write() is asked for, beside candidates and copy's. */
+#define REFER_STATE (UINT32_MAX - 2)
+#define REFER_DUMMY (UINT32_MAX - 3)
+#define ARCH_SET_FS 0x1002
+#define NR_ARCH_PRCTL 158
+
+struct rewriter {
+	const struct rewriter_options *options;
+	struct elf_image image;
+	struct image_code *code;
+	struct candidates candidates;
+	struct elf_file file; /* for @frames */
+	struct unwind_frames frames;
+	struct unwind_writer unwind;
+	uint64_t unwind_offset; /* in the added code */
+	struct counts_map map;
+	struct profile_layout_state state;
+	struct count_runtime runtime;
+	struct machine_code prelude; /* what calls the runtime, and a static program's beginning */
+	uint32_t enter_label;
+	uint32_t start_label;
+	uint64_t prelude_offset;
+	uint64_t code_bytes;
+	uint8_t *out;
+	struct rewriter_report *report;
+};
+
+/* --- where things are ----------------------------------------------------- */
+
+static uint64_t code_address(const struct rewriter *rewriter)
+{
+	return elf_image_code_address(&rewriter->image);
+}
+
+static uint64_t state_address(const struct rewriter *rewriter)
+{
+	return elf_image_data_address(&rewriter->image, rewriter->code_bytes);
+}
+
+/* Behind the state, in memory only: the guard's page, a block, what stands for a thread. */
+static uint64_t guard_offset(void)
+{
+	return elf_image_round_up(sizeof(struct profile_layout_state), ELF_IMAGE_PAGE);
+}
+
+static uint64_t spare_offset(void)
+{
+	return guard_offset() + ELF_IMAGE_PAGE;
+}
+
+static uint64_t dummy_offset(const struct rewriter *rewriter)
+{
+	return elf_image_round_up(spare_offset() + rewriter->state.block_bytes -
+					  (uint64_t)rewriter->state.slot,
+				  CODE_ALIGN);
+}
+
+static uint64_t data_end(const struct rewriter *rewriter)
+{
+	return dummy_offset(rewriter) + ELF_IMAGE_PAGE;
+}
+
+/* For machine_code_write(). A procedure that is not copied is where it always was. */
+static uint64_t where(void *context, uint32_t other)
+{
+	const struct rewriter *rewriter = context;
+	const struct candidate *candidate;
+
+	switch (other) {
+	case COUNT_RUNTIME_ENTER:
+		return code_address(rewriter) + rewriter->prelude_offset +
+		       machine_code_offset(&rewriter->prelude, rewriter->enter_label);
+	case COUNT_RUNTIME_GUARD:
+		return state_address(rewriter) + guard_offset();
+	case REFER_STATE:
+		return state_address(rewriter);
+	case REFER_DUMMY:
+		return state_address(rewriter) + dummy_offset(rewriter);
+	}
+	candidate = &rewriter->candidates.all[other];
+	if (candidate->kept)
+		return candidate->procedure->address;
+	return code_address(rewriter) + candidate->offset +
+	       machine_code_offset(&candidate->copy.code, candidate->copy.inside);
+}
+
+/* --- the runtime ---------------------------------------------------------- */
+
+/* Pushes the state's address and calls the runtime, which begins the added code. */
+static void make_enter(struct rewriter *rewriter)
+{
+	static const uint8_t push[] = {0x57};			     /* push %rdi */
+	static const uint8_t lea[] = {0x48, 0x8d, 0x3d, 0, 0, 0, 0}; /* lea state(%rip), %rdi */
+	static const uint8_t swap[] = {0x48, 0x87, 0x3c, 0x24};	     /* xchg %rdi, (%rsp) */
+	static const uint8_t end[] = {0x48, 0x8d, 0x64,
+				      0x24, 0x08, 0xc3}; /* lea 8(%rsp), %rsp; ret */
+	struct machine_code *code = &rewriter->prelude;
+
+	machine_code_place(code, rewriter->enter_label);
+	machine_code_bytes(code, push, sizeof(push));
+	machine_code_refer(code, lea, sizeof(lea), 3, REFER_STATE);
+	machine_code_bytes(code, swap, sizeof(swap));
+	machine_code_leave(code, MACHINE_CALL, code_address(rewriter));
+	machine_code_bytes(code, end, sizeof(end));
+}
+
+/*
+ * A static program has no thread pointer yet when it begins: one is lent to it. What it
+ * finds there is in no order, so that the runtime is called.
+ */
+static void make_start(struct rewriter *rewriter)
+{
+	static const uint8_t lea[] = {0x48, 0x8d, 0x35, 0, 0, 0, 0}; /* lea dummy(%rip), %rsi */
+	static const uint8_t call[] = {0xbf,
+				       ARCH_SET_FS & 0xff,
+				       ARCH_SET_FS >> 8,
+				       0,
+				       0, /* mov, %edi */
+				       0xb8,
+				       NR_ARCH_PRCTL,
+				       0,
+				       0,
+				       0, /* mov, %eax */
+				       0x0f,
+				       0x05, /* syscall */
+				       0x31,
+				       0xff,
+				       0x31,
+				       0xf6,
+				       0x31,
+				       0xc0}; /* as they were */
+	struct machine_code *code = &rewriter->prelude;
+
+	machine_code_place(code, rewriter->start_label);
+	machine_code_refer(code, lea, sizeof(lea), 3, REFER_DUMMY);
+	machine_code_bytes(code, call, sizeof(call));
+	machine_code_leave(code, MACHINE_JUMP, elf_image_entry(&rewriter->image));
+}
+
+static int make_prelude(struct rewriter *rewriter)
+{
+	rewriter->enter_label = machine_code_label(&rewriter->prelude);
+	rewriter->start_label = machine_code_label(&rewriter->prelude);
+	make_enter(rewriter);
+	make_start(rewriter);
+	return machine_code_layout(&rewriter->prelude);
+}
+
+static int prepare_runtime(struct rewriter *rewriter, struct error *err)
+{
+	static const uint8_t initial[SLOT_BYTES]; /* not ready */
+	int64_t slot;
+	int r = elf_image_widen_tls(&rewriter->image, initial, sizeof(initial), &slot, err);
+
+	if (r < 0)
+		return r;
+	if (slot < INT32_MIN)
+		return error_set(err, ENOTSUP, "its thread-local data are too large");
+	rewriter->runtime = (struct count_runtime){.slot = slot, .ready = PROFILE_LAYOUT_READY};
+	return make_prelude(rewriter) < 0 ? error_set(err, ENOMEM, "no memory for code") : 0;
+}
+
+/* --- copying -------------------------------------------------------------- */
+
+static const uint8_t *bytes_of(void *context, uint64_t address, size_t count)
+{
+	const struct rewriter *rewriter = context;
+
+	return elf_image_at(&rewriter->image, address, count);
+}
+
+static long find_candidate(void *context, uint64_t address)
+{
+	const struct rewriter *rewriter = context;
+
+	return candidates_at(&rewriter->candidates, address);
+}
+
+/* By the names of what libc has: the child comes back from there as well. */
+static bool may_fork(void *context, const struct insn *call)
+{
+	static const char *const names[] = {"fork",    "vfork",	 "_Fork", "__fork", "__libc_fork",
+					    "forkpty", "daemon", "clone", "__clone"};
+	const struct rewriter *rewriter = context;
+	long index = call->target != 0 ? image_code_find(rewriter->code, call->target) : -1;
+	const struct procedure *callee;
+	size_t bytes;
+
+	if (index < 0)
+		return false;
+	callee = procedure_table_get(image_code_procedures(rewriter->code), (size_t)index);
+	bytes = strcspn(callee->name, "@");
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strlen(names[i]) == bytes && memcmp(names[i], callee->name, bytes) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Behind a procedure compilers leave gaps up to the next one, which nobody runs. */
+static size_t padding_at(void *context, uint64_t address)
+{
+	const struct rewriter *rewriter = context;
+	const struct insn_decoder *decoder = image_code_decoder(rewriter->code);
+	size_t bytes = 0;
+
+	while ((address + bytes) % 16 != 0 && bytes < 16) {
+		const uint8_t *code = elf_image_at(&rewriter->image, address + bytes, 16);
+		struct insn insn;
+		size_t length;
+
+		if (code == NULL || image_code_find(rewriter->code, address + bytes) >= 0)
+			break;
+		length = decoder->decode(&insn, code, 16, address + bytes);
+		if (length == 0 || (insn.class != INSN_NOP && code[0] != 0xcc))
+			break;
+		bytes += length;
+	}
+	return bytes;
+}
+
+static int copy_candidate(struct rewriter *rewriter, struct candidate *candidate, struct error *err)
+{
+	struct copy_source source = {
+		.cfg = candidate->cfg,
+		.graph = &candidate->graph,
+		.liveness = &candidate->liveness,
+		.runtime = &rewriter->runtime,
+		.bytes = bytes_of,
+		.find = find_candidate,
+		.forks = may_fork,
+		.context = rewriter,
+		.entry = candidate->procedure->address,
+		.cuts = candidate->cuts,
+		.cut_count = candidate->cut_count,
+		.first_counter = (uint32_t)rewriter->state.counters,
+	};
+	struct error why;
+	int r = count_graph_create(&candidate->graph, candidate->cfg, NULL, NULL);
+
+	if (r < 0)
+		return error_set(err, ENOMEM, "no memory for a graph");
+	r = procedure_copy_make(&candidate->copy, &source, &why);
+	if (r == 0) {
+		r = old_code_plan(&candidate->old, candidate->cfg, &candidate->graph,
+				  &candidate->copy, padding_at, rewriter);
+		if (r == -ENOSPC)
+			error_set(&why, ENOSPC, "too short for a jump");
+	}
+	if (r == -ENOMEM)
+		return error_set(err, ENOMEM, "no memory for code");
+	if (r < 0) {
+		/* Without the address, by which each would be a reason of its own. */
+		why.message[strcspn(why.message, "0") > 4 ? strcspn(why.message, "0") - 4 : 0] =
+			'\0';
+		candidate_keep(candidate, r == -ENOSPC ? "too short for a jump" : why.message);
+		return 0;
+	}
+	candidate->first_counter = (uint32_t)rewriter->state.counters;
+	rewriter->state.counters += candidate->graph.counter_count;
+	return 0;
+}
+
+static int copy_all(struct rewriter *rewriter, struct error *err)
+{
+	uint64_t offset = elf_image_round_up(runtime_blob_bytes(), CODE_ALIGN);
+	int r = 0;
+
+	rewriter->prelude_offset = offset;
+	offset = elf_image_round_up(offset + rewriter->prelude.bytes, CODE_ALIGN);
+	for (size_t c = 0; r == 0 && c < rewriter->candidates.count; c++) {
+		struct candidate *candidate = &rewriter->candidates.all[c];
+
+		if (candidate->kept)
+			continue;
+		r = copy_candidate(rewriter, candidate, err);
+		if (r < 0 || candidate->kept)
+			continue;
+		candidate->offset = offset;
+		offset = elf_image_round_up(offset + candidate->copy.code.bytes, 16);
+		r = counts_map_add(&rewriter->map, candidate->procedure->name,
+				   candidate->procedure->address, &candidate->graph,
+				   candidate->first_counter);
+	}
+	rewriter->code_bytes = offset;
+	rewriter->state.block_bytes = elf_image_round_up(
+		(rewriter->state.counters + 1) * sizeof(uint64_t), ELF_IMAGE_PAGE);
+	if (r == 0 && rewriter->map.procedure_count == 0)
+		return error_set(err, ENOTSUP, "nothing in it can be rewritten");
+	if (r == 0 && rewriter->state.counters > INT32_MAX / 8)
+		return error_set(err, ENOTSUP, "it needs too many counters");
+	return r;
+}
+
+/* --- unwinding ------------------------------------------------------------ */
+
+struct frame_copier {
+	struct rewriter *rewriter;
+	const struct candidate *candidate;
+};
+
+static uint64_t new_place(void *context, uint64_t address)
+{
+	const struct frame_copier *copier = context;
+
+	return code_address(copier->rewriter) + copier->candidate->offset +
+	       procedure_copy_where(&copier->candidate->copy, address);
+}
+
+static void copy_frame(void *context, const struct unwind_frame *frame)
+{
+	struct frame_copier *copier = context;
+	uint64_t start = new_place(copier, frame->start);
+	uint64_t end = new_place(copier, frame->start + frame->bytes);
+
+	if (start < end)
+		unwind_writer_add(&copier->rewriter->unwind, frame, start, end, new_place, copier);
+}
+
+/* Behind the code. */
+static int copy_frames(struct rewriter *rewriter, struct error *err)
+{
+	uint64_t index;
+	size_t index_bytes;
+	int r;
+
+	if (rewriter->frames.count == 0)
+		return 0;
+	rewriter->unwind_offset = elf_image_round_up(rewriter->code_bytes, CODE_ALIGN);
+	r = unwind_writer_init(&rewriter->unwind, &rewriter->frames,
+			       code_address(rewriter) + rewriter->unwind_offset);
+	for (size_t c = 0; r == 0 && c < rewriter->candidates.count; c++) {
+		struct frame_copier copier = {rewriter, &rewriter->candidates.all[c]};
+
+		if (!copier.candidate->kept)
+			candidate_visit_frames(copier.candidate, &rewriter->frames, copy_frame,
+					       &copier);
+	}
+	if (r == 0)
+		r = unwind_writer_end(&rewriter->unwind, &index, &index_bytes);
+	if (r < 0)
+		return error_set(err, -r, "cannot describe the new code's frames");
+	elf_image_set_unwind_index(&rewriter->image, index, index_bytes);
+	rewriter->code_bytes = rewriter->unwind_offset + rewriter->unwind.bytes;
+	return 0;
+}
+
+/* --- writing -------------------------------------------------------------- */
+
+static int patch_old(struct rewriter *rewriter, const struct candidate *candidate)
+{
+	for (size_t i = 0; i < candidate->old.count; i++) {
+		const struct old_patch *patch = &candidate->old.patches[i];
+		bool is_short = patch->label == OLD_PATCH_SHORT;
+		uint8_t *bytes = elf_image_at(&rewriter->image, patch->address, is_short ? 2 : 5);
+		uint64_t target =
+			is_short ? patch->target
+				 : code_address(rewriter) + candidate->offset +
+					   machine_code_offset(&candidate->copy.code, patch->label);
+		int32_t distance = (int32_t)(target - patch->address - (is_short ? 2 : 5));
+
+		if (bytes == NULL)
+			return -ERANGE;
+		bytes[0] = is_short ? 0xeb : 0xe9;
+		memcpy(bytes + 1, &distance, is_short ? 1 : 4);
+	}
+	return 0;
+}
+
+static int write_code(struct rewriter *rewriter)
+{
+	uint64_t address = code_address(rewriter);
+	int r;
+
+	rewriter->out = malloc(rewriter->code_bytes);
+	if (rewriter->out == NULL)
+		return -ENOMEM;
+	memset(rewriter->out, 0xcc, rewriter->code_bytes); /* int3 */
+	memcpy(rewriter->out, runtime_blob(), runtime_blob_bytes());
+	if (rewriter->unwind.bytes > 0)
+		memcpy(rewriter->out + rewriter->unwind_offset, rewriter->unwind.data,
+		       rewriter->unwind.bytes);
+	r = machine_code_write(&rewriter->prelude, rewriter->out + rewriter->prelude_offset,
+			       address + rewriter->prelude_offset, where, rewriter);
+	for (size_t c = 0; r == 0 && c < rewriter->candidates.count; c++) {
+		const struct candidate *candidate = &rewriter->candidates.all[c];
+
+		if (candidate->kept)
+			continue;
+		r = machine_code_write(&candidate->copy.code, rewriter->out + candidate->offset,
+				       address + candidate->offset, where, rewriter);
+		if (r == 0)
+			r = patch_old(rewriter, candidate);
+	}
+	if (!rewriter->image.dynamic)
+		elf_image_set_entry(
+			&rewriter->image,
+			address + rewriter->prelude_offset +
+				machine_code_offset(&rewriter->prelude, rewriter->start_label));
+	return r;
+}
+
+static int fill_state(struct rewriter *rewriter, struct error *err)
+{
+	struct profile_layout_state *state = &rewriter->state;
+	const char *profile =
+		rewriter->options->profile ? rewriter->options->profile : rewriter->options->output;
+	char absolute[PATH_MAX] = "";
+
+	/* The program may run in another folder. */
+	if (profile[0] != '/' && realpath(".", absolute) == NULL)
+		return error_set_errno(err, "cannot find the current folder");
+	if ((size_t)snprintf(state->path, sizeof(state->path), "%s%s%s", absolute,
+			     absolute[0] != '\0' ? "/" : "", profile) >= sizeof(state->path))
+		return error_set(err, ENAMETOOLONG, "the profile's name is too long: %s", profile);
+	state->image = rewriter->map.image;
+	state->slot = rewriter->runtime.slot;
+	state->guard = (int64_t)guard_offset();
+	state->spare = (int64_t)spare_offset();
+	return 0;
+}
+
+static int write_file(struct rewriter *rewriter, struct error *err)
+{
+	struct elf_image_addition addition = {.note_name = COUNTS_MAP_SECTION};
+	uint8_t *note = NULL;
+	int r = fill_state(rewriter, err);
+
+	if (r < 0)
+		return r;
+	rewriter->map.counters = (uint32_t)rewriter->state.counters;
+	r = counts_map_encode(&rewriter->map, &note, &addition.note_bytes);
+	if (r == 0)
+		r = write_code(rewriter);
+	if (r < 0) {
+		free(note);
+		return error_set(err, -r, "cannot put the new code together");
+	}
+	elf_image_rename(&rewriter->image, rewriter->map.image);
+	addition.code = rewriter->out;
+	addition.code_bytes = rewriter->code_bytes;
+	addition.data = (const uint8_t *)&rewriter->state;
+	addition.data_bytes = sizeof(rewriter->state);
+	addition.zero_bytes = data_end(rewriter) - sizeof(rewriter->state);
+	addition.note = note;
+	r = elf_image_write(&rewriter->image, &addition, rewriter->options->output, err);
+	free(note);
+	return r;
+}
+
+/* --- telling -------------------------------------------------------------- */
+
+static void add_reason(struct rewriter_report *report, const struct candidate *candidate)
+{
+	size_t i = 0;
+
+	while (i < report->reason_count && strcmp(report->reasons[i].text, candidate->why) != 0)
+		i++;
+	if (i == REWRITER_REASONS_MAX)
+		i--;
+	if (i == report->reason_count) {
+		report->reason_count++;
+		snprintf(report->reasons[i].text, sizeof(report->reasons[i].text), "%s",
+			 candidate->why);
+	}
+	report->reasons[i].procedures++;
+	report->reasons[i].bytes += candidate->bytes;
+}
+
+static void tell(struct rewriter *rewriter)
+{
+	struct rewriter_report *report = rewriter->report;
+
+	*report = (struct rewriter_report){.new_bytes = rewriter->code_bytes,
+					   .counters = rewriter->state.counters};
+	for (size_t c = 0; c < rewriter->candidates.count; c++) {
+		const struct candidate *candidate = &rewriter->candidates.all[c];
+
+		report->procedures++;
+		report->bytes += candidate->bytes;
+		if (candidate->kept) {
+			add_reason(report, candidate);
+			continue;
+		}
+		report->copied++;
+		report->copied_bytes += candidate->bytes;
+		report->blocks += candidate->graph.node_count;
+	}
+}
+
+/* The number that tells which rewriting a profile is of. */
+static uint64_t number_of(const struct rewriter *rewriter)
+{
+	return XXH3_64bits_withSeed(rewriter->image.file, rewriter->image.bytes, MACHINE_JUMP) | 1;
+}
+
+static int read_frames(struct rewriter *rewriter, const char *path, struct error *err)
+{
+	int r = elf_file_open(&rewriter->file, path, err);
+
+	if (r < 0)
+		return r;
+	r = unwind_frames_read(&rewriter->frames, &rewriter->file);
+	if (r == 0)
+		r = candidates_find_frames(&rewriter->candidates, &rewriter->frames);
+	return r < 0 ? error_set(err, -r, "no memory for frames") : 0;
+}
+
+static int rewrite(struct rewriter *rewriter, const char *path, struct error *err)
+{
+	struct profile_image image = {.kind = PROFILE_IMAGE_FILE, .path = path};
+	struct debug_file_options debug = {.directory = rewriter->options->debug};
+	int r = elf_image_open(&rewriter->image, path, err);
+
+	if (r == 0)
+		r = image_code_open(&rewriter->code, &image, &debug, err);
+	if (r < 0)
+		return r;
+	rewriter->map.image = number_of(rewriter);
+	rewriter->map.path = strdup(path);
+	rewriter->map.build_id = strdup(image_code_build_id(rewriter->code));
+	if (rewriter->map.path == NULL || rewriter->map.build_id == NULL)
+		return error_set(err, ENOMEM, "no memory for a name");
+	r = candidates_find(&rewriter->candidates, rewriter->code, &rewriter->image, err);
+	if (r == 0)
+		r = read_frames(rewriter, path, err);
+	if (r == 0)
+		r = prepare_runtime(rewriter, err);
+	rewriter->candidates.image = &rewriter->image;
+	if (r == 0)
+		r = copy_all(rewriter, err);
+	if (r == 0)
+		r = copy_frames(rewriter, err);
+	if (r == 0)
+		r = write_file(rewriter, err);
+	if (r == 0)
+		tell(rewriter);
+	return r;
+}
+
+int rewriter_run(const char *path, const struct rewriter_options *options,
+		 struct rewriter_report *report, struct error *err)
+{
+	struct rewriter rewriter = {.options = options, .report = report, .file = {.fd = -1}};
+	int r = rewrite(&rewriter, path, err);
+
+	candidates_deinit(&rewriter.candidates);
+	unwind_writer_deinit(&rewriter.unwind);
+	unwind_frames_deinit(&rewriter.frames);
+	elf_file_close(&rewriter.file);
+	counts_map_deinit(&rewriter.map);
+	machine_code_deinit(&rewriter.prelude);
+	free(rewriter.out);
+	image_code_close(rewriter.code);
+	elf_image_close(&rewriter.image);
+	return r;
+}

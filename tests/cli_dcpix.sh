@@ -1,0 +1,191 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Rewritten programs do what the old ones did, and count it exactly.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+. tests/tap.sh
+
+dcpix=$PWD/build/bin/dcpix
+plugin=$PWD/build/tests/count_plugin.so
+scratch=$(mktemp -d) || exit 2
+trap 'rm -rf "$scratch"' EXIT
+make --no-print-directory -s count-plugin || exit 2
+export DCPIX_OUT=$scratch/counts
+mkdir "$scratch/bin"
+
+# rewrite NAME FILE: to $scratch/bin/NAME
+rewrite()
+{
+	"$dcpix" -q -o "$scratch/bin/$1" "$2"
+}
+
+# same LABEL OLD NEW ARGUMENT...: what they print and end with
+same()
+{
+	local label=$1 old=$2 new=$3 want got
+
+	shift 3
+	want=$("$old" "$@" 2>&1 < /dev/null | md5sum; echo "${PIPESTATUS[0]}")
+	got=$(cd "$scratch" && exec -a "$old" "$new" "$@" 2>&1 < /dev/null | md5sum; echo "${PIPESTATUS[0]}")
+	is "$label" "$got" "$want"
+}
+
+# counted PROCEDURE PROGRAM: calls of it, in all files; and removes these
+counted()
+{
+	"$dcpix" --csv counts "$2" "$scratch"/counts.* | awk -F, -v name="\"$1\"" \
+		'$4 == name { sum += $2 } END { print sum + 0 }'
+	rm -f "$scratch"/counts.*
+}
+
+build()
+{
+	${CC:-gcc} -g -pthread "$@" tests/programs/ways.c -o "$scratch/ways" &&
+		rewrite ways "$scratch/ways"
+}
+
+ways()
+{
+	check "ways $*: it is rewritten" build "$@"
+	for way in "threads 7" "fork 5" "jump 1000" "goto 1000" "switch 5000" "signal 100" own; do
+		# shellcheck disable=SC2086 # words
+		same "ways $*: $way" "$scratch/ways" "$scratch/bin/ways" $way
+	done
+	rm -f "$scratch"/counts.*
+	"$scratch/bin/ways" threads 8 > /dev/null
+	is "ways $*: threads lose nothing" "$(counted called "$scratch/bin/ways")" 1000000
+	"$scratch/bin/ways" fork 5 > /dev/null
+	is "ways $*: a file for each process" "$(find "$scratch" -name 'counts.*' | wc -l)" 6
+	is "ways $*: children count" "$(counted called "$scratch/bin/ways")" 5
+	"$scratch/bin/ways" jump 1000 > /dev/null
+	is "ways $*: calls that never come back" "$(counted deep "$scratch/bin/ways")" 4000
+}
+
+ways -O2
+ways -O0
+ways -O3 -fPIE -pie
+ways -O2 -no-pie -fno-pie
+ways -O2 -static
+
+# Killed at any time, all is there.
+"$scratch/bin/ways" forever & forever=$!
+sleep 0.5
+kill -9 $forever
+wait $forever 2> /dev/null
+check "nothing is lost by kill -9" [ "$(counted called "$scratch/bin/ways")" -gt 100000 ]
+
+for flags in "-O2" "-O2 -static"; do
+	# shellcheck disable=SC2086 # words
+	check "throws $flags: it is rewritten" sh -c "g++ -pthread $flags tests/programs/throws.cc \
+		-o '$scratch/throws' && '$dcpix' -q -o '$scratch/bin/throws' '$scratch/throws'"
+	same "throws $flags: exceptions" "$scratch/throws" "$scratch/bin/throws"
+done
+
+# Programs as they are, stripped.
+head -c 1000000 "$(command -v perl)" > "$scratch/in"
+cat docs/*.md > "$scratch/text"
+real()
+{
+	local name=$1 old
+
+	old=$(readlink -f "$(command -v "$1")") || { not_ok "$1" "not here"; return; }
+	shift
+	check "$name: it is rewritten" rewrite "$name" "$old"
+	same "$name: $*" "$old" "$scratch/bin/$name" "$@"
+}
+real gzip -9c "$scratch/in"
+real xz -3c "$scratch/in"
+real zstd -q -c "$scratch/in"
+real bzip2 -c "$scratch/in"
+real sort "$scratch/text"
+real sed -E 's/([a-z]+) ([a-z]+)/\2 \1/g' "$scratch/text"
+real grep -cE '(in|on|at)[a-z]+ing' "$scratch/text"
+# shellcheck disable=SC2016 # awk's
+real mawk '{ n += NF; for (i = 1; i <= NF; i++) c[$i]++ } END { print n, c["the"] }' "$scratch/text"
+# shellcheck disable=SC2016 # perl's
+real perl -ne 'while (/(\w+)/g) { $c{$1}++ } END { print "$_ $c{$_}\n" for sort keys %c;
+	eval { die "x" }; print $@; }' "$scratch/text"
+real sqlite3 :memory: "with recursive c(x) as (select 1 union all select x + 1 from c
+	where x < 30000) select sum(x * x % 97), count(distinct x % 13) from c"
+
+# exact NAME ARGUMENT...: counts of blocks and edges are those of an emulator
+exact()
+{
+	local name=$1 old
+
+	old=$(readlink -f "$(command -v "$1")")
+	shift
+	rm -f "$scratch"/counts.*
+	# shellcheck disable=SC2016 # the inner shell's
+	(exec -a "$old" env -i DCPIX_OUT="$DCPIX_OUT" bash -c 'exec -a "$0" "$@"' "$old" \
+		"$scratch/bin/$name" "$@") > /dev/null < /dev/null
+	env -i DCPIX_OUT="$DCPIX_OUT" qemu-x86_64 -cpu max -0 "$old" \
+		-plugin "$plugin,out=$scratch/truth" "$old" "$@" > /dev/null < /dev/null
+	"$dcpix" --by block --csv counts "$scratch/bin/$name" "$scratch"/counts.* > "$scratch/blocks"
+	awk -v image="image $old" -F '[ ,]' '
+		NR == FNR {
+			if (/^image /)
+				inside = $0 == image
+			else if (inside) {
+				truth[$2] = $4
+				all += $4
+			}
+			next
+		}
+		FNR > 1 {
+			blocks++
+			covered += $3 * $4
+			wrong += truth[$1] != $4
+		}
+		END { printf "%d %d %.2f\n", blocks, wrong, all ? 100 * covered / all : 0 }' \
+		"$scratch/truth" "$scratch/blocks" > "$scratch/verdict"
+	read -r blocks wrong covered < "$scratch/verdict"
+	check "$name: every block's count is exact ($blocks blocks, $covered% of what ran)" \
+		[ "$wrong" -eq 0 -a "$blocks" -gt 50 ]
+}
+exact gzip -9c "$scratch/text"
+exact bzip2 -c "$scratch/text"
+exact sort "$scratch/text"
+exact sed -E 's/([a-z]+) ([a-z]+)/\2 \1/g' "$scratch/text"
+exact mawk '{ n += NF } END { print n }' "$scratch/text"
+
+# What cannot be, in one line.
+refused()
+{
+	local label=$1 want=$2 got
+
+	shift 2
+	got=$("$dcpix" "$@" 2>&1 > /dev/null)
+	is "$label: exit status" $? 2
+	like "$label: says why" "$got" "^dcpix: $want"
+	is "$label: in one line" "$(printf '%s\n' "$got" | wc -l)" 1
+}
+refused "no program" "a program is needed"
+refused "a shell script" ".*no ELF file" tests/tap.sh
+refused "not there" "cannot open /nonexistent" /nonexistent
+for library in libc.so.6 libm.so.6; do
+	refused "$library" ".*is a shared object" -o "$scratch/library" \
+		"$(${CC:-gcc} -print-file-name=$library)"
+done
+refused "nowhere to write" "cannot write /nonexistent/x" -o /nonexistent/x "$(command -v gzip)"
+refused "not rewritten" ".*has not been rewritten" counts "$(command -v gzip)" /dev/null
+refused "no profile" ".*is no profile" counts "$scratch/bin/gzip" "$scratch/text"
+"$scratch/bin/sort" /dev/null
+for file in "$scratch"/counts.*; do
+	refused "another program's" ".*is of another program" counts "$scratch/bin/gzip" "$file"
+	break
+done
+rm -f "$scratch"/counts.*
+for bytes in 0 10 64 300 5000 20000; do
+	head -c $bytes "$(command -v gzip)" > "$scratch/cut"
+	refused "a program cut at $bytes" "" -o "$scratch/cut.new" "$scratch/cut"
+done
+
+got=$("$dcpix" -n 3 run gzip -c "$scratch/text" 2>&1 > /dev/null)
+is "run: ends as the program does" $? 0
+like "run: tells what was rewritten" "$got" "of [0-9.]+ KiB of code"
+like "run: and what was executed" "$got" "instructions +% +calls  procedure"
+got=$("$dcpix" -q run sh -c 'exit 7' 2> /dev/null)
+is "run: the program's exit status" $? 7
+tap_done

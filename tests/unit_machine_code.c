@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Code that is made decodes to what was meant, wherever it is put. */
+#include "tests/unit.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/insn/insn.h"
+#include "instrument/machine_code.h"
+
+#define LABELS 40
+#define ITEMS 400
+
+/* What was put in, to be looked for in the decoded instructions. */
+struct wanted {
+	enum {
+		WANT_BYTES,
+		WANT_BRANCH,
+		WANT_LEAVE,
+		WANT_RELATIVE,
+		WANT_LABEL,
+		WANT_ALIGN
+	} kind;
+	unsigned int branch;
+	uint32_t label;
+	uint64_t address;
+};
+
+static uint64_t nowhere(void *context, uint32_t other)
+{
+	(void)context;
+	return 0x500000 + other;
+}
+
+static void put_random(struct machine_code *code, struct wanted *wanted, const uint32_t *labels)
+{
+	static const uint8_t add[] = {0x48, 0x01, 0xd8};
+	static const uint8_t load[] = {0x48, 0x8b, 0x05, 0, 0, 0, 0};
+
+	wanted->branch = (unsigned int)rand() % 18;
+	wanted->label = labels[rand() % LABELS];
+	wanted->address = 0x400000 + (uint64_t)(rand() % 100000);
+	switch (rand() % 8) {
+	case 0:
+		wanted->kind = WANT_LEAVE;
+		machine_code_leave(code, wanted->branch, wanted->address);
+		break;
+	case 1:
+		wanted->kind = WANT_RELATIVE;
+		machine_code_relative(code, load, sizeof(load), 3, wanted->address);
+		break;
+	case 2:
+	case 3:
+		wanted->kind = WANT_BRANCH;
+		machine_code_branch(code, wanted->branch, wanted->label);
+		break;
+	default:
+		wanted->kind = WANT_BYTES;
+		machine_code_bytes(code, add, sizeof(add));
+	}
+}
+
+static size_t check_one(const struct machine_code *code, const struct wanted *wanted,
+			const uint8_t *bytes, uint64_t address, uint64_t base)
+{
+	struct insn insn;
+	size_t length = insn_x86_decoder.decode(&insn, bytes, 15, address);
+
+	assert_true(length > 0);
+	switch (wanted->kind) {
+	case WANT_BRANCH:
+		assert_int_equal(insn.target, base + machine_code_offset(code, wanted->label));
+		assert_int_equal(insn.flow, wanted->branch < 16		     ? INSN_FLOW_BRANCH
+					    : wanted->branch == MACHINE_JUMP ? INSN_FLOW_JUMP
+									     : INSN_FLOW_CALL);
+		break;
+	case WANT_LEAVE:
+		assert_int_equal(insn.target, wanted->address);
+		break;
+	case WANT_RELATIVE:
+		assert_int_equal(insn.memory.displacement, wanted->address);
+		break;
+	default:
+		assert_int_equal(length, 3);
+	}
+	return length;
+}
+
+static void test_random(void **state)
+{
+	(void)state;
+	srand(1);
+	for (int round = 0; round < 200; round++) {
+		struct machine_code code = {0};
+		struct wanted wanted[ITEMS];
+		uint32_t labels[LABELS];
+		uint64_t base = 0x400000 + 64 * (uint64_t)(rand() % 1000);
+		uint8_t *out;
+		size_t at = 0;
+
+		for (int i = 0; i < LABELS; i++)
+			labels[i] = machine_code_label(&code);
+		for (int i = 0; i < ITEMS; i++) {
+			if (i % (ITEMS / LABELS) == 0)
+				machine_code_place(&code, labels[i / (ITEMS / LABELS)]);
+			put_random(&code, &wanted[i], labels);
+		}
+		assert_int_equal(machine_code_layout(&code), 0);
+		out = malloc(code.bytes + 16);
+		assert_non_null(out);
+		assert_int_equal(machine_code_write(&code, out, base, nowhere, NULL), 0);
+		for (int i = 0; i < ITEMS; i++) {
+			if (i % (ITEMS / LABELS) == 0)
+				assert_int_equal(
+					machine_code_offset(&code, labels[i / (ITEMS / LABELS)]),
+					at);
+			at += check_one(&code, &wanted[i], out + at, base + at, base);
+		}
+		assert_int_equal(at, code.bytes);
+		free(out);
+		machine_code_deinit(&code);
+	}
+}
+
+/* A branch over 127 bytes is short, over 128 it is not. */
+static void test_short_as_can_be(void **state)
+{
+	(void)state;
+	for (size_t distance = 120; distance < 136; distance++) {
+		struct machine_code code = {0};
+		uint32_t label = machine_code_label(&code);
+
+		machine_code_branch(&code, 4, label);
+		for (size_t i = 0; i < distance; i++)
+			machine_code_bytes(&code, "\x90", 1);
+		machine_code_place(&code, label);
+		assert_int_equal(machine_code_layout(&code), 0);
+		assert_int_equal(code.bytes, distance + (distance <= 127 ? 2 : 6));
+		machine_code_deinit(&code);
+	}
+}
+
+static void test_alignment(void **state)
+{
+	(void)state;
+	for (unsigned int to = 2; to <= 64; to *= 2) {
+		struct machine_code code = {0};
+		uint32_t label = machine_code_label(&code);
+		uint8_t out[256];
+		struct insn insn;
+
+		machine_code_bytes(&code, "\x90", 1);
+		machine_code_align(&code, to);
+		machine_code_place(&code, label);
+		machine_code_bytes(&code, "\xc3", 1);
+		assert_int_equal(machine_code_layout(&code), 0);
+		assert_int_equal(machine_code_offset(&code, label), to);
+		assert_int_equal(machine_code_write(&code, out, 0x1000, nowhere, NULL), 0);
+		for (size_t at = 0; at < to; at += insn.bytes) {
+			assert_true(insn_x86_decoder.decode(&insn, out + at, to - at, 0x1000 + at));
+			assert_int_equal(insn.class, INSN_NOP);
+		}
+		assert_int_equal(out[to], 0xc3);
+		machine_code_deinit(&code);
+	}
+}
+
+static void test_too_far(void **state)
+{
+	struct machine_code code = {0};
+	uint8_t out[16];
+
+	(void)state;
+	machine_code_leave(&code, MACHINE_JUMP, UINT64_C(1) << 40);
+	assert_int_equal(machine_code_layout(&code), 0);
+	assert_int_equal(machine_code_write(&code, out, 0x1000, nowhere, NULL), -ERANGE);
+	machine_code_deinit(&code);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_random),
+		cmocka_unit_test(test_short_as_can_be),
+		cmocka_unit_test(test_alignment),
+		cmocka_unit_test(test_too_far),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
