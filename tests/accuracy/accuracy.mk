@@ -20,7 +20,8 @@ truth_suffix = $(shell awk '$$1 == "$(1)" { print $$3 }' tests/accuracy/arms)
 build/truth/bin/%.alpha: tests/truth/programs/%.c tests/truth/programs/program.h
 	$(call say,ALPHACC,$@)
 	@mkdir -p $(@D)
-	$(Q)$(ALPHA_CC) $(TRUTH_CFLAGS) -mcpu=ev5 -mfp-trap-mode=n -no-pie -o $@ $<
+	$(Q)$(ALPHA_CC) $(TRUTH_CFLAGS) -mcpu=ev5 -mfp-trap-mode=n -mtrap-precision=p \
+		-no-pie -o $@ $<
 
 build/truth/bin/%.arm64: tests/truth/programs/%.c tests/truth/programs/program.h
 	$(call say,ARM64CC,$@)
