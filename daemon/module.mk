@@ -32,7 +32,7 @@ ARCHIVES += collect
 collect-src := $(addprefix daemon/, accumulate.c bin_queue.c collector.c collector_counters.c \
 	collector_drain.c collector_epoch.c collector_merge.c collector_retention.c config.c control.c control_verbs.c \
 	core_clock.c cpu_list.c directory.c edge_accumulate.c event.c heap.c host.c image_copier.c \
-	image_keeper.c image_shelf.c jit_image.c jit_shape.c jit_table.c kernel_code.c log.c loop.c \
+	image_keeper.c image_shelf.c jit_image.c jit_program.c jit_shape.c jit_table.c kernel_code.c log.c loop.c \
 	matcher.c merge.c notify.c offset_counts.c online_cpus.c overhead.c per_process.c \
 	perf_branch.c perf_slot.c rate_limit.c source_chunk.c source_kmod.c source_perf.c \
 	source_replay.c source_select.c store_drain.c tally.c trace.c \
