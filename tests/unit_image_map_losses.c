@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the image map makes of events that did not come, and of scans that make up for them. */
+#include "tests/image_map_fixture.h"
+
+#include <stdio.h>
+
+#include "daemon/address_spaces.h"
+#include "daemon/loss_list.h"
+
+/* What a scan saw stands against older events that arrive after it. */
+static void scan_overrules_older_events(void **state)
+{
+	struct image_event fork = {
+		.type = IMAGE_EVENT_FORK, .pid = 9, .time_ns = 1000, .scanned = true};
+	struct image_event exec = {.type = IMAGE_EVENT_EXEC, .pid = 9, .path = "old"};
+	struct image_event exit = {.type = IMAGE_EVENT_EXIT, .pid = 9, .time_ns = 998};
+	struct image_event map = map_event(9, 1000, 0, 0, 4, 0);
+	struct image_event old_map = map_event(9, 999, 1, 0, 4, 0);
+	struct fixture fixture;
+	uint32_t generation;
+
+	(void)state;
+	setup(&fixture, true);
+	/* Asked before the scan. */
+	assert_int_equal(image_map_generation(fixture.map, 9, 900), 0);
+	map.scanned = true;
+	image_map_event(fixture.map, &fork);
+	image_map_event(fixture.map, &map);
+	exec.time_ns = 997;
+	image_map_event(fixture.map, &exec);
+	image_map_event(fixture.map, &exit);
+	image_map_event(fixture.map, &old_map);
+	generation = image_map_generation(fixture.map, 9, 5);
+	assert_int_equal(generation, image_map_generation(fixture.map, 9, 2000));
+	assert_int_equal(generation, image_map_generation(fixture.map, 9, UINT64_MAX));
+	assert_int_not_equal(generation, 0);
+	assert_int_equal(image_map_lookup(fixture.map, 9, generation, BASE).image, 1);
+	assert_int_equal(image_map_lookup(fixture.map, 9, 0, BASE).image, 1);
+	exec.time_ns = 1001;
+	image_map_event(fixture.map, &exec);
+	assert_int_not_equal(image_map_generation(fixture.map, 9, 1001), generation);
+	assert_string_equal(image_map_command(fixture.map, 9), "old");
+	assert_int_equal(image_map_lookup(fixture.map, 9, generation, BASE).image, 1);
+	teardown(&fixture);
+}
+
+/* Process that began before anybody looked: its mappings are all there is. */
+static void lost_beginnings(void **state)
+{
+	struct image_event map = map_event(3, 500, 0, 0, 1, 7ULL * PAGE);
+	struct fixture fixture;
+	struct image_place place;
+
+	(void)state;
+	setup(&fixture, false);
+	image_map_event(fixture.map, &map);
+	place = image_map_lookup(fixture.map, 3, 77, BASE + 5);
+	assert_int_equal(place.image, 1);
+	assert_int_equal(place.offset, 7 * PAGE + 5);
+	image_map_set_generation(fixture.map, 3, 1024 + 6, 2);
+	assert_int_equal(image_map_lookup(fixture.map, 3, 77, BASE).unknown, IMAGE_UNKNOWN_PROCESS);
+	assert_int_equal(image_map_lookup(fixture.map, 3, 6, BASE).image, 1);
+	image_map_set_generation(fixture.map, 4, 1, 2);
+	assert_string_equal(image_map_command(fixture.map, 4), "");
+	teardown(&fixture);
+}
+
+static void exec_image(struct fixture *fixture, uint32_t pid, uint64_t time_ns, int image)
+{
+	struct image_event exec = {
+		.type = IMAGE_EVENT_EXEC, .pid = pid, .time_ns = time_ns, .path = "x"};
+	struct image_event map = map_event(pid, time_ns + 1, image, 0, 1, 0);
+
+	image_map_event(fixture->map, &exec);
+	image_map_event(fixture->map, &map);
+}
+
+static void scan_image(struct fixture *fixture, uint32_t pid, uint64_t time_ns, uint64_t until_ns,
+		       int image)
+{
+	struct image_event fork = {.type = IMAGE_EVENT_FORK,
+				   .pid = pid,
+				   .time_ns = time_ns,
+				   .until_ns = until_ns,
+				   .scanned = true};
+	struct image_event map = map_event(pid, time_ns, image, 0, 1, 0);
+
+	map.scanned = true;
+	image_map_event(fixture->map, &fork);
+	image_map_event(fixture->map, &map);
+}
+
+static struct image_place place_at(struct fixture *fixture, uint32_t pid, uint64_t time_ns)
+{
+	return image_map_lookup(fixture->map, pid, image_map_generation(fixture->map, pid, time_ns),
+				BASE);
+}
+
+/* What was known before events were lost says nothing of what was after it. */
+static void lost_events_leave_doubt(void **state)
+{
+	const struct image_event lost = {
+		.type = IMAGE_EVENT_LOST, .time_ns = 2000, .until_ns = 3000};
+	const struct image_event fork = {
+		.type = IMAGE_EVENT_FORK, .pid = 2, .parent = 1, .time_ns = 3200};
+	const uint64_t slack = 10000000;
+	struct fixture fixture;
+	uint64_t now;
+
+	(void)state;
+	setup(&fixture, true);
+	exec_image(&fixture, 1, 1000, 0);
+	image_map_event(fixture.map, &lost);
+	image_map_event(fixture.map, &fork);
+	assert_int_equal(place_at(&fixture, 1, 1999).image, 1);
+	for (now = 2000; now < 4000; now += 100)
+		assert_int_equal(place_at(&fixture, 1, now).unknown, IMAGE_UNKNOWN_LOST);
+	assert_int_equal(place_at(&fixture, 2, 3300).unknown, IMAGE_UNKNOWN_LOST);
+	/* A process that was not known has no past. */
+	scan_image(&fixture, 3, 3500, 3510, 1);
+	assert_int_equal(place_at(&fixture, 3, 3400).image, IMAGE_UNKNOWN);
+	assert_int_equal(image_map_lookup(fixture.map, 3, 0, BASE).image, IMAGE_UNKNOWN);
+	assert_int_equal(place_at(&fixture, 3, 3600).image, 2);
+	/* An exec or a scan ends the doubt. */
+	exec_image(&fixture, 1, 4000, 1);
+	scan_image(&fixture, 2, 4000, 4010, 0);
+	assert_int_equal(place_at(&fixture, 1, 4001).image, 2);
+	assert_int_equal(place_at(&fixture, 2, 4001).image, 1);
+	assert_int_equal(place_at(&fixture, 1, 1500).image, 1);
+	/* But an exec so near to the scan may have been before or after it. */
+	exec_image(&fixture, 2, 4010 + slack, 1);
+	exec_image(&fixture, 3, 3511 + slack, 0);
+	assert_int_equal(place_at(&fixture, 2, 5000).unknown, IMAGE_UNKNOWN_LOST);
+	assert_int_equal(place_at(&fixture, 2, 4010 + slack).image, 2);
+	assert_int_equal(place_at(&fixture, 3, 5000).image, 2);
+	/* And one before it that was told of after it ended what was before. */
+	now = 2 * slack;
+	exec_image(&fixture, 4, now, 1);
+	scan_image(&fixture, 4, now + 200, now + 210, 0);
+	exec_image(&fixture, 4, now + 100, 0);
+	assert_int_equal(place_at(&fixture, 4, now + 99).image, 2);
+	assert_int_equal(place_at(&fixture, 4, now + 100).unknown, IMAGE_UNKNOWN_LOST);
+	assert_int_equal(place_at(&fixture, 4, now + 199).unknown, IMAGE_UNKNOWN_LOST);
+	assert_int_equal(place_at(&fixture, 4, now + 200).image, 1);
+	teardown(&fixture);
+}
+
+/* Which generation an exec begins is known only if none before it was lost. */
+static void lost_execs_are_not_counted(void **state)
+{
+	const struct image_event lost = {
+		.type = IMAGE_EVENT_LOST, .time_ns = 2000, .until_ns = 3000};
+	struct fixture fixture;
+	uint32_t generation;
+
+	(void)state;
+	setup(&fixture, false);
+	scan_image(&fixture, 1, 100, 110, 0);
+	image_map_set_generation(fixture.map, 1, 5, 120);
+	exec_image(&fixture, 1, 1000, 1);
+	assert_int_equal(image_map_lookup(fixture.map, 1, 6, BASE).image, 2);
+	image_map_event(fixture.map, &lost);
+	exec_image(&fixture, 1, 3500, 0);
+	exec_image(&fixture, 4, 3500, 0); /* never heard of */
+	assert_int_equal(image_map_lookup(fixture.map, 1, 5, BASE).image, 1);
+	assert_int_equal(image_map_lookup(fixture.map, 1, 6, BASE).unknown, IMAGE_UNKNOWN_LOST);
+	for (generation = 7; generation < 1024; generation++)
+		assert_int_equal(image_map_lookup(fixture.map, 1, generation, BASE).image,
+				 IMAGE_UNKNOWN);
+	for (generation = 0; generation < 1024; generation++)
+		assert_int_equal(image_map_lookup(fixture.map, 4, generation, BASE).image,
+				 IMAGE_UNKNOWN);
+	scan_image(&fixture, 1, 4000, 4010, 0);
+	image_map_set_generation(fixture.map, 1, 20, 4020);
+	assert_int_equal(image_map_lookup(fixture.map, 1, 20, BASE).image, 1);
+	exec_image(&fixture, 1, 4100, 1);
+	assert_int_equal(image_map_lookup(fixture.map, 1, 21, BASE).image, 2);
+	/* While it is scanned: 22 may be this one or the next. */
+	scan_image(&fixture, 1, 5000, 5010, 0);
+	image_map_set_generation(fixture.map, 1, 22, 5020);
+	exec_image(&fixture, 1, 5015, 1);
+	assert_int_equal(image_map_lookup(fixture.map, 1, 22, BASE).image, IMAGE_UNKNOWN);
+	assert_int_equal(image_map_lookup(fixture.map, 1, 23, BASE).image, IMAGE_UNKNOWN);
+	scan_image(&fixture, 1, 6000, 6010, 0);
+	image_map_set_generation(fixture.map, 1, 30, 6020);
+	assert_int_equal(image_map_lookup(fixture.map, 1, 30, BASE).image, 1);
+	image_map_doubt(fixture.map, 1);
+	exec_image(&fixture, 1, 6100, 1);
+	assert_int_equal(image_map_lookup(fixture.map, 1, 30, BASE).image, IMAGE_UNKNOWN);
+	assert_int_equal(image_map_lookup(fixture.map, 1, 31, BASE).image, IMAGE_UNKNOWN);
+	teardown(&fixture);
+}
+
+/*
+ * More execs between two flushes than there are generations: samples of each are of
+ * its image or unknown, and the latest are known while no other had their generation.
+ */
+static void generations_come_round(bool own, uint64_t execs)
+{
+	enum {
+		MOST = 3000,
+		KNOWN = 500,
+		OTHER = DCPI_GENERATION_MAX - ADDRESS_SPACES_MAX - 1, /* that many later it was dropped */
+	};
+	static uint32_t generation[MOST];
+	struct fixture fixture;
+	uint64_t i, known = 0;
+
+	setup(&fixture, own);
+	scan_image(&fixture, 1, 50, 60, 0);
+	image_map_set_generation(fixture.map, 1, 0, 70);
+	for (i = 0; i < execs; i++) {
+		exec_image(&fixture, 1, 100000000 + 10 * i, (int)(i * 7 / 3 % 2));
+		generation[i] = own ? image_map_generation(fixture.map, 1, 100000005 + 10 * i)
+				    : (uint32_t)(i + 1) & DCPI_GENERATION_MAX;
+	}
+	for (i = 0; i < execs; i++) {
+		struct image_place place = image_map_lookup(fixture.map, 1, generation[i], BASE);
+
+		assert_true(place.image == IMAGE_UNKNOWN || place.image == 1 + i * 7 / 3 % 2);
+		known += place.image != IMAGE_UNKNOWN;
+		if (execs <= OTHER && i + KNOWN > execs)
+			assert_int_not_equal(place.image, IMAGE_UNKNOWN);
+	}
+	assert_true(execs > 2UL * DCPI_GENERATION_MAX || known >= KNOWN / 2);
+	assert_true(image_map_crowded(fixture.map));
+	/* After a flush there is only one that is meant. */
+	image_map_expire(fixture.map, 100000000 + 10 * execs);
+	assert_int_not_equal(image_map_lookup(fixture.map, 1, generation[execs - 1], BASE).image,
+			     IMAGE_UNKNOWN);
+	teardown(&fixture);
+}
+
+static void generations_that_come_round_are_unknown(void **state)
+{
+	static const uint64_t execs[] = {500, 511, 600, 1022, 1023, 1024, 1025, 1100, 2100, 3000};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof(execs) / sizeof(execs[0]); i++) {
+		generations_come_round(true, execs[i]);
+		generations_come_round(false, execs[i]);
+	}
+}
+
+/* Times of losses: exact for the latest, never forgotten. */
+static void losses_are_found(void **state)
+{
+	enum {
+		SPAN = 4096
+	};
+	static bool lost[SPAN];
+	struct loss_list list = {.count = 0};
+	uint64_t seed = 5, from = 0, to, oldest, one, other, i, rounds;
+
+	(void)state;
+	while (from < SPAN - 64) {
+		from += 1 + unit_random(&seed) % 40;
+		to = from + unit_random(&seed) % 20;
+		loss_list_add(&list, from, to);
+		for (i = from; i <= to; i++)
+			lost[i] = true;
+		oldest = list.count == LOSSES_MAX ? list.loss[0].to_ns + 1 : 0;
+		for (rounds = 0; rounds < 50; rounds++) {
+			bool any = false;
+
+			one = unit_random(&seed) % (to + 10);
+			other = unit_random(&seed) % (to + 10);
+			for (i = one < other ? one : other; i <= (one > other ? one : other); i++)
+				any |= lost[i];
+			if (any || (one >= oldest && other >= oldest))
+				assert_int_equal(loss_list_between(&list, one, other), any);
+		}
+	}
+	assert_int_equal(list.count, LOSSES_MAX);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(scan_overrules_older_events),
+		cmocka_unit_test(lost_beginnings),
+		cmocka_unit_test(lost_events_leave_doubt),
+		cmocka_unit_test(lost_execs_are_not_counted),
+		cmocka_unit_test(generations_that_come_round_are_unknown),
+		cmocka_unit_test(losses_are_found),
+	};
+
+	return cmocka_run_group_tests_name("image_map_losses", tests, NULL, NULL);
+}
