@@ -55,7 +55,8 @@ static double fit_ns(const struct cfg *cfg)
 	for (uint32_t b = 0; b < cfg->block_count; b++)
 		evidence.blocks[b] = (struct flow_block_evidence){
 			.samples = 1000 * draw() * draw(), .cycles = 3, .evenness = 0.5};
-	if (flow_fit_create(&fit, chain, &evidence) < 0)
+	if (flow_fit_create(&fit, chain, &evidence) < 0 ||
+	    flow_fit_find_spread(&fit, chain, &evidence) < 0)
 		abort();
 	took = bench_now_ns() - start;
 	flow_fit_deinit(&fit);

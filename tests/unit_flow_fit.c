@@ -184,6 +184,8 @@ static void fit_loop(struct flow_fit *fit, double back, double out, const double
 	seen[cfg_fixture_edge(cfg, 1, 2)] = out;
 	assert_int_equal(flow_chain_create(&chain, cfg), 0);
 	assert_int_equal(flow_fit_create(fit, chain, &evidence), 0);
+	assert_null(fit->spread);
+	assert_int_equal(flow_fit_find_spread(fit, chain, &evidence), 0);
 	flow_chain_destroy(chain);
 	cfg_fixture_destroy(cfg);
 }

@@ -351,6 +351,49 @@ static void test_out_of_order_conserves_flow(void **state)
 	free_scene(&scene);
 }
 
+/* How often 0 goes to 1, with so many samples of 0 and 2: entry -> 0 -> (1 | 2) -> 3 -> 4 ... -> 0 or exit. */
+static double share_seen(double waits)
+{
+	enum {
+		BLOCKS = 20
+	};
+	struct cfg_fixture_edge edges[BLOCKS + 4] = {{CFG_ENTRY, 0}, {0, 1}, {0, 2},
+						     {1, 3},	     {2, 3}, {BLOCKS - 1, 0}};
+	uint32_t insns[BLOCKS], count = 6;
+	struct scene scene;
+	struct frequency f;
+	double share;
+
+	for (uint32_t b = 3; b < BLOCKS; b++)
+		edges[count++] = (struct cfg_fixture_edge){b, b + 1 < BLOCKS ? b + 1 : CFG_EXIT};
+	for (uint32_t b = 0; b < BLOCKS; b++)
+		insns[b] = 3;
+	make_scene(&scene, insns, BLOCKS, edges, count);
+	scene.input.model = machine_model_find("x86-64");
+	for (uint32_t b = 0; b < BLOCKS; b++)
+		scene.profile.samples[scene.cfg->blocks[b].first] = b == 1 ? 10 : 400;
+	scene.profile.samples[scene.cfg->blocks[0].first] = waits;
+	scene.profile.samples[scene.cfg->blocks[2].first] = waits;
+	scene.profile.edge_samples = calloc(scene.cfg->edge_count, sizeof(double));
+	assert_non_null(scene.profile.edge_samples);
+	scene.profile.edge_samples[cfg_fixture_edge(scene.cfg, 0, 1)] = 300;
+	scene.profile.edge_samples[cfg_fixture_edge(scene.cfg, 0, 2)] = 100;
+	f = estimate(&scene, "dcpi");
+	share = f.blocks[1].value / f.blocks[0].value;
+	frequency_deinit(&f);
+	free(scene.profile.edge_samples);
+	free_scene(&scene);
+	return share;
+}
+
+/* Where the program waits, samples see what it waits for: then time decides. */
+static void test_out_of_order_stalls_bias_directions(void **state)
+{
+	(void)state;
+	assert_true(share_seen(400) > 0.7);
+	assert_true(share_seen(40000) < 0.6);
+}
+
 static void test_out_of_order_without_samples(void **state)
 {
 	struct scene scene;
@@ -383,6 +426,7 @@ int main(void)
 		cmocka_unit_test(test_exact_counts_win),
 		cmocka_unit_test(test_average_and_maximum),
 		cmocka_unit_test(test_out_of_order_conserves_flow),
+		cmocka_unit_test(test_out_of_order_stalls_bias_directions),
 		cmocka_unit_test(test_out_of_order_without_samples),
 	};
 

@@ -197,7 +197,6 @@ int flow_fit_create(struct flow_fit *ret, struct flow_chain *chain,
 	struct flow_fit fit = {
 		.nodes = calloc(chain->node_count, sizeof(*fit.nodes)),
 		.edges = calloc((size_t)chain->edge_count + 1, sizeof(*fit.edges)),
-		.spread = calloc(chain->node_count, sizeof(*fit.spread)),
 	};
 	_cleanup_free_ double *worth = calloc(chain->node_count, sizeof(*worth));
 	double *x = lbfgs_malloc((int)chain->edge_count + 1);
@@ -205,19 +204,23 @@ int flow_fit_create(struct flow_fit *ret, struct flow_chain *chain,
 		.chain = chain, .evidence = evidence, .fit = &fit, .worth = worth};
 	int r = -ENOMEM;
 
-	if (fit.nodes != NULL && fit.edges != NULL && fit.spread != NULL && worth != NULL &&
-	    x != NULL)
+	if (fit.nodes != NULL && fit.edges != NULL && worth != NULL && x != NULL)
 		r = start(&problem, x);
 	if (r == 0)
 		r = search(&problem, x);
-	if (r == 0)
-		r = flow_spread(fit.spread, chain, evidence, &fit);
 	lbfgs_free(x);
 	if (r < 0)
 		flow_fit_deinit(&fit);
 	else
 		*ret = fit;
 	return r;
+}
+
+int flow_fit_find_spread(struct flow_fit *fit, struct flow_chain *chain,
+			 const struct flow_evidence *evidence)
+{
+	fit->spread = calloc(chain->node_count, sizeof(*fit->spread));
+	return fit->spread == NULL ? -ENOMEM : flow_spread(fit->spread, chain, evidence, fit);
 }
 
 void flow_fit_deinit(struct flow_fit *fit)

@@ -35,9 +35,17 @@
  * of one way as of the other. DIRECTION_BIAS is the variance of the logarithm of the odds;
  * but loops that end once in hundreds of iterations are so few, and ends that are seen for
  * another reason so many, that no more than 1 / DIRECTION_LIMIT directions count.
+ *
+ * Most of it is that samples wait where the program does: those of a load that missed are
+ * of the iterations that miss, which are the long lists and the cold keys. Where a block
+ * took more than STALLED times what it takes on average, the variance grows by STALL_BIAS
+ * times the logarithm of how much more that was. What is on average is known when
+ * frequencies are: by a first fit.
  */
-#define DIRECTION_BIAS 0.05
-#define DIRECTION_LIMIT 0.004
+#define DIRECTION_BIAS 0.01
+#define DIRECTION_LIMIT 0.001
+#define STALLED 3.0
+#define STALL_BIAS 2.0
 /* Shared out among the edges of a branch, before any was seen. */
 #define PRIOR_SEEN 0.1
 /* Of entries that only samples speak for, and of ways out of CFG_UNKNOWN. */
@@ -76,7 +84,7 @@ static double seen_before(const struct flow_chain *chain, const struct cfg *cfg,
  * the odds of a branch has a variance of 1 / (one way) + 1 / (the other), and that of the
  * bias beside it. Loops that seldom end keep more of their ends.
  */
-static double shrink_for_bias(const double *samples, uint32_t count)
+static double shrink_for_bias(const double *samples, uint32_t count, double bias)
 {
 	double total = 0, even = 0;
 
@@ -84,17 +92,30 @@ static double shrink_for_bias(const double *samples, uint32_t count)
 		total += samples[i];
 	for (uint32_t i = 0; i < count && total > 0; i++)
 		even += samples[i] * samples[i] / total * (1 - samples[i] / total);
-	return 1 / (1 + DIRECTION_BIAS * even + DIRECTION_LIMIT * total);
+	return 1 / (1 + bias * even + DIRECTION_LIMIT * total);
 }
 
+static double bias_of(const struct flow_block_evidence *block, double frequency)
+{
+	double expected = STALLED * frequency * block->cycles;
+
+	if (expected <= 0 || block->samples <= expected)
+		return DIRECTION_BIAS;
+	return DIRECTION_BIAS + STALL_BIAS * log(block->samples / expected);
+}
+
+/* @fit: NULL: nothing is known of where the program waits */
 static void take_directions(struct flow_evidence *evidence, const struct flow_chain *chain,
-			    const struct frequency_input *input)
+			    const struct frequency_input *input, const struct flow_fit *fit)
 {
 	const double *samples = input->profile->edge_samples;
 
 	for (uint32_t n = 0; n < chain->node_count; n++) {
 		uint32_t first = chain->first[n], end = first + chain->count[n];
-		double part = samples != NULL ? shrink_for_bias(&samples[first], end - first) : 0;
+		double bias =
+			fit != NULL ? bias_of(&evidence->blocks[n], fit->nodes[n]) : DIRECTION_BIAS;
+		double part =
+			samples != NULL ? shrink_for_bias(&samples[first], end - first, bias) : 0;
 
 		for (uint32_t e = first; e < end; e++) {
 			evidence->seen[e] = seen_before(chain, input->cfg, e);
@@ -229,6 +250,34 @@ static void fill_unsampled(struct frequency *ret, const struct cfg *cfg)
 		ret->edges[e].high = UNSEEN / BLOCK_CYCLES;
 }
 
+/* Whether directions of any branch are to be trusted less than was thought. */
+static bool any_stalled(const struct flow_chain *chain, const struct flow_evidence *evidence,
+			const struct flow_fit *fit)
+{
+	for (uint32_t n = 0; n < chain->node_count; n++) {
+		if (chain->count[n] > 1 &&
+		    bias_of(&evidence->blocks[n], fit->nodes[n]) > DIRECTION_BIAS)
+			return true;
+	}
+	return false;
+}
+
+static int find_fit(struct flow_fit *ret, struct flow_chain *chain, struct flow_evidence *evidence,
+		    const struct frequency_input *input)
+{
+	struct flow_fit first;
+	int r = flow_fit_create(ret, chain, evidence);
+
+	if (r == 0 && input->profile->edge_samples != NULL && any_stalled(chain, evidence, ret)) {
+		first = *ret;
+		*ret = (struct flow_fit){0};
+		take_directions(evidence, chain, input, &first);
+		flow_fit_deinit(&first);
+		r = flow_fit_create(ret, chain, evidence);
+	}
+	return r == 0 ? flow_fit_find_spread(ret, chain, evidence) : r;
+}
+
 int frequency_flow(struct frequency *ret, const struct frequency_input *input)
 {
 	const struct cfg *cfg = input->cfg;
@@ -249,9 +298,9 @@ int frequency_flow(struct frequency *ret, const struct frequency_input *input)
 	r = flow_chain_create(&chain, cfg);
 	if (r < 0)
 		return r;
-	take_directions(&evidence, chain, input);
+	take_directions(&evidence, chain, input, NULL);
 	take_time(&evidence, chain, input);
-	r = flow_fit_create(&fit, chain, &evidence);
+	r = find_fit(&fit, chain, &evidence, input);
 	if (r == 0)
 		fill(ret, chain, &evidence, &fit, cfg);
 	flow_chain_destroy(chain);
