@@ -173,9 +173,9 @@ if [ "$(id -u)" -eq 0 ]; then
 	audited setpriv --reuid=65534 --regid=65534 --clear-groups -- \
 		"$loads" swap 10 "$work/libanother.so" "$work/libanother.so" > /dev/null
 fi
-daemon_stop
+daemon_stop TERM
 is "the daemon ends" "$daemon_status" 0
-is "it takes its socket away" "$(ls "$images" 2>&1 | grep -c 'No such file')" 1
+check "it takes its socket away" test ! -e "$images"
 is "every sample is accounted for" "$(identity "$db")" ""
 is "the epoch says who told" "$(sql "$db" "SELECT DISTINCT instr(source_reason, 'image events: audit') > 0
 	FROM epoch")" 1

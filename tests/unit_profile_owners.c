@@ -186,7 +186,7 @@ static void what_is_asked_for_comes(void **state)
 	write_rows(path, 4);
 	reader = open_reader(path);
 	for (n = 0; n < FILTERS; n++) {
-		int64_t epoch;
+		int64_t epoch = 0;
 		struct profile_filter filter = random_filter(&random, &epoch);
 		size_t i;
 

@@ -201,12 +201,12 @@ HOOK unsigned int la_version(unsigned int version)
 }
 
 /* The first is the program. */
-HOOK unsigned int la_objopen(struct link_map *map, Lmid_t space, uintptr_t *cookie)
+HOOK unsigned int la_objopen(struct link_map *map, Lmid_t lmid, uintptr_t *cookie)
 {
 	struct loaded_object object;
 	bool is_program = false;
 
-	(void)space;
+	(void)lmid;
 	*cookie = COOKIE_NONE;
 	if (!enter())
 		return 0;
@@ -229,6 +229,7 @@ HOOK unsigned int la_objopen(struct link_map *map, Lmid_t space, uintptr_t *cook
 	return 0;
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): as the loader declares it */
 HOOK unsigned int la_objclose(uintptr_t *cookie)
 {
 	struct audit_record *record;
@@ -250,6 +251,7 @@ HOOK unsigned int la_objclose(uintptr_t *cookie)
 	return 0;
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): as the loader declares it */
 HOOK void la_activity(uintptr_t *cookie, unsigned int flag)
 {
 	(void)cookie;
