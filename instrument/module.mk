@@ -2,7 +2,7 @@
 # Packages: those of analysis
 #
 # For x86-64, where it also has to run: what it makes are programs of this machine.
-ifeq ($(CROSS),)
+ifneq ($(filter x86_64%,$(shell $(CC) -dumpmachine)),)
 ARCHIVES += instrument
 instrument-src := $(sort $(wildcard instrument/*.c))
 instrument-src := $(filter-out instrument/dcpix.c,$(instrument-src))

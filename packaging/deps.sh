@@ -24,7 +24,7 @@ build) wanted=$build ;;
 demo) wanted="$build sqlite3 xz-utils perl libc6-dbg" ;;
 demo-vm) wanted="$build $vm sqlite3 xz-utils" ;;
 check) wanted="$build $vm $vm_arm64 libcmocka-dev qemu-user libc6-dev-arm64-cross
-	sqlite3 xz-utils perl git python3 python3-jsonschema graphviz libxml2-utils valgrind binutils mandoc jq linux-perf binutils-alpha-linux-gnu
+	sqlite3 xz-utils perl git python3 python3-jsonschema graphviz libxml2-utils valgrind binutils mandoc jq linux-perf binutils-alpha-linux-gnu g++
 	gcc-12-alpha-linux-gnu libc6.1-dev-alpha-cross llvm-14-dev" ;;
 accuracy) wanted="$build qemu-user python3 gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-12-alpha-linux-gnu
 	libc6.1-dev-alpha-cross
