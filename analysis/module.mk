@@ -9,6 +9,11 @@ unit_procedure_table-src := tests/unit_procedure_table.c
 unit_procedure_table-archives := analysis util
 unit_procedure_table-pkgs := $(ANALYSIS_PKGS)
 
+UNIT_TESTS += unit_procedure_index
+unit_procedure_index-src := tests/unit_procedure_index.c
+unit_procedure_index-archives := analysis util
+unit_procedure_index-pkgs := $(ANALYSIS_PKGS)
+
 UNIT_TESTS += unit_procedure_truth
 unit_procedure_truth-src := tests/unit_procedure_truth.c
 unit_procedure_truth-archives := analysis util

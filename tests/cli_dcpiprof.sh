@@ -161,6 +161,55 @@ is "edges from the file" "$(prof --by edge --csv --epoch last --sort address | t
 	cut -d, -f1-4)" "$(for name in hidden visible bare; do
 	nm "$scratch/exec" | awk -v n="$name" '$3 == n { print $1, n }'
 done | sort | awk 'NR > 1 { print "10,branch," last "+0x0," $2 "+0x0" } { last = $2 }')"
+# The index of symbols.
+index=$scratch/cache/dcpi/symbols/${id:0:2}/${id:2}
+check "symbols are kept, for us alone" [ "$(stat -c %a "$index")" = 600 ]
+is "and used: they are the same" "$(prof --csv --epoch last)" \
+	"$(DCPI_SYMBOL_CACHE=off prof --csv --epoch last)"
+# opened: how often the image is
+opened()
+{
+	strace -e trace=openat,open "$bin/dcpiprof" --db "$db" --csv --epoch last 2>&1 |
+		grep -c "^open.*$scratch/image\""
+}
+strace=$(command -v strace)
+if [ -n "$strace" ] && strace -o /dev/null true 2> /dev/null; then
+	is "reading them opens no image" "$(opened)" 0
+else
+	skip "reading them opens no image" "no strace, or it is not allowed"
+fi
+is "lines are still found" "$(prof --by line --csv --epoch last | md5sum)" \
+	"$(DCPI_SYMBOL_CACHE=off prof --by line --csv --epoch last | md5sum)"
+bytes=$(stat -c %s "$index")
+printf x | dd of="$index" bs=1 seek=200 conv=notrunc 2> /dev/null
+is "a damaged index is made again" "$(names)" "bare hidden visible"
+is "and is whole then" "$(stat -c %s "$index")" "$bytes"
+: > "$index"
+is "an empty one likewise" "$(names)" "bare hidden visible"
+rm "$index"
+mkfifo "$index"
+is "what is no file there is none" "$(names) $(stat -c %F "$index")" \
+	"bare hidden visible regular file"
+rm "$index"
+chmod 500 "$(dirname "$index")"
+is "a cache that cannot be written is no error" "$(names)" "bare hidden visible"
+chmod 700 "$(dirname "$index")"
+is "nor is one that is no directory" "$(XDG_CACHE_HOME=/dev/null names)" "bare hidden visible"
+touch -d '40 days ago' "$(dirname "$index")/old"
+rm -f "$index"
+names > /dev/null
+check "what was not used for long goes" [ ! -e "$(dirname "$index")/old" ]
+mkdir -p "$scratch/debug/.build-id/${id:0:2}"
+objcopy --only-keep-debug "$scratch/exec" "$scratch/debug/.build-id/${id:0:2}/${id:2}.debug"
+strip -o "$scratch/image" "$scratch/exec"
+is "a debug file that appears is not missed: before" \
+	"$(prof --csv --epoch last --debug-dir "$scratch/none" | grep -c 'hidden')" 0
+mkdir -p "$scratch/none/.build-id"
+cp -r "$scratch/debug/.build-id/${id:0:2}" "$scratch/none/.build-id"
+is "a debug file that appears is not missed: after" \
+	"$(prof --csv --epoch last --debug-dir "$scratch/none" | grep -c 'hidden')" 1
+cp "$scratch/exec" "$scratch/image"
+is "names of the file again" "$(names)" "bare hidden visible"
 cp "$scratch/pie" "$scratch/image"
 is "another file at its place" "$(names)" "<image changed>"
 head -c 3000 "$scratch/exec" > "$scratch/image"

@@ -27,6 +27,13 @@ static int unknown_name(const char *what, const char *name, const struct names *
 			 known->text);
 }
 
+int calc_method_check(const struct calc_method *method, struct error *err)
+{
+	if (method->as_published && method->estimator != NULL)
+		return error_set(err, EINVAL, "--as-published and --estimator exclude each other");
+	return 0;
+}
+
 int calc_method_model(const struct machine_model **ret, const char *name, struct error *err)
 {
 	const struct machine_model *const *list = machine_model_list();

@@ -16,6 +16,9 @@ struct calc_method {
 	bool as_published;
 };
 
+/** calc_method_check() - whether what was asked for goes together. Return: 0 or -EINVAL. */
+int calc_method_check(const struct calc_method *method, struct error *err);
+
 /** calc_method_model() - a model by its name. Return: 0; -EINVAL there is none: @err lists them. */
 int calc_method_model(const struct machine_model **ret, const char *name, struct error *err);
 

@@ -15,6 +15,7 @@
 #include "lib/error.h"
 #include "lib/image_store.h"
 #include "lib/options.h"
+#include "tools/symbol_cache.h"
 #include "tools/text.h"
 #include "tools/time_spec.h"
 
@@ -311,6 +312,8 @@ int cli_parse(struct cli *cli, const struct cli_tool *tool, int argc, char **arg
 	cli->operand_count = (size_t)(argc - optind);
 	if (r == 0)
 		cli->debug.images = cli->image_store = image_store_directory(cli->database);
+	if (r == 0 && (tool->accepts & CLI_SYMBOLS))
+		cli->debug.cache = cli->symbol_cache = symbol_cache_directory();
 	if (r == 0 && cli->operand_count > tool->operands_max)
 		r = error_set(&err, EINVAL, "unexpected argument \"%s\" (see %s --help)",
 			      cli->operands[tool->operands_max], tool->name);
@@ -327,6 +330,7 @@ void cli_deinit(struct cli *cli)
 	free(cli->sources.substitutes);
 	free(cli->selected);
 	free(cli->image_store);
+	free(cli->symbol_cache);
 	epoch_list_deinit(&cli->epochs);
 }
 

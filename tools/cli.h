@@ -91,6 +91,7 @@ struct cli {
 	size_t operand_count;
 	int64_t *selected;
 	char *image_store;
+	char *symbol_cache;
 };
 
 /**

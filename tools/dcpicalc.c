@@ -102,11 +102,9 @@ static const struct cli_tool tool = {
 
 static int check_options(const struct calc *calc, struct error *err)
 {
-	if (calc->method.as_published && calc->method.estimator != NULL)
-		return error_set(err, EINVAL, "--as-published and --estimator exclude each other");
 	if (calc->all && calc->cli.operand_count > 0)
 		return error_set(err, EINVAL, "--all and a procedure exclude each other");
-	return 0;
+	return calc_method_check(&calc->method, err);
 }
 
 static int analyse_one(struct calc *calc, struct calc_walk *walk, struct error *err)

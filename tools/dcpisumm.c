@@ -14,6 +14,7 @@ enum {
 	KEY_BY = 1001,
 	KEY_MODEL,
 	KEY_ESTIMATOR,
+	KEY_AS_PUBLISHED,
 };
 
 static const struct option_entry own_options[] = {
@@ -21,6 +22,7 @@ static const struct option_entry own_options[] = {
 	{'e', "event", "EVENT", "the one whose samples are of time: cycles, cpu-clock, ..."},
 	{KEY_MODEL, "model", "NAME", "the machine: alpha21164, cortex-a53, ..."},
 	{KEY_ESTIMATOR, "estimator", "NAME", "of frequencies: dcpi, paper, avg, max"},
+	{KEY_AS_PUBLISHED, "as-published", NULL, "as the paper of 1997 did it"},
 };
 
 /* struct summ - what was asked for, and what it is made of. */
@@ -45,6 +47,9 @@ static int set_option(void *context, int key, const char *argument, struct error
 		return calc_method_model(&summ->method.model, argument, err);
 	case KEY_ESTIMATOR:
 		return calc_method_estimator(&summ->method.estimator, argument, err);
+	case KEY_AS_PUBLISHED:
+		summ->method.as_published = true;
+		return 0;
 	}
 	summ->listing.by_procedure = strcmp(argument, "procedure") == 0;
 	if (summ->listing.by_procedure || strcmp(argument, "image") == 0)
@@ -92,9 +97,11 @@ static int run(struct summ *summ)
 		.progress = true,
 	};
 	struct error err = {0};
-	int r = calc_source_open(&summ->source, &summ->reader, &summ->cli, summ->event, &err);
+	int r = calc_method_check(&summ->method, &err);
 	int status;
 
+	if (r == 0)
+		r = calc_source_open(&summ->source, &summ->reader, &summ->cli, summ->event, &err);
 	if (r == -ENOENT && summ->reader != NULL)
 		return cli_nothing(&summ->cli, "%s", err.message);
 	if (r < 0)

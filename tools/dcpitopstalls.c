@@ -14,6 +14,7 @@
 enum {
 	KEY_MODEL = 1001,
 	KEY_ESTIMATOR,
+	KEY_AS_PUBLISHED,
 };
 
 static const struct option_entry own_options[] = {
@@ -21,6 +22,7 @@ static const struct option_entry own_options[] = {
 	{'e', "event", "EVENT", "the one whose samples are of time: cycles, cpu-clock, ..."},
 	{KEY_MODEL, "model", "NAME", "the machine: alpha21164, cortex-a53, ..."},
 	{KEY_ESTIMATOR, "estimator", "NAME", "of frequencies: dcpi, paper, avg, max"},
+	{KEY_AS_PUBLISHED, "as-published", NULL, "as the paper of 1997 did it"},
 };
 
 /* struct topstalls - what was asked for, and what it is made of. */
@@ -47,6 +49,9 @@ static int set_option(void *context, int key, const char *argument, struct error
 		return calc_method_model(&top->method.model, argument, err);
 	case KEY_ESTIMATOR:
 		return calc_method_estimator(&top->method.estimator, argument, err);
+	case KEY_AS_PUBLISHED:
+		top->method.as_published = true;
+		return 0;
 	}
 	r = cli_number(argument, "number of instructions", &number, err);
 	top->listing.limit = (size_t)number;
@@ -90,9 +95,11 @@ static int run(struct topstalls *top)
 		.progress = true,
 	};
 	struct error err = {0};
-	int r = calc_source_open(&top->source, &top->reader, &top->cli, top->event, &err);
+	int r = calc_method_check(&top->method, &err);
 	int status;
 
+	if (r == 0)
+		r = calc_source_open(&top->source, &top->reader, &top->cli, top->event, &err);
 	if (r == -ENOENT && top->reader != NULL)
 		return cli_nothing(&top->cli, "%s", err.message);
 	if (r < 0)

@@ -10,12 +10,15 @@
 #include "analysis/image/procedure_table.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "tools/symbol_cache.h"
 #include "tools/text.h"
 
 struct image_symbols {
 	struct procedure_table *table; /* may be NULL */
 	const char *unnamed;	       /* what samples without a procedure are called */
+	struct profile_image image;    /* of a file: what it is; the path is ours */
 	struct debug_file_options debug;
+	struct procedure_table *file; /* for lines, if @table is from an index */
 	bool lines_opened;
 	struct image_lines *lines; /* NULL: none */
 };
@@ -42,10 +45,14 @@ static const char *why_unreadable(int r)
 static int load_file(struct image_symbols *symbols, const struct profile_image *image,
 		     const struct debug_file_options *options, struct error *err)
 {
-	int r = procedure_table_open(&symbols->table, image, options, err);
+	int r = symbol_cache_open(&symbols->table, image, options, err);
 
 	if (r == -ENOMEM)
 		return r;
+	symbols->image = *image;
+	symbols->image.path = strdup(image->path);
+	if (symbols->image.path == NULL)
+		return error_set(err, ENOMEM, "out of memory");
 	symbols->unnamed = r < 0 ? why_unreadable(r) : "<no symbol>";
 	return 0;
 }
@@ -91,7 +98,9 @@ void image_symbols_close(struct image_symbols *symbols)
 	if (symbols == NULL)
 		return;
 	image_lines_close(symbols->lines);
+	procedure_table_destroy(symbols->file);
 	procedure_table_destroy(symbols->table);
+	free((void *)(uintptr_t)symbols->image.path);
 	free(symbols);
 }
 
@@ -142,16 +151,30 @@ const char *image_symbols_lineless(const struct image_symbols *symbols)
 	return symbols->table != NULL ? "<no line>" : symbols->unnamed;
 }
 
+/* An index has no lines: they need the file. Return: 0, also if there are none; -ENOMEM. */
+static int open_lines(struct image_symbols *symbols)
+{
+	const struct procedure_table *table = symbols->table;
+
+	if (procedure_table_image(table) == NULL && symbols->image.path != NULL) {
+		if (procedure_table_open(&symbols->file, &symbols->image, &symbols->debug, NULL) ==
+		    -ENOMEM)
+			return -ENOMEM;
+		table = symbols->file;
+	}
+	if (table == NULL || procedure_table_image(table) == NULL)
+		return 0;
+	return image_lines_open(&symbols->lines, table, &symbols->debug);
+}
+
 int image_symbols_line(struct image_symbols *symbols, uint64_t offset, const char **file,
 		       unsigned int *line)
 {
 	uint64_t start, address;
 
-	if (!image_symbols_start(symbols, image_symbols_find(symbols, offset), &start, &address) ||
-	    procedure_table_image(symbols->table) == NULL)
+	if (!image_symbols_start(symbols, image_symbols_find(symbols, offset), &start, &address))
 		return -ENOENT;
-	if (!symbols->lines_opened &&
-	    image_lines_open(&symbols->lines, symbols->table, &symbols->debug) < 0)
+	if (!symbols->lines_opened && open_lines(symbols) < 0)
 		return -ENOMEM;
 	symbols->lines_opened = true;
 	if (symbols->lines == NULL)

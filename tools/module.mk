@@ -14,7 +14,7 @@ tool-src += tools/exporter.c tools/exporter_callgrind.c tools/exporter_folded.c 
 	tools/exporter_speedscope.c tools/protobuf_writer.c
 tool-src += tools/flow_block.c tools/flow_dot.c tools/flow_text.c tools/graphviz.c
 
-tool-src += tools/list_file.c tools/list_procedure.c tools/list_rows.c
+tool-src += tools/symbol_cache.c tools/list_file.c tools/list_procedure.c tools/list_rows.c
 tool-src += tools/stall_listing.c tools/summary_listing.c
 
 # What a tool is linked with.

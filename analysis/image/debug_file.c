@@ -9,6 +9,7 @@
 #include <lzma.h>
 #include <string.h>
 
+#include "analysis/image/file_stamps.h"
 #include "analysis/image/image_elf.h"
 #include "lib/cleanup.h"
 
@@ -25,10 +26,12 @@ static bool same_build_id(const struct elf_file *file, const struct elf_file *ot
 }
 
 /* Opens @path if it belongs to the build-id of @elf. */
-static int open_same(struct elf_file *ret, const struct elf_file *elf, const char *path)
+static int open_same(struct elf_file *ret, const struct elf_file *elf, const char *path,
+		     struct file_stamps *stamps)
 {
 	struct elf_file file = {0};
 
+	file_stamps_note(stamps, path);
 	if (elf_file_open(&file, path, NULL) < 0)
 		return -ENOENT;
 	if (!same_build_id(elf, &file)) {
@@ -39,7 +42,8 @@ static int open_same(struct elf_file *ret, const struct elf_file *elf, const cha
 	return 0;
 }
 
-static int open_by_build_id(struct elf_file *ret, const struct elf_file *elf, const char *directory)
+static int open_by_build_id(struct elf_file *ret, const struct elf_file *elf, const char *directory,
+			    struct file_stamps *stamps)
 {
 	const uint8_t *id = NULL;
 	size_t bytes = elf_file_build_id(elf, &id);
@@ -54,7 +58,7 @@ static int open_by_build_id(struct elf_file *ret, const struct elf_file *elf, co
 	for (size_t i = 1; i < bytes; i++)
 		length += snprintf(path + length, sizeof(path) - (size_t)length, "%02x", id[i]);
 	snprintf(path + length, sizeof(path) - (size_t)length, ".debug");
-	return open_same(ret, elf, path);
+	return open_same(ret, elf, path, stamps);
 }
 
 static bool checksum_matches(const char *path, uint32_t expected)
@@ -72,13 +76,14 @@ static bool checksum_matches(const char *path, uint32_t expected)
 }
 
 static int open_linked(struct elf_file *ret, const struct elf_file *elf, const char *path,
-		       uint32_t crc)
+		       uint32_t crc, struct file_stamps *stamps)
 {
 	struct elf_file file = {0};
 	const uint8_t *id;
 
 	if (elf_file_build_id(elf, &id) > 0)
-		return open_same(ret, elf, path);
+		return open_same(ret, elf, path, stamps);
+	file_stamps_note(stamps, path);
 	/* Opened first: that makes sure that it is a regular file. */
 	if (elf_file_open(&file, path, NULL) < 0)
 		return -ENOENT;
@@ -90,7 +95,8 @@ static int open_linked(struct elf_file *ret, const struct elf_file *elf, const c
 	return 0;
 }
 
-static int open_by_link(struct elf_file *ret, const struct image_elf *image, const char *directory)
+static int open_by_link(struct elf_file *ret, const struct image_elf *image, const char *directory,
+			struct file_stamps *stamps)
 {
 	const struct elf_file *elf = image_elf_file(image);
 	const char *path = image_elf_path(image), *slash = strrchr(path, '/');
@@ -113,7 +119,7 @@ static int open_by_link(struct elf_file *ret, const struct image_elf *image, con
 
 		if (length < 0 || (size_t)length >= sizeof(candidate))
 			continue;
-		if (open_linked(ret, elf, candidate, crc) == 0)
+		if (open_linked(ret, elf, candidate, crc, stamps) == 0)
 			return 0;
 	}
 	return -ENOENT;
@@ -206,7 +212,7 @@ static int open_from_server(struct elf_file *ret, const struct elf_file *elf)
 	if (fd < 0)
 		return -ENOENT;
 	close(fd);
-	return open_same(ret, elf, path);
+	return open_same(ret, elf, path, NULL);
 }
 
 int debug_file_open(struct elf_file *ret, const struct image_elf *image,
@@ -217,8 +223,8 @@ int debug_file_open(struct elf_file *ret, const struct image_elf *image,
 
 	if (directory == NULL)
 		directory = DEBUG_FILE_DIRECTORY;
-	if (open_by_build_id(ret, elf, directory) == 0 ||
-	    open_by_link(ret, image, directory) == 0 || open_mini(ret, elf) == 0)
+	if (open_by_build_id(ret, elf, directory, options->stamps) == 0 ||
+	    open_by_link(ret, image, directory, options->stamps) == 0 || open_mini(ret, elf) == 0)
 		return 0;
 	return options->debuginfod ? open_from_server(ret, elf) : -ENOENT;
 }

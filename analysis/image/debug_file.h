@@ -12,6 +12,7 @@
 
 #include "analysis/image/elf_file.h"
 
+struct file_stamps;
 struct image_elf;
 
 #define DEBUG_FILE_DIRECTORY "/usr/lib/debug"
@@ -21,6 +22,8 @@ struct image_elf;
  * @directory:  where separate debug files are; NULL: DEBUG_FILE_DIRECTORY
  * @debuginfod: ask the servers in DEBUGINFOD_URLS. Otherwise nothing here ever
  *              uses the network.
+ * @stamps:     files that are looked at, or looked for, are noted there, unless NULL
+ * @cache:      directory with indexes of symbols, for tools/symbol_cache.h; NULL: none
  * @images:     directory with copies of images (lib/image_store.h), for those
  *              whose file is gone or another one by now; NULL: there are none
  */
@@ -28,6 +31,8 @@ struct debug_file_options {
 	const char *directory;
 	bool debuginfod;
 	const char *images;
+	const char *cache;
+	struct file_stamps *stamps;
 };
 
 /**

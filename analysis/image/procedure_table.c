@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "analysis/image/elf_symbols.h"
+#include "analysis/image/file_stamps.h"
 #include "analysis/image/image_elf.h"
 #include "analysis/image/landing_pads.h"
-#include "analysis/image/name_pool.h"
 #include "analysis/image/plt_names.h"
-#include "analysis/image/procedure_layers.h"
+#include "analysis/image/procedure_table_parts.h"
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
@@ -17,16 +17,6 @@
 #define CANDIDATES_MAX UINT32_MAX
 /* Names this long are C++'s, which have no version: no copies of what is huge. */
 #define VERSIONED_BYTES_MAX 256
-
-struct procedure_table {
-	struct procedure *procedures; /* by offset */
-	size_t count;
-	struct procedure_segments segments; /* owners: indices of procedures */
-	struct image_elf *image;	    /* names point into these */
-	struct elf_file debug;
-	struct name_pool pool;
-	struct landing_pads pads;
-};
 
 CLEANUP_DEFINE(procedure_table, struct procedure_table *, procedure_table_destroy)
 
@@ -379,9 +369,12 @@ int procedure_table_open(struct procedure_table **ret, const struct profile_imag
 	table = calloc(1, sizeof(*table));
 	if (table == NULL)
 		return error_set(err, ENOMEM, "out of memory");
+	file_stamps_note(options->stamps, image->path);
 	r = image_elf_open(&table->image, image, options->images, err);
 	if (r < 0)
 		return r;
+	if (strcmp(image_elf_path(table->image), image->path) != 0)
+		file_stamps_note(options->stamps, image_elf_path(table->image));
 	if (!elf_symbols_present(image_elf_file(table->image), SHT_SYMTAB))
 		debug_file_open(&table->debug, table->image, options);
 	r = build_from_file(table);
@@ -466,6 +459,7 @@ void procedure_table_destroy(struct procedure_table *table)
 	landing_pads_deinit(&table->pads);
 	elf_file_close(&table->debug);
 	image_elf_close(table->image);
+	free(table->index);
 	free(table);
 }
 

@@ -84,7 +84,7 @@ int procedure_table_from_symbols(struct procedure_table **ret, const struct prof
 /** procedure_table_destroy() - free. NULL is fine. */
 void procedure_table_destroy(struct procedure_table *table);
 
-/** procedure_table_image() - the file it was read from; NULL: it was made of symbols. */
+/** procedure_table_image() - the file it was read from; NULL: made of symbols, or an index. */
 const struct image_elf *procedure_table_image(const struct procedure_table *table);
 
 /** procedure_table_debug_file() - the separate symbols that were used; NULL: none were. */

@@ -1,0 +1,89 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# How fast dcpiprof lists an epoch with samples in 500 images of this machine, as lines of
+# tests/bench.h: without the index of symbols, while it is made, and with it; seconds, and
+# instructions where valgrind is there. Files are in the page cache.
+#
+# usage: bench_dcpiprof.sh [IMAGES]
+set -u
+cd "$(dirname "$0")/.." || exit 2
+make --no-print-directory -s build/tests/make_profile_db >&2 || exit 2
+count=${1:-500}
+scratch=$(mktemp -d) || exit 2
+trap 'rm -rf "$scratch"' EXIT
+export LC_ALL=C XDG_CACHE_HOME=$scratch/cache
+
+# images: path and build-id of ELF files, as many as are wanted
+images()
+{
+	find -L /usr/bin /usr/sbin /usr/lib /usr/libexec -type f \( -name '*.so*' -o -perm -u+x \) \
+		-size +8k -exec readlink -f {} + 2> /dev/null | sort -u |
+		xargs -d '\n' file --no-pad -N 2> /dev/null |
+		sed -nE 's/^([^:]*): +ELF 64-bit LSB (pie executable|shared object|executable), x86-64.*BuildID\[sha1\]=([0-9a-f]+).*/\1 \3/p' |
+		awk '!seen[$2]++' | shuf -n "$count" --random-source=<(yes)
+}
+
+# samples PATH: 40 places in its code
+samples()
+{
+	readelf -SW "$1" 2> /dev/null | sed -n 's/^ *\[[ 0-9]*\] \.text  *PROGBITS //p' |
+		while read -r _ offset bytes _; do
+			echo $((16#$offset)) $((16#$bytes))
+		done | awk '{ srand(1)
+			for (i = 0; i < 40; i++)
+				printf "sample 0 %d 1\n", $1 + int(rand() * $2) }'
+}
+
+{
+	echo "event cycles cycles 60000 64000"
+	echo "epoch $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)"
+	images | while read -r path id; do
+		echo "image file $id $path"
+		samples "$path"
+		cat "$path" > /dev/null
+	done
+	echo end
+} | build/tests/make_profile_db "$scratch/db" || exit 2
+
+prof()
+{
+	build/bin/dcpiprof --db "$scratch/db" --csv > "$scratch/out"
+}
+
+# figure NAME WORKLOAD VALUE UNIT
+figure()
+{
+	printf '{"name": "%s", "subject": "dcpiprof", "workload": "%s", "value": %s, "unit": "%s"}\n' "$@"
+}
+
+# measure WORKLOAD
+measure()
+{
+	local start
+
+	start=$(date +%s.%N)
+	prof || exit 1
+	figure report_seconds "$1" "$(awk -v a="$start" -v b="$(date +%s.%N)" \
+		'BEGIN { printf "%.3f", b - a }')" s
+}
+
+# instructions WORKLOAD
+instructions()
+{
+	command -v valgrind > /dev/null || return
+	valgrind --tool=none --log-file=/dev/null true 2> /dev/null || return
+	figure report_instructions "$1" "$(valgrind --tool=callgrind --callgrind-out-file=/dev/null \
+		build/bin/dcpiprof --db "$scratch/db" --csv 2>&1 > /dev/null |
+		sed -n 's/.*Collected : //p')" instructions
+}
+
+n=$(sqlite3 -readonly "$scratch/db" 'SELECT count(*) FROM image')
+DCPI_SYMBOL_CACHE=off measure "$n images, no index"
+mv "$scratch/out" "$scratch/want"
+measure "$n images, the index is made"
+measure "$n images, with the index"
+cmp "$scratch/out" "$scratch/want" >&2 || exit 1
+figure index_bytes "$n images" "$(du -sb "$scratch/cache" | cut -f1)" bytes
+DCPI_SYMBOL_CACHE=off instructions "$n images, no index"
+instructions "$n images, with the index"
