@@ -53,10 +53,12 @@ run()
 
 	mkdir "$1"
 	for ((i = 0; i < $2; i++)); do
-		# Some while it starts, more while it merges.
-		wait_ms=$((RANDOM % (i % 4 == 3 ? 300 : 3500)))
+		# Some while it starts, more while it merges, however long a start takes.
+		wait_ms=$((RANDOM % (i % 4 == 3 ? 300 : 2500)))
 		begun=$(now_ms)
+		rm -f "$1/sock"
 		start "$1"
+		[ $((i % 4)) -eq 3 ] || until [ -S "$1/sock" ] || ! kill -0 "$daemon_pid"; do sleep 0.05; done
 		sleep "$((wait_ms / 1000)).$(printf %03d $((wait_ms % 1000)))"
 		killed=$(now_ms)
 		kill -KILL "$daemon_pid" 2> /dev/null

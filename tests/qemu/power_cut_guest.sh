@@ -5,12 +5,19 @@
 # last cut has left of the database, then goes on writing it, with all that a daemon does
 # to its files, until the next one. Lines that it prints:
 #
+#   ready                          waits for a line: the disk is unknown to it as yet
 #   wrong WHAT                     of the database, as it was found
 #   epoch NUMBER SAMPLES END PENDING   one that it has; END in ms
 #   armed                          the power may fail from now on
 #   stored EPOCH SAMPLES NOW       the daemon says that these are on the disk; NOW in ms
 db=/disk/dcpi.db
 socket=/run/dcpid.sock
+
+# tell LINE: at once (the sed of ./init keeps a line until the next one)
+tell()
+{
+	echo "@tap power_cut_guest $*" > /dev/console
+}
 
 # now_ms: of the clock that the daemon goes by
 now_ms()
@@ -69,22 +76,27 @@ load()
 	done
 }
 
+stty -echo < /dev/console
+tell ready
+read -r _ < /dev/console
+tell awake
+hwclock -s -u # no time has gone by since, as it seems
 for module in /lib/disk/*.ko; do
 	insmod "$module"
 done
 until [ -b /dev/vda ]; do sleep 0.1; done
 mkdir -p /disk
 mount -t ext4 /dev/vda /disk || {
-	echo "wrong: the file system does not mount"
+	tell "wrong: the file system does not mount"
 	exit 1
 }
 booted_ms=0
 booted_ms=$(($(sqlite3 :memory: "SELECT CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)") -
 	$(now_ms)))
 insmod /lib/dcpi.ko
-look
+look | while read -r line; do tell "$line"; done
 load &
-echo armed
+tell armed
 dcpid --source kmod --config /dev/null --db "$db" --socket "$socket" -e cpu-clock:1000000 \
 	--drain-interval 100 --merge-interval 1 --image-store all --image-store-mb 8 \
 	> /dev/null 2> /run/log &
@@ -93,10 +105,10 @@ turn=0
 while kill -0 $daemon 2> /dev/null; do
 	sleep 0.1
 	dcpictl --socket "$socket" --json status > /run/status 2> /dev/null || continue
-	echo "stored $(sed -n 's/^ *"epoch":\([0-9]*\).*/\1/p' /run/status)" \
+	tell "stored $(sed -n 's/^ *"epoch":\([0-9]*\).*/\1/p' /run/status)" \
 		"$(sed -n 's/^ *"stored":\([0-9]*\).*/\1/p' /run/status) $(now_ms)"
 	turn=$((turn + 1))
 	[ $((turn % 40)) -ne 0 ] || dcpictl --socket "$socket" epoch "turn $turn" > /dev/null
 	[ $((turn % 15)) -ne 0 ] || dcpictl --socket "$socket" flush > /dev/null
 done
-sed 's/^/wrong: the daemon ended: /' /run/log
+tell "wrong: the daemon ended: $(cat /run/log)"
