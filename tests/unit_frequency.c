@@ -351,7 +351,7 @@ static void test_out_of_order_conserves_flow(void **state)
 	free_scene(&scene);
 }
 
-/* How often 0 goes to 1, with so many samples of 0 and 2: entry -> 0 -> (1 | 2) -> 3 -> 4 ... -> 0 or exit. */
+/* How often 0 goes to 1 if 0 and 2 wait: entry -> 0 -> (1 | 2) -> 3 -> 4 ... -> 0 or exit. */
 static double share_seen(double waits)
 {
 	enum {

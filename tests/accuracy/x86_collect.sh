@@ -6,7 +6,7 @@
 #
 #	samples.db	dcpirun's database: cpu-clock samples and edges, an epoch a run
 #	sampled		what made it
-#	counts, edges	what tests/truth/count_plugin.c wrote, of one run
+#	counts		what tests/truth/count_plugin.c wrote, of one run
 #	counted		what made them: the command and its program's digest
 #
 # What is there and was made by the same is kept. Counts times the number of epochs are
@@ -66,7 +66,7 @@ sample()
 count_with()
 {
 	env -i "${environment[@]}" setarch -R qemu-x86_64 -cpu max -plugin \
-		"$top/build/tests/count_plugin.so,out=$1/counts,edges=$1/edges$2" \
+		"$top/build/tests/count_plugin.so,out=$1/counts$2" \
 		"${words[@]}" > "$1/output.qemu" < /dev/null
 }
 
