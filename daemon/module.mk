@@ -226,7 +226,8 @@ fuzz_jit_files-src := tests/fuzz_jit_files.c daemon/jit_code.c daemon/jit_shape.
 	loader-hook/jit_dump.c loader-hook/jit_map.c kmod/core/x86_insn.c lib/array.c
 fuzz_jit_files-pkgs := libxxhash
 fuzz_image_sources-src := tests/fuzz_image_sources.c daemon/image_file.c daemon/kallsyms.c \
-	loader-hook/build_id.c loader-hook/build_id_notes.c loader-hook/side_band_record.c \
+	loader-hook/build_id.c loader-hook/build_id_notes.c loader-hook/process_list.c \
+	loader-hook/side_band_record.c \
 	lib/bounded_reader.c lib/error.c \
 	lib/file_digest.c lib/file_read.c
 fuzz_image_sources-pkgs := libelf libxxhash
