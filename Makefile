@@ -200,6 +200,11 @@ check-node: deps-node ## code that Node.js compiles, in its image and by name
 	@$(MAKE) --no-print-directory all
 	@tests/run.sh node=tests/node.sh
 
+.PHONY: check-consumers
+check-consumers: deps-consumers ## exports, read by pprof, BOLT and AutoFDO
+	@$(MAKE) --no-print-directory all $(TEST_BIN)/make_golden_db
+	@tests/run.sh consumers=tests/consumers.sh
+
 .PHONY: check-tsan
 check-tsan: ## unit tests under ThreadSanitizer
 	@$(MAKE) --no-print-directory VARIANT=tsan tests

@@ -29,6 +29,7 @@ golden speedscope.json -f speedscope --epoch 1
 golden callgrind.txt -f callgrind --epoch 1
 golden event.txt -f folded -e imiss --epoch 1
 golden image.txt -f folded -i 'libmi*' --epoch 1
+golden csv.csv -f csv -i 'libmi*' --epoch 1
 
 want=$("$bin/dcpiprof" --db "$db" --csv --epoch 1 -e cycles | tail -n +2 |
 	awk -F, '{ print $4, $1 }' | sort)
@@ -42,6 +43,19 @@ is "speedscope: a profile ends at the sum of its weights" \
 export_ -f callgrind --epoch 1 -e cycles -o "$scratch/callgrind"
 is "callgrind_annotate: likewise" "$(callgrind_annotate --threshold=100 "$scratch/callgrind" |
 	sed -nE 's/^ *([0-9,]+) \([ 0-9.]+%\) +[^:]*:([^ ]+) \[.*/\2 \1/p' | tr -d , | sort)" "$want"
+
+is "csv: likewise" "$(export_ -f csv --epoch 1 -e cycles | python3 -c '
+import collections, csv, sys
+sums = collections.Counter()
+for row in csv.DictReader(sys.stdin):
+    sums[row["procedure"]] += int(row["cycles"])
+for name, samples in sums.items():
+    if samples > 0:
+        print(name, samples)' | sort)" "$want"
+check "speedscope: as its schema has it" python3 -c '
+import json, sys, jsonschema
+jsonschema.validate(json.load(open(sys.argv[1])), json.load(open(sys.argv[2])))' \
+	tests/golden/dcpiexport_speedscope.json tests/data/speedscope.schema.json
 
 # pprof: $1 options
 pprof()
@@ -77,6 +91,61 @@ is "live: as many samples as in the database" "$(export_ -f folded | awk '{ n +=
 export_ -f callgrind -i split -o "$scratch/callgrind"
 like "live: callgrind_annotate shows the source" \
 	"$(callgrind_annotate --auto=yes "$scratch/callgrind")" 'Auto-annotated source: .*split\.c'
+
+# What a program executed, for compilers. Counts of blocks are those of dcpicalc.
+program=tests/programs/interpreter.c
+flags="-O2 -gline-tables-only -fdebug-info-for-profiling"
+# shellcheck disable=SC2086 # words
+clang $flags -o "$scratch/interpreter" "$program"
+check "flow: a program is profiled" "$bin/dcpirun" -q -e cpu-clock --user --branch-every 1 \
+	--db "$scratch/flow.db" "$scratch/interpreter" 150000
+db=$scratch/flow.db
+export_ -f pixie -i interpreter | grep -v '^#' > "$scratch/pixie"
+"$bin/dcpicalc" --db "$db" --all --json -i interpreter |
+	jq -r '.instructions as $i | .blocks[] | .start as $s |
+		([$i[] | select(.address == $s)][0].frequency // 0) as $f |
+		select($f >= 0.5) | "\($s) \($f | round)"' > "$scratch/blocks"
+# (To one: halves are rounded before and after they are printed.)
+is "pixie: blocks and counts are dcpicalc's" \
+	"$(while read -r address _ count; do echo "$((address)) $count"; done < "$scratch/pixie" |
+		sort | join -a 1 -a 2 - <(sort "$scratch/blocks") |
+		awk 'NF != 3 || $2 - $3 > 1 || $3 - $2 > 1')" ""
+is "pixie: and there are some" "$([ "$(wc -l < "$scratch/pixie")" -gt 20 ] && echo yes)" yes
+export_ -f autofdo -i interpreter > "$scratch/autofdo"
+export_ -f profgen -i interpreter > "$scratch/profgen"
+is "autofdo: as many blocks" "$(head -n 1 "$scratch/autofdo")" "$(wc -l < "$scratch/pixie")"
+is "profgen: the same without single addresses" \
+	"$(sed "$(($(head -n 1 "$scratch/autofdo") + 2))d" "$scratch/autofdo" | sha256sum)" \
+	"$(sha256sum < "$scratch/profgen")"
+is "bolt: what is taken and what is not, of the same branches" \
+	"$(export_ -f bolt -i interpreter | awk '{ sum[$1] += $4 } END { print (sum["B"] > 0 && sum["F"] > 0) }')" 1
+is "bolt: branches are autofdo's" \
+	"$(export_ -f bolt -i interpreter | awk '/^B/ { print $2 "->" $3 ":" $4 }' | sort | sha256sum)" \
+	"$(grep -e '->' "$scratch/autofdo" | sort | sha256sum)"
+llvm=$(dirname "$(readlink -f "$(command -v llvm-profdata)")")
+check "clang: llvm-profgen converts it" "$llvm/llvm-profgen" --format=text --use-offset=0 \
+	--binary="$scratch/interpreter" --unsymbolized-profile="$scratch/profgen" \
+	--output="$scratch/sample"
+like "clang: its procedures are there" "$(grep -oE '^(main|push|pop):[1-9]' "$scratch/sample" |
+	cut -d: -f1 | sort | tr '\n' ' ')" '^main pop push $'
+check "clang: llvm-profdata reads it" llvm-profdata merge --sample "$scratch/sample" \
+	-o "$scratch/merged"
+# shellcheck disable=SC2086
+check "clang: a program is compiled by it" clang $flags -Werror \
+	-fprofile-sample-use="$scratch/merged" -o "$scratch/guided" "$program"
+is "clang: which does what it did" "$("$scratch/guided" 20000)" "$("$scratch/interpreter" 20000)"
+# instructions PROGRAM: executed by a short run
+instructions()
+{
+	valgrind --tool=callgrind --callgrind-out-file=/dev/null "$1" 2000 2>&1 > /dev/null |
+		sed -n 's/.*I *refs: *//p' | tr -d ,
+}
+before=$(instructions "$scratch/interpreter")
+after=$(instructions "$scratch/guided")
+check "clang: with fewer instructions: $before, then $after" [ "$after" -lt $((before * 8 / 10)) ]
+refused 2 'choose it with --image' -f bolt --db "$db"
+refused 2 'images match, and bolt is of one' -f bolt -i '*' --db "$db"
+refused 1 'no samples in images' -f bolt -i nothing --db "$db"
 db=$scratch/golden.db
 
 refused 2 'there is no format "gprof"' -f gprof --db "$db"

@@ -264,23 +264,6 @@ int columns_text(FILE *stream, const struct columns_table *table, size_t width, 
 	return r;
 }
 
-static void print_csv_cell(FILE *stream, const char *cell, bool first)
-{
-	if (!first)
-		fputc(',', stream);
-	if (strpbrk(cell, ",\"\r\n") == NULL) {
-		fputs(cell, stream);
-		return;
-	}
-	fputc('"', stream);
-	for (; *cell != '\0'; cell++) {
-		if (*cell == '"')
-			fputc('"', stream);
-		fputc(*cell, stream);
-	}
-	fputc('"', stream);
-}
-
 const struct column *columns_find(const struct column *columns, size_t count, const char *name)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -328,7 +311,7 @@ int columns_csv(FILE *stream, const struct columns_table *table)
 	for (size_t i = 0; i < table->column_count; i++) {
 		if (table->columns[i].flags & COLUMN_TEXT_ONLY)
 			continue;
-		print_csv_cell(stream, table->columns[i].key, first);
+		text_csv(stream, table->columns[i].key, first);
 		first = false;
 	}
 	fputs("\r\n", stream);
@@ -344,7 +327,7 @@ int columns_csv(FILE *stream, const struct columns_table *table)
 			cell = format_cell(&table->columns[i], &value, false);
 			if (cell == NULL)
 				return -ENOMEM;
-			print_csv_cell(stream, cell, first);
+			text_csv(stream, cell, first);
 			first = false;
 		}
 		fputs("\r\n", stream);

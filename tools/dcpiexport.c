@@ -12,15 +12,15 @@
 #include "tools/cli.h"
 #include "tools/event_choice.h"
 #include "tools/event_scale.h"
+#include "tools/export_flow.h"
 #include "tools/exporter.h"
 #include "tools/output_file.h"
 #include "tools/report_header.h"
 
 static const struct exporter *const exporters[] = {
-	&exporter_pprof,
-	&exporter_folded,
-	&exporter_speedscope,
-	&exporter_callgrind,
+	&exporter_pprof,     &exporter_folded,	&exporter_speedscope,
+	&exporter_callgrind, &exporter_csv,	&exporter_bolt,
+	&exporter_autofdo,   &exporter_profgen, &exporter_pixie,
 };
 
 #define EXPORTERS (sizeof(exporters) / sizeof(*exporters))
@@ -31,7 +31,7 @@ enum {
 };
 
 static const struct option_entry own_options[] = {
-	{KEY_FORMAT, "format", "FORMAT", "pprof (the default), folded, speedscope or callgrind"},
+	{KEY_FORMAT, "format", "FORMAT", "pprof (the default), folded, ...: see below"},
 	{KEY_OUTPUT, "output", "FILE", "where to; default: standard output"},
 };
 
@@ -62,15 +62,18 @@ static int set_option(void *context, int key, const char *argument, struct error
 			return 0;
 		}
 	}
-	return error_set(err, EINVAL,
-			 "there is no format \"%s\": pprof, folded, speedscope or callgrind",
+	return error_set(err, EINVAL, "there is no format \"%s\" (see dcpiexport --help)",
 			 argument);
 }
 
 static const struct cli_tool tool = {
 	.name = "dcpiexport",
 	.synopsis = "[OPTION]...",
-	.summary = "Writes a profile in the format of another tool.",
+	.summary =
+		"Writes a profile in the format of another tool.\n\n"
+		"Formats of samples: pprof, folded (stacks), speedscope, callgrind, csv.\n"
+		"Formats of what one image executed, as estimated (see dcpicalc): bolt, autofdo,\n"
+		"profgen (for clang), pixie.",
 	.accepts = CLI_EVENTS | CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_SYMBOLS,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
@@ -210,6 +213,8 @@ static int run(struct export_job *job)
 			  job->exporter->name);
 		return cli_fail(cli, &err);
 	}
+	if (job->exporter->write_flow != NULL)
+		return export_flow(&job->cli, job->exporter, job->output);
 	r = load(job, &err);
 	if (r == 0)
 		r = tally(job, &err);

@@ -8,6 +8,7 @@
 #include "tools/tally.h"
 
 struct error;
+struct execution_profile;
 
 /** struct export_event - what was sampled: "cycles" in "cycles", "cpu-clock" in "ns". */
 struct export_event {
@@ -42,17 +43,25 @@ struct export_profile {
  * @binary:  nothing for a terminal
  * @write:   write all of @profile to @file. Return: 0, -ENOMEM, or the error of
  *           writing; @err is set
+ * @write_flow: the same for a format of how often control went where; it has the one or
+ *           the other
  */
 struct exporter {
 	const char *name;
 	const char *summary;
 	bool binary;
 	int (*write)(FILE *file, const struct export_profile *profile, struct error *err);
+	int (*write_flow)(FILE *file, const struct execution_profile *profile, struct error *err);
 };
 
+extern const struct exporter exporter_autofdo;
+extern const struct exporter exporter_bolt;
 extern const struct exporter exporter_callgrind;
+extern const struct exporter exporter_csv;
 extern const struct exporter exporter_folded;
+extern const struct exporter exporter_pixie;
 extern const struct exporter exporter_pprof;
+extern const struct exporter exporter_profgen;
 extern const struct exporter exporter_speedscope;
 
 /** exporter_same_procedure() - whether two rows are of one procedure. */

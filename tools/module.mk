@@ -10,8 +10,8 @@ tool-src += $(addprefix tools/calc_, blocks.c bubbles.c cells.c events.c heading
 
 tool-src += tools/build_match.c tools/sample_sets.c tools/set_table.c tools/stats_columns.c tools/stats_compare.c \
 	tools/stats_form.c tools/stats_listing.c tools/stats_options.c tools/diff_report.c
-tool-src += tools/exporter.c tools/exporter_callgrind.c tools/exporter_folded.c tools/exporter_pprof.c \
-	tools/exporter_speedscope.c tools/protobuf_writer.c
+tool-src += tools/exporter.c $(addprefix tools/exporter_, autofdo.c bolt.c callgrind.c csv.c folded.c pixie.c \
+	pprof.c speedscope.c) tools/export_flow.c tools/execution_profile.c tools/protobuf_writer.c
 tool-src += tools/flow_block.c tools/flow_dot.c tools/flow_text.c tools/graphviz.c
 
 tool-src += tools/symbol_cache.c tools/list_file.c tools/list_procedure.c tools/list_rows.c
@@ -67,6 +67,7 @@ PROGRAMS += dcpiexport
 dcpiexport-src := tools/dcpiexport.c
 dcpiexport-archives := $(TOOL_ARCHIVES)
 dcpiexport-pkgs = $(TOOL_PKGS)
+dcpiexport-ldlibs := -lm
 
 PROGRAMS += dcpicfg
 dcpicfg-src := tools/dcpicfg.c

@@ -87,3 +87,20 @@ void text_wrap(FILE *stream, const char *text, size_t width, size_t indent)
 	}
 	fputc('\n', stream);
 }
+
+void text_csv(FILE *stream, const char *text, bool first)
+{
+	if (!first)
+		fputc(',', stream);
+	if (strpbrk(text, ",\"\r\n") == NULL) {
+		fputs(text, stream);
+		return;
+	}
+	fputc('"', stream);
+	for (; *text != '\0'; text++) {
+		if (*text == '"')
+			fputc('"', stream);
+		fputc(*text, stream);
+	}
+	fputc('"', stream);
+}

@@ -3,6 +3,7 @@
 #ifndef DCPI_TEXT_H
 #define DCPI_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -24,6 +25,9 @@ char *text_clean(const char *text);
  * @indent: blanks before each line
  */
 void text_wrap(FILE *stream, const char *text, size_t width, size_t indent);
+
+/** text_csv() - print as a field of a line, as RFC 4180 has it; @first in there. */
+void text_csv(FILE *stream, const char *text, bool first);
 
 /** text_width() - characters of a clean text. */
 size_t text_width(const char *text);
