@@ -65,8 +65,8 @@ kilobytes()
 
 figure()
 {
-	printf '{"name": "%s", "subject": "%s", "workload": "%s", "value": %s, "unit": "MB"}\n' \
-		"$1" "$2" "$processes live processes" "$(awk -v kb="$3" 'BEGIN { printf "%.2f", kb / 1024 }')"
+	printf '{"name": "%s", "subject": "dcpid", "workload": "%s", "value": %s, "unit": "MB"}\n' \
+		"$1" "$processes live processes, $2" "$(awk -v kb="$3" 'BEGIN { printf "%.2f", kb / 1024 }')"
 }
 
 # The most of three seconds, some merges after the start, when all that comes first is over.
