@@ -72,8 +72,7 @@ static inline struct match *match_cache_place(struct match_cache *cache,
 					      const struct dcpi_sample *sample)
 {
 	bool kernel = sample->pc >> 63 != 0;
-	uint64_t range =
-		sample->pc >> (kernel ? MATCH_CACHE_KERNEL_BITS : MATCH_CACHE_USER_BITS);
+	uint64_t range = sample->pc >> (kernel ? MATCH_CACHE_KERNEL_BITS : MATCH_CACHE_USER_BITS);
 	uint64_t key = match_who(sample) ^ range;
 
 	return &cache->matches[key * 0x9e3779b97f4a7c15ULL >> (64 - MATCH_CACHE_BITS)];
