@@ -21,6 +21,13 @@
 #include "loader-hook/bpf/image_record.h"
 
 #define kernel_type __attribute__((preserve_access_index))
+/*
+ * A field of what a pointer leads to. If the verifier knows the type (the current
+ * task, arguments of fentry programs and tracepoints, and what these lead to) it is
+ * a load; reading it by a helper, as a kprobe's arguments must be, takes 70
+ * instructions. @typed is constant.
+ */
+#define FIELD(typed, pointer, field) ((typed) ? (pointer)->field : BPF_CORE_READ(pointer, field))
 #define hook_inline static inline __attribute__((always_inline))
 
 #define VM_EXEC 4
@@ -158,13 +165,14 @@ struct task_struct {
 	struct signal_struct *signal;
 } kernel_type;
 
-hook_inline void head_fill(struct image_record *head, __u32 type, struct task_struct *task)
+hook_inline void head_fill(struct image_record *head, __u32 type, struct task_struct *task,
+			   const int typed)
 {
 	head->time_ns = bpf_ktime_get_ns();
 	head->type = type;
-	head->pid = (__u32)BPF_CORE_READ(task, tgid);
+	head->pid = (__u32)FIELD(typed, task, tgid);
 	head->parent = 0;
-	head->generation = BPF_CORE_READ(task, self_exec_id);
+	head->generation = FIELD(typed, task, self_exec_id);
 }
 
 /* The reader looks now and then anyway: wake it only if much is waiting. */
@@ -190,10 +198,10 @@ int hook_fork(__u64 *context)
 	struct task_struct *child = (struct task_struct *)context[1];
 	struct image_record record;
 
-	if (BPF_CORE_READ(child, pid) != BPF_CORE_READ(child, tgid))
+	if (child->pid != child->tgid)
 		return 0;
-	head_fill(&record, IMAGE_RECORD_FORK, child);
-	record.parent = (__u32)BPF_CORE_READ(parent, tgid);
+	head_fill(&record, IMAGE_RECORD_FORK, child, 1);
+	record.parent = (__u32)parent->tgid;
 	send(&record, sizeof(record));
 	return 0;
 }
@@ -205,21 +213,21 @@ int hook_exit(__u64 *context)
 	struct task_struct *task = (struct task_struct *)context[0];
 	struct image_record record;
 
-	if (BPF_CORE_READ(task, signal, live.counter) != 0)
+	if (task->signal->live.counter != 0)
 		return 0;
-	head_fill(&record, IMAGE_RECORD_EXIT, task);
+	head_fill(&record, IMAGE_RECORD_EXIT, task, 1);
 	send(&record, sizeof(record));
 	return 0;
 }
 
 /* perf_event_comm(task, exec): the count is raised just after an exec's. */
-hook_inline int comm(struct task_struct *task, int exec)
+hook_inline int comm(struct task_struct *task, int exec, const int typed)
 {
 	struct image_record_name record;
 
-	if (!exec && BPF_CORE_READ(task, pid) != BPF_CORE_READ(task, tgid))
+	if (!exec && FIELD(typed, task, pid) != FIELD(typed, task, tgid))
 		return 0;
-	head_fill(&record.head, exec ? IMAGE_RECORD_EXEC : IMAGE_RECORD_RENAME, task);
+	head_fill(&record.head, exec ? IMAGE_RECORD_EXEC : IMAGE_RECORD_RENAME, task, typed);
 	if (exec)
 		record.head.generation++;
 	BPF_CORE_READ_STR_INTO(&record.name, task, comm);
@@ -274,51 +282,52 @@ static long walk_step(__u32 index, struct walk *walk)
 }
 
 hook_inline __u32 path_fill(struct image_record_map *record, struct file *file,
-			    struct task_struct *task)
+			    struct task_struct *task, const int typed)
 {
-	struct dentry *dentry = BPF_CORE_READ(file, f_path.dentry);
+	struct dentry *dentry = FIELD(typed, file, f_path.dentry);
 	struct walk walk = {
 		.record = record,
 		.dentry = dentry,
 		.mount = mount_of(BPF_CORE_READ(file, f_path.mnt)),
-		.root = BPF_CORE_READ(task, fs, root.dentry),
+		.root = task->fs->root.dentry,
 		.root_mount = mount_of(BPF_CORE_READ(task, fs, root.mnt)),
 	};
 
-	record->deleted = BPF_CORE_READ(dentry, d_hash.pprev) == 0;
+	record->deleted = FIELD(typed, dentry, d_hash.pprev) == 0;
 	bpf_loop(COMPONENTS_MAX, walk_step, &walk, 0);
 	return walk.bytes;
 }
 
-hook_inline void modified_fill(struct image_record_map *record, struct inode *inode)
+hook_inline void modified_fill(struct image_record_map *record, struct inode *inode,
+			       const int typed)
 {
-	const struct inode___6_6 *inode_6_6 = (const void *)inode;
-	const struct inode___6_10 *inode_6_10 = (const void *)inode;
+	struct inode___6_6 *inode_6_6 = (void *)inode;
+	struct inode___6_10 *inode_6_10 = (void *)inode;
 
 	if (bpf_core_field_exists(inode->i_mtime_sec)) {
-		record->modified_s = BPF_CORE_READ(inode, i_mtime_sec);
-		record->modified_ns = BPF_CORE_READ(inode, i_mtime_nsec);
+		record->modified_s = FIELD(typed, inode, i_mtime_sec);
+		record->modified_ns = FIELD(typed, inode, i_mtime_nsec);
 	} else if (bpf_core_field_exists(inode_6_10->__i_mtime)) {
-		record->modified_s = BPF_CORE_READ(inode_6_10, __i_mtime.tv_sec);
-		record->modified_ns = (__u32)BPF_CORE_READ(inode_6_10, __i_mtime.tv_nsec);
+		record->modified_s = FIELD(typed, inode_6_10, __i_mtime.tv_sec);
+		record->modified_ns = (__u32)FIELD(typed, inode_6_10, __i_mtime.tv_nsec);
 	} else {
-		record->modified_s = BPF_CORE_READ(inode_6_6, i_mtime.tv_sec);
-		record->modified_ns = (__u32)BPF_CORE_READ(inode_6_6, i_mtime.tv_nsec);
+		record->modified_s = FIELD(typed, inode_6_6, i_mtime.tv_sec);
+		record->modified_ns = (__u32)FIELD(typed, inode_6_6, i_mtime.tv_nsec);
 	}
 }
 
 hook_inline void file_fill(struct image_record_map *record, struct file *file,
-			   struct task_struct *task)
+			   struct task_struct *task, const int typed)
 {
-	struct inode *inode = BPF_CORE_READ(file, f_inode);
+	struct inode *inode = FIELD(typed, file, f_inode);
 
 	record->memory = IMAGE_RECORD_FILE;
-	record->inode = BPF_CORE_READ(inode, i_ino);
-	record->bytes = (__u64)BPF_CORE_READ(inode, i_size);
-	record->device = BPF_CORE_READ(inode, i_sb, s_dev);
-	record->version = BPF_CORE_READ(inode, i_generation);
-	modified_fill(record, inode);
-	record->path_bytes = path_fill(record, file, task);
+	record->inode = FIELD(typed, inode, i_ino);
+	record->bytes = (__u64)FIELD(typed, inode, i_size);
+	record->device = typed ? inode->i_sb->s_dev : BPF_CORE_READ(inode, i_sb, s_dev);
+	record->version = FIELD(typed, inode, i_generation);
+	modified_fill(record, inode, typed);
+	record->path_bytes = path_fill(record, file, task, typed);
 }
 
 /* What is of no file, but has a private part, is the kernel's own and has a name. */
@@ -348,25 +357,25 @@ hook_inline void memory_fill(struct image_record_map *record, struct vm_area_str
 }
 
 /* perf_event_mmap(vma): after mmap, mprotect, and of what the kernel maps itself. */
-hook_inline int map(struct vm_area_struct *vma)
+hook_inline int map(struct vm_area_struct *vma, const int typed)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
 	struct image_record_map *record;
 	struct file *file;
 	__u32 zero = 0, bytes;
 
-	if (!(BPF_CORE_READ(vma, vm_flags) & VM_EXEC))
+	if (!(FIELD(typed, vma, vm_flags) & VM_EXEC))
 		return 0;
 	record = bpf_map_lookup_elem(&scratch, &zero);
 	if (record == 0)
 		return 0;
-	head_fill(&record->head, IMAGE_RECORD_MAP, task);
-	record->start = BPF_CORE_READ(vma, vm_start);
-	record->end = BPF_CORE_READ(vma, vm_end);
-	record->offset = (__u64)BPF_CORE_READ(vma, vm_pgoff) << page_shift;
-	file = BPF_CORE_READ(vma, vm_file);
+	head_fill(&record->head, IMAGE_RECORD_MAP, task, 1);
+	record->start = FIELD(typed, vma, vm_start);
+	record->end = FIELD(typed, vma, vm_end);
+	record->offset = (__u64)FIELD(typed, vma, vm_pgoff) << page_shift;
+	file = FIELD(typed, vma, vm_file);
 	if (file != 0)
-		file_fill(record, file, task);
+		file_fill(record, file, task, typed);
 	else
 		memory_fill(record, vma);
 	bytes = record->path_bytes;
@@ -404,19 +413,20 @@ hook_inline int is_mremap(struct task_struct *task)
  * Also the end of an address space, which has another event. Of data, mostly;
  * if it is only one area, without code, there is nothing to tell.
  */
-hook_inline int unmap(struct vm_area_struct *vma, unsigned long start, unsigned long end)
+hook_inline int unmap(struct vm_area_struct *vma, unsigned long start, unsigned long end,
+		      const int typed)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
-	struct mm_struct *mm = BPF_CORE_READ(vma, vm_mm);
+	struct mm_struct *mm = task->mm;
 	struct image_record_unmap record;
 
-	if (mm != BPF_CORE_READ(task, mm) || BPF_CORE_READ(mm, mm_users.counter) == 0)
+	if (mm == 0 || mm->mm_users.counter == 0 || FIELD(typed, vma, vm_mm) != mm)
 		return 0;
-	if (!(BPF_CORE_READ(vma, vm_flags) & VM_EXEC) && end <= BPF_CORE_READ(vma, vm_end))
+	if (!(FIELD(typed, vma, vm_flags) & VM_EXEC) && end <= FIELD(typed, vma, vm_end))
 		return 0;
 	if (is_mremap(task))
 		return 0;
-	head_fill(&record.head, IMAGE_RECORD_UNMAP, task);
+	head_fill(&record.head, IMAGE_RECORD_UNMAP, task, 1);
 	record.start = start;
 	record.end = end;
 	send(&record.head, sizeof(record));
@@ -426,19 +436,19 @@ hook_inline int unmap(struct vm_area_struct *vma, unsigned long start, unsigned 
 SEC("fentry/perf_event_comm")
 int hook_comm(__u64 *context)
 {
-	return comm((struct task_struct *)context[0], context[1] & 1);
+	return comm((struct task_struct *)context[0], context[1] & 1, 1);
 }
 
 SEC("fentry/perf_event_mmap")
 int hook_map(__u64 *context)
 {
-	return map((struct vm_area_struct *)context[0]);
+	return map((struct vm_area_struct *)context[0], 1);
 }
 
 SEC("fentry/unmap_vmas")
 int hook_unmap(__u64 *context)
 {
-	return unmap((struct vm_area_struct *)context[2], context[3], context[4]);
+	return unmap((struct vm_area_struct *)context[2], context[3], context[4], 1);
 }
 
 /* Where arguments are in struct pt_regs. */
@@ -453,18 +463,18 @@ static const int argument[] = {0, 1, 2, 3, 4};
 SEC("kprobe/perf_event_comm")
 int probe_comm(__u64 *registers)
 {
-	return comm((struct task_struct *)registers[argument[0]], registers[argument[1]] & 1);
+	return comm((struct task_struct *)registers[argument[0]], registers[argument[1]] & 1, 0);
 }
 
 SEC("kprobe/perf_event_mmap")
 int probe_map(__u64 *registers)
 {
-	return map((struct vm_area_struct *)registers[argument[0]]);
+	return map((struct vm_area_struct *)registers[argument[0]], 0);
 }
 
 SEC("kprobe/unmap_vmas")
 int probe_unmap(__u64 *registers)
 {
 	return unmap((struct vm_area_struct *)registers[argument[2]], registers[argument[3]],
-		     registers[argument[4]]);
+		     registers[argument[4]], 0);
 }
