@@ -17,18 +17,27 @@ static uint32_t set_of(const struct insn_regs *regs)
 /* A shift by %cl leaves flags as they were if it is by 0, and counts as reading them so. */
 static bool may_keep_flags(const struct insn *insn)
 {
-	return insn->class == INSN_SHIFT && (set_of(&insn->reads) & 1U << RCX) != 0 &&
-	       insn->opcode != ZYDIS_MNEMONIC_RCL && insn->opcode != ZYDIS_MNEMONIC_RCR;
+	switch (insn->opcode) {
+	case ZYDIS_MNEMONIC_ROL:
+	case ZYDIS_MNEMONIC_ROR:
+	case ZYDIS_MNEMONIC_SAR:
+	case ZYDIS_MNEMONIC_SHL:
+	case ZYDIS_MNEMONIC_SHLD:
+	case ZYDIS_MNEMONIC_SHR:
+	case ZYDIS_MNEMONIC_SHRD:
+		return insn->immediate == 0 && (set_of(&insn->reads) & 1U << RCX) != 0;
+	}
+	return false;
 }
 
-/* What has another value for certain: a whole register, and flags unless a count may be 0. */
+/* What has another value for certain: a whole register, and flags. */
 static uint32_t kills(const struct insn *insn)
 {
 	uint32_t set = 0;
 
-	if (insn->flags & INSN_CONDITIONAL || insn->class == INSN_STRING)
+	if (insn->class == INSN_STRING)
 		return 0;
-	if (insn->destination < 16 && insn->operand_bytes >= 4)
+	if (insn->destination < 16 && insn->operand_bytes >= 4 && !(insn->flags & INSN_CONDITIONAL))
 		set |= 1U << insn->destination;
 	if (!may_keep_flags(insn))
 		set |= set_of(&insn->writes) & LIVENESS_FLAGS;

@@ -27,7 +27,10 @@ dcpix-src := instrument/dcpix.c
 dcpix-archives := instrument analysis util
 dcpix-pkgs = $(ANALYSIS_PKGS)
 
-UNIT_TESTS += unit_machine_code unit_count_graph unit_counts_map
+UNIT_TESTS += unit_machine_code unit_liveness unit_count_graph unit_counts_map
+unit_liveness-src := tests/unit_liveness.c
+unit_liveness-archives := instrument analysis util
+unit_liveness-pkgs = $(ANALYSIS_PKGS)
 unit_machine_code-src := tests/unit_machine_code.c
 unit_machine_code-archives := instrument analysis util
 unit_machine_code-pkgs = $(ANALYSIS_PKGS)

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What may be changed where: code with known answers. */
+#include "tests/unit.h"
+
+#include "instrument/liveness.h"
+
+struct example {
+	const char *what;
+	uint8_t code[24];
+	size_t bytes;
+	uint32_t insn; /* before it */
+	uint32_t live; /* all of these */
+	uint32_t dead; /* none of these */
+};
+
+#define RAX 0x1U
+#define RCX 0x2U
+#define RDX 0x4U
+#define RDI 0x80U
+#define ZERO 0x40000U
+
+static const struct example examples[] = {
+	{"compare and branch",
+	 {0x39, 0xf7, 0x74, 0x01, 0x90, 0xc3}, /* cmp; je; nop; ret */
+	 6,
+	 1,
+	 ZERO,
+	 LIVENESS_CARRY},
+	{"before the compare", {0x39, 0xf7, 0x74, 0x01, 0x90, 0xc3}, 6, 0, RDI, LIVENESS_FLAGS},
+	{"over a move between",
+	 {0x39, 0xf7, 0xb8, 1, 0, 0, 0, 0x72, 0x01, 0x90, 0xc3}, /* cmp; mov $1, %eax; jb */
+	 11,
+	 1,
+	 LIVENESS_CARRY,
+	 RAX},
+	{"inc keeps the carry", {0xff, 0xc0, 0x72, 0x00, 0xc3}, 5, 0, LIVENESS_CARRY | RAX, ZERO},
+	{"a shift by a constant", {0xc1, 0xe8, 0x03, 0x74, 0x00, 0xc3}, 6, 0, RAX, LIVENESS_FLAGS},
+	{"a shift by %cl may be by 0", {0xd3, 0xe8, 0x74, 0x00, 0xc3}, 5, 0, RAX | RCX | ZERO, 0},
+	{"a shift by %cl of which nobody looks at flags",
+	 {0xd3, 0xe8, 0xc3},
+	 3,
+	 0,
+	 RAX | RCX,
+	 LIVENESS_FLAGS},
+	{"bsf sets flags always", {0x0f, 0xbc, 0xc1, 0x74, 0x00, 0xc3}, 6, 0, RAX | RCX, ZERO},
+	{"bt of a register",
+	 {0x48, 0x0f, 0xba, 0xe1, 0x3a, 0x72, 0x00, 0xc3},
+	 8,
+	 0,
+	 RCX,
+	 LIVENESS_CARRY},
+	{"half a register does not end it", {0xb0, 0x01, 0xc3}, 3, 0, RAX, 0},
+	{"32 bits do", {0xb8, 1, 0, 0, 0, 0xc3}, 6, 0, 0, RAX},
+	{"a conditional move does not", {0x0f, 0x44, 0xc1, 0xc3}, 4, 0, RAX | RCX | ZERO, 0},
+	{"a call takes registers, not flags",
+	 {0xe8, 0, 1, 0, 0, 0xc3},
+	 6,
+	 0,
+	 LIVENESS_REGISTERS,
+	 LIVENESS_FLAGS},
+	{"a system call's arguments", {0x0f, 0x05, 0xc3}, 3, 0, RAX | RDI | RDX, 0},
+	{"a loop's own", /* again: dec %ecx; jne again; ret */
+	 {0xff, 0xc9, 0x75, 0xfc, 0xc3},
+	 5,
+	 0,
+	 RCX,
+	 LIVENESS_FLAGS},
+};
+
+static void test_examples(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(examples) / sizeof(*examples); i++) {
+		const struct example *example = &examples[i];
+		struct liveness liveness;
+		struct cfg *cfg;
+		uint32_t live;
+
+		assert_int_equal(cfg_from_code(&cfg, &insn_x86_decoder, example->code,
+					       example->bytes, 0x1000, NULL),
+				 0);
+		assert_int_equal(liveness_find(&liveness, cfg, false), 0);
+		live = liveness_before(&liveness, example->insn);
+		if ((live & example->live) != example->live || (live & example->dead) != 0)
+			fail_msg("%s: %#x is live", example->what, live);
+		liveness_deinit(&liveness);
+		cfg_destroy(cfg);
+	}
+}
+
+/* Flags behind a call are somebody's convention: then they matter everywhere. */
+static void test_across(void **state)
+{
+	static const uint8_t code[] = {0xe8, 0, 1, 0, 0, 0x74, 0x00, 0xc3}; /* call; je; ret */
+	struct liveness liveness;
+	struct cfg *cfg;
+
+	(void)state;
+	assert_int_equal(cfg_from_code(&cfg, &insn_x86_decoder, code, sizeof(code), 0x1000, NULL),
+			 0);
+	assert_int_equal(liveness_find(&liveness, cfg, false), 0);
+	assert_true(liveness_crosses(&liveness));
+	liveness_deinit(&liveness);
+	assert_int_equal(liveness_find(&liveness, cfg, true), 0);
+	assert_int_equal(liveness_before(&liveness, 0) & LIVENESS_FLAGS, LIVENESS_FLAGS);
+	assert_int_equal(liveness_before(&liveness, 2) & LIVENESS_FLAGS, LIVENESS_FLAGS);
+	liveness_deinit(&liveness);
+	cfg_destroy(cfg);
+}
+
+/* Callers may know that a register is never written: it is not free. */
+static void test_free_register(void **state)
+{
+	static const uint8_t code[] = {0xb8, 1, 0, 0, 0, 0x89, 0xc2, 0xc3}; /* mov; mov; ret */
+	struct liveness liveness;
+	struct cfg *cfg;
+
+	(void)state;
+	assert_int_equal(cfg_from_code(&cfg, &insn_x86_decoder, code, sizeof(code), 0x1000, NULL),
+			 0);
+	assert_int_equal(liveness_find(&liveness, cfg, false), 0);
+	assert_int_equal(liveness_free_register(&liveness, liveness_before(&liveness, 0)), 0);
+	assert_int_equal(liveness_free_register(&liveness, liveness_before(&liveness, 1)), 2);
+	assert_int_equal(liveness_free_register(&liveness, liveness_before(&liveness, 2)), -1);
+	liveness_deinit(&liveness);
+	cfg_destroy(cfg);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_examples),
+		cmocka_unit_test(test_across),
+		cmocka_unit_test(test_free_register),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
