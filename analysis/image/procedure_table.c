@@ -57,11 +57,17 @@ static int add_at(struct builder *builder, uint64_t address, uint64_t bytes, con
 	return add_candidate(builder, &procedure, rank);
 }
 
+/* Unwind ranges come sorted, tens of thousands of them. */
 static void sort_layer(struct builder *builder, size_t first)
 {
-	if (builder->count > first)
+	for (size_t i = first + 1; i < builder->count; i++) {
+		if (procedure_layers_compare(&builder->candidates[i - 1],
+					     &builder->candidates[i]) <= 0)
+			continue;
 		qsort(builder->candidates + first, builder->count - first,
 		      sizeof(*builder->candidates), procedure_layers_compare);
+		return;
+	}
 }
 
 static int finish_layer(struct builder *builder, size_t first)
@@ -234,6 +240,15 @@ static bool unwind_is_news(const struct builder *builder, uint64_t address)
 	       procedure_segments_find(&builder->segments, offset) == NULL;
 }
 
+/* "proc_0x...": its length is bounded, so it need not be measured first. */
+static const char *unwind_name(struct builder *builder, uint64_t address)
+{
+	char name[sizeof("proc_0x") + 16];
+	int length = snprintf(name, sizeof(name), "proc_0x%llx", (unsigned long long)address);
+
+	return name_pool_add(&builder->table->pool, name, (size_t)length);
+}
+
 static int add_unwind(struct builder *builder)
 {
 	size_t first = builder->count, count;
@@ -244,8 +259,7 @@ static int add_unwind(struct builder *builder)
 
 		if (!unwind_is_news(builder, range->address))
 			continue;
-		name = name_pool_format(&builder->table->pool, "proc_0x%llx",
-					(unsigned long long)range->address);
+		name = unwind_name(builder, range->address);
 		count = builder->count;
 		if (name == NULL ||
 		    add_at(builder, range->address, range->bytes, name, PROCEDURE_UNWIND, 0) < 0)
