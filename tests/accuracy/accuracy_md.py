@@ -16,7 +16,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 IN_ORDER = ("alpha21164", "cortex-a53")
 BUDGET = 1000000
 
-# What the project set out to reach on in-order machines, and what the paper has.
+# What the project set out to reach on in-order machines, and what the paper has; of rows
+# without a goal there is only something to compare with.
 GOALS = (
     ("instructions", "within5", "frequencies within 5%, of samples", ">=", 85, "73"),
     ("instructions", "within10", "frequencies within 10%", ">=", 94, "87"),
@@ -35,6 +36,7 @@ GOALS = (
     ("misses", "dcache_true", "(of true stalls and misses)", None, None, "-"),
     ("misses", "dcache_cycles", "(of stalls and true stalls)", None, None, "-"),
     ("instructions", "interval_holds", "intervals hold the truth, of samples", ">=", 90, "-"),
+    ("instructions", "interval_holds", "the same, with 10^4 samples", ">=", 90, "-", 10000),
 )
 
 
@@ -55,11 +57,11 @@ def goal_cell(value, sign, goal):
 
 def goals(lines):
     rows = [["in-order machines, reported half, 10^6 samples", "goal", *IN_ORDER, "paper"]]
-    for name, key, text, sign, goal, paper in GOALS:
+    for name, key, text, sign, goal, paper, *budget in GOALS:
         row = [text, f"{sign} {goal}" if sign else ""]
         for arm in IN_ORDER:
-            value = find(lines, name=name, arm=arm, split="reported", budget=BUDGET,
-                         estimator="dcpi").get(key)
+            value = find(lines, name=name, arm=arm, split="reported",
+                         budget=budget[0] if budget else BUDGET, estimator="dcpi").get(key)
             row.append(goal_cell(value, sign, goal))
         rows.append(row + [paper])
     return rows
