@@ -77,6 +77,10 @@ is "pprof: what took turns is scaled" "$(awk -F'\t' '$1 == "procedure" { n += $2
 	END { print (e > n) }' "$scratch/pprof")" 1
 is "pprof: the same profile is the same file" "$(export_ | sha256sum)" "$(export_ | sha256sum)"
 
+like "a unit's samples are those of its processes" \
+	"$(export_ --format folded --epoch 2 -e cpu-clock --unit 'web.*' | grep -c .) $(
+		export_ --format folded --epoch 2 -e cpu-clock --unit 'web.*')" '^1 server, .* 40$'
+
 # A program that is there, with lines.
 "${CC:-gcc}" -O2 -g -o "$scratch/split" tests/programs/split.c
 check "a program is profiled" "$bin/dcpirun" -q -e cpu-clock --user --db "$scratch/live.db" \

@@ -93,6 +93,12 @@ is "profiles by unit began with the request" "$(sqlite3 "$db" "SELECT group_conc
 	FROM profile JOIN label ON label.epoch = profile.epoch AND number = -1 - pid
 	WHERE pid < -1 AND unit LIKE '%.service' AND unit NOT LIKE '%/%' AND unit IN
 		('web.service', 'later.service', 'storm.service')")" later.service
+is "--unit has what was kept for it, and for its processes" \
+	"$("$bin/dcpiprof" --db "$db" --unit 'later*' --by image --csv | tail -n +2 |
+		awk -F , '{ sum += $1 } END { print sum }')" \
+	"$(sqlite3 "$db" "SELECT sum(samples) FROM profile p JOIN label l ON l.epoch = p.epoch AND
+		l.number = CASE WHEN p.pid < -1 THEN -1 - p.pid ELSE (SELECT label FROM process
+			WHERE epoch = p.epoch AND pid = p.pid) END WHERE unit = 'later.service'")"
 like "processes have units" "$("$bin/dcpiprof" --db "$db" --by process --csv)" ',sh,later.service,'
 # It ends before it can be asked, but was begun by dcpirun, which can.
 sh -c 'echo $$ > "$1/web.service/cgroup.procs" && shift && exec "$@"' sh "$groups" \
