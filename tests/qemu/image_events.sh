@@ -99,5 +99,16 @@ daemon_stop
 set -- $(storm_counts "$db") $(storm_unknown "$db")
 at_most "libraries by turns, kmod: credited to the other one" "${2:-1}" "$((${1:-0} + ${3:-0}))" 5
 echo "# right $1, unknown $3 of $4"
+# The loader hook alone: the same, and with the times that samples of perf's have most are known.
+daemon_start --source perf --image-events audit -e cpu-clock:180000-200000
+LD_AUDIT=/lib/libdcpi-audit.so /lib/load load 20 $((rounds * 6)) /lib/libstorm_11.so \
+	/lib/libstorm_12.so
+daemon_stop
+# shellcheck disable=SC2046 # numbers
+set -- $(storm_counts "$db") $(storm_unknown "$db")
+at_most "libraries by turns, loader hook: credited to the other one" "${2:-1}" \
+	"$((${1:-0} + ${3:-0}))" 5
+at_most "libraries by turns, loader hook: unknown" "${3:-1}" "$((${1:-0} + ${3:-0}))" 500
+echo "# right $1, unknown $3 of $4"
 check "the module unloads" rmmod dcpi
 tap_done

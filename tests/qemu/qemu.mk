@@ -67,7 +67,7 @@ qemu-storm: | $(SYSROOT_READY)
 qemu-payload: qemu-storm all kmod kmod-selftest $(qemu_programs) $(addprefix $(QEMU_PAYLOAD)/bin/, \
 		split kinds-static bpf_spin)
 	@mkdir -p $(QEMU_PAYLOAD)/lib
-	@cp $(KMOD_OUT)/dcpi.ko $(SELFTEST_OUT)/dcpi_selftest.ko $(LIB)/dcpi_sqlite.so $(QEMU_PAYLOAD)/lib/
+	@cp $(KMOD_OUT)/dcpi.ko $(SELFTEST_OUT)/dcpi_selftest.ko $(PLUGINS:%=$(LIB)/%.so) $(QEMU_PAYLOAD)/lib/
 	@cp $(PROGRAMS:%=$(BIN)/%) $(or $(SYSROOT:%=%/usr/bin/sqlite3),$$(command -v sqlite3)) $(QEMU_PAYLOAD)/bin/
 
 .PHONY: qemu-release
