@@ -19,9 +19,9 @@ images()
 {
 	find -L /usr/bin /usr/sbin /usr/lib /usr/libexec -type f \( -name '*.so*' -o -perm -u+x \) \
 		-size +8k -exec readlink -f {} + 2> /dev/null | sort -u |
-		xargs -d '\n' file --no-pad -N 2> /dev/null |
-		sed -nE 's/^([^:]*): +ELF 64-bit LSB (pie executable|shared object|executable), x86-64.*BuildID\[sha1\]=([0-9a-f]+).*/\1 \3/p' |
-		awk '!seen[$2]++' | shuf -n "$count" --random-source=<(yes)
+		xargs -d '\n' readelf -n 2> /dev/null |
+		awk '/^File: / { path = $2 } /Build ID:/ && !seen[$3]++ { print path, $3 }' |
+		shuf -n "$count" --random-source=<(yes)
 }
 
 # samples PATH: 40 places in its code

@@ -287,5 +287,9 @@ db=$scratch/live.db
 like "live: its hottest line" "$(prof --by line --csv -i varies | sed -n 2p)" \
 	"$PWD/tests/programs/varies\.c,[0-9]+,$scratch/varies"
 is "live: one host has all samples" "$(prof --by host --csv | cut -d, -f2 | sed -n 2p)" 100.0000
+is "on a terminal of 80 columns, lines fit" "$(for by in procedure image line host epoch; do
+	script -qec "stty cols 80; $bin/dcpiprof --no-color --db $scratch/golden.db --by $by" \
+		/dev/null < /dev/null
+done | tr -d '\r' | awk 'length > 80')" ""
 no_reader "$bin/dcpiprof" --db "$db" --by instruction
 tap_done

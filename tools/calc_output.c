@@ -46,7 +46,7 @@ static void print_headings(struct calc_output *output)
 	if (output->json)
 		return;
 	if (!output->header_told) {
-		report_header_print(stdout, output->header);
+		report_header_print(stdout, output->header, output->listing.width);
 		putchar('\n');
 	}
 	if (!output->image_told)

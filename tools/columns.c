@@ -238,6 +238,12 @@ static const char *style_of(const struct columns_table *table, size_t row, bool 
 	return style != NULL ? style : "";
 }
 
+static void print_below(FILE *stream, const char *text, size_t width)
+{
+	fprintf(stream, "%*s", BELOW_INDENT, "");
+	text_wrap(stream, text, width, BELOW_INDENT, BELOW_INDENT);
+}
+
 int columns_text(FILE *stream, const struct columns_table *table, size_t width, bool color)
 {
 	struct grid grid = {0};
@@ -257,8 +263,8 @@ int columns_text(FILE *stream, const struct columns_table *table, size_t width, 
 		print_line(stream, table, &grid, row, last);
 		fputs(*style != '\0' ? HEAT_STYLE_NONE "\n" : "\n", stream);
 		if (row > 0 && table->below != NULL)
-			text_wrap(stream, table->below(table->row(table->context, row - 1)),
-				  width > 0 ? width : BELOW_WIDTH, BELOW_INDENT);
+			print_below(stream, table->below(table->row(table->context, row - 1)),
+				    width > 0 ? width : BELOW_WIDTH);
 	}
 	grid_deinit(&grid);
 	return r;

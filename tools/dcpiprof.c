@@ -180,6 +180,7 @@ static int load_tally(struct prof *prof, struct error *err)
 		.scale = &prof->scale,
 		.demangle = prof->cli.demangle,
 		.debug = prof->cli.debug,
+		.tool = prof->cli.tool,
 	};
 	int r = tally_create(&prof->tally, prof->reader, &config, err);
 

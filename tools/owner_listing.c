@@ -127,8 +127,8 @@ static int add_event_columns(struct owner_listing *listing, size_t event)
 		return -ENOMEM;
 	}
 	add_column(listing, (struct column){name, name, COLUMN_COUNT, 0, event, get_count});
-	add_column(listing, (struct column){"%", listing->keys[event], COLUMN_PERCENT, 0, event,
-					    get_percent});
+	add_column(listing, (struct column){"%", listing->keys[event], COLUMN_PERCENT,
+					    event > 0 ? COLUMN_SPARE : 0, event, get_percent});
 	return 0;
 }
 

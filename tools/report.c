@@ -26,7 +26,7 @@ static int print_text(const struct report *report, const struct cli *cli)
 		report->preface.text(stdout, report->preface.context);
 	else
 		print_totals(report);
-	report_header_print(stdout, report->header);
+	report_header_print(stdout, report->header, cli->width);
 	if (report->caption != NULL)
 		report->caption(stdout, report->preface.context);
 	else

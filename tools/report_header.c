@@ -9,8 +9,11 @@
 #include <time.h>
 
 #include "lib/array.h"
+#include "lib/cleanup.h"
 #include "lib/error.h"
 #include "tools/text.h"
+
+#define LABEL_WIDTH 12
 
 /* Copies a string so that it can be printed; NULL (as if "") if out of memory. */
 static int copy_text(const char **text)
@@ -347,7 +350,7 @@ static void print_edges(FILE *stream, const struct report_header *header)
 	fputc('\n', stream);
 }
 
-void report_header_print(FILE *stream, const struct report_header *header)
+static void print_facts(FILE *stream, const struct report_header *header)
 {
 	print_epochs(stream, header);
 	print_distinct(stream, header, "host", epoch_host);
@@ -363,4 +366,36 @@ void report_header_print(FILE *stream, const struct report_header *header)
 	fputc('\n', stream);
 	if (header->has_edges)
 		print_edges(stream, header);
+}
+
+/* "events      cycles every ..." over several lines. */
+static void print_wrapped(FILE *stream, const char *fact, size_t width)
+{
+	size_t label = strcspn(fact, " ");
+
+	fprintf(stream, "%-*.*s", LABEL_WIDTH, (int)label, fact);
+	text_wrap(stream, fact + label, width, LABEL_WIDTH, LABEL_WIDTH);
+}
+
+void report_header_print(FILE *stream, const struct report_header *header, size_t width)
+{
+	_cleanup_free_ char *facts = NULL;
+	size_t bytes = 0;
+	FILE *memory = width > 0 ? open_memstream(&facts, &bytes) : NULL;
+	char *rest, *fact;
+
+	if (memory == NULL) {
+		print_facts(stream, header);
+		return;
+	}
+	print_facts(memory, header);
+	if (fclose(memory) != 0)
+		return;
+	rest = facts;
+	while ((fact = strsep(&rest, "\n")) != NULL && rest != NULL) {
+		if (text_width(fact) <= width)
+			fprintf(stream, "%s\n", fact);
+		else
+			print_wrapped(stream, fact, width);
+	}
 }

@@ -63,8 +63,11 @@ bool report_header_took_turns(const struct profile_event *event);
 /** report_header_edges_lost() - edges handed over and not in the database; @handed: out. */
 uint64_t report_header_edges_lost(const struct report_header *header, uint64_t *handed);
 
-/** report_header_print() - as text, one fact a line. */
-void report_header_print(FILE *stream, const struct report_header *header);
+/**
+ * report_header_print() - as text, one fact a line
+ * @width: of the terminal: longer lines are wrapped; 0: none is
+ */
+void report_header_print(FILE *stream, const struct report_header *header, size_t width);
 
 /** report_header_json() - add the same to an object. Return: 0 or -ENOMEM. */
 int report_header_json(struct json_object *object, const struct report_header *header);

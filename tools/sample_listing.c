@@ -161,7 +161,9 @@ static int add_event_columns(struct sample_listing *listing, size_t event)
 	if (tally_total(listing->config.tally, event)->extra > 0)
 		add_column(listing, (struct column){samples, samples, COLUMN_COUNT, COLUMN_DETAIL,
 						    event, get_samples});
-	add_column(listing, (struct column){"%", share, COLUMN_PERCENT, 0, event, get_percent});
+	/* Of many events, counts are what fits. */
+	add_column(listing, (struct column){"%", share, COLUMN_PERCENT,
+					    event > 0 ? COLUMN_SPARE : 0, event, get_percent});
 	if (event == 0)
 		add_column(listing, (struct column){"cum%", cumulative, COLUMN_PERCENT, 0, event,
 						    get_cumulative});

@@ -40,6 +40,7 @@ static int make_tally(struct set_table *table, struct sample_sets *sets, size_t 
 		.scale = &source->scale,
 		.demangle = cli->demangle,
 		.debug = source->debug,
+		.tool = cli->tool,
 	};
 	uint64_t unknown;
 	int r;

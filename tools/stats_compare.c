@@ -101,18 +101,18 @@ static int find_extremes(struct side sides[2], const struct sample_sets *sets,
 	return 0;
 }
 
-static int print(const struct sample_sets *sets, struct side sides[2], bool demangle,
+static int print(const struct sample_sets *sets, struct side sides[2], const struct cli *cli,
 		 struct error *err)
 {
 	_cleanup_free_ char *name =
-		calc_procedure_name(sides[0].choice.code, sides[0].choice.procedure, demangle);
+		calc_procedure_name(sides[0].choice.code, sides[0].choice.procedure, cli->demangle);
 	_cleanup_free_ char *path = text_clean(sides[0].choice.image->image.path);
 	const char *const headings[2] = {sides[0].heading, sides[1].heading};
 	const struct stall_summary *const summaries[2] = {&sides[0].summary, &sides[1].summary};
 
 	if (name == NULL || path == NULL)
 		return error_set(err, ENOMEM, "out of memory");
-	report_header_print(stdout, &sets->header);
+	report_header_print(stdout, &sets->header, cli->width);
 	calc_heading_image(stdout, path, sides[0].choice.code, sides[0].model,
 			   &sides[0].source.events, &sides[0].choice.profile.samples);
 	printf("procedure   %s\n", name);
@@ -139,7 +139,7 @@ int stats_compare(const struct sample_sets *sets, const struct cli *cli, const c
 			r = analyse(&sides[i], err);
 	}
 	if (r == 0)
-		r = print(sets, sides, cli->demangle, err);
+		r = print(sets, sides, cli, err);
 	for (size_t i = 0; i < 2; i++)
 		side_deinit(&sides[i]);
 	return r;

@@ -13,6 +13,7 @@
 #include "lib/u64_map.h"
 #include "tools/event_scale.h"
 #include "tools/image_symbols.h"
+#include "tools/progress.h"
 #include "tools/tally_parts.h"
 
 CLEANUP_DEFINE(tally, struct tally *, tally_destroy)
@@ -306,25 +307,33 @@ static bool has_rows(const struct tally *tally, const struct tally_image *image)
 	       (slash != NULL && fnmatch(pattern, slash + 1, 0) == 0);
 }
 
+static int add_rows_of(struct tally *tally, struct profile_reader *reader,
+		       const struct tally_image *image, struct error *err)
+{
+	struct tally_row row = {
+		.image = image->label, .file = &image->image, .identity = image->identity};
+
+	if (!has_rows(tally, image))
+		return 0;
+	row.counts = image->counts;
+	if (tally->config.by != TALLY_BY_IMAGE)
+		return tally_parts(tally, reader, image, err);
+	return add_row(tally, &row) < 0 ? error_set(err, ENOMEM, "out of memory") : 0;
+}
+
 static int add_rows(struct tally *tally, struct profile_reader *reader, struct error *err)
 {
-	for (size_t i = 0; i < tally->image_count; i++) {
-		const struct tally_image *image = &tally->images[i];
-		struct tally_row row = {
-			.image = image->label, .file = &image->image, .identity = image->identity};
-		int r = 0;
+	struct progress progress = {0};
+	int r = 0;
 
-		if (!has_rows(tally, image))
-			continue;
-		row.counts = image->counts;
-		if (tally->config.by != TALLY_BY_IMAGE)
-			r = tally_parts(tally, reader, image, err);
-		else if (add_row(tally, &row) < 0)
-			r = error_set(err, ENOMEM, "out of memory");
-		if (r < 0)
-			return r;
+	if (tally->config.tool != NULL)
+		progress_start(&progress, tally->config.tool);
+	for (size_t i = 0; i < tally->image_count && r == 0; i++) {
+		progress_say(&progress, i, tally->image_count, tally->images[i].label);
+		r = add_rows_of(tally, reader, &tally->images[i], err);
 	}
-	return 0;
+	progress_clear(&progress);
+	return r;
 }
 
 static int count_all(struct tally *tally, struct profile_reader *reader, struct error *err)

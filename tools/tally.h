@@ -60,6 +60,7 @@ void tally_count_add(struct tally_count *count, uint64_t samples, double factor)
  * @scale:       of events that took turns
  * @demangle:    C++ names as the source has them
  * @debug:       where symbols may be
+ * @tool:        name of the program, which says on a terminal how far it has got, or NULL
  */
 struct tally_config {
 	const char *const *events;
@@ -73,6 +74,7 @@ struct tally_config {
 	const struct event_scale *scale;
 	bool demangle;
 	struct debug_file_options debug;
+	const char *tool;
 };
 
 /**

@@ -65,22 +65,21 @@ const char *text_skip(const char *text, size_t count)
 	return text;
 }
 
-void text_wrap(FILE *stream, const char *text, size_t width, size_t indent)
+void text_wrap(FILE *stream, const char *text, size_t width, size_t column, size_t indent)
 {
-	size_t column = 0;
+	size_t start = column;
 
 	for (text += strspn(text, " "); *text != '\0'; text += strspn(text, " ")) {
 		size_t bytes = strcspn(text, " ");
 		size_t length = text_width(text) - text_width(text + bytes);
 
-		if (column > indent && column + 1 + length > width) {
-			fputc('\n', stream);
-			column = 0;
+		if (column > start && column + 1 + length > width) {
+			fprintf(stream, "\n%*s", (int)indent, "");
+			start = column = indent;
+		} else if (column > start) {
+			fputc(' ', stream);
+			column++;
 		}
-		if (column == 0)
-			column = (size_t)fprintf(stream, "%*s", (int)indent, "");
-		else
-			column += (size_t)fprintf(stream, " ");
 		fwrite(text, 1, bytes, stream);
 		column += length;
 		text += bytes;

@@ -22,9 +22,10 @@ char *text_clean(const char *text);
 /**
  * text_wrap() - print a clean text as lines that fit, broken at blanks
  * @width:  of a line; a word that is longer stands alone
- * @indent: blanks before each line
+ * @column: where the first line has got to: at least @indent
+ * @indent: blanks before the others
  */
-void text_wrap(FILE *stream, const char *text, size_t width, size_t indent);
+void text_wrap(FILE *stream, const char *text, size_t width, size_t column, size_t indent);
 
 /** text_csv() - print as a field of a line, as RFC 4180 has it; @first in there. */
 void text_csv(FILE *stream, const char *text, bool first);
