@@ -225,6 +225,10 @@ soak: all ## dcpid for SOAK_SECONDS (3600) under mixed load: flat, exact (root)
 performance-doc: bench ## docs/performance.md and its picture from a run of make bench
 	@tests/performance_md.sh
 
+.PHONY: tutorial-doc
+tutorial-doc: all ## docs/tutorial.md with what its commands print now
+	@tests/tutorial.py docs/tutorial.md
+
 .PHONY: lint
 lint: deps-lint ## clang-tidy, cppcheck, shellcheck, mandoc
 	@$(MAKE) --no-print-directory compile_commands.json $(GENERATED) man
