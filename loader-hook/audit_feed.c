@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,9 +18,9 @@
 #include "loader-hook/process_watch.h"
 
 #define NS_PER_SECOND 1000000000ULL
-/* Datagrams of a drain; the rest waits in the socket. */
-#define DATAGRAMS_MAX 4096
-/* Processes read from /proc in a drain because of what they sent; the others when we look. */
+/* Whoever sends more than real programs do must wait: datagrams read in a second. */
+#define DATAGRAMS_MAX 20000
+/* Processes read from /proc in a second because of what they sent; the others when we look. */
 #define MENDS_MAX 64
 #define LOOK_NS NS_PER_SECOND
 /* No loader takes longer to begin a program, whatever the program says. */
@@ -28,16 +29,19 @@
 /*
  * @until_ns: returned last
  * @looked_ns: when /proc was looked at
- * @mends:    in this drain
+ * @second:   of @mends and @datagrams
  */
 struct audit_feed {
 	int fd;
+	int epoll_fd;
 	char path[LOCAL_SOCKET_PATH_BYTES];
 	struct process_watch watch;
 	uint64_t until_ns;
 	uint64_t looked_ns;
 	uint64_t lost;
+	uint64_t second;
 	unsigned int mends;
+	unsigned int datagrams;
 	image_event_fn handle;
 	void *context;
 	_Alignas(8) unsigned char datagram[AUDIT_MESSAGE_BYTES];
@@ -45,9 +49,10 @@ struct audit_feed {
 
 CLEANUP_DEFINE(audit_feed, struct audit_feed *, audit_feed_close)
 
-/* Of a datagram: who sent it, and when. */
+/* Of a datagram: who sent it, and when; @time_ns: within what this drain is about. */
 struct sender {
 	uint32_t pid;
+	uint64_t sent_ns;
 	uint64_t time_ns;
 };
 
@@ -59,16 +64,29 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
 }
 
+/* Edge-triggered: what must wait must not keep us awake. */
+static int watch(struct audit_feed *feed, struct error *err)
+{
+	struct epoll_event interest = {.events = EPOLLIN | EPOLLET};
+
+	feed->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (feed->epoll_fd < 0 || epoll_ctl(feed->epoll_fd, EPOLL_CTL_ADD, feed->fd, &interest) < 0)
+		return error_set_errno(err, "cannot watch %s", feed->path);
+	return 0;
+}
+
 int audit_feed_open(struct audit_feed **ret, const char *socket, struct error *err)
 {
 	_cleanup_(cleanup_audit_feed) struct audit_feed *feed = NULL;
 	const int yes = 1;
+	int rc;
 
 	if (socket == NULL || socket[0] == '\0')
 		return error_set(err, EINVAL, "the loader hook needs audit_socket");
 	feed = calloc(1, sizeof(*feed));
 	if (feed == NULL)
 		return error_set(err, ENOMEM, "out of memory");
+	feed->epoll_fd = -1;
 	feed->fd = local_socket_bind(socket, SOCK_DGRAM, 0666, err);
 	if (feed->fd < 0)
 		return feed->fd;
@@ -76,6 +94,9 @@ int audit_feed_open(struct audit_feed **ret, const char *socket, struct error *e
 	if (setsockopt(feed->fd, SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) < 0 ||
 	    setsockopt(feed->fd, SOL_SOCKET, SO_TIMESTAMPNS, &yes, sizeof(yes)) < 0)
 		return error_set_errno(err, "cannot ask who sends to %s", socket);
+	rc = watch(feed, err);
+	if (rc < 0)
+		return rc;
 	feed->until_ns = feed->looked_ns = clock_ns(CLOCK_MONOTONIC);
 	process_watch_note_all(&feed->watch, feed->until_ns);
 	*ret = take_ptr(feed);
@@ -90,13 +111,15 @@ void audit_feed_close(struct audit_feed *feed)
 		unlink(feed->path);
 		close(feed->fd);
 	}
+	if (feed->epoll_fd >= 0)
+		close(feed->epoll_fd);
 	process_watch_deinit(&feed->watch);
 	free(feed);
 }
 
 int audit_feed_poll_fd(const struct audit_feed *feed)
 {
-	return feed->fd;
+	return feed->epoll_fd;
 }
 
 /* Descriptors that somebody sent along are ours now, and not wanted. */
@@ -126,7 +149,7 @@ static void control_take(struct sender *sender, const struct cmsghdr *control, u
 		sender->pid = who.pid > 0 ? (uint32_t)who.pid : 0;
 	} else if (control->cmsg_type == SCM_TIMESTAMPNS) {
 		memcpy(&stamp, CMSG_DATA(control), sizeof(stamp));
-		sender->time_ns = (uint64_t)stamp.tv_sec * NS_PER_SECOND + (uint64_t)stamp.tv_nsec -
+		sender->sent_ns = (uint64_t)stamp.tv_sec * NS_PER_SECOND + (uint64_t)stamp.tv_nsec -
 				  offset_ns;
 	}
 }
@@ -277,6 +300,7 @@ static void datagram_take(struct audit_feed *feed, size_t bytes, struct sender *
 		return;
 	}
 	/* The wall clock may have been set between the two readings of it. */
+	sender->time_ns = sender->sent_ns;
 	if (sender->time_ns > now_ns || sender->time_ns < feed->until_ns)
 		sender->time_ns = sender->time_ns > now_ns ? now_ns : feed->until_ns;
 	if (reader.program != NULL)
@@ -286,27 +310,48 @@ static void datagram_take(struct audit_feed *feed, size_t bytes, struct sender *
 }
 
 /*
+ * Take datagrams up to one that was sent after @now_ns.
+ *
+ * Return: whether there is none any more that was sent before.
+ */
+static bool datagrams_take(struct audit_feed *feed, uint64_t now_ns)
+{
+	uint64_t offset_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
+	struct sender sender = {.time_ns = 0};
+	ssize_t bytes;
+
+	while (feed->datagrams < DATAGRAMS_MAX) {
+		bytes = receive(feed, &sender, offset_ns);
+		if (bytes == -EAGAIN)
+			return true;
+		feed->datagrams++;
+		feed->lost += bytes == -EINVAL;
+		if (bytes >= 0)
+			datagram_take(feed, (size_t)bytes, &sender, now_ns);
+		/* A clock that is set in between is noticed at the end of the queue. */
+		if (bytes >= 0 && sender.sent_ns > now_ns)
+			return true;
+	}
+	return false;
+}
+
+/*
  * The time is taken first: what has been sent before it is in the socket, and a process
  * sends before it executes what it tells of.
  */
 uint64_t audit_feed_drain(struct audit_feed *feed, image_event_fn handle, void *context)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-	uint64_t offset_ns = clock_ns(CLOCK_REALTIME) - now_ns;
-	struct sender sender;
-	ssize_t bytes = 0;
-	int count;
+	struct epoll_event wake;
 
+	epoll_wait(feed->epoll_fd, &wake, 1, 0); /* the wake-up is for this */
 	feed->handle = handle;
 	feed->context = context;
-	feed->mends = 0;
-	for (count = 0; bytes != -EAGAIN && count < DATAGRAMS_MAX; count++) {
-		bytes = receive(feed, &sender, offset_ns);
-		if (bytes >= 0)
-			datagram_take(feed, (size_t)bytes, &sender, now_ns);
-		feed->lost += bytes == -EINVAL;
+	if (feed->second != now_ns / NS_PER_SECOND) {
+		feed->second = now_ns / NS_PER_SECOND;
+		feed->mends = feed->datagrams = 0;
 	}
-	if (bytes != -EAGAIN)
+	if (!datagrams_take(feed, now_ns))
 		return feed->until_ns;
 	if (now_ns >= feed->looked_ns + LOOK_NS) {
 		feed->looked_ns = now_ns;

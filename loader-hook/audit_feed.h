@@ -13,6 +13,10 @@
  * program that has no library is noticed then, and what came since the look before is
  * lost, not guessed. Datagrams are numbered, so that one that did not come is noticed
  * with the next; then the process is read from /proc.
+ *
+ * Whoever floods the socket keeps others from being heard, who are then found as those
+ * without the library; what is read in a second, and how many processes are because of
+ * it, is bounded.
  */
 #ifndef DCPI_AUDIT_FEED_H
 #define DCPI_AUDIT_FEED_H

@@ -386,6 +386,64 @@ static void nobody_waits(void **state)
 	assert_true(audit_feed_lost(feed) > 0);
 }
 
+/* A process without the library, of which nobody tells. */
+static void who_says_nothing_is_found(void **state)
+{
+	const struct timespec pause = {.tv_sec = 1, .tv_nsec = 100000000};
+	struct child child = child_start((const step_fn[]){NULL});
+	const struct log *log;
+
+	(void)state;
+	nanosleep(&pause, NULL);
+	log = drain(child.pid);
+	assert_int_equal(log->event[0].type, IMAGE_EVENT_FORK);
+	assert_true(log->event[0].scanned);
+	assert_true(has_path(log, "unit_audit_feed"));
+	child_end(&child);
+	nanosleep(&pause, NULL);
+	log = drain(child.pid);
+	assert_int_equal(log->count, 1);
+	assert_int_equal(log->event[0].type, IMAGE_EVENT_EXIT);
+}
+
+static uint64_t flood_events;
+
+static void flood_count(void *context, const struct image_event *event)
+{
+	(void)context;
+	flood_events += event->type == IMAGE_EVENT_MAP && !event->scanned;
+}
+
+/* Who sends all the time is heard so many times a second, and nobody waits for him for long. */
+static void a_flood_has_bounds(void **state)
+{
+	static struct datagram datagram;
+	struct pollfd readable = {.fd = audit_feed_poll_fd(feed), .events = POLLIN};
+	const uint64_t second = 1000000000, begun = now_ns();
+	uint64_t seconds, until;
+	pid_t flooder = fork();
+
+	(void)state;
+	assert_true(flooder >= 0);
+	if (flooder == 0) {
+		begin_send(&datagram);
+		for (;;)
+			map_send(&datagram, 0x60000);
+	}
+	flood_events = 0;
+	while (now_ns() < begun + 3 * second) {
+		uint64_t asked = now_ns();
+
+		poll(&readable, 1, 100);
+		until = audit_feed_drain(feed, flood_count, NULL);
+		assert_true(until + 5 * second > asked);
+	}
+	kill(flooder, SIGKILL);
+	waitpid(flooder, NULL, 0);
+	seconds = (now_ns() - begun) / second + 2;
+	assert_in_range(flood_events, 1, seconds * 20000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -397,6 +455,8 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(nonsense_is_counted, setup, teardown),
 		cmocka_unit_test_setup_teardown(nobody_waits, setup, teardown),
+		cmocka_unit_test_setup_teardown(who_says_nothing_is_found, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_flood_has_bounds, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
