@@ -23,7 +23,7 @@ typedef void (*control_client_fn)(void *context, const char *key, const char *va
  * control_client_open() - connect
  * @ret: out; freed by control_client_close()
  *
- * The process must ignore SIGPIPE. Return: 0; -ENAMETOOLONG; -ENOMEM; errors of connect(2).
+ * Return: 0; -ENAMETOOLONG; -ENOMEM; errors of connect(2).
  */
 int control_client_open(struct control_client **ret, const char *path, struct error *err);
 

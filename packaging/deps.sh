@@ -8,7 +8,7 @@
 set -u
 
 build='gcc make pkg-config libc6-dev libelf-dev libdw-dev libsqlite3-dev zlib1g-dev liblzma-dev
-	libjson-c-dev libxxhash-dev libpfm4-dev libbpf-dev libzydis-dev libcapstone-dev liblbfgs-dev libsuitesparse-dev
+	libjson-c-dev libncurses-dev libxxhash-dev libpfm4-dev libbpf-dev libzydis-dev libcapstone-dev liblbfgs-dev libsuitesparse-dev
 	libzstd-dev clang bpftool scdoc'
 vm='qemu-system-x86 busybox-static cpio kmod linux-headers-amd64 zstd'
 deb='debhelper dh-dkms dpkg-dev git lintian'
@@ -24,7 +24,7 @@ build) wanted=$build ;;
 demo) wanted="$build sqlite3 xz-utils perl libc6-dbg" ;;
 demo-vm) wanted="$build $vm sqlite3 xz-utils" ;;
 check) wanted="$build $vm $vm_arm64 libcmocka-dev qemu-user libc6-dev-arm64-cross
-	sqlite3 xz-utils perl git python3 python3-jsonschema graphviz libxml2-utils valgrind binutils mandoc jq linux-perf binutils-alpha-linux-gnu g++
+	sqlite3 xz-utils perl git python3 python3-jsonschema graphviz libxml2-utils tmux valgrind binutils mandoc jq linux-perf binutils-alpha-linux-gnu g++
 	gcc-12-alpha-linux-gnu libc6.1-dev-alpha-cross llvm-14 llvm-14-dev" ;;
 accuracy) wanted="$build qemu-user python3 gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-12-alpha-linux-gnu
 	libc6.1-dev-alpha-cross

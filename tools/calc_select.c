@@ -168,6 +168,17 @@ static double samples_of(const struct calc_choice *choice, size_t procedure)
 	return sum;
 }
 
+int calc_select_address(struct calc_choice *choice, uint64_t address)
+{
+	long procedure = procedure_at(choice->code, address);
+
+	if (procedure < 0)
+		return -ENOENT;
+	choice->procedure = (size_t)procedure;
+	choice->samples = samples_of(choice, choice->procedure);
+	return 0;
+}
+
 /* Takes a procedure into account; the hottest stays open. */
 static int consider(struct search *search, struct calc_choice *choice, size_t procedure)
 {

@@ -55,6 +55,14 @@ int calc_select_open(struct calc_choice *ret, const struct calc_select *select,
 		     const struct calc_image *image, struct error *err);
 
 /**
+ * calc_select_address() - choose the procedure that holds an ELF virtual address
+ * @choice: of calc_select_open()
+ *
+ * Return: 0; -ENOENT there is none.
+ */
+int calc_select_address(struct calc_choice *choice, uint64_t address);
+
+/**
  * calc_select_named() - find what @operand means
  *
  * Return: 0; -ENOENT there is none, or it has no samples; -EINVAL it may mean several;

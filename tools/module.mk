@@ -16,6 +16,7 @@ tool-src += tools/flow_block.c tools/flow_dot.c tools/flow_text.c tools/graphviz
 
 tool-src += tools/symbol_cache.c tools/list_file.c tools/list_procedure.c tools/list_rows.c
 tool-src += tools/stall_listing.c tools/summary_listing.c
+tool-src += $(addprefix tools/top_, batch.c code.c counts.c flush.c view.c)
 
 # What a tool is linked with.
 TOOL_ARCHIVES := tool analysis db util
@@ -75,6 +76,13 @@ dcpicfg-archives := $(TOOL_ARCHIVES)
 dcpicfg-pkgs = $(TOOL_PKGS)
 dcpicfg-ldlibs := -lm
 
+# Packages: libncurses-dev
+PROGRAMS += dcpitop
+dcpitop-src := tools/dcpitop.c tools/top_screen.c
+dcpitop-archives := $(TOOL_ARCHIVES)
+dcpitop-pkgs = $(TOOL_PKGS) ncursesw
+dcpitop-ldlibs := -lm
+
 UNIT_TESTS += unit_calc_bubbles unit_calc_summary unit_json_stream unit_event_role
 unit_calc_bubbles-src := tests/unit_calc_bubbles.c
 unit_calc_bubbles-archives := tool analysis util
@@ -111,3 +119,9 @@ UNIT_TESTS += unit_cli
 unit_cli-src := tests/unit_cli.c
 unit_cli-archives := $(TOOL_ARCHIVES)
 unit_cli-pkgs = $(TOOL_PKGS)
+
+UNIT_TESTS += unit_top_counts
+unit_top_counts-src := tests/unit_top_counts.c
+unit_top_counts-archives := $(TOOL_ARCHIVES)
+unit_top_counts-pkgs = $(TOOL_PKGS)
+unit_top_counts-ldlibs := -lm

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* dcpitop - what the machine spends its time on now: images, procedures, instructions */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/error.h"
+#include "lib/options.h"
+#include "tools/cli.h"
+#include "tools/top_batch.h"
+#include "tools/top_screen.h"
+
+#define INTERVAL_DEFAULT_S 5
+#define INTERVAL_MIN_S 0.5
+#define INTERVAL_MAX_S 3600
+/* Of a log, unless told otherwise. */
+#define ROWS_DEFAULT 20
+
+enum {
+	KEY_BATCH = 1001,
+	KEY_BY,
+	KEY_HOST,
+	KEY_NO_FLUSH,
+	KEY_ROWS,
+	KEY_SINCE_START,
+	KEY_SOCKET,
+};
+
+static const struct option_entry own_options[] = {
+	{'d', "interval", "SECONDS", "between refreshes (default: 5)"},
+	{'n', "count", "N", "end after N refreshes"},
+	{KEY_BATCH, "batch", NULL, "no screen: print a table a refresh"},
+	{KEY_ROWS, "rows", "N", "of each such table (default: 20)"},
+	{KEY_BY, "by", "WHAT", "begin with image (the default) or procedure"},
+	{'e', "event", "EVENT", "the event to show; default: the epoch's first"},
+	{KEY_SINCE_START, "since-start", NULL, "totals since the start, not of the epoch"},
+	{KEY_HOST, "host", "NAME", "the last epoch of this host"},
+	{KEY_SOCKET, "socket", "PATH", "of the daemon (" CONTROL_CLIENT_SOCKET ")"},
+	{KEY_NO_FLUSH, "no-flush", NULL, "read only: don't have the daemon store its samples"},
+};
+
+struct top {
+	struct cli cli;
+	struct top_view view;
+	struct top_flush flush;
+	const char *socket;
+	const char *sort;
+	double interval_s;
+	int64_t count;
+	int64_t rows;
+	bool batch;
+	bool no_flush;
+};
+
+static int set_by(struct top *top, const char *argument, struct error *err)
+{
+	if (strcmp(argument, "image") == 0)
+		top->view.shown = TOP_IMAGES;
+	else if (strcmp(argument, "procedure") == 0)
+		top->view.shown = TOP_PROCEDURES;
+	else
+		return error_set(err, EINVAL, "cannot list by \"%s\": image or procedure",
+				 argument);
+	return 0;
+}
+
+static int set_option(void *context, int key, const char *argument, struct error *err)
+{
+	struct top *top = context;
+
+	switch (key) {
+	case 'd':
+		return cli_real(argument, "interval", INTERVAL_MIN_S, INTERVAL_MAX_S,
+				&top->interval_s, err);
+	case 'n':
+		return cli_number(argument, "number of refreshes", &top->count, err);
+	case 'e':
+		top->view.event_name = argument;
+		break;
+	case KEY_BATCH:
+		top->batch = true;
+		break;
+	case KEY_ROWS:
+		return cli_number(argument, "number of rows", &top->rows, err);
+	case KEY_BY:
+		return set_by(top, argument, err);
+	case KEY_HOST:
+		top->view.config.host = argument;
+		break;
+	case KEY_SOCKET:
+		top->socket = argument;
+		break;
+	case KEY_NO_FLUSH:
+		top->no_flush = true;
+		break;
+	case KEY_SINCE_START:
+		top->view.of_epoch = false;
+		break;
+	}
+	return 0;
+}
+
+static const struct cli_tool tool = {
+	.name = "dcpitop",
+	.synopsis = "[OPTION]...",
+	.summary = "Shows what the machine spends its time on now: images, their procedures, and "
+		   "what\ninstructions wait for.",
+	.accepts = CLI_IMAGES | CLI_SORT | CLI_FORMATS | CLI_SYMBOLS,
+	.options = own_options,
+	.option_count = sizeof(own_options) / sizeof(*own_options),
+	.set = set_option,
+};
+
+static void prepare(struct top *top)
+{
+	struct top_view *view = &top->view;
+
+	view->config.database = top->cli.database;
+	view->config.demangle = top->cli.demangle;
+	view->config.debug = top->cli.debug;
+	view->pattern = top->cli.image;
+	top->flush.database = top->cli.database;
+	top->flush.socket = top->no_flush ? NULL : top->socket;
+	top->batch = top->batch || top->cli.format == CLI_JSON;
+}
+
+/* Before there is a screen, so that what is wrong is a line and an exit status. */
+static int first_update(struct top *top, struct error *err)
+{
+	int r = top_view_create(&top->view, err);
+
+	if (r == 0 && top->cli.sort != NULL)
+		r = top_view_sort_by(&top->view, top->cli.sort, err);
+	if (r < 0)
+		return r;
+	top_flush_begin(&top->flush);
+	top_flush_receive(&top->flush, 1);
+	return top_view_update(&top->view, err);
+}
+
+static int run(struct top *top)
+{
+	int64_t interval_ns = (int64_t)(top->interval_s * 1e9);
+	struct top_batch_options batch = {
+		.interval_ns = interval_ns,
+		.count = top->count,
+		.rows = (size_t)top->rows,
+		.json = top->cli.format == CLI_JSON,
+		.width = top->cli.width,
+	};
+	struct top_screen_options screen = {
+		.interval_ns = interval_ns,
+		.count = top->count,
+		.color = top->cli.color,
+	};
+	struct error err = {0};
+	int r;
+
+	prepare(top);
+	r = first_update(top, &err);
+	if (r == -ENOENT && top_counts_epoch(top->view.counts)->id == 0 &&
+	    strcmp(err.message, "no epoch yet") == 0)
+		return cli_nothing(&top->cli, "%s", err.message);
+	if (r == 0 && top->batch)
+		r = top_batch_run(&top->view, &top->flush, &batch, &err);
+	else if (r == 0)
+		r = top_screen_run(&top->view, &top->flush, &screen, &err);
+	return r < 0 ? cli_fail(&top->cli, &err) : CLI_OK;
+}
+
+int main(int argc, char **argv)
+{
+	struct top top = {
+		.view.of_epoch = true,
+		.socket = CONTROL_CLIENT_SOCKET,
+		.interval_s = INTERVAL_DEFAULT_S,
+		.rows = ROWS_DEFAULT,
+	};
+	int status = cli_parse(&top.cli, &tool, argc, argv, &top);
+
+	if (status == CLI_RUN)
+		status = run(&top);
+	top_flush_deinit(&top.flush);
+	top_view_deinit(&top.view);
+	cli_deinit(&top.cli);
+	return status;
+}
