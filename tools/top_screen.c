@@ -214,7 +214,7 @@ static void draw_explanation(const struct screen *screen)
 
 	if (stream == NULL)
 		return;
-	text_wrap(stream, screen->view->code.explanation, (size_t)COLS, 0);
+	text_wrap(stream, screen->view->code.explanation, (size_t)COLS, 0, 0);
 	if (fclose(stream) != 0)
 		return;
 	for (line = text; y < LINES - 1 && (end = strchr(line, '\n')) != NULL;
