@@ -1,0 +1,94 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# What counting costs: programs rewritten by dcpix, and the same compiled with gcc's
+# -fprofile-generate, beside the plain ones, as lines of tests/bench.h. All take turns,
+# ROUNDS (3) times; told is by how much the least user time of each is above the least of
+# the plain one. And how fast a large program is rewritten, and how much it grows.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+dcpix=build/bin/dcpix
+rounds=${ROUNDS:-3}
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+export DCPIX_OUT=$work/counts GCOV_PREFIX=$work/gcov
+[ -x $dcpix ] || exit 0
+
+# report NAME SUBJECT WORKLOAD VALUE UNIT
+report()
+{
+	printf '{"name": "%s", "subject": "%s", "workload": "%s", "value": %s, "unit": "%s"}\n' "$@"
+}
+
+# user COMMAND...: user time, in ms
+user()
+{
+	local before after
+
+	read -r before _ < <(times | tail -n 1)
+	"$@" > /dev/null 2>&1 < /dev/null
+	read -r after _ < <(times | tail -n 1)
+	awk -v a="$before" -v b="$after" 'function ms(t, p) { split(t, p, /[ms]/)
+		return 1000 * (60 * p[1] + p[2]) } BEGIN { printf "%.0f\n", ms(b) - ms(a) }'
+}
+
+# least FILE
+least()
+{
+	sort -n "$1" | head -n 1
+}
+
+# measure NAME ARGUMENT...: $work/NAME, .dcpix and, if there is one, .gcov
+measure()
+{
+	local name=$1 kind plain
+
+	shift
+	rm -f "$work"/*.ms
+	for _ in $(seq "$rounds"); do
+		for kind in '' .dcpix .gcov; do
+			[ -x "$work/$name$kind" ] && user "$work/$name$kind" "$@" >> "$work/times$kind.ms"
+			rm -f "$DCPIX_OUT".*
+		done
+	done
+	plain=$(least "$work/times.ms")
+	[ "$plain" -ge 100 ] || return
+	for kind in dcpix gcov; do
+		[ -f "$work/times.$kind.ms" ] || continue
+		report counts_overhead_percent $kind "$name" "$(awk -v a="$(least "$work/times.$kind.ms")" \
+			-v b="$plain" 'BEGIN { printf "%.1f", 100 * (a / b - 1) }')" percent
+	done
+}
+
+# Kernels, compiled; their argument is how often to do it: half a second in all.
+for source in tests/truth/programs/*.c; do
+	name=$(basename "$source" .c)
+	${CC:-gcc} -O2 -I. -D_GNU_SOURCE -o "$work/$name" "$source" -lm 2> /dev/null || continue
+	$dcpix -q -o "$work/$name.dcpix" "$work/$name" || continue
+	${CC:-gcc} -O2 -I. -D_GNU_SOURCE -fprofile-generate -o "$work/$name.gcov" "$source" -lm \
+		2> /dev/null
+	once=$(user "$work/$name" 4)
+	measure "$name" $((2000 / (once + 1) + 4))
+done
+
+# Programs as they are.
+head -c 6000000 "$(${CC:-gcc} -print-prog-name=cc1)" > "$work/in"
+for command in "gzip -6c" "xz -1c" "bzip2 -c" "zstd -q -9c"; do
+	# shellcheck disable=SC2086 # words
+	set -- $command
+	name=$1
+	shift
+	cp "$(readlink -f "$(command -v "$name")")" "$work/$name" || continue
+	$dcpix -q -o "$work/$name.dcpix" "$work/$name" || continue
+	measure "$name" "$@" "$work/in"
+done
+
+image=$(${CC:-gcc} -print-prog-name=cc1)
+cat "$image" > /dev/null
+ms=$(user $dcpix -q -o "$work/large" "$image")
+text=$(readelf -lW "$image" | awk '$1 == "LOAD" && / R E / { print strtonum($5) }')
+[ -n "$text" ] && [ "$ms" -gt 0 ] || exit 0
+report rewriting_rate dcpix "cc1, user time" "$(awk -v t="$text" -v ms="$ms" 'BEGIN { printf "%.2f", t / ms / 1000 }')" MB/s
+report growth dcpix cc1 "$(awk -v a="$(stat -c %s "$work/large")" -v b="$(stat -L -c %s "$image")" \
+	'BEGIN { printf "%.2f", a / b }')" ratio
+exit 0
