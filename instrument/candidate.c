@@ -255,6 +255,13 @@ void candidate_visit_frames(const struct candidate *candidate, const struct unwi
 	}
 }
 
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
 struct cut_finder {
 	struct candidate *candidate;
 	const struct unwind_frames *frames;
@@ -266,8 +273,6 @@ static void add_cut(void *context, uint64_t address)
 	struct cut_finder *finder = context;
 	struct candidate *candidate = finder->candidate;
 
-	if (candidate->cut_count > 0 && candidate->cuts[candidate->cut_count - 1] >= address)
-		return;
 	if (array_reserve(&candidate->cuts, &candidate->cut_capacity, candidate->cut_count + 1,
 			  sizeof(*candidate->cuts)) < 0) {
 		finder->failed = true;
@@ -280,9 +285,7 @@ static void add_frame(void *context, const struct unwind_frame *frame)
 {
 	struct cut_finder *finder = context;
 
-	if (frame->handlers)
-		candidate_keep(finder->candidate, "exceptions pass through it or are caught in it");
-	else if (unwind_frame_cuts(finder->frames, frame, add_cut, finder) < 0)
+	if (unwind_frame_cuts(finder->frames, frame, add_cut, finder) < 0)
 		candidate_keep(finder->candidate, "an unusual frame");
 }
 
@@ -293,6 +296,9 @@ int candidates_find_frames(struct candidates *candidates, const struct unwind_fr
 
 		if (!candidates->all[c].kept)
 			candidate_visit_frames(&candidates->all[c], frames, add_frame, &finder);
+		if (finder.candidate->cut_count > 0)
+			qsort(finder.candidate->cuts, finder.candidate->cut_count,
+			      sizeof(*finder.candidate->cuts), by_value);
 		if (finder.failed)
 			return -ENOMEM;
 	}

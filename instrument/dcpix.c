@@ -292,34 +292,38 @@ int main(int argc, char **argv)
 	struct settings settings = {0};
 	struct options options;
 	struct error err;
-	int key;
+	int key, count = 0;
 
 	options_init(&options, "dcpix", true);
 	options_add(&options, entries, sizeof(entries) / sizeof(*entries));
-	while ((key = options_next(&options, argc, argv, &err)) >= 0) {
-		if (key == OPTIONS_HELP) {
-			options_help(stdout, &options, synopsis,
-				     "Rewrites executables so that they count what they execute.");
-			return 0;
+	/* Options may follow operands, but for those of a program that is run. */
+	do {
+		while ((key = options_next(&options, argc, argv, &err)) >= 0) {
+			if (key == OPTIONS_HELP) {
+				options_help(stdout, &options, synopsis,
+					     "Rewrites executables so that they count what they "
+					     "execute.");
+				return 0;
+			}
+			if (key == OPTIONS_VERSION) {
+				options_version(stdout, &options);
+				return 0;
+			}
+			if (set_option(&settings, key, &err) < 0)
+				return fail(&err);
 		}
-		if (key == OPTIONS_VERSION) {
-			options_version(stdout, &options);
-			return 0;
-		}
-		if (set_option(&settings, key, &err) < 0)
+		if (key != OPTIONS_END)
 			return fail(&err);
-	}
-	if (key != OPTIONS_END)
-		return fail(&err);
-	argc -= optind;
-	argv += optind;
-	if (argc > 0 && strcmp(argv[0], "run") == 0)
-		return run(&settings, argc - 1, argv + 1);
-	if (argc > 0 && strcmp(argv[0], "counts") == 0)
-		return counts(&settings, argc - 1, argv + 1);
-	if (argc == 1)
+		if (count == 0 && optind < argc && strcmp(argv[optind], "run") == 0)
+			return run(&settings, argc - optind - 1, argv + optind + 1);
+		if (optind < argc)
+			argv[count++] = argv[optind++];
+	} while (optind < argc);
+	if (count > 0 && strcmp(argv[0], "counts") == 0)
+		return counts(&settings, count - 1, argv + 1);
+	if (count == 1)
 		return rewrite(&settings, argv[0]);
 	error_set(&err, EINVAL,
-		  argc == 0 ? "a program is needed; see dcpix --help" : "more than one program");
+		  count == 0 ? "a program is needed; see dcpix --help" : "more than one program");
 	return fail(&err);
 }

@@ -16,10 +16,12 @@
 #include "lib/error.h"
 #include "lib/file_read.h"
 
-/* Segments that are added: code, data, thread-local data. */
-#define ADDED_MAX 3
+/* Segments that are added: code, data, thread-local data, an index of frames. */
+#define ADDED_MAX 4
 #define FILE_BYTES_MAX (UINT64_C(1) << 31)
 #define SEGMENTS_MAX 128
+/* Room for all there may be: addresses behind must not move as segments are added. */
+#define HEADERS_BYTES ((SEGMENTS_MAX + ADDED_MAX) * sizeof(Elf64_Phdr))
 
 static Elf64_Ehdr *header_of(const struct elf_image *image)
 {
@@ -217,15 +219,20 @@ void elf_image_set_entry(struct elf_image *image, uint64_t address)
 
 void elf_image_set_unwind_index(struct elf_image *image, uint64_t address, uint64_t bytes)
 {
-	for (size_t i = 0; i < image->segment_count; i++) {
-		Elf64_Phdr *segment = &image->segments[i];
+	size_t i = 0;
 
-		if (segment->p_type != PT_GNU_EH_FRAME)
-			continue;
-		segment->p_vaddr = segment->p_paddr = address;
-		segment->p_offset = address - image->bias;
-		segment->p_filesz = segment->p_memsz = bytes;
-	}
+	while (i < image->segment_count && image->segments[i].p_type != PT_GNU_EH_FRAME)
+		i++;
+	if (i == image->segment_count)
+		image->segment_count++;
+	image->segments[i] = (Elf64_Phdr){.p_type = PT_GNU_EH_FRAME,
+					  .p_flags = PF_R,
+					  .p_vaddr = address,
+					  .p_paddr = address,
+					  .p_offset = address - image->bias,
+					  .p_filesz = bytes,
+					  .p_memsz = bytes,
+					  .p_align = 4};
 }
 
 /* The description of the build-id's note, in the file. */
@@ -299,14 +306,9 @@ static uint64_t headers_address(const struct elf_image *image)
 	return image->end + elf_image_round_up(image->template_bytes, ELF_IMAGE_ALIGN);
 }
 
-static uint64_t headers_bytes(const struct elf_image *image)
-{
-	return (image->segment_count + ADDED_MAX) * sizeof(Elf64_Phdr);
-}
-
 uint64_t elf_image_code_address(const struct elf_image *image)
 {
-	return elf_image_round_up(headers_address(image) + headers_bytes(image), ELF_IMAGE_ALIGN);
+	return elf_image_round_up(headers_address(image) + HEADERS_BYTES, ELF_IMAGE_ALIGN);
 }
 
 uint64_t elf_image_data_address(const struct elf_image *image, size_t code_bytes)

@@ -103,7 +103,8 @@ void elf_image_rename(struct elf_image *image, uint64_t seed);
 /**
  * elf_image_set_unwind_index() - say where the index of unwinding information is now
  *
- * An image that had none gets none.
+ * Static programs have none and register their frames: they get one, which is looked at
+ * for what was not registered.
  */
 void elf_image_set_unwind_index(struct elf_image *image, uint64_t address, uint64_t bytes);
 

@@ -16,6 +16,7 @@
 #include "instrument/elf_image.h"
 #include "instrument/profile_layout.h"
 #include "instrument/runtime_blob.h"
+#include "lib/array.h"
 #include "lib/error.h"
 
 #define CODE_ALIGN 64
@@ -317,9 +318,14 @@ static int copy_all(struct rewriter *rewriter, struct error *err)
 
 /* --- unwinding ------------------------------------------------------------ */
 
+/* @tables: addresses of the new tables, of all frames that are copied, one after the other */
 struct frame_copier {
 	struct rewriter *rewriter;
 	const struct candidate *candidate;
+	uint64_t *tables;
+	size_t count;
+	size_t capacity;
+	bool failed;
 };
 
 static uint64_t new_place(void *context, uint64_t address)
@@ -330,19 +336,50 @@ static uint64_t new_place(void *context, uint64_t address)
 	       procedure_copy_where(&copier->candidate->copy, address);
 }
 
+static void copy_table(void *context, const struct unwind_frame *frame)
+{
+	struct frame_copier *copier = context;
+
+	if (array_reserve(&copier->tables, &copier->capacity, copier->count + 1,
+			  sizeof(*copier->tables)) < 0) {
+		copier->failed = true;
+		return;
+	}
+	copier->tables[copier->count++] =
+		unwind_writer_add_table(&copier->rewriter->unwind, frame,
+					new_place(copier, frame->start), new_place, copier);
+}
+
 static void copy_frame(void *context, const struct unwind_frame *frame)
 {
 	struct frame_copier *copier = context;
 	uint64_t start = new_place(copier, frame->start);
 	uint64_t end = new_place(copier, frame->start + frame->bytes);
+	uint64_t table = copier->tables[copier->count++];
 
 	if (start < end)
-		unwind_writer_add(&copier->rewriter->unwind, frame, start, end, new_place, copier);
+		unwind_writer_add(&copier->rewriter->unwind, frame, start, end, table, new_place,
+				  copier);
+}
+
+static void visit_copied(struct frame_copier *copier,
+			 void (*visit)(void *context, const struct unwind_frame *frame))
+{
+	const struct candidates *candidates = &copier->rewriter->candidates;
+
+	copier->count = 0;
+	for (size_t c = 0; !copier->failed && c < candidates->count; c++) {
+		copier->candidate = &candidates->all[c];
+		if (!copier->candidate->kept)
+			candidate_visit_frames(copier->candidate, &copier->rewriter->frames, visit,
+					       copier);
+	}
 }
 
 /* Behind the code. */
 static int copy_frames(struct rewriter *rewriter, struct error *err)
 {
+	struct frame_copier copier = {.rewriter = rewriter};
 	uint64_t index;
 	size_t index_bytes;
 	int r;
@@ -352,13 +389,13 @@ static int copy_frames(struct rewriter *rewriter, struct error *err)
 	rewriter->unwind_offset = elf_image_round_up(rewriter->code_bytes, CODE_ALIGN);
 	r = unwind_writer_init(&rewriter->unwind, &rewriter->frames,
 			       code_address(rewriter) + rewriter->unwind_offset);
-	for (size_t c = 0; r == 0 && c < rewriter->candidates.count; c++) {
-		struct frame_copier copier = {rewriter, &rewriter->candidates.all[c]};
-
-		if (!copier.candidate->kept)
-			candidate_visit_frames(copier.candidate, &rewriter->frames, copy_frame,
-					       &copier);
-	}
+	if (r == 0)
+		visit_copied(&copier, copy_table);
+	if (r == 0)
+		visit_copied(&copier, copy_frame);
+	free(copier.tables);
+	if (copier.failed)
+		r = -ENOMEM;
 	if (r == 0)
 		r = unwind_writer_end(&rewriter->unwind, &index, &index_bytes);
 	if (r < 0)

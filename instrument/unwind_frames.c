@@ -9,6 +9,7 @@
 
 #include "analysis/image/elf_file.h"
 #include "analysis/image/encoded_pointer.h"
+#include "instrument/handler_table.h"
 #include "lib/array.h"
 #include "lib/u64_map.h"
 
@@ -21,6 +22,8 @@ struct unwind_cie {
 	uint64_t code_align;
 	int64_t data_align;
 	uint64_t return_register;
+	uint64_t personality; /* address of it, or of a pointer to it; 0: none */
+	uint8_t personality_encoding;
 	uint8_t address_encoding;
 	uint8_t handler_encoding;
 	bool augmented;
@@ -38,12 +41,12 @@ struct reader {
 	size_t cie_capacity;
 };
 
-static bool read_augmentation(struct unwind_cie *cie, const Dwarf_CIE *entry)
+static bool read_augmentation(const struct reader *frames, struct unwind_cie *cie,
+			      const Dwarf_CIE *entry)
 {
 	const char *letter = entry->augmentation;
+	const uint8_t *data = frames->data->d_buf;
 	struct bounded_reader reader;
-	uint8_t encoding;
-	size_t bytes;
 
 	cie->address_encoding = DW_EH_PE_absptr;
 	cie->handler_encoding = DW_EH_PE_omit;
@@ -59,11 +62,13 @@ static bool read_augmentation(struct unwind_cie *cie, const Dwarf_CIE *entry)
 			cie->handler_encoding = bounded_reader_u8(&reader);
 			break;
 		case 'P':
-			encoding = bounded_reader_u8(&reader);
-			bytes = encoded_pointer_bytes(encoding, WORD_BYTES);
-			if (bytes == 0)
+			cie->personality_encoding = bounded_reader_u8(&reader);
+			if (encoded_pointer_resolve(
+				    &cie->personality, &reader,
+				    (uint8_t)(cie->personality_encoding & ~DW_EH_PE_indirect),
+				    WORD_BYTES,
+				    frames->address + (uint64_t)(reader.position - data)) < 0)
 				return false;
-			bounded_reader_bytes(&reader, bytes);
 			break;
 		case 'R':
 			cie->address_encoding = bounded_reader_u8(&reader);
@@ -89,7 +94,7 @@ static int add_cie(struct reader *reader, const Dwarf_CIE *entry)
 		.return_register = entry->return_address_register,
 	};
 
-	cie.bad = !read_augmentation(&cie, entry) || cie.code_align != 1;
+	cie.bad = !read_augmentation(reader, &cie, entry) || cie.code_align != 1;
 	if (array_reserve(&reader->frames.cies, &reader->cie_capacity, reader->frames.cie_count + 1,
 			  sizeof(cie)) < 0)
 		return -ENOMEM;
@@ -125,7 +130,6 @@ static bool read_fde(const struct reader *reader, const Dwarf_FDE *fde, Dwarf_Of
 	const struct unwind_cie *cie = &reader->frames.cies[frame->cie];
 	const uint8_t *data = reader->data->d_buf;
 	struct bounded_reader own;
-	uint64_t skip = 0;
 
 	if (cie->bad || fde->start < data || fde->end < fde->start ||
 	    fde->end > data + reader->data->d_size)
@@ -141,11 +145,17 @@ static bool read_fde(const struct reader *reader, const Dwarf_FDE *fde, Dwarf_Of
 	if (cie->augmented) {
 		uint64_t bytes = bounded_reader_varint(&own);
 		const uint8_t *augmentation = bounded_reader_bytes(&own, bytes);
+		struct bounded_reader inner;
 
-		for (uint64_t i = 0; augmentation != NULL && i < bytes; i++)
-			skip |= augmentation[i];
+		if (augmentation == NULL)
+			return false;
+		bounded_reader_init(&inner, augmentation, bytes);
+		if (cie->handler_encoding != DW_EH_PE_omit &&
+		    encoded_pointer_resolve(&frame->handlers, &inner, cie->handler_encoding,
+					    WORD_BYTES,
+					    reader->address + (uint64_t)(augmentation - data)) < 0)
+			return false;
 	}
-	frame->handlers = cie->handler_encoding != DW_EH_PE_omit && skip != 0;
 	frame->program = own.position;
 	frame->program_bytes = bounded_reader_left(&own);
 	return !bounded_reader_failed(&own) && frame->bytes > 0;
@@ -187,6 +197,21 @@ static int by_start(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
+static void find_tables(struct unwind_frames *frames, const struct elf_file *file)
+{
+	GElf_Shdr header;
+	Elf_Scn *section = elf_file_section(file, ".gcc_except_table", &header);
+	const Elf_Data *data = NULL;
+
+	if (section != NULL && header.sh_type != SHT_NOBITS)
+		data = elf_rawdata(section, NULL);
+	if (data == NULL || data->d_buf == NULL)
+		return;
+	frames->tables = data->d_buf;
+	frames->table_bytes = data->d_size;
+	frames->table_address = header.sh_addr;
+}
+
 int unwind_frames_read(struct unwind_frames *ret, const struct elf_file *file)
 {
 	struct reader reader = {.ident = (const unsigned char *)elf_getident(file->elf, NULL)};
@@ -201,6 +226,7 @@ int unwind_frames_read(struct unwind_frames *ret, const struct elf_file *file)
 	reader.address = header.sh_addr;
 	if (reader.data == NULL || reader.data->d_buf == NULL)
 		return 0;
+	find_tables(&reader.frames, file);
 	r = read_all(&reader);
 	u64_map_deinit(&reader.known);
 	if (r < 0) {
@@ -319,6 +345,36 @@ static int next_operation(struct bounded_reader *reader, uint64_t *advance)
 	return bounded_reader_failed(reader) ? -ENOTSUP : 1;
 }
 
+/* Return: 0; -ENOENT the frame has no table; as for handler_table_parse(). */
+static int parse_table(struct handler_table *table, const struct unwind_frames *frames,
+		       const struct unwind_frame *frame)
+{
+	uint64_t offset = frame->handlers - frames->table_address;
+
+	if (frame->handlers == 0)
+		return -ENOENT;
+	if (frame->handlers < frames->table_address || offset >= frames->table_bytes)
+		return -ENOTSUP;
+	return handler_table_parse(table, frames->tables + offset, frames->table_bytes - offset,
+				   frame->handlers, frame->start);
+}
+
+static int table_cuts(const struct unwind_frames *frames, const struct unwind_frame *frame,
+		      void (*visit)(void *context, uint64_t address), void *context)
+{
+	struct handler_table table;
+	int r = parse_table(&table, frames, frame);
+
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	for (size_t i = 0; i < table.count; i++) {
+		visit(context, table.calls[i].start);
+		visit(context, table.calls[i].end);
+	}
+	handler_table_deinit(&table);
+	return 0;
+}
+
 int unwind_frame_cuts(const struct unwind_frames *frames, const struct unwind_frame *frame,
 		      void (*visit)(void *context, uint64_t address), void *context)
 {
@@ -326,7 +382,6 @@ int unwind_frame_cuts(const struct unwind_frames *frames, const struct unwind_fr
 	struct bounded_reader reader;
 	int r;
 
-	(void)frames;
 	visit(context, frame->start);
 	bounded_reader_init(&reader, frame->program, frame->program_bytes);
 	while ((r = next_operation(&reader, &advance)) > 0) {
@@ -335,7 +390,7 @@ int unwind_frame_cuts(const struct unwind_frames *frames, const struct unwind_fr
 			visit(context, address);
 	}
 	visit(context, frame->start + frame->bytes);
-	return r;
+	return r == 0 ? table_cuts(frames, frame, visit, context) : r;
 }
 
 /* --- writing -------------------------------------------------------------- */
@@ -344,7 +399,7 @@ int unwind_writer_init(struct unwind_writer *writer, const struct unwind_frames 
 		       uint64_t address)
 {
 	*writer = (struct unwind_writer){.frames = frames, .address = address};
-	writer->cies = calloc(frames->cie_count + 1, sizeof(*writer->cies));
+	writer->cies = calloc(2 * frames->cie_count + 1, sizeof(*writer->cies));
 	return writer->cies != NULL ? 0 : -ENOMEM;
 }
 
@@ -410,16 +465,40 @@ static void end_entry(struct unwind_writer *writer, size_t start)
 	memcpy(writer->data + start, &length, sizeof(length));
 }
 
-/* Frames in which nothing is caught need no personality. */
-static size_t put_cie(struct unwind_writer *writer, uint32_t number)
+/* Four bytes that mean an address. */
+static void put_relative(struct unwind_writer *writer, uint64_t target)
 {
-	const struct unwind_cie *cie = &writer->frames->cies[number];
-	size_t start = writer->bytes;
-	const char *augmentation = cie->signal ? "zRS" : "zR";
+	int64_t distance = (int64_t)(target - (writer->address + writer->bytes));
 
-	if (writer->cies[number] != 0)
-		return writer->cies[number] - 1;
-	writer->cies[number] = (uint32_t)start + 1;
+	writer->failed |= distance != (int32_t)distance;
+	put_u32(writer, (uint32_t)distance);
+}
+
+static void put_augmentation(struct unwind_writer *writer, const struct unwind_cie *cie,
+			     bool handles)
+{
+	put_leb128(writer, handles ? 7 : 1);
+	if (handles) {
+		put_u8(writer, (uint8_t)((cie->personality_encoding & DW_EH_PE_indirect) |
+					 DW_EH_PE_pcrel | DW_EH_PE_sdata4));
+		put_relative(writer, cie->personality);
+		put_u8(writer, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
+	}
+	put_u8(writer, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
+}
+
+/* Frames in which nothing is caught need no personality. */
+static size_t put_cie(struct unwind_writer *writer, uint32_t number, bool handles)
+{
+	static const char *const augmentations[] = {"zR", "zRS", "zPLR", "zPLRS"};
+	const struct unwind_cie *cie = &writer->frames->cies[number];
+	uint32_t *known = &writer->cies[2 * number + handles];
+	const char *augmentation = augmentations[2 * handles + cie->signal];
+	size_t start = writer->bytes;
+
+	if (*known != 0)
+		return *known - 1;
+	*known = (uint32_t)start + 1;
 	put_u32(writer, 0);
 	put_u32(writer, 0); /* it is a CIE */
 	put_u8(writer, 1);
@@ -427,8 +506,7 @@ static size_t put_cie(struct unwind_writer *writer, uint32_t number)
 	put_leb128(writer, cie->code_align);
 	put_signed_leb128(writer, cie->data_align);
 	put_u8(writer, (uint8_t)cie->return_register);
-	put_leb128(writer, 1);
-	put_u8(writer, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
+	put_augmentation(writer, cie, handles);
 	put(writer, cie->program, cie->program_bytes);
 	end_entry(writer, start);
 	return start;
@@ -479,18 +557,42 @@ static void add_index(struct unwind_writer *writer, uint64_t code, uint64_t entr
 	writer->index[writer->index_count++][1] = entry;
 }
 
-void unwind_writer_add(struct unwind_writer *writer, const struct unwind_frame *frame,
-		       uint64_t start, uint64_t end, uint64_t (*where)(void *context, uint64_t old),
-		       void *context)
+uint64_t unwind_writer_add_table(struct unwind_writer *writer, const struct unwind_frame *frame,
+				 uint64_t start, uint64_t (*where)(void *context, uint64_t old),
+				 void *context)
 {
-	size_t cie = put_cie(writer, frame->cie);
+	uint64_t address = writer->address + writer->bytes;
+	struct handler_table table;
+	int r = parse_table(&table, writer->frames, frame);
+
+	if (r == -ENOENT)
+		return 0;
+	if (r == 0) {
+		r = handler_table_write(&table, &writer->data, &writer->bytes, &writer->capacity,
+					writer->address, start, where, context);
+		handler_table_deinit(&table);
+	}
+	while (r == 0 && !writer->failed && writer->bytes % 8 != 0)
+		put_u8(writer, 0);
+	writer->tables = writer->bytes;
+	writer->failed |= r < 0;
+	return r == 0 ? address : 0;
+}
+
+void unwind_writer_add(struct unwind_writer *writer, const struct unwind_frame *frame,
+		       uint64_t start, uint64_t end, uint64_t table,
+		       uint64_t (*where)(void *context, uint64_t old), void *context)
+{
+	size_t cie = put_cie(writer, frame->cie, table != 0);
 	size_t entry = writer->bytes;
 
 	put_u32(writer, 0);
 	put_u32(writer, (uint32_t)(writer->bytes - cie));
 	put_u32(writer, (uint32_t)(start - (writer->address + writer->bytes)));
 	put_u32(writer, (uint32_t)(end - start));
-	put_leb128(writer, 0);
+	put_leb128(writer, table != 0 ? 4 : 0);
+	if (table != 0)
+		put_relative(writer, table);
 	put_program(writer, frame, start, where, context);
 	end_entry(writer, entry);
 	add_index(writer, start, writer->address + entry);
@@ -519,7 +621,7 @@ int unwind_writer_end(struct unwind_writer *writer, uint64_t *index, size_t *ind
 	if (writer->index_count > 0)
 		qsort(writer->index, writer->index_count, sizeof(*writer->index), by_code);
 	put(writer, head, sizeof(head));
-	put_u32(writer, (uint32_t)(writer->address - (writer->address + writer->bytes)));
+	put_relative(writer, writer->address + writer->tables);
 	put_u32(writer, (uint32_t)writer->index_count);
 	for (size_t i = 0; i < writer->index_count; i++) {
 		for (int k = 0; k < 2; k++) {

@@ -19,7 +19,7 @@ struct unwind_cie;
 /**
  * struct unwind_frame - what one description (FDE) is about
  * @entry: its own address
- * @handlers: exceptions may be caught in it
+ * @handlers: address of its table of handlers (handler_table.h); 0: it has none
  */
 struct unwind_frame {
 	uint64_t start;
@@ -28,11 +28,18 @@ struct unwind_frame {
 	const uint8_t *program;
 	size_t program_bytes;
 	uint32_t cie;
-	bool handlers;
+	uint64_t handlers;
 };
 
-/** struct unwind_frames - zero-initialised has none; @all is by @start. */
+/**
+ * struct unwind_frames - zero-initialised has none
+ * @all:    by @start
+ * @tables: of handlers, @table_bytes at @table_address
+ */
 struct unwind_frames {
+	const uint8_t *tables;
+	size_t table_bytes;
+	uint64_t table_address;
 	struct unwind_frame *all;
 	size_t count;
 	struct unwind_cie *cies;
@@ -53,21 +60,23 @@ void unwind_frames_deinit(struct unwind_frames *frames);
 size_t unwind_frames_first(const struct unwind_frames *frames, uint64_t address);
 
 /**
- * unwind_frame_cuts() - the addresses at which a frame changes
- * @visit: called for each, ascending
+ * unwind_frame_cuts() - the addresses at which a frame changes, or what its calls do
+ * @visit: called for each, in any order
  *
- * Return: 0; -ENOTSUP it says something that cannot be said of a copy.
+ * Return: 0; -ENOTSUP it says something that cannot be said of a copy; -ENOMEM.
  */
 int unwind_frame_cuts(const struct unwind_frames *frames, const struct unwind_frame *frame,
 		      void (*visit)(void *context, uint64_t address), void *context);
 
 /**
  * struct unwind_writer - the new section, being made
- * @address: where it is going to be
+ * @address: where it is going to be; entries begin there after the tables
+ * @tables:  of handlers, which come first
  * @index:   (address of code, address of its description) of all frames
  */
 struct unwind_writer {
 	uint64_t address;
+	size_t tables;
 	uint8_t *data;
 	size_t bytes;
 	size_t capacity;
@@ -86,13 +95,24 @@ int unwind_writer_init(struct unwind_writer *writer, const struct unwind_frames 
 void unwind_writer_deinit(struct unwind_writer *writer);
 
 /**
+ * unwind_writer_add_table() - write a frame's table of handlers for a copy
+ *
+ * For all frames that have one, before the first unwind_writer_add(). Return: its
+ * address; 0: the frame has none, or the writer has failed.
+ */
+uint64_t unwind_writer_add_table(struct unwind_writer *writer, const struct unwind_frame *frame,
+				 uint64_t start, uint64_t (*where)(void *context, uint64_t old),
+				 void *context);
+
+/**
  * unwind_writer_add() - describe a copy of a frame
  * @start, @end: the new code
+ * @table: address of its table of handlers, or 0
  * @where: the new address of an old one that unwind_frame_cuts() told
  */
 void unwind_writer_add(struct unwind_writer *writer, const struct unwind_frame *frame,
-		       uint64_t start, uint64_t end, uint64_t (*where)(void *context, uint64_t old),
-		       void *context);
+		       uint64_t start, uint64_t end, uint64_t table,
+		       uint64_t (*where)(void *context, uint64_t old), void *context);
 
 /**
  * unwind_writer_end() - end the section and add its index behind it

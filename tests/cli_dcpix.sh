@@ -34,7 +34,7 @@ same()
 # counted PROCEDURE PROGRAM: calls of it, in all files; and removes these
 counted()
 {
-	"$dcpix" --csv counts "$2" "$scratch"/counts.* | awk -F, -v name="\"$1\"" \
+	"$dcpix" --csv counts "$2" "$scratch"/counts.* 2> /dev/null | c++filt | awk -F, -v name="\"$1\"" \
 		'$4 == name { sum += $2 } END { print sum + 0 }'
 	rm -f "$scratch"/counts.*
 }
@@ -80,6 +80,10 @@ for flags in "-O2" "-O2 -static"; do
 	check "throws $flags: it is rewritten" sh -c "g++ -pthread $flags tests/programs/throws.cc \
 		-o '$scratch/throws' && '$dcpix' -q -o '$scratch/bin/throws' '$scratch/throws'"
 	same "throws $flags: exceptions" "$scratch/throws" "$scratch/bin/throws"
+	rm -f "$scratch"/counts.*
+	"$scratch/bin/throws" > /dev/null
+	is "throws $flags: procedures that catch them count" \
+		"$(counted "middle(int)" "$scratch/bin/throws")" 5
 done
 
 # Programs as they are, stripped.

@@ -13,14 +13,14 @@ struct leaver {
 	~leaver() { printf("left %s\n", name); }
 };
 
-__attribute__((noinline)) static int deep(int n)
+__attribute__((noipa)) static int deep(int n)
 {
 	if (n == 0)
 		throw std::runtime_error("deep");
 	return deep(n - 1) + 1;
 }
 
-__attribute__((noinline)) static int middle(int n)
+__attribute__((noipa)) static int middle(int n)
 {
 	leaver left{"middle"};
 
