@@ -15,7 +15,7 @@
 #include "tools/calc_summary.h"
 
 #define KEY_BYTES 40
-#define CAUSES (CULPRIT_CAUSES + 1) /* with what is not explained */
+#define CAUSES ((size_t)CULPRIT_CAUSES + 1) /* with what is not explained */
 
 /* struct summary_row - an image or a procedure; texts are its own. */
 struct summary_row {
@@ -36,6 +36,8 @@ static void free_row(struct summary_row *row)
 	free(row->procedure);
 }
 
+/* @procedure is taken over. */
+/* NOLINTNEXTLINE(readability-non-const-parameter): it is freed later */
 static int add_row(struct summary_listing *listing, char *procedure)
 {
 	struct summary_row row = {
