@@ -62,7 +62,7 @@
 #define PROGRAM_SPREAD 0.4
 #define COMMON_SPREAD hypot(PROGRAM_SPREAD, FREQUENCY_FLOW_PROCEDURE_SPREAD)
 #define HIGH_SPREAD 0.1
-#define MEDIUM_SPREAD 0.4
+#define MEDIUM_SPREAD 0.27
 
 /* Samples that may be expected, and still none be seen, one time in ten. */
 #define UNSEEN 2.3
