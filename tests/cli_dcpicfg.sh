@@ -41,9 +41,9 @@ check "programs are made" tests/calc_fixtures.sh "$scratch"
 		0x9830 1493 0x9834 174727 0x9838 1548 0x9840 1586
 	echo end
 } | "$helpers/make_profile_db" "$scratch/copy.db"
-golden copy.dot copy --estimator paper
-golden copy_no_code.dot copy --estimator paper --no-code
-golden copy_left_out.dot copy --estimator paper -n 1
+golden copy.dot copy --as-published
+golden copy_no_code.dot copy --as-published --no-code
+golden copy_left_out.dot copy --as-published -n 1
 
 # A jump through a register, names that are no names, an edge each way.
 cat > "$scratch/odd.s" << 'END'
@@ -127,6 +127,7 @@ refused 2 'no format "gif"' copy -f gif
 refused 2 'percentage' copy --min-percent 101
 refused 2 'number of blocks' copy -n 0
 refused 2 'no model "z80"' copy --model z80
+refused 2 'exclude each other' copy --as-published --estimator avg
 refused 2 'no estimator "guess"' copy --estimator guess
 refused 1 'no procedure nothing' copy nothing
 refused 2 'No such file' none

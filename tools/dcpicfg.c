@@ -23,6 +23,7 @@ enum {
 	KEY_MIN_PERCENT,
 	KEY_MODEL,
 	KEY_ESTIMATOR,
+	KEY_AS_PUBLISHED,
 };
 
 static const struct option_entry own_options[] = {
@@ -37,6 +38,7 @@ static const struct option_entry own_options[] = {
 	{'e', "event", "EVENT", "the one whose samples are of time: cycles, cpu-clock, ..."},
 	{KEY_MODEL, "model", "NAME", "the machine: alpha21164, cortex-a53, ..."},
 	{KEY_ESTIMATOR, "estimator", "NAME", "of frequencies: dcpi, paper, avg, max"},
+	{KEY_AS_PUBLISHED, "as-published", NULL, "as the paper of 1997 did it"},
 };
 
 /* More, and the picture takes long to draw, and nobody looks at all of it. */
@@ -62,6 +64,7 @@ struct drawing {
 	const char *event;
 	const struct machine_model *model;
 	const struct frequency_estimator *estimator;
+	bool as_published;
 	struct flow_options flow;
 	struct profile_reader *reader;
 	struct calc_source source;
@@ -114,6 +117,9 @@ static int set_option(void *context, int key, const char *argument, struct error
 		break;
 	case KEY_MODEL:
 		return calc_method_model(&drawing->model, argument, err);
+	case KEY_AS_PUBLISHED:
+		drawing->as_published = true;
+		break;
 	case KEY_ESTIMATOR:
 		return calc_method_estimator(&drawing->estimator, argument, err);
 	}
@@ -132,6 +138,13 @@ static const struct cli_tool tool = {
 	.option_count = sizeof(own_options) / sizeof(*own_options),
 	.set = set_option,
 };
+
+static int check_options(struct drawing *drawing, struct error *err)
+{
+	if (drawing->as_published && drawing->estimator != NULL)
+		return error_set(err, EINVAL, "--as-published and --estimator exclude each other");
+	return 0;
+}
 
 static int choose_format(struct drawing *drawing, struct error *err)
 {
@@ -184,7 +197,10 @@ static int make_graph(struct drawing *drawing, struct error *err)
 
 	if (r < 0)
 		return r;
-	options.estimator = drawing->estimator;
+	options.estimator =
+		drawing->as_published ? frequency_estimator_find("paper") : drawing->estimator;
+	options.published = drawing->as_published;
+	options.tie_calls = options.tie_calls && !drawing->as_published;
 	drawing->flow.time = drawing->source.events.time;
 	drawing->graph = tmpfile();
 	if (drawing->graph == NULL)
@@ -204,8 +220,10 @@ static int write_picture(void *context, FILE *file, struct error *err)
 static int run(struct drawing *drawing)
 {
 	struct error err = {0};
-	int r = choose_format(drawing, &err);
+	int r = check_options(drawing, &err);
 
+	if (r == 0)
+		r = choose_format(drawing, &err);
 	if (r == 0)
 		r = calc_source_open(&drawing->source, &drawing->reader, &drawing->cli,
 				     drawing->event, &err);

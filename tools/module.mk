@@ -78,7 +78,7 @@ dcpicfg-ldlibs := -lm
 
 # Packages: libncurses-dev
 PROGRAMS += dcpitop
-dcpitop-src := tools/dcpitop.c tools/top_screen.c
+dcpitop-src := tools/dcpitop.c tools/top_draw.c tools/top_screen.c
 dcpitop-archives := $(TOOL_ARCHIVES)
 dcpitop-pkgs = $(TOOL_PKGS) ncursesw
 dcpitop-ldlibs := -lm

@@ -12,68 +12,12 @@
 #include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
-#include <wchar.h>
 
 #include "lib/cleanup.h"
-#include "tools/heat.h"
-#include "tools/text.h"
-
-/* More rows are not formatted: nobody pages that far. */
-#define ROWS_MAX 2000
-/* Heights from which on there is room for help, for headings, and for an explanation. */
-#define HELP_HEIGHT 6
-#define HEADING_HEIGHT 10
-#define EXPLAIN_HEIGHT 18
-#define EXPLAIN_LINES 4
+#include "tools/top_draw.h"
 
 #define INTERVAL_MIN_NS 500000000LL
 #define INTERVAL_MAX_NS 3600000000000LL
-
-enum pair {
-	PAIR_HOT = 1,
-	PAIR_WARM,
-	PAIR_PROBLEM,
-};
-
-struct screen {
-	struct top_view *view;
-	struct top_flush *flush;
-	struct top_screen_options options;
-	SCREEN *terminal;
-	int signals;
-	int64_t next_ns; /* refresh */
-	int64_t refreshes;
-	size_t cursor;
-	size_t top;  /* first row that is shown */
-	char *lines; /* the table, a line a row */
-	size_t line_bytes;
-	bool paused;
-	bool help;
-	bool typing; /* a filter */
-	bool done;
-	bool at_worst; /* the cursor went there by itself */
-	struct error problem;
-};
-
-static const char *const help_lines[] = {
-	"q            quit",
-	"up down k j  one row; page up, page down, home, end",
-	"enter right  into the image, the procedure",
-	"esc left     back",
-	"i p          images, procedures of the system",
-	"w            code: to the worst stall",
-	"s            sort by the next column",
-	"e            next event",
-	"t            totals: of the epoch, since the beginning",
-	"z            totals since now",
-	"/            only rows with a text; enter ends it, esc forgets it",
-	"+ -          refresh less, more often",
-	"space        stop refreshing, and go on",
-	"r            refresh now",
-	"h ?          this",
-};
-
-#define HELP_LINES ((int)(sizeof(help_lines) / sizeof(*help_lines)))
 
 static int64_t clock_ns(void)
 {
@@ -83,208 +27,10 @@ static int64_t clock_ns(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* As many cells of a line as the screen has: wide letters take two. */
-static void put_line(int y, const char *text, chtype attributes)
-{
-	_cleanup_free_ wchar_t *wide = NULL;
-	size_t length = mbstowcs(NULL, text, 0), kept = 0;
-	int cells = 0;
-
-	if (y < 0 || y >= LINES || length == (size_t)-1)
-		return;
-	wide = calloc(length + 1, sizeof(*wide));
-	if (wide == NULL)
-		return;
-	mbstowcs(wide, text, length + 1);
-	for (; kept < length; kept++) {
-		int width = wcwidth(wide[kept]);
-
-		if (width < 0)
-			wide[kept] = L'?';
-		cells += width < 0 ? 1 : width;
-		if (cells > COLS)
-			break;
-	}
-	attrset((attr_t)attributes);
-	mvaddnwstr(y, 0, wide, (int)kept);
-	if ((attributes & A_REVERSE) != 0)
-		hline(' ' | (chtype)attributes, COLS);
-	clrtoeol();
-	attrset(A_NORMAL);
-}
-
-static int heading_lines(void)
-{
-	return LINES >= HEADING_HEIGHT ? TOP_HEADING_LINES : 0;
-}
-
-static bool explains(const struct screen *screen)
-{
-	return LINES >= EXPLAIN_HEIGHT && screen->view->shown == TOP_CODE &&
-	       screen->view->code.explanation != NULL;
-}
-
-/* Rows of the table that there is room for. */
-static int table_height(const struct screen *screen)
-{
-	int height = LINES - heading_lines() - 1;
-
-	if (LINES >= HELP_HEIGHT)
-		height--;
-	if (explains(screen))
-		height -= EXPLAIN_LINES;
-	return height > 0 ? height : 0;
-}
-
-/* The table as text, one line a row, headings first. */
-static int format(struct screen *screen)
-{
-	struct columns_table table = screen->view->table;
-	FILE *stream;
-	int r;
-
-	free(screen->lines);
-	screen->lines = NULL;
-	if (table.row_count > ROWS_MAX)
-		table.row_count = ROWS_MAX;
-	stream = open_memstream(&screen->lines, &screen->line_bytes);
-	if (stream == NULL)
-		return -ENOMEM;
-	r = columns_text(stream, &table, COLS > 0 ? (size_t)COLS : 1, false);
-	return fclose(stream) == 0 ? r : -ENOMEM;
-}
-
-static size_t row_count(const struct screen *screen)
-{
-	size_t rows = screen->view->table.row_count;
-
-	return rows < ROWS_MAX ? rows : ROWS_MAX;
-}
-
-static void keep_cursor(struct screen *screen)
-{
-	size_t rows = row_count(screen), height = (size_t)table_height(screen);
-
-	if (screen->cursor >= rows)
-		screen->cursor = rows > 0 ? rows - 1 : 0;
-	if (screen->cursor < screen->top)
-		screen->top = screen->cursor;
-	if (height > 0 && screen->cursor >= screen->top + height)
-		screen->top = screen->cursor - height + 1;
-	if (screen->top > 0 && screen->top + height > rows)
-		screen->top = rows > height ? rows - height : 0;
-}
-
-static chtype row_attributes(const struct screen *screen, size_t row)
-{
-	double share = top_view_share(screen->view, row);
-	chtype attributes = A_NORMAL;
-
-	if (share >= HEAT_HOT)
-		attributes = A_BOLD | (chtype)COLOR_PAIR(PAIR_HOT);
-	else if (share >= HEAT_WARM)
-		attributes = (chtype)COLOR_PAIR(PAIR_WARM);
-	return row == screen->cursor ? attributes | A_REVERSE : attributes;
-}
-
-static void draw_table(struct screen *screen, int y)
-{
-	size_t height = (size_t)table_height(screen), number = 0;
-	char *line = screen->lines, *end;
-
-	for (; line != NULL && (end = strchr(line, '\n')) != NULL; line = end + 1, number++) {
-		*end = '\0';
-		if (number == 0)
-			put_line(y, line, A_BOLD | A_UNDERLINE);
-		else if (number - 1 >= screen->top && number - 1 < screen->top + height)
-			put_line(y + (int)(number - screen->top), line,
-				 row_attributes(screen, number - 1));
-		*end = '\n';
-	}
-}
-
-/* What dcpicalc says of the worst stall, above the last line. */
-static void draw_explanation(const struct screen *screen)
-{
-	_cleanup_free_ char *text = NULL;
-	size_t bytes;
-	FILE *stream = open_memstream(&text, &bytes);
-	char *line, *end;
-	int y = LINES - 1 - EXPLAIN_LINES;
-
-	if (stream == NULL)
-		return;
-	text_wrap(stream, screen->view->code.explanation, (size_t)COLS, 0, 0);
-	if (fclose(stream) != 0)
-		return;
-	for (line = text; y < LINES - 1 && (end = strchr(line, '\n')) != NULL;
-	     line = end + 1, y++) {
-		*end = '\0';
-		put_line(y, line, A_DIM);
-	}
-}
-
-static void draw_headings(struct screen *screen)
-{
-	char text[TOP_HEADING_BYTES];
-	size_t length;
-
-	for (unsigned int i = 0; i < (unsigned int)heading_lines(); i++) {
-		top_view_heading(screen->view, i, text);
-		length = strlen(text);
-		if (i == 0)
-			snprintf(text + length, sizeof(text) - length, "; every %.3g s%s",
-				 (double)screen->options.interval_ns / 1e9,
-				 screen->paused ? ", STOPPED" : "");
-		put_line((int)i, text, i == 0 ? A_BOLD : A_NORMAL);
-	}
-}
-
-static void draw_last_line(struct screen *screen)
-{
-	char text[TOP_FILTER_BYTES + 32];
-
-	if (LINES < HELP_HEIGHT && !screen->typing)
-		return;
-	if (screen->typing) {
-		snprintf(text, sizeof(text), "only rows with: %s_", screen->view->filter);
-		put_line(LINES - 1, text, A_BOLD);
-	} else if (screen->problem.message[0] != '\0') {
-		put_line(LINES - 1, screen->problem.message, A_BOLD | COLOR_PAIR(PAIR_PROBLEM));
-	} else if (screen->flush->problem.message[0] != '\0') {
-		char note[ERROR_MESSAGE_BYTES + 48];
-
-		snprintf(note, sizeof(note), "h help  as of the daemon's own merges: %s",
-			 screen->flush->problem.message);
-		put_line(LINES - 1, note, (chtype)COLOR_PAIR(PAIR_PROBLEM));
-	} else {
-		put_line(LINES - 1,
-			 "q quit  enter into  esc back  s sort  e event  t total  / only  h help",
-			 A_DIM);
-	}
-}
-
-static void draw(struct screen *screen)
-{
-	erase();
-	if (screen->help) {
-		for (int i = 0; i < HELP_LINES; i++)
-			put_line(i, help_lines[i], A_NORMAL);
-	} else if (format(screen) == 0) {
-		keep_cursor(screen);
-		draw_headings(screen);
-		draw_table(screen, heading_lines());
-		if (explains(screen))
-			draw_explanation(screen);
-		draw_last_line(screen);
-	}
-	refresh();
-}
-
 /* The row of the cursor, of images and procedures. */
-static const struct top_row *selected(const struct screen *screen)
+static const struct top_row *selected(const struct top_screen *screen)
 {
-	if (screen->view->shown == TOP_CODE || screen->cursor >= row_count(screen))
+	if (screen->view->shown == TOP_CODE || screen->cursor >= top_draw_rows(screen))
 		return NULL;
 	return top_view_row(screen->view, screen->cursor);
 }
@@ -296,7 +42,7 @@ struct place {
 	bool any;
 };
 
-static void note_place(const struct screen *screen, struct place *place)
+static void note_place(const struct top_screen *screen, struct place *place)
 {
 	const struct top_row *row = screen->cursor > 0 ? selected(screen) : NULL;
 
@@ -315,9 +61,9 @@ static bool is_place(const struct place *place, const struct top_row *row)
 }
 
 /* Rows change places; the cursor goes with its own, unless it is on the first. */
-static void find_place(struct screen *screen, struct place *place)
+static void find_place(struct top_screen *screen, struct place *place)
 {
-	for (size_t i = 0; place->any && i < row_count(screen); i++) {
+	for (size_t i = 0; place->any && i < top_draw_rows(screen); i++) {
 		if (is_place(place, top_view_row(screen->view, i))) {
 			screen->cursor = i;
 			break;
@@ -326,7 +72,7 @@ static void find_place(struct screen *screen, struct place *place)
 	free(place->procedure);
 }
 
-static void go_to_worst(struct screen *screen)
+static void go_to_worst(struct top_screen *screen)
 {
 	const struct top_view *view = screen->view;
 
@@ -339,7 +85,7 @@ static void go_to_worst(struct screen *screen)
 }
 
 /* Reads what has changed; what is shown stays if that fails. */
-static void update(struct screen *screen)
+static void update(struct top_screen *screen)
 {
 	struct place place = {0};
 	enum top_shown shown = screen->view->shown;
@@ -360,7 +106,7 @@ static void update(struct screen *screen)
 	}
 }
 
-static void show(struct screen *screen, enum top_shown shown, const struct top_row *row)
+static void show(struct top_screen *screen, enum top_shown shown, const struct top_row *row)
 {
 	if (top_view_show(screen->view, shown, row) < 0)
 		return;
@@ -369,7 +115,7 @@ static void show(struct screen *screen, enum top_shown shown, const struct top_r
 	update(screen);
 }
 
-static void enter(struct screen *screen)
+static void enter(struct top_screen *screen)
 {
 	const struct top_row *row = selected(screen);
 
@@ -377,7 +123,7 @@ static void enter(struct screen *screen)
 		show(screen, screen->view->shown == TOP_IMAGES ? TOP_PROCEDURES : TOP_CODE, row);
 }
 
-static void back(struct screen *screen)
+static void back(struct top_screen *screen)
 {
 	if (screen->view->filter[0] != '\0') {
 		screen->view->filter[0] = '\0';
@@ -391,7 +137,7 @@ static void back(struct screen *screen)
 	update(screen);
 }
 
-static void set_interval(struct screen *screen, double factor)
+static void set_interval(struct top_screen *screen, double factor)
 {
 	int64_t interval_ns = (int64_t)((double)screen->options.interval_ns * factor);
 
@@ -401,7 +147,7 @@ static void set_interval(struct screen *screen, double factor)
 	screen->next_ns = clock_ns() + interval_ns;
 }
 
-static void filter_key(struct screen *screen, int key)
+static void filter_key(struct top_screen *screen, int key)
 {
 	char *filter = screen->view->filter;
 	size_t length = strlen(filter);
@@ -419,9 +165,9 @@ static void filter_key(struct screen *screen, int key)
 }
 
 /* Keys that move the cursor. Return: whether it was one. */
-static bool move_key(struct screen *screen, int key)
+static bool move_key(struct top_screen *screen, int key)
 {
-	size_t rows = row_count(screen), page = (size_t)table_height(screen);
+	size_t rows = top_draw_rows(screen), page = (size_t)top_draw_height(screen);
 
 	switch (key) {
 	case KEY_DOWN:
@@ -450,7 +196,7 @@ static bool move_key(struct screen *screen, int key)
 }
 
 /* Keys that change what is shown. Return: whether it was one. */
-static bool view_key(struct screen *screen, int key)
+static bool view_key(struct top_screen *screen, int key)
 {
 	switch (key) {
 	case '\n':
@@ -495,7 +241,7 @@ static bool view_key(struct screen *screen, int key)
 	return true;
 }
 
-static void press(struct screen *screen, int key)
+static void press(struct top_screen *screen, int key)
 {
 	if (key == KEY_RESIZE)
 		return;
@@ -543,7 +289,7 @@ static void resize(void)
 		resizeterm(size.ws_row, size.ws_col);
 }
 
-static void take_signal(struct screen *screen)
+static void take_signal(struct top_screen *screen)
 {
 	struct signalfd_siginfo info;
 
@@ -555,7 +301,7 @@ static void take_signal(struct screen *screen)
 		screen->done = true;
 }
 
-static void refreshed(struct screen *screen)
+static void refreshed(struct top_screen *screen)
 {
 	update(screen);
 	screen->refreshes++;
@@ -564,7 +310,7 @@ static void refreshed(struct screen *screen)
 }
 
 /* Asks the daemon to store what it holds; where it can't, what is there is read. */
-static void begin_refresh(struct screen *screen)
+static void begin_refresh(struct top_screen *screen)
 {
 	bool busy = screen->flush->state != TOP_FLUSH_IDLE;
 
@@ -574,7 +320,7 @@ static void begin_refresh(struct screen *screen)
 		refreshed(screen);
 }
 
-static int wait_for_something(struct screen *screen, struct error *err)
+static int wait_for_something(struct top_screen *screen, struct error *err)
 {
 	struct pollfd files[] = {
 		{.fd = STDIN_FILENO, .events = POLLIN},
@@ -599,7 +345,7 @@ static int wait_for_something(struct screen *screen, struct error *err)
 	return 0;
 }
 
-static int open_signals(struct screen *screen, sigset_t *before, struct error *err)
+static int open_signals(struct top_screen *screen, sigset_t *before, struct error *err)
 {
 	sigset_t set;
 
@@ -614,18 +360,7 @@ static int open_signals(struct screen *screen, sigset_t *before, struct error *e
 	return screen->signals >= 0 ? 0 : error_set_errno(err, "cannot wait for signals");
 }
 
-static void use_colors(bool wanted)
-{
-	if (!wanted || !has_colors())
-		return;
-	start_color();
-	use_default_colors();
-	init_pair(PAIR_HOT, COLOR_RED, -1);
-	init_pair(PAIR_WARM, COLOR_YELLOW, -1);
-	init_pair(PAIR_PROBLEM, COLOR_MAGENTA, -1);
-}
-
-static int open_terminal(struct screen *screen, struct error *err)
+static int open_terminal(struct top_screen *screen, struct error *err)
 {
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return error_set(err, ENOTTY, "not a terminal: say --batch");
@@ -641,14 +376,15 @@ static int open_terminal(struct screen *screen, struct error *err)
 	nodelay(stdscr, TRUE);
 	set_escdelay(25);
 	curs_set(0);
-	use_colors(screen->options.color);
+	top_draw_colors(screen->options.color);
 	return 0;
 }
 
 int top_screen_run(struct top_view *view, struct top_flush *flush,
 		   const struct top_screen_options *options, struct error *err)
 {
-	struct screen screen = {.view = view, .flush = flush, .options = *options, .signals = -1};
+	struct top_screen screen = {
+		.view = view, .flush = flush, .options = *options, .signals = -1};
 	sigset_t before;
 	int r = open_signals(&screen, &before, err);
 
@@ -657,7 +393,7 @@ int top_screen_run(struct top_view *view, struct top_flush *flush,
 	if (r == 0)
 		screen.next_ns = clock_ns() + screen.options.interval_ns;
 	while (r == 0 && !screen.done) {
-		draw(&screen);
+		top_draw(&screen);
 		r = wait_for_something(&screen, err);
 		if (r == 0 && !screen.done && !screen.paused && clock_ns() >= screen.next_ns)
 			begin_refresh(&screen);
