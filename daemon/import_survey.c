@@ -14,7 +14,7 @@
 /* Samples that a BPF program of the user's refused are no loss. */
 #define MISC_LOST_SAMPLES_BPF (1U << 15)
 
-int import_is_guest(const struct perfdata_sample *sample)
+bool import_is_guest(const struct perfdata_sample *sample)
 {
 	return sample->mode == PERF_RECORD_MISC_HYPERVISOR ||
 	       sample->mode == PERF_RECORD_MISC_GUEST_KERNEL ||

@@ -3,6 +3,7 @@
 #ifndef DCPI_IMPORT_SURVEY_H
 #define DCPI_IMPORT_SURVEY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "daemon/perfdata_event.h"
@@ -53,6 +54,6 @@ struct import_survey {
 int import_survey_make(struct import_survey *survey, struct perfdata_file *file, struct error *err);
 
 /** import_is_guest() - whether a sample is of a virtual machine's inside, by its mode. */
-int import_is_guest(const struct perfdata_sample *sample);
+bool import_is_guest(const struct perfdata_sample *sample);
 
 #endif
