@@ -58,7 +58,7 @@ static int check_header(const struct elf_image *image, const char *path, struct 
 {
 	const Elf64_Ehdr *header = header_of(image);
 
-	if (memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
+	if (header == NULL || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
 		return error_set(err, ENOEXEC, "%s is no ELF file", path);
 	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
 	    header->e_machine != EM_X86_64)

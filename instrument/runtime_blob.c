@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "instrument/runtime_blob.h"
 
-/* RUNTIME_BLOB: the file's name; see module.mk. */
+/* The file's name; module.mk says it to who builds this, not to who only reads it. */
+#ifndef RUNTIME_BLOB
+#define RUNTIME_BLOB "/dev/null"
+#endif
+
 __asm__(".section .rodata\n"
 	"	.balign 16\n"
 	"runtime_blob_first:\n"
