@@ -24,6 +24,11 @@ bench_procedure_table-src := tests/bench_procedure_table.c
 bench_procedure_table-archives := analysis util
 bench_procedure_table-pkgs := $(ANALYSIS_PKGS)
 
+FUZZERS += fuzz_procedure_index
+fuzz_procedure_index-src = tests/fuzz_procedure_index.c $(analysis-src) $(util-src)
+fuzz_procedure_index-pkgs := $(ANALYSIS_PKGS)
+fuzz_procedure_index-ldlibs = $(analysis-ldlibs)
+
 FUZZERS += fuzz_procedure_table
 fuzz_procedure_table-src = tests/fuzz_procedure_table.c $(analysis-src) $(util-src)
 fuzz_procedure_table-pkgs := $(ANALYSIS_PKGS)
