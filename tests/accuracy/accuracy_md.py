@@ -14,7 +14,10 @@ import table
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 IN_ORDER = ("alpha21164", "cortex-a53")
+VARIANTS = ("perturbed", "skid1", "events", "edges")
 BUDGET = 1000000
+BUDGETS = (10000, 100000, BUDGET)
+ESTIMATORS = ("dcpi", "paper", "avg", "max")
 
 # What the project set out to reach on in-order machines, and what the paper has; of rows
 # without a goal there is only something to compare with.
@@ -53,6 +56,21 @@ def goal_cell(value, sign, goal):
         return "-" if value is None else f"{value}"
     met = value >= goal if sign == ">=" else value <= goal
     return f"**{value}**" if met else f"{value} (missed)"
+
+
+def missing(lines):
+    """What a whole run has, and these lines do not, in words."""
+    wanted = [(arm, budget, estimator) for arm in IN_ORDER for budget in BUDGETS
+              for estimator in ESTIMATORS]
+    wanted += [(f"{arm}-{variant}", BUDGET, estimator) for arm in IN_ORDER
+               for variant in VARIANTS for estimator in ESTIMATORS[:2]]
+    absent = {}
+    for arm, budget, estimator in wanted:
+        if not find(lines, name="instructions", arm=arm, budget=budget, estimator=estimator):
+            absent.setdefault(arm, []).append(f"{estimator} with {budget} samples")
+    arms = {line["arm"] for line in lines}
+    return [f"`{arm}` ({', '.join(what)})" if arm in arms else f"`{arm}`"
+            for arm, what in absent.items()]
 
 
 def goals(lines):
@@ -128,6 +146,9 @@ def main():
         before, after = notes.read().split("<!-- tables -->\n")
     print(before.rstrip())
     print(f"\nMeasured by `make accuracy` on {datetime.date.today()}: {machine()}.")
+    absent = missing(lines)
+    if absent:
+        print("\n**Not in this run:** " + "; ".join(absent) + ".")
     section("Goals", goals(lines))
     for name, title in table.TITLES.items():
         section(title, table.rows(lines, name))
