@@ -93,7 +93,7 @@ machine_boot()
 	mkfifo "$work/monitor.in" "$work/monitor.out"
 	cat "$work/monitor.out" > "$work/monitor.log" &
 	machine_start boot -chardev "pipe,id=monitor,path=$work/monitor" -mon chardev=monitor < /dev/null
-	until grep -q '^@tap power_cut_guest ready' "$work/boot.console"; do
+	until has_said boot ready; do
 		! ends "$machine_pid" 2 || exit 2
 	done
 	printf 'migrate "exec:cat > %s"\nquit\n' "$work/state" > "$work/monitor.in"
@@ -108,9 +108,10 @@ said()
 	tr -d '\r' < "$work/$1.console" | sed -n 's/^@tap power_cut_guest //p'
 }
 
-armed()
+# has_said NAME WORD
+has_said()
 {
-	grep -q '^@tap power_cut_guest armed' "$work/$1.console"
+	grep -qs "^@tap power_cut_guest $2" "$work/$1.console"
 }
 
 # ends PID TENTHS: within so long
@@ -132,21 +133,21 @@ wake()
 
 	for _ in $(seq 600); do
 		sleep 0.2
-		! grep -qs '^@tap power_cut_guest awake' "$work/$1.console" || return
+		! has_said "$1" awake || return
 		echo
 	done
 }
 
-# resume NAME CHANGES TENTHS [lying]: until the disk has had so many changes, or that time
-# has gone; 1 if the machine ended by itself
+# resume NAME WORD CHANGES TENTHS [lying]: until, from that word on, the disk has had so
+# many changes, or that time has gone; 1 if the machine ended by itself
 resume()
 {
-	local name=$1 changes=$2 tenths=$3 status
+	local name=$1 word=$2 changes=$3 tenths=$4 status
 
-	shift 3
+	shift 4
 	disk_start "$name" "$changes" "$@"
 	machine_start "$name" -monitor none -incoming "exec:cat $work/state" < <(wake "$name")
-	until armed "$name" || ends "$machine_pid" 2; do :; done
+	until has_said "$name" "$word" || ends "$machine_pid" 2; do :; done
 	kill -USR1 "$disk_pid" 2> /dev/null
 	ends "$disk_pid" "$tenths" || kill -TERM "$disk_pid"
 	wait "$disk_pid"
@@ -190,16 +191,18 @@ behind()
 judge()
 {
 	said "$2" | sed -n 's/^wrong/wrong/p'
-	armed "$2" || echo "the machine does not come up: $(tail -n 1 "$work/$2.console")"
+	has_said "$2" armed || echo "the machine does not come up: $(tail -n 1 "$work/$2.console")"
 	lost "$1" "$2"
 }
 
-# when: half of the time counted in what the disk is told, from the daemon's start on;
-# half in time. Sets $changes and $tenths.
+# when: some while the daemon starts, more while it merges; half of them counted in what
+# the disk is told, half in time. Sets $word, $changes and $tenths.
 when()
 {
+	word=stored
+	[ $((RANDOM % 4)) -ne 0 ] || word=armed
 	if [ $((RANDOM % 2)) -eq 0 ]; then
-		changes=$((RANDOM % (1 << (1 + RANDOM % 10)) + 1)) tenths=600
+		changes=$((RANDOM % (1 << (1 + RANDOM % 9)) + 1)) tenths=300
 	else
 		changes=1000000 tenths=$((RANDOM % 100 + 1))
 	fi
@@ -214,8 +217,8 @@ survives()
 	for ((i = 1; i <= points + 1; i++)); do
 		name=cut-$i
 		when
-		[ "$i" -le "$points" ] || tenths=0
-		resume "$name" "$changes" "$tenths" || echo "$name: the machine ended by itself" >> "$work/wrong"
+		[ "$i" -le "$points" ] || word=armed tenths=0
+		resume "$name" "$word" "$changes" "$tenths" || echo "$name: the machine ended by itself" >> "$work/wrong"
 		judge "$last" "$name" | sed "s/^/$last: /" >> "$work/wrong"
 		behind "$last" "$name" >> "$work/behind"
 		[ "$i" -gt "$points" ] || cat "$work/$name.cut" >> "$work/cuts"
@@ -230,8 +233,8 @@ sees_loss()
 
 	for ((i = 1; i <= 3; i++)); do
 		cp "$work/empty.ext4" "$work/disk.ext4"
-		resume "lying-$i" 150 600 lying
-		resume "lying-$i-after" 1000000 0
+		resume "lying-$i" stored 100 300 lying
+		resume "lying-$i-after" armed 1000000 0
 		judge "lying-$i" "lying-$i-after" >> "$work/lied"
 	done
 }
