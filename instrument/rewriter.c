@@ -16,6 +16,7 @@
 #include "instrument/elf_image.h"
 #include "instrument/profile_layout.h"
 #include "instrument/runtime_blob.h"
+#include "instrument/unwind_writer.h"
 #include "lib/array.h"
 #include "lib/error.h"
 
