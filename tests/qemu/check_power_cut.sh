@@ -147,7 +147,14 @@ resume()
 	shift 4
 	disk_start "$name" "$changes" "$@"
 	machine_start "$name" -monitor none -incoming "exec:cat $work/state" < <(wake "$name")
-	until has_said "$name" "$word" || ends "$machine_pid" 2; do :; done
+	# Emulated CPUs can hang (see still.c); power fails then, too.
+	SECONDS=0
+	until has_said "$name" "$word" || ends "$machine_pid" 2; do
+		[ $SECONDS -lt 120 ] || {
+			echo "$name" >> "$work/hung"
+			break
+		}
+	done
 	kill -USR1 "$disk_pid" 2> /dev/null
 	ends "$disk_pid" "$tenths" || kill -TERM "$disk_pid"
 	wait "$disk_pid"
@@ -262,6 +269,8 @@ echo "# $(said "cut-$((points + 1))" | awk '$1 == "epoch" { n++; s += $3; p += $
 	END { print n " epochs, " s " samples, " p " known to be lost (pending)" }'), seed $seed"
 echo "# from the last merge to the last sign of life, ms: $(percentiles "$work/behind" 1)"
 echo "# samples drained and not stored: $(percentiles "$work/behind" 2)"
+touch "$work/hung"
+echo "# times that the machine did not get on for two minutes: $(wc -l < "$work/hung")"
 sees_loss
 check "on a disk that lies about flushes this test sees losses" test -s "$work/lied"
 echo "# there: $(head -n 1 "$work/lied")"
