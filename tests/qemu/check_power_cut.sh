@@ -206,7 +206,7 @@ judge()
 # the disk is told, half in time. Sets $word, $changes and $tenths.
 when()
 {
-	word=stored
+	word='stored [0-9]* [1-9]'
 	[ $((RANDOM % 4)) -ne 0 ] || word=armed
 	if [ $((RANDOM % 2)) -eq 0 ]; then
 		changes=$((RANDOM % (1 << (1 + RANDOM % 9)) + 1)) tenths=300
@@ -240,7 +240,7 @@ sees_loss()
 
 	for ((i = 1; i <= 3; i++)); do
 		cp "$work/empty.ext4" "$work/disk.ext4"
-		resume "lying-$i" stored 100 300 lying
+		resume "lying-$i" "stored [0-9]* [1-9]" 100 300 lying
 		resume "lying-$i-after" armed 1000000 0
 		judge "lying-$i" "lying-$i-after" >> "$work/lied"
 	done
