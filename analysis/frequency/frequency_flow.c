@@ -30,6 +30,13 @@
 #define LOOP_EVENNESS 8.0
 
 /*
+ * Unless they follow pointers: then an iteration takes what a load takes, from the nearest
+ * cache or from memory, and samples look alike. Halfway between on a scale of logarithms,
+ * and as uneven as any block.
+ */
+#define MEMORY_CYCLES 300.0
+
+/*
  * Directions seen are biased by parts that do not shrink with their number: time is not
  * spread evenly over what leads to a branch, and which way it goes is not known as often
  * of one way as of the other. DIRECTION_BIAS is the variance of the logarithm of the odds;
@@ -156,6 +163,32 @@ static bool is_loop(const struct flow_chain *chain, uint32_t b)
 	return false;
 }
 
+/* Whether what a load brings is where it loads from the next time. */
+static bool follows_pointers(const struct cfg *cfg, uint32_t b)
+{
+	const struct cfg_block *block = &cfg->blocks[b];
+
+	for (uint32_t i = block->first; i < block->first + block->count; i++) {
+		const struct insn *insn = &cfg->insns[i];
+
+		if (insn->class == INSN_LOAD && insn->destination != INSN_REG_NONE &&
+		    insn->destination == insn->memory.base)
+			return true;
+	}
+	return false;
+}
+
+static void take_loop_time(struct flow_block_evidence *block, double bound, double surprise,
+			   bool pointers)
+{
+	if (pointers && bound < MEMORY_CYCLES) {
+		block->cycles = sqrt(bound * MEMORY_CYCLES);
+		return;
+	}
+	block->cycles = LOOP_SPEED * bound + LOOP_MISPREDICT_CYCLES * surprise;
+	block->evenness = LOOP_EVENNESS;
+}
+
 static void take_time(struct flow_evidence *evidence, const struct flow_chain *chain,
 		      const struct frequency_input *input)
 {
@@ -171,11 +204,9 @@ static void take_time(struct flow_evidence *evidence, const struct flow_chain *c
 		mine->cycles = BLOCK_CYCLES + INSN_CYCLES * block->count +
 			       MISPREDICT_CYCLES * surprise(chain, evidence, cfg, b);
 		mine->evenness = EVENNESS;
-		if (is_loop(chain, b) && input->schedule->block_cycles[b] > 0) {
-			mine->cycles = LOOP_SPEED * input->schedule->block_cycles[b] +
-				       LOOP_MISPREDICT_CYCLES * surprise(chain, evidence, cfg, b);
-			mine->evenness = LOOP_EVENNESS;
-		}
+		if (is_loop(chain, b) && input->schedule->block_cycles[b] > 0)
+			take_loop_time(mine, input->schedule->block_cycles[b],
+				       surprise(chain, evidence, cfg, b), follows_pointers(cfg, b));
 		mine->cycles *= slowness;
 		if ((block->flags & CFG_BLOCK_UNREACHED) != 0)
 			mine->evenness = 0;
