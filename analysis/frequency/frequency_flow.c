@@ -30,10 +30,12 @@
 #define LOOP_EVENNESS 8.0
 
 /*
- * Unless they follow pointers: then an iteration takes what a load takes, from the nearest
- * cache or from memory, and samples look alike. Halfway between on a scale of logarithms,
- * and as uneven as any block.
+ * Unless each iteration loads from another line of the cache: by following pointers, or by
+ * going on by a line or more. Then it takes what a load takes, from the nearest cache or
+ * from memory, and samples look alike. Halfway between on a scale of logarithms, and as
+ * uneven as any block.
  */
+#define LINE_BYTES 64
 #define MEMORY_CYCLES 300.0
 
 /*
@@ -163,25 +165,51 @@ static bool is_loop(const struct flow_chain *chain, uint32_t b)
 	return false;
 }
 
-/* Whether what a load brings is where it loads from the next time. */
-static bool follows_pointers(const struct cfg *cfg, uint32_t b)
+/* By how much an instruction moves a register on; 0: not by a constant. */
+static int64_t step_of(const struct insn *insn, unsigned int reg)
+{
+	if (insn->class != INSN_ALU || insn->destination != reg)
+		return 0;
+	if (insn->memory.base == reg && insn->memory.index == INSN_REG_NONE)
+		return insn->memory.displacement; /* lea */
+	return insn_regs_has(&insn->reads, reg) && insn->memory.base == INSN_REG_NONE
+		       ? insn->immediate
+		       : 0;
+}
+
+static bool moves_on(const struct cfg *cfg, const struct cfg_block *block, unsigned int reg)
+{
+	for (uint32_t i = block->first; i < block->first + block->count; i++) {
+		int64_t step = step_of(&cfg->insns[i], reg);
+
+		if (step >= LINE_BYTES || step <= -LINE_BYTES)
+			return true;
+	}
+	return false;
+}
+
+/* Whether what a loop loads from is in another line each time. */
+static bool changes_lines(const struct cfg *cfg, uint32_t b)
 {
 	const struct cfg_block *block = &cfg->blocks[b];
 
 	for (uint32_t i = block->first; i < block->first + block->count; i++) {
 		const struct insn *insn = &cfg->insns[i];
+		unsigned int base = insn->memory.base;
 
-		if (insn->class == INSN_LOAD && insn->destination != INSN_REG_NONE &&
-		    insn->destination == insn->memory.base)
+		if (!(insn->flags & INSN_READS_MEMORY) || base == INSN_REG_NONE)
+			continue;
+		if ((insn->class == INSN_LOAD && insn->destination == base) ||
+		    moves_on(cfg, block, base))
 			return true;
 	}
 	return false;
 }
 
 static void take_loop_time(struct flow_block_evidence *block, double bound, double surprise,
-			   bool pointers)
+			   bool changes_lines)
 {
-	if (pointers && bound < MEMORY_CYCLES) {
+	if (changes_lines && bound < MEMORY_CYCLES) {
 		block->cycles = sqrt(bound * MEMORY_CYCLES);
 		return;
 	}
@@ -206,7 +234,7 @@ static void take_time(struct flow_evidence *evidence, const struct flow_chain *c
 		mine->evenness = EVENNESS;
 		if (is_loop(chain, b) && input->schedule->block_cycles[b] > 0)
 			take_loop_time(mine, input->schedule->block_cycles[b],
-				       surprise(chain, evidence, cfg, b), follows_pointers(cfg, b));
+				       surprise(chain, evidence, cfg, b), changes_lines(cfg, b));
 		mine->cycles *= slowness;
 		if ((block->flags & CFG_BLOCK_UNREACHED) != 0)
 			mine->evenness = 0;
