@@ -12,7 +12,6 @@
 
 #define WORD_BYTES 8
 #define CHAIN_MAX 1000
-#define PARTS_MAX (1U << 20)
 
 /* --- reading -------------------------------------------------------------- */
 
@@ -76,12 +75,11 @@ static int read_calls(struct parser *parser)
 	    bytes > bounded_reader_left(&parser->reader))
 		return -ENOTSUP;
 	bounded_reader_init(&own, bounded_reader_bytes(&parser->reader, bytes), bytes);
-	while (bounded_reader_left(&own) > 0) {
+	while (bounded_reader_left(&own) > 0 && !bounded_reader_failed(&own)) {
 		for (int i = 0; i < 3; i++)
 			fields[i] = number == 0 ? read_unsigned(&own)
 						: encoded_pointer_read(&own, encoding, number);
-		if (table->count > PARTS_MAX ||
-		    array_reserve(&table->calls, &table->capacity, table->count + 1,
+		if (array_reserve(&table->calls, &table->capacity, table->count + 1,
 				  sizeof(*table->calls)) < 0)
 			return -ENOMEM;
 		table->calls[table->count++] = (struct handler_calls){
@@ -158,7 +156,7 @@ static int read_types(struct parser *parser)
 	}
 	if (r < 0 || table->type_count == 0)
 		return r;
-	if (table->type_end == NULL || bytes == 0 ||
+	if (table->type_end == NULL || bytes == 0 || table->type_end < table->actions ||
 	    table->type_count > (size_t)(table->type_end - table->actions) / bytes)
 		return -ENOTSUP;
 	return 0;

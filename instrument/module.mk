@@ -27,7 +27,10 @@ dcpix-src := instrument/dcpix.c
 dcpix-archives := instrument analysis util
 dcpix-pkgs = $(ANALYSIS_PKGS)
 
-UNIT_TESTS += unit_machine_code unit_liveness unit_count_graph unit_counts_map
+UNIT_TESTS += unit_handler_table unit_machine_code unit_liveness unit_count_graph unit_counts_map
+unit_handler_table-src := tests/unit_handler_table.c
+unit_handler_table-archives := instrument analysis util
+unit_handler_table-pkgs = $(ANALYSIS_PKGS)
 unit_liveness-src := tests/unit_liveness.c
 unit_liveness-archives := instrument analysis util
 unit_liveness-pkgs = $(ANALYSIS_PKGS)
@@ -47,4 +50,9 @@ fuzz_rewriter-pkgs := $(ANALYSIS_PKGS)
 fuzz_rewriter-ldlibs = $(analysis-ldlibs)
 build/fuzz/fuzz_rewriter: CPPFLAGS += -DRUNTIME_BLOB='"$(RUNTIME_BLOB)"'
 build/fuzz/fuzz_rewriter: | $(RUNTIME_BLOB)
+
+.PHONY: check-dcpix
+check-dcpix: deps-dcpix ## COUNT (1000) random programs, from SEED (1) on, rewritten
+	@$(MAKE) --no-print-directory all
+	@tests/dcpix_random.sh
 endif

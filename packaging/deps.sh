@@ -37,6 +37,7 @@ consumers) wanted="$build gcc valgrind bolt-16 autofdo golang-go golang-github-g
 models) wanted="$build python3 llvm-14 libc6-dev-arm64-cross" ;;
 lint) wanted="$build libcmocka-dev clang-tidy clang-format cppcheck git mandoc
 	shellcheck llvm-14-dev" ;;
+dcpix) wanted="$build csmith libcsmith-dev" ;;
 fuzz) wanted="$build clang libclang-rt-14-dev" ;;
 debug-kernel) wanted="$build $vm sqlite3 flex bison bc libssl-dev" ;;
 blind-spots) wanted="$build $vm $vm_arm64 sqlite3 flex bison bc libssl-dev linux-perf" ;;
