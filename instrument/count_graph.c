@@ -472,16 +472,3 @@ void count_graph_deinit(struct count_graph *graph)
 	free(graph->node_of);
 	*graph = (struct count_graph){0};
 }
-
-bool count_graph_is_split(const struct count_graph *graph, uint32_t insn)
-{
-	uint32_t block = graph->cfg->block_of[insn];
-	uint32_t node = graph->node_of[block];
-
-	for (; node < graph->node_count && graph->nodes[node].block == block; node++) {
-		if (graph->nodes[node].first + graph->nodes[node].count == insn + 1)
-			return node + 1 < graph->node_count &&
-			       graph->nodes[node + 1].block == block;
-	}
-	return false;
-}

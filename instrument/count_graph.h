@@ -102,7 +102,4 @@ int count_graph_create(struct count_graph *ret, const struct cfg *cfg,
 
 void count_graph_deinit(struct count_graph *graph);
 
-/** count_graph_is_split() - whether an instruction ends its node for what is outside: a call. */
-bool count_graph_is_split(const struct count_graph *graph, uint32_t insn);
-
 #endif

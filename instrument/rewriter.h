@@ -40,7 +40,7 @@ struct rewriter_reason {
  * @procedures, @bytes: of code that the image has, stubs of the linkage table aside
  * @copied, @copied_bytes: of these, rewritten
  * @blocks, @counters: of what was copied
- * @old_file_bytes, @new_file_bytes: the files' sizes
+ * @new_bytes: of code that was added
  */
 struct rewriter_report {
 	size_t procedures;
