@@ -27,6 +27,12 @@ perf_limits_set()
 	echo "$2" > "$perf_limits_share"
 }
 
+# perf_limits_runs PID: it is there, and has not ended
+perf_limits_runs()
+{
+	[ -e "/proc/$1/stat" ] && ! grep -qs '^[0-9]* (.*) Z' "/proc/$1/stat"
+}
+
 perf_limits_restore()
 {
 	local session
@@ -35,8 +41,12 @@ perf_limits_restore()
 	[ "$BASHPID" = "$perf_limits_owner" ] || return
 	trap '' INT TERM HUP QUIT
 	for session in $perf_limits_sessions; do
-		# One that has only just begun is no session yet.
-		kill -TERM -- "-$session" 2> /dev/null || kill -TERM "$session" 2> /dev/null
+		# One that has only just begun is no session yet, and may take the signal
+		# by our own trap before it becomes another program: until it ends.
+		while perf_limits_runs "$session"; do
+			kill -TERM -- "-$session" 2> /dev/null || kill -TERM "$session" 2> /dev/null
+			sleep 0.02
+		done
 		wait "$session" 2> /dev/null
 	done
 	# shellcheck disable=SC2046 # two numbers
