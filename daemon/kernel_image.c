@@ -27,9 +27,11 @@
  *
  * @bytes: as /proc/modules says: with all data, in one range or not
  * @end:   where its text ends at the latest
- * @symbols: at absolute addresses, from when those of any text were asked for until
- *           somebody takes them or kernel_images_forget_symbols(): all of a kernel's
- *           are megabytes
+ * @symbols: at absolute addresses, until somebody takes them or
+ *           kernel_images_forget_symbols(): of a module, which may go, from when it was
+ *           first seen; of the kernel, which has megabytes of them, from when those of
+ *           any text were asked for
+ * @wanted:  they are being read
  */
 struct kernel_text {
 	char module[MODULE_NAME_BYTES];
@@ -38,6 +40,7 @@ struct kernel_text {
 	uint64_t end;
 	uint32_t image;
 	struct symbol_list symbols;
+	bool wanted;
 };
 
 /* Sorted by address; the kernel itself is apart. */
@@ -143,7 +146,15 @@ static bool is_mark(const char *name)
 	       name[0] == '$' || strncmp(name, ".L", 2) == 0;
 }
 
-/* What one reading of kallsyms is to find the bounds of. */
+static void symbol_keep(struct kernel_text *text, const struct kallsyms_symbol *symbol)
+{
+	/* Hidden addresses are 0. */
+	if (symbol->address != 0 && !is_mark(symbol->name))
+		symbol_list_add(&text->symbols, symbol->name, symbol->address, 0,
+				symbol->type == 'T');
+}
+
+/* What one reading of kallsyms is to find the bounds of, and modules' symbols. */
 struct bounds {
 	struct kernel_text *kernel;
 	struct text_list *modules;
@@ -191,8 +202,11 @@ static void find_bounds(void *context, const struct kallsyms_symbol *symbol)
 	if (symbol->module[0] == '\0' || !kallsyms_is_text(symbol))
 		return;
 	text = module_below(bounds->modules, symbol->address);
-	if (text != NULL && strcmp(text->module, symbol->module) != 0 &&
-	    symbol->address < text->end)
+	if (text == NULL)
+		return;
+	if (strcmp(text->module, symbol->module) == 0)
+		symbol_keep(text, symbol);
+	else if (symbol->address < text->end)
 		text->end = symbol->address;
 }
 
@@ -373,14 +387,6 @@ static struct kernel_text *find_text(struct kernel_images *kernel, uint32_t imag
 	return NULL;
 }
 
-static void symbol_keep(struct kernel_text *text, const struct kallsyms_symbol *symbol)
-{
-	/* Hidden addresses are 0. */
-	if (symbol->address != 0 && !is_mark(symbol->name))
-		symbol_list_add(&text->symbols, symbol->name, symbol->address, 0,
-				symbol->type == 'T');
-}
-
 static void find_symbol(void *context, const struct kallsyms_symbol *symbol)
 {
 	struct kernel_images *kernel = context;
@@ -388,13 +394,17 @@ static void find_symbol(void *context, const struct kallsyms_symbol *symbol)
 
 	if (symbol->module[0] != '\0')
 		text = module_below(&kernel->modules, symbol->address);
-	if (kallsyms_is_text(symbol) && text != NULL && strcmp(text->module, symbol->module) == 0)
+	if (kallsyms_is_text(symbol) && text != NULL && text->wanted &&
+	    strcmp(text->module, symbol->module) == 0)
 		symbol_keep(text, symbol);
 }
 
+/* Where there are some already they stay: the module may be gone by now. */
 static int symbols_read(struct kernel_images *kernel, struct error *err)
 {
-	kernel_images_forget_symbols(kernel);
+	kernel->kernel.wanted = kernel->kernel.symbols.count == 0;
+	for (size_t i = 0; i < kernel->modules.count; i++)
+		kernel->modules.texts[i].wanted = kernel->modules.texts[i].symbols.count == 0;
 	return kallsyms_walk(kernel->paths->kallsyms, find_symbol, kernel, err);
 }
 

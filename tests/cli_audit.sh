@@ -155,15 +155,6 @@ if awk -v a="$first" -v b="$second" 'BEGIN {
 else
 	not_ok "two libraries at one address: each has half of the samples" "$first and $second"
 fi
-# Who looks once a second does not see them change.
-"$loads" swap 40 "$one" "$two" > /dev/null
-ctl flush > /dev/null
-first=$(($(image_samples "$one") - first)) second=$(($(image_samples "$two") - second))
-if awk -v a="$first" -v b="$second" 'BEGIN { exit !(a < 0.2 * b || b < 0.2 * a || a + b == 0) }'; then
-	ok "that is the library's doing"
-else
-	not_ok "that is the library's doing" "$first and $second without it"
-fi
 
 # Programs that live for less than a tenth of a second.
 for _ in $(seq 20); do

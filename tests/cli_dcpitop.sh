@@ -8,10 +8,11 @@ set -u
 db=$scratch/golden.db
 socket=$scratch/socket
 daemon_pid=
+screens=0
 
 clean_up()
 {
-	tmux -S "$scratch/tmux" kill-server 2> /dev/null
+	tmux -S "$scratch/tmux$screens" kill-server 2> /dev/null
 	# shellcheck disable=SC2086 # none, or a number
 	kill $daemon_pid $load_pid 2> /dev/null
 	wait
@@ -98,18 +99,19 @@ fi
 # screen COLUMNS LINES ARGUMENT...: dcpitop in a terminal of that size; its end is told
 screen()
 {
-	tmux -S "$scratch/tmux" kill-server 2> /dev/null
-	tmux -S "$scratch/tmux" -f /dev/null new-session -d -x "$1" -y "$2" \
+	tmux -S "$scratch/tmux$screens" kill-server 2> /dev/null
+	screens=$((screens + 1)) # a server that is about to end takes nobody
+	tmux -S "$scratch/tmux$screens" -f /dev/null new-session -d -x "$1" -y "$2" \
 		"stty -g > $scratch/before; '$bin/dcpitop' --db '$scratch/live.db' --socket '$socket' ${*:3}
 		echo ended \$?; stty -g > $scratch/after; sleep 100"
 }
 keys()
 {
-	tmux -S "$scratch/tmux" send-keys "$@"
+	tmux -S "$scratch/tmux$screens" send-keys "$@"
 }
 lines()
 {
-	tmux -S "$scratch/tmux" capture-pane -p
+	tmux -S "$scratch/tmux$screens" capture-pane -p
 }
 
 # shows NAME RE: the screen comes to match
@@ -143,12 +145,12 @@ keys Enter
 shows "its code" '^ *address +% +now  ran +cycles +why +instruction'
 shows "with instructions" '^ *0x[0-9a-f]+ +[0-9.]+%'
 shows "and what dcpicalc says of it" '(worst stall is at|No stall stands out)'
-tmux -S "$scratch/tmux" resize-window -x 40 -y 8
+tmux -S "$scratch/tmux$screens" resize-window -x 40 -y 8
 shows "smaller, the code is still there" '^ *0x[0-9a-f]+ +[0-9.]+%'
 is "within the screen" "$(lines | awk 'length > 40' | wc -l)" 0
-tmux -S "$scratch/tmux" resize-window -x 20 -y 3
+tmux -S "$scratch/tmux$screens" resize-window -x 20 -y 3
 sleep 0.5
-tmux -S "$scratch/tmux" resize-window -x 120 -y 30
+tmux -S "$scratch/tmux$screens" resize-window -x 120 -y 30
 shows "larger again" '^q quit +enter into'
 keys Escape
 shows "back to the procedures" '^procedures of .*/spin_pieces'

@@ -61,8 +61,9 @@ function goals() {
 	goal("slowdown with the default budget", "<=", 1.2, "%", "budget_slowdown_percent", ".*")
 	goal("a week of 480 images, 2 events", "<=", 4e6, "bytes", "file_bytes", "db")
 	goal("daemon, 256 CPUs at 5,200 samples/s", "<=", 100, "%", "scale_cpu_percent", "dcpid")
-	goal("daemon, 500 live processes", "<=", 16, "MB", "daemon_memory", "bpf|perf")
 	goal("daemon, 500 live processes", "<=", 16, "MB", "daemon_memory", "dcpid")
+	goal("what counting by `dcpix` adds to a program", "<=", 20, "%", "counts_overhead_percent", "dcpix")
+	goal("rewriting by `dcpix`", ">=", 5, "MB/s", "rewriting_rate", "dcpix")
 	goal("analysis of 26 MB of code", "<=", 10, "s", "analysis_all", "dcpicalc")
 	goal("analysis of one procedure of 100 MB", "<=", 0.1, "s", "analysis_one", "dcpicalc")
 }
@@ -168,6 +169,8 @@ END {
 	section("Storms", ".*", "unknown_percent|misattributed_percent|storm_samples",
 		"A thousand and more short processes a second beside a loaded machine, and programs that exec each other under one process id (tests/bench_storm.sh).")
 	section("The daemon", "dcpid|budget|daemon", ".*", "")
+	section("Counting exactly", "dcpix|gcov", ".*",
+		"Programs rewritten by dcpix, and compiled with `-fprofile-generate` (gcov), beside the plain ones.")
 	section("The database", "db", ".*",
 		"Profiles of synthetic programs, and a week of the paper's timesharing machine.")
 	section("Reading programs", "procedure_table|cfg|frequency_class|schedule|zydis|arm64|alpha|x86|insn", ".*",
