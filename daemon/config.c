@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/event.h"
-#include "daemon/log.h"
-#include "daemon/multiplex.h"
-#include "daemon/source_select.h"
+#include "daemon/base/log.h"
+#include "daemon/event/event.h"
+#include "daemon/event/multiplex.h"
+#include "daemon/source/source_select.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "loader-hook/audit/audit_message.h"

@@ -7,7 +7,7 @@
  * Lines are "key = value", empty, or comments that begin with "#". Keys:
  *
  *	db                path of the database
- *	events            what to sample (daemon/event.h); empty: cycles and
+ *	events            what to sample (daemon/event/event.h); empty: cycles and
  *	                  imiss if the machine has them, else cpu-clock
  *	source            auto, kmod, bpf, perf or replay
  *	image_events      who says which image is where: auto, bpf, perf or audit

@@ -14,7 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "daemon/clock.h"
+#include "daemon/base/clock.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/local_socket.h"

@@ -7,11 +7,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "daemon/clock.h"
-#include "daemon/collector.h"
+#include "daemon/base/clock.h"
+#include "daemon/base/log.h"
+#include "daemon/collect/collector.h"
 #include "daemon/config.h"
 #include "daemon/control.h"
-#include "daemon/log.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
 

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "daemon/log.h"
+#include "daemon/base/log.h"
 #include "db/profile_merge.h"
 #include "db/profile_read.h"
 #include "db/profile_write.h"

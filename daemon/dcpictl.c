@@ -8,10 +8,10 @@
 
 #include <json-c/json.h>
 
+#include "daemon/base/log.h"
 #include "daemon/config.h"
 #include "daemon/control.h"
 #include "daemon/database_merge.h"
-#include "daemon/log.h"
 #include "daemon/metrics.h"
 #include "daemon/status_text.h"
 #include "lib/control_client.h"

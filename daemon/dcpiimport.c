@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "daemon/import.h"
-#include "daemon/log.h"
+#include "daemon/base/log.h"
+#include "daemon/import/import.h"
 #include "db/profile_write.h"
 #include "lib/error.h"
 #include "lib/options.h"

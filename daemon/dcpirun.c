@@ -19,13 +19,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "daemon/clock.h"
-#include "daemon/collector.h"
+#include "daemon/base/clock.h"
+#include "daemon/base/log.h"
+#include "daemon/base/loop.h"
+#include "daemon/collect/collector.h"
 #include "daemon/config.h"
-#include "daemon/event.h"
-#include "daemon/log.h"
-#include "daemon/loop.h"
-#include "daemon/trace_writer.h"
+#include "daemon/event/event.h"
+#include "daemon/source/trace_writer.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/options.h"

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 ARCHIVES += image
-image-src := daemon/address_spaces.c daemon/generation.c daemon/image_file.c \
-	daemon/image_map.c daemon/image_table.c \
-	daemon/jit_code.c daemon/jit_file.c daemon/kallsyms.c \
-	daemon/kernel_image.c daemon/loss_list.c daemon/mapping_list.c daemon/symbol_list.c
+image-src := $(addprefix daemon/image/, address_spaces.c generation.c image_file.c image_map.c \
+	image_table.c jit_file.c kallsyms.c kernel_image.c loss_list.c mapping_list.c symbol_list.c)
 
 UNIT_TESTS += unit_generation
 unit_generation-src := tests/unit_generation.c
@@ -35,25 +33,29 @@ bench_image_map-archives := image hook util
 bench_image_map-pkgs := libelf libxxhash
 
 ARCHIVES += collect
-collect-src := $(addprefix daemon/, accumulate.c bin_queue.c collector.c collector_counters.c \
-	collector_drain.c collector_epoch.c collector_merge.c collector_retention.c config.c control.c control_verbs.c \
-	core_clock.c cpu_list.c directory.c edge_accumulate.c event.c heap.c host.c image_copier.c \
-	image_keeper.c image_shelf.c jit_image.c jit_program.c jit_shape.c jit_table.c kernel_code.c log.c loop.c \
-	matcher.c merge.c notify.c offset_counts.c online_cpus.c overhead.c per_process.c \
-	perf_branch.c perf_slot.c rate_limit.c source_chunk.c source_kmod.c source_perf.c \
-	source_replay.c source_select.c store_drain.c tally.c trace.c \
-	trace_reader.c trace_writer.c)
-collect-src += $(addprefix daemon/event_, alias.c catalog.c code.c name.c pfm.c pmu.c spec.c) \
-	daemon/multiplex.c
-collect-src += $(addprefix daemon/, cgroup.c label_table.c process_label.c)
+collect-src := $(addprefix daemon/, config.c control.c control_verbs.c notify.c)
+collect-src += $(addprefix daemon/base/, cgroup.c cpu_list.c directory.c heap.c host.c log.c \
+	loop.c online_cpus.c tally.c)
+collect-src += $(addprefix daemon/source/, bpf_sampler.c bpf_slot.c bpf_store.c \
+	branch_snapshots.c perf_branch.c perf_slot.c source_bpf.c source_chunk.c source_kmod.c \
+	source_perf.c source_replay.c source_select.c store_drain.c trace.c trace_reader.c \
+	trace_writer.c)
+collect-src += $(addprefix daemon/event/, event.c event_alias.c event_catalog.c event_code.c \
+	event_name.c event_pfm.c event_pmu.c event_spec.c multiplex.c)
+collect-src += $(addprefix daemon/archive/, image_copier.c image_keeper.c image_shelf.c \
+	per_process.c)
+collect-src += $(addprefix daemon/jit/, jit_code.c jit_image.c jit_program.c jit_shape.c \
+	jit_table.c kernel_code.c)
+collect-src += $(addprefix daemon/collect/, accumulate.c bin_queue.c collector.c \
+	collector_counters.c collector_drain.c collector_epoch.c collector_merge.c collector_retention.c \
+	core_clock.c edge_accumulate.c label_table.c matcher.c merge.c offset_counts.c overhead.c \
+	process_label.c rate_limit.c)
 
 # Debian's libpfm4-dev has no .pc file.
 pfm-libs := $(shell $(PKG_CONFIG) --silence-errors --libs libpfm || echo -lpfm)
 
 collect-pkgs := libbpf libxxhash
 collect-ldlibs := $(pfm-libs)
-
-collect-src += $(addprefix daemon/, branch_snapshots.c bpf_sampler.c bpf_slot.c bpf_store.c source_bpf.c)
 
 daemon-archives := collect image hook db core util
 daemon-pkgs := libelf libxxhash sqlite3 zlib
@@ -71,8 +73,8 @@ dcpictl-pkgs := json-c sqlite3 zlib
 
 # perf.data files: dcpiimport collects from them, as dcpirun does from a command.
 ARCHIVES += import
-import-src := daemon/import.c daemon/import_images.c daemon/import_survey.c daemon/perfdata_event.c \
-	daemon/perfdata_file.c daemon/perfdata_header.c daemon/perfdata_unpack.c daemon/record_queue.c
+import-src := $(addprefix daemon/import/, import.c import_images.c import_survey.c \
+	perfdata_event.c perfdata_file.c perfdata_header.c perfdata_unpack.c record_queue.c)
 import-pkgs := libzstd
 
 PROGRAMS += dcpiimport
@@ -86,9 +88,11 @@ unit_import-archives := import $(daemon-archives)
 unit_import-pkgs := $(daemon-pkgs)
 
 FUZZERS += fuzz_perfdata
-fuzz_perfdata-src := tests/fuzz_perfdata.c daemon/import_survey.c daemon/event_code.c daemon/event_name.c \
-	daemon/perfdata_event.c daemon/perfdata_file.c daemon/perfdata_header.c daemon/perfdata_unpack.c \
-	loader-hook/side_band_record.c $(addprefix lib/,array.c bounded_reader.c error.c file_read.c u64_map.c)
+fuzz_perfdata-src := tests/fuzz_perfdata.c loader-hook/side_band_record.c \
+	$(addprefix daemon/event/event_, code.c name.c) \
+	$(addprefix daemon/import/, import_survey.c perfdata_event.c perfdata_file.c \
+	perfdata_header.c perfdata_unpack.c) \
+	$(addprefix lib/, array.c bounded_reader.c error.c file_read.c u64_map.c)
 fuzz_perfdata-pkgs := libzstd
 
 UNIT_TESTS += unit_bpf_store
@@ -133,7 +137,7 @@ unit_process_label-archives := collect util
 unit_process_label-pkgs := libxxhash
 
 FUZZERS += fuzz_cgroup
-fuzz_cgroup-src := tests/fuzz_cgroup.c daemon/cgroup.c
+fuzz_cgroup-src := tests/fuzz_cgroup.c daemon/base/cgroup.c
 
 UNIT_TESTS += unit_core_clock
 unit_core_clock-src := tests/unit_core_clock.c
@@ -154,7 +158,7 @@ event_attr-archives := collect util
 
 FUZZERS += fuzz_event_spec
 fuzz_event_spec-src := tests/fuzz_event_spec.c lib/error.c \
-	$(addprefix daemon/event_, alias.c catalog.c code.c name.c pfm.c pmu.c spec.c)
+	$(addprefix daemon/event/event_, alias.c catalog.c code.c name.c pfm.c pmu.c spec.c)
 fuzz_event_spec-ldlibs := $(pfm-libs)
 
 UNIT_TESTS += unit_perf_slot
@@ -195,7 +199,7 @@ policy_simulator-src := tests/policy_simulator.c $(policy-src)
 policy_simulator-archives := collect core util
 
 FUZZERS += fuzz_trace
-fuzz_trace-src := tests/fuzz_trace.c daemon/trace.c lib/bounded_reader.c
+fuzz_trace-src := tests/fuzz_trace.c daemon/source/trace.c lib/bounded_reader.c
 fuzz_trace-pkgs := libxxhash
 
 .PHONY: policy-traces
@@ -222,10 +226,11 @@ unit_kernel_code-archives := $(daemon-archives)
 unit_kernel_code-pkgs := $(daemon-pkgs)
 
 FUZZERS += fuzz_jit_files fuzz_image_sources
-fuzz_jit_files-src := tests/fuzz_jit_files.c daemon/jit_code.c daemon/jit_shape.c \
+fuzz_jit_files-src := tests/fuzz_jit_files.c daemon/jit/jit_code.c daemon/jit/jit_shape.c \
 	loader-hook/jit_dump.c loader-hook/jit_map.c kmod/core/x86_insn.c lib/array.c
 fuzz_jit_files-pkgs := libxxhash
-fuzz_image_sources-src := tests/fuzz_image_sources.c daemon/image_file.c daemon/kallsyms.c \
+fuzz_image_sources-src := tests/fuzz_image_sources.c \
+	daemon/image/image_file.c daemon/image/kallsyms.c \
 	loader-hook/build_id.c loader-hook/build_id_notes.c loader-hook/process_list.c \
 	loader-hook/side_band_record.c \
 	lib/bounded_reader.c lib/error.c \

@@ -7,7 +7,7 @@
  *	/var/lib/dcpi/dcpi.db-images/ab/cdef0123....elf		build-id abcdef0123...
  *	/var/lib/dcpi/dcpi.db-images/ab/cdef0123....user.elf
  *
- * This says where things are. The daemon writes (daemon/image_keeper.h), tools
+ * This says where things are. The daemon writes (daemon/archive/image_keeper.h), tools
  * look there when the file at an image's path is not the one that was profiled.
  *
  * A build-id is only what a file says of itself: anybody can make a file that

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "daemon/image_map.h"
-#include "daemon/image_table.h"
+#include "daemon/image/image_map.h"
+#include "daemon/image/image_table.h"
 #include "loader-hook/image_event.h"
 #include "tests/bench.h"
 

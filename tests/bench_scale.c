@@ -18,14 +18,14 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "daemon/cgroup.h"
-#include "daemon/collector.h"
-#include "daemon/event.h"
-#include "daemon/heap.h"
-#include "daemon/image_map.h"
-#include "daemon/image_table.h"
-#include "daemon/kernel_image.h"
-#include "daemon/trace_writer.h"
+#include "daemon/base/cgroup.h"
+#include "daemon/base/heap.h"
+#include "daemon/collect/collector.h"
+#include "daemon/event/event.h"
+#include "daemon/image/image_map.h"
+#include "daemon/image/image_table.h"
+#include "daemon/image/kernel_image.h"
+#include "daemon/source/trace_writer.h"
 #include "kmod/core/sample_store.h"
 #include "lib/error.h"
 #include "loader-hook/image_event.h"

@@ -5,7 +5,7 @@
  */
 #include <stdio.h>
 
-#include "daemon/event.h"
+#include "daemon/event/event.h"
 #include "lib/error.h"
 
 int main(int argc, char **argv)

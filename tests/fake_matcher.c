@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-#include "daemon/image_table.h"
-#include "daemon/matcher.h"
+#include "daemon/collect/matcher.h"
+#include "daemon/image/image_table.h"
 #include "kmod/uapi/dcpi_uapi.h"
 
 static struct image_table *images;

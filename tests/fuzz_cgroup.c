@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/cgroup.h"
+#include "daemon/base/cgroup.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/event_spec.h"
+#include "daemon/event/event_spec.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

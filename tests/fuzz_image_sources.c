@@ -11,8 +11,8 @@
 
 #include <linux/perf_event.h>
 
-#include "daemon/image_file.h"
-#include "daemon/kallsyms.h"
+#include "daemon/image/image_file.h"
+#include "daemon/image/kallsyms.h"
 #include "loader-hook/build_id.h"
 /* For what reads a line. */
 #include "loader-hook/process_scan.c"

@@ -10,8 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "daemon/jit_code.h"
-#include "daemon/jit_shape.h"
+#include "daemon/jit/jit_code.h"
+#include "daemon/jit/jit_shape.h"
 #include "loader-hook/jit_dump.h"
 #include "loader-hook/jit_map.h"
 #include "tests/jit_files.h"

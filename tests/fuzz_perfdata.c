@@ -11,8 +11,8 @@
 
 #include <linux/perf_event.h>
 
-#include "daemon/import_survey.h"
-#include "daemon/perfdata_file.h"
+#include "daemon/import/import_survey.h"
+#include "daemon/import/perfdata_file.h"
 #include "lib/error.h"
 #include "loader-hook/side_band_record.h"
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-#include "daemon/trace.h"
+#include "daemon/source/trace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "daemon/image_map.h"
-#include "daemon/image_table.h"
+#include "daemon/image/image_map.h"
+#include "daemon/image/image_table.h"
 #include "kmod/uapi/dcpi_uapi.h"
 #include "loader-hook/image_event.h"
 

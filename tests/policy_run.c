@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/trace.h"
-#include "daemon/trace_reader.h"
+#include "daemon/source/trace.h"
+#include "daemon/source/trace_reader.h"
 #include "kmod/core/sample_store.h"
 #include "lib/array.h"
 #include "lib/cleanup.h"

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/trace.h"
-#include "daemon/trace_writer.h"
+#include "daemon/source/trace.h"
+#include "daemon/source/trace_writer.h"
 
 /* A tenth of a second of a shell and its commands. */
 #define TRACE_FIXTURE "tests/traces/shell.trace"

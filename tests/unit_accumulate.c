@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/accumulate.h"
-#include "daemon/tally.h"
+#include "daemon/base/tally.h"
+#include "daemon/collect/accumulate.h"
 
 enum {
 	IMAGES = 5,

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The BPF source's store: the program itself, compiled for this machine, writes,
- * and daemon/bpf_store.c reads. Against a model that counts by key; then with
+ * and daemon/source/bpf_store.c reads. Against a model that counts by key; then with
  * writer and reader at the same time. A grace period is here a lock that each
  * run of the program holds for reading.
  */
-#include "daemon/bpf_store.h"
+#include "daemon/source/bpf_store.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/source.h"
+#include "daemon/source/source.h"
 #include "tests/unit.h"
 
 #define CPUS 2
@@ -49,7 +49,7 @@ int sample_count(struct sample_context *context);
 int process_generation(struct bpf_iter__task *context);
 
 /* NOLINTNEXTLINE(bugprone-suspicious-include): the program is what is tested */
-#include "daemon/bpf/sample_count.bpf.c"
+#include "daemon/source/bpf/sample_count.bpf.c"
 
 static struct bpf_cpu cpu_memory[CPUS];
 static struct bpf_bucket table_memory[CPUS * BUCKETS];

@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "daemon/cgroup.h"
-#include "daemon/label_table.h"
+#include "daemon/base/cgroup.h"
+#include "daemon/collect/label_table.h"
 #include "lib/error.h"
 
 #define ID "3f2a9c0d51e7b86420fedcba98765432100123456789abcdef0123456789abcd"

@@ -10,9 +10,9 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "daemon/collector.h"
-#include "daemon/log.h"
-#include "daemon/source_select.h"
+#include "daemon/base/log.h"
+#include "daemon/collect/collector.h"
+#include "daemon/source/source_select.h"
 
 #define IMAGES FAKE_IMAGES /* and the unknown one */
 #define MERGE_NS 1000000000000ULL

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/archive/per_process.h"
 #include "daemon/config.h"
-#include "daemon/per_process.h"
 #include "lib/error.h"
 
 static char directory[] = "/tmp/dcpi-config-XXXXXX";

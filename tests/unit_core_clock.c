@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "tests/unit.h"
 
-#include "daemon/core_clock.h"
+#include "daemon/collect/core_clock.h"
 
 static void range_holds_all_that_was_seen(void **state)
 {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/edge_accumulate.h"
+#include "daemon/collect/edge_accumulate.h"
 
 enum {
 	IMAGES = 4,

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/cpu_list.h"
-#include "daemon/event.h"
+#include "daemon/base/cpu_list.h"
+#include "daemon/event/event.h"
 #include "lib/error.h"
 
 #define GHZ 1000000000ULL

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/event_pmu.h"
+#include "daemon/event/event_pmu.h"
 #include "lib/error.h"
 
 static char root[64];

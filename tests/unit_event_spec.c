@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/event_alias.h"
-#include "daemon/event_catalog.h"
-#include "daemon/event_spec.h"
+#include "daemon/event/event_alias.h"
+#include "daemon/event/event_catalog.h"
+#include "daemon/event/event_spec.h"
 #include "lib/error.h"
 
 static uint32_t refused_type;

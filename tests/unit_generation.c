@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "daemon/generation.h"
+#include "daemon/image/generation.h"
 
 static bool has[DCPI_GENERATION_MAX + 1];
 

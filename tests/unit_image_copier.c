@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/clock.h"
-#include "daemon/image_copier.h"
+#include "daemon/archive/image_copier.h"
+#include "daemon/base/clock.h"
 #include "lib/error.h"
 #include "lib/file_digest.h"
 

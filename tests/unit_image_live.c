@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "daemon/image_map.h"
-#include "daemon/image_table.h"
+#include "daemon/image/image_map.h"
+#include "daemon/image/image_table.h"
 #include "lib/error.h"
 #include "loader-hook/process_scan.h"
 #include "loader-hook/side_band.h"

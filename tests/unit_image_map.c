@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "daemon/address_spaces.h"
+#include "daemon/image/address_spaces.h"
 
 enum {
 	PAGES = 24,

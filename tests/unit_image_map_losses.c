@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-#include "daemon/address_spaces.h"
-#include "daemon/loss_list.h"
+#include "daemon/image/address_spaces.h"
+#include "daemon/image/loss_list.h"
 
 /* What a scan saw stands against older events that arrive after it. */
 static void scan_overrules_older_events(void **state)

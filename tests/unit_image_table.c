@@ -11,7 +11,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "daemon/image_table.h"
+#include "daemon/image/image_table.h"
 #include "loader-hook/build_id.h"
 #include "loader-hook/image_event.h"
 #include "loader-hook/process_scan.h"

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "daemon/import.h"
+#include "daemon/import/import.h"
 #include "db/profile_read.h"
 #include "db/profile_write.h"
 #include "lib/error.h"

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "daemon/jit_code.h"
-#include "daemon/jit_shape.h"
+#include "daemon/jit/jit_code.h"
+#include "daemon/jit/jit_shape.h"
 
 #define SPACE 256
 #define PIECES 400

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/image_map.h"
-#include "daemon/image_table.h"
-#include "daemon/jit_image.h"
-#include "daemon/kernel_code.h"
+#include "daemon/image/image_map.h"
+#include "daemon/image/image_table.h"
+#include "daemon/jit/jit_image.h"
+#include "daemon/jit/kernel_code.h"
 #include "loader-hook/image_event.h"
 
 #define SECOND 1000000000ULL

@@ -12,10 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "daemon/image_map.h"
-#include "daemon/image_table.h"
-#include "daemon/kallsyms.h"
-#include "daemon/kernel_image.h"
+#include "daemon/image/image_map.h"
+#include "daemon/image/image_table.h"
+#include "daemon/image/kallsyms.h"
+#include "daemon/image/kernel_image.h"
 #include "lib/error.h"
 
 #define TEXT 0xffffffff81000000UL

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdbool.h>
 
-#include "daemon/mapping_list.h"
+#include "daemon/image/mapping_list.h"
 
 /* The last of the model's addresses, which nothing is mapped to, is the last of all. */
 static void narrows_as_model(const struct mapping_list *list, const uint32_t *image, int last,

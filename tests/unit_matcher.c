@@ -5,10 +5,10 @@
 #include <errno.h>
 #include <string.h>
 
-#include "daemon/image_table.h"
-#include "daemon/kernel_image.h"
-#include "daemon/matcher.h"
-#include "daemon/source.h"
+#include "daemon/collect/matcher.h"
+#include "daemon/image/image_table.h"
+#include "daemon/image/kernel_image.h"
+#include "daemon/source/source.h"
 #include "loader-hook/image_event.h"
 #include "loader-hook/process_scan.h"
 #include "tests/fake_feed.h"

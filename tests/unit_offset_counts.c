@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/offset_counts.h"
+#include "daemon/collect/offset_counts.h"
 #include "lib/u64_map.h"
 
 /* As random offsets are in one kind of image. */

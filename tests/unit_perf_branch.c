@@ -10,10 +10,10 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "daemon/bpf/branch_snapshot.h"
-#include "daemon/perf_branch.h"
-#include "daemon/perf_slot.h"
-#include "daemon/source.h"
+#include "daemon/source/bpf/branch_snapshot.h"
+#include "daemon/source/perf_branch.h"
+#include "daemon/source/perf_slot.h"
+#include "daemon/source/source.h"
 #include "tests/x86_program.h"
 #include "tests/x86_tracee.h"
 

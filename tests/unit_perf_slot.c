@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/types.h>
 
-#include "daemon/perf_slot.h"
-#include "daemon/source.h"
+#include "daemon/source/perf_slot.h"
+#include "daemon/source/source.h"
 #include "loader-hook/perf_ring.h"
 
 #define RING_FD 1000000

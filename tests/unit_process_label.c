@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/cgroup.h"
-#include "daemon/label_table.h"
-#include "daemon/process_label.h"
-#include "daemon/tally.h"
+#include "daemon/base/cgroup.h"
+#include "daemon/base/tally.h"
+#include "daemon/collect/label_table.h"
+#include "daemon/collect/process_label.h"
 #include "lib/error.h"
 #include "loader-hook/image_event.h"
 

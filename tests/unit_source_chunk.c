@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "daemon/source_chunk.h"
+#include "daemon/source/source_chunk.h"
 #include "kmod/core/sample_store.h"
 
 struct counts {

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "daemon/source.h"
+#include "daemon/source/source.h"
 
 #define CPUS 3
 #define DEVICE_FD 1000000

@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <poll.h>
 
-#include "daemon/source.h"
-#include "daemon/source_select.h"
-#include "daemon/trace_reader.h"
+#include "daemon/source/source.h"
+#include "daemon/source/source_select.h"
+#include "daemon/source/trace_reader.h"
 #include "lib/error.h"
 
 #define KEYS (1 << 16)

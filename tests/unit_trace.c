@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 #include <xxhash.h>
 
-#include "daemon/trace_reader.h"
+#include "daemon/source/trace_reader.h"
 #include "lib/bounded_reader.h"
 #include "lib/error.h"
 

@@ -161,7 +161,7 @@ uint64_t report_header_losses(const struct report_header *header)
 	return sum;
 }
 
-/* Where edges went that are not in the database; see daemon/collector.h. */
+/* Where edges went that are not in the database; see daemon/collect/collector.h. */
 static bool is_edge_loss(const char *name)
 {
 	return strcmp(name, "edges_unknown") == 0 || strcmp(name, "edges_memory") == 0 ||

@@ -11,7 +11,7 @@ COST_PAYLOAD := $(OUT)/qemu/cost
 COST_PROGRAMS := meter walk wide
 COST_OUT = build/kmod/floor-$(KMOD_RELEASE)
 # Programs to compile, as the paper's gcc row: each in a process of its own.
-COST_SOURCES := lib/options.c kmod/core/sample_store.c daemon/image_map.c daemon/accumulate.c \
+COST_SOURCES := lib/options.c kmod/core/sample_store.c daemon/image/image_map.c daemon/collect/accumulate.c \
 	db/profile_blob.c tools/columns.c
 
 $(COST_READY): tests/cost/cost.mk $(SYSROOT_READY)

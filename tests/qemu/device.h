@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "daemon/source_chunk.h"
+#include "daemon/source/source_chunk.h"
 
 #define DEVICE_CPUS_MAX 64
 

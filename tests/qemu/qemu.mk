@@ -13,7 +13,7 @@ QEMU_TIMEOUT ?= 900
 include tests/truth/truth.mk
 
 qemu_common := tests/qemu/tap.c tests/qemu/device.c tests/qemu/load.c \
-	daemon/source_chunk.c
+	daemon/source/source_chunk.c
 kmod_tests := kmod_exercise kmod_events kmod_mmap kmod_edges kmod_abuse kmod_lifetime kmod_readers \
 	kmod_hotplug kmod_reload kmod_fuzz
 QEMU_PROGRAMS := $(kmod_tests) kmod_turns still

@@ -1,0 +1,500 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/archive/image_copier.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/ioprio.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "daemon/archive/image_shelf.h"
+#include "daemon/base/clock.h"
+#include "daemon/base/log.h"
+#include "lib/cleanup.h"
+#include "lib/error.h"
+#include "lib/file_digest.h"
+#include "loader-hook/build_id.h"
+
+#define QUEUE_MAX 64
+#define STEP_BYTES (256U << 10)
+/* Added to the size of files that have a name. */
+#define SIZE_NAMED (1ULL << 63)
+/* How long image_copier_close() waits for a thread that a file system holds. */
+#define CLOSE_WAIT_S 2
+
+/* A ring: head .. head + count - 1. */
+struct queue {
+	struct image_copier_job jobs[QUEUE_MAX];
+	size_t head;
+	size_t count;
+};
+
+/*
+ * @backlog: taken by the thread, whose alone it is, as are @sizes (by which they
+ *           are chosen) and @shelf
+ * @lock:    of all from here on
+ * @held:    jobs of the thread. @waiting, @done and these are no more than QUEUE_MAX,
+ *           so that there is always room for them
+ */
+struct image_copier {
+	uint64_t bytes_per_second;
+	uint64_t copy_max;
+	struct image_shelf *shelf;
+	uint8_t *buffer;
+	pthread_t thread;
+	struct image_copier_job backlog[QUEUE_MAX];
+	uint64_t sizes[QUEUE_MAX];
+	size_t backlog_count;
+
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct queue waiting;
+	struct queue done;
+	size_t held;
+	bool stop;
+	struct image_copier_status status;
+};
+
+static void queue_put(struct queue *queue, const struct image_copier_job *job)
+{
+	queue->jobs[(queue->head + queue->count++) % QUEUE_MAX] = *job;
+}
+
+static struct image_copier_job queue_take(struct queue *queue)
+{
+	struct image_copier_job job = queue->jobs[queue->head];
+
+	queue->head = (queue->head + 1) % QUEUE_MAX;
+	queue->count--;
+	return job;
+}
+
+/* Waits until a time has come. Return: -ECANCELED to stop at once. */
+static int pause_until(struct image_copier *copier, uint64_t time_ns)
+{
+	const struct timespec until = {.tv_sec = (time_t)(time_ns / NS_PER_SECOND),
+				       .tv_nsec = (long)(time_ns % NS_PER_SECOND)};
+	int rc = 0;
+
+	pthread_mutex_lock(&copier->lock);
+	while (!copier->stop && rc == 0)
+		rc = pthread_cond_timedwait(&copier->changed, &copier->lock, &until);
+	rc = copier->stop ? -ECANCELED : 0;
+	pthread_mutex_unlock(&copier->lock);
+	return rc;
+}
+
+/* One step; shares blocks or stays in the kernel where that can be. */
+static ssize_t step_copy(struct image_copier *copier, int from, int to, off_t offset, size_t bytes)
+{
+	off_t in = offset, out = offset;
+	ssize_t done = copy_file_range(from, &in, to, &out, bytes, 0), written;
+
+	if (done > 0 || (done < 0 && errno != EXDEV && errno != EINVAL && errno != EOPNOTSUPP &&
+			 errno != ENOSYS))
+		return done < 0 ? -errno : done;
+	done = pread(from, copier->buffer, bytes, offset);
+	if (done <= 0)
+		return done < 0 ? -errno : -EIO; /* has become shorter */
+	written = pwrite(to, copier->buffer, (size_t)done, offset);
+	return written < 0 ? -errno : written;
+}
+
+static int range_copy(struct image_copier *copier, int from, int to, off_t start, off_t end)
+{
+	while (start < end) {
+		size_t bytes = (size_t)(end - start);
+		uint64_t begun = clock_monotonic_ns();
+		ssize_t done;
+		int rc;
+
+		if (bytes > STEP_BYTES)
+			bytes = STEP_BYTES;
+		done = step_copy(copier, from, to, start, bytes);
+		if (done < 0)
+			return (int)done;
+		start += done;
+		rc = pause_until(copier,
+				 begun + (uint64_t)done * NS_PER_SECOND / copier->bytes_per_second);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+/* What is data, hole by hole. */
+static int file_copy(struct image_copier *copier, int from, int to, off_t bytes)
+{
+	off_t start = 0, end;
+	int rc = ftruncate(to, bytes) < 0 ? -errno : 0;
+
+	while (rc == 0 && start < bytes) {
+		start = lseek(from, start, SEEK_DATA);
+		if (start < 0)
+			return errno == ENXIO ? 0 : -errno;
+		end = lseek(from, start, SEEK_HOLE);
+		if (end < 0 || end > bytes)
+			end = bytes;
+		rc = range_copy(copier, from, to, start, end);
+		start = end;
+	}
+	return rc;
+}
+
+static int data_copy(int to, const uint8_t *data, size_t bytes)
+{
+	ssize_t written;
+
+	for (; bytes > 0; data += written, bytes -= (size_t)written) {
+		written = write(to, data, bytes);
+		if (written < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+/* Whether the copy is what it is to be. */
+static int check(const struct image_copier_job *job, int fd, uint64_t bytes)
+{
+	uint8_t digest[FILE_DIGEST_BYTES];
+	struct build_id build_id;
+	int rc;
+
+	if (job->kind == IMAGE_STORE_BUILD_ID) {
+		rc = build_id_from_file(&build_id, fd);
+		if (rc == 0 && build_id.bytes == job->identity_bytes &&
+		    memcmp(build_id.data, job->identity, build_id.bytes) == 0)
+			return 0;
+		return rc == -EIO ? rc : -EBADMSG;
+	}
+	if (job->kind == IMAGE_STORE_DIGEST) {
+		rc = file_digest(digest, fd, bytes);
+		if (rc == 0 && (job->identity_bytes != sizeof(digest) ||
+				memcmp(digest, job->identity, sizeof(digest)) != 0))
+			rc = -EBADMSG;
+		return rc;
+	}
+	return 0;
+}
+
+static enum image_store_owner owner_of(const struct stat *status)
+{
+	return status->st_uid == 0 && !(status->st_mode & (S_IWGRP | S_IWOTH)) ? IMAGE_STORE_ROOT
+									       : IMAGE_STORE_USER;
+}
+
+/* Opening what is no regular file may do more than that: so it is looked at first. */
+static int job_open(struct image_copier_job *job, struct stat *status)
+{
+	char path[64];
+	int fd;
+
+	if (job->fd < 0)
+		job->fd = open(job->path, O_PATH | O_CLOEXEC);
+	if (job->fd < 0)
+		return -ESTALE;
+	if (fstat(job->fd, status) < 0)
+		return -errno;
+	if (!S_ISREG(status->st_mode))
+		return job->path != NULL ? -ESTALE : -EBADMSG;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", job->fd);
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int contents_copy(struct image_copier *copier, struct image_copier_job *job, int from,
+			 const struct stat *status)
+{
+	uint64_t bytes = from >= 0 ? (uint64_t)status->st_size : job->data_bytes;
+	_cleanup_close_ int to = -1;
+	struct stat after;
+	int rc;
+
+	if (bytes > copier->copy_max)
+		return -EFBIG;
+	rc = pause_until(copier, 0); /* opening may have taken until after the end */
+	if (rc < 0)
+		return rc;
+	to = image_shelf_incoming(copier->shelf, bytes, &rc);
+	if (to < 0)
+		return rc;
+	rc = from >= 0 ? file_copy(copier, from, to, status->st_size)
+		       : data_copy(to, job->data, job->data_bytes);
+	if (rc == 0 && from >= 0 &&
+	    (fstat(from, &after) < 0 || after.st_size != status->st_size ||
+	     after.st_mtim.tv_sec != status->st_mtim.tv_sec ||
+	     after.st_mtim.tv_nsec != status->st_mtim.tv_nsec))
+		rc = -EAGAIN; /* written meanwhile */
+	if (rc == 0)
+		rc = check(job, to, bytes);
+	if (rc == 0 && fdatasync(to) < 0)
+		rc = -errno;
+	if (rc == 0)
+		posix_fadvise(to, 0, 0, POSIX_FADV_DONTNEED);
+	return rc;
+}
+
+static int job_copy(struct image_copier *copier, struct image_copier_job *job)
+{
+	enum image_store_owner owner = IMAGE_STORE_USER;
+	char name[IMAGE_STORE_NAME_BYTES];
+	_cleanup_close_ int from = -1;
+	struct stat status;
+	int rc;
+
+	if (job->data == NULL) {
+		from = job_open(job, &status);
+		if (from < 0)
+			return from;
+		owner = owner_of(&status);
+	}
+	rc = image_store_name(name, job->kind, owner, job->identity, job->identity_bytes);
+	if (rc < 0)
+		return rc;
+	if (image_shelf_touch(copier->shelf, name, job->expires_ns) == 0)
+		return 0;
+	rc = contents_copy(copier, job, from, &status);
+	if (rc == -EBADMSG && job->path != NULL)
+		rc = -ESTALE;
+	if (rc == 0)
+		rc = image_shelf_put(copier->shelf, name, job->expires_ns);
+	job->copied = rc == 0;
+	return rc;
+}
+
+static int job_touch(struct image_copier *copier, const struct image_copier_job *job)
+{
+	char name[IMAGE_STORE_NAME_BYTES];
+	int rc = -ENOENT;
+
+	for (int owner = IMAGE_STORE_ROOT; owner <= IMAGE_STORE_USER; owner++) {
+		if (image_store_name(name, job->kind, (enum image_store_owner)owner, job->identity,
+				     job->identity_bytes) == 0 &&
+		    image_shelf_touch(copier->shelf, name, job->expires_ns) == 0)
+			rc = 0;
+	}
+	return rc;
+}
+
+static void job_release(struct image_copier_job *job)
+{
+	if (job->fd >= 0)
+		close(job->fd);
+	free(job->path);
+	free(job->data);
+	job->fd = -1;
+	job->path = NULL;
+	job->data = NULL;
+}
+
+static void job_run(struct image_copier *copier, struct image_copier_job *job)
+{
+	bool touch = job->fd < 0 && job->path == NULL && job->data == NULL;
+
+	job->result = touch ? job_touch(copier, job) : job_copy(copier, job);
+	job_release(job);
+	pthread_mutex_lock(&copier->lock);
+	copier->status.copied += job->copied;
+	copier->status.failed += !touch && job->result < 0 && job->result != -ECANCELED;
+	image_shelf_count(copier->shelf, &copier->status.files, &copier->status.bytes,
+			  &copier->status.evicted);
+	queue_put(&copier->done, job);
+	copier->held--;
+	pthread_mutex_unlock(&copier->lock);
+}
+
+/* What is no file, and files without a name, go first: they may be gone soon. */
+static uint64_t job_size(const struct image_copier_job *job)
+{
+	struct stat status;
+
+	if (job->fd < 0 && job->path == NULL)
+		return 0;
+	if (job->fd >= 0 ? fstat(job->fd, &status) < 0 : stat(job->path, &status) < 0)
+		return 0;
+	return (uint64_t)status.st_size + (status.st_nlink > 0 ? SIZE_NAMED : 0);
+}
+
+/* The smallest first: most are small, and all could vanish. */
+static struct image_copier_job backlog_take(struct image_copier *copier)
+{
+	struct image_copier_job job;
+	size_t i, least = 0;
+
+	for (i = 1; i < copier->backlog_count; i++) {
+		if (copier->sizes[i] < copier->sizes[least])
+			least = i;
+	}
+	job = copier->backlog[least];
+	copier->backlog_count--;
+	copier->backlog[least] = copier->backlog[copier->backlog_count];
+	copier->sizes[least] = copier->sizes[copier->backlog_count];
+	return job;
+}
+
+/* Waits for jobs and takes them all over. Return: false: stop. */
+static bool backlog_fill(struct image_copier *copier)
+{
+	size_t known = copier->backlog_count, i;
+	bool stop;
+
+	pthread_mutex_lock(&copier->lock);
+	while (!copier->stop && copier->waiting.count == 0 && known == 0)
+		pthread_cond_wait(&copier->changed, &copier->lock);
+	while (copier->waiting.count > 0)
+		copier->backlog[copier->backlog_count++] = queue_take(&copier->waiting);
+	copier->held = copier->backlog_count;
+	stop = copier->stop;
+	pthread_mutex_unlock(&copier->lock);
+	for (i = known; !stop && i < copier->backlog_count; i++)
+		copier->sizes[i] = job_size(&copier->backlog[i]);
+	return !stop;
+}
+
+/* Gives way to everything else, where the scheduler knows how. */
+static void *copier_run(void *context)
+{
+	struct image_copier *copier = context;
+	struct image_copier_job job;
+
+	setpriority(PRIO_PROCESS, (id_t)gettid(), 19);
+	syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0));
+	while (backlog_fill(copier)) {
+		job = backlog_take(copier);
+		job_run(copier, &job);
+	}
+	return NULL;
+}
+
+static int thread_start(struct image_copier *copier, struct error *err)
+{
+	pthread_condattr_t attributes;
+	int rc;
+
+	pthread_mutex_init(&copier->lock, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&copier->changed, &attributes);
+	pthread_condattr_destroy(&attributes);
+	rc = pthread_create(&copier->thread, NULL, copier_run, copier);
+	return rc == 0 ? 0 : error_set(err, rc, "cannot start a thread: %s", strerror(rc));
+}
+
+static void copier_free(struct image_copier *copier)
+{
+	while (copier->waiting.count > 0)
+		copier->backlog[copier->backlog_count++] = queue_take(&copier->waiting);
+	while (copier->backlog_count > 0)
+		job_release(&copier->backlog[--copier->backlog_count]);
+	image_shelf_close(copier->shelf);
+	free(copier->buffer);
+	free(copier);
+}
+
+int image_copier_open(struct image_copier **ret, const struct image_copier_config *config,
+		      struct error *err)
+{
+	struct image_copier *copier = calloc(1, sizeof(*copier));
+	int rc;
+
+	if (copier == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	copier->bytes_per_second = config->bytes_per_second > 0 ? config->bytes_per_second : 1;
+	copier->copy_max = config->bytes_max / 2;
+	copier->buffer = malloc(STEP_BYTES);
+	rc = copier->buffer != NULL ? image_shelf_open(&copier->shelf, config->directory,
+						       config->bytes_max, config->group, err)
+				    : error_set(err, ENOMEM, "out of memory");
+	if (rc == 0) {
+		image_shelf_count(copier->shelf, &copier->status.files, &copier->status.bytes,
+				  &copier->status.evicted);
+		rc = thread_start(copier, err);
+	}
+	if (rc < 0) {
+		copier_free(copier);
+		return rc;
+	}
+	*ret = copier;
+	return 0;
+}
+
+void image_copier_close(struct image_copier *copier)
+{
+	struct timespec until;
+
+	if (copier == NULL)
+		return;
+	pthread_mutex_lock(&copier->lock);
+	copier->stop = true;
+	pthread_cond_broadcast(&copier->changed);
+	pthread_mutex_unlock(&copier->lock);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += CLOSE_WAIT_S;
+	if (pthread_timedjoin_np(copier->thread, NULL, &until) != 0) {
+		log_warning("a file system does not answer: a copy of an image is given up");
+		pthread_detach(copier->thread);
+		return; /* what the thread uses is its own until it ends with us */
+	}
+	pthread_cond_destroy(&copier->changed);
+	pthread_mutex_destroy(&copier->lock);
+	copier_free(copier);
+}
+
+bool image_copier_has(const struct image_copier *copier, enum image_store_kind kind,
+		      const uint8_t *identity, size_t identity_bytes)
+{
+	char name[IMAGE_STORE_NAME_BYTES];
+
+	return image_store_name(name, kind, IMAGE_STORE_ROOT, identity, identity_bytes) == 0 &&
+	       image_shelf_has(copier->shelf, name);
+}
+
+int image_copier_add(struct image_copier *copier, const struct image_copier_job *job)
+{
+	int rc = -EAGAIN;
+
+	pthread_mutex_lock(&copier->lock);
+	if (copier->waiting.count + copier->done.count + copier->held < QUEUE_MAX) {
+		queue_put(&copier->waiting, job);
+		pthread_cond_signal(&copier->changed);
+		rc = 0;
+	}
+	pthread_mutex_unlock(&copier->lock);
+	return rc;
+}
+
+int image_copier_touch(struct image_copier *copier, const struct image_copier_job *job)
+{
+	struct image_copier_job touch = *job;
+
+	touch.fd = -1;
+	touch.path = NULL;
+	touch.data = NULL;
+	return image_copier_add(copier, &touch);
+}
+
+bool image_copier_result(struct image_copier *copier, struct image_copier_job *ret)
+{
+	bool any;
+
+	pthread_mutex_lock(&copier->lock);
+	any = copier->done.count > 0;
+	if (any)
+		*ret = queue_take(&copier->done);
+	pthread_mutex_unlock(&copier->lock);
+	return any;
+}
+
+void image_copier_status(struct image_copier *copier, struct image_copier_status *status)
+{
+	pthread_mutex_lock(&copier->lock);
+	*status = copier->status;
+	status->waiting = copier->waiting.count + copier->held;
+	pthread_mutex_unlock(&copier->lock);
+}

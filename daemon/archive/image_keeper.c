@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/archive/image_keeper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/archive/per_process.h"
+#include "daemon/base/clock.h"
+#include "daemon/base/log.h"
+#include "daemon/image/image_file.h"
+#include "daemon/image/image_table.h"
+#include "lib/array.h"
+#include "lib/error.h"
+#include "loader-hook/image_event.h"
+#include "loader-hook/process_scan.h"
+
+#define PINS_MAX 256
+/* Processes looked at for hot images without a pin, between two ticks. */
+#define SCANS_PER_TICK 4
+/* An image whose file is so often another one is given up. */
+#define WRONG_MAX 4
+#define NS_PER_DAY (86400LL * (int64_t)NS_PER_SECOND)
+/* Copies are kept for longer no more often than this. */
+#define TOUCH_NS (3600LL * (int64_t)NS_PER_SECOND)
+/* Of a job that is no image's. */
+#define TAG_NONE 0
+
+enum state {
+	STATE_NEW,     /* no event of it yet */
+	STATE_WATCHED, /* to be copied when hot */
+	STATE_WAITING, /* the copier has it */
+	STATE_KEPT,
+	STATE_IGNORED, /* not asked for, or cannot be kept */
+};
+
+/*
+ * @pid:     a process that has it mapped, as long as that one lives; @latest: the last seen
+ * @wrong:   copies made that were another image's
+ * @samples: since the start; of a watched image, since its file was last looked for
+ * @expires_ns: when it is kept: its copy's time
+ */
+struct candidate {
+	enum state state;
+	uint32_t pid;
+	uint32_t latest;
+	unsigned int wrong;
+	uint64_t samples;
+	int64_t expires_ns;
+};
+
+/* @image: 0: free */
+struct pin {
+	uint32_t image;
+	int fd;
+	uint64_t until_ns;
+};
+
+struct image_keeper {
+	const char *patterns;
+	uint64_t pin_ns;
+	struct image_copier *copier;
+	struct candidate *candidates; /* by number in the image table */
+	size_t count;
+	size_t capacity;
+	struct pin pins[PINS_MAX];
+	size_t next_pin; /* the oldest */
+	unsigned int scans;
+	uint64_t lost;
+	bool failure_told;
+};
+
+static struct candidate *candidate_get(struct image_keeper *keeper, uint32_t image)
+{
+	if (image >= keeper->count) {
+		if (array_reserve(&keeper->candidates, &keeper->capacity, (size_t)image + 1,
+				  sizeof(*keeper->candidates)) < 0)
+			return NULL;
+		memset(keeper->candidates + keeper->count, 0,
+		       (image + 1 - keeper->count) * sizeof(*keeper->candidates));
+		keeper->count = (size_t)image + 1;
+	}
+	return &keeper->candidates[image];
+}
+
+static struct pin *pin_find(struct image_keeper *keeper, uint32_t image)
+{
+	size_t i;
+
+	for (i = 0; i < PINS_MAX; i++) {
+		if (keeper->pins[i].image == image)
+			return &keeper->pins[i];
+	}
+	return NULL;
+}
+
+static void pin_drop(struct pin *pin)
+{
+	if (pin->image != 0)
+		close(pin->fd);
+	pin->image = 0;
+}
+
+/* The oldest pin makes room: its image has had its time to be sampled. */
+static void pin_set(struct image_keeper *keeper, uint32_t image, const struct image_event *event)
+{
+	struct pin *pin = &keeper->pins[keeper->next_pin];
+	int fd = image_file_pin(event);
+
+	if (fd < 0)
+		return;
+	pin_drop(pin);
+	*pin = (struct pin){image, fd, clock_monotonic_ns() + keeper->pin_ns};
+	keeper->next_pin = (keeper->next_pin + 1) % PINS_MAX;
+}
+
+static enum image_store_kind kind_of(const struct profile_image *image)
+{
+	return image->identity_kind == PROFILE_IDENTITY_BUILD_ID ? IMAGE_STORE_BUILD_ID
+								 : IMAGE_STORE_DIGEST;
+}
+
+/* An image's first event decides whether it is of interest at all. */
+static enum state state_first(const struct image_keeper *keeper, const struct profile_image *image)
+{
+	if (image->kind != PROFILE_IMAGE_FILE || image->identity_kind == PROFILE_IDENTITY_NONE ||
+	    image->identity_bytes < 2 || !per_process_match(keeper->patterns, image->path))
+		return STATE_IGNORED;
+	return image_copier_has(keeper->copier, kind_of(image), image->identity,
+				image->identity_bytes)
+		       ? STATE_KEPT
+		       : STATE_WATCHED;
+}
+
+void image_keeper_seen(void *context, struct image_table *table, uint32_t image,
+		       const struct image_event *event)
+{
+	struct image_keeper *keeper = context;
+	struct candidate *candidate = keeper != NULL ? candidate_get(keeper, image) : NULL;
+
+	if (candidate == NULL || candidate->state > STATE_WATCHED)
+		return;
+	if (candidate->state == STATE_NEW)
+		candidate->state = state_first(keeper, image_table_get(table, image));
+	if (candidate->state != STATE_WATCHED)
+		return;
+	candidate->latest = event->pid;
+	if (candidate->pid == 0)
+		candidate->pid = event->pid;
+	if (pin_find(keeper, image) == NULL)
+		pin_set(keeper, image, event);
+}
+
+/* Looking an event's image up is enough: image_keeper_seen() is told. */
+static void event_look(void *table, const struct image_event *event)
+{
+	if (event->type == IMAGE_EVENT_MAP)
+		image_table_from_event(table, event);
+}
+
+static struct pin *pin_through(struct image_keeper *keeper, struct image_table *table,
+			       uint32_t image, uint32_t pid)
+{
+	if (pid == 0 || process_scan(pid, event_look, table, NULL) < 0)
+		return NULL;
+	return pin_find(keeper, image);
+}
+
+/* A process that has it mapped still: the first one seen, else the last. */
+static struct pin *pin_through_process(struct image_keeper *keeper, struct image_table *table,
+				       uint32_t image)
+{
+	uint32_t first = keeper->candidates[image].pid, latest = keeper->candidates[image].latest;
+	struct pin *pin = pin_through(keeper, table, image, first);
+
+	if (pin != NULL)
+		return pin;
+	/* What a scan meets for the first time moves the candidates. */
+	keeper->candidates[image].pid = 0;
+	return latest != first ? pin_through(keeper, table, image, latest) : NULL;
+}
+
+/* The time of a copy: now, and a day for each doubling of its samples. */
+static int64_t expiry(const struct candidate *candidate)
+{
+	int64_t doublings = 63 - __builtin_clzll(candidate->samples | 1);
+
+	return clock_real_ns() + doublings * NS_PER_DAY;
+}
+
+static struct image_copier_job job_for(const struct profile_image *image, uint32_t number,
+				       const struct candidate *candidate)
+{
+	struct image_copier_job job = {
+		.tag = number,
+		.kind = kind_of(image),
+		.identity_bytes = image->identity_bytes,
+		.fd = -1,
+		.expires_ns = expiry(candidate),
+	};
+
+	memcpy(job.identity, image->identity, image->identity_bytes);
+	return job;
+}
+
+static void copy_ask(struct image_keeper *keeper, struct image_table *table, uint32_t image)
+{
+	struct pin *pin = pin_find(keeper, image);
+	struct candidate *candidate;
+	struct image_copier_job job;
+
+	if (pin == NULL) {
+		if (keeper->scans++ >= SCANS_PER_TICK)
+			return; /* the next samples ask again */
+		pin = pin_through_process(keeper, table, image);
+	}
+	candidate = &keeper->candidates[image];
+	job = job_for(image_table_get(table, image), image, candidate);
+	if (pin != NULL)
+		job.fd = pin->fd;
+	else
+		job.path = strdup(image_table_get(table, image)->path);
+	if ((pin == NULL && job.path == NULL) || image_copier_add(keeper->copier, &job) < 0) {
+		free(job.path);
+		return;
+	}
+	if (pin != NULL)
+		pin->image = 0;
+	candidate->expires_ns = job.expires_ns;
+	candidate->state = STATE_WAITING;
+}
+
+static void copy_prolong(struct image_keeper *keeper, struct image_table *table, uint32_t image)
+{
+	struct candidate *candidate = &keeper->candidates[image];
+	struct image_copier_job job;
+
+	if (expiry(candidate) < candidate->expires_ns + TOUCH_NS)
+		return;
+	job = job_for(image_table_get(table, image), image, candidate);
+	if (image_copier_touch(keeper->copier, &job) == 0)
+		candidate->expires_ns = job.expires_ns;
+}
+
+void image_keeper_sampled(struct image_keeper *keeper, struct image_table *table, uint32_t image,
+			  uint64_t samples)
+{
+	struct candidate *candidate;
+
+	if (keeper == NULL || image >= keeper->count)
+		return;
+	candidate = &keeper->candidates[image];
+	candidate->samples += samples;
+	if (candidate->state == STATE_WATCHED && candidate->samples >= IMAGE_KEEPER_SAMPLES_MIN)
+		copy_ask(keeper, table, image);
+	else if (candidate->state == STATE_KEPT)
+		copy_prolong(keeper, table, image);
+}
+
+int image_keeper_memory(struct image_keeper *keeper, enum image_store_kind kind,
+			const uint8_t *identity, size_t identity_bytes, void *data,
+			size_t data_bytes)
+{
+	struct image_copier_job job = {
+		.tag = TAG_NONE,
+		.kind = kind,
+		.identity_bytes = identity_bytes,
+		.fd = -1,
+		.data = data,
+		.data_bytes = data_bytes,
+		.expires_ns = clock_real_ns(),
+	};
+	int rc = keeper == NULL ? -ENODATA : -EINVAL;
+
+	if (keeper != NULL && identity_bytes <= sizeof(job.identity)) {
+		memcpy(job.identity, identity, identity_bytes);
+		rc = image_copier_add(keeper->copier, &job);
+	}
+	if (rc < 0)
+		free(data);
+	return rc;
+}
+
+/* Once: what the store's owner can do something about. */
+static void failure_tell(struct image_keeper *keeper, int result)
+{
+	if (keeper->failure_told || (result != -ENOSPC && result != -EACCES && result != -EROFS &&
+				     result != -EDQUOT && result != -EIO))
+		return;
+	keeper->failure_told = true;
+	log_error("cannot keep a copy of an image: %s", strerror(-result));
+}
+
+static void result_take(struct image_keeper *keeper, const struct image_copier_job *job)
+{
+	struct candidate *candidate = &keeper->candidates[job->tag];
+
+	if (job->tag == TAG_NONE || job->result == -ECANCELED)
+		return;
+	failure_tell(keeper, job->result);
+	keeper->lost += job->result == -ESTALE;
+	switch (job->result) {
+	case 0:
+		candidate->state = STATE_KEPT;
+		return;
+	case -EFBIG: /* will not become smaller */
+	case -EINVAL:
+		candidate->state = STATE_IGNORED;
+		return;
+	case -EBADMSG:
+		/* The process may have had another program there by then. */
+		if (++candidate->wrong == WRONG_MAX) {
+			candidate->state = STATE_IGNORED;
+			return;
+		}
+		break;
+	}
+	/* Evicted, or failed: once more if it goes on being hot. */
+	candidate->state = STATE_WATCHED;
+	candidate->samples = 0;
+}
+
+void image_keeper_tick(struct image_keeper *keeper, uint64_t now_ns)
+{
+	struct image_copier_job job;
+	size_t i;
+
+	if (keeper == NULL)
+		return;
+	keeper->scans = 0;
+	while (image_copier_result(keeper->copier, &job))
+		result_take(keeper, &job);
+	for (i = 0; i < PINS_MAX; i++) {
+		if (keeper->pins[i].until_ns <= now_ns)
+			pin_drop(&keeper->pins[i]);
+	}
+}
+
+int image_keeper_open(struct image_keeper **ret, const struct image_keeper_config *config,
+		      struct error *err)
+{
+	struct image_keeper *keeper = calloc(1, sizeof(*keeper));
+	int rc;
+
+	if (keeper == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	keeper->patterns = config->patterns;
+	keeper->pin_ns = config->pin_ns;
+	rc = image_copier_open(&keeper->copier, &config->copier, err);
+	if (rc < 0) {
+		free(keeper);
+		return rc;
+	}
+	*ret = keeper;
+	return 0;
+}
+
+void image_keeper_close(struct image_keeper *keeper)
+{
+	size_t i;
+
+	if (keeper == NULL)
+		return;
+	image_copier_close(keeper->copier);
+	for (i = 0; i < PINS_MAX; i++)
+		pin_drop(&keeper->pins[i]);
+	free(keeper->candidates);
+	free(keeper);
+}
+
+void image_keeper_status(struct image_keeper *keeper, struct image_keeper_status *status)
+{
+	size_t i;
+
+	*status = (struct image_keeper_status){.lost = 0};
+	if (keeper == NULL)
+		return;
+	image_copier_status(keeper->copier, &status->copier);
+	status->lost = keeper->lost;
+	for (i = 0; i < PINS_MAX; i++)
+		status->pinned += keeper->pins[i].image != 0;
+}

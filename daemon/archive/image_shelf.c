@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/archive/image_shelf.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "daemon/base/clock.h"
+#include "lib/array.h"
+#include "lib/cleanup.h"
+#include "lib/error.h"
+#include "lib/image_store.h"
+
+#define INCOMING "incoming"
+/* The database needs room more than we do: of a file system so much stays free. */
+#define FREE_SHARE 20
+
+struct copy {
+	char name[IMAGE_STORE_NAME_BYTES];
+	uint64_t bytes;
+	int64_t expires_ns;
+};
+
+struct image_shelf {
+	int fd;
+	gid_t group;
+	uint64_t bytes_max;
+	struct copy *copies;
+	size_t count;
+	size_t capacity;
+	uint64_t bytes;
+	uint64_t evicted;
+};
+
+static void group_give(struct image_shelf *shelf, int fd)
+{
+	if (fchown(fd, (uid_t)-1, shelf->group) < 0)
+		shelf->group = (gid_t)-1; /* not ours to give */
+}
+
+static void evict_to(struct image_shelf *shelf, uint64_t bytes_max)
+{
+	while (shelf->bytes > bytes_max && shelf->count > 0) {
+		struct copy *first = &shelf->copies[0];
+		size_t i;
+
+		for (i = 1; i < shelf->count; i++) {
+			if (shelf->copies[i].expires_ns < first->expires_ns)
+				first = &shelf->copies[i];
+		}
+		/* What cannot be removed is no longer ours to count. */
+		if (unlinkat(shelf->fd, first->name, 0) == 0)
+			shelf->evicted++;
+		shelf->bytes -= first->bytes;
+		*first = shelf->copies[--shelf->count];
+	}
+}
+
+static int copy_add(struct image_shelf *shelf, const char *name, const struct stat *status)
+{
+	struct copy *copy;
+
+	if (shelf->count == IMAGE_SHELF_MAX ||
+	    array_reserve(&shelf->copies, &shelf->capacity, shelf->count + 1,
+			  sizeof(*shelf->copies)) < 0)
+		return -ENOMEM;
+	copy = &shelf->copies[shelf->count++];
+	snprintf(copy->name, sizeof(copy->name), "%s", name);
+	copy->bytes = (uint64_t)status->st_blocks * 512;
+	copy->expires_ns =
+		(int64_t)status->st_mtim.tv_sec * (int64_t)NS_PER_SECOND + status->st_mtim.tv_nsec;
+	shelf->bytes += copy->bytes;
+	return 0;
+}
+
+/* Calls visit for each entry of a directory but "." and "..". */
+static int directory_walk(struct image_shelf *shelf, const char *path,
+			  int (*visit)(struct image_shelf *shelf, const char *parent,
+				       const char *name))
+{
+	int fd = openat(shelf->fd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), rc = 0;
+	struct dirent *entry;
+	DIR *directory;
+
+	if (fd < 0)
+		return 0; /* a file that is not ours */
+	directory = fdopendir(fd);
+	if (directory == NULL) {
+		close(fd);
+		return -ENOMEM;
+	}
+	while (rc == 0 && (entry = readdir(directory)) != NULL) {
+		if (entry->d_name[0] != '.')
+			rc = visit(shelf, path, entry->d_name);
+	}
+	closedir(directory);
+	return rc;
+}
+
+static int file_visit(struct image_shelf *shelf, const char *parent, const char *name)
+{
+	char path[IMAGE_STORE_NAME_BYTES];
+	struct stat status;
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", parent, name) >= sizeof(path) ||
+	    fstatat(shelf->fd, path, &status, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISREG(status.st_mode))
+		return 0;
+	return copy_add(shelf, path, &status);
+}
+
+static int folder_visit(struct image_shelf *shelf, const char *parent, const char *name)
+{
+	(void)parent;
+	return strlen(name) == 2 ? directory_walk(shelf, name, file_visit) : 0;
+}
+
+int image_shelf_open(struct image_shelf **ret, const char *directory, uint64_t bytes_max,
+		     int64_t group, struct error *err)
+{
+	struct image_shelf *shelf = calloc(1, sizeof(*shelf));
+	bool made;
+	int rc;
+
+	if (shelf == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	*shelf = (struct image_shelf){
+		.fd = -1, .group = group < 0 ? (gid_t)-1 : (gid_t)group, .bytes_max = bytes_max};
+	made = mkdir(directory, 0750) == 0;
+	shelf->fd = open(directory, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (shelf->fd < 0) {
+		rc = error_set_errno(err, "cannot open %s", directory);
+		image_shelf_close(shelf);
+		return rc;
+	}
+	if (made)
+		group_give(shelf, shelf->fd);
+	unlinkat(shelf->fd, INCOMING, 0);
+	rc = directory_walk(shelf, ".", folder_visit);
+	if (rc < 0 && shelf->count < IMAGE_SHELF_MAX) {
+		image_shelf_close(shelf);
+		return error_set(err, ENOMEM, "out of memory");
+	}
+	evict_to(shelf, bytes_max);
+	*ret = shelf;
+	return 0;
+}
+
+void image_shelf_close(struct image_shelf *shelf)
+{
+	if (shelf == NULL)
+		return;
+	if (shelf->fd >= 0) {
+		unlinkat(shelf->fd, INCOMING, 0);
+		close(shelf->fd);
+	}
+	free(shelf->copies);
+	free(shelf);
+}
+
+bool image_shelf_has(const struct image_shelf *shelf, const char *name)
+{
+	return faccessat(shelf->fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static int room_check(const struct image_shelf *shelf, uint64_t bytes)
+{
+	struct statvfs status;
+	uint64_t available, all;
+
+	if (fstatvfs(shelf->fd, &status) < 0)
+		return -errno;
+	available = (uint64_t)status.f_bavail * status.f_frsize;
+	all = (uint64_t)status.f_blocks * status.f_frsize;
+	return available < bytes || available - bytes < all / FREE_SHARE ? -ENOSPC : 0;
+}
+
+int image_shelf_incoming(struct image_shelf *shelf, uint64_t bytes, int *error)
+{
+	int fd;
+
+	*error = room_check(shelf, bytes);
+	if (*error < 0)
+		return -1;
+	unlinkat(shelf->fd, INCOMING, 0);
+	fd = openat(shelf->fd, INCOMING, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
+	if (fd < 0)
+		*error = -errno;
+	else
+		group_give(shelf, fd);
+	return fd;
+}
+
+static struct copy *copy_find(struct image_shelf *shelf, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < shelf->count; i++) {
+		if (strcmp(shelf->copies[i].name, name) == 0)
+			return &shelf->copies[i];
+	}
+	return NULL;
+}
+
+static int time_set(struct image_shelf *shelf, const char *name, int64_t expires_ns)
+{
+	const struct timespec times[2] = {
+		{.tv_nsec = UTIME_OMIT},
+		{.tv_sec = (time_t)(expires_ns / (int64_t)NS_PER_SECOND),
+		 .tv_nsec = (long)(expires_ns % (int64_t)NS_PER_SECOND)},
+	};
+
+	return utimensat(shelf->fd, name, times, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+}
+
+/* The first two digits. */
+static void folder_make(struct image_shelf *shelf, const char *name)
+{
+	char folder[3] = {name[0], name[1], '\0'};
+	_cleanup_close_ int fd = -1;
+
+	if (mkdirat(shelf->fd, folder, 0750) < 0)
+		return;
+	fd = openat(shelf->fd, folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0)
+		group_give(shelf, fd);
+}
+
+int image_shelf_put(struct image_shelf *shelf, const char *name, int64_t expires_ns)
+{
+	struct stat status;
+	uint64_t bytes;
+
+	if (fstatat(shelf->fd, INCOMING, &status, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	bytes = (uint64_t)status.st_blocks * 512;
+	evict_to(shelf, bytes < shelf->bytes_max ? shelf->bytes_max - bytes : 0);
+	folder_make(shelf, name);
+	time_set(shelf, INCOMING, expires_ns);
+	if (renameat(shelf->fd, INCOMING, shelf->fd, name) < 0)
+		return -errno;
+	fstatat(shelf->fd, name, &status, AT_SYMLINK_NOFOLLOW);
+	return copy_add(shelf, name, &status);
+}
+
+int image_shelf_touch(struct image_shelf *shelf, const char *name, int64_t expires_ns)
+{
+	struct copy *copy = copy_find(shelf, name);
+	int rc = 0;
+
+	if (copy == NULL)
+		return -ENOENT;
+	if (expires_ns > copy->expires_ns)
+		rc = time_set(shelf, name, expires_ns);
+	if (rc == -ENOENT) { /* somebody else has removed it */
+		shelf->bytes -= copy->bytes;
+		*copy = shelf->copies[--shelf->count];
+	} else if (expires_ns > copy->expires_ns) {
+		copy->expires_ns = expires_ns;
+	}
+	return rc;
+}
+
+void image_shelf_count(const struct image_shelf *shelf, uint64_t *files, uint64_t *bytes,
+		       uint64_t *evicted)
+{
+	*files = shelf->count;
+	*bytes = shelf->bytes;
+	*evicted = shelf->evicted;
+}

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/base/online_cpus.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/error.h"
+
+#define ONLINE_PATH "/sys/devices/system/cpu/online"
+
+int online_cpus_open(struct online_cpus *cpus, struct error *err)
+{
+	long configured = sysconf(_SC_NPROCESSORS_CONF);
+
+	cpus->fd = open(ONLINE_PATH, O_RDONLY | O_CLOEXEC);
+	if (cpus->fd < 0)
+		return error_set_errno(err, "cannot open %s", ONLINE_PATH);
+	if (cpu_list_read(&cpus->list, cpus->fd) < 0) {
+		online_cpus_close(cpus);
+		return error_set(err, EIO, "cannot read %s", ONLINE_PATH);
+	}
+	cpus->end = cpu_list_end(&cpus->list);
+	if (configured > cpus->end && configured <= CPU_LIST_MAX)
+		cpus->end = (uint32_t)configured;
+	return 0;
+}
+
+void online_cpus_close(struct online_cpus *cpus)
+{
+	if (cpus->fd >= 0)
+		close(cpus->fd);
+	cpus->fd = -1;
+}
+
+void online_cpus_follow(struct online_cpus *cpus, int (*came)(void *context, uint32_t cpu),
+			void (*went)(void *context, uint32_t cpu), void *context)
+{
+	struct cpu_list list;
+	uint32_t cpu;
+
+	if (cpu_list_read(&list, cpus->fd) < 0 || memcmp(&list, &cpus->list, sizeof(list)) == 0)
+		return;
+	for (cpu = 0; cpu < cpus->end; cpu++) {
+		bool is = cpu_list_has(&list, cpu), was = online_cpus_has(cpus, cpu);
+
+		if (was && !is)
+			went(context, cpu);
+		if (is && !was && came(context, cpu) < 0)
+			list.bits[cpu / 64] &= ~(1ULL << cpu % 64);
+	}
+	cpus->list = list;
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The CPUs that are online, as they come and go: for sources with events of their own. */
+#ifndef DCPI_ONLINE_CPUS_H
+#define DCPI_ONLINE_CPUS_H
+
+#include <stdint.h>
+
+#include "daemon/base/cpu_list.h"
+
+struct error;
+
+/**
+ * struct online_cpus - the CPUs online when somebody last looked
+ * @list: them
+ * @end:  no number is as high, now or later
+ * @fd:   of sysfs' list, -1 if not open
+ */
+struct online_cpus {
+	struct cpu_list list;
+	uint32_t end;
+	int fd;
+};
+
+/** online_cpus_open() - look for the first time. @cpus->fd is -1 if it fails. */
+int online_cpus_open(struct online_cpus *cpus, struct error *err);
+
+/** online_cpus_close() - @cpus->fd may be -1. */
+void online_cpus_close(struct online_cpus *cpus);
+
+/** online_cpus_has() - whether a CPU was online. */
+static inline bool online_cpus_has(const struct online_cpus *cpus, uint32_t cpu)
+{
+	return cpu_list_has(&cpus->list, cpu);
+}
+
+/**
+ * online_cpus_follow() - look again
+ * @came: told of each CPU that was not online; if it fails, the CPU counts as
+ *        not online and is told of again next time
+ * @went: told of each CPU that was
+ */
+void online_cpus_follow(struct online_cpus *cpus, int (*came)(void *context, uint32_t cpu),
+			void (*went)(void *context, uint32_t cpu), void *context);
+
+#endif

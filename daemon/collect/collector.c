@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/collect/collector.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "daemon/base/clock.h"
+#include "daemon/base/log.h"
+#include "daemon/collect/accumulate.h"
+#include "daemon/collect/collector_internal.h"
+#include "daemon/collect/edge_accumulate.h"
+#include "daemon/collect/matcher.h"
+#include "daemon/collect/merge.h"
+#include "daemon/collect/rate_limit.h"
+#include "daemon/image/image_table.h"
+#include "db/profile_write.h"
+#include "lib/cleanup.h"
+#include "lib/error.h"
+#include "lib/image_store.h"
+
+/* Slow enough to be in nobody's way, fast enough for an upgrade to find copies made. */
+#define IMAGE_BYTES_PER_SECOND (8U << 20)
+
+/* What the source asks for. */
+
+static uint32_t generation_of(void *context, uint32_t pid, uint64_t time_ns)
+{
+	struct collector *collector = context;
+
+	return matcher_generation(collector->matcher, pid, time_ns);
+}
+
+static void events_sync(void *context)
+{
+	struct collector *collector = context;
+
+	matcher_events(collector->matcher);
+}
+
+/* Running. */
+
+static bool flush_due(const struct collector *collector, uint64_t now)
+{
+	return now >= collector->next_flush_ns || matcher_crowded(collector->matcher);
+}
+
+static int tick(struct collector *collector, struct error *err)
+{
+	uint64_t now = clock_monotonic_ns();
+	int rc;
+
+	matcher_refresh(collector->matcher);
+	image_keeper_tick(collector->keeper, now);
+	if (flush_due(collector, now)) {
+		rc = collector_drain_all(collector, err);
+		collector->next_flush_ns = now + collector->config.merge_ns;
+		collector->unmerged_steps = COLLECTOR_MERGE_STEPS;
+	} else {
+		rc = collector_drain(collector, err);
+	}
+	if (rc == 0 && now >= collector->next_merge_ns) {
+		collector_merge_step(collector);
+		collector->next_merge_ns = now + collector->config.merge_ns / COLLECTOR_MERGE_STEPS;
+	}
+	return rc;
+}
+
+int collector_flush(struct collector *collector, struct error *err)
+{
+	int rc = collector_drain_all(collector, err);
+
+	return rc < 0 ? rc : collector_merge_all(collector, err);
+}
+
+int collector_tick(struct collector *collector, struct error *err)
+{
+	int rc = tick(collector, err);
+
+	if (rc == 0)
+		rc = collector_epoch_follow_rates(collector, err);
+	if (rc == 0)
+		rc = collector_epoch_follow_cost(collector, err);
+	if (rc == 0)
+		collector_retention_tick(collector);
+	return rc;
+}
+
+void collector_divide(struct collector *collector)
+{
+	matcher_divide(collector->matcher);
+}
+
+bool collector_slowed(const struct collector *collector)
+{
+	return collector->slowed;
+}
+
+int collector_stop(struct collector *collector, struct error *err)
+{
+	int rc;
+
+	if (collector->stopped)
+		return 0;
+	collector->source->ops->stop(collector->source);
+	collector->stopped = true;
+	rc = collector_flush(collector, err);
+	if (rc < 0)
+		collector_merge_give_up(collector);
+	if (profile_writer_epoch_end(collector->writer, collector_epoch_now(collector),
+				     rc == 0 ? err : NULL) < 0 &&
+	    rc == 0)
+		rc = -EIO;
+	return rc;
+}
+
+/* Opening and closing. */
+
+/* What was asked for, and this source does not do. */
+static void edges_tell(const struct collector *collector)
+{
+	const char *name = collector->source->ops->name;
+
+	if (collector->config.branch_every > 0 && strcmp(name, "bpf") == 0)
+		log_warning("source %s gives no edges (branch_every)", name);
+	if (collector->config.double_every > 0 && strcmp(name, "kmod") != 0)
+		log_warning("source %s takes no double samples (double_every)", name);
+	if (collector->config.handler_times && strcmp(name, "kmod") != 0)
+		log_warning("source %s has no handler of ours to time (handler_times)", name);
+}
+
+static int source_open(struct collector *collector, struct error *err)
+{
+	const struct collector_config *config = &collector->config;
+	struct source_config source = {
+		.events = config->events.event,
+		.event_count = config->events.count,
+		.table_entries = config->table_entries,
+		.buffer_entries = config->buffer_entries,
+		.target_pid = config->target_pid,
+		.user_only = config->user_only,
+		.branch_every = config->branch_every,
+		.double_every = config->double_every,
+		.double_period = config->double_every > 0 ? config->double_period : 0,
+		.handler_times = config->handler_times,
+		.record = config->record,
+		.replay = config->replay,
+		.generation = generation_of,
+		.sync = events_sync,
+		.context = collector,
+	};
+	int rc = source_select_open(&collector->source, config->source, &source, collector->reason,
+				    err);
+
+	if (rc == 0)
+		edges_tell(collector);
+	return rc;
+}
+
+/* Who says which image is where is told with the source, in the log and in the epochs. */
+static void reason_complete(struct collector *collector)
+{
+	size_t used = strlen(collector->reason);
+
+	matcher_describe(collector->matcher, collector->reason + used,
+			 sizeof(collector->reason) - used);
+	log_info("source %s (%s)", collector->source->ops->name, collector->reason);
+}
+
+/*
+ * Edges have memory of their own, so that they never cost a sample its place:
+ * some even if not asked for, since a recorded trace may hold some.
+ */
+static size_t edges_memory(const struct collector_config *config)
+{
+	bool asked = config->branch_every > 0 || config->double_every > 0;
+
+	return config->memory_limit / (asked ? 4 : 16);
+}
+
+/* Wanted, not needed: without a store, samples are as good. */
+static void keeper_open(struct collector *collector)
+{
+	const struct collector_config *config = &collector->config;
+	_cleanup_free_ char *directory = image_store_directory(config->db);
+	struct image_keeper_config keeper = {
+		.copier =
+			{
+				.directory = directory,
+				.bytes_max = config->image_store_bytes,
+				.bytes_per_second = IMAGE_BYTES_PER_SECOND,
+				.group = -1,
+			},
+		.patterns = config->image_store,
+		.pin_ns = 2 * config->merge_ns,
+	};
+	struct stat status;
+	struct error err;
+
+	if (config->image_store_bytes == 0 || config->replay != NULL || directory == NULL)
+		return;
+	if (stat(config->db, &status) == 0)
+		keeper.copier.group = (int64_t)status.st_gid;
+	if (image_keeper_open(&collector->keeper, &keeper, &err) < 0)
+		log_error("no images are kept: %s", err.message);
+}
+
+static int parts_open(struct collector *collector, struct error *err)
+{
+	const struct collector_config *config = &collector->config;
+	struct matcher_config matcher = {
+		.image_events = config->image_events != NULL ? config->image_events : "auto",
+		.audit_socket = config->audit_socket,
+		.per_process = config->per_process,
+		.per_unit = config->per_unit,
+		.units = config->units,
+		.target_pid = config->target_pid,
+		.user_only = config->user_only,
+	};
+	size_t for_edges = edges_memory(config);
+	int rc;
+
+	collector->limit_fd = rate_limit_open();
+	collector->limit = rate_limit_read(collector->limit_fd);
+	rate_limit_apply(collector->limit, &collector->config.events, config->cpu_hz);
+	rc = profile_writer_open(&collector->writer, config->db, err);
+	if (rc == 0)
+		rc = source_open(collector, err);
+	if (rc == 0)
+		keeper_open(collector);
+	matcher.source = collector->source;
+	matcher.keeper = collector->keeper;
+	if (rc == 0)
+		rc = matcher_open(&collector->matcher, &matcher, err);
+	if (rc == 0)
+		reason_complete(collector);
+	if (rc == 0)
+		rc = accumulate_create(&collector->accumulate, config->memory_limit - for_edges,
+				       err);
+	if (rc == 0)
+		rc = edge_accumulate_create(&collector->edges, for_edges, err);
+	if (rc == 0)
+		rc = merge_create(
+			&collector->merge, collector->writer, matcher_images(collector->matcher),
+			matcher_kernel(collector->matcher), matcher_labels(collector->matcher),
+			matcher_jit(collector->matcher), err);
+	return rc;
+}
+
+int collector_open(struct collector **ret, const struct collector_config *config, struct error *err)
+{
+	struct collector *collector = calloc(1, sizeof(*collector));
+	int rc;
+
+	if (collector == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	collector->config = *config;
+	snprintf(collector->label, sizeof(collector->label), "%s",
+		 config->label != NULL ? config->label : "");
+	host_describe(&collector->host);
+	rc = parts_open(collector, err);
+	if (rc < 0) {
+		collector_close(collector);
+		return rc;
+	}
+	*ret = collector;
+	return 0;
+}
+
+/* The log is part of it only for a while. */
+static int64_t db_bytes(const struct collector *collector)
+{
+	struct stat st;
+
+	return stat(collector->config.db, &st) == 0 ? st.st_size : 0;
+}
+
+int collector_start(struct collector *collector, struct error *err)
+{
+	uint64_t now = clock_monotonic_ns();
+	int rc = collector_epoch_begin(collector, err);
+
+	if (rc < 0)
+		return rc;
+	collector->next_flush_ns = now + collector->config.merge_ns;
+	collector->next_merge_ns = now + collector->config.merge_ns / COLLECTOR_MERGE_STEPS;
+	collector->unmerged_steps = COLLECTOR_MERGE_STEPS - 1;
+	collector->begun_ns = now;
+	collector->begun_bytes = db_bytes(collector);
+	return collector->source->ops->start(collector->source, err);
+}
+
+void collector_poll_fds(struct collector *collector, int fds[2])
+{
+	fds[0] = collector->source->ops->poll_fd(collector->source);
+	fds[1] = matcher_poll_fd(collector->matcher);
+}
+
+void collector_close(struct collector *collector)
+{
+	if (collector == NULL)
+		return;
+	merge_destroy(collector->merge);
+	accumulate_destroy(collector->accumulate);
+	edge_accumulate_destroy(collector->edges);
+	matcher_close(collector->matcher);
+	image_keeper_close(collector->keeper);
+	if (collector->source != NULL)
+		collector->source->ops->close(collector->source);
+	profile_writer_close(collector->writer);
+	if (collector->limit_fd >= 0)
+		close(collector->limit_fd);
+	free(collector);
+}
+
+void collector_status(struct collector *collector, struct collector_status *status)
+{
+	size_t map_bytes = 0;
+
+	memset(status, 0, sizeof(*status));
+	status->taken = collector_counters_taken(collector);
+	status->source = collector->source->ops->name;
+	status->uptime_ns = clock_monotonic_ns() - collector->begun_ns;
+	status->cpus = collector->host.cpus;
+	status->sample_cost_ns = collector->config.sample_cost_ns;
+	status->expected_permille =
+		overhead_expected(&collector->config.events, collector->config.cpu_hz,
+				  collector->config.sample_cost_ns);
+	status->merge_failing = collector->merge_failing;
+	status->grown_bytes = db_bytes(collector) - collector->begun_bytes;
+	status->reason = collector->reason;
+	status->events = &collector->config.events;
+	status->epoch = collector->epoch_id;
+	status->start_ns = collector->epoch_start_ns;
+	collector_counters_epoch(collector, &status->counters, &status->interrupts);
+	tally_set(&status->counters, "loss", "pending", accumulate_held(collector->accumulate));
+	if (edge_accumulate_held(collector->edges) > 0)
+		tally_set(&status->counters, "stat", "edges_pending",
+			  edge_accumulate_held(collector->edges));
+	status->stored = collector->stored;
+	status->unknown = tally_sum(&status->counters, "unknown");
+	status->samples = collector->handed;
+	status->entries = collector->entries;
+	status->images = image_table_count(matcher_images(collector->matcher));
+	status->processes = matcher_processes(collector->matcher, &map_bytes);
+	status->memory_bytes = accumulate_bytes(collector->accumulate) +
+			       edge_accumulate_bytes(collector->edges) + map_bytes;
+	status->retention = collector->retention.status;
+	status->keeps_images = collector->keeper != NULL;
+	image_keeper_status(collector->keeper, &status->store);
+}
+
+int collector_event_time(struct collector *collector, size_t event, struct source_time *time)
+{
+	const struct source_ops *ops = collector->source->ops;
+
+	return ops->event_time != NULL ? ops->event_time(collector->source, event, time) : -ENODATA;
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What the collector has counted, in all and in an epoch. */
+#include "daemon/collect/collector_internal.h"
+
+#include <string.h>
+
+#include "daemon/base/clock.h"
+#include "daemon/base/log.h"
+#include "daemon/collect/accumulate.h"
+#include "daemon/collect/edge_accumulate.h"
+#include "daemon/collect/matcher.h"
+#include "db/profile_write.h"
+
+static void source_counter_take(void *context, const char *group, const char *name, uint64_t count)
+{
+	tally_set(context, group, name, count);
+}
+
+uint64_t collector_counters_taken(struct collector *collector)
+{
+	struct tally ignored = {.count = 0};
+
+	return collector->source->ops->counters(collector->source, source_counter_take, &ignored);
+}
+
+/* Whether this collector has to do with edges: else it does not speak of them. */
+static bool has_edges(const struct collector *collector)
+{
+	return collector->config.branch_every > 0 || collector->config.double_every > 0 ||
+	       collector->edges_handed > 0;
+}
+
+/* edges_handed = edges in the database + all others. */
+static void edge_counters_read(const struct collector *collector, struct tally *tally)
+{
+	if (!has_edges(collector))
+		return;
+	tally_set(tally, "stat", "edges_handed", collector->edges_handed);
+	tally_set(tally, "stat", "edges_unknown", collector->edges_unknown);
+	tally_set(tally, "stat", "edges_memory", edge_accumulate_refused(collector->edges));
+}
+
+/*
+ * All counters since the start, and in @settled the samples that were handed
+ * over or lost. Of a source at rest its own count of interrupts is taken, so
+ * that a sample gone astray would show as a difference.
+ */
+static void counters_read(struct collector *collector, struct tally *tally, uint64_t *settled)
+{
+	uint64_t interrupts;
+	int i;
+
+	memset(tally, 0, sizeof(*tally));
+	interrupts =
+		collector->source->ops->counters(collector->source, source_counter_take, tally);
+	*settled = collector->handed + tally_sum(tally, "loss");
+	if (collector->stopped)
+		*settled = interrupts;
+	tally_set(tally, "loss", "memory", accumulate_refused(collector->accumulate));
+	for (i = 0; i < IMAGE_UNKNOWN_NR; i++)
+		tally_set(tally, "unknown", image_unknown_name((enum image_unknown)i),
+			  collector->unknown[i]);
+	edge_counters_read(collector, tally);
+	tally_set(tally, "stat", "entries", collector->entries);
+	tally_set(tally, "stat", "samples", collector->handed);
+	matcher_counters(collector->matcher, tally);
+	tally_set(tally, "stat", "merges", collector->merges);
+	tally_set(tally, "stat", "merge_failures", collector->merge_failures);
+}
+
+void collector_counters_epoch(struct collector *collector, struct tally *tally,
+			      uint64_t *interrupts)
+{
+	uint64_t settled;
+
+	counters_read(collector, tally, &settled);
+	tally_subtract(tally, &collector->base);
+	if (collector->config.sample_cost_ns > 0)
+		tally_set(tally, "stat", "sample_cost_ns", collector->config.sample_cost_ns);
+	if (collector->core_clock.max_khz > 0) {
+		tally_set(tally, "stat", "core_clock_min_khz", collector->core_clock.min_khz);
+		tally_set(tally, "stat", "core_clock_max_khz", collector->core_clock.max_khz);
+	}
+	*interrupts = settled - collector->base_interrupts;
+}
+
+/* Tell once of what makes a profile less true than it looks. */
+static void throttling_tell(struct collector *collector, const struct tally *tally)
+{
+	if (collector->throttle_told || tally_get(tally, "stat", "throttled") == 0)
+		return;
+	collector->throttle_told = true;
+	log_warning("the kernel throttles sampling (limit now %llu samples a second)",
+		    (unsigned long long)collector->limit);
+}
+
+/* Of an event that the source tells nothing of now, the last that was known stays. */
+static void times_read(struct collector *collector)
+{
+	const struct source_ops *ops = collector->source->ops;
+	size_t i;
+
+	for (i = 0; ops->event_time != NULL && i < collector->config.events.count; i++) {
+		struct source_time time;
+
+		if (ops->event_time(collector->source, i, &time) < 0)
+			continue;
+		if (time.running_ns > time.enabled_ns)
+			time.running_ns = time.enabled_ns; /* read one after the other */
+		collector->time[i] = time;
+		collector->time_known |= 1U << i;
+	}
+}
+
+static uint64_t since(uint64_t now, uint64_t base)
+{
+	return now > base ? now - base : 0;
+}
+
+static int times_write(struct collector *collector, struct error *err)
+{
+	uint32_t i;
+	int rc = 0;
+
+	times_read(collector);
+	for (i = 0; rc == 0 && i < collector->config.events.count; i++) {
+		const struct source_time *time = &collector->time[i];
+		const struct source_time *base = &collector->base_time[i];
+		uint64_t enabled_ns = since(time->enabled_ns, base->enabled_ns);
+		uint64_t running_ns = since(time->running_ns, base->running_ns);
+
+		if (!(collector->time_known & 1U << i))
+			continue;
+		rc = profile_writer_event_time(collector->writer, i, enabled_ns,
+					       running_ns < enabled_ns ? running_ns : enabled_ns,
+					       err);
+	}
+	return rc;
+}
+
+void collector_counters_clock(struct collector *collector)
+{
+	const struct event_list *events = &collector->config.events;
+
+	for (size_t i = 0; i < events->count; i++) {
+		if (event_is_clock(&events->event[i])) {
+			core_clock_note(&collector->core_clock, core_clock_measure());
+			return;
+		}
+	}
+}
+
+void collector_counters_base(struct collector *collector)
+{
+	counters_read(collector, &collector->base, &collector->base_interrupts);
+	times_read(collector);
+	memcpy(collector->base_time, collector->time, sizeof(collector->base_time));
+}
+
+int collector_counters_write(struct collector *collector, const struct collector_rest *rest,
+			     struct error *err)
+{
+	struct tally tally;
+	uint64_t interrupts;
+	int rc;
+
+	collector_counters_epoch(collector, &tally, &interrupts);
+	throttling_tell(collector, &tally);
+	tally_set(&tally, "loss", "pending", 0);
+	tally_set(&tally, "loss", rest->loss, rest->samples);
+	if (has_edges(collector)) {
+		bool pending = strcmp(rest->loss, "pending") == 0;
+
+		tally_set(&tally, "stat", "edges_pending", pending ? rest->edges : 0);
+		tally_set(&tally, "stat", "edges_storage", pending ? 0 : rest->edges);
+	}
+	rc = profile_writer_totals(collector->writer, collector_epoch_now(collector), interrupts,
+				   tally.counter, tally.count, err);
+	return rc == 0 ? times_write(collector, err) : rc;
+}

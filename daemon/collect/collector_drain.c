@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Samples and edges: from the source to the bins that wait for a merge. */
+#include "daemon/collect/collector_internal.h"
+
+#include "daemon/base/clock.h"
+#include "daemon/collect/accumulate.h"
+#include "daemon/collect/edge_accumulate.h"
+#include "daemon/collect/matcher.h"
+#include "daemon/image/image_table.h"
+
+/* The first one of its kind, for a while. */
+static struct accumulate_bin *bin_of(struct collector *collector, const struct match *match,
+				     const struct dcpi_sample *sample)
+{
+	const struct accumulate_key key = {
+		.image = match->image,
+		.event = dcpi_tag_event(sample->tag),
+		.pid = match->owner,
+	};
+
+	return accumulate_bin(collector->accumulate, &key, match->command);
+}
+
+/* What is not found in the cache, or has no bin yet. */
+static __attribute__((noinline)) struct match *match_new(struct collector *collector,
+							 const struct dcpi_sample *sample)
+{
+	struct match *match = matcher_match(collector->matcher, sample);
+
+	if (match->bin == NULL)
+		match->bin = bin_of(collector, match, sample);
+	return match;
+}
+
+/* What has been added so far, whether it found room or not. */
+static uint64_t added(const struct accumulate *accumulate)
+{
+	return accumulate_held(accumulate) + accumulate_refused(accumulate);
+}
+
+/* All that is done for each entry; most of them take no call. */
+static void samples_take(void *context, const struct dcpi_sample *samples, size_t n)
+{
+	struct collector *collector = context;
+	struct accumulate *accumulate = collector->accumulate;
+	struct match_cache *cache = matcher_cache(collector->matcher);
+	const struct dcpi_sample *sample, *end = samples + n;
+	uint64_t before = added(accumulate);
+
+	for (sample = samples; sample < end; sample++) {
+		uint32_t count = dcpi_tag_count(sample->tag);
+		struct match *match;
+
+		if (count == 0) {
+			n--;
+			continue;
+		}
+		match = match_cache_find(cache, sample);
+		if (match == NULL || match->bin == NULL)
+			match = match_new(collector, sample);
+		accumulate_add(accumulate, match->bin, match->label, sample->pc + match->delta,
+			       count);
+	}
+	collector->handed += added(accumulate) - before;
+	collector->entries += n;
+}
+
+/* Edges begin and end in images that are known, or they are of no use. */
+static void edge_take(void *context, const struct source_edge *edge)
+{
+	struct collector *collector = context;
+	struct image_place from = matcher_place(collector->matcher, edge->tag, edge->from);
+	struct image_place to = matcher_place(collector->matcher, edge->tag, edge->to);
+	uint32_t count = dcpi_tag_count(edge->tag);
+	struct edge_key key = {
+		.image = from.image,
+		.to_image = to.image,
+		.kind = dcpi_tag_event(edge->tag) == DCPI_EVENT_DOUBLE ? PROFILE_EDGE_DOUBLE
+								       : PROFILE_EDGE_BRANCH,
+	};
+
+	collector->edges_handed += count;
+	if (from.image == IMAGE_UNKNOWN || to.image == IMAGE_UNKNOWN ||
+	    from.offset > PROFILE_EDGE_OFFSET_MAX || to.offset > PROFILE_EDGE_OFFSET_MAX)
+		collector->edges_unknown += count;
+	else
+		edge_accumulate_add(collector->edges, &key, from.offset, to.offset, count);
+}
+
+/*
+ * Events first. A source with times leaves what is later than the events for
+ * the next drain; one without has them read again itself (events_sync) between
+ * taking samples and handing them over.
+ */
+static int drain(struct collector *collector, bool all, struct error *err)
+{
+	const struct source_sink sink = {
+		.samples = samples_take,
+		.edge = edge_take,
+		.context = collector,
+	};
+	uint64_t until = matcher_events(collector->matcher);
+
+	return collector->source->ops->drain(collector->source, all,
+					     collector->stopped ? UINT64_MAX : until, &sink, err);
+}
+
+int collector_drain(struct collector *collector, struct error *err)
+{
+	int rc = drain(collector, false, err);
+
+	if (rc == 0 &&
+	    (matcher_unsettled(collector->matcher) || matcher_crowded(collector->matcher)))
+		rc = collector_drain_all(collector, err);
+	return rc;
+}
+
+/* After a flush no sample of a process that ended before it can follow. */
+int collector_drain_all(struct collector *collector, struct error *err)
+{
+	uint64_t start = clock_monotonic_ns();
+	int rc = drain(collector, true, err);
+
+	if (rc < 0)
+		return rc;
+	matcher_expire(collector->matcher, start);
+	return 0;
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Epochs: one configuration each, and so one rate. */
+#include "daemon/collect/collector_internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "daemon/base/clock.h"
+#include "daemon/collect/matcher.h"
+#include "daemon/collect/merge.h"
+#include "daemon/collect/rate_limit.h"
+#include "db/profile_write.h"
+
+int64_t collector_epoch_now(const struct collector *collector)
+{
+	return collector->epoch_start_ns +
+	       (int64_t)(clock_boot_ns() - collector->retention.epoch_begun_ns);
+}
+
+int collector_epoch_begin(struct collector *collector, struct error *err)
+{
+	const struct event_list *list = &collector->config.events;
+	struct profile_event events[DCPI_EVENTS_MAX];
+	struct profile_epoch epoch = {
+		.start_ns = clock_real_ns(),
+		.host = collector->host.name,
+		.machine_id = collector->host.machine_id,
+		.cpu_model = collector->host.cpu_model,
+		.cpus = collector->host.cpus,
+		.kernel = collector->host.kernel,
+		.source = collector->source->ops->name,
+		.source_reason = collector->reason,
+		.label = collector->label,
+	};
+	uint32_t i;
+	int rc;
+
+	for (i = 0; i < list->count; i++) {
+		events[i] = (struct profile_event){
+			.number = i,
+			.name = list->event[i].name,
+			.unit = list->event[i].unit,
+			.period_min = list->event[i].period_min,
+			.period_max = list->event[i].period_max,
+		};
+	}
+	rc = profile_writer_epoch_next(collector->writer, collector_epoch_now(collector), &epoch,
+				       events, list->count, err);
+	if (rc < 0)
+		return rc;
+	merge_epoch(collector->merge);
+	matcher_epoch(collector->matcher);
+	collector->epoch_id = profile_writer_epoch_id(collector->writer);
+	collector->epoch_start_ns = epoch.start_ns;
+	collector->stored = 0;
+	collector->core_clock = (struct core_clock){0};
+	collector_counters_clock(collector);
+	collector->retention.epoch_begun_ns = clock_boot_ns();
+	return 0;
+}
+
+/*
+ * One epoch ends and another begins, or neither: what is merged from here on is the
+ * next one's.
+ */
+static int epoch_change(struct collector *collector, const char *label, struct error *err)
+{
+	char old[COLLECTOR_LABEL_BYTES];
+	int rc;
+
+	memcpy(old, collector->label, sizeof(old));
+	if (label != collector->label)
+		snprintf(collector->label, sizeof(collector->label), "%s", label);
+	rc = collector_epoch_begin(collector, err);
+	if (rc == 0)
+		collector_counters_base(collector);
+	else
+		memcpy(collector->label, old, sizeof(old));
+	return rc;
+}
+
+int collector_epoch(struct collector *collector, const char *label, struct error *err)
+{
+	int rc = collector_flush(collector, err);
+
+	return rc < 0 ? rc : epoch_change(collector, label, err);
+}
+
+/*
+ * An epoch has one configuration: with the source at rest, all that was sampled
+ * with the old periods is merged into the old epoch. Most of it is before, so
+ * that the rest is short. A merge that fails leaves things as they are.
+ */
+static int periods_change(struct collector *collector, const struct event_list *events,
+			  struct error *err)
+{
+	const struct source_ops *ops = collector->source->ops;
+	int rc = 0;
+
+	if (collector_flush(collector, NULL) < 0)
+		return 0;
+	ops->stop(collector->source);
+	collector->stopped = true;
+	if (collector_flush(collector, NULL) == 0) {
+		collector->config.events = *events;
+		ops->set_periods(collector->source, events->event);
+		rc = epoch_change(collector, collector->label, err);
+	}
+	if (rc == 0)
+		rc = ops->start(collector->source, err);
+	collector->stopped = rc < 0;
+	return rc;
+}
+
+/*
+ * Longer periods stay: a rate that went up and down again would tell less. Those
+ * of a target's running children cannot be changed: it is sampled as it was.
+ */
+int collector_epoch_follow_rates(struct collector *collector, struct error *err)
+{
+	struct event_list events = collector->config.events;
+	uint64_t limit = rate_limit_read(collector->limit_fd);
+	int rc = 0;
+
+	if (limit == collector->limit || collector->merge_failing ||
+	    collector->config.target_pid != 0)
+		return 0;
+	if (rate_limit_apply(limit, &events, collector->config.cpu_hz)) {
+		rc = periods_change(collector, &events, err);
+		collector->slowed = true;
+	}
+	if (!collector->merge_failing)
+		collector->limit = limit; /* else a later tick tries again */
+	return rc;
+}
+
+int collector_epoch_follow_cost(struct collector *collector, struct error *err)
+{
+	struct collector_config *config = &collector->config;
+	struct event_list events = config->events;
+
+	if (config->overhead_ns == 0 || config->target_pid != 0 || collector->merge_failing ||
+	    !overhead_watch_due(&collector->overhead, clock_monotonic_ns(), config->overhead_ns))
+		return 0;
+	if (overhead_again(&collector->overhead, &events, config->cpu_hz, config->overhead_percent,
+			   &config->sample_cost_ns) == 0)
+		return 0;
+	rate_limit_apply(collector->limit, &events, config->cpu_hz);
+	return periods_change(collector, &events, err);
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The collector's insides, shared by the files that implement collector.h. */
+#ifndef DCPI_COLLECTOR_INTERNAL_H
+#define DCPI_COLLECTOR_INTERNAL_H
+
+#include "daemon/base/host.h"
+#include "daemon/collect/collector.h"
+#include "daemon/collect/core_clock.h"
+#include "daemon/collect/overhead.h"
+#include "daemon/image/image_map.h"
+#include "daemon/source/source_select.h"
+
+struct accumulate;
+struct edge_accumulate;
+struct matcher;
+struct merge;
+struct profile_writer;
+
+#define COLLECTOR_MERGE_STEPS 6
+#define COLLECTOR_LABEL_BYTES 256
+
+/**
+ * struct collector_retention - what collector_retention.c knows; times CLOCK_BOOTTIME
+ * @epoch_begun_ns:      the current epoch
+ * @clock_ahead_ns:      wall clock less boot time, when last looked at
+ * @clock_even_since_ns: it has not been set since; 0: not looked at yet
+ * @next_look_ns:        for epochs to forget
+ * @renew:               another epoch is to begin
+ * @stuck:               the database is full of the current epoch
+ * @failing:             the last step failed
+ * @status:              for people
+ */
+struct collector_retention {
+	uint64_t epoch_begun_ns;
+	int64_t clock_ahead_ns;
+	uint64_t clock_even_since_ns;
+	uint64_t next_look_ns;
+	bool renew;
+	bool stuck;
+	bool failing;
+	struct collector_retention_status status;
+};
+
+/**
+ * struct collector - a collector
+ * @handed, @entries: samples and entries handed over by the source
+ * @edges_handed:     edges likewise; @edges_unknown: of these, those with an end
+ *                    that is in no image
+ * @base:             counters when the epoch began; @base_interrupts likewise
+ * @time:             of each event, as last read; @base_time: when the epoch began
+ * @time_known:       bit i: the source tells of event i
+ * @core_clock:       in this epoch, at its merges; of collectors that sample a clock
+ * @stored:           samples merged in this epoch
+ * @unknown:          of all merged, by reason
+ * @unmerged_steps:   of this merge interval
+ * @limit:            the kernel's on samples, when it was last looked at
+ * @slowed:           periods were lengthened while sampling
+ */
+struct collector {
+	struct collector_config config;
+	struct host host;
+	char reason[SOURCE_REASON_BYTES];
+	char label[COLLECTOR_LABEL_BYTES];
+
+	struct profile_writer *writer;
+	struct source *source;
+	struct image_keeper *keeper;
+	struct matcher *matcher;
+	struct accumulate *accumulate;
+	struct edge_accumulate *edges;
+	struct merge *merge;
+
+	uint64_t handed;
+	uint64_t entries;
+	uint64_t edges_handed;
+	uint64_t edges_unknown;
+	uint64_t unknown[IMAGE_UNKNOWN_NR];
+	uint64_t merges;
+	uint64_t merge_failures;
+	bool merge_failing;
+	uint64_t damaged_told;
+	bool throttle_told;
+	bool stopped;
+
+	struct tally base;
+	uint64_t base_interrupts;
+	struct source_time time[DCPI_EVENTS_MAX];
+	struct source_time base_time[DCPI_EVENTS_MAX];
+	uint32_t time_known;
+	struct core_clock core_clock;
+	uint64_t stored;
+	int64_t epoch_id;
+	int64_t epoch_start_ns;
+	uint64_t begun_ns; /* of all epochs */
+	int64_t begun_bytes;
+
+	struct collector_retention retention;
+	uint64_t next_flush_ns;
+	uint64_t next_merge_ns;
+	unsigned int unmerged_steps;
+
+	struct overhead_watch overhead;
+	int limit_fd;
+	uint64_t limit;
+	bool slowed;
+};
+
+/** collector_drain_all() - take all that the source has; then forget what is over. */
+int collector_drain_all(struct collector *collector, struct error *err);
+
+/** collector_counters_taken() - samples that the source has taken since its start. */
+uint64_t collector_counters_taken(struct collector *collector);
+
+/** collector_counters_epoch() - this epoch's counters and interrupts. */
+void collector_counters_epoch(struct collector *collector, struct tally *tally,
+			      uint64_t *interrupts);
+
+/** collector_counters_clock() - look at the core's clock, if periods are in nanoseconds. */
+void collector_counters_clock(struct collector *collector);
+
+/** collector_counters_base() - an epoch begins: count from here. */
+void collector_counters_base(struct collector *collector);
+
+/**
+ * struct collector_rest - what is in no profile yet, at a commit
+ * @loss:    "pending", or the loss that it is
+ * @samples: and how many
+ * @edges:   likewise
+ */
+struct collector_rest {
+	const char *loss;
+	uint64_t samples;
+	uint64_t edges;
+};
+
+/** collector_counters_write() - the epoch's totals and times, in the open transaction. */
+int collector_counters_write(struct collector *collector, const struct collector_rest *rest,
+			     struct error *err);
+
+/** collector_merge_step() - merge a share, such that the interval's last step takes the rest. */
+void collector_merge_step(struct collector *collector);
+
+/** collector_merge_all() - merge everything. */
+int collector_merge_all(struct collector *collector, struct error *err);
+
+/** collector_merge_give_up() - the last word about what no merge will take any more. */
+void collector_merge_give_up(struct collector *collector);
+
+/**
+ * collector_epoch_now() - the time, as the epoch's other times have it: the wall
+ * clock as it was when the epoch began, and went on evenly, should it be set
+ */
+int64_t collector_epoch_now(const struct collector *collector);
+
+/** collector_epoch_begin() - begin an epoch; the last one has ended. */
+int collector_epoch_begin(struct collector *collector, struct error *err);
+
+/** collector_epoch_follow_cost() - other periods, in a new epoch, if a sample's cost has changed.
+ */
+int collector_epoch_follow_cost(struct collector *collector, struct error *err);
+
+/** collector_epoch_follow_rates() - lengthen periods, in a new epoch, if the kernel's limit fell.
+ */
+int collector_epoch_follow_rates(struct collector *collector, struct error *err);
+
+/** collector_retention_tick() - begin an epoch if it is time to, forget a little of old ones. */
+void collector_retention_tick(struct collector *collector);
+
+#endif

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* From the bins to the database, a transaction at a time. */
+#include "daemon/collect/collector_internal.h"
+
+#include <stdint.h>
+
+#include "daemon/archive/image_keeper.h"
+#include "daemon/base/heap.h"
+#include "daemon/base/log.h"
+#include "daemon/collect/accumulate.h"
+#include "daemon/collect/edge_accumulate.h"
+#include "daemon/collect/matcher.h"
+#include "daemon/collect/merge.h"
+#include "daemon/image/kernel_image.h"
+#include "db/profile_write.h"
+#include "lib/error.h"
+
+static void unknown_add(struct collector *collector, const struct merge_result *result, bool undo)
+{
+	int i;
+
+	for (i = 0; i < IMAGE_UNKNOWN_NR; i++)
+		collector->unknown[i] += undo ? 0 - result->unknown[i] : result->unknown[i];
+}
+
+/* @bins: of samples, then of edges. */
+static int transaction(struct collector *collector, const size_t bins[2],
+		       struct merge_result *result, struct error *err)
+{
+	struct collector_rest rest = {.loss = "pending"};
+	int rc;
+
+	rc = profile_writer_begin(collector->writer, err);
+	if (rc < 0)
+		return rc;
+	rc = merge_bins(collector->merge, collector->accumulate, bins[0], result, err);
+	if (rc == 0)
+		rc = merge_edges(collector->merge, collector->edges, bins[1], result, err);
+	if (rc == 0) {
+		rest.samples = accumulate_held(collector->accumulate) - result->samples;
+		rest.edges = edge_accumulate_held(collector->edges) - result->edges;
+		unknown_add(collector, result, false);
+		rc = collector_counters_write(collector, &rest, err);
+		if (rc == 0)
+			rc = profile_writer_commit(collector->writer, err);
+		if (rc < 0)
+			unknown_add(collector, result, true);
+	}
+	if (rc < 0) {
+		profile_writer_rollback(collector->writer);
+		merge_forget(collector->merge);
+	}
+	return rc;
+}
+
+/* Which images are hot: as many bins as were merged, before they are dropped. */
+static void images_tell(struct collector *collector, size_t bins)
+{
+	const struct accumulate_bin *bin = accumulate_first(collector->accumulate);
+
+	if (collector->keeper == NULL)
+		return;
+	for (; bin != NULL && bins > 0; bins--, bin = accumulate_next(bin))
+		image_keeper_sampled(collector->keeper, matcher_images(collector->matcher),
+				     accumulate_bin_key(bin).image, accumulate_bin_held(bin));
+}
+
+static void damage_tell(struct collector *collector)
+{
+	uint64_t damaged = profile_writer_damaged(collector->writer);
+
+	if (damaged != collector->damaged_told)
+		log_error("the database is damaged: %llu samples that were stored are lost",
+			  (unsigned long long)(damaged - collector->damaged_told));
+	collector->damaged_told = damaged;
+}
+
+static int merge(struct collector *collector, const size_t bins[2], struct error *err)
+{
+	struct error failure = {.message = ""};
+	struct merge_result result = {.samples = 0};
+	int rc;
+
+	collector_counters_clock(collector);
+	rc = transaction(collector, bins, &result, &failure);
+
+	if (rc < 0) {
+		collector->merge_failures++;
+		if (!collector->merge_failing)
+			log_error("cannot merge, keeping samples in memory: %s", failure.message);
+		collector->merge_failing = true;
+		return error_set(err, -rc, "%s", failure.message);
+	}
+	damage_tell(collector);
+	images_tell(collector, result.bins);
+	merge_done(collector->merge);
+	accumulate_drop(collector->accumulate, result.bins);
+	edge_accumulate_drop(collector->edges, result.edge_bins);
+	collector->stored += result.samples;
+	collector->merges++;
+	if (collector->merge_failing)
+		log_info("merging again");
+	collector->merge_failing = false;
+	if (collector->unmerged_steps == 0) /* every image's turn has come */
+		kernel_images_forget_symbols(matcher_kernel(collector->matcher));
+	if (accumulate_bins(collector->accumulate) == 0)
+		heap_trim();
+	return 0;
+}
+
+int collector_merge_all(struct collector *collector, struct error *err)
+{
+	const size_t bins[2] = {SIZE_MAX, SIZE_MAX};
+
+	return merge(collector, bins, err);
+}
+
+void collector_merge_step(struct collector *collector)
+{
+	size_t steps = collector->unmerged_steps > 0 ? collector->unmerged_steps : 1;
+	const size_t bins[2] = {
+		(accumulate_bins(collector->accumulate) + steps - 1) / steps,
+		(edge_accumulate_bins(collector->edges) + steps - 1) / steps,
+	};
+
+	if (collector->unmerged_steps > 0)
+		collector->unmerged_steps--;
+	merge(collector, bins, NULL);
+}
+
+void collector_merge_give_up(struct collector *collector)
+{
+	const struct collector_rest rest = {
+		.loss = "storage",
+		.samples = accumulate_held(collector->accumulate),
+		.edges = edge_accumulate_held(collector->edges),
+	};
+	int rc;
+
+	log_error("%llu samples are lost", (unsigned long long)rest.samples);
+	rc = profile_writer_begin(collector->writer, NULL);
+	if (rc == 0)
+		rc = collector_counters_write(collector, &rest, NULL);
+	if (rc == 0)
+		rc = profile_writer_commit(collector->writer, NULL);
+	if (rc < 0)
+		profile_writer_rollback(collector->writer);
+	accumulate_drop(collector->accumulate, accumulate_bins(collector->accumulate));
+	edge_accumulate_drop(collector->edges, edge_accumulate_bins(collector->edges));
+}

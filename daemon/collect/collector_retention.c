@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* When epochs begin by themselves, and when old ones go. */
+#include "daemon/collect/collector_internal.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "daemon/base/clock.h"
+#include "daemon/base/log.h"
+#include "daemon/collect/merge.h"
+#include "db/profile_write.h"
+#include "lib/error.h"
+
+/* How often it is looked whether something is to go. */
+#define LOOK_NS (60 * NS_PER_SECOND)
+/* A clock that moves by so much at once was set. */
+#define CLOCK_SET_NS (60 * (int64_t)NS_PER_SECOND)
+/*
+ * Nothing goes for its age before the clock has run evenly for so long: at boot, or
+ * by mistake, it may be years ahead.
+ */
+#define CLOCK_EVEN_NS (3600 * NS_PER_SECOND)
+/* A database that is full of the current epoch gets another one, no more often than this. */
+#define EPOCH_MIN_NS (3600 * NS_PER_SECOND)
+
+/* Whether the clock was set, so that times of one epoch would not be of one clock. */
+static bool clock_was_set(struct collector_retention *retention, uint64_t now)
+{
+	int64_t ahead = clock_real_ns() - (int64_t)now, moved = ahead - retention->clock_ahead_ns;
+	bool first = retention->clock_even_since_ns == 0;
+
+	retention->clock_ahead_ns = ahead;
+	if (!first && llabs(moved) < CLOCK_SET_NS)
+		return false;
+	retention->clock_even_since_ns = now;
+	if (!first)
+		log_warning("the clock was set by %+" PRId64 " s: another epoch begins",
+			    moved / (int64_t)NS_PER_SECOND);
+	return !first;
+}
+
+static bool epoch_is_old(const struct collector *collector, uint64_t now)
+{
+	uint64_t limit = collector->config.epoch_ns;
+
+	if (collector->retention.stuck && (limit == 0 || limit > EPOCH_MIN_NS))
+		limit = EPOCH_MIN_NS;
+	return limit > 0 && now - collector->retention.epoch_begun_ns >= limit;
+}
+
+/* While merges fail, which is told of by itself, samples stay the old epoch's. */
+static void epoch_renew(struct collector *collector, uint64_t now)
+{
+	struct collector_retention *retention = &collector->retention;
+	struct error err;
+
+	if (clock_was_set(retention, now) || epoch_is_old(collector, now))
+		retention->renew = true;
+	if (retention->renew && !collector->merge_failing)
+		retention->renew = collector_epoch(collector, collector->label, &err) < 0;
+}
+
+static void expired_tell(struct collector_retention *retention,
+			 const struct profile_expired *expired)
+{
+	retention->status.samples += expired->samples;
+	retention->status.used_bytes = expired->used_bytes;
+	retention->status.file_bytes = expired->file_bytes;
+	retention->stuck = expired->stuck;
+	if (expired->epochs == 0)
+		return;
+	retention->status.epochs++;
+	log_info("the oldest epoch is forgotten, %s",
+		 expired->full ? "to make room" : "for its age");
+}
+
+static void expire(struct collector *collector, uint64_t now)
+{
+	struct collector_retention *retention = &collector->retention;
+	struct profile_limits limits = {.bytes_max = collector->config.database_bytes};
+	struct profile_expired expired;
+	struct error err;
+	int rc;
+
+	if (collector->config.retention_ns > 0 &&
+	    now - retention->clock_even_since_ns >= CLOCK_EVEN_NS)
+		limits.before_ns = clock_real_ns() - (int64_t)collector->config.retention_ns;
+	rc = profile_writer_expire(collector->writer, &limits, &expired, &err);
+	/* A step a tick, so that merges come between. */
+	retention->next_look_ns = rc == 1 ? 0 : now + LOOK_NS;
+	if (rc < 0 && !retention->failing)
+		log_error("cannot forget old epochs: %s", err.message);
+	retention->failing = rc < 0;
+	if (rc >= 0)
+		expired_tell(retention, &expired);
+	if (rc == 1)
+		merge_forget(collector->merge); /* images may have gone */
+}
+
+void collector_retention_tick(struct collector *collector)
+{
+	uint64_t now = clock_boot_ns();
+
+	if (collector->config.target_pid != 0)
+		return;
+	epoch_renew(collector, now);
+	if (now >= collector->retention.next_look_ns)
+		expire(collector, now);
+}

@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/collect/matcher.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/archive/image_keeper.h"
+#include "daemon/archive/per_process.h"
+#include "daemon/base/cgroup.h"
+#include "daemon/base/clock.h"
+#include "daemon/base/log.h"
+#include "daemon/base/tally.h"
+#include "daemon/collect/label_table.h"
+#include "daemon/collect/process_label.h"
+#include "daemon/image/image_table.h"
+#include "daemon/image/kernel_image.h"
+#include "daemon/jit/jit_table.h"
+#include "daemon/jit/kernel_code.h"
+#include "daemon/source/source.h"
+#include "lib/array.h"
+#include "lib/error.h"
+#include "loader-hook/image_feed.h"
+#include "loader-hook/process_scan.h"
+
+/* Processes that no event told of are read from /proc, so many a second. */
+#define SCANS_PER_SECOND 20
+/* Tries to read one that execs meanwhile. */
+#define SCAN_ROUNDS 3
+/* Processes that end between two expiries stay in memory: not too many. */
+#define CROWD 4096
+
+/* How an image is profiled; by number in the image table. */
+enum division {
+	DIVISION_NOT_ASKED,
+	DIVISION_NONE,
+	DIVISION_BY_PROCESS,
+	DIVISION_BY_UNIT,
+};
+
+/*
+ * @cache:   what was found last; its version is newer than theirs to begin with
+ * @now_ns:  when image events were last read
+ * @scanned_pid: 0, or the process whose scan has not been settled; @scanned_generation:
+ *           its generation when that began
+ */
+struct matcher {
+	struct matcher_config config;
+	struct match_cache cache;
+	struct image_feed *feed;
+	struct image_table *images;
+	struct image_map *map;
+	struct kernel_images *kernel;
+	struct process_labels *labels;
+	struct jit_table *jit;
+	struct kernel_code *kernel_code;
+	uint8_t *division;
+	size_t division_count;
+	size_t division_capacity;
+	size_t processes_expired;
+	uint64_t scans;
+	uint64_t scan_second;
+	uint64_t now_ns;
+	unsigned int scans_in_second;
+	uint32_t scanned_pid;
+	uint32_t scanned_generation;
+};
+
+/*
+ * A scan of a process has ended: its generation must have been the same all the time,
+ * or what was read may be of another one.
+ */
+static bool scan_settle(struct matcher *matcher)
+{
+	struct source *source = matcher->config.source;
+	uint32_t pid = matcher->scanned_pid, now;
+
+	matcher->scanned_pid = 0;
+	if (pid == 0 ||
+	    (source->ops->generation(source, pid, &now) == 0 && now == matcher->scanned_generation))
+		return true;
+	image_map_doubt(matcher->map, pid);
+	return false;
+}
+
+/* After its first event: what follows it is of that generation, or an exec comes between. */
+static void scan_begin(struct matcher *matcher, uint32_t pid)
+{
+	struct source *source = matcher->config.source;
+
+	if (source->ops->generation(source, pid, &matcher->scanned_generation) < 0) {
+		image_map_doubt(matcher->map, pid);
+		return;
+	}
+	matcher->scanned_pid = pid;
+	image_map_set_generation(matcher->map, pid, matcher->scanned_generation,
+				 clock_monotonic_ns());
+}
+
+static void event_take(void *context, const struct image_event *event)
+{
+	struct matcher *matcher = context;
+	bool begins = event->scanned && event->type == IMAGE_EVENT_FORK &&
+		      !matcher->config.source->ops->own_generations;
+
+	matcher->cache.version++;
+	if (begins)
+		scan_settle(matcher);
+	if (event->type == IMAGE_EVENT_KERNEL_CODE) {
+		kernel_code_event(matcher->kernel_code, event);
+		return;
+	}
+	jit_table_event(matcher->jit, event);
+	image_map_event(matcher->map, event);
+	if (matcher->labels != NULL)
+		process_labels_event(matcher->labels, event);
+	if (begins)
+		scan_begin(matcher, event->pid);
+}
+
+uint64_t matcher_events(struct matcher *matcher)
+{
+	uint64_t until;
+
+	matcher->cache.version++;
+	matcher->now_ns = clock_monotonic_ns();
+	until = image_feed_drain(matcher->feed, event_take, matcher);
+	scan_settle(matcher);
+	jit_table_drain(matcher->jit, until);
+	return until;
+}
+
+void matcher_refresh(struct matcher *matcher)
+{
+	kernel_images_refresh(matcher->kernel, NULL);
+}
+
+/* Read a process from /proc, again if it execs meanwhile. */
+static bool process_read(struct matcher *matcher, uint32_t pid)
+{
+	int round;
+
+	for (round = 0; round < SCAN_ROUNDS; round++) {
+		int rc = process_scan(pid, event_take, matcher, NULL);
+
+		if (scan_settle(matcher))
+			return rc == 0;
+	}
+	return false;
+}
+
+/* Last resort for a process whose events were lost. */
+static bool process_look_for(struct matcher *matcher, uint32_t pid)
+{
+	uint64_t second = clock_monotonic_ns() / NS_PER_SECOND;
+
+	if (second != matcher->scan_second) {
+		matcher->scan_second = second;
+		matcher->scans_in_second = 0;
+	}
+	if (pid == 0 || matcher->scans_in_second == SCANS_PER_SECOND)
+		return false;
+	matcher->scans_in_second++;
+	matcher->scans++;
+	return process_read(matcher, pid);
+}
+
+uint32_t matcher_generation(struct matcher *matcher, uint32_t pid, uint64_t time_ns)
+{
+	uint32_t generation = image_map_generation(matcher->map, pid, time_ns);
+
+	if (generation == 0 && process_look_for(matcher, pid))
+		generation = image_map_generation(matcher->map, pid, time_ns);
+	return generation;
+}
+
+static enum division division_ask(const struct matcher *matcher, uint32_t image)
+{
+	const char *path = image_table_get(matcher->images, image)->path;
+
+	if (per_process_match(matcher->config.per_process, path))
+		return DIVISION_BY_PROCESS;
+	if (matcher->config.units && per_process_match(matcher->config.per_unit, path))
+		return DIVISION_BY_UNIT;
+	return DIVISION_NONE;
+}
+
+static enum division division_of(struct matcher *matcher, uint32_t image)
+{
+	uint8_t *known;
+
+	if (image >= matcher->division_count) {
+		if (array_reserve(&matcher->division, &matcher->division_capacity,
+				  (size_t)image + 1, 1) < 0)
+			return DIVISION_NONE;
+		memset(matcher->division + matcher->division_count, DIVISION_NOT_ASKED,
+		       image + 1 - matcher->division_count);
+		matcher->division_count = (size_t)image + 1;
+	}
+	known = &matcher->division[image];
+	if (*known == DIVISION_NOT_ASKED)
+		*known = (uint8_t)division_ask(matcher, image);
+	return (enum division) * known;
+}
+
+struct image_place matcher_place(struct matcher *matcher, uint64_t tag, uint64_t pc)
+{
+	uint32_t pid = dcpi_tag_pid(tag), generation = dcpi_tag_generation(tag);
+	struct image_place place = image_map_lookup(matcher->map, pid, generation, pc);
+
+	if (place.image == IMAGE_UNKNOWN && place.unknown == IMAGE_UNKNOWN_PROCESS &&
+	    !matcher->config.source->ops->own_generations && process_look_for(matcher, pid))
+		place = image_map_lookup(matcher->map, pid, generation, pc);
+	if (place.image == IMAGE_UNKNOWN && place.unknown == IMAGE_UNKNOWN_ANONYMOUS)
+		jit_table_place(matcher->jit, pid, pc, &place);
+	else if (place.image == IMAGE_UNKNOWN && place.unknown == IMAGE_UNKNOWN_KERNEL)
+		kernel_code_place(matcher->kernel_code, pc, matcher->now_ns, &place);
+	return place;
+}
+
+static void match_fill(struct matcher *matcher, struct match *match,
+		       const struct dcpi_sample *sample)
+{
+	struct image_place place = matcher_place(matcher, sample->tag, sample->pc);
+	uint64_t offset = place.image == IMAGE_UNKNOWN ? (uint64_t)place.unknown : place.offset;
+	uint32_t pid = dcpi_tag_pid(sample->tag);
+
+	*match = (struct match){
+		.who = match_who(sample),
+		.version = matcher->cache.version,
+		.start = place.start,
+		.bytes = place.bytes,
+		.image = place.image,
+		.delta = offset - sample->pc,
+		.owner = PROFILE_PID_ALL,
+	};
+	if (matcher->labels != NULL)
+		match->label = process_labels_get(matcher->labels, pid, matcher->now_ns);
+	switch (division_of(matcher, place.image)) {
+	case DIVISION_BY_PROCESS:
+		match->owner = (int64_t)pid;
+		match->command = image_map_command(matcher->map, pid);
+		break;
+	case DIVISION_BY_UNIT:
+		if (match->label != LABEL_NONE)
+			match->owner = PROFILE_PID_OF_LABEL(match->label);
+		break;
+	default:
+		break;
+	}
+}
+
+struct match *matcher_match(struct matcher *matcher, const struct dcpi_sample *sample)
+{
+	struct match *match = match_cache_find(&matcher->cache, sample);
+
+	if (match != NULL)
+		return match;
+	match = match_cache_place(&matcher->cache, sample);
+	match_fill(matcher, match, sample);
+	return match;
+}
+
+struct match_cache *matcher_cache(struct matcher *matcher)
+{
+	return &matcher->cache;
+}
+
+void matcher_expire(struct matcher *matcher, uint64_t time_ns)
+{
+	image_map_expire(matcher->map, time_ns);
+	jit_table_expire(matcher->jit, time_ns);
+	kernel_code_expire(matcher->kernel_code, time_ns);
+	matcher->processes_expired = image_map_processes(matcher->map, NULL);
+	if (matcher->labels != NULL)
+		process_labels_expire(matcher->labels, time_ns);
+}
+
+bool matcher_crowded(const struct matcher *matcher)
+{
+	return image_map_crowded(matcher->map) ||
+	       image_map_processes(matcher->map, NULL) > matcher->processes_expired + CROWD;
+}
+
+bool matcher_unsettled(const struct matcher *matcher)
+{
+	return jit_table_unsettled(matcher->jit);
+}
+
+void matcher_counters(const struct matcher *matcher, struct tally *tally)
+{
+	tally_set(tally, "stat", "image_events_lost", image_feed_lost(matcher->feed));
+	tally_set(tally, "stat", "process_scans", matcher->scans);
+	if (matcher->labels != NULL)
+		process_labels_counters(matcher->labels, tally);
+	jit_table_counters(matcher->jit, tally);
+}
+
+size_t matcher_processes(const struct matcher *matcher, size_t *bytes)
+{
+	size_t count = image_map_processes(matcher->map, bytes);
+
+	if (matcher->labels != NULL && bytes != NULL)
+		*bytes += process_labels_bytes(matcher->labels);
+	if (bytes != NULL)
+		*bytes += jit_table_bytes(matcher->jit);
+	return count;
+}
+
+struct image_table *matcher_images(struct matcher *matcher)
+{
+	return matcher->images;
+}
+
+struct kernel_images *matcher_kernel(struct matcher *matcher)
+{
+	return matcher->kernel;
+}
+
+const struct label_table *matcher_labels(const struct matcher *matcher)
+{
+	return matcher->labels != NULL ? process_labels_table(matcher->labels) : NULL;
+}
+
+void matcher_divide(struct matcher *matcher)
+{
+	matcher->division_count = 0;
+	matcher->cache.version++;
+}
+
+void matcher_epoch(struct matcher *matcher)
+{
+	matcher->cache.version++;
+	if (matcher->labels != NULL)
+		process_labels_epoch(matcher->labels);
+}
+
+struct jit_images *matcher_jit(struct matcher *matcher)
+{
+	return jit_table_images(matcher->jit);
+}
+
+void matcher_describe(const struct matcher *matcher, char *text, size_t bytes)
+{
+	snprintf(text, bytes, "; image events: %s (%s)", image_feed_name(matcher->feed),
+		 image_feed_reason(matcher->feed));
+}
+
+int matcher_poll_fd(struct matcher *matcher)
+{
+	return image_feed_poll_fd(matcher->feed);
+}
+
+/* The kernel's images are wanted, not needed: without permission the call succeeds. */
+static int kernel_open(struct matcher *matcher, struct error *err)
+{
+	struct error notice = {.message = ""};
+	int rc = kernel_images_create(&matcher->kernel, matcher->images, matcher->map, &notice);
+
+	if (rc < 0)
+		return error_set(err, -rc, "%s", notice.message);
+	if (notice.message[0] != '\0' && !matcher->config.user_only)
+		log_warning("%s", notice.message);
+	return 0;
+}
+
+/* A target has nothing to scan yet: its address space begins with its exec. */
+static int events_open(struct matcher *matcher, struct error *err)
+{
+	int rc = image_feed_open(&matcher->feed, matcher->config.image_events,
+				 matcher->config.audit_socket, matcher->config.target_pid, err);
+
+	if (rc < 0 || matcher->config.target_pid != 0)
+		return rc;
+	rc = process_scan_all(event_take, matcher, err);
+	scan_settle(matcher);
+	return rc < 0 ? rc : 0;
+}
+
+/* Of a target's fork nothing tells: its parent is this process. */
+static int labels_open(struct matcher *matcher, struct error *err)
+{
+	const struct image_event fork = {
+		.type = IMAGE_EVENT_FORK,
+		.pid = matcher->config.target_pid,
+		.parent = (uint32_t)getpid(),
+		.time_ns = clock_monotonic_ns(),
+	};
+	int rc = process_labels_create(&matcher->labels, cgroup_read, err);
+
+	if (rc == 0 && fork.pid != 0)
+		process_labels_event(matcher->labels, &fork);
+	return rc;
+}
+
+int matcher_open(struct matcher **ret, const struct matcher_config *config, struct error *err)
+{
+	struct matcher *matcher = calloc(1, sizeof(*matcher));
+	int rc;
+
+	if (matcher == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	matcher->config = *config;
+	rc = image_table_create(&matcher->images, err);
+	if (rc == 0 && config->keeper != NULL)
+		image_table_watch(matcher->images, image_keeper_seen, config->keeper);
+	if (rc == 0)
+		rc = image_map_create(&matcher->map, matcher->images,
+				      config->source->ops->own_generations, err);
+	if (rc == 0 && config->units)
+		rc = labels_open(matcher, err);
+	if (rc == 0)
+		rc = jit_table_create(&matcher->jit, matcher->images, err);
+	if (rc == 0)
+		rc = kernel_code_create(&matcher->kernel_code, matcher->images,
+					jit_table_images(matcher->jit), "/proc/kallsyms", err);
+	if (rc == 0)
+		rc = kernel_open(matcher, err);
+	if (rc == 0)
+		rc = events_open(matcher, err);
+	if (rc < 0) {
+		matcher_close(matcher);
+		return rc;
+	}
+	matcher->processes_expired = image_map_processes(matcher->map, NULL);
+	*ret = matcher;
+	return 0;
+}
+
+void matcher_close(struct matcher *matcher)
+{
+	if (matcher == NULL)
+		return;
+	image_feed_close(matcher->feed);
+	kernel_images_destroy(matcher->kernel);
+	kernel_code_destroy(matcher->kernel_code);
+	jit_table_destroy(matcher->jit);
+	image_map_destroy(matcher->map);
+	image_table_destroy(matcher->images);
+	process_labels_destroy(matcher->labels);
+	free(matcher->division);
+	free(matcher);
+}

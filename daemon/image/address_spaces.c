@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/image/address_spaces.h"
+
+#include <stdlib.h>
+
+#include "daemon/image/mapping_list.h"
+
+#define CROWD 128
+
+struct process_spaces *address_spaces_find(const struct address_spaces *spaces, uint32_t pid)
+{
+	uint64_t *slot = u64_map_find(&spaces->processes, pid);
+
+	return slot != NULL ? (struct process_spaces *)(uintptr_t)*slot : NULL;
+}
+
+struct process_spaces *address_spaces_add(struct address_spaces *spaces, uint32_t pid)
+{
+	struct process_spaces *process = address_spaces_find(spaces, pid);
+	uint64_t *slot;
+
+	if (process != NULL)
+		return process;
+	process = calloc(1, sizeof(*process));
+	slot = process != NULL ? u64_map_insert(&spaces->processes, pid) : NULL;
+	if (slot == NULL) {
+		free(process);
+		return NULL;
+	}
+	process->pid = pid;
+	*slot = (uintptr_t)process;
+	spaces->bytes += sizeof(*process);
+	return process;
+}
+
+void address_spaces_settle(struct address_spaces *spaces, struct process_spaces *process)
+{
+	if (process->newest != NULL)
+		return;
+	u64_map_remove(&spaces->processes, process->pid);
+	spaces->bytes -= sizeof(*process);
+	free(process);
+}
+
+static void free_space(struct address_spaces *spaces, struct address_space *space)
+{
+	spaces->bytes -= mapping_list_release(space->mappings) + sizeof(*space);
+	free(space);
+}
+
+static void end_space(struct address_spaces *spaces, struct address_space *space, uint64_t time_ns)
+{
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): what lives has a newest space */
+	space->end_ns = time_ns;
+	space->ended_next = NULL;
+	space->ended_before = spaces->ended_last;
+	if (spaces->ended_last != NULL)
+		spaces->ended_last->ended_next = space;
+	else
+		spaces->ended_first = space;
+	spaces->ended_last = space;
+}
+
+static void leave_ended(struct address_spaces *spaces, const struct address_space *space)
+{
+	if (space->ended_before != NULL)
+		space->ended_before->ended_next = space->ended_next;
+	else
+		spaces->ended_first = space->ended_next;
+	if (space->ended_next != NULL)
+		space->ended_next->ended_before = space->ended_before;
+	else
+		spaces->ended_last = space->ended_before;
+}
+
+/* Its process' oldest version; the process goes with its last. */
+static void expire_space(struct address_spaces *spaces, struct address_space *space)
+{
+	struct process_spaces *process = space->process;
+	struct address_space **link = &process->newest;
+
+	leave_ended(spaces, space);
+	while (*link != space)
+		link = &(*link)->older;
+	*link = NULL;
+	process->count--;
+	free_space(spaces, space);
+	address_spaces_settle(spaces, process);
+}
+
+/* Drop the oldest version before its time. */
+static void drop_oldest(struct address_spaces *spaces, struct process_spaces *process)
+{
+	struct address_space *oldest = process->newest;
+
+	while (oldest->older != NULL)
+		oldest = oldest->older;
+	generation_span_add(&process->dropped, oldest->generation, spaces->own_generations);
+	expire_space(spaces, oldest);
+}
+
+struct address_space *address_spaces_begin(struct address_spaces *spaces,
+					   struct process_spaces *process,
+					   struct mapping_list *mappings,
+					   const struct address_space *from, uint64_t start_ns,
+					   uint32_t generation)
+{
+	struct address_space *space = calloc(1, sizeof(*space));
+
+	if (space == NULL) {
+		spaces->bytes -= mapping_list_release(mappings);
+		return NULL;
+	}
+	if (spaces->own_generations)
+		generation = process->generation = generation_next(process->generation, true);
+	if (process->alive)
+		end_space(spaces, process->newest, start_ns);
+	space->process = process;
+	space->older = process->newest;
+	space->mappings = mappings;
+	space->start_ns = start_ns;
+	space->end_ns = UINT64_MAX;
+	space->sound_ns = from != NULL ? from->sound_ns : start_ns;
+	space->bound_ns = from != NULL ? from->bound_ns : 0;
+	space->counted_ns = from != NULL ? from->counted_ns : start_ns;
+	space->doubt_ns = from != NULL ? from->doubt_ns : UINT64_MAX;
+	space->generation = generation;
+	process->newest = space;
+	process->alive = true;
+	spaces->bytes += sizeof(*space);
+	if (++process->count > ADDRESS_SPACES_MAX)
+		drop_oldest(spaces, process);
+	spaces->crowded |= process->count > CROWD;
+	return space;
+}
+
+void address_spaces_end(struct address_spaces *spaces, struct process_spaces *process,
+			uint64_t time_ns)
+{
+	process->alive = false;
+	end_space(spaces, process->newest, time_ns);
+}
+
+struct address_space *address_spaces_at(const struct process_spaces *process, uint64_t time_ns)
+{
+	struct address_space *space;
+
+	if (process == NULL)
+		return NULL;
+	for (space = process->newest; space != NULL; space = space->older) {
+		if (space->start_ns <= time_ns)
+			return space;
+	}
+	return NULL;
+}
+
+void address_spaces_expire(struct address_spaces *spaces, uint64_t time_ns)
+{
+	spaces->crowded = false;
+	while (spaces->ended_first != NULL && spaces->ended_first->end_ns < time_ns) {
+		/* Those dropped had ended before. */
+		spaces->ended_first->process->dropped.any = false;
+		expire_space(spaces, spaces->ended_first);
+	}
+}
+
+void address_spaces_deinit(struct address_spaces *spaces)
+{
+	uint64_t pid, value;
+	size_t cursor = 0;
+
+	while (u64_map_next(&spaces->processes, &cursor, &pid, &value)) {
+		struct process_spaces *process = (struct process_spaces *)(uintptr_t)value;
+
+		while (process->newest != NULL) {
+			struct address_space *space = process->newest;
+
+			process->newest = space->older;
+			free_space(spaces, space);
+		}
+		free(process);
+	}
+	u64_map_deinit(&spaces->processes);
+}

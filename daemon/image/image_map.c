@@ -1,0 +1,554 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/image/image_map.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/image/address_spaces.h"
+#include "daemon/image/image_table.h"
+#include "daemon/image/loss_list.h"
+#include "daemon/image/mapping_list.h"
+#include "kmod/uapi/dcpi_uapi.h"
+#include "lib/error.h"
+#include "loader-hook/image_event.h"
+
+/* The kernel tells of an exec up to so much later than /proc shows the new program. */
+#define EXEC_SLACK_NS 10000000
+
+struct image_map {
+	struct image_table *table;
+	struct address_spaces spaces;
+	struct mapping_list *kernel;
+	struct loss_list losses;
+};
+
+const char *image_unknown_name(enum image_unknown reason)
+{
+	switch (reason) {
+	case IMAGE_UNKNOWN_PROCESS:
+		return "process";
+	case IMAGE_UNKNOWN_ADDRESS:
+		return "address";
+	case IMAGE_UNKNOWN_ANONYMOUS:
+		return "anonymous";
+	case IMAGE_UNKNOWN_KERNEL:
+		return "kernel";
+	case IMAGE_UNKNOWN_REPLACED:
+		return "replaced";
+	case IMAGE_UNKNOWN_LOST:
+		return "lost";
+	case IMAGE_UNKNOWN_NR:
+		break;
+	}
+	return "invalid";
+}
+
+static void set_command(struct process_spaces *process, const char *command)
+{
+	size_t n = command != NULL ? strnlen(command, ADDRESS_SPACES_COMMAND_BYTES - 1) : 0;
+
+	memcpy(process->command, command != NULL ? command : "", n);
+	process->command[n] = '\0';
+}
+
+static uint32_t kernel_generation(const struct image_event *event)
+{
+	return event->generation & DCPI_GENERATION_MAX;
+}
+
+/* What is first heard of has been so all the time, unless something was lost. */
+static bool is_past_known(const struct image_map *map, const struct process_spaces *process)
+{
+	return process->newest == NULL && map->losses.count == 0;
+}
+
+static uint32_t generation_untold(const struct image_map *map)
+{
+	return map->losses.count == 0 ? GENERATION_ANY : GENERATION_NONE;
+}
+
+/* A second scan of a living process: its generation is what it was, or is told later. */
+static void handle_scan(struct image_map *map, const struct image_event *event)
+{
+	struct process_spaces *process = address_spaces_add(&map->spaces, event->pid);
+	uint32_t generation = generation_untold(map);
+	struct address_space *space;
+
+	if (process == NULL)
+		return;
+	if (process->alive)
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): what lives has one */
+		generation = process->newest->generation;
+	if (event->has_generation)
+		generation = kernel_generation(event);
+	process->scan_ns = event->time_ns;
+	space = address_spaces_begin(&map->spaces, process, NULL, NULL,
+				     is_past_known(map, process) ? 0 : event->time_ns, generation);
+	if (space != NULL) {
+		space->sound_ns = space->counted_ns = event->time_ns;
+		space->bound_ns = event->until_ns;
+	}
+	address_spaces_settle(&map->spaces, process);
+}
+
+static void handle_fork(struct image_map *map, const struct image_event *event)
+{
+	const struct process_spaces *parent = address_spaces_find(&map->spaces, event->parent);
+	const struct address_space *from = address_spaces_at(parent, event->time_ns);
+	struct process_spaces *process = address_spaces_add(&map->spaces, event->pid);
+	struct mapping_list *mappings = NULL;
+	uint32_t generation = generation_untold(map);
+
+	if (process == NULL)
+		return;
+	if (from != NULL && parent != process) {
+		mappings = mapping_list_share(from->mappings);
+		generation = from->generation;
+		/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): it has a space */
+		memcpy(process->command, parent->command, sizeof(process->command));
+	}
+	if (event->has_generation)
+		generation = kernel_generation(event);
+	process->scan_ns = 0;
+	address_spaces_begin(&map->spaces, process, mappings, from, event->time_ns, generation);
+	address_spaces_settle(&map->spaces, process);
+}
+
+/*
+ * An exec while a process was being read: which program that was is not known, nor
+ * whether the generation that was read is the one before or after.
+ */
+static bool is_within_scan(const struct image_map *map, const struct address_space *newest,
+			   uint64_t time_ns)
+{
+	return newest->bound_ns != 0 &&
+	       time_ns <= newest->bound_ns + (map->spaces.own_generations ? EXEC_SLACK_NS : 0);
+}
+
+static void handle_exec(struct image_map *map, const struct image_event *event)
+{
+	struct process_spaces *process = address_spaces_add(&map->spaces, event->pid);
+	uint32_t generation = generation_untold(map);
+	uint64_t counted_ns = 0;
+	struct address_space *space;
+
+	if (process == NULL)
+		return;
+	if (process->newest != NULL) {
+		space = process->newest;
+		if (is_within_scan(map, space, event->time_ns)) {
+			space->doubt_ns = 0;
+			space->generation =
+				map->spaces.own_generations ? space->generation : GENERATION_NONE;
+		}
+		generation = generation_next(space->generation, map->spaces.own_generations);
+		counted_ns = space->counted_ns;
+	}
+	if (event->has_generation) {
+		generation = kernel_generation(event);
+		counted_ns = event->time_ns;
+	}
+	set_command(process, event->path);
+	space = address_spaces_begin(&map->spaces, process, NULL, NULL, event->time_ns, generation);
+	if (space != NULL)
+		space->counted_ns = counted_ns;
+	address_spaces_settle(&map->spaces, process);
+}
+
+static void handle_exit(struct image_map *map, const struct image_event *event)
+{
+	struct process_spaces *process = address_spaces_find(&map->spaces, event->pid);
+
+	if (process == NULL || !process->alive)
+		return;
+	address_spaces_end(&map->spaces, process, event->time_ns);
+}
+
+/* What the event maps; offsets in the vDSO do not depend on what the kernel says. */
+static struct mapping mapping_of(struct image_map *map, const struct image_event *event)
+{
+	int image = image_table_from_event(map->table, event);
+	struct mapping mapping = {
+		.start = event->start,
+		.end = event->start + event->bytes,
+		.image = image < 0 ? IMAGE_UNKNOWN : (uint32_t)image,
+	};
+
+	if (image < 0)
+		mapping.delta = 0;
+	else if (image_table_get(map->table, mapping.image)->kind == PROFILE_IMAGE_VDSO)
+		mapping.delta = -event->start;
+	else
+		mapping.delta = event->file_offset - event->start;
+	return mapping;
+}
+
+/*
+ * The version that an event changes; NULL: out of memory. Where the event says
+ * which generation it is of, that is believed: the exec before it may be lost.
+ */
+static struct address_space *changing_space(struct image_map *map, struct process_spaces *process,
+					    const struct image_event *event)
+{
+	bool known = event->has_generation && !map->spaces.own_generations;
+	uint32_t generation = known ? kernel_generation(event) : generation_untold(map);
+
+	/* A process never heard of: its beginning was lost, and is in the past. */
+	if (!process->alive)
+		return address_spaces_begin(&map->spaces, process, NULL, NULL,
+					    is_past_known(map, process) ? 0 : event->time_ns,
+					    generation);
+	if (known && process->newest->generation == GENERATION_ANY)
+		process->newest->generation = generation;
+	else if (known && process->newest->generation != generation)
+		return address_spaces_begin(&map->spaces, process, NULL, NULL, event->time_ns,
+					    generation);
+	return process->newest;
+}
+
+/* The same once more, to be changed: samples of what was may follow. */
+static struct address_space *another_version(struct image_map *map, struct process_spaces *process,
+					     uint64_t time_ns)
+{
+	return address_spaces_begin(&map->spaces, process,
+				    mapping_list_share(process->newest->mappings), process->newest,
+				    time_ns, process->newest->generation);
+}
+
+/* Memory of mappings that a space does not share. */
+static size_t own_bytes(const struct address_space *space)
+{
+	return space->mappings != NULL && space->mappings->references > 1
+		       ? 0
+		       : mapping_list_bytes(space->mappings);
+}
+
+static void handle_map(struct image_map *map, const struct image_event *event)
+{
+	struct process_spaces *process = address_spaces_add(&map->spaces, event->pid);
+	struct mapping mapping;
+	enum mapping_change change;
+	struct address_space *space;
+	size_t before;
+
+	if (process == NULL)
+		return;
+	space = changing_space(map, process, event);
+	if (space == NULL) {
+		address_spaces_settle(&map->spaces, process);
+		return;
+	}
+	mapping = mapping_of(map, event);
+	change = mapping_list_change(space->mappings, &mapping);
+	if (change == MAPPING_SAME)
+		return;
+	if (change == MAPPING_REPLACES)
+		space = another_version(map, process, event->time_ns);
+	if (space == NULL)
+		return;
+	before = own_bytes(space);
+	if (mapping_list_add(&space->mappings, &mapping) == 0)
+		map->spaces.bytes += mapping_list_bytes(space->mappings) - before;
+}
+
+static void handle_unmap(struct image_map *map, const struct image_event *event)
+{
+	struct process_spaces *process = address_spaces_find(&map->spaces, event->pid);
+	struct address_space *space;
+	size_t before;
+
+	if (process == NULL || !process->alive ||
+	    !mapping_list_overlaps(process->newest->mappings, event->start,
+				   event->start + event->bytes))
+		return;
+	space = another_version(map, process, event->time_ns);
+	if (space == NULL)
+		return;
+	before = own_bytes(space);
+	if (mapping_list_remove(&space->mappings, event->start, event->start + event->bytes) == 0)
+		map->spaces.bytes += mapping_list_bytes(space->mappings) - before;
+}
+
+/* Of one process: it is about to be scanned, which begins another version. */
+static void handle_lost(struct image_map *map, const struct image_event *event)
+{
+	const struct process_spaces *process = address_spaces_find(&map->spaces, event->pid);
+	struct address_space *space;
+
+	if (event->pid == 0)
+		loss_list_add(&map->losses, event->time_ns, event->until_ns);
+	else if (process != NULL)
+		for (space = process->newest; space != NULL && space->end_ns >= event->time_ns;
+		     space = space->older)
+			space->doubt_ns = 0;
+}
+
+static bool is_range(const struct image_event *event)
+{
+	return event->bytes != 0 && event->bytes <= UINT64_MAX - event->start;
+}
+
+/* The version before a scan was not valid up to the scan. */
+static void note_late_exec(struct process_spaces *process, uint64_t time_ns)
+{
+	struct address_space *space = address_spaces_at(process, time_ns);
+
+	if (space != NULL && space->start_ns != 0 && time_ns < space->doubt_ns)
+		space->doubt_ns = time_ns;
+}
+
+void image_map_event(struct image_map *map, const struct image_event *event)
+{
+	struct process_spaces *process = address_spaces_find(&map->spaces, event->pid);
+
+	/* What a scan found is the outcome of all that came before it. */
+	if (process != NULL && !event->scanned && event->time_ns < process->scan_ns) {
+		if (event->type == IMAGE_EVENT_EXEC && map->spaces.own_generations)
+			note_late_exec(process, event->time_ns);
+		return;
+	}
+	switch (event->type) {
+	case IMAGE_EVENT_FORK:
+		if (event->scanned)
+			handle_scan(map, event);
+		else
+			handle_fork(map, event);
+		break;
+	case IMAGE_EVENT_EXEC:
+		handle_exec(map, event);
+		break;
+	case IMAGE_EVENT_MAP:
+		if (is_range(event))
+			handle_map(map, event);
+		break;
+	case IMAGE_EVENT_UNMAP:
+		if (is_range(event))
+			handle_unmap(map, event);
+		break;
+	case IMAGE_EVENT_EXIT:
+		handle_exit(map, event);
+		break;
+	case IMAGE_EVENT_RENAME:
+		if (process != NULL)
+			set_command(process, event->path);
+		break;
+	case IMAGE_EVENT_LOST:
+		handle_lost(map, event);
+		break;
+	case IMAGE_EVENT_KERNEL_CODE:
+		break;
+	}
+}
+
+void image_map_set_generation(struct image_map *map, uint32_t pid, uint32_t generation,
+			      uint64_t time_ns)
+{
+	struct process_spaces *process = address_spaces_find(&map->spaces, pid);
+
+	if (process == NULL || map->spaces.own_generations)
+		return;
+	process->newest->generation = generation & DCPI_GENERATION_MAX;
+	process->newest->counted_ns = process->newest->bound_ns = time_ns;
+}
+
+void image_map_doubt(struct image_map *map, uint32_t pid)
+{
+	struct process_spaces *process = address_spaces_find(&map->spaces, pid);
+
+	if (process == NULL || map->spaces.own_generations)
+		return;
+	process->newest->generation = GENERATION_NONE;
+	process->newest->doubt_ns = 0;
+}
+
+uint32_t image_map_generation(const struct image_map *map, uint32_t pid, uint64_t time_ns)
+{
+	const struct address_space *space =
+		address_spaces_at(address_spaces_find(&map->spaces, pid), time_ns);
+
+	if (space == NULL || !map->spaces.own_generations)
+		return 0;
+	/* Asked of the end of time: of what there is now. */
+	if ((space->doubt_ns != UINT64_MAX && time_ns >= space->doubt_ns) ||
+	    loss_list_between(&map->losses, space->sound_ns, time_ns))
+		return IMAGE_MAP_GENERATION_LOST;
+	return space->generation;
+}
+
+static struct image_place known(const struct mapping *mapping, uint64_t pc)
+{
+	return (struct image_place){
+		.image = mapping->image,
+		.offset = pc + mapping->delta,
+		.start = mapping->start,
+		.bytes = mapping->end - mapping->start,
+	};
+}
+
+static struct image_place unknown(enum image_unknown reason)
+{
+	return (struct image_place){.image = IMAGE_UNKNOWN, .unknown = reason};
+}
+
+/*
+ * Whether a sample of a generation may be from a version. One of our own that is
+ * 0 was asked for before the process was known; a scan may have told since what
+ * it had been all along. The kernel's is not known where execs may be missing.
+ */
+static bool is_candidate(const struct image_map *map, const struct address_space *space,
+			 uint32_t generation)
+{
+	if (map->spaces.own_generations)
+		return space->generation == generation ||
+		       (generation == 0 && space->start_ns == 0 && map->losses.count == 0);
+	if (loss_list_between(&map->losses, space->counted_ns, space->start_ns))
+		return false;
+	return space->generation == generation || space->generation == GENERATION_ANY;
+}
+
+/* Generations of our own are given out only if the mappings are sound. */
+static bool is_sound(const struct image_map *map, const struct address_space *space)
+{
+	return map->spaces.own_generations ||
+	       (space->doubt_ns == UINT64_MAX &&
+		!loss_list_between(&map->losses, space->sound_ns, space->end_ns));
+}
+
+static bool disagree(const struct mapping *a, const struct mapping *b)
+{
+	return a != NULL && b != NULL && (a->image != b->image || a->delta != b->delta);
+}
+
+/*
+ * What was at an address, by all versions of that generation; there is more than
+ * one if generations are the kernel's, and until they expire. The range of the
+ * answer is what all of them agree on.
+ */
+static struct image_place look_up(const struct image_map *map, const struct process_spaces *process,
+				  uint32_t generation, uint64_t pc)
+{
+	const struct mapping *found = NULL, *unsound = NULL, *mapping;
+	size_t candidates = 0, in_doubt = 0;
+	const struct address_space *space;
+	uint64_t start = 0, end = UINT64_MAX;
+
+	for (space = process->newest; space != NULL; space = space->older) {
+		if (!is_candidate(map, space, generation))
+			continue;
+		candidates++;
+		mapping = mapping_list_narrow(space->mappings, pc, &start, &end);
+		if (disagree(found, mapping) || disagree(unsound, mapping))
+			return unknown(IMAGE_UNKNOWN_REPLACED);
+		if (!is_sound(map, space)) {
+			in_doubt++;
+			unsound = mapping != NULL ? mapping : unsound;
+		} else if (mapping != NULL) {
+			found = mapping;
+		}
+		if (map->spaces.own_generations)
+			break;
+	}
+	if (found == NULL && in_doubt > 0)
+		return unknown(IMAGE_UNKNOWN_LOST);
+	if (found == NULL)
+		return unknown(candidates > 0 ? IMAGE_UNKNOWN_ADDRESS : IMAGE_UNKNOWN_PROCESS);
+	if (found->image == IMAGE_UNKNOWN)
+		return unknown(IMAGE_UNKNOWN_ANONYMOUS);
+	return (struct image_place){
+		.image = found->image,
+		.offset = pc + found->delta,
+		.start = start,
+		.bytes = end - start,
+	};
+}
+
+struct image_place image_map_lookup(struct image_map *map, uint32_t pid, uint32_t generation,
+				    uint64_t pc)
+{
+	const struct process_spaces *process;
+	const struct mapping *mapping;
+
+	/* The upper half of the addresses is the kernel's on every 64-bit CPU we run on. */
+	if (pc >> 63 != 0) {
+		mapping = mapping_list_find(map->kernel, pc);
+		if (mapping == NULL)
+			return unknown(IMAGE_UNKNOWN_KERNEL);
+		return known(mapping, pc);
+	}
+	if (map->spaces.own_generations && generation == IMAGE_MAP_GENERATION_LOST)
+		return unknown(IMAGE_UNKNOWN_LOST);
+	process = address_spaces_find(&map->spaces, pid);
+	if (process == NULL)
+		return unknown(IMAGE_UNKNOWN_PROCESS);
+	if (generation_span_has(&process->dropped, generation, map->spaces.own_generations))
+		return unknown(IMAGE_UNKNOWN_REPLACED);
+	return look_up(map, process, generation, pc);
+}
+
+int image_map_add_kernel(struct image_map *map, uint32_t image, uint64_t start, uint64_t bytes)
+{
+	struct mapping mapping = {
+		.start = start,
+		.end = start + bytes,
+		.delta = -start,
+		.image = image,
+	};
+	size_t before = mapping_list_bytes(map->kernel);
+	int result;
+
+	if (bytes == 0 || bytes > UINT64_MAX - start)
+		return -EINVAL;
+	result = mapping_list_add(&map->kernel, &mapping);
+	map->spaces.bytes += mapping_list_bytes(map->kernel) - before;
+	return result;
+}
+
+const char *image_map_command(const struct image_map *map, uint32_t pid)
+{
+	const struct process_spaces *process = address_spaces_find(&map->spaces, pid);
+
+	return process != NULL ? process->command : "";
+}
+
+bool image_map_crowded(const struct image_map *map)
+{
+	return map->spaces.crowded;
+}
+
+void image_map_expire(struct image_map *map, uint64_t time_ns)
+{
+	address_spaces_expire(&map->spaces, time_ns);
+}
+
+size_t image_map_processes(const struct image_map *map, size_t *bytes)
+{
+	size_t count = u64_map_count(&map->spaces.processes);
+
+	if (bytes != NULL)
+		*bytes = sizeof(*map) + map->spaces.bytes +
+			 map->spaces.processes.capacity * 2 * sizeof(uint64_t);
+	return count;
+}
+
+int image_map_create(struct image_map **ret, struct image_table *table, bool own_generations,
+		     struct error *err)
+{
+	struct image_map *map = calloc(1, sizeof(*map));
+
+	if (map == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	map->table = table;
+	map->spaces.own_generations = own_generations;
+	*ret = map;
+	return 0;
+}
+
+void image_map_destroy(struct image_map *map)
+{
+	if (map == NULL)
+		return;
+	address_spaces_deinit(&map->spaces);
+	mapping_list_release(map->kernel);
+	free(map);
+}

@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/image/image_table.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <xxhash.h>
+
+#include "daemon/image/image_file.h"
+#include "daemon/image/jit_file.h"
+#include "lib/array.h"
+#include "lib/cleanup.h"
+#include "lib/error.h"
+#include "lib/u64_map.h"
+#include "loader-hook/image_event.h"
+#include "loader-hook/vdso.h"
+
+/* Bounds what a user can make us remember by running ever new programs. */
+#define IMAGES_MAX (1U << 17)
+#define FILES_MAX 16384
+#define JIT_SUFFIX " [jit]"
+/* The key of what an event said about a file, not the file itself. */
+#define BYTES_OF_EVENT UINT64_MAX
+
+/* Images whose hashes are equal are chained by number; 0 ends the chain. */
+struct entry {
+	struct profile_image image;
+	uint32_t next;
+	char path[];
+};
+
+/* @image: its number, or -ENOENT: it is none */
+struct file {
+	struct image_file_key key;
+	int image;
+	uint32_t next; /* index + 1 of the next one with that hash */
+};
+
+struct image_table {
+	uint64_t seed;
+	struct entry **entries;
+	size_t count;
+	size_t capacity;
+	struct u64_map by_identity; /* hash -> number */
+	struct file *files;
+	size_t file_count;
+	size_t file_capacity;
+	struct u64_map by_file; /* hash -> index + 1 */
+	int vdso;		/* number, or -1: not met yet */
+	bool is_recorded;
+	struct image_recording recording;
+	image_table_watch_fn watch;
+	void *watch_context;
+};
+
+/* Seeded: users choose paths and build-ids, and must not make chains long. */
+static uint64_t hash_image(const struct image_table *table, const struct profile_image *image)
+{
+	uint64_t seed = table->seed + (uint64_t)image->kind * 16 + (uint64_t)image->identity_kind;
+
+	if (image->identity_kind == PROFILE_IDENTITY_NONE)
+		return XXH3_64bits_withSeed(image->path, strlen(image->path), seed);
+	return XXH3_64bits_withSeed(image->identity, image->identity_bytes, seed);
+}
+
+static uint64_t hash_file(const struct image_table *table, const struct image_file_key *key)
+{
+	return XXH3_64bits_withSeed(key, sizeof(*key), table->seed);
+}
+
+static bool same_image(const struct profile_image *a, const struct profile_image *b)
+{
+	if (a->kind != b->kind || a->identity_kind != b->identity_kind)
+		return false;
+	if (a->identity_kind == PROFILE_IDENTITY_NONE)
+		return strcmp(a->path, b->path) == 0;
+	return a->identity_bytes == b->identity_bytes &&
+	       memcmp(a->identity, b->identity, a->identity_bytes) == 0;
+}
+
+static int append(struct image_table *table, const struct profile_image *image, uint32_t next)
+{
+	size_t path_bytes = strlen(image->path) + 1;
+	struct entry *entry;
+
+	if (table->count == IMAGES_MAX ||
+	    array_reserve(&table->entries, &table->capacity, table->count + 1,
+			  sizeof(*table->entries)) < 0)
+		return -ENOMEM;
+	entry = malloc(sizeof(*entry) + path_bytes);
+	if (entry == NULL)
+		return -ENOMEM;
+	entry->image = *image;
+	entry->image.path = memcpy(entry->path, image->path, path_bytes);
+	entry->next = next;
+	table->entries[table->count] = entry;
+	return (int)table->count++;
+}
+
+int image_table_add(struct image_table *table, const struct profile_image *image)
+{
+	uint64_t *first;
+	uint32_t i;
+	int number;
+
+	if (image->identity_bytes > sizeof(image->identity))
+		return -ENOMEM;
+	first = u64_map_insert(&table->by_identity, hash_image(table, image));
+	if (first == NULL)
+		return -ENOMEM;
+	for (i = (uint32_t)*first; i != 0; i = table->entries[i]->next) {
+		if (same_image(&table->entries[i]->image, image))
+			return (int)i;
+	}
+	number = append(table, image, (uint32_t)*first);
+	if (number >= 0)
+		*first = (uint64_t)number;
+	return number;
+}
+
+int image_table_create(struct image_table **ret, struct error *err)
+{
+	static const struct profile_image none = {.kind = PROFILE_IMAGE_UNKNOWN, .path = "unknown"};
+	struct image_table *table = calloc(1, sizeof(*table));
+
+	/* The unknown image is in no chain: as its number, 0 can end them. */
+	if (table == NULL || append(table, &none, 0) != IMAGE_UNKNOWN) {
+		free(table);
+		return error_set(err, ENOMEM, "out of memory");
+	}
+	/* Without entropy, early at boot, the address has to do. */
+	if (getrandom(&table->seed, sizeof(table->seed), GRND_NONBLOCK) < 0)
+		table->seed = (uintptr_t)table;
+	table->vdso = -1;
+	*ret = table;
+	return 0;
+}
+
+void image_table_destroy(struct image_table *table)
+{
+	size_t i;
+
+	if (table == NULL)
+		return;
+	for (i = 0; i < table->count; i++)
+		free(table->entries[i]);
+	free(table->entries);
+	free(table->files);
+	u64_map_deinit(&table->by_identity);
+	u64_map_deinit(&table->by_file);
+	free(table);
+}
+
+uint32_t image_table_count(const struct image_table *table)
+{
+	return (uint32_t)table->count;
+}
+
+const struct profile_image *image_table_get(const struct image_table *table, uint32_t image)
+{
+	return &table->entries[image]->image;
+}
+
+static struct file *find_file(struct image_table *table, const struct image_file_key *key)
+{
+	uint64_t *first = u64_map_find(&table->by_file, hash_file(table, key));
+	uint32_t i;
+
+	for (i = first != NULL ? (uint32_t)*first : 0; i != 0; i = table->files[i - 1].next) {
+		if (memcmp(&table->files[i - 1].key, key, sizeof(*key)) == 0)
+			return &table->files[i - 1];
+	}
+	return NULL;
+}
+
+/* Forgetting costs time only: the file is read again. */
+static void remember_file(struct image_table *table, const struct image_file_key *key, int image)
+{
+	struct file *known = find_file(table, key);
+	uint64_t *first;
+
+	if (known != NULL) {
+		known->image = image;
+		return;
+	}
+	if (table->file_count == FILES_MAX) {
+		table->file_count = 0;
+		u64_map_deinit(&table->by_file);
+	}
+	if (array_reserve(&table->files, &table->file_capacity, table->file_count + 1,
+			  sizeof(*table->files)) < 0)
+		return;
+	first = u64_map_insert(&table->by_file, hash_file(table, key));
+	if (first == NULL)
+		return;
+	table->files[table->file_count++] =
+		(struct file){.key = *key, .image = image, .next = (uint32_t)*first};
+	*first = table->file_count;
+}
+
+static bool starts_with(const char *string, const char *prefix)
+{
+	return strncmp(string, prefix, strlen(prefix)) == 0;
+}
+
+/* Memory that has a file only because memory must: an image if an ELF file is in it. */
+static bool is_volatile(const char *path)
+{
+	return starts_with(path, "/memfd:") || starts_with(path, "/SYSV") ||
+	       starts_with(path, "/dev/zero") || starts_with(path, "/anon_hugepage") ||
+	       starts_with(path, "/dev/shm/");
+}
+
+static bool is_file_name(const char *path)
+{
+	/* "//anon" is what perf calls anonymous memory. */
+	return path != NULL && path[0] == '/' && path[1] != '/' &&
+	       (!starts_with(path, "/dev/") || starts_with(path, "/dev/shm/"));
+}
+
+bool image_table_is_memory(const struct image_event *event)
+{
+	if (event->path != NULL && strcmp(event->path, "[vdso]") == 0)
+		return false;
+	return !is_file_name(event->path) || is_volatile(event->path);
+}
+
+int image_table_vdso(struct image_table *table)
+{
+	struct profile_image image = {.kind = PROFILE_IMAGE_VDSO, .path = "[vdso]"};
+	struct build_id build_id;
+
+	if (table->vdso >= 0)
+		return table->vdso;
+	if (vdso_build_id(&build_id) == 0) {
+		image.identity_kind = PROFILE_IDENTITY_BUILD_ID;
+		image.identity_bytes = build_id.bytes;
+		memcpy(image.identity, build_id.data, build_id.bytes);
+	}
+	table->vdso = image_table_add(table, &image);
+	return table->vdso;
+}
+
+static bool has_build_id(const struct image_event *event)
+{
+	return event->build_id_bytes > 0 && event->build_id_bytes <= sizeof(event->build_id);
+}
+
+static void set_build_id(struct profile_image *image, const struct image_event *event)
+{
+	image->identity_kind = PROFILE_IDENTITY_BUILD_ID;
+	image->identity_bytes = event->build_id_bytes;
+	memcpy(image->identity, event->build_id, event->build_id_bytes);
+}
+
+/* Of a kernel that need not be this one. */
+static int vdso_recorded(struct image_table *table, const struct image_event *event)
+{
+	struct profile_image image = {.kind = PROFILE_IMAGE_VDSO, .path = "[vdso]"};
+
+	if (has_build_id(event))
+		set_build_id(&image, event);
+	return image_table_add(table, &image);
+}
+
+static int vdso_image(struct image_table *table, const struct image_event *event)
+{
+	static const struct profile_image vdso32 = {.kind = PROFILE_IMAGE_VDSO, .path = "[vdso32]"};
+
+	/* 32-bit processes have another one, of which we know nothing. */
+	if (event->start + event->bytes <= 1ULL << 32)
+		return image_table_add(table, &vdso32);
+	if (table->is_recorded && (has_build_id(event) || !table->recording.vdso_here))
+		return vdso_recorded(table, event);
+	return image_table_vdso(table);
+}
+
+/* A file that can be looked at. */
+static int image_of_file(struct image_table *table, struct profile_image *image, int fd,
+			 const struct image_file_key *key)
+{
+	struct file *known = find_file(table, key);
+	int result;
+
+	if (known != NULL)
+		return known->image;
+	result = image_file_identify(image, fd, key);
+	if (is_volatile(image->path) && result != 0)
+		result = -ENOENT;
+	else if (result < 0 && image->identity_kind == PROFILE_IDENTITY_NONE)
+		return image_table_add(table, image); /* may be readable next time */
+	else
+		result = image_table_add(table, image);
+	if (result != -ENOMEM)
+		remember_file(table, key, result);
+	return result;
+}
+
+/* A process that has ended cannot tell any more what it ran. */
+int image_table_jit(struct image_table *table, uint32_t pid)
+{
+	struct profile_image program = {.kind = PROFILE_IMAGE_FILE}, image;
+	char path[PATH_MAX], label[PATH_MAX + sizeof(JIT_SUFFIX)];
+	struct image_file_key key;
+	_cleanup_close_ int fd = image_file_open_executable(pid, path, &key);
+	int number = -ENOENT;
+
+	program.path = path;
+	if (fd >= 0)
+		number = image_of_file(table, &program, fd, &key);
+	if (number == -ENOMEM)
+		return number;
+	image = (struct profile_image){.path = "[jit]"};
+	if (number >= 0) {
+		image = *image_table_get(table, (uint32_t)number);
+		snprintf(label, sizeof(label), "%s" JIT_SUFFIX, image.path);
+		image.path = label;
+	}
+	image.kind = PROFILE_IMAGE_JIT;
+	return image_table_add(table, &image);
+}
+
+/* What the event says about its file. */
+static struct image_file_key key_of_event(const struct image_event *event)
+{
+	struct image_file_key key = {
+		.device = event->device,
+		.inode = event->inode,
+		.bytes = event->version != 0 ? event->file_bytes : BYTES_OF_EVENT,
+		.modified_ns = event->version != 0 ? event->modified_ns : 0,
+		.version = event->version,
+	};
+
+	return key;
+}
+
+static int file_open(const struct image_table *table, const struct image_event *event,
+		     struct image_file_key *key)
+{
+	if (!table->is_recorded)
+		return image_file_open(event, key);
+	if (!table->recording.here)
+		return -ENOENT;
+	return image_file_open_recorded(event, table->recording.until_ns, key);
+}
+
+static int image_of_event(struct image_table *table, const struct image_event *event)
+{
+	struct profile_image image = {.kind = PROFILE_IMAGE_FILE, .path = event->path};
+	struct image_file_key key, event_key = key_of_event(event);
+	_cleanup_close_ int fd = -1;
+	struct file *known;
+	int number;
+
+	if (event->path != NULL && strcmp(event->path, "[vdso]") == 0)
+		return vdso_image(table, event);
+	/* A jitdump is mapped to be noticed; what is executed is elsewhere. */
+	if (!is_file_name(event->path) || jit_file_is_dump(event))
+		return -ENOENT;
+	if (has_build_id(event)) {
+		set_build_id(&image, event);
+		return image_table_add(table, &image);
+	}
+	known = event->inode != 0 ? find_file(table, &event_key) : NULL;
+	if (known != NULL && event->version != 0)
+		return known->image;
+	fd = file_open(table, event, &key);
+	if (fd >= 0) {
+		number = image_of_file(table, &image, fd, &key);
+		if (event->inode != 0 && number != -ENOMEM)
+			remember_file(table, &event_key, number);
+		return number;
+	}
+	if (fd == -ENODEV)
+		return -ENOENT;
+	/* Gone with its process; but an event before may have shown it to us. */
+	if (known != NULL)
+		return known->image;
+	return is_volatile(event->path) ? -ENOENT : image_table_add(table, &image);
+}
+
+void image_table_recorded(struct image_table *table, const struct image_recording *recording)
+{
+	table->is_recorded = true;
+	table->recording = *recording;
+}
+
+void image_table_watch(struct image_table *table, image_table_watch_fn watch, void *context)
+{
+	table->watch = watch;
+	table->watch_context = context;
+}
+
+int image_table_from_event(struct image_table *table, const struct image_event *event)
+{
+	int image = image_of_event(table, event);
+
+	if (image > IMAGE_UNKNOWN && table->watch != NULL)
+		table->watch(table->watch_context, table, (uint32_t)image, event);
+	return image;
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/image/jit_file.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "daemon/image/image_file.h"
+#include "lib/cleanup.h"
+#include "loader-hook/image_event.h"
+
+/*
+ * A process: what it is in its own eyes. All of it is read through one
+ * descriptor of its directory in /proc, which does not pass on to another
+ * process that gets its id.
+ */
+struct subject {
+	int directory;
+	uint32_t own_pid;
+	uid_t user;
+};
+
+void jit_file_close(struct jit_file *file)
+{
+	if (file->fd >= 0)
+		close(file->fd);
+	*file = (struct jit_file){.fd = -1};
+}
+
+bool jit_file_same(const struct jit_file *a, const struct jit_file *b)
+{
+	return a->fd >= 0 && b->fd >= 0 && a->device == b->device && a->inode == b->inode;
+}
+
+/* The last number of a line "NSpid:\t1234\t5". */
+static uint32_t last_number(const char *line)
+{
+	const char *blank = strrchr(line, '\t');
+
+	return blank != NULL ? (uint32_t)strtoul(blank, NULL, 10) : 0;
+}
+
+static int read_status(struct subject *subject)
+{
+	int fd = openat(subject->directory, "status", O_RDONLY | O_CLOEXEC);
+	_cleanup_file_ FILE *status = fd >= 0 ? fdopen(fd, "re") : NULL;
+	unsigned int effective;
+	bool has_user = false;
+	char line[256];
+
+	if (status == NULL) {
+		if (fd >= 0)
+			close(fd);
+		return -ESRCH;
+	}
+	while (fgets(line, sizeof(line), status) != NULL) {
+		if (sscanf(line, "Uid: %*u %u", &effective) == 1) {
+			subject->user = effective;
+			has_user = true;
+		} else if (strncmp(line, "NSpid:", 6) == 0) {
+			subject->own_pid = last_number(line);
+		}
+	}
+	return has_user && subject->own_pid != 0 ? 0 : -ESRCH;
+}
+
+static int subject_open(struct subject *subject, uint32_t pid)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%u", pid);
+	*subject = (struct subject){.directory = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC)};
+	if (subject->directory < 0)
+		return -ESRCH;
+	if (read_status(subject) < 0) {
+		close(subject->directory);
+		return -ESRCH;
+	}
+	return 0;
+}
+
+/*
+ * From a descriptor that only names the file to one that reads it, if it may be
+ * believed. O_NONBLOCK is for what should not be there.
+ */
+static int file_take(struct jit_file *file, int named, uid_t user)
+{
+	struct stat status;
+	char path[64];
+
+	if (fstat(named, &status) < 0)
+		return -errno;
+	if (!S_ISREG(status.st_mode) || (status.st_uid != user && status.st_uid != 0))
+		return -ENOENT;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", named);
+	file->fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (file->fd < 0)
+		return -errno;
+	file->device = status.st_dev;
+	file->inode = status.st_ino;
+	return 0;
+}
+
+static int open_in_root(const struct subject *subject, const char *path)
+{
+	struct open_how how = {
+		.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+	_cleanup_close_ int root =
+		openat(subject->directory, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (root < 0)
+		return -errno;
+	return (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+}
+
+int jit_file_open_map(struct jit_file *file, uint32_t pid)
+{
+	_cleanup_close_ int directory = -1, named = -1;
+	struct subject subject;
+	char path[64];
+	int rc = subject_open(&subject, pid);
+
+	file->fd = -1;
+	if (rc < 0)
+		return rc;
+	directory = subject.directory;
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", subject.own_pid);
+	named = open_in_root(&subject, path);
+	if (named < 0)
+		return errno == EACCES || errno == EPERM ? -EACCES : -ENOENT;
+	return file_take(file, named, subject.user);
+}
+
+/* "/any/where/jit-123.dump", and perhaps " (deleted)" */
+bool jit_file_is_dump(const struct image_event *event)
+{
+	const char *name = event->path != NULL ? strrchr(event->path, '/') : NULL;
+
+	if (name == NULL || strncmp(name, "/jit-", 5) != 0 || !isdigit((unsigned char)name[5]))
+		return false;
+	name += 5 + strspn(name + 5, "0123456789");
+	return strcmp(name, ".dump") == 0 || strcmp(name, ".dump (deleted)") == 0;
+}
+
+int jit_file_open_dump(struct jit_file *file, const struct image_event *event)
+{
+	_cleanup_close_ int directory = -1, named = -1;
+	struct image_event growing = *event;
+	struct image_file_key key;
+	struct subject subject;
+	int rc = subject_open(&subject, event->pid);
+
+	/* It grows: what it was when it was mapped does not matter. */
+	growing.version = 0;
+
+	file->fd = -1;
+	if (rc < 0)
+		return rc;
+	directory = subject.directory;
+	named = image_file_open(&growing, &key);
+	return named < 0 ? named : file_take(file, named, subject.user);
+}

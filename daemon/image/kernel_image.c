@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/image/kernel_image.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "daemon/image/image_map.h"
+#include "daemon/image/image_table.h"
+#include "daemon/image/kallsyms.h"
+#include "daemon/image/symbol_list.h"
+#include "lib/array.h"
+#include "lib/cleanup.h"
+#include "lib/error.h"
+#include "loader-hook/build_id.h"
+#include "loader-hook/vdso.h"
+
+#define MODULE_NAME_BYTES 64
+#define NOTES_BYTES_MAX 65536
+
+/*
+ * A range of kernel text: module "" is the kernel itself.
+ *
+ * @bytes: as /proc/modules says: with all data, in one range or not
+ * @end:   where its text ends at the latest
+ * @symbols: at absolute addresses, until somebody takes them or
+ *           kernel_images_forget_symbols(): of a module, which may go, from when it was
+ *           first seen; of the kernel, which has megabytes of them, from when those of
+ *           any text were asked for
+ * @wanted:  they are being read
+ */
+struct kernel_text {
+	char module[MODULE_NAME_BYTES];
+	uint64_t start;
+	uint64_t bytes;
+	uint64_t end;
+	uint32_t image;
+	struct symbol_list symbols;
+	bool wanted;
+};
+
+/* Sorted by address; the kernel itself is apart. */
+struct text_list {
+	struct kernel_text *texts;
+	size_t count;
+	size_t capacity;
+};
+
+struct kernel_images {
+	const struct kernel_paths *paths;
+	struct image_table *table;
+	struct image_map *map;
+	char release[65];
+	struct kernel_text kernel;
+	struct text_list modules;
+	bool adopted; /* kallsyms has been read for these */
+	uint32_t vdso;
+};
+
+CLEANUP_DEFINE(kernel, struct kernel_images *, kernel_images_destroy)
+
+static int compare_texts(const void *first, const void *second)
+{
+	const struct kernel_text *a = first, *b = second;
+
+	return (a->start > b->start) - (a->start < b->start);
+}
+
+/* "name bytes users dependencies state 0xaddress ..." */
+static bool parse_module(const char *line, struct kernel_text *text)
+{
+	memset(text, 0, sizeof(*text));
+	if (sscanf(line, "%63s %" SCNu64 " %*s %*s %*s %" SCNx64, text->module, &text->bytes,
+		   &text->start) != 3)
+		return false;
+	return text->start != 0 && text->bytes != 0 && text->bytes <= UINT64_MAX - text->start &&
+	       strchr(text->module, '/') == NULL && text->module[0] != '.';
+}
+
+/* No file: a kernel that cannot load modules. */
+static int read_modules(struct text_list *list, const char *path, struct error *err)
+{
+	_cleanup_file_ FILE *file = fopen(path, "re");
+	_cleanup_free_ char *line = NULL;
+	struct kernel_text text;
+	size_t capacity = 0;
+
+	memset(list, 0, sizeof(*list));
+	if (file == NULL && errno == ENOENT)
+		return 0;
+	if (file == NULL)
+		return error_set_errno(err, "cannot open %s", path);
+	while (getline(&line, &capacity, file) >= 0) {
+		if (!parse_module(line, &text))
+			continue;
+		if (array_reserve(&list->texts, &list->capacity, list->count + 1, sizeof(text)) <
+		    0) {
+			free(list->texts);
+			return error_set(err, ENOMEM, "out of memory");
+		}
+		list->texts[list->count++] = text;
+	}
+	if (list->count > 0)
+		qsort(list->texts, list->count, sizeof(text), compare_texts);
+	return 0;
+}
+
+static bool same_modules(const struct text_list *a, const struct text_list *b)
+{
+	size_t i;
+
+	if (a->count != b->count)
+		return false;
+	for (i = 0; i < a->count; i++) {
+		if (a->texts[i].start != b->texts[i].start ||
+		    a->texts[i].bytes != b->texts[i].bytes ||
+		    strcmp(a->texts[i].module, b->texts[i].module) != 0)
+			return false;
+	}
+	return true;
+}
+
+static void symbols_drop(struct text_list *list)
+{
+	size_t i;
+
+	for (i = 0; i < list->count; i++)
+		symbol_list_deinit(&list->texts[i].symbols);
+}
+
+static void text_list_deinit(struct text_list *list)
+{
+	symbols_drop(list);
+	free(list->texts);
+	memset(list, 0, sizeof(*list));
+}
+
+/* Names that mark a place in a function, not its beginning. */
+static bool is_mark(const char *name)
+{
+	return strncmp(name, "__pfx_", 6) == 0 || strncmp(name, "__cfi_", 6) == 0 ||
+	       name[0] == '$' || strncmp(name, ".L", 2) == 0;
+}
+
+static void symbol_keep(struct kernel_text *text, const struct kallsyms_symbol *symbol)
+{
+	/* Hidden addresses are 0. */
+	if (symbol->address != 0 && !is_mark(symbol->name))
+		symbol_list_add(&text->symbols, symbol->name, symbol->address, 0,
+				symbol->type == 'T');
+}
+
+/* What one reading of kallsyms is to find the bounds of, and modules' symbols. */
+struct bounds {
+	struct kernel_text *kernel;
+	struct text_list *modules;
+	uint64_t stext;
+};
+
+static void kernel_bounds(struct bounds *bounds, const struct kallsyms_symbol *symbol)
+{
+	if (strcmp(symbol->name, "_text") == 0)
+		bounds->kernel->start = symbol->address;
+	else if (strcmp(symbol->name, "_stext") == 0)
+		bounds->stext = symbol->address;
+	else if (strcmp(symbol->name, "_etext") == 0)
+		bounds->kernel->end = symbol->address;
+}
+
+/* The last module that starts at or below an address, or NULL. */
+static struct kernel_text *module_below(const struct text_list *modules, uint64_t address)
+{
+	size_t low = 0, high = modules->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (modules->texts[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > 0 ? &modules->texts[low - 1] : NULL;
+}
+
+/*
+ * Since Linux 6.4 a module's parts are apart, but /proc/modules still gives
+ * one size, so that a range may reach over other modules or BPF programs. Its
+ * text ends where that of somebody else begins.
+ */
+static void find_bounds(void *context, const struct kallsyms_symbol *symbol)
+{
+	struct bounds *bounds = context;
+	struct kernel_text *text;
+
+	if (symbol->module[0] == '\0')
+		kernel_bounds(bounds, symbol);
+	if (symbol->module[0] == '\0' || !kallsyms_is_text(symbol))
+		return;
+	text = module_below(bounds->modules, symbol->address);
+	if (text == NULL)
+		return;
+	if (strcmp(text->module, symbol->module) == 0)
+		symbol_keep(text, symbol);
+	else if (symbol->address < text->end)
+		text->end = symbol->address;
+}
+
+static void set_build_id(struct profile_image *image, const char *path)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	_cleanup_free_ uint8_t *notes = malloc(NOTES_BYTES_MAX);
+	struct build_id build_id;
+	ssize_t bytes;
+
+	if (fd < 0 || notes == NULL)
+		return;
+	bytes = read(fd, notes, NOTES_BYTES_MAX);
+	if (bytes <= 0 || build_id_from_notes(&build_id, notes, (size_t)bytes, 4) < 0)
+		return;
+	image->identity_kind = PROFILE_IDENTITY_BUILD_ID;
+	image->identity_bytes = build_id.bytes;
+	memcpy(image->identity, build_id.data, build_id.bytes);
+}
+
+/* Without a build-id the name must tell kernels apart. */
+static int register_text(struct kernel_images *kernel, struct kernel_text *text)
+{
+	bool is_module = text->module[0] != '\0';
+	char label[192], notes[512];
+	struct profile_image image = {
+		.kind = is_module ? PROFILE_IMAGE_MODULE : PROFILE_IMAGE_KERNEL,
+		.path = label,
+	};
+	int number;
+
+	if (is_module)
+		snprintf(notes, sizeof(notes), "%s/%s/notes/.note.gnu.build-id",
+			 kernel->paths->module_directory, text->module);
+	set_build_id(&image, is_module ? notes : kernel->paths->notes);
+	if (!is_module)
+		snprintf(label, sizeof(label), "vmlinux-%s", kernel->release);
+	else if (image.identity_kind == PROFILE_IDENTITY_BUILD_ID)
+		snprintf(label, sizeof(label), "%s.ko", text->module);
+	else
+		snprintf(label, sizeof(label), "%s.ko-%s", text->module, kernel->release);
+	number = image_table_add(kernel->table, &image);
+	if (number < 0)
+		return number;
+	text->image = (uint32_t)number;
+	return image_map_add_kernel(kernel->map, text->image, text->start, text->end - text->start);
+}
+
+/* Take over a list of modules and what kallsyms says of it. */
+static int adopt(struct kernel_images *kernel, struct text_list *modules, struct error *err)
+{
+	struct kernel_text found = {0};
+	struct bounds bounds = {.kernel = &found, .modules = modules};
+	int result;
+	size_t i;
+
+	for (i = 0; i < modules->count; i++) {
+		struct kernel_text *text = &modules->texts[i];
+
+		text->end = text->start + text->bytes;
+		if (i + 1 < modules->count && modules->texts[i + 1].start < text->end)
+			text->end = modules->texts[i + 1].start;
+	}
+	result = kallsyms_walk(kernel->paths->kallsyms, find_bounds, &bounds, err);
+	if (result < 0)
+		return result;
+	if (found.start == 0)
+		found.start = bounds.stext;
+	if (kernel->kernel.end == 0 && found.start != 0 && found.end > found.start) {
+		result = register_text(kernel, &found);
+		kernel->kernel = found;
+	}
+	for (i = 0; i < modules->count && result == 0; i++) {
+		if (modules->texts[i].end > modules->texts[i].start)
+			result = register_text(kernel, &modules->texts[i]);
+	}
+	if (result < 0)
+		return error_set(err, -result, "cannot register the kernel's images");
+	text_list_deinit(&kernel->modules);
+	kernel->modules = *modules;
+	memset(modules, 0, sizeof(*modules));
+	kernel->adopted = true;
+	return 0;
+}
+
+static int register_vdso(struct kernel_images *kernel)
+{
+	int number = image_table_vdso(kernel->table);
+
+	if (number < 0)
+		return number;
+	kernel->vdso = (uint32_t)number;
+	return 0;
+}
+
+int kernel_images_create(struct kernel_images **ret, struct image_table *table,
+			 struct image_map *map, struct error *err)
+{
+	static const struct kernel_paths paths = {
+		.kallsyms = "/proc/kallsyms",
+		.modules = "/proc/modules",
+		.notes = "/sys/kernel/notes",
+		.module_directory = "/sys/module",
+	};
+
+	return kernel_images_create_from(ret, &paths, table, map, err);
+}
+
+int kernel_images_create_from(struct kernel_images **ret, const struct kernel_paths *paths,
+			      struct image_table *table, struct image_map *map, struct error *err)
+{
+	_cleanup_(cleanup_kernel) struct kernel_images *kernel = calloc(1, sizeof(*kernel));
+	struct utsname name;
+	int result;
+
+	if (err != NULL)
+		err->message[0] = '\0';
+	if (kernel == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	kernel->paths = paths;
+	kernel->table = table;
+	kernel->map = map;
+	if (uname(&name) == 0)
+		snprintf(kernel->release, sizeof(kernel->release), "%s", name.release);
+	if (register_vdso(kernel) < 0)
+		return error_set(err, ENOMEM, "out of memory");
+	result = kernel_images_refresh(kernel, err);
+	if (result == -ENOMEM)
+		return result;
+	/* Otherwise the message is that of what could not be read. */
+	if (result == 0 && kernel->kernel.end == 0)
+		error_set(err, EACCES,
+			  "%s hides the kernel's addresses (kptr_restrict; grant CAP_SYSLOG): "
+			  "samples in the kernel will be unknown",
+			  kernel->paths->kallsyms);
+	*ret = take_ptr(kernel);
+	return 0;
+}
+
+void kernel_images_destroy(struct kernel_images *kernel)
+{
+	if (kernel == NULL)
+		return;
+	symbol_list_deinit(&kernel->kernel.symbols);
+	text_list_deinit(&kernel->modules);
+	free(kernel);
+}
+
+int kernel_images_refresh(struct kernel_images *kernel, struct error *err)
+{
+	struct text_list modules;
+	int result = read_modules(&modules, kernel->paths->modules, err);
+
+	if (result < 0)
+		return result;
+	if (!kernel->adopted || !same_modules(&modules, &kernel->modules))
+		result = adopt(kernel, &modules, err);
+	text_list_deinit(&modules);
+	return result;
+}
+
+static void collect_vdso(void *context, const char *name, uint64_t offset, uint64_t bytes,
+			 bool global)
+{
+	symbol_list_add(context, name, offset, bytes, global);
+}
+
+static struct kernel_text *find_text(struct kernel_images *kernel, uint32_t image)
+{
+	size_t i;
+
+	if (kernel->kernel.end != 0 && kernel->kernel.image == image)
+		return &kernel->kernel;
+	for (i = 0; i < kernel->modules.count; i++) {
+		if (kernel->modules.texts[i].image == image)
+			return &kernel->modules.texts[i];
+	}
+	return NULL;
+}
+
+static void find_symbol(void *context, const struct kallsyms_symbol *symbol)
+{
+	struct kernel_images *kernel = context;
+	struct kernel_text *text = &kernel->kernel;
+
+	if (symbol->module[0] != '\0')
+		text = module_below(&kernel->modules, symbol->address);
+	if (kallsyms_is_text(symbol) && text != NULL && text->wanted &&
+	    strcmp(text->module, symbol->module) == 0)
+		symbol_keep(text, symbol);
+}
+
+/* Where there are some already they stay: the module may be gone by now. */
+static int symbols_read(struct kernel_images *kernel, struct error *err)
+{
+	kernel->kernel.wanted = kernel->kernel.symbols.count == 0;
+	for (size_t i = 0; i < kernel->modules.count; i++)
+		kernel->modules.texts[i].wanted = kernel->modules.texts[i].symbols.count == 0;
+	return kallsyms_walk(kernel->paths->kallsyms, find_symbol, kernel, err);
+}
+
+/* From addresses to offsets; those outside go. Return: how many are left. */
+static size_t symbols_relate(const struct kernel_text *text, struct profile_symbol *symbols,
+			     size_t count)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < count; i++) {
+		if (symbols[i].offset < text->start || symbols[i].offset >= text->end)
+			continue;
+		symbols[kept] = symbols[i];
+		symbols[kept++].offset -= text->start;
+	}
+	return kept;
+}
+
+static int text_symbols(struct kernel_images *kernel, struct kernel_text *text,
+			struct profile_symbol **symbols, size_t *count, char **names,
+			struct error *err)
+{
+	int result = text->symbols.count == 0 ? symbols_read(kernel, err) : 0;
+
+	if (result == 0)
+		result = symbol_list_take(&text->symbols, symbols, count, names);
+	if (result == 0)
+		*count = symbols_relate(text, *symbols, *count);
+	return result;
+}
+
+static int vdso_list(struct profile_symbol **symbols, size_t *count, char **names)
+{
+	struct symbol_list list = {0};
+	int result = vdso_symbols(collect_vdso, &list);
+
+	if (result == 0)
+		result = symbol_list_take(&list, symbols, count, names);
+	symbol_list_deinit(&list);
+	return result;
+}
+
+int kernel_images_symbols(struct kernel_images *kernel, uint32_t image,
+			  struct profile_symbol **symbols, size_t *count, char **names,
+			  struct error *err)
+{
+	struct kernel_text *text = find_text(kernel, image);
+	int result;
+
+	if (image == kernel->vdso)
+		result = vdso_list(symbols, count, names);
+	else if (text != NULL)
+		result = text_symbols(kernel, text, symbols, count, names, err);
+	else
+		return error_set(err, ENOENT, "image %u is not the kernel's", image);
+	return result < 0 ? error_set(err, -result, "cannot read the symbols of image %u", image)
+			  : 0;
+}
+
+void kernel_images_forget_symbols(struct kernel_images *kernel)
+{
+	symbol_list_deinit(&kernel->kernel.symbols);
+	symbols_drop(&kernel->modules);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The kernel's images: its own text, its modules, the vDSO; and their symbols,
+ * which exist only on the running system and are therefore kept with the
+ * profile.
+ */
+#ifndef DCPI_KERNEL_IMAGE_H
+#define DCPI_KERNEL_IMAGE_H
+
+#include <stdbool.h>
+
+#include "db/profile.h"
+
+struct error;
+struct image_map;
+struct image_table;
+struct kernel_images;
+
+/**
+ * kernel_images_create() - find the kernel's images and register them
+ *
+ * Without permission to see kernel addresses (kptr_restrict) there are none,
+ * and kernel samples will be unknown; @err then says so, though the call
+ * succeeds (its message is "" otherwise). The vDSO is always there.
+ *
+ * Code made at run time (BPF programs, ftrace trampolines) is in none of them:
+ * daemon/jit/kernel_code.h.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int kernel_images_create(struct kernel_images **ret, struct image_table *table,
+			 struct image_map *map, struct error *err);
+
+/**
+ * struct kernel_paths - where a kernel describes itself
+ * @kallsyms:  /proc/kallsyms
+ * @modules:   /proc/modules; need not exist
+ * @notes:     /sys/kernel/notes
+ * @module_directory: /sys/module
+ */
+struct kernel_paths {
+	const char *kallsyms;
+	const char *modules;
+	const char *notes;
+	const char *module_directory;
+};
+
+/** kernel_images_create_from() - the same, from other files; @paths must outlive @ret. */
+int kernel_images_create_from(struct kernel_images **ret, const struct kernel_paths *paths,
+			      struct image_table *table, struct image_map *map, struct error *err);
+
+void kernel_images_destroy(struct kernel_images *kernel);
+
+/**
+ * kernel_images_refresh() - look for modules loaded or unloaded since
+ *
+ * Cheap when nothing changed (compares /proc/modules); else it reads kallsyms.
+ * The text of a module unloaded stays known until something takes its place:
+ * samples of it may still be on their way.
+ */
+int kernel_images_refresh(struct kernel_images *kernel, struct error *err);
+
+/**
+ * kernel_images_symbols() - symbols of a kernel image, by number in the table
+ * @symbols: out: malloc'd array, sorted by offset; freed with its @names
+ * @names:   out: malloc'd memory that the symbols' names point into
+ *
+ * Those of the last reading of /proc/kallsyms if there are still some, else it
+ * is read again, for all images at once: some 50 ms.
+ *
+ * Return: 0; -ENOENT the image is not the kernel's, or a module no longer loaded.
+ */
+int kernel_images_symbols(struct kernel_images *kernel, uint32_t image,
+			  struct profile_symbol **symbols, size_t *count, char **names,
+			  struct error *err);
+
+/**
+ * kernel_images_forget_symbols() - give back the memory of what was read
+ *
+ * A few megabytes since kernel_images_create(), or a change of modules. For
+ * after a merge, when who wanted symbols has taken them.
+ */
+void kernel_images_forget_symbols(struct kernel_images *kernel);
+
+#endif

@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/import/import.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/base/clock.h"
+#include "daemon/base/host.h"
+#include "daemon/base/tally.h"
+#include "daemon/collect/accumulate.h"
+#include "daemon/collect/core_clock.h"
+#include "daemon/collect/label_table.h"
+#include "daemon/collect/merge.h"
+#include "daemon/image/image_table.h"
+#include "daemon/import/import_images.h"
+#include "daemon/import/import_survey.h"
+#include "daemon/import/perfdata_file.h"
+#include "daemon/import/record_queue.h"
+#include "db/profile_write.h"
+#include "lib/cleanup.h"
+#include "lib/error.h"
+
+/* perf's own: all rings were read once. */
+#define RECORD_FINISHED_ROUND 68
+#define QUEUE_BYTES ((size_t)256 << 20)
+#define ACCUMULATE_BYTES ((size_t)256 << 20)
+/* Before the limit refuses anything. */
+#define ACCUMULATE_FULL (ACCUMULATE_BYTES / 8 * 7)
+
+/*
+ * struct import - an import under way
+ * @here:    the file was recorded on this machine, as far as it tells
+ * @end_ns:  of the recording, CLOCK_REALTIME; @now_ns: how far it has come, by its own clock
+ * @stored:  samples, and the reasons of unknown ones, in committed merges
+ */
+struct import {
+	struct profile_writer *writer;
+	struct perfdata_file *file;
+	const struct perfdata_header *header;
+	struct import_survey survey;
+	struct host host;
+	bool here;
+	int64_t start_ns;
+	int64_t end_ns;
+	uint64_t now_ns;
+	struct import_images *images;
+	struct record_queue *queue;
+	struct accumulate *accumulate;
+	struct merge *merge;
+	struct merge_result stored;
+};
+
+static void import_deinit(struct import *import)
+{
+	merge_destroy(import->merge);
+	accumulate_destroy(import->accumulate);
+	record_queue_destroy(import->queue);
+	import_images_destroy(import->images);
+	perfdata_file_close(import->file);
+}
+
+/* Of the machine the file tells name, processor and kernel; what tells hosts apart does not. */
+static void describe_host(struct import *import)
+{
+	const struct perfdata_header *header = import->header;
+
+	host_describe(&import->host);
+	import->here = strcmp(import->host.name, header->host) == 0 &&
+		       strcmp(import->host.cpu_model, header->cpu) == 0;
+	if (!import->here)
+		import->host.machine_id[0] = '\0';
+	snprintf(import->host.name, sizeof(import->host.name), "%s",
+		 header->host[0] != '\0' ? header->host : "unknown");
+	snprintf(import->host.cpu_model, sizeof(import->host.cpu_model), "%s", header->cpu);
+	snprintf(import->host.kernel, sizeof(import->host.kernel), "%s", header->release);
+	import->host.cpus = header->cpus;
+}
+
+/* A recording's clock starts at boot; its end is when its file was written. */
+static void date(struct import *import)
+{
+	uint64_t length = import->survey.last_ns - import->survey.first_ns;
+
+	import->end_ns = perfdata_file_modified_ns(import->file);
+	import->start_ns = length < (uint64_t)import->end_ns
+				   ? import->end_ns - (int64_t)length : import->end_ns;
+}
+
+static uint64_t mean_period(const struct perfdata_event *event, const struct import_event *seen)
+{
+	double mean =
+		seen->samples > 0 ? seen->periods / (double)seen->samples : (double)event->period;
+
+	return mean >= 1 && mean < 9e18 ? (uint64_t)(mean + 0.5) : 1;
+}
+
+static int epoch_begin(struct import *import, const char *path, const char *label,
+		       struct error *err)
+{
+	const struct perfdata_events *events = &import->header->events;
+	struct profile_event described[PERFDATA_EVENTS_MAX];
+	_cleanup_free_ char *reason = NULL;
+	struct profile_epoch epoch = {
+		.start_ns = import->start_ns,
+		.host = import->host.name,
+		.machine_id = import->host.machine_id,
+		.cpu_model = import->host.cpu_model,
+		.cpus = import->host.cpus,
+		.kernel = import->host.kernel,
+		.source = "perf.data",
+		.label = label != NULL ? label : import->header->command,
+	};
+	size_t count = 0;
+
+	if (asprintf(&reason, "imported from %s", path) < 0) {
+		reason = NULL;
+		return error_set(err, ENOMEM, "out of memory");
+	}
+	epoch.source_reason = reason;
+	for (size_t i = 0; i < events->count; i++) {
+		const struct perfdata_event *event = &events->event[i];
+		const struct import_event *seen = &import->survey.events[i];
+		uint64_t period = mean_period(event, seen);
+
+		if (seen->number < 0)
+			continue;
+		described[count++] = (struct profile_event){
+			.number = (uint32_t)seen->number,
+			.name = seen->name,
+			.unit = event->unit,
+			.period_min = period,
+			.period_max = period,
+		};
+	}
+	return profile_writer_epoch_begin(import->writer, &epoch, described, count, err);
+}
+
+/* Where samples are told from other records, how many is known to the one. */
+static uint64_t ring_full(const struct import *import)
+{
+	const struct perfdata_events *events = &import->header->events;
+	const struct import_survey *survey = &import->survey;
+	bool told = events->count > 0;
+
+	for (size_t i = 0; i < events->count; i++)
+		told &= events->event[i].counts_lost;
+	return told ? survey->lost_samples : survey->lost_samples + survey->lost_records;
+}
+
+static uint64_t counters_make(const struct import *import, struct tally *tally)
+{
+	const struct import_survey *survey = &import->survey;
+	uint64_t khz;
+
+	*tally = (struct tally){.count = 0};
+	tally_set(tally, "loss", "ring_full", ring_full(import));
+	tally_set(tally, "loss", "guest", survey->guest);
+	tally_set(tally, "loss", "event_unknown", survey->unknown_event);
+	tally_set(tally, "loss", "memory", accumulate_refused(import->accumulate));
+	for (int i = 0; i < IMAGE_UNKNOWN_NR; i++)
+		tally_set(tally, "unknown", image_unknown_name((enum image_unknown)i),
+			  import->stored.unknown[i]);
+	tally_set(tally, "stat", "samples", import->stored.samples);
+	tally_set(tally, "stat", "image_events_lost", survey->lost_images);
+	tally_set(tally, "stat", "records_late", record_queue_late(import->queue));
+	tally_set(tally, "stat", "throttled", survey->throttled);
+	/* It may have been another while perf ran; the report gives a range. */
+	khz = import->here ? core_clock_measure() : 0;
+	if (khz > 0) {
+		tally_set(tally, "stat", "core_clock_min_khz", khz);
+		tally_set(tally, "stat", "core_clock_max_khz", khz);
+	}
+	return import->stored.samples + tally_sum(tally, "loss");
+}
+
+/* All that is in memory, in one transaction. */
+static int merge_all(struct import *import, struct error *err)
+{
+	struct merge_result stored = import->stored;
+	struct tally tally;
+	uint64_t interrupts;
+	int r = profile_writer_begin(import->writer, err);
+
+	stored.bins = 0;
+	if (r < 0)
+		return r;
+	r = merge_bins(import->merge, import->accumulate, SIZE_MAX, &stored, err);
+	if (r == 0) {
+		import->stored = stored;
+		interrupts = counters_make(import, &tally);
+		r = profile_writer_totals(import->writer, import->end_ns, interrupts, tally.counter,
+					  tally.count, err);
+	}
+	if (r == 0)
+		r = profile_writer_commit(import->writer, err);
+	if (r < 0) {
+		profile_writer_rollback(import->writer);
+		return r;
+	}
+	merge_done(import->merge);
+	accumulate_drop(import->accumulate, stored.bins);
+	return 0;
+}
+
+static int take_sample(struct import *import, const struct perf_event_header *record,
+		       struct error *err)
+{
+	struct perfdata_sample sample;
+	struct accumulate_key key;
+	struct accumulate_bin *bin;
+	struct image_place place;
+	int r = perfdata_sample_parse(&sample, &import->header->events, record);
+
+	if (r == -EBADMSG)
+		return error_set(err, EBADMSG, "the file has changed");
+	if (r < 0 || import_is_guest(&sample))
+		return 0; /* counted by the survey */
+	place = import_images_place(import->images, &sample);
+	key = (struct accumulate_key){
+		.image = place.image,
+		.event = (uint32_t)import->survey.events[sample.event].number,
+		.pid = sample.pid <= INT32_MAX ? (int64_t)sample.pid : PROFILE_PID_ALL,
+	};
+	bin = accumulate_bin(import->accumulate, &key,
+			     import_images_command(import->images, sample.pid));
+	accumulate_add(import->accumulate, bin, LABEL_NONE,
+		       place.image == IMAGE_UNKNOWN ? (uint64_t)place.unknown : place.offset, 1);
+	return accumulate_bytes(import->accumulate) > ACCUMULATE_FULL ? merge_all(import, err) : 0;
+}
+
+/* In the order of their times. */
+static int take_record(void *context, const struct perf_event_header *record, struct error *err)
+{
+	struct import *import = context;
+	struct perfdata_trailer trailer;
+
+	if (record->type == PERF_RECORD_SAMPLE)
+		return take_sample(import, record, err);
+	if (perfdata_trailer_parse(&trailer, &import->header->events, record) < 0)
+		return error_set(err, EBADMSG, "the file has changed");
+	if (trailer.time_ns > import->now_ns)
+		import->now_ns = trailer.time_ns;
+	import_images_record(import->images, record, trailer.bytes, trailer.time_ns);
+	return 0;
+}
+
+static uint64_t record_time(const struct import *import, const struct perf_event_header *record)
+{
+	struct perfdata_trailer trailer;
+	struct perfdata_sample sample;
+
+	if (record->type == PERF_RECORD_SAMPLE)
+		return perfdata_sample_parse(&sample, &import->header->events, record) < 0
+			       ? 0
+			       : sample.time_ns;
+	return perfdata_trailer_parse(&trailer, &import->header->events, record) < 0
+		       ? 0
+		       : trailer.time_ns;
+}
+
+/* What matching depends on. */
+static bool is_matched(const struct perf_event_header *record)
+{
+	switch (record->type) {
+	case PERF_RECORD_SAMPLE:
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+	case PERF_RECORD_COMM:
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+	case PERF_RECORD_KSYMBOL:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int walk(struct import *import, struct error *err)
+{
+	const struct perf_event_header *record;
+	int r;
+
+	perfdata_file_rewind(import->file);
+	while ((r = perfdata_file_next(import->file, &record, err)) > 0) {
+		uint64_t time_ns;
+
+		if (record->type == RECORD_FINISHED_ROUND) {
+			import_images_expire(import->images, import->now_ns);
+			r = record_queue_round(import->queue, err);
+		} else if (is_matched(record)) {
+			/* Those without a time are perf's: of what was before it began. */
+			time_ns = record_time(import, record);
+			r = time_ns == 0 ? take_record(import, record, err)
+					 : record_queue_add(import->queue, time_ns, record, err);
+		}
+		if (r < 0)
+			return r;
+	}
+	return r < 0 ? r : record_queue_finish(import->queue, err);
+}
+
+static int prepare(struct import *import, struct error *err)
+{
+	int r = import_images_create(&import->images, import->header, import->here, import->end_ns,
+				     err);
+
+	if (r == 0)
+		r = record_queue_create(&import->queue, QUEUE_BYTES, take_record, import, err);
+	if (r == 0)
+		r = accumulate_create(&import->accumulate, ACCUMULATE_BYTES, err);
+	if (r == 0)
+		r = merge_create(&import->merge, import->writer,
+				 import_images_table(import->images),
+				 import_images_kernel(import->images), NULL,
+				 import_images_jit(import->images), err);
+	return r;
+}
+
+static int run(struct import *import, const char *path, const char *label,
+	       struct import_result *result, struct error *err)
+{
+	struct tally tally;
+	int r = perfdata_file_open(&import->file, path, err);
+
+	if (r == 0) {
+		import->header = perfdata_file_header(import->file);
+		r = import_survey_make(&import->survey, import->file, err);
+	}
+	if (r == 0 && import->survey.samples == 0)
+		r = error_set(err, ENODATA, "no samples");
+	if (r < 0)
+		return r;
+	describe_host(import);
+	date(import);
+	r = prepare(import, err);
+	if (r == 0)
+		r = epoch_begin(import, path, label, err);
+	if (r < 0)
+		return r;
+	result->epoch = profile_writer_epoch_id(import->writer);
+	r = walk(import, err);
+	if (r == 0)
+		r = merge_all(import, err);
+	if (r == 0)
+		r = profile_writer_epoch_end(import->writer, import->end_ns, err);
+	if (r < 0)
+		return r;
+	counters_make(import, &tally);
+	result->samples = import->stored.samples;
+	result->unknown = tally_sum(&tally, "unknown");
+	result->lost = tally_sum(&tally, "loss");
+	result->late = record_queue_late(import->queue);
+	result->cut_off = perfdata_file_cut_off(import->file);
+	return 0;
+}
+
+int import_file(struct profile_writer *writer, const char *path, const char *label,
+		struct import_result *result, struct error *err)
+{
+	struct import *import = calloc(1, sizeof(*import));
+	struct error failure;
+	int r;
+
+	*result = (struct import_result){0};
+	if (import == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	import->writer = writer;
+	r = run(import, path, label, result, &failure);
+	import_deinit(import);
+	free(import);
+	return r < 0 ? error_set(err, -r, "%s: %s",
+				 strcmp(path, "-") == 0 ? "standard input" : path, failure.message)
+		     : 0;
+}

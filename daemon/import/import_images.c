@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/import/import_images.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "daemon/image/image_table.h"
+#include "daemon/image/kernel_image.h"
+#include "daemon/import/perfdata_event.h"
+#include "daemon/import/perfdata_header.h"
+#include "daemon/jit/jit_image.h"
+#include "daemon/jit/kernel_code.h"
+#include "lib/bounded_reader.h"
+#include "lib/error.h"
+#include "loader-hook/image_event.h"
+#include "loader-hook/side_band_record.h"
+#include "loader-hook/thread_count.h"
+
+/* Of mappings: of data. Of forks: perf found the process in /proc, after its exec. */
+#define MISC_MMAP_DATA (1U << 13)
+#define MISC_FORK_EXEC (1U << 13)
+#define KERNEL_PREFIX "[kernel.kallsyms]"
+#define MODULE_NAME_BYTES 64
+/* dcpid would read /proc/kallsyms for what no event told; here it may be another kernel's. */
+#define NO_KALLSYMS "/dev/null"
+
+/*
+ * @here:         the map of this machine's kernel
+ * @kernel_here:  the recording is of this machine, and of this release
+ */
+struct import_images {
+	const struct perfdata_header *header;
+	bool kernel_here;
+	struct image_table *table;
+	struct image_map *map;
+	struct image_map *here;
+	struct kernel_images *kernel;
+	struct jit_images *jit;
+	struct kernel_code *code;
+	struct thread_count threads;
+};
+
+static bool is_our_kernel(const struct perfdata_header *header)
+{
+	struct utsname name;
+
+	return uname(&name) == 0 && strcmp(name.release, header->release) == 0;
+}
+
+int import_images_create(struct import_images **ret, const struct perfdata_header *header,
+			 bool here, int64_t until_ns, struct error *err)
+{
+	const struct image_recording recording = {
+		.here = here,
+		.vdso_here = here && is_our_kernel(header),
+		.until_ns = until_ns,
+	};
+	struct import_images *images = calloc(1, sizeof(*images));
+	int r;
+
+	if (images == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	images->header = header;
+	images->kernel_here = recording.vdso_here;
+	r = image_table_create(&images->table, err);
+	if (r == 0)
+		r = image_map_create(&images->map, images->table, true, err);
+	if (r == 0)
+		r = image_map_create(&images->here, images->table, true, err);
+	if (r == 0)
+		r = kernel_images_create(&images->kernel, images->table, images->here, NULL);
+	if (r == 0)
+		r = jit_images_create(&images->jit, err);
+	if (r == 0)
+		r = kernel_code_create(&images->code, images->table, images->jit, NO_KALLSYMS, err);
+	if (r < 0) {
+		import_images_destroy(images);
+		return error_set(err, -r, "out of memory");
+	}
+	image_table_recorded(images->table, &recording);
+	*ret = images;
+	return 0;
+}
+
+void import_images_destroy(struct import_images *images)
+{
+	if (images == NULL)
+		return;
+	kernel_code_destroy(images->code);
+	jit_images_destroy(images->jit);
+	kernel_images_destroy(images->kernel);
+	image_map_destroy(images->here);
+	image_map_destroy(images->map);
+	image_table_destroy(images->table);
+	thread_count_deinit(&images->threads);
+	free(images);
+}
+
+/* What it was recorded with, else what the file's list of build-ids says. */
+static void complete_build_id(const struct import_images *images, struct image_event *event)
+{
+	const struct build_id *known = NULL;
+
+	if (event->build_id_bytes == 0 && event->path != NULL)
+		known = perfdata_header_build_id(images->header, event->path);
+	if (known == NULL)
+		return;
+	memcpy(event->build_id, known->data, known->bytes);
+	event->build_id_bytes = known->bytes;
+}
+
+/* "[nf_tables]", ".../nf_tables.ko.xz", ".../nf-tables.ko": "nf_tables". */
+static bool module_name(const char *path, char name[MODULE_NAME_BYTES])
+{
+	const char *slash = strrchr(path, '/'), *from = slash != NULL ? slash + 1 : path;
+	const char *end = strstr(from, ".ko");
+	size_t n;
+
+	if (path[0] == '[') {
+		from = path + 1;
+		end = strchr(from, ']');
+	}
+	if (end == NULL || end == from || (size_t)(end - from) >= MODULE_NAME_BYTES)
+		return false;
+	n = (size_t)(end - from);
+	for (size_t i = 0; i < n; i++)
+		name[i] = from[i] == '-' ? '_' : from[i];
+	name[n] = '\0';
+	return true;
+}
+
+/* Without a build-id: what is at that address now, if it begins there, is what was then. */
+static int kernel_image_here(const struct import_images *images, enum profile_image_kind kind,
+			     uint64_t start)
+{
+	struct image_place place;
+
+	if (!images->kernel_here)
+		return -ENOENT;
+	place = image_map_lookup(images->here, 0, 0, start);
+	if (place.image == IMAGE_UNKNOWN || place.offset != 0 ||
+	    image_table_get(images->table, place.image)->kind != kind)
+		return -ENOENT;
+	return (int)place.image;
+}
+
+/*
+ * The kernel's own text or a module's. Names as kernel_image.c has them, so that the
+ * same kernel is the same image. Of the kernel, the offset says where the symbol is that
+ * ends the name: _text, from which offsets are counted.
+ */
+static void kernel_map(struct import_images *images, struct image_event *event)
+{
+	bool is_kernel = strncmp(event->path, KERNEL_PREFIX, strlen(KERNEL_PREFIX)) == 0;
+	const char *release = images->header->release;
+	char name[MODULE_NAME_BYTES], label[192];
+	struct profile_image image = {
+		.kind = is_kernel ? PROFILE_IMAGE_KERNEL : PROFILE_IMAGE_MODULE,
+		.path = label,
+	};
+	uint64_t start = event->start, end = event->start + event->bytes;
+	int number = -ENOENT;
+
+	if (start >> 63 == 0 || end < start)
+		return; /* hidden from who recorded it */
+	if (is_kernel) {
+		event->path = KERNEL_PREFIX;
+		if (event->file_offset >> 63 != 0 && event->file_offset < end)
+			start = event->file_offset;
+	} else if (!module_name(event->path, name)) {
+		return;
+	}
+	complete_build_id(images, event);
+	if (event->build_id_bytes > 0) {
+		image.identity_kind = PROFILE_IDENTITY_BUILD_ID;
+		image.identity_bytes = event->build_id_bytes;
+		memcpy(image.identity, event->build_id, event->build_id_bytes);
+	}
+	if (is_kernel)
+		snprintf(label, sizeof(label), "vmlinux-%s", release);
+	else if (event->build_id_bytes > 0)
+		snprintf(label, sizeof(label), "%s.ko", name);
+	else
+		snprintf(label, sizeof(label), "%s.ko-%s", name, release);
+	if (event->build_id_bytes == 0)
+		number = kernel_image_here(images, image.kind, start);
+	if (number < 0)
+		number = image_table_add(images->table, &image);
+	if (number >= 0)
+		image_map_add_kernel(images->map, (uint32_t)number, start, end - start);
+}
+
+static void take_event(struct import_images *images, const struct perf_event_header *record,
+		       struct image_event *event)
+{
+	switch (event->type) {
+	case IMAGE_EVENT_FORK:
+		thread_count_fork(&images->threads, event->pid);
+		event->scanned = (record->misc & MISC_FORK_EXEC) != 0;
+		break;
+	case IMAGE_EVENT_EXEC:
+		thread_count_exec(&images->threads, event->pid);
+		break;
+	case IMAGE_EVENT_MAP:
+		if ((record->misc & MISC_MMAP_DATA) != 0)
+			return;
+		complete_build_id(images, event);
+		break;
+	case IMAGE_EVENT_KERNEL_CODE:
+		kernel_code_event(images->code, event);
+		return;
+	default:
+		break;
+	}
+	image_map_event(images->map, event);
+}
+
+void import_images_record(struct import_images *images, const struct perf_event_header *record,
+			  size_t trailer_bytes, uint64_t time_ns)
+{
+	struct side_band_record taken;
+
+	side_band_record_take(&taken, record, trailer_bytes, time_ns);
+	switch (taken.kind) {
+	case SIDE_BAND_EVENT:
+		take_event(images, record, &taken.event);
+		break;
+	case SIDE_BAND_CLONE:
+		thread_count_clone(&images->threads, taken.event.pid);
+		break;
+	case SIDE_BAND_EXIT:
+		/* Of one that nothing told of, /proc would be asked: it may be another's. */
+		if (thread_count_knows(&images->threads, taken.event.pid) &&
+		    thread_count_exit(&images->threads, taken.event.pid, taken.tid))
+			image_map_event(images->map, &taken.event);
+		break;
+	case SIDE_BAND_KERNEL:
+		kernel_map(images, &taken.event);
+		break;
+	case SIDE_BAND_LOST: /* counted by who reads the file */
+	case SIDE_BAND_OTHER:
+		break;
+	}
+}
+
+struct image_place import_images_place(struct import_images *images,
+				       const struct perfdata_sample *sample)
+{
+	struct image_place place = {.image = IMAGE_UNKNOWN, .unknown = IMAGE_UNKNOWN_KERNEL};
+	uint32_t generation;
+
+	if (sample->ip >> 63 != 0) {
+		/* perf's mapping of the kernel may be longer than the kernel is. */
+		kernel_code_place(images->code, sample->ip, sample->time_ns, &place);
+		return place.image != IMAGE_UNKNOWN
+			       ? place
+			       : image_map_lookup(images->map, sample->pid, 0, sample->ip);
+	}
+	generation = image_map_generation(images->map, sample->pid, sample->time_ns);
+	return image_map_lookup(images->map, sample->pid, generation, sample->ip);
+}
+
+const char *import_images_command(const struct import_images *images, uint32_t pid)
+{
+	return pid == 0 ? "swapper" : image_map_command(images->map, pid);
+}
+
+void import_images_expire(struct import_images *images, uint64_t time_ns)
+{
+	image_map_expire(images->map, time_ns);
+	kernel_code_expire(images->code, time_ns);
+}
+
+struct image_table *import_images_table(struct import_images *images)
+{
+	return images->table;
+}
+
+struct kernel_images *import_images_kernel(struct import_images *images)
+{
+	return images->kernel;
+}
+
+struct jit_images *import_images_jit(struct import_images *images)
+{
+	return images->jit;
+}

@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/import/perfdata_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "daemon/import/perfdata_unpack.h"
+#include "lib/bounded_reader.h"
+#include "lib/cleanup.h"
+#include "lib/error.h"
+#include "lib/file_read.h"
+
+#define MAGIC 0x32454c4946524550ULL /* "PERFILE2" */
+#define MAGIC_SWAPPED 0x50455246494c4532ULL
+#define HEADER_BYTES 104
+#define PIPE_HEADER_BYTES 16
+#define SECTION_BYTES 16
+/* More than any perf writes: names of images by the ten thousand. */
+#define FEATURE_BYTES_MAX (64U << 20)
+#define ATTR_BYTES_MAX 4096
+#define IDS_BYTES_MAX (16U << 20)
+#define WINDOW_BYTES (1U << 18)
+#define RECORD_BYTES_MAX (1U << 16)
+
+/* Records that perf makes itself, with data behind them that is no record. */
+#define RECORD_TRACING_DATA 66
+#define RECORD_AUXTRACE 71
+#define RECORD_COMPRESSED 81
+#define RECORD_COMPRESSED2 83
+
+struct section {
+	uint64_t offset;
+	uint64_t bytes;
+};
+
+/*
+ * @position:  of the next record in the file; @end: of all of them
+ * @window:    bytes of the file from @window_at on
+ * @record:    the one last handed out
+ */
+struct perfdata_file {
+	int fd;
+	bool is_pipe;
+	bool cut_off;
+	uint64_t file_bytes;
+	int64_t modified_ns;
+	struct section data;
+	uint64_t position;
+	uint64_t end;
+	struct perfdata_header header;
+	struct perfdata_unpack *unpack;
+	uint64_t window_at;
+	size_t window_bytes;
+	uint8_t *window;
+	_Alignas(8) uint8_t record[RECORD_BYTES_MAX];
+};
+
+static bool is_inside(const struct perfdata_file *file, const struct section *section)
+{
+	return section->offset <= file->file_bytes &&
+	       section->bytes <= file->file_bytes - section->offset;
+}
+
+static int read_at(struct perfdata_file *file, void *buffer, size_t bytes, uint64_t offset,
+		   struct error *err)
+{
+	int r = file_read_exactly(file->fd, buffer, bytes, offset);
+
+	return r < 0 ? error_set(err, -r, "cannot read it: %s", strerror(-r)) : 0;
+}
+
+/* malloc'd contents of a section; NULL, and *@r says why. */
+static void *section_read(struct perfdata_file *file, const struct section *section, size_t max,
+			  int *r, struct error *err)
+{
+	_cleanup_free_ void *data = NULL;
+
+	if (!is_inside(file, section) || section->bytes > max) {
+		*r = error_set(err, EBADMSG, "a section is outside of the file or too long");
+		return NULL;
+	}
+	data = malloc(section->bytes + 1);
+	*r = data == NULL ? error_set(err, ENOMEM, "out of memory")
+			  : read_at(file, data, section->bytes, section->offset, err);
+	return *r == 0 ? take_ptr(data) : NULL;
+}
+
+static struct section take_section(struct bounded_reader *reader)
+{
+	struct section section;
+
+	section.offset = bounded_reader_u64(reader);
+	section.bytes = bounded_reader_u64(reader);
+	return section;
+}
+
+/* An attr and where its ids are. */
+static int attr_read(struct perfdata_file *file, const struct section *section, struct error *err)
+{
+	_cleanup_free_ uint8_t *entry = NULL;
+	_cleanup_free_ void *ids = NULL;
+	size_t attr_bytes = section->bytes - SECTION_BYTES;
+	struct bounded_reader reader;
+	struct section where;
+	int r;
+
+	entry = section_read(file, section, ATTR_BYTES_MAX, &r, err);
+	if (entry == NULL)
+		return r;
+	bounded_reader_init(&reader, entry + attr_bytes, SECTION_BYTES);
+	where = take_section(&reader);
+	ids = section_read(file, &where, IDS_BYTES_MAX, &r, err);
+	if (ids == NULL)
+		return r;
+	return perfdata_events_add(&file->header.events, entry, attr_bytes, ids, where.bytes, err);
+}
+
+static int attrs_read(struct perfdata_file *file, const struct section *attrs, uint64_t entry_bytes,
+		      struct error *err)
+{
+	int r = 0;
+
+	if (entry_bytes <= SECTION_BYTES || entry_bytes > ATTR_BYTES_MAX ||
+	    attrs->bytes % entry_bytes != 0 || attrs->bytes == 0 || !is_inside(file, attrs))
+		return error_set(err, EBADMSG, "its list of events is malformed");
+	for (uint64_t at = 0; r == 0 && at < attrs->bytes; at += entry_bytes) {
+		const struct section entry = {attrs->offset + at, entry_bytes};
+
+		r = attr_read(file, &entry, err);
+	}
+	return r;
+}
+
+/* Behind the records; @bits: which there are. Of a file that was cut off there are none. */
+static int features_read(struct perfdata_file *file, const uint8_t bits[PERFDATA_FEATURES / 8],
+			 struct error *err)
+{
+	uint64_t at = file->data.offset + file->data.bytes;
+
+	for (unsigned int i = 0; i < PERFDATA_FEATURES; i++) {
+		uint8_t entry[SECTION_BYTES];
+		struct bounded_reader reader;
+		_cleanup_free_ void *data = NULL;
+		struct section section;
+		int r;
+
+		if ((bits[i / 8] >> i % 8 & 1) == 0)
+			continue;
+		r = read_at(file, entry, sizeof(entry), at, err);
+		if (r < 0)
+			return r;
+		at += SECTION_BYTES;
+		bounded_reader_init(&reader, entry, sizeof(entry));
+		section = take_section(&reader);
+		if (i > PERFDATA_EVENTS)
+			break;
+		data = section_read(file, &section, FEATURE_BYTES_MAX, &r, err);
+		if (data != NULL)
+			r = perfdata_header_feature(&file->header, i, data, section.bytes, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Of one that perf did not finish, the records are what is there. */
+static int sections_read(struct perfdata_file *file, struct error *err)
+{
+	uint8_t head[HEADER_BYTES];
+	struct bounded_reader reader;
+	struct section attrs;
+	uint64_t entry_bytes;
+	int r = read_at(file, head, sizeof(head), 0, err);
+
+	if (r < 0)
+		return r;
+	bounded_reader_init(&reader, head, sizeof(head));
+	bounded_reader_bytes(&reader, 16);
+	entry_bytes = bounded_reader_u64(&reader);
+	attrs = take_section(&reader);
+	file->data = take_section(&reader);
+	take_section(&reader); /* event types, of old */
+	if (file->data.offset < HEADER_BYTES || file->data.offset > file->file_bytes)
+		return error_set(err, EBADMSG, "its header is malformed");
+	r = attrs_read(file, &attrs, entry_bytes, err);
+	if (r < 0)
+		return r;
+	if (file->data.bytes == 0 || !is_inside(file, &file->data)) {
+		file->cut_off = true;
+		file->data.bytes = file->file_bytes - file->data.offset;
+		return 0;
+	}
+	return features_read(file, bounded_reader_bytes(&reader, PERFDATA_FEATURES / 8), err);
+}
+
+static int container_read(struct perfdata_file *file, struct error *err)
+{
+	uint8_t head[PIPE_HEADER_BYTES];
+	struct bounded_reader reader;
+	uint64_t magic, bytes;
+
+	if (file->file_bytes < sizeof(head))
+		return error_set(err, EMEDIUMTYPE, "not a perf.data file");
+	if (read_at(file, head, sizeof(head), 0, err) < 0)
+		return -EIO;
+	bounded_reader_init(&reader, head, sizeof(head));
+	magic = bounded_reader_u64(&reader);
+	bytes = bounded_reader_u64(&reader);
+	if (magic == MAGIC_SWAPPED)
+		return error_set(err, EMEDIUMTYPE, "recorded on a machine of the other byte order");
+	if (magic != MAGIC)
+		return error_set(err, EMEDIUMTYPE, "not a perf.data file");
+	if (bytes == PIPE_HEADER_BYTES) {
+		file->is_pipe = true;
+		file->data.offset = bytes;
+		file->data.bytes = file->file_bytes - bytes;
+		return 0;
+	}
+	if (bytes != HEADER_BYTES || file->file_bytes < HEADER_BYTES)
+		return error_set(err, EBADMSG, "its header is malformed");
+	return sections_read(file, err);
+}
+
+/* What comes once is kept, to be read twice. */
+static int spool(int from, struct error *err)
+{
+	const char *folder = getenv("TMPDIR");
+	_cleanup_close_ int fd = -1;
+	char buffer[1 << 16];
+	ssize_t n;
+
+	fd = open(folder != NULL ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return error_set_errno(err, "cannot make a temporary file");
+	while ((n = read(from, buffer, sizeof(buffer))) != 0) {
+		ssize_t written = 0;
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return error_set_errno(err, "cannot read it");
+		while (written < n) {
+			ssize_t some = write(fd, buffer + written, (size_t)(n - written));
+
+			if (some < 0 && errno != EINTR)
+				return error_set_errno(err, "cannot write a temporary file");
+			written += some > 0 ? some : 0;
+		}
+	}
+	return take_fd(fd);
+}
+
+static int file_open(const char *path, struct error *err)
+{
+	bool standard = strcmp(path, "-") == 0;
+	/* A pipe without a writer must not hang us. */
+	_cleanup_close_ int fd =
+		standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	struct stat status;
+
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return error_set_errno(err, "cannot open it");
+	if (S_ISDIR(status.st_mode))
+		return error_set(err, EISDIR,
+				 "a folder of recordings (perf record --threads) cannot be read");
+	if (S_ISREG(status.st_mode))
+		return take_fd(fd);
+	if (!standard && !S_ISFIFO(status.st_mode))
+		return error_set(err, EMEDIUMTYPE, "not a perf.data file");
+	if (!standard)
+		fcntl(fd, F_SETFL, 0);
+	return spool(fd, err);
+}
+
+int perfdata_file_open(struct perfdata_file **ret, const char *path, struct error *err)
+{
+	struct perfdata_file *file = calloc(1, sizeof(*file));
+	struct stat status;
+	int r = -ENOMEM;
+
+	if (file != NULL) {
+		file->fd = -1;
+		file->window = malloc(WINDOW_BYTES);
+	}
+	if (file == NULL || file->window == NULL)
+		error_set(err, ENOMEM, "out of memory");
+	else
+		r = file->fd = file_open(path, err);
+	if (r >= 0 && fstat(file->fd, &status) < 0)
+		r = error_set_errno(err, "cannot open it");
+	if (r >= 0) {
+		file->file_bytes = (uint64_t)status.st_size;
+		file->modified_ns =
+			(int64_t)status.st_mtim.tv_sec * 1000000000 + status.st_mtim.tv_nsec;
+		r = container_read(file, err);
+	}
+	if (r < 0) {
+		perfdata_file_close(file);
+		return r;
+	}
+	perfdata_header_settle(&file->header);
+	perfdata_file_rewind(file);
+	*ret = file;
+	return 0;
+}
+
+void perfdata_file_close(struct perfdata_file *file)
+{
+	if (file == NULL)
+		return;
+	if (file->fd >= 0)
+		close(file->fd);
+	perfdata_header_deinit(&file->header);
+	perfdata_unpack_destroy(file->unpack);
+	free(file->window);
+	free(file);
+}
+
+struct perfdata_header *perfdata_file_header(struct perfdata_file *file)
+{
+	return &file->header;
+}
+
+int64_t perfdata_file_modified_ns(const struct perfdata_file *file)
+{
+	return file->modified_ns;
+}
+
+bool perfdata_file_cut_off(const struct perfdata_file *file)
+{
+	return file->cut_off;
+}
+
+void perfdata_file_rewind(struct perfdata_file *file)
+{
+	file->position = file->data.offset;
+	file->end = file->data.offset + file->data.bytes;
+	file->window_bytes = 0;
+	perfdata_unpack_destroy(file->unpack);
+	file->unpack = NULL;
+}
+
+/* So many bytes at the position, in memory. @bytes: at most RECORD_BYTES_MAX, in the file */
+static const uint8_t *window_get(struct perfdata_file *file, size_t bytes, struct error *err)
+{
+	uint64_t left = file->end - file->position;
+	size_t wanted = left < WINDOW_BYTES ? (size_t)left : WINDOW_BYTES;
+
+	if (file->position >= file->window_at &&
+	    file->position + bytes <= file->window_at + file->window_bytes)
+		return file->window + (file->position - file->window_at);
+	file->window_bytes = 0;
+	if (read_at(file, file->window, wanted, file->position, err) < 0)
+		return NULL;
+	file->window_at = file->position;
+	file->window_bytes = wanted;
+	return file->window;
+}
+
+/* The next record of the file itself, into @record. Return: as perfdata_file_next() */
+static int raw_next(struct perfdata_file *file, struct error *err)
+{
+	struct perf_event_header head;
+	const uint8_t *at;
+
+	if (file->end - file->position < sizeof(head)) {
+		file->cut_off |= file->end != file->position;
+		return 0;
+	}
+	at = window_get(file, sizeof(head), err);
+	if (at == NULL)
+		return -EIO;
+	memcpy(&head, at, sizeof(head));
+	if (head.size < sizeof(head))
+		return error_set(err, EBADMSG, "the record at byte %llu is malformed",
+				 (unsigned long long)file->position);
+	if (head.size > file->end - file->position) {
+		file->cut_off = true;
+		return 0;
+	}
+	at = window_get(file, head.size, err);
+	if (at == NULL)
+		return -EIO;
+	memcpy(file->record, at, head.size);
+	file->position += head.size;
+	return 1;
+}
+
+/* Over what follows a record without being one. */
+static int skip(struct perfdata_file *file, const struct perf_event_header *head, struct error *err)
+{
+	struct bounded_reader reader;
+	uint64_t bytes = 0;
+
+	bounded_reader_init(&reader, head + 1, head->size - sizeof(*head));
+	if (head->type == RECORD_AUXTRACE)
+		bytes = bounded_reader_u64(&reader);
+	else if (head->type == RECORD_TRACING_DATA && file->is_pipe)
+		bytes = ((uint64_t)bounded_reader_u32(&reader) + 7) & ~7ULL;
+	if (bounded_reader_failed(&reader))
+		return error_set(err, EBADMSG, "a record is too short");
+	if (bytes > file->end - file->position) {
+		file->cut_off = true;
+		bytes = file->end - file->position;
+	}
+	file->position += bytes;
+	return 0;
+}
+
+static bool is_packed(const struct perf_event_header *head)
+{
+	return head->type == RECORD_COMPRESSED || head->type == RECORD_COMPRESSED2;
+}
+
+/* Of newer perfs the length comes first, since records are padded. */
+static int unpack(struct perfdata_file *file, const struct perf_event_header *head,
+		  struct error *err)
+{
+	size_t bytes = head->size - sizeof(*head);
+	struct bounded_reader reader;
+
+	bounded_reader_init(&reader, head + 1, bytes);
+	if (head->type == RECORD_COMPRESSED2) {
+		uint64_t told = bounded_reader_u64(&reader);
+
+		bytes = bounded_reader_left(&reader);
+		if (bounded_reader_failed(&reader) || told > bytes)
+			return error_set(err, EBADMSG, "a compressed record is malformed");
+		bytes = (size_t)told;
+	}
+	if (file->unpack == NULL) {
+		int r = perfdata_unpack_create(&file->unpack, err);
+
+		if (r < 0)
+			return r;
+	}
+	return perfdata_unpack_add(file->unpack, reader.position, bytes, err);
+}
+
+int perfdata_file_next(struct perfdata_file *file, const struct perf_event_header **record,
+		       struct error *err)
+{
+	const struct perf_event_header *head = (const struct perf_event_header *)file->record;
+	int r;
+
+	for (;;) {
+		bool inner = file->unpack != NULL;
+
+		r = inner ? perfdata_unpack_next(file->unpack, file->record, err) : 0;
+		if (r == 0) {
+			inner = false;
+			r = raw_next(file, err);
+		}
+		if (r <= 0)
+			return r;
+		if (inner && is_packed(head))
+			return error_set(err, EBADMSG, "a compressed record within another");
+		if (!is_packed(head))
+			break;
+		r = unpack(file, head, err);
+		if (r < 0)
+			return r;
+	}
+	r = skip(file, head, err);
+	*record = head;
+	return r < 0 ? r : 1;
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/jit/kernel_code.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "daemon/image/image_map.h"
+#include "daemon/image/image_table.h"
+#include "daemon/image/kallsyms.h"
+#include "daemon/jit/jit_code.h"
+#include "daemon/jit/jit_image.h"
+#include "lib/array.h"
+#include "lib/error.h"
+#include "lib/u64_map.h"
+#include "loader-hook/image_event.h"
+#include "loader-hook/jit_map.h"
+
+#define PIECES_MAX 32768
+#define NAMES_MAX 32768
+/*
+ * kallsyms has no lengths: a piece ends where something else begins, or here. Too
+ * short a guess leaves samples unknown, too long a one takes those of others.
+ */
+#define PIECE_BYTES_MAX 8192
+#define SYMBOLS_MAX (1U << 20)
+/* Reading it takes some 50 ms. */
+#define READ_EVERY_NS 30000000000ULL
+
+enum image_number {
+	IMAGE_BPF,
+	IMAGE_FTRACE,
+	IMAGE_KPROBES,
+	IMAGE_NR,
+};
+
+/* @owner: as kallsyms has it; @prefix: of the names that events tell */
+static const struct {
+	const char *owner;
+	const char *prefix;
+	const char *path;
+} kinds[IMAGE_NR] = {
+	[IMAGE_BPF] = {"bpf", "bpf_", "[bpf]"},
+	[IMAGE_FTRACE] = {"__builtin__ftrace", "ftrace_", "[ftrace]"},
+	[IMAGE_KPROBES] = {"__builtin__kprobes", "kprobe_", "[kprobes]"},
+};
+
+/*
+ * @names:   each once; the name_at of a piece is an index
+ * @images:  numbers in the image table; 0: not met yet
+ * @read_ns: when kallsyms was read; 0: never
+ */
+struct kernel_code {
+	struct image_table *table;
+	struct jit_images *jit;
+	const char *kallsyms;
+	struct jit_codes codes;
+	char **names;
+	size_t name_count;
+	size_t name_capacity;
+	struct u64_map by_name; /* hash -> index + 1 */
+	uint32_t images[IMAGE_NR];
+	uint64_t read_ns;
+	uint64_t window_ns;
+};
+
+int kernel_code_create(struct kernel_code **ret, struct image_table *table,
+		       struct jit_images *images, const char *kallsyms, struct error *err)
+{
+	struct kernel_code *code = calloc(1, sizeof(*code));
+
+	if (code == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	code->table = table;
+	code->jit = images;
+	code->kallsyms = kallsyms;
+	*ret = code;
+	return 0;
+}
+
+void kernel_code_destroy(struct kernel_code *code)
+{
+	size_t i;
+
+	if (code == NULL)
+		return;
+	for (i = 0; i < code->name_count; i++)
+		free(code->names[i]);
+	free(code->names);
+	u64_map_deinit(&code->by_name);
+	jit_codes_deinit(&code->codes);
+	free(code);
+}
+
+/* Return: index of the name, or -ENOMEM, also if there are too many. */
+static int name_intern(struct kernel_code *code, const char *name)
+{
+	uint64_t *index = u64_map_insert(&code->by_name, XXH3_64bits(name, strlen(name)));
+
+	if (index == NULL)
+		return -ENOMEM;
+	if (*index != 0)
+		return (int)(*index - 1);
+	if (code->name_count == NAMES_MAX ||
+	    array_reserve(&code->names, &code->name_capacity, code->name_count + 1,
+			  sizeof(code->names[0])) < 0)
+		return -ENOMEM;
+	code->names[code->name_count] = strndup(name, JIT_NAME_BYTES_MAX);
+	if (code->names[code->name_count] == NULL)
+		return -ENOMEM;
+	*index = code->name_count + 1;
+	return (int)code->name_count++;
+}
+
+static void piece_add(struct kernel_code *code, enum image_number image, const char *name,
+		      uint64_t start, uint64_t bytes, uint64_t time_ns)
+{
+	struct jit_code piece = {
+		.start = start,
+		.bytes = bytes < JIT_SLOT_BYTES ? (uint32_t)bytes : JIT_SLOT_BYTES,
+		.since_ns = time_ns,
+		.file = (uint8_t)image,
+	};
+	int index;
+
+	if (bytes == 0 || bytes > UINT64_MAX - start || name[0] == '\0' ||
+	    jit_codes_count(&code->codes) >= PIECES_MAX)
+		return;
+	index = name_intern(code, name);
+	if (index < 0)
+		return;
+	piece.name_at = (uint64_t)index;
+	jit_codes_add(&code->codes, &piece);
+}
+
+void kernel_code_event(struct kernel_code *code, const struct image_event *event)
+{
+	int i;
+
+	for (i = 0; i < IMAGE_NR; i++) {
+		if (strncmp(event->path, kinds[i].prefix, strlen(kinds[i].prefix)) == 0)
+			piece_add(code, (enum image_number)i, event->path, event->start,
+				  event->bytes, event->time_ns);
+	}
+}
+
+/* What kallsyms has of these and of modules (@name: -1), until lengths can be told. */
+struct reading {
+	struct kernel_code *code;
+	struct symbol {
+		uint64_t start;
+		int name;
+		enum image_number image;
+	} * symbols;
+	size_t count;
+	size_t capacity;
+};
+
+static void symbol_take(void *context, const struct kallsyms_symbol *symbol)
+{
+	struct reading *reading = context;
+	int i, name = -1;
+
+	if (symbol->module[0] == '\0' || symbol->address == 0 || reading->count == SYMBOLS_MAX)
+		return;
+	for (i = 0; i < IMAGE_NR && strcmp(symbol->module, kinds[i].owner) != 0; i++)
+		;
+	if (i < IMAGE_NR)
+		name = name_intern(reading->code, symbol->name);
+	if (array_reserve(&reading->symbols, &reading->capacity, reading->count + 1,
+			  sizeof(reading->symbols[0])) < 0)
+		return;
+	reading->symbols[reading->count++] = (struct symbol){
+		.start = symbol->address, .name = name, .image = (enum image_number)i};
+}
+
+static int by_start(const void *first, const void *second)
+{
+	const struct symbol *a = first, *b = second;
+
+	return (a->start > b->start) - (a->start < b->start);
+}
+
+/* Unless an event has told it already, with its length. */
+static void symbol_add(struct kernel_code *code, const struct symbol *symbol, uint64_t bytes)
+{
+	bool doubtful;
+
+	if (symbol->name < 0)
+		return;
+	if (bytes > PIECE_BYTES_MAX)
+		bytes = PIECE_BYTES_MAX;
+	if (jit_codes_find(&code->codes, symbol->start, UINT64_MAX, UINT64_MAX, &doubtful) == NULL)
+		piece_add(code, symbol->image, code->names[symbol->name], symbol->start, bytes, 0);
+}
+
+static void kallsyms_read(struct kernel_code *code)
+{
+	struct reading reading = {.code = code};
+	size_t i;
+
+	if (kallsyms_walk(code->kallsyms, symbol_take, &reading, NULL) == 0 && reading.count > 0) {
+		qsort(reading.symbols, reading.count, sizeof(reading.symbols[0]), by_start);
+		for (i = 0; i < reading.count; i++)
+			symbol_add(code, &reading.symbols[i],
+				   i + 1 < reading.count
+					   ? reading.symbols[i + 1].start - reading.symbols[i].start
+					   : PIECE_BYTES_MAX);
+	}
+	free(reading.symbols);
+}
+
+static uint32_t image_of(struct kernel_code *code, unsigned int kind)
+{
+	const struct profile_image image = {.kind = PROFILE_IMAGE_JIT, .path = kinds[kind].path};
+	int number = code->images[kind] == 0 ? image_table_add(code->table, &image) : 0;
+
+	if (number > 0)
+		code->images[kind] = (uint32_t)number;
+	return code->images[kind];
+}
+
+static bool slot_find(struct kernel_code *code, struct jit_code *piece, uint32_t image)
+{
+	uint32_t version = jit_images_version(code->jit), bytes;
+	const char *name = code->names[piece->name_at];
+	const struct jit_procedure procedure = {
+		.name = name,
+		.name_bytes = strlen(name),
+		.bytes = piece->bytes,
+		.offsets = true,
+	};
+
+	if (piece->version != version) {
+		piece->version = version;
+		piece->slot = jit_images_slot(code->jit, image, &procedure, &bytes);
+		piece->by_offset = bytes > 1;
+	}
+	return piece->slot != 0;
+}
+
+static bool place_known(struct kernel_code *code, uint64_t pc, uint64_t now_ns,
+			struct image_place *place)
+{
+	struct jit_code *piece;
+	uint32_t image;
+	bool doubtful;
+
+	jit_codes_settle(&code->codes, code->window_ns);
+	piece = jit_codes_find(&code->codes, pc, code->window_ns, now_ns, &doubtful);
+	image = piece != NULL ? image_of(code, piece->file) : 0;
+	if (image == 0 || !slot_find(code, piece, image))
+		return false;
+	*place = (struct image_place){
+		.image = image,
+		.offset = piece->slot + (piece->by_offset ? pc - piece->start : 0),
+		.start = piece->start,
+		.bytes = piece->by_offset && !doubtful ? piece->bytes : 0,
+	};
+	return true;
+}
+
+void kernel_code_place(struct kernel_code *code, uint64_t pc, uint64_t now_ns,
+		       struct image_place *place)
+{
+	if (place_known(code, pc, now_ns, place) ||
+	    (code->read_ns != 0 && now_ns - code->read_ns < READ_EVERY_NS))
+		return;
+	code->read_ns = now_ns;
+	kallsyms_read(code);
+	place_known(code, pc, now_ns, place);
+}
+
+void kernel_code_expire(struct kernel_code *code, uint64_t time_ns)
+{
+	code->window_ns = time_ns;
+}

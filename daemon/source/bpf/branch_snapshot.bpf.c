@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Runs at overflows of a perf event beside the event's own record: one sample of user
+ * code in branch_every leaves a snapshot (branch_snapshot.h) in a ring.
+ */
+#include <linux/bpf.h>
+
+#include "daemon/source/bpf/branch_snapshot.h"
+
+#include <bpf/bpf_helpers.h>
+
+#define kernel_type __attribute__((preserve_access_index))
+
+const volatile __u32 branch_every = 1;
+
+const char program_license[] SEC("license") = "GPL";
+
+/* Set when the program is loaded. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+} snapshots SEC(".maps");
+
+/* Snapshots that the ring had no room for. */
+__u64 missed = 0;
+
+#if defined(__TARGET_ARCH_x86)
+
+struct thread_struct {
+	unsigned long fsbase;
+} kernel_type;
+
+struct task_struct {
+	struct thread_struct thread;
+} kernel_type;
+
+/* struct bpf_perf_event_data: user space's ABI */
+struct sample_context {
+	__u64 r15, r14, r13, r12, rbp, rbx, r11, r10, r9, r8, rax, rcx, rdx, rsi, rdi, orig_rax,
+		rip, cs, flags, rsp, ss;
+};
+
+#define REGISTERS 17
+#define STACK_POINTER 4
+#define CS_USER_64 0x33
+
+static inline __attribute__((always_inline)) int is_user(const struct sample_context *context)
+{
+	return context->cs == CS_USER_64;
+}
+
+/*
+ * The base of fs is what the process asked the kernel for, or had when it came to this
+ * CPU: who changes it without asking (wrfsbase) is not followed.
+ */
+static inline __attribute__((always_inline)) void
+take_registers(struct branch_snapshot *snapshot, const struct sample_context *context)
+{
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
+
+	snapshot->registers[0] = context->rax;
+	snapshot->registers[1] = context->rcx;
+	snapshot->registers[2] = context->rdx;
+	snapshot->registers[3] = context->rbx;
+	snapshot->registers[4] = context->rsp;
+	snapshot->registers[5] = context->rbp;
+	snapshot->registers[6] = context->rsi;
+	snapshot->registers[7] = context->rdi;
+	snapshot->registers[8] = context->r8;
+	snapshot->registers[9] = context->r9;
+	snapshot->registers[10] = context->r10;
+	snapshot->registers[11] = context->r11;
+	snapshot->registers[12] = context->r12;
+	snapshot->registers[13] = context->r13;
+	snapshot->registers[14] = context->r14;
+	snapshot->registers[15] = context->r15;
+	snapshot->registers[16] = task->thread.fsbase;
+	snapshot->known = (1U << REGISTERS) - 1;
+	snapshot->pc = context->rip;
+	snapshot->flags = context->flags;
+}
+
+#elif defined(__TARGET_ARCH_arm64)
+
+struct sample_context {
+	__u64 registers[31];
+	__u64 sp;
+	__u64 pc;
+	__u64 pstate;
+};
+
+#define REGISTERS 32
+#define STACK_POINTER 31
+#define PSTATE_MODE 0x1f /* 0: user, 64-bit */
+
+static inline __attribute__((always_inline)) int is_user(const struct sample_context *context)
+{
+	return (context->pstate & PSTATE_MODE) == 0;
+}
+
+static inline __attribute__((always_inline)) void
+take_registers(struct branch_snapshot *snapshot, const struct sample_context *context)
+{
+#pragma unroll
+	for (int i = 0; i < 31; i++)
+		snapshot->registers[i] = context->registers[i];
+	snapshot->registers[31] = context->sp;
+	snapshot->known = 0xffffffff;
+	snapshot->pc = context->pc;
+	snapshot->flags = context->pstate;
+}
+
+#else
+#error "which registers does this architecture have?"
+#endif
+
+static inline __attribute__((always_inline)) void take_piece(struct branch_piece *piece,
+							     __u64 address)
+{
+	address &= ~(__u64)(SNAPSHOT_PIECE_BYTES - 1);
+	/* Numbers are no pointers: reading there would take a fault. */
+	if (address < 65536 || address >> 48 != 0 ||
+	    bpf_probe_read_user(piece->bytes, SNAPSHOT_PIECE_BYTES, (const void *)address) != 0)
+		address = 0;
+	piece->address = address;
+}
+
+static inline __attribute__((always_inline)) void take_memory(struct branch_snapshot *snapshot)
+{
+	__u32 n = 0;
+
+#pragma unroll
+	for (int i = 0; i < REGISTERS; i++) {
+		__u64 start = snapshot->registers[i] - SNAPSHOT_BELOW;
+
+		take_piece(&snapshot->piece[n++], start);
+		take_piece(&snapshot->piece[n++], start + SNAPSHOT_PIECE_BYTES);
+	}
+#pragma unroll
+	for (int i = 0; i < SNAPSHOT_STACK_PIECES; i++) {
+		__u64 start = snapshot->registers[STACK_POINTER] - SNAPSHOT_BELOW;
+
+		take_piece(&snapshot->piece[n++], start + (2 + i) * SNAPSHOT_PIECE_BYTES);
+	}
+	snapshot->pieces = n;
+}
+
+/* Return: 1: the kernel goes on with the event's record. */
+SEC("perf_event")
+int branch_snapshot(struct sample_context *context)
+{
+	struct branch_snapshot *snapshot;
+
+	if (!is_user(context))
+		return 1;
+	if (branch_every > 1 && bpf_get_prandom_u32() % branch_every != 0)
+		return 1;
+	snapshot = bpf_ringbuf_reserve(&snapshots, sizeof(*snapshot), 0);
+	if (snapshot == 0) {
+		__sync_fetch_and_add(&missed, 1);
+		return 1;
+	}
+	snapshot->pid = bpf_get_current_pid_tgid() >> 32;
+	snapshot->cpu = bpf_get_smp_processor_id();
+	snapshot->time_ns = bpf_ktime_get_ns();
+	take_registers(snapshot, context);
+	take_memory(snapshot);
+	bpf_ringbuf_submit(snapshot, bpf_ringbuf_query(&snapshots, BPF_RB_AVAIL_DATA) * 2 >
+						     bpf_ringbuf_query(&snapshots, BPF_RB_RING_SIZE)
+					     ? BPF_RB_FORCE_WAKEUP
+					     : BPF_RB_NO_WAKEUP);
+	return 1;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the BPF program that keeps what a sample's next branches depend on
+ * (branch_snapshot.bpf.c) shares with its reader (daemon/source/branch_snapshots.c): the
+ * registers, and the memory that they point to, as they were when the program was
+ * interrupted.
+ *
+ * The kernel can't know which memory the branches depend on; most of it is near what
+ * some register points to: the stack, an object, an element of an array.
+ */
+#ifndef DCPI_BPF_BRANCH_SNAPSHOT_H
+#define DCPI_BPF_BRANCH_SNAPSHOT_H
+
+#include <linux/types.h>
+
+/* Aligned, so that no piece is in two pages. */
+#define SNAPSHOT_PIECE_BYTES 128
+#define SNAPSHOT_REGISTERS 32
+/* Two for each register, and more of the stack. */
+#define SNAPSHOT_STACK_PIECES 4
+#if defined(__TARGET_ARCH_x86) || defined(__x86_64__)
+#define SNAPSHOT_PIECES (2 * 17 + SNAPSHOT_STACK_PIECES)
+#else
+#define SNAPSHOT_PIECES (2 * 32 + SNAPSHOT_STACK_PIECES)
+#endif
+/* What is below a pointer is looked at less often than what is above it. */
+#define SNAPSHOT_BELOW 32
+
+/** struct branch_piece - memory; @address 0: none */
+struct branch_piece {
+	__u64 address;
+	__u8 bytes[SNAPSHOT_PIECE_BYTES];
+};
+
+/**
+ * struct branch_snapshot - of a sample of 64-bit user code
+ * @pid:     process
+ * @cpu:     where it was
+ * @time_ns: CLOCK_MONOTONIC
+ * @registers: in the order of struct interpret_state; @flags likewise
+ * @known:   a mask of @registers
+ * @pieces:  of @piece
+ */
+struct branch_snapshot {
+	__u32 pid;
+	__u32 cpu;
+	__u64 time_ns;
+	__u64 pc;
+	__u64 flags;
+	__u64 registers[SNAPSHOT_REGISTERS];
+	__u32 known;
+	__u32 pieces;
+	struct branch_piece piece[SNAPSHOT_PIECES];
+};
+
+#endif

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Counts samples in the kernel: runs at each overflow of a perf event. And says
+ * which exec generation a process is in.
+ *
+ * The few kernel types are declared by hand: libbpf relocates them (CO-RE).
+ */
+#include <linux/bpf.h>
+
+#include "daemon/source/bpf/sample_count.h"
+
+#ifdef __bpf__ /* the unit test has its own of these */
+#include <bpf/bpf_helpers.h>
+
+#define kernel_type __attribute__((preserve_access_index))
+
+/* Known to the verifier: they are read-only when it looks. */
+const volatile __u32 buckets_per_cpu = 1;
+const volatile __u32 entries_per_buffer = 1;
+#endif
+
+const char program_license[] SEC("license") = "GPL";
+
+struct task_struct {
+	int tgid;
+	__u32 self_exec_id;
+} kernel_type;
+
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+} kernel_type;
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+} kernel_type;
+
+/* struct bpf_perf_event_data up to the program counter: user space's ABI. */
+#if defined(__TARGET_ARCH_x86)
+struct sample_context {
+	__u64 registers[16];
+	__u64 pc;
+};
+#elif defined(__TARGET_ARCH_arm64)
+struct sample_context {
+	__u64 registers[32];
+	__u64 pc;
+};
+#else
+#error "where is the program counter on this architecture?"
+#endif
+
+/* max_entries is set when the program is loaded. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct bpf_cpu);
+} cpus SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct bpf_bucket);
+} table SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct dcpi_sample);
+} buffers SEC(".maps");
+
+/*
+ * Holds nothing of use: an update of a map of maps returns when all programs
+ * that might have seen the old value have ended, and that is what is wanted.
+ */
+struct inner {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} inner SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__array(values, struct inner);
+} grace SEC(".maps") = {.values = {&inner}};
+
+#define writer_inline static inline __attribute__((always_inline))
+#define writer_barrier() __asm__ __volatile__("" ::: "memory")
+
+writer_inline struct bpf_bucket *bucket_at(__u32 index)
+{
+	return bpf_map_lookup_elem(&table, &index);
+}
+
+writer_inline struct dcpi_sample *entry_at(__u32 index)
+{
+	return bpf_map_lookup_elem(&buffers, &index);
+}
+
+/*
+ * Hand the full active buffer over and start on the other one, if that is free.
+ * @wake, here and below: becomes 1 if the reader should know.
+ */
+writer_inline int buffer_flip(struct bpf_cpu *cpu, __u32 active, int *wake)
+{
+	if (*(volatile __u64 *)&cpu->ready[(active ^ 1) & 1] != 0)
+		return 0;
+	__sync_fetch_and_add(&cpu->ready[active & 1], entries_per_buffer);
+	cpu->cursor = active != 0 ? 0 : BPF_CURSOR_ACTIVE;
+	cpu->flips++;
+	*wake = 1;
+	return 1;
+}
+
+/* While the reader still has the other buffer, a full one stays at its end. */
+writer_inline int buffer_append(struct bpf_cpu *cpu, __u32 number, __u64 pc, __u64 tag, int *wake)
+{
+	__u32 active = cpu->cursor >> 31, fill = cpu->cursor & ~BPF_CURSOR_ACTIVE;
+	struct dcpi_sample *entry;
+
+	if (fill >= entries_per_buffer) {
+		if (!buffer_flip(cpu, active, wake))
+			return 0;
+		active ^= 1;
+		fill = 0;
+	}
+	entry = entry_at((number * 2 + active) * entries_per_buffer + fill);
+	if (entry == 0)
+		return 0;
+	entry->pc = pc;
+	entry->tag = tag;
+	writer_barrier();
+	cpu->cursor++;
+	if (fill + 1 == entries_per_buffer)
+		buffer_flip(cpu, active, wake);
+	return 1;
+}
+
+/* A new key goes to the front, the others move back by one, the last one leaves. */
+writer_inline int count_missing(struct bpf_cpu *cpu, __u32 number, struct bpf_bucket *bucket,
+				__u64 pc, __u64 tag)
+{
+	struct dcpi_sample *way = bucket->way;
+	int wake = 0;
+
+	if (dcpi_tag_count(way[BPF_WAYS - 1].tag) != 0) {
+		if (!buffer_append(cpu, number, way[BPF_WAYS - 1].pc, way[BPF_WAYS - 1].tag,
+				   &wake)) {
+			cpu->lost++;
+			return 0;
+		}
+		cpu->evictions++;
+	}
+	way[3] = way[2];
+	way[2] = way[1];
+	way[1] = way[0];
+	way[0].pc = pc;
+	way[0].tag = tag + 1;
+	cpu->misses++;
+	return wake;
+}
+
+/* What hits changes places with the front. */
+writer_inline struct dcpi_sample *to_front(struct bpf_bucket *bucket, int way)
+{
+	struct dcpi_sample *front = &bucket->way[0], *entry = &bucket->way[way];
+	__u64 pc = entry->pc, tag = entry->tag;
+
+	entry->pc = front->pc;
+	entry->tag = front->tag;
+	front->pc = pc;
+	front->tag = tag;
+	return front;
+}
+
+/* A count that can go no higher leaves for the buffer and starts again. */
+writer_inline int count_hit(struct bpf_cpu *cpu, __u32 number, struct dcpi_sample *entry, __u64 tag)
+{
+	int wake = 0;
+
+	if (dcpi_tag_count(entry->tag) != DCPI_COUNT_MAX) {
+		entry->tag++;
+	} else if (buffer_append(cpu, number, entry->pc, entry->tag, &wake)) {
+		cpu->evictions++;
+		entry->tag = tag + 1;
+	} else {
+		cpu->lost++;
+		return 0;
+	}
+	cpu->hits++;
+	return wake;
+}
+
+writer_inline int count_direct(struct bpf_cpu *cpu, __u32 number, __u64 pc, __u64 tag)
+{
+	int wake = 0;
+
+	if (buffer_append(cpu, number, pc, tag + 1, &wake))
+		cpu->direct++;
+	else
+		cpu->lost++;
+	return wake;
+}
+
+/* Count one sample on the CPU that runs this; @tag: with a count of zero. */
+writer_inline int count(struct bpf_cpu *cpu, __u32 number, __u64 pc, __u64 tag)
+{
+	__u64 hash = (pc ^ tag >> 11) * 0x4f1bbcdd;
+	struct bpf_bucket *bucket;
+	int way;
+
+	if (*(volatile __u32 *)&cpu->flushing)
+		return count_direct(cpu, number, pc, tag);
+	bucket =
+		bucket_at(number * buckets_per_cpu + ((__u32)(hash >> 32) & (buckets_per_cpu - 1)));
+	if (bucket == 0)
+		return count_direct(cpu, number, pc, tag);
+#pragma GCC unroll 4
+	for (way = 0; way < BPF_WAYS; way++) {
+		struct dcpi_sample *entry = &bucket->way[way];
+
+		/* A key with any count but none: the difference is below the key bits. */
+		if (entry->pc == pc && (entry->tag ^ tag) >> DCPI_COUNT_BITS == 0 &&
+		    dcpi_tag_count(entry->tag) != 0)
+			return count_hit(cpu, number, to_front(bucket, way), tag);
+	}
+	return count_missing(cpu, number, bucket, pc, tag);
+}
+
+/*
+ * The cookie is the event's number. Return: 1 has the kernel go on as if there
+ * were no program, that is, put a record into the event's ring and wake whoever
+ * polls it; 0 ends it here.
+ */
+SEC("perf_event")
+int sample_count(struct sample_context *context)
+{
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
+	__u32 number = bpf_get_smp_processor_id();
+	struct bpf_cpu *cpu = bpf_map_lookup_elem(&cpus, &number);
+
+	if (cpu == 0)
+		return 0;
+	return count(cpu, number, context->pc,
+		     dcpi_tag((__u32)task->tgid, task->self_exec_id,
+			      (__u32)bpf_get_attach_cookie(context)));
+}
+
+/* Iterates over one task. */
+SEC("iter/task")
+int process_generation(struct bpf_iter__task *context)
+{
+	struct task_struct *task = context->task;
+	__u32 generation;
+
+	if (task == 0)
+		return 0;
+	generation = task->self_exec_id;
+	bpf_seq_write(context->meta->seq, &generation, sizeof(generation));
+	return 0;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Registers and memory as samples found them: a BPF program beside perf events puts them
+ * into a ring (daemon/source/bpf/branch_snapshot.h).
+ */
+#ifndef DCPI_BRANCH_SNAPSHOTS_H
+#define DCPI_BRANCH_SNAPSHOTS_H
+
+#include <stdint.h>
+
+#include "daemon/source/bpf/branch_snapshot.h"
+
+struct branch_snapshots;
+struct error;
+
+/**
+ * branch_snapshots_open() - load the program, with room for some snapshots
+ * @ret:   out; freed by branch_snapshots_close()
+ * @every: of samples in user space, one in so many
+ *
+ * Return: 0; -EPERM without CAP_BPF and CAP_PERFMON; else the kernel's error.
+ */
+int branch_snapshots_open(struct branch_snapshots **ret, uint32_t every, struct error *err);
+
+/** branch_snapshots_close() - unload. NULL is fine. */
+void branch_snapshots_close(struct branch_snapshots *snapshots);
+
+/** branch_snapshots_program() - for PERF_EVENT_IOC_SET_BPF; stays the object's. */
+int branch_snapshots_program(const struct branch_snapshots *snapshots);
+
+/** branch_snapshots_fd() - to poll for a ring that is half full; stays the object's. */
+int branch_snapshots_fd(const struct branch_snapshots *snapshots);
+
+/** A snapshot; valid during the call. */
+typedef void (*branch_snapshots_fn)(void *context, const struct branch_snapshot *snapshot);
+
+/** branch_snapshots_drain() - take all there are, in the order of their making. */
+void branch_snapshots_drain(struct branch_snapshots *snapshots, branch_snapshots_fn visit,
+			    void *context);
+
+/** branch_snapshots_missed() - snapshots that there was no room for, since it was opened. */
+uint64_t branch_snapshots_missed(const struct branch_snapshots *snapshots);
+
+#endif

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/source/perf_branch.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "daemon/source/bpf/branch_snapshot.h"
+#include "daemon/source/perf_slot.h"
+#include "lib/array.h"
+#include "lib/cleanup.h"
+
+#define RANGES_MAX 65536
+
+#if defined(__x86_64__)
+#define INTERPRET interpret_x86_64_path
+/* rax .. r15 as numbers of perf's, in the order of their encoding */
+static const uint8_t perf_number[] = {0, 2, 3, 1, 7, 6, 4, 5, 16, 17, 18, 19, 20, 21, 22, 23};
+#define PERF_PC 8
+#define PERF_FLAGS 9
+#define PERF_REGISTERS 0xff03ffULL
+#elif defined(__aarch64__)
+#define INTERPRET interpret_arm64_path
+static const uint8_t perf_number[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
+				      11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+				      22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+#define PERF_PC 32
+#define PERF_REGISTERS 0x1ffffffffULL
+#endif
+
+#ifdef INTERPRET
+
+uint64_t perf_branch_registers(void)
+{
+	return PERF_REGISTERS;
+}
+
+static int range_compare(const void *key, const void *element)
+{
+	uint64_t address = *(const uint64_t *)key;
+	const struct perf_branch_range *range = element;
+
+	if (address < range->start)
+		return -1;
+	return address >= range->end;
+}
+
+/* @snapshot: NULL: none */
+struct memory {
+	const struct perf_branch_process *process;
+	const struct branch_snapshot *snapshot;
+};
+
+/* It was there when the sample was taken; pieces of registers near each other overlap. */
+static bool snapshot_read(const struct branch_snapshot *snapshot, uint64_t address, uint8_t *to,
+			  size_t bytes)
+{
+	size_t done = 0;
+
+	for (uint32_t i = 0; i < snapshot->pieces && done < bytes; i++) {
+		const struct branch_piece *piece = &snapshot->piece[i];
+		uint64_t at = address + done - piece->address;
+		size_t part = bytes - done;
+
+		if (piece->address == 0 || at >= SNAPSHOT_PIECE_BYTES)
+			continue;
+		if (part > SNAPSHOT_PIECE_BYTES - at)
+			part = SNAPSHOT_PIECE_BYTES - at;
+		memcpy(to + done, piece->bytes + at, part);
+		done += part;
+		i = UINT32_MAX; /* the rest may be in any piece */
+	}
+	return done == bytes;
+}
+
+static bool constant_read(const struct perf_branch_process *process, uint64_t address, void *to,
+			  size_t bytes)
+{
+	const struct perf_branch_range *range =
+		bsearch(&address, process->ranges, process->count, sizeof(*range), range_compare);
+	struct iovec here = {.iov_base = to, .iov_len = bytes};
+	struct iovec there = {.iov_base = (void *)(uintptr_t)address, .iov_len = bytes};
+
+	if (range == NULL || range->end - address < bytes)
+		return false;
+	return process_vm_readv((pid_t)process->pid, &here, 1, &there, 1, 0) == (ssize_t)bytes;
+}
+
+static bool memory_read(void *context, u64 address, void *to, size_t bytes)
+{
+	const struct memory *memory = context;
+
+	if (memory->snapshot != NULL && snapshot_read(memory->snapshot, address, to, bytes))
+		return true;
+	return constant_read(memory->process, address, to, bytes);
+}
+
+/* "start-end perms offset major:minor inode  path": readable, private, of a file */
+static void line_take(struct perf_branch_process *process, const char *line)
+{
+	struct perf_branch_range range;
+	uint64_t inode;
+	char perms[5];
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*x %*x:%*x %" SCNu64, &range.start,
+		   &range.end, perms, &inode) != 4)
+		return;
+	if (perms[0] != 'r' || perms[1] != '-' || perms[3] != 'p' || inode == 0 ||
+	    range.end <= range.start || process->count >= RANGES_MAX)
+		return;
+	if (process->count > 0 && range.start < process->ranges[process->count - 1].end)
+		return;
+	if (array_reserve(&process->ranges, &process->capacity, process->count + 1,
+			  sizeof(range)) == 0)
+		process->ranges[process->count++] = range;
+}
+
+static void process_read(struct perf_branch_process *process, uint32_t pid)
+{
+	_cleanup_free_ char *line = NULL;
+	_cleanup_file_ FILE *maps = NULL;
+	size_t capacity = 0;
+	char path[32];
+
+	process->pid = pid;
+	process->count = 0;
+	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
+	maps = fopen(path, "re");
+	while (maps != NULL && getline(&line, &capacity, maps) >= 0)
+		line_take(process, line);
+}
+
+static struct perf_branch_process *process_of(struct perf_branch *branch, uint32_t pid)
+{
+	struct perf_branch_process *process;
+	size_t i;
+
+	for (i = 0; i < PERF_BRANCH_PROCESSES; i++) {
+		if (branch->process[i].pid == pid)
+			return &branch->process[i];
+	}
+	process = &branch->process[branch->next++ % PERF_BRANCH_PROCESSES];
+	process_read(process, pid);
+	return process;
+}
+
+/* Registers come in the order of perf's numbers, without gaps. */
+static uint64_t register_at(const uint64_t *registers, uint32_t number)
+{
+	uint64_t below = PERF_REGISTERS & ((1ULL << number) - 1);
+
+	return registers[__builtin_popcountll(below)];
+}
+
+/* Returns false if they are not there, or those of a 32-bit program. */
+static bool state_of(struct interpret_state *state, const struct perf_sample *sample)
+{
+	const uint64_t *abi = (const void *)(sample + 1), *registers = abi + 1;
+	size_t words = 1 + (size_t)__builtin_popcountll(PERF_REGISTERS), i;
+
+	if (sample->header.size < sizeof(*sample) + sizeof(*abi) ||
+	    *abi != PERF_SAMPLE_REGS_ABI_64 ||
+	    sample->header.size < sizeof(*sample) + words * sizeof(*abi))
+		return false;
+	memset(state, 0, sizeof(*state));
+	for (i = 0; i < sizeof(perf_number); i++)
+		state->reg[i] = register_at(registers, perf_number[i]);
+	state->known = (u32)((1ULL << sizeof(perf_number)) - 1);
+	state->pc = register_at(registers, PERF_PC);
+#ifdef PERF_FLAGS
+	state->flags = register_at(registers, PERF_FLAGS);
+	state->flags_known = ~0ULL;
+#endif
+	return true;
+}
+
+static uint32_t find(struct perf_branch *branch, struct interpret_state *state, uint32_t pid,
+		     const struct branch_snapshot *snapshot, struct interpret_edge *edges)
+{
+	struct memory memory = {.process = process_of(branch, pid), .snapshot = snapshot};
+	uint32_t count;
+
+	INTERPRET(state, memory_read, &memory, edges, PERF_BRANCH_EDGES, &count);
+	branch->tried++;
+	branch->found += count > 0;
+	branch->edges += count;
+	return count;
+}
+
+uint32_t perf_branch_find(struct perf_branch *branch, const struct perf_sample *sample,
+			  struct interpret_edge edges[PERF_BRANCH_EDGES])
+{
+	struct interpret_state state;
+
+	if (!state_of(&state, sample))
+		return 0;
+	return find(branch, &state, sample->pid, NULL, edges);
+}
+
+uint32_t perf_branch_follow(struct perf_branch *branch, const struct branch_snapshot *snapshot,
+			    struct interpret_edge edges[PERF_BRANCH_EDGES])
+{
+	struct interpret_state state = {
+		.pc = snapshot->pc,
+		.flags = snapshot->flags,
+		.flags_known = ~0ULL,
+		.known = snapshot->known,
+	};
+
+	memcpy(state.reg, snapshot->registers, sizeof(snapshot->registers));
+	return find(branch, &state, snapshot->pid, snapshot, edges);
+}
+
+#else
+
+uint64_t perf_branch_registers(void)
+{
+	return 0;
+}
+
+uint32_t perf_branch_find(struct perf_branch *branch, const struct perf_sample *sample,
+			  struct interpret_edge edges[PERF_BRANCH_EDGES])
+{
+	(void)branch;
+	(void)sample;
+	(void)edges;
+	return 0;
+}
+
+uint32_t perf_branch_follow(struct perf_branch *branch, const struct branch_snapshot *snapshot,
+			    struct interpret_edge edges[PERF_BRANCH_EDGES])
+{
+	(void)branch;
+	(void)snapshot;
+	(void)edges;
+	return 0;
+}
+
+#endif
+
+void perf_branch_refresh(struct perf_branch *branch)
+{
+	size_t i;
+
+	for (i = 0; i < PERF_BRANCH_PROCESSES; i++)
+		branch->process[i].pid = 0;
+}
+
+void perf_branch_deinit(struct perf_branch *branch)
+{
+	size_t i;
+
+	for (i = 0; i < PERF_BRANCH_PROCESSES; i++)
+		free(branch->process[i].ranges);
+	memset(branch->process, 0, sizeof(branch->process));
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/source/perf_slot.h"
+
+#include <errno.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "daemon/source/source.h"
+#include "lib/error.h"
+#include "loader-hook/perf_ring.h"
+
+/* 64 pages hold 8,192 samples: 1.5 s at the highest default rate. */
+#define RING_PAGES 64
+/* What an unprivileged user may lock, for one event beside the side band. */
+#define RING_PAGES_TARGET 32
+#define RING_PAGES_MIN 4
+
+#ifndef PERF_FORMAT_LOST
+#define PERF_FORMAT_LOST (1U << 4)
+#endif
+
+/* What read() gives: the event's count, then what READ_FORMAT asks for, in order. */
+#define READ_FORMAT (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
+enum {
+	READ_COUNT,
+	READ_ENABLED,
+	READ_RUNNING,
+	READ_LOST,
+	READ_VALUES
+};
+
+/* The layout that struct perf_sample has. */
+#define SAMPLE_TYPE (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME)
+
+struct perf_lost {
+	struct perf_event_header header;
+	uint64_t id;
+	uint64_t lost;
+};
+
+static struct perf_event_attr attr_of(const struct perf_slot_config *config, uint64_t period)
+{
+	uint32_t flags = config->event->flags;
+	struct perf_event_attr attr = {
+		.type = config->event->type,
+		.config = config->event->config,
+		.config1 = config->event->config1,
+		.config2 = config->event->config2,
+		.sample_period = period,
+		.sample_type = SAMPLE_TYPE,
+		.disabled = 1,
+		.exclude_user = (flags & DCPI_EVENT_EXCLUDE_USER) != 0,
+		.exclude_kernel = config->user_only || (flags & DCPI_EVENT_EXCLUDE_KERNEL) != 0,
+		.exclude_hv = 1,
+		.exclude_guest = 1,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.watermark = 1,
+	};
+
+	if (config->registers != 0) {
+		attr.sample_type |= PERF_SAMPLE_REGS_USER;
+		attr.sample_regs_user = config->registers;
+	}
+	if (config->target_pid != 0) {
+		attr.inherit = 1;
+		attr.enable_on_exec = 1;
+	}
+	return attr;
+}
+
+/* What may be locked is shared with other users of perf: take less if need be. */
+static int ring_open(struct perf_slot *slot, const struct perf_slot_config *config,
+		     struct perf_event_attr *attr, struct error *err)
+{
+	bool target = config->target_pid != 0;
+	size_t pages;
+	int rc = -EPERM;
+
+	for (pages = target ? RING_PAGES_TARGET : RING_PAGES; pages >= RING_PAGES_MIN; pages /= 2) {
+		attr->wakeup_watermark = (uint32_t)(pages * (size_t)sysconf(_SC_PAGESIZE) / 2);
+		rc = perf_ring_open(&slot->ring, attr, target ? (int)config->target_pid : -1,
+				    (int)config->cpu, pages, err);
+		if (rc != -EPERM && rc != -ENOMEM)
+			break;
+	}
+	return rc;
+}
+
+int perf_slot_open(struct perf_slot *slot, const struct perf_slot_config *config, struct error *err)
+{
+	struct perf_event_attr attr;
+	int rc;
+
+	if (config->user_only && (config->event->flags & DCPI_EVENT_EXCLUDE_USER) != 0)
+		return error_set(err, EACCES, "event %s is of the kernel, which is left out here",
+				 config->event->name);
+	period_init(&slot->period, config->seed, config->event->period_min,
+		    config->event->period_max);
+	slot->drained = 0;
+	attr = attr_of(config, period_next(&slot->period));
+	attr.read_format = READ_FORMAT | PERF_FORMAT_LOST;
+	slot->counts_lost = true;
+	rc = ring_open(slot, config, &attr, err);
+	if (rc == -EINVAL) {
+		attr.read_format = READ_FORMAT;
+		slot->counts_lost = false;
+		rc = ring_open(slot, config, &attr, err);
+	}
+	if (rc == 0 && config->program_fd != 0 &&
+	    ioctl(perf_ring_fd(slot->ring), PERF_EVENT_IOC_SET_BPF, config->program_fd) < 0) {
+		rc = error_set_errno(err, "cannot attach a BPF program to CPU %u", config->cpu);
+		perf_slot_close(slot);
+	}
+	return rc;
+}
+
+/* Totals grow by what the present ring's have grown. */
+static void total_follow(uint64_t *total, uint64_t *ring, uint64_t value)
+{
+	if (value > *ring) {
+		*total += value - *ring;
+		*ring = value;
+	}
+}
+
+void perf_slot_read(struct perf_slot *slot)
+{
+	uint64_t values[READ_VALUES];
+	size_t wanted = (slot->counts_lost ? READ_VALUES : READ_LOST) * sizeof(values[0]);
+
+	if (slot->ring == NULL ||
+	    read(perf_ring_fd(slot->ring), values, sizeof(values)) != (ssize_t)wanted)
+		return;
+	total_follow(&slot->enabled_ns, &slot->ring_enabled_ns, values[READ_ENABLED]);
+	total_follow(&slot->running_ns, &slot->ring_running_ns, values[READ_RUNNING]);
+	if (slot->counts_lost)
+		total_follow(&slot->lost, &slot->ring_lost, values[READ_LOST]);
+}
+
+void perf_slot_close(struct perf_slot *slot)
+{
+	perf_slot_read(slot);
+	perf_ring_close(slot->ring);
+	slot->ring = NULL;
+	slot->ring_lost = 0;
+	slot->ring_enabled_ns = 0;
+	slot->ring_running_ns = 0;
+}
+
+int perf_slot_fd(const struct perf_slot *slot)
+{
+	return slot->ring != NULL ? perf_ring_fd(slot->ring) : -1;
+}
+
+void perf_slot_enable(struct perf_slot *slot)
+{
+	if (slot->ring != NULL)
+		ioctl(perf_ring_fd(slot->ring), PERF_EVENT_IOC_ENABLE, 0);
+}
+
+void perf_slot_disable(struct perf_slot *slot)
+{
+	if (slot->ring != NULL)
+		ioctl(perf_ring_fd(slot->ring), PERF_EVENT_IOC_DISABLE, 0);
+}
+
+static void period_set(struct perf_slot *slot)
+{
+	uint64_t period = period_next(&slot->period);
+
+	ioctl(perf_ring_fd(slot->ring), PERF_EVENT_IOC_PERIOD, &period);
+	slot->drained = 0;
+}
+
+void perf_slot_set_window(struct perf_slot *slot, const struct source_event *event, uint32_t seed)
+{
+	period_init(&slot->period, seed, event->period_min, event->period_max);
+	if (slot->ring != NULL)
+		period_set(slot);
+}
+
+/* Setting a period interrupts the CPU: never an idle one. */
+void perf_slot_new_period(struct perf_slot *slot)
+{
+	if (slot->ring != NULL && slot->drained > 0 && slot->period.span > 1)
+		period_set(slot);
+}
+
+/* By the kernel's count or by its records: the count is complete. */
+static void lost_take(struct perf_slot *slot, const struct perf_event_header *record)
+{
+	if (!slot->counts_lost && record->size >= sizeof(struct perf_lost))
+		slot->lost += ((const struct perf_lost *)(const void *)record)->lost;
+}
+
+void perf_slot_drain(struct perf_slot *slot, uint64_t until_ns, perf_slot_fn visit, void *context)
+{
+	const struct perf_event_header *record;
+
+	if (slot->ring == NULL)
+		return;
+	while ((record = perf_ring_next(slot->ring)) != NULL) {
+		const struct perf_sample *sample = (const void *)record;
+
+		if (record->type == PERF_RECORD_LOST)
+			lost_take(slot, record);
+		if (record->type == PERF_RECORD_THROTTLE)
+			slot->throttled++;
+		if (record->type != PERF_RECORD_SAMPLE || record->size < sizeof(*sample))
+			continue;
+		if (sample->time_ns > until_ns) {
+			perf_ring_put_back(slot->ring);
+			break;
+		}
+		slot->drained++;
+		visit(context, sample);
+	}
+	perf_ring_consumed(slot->ring);
+}

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The bpf source: perf events whose overflows run a BPF program, which counts
+ * samples in the kernel (daemon/source/bpf/sample_count.h). What the daemon reads is
+ * mapped memory; it makes system calls to change periods, once a drain, and to
+ * wait for a grace period, once a flush.
+ *
+ * Periods: as in daemon/source/perf_slot.h. Throttling: as in source_perf.c.
+ *
+ * Losses: "buffers_full", as in dcpi.ko. What the kernel does not count: it
+ * skips the program where the overflow interrupts another BPF program (of a
+ * tracer) or an update of a BPF map. Such samples are never taken, and those
+ * places are blind spots of this source, as places with interrupts off are where
+ * the event has no NMI.
+ */
+#include "daemon/source/source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "daemon/base/online_cpus.h"
+#include "daemon/source/bpf_sampler.h"
+#include "daemon/source/bpf_slot.h"
+#include "daemon/source/bpf_store.h"
+#include "lib/error.h"
+
+/* @samples: when its periods were last changed */
+struct bpf_source_cpu {
+	struct bpf_slot slot[DCPI_EVENTS_MAX];
+	uint64_t samples;
+};
+
+/* @stopped: and not started again */
+struct bpf_source {
+	struct source base;
+	struct source_config config;
+	struct source_event events[DCPI_EVENTS_MAX];
+	struct bpf_sampler *sampler;
+	struct bpf_store *store;
+	struct online_cpus online;
+	struct bpf_source_cpu *cpus;
+	int epoll_fd;
+	bool stopped;
+};
+
+static uint32_t seed_of(uint32_t cpu, uint32_t event)
+{
+	return (uint32_t)time(NULL) ^ cpu << 8 ^ event;
+}
+
+static void cpu_close(struct bpf_source *source, uint32_t cpu)
+{
+	size_t i;
+
+	for (i = 0; i < source->config.event_count; i++)
+		bpf_slot_close(&source->cpus[cpu].slot[i]);
+}
+
+static int slot_open(struct bpf_source *source, uint32_t cpu, uint32_t event, struct error *err)
+{
+	struct bpf_slot *slot = &source->cpus[cpu].slot[event];
+	struct bpf_slot_config config = {
+		.event = &source->events[event],
+		.number = event,
+		.cpu = cpu,
+		.seed = seed_of(cpu, event),
+		.program_fd = bpf_sampler_fd(source->sampler),
+		.user_only = source->config.user_only,
+	};
+	struct epoll_event wake = {.events = EPOLLIN | EPOLLET, .data.u32 = cpu};
+	int rc = bpf_slot_open(slot, &config, err);
+
+	if (rc < 0)
+		return rc;
+	if (epoll_ctl(source->epoll_fd, EPOLL_CTL_ADD, bpf_slot_fd(slot), &wake) < 0)
+		return error_set_errno(err, "cannot watch CPU %u", cpu);
+	return 0;
+}
+
+static int cpu_open(struct bpf_source *source, uint32_t cpu, struct error *err)
+{
+	uint32_t i;
+	int rc = 0;
+
+	for (i = 0; rc == 0 && i < source->config.event_count; i++)
+		rc = slot_open(source, cpu, i, err);
+	if (rc < 0)
+		cpu_close(source, cpu);
+	return rc;
+}
+
+static void cpu_enable(struct bpf_source *source, uint32_t cpu)
+{
+	size_t i;
+
+	for (i = 0; i < source->config.event_count; i++)
+		bpf_slot_enable(&source->cpus[cpu].slot[i]);
+}
+
+/* An event does not survive its CPU, what was counted does. */
+static int cpu_came(void *context, uint32_t cpu)
+{
+	struct bpf_source *source = context;
+	int rc = cpu_open(source, cpu, NULL);
+
+	if (rc == 0)
+		cpu_enable(source, cpu);
+	return rc;
+}
+
+static void cpu_went(void *context, uint32_t cpu)
+{
+	cpu_close(context, cpu);
+}
+
+static void bpf_close(struct source *base)
+{
+	struct bpf_source *source = (struct bpf_source *)base;
+	uint32_t cpu;
+
+	if (source == NULL)
+		return;
+	for (cpu = 0; source->cpus != NULL && cpu < source->online.end; cpu++)
+		cpu_close(source, cpu);
+	free(source->cpus);
+	bpf_store_destroy(source->store);
+	bpf_sampler_close(source->sampler);
+	if (source->epoll_fd >= 0)
+		close(source->epoll_fd);
+	online_cpus_close(&source->online);
+	free(source);
+}
+
+static int config_check(const struct source_config *config, struct error *err)
+{
+	if (config->target_pid != 0)
+		return error_set(err, EOPNOTSUPP, "BPF samples the whole machine only");
+	if (config->branch_every != 0 || config->double_every != 0)
+		return error_set(err, EOPNOTSUPP, "BPF samples no edges");
+	return 0;
+}
+
+static int store_open(struct bpf_source *source, struct error *err)
+{
+	struct bpf_store_config memory = {
+		.sync = source->config.sync,
+		.sync_context = source->config.context,
+	};
+	int rc = bpf_sampler_open(&source->sampler, source->online.end,
+				  source->config.table_entries, source->config.buffer_entries, err);
+
+	if (rc < 0)
+		return rc;
+	bpf_sampler_memory(source->sampler, &memory);
+	rc = bpf_store_create(&source->store, &memory);
+	return rc < 0 ? error_set(err, -rc, "out of memory") : 0;
+}
+
+static int parts_open(struct bpf_source *source, struct error *err)
+{
+	uint32_t cpu;
+	int rc;
+
+	source->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (source->epoll_fd < 0)
+		return error_set_errno(err, "epoll_create1 failed");
+	rc = online_cpus_open(&source->online, err);
+	if (rc < 0)
+		return rc;
+	source->cpus = calloc(source->online.end, sizeof(source->cpus[0]));
+	if (source->cpus == NULL)
+		rc = error_set(err, ENOMEM, "out of memory");
+	if (rc == 0)
+		rc = store_open(source, err);
+	for (cpu = 0; rc == 0 && cpu < source->online.end; cpu++) {
+		if (online_cpus_has(&source->online, cpu))
+			rc = cpu_open(source, cpu, err);
+	}
+	return rc;
+}
+
+static int bpf_open(struct source **ret, const struct source_config *config, struct error *err)
+{
+	struct bpf_source *source;
+	int rc = config_check(config, err);
+
+	if (rc < 0)
+		return rc;
+	source = calloc(1, sizeof(*source));
+	if (source == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	source->base.ops = &source_bpf_ops;
+	source->config = *config;
+	if (config->table_entries == 0)
+		source->config.table_entries = DCPI_TABLE_ENTRIES_DEFAULT;
+	if (config->buffer_entries == 0)
+		source->config.buffer_entries = DCPI_BUFFER_ENTRIES_DEFAULT;
+	memcpy(source->events, config->events, config->event_count * sizeof(config->events[0]));
+	source->config.events = source->events;
+	source->online.fd = source->epoll_fd = -1;
+	rc = parts_open(source, err);
+	if (rc < 0) {
+		bpf_close(&source->base);
+		return rc;
+	}
+	*ret = &source->base;
+	return 0;
+}
+
+static int bpf_start(struct source *base, struct error *err)
+{
+	struct bpf_source *source = (struct bpf_source *)base;
+	uint32_t cpu;
+
+	(void)err;
+	source->stopped = false;
+	for (cpu = 0; cpu < source->online.end; cpu++)
+		cpu_enable(source, cpu);
+	return 0;
+}
+
+static void bpf_stop(struct source *base)
+{
+	struct bpf_source *source = (struct bpf_source *)base;
+	uint32_t cpu;
+	size_t i;
+
+	source->stopped = true;
+	for (cpu = 0; cpu < source->online.end; cpu++) {
+		for (i = 0; i < source->config.event_count; i++)
+			bpf_slot_disable(&source->cpus[cpu].slot[i]);
+	}
+}
+
+static void bpf_set_periods(struct source *base, const struct source_event *events)
+{
+	struct bpf_source *source = (struct bpf_source *)base;
+	uint32_t cpu, i;
+
+	for (i = 0; i < source->config.event_count; i++) {
+		source->events[i].period_min = events[i].period_min;
+		source->events[i].period_max = events[i].period_max;
+		for (cpu = 0; cpu < source->online.end; cpu++)
+			bpf_slot_set_window(&source->cpus[cpu].slot[i], &events[i],
+					    seed_of(cpu, i));
+	}
+}
+
+static int bpf_poll_fd(struct source *base)
+{
+	return ((struct bpf_source *)base)->epoll_fd;
+}
+
+/* Edge-triggered descriptors must be waited for, or they stay readable. */
+static void wakes_clear(struct bpf_source *source)
+{
+	struct epoll_event wakes[16];
+
+	while (epoll_wait(source->epoll_fd, wakes, 16, 0) == 16)
+		;
+}
+
+/* An idle CPU is left in peace. */
+static void periods_renew(struct bpf_source *source)
+{
+	uint32_t cpu;
+	size_t i;
+
+	for (cpu = 0; cpu < source->online.end; cpu++) {
+		struct bpf_source_cpu *at = &source->cpus[cpu];
+		uint64_t samples = bpf_store_cpu_samples(source->store, cpu);
+
+		for (i = 0; i < source->config.event_count; i++) {
+			bpf_slot_read_ring(&at->slot[i]);
+			if (samples != at->samples && !source->stopped)
+				bpf_slot_new_period(&at->slot[i]);
+		}
+		at->samples = samples;
+	}
+}
+
+static int bpf_drain(struct source *base, bool all, uint64_t until_ns,
+		     const struct source_sink *sink, struct error *err)
+{
+	struct bpf_source *source = (struct bpf_source *)base;
+	int rc = 0;
+
+	(void)until_ns;
+	wakes_clear(source);
+	if (all)
+		rc = bpf_store_flush(source->store, sink);
+	else
+		bpf_store_drain(source->store, sink);
+	if (rc < 0)
+		return error_set(err, -rc, "cannot wait for BPF programs to end");
+	periods_renew(source);
+	if (!source->stopped)
+		online_cpus_follow(&source->online, cpu_came, cpu_went, source);
+	return 0;
+}
+
+static uint64_t bpf_counters(struct source *base, source_counter_fn visit, void *context)
+{
+	const struct bpf_source *source = (const struct bpf_source *)base;
+	struct bpf_store_totals totals;
+	uint64_t samples = bpf_store_totals(source->store, &totals), throttled = 0;
+	uint32_t cpu;
+	size_t i;
+
+	for (cpu = 0; cpu < source->online.end; cpu++) {
+		for (i = 0; i < source->config.event_count; i++)
+			throttled += source->cpus[cpu].slot[i].throttled;
+	}
+	visit(context, "loss", dcpi_loss_name(DCPI_LOSS_BUFFERS_FULL), totals.lost);
+	visit(context, "stat", "hits", totals.hits);
+	visit(context, "stat", "misses", totals.misses);
+	visit(context, "stat", "evictions", totals.evictions);
+	visit(context, "stat", "direct", totals.direct);
+	visit(context, "stat", "flips", totals.flips);
+	visit(context, "stat", "throttled", throttled);
+	return samples;
+}
+
+static int bpf_event_time(struct source *base, size_t event, struct source_time *time)
+{
+	const struct bpf_source *source = (const struct bpf_source *)base;
+	uint32_t cpu;
+
+	if (event >= source->config.event_count)
+		return -ENODATA;
+	memset(time, 0, sizeof(*time));
+	for (cpu = 0; cpu < source->online.end; cpu++)
+		bpf_slot_time(&source->cpus[cpu].slot[event], time);
+	return 0;
+}
+
+static int bpf_generation(struct source *base, uint32_t pid, uint32_t *generation)
+{
+	return bpf_sampler_generation(((struct bpf_source *)base)->sampler, pid, generation);
+}
+
+const struct source_ops source_bpf_ops = {
+	.name = "bpf",
+	.own_generations = false,
+	.open = bpf_open,
+	.start = bpf_start,
+	.stop = bpf_stop,
+	.set_periods = bpf_set_periods,
+	.poll_fd = bpf_poll_fd,
+	.drain = bpf_drain,
+	.counters = bpf_counters,
+	.event_time = bpf_event_time,
+	.generation = bpf_generation,
+	.close = bpf_close,
+};

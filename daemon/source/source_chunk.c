@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/source/source_chunk.h"
+
+#define COUNT_MASK ((uint64_t)DCPI_COUNT_MAX)
+
+static void edge_near(const struct dcpi_sample *entry, const struct source_sink *sink)
+{
+	struct source_edge edge = {.tag = entry->tag};
+	__u64 from, to;
+
+	dcpi_edge_unpack(entry->pc, &from, &to);
+	edge.from = from;
+	edge.to = to;
+	sink->edge(sink->context, &edge);
+}
+
+/* Return: whether the second entry belongs to the first. */
+static bool edge_far(const struct dcpi_sample *entry, const struct source_sink *sink)
+{
+	/* The near event is the one before the far one. */
+	const struct source_edge edge = {
+		.from = entry[0].pc,
+		.to = entry[1].pc,
+		.tag = entry->tag - (1ULL << DCPI_COUNT_BITS),
+	};
+
+	if (entry[1].tag != (entry[0].tag & ~COUNT_MASK))
+		return false;
+	if (sink->edge != NULL)
+		sink->edge(sink->context, &edge);
+	return true;
+}
+
+static bool is_sample(const struct dcpi_sample *entry)
+{
+	return dcpi_tag_event(entry->tag) < DCPI_EVENT_SPECIAL;
+}
+
+/* Whatever is no sample. Return: what comes after it. */
+static const struct dcpi_sample *special_take(const struct dcpi_sample *entry,
+					      const struct dcpi_sample *end,
+					      const struct source_sink *sink)
+{
+	uint32_t event = dcpi_tag_event(entry->tag);
+
+	if (dcpi_tag_count(entry->tag) == 0)
+		return entry + 1;
+	if (event == DCPI_EVENT_BRANCH || event == DCPI_EVENT_DOUBLE) {
+		if (sink->edge != NULL)
+			edge_near(entry, sink);
+	} else if (event == DCPI_EVENT_BRANCH_FAR || event == DCPI_EVENT_DOUBLE_FAR) {
+		if (entry + 1 < end && edge_far(entry, sink))
+			return entry + 2;
+	}
+	return entry + 1;
+}
+
+void source_chunk_walk(const struct dcpi_sample *entries, size_t count,
+		       const struct source_sink *sink)
+{
+	const struct dcpi_sample *entry = entries, *end = entries + count, *run;
+
+	while (entry < end) {
+		for (run = entry; entry < end && is_sample(entry); entry++)
+			;
+		if (entry > run)
+			sink->samples(sink->context, run, (size_t)(entry - run));
+		else
+			entry = special_take(entry, end, sink);
+	}
+}

@@ -1,0 +1,562 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The perf source: samples from perf_event_open(), one ring per CPU and event,
+ * counted here in the same store that dcpi.ko has in the kernel.
+ *
+ * Periods and the one loss, "ring_full": see daemon/source/perf_slot.h.
+ *
+ * Throttling: an event that reaches the kernel's limit takes no samples until
+ * the next tick (daemon/collect/rate_limit.h). Those samples were never taken: they are
+ * no losses, but each time weighs the CPU's busy phases too lightly. Stat
+ * "throttled" counts how often; a profile with more than a few should be taken
+ * again with longer periods. (A CPU that idles without ticks seems to be
+ * throttled by a clock whatever its period: that costs samples of idling, and of
+ * what follows up to the next tick.)
+ *
+ * Edges come from snapshots (daemon/source/branch_snapshots.h) where the kernel takes the
+ * program that makes them, else from registers in the samples' records
+ * (daemon/source/perf_branch.h). As with the bpf source the kernel then takes no samples where
+ * they would interrupt another BPF program. A sample without its edges is no loss.
+ */
+#include "daemon/source/source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "daemon/base/online_cpus.h"
+#include "daemon/source/branch_snapshots.h"
+#include "daemon/source/perf_branch.h"
+#include "daemon/source/perf_slot.h"
+#include "daemon/source/store_drain.h"
+#include "daemon/source/trace_writer.h"
+#include "kmod/core/sample_store.h"
+#include "lib/error.h"
+
+struct perf_cpu {
+	struct sample_store store __attribute__((aligned(64)));
+	void *memory;
+	struct perf_slot slot[DCPI_EVENTS_MAX];
+};
+
+/*
+ * @stopped: and not started again
+ * @cpus: by number; NULL where a CPU was never online
+ * @snapshots: what edges are found from; NULL: from records
+ * @branch_wait: if so, samples in user space up to the next to interpret
+ */
+struct perf_source {
+	struct source base;
+	struct source_config config;
+	struct source_event events[DCPI_EVENTS_MAX];
+	struct online_cpus online;
+	struct perf_cpu **cpus;
+	int epoll_fd;
+	bool stopped;
+	uint64_t seen;
+	struct perf_branch branch;
+	struct branch_snapshots *snapshots;
+	uint32_t branch_wait;
+};
+
+/* Samples between prefetching their bucket and counting them. */
+#define AHEAD 16
+
+/*
+ * What one drain carries along.
+ * @until_ns: later snapshots are of processes that may not be known yet
+ * @ahead:  a ring of samples of @cpu that are yet to be counted
+ */
+struct perf_drain {
+	struct perf_source *source;
+	struct perf_cpu *cpu;
+	uint32_t number;
+	uint32_t event;
+	const struct source_sink *sink;
+	uint64_t until_ns;
+	struct dcpi_sample ahead[AHEAD];
+	uint32_t oldest;
+	uint32_t ahead_count;
+};
+
+static void oldest_count(struct perf_drain *drain)
+{
+	const struct dcpi_sample *sample = &drain->ahead[drain->oldest++ % AHEAD];
+
+	drain->ahead_count--;
+	if (sample_store_count(&drain->cpu->store, sample->pc, sample->tag) & SAMPLE_WAKE)
+		store_drain_full(&drain->cpu->store, drain->sink);
+}
+
+static void ahead_count_all(struct perf_drain *drain)
+{
+	while (drain->ahead_count > 0)
+		oldest_count(drain);
+}
+
+/*
+ * Edges are counted in the store, as samples are: finding out whose image an address is in
+ * costs more than that.
+ */
+static void edges_count(const struct perf_drain *drain, struct sample_store *store,
+			const struct interpret_edge *edges, uint32_t count, uint64_t tag)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (sample_store_count_edge(store, edges[i].from, edges[i].to, tag) & SAMPLE_WAKE)
+			store_drain_full(store, drain->sink);
+	}
+}
+
+/* What a process was before an exec is not there any more to be read. */
+static bool is_present(const struct source_config *config, uint32_t pid, uint32_t generation)
+{
+	return config->generation(config->context, pid, UINT64_MAX) == generation;
+}
+
+static void record_interpret(const struct perf_drain *drain, const struct perf_sample *sample,
+			     uint32_t generation)
+{
+	struct perf_source *source = drain->source;
+	struct interpret_edge edges[PERF_BRANCH_EDGES];
+
+	if (source->config.branch_every == 0 || source->snapshots != NULL ||
+	    drain->sink->edge == NULL || source->branch_wait-- > 0)
+		return;
+	source->branch_wait = source->config.branch_every - 1;
+	if (is_present(&source->config, sample->pid, generation))
+		edges_count(drain, &drain->cpu->store, edges,
+			    perf_branch_find(&source->branch, sample, edges),
+			    dcpi_tag(sample->pid, generation, DCPI_EVENT_BRANCH));
+}
+
+static void snapshot_interpret(void *context, const struct branch_snapshot *snapshot)
+{
+	const struct perf_drain *drain = context;
+	struct perf_source *source = drain->source;
+	const struct source_config *config = &source->config;
+	struct interpret_edge edges[PERF_BRANCH_EDGES];
+	uint32_t generation;
+
+	if (snapshot->cpu >= source->online.end || source->cpus[snapshot->cpu] == NULL ||
+	    snapshot->time_ns > drain->until_ns || drain->sink->edge == NULL)
+		return;
+	generation = config->generation(config->context, snapshot->pid, snapshot->time_ns);
+	if (is_present(config, snapshot->pid, generation))
+		edges_count(drain, &source->cpus[snapshot->cpu]->store, edges,
+			    perf_branch_follow(&source->branch, snapshot, edges),
+			    dcpi_tag(snapshot->pid, generation, DCPI_EVENT_BRANCH));
+}
+
+/*
+ * Kernel addresses mean the same in every process and generation: leaving the
+ * generation out saves its look-up and gives the store fewer keys.
+ */
+static void sample_count(void *context, const struct perf_sample *sample)
+{
+	struct perf_drain *drain = context;
+	const struct source_config *config = &drain->source->config;
+	struct dcpi_sample *ahead;
+	bool user =
+		(sample->header.misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_KERNEL;
+	uint32_t generation = 0;
+	uint64_t tag;
+
+	if (user) {
+		generation = config->generation(config->context, sample->pid, sample->time_ns);
+		record_interpret(drain, sample, generation);
+	}
+	tag = dcpi_tag(sample->pid, generation, drain->event);
+	if (config->record != NULL)
+		trace_writer_add(config->record, drain->number, sample->time_ns, sample->pc, tag);
+	drain->source->seen++;
+	if (drain->ahead_count == AHEAD)
+		oldest_count(drain);
+	ahead = &drain->ahead[(drain->oldest + drain->ahead_count++) % AHEAD];
+	ahead->pc = sample->pc;
+	ahead->tag = tag;
+	sample_store_prefetch(&drain->cpu->store, ahead->pc, ahead->tag);
+}
+
+static uint32_t seed_of(uint32_t cpu, uint32_t event)
+{
+	return (uint32_t)time(NULL) ^ cpu << 8 ^ event;
+}
+
+static int slot_open(struct perf_source *source, uint32_t cpu, uint32_t event, struct error *err)
+{
+	struct perf_slot *slot = &source->cpus[cpu]->slot[event];
+	struct perf_slot_config config = {
+		.event = &source->events[event],
+		.cpu = cpu,
+		.seed = seed_of(cpu, event),
+		.target_pid = source->config.target_pid,
+		.user_only = source->config.user_only,
+	};
+	struct epoll_event wake = {.events = EPOLLIN | EPOLLET, .data.u32 = cpu};
+	int rc;
+
+	if (source->snapshots != NULL)
+		config.program_fd = branch_snapshots_program(source->snapshots);
+	else if (source->config.branch_every > 0)
+		config.registers = perf_branch_registers();
+	rc = perf_slot_open(slot, &config, err);
+	if (rc < 0)
+		return rc;
+	if (epoll_ctl(source->epoll_fd, EPOLL_CTL_ADD, perf_slot_fd(slot), &wake) < 0)
+		return error_set_errno(err, "cannot watch CPU %u", cpu);
+	return 0;
+}
+
+static int cpu_allocate(struct perf_source *source, uint32_t number, struct error *err)
+{
+	uint32_t table = source->config.table_entries, buffer = source->config.buffer_entries;
+	size_t bytes = sample_store_bytes(table, buffer);
+	struct perf_cpu *cpu;
+	void *memory;
+
+	if (bytes == 0) {
+		error_set(err, EINVAL,
+			  "table_entries and buffer_entries must be powers of two in %d-%u",
+			  DCPI_ENTRIES_MIN, DCPI_ENTRIES_MAX);
+		return -EINVAL;
+	}
+	cpu = aligned_alloc(64, sizeof(*cpu));
+	memory = aligned_alloc(64, bytes);
+	if (cpu == NULL || memory == NULL) {
+		free(memory);
+		free(cpu);
+		error_set(err, ENOMEM, "out of memory");
+		return -ENOMEM;
+	}
+	memset(cpu, 0, sizeof(*cpu));
+	cpu->memory = memory;
+	memset(cpu->memory, 0, bytes);
+	sample_store_init(&cpu->store, cpu->memory, table, buffer);
+	source->cpus[number] = cpu;
+	return 0;
+}
+
+static void cpu_close(struct perf_source *source, struct perf_cpu *cpu)
+{
+	uint32_t i;
+
+	for (i = 0; cpu != NULL && i < source->config.event_count; i++)
+		perf_slot_close(&cpu->slot[i]);
+}
+
+/* A CPU that was offline keeps its store and gets new rings. */
+static int cpu_open(struct perf_source *source, uint32_t number, struct error *err)
+{
+	uint32_t i;
+	int rc = 0;
+
+	if (source->cpus[number] == NULL)
+		rc = cpu_allocate(source, number, err);
+	for (i = 0; rc == 0 && i < source->config.event_count; i++)
+		rc = slot_open(source, number, i, err);
+	if (rc < 0)
+		cpu_close(source, source->cpus[number]);
+	return rc;
+}
+
+static void cpu_enable(struct perf_source *source, uint32_t number)
+{
+	uint32_t i;
+
+	for (i = 0; i < source->config.event_count; i++)
+		perf_slot_enable(&source->cpus[number]->slot[i]);
+}
+
+/*
+ * What a leaving CPU had in its rings has been drained when this is called; an
+ * event does not survive its CPU.
+ */
+static int cpu_came(void *context, uint32_t cpu)
+{
+	struct perf_source *source = context;
+	int rc = cpu_open(source, cpu, NULL);
+
+	if (rc == 0 && source->config.target_pid == 0)
+		cpu_enable(source, cpu);
+	return rc;
+}
+
+static void cpu_went(void *context, uint32_t cpu)
+{
+	struct perf_source *source = context;
+
+	cpu_close(source, source->cpus[cpu]);
+}
+
+static void perf_close(struct source *base)
+{
+	struct perf_source *source = (struct perf_source *)base;
+	uint32_t i;
+
+	if (source == NULL)
+		return;
+	for (i = 0; i < source->online.end && source->cpus != NULL; i++) {
+		if (source->cpus[i] == NULL)
+			continue;
+		cpu_close(source, source->cpus[i]);
+		free(source->cpus[i]->memory);
+		free(source->cpus[i]);
+	}
+	free(source->cpus);
+	branch_snapshots_close(source->snapshots);
+	perf_branch_deinit(&source->branch);
+	if (source->epoll_fd >= 0)
+		close(source->epoll_fd);
+	online_cpus_close(&source->online);
+	free(source);
+}
+
+static int cpus_open(struct perf_source *source, struct error *err)
+{
+	uint32_t cpu;
+	int rc = online_cpus_open(&source->online, err);
+
+	if (rc < 0)
+		return rc;
+	source->cpus = calloc(source->online.end, sizeof(struct perf_cpu *));
+	if (source->cpus == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	for (cpu = 0; cpu < source->online.end; cpu++) {
+		if (!online_cpus_has(&source->online, cpu))
+			continue;
+		rc = cpu_open(source, cpu, err);
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+/* Without them, edges are found from records. */
+static int snapshots_open(struct perf_source *source, struct error *err)
+{
+	struct epoll_event wake = {.events = EPOLLIN | EPOLLET, .data.u32 = UINT32_MAX};
+
+	if (source->config.branch_every == 0 ||
+	    branch_snapshots_open(&source->snapshots, source->config.branch_every, NULL) < 0)
+		return 0;
+	if (epoll_ctl(source->epoll_fd, EPOLL_CTL_ADD, branch_snapshots_fd(source->snapshots),
+		      &wake) < 0)
+		return error_set_errno(err, "cannot watch snapshots");
+	return 0;
+}
+
+static int perf_open(struct source **ret, const struct source_config *config, struct error *err)
+{
+	struct perf_source *source = calloc(1, sizeof(*source));
+	int rc;
+
+	if (source == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	source->base.ops = &source_perf_ops;
+	source->config = *config;
+	if (config->table_entries == 0)
+		source->config.table_entries = DCPI_TABLE_ENTRIES_DEFAULT;
+	if (config->buffer_entries == 0)
+		source->config.buffer_entries = DCPI_BUFFER_ENTRIES_DEFAULT;
+	memcpy(source->events, config->events, config->event_count * sizeof(config->events[0]));
+	source->config.events = source->events;
+	source->online.fd = -1;
+	source->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (source->epoll_fd < 0)
+		rc = error_set_errno(err, "epoll_create1 failed");
+	else
+		rc = snapshots_open(source, err);
+	if (rc == 0)
+		rc = cpus_open(source, err);
+	if (rc < 0) {
+		perf_close(&source->base);
+		return rc;
+	}
+	*ret = &source->base;
+	return 0;
+}
+
+static int perf_start(struct source *base, struct error *err)
+{
+	struct perf_source *source = (struct perf_source *)base;
+	bool again = source->stopped;
+	uint32_t cpu;
+
+	(void)err;
+	source->stopped = false;
+	/* A target's events start by themselves, when it execs; not so again. */
+	for (cpu = 0; cpu < source->online.end; cpu++) {
+		if (online_cpus_has(&source->online, cpu) &&
+		    (again || source->config.target_pid == 0))
+			cpu_enable(source, cpu);
+	}
+	return 0;
+}
+
+static void perf_stop(struct source *base)
+{
+	struct perf_source *source = (struct perf_source *)base;
+	uint32_t cpu, i;
+
+	for (cpu = 0; cpu < source->online.end; cpu++) {
+		for (i = 0; source->cpus[cpu] != NULL && i < source->config.event_count; i++)
+			perf_slot_disable(&source->cpus[cpu]->slot[i]);
+	}
+	source->stopped = true;
+}
+
+static void perf_set_periods(struct source *base, const struct source_event *events)
+{
+	struct perf_source *source = (struct perf_source *)base;
+	uint32_t cpu, i;
+
+	for (i = 0; i < source->config.event_count; i++) {
+		source->events[i].period_min = events[i].period_min;
+		source->events[i].period_max = events[i].period_max;
+		for (cpu = 0; cpu < source->online.end; cpu++) {
+			if (source->cpus[cpu] != NULL)
+				perf_slot_set_window(&source->cpus[cpu]->slot[i], &events[i],
+						     seed_of(cpu, i));
+		}
+	}
+}
+
+static int perf_poll_fd(struct source *base)
+{
+	return ((struct perf_source *)base)->epoll_fd;
+}
+
+/*
+ * Wake-ups are edges: a ring tells once, and one whose process has ended would
+ * tell for ever. So all are taken back here, whoever asked for the drain.
+ */
+static void wakeups_clear(struct perf_source *source)
+{
+	struct epoll_event events[64];
+
+	while (epoll_wait(source->epoll_fd, events, 64, 0) == 64)
+		;
+}
+
+static void cpu_drain(struct perf_drain *drain, bool all, uint64_t until_ns)
+{
+	const struct perf_source *source = drain->source;
+
+	for (drain->event = 0; drain->event < source->config.event_count; drain->event++) {
+		struct perf_slot *slot = &drain->cpu->slot[drain->event];
+
+		perf_slot_drain(slot, until_ns, sample_count, drain);
+		ahead_count_all(drain);
+		if (!source->stopped)
+			perf_slot_new_period(slot);
+		if (all)
+			perf_slot_read(slot);
+	}
+	if (source->config.record != NULL)
+		trace_writer_settle(source->config.record);
+	if (all)
+		store_drain_all(&drain->cpu->store, drain->sink);
+}
+
+static int perf_drain(struct source *base, bool all, uint64_t until_ns,
+		      const struct source_sink *sink, struct error *err)
+{
+	struct perf_source *source = (struct perf_source *)base;
+	struct perf_drain drain = {
+		.source = source,
+		.sink = sink,
+		.until_ns = until_ns,
+	};
+	uint32_t cpu;
+
+	(void)err;
+	wakeups_clear(source);
+	perf_branch_refresh(&source->branch);
+	if (source->snapshots != NULL)
+		branch_snapshots_drain(source->snapshots, snapshot_interpret, &drain);
+	for (cpu = 0; cpu < source->online.end; cpu++) {
+		drain.cpu = source->cpus[cpu];
+		drain.number = cpu;
+		if (drain.cpu != NULL)
+			cpu_drain(&drain, all, until_ns);
+	}
+	if (!source->stopped)
+		online_cpus_follow(&source->online, cpu_came, cpu_went, source);
+	return 0;
+}
+
+static uint64_t perf_counters(struct source *base, source_counter_fn visit, void *context)
+{
+	struct perf_source *source = (struct perf_source *)base;
+	uint64_t hits = 0, misses = 0, evictions = 0, lost = 0, throttled = 0;
+	uint32_t cpu, i;
+
+	for (cpu = 0; cpu < source->online.end; cpu++) {
+		const struct perf_cpu *at = source->cpus[cpu];
+
+		if (at == NULL)
+			continue;
+		hits += at->store.hits;
+		misses += at->store.misses;
+		evictions += at->store.evictions;
+		for (i = 0; i < source->config.event_count; i++) {
+			lost += at->slot[i].lost;
+			throttled += at->slot[i].throttled;
+		}
+	}
+	visit(context, "loss", "ring_full", lost);
+	visit(context, "stat", "hits", hits);
+	visit(context, "stat", "misses", misses);
+	visit(context, "stat", "evictions", evictions);
+	visit(context, "stat", "throttled", throttled);
+	if (source->config.branch_every > 0) {
+		visit(context, "stat", "branches_tried", source->branch.tried);
+		visit(context, "stat", "branches_found", source->branch.found);
+		visit(context, "stat", "edges", source->branch.edges);
+		if (source->snapshots != NULL)
+			visit(context, "stat", "snapshots_missed",
+			      branch_snapshots_missed(source->snapshots));
+	}
+	return source->seen + lost;
+}
+
+static int perf_event_time(struct source *base, size_t event, struct source_time *time)
+{
+	struct perf_source *source = (struct perf_source *)base;
+	uint64_t cpus = 0;
+	uint32_t cpu;
+
+	*time = (struct source_time){.enabled_ns = 0};
+	for (cpu = 0; cpu < source->online.end; cpu++) {
+		struct perf_slot *slot;
+
+		if (source->cpus[cpu] == NULL)
+			continue;
+		slot = &source->cpus[cpu]->slot[event];
+		perf_slot_read(slot);
+		time->enabled_ns += slot->enabled_ns;
+		time->running_ns += slot->running_ns;
+		cpus++;
+	}
+	/* A target's events are enabled on all CPUs while it runs on one of them. */
+	if (source->config.target_pid != 0 && cpus > 0)
+		time->enabled_ns /= cpus;
+	return 0;
+}
+
+const struct source_ops source_perf_ops = {
+	.name = "perf",
+	.own_generations = true,
+	.open = perf_open,
+	.start = perf_start,
+	.stop = perf_stop,
+	.set_periods = perf_set_periods,
+	.poll_fd = perf_poll_fd,
+	.drain = perf_drain,
+	.counters = perf_counters,
+	.event_time = perf_event_time,
+	.close = perf_close,
+};

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/source/source_select.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/error.h"
+
+/* Cheapest first; a trace is replayed only when asked for. */
+static const struct source_ops *const sources[] = {
+	&source_kmod_ops,
+	&source_bpf_ops,
+	&source_perf_ops,
+	&source_replay_ops,
+};
+
+#define SOURCES (sizeof(sources) / sizeof(sources[0]))
+#define SOURCES_AUTO (SOURCES - 1)
+
+bool source_name_valid(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < SOURCES; i++) {
+		if (strcmp(sources[i]->name, name) == 0)
+			return true;
+	}
+	return strcmp(name, "auto") == 0;
+}
+
+static int first_open(struct source **ret, const struct source_config *config, char *reason,
+		      struct error *err)
+{
+	struct error failure = {.message = ""};
+	size_t i;
+	int rc = -ENOENT;
+
+	snprintf(reason, SOURCE_REASON_BYTES, "first choice");
+	for (i = 0; i < SOURCES_AUTO; i++) {
+		rc = sources[i]->open(ret, config, &failure);
+		if (rc == 0)
+			return 0;
+		snprintf(reason, SOURCE_REASON_BYTES, "not %s: %s", sources[i]->name,
+			 failure.message);
+	}
+	return error_set(err, -rc, "%s", failure.message);
+}
+
+int source_select_open(struct source **ret, const char *name, const struct source_config *config,
+		       char reason[SOURCE_REASON_BYTES], struct error *err)
+{
+	size_t i;
+
+	/* The only one that sees samples one by one, and in order. */
+	if (config->record != NULL && strcmp(name, "auto") == 0)
+		name = source_perf_ops.name;
+	if (config->record != NULL && strcmp(name, source_perf_ops.name) != 0)
+		return error_set(err, EINVAL, "only the source perf can record a trace");
+	if (config->replay != NULL && strcmp(name, source_replay_ops.name) != 0)
+		return error_set(err, EINVAL, "only the source replay takes a trace");
+	if (strcmp(name, "auto") == 0)
+		return first_open(ret, config, reason, err);
+	for (i = 0; i < SOURCES; i++) {
+		if (strcmp(sources[i]->name, name) != 0)
+			continue;
+		snprintf(reason, SOURCE_REASON_BYTES, "asked for");
+		return sources[i]->open(ret, config, err);
+	}
+	return error_set(err, EINVAL, "unknown source \"%s\": auto, kmod, bpf, perf or replay",
+			 name);
+}
