@@ -35,6 +35,16 @@ analysis/culprit ^((analysis/(insn|image|graph|machine|frequency|culprit)|lib)/|
 analysis/statistics ^(analysis/statistics|lib)/ ^(sqlite3|json|linux/)
 instrument    ^(instrument|analysis|lib|db/profile\.h)           ^(sqlite3|json)
 tools         ^(tools|analysis|lib|db/profile\.h|db/profile_read\.h) ^(sqlite3|elfutils|gelf|libelf|linux/)
+tools/base ^(tools/(base)/|analysis|lib|db/profile\.h|db/profile_read\.h) ^(sqlite3|elfutils|gelf|libelf|linux/)
+tools/report ^(tools/(base|report)/|analysis|lib|db/profile\.h|db/profile_read\.h) ^(sqlite3|elfutils|gelf|libelf|linux/)
+tools/tally ^(tools/(base|report|tally)/|analysis|lib|db/profile\.h|db/profile_read\.h) ^(sqlite3|elfutils|gelf|libelf|linux/)
+tools/calc ^(tools/(base|report|calc)/|analysis|lib|db/profile\.h|db/profile_read\.h) ^(sqlite3|elfutils|gelf|libelf|linux/)
+tools/flow ^(tools/(base|report|calc|flow)/|analysis|lib|db/profile\.h|db/profile_read\.h) ^(sqlite3|elfutils|gelf|libelf|linux/)
+tools/list ^(tools/(base|report|tally|calc|list)/|analysis|lib|db/profile\.h|db/profile_read\.h) ^(sqlite3|elfutils|gelf|libelf|linux/)
+tools/stall ^(tools/(base|report|calc|stall)/|analysis|lib|db/profile\.h|db/profile_read\.h) ^(sqlite3|elfutils|gelf|libelf|linux/)
+tools/stats ^(tools/(base|report|tally|calc|stats)/|analysis|lib|db/profile\.h|db/profile_read\.h) ^(sqlite3|elfutils|gelf|libelf|linux/)
+tools/export ^(tools/(base|report|tally|calc|export)/|analysis|lib|db/profile\.h|db/profile_read\.h) ^(sqlite3|elfutils|gelf|libelf|linux/)
+tools/top ^(tools/(base|report|calc|top)/|analysis|lib|db/profile\.h|db/profile_read\.h) ^(sqlite3|elfutils|gelf|libelf|linux/)
 '
 
 check_folder()

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/calc_bubbles.h"
+#include "tools/calc/calc_bubbles.h"
 
 #define LOAD 0 /* of Figure 2's instructions, as an index */
 

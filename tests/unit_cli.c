@@ -6,9 +6,9 @@
 
 #include "lib/error.h"
 #include "tests/unit.h"
-#include "tools/cli.h"
-#include "tools/epoch_list.h"
-#include "tools/time_spec.h"
+#include "tools/base/time_spec.h"
+#include "tools/report/cli.h"
+#include "tools/report/epoch_list.h"
 
 #define SECOND 1000000000LL
 #define NOW (1700000000LL * SECOND) /* 2023-11-14 22:13:20 UTC */

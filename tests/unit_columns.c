@@ -7,8 +7,8 @@
 #include <time.h>
 
 #include "tests/unit.h"
-#include "tools/columns.h"
-#include "tools/text.h"
+#include "tools/base/columns.h"
+#include "tools/base/text.h"
 
 struct line {
 	uint64_t count;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "tests/unit.h"
 
-#include "tools/event_role.h"
+#include "tools/report/event_role.h"
 
 static enum event_time time_of(const char *name, const char *unit)
 {

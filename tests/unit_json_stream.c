@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/json_stream.h"
+#include "tools/base/json_stream.h"
 
 /* What a JSON library makes of an object with one member. */
 static struct json_object *member(void (*put)(struct json_stream *json, const void *value),

@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-#include "tools/top_counts.h"
+#include "tools/top/top_counts.h"
 
 #define IMAGES 3
 #define PROCEDURES 4

@@ -13,10 +13,10 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/options.h"
-#include "tools/calc_output.h"
-#include "tools/calc_walk.h"
-#include "tools/cli.h"
-#include "tools/source_text.h"
+#include "tools/calc/calc_output.h"
+#include "tools/calc/calc_walk.h"
+#include "tools/report/cli.h"
+#include "tools/report/source_text.h"
 
 enum {
 	KEY_SUMMARY = 1001,

@@ -9,13 +9,13 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/options.h"
-#include "tools/calc_method.h"
-#include "tools/calc_source.h"
-#include "tools/cli.h"
-#include "tools/flow_dot.h"
-#include "tools/graphviz.h"
-#include "tools/output_file.h"
-#include "tools/text.h"
+#include "tools/base/graphviz.h"
+#include "tools/base/text.h"
+#include "tools/calc/calc_method.h"
+#include "tools/calc/calc_source.h"
+#include "tools/flow/flow_dot.h"
+#include "tools/report/cli.h"
+#include "tools/report/output_file.h"
 
 enum {
 	KEY_CODE = 1001,

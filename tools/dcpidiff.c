@@ -8,9 +8,9 @@
 
 #include "lib/error.h"
 #include "lib/options.h"
-#include "tools/cli.h"
-#include "tools/diff_report.h"
-#include "tools/stats_options.h"
+#include "tools/report/cli.h"
+#include "tools/stats/diff_report.h"
+#include "tools/stats/stats_options.h"
 
 enum {
 	KEY_BY_INSTRUCTION = STATS_OPTION_OWN,

@@ -9,13 +9,13 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/options.h"
-#include "tools/cli.h"
-#include "tools/event_choice.h"
-#include "tools/event_scale.h"
-#include "tools/export_flow.h"
-#include "tools/exporter.h"
-#include "tools/output_file.h"
-#include "tools/report_header.h"
+#include "tools/export/export_flow.h"
+#include "tools/export/exporter.h"
+#include "tools/report/cli.h"
+#include "tools/report/event_choice.h"
+#include "tools/report/event_scale.h"
+#include "tools/report/output_file.h"
+#include "tools/report/report_header.h"
 
 static const struct exporter *const exporters[] = {
 	&exporter_pprof,     &exporter_folded,	&exporter_speedscope,

@@ -10,12 +10,12 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/options.h"
-#include "tools/cli.h"
-#include "tools/report.h"
-#include "tools/sample_sets.h"
-#include "tools/set_table.h"
-#include "tools/stats_compare.h"
-#include "tools/stats_options.h"
+#include "tools/report/cli.h"
+#include "tools/report/report.h"
+#include "tools/stats/set_table.h"
+#include "tools/stats/stats_compare.h"
+#include "tools/stats/stats_options.h"
+#include "tools/tally/sample_sets.h"
 
 enum {
 	KEY_TEST = STATS_OPTION_OWN,

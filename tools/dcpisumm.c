@@ -8,7 +8,7 @@
 
 #include "lib/error.h"
 #include "lib/options.h"
-#include "tools/summary_listing.h"
+#include "tools/stall/summary_listing.h"
 
 enum {
 	KEY_BY = 1001,

@@ -7,9 +7,9 @@
 
 #include "lib/error.h"
 #include "lib/options.h"
-#include "tools/cli.h"
-#include "tools/top_batch.h"
-#include "tools/top_screen.h"
+#include "tools/report/cli.h"
+#include "tools/top/top_batch.h"
+#include "tools/top/top_screen.h"
 
 #define INTERVAL_DEFAULT_S 5
 #define INTERVAL_MIN_S 0.5

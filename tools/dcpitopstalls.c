@@ -7,7 +7,7 @@
 
 #include "lib/error.h"
 #include "lib/options.h"
-#include "tools/stall_listing.h"
+#include "tools/stall/stall_listing.h"
 
 #define ROWS 20
 

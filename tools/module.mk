@@ -1,22 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Packages: libjson-c-dev, and those of analysis and db
 ARCHIVES += tool
-tool-src := tools/owner_listing.c tools/owner_tally.c tools/cli.c tools/columns.c tools/edge_listing.c tools/edge_tally.c \
-	tools/epoch_list.c tools/event_choice.c tools/event_scale.c tools/image_symbols.c tools/output_file.c tools/report.c \
-	tools/sample_listing.c tools/report_header.c tools/report_header_json.c tools/tally.c tools/tally_places.c tools/text.c tools/time_spec.c
-tool-src += $(addprefix tools/calc_, blocks.c bubbles.c cells.c events.c heading.c images.c json.c listing.c method.c output.c \
-	procedure.c profile.c select.c source.c summary.c walk.c worst.c) tools/event_role.c tools/json_stream.c \
-	tools/source_text.c tools/jit_elf.c tools/progress.c
-
-tool-src += tools/build_match.c tools/sample_sets.c tools/set_table.c tools/stats_columns.c tools/stats_compare.c \
-	tools/stats_form.c tools/stats_listing.c tools/stats_options.c tools/diff_report.c
-tool-src += tools/exporter.c $(addprefix tools/exporter_, autofdo.c bolt.c callgrind.c csv.c folded.c pixie.c \
-	pprof.c speedscope.c) tools/export_flow.c tools/execution_profile.c tools/protobuf_writer.c
-tool-src += tools/flow_block.c tools/flow_dot.c tools/flow_text.c tools/graphviz.c
-
-tool-src += tools/symbol_cache.c tools/list_file.c tools/list_procedure.c tools/list_rows.c
-tool-src += tools/stall_listing.c tools/summary_listing.c
-tool-src += $(addprefix tools/top_, batch.c code.c counts.c flush.c view.c)
+tool-src := $(addprefix tools/base/, columns.c graphviz.c json_stream.c progress.c \
+	protobuf_writer.c text.c time_spec.c)
+tool-src += $(addprefix tools/report/, cli.c epoch_list.c event_choice.c event_role.c \
+	event_scale.c image_symbols.c jit_elf.c output_file.c report.c report_header.c \
+	report_header_json.c source_text.c symbol_cache.c)
+tool-src += $(addprefix tools/tally/, build_match.c edge_listing.c edge_tally.c \
+	owner_listing.c owner_tally.c sample_listing.c sample_sets.c tally.c tally_places.c)
+tool-src += $(addprefix tools/calc/, calc_blocks.c calc_bubbles.c calc_cells.c calc_events.c \
+	calc_heading.c calc_images.c calc_json.c calc_listing.c calc_method.c calc_output.c \
+	calc_procedure.c calc_profile.c calc_select.c calc_source.c calc_summary.c calc_walk.c \
+	calc_worst.c)
+tool-src += $(addprefix tools/flow/, flow_block.c flow_dot.c flow_text.c)
+tool-src += $(addprefix tools/list/, list_file.c list_procedure.c list_rows.c)
+tool-src += $(addprefix tools/stall/, stall_listing.c summary_listing.c)
+tool-src += $(addprefix tools/stats/, diff_report.c set_table.c stats_columns.c \
+	stats_compare.c stats_form.c stats_listing.c stats_options.c)
+tool-src += $(addprefix tools/export/, execution_profile.c export_flow.c exporter.c \
+	exporter_autofdo.c exporter_bolt.c exporter_callgrind.c exporter_csv.c exporter_folded.c \
+	exporter_pixie.c exporter_pprof.c exporter_speedscope.c)
+tool-src += $(addprefix tools/top/, top_batch.c top_code.c top_counts.c top_flush.c \
+	top_view.c)
 
 # What a tool is linked with.
 TOOL_ARCHIVES := tool analysis db util
@@ -78,7 +83,7 @@ dcpicfg-ldlibs := -lm
 
 # Packages: libncurses-dev
 PROGRAMS += dcpitop
-dcpitop-src := tools/dcpitop.c tools/top_draw.c tools/top_screen.c
+dcpitop-src := tools/dcpitop.c tools/top/top_draw.c tools/top/top_screen.c
 dcpitop-archives := $(TOOL_ARCHIVES)
 dcpitop-pkgs = $(TOOL_PKGS) ncursesw
 dcpitop-ldlibs := -lm

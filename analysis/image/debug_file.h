@@ -23,7 +23,7 @@ struct image_elf;
  * @debuginfod: ask the servers in DEBUGINFOD_URLS. Otherwise nothing here ever
  *              uses the network.
  * @stamps:     files that are looked at, or looked for, are noted there, unless NULL
- * @cache:      directory with indexes of symbols, for tools/symbol_cache.h; NULL: none
+ * @cache:      directory with indexes of symbols, for tools/report/symbol_cache.h; NULL: none
  * @images:     directory with copies of images (lib/image_store.h), for those
  *              whose file is gone or another one by now; NULL: there are none
  */

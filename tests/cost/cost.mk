@@ -12,7 +12,7 @@ COST_PROGRAMS := meter walk wide
 COST_OUT = build/kmod/floor-$(KMOD_RELEASE)
 # Programs to compile, as the paper's gcc row: each in a process of its own.
 COST_SOURCES := lib/options.c kmod/core/sample_store.c daemon/image/image_map.c daemon/collect/accumulate.c \
-	db/profile_blob.c tools/columns.c
+	db/profile_blob.c tools/base/columns.c
 
 $(COST_READY): tests/cost/cost.mk $(SYSROOT_READY)
 	$(call say,SYSROOT,$(COST_SYSROOT))

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tools/base/json_stream.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "lib/cleanup.h"
+#include "tools/base/text.h"
+
+/* Doubles hold these exactly, and most numbers are such: printf is slow. */
+#define WHOLE_MAX 9007199254740992.0
+/* Others have so many digits, and no exponent between these. */
+#define DIGITS 9
+#define DIGITS_LIMIT 1000000000U
+#define FRACTION_MIN 1e-4
+#define FRACTION_MAX 1e8
+
+static void flush(struct json_stream *json)
+{
+	fwrite_unlocked(json->waiting, 1, json->used, json->file);
+	json->used = 0;
+}
+
+/* @bytes: not more than there is room for when nothing waits */
+static char *reserve(struct json_stream *json, size_t bytes)
+{
+	if (json->used + bytes > sizeof(json->waiting))
+		flush(json);
+	return json->waiting + json->used;
+}
+
+static void put(struct json_stream *json, char c)
+{
+	*reserve(json, 1) = c;
+	json->used++;
+}
+
+static void put_bytes(struct json_stream *json, const char *bytes, size_t count)
+{
+	memcpy(reserve(json, count), bytes, count);
+	json->used += count;
+}
+
+static void begin(struct json_stream *json, const char *key)
+{
+	if (json->comma)
+		put(json, ',');
+	json->comma = true;
+	if (key == NULL)
+		return;
+	put(json, '"');
+	put_bytes(json, key, strlen(key));
+	put_bytes(json, "\":", 2);
+}
+
+void json_stream_open(struct json_stream *json, const char *key, char bracket)
+{
+	begin(json, key);
+	put(json, bracket);
+	json->comma = false;
+}
+
+void json_stream_close(struct json_stream *json, char bracket)
+{
+	put(json, bracket);
+	json->comma = true;
+}
+
+void json_stream_line(struct json_stream *json)
+{
+	put(json, '\n');
+	json->comma = false;
+	flush(json);
+}
+
+void json_stream_text(struct json_stream *json, const char *key, const char *text)
+{
+	_cleanup_free_ char *clean = text_clean(text);
+
+	begin(json, key);
+	put(json, '"');
+	/* No control characters are left; what is, is UTF-8. */
+	for (const char *p = clean != NULL ? clean : ""; *p != '\0'; p++) {
+		if (*p == '"' || *p == '\\')
+			put(json, '\\');
+		put(json, *p);
+	}
+	put(json, '"');
+}
+
+static void write_count(struct json_stream *json, uint64_t count)
+{
+	char digits[20];
+	size_t start = sizeof(digits);
+
+	do {
+		digits[--start] = (char)('0' + count % 10);
+		count /= 10;
+	} while (count > 0);
+	put_bytes(json, digits + start, sizeof(digits) - start);
+}
+
+void json_stream_count(struct json_stream *json, const char *key, uint64_t count)
+{
+	begin(json, key);
+	write_count(json, count);
+}
+
+/* As "%.9g" does it, for a fraction that needs no exponent. Return: how long it is. */
+static uint32_t format_fraction(char *ret, double number)
+{
+	char text[DIGITS + 8]; /* 0.0000 or -. */
+	double scaled = number;
+	unsigned int places = 0, end, start;
+	uint32_t digits;
+
+	/* Products of ten are off by less than digits show. */
+	while (scaled * 10 < DIGITS_LIMIT) {
+		scaled *= 10;
+		places++;
+	}
+	digits = (uint32_t)(scaled + 0.5);
+	while (places > 0 && digits % 10 == 0) {
+		digits /= 10;
+		places--;
+	}
+	start = end = sizeof(text);
+	for (unsigned int i = 0; digits > 0 || i <= places; i++) {
+		if (i == places && places > 0)
+			text[--start] = '.';
+		text[--start] = (char)('0' + digits % 10);
+		digits /= 10;
+	}
+	memcpy(ret, text + start, end - start);
+	return end - start;
+}
+
+static void write_fraction(struct json_stream *json, double number)
+{
+	uint64_t bits;
+	size_t at;
+
+	memcpy(&bits, &number, sizeof(bits));
+	at = (bits * UINT64_C(0x9e3779b97f4a7c15)) >> 60;
+	_Static_assert(JSON_STREAM_FRACTIONS == 16, "four bits choose one");
+	if (json->fractions[at].number != number) {
+		json->fractions[at].length = format_fraction(json->fractions[at].text, number);
+		json->fractions[at].number = number;
+	}
+	put_bytes(json, json->fractions[at].text, json->fractions[at].length);
+}
+
+/* Very small and very large ones. */
+static void write_exponent(struct json_stream *json, double number)
+{
+	char text[32];
+
+	put_bytes(json, text, (size_t)snprintf(text, sizeof(text), "%.9g", number));
+}
+
+void json_stream_number(struct json_stream *json, const char *key, double number)
+{
+	if (!isfinite(number)) {
+		json_stream_null(json, key);
+		return;
+	}
+	begin(json, key);
+	if (number >= 0 && number <= WHOLE_MAX && number == floor(number))
+		write_count(json, (uint64_t)number);
+	else if (number >= FRACTION_MIN && number < FRACTION_MAX)
+		write_fraction(json, number);
+	else
+		write_exponent(json, number);
+}
+
+void json_stream_null(struct json_stream *json, const char *key)
+{
+	begin(json, key);
+	put_bytes(json, "null", 4);
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tools/calc/calc_events.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/array.h"
+#include "lib/error.h"
+#include "tools/report/event_role.h"
+
+/*
+ * Of cores that changed their clock between calibrations, more than was seen may have
+ * happened: at least this much of the period is not known.
+ */
+#define CLOCK_ERROR_MIN 0.02
+/* What a core may run at that nobody has measured. */
+#define CLOCK_GHZ_LOW 0.8
+#define CLOCK_GHZ_HIGH 5.0
+
+/* An epoch while it is read. */
+struct epoch_reading {
+	struct calc_events *events;
+	int64_t id;
+	const char *asked;
+	enum event_time best; /* of all epochs, so far */
+	bool has_time;
+	double low_ghz;
+	double high_ghz;
+};
+
+static int keep_name(struct calc_events *events, const char *name)
+{
+	free(events->time);
+	events->time = strdup(name);
+	return events->time != NULL ? 0 : -ENOMEM;
+}
+
+/* First walk: the name of the event of time. */
+static int choose_time(void *context, const struct profile_event *event)
+{
+	struct epoch_reading *reading = context;
+	enum event_time time = event_role_time(event);
+
+	if (reading->asked != NULL && strcmp(event->name, reading->asked) != 0)
+		return 0;
+	if (reading->asked != NULL)
+		reading->has_time = true; /* there is such an event */
+	if (time == EVENT_TIME_NOT && reading->asked != NULL && reading->events->any_event &&
+	    reading->events->time == NULL)
+		return keep_name(reading->events, event->name);
+	if (time >= reading->best)
+		return 0;
+	reading->best = time;
+	return keep_name(reading->events, event->name);
+}
+
+static int note_clock(void *context, const struct profile_counter *counter)
+{
+	struct epoch_reading *reading = context;
+
+	if (strcmp(counter->group, "stat") != 0)
+		return 0;
+	if (strcmp(counter->name, "core_clock_min_khz") == 0)
+		reading->low_ghz = (double)counter->count / 1e6;
+	else if (strcmp(counter->name, "core_clock_max_khz") == 0)
+		reading->high_ghz = (double)counter->count / 1e6;
+	return 0;
+}
+
+static void clock_period(struct epoch_reading *reading, struct calc_event *event)
+{
+	struct calc_events *events = reading->events;
+	double low = reading->low_ghz, high = reading->high_ghz;
+
+	if (!(low > 0 && high >= low)) {
+		low = CLOCK_GHZ_LOW;
+		high = CLOCK_GHZ_HIGH;
+		events->clock_assumed = true;
+	}
+	if (events->clock_low_ghz == 0 || low < events->clock_low_ghz)
+		events->clock_low_ghz = low;
+	if (high > events->clock_high_ghz)
+		events->clock_high_ghz = high;
+	event->period *= (low + high) / 2;
+	event->error = (high - low) / (high + low) + CLOCK_ERROR_MIN;
+}
+
+/* Two names for one thing in an epoch would count it twice. */
+static bool has_role(const struct calc_events *events, int64_t epoch, unsigned int role)
+{
+	for (size_t i = events->count; i > 0 && events->list[i - 1].epoch == epoch; i--) {
+		if (events->list[i - 1].role == role)
+			return true;
+	}
+	return false;
+}
+
+/* Second walk. */
+static int take_event(void *context, const struct profile_event *event)
+{
+	struct epoch_reading *reading = context;
+	struct calc_events *events = reading->events;
+	struct calc_event taken = {.epoch = reading->id, .number = event->number};
+
+	taken.role = event_role_find(event->name);
+	taken.period = ((double)event->period_min + (double)event->period_max) / 2;
+	if (event->running_ns > 0 && event->running_ns < event->enabled_ns)
+		taken.period *= (double)event->enabled_ns / (double)event->running_ns;
+	if (strcmp(event->name, events->time) == 0) {
+		taken.role = CALC_EVENT_TIME;
+		reading->has_time = true;
+		if (event_role_time(event) == EVENT_TIME_CLOCK)
+			clock_period(reading, &taken);
+	} else if (taken.role == PROFILE_ROLES) {
+		return 0;
+	}
+	if (taken.period <= 0 || has_role(events, reading->id, taken.role))
+		return 0;
+	if (array_reserve(&events->list, &events->capacity, events->count + 1, sizeof(taken)) < 0)
+		return -ENOMEM;
+	events->list[events->count++] = taken;
+	return 0;
+}
+
+/* Ours has no message yet. */
+static int explain(int r, struct error *err)
+{
+	return r == -ENOMEM ? error_set(err, ENOMEM, "out of memory") : r;
+}
+
+static int choose(struct calc_events *events, struct profile_reader *reader,
+		  const struct profile_epoch *epochs, size_t epoch_count, const char *asked,
+		  struct error *err)
+{
+	struct epoch_reading reading = {.events = events, .asked = asked, .best = EVENT_TIME_NOT};
+
+	for (size_t i = 0; i < epoch_count; i++) {
+		int r = profile_reader_events(reader, epochs[i].id, choose_time, &reading, err);
+
+		if (r < 0)
+			return explain(r, err);
+	}
+	events->clock = reading.best == EVENT_TIME_CLOCK;
+	if (events->time != NULL)
+		return 0;
+	if (asked == NULL)
+		return error_set(err, ENOENT,
+				 "nothing that tells time was sampled: no cycles and "
+				 "no clock");
+	if (!reading.has_time)
+		return error_set(err, EINVAL, "there is no event \"%s\"", asked);
+	return error_set(err, EINVAL, "samples of %s are not samples of time", asked);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const struct calc_event *x = a, *y = b;
+
+	if (x->epoch != y->epoch)
+		return x->epoch < y->epoch ? -1 : 1;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+int calc_events_load(struct calc_events *events, struct profile_reader *reader,
+		     const struct profile_epoch *epochs, size_t epoch_count, const char *asked,
+		     struct error *err)
+{
+	int r = choose(events, reader, epochs, epoch_count, asked, err);
+
+	for (size_t i = 0; r == 0 && i < epoch_count; i++) {
+		struct epoch_reading reading = {.events = events, .id = epochs[i].id};
+
+		r = profile_reader_counters(reader, epochs[i].id, note_clock, &reading, err);
+		if (r == 0)
+			r = explain(profile_reader_events(reader, epochs[i].id, take_event,
+							  &reading, err),
+				    err);
+		events->epochs_without += !reading.has_time;
+	}
+	if (events->count > 0)
+		qsort(events->list, events->count, sizeof(*events->list), by_number);
+	return r;
+}
+
+void calc_events_deinit(struct calc_events *events)
+{
+	free(events->list);
+	free(events->time);
+	*events = (struct calc_events){0};
+}
+
+const struct calc_event *calc_events_find(const struct calc_events *events, int64_t epoch,
+					  uint32_t number)
+{
+	const struct calc_event key = {.epoch = epoch, .number = number};
+
+	if (events->count == 0)
+		return NULL;
+	return bsearch(&key, events->list, events->count, sizeof(key), by_number);
+}

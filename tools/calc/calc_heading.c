@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tools/calc/calc_heading.h"
+
+#include <inttypes.h>
+
+#include "analysis/image_analysis.h"
+#include "tools/calc/calc_events.h"
+
+static void print_time(FILE *stream, const struct calc_events *events,
+		       const struct image_samples *samples)
+{
+	fprintf(stream, "time        %s: a sample stands for %.0f cycles", events->time,
+		samples->time.period);
+	if (!events->clock) {
+		fputc('\n', stream);
+		return;
+	}
+	fprintf(stream, ", give or take %.0f%%, at ", 100 * samples->period_error);
+	if (events->clock_assumed)
+		fprintf(stream, "%.1f to %.1f GHz, ASSUMED: the core's clock was not recorded\n",
+			events->clock_low_ghz, events->clock_high_ghz);
+	else if (events->clock_high_ghz - events->clock_low_ghz < 0.01)
+		fprintf(stream, "%.2f GHz\n", events->clock_high_ghz);
+	else
+		fprintf(stream, "%.2f to %.2f GHz\n", events->clock_low_ghz,
+			events->clock_high_ghz);
+}
+
+static void print_model(FILE *stream, const struct machine_model *model)
+{
+	fprintf(stream, "model       %s, ", model->name);
+	if (model->in_order)
+		fputs("in order\n", stream);
+	else
+		fprintf(stream,
+			"out of order: a sample may be %u instruction%s late, and what an\n"
+			"            instruction waited for is not seen but inferred; take ranges "
+			"as such\n",
+			model->skid_insns, model->skid_insns == 1 ? "" : "s");
+}
+
+void calc_heading_passed_over(FILE *stream, const struct calc_events *events)
+{
+	if (events->epochs_without > 0)
+		fprintf(stream, "            %zu epoch%s without %s passed over\n",
+			events->epochs_without, events->epochs_without == 1 ? "" : "s",
+			events->time);
+}
+
+void calc_heading_image(FILE *stream, const char *path, const struct image_code *code,
+			const struct machine_model *model, const struct calc_events *events,
+			const struct image_samples *samples)
+{
+	const char *build_id = image_code_build_id(code);
+
+	fprintf(stream, "image       %s", path);
+	if (*build_id != '\0')
+		fprintf(stream, ", build-id %s", build_id);
+	fputc('\n', stream);
+	print_model(stream, model);
+	print_time(stream, events, samples);
+	calc_heading_passed_over(stream, events);
+}
+
+void calc_heading_procedure(FILE *stream, const struct calc_procedure *procedure)
+{
+	const struct procedure_analysis *analysis = procedure->analysis;
+	const struct cfg *cfg = analysis->cfg;
+	double samples = calc_procedure_samples(procedure);
+
+	fprintf(stream,
+		"procedure   %s: %.0f samples, %.1f%% of all; %" PRIu32 " instructions in "
+		"%" PRIu32 " blocks\n",
+		procedure->name, samples,
+		procedure->all_samples > 0 ? 100 * samples / procedure->all_samples : 0,
+		cfg->insn_count, cfg->block_count);
+	if (cfg->unresolved_jumps > 0)
+		fprintf(stream, "            %" PRIu32 " jump%s to where is not known\n",
+			cfg->unresolved_jumps, cfg->unresolved_jumps == 1 ? "" : "s");
+	if (cfg->bad_bytes > 0)
+		fprintf(stream, "            %" PRIu64 " bytes are no code that is understood\n",
+			cfg->bad_bytes);
+	if (analysis->profile.unmatched > 0)
+		fprintf(stream, "            %.0f samples where no instruction begins\n",
+			analysis->profile.unmatched);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What stands above a listing or a summary: image, procedure, and how far to trust it. */
+#ifndef DCPI_CALC_HEADING_H
+#define DCPI_CALC_HEADING_H
+
+#include <stdio.h>
+
+#include "tools/calc/calc_procedure.h"
+
+struct calc_events;
+struct image_samples;
+
+/** calc_heading_passed_over() - how many epochs have no such samples, if any. */
+void calc_heading_passed_over(FILE *stream, const struct calc_events *events);
+
+/**
+ * calc_heading_image() - the image, the model of the machine, and what a sample is
+ * @path: fit for terminals
+ */
+void calc_heading_image(FILE *stream, const char *path, const struct image_code *code,
+			const struct machine_model *model, const struct calc_events *events,
+			const struct image_samples *samples);
+
+/** calc_heading_procedure() - the procedure, and what is missing of it. */
+void calc_heading_procedure(FILE *stream, const struct calc_procedure *procedure);
+
+#endif

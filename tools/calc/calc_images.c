@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tools/calc/calc_images.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/array.h"
+#include "lib/error.h"
+#include "tools/calc/calc_events.h"
+#include "tools/calc/calc_profile.h"
+
+struct load {
+	struct calc_images *images;
+	const struct calc_events *events;
+	uint64_t *all; /* samples of each image, whatever the event */
+	size_t all_capacity;
+};
+
+static struct calc_image *image_of(struct load *load, int64_t id)
+{
+	struct calc_images *images = load->images;
+
+	/* Profiles come ordered by image. */
+	if (images->count > 0 && images->list[images->count - 1].id == id)
+		return &images->list[images->count - 1];
+	if (array_reserve(&images->list, &images->capacity, images->count + 1,
+			  sizeof(*images->list)) < 0 ||
+	    array_reserve(&load->all, &load->all_capacity, images->count + 1, sizeof(*load->all)) <
+		    0)
+		return NULL;
+	images->list[images->count] = (struct calc_image){.id = id};
+	load->all[images->count] = 0;
+	return &images->list[images->count++];
+}
+
+static int take_profile(void *context, const struct profile *profile)
+{
+	struct load *load = context;
+	const struct calc_event *event =
+		calc_events_find(load->events, profile->epoch, profile->event);
+	struct calc_image *image = image_of(load, profile->image);
+
+	if (image == NULL)
+		return -ENOMEM;
+	/* No smaller sum overflows if that of all samples doesn't. */
+	if (__builtin_add_overflow(load->images->samples, profile->total, &load->images->samples))
+		return -EBADMSG;
+	load->all[image - load->images->list] += profile->total;
+	if (event != NULL && event->role == CALC_EVENT_TIME && profile->chosen) {
+		image->samples += profile->total;
+		load->images->time += profile->total;
+	}
+	return 0;
+}
+
+static int describe(struct calc_image *image, struct profile_reader *reader, struct error *err)
+{
+	int r = profile_reader_image(reader, image->id, &image->image, err);
+
+	image->image.path = r == 0 ? strdup(image->image.path) : NULL;
+	if (r == -ENOENT)
+		return error_set(err, EBADMSG,
+				 "the database is corrupt: it has samples of no image");
+	if (r == 0 && image->image.path == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	return r;
+}
+
+static int hottest_first(const void *a, const void *b)
+{
+	const struct calc_image *x = a, *y = b;
+
+	if (x->samples != y->samples)
+		return x->samples > y->samples ? -1 : 1;
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+/* Describes all, and keeps those with samples of time. */
+static int settle(struct load *load, struct profile_reader *reader, struct error *err)
+{
+	struct calc_images *images = load->images;
+	size_t kept = 0, count = images->count;
+	int r = 0;
+
+	for (size_t i = 0; i < count && r == 0; i++) {
+		struct calc_image image = images->list[i];
+
+		r = describe(&image, reader, err);
+		if (r == 0 && image.image.kind == PROFILE_IMAGE_UNKNOWN)
+			images->unknown += load->all[i];
+		if (r == 0 && image.samples > 0)
+			images->list[kept++] = image;
+		else
+			free((void *)(uintptr_t)image.image.path);
+	}
+	images->count = kept;
+	if (kept > 0)
+		qsort(images->list, kept, sizeof(*images->list), hottest_first);
+	return r;
+}
+
+int calc_images_load(struct calc_images *images, struct profile_reader *reader,
+		     const struct profile_filter *filter, const struct calc_events *events,
+		     struct error *err)
+{
+	struct load load = {.images = images, .events = events};
+	struct profile_filter all = *filter;
+	int r;
+
+	all.others_too = true;
+	all.event = NULL;
+	all.image = 0;
+	err->message[0] = '\0';
+	r = profile_reader_totals(reader, &all, take_profile, &load, err);
+	if (r == 0)
+		r = settle(&load, reader, err);
+	else
+		images->count = 0; /* none has a path yet */
+	free(load.all);
+	if (r < 0 && err->message[0] == '\0')
+		return error_set(err, -r,
+				 r == -ENOMEM ? "out of memory"
+					      : "the database's counts are too big to be true");
+	return r;
+}
+
+void calc_images_deinit(struct calc_images *images)
+{
+	for (size_t i = 0; i < images->count; i++)
+		free((void *)(uintptr_t)images->list[i].image.path);
+	free(images->list);
+	*images = (struct calc_images){0};
+}
+
+bool calc_image_matches(const struct calc_image *image, const char *pattern)
+{
+	const char *path = image->image.path, *slash = strrchr(path, '/');
+
+	return fnmatch(pattern, path, 0) == 0 ||
+	       (slash != NULL && fnmatch(pattern, slash + 1, 0) == 0);
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tools/calc/calc_json.h"
+
+#include <math.h>
+
+#include "tools/base/json_stream.h"
+
+/* Keys of stalls, by enum stall_kind. */
+static const char *const stall_keys[STALL_KINDS] = {
+	[STALL_SLOTTING] = "slotting",		 [STALL_RA_DEPENDENCY] = "ra_dependency",
+	[STALL_RB_DEPENDENCY] = "rb_dependency", [STALL_RC_DEPENDENCY] = "rc_dependency",
+	[STALL_FU_DEPENDENCY] = "fu_dependency",
+};
+
+const char *calc_json_stall_key(enum stall_kind kind)
+{
+	return stall_keys[kind];
+}
+
+static uint64_t address_of(const struct calc_procedure *procedure, uint32_t insn)
+{
+	return procedure->analysis->cfg->insns[insn].address;
+}
+
+/* The address of an instruction that causes something, or null. */
+static void put_from(struct json_stream *json, const struct calc_procedure *procedure,
+		     uint32_t from)
+{
+	if (from < procedure->analysis->cfg->insn_count)
+		json_stream_count(json, "from", address_of(procedure, from));
+	else
+		json_stream_null(json, "from");
+}
+
+static void put_stalls(struct json_stream *json, const struct calc_procedure *procedure,
+		       uint32_t insn)
+{
+	const struct schedule_insn *schedule = &procedure->analysis->schedule.insns[insn];
+
+	json_stream_open(json, "static_stalls", '[');
+	for (uint32_t i = 0; i < schedule->stall_count; i++) {
+		json_stream_open(json, NULL, '{');
+		json_stream_text(json, "kind", stall_keys[schedule->stalls[i].kind]);
+		json_stream_number(json, "cycles", schedule->stalls[i].cycles);
+		put_from(json, procedure, schedule->stalls[i].from);
+		json_stream_close(json, '}');
+	}
+	json_stream_close(json, ']');
+}
+
+static void put_culprits(struct json_stream *json, const struct calc_procedure *procedure,
+			 uint32_t insn)
+{
+	const struct culprits *culprits = &procedure->analysis->culprits;
+	const struct instruction_cpi *cpi = &culprits->insns[insn];
+
+	json_stream_open(json, "culprits", '[');
+	for (uint32_t i = cpi->first; i < cpi->first + cpi->count; i++) {
+		json_stream_open(json, NULL, '{');
+		json_stream_text(json, "cause", culprit_key(culprits->list[i].cause));
+		json_stream_number(json, "cycles_low", culprits->list[i].cycles_low);
+		json_stream_number(json, "cycles_high", culprits->list[i].cycles_high);
+		put_from(json, procedure, culprits->list[i].from);
+		json_stream_close(json, '}');
+	}
+	json_stream_close(json, ']');
+}
+
+static void put_estimate(struct json_stream *json, const struct calc_procedure *procedure,
+			 const struct frequency_estimate *estimate)
+{
+	double low, high, executions = calc_procedure_executions(procedure, estimate, &low, &high);
+
+	json_stream_number(json, "frequency", executions);
+	json_stream_number(json, "frequency_low", low);
+	json_stream_number(json, "frequency_high", high);
+}
+
+static void put_confidence(struct json_stream *json, const struct frequency_estimate *estimate)
+{
+	if (estimate->origin == FREQUENCY_NONE)
+		json_stream_null(json, "confidence");
+	else
+		json_stream_text(json, "confidence", calc_confidence_name(estimate->confidence));
+}
+
+static void put_instruction(struct json_stream *json, const struct calc_procedure *procedure,
+			    uint32_t insn)
+{
+	const struct procedure_analysis *analysis = procedure->analysis;
+	const struct frequency_estimate *estimate =
+		&analysis->frequency.blocks[analysis->cfg->block_of[insn]];
+	uint64_t address = address_of(procedure, insn), offset;
+
+	json_stream_open(json, NULL, '{');
+	if (image_code_offset(procedure->code, address, &offset) == 0)
+		json_stream_count(json, "offset", offset);
+	else
+		json_stream_null(json, "offset");
+	json_stream_count(json, "address", address);
+	json_stream_number(json, "samples", analysis->profile.samples[insn]);
+	put_estimate(json, procedure, estimate);
+	json_stream_number(json, "cpi", analysis->culprits.insns[insn].cpi);
+	put_confidence(json, estimate);
+	put_stalls(json, procedure, insn);
+	put_culprits(json, procedure, insn);
+	json_stream_close(json, '}');
+}
+
+/* Where an edge leads: an address, or null if that is not known. */
+static void put_successor(struct json_stream *json, const struct calc_procedure *procedure,
+			  uint32_t edge)
+{
+	const struct procedure_analysis *analysis = procedure->analysis;
+	const struct cfg_edge *way = &analysis->cfg->edges[edge];
+
+	json_stream_open(json, NULL, '{');
+	if (way->to < analysis->cfg->block_count)
+		json_stream_count(json, "to",
+				  address_of(procedure, analysis->cfg->blocks[way->to].first));
+	else if (way->target != 0)
+		json_stream_count(json, "to", way->target);
+	else
+		json_stream_null(json, "to");
+	put_estimate(json, procedure, &analysis->frequency.edges[edge]);
+	json_stream_close(json, '}');
+}
+
+static void put_block(struct json_stream *json, const struct calc_procedure *procedure,
+		      uint32_t block)
+{
+	const struct procedure_analysis *analysis = procedure->analysis;
+	const struct cfg_block *place = &analysis->cfg->blocks[block];
+	const struct insn *last = &analysis->cfg->insns[place->first + place->count - 1];
+	struct calc_block sums = calc_procedure_block(procedure, block);
+
+	json_stream_open(json, NULL, '{');
+	json_stream_count(json, "start", address_of(procedure, place->first));
+	json_stream_count(json, "end", last->address + last->bytes);
+	json_stream_number(json, "best_cpi", sums.best / place->count);
+	json_stream_number(json, "actual_cpi", sums.actual / place->count);
+	json_stream_open(json, "successors", '[');
+	for (uint32_t i = place->out; i < place->out + place->out_count; i++)
+		put_successor(json, procedure, i);
+	json_stream_close(json, ']');
+	json_stream_close(json, '}');
+}
+
+void calc_json_procedure(FILE *stream, const struct calc_procedure *procedure)
+{
+	const struct procedure_analysis *analysis = procedure->analysis;
+	struct json_stream json = {.file = stream};
+
+	json_stream_open(&json, NULL, '{');
+	json_stream_text(&json, "image", procedure->image);
+	json_stream_text(&json, "build_id", image_code_build_id(procedure->code));
+	json_stream_text(&json, "procedure", procedure->name);
+	json_stream_text(&json, "model", analysis->model->name);
+	json_stream_open(&json, "blocks", '[');
+	for (uint32_t i = 0; i < analysis->cfg->block_count; i++)
+		put_block(&json, procedure, i);
+	json_stream_close(&json, ']');
+	json_stream_open(&json, "instructions", '[');
+	for (uint32_t i = 0; i < analysis->cfg->insn_count; i++)
+		put_instruction(&json, procedure, i);
+	json_stream_close(&json, ']');
+	json_stream_close(&json, '}');
+	json_stream_line(&json);
+}
+
+static void put_label(struct json_stream *json, const char *key, const char *text)
+{
+	if (text != NULL)
+		json_stream_text(json, key, text);
+	else
+		json_stream_null(json, key);
+}
+
+static void put_causes(struct json_stream *json, const struct stall_summary *summary)
+{
+	json_stream_open(json, "dynamic", '{');
+	for (unsigned int i = 0; i <= CULPRIT_CAUSES; i++) {
+		json_stream_open(json, culprit_key((enum culprit_cause)i), '{');
+		json_stream_number(json, "low", summary->low[i]);
+		json_stream_number(json, "high", summary->high[i]);
+		json_stream_close(json, '}');
+	}
+	json_stream_close(json, '}');
+	json_stream_open(json, "static", '{');
+	for (unsigned int i = 0; i < STALL_KINDS; i++)
+		json_stream_number(json, stall_keys[i], summary->stalls[i]);
+	json_stream_close(json, '}');
+}
+
+void calc_json_summary(FILE *stream, const char *image, const char *build_id, const char *procedure,
+		       const char *model, const struct stall_summary *summary)
+{
+	struct json_stream json = {.file = stream};
+
+	json_stream_open(&json, NULL, '{');
+	put_label(&json, "image", image);
+	put_label(&json, "build_id", build_id);
+	put_label(&json, "procedure", procedure);
+	put_label(&json, "model", model);
+	json_stream_open(&json, "summary", '{');
+	json_stream_number(&json, "best_cpi", summary->best_cycles / summary->instructions);
+	json_stream_number(&json, "actual_cpi", summary->actual_cycles / summary->instructions);
+	put_causes(&json, summary);
+	json_stream_number(&json, "dynamic_total", summary->dynamic);
+	json_stream_number(&json, "unexplained_gain", summary->gain);
+	json_stream_number(&json, "execution", summary->execution);
+	json_stream_number(&json, "sampling_error", summary->sampling_error);
+	json_stream_number(&json, "tallied", summary->tallied);
+	json_stream_number(&json, "samples", summary->samples);
+	json_stream_close(&json, '}');
+	json_stream_close(&json, '}');
+	json_stream_line(&json);
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tools/calc/calc_method.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/error.h"
+
+/* Names that are known, each behind a blank. */
+struct names {
+	char text[256];
+	size_t length;
+};
+
+static void add_name(struct names *names, const char *name)
+{
+	if (names->length < sizeof(names->text))
+		names->length += (size_t)snprintf(names->text + names->length,
+						  sizeof(names->text) - names->length, " %s", name);
+}
+
+static int unknown_name(const char *what, const char *name, const struct names *known,
+			struct error *err)
+{
+	return error_set(err, EINVAL, "there is no %s \"%s\"; there are:%s", what, name,
+			 known->text);
+}
+
+int calc_method_check(const struct calc_method *method, struct error *err)
+{
+	if (method->as_published && method->estimator != NULL)
+		return error_set(err, EINVAL, "--as-published and --estimator exclude each other");
+	return 0;
+}
+
+int calc_method_model(const struct machine_model **ret, const char *name, struct error *err)
+{
+	const struct machine_model *const *list = machine_model_list();
+	struct names known = {.length = 0};
+
+	*ret = machine_model_find(name);
+	if (*ret != NULL)
+		return 0;
+	for (size_t i = 0; list[i] != NULL; i++)
+		add_name(&known, list[i]->name);
+	return unknown_name("model", name, &known, err);
+}
+
+int calc_method_estimator(const struct frequency_estimator **ret, const char *name,
+			  struct error *err)
+{
+	const struct frequency_estimator *const *list = frequency_estimator_list();
+	struct names known = {.length = 0};
+
+	*ret = frequency_estimator_find(name);
+	if (*ret != NULL)
+		return 0;
+	for (size_t i = 0; list[i] != NULL; i++)
+		add_name(&known, list[i]->name);
+	return unknown_name("estimator", name, &known, err);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Results of the analysis as they come, in the form that was asked for. */
+#ifndef DCPI_CALC_OUTPUT_H
+#define DCPI_CALC_OUTPUT_H
+
+#include <stdbool.h>
+
+#include "analysis/culprit/stall_summary.h"
+#include "tools/calc/calc_listing.h"
+#include "tools/calc/calc_select.h"
+
+struct report_header;
+
+/**
+ * struct calc_output - the form, and what all procedures have in common
+ * @json:       lines of JSON; else text
+ * @summary:    sums by cause; else all instructions
+ * @together:   one summary of all procedures, printed by calc_output_end(); else one each
+ * @demangle:   C++ names as the source has them
+ * @listing:    how listings look
+ * @header:     what stands before text
+ * @events:     where samples come from
+ * @all_samples: of time, in all images
+ *
+ * The rest is private; zero at first.
+ */
+struct calc_output {
+	bool json;
+	bool summary;
+	bool together;
+	bool demangle;
+	struct calc_listing_options listing;
+	const struct report_header *header;
+	const struct calc_events *events;
+	double all_samples;
+
+	const struct calc_choice *choice;
+	const struct machine_model *model;
+	char *image;
+	bool header_told;
+	bool image_told;
+	struct stall_summary sum;
+	size_t procedures;
+	size_t images;
+	char *only_image; /* while there is but one */
+	char *only_build_id;
+	const char *only_model;
+};
+
+/**
+ * calc_output_image() - procedures of this image follow
+ * @choice: stays the caller's, and open until the next image or the end
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int calc_output_image(struct calc_output *output, const struct calc_choice *choice,
+		      const struct machine_model *model);
+
+/**
+ * calc_output_procedure() - print a procedure; an image_analysis_fn
+ * @context: struct calc_output
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int calc_output_procedure(void *context, const struct procedure_analysis *analysis);
+
+/** calc_output_end() - print what comes last, and free. */
+void calc_output_end(struct calc_output *output);
+
+#endif

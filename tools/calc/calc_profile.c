@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tools/calc/calc_profile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/array.h"
+#include "lib/cleanup.h"
+#include "lib/error.h"
+#include "tools/calc/calc_events.h"
+
+/* Samples of a role, while they are gathered. */
+struct gathering {
+	struct address_count *counts;
+	size_t count;
+	size_t capacity;
+	double weight; /* samples times period */
+	double samples;
+	bool collected;
+	double any_period; /* where there are no samples */
+};
+
+struct load {
+	const struct calc_events *events;
+	const struct image_code *code;
+	struct gathering roles[CALC_EVENT_TIME + 1];
+	struct branch_count *branches;
+	size_t branch_count;
+	size_t branch_capacity;
+	double error;
+	double unplaced;
+	int64_t image;
+	bool offsets_are_addresses;
+};
+
+static void load_deinit(struct load *load)
+{
+	for (unsigned int i = 0; i <= CALC_EVENT_TIME; i++)
+		free(load->roles[i].counts);
+	free(load->branches);
+}
+
+/* Return: 0 or -ENOENT. */
+static int address_of(const struct load *load, uint64_t offset, uint64_t *address)
+{
+	uint64_t in_file;
+
+	if (!load->offsets_are_addresses)
+		return image_code_address(load->code, offset, address);
+	*address = offset;
+	return image_code_offset(load->code, offset, &in_file);
+}
+
+static int take_profile(void *context, const struct profile *profile)
+{
+	struct load *load = context;
+	const struct calc_event *event =
+		calc_events_find(load->events, profile->epoch, profile->event);
+	struct gathering *role;
+
+	if (event == NULL)
+		return 0;
+	role = &load->roles[event->role];
+	if (array_reserve(&role->counts, &role->capacity, role->count + profile->count,
+			  sizeof(*role->counts)) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < profile->count; i++) {
+		struct address_count *place = &role->counts[role->count];
+		double count = (double)profile->samples[i].count;
+
+		role->samples += count;
+		role->weight += count * event->period;
+		if (address_of(load, profile->samples[i].offset, &place->address) < 0) {
+			load->unplaced += event->role == CALC_EVENT_TIME ? count : 0;
+			continue;
+		}
+		place->count = count;
+		role->count++;
+	}
+	if (event->role == CALC_EVENT_TIME && event->error > load->error)
+		load->error = event->error;
+	return 0;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct address_count *x = a, *y = b;
+
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+/* As they are in one epoch, which is worth a look. */
+static bool in_order(const struct gathering *role)
+{
+	for (size_t i = 1; i < role->count; i++) {
+		if (role->counts[i - 1].address > role->counts[i].address)
+			return false;
+	}
+	return true;
+}
+
+/* Sorts, and adds up what several epochs and processes have at an address. */
+static void settle(struct gathering *role, struct image_event_samples *ret)
+{
+	size_t kept = 0;
+
+	if (!in_order(role))
+		qsort(role->counts, role->count, sizeof(*role->counts), by_address);
+	for (size_t i = 0; i < role->count; i++) {
+		if (kept > 0 && role->counts[kept - 1].address == role->counts[i].address)
+			role->counts[kept - 1].count += role->counts[i].count;
+		else
+			role->counts[kept++] = role->counts[i];
+	}
+	ret->counts = take_ptr(role->counts);
+	ret->count = kept;
+	ret->period = role->samples > 0 ? role->weight / role->samples : role->any_period;
+}
+
+static int take_edges(void *context, const struct profile_edges *edges)
+{
+	struct load *load = context;
+
+	if (edges->kind != PROFILE_EDGE_BRANCH)
+		return 0;
+	if (array_reserve(&load->branches, &load->branch_capacity,
+			  load->branch_count + edges->count, sizeof(*load->branches)) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < edges->count; i++) {
+		struct branch_count *branch = &load->branches[load->branch_count];
+
+		*branch = (struct branch_count){.to = UINT64_MAX,
+						.count = (double)edges->edges[i].count};
+		if (address_of(load, edges->edges[i].from, &branch->from) < 0)
+			continue;
+		if (edges->to_image != load->image) {
+			branch->to_image = edges->to_image;
+			branch->to_offset = edges->edges[i].to;
+		} else if (address_of(load, edges->edges[i].to, &branch->to) < 0) {
+			branch->to = UINT64_MAX;
+		}
+		load->branch_count++;
+	}
+	return 0;
+}
+
+static int by_ends(const void *a, const void *b)
+{
+	const struct branch_count *x = a, *y = b;
+
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	if (x->to != y->to)
+		return x->to < y->to ? -1 : 1;
+	if (x->to_image != y->to_image)
+		return x->to_image < y->to_image ? -1 : 1;
+	return (x->to_offset > y->to_offset) - (x->to_offset < y->to_offset);
+}
+
+static void settle_branches(struct load *load, struct image_samples *ret)
+{
+	struct branch_count *list = load->branches;
+	size_t kept = 0;
+
+	if (load->branch_count > 0)
+		qsort(list, load->branch_count, sizeof(*list), by_ends);
+	for (size_t i = 0; i < load->branch_count; i++) {
+		if (kept > 0 && by_ends(&list[kept - 1], &list[i]) == 0)
+			list[kept - 1].count += list[i].count;
+		else
+			list[kept++] = list[i];
+	}
+	ret->branches = take_ptr(load->branches);
+	ret->branch_count = kept;
+}
+
+/* Roles that were collected, though this image may have none of their samples. */
+static void mark_collected(struct load *load)
+{
+	for (size_t i = 0; i < load->events->count; i++) {
+		struct gathering *role = &load->roles[load->events->list[i].role];
+
+		role->collected = true;
+		role->any_period = load->events->list[i].period;
+	}
+}
+
+int calc_profile_load(struct calc_profile *ret, struct profile_reader *reader,
+		      const struct profile_filter *filter, int64_t image,
+		      const struct calc_events *events, bool edges, const struct image_code *code,
+		      bool offsets_are_addresses, struct error *err)
+{
+	_cleanup_(load_deinit) struct load load = {
+		.events = events,
+		.code = code,
+		.image = image,
+		.offsets_are_addresses = offsets_are_addresses,
+	};
+	struct profile_filter of_image = {
+		.epochs = filter->epochs,
+		.epoch_count = filter->epoch_count,
+		.since_ns = filter->since_ns,
+		.until_ns = filter->until_ns,
+		.host = filter->host,
+		.image = image,
+		.has_pid = filter->has_pid,
+		.pid = filter->pid,
+		.unit = filter->unit,
+		.container = filter->container,
+	};
+	struct image_samples *samples = &ret->samples;
+	int r = profile_reader_profiles(reader, &of_image, take_profile, &load, err);
+
+	if (r == 0 && edges)
+		r = profile_reader_edges(reader, &of_image, take_edges, &load, err);
+	if (r < 0)
+		return r == -ENOMEM ? error_set(err, ENOMEM, "out of memory") : r;
+	*ret = (struct calc_profile){.unplaced = load.unplaced};
+	mark_collected(&load);
+	settle(&load.roles[CALC_EVENT_TIME], &samples->time);
+	for (unsigned int i = 0; i < PROFILE_ROLES; i++) {
+		if (load.roles[i].collected)
+			settle(&load.roles[i], &samples->roles[i]);
+	}
+	settle_branches(&load, samples);
+	samples->image = image;
+	samples->branches_sampled = edges;
+	samples->clock = events->clock;
+	samples->period_error = load.error;
+	return 0;
+}
+
+void calc_profile_deinit(struct calc_profile *profile)
+{
+	free((void *)(uintptr_t)profile->samples.time.counts);
+	for (unsigned int i = 0; i < PROFILE_ROLES; i++)
+		free((void *)(uintptr_t)profile->samples.roles[i].counts);
+	free((void *)(uintptr_t)profile->samples.branches);
+	*profile = (struct calc_profile){0};
+}

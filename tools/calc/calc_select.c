@@ -1,0 +1,489 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tools/calc/calc_select.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/image/demangle.h"
+#include "lib/array.h"
+#include "lib/cleanup.h"
+#include "lib/error.h"
+#include "tools/base/text.h"
+#include "tools/report/jit_elf.h"
+
+#define CANDIDATES_TOLD 4
+
+/* What an operand asks for. */
+struct wanted {
+	char *pattern; /* NULL: any image */
+	char *name;
+	uint64_t address;
+	bool is_address;
+};
+
+/* A procedure that may be meant, with samples. */
+struct candidate {
+	const struct calc_image *image;
+	uint64_t address;
+	double samples;
+};
+
+struct search {
+	const struct calc_select *select;
+	struct wanted wanted;
+	struct candidate *candidates;
+	size_t count;
+	size_t capacity;
+	struct calc_choice best;
+	bool unsampled;	    /* one was found that has no samples */
+	size_t looked_at;   /* images */
+	struct error first; /* why an image could not be looked at */
+	int first_result;
+};
+
+static void search_deinit(struct search *search)
+{
+	free(search->wanted.pattern);
+	free(search->wanted.name);
+	free(search->candidates);
+	calc_choice_deinit(&search->best);
+}
+
+void calc_choice_deinit(struct calc_choice *choice)
+{
+	calc_profile_deinit(&choice->profile);
+	image_code_close(choice->code);
+	*choice = (struct calc_choice){0};
+}
+
+static const char *kind_name(enum profile_image_kind kind)
+{
+	switch (kind) {
+	case PROFILE_IMAGE_KERNEL:
+		return "the kernel";
+	case PROFILE_IMAGE_MODULE:
+		return "a kernel module";
+	case PROFILE_IMAGE_VDSO:
+		return "the vDSO";
+	default:
+		return "not known";
+	}
+}
+
+/* Code made at run time is in the database: it becomes a file that nobody else sees. */
+static int jit_code_open(struct image_code **ret, const struct calc_select *select,
+			 const struct calc_image *image, struct error *err)
+{
+	struct profile_image file = {.kind = PROFILE_IMAGE_FILE};
+	_cleanup_close_ int fd = -1;
+	char path[32];
+	int r = jit_elf_make(&fd, select->reader, image->id, err);
+
+	if (r == -ENOTSUP) {
+		_cleanup_free_ char *name = text_clean(image->image.path);
+
+		return error_set(err, ENOTSUP,
+				 "%s is made at run time, and no jitdump told its code",
+				 name != NULL && *name != '\0' ? name : "the image");
+	}
+	if (r < 0)
+		return r;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	file.path = path;
+	return image_code_open(ret, &file, &select->debug, err);
+}
+
+int calc_select_open(struct calc_choice *ret, const struct calc_select *select,
+		     const struct calc_image *image, struct error *err)
+{
+	_cleanup_(calc_choice_deinit) struct calc_choice choice = {.image = image};
+	bool jit = image->image.kind == PROFILE_IMAGE_JIT;
+	int r;
+
+	if (image->image.kind != PROFILE_IMAGE_FILE && !jit) {
+		_cleanup_free_ char *path = text_clean(image->image.path);
+
+		return error_set(err, ENOTSUP,
+				 "%s is %s: its code is in no file, and only files are analysed",
+				 path != NULL && *path != '\0' ? path : "the image",
+				 kind_name(image->image.kind));
+	}
+	r = jit ? jit_code_open(&choice.code, select, image, err)
+		: image_code_open(&choice.code, &image->image, &select->debug, err);
+	if (r == 0)
+		r = calc_profile_load(&choice.profile, select->reader, select->filter, image->id,
+				      select->events, select->edges, choice.code, jit, err);
+	if (r == 0) {
+		*ret = choice;
+		choice = (struct calc_choice){0};
+	}
+	return r;
+}
+
+/* The procedure that an address belongs to, as a whole. Return: -ENOENT none. */
+static long procedure_at(const struct image_code *code, uint64_t address)
+{
+	struct image_range parts[IMAGE_CODE_PARTS_MAX];
+	uint64_t offset;
+	size_t parent;
+	long index;
+
+	if (image_code_offset(code, address, &offset) < 0)
+		return -ENOENT;
+	index = procedure_table_find(image_code_procedures(code), offset);
+	if (index >= 0 && image_code_parts(code, (size_t)index, parts, &parent) == 0)
+		return (long)parent;
+	return index;
+}
+
+/* Samples of time of a procedure with all its parts; others may lie inside of them. */
+static double samples_of(const struct calc_choice *choice, size_t procedure)
+{
+	const struct image_event_samples *time = &choice->profile.samples.time;
+	struct image_range parts[IMAGE_CODE_PARTS_MAX];
+	size_t parent, count = image_code_parts(choice->code, procedure, parts, &parent);
+	double sum = 0;
+
+	for (size_t part = 0; part < count; part++) {
+		size_t low = 0, high = time->count;
+
+		while (low < high) {
+			size_t middle = low + (high - low) / 2;
+
+			if (time->counts[middle].address < parts[part].start)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		for (; low < time->count && time->counts[low].address < parts[part].end; low++) {
+			if (procedure_at(choice->code, time->counts[low].address) ==
+			    (long)procedure)
+				sum += time->counts[low].count;
+		}
+	}
+	return sum;
+}
+
+int calc_select_address(struct calc_choice *choice, uint64_t address)
+{
+	long procedure = procedure_at(choice->code, address);
+
+	if (procedure < 0)
+		return -ENOENT;
+	choice->procedure = (size_t)procedure;
+	choice->samples = samples_of(choice, choice->procedure);
+	return 0;
+}
+
+/* Takes a procedure into account; the hottest stays open. */
+static int consider(struct search *search, struct calc_choice *choice, size_t procedure)
+{
+	struct candidate candidate = {.image = choice->image};
+	struct image_range parts[IMAGE_CODE_PARTS_MAX];
+	size_t parent;
+
+	if (image_code_parts(choice->code, procedure, parts, &parent) == 0)
+		procedure = parent;
+	candidate.address =
+		procedure_table_get(image_code_procedures(choice->code), procedure)->address;
+	candidate.samples = samples_of(choice, procedure);
+	if (candidate.samples == 0)
+		search->unsampled = true;
+	for (size_t i = 0; i < search->count; i++) {
+		if (search->candidates[i].image == candidate.image &&
+		    search->candidates[i].address == candidate.address)
+			return 0; /* by its cold part, too */
+	}
+	if (candidate.samples == 0)
+		return 0;
+	if (array_reserve(&search->candidates, &search->capacity, search->count + 1,
+			  sizeof(candidate)) < 0)
+		return -ENOMEM;
+	search->candidates[search->count++] = candidate;
+	if (candidate.samples > choice->samples) {
+		choice->samples = candidate.samples;
+		choice->procedure = procedure;
+	}
+	return 0;
+}
+
+/* Whether the source's name of a mangled one is meant; with or without parameters. */
+static bool demangled_is(const char *name, const char *wanted)
+{
+	_cleanup_free_ char *readable = demangle(name);
+	size_t length = strlen(wanted);
+
+	return readable != NULL && strncmp(readable, wanted, length) == 0 &&
+	       (readable[length] == '\0' || readable[length] == '(');
+}
+
+/* The longest identifier in a name: mangled names have it as it is. */
+static void longest_word(const char *name, char word[64])
+{
+	size_t best = 0;
+
+	word[0] = '\0';
+	while (*name != '\0') {
+		size_t length = 0;
+
+		while (isalnum((unsigned char)name[length]) || name[length] == '_')
+			length++;
+		if (length > best && length < 64) {
+			memcpy(word, name, length);
+			word[length] = '\0';
+			best = length;
+		}
+		name += length > 0 ? length : 1;
+	}
+}
+
+static int by_name(struct search *search, struct calc_choice *choice)
+{
+	const struct procedure_table *table = image_code_procedures(choice->code);
+	size_t count = procedure_table_count(table);
+	const char *wanted = search->wanted.name;
+	bool found = false;
+	char word[64];
+	int r = 0;
+
+	for (size_t i = 0; i < count && r == 0; i++) {
+		if (strcmp(procedure_table_get(table, i)->name, wanted) != 0)
+			continue;
+		found = true;
+		r = consider(search, choice, i);
+	}
+	longest_word(wanted, word);
+	for (size_t i = 0; i < count && r == 0 && !found; i++) {
+		const char *name = procedure_table_get(table, i)->name;
+
+		if (strncmp(name, "_Z", 2) == 0 && strstr(name, word) != NULL &&
+		    demangled_is(name, wanted))
+			r = consider(search, choice, i);
+	}
+	return r;
+}
+
+static int by_address(struct search *search, struct calc_choice *choice)
+{
+	long procedure = procedure_at(choice->code, search->wanted.address);
+
+	return procedure >= 0 ? consider(search, choice, (size_t)procedure) : 0;
+}
+
+/* The hottest procedure of an image that has a symbol. */
+static int by_heat(struct search *search, struct calc_choice *choice)
+{
+	const struct procedure_table *table = image_code_procedures(choice->code);
+	const struct image_event_samples *time = &choice->profile.samples.time;
+	_cleanup_free_ double *heat = calloc(procedure_table_count(table) + 1, sizeof(*heat));
+	size_t best = 0;
+
+	if (heat == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < time->count; i++) {
+		long procedure = procedure_at(choice->code, time->counts[i].address);
+
+		if (procedure < 0 ||
+		    procedure_table_get(table, (size_t)procedure)->source > PROCEDURE_LABEL)
+			continue;
+		heat[procedure] += time->counts[i].count;
+		if (heat[procedure] > heat[best])
+			best = (size_t)procedure;
+	}
+	if (heat[best] == 0 || heat[best] <= search->best.samples)
+		return 0;
+	choice->procedure = best;
+	choice->samples = heat[best];
+	return 0;
+}
+
+/* Looks at one image; what is the best so far stays open. */
+static int look_at(struct search *search, const struct calc_image *image,
+		   int (*find)(struct search *search, struct calc_choice *choice),
+		   struct error *err)
+{
+	_cleanup_(calc_choice_deinit) struct calc_choice choice = {0};
+	struct error why;
+	int r = calc_select_open(&choice, search->select, image, &why);
+
+	if (r == -ENOMEM || r == -EBADMSG) {
+		*err = why;
+		return r;
+	}
+	if (r < 0) {
+		if (search->first_result == 0) {
+			search->first = why;
+			search->first_result = r;
+		}
+		return 0;
+	}
+	search->looked_at++;
+	if (find(search, &choice) < 0)
+		return error_set(err, ENOMEM, "out of memory");
+	if (choice.samples > search->best.samples) {
+		calc_choice_deinit(&search->best);
+		search->best = choice;
+		choice = (struct calc_choice){0};
+	}
+	return 0;
+}
+
+static bool in_question(const struct search *search, const struct calc_image *image)
+{
+	const char *pattern = search->wanted.pattern;
+
+	if (pattern != NULL && !calc_image_matches(image, pattern))
+		return false;
+	return search->select->pattern == NULL ||
+	       calc_image_matches(image, search->select->pattern);
+}
+
+/* Where IMAGE ends in IMAGE:PROCEDURE: at a colon that is no half of C++'s. */
+static const char *find_colon(const char *operand)
+{
+	for (const char *p = operand; *p != '\0'; p++) {
+		if (p[0] != ':')
+			continue;
+		if (p[1] != ':')
+			return p;
+		p++;
+	}
+	return NULL;
+}
+
+static int parse(struct wanted *wanted, const char *operand, struct error *err)
+{
+	const char *colon = find_colon(operand);
+	const char *name = colon != NULL ? colon + 1 : operand;
+	char *end;
+
+	if (*name == '\0' || colon == operand)
+		return error_set(err, EINVAL, "\"%s\" is no procedure", operand);
+	if (colon != NULL)
+		wanted->pattern = strndup(operand, (size_t)(colon - operand));
+	wanted->name = strdup(name);
+	if (wanted->name == NULL || (colon != NULL && wanted->pattern == NULL))
+		return error_set(err, ENOMEM, "out of memory");
+	if (strncasecmp(name, "0x", 2) != 0)
+		return 0;
+	errno = 0;
+	wanted->address = strtoull(name, &end, 16);
+	wanted->is_address = true;
+	if (*end != '\0' || end == name + 2 || errno != 0)
+		return error_set(err, EINVAL, "\"%s\" is no address", name);
+	return 0;
+}
+
+static int hottest_first(const void *a, const void *b)
+{
+	const struct candidate *x = a, *y = b;
+
+	return (x->samples < y->samples) - (x->samples > y->samples);
+}
+
+/* "/bin/a:0x1000 (12 samples), ..." */
+static int ambiguous(const struct search *search, struct error *err)
+{
+	char list[384] = "";
+	size_t length = 0;
+
+	qsort(search->candidates, search->count, sizeof(*search->candidates), hottest_first);
+	for (size_t i = 0; i < search->count && i < CANDIDATES_TOLD; i++) {
+		const struct candidate *candidate = &search->candidates[i];
+		int n = snprintf(list + length, sizeof(list) - length,
+				 "%s%s:0x%" PRIx64 " (%.0f samples)", i > 0 ? ", " : "",
+				 candidate->image->image.path, candidate->address,
+				 candidate->samples);
+
+		if (n < 0 || (size_t)n >= sizeof(list) - length) {
+			list[length] = '\0';
+			break;
+		}
+		length += (size_t)n;
+	}
+	return error_set(err, EINVAL, "%s may be one of %zu: %s%s", search->wanted.name,
+			 search->count, list, search->count > CANDIDATES_TOLD ? ", ..." : "");
+}
+
+/* Nothing was found: says why. */
+static int nothing(const struct search *search, bool any_image, struct error *err)
+{
+	const char *name = search->wanted.name;
+
+	if (search->unsampled)
+		return error_set(err, ENOENT, "no samples in %s", name);
+	if (!any_image && search->wanted.pattern != NULL)
+		return error_set(err, ENOENT, "no samples in images that match \"%s\"",
+				 search->wanted.pattern);
+	if (!any_image && search->select->pattern != NULL)
+		return error_set(err, ENOENT, "no samples in images that match \"%s\"",
+				 search->select->pattern);
+	if (search->looked_at == 0 && search->first_result < 0) {
+		*err = search->first;
+		return search->first_result == -ENOENT ? -ENODATA : search->first_result;
+	}
+	if (name == NULL)
+		return error_set(err, ENOENT, "no samples in procedures that have a symbol");
+	return error_set(err, ENOENT, "no procedure %s in images that have samples", name);
+}
+
+static void give(struct calc_choice *ret, struct search *search)
+{
+	*ret = search->best;
+	search->best = (struct calc_choice){0};
+}
+
+int calc_select_named(struct calc_choice *ret, const struct calc_select *select,
+		      const char *operand, struct error *err)
+{
+	_cleanup_(search_deinit) struct search search = {.select = select};
+	bool any = false;
+	int r = parse(&search.wanted, operand, err);
+
+	for (size_t i = 0; i < select->images->count && r == 0; i++) {
+		const struct calc_image *image = &select->images->list[i];
+
+		if (!in_question(&search, image))
+			continue;
+		any = true;
+		r = look_at(&search, image, search.wanted.is_address ? by_address : by_name, err);
+	}
+	if (r < 0)
+		return r;
+	if (search.count > 1)
+		return ambiguous(&search, err);
+	if (search.count == 0)
+		return nothing(&search, any, err);
+	give(ret, &search);
+	return 0;
+}
+
+int calc_select_hottest(struct calc_choice *ret, const struct calc_select *select,
+			struct error *err)
+{
+	_cleanup_(search_deinit) struct search search = {.select = select};
+	bool any = false;
+	int r = 0;
+
+	/* Images come by decreasing samples: behind the best procedure's none can win. */
+	for (size_t i = 0; i < select->images->count && r == 0; i++) {
+		const struct calc_image *image = &select->images->list[i];
+
+		if (!in_question(&search, image))
+			continue;
+		if ((double)image->samples <= search.best.samples)
+			break;
+		any = true;
+		r = look_at(&search, image, by_heat, err);
+	}
+	if (r < 0)
+		return r;
+	if (search.best.samples == 0)
+		return nothing(&search, any, err);
+	give(ret, &search);
+	return 0;
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tools/calc/calc_source.h"
+
+#include <errno.h>
+
+#include "lib/error.h"
+
+/* Addresses with samples in an image, up to which one procedure is tied to its callers. */
+#define TIED_MAX 2000
+
+int calc_source_load(struct calc_source *source, struct profile_reader *reader,
+		     const struct profile_filter *filter, const char *event, const char *pattern,
+		     const struct debug_file_options *debug, struct error *err)
+{
+	struct report_header *header = &source->header;
+	uint64_t handed = 0;
+	int r = 0;
+
+	if (header->epoch_count == 0)
+		r = report_header_load(header, reader, filter, err);
+	if (r == 0 && header->epoch_count == 0)
+		return error_set(err, ENOENT, "no epoch matches");
+	if (r == 0)
+		r = calc_events_load(&source->events, reader, header->epochs, header->epoch_count,
+				     event, err);
+	if (r == 0)
+		r = calc_images_load(&source->images, reader, filter, &source->events, err);
+	if (r < 0)
+		return r;
+	header->samples = source->images.samples;
+	header->unknown = source->images.unknown;
+	report_header_edges_lost(header, &handed);
+	source->select = (struct calc_select){
+		.reader = reader,
+		.images = &source->images,
+		.pattern = pattern,
+		.filter = filter,
+		.events = &source->events,
+		.edges = handed > 0,
+		.debug = *debug,
+	};
+	return 0;
+}
+
+int calc_source_open(struct calc_source *source, struct profile_reader **reader, struct cli *cli,
+		     const char *event, struct error *err)
+{
+	int r = profile_reader_open(reader, cli->database, err);
+
+	if (r == 0)
+		r = profile_reader_snapshot(*reader, err);
+	if (r == 0)
+		r = cli_select_epochs(cli, *reader, err);
+	if (r == 0)
+		r = calc_source_load(source, *reader, &cli->filter, event, cli->image, &cli->debug,
+				     err);
+	return r;
+}
+
+void calc_source_deinit(struct calc_source *source)
+{
+	calc_images_deinit(&source->images);
+	calc_events_deinit(&source->events);
+	report_header_deinit(&source->header);
+}
+
+/* All that was sampled is estimated for one procedure's sake where nobody waits for it. */
+static bool is_small(const struct calc_choice *choice)
+{
+	return choice->profile.samples.time.count <= TIED_MAX;
+}
+
+int calc_source_options(const struct calc_source *source, const struct calc_choice *choice,
+			const struct machine_model *model, struct image_analysis_options *ret,
+			struct error *err)
+{
+	const struct insn_decoder *decoder = image_code_decoder(choice->code);
+
+	if (model == NULL)
+		model = machine_model_default(decoder->isa, source->header.epochs[0].cpu_model);
+	*ret = (struct image_analysis_options){
+		.model = model,
+		.threads = 1,
+		.scope = IMAGE_ANALYSIS_CHOSEN,
+		.chosen = &choice->procedure,
+		.chosen_count = 1,
+		.tie_calls = is_small(choice),
+	};
+	if (model->isa != decoder->isa)
+		return error_set(err, EINVAL, "%s is of %s, and %s is another architecture",
+				 choice->image->image.path, decoder->name, model->name);
+	return 0;
+}

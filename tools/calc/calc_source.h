@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Epochs of a database, ready for the analysis of procedures. */
+#ifndef DCPI_CALC_SOURCE_H
+#define DCPI_CALC_SOURCE_H
+
+#include "tools/calc/calc_events.h"
+#include "tools/calc/calc_images.h"
+#include "tools/calc/calc_select.h"
+#include "tools/report/cli.h"
+#include "tools/report/report_header.h"
+
+/** struct calc_source - zero-initialised is empty. */
+struct calc_source {
+	struct report_header header;
+	struct calc_events events;
+	struct calc_images images;
+	struct calc_select select;
+};
+
+/**
+ * calc_source_load() - read what there is
+ * @source:  zero-initialised, but its header may be loaded, and any_event set; freed by
+ * calc_source_deinit(), also after a failure
+ * @filter:  epochs and process; the caller's, as long as @source is in use
+ * @event:   whose samples are of time; NULL: the best there is
+ * @pattern: only these images; NULL: all
+ *
+ * Return: 0; -ENOENT no epoch, or none with an event of time; -EINVAL @event is none; or
+ * the reader's error.
+ */
+int calc_source_load(struct calc_source *source, struct profile_reader *reader,
+		     const struct profile_filter *filter, const char *event, const char *pattern,
+		     const struct debug_file_options *debug, struct error *err);
+
+/**
+ * calc_source_open() - open the database that the command line names, and load from it
+ * @reader: out: closed by the caller, also after a failure, and not before @source is freed
+ *
+ * Return: as of profile_reader_open(), cli_select_epochs(), calc_source_load().
+ */
+int calc_source_open(struct calc_source *source, struct profile_reader **reader, struct cli *cli,
+		     const char *event, struct error *err);
+
+void calc_source_deinit(struct calc_source *source);
+
+/**
+ * calc_source_options() - how to analyse the procedure that was chosen
+ * @model: NULL: the machine's that was profiled
+ *
+ * Points into @choice. Return: 0; -EINVAL @model is of another architecture.
+ */
+int calc_source_options(const struct calc_source *source, const struct calc_choice *choice,
+			const struct machine_model *model, struct image_analysis_options *ret,
+			struct error *err);
+
+#endif

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tools/calc/calc_walk.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "analysis/program_calls.h"
+#include "lib/cleanup.h"
+#include "lib/error.h"
+#include "tools/base/progress.h"
+
+static int set_method(const struct calc_walk *walk, const struct calc_choice *choice,
+		      struct image_analysis_options *options, struct error *err)
+{
+	const struct calc_method *method = &walk->method;
+	int r = calc_source_options(walk->source, choice, method->model, options, err);
+
+	if (r < 0)
+		return r;
+	options->estimator =
+		method->as_published ? frequency_estimator_find("paper") : method->estimator;
+	options->published = method->as_published;
+	options->tie_calls = options->tie_calls && !method->as_published;
+	return 0;
+}
+
+static int set_scope(const struct calc_walk *walk, const struct calc_choice *choice,
+		     const struct program_calls *calls, struct image_analysis_options *options,
+		     struct error *err)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	int r = set_method(walk, choice, options, err);
+
+	if (r < 0)
+		return r;
+	options->scope = IMAGE_ANALYSIS_SAMPLED;
+	options->threads = cpus > 1 ? (unsigned int)cpus : 1;
+	options->tie_calls = !walk->method.as_published;
+	options->calls = calls;
+	return 0;
+}
+
+static int take_procedure(void *context, const struct procedure_analysis *analysis)
+{
+	struct calc_walk *walk = context;
+
+	walk->procedures++;
+	return walk->procedure(walk->context, analysis);
+}
+
+static int analyse(struct calc_walk *walk, const struct calc_choice *choice,
+		   const struct image_analysis_options *options, struct error *err)
+{
+	if (walk->image(walk->context, choice, options->model) < 0)
+		return error_set(err, ENOMEM, "out of memory");
+	return image_analysis_run(choice->code, &choice->profile.samples, options, take_procedure,
+				  walk, NULL, err);
+}
+
+int calc_walk_one(struct calc_walk *walk, const struct calc_choice *choice, struct error *err)
+{
+	struct image_analysis_options options;
+	int r = set_method(walk, choice, &options, err);
+
+	return r < 0 ? r : analyse(walk, choice, &options, err);
+}
+
+/* Of images that nobody asked for, those without code are passed over. */
+static bool is_chosen(const struct calc_walk *walk, const struct calc_image *image)
+{
+	if (walk->cli->image == NULL)
+		return image->image.kind == PROFILE_IMAGE_FILE ||
+		       image->image.kind == PROFILE_IMAGE_JIT;
+	return calc_image_matches(image, walk->cli->image);
+}
+
+/*
+ * Calls compare procedures of all images, so these are gone through before any of them is
+ * printed. What is wrong with one of them is told when its turn comes.
+ */
+static int tally_calls(const struct calc_walk *walk, struct program_calls **calls,
+		       struct progress *progress)
+{
+	const struct calc_images *images = &walk->source->images;
+	int r = walk->method.as_published ? 0 : program_calls_create(calls);
+
+	for (size_t i = 0; i < images->count && r == 0 && *calls != NULL; i++) {
+		const struct calc_image *image = &images->list[i];
+		_cleanup_(calc_choice_deinit) struct calc_choice choice = {0};
+		struct image_analysis_options options;
+
+		progress_say(progress, i, 2 * images->count, image->image.path);
+		if (!is_chosen(walk, image) ||
+		    calc_select_open(&choice, &walk->source->select, image, NULL) < 0 ||
+		    set_scope(walk, &choice, *calls, &options, NULL) < 0)
+			continue;
+		if (image_analysis_tally(*calls, choice.code, &choice.profile.samples, &options,
+					 NULL) == -ENOMEM)
+			r = -ENOMEM;
+	}
+	return r == 0 && *calls != NULL ? program_calls_solve(*calls) : r;
+}
+
+/* Return: 0, an error of the image's that was told, or -ENOMEM. */
+static int walk_image(struct calc_walk *walk, const struct calc_image *image,
+		      const struct program_calls *calls, struct progress *progress)
+{
+	_cleanup_(calc_choice_deinit) struct calc_choice choice = {0};
+	struct image_analysis_options options;
+	struct error err;
+	int r = calc_select_open(&choice, &walk->source->select, image, &err);
+
+	/* Of code made at run time, none may be kept. */
+	if (r == -ENOTSUP && walk->cli->image == NULL && image->image.kind == PROFILE_IMAGE_JIT)
+		return 0;
+	if (r == 0)
+		r = set_scope(walk, &choice, calls, &options, &err);
+	if (r == 0)
+		r = analyse(walk, &choice, &options, &err);
+	if (r < 0) {
+		progress_clear(progress);
+		cli_fail(walk->cli, &err);
+		walk->failed++;
+	}
+	return r;
+}
+
+static int walk_images(struct calc_walk *walk, const struct program_calls *calls,
+		       struct progress *progress)
+{
+	const struct calc_images *images = &walk->source->images;
+
+	for (size_t i = 0; i < images->count; i++) {
+		const struct calc_image *image = &images->list[i];
+
+		if (!is_chosen(walk, image))
+			continue;
+		walk->images++;
+		progress_say(progress, images->count + i, 2 * images->count, image->image.path);
+		if (walk_image(walk, image, calls, progress) == -ENOMEM)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int status_of(const struct calc_walk *walk)
+{
+	if (walk->images == 0 && walk->cli->image != NULL)
+		return cli_nothing(walk->cli, "no samples in images that match \"%s\"",
+				   walk->cli->image);
+	if (walk->images == 0)
+		return cli_nothing(walk->cli, "no samples in files");
+	if (walk->failed < walk->images && walk->procedures == 0)
+		return cli_nothing(walk->cli, "no samples in procedures");
+	return walk->failed < walk->images ? CLI_OK : CLI_FAILED;
+}
+
+int calc_walk_run(struct calc_walk *walk)
+{
+	struct program_calls *calls = NULL;
+	struct progress progress = {0};
+	struct error err;
+	int r;
+
+	if (walk->progress)
+		progress_start(&progress, walk->cli->tool);
+	r = tally_calls(walk, &calls, &progress);
+	if (r < 0) {
+		error_set(&err, ENOMEM, "out of memory");
+		cli_fail(walk->cli, &err);
+	} else {
+		r = walk_images(walk, calls, &progress);
+	}
+	progress_clear(&progress);
+	program_calls_destroy(calls);
+	return r < 0 ? CLI_FAILED : status_of(walk);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The analysis of all procedures that have samples, in one image after the other. */
+#ifndef DCPI_CALC_WALK_H
+#define DCPI_CALC_WALK_H
+
+#include "analysis/image_analysis.h"
+#include "tools/calc/calc_method.h"
+#include "tools/calc/calc_source.h"
+#include "tools/report/cli.h"
+
+/**
+ * struct calc_walk - what to go over, and what came of it
+ * @cli:       its image pattern chooses; without one, images without code are passed over
+ * @image:     an image comes, whose procedures follow. @choice is open until the next one,
+ *             or the end. Return: 0 or -ENOMEM
+ * @procedure: a procedure of it was analysed
+ * @context:   for both
+ * @progress:  say how far it has got, where nothing else is printed meanwhile
+ * @images, @failed, @procedures: out: images that were chosen; of these, such that could not
+ *             be analysed; procedures that were
+ */
+struct calc_walk {
+	struct cli *cli;
+	const struct calc_source *source;
+	struct calc_method method;
+	int (*image)(void *context, const struct calc_choice *choice,
+		     const struct machine_model *model);
+	image_analysis_fn procedure;
+	void *context;
+	bool progress;
+
+	size_t images;
+	size_t failed;
+	size_t procedures;
+};
+
+/**
+ * calc_walk_run() - go over the images
+ *
+ * Images that cannot be analysed do not stop the others: there is a line about each.
+ *
+ * Return: the status to exit with; errors are printed.
+ */
+int calc_walk_run(struct calc_walk *walk);
+
+/**
+ * calc_walk_one() - analyse the one procedure of @choice
+ *
+ * Return: as of calc_source_options(), image_analysis_run().
+ */
+int calc_walk_one(struct calc_walk *walk, const struct calc_choice *choice, struct error *err);
+
+#endif

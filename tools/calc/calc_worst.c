@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tools/calc/calc_worst.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "tools/calc/calc_bubbles.h"
+
+/* A stall of less is not worth a sentence. */
+#define CYCLES_MIN 0.5
+/* A cause that has this share of a stall for certain is the cause. */
+#define MOSTLY 0.5
+
+/* What could be sampled to tell whether a cause is guilty; PROFILE_ROLES: nothing. */
+static const struct evidence {
+	enum profile_event_role role;
+	const char *event;
+} evidence[CULPRIT_CAUSES] = {
+	[CULPRIT_ICACHE] = {PROFILE_ROLE_IMISS, "imiss"},
+	[CULPRIT_ITB] = {PROFILE_ROLE_ITB_MISS, "itbmiss"},
+	[CULPRIT_DCACHE] = {PROFILE_ROLE_DMISS, "dmiss"},
+	[CULPRIT_DTB] = {PROFILE_ROLE_DTB_MISS, "dtbmiss"},
+	[CULPRIT_WRITE_BUFFER] = {PROFILE_ROLES, NULL},
+	[CULPRIT_SYNCHRONIZATION] = {PROFILE_ROLES, NULL},
+	[CULPRIT_BRANCH] = {PROFILE_ROLE_BRANCH_MISS, "branchmp"},
+	[CULPRIT_IMUL] = {PROFILE_ROLES, NULL},
+	[CULPRIT_FDIV] = {PROFILE_ROLES, NULL},
+	[CULPRIT_OTHER] = {PROFILE_ROLES, NULL},
+};
+
+double calc_worst_cost(const struct procedure_analysis *analysis, uint32_t insn)
+{
+	const struct instruction_cpi *cpi = &analysis->culprits.insns[insn];
+
+	if (isnan(cpi->cpi) || !cpi->significant || cpi->dynamic_cycles < CYCLES_MIN)
+		return 0;
+	return cpi->dynamic_cycles *
+	       analysis->frequency.blocks[analysis->cfg->block_of[insn]].value;
+}
+
+uint32_t calc_worst_find(const struct procedure_analysis *analysis)
+{
+	uint32_t worst = UINT32_MAX;
+	double most = 0;
+
+	for (uint32_t i = 0; i < analysis->cfg->insn_count; i++) {
+		double cycles = calc_worst_cost(analysis, i);
+
+		if (cycles > most) {
+			most = cycles;
+			worst = i;
+		}
+	}
+	return worst;
+}
+
+/* "D-cache miss of the instruction at 981c (40.0 to 113.5 cycles)" */
+static void print_culprit(FILE *stream, const struct calc_procedure *procedure,
+			  const struct culprit *culprit)
+{
+	const struct cfg *cfg = procedure->analysis->cfg;
+
+	fputs(calc_bubbles_cause(culprit->cause), stream);
+	if (culprit->from < cfg->insn_count)
+		fprintf(stream, " of %06" PRIx64, cfg->insns[culprit->from].address);
+	if (culprit->cycles_high - culprit->cycles_low < 0.05)
+		fprintf(stream, " (%.1f cycles)", culprit->cycles_high);
+	else
+		fprintf(stream, " (%.1f to %.1f cycles)", culprit->cycles_low,
+			culprit->cycles_high);
+}
+
+static const struct culprit *strongest(const struct procedure_analysis *analysis,
+				       const struct instruction_cpi *cpi)
+{
+	const struct culprit *list = analysis->culprits.list + cpi->first, *best = list;
+
+	if (cpi->count == 0)
+		return NULL;
+	for (uint32_t i = 1; i < cpi->count; i++) {
+		if (list[i].cycles_low > best->cycles_low)
+			best = &list[i];
+	}
+	return best->cycles_low >= MOSTLY * cpi->dynamic_cycles ? best : NULL;
+}
+
+static void print_causes(FILE *stream, const struct calc_procedure *procedure,
+			 const struct instruction_cpi *cpi)
+{
+	const struct culprit *list = procedure->analysis->culprits.list + cpi->first;
+	const struct culprit *best = strongest(procedure->analysis, cpi);
+	const char *separator = "";
+
+	if (cpi->count == 0) {
+		fputs("Nothing that is known of the machine explains it.\n", stream);
+		return;
+	}
+	if (cpi->count == 1) {
+		fputs("All but one cause are ruled out: ", stream);
+		best = NULL;
+	} else if (best != NULL) {
+		fputs("Most of it is ", stream);
+		print_culprit(stream, procedure, best);
+		separator = "; possible, too: ";
+	} else {
+		fputs("Possible causes: ", stream);
+	}
+	for (uint32_t i = 0; i < cpi->count; i++) {
+		if (&list[i] == best)
+			continue;
+		fputs(separator, stream);
+		print_culprit(stream, procedure, &list[i]);
+		separator = ", ";
+	}
+	fputs(".\n", stream);
+}
+
+/* Which events would tell more. A clock says that there is nothing to count them with. */
+static void print_advice(FILE *stream, const struct calc_procedure *procedure,
+			 const struct instruction_cpi *cpi)
+{
+	const struct procedure_analysis *analysis = procedure->analysis;
+	const char *separator = "Events that would tell which: ";
+	bool any = false;
+
+	if (cpi->count < 2 || analysis->profile.clock)
+		return;
+	for (uint32_t i = cpi->first; i < cpi->first + cpi->count; i++) {
+		enum culprit_cause cause = analysis->culprits.list[i].cause;
+
+		if (cause >= CULPRIT_CAUSES || evidence[cause].role == PROFILE_ROLES ||
+		    analysis->profile.roles[evidence[cause].role].samples != NULL)
+			continue;
+		fprintf(stream, "%s%s", separator, evidence[cause].event);
+		separator = ", ";
+		any = true;
+	}
+	if (any)
+		fputs(".\n", stream);
+}
+
+void calc_worst_print(FILE *stream, const struct calc_procedure *procedure)
+{
+	const struct procedure_analysis *analysis = procedure->analysis;
+	uint32_t worst = calc_worst_find(analysis);
+	double samples = calc_procedure_samples(procedure);
+	const struct frequency_estimate *estimate;
+	const struct instruction_cpi *cpi;
+	char text[CALC_TEXT_BYTES];
+
+	if (worst == UINT32_MAX) {
+		fputs("No stall stands out of what the code itself takes and sampling leaves "
+		      "open.\n",
+		      stream);
+		return;
+	}
+	cpi = &analysis->culprits.insns[worst];
+	estimate = &analysis->frequency.blocks[analysis->cfg->block_of[worst]];
+	calc_procedure_text(procedure, worst, text);
+	fprintf(stream,
+		"The worst stall is at %06" PRIx64 ", \"%s\": %.1f cycles each time, %.1f%% of "
+		"the procedure's time%s.\n",
+		analysis->cfg->insns[worst].address, text, cpi->dynamic_cycles,
+		samples > 0 ? 100 * cpi->dynamic_cycles * estimate->value / samples : 0,
+		estimate->confidence == FREQUENCY_LOW ? " (low confidence)" : "");
+	print_causes(stream, procedure, cpi);
+	print_advice(stream, procedure, cpi);
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What compilers' converters take as the counts of a binary, before symbols: ranges of
+ * addresses that ran so many times, and branches. AutoFDO's text (create_llvm_prof
+ * --profiler=text, create_gcov) has a list of single addresses between the two, which is
+ * empty here; llvm-profgen (--unsymbolized-profile) has not.
+ */
+#include <inttypes.h>
+
+#include "tools/export/execution_profile.h"
+#include "tools/export/exporter.h"
+
+static void put_ranges(FILE *file, const struct execution_profile *profile)
+{
+	fprintf(file, "%zu\n", profile->block_count);
+	for (size_t i = 0; i < profile->block_count; i++) {
+		const struct execution_block *block = &profile->blocks[i];
+
+		fprintf(file, "%" PRIx64 "-%" PRIx64 ":%" PRIu64 "\n", block->first, block->last,
+			block->count);
+	}
+}
+
+static void put_branches(FILE *file, const struct execution_profile *profile)
+{
+	fprintf(file, "%zu\n", profile->branches.count);
+	for (size_t i = 0; i < profile->branches.count; i++) {
+		const struct execution_way *way = &profile->branches.list[i];
+
+		fprintf(file, "%" PRIx64 "->%" PRIx64 ":%" PRIu64 "\n", way->from, way->to,
+			way->count);
+	}
+}
+
+static int write_autofdo(FILE *file, const struct execution_profile *profile, struct error *err)
+{
+	(void)err;
+	put_ranges(file, profile);
+	fputs("0\n", file);
+	put_branches(file, profile);
+	return 0;
+}
+
+static int write_profgen(FILE *file, const struct execution_profile *profile, struct error *err)
+{
+	(void)err;
+	put_ranges(file, profile);
+	put_branches(file, profile);
+	return 0;
+}
+
+const struct exporter exporter_autofdo = {
+	.name = "autofdo",
+	.summary = "AutoFDO's text, of one program (create_llvm_prof --profiler=text)",
+	.write_flow = write_autofdo,
+};
+
+const struct exporter exporter_profgen = {
+	.name = "profgen",
+	.summary = "llvm-profgen's, of one program (--unsymbolized-profile), for clang",
+	.write_flow = write_profgen,
+};

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * BOLT's pre-aggregated profile (perf2bolt -pa): "B FROM TO COUNT MISPREDICTED" of taken
+ * branches and calls, "F FROM TO COUNT" of straight-line code from an instruction on to
+ * another one. Format: bolt/include/bolt/Profile/DataAggregator.h.
+ */
+#include <inttypes.h>
+
+#include "tools/export/execution_profile.h"
+#include "tools/export/exporter.h"
+
+static int write_bolt(FILE *file, const struct execution_profile *profile, struct error *err)
+{
+	(void)err;
+	for (size_t i = 0; i < profile->branches.count; i++) {
+		const struct execution_way *way = &profile->branches.list[i];
+
+		/* How many were mispredicted is not known; BOLT does not go by it. */
+		fprintf(file, "B %" PRIx64 " %" PRIx64 " %" PRIu64 " 0\n", way->from, way->to,
+			way->count);
+	}
+	for (size_t i = 0; i < profile->nexts.count; i++) {
+		const struct execution_way *way = &profile->nexts.list[i];
+
+		fprintf(file, "F %" PRIx64 " %" PRIx64 " %" PRIu64 "\n", way->from, way->to,
+			way->count);
+	}
+	return 0;
+}
+
+const struct exporter exporter_bolt = {
+	.name = "bolt",
+	.summary = "BOLT's pre-aggregated profile of one program (perf2bolt -pa)",
+	.write_flow = write_bolt,
+};

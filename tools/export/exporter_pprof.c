@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * pprof's profile.proto, gzipped: a location for each instruction with samples, with
+ * build-ids, procedures and source lines, so that nobody has to look for symbols.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "lib/cleanup.h"
+#include "lib/error.h"
+#include "tools/base/protobuf_writer.h"
+#include "tools/base/text.h"
+#include "tools/export/exporter.h"
+
+#define PAGE_BYTES 4096U
+
+/* Numbers of the fields of message Profile, and of those inside it. */
+enum {
+	PROFILE_SAMPLE_TYPE = 1,
+	PROFILE_SAMPLE = 2,
+	PROFILE_MAPPING = 3,
+	PROFILE_LOCATION = 4,
+	PROFILE_FUNCTION = 5,
+	PROFILE_STRING_TABLE = 6,
+	PROFILE_TIME_NANOS = 9,
+	PROFILE_DURATION_NANOS = 10,
+	PROFILE_COMMENT = 13,
+	PROFILE_DEFAULT_SAMPLE_TYPE = 14,
+
+	VALUE_TYPE_TYPE = 1,
+	VALUE_TYPE_UNIT = 2,
+
+	SAMPLE_LOCATION_ID = 1,
+	SAMPLE_VALUE = 2,
+
+	MAPPING_ID = 1,
+	MAPPING_MEMORY_START = 2,
+	MAPPING_MEMORY_LIMIT = 3,
+	MAPPING_FILE_OFFSET = 4,
+	MAPPING_FILENAME = 5,
+	MAPPING_BUILD_ID = 6,
+	MAPPING_HAS_FUNCTIONS = 7,
+	MAPPING_HAS_FILENAMES = 8,
+	MAPPING_HAS_LINE_NUMBERS = 9,
+
+	LOCATION_ID = 1,
+	LOCATION_MAPPING_ID = 2,
+	LOCATION_ADDRESS = 3,
+	LOCATION_LINE = 4,
+
+	LINE_FUNCTION_ID = 1,
+	LINE_LINE = 2,
+
+	FUNCTION_ID = 1,
+	FUNCTION_NAME = 2,
+	FUNCTION_SYSTEM_NAME = 3,
+	FUNCTION_FILENAME = 4,
+};
+
+/*
+ * struct pprof - a profile in the making
+ * @out:      what there is of it; @inner and @line: messages that go into it
+ * @strings:  how many are in its table. They are not looked for: a string is new
+ *            where its image, procedure or file is
+ * @mapping, @function: numbers of the last ones
+ */
+struct pprof {
+	const struct export_profile *profile;
+	struct protobuf_writer out;
+	struct protobuf_writer inner;
+	struct protobuf_writer line;
+	uint64_t strings;
+	uint64_t mapping;
+	uint64_t function;
+	uint64_t *values;
+};
+
+/* Return: the string's number, 0 ("") also where memory is out, which @out remembers. */
+static uint64_t put_string(struct pprof *pprof, const char *text)
+{
+	_cleanup_free_ char *clean = text_clean(text);
+
+	if (clean == NULL) {
+		pprof->out.error = -ENOMEM;
+		return 0;
+	}
+	protobuf_writer_bytes(&pprof->out, PROFILE_STRING_TABLE, clean, strlen(clean));
+	return pprof->strings++;
+}
+
+static void put_type(struct pprof *pprof, const char *name, const char *unit)
+{
+	uint64_t name_string = put_string(pprof, name), unit_string = put_string(pprof, unit);
+
+	protobuf_writer_clear(&pprof->inner);
+	protobuf_writer_number(&pprof->inner, VALUE_TYPE_TYPE, name_string);
+	protobuf_writer_number(&pprof->inner, VALUE_TYPE_UNIT, unit_string);
+	protobuf_writer_message(&pprof->out, PROFILE_SAMPLE_TYPE, &pprof->inner);
+}
+
+/* Of each event its samples, and what they stand for. */
+static int put_types(struct pprof *pprof)
+{
+	for (size_t i = 0; i < pprof->profile->event_count; i++) {
+		const struct export_event *event = &pprof->profile->events[i];
+		_cleanup_free_ char *samples = NULL;
+
+		if (asprintf(&samples, "%s_samples", event->name) < 0) {
+			samples = NULL;
+			return -ENOMEM;
+		}
+		put_type(pprof, samples, "count");
+		put_type(pprof, event->name,
+			 strcmp(event->unit, "ns") == 0 ? "nanoseconds" : event->unit);
+	}
+	return 0;
+}
+
+/* The addresses of the rows of one image, from @row on. Return: the row behind them. */
+static size_t image_extent(const struct export_profile *profile, size_t row, uint64_t *low,
+			   uint64_t *high, bool *lines)
+{
+	const char *image = profile->rows[row].image;
+
+	*low = UINT64_MAX;
+	*high = 0;
+	*lines = false;
+	for (; row < profile->row_count && profile->rows[row].image == image; row++) {
+		const struct tally_row *next = &profile->rows[row];
+
+		*low = next->address < *low ? next->address : *low;
+		*high = next->address > *high ? next->address : *high;
+		*lines |= next->source != NULL;
+	}
+	return row;
+}
+
+static void put_mapping(struct pprof *pprof, size_t row)
+{
+	const struct tally_row *first = &pprof->profile->rows[row];
+	uint64_t low, high, name, identity;
+	bool lines;
+
+	image_extent(pprof->profile, row, &low, &high, &lines);
+	low -= low % PAGE_BYTES;
+	name = put_string(pprof, first->image);
+	identity = put_string(pprof, first->identity);
+	protobuf_writer_clear(&pprof->inner);
+	protobuf_writer_number(&pprof->inner, MAPPING_ID, ++pprof->mapping);
+	protobuf_writer_number(&pprof->inner, MAPPING_MEMORY_START, low);
+	protobuf_writer_number(&pprof->inner, MAPPING_MEMORY_LIMIT,
+			       high - high % PAGE_BYTES + PAGE_BYTES);
+	if (first->has_address && low >= first->address - first->offset)
+		protobuf_writer_number(&pprof->inner, MAPPING_FILE_OFFSET,
+				       low - (first->address - first->offset));
+	protobuf_writer_number(&pprof->inner, MAPPING_FILENAME, name);
+	protobuf_writer_number(&pprof->inner, MAPPING_BUILD_ID, identity);
+	protobuf_writer_number(&pprof->inner, MAPPING_HAS_FUNCTIONS, 1);
+	protobuf_writer_number(&pprof->inner, MAPPING_HAS_FILENAMES, lines);
+	protobuf_writer_number(&pprof->inner, MAPPING_HAS_LINE_NUMBERS, lines);
+	protobuf_writer_message(&pprof->out, PROFILE_MAPPING, &pprof->inner);
+}
+
+static void put_function(struct pprof *pprof, const struct tally_row *row)
+{
+	uint64_t name = put_string(pprof, row->procedure);
+	uint64_t file = row->source != NULL ? put_string(pprof, row->source) : 0;
+
+	protobuf_writer_clear(&pprof->inner);
+	protobuf_writer_number(&pprof->inner, FUNCTION_ID, ++pprof->function);
+	protobuf_writer_number(&pprof->inner, FUNCTION_NAME, name);
+	protobuf_writer_number(&pprof->inner, FUNCTION_SYSTEM_NAME, name);
+	protobuf_writer_number(&pprof->inner, FUNCTION_FILENAME, file);
+	protobuf_writer_message(&pprof->out, PROFILE_FUNCTION, &pprof->inner);
+}
+
+static void put_location(struct pprof *pprof, const struct tally_row *row, uint64_t number)
+{
+	protobuf_writer_clear(&pprof->line);
+	protobuf_writer_number(&pprof->line, LINE_FUNCTION_ID, pprof->function);
+	protobuf_writer_number(&pprof->line, LINE_LINE, row->line);
+	protobuf_writer_clear(&pprof->inner);
+	protobuf_writer_number(&pprof->inner, LOCATION_ID, number);
+	protobuf_writer_number(&pprof->inner, LOCATION_MAPPING_ID, pprof->mapping);
+	protobuf_writer_number(&pprof->inner, LOCATION_ADDRESS, row->address);
+	protobuf_writer_message(&pprof->inner, LOCATION_LINE, &pprof->line);
+	protobuf_writer_message(&pprof->out, PROFILE_LOCATION, &pprof->inner);
+}
+
+static void put_sample(struct pprof *pprof, const struct tally_row *row, uint64_t number)
+{
+	size_t events = pprof->profile->event_count;
+
+	for (size_t i = 0; i < events; i++) {
+		pprof->values[2 * i] = row->counts[i].samples;
+		pprof->values[2 * i + 1] = tally_count_scaled(&row->counts[i]);
+	}
+	protobuf_writer_clear(&pprof->inner);
+	protobuf_writer_numbers(&pprof->inner, SAMPLE_LOCATION_ID, &number, 1);
+	protobuf_writer_numbers(&pprof->inner, SAMPLE_VALUE, pprof->values, 2 * events);
+	protobuf_writer_message(&pprof->out, PROFILE_SAMPLE, &pprof->inner);
+}
+
+static int put_profile(struct pprof *pprof)
+{
+	const struct export_profile *profile = pprof->profile;
+	const struct tally_row *before = NULL;
+
+	put_string(pprof, "");
+	if (put_types(pprof) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < profile->row_count; i++) {
+		const struct tally_row *row = &profile->rows[i];
+
+		if (before == NULL || row->image != before->image)
+			put_mapping(pprof, i);
+		if (before == NULL || !exporter_same_procedure(row, before))
+			put_function(pprof, row);
+		put_location(pprof, row, i + 1);
+		put_sample(pprof, row, i + 1);
+		before = row;
+	}
+	protobuf_writer_number(&pprof->out, PROFILE_TIME_NANOS, (uint64_t)profile->start_ns);
+	protobuf_writer_number(&pprof->out, PROFILE_DURATION_NANOS,
+			       (uint64_t)(profile->end_ns - profile->start_ns));
+	protobuf_writer_number(&pprof->out, PROFILE_COMMENT, put_string(pprof, profile->comment));
+	/* What the first event's samples stand for: "cycles". */
+	protobuf_writer_number(&pprof->out, PROFILE_DEFAULT_SAMPLE_TYPE,
+			       put_string(pprof, profile->events[0].name));
+	return protobuf_writer_error(&pprof->out);
+}
+
+static int deflate_to(FILE *file, const struct protobuf_writer *message, struct error *err)
+{
+	z_stream stream = {.next_in = message->data};
+	uint8_t out[1 << 16] = {0};
+	size_t left = message->bytes;
+	int r;
+
+	/* 16: with gzip's header, which has no time in it: same profile, same bytes */
+	if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, MAX_WBITS + 16, 8,
+			 Z_DEFAULT_STRATEGY) != Z_OK)
+		return error_set(err, ENOMEM, "out of memory");
+	do {
+		uInt some = left < UINT32_MAX ? (uInt)left : UINT32_MAX;
+
+		if (stream.avail_in == 0) {
+			stream.avail_in = some;
+			left -= some;
+		}
+		stream.next_out = out;
+		stream.avail_out = sizeof(out);
+		r = deflate(&stream, left == 0 ? Z_FINISH : Z_NO_FLUSH);
+		fwrite(out, 1, sizeof(out) - stream.avail_out, file);
+	} while (r == Z_OK);
+	deflateEnd(&stream);
+	return r == Z_STREAM_END ? 0 : error_set(err, EIO, "cannot compress the profile");
+}
+
+static int write_pprof(FILE *file, const struct export_profile *profile, struct error *err)
+{
+	struct pprof pprof = {.profile = profile};
+	int r = -ENOMEM;
+
+	pprof.values = calloc(profile->event_count + 1, 2 * sizeof(*pprof.values));
+	if (pprof.values != NULL)
+		r = put_profile(&pprof);
+	r = r < 0 ? error_set(err, ENOMEM, "out of memory") : deflate_to(file, &pprof.out, err);
+	protobuf_writer_deinit(&pprof.out);
+	protobuf_writer_deinit(&pprof.inner);
+	protobuf_writer_deinit(&pprof.line);
+	free(pprof.values);
+	return r;
+}
+
+const struct exporter exporter_pprof = {
+	.name = "pprof",
+	.summary = "pprof's profile.proto, gzipped, by instruction",
+	.binary = true,
+	.write = write_pprof,
+};

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tools/report/image_symbols.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/image/demangle.h"
+#include "analysis/image/image_lines.h"
+#include "analysis/image/procedure_table.h"
+#include "lib/cleanup.h"
+#include "lib/error.h"
+#include "tools/base/text.h"
+#include "tools/report/symbol_cache.h"
+
+struct image_symbols {
+	struct procedure_table *table; /* may be NULL */
+	const char *unnamed;	       /* what samples without a procedure are called */
+	struct profile_image image;    /* of a file: what it is; the path is ours */
+	struct debug_file_options debug;
+	struct procedure_table *file; /* for lines, if @table is from an index */
+	bool lines_opened;
+	struct image_lines *lines; /* NULL: none */
+};
+
+CLEANUP_DEFINE(image_symbols, struct image_symbols *, image_symbols_close)
+
+static const char *why_unreadable(int r)
+{
+	switch (r) {
+	case -ESTALE:
+		return "<image changed>";
+	case -ENOENT:
+	case -ENOTDIR:
+		return "<image missing>";
+	case -EACCES:
+	case -EPERM:
+		return "<no permission to read image>";
+	case -ENOEXEC:
+		return "<image damaged>";
+	}
+	return "<image unreadable>";
+}
+
+static int load_file(struct image_symbols *symbols, const struct profile_image *image,
+		     const struct debug_file_options *options, struct error *err)
+{
+	int r = symbol_cache_open(&symbols->table, image, options, err);
+
+	if (r == -ENOMEM)
+		return r;
+	symbols->image = *image;
+	symbols->image.path = strdup(image->path);
+	if (symbols->image.path == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	symbols->unnamed = r < 0 ? why_unreadable(r) : "<no symbol>";
+	return 0;
+}
+
+static int load_kept(struct image_symbols *symbols, struct profile_reader *reader, int64_t id,
+		     struct error *err)
+{
+	struct profile_symbols kept = {0};
+	int r = profile_reader_symbols(reader, id, &kept, err);
+
+	if (r < 0)
+		return r;
+	symbols->unnamed = kept.count > 0 ? "<no symbol>" : "<no symbols kept>";
+	r = procedure_table_from_symbols(&symbols->table, kept.symbols, kept.count, err);
+	profile_symbols_deinit(&kept);
+	return r;
+}
+
+int image_symbols_open(struct image_symbols **ret, struct profile_reader *reader, int64_t id,
+		       const struct profile_image *image, const struct debug_file_options *options,
+		       struct error *err)
+{
+	_cleanup_(cleanup_image_symbols) struct image_symbols *symbols =
+		calloc(1, sizeof(*symbols));
+	int r = 0;
+
+	if (symbols == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	symbols->unnamed = "<unknown>";
+	symbols->debug = *options;
+	if (image->kind == PROFILE_IMAGE_FILE)
+		r = load_file(symbols, image, options, err);
+	else if (image->kind != PROFILE_IMAGE_UNKNOWN)
+		r = load_kept(symbols, reader, id, err);
+	if (r < 0)
+		return r;
+	*ret = take_ptr(symbols);
+	return 0;
+}
+
+void image_symbols_close(struct image_symbols *symbols)
+{
+	if (symbols == NULL)
+		return;
+	image_lines_close(symbols->lines);
+	procedure_table_destroy(symbols->file);
+	procedure_table_destroy(symbols->table);
+	free((void *)(uintptr_t)symbols->image.path);
+	free(symbols);
+}
+
+size_t image_symbols_count(const struct image_symbols *symbols)
+{
+	return symbols->table != NULL ? procedure_table_count(symbols->table) + 1 : 1;
+}
+
+size_t image_symbols_find(const struct image_symbols *symbols, uint64_t offset)
+{
+	long index = symbols->table != NULL ? procedure_table_find(symbols->table, offset) : -1;
+
+	return index >= 0 ? (size_t)index : image_symbols_count(symbols) - 1;
+}
+
+char *image_symbols_name(const struct image_symbols *symbols, size_t index, bool demangle_names,
+			 uint64_t *address, bool *has_address)
+{
+	const struct procedure *procedure;
+	char *name = NULL;
+
+	*has_address = index + 1 < image_symbols_count(symbols);
+	*address = 0;
+	if (!*has_address)
+		return strdup(symbols->unnamed);
+	procedure = procedure_table_get(symbols->table, index);
+	*address = procedure->address;
+	if (demangle_names)
+		name = demangle(procedure->name);
+	return name != NULL ? name : strndup(procedure->name, TEXT_BYTES_MAX);
+}
+
+bool image_symbols_start(const struct image_symbols *symbols, size_t index, uint64_t *offset,
+			 uint64_t *address)
+{
+	const struct procedure *procedure;
+
+	if (index + 1 >= image_symbols_count(symbols))
+		return false;
+	procedure = procedure_table_get(symbols->table, index);
+	*offset = procedure->offset;
+	*address = procedure->address;
+	return true;
+}
+
+const char *image_symbols_lineless(const struct image_symbols *symbols)
+{
+	return symbols->table != NULL ? "<no line>" : symbols->unnamed;
+}
+
+/* An index has no lines: they need the file. Return: 0, also if there are none; -ENOMEM. */
+static int open_lines(struct image_symbols *symbols)
+{
+	const struct procedure_table *table = symbols->table;
+
+	if (procedure_table_image(table) == NULL && symbols->image.path != NULL) {
+		if (procedure_table_open(&symbols->file, &symbols->image, &symbols->debug, NULL) ==
+		    -ENOMEM)
+			return -ENOMEM;
+		table = symbols->file;
+	}
+	if (table == NULL || procedure_table_image(table) == NULL)
+		return 0;
+	return image_lines_open(&symbols->lines, table, &symbols->debug);
+}
+
+int image_symbols_line(struct image_symbols *symbols, uint64_t offset, const char **file,
+		       unsigned int *line)
+{
+	uint64_t start, address;
+
+	if (!image_symbols_start(symbols, image_symbols_find(symbols, offset), &start, &address))
+		return -ENOENT;
+	if (!symbols->lines_opened && open_lines(symbols) < 0)
+		return -ENOMEM;
+	symbols->lines_opened = true;
+	if (symbols->lines == NULL)
+		return -ENOENT;
+	return image_lines_find(symbols->lines, address + (offset - start), file, line);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* A report as text, JSON or CSV: totals, what stands before the table, the table. */
+#ifndef DCPI_REPORT_H
+#define DCPI_REPORT_H
+
+#include "tools/base/columns.h"
+
+struct cli;
+struct error;
+struct json_object;
+struct report_header;
+
+/** struct report_total - what a kind of thing adds up to, over all rows there are. */
+struct report_total {
+	const char *name;
+	uint64_t count;
+};
+
+/**
+ * struct report_preface - what a report says first, instead of totals
+ * @text: prints it
+ * @json: adds it to the report's object. Return: 0 or -ENOMEM
+ */
+struct report_preface {
+	void (*text)(FILE *stream, const void *context);
+	int (*json)(struct json_object *object, const void *context);
+	const void *context;
+};
+
+/**
+ * struct report - a report
+ * @totals_of: what the totals are of: "samples for event type"
+ * @preface:   stands for totals, if it has functions
+ * @caption:   stands right before the table in text; or NULL
+ * @footer:    likewise, behind it
+ */
+struct report {
+	const struct report_header *header;
+	const char *totals_of;
+	const struct report_total *totals;
+	size_t total_count;
+	struct report_preface preface;
+	void (*caption)(FILE *stream, const void *context);
+	void (*footer)(FILE *stream, const void *context);
+	struct columns_table table;
+};
+
+/** report_print() - print in the format that @cli asks for. Return: 0, -ENOMEM, or write(2)'s. */
+int report_print(const struct report *report, const struct cli *cli, struct error *err);
+
+#endif

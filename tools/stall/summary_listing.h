@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where the cycles of many procedures went, all together, and of each image or procedure
+ * (DCPI Figure 4).
+ */
+#ifndef DCPI_SUMMARY_LISTING_H
+#define DCPI_SUMMARY_LISTING_H
+
+#include "analysis/culprit/stall_summary.h"
+#include "tools/calc/calc_walk.h"
+#include "tools/report/report.h"
+
+struct summary_row;
+
+/**
+ * struct summary_listing - zero-initialised but for the configuration
+ * @by_procedure: rows are procedures, else images
+ * @demangle:     C++ names as the source has them
+ * @events:       the event of time; @all_samples: of it, in all images
+ * @sum:          of all procedures
+ * @images, @analysed, @procedures: that have samples of time; of these, such that were
+ *                analysed; procedures that were
+ */
+struct summary_listing {
+	bool by_procedure;
+	bool demangle;
+	const struct calc_events *events;
+	double all_samples;
+	struct stall_summary sum;
+	size_t images;
+	size_t analysed;
+	size_t procedures;
+
+	/* private */
+	const struct calc_choice *choice;
+	const struct machine_model *model;
+	struct summary_row *rows;
+	size_t row_count;
+	size_t capacity;
+	size_t shown;
+	struct column *columns;
+	size_t column_count;
+	char (*keys)[40];
+};
+
+/** summary_listing_image(), summary_listing_procedure() - for struct calc_walk. */
+int summary_listing_image(void *context, const struct calc_choice *choice,
+			  const struct machine_model *model);
+int summary_listing_procedure(void *context, const struct procedure_analysis *analysis);
+
+/**
+ * summary_listing_finish() - sort, cut, and make columns, when all are in
+ * @sort:  heading or key of a column; NULL: samples
+ * @limit: rows; 0: all
+ *
+ * Return: 0; -EINVAL there is no column @sort; -ENOMEM.
+ */
+int summary_listing_finish(struct summary_listing *listing, const char *sort, size_t limit,
+			   struct error *err);
+
+/** summary_listing_report() - all of a report but its header. */
+struct report summary_listing_report(const struct summary_listing *listing);
+
+void summary_listing_deinit(struct summary_listing *listing);
+
+#endif

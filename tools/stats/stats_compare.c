@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tools/stats/stats_compare.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/cleanup.h"
+#include "lib/error.h"
+#include "tools/base/text.h"
+#include "tools/calc/calc_heading.h"
+#include "tools/calc/calc_source.h"
+#include "tools/calc/calc_summary.h"
+
+/* struct side - a set, and the procedure in it. */
+struct side {
+	size_t set;
+	int64_t *epochs;
+	struct profile_filter filter;
+	struct calc_source source;
+	struct calc_choice choice;
+	const struct machine_model *model;
+	struct stall_summary summary;
+	char heading[40];
+};
+
+static void side_deinit(struct side *side)
+{
+	calc_choice_deinit(&side->choice);
+	calc_source_deinit(&side->source);
+	free(side->epochs);
+}
+
+static int add_summary(void *context, const struct procedure_analysis *analysis)
+{
+	const struct culprit_input input = procedure_analysis_input(analysis);
+
+	stall_summary_add(context, &input, &analysis->culprits);
+	return 0;
+}
+
+static int choose(struct side *side, const struct sample_sets *sets, const struct cli *cli,
+		  const char *operand, struct error *err)
+{
+	const struct sample_source *source = &sets->sources[sets->list[side->set].source];
+	int r;
+
+	side->epochs = calloc(sets->list[side->set].epochs, sizeof(*side->epochs));
+	if (side->epochs == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	side->filter = sample_sets_filter(sets, side->set, side->epochs);
+	r = calc_source_load(&side->source, source->reader, &side->filter, sets->event, cli->image,
+			     &source->debug, err);
+	if (r == 0)
+		r = calc_select_named(&side->choice, &side->source.select, operand, err);
+	return r;
+}
+
+static int analyse(struct side *side, struct error *err)
+{
+	struct image_analysis_options options;
+	int r = calc_source_options(&side->source, &side->choice, NULL, &options, err);
+
+	if (r < 0)
+		return r;
+	side->model = options.model;
+	return image_analysis_run(side->choice.code, &side->choice.profile.samples, &options,
+				  add_summary, &side->summary, NULL, err);
+}
+
+/* Samples of the procedure by set: in the set it is found in, what it is called. */
+static int find_extremes(struct side sides[2], const struct sample_sets *sets,
+			 const struct cli *cli, const char *operand, struct error *err)
+{
+	_cleanup_free_ double *samples = calloc(sets->count, sizeof(*samples));
+	bool any = false;
+
+	if (samples == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	for (size_t set = 0; set < sets->count; set++) {
+		struct side side = {.set = set};
+		int r = choose(&side, sets, cli, operand, err);
+
+		samples[set] = side.choice.samples;
+		side_deinit(&side);
+		if (r == -ENOENT)
+			continue; /* no samples of it in this set: nothing to look at */
+		if (r < 0)
+			return r;
+		if (!any || samples[set] < samples[sides[0].set])
+			sides[0].set = set;
+		if (!any || samples[set] > samples[sides[1].set])
+			sides[1].set = set;
+		any = true;
+	}
+	if (!any)
+		return -ENOENT;
+	if (sides[0].set == sides[1].set)
+		return error_set(err, EINVAL, "%s has samples in one set only, or does not vary",
+				 operand);
+	return 0;
+}
+
+static int print(const struct sample_sets *sets, struct side sides[2], const struct cli *cli,
+		 struct error *err)
+{
+	_cleanup_free_ char *name =
+		calc_procedure_name(sides[0].choice.code, sides[0].choice.procedure, cli->demangle);
+	_cleanup_free_ char *path = text_clean(sides[0].choice.image->image.path);
+	const char *const headings[2] = {sides[0].heading, sides[1].heading};
+	const struct stall_summary *const summaries[2] = {&sides[0].summary, &sides[1].summary};
+
+	if (name == NULL || path == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	report_header_print(stdout, &sets->header, cli->width);
+	calc_heading_image(stdout, path, sides[0].choice.code, sides[0].model,
+			   &sides[0].source.events, &sides[0].choice.profile.samples);
+	printf("procedure   %s\n", name);
+	for (size_t i = 0; i < 2; i++) {
+		printf("%s     set %zu, \"%s\": %.0f samples\n", i == 0 ? "fastest" : "slowest",
+		       sides[i].set + 1, sets->list[sides[i].set].name, sides[i].choice.samples);
+		snprintf(sides[i].heading, sizeof(sides[i].heading), "%s: set %zu",
+			 i == 0 ? "fastest" : "slowest", sides[i].set + 1);
+	}
+	putchar('\n');
+	calc_summary_compare(stdout, headings, summaries);
+	return cli_finish_output(err);
+}
+
+int stats_compare(const struct sample_sets *sets, const struct cli *cli, const char *operand,
+		  struct error *err)
+{
+	struct side sides[2] = {0};
+	int r = find_extremes(sides, sets, cli, operand, err);
+
+	for (size_t i = 0; i < 2 && r == 0; i++) {
+		r = choose(&sides[i], sets, cli, operand, err);
+		if (r == 0)
+			r = analyse(&sides[i], err);
+	}
+	if (r == 0)
+		r = print(sets, sides, cli, err);
+	for (size_t i = 0; i < 2; i++)
+		side_deinit(&sides[i]);
+	return r;
+}

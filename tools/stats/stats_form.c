@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* What stands around the table of what varies or differs: sets, normalization, the test. */
+#include <errno.h>
+#include <json-c/json.h>
+#include <string.h>
+
+#include "tools/stats/stats_parts.h"
+
+#define LINE_WIDTH 72
+
+/* Puts words into lines of LINE_WIDTH; @column: where the line has got to. */
+static void print_word(FILE *stream, const char *word, size_t *column, const char *indent)
+{
+	size_t length = strlen(word);
+
+	if (*column > 0 && *column + 1 + length > LINE_WIDTH) {
+		fputc('\n', stream);
+		fputs(indent, stream);
+		*column = strlen(indent);
+	} else if (*column > strlen(indent)) {
+		fputc(' ', stream);
+		++*column;
+	}
+	fputs(word, stream);
+	*column += length;
+}
+
+/* The figure's first lines. */
+void stats_form_text(FILE *stream, const void *context)
+{
+	const struct stats_listing *listing = context;
+	const struct sample_sets *sets = listing->sets;
+	double total = 0;
+	size_t column = 0;
+
+	fprintf(stream, "Number of samples of type %s\n", sets->event);
+	for (size_t set = 0; set < sets->count; set++) {
+		char word[80];
+
+		snprintf(word, sizeof(word), "set %zu = %.0f", set + 1,
+			 listing->variation.totals[set].value);
+		print_word(stream, word, &column, "");
+		total += listing->variation.totals[set].value;
+	}
+	fprintf(stream, "\nTOTAL: %.0f\n\n", total);
+}
+
+static void print_sets(FILE *stream, const struct sample_sets *sets)
+{
+	static const char indent[] = "            ";
+	char word[256];
+	size_t column = strlen(indent);
+
+	fputs("sets        ", stream);
+	if (sets->by == SAMPLE_SETS_BY_NR)
+		snprintf(word, sizeof(word), "as named:");
+	else
+		snprintf(word, sizeof(word), "by %s:", sample_sets_by_name(sets->by));
+	print_word(stream, word, &column, indent);
+	for (size_t set = 0; set < sets->count; set++) {
+		snprintf(word, sizeof(word), "%s%s",
+			 *sets->list[set].name != '\0' ? sets->list[set].name : "(none)",
+			 set + 1 < sets->count ? "," : "");
+		print_word(stream, word, &column, indent);
+	}
+	fputc('\n', stream);
+	if (sets->left_out > 0)
+		fprintf(stream, "left out    %zu epoch(s) without samples of %s\n", sets->left_out,
+			sets->event);
+	if (sets->scaled_period)
+		fputs("periods     differ: samples are scaled to the first epoch's\n", stream);
+}
+
+static void print_norm(FILE *stream, const struct stats_listing *listing)
+{
+	static const char *const texts[] = {
+		[VARIATION_COUNTS] = "none: sets count as the same work",
+		[VARIATION_TIME] = "by time: samples a second, of sets of average length",
+		[VARIATION_TOTAL] = "by total: shares of a set's samples, of an average set",
+		[VARIATION_REST] = "by the total of what does not vary",
+	};
+
+	fprintf(stream, "normalized  %s", texts[listing->config.norm]);
+	if (listing->config.norm == VARIATION_REST)
+		fprintf(stream, " (%zu left out)", listing->variation.removed);
+	fputc('\n', stream);
+}
+
+static void print_test(FILE *stream, const struct stats_listing *listing)
+{
+	const struct variation *variation = &listing->variation;
+
+	fprintf(stream, "test        * %s more than %s: %zu of %zu tested\n",
+		listing->config.form == STATS_LISTING_DIFF ? "differs" : "varies",
+		listing->config.null == VARIATION_OTHERS ? "sampling and the others explain"
+							 : "sampling explains",
+		variation->significant, variation->tested);
+	fprintf(stream,
+		"            (dispersion, chi-square; %g%% false ones, Benjamini-Hochberg)\n",
+		100 * listing->config.level);
+	if (listing->config.null == VARIATION_OTHERS)
+		fprintf(stream, "            the others' spread: %.1f%%\n",
+			100 * variation->background);
+}
+
+void stats_form_caption(FILE *stream, const void *context)
+{
+	const struct stats_listing *listing = context;
+
+	print_sets(stream, listing->sets);
+	print_norm(stream, listing);
+	print_test(stream, listing);
+	if (listing->config.form == STATS_LISTING_DIFF) {
+		fputc('\n', stream);
+		return;
+	}
+	fprintf(stream, "\nStatistics using the sample counts for each %s from %zu sample set(s)\n",
+		tally_by_name(listing->config.by), listing->sets->count);
+	for (int i = 0; i < LINE_WIDTH; i++)
+		fputc('=', stream);
+	fputc('\n', stream);
+}
+
+void stats_form_footer(FILE *stream, const void *context)
+{
+	const struct stats_listing *listing = context;
+
+	if (listing->small > 0)
+		fprintf(stream, "\n%zu %s(s) with less than %g%% of the samples not listed\n",
+			listing->small, tally_by_name(listing->config.by),
+			100 * listing->config.least);
+}
+
+/* Takes @value over, also on failure. */
+static int add(struct json_object *object, const char *key, struct json_object *value)
+{
+	if (value != NULL && json_object_object_add(object, key, value) == 0)
+		return 0;
+	json_object_put(value);
+	return -ENOMEM;
+}
+
+static struct json_object *number_json(double number)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%.9g", number);
+	return json_object_new_double_s(number, text);
+}
+
+static struct json_object *set_json(const struct stats_listing *listing, size_t number)
+{
+	const struct sample_set *set = &listing->sets->list[number];
+	struct json_object *object = json_object_new_object();
+
+	if (object == NULL)
+		return NULL;
+	if (add(object, "set", json_object_new_uint64(number + 1)) < 0 ||
+	    add(object, "name", json_object_new_string(set->name)) < 0 ||
+	    add(object, "epochs", json_object_new_uint64(set->epochs)) < 0 ||
+	    add(object, "seconds", number_json(set->seconds)) < 0 ||
+	    add(object, "samples", number_json(listing->variation.totals[number].value)) < 0 ||
+	    add(object, "factor", number_json(listing->variation.factors[number])) < 0) {
+		json_object_put(object);
+		return NULL;
+	}
+	return object;
+}
+
+static int add_sets(struct json_object *object, const struct stats_listing *listing)
+{
+	struct json_object *list = json_object_new_array();
+
+	if (add(object, "sets", list) < 0)
+		return -ENOMEM;
+	for (size_t set = 0; set < listing->sets->count; set++) {
+		struct json_object *item = set_json(listing, set);
+
+		if (item == NULL || json_object_array_add(list, item) < 0) {
+			json_object_put(item);
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+int stats_form_json(struct json_object *object, const void *context)
+{
+	const struct stats_listing *listing = context;
+	const struct sample_sets *sets = listing->sets;
+	const char *by = sets->by == SAMPLE_SETS_BY_NR ? "name" : sample_sets_by_name(sets->by);
+	bool others = listing->config.null == VARIATION_OTHERS;
+
+	if (add(object, "event", json_object_new_string(sets->event)) < 0 ||
+	    add(object, "sets_by", json_object_new_string(by)) < 0 ||
+	    add_sets(object, listing) < 0 ||
+	    add(object, "epochs_left_out", json_object_new_uint64(sets->left_out)) < 0 ||
+	    add(object, "periods_differ", json_object_new_boolean(sets->scaled_period)) < 0 ||
+	    add(object, "normalized",
+		json_object_new_string(stats_listing_norm_name(listing->config.norm))) < 0 ||
+	    add(object, "against", json_object_new_string(others ? "others" : "sampling")) < 0 ||
+	    add(object, "background_percent", number_json(100 * listing->variation.background)) <
+		    0 ||
+	    add(object, "level", number_json(listing->config.level)) < 0 ||
+	    add(object, "correction", json_object_new_string("Benjamini-Hochberg")) < 0 ||
+	    add(object, "tested", json_object_new_uint64(listing->variation.tested)) < 0 ||
+	    add(object, "significant", json_object_new_uint64(listing->variation.significant)) <
+		    0 ||
+	    add(object, "not_listed", json_object_new_uint64(listing->small)) < 0)
+		return -ENOMEM;
+	return 0;
+}

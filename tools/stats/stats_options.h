@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Options of the programs that compare sets of samples. */
+#ifndef DCPI_STATS_OPTIONS_H
+#define DCPI_STATS_OPTIONS_H
+
+#include "tools/stats/stats_listing.h"
+
+/* Keys of the options below; a program's own begin behind. */
+enum stats_option {
+	STATS_OPTION_BY = 1001,
+	STATS_OPTION_NORMALIZE,
+	STATS_OPTION_AGAINST,
+	STATS_OPTION_LEVEL,
+	STATS_OPTION_MIN,
+	STATS_OPTION_OWN,
+};
+
+/* Entries of a table of options (lib/options.h). */
+/* clang-format off */
+#define STATS_OPTIONS \
+	{STATS_OPTION_BY, "by", "WHAT", "what a set is: epoch, db, host or label"}, \
+	{STATS_OPTION_NORMALIZE, "normalize", "HOW", "by time, total, rest (see the manual) or none"}, \
+	{STATS_OPTION_AGAINST, "against", "WHAT", "vary more than: sampling explains, or others do"}, \
+	{STATS_OPTION_LEVEL, "level", "P", "of significance (0.05)"}, \
+	{STATS_OPTION_MIN, "min", "PERCENT", "leave out rows with less of the samples"}
+/* clang-format on */
+
+/**
+ * stats_option_set() - take one
+ * @config: level, least, norm and null are set
+ *
+ * Return: 0 or -EINVAL.
+ */
+int stats_option_set(struct stats_listing_config *config, enum sample_sets_by *by, int key,
+		     const char *argument, struct error *err);
+
+/** stats_nothing() - say why no row is left to list. Return: CLI_NOTHING. */
+int stats_nothing(const struct cli *cli, const struct stats_listing_config *config);
+
+#endif

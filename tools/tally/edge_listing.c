@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tools/tally/edge_listing.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "lib/error.h"
+
+static const char *const kind_names[PROFILE_EDGE_KINDS] = {
+	[PROFILE_EDGE_BRANCH] = "branch",
+	[PROFILE_EDGE_DOUBLE] = "double",
+};
+
+static void get_count(const struct column *column, const void *row, struct column_value *value)
+{
+	(void)column;
+	value->count = ((const struct edge_row *)row)->count;
+}
+
+static void get_kind(const struct column *column, const void *row, struct column_value *value)
+{
+	(void)column;
+	value->text = kind_names[((const struct edge_row *)row)->kind];
+}
+
+/* @argument of the following: 0: where it begins, 1: where it ends. */
+static const struct edge_end *end_of(const struct column *column, const void *row)
+{
+	const struct edge_row *edge = row;
+
+	return column->argument == 0 ? &edge->from : &edge->to;
+}
+
+static void get_place(const struct column *column, const void *row, struct column_value *value)
+{
+	value->text = end_of(column, row)->place;
+}
+
+static void get_image(const struct column *column, const void *row, struct column_value *value)
+{
+	value->text = end_of(column, row)->image;
+}
+
+static void get_offset(const struct column *column, const void *row, struct column_value *value)
+{
+	value->count = end_of(column, row)->offset;
+}
+
+static const struct column columns[] = {
+	{"count", "count", COLUMN_COUNT, 0, 0, get_count},
+	{"kind", "kind", COLUMN_TEXT, 0, 0, get_kind},
+	{"from", "from", COLUMN_TEXT, COLUMN_CUT_END, 0, get_place},
+	{"to", "to", COLUMN_TEXT, COLUMN_CUT_END, 1, get_place},
+	{"image", "image", COLUMN_TEXT, COLUMN_CUT_START, 0, get_image},
+	{"to image", "to_image", COLUMN_TEXT, COLUMN_CUT_START, 1, get_image},
+	{"from offset", "from_offset", COLUMN_ADDRESS, COLUMN_DETAIL, 0, get_offset},
+	{"to offset", "to_offset", COLUMN_ADDRESS, COLUMN_DETAIL, 1, get_offset},
+};
+
+static const struct {
+	const char *name;
+	enum edge_order order;
+} orders[] = {
+	{"count", EDGE_BY_COUNT},
+	{"procedure", EDGE_BY_PROCEDURE},
+	{"image", EDGE_BY_IMAGE},
+	{"address", EDGE_BY_ADDRESS},
+};
+
+int edge_listing_order(enum edge_order *ret, const char *sort, struct error *err)
+{
+	for (size_t i = 0; i < sizeof(orders) / sizeof(*orders); i++) {
+		if (sort == NULL || strcmp(orders[i].name, sort) == 0) {
+			*ret = orders[i].order;
+			return 0;
+		}
+	}
+	return error_set(err, EINVAL, "cannot sort edges by \"%s\": no such column", sort);
+}
+
+static const void *get_row(const void *context, size_t index)
+{
+	return edge_tally_row(((const struct edge_listing *)context)->tally, index);
+}
+
+struct report edge_listing_report(struct edge_listing *listing, const struct edge_tally *tally)
+{
+	listing->tally = tally;
+	for (int kind = 0; kind < PROFILE_EDGE_KINDS; kind++) {
+		listing->totals[kind] = (struct report_total){
+			.name = kind_names[kind],
+			.count = edge_tally_total(tally, (enum profile_edge_kind)kind),
+		};
+	}
+	return (struct report){
+		.totals_of = "edges of kind",
+		.totals = listing->totals,
+		.total_count = PROFILE_EDGE_KINDS,
+		.table =
+			{
+				.columns = columns,
+				.column_count = sizeof(columns) / sizeof(*columns),
+				.row = get_row,
+				.context = listing,
+				.row_count = edge_tally_row_count(tally),
+			},
+	};
+}

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tools/tally/owner_listing.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/cleanup.h"
+#include "lib/error.h"
+
+#define OWNER_COLUMNS 4
+
+struct owner_line {
+	const struct owner_row *row;
+	const struct owner_listing *listing;
+	size_t index; /* in the tally */
+};
+
+struct owner_listing {
+	enum owner_by by;
+	struct report_total *totals;
+	size_t event_count;
+	struct owner_line *lines;
+	size_t line_count;
+	struct column *columns;
+	size_t column_count;
+	char **keys;
+};
+
+CLEANUP_DEFINE(owner_listing, struct owner_listing *, owner_listing_destroy)
+
+static void get_count(const struct column *column, const void *row, struct column_value *value)
+{
+	const struct owner_line *line = row;
+
+	value->count = tally_count_scaled(&line->row->counts[column->argument]);
+}
+
+static void get_percent(const struct column *column, const void *row, struct column_value *value)
+{
+	const struct owner_line *line = row;
+	uint64_t total = line->listing->totals[column->argument].count;
+	uint64_t count = tally_count_scaled(&line->row->counts[column->argument]);
+
+	value->percent = total > 0 ? 100.0 * (double)count / (double)total : 0;
+}
+
+/* In a report by it, what has none is a row of its own. */
+static void text(struct column_value *value, const char *name, bool main)
+{
+	value->text = name[0] == '\0' && main ? "(none)" : name;
+	value->missing = name[0] == '\0' && !main;
+}
+
+static void get_unit(const struct column *column, const void *row, struct column_value *value)
+{
+	const struct owner_line *line = row;
+
+	(void)column;
+	text(value, line->row->unit, line->listing->by == OWNER_BY_UNIT);
+}
+
+static void get_container(const struct column *column, const void *row, struct column_value *value)
+{
+	const struct owner_line *line = row;
+
+	(void)column;
+	text(value, line->row->container, line->listing->by == OWNER_BY_CONTAINER);
+}
+
+static void get_pid(const struct column *column, const void *row, struct column_value *value)
+{
+	const struct owner_line *line = row;
+
+	(void)column;
+	value->count = (uint64_t)line->row->pid;
+	value->missing = line->row->pid < 0;
+}
+
+static void get_command(const struct column *column, const void *row, struct column_value *value)
+{
+	const struct owner_line *line = row;
+
+	(void)column;
+	value->text = line->row->pid < 0 ? "(not kept by process)" : line->row->command;
+}
+
+static void get_host(const struct column *column, const void *row, struct column_value *value)
+{
+	const struct owner_line *line = row;
+
+	(void)column;
+	text(value, line->row->host, line->listing->by == OWNER_BY_HOST);
+}
+
+static void get_label(const struct column *column, const void *row, struct column_value *value)
+{
+	const struct owner_line *line = row;
+
+	(void)column;
+	text(value, line->row->label, false);
+}
+
+static void get_epoch(const struct column *column, const void *row, struct column_value *value)
+{
+	(void)column;
+	value->count = (uint64_t)((const struct owner_line *)row)->row->epoch;
+}
+
+static void get_start(const struct column *column, const void *row, struct column_value *value)
+{
+	(void)column;
+	value->count = (uint64_t)((const struct owner_line *)row)->row->start_ns;
+}
+
+static void add_column(struct owner_listing *listing, struct column column)
+{
+	listing->columns[listing->column_count++] = column;
+}
+
+static int add_event_columns(struct owner_listing *listing, size_t event)
+{
+	const char *name = listing->totals[event].name;
+
+	if (asprintf(&listing->keys[event], "%s_percent", name) < 0) {
+		listing->keys[event] = NULL;
+		return -ENOMEM;
+	}
+	add_column(listing, (struct column){name, name, COLUMN_COUNT, 0, event, get_count});
+	add_column(listing, (struct column){"%", listing->keys[event], COLUMN_PERCENT,
+					    event > 0 ? COLUMN_SPARE : 0, event, get_percent});
+	return 0;
+}
+
+static void add_epoch_columns(struct owner_listing *listing)
+{
+	static const struct column epoch = {"epoch", "epoch", COLUMN_COUNT, 0, 0, get_epoch};
+	static const struct column start = {"began", "start", COLUMN_TIME, 0, 0, get_start};
+	static const struct column host = {"host",	   "host", COLUMN_TEXT,
+					   COLUMN_CUT_END, 0,	   get_host};
+	static const struct column label = {"label",	    "label", COLUMN_TEXT,
+					    COLUMN_CUT_END, 0,	     get_label};
+
+	if (listing->by == OWNER_BY_EPOCH) {
+		add_column(listing, epoch);
+		add_column(listing, start);
+	}
+	add_column(listing, host);
+	if (listing->by == OWNER_BY_EPOCH)
+		add_column(listing, label);
+}
+
+static void add_owner_columns(struct owner_listing *listing)
+{
+	static const struct column pid = {"pid", "pid", COLUMN_COUNT, 0, 0, get_pid};
+	static const struct column command = {"command",      "command", COLUMN_TEXT,
+					      COLUMN_CUT_END, 0,	 get_command};
+	static const struct column unit = {"unit",	   "unit", COLUMN_TEXT,
+					   COLUMN_CUT_END, 0,	   get_unit};
+	static const struct column container = {"container",	"container", COLUMN_TEXT,
+						COLUMN_CUT_END, 0,	     get_container};
+
+	if (listing->by == OWNER_BY_HOST || listing->by == OWNER_BY_EPOCH) {
+		add_epoch_columns(listing);
+		return;
+	}
+	if (listing->by == OWNER_BY_PROCESS) {
+		add_column(listing, pid);
+		add_column(listing, command);
+	}
+	if (listing->by != OWNER_BY_CONTAINER)
+		add_column(listing, unit);
+	if (listing->by != OWNER_BY_UNIT)
+		add_column(listing, container);
+}
+
+static int fill(struct owner_listing *listing, const struct owner_tally *tally,
+		const struct owner_tally_config *config)
+{
+	listing->totals = calloc(config->event_count + 1, sizeof(*listing->totals));
+	listing->lines = calloc(listing->line_count + 1, sizeof(*listing->lines));
+	listing->columns =
+		calloc(2 * config->event_count + OWNER_COLUMNS, sizeof(*listing->columns));
+	listing->keys = calloc(config->event_count + 1, sizeof(*listing->keys));
+	if (listing->totals == NULL || listing->lines == NULL || listing->columns == NULL ||
+	    listing->keys == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < listing->line_count; i++)
+		listing->lines[i] = (struct owner_line){owner_tally_row(tally, i), listing, i};
+	for (size_t i = 0; i < config->event_count; i++) {
+		listing->totals[i] = (struct report_total){
+			.name = config->events[i],
+			.count = tally_count_scaled(owner_tally_total(tally, i)),
+		};
+		listing->event_count++;
+		if (add_event_columns(listing, i) < 0)
+			return -ENOMEM;
+	}
+	add_owner_columns(listing);
+	return 0;
+}
+
+static int compare_lines(const void *a, const void *b, void *column)
+{
+	const struct owner_line *x = a, *y = b;
+	int r = columns_compare(column, a, b);
+
+	/* The tally's order decides. */
+	return r != 0 ? r : (x->index > y->index) - (x->index < y->index);
+}
+
+static int sort_lines(struct owner_listing *listing, const char *sort, struct error *err)
+{
+	const struct column *column;
+
+	if (sort == NULL)
+		return 0;
+	column = columns_find(listing->columns, listing->column_count, sort);
+	if (column == NULL)
+		return error_set(err, EINVAL, "cannot sort by \"%s\": no such column", sort);
+	if (listing->line_count > 0)
+		qsort_r(listing->lines, listing->line_count, sizeof(*listing->lines), compare_lines,
+			(void *)(uintptr_t)column);
+	return 0;
+}
+
+int owner_listing_create(struct owner_listing **ret, const struct owner_tally *tally,
+			 const struct owner_tally_config *config, const char *sort, size_t limit,
+			 struct error *err)
+{
+	_cleanup_(cleanup_owner_listing) struct owner_listing *listing =
+		calloc(1, sizeof(*listing));
+	int r;
+
+	if (listing == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	listing->by = config->by;
+	listing->line_count = owner_tally_row_count(tally);
+	if (fill(listing, tally, config) < 0)
+		return error_set(err, ENOMEM, "out of memory");
+	r = sort_lines(listing, sort, err);
+	if (r < 0)
+		return r;
+	if (limit > 0 && limit < listing->line_count)
+		listing->line_count = limit;
+	*ret = take_ptr(listing);
+	return 0;
+}
+
+void owner_listing_destroy(struct owner_listing *listing)
+{
+	if (listing == NULL)
+		return;
+	for (size_t i = 0; i < listing->event_count; i++)
+		free(listing->keys[i]);
+	free(listing->keys);
+	free(listing->columns);
+	free(listing->lines);
+	free(listing->totals);
+	free(listing);
+}
+
+static const void *get_line(const void *context, size_t index)
+{
+	return &((const struct owner_listing *)context)->lines[index];
+}
+
+struct report owner_listing_report(const struct owner_listing *listing)
+{
+	return (struct report){
+		.totals_of = "samples for event type",
+		.totals = listing->totals,
+		.total_count = listing->event_count,
+		.table =
+			{
+				.columns = listing->columns,
+				.column_count = listing->column_count,
+				.row = get_line,
+				.context = listing,
+				.row_count = listing->line_count,
+			},
+	};
+}

@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tools/tally/tally.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/array.h"
+#include "lib/cleanup.h"
+#include "lib/error.h"
+#include "lib/u64_map.h"
+#include "tools/base/progress.h"
+#include "tools/report/event_scale.h"
+#include "tools/report/image_symbols.h"
+#include "tools/tally/tally_parts.h"
+
+CLEANUP_DEFINE(tally, struct tally *, tally_destroy)
+
+const char *tally_by_name(enum tally_by by)
+{
+	static const char *const names[] = {
+		[TALLY_BY_PROCEDURE] = "procedure",
+		[TALLY_BY_IMAGE] = "image",
+		[TALLY_BY_INSTRUCTION] = "instruction",
+		[TALLY_BY_LINE] = "line",
+		[TALLY_BY_FILE] = "file",
+	};
+
+	return names[by];
+}
+
+uint64_t tally_count_scaled(const struct tally_count *count)
+{
+	uint64_t sum;
+
+	/* The times of a damaged database can give any factor. */
+	if (count->extra >= (double)INT64_MAX ||
+	    __builtin_add_overflow(count->samples, (uint64_t)(count->extra + 0.5), &sum))
+		return UINT64_MAX;
+	return sum;
+}
+
+void tally_count_add(struct tally_count *count, uint64_t samples, double factor)
+{
+	count->samples += samples;
+	count->extra += (double)samples * (factor - 1);
+}
+
+void *tally_own(struct tally *tally, void *memory)
+{
+	if (memory == NULL || array_reserve(&tally->owned, &tally->owned_capacity,
+					    tally->owned_count + 1, sizeof(*tally->owned)) < 0) {
+		free(memory);
+		return NULL;
+	}
+	tally->owned[tally->owned_count++] = memory;
+	return memory;
+}
+
+double tally_factor(const struct tally *tally, const struct profile *profile)
+{
+	return event_scale_factor(tally->config.scale, profile->epoch, profile->event);
+}
+
+long tally_wanted(const struct tally *tally, const struct profile *profile)
+{
+	const uint64_t *set = NULL;
+
+	if (tally->config.sets != NULL) {
+		set = u64_map_find(tally->config.sets, (uint64_t)profile->epoch);
+		if (set == NULL)
+			return -1;
+	}
+	if (!profile->chosen)
+		return -1;
+	for (size_t i = 0; i < tally->config.event_count; i++) {
+		if (strcmp(tally->config.events[i], profile->event_name) == 0)
+			return (long)(i + (set != NULL ? *set * tally->config.event_count : 0));
+	}
+	return -1;
+}
+
+static struct tally_image *image_of(struct tally *tally, const struct profile *profile)
+{
+	struct tally_image *image;
+
+	/* Profiles come ordered by image. */
+	if (tally->image_count > 0 && tally->images[tally->image_count - 1].id == profile->image)
+		return &tally->images[tally->image_count - 1];
+	if (array_reserve(&tally->images, &tally->image_capacity, tally->image_count + 1,
+			  sizeof(*image)) < 0)
+		return NULL;
+	image = &tally->images[tally->image_count];
+	*image = (struct tally_image){.id = profile->image};
+	image->counts = calloc(tally->columns + 1, sizeof(*image->counts));
+	if (image->counts == NULL)
+		return NULL;
+	tally->image_count++;
+	return image;
+}
+
+static int count_profile(void *context, const struct profile *profile)
+{
+	struct tally *tally = context;
+	struct tally_image *image = image_of(tally, profile);
+	long event = tally_wanted(tally, profile);
+	uint64_t sum = 0;
+
+	if (image == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < profile->count; i++) {
+		if (__builtin_add_overflow(sum, profile->samples[i].count, &sum))
+			return -EBADMSG;
+	}
+	/* No smaller sum overflows if that of all samples doesn't. */
+	if (__builtin_add_overflow(tally->samples, sum, &tally->samples))
+		return -EBADMSG;
+	image->samples += sum;
+	if (event >= 0) {
+		tally_count_add(&image->counts[event], sum, tally_factor(tally, profile));
+		tally_count_add(&tally->totals[event], sum, tally_factor(tally, profile));
+	}
+	return 0;
+}
+
+static int describe_image(struct tally *tally, struct profile_reader *reader,
+			  struct tally_image *image, struct error *err)
+{
+	struct profile_image found = {0};
+	int r = profile_reader_image(reader, image->id, &found, err);
+
+	if (r == -ENOENT)
+		return error_set(err, EBADMSG,
+				 "the database is corrupt: it has samples of no image");
+	if (r < 0)
+		return r;
+	image->label = strdup(found.kind == PROFILE_IMAGE_UNKNOWN ? "unknown" : found.path);
+	image->image = found;
+	image->image.path = image->label; /* the reader's is gone soon */
+	if (image->label == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	for (size_t i = 0; i < image->image.identity_bytes; i++)
+		snprintf(image->identity + 2 * i, 3, "%02x", image->image.identity[i]);
+	if (image->image.kind == PROFILE_IMAGE_UNKNOWN)
+		tally->unknown += image->samples;
+	return 0;
+}
+
+static int add_row(struct tally *tally, const struct tally_row *row)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < tally->columns; i++)
+		sum |= row->counts[i].samples;
+	if (sum == 0)
+		return 0;
+	if (array_reserve(&tally->rows, &tally->row_capacity, tally->row_count + 1, sizeof(*row)) <
+	    0)
+		return -ENOMEM;
+	tally->rows[tally->row_count++] = *row;
+	return 0;
+}
+
+static int count_procedures(void *context, const struct profile *profile)
+{
+	struct tally *tally = context;
+	long event = tally_wanted(tally, profile);
+	double factor = tally_factor(tally, profile);
+
+	if (event < 0)
+		return 0;
+	for (size_t i = 0; i < profile->count; i++) {
+		size_t procedure = image_symbols_find(tally->symbols, profile->samples[i].offset);
+
+		tally_count_add(&tally->counts[procedure * tally->columns + (size_t)event],
+				profile->samples[i].count, factor);
+	}
+	return 0;
+}
+
+/* A row for each procedure with samples; the name and the counts are copied. */
+static int add_procedure_rows(struct tally *tally, const struct tally_image *image)
+{
+	size_t columns = tally->columns;
+
+	for (size_t i = 0; i < image_symbols_count(tally->symbols); i++) {
+		struct tally_row row = {
+			.image = image->label, .file = &image->image, .identity = image->identity};
+		size_t before = tally->row_count;
+		struct tally_count *counts;
+
+		row.counts = tally->counts + i * columns;
+		if (add_row(tally, &row) < 0)
+			return -ENOMEM;
+		if (tally->row_count == before)
+			continue; /* no samples */
+		counts = tally_own(tally, malloc(columns * sizeof(*counts)));
+		tally->rows[before].counts = counts;
+		tally->rows[before].procedure = tally_own(
+			tally, image_symbols_name(tally->symbols, i, tally->config.demangle,
+						  &tally->rows[before].address,
+						  &tally->rows[before].has_address));
+		if (counts == NULL || tally->rows[before].procedure == NULL)
+			return -ENOMEM;
+		memcpy(counts, row.counts, columns * sizeof(*counts));
+	}
+	return 0;
+}
+
+static int tally_procedures(struct tally *tally, struct profile_reader *reader,
+			    const struct profile_filter *filter, struct error *err)
+{
+	int r;
+
+	tally->counts = calloc(image_symbols_count(tally->symbols),
+			       tally->columns * sizeof(*tally->counts));
+	if (tally->counts == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	r = profile_reader_profiles(reader, filter, count_procedures, tally, err);
+	if (r == 0 && add_procedure_rows(tally, tally->image) < 0)
+		r = error_set(err, ENOMEM, "out of memory");
+	free(tally->counts);
+	tally->counts = NULL;
+	return r;
+}
+
+/* Rows that are parts of an image: its symbols are open meanwhile. */
+static int tally_parts(struct tally *tally, struct profile_reader *reader,
+		       const struct tally_image *image, struct error *err)
+{
+	struct profile_filter filter = tally->filter;
+	int r = image_symbols_open(&tally->symbols, reader, image->id, &image->image,
+				   &tally->config.debug, err);
+
+	if (r < 0)
+		return r;
+	filter.image = image->id;
+	tally->image = image;
+	if (tally->config.by == TALLY_BY_PROCEDURE)
+		r = tally_procedures(tally, reader, &filter, err);
+	else
+		r = tally_places_count(tally, reader, &filter, err);
+	image_symbols_close(tally->symbols);
+	tally->symbols = NULL;
+	return r;
+}
+
+static int label_compare(const void *a, const void *b)
+{
+	const struct tally_image *const *x = a, *const *y = b;
+
+	return strcmp((*x)->label, (*y)->label);
+}
+
+/* Two images of one path (an upgrade): the beginning of the identity tells them apart. */
+static int tell_apart(struct tally_image *image)
+{
+	char *label = NULL;
+
+	if (image->identity[0] == '\0')
+		return 0;
+	if (asprintf(&label, "%s (%.8s)", image->label, image->identity) < 0)
+		return -ENOMEM;
+	/* The old one goes on as the path that the file is opened by. */
+	image->label = label;
+	return 0;
+}
+
+static int label_images(struct tally *tally)
+{
+	_cleanup_free_ struct tally_image **sorted =
+		calloc(tally->image_count + 1, sizeof(struct tally_image *));
+	_cleanup_free_ bool *twin = calloc(tally->image_count + 1, sizeof(*twin));
+	int r = 0;
+
+	if (sorted == NULL || twin == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < tally->image_count; i++)
+		sorted[i] = &tally->images[i];
+	if (tally->image_count > 0)
+		qsort(sorted, tally->image_count, sizeof(*sorted), label_compare);
+	for (size_t i = 1; i < tally->image_count; i++) {
+		if (strcmp(sorted[i]->label, sorted[i - 1]->label) == 0)
+			twin[i] = twin[i - 1] = true;
+	}
+	for (size_t i = 0; i < tally->image_count && r == 0; i++) {
+		if (twin[i])
+			r = tell_apart(sorted[i]);
+	}
+	return r;
+}
+
+/* Whether the image has samples that are asked for, and a name that is. */
+static bool has_rows(const struct tally *tally, const struct tally_image *image)
+{
+	const char *pattern = tally->config.image, *path = image->image.path;
+	const char *slash = strrchr(path, '/');
+	bool any = false;
+
+	for (size_t event = 0; event < tally->columns; event++)
+		any |= image->counts[event].samples > 0;
+	if (!any || pattern == NULL)
+		return any;
+	return fnmatch(pattern, path, 0) == 0 ||
+	       (slash != NULL && fnmatch(pattern, slash + 1, 0) == 0);
+}
+
+static int add_rows_of(struct tally *tally, struct profile_reader *reader,
+		       const struct tally_image *image, struct error *err)
+{
+	struct tally_row row = {
+		.image = image->label, .file = &image->image, .identity = image->identity};
+
+	if (!has_rows(tally, image))
+		return 0;
+	row.counts = image->counts;
+	if (tally->config.by != TALLY_BY_IMAGE)
+		return tally_parts(tally, reader, image, err);
+	return add_row(tally, &row) < 0 ? error_set(err, ENOMEM, "out of memory") : 0;
+}
+
+static int add_rows(struct tally *tally, struct profile_reader *reader, struct error *err)
+{
+	struct progress progress = {0};
+	int r = 0;
+
+	if (tally->config.tool != NULL)
+		progress_start(&progress, tally->config.tool);
+	for (size_t i = 0; i < tally->image_count && r == 0; i++) {
+		progress_say(&progress, i, tally->image_count, tally->images[i].label);
+		r = add_rows_of(tally, reader, &tally->images[i], err);
+	}
+	progress_clear(&progress);
+	return r;
+}
+
+static int count_all(struct tally *tally, struct profile_reader *reader, struct error *err)
+{
+	int r;
+
+	err->message[0] = '\0';
+	r = profile_reader_profiles(reader, &tally->filter, count_profile, tally, err);
+	if (r < 0 && err->message[0] == '\0')
+		return error_set(err, -r,
+				 r == -ENOMEM ? "out of memory"
+					      : "the database's counts are too big to be true");
+	for (size_t i = 0; r == 0 && i < tally->image_count; i++)
+		r = describe_image(tally, reader, &tally->images[i], err);
+	if (r == 0 && label_images(tally) < 0)
+		r = error_set(err, ENOMEM, "out of memory");
+	return r == 0 ? add_rows(tally, reader, err) : r;
+}
+
+int tally_create(struct tally **ret, struct profile_reader *reader,
+		 const struct tally_config *config, struct error *err)
+{
+	_cleanup_(cleanup_tally) struct tally *tally = calloc(1, sizeof(*tally));
+	int r;
+
+	if (tally == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	tally->config = *config;
+	tally->filter = config->filter;
+	tally->filter.event = NULL;
+	tally->filter.others_too = true;
+	tally->columns = config->event_count * (config->sets != NULL ? config->set_count : 1);
+	tally->totals = calloc(tally->columns + 1, sizeof(*tally->totals));
+	if (tally->totals == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	r = count_all(tally, reader, err);
+	if (r < 0)
+		return r;
+	*ret = take_ptr(tally);
+	return 0;
+}
+
+void tally_destroy(struct tally *tally)
+{
+	if (tally == NULL)
+		return;
+	for (size_t i = 0; i < tally->owned_count; i++)
+		free(tally->owned[i]);
+	free(tally->owned);
+	for (size_t i = 0; i < tally->image_count; i++) {
+		if (tally->images[i].image.path != tally->images[i].label)
+			free((void *)(uintptr_t)tally->images[i].image.path);
+		free(tally->images[i].label);
+		free(tally->images[i].counts);
+	}
+	free(tally->rows);
+	free(tally->images);
+	free(tally->totals);
+	free(tally);
+}
+
+size_t tally_row_count(const struct tally *tally)
+{
+	return tally->row_count;
+}
+
+struct tally_row *tally_rows(struct tally *tally)
+{
+	return tally->rows;
+}
+
+const struct tally_count *tally_total(const struct tally *tally, size_t event)
+{
+	return &tally->totals[event];
+}
+
+uint64_t tally_samples(const struct tally *tally, uint64_t *unknown)
+{
+	*unknown = tally->unknown;
+	return tally->samples;
+}

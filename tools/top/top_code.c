@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tools/top/top_code.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/cleanup.h"
+#include "lib/error.h"
+#include "tools/base/text.h"
+#include "tools/calc/calc_blocks.h"
+#include "tools/calc/calc_source.h"
+#include "tools/calc/calc_worst.h"
+
+/* struct reading - a database, opened for one look at a procedure. */
+struct reading {
+	const struct top_config *config;
+	struct profile_reader *reader;
+	struct profile_filter filter;
+	struct calc_source source;
+	struct calc_choice choice;
+	struct top_code code;
+	const struct top_code *before;
+};
+
+static void reading_deinit(struct reading *reading)
+{
+	top_code_deinit(&reading->code);
+	calc_choice_deinit(&reading->choice);
+	calc_source_deinit(&reading->source);
+	profile_reader_close(reading->reader);
+}
+
+void top_code_deinit(struct top_code *code)
+{
+	free(code->lines);
+	free(code->explanation);
+	free(code->name);
+	*code = (struct top_code){0};
+}
+
+static void make_causes(struct top_line *line, const struct procedure_analysis *analysis,
+			uint32_t insn)
+{
+	enum culprit_cause causes[CALC_BUBBLE_CAUSES];
+	unsigned int count =
+		calc_bubbles_causes(causes, &analysis->schedule.insns[insn],
+				    &analysis->culprits.insns[insn], analysis->culprits.list);
+	uint32_t culprits[CALC_CELLS_CULPRITS];
+	size_t told = calc_cells_culprits(analysis, insn, culprits), length = 0;
+
+	for (unsigned int i = 0; i < count; i++)
+		line->causes[i] = culprit_letter(causes[i]);
+	for (size_t i = 0; i < told && count > 0 && length < TOP_CULPRITS_BYTES; i++)
+		length += (size_t)snprintf(line->culprits + length, TOP_CULPRITS_BYTES - length,
+					   "%s%" PRIx64, i > 0 ? "," : "",
+					   analysis->cfg->insns[culprits[i]].address);
+}
+
+/* What the same instruction had at the reading before. */
+static void compare(struct reading *reading, struct top_line *line, size_t index)
+{
+	const struct top_code *before = reading->before;
+
+	if (index >= before->count || before->lines[index].address != line->address)
+		return;
+	line->has_interval = true;
+	line->interval = line->samples - before->lines[index].samples;
+}
+
+static void make_line(struct reading *reading, const struct calc_procedure *procedure,
+		      uint32_t insn)
+{
+	const struct procedure_analysis *analysis = procedure->analysis;
+	uint32_t block = analysis->cfg->block_of[insn];
+	bool first = analysis->cfg->blocks[block].first == insn;
+	struct top_line *line = &reading->code.lines[reading->code.count];
+	struct calc_cells_executions cells;
+
+	*line = (struct top_line){
+		.address = analysis->cfg->insns[insn].address,
+		.samples = analysis->profile.samples[insn],
+	};
+	if (reading->code.samples > 0)
+		line->share = 100 * line->samples / reading->code.samples;
+	calc_procedure_text(procedure, insn, line->text);
+	if (first && calc_cells_executions(procedure, &analysis->frequency.blocks[block], &cells))
+		memcpy(line->ran, cells.value, sizeof(line->ran));
+	calc_cells_cpi(procedure, insn, calc_procedure_block(procedure, block).samples > 0, false,
+		       line->cpi);
+	make_causes(line, analysis, insn);
+	compare(reading, line, reading->code.count);
+	reading->code.count++;
+}
+
+static int explain(struct reading *reading, const struct calc_procedure *procedure)
+{
+	size_t bytes;
+	FILE *stream = open_memstream(&reading->code.explanation, &bytes);
+
+	if (stream == NULL)
+		return -ENOMEM;
+	calc_worst_print(stream, procedure);
+	if (fclose(stream) != 0)
+		return -ENOMEM;
+	/* Lines are of the screen's width. */
+	for (char *end = reading->code.explanation; (end = strchr(end, '\n')) != NULL;)
+		*end = ' ';
+	return 0;
+}
+
+static int take_procedure(void *context, const struct procedure_analysis *analysis)
+{
+	struct reading *reading = context;
+	const struct cfg *cfg = analysis->cfg;
+	struct calc_procedure procedure = {.code = reading->choice.code, .analysis = analysis};
+	uint32_t worst = calc_worst_find(analysis);
+	size_t worst_line = SIZE_MAX;
+
+	reading->code.name = calc_procedure_name(reading->choice.code, analysis->index,
+						 reading->config->demangle);
+	reading->code.lines = calloc(cfg->insn_count + 1, sizeof(*reading->code.lines));
+	reading->code.samples = calc_procedure_samples(&procedure);
+	reading->code.model = analysis->model->name;
+	if (reading->code.name == NULL || reading->code.lines == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < cfg->block_count; i++) {
+		const struct cfg_block *block = &cfg->blocks[i];
+		double samples = calc_procedure_block(&procedure, i).samples;
+
+		if (calc_blocks_is_padding(block, samples))
+			continue;
+		for (uint32_t k = block->first; k < block->first + block->count; k++) {
+			if (k == worst)
+				worst_line = reading->code.count;
+			make_line(reading, &procedure, k);
+		}
+	}
+	reading->code.worst = worst_line == SIZE_MAX ? reading->code.count : worst_line;
+	return explain(reading, &procedure);
+}
+
+static const struct calc_image *find_image(const struct calc_images *images, int64_t id)
+{
+	for (size_t i = 0; i < images->count; i++) {
+		if (images->list[i].id == id)
+			return &images->list[i];
+	}
+	return NULL;
+}
+
+static int choose(struct reading *reading, int64_t id, uint64_t address, struct error *err)
+{
+	const struct calc_image *image = find_image(&reading->source.images, id);
+	int r;
+
+	if (image == NULL)
+		return error_set(err, ENOENT, "the image has no samples of time");
+	r = calc_select_open(&reading->choice, &reading->source.select, image, err);
+	if (r == 0 && calc_select_address(&reading->choice, address) < 0)
+		r = error_set(err, ENOENT, "no procedure is at 0x%" PRIx64, address);
+	return r;
+}
+
+static int read_samples(struct reading *reading, struct error *err)
+{
+	int r = profile_reader_open(&reading->reader, reading->config->database, err);
+
+	if (r == 0)
+		r = profile_reader_snapshot(reading->reader, err);
+	if (r == 0)
+		r = calc_source_load(&reading->source, reading->reader, &reading->filter, NULL,
+				     NULL, &reading->config->debug, err);
+	return r;
+}
+
+int top_code_read(struct top_code *code, const struct top_config *config, int64_t epoch,
+		  int64_t image, uint64_t address, struct error *err)
+{
+	_cleanup_(reading_deinit) struct reading reading = {
+		.config = config,
+		.filter = {.epochs = &epoch, .epoch_count = 1},
+		.before = code,
+	};
+	struct image_analysis_options options;
+	int r = read_samples(&reading, err);
+
+	if (r == 0)
+		r = choose(&reading, image, address, err);
+	if (r == 0)
+		r = calc_source_options(&reading.source, &reading.choice, NULL, &options, err);
+	if (r == 0)
+		r = image_analysis_run(reading.choice.code, &reading.choice.profile.samples,
+				       &options, take_procedure, &reading, NULL, err);
+	if (r < 0)
+		return r == -ENOMEM ? error_set(err, ENOMEM, "out of memory") : r;
+	top_code_deinit(code);
+	*code = reading.code;
+	reading.code = (struct top_code){0};
+	return 0;
+}
