@@ -17,6 +17,7 @@
 #define BUSY_TIMEOUT_MS 5000
 #define TABLES_1 8 /* of schema version 1; all later ones have them too */
 #define TABLES_3 3 /* that version 3 added */
+#define TABLES_4 1
 
 static int io_errno(int cause)
 {
@@ -233,7 +234,7 @@ static int identify(struct database *db, int64_t *version, struct error *err)
 /* A hostile file could have views or triggers with our tables' names. */
 static int check_tables(struct database *db, int64_t version, struct error *err)
 {
-	int64_t tables, triggers, edges = 1, tables_3 = TABLES_3;
+	int64_t tables, triggers, edges = 1, tables_3 = TABLES_3, tables_4 = TABLES_4;
 	int r;
 
 	r = database_number(
@@ -255,9 +256,15 @@ static int check_tables(struct database *db, int64_t version, struct error *err)
 				    "SELECT count(*) FROM sqlite_schema WHERE type = 'table' "
 				    "AND rootpage > 0 AND name IN ('label', 'share', 'code')",
 				    &tables_3, err);
+	if (r == 0 && version >= 4)
+		r = database_number(db,
+				    "SELECT count(*) FROM sqlite_schema WHERE type = 'table' "
+				    "AND rootpage > 0 AND name = 'execution'",
+				    &tables_4, err);
 	if (r < 0)
 		return r;
-	if (tables != TABLES_1 || edges != 1 || tables_3 != TABLES_3 || triggers != 0)
+	if (tables != TABLES_1 || edges != 1 || tables_3 != TABLES_3 || tables_4 != TABLES_4 ||
+	    triggers != 0)
 		return database_corrupt(db, err, "its tables are not those of a profile database");
 	return 0;
 }
@@ -268,6 +275,7 @@ static int migrate(struct database *db, int64_t version, struct error *err)
 	static const char *const steps[DATABASE_VERSION] = {
 		[1] = schema_from_1_sql,
 		[2] = schema_from_2_sql,
+		[3] = schema_from_3_sql,
 	};
 	int r;
 

@@ -15,7 +15,7 @@ struct sqlite3;
 struct sqlite3_stmt;
 
 /* Version of the schema that this code writes. */
-#define DATABASE_VERSION 3
+#define DATABASE_VERSION 4
 
 /**
  * struct database - an open connection; zero-initialised is closed

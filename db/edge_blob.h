@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The compact form of edges: sorted (from, to, count) triples as bytes.
+ * The compact form of edges, and of ranges that were counted: sorted (from, to, count)
+ * triples as bytes.
  *
  *	version  1 byte, EDGE_BLOB_VERSION
  *	shift    1 byte, low zero bits that all offsets have in common
@@ -37,6 +38,9 @@ void edge_list_deinit(struct edge_list *list);
 
 /** edge_blob_key() - what binds a blob to its row; never that of another kind of blob. */
 uint32_t edge_blob_key(int64_t epoch, int64_t image, int64_t to_image, int64_t kind);
+
+/* In place of to_image: of the table of exact counts. No image has this number. */
+#define EDGE_BLOB_COUNTS 0
 
 /**
  * edge_blob_encode() - write edges

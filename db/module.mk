@@ -7,7 +7,7 @@ db-src := db/database.c db/profile_blob.c db/edge_blob.c db/symbol_blob.c db/wri
 	db/profile_merge.c db/code_blob.c db/profile_read_code.c db/profile_write_code.c
 
 # The schema, and how to come to it, as C strings: one line of SQL, one of C.
-SCHEMA_SQL := db/schema.sql db/schema_from_1.sql db/schema_from_2.sql
+SCHEMA_SQL := db/schema.sql db/schema_from_1.sql db/schema_from_2.sql db/schema_from_3.sql
 GENERATED += $(OBJ)/gen/db/schema.h
 $(OBJ)/gen/db/schema.h: $(SCHEMA_SQL) db/module.mk
 	$(call say,GEN,$@)
@@ -34,6 +34,11 @@ UNIT_TESTS += unit_profile_db_edges
 unit_profile_db_edges-src := tests/unit_profile_db_edges.c
 unit_profile_db_edges-archives := db util
 unit_profile_db_edges-pkgs := sqlite3 zlib
+
+UNIT_TESTS += unit_profile_db_counts
+unit_profile_db_counts-src := tests/unit_profile_db_counts.c
+unit_profile_db_counts-archives := db util
+unit_profile_db_counts-pkgs := sqlite3 zlib
 
 UNIT_TESTS += unit_profile_db
 unit_profile_db-src := tests/unit_profile_db.c

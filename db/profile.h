@@ -143,6 +143,20 @@ static inline int profile_edge_compare(const struct profile_edge *a, const struc
 }
 
 /**
+ * enum profile_count_kind - what dcpix counted; values are stored
+ *
+ * Counts are kept as struct profile_edge has them, both ends in one image. Code that is in
+ * a range that was watched and in no run was not executed.
+ */
+enum profile_count_kind {
+	PROFILE_COUNT_RUN = 0,	   /* all instructions in @from .. @to - 1 were, @count times */
+	PROFILE_COUNT_EDGE = 1,	   /* control went from the instruction at @from to that at @to */
+	PROFILE_COUNT_WATCHED = 2, /* in @count processes: @from .. @to - 1 were counted */
+};
+
+#define PROFILE_COUNT_KINDS 3
+
+/**
  * struct profile_event - an event sampled in an epoch
  * @number:     its number in the epoch, 0 ..
  * @name:       as users write it ("cycles", "cpu-clock")

@@ -13,7 +13,7 @@
 #include "lib/error.h"
 
 /*
- * A merge. Profiles, shares and edges come ordered by image, so that remembering one
+ * A merge. Profiles, shares, edges and counts come ordered by image, so that remembering one
  * number in the source and in the target is enough.
  */
 struct merge {
@@ -198,6 +198,17 @@ static int copy_edges(void *context, const struct profile_edges *edges)
 					    edges->edges, edges->count, merge->err);
 }
 
+static int copy_counts(void *context, const struct profile_counts *counts)
+{
+	struct merge *merge = context;
+	int64_t image = 0;
+	int r = map_image(merge, counts->image, &image);
+
+	return r < 0 ? r
+		     : profile_writer_counts(merge->writer, image, counts->kind, counts->counts,
+					     counts->count, merge->err);
+}
+
 /* All of an epoch's rows, in the open transaction. */
 static int copy_rows(struct merge *merge)
 {
@@ -227,6 +238,8 @@ static int copy_rows(struct merge *merge)
 		r = profile_reader_shares(merge->reader, &filter, copy_share, merge, err);
 	if (r == 0)
 		r = profile_reader_edges(merge->reader, &filter, copy_edges, merge, err);
+	if (r == 0)
+		r = profile_reader_counts(merge->reader, &filter, copy_counts, merge, err);
 	if (r == 0 && merge->accounted != epoch->interrupts)
 		r = database_corrupt(&merge->reader->db, err,
 				     "epoch %" PRId64 " has %" PRIu64 " interrupts, but %" PRIu64

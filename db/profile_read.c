@@ -18,6 +18,8 @@ static const char *const statement_sql[READER_STATEMENTS] = {
 			    "WHERE epoch = ?1 AND image = ?2 AND event = ?3 AND pid = ?4"),
 	[READER_EDGES] = ("SELECT pairs, total, data FROM edge "
 			  "WHERE epoch = ?1 AND image = ?2 AND to_image = ?3 AND kind = ?4"),
+	[READER_COUNTS] = ("SELECT ranges, total, data FROM execution "
+			   "WHERE epoch = ?1 AND image = ?2 AND kind = ?4"),
 };
 
 int profile_reader_statement(struct profile_reader *reader, enum reader_statement which,

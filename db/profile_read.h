@@ -6,7 +6,7 @@
  * Databases are not trusted: every blob is bounds-checked and its checksum
  * compared; damage is an error (-EBADMSG), never a crash or a wrong number.
  * Checksums cover samples and symbols, with the numbers of their epoch, image,
- * event and process; likewise edges; not names, paths, counters and times.
+ * event and process; likewise edges and exact counts; not names, paths, counters and times.
  *
  * Errors beside those named: -EBADMSG, -EIO, -ENOMEM, -EBUSY the database is
  * being recovered by someone else for longer than five seconds.
@@ -175,6 +175,32 @@ typedef int (*profile_edges_fn)(void *context, const struct profile_edges *edges
  */
 int profile_reader_edges(struct profile_reader *reader, const struct profile_filter *filter,
 			 profile_edges_fn visit, void *context, struct error *err);
+
+/**
+ * struct profile_counts - exact counts of one kind of an image in an epoch
+ * @counts: strictly ascending by from, then to
+ * @total:  the sum of their counts
+ */
+struct profile_counts {
+	int64_t epoch;
+	int64_t image;
+	enum profile_count_kind kind;
+	const struct profile_edge *counts;
+	size_t count;
+	uint64_t total;
+};
+
+/** Called for each set of counts; the data is valid only during the call. */
+typedef int (*profile_counts_fn)(void *context, const struct profile_counts *counts);
+
+/**
+ * profile_reader_counts() - walk over exact counts in the epochs a filter selects
+ *
+ * Ordered by image, epoch and kind. As for profile_reader_edges() otherwise. A file of a
+ * schema before version 4 has none.
+ */
+int profile_reader_counts(struct profile_reader *reader, const struct profile_filter *filter,
+			  profile_counts_fn visit, void *context, struct error *err);
 
 /**
  * profile_reader_image() - look an image up

@@ -21,11 +21,49 @@ union edge_key {
 	int64_t parts[READER_KEY_PARTS];
 };
 
+/*
+ * What a walk reads: edges, or exact counts, which are a table of the same form without
+ * to_image.
+ */
+struct edge_table {
+	enum reader_statement row;
+	int version; /* of the schema that brought it */
+	int kinds;
+	const char *what;
+	const char *keys;
+	/* Of one epoch the table is in that order: no need to look at all others. */
+	const char *epoch_keys;
+};
+
+static const struct edge_table edge_table = {
+	.row = READER_EDGES,
+	.version = 2,
+	.kinds = PROFILE_EDGE_KINDS,
+	.what = "edges of image",
+	.keys = "SELECT image, epoch, to_image, kind FROM edge INDEXED BY edge_image "
+		"WHERE image BETWEEN ?1 AND ?2 ORDER BY image, epoch, to_image, kind",
+	.epoch_keys = "SELECT image, epoch, to_image, kind FROM edge NOT INDEXED "
+		      "WHERE epoch = ?3 AND image BETWEEN ?1 AND ?2 ORDER BY image, to_image, kind",
+};
+
+static const struct edge_table count_table = {
+	.row = READER_COUNTS,
+	.version = 4,
+	.kinds = PROFILE_COUNT_KINDS,
+	.what = "counts of image",
+	.keys = "SELECT image, epoch, 0, kind FROM execution INDEXED BY execution_image "
+		"WHERE image BETWEEN ?1 AND ?2 ORDER BY image, epoch, kind",
+	.epoch_keys = "SELECT image, epoch, 0, kind FROM execution NOT INDEXED "
+		      "WHERE epoch = ?3 AND image BETWEEN ?1 AND ?2 ORDER BY image, kind",
+};
+
 /* A walk over edges: what is wanted, where it is, memory used again. */
 struct edge_walk {
 	struct profile_reader *reader;
+	const struct edge_table *table;
 	const struct profile_filter *filter;
 	profile_edges_fn visit;
+	profile_counts_fn visit_counts;
 	void *context;
 	struct error *err;
 	union edge_key last;
@@ -42,7 +80,7 @@ static int read_edges(struct edge_walk *walk, const union edge_key *key)
 	int64_t pairs, total;
 	int r;
 
-	r = profile_reader_statement(reader, READER_EDGES, &statement, walk->err);
+	r = profile_reader_statement(reader, walk->table->row, &statement, walk->err);
 	if (r == 0)
 		r = database_bind(&reader->db, statement, walk->err, "iiii", key->epoch, key->image,
 				  key->to_image, key->kind);
@@ -51,9 +89,9 @@ static int read_edges(struct edge_walk *walk, const union edge_key *key)
 	if (r < 0)
 		return r;
 	if (r == 0)
-		return database_corrupt(
-			&reader->db, walk->err,
-			"an index names edges of image %" PRId64 " that are not there", key->image);
+		return database_corrupt(&reader->db, walk->err,
+					"an index names %s %" PRId64 " that are not there",
+					walk->table->what, key->image);
 	pairs = sqlite3_column_int64(statement, 0);
 	total = sqlite3_column_int64(statement, 1);
 	r = edge_blob_decode(list, edge_blob_key(key->epoch, key->image, key->to_image, key->kind),
@@ -62,53 +100,60 @@ static int read_edges(struct edge_walk *walk, const union edge_key *key)
 	sqlite3_reset(statement);
 	if (r == 0 && (list->total != (uint64_t)total || list->count != (uint64_t)pairs))
 		r = -EBADMSG;
-	return r < 0 ? profile_reader_cannot(reader, r, walk->err, "edges of image", key->image)
+	return r < 0 ? profile_reader_cannot(reader, r, walk->err, walk->table->what, key->image)
 		     : 0;
+}
+
+static int visit_row(struct edge_walk *walk, const union edge_key *key)
+{
+	const struct edge_list *list = &walk->list;
+	struct profile_edges edges = {
+		.epoch = key->epoch,
+		.image = key->image,
+		.to_image = key->to_image,
+		.edges = list->edges,
+		.count = list->count,
+		.total = list->total,
+	};
+	struct profile_counts counts = {
+		.epoch = key->epoch,
+		.image = key->image,
+		.counts = list->edges,
+		.count = list->count,
+		.total = list->total,
+	};
+
+	if (walk->visit_counts != NULL) {
+		counts.kind = (enum profile_count_kind)key->kind;
+		return walk->visit_counts(walk->context, &counts);
+	}
+	edges.kind = (enum profile_edge_kind)key->kind;
+	return walk->visit(walk->context, &edges);
 }
 
 /* One key of the index. Rows out of order would be counted twice. */
 static int visit_key(struct edge_walk *walk, const union edge_key *key,
 		     const struct epoch_set *epochs)
 {
-	struct profile_edges edges;
 	int r;
 
 	if (walk->started && reader_key_compare(walk->last.parts, key->parts) >= 0)
 		return database_corrupt(&walk->reader->db, walk->err,
-					"the index of edges is out of order");
+					"the index of %s is out of order", walk->table->what);
 	walk->started = true;
 	walk->last = *key;
 	if (!epoch_set_has(epochs, key->epoch))
 		return 0;
-	if (key->kind < 0 || key->kind >= PROFILE_EDGE_KINDS)
+	if (key->kind < 0 || key->kind >= walk->table->kinds)
 		return database_corrupt(&walk->reader->db, walk->err,
-					"edges of image %" PRId64 " are of kind %" PRId64,
+					"%s %" PRId64 " are of kind %" PRId64, walk->table->what,
 					key->image, key->kind);
 	r = read_edges(walk, key);
-	if (r < 0)
-		return r;
-	edges = (struct profile_edges){
-		.epoch = key->epoch,
-		.image = key->image,
-		.to_image = key->to_image,
-		.kind = (enum profile_edge_kind)key->kind,
-		.edges = walk->list.edges,
-		.count = walk->list.count,
-		.total = walk->list.total,
-	};
-	return walk->visit(walk->context, &edges);
+	return r < 0 ? r : visit_row(walk, key);
 }
 
 static int walk_keys(void *context, const struct epoch_set *epochs)
 {
-	static const char sql[] = "SELECT image, epoch, to_image, kind "
-				  "FROM edge INDEXED BY edge_image WHERE image BETWEEN ?1 AND ?2 "
-				  "ORDER BY image, epoch, to_image, kind";
-	/* Of one epoch the table is in that order: no need to look at all others. */
-	static const char sql_epoch[] = "SELECT image, epoch, to_image, kind "
-					"FROM edge NOT INDEXED WHERE epoch = ?3 "
-					"AND image BETWEEN ?1 AND ?2 "
-					"ORDER BY image, to_image, kind";
 	struct edge_walk *walk = context;
 	const struct profile_filter *filter = walk->filter;
 	bool one = filter->epochs != NULL && filter->epoch_count == 1;
@@ -118,11 +163,11 @@ static int walk_keys(void *context, const struct epoch_set *epochs)
 	union edge_key key;
 	int r;
 
-	/* A file of schema version 1 has none. */
-	r = database_has(db, 2, walk->err);
+	r = database_has(db, walk->table->version, walk->err);
 	if (r <= 0)
 		return r;
-	r = database_prepare(db, one ? sql_epoch : sql, &statement, walk->err);
+	r = database_prepare(db, one ? walk->table->epoch_keys : walk->table->keys, &statement,
+			     walk->err);
 	if (r == 0)
 		r = database_bind(db, statement, walk->err, one ? "iii" : "ii",
 				  image != 0 ? image : INT64_MIN, image != 0 ? image : INT64_MAX,
@@ -141,19 +186,41 @@ static int walk_keys(void *context, const struct epoch_set *epochs)
 	return r;
 }
 
+static int walk_run(struct edge_walk *walk, const struct profile_filter *filter)
+{
+	static const struct profile_filter all;
+	int r;
+
+	walk->filter = filter != NULL ? filter : &all;
+	r = profile_reader_walk(walk->reader, walk->filter, walk_keys, walk, walk->err);
+	edge_list_deinit(&walk->list);
+	return r;
+}
+
 int profile_reader_edges(struct profile_reader *reader, const struct profile_filter *filter,
 			 profile_edges_fn visit, void *context, struct error *err)
 {
-	static const struct profile_filter all;
 	struct edge_walk walk = {
 		.reader = reader,
-		.filter = filter != NULL ? filter : &all,
+		.table = &edge_table,
 		.visit = visit,
 		.context = context,
 		.err = err,
 	};
-	int r = profile_reader_walk(reader, walk.filter, walk_keys, &walk, err);
 
-	edge_list_deinit(&walk.list);
-	return r;
+	return walk_run(&walk, filter);
+}
+
+int profile_reader_counts(struct profile_reader *reader, const struct profile_filter *filter,
+			  profile_counts_fn visit, void *context, struct error *err)
+{
+	struct edge_walk walk = {
+		.reader = reader,
+		.table = &count_table,
+		.visit_counts = visit,
+		.context = context,
+		.err = err,
+	};
+
+	return walk_run(&walk, filter);
 }

@@ -65,6 +65,11 @@ static const char *const statement_sql[WRITER_STATEMENTS] = {
 	[WRITER_EDGES_SET] = "INSERT INTO edge VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) "
 			     "ON CONFLICT DO UPDATE SET pairs = excluded.pairs, "
 			     "total = excluded.total, data = excluded.data",
+	[WRITER_COUNTS_FIND] = "SELECT total, data FROM execution "
+			       "WHERE epoch = ?1 AND image = ?2 AND kind = ?4",
+	[WRITER_COUNTS_SET] = "INSERT INTO execution VALUES (?1, ?2, ?4, ?5, ?6, ?7) "
+			      "ON CONFLICT DO UPDATE SET ranges = excluded.ranges, "
+			      "total = excluded.total, data = excluded.data",
 };
 
 int profile_writer_statement(struct profile_writer *writer, enum writer_statement which,

@@ -9,7 +9,7 @@
  *	profile_writer_open()
  *	profile_writer_epoch_begin()
  *	  profile_writer_begin()
- *	    profile_writer_image(), _symbols(), _add(), _edges(), _process(),
+ *	    profile_writer_image(), _symbols(), _add(), _edges(), _counts(), _process(),
  *	    _label(), _share(), _event_time(), _totals() ...
  *	  profile_writer_commit()
  *	profile_writer_epoch_end()
@@ -157,6 +157,21 @@ int profile_writer_add(struct profile_writer *writer, int64_t image, uint32_t ev
 int profile_writer_edges(struct profile_writer *writer, int64_t image, int64_t to_image,
 			 enum profile_edge_kind kind, const struct profile_edge *edges,
 			 size_t count, struct error *err);
+
+/**
+ * profile_writer_counts() - add exact counts of executions to those of the current epoch
+ * @image:  number of the image
+ * @kind:   what they are counts of
+ * @counts: as profile_writer_edges() takes edges
+ *
+ * Costs what profile_writer_add() does. Counts are in no sum of samples or edges.
+ *
+ * Return: 0; -EINVAL counts not in order or an offset too large, no such kind, no epoch
+ * or no transaction open.
+ */
+int profile_writer_counts(struct profile_writer *writer, int64_t image,
+			  enum profile_count_kind kind, const struct profile_edge *counts,
+			  size_t count, struct error *err);
 
 /**
  * profile_writer_event_time() - set how long an event of the current epoch was counted

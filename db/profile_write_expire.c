@@ -23,13 +23,13 @@
 #define SPARE_PAGES 64
 
 /*
- * Tables whose rows hold the epoch's samples and edges, by their primary keys, and what
- * counts their loss. Both have an image in their second column.
+ * Tables whose rows hold the epoch's samples, edges and exact counts, by their primary keys,
+ * and what counts their loss. All have an image in their second column.
  */
 struct rows {
 	const char *select; /* ?1: epoch; the rest of the key, number, bytes */
 	const char *delete; /* ?1: epoch, ?2..?4: up to this key */
-	const char *count;  /* ?1: epoch, ?2: so many more */
+	const char *count;  /* ?1: epoch, ?2: so many more; NULL: nothing does */
 	int other_image;    /* column of select with another image; 0: none */
 };
 
@@ -40,6 +40,12 @@ static const struct rows edge_rows = {
 	.count = "INSERT INTO counter VALUES (?1, 'stat', 'edges_expired', ?2) "
 		 "ON CONFLICT DO UPDATE SET count = count + excluded.count",
 	.other_image = 1,
+};
+
+static const struct rows execution_rows = {
+	.select = "SELECT image, kind, 0, total, length(data) FROM execution WHERE epoch = ?1 "
+		  "ORDER BY image, kind",
+	.delete = "DELETE FROM execution WHERE epoch = ?1 AND (image, kind, 0) <= (?2, ?3, ?4)",
 };
 
 static const struct rows profile_rows = {
@@ -64,14 +70,15 @@ static int run(struct profile_writer *writer, const char *sql, const int64_t *va
 	return r < 0 ? r : sqlite3_changes(writer->db.handle);
 }
 
-/* An image is forgotten with its last samples and edges. */
+/* An image is forgotten with its last samples, edges and counts. */
 static int image_forget(struct profile_writer *writer, int64_t image, struct error *err)
 {
 	int r = run(writer,
 		    "DELETE FROM image WHERE id = ?1 "
 		    "AND NOT EXISTS (SELECT 1 FROM profile WHERE image = ?1) "
 		    "AND NOT EXISTS (SELECT 1 FROM edge WHERE image = ?1) "
-		    "AND NOT EXISTS (SELECT 1 FROM edge WHERE to_image = ?1)",
+		    "AND NOT EXISTS (SELECT 1 FROM edge WHERE to_image = ?1) "
+		    "AND NOT EXISTS (SELECT 1 FROM execution WHERE image = ?1)",
 		    &image, 1, err);
 
 	return r < 0 ? r : 0;
@@ -132,7 +139,7 @@ static int rows_delete(struct profile_writer *writer, const struct rows *rows, i
 		return r;
 	r = run(writer, rows->delete,
 		(int64_t[]){epoch, batch.last[0], batch.last[1], batch.last[2]}, 4, err);
-	if (r >= 0)
+	if (r >= 0 && rows->count != NULL)
 		r = run(writer, rows->count, (int64_t[]){epoch, batch.number}, 2, err);
 	for (int i = 0; r >= 0 && i < batch.image_count; i++)
 		r = image_forget(writer, batch.images[i], err);
@@ -191,13 +198,15 @@ static int shares_delete(struct profile_writer *writer, int64_t epoch, struct er
 static int epoch_shrink(struct profile_writer *writer, int64_t epoch,
 			struct profile_expired *expired, struct error *err)
 {
-	uint64_t edges = 0;
+	uint64_t others = 0;
 	int r = shares_delete(writer, epoch, err);
 
 	if (r == 0)
 		r = unknown_delete(writer, epoch, &expired->samples, err);
 	if (r == 0)
-		r = rows_delete(writer, &edge_rows, epoch, &edges, err);
+		r = rows_delete(writer, &edge_rows, epoch, &others, err);
+	if (r == 0)
+		r = rows_delete(writer, &execution_rows, epoch, &others, err);
 	if (r == 0)
 		r = rows_delete(writer, &profile_rows, epoch, &expired->samples, err);
 	if (r != 0)

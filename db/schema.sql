@@ -4,7 +4,7 @@
 -- samples; enumerations have the values of db/profile.h.
 
 PRAGMA application_id = 1145262153; -- "DCPI"
-PRAGMA user_version = 3;
+PRAGMA user_version = 4;
 
 -- Where samples come from. machine_id tells hosts of one name apart.
 CREATE TABLE host (
@@ -125,6 +125,21 @@ CREATE TABLE edge (
 
 CREATE INDEX edge_image ON edge (image, epoch, to_image, kind);
 CREATE INDEX edge_to_image ON edge (to_image);
+
+-- How often code of an image was executed, counted by dcpix: no samples, no
+-- estimates. Ranges with a count each, in the form of db/edge_blob.h, with their
+-- number and the sum of their counts beside them. They are in no sum of samples.
+CREATE TABLE execution (
+	epoch INTEGER NOT NULL REFERENCES epoch ON DELETE CASCADE,
+	image INTEGER NOT NULL REFERENCES image,
+	kind INTEGER NOT NULL,
+	ranges INTEGER NOT NULL,
+	total INTEGER NOT NULL,
+	data BLOB NOT NULL,
+	PRIMARY KEY (epoch, image, kind)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX execution_image ON execution (image, epoch, kind);
 
 -- Where processes ran: the systemd unit and the container that their control
 -- group belongs to, '' where it belongs to none.
