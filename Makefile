@@ -181,9 +181,10 @@ CLI_RUNS = $(foreach t,$(wildcard tests/cli_*.sh),$(basename $(notdir $(t)))=$(t
 check: deps-check ## everything that must pass, the QEMU machine included
 	@$(MAKE) --no-print-directory all tests man
 	@$(MAKE) --no-print-directory VARIANT=asan all tests
-	@tests/run.sh includes=tests/check_includes.sh $(UNIT_RUNS) $(CLI_RUNS) \
-		qemu_x86_64=tests/qemu/check_x86_64.sh qemu_arm64=tests/qemu/check_arm64.sh \
-		qemu_exact=tests/qemu/check_exact.sh
+	@tests/run.sh --beside qemu_arm64=tests/qemu/check_arm64.sh \
+		--beside qemu_exact=tests/qemu/check_exact.sh \
+		includes=tests/check_includes.sh $(UNIT_RUNS) --join \
+		$(CLI_RUNS) qemu_x86_64=tests/qemu/check_x86_64.sh
 
 .PHONY: check-unit
 check-unit: ## unit tests alone, plain and under ASan and UBSan

@@ -3,7 +3,10 @@
 #
 # Runs test programs that speak TAP (cmocka's are told to) and adds up.
 #
-#   tests/run.sh [--log DIR] [LABEL=]PROGRAM...
+#   tests/run.sh [--log DIR] [[LABEL=]PROGRAM | --beside [LABEL=]PROGRAM | --join]...
+#
+# One after the other; those --beside have a queue of their own, which is worked off at
+# the same time. --join waits for it, for the sake of what wants the machine to itself.
 #
 # One line a program, the output of those that fail, and last
 # "N passed, N failed, N skipped". With CI=true a skipped test is a failure.
@@ -23,8 +26,9 @@ export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 
 run_one()
 {
-	local name=$1 program=$2 log="$log_dir/${1//\//_}.log"
-	local status=0 p f s start=$SECONDS
+	local name=${1%%=*} program=${1#*=} start=$SECONDS
+	local log="$log_dir/${name//\//_}.log"
+	local status=0 p f s
 
 	"$program" > "$log" 2>&1 || status=$?
 	s=$(grep -cE '^ok .*# SKIP' "$log")
@@ -54,11 +58,57 @@ run_one()
 	fi
 }
 
-for argument in "$@"; do
-	case $argument in
-	*=*) run_one "${argument%%=*}" "${argument#*=}" ;;
-	*) run_one "$argument" "$argument" ;;
+# The queue's sums come back in a file: it is worked off by another process.
+queue=() queue_pid=
+work_off_queue()
+{
+	local passed=0 failed=0 skipped=0 argument
+
+	for argument in "${queue[@]}"; do
+		run_one "$argument"
+	done > "$log_dir/beside.out"
+	echo "$passed $failed $skipped" > "$log_dir/beside.sums"
+}
+
+start_queue()
+{
+	[ ${#queue[@]} -gt 0 ] || return
+	work_off_queue &
+	queue_pid=$!
+	queue=()
+}
+
+join_queue()
+{
+	local p f s
+
+	[ -n "$queue_pid" ] || return 0
+	wait "$queue_pid"
+	queue_pid=
+	cat "$log_dir/beside.out"
+	# One that did not live to tell its sums has failed.
+	p=0 f=1 s=0
+	[ ! -e "$log_dir/beside.sums" ] || read -r p f s < "$log_dir/beside.sums"
+	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+	rm -f "$log_dir/beside.out" "$log_dir/beside.sums"
+}
+
+rm -f "$log_dir/beside.out" "$log_dir/beside.sums"
+while [ $# -gt 0 ]; do
+	case $1 in
+	--beside)
+		queue+=("$2")
+		shift
+		;;
+	--join) join_queue ;;
+	*)
+		start_queue
+		run_one "$1"
+		;;
 	esac
+	shift
 done
+start_queue
+join_queue
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]
