@@ -44,6 +44,11 @@ unit_counts_map-src := tests/unit_counts_map.c
 unit_counts_map-archives := instrument analysis util
 unit_counts_map-pkgs = $(ANALYSIS_PKGS)
 
+UNIT_TESTS += unit_path_graph
+unit_path_graph-src := tests/unit_path_graph.c
+unit_path_graph-archives := instrument analysis util
+unit_path_graph-pkgs = $(ANALYSIS_PKGS)
+
 FUZZERS += fuzz_rewriter
 fuzz_rewriter-src = tests/fuzz_rewriter.c $(instrument-src) $(analysis-src) $(util-src)
 fuzz_rewriter-pkgs := $(ANALYSIS_PKGS)

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Paths of random graphs: each has a number of its own, the numbers are all that there
+ * are, a number tells the path; and however control goes, the register says at each end of
+ * a path which it was.
+ */
+#include "tests/unit.h"
+
+#include <string.h>
+
+#include "instrument/path_graph.h"
+
+#define GRAPHS 3000
+#define NODES_MAX 12
+#define EDGES_MAX 64
+#define STEPS 400
+#define WAYS_MAX 512
+#define PATHS_MAX 20000
+
+/* A graph without code. @breaks: of each node, the call that ends it ends paths. */
+struct fixture {
+	struct count_graph counts;
+	struct count_node nodes[400];
+	struct count_edge edges[2000];
+	bool breaks[400];
+};
+
+static void add(struct fixture *fixture, uint32_t from, uint32_t to, enum count_edge_kind kind,
+		double weight)
+{
+	fixture->edges[fixture->counts.edge_count++] =
+		(struct count_edge){.from = from, .to = to, .kind = kind, .weight = weight};
+}
+
+static bool breaks(void *context, uint32_t node)
+{
+	const struct fixture *fixture = context;
+
+	return fixture->breaks[node];
+}
+
+/* Some nodes end with a call, some are hubs, some ways lead back, or out. */
+static void make(struct fixture *fixture, uint64_t *seed)
+{
+	uint32_t count = 1 + (uint32_t)(unit_random(seed) % NODES_MAX);
+
+	memset(fixture, 0, sizeof(*fixture));
+	fixture->counts.nodes = fixture->nodes;
+	fixture->counts.edges = fixture->edges;
+	fixture->counts.node_count = count;
+	add(fixture, COUNT_OUTSIDE, 0, COUNT_ENTER, 1);
+	for (uint32_t n = 0; n < count; n++) {
+		uint32_t outs = 1 + (uint32_t)(unit_random(seed) % 3);
+		bool hub = unit_random(seed) % 10 == 0;
+
+		fixture->nodes[n].block = hub ? COUNT_NONE : n;
+		if (unit_random(seed) % 15 == 0)
+			add(fixture, COUNT_OUTSIDE, n, COUNT_CATCH, 1);
+		if (n + 1 < count && !hub && unit_random(seed) % 4 == 0) {
+			fixture->breaks[n] = unit_random(seed) % 3 == 0;
+			add(fixture, n, COUNT_OUTSIDE, COUNT_CALL, 1);
+			add(fixture, COUNT_OUTSIDE, n + 1, COUNT_BACK, 1);
+			continue;
+		}
+		for (uint32_t i = 0; i < outs; i++) {
+			uint32_t to = (uint32_t)(unit_random(seed) % (count + 1));
+
+			if (unit_random(seed) % 4 != 0 && n + 1 < count)
+				to = n + 1 + (uint32_t)(unit_random(seed) % (count - n - 1));
+			add(fixture, n, to == count ? COUNT_OUTSIDE : to,
+			    to == count ? COUNT_LEAVE : COUNT_NEXT,
+			    (double)(1 + unit_random(seed) % 100));
+		}
+	}
+}
+
+/* The ways of a path are those that its number stands for. */
+static void check_decoded(const struct path_graph *graph, uint32_t number, uint32_t start,
+			  const uint32_t *ways, uint32_t count)
+{
+	uint32_t rest = 0, node = path_graph_begin(graph, number, &rest);
+
+	assert_int_equal(node, start);
+	for (uint32_t i = 0; i < count; i++) {
+		assert_int_equal(path_graph_next(graph, node, &rest), ways[i]);
+		node = graph->ways[ways[i]].to;
+	}
+	assert_int_equal(rest, 0);
+}
+
+struct enumeration {
+	const struct path_graph *graph;
+	uint8_t *seen;
+	uint32_t found;
+	uint32_t start;
+	uint32_t ways[WAYS_MAX];
+};
+
+static void enumerate(struct enumeration *it, uint32_t node, uint32_t number, uint32_t depth)
+{
+	const struct path_graph *graph = it->graph;
+
+	assert_true(depth <= graph->node_count);
+	for (uint32_t w = graph->first[node]; w < graph->first[node + 1]; w++) {
+		const struct path_way *way = &graph->ways[w];
+
+		it->ways[depth] = w;
+		if (way->kind == PATH_ON) {
+			enumerate(it, way->to, number + way->value, depth + 1);
+			continue;
+		}
+		number += way->value;
+		assert_true(number < graph->count);
+		assert_int_equal(it->seen[number]++, 0);
+		it->found++;
+		check_decoded(graph, number, it->start, it->ways, depth + 1);
+		number -= way->value;
+	}
+}
+
+static bool all_end(const struct path_graph *graph)
+{
+	for (uint32_t n = 0; n < graph->node_count; n++) {
+		if (graph->first[n] == graph->first[n + 1])
+			return false;
+	}
+	return true;
+}
+
+static void check_numbers(const struct path_graph *graph)
+{
+	struct enumeration it = {.graph = graph, .seen = calloc(graph->count + 1, 1)};
+
+	for (uint32_t i = 0; i < graph->start_count; i++) {
+		it.start = graph->starts[i].node;
+		enumerate(&it, it.start, graph->starts[i].number, 0);
+	}
+	if (all_end(graph))
+		assert_int_equal(it.found, graph->count);
+	free(it.seen);
+}
+
+/* The program: what is done to the register on each way, as code would. */
+struct machine {
+	uint32_t reg;
+	uint32_t start;
+	uint32_t ways[WAYS_MAX];
+	uint32_t count;
+	uint64_t ended;
+	uint64_t spent; /* times that the register was changed */
+};
+
+static void pass(struct machine *machine, const struct path_graph *graph, uint32_t index)
+{
+	const struct path_way *way = &graph->ways[index];
+
+	if (way->kind == PATH_CUT || way->kind == PATH_END) {
+		uint32_t number = way->end + (way->end_known ? 0 : machine->reg);
+
+		machine->ways[machine->count++] = index;
+		assert_true(number < graph->count);
+		check_decoded(graph, number, machine->start, machine->ways, machine->count);
+		machine->count = 0;
+		machine->ended++;
+		machine->reg = 0xdeadbeef;
+	} else if (way->kind == PATH_ON) {
+		machine->ways[machine->count++] = index;
+	}
+	if (way->kind == PATH_CUT || way->kind == PATH_START)
+		machine->start = way->to;
+	if (way->change == PATH_SET)
+		machine->reg = way->number;
+	else if (way->change == PATH_ADD)
+		machine->reg += way->number;
+	machine->spent += way->change != PATH_KEEP;
+	/* Where it is known, whatever is in the register must not matter. */
+	if (way->to != PATH_NONE && graph->known[way->to])
+		machine->reg = 0xdeadbeef;
+}
+
+static uint64_t walk(const struct path_graph *graph, uint64_t *seed)
+{
+	uint32_t behind = graph->first[graph->node_count];
+	struct machine machine = {0};
+	uint32_t node = PATH_NONE;
+
+	for (int step = 0; step < STEPS; step++) {
+		uint32_t way;
+
+		if (node == PATH_NONE || unit_random(seed) % 50 == 0) {
+			/* entered, or an exception caught: what was under way never ends */
+			way = behind + (uint32_t)(unit_random(seed) % (graph->way_count - behind));
+			machine.count = 0;
+		} else if (graph->first[node] == graph->first[node + 1]) {
+			node = PATH_NONE;
+			continue;
+		} else {
+			way = graph->first[node] +
+			      (uint32_t)(unit_random(seed) %
+					 (graph->first[node + 1] - graph->first[node]));
+		}
+		pass(&machine, graph, way);
+		node = graph->ways[way].to;
+	}
+	return machine.ended;
+}
+
+static void test_random_graphs(void **state)
+{
+	uint64_t seed = 1, ended = 0, largest = 0;
+	struct fixture fixture;
+
+	(void)state;
+	for (int i = 0; i < GRAPHS; i++) {
+		struct path_graph graph;
+
+		make(&fixture, &seed);
+		assert_int_equal(path_graph_create(&graph, &fixture.counts, breaks, &fixture), 0);
+		if (graph.count < PATHS_MAX)
+			check_numbers(&graph);
+		largest = graph.count > largest ? graph.count : largest;
+		ended += walk(&graph, &seed);
+		path_graph_deinit(&graph);
+	}
+	assert_true(ended > GRAPHS);
+	assert_true(largest > 100);
+}
+
+/* Ball and Larus' example: A to F, six paths, five ways with values. */
+static void test_known(void **state)
+{
+	struct fixture fixture;
+	struct path_graph graph;
+	uint32_t changes = 0;
+
+	(void)state;
+	memset(&fixture, 0, sizeof(fixture));
+	fixture.counts = (struct count_graph){
+		.nodes = fixture.nodes, .edges = fixture.edges, .node_count = 6};
+	add(&fixture, COUNT_OUTSIDE, 0, COUNT_ENTER, 1);
+	add(&fixture, 0, 1, COUNT_NEXT, 1);
+	add(&fixture, 0, 2, COUNT_TAKEN, 1);
+	add(&fixture, 1, 2, COUNT_NEXT, 1);
+	add(&fixture, 1, 3, COUNT_TAKEN, 1);
+	add(&fixture, 2, 3, COUNT_NEXT, 1);
+	add(&fixture, 3, 4, COUNT_NEXT, 1);
+	add(&fixture, 3, 5, COUNT_TAKEN, 1);
+	add(&fixture, 4, 5, COUNT_NEXT, 1);
+	add(&fixture, 5, COUNT_OUTSIDE, COUNT_LEAVE, 1);
+	assert_int_equal(path_graph_create(&graph, &fixture.counts, NULL, NULL), 0);
+	assert_int_equal(graph.count, 6);
+	check_numbers(&graph);
+	for (uint32_t w = 0; w < graph.way_count; w++)
+		changes += graph.ways[w].change != PATH_KEEP;
+	/* A-C, B-C, B-D make it known; then one of two ways from D, or from E. */
+	assert_true(changes <= 4);
+	assert_true(graph.known[0] && graph.known[1]);
+	assert_false(graph.known[3] || graph.known[5]);
+	path_graph_deinit(&graph);
+}
+
+/* A chain of diamonds has 2^@count paths: it is cut, and walks still are told. */
+static void test_many_paths(void **state)
+{
+	static const uint32_t counts[] = {10, 24, 25, 27, 28, 29, 60, 130};
+	struct fixture fixture;
+	uint64_t seed = 2;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+		struct path_graph graph;
+		uint32_t cut = 0;
+
+		memset(&fixture, 0, sizeof(fixture));
+		fixture.counts = (struct count_graph){.nodes = fixture.nodes,
+						      .edges = fixture.edges,
+						      .node_count = 3 * counts[i] + 1};
+		add(&fixture, COUNT_OUTSIDE, 0, COUNT_ENTER, 1);
+		for (uint32_t n = 0; n < counts[i]; n++) {
+			add(&fixture, 3 * n, 3 * n + 1, COUNT_NEXT, 1);
+			add(&fixture, 3 * n, 3 * n + 2, COUNT_TAKEN, 2);
+			add(&fixture, 3 * n + 1, 3 * n + 3, COUNT_JUMP, 1);
+			add(&fixture, 3 * n + 2, 3 * n + 3, COUNT_NEXT, 2);
+		}
+		add(&fixture, 3 * counts[i], COUNT_OUTSIDE, COUNT_LEAVE, 1);
+		assert_int_equal(path_graph_create(&graph, &fixture.counts, NULL, NULL), 0);
+		assert_true(graph.count <= PATH_COUNT_MAX);
+		for (uint32_t w = 0; w < graph.way_count; w++)
+			cut += graph.ways[w].kind == PATH_CUT;
+		assert_int_equal(cut > 0, counts[i] > 24);
+		if (counts[i] <= 24)
+			assert_int_equal(graph.count, UINT32_C(1) << counts[i]);
+		for (int k = 0; k < 20; k++)
+			walk(&graph, &seed);
+		path_graph_deinit(&graph);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_random_graphs),
+		cmocka_unit_test(test_known),
+		cmocka_unit_test(test_many_paths),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
