@@ -32,7 +32,6 @@ struct candidate {
 	struct old_code old;
 	uint64_t bytes;
 	uint64_t offset;
-	uint32_t first_counter;
 	uint64_t *cuts; /* where its frames change, ascending */
 	size_t cut_count;
 	size_t cut_capacity;

@@ -26,6 +26,7 @@ enum {
 	KEY_PROFILE = 256,
 	KEY_DEBUG,
 	KEY_BY,
+	KEY_MODE,
 	KEY_CSV,
 	KEY_QUIET = 'q',
 };
@@ -36,6 +37,7 @@ static const struct option_entry entries[] = {
 	{KEY_PROFILE, "profile", "PREFIX",
 	 "it counts in PREFIX.PID; default: the rewritten program's path"},
 	{KEY_DEBUG, "debug", "DIR", "separate debug files, for names and bounds of procedures"},
+	{KEY_MODE, "mode", "MODE", "what the program records: counts (the default)"},
 	{KEY_BY, "by", "ROWS", "a row for each procedure (the default), block or edge"},
 	{KEY_ROWS, "limit", "N", "at most N rows, 0: all; default: 20 procedures, all else"},
 	{KEY_CSV, "csv", NULL, "comma-separated values"},
@@ -46,6 +48,7 @@ struct settings {
 	const char *output;
 	const char *profile;
 	const char *debug;
+	const struct instrument_mode *mode;
 	struct counts_report_options report;
 	bool limited;
 	bool quiet;
@@ -84,6 +87,15 @@ static int set_limit(struct settings *settings, const char *argument, struct err
 	return 0;
 }
 
+static int set_mode(struct settings *settings, const char *argument, struct error *err)
+{
+	settings->mode = mode_find(argument);
+	if (settings->mode == NULL)
+		return error_set(err, EINVAL, "there is no mode \"%s\"; see dcpix --help",
+				 argument);
+	return 0;
+}
+
 static int set_option(struct settings *settings, int key, struct error *err)
 {
 	switch (key) {
@@ -96,6 +108,8 @@ static int set_option(struct settings *settings, int key, struct error *err)
 	case KEY_DEBUG:
 		settings->debug = optarg;
 		break;
+	case KEY_MODE:
+		return set_mode(settings, optarg, err);
 	case KEY_BY:
 		return set_rows(settings, optarg, err);
 	case KEY_ROWS:
@@ -135,7 +149,8 @@ static const char *name_in_path(const char *path)
 static int rewrite(const struct settings *settings, const char *program)
 {
 	_cleanup_free_ char *output = NULL;
-	struct rewriter_options options = {.profile = settings->profile, .debug = settings->debug};
+	struct rewriter_options options = {
+		.profile = settings->profile, .debug = settings->debug, .mode = settings->mode};
 	struct rewriter_report report;
 	struct error err;
 
@@ -251,7 +266,8 @@ static int report_run(struct settings *settings, const char *folder, const char 
 static int run(struct settings *settings, int argc, char **argv)
 {
 	char folder[] = "/tmp/dcpix.XXXXXX", program[4096], rewritten[64];
-	struct rewriter_options options = {.output = rewritten, .debug = settings->debug};
+	struct rewriter_options options = {
+		.output = rewritten, .debug = settings->debug, .mode = settings->mode};
 	struct rewriter_report report;
 	struct error err;
 	int status, told;

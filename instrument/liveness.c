@@ -168,9 +168,7 @@ bool liveness_crosses(const struct liveness *liveness)
 	return false;
 }
 
-int liveness_free_register(const struct liveness *liveness, uint32_t live)
+uint32_t liveness_free_registers(const struct liveness *liveness, uint32_t live)
 {
-	uint32_t free_ones = liveness->written & ~live & ~(1U << RSP);
-
-	return free_ones != 0 ? __builtin_ctz(free_ones) : -1;
+	return liveness->written & ~live & ~(1U << RSP);
 }

@@ -56,7 +56,7 @@ uint32_t liveness_after(const struct liveness *liveness, uint32_t insn);
  */
 bool liveness_crosses(const struct liveness *liveness);
 
-/** liveness_free_register() - one that may be changed where @live is live. Return: or -1. */
-int liveness_free_register(const struct liveness *liveness, uint32_t live);
+/** liveness_free_registers() - set of those that may be changed where @live is live. */
+uint32_t liveness_free_registers(const struct liveness *liveness, uint32_t live);
 
 #endif

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "instrument/count_code.h"
 #include "lib/array.h"
 #include "lib/error.h"
 
@@ -16,9 +15,9 @@
 /* Code that is put behind all blocks, since few go there. */
 struct aside {
 	uint32_t label;
-	uint32_t back;	  /* block's label to go to; COUNT_NONE: see @edge */
-	uint32_t counter; /* or COUNT_NONE: the thread may not be ready */
-	uint32_t live;
+	uint32_t back; /* block's label to go to; COUNT_NONE: see @edge */
+	bool enter;    /* the thread may not be ready */
+	struct point point;
 	const struct cfg_edge *edge; /* out of the procedure */
 };
 
@@ -30,8 +29,8 @@ struct copier {
 	struct machine_code *code;
 	uint32_t *labels;   /* of each block */
 	uint32_t *edge_of;  /* of each edge of cfg: that of the graph */
-	uint32_t *start_of; /* of each node: the edge counted at its start, or COUNT_NONE */
-	uint32_t *end_of;   /* likewise */
+	uint32_t *ends_by;  /* of each node: the edge that its last instruction is, or COUNT_NONE */
+	uint32_t *back_to;  /* likewise: the edge by which a call comes back */
 	uint32_t *comes_by; /* of each block: the edge from a hub, or of an exception */
 	bool clash;	    /* both */
 	size_t cut;	    /* the next one */
@@ -42,21 +41,52 @@ struct copier {
 	struct error *err;
 };
 
-static int refuse(const struct copier *copier, const char *why, uint64_t address)
+/* Without the address, by which each would be a reason of its own. */
+static int refuse(const struct copier *copier, const char *why)
 {
-	return error_set(copier->err, ENOTSUP, "%s at %#llx", why, (unsigned long long)address);
+	return error_set(copier->err, ENOTSUP, "%s", why);
 }
 
-/* --- counting ------------------------------------------------------------- */
-
-static void emit_count(const struct copier *copier, uint32_t counter, uint32_t live)
+static bool is_system_call(const struct insn *insn)
 {
-	const struct copy_source *source = copier->source;
+	return insn->opcode == ZYDIS_MNEMONIC_SYSCALL;
+}
 
-	count_code_add(copier->code,
-		       source->runtime->counters + 8 * (source->first_counter + counter),
-		       (live & LIVENESS_FLAGS & ~LIVENESS_CARRY) == 0,
-		       liveness_free_register(source->liveness, live));
+/* --- points --------------------------------------------------------------- */
+
+static bool wants(const struct copier *copier, const struct point *point)
+{
+	return copier->source->mode->wants(copier->source->plan, point);
+}
+
+static void emit_point(const struct copier *copier, struct point *point, uint32_t live)
+{
+	point->live = live;
+	point->free = liveness_free_registers(copier->source->liveness, live);
+	copier->source->mode->emit(copier->source->plan, point, copier->code);
+}
+
+/* Where procedures begin, end and call nobody minds what is below the stack. */
+static bool minds_red_zone(const struct copier *copier, const struct count_edge *edge)
+{
+	const struct count_node *node;
+
+	if (edge->kind != COUNT_CALL && edge->kind != COUNT_BACK)
+		return edge->from != COUNT_OUTSIDE && edge->to != COUNT_OUTSIDE;
+	node = &copier->graph->nodes[edge->kind == COUNT_CALL ? edge->from : edge->to - 1];
+	return is_system_call(&copier->cfg->insns[node->first + node->count - 1]);
+}
+
+static struct point edge_point(const struct copier *copier, uint32_t number)
+{
+	const struct count_edge *edge = &copier->graph->edges[number];
+
+	return (struct point){
+		.kind = POINT_EDGE,
+		.edge = number,
+		.node = edge->from != COUNT_OUTSIDE ? edge->from : edge->to,
+		.red_zone = minds_red_zone(copier, edge),
+	};
 }
 
 static struct aside *add_aside(struct copier *copier, struct aside aside)
@@ -74,11 +104,10 @@ static struct aside *add_aside(struct copier *copier, struct aside aside)
 /* Is the thread ready, and the process the one it was? Changes flags. */
 static void emit_check(struct copier *copier, uint32_t back)
 {
-	struct aside *aside =
-		add_aside(copier, (struct aside){.back = back, .counter = COUNT_NONE});
+	struct aside *aside = add_aside(copier, (struct aside){.back = back, .enter = true});
 
 	if (aside != NULL)
-		count_code_check(copier->code, copier->source->runtime, aside->label);
+		runtime_code_check(copier->code, copier->source->runtime, aside->label);
 }
 
 /* --- instructions --------------------------------------------------------- */
@@ -89,7 +118,7 @@ static int decode(const struct copier *copier, const struct insn *insn,
 	*bytes = copier->source->bytes(copier->source->context, insn->address, insn->bytes);
 	if (*bytes == NULL || !ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(
 				      &copier->decoder, NULL, *bytes, insn->bytes, ret)))
-		return refuse(copier, "unreadable code", insn->address);
+		return refuse(copier, "unreadable code");
 	return 0;
 }
 
@@ -103,7 +132,7 @@ static int copy_plain(struct copier *copier, const struct insn *insn)
 	if (r < 0)
 		return r;
 	if (zydis.mnemonic == ZYDIS_MNEMONIC_XBEGIN)
-		return refuse(copier, "a transaction", insn->address);
+		return refuse(copier, "a transaction");
 	if (zydis.mnemonic == ZYDIS_MNEMONIC_NOP)
 		return 0; /* alignment that is no longer right */
 	if (!insn->memory.pc_relative || zydis.raw.disp.size != 32) {
@@ -111,7 +140,7 @@ static int copy_plain(struct copier *copier, const struct insn *insn)
 		return 0;
 	}
 	if (zydis.attributes & ZYDIS_ATTRIB_HAS_ADDRESSSIZE)
-		return refuse(copier, "a 32-bit address", insn->address);
+		return refuse(copier, "a 32-bit address");
 	machine_code_relative(copier->code, bytes, insn->bytes, zydis.raw.disp.offset,
 			      (uint64_t)insn->memory.displacement);
 	return 0;
@@ -159,22 +188,13 @@ static int copy_call(struct copier *copier, uint32_t index)
 	if (insn->flow == INSN_FLOW_CALL_INDIRECT)
 		r = copy_plain(copier, insn);
 	else if (insn->target == insn->address + insn->bytes)
-		r = refuse(copier, "a call of what follows", insn->address);
+		r = refuse(copier, "a call of what follows");
 	else
 		emit_leave(copier, MACHINE_CALL, insn->target);
 	return r;
 }
 
 /* --- edges ---------------------------------------------------------------- */
-
-static uint32_t counter_on(const struct copier *copier, uint32_t cfg_edge)
-{
-	uint32_t edge = copier->edge_of[cfg_edge];
-
-	if (edge == COUNT_NONE || copier->graph->edges[edge].place != COUNT_ON_EDGE)
-		return COUNT_NONE;
-	return copier->graph->edges[edge].counter;
-}
 
 /* What is live where an edge leads. */
 static uint32_t live_at(const struct copier *copier, const struct cfg_edge *edge)
@@ -184,19 +204,19 @@ static uint32_t live_at(const struct copier *copier, const struct cfg_edge *edge
 	return LIVENESS_REGISTERS | (copier->source->liveness->across ? LIVENESS_FLAGS : 0);
 }
 
-/* A branch along an edge, which counts on code aside if it must. */
+/* A branch along an edge; code on it is put aside. */
 static void emit_branch(struct copier *copier, unsigned int kind, uint32_t cfg_edge)
 {
 	const struct cfg_edge *edge = &copier->cfg->edges[cfg_edge];
-	uint32_t counter = counter_on(copier, cfg_edge);
+	struct point point = edge_point(copier, copier->edge_of[cfg_edge]);
 	bool inside = edge->to < copier->cfg->block_count;
 	struct aside *aside;
 
-	if (counter != COUNT_NONE) {
+	point.live = live_at(copier, edge);
+	if (wants(copier, &point)) {
 		aside = add_aside(copier, (struct aside){.back = inside ? copier->labels[edge->to]
 									: COUNT_NONE,
-							 .counter = counter,
-							 .live = live_at(copier, edge),
+							 .point = point,
 							 .edge = edge});
 		if (aside != NULL)
 			machine_code_branch(copier->code, kind, aside->label);
@@ -211,10 +231,10 @@ static void emit_branch(struct copier *copier, unsigned int kind, uint32_t cfg_e
 static void emit_fall(struct copier *copier, uint32_t cfg_edge, uint32_t next)
 {
 	const struct cfg_edge *edge = &copier->cfg->edges[cfg_edge];
-	uint32_t counter = counter_on(copier, cfg_edge);
+	struct point point = edge_point(copier, copier->edge_of[cfg_edge]);
 
-	if (counter != COUNT_NONE)
-		emit_count(copier, counter, live_at(copier, edge));
+	if (wants(copier, &point))
+		emit_point(copier, &point, live_at(copier, edge));
 	if (edge->to >= copier->cfg->block_count)
 		emit_leave(copier, MACHINE_JUMP, edge->target);
 	else if (edge->to != next)
@@ -251,11 +271,11 @@ static int copy_branch(struct copier *copier, const struct cfg_block *block, uin
 	if (r < 0)
 		return r;
 	if (taken == COUNT_NONE || falls == COUNT_NONE || block->out_count != 2)
-		return refuse(copier, "a branch with an unknown way", insn->address);
+		return refuse(copier, "a branch with an unknown way");
 	if (zydis.mnemonic == ZYDIS_MNEMONIC_JRCXZ || zydis.mnemonic == ZYDIS_MNEMONIC_JECXZ ||
 	    zydis.mnemonic == ZYDIS_MNEMONIC_LOOP || zydis.mnemonic == ZYDIS_MNEMONIC_LOOPE ||
 	    zydis.mnemonic == ZYDIS_MNEMONIC_LOOPNE)
-		return refuse(copier, "a branch that is always short", insn->address);
+		return refuse(copier, "a branch that is always short");
 	emit_branch(copier, zydis.opcode & 0xf, taken);
 	emit_fall(copier, falls, next);
 	return 0;
@@ -272,11 +292,8 @@ static int copy_end(struct copier *copier, const struct cfg_block *block, uint32
 		return copy_branch(copier, block, last, next);
 	case INSN_FLOW_JUMP:
 		if (block->out_count != 1)
-			return refuse(copier, "a jump with several ways", insn->address);
-		if (copier->cfg->edges[block->out].to < copier->cfg->block_count)
-			emit_fall(copier, block->out, next);
-		else
-			emit_branch(copier, MACHINE_JUMP, block->out);
+			return refuse(copier, "a jump with several ways");
+		emit_fall(copier, block->out, next);
 		return 0;
 	case INSN_FLOW_JUMP_INDIRECT:
 	case INSN_FLOW_RETURN:
@@ -297,7 +314,7 @@ static int copy_end(struct copier *copier, const struct cfg_block *block, uint32
 		machine_code_leave(copier->code, MACHINE_JUMP, insn->address + insn->bytes);
 		return 0;
 	}
-	return refuse(copier, "an unknown way on", insn->address);
+	return refuse(copier, "an unknown way on");
 }
 
 /* --- blocks --------------------------------------------------------------- */
@@ -306,11 +323,6 @@ static bool ends_here(const struct insn *insn)
 {
 	return insn->flow != INSN_FLOW_NEXT && insn->flow != INSN_FLOW_CALL &&
 	       insn->flow != INSN_FLOW_CALL_INDIRECT;
-}
-
-static bool is_system_call(const struct insn *insn)
-{
-	return insn->opcode == ZYDIS_MNEMONIC_SYSCALL;
 }
 
 static int copy_insn(struct copier *copier, uint32_t index)
@@ -332,46 +344,95 @@ static int check_again(struct copier *copier, uint32_t index)
 	if (!is_system_call(insn) && !copier->source->forks(copier->source->context, insn))
 		return 0;
 	if (live & LIVENESS_FLAGS)
-		return refuse(copier, "flags that outlive a call", insn->address);
+		return refuse(copier, "flags that outlive a call");
 	back = machine_code_label(copier->code);
 	emit_check(copier, back);
 	machine_code_place(copier->code, back);
 	return 0;
 }
 
+/* Before its first instruction; or behind its last one, if it has none. */
+static uint32_t live_at_start(const struct copier *copier, const struct count_node *node)
+{
+	const struct liveness *liveness = copier->source->liveness;
+
+	return node->count > 0 ? liveness_before(liveness, node->first)
+			       : liveness->out[node->block];
+}
+
+static void emit_start(const struct copier *copier, uint32_t number)
+{
+	struct point point = {.kind = POINT_START, .node = number, .red_zone = true};
+
+	if (wants(copier, &point))
+		emit_point(copier, &point, live_at_start(copier, &copier->graph->nodes[number]));
+}
+
+/* The end, and the edge that the node's last instruction is. */
+static void emit_end(const struct copier *copier, uint32_t number, uint32_t live)
+{
+	struct point end = {.kind = POINT_END, .node = number, .red_zone = true};
+
+	if (wants(copier, &end))
+		emit_point(copier, &end, live);
+	if (copier->ends_by[number] != COUNT_NONE) {
+		struct point edge = edge_point(copier, copier->ends_by[number]);
+
+		if (wants(copier, &edge))
+			emit_point(copier, &edge, live);
+	}
+}
+
+static void emit_back(const struct copier *copier, uint32_t number, uint32_t insn)
+{
+	struct point point;
+
+	if (copier->back_to[number] == COUNT_NONE)
+		return;
+	point = edge_point(copier, copier->back_to[number]);
+	if (wants(copier, &point))
+		emit_point(copier, &point, liveness_after(copier->source->liveness, insn));
+}
+
+static void emit_reference(const struct copier *copier, uint32_t number, uint32_t index)
+{
+	const struct insn *insn = &copier->cfg->insns[index];
+	struct point point = {
+		.kind = POINT_REFERENCE, .node = number, .insn = index, .red_zone = true};
+
+	if (copier->source->mode->references &&
+	    insn->flags & (INSN_READS_MEMORY | INSN_WRITES_MEMORY) && wants(copier, &point))
+		emit_point(copier, &point, liveness_before(copier->source->liveness, index));
+}
+
 static int copy_node(struct copier *copier, uint32_t number)
 {
 	const struct count_node *node = &copier->graph->nodes[number];
+	const struct liveness *liveness = copier->source->liveness;
 	uint32_t last = node->first + node->count - 1;
-	bool counts_end = copier->end_of[number] != COUNT_NONE;
 	const struct insn *insns = copier->cfg->insns;
 	int r = 0;
 
-	if (copier->start_of[number] != COUNT_NONE)
-		emit_count(copier, copier->start_of[number],
-			   node->count > 0 ? liveness_before(copier->source->liveness, node->first)
-					   : copier->source->liveness->out[node->block]);
+	emit_start(copier, number);
 	for (uint32_t i = node->first; r == 0 && i < node->first + node->count; i++) {
-		bool is_last = i == last;
-		bool before = ends_here(&insns[i]) || insns[i].flow != INSN_FLOW_NEXT ||
-			      is_system_call(&insns[i]);
+		bool goes = insns[i].flow != INSN_FLOW_NEXT || is_system_call(&insns[i]);
 
 		mark_cuts(copier, insns[i].address);
-		if (is_last && counts_end && before)
-			emit_count(copier, copier->end_of[number],
-				   liveness_before(copier->source->liveness, i));
-		if (is_last && ends_here(&insns[i]))
+		emit_reference(copier, number, i);
+		if (i == last && goes)
+			emit_end(copier, number, liveness_before(liveness, i));
+		if (i == last && ends_here(&insns[i]))
 			return 0; /* copy_end() does it */
 		r = copy_insn(copier, i);
 		if (r == 0)
 			r = check_again(copier, i);
-		if (r == 0 && is_last && counts_end && !before)
-			emit_count(copier, copier->end_of[number],
-				   liveness_after(copier->source->liveness, i));
+		if (r == 0 && i == last && goes)
+			emit_back(copier, number, i);
+		if (r == 0 && i == last && !goes)
+			emit_end(copier, number, liveness_after(liveness, i));
 	}
-	if (r == 0 && node->count == 0 && counts_end)
-		emit_count(copier, copier->end_of[number],
-			   copier->source->liveness->out[node->block]);
+	if (r == 0 && node->count == 0)
+		emit_end(copier, number, liveness->out[node->block]);
 	return r;
 }
 
@@ -412,13 +473,13 @@ static int copy_block(struct copier *copier, uint32_t index)
 static void emit_asides(struct copier *copier)
 {
 	for (size_t i = 0; i < copier->aside_count; i++) {
-		const struct aside *aside = &copier->asides[i];
+		struct aside *aside = &copier->asides[i];
 
 		machine_code_place(copier->code, aside->label);
-		if (aside->counter != COUNT_NONE)
-			emit_count(copier, aside->counter, aside->live);
+		if (aside->enter)
+			runtime_code_enter(copier->code);
 		else
-			count_code_enter(copier->code);
+			emit_point(copier, &aside->point, aside->point.live);
 		if (aside->back != COUNT_NONE)
 			machine_code_branch(copier->code, MACHINE_JUMP, aside->back);
 		else
@@ -439,19 +500,15 @@ static int add_site(struct copier *copier, uint64_t address, uint32_t label)
 	return 0;
 }
 
-/* What is counted between the entry and the code. */
-static uint32_t enter_counter(const struct copier *copier, uint32_t block)
+static uint32_t entry_edge(const struct copier *copier, uint32_t block)
 {
 	const struct count_graph *graph = copier->graph;
+	uint32_t e = 0;
 
-	for (uint32_t e = 0; e < graph->edge_count; e++) {
-		const struct count_edge *edge = &graph->edges[e];
-
-		if (edge->kind == COUNT_ENTER && edge->to == graph->node_of[block] &&
-		    edge->place == COUNT_ON_EDGE)
-			return edge->counter;
-	}
-	return COUNT_NONE;
+	while (e < graph->edge_count &&
+	       (graph->edges[e].kind != COUNT_ENTER || graph->edges[e].to != graph->node_of[block]))
+		e++;
+	return e;
 }
 
 /* The entry that others know, and behind its check the one that our own calls take. */
@@ -459,17 +516,21 @@ static int emit_entry(struct copier *copier, uint32_t block)
 {
 	uint32_t label = machine_code_label(copier->code);
 	uint32_t live = copier->source->liveness->in[block];
-	uint32_t counter = enter_counter(copier, block);
+	uint32_t edge = entry_edge(copier, block);
+	struct point point;
 
+	if (edge == copier->graph->edge_count)
+		return refuse(copier, "no way in");
 	if (live & LIVENESS_FLAGS)
-		return refuse(copier, "flags that matter on entry", copier->source->entry);
+		return refuse(copier, "flags that matter on entry");
 	copier->copy->inside = machine_code_label(copier->code);
 	machine_code_align(copier->code, BLOCK_ALIGN);
 	machine_code_place(copier->code, label);
 	emit_check(copier, copier->copy->inside);
 	machine_code_place(copier->code, copier->copy->inside);
-	if (counter != COUNT_NONE)
-		emit_count(copier, counter, live);
+	point = edge_point(copier, edge);
+	if (wants(copier, &point))
+		emit_point(copier, &point, live);
 	if (block != next_reached(copier, UINT32_MAX))
 		machine_code_branch(copier->code, MACHINE_JUMP, copier->labels[block]);
 	return add_site(copier, copier->source->entry, label);
@@ -496,15 +557,16 @@ static int emit_sites(struct copier *copier)
 
 	for (uint32_t b = 0; r == 0 && b < copier->cfg->block_count; b++) {
 		uint32_t edge = copier->comes_by[b], label = copier->labels[b];
+		struct point point;
 
 		if (edge == COUNT_NONE)
 			continue;
-		if (copier->graph->edges[edge].place == COUNT_ON_EDGE) {
-			struct aside *aside = add_aside(
-				copier,
-				(struct aside){.back = label,
-					       .counter = copier->graph->edges[edge].counter,
-					       .live = copier->source->liveness->in[b]});
+		point = edge_point(copier, edge);
+		point.live = copier->source->liveness->in[b];
+		if (wants(copier, &point)) {
+			struct aside *aside =
+				add_aside(copier, (struct aside){.back = label, .point = point});
+
 			label = aside != NULL ? aside->label : 0;
 		}
 		r = add_site(copier, copier->cfg->insns[copier->cfg->blocks[b].first].address,
@@ -515,7 +577,16 @@ static int emit_sites(struct copier *copier)
 
 /* --- all of it ------------------------------------------------------------ */
 
-static void find_places(struct copier *copier)
+/* Whether a way out is put before the instruction that takes it. */
+static bool leaves_at_end(const struct copier *copier, const struct count_edge *edge)
+{
+	const struct cfg_edge *way = &copier->cfg->edges[edge->cfg_edge];
+
+	return way->kind == CFG_EDGE_RETURN || way->kind == CFG_EDGE_STOP ||
+	       copier->cfg->insns[way->insn].flow == INSN_FLOW_JUMP_INDIRECT;
+}
+
+static void find_edges(struct copier *copier)
 {
 	const struct count_graph *graph = copier->graph;
 
@@ -524,15 +595,28 @@ static void find_places(struct copier *copier)
 
 		if (edge->cfg_edge != COUNT_NONE)
 			copier->edge_of[edge->cfg_edge] = e;
-		if (edge->place == COUNT_AT_START)
-			copier->start_of[edge->to] = edge->counter;
-		else if (edge->place == COUNT_AT_END)
-			copier->end_of[edge->from] = edge->counter;
-		if (edge->kind == COUNT_FROM_HUB || edge->kind == COUNT_CATCH) {
+		switch (edge->kind) {
+		case COUNT_CALL:
+		case COUNT_TO_HUB:
+			copier->ends_by[edge->from] = e;
+			break;
+		case COUNT_LEAVE:
+			if (edge->cfg_edge != COUNT_NONE && leaves_at_end(copier, edge))
+				copier->ends_by[edge->from] = e;
+			break;
+		case COUNT_BACK:
+			copier->back_to[edge->to - 1] = e; /* the node that calls */
+			break;
+		case COUNT_FROM_HUB:
+		case COUNT_CATCH: {
 			uint32_t *by = &copier->comes_by[graph->nodes[edge->to].block];
 
 			copier->clash |= *by != COUNT_NONE;
 			*by = e;
+			break;
+		}
+		default:
+			break;
 		}
 	}
 }
@@ -553,13 +637,12 @@ static int copy_all(struct copier *copier)
 
 	for (uint32_t b = 0; b < copier->cfg->block_count; b++)
 		copier->labels[b] = machine_code_label(copier->code);
-	find_places(copier);
+	find_edges(copier);
 	if (copier->clash)
-		return refuse(copier, "a handler of exceptions that is a case",
-			      copier->source->entry);
+		return refuse(copier, "a handler of exceptions that is a case");
 	entry = block_at(copier, copier->source->entry);
 	if (entry < 0)
-		return refuse(copier, "no code on entry", copier->source->entry);
+		return refuse(copier, "no code on entry");
 	r = emit_entry(copier, (uint32_t)entry);
 	for (uint32_t b = 0; r == 0 && b < copier->cfg->block_count; b++) {
 		if (copier->graph->node_of[b] != COUNT_NONE)
@@ -584,8 +667,8 @@ int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *so
 		.code = &ret->code,
 		.labels = all_none(source->cfg->block_count),
 		.edge_of = all_none(source->cfg->edge_count),
-		.start_of = all_none(source->graph->node_count),
-		.end_of = all_none(source->graph->node_count),
+		.ends_by = all_none(source->graph->node_count),
+		.back_to = all_none(source->graph->node_count),
 		.comes_by = all_none(source->cfg->block_count),
 		.err = err,
 	};
@@ -593,15 +676,15 @@ int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *so
 
 	*ret = (struct procedure_copy){0};
 	ZydisDecoderInit(&copier.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-	if (copier.labels != NULL && copier.edge_of != NULL && copier.start_of != NULL &&
-	    copier.end_of != NULL && copier.comes_by != NULL)
+	if (copier.labels != NULL && copier.edge_of != NULL && copier.ends_by != NULL &&
+	    copier.back_to != NULL && copier.comes_by != NULL)
 		r = copy_all(&copier);
 	if (r == -ENOMEM)
 		error_set(err, ENOMEM, "no memory for a procedure");
 	free(copier.labels);
 	free(copier.edge_of);
-	free(copier.start_of);
-	free(copier.end_of);
+	free(copier.ends_by);
+	free(copier.back_to);
 	free(copier.comes_by);
 	free(copier.asides);
 	if (r < 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A procedure's code again, to run somewhere else, with code of ours in between.
+ * A procedure's code again, to run somewhere else, with code of a mode in between.
  *
  * What it computes with addresses stays as it was: pointers to procedures, return
  * addresses' users aside, jump tables. Jumps through these lead to the old places of
@@ -9,10 +9,7 @@
 #ifndef DCPI_INSTRUMENT_PROCEDURE_COPY_H
 #define DCPI_INSTRUMENT_PROCEDURE_COPY_H
 
-#include "instrument/count_code.h"
-#include "instrument/count_graph.h"
-#include "instrument/liveness.h"
-#include "instrument/machine_code.h"
+#include "instrument/mode.h"
 
 struct error;
 
@@ -55,14 +52,16 @@ struct procedure_copy {
  * @bytes:  the bytes of an address of code; NULL if there are none
  * @find:   number of the procedure that begins at an address and is copied too; or -1
  * @forks:  whether a call may come back in another process
+ * @plan:   of @mode, for this procedure
  * @cuts:   addresses whose new places are asked for, ascending
- * @first_counter: number of the graph's first counter in the image
  */
 struct copy_source {
 	const struct cfg *cfg;
 	const struct count_graph *graph;
 	const struct liveness *liveness;
-	const struct count_runtime *runtime;
+	const struct runtime_code *runtime;
+	const struct instrument_mode *mode;
+	const struct mode_plan *plan;
 	const uint8_t *(*bytes)(void *context, uint64_t address, size_t count);
 	long (*find)(void *context, uint64_t address);
 	bool (*forks)(void *context, const struct insn *call);
@@ -70,7 +69,6 @@ struct copy_source {
 	uint64_t entry;
 	const uint64_t *cuts;
 	size_t cut_count;
-	uint32_t first_counter;
 };
 
 /**

@@ -12,8 +12,8 @@
 
 #include "analysis/image/elf_file.h"
 #include "instrument/candidate.h"
-#include "instrument/counts_map.h"
 #include "instrument/elf_image.h"
+#include "instrument/mode.h"
 #include "instrument/profile_layout.h"
 #include "instrument/runtime_blob.h"
 #include "instrument/unwind_writer.h"
@@ -38,9 +38,10 @@ struct rewriter {
 	struct unwind_frames frames;
 	struct unwind_writer unwind;
 	uint64_t unwind_offset; /* in the added code */
-	struct counts_map map;
+	const struct instrument_mode *mode;
+	struct mode_image recorded;
 	struct profile_layout_state state;
-	struct count_runtime runtime;
+	struct runtime_code runtime;
 	struct machine_code prelude; /* what calls the runtime, and a static program's beginning */
 	uint32_t enter_label;
 	uint32_t start_label;
@@ -92,10 +93,10 @@ static uint64_t where(void *context, uint32_t other)
 	const struct candidate *candidate;
 
 	switch (other) {
-	case COUNT_RUNTIME_ENTER:
+	case RUNTIME_CODE_ENTER:
 		return code_address(rewriter) + rewriter->prelude_offset +
 		       machine_code_offset(&rewriter->prelude, rewriter->enter_label);
-	case COUNT_RUNTIME_GUARD:
+	case RUNTIME_CODE_GUARD:
 		return state_address(rewriter) + guard_offset();
 	case REFER_STATE:
 		return state_address(rewriter);
@@ -181,7 +182,7 @@ static int prepare_runtime(struct rewriter *rewriter, struct error *err)
 		return r;
 	if (slot < INT32_MIN)
 		return error_set(err, ENOTSUP, "its thread-local data are too large");
-	rewriter->runtime = (struct count_runtime){.slot = slot, .ready = PROFILE_LAYOUT_READY};
+	rewriter->runtime = (struct runtime_code){.slot = slot, .ready = PROFILE_LAYOUT_READY};
 	return make_prelude(rewriter) < 0 ? error_set(err, ENOMEM, "no memory for code") : 0;
 }
 
@@ -244,13 +245,17 @@ static size_t padding_at(void *context, uint64_t address)
 	return bytes;
 }
 
-static int copy_candidate(struct rewriter *rewriter, struct candidate *candidate, struct error *err)
+/* As the mode wants it. Return: as of procedure_copy_make(). */
+static int copy_planned(struct rewriter *rewriter, struct candidate *candidate,
+			const struct mode_plan *plan, struct error *why)
 {
 	struct copy_source source = {
 		.cfg = candidate->cfg,
 		.graph = &candidate->graph,
 		.liveness = &candidate->liveness,
 		.runtime = &rewriter->runtime,
+		.mode = rewriter->mode,
+		.plan = plan,
 		.bytes = bytes_of,
 		.find = find_candidate,
 		.forks = may_fork,
@@ -258,37 +263,55 @@ static int copy_candidate(struct rewriter *rewriter, struct candidate *candidate
 		.entry = candidate->procedure->address,
 		.cuts = candidate->cuts,
 		.cut_count = candidate->cut_count,
-		.first_counter = (uint32_t)rewriter->state.counters,
+	};
+	int r = procedure_copy_make(&candidate->copy, &source, why);
+
+	if (r < 0)
+		return r;
+	r = old_code_plan(&candidate->old, candidate->cfg, &candidate->graph, &candidate->copy,
+			  padding_at, rewriter);
+	return r == -ENOSPC ? error_set(why, ENOTSUP, "too short for a jump") : r;
+}
+
+static int copy_candidate(struct rewriter *rewriter, struct candidate *candidate, struct error *err)
+{
+	struct mode_procedure procedure = {
+		.name = candidate->procedure->name,
+		.address = candidate->procedure->address,
+		.cfg = candidate->cfg,
+		.graph = &candidate->graph,
+		.liveness = &candidate->liveness,
+	};
+	struct mode_plan plan = {
+		.image = &rewriter->recorded,
+		.procedure = &procedure,
+		.first_word = rewriter->recorded.words,
 	};
 	struct error why;
 	int r = count_graph_create(&candidate->graph, candidate->cfg, NULL, NULL);
 
 	if (r < 0)
 		return error_set(err, ENOMEM, "no memory for a graph");
-	r = procedure_copy_make(&candidate->copy, &source, &why);
+	r = rewriter->mode->plan(&plan, &why);
+	if (r == 0)
+		r = copy_planned(rewriter, candidate, &plan, &why);
 	if (r == 0) {
-		r = old_code_plan(&candidate->old, candidate->cfg, &candidate->graph,
-				  &candidate->copy, padding_at, rewriter);
-		if (r == -ENOSPC)
-			error_set(&why, ENOSPC, "too short for a jump");
+		rewriter->recorded.words += plan.words;
+		r = rewriter->mode->keep(&rewriter->recorded, &plan);
 	}
+	rewriter->mode->drop(&plan);
 	if (r == -ENOMEM)
 		return error_set(err, ENOMEM, "no memory for code");
-	if (r < 0) {
-		/* Without the address, by which each would be a reason of its own. */
-		why.message[strcspn(why.message, "0") > 4 ? strcspn(why.message, "0") - 4 : 0] =
-			'\0';
-		candidate_keep(candidate, r == -ENOSPC ? "too short for a jump" : why.message);
-		return 0;
-	}
-	candidate->first_counter = (uint32_t)rewriter->state.counters;
-	rewriter->state.counters += candidate->graph.counter_count;
+	if (r < 0)
+		candidate_keep(candidate, why.message);
 	return 0;
 }
 
 static int copy_all(struct rewriter *rewriter, struct error *err)
 {
-	uint64_t offset = elf_image_round_up(runtime_blob_bytes(), CODE_ALIGN);
+	const struct mode_image *recorded = &rewriter->recorded;
+	uint64_t offset = elf_image_round_up(runtime_blob_bytes(), CODE_ALIGN), block_bytes;
+	size_t copied = 0;
 	int r = 0;
 
 	rewriter->prelude_offset = offset;
@@ -303,16 +326,16 @@ static int copy_all(struct rewriter *rewriter, struct error *err)
 			continue;
 		candidate->offset = offset;
 		offset = elf_image_round_up(offset + candidate->copy.code.bytes, 16);
-		r = counts_map_add(&rewriter->map, candidate->procedure->name,
-				   candidate->procedure->address, &candidate->graph,
-				   candidate->first_counter);
+		copied++;
 	}
 	rewriter->code_bytes = offset;
-	rewriter->state.block_bytes = elf_image_round_up(
-		(rewriter->state.counters + 1) * sizeof(uint64_t), ELF_IMAGE_PAGE);
-	if (r == 0 && rewriter->map.procedure_count == 0)
+	block_bytes = recorded->private_bytes + recorded->area_bytes +
+		      (recorded->words + 1) * sizeof(uint64_t);
+	rewriter->state.counters = recorded->words;
+	rewriter->state.block_bytes = elf_image_round_up(block_bytes, ELF_IMAGE_PAGE);
+	if (r == 0 && copied == 0)
 		return error_set(err, ENOTSUP, "nothing in it can be rewritten");
-	if (r == 0 && rewriter->state.counters > INT32_MAX / 8)
+	if (r == 0 && block_bytes > INT32_MAX)
 		return error_set(err, ENOTSUP, "it needs too many counters");
 	return r;
 }
@@ -474,7 +497,7 @@ static int fill_state(struct rewriter *rewriter, struct error *err)
 	if ((size_t)snprintf(state->path, sizeof(state->path), "%s%s%s", absolute,
 			     absolute[0] != '\0' ? "/" : "", profile) >= sizeof(state->path))
 		return error_set(err, ENAMETOOLONG, "the profile's name is too long: %s", profile);
-	state->image = rewriter->map.image;
+	state->image = rewriter->recorded.number;
 	state->slot = rewriter->runtime.slot;
 	state->guard = (int64_t)guard_offset();
 	state->spare = (int64_t)spare_offset();
@@ -483,21 +506,20 @@ static int fill_state(struct rewriter *rewriter, struct error *err)
 
 static int write_file(struct rewriter *rewriter, struct error *err)
 {
-	struct elf_image_addition addition = {.note_name = COUNTS_MAP_SECTION};
+	struct elf_image_addition addition = {.note_name = rewriter->mode->section};
 	uint8_t *note = NULL;
 	int r = fill_state(rewriter, err);
 
 	if (r < 0)
 		return r;
-	rewriter->map.counters = (uint32_t)rewriter->state.counters;
-	r = counts_map_encode(&rewriter->map, &note, &addition.note_bytes);
+	r = rewriter->mode->encode(&rewriter->recorded, &note, &addition.note_bytes);
 	if (r == 0)
 		r = write_code(rewriter);
 	if (r < 0) {
 		free(note);
 		return error_set(err, -r, "cannot put the new code together");
 	}
-	elf_image_rename(&rewriter->image, rewriter->map.image);
+	elf_image_rename(&rewriter->image, rewriter->recorded.number);
 	addition.code = rewriter->out;
 	addition.code_bytes = rewriter->code_bytes;
 	addition.data = (const uint8_t *)&rewriter->state;
@@ -577,17 +599,16 @@ static int rewrite(struct rewriter *rewriter, const char *path, struct error *er
 		r = image_code_open(&rewriter->code, &image, &debug, err);
 	if (r < 0)
 		return r;
-	rewriter->map.image = number_of(rewriter);
-	rewriter->map.path = strdup(path);
-	rewriter->map.build_id = strdup(image_code_build_id(rewriter->code));
-	if (rewriter->map.path == NULL || rewriter->map.build_id == NULL)
-		return error_set(err, ENOMEM, "no memory for a name");
+	rewriter->recorded.number = number_of(rewriter);
+	rewriter->recorded.path = path;
+	rewriter->recorded.build_id = image_code_build_id(rewriter->code);
 	r = candidates_find(&rewriter->candidates, rewriter->code, &rewriter->image, err);
 	if (r == 0)
 		r = read_frames(rewriter, path, err);
 	if (r == 0)
 		r = prepare_runtime(rewriter, err);
-	rewriter->candidates.image = &rewriter->image;
+	if (r == 0)
+		r = rewriter->mode->begin(&rewriter->recorded, err);
 	if (r == 0)
 		r = copy_all(rewriter, err);
 	if (r == 0)
@@ -602,14 +623,22 @@ static int rewrite(struct rewriter *rewriter, const char *path, struct error *er
 int rewriter_run(const char *path, const struct rewriter_options *options,
 		 struct rewriter_report *report, struct error *err)
 {
-	struct rewriter rewriter = {.options = options, .report = report, .file = {.fd = -1}};
-	int r = rewrite(&rewriter, path, err);
+	struct rewriter rewriter = {
+		.options = options,
+		.mode = options->mode != NULL ? options->mode : mode_find(NULL),
+		.report = report,
+		.file = {.fd = -1},
+	};
+	int r;
 
+	rewriter.recorded.options = &options->of_mode;
+	rewriter.recorded.runtime = &rewriter.runtime;
+	r = rewrite(&rewriter, path, err);
+	rewriter.mode->end(&rewriter.recorded);
 	candidates_deinit(&rewriter.candidates);
 	unwind_writer_deinit(&rewriter.unwind);
 	unwind_frames_deinit(&rewriter.frames);
 	elf_file_close(&rewriter.file);
-	counts_map_deinit(&rewriter.map);
 	machine_code_deinit(&rewriter.prelude);
 	free(rewriter.out);
 	image_code_close(rewriter.code);

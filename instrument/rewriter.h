@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * From an executable to one that counts its blocks and edges while it runs, without
+ * From an executable to one that records what it does while it runs (mode.h), without
  * source, relocations or a compiler's help: procedures whose control flow is known
- * entirely are copied to the end of the image with counters in them; their old entries,
+ * entirely are copied to the end of the image with code in them that records; their old entries,
  * and the places that jump tables lead to, jump there. Everything else stays as it is and
  * where it is, so what is not understood still works, and is not counted.
  */
@@ -12,18 +12,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct error;
+#include "instrument/mode.h"
 
 /**
  * struct rewriter_options - how
  * @output:  the new file
  * @profile: begin of the names of the files that it counts in; NULL: @output
  * @debug:   directory with separate debug files, or NULL
+ * @mode:    what is recorded; NULL: the default
+ * @of_mode: its options
  */
 struct rewriter_options {
 	const char *output;
 	const char *profile;
 	const char *debug;
+	const struct instrument_mode *mode;
+	struct mode_options of_mode;
 };
 
 #define REWRITER_REASONS_MAX 32

@@ -119,9 +119,11 @@ static void test_free_register(void **state)
 	assert_int_equal(cfg_from_code(&cfg, &insn_x86_decoder, code, sizeof(code), 0x1000, NULL),
 			 0);
 	assert_int_equal(liveness_find(&liveness, cfg, false), 0);
-	assert_int_equal(liveness_free_register(&liveness, liveness_before(&liveness, 0)), 0);
-	assert_int_equal(liveness_free_register(&liveness, liveness_before(&liveness, 1)), 2);
-	assert_int_equal(liveness_free_register(&liveness, liveness_before(&liveness, 2)), -1);
+	assert_int_equal(liveness_free_registers(&liveness, liveness_before(&liveness, 0)),
+			 1U << 0 | 1U << 2);
+	assert_int_equal(liveness_free_registers(&liveness, liveness_before(&liveness, 1)),
+			 1U << 2);
+	assert_int_equal(liveness_free_registers(&liveness, liveness_before(&liveness, 2)), 0);
 	liveness_deinit(&liveness);
 	cfg_destroy(cfg);
 }

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/mode.h"
+
+#include <string.h>
+
+#include "instrument/counts_mode.h"
+
+/* The first is the default. */
+static const struct instrument_mode *const modes[] = {
+	&counts_mode,
+};
+
+#define MODES (sizeof(modes) / sizeof(modes[0]))
+
+const struct instrument_mode *mode_get(size_t index)
+{
+	return index < MODES ? modes[index] : NULL;
+}
+
+const struct instrument_mode *mode_find(const char *name)
+{
+	for (size_t i = 0; i < MODES; i++) {
+		if (name == NULL || strcmp(modes[i]->name, name) == 0)
+			return modes[i];
+	}
+	return NULL;
+}

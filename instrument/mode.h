@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a rewritten program is to record. The rewriter (rewriter.h) copies procedures and
+ * asks the mode at each point of them (point.h) for code; the mode keeps in the rewritten
+ * file what is needed to make sense of what the program will have recorded.
+ *
+ * A thread has a block of memory in the profile's file, which begins with zeros
+ * (profile_layout.h); %gs' base is its address:
+ *
+ *	private		not in the file: as it was in the child of a fork
+ *	area		fixed, for tables
+ *	words		of 8 bytes, as many as the procedures ask for
+ *
+ * All of an image's procedures are done one after the other: plan(), wants() and emit(),
+ * then keep() unless it turned out that the procedure must stay as it is, then drop().
+ */
+#ifndef DCPI_INSTRUMENT_MODE_H
+#define DCPI_INSTRUMENT_MODE_H
+
+#include "instrument/count_graph.h"
+#include "instrument/liveness.h"
+#include "instrument/point.h"
+#include "instrument/runtime_code.h"
+
+struct error;
+struct instrument_mode;
+
+/**
+ * struct mode_options - what the user asks for, all modes' together
+ *
+ * A mode takes note of its own ones and does not mind the others.
+ */
+struct mode_options {
+	int none; /* until there are some */
+};
+
+/**
+ * struct mode_image - an image that is being rewritten
+ * @number:    that the rewritten file's profiles have too
+ * @path, @build_id: of the file it is made of; the build-id in hexadecimal
+ * @area_bytes, @private_bytes: of a thread's block; begin() sets them, multiples of 64
+ * @words:     8-byte words of a thread's block that were given to procedures
+ * @data:      the mode's own
+ */
+struct mode_image {
+	const struct mode_options *options;
+	const struct runtime_code *runtime;
+	uint64_t number;
+	const char *path;
+	const char *build_id;
+	uint64_t area_bytes;
+	uint64_t private_bytes;
+	uint64_t words;
+	void *data;
+};
+
+/** struct mode_procedure - a procedure that is being copied. */
+struct mode_procedure {
+	const char *name;
+	uint64_t address;
+	const struct cfg *cfg;
+	const struct count_graph *graph;
+	const struct liveness *liveness;
+};
+
+/**
+ * struct mode_plan - what a mode means to do in a procedure
+ * @first_word: of the words that are the procedure's
+ * @words:      how many; plan() sets it
+ * @data:       the mode's own
+ */
+struct mode_plan {
+	const struct mode_image *image;
+	const struct mode_procedure *procedure;
+	uint64_t first_word;
+	uint64_t words;
+	void *data;
+};
+
+/**
+ * struct instrument_mode - a mode
+ * @name:    as users give it
+ * @section: of the rewritten file, not loaded, that holds what encode() makes
+ * @references: points before instructions that use memory are asked for too
+ *
+ * Those that may be NULL say so. Errors are negative errno values, with @err set.
+ */
+struct instrument_mode {
+	const char *name;
+	const char *section;
+	bool references;
+
+	/** @begin: an image. Return: 0, or an error that ends the rewriting. */
+	int (*begin)(struct mode_image *image, struct error *err);
+
+	/**
+	 * @plan: look at a procedure
+	 *
+	 * Return: 0; -ENOTSUP it must stay as it is, @err says why without telling where;
+	 * -ENOMEM.
+	 */
+	int (*plan)(struct mode_plan *plan, struct error *err);
+
+	/** @wants: whether there is to be code at a point. */
+	bool (*wants)(const struct mode_plan *plan, const struct point *point);
+
+	/** @emit: put it there. Asked for once for each point that is wanted. */
+	void (*emit)(const struct mode_plan *plan, const struct point *point,
+		     struct machine_code *code);
+
+	/** @keep: the procedure is copied; @plan->words are its own. Return: 0 or -ENOMEM. */
+	int (*keep)(struct mode_image *image, const struct mode_plan *plan);
+
+	/** @drop: free @plan->data. */
+	void (*drop)(struct mode_plan *plan);
+
+	/** @encode: what @section is to hold, malloc'd. Return: 0 or -ENOMEM. */
+	int (*encode)(const struct mode_image *image, uint8_t **ret, size_t *bytes);
+
+	/** @end: free @image->data; NULL is fine. */
+	void (*end)(struct mode_image *image);
+};
+
+/** mode_word_at() - the offset of a procedure's word from %gs' base. */
+static inline uint32_t mode_word_at(const struct mode_plan *plan, uint64_t word)
+{
+	return (uint32_t)(plan->image->private_bytes + plan->image->area_bytes +
+			  (plan->first_word + word) * sizeof(uint64_t));
+}
+
+/** mode_find() - by name; NULL: the default. Return: NULL if there is none. */
+const struct instrument_mode *mode_find(const char *name);
+
+/** mode_get() - one after the other, from 0 on. Return: NULL behind the last. */
+const struct instrument_mode *mode_get(size_t index);
+
+#endif
