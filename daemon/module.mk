@@ -34,7 +34,7 @@ bench_image_map-pkgs := libelf libxxhash
 
 ARCHIVES += collect
 collect-src := $(addprefix daemon/, config.c control.c control_verbs.c notify.c)
-collect-src += $(addprefix daemon/base/, cgroup.c cpu_list.c directory.c heap.c host.c log.c \
+collect-src += $(addprefix daemon/base/, cgroup.c cpu_list.c directory.c heap.c log.c \
 	loop.c online_cpus.c tally.c)
 collect-src += $(addprefix daemon/source/, bpf_sampler.c bpf_slot.c bpf_store.c \
 	branch_snapshots.c perf_branch.c perf_slot.c source_bpf.c source_chunk.c source_kmod.c \

@@ -36,6 +36,27 @@ static int add_block(struct counts_profile *profile, int fd, uint64_t offset, ui
 	return r;
 }
 
+static int64_t ns_of(const struct statx_timestamp *time)
+{
+	return (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
+}
+
+/* Not every file system knows when a file was made. */
+static void add_times(struct counts_profile *profile, int fd)
+{
+	int64_t first, last;
+	struct statx times;
+
+	if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME | STATX_MTIME, &times) < 0)
+		return;
+	last = ns_of(&times.stx_mtime);
+	first = times.stx_mask & STATX_BTIME ? ns_of(&times.stx_btime) : last;
+	if (profile->files == 0 || first < profile->first_ns)
+		profile->first_ns = first;
+	if (profile->files == 0 || last > profile->last_ns)
+		profile->last_ns = last;
+}
+
 int counts_profile_add(struct counts_profile *profile, const struct counts_map *map,
 		       const char *path, struct error *err)
 {
@@ -70,6 +91,7 @@ int counts_profile_add(struct counts_profile *profile, const struct counts_map *
 	}
 	if (r < 0)
 		return error_set(err, -r, "cannot read %s", path);
+	add_times(profile, fd);
 	profile->files++;
 	profile->threads += header.blocks;
 	profile->shared += header.shared;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "instrument/counts_report.h"
+#include "instrument/counts_store.h"
 #include "instrument/rewriter.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
@@ -27,6 +28,7 @@ enum {
 	KEY_DEBUG,
 	KEY_BY,
 	KEY_MODE,
+	KEY_DB,
 	KEY_CSV,
 	KEY_QUIET = 'q',
 };
@@ -38,6 +40,7 @@ static const struct option_entry entries[] = {
 	 "it counts in PREFIX.PID; default: the rewritten program's path"},
 	{KEY_DEBUG, "debug", "DIR", "separate debug files, for names and bounds of procedures"},
 	{KEY_MODE, "mode", "MODE", "what the program records: counts (the default)"},
+	{KEY_DB, "db", "FILE", "keep counts in this profile database, as an epoch"},
 	{KEY_BY, "by", "ROWS", "a row for each procedure (the default), block or edge"},
 	{KEY_ROWS, "limit", "N", "at most N rows, 0: all; default: 20 procedures, all else"},
 	{KEY_CSV, "csv", NULL, "comma-separated values"},
@@ -49,6 +52,7 @@ struct settings {
 	const char *profile;
 	const char *debug;
 	const struct instrument_mode *mode;
+	const char *database;
 	struct counts_report_options report;
 	bool limited;
 	bool quiet;
@@ -110,6 +114,9 @@ static int set_option(struct settings *settings, int key, struct error *err)
 		break;
 	case KEY_MODE:
 		return set_mode(settings, optarg, err);
+	case KEY_DB:
+		settings->database = optarg;
+		break;
 	case KEY_BY:
 		return set_rows(settings, optarg, err);
 	case KEY_ROWS:
@@ -166,8 +173,24 @@ static int rewrite(const struct settings *settings, const char *program)
 
 /* --- counts --------------------------------------------------------------- */
 
-static int print_counts(FILE *out, struct settings *settings, const char *program,
-			char *const *files, size_t count)
+/* Return: 1; 0 nothing was counted; or an error. */
+static int store_counts(FILE *out, const struct settings *settings, const char *program,
+			const struct counts_map *map, const struct counts_profile *profile,
+			struct error *err)
+{
+	struct counts_store_epoch epoch = {.database = settings->database, .rewritten = program};
+	int r = counts_store(&epoch, map, profile, err);
+
+	if (r > 0 && !settings->quiet)
+		fprintf(out, "counts of %zu process%s of %s: epoch %lld of %s\n", profile->files,
+			profile->files == 1 ? "" : "es", map->path, (long long)epoch.id,
+			settings->database);
+	return r;
+}
+
+/* Into the database, or as a listing. */
+static int take_counts(FILE *out, struct settings *settings, const char *program,
+		       char *const *files, size_t count)
 {
 	struct counts_profile profile = {0};
 	struct counts_map map = {0};
@@ -178,7 +201,9 @@ static int print_counts(FILE *out, struct settings *settings, const char *progra
 		r = counts_profile_add(&profile, &map, files[i], &err);
 	if (r == 0 && !settings->limited && settings->report.rows == COUNTS_PROCEDURES)
 		settings->report.limit = settings->report.csv ? 0 : ROWS_DEFAULT;
-	if (r == 0)
+	if (r == 0 && settings->database != NULL)
+		r = store_counts(out, settings, program, &map, &profile, &err);
+	else if (r == 0)
 		r = counts_report_print(out, &map, &profile, &settings->report, &err);
 	if (r > 0 && profile.shared > 0)
 		fprintf(stderr,
@@ -196,7 +221,7 @@ static int counts(struct settings *settings, int argc, char **argv)
 	struct error err;
 
 	if (argc >= 2)
-		return print_counts(stdout, settings, argv[0], argv + 1, (size_t)argc - 1);
+		return take_counts(stdout, settings, argv[0], argv + 1, (size_t)argc - 1);
 	error_set(&err, EINVAL,
 		  "counts needs a rewritten program and the files that it counted in");
 	return fail(&err);
@@ -256,7 +281,7 @@ static int report_run(struct settings *settings, const char *folder, const char 
 	if (asprintf(&pattern, "%s/counts.*", folder) < 0)
 		return EXIT_BAD;
 	if (glob(pattern, 0, NULL, &found) == 0)
-		status = print_counts(stderr, settings, program, found.gl_pathv, found.gl_pathc);
+		status = take_counts(stderr, settings, program, found.gl_pathv, found.gl_pathc);
 	for (size_t i = 0; i < found.gl_pathc; i++)
 		unlink(found.gl_pathv[i]);
 	globfree(&found);

@@ -5,7 +5,8 @@
 ifneq ($(filter x86_64%,$(shell $(CC) -dumpmachine)),)
 ARCHIVES += instrument
 instrument-src := $(sort $(wildcard instrument/*.c))
-instrument-src := $(filter-out instrument/dcpix.c,$(instrument-src))
+# What writes the database is the program's alone.
+instrument-src := $(filter-out instrument/dcpix.c instrument/counts_store.c,$(instrument-src))
 instrument-ldlibs := -lm
 
 # What is put into rewritten programs: bytes that run anywhere, without libc.
@@ -23,9 +24,9 @@ $(OBJ)/instrument/runtime_blob.o: $(RUNTIME_BLOB)
 $(OBJ)/instrument/runtime_blob.o: CPPFLAGS += -DRUNTIME_BLOB='"$(RUNTIME_BLOB)"'
 
 PROGRAMS += dcpix
-dcpix-src := instrument/dcpix.c
-dcpix-archives := instrument analysis util
-dcpix-pkgs = $(ANALYSIS_PKGS)
+dcpix-src := instrument/dcpix.c instrument/counts_store.c
+dcpix-archives := instrument analysis db util
+dcpix-pkgs = $(ANALYSIS_PKGS) sqlite3 zlib
 
 UNIT_TESTS += unit_handler_table unit_machine_code unit_liveness unit_count_graph unit_counts_map
 unit_handler_table-src := tests/unit_handler_table.c

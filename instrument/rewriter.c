@@ -40,6 +40,7 @@ struct rewriter {
 	uint64_t unwind_offset; /* in the added code */
 	const struct instrument_mode *mode;
 	struct mode_image recorded;
+	char *path; /* absolute */
 	struct profile_layout_state state;
 	struct runtime_code runtime;
 	struct machine_code prelude; /* what calls the runtime, and a static program's beginning */
@@ -600,7 +601,10 @@ static int rewrite(struct rewriter *rewriter, const char *path, struct error *er
 	if (r < 0)
 		return r;
 	rewriter->recorded.number = number_of(rewriter);
-	rewriter->recorded.path = path;
+	rewriter->path = realpath(path, NULL);
+	if (rewriter->path == NULL)
+		return error_set_errno(err, "cannot find %s", path);
+	rewriter->recorded.path = rewriter->path;
 	rewriter->recorded.build_id = image_code_build_id(rewriter->code);
 	r = candidates_find(&rewriter->candidates, rewriter->code, &rewriter->image, err);
 	if (r == 0)
@@ -641,6 +645,7 @@ int rewriter_run(const char *path, const struct rewriter_options *options,
 	elf_file_close(&rewriter.file);
 	machine_code_deinit(&rewriter.prelude);
 	free(rewriter.out);
+	free(rewriter.path);
 	image_code_close(rewriter.code);
 	elf_image_close(&rewriter.image);
 	return r;

@@ -3,7 +3,7 @@
 # file_digest.c: whoever calls it needs the pkg-config module libxxhash.
 ARCHIVES += util
 util-src := lib/array.c lib/bounded_reader.c lib/control_client.c lib/error.c lib/file_digest.c lib/file_read.c \
-	lib/image_store.c lib/local_socket.c lib/options.c lib/ordered_work.c lib/u64_map.c
+	lib/host.c lib/image_store.c lib/local_socket.c lib/options.c lib/ordered_work.c lib/u64_map.c
 
 UNIT_TESTS += unit_ordered_work
 unit_ordered_work-src := tests/unit_ordered_work.c

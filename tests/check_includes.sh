@@ -33,7 +33,7 @@ analysis/machine ^((analysis/(insn|image|graph|machine)|lib)/|db/profile\.h) ^(s
 analysis/frequency ^((analysis/(insn|image|graph|machine|frequency)|lib)/|db/profile\.h) ^(sqlite3|json|linux/)
 analysis/culprit ^((analysis/(insn|image|graph|machine|frequency|culprit)|lib)/|db/profile\.h) ^(sqlite3|json|linux/)
 analysis/statistics ^(analysis/statistics|lib)/ ^(sqlite3|json|linux/)
-instrument    ^(instrument|analysis|lib|db/profile\.h)           ^(sqlite3|json)
+instrument    ^(instrument|analysis|lib|db/profile\.h|db/profile_write\.h) ^(sqlite3|json)
 tools         ^(tools|analysis|lib|db/profile\.h|db/profile_read\.h) ^(sqlite3|elfutils|gelf|libelf|linux/)
 tools/base ^(tools/(base)/|analysis|lib|db/profile\.h|db/profile_read\.h) ^(sqlite3|elfutils|gelf|libelf|linux/)
 tools/report ^(tools/(base|report)/|analysis|lib|db/profile\.h|db/profile_read\.h) ^(sqlite3|elfutils|gelf|libelf|linux/)

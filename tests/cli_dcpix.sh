@@ -154,6 +154,36 @@ exact sort "$scratch/text"
 exact sed -E 's/([a-z]+) ([a-z]+)/\2 \1/g' "$scratch/text"
 exact mawk '{ n += NF } END { print n }' "$scratch/text"
 
+# The database has what the listings have, under the original's build-id.
+rm -f "$scratch"/counts.*
+for _ in 1 2 3; do
+	"$scratch/bin/sort" "$scratch/text" > /dev/null
+done
+stored()
+{
+	sqlite3 "$scratch/counts.db" "SELECT sum(total) FROM execution WHERE kind = $1"
+}
+got=$("$dcpix" --db "$scratch/counts.db" counts "$scratch/bin/sort" "$scratch"/counts.[0-9]*)
+like "counts --db: says where they are" "$got" \
+	"^counts of 3 processes of .*/sort: epoch 1 of $scratch/counts.db$"
+number=0
+for kind in block edge; do
+	want=$("$dcpix" --by $kind --csv counts "$scratch/bin/sort" "$scratch"/counts.[0-9]* |
+		awk -F, 'NR > 1 { sum += $NF } END { printf "%d\n", sum }')
+	is "counts --db: all that was counted, by $kind" "$(stored $number)" "$want"
+	number=1
+done
+is "counts --db: the image is the original" \
+	"$(sqlite3 "$scratch/counts.db" "SELECT lower(hex(identity)) FROM image")" \
+	"$(readelf -n "$(command -v sort)" | awk '/Build ID/ { print $3 }')"
+is "counts --db: what was watched, in three processes" \
+	"$(sqlite3 "$scratch/counts.db" "SELECT total = 3 * ranges FROM execution WHERE kind = 2")" 1
+got=$("$dcpix" --db "$scratch/counts.db" run sort "$scratch/text" 2>&1 > /dev/null)
+like "run --db: adds an epoch" "$got" "counts of 1 process of .*: epoch 2 of"
+is "dcpiprof: counts are no samples" \
+	"$(build/bin/dcpiprof --db "$scratch/counts.db" 2>&1)" "dcpiprof: no samples"
+rm -f "$scratch"/counts.*
+
 # What cannot be, in one line.
 refused()
 {

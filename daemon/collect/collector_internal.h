@@ -3,7 +3,7 @@
 #ifndef DCPI_COLLECTOR_INTERNAL_H
 #define DCPI_COLLECTOR_INTERNAL_H
 
-#include "daemon/base/host.h"
+#include "lib/host.h"
 #include "daemon/collect/collector.h"
 #include "daemon/collect/core_clock.h"
 #include "daemon/collect/overhead.h"

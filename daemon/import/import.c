@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "daemon/base/clock.h"
-#include "daemon/base/host.h"
+#include "lib/host.h"
 #include "daemon/base/tally.h"
 #include "daemon/collect/accumulate.h"
 #include "daemon/collect/core_clock.h"

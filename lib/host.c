@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "daemon/base/host.h"
+#include "lib/host.h"
 
 #include <ctype.h>
 #include <stdio.h>
