@@ -49,6 +49,10 @@ UNIT_TESTS += unit_path_graph
 unit_path_graph-src := tests/unit_path_graph.c
 unit_path_graph-archives := instrument analysis util
 unit_path_graph-pkgs = $(ANALYSIS_PKGS)
+UNIT_TESTS += unit_call_automaton
+unit_call_automaton-src := tests/unit_call_automaton.c instrument/runtime/call_automaton.c
+unit_call_automaton-archives := instrument analysis util
+unit_call_automaton-pkgs = $(ANALYSIS_PKGS)
 
 FUZZERS += fuzz_rewriter
 fuzz_rewriter-src = tests/fuzz_rewriter.c $(instrument-src) $(analysis-src) $(util-src)

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a thread knows of its calls, in its block of the profile's file: an automaton whose
+ * states are contexts, built as the program runs, and the frames that are active. One
+ * source for the code that runs inside the program (runtime/call_automaton.h) and for
+ * those who read the file (call_profile.h): no libc, fixed widths.
+ *
+ * All that is zero has not been used yet, so the file has holes where it is.
+ */
+#ifndef DCPI_INSTRUMENT_CALL_LAYOUT_H
+#define DCPI_INSTRUMENT_CALL_LAYOUT_H
+
+#include <stdint.h>
+
+#define CALL_LAYOUT_MAGIC UINT32_C(0x6c6c6163) /* "call" */
+
+/*
+ * Room in each thread. Frames: those of 8 MiB of stack, the usual most, at 16 bytes each.
+ * A call or a context that there is no room for is counted as lost, by name.
+ */
+#define CALL_LAYOUT_FRAMES (1U << 19)
+#define CALL_LAYOUT_STATES (1U << 18)
+#define CALL_LAYOUT_HISTORY (1U << 22)
+/* Transitions are in a hash table of 2^n slots, n from the first to the last of these. */
+#define CALL_LAYOUT_BITS_FIRST 8U
+#define CALL_LAYOUT_BITS_LAST 19U
+
+/* States that always are: nothing is active; what there was no room for. */
+#define CALL_LAYOUT_ROOT 0U
+#define CALL_LAYOUT_OTHER 1U
+
+/* Bit 31 of an entry of a history: a later activation of the same procedure has followed. */
+#define CALL_LAYOUT_MARK UINT32_C(0x80000000)
+/* Stands for the kernel, as who calls handlers of signals. */
+#define CALL_LAYOUT_SIGNAL UINT32_C(0x7fffffff)
+/* Not a state: such a transition finds a state by the digest of its history. */
+#define CALL_LAYOUT_DIGEST UINT32_MAX
+
+/** enum call_policy - what tells contexts apart */
+enum call_policy {
+	CALL_POLICY_CALLS,   /* the most recent activations and who called them (Spivey) */
+	CALL_POLICY_CONTEXT, /* the path from the root, cut where it recurs (Ammons, Ball, Larus) */
+};
+
+/** enum call_metric - what is summed in each state beside calls */
+enum call_metric {
+	CALL_METRIC_NONE,
+	CALL_METRIC_CYCLES,	  /* of the time stamp counter */
+	CALL_METRIC_INSTRUCTIONS, /* executed in procedures that were rewritten */
+};
+
+/** enum call_loss - why something is not in the automaton */
+enum call_loss {
+	CALL_LOSS_FULL,	     /* calls: no room for their context; they are in CALL_LAYOUT_OTHER */
+	CALL_LOSS_NESTED,    /* likewise, in a handler that interrupted the making of a context */
+	CALL_LOSS_DEEP,	     /* calls: more frames than there is room for; in their callers */
+	CALL_LOSS_UNMATCHED, /* returns: nobody saw the call (the parent made it before fork) */
+	CALL_LOSSES,
+};
+
+/**
+ * struct call_frame - an activation
+ * @stack: where its return address is: the stack pointer when it was entered
+ */
+struct call_frame {
+	uint64_t stack;
+	uint32_t state;
+	uint32_t unused;
+};
+
+/**
+ * struct call_transition - a slot of the hash table; free if @to is 0
+ * @site:  of the call, CALL_POLICY_CONTEXT; else 0
+ * @calls: that went this way
+ */
+struct call_transition {
+	uint32_t from;
+	uint32_t procedure;
+	uint32_t site;
+	uint32_t to;
+	uint64_t calls;
+};
+
+/**
+ * struct call_state - a context
+ * @metric:    while it was the current one
+ * @procedure: the last one of its history
+ * @first:     CALL_POLICY_CALLS: where its history begins; CALL_POLICY_CONTEXT: its parent
+ * @length:    of its history, in procedures
+ */
+struct call_state {
+	uint64_t metric;
+	uint32_t procedure;
+	uint32_t site;
+	uint32_t first;
+	uint32_t length;
+};
+
+/**
+ * struct call_head - of a thread; zero before its first call
+ * @self:         its address in the program
+ * @policy:       enum call_policy
+ * @metric:       enum call_metric
+ * @clock:        the metric when it was looked at last
+ * @instructions: executed, if that is the metric; the program adds to it
+ * @depth:        of @frames[]: of the current one; 0 is what stands for none
+ * @state_count:  of @states[]
+ * @history_count: of @history[]
+ * @bits:         there are 1 << @bits slots, from number 1 << @bits on; older tables before
+ * @used:         of these slots
+ * @building:     the automaton is being changed
+ * @losses:       by enum call_loss
+ */
+struct call_head {
+	uint64_t self;
+	uint32_t magic;
+	uint32_t policy;
+	uint32_t metric;
+	uint32_t depth;
+	uint64_t clock;
+	uint64_t instructions;
+	uint32_t state_count;
+	uint32_t history_count;
+	uint32_t bits;
+	uint32_t used;
+	uint32_t building;
+	uint32_t unused;
+	uint64_t losses[CALL_LOSSES];
+};
+
+/** struct call_area - of a thread: its head and tables */
+struct call_area {
+	struct call_head head;
+	struct call_frame frames[CALL_LAYOUT_FRAMES];
+	struct call_state states[CALL_LAYOUT_STATES];
+	struct call_transition transitions[2U << CALL_LAYOUT_BITS_LAST];
+	uint32_t history[CALL_LAYOUT_HISTORY];
+};
+
+#endif

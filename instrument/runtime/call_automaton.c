@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/runtime/call_automaton.h"
+
+/* What is being built: a state with its transition, or a larger table. */
+enum {
+	BUILDING = 1,
+	BUILDING_TABLE
+};
+
+/* Compilers must not move what a handler of signals looks at. */
+#define barrier() __asm__ volatile("" : : : "memory")
+
+/* One instruction, so that no handler comes in between. */
+static inline void add_at_once(uint64_t *counter, uint64_t value)
+{
+	__asm__ volatile("addq %1, %0" : "+m"(*counter) : "er"(value) : "cc");
+}
+
+/* --- the metric ----------------------------------------------------------- */
+
+static inline uint64_t metric_now(const struct call_area *area)
+{
+	if (area->head.metric == CALL_METRIC_CYCLES)
+		return __builtin_ia32_rdtsc();
+	return *(const volatile uint64_t *)&area->head.instructions;
+}
+
+/*
+ * What has passed since the metric was last looked at belongs to a state. A handler that
+ * comes in between takes its part, and this begins again. No lock: other threads are not
+ * here. A counter that goes back (another processor's) has not moved.
+ */
+static inline void charge(struct call_area *area, uint32_t state)
+{
+	uint64_t before = area->head.clock, now;
+	uint8_t same;
+
+	if (area->head.metric == CALL_METRIC_NONE)
+		return;
+	do {
+		now = metric_now(area);
+		__asm__ volatile("cmpxchgq %3, %1"
+				 : "+a"(before), "+m"(area->head.clock), "=@ccz"(same)
+				 : "r"(now)
+				 : "memory");
+	} while (!same);
+	if ((int64_t)(now - before) > 0)
+		add_at_once(&area->states[state].metric, now - before);
+}
+
+/* --- transitions ---------------------------------------------------------- */
+
+static inline uint32_t hash_of(uint32_t from, uint32_t procedure, uint32_t site)
+{
+	uint64_t key = ((uint64_t)from << 32 | procedure) + site * UINT64_C(0x9e3779b97f4a7c15);
+
+	return (uint32_t)(key * UINT64_C(0xd6e8feb86659fd93) >> 32);
+}
+
+/* The slot of a transition, or the free one where it would be. There always are some. */
+static inline struct call_transition *find_slot(struct call_area *area, uint32_t from,
+						uint32_t procedure, uint32_t site)
+{
+	uint32_t slots = 1U << area->head.bits, slot = hash_of(from, procedure, site);
+	struct call_transition *at;
+
+	for (;; slot++) {
+		at = &area->transitions[slots + (slot & (slots - 1))];
+		if (at->to == 0 ||
+		    (at->from == from && at->procedure == procedure && at->site == site))
+			return at;
+	}
+}
+
+/* A slot that is free, also if others have the same key: digests may. */
+static struct call_transition *free_slot(struct call_area *area,
+					 const struct call_transition *entry, uint32_t bits)
+{
+	uint32_t slots = 1U << bits, slot = hash_of(entry->from, entry->procedure, entry->site);
+
+	while (area->transitions[slots + (slot & (slots - 1))].to != 0)
+		slot++;
+	return &area->transitions[slots + (slot & (slots - 1))];
+}
+
+/* Twice as many slots, behind those there were. Return: false: there is no more room. */
+static int grow(struct call_area *area)
+{
+	uint32_t slots = 1U << area->head.bits;
+
+	if (area->head.bits == CALL_LAYOUT_BITS_LAST)
+		return 0;
+	area->head.building = BUILDING_TABLE;
+	barrier();
+	for (uint32_t i = 0; i < slots; i++) {
+		const struct call_transition *old = &area->transitions[slots + i];
+
+		if (old->to != 0)
+			*free_slot(area, old, area->head.bits + 1) = *old;
+	}
+	barrier();
+	area->head.bits++;
+	area->head.building = BUILDING;
+	return 1;
+}
+
+static int has_slots(struct call_area *area, uint32_t count)
+{
+	uint32_t slots = 1U << area->head.bits;
+
+	return area->head.used + count <= slots / 4 * 3 || grow(area);
+}
+
+static void add_transition(struct call_area *area, struct call_transition entry)
+{
+	struct call_transition *slot = free_slot(area, &entry, area->head.bits);
+	uint32_t to = entry.to;
+
+	entry.to = 0;
+	*slot = entry;
+	barrier();
+	slot->to = to;
+	area->head.used++;
+}
+
+/* --- states --------------------------------------------------------------- */
+
+/* Return: CALL_LAYOUT_OTHER: there is no room. */
+static uint32_t add_state(struct call_area *area, struct call_state state)
+{
+	uint32_t number = area->head.state_count;
+
+	if (number >= CALL_LAYOUT_STATES)
+		return CALL_LAYOUT_OTHER;
+	area->states[number] = state;
+	barrier();
+	area->head.state_count = number + 1;
+	return number;
+}
+
+/*
+ * What is active once @procedure is called: an earlier activation of it is marked, since
+ * only the last one counts. A marked entry is of use as who called the next one, or was
+ * called by the one before; between marked ones it is of none, which keeps histories
+ * finite. Return: entries, written to @out, at most @state->length + 1.
+ */
+static uint32_t extend_history(uint32_t *out, const uint32_t *history, uint32_t length,
+			       uint32_t procedure)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < length; i++) {
+		uint32_t entry =
+			history[i] == procedure ? procedure | CALL_LAYOUT_MARK : history[i];
+		uint32_t next = i + 1 < length ? history[i + 1] : procedure;
+		int next_is_marked =
+			(next & CALL_LAYOUT_MARK) != 0 || (i + 1 < length && next == procedure);
+
+		if (count > 0 && (entry & CALL_LAYOUT_MARK) != 0 &&
+		    (out[count - 1] & CALL_LAYOUT_MARK) != 0 &&
+		    (next_is_marked || out[count - 1] == entry))
+			continue;
+		out[count++] = entry;
+	}
+	out[count++] = procedure;
+	return count;
+}
+
+static uint32_t digest_of(const uint32_t *history, uint32_t length)
+{
+	uint64_t digest = length;
+
+	for (uint32_t i = 0; i < length; i++)
+		digest = (digest ^ history[i]) * UINT64_C(0x9e3779b97f4a7c15);
+	return (uint32_t)(digest >> 32);
+}
+
+static int is_history(const struct call_area *area, uint32_t state, const uint32_t *history,
+		      uint32_t length)
+{
+	const struct call_state *at = &area->states[state];
+
+	if (at->length != length)
+		return 0;
+	for (uint32_t i = 0; i < length; i++) {
+		if (area->history[at->first + i] != history[i])
+			return 0;
+	}
+	return 1;
+}
+
+static uint32_t find_history(const struct call_area *area, uint32_t digest, const uint32_t *history,
+			     uint32_t length)
+{
+	uint32_t slots = 1U << area->head.bits, slot = hash_of(CALL_LAYOUT_DIGEST, digest, 0);
+	const struct call_transition *at;
+
+	for (;; slot++) {
+		at = &area->transitions[slots + (slot & (slots - 1))];
+		if (at->to == 0)
+			return 0;
+		if (at->from == CALL_LAYOUT_DIGEST && at->procedure == digest &&
+		    is_history(area, at->to, history, length))
+			return at->to;
+	}
+}
+
+static uint32_t calls_state(struct call_area *area, uint32_t from, uint32_t procedure)
+{
+	const struct call_state *before = &area->states[from];
+	uint32_t *history = &area->history[area->head.history_count];
+	uint32_t length, digest, state;
+
+	if (before->length > 0 && before->procedure == procedure)
+		return from; /* it called itself */
+	if (area->head.history_count + before->length + 1 > CALL_LAYOUT_HISTORY)
+		return CALL_LAYOUT_OTHER;
+	length = extend_history(history, &area->history[before->first], before->length, procedure);
+	digest = digest_of(history, length);
+	state = find_history(area, digest, history, length);
+	if (state != 0)
+		return state;
+	state = add_state(area, (struct call_state){.procedure = procedure,
+						    .first = area->head.history_count,
+						    .length = length});
+	if (state == CALL_LAYOUT_OTHER)
+		return state;
+	area->head.history_count += length;
+	add_transition(area, (struct call_transition){
+				     .from = CALL_LAYOUT_DIGEST, .procedure = digest, .to = state});
+	return state;
+}
+
+/* Recursion leads back to the record there is, so the tree is finite. */
+static uint32_t context_state(struct call_area *area, uint32_t from, uint32_t procedure,
+			      uint32_t site)
+{
+	for (uint32_t s = from; s != CALL_LAYOUT_ROOT; s = area->states[s].first) {
+		if (area->states[s].procedure == procedure)
+			return s;
+	}
+	return add_state(area, (struct call_state){.procedure = procedure,
+						   .site = site,
+						   .first = from,
+						   .length = area->states[from].length + 1});
+}
+
+/* A call that was not made before from here. Return: the state it leads to. */
+static __attribute__((noinline)) uint32_t build(struct call_area *area, uint32_t from,
+						uint32_t procedure, uint32_t site)
+{
+	uint32_t state = CALL_LAYOUT_OTHER;
+
+	if (area->head.building) {
+		add_at_once(&area->head.losses[CALL_LOSS_NESTED], 1);
+		return CALL_LAYOUT_OTHER;
+	}
+	area->head.building = BUILDING;
+	barrier();
+	/* For itself, and for its state's digest. */
+	if (from != CALL_LAYOUT_OTHER && has_slots(area, 2))
+		state = area->head.policy == CALL_POLICY_CONTEXT
+				? context_state(area, from, procedure, site)
+				: calls_state(area, from, procedure);
+	if (state == CALL_LAYOUT_OTHER)
+		add_at_once(&area->head.losses[CALL_LOSS_FULL], 1);
+	else
+		add_transition(area, (struct call_transition){.from = from,
+							      .procedure = procedure,
+							      .site = site,
+							      .to = state,
+							      .calls = 1});
+	barrier();
+	area->head.building = 0;
+	return state;
+}
+
+static inline uint32_t follow(struct call_area *area, uint32_t from, uint32_t procedure,
+			      uint32_t site)
+{
+	struct call_transition *slot = find_slot(area, from, procedure, site);
+
+	/* While the table is being moved counts would be lost in the old one. */
+	if (slot->to == 0 || area->head.building == BUILDING_TABLE)
+		return build(area, from, procedure, site);
+	add_at_once(&slot->calls, 1);
+	return slot->to;
+}
+
+/* --- events --------------------------------------------------------------- */
+
+void call_automaton_begin(struct call_area *area, enum call_policy policy, enum call_metric metric)
+{
+	if (area->head.magic != CALL_LAYOUT_MAGIC) {
+		area->head.state_count = CALL_LAYOUT_OTHER + 1;
+		area->head.bits = CALL_LAYOUT_BITS_FIRST;
+	}
+	area->head.self = (uint64_t)area;
+	area->head.policy = policy;
+	area->head.metric = metric;
+	area->head.depth = 0;
+	area->head.building = 0;
+	area->frames[0] = (struct call_frame){.stack = UINT64_MAX, .state = CALL_LAYOUT_ROOT};
+	area->head.clock = metric_now(area);
+	barrier();
+	area->head.magic = CALL_LAYOUT_MAGIC;
+}
+
+static inline void push(struct call_area *area, uint32_t depth, uint64_t stack, uint32_t state)
+{
+	struct call_frame frame = {.stack = stack, .state = state};
+
+	area->frames[depth + 1] = frame;
+	barrier();
+	area->head.depth = depth + 1;
+	barrier();
+	area->frames[depth + 1] = frame; /* a handler may have had its own there */
+}
+
+void call_automaton_enter(struct call_area *area, uint32_t procedure, uint32_t site, uint64_t stack)
+{
+	uint32_t depth = area->head.depth;
+
+	charge(area, area->frames[depth].state);
+	while (area->frames[depth].stack <= stack)
+		depth--;
+	if (depth + 1 == CALL_LAYOUT_FRAMES)
+		add_at_once(&area->head.losses[CALL_LOSS_DEEP], 1);
+	else
+		push(area, depth, stack, follow(area, area->frames[depth].state, procedure, site));
+}
+
+/* What is between the interrupted procedure and the handler has a frame of its own, just
+ * above the handler's, for when this ends in a tail call. */
+void call_automaton_signal(struct call_area *area, uint32_t procedure, uint64_t stack)
+{
+	uint32_t depth = area->head.depth, signal;
+
+	charge(area, area->frames[depth].state);
+	if (depth + 2 >= CALL_LAYOUT_FRAMES) {
+		add_at_once(&area->head.losses[CALL_LOSS_DEEP], 1);
+		return;
+	}
+	signal = follow(area, CALL_LAYOUT_ROOT, CALL_LAYOUT_SIGNAL, 0);
+	push(area, depth, stack + 1, signal);
+	push(area, depth + 1, stack, follow(area, signal, procedure, 0));
+}
+
+/* Return: the depth of the frame at @stack; 0: there is none. */
+static inline uint32_t find_frame(struct call_area *area, uint64_t stack)
+{
+	uint32_t depth = area->head.depth;
+
+	charge(area, area->frames[depth].state);
+	while (area->frames[depth].stack < stack)
+		depth--;
+	if (area->frames[depth].stack == stack)
+		return depth;
+	add_at_once(&area->head.losses[CALL_LOSS_UNMATCHED], 1);
+	return 0;
+}
+
+void call_automaton_leave(struct call_area *area, uint64_t stack)
+{
+	uint32_t depth = find_frame(area, stack);
+
+	if (depth > 0)
+		area->head.depth = depth - 1 - (area->frames[depth - 1].stack == stack + 1);
+}
+
+void call_automaton_jump(struct call_area *area, uint64_t stack)
+{
+	uint32_t depth = find_frame(area, stack);
+
+	if (depth > 0)
+		area->head.depth = depth - 1;
+}
+
+void call_automaton_resume(struct call_area *area, uint32_t procedure, uint64_t stack)
+{
+	uint32_t depth = area->head.depth;
+
+	charge(area, area->frames[depth].state);
+	while (depth > 0 && (area->frames[depth].stack <= stack ||
+			     area->states[area->frames[depth].state].procedure != procedure))
+		depth--;
+	if (depth > 0)
+		area->head.depth = depth;
+}
