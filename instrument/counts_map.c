@@ -5,14 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "instrument/map_coding.h"
 #include "lib/array.h"
-#include "lib/bounded_reader.h"
-#include "lib/error.h"
-
-#include "analysis/image/elf_file.h"
 
 #define MAP_VERSION 1
-#define NAME_BYTES_MAX 65536
 #define NUMBER_MAX (UINT32_MAX - 2)
 
 void counts_map_deinit(struct counts_map *map)
@@ -95,92 +91,42 @@ int counts_map_add(struct counts_map *map, const char *name, uint64_t address,
 	return 0;
 }
 
-struct writer {
-	uint8_t *data;
-	size_t bytes;
-	size_t capacity;
-	bool failed;
-};
-
-static void put(struct writer *writer, uint64_t value)
-{
-	if (writer->failed || array_reserve(&writer->data, &writer->capacity,
-					    writer->bytes + VARINT_BYTES_MAX, 1) < 0) {
-		writer->failed = true;
-		return;
-	}
-	writer->bytes += varint_write(writer->data + writer->bytes, value);
-}
-
-static void put_text(struct writer *writer, const char *text)
-{
-	size_t bytes = text != NULL ? strlen(text) : 0;
-
-	if (bytes > NAME_BYTES_MAX)
-		bytes = NAME_BYTES_MAX;
-	put(writer, bytes);
-	if (writer->failed ||
-	    array_reserve(&writer->data, &writer->capacity, writer->bytes + bytes + 1, 1) < 0) {
-		writer->failed = true;
-		return;
-	}
-	if (bytes > 0)
-		memcpy(writer->data + writer->bytes, text, bytes);
-	writer->bytes += bytes;
-}
-
-/* Addresses near others: how far they are, with the sign in the lowest bit. */
-static uint64_t zigzag(uint64_t distance)
-{
-	return distance << 1 ^ (uint64_t)((int64_t)distance >> 63);
-}
-
-static uint64_t unzigzag(uint64_t value)
-{
-	return value >> 1 ^ -(value & 1);
-}
-
-static void put_address(struct writer *writer, uint64_t address, uint64_t base)
-{
-	put(writer, address == 0 ? 0 : zigzag(address - base) + 1);
-}
-
-static void put_procedure(struct writer *writer, const struct counts_map *map,
+static void put_procedure(struct map_writer *writer, const struct counts_map *map,
 			  const struct counts_procedure *procedure)
 {
-	put_text(writer, procedure->name);
-	put(writer, procedure->address);
-	put(writer, procedure->node_count);
-	put(writer, procedure->edge_count);
+	map_put_text(writer, procedure->name);
+	map_put(writer, procedure->address);
+	map_put(writer, procedure->node_count);
+	map_put(writer, procedure->edge_count);
 	for (uint32_t n = 0; n < procedure->node_count; n++) {
 		const struct counts_node *node = &map->nodes[procedure->first_node + n];
 
-		put_address(writer, node->address, procedure->address);
-		put(writer, node->bytes);
-		put(writer, node->insns);
+		map_put_address(writer, node->address, procedure->address);
+		map_put(writer, node->bytes);
+		map_put(writer, node->insns);
 	}
 	for (uint32_t e = 0; e < procedure->edge_count; e++) {
 		const struct counts_edge *edge = &map->edges[procedure->first_edge + e];
 
-		put(writer, (uint32_t)(edge->from + 1));
-		put(writer, (uint32_t)(edge->to + 1));
-		put(writer, (uint32_t)(edge->counter + 1));
-		put(writer, edge->kind);
-		put_address(writer, edge->source, procedure->address);
-		put_address(writer, edge->target, procedure->address);
+		map_put(writer, (uint32_t)(edge->from + 1));
+		map_put(writer, (uint32_t)(edge->to + 1));
+		map_put(writer, (uint32_t)(edge->counter + 1));
+		map_put(writer, edge->kind);
+		map_put_address(writer, edge->source, procedure->address);
+		map_put_address(writer, edge->target, procedure->address);
 	}
 }
 
 int counts_map_encode(const struct counts_map *map, uint8_t **ret, size_t *bytes)
 {
-	struct writer writer = {0};
+	struct map_writer writer = {0};
 
-	put(&writer, MAP_VERSION);
-	put(&writer, map->image);
-	put_text(&writer, map->path);
-	put_text(&writer, map->build_id);
-	put(&writer, map->counters);
-	put(&writer, map->procedure_count);
+	map_put(&writer, MAP_VERSION);
+	map_put(&writer, map->image);
+	map_put_text(&writer, map->path);
+	map_put_text(&writer, map->build_id);
+	map_put(&writer, map->counters);
+	map_put(&writer, map->procedure_count);
 	for (size_t i = 0; i < map->procedure_count; i++)
 		put_procedure(&writer, map, &map->procedures[i]);
 	if (writer.failed) {
@@ -194,38 +140,10 @@ int counts_map_encode(const struct counts_map *map, uint8_t **ret, size_t *bytes
 
 /* --- reading -------------------------------------------------------------- */
 
-static uint32_t take(struct bounded_reader *reader, uint32_t most)
-{
-	uint64_t value = bounded_reader_varint(reader);
-
-	if (value > most)
-		reader->failed = true;
-	return value > most ? 0 : (uint32_t)value;
-}
-
-static char *take_text(struct bounded_reader *reader)
-{
-	uint32_t bytes = take(reader, NAME_BYTES_MAX);
-	const char *text = bounded_reader_bytes(reader, bytes);
-
-	if (text == NULL || memchr(text, '\0', bytes) != NULL) {
-		reader->failed = true;
-		return strdup("");
-	}
-	return strndup(text, bytes);
-}
-
-static uint64_t take_address(struct bounded_reader *reader, uint64_t base)
-{
-	uint64_t value = bounded_reader_varint(reader);
-
-	return value == 0 ? 0 : base + unzigzag(value - 1);
-}
-
 /* A node, or the world outside. */
 static uint32_t take_node(struct bounded_reader *reader, uint32_t count)
 {
-	return take(reader, count) - 1;
+	return map_take(reader, count) - 1;
 }
 
 static void take_edge(struct counts_map *map, const struct counts_procedure *procedure,
@@ -234,10 +152,10 @@ static void take_edge(struct counts_map *map, const struct counts_procedure *pro
 	struct counts_edge edge = {
 		.from = take_node(reader, procedure->node_count),
 		.to = take_node(reader, procedure->node_count),
-		.counter = take(reader, map->counters) - 1,
-		.kind = (enum count_edge_kind)take(reader, COUNT_LEAVE),
-		.source = take_address(reader, procedure->address),
-		.target = take_address(reader, procedure->address),
+		.counter = map_take(reader, map->counters) - 1,
+		.kind = (enum count_edge_kind)map_take(reader, COUNT_LEAVE),
+		.source = map_take_address(reader, procedure->address),
+		.target = map_take_address(reader, procedure->address),
 	};
 
 	map->edges[map->edge_count++] = edge;
@@ -245,7 +163,7 @@ static void take_edge(struct counts_map *map, const struct counts_procedure *pro
 
 static int take_procedure(struct counts_map *map, struct bounded_reader *reader)
 {
-	struct counts_procedure procedure = {.name = take_text(reader)};
+	struct counts_procedure procedure = {.name = map_take_text(reader)};
 
 	if (procedure.name == NULL ||
 	    array_reserve(&map->procedures, &map->procedure_capacity, map->procedure_count + 1,
@@ -254,8 +172,8 @@ static int take_procedure(struct counts_map *map, struct bounded_reader *reader)
 		return -ENOMEM;
 	}
 	procedure.address = bounded_reader_varint(reader);
-	procedure.node_count = take(reader, NUMBER_MAX);
-	procedure.edge_count = take(reader, NUMBER_MAX);
+	procedure.node_count = map_take(reader, NUMBER_MAX);
+	procedure.edge_count = map_take(reader, NUMBER_MAX);
 	procedure.first_node = (uint32_t)map->node_count;
 	procedure.first_edge = (uint32_t)map->edge_count;
 	/* A node takes three bytes at least, an edge six. */
@@ -272,9 +190,9 @@ static int take_procedure(struct counts_map *map, struct bounded_reader *reader)
 		return -ENOMEM;
 	for (uint32_t n = 0; n < procedure.node_count; n++) {
 		struct counts_node node = {
-			.address = take_address(reader, procedure.address),
+			.address = map_take_address(reader, procedure.address),
 			.bytes = bounded_reader_varint(reader),
-			.insns = take(reader, NUMBER_MAX),
+			.insns = map_take(reader, NUMBER_MAX),
 		};
 
 		map->nodes[map->node_count++] = node;
@@ -295,10 +213,10 @@ int counts_map_decode(struct counts_map *ret, const uint8_t *data, size_t bytes)
 	if (bounded_reader_varint(&reader) != MAP_VERSION)
 		return bounded_reader_failed(&reader) ? -EBADMSG : -EPROTO;
 	map.image = bounded_reader_varint(&reader);
-	map.path = take_text(&reader);
-	map.build_id = take_text(&reader);
-	map.counters = take(&reader, NUMBER_MAX);
-	procedures = take(&reader, NUMBER_MAX);
+	map.path = map_take_text(&reader);
+	map.build_id = map_take_text(&reader);
+	map.counters = map_take(&reader, NUMBER_MAX);
+	procedures = map_take(&reader, NUMBER_MAX);
 	if (map.path == NULL || map.build_id == NULL)
 		r = -ENOMEM;
 	for (uint32_t i = 0; r == 0 && i < procedures && !bounded_reader_failed(&reader); i++)
@@ -312,24 +230,14 @@ int counts_map_decode(struct counts_map *ret, const uint8_t *data, size_t bytes)
 	return r;
 }
 
+static int decode(void *ret, const uint8_t *data, size_t bytes)
+{
+	return counts_map_decode(ret, data, bytes);
+}
+
 int counts_map_read(struct counts_map *ret, const char *path, struct error *err)
 {
-	struct elf_file file = {.fd = -1};
-	GElf_Shdr header;
-	Elf_Scn *section;
-	Elf_Data *data;
-	int r = elf_file_open(&file, path, err);
-
-	if (r < 0)
-		return r;
-	section = elf_file_section(&file, COUNTS_MAP_SECTION, &header);
-	data = section != NULL ? elf_rawdata(section, NULL) : NULL;
-	r = data != NULL && data->d_buf != NULL ? counts_map_decode(ret, data->d_buf, data->d_size)
-						: -ENODATA;
-	elf_file_close(&file);
-	if (r == -ENODATA)
-		return error_set(err, ENODATA, "%s has not been rewritten by dcpix", path);
-	return r < 0 ? error_set(err, -r, "%s: damaged description of counters", path) : 0;
+	return map_read_section(path, COUNTS_MAP_SECTION, decode, ret, err);
 }
 
 /* --- solving -------------------------------------------------------------- */
