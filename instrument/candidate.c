@@ -115,17 +115,20 @@ static bool is_switch_target(const struct cfg *cfg, uint32_t insn)
 	return false;
 }
 
-/* Whether somebody may come to where a copy does not expect it. */
+/* Whether somebody may come to where a copy does not expect it. Both are by address. */
 static bool is_jumped_into(const struct candidate *candidate, const struct references *references)
 {
 	const struct cfg *cfg = candidate->cfg;
+	size_t first = cfg->insn_count > 0 ? find_reference(references, cfg->insns[0].address) : 0;
 
 	for (uint32_t i = 0; i < cfg->insn_count; i++) {
 		const struct insn *insn = &cfg->insns[i];
-		size_t r = find_reference(references, insn->address);
 
-		for (; r < references->count &&
-		       references->all[r].address < insn->address + insn->bytes;
+		while (first < references->count &&
+		       references->all[first].address < insn->address)
+			first++;
+		for (size_t r = first; r < references->count &&
+				       references->all[r].address < insn->address + insn->bytes;
 		     r++) {
 			const struct reference *reference = &references->all[r];
 

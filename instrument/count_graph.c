@@ -10,7 +10,7 @@
 #include "lib/array.h"
 
 /* A loop's body is taken to run this much more often than what is around it. */
-#define LOOP_WEIGHT 8.0
+#define LOOP_WEIGHT_LOG2 3 /* a loop's body runs 8 times, they say */
 #define DEPTH_MAX 12
 /* What a loop's last branch is thought to do. */
 #define BACK_SHARE 0.9
@@ -66,7 +66,8 @@ static double block_weight(const struct builder *builder, uint32_t block)
 {
 	uint32_t depth = builder->depth[block];
 
-	return pow(LOOP_WEIGHT, depth < DEPTH_MAX ? depth : DEPTH_MAX);
+	return (double)(UINT64_C(1)
+			<< (LOOP_WEIGHT_LOG2 * (depth < DEPTH_MAX ? depth : DEPTH_MAX)));
 }
 
 static double edge_weight(const struct builder *builder, const struct cfg_edge *edge)

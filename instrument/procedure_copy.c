@@ -122,23 +122,27 @@ static int decode(const struct copier *copier, const struct insn *insn,
 	return 0;
 }
 
-/* As it is, but for what it means relative to itself. */
+/* As it is, but for what it means relative to itself: only then it is decoded again. */
 static int copy_plain(struct copier *copier, const struct insn *insn)
 {
 	ZydisDecodedInstruction zydis;
 	const uint8_t *bytes;
-	int r = decode(copier, insn, &zydis, &bytes);
+	int r;
 
-	if (r < 0)
-		return r;
-	if (zydis.mnemonic == ZYDIS_MNEMONIC_XBEGIN)
+	if (insn->opcode == ZYDIS_MNEMONIC_XBEGIN)
 		return refuse(copier, "a transaction");
-	if (zydis.mnemonic == ZYDIS_MNEMONIC_NOP)
+	if (insn->opcode == ZYDIS_MNEMONIC_NOP)
 		return 0; /* alignment that is no longer right */
-	if (!insn->memory.pc_relative || zydis.raw.disp.size != 32) {
+	if (!insn->memory.pc_relative) {
+		bytes = copier->source->bytes(copier->source->context, insn->address, insn->bytes);
+		if (bytes == NULL)
+			return refuse(copier, "unreadable code");
 		machine_code_bytes(copier->code, bytes, insn->bytes);
 		return 0;
 	}
+	r = decode(copier, insn, &zydis, &bytes);
+	if (r < 0)
+		return r;
 	if (zydis.attributes & ZYDIS_ATTRIB_HAS_ADDRESSSIZE)
 		return refuse(copier, "a 32-bit address");
 	machine_code_relative(copier->code, bytes, insn->bytes, zydis.raw.disp.offset,
@@ -338,12 +342,11 @@ static int copy_insn(struct copier *copier, uint32_t index)
 static int check_again(struct copier *copier, uint32_t index)
 {
 	const struct insn *insn = &copier->cfg->insns[index];
-	uint32_t live = liveness_after(copier->source->liveness, index);
 	uint32_t back;
 
 	if (!is_system_call(insn) && !copier->source->forks(copier->source->context, insn))
 		return 0;
-	if (live & LIVENESS_FLAGS)
+	if (liveness_after(copier->source->liveness, index) & LIVENESS_FLAGS)
 		return refuse(copier, "flags that outlive a call");
 	back = machine_code_label(copier->code);
 	emit_check(copier, back);

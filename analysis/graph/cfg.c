@@ -125,6 +125,16 @@ static int make(struct cfg *cfg, struct cfg_code *code, const struct cfg_evidenc
 	return r < 0 ? r : 1;
 }
 
+/* The graph has the instructions now, without the room that there was for more. */
+static void hand_over(struct cfg *cfg, struct cfg_code *code)
+{
+	struct insn *insns = realloc(code->insns, code->count * sizeof(*insns));
+
+	if (insns != NULL)
+		cfg->insns = insns;
+	code->insns = NULL;
+}
+
 /* Makes the graph of code whose parts are decoded; takes the instructions over. */
 static int create(struct cfg **ret, struct cfg_code *code, const struct cfg_evidence *evidence)
 {
@@ -144,7 +154,7 @@ static int create(struct cfg **ret, struct cfg_code *code, const struct cfg_evid
 		free(cfg);
 		return r;
 	}
-	code->insns = NULL;
+	hand_over(cfg, code);
 	*ret = cfg;
 	return 0;
 }
