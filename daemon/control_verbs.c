@@ -7,12 +7,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "daemon/collect/collector.h"
 #include "daemon/config.h"
 #include "daemon/control.h"
 #include "lib/cleanup.h"
+#include "lib/clock.h"
 #include "lib/error.h"
 
 static void number(struct control_reply *reply, const char *key, uint64_t value)

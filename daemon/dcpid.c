@@ -14,7 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/base/clock.h"
 #include "daemon/base/directory.h"
 #include "daemon/base/heap.h"
 #include "daemon/base/log.h"
@@ -28,6 +27,7 @@
 #include "daemon/event/multiplex.h"
 #include "daemon/notify.h"
 #include "daemon/source/trace_writer.h"
+#include "lib/clock.h"
 #include "lib/error.h"
 #include "lib/options.h"
 #include "loader-hook/audit/audit_message.h"

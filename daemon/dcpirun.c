@@ -19,7 +19,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "daemon/base/loop.h"
 #include "daemon/collect/collector.h"
@@ -27,6 +26,7 @@
 #include "daemon/event/event.h"
 #include "daemon/source/trace_writer.h"
 #include "lib/cleanup.h"
+#include "lib/clock.h"
 #include "lib/error.h"
 #include "lib/options.h"
 

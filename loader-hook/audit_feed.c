@@ -8,16 +8,15 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lib/cleanup.h"
+#include "lib/clock.h"
 #include "lib/error.h"
 #include "lib/local_socket.h"
 #include "loader-hook/audit_record.h"
 #include "loader-hook/process_watch.h"
 
-#define NS_PER_SECOND 1000000000ULL
 /* Whoever sends more than real programs do must wait: datagrams read in a second. */
 #define DATAGRAMS_MAX 20000
 /* Processes read from /proc in a second because of what they sent; the others when we look. */
@@ -55,14 +54,6 @@ struct sender {
 	uint64_t sent_ns;
 	uint64_t time_ns;
 };
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
-}
 
 /* Edge-triggered: what must wait must not keep us awake. */
 static int watch(struct audit_feed *feed, struct error *err)

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lib/cleanup.h"
+#include "lib/clock.h"
 #include "lib/error.h"
 #include "loader-hook/bpf_machine.h"
 #include "loader-hook/hook_losses.h"
@@ -25,8 +25,6 @@
 #pragma GCC diagnostic ignored "-Wcast-qual"
 #include "loader-hook/bpf/image_watch.skel.h"
 #pragma GCC diagnostic pop
-
-#define NS_PER_SECOND 1000000000ULL
 
 /* A process that is made, execs and ends leaves about 1 KiB. */
 #define RING_BYTES_A_CPU (256U << 10)
@@ -56,14 +54,6 @@ struct bpf_hook {
 
 CLEANUP_DEFINE(bpf_hook, struct bpf_hook *, bpf_hook_close)
 CLEANUP_DEFINE(btf, struct btf *, btf__free)
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_SECOND + (uint64_t)now.tv_nsec;
-}
 
 static uint32_t ring_bytes(void)
 {
@@ -157,7 +147,7 @@ int bpf_hook_open(struct bpf_hook **ret, struct error *err)
 	if (hook == NULL)
 		return error_set(err, ENOMEM, "out of memory");
 	hook->epoll_fd = -1;
-	hook->losses.looked_ns = now_ns();
+	hook->losses.looked_ns = clock_monotonic_ns();
 	libbpf_set_print(NULL);
 	unmap = unmap_is_known();
 	rc = attach(hook, false, unmap, &fentry);
@@ -244,7 +234,7 @@ static void process_read(struct bpf_hook *hook, uint32_t pid, uint64_t since_ns)
 		.type = IMAGE_EVENT_LOST,
 		.pid = pid,
 		.time_ns = since_ns,
-		.until_ns = now_ns(),
+		.until_ns = clock_monotonic_ns(),
 	};
 
 	hook->handle(hook->context, &event);
@@ -272,7 +262,7 @@ static void losses_mend(struct bpf_hook *hook, uint64_t began_ns)
 		.unnamed = __atomic_load_n(&hook->skeleton->bss->processes_lost, __ATOMIC_RELAXED),
 		.runs = runs_missed(hook),
 	};
-	unsigned int read = hook_losses_look(&hook->losses, &counts, began_ns, now_ns(),
+	unsigned int read = hook_losses_look(&hook->losses, &counts, began_ns, clock_monotonic_ns(),
 					     hook->handle, hook->context);
 
 	if (read & HOOK_LOSSES_NAMED)
@@ -288,7 +278,7 @@ static void losses_mend(struct bpf_hook *hook, uint64_t began_ns)
 uint64_t bpf_hook_drain(struct bpf_hook *hook, image_event_fn handle, void *context)
 {
 	const struct timespec pause = {.tv_nsec = BUSY_WAIT_NS};
-	uint64_t now = now_ns(), end = hook_ring_end(&hook->ring);
+	uint64_t now = clock_monotonic_ns(), end = hook_ring_end(&hook->ring);
 	struct epoll_event wake;
 	bool whole = false;
 	int round;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "loader-hook/hook_losses.h"
 
-#define NS_PER_SECOND 1000000000ULL
+#include "lib/clock.h"
 
 unsigned int hook_losses_look(struct hook_losses *losses, const struct hook_counts *counts,
 			      uint64_t began_ns, uint64_t now_ns, image_event_fn handle,

@@ -8,21 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/sysmacros.h>
-#include <time.h>
 
 #include "lib/cleanup.h"
+#include "lib/clock.h"
 #include "lib/error.h"
 #include "loader-hook/process_list.h"
 
 #define COMMAND_BYTES 64
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 /* The name in /proc/PID/comm; "" if it cannot be read. */
 static void read_command(uint32_t pid, char command[COMMAND_BYTES])
@@ -124,7 +116,7 @@ int process_scan(uint32_t pid, image_event_fn handle, void *context, struct erro
 	size_t capacity = 0;
 
 	/* Before the file is opened: that is what binds it to an address space. */
-	event.time_ns = now_ns();
+	event.time_ns = clock_monotonic_ns();
 	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
 	maps = fopen(path, "re");
 	if (maps == NULL)
@@ -135,7 +127,7 @@ int process_scan(uint32_t pid, image_event_fn handle, void *context, struct erro
 	if (getline(&line, &capacity, maps) < 0 && errno != 0)
 		return scan_error(pid, err);
 	event.type = IMAGE_EVENT_FORK;
-	event.until_ns = now_ns();
+	event.until_ns = clock_monotonic_ns();
 	handle(context, &event);
 	event.type = IMAGE_EVENT_RENAME;
 	event.path = command;

@@ -7,9 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <time.h>
+#include <unistd.h>
 
 #include "lib/cleanup.h"
+#include "lib/clock.h"
 #include "lib/error.h"
 #include "loader-hook/perf_ring.h"
 #include "loader-hook/side_band_record.h"
@@ -53,14 +54,6 @@ struct side_band {
 };
 
 CLEANUP_DEFINE(side_band, struct side_band *, side_band_close)
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 /* What every record has, and when to wake up. */
 static void set_common(struct perf_event_attr *attr, size_t pages)
@@ -393,7 +386,7 @@ static void tell_loss(struct side_band *band)
 	if (band->pressed_ns == UINT64_MAX || !band->attr.mmap2)
 		return;
 	band->doubts++;
-	event.until_ns = now_ns();
+	event.until_ns = clock_monotonic_ns();
 	band->handle(band->context, &event);
 }
 
@@ -411,7 +404,7 @@ uint64_t side_band_drain(struct side_band *band, image_event_fn handle, void *co
 	clear_wakeups(band);
 	band->handle = handle;
 	band->context = context;
-	band->now_ns = now_ns();
+	band->now_ns = clock_monotonic_ns();
 	band->heap_count = 0;
 	band->pressed_ns = UINT64_MAX;
 	for (cpu = 0; cpu < band->cpu_count; cpu++) {

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/clock.h"
 #include "lib/error.h"
 #include "loader-hook/audit/datagram.h"
 #include "loader-hook/audit_feed.h"
@@ -72,14 +73,6 @@ static bool has_path(const struct log *log, const char *path)
 			return true;
 	}
 	return false;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 static void map_add(struct datagram *datagram, uint64_t start)
@@ -215,7 +208,7 @@ static void step_exec(struct datagram *datagram)
 static void a_program_is_followed(void **state)
 {
 	struct child child = child_start((const step_fn[]){step_begin, step_map, NULL});
-	uint64_t before = now_ns();
+	uint64_t before = clock_monotonic_ns();
 	const struct log *log;
 
 	(void)state;
@@ -223,13 +216,13 @@ static void a_program_is_followed(void **state)
 	log = drain(child.pid);
 	assert_int_equal(log->count, 3);
 	assert_int_equal(log->event[0].type, IMAGE_EVENT_EXEC);
-	assert_true(log->event[0].time_ns >= before && log->event[0].time_ns <= now_ns());
+	assert_true(log->event[0].time_ns >= before && log->event[0].time_ns <= clock_monotonic_ns());
 	assert_int_equal(log->event[1].type, IMAGE_EVENT_RENAME);
 	assert_string_equal(log->path[1], "told");
 	assert_int_equal(log->event[2].type, IMAGE_EVENT_MAP);
 	assert_int_equal(log->event[2].start, 0x10000);
 	child_step(&child);
-	before = now_ns();
+	before = clock_monotonic_ns();
 	log = drain(child.pid);
 	assert_int_equal(log->count, 1);
 	assert_int_equal(log->event[0].start, 0x20000);
@@ -419,7 +412,7 @@ static void a_flood_has_bounds(void **state)
 {
 	static struct datagram datagram;
 	struct pollfd readable = {.fd = audit_feed_poll_fd(feed), .events = POLLIN};
-	const uint64_t second = 1000000000, begun = now_ns();
+	const uint64_t second = 1000000000, begun = clock_monotonic_ns();
 	uint64_t seconds, until;
 	pid_t flooder = fork();
 
@@ -431,8 +424,8 @@ static void a_flood_has_bounds(void **state)
 			map_send(&datagram, 0x60000);
 	}
 	flood_events = 0;
-	while (now_ns() < begun + 3 * second) {
-		uint64_t asked = now_ns();
+	while (clock_monotonic_ns() < begun + 3 * second) {
+		uint64_t asked = clock_monotonic_ns();
 
 		poll(&readable, 1, 100);
 		until = audit_feed_drain(feed, flood_count, NULL);
@@ -440,7 +433,7 @@ static void a_flood_has_bounds(void **state)
 	}
 	kill(flooder, SIGKILL);
 	waitpid(flooder, NULL, 0);
-	seconds = (now_ns() - begun) / second + 2;
+	seconds = (clock_monotonic_ns() - begun) / second + 2;
 	assert_in_range(flood_events, 1, seconds * 20000);
 }
 

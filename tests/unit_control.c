@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "daemon/base/clock.h"
 #include "daemon/control.h"
+#include "lib/clock.h"
 #include "lib/error.h"
 
 static char directory[64];

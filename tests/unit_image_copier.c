@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "daemon/archive/image_copier.h"
-#include "daemon/base/clock.h"
+#include "lib/clock.h"
 #include "lib/error.h"
 #include "lib/file_digest.h"
 

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/base/clock.h"
 #include "daemon/event/multiplex.h"
+#include "lib/clock.h"
 
 static char root[64];
 

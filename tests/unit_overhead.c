@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "daemon/base/clock.h"
 #include "daemon/collect/overhead.h"
 #include "daemon/collect/rate_limit.h"
+#include "lib/clock.h"
 #include "lib/error.h"
 
 #define GHZ 1000000000ULL

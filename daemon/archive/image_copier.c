@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "daemon/archive/image_shelf.h"
-#include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "lib/cleanup.h"
+#include "lib/clock.h"
 #include "lib/error.h"
 #include "lib/file_digest.h"
 #include "loader-hook/build_id.h"

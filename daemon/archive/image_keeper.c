@@ -10,11 +10,11 @@
 #include <unistd.h>
 
 #include "daemon/archive/per_process.h"
-#include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "daemon/image/image_file.h"
 #include "daemon/image/image_table.h"
 #include "lib/array.h"
+#include "lib/clock.h"
 #include "lib/error.h"
 #include "loader-hook/image_event.h"
 #include "loader-hook/process_scan.h"

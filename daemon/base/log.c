@@ -9,7 +9,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "daemon/base/clock.h"
+#include "lib/clock.h"
 
 static const char *program_name;
 static enum log_level level_max = LOG_LEVEL_INFO;

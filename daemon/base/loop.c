@@ -9,7 +9,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "daemon/base/clock.h"
+#include "lib/clock.h"
 #include "lib/error.h"
 
 int loop_init(struct loop *loop, struct error *err)

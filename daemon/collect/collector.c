@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "daemon/collect/accumulate.h"
 #include "daemon/collect/collector_internal.h"
@@ -19,6 +18,7 @@
 #include "daemon/image/image_table.h"
 #include "db/profile_write.h"
 #include "lib/cleanup.h"
+#include "lib/clock.h"
 #include "lib/error.h"
 #include "lib/image_store.h"
 

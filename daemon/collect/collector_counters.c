@@ -4,12 +4,12 @@
 
 #include <string.h>
 
-#include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "daemon/collect/accumulate.h"
 #include "daemon/collect/edge_accumulate.h"
 #include "daemon/collect/matcher.h"
 #include "db/profile_write.h"
+#include "lib/clock.h"
 
 static void source_counter_take(void *context, const char *group, const char *name, uint64_t count)
 {

@@ -2,11 +2,11 @@
 /* Samples and edges: from the source to the bins that wait for a merge. */
 #include "daemon/collect/collector_internal.h"
 
-#include "daemon/base/clock.h"
 #include "daemon/collect/accumulate.h"
 #include "daemon/collect/edge_accumulate.h"
 #include "daemon/collect/matcher.h"
 #include "daemon/image/image_table.h"
+#include "lib/clock.h"
 
 /* The first one of its kind, for a while. */
 static struct accumulate_bin *bin_of(struct collector *collector, const struct match *match,

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/base/clock.h"
 #include "daemon/collect/matcher.h"
 #include "daemon/collect/merge.h"
 #include "daemon/collect/rate_limit.h"
 #include "db/profile_write.h"
+#include "lib/clock.h"
 
 int64_t collector_epoch_now(const struct collector *collector)
 {

@@ -5,10 +5,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "daemon/collect/merge.h"
 #include "db/profile_write.h"
+#include "lib/clock.h"
 #include "lib/error.h"
 
 /* How often it is looked whether something is to go. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/collect/core_clock.h"
 
-#include "daemon/base/clock.h"
+#include "lib/clock.h"
 
 #define PIECES 12
 #define ROUNDS 2048

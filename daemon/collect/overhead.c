@@ -9,9 +9,9 @@
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 
-#include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "daemon/collect/rate_limit.h"
+#include "lib/clock.h"
 #include "lib/error.h"
 #include "loader-hook/perf_ring.h"
 

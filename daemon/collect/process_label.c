@@ -6,10 +6,10 @@
 #include <stdlib.h>
 
 #include "daemon/base/cgroup.h"
-#include "daemon/base/clock.h"
 #include "daemon/base/tally.h"
 #include "daemon/collect/label_table.h"
 #include "lib/array.h"
+#include "lib/clock.h"
 #include "lib/error.h"
 #include "lib/u64_map.h"
 #include "loader-hook/image_event.h"

@@ -10,10 +10,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "daemon/base/clock.h"
 #include "daemon/event/event_name.h"
 #include "daemon/event/event_spec.h"
 #include "lib/cleanup.h"
+#include "lib/clock.h"
 #include "lib/error.h"
 
 #define CALIBRATION_NS 20000000ULL

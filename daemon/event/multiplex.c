@@ -7,9 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/base/clock.h"
 #include "daemon/base/log.h"
 #include "lib/cleanup.h"
+#include "lib/clock.h"
 
 #define LOOK_AFTER_NS (60 * NS_PER_SECOND)
 #define PATH_BYTES 512

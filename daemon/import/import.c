@@ -8,8 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/base/clock.h"
-#include "lib/host.h"
 #include "daemon/base/tally.h"
 #include "daemon/collect/accumulate.h"
 #include "daemon/collect/core_clock.h"
@@ -22,7 +20,9 @@
 #include "daemon/import/record_queue.h"
 #include "db/profile_write.h"
 #include "lib/cleanup.h"
+#include "lib/clock.h"
 #include "lib/error.h"
+#include "lib/host.h"
 
 /* perf's own: all rings were read once. */
 #define RECORD_FINISHED_ROUND 68

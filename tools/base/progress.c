@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lib/cleanup.h"
+#include "lib/clock.h"
 #include "tools/base/text.h"
 
 /* What is done sooner needs no line; a line is not rewritten more often than eyes follow. */
@@ -16,21 +16,13 @@
 /* A line that is broken by the terminal could not be wiped. */
 #define WHAT_WIDTH 48
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
-
 void progress_start(struct progress *progress, const char *tool)
 {
 	*progress = (struct progress){0};
 	if (!isatty(STDERR_FILENO))
 		return;
 	progress->tool = tool;
-	progress->next_ns = now_ns() + FIRST_NS;
+	progress->next_ns = clock_monotonic_ns() + FIRST_NS;
 }
 
 void progress_say(struct progress *progress, size_t done, size_t all, const char *what)
@@ -40,7 +32,7 @@ void progress_say(struct progress *progress, size_t done, size_t all, const char
 
 	if (progress->tool == NULL)
 		return;
-	now = now_ns();
+	now = clock_monotonic_ns();
 	if (now < progress->next_ns)
 		return;
 	progress->next_ns = now + EVERY_NS;
