@@ -191,6 +191,45 @@ static void lost_execs_are_not_counted(void **state)
 	teardown(&fixture);
 }
 
+/* Who has no generation, and leaves his children none, is asked for it before they are. */
+static void untold_generations_are_named(void **state)
+{
+	const struct image_event fork = {
+		.type = IMAGE_EVENT_FORK, .pid = 2, .parent = 1, .time_ns = 1000};
+	const struct image_event second = {
+		.type = IMAGE_EVENT_FORK, .pid = 3, .parent = 1, .time_ns = 3000};
+	const struct image_event exit = {.type = IMAGE_EVENT_EXIT, .pid = 1, .time_ns = 4000};
+	struct fixture fixture;
+
+	(void)state;
+	setup(&fixture, false);
+	scan_image(&fixture, 1, 100, 110, 0);
+	image_map_set_generation(fixture.map, 1, 5, 120);
+	assert_int_equal(image_map_untold(fixture.map), 0);
+	/* While it was read: which program has generation 5? */
+	exec_image(&fixture, 1, 115, 1);
+	exec_image(&fixture, 1, 200, 1);
+	image_map_event(fixture.map, &fork);
+	exec_image(&fixture, 2, 1100, 0);
+	assert_int_equal(image_map_lookup(fixture.map, 2, 7, BASE).image, IMAGE_UNKNOWN);
+	assert_int_equal(image_map_untold(fixture.map), 1);
+	assert_int_equal(image_map_untold(fixture.map), 2);
+	assert_int_equal(image_map_untold(fixture.map), 0);
+	/* Asked is the one only: what it forks from then on is known. */
+	scan_image(&fixture, 1, 2000, 2010, 1);
+	image_map_set_generation(fixture.map, 1, 7, 2020);
+	image_map_event(fixture.map, &second);
+	exec_image(&fixture, 3, 3100, 0);
+	assert_int_equal(image_map_lookup(fixture.map, 3, 7, BASE).image, 2);
+	assert_int_equal(image_map_lookup(fixture.map, 3, 8, BASE).image, 1);
+	assert_int_equal(image_map_untold(fixture.map), 0);
+	/* Who has ended cannot be asked. */
+	image_map_doubt(fixture.map, 1);
+	image_map_event(fixture.map, &exit);
+	assert_int_equal(image_map_untold(fixture.map), 0);
+	teardown(&fixture);
+}
+
 /*
  * More execs between two flushes than there are generations: samples of each are of
  * its image or unknown, and the latest are known while no other had their generation.
@@ -282,6 +321,7 @@ int main(void)
 		cmocka_unit_test(lost_beginnings),
 		cmocka_unit_test(lost_events_leave_doubt),
 		cmocka_unit_test(lost_execs_are_not_counted),
+		cmocka_unit_test(untold_generations_are_named),
 		cmocka_unit_test(generations_that_come_round_are_unknown),
 		cmocka_unit_test(losses_are_found),
 	};

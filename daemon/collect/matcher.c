@@ -27,6 +27,8 @@
 
 /* Processes that no event told of are read from /proc, so many a second. */
 #define SCANS_PER_SECOND 20
+/* Of them for processes whose generation is not known, at each look at the events. */
+#define UNTOLD_ASKED 4
 /* Tries to read one that execs meanwhile. */
 #define SCAN_ROUNDS 3
 /* Processes that end between two expiries stay in memory: not too many. */
@@ -120,18 +122,6 @@ static void event_take(void *context, const struct image_event *event)
 		scan_begin(matcher, event->pid);
 }
 
-uint64_t matcher_events(struct matcher *matcher)
-{
-	uint64_t until;
-
-	matcher->cache.version++;
-	matcher->now_ns = clock_monotonic_ns();
-	until = image_feed_drain(matcher->feed, event_take, matcher);
-	scan_settle(matcher);
-	jit_table_drain(matcher->jit, until);
-	return until;
-}
-
 void matcher_refresh(struct matcher *matcher)
 {
 	kernel_images_refresh(matcher->kernel, NULL);
@@ -151,8 +141,7 @@ static bool process_read(struct matcher *matcher, uint32_t pid)
 	return false;
 }
 
-/* Last resort for a process whose events were lost. */
-static bool process_look_for(struct matcher *matcher, uint32_t pid)
+static bool may_scan(struct matcher *matcher)
 {
 	uint64_t second = clock_monotonic_ns() / NS_PER_SECOND;
 
@@ -160,11 +149,44 @@ static bool process_look_for(struct matcher *matcher, uint32_t pid)
 		matcher->scan_second = second;
 		matcher->scans_in_second = 0;
 	}
-	if (pid == 0 || matcher->scans_in_second == SCANS_PER_SECOND)
+	return matcher->scans_in_second < SCANS_PER_SECOND;
+}
+
+/* Last resort for a process whose events were lost. */
+static bool process_look_for(struct matcher *matcher, uint32_t pid)
+{
+	if (pid == 0 || !may_scan(matcher))
 		return false;
 	matcher->scans_in_second++;
 	matcher->scans++;
 	return process_read(matcher, pid);
+}
+
+/* Before they fork more that could not be known. */
+static void untold_ask(struct matcher *matcher)
+{
+	uint32_t pid;
+	int i;
+
+	for (i = 0; i < UNTOLD_ASKED && may_scan(matcher); i++) {
+		pid = image_map_untold(matcher->map);
+		if (pid == 0)
+			return;
+		process_look_for(matcher, pid);
+	}
+}
+
+uint64_t matcher_events(struct matcher *matcher)
+{
+	uint64_t until;
+
+	matcher->cache.version++;
+	matcher->now_ns = clock_monotonic_ns();
+	until = image_feed_drain(matcher->feed, event_take, matcher);
+	scan_settle(matcher);
+	untold_ask(matcher);
+	jit_table_drain(matcher->jit, until);
+	return until;
 }
 
 uint32_t matcher_generation(struct matcher *matcher, uint32_t pid, uint64_t time_ns)

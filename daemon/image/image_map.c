@@ -16,11 +16,17 @@
 /* The kernel tells of an exec up to so much later than /proc shows the new program. */
 #define EXEC_SLACK_NS 10000000
 
+/* Processes to be asked for at a time; who does not get in comes again. */
+#define UNTOLD_MAX 16
+
+/* @untold: live processes whose generation is to be asked for, the oldest first */
 struct image_map {
 	struct image_table *table;
 	struct address_spaces spaces;
 	struct mapping_list *kernel;
 	struct loss_list losses;
+	uint32_t untold[UNTOLD_MAX];
+	size_t untold_count;
 };
 
 const char *image_unknown_name(enum image_unknown reason)
@@ -68,6 +74,22 @@ static uint32_t generation_untold(const struct image_map *map)
 	return map->losses.count == 0 ? GENERATION_ANY : GENERATION_NONE;
 }
 
+/* All that a process forks and execs has no generation either, until it is asked for. */
+static void note_untold(struct image_map *map, uint32_t pid)
+{
+	size_t i;
+
+	for (i = 0; i < map->untold_count && map->untold[i] != pid; i++)
+		continue;
+	if (i < UNTOLD_MAX && i == map->untold_count)
+		map->untold[map->untold_count++] = pid;
+}
+
+static bool is_untold(const struct address_space *space)
+{
+	return space != NULL && space->generation == GENERATION_NONE;
+}
+
 /* A second scan of a living process: its generation is what it was, or is told later. */
 static void handle_scan(struct image_map *map, const struct image_event *event)
 {
@@ -110,6 +132,8 @@ static void handle_fork(struct image_map *map, const struct image_event *event)
 	}
 	if (event->has_generation)
 		generation = kernel_generation(event);
+	if (generation == GENERATION_NONE)
+		note_untold(map, is_untold(from) ? event->parent : event->pid);
 	process->scan_ns = 0;
 	address_spaces_begin(&map->spaces, process, mappings, from, event->time_ns, generation);
 	address_spaces_settle(&map->spaces, process);
@@ -149,6 +173,8 @@ static void handle_exec(struct image_map *map, const struct image_event *event)
 		generation = kernel_generation(event);
 		counted_ns = event->time_ns;
 	}
+	if (generation == GENERATION_NONE)
+		note_untold(map, event->pid);
 	set_command(process, event->path);
 	space = address_spaces_begin(&map->spaces, process, NULL, NULL, event->time_ns, generation);
 	if (space != NULL)
@@ -360,6 +386,20 @@ void image_map_doubt(struct image_map *map, uint32_t pid)
 		return;
 	process->newest->generation = GENERATION_NONE;
 	process->newest->doubt_ns = 0;
+	note_untold(map, pid);
+}
+
+uint32_t image_map_untold(struct image_map *map)
+{
+	while (map->untold_count > 0) {
+		uint32_t pid = map->untold[0];
+		const struct process_spaces *process = address_spaces_find(&map->spaces, pid);
+
+		memmove(map->untold, map->untold + 1, --map->untold_count * sizeof(map->untold[0]));
+		if (process != NULL && process->alive && is_untold(process->newest))
+			return pid;
+	}
+	return 0;
 }
 
 uint32_t image_map_generation(const struct image_map *map, uint32_t pid, uint64_t time_ns)

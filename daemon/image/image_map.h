@@ -97,6 +97,17 @@ void image_map_set_generation(struct image_map *map, uint32_t pid, uint32_t gene
 void image_map_doubt(struct image_map *map, uint32_t pid);
 
 /**
+ * image_map_untold() - a living process whose generation is not known; kernel's only
+ *
+ * As after image_map_doubt(), or when events were lost: a scan would tell. What it forks
+ * has none until then, so that its children may live too short a time to be asked. Each
+ * is named once, and again when it forks or execs.
+ *
+ * Return: its id; 0: there is none.
+ */
+uint32_t image_map_untold(struct image_map *map);
+
+/**
  * image_map_generation() - own generations: the address space at a time
  *
  * Return: the generation, 1 .. DCPI_GENERATION_MAX - 1, or IMAGE_MAP_GENERATION_LOST;
