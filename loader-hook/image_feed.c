@@ -6,27 +6,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/clock.h"
 #include "lib/error.h"
 #include "loader-hook/audit_feed.h"
 #include "loader-hook/bpf_hook.h"
 #include "loader-hook/process_scan.h"
 #include "loader-hook/side_band.h"
 
-#define NS_PER_SECOND 1000000000ULL
+/* After a loss all of /proc is read, again only when so many times as long has passed. */
+#define SCAN_REST 20
+/* Or this: what happens meanwhile is not known. */
+#define SCAN_REST_MAX_NS NS_PER_SECOND
 
 /*
  * One of @hook, @audit and @band is open; beside the first two also a @band of the
  * kernel's own code, which they do not see (unless perf is not permitted).
  *
- * @losses:     of the side band, when /proc was read last
- * @scanned_ns: when that was
+ * @losses:  of the side band, when /proc was read last
+ * @scan_ns: when it may be read again
  */
 struct image_feed {
 	struct bpf_hook *hook;
 	struct audit_feed *audit;
 	struct side_band *band;
 	uint64_t losses;
-	uint64_t scanned_ns;
+	uint64_t scan_ns;
 	char reason[2 * ERROR_MESSAGE_BYTES + 32];
 };
 
@@ -160,17 +164,27 @@ int image_feed_poll_fd(struct image_feed *feed)
 				   : side_band_poll_fd(feed->band);
 }
 
+/* Reading what many processes have takes long: not all the time. */
+static void scan_after_loss(struct image_feed *feed, image_event_fn handle, void *context)
+{
+	uint64_t began = clock_monotonic_ns(), ended, rest;
+
+	if (began < feed->scan_ns)
+		return;
+	feed->losses = side_band_lost(feed->band) + side_band_doubts(feed->band);
+	process_scan_all(handle, context, NULL);
+	ended = clock_monotonic_ns();
+	rest = SCAN_REST * (ended - began);
+	feed->scan_ns = ended + (rest < SCAN_REST_MAX_NS ? rest : SCAN_REST_MAX_NS);
+}
+
 /* What the side band tells, and after a loss what /proc says. */
 static uint64_t band_drain(struct image_feed *feed, image_event_fn handle, void *context)
 {
 	uint64_t now = side_band_drain(feed->band, handle, context);
-	uint64_t losses = side_band_lost(feed->band) + side_band_doubts(feed->band);
 
-	if (losses != feed->losses && now >= feed->scanned_ns + NS_PER_SECOND) {
-		feed->losses = losses;
-		feed->scanned_ns = now;
-		process_scan_all(handle, context, NULL);
-	}
+	if (side_band_lost(feed->band) + side_band_doubts(feed->band) != feed->losses)
+		scan_after_loss(feed, handle, context);
 	return now;
 }
 

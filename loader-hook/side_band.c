@@ -17,12 +17,20 @@
 #include "loader-hook/thread_count.h"
 
 #define CPUS_MAX 4096
-/* A process that is made, execs and ends leaves about 1 KiB. */
-#define MACHINE_PAGES 64
+/*
+ * A process that is made, execs and ends leaves about 1 KiB: a CPU's largest ring holds
+ * what a storm of them does in a second, should nobody read it for so long.
+ */
+#define MACHINE_BYTES_MAX (1U << 20)
+#define MACHINE_BYTES_MIN (1U << 18)
+/* Of all CPUs together. */
+#define MACHINE_BYTES (64U << 20)
 /* All rings of a user count against perf_event_mlock_kb, the sampler's too. */
-#define TARGET_PAGES 16
+#define TARGET_BYTES (1U << 16)
 /* Programs are loaded now and then, not all the time. */
-#define KERNEL_PAGES 4
+#define KERNEL_BYTES (1U << 14)
+/* Wake up when a quarter of a ring is full, or so much. */
+#define WAKE_BYTES (1U << 16)
 
 /*
  * @rings: by CPU number, NULL: not recorded
@@ -34,7 +42,7 @@
 struct side_band {
 	struct perf_event_attr attr;
 	int target_pid;
-	size_t pages;
+	size_t ring_bytes;
 	int epoll_fd;
 	int online_fd;
 	char online[1024];
@@ -55,8 +63,26 @@ struct side_band {
 
 CLEANUP_DEFINE(side_band, struct side_band *, side_band_close)
 
+static size_t pages_of(size_t bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	return bytes > page ? bytes / page : 1;
+}
+
+/* Of one CPU's ring, when the whole machine is watched; a power of two. */
+static size_t machine_bytes(void)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	size_t bytes = MACHINE_BYTES_MAX;
+
+	while (bytes > MACHINE_BYTES_MIN && bytes > MACHINE_BYTES / (cpus > 0 ? (size_t)cpus : 1))
+		bytes /= 2;
+	return bytes;
+}
+
 /* What every record has, and when to wake up. */
-static void set_common(struct perf_event_attr *attr, size_t pages)
+static void set_common(struct perf_event_attr *attr, size_t ring_bytes)
 {
 	memset(attr, 0, sizeof(*attr));
 	attr->type = PERF_TYPE_SOFTWARE;
@@ -66,12 +92,13 @@ static void set_common(struct perf_event_attr *attr, size_t pages)
 	attr->use_clockid = 1;
 	attr->clockid = CLOCK_MONOTONIC;
 	attr->watermark = 1;
-	attr->wakeup_watermark = (uint32_t)(pages * (size_t)sysconf(_SC_PAGESIZE) / 4);
+	attr->wakeup_watermark =
+		(uint32_t)(ring_bytes / 4 < WAKE_BYTES ? ring_bytes / 4 : WAKE_BYTES);
 }
 
-static void set_attr(struct perf_event_attr *attr, bool target)
+static void set_attr(struct perf_event_attr *attr, bool target, size_t ring_bytes)
 {
-	set_common(attr, target ? TARGET_PAGES : MACHINE_PAGES);
+	set_common(attr, ring_bytes);
 	attr->mmap = 1;
 	attr->mmap2 = 1;
 	attr->build_id = 1;
@@ -90,18 +117,31 @@ static void set_attr(struct perf_event_attr *attr, bool target)
 	}
 }
 
+/* Large rings need not be permitted: what memory may be locked is the user's. */
+static int open_ring(struct side_band *band, struct perf_ring **ring, unsigned int cpu,
+		     struct error *err)
+{
+	size_t least = band->ring_bytes < MACHINE_BYTES_MIN ? band->ring_bytes : MACHINE_BYTES_MIN;
+	int result;
+
+	for (;; band->ring_bytes /= 2) {
+		result = perf_ring_open(ring, &band->attr, band->target_pid, (int)cpu,
+					pages_of(band->ring_bytes), err);
+		if ((result != -EPERM && result != -ENOMEM) || band->ring_bytes / 2 < least)
+			return result;
+	}
+}
+
 static int open_cpu(struct side_band *band, unsigned int cpu, struct error *err)
 {
 	struct epoll_event interest = {.events = EPOLLIN | EPOLLET};
 	struct perf_ring *ring;
-	int result;
+	int result = open_ring(band, &ring, cpu, err);
 
-	result = perf_ring_open(&ring, &band->attr, band->target_pid, (int)cpu, band->pages, err);
 	if (result == -EINVAL && band->attr.build_id) {
 		/* Kernels before 5.12. */
 		band->attr.build_id = 0;
-		result = perf_ring_open(&ring, &band->attr, band->target_pid, (int)cpu, band->pages,
-					err);
+		result = open_ring(band, &ring, cpu, err);
 	}
 	if (result < 0)
 		return result;
@@ -185,7 +225,7 @@ static int follow_online(struct side_band *band, struct error *err)
 }
 
 static int band_open(struct side_band **ret, uint32_t target_pid,
-		     const struct perf_event_attr *attr, size_t pages, struct error *err)
+		     const struct perf_event_attr *attr, size_t ring_bytes, struct error *err)
 {
 	_cleanup_(cleanup_side_band) struct side_band *band = calloc(1, sizeof(*band));
 	int result;
@@ -195,7 +235,7 @@ static int band_open(struct side_band **ret, uint32_t target_pid,
 	band->online_fd = -1;
 	band->target_pid = target_pid != 0 ? (int)target_pid : -1;
 	band->attr = *attr;
-	band->pages = pages;
+	band->ring_bytes = ring_bytes;
 	band->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (band->epoll_fd < 0)
 		return error_set_errno(err, "cannot create an epoll descriptor");
@@ -211,20 +251,20 @@ static int band_open(struct side_band **ret, uint32_t target_pid,
 
 int side_band_open(struct side_band **ret, uint32_t target_pid, struct error *err)
 {
+	size_t ring_bytes = target_pid != 0 ? TARGET_BYTES : machine_bytes();
 	struct perf_event_attr attr;
 
-	set_attr(&attr, target_pid != 0);
-	return band_open(ret, target_pid, &attr, target_pid != 0 ? TARGET_PAGES : MACHINE_PAGES,
-			 err);
+	set_attr(&attr, target_pid != 0, ring_bytes);
+	return band_open(ret, target_pid, &attr, ring_bytes, err);
 }
 
 int side_band_open_kernel_code(struct side_band **ret, struct error *err)
 {
 	struct perf_event_attr attr;
 
-	set_common(&attr, KERNEL_PAGES);
+	set_common(&attr, KERNEL_BYTES);
 	attr.ksymbol = 1;
-	return band_open(ret, 0, &attr, KERNEL_PAGES, err);
+	return band_open(ret, 0, &attr, KERNEL_BYTES, err);
 }
 
 void side_band_close(struct side_band *band)
