@@ -4,10 +4,10 @@
  * asks the mode at each point of them (point.h) for code; the mode keeps in the rewritten
  * file what is needed to make sense of what the program will have recorded.
  *
- * A thread has a block of memory in the profile's file, which begins with zeros
- * (profile_layout.h); %gs' base is its address:
+ * A thread has memory that begins with zeros, at %gs' base (profile_layout.h):
  *
- *	private		not in the file: as it was in the child of a fork
+ *	private		modes with a runtime of their own only, and not in the file; in the
+ *			child of a fork as it was. Its first 64 bytes are the runtime's
  *	area		fixed, for tables
  *	words		of 8 bytes, as many as the procedures ask for
  *
@@ -20,6 +20,7 @@
 #include "instrument/count_graph.h"
 #include "instrument/liveness.h"
 #include "instrument/point.h"
+#include "instrument/profile_layout.h"
 #include "instrument/runtime_code.h"
 
 struct error;
@@ -38,7 +39,9 @@ struct mode_options {
  * struct mode_image - an image that is being rewritten
  * @number:    that the rewritten file's profiles have too
  * @path, @build_id: of the file it is made of; the build-id in hexadecimal
- * @area_bytes, @private_bytes: of a thread's block; begin() sets them, multiples of 64
+ * @area_bytes, @private_bytes: of a thread's memory, the mode's own; begin() sets them
+ * @parameters: that the runtime is told; begin() sets them
+ * @area_at:   the area's offset from %gs' base, and @words_at the first word's
  * @words:     8-byte words of a thread's block that were given to procedures
  * @data:      the mode's own
  */
@@ -50,6 +53,9 @@ struct mode_image {
 	const char *build_id;
 	uint64_t area_bytes;
 	uint64_t private_bytes;
+	uint64_t parameters[PROFILE_LAYOUT_PARAMETERS];
+	uint32_t area_at;
+	uint32_t words_at;
 	uint64_t words;
 	void *data;
 };
@@ -81,6 +87,7 @@ struct mode_plan {
  * struct instrument_mode - a mode
  * @name:    as users give it
  * @section: of the rewritten file, not loaded, that holds what encode() makes
+ * @number:  that the runtime knows it by; PROFILE_LAYOUT_COUNTS: it has none of its own
  * @references: points before instructions that use memory are asked for too
  *
  * Those that may be NULL say so. Errors are negative errno values, with @err set.
@@ -88,6 +95,7 @@ struct mode_plan {
 struct instrument_mode {
 	const char *name;
 	const char *section;
+	enum profile_layout_mode number;
 	bool references;
 
 	/** @begin: an image. Return: 0, or an error that ends the rewriting. */
@@ -124,8 +132,13 @@ struct instrument_mode {
 /** mode_word_at() - the offset of a procedure's word from %gs' base. */
 static inline uint32_t mode_word_at(const struct mode_plan *plan, uint64_t word)
 {
-	return (uint32_t)(plan->image->private_bytes + plan->image->area_bytes +
-			  (plan->first_word + word) * sizeof(uint64_t));
+	return plan->image->words_at + (uint32_t)((plan->first_word + word) * sizeof(uint64_t));
+}
+
+/** mode_private_at() - likewise of what is the mode's own of a thread's private memory. */
+static inline uint32_t mode_private_at(void)
+{
+	return sizeof(struct profile_layout_thread);
 }
 
 /** mode_find() - by name; NULL: the default. Return: NULL if there is none. */

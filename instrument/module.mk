@@ -13,13 +13,17 @@ instrument-ldlibs := -lm
 RUNTIME_BLOB := $(OBJ)/gen/runtime.bin
 RUNTIME_CFLAGS := -std=gnu17 $(WARNINGS) -O2 -ffreestanding -fno-stack-protector -fcf-protection=none \
 	-mgeneral-regs-only -mno-red-zone -fPIE -fvisibility=hidden -fno-asynchronous-unwind-tables \
-	-fno-tree-loop-distribute-patterns
-$(RUNTIME_BLOB): instrument/runtime/runtime.c instrument/runtime/runtime.ld instrument/profile_layout.h
-	$(call say,RUNTIME,$@)
+	-fno-tree-loop-distribute-patterns -ffunction-sections
+RUNTIME_OBJECTS := $(patsubst %.c,$(OBJ)/gen/%.o,$(sort $(wildcard instrument/runtime/*.c)))
+$(RUNTIME_OBJECTS): $(OBJ)/gen/%.o: %.c
+	$(call say,RUNTIME,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(RUNTIME_CFLAGS) -I. -c -o $@.o $<
-	$(Q)$(CROSS_TRIPLE:%=%-)ld -nostdlib -static -T instrument/runtime/runtime.ld --oformat=binary \
-		-o $@ $@.o
+	$(Q)$(CC) $(RUNTIME_CFLAGS) -I. -MMD -MP -c -o $@ $<
+-include $(RUNTIME_OBJECTS:.o=.d)
+$(RUNTIME_BLOB): $(RUNTIME_OBJECTS) instrument/runtime/runtime.ld
+	$(call say,RUNTIME,$@)
+	$(Q)$(CROSS_TRIPLE:%=%-)ld -nostdlib -static --gc-sections -T instrument/runtime/runtime.ld \
+		--oformat=binary -o $@ $(RUNTIME_OBJECTS)
 $(OBJ)/instrument/runtime_blob.o: $(RUNTIME_BLOB)
 $(OBJ)/instrument/runtime_blob.o: CPPFLAGS += -DRUNTIME_BLOB='"$(RUNTIME_BLOB)"'
 

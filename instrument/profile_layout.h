@@ -3,9 +3,13 @@
  * The file that a rewritten program counts in, and what the rewriter tells the code that
  * runs inside the program. One source for both sides: no libc, fixed widths.
  *
- * The file is a header page and one block of counters for each thread, mapped shared from
- * the first count on, so that nothing is lost however the program ends. Counts of an
- * image are the sums over all blocks.
+ * The file is a header page and one block for each thread, mapped shared from the first
+ * count on, so that nothing is lost however the program ends. A block begins with the
+ * mode's area (mode.h), if it has one; the rest is words of 8 bytes. Counts of an image are
+ * the sums over all blocks.
+ *
+ * In the program %gs' base is the address of the thread's block; of modes with a runtime of
+ * their own, of the thread's private memory, behind which the block is mapped.
  */
 #ifndef DCPI_INSTRUMENT_PROFILE_LAYOUT_H
 #define DCPI_INSTRUMENT_PROFILE_LAYOUT_H
@@ -13,7 +17,7 @@
 #include <stdint.h>
 
 #define PROFILE_LAYOUT_MAGIC UINT64_C(0x3130786970636400) /* "\0dcpix01" */
-#define PROFILE_LAYOUT_VERSION 1
+#define PROFILE_LAYOUT_VERSION 2
 #define PROFILE_LAYOUT_PAGE 4096
 /* A word that is so is in order: a thread's, and the process'. */
 #define PROFILE_LAYOUT_READY 0x64637069U
@@ -21,13 +25,20 @@
 /* Threads that have a block of their own at the same time; more share the last one. */
 #define PROFILE_LAYOUT_BLOCKS 512
 
+/** enum profile_layout_mode - what is recorded, and who in the runtime helps. */
+enum profile_layout_mode {
+	PROFILE_LAYOUT_COUNTS, /* nobody */
+};
+
 /**
  * struct profile_layout_header - the first page
  * @image:   the rewriter's number for the file (its old build-id and what was done)
- * @counters: in a block
+ * @counters: words in a block
  * @block_bytes: from one block to the next
+ * @area_bytes: before a block's words
+ * @mode:    enum profile_layout_mode
  * @blocks:  that have been used, or would have been
- * @shared:  threads that had to share a block: their counts may be too low
+ * @shared:  threads that had to share a block, or had none in the file: counts may be too low
  * @process: id
  * @owners:  thread ids
  */
@@ -40,10 +51,29 @@ struct profile_layout_header {
 	uint64_t block_bytes;
 	uint32_t blocks;
 	uint32_t shared;
+	uint64_t area_bytes;
+	uint32_t mode;
+	uint32_t reserved;
 	uint32_t owners[PROFILE_LAYOUT_BLOCKS];
 };
 
+/**
+ * struct profile_layout_thread - what a thread's private memory begins with
+ * @self: its address
+ *
+ * The mode's own follows. It is zero when the thread begins, and in the child of a fork as
+ * it was, at the same address, while the block behind it is a new one.
+ */
+struct profile_layout_thread {
+	uint64_t self;
+	uint64_t reserved[7];
+};
+
 #define PROFILE_LAYOUT_PATH_BYTES 1024
+#define PROFILE_LAYOUT_PARAMETERS 8
+/* Where the runtime is entered, in its code. */
+#define PROFILE_LAYOUT_ENTER 0
+#define PROFILE_LAYOUT_SLOW 16
 
 /**
  * struct profile_layout_state - in the program's memory, filled in by the rewriter
@@ -51,6 +81,9 @@ struct profile_layout_header {
  * @guard:   the process' word, relative to this; a page of its own, zero at first
  * @spare:   a block for when there can be no file, likewise
  * @path:    of the file, without the process' number; DCPIX_OUT says otherwise
+ * @head_bytes: of a thread's private memory, whole pages; 0: it has none
+ * @memories: addresses of these, by block, likewise zero at first
+ * @parameters: the mode's own
  * @region:  where the file is mapped
  */
 struct profile_layout_state {
@@ -60,6 +93,11 @@ struct profile_layout_state {
 	int64_t slot;
 	int64_t guard;
 	int64_t spare;
+	int64_t memories;
+	uint64_t head_bytes;
+	uint64_t area_bytes;
+	uint64_t mode;
+	uint64_t parameters[PROFILE_LAYOUT_PARAMETERS];
 	uint64_t region;
 	uint64_t region_blocks;
 	char path[PROFILE_LAYOUT_PATH_BYTES];

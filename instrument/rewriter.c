@@ -24,8 +24,8 @@
 /* Before what a thread has of its own; a multiple of any alignment it may have. */
 #define SLOT_BYTES 64
 /* Numbers that machine_code_write() is asked for, beside candidates and copy's. */
-#define REFER_STATE (UINT32_MAX - 2)
-#define REFER_DUMMY (UINT32_MAX - 3)
+#define REFER_STATE (UINT32_MAX - 3)
+#define REFER_DUMMY (UINT32_MAX - 4)
 #define ARCH_SET_FS 0x1002
 #define NR_ARCH_PRCTL 158
 
@@ -45,6 +45,7 @@ struct rewriter {
 	struct runtime_code runtime;
 	struct machine_code prelude; /* what calls the runtime, and a static program's beginning */
 	uint32_t enter_label;
+	uint32_t slow_label;
 	uint32_t start_label;
 	uint64_t prelude_offset;
 	uint64_t code_bytes;
@@ -64,21 +65,32 @@ static uint64_t state_address(const struct rewriter *rewriter)
 	return elf_image_data_address(&rewriter->image, rewriter->code_bytes);
 }
 
-/* Behind the state, in memory only: the guard's page, a block, what stands for a thread. */
+/*
+ * Behind the state, in memory only: the guard's page, the list of memories, memory for a
+ * thread when there is no other, what stands for a thread.
+ */
 static uint64_t guard_offset(void)
 {
 	return elf_image_round_up(sizeof(struct profile_layout_state), ELF_IMAGE_PAGE);
 }
 
-static uint64_t spare_offset(void)
+static uint64_t memories_offset(void)
 {
 	return guard_offset() + ELF_IMAGE_PAGE;
 }
 
+static uint64_t spare_offset(void)
+{
+	return elf_image_round_up(memories_offset() + PROFILE_LAYOUT_BLOCKS * sizeof(uint64_t),
+				  ELF_IMAGE_PAGE);
+}
+
 static uint64_t dummy_offset(const struct rewriter *rewriter)
 {
-	return elf_image_round_up(spare_offset() + rewriter->state.block_bytes -
-					  (uint64_t)rewriter->state.slot,
+	const struct profile_layout_state *state = &rewriter->state;
+
+	return elf_image_round_up(spare_offset() + state->head_bytes + state->block_bytes -
+					  (uint64_t)state->slot,
 				  CODE_ALIGN);
 }
 
@@ -97,6 +109,9 @@ static uint64_t where(void *context, uint32_t other)
 	case RUNTIME_CODE_ENTER:
 		return code_address(rewriter) + rewriter->prelude_offset +
 		       machine_code_offset(&rewriter->prelude, rewriter->enter_label);
+	case RUNTIME_CODE_SLOW:
+		return code_address(rewriter) + rewriter->prelude_offset +
+		       machine_code_offset(&rewriter->prelude, rewriter->slow_label);
 	case RUNTIME_CODE_GUARD:
 		return state_address(rewriter) + guard_offset();
 	case REFER_STATE:
@@ -127,8 +142,21 @@ static void make_enter(struct rewriter *rewriter)
 	machine_code_bytes(code, push, sizeof(push));
 	machine_code_refer(code, lea, sizeof(lea), 3, REFER_STATE);
 	machine_code_bytes(code, swap, sizeof(swap));
-	machine_code_leave(code, MACHINE_CALL, code_address(rewriter));
+	machine_code_leave(code, MACHINE_CALL, code_address(rewriter) + PROFILE_LAYOUT_ENTER);
 	machine_code_bytes(code, end, sizeof(end));
+}
+
+/* A slow path: keeps %rdi, and has the runtime go on. */
+static void make_slow(struct rewriter *rewriter)
+{
+	static const uint8_t push[] = {0x57};			     /* push %rdi */
+	static const uint8_t lea[] = {0x48, 0x8d, 0x3d, 0, 0, 0, 0}; /* lea state(%rip), %rdi */
+	struct machine_code *code = &rewriter->prelude;
+
+	machine_code_place(code, rewriter->slow_label);
+	machine_code_bytes(code, push, sizeof(push));
+	machine_code_refer(code, lea, sizeof(lea), 3, REFER_STATE);
+	machine_code_leave(code, MACHINE_JUMP, code_address(rewriter) + PROFILE_LAYOUT_SLOW);
 }
 
 /*
@@ -167,8 +195,10 @@ static void make_start(struct rewriter *rewriter)
 static int make_prelude(struct rewriter *rewriter)
 {
 	rewriter->enter_label = machine_code_label(&rewriter->prelude);
+	rewriter->slow_label = machine_code_label(&rewriter->prelude);
 	rewriter->start_label = machine_code_label(&rewriter->prelude);
 	make_enter(rewriter);
+	make_slow(rewriter);
 	make_start(rewriter);
 	return machine_code_layout(&rewriter->prelude);
 }
@@ -308,6 +338,27 @@ static int copy_candidate(struct rewriter *rewriter, struct candidate *candidate
 	return 0;
 }
 
+/* What is where in a thread's memory, which code has to know. */
+static int begin_mode(struct rewriter *rewriter, struct error *err)
+{
+	struct mode_image *recorded = &rewriter->recorded;
+	struct profile_layout_state *state = &rewriter->state;
+	int r = rewriter->mode->begin(recorded, err);
+
+	if (r < 0)
+		return r;
+	if (rewriter->mode->number != PROFILE_LAYOUT_COUNTS)
+		state->head_bytes = elf_image_round_up(sizeof(struct profile_layout_thread) +
+							       recorded->private_bytes,
+						       ELF_IMAGE_PAGE);
+	state->area_bytes = elf_image_round_up(recorded->area_bytes, CODE_ALIGN);
+	if (state->head_bytes + state->area_bytes > INT32_MAX)
+		return error_set(err, ENOTSUP, "the mode needs too much memory");
+	recorded->area_at = (uint32_t)state->head_bytes;
+	recorded->words_at = recorded->area_at + (uint32_t)state->area_bytes;
+	return 0;
+}
+
 static int copy_all(struct rewriter *rewriter, struct error *err)
 {
 	const struct mode_image *recorded = &rewriter->recorded;
@@ -330,13 +381,12 @@ static int copy_all(struct rewriter *rewriter, struct error *err)
 		copied++;
 	}
 	rewriter->code_bytes = offset;
-	block_bytes = recorded->private_bytes + recorded->area_bytes +
-		      (recorded->words + 1) * sizeof(uint64_t);
+	block_bytes = rewriter->state.area_bytes + (recorded->words + 1) * sizeof(uint64_t);
 	rewriter->state.counters = recorded->words;
 	rewriter->state.block_bytes = elf_image_round_up(block_bytes, ELF_IMAGE_PAGE);
 	if (r == 0 && copied == 0)
 		return error_set(err, ENOTSUP, "nothing in it can be rewritten");
-	if (r == 0 && block_bytes > INT32_MAX)
+	if (r == 0 && recorded->area_at + block_bytes > INT32_MAX)
 		return error_set(err, ENOTSUP, "it needs too many counters");
 	return r;
 }
@@ -502,6 +552,9 @@ static int fill_state(struct rewriter *rewriter, struct error *err)
 	state->slot = rewriter->runtime.slot;
 	state->guard = (int64_t)guard_offset();
 	state->spare = (int64_t)spare_offset();
+	state->memories = (int64_t)memories_offset();
+	state->mode = rewriter->mode->number;
+	memcpy(state->parameters, rewriter->recorded.parameters, sizeof(state->parameters));
 	return 0;
 }
 
@@ -612,7 +665,7 @@ static int rewrite(struct rewriter *rewriter, const char *path, struct error *er
 	if (r == 0)
 		r = prepare_runtime(rewriter, err);
 	if (r == 0)
-		r = rewriter->mode->begin(&rewriter->recorded, err);
+		r = begin_mode(rewriter, err);
 	if (r == 0)
 		r = copy_all(rewriter, err);
 	if (r == 0)

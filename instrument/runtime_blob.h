@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The code of runtime/, as it is put into every rewritten program; entered at its first byte. */
+/* The code of runtime/, as it is put into every rewritten program (PROFILE_LAYOUT_ENTER). */
 #ifndef DCPI_INSTRUMENT_RUNTIME_BLOB_H
 #define DCPI_INSTRUMENT_RUNTIME_BLOB_H
 

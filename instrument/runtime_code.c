@@ -3,6 +3,10 @@
 
 #include <string.h>
 
+#include "instrument/point.h"
+
+#define RED_ZONE_BYTES 128
+
 static void put_u32(uint8_t *out, uint32_t value)
 {
 	memcpy(out, &value, sizeof(value));
@@ -23,13 +27,47 @@ void runtime_code_check(struct machine_code *code, const struct runtime_code *ru
 	machine_code_branch(code, MACHINE_NOT_EQUAL, otherwise);
 }
 
-/* Below the red zone. */
+/* lea @bytes(%rsp), %rsp: flags stay */
+static void emit_move_stack(struct machine_code *code, int32_t bytes)
+{
+	uint8_t lea[] = {0x48, 0x8d, 0xa4, 0x24, 0, 0, 0, 0};
+
+	if (bytes >= INT8_MIN && bytes <= INT8_MAX) {
+		lea[2] = 0x64;
+		lea[4] = (uint8_t)bytes;
+		machine_code_bytes(code, lea, 5);
+		return;
+	}
+	put_u32(lea + 4, (uint32_t)bytes);
+	machine_code_bytes(code, lea, sizeof(lea));
+}
+
+static void emit_push(struct machine_code *code, uint32_t value)
+{
+	uint8_t push[] = {0x68, 0, 0, 0, 0};
+
+	put_u32(push + 1, value);
+	machine_code_bytes(code, push, sizeof(push));
+}
+
 void runtime_code_enter(struct machine_code *code)
 {
-	static const uint8_t down[] = {0x48, 0x8d, 0x64, 0x24, 0x80};
-	static const uint8_t up[] = {0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0};
-
-	machine_code_bytes(code, down, sizeof(down));
+	emit_move_stack(code, -RED_ZONE_BYTES);
 	machine_code_enter(code, MACHINE_CALL, RUNTIME_CODE_ENTER);
-	machine_code_bytes(code, up, sizeof(up));
+	emit_move_stack(code, RED_ZONE_BYTES);
+}
+
+void runtime_code_slow(struct machine_code *code, const struct point *point, unsigned int depth,
+		       uint16_t operation, int32_t argument)
+{
+	bool lowers = point->red_zone && depth < RED_ZONE_BYTES;
+
+	if (lowers) {
+		emit_move_stack(code, -RED_ZONE_BYTES);
+		depth += RED_ZONE_BYTES;
+	}
+	emit_push(code, (uint32_t)argument);
+	emit_push(code, (uint32_t)operation << 16 | depth);
+	machine_code_enter(code, MACHINE_CALL, RUNTIME_CODE_SLOW);
+	emit_move_stack(code, 16 + (lowers ? RED_ZONE_BYTES : 0));
 }

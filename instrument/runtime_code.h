@@ -10,6 +10,7 @@
 
 /* What machine_code_enter() is given beside numbers of procedures. */
 #define RUNTIME_CODE_ENTER UINT32_MAX
+#define RUNTIME_CODE_SLOW (UINT32_MAX - 2)
 #define RUNTIME_CODE_GUARD (UINT32_MAX - 1) /* a word: @ready unless the process has forked */
 
 /**
@@ -34,5 +35,18 @@ void runtime_code_check(struct machine_code *code, const struct runtime_code *ru
 
 /** runtime_code_enter() - call the runtime. Changes flags. */
 void runtime_code_enter(struct machine_code *code);
+
+struct point;
+
+/**
+ * runtime_code_slow() - call the mode's slow path (runtime/runtime.h)
+ * @operation: below 32768, the mode's own
+ * @argument:  likewise
+ * @depth:     bytes that the stack pointer is below the program's already (point_loan)
+ *
+ * Registers and flags stay as they are, whether they are live or not.
+ */
+void runtime_code_slow(struct machine_code *code, const struct point *point, unsigned int depth,
+		       uint16_t operation, int32_t argument);
 
 #endif

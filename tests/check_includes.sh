@@ -14,7 +14,7 @@ kmod/uapi     ^$                                                 ^(?!linux/(type
 kmod/core     ^(\.\./uapi/.*|core_env(_user)?\.h|[a-z0-9_]+\.h)$ ^(sqlite3|elfutils|pthread)
 lib           ^lib/                                              ^(sqlite3|elfutils|gelf|libelf|json)
 loader-hook   ^(loader-hook|lib)/                                ^(sqlite3|json|xxhash)
-loader-hook/audit ^loader-hook/(audit/|image_event\.h|build_id\.h) ^(?!(elf|link|std(int|bool|def)|fcntl|time|sys/(syscall|prctl|socket|un))\.h$)
+loader-hook/audit ^(loader-hook/(audit/|image_event\.h|build_id\.h)|lib/system_call\.h$) ^(?!(elf|link|std(int|bool|def)|fcntl|time|sys/(syscall|prctl|socket|un))\.h$)
 daemon        ^(daemon|kmod/uapi|kmod/core|loader-hook|lib|db/profile\.h|db/profile_(write|read|merge)\.h) ^(sqlite3|elfutils|gelf|libelf)
 daemon/base ^(daemon/(base)/|kmod/uapi|kmod/core|loader-hook|lib|db/profile\.h|db/profile_(write|read|merge)\.h) ^(sqlite3|elfutils|gelf|libelf)
 daemon/image ^(daemon/(base|image)/|kmod/uapi|kmod/core|loader-hook|lib|db/profile\.h|db/profile_(write|read|merge)\.h) ^(sqlite3|elfutils|gelf|libelf)

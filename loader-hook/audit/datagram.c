@@ -5,7 +5,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include "loader-hook/audit/system_call.h"
+#include "lib/system_call.h"
 
 #define PATH_BYTES 4096
 /* Standard input, output and error. */

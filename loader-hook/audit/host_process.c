@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "loader-hook/audit/audit_message.h"
-#include "loader-hook/audit/system_call.h"
+#include "lib/system_call.h"
 
 #define CHUNK_BYTES 2048
 

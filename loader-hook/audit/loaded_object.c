@@ -3,7 +3,7 @@
 
 #include <elf.h>
 
-#include "loader-hook/audit/system_call.h"
+#include "lib/system_call.h"
 #include "loader-hook/build_id.h"
 
 /* Real objects have a dozen program headers and less than a kilobyte of notes. */

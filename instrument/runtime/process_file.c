@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include <linux/errno.h>
+#include <linux/fcntl.h>
+#include <linux/mman.h>
+
+#include "instrument/runtime/runtime.h"
+
+#define NAMES_MAX 1000
+
+/* Blocks tried to be mapped, most first. */
+static const uint32_t block_counts[] = {PROFILE_LAYOUT_BLOCKS, 16, 1};
+
+#define BLOCK_COUNTS (sizeof(block_counts) / sizeof(block_counts[0]))
+
+/* Finds NAME=value in what the program was started with. Return: its length, 0: not there. */
+static uint32_t find_variable(const char *name, char *value, uint32_t bytes)
+{
+	long fd = CALL3(SYS_open, "/proc/self/environ", O_RDONLY | O_CLOEXEC, 0);
+	uint32_t matched = 0, length = 0;
+	char buffer[256];
+	int begins = 1, copying = 0;
+	long n;
+
+	if (fd < 0)
+		return 0;
+	while ((n = CALL3(SYS_read, fd, buffer, sizeof(buffer))) > 0) {
+		for (long i = 0; i < n; i++) {
+			char c = buffer[i];
+
+			if (c == '\0') {
+				if (copying)
+					goto out;
+				begins = 1;
+				matched = 0;
+			} else if (copying) {
+				if (length + 1 < bytes)
+					value[length++] = c;
+			} else if (begins && name[matched] == c) {
+				copying = name[++matched] == '\0';
+			} else {
+				begins = 0;
+			}
+		}
+	}
+out:
+	CALL1(SYS_close, fd);
+	value[length] = '\0';
+	return length;
+}
+
+static uint32_t append_number(char *out, uint32_t length, uint64_t number)
+{
+	char digits[20];
+	uint32_t count = 0;
+
+	do {
+		digits[count++] = (char)('0' + number % 10);
+		number /= 10;
+	} while (number != 0);
+	while (count > 0)
+		out[length++] = digits[--count];
+	out[length] = '\0';
+	return length;
+}
+
+/* PATH.PID, or PATH.PID.N where a program of that number has been before. */
+static long create_file(struct profile_layout_state *state)
+{
+	char path[PROFILE_LAYOUT_PATH_BYTES + 48];
+	uint32_t length = find_variable("DCPIX_OUT=", path, PROFILE_LAYOUT_PATH_BYTES);
+	long fd = -EEXIST;
+
+	if (length == 0) {
+		while (length + 1 < PROFILE_LAYOUT_PATH_BYTES && state->path[length] != '\0') {
+			path[length] = state->path[length];
+			length++;
+		}
+	}
+	path[length++] = '.';
+	length = append_number(path, length, (uint64_t)CALL1(SYS_getpid, 0));
+	for (uint32_t n = 0; fd == -EEXIST && n < NAMES_MAX; n++) {
+		if (n > 0) {
+			path[length] = '.';
+			append_number(path, length + 1, n);
+		}
+		fd = CALL3(SYS_open, path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	}
+	return fd;
+}
+
+static void fill_header(struct profile_layout_header *header,
+			const struct profile_layout_state *state)
+{
+	header->version = PROFILE_LAYOUT_VERSION;
+	header->process = (uint32_t)CALL1(SYS_getpid, 0);
+	header->image = state->image;
+	header->counters = state->counters;
+	header->block_bytes = state->block_bytes;
+	header->area_bytes = state->area_bytes;
+	header->mode = (uint32_t)state->mode;
+	header->magic = PROFILE_LAYOUT_MAGIC;
+}
+
+static uint64_t bytes_of(const struct profile_layout_state *state, uint64_t blocks)
+{
+	return PROFILE_LAYOUT_PAGE + blocks * state->block_bytes;
+}
+
+/* @fd: a new file, or -1. */
+static void map(struct profile_layout_state *state, long fd)
+{
+	int flags = fd < 0 ? MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED;
+
+	for (uint32_t i = 0; state->region == 0 && i < BLOCK_COUNTS; i++) {
+		uint64_t bytes = bytes_of(state, block_counts[i]);
+		long at = -1;
+
+		if (fd < 0 || CALL2(SYS_ftruncate, fd, bytes) == 0)
+			at = system_call6(SYS_mmap, 0, (long)bytes, PROT_READ_WRITE, flags, fd, 0);
+		if (at < 0 && at > -4096)
+			continue;
+		state->region = (uint64_t)at;
+		state->region_blocks = block_counts[i];
+	}
+	if (state->region != 0)
+		fill_header((struct profile_layout_header *)state->region, state);
+}
+
+void process_file_map(struct profile_layout_state *state)
+{
+	long fd = create_file(state);
+
+	state->region = 0;
+	if (fd >= 0) {
+		map(state, fd);
+		CALL1(SYS_close, fd);
+	}
+	if (state->region == 0 && state->head_bytes > 0)
+		map(state, -1);
+}
+
+void process_file_unmap(struct profile_layout_state *state)
+{
+	if (state->region != 0)
+		CALL2(SYS_munmap, state->region, bytes_of(state, state->region_blocks));
+	state->region = 0;
+}
