@@ -15,39 +15,6 @@
 
 /* --- reading -------------------------------------------------------------- */
 
-/* Compilers' numbers may be longer than they need be. */
-static uint64_t read_unsigned(struct bounded_reader *reader)
-{
-	uint64_t value = 0;
-	unsigned int shift = 0;
-	uint8_t byte;
-
-	do {
-		byte = bounded_reader_u8(reader);
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80);
-	return value;
-}
-
-static int64_t read_signed(struct bounded_reader *reader)
-{
-	uint64_t value = 0;
-	unsigned int shift = 0;
-	uint8_t byte;
-
-	do {
-		byte = bounded_reader_u8(reader);
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80);
-	if (shift < 64 && byte & 0x40)
-		value |= UINT64_MAX << shift;
-	return (int64_t)value;
-}
-
 struct parser {
 	struct handler_table *table;
 	struct bounded_reader reader;
@@ -66,7 +33,7 @@ static int read_calls(struct parser *parser)
 	struct handler_table *table = parser->table;
 	uint8_t encoding = bounded_reader_u8(&parser->reader);
 	size_t number = encoded_pointer_bytes(encoding, WORD_BYTES);
-	uint64_t bytes = read_unsigned(&parser->reader);
+	uint64_t bytes = bounded_reader_uleb128(&parser->reader);
 	struct bounded_reader own;
 	uint64_t fields[3];
 
@@ -77,7 +44,7 @@ static int read_calls(struct parser *parser)
 	bounded_reader_init(&own, bounded_reader_bytes(&parser->reader, bytes), bytes);
 	while (bounded_reader_left(&own) > 0 && !bounded_reader_failed(&own)) {
 		for (int i = 0; i < 3; i++)
-			fields[i] = number == 0 ? read_unsigned(&own)
+			fields[i] = number == 0 ? bounded_reader_uleb128(&own)
 						: encoded_pointer_read(&own, encoding, number);
 		if (array_reserve(&table->calls, &table->capacity, table->count + 1,
 				  sizeof(*table->calls)) < 0)
@@ -86,7 +53,7 @@ static int read_calls(struct parser *parser)
 			.start = parser->frame + fields[0],
 			.end = parser->frame + fields[0] + fields[1],
 			.pad = fields[2],
-			.action = read_unsigned(&own),
+			.action = bounded_reader_uleb128(&own),
 		};
 	}
 	return bounded_reader_failed(&own) ? -ENOTSUP : 0;
@@ -102,7 +69,7 @@ static int measure_specification(struct parser *parser, uint64_t offset)
 		return -ENOTSUP;
 	bounded_reader_init(&list, table->type_end + offset,
 			    (size_t)(parser->reader.end - table->type_end) - offset);
-	while (!bounded_reader_failed(&list) && read_unsigned(&list) != 0)
+	while (!bounded_reader_failed(&list) && bounded_reader_uleb128(&list) != 0)
 		;
 	if (bounded_reader_failed(&list))
 		return -ENOTSUP;
@@ -125,9 +92,9 @@ static int measure_actions(struct parser *parser, uint64_t action)
 		if (at >= left)
 			return -ENOTSUP;
 		bounded_reader_init(&record, table->actions + at, left - at);
-		filter = read_signed(&record);
+		filter = bounded_reader_sleb128(&record);
 		link = record.position;
-		next = read_signed(&record);
+		next = bounded_reader_sleb128(&record);
 		if (bounded_reader_failed(&record))
 			return -ENOTSUP;
 		if (table->action_bytes < (size_t)(record.position - table->actions))
@@ -175,7 +142,7 @@ static int parse(struct parser *parser)
 		return -ENOTSUP;
 	table->type_encoding = bounded_reader_u8(&parser->reader);
 	if (table->type_encoding != DW_EH_PE_omit) {
-		offset = read_unsigned(&parser->reader);
+		offset = bounded_reader_uleb128(&parser->reader);
 		if (offset > bounded_reader_left(&parser->reader))
 			return -ENOTSUP;
 		table->type_end = parser->reader.position + offset;

@@ -85,16 +85,14 @@ int map_read_section(const char *path, const char *section,
 		     struct error *err)
 {
 	struct elf_file file = {.fd = -1};
-	GElf_Shdr header;
-	Elf_Scn *found;
+	uint64_t address;
 	Elf_Data *data;
 	int r = elf_file_open(&file, path, err);
 
 	if (r < 0)
 		return r;
-	found = elf_file_section(&file, section, &header);
-	data = found != NULL ? elf_rawdata(found, NULL) : NULL;
-	r = data != NULL && data->d_buf != NULL ? decode(ret, data->d_buf, data->d_size) : -ENODATA;
+	data = elf_file_contents(&file, section, &address);
+	r = data != NULL ? decode(ret, data->d_buf, data->d_size) : -ENODATA;
 	elf_file_close(&file);
 	if (r == -ENODATA)
 		return error_set(err, ENODATA, "%s has not been rewritten by dcpix", path);

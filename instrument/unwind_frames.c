@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/image/elf_file.h"
+#include "analysis/image/cie_augmentation.h"
 #include "analysis/image/encoded_pointer.h"
 #include "lib/array.h"
 #include "lib/u64_map.h"
@@ -16,7 +17,7 @@
 
 struct reader {
 	const unsigned char *ident;
-	const Elf_Data *data;
+	Elf_Data *data;
 	uint64_t address;
 	struct u64_map known; /* CIE's offset: its number + 1 */
 	struct unwind_frames frames;
@@ -24,46 +25,28 @@ struct reader {
 	size_t cie_capacity;
 };
 
+/* Return: whether it is understood. */
 static bool read_augmentation(const struct reader *frames, struct unwind_cie *cie,
 			      const Dwarf_CIE *entry)
 {
-	const char *letter = entry->augmentation;
 	const uint8_t *data = frames->data->d_buf;
+	struct cie_augmentation read;
 	struct bounded_reader reader;
 
-	cie->address_encoding = DW_EH_PE_absptr;
-	cie->handler_encoding = DW_EH_PE_omit;
-	if (*letter == '\0')
-		return true;
-	if (*letter != 'z')
+	if (!cie_augmentation_read(&read, entry, WORD_BYTES) || read.other_key)
 		return false;
-	cie->augmented = true;
-	bounded_reader_init(&reader, entry->augmentation_data, entry->augmentation_data_size);
-	while (*++letter != '\0') {
-		switch (*letter) {
-		case 'L':
-			cie->handler_encoding = bounded_reader_u8(&reader);
-			break;
-		case 'P':
-			cie->personality_encoding = bounded_reader_u8(&reader);
-			if (encoded_pointer_resolve(
-				    &cie->personality, &reader,
-				    (uint8_t)(cie->personality_encoding & ~DW_EH_PE_indirect),
-				    WORD_BYTES,
-				    frames->address + (uint64_t)(reader.position - data)) < 0)
-				return false;
-			break;
-		case 'R':
-			cie->address_encoding = bounded_reader_u8(&reader);
-			break;
-		case 'S':
-			cie->signal = true;
-			break;
-		default:
-			return false;
-		}
-	}
-	return !bounded_reader_failed(&reader);
+	cie->address_encoding = read.address_encoding;
+	cie->handler_encoding = read.handler_encoding;
+	cie->augmented = read.augmented;
+	cie->signal = read.signal;
+	if (read.personality_bytes == 0)
+		return true;
+	cie->personality_encoding = read.personality_encoding;
+	bounded_reader_init(&reader, read.personality, read.personality_bytes);
+	return encoded_pointer_resolve(&cie->personality, &reader,
+				       (uint8_t)(cie->personality_encoding & ~DW_EH_PE_indirect),
+				       WORD_BYTES,
+				       frames->address + (uint64_t)(read.personality - data)) == 0;
 }
 
 static int add_cie(struct reader *reader, const Dwarf_CIE *entry)
@@ -95,8 +78,7 @@ static long find_cie(struct reader *reader, Dwarf_Off offset)
 	if (known == NULL)
 		return -ENOMEM;
 	if (*known == 0) {
-		if (dwarf_next_cfi(reader->ident, (Elf_Data *)(uintptr_t)reader->data, true, offset,
-				   &next, &entry) != 0 ||
+		if (dwarf_next_cfi(reader->ident, reader->data, true, offset, &next, &entry) != 0 ||
 		    !dwarf_cfi_cie_p(&entry))
 			return -ENOENT;
 		if (add_cie(reader, &entry.cie) < 0)
@@ -126,7 +108,7 @@ static bool read_fde(const struct reader *reader, const Dwarf_FDE *fde, Dwarf_Of
 				     encoded_pointer_bytes(cie->address_encoding, WORD_BYTES));
 	frame->entry = reader->address + offset;
 	if (cie->augmented) {
-		uint64_t bytes = bounded_reader_varint(&own);
+		uint64_t bytes = bounded_reader_uleb128(&own);
 		const uint8_t *augmentation = bounded_reader_bytes(&own, bytes);
 		struct bounded_reader inner;
 
@@ -149,8 +131,7 @@ static int read_all(struct reader *reader)
 	Dwarf_Off offset = 0, next = 0;
 	Dwarf_CFI_Entry entry;
 
-	while (dwarf_next_cfi(reader->ident, (Elf_Data *)(uintptr_t)reader->data, true, offset,
-			      &next, &entry) == 0 &&
+	while (dwarf_next_cfi(reader->ident, reader->data, true, offset, &next, &entry) == 0 &&
 	       next > offset) {
 		struct unwind_frame frame = {0};
 		Dwarf_Off own = offset;
@@ -180,36 +161,21 @@ static int by_start(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-static void find_tables(struct unwind_frames *frames, const struct elf_file *file)
-{
-	GElf_Shdr header;
-	Elf_Scn *section = elf_file_section(file, ".gcc_except_table", &header);
-	const Elf_Data *data = NULL;
-
-	if (section != NULL && header.sh_type != SHT_NOBITS)
-		data = elf_rawdata(section, NULL);
-	if (data == NULL || data->d_buf == NULL)
-		return;
-	frames->tables = data->d_buf;
-	frames->table_bytes = data->d_size;
-	frames->table_address = header.sh_addr;
-}
-
 int unwind_frames_read(struct unwind_frames *ret, const struct elf_file *file)
 {
 	struct reader reader = {.ident = (const unsigned char *)elf_getident(file->elf, NULL)};
-	GElf_Shdr header;
-	Elf_Scn *section = elf_file_section(file, ".eh_frame", &header);
+	const Elf_Data *tables;
 	int r;
 
 	*ret = (struct unwind_frames){0};
-	if (section == NULL || header.sh_type == SHT_NOBITS || reader.ident == NULL)
+	reader.data = elf_file_contents(file, ".eh_frame", &reader.address);
+	if (reader.data == NULL || reader.ident == NULL)
 		return 0;
-	reader.data = elf_rawdata(section, NULL);
-	reader.address = header.sh_addr;
-	if (reader.data == NULL || reader.data->d_buf == NULL)
-		return 0;
-	find_tables(&reader.frames, file);
+	tables = elf_file_contents(file, ".gcc_except_table", &reader.frames.table_address);
+	if (tables != NULL) {
+		reader.frames.tables = tables->d_buf;
+		reader.frames.table_bytes = tables->d_size;
+	}
 	r = read_all(&reader);
 	u64_map_deinit(&reader.known);
 	if (r < 0) {
@@ -255,7 +221,7 @@ static void skip_leb128(struct bounded_reader *reader)
 
 static void skip_block(struct bounded_reader *reader)
 {
-	bounded_reader_bytes(reader, bounded_reader_varint(reader));
+	bounded_reader_bytes(reader, bounded_reader_uleb128(reader));
 }
 
 int unwind_program_next(struct bounded_reader *reader, uint64_t *advance)

@@ -83,6 +83,43 @@ uint64_t bounded_reader_varint(struct bounded_reader *reader)
 	return 0;
 }
 
+/* @bits: out: of the encoding. The last byte's upper bit is its sign. */
+static uint64_t read_leb128(struct bounded_reader *reader, unsigned int *bits, bool *negative)
+{
+	uint64_t value = 0;
+	uint8_t byte;
+
+	*bits = 0;
+	do {
+		byte = bounded_reader_u8(reader);
+		if (*bits < 64) {
+			value |= (uint64_t)(byte & 0x7f) << *bits;
+			*bits += 7;
+		}
+	} while ((byte & 0x80) != 0);
+	*negative = (byte & 0x40) != 0;
+	return value;
+}
+
+uint64_t bounded_reader_uleb128(struct bounded_reader *reader)
+{
+	unsigned int bits;
+	bool negative;
+
+	return read_leb128(reader, &bits, &negative);
+}
+
+int64_t bounded_reader_sleb128(struct bounded_reader *reader)
+{
+	unsigned int bits;
+	bool negative;
+	uint64_t value = read_leb128(reader, &bits, &negative);
+
+	if (negative && bits < 64)
+		value |= UINT64_MAX << bits;
+	return (int64_t)value;
+}
+
 size_t varint_write(uint8_t *out, uint64_t value)
 {
 	size_t n = 0;

@@ -47,6 +47,16 @@ uint64_t bounded_reader_u64(struct bounded_reader *reader);
 uint64_t bounded_reader_varint(struct bounded_reader *reader);
 
 /**
+ * bounded_reader_uleb128() - the same as compilers write it, who may pad it
+ *
+ * Bits over 64 are dropped.
+ */
+uint64_t bounded_reader_uleb128(struct bounded_reader *reader);
+
+/** bounded_reader_sleb128() - likewise, a signed one. */
+int64_t bounded_reader_sleb128(struct bounded_reader *reader);
+
+/**
  * bounded_reader_bytes() - the next @bytes bytes
  *
  * Return: a pointer into the data, or NULL (and the reader fails).

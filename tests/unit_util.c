@@ -112,6 +112,39 @@ static void varint_refuses(void **state)
 	}
 }
 
+/* Compilers' numbers, which may have bytes that say nothing more. */
+static void leb128_may_be_padded(void **state)
+{
+	uint64_t seed = 3;
+
+	(void)state;
+	for (int i = 0; i < 100000; i++) {
+		int64_t value = (int64_t)unit_random(&seed) >> (unit_random(&seed) % 64);
+		size_t least = 1 + unit_random(&seed) % 12, n = 0;
+		int64_t rest = value;
+		struct bounded_reader reader;
+		uint8_t bytes[24];
+		bool done;
+
+		do {
+			bytes[n] = (uint8_t)(rest & 0x7f);
+			rest >>= 7;
+			done = n + 1 >= least && rest == (bytes[n] & 0x40 ? -1 : 0);
+			bytes[n++] |= done ? 0 : 0x80;
+		} while (!done);
+		bounded_reader_init(&reader, bytes, n);
+		assert_true(bounded_reader_sleb128(&reader) == value);
+		assert_false(bounded_reader_failed(&reader));
+		assert_int_equal(bounded_reader_left(&reader), 0);
+		bounded_reader_init(&reader, bytes, n);
+		assert_true(bounded_reader_uleb128(&reader) ==
+			    ((uint64_t)value & (n < 10 ? (UINT64_C(1) << 7 * n) - 1 : UINT64_MAX)));
+		bounded_reader_init(&reader, bytes, n - 1);
+		bounded_reader_uleb128(&reader);
+		assert_true(bounded_reader_failed(&reader));
+	}
+}
+
 static void reader_stays_inside(void **state)
 {
 	static const uint8_t data[] = {1, 2, 3, 4, 5, 6, 7};
@@ -190,13 +223,10 @@ static void digests_tell_files_apart(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(map_follows_model),
-		cmocka_unit_test(varint_round_trip),
-		cmocka_unit_test(varint_refuses),
-		cmocka_unit_test(reader_stays_inside),
-		cmocka_unit_test(array_grows),
-		cmocka_unit_test(error_is_one_line),
-		cmocka_unit_test(digests_tell_files_apart),
+		cmocka_unit_test(map_follows_model),   cmocka_unit_test(varint_round_trip),
+		cmocka_unit_test(varint_refuses),      cmocka_unit_test(leb128_may_be_padded),
+		cmocka_unit_test(reader_stays_inside), cmocka_unit_test(array_grows),
+		cmocka_unit_test(error_is_one_line),   cmocka_unit_test(digests_tell_files_apart),
 	};
 
 	return cmocka_run_group_tests_name("util", tests, NULL, NULL);

@@ -93,6 +93,20 @@ Elf_Scn *elf_file_section(const struct elf_file *file, const char *name, GElf_Sh
 	return NULL;
 }
 
+Elf_Data *elf_file_contents(const struct elf_file *file, const char *name, uint64_t *address)
+{
+	GElf_Shdr header;
+	Elf_Scn *section = elf_file_section(file, name, &header);
+	Elf_Data *data = NULL;
+
+	if (section != NULL && header.sh_type != SHT_NOBITS)
+		data = elf_rawdata(section, NULL);
+	if (data == NULL || data->d_buf == NULL)
+		return NULL;
+	*address = header.sh_addr;
+	return data;
+}
+
 size_t elf_file_build_id(const struct elf_file *file, const uint8_t **id)
 {
 	const void *bits = NULL;

@@ -59,6 +59,14 @@ void elf_file_close(struct elf_file *file);
  */
 Elf_Scn *elf_file_section(const struct elf_file *file, const char *name, GElf_Shdr *header);
 
+/**
+ * elf_file_contents() - the bytes of a section, as they are in the file
+ * @address: out: where they are in memory
+ *
+ * Return: libelf's, valid while the file is open; NULL: there are none.
+ */
+Elf_Data *elf_file_contents(const struct elf_file *file, const char *name, uint64_t *address);
+
 /** elf_file_section_name() - a section's name; "" if it has none that can be read. */
 const char *elf_file_section_name(const struct elf_file *file, const GElf_Shdr *header);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Pointers as unwinding information has them (DWARF's exception header encodings, LSB Core
- * 10.5): a format and what they are relative to. Internal to analysis/image.
+ * 10.5): a format and what they are relative to.
  */
 #ifndef DCPI_ENCODED_POINTER_H
 #define DCPI_ENCODED_POINTER_H

@@ -120,6 +120,11 @@ const struct procedure_table *image_code_procedures(const struct image_code *cod
 	return code->procedures;
 }
 
+const struct elf_file *image_code_file(const struct image_code *code)
+{
+	return image_elf_file(code->image);
+}
+
 const char *image_code_build_id(const struct image_code *code)
 {
 	return code->build_id;

@@ -32,6 +32,9 @@ void image_code_close(struct image_code *code);
 const struct insn_decoder *image_code_decoder(const struct image_code *code);
 const struct procedure_table *image_code_procedures(const struct image_code *code);
 
+/** image_code_file() - the file, open as long as the image is; not where its debug data are. */
+const struct elf_file *image_code_file(const struct image_code *code);
+
 /** image_code_build_id() - in hexadecimal, "" if it has none. */
 const char *image_code_build_id(const struct image_code *code);
 

@@ -17,25 +17,11 @@ static size_t count_handled(const struct unwind_range *ranges, size_t count)
 	return handled;
 }
 
-static void find_tables(struct landing_pads *pads, const struct elf_file *file)
-{
-	GElf_Shdr header;
-	Elf_Scn *section = elf_file_section(file, ".gcc_except_table", &header);
-	const Elf_Data *data = NULL;
-
-	if (section != NULL && header.sh_type != SHT_NOBITS)
-		data = elf_rawdata(section, NULL);
-	if (data == NULL || data->d_buf == NULL)
-		return;
-	pads->data = data->d_buf;
-	pads->bytes = data->d_size;
-	pads->address = header.sh_addr;
-}
-
 int landing_pads_init(struct landing_pads *pads, const struct elf_file *file,
 		      const struct unwind_range *ranges, size_t count)
 {
 	const char *ident = elf_getident(file->elf, NULL);
+	const Elf_Data *tables;
 	size_t handled = count_handled(ranges, count);
 
 	*pads = (struct landing_pads){.word_bytes = 8};
@@ -43,9 +29,11 @@ int landing_pads_init(struct landing_pads *pads, const struct elf_file *file,
 		return 0;
 	if (ident[EI_CLASS] == ELFCLASS32)
 		pads->word_bytes = 4;
-	find_tables(pads, file);
-	if (pads->data == NULL)
+	tables = elf_file_contents(file, ".gcc_except_table", &pads->address);
+	if (tables == NULL)
 		return 0;
+	pads->data = tables->d_buf;
+	pads->bytes = tables->d_size;
 	pads->frames = malloc(handled * sizeof(*pads->frames));
 	if (pads->frames == NULL)
 		return -ENOMEM;
@@ -61,26 +49,11 @@ void landing_pads_deinit(struct landing_pads *pads)
 	*pads = (struct landing_pads){0};
 }
 
-/* Unlike ours, compilers' LEB128 numbers may be longer than they need be: padding. */
-static uint64_t read_leb128(struct bounded_reader *reader)
-{
-	uint64_t value = 0;
-	uint8_t byte;
-	unsigned int shift = 0;
-
-	do {
-		byte = bounded_reader_u8(reader);
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-	} while ((byte & 0x80) != 0);
-	return value;
-}
-
 /* A number of a call-site table. @bytes: of one, 0: LEB128 */
 static uint64_t read_number(struct bounded_reader *reader, uint8_t encoding, size_t bytes)
 {
-	return bytes == 0 ? read_leb128(reader) : encoded_pointer_read(reader, encoding, bytes);
+	return bytes == 0 ? bounded_reader_uleb128(reader)
+			  : encoded_pointer_read(reader, encoding, bytes);
 }
 
 /* What a frame's table begins with. */
@@ -103,9 +76,9 @@ static bool read_header(struct table_header *header, const struct landing_pads *
 	    encoded_pointer_resolve(&header->base, reader, base, pads->word_bytes, place) < 0)
 		return false;
 	if (bounded_reader_u8(reader) != DW_EH_PE_omit)
-		read_leb128(reader); /* where types are */
+		bounded_reader_uleb128(reader); /* where types are */
 	header->encoding = bounded_reader_u8(reader);
-	header->bytes = read_leb128(reader);
+	header->bytes = bounded_reader_uleb128(reader);
 	if ((header->encoding & ~ENCODED_POINTER_FORMAT) != 0)
 		return false;
 	header->number_bytes = encoded_pointer_bytes(header->encoding, pads->word_bytes);
@@ -132,7 +105,7 @@ static void visit_frame(const struct landing_pads *pads, const struct unwind_ran
 		read_number(&reader, header.encoding, header.number_bytes); /* calls from here */
 		read_number(&reader, header.encoding, header.number_bytes); /* so many bytes */
 		pad = read_number(&reader, header.encoding, header.number_bytes);
-		read_leb128(&reader); /* what is done there */
+		bounded_reader_uleb128(&reader); /* what is done there */
 		if (bounded_reader_failed(&reader))
 			return;
 		if (pad != 0)

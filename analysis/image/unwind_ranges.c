@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/image/cie_augmentation.h"
 #include "analysis/image/encoded_pointer.h"
 #include "lib/array.h"
 #include "lib/bounded_reader.h"
@@ -29,50 +30,14 @@ struct frame_section {
 	struct u64_map encodings; /* CIE's offset -> what is known of it, + 1 */
 };
 
-/* Passes over the pointer to a personality routine. Return: whether it can be. */
-static bool skip_personality(struct bounded_reader *reader, size_t word_bytes)
-{
-	uint8_t encoding = bounded_reader_u8(reader);
-	size_t bytes = encoded_pointer_bytes(encoding, word_bytes);
-
-	if ((encoding & ENCODED_POINTER_BASE) == DW_EH_PE_aligned || bytes == 0)
-		return false;
-	bounded_reader_bytes(reader, bytes);
-	return true;
-}
-
-/* A CIE's augmentation: 'R' is how its FDEs write addresses, 'L' how they lead to handlers. */
 static unsigned int cie_encodings(const Dwarf_CIE *cie, size_t word_bytes)
 {
-	const char *letter = cie->augmentation;
-	struct bounded_reader reader;
-	unsigned int address = DW_EH_PE_absptr, handlers = DW_EH_PE_omit;
+	struct cie_augmentation read;
 
-	if (*letter != 'z')
-		return *letter == '\0' ? address | handlers << CIE_HANDLERS_SHIFT : CIE_BAD;
-	bounded_reader_init(&reader, cie->augmentation_data, cie->augmentation_data_size);
-	while (*++letter != '\0') {
-		switch (*letter) {
-		case 'L':
-			handlers = bounded_reader_u8(&reader);
-			break;
-		case 'P':
-			if (!skip_personality(&reader, word_bytes))
-				return CIE_BAD;
-			break;
-		case 'R':
-			address = bounded_reader_u8(&reader);
-			break;
-		case 'S':
-		case 'B':
-			break;
-		default:
-			return CIE_BAD;
-		}
-	}
-	if (bounded_reader_failed(&reader))
+	if (!cie_augmentation_read(&read, cie, word_bytes))
 		return CIE_BAD;
-	return address | CIE_AUGMENTED | handlers << CIE_HANDLERS_SHIFT;
+	return read.address_encoding | (read.augmented ? CIE_AUGMENTED : 0) |
+	       (unsigned int)read.handler_encoding << CIE_HANDLERS_SHIFT;
 }
 
 /* Return: what is known of it, CIE_BAD, or -ENOMEM. Each CIE is looked at once. */
@@ -101,7 +66,7 @@ static bool read_augmentation(const struct frame_section *section, unsigned int 
 	uint8_t encoding = (uint8_t)(cie >> CIE_HANDLERS_SHIFT);
 	const uint8_t *data = section->data->d_buf, *augmentation;
 	struct bounded_reader own;
-	uint64_t bytes = bounded_reader_varint(reader);
+	uint64_t bytes = bounded_reader_uleb128(reader);
 
 	if (bytes > bounded_reader_left(reader))
 		return false;
@@ -190,16 +155,11 @@ int unwind_ranges_read(struct unwind_range **ret, size_t *count, const struct el
 	struct frame_section frames = {0};
 	struct unwind_range *ranges = NULL;
 	size_t found = 0;
-	GElf_Shdr header;
-	Elf_Scn *section = elf_file_section(file, ".eh_frame", &header);
 	int r;
 
 	frames.ident = (const unsigned char *)elf_getident(file->elf, NULL);
-	if (section != NULL && header.sh_type != SHT_NOBITS)
-		frames.data = elf_rawdata(section, NULL);
-	frames.address = section != NULL ? header.sh_addr : 0;
-	if (frames.ident != NULL && frames.data != NULL && frames.data->d_buf != NULL &&
-	    frames.ident[EI_DATA] == ELFDATA2LSB) {
+	frames.data = elf_file_contents(file, ".eh_frame", &frames.address);
+	if (frames.ident != NULL && frames.data != NULL && frames.ident[EI_DATA] == ELFDATA2LSB) {
 		frames.word_bytes = frames.ident[EI_CLASS] == ELFCLASS32 ? 4 : 8;
 		r = read_section(&frames, &ranges, &found);
 		u64_map_deinit(&frames.encodings);
