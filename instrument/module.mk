@@ -32,6 +32,10 @@ dcpix-src := instrument/dcpix.c instrument/counts_store.c
 dcpix-archives := instrument analysis db util
 dcpix-pkgs = $(ANALYSIS_PKGS) sqlite3 zlib
 
+UNIT_TESTS += unit_point
+unit_point-src := tests/unit_point.c
+unit_point-archives := instrument analysis util
+unit_point-pkgs = $(ANALYSIS_PKGS)
 UNIT_TESTS += unit_handler_table unit_machine_code unit_liveness unit_count_graph unit_counts_map
 unit_handler_table-src := tests/unit_handler_table.c
 unit_handler_table-archives := instrument analysis util

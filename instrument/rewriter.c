@@ -10,7 +10,6 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "analysis/image/elf_file.h"
 #include "instrument/candidate.h"
 #include "instrument/elf_image.h"
 #include "instrument/mode.h"
@@ -34,7 +33,6 @@ struct rewriter {
 	struct elf_image image;
 	struct image_code *code;
 	struct candidates candidates;
-	struct elf_file file; /* for @frames */
 	struct unwind_frames frames;
 	struct unwind_writer unwind;
 	uint64_t unwind_offset; /* in the added code */
@@ -625,19 +623,18 @@ static void tell(struct rewriter *rewriter)
 	}
 }
 
-/* The number that tells which rewriting a profile is of. */
+/* The number that tells which rewriting a profile is of: of what, and in which mode. */
 static uint64_t number_of(const struct rewriter *rewriter)
 {
-	return XXH3_64bits_withSeed(rewriter->image.file, rewriter->image.bytes, MACHINE_JUMP) | 1;
+	return XXH3_64bits_withSeed(rewriter->image.file, rewriter->image.bytes,
+				    rewriter->mode->number) |
+	       1;
 }
 
-static int read_frames(struct rewriter *rewriter, const char *path, struct error *err)
+static int read_frames(struct rewriter *rewriter, struct error *err)
 {
-	int r = elf_file_open(&rewriter->file, path, err);
+	int r = unwind_frames_read(&rewriter->frames, image_code_file(rewriter->code));
 
-	if (r < 0)
-		return r;
-	r = unwind_frames_read(&rewriter->frames, &rewriter->file);
 	if (r == 0)
 		r = candidates_find_frames(&rewriter->candidates, &rewriter->frames);
 	return r < 0 ? error_set(err, -r, "no memory for frames") : 0;
@@ -661,7 +658,7 @@ static int rewrite(struct rewriter *rewriter, const char *path, struct error *er
 	rewriter->recorded.build_id = image_code_build_id(rewriter->code);
 	r = candidates_find(&rewriter->candidates, rewriter->code, &rewriter->image, err);
 	if (r == 0)
-		r = read_frames(rewriter, path, err);
+		r = read_frames(rewriter, err);
 	if (r == 0)
 		r = prepare_runtime(rewriter, err);
 	if (r == 0)
@@ -684,7 +681,6 @@ int rewriter_run(const char *path, const struct rewriter_options *options,
 		.options = options,
 		.mode = options->mode != NULL ? options->mode : mode_find(NULL),
 		.report = report,
-		.file = {.fd = -1},
 	};
 	int r;
 
@@ -695,7 +691,6 @@ int rewriter_run(const char *path, const struct rewriter_options *options,
 	candidates_deinit(&rewriter.candidates);
 	unwind_writer_deinit(&rewriter.unwind);
 	unwind_frames_deinit(&rewriter.frames);
-	elf_file_close(&rewriter.file);
 	machine_code_deinit(&rewriter.prelude);
 	free(rewriter.out);
 	free(rewriter.path);
