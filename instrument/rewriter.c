@@ -12,21 +12,17 @@
 
 #include "instrument/candidate.h"
 #include "instrument/elf_image.h"
+#include "instrument/frame_copies.h"
 #include "instrument/mode.h"
+#include "instrument/prelude.h"
 #include "instrument/profile_layout.h"
 #include "instrument/runtime_blob.h"
-#include "instrument/unwind_writer.h"
-#include "lib/array.h"
+#include "instrument/state_layout.h"
 #include "lib/error.h"
 
 #define CODE_ALIGN 64
 /* Before what a thread has of its own; a multiple of any alignment it may have. */
 #define SLOT_BYTES 64
-/* Numbers that machine_code_write() is asked for, beside candidates and copy's. */
-#define REFER_STATE (UINT32_MAX - 3)
-#define REFER_DUMMY (UINT32_MAX - 4)
-#define ARCH_SET_FS 0x1002
-#define NR_ARCH_PRCTL 158
 
 struct rewriter {
 	const struct rewriter_options *options;
@@ -41,10 +37,7 @@ struct rewriter {
 	char *path; /* absolute */
 	struct profile_layout_state state;
 	struct runtime_code runtime;
-	struct machine_code prelude; /* what calls the runtime, and a static program's beginning */
-	uint32_t enter_label;
-	uint32_t slow_label;
-	uint32_t start_label;
+	struct prelude prelude;
 	uint64_t prelude_offset;
 	uint64_t code_bytes;
 	uint8_t *out;
@@ -63,38 +56,10 @@ static uint64_t state_address(const struct rewriter *rewriter)
 	return elf_image_data_address(&rewriter->image, rewriter->code_bytes);
 }
 
-/*
- * Behind the state, in memory only: the guard's page, the list of memories, memory for a
- * thread when there is no other, what stands for a thread.
- */
-static uint64_t guard_offset(void)
+static uint64_t prelude_address(const struct rewriter *rewriter, uint32_t label)
 {
-	return elf_image_round_up(sizeof(struct profile_layout_state), ELF_IMAGE_PAGE);
-}
-
-static uint64_t memories_offset(void)
-{
-	return guard_offset() + ELF_IMAGE_PAGE;
-}
-
-static uint64_t spare_offset(void)
-{
-	return elf_image_round_up(memories_offset() + PROFILE_LAYOUT_BLOCKS * sizeof(uint64_t),
-				  ELF_IMAGE_PAGE);
-}
-
-static uint64_t dummy_offset(const struct rewriter *rewriter)
-{
-	const struct profile_layout_state *state = &rewriter->state;
-
-	return elf_image_round_up(spare_offset() + state->head_bytes + state->block_bytes -
-					  (uint64_t)state->slot,
-				  CODE_ALIGN);
-}
-
-static uint64_t data_end(const struct rewriter *rewriter)
-{
-	return dummy_offset(rewriter) + ELF_IMAGE_PAGE;
+	return code_address(rewriter) + rewriter->prelude_offset +
+	       machine_code_offset(&rewriter->prelude.code, label);
 }
 
 /* For machine_code_write(). A procedure that is not copied is where it always was. */
@@ -105,17 +70,15 @@ static uint64_t where(void *context, uint32_t other)
 
 	switch (other) {
 	case RUNTIME_CODE_ENTER:
-		return code_address(rewriter) + rewriter->prelude_offset +
-		       machine_code_offset(&rewriter->prelude, rewriter->enter_label);
+		return prelude_address(rewriter, rewriter->prelude.enter);
 	case RUNTIME_CODE_SLOW:
-		return code_address(rewriter) + rewriter->prelude_offset +
-		       machine_code_offset(&rewriter->prelude, rewriter->slow_label);
+		return prelude_address(rewriter, rewriter->prelude.slow);
 	case RUNTIME_CODE_GUARD:
-		return state_address(rewriter) + guard_offset();
-	case REFER_STATE:
+		return state_address(rewriter) + state_layout_guard();
+	case PRELUDE_STATE:
 		return state_address(rewriter);
-	case REFER_DUMMY:
-		return state_address(rewriter) + dummy_offset(rewriter);
+	case PRELUDE_DUMMY:
+		return state_address(rewriter) + state_layout_dummy(&rewriter->state);
 	}
 	candidate = &rewriter->candidates.all[other];
 	if (candidate->kept)
@@ -125,81 +88,6 @@ static uint64_t where(void *context, uint32_t other)
 }
 
 /* --- the runtime ---------------------------------------------------------- */
-
-/* Pushes the state's address and calls the runtime, which begins the added code. */
-static void make_enter(struct rewriter *rewriter)
-{
-	static const uint8_t push[] = {0x57};			     /* push %rdi */
-	static const uint8_t lea[] = {0x48, 0x8d, 0x3d, 0, 0, 0, 0}; /* lea state(%rip), %rdi */
-	static const uint8_t swap[] = {0x48, 0x87, 0x3c, 0x24};	     /* xchg %rdi, (%rsp) */
-	static const uint8_t end[] = {0x48, 0x8d, 0x64,
-				      0x24, 0x08, 0xc3}; /* lea 8(%rsp), %rsp; ret */
-	struct machine_code *code = &rewriter->prelude;
-
-	machine_code_place(code, rewriter->enter_label);
-	machine_code_bytes(code, push, sizeof(push));
-	machine_code_refer(code, lea, sizeof(lea), 3, REFER_STATE);
-	machine_code_bytes(code, swap, sizeof(swap));
-	machine_code_leave(code, MACHINE_CALL, code_address(rewriter) + PROFILE_LAYOUT_ENTER);
-	machine_code_bytes(code, end, sizeof(end));
-}
-
-/* A slow path: keeps %rdi, and has the runtime go on. */
-static void make_slow(struct rewriter *rewriter)
-{
-	static const uint8_t push[] = {0x57};			     /* push %rdi */
-	static const uint8_t lea[] = {0x48, 0x8d, 0x3d, 0, 0, 0, 0}; /* lea state(%rip), %rdi */
-	struct machine_code *code = &rewriter->prelude;
-
-	machine_code_place(code, rewriter->slow_label);
-	machine_code_bytes(code, push, sizeof(push));
-	machine_code_refer(code, lea, sizeof(lea), 3, REFER_STATE);
-	machine_code_leave(code, MACHINE_JUMP, code_address(rewriter) + PROFILE_LAYOUT_SLOW);
-}
-
-/*
- * A static program has no thread pointer yet when it begins: one is lent to it. What it
- * finds there is in no order, so that the runtime is called.
- */
-static void make_start(struct rewriter *rewriter)
-{
-	static const uint8_t lea[] = {0x48, 0x8d, 0x35, 0, 0, 0, 0}; /* lea dummy(%rip), %rsi */
-	static const uint8_t call[] = {0xbf,
-				       ARCH_SET_FS & 0xff,
-				       ARCH_SET_FS >> 8,
-				       0,
-				       0, /* mov, %edi */
-				       0xb8,
-				       NR_ARCH_PRCTL,
-				       0,
-				       0,
-				       0, /* mov, %eax */
-				       0x0f,
-				       0x05, /* syscall */
-				       0x31,
-				       0xff,
-				       0x31,
-				       0xf6,
-				       0x31,
-				       0xc0}; /* as they were */
-	struct machine_code *code = &rewriter->prelude;
-
-	machine_code_place(code, rewriter->start_label);
-	machine_code_refer(code, lea, sizeof(lea), 3, REFER_DUMMY);
-	machine_code_bytes(code, call, sizeof(call));
-	machine_code_leave(code, MACHINE_JUMP, elf_image_entry(&rewriter->image));
-}
-
-static int make_prelude(struct rewriter *rewriter)
-{
-	rewriter->enter_label = machine_code_label(&rewriter->prelude);
-	rewriter->slow_label = machine_code_label(&rewriter->prelude);
-	rewriter->start_label = machine_code_label(&rewriter->prelude);
-	make_enter(rewriter);
-	make_slow(rewriter);
-	make_start(rewriter);
-	return machine_code_layout(&rewriter->prelude);
-}
 
 static int prepare_runtime(struct rewriter *rewriter, struct error *err)
 {
@@ -212,7 +100,9 @@ static int prepare_runtime(struct rewriter *rewriter, struct error *err)
 	if (slot < INT32_MIN)
 		return error_set(err, ENOTSUP, "its thread-local data are too large");
 	rewriter->runtime = (struct runtime_code){.slot = slot, .ready = PROFILE_LAYOUT_READY};
-	return make_prelude(rewriter) < 0 ? error_set(err, ENOMEM, "no memory for code") : 0;
+	r = prelude_make(&rewriter->prelude, code_address(rewriter),
+			 elf_image_entry(&rewriter->image));
+	return r < 0 ? error_set(err, ENOMEM, "no memory for code") : 0;
 }
 
 /* --- copying -------------------------------------------------------------- */
@@ -365,7 +255,7 @@ static int copy_all(struct rewriter *rewriter, struct error *err)
 	int r = 0;
 
 	rewriter->prelude_offset = offset;
-	offset = elf_image_round_up(offset + rewriter->prelude.bytes, CODE_ALIGN);
+	offset = elf_image_round_up(offset + rewriter->prelude.code.bytes, CODE_ALIGN);
 	for (size_t c = 0; r == 0 && c < rewriter->candidates.count; c++) {
 		struct candidate *candidate = &rewriter->candidates.all[c];
 
@@ -391,68 +281,15 @@ static int copy_all(struct rewriter *rewriter, struct error *err)
 
 /* --- unwinding ------------------------------------------------------------ */
 
-/* @tables: addresses of the new tables, of all frames that are copied, one after the other */
-struct frame_copier {
-	struct rewriter *rewriter;
-	const struct candidate *candidate;
-	uint64_t *tables;
-	size_t count;
-	size_t capacity;
-	bool failed;
-};
-
-static uint64_t new_place(void *context, uint64_t address)
-{
-	const struct frame_copier *copier = context;
-
-	return code_address(copier->rewriter) + copier->candidate->offset +
-	       procedure_copy_where(&copier->candidate->copy, address);
-}
-
-static void copy_table(void *context, const struct unwind_frame *frame)
-{
-	struct frame_copier *copier = context;
-
-	if (array_reserve(&copier->tables, &copier->capacity, copier->count + 1,
-			  sizeof(*copier->tables)) < 0) {
-		copier->failed = true;
-		return;
-	}
-	copier->tables[copier->count++] =
-		unwind_writer_add_table(&copier->rewriter->unwind, frame,
-					new_place(copier, frame->start), new_place, copier);
-}
-
-static void copy_frame(void *context, const struct unwind_frame *frame)
-{
-	struct frame_copier *copier = context;
-	uint64_t start = new_place(copier, frame->start);
-	uint64_t end = new_place(copier, frame->start + frame->bytes);
-	uint64_t table = copier->tables[copier->count++];
-
-	if (start < end)
-		unwind_writer_add(&copier->rewriter->unwind, frame, start, end, table, new_place,
-				  copier);
-}
-
-static void visit_copied(struct frame_copier *copier,
-			 void (*visit)(void *context, const struct unwind_frame *frame))
-{
-	const struct candidates *candidates = &copier->rewriter->candidates;
-
-	copier->count = 0;
-	for (size_t c = 0; !copier->failed && c < candidates->count; c++) {
-		copier->candidate = &candidates->all[c];
-		if (!copier->candidate->kept)
-			candidate_visit_frames(copier->candidate, &copier->rewriter->frames, visit,
-					       copier);
-	}
-}
-
 /* Behind the code. */
 static int copy_frames(struct rewriter *rewriter, struct error *err)
 {
-	struct frame_copier copier = {.rewriter = rewriter};
+	struct frame_copies copies = {
+		.writer = &rewriter->unwind,
+		.frames = &rewriter->frames,
+		.candidates = &rewriter->candidates,
+		.code = code_address(rewriter),
+	};
 	uint64_t index;
 	size_t index_bytes;
 	int r;
@@ -463,12 +300,7 @@ static int copy_frames(struct rewriter *rewriter, struct error *err)
 	r = unwind_writer_init(&rewriter->unwind, &rewriter->frames,
 			       code_address(rewriter) + rewriter->unwind_offset);
 	if (r == 0)
-		visit_copied(&copier, copy_table);
-	if (r == 0)
-		visit_copied(&copier, copy_frame);
-	free(copier.tables);
-	if (copier.failed)
-		r = -ENOMEM;
+		r = frame_copies_write(&copies);
 	if (r == 0)
 		r = unwind_writer_end(&rewriter->unwind, &index, &index_bytes);
 	if (r < 0)
@@ -513,7 +345,7 @@ static int write_code(struct rewriter *rewriter)
 	if (rewriter->unwind.bytes > 0)
 		memcpy(rewriter->out + rewriter->unwind_offset, rewriter->unwind.data,
 		       rewriter->unwind.bytes);
-	r = machine_code_write(&rewriter->prelude, rewriter->out + rewriter->prelude_offset,
+	r = machine_code_write(&rewriter->prelude.code, rewriter->out + rewriter->prelude_offset,
 			       address + rewriter->prelude_offset, where, rewriter);
 	for (size_t c = 0; r == 0 && c < rewriter->candidates.count; c++) {
 		const struct candidate *candidate = &rewriter->candidates.all[c];
@@ -526,10 +358,8 @@ static int write_code(struct rewriter *rewriter)
 			r = patch_old(rewriter, candidate);
 	}
 	if (!rewriter->image.dynamic)
-		elf_image_set_entry(
-			&rewriter->image,
-			address + rewriter->prelude_offset +
-				machine_code_offset(&rewriter->prelude, rewriter->start_label));
+		elf_image_set_entry(&rewriter->image,
+				    prelude_address(rewriter, rewriter->prelude.start));
 	return r;
 }
 
@@ -548,9 +378,9 @@ static int fill_state(struct rewriter *rewriter, struct error *err)
 		return error_set(err, ENAMETOOLONG, "the profile's name is too long: %s", profile);
 	state->image = rewriter->recorded.number;
 	state->slot = rewriter->runtime.slot;
-	state->guard = (int64_t)guard_offset();
-	state->spare = (int64_t)spare_offset();
-	state->memories = (int64_t)memories_offset();
+	state->guard = (int64_t)state_layout_guard();
+	state->spare = (int64_t)state_layout_spare();
+	state->memories = (int64_t)state_layout_memories();
 	state->mode = rewriter->mode->number;
 	memcpy(state->parameters, rewriter->recorded.parameters, sizeof(state->parameters));
 	return 0;
@@ -576,7 +406,7 @@ static int write_file(struct rewriter *rewriter, struct error *err)
 	addition.code_bytes = rewriter->code_bytes;
 	addition.data = (const uint8_t *)&rewriter->state;
 	addition.data_bytes = sizeof(rewriter->state);
-	addition.zero_bytes = data_end(rewriter) - sizeof(rewriter->state);
+	addition.zero_bytes = state_layout_end(&rewriter->state) - sizeof(rewriter->state);
 	addition.note = note;
 	r = elf_image_write(&rewriter->image, &addition, rewriter->options->output, err);
 	free(note);
@@ -691,7 +521,7 @@ int rewriter_run(const char *path, const struct rewriter_options *options,
 	candidates_deinit(&rewriter.candidates);
 	unwind_writer_deinit(&rewriter.unwind);
 	unwind_frames_deinit(&rewriter.frames);
-	machine_code_deinit(&rewriter.prelude);
+	prelude_deinit(&rewriter.prelude);
 	free(rewriter.out);
 	free(rewriter.path);
 	image_code_close(rewriter.code);
