@@ -1,93 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "instrument/procedure_copy.h"
 
-#include <Zydis/Zydis.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "instrument/copier.h"
 #include "lib/array.h"
-#include "lib/error.h"
 
 /* Blocks that compilers aligned are aligned again. */
 #define BLOCK_ALIGN 16
-
-/* Code that is put behind all blocks, since few go there. */
-struct aside {
-	uint32_t label;
-	uint32_t back; /* block's label to go to; COUNT_NONE: see @edge */
-	bool enter;    /* the thread may not be ready */
-	struct point point;
-	const struct cfg_edge *edge; /* out of the procedure */
-};
-
-struct copier {
-	const struct copy_source *source;
-	const struct cfg *cfg;
-	const struct count_graph *graph;
-	struct procedure_copy *copy;
-	struct machine_code *code;
-	uint32_t *labels;   /* of each block */
-	uint32_t *edge_of;  /* of each edge of cfg: that of the graph */
-	uint32_t *ends_by;  /* of each node: the edge that its last instruction is, or COUNT_NONE */
-	uint32_t *back_to;  /* likewise: the edge by which a call comes back */
-	uint32_t *comes_by; /* of each block: the edge from a hub, or of an exception */
-	bool clash;	    /* both */
-	size_t cut;	    /* the next one */
-	struct aside *asides;
-	size_t aside_count;
-	size_t aside_capacity;
-	ZydisDecoder decoder;
-	struct error *err;
-};
-
-/* Without the address, by which each would be a reason of its own. */
-static int refuse(const struct copier *copier, const char *why)
-{
-	return error_set(copier->err, ENOTSUP, "%s", why);
-}
-
-static bool is_system_call(const struct insn *insn)
-{
-	return insn->opcode == ZYDIS_MNEMONIC_SYSCALL;
-}
-
-/* --- points --------------------------------------------------------------- */
-
-static bool wants(const struct copier *copier, const struct point *point)
-{
-	return copier->source->mode->wants(copier->source->plan, point);
-}
-
-static void emit_point(const struct copier *copier, struct point *point, uint32_t live)
-{
-	point->live = live;
-	point->free = liveness_free_registers(copier->source->liveness, live);
-	copier->source->mode->emit(copier->source->plan, point, copier->code);
-}
-
-/* Where procedures begin, end and call nobody minds what is below the stack. */
-static bool minds_red_zone(const struct copier *copier, const struct count_edge *edge)
-{
-	const struct count_node *node;
-
-	if (edge->kind != COUNT_CALL && edge->kind != COUNT_BACK)
-		return edge->from != COUNT_OUTSIDE && edge->to != COUNT_OUTSIDE;
-	node = &copier->graph->nodes[edge->kind == COUNT_CALL ? edge->from : edge->to - 1];
-	return is_system_call(&copier->cfg->insns[node->first + node->count - 1]);
-}
-
-static struct point edge_point(const struct copier *copier, uint32_t number)
-{
-	const struct count_edge *edge = &copier->graph->edges[number];
-
-	return (struct point){
-		.kind = POINT_EDGE,
-		.edge = number,
-		.node = edge->from != COUNT_OUTSIDE ? edge->from : edge->to,
-		.red_zone = minds_red_zone(copier, edge),
-	};
-}
 
 static struct aside *add_aside(struct copier *copier, struct aside aside)
 {
@@ -110,94 +32,6 @@ static void emit_check(struct copier *copier, uint32_t back)
 		runtime_code_check(copier->code, copier->source->runtime, aside->label);
 }
 
-/* --- instructions --------------------------------------------------------- */
-
-static int decode(const struct copier *copier, const struct insn *insn,
-		  ZydisDecodedInstruction *ret, const uint8_t **bytes)
-{
-	*bytes = copier->source->bytes(copier->source->context, insn->address, insn->bytes);
-	if (*bytes == NULL || !ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(
-				      &copier->decoder, NULL, *bytes, insn->bytes, ret)))
-		return refuse(copier, "unreadable code");
-	return 0;
-}
-
-/* As it is, but for what it means relative to itself: only then it is decoded again. */
-static int copy_plain(struct copier *copier, const struct insn *insn)
-{
-	ZydisDecodedInstruction zydis;
-	const uint8_t *bytes;
-	int r;
-
-	if (insn->opcode == ZYDIS_MNEMONIC_XBEGIN)
-		return refuse(copier, "a transaction");
-	if (insn->opcode == ZYDIS_MNEMONIC_NOP)
-		return 0; /* alignment that is no longer right */
-	if (!insn->memory.pc_relative) {
-		bytes = copier->source->bytes(copier->source->context, insn->address, insn->bytes);
-		if (bytes == NULL)
-			return refuse(copier, "unreadable code");
-		machine_code_bytes(copier->code, bytes, insn->bytes);
-		return 0;
-	}
-	r = decode(copier, insn, &zydis, &bytes);
-	if (r < 0)
-		return r;
-	if (zydis.attributes & ZYDIS_ATTRIB_HAS_ADDRESSSIZE)
-		return refuse(copier, "a 32-bit address");
-	machine_code_relative(copier->code, bytes, insn->bytes, zydis.raw.disp.offset,
-			      (uint64_t)insn->memory.displacement);
-	return 0;
-}
-
-/* To where an instruction leads, outside of the procedure or to one's entry. */
-static void emit_leave(struct copier *copier, unsigned int kind, uint64_t target)
-{
-	long other = copier->source->find(copier->source->context, target);
-
-	if (other >= 0)
-		machine_code_enter(copier->code, kind, (uint32_t)other);
-	else
-		machine_code_leave(copier->code, kind, target);
-}
-
-/* All cuts up to an address are here. */
-static void mark_cuts(struct copier *copier, uint64_t address)
-{
-	const struct copy_source *source = copier->source;
-	struct procedure_copy *copy = copier->copy;
-	uint32_t label;
-
-	if (copier->cut == source->cut_count || source->cuts[copier->cut] > address)
-		return;
-	label = machine_code_label(copier->code);
-	machine_code_place(copier->code, label);
-	for (; copier->cut < source->cut_count && source->cuts[copier->cut] <= address;
-	     copier->cut++) {
-		if (array_reserve(&copy->marks, &copy->mark_capacity, copy->mark_count + 1,
-				  sizeof(*copy->marks)) < 0) {
-			copier->code->failed = true;
-			return;
-		}
-		copy->marks[copy->mark_count++] =
-			(struct copy_mark){.address = source->cuts[copier->cut], .label = label};
-	}
-}
-
-static int copy_call(struct copier *copier, uint32_t index)
-{
-	const struct insn *insn = &copier->cfg->insns[index];
-	int r = 0;
-
-	if (insn->flow == INSN_FLOW_CALL_INDIRECT)
-		r = copy_plain(copier, insn);
-	else if (insn->target == insn->address + insn->bytes)
-		r = refuse(copier, "a call of what follows");
-	else
-		emit_leave(copier, MACHINE_CALL, insn->target);
-	return r;
-}
-
 /* --- edges ---------------------------------------------------------------- */
 
 /* What is live where an edge leads. */
@@ -212,12 +46,12 @@ static uint32_t live_at(const struct copier *copier, const struct cfg_edge *edge
 static void emit_branch(struct copier *copier, unsigned int kind, uint32_t cfg_edge)
 {
 	const struct cfg_edge *edge = &copier->cfg->edges[cfg_edge];
-	struct point point = edge_point(copier, copier->edge_of[cfg_edge]);
+	struct point point = copier_point_of_edge(copier, copier->edge_of[cfg_edge]);
 	bool inside = edge->to < copier->cfg->block_count;
 	struct aside *aside;
 
 	point.live = live_at(copier, edge);
-	if (wants(copier, &point)) {
+	if (copier_point_wants(copier, &point)) {
 		aside = add_aside(copier, (struct aside){.back = inside ? copier->labels[edge->to]
 									: COUNT_NONE,
 							 .point = point,
@@ -227,7 +61,7 @@ static void emit_branch(struct copier *copier, unsigned int kind, uint32_t cfg_e
 	} else if (inside) {
 		machine_code_branch(copier->code, kind, copier->labels[edge->to]);
 	} else {
-		emit_leave(copier, kind, edge->target);
+		copier_insn_leave(copier, kind, edge->target);
 	}
 }
 
@@ -235,12 +69,12 @@ static void emit_branch(struct copier *copier, unsigned int kind, uint32_t cfg_e
 static void emit_fall(struct copier *copier, uint32_t cfg_edge, uint32_t next)
 {
 	const struct cfg_edge *edge = &copier->cfg->edges[cfg_edge];
-	struct point point = edge_point(copier, copier->edge_of[cfg_edge]);
+	struct point point = copier_point_of_edge(copier, copier->edge_of[cfg_edge]);
 
-	if (wants(copier, &point))
-		emit_point(copier, &point, live_at(copier, edge));
+	if (copier_point_wants(copier, &point))
+		copier_point_emit(copier, &point, live_at(copier, edge));
 	if (edge->to >= copier->cfg->block_count)
-		emit_leave(copier, MACHINE_JUMP, edge->target);
+		copier_insn_leave(copier, MACHINE_JUMP, edge->target);
 	else if (edge->to != next)
 		machine_code_branch(copier->code, MACHINE_JUMP, copier->labels[edge->to]);
 }
@@ -270,16 +104,16 @@ static int copy_branch(struct copier *copier, const struct cfg_block *block, uin
 	uint32_t falls = edge_of_kind(copier, block, true);
 	ZydisDecodedInstruction zydis;
 	const uint8_t *bytes;
-	int r = decode(copier, insn, &zydis, &bytes);
+	int r = copier_insn_decode(copier, insn, &zydis, &bytes);
 
 	if (r < 0)
 		return r;
 	if (taken == COUNT_NONE || falls == COUNT_NONE || block->out_count != 2)
-		return refuse(copier, "a branch with an unknown way");
+		return copier_refuse(copier, "a branch with an unknown way");
 	if (zydis.mnemonic == ZYDIS_MNEMONIC_JRCXZ || zydis.mnemonic == ZYDIS_MNEMONIC_JECXZ ||
 	    zydis.mnemonic == ZYDIS_MNEMONIC_LOOP || zydis.mnemonic == ZYDIS_MNEMONIC_LOOPE ||
 	    zydis.mnemonic == ZYDIS_MNEMONIC_LOOPNE)
-		return refuse(copier, "a branch that is always short");
+		return copier_refuse(copier, "a branch that is always short");
 	emit_branch(copier, zydis.opcode & 0xf, taken);
 	emit_fall(copier, falls, next);
 	return 0;
@@ -296,13 +130,13 @@ static int copy_end(struct copier *copier, const struct cfg_block *block, uint32
 		return copy_branch(copier, block, last, next);
 	case INSN_FLOW_JUMP:
 		if (block->out_count != 1)
-			return refuse(copier, "a jump with several ways");
+			return copier_refuse(copier, "a jump with several ways");
 		emit_fall(copier, block->out, next);
 		return 0;
 	case INSN_FLOW_JUMP_INDIRECT:
 	case INSN_FLOW_RETURN:
 	case INSN_FLOW_STOP:
-		return copy_plain(copier, insn);
+		return copier_insn_plain(copier, insn);
 	case INSN_FLOW_NEXT:
 	case INSN_FLOW_CALL:
 	case INSN_FLOW_CALL_INDIRECT:
@@ -318,7 +152,7 @@ static int copy_end(struct copier *copier, const struct cfg_block *block, uint32
 		machine_code_leave(copier->code, MACHINE_JUMP, insn->address + insn->bytes);
 		return 0;
 	}
-	return refuse(copier, "an unknown way on");
+	return copier_refuse(copier, "an unknown way on");
 }
 
 /* --- blocks --------------------------------------------------------------- */
@@ -334,8 +168,8 @@ static int copy_insn(struct copier *copier, uint32_t index)
 	const struct insn *insn = &copier->cfg->insns[index];
 
 	if (insn->flow == INSN_FLOW_CALL || insn->flow == INSN_FLOW_CALL_INDIRECT)
-		return copy_call(copier, index);
-	return copy_plain(copier, insn);
+		return copier_insn_call(copier, index);
+	return copier_insn_plain(copier, insn);
 }
 
 /* After what may have come back in another process, or as another thread. */
@@ -344,68 +178,14 @@ static int check_again(struct copier *copier, uint32_t index)
 	const struct insn *insn = &copier->cfg->insns[index];
 	uint32_t back;
 
-	if (!is_system_call(insn) && !copier->source->forks(copier->source->context, insn))
+	if (!copier_is_system_call(insn) && !copier->source->forks(copier->source->context, insn))
 		return 0;
 	if (liveness_after(copier->source->liveness, index) & LIVENESS_FLAGS)
-		return refuse(copier, "flags that outlive a call");
+		return copier_refuse(copier, "flags that outlive a call");
 	back = machine_code_label(copier->code);
 	emit_check(copier, back);
 	machine_code_place(copier->code, back);
 	return 0;
-}
-
-/* Before its first instruction; or behind its last one, if it has none. */
-static uint32_t live_at_start(const struct copier *copier, const struct count_node *node)
-{
-	const struct liveness *liveness = copier->source->liveness;
-
-	return node->count > 0 ? liveness_before(liveness, node->first)
-			       : liveness->out[node->block];
-}
-
-static void emit_start(const struct copier *copier, uint32_t number)
-{
-	struct point point = {.kind = POINT_START, .node = number, .red_zone = true};
-
-	if (wants(copier, &point))
-		emit_point(copier, &point, live_at_start(copier, &copier->graph->nodes[number]));
-}
-
-/* The end, and the edge that the node's last instruction is. */
-static void emit_end(const struct copier *copier, uint32_t number, uint32_t live)
-{
-	struct point end = {.kind = POINT_END, .node = number, .red_zone = true};
-
-	if (wants(copier, &end))
-		emit_point(copier, &end, live);
-	if (copier->ends_by[number] != COUNT_NONE) {
-		struct point edge = edge_point(copier, copier->ends_by[number]);
-
-		if (wants(copier, &edge))
-			emit_point(copier, &edge, live);
-	}
-}
-
-static void emit_back(const struct copier *copier, uint32_t number, uint32_t insn)
-{
-	struct point point;
-
-	if (copier->back_to[number] == COUNT_NONE)
-		return;
-	point = edge_point(copier, copier->back_to[number]);
-	if (wants(copier, &point))
-		emit_point(copier, &point, liveness_after(copier->source->liveness, insn));
-}
-
-static void emit_reference(const struct copier *copier, uint32_t number, uint32_t index)
-{
-	const struct insn *insn = &copier->cfg->insns[index];
-	struct point point = {
-		.kind = POINT_REFERENCE, .node = number, .insn = index, .red_zone = true};
-
-	if (copier->source->mode->references &&
-	    insn->flags & (INSN_READS_MEMORY | INSN_WRITES_MEMORY) && wants(copier, &point))
-		emit_point(copier, &point, liveness_before(copier->source->liveness, index));
 }
 
 static int copy_node(struct copier *copier, uint32_t number)
@@ -416,26 +196,26 @@ static int copy_node(struct copier *copier, uint32_t number)
 	const struct insn *insns = copier->cfg->insns;
 	int r = 0;
 
-	emit_start(copier, number);
+	copier_point_start(copier, number);
 	for (uint32_t i = node->first; r == 0 && i < node->first + node->count; i++) {
-		bool goes = insns[i].flow != INSN_FLOW_NEXT || is_system_call(&insns[i]);
+		bool goes = insns[i].flow != INSN_FLOW_NEXT || copier_is_system_call(&insns[i]);
 
-		mark_cuts(copier, insns[i].address);
-		emit_reference(copier, number, i);
+		copier_insn_mark(copier, insns[i].address);
+		copier_point_reference(copier, number, i);
 		if (i == last && goes)
-			emit_end(copier, number, liveness_before(liveness, i));
+			copier_point_end(copier, number, liveness_before(liveness, i));
 		if (i == last && ends_here(&insns[i]))
 			return 0; /* copy_end() does it */
 		r = copy_insn(copier, i);
 		if (r == 0)
 			r = check_again(copier, i);
 		if (r == 0 && i == last && goes)
-			emit_back(copier, number, i);
+			copier_point_back(copier, number, i);
 		if (r == 0 && i == last && !goes)
-			emit_end(copier, number, liveness_after(liveness, i));
+			copier_point_end(copier, number, liveness_after(liveness, i));
 	}
 	if (r == 0 && node->count == 0)
-		emit_end(copier, number, liveness->out[node->block]);
+		copier_point_end(copier, number, liveness->out[node->block]);
 	return r;
 }
 
@@ -482,11 +262,11 @@ static void emit_asides(struct copier *copier)
 		if (aside->enter)
 			runtime_code_enter(copier->code);
 		else
-			emit_point(copier, &aside->point, aside->point.live);
+			copier_point_emit(copier, &aside->point, aside->point.live);
 		if (aside->back != COUNT_NONE)
 			machine_code_branch(copier->code, MACHINE_JUMP, aside->back);
 		else
-			emit_leave(copier, MACHINE_JUMP, aside->edge->target);
+			copier_insn_leave(copier, MACHINE_JUMP, aside->edge->target);
 	}
 }
 
@@ -523,17 +303,17 @@ static int emit_entry(struct copier *copier, uint32_t block)
 	struct point point;
 
 	if (edge == copier->graph->edge_count)
-		return refuse(copier, "no way in");
+		return copier_refuse(copier, "no way in");
 	if (live & LIVENESS_FLAGS)
-		return refuse(copier, "flags that matter on entry");
+		return copier_refuse(copier, "flags that matter on entry");
 	copier->copy->inside = machine_code_label(copier->code);
 	machine_code_align(copier->code, BLOCK_ALIGN);
 	machine_code_place(copier->code, label);
 	emit_check(copier, copier->copy->inside);
 	machine_code_place(copier->code, copier->copy->inside);
-	point = edge_point(copier, edge);
-	if (wants(copier, &point))
-		emit_point(copier, &point, live);
+	point = copier_point_of_edge(copier, edge);
+	if (copier_point_wants(copier, &point))
+		copier_point_emit(copier, &point, live);
 	if (block != next_reached(copier, UINT32_MAX))
 		machine_code_branch(copier->code, MACHINE_JUMP, copier->labels[block]);
 	return add_site(copier, copier->source->entry, label);
@@ -564,9 +344,9 @@ static int emit_sites(struct copier *copier)
 
 		if (edge == COUNT_NONE)
 			continue;
-		point = edge_point(copier, edge);
+		point = copier_point_of_edge(copier, edge);
 		point.live = copier->source->liveness->in[b];
-		if (wants(copier, &point)) {
+		if (copier_point_wants(copier, &point)) {
 			struct aside *aside =
 				add_aside(copier, (struct aside){.back = label, .point = point});
 
@@ -642,16 +422,16 @@ static int copy_all(struct copier *copier)
 		copier->labels[b] = machine_code_label(copier->code);
 	find_edges(copier);
 	if (copier->clash)
-		return refuse(copier, "a handler of exceptions that is a case");
+		return copier_refuse(copier, "a handler of exceptions that is a case");
 	entry = block_at(copier, copier->source->entry);
 	if (entry < 0)
-		return refuse(copier, "no code on entry");
+		return copier_refuse(copier, "no code on entry");
 	r = emit_entry(copier, (uint32_t)entry);
 	for (uint32_t b = 0; r == 0 && b < copier->cfg->block_count; b++) {
 		if (copier->graph->node_of[b] != COUNT_NONE)
 			r = copy_block(copier, b);
 	}
-	mark_cuts(copier, UINT64_MAX);
+	copier_insn_mark(copier, UINT64_MAX);
 	if (r == 0)
 		r = emit_sites(copier);
 	if (r == 0)
