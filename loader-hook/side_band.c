@@ -332,16 +332,22 @@ static void push(struct side_band *band, size_t cpu)
 
 /*
  * Look at a CPU's next record. One made after the drain began is left for the
- * next: what it depends on may be in a ring that was looked at before.
+ * next: what it depends on may be in a ring that was looked at before. One of a time
+ * that cannot be would be left for ever, and is dropped.
  */
 static bool advance(struct side_band *band, size_t cpu)
 {
 	struct perf_ring *ring = band->rings[cpu];
-	const struct perf_event_header *record = perf_ring_next(ring);
+	const struct perf_event_header *record;
 
-	if (record == NULL)
-		return false;
-	band->times[cpu] = side_band_record_time(record);
+	for (;; band->lost++) {
+		record = perf_ring_next(ring);
+		if (record == NULL)
+			return false;
+		band->times[cpu] = side_band_record_time(record);
+		if (band->times[cpu] <= band->now_ns + NS_PER_SECOND)
+			break;
+	}
 	if (band->times[cpu] < band->pressed_ns && perf_ring_pressed(ring, false))
 		band->pressed_ns = band->times[cpu];
 	if (band->times[cpu] > band->now_ns) {

@@ -15,12 +15,30 @@
 			memcpy(&(target), bytes_, sizeof(target));                                 \
 	} while (0)
 
+/* Address, length, type and flags of code, before its name; that fills up eight bytes. */
+#define KSYMBOL_NAME_AT 16
+
+size_t side_band_record_excess(const struct perf_event_header *header, size_t trailer_bytes)
+{
+	size_t name_at = sizeof(*header) + KSYMBOL_NAME_AT, room, name, filled;
+
+	if (header->type != PERF_RECORD_KSYMBOL || header->size < name_at + trailer_bytes)
+		return 0;
+	room = header->size - name_at - trailer_bytes;
+	name = strnlen((const char *)header + name_at, room);
+	filled = (name / 8 + 1) * 8;
+	return name < room && filled < room ? room - filled : 0;
+}
+
 uint64_t side_band_record_time(const struct perf_event_header *header)
 {
 	uint64_t time = 0;
+	size_t at;
 
-	if (header->size >= sizeof(*header) + sizeof(time))
-		memcpy(&time, (const uint8_t *)header + header->size - sizeof(time), sizeof(time));
+	if (header->size >= sizeof(*header) + sizeof(time)) {
+		at = header->size - sizeof(time) - side_band_record_excess(header, sizeof(time));
+		memcpy(&time, (const uint8_t *)header + at, sizeof(time));
+	}
 	return time;
 }
 

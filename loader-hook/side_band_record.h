@@ -25,9 +25,18 @@ struct side_band_record {
 };
 
 /**
+ * side_band_record_excess() - bytes after a record's trailer that mean nothing
+ * @trailer_bytes: of the trailer that it should have
+ *
+ * Linux makes one KSYMBOL record for all who listen, and adds the size of a trailer to it
+ * for each of them: only the first gets a record that ends where it should.
+ */
+size_t side_band_record_excess(const struct perf_event_header *header, size_t trailer_bytes);
+
+/**
  * side_band_record_time() - when a record was made
  *
- * Every record ends in its time (sample_id_all, PERF_SAMPLE_TIME alone).
+ * Every record has its time at its end (sample_id_all, PERF_SAMPLE_TIME alone).
  *
  * Return: CLOCK_MONOTONIC in ns; 0 if the record is too short for one.
  */

@@ -419,11 +419,49 @@ static void threads_are_counted(void **state)
 	thread_count_deinit(&threads);
 }
 
+/* Linux makes KSYMBOL records longer from listener to listener; their times stay. */
+static void kernel_code_has_its_time(void **state)
+{
+	static const char *const names[] = {"", "code", "1234567", "12345678", "bpf_prog_0123456789"};
+	struct {
+		struct perf_event_header header;
+		uint64_t address;
+		uint32_t bytes;
+		uint16_t type;
+		uint16_t flags;
+		uint64_t rest[16];
+	} record;
+	struct side_band_record parsed;
+	size_t i, listener, words;
+
+	(void)state;
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		for (listener = 0; listener < 10; listener++) {
+			memset(&record, 0, sizeof(record));
+			record.header.type = PERF_RECORD_KSYMBOL;
+			record.address = 0xffff800000000000;
+			record.bytes = 100;
+			strcpy((char *)record.rest, names[i]);
+			words = strlen(names[i]) / 8 + 1;
+			memset(record.rest + words, 'x', listener * 8 + 8);
+			record.rest[words] = 123456789;
+			record.header.size = (uint16_t)(offsetof(typeof(record), rest) +
+							(words + 1 + listener) * 8);
+			assert_int_equal(side_band_record_excess(&record.header, 8), listener * 8);
+			side_band_record_parse(&parsed, &record.header);
+			assert_int_equal(parsed.kind, SIDE_BAND_EVENT);
+			assert_int_equal(parsed.event.time_ns, 123456789);
+			assert_string_equal(parsed.event.path, names[i]);
+		}
+	}
+}
+
 /* Records of any contents and size, in memory that ends where they end. */
 static void records_of_any_kind(void **state)
 {
 	static const uint32_t types[] = {PERF_RECORD_MMAP2, PERF_RECORD_COMM, PERF_RECORD_FORK,
-					 PERF_RECORD_EXIT, PERF_RECORD_LOST};
+					 PERF_RECORD_EXIT, PERF_RECORD_LOST,
+					 PERF_RECORD_KSYMBOL};
 	uint64_t seed = 1;
 	int i, events = 0;
 
@@ -436,7 +474,7 @@ static void records_of_any_kind(void **state)
 		assert_non_null(header);
 		for (at = 0; at < bytes; at++)
 			((uint8_t *)header)[at] = (uint8_t)(unit_random(&seed) % 5);
-		header->type = types[unit_random(&seed) % 5];
+		header->type = types[unit_random(&seed) % 6];
 		header->misc = (uint16_t)unit_random(&seed);
 		header->size = (uint16_t)bytes;
 		side_band_record_parse(&record, header);
@@ -456,6 +494,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records_of_any_kind),
+		cmocka_unit_test(kernel_code_has_its_time),
 		cmocka_unit_test(threads_are_counted),
 		cmocka_unit_test(fork_exec_exit),
 		cmocka_unit_test(library_loaded_at_run_time),

@@ -11,6 +11,7 @@
 #include "lib/array.h"
 #include "lib/bounded_reader.h"
 #include "lib/error.h"
+#include "loader-hook/side_band_record.h"
 
 /* In Linux 6.0 and later: PERF_FORMAT_LOST. */
 #define READ_FORMAT_LOST (1U << 4)
@@ -195,7 +196,7 @@ static uint64_t trailer_field(const struct perf_event_header *record, size_t byt
 int perfdata_trailer_parse(struct perfdata_trailer *ret, const struct perfdata_events *events,
 			   const struct perf_event_header *record)
 {
-	size_t bytes = record->size - sizeof(*record), time_at = 0, id_at = 0;
+	size_t bytes = record->size - sizeof(*record), time_at = 0, id_at = 0, excess;
 	uint64_t type;
 
 	*ret = (struct perfdata_trailer){.event = -ENOENT};
@@ -215,9 +216,11 @@ int perfdata_trailer_parse(struct perfdata_trailer *ret, const struct perfdata_e
 	}
 	if (ret->bytes > bytes)
 		return -EBADMSG;
+	excess = side_band_record_excess(record, ret->bytes);
+	ret->bytes += excess;
 	if (time_at > 0)
-		ret->time_ns = trailer_field(record, time_at);
+		ret->time_ns = trailer_field(record, time_at + excess);
 	if (id_at > 0)
-		ret->event = perfdata_events_find(events, trailer_field(record, id_at));
+		ret->event = perfdata_events_find(events, trailer_field(record, id_at + excess));
 	return 0;
 }
