@@ -207,6 +207,11 @@ unit_stall_summary-archives := analysis util
 # Frequencies on out-of-order machines; klu has no pkg-config file in Debian.
 analysis-ldlibs += -lklu -llbfgs
 
+UNIT_TESTS += unit_frequency_flow
+unit_frequency_flow-src := tests/unit_frequency_flow.c
+unit_frequency_flow-archives := analysis util
+unit_frequency_flow-pkgs := $(ANALYSIS_PKGS)
+
 UNIT_TESTS += unit_flow_fit
 unit_flow_fit-src := tests/unit_flow_fit.c tests/cfg_fixture.c
 unit_flow_fit-archives := analysis util

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tests/unit.h"
+
+#include <math.h>
+
+#include "analysis/frequency/frequency.h"
+#include "analysis/insn/insn.h"
+#include "analysis/machine/machine_model.h"
+
+#define ADDRESS 0x1000
+#define SAMPLES 10000.0
+/* Between these an iteration takes, if each loads from memory, or all from the nearest cache. */
+#define MEMORY_CYCLES 300.0
+#define CACHE_SPEED 1.25
+#define ITERATIONS 1000
+#define EDGES_MAX 8
+
+/* A loop of one block, as its bytes, and whether each iteration loads from another line. */
+struct loop {
+	const char *name;
+	const char *code;
+	size_t bytes;
+	bool changes_lines;
+};
+
+#define LOOP(name, code, changes_lines) {name, code, sizeof(code) - 1, changes_lines}
+
+static const struct loop loops[] = {
+	LOOP("mov (%rax), %rax", "\x48\x8b\x00\x48\x85\xc0\x75\xf8", true),
+	LOOP("mov 8(%rax), %rax", "\x48\x8b\x40\x08\x48\x85\xc0\x75\xf7", true),
+	LOOP("add $64, %rsi", "\x48\x03\x06\x48\x83\xc6\x40\x48\x39\xd6\x75\xf4", true),
+	LOOP("sub $64, %rsi", "\x48\x03\x06\x48\x83\xee\x40\x48\x39\xd6\x75\xf4", true),
+	LOOP("lea 64(%rsi), %rsi", "\x48\x03\x06\x48\x8d\x76\x40\x48\x39\xd6\x75\xf4", true),
+	LOOP("add $8, %rsi", "\x48\x03\x06\x48\x83\xc6\x08\x48\x39\xd6\x75\xf4", false),
+	LOOP("lea 8(%rsi), %rsi", "\x48\x03\x06\x48\x8d\x76\x08\x48\x39\xd6\x75\xf4", false),
+	/* Stores need not be waited for. */
+	LOOP("mov %rax, (%rsi); add $64, %rsi", "\x48\x89\x06\x48\x83\xc6\x40\x48\x39\xd6\x75\xf4",
+	     false),
+	/* Another register goes on by lines than the one that is loaded by. */
+	LOOP("add (%rdi), %rax; add $64, %rsi", "\x48\x03\x07\x48\x83\xc6\x40\x48\x39\xd6\x75\xf4",
+	     false),
+};
+
+#define LOOPS (sizeof(loops) / sizeof(loops[0]))
+
+/*
+ * The estimate of a loop of many iterations, all of whose samples are at one instruction;
+ * @bound: cycles of an iteration at best
+ */
+static struct frequency_estimate estimate_loop(const struct loop *loop, double *bound)
+{
+	struct procedure_profile profile = {
+		.total = SAMPLES, .period_cycles = 1, .calls_in = -1, .slowness = 1};
+	struct frequency_input input = {.profile = &profile};
+	struct frequency_estimate ret;
+	struct frequency frequency;
+	struct schedule schedule;
+	double samples[8] = {SAMPLES}, seen[EDGES_MAX] = {0};
+	struct cfg *cfg;
+
+	assert_int_equal(cfg_from_code(&cfg, &insn_x86_decoder, (const uint8_t *)loop->code,
+				       loop->bytes, ADDRESS, NULL),
+			 0);
+	assert_int_equal(cfg->block_count, 1);
+	assert_in_range(cfg->insn_count, 3, 8);
+	input.cfg = cfg;
+	input.model = machine_model_find("x86-64");
+	assert_non_null(input.model);
+	assert_int_equal(schedule_create(&schedule, input.model, cfg, NULL), 0);
+	input.schedule = &schedule;
+	profile.samples = samples;
+	assert_in_range(cfg->edge_count, 2, EDGES_MAX);
+	for (uint32_t e = 0; e < cfg->edge_count; e++) {
+		if (cfg->edges[e].from == 0)
+			seen[e] = cfg->edges[e].to == 0 ? ITERATIONS : 1;
+	}
+	profile.edge_samples = seen;
+	*bound = schedule.block_cycles[0];
+	assert_true(*bound >= 1 && *bound < 10);
+	assert_int_equal(frequency_estimate(&frequency, frequency_estimator_find("dcpi"), &input),
+			 0);
+	ret = frequency.blocks[0];
+	frequency_deinit(&frequency);
+	schedule_deinit(&schedule);
+	cfg_destroy(cfg);
+	return ret;
+}
+
+/*
+ * Samples of such loops look alike whether each load misses or none does: the interval has
+ * room for both, and no confidence.
+ */
+static void test_loops_that_change_lines_may_wait_for_memory(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < LOOPS; i++) {
+		double bound;
+		struct frequency_estimate estimate = estimate_loop(&loops[i], &bound);
+
+		if (!loops[i].changes_lines)
+			continue;
+		if (estimate.low > SAMPLES / MEMORY_CYCLES || estimate.high < SAMPLES / bound ||
+		    estimate.confidence != FREQUENCY_LOW)
+			fail_msg("%s: %g (%g to %g), bound %g", loops[i].name, estimate.value,
+				 estimate.low, estimate.high, bound);
+	}
+}
+
+/* The others run at their bound, as far as one program is like another. */
+static void test_other_loops_run_at_their_bound(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < LOOPS; i++) {
+		double bound, ratio;
+		struct frequency_estimate estimate = estimate_loop(&loops[i], &bound);
+
+		if (loops[i].changes_lines)
+			continue;
+		ratio = estimate.value * bound / SAMPLES;
+		if (ratio < 1 / CACHE_SPEED || ratio > CACHE_SPEED ||
+		    estimate.low < SAMPLES / MEMORY_CYCLES)
+			fail_msg("%s: %g (%g to %g), bound %g", loops[i].name, estimate.value,
+				 estimate.low, estimate.high, bound);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_loops_that_change_lines_may_wait_for_memory),
+		cmocka_unit_test(test_other_loops_run_at_their_bound),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
