@@ -79,6 +79,8 @@ static int compare_with_program(const struct pass *pass, struct procedure_analys
 		procedure_table_get(image_code_procedures(pass->code), analysis->index);
 
 	program_calls_apply(pass->program, pass->samples->image, procedure, &analysis->profile);
+	if (analysis->profile.exact != NULL)
+		return 0;
 	return program_calls_estimates(pass->program, pass->samples->image, procedure,
 				       analysis->cfg, &analysis->frequency);
 }

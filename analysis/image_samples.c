@@ -35,6 +35,7 @@ static size_t lower_bound(const void *elements, size_t count, size_t bytes, uint
 
 _Static_assert(offsetof(struct address_count, address) == 0, "what lower_bound() looks at");
 _Static_assert(offsetof(struct branch_count, from) == 0, "what lower_bound() looks at");
+_Static_assert(offsetof(struct exact_range, start) == 0, "what lower_bound() looks at");
 
 static struct slice counts_in(const struct address_count *counts, size_t count,
 			      const struct image_range *part)
@@ -92,10 +93,13 @@ double image_samples_time(const struct image_samples *samples, const struct imag
 bool image_samples_counted(const struct image_samples *samples, const struct image_range *parts,
 			   size_t count)
 {
-	for (size_t p = 0; p < count; p++) {
-		struct slice slice = counts_in(samples->exact, samples->exact_count, &parts[p]);
+	const struct exact_counts *exact = &samples->exact;
 
-		if (slice.first < slice.end)
+	for (size_t p = 0; p < count; p++) {
+		size_t first = lower_bound(exact->ranges, exact->range_count,
+					   sizeof(*exact->ranges), parts[p].start);
+
+		if (first < exact->range_count && exact->ranges[first].start < parts[p].end)
 			return true;
 	}
 	return false;
@@ -219,26 +223,23 @@ static int add_branches(struct procedure_profile *profile, const struct cfg *cfg
 	return 0;
 }
 
+/* Edges are by address: only those from the procedure's parts need to be looked at. */
 static int add_exact(struct procedure_profile *profile, const struct cfg *cfg,
 		     const struct image_samples *samples, const struct image_range *parts,
 		     size_t part_count)
 {
+	struct exact_counts exact = samples->exact;
+	size_t first, end;
+
 	if (!image_samples_counted(samples, parts, part_count))
 		return 0;
-	profile->exact = calloc((size_t)cfg->insn_count + 1, sizeof(*profile->exact));
-	if (profile->exact == NULL)
-		return -ENOMEM;
-	for (size_t p = 0; p < part_count; p++) {
-		struct slice slice = counts_in(samples->exact, samples->exact_count, &parts[p]);
-
-		for (size_t i = slice.first; i < slice.end; i++) {
-			long insn = cfg_find_insn(cfg, samples->exact[i].address);
-
-			if (insn >= 0)
-				profile->exact[insn] = samples->exact[i].count;
-		}
-	}
-	return 0;
+	first = lower_bound(exact.edges, exact.edge_count, sizeof(*exact.edges), parts[0].start);
+	end = lower_bound(exact.edges, exact.edge_count, sizeof(*exact.edges),
+			  parts[part_count - 1].end);
+	if (first < end)
+		exact.edges += first;
+	exact.edge_count = end - first;
+	return procedure_profile_add_exact(profile, cfg, &exact);
 }
 
 int image_samples_profile(struct procedure_profile *ret, const struct cfg *cfg,

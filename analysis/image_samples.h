@@ -29,10 +29,7 @@ struct image_event_samples {
  * @branches:     edges that were seen, by (from, to, to_image, to_offset), ascending
  * @branch_count: how many
  * @branches_sampled: edges were collected, though perhaps none was seen
- * @exact:        executions counted by instrumentation, of every instruction that ran,
- *                by address, ascending. Procedures in which none is listed were not
- *                instrumented
- * @exact_count:  how many
+ * @exact:        executions, where they were counted
  *
  * The arrays are the caller's and must not change while an analysis runs.
  */
@@ -45,8 +42,7 @@ struct image_samples {
 	const struct branch_count *branches;
 	size_t branch_count;
 	bool branches_sampled;
-	const struct address_count *exact;
-	size_t exact_count;
+	struct exact_counts exact;
 };
 
 /**

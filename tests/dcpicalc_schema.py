@@ -78,7 +78,7 @@ def check_instruction(insn, where):
     must(whole(insn["offset"]) and whole(insn["address"]) and whole(insn["samples"]), where,
          "offset, address or samples")
     value = estimate(insn, where)
-    must(insn["confidence"] in ("low", "medium", "high", None), where, "confidence")
+    must(insn["confidence"] in ("low", "medium", "high", "exact", None), where, "confidence")
     must((insn["confidence"] is None) == (value is None), where, "confidence without frequency")
     cpi = optional(insn, "cpi", where)
     must(cpi is None or (value is not None and value > 0), where, "cpi without frequency")

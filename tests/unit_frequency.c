@@ -257,6 +257,7 @@ static void test_exact_counts_win(void **state)
 		make_scene(&scene, NULL, 6, loop_edges, 9);
 		scene.profile.period_cycles = 50;
 		scene.profile.exact = calloc(6, sizeof(double));
+		scene.profile.exact_low = scene.profile.exact_high = 1;
 		assert_non_null(scene.profile.exact);
 		for (uint32_t i = 0; i < 6; i++) {
 			scene.profile.samples[i] = 7;

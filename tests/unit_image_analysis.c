@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/exact_scale.h"
 #include "analysis/image_analysis.h"
 #include "analysis/image_calls.h"
 #include "analysis/program_calls.h"
@@ -486,6 +487,98 @@ static int close_self(void **state)
 	return image_test_caller(0) != 0;
 }
 
+/* Counts that the estimates are @SCALE times of, but for every ninth block. */
+#define SCALE 7
+#define ODD_ONE_IN 9
+
+struct made_up_counts {
+	struct exact_range *ranges;
+	struct exact_counts exact;
+	size_t blocks;
+};
+
+static int count_blocks(void *ctx, const struct procedure_analysis *analysis)
+{
+	struct made_up_counts *counts = ctx;
+	const struct cfg *cfg = analysis->cfg;
+
+	for (uint32_t b = 0; b < cfg->block_count; b++) {
+		const struct insn *last =
+			&cfg->insns[cfg->blocks[b].first + cfg->blocks[b].count - 1];
+		double count = analysis->frequency.blocks[b].value * 62000 / SCALE;
+
+		if (count <= 0 || counts->exact.range_count == COUNTS_MAX)
+			continue;
+		if (counts->blocks++ % ODD_ONE_IN == 0)
+			count *= 1000;
+		counts->ranges[counts->exact.range_count++] =
+			(struct exact_range){cfg->insns[cfg->blocks[b].first].address,
+					     last->address + last->bytes, count};
+	}
+	return 0;
+}
+
+static int compare_ranges(const void *a, const void *b)
+{
+	const struct exact_range *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+/* Blocks that were counted have their counts, scaled. */
+static int check_counted(void *ctx, const struct procedure_analysis *analysis)
+{
+	const struct exact_counts *exact = ctx;
+	const struct cfg *cfg = analysis->cfg;
+
+	for (uint32_t b = 0; analysis->profile.exact != NULL && b < cfg->block_count; b++) {
+		const struct frequency_estimate *estimate = &analysis->frequency.blocks[b];
+		double want = exact->scale *
+			      exact_counts_of(exact, cfg->insns[cfg->blocks[b].first].address);
+
+		assert_int_equal(estimate->origin, FREQUENCY_EXACT);
+		assert_float_equal(estimate->value * 62000, want, 1e-5 * want);
+		assert_float_equal(estimate->low * 62000, want / 2, 1e-5 * want);
+		assert_float_equal(estimate->high * 62000, want * 3, 1e-5 * want);
+	}
+	return 0;
+}
+
+static void test_exact_scale(void **state)
+{
+	struct image_analysis_options options = {.threads = 1};
+	struct made_up_counts counts = {.ranges = allocate(COUNTS_MAX, sizeof(*counts.ranges))};
+	struct exact_scale scale;
+	struct made_up made_up;
+	struct error err;
+
+	(void)state;
+	make_up(&made_up, 4);
+	assert_int_equal(image_analysis_run(self, &made_up.samples, &options, count_blocks, &counts,
+					    NULL, &err),
+			 0);
+	/* Nothing was counted. */
+	assert_int_equal(exact_scale_find(&scale, self, &made_up.samples, &options, &err),
+			 -ENODATA);
+	qsort(counts.ranges, counts.exact.range_count, sizeof(*counts.ranges), compare_ranges);
+	counts.exact.ranges = counts.ranges;
+	made_up.samples.exact = counts.exact;
+	assert_int_equal(exact_scale_find(&scale, self, &made_up.samples, &options, &err), 0);
+	assert_float_equal(scale.value, SCALE, 1e-6);
+	assert_true(scale.low > 0 && scale.low <= SCALE + 1e-6 && scale.high >= SCALE - 1e-6);
+	/* The odd blocks are those that do not agree; they may have more samples than others. */
+	assert_true(scale.agree > 1 - 3.0 / ODD_ONE_IN && scale.agree < 1);
+	counts.exact.scale = 5;
+	counts.exact.scale_low = 2.5;
+	counts.exact.scale_high = 15;
+	made_up.samples.exact = counts.exact;
+	assert_int_equal(image_analysis_run(self, &made_up.samples, &options, check_counted,
+					    &counts.exact, NULL, &err),
+			 0);
+	free(counts.ranges);
+	forget(&made_up);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -497,6 +590,7 @@ int main(void)
 		cmocka_unit_test(test_calls),
 		cmocka_unit_test(test_returns_compare),
 		cmocka_unit_test(test_estimates_are_kept),
+		cmocka_unit_test(test_exact_scale),
 	};
 
 	return cmocka_run_group_tests(tests, open_self, close_self);

@@ -26,6 +26,8 @@ enum {
 	KEY_SOURCE,
 	KEY_NO_SOURCE,
 	KEY_AS_PUBLISHED,
+	KEY_FREQUENCY,
+	KEY_SCALE,
 };
 
 static const struct option_entry own_options[] = {
@@ -37,6 +39,9 @@ static const struct option_entry own_options[] = {
 	{'e', "event", "EVENT", "the one whose samples are of time: cycles, cpu-clock, ..."},
 	{KEY_MODEL, "model", "NAME", "the machine: alpha21164, cortex-a53, ..."},
 	{KEY_ESTIMATOR, "estimator", "NAME", "of frequencies: dcpi, paper, avg, max"},
+	{KEY_FREQUENCY, "frequency", "WHENCE",
+	 "estimate, or exact: as dcpix counted it; default: exact where it was counted"},
+	{KEY_SCALE, "scale", "N", "executions for each one that dcpix counted; default: found"},
 	{KEY_AS_PUBLISHED, "as-published", NULL, "as the paper of 1997 did it"},
 };
 
@@ -80,6 +85,10 @@ static int set_option(void *context, int key, const char *argument, struct error
 	case KEY_AS_PUBLISHED:
 		calc->method.as_published = true;
 		break;
+	case KEY_FREQUENCY:
+		return calc_method_frequencies(&calc->method.frequencies, argument, err);
+	case KEY_SCALE:
+		return calc_method_scale(&calc->method.scale, argument, err);
 	case KEY_MODEL:
 		return calc_method_model(&calc->method.model, argument, err);
 	case KEY_ESTIMATOR:
@@ -150,6 +159,7 @@ static int run(struct calc *calc, struct source_text *source)
 		r = calc_source_open(&calc->source, &calc->reader, &calc->cli, calc->event, &err);
 	if (r < 0)
 		return fail(calc, r, &err);
+	calc->source.select.counts = calc_method_counts(&calc->method);
 	calc->output = (struct calc_output){
 		.json = calc->cli.format == CLI_JSON,
 		.summary = calc->summary,

@@ -2,6 +2,7 @@
 #include "analysis/frequency/frequency.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -48,9 +49,23 @@ static void take_exact(struct frequency_estimate *estimate, const struct frequen
 	estimate->confidence = FREQUENCY_HIGH;
 }
 
-/* Blocks were counted; edges follow from them where flow says so. */
+static struct frequency_estimate exactly(const struct procedure_profile *profile, double executions)
+{
+	double value = executions / profile->period_cycles;
+
+	return (struct frequency_estimate){
+		.value = value,
+		.low = value * profile->exact_low,
+		.high = value * profile->exact_high,
+		.confidence = FREQUENCY_HIGH,
+		.origin = FREQUENCY_EXACT,
+	};
+}
+
+/* Blocks were counted; edges that were not follow from them where flow says so. */
 static int use_exact_counts(struct frequency *ret, const struct frequency_input *input)
 {
+	const struct procedure_profile *profile = input->profile;
 	const struct cfg *cfg = input->cfg;
 	_cleanup_free_ struct frequency_estimate *classes =
 		calloc((size_t)input->classes->count + 1, sizeof(*classes));
@@ -58,31 +73,21 @@ static int use_exact_counts(struct frequency *ret, const struct frequency_input 
 
 	if (classes == NULL)
 		return -ENOMEM;
-	for (uint32_t b = 0; b < cfg->block_count; b++) {
-		double value =
-			input->profile->exact[cfg->blocks[b].first] / input->profile->period_cycles;
-
-		classes[input->classes->of_block[b]] = (struct frequency_estimate){
-			.value = value,
-			.low = value,
-			.high = value,
-			.confidence = FREQUENCY_HIGH,
-			.origin = FREQUENCY_EXACT,
-		};
-	}
+	for (uint32_t b = 0; b < cfg->block_count; b++)
+		classes[input->classes->of_block[b]] =
+			exactly(profile, profile->exact[cfg->blocks[b].first]);
 	r = frequency_propagate(classes, cfg, input->classes);
 	if (r < 0)
 		return r;
-	for (uint32_t e = 0; e < cfg->edge_count; e++)
-		take_exact(&ret->edges[e], &classes[input->classes->of_edge[e]]);
-	for (uint32_t b = 0; b < cfg->block_count; b++) {
-		/* Its own count: exceptions may make members of a class differ. */
-		double value =
-			input->profile->exact[cfg->blocks[b].first] / input->profile->period_cycles;
-
-		take_exact(&ret->blocks[b], &classes[input->classes->of_block[b]]);
-		ret->blocks[b].value = ret->blocks[b].low = ret->blocks[b].high = value;
+	for (uint32_t e = 0; e < cfg->edge_count; e++) {
+		if (profile->exact_edges != NULL && !isnan(profile->exact_edges[e]))
+			ret->edges[e] = exactly(profile, profile->exact_edges[e]);
+		else
+			take_exact(&ret->edges[e], &classes[input->classes->of_edge[e]]);
 	}
+	/* Each its own count: exceptions may make members of a class differ. */
+	for (uint32_t b = 0; b < cfg->block_count; b++)
+		ret->blocks[b] = exactly(profile, profile->exact[cfg->blocks[b].first]);
 	return 0;
 }
 

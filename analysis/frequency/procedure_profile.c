@@ -2,6 +2,7 @@
 #include "analysis/frequency/procedure_profile.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 /* Whether an address is in the middle of an instruction, at least. */
@@ -79,22 +80,26 @@ static bool edge_leads_to(const struct cfg *cfg, const struct cfg_edge *edge, ui
 	       cfg_find_insn(cfg, target) < 0;
 }
 
-static void add_branch(struct procedure_profile *profile, const struct cfg *cfg, uint32_t insn,
-		       const struct branch_count *branch)
+/* The edge that leads from an instruction to an address. Return: -1: none does. */
+static long find_edge(const struct cfg *cfg, uint32_t insn, uint64_t target)
 {
 	const struct cfg_block *block = &cfg->blocks[cfg->block_of[insn]];
 
-	profile->branch_total[insn] += branch->count;
-	if (insn != block->first + block->count - 1)
-		return;
-	for (uint32_t i = 0; i < block->out_count; i++) {
-		const struct cfg_edge *edge = &cfg->edges[block->out + i];
-
-		if (!edge_leads_to(cfg, edge, branch->to))
-			continue;
-		profile->edge_samples[block->out + i] += branch->count;
-		return;
+	for (uint32_t i = 0; insn == block->first + block->count - 1 && i < block->out_count; i++) {
+		if (edge_leads_to(cfg, &cfg->edges[block->out + i], target))
+			return (long)(block->out + i);
 	}
+	return -1;
+}
+
+static void add_branch(struct procedure_profile *profile, const struct cfg *cfg, uint32_t insn,
+		       const struct branch_count *branch)
+{
+	long edge = find_edge(cfg, insn, branch->to);
+
+	profile->branch_total[insn] += branch->count;
+	if (edge >= 0)
+		profile->edge_samples[edge] += branch->count;
 }
 
 int procedure_profile_add_branches(struct procedure_profile *profile, const struct cfg *cfg,
@@ -117,6 +122,46 @@ int procedure_profile_add_branches(struct procedure_profile *profile, const stru
 	return 0;
 }
 
+double exact_counts_of(const struct exact_counts *exact, uint64_t address)
+{
+	size_t low = 0, high = exact->range_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (exact->ranges[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == exact->range_count || exact->ranges[low].start > address)
+		return 0;
+	return exact->ranges[low].count;
+}
+
+int procedure_profile_add_exact(struct procedure_profile *profile, const struct cfg *cfg,
+				const struct exact_counts *exact)
+{
+	profile->exact = calloc((size_t)cfg->insn_count + 1, sizeof(*profile->exact));
+	profile->exact_edges = calloc((size_t)cfg->edge_count + 1, sizeof(*profile->exact_edges));
+	if (profile->exact == NULL || profile->exact_edges == NULL)
+		return -ENOMEM;
+	profile->exact_low = exact->scale_low / exact->scale;
+	profile->exact_high = exact->scale_high / exact->scale;
+	for (uint32_t i = 0; i < cfg->insn_count; i++)
+		profile->exact[i] = exact->scale * exact_counts_of(exact, cfg->insns[i].address);
+	for (uint32_t e = 0; e < cfg->edge_count; e++)
+		profile->exact_edges[e] = NAN;
+	for (size_t i = 0; i < exact->edge_count; i++) {
+		long insn = cfg_find_insn(cfg, exact->edges[i].from);
+		long edge = insn < 0 ? -1 : find_edge(cfg, (uint32_t)insn, exact->edges[i].to);
+
+		if (edge >= 0)
+			profile->exact_edges[edge] = exact->scale * exact->edges[i].count;
+	}
+	return 0;
+}
+
 void procedure_profile_deinit(struct procedure_profile *profile)
 {
 	free(profile->samples);
@@ -125,5 +170,6 @@ void procedure_profile_deinit(struct procedure_profile *profile)
 	for (size_t i = 0; i < PROFILE_ROLES; i++)
 		free(profile->roles[i].samples);
 	free(profile->exact);
+	free(profile->exact_edges);
 	*profile = (struct procedure_profile){0};
 }

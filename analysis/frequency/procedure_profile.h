@@ -41,7 +41,10 @@ struct profile_role_samples {
  * @branch_total: how often each instruction's branch was seen at all, to any target;
  *                NULL likewise
  * @roles:        other events
- * @exact:        executions of each instruction, from instrumentation; NULL
+ * @exact:        executions of each instruction, from instrumentation; NULL: not counted
+ * @exact_edges:  likewise of each edge; NaN: not known; NULL with @exact
+ * @exact_low, @exact_high: relative to @exact, an interval as in struct frequency_estimate:
+ *                both 1 unless it is not known how much of what was counted was sampled
  * @calls_in:     executions of the procedure that its callers' estimates add up to, as
  *                struct frequency_estimate has them; < 0: not known. @calls_in_weight: how
  *                far that is to be trusted: its relative variance is 1 / @calls_in_weight
@@ -59,6 +62,9 @@ struct procedure_profile {
 	double *branch_total;
 	struct profile_role_samples roles[PROFILE_ROLES];
 	double *exact;
+	double *exact_edges;
+	double exact_low;
+	double exact_high;
 	double calls_in;
 	double calls_in_weight;
 	double slowness;
@@ -84,6 +90,38 @@ struct branch_count {
 };
 
 /**
+ * struct exact_range - instructions that were executed equally often, by instrumentation
+ * @start, @end: addresses; @end is behind the last one
+ */
+struct exact_range {
+	uint64_t start;
+	uint64_t end;
+	double count;
+};
+
+/**
+ * struct exact_counts - executions of an image's code, counted by instrumentation
+ * @ranges:  of what ran, ascending, disjoint
+ * @edges:   of edges that were counted and taken, by (from, to); to_image is not looked at
+ * @scale:   executions in the profiled period for each one that was counted
+ * @scale_low, @scale_high: an interval as in struct frequency_estimate
+ *
+ * Procedures in which nothing ran are as if they had not been counted.
+ */
+struct exact_counts {
+	const struct exact_range *ranges;
+	size_t range_count;
+	const struct branch_count *edges;
+	size_t edge_count;
+	double scale;
+	double scale_low;
+	double scale_high;
+};
+
+/** exact_counts_of() - how often an instruction was executed, not scaled; 0 if none is listed. */
+double exact_counts_of(const struct exact_counts *exact, uint64_t address);
+
+/**
  * procedure_profile_create() - lay samples over a graph
  * @ret:     out; freed by procedure_profile_deinit()
  * @samples: of time, by address, ascending; those outside the procedure are passed over
@@ -102,6 +140,10 @@ int procedure_profile_add_role(struct procedure_profile *profile, const struct c
 /** procedure_profile_add_branches() - add sampled edges, by (from, to). Return: 0 or -ENOMEM. */
 int procedure_profile_add_branches(struct procedure_profile *profile, const struct cfg *cfg,
 				   const struct branch_count *branches, size_t count);
+
+/** procedure_profile_add_exact() - add exact counts, scaled. Return: 0 or -ENOMEM. */
+int procedure_profile_add_exact(struct procedure_profile *profile, const struct cfg *cfg,
+				const struct exact_counts *exact);
 
 void procedure_profile_deinit(struct procedure_profile *profile);
 

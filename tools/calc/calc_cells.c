@@ -43,7 +43,7 @@ bool calc_cells_executions(const struct calc_procedure *procedure,
 
 	if (isnan(executions))
 		return false;
-	if (estimate->origin == FREQUENCY_EXACT)
+	if (estimate->origin == FREQUENCY_EXACT && estimate->low == estimate->high)
 		snprintf(cells->value, CALC_CELL_BYTES, "%.0f", executions);
 	else
 		calc_cells_count(executions, cells->value);

@@ -24,8 +24,8 @@ struct calc_cells_executions {
 };
 
 /**
- * calc_cells_executions() - an estimate as counts of executions; a count that is exact is
- * not shortened
+ * calc_cells_executions() - an estimate as counts of executions; a count that is exact, and
+ * not scaled by what was estimated, is not shortened
  *
  * Return: false: nothing is known.
  */

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "analysis/image_analysis.h"
+#include "tools/calc/calc_counts.h"
 #include "tools/calc/calc_events.h"
 
 static void print_time(FILE *stream, const struct calc_events *events,
@@ -60,6 +61,25 @@ void calc_heading_image(FILE *stream, const char *path, const struct image_code 
 	print_model(stream, model);
 	print_time(stream, events, samples);
 	calc_heading_passed_over(stream, events);
+}
+
+void calc_heading_counts(FILE *stream, const struct calc_counts *counts)
+{
+	const struct exact_scale *scale = &counts->scale;
+
+	if (counts->exact.range_count == 0)
+		return;
+	fprintf(stream, "counted     in %" PRIu64 " process%s, by dcpix; ", counts->processes,
+		counts->processes == 1 ? "" : "es");
+	if (scale->samples <= 0) {
+		fprintf(stream, "taken times %g, as was said\n", scale->value);
+		return;
+	}
+	fprintf(stream,
+		"taken times %.3g (%.3g to %.3g), which makes\n"
+		"            counts and estimates agree within a factor of 2 where %.0f%% of the "
+		"samples are\n",
+		scale->value, scale->low, scale->high, 100 * scale->agree);
 }
 
 void calc_heading_procedure(FILE *stream, const struct calc_procedure *procedure)

@@ -7,6 +7,7 @@
 
 #include "tools/calc/calc_procedure.h"
 
+struct calc_counts;
 struct calc_events;
 struct image_samples;
 
@@ -20,6 +21,9 @@ void calc_heading_passed_over(FILE *stream, const struct calc_events *events);
 void calc_heading_image(FILE *stream, const char *path, const struct image_code *code,
 			const struct machine_model *model, const struct calc_events *events,
 			const struct image_samples *samples);
+
+/** calc_heading_counts() - what was counted, and how it was scaled; nothing if nothing was. */
+void calc_heading_counts(FILE *stream, const struct calc_counts *counts);
 
 /** calc_heading_procedure() - the procedure, and what is missing of it. */
 void calc_heading_procedure(FILE *stream, const struct calc_procedure *procedure);

@@ -81,7 +81,7 @@ static void put_confidence(struct json_stream *json, const struct frequency_esti
 	if (estimate->origin == FREQUENCY_NONE)
 		json_stream_null(json, "confidence");
 	else
-		json_stream_text(json, "confidence", calc_confidence_name(estimate->confidence));
+		json_stream_text(json, "confidence", calc_estimate_confidence(estimate));
 }
 
 static void put_instruction(struct json_stream *json, const struct calc_procedure *procedure,

@@ -79,8 +79,11 @@ static void print_block_heading(struct listing *listing, uint32_t block)
 	fprintf(listing->stream, "*** %.1f%% of the samples; ", 100 * share(listing, sums.samples));
 	if (!calc_cells_executions(procedure, estimate, &cells))
 		fputs("not known how often it ran\n", listing->stream);
-	else if (estimate->origin == FREQUENCY_EXACT)
+	else if (estimate->origin == FREQUENCY_EXACT && estimate->low == estimate->high)
 		fprintf(listing->stream, "ran %s times, counted\n", cells.value);
+	else if (estimate->origin == FREQUENCY_EXACT)
+		fprintf(listing->stream, "ran %s times (%s to %s), counted and scaled\n",
+			cells.value, cells.low, cells.high);
 	else
 		fprintf(listing->stream, "ran %s times (%s to %s, %s confidence)\n", cells.value,
 			cells.low, cells.high, calc_confidence_name(estimate->confidence));

@@ -2,7 +2,9 @@
 #include "tools/calc/calc_method.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/error.h"
@@ -31,6 +33,39 @@ int calc_method_check(const struct calc_method *method, struct error *err)
 {
 	if (method->as_published && method->estimator != NULL)
 		return error_set(err, EINVAL, "--as-published and --estimator exclude each other");
+	if (method->as_published && method->frequencies == CALC_FREQUENCIES_EXACT)
+		return error_set(err, EINVAL,
+				 "--as-published and --frequency exact exclude each other");
+	if (method->scale > 0 && !calc_method_counts(method))
+		return error_set(err, EINVAL, "--scale is of exact counts, not of estimates");
+	return 0;
+}
+
+bool calc_method_counts(const struct calc_method *method)
+{
+	return method->frequencies != CALC_FREQUENCIES_ESTIMATE && !method->as_published;
+}
+
+int calc_method_frequencies(enum calc_frequencies *ret, const char *name, struct error *err)
+{
+	if (strcmp(name, "estimate") == 0)
+		*ret = CALC_FREQUENCIES_ESTIMATE;
+	else if (strcmp(name, "exact") == 0)
+		*ret = CALC_FREQUENCIES_EXACT;
+	else
+		return error_set(err, EINVAL,
+				 "there are no frequencies \"%s\"; there are: estimate exact",
+				 name);
+	return 0;
+}
+
+int calc_method_scale(double *ret, const char *text, struct error *err)
+{
+	char *end;
+
+	*ret = strtod(text, &end);
+	if (end == text || *end != '\0' || !isfinite(*ret) || !(*ret > 0))
+		return error_set(err, EINVAL, "\"%s\" is no scale: a number over 0", text);
 	return 0;
 }
 

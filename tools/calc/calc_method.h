@@ -9,15 +9,37 @@
 
 struct error;
 
-/** struct calc_method - how to analyse; all zero: the default. */
+/** enum calc_frequencies - where it is from how often something ran. */
+enum calc_frequencies {
+	CALC_FREQUENCIES_BEST,	   /* exact counts where there are any, else estimates */
+	CALC_FREQUENCIES_ESTIMATE, /* estimates only */
+	CALC_FREQUENCIES_EXACT,	   /* exact counts only */
+};
+
+/**
+ * struct calc_method - how to analyse; all zero: the default
+ * @frequencies: estimated, or counted
+ * @scale:       executions in the profiled period for each counted one; 0: to be found
+ */
 struct calc_method {
 	const struct machine_model *model;	     /* NULL: of the machine that was profiled */
 	const struct frequency_estimator *estimator; /* NULL: the default */
 	bool as_published;
+	enum calc_frequencies frequencies;
+	double scale;
 };
 
 /** calc_method_check() - whether what was asked for goes together. Return: 0 or -EINVAL. */
 int calc_method_check(const struct calc_method *method, struct error *err);
+
+/** calc_method_counts() - whether exact counts are to be read. */
+bool calc_method_counts(const struct calc_method *method);
+
+/** calc_method_frequencies() - "estimate" or "exact". Return: 0 or -EINVAL. */
+int calc_method_frequencies(enum calc_frequencies *ret, const char *name, struct error *err);
+
+/** calc_method_scale() - a number over 0. Return: 0 or -EINVAL. */
+int calc_method_scale(double *ret, const char *text, struct error *err);
 
 /** calc_method_model() - a model by its name. Return: 0; -EINVAL there is none: @err lists them. */
 int calc_method_model(const struct machine_model **ret, const char *name, struct error *err);

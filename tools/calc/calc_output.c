@@ -52,6 +52,8 @@ static void print_headings(struct calc_output *output)
 	if (!output->image_told)
 		calc_heading_image(stdout, output->image, output->choice->code, output->model,
 				   output->events, &output->choice->profile.samples);
+	if (!output->image_told)
+		calc_heading_counts(stdout, &output->choice->counts);
 	output->header_told = output->image_told = true;
 }
 

@@ -91,6 +91,9 @@ double calc_procedure_executions(const struct calc_procedure *procedure,
 		*low = *high = NAN;
 		return NAN;
 	}
+	/* Counts are of no period; if their scale is of estimates, it has the period's error. */
+	if (estimate->origin == FREQUENCY_EXACT && estimate->low == estimate->high)
+		error = 0;
 	*low = estimate->low * profile->period_cycles * (1 - error);
 	*high = estimate->high * profile->period_cycles * (1 + error);
 	return estimate->value * profile->period_cycles;
@@ -105,6 +108,12 @@ const char *calc_confidence_name(enum frequency_confidence confidence)
 	};
 
 	return names[confidence];
+}
+
+const char *calc_estimate_confidence(const struct frequency_estimate *estimate)
+{
+	return estimate->origin == FREQUENCY_EXACT ? "exact"
+						   : calc_confidence_name(estimate->confidence);
 }
 
 char *calc_procedure_name(const struct image_code *code, size_t index, bool demangle_names)

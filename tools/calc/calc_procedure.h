@@ -67,6 +67,9 @@ double calc_procedure_executions(const struct calc_procedure *procedure,
 /** calc_confidence_name() - "low", "medium", "high". */
 const char *calc_confidence_name(enum frequency_confidence confidence);
 
+/** calc_estimate_confidence() - the same of an estimate; of counts "exact". */
+const char *calc_estimate_confidence(const struct frequency_estimate *estimate);
+
 /** calc_procedure_name() - as the source has it if @demangle_names. Return: malloc'd, clean. */
 char *calc_procedure_name(const struct image_code *code, size_t index, bool demangle_names);
 

@@ -38,5 +38,4 @@ int calc_profile_load(struct calc_profile *ret, struct profile_reader *reader,
 
 void calc_profile_deinit(struct calc_profile *profile);
 
-
 #endif

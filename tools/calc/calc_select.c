@@ -56,6 +56,7 @@ static void search_deinit(struct search *search)
 void calc_choice_deinit(struct calc_choice *choice)
 {
 	calc_profile_deinit(&choice->profile);
+	calc_counts_deinit(&choice->counts);
 	image_code_close(choice->code);
 	*choice = (struct calc_choice){0};
 }
@@ -117,6 +118,9 @@ int calc_select_open(struct calc_choice *ret, const struct calc_select *select,
 	if (r == 0)
 		r = calc_profile_load(&choice.profile, select->reader, select->filter, image->id,
 				      select->events, select->edges, choice.code, jit, err);
+	if (r == 0 && select->counts && !jit)
+		r = calc_counts_load(&choice.counts, select->reader, image->id, choice.code, err);
+	choice.profile.samples.exact = choice.counts.exact;
 	if (r == 0) {
 		*ret = choice;
 		choice = (struct calc_choice){0};

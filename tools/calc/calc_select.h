@@ -12,6 +12,7 @@
 #ifndef DCPI_CALC_SELECT_H
 #define DCPI_CALC_SELECT_H
 
+#include "tools/calc/calc_counts.h"
 #include "tools/calc/calc_images.h"
 #include "tools/calc/calc_profile.h"
 
@@ -20,6 +21,7 @@
  * @images:  with samples of time
  * @pattern: only these images; NULL: all
  * @filter:  for calc_profile_load(), like @events and @edges
+ * @counts:  exact counts are wanted
  */
 struct calc_select {
 	struct profile_reader *reader;
@@ -28,6 +30,7 @@ struct calc_select {
 	const struct profile_filter *filter;
 	const struct calc_events *events;
 	bool edges;
+	bool counts;
 	struct debug_file_options debug;
 };
 
@@ -35,6 +38,7 @@ struct calc_select {
  * struct calc_choice - an image, open, and one of its procedures; zero-initialised: none
  * @procedure: index in image_code_procedures()
  * @samples:   of time, in that procedure with all its parts
+ * @counts:    exact ones, which @profile.samples has too
  */
 struct calc_choice {
 	const struct calc_image *image;
@@ -42,6 +46,7 @@ struct calc_choice {
 	struct calc_profile profile;
 	size_t procedure;
 	double samples;
+	struct calc_counts counts;
 };
 
 /**

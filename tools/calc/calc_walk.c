@@ -44,25 +44,58 @@ static int take_procedure(void *context, const struct procedure_analysis *analys
 {
 	struct calc_walk *walk = context;
 
+	if (walk->method.frequencies == CALC_FREQUENCIES_EXACT && analysis->profile.exact == NULL)
+		return 0;
+	/* Procedures may have been counted and not sampled: nobody asked for all of them. */
+	if (walk->images > 0 && analysis->profile.total <= 0)
+		return 0;
 	walk->procedures++;
 	return walk->procedure(walk->context, analysis);
 }
 
-static int analyse(struct calc_walk *walk, const struct calc_choice *choice,
+/* Without a scale counts are of no use. */
+static int use_counts(const struct calc_walk *walk, struct calc_choice *choice,
+		      const struct image_analysis_options *options, struct error *err)
+{
+	double said = walk->method.scale;
+	struct exact_scale scale = {.value = said, .low = said, .high = said, .agree = 1};
+	int r = 0;
+
+	if (choice->counts.exact.range_count > 0 && said <= 0)
+		r = exact_scale_find(&scale, choice->code, &choice->profile.samples, options, err);
+	if (r < 0 && r != -ENODATA)
+		return r;
+	if (r == -ENODATA)
+		calc_counts_deinit(&choice->counts);
+	else if (choice->counts.exact.range_count > 0)
+		calc_counts_set_scale(&choice->counts, &scale);
+	choice->profile.samples.exact = choice->counts.exact;
+	return 0;
+}
+
+static int analyse(struct calc_walk *walk, struct calc_choice *choice,
 		   const struct image_analysis_options *options, struct error *err)
 {
+	int r = use_counts(walk, choice, options, err);
+
+	if (r < 0)
+		return r;
 	if (walk->image(walk->context, choice, options->model) < 0)
 		return error_set(err, ENOMEM, "out of memory");
 	return image_analysis_run(choice->code, &choice->profile.samples, options, take_procedure,
 				  walk, NULL, err);
 }
 
-int calc_walk_one(struct calc_walk *walk, const struct calc_choice *choice, struct error *err)
+int calc_walk_one(struct calc_walk *walk, struct calc_choice *choice, struct error *err)
 {
 	struct image_analysis_options options;
 	int r = set_method(walk, choice, &options, err);
 
-	return r < 0 ? r : analyse(walk, choice, &options, err);
+	if (r == 0)
+		r = analyse(walk, choice, &options, err);
+	if (r == 0 && walk->procedures == 0)
+		return error_set(err, ENOENT, "the procedure has no exact counts");
+	return r;
 }
 
 /* Of images that nobody asked for, those without code are passed over. */
@@ -94,6 +127,8 @@ static int tally_calls(const struct calc_walk *walk, struct program_calls **call
 		    calc_select_open(&choice, &walk->source->select, image, NULL) < 0 ||
 		    set_scope(walk, &choice, *calls, &options, NULL) < 0)
 			continue;
+		/* Estimates are compared with estimates. */
+		choice.profile.samples.exact = (struct exact_counts){0};
 		if (image_analysis_tally(*calls, choice.code, &choice.profile.samples, &options,
 					 NULL) == -ENOMEM)
 			r = -ENOMEM;

@@ -46,8 +46,11 @@ int calc_walk_run(struct calc_walk *walk);
 /**
  * calc_walk_one() - analyse the one procedure of @choice
  *
- * Return: as of calc_source_options(), image_analysis_run().
+ * Of exact counts that it has, the scale is found or set.
+ *
+ * Return: as of calc_source_options(), image_analysis_run(); -ENOENT it has no exact counts,
+ * and nothing but these will do.
  */
-int calc_walk_one(struct calc_walk *walk, const struct calc_choice *choice, struct error *err);
+int calc_walk_one(struct calc_walk *walk, struct calc_choice *choice, struct error *err);
 
 #endif

@@ -79,7 +79,7 @@ static void print_tooltip(const struct flow *flow, const struct frequency_estima
 		snprintf(text, sizeof(text), "ran %s times, counted", cells.value);
 	else
 		snprintf(text, sizeof(text), "ran %s times (%s to %s, %s confidence)", cells.value,
-			 cells.low, cells.high, calc_confidence_name(estimate->confidence));
+			 cells.low, cells.high, calc_estimate_confidence(estimate));
 	fputs("tooltip=", flow->stream);
 	flow_text_quoted(flow->stream, text);
 }

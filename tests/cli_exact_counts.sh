@@ -1,0 +1,127 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Exact counts of dcpix in the tools: what they show is what was counted, whatever the
+# samples are, which are made up.
+set -u
+. "$(dirname "$0")/tool_cli.sh"
+. "$(dirname "$0")/calc_db.sh"
+
+db=$scratch/ways.db
+dcpix=$bin/dcpix
+${CC:-gcc} -g -O2 -fno-inline -pthread -fPIE -pie tests/programs/ways.c -o "$scratch/ways" || exit 2
+build_id=$(readelf -n "$scratch/ways" | awk '/Build ID/ { print $3 }')
+
+# offsets PROCEDURE: of its instructions, in the file, which in the text are addresses
+offsets()
+{
+	objdump -d --no-show-raw-insn "$scratch/ways" |
+		awk -v name="<$1>:" '$2 == name { inside = 1; next } /^$/ { inside = 0 }
+			inside { sub(":", "", $1); print $1 }'
+}
+
+# Samples of what ran, and of a procedure that did not.
+ways_db()
+{
+	echo "event cycles cycles 60000 64000"
+	echo "epoch Some CPU"
+	echo "image file $build_id $scratch/ways"
+	{
+		for procedure in choose compare; do
+			offsets $procedure
+		done | python3 -c '
+import sys
+ran = [line.split(",") for line in open(sys.argv[1])][1:]
+ran = [range(int(a, 16), int(a, 16) + int(size)) for a, size, insns, count in ran]
+print(*(a for a in sys.stdin if any(int(a, 16) in r for r in ran)), sep="")' "$scratch/blocks"
+		offsets deep | head -n 3
+	} | awk 'NF { print "sample 0 0x" $1, 10 + NR * 7 % 13 }' | sort -k3
+	echo end
+}
+
+# calc EXPRESSION PROCEDURE ARGUMENT...: what Python makes of its object p, and counts c
+calc()
+{
+	"$bin/dcpicalc" --db "$db" --json "${@:3}" "$2" | python3 -c '
+import json, sys
+p = json.loads(sys.stdin.readline())
+c = {}
+for line in open(sys.argv[2]):
+    address, size, insns, count = line.split(",")
+    if address != "address":
+        for a in range(int(address, 16), int(address, 16) + int(size)):
+            c[a] = int(count)
+insns = p["instructions"]
+print(eval("(" + sys.argv[1] + ")"))' "$1" "$scratch/blocks"
+}
+
+check "it is rewritten" "$dcpix" -q -o "$scratch/ways.new" "$scratch/ways"
+export DCPIX_OUT=$scratch/counts
+for _ in 1 2; do
+	"$scratch/ways.new" switch 5000 > /dev/null
+done
+"$dcpix" --by block --csv counts "$scratch/ways.new" "$scratch"/counts.* > "$scratch/blocks"
+"$dcpix" --by edge --csv counts "$scratch/ways.new" "$scratch"/counts.* > "$scratch/edges"
+ways_db | make_db ways
+"$bin/dcpicalc" --db "$db" choose > "$scratch/before"
+check "counts are kept" "$dcpix" -q --db "$db" counts "$scratch/ways.new" "$scratch"/counts.*
+
+exactly='all(i["frequency"] == i["frequency_low"] == i["frequency_high"] == SCALE *
+	c.get(i["address"], 0) and i["confidence"] == "exact" for i in insns)'
+is "dcpicalc --scale 1: frequencies are counts" "$(calc "${exactly/SCALE/1}" choose --scale 1)" True
+is "dcpicalc --scale 2.5: as many times" "$(calc "${exactly/SCALE/2.5}" choose --scale 2.5)" True
+is "dcpicalc: cycles are samples' by counts" "$(calc 'all(i["cpi"] is None or
+	abs(i["cpi"] * i["frequency"] - 62000 * i["samples"]) < 1e-6 * i["frequency"] * i["cpi"] + 1
+	for i in insns if i["frequency"])' choose --scale 1)" True
+is "dcpicalc: without a scale, in proportion to counts" "$(calc '(lambda k: k > 0 and all(
+	abs(i["frequency"] - k * c.get(i["address"], 0)) <= 1e-6 * i["frequency"] + 1e-9 and
+	i["frequency_low"] <= i["frequency"] <= i["frequency_high"] and
+	i["confidence"] == "exact" for i in insns))(
+	insns[0]["frequency"] / c[insns[0]["address"]])' choose)" True
+cat > "$scratch/edges.py" << 'END'
+import json, sys
+p = json.loads(sys.stdin.readline())
+want = {}
+for line in open(sys.argv[1]):
+    a, b, count = line.split(",")
+    if a != "from":
+        want[int(a, 16), int(b, 16)] = int(count)
+last, wrong, seen = {}, 0, 0
+for block in p["blocks"]:
+    inside = [i["address"] for i in p["instructions"]
+              if block["start"] <= i["address"] < block["end"]]
+    ways = [s for s in block["successors"] if s["to"] is not None]
+    for s in ways:
+        got = want.get((max(inside), s["to"]))
+        if got is not None and len([w for w in ways if w["to"] == s["to"]]) == 1:
+            seen += 1
+            wrong += s["frequency"] != got
+print(wrong, seen > 5)
+END
+is "dcpicalc: edges are counts, too" "$("$bin/dcpicalc" --db "$db" --json --scale 1 choose |
+	python3 "$scratch/edges.py" "$scratch/edges")" "0 True"
+"$bin/dcpicalc" --db "$db" --json choose > "$scratch/lines"
+is "JSON is as documented" "$(tests/dcpicalc_schema.py "$scratch/lines" | head -n 5)" ""
+like "the heading says what was counted" "$("$bin/dcpicalc" --db "$db" choose)" \
+	"^counted +in 2 processes, by dcpix; taken times [0-9.e+]+ \("
+like "and the listing how often" "$("$bin/dcpicalc" --db "$db" --scale 1 choose)" \
+	"ran [0-9]+ times, counted$"
+is "dcpicalc --frequency estimate: as without counts" \
+	"$("$bin/dcpicalc" --db "$db" --frequency estimate choose | sed '1,/^time/d' | grep -v passed)" \
+	"$(sed '1,/^time/d' "$scratch/before")"
+# It did not run: estimated.
+is "not counted: estimated" "$(calc 'set(i["confidence"] for i in insns) <=
+	{"low", "medium", "high", None}' deep)" True
+tool_refused dcpicalc 1 "has no exact counts" "$bin/dcpicalc" --db "$db" --frequency exact deep
+tool_refused dcpicalc 2 "no frequencies .guess" "$bin/dcpicalc" --db "$db" --frequency guess choose
+for scale in 0 -1 nan inf x ""; do
+	tool_refused dcpicalc 2 "no scale" "$bin/dcpicalc" --db "$db" --scale "$scale" choose
+done
+tool_refused dcpicalc 2 "of exact counts" \
+	"$bin/dcpicalc" --db "$db" --scale 1 --frequency estimate choose
+
+# Counts of a process whose code was watched in part only would not be comparable.
+"$dcpix" -q --db "$db" counts "$scratch/ways.new" "$(find "$scratch" -name 'counts.*' | head -n 1)"
+is "counts of several epochs add up" "$(calc 'insns[0]["frequency"] * 2 ==
+	3 * c[insns[0]["address"]]' choose --scale 1)" True
+tap_done
