@@ -109,6 +109,19 @@ like "and the listing how often" "$("$bin/dcpicalc" --db "$db" --scale 1 choose)
 is "dcpicalc --frequency estimate: as without counts" \
 	"$("$bin/dcpicalc" --db "$db" --frequency estimate choose | sed '1,/^time/d' | grep -v passed)" \
 	"$(sed '1,/^time/d' "$scratch/before")"
+"$bin/dcpilist" --db "$db" --asm --csv choose > "$scratch/list"
+is "dcpilist --asm: executions are counts" "$(python3 -c '
+import csv, sys
+c = {}
+for line in open(sys.argv[2]):
+    address, size, insns, count = line.split(",")
+    if address != "address":
+        for a in range(int(address, 16), int(address, 16) + int(size)):
+            c[a] = int(count)
+rows = [r for r in csv.DictReader(open(sys.argv[1])) if r["address"]]
+print(len(rows) > 50, all(int(r["executions"]) == c.get(int(r["address"], 16), 0) for r in rows))' \
+	"$scratch/list" "$scratch/blocks")" "True True"
+is "dcpilist: no column without counts" "$("$bin/dcpilist" --db "$db" --asm deep | grep -c executed)" 0
 # It did not run: estimated.
 is "not counted: estimated" "$(calc 'set(i["confidence"] for i in insns) <=
 	{"low", "medium", "high", None}' deep)" True

@@ -183,6 +183,7 @@ static int choose_procedure(struct list *list, struct error *err)
 			     &cli->debug, err);
 	if (r < 0)
 		return r;
+	source->select.counts = !list->want_source;
 	if (cli->operand_count > 0)
 		return calc_select_named(&list->choice, &source->select, cli->operands[0], err);
 	return calc_select_hottest(&list->choice, &source->select, err);

@@ -155,6 +155,7 @@ static int list_insn(void *context, const struct scope *scope, const struct insn
 	if (image_code_offset(scope->code, insn->address, &added.offset) < 0)
 		added.offset = 0;
 	added.counts = row != NULL ? row->counts : NULL;
+	added.executions = exact_counts_of(&scope->procedure->choice->counts.exact, insn->address);
 	return added.text != NULL ? list_rows_add(listing->rows, &added) : -ENOMEM;
 }
 
@@ -166,6 +167,8 @@ int list_procedure_code(const struct list_procedure *procedure, struct list_rows
 	rows->code = true;
 	if (scope_init(&scope, procedure) < 0)
 		return -ENOMEM;
+	rows->counted = image_samples_counted(&procedure->choice->profile.samples, scope.parts,
+					      scope.count);
 	return walk(&scope, list_insn, &listing);
 }
 

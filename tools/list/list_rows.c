@@ -105,6 +105,15 @@ static void get_address(const struct column *column, const void *row, struct col
 	value->missing = line->kind != LIST_ROW_INSN;
 }
 
+static void get_executions(const struct column *column, const void *row, struct column_value *value)
+{
+	const struct list_row *line = row;
+
+	(void)column;
+	value->count = (uint64_t)line->executions;
+	value->missing = line->kind != LIST_ROW_INSN;
+}
+
 static void add_column(struct list_rows *rows, struct column column)
 {
 	rows->columns[rows->column_count++] = column;
@@ -128,6 +137,9 @@ static void add_place_columns(struct list_rows *rows)
 {
 	unsigned int detail = rows->code ? COLUMN_DETAIL : 0;
 
+	if (rows->counted)
+		add_column(rows, (struct column){"executed", "executions", COLUMN_COUNT,
+						 COLUMN_BLANK, 0, get_executions});
 	if (rows->code) {
 		add_column(rows, (struct column){"address", "address", COLUMN_ADDRESS, COLUMN_BLANK,
 						 0, get_address});

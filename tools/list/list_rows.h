@@ -23,6 +23,7 @@ enum list_row_kind {
  * @line:    in it; 0: not known
  * @address: of instructions: ELF virtual address; @offset: in the image's file
  * @counts:  by event, of the caller's; NULL: no samples
+ * @executions: of instructions, as dcpix counted them
  * @rows:    private
  */
 struct list_row {
@@ -33,6 +34,7 @@ struct list_row {
 	uint64_t address;
 	uint64_t offset;
 	const struct tally_count *counts;
+	double executions;
 	const struct list_rows *rows;
 };
 
@@ -41,6 +43,7 @@ struct list_row {
  * @events: names, @event_count of them
  * @all:    by event: samples of all there is, which totals are
  * @code:   rows are instructions
+ * @counted: their executions are known
  * @title:  "procedure" or "file", and @name: which; @image: NULL: of several, or nothing
  * @note:   why this is not what was asked for, or NULL
  */
@@ -49,6 +52,7 @@ struct list_rows {
 	size_t event_count;
 	const struct tally *all;
 	bool code;
+	bool counted;
 	const char *title;
 	const char *name;
 	const char *image;
