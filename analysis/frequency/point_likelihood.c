@@ -15,7 +15,9 @@
 
 /*
  * How likely an instruction has dynamic stalls, and if so, between which multiples of M:
- * any order of magnitude in between alike. From the tuned half of the truth harness.
+ * any order of magnitude in between alike. From the tuned half of the truth harness. First
+ * instructions of blocks wait for mispredicts, most of all, and for no longer: little code
+ * that is executed often misses the I-cache.
  */
 struct prospects {
 	double stalled;
@@ -23,19 +25,25 @@ struct prospects {
 	double most;
 };
 
+/* struct prospects.most: what a mispredict takes. */
+#define MISPREDICT 0
+
 static const struct prospects prospects_of[STALL_EXPOSURES] = {
 	/* clang-format off */
 	[EXPOSED_NOT]         = {0.05, 0.01, 30},
 	[EXPOSED_LINE]        = {0.15, 0.01, 30},
 	[EXPOSED_STORE]       = {0.18, 0.01, 30},
 	[EXPOSED_LOAD]        = {0.20, 0.01, 30},
-	[EXPOSED_FALLTHROUGH] = {0.55, 0.02, 30},
+	[EXPOSED_FALLTHROUGH] = {0.55, 0.02, MISPREDICT},
 	[EXPOSED_VALUE]       = {0.60, 0.01, 100},
-	[EXPOSED_FETCH]       = {0.70, 0.02, 30},
-	[EXPOSED_BUBBLE]      = {0.95, 0.10, 30},
+	[EXPOSED_FETCH]       = {0.70, 0.02, MISPREDICT},
+	[EXPOSED_BUBBLE]      = {0.95, 0.10, MISPREDICT},
 	[EXPOSED_DIVISION]    = {0.95, 0.10, 30},
 	/* clang-format on */
 };
+/* Cycles of a point where an average is next to none; and how long again any may take. */
+#define CYCLES_LEAST 0.5
+#define MULTIPLE_LEAST 1.0
 /* What callers say is not delayed. */
 static const struct prospects prospects_of_callers = {0, 0.01, 30};
 
@@ -59,20 +67,32 @@ static const struct prospects prospects_of_callers = {0, 0.01, 30};
 /* Wrong altogether: any frequency over so many units of its logarithm. */
 #define WRONG_RANGE 6.0
 
+/* What an instruction of a point is open to, by multiples of the point's cycles. */
+static struct prospects prospects_at(const struct issue_point *point, uint8_t exposure,
+				     double mispredict)
+{
+	struct prospects ret = prospects_of[exposure];
+
+	if (ret.most == MISPREDICT)
+		ret.most = fmax(mispredict / fmax(point->cycles, CYCLES_LEAST), MULTIPLE_LEAST);
+	return ret;
+}
+
 /* Each factor as likely as the product of what the instructions of a point are open to. */
-static struct prospects find_prospects(const struct issue_point *point, const uint8_t *exposures)
+static struct prospects find_prospects(const struct issue_point *point, const uint8_t *exposures,
+				       double mispredict)
 {
 	struct prospects ret;
 
 	if (point->insn == POINT_CALLERS)
 		return prospects_of_callers;
-	ret = prospects_of[exposures[point->insn]];
+	ret = prospects_at(point, exposures[point->insn], mispredict);
 	for (uint32_t i = point->first; i < point->insn; i++) {
-		const struct prospects *other = &prospects_of[exposures[i]];
+		struct prospects other = prospects_at(point, exposures[i], mispredict);
 
-		ret.stalled = 1 - (1 - ret.stalled) * (1 - other->stalled);
-		ret.least = fmin(ret.least, other->least);
-		ret.most = fmax(ret.most, other->most);
+		ret.stalled = 1 - (1 - ret.stalled) * (1 - other.stalled);
+		ret.least = fmin(ret.least, other.least);
+		ret.most = fmax(ret.most, other.most);
 	}
 	return ret;
 }
@@ -115,7 +135,7 @@ static struct likelihood make_likelihood(const struct issue_point *point, const 
 	double right = 1 - wrong - latency;
 	double s = point->samples;
 	struct likelihood l = {
-		.prospects = find_prospects(point, exposures),
+		.prospects = find_prospects(point, exposures, mispredict),
 		.samples = s,
 		.cycles = point->cycles,
 		.latency = latency / 2,
