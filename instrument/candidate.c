@@ -13,13 +13,15 @@
 /* An address of code that something in the image knows. */
 struct reference {
 	uint64_t address;
-	bool branch; /* it is a branch's target, certainly code */
+	bool branch;   /* it is a branch's target, certainly code */
+	bool of_start; /* only the program's first procedure knows it */
 };
 
 struct references {
 	struct reference *all;
 	size_t count;
 	size_t capacity;
+	bool of_start; /* what is added */
 	bool failed;
 };
 
@@ -37,8 +39,8 @@ static void add_reference(struct references *references, uint64_t address, bool 
 		references->failed = true;
 		return;
 	}
-	references->all[references->count++] =
-		(struct reference){.address = address, .branch = branch};
+	references->all[references->count++] = (struct reference){
+		.address = address, .branch = branch, .of_start = references->of_start};
 }
 
 static void visit_pointer(void *context, uint64_t target)
@@ -65,11 +67,14 @@ static void add_of_insn(const struct candidates *candidates, struct references *
 
 static void add_all(const struct candidates *candidates, struct references *references)
 {
-	add_reference(references, elf_image_entry(candidates->image), true);
+	uint64_t entry = elf_image_entry(candidates->image);
+
+	add_reference(references, entry, true);
 	for (size_t c = 0; c < candidates->count; c++) {
 		const struct candidate *candidate = &candidates->all[c];
 		const struct cfg *cfg = candidate->cfg;
 
+		references->of_start = candidate->procedure->address == entry;
 		image_code_pointers(candidates->code, candidate->procedure->address,
 				    candidate->procedure->address + candidate->procedure->bytes,
 				    visit_pointer, references);
@@ -140,6 +145,19 @@ static bool is_jumped_into(const struct candidate *candidate, const struct refer
 					      cfg_find_insn(cfg, reference->address) < 0)
 				return true;
 		}
+	}
+	return false;
+}
+
+/* Whether its address is known to more than direct calls. */
+static bool is_taken(const struct candidate *candidate, const struct references *references)
+{
+	uint64_t address = candidate->procedure->address;
+
+	for (size_t r = find_reference(references, address);
+	     r < references->count && references->all[r].address == address; r++) {
+		if (!references->all[r].branch && !references->all[r].of_start)
+			return true;
 	}
 	return false;
 }
@@ -230,6 +248,7 @@ int candidates_find(struct candidates *ret, struct image_code *code, const struc
 	if (r == 0 && references.count > 0)
 		qsort(references.all, references.count, sizeof(*references.all), by_address);
 	for (size_t c = 0; r == 0 && c < ret->count; c++) {
+		ret->all[c].taken = is_taken(&ret->all[c], &references);
 		if (!ret->all[c].kept && is_jumped_into(&ret->all[c], &references))
 			candidate_keep(&ret->all[c], "others jump into it");
 	}

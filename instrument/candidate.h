@@ -20,6 +20,7 @@ struct error;
  * @cfg, @graph, @liveness, @copy, @old: what of these is made already
  * @bytes:  of code
  * @offset: of the new code, in the code that is added
+ * @taken:  its address is kept somewhere, other than by the program's beginning
  * @kept:   it stays as it is: @why
  */
 struct candidate {
@@ -35,6 +36,7 @@ struct candidate {
 	uint64_t *cuts; /* where its frames change, ascending */
 	size_t cut_count;
 	size_t cut_capacity;
+	bool taken;
 	bool kept;
 	char why[CANDIDATE_WHY_BYTES];
 };

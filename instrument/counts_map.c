@@ -25,8 +25,9 @@ void counts_map_deinit(struct counts_map *map)
 
 /* --- making --------------------------------------------------------------- */
 
-static struct counts_node node_of(const struct count_graph *graph, const struct count_node *node)
+struct counts_node counts_map_node(const struct count_graph *graph, uint32_t index)
 {
+	const struct count_node *node = &graph->nodes[index];
 	const struct insn *insns = graph->cfg->insns;
 	const struct insn *last;
 
@@ -85,7 +86,7 @@ int counts_map_add(struct counts_map *map, const char *name, uint64_t address,
 		.edge_count = graph->edge_count,
 	};
 	for (uint32_t n = 0; n < graph->node_count; n++)
-		map->nodes[map->node_count++] = node_of(graph, &graph->nodes[n]);
+		map->nodes[map->node_count++] = counts_map_node(graph, n);
 	for (uint32_t e = 0; e < graph->edge_count; e++)
 		map->edges[map->edge_count++] = edge_of(graph, &graph->edges[e], first_counter);
 	return 0;

@@ -82,6 +82,9 @@ void counts_map_deinit(struct counts_map *map);
 int counts_map_add(struct counts_map *map, const char *name, uint64_t address,
 		   const struct count_graph *graph, uint32_t first_counter);
 
+/** counts_map_node() - what is kept of a graph's node. */
+struct counts_node counts_map_node(const struct count_graph *graph, uint32_t index);
+
 /** counts_map_encode() - @ret: out, malloc'd. Return: 0 or -ENOMEM. */
 int counts_map_encode(const struct counts_map *map, uint8_t **ret, size_t *bytes);
 

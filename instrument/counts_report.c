@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "instrument/report_text.h"
 #include "lib/error.h"
 
 /* A procedure's sums. */
@@ -58,21 +59,6 @@ static int by_insns(const void *a, const void *b)
 	       (x->procedure->address < y->procedure->address);
 }
 
-/* A name may hold anything; in a field of its own, with quotes doubled. */
-static void put_name(FILE *out, const char *name, bool csv)
-{
-	if (csv)
-		putc('"', out);
-	for (; *name != '\0'; name++) {
-		if (csv && *name == '"')
-			putc('"', out);
-		putc((unsigned char)*name < ' ' || *name == '\x7f' ? '?' : *name, out);
-	}
-	if (csv)
-		putc('"', out);
-	putc('\n', out);
-}
-
 static void print_procedures(FILE *out, const struct report *report,
 			     const struct counts_report_options *options)
 {
@@ -91,7 +77,8 @@ static void print_procedures(FILE *out, const struct report *report,
 		else
 			fprintf(out, "%16" PRIu64 " %5.1f%% %13" PRIu64 "  ", row->insns,
 				100.0 * (double)row->insns / (double)report->insns, row->calls);
-		put_name(out, row->procedure->name, options->csv);
+		report_text_name(out, row->procedure->name, options->csv);
+		putc('\n', out);
 	}
 	if (!options->csv && count < report->row_count)
 		fprintf(out, "... %zu more\n", report->row_count - count);

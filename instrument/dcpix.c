@@ -28,6 +28,7 @@ enum {
 	KEY_DEBUG,
 	KEY_BY,
 	KEY_MODE,
+	KEY_METRIC,
 	KEY_DB,
 	KEY_CSV,
 	KEY_QUIET = 'q',
@@ -39,7 +40,8 @@ static const struct option_entry entries[] = {
 	{KEY_PROFILE, "profile", "PREFIX",
 	 "it counts in PREFIX.PID; default: the rewritten program's path"},
 	{KEY_DEBUG, "debug", "DIR", "separate debug files, for names and bounds of procedures"},
-	{KEY_MODE, "mode", "MODE", "what the program records: counts (the default)"},
+	{KEY_MODE, "mode", "MODE", "what the program records: counts (the default), paths"},
+	{KEY_METRIC, "metric", "METRIC", "of paths: what is measured of each, cycles"},
 	{KEY_DB, "db", "FILE", "keep counts in this profile database, as an epoch"},
 	{KEY_BY, "by", "ROWS", "a row for each procedure (the default), block or edge"},
 	{KEY_ROWS, "limit", "N", "at most N rows, 0: all; default: 20 procedures, all else"},
@@ -53,6 +55,7 @@ struct settings {
 	const char *debug;
 	const struct instrument_mode *mode;
 	const char *database;
+	const char *metric;
 	struct counts_report_options report;
 	bool limited;
 	bool quiet;
@@ -100,6 +103,26 @@ static int set_mode(struct settings *settings, const char *argument, struct erro
 	return 0;
 }
 
+static int set_metric(struct settings *settings, const char *argument, struct error *err)
+{
+	settings->metric = argument;
+	if (strcmp(argument, "cycles") != 0)
+		return error_set(err, EINVAL, "there is no metric \"%s\": cycles", argument);
+	return 0;
+}
+
+/* What fits which mode, in whatever order it was said. */
+static int check_mode(const struct settings *settings, struct error *err)
+{
+	const struct instrument_mode *mode =
+		settings->mode != NULL ? settings->mode : mode_find(NULL);
+
+	if (settings->metric != NULL && !mode->metric)
+		return error_set(err, EINVAL, "--metric: the mode \"%s\" measures nothing",
+				 mode->name);
+	return 0;
+}
+
 static int set_option(struct settings *settings, int key, struct error *err)
 {
 	switch (key) {
@@ -114,6 +137,8 @@ static int set_option(struct settings *settings, int key, struct error *err)
 		break;
 	case KEY_MODE:
 		return set_mode(settings, optarg, err);
+	case KEY_METRIC:
+		return set_metric(settings, optarg, err);
 	case KEY_DB:
 		settings->database = optarg;
 		break;
@@ -156,14 +181,18 @@ static const char *name_in_path(const char *path)
 static int rewrite(const struct settings *settings, const char *program)
 {
 	_cleanup_free_ char *output = NULL;
-	struct rewriter_options options = {
-		.profile = settings->profile, .debug = settings->debug, .mode = settings->mode};
+	struct rewriter_options options = {.profile = settings->profile,
+					   .debug = settings->debug,
+					   .mode = settings->mode,
+					   .of_mode = {.metric = settings->metric}};
 	struct rewriter_report report;
 	struct error err;
 
 	if (settings->output == NULL && asprintf(&output, "%s.dcpix", name_in_path(program)) < 0)
 		return EXIT_BAD;
 	options.output = settings->output != NULL ? settings->output : output;
+	if (check_mode(settings, &err) < 0)
+		return fail(&err);
 	if (rewriter_run(program, &options, &report, &err) < 0)
 		return fail(&err);
 	if (!settings->quiet)
@@ -291,8 +320,7 @@ static int report_run(struct settings *settings, const char *folder, const char 
 static int run(struct settings *settings, int argc, char **argv)
 {
 	char folder[] = "/tmp/dcpix.XXXXXX", program[4096], rewritten[64];
-	struct rewriter_options options = {
-		.output = rewritten, .debug = settings->debug, .mode = settings->mode};
+	struct rewriter_options options = {.output = rewritten, .debug = settings->debug};
 	struct rewriter_report report;
 	struct error err;
 	int status, told;
@@ -300,6 +328,12 @@ static int run(struct settings *settings, int argc, char **argv)
 	if (argc > 0 && strcmp(argv[0], "--") == 0) {
 		argc--;
 		argv++;
+	}
+	if (settings->mode != NULL && settings->mode != mode_find(NULL)) {
+		error_set(&err, EINVAL,
+			  "run lists counts; the mode \"%s\" has a program of its own",
+			  settings->mode->name);
+		return fail(&err);
 	}
 	if (argc < 1 || find_program(program, argv[0]) < 0) {
 		error_set(&err, ENOENT, argc < 1 ? "run needs a program" : "cannot find %s",

@@ -4,10 +4,12 @@
 #include <string.h>
 
 #include "instrument/counts_mode.h"
+#include "instrument/paths_mode.h"
 
 /* The first is the default. */
 static const struct instrument_mode *const modes[] = {
 	&counts_mode,
+	&paths_mode,
 };
 
 #define MODES (sizeof(modes) / sizeof(modes[0]))

@@ -25,14 +25,17 @@
 
 struct error;
 struct instrument_mode;
+struct reentry;
 
 /**
  * struct mode_options - what the user asks for, all modes' together
+ * @metric: what is measured beside how often; NULL: the mode's default. It is refused of a
+ *          mode without
  *
  * A mode takes note of its own ones and does not mind the others.
  */
 struct mode_options {
-	int none; /* until there are some */
+	const char *metric;
 };
 
 /**
@@ -43,6 +46,7 @@ struct mode_options {
  * @parameters: that the runtime is told; begin() sets them
  * @area_at:   the area's offset from %gs' base, and @words_at the first word's
  * @words:     8-byte words of a thread's block that were given to procedures
+ * @reentry:   who calls whom (reentry.h), if the mode has asked for it
  * @data:      the mode's own
  */
 struct mode_image {
@@ -57,13 +61,18 @@ struct mode_image {
 	uint32_t area_at;
 	uint32_t words_at;
 	uint64_t words;
+	const struct reentry *reentry;
 	void *data;
 };
 
-/** struct mode_procedure - a procedure that is being copied. */
+/**
+ * struct mode_procedure - a procedure that is being copied
+ * @candidate: its number (candidate.h)
+ */
 struct mode_procedure {
 	const char *name;
 	uint64_t address;
+	size_t candidate;
 	const struct cfg *cfg;
 	const struct count_graph *graph;
 	const struct liveness *liveness;
@@ -89,6 +98,8 @@ struct mode_plan {
  * @section: of the rewritten file, not loaded, that holds what encode() makes
  * @number:  that the runtime knows it by; PROFILE_LAYOUT_COUNTS: it has none of its own
  * @references: points before instructions that use memory are asked for too
+ * @reentry: it needs to know who calls whom
+ * @metric:  it measures
  *
  * Those that may be NULL say so. Errors are negative errno values, with @err set.
  */
@@ -97,6 +108,8 @@ struct instrument_mode {
 	const char *section;
 	enum profile_layout_mode number;
 	bool references;
+	bool reentry;
+	bool metric;
 
 	/** @begin: an image. Return: 0, or an error that ends the rewriting. */
 	int (*begin)(struct mode_image *image, struct error *err);

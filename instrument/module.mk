@@ -6,7 +6,8 @@ ifneq ($(filter x86_64%,$(shell $(CC) -dumpmachine)),)
 ARCHIVES += instrument
 instrument-src := $(sort $(wildcard instrument/*.c))
 # What writes the database is the program's alone.
-instrument-src := $(filter-out instrument/dcpix.c instrument/counts_store.c,$(instrument-src))
+instrument-src := $(filter-out instrument/dcpix.c instrument/dcpipaths.c instrument/counts_store.c, \
+	$(instrument-src))
 instrument-ldlibs := -lm
 
 # What is put into rewritten programs: bytes that run anywhere, without libc.
@@ -36,6 +37,12 @@ UNIT_TESTS += unit_point
 unit_point-src := tests/unit_point.c
 unit_point-archives := instrument analysis util
 unit_point-pkgs = $(ANALYSIS_PKGS)
+
+PROGRAMS += dcpipaths
+dcpipaths-src := instrument/dcpipaths.c
+dcpipaths-archives := instrument analysis util
+dcpipaths-pkgs = $(ANALYSIS_PKGS)
+
 UNIT_TESTS += unit_handler_table unit_machine_code unit_liveness unit_count_graph unit_counts_map
 unit_handler_table-src := tests/unit_handler_table.c
 unit_handler_table-archives := instrument analysis util
@@ -68,6 +75,11 @@ fuzz_rewriter-pkgs := $(ANALYSIS_PKGS)
 fuzz_rewriter-ldlibs = $(analysis-ldlibs)
 build/fuzz/fuzz_rewriter: CPPFLAGS += -DRUNTIME_BLOB='"$(RUNTIME_BLOB)"'
 build/fuzz/fuzz_rewriter: | $(RUNTIME_BLOB)
+
+.PHONY: check-paths
+check-paths: ## paths of real programs against an emulator
+	@$(MAKE) --no-print-directory all
+	@tests/check_paths.sh
 
 .PHONY: check-dcpix
 check-dcpix: deps-dcpix ## COUNT (1000) random programs, from SEED (1) on, rewritten

@@ -28,6 +28,7 @@
 /** enum profile_layout_mode - what is recorded, and who in the runtime helps. */
 enum profile_layout_mode {
 	PROFILE_LAYOUT_COUNTS, /* nobody */
+	PROFILE_LAYOUT_PATHS,  /* nobody, but there is private memory */
 };
 
 /**

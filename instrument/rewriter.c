@@ -16,6 +16,7 @@
 #include "instrument/mode.h"
 #include "instrument/prelude.h"
 #include "instrument/profile_layout.h"
+#include "instrument/reentry.h"
 #include "instrument/runtime_blob.h"
 #include "instrument/state_layout.h"
 #include "lib/error.h"
@@ -29,6 +30,7 @@ struct rewriter {
 	struct elf_image image;
 	struct image_code *code;
 	struct candidates candidates;
+	struct reentry reentry;
 	struct unwind_frames frames;
 	struct unwind_writer unwind;
 	uint64_t unwind_offset; /* in the added code */
@@ -197,6 +199,7 @@ static int copy_candidate(struct rewriter *rewriter, struct candidate *candidate
 	struct mode_procedure procedure = {
 		.name = candidate->procedure->name,
 		.address = candidate->procedure->address,
+		.candidate = (size_t)(candidate - rewriter->candidates.all),
 		.cfg = candidate->cfg,
 		.graph = &candidate->graph,
 		.liveness = &candidate->liveness,
@@ -231,8 +234,14 @@ static int begin_mode(struct rewriter *rewriter, struct error *err)
 {
 	struct mode_image *recorded = &rewriter->recorded;
 	struct profile_layout_state *state = &rewriter->state;
-	int r = rewriter->mode->begin(recorded, err);
+	int r = 0;
 
+	recorded->reentry = &rewriter->reentry;
+	if (rewriter->mode->reentry)
+		r = reentry_find(&rewriter->reentry, &rewriter->candidates);
+	if (r < 0)
+		return error_set(err, ENOMEM, "no memory for calls");
+	r = rewriter->mode->begin(recorded, err);
 	if (r < 0)
 		return r;
 	if (rewriter->mode->number != PROFILE_LAYOUT_COUNTS)
@@ -456,9 +465,12 @@ static void tell(struct rewriter *rewriter)
 /* The number that tells which rewriting a profile is of: of what, and in which mode. */
 static uint64_t number_of(const struct rewriter *rewriter)
 {
-	return XXH3_64bits_withSeed(rewriter->image.file, rewriter->image.bytes,
-				    rewriter->mode->number) |
-	       1;
+	const char *metric = rewriter->options->of_mode.metric;
+	uint64_t seed = rewriter->mode->number;
+
+	if (metric != NULL)
+		seed = XXH3_64bits_withSeed(metric, strlen(metric), seed);
+	return XXH3_64bits_withSeed(rewriter->image.file, rewriter->image.bytes, seed) | 1;
 }
 
 static int read_frames(struct rewriter *rewriter, struct error *err)
@@ -518,6 +530,7 @@ int rewriter_run(const char *path, const struct rewriter_options *options,
 	rewriter.recorded.runtime = &rewriter.runtime;
 	r = rewrite(&rewriter, path, err);
 	rewriter.mode->end(&rewriter.recorded);
+	reentry_deinit(&rewriter.reentry);
 	candidates_deinit(&rewriter.candidates);
 	unwind_writer_deinit(&rewriter.unwind);
 	unwind_frames_deinit(&rewriter.frames);

@@ -9,6 +9,7 @@ void runtime_mode_begin(const struct profile_layout_state *state,
 	(void)why;
 	switch ((enum profile_layout_mode)state->mode) {
 	case PROFILE_LAYOUT_COUNTS:
+	case PROFILE_LAYOUT_PATHS:
 		break;
 	}
 }
@@ -20,6 +21,7 @@ void runtime_mode_slow(const struct profile_layout_state *state,
 	(void)frame;
 	switch ((enum profile_layout_mode)state->mode) {
 	case PROFILE_LAYOUT_COUNTS:
+	case PROFILE_LAYOUT_PATHS:
 		break;
 	}
 }

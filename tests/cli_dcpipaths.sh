@@ -1,0 +1,92 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Paths of rewritten programs: exact, whatever way control takes, and how dcpipaths tells
+# of them. `make check-paths` does it with more programs.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+. tests/tap.sh
+
+scratch=$(mktemp -d) || exit 2
+trap 'rm -rf "$scratch"' EXIT
+. tests/path_truth.sh
+make --no-print-directory -s path-plugin || exit 2
+
+check "the test's program" ${CC:-gcc} -O2 -g tests/programs/paths.c -o "$scratch/program"
+path_exact "$scratch/program" recursion
+path_exact "$scratch/program" callbacks
+path_exact "$scratch/program" jumps
+path_exact "$scratch/program" many
+cat docs/*.md > "$scratch/text"
+path_exact gzip -9c "$scratch/text"
+path_exact mawk '{ n += NF } END { print n }' "$scratch/text"
+
+# What the emulator cannot tell apart: the same output, and no number is lost.
+for metric in "" "--metric cycles"; do
+	# shellcheck disable=SC2086 # words
+	check "the program is rewritten $metric" "$dcpix" -q --mode paths $metric \
+		-o "$scratch/rewritten" "$scratch/program"
+	for way in recursion callbacks jumps many coroutines fork signal; do
+		rm -f "$DCPIX_OUT".*
+		is "$way $metric: it does what it did" "$("$scratch/rewritten" $way; echo $?)" \
+			"$("$scratch/program" $way; echo $?)"
+		out=$("$dcpipaths" "$scratch/rewritten" "$DCPIX_OUT".*)
+		is "$way $metric: status" $? 0
+		like "$way $metric: no path loses its number" "$out" \
+			" were not finished, 0 lost their number, for 0 was no room"
+	done
+done
+like "a path has source lines" "$out" 'programs/paths\.c:[0-9]+'
+like "hot paths are dense or sparse" "$out" '[0-9]+ instructions +[0-9.]+ cycles +(dense|sparse) '
+
+rm -f "$DCPIX_OUT".*
+"$dcpix" -q --mode paths -o "$scratch/rewritten" "$scratch/program"
+"$scratch/rewritten" jumps > /dev/null
+out=$("$dcpipaths" --by procedure --csv "$scratch/rewritten" "$DCPIX_OUT".*)
+unfinished()
+{
+	awk -F, -v name="\"$1\"" '$12 == name { print $8 }' <<< "$out"
+}
+# Each longjmp leaves a path of deeper(), and one of jumps() that went on behind setjmp().
+left=$(unfinished jumps)
+check "what longjmp leaves is unfinished ($left)" [ "$left" -gt 100 -a "$left" -lt 1000 ]
+check "in all procedures that it leaves" [ "$(unfinished deeper)" -ge "$left" ]
+is "and nothing else is" "$(unfinished draw)" 0
+out=$("$dcpipaths" --threshold 100 -n 1 "$scratch/rewritten" "$DCPIX_OUT".*)
+like "nothing is hot at 100%" "$out" $'hot +0 +0.0%\n'
+like "rows can be fewer" "$out" '\.\.\. [0-9]+ more'
+
+refused()
+{
+	local label=$1 want=$2 got
+
+	shift 2
+	got=$("$@" 2>&1 > /dev/null)
+	is "$label: exit status" $? 2
+	like "$label: says why" "$got" "$want"
+	is "$label: in one line" "$(printf '%s\n' "$got" | wc -l)" 1
+}
+refused "no operands" "^dcpipaths: a rewritten program is needed" "$dcpipaths"
+refused "no such rows" "^dcpipaths: there are no rows" "$dcpipaths" --by block a b
+refused "a wrong threshold" "^dcpipaths: \"101\" is no threshold" "$dcpipaths" --threshold 101 a b
+refused "a wrong limit" "^dcpipaths: \"x\" is no number" "$dcpipaths" -n x a b
+refused "not rewritten" "has not been rewritten" "$dcpipaths" "$scratch/program" /dev/null
+refused "no profile" "is no profile" "$dcpipaths" "$scratch/rewritten" "$scratch/text"
+refused "no such metric" "^dcpix: there is no metric" "$dcpix" --mode paths --metric apples a
+refused "a metric of counts" "^dcpix: .*metric" "$dcpix" --metric cycles -o "$scratch/x" \
+	"$scratch/program"
+"$dcpix" -q --mode paths --metric cycles -o "$scratch/other" "$scratch/program"
+for file in "$DCPIX_OUT".*; do
+	refused "another rewriting's" "is of another program" "$dcpipaths" "$scratch/other" "$file"
+	# Whatever is in it: no crash, and a status of its own.
+	for at in 0 8 24 32 44 56 4096 2101400; do
+		cp --sparse=always "$file" "$scratch/damaged"
+		printf '\377\377\377\377\377\377\377\377' |
+			dd of="$scratch/damaged" bs=1 seek=$at conv=notrunc status=none
+		"$dcpipaths" "$scratch/rewritten" "$scratch/damaged" > /dev/null 2>&1
+		check "damage at $at is survived" [ $? -le 2 ]
+	done
+	break
+done
+rm -f "$DCPIX_OUT".*
+tap_done

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Paths of programs against an emulator's, for scripts that have sourced tests/tap.sh and
+# have $scratch: as sequences of nodes, without their numbers.
+dcpix=$PWD/build/bin/dcpix
+dcpipaths=$PWD/build/bin/dcpipaths
+path_plugin=$PWD/build/tests/path_plugin.so
+export DCPIX_OUT=$scratch/recorded
+
+# path_counts PROGRAM: "COUNT NODE..." for each sequence of nodes, of what it recorded
+path_counts()
+{
+	"$dcpipaths" --csv "$1" "$DCPIX_OUT".* | awk -F '"' 'FNR > 1 {
+		split($1, of, ",")
+		n = split($NF, behind, ",")
+		count[behind[2]] += of[1]
+	} END { for (nodes in count) print count[nodes], nodes }' | sort
+}
+
+# path_exact NAME ARGUMENT...: all paths of a program are those that an emulator saw
+path_exact()
+{
+	local name=$1 old new counted wrong
+
+	old=$(readlink -f "$(command -v "$1")")
+	new=$scratch/$(basename "$old").paths
+	shift
+	rm -f "$DCPIX_OUT".*
+	"$dcpix" -q --mode paths -o "$new" "$old" || { not_ok "$name: is rewritten"; return; }
+	"$dcpipaths" --by way "$new" | python3 tests/path_facts.py > "$scratch/facts"
+	# shellcheck disable=SC2016 # the inner shell's
+	(exec -a "$old" env -i DCPIX_OUT="$DCPIX_OUT" bash -c 'exec -a "$0" "$@"' "$old" \
+		"$new" "$@") > /dev/null < /dev/null 2>&1
+	env -i DCPIX_OUT="$DCPIX_OUT" qemu-x86_64 -cpu max -0 "$old" \
+		-plugin "$path_plugin,image=$old,spec=$scratch/facts,out=$scratch/truth" \
+		"$old" "$@" > /dev/null < /dev/null 2>&1
+	path_counts "$new" > "$scratch/counted"
+	sort "$scratch/truth" > "$scratch/seen"
+	counted=$(wc -l < "$scratch/counted")
+	wrong=$(comm -3 "$scratch/counted" "$scratch/seen" | wc -l)
+	check "$name: every path's count is exact ($counted paths)" \
+		[ "$wrong" -eq 0 -a "$counted" -gt 10 ]
+	rm -f "$DCPIX_OUT".*
+}
