@@ -85,4 +85,8 @@ check-paths: ## paths of real programs against an emulator
 check-dcpix: deps-dcpix ## COUNT (1000) random programs, from SEED (1) on, rewritten
 	@$(MAKE) --no-print-directory all
 	@tests/dcpix_random.sh
+
+.PHONY: check-dcpix-counts
+check-dcpix-counts: all count-plugin ## counts of rewritten programs against an emulator's
+	@tests/dcpix_counts.sh
 endif

@@ -7,7 +7,6 @@ cd "$(dirname "$0")/.." || exit 2
 . tests/tap.sh
 
 dcpix=$PWD/build/bin/dcpix
-plugin=$PWD/build/tests/count_plugin.so
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 make --no-print-directory -s count-plugin || exit 2
@@ -113,46 +112,11 @@ real perl -ne 'while (/(\w+)/g) { $c{$1}++ } END { print "$_ $c{$_}\n" for sort 
 real sqlite3 :memory: "with recursive c(x) as (select 1 union all select x + 1 from c
 	where x < 30000) select sum(x * x % 97), count(distinct x % 13) from c"
 
-# exact NAME ARGUMENT...: counts of blocks and edges are those of an emulator
-exact()
-{
-	local name=$1 old
-
-	old=$(readlink -f "$(command -v "$1")")
-	shift
-	rm -f "$scratch"/counts.*
-	# shellcheck disable=SC2016 # the inner shell's
-	(exec -a "$old" env -i DCPIX_OUT="$DCPIX_OUT" bash -c 'exec -a "$0" "$@"' "$old" \
-		"$scratch/bin/$name" "$@") > /dev/null < /dev/null
-	env -i DCPIX_OUT="$DCPIX_OUT" qemu-x86_64 -cpu max -0 "$old" \
-		-plugin "$plugin,out=$scratch/truth" "$old" "$@" > /dev/null < /dev/null
-	"$dcpix" --by block --csv counts "$scratch/bin/$name" "$scratch"/counts.* > "$scratch/blocks"
-	awk -v image="image $old" -F '[ ,]' '
-		NR == FNR {
-			if (/^image /)
-				inside = $0 == image
-			else if (inside) {
-				truth[$2] = $4
-				all += $4
-			}
-			next
-		}
-		FNR > 1 {
-			blocks++
-			covered += $3 * $4
-			wrong += truth[$1] != $4
-		}
-		END { printf "%d %d %.2f\n", blocks, wrong, all ? 100 * covered / all : 0 }' \
-		"$scratch/truth" "$scratch/blocks" > "$scratch/verdict"
-	read -r blocks wrong covered < "$scratch/verdict"
-	check "$name: every block's count is exact ($blocks blocks, $covered% of what ran)" \
-		[ "$wrong" -eq 0 -a "$blocks" -gt 50 ]
-}
-exact gzip -9c "$scratch/text"
-exact bzip2 -c "$scratch/text"
-exact sort "$scratch/text"
-exact sed -E 's/([a-z]+) ([a-z]+)/\2 \1/g' "$scratch/text"
-exact mawk '{ n += NF } END { print n }' "$scratch/text"
+# Blocks and edges are those of an emulator; more programs: make check-dcpix-counts.
+. tests/dcpix_exact.sh
+exact gzip 99 "$(command -v gzip)" -9c "$scratch/text"
+exact sort 97 "$(command -v sort)" --parallel=1 "$scratch/text"
+exact mawk 99 "$(command -v mawk)" '{ n += NF } END { print n }' "$scratch/text"
 
 # The database has what the listings have, under the original's build-id.
 rm -f "$scratch"/counts.*

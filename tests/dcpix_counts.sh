@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Programs rewritten by dcpix count what an emulator does: each instruction, each edge. And
+# they count most of what an image executes; what they do not is for the most part stubs of
+# the linkage table, which small programs that live in their libraries go through often.
+#
+# Programs that look at their own mappings (those with libsigsegv: grep, diff) do not do the
+# same when rewritten, and can't be compared.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+. tests/tap.sh
+
+dcpix=$PWD/build/bin/dcpix
+scratch=$(mktemp -d) || exit 2
+trap 'rm -rf "$scratch"' EXIT
+# shellcheck source=tests/dcpix_exact.sh
+. tests/dcpix_exact.sh
+
+cat docs/*.md > "$scratch/text"
+head -c 300000 "$(command -v perl)" > "$scratch/bytes"
+seq 3000 > "$scratch/numbers"
+tr ' ' '\n' < "$scratch/text" | awk 'NF { printf "%s{\"a\":\"%s\",\"n\":%d}", n++ ? "," : "[", "x", NR }
+	END { print "]" }' > "$scratch/json"
+
+# real LEAST NAME ARGUMENT...: a program that is installed
+real()
+{
+	local least=$1 name=$2 path
+
+	path=$(command -v "$name") || { not_ok "$name: it is here"; return; }
+	shift 2
+	exact "$name" "$least" "$path" "$@"
+}
+
+real 99 gzip -9c "$scratch/bytes"
+real 60 bzip2 -c "$scratch/bytes"
+real 99 zstd -q -9 --single-thread -c "$scratch/bytes"
+real 90 xz -T1 -3c "$scratch/bytes"
+real 97 sort --parallel=1 "$scratch/text"
+real 98 sed -E 's/([a-z]+) ([a-z]+)/\2 \1/g' "$scratch/text"
+# shellcheck disable=SC2016 # awk's
+real 99 mawk '{ n += NF; for (i = 1; i <= NF; i++) c[$i]++ } END { print n, c["the"] }' "$scratch/text"
+# shellcheck disable=SC2016 # perl's
+real 99 perl -ne 'while (/(\w+)/g) { $n++ } END { print "$n\n" }' \
+	"$scratch/text"
+real 94 wc "$scratch/text"
+real 95 tr a-z A-Z
+real 99 md5sum "$scratch/bytes"
+real 99 factor 1000000007 999999999989 600851475143
+real 94 uniq -c "$scratch/text"
+real 98 od -x "$scratch/numbers"
+for source in tests/truth/programs/*.c; do
+	name=$(basename "$source" .c)
+	${CC:-gcc} -O2 -I. -D_GNU_SOURCE -o "$scratch/$name" "$source" -lm 2> /dev/null || continue
+	exact "$name" 99 "$scratch/$name" 2
+done
+tap_done
