@@ -116,6 +116,9 @@ unit_config-src := tests/unit_config.c
 unit_config-archives := collect hook core util
 unit_accumulate-src := tests/unit_accumulate.c
 unit_accumulate-archives := collect util
+FUZZERS += fuzz_control
+fuzz_control-src := tests/fuzz_control.c daemon/control.c daemon/archive/per_process.c \
+	daemon/base/cpu_list.c lib/error.c lib/local_socket.c tools/base/time_spec.c
 unit_control-src := tests/unit_control.c
 unit_control-archives := collect util
 
@@ -231,8 +234,8 @@ fuzz_jit_files-src := tests/fuzz_jit_files.c daemon/jit/jit_code.c daemon/jit/ji
 fuzz_jit_files-pkgs := libxxhash
 fuzz_image_sources-src := tests/fuzz_image_sources.c \
 	daemon/image/image_file.c daemon/image/kallsyms.c \
-	loader-hook/build_id.c loader-hook/build_id_notes.c loader-hook/process_list.c \
-	loader-hook/side_band_record.c \
+	loader-hook/build_id.c loader-hook/build_id_notes.c loader-hook/hook_record.c \
+	loader-hook/process_list.c loader-hook/side_band_record.c \
 	lib/bounded_reader.c lib/error.c \
 	lib/file_digest.c lib/file_read.c
 fuzz_image_sources-pkgs := libelf libxxhash

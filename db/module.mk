@@ -97,8 +97,8 @@ merge_cost-archives := db util
 merge_cost-pkgs := sqlite3 zlib
 
 FUZZERS += fuzz_profile_blob
-fuzz_profile_blob-src := tests/fuzz_profile_blob.c db/profile_blob.c db/symbol_blob.c \
-	db/edge_blob.c lib/array.c lib/bounded_reader.c
+fuzz_profile_blob-src := tests/fuzz_profile_blob.c db/code_blob.c db/profile_blob.c \
+	db/symbol_blob.c db/edge_blob.c lib/array.c lib/bounded_reader.c
 fuzz_profile_blob-pkgs := zlib
 
 UNIT_TESTS += unit_profile_db_code

@@ -245,12 +245,13 @@ int counts_map_read(struct counts_map *ret, const char *path, struct error *err)
 
 /*
  * Of each node: how many of its edges are not known yet, their sum of numbers (which is
- * the number of the last one), and what has come in less what has gone out.
+ * the number of the last one), and what has come in less what has gone out, modulo 2^64:
+ * counters may hold anything.
  */
 struct balance {
 	uint32_t unknown;
 	uint32_t sum;
-	int64_t flow;
+	uint64_t flow;
 };
 
 struct solver {
@@ -258,11 +259,11 @@ struct solver {
 	struct balance *balances;
 	uint32_t *ready; /* nodes with one unknown edge */
 	uint32_t ready_count;
-	int64_t *values;
+	uint64_t *values;
 	bool *known;
 };
 
-static void learn(struct solver *solver, uint32_t index, int64_t value)
+static void learn(struct solver *solver, uint32_t index, uint64_t value)
 {
 	const struct counts_edge *edge = &solver->edges[index];
 	const uint32_t ends[] = {edge->from, edge->to};
@@ -275,7 +276,7 @@ static void learn(struct solver *solver, uint32_t index, int64_t value)
 		if (ends[i] == COUNT_OUTSIDE)
 			continue;
 		balance = &solver->balances[ends[i]];
-		balance->flow += i == 0 ? -value : value;
+		balance->flow += i == 0 ? 0 - value : value;
 		balance->sum -= index;
 		if (--balance->unknown == 1)
 			solver->ready[solver->ready_count++] = ends[i];
@@ -294,7 +295,7 @@ static void propagate(struct solver *solver)
 		edge = &solver->edges[balance->sum];
 		if (edge->from == edge->to) /* goes out as it comes in: cannot be known so */
 			continue;
-		learn(solver, balance->sum, edge->to == node ? -balance->flow : balance->flow);
+		learn(solver, balance->sum, edge->to == node ? 0 - balance->flow : balance->flow);
 	}
 }
 
@@ -319,7 +320,7 @@ static int solve(struct solver *solver, const struct counts_procedure *procedure
 	}
 	for (uint32_t e = 0; e < procedure->edge_count; e++) {
 		if (solver->edges[e].counter != COUNT_NONE)
-			learn(solver, e, (int64_t)counters[solver->edges[e].counter]);
+			learn(solver, e, counters[solver->edges[e].counter]);
 	}
 	propagate(solver);
 	for (uint32_t e = 0; e < procedure->edge_count; e++) {
@@ -335,7 +336,7 @@ int counts_map_solve(const struct counts_map *map, const struct counts_procedure
 	size_t node_count = procedure->node_count + (size_t)1;
 	size_t edge_count = procedure->edge_count + (size_t)1;
 	struct solver solver = {
-		.edges = map->edges + procedure->first_edge,
+		.edges = edge_count > 1 ? map->edges + procedure->first_edge : NULL,
 		.balances = calloc(node_count, sizeof(*solver.balances)),
 		.ready = calloc(2 * edge_count + node_count, sizeof(*solver.ready)),
 		.values = calloc(edge_count, sizeof(*solver.values)),
@@ -349,7 +350,7 @@ int counts_map_solve(const struct counts_map *map, const struct counts_procedure
 	for (uint32_t n = 0; r == 0 && n < procedure->node_count; n++)
 		nodes[n] = 0;
 	for (uint32_t e = 0; r == 0 && e < procedure->edge_count; e++) {
-		edges[e] = solver.values[e] > 0 ? (uint64_t)solver.values[e] : 0;
+		edges[e] = (int64_t)solver.values[e] > 0 ? solver.values[e] : 0;
 		if (solver.edges[e].to != COUNT_OUTSIDE)
 			nodes[solver.edges[e].to] += edges[e];
 	}

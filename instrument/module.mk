@@ -69,7 +69,12 @@ unit_call_automaton-src := tests/unit_call_automaton.c instrument/runtime/call_a
 unit_call_automaton-archives := instrument analysis util
 unit_call_automaton-pkgs = $(ANALYSIS_PKGS)
 
-FUZZERS += fuzz_rewriter
+FUZZERS += fuzz_rewriter fuzz_counts
+fuzz_counts-src = tests/fuzz_counts.c $(instrument-src) $(analysis-src) $(util-src)
+fuzz_counts-pkgs := $(ANALYSIS_PKGS)
+fuzz_counts-ldlibs = $(analysis-ldlibs)
+build/fuzz/fuzz_counts: CPPFLAGS += -DRUNTIME_BLOB='"$(RUNTIME_BLOB)"'
+build/fuzz/fuzz_counts: | $(RUNTIME_BLOB)
 fuzz_rewriter-src = tests/fuzz_rewriter.c $(instrument-src) $(analysis-src) $(util-src)
 fuzz_rewriter-pkgs := $(ANALYSIS_PKGS)
 fuzz_rewriter-ldlibs = $(analysis-ldlibs)

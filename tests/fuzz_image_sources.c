@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzzes what reads /proc/PID/maps, /proc/kallsyms, perf's side-band records,
- * ELF notes, and files that are mapped. The first byte says which.
+ * Fuzzes what reads /proc/PID/maps, /proc/kallsyms, perf's side-band records, those of
+ * the BPF hook, ELF notes, and files that are mapped. The first byte says which.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -14,6 +14,7 @@
 #include "daemon/image/image_file.h"
 #include "daemon/image/kallsyms.h"
 #include "loader-hook/build_id.h"
+#include "loader-hook/hook_record.h"
 /* For what reads a line. */
 #include "loader-hook/process_scan.c"
 #include "loader-hook/side_band_record.h"
@@ -79,6 +80,22 @@ static void side_band(const uint8_t *data, size_t bytes)
 	free(header);
 }
 
+static void hook_record(const uint8_t *data, size_t bytes)
+{
+	struct image_event event;
+	char path[HOOK_RECORD_PATH_BYTES];
+	uint64_t *record = malloc(bytes);
+
+	require(bytes == 0 || record != NULL);
+	if (bytes > 0)
+		memcpy(record, data, bytes);
+	if (hook_record_parse(&event, path, record, bytes)) {
+		require(event.path == NULL || strlen(event.path) < sizeof(path));
+		require(event.type != IMAGE_EVENT_MAP || event.bytes > 0);
+	}
+	free(record);
+}
+
 static void file(const uint8_t *data, size_t bytes)
 {
 	struct profile_image image = {.path = "fuzz"};
@@ -99,7 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 
 	if (bytes < 1)
 		return 0;
-	switch (data[0] % 5) {
+	switch (data[0] % 6) {
 	case 0:
 		maps_line(data + 1, bytes - 1);
 		break;
@@ -114,6 +131,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	case 3:
 		if (build_id_from_notes(&build_id, data + 1, bytes - 1, data[0] & 8 ? 8 : 4) == 0)
 			require(build_id.bytes <= sizeof(build_id.data));
+		break;
+	case 4:
+		hook_record(data + 1, bytes - 1);
 		break;
 	default:
 		file(data + 1, bytes - 1);

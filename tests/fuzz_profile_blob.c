@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzzes the decoders of samples, symbols and edges.
+ * Fuzzes the decoders of samples, symbols, edges and code.
  *
  * The first byte chooses the decoder; the input's last four bytes are replaced
  * by the right checksum, which a fuzzer would not find. What a decoder accepts
@@ -11,12 +11,14 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "db/code_blob.h"
 #include "db/edge_blob.h"
 #include "db/profile_blob.h"
 #include "db/profile_read.h"
 #include "db/symbol_blob.h"
 
 #define IMAGE 7
+#define CODE_OFFSET 4096
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
@@ -94,6 +96,24 @@ static void try_edges(uint8_t *data, size_t bytes)
 	profile_blob_deinit(&blob);
 }
 
+/* Its key is not what a fuzzer finds, but the checksum of an image and an offset. */
+static void try_code(uint8_t *data, size_t bytes)
+{
+	struct profile_code code = {0}, again = {0};
+	struct profile_blob blob = {0};
+
+	seal(data, bytes, profile_blob_key(0, IMAGE, CODE_OFFSET, 0));
+	if (code_blob_decode(&code, IMAGE, CODE_OFFSET, data, bytes) == 0) {
+		require(code_blob_encode(&blob, IMAGE, &code) == 0);
+		require(code_blob_decode(&again, IMAGE, CODE_OFFSET, blob.data, blob.bytes) == 0);
+		require(again.bytes == code.bytes && again.machine == code.machine);
+		require(memcmp(again.data, code.data, code.bytes) == 0);
+		free((void *)(uintptr_t)code.data);
+		free((void *)(uintptr_t)again.data);
+	}
+	profile_blob_deinit(&blob);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	uint8_t *copy;
@@ -103,12 +123,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	copy = malloc(bytes - 1);
 	require(copy != NULL);
 	memcpy(copy, data + 1, bytes - 1);
-	if (data[0] % 3 == 2)
-		try_edges(copy, bytes - 1);
-	else if (data[0] % 3 == 1)
-		try_symbols(copy, bytes - 1);
-	else
+	switch (data[0] % 4) {
+	case 0:
 		try_samples(copy, bytes - 1);
+		break;
+	case 1:
+		try_symbols(copy, bytes - 1);
+		break;
+	case 2:
+		try_edges(copy, bytes - 1);
+		break;
+	default:
+		try_code(copy, bytes - 1);
+	}
 	free(copy);
 	return 0;
 }

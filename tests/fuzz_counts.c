@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Fuzzes what reads the map of counters of a rewritten file, and the files that programs
+ * count in. Of the latter the header's constants and, of most inputs, what must agree with
+ * the map are put right; a map that is accepted must encode and decode to itself.
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "instrument/counts_map.h"
+#include "instrument/counts_profile.h"
+#include "instrument/profile_layout.h"
+#include "lib/error.h"
+
+/* More counters would be memory, not code. */
+#define COUNTERS_MAX 100000
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+
+static void require(int condition)
+{
+	if (!condition)
+		abort();
+}
+
+static void solve(const struct counts_map *map)
+{
+	uint64_t *counters, *nodes, *edges;
+	size_t i;
+
+	if (map->counters > COUNTERS_MAX)
+		return;
+	counters = calloc(map->counters + (size_t)1, sizeof(*counters));
+	nodes = calloc(map->node_count + 1, sizeof(*nodes));
+	edges = calloc(map->edge_count + 1, sizeof(*edges));
+	require(counters != NULL && nodes != NULL && edges != NULL);
+	for (i = 0; i < map->counters; i++)
+		counters[i] = i * 0x9e3779b97f4a7c15;
+	for (i = 0; i < map->procedure_count; i++)
+		counts_map_solve(map, &map->procedures[i], counters, nodes, edges);
+	free(counters);
+	free(nodes);
+	free(edges);
+}
+
+static void try_map(const uint8_t *data, size_t bytes)
+{
+	struct counts_map map, again;
+	uint8_t *encoded, *second;
+	size_t encoded_bytes, second_bytes;
+
+	if (counts_map_decode(&map, data, bytes) < 0)
+		return;
+	require(counts_map_encode(&map, &encoded, &encoded_bytes) == 0);
+	require(counts_map_decode(&again, encoded, encoded_bytes) == 0);
+	require(counts_map_encode(&again, &second, &second_bytes) == 0);
+	require(second_bytes == encoded_bytes && memcmp(encoded, second, second_bytes) == 0);
+	solve(&map);
+	counts_map_deinit(&map);
+	counts_map_deinit(&again);
+	free(encoded);
+	free(second);
+}
+
+static void try_profile(uint8_t *data, size_t bytes, bool agree)
+{
+	struct counts_map map = {.image = 1, .counters = 5};
+	struct counts_profile profile = {0};
+	struct profile_layout_header header;
+	struct error err;
+	char path[64];
+	int fd;
+
+	if (bytes < offsetof(struct profile_layout_header, owners))
+		return;
+	memcpy(&header, data, offsetof(struct profile_layout_header, owners));
+	header.magic = PROFILE_LAYOUT_MAGIC;
+	header.version = PROFILE_LAYOUT_VERSION;
+	if (agree) {
+		header.image = map.image;
+		header.counters = map.counters;
+		header.block_bytes %= 4 * PROFILE_LAYOUT_PAGE;
+		header.area_bytes %= 4 * PROFILE_LAYOUT_PAGE;
+		header.blocks %= 2 * PROFILE_LAYOUT_BLOCKS;
+	}
+	memcpy(data, &header, offsetof(struct profile_layout_header, owners));
+	fd = memfd_create("fuzz", MFD_CLOEXEC);
+	require(fd >= 0 && write(fd, data, bytes) == (ssize_t)bytes);
+	/* Blocks are whole pages; the rest of the file is zero. */
+	require(ftruncate(fd, 64 * PROFILE_LAYOUT_PAGE) == 0);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (counts_profile_add(&profile, &map, path, &err) == 0)
+		require(profile.count == map.counters && profile.files == 1);
+	counts_profile_deinit(&profile);
+	close(fd);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	uint8_t *copy;
+
+	if (bytes < 2)
+		return 0;
+	copy = malloc(bytes - 1);
+	require(copy != NULL);
+	memcpy(copy, data + 1, bytes - 1);
+	if (data[0] % 2 == 0)
+		try_map(copy, bytes - 1);
+	else
+		try_profile(copy, bytes - 1, data[0] % 8 != 1);
+	free(copy);
+	return 0;
+}
