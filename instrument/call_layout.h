@@ -49,6 +49,21 @@ enum call_metric {
 	CALL_METRIC_INSTRUCTIONS, /* executed in procedures that were rewritten */
 };
 
+/** enum call_operation - what the program asks the runtime for, at a point */
+enum call_operation {
+	CALL_OPERATION_ENTER,
+	CALL_OPERATION_LEAVE,  /* before a return */
+	CALL_OPERATION_JUMP,   /* before a tail call */
+	CALL_OPERATION_RESUME, /* the procedure may have been jumped into */
+	CALL_OPERATIONS,
+};
+
+/** enum call_parameter - what the runtime is told when the program begins */
+enum call_parameter {
+	CALL_LAYOUT_POLICY,
+	CALL_LAYOUT_METRIC,
+};
+
 /** enum call_loss - why something is not in the automaton */
 enum call_loss {
 	CALL_LOSS_FULL,	     /* calls: no room for their context; they are in CALL_LAYOUT_OTHER */

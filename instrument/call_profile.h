@@ -66,6 +66,7 @@ struct call_arc {
  * @metric:   of all threads
  * @total:    of the metric
  * @contexts: of all threads
+ * @shared:   threads that are not in it, for want of room; set by who reads
  */
 struct call_profile {
 	uint32_t procedures;
@@ -78,6 +79,7 @@ struct call_profile {
 	uint64_t total;
 	uint64_t contexts;
 	uint64_t threads;
+	uint64_t shared;
 	uint64_t losses[CALL_LOSSES];
 };
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "instrument/calls_mode.h"
 #include "instrument/counts_mode.h"
 #include "instrument/paths_mode.h"
 
@@ -10,6 +11,7 @@
 static const struct instrument_mode *const modes[] = {
 	&counts_mode,
 	&paths_mode,
+	&calls_mode,
 };
 
 #define MODES (sizeof(modes) / sizeof(modes[0]))

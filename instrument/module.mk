@@ -43,6 +43,12 @@ dcpipaths-src := instrument/dcpipaths.c
 dcpipaths-archives := instrument analysis util
 dcpipaths-pkgs = $(ANALYSIS_PKGS)
 
+PROGRAMS += dcpicalls
+dcpicalls-src := tools/dcpicalls.c tools/calls/call_listing.c tools/calls/call_names.c
+dcpicalls-archives := tool instrument analysis db util
+dcpicalls-pkgs = $(TOOL_PKGS)
+dcpicalls-ldlibs := -lm
+
 UNIT_TESTS += unit_handler_table unit_machine_code unit_liveness unit_count_graph unit_counts_map
 unit_handler_table-src := tests/unit_handler_table.c
 unit_handler_table-archives := instrument analysis util
@@ -68,6 +74,11 @@ UNIT_TESTS += unit_call_automaton
 unit_call_automaton-src := tests/unit_call_automaton.c instrument/runtime/call_automaton.c
 unit_call_automaton-archives := instrument analysis util
 unit_call_automaton-pkgs = $(ANALYSIS_PKGS)
+
+TEST_HELPERS += call_ranges
+call_ranges-src := tests/call_ranges.c
+call_ranges-archives := instrument analysis util
+call_ranges-pkgs = $(ANALYSIS_PKGS)
 
 FUZZERS += fuzz_rewriter fuzz_counts
 fuzz_counts-src = tests/fuzz_counts.c $(instrument-src) $(analysis-src) $(util-src)

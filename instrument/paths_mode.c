@@ -36,6 +36,9 @@ static int paths_begin(struct mode_image *image, struct error *err)
 	struct paths_map *map = calloc(1, sizeof(*map));
 
 	image->data = map;
+	if (has_metric(image) && strcmp(image->options->metric, "cycles") != 0)
+		return error_set(err, EINVAL, "there is no metric \"%s\" of paths: cycles",
+				 image->options->metric);
 	image->private_bytes =
 		paths_code_private_bytes(image->reentry->candidates->count, has_metric(image));
 	image->area_bytes = (PATHS_TABLE_ENTRIES + PATHS_TABLE_PROBES) * sizeof(struct paths_entry);

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Which mode's slow paths are called: by a switch, since pointers would need relocating. */
-#include "instrument/runtime/runtime.h"
+#include "instrument/runtime/call_slow.h"
 
 void runtime_mode_begin(const struct profile_layout_state *state,
 			const struct runtime_memory *memory, enum runtime_begin why)
 {
-	(void)memory;
 	(void)why;
 	switch ((enum profile_layout_mode)state->mode) {
 	case PROFILE_LAYOUT_COUNTS:
 	case PROFILE_LAYOUT_PATHS:
+		break;
+	case PROFILE_LAYOUT_CALLS:
+		call_slow_begin(state, memory);
 		break;
 	}
 }
@@ -17,11 +19,12 @@ void runtime_mode_begin(const struct profile_layout_state *state,
 void runtime_mode_slow(const struct profile_layout_state *state,
 		       const struct runtime_memory *memory, struct runtime_frame *frame)
 {
-	(void)memory;
-	(void)frame;
 	switch ((enum profile_layout_mode)state->mode) {
 	case PROFILE_LAYOUT_COUNTS:
 	case PROFILE_LAYOUT_PATHS:
+		break;
+	case PROFILE_LAYOUT_CALLS:
+		call_slow(memory, frame);
 		break;
 	}
 }

@@ -41,7 +41,7 @@ enum {
 };
 
 struct common_option {
-	unsigned int group; /* CLI_*, 0: every tool has it */
+	unsigned int group; /* CLI_*, 0: tools have it unless they are CLI_FILES */
 	struct option_entry option;
 };
 
@@ -61,7 +61,7 @@ static const struct common_option common_options[] = {
 	{CLI_EPOCHS, {KEY_HOST, "host", "NAME", "only epochs of this host"}},
 	{CLI_SYMBOLS, {KEY_DEBUG_DIR, "debug-dir", "DIR", "separate debug files (/usr/lib/debug)"}},
 	{CLI_SYMBOLS, {KEY_DEBUGINFOD, "debuginfod", NULL, "ask the servers in DEBUGINFOD_URLS"}},
-	{CLI_SYMBOLS, {KEY_NO_DEMANGLE, "no-demangle", NULL, "print C++ names as linkers do"}},
+	{CLI_SYMBOLS | CLI_NAMES, {KEY_NO_DEMANGLE, "no-demangle", NULL, "print C++ names as linkers do"}},
 	{CLI_SOURCES, {KEY_SOURCE_PATH, "source-path", "DIR", "where source files are, too"}},
 	{CLI_SOURCES,
 	 {KEY_SUBSTITUTE_PATH, "substitute-path", "FROM=TO", "of source files, another beginning"}},
@@ -78,7 +78,9 @@ static void make_options(struct options *options, const struct cli_tool *tool)
 	options_init(options, tool->name, false);
 	options_add(options, tool->options, tool->option_count);
 	for (size_t i = 0; i < COMMON_COUNT; i++) {
-		if (common_options[i].group == 0 || (common_options[i].group & tool->accepts))
+		unsigned int group = common_options[i].group;
+
+		if (group == 0 ? !(tool->accepts & CLI_FILES) : (group & tool->accepts) != 0)
 			options_add(options, &common_options[i].option, 1);
 	}
 }

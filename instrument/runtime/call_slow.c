@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/runtime/call_slow.h"
+
+#include "instrument/runtime/call_automaton.h"
+
+/* From the kernel's struct ucontext on a stack to the siginfo behind it. */
+#define UCONTEXT_BYTES 304
+#define SIGNALS 64
+
+void call_slow_begin(const struct profile_layout_state *state, const struct runtime_memory *memory)
+{
+	call_automaton_begin(memory->area, (enum call_policy)state->parameters[CALL_LAYOUT_POLICY],
+			     (enum call_metric)state->parameters[CALL_LAYOUT_METRIC]);
+}
+
+/* The kernel enters a handler with pointers to what it has put on the stack for it. */
+static int is_handler(const struct runtime_frame *frame, uint64_t stack)
+{
+	return frame->rdx == stack + sizeof(uint64_t) &&
+	       frame->rsi == frame->rdx + UCONTEXT_BYTES && frame->rdi - 1 < SIGNALS &&
+	       frame->rax == 0;
+}
+
+void call_slow(const struct runtime_memory *memory, const struct runtime_frame *frame)
+{
+	uint64_t stack = runtime_stack(frame);
+	uint32_t procedure = (uint32_t)frame->argument;
+
+	switch ((enum call_operation)runtime_operation(frame)) {
+	case CALL_OPERATION_ENTER:
+		if (is_handler(frame, stack))
+			call_automaton_signal(memory->area, procedure, stack);
+		else
+			call_automaton_enter(memory->area, procedure, 0, stack);
+		break;
+	case CALL_OPERATION_LEAVE:
+		call_automaton_leave(memory->area, stack);
+		break;
+	case CALL_OPERATION_JUMP:
+		call_automaton_jump(memory->area, stack);
+		break;
+	case CALL_OPERATION_RESUME:
+		call_automaton_resume(memory->area, procedure, stack);
+		break;
+	case CALL_OPERATIONS:
+		break;
+	}
+}

@@ -1,0 +1,38 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# call_truth.sh calls|context NAME PROGRAM ARGUMENT...: whether what the program records of
+# its calls when it is rewritten is what an emulator sees: who called whom how often, in
+# which contexts, and each one's instructions, all exactly. In $WORK, a folder; standard
+# input is empty. Prints what was compared, or how it differs, and ends with 1.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+mode=$1
+name=$2
+old=$(readlink -f "$(command -v "$3")") || exit 2
+shift 3
+bin=$PWD/build/bin
+new=$WORK/$name
+run=$WORK/$name.$mode.d
+
+mkdir -p "$run" || exit 2
+rm -f "$run"/*
+"$bin/dcpix" -q --mode "$mode" --metric instructions -o "$new.$mode" "$old" || exit 2
+"$bin/dcpix" -q -o "$new.counts" "$old" || exit 2
+build/tests/call_ranges "$new.$mode" "$new.counts" > "$run/ranges" || exit 2
+# shellcheck disable=SC2016 # the inner shell's
+env -i LC_ALL=C DCPIX_OUT="$run/profile" bash -c 'exec -a "$0" "$@"' "$old" "$new.$mode" "$@" \
+	> "$run/got" 2>&1 < /dev/null
+env -i LC_ALL=C DCPIX_OUT="$run/profile" qemu-x86_64 -cpu max -0 "$old" \
+	-plugin "$PWD/build/tests/call_plugin.so,out=$run/truth,ranges=$run/ranges,image=$old" \
+	"$old" "$@" > "$run/want" 2>&1 < /dev/null
+if ! cmp -s "$run/got" "$run/want"; then
+	echo "other output"
+	exit 1
+fi
+case $mode in
+calls) report=dcpicalls ;;
+context) report=dcpicct ;;
+esac
+"$bin/$report" --json "$new.$mode" "$run"/profile.* > "$run/report" || exit 2
+tests/call_check.py "$mode" "$run/truth" "$run/report"

@@ -1,0 +1,149 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# dcpix --mode calls and dcpicalls: who called whom, exactly, and what it cost.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+. tests/tap.sh
+
+bin=$PWD/build/bin
+WORK=$(mktemp -d) || exit 2
+trap 'rm -rf "$WORK"' EXIT
+export WORK
+make --no-print-directory -s call-plugin || exit 2
+
+# record NAME ARGUMENT...: $WORK/NAME, rewritten as $WORK/NAME.calls, records in $WORK/profile.*
+record()
+{
+	local name=$1
+
+	shift
+	rm -f "$WORK"/profile.*
+	DCPIX_OUT=$WORK/profile "$WORK/$name.calls" "$@" > "$WORK/out" 2>&1
+}
+
+# CSV without quotes, for names that need none
+plain()
+{
+	tr -d '"\r'
+}
+
+# arc NAME CALLER PROCEDURE: calls, self and children, and the caller's of these
+arc()
+{
+	"$bin/dcpicalls" --csv "$WORK/$1.calls" "$WORK"/profile.* | plain |
+		awk -F, -v caller="$2" -v procedure="$3" '$8 == caller && $10 == procedure { print $6, $2, $3, $4, $5 }'
+}
+
+rewrite()
+{
+	"$bin/dcpix" -q --mode calls --metric instructions -o "$WORK/$1.calls" "$WORK/$1"
+}
+
+# --- the classic cases
+check "callers: builds" "${CC:-gcc}" -O1 -fno-optimize-sibling-calls -o "$WORK/callers" \
+	tests/programs/callers.c
+check "callers: is rewritten" rewrite callers
+record callers 3
+read -r calls self children _ < <(arc callers costly_caller shared)
+read -r cheap_calls cheap_self cheap_children _ < <(arc callers cheap_caller shared)
+is "a shared procedure: calls" "$calls $cheap_calls" "3 3000"
+costly=$((self + children)) cheap=$((cheap_self + cheap_children))
+check "most of it is whose it is, by one call in a thousand ($costly, $cheap)" \
+	[ $costly -gt $((50 * cheap)) ]
+read -r calls self children _ < <(arc callers with_large apply)
+read -r small_calls small_self small_children _ < <(arc callers with_small apply)
+is "a procedure that is told what to do: calls" "$calls $small_calls" "3 3"
+large=$((self + children)) small=$((small_self + small_children))
+check "it takes as long as it is told ($large, $small)" [ $large -gt $((10 * small)) ]
+read -r calls _ _ self children < <(arc callers odd even)
+read -r back_calls _ _ back_self back_children < <(arc callers even odd)
+is "a circle: calls" "$calls $back_calls" "30 30"
+check "arcs in a circle have costs" [ $((self + children)) -gt 0 -a \
+	$((back_self + back_children)) -gt 0 ]
+is "metrics of callers add up to the procedure's, those of what it called to its children's" \
+	"$("$bin/dcpicalls" --json "$WORK/callers.calls" "$WORK"/profile.* | python3 -c '
+import json, sys
+report = json.load(sys.stdin)
+for p in report["procedures"]:
+    up = sum(a["self"] + a["children"] for a in report["arcs"] if a["address"] == p["address"])
+    down = sum(a["caller_self"] + a["caller_children"] for a in report["arcs"]
+               if a["caller_address"] == p["address"])
+    if up != p["self"] + p["children"] or down != p["children"]:
+        print(p["procedure"], up, down)')" ""
+report()
+{
+	"$bin/dcpicalls" "$@" "$WORK/callers.calls" "$WORK"/profile.*
+}
+report > "$WORK/text"
+like "text: the heading" "$(sed -n 2,3p "$WORK/text" | tr '\n' ' ')" \
+	'^metric +[0-9]+ instructions contexts +33, of 1 thread $'
+like "text: the procedure between its callers and what it called" \
+	"$(grep -B 2 -A 2 '^\[[0-9]*\].* shared \[' "$WORK/text" | tr -s ' \n' ' ')" \
+	'3/3003 costly_caller \[[0-9]+\].* 3000/3003 cheap_caller .* 3003 shared .* 3003/3219 spin .*---'
+is "-n: so many procedures" "$(report -n 2 | grep -c '^\[[12]\]')" 2
+like "--by procedure" "$(report --by procedure | grep ' shared$')" ' 3003 +0  shared'
+report --json > "$WORK/json"
+check "JSON is as the schema has it" tests/validate_json.py dcpicalls < "$WORK/json"
+
+# --- an emulator sees the same
+truth()
+{
+	local got
+
+	got=$(tests/call_truth.sh calls "$@") && ok "$1: as an emulator sees it ($got)" && return
+	not_ok "$1: as an emulator sees it" "$got"
+}
+truth callers "$WORK/callers" 2
+# shellcheck disable=SC2016 # awk's
+truth mawk mawk '{ for (i = 1; i <= NF; i++) c[$i]++ } END { print NF, c["the"] }' README.md
+
+# --- other ways than calls and returns
+check "ways: builds" "${CC:-gcc}" -O2 -pthread -o "$WORK/ways" tests/programs/ways.c
+check "ways: is rewritten" rewrite ways
+recursive()
+{
+	"$bin/dcpicalls" --csv --by procedure "$WORK/ways.calls" "$WORK"/profile.* |
+		plain | awk -F, -v name="$1" '$7 == name { print $4, $5 }'
+}
+truth ways "$WORK/ways" jump 100
+rewrite ways
+record ways jump 1000
+is "calls that never come back" "$(recursive deep)" "1000 3000"
+record ways signal 100
+is "the kernel calls handlers" "$("$bin/dcpicalls" --csv "$WORK/ways.calls" "$WORK"/profile.* |
+	plain | awk -F, '$8 == "<signal>" && $10 == "handler" { print $6 }')" 100
+record ways threads 8
+is "threads lose nothing" "$(recursive called)" "1000000 0"
+record ways fork 5
+is "a file for each process" "$(find "$WORK" -maxdepth 1 -name 'profile.*' | wc -l)" 6
+is "children count" "$(recursive called)" "5 0"
+rm -f "$WORK"/profile.*
+DCPIX_OUT=$WORK/profile "$WORK/ways.calls" forever & forever=$!
+sleep 0.3
+kill -9 $forever
+wait $forever 2> /dev/null
+read -r calls _ < <(recursive called)
+check "nothing is lost by kill -9" [ "$calls" -gt 10000 ]
+
+# --- what cannot be, in one line
+refused()
+{
+	local label=$1 want=$2 got
+
+	shift 2
+	got=$("$@" 2>&1 > /dev/null)
+	is "$label: exit status" $? 2
+	like "$label: says why" "$got" "$want"
+	is "$label: in one line" "$(printf '%s\n' "$got" | wc -l)" 1
+}
+calls=$bin/dcpicalls
+refused "no files" "a rewritten program is needed" "$calls" "$WORK/ways.calls"
+refused "not rewritten" "has not been rewritten" "$calls" "$WORK/ways" "$WORK"/profile.*
+refused "no profile" "is no profile" "$calls" "$WORK/ways.calls" README.md
+refused "another program's" "is of another program" "$calls" "$WORK/callers.calls" "$WORK"/profile.*
+refused "no such rows" "cannot list by" "$calls" --by line "$WORK/ways.calls" "$WORK"/profile.*
+refused "no such metric" "there is no metric" "$bin/dcpix" --mode calls --metric time \
+	-o "$WORK/x" "$WORK/ways"
+refused "run is for counts" "run lists counts" "$bin/dcpix" --mode calls run true
+tap_done

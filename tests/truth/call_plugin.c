@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Truth: in which contexts the procedures of an image were called, and what was executed
+ * in each, from the trace of all blocks, calls and returns. A plugin for QEMU's user mode,
+ * for x86-64 programs of one thread:
+ *
+ *	qemu-x86_64 -plugin build/tests/call_plugin.so,out=FILE,ranges=FILE,image=PATH PROGRAM
+ *
+ * The other file has lines "ENTRY START END" (tests/call_ranges.c): code of procedures by
+ * their addresses in the image; all other code is invisible. A return goes to the frame
+ * that its target was called from, which need not be the last one. FILE gets the tree of
+ * all calls as they were, recursion included, parents first:
+ *
+ *	calls exact|racy
+ *	NUMBER PARENT ENTRY CALLS INSTRUCTIONS
+ *
+ * Number 0 is the root, which has no entry.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/truth/guest_image.h"
+#include "tests/truth/qemu_plugin.h"
+
+#define NONE 0
+#define NODES_MAX 20000000
+#define FRAMES_MAX 4000000
+
+QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
+
+/* Code of a procedure; @entry: its address in the image. */
+struct range {
+	uint64_t entry;
+	uint64_t start;
+	uint64_t end;
+};
+
+/* The last instruction of a block. */
+enum end {
+	END_OTHER,
+	END_CALL,
+	END_RETURN,
+};
+
+/* A block; @procedure: by its entry, or NONE; @enters: it begins with that. */
+struct block {
+	uint64_t procedure;
+	bool enters;
+	bool repeats; /* its first instruction comes again and again */
+	enum end end;
+	uint64_t first;
+	uint64_t last;
+	uint64_t behind;
+};
+
+/* @back: where it returns to */
+struct frame {
+	uint64_t back;
+	uint64_t procedure;
+	uint32_t node;
+};
+
+struct node {
+	uint32_t parent;
+	uint32_t child;
+	uint32_t sibling;
+	uint64_t entry;
+	uint64_t calls;
+	uint64_t instructions;
+};
+
+static struct range *ranges;
+static size_t range_count;
+static char *out_path;
+static char *image_path;
+static bool second_thread;
+
+static struct node *nodes;
+static uint32_t node_count = 1;
+static struct frame *frames; /* the first stands for none */
+static size_t depth;
+static const struct block *before;
+static bool before_ended; /* its last instruction was executed */
+static bool again;	  /* the next one is not counted: it is repeated */
+
+static void die(const char *what)
+{
+	fprintf(stderr, "call_plugin: %s: %s\n", what, strerror(errno));
+	exit(2);
+}
+
+static void *checked(void *memory)
+{
+	if (!memory)
+		die("memory");
+	return memory;
+}
+
+/* --- frames --------------------------------------------------------------- */
+
+static uint32_t child_of(uint32_t parent, uint64_t entry)
+{
+	uint32_t *link = &nodes[parent].child;
+
+	while (*link && nodes[*link].entry != entry)
+		link = &nodes[*link].sibling;
+	if (*link)
+		return *link;
+	if (node_count == NODES_MAX) {
+		errno = ENOMEM;
+		die("too many contexts");
+	}
+	nodes[node_count] = (struct node){.parent = parent, .entry = entry};
+	*link = node_count;
+	return node_count++;
+}
+
+static void push(uint64_t back)
+{
+	if (depth + 1 == FRAMES_MAX) {
+		errno = ENOMEM;
+		die("too many frames");
+	}
+	frames[depth + 1] = (struct frame){.back = back, .node = frames[depth].node};
+	depth++;
+}
+
+/* Nobody need have called this: then it is a jump. */
+static void pop(uint64_t back)
+{
+	size_t at = depth;
+
+	while (at > 0 && frames[at].back != back)
+		at--;
+	if (at > 0)
+		depth = at - 1;
+}
+
+/* The procedure that is in the frame there is now. */
+static void enter(uint64_t entry)
+{
+	frames[depth].procedure = entry;
+	frames[depth].node = child_of(frames[depth - 1].node, entry);
+	nodes[frames[depth].node].calls++;
+}
+
+static void leave(void)
+{
+	frames[depth].procedure = NONE;
+	frames[depth].node = frames[depth - 1].node;
+}
+
+/* --- blocks --------------------------------------------------------------- */
+
+/* Back in a procedure by a way that nobody has seen: what it called is gone. */
+static void resume(uint64_t procedure)
+{
+	size_t at = depth;
+
+	while (at > 0 && frames[at].procedure != procedure)
+		at--;
+	if (at > 0)
+		depth = at;
+}
+
+static void executed(unsigned int vcpu, void *data)
+{
+	const struct block *block = data;
+	uint64_t from = before ? before->procedure : NONE;
+	bool by_call = before_ended && before->end == END_CALL;
+	bool by_return = before_ended && before->end == END_RETURN;
+
+	(void)vcpu;
+	if (by_call)
+		push(before->behind);
+	else if (by_return)
+		pop(block->first);
+	if (depth == 0)
+		push(0);
+	again = before_ended && before->last == block->first && block->repeats;
+	if (!by_call && !by_return && from != NONE && from != block->procedure) {
+		resume(from);
+		leave();
+	}
+	if (block->enters && (by_call || (!by_return && from != block->procedure)))
+		enter(block->procedure);
+	else if (block->procedure != NONE && frames[depth].procedure != block->procedure)
+		resume(block->procedure);
+	before = block;
+	before_ended = false;
+}
+
+static void executed_one(unsigned int vcpu, void *data)
+{
+	(void)vcpu;
+	(void)data;
+	if (!again)
+		nodes[frames[depth].node].instructions++;
+	again = false;
+}
+
+/* QEMU counts an instruction to a block that it puts in one of its own at the end of a page. */
+static void executed_last(unsigned int vcpu, void *data)
+{
+	(void)vcpu;
+	(void)data;
+	before_ended = true;
+}
+
+/* --- translation ---------------------------------------------------------- */
+
+static const struct range *find_range(uint64_t address)
+{
+	size_t low = 0, high = range_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (ranges[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < range_count && ranges[low].start <= address ? &ranges[low] : NULL;
+}
+
+static uint64_t address_of(const struct guest_place *place)
+{
+	static struct guest_file file;
+
+	if (!file.elf)
+		file = guest_file_open(place->image);
+	return guest_file_address(&file, place->offset);
+}
+
+static enum end end_of(const unsigned char *code, size_t bytes)
+{
+	while (bytes > 1 && (code[0] >> 4 == 4 || strchr("\x66\xf2\xf3\x2e\x3e", code[0])))
+		code++, bytes--;
+	if (code[0] == 0xe8 || (code[0] == 0xff && bytes > 1 && (code[1] >> 3 & 7) == 2))
+		return END_CALL;
+	return code[0] == 0xc3 || code[0] == 0xc2 ? END_RETURN : END_OTHER;
+}
+
+static bool is_repeated(const unsigned char *code, size_t bytes)
+{
+	size_t i = 1;
+
+	if (code[0] != 0xf2 && code[0] != 0xf3)
+		return false;
+	while (i + 1 < bytes && (code[i] >> 4 == 4 || code[i] == 0x66))
+		i++;
+	return (code[i] >= 0xa4 && code[i] <= 0xa7) || (code[i] >= 0xaa && code[i] <= 0xaf);
+}
+
+static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	size_t count = qemu_plugin_tb_n_insns(tb);
+	struct qemu_plugin_insn *first = qemu_plugin_tb_get_insn(tb, 0);
+	struct qemu_plugin_insn *last = qemu_plugin_tb_get_insn(tb, count - 1);
+	struct guest_place place =
+		guest_image_place(qemu_plugin_insn_haddr(first), qemu_plugin_insn_vaddr(first));
+	struct block *block = checked(calloc(1, sizeof(*block)));
+
+	(void)id;
+	block->first = qemu_plugin_insn_vaddr(first);
+	block->last = qemu_plugin_insn_vaddr(last);
+	block->behind = block->last + qemu_plugin_insn_size(last);
+	block->repeats = is_repeated(qemu_plugin_insn_data(first), qemu_plugin_insn_size(first));
+	block->end = end_of(qemu_plugin_insn_data(last), qemu_plugin_insn_size(last));
+	if (strcmp(guest_image_path(place.image), image_path) == 0) {
+		uint64_t address = address_of(&place);
+		const struct range *range = find_range(address);
+
+		block->procedure = range ? range->entry : NONE;
+		block->enters = range && range->entry == address;
+	}
+	qemu_plugin_register_vcpu_insn_exec_cb(first, executed, QEMU_PLUGIN_CB_NO_REGS, block);
+	for (size_t i = 0; block->procedure != NONE && i < count; i++)
+		qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_tb_get_insn(tb, i), executed_one,
+						       QEMU_PLUGIN_CB_NO_REGS, NULL);
+	qemu_plugin_register_vcpu_insn_exec_cb(last, executed_last, QEMU_PLUGIN_CB_NO_REGS, NULL);
+}
+
+static void vcpu_began(qemu_plugin_id_t id, unsigned int vcpu)
+{
+	(void)id;
+	second_thread |= vcpu > 0;
+}
+
+static void ended(qemu_plugin_id_t id, void *data)
+{
+	FILE *file = fopen(out_path, "we");
+
+	(void)id;
+	(void)data;
+	if (!file)
+		die(out_path);
+	fprintf(file, "calls %s\n", second_thread ? "racy" : "exact");
+	for (uint32_t i = 0; i < node_count; i++)
+		fprintf(file, "%" PRIu32 " %" PRIu32 " %" PRIx64 " %" PRIu64 " %" PRIu64 "\n", i,
+			nodes[i].parent, nodes[i].entry, nodes[i].calls, nodes[i].instructions);
+	if (fclose(file) != 0)
+		die(out_path);
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct range *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+static void read_ranges(const char *path)
+{
+	FILE *file = fopen(path, "re");
+	struct range range;
+
+	if (!file)
+		die(path);
+	while (fscanf(file, "%" SCNx64 " %" SCNx64 " %" SCNx64, &range.entry, &range.start,
+		      &range.end) == 3) {
+		ranges = checked(realloc(ranges, (range_count + 1) * sizeof(range)));
+		ranges[range_count++] = range;
+	}
+	fclose(file);
+	qsort(ranges, range_count, sizeof(range), by_start);
+}
+
+int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc, char **argv)
+{
+	for (int i = 0; i < argc; i++) {
+		if (strncmp(argv[i], "out=", 4) == 0)
+			out_path = checked(strdup(argv[i] + 4));
+		else if (strncmp(argv[i], "image=", 6) == 0)
+			image_path = checked(strdup(argv[i] + 6));
+		else if (strncmp(argv[i], "ranges=", 7) == 0)
+			read_ranges(argv[i] + 7);
+	}
+	if (!out_path || !image_path || range_count == 0 ||
+	    strcmp(info->target_name, "x86_64") != 0) {
+		fprintf(stderr, "call_plugin: needs out=FILE,ranges=FILE,image=PATH, on x86_64\n");
+		return -1;
+	}
+	nodes = checked(calloc(NODES_MAX, sizeof(*nodes)));
+	frames = checked(calloc(FRAMES_MAX, sizeof(*frames)));
+	qemu_plugin_register_vcpu_init_cb(id, vcpu_began);
+	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
+	guest_image_watch(id);
+	qemu_plugin_register_atexit_cb(id, ended, NULL);
+	return 0;
+}

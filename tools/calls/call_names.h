@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Names of the procedures of a call profile, clean. */
+#ifndef DCPI_CALL_NAMES_H
+#define DCPI_CALL_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct call_map;
+
+/** struct call_names - zero-initialised is empty; freed by call_names_deinit() */
+struct call_names {
+	char **names;
+	size_t count;
+};
+
+/**
+ * call_names_make() - of all procedures of @map, and behind them of who calls without
+ * being one: the nodes of enum call_profile_node
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int call_names_make(struct call_names *ret, const struct call_map *map, bool demangle_names);
+
+void call_names_deinit(struct call_names *names);
+
+#endif

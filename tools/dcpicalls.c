@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * dcpicalls - who called whom, and what it cost, as dcpix --mode calls recorded it;
+ * docs/man/dcpicalls.1.scd is its manual
+ */
+#include <errno.h>
+#include <json-c/json.h>
+#include <string.h>
+
+#include "instrument/call_map.h"
+#include "lib/error.h"
+#include "lib/options.h"
+#include "tools/calls/call_listing.h"
+#include "tools/report/cli.h"
+
+#define KEY_BY 1001
+#define FILES_MAX 65536
+
+enum calls_rows {
+	CALLS_GRAPH,
+	CALLS_PROCEDURES,
+	CALLS_ARCS,
+};
+
+static const struct option_entry own_options[] = {
+	{KEY_BY, "by", "WHAT", "a table of each procedure or arc, instead of a graph"},
+};
+
+struct calls {
+	struct cli cli;
+	enum calls_rows rows;
+	struct call_map map;
+	struct call_profile profile;
+	struct call_names names;
+	struct call_listing listing;
+};
+
+static int set_option(void *context, int key, const char *argument, struct error *err)
+{
+	struct calls *calls = context;
+
+	(void)key;
+	if (strcmp(argument, "procedure") == 0)
+		calls->rows = CALLS_PROCEDURES;
+	else if (strcmp(argument, "arc") == 0)
+		calls->rows = CALLS_ARCS;
+	else if (strcmp(argument, "graph") == 0)
+		calls->rows = CALLS_GRAPH;
+	else
+		return error_set(err, EINVAL, "cannot list by \"%s\": graph, procedure or arc",
+				 argument);
+	return 0;
+}
+
+static const struct cli_tool tool = {
+	.name = "dcpicalls",
+	.synopsis = "[OPTION]... REWRITTEN FILE...",
+	.summary = "Tells who called whom, and what it cost, from what a program recorded that "
+		   "was rewritten by dcpix --mode calls.",
+	.accepts = CLI_LIMIT | CLI_FORMATS | CLI_TABLE | CLI_FILES | CLI_NAMES,
+	.operands_max = FILES_MAX,
+	.options = own_options,
+	.option_count = sizeof(own_options) / sizeof(*own_options),
+	.set = set_option,
+};
+
+static int take_thread(void *context, const struct call_thread *thread)
+{
+	return call_profile_add(context, thread);
+}
+
+static int read_all(struct calls *calls, struct error *err)
+{
+	int r;
+
+	if (calls->cli.operand_count < 2)
+		return error_set(err, EINVAL,
+				 "a rewritten program is needed, and the files it recorded in");
+	r = call_map_read(&calls->map, calls->cli.operands[0], err);
+	if (r < 0)
+		return r;
+	if (calls->map.policy != CALL_POLICY_CALLS)
+		return error_set(err, EINVAL, "%s records contexts: see dcpicct",
+				 calls->cli.operands[0]);
+	if (call_profile_init(&calls->profile, (uint32_t)calls->map.procedure_count) < 0 ||
+	    call_names_make(&calls->names, &calls->map, calls->cli.demangle) < 0)
+		return error_set(err, ENOMEM, "out of memory");
+	for (size_t i = 1; r == 0 && i < calls->cli.operand_count; i++) {
+		uint64_t shared = 0;
+
+		r = call_map_visit(&calls->map, calls->cli.operands[i], take_thread,
+				   &calls->profile, &shared, err);
+		calls->profile.shared += shared;
+	}
+	if (r == 0 &&
+	    call_listing_make(&calls->listing, &calls->map, &calls->profile, &calls->names) < 0)
+		r = error_set(err, ENOMEM, "out of memory");
+	return r;
+}
+
+static int print_json(const struct calls *calls)
+{
+	struct json_object *object = call_listing_json(&calls->listing, calls->cli.limit);
+
+	if (object == NULL)
+		return -ENOMEM;
+	puts(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY |
+							    JSON_C_TO_STRING_SPACED |
+							    JSON_C_TO_STRING_NOSLASHESCAPE));
+	json_object_put(object);
+	return 0;
+}
+
+static int print(const struct calls *calls)
+{
+	const struct call_listing *listing = &calls->listing;
+	const struct cli *cli = &calls->cli;
+	struct columns_table table = calls->rows == CALLS_PROCEDURES
+					     ? call_listing_procedures(listing, cli->limit)
+					     : call_listing_arcs(listing, cli->limit);
+
+	if (cli->format == CLI_JSON)
+		return print_json(calls);
+	if (cli->format == CLI_CSV)
+		return columns_csv(stdout, &table);
+	call_listing_heading(stdout, listing);
+	if (calls->rows == CALLS_GRAPH)
+		return call_listing_graph(stdout, listing, cli->limit);
+	return columns_text(stdout, &table, cli->width, cli->color);
+}
+
+static int run(struct calls *calls)
+{
+	struct error err;
+
+	if (read_all(calls, &err) < 0)
+		return cli_fail(&calls->cli, &err);
+	if (calls->listing.procedure_count == 0)
+		return cli_nothing(&calls->cli, "nothing was called");
+	if (print(calls) < 0)
+		error_set(&err, ENOMEM, "out of memory");
+	else if (cli_finish_output(&err) == 0)
+		return CLI_OK;
+	return cli_fail(&calls->cli, &err);
+}
+
+int main(int argc, char **argv)
+{
+	struct calls calls = {0};
+	int status = cli_parse(&calls.cli, &tool, argc, argv, &calls);
+
+	if (status == CLI_RUN)
+		status = run(&calls);
+	call_listing_deinit(&calls.listing);
+	call_names_deinit(&calls.names);
+	call_profile_deinit(&calls.profile);
+	call_map_deinit(&calls.map);
+	cli_deinit(&calls.cli);
+	return status;
+}
