@@ -31,7 +31,7 @@
  * lower may the logarithm of a frequency be, times the samples of its class, and at most.
  * From the tuned half of the truth harness, of which nine in ten intervals are to hold.
  */
-#define HIDDEN_STALLS 10.0
+#define HIDDEN_STALLS 20.0
 #define HIDDEN_STALLS_MOST 1.5
 
 static void link_branch(struct frequency_link *links, size_t *count,
