@@ -32,8 +32,9 @@
 /*
  * Unless each iteration loads from another line of the cache: by following pointers, or by
  * going on by a line or more. Then it takes what a load takes, from the nearest cache or
- * from memory, and samples look alike. Halfway between on a scale of logarithms, and as
- * uneven as any block.
+ * from memory, and samples look alike. Halfway between on a scale of logarithms, where
+ * all between is as likely, which has a variance of a twelfth of its square; and no more
+ * even than any block.
  */
 #define LINE_BYTES 64
 #define MEMORY_CYCLES 300.0
@@ -63,11 +64,11 @@
 #define CALLS_WEIGHT_MAX 25.0
 
 /*
- * Intervals: so many spreads to either side, with how much faster or slower than average
- * a whole program may run (its caches, its predictability), and a whole procedure, that
- * no block of it can know.
+ * Intervals: so many spreads to either side hold nine in ten, with how much faster or
+ * slower than average a whole program may run (its caches, its predictability), and a whole
+ * procedure, that no block of it can know.
  */
-#define INTERVAL_SPREADS 1.9
+#define INTERVAL_SPREADS 1.645
 #define PROGRAM_SPREAD 0.4
 #define COMMON_SPREAD hypot(PROGRAM_SPREAD, FREQUENCY_FLOW_PROCEDURE_SPREAD)
 #define HIGH_SPREAD 0.1
@@ -209,8 +210,11 @@ static bool changes_lines(const struct cfg *cfg, uint32_t b)
 static void take_loop_time(struct flow_block_evidence *block, double bound, double surprise,
 			   bool changes_lines)
 {
-	if (changes_lines && bound < MEMORY_CYCLES) {
+	double range = log(MEMORY_CYCLES / bound);
+
+	if (changes_lines && range > 0) {
 		block->cycles = sqrt(bound * MEMORY_CYCLES);
+		block->evenness = fmin(12 / (range * range), EVENNESS);
 		return;
 	}
 	block->cycles = LOOP_SPEED * bound + LOOP_MISPREDICT_CYCLES * surprise;
