@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What counting costs: programs rewritten by dcpix, and the same compiled with gcc's
-# -fprofile-generate, beside the plain ones, as lines of tests/bench.h. All take turns,
+# What recording costs: programs rewritten by dcpix in its modes, and the same compiled with
+# gcc's -fprofile-generate, beside the plain ones, as lines of tests/bench.h. All take turns,
 # ROUNDS (3) times; told is by how much the least user time of each is above the least of
 # the plain one. And how fast a large program is rewritten, and how much it grows.
 set -u
@@ -38,7 +38,23 @@ least()
 	sort -n "$1" | head -n 1
 }
 
-# measure NAME ARGUMENT...: $work/NAME, .dcpix and, if there is one, .gcov
+# rewrite NAME: in all modes
+rewrite()
+{
+	$dcpix -q -o "$work/$1.dcpix" "$work/$1" &&
+		$dcpix -q --mode paths -o "$work/$1.paths" "$work/$1" &&
+		$dcpix -q --mode paths --metric cycles -o "$work/$1.cycles" "$work/$1"
+}
+
+# overhead METRIC KIND NAME SUBJECT PLAIN
+overhead()
+{
+	[ -f "$work/times.$2.ms" ] || return
+	report "$1" "$4" "$3" "$(awk -v a="$(least "$work/times.$2.ms")" -v b="$5" \
+		'BEGIN { printf "%.1f", 100 * (a / b - 1) }')" percent
+}
+
+# measure NAME ARGUMENT...: $work/NAME, what was made of it and, if there is one, .gcov
 measure()
 {
 	local name=$1 kind plain
@@ -46,25 +62,24 @@ measure()
 	shift
 	rm -f "$work"/*.ms
 	for _ in $(seq "$rounds"); do
-		for kind in '' .dcpix .gcov; do
+		for kind in '' .dcpix .gcov .paths .cycles; do
 			[ -x "$work/$name$kind" ] && user "$work/$name$kind" "$@" >> "$work/times$kind.ms"
 			rm -f "$DCPIX_OUT".*
 		done
 	done
 	plain=$(least "$work/times.ms")
 	[ "$plain" -ge 100 ] || return
-	for kind in dcpix gcov; do
-		[ -f "$work/times.$kind.ms" ] || continue
-		report counts_overhead_percent $kind "$name" "$(awk -v a="$(least "$work/times.$kind.ms")" \
-			-v b="$plain" 'BEGIN { printf "%.1f", 100 * (a / b - 1) }')" percent
-	done
+	overhead counts_overhead_percent dcpix "$name" dcpix "$plain"
+	overhead counts_overhead_percent gcov "$name" gcov "$plain"
+	overhead paths_overhead_percent paths "$name" frequency "$plain"
+	overhead paths_overhead_percent cycles "$name" "frequency and cycles" "$plain"
 }
 
 # Kernels, compiled; their argument is how often to do it: half a second in all.
 for source in tests/truth/programs/*.c; do
 	name=$(basename "$source" .c)
 	${CC:-gcc} -O2 -I. -D_GNU_SOURCE -o "$work/$name" "$source" -lm 2> /dev/null || continue
-	$dcpix -q -o "$work/$name.dcpix" "$work/$name" || continue
+	rewrite "$name" || continue
 	${CC:-gcc} -O2 -I. -D_GNU_SOURCE -fprofile-generate -o "$work/$name.gcov" "$source" -lm \
 		2> /dev/null
 	once=$(user "$work/$name" 4)
@@ -79,7 +94,7 @@ for command in "gzip -6c" "xz -1c" "bzip2 -c" "zstd -q -9c"; do
 	name=$1
 	shift
 	cp "$(readlink -f "$(command -v "$name")")" "$work/$name" || continue
-	$dcpix -q -o "$work/$name.dcpix" "$work/$name" || continue
+	rewrite "$name" || continue
 	measure "$name" "$@" "$work/in"
 done
 

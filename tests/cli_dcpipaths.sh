@@ -17,6 +17,8 @@ path_exact "$scratch/program" recursion
 path_exact "$scratch/program" callbacks
 path_exact "$scratch/program" jumps
 path_exact "$scratch/program" many
+check "one with exceptions" ${CXX:-g++} -O2 tests/programs/unwinds.cc -o "$scratch/unwinds"
+path_exact "$scratch/unwinds"
 cat docs/*.md > "$scratch/text"
 path_exact gzip -9c "$scratch/text"
 path_exact mawk '{ n += NF } END { print n }' "$scratch/text"

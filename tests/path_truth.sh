@@ -39,6 +39,6 @@ path_exact()
 	counted=$(wc -l < "$scratch/counted")
 	wrong=$(comm -3 "$scratch/counted" "$scratch/seen" | wc -l)
 	check "$name: every path's count is exact ($counted paths)" \
-		[ "$wrong" -eq 0 -a "$counted" -gt 10 ]
+		[ "$wrong" -eq 0 -a "$counted" -gt 5 ]
 	rm -f "$DCPIX_OUT".*
 }

@@ -63,6 +63,8 @@ function goals() {
 	goal("daemon, 256 CPUs at 5,200 samples/s", "<=", 100, "%", "scale_cpu_percent", "dcpid")
 	goal("daemon, 500 live processes", "<=", 16, "MB", "daemon_memory", "dcpid")
 	goal("what counting by `dcpix` adds to a program", "<=", 20, "%", "counts_overhead_percent", "dcpix")
+	goal("what counting paths adds to a program", "<=", 15, "%", "paths_overhead_percent", "frequency")
+	goal("what paths with cycles add", "<=", 40, "%", "paths_overhead_percent", "frequency and cycles")
 	goal("rewriting by `dcpix`", ">=", 5, "MB/s", "rewriting_rate", "dcpix")
 	goal("analysis of 26 MB of code", "<=", 10, "s", "analysis_all", "dcpicalc")
 	goal("analysis of one procedure of 100 MB", "<=", 0.1, "s", "analysis_one", "dcpicalc")

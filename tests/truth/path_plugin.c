@@ -56,13 +56,17 @@ struct path {
 	uint64_t nodes[];
 };
 
-/* @at: of the return address, on the stack; @procedure 0: none that is known */
+/*
+ * @at: of the return address, on the stack; @procedure 0: none that is known
+ * @astray: it came here where no way leads, so another activation may be meant
+ */
 struct frame {
 	uint64_t at;
 	uint64_t procedure;
 	uint64_t *nodes;
 	size_t length;
 	size_t capacity;
+	int astray;
 };
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
@@ -206,9 +210,32 @@ static void push(uint64_t at)
 	frame->at = at;
 	frame->procedure = 0;
 	frame->length = 0;
+	frame->astray = 0;
 }
 
 /* --- what happens --------------------------------------------------------- */
+
+/* A call is made above @at: frames below are gone, and who went astray there is the next. */
+static void settle(uint64_t at)
+{
+	size_t top = depth;
+
+	while (depth > 0 && frames[depth - 1].at <= at)
+		depth--;
+	if (depth > 0 && depth < top && frames[top - 1].astray &&
+	    frames[top - 1].procedure == frames[depth - 1].procedure) {
+		struct frame *from = &frames[top - 1], *to = &frames[depth - 1];
+
+		path_leave(to);
+		for (size_t i = 0; i < from->length; i++)
+			path_add(to, from->nodes[i]);
+		from->length = 0;
+	}
+	while (top > depth)
+		path_leave(&frames[--top]);
+	if (depth > 0)
+		frames[depth - 1].astray = 0;
+}
 
 static void calls(unsigned int vcpu, void *data)
 {
@@ -225,8 +252,7 @@ static void called(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t addre
 	if (!calling || !qemu_plugin_mem_is_store(info))
 		return;
 	calling = 0;
-	while (depth > 0 && frames[depth - 1].at <= address)
-		path_leave(&frames[--depth]);
+	settle(address);
 	push(address);
 }
 
@@ -273,6 +299,9 @@ static void arrived(unsigned int vcpu, void *data)
 		if (node->from == node->to && fact_find(FACT_END, last))
 			path_end(frame); /* a jump out of it, to itself */
 		path_leave(frame);
+		frame->astray = 1;
+	} else if (!last) {
+		frame->astray = node->from != node->to;
 	}
 	path_add(frame, node->from);
 }
