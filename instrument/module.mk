@@ -66,6 +66,10 @@ unit_counts_map-src := tests/unit_counts_map.c
 unit_counts_map-archives := instrument analysis util
 unit_counts_map-pkgs = $(ANALYSIS_PKGS)
 
+UNIT_TESTS += unit_paths_map
+unit_paths_map-src := tests/unit_paths_map.c
+unit_paths_map-archives := instrument analysis util
+unit_paths_map-pkgs = $(ANALYSIS_PKGS)
 UNIT_TESTS += unit_path_graph
 unit_path_graph-src := tests/unit_path_graph.c
 unit_path_graph-archives := instrument analysis util

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The map of a program that counts paths comes back as it was made; one that is damaged is
+ * refused, or tells of other paths, but never of memory that is not its own.
+ */
+#include "tests/unit.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "analysis/image/image_code.h"
+#include "instrument/paths_listing.h"
+#include "lib/error.h"
+
+#define DAMAGES 20000
+
+static void add_procedures(struct paths_map *map, const char *path, size_t most)
+{
+	struct profile_image image = {.kind = PROFILE_IMAGE_FILE, .path = path};
+	struct debug_file_options options = {0};
+	struct image_code *code;
+	struct error err;
+	size_t count;
+
+	assert_int_equal(image_code_open(&code, &image, &options, &err), 0);
+	count = procedure_table_count(image_code_procedures(code));
+	for (size_t i = 0; i < count && map->procedure_count < most; i++) {
+		struct count_graph counts;
+		struct path_graph graph;
+		struct cfg *cfg;
+
+		if (cfg_create(&cfg, code, i, NULL, &err) < 0)
+			continue;
+		if (!cfg->missing) {
+			assert_int_equal(count_graph_create(&counts, cfg, NULL, NULL), 0);
+			assert_int_equal(path_graph_create(&graph, &counts, NULL, NULL), 0);
+			assert_int_equal(paths_map_add(map, "it", 0x1000 + 16 * i, &counts, &graph,
+						       map->words, true),
+					 0);
+			map->words += paths_map_words(&graph, true);
+			path_graph_deinit(&graph);
+			count_graph_deinit(&counts);
+		}
+		cfg_destroy(cfg);
+	}
+	image_code_close(code);
+}
+
+static void make_map(struct paths_map *map, size_t most)
+{
+	*map = (struct paths_map){.image = 7,
+				  .path = strdup("/a"),
+				  .build_id = strdup("12"),
+				  .metric = strdup("cycles")};
+	add_procedures(map, "/proc/self/exe", most);
+	assert_int_equal(map->procedure_count, most);
+}
+
+static void test_round(void **state)
+{
+	struct paths_map map, back;
+	uint8_t *data;
+	size_t bytes;
+
+	(void)state;
+	make_map(&map, 200);
+	assert_int_equal(paths_map_encode(&map, &data, &bytes), 0);
+	assert_int_equal(paths_map_decode(&back, data, bytes), 0);
+	assert_int_equal(back.image, map.image);
+	assert_int_equal(back.words, map.words);
+	assert_string_equal(back.metric, "cycles");
+	assert_int_equal(back.procedure_count, map.procedure_count);
+	for (size_t p = 0; p < map.procedure_count; p++) {
+		const struct paths_procedure *a = &map.procedures[p], *b = &back.procedures[p];
+
+		assert_int_equal(a->address, b->address);
+		assert_int_equal(a->first_word, b->first_word);
+		assert_int_equal(a->graph.count, b->graph.count);
+		assert_int_equal(a->graph.node_count, b->graph.node_count);
+		assert_int_equal(a->graph.way_count, b->graph.way_count);
+		for (uint32_t w = 0; w < a->graph.way_count; w++) {
+			assert_int_equal(a->graph.ways[w].to, b->graph.ways[w].to);
+			assert_int_equal(a->graph.ways[w].kind, b->graph.ways[w].kind);
+			assert_int_equal(a->graph.ways[w].value, b->graph.ways[w].value);
+		}
+		for (uint32_t n = 0; n < a->graph.node_count; n++)
+			assert_int_equal(a->nodes[n].address, b->nodes[n].address);
+	}
+	paths_map_deinit(&back);
+	free(data);
+	paths_map_deinit(&map);
+}
+
+/* Whatever paths were counted by a map, a listing is made of them or they are refused. */
+static void list_any(const struct paths_map *map, uint64_t *seed)
+{
+	struct paths_profile profile = {0};
+	struct paths_listing listing;
+	struct paths_sum sums[8];
+	int r;
+
+	if (map->procedure_count == 0)
+		return;
+	for (size_t i = 0; i < sizeof(sums) / sizeof(*sums); i++) {
+		uint32_t procedure = (uint32_t)(unit_random(seed) % map->procedure_count);
+		uint32_t count = map->procedures[procedure].graph.count;
+
+		sums[i] = (struct paths_sum){.procedure = procedure,
+					     .number = (uint32_t)(unit_random(seed) % (count + 1)),
+					     .count = 1};
+	}
+	profile.sums = sums;
+	profile.sum_count = sizeof(sums) / sizeof(*sums);
+	r = paths_listing_make(&listing, map, &profile, 0.01);
+	assert_true(r == 0 || r == -EBADMSG);
+	if (r == 0)
+		paths_listing_deinit(&listing);
+}
+
+static void test_damage(void **state)
+{
+	uint64_t seed = 3, accepted = 0, refused = 0;
+	struct paths_map map, back;
+	uint8_t *data, *damaged;
+	size_t bytes;
+
+	(void)state;
+	make_map(&map, 8);
+	assert_int_equal(paths_map_encode(&map, &data, &bytes), 0);
+	damaged = malloc(bytes);
+	for (int i = 0; i < DAMAGES; i++) {
+		size_t length = i % 4 == 0 ? unit_random(&seed) % bytes : bytes;
+		int r;
+
+		memcpy(damaged, data, bytes);
+		for (uint64_t k = unit_random(&seed) % 3 + 1; k > 0; k--)
+			damaged[unit_random(&seed) % bytes] = (uint8_t)unit_random(&seed);
+		r = paths_map_decode(&back, damaged, length);
+		assert_true(r == 0 || r == -EBADMSG || r == -EPROTO);
+		refused += r < 0;
+		if (r < 0)
+			continue;
+		accepted++;
+		list_any(&back, &seed);
+		paths_map_deinit(&back);
+	}
+	assert_true(refused > 1000 && accepted > 1000);
+	free(damaged);
+	free(data);
+	paths_map_deinit(&map);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_round),
+		cmocka_unit_test(test_damage),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
