@@ -12,6 +12,7 @@
 
 #include "instrument/counts_report.h"
 #include "instrument/counts_store.h"
+#include "instrument/program_cache.h"
 #include "instrument/rewriter.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
@@ -304,17 +305,96 @@ static int report_run(struct settings *settings, const char *folder, const char 
 		return EXIT_BAD;
 	if (glob(pattern, 0, NULL, &found) == 0)
 		status = take_counts(stderr, settings, program, found.gl_pathv, found.gl_pathc);
-	for (size_t i = 0; i < found.gl_pathc; i++)
+	for (size_t i = 0; status != EXIT_BAD && i < found.gl_pathc; i++)
 		unlink(found.gl_pathv[i]);
 	globfree(&found);
 	return status;
 }
 
+/* What is told of a rewriting, as text. Return: malloc'd, or NULL. */
+static char *told_of(const struct rewriter_report *report)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *stream = open_memstream(&text, &bytes);
+
+	if (stream == NULL)
+		return NULL;
+	tell(stream, report);
+	fclose(stream);
+	return text;
+}
+
+static void tell_again(const char *path)
+{
+	_cleanup_file_ FILE *file = fopen(path, "re");
+	char line[512];
+
+	while (file != NULL && fgets(line, sizeof(line), file) != NULL)
+		fputs(line, stderr);
+}
+
+/*
+ * A program to run: one that was rewritten before, or else a new one, which is kept if it
+ * can be, and otherwise made in @folder.
+ */
+struct runnable {
+	struct program_cache cache;
+	const char *path;
+	char *own; /* @path, where it is nobody else's */
+	char *text;
+};
+
+static void runnable_deinit(struct runnable *runnable)
+{
+	if (runnable->own != NULL)
+		unlink(runnable->own);
+	free(runnable->own);
+	free(runnable->text);
+	program_cache_deinit(&runnable->cache);
+}
+
+static int runnable_get(struct runnable *runnable, const struct settings *settings,
+			const char *program, const char *folder, struct error *err)
+{
+	struct rewriter_options options = {.debug = settings->debug};
+	struct rewriter_report report;
+	int r;
+
+	program_cache_find(&runnable->cache, program, &options);
+	runnable->path = runnable->cache.path;
+	if (runnable->cache.found)
+		return 0;
+	if (runnable->cache.path == NULL && asprintf(&runnable->own, "%s/program", folder) < 0) {
+		runnable->own = NULL;
+		return error_set(err, ENOMEM, "out of memory");
+	}
+	options.output = runnable->own != NULL ? runnable->own : runnable->cache.part;
+	r = rewriter_run(program, &options, &report, err);
+	if (r < 0)
+		return r;
+	runnable->text = told_of(&report);
+	if (runnable->own == NULL && runnable->text != NULL &&
+	    program_cache_keep(&runnable->cache, runnable->text))
+		return 0;
+	if (runnable->own == NULL)
+		runnable->own = strdup(runnable->cache.part);
+	runnable->path = runnable->own;
+	return runnable->path != NULL ? 0 : error_set(err, ENOMEM, "out of memory");
+}
+
+static void runnable_tell(const struct runnable *runnable)
+{
+	if (runnable->text != NULL)
+		fputs(runnable->text, stderr);
+	else
+		tell_again(runnable->cache.text);
+}
+
 static int run(struct settings *settings, int argc, char **argv)
 {
-	char folder[] = "/tmp/dcpix.XXXXXX", program[4096], rewritten[64];
-	struct rewriter_options options = {.output = rewritten, .debug = settings->debug};
-	struct rewriter_report report;
+	_cleanup_(runnable_deinit) struct runnable runnable = {.path = NULL};
+	char folder[] = "/tmp/dcpix.XXXXXX", program[4096];
 	struct error err;
 	int status, told;
 
@@ -337,17 +417,24 @@ static int run(struct settings *settings, int argc, char **argv)
 		error_set_errno(&err, "cannot make a folder in /tmp");
 		return fail(&err);
 	}
-	snprintf(rewritten, sizeof(rewritten), "%s/program", folder);
-	if (rewriter_run(program, &options, &report, &err) < 0) {
+	if (runnable_get(&runnable, settings, program, folder, &err) < 0) {
 		rmdir(folder);
 		return fail(&err);
 	}
-	status = run_program(folder, rewritten, argv);
+	status = run_program(folder, runnable.path, argv);
 	fflush(stdout);
 	if (!settings->quiet)
-		tell(stderr, &report);
-	told = report_run(settings, folder, rewritten);
-	unlink(rewritten);
+		runnable_tell(&runnable);
+	told = report_run(settings, folder, runnable.path);
+	if (told == EXIT_BAD) {
+		/* Nobody wants to run it again for want of a database. */
+		fprintf(stderr, "dcpix: what %s counted is in %s\n", runnable.path, folder);
+		free(runnable.own);
+		runnable.own = NULL;
+		return EXIT_BAD;
+	}
+	if (runnable.own != NULL)
+		unlink(runnable.own);
 	rmdir(folder);
 	return status != 0 ? status : told;
 }

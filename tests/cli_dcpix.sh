@@ -10,7 +10,7 @@ dcpix=$PWD/build/bin/dcpix
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 make --no-print-directory -s count-plugin || exit 2
-export DCPIX_OUT=$scratch/counts
+export DCPIX_OUT=$scratch/counts XDG_CACHE_HOME=$scratch/cache
 mkdir "$scratch/bin"
 
 # rewrite NAME FILE: to $scratch/bin/NAME
@@ -184,6 +184,30 @@ got=$("$dcpix" -n 3 run gzip -c "$scratch/text" 2>&1 > /dev/null)
 is "run: ends as the program does" $? 0
 like "run: tells what was rewritten" "$got" "of [0-9.]+ KiB of code"
 like "run: and what was executed" "$got" "instructions +% +calls  procedure"
+kept()
+{
+	(cd "$scratch/cache/dcpi/programs" && stat -c '%n %i' -- * 2> /dev/null | grep -v text)
+}
+cp "$(readlink -f "$(command -v gzip)")" "$scratch/mine"
+"$dcpix" -q run "$scratch/mine" -c "$scratch/text" > /dev/null 2>&1
+before=$(kept)
+again=$("$dcpix" -n 3 run "$scratch/mine" -c "$scratch/text" 2>&1 > /dev/null)
+is "run: rewritten once" "$(kept)" "$before"
+is "run: tells the same the second time" "$(head -n 1 <<< "$again")" "$(head -n 1 <<< "$got")"
+touch "$scratch/mine"
+"$dcpix" -q run "$scratch/mine" -c "$scratch/text" > /dev/null 2>&1
+is "run: another program is rewritten" "$(kept | wc -l)" $(($(wc -l <<< "$before") + 1))
+before=$(kept)
+chmod go+w "$scratch"/cache/dcpi/programs/*
+"$dcpix" -q run "$scratch/mine" -c "$scratch/text" > /dev/null 2>&1
+check "run: what others could write is not run" [ "$(kept)" != "$before" ]
+before=$(kept)
+DCPIX_CACHE=off "$dcpix" -q run sort "$scratch/text" > /dev/null 2>&1
+is "run: nothing is kept if nobody wants it" "$(kept)" "$before"
+DCPIX_OUT='' "$dcpix" -q --db /nonexistent/db run sort "$scratch/text" > /dev/null 2> "$scratch/err"
+is "run: without a database" $? 2
+like "run: counts are left where they are" "$(tail -n 1 "$scratch/err")" "counted is in /tmp/dcpix\."
+rm -rf "$(sed -n 's/.*counted is in //p' "$scratch/err")"
 got=$("$dcpix" -q run sh -c 'exit 7' 2> /dev/null)
 is "run: the program's exit status" $? 7
 tap_done

@@ -64,7 +64,7 @@ def chosen(output, options):
 
 
 def execute(command, folder):
-    environment = dict(os.environ, DCPI_DB="dcpirun.db", NO_COLOR="1", COLUMNS="100",
+    environment = dict(os.environ, DCPI_DB="dcpirun.db", XDG_CACHE_HOME=os.path.join(folder, "cache"), NO_COLOR="1", COLUMNS="100",
                        LC_ALL="C.UTF-8", TZ="UTC",
                        PATH=os.path.abspath(os.environ.get("BIN", "build/bin")) + ":" +
                        os.environ["PATH"])

@@ -1,44 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "tools/report/symbol_cache.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "analysis/image/file_stamps.h"
 #include "analysis/image/image_elf.h"
 #include "analysis/image/procedure_index.h"
+#include "lib/cache_folder.h"
 #include "lib/cleanup.h"
 #include "lib/file_read.h"
 
 #define INDEX_BYTES_MAX (1LL << 30)
-#define DAY_SECONDS 86400
-#define KEEP_DAYS 30
 #define NAME_BYTES (2 * PROFILE_IDENTITY_BYTES_MAX + 2)
 
 char *symbol_cache_directory(void)
 {
-	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	const char *wanted = getenv("DCPI_SYMBOL_CACHE");
-	struct stat status;
-	char *path = NULL;
-	bool own = base != NULL && *base == '/';
-
-	if (wanted != NULL && strcmp(wanted, "off") == 0)
-		return NULL;
-	if (!own)
-		base = home != NULL && *home == '/' ? home : NULL;
-	if (base == NULL || (stat(base, &status) == 0 && status.st_uid != geteuid()))
-		return NULL;
-	if (asprintf(&path, "%s%s/dcpi/symbols", base, own ? "" : "/.cache") < 0)
-		return NULL;
-	return path;
+	return cache_folder_path("symbols", "DCPI_SYMBOL_CACHE");
 }
 
 /* "ab/cdef...": a file's name in the cache. */
@@ -78,9 +61,7 @@ static void *read_index(const char *path, size_t *bytes)
 	memory = malloc(*bytes);
 	if (memory == NULL || file_read_exactly(fd, memory, *bytes, 0) < 0)
 		return NULL;
-	/* It was used: that it was, to the day, is what its time says. */
-	if (time(NULL) - status.st_mtime > DAY_SECONDS)
-		futimens(fd, NULL);
+	cache_folder_touch(fd);
 	return take_ptr(memory);
 }
 
@@ -93,34 +74,6 @@ static int load(struct procedure_table **ret, const char *path,
 	if (memory == NULL)
 		return -ENOENT;
 	return procedure_index_open(ret, memory, bytes, key_of(options));
-}
-
-/* Makes the directories of a path, whose last part is a file's name. */
-static void make_directories(char *path)
-{
-	for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		mkdir(path, 0700);
-		*slash = '/';
-	}
-}
-
-/* What has not been used for long, of those in the same directory. */
-static void expire(const char *path)
-{
-	_cleanup_free_ char *folder = strndup(path, (size_t)(strrchr(path, '/') - path));
-	DIR *directory = folder != NULL ? opendir(folder) : NULL;
-	const struct dirent *entry;
-	struct stat status;
-
-	while (directory != NULL && (entry = readdir(directory)) != NULL) {
-		if (fstatat(dirfd(directory), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-		    S_ISREG(status.st_mode) &&
-		    time(NULL) - status.st_mtime > (time_t)KEEP_DAYS * DAY_SECONDS)
-			unlinkat(dirfd(directory), entry->d_name, 0);
-	}
-	if (directory != NULL)
-		closedir(directory);
 }
 
 static bool write_all(int fd, const char *bytes, size_t count)
@@ -149,7 +102,7 @@ static void write_index(char *path, const void *bytes, size_t count)
 		part = NULL;
 		return;
 	}
-	make_directories(part);
+	cache_folder_make(part);
 	fd = mkostemp(part, O_CLOEXEC);
 	if (fd < 0)
 		return;
@@ -157,7 +110,7 @@ static void write_index(char *path, const void *bytes, size_t count)
 	whole = close(fd) == 0 && whole;
 	if (!whole || rename(part, path) < 0)
 		unlink(part);
-	expire(path);
+	cache_folder_expire(path, 0);
 }
 
 /* A copy that its owner could write is known by a build-id that anybody can give a file. */
