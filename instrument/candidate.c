@@ -335,6 +335,7 @@ void candidates_deinit(struct candidates *candidates)
 		count_graph_deinit(&candidate->graph);
 		liveness_deinit(&candidate->liveness);
 		procedure_copy_deinit(&candidate->copy);
+		procedure_copy_deinit(&candidate->recording);
 		old_code_deinit(&candidate->old);
 		free(candidate->cuts);
 		cfg_destroy(candidate->cfg);

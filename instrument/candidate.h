@@ -19,7 +19,7 @@ struct error;
  * struct candidate - a procedure
  * @cfg, @graph, @liveness, @copy, @old: what of these is made already
  * @bytes:  of code
- * @offset: of the new code, in the code that is added
+ * @offset: of the new code, in the code that is added; @recording_offset: of the second copy
  * @taken:  its address is kept somewhere, other than by the program's beginning
  * @kept:   it stays as it is: @why
  */
@@ -30,9 +30,11 @@ struct candidate {
 	struct count_graph graph;
 	struct liveness liveness;
 	struct procedure_copy copy;
+	struct procedure_copy recording; /* the second copy, if there are two */
 	struct old_code old;
 	uint64_t bytes;
 	uint64_t offset;
+	uint64_t recording_offset;
 	uint64_t *cuts; /* where its frames change, ascending */
 	size_t cut_count;
 	size_t cut_capacity;

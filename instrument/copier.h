@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A procedure that is being copied. Internal to procedure_copy.c: copier_insn.c copies
- * single instructions, copier_point.c asks the mode for code between them.
+ * single instructions, copier_point.c asks the mode for code between them, copier_aside.c has
+ * what is put behind all blocks, copier_turn.c changes between two copies.
  */
 #ifndef DCPI_INSTRUMENT_COPIER_H
 #define DCPI_INSTRUMENT_COPIER_H
@@ -12,12 +13,21 @@
 #include "instrument/procedure_copy.h"
 #include "lib/error.h"
 
+enum aside_kind {
+	ASIDE_POINT, /* code of the mode */
+	ASIDE_ENTER, /* the thread may not be ready */
+	ASIDE_SITE, /* from an old place of code: its turn, if there are two copies; then a point */
+	ASIDE_CROSS, /* to the other copy */
+};
+
 /* Code that is put behind all blocks, since few go there. */
 struct aside {
+	enum aside_kind kind;
 	uint32_t label;
 	uint32_t back; /* block's label to go to; COUNT_NONE: see @edge */
-	bool enter;    /* the thread may not be ready */
+	uint32_t crossing;
 	struct point point;
+	struct point_loan loan;
 	const struct cfg_edge *edge; /* out of the procedure */
 };
 
@@ -33,6 +43,7 @@ struct copier {
 	uint32_t *back_to;  /* likewise: the edge by which a call comes back */
 	uint32_t *comes_by; /* of each block: the edge from a hub, or of an exception */
 	bool clash;	    /* both */
+	bool *headers;	    /* of each block: ways lead back to it; NULL: there is one copy */
 	size_t cut;	    /* the next one */
 	struct aside *asides;
 	size_t aside_count;
@@ -82,5 +93,26 @@ void copier_point_start(const struct copier *copier, uint32_t number);
 void copier_point_end(const struct copier *copier, uint32_t number, uint32_t live);
 void copier_point_back(const struct copier *copier, uint32_t number, uint32_t insn);
 void copier_point_reference(const struct copier *copier, uint32_t number, uint32_t index);
+
+/** copier_aside_add() - @aside: with a label of its own. Return: NULL: no memory. */
+struct aside *copier_aside_add(struct copier *copier, struct aside aside);
+
+/** copier_aside_emit() - all of them. */
+void copier_aside_emit(struct copier *copier);
+
+/** copier_turn_count() - places where the other copy may go on; their numbers follow. */
+uint32_t copier_turn_count(const struct copier *copier);
+uint32_t copier_turn_of_block(const struct copier *copier, uint32_t block);
+uint32_t copier_turn_of_entry(const struct copier *copier);
+uint32_t copier_turn_of_site(const struct copier *copier, uint32_t block);
+
+/** copier_turn_find_headers() - blocks that ways lead back to. Return: 0 or -ENOMEM. */
+int copier_turn_find_headers(struct copier *copier);
+
+/** copier_turn_emit() - is it the other copy's turn? @live: what is; @red_zone: point.h's */
+void copier_turn_emit(struct copier *copier, uint32_t crossing, uint32_t live, bool red_zone);
+
+/** copier_turn_cross() - on to the other copy. */
+void copier_turn_cross(struct copier *copier, const struct aside *aside);
 
 #endif

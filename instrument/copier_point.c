@@ -3,7 +3,8 @@
 
 bool copier_point_wants(const struct copier *copier, const struct point *point)
 {
-	return copier->source->mode->wants(copier->source->plan, point);
+	return copier->source->variant != COPY_CHECKING &&
+	       copier->source->mode->wants(copier->source->plan, point);
 }
 
 void copier_point_emit(const struct copier *copier, struct point *point, uint32_t live)

@@ -30,6 +30,8 @@ enum {
 	KEY_BY,
 	KEY_MODE,
 	KEY_METRIC,
+	KEY_CHECKS,
+	KEY_BURST,
 	KEY_DB,
 	KEY_CSV,
 	KEY_QUIET = 'q',
@@ -41,8 +43,11 @@ static const struct option_entry entries[] = {
 	{KEY_PROFILE, "profile", "PREFIX",
 	 "it counts in PREFIX.PID; default: the rewritten program's path"},
 	{KEY_DEBUG, "debug", "DIR", "separate debug files, for names and bounds of procedures"},
-	{KEY_MODE, "mode", "MODE", "what the program records: counts (the default), paths, calls"},
+	{KEY_MODE, "mode", "MODE",
+	 "what the program records: counts (the default), paths, calls, bursts"},
 	{KEY_METRIC, "metric", "METRIC", "what is measured beside: cycles, instructions, none"},
+	{KEY_CHECKS, "checks", "N", "checks between two bursts; default: 100000"},
+	{KEY_BURST, "burst", "N", "checks in a burst; default: 1000"},
 	{KEY_DB, "db", "FILE", "keep counts in this profile database, as an epoch"},
 	{KEY_BY, "by", "ROWS", "a row for each procedure (the default), block or edge"},
 	{KEY_ROWS, "limit", "N", "at most N rows, 0: all; default: 20 procedures, all else"},
@@ -55,8 +60,8 @@ struct settings {
 	const char *profile;
 	const char *debug;
 	const struct instrument_mode *mode;
+	struct mode_options of_mode;
 	const char *database;
-	const char *metric;
 	struct counts_report_options report;
 	bool limited;
 	bool quiet;
@@ -110,9 +115,27 @@ static int check_mode(const struct settings *settings, struct error *err)
 	const struct instrument_mode *mode =
 		settings->mode != NULL ? settings->mode : mode_find(NULL);
 
-	if (settings->metric != NULL && !mode->metric)
+	if (settings->of_mode.metric != NULL && !mode->metric)
 		return error_set(err, EINVAL, "--metric: the mode \"%s\" measures nothing",
 				 mode->name);
+	if ((settings->of_mode.checks != 0 || settings->of_mode.burst != 0) && !mode->bursts)
+		return error_set(err, EINVAL, "--checks, --burst: the mode \"%s\" has no bursts",
+				 mode->name);
+	return 0;
+}
+
+/* A number of checks. */
+static int set_number(uint32_t *ret, const char *argument, struct error *err)
+{
+	unsigned long value;
+	char *end;
+
+	errno = 0;
+	value = strtoul(argument, &end, 10);
+	if (errno != 0 || *argument < '0' || *argument > '9' || *end != '\0' || value == 0 ||
+	    value > INT32_MAX)
+		return error_set(err, EINVAL, "\"%s\" is no number of checks", argument);
+	*ret = (uint32_t)value;
 	return 0;
 }
 
@@ -131,11 +154,15 @@ static int set_option(struct settings *settings, int key, struct error *err)
 	case KEY_MODE:
 		return set_mode(settings, optarg, err);
 	case KEY_METRIC:
-		settings->metric = optarg;
+		settings->of_mode.metric = optarg;
 		break;
 	case KEY_DB:
 		settings->database = optarg;
 		break;
+	case KEY_CHECKS:
+		return set_number(&settings->of_mode.checks, optarg, err);
+	case KEY_BURST:
+		return set_number(&settings->of_mode.burst, optarg, err);
 	case KEY_BY:
 		return set_rows(settings, optarg, err);
 	case KEY_ROWS:
@@ -178,7 +205,7 @@ static int rewrite(const struct settings *settings, const char *program)
 	struct rewriter_options options = {.profile = settings->profile,
 					   .debug = settings->debug,
 					   .mode = settings->mode,
-					   .of_mode = {.metric = settings->metric}};
+					   .of_mode = settings->of_mode};
 	struct rewriter_report report;
 	struct error err;
 

@@ -9,7 +9,8 @@
 /* @tables: addresses of the new tables, of all frames that are copied, one after the other */
 struct frame_copier {
 	const struct frame_copies *copies;
-	const struct candidate *candidate;
+	const struct procedure_copy *copy; /* that is being described, at @offset */
+	uint64_t offset;
 	uint64_t *tables;
 	size_t count;
 	size_t capacity;
@@ -20,8 +21,7 @@ static uint64_t new_place(void *context, uint64_t address)
 {
 	const struct frame_copier *copier = context;
 
-	return copier->copies->code + copier->candidate->offset +
-	       procedure_copy_where(&copier->candidate->copy, address);
+	return copier->copies->code + copier->offset + procedure_copy_where(copier->copy, address);
 }
 
 static void copy_table(void *context, const struct unwind_frame *frame)
@@ -56,10 +56,18 @@ static void visit_copied(struct frame_copier *copier,
 
 	copier->count = 0;
 	for (size_t c = 0; !copier->failed && c < candidates->count; c++) {
-		copier->candidate = &candidates->all[c];
-		if (!copier->candidate->kept)
-			candidate_visit_frames(copier->candidate, copier->copies->frames, visit,
-					       copier);
+		const struct candidate *candidate = &candidates->all[c];
+
+		if (candidate->kept)
+			continue;
+		copier->copy = &candidate->copy;
+		copier->offset = candidate->offset;
+		candidate_visit_frames(candidate, copier->copies->frames, visit, copier);
+		if (candidate->recording.code.bytes == 0)
+			continue;
+		copier->copy = &candidate->recording;
+		copier->offset = candidate->recording_offset;
+		candidate_visit_frames(candidate, copier->copies->frames, visit, copier);
 	}
 }
 

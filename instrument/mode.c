@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "instrument/bursts_mode.h"
 #include "instrument/calls_mode.h"
 #include "instrument/counts_mode.h"
 #include "instrument/paths_mode.h"
@@ -12,6 +13,7 @@ static const struct instrument_mode *const modes[] = {
 	&counts_mode,
 	&paths_mode,
 	&calls_mode,
+	&bursts_mode,
 };
 
 #define MODES (sizeof(modes) / sizeof(modes[0]))

@@ -28,14 +28,32 @@ struct instrument_mode;
 struct reentry;
 
 /**
+ * struct copy_turns - when which of two copies runs
+ * @checks, @records: so many checks without, then with recording
+ * @checks_at, @records_at: 32-bit counters of the thread's, by their offsets from %gs' base
+ * @bursts_at: likewise, how often recording has ended
+ */
+struct copy_turns {
+	uint32_t checks;
+	uint32_t records;
+	uint32_t checks_at;
+	uint32_t records_at;
+	uint32_t bursts_at;
+};
+
+/**
  * struct mode_options - what the user asks for, all modes' together
  * @metric: what is measured beside how often; NULL: the mode's default. It is refused of a
  *          mode without
+ *
+ * @checks, @burst: of bursts: checks between two, and in one; 0: the default
  *
  * A mode takes note of its own ones and does not mind the others.
  */
 struct mode_options {
 	const char *metric;
+	uint32_t checks;
+	uint32_t burst;
 };
 
 /**
@@ -47,6 +65,7 @@ struct mode_options {
  * @area_at:   the area's offset from %gs' base, and @words_at the first word's
  * @words:     8-byte words of a thread's block that were given to procedures
  * @reentry:   who calls whom (reentry.h), if the mode has asked for it
+ * @turns:     of modes with two copies; begin() sets it, offsets are from the area's begin
  * @data:      the mode's own
  */
 struct mode_image {
@@ -62,6 +81,7 @@ struct mode_image {
 	uint32_t words_at;
 	uint64_t words;
 	const struct reentry *reentry;
+	struct copy_turns turns;
 	void *data;
 };
 
@@ -97,6 +117,7 @@ struct mode_plan {
  * @name:    as users give it
  * @section: of the rewritten file, not loaded, that holds what encode() makes
  * @number:  that the runtime knows it by; PROFILE_LAYOUT_COUNTS: it has none of its own
+ * @bursts: two copies of each procedure, of which only one records: copy_turns of the image
  * @references: points before instructions that use memory are asked for too
  * @reentry: it needs to know who calls whom
  * @metric:  it measures
@@ -110,6 +131,7 @@ struct instrument_mode {
 	bool references;
 	bool reentry;
 	bool metric;
+	bool bursts;
 
 	/** @begin: an image. Return: 0, or an error that ends the rewriting. */
 	int (*begin)(struct mode_image *image, struct error *err);

@@ -6,7 +6,8 @@ ifneq ($(filter x86_64%,$(shell $(CC) -dumpmachine)),)
 ARCHIVES += instrument
 instrument-src := $(sort $(wildcard instrument/*.c))
 # What writes the database is the program's alone.
-instrument-src := $(filter-out instrument/dcpix.c instrument/dcpipaths.c instrument/counts_store.c, \
+instrument-src := $(filter-out instrument/dcpix.c instrument/dcpipaths.c instrument/dcpibursts.c \
+	instrument/counts_store.c, \
 	$(instrument-src))
 instrument-ldlibs := -lm
 
@@ -48,6 +49,16 @@ dcpicalls-src := tools/dcpicalls.c tools/calls/call_listing.c tools/calls/call_n
 dcpicalls-archives := tool instrument analysis db util
 dcpicalls-pkgs = $(TOOL_PKGS)
 dcpicalls-ldlibs := -lm
+
+PROGRAMS += dcpibursts
+dcpibursts-src := instrument/dcpibursts.c
+dcpibursts-archives := instrument analysis util
+dcpibursts-pkgs = $(ANALYSIS_PKGS)
+
+UNIT_TESTS += unit_bursts_map
+unit_bursts_map-src := tests/unit_bursts_map.c
+unit_bursts_map-archives := instrument analysis util
+unit_bursts_map-pkgs = $(ANALYSIS_PKGS)
 
 UNIT_TESTS += unit_handler_table unit_machine_code unit_liveness unit_count_graph unit_counts_map
 unit_handler_table-src := tests/unit_handler_table.c

@@ -11,22 +11,11 @@
 /* Blocks that compilers aligned are aligned again. */
 #define BLOCK_ALIGN 16
 
-static struct aside *add_aside(struct copier *copier, struct aside aside)
-{
-	if (array_reserve(&copier->asides, &copier->aside_capacity, copier->aside_count + 1,
-			  sizeof(*copier->asides)) < 0) {
-		copier->code->failed = true;
-		return NULL;
-	}
-	aside.label = machine_code_label(copier->code);
-	copier->asides[copier->aside_count] = aside;
-	return &copier->asides[copier->aside_count++];
-}
-
 /* Is the thread ready, and the process the one it was? Changes flags. */
 static void emit_check(struct copier *copier, uint32_t back)
 {
-	struct aside *aside = add_aside(copier, (struct aside){.back = back, .enter = true});
+	struct aside *aside =
+		copier_aside_add(copier, (struct aside){.kind = ASIDE_ENTER, .back = back});
 
 	if (aside != NULL)
 		runtime_code_check(copier->code, copier->source->runtime, aside->label);
@@ -52,10 +41,11 @@ static void emit_branch(struct copier *copier, unsigned int kind, uint32_t cfg_e
 
 	point.live = live_at(copier, edge);
 	if (copier_point_wants(copier, &point)) {
-		aside = add_aside(copier, (struct aside){.back = inside ? copier->labels[edge->to]
-									: COUNT_NONE,
-							 .point = point,
-							 .edge = edge});
+		aside = copier_aside_add(
+			copier,
+			(struct aside){.back = inside ? copier->labels[edge->to] : COUNT_NONE,
+				       .point = point,
+				       .edge = edge});
 		if (aside != NULL)
 			machine_code_branch(copier->code, kind, aside->label);
 	} else if (inside) {
@@ -247,27 +237,13 @@ static int copy_block(struct copier *copier, uint32_t index)
 	if (is_aligned(copier, index))
 		machine_code_align(copier->code, BLOCK_ALIGN);
 	machine_code_place(copier->code, copier->labels[index]);
+	if (copier->headers != NULL && copier->headers[index])
+		copier_turn_emit(copier, copier_turn_of_block(copier, index),
+				 copier->source->liveness->in[index], true);
 	for (uint32_t n = graph->node_of[index];
 	     r == 0 && n < graph->node_count && graph->nodes[n].block == index; n++)
 		r = copy_node(copier, n);
 	return r == 0 ? copy_end(copier, block, next_reached(copier, index)) : r;
-}
-
-static void emit_asides(struct copier *copier)
-{
-	for (size_t i = 0; i < copier->aside_count; i++) {
-		struct aside *aside = &copier->asides[i];
-
-		machine_code_place(copier->code, aside->label);
-		if (aside->enter)
-			runtime_code_enter(copier->code);
-		else
-			copier_point_emit(copier, &aside->point, aside->point.live);
-		if (aside->back != COUNT_NONE)
-			machine_code_branch(copier->code, MACHINE_JUMP, aside->back);
-		else
-			copier_insn_leave(copier, MACHINE_JUMP, aside->edge->target);
-	}
 }
 
 /* --- ways in -------------------------------------------------------------- */
@@ -309,8 +285,11 @@ static int emit_entry(struct copier *copier, uint32_t block)
 	copier->copy->inside = machine_code_label(copier->code);
 	machine_code_align(copier->code, BLOCK_ALIGN);
 	machine_code_place(copier->code, label);
-	emit_check(copier, copier->copy->inside);
+	if (copier->source->variant != COPY_INSTRUMENTED)
+		emit_check(copier, copier->copy->inside);
 	machine_code_place(copier->code, copier->copy->inside);
+	if (copier->source->variant != COPY_ONLY)
+		copier_turn_emit(copier, copier_turn_of_entry(copier), live, false);
 	point = copier_point_of_edge(copier, edge);
 	if (copier_point_wants(copier, &point))
 		copier_point_emit(copier, &point, live);
@@ -346,9 +325,12 @@ static int emit_sites(struct copier *copier)
 			continue;
 		point = copier_point_of_edge(copier, edge);
 		point.live = copier->source->liveness->in[b];
-		if (copier_point_wants(copier, &point)) {
-			struct aside *aside =
-				add_aside(copier, (struct aside){.back = label, .point = point});
+		if (copier->source->variant != COPY_ONLY || copier_point_wants(copier, &point)) {
+			struct aside *aside = copier_aside_add(
+				copier, (struct aside){.kind = ASIDE_SITE,
+						       .back = label,
+						       .crossing = copier_turn_of_site(copier, b),
+						       .point = point});
 
 			label = aside != NULL ? aside->label : 0;
 		}
@@ -435,7 +417,7 @@ static int copy_all(struct copier *copier)
 	if (r == 0)
 		r = emit_sites(copier);
 	if (r == 0)
-		emit_asides(copier);
+		copier_aside_emit(copier);
 	return r == 0 ? machine_code_layout(copier->code) : r;
 }
 
@@ -458,9 +440,12 @@ int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *so
 	int r = -ENOMEM;
 
 	*ret = (struct procedure_copy){0};
+	if (source->variant != COPY_ONLY && copier_turn_find_headers(&copier) == 0)
+		ret->crossings = all_none(copier_turn_count(&copier));
 	ZydisDecoderInit(&copier.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	if (copier.labels != NULL && copier.edge_of != NULL && copier.ends_by != NULL &&
-	    copier.back_to != NULL && copier.comes_by != NULL)
+	    copier.back_to != NULL && copier.comes_by != NULL &&
+	    (source->variant == COPY_ONLY || ret->crossings != NULL))
 		r = copy_all(&copier);
 	if (r == -ENOMEM)
 		error_set(err, ENOMEM, "no memory for a procedure");
@@ -469,6 +454,7 @@ int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *so
 	free(copier.ends_by);
 	free(copier.back_to);
 	free(copier.comes_by);
+	free(copier.headers);
 	free(copier.asides);
 	if (r < 0)
 		procedure_copy_deinit(ret);
@@ -496,5 +482,6 @@ void procedure_copy_deinit(struct procedure_copy *copy)
 	machine_code_deinit(&copy->code);
 	free(copy->sites);
 	free(copy->marks);
+	free(copy->crossings);
 	*copy = (struct procedure_copy){0};
 }

@@ -13,6 +13,16 @@
 
 struct error;
 
+/** enum copy_variant - whether there is one copy, which records, or two (copier_turn.c). */
+enum copy_variant {
+	COPY_ONLY,
+	COPY_CHECKING,	   /* looks whether it is time to record */
+	COPY_INSTRUMENTED, /* records */
+};
+
+/* What machine_code_write() is asked for the other copy's place of that number. */
+#define COPY_CROSSING 0x80000000U
+
 /**
  * struct copy_site - an old place of code that is to jump to a new one
  * @address: old
@@ -34,6 +44,7 @@ struct copy_mark {
  * @code:     the new code
  * @inside:   label: the entry for those who know that the thread is ready
  * @sites:    the procedure's entry first
+ * @crossings: labels, if there are two copies: where it goes on when it is its turn
  * @marks:    of @source->cuts, ascending; the last is that of all addresses behind
  */
 struct procedure_copy {
@@ -42,6 +53,7 @@ struct procedure_copy {
 	struct copy_site *sites;
 	size_t site_count;
 	size_t site_capacity;
+	uint32_t *crossings;
 	struct copy_mark *marks;
 	size_t mark_count;
 	size_t mark_capacity;
@@ -53,6 +65,7 @@ struct procedure_copy {
  * @find:   number of the procedure that begins at an address and is copied too; or -1
  * @forks:  whether a call may come back in another process
  * @plan:   of @mode, for this procedure
+ * @turns:  if there are two copies
  * @cuts:   addresses whose new places are asked for, ascending
  */
 struct copy_source {
@@ -62,6 +75,8 @@ struct copy_source {
 	const struct runtime_code *runtime;
 	const struct instrument_mode *mode;
 	const struct mode_plan *plan;
+	enum copy_variant variant;
+	struct copy_turns turns;
 	const uint8_t *(*bytes)(void *context, uint64_t address, size_t count);
 	long (*find)(void *context, uint64_t address);
 	bool (*forks)(void *context, const struct insn *call);

@@ -30,6 +30,7 @@ enum profile_layout_mode {
 	PROFILE_LAYOUT_COUNTS, /* nobody */
 	PROFILE_LAYOUT_PATHS,  /* nobody, but there is private memory */
 	PROFILE_LAYOUT_CALLS,  /* contexts of calls, of both kinds: call_layout.h */
+	PROFILE_LAYOUT_BURSTS, /* nobody */
 };
 
 /**

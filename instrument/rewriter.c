@@ -42,6 +42,8 @@ struct rewriter {
 	struct prelude prelude;
 	uint64_t prelude_offset;
 	uint64_t code_bytes;
+	const struct candidate *written; /* whose code is being written */
+	bool records;			 /* the second copy of it */
 	uint8_t *out;
 	struct rewriter_report *report;
 };
@@ -64,6 +66,18 @@ static uint64_t prelude_address(const struct rewriter *rewriter, uint32_t label)
 	       machine_code_offset(&rewriter->prelude.code, label);
 }
 
+/* In the other copy than the one that is being written. */
+static uint64_t crossing_address(const struct rewriter *rewriter, uint32_t crossing)
+{
+	const struct candidate *candidate = rewriter->written;
+	bool records = !rewriter->records;
+	const struct procedure_copy *copy = records ? &candidate->recording : &candidate->copy;
+
+	return code_address(rewriter) +
+	       (records ? candidate->recording_offset : candidate->offset) +
+	       machine_code_offset(&copy->code, copy->crossings[crossing]);
+}
+
 /* For machine_code_write(). A procedure that is not copied is where it always was. */
 static uint64_t where(void *context, uint32_t other)
 {
@@ -82,6 +96,8 @@ static uint64_t where(void *context, uint32_t other)
 	case PRELUDE_DUMMY:
 		return state_address(rewriter) + state_layout_dummy(&rewriter->state);
 	}
+	if (other & COPY_CROSSING)
+		return crossing_address(rewriter, other & ~COPY_CROSSING);
 	candidate = &rewriter->candidates.all[other];
 	if (candidate->kept)
 		return candidate->procedure->address;
@@ -185,8 +201,17 @@ static int copy_planned(struct rewriter *rewriter, struct candidate *candidate,
 		.cuts = candidate->cuts,
 		.cut_count = candidate->cut_count,
 	};
-	int r = procedure_copy_make(&candidate->copy, &source, why);
+	int r;
 
+	if (rewriter->mode->bursts) {
+		source.turns = rewriter->recorded.turns;
+		source.variant = COPY_INSTRUMENTED;
+		r = procedure_copy_make(&candidate->recording, &source, why);
+		if (r < 0)
+			return r;
+		source.variant = COPY_CHECKING;
+	}
+	r = procedure_copy_make(&candidate->copy, &source, why);
 	if (r < 0)
 		return r;
 	r = old_code_plan(&candidate->old, candidate->cfg, &candidate->graph, &candidate->copy,
@@ -252,6 +277,9 @@ static int begin_mode(struct rewriter *rewriter, struct error *err)
 	if (state->head_bytes + state->area_bytes > INT32_MAX)
 		return error_set(err, ENOTSUP, "the mode needs too much memory");
 	recorded->area_at = (uint32_t)state->head_bytes;
+	recorded->turns.checks_at += recorded->area_at;
+	recorded->turns.records_at += recorded->area_at;
+	recorded->turns.bursts_at += recorded->area_at;
 	recorded->words_at = recorded->area_at + (uint32_t)state->area_bytes;
 	return 0;
 }
@@ -275,6 +303,8 @@ static int copy_all(struct rewriter *rewriter, struct error *err)
 			continue;
 		candidate->offset = offset;
 		offset = elf_image_round_up(offset + candidate->copy.code.bytes, 16);
+		candidate->recording_offset = offset;
+		offset = elf_image_round_up(offset + candidate->recording.code.bytes, 16);
 		copied++;
 	}
 	rewriter->code_bytes = offset;
@@ -361,8 +391,16 @@ static int write_code(struct rewriter *rewriter)
 
 		if (candidate->kept)
 			continue;
+		rewriter->written = candidate;
+		rewriter->records = false;
 		r = machine_code_write(&candidate->copy.code, rewriter->out + candidate->offset,
 				       address + candidate->offset, where, rewriter);
+		rewriter->records = true;
+		if (r == 0)
+			r = machine_code_write(&candidate->recording.code,
+					       rewriter->out + candidate->recording_offset,
+					       address + candidate->recording_offset, where,
+					       rewriter);
 		if (r == 0)
 			r = patch_old(rewriter, candidate);
 	}

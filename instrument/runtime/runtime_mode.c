@@ -9,6 +9,7 @@ void runtime_mode_begin(const struct profile_layout_state *state,
 	switch ((enum profile_layout_mode)state->mode) {
 	case PROFILE_LAYOUT_COUNTS:
 	case PROFILE_LAYOUT_PATHS:
+	case PROFILE_LAYOUT_BURSTS:
 		break;
 	case PROFILE_LAYOUT_CALLS:
 		call_slow_begin(state, memory);
@@ -22,6 +23,7 @@ void runtime_mode_slow(const struct profile_layout_state *state,
 	switch ((enum profile_layout_mode)state->mode) {
 	case PROFILE_LAYOUT_COUNTS:
 	case PROFILE_LAYOUT_PATHS:
+	case PROFILE_LAYOUT_BURSTS:
 		break;
 	case PROFILE_LAYOUT_CALLS:
 		call_slow(memory, frame);

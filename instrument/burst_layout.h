@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A thread's area (mode.h) in bursts mode: the counters that change between the two copies
+ * of procedures, and what was recorded. No libc, fixed widths.
+ */
+#ifndef DCPI_INSTRUMENT_BURST_LAYOUT_H
+#define DCPI_INSTRUMENT_BURST_LAYOUT_H
+
+#include <stdint.h>
+
+/* References that a thread can record. */
+#define BURST_RECORDS (UINT64_C(1) << 17)
+
+/**
+ * struct burst_record - a reference to memory
+ * @reference: number of the instruction in the image (bursts_map.h)
+ * @burst:     number of the burst, from 1 on
+ */
+struct burst_record {
+	uint64_t address;
+	uint32_t reference;
+	uint32_t burst;
+};
+
+/**
+ * struct burst_area - the area
+ * @checks, @records: count down to the next burst, and to its end
+ * @burst: bursts that have ended, the first one is empty
+ * @bytes: that all references have taken, or would have: those behind the last are lost
+ */
+struct burst_area {
+	int32_t checks;
+	int32_t records;
+	uint32_t burst;
+	uint32_t reserved;
+	uint64_t bytes;
+	uint64_t reserved2[5];
+	struct burst_record all[BURST_RECORDS];
+};
+
+#endif

@@ -1,0 +1,116 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Programs with two copies of their procedures do what the old ones did, however often they
+# change places; and what they record in bursts is what they did.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+. tests/tap.sh
+
+dcpix=$PWD/build/bin/dcpix
+dcpibursts=$PWD/build/bin/dcpibursts
+scratch=$(mktemp -d) || exit 2
+trap 'rm -rf "$scratch"' EXIT
+export DCPIX_OUT=$scratch/record
+
+# same LABEL CHECKS BURST PROGRAM ARGUMENT...: what it prints and ends with
+same()
+{
+	local label=$1 checks=$2 burst=$3 old want got
+
+	shift 3
+	old=$(readlink -f "$(command -v "$1")")
+	shift
+	check "$label: it is rewritten" "$dcpix" -q --mode bursts --checks "$checks" \
+		--burst "$burst" -o "$scratch/new" "$old"
+	want=$("$old" "$@" 2>&1 < /dev/null | md5sum; echo "${PIPESTATUS[0]}")
+	got=$(exec -a "$old" "$scratch/new" "$@" 2>&1 < /dev/null | md5sum; echo "${PIPESTATUS[0]}")
+	is "$label" "$got" "$want"
+	rm -f "$DCPIX_OUT".*
+}
+
+${CC:-gcc} -O2 -g -pthread tests/programs/ways.c -o "$scratch/ways" || exit 2
+for way in "threads 7" "fork 5" "jump 1000" "goto 1000" "switch 5000" "signal 100" own; do
+	# shellcheck disable=SC2086 # words
+	same "ways $way" 5 3 "$scratch/ways" $way
+done
+g++ -O2 -pthread tests/programs/throws.cc -o "$scratch/throws" || exit 2
+same "throws" 5 3 "$scratch/throws"
+cat docs/*.md > "$scratch/text"
+same "gzip, at every check" 1 1 gzip -6c "$scratch/text"
+same "sed" 50 7 sed -E 's/([a-z]+) ([a-z]+)/\2 \1/g' "$scratch/text"
+same "mawk" 1000 10 mawk '{ n += NF } END { print n }' "$scratch/text"
+# shellcheck disable=SC2016 # perl's
+same "perl" 20 30 perl -e 'print map { $_ * 3, "\n" } grep { $_ % 7 } 1 .. 5000; eval { die }'
+
+# record CHECKS BURST: of walks by 24 bytes through an array, and of a recursion
+record()
+{
+	rm -f "$DCPIX_OUT".*
+	"$dcpix" -q --mode bursts --checks "$1" --burst "$2" -o "$scratch/new" "$scratch/known" &&
+		"$scratch/new" 3 > "$scratch/ranges" &&
+		"$dcpibursts" --csv --by reference "$scratch/new" "$DCPIX_OUT".* > "$scratch/trace"
+}
+
+# in_order BASE BYTES STRIDE: references of that range, and those that do not come by stride
+# behind the one before in the same burst, or begin again
+in_order()
+{
+	awk -F, -v base="$1" -v bytes="$2" -v stride="$3" '
+		function number(text,    i, value) {
+			for (i = 3; i <= length(text); i++)
+				value = value * 16 + index("0123456789abcdef", substr(text, i, 1)) - 1
+			return value + 0
+		}
+		BEGIN { base = number(base) }
+		NR > 1 {
+			at = number($4) - base
+			if (at < 0 || at >= bytes)
+				next
+			count++
+			if ($2 == burst && at != last + stride && at != 0)
+				wrong++
+			burst = $2
+			last = at
+		}
+		END { print count + 0, wrong + 0 }' "$scratch/trace"
+}
+
+${CC:-gcc} -O2 tests/programs/bursts.c -o "$scratch/known" || exit 2
+check "known references are recorded" record 1000 100
+read -r _ words word_bytes chain chain_bytes < "$scratch/ranges"
+read -r count wrong < <(in_order "$words" "$word_bytes" 24)
+is "a loop's are in order" "$wrong" 0
+check "and as many as its checks ($count)" [ "$count" -gt 20000 ]
+read -r count wrong < <(in_order "$chain" "$chain_bytes" 8)
+is "a recursion's are in order, over calls" "$wrong" 0
+check "and as many as its checks ($count)" [ "$count" -gt 1500 ]
+bursts=$(tail -n +2 "$scratch/trace" | cut -d, -f2 | sort -u | wc -l)
+is "bursts are numbered one after the other" \
+	"$(tail -1 "$scratch/trace" | cut -d, -f2)" "$bursts"
+
+"$dcpibursts" -n 1 "$scratch/new" "$DCPIX_OUT".* > "$scratch/listing"
+like "a listing says how it was recorded" "$(head -1 "$scratch/listing")" \
+	" bursts of 100 checks, 1000 between two; [0-9]+ references$"
+like "and what by" "$(sed -n 3,4p "$scratch/listing" | tr '\n' ' ')" \
+	"references +% +lines +address +procedure .* walk $"
+"$dcpibursts" --by procedure --csv "$scratch/new" "$DCPIX_OUT".* > "$scratch/sums"
+is "sums are over all references" \
+	"$(tail -n +2 "$scratch/sums" | awk -F, '{ sum += $1 } END { print sum }')" \
+	"$(($(wc -l < "$scratch/trace") - 1))"
+
+refused()
+{
+	local label=$1 want=$2 got
+
+	shift 2
+	got=$("$@" 2>&1 > /dev/null)
+	is "$label: exit status" $? 2
+	like "$label: says why" "$got" "$want"
+}
+refused "no file" "a rewritten program is needed" "$dcpibursts" "$scratch/new"
+refused "not rewritten" "has not been rewritten" "$dcpibursts" "$scratch/ways" "$scratch/text"
+refused "no profile" "is no profile" "$dcpibursts" "$scratch/new" "$scratch/text"
+refused "no checks" "is no number of checks" "$dcpix" --mode bursts --checks 0 "$scratch/ways"
+refused "of another mode" "has no bursts" "$dcpix" --burst 5 "$scratch/ways"
+tap_done
