@@ -307,6 +307,49 @@ static void test_find(void **state)
 		assert_ptr_equal(frequency_estimator_find((*e)->name), *e);
 }
 
+/* The low end of what a block of one instruction may have been executed. */
+static double low_of_short_block(unsigned int mispredict_cycles)
+{
+	static const struct cfg_fixture_edge edges[] = {
+		{CFG_ENTRY, 0}, {0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, CFG_EXIT}};
+	static const uint32_t insns[] = {1, 1, 1, 1};
+	static const double samples[] = {30000, 10000, 30000, 30000};
+	const struct machine_model *model = machine_model_find("cortex-a53");
+	struct machine_model changed;
+	struct frequency frequency;
+	struct scene scene;
+	double low;
+
+	make_scene(&scene, insns, 4, edges, 6);
+	assert_non_null(model);
+	changed = *model;
+	changed.branch_mispredict_cycles = mispredict_cycles;
+	scene.input.model = &changed;
+	for (uint32_t b = 0; b < 4; b++)
+		scene.profile.samples[b] = samples[b];
+	frequency = estimate(&scene, "dcpi");
+	assert_int_equal(frequency.blocks[1].confidence, FREQUENCY_LOW);
+	assert_true(frequency.blocks[1].high > samples[1]);
+	low = frequency.blocks[1].low;
+	frequency_deinit(&frequency);
+	free_scene(&scene);
+	return low;
+}
+
+/* There is nothing but time to go by: the longer mispredicts take, the more seldom it may run. */
+static void test_first_instructions_wait_for_mispredicts(void **state)
+{
+	double low = INFINITY;
+
+	(void)state;
+	for (unsigned int cycles = 5; cycles <= 80; cycles *= 2) {
+		double longer = low_of_short_block(cycles);
+
+		assert_true(longer < 0.9 * low);
+		low = longer;
+	}
+}
+
 /* Out of order: entry -> 0 -> (1 | 2) -> 3 -> 0 or exit; 4 is not reached. */
 static void make_out_of_order(struct scene *scene)
 {
@@ -426,6 +469,7 @@ int main(void)
 		cmocka_unit_test(test_propagation_is_not_negative),
 		cmocka_unit_test(test_exact_counts_win),
 		cmocka_unit_test(test_average_and_maximum),
+		cmocka_unit_test(test_first_instructions_wait_for_mispredicts),
 		cmocka_unit_test(test_out_of_order_conserves_flow),
 		cmocka_unit_test(test_out_of_order_stalls_bias_directions),
 		cmocka_unit_test(test_out_of_order_without_samples),
