@@ -65,7 +65,8 @@ def chosen(output, options):
 
 def execute(command, folder):
     environment = dict(os.environ, DCPI_DB="dcpirun.db", NO_COLOR="1", COLUMNS="100",
-                       XDG_CACHE_HOME=os.path.join(os.path.abspath(folder), "cache"), LC_ALL="C.UTF-8", TZ="UTC",
+                       XDG_CACHE_HOME=os.path.join(os.path.abspath(folder), "cache"),
+                       LC_ALL="C.UTF-8", TZ="UTC",
                        PATH=os.path.abspath(os.environ.get("BIN", "build/bin")) + ":" +
                        os.environ["PATH"])
     run = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, text=True,
