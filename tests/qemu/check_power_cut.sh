@@ -52,7 +52,8 @@ machine_prepare()
 	tests/qemu/initramfs.sh x86_64 "$work/initramfs" "$work/payload" tests/qemu/power_cut_guest.sh ||
 		exit 2
 	truncate -s 96M "$work/empty.ext4"
-	mke2fs -q -t ext4 "$work/empty.ext4" || exit 2
+	# Blocks of what the disk keeps or loses as a whole.
+	mke2fs -q -t ext4 -b 1024 "$work/empty.ext4" || exit 2
 }
 
 # machine_start NAME OPTION...: console in $work/NAME.console; standard input is its serial

@@ -12,8 +12,10 @@
  * ("cut", changes since it was armed, writes in the cache, sectors of them, sectors that
  * were kept). With "lying", flushes are told done and do nothing.
  *
- * What may be left is what a real disk may leave: whole sectors of 512 bytes, each as it
- * was at the last flush or after any one of the writes since, in no order. As disks are
+ * What may be left is what a real disk may leave: whole KiB, each as it was at the last
+ * flush or after any one of the writes since, in no order. (Of sectors of 512 bytes ext4
+ * does not stand it: it writes its superblock, a KiB, in place, and does not mount with
+ * half of it. Pages of SQLite have four.) As disks are
  * not that wicked all the time, some cuts lose all, some nothing, some what came last,
  * some whole writes.
  *
@@ -37,6 +39,8 @@
 #include <unistd.h>
 
 #define SECTOR 512
+/* Lost or kept as a whole, of what is aligned so. */
+#define ATOM 1024
 #define REQUEST_MAX (32 << 20)
 
 /* The protocol: github.com/NetworkBlockDevice/nbd, doc/proto.md. Big-endian. */
@@ -180,17 +184,19 @@ static void cache_add(uint64_t offset, uint32_t bytes)
 	disk.writes[disk.count++] = write;
 }
 
-/* Keeps each sector of a write with that chance in 16. */
+/* Keeps each part of a write with that chance in 16. */
 static uint64_t sectors_keep(const struct write *write, uint64_t chance)
 {
 	uint64_t kept = 0;
-	uint32_t at;
+	uint32_t at, part;
 
-	for (at = 0; at < write->bytes; at += SECTOR) {
+	for (at = 0; at < write->bytes; at += part) {
+		part = ATOM - (uint32_t)((write->offset + at) % ATOM);
+		part = part < write->bytes - at ? part : write->bytes - at;
 		if (draw(16) >= chance)
 			continue;
-		file_write(write->data + at, SECTOR, write->offset + at);
-		kept++;
+		file_write(write->data + at, part, write->offset + at);
+		kept += part / SECTOR;
 	}
 	return kept;
 }
