@@ -39,7 +39,7 @@ void map_put_text(struct map_writer *writer, const char *text)
 /* Addresses near others: how far they are, with the sign in the lowest bit. */
 static uint64_t zigzag(uint64_t distance)
 {
-	return distance << 1 ^ (uint64_t)((int64_t)distance >> 63);
+	return distance << 1 ^ -(distance >> 63);
 }
 
 static uint64_t unzigzag(uint64_t value)

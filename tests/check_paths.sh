@@ -26,6 +26,7 @@ path_exact bzip2 -9c "$scratch/in"
 path_exact xz -3c "$scratch/in"
 path_exact sort "$scratch/text"
 path_exact sed -E 's/([a-z]+) ([a-z]+)/\2 \1/g' "$scratch/text"
+# shellcheck disable=SC2016 # awk's
 path_exact mawk 'function f(n) { return n < 2 ? n : f(n - 1) + f(n - 2) }
 	{ n += NF; for (i = 1; i <= NF; i++) c[$i]++ } END { print n, c["the"], f(12) }' \
 	"$scratch/text"

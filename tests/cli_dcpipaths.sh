@@ -12,12 +12,12 @@ trap 'rm -rf "$scratch"' EXIT
 . tests/path_truth.sh
 make --no-print-directory -s path-plugin || exit 2
 
-check "the test's program" ${CC:-gcc} -O2 -g tests/programs/paths.c -o "$scratch/program"
+check "the test's program" "${CC:-gcc}" -O2 -g tests/programs/paths.c -o "$scratch/program"
 path_exact "$scratch/program" recursion
 path_exact "$scratch/program" callbacks
 path_exact "$scratch/program" jumps
 path_exact "$scratch/program" many
-check "one with exceptions" ${CXX:-g++} -O2 tests/programs/unwinds.cc -o "$scratch/unwinds"
+check "one with exceptions" "${CXX:-g++}" -O2 tests/programs/unwinds.cc -o "$scratch/unwinds"
 path_exact "$scratch/unwinds"
 cat docs/*.md > "$scratch/text"
 path_exact gzip -9c "$scratch/text"

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash
 #
 # Paths of programs against an emulator's, for scripts that have sourced tests/tap.sh and
 # have $scratch: as sequences of nodes, without their numbers.
 dcpix=$PWD/build/bin/dcpix
 dcpipaths=$PWD/build/bin/dcpipaths
 path_plugin=$PWD/build/tests/path_plugin.so
+# shellcheck disable=SC2154 # the script's
 export DCPIX_OUT=$scratch/recorded
 
 # path_counts PROGRAM: "COUNT NODE..." for each sequence of nodes, of what it recorded
