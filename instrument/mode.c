@@ -13,6 +13,7 @@ static const struct instrument_mode *const modes[] = {
 	&counts_mode,
 	&paths_mode,
 	&calls_mode,
+	&context_mode,
 	&bursts_mode,
 };
 

@@ -44,8 +44,16 @@ dcpipaths-src := instrument/dcpipaths.c
 dcpipaths-archives := instrument analysis util
 dcpipaths-pkgs = $(ANALYSIS_PKGS)
 
+PROGRAMS += dcpicct
+dcpicct-src := tools/dcpicct.c tools/calls/context_listing.c tools/calls/call_names.c \
+	tools/calls/call_report.c
+dcpicct-archives := tool instrument analysis db util
+dcpicct-pkgs = $(TOOL_PKGS)
+dcpicct-ldlibs := -lm
+
 PROGRAMS += dcpicalls
-dcpicalls-src := tools/dcpicalls.c tools/calls/call_listing.c tools/calls/call_names.c
+dcpicalls-src := tools/dcpicalls.c tools/calls/call_listing.c tools/calls/call_names.c \
+	tools/calls/call_report.c
 dcpicalls-archives := tool instrument analysis db util
 dcpicalls-pkgs = $(TOOL_PKGS)
 dcpicalls-ldlibs := -lm
@@ -111,6 +119,11 @@ build/fuzz/fuzz_rewriter: | $(RUNTIME_BLOB)
 check-paths: ## paths of real programs against an emulator
 	@$(MAKE) --no-print-directory all
 	@tests/check_paths.sh
+
+.PHONY: check-calls
+check-calls: ## calls and contexts of real programs, as an emulator sees them
+	@$(MAKE) --no-print-directory all tests call-plugin
+	@tests/calls_exact.sh
 
 .PHONY: check-dcpix
 check-dcpix: deps-dcpix ## COUNT (1000) random programs, from SEED (1) on, rewritten

@@ -122,7 +122,7 @@ def expected_contexts(nodes):
 def check_contexts(nodes, report):
     want = expected_contexts(nodes)
     got, paths = {}, {}
-    for record in report["contexts"]:
+    for record in report["rows"]:
         parent = paths.get(record["parent"], ())
         path = parent + (number(record["address"]),)
         paths[record["context"]] = path

@@ -6,11 +6,13 @@
 #include "tests/unit.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "instrument/call_profile.h"
 #include "instrument/call_thread.h"
+#include "instrument/context_tree.h"
 #include "instrument/runtime/call_automaton.h"
 
 #define PROCEDURES 12
@@ -286,6 +288,99 @@ static void test_arcs(void **state)
 	}
 }
 
+#define PATHS_MAX 8192
+
+/* A way from the root, where a procedure that is on it already leads back to it. */
+struct path {
+	uint8_t procedures[NODES + 1];
+	size_t length;
+	uint64_t metric;
+};
+
+struct paths {
+	struct path all[PATHS_MAX];
+	size_t count;
+};
+
+static struct path *find_path(struct paths *paths, const struct path *wanted)
+{
+	for (size_t i = 0; i < paths->count; i++) {
+		if (paths->all[i].length == wanted->length &&
+		    memcmp(paths->all[i].procedures, wanted->procedures, wanted->length) == 0)
+			return &paths->all[i];
+	}
+	assert_true(paths->count < PATHS_MAX);
+	paths->all[paths->count] = (struct path){.length = wanted->length};
+	memcpy(paths->all[paths->count].procedures, wanted->procedures, wanted->length);
+	return &paths->all[paths->count++];
+}
+
+/* What the model has active now. */
+static struct path *path_now(struct paths *paths, const struct model *model)
+{
+	uint32_t stack[DEPTH_MAX + 2];
+	size_t count = active(model, stack);
+	struct path path = {0};
+
+	for (size_t i = stack[0] == ROOT; i < count; i++) {
+		uint8_t *before = memchr(path.procedures, (int)stack[i] + 1, path.length);
+
+		path.length = before != NULL ? (size_t)(before - path.procedures) : path.length;
+		path.procedures[path.length++] = (uint8_t)(stack[i] + 1);
+	}
+	return find_path(paths, &path);
+}
+
+static struct path path_of(const struct context_tree *tree, size_t record)
+{
+	struct path path = {.length = tree->records[record].depth};
+
+	for (size_t at = path.length; at > 0; at--) {
+		path.procedures[at - 1] = (uint8_t)(tree->records[record].procedure + 1);
+		record = tree->records[record].parent;
+	}
+	return path;
+}
+
+/* Of each step: what it executed is its path's, but where it began with a jump. */
+static void test_contexts(void **state)
+{
+	static struct paths want;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		struct call_thread thread;
+		struct context_tree tree;
+		uint64_t total = 0;
+		struct run run;
+
+		want.count = 0;
+		run_begin(&run, seed, CALL_POLICY_CONTEXT);
+		for (int i = 0; i < 1000; i++) {
+			uint64_t before = run.model.total;
+
+			step(&run);
+			path_now(&want, &run.model)->metric += run.model.total - before;
+		}
+		read_thread(&run, &thread);
+		assert_int_equal(context_tree_init(&tree, PROCEDURES), 0);
+		assert_int_equal(context_tree_add(&tree, &thread), 0);
+		context_tree_sum(&tree);
+		for (size_t i = 0; i < tree.count; i++) {
+			struct path path = path_of(&tree, i);
+
+			assert_int_equal(tree.records[i].exclusive,
+					 find_path(&want, &path)->metric);
+			total += tree.records[i].exclusive;
+		}
+		assert_int_equal(total, run.model.total);
+		assert_int_equal(tree.records[0].inclusive, total);
+		context_tree_deinit(&tree);
+		call_thread_deinit(&thread);
+		run_end(&run);
+	}
+}
+
 /* Of different ones at random without returning, until there is no room for contexts. */
 static void test_full(void **state)
 {
@@ -336,6 +431,19 @@ static void test_deep(void **state)
 	run_end(&run);
 }
 
+static void read_contexts(const struct call_thread *thread)
+{
+	struct context_statistics statistics;
+	struct context_tree tree;
+
+	assert_int_equal(context_tree_init(&tree, PROCEDURES), 0);
+	if (context_tree_add(&tree, thread) == 0) {
+		context_tree_sum(&tree);
+		assert_int_equal(context_tree_statistics(&tree, &statistics), 0);
+	}
+	context_tree_deinit(&tree);
+}
+
 /* Whatever a file holds is refused, or has what others rely on. */
 static void test_damaged(void **state)
 {
@@ -364,6 +472,7 @@ static void test_damaged(void **state)
 			r = call_profile_add(&profile, &thread);
 		assert_true(r == 0 || r == -EBADMSG);
 		call_profile_deinit(&profile);
+		read_contexts(&thread);
 		call_thread_deinit(&thread);
 		run_end(&run);
 	}
@@ -372,9 +481,8 @@ static void test_damaged(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_arcs),
-		cmocka_unit_test(test_full),
-		cmocka_unit_test(test_deep),
+		cmocka_unit_test(test_arcs),	cmocka_unit_test(test_contexts),
+		cmocka_unit_test(test_full),	cmocka_unit_test(test_deep),
 		cmocka_unit_test(test_damaged),
 	};
 

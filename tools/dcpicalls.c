@@ -4,13 +4,13 @@
  * docs/man/dcpicalls.1.scd is its manual
  */
 #include <errno.h>
-#include <json-c/json.h>
 #include <string.h>
 
 #include "instrument/call_map.h"
 #include "lib/error.h"
 #include "lib/options.h"
 #include "tools/calls/call_listing.h"
+#include "tools/calls/call_report.h"
 #include "tools/report/cli.h"
 
 #define KEY_BY 1001
@@ -98,19 +98,6 @@ static int read_all(struct calls *calls, struct error *err)
 	return r;
 }
 
-static int print_json(const struct calls *calls)
-{
-	struct json_object *object = call_listing_json(&calls->listing, calls->cli.limit);
-
-	if (object == NULL)
-		return -ENOMEM;
-	puts(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PRETTY |
-							    JSON_C_TO_STRING_SPACED |
-							    JSON_C_TO_STRING_NOSLASHESCAPE));
-	json_object_put(object);
-	return 0;
-}
-
 static int print(const struct calls *calls)
 {
 	const struct call_listing *listing = &calls->listing;
@@ -120,7 +107,7 @@ static int print(const struct calls *calls)
 					     : call_listing_arcs(listing, cli->limit);
 
 	if (cli->format == CLI_JSON)
-		return print_json(calls);
+		return call_report_print_json(call_listing_json(listing, cli->limit));
 	if (cli->format == CLI_CSV)
 		return columns_csv(stdout, &table);
 	call_listing_heading(stdout, listing);

@@ -7,19 +7,7 @@
 #include <stdlib.h>
 
 #include "instrument/call_map.h"
-
-static const char *const metrics[] = {
-	[CALL_METRIC_NONE] = "calls",
-	[CALL_METRIC_CYCLES] = "cycles",
-	[CALL_METRIC_INSTRUCTIONS] = "instructions",
-};
-
-static const char *const losses[CALL_LOSSES] = {
-	[CALL_LOSS_FULL] = "calls_without_room",
-	[CALL_LOSS_NESTED] = "calls_in_nested_signals",
-	[CALL_LOSS_DEEP] = "calls_too_deep",
-	[CALL_LOSS_UNMATCHED] = "returns_without_call",
-};
+#include "tools/calls/call_report.h"
 
 /* --- making --------------------------------------------------------------- */
 
@@ -119,23 +107,26 @@ static double percent(const struct call_listing *listing, uint64_t metric)
 	return total > 0 ? 100.0 * (double)metric / (double)total : 0;
 }
 
-void call_listing_heading(FILE *stream, const struct call_listing *listing)
+static struct call_report report_of(const struct call_listing *listing)
 {
 	const struct call_profile *profile = listing->profile;
 
-	fprintf(stream, "image       %s\n", listing->map->path);
-	if (profile->metric != CALL_METRIC_NONE)
-		fprintf(stream, "metric      %" PRIu64 " %s\n", profile->total,
-			metrics[profile->metric]);
-	fprintf(stream, "contexts    %" PRIu64 ", of %" PRIu64 " thread%s\n", profile->contexts,
-		profile->threads, profile->threads == 1 ? "" : "s");
-	for (size_t i = 0; i < CALL_LOSSES; i++) {
-		if (profile->losses[i] > 0)
-			fprintf(stream, "lost        %" PRIu64 " %s\n", profile->losses[i],
-				losses[i]);
-	}
-	if (profile->shared > 0)
-		fprintf(stream, "lost        %" PRIu64 " threads_without_room\n", profile->shared);
+	return (struct call_report){
+		.map = listing->map,
+		.metric = profile->metric,
+		.total = profile->total,
+		.contexts = profile->contexts,
+		.threads = profile->threads,
+		.losses = profile->losses,
+		.shared = profile->shared,
+	};
+}
+
+void call_listing_heading(FILE *stream, const struct call_listing *listing)
+{
+	struct call_report report = report_of(listing);
+
+	call_report_heading(stream, &report);
 	fputc('\n', stream);
 }
 
@@ -341,37 +332,15 @@ struct columns_table call_listing_arcs(const struct call_listing *listing, size_
 	};
 }
 
-static bool add_member(struct json_object *object, const char *key, struct json_object *member)
-{
-	if (member != NULL && json_object_object_add(object, key, member) == 0)
-		return true;
-	json_object_put(member);
-	return false;
-}
-
 struct json_object *call_listing_json(const struct call_listing *listing, size_t limit)
 {
 	struct columns_table procedures = call_listing_procedures(listing, limit);
 	struct columns_table arcs = call_listing_arcs(listing, limit);
-	const struct call_profile *profile = listing->profile;
-	struct json_object *object = json_object_new_object(), *lost = json_object_new_object();
-	bool good = object != NULL && lost != NULL;
+	struct call_report report = report_of(listing);
+	struct json_object *object = call_report_json(&report);
 
-	for (size_t i = 0; good && i < CALL_LOSSES; i++)
-		good = add_member(lost, losses[i], json_object_new_uint64(profile->losses[i]));
-	good = good &&
-	       add_member(lost, "threads_without_room", json_object_new_uint64(profile->shared));
-	good = good && add_member(object, "image", json_object_new_string(listing->map->path)) &&
-	       add_member(object, "build_id", json_object_new_string(listing->map->build_id)) &&
-	       add_member(object, "metric", json_object_new_string(metrics[profile->metric])) &&
-	       add_member(object, "total", json_object_new_uint64(profile->total)) &&
-	       add_member(object, "contexts", json_object_new_uint64(profile->contexts)) &&
-	       add_member(object, "threads", json_object_new_uint64(profile->threads)) &&
-	       add_member(object, "lost", json_object_get(lost)) &&
-	       add_member(object, "procedures", columns_json(&procedures)) &&
-	       add_member(object, "arcs", columns_json(&arcs));
-	json_object_put(lost);
-	if (good)
+	if (object != NULL && call_report_member(object, "procedures", columns_json(&procedures)) &&
+	    call_report_member(object, "arcs", columns_json(&arcs)))
 		return object;
 	json_object_put(object);
 	return NULL;

@@ -1,0 +1,81 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# dcpix --mode context and dcpicct: in which contexts procedures were called, exactly.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+. tests/tap.sh
+
+bin=$PWD/build/bin
+WORK=$(mktemp -d) || exit 2
+trap 'rm -rf "$WORK"' EXIT
+export WORK
+make --no-print-directory -s call-plugin || exit 2
+
+check "callers: builds" "${CC:-gcc}" -O1 -fno-optimize-sibling-calls -o "$WORK/callers" \
+	tests/programs/callers.c
+check "callers: is rewritten" "$bin/dcpix" -q --mode context --metric instructions \
+	-o "$WORK/callers.context" "$WORK/callers"
+DCPIX_OUT=$WORK/profile "$WORK/callers.context" 3 > /dev/null
+report()
+{
+	"$bin/dcpicct" "$@" "$WORK/callers.context" "$WORK"/profile.*
+}
+# record PATH: inclusive, exclusive, calls and recursive calls, by a path of the tree
+record()
+{
+	report --csv | tr -d '"\r' | awk -F, -v wanted="$1" '
+		NR > 1 {
+			path[$1] = path[$2] == "" ? $9 : path[$2] " " $9
+			if (path[$1] == wanted)
+				print $4, $5, $6, $7
+		}'
+}
+read -r inclusive _ calls _ < <(record "_start main costly_caller shared")
+read -r cheap _ cheap_calls _ < <(record "_start main cheap_caller shared")
+is "a shared procedure has a record for each caller" "$calls $cheap_calls" "3 3000"
+check "with its own metric ($inclusive, $cheap)" [ "$inclusive" -gt $((50 * cheap)) ]
+read -r _ _ calls recursive < <(record "_start main circle even")
+is "recursion leads back" "$calls $recursive" "3 30"
+report > "$WORK/text"
+like "text: the heading" "$(head -n 7 "$WORK/text" | tr '\n' ' ')" \
+	'metric +[0-9]+ instructions contexts +28, .* tree +28 records of 24 bytes; .* height +4\.[0-9] on average, 6 at most replication 6 at most, of spin'
+like "text: the tree" "$(grep -A 1 ' costly_caller$' "$WORK/text" | tail -n 1)" ' +shared$'
+is "-n: so many records" "$(report -n 3 --csv | wc -l)" 4
+check "--least leaves out" [ "$(report --least 5 --csv | wc -l)" -lt 25 ]
+is "--folded: stacks add up to the metric" \
+	"$(report --folded | awk '{ sum += $NF } END { print sum }')" \
+	"$(awk '$1 == "metric" { print $2 }' "$WORK/text")"
+like "--folded: a stack" "$(report --folded | grep costly_caller | tail -n 1)" \
+	'^_start;main;costly_caller;shared;spin [0-9]+$'
+report --json > "$WORK/json"
+check "JSON is as the schema has it" tests/validate_json.py dcpicct < "$WORK/json"
+
+# --- an emulator sees the same
+truth()
+{
+	local got
+
+	got=$(tests/call_truth.sh context "$@") && ok "$1: as an emulator sees it ($got)" && return
+	not_ok "$1: as an emulator sees it" "$got"
+}
+truth callers "$WORK/callers" 2
+# shellcheck disable=SC2016 # awk's
+truth mawk mawk '{ for (i = 1; i <= NF; i++) c[$i]++ } END { print NF, c["the"] }' README.md
+
+# --- what cannot be, in one line
+refused()
+{
+	local label=$1 want=$2 got
+
+	shift 2
+	got=$("$@" 2>&1 > /dev/null)
+	is "$label: exit status" $? 2
+	like "$label: says why" "$got" "$want"
+	is "$label: in one line" "$(printf '%s\n' "$got" | wc -l)" 1
+}
+refused "no files" "a rewritten program is needed" "$bin/dcpicct" "$WORK/callers.context"
+refused "no percentage" "is no percentage" "$bin/dcpicct" --least much "$WORK/callers.context" x
+refused "of dcpicalls" "records contexts: see dcpicct" "$bin/dcpicalls" "$WORK/callers.context" \
+	"$WORK"/profile.*
+tap_done

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tools/calls/context_listing.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "instrument/call_map.h"
+#include "instrument/call_profile.h"
+#include "tools/calls/call_report.h"
+
+#define INDENT_MAX 200
+
+static uint64_t weight_of(const struct context_record *record)
+{
+	return record->inclusive > 0 ? record->inclusive : record->calls;
+}
+
+/* Children of one parent together, most first. */
+static int by_parent(const void *a, const void *b)
+{
+	const struct context_row *x = a, *y = b;
+	uint64_t first = weight_of(x->record), second = weight_of(y->record);
+
+	if (x->record->parent != y->record->parent)
+		return x->record->parent > y->record->parent ? 1 : -1;
+	if (first != second)
+		return first < second ? 1 : -1;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+static double percent(const struct context_listing *listing, uint64_t metric)
+{
+	uint64_t total = listing->tree->records[0].inclusive;
+
+	return total > 0 ? 100.0 * (double)metric / (double)total : 0;
+}
+
+static char *indented(const char *name, uint32_t depth)
+{
+	size_t blanks = 2 * (size_t)(depth - 1);
+	char *text;
+
+	if (blanks > INDENT_MAX)
+		blanks = INDENT_MAX;
+	return asprintf(&text, "%*s%s", (int)blanks, "", name) < 0 ? NULL : text;
+}
+
+/*
+ * From records by parent to each before its children: @first of a parent is where its
+ * children begin in @sorted, and @stack holds what is still to come, last first.
+ */
+static int order(struct context_listing *listing, const struct context_row *sorted,
+		 const size_t *first, uint32_t *stack, double least)
+{
+	const struct context_tree *tree = listing->tree;
+	size_t depth = 0;
+
+	stack[depth++] = 0;
+	while (depth > 0) {
+		uint32_t number = stack[--depth];
+		const struct context_record *record = &tree->records[number];
+		struct context_row *row = &listing->rows[listing->row_count];
+
+		if (number != 0 && percent(listing, record->inclusive) < least)
+			continue;
+		if (number != 0) {
+			*row = (struct context_row){
+				.listing = listing,
+				.record = record,
+				.number = number,
+				.name = indented(listing->names->names[record->procedure],
+						 record->depth)};
+			listing->row_count++;
+			if (row->name == NULL)
+				return -ENOMEM;
+		}
+		for (size_t i = record->children; i-- > 0;)
+			stack[depth++] = sorted[first[number] + i].number;
+	}
+	return 0;
+}
+
+int context_listing_make(struct context_listing *ret, const struct call_map *map,
+			 const struct context_tree *tree, const struct call_names *names,
+			 double least)
+{
+	struct context_row *sorted = calloc(tree->count + 1, sizeof(*sorted));
+	size_t *first = calloc(tree->count + 1, sizeof(*first));
+	uint32_t *stack = calloc(tree->count + 1, sizeof(*stack));
+	int r = -ENOMEM;
+
+	*ret = (struct context_listing){
+		.map = map,
+		.tree = tree,
+		.names = names,
+		.rows = calloc(tree->count + 1, sizeof(*ret->rows)),
+	};
+	if (sorted != NULL && first != NULL && stack != NULL && ret->rows != NULL)
+		r = context_tree_statistics(tree, &ret->statistics);
+	for (uint32_t i = 1; r == 0 && i < tree->count; i++)
+		sorted[i - 1] = (struct context_row){.record = &tree->records[i], .number = i};
+	if (r == 0) {
+		qsort(sorted, tree->count - 1, sizeof(*sorted), by_parent);
+		for (size_t i = tree->count - 1; i-- > 0;)
+			first[sorted[i].record->parent] = i;
+		r = order(ret, sorted, first, stack, least);
+	}
+	free(sorted);
+	free(first);
+	free(stack);
+	return r;
+}
+
+void context_listing_deinit(struct context_listing *listing)
+{
+	for (size_t i = 0; i < listing->row_count; i++)
+		free(listing->rows[i].name);
+	free(listing->rows);
+	*listing = (struct context_listing){0};
+}
+
+void context_listing_heading(FILE *stream, const struct context_listing *listing)
+{
+	const struct context_statistics *shape = &listing->statistics;
+	const struct context_tree *tree = listing->tree;
+	struct call_report report = {
+		.map = listing->map,
+		.metric = tree->metric,
+		.total = tree->records[0].inclusive,
+		.contexts = shape->records,
+		.threads = tree->threads,
+		.losses = tree->losses,
+		.shared = tree->shared,
+	};
+
+	call_report_heading(stream, &report);
+	fprintf(stream, "tree        %zu records of %zu bytes; %.2f children of each of %zu\n",
+		shape->records, shape->bytes, shape->degree, shape->interior);
+	fprintf(stream, "height      %.1f on average, %" PRIu32 " at most\n", shape->height,
+		shape->height_max);
+	fprintf(stream, "replication %" PRIu32 " at most, of %s\n\n", shape->replication,
+		shape->replication > 0 ? listing->names->names[shape->replicated] : "none");
+}
+
+/* --- as a table ----------------------------------------------------------- */
+
+enum {
+	GET_INCLUSIVE,
+	GET_EXCLUSIVE,
+	GET_CALLS,
+	GET_RECURSIVE,
+	GET_NUMBER,
+	GET_PARENT,
+};
+
+static void get_count(const struct column *column, const void *row, struct column_value *value)
+{
+	const struct context_row *at = row;
+
+	switch (column->argument) {
+	case GET_INCLUSIVE:
+		value->count = at->record->inclusive;
+		break;
+	case GET_EXCLUSIVE:
+		value->count = at->record->exclusive;
+		break;
+	case GET_CALLS:
+		value->count = at->record->calls;
+		break;
+	case GET_RECURSIVE:
+		value->count = at->record->recursive;
+		break;
+	case GET_NUMBER:
+		value->count = at->number;
+		break;
+	case GET_PARENT:
+		value->count = at->record->parent;
+		break;
+	}
+}
+
+static void get_percent(const struct column *column, const void *row, struct column_value *value)
+{
+	const struct context_row *at = row;
+
+	(void)column;
+	value->percent = percent(at->listing, at->record->inclusive);
+}
+
+static void get_address(const struct column *column, const void *row, struct column_value *value)
+{
+	const struct context_row *at = row;
+
+	(void)column;
+	if (at->record->procedure < at->listing->tree->procedures)
+		value->count = at->listing->map->procedures[at->record->procedure].address;
+	else
+		value->missing = true;
+}
+
+/* In text as far in as it is deep; else @argument. */
+static void get_name(const struct column *column, const void *row, struct column_value *value)
+{
+	const struct context_row *at = row;
+
+	value->text =
+		column->argument == 0 ? at->name : at->listing->names->names[at->record->procedure];
+}
+
+static const struct column columns[] = {
+	{"context", "context", COLUMN_COUNT, COLUMN_DETAIL, GET_NUMBER, get_count},
+	{"parent", "parent", COLUMN_COUNT, COLUMN_DETAIL, GET_PARENT, get_count},
+	{"%", "percent", COLUMN_PERCENT, 0, 0, get_percent},
+	{"inclusive", "inclusive", COLUMN_COUNT, 0, GET_INCLUSIVE, get_count},
+	{"exclusive", "exclusive", COLUMN_COUNT, 0, GET_EXCLUSIVE, get_count},
+	{"calls", "calls", COLUMN_COUNT, 0, GET_CALLS, get_count},
+	{"recursive", "recursive", COLUMN_COUNT, 0, GET_RECURSIVE, get_count},
+	{"address", "address", COLUMN_ADDRESS, COLUMN_DETAIL, 0, get_address},
+	{"context", "tree", COLUMN_TEXT, COLUMN_TEXT_ONLY, 0, get_name},
+	{"procedure", "procedure", COLUMN_TEXT, COLUMN_DETAIL, 1, get_name},
+};
+
+static const void *row_at(const void *context, size_t index)
+{
+	const struct context_listing *listing = context;
+
+	return &listing->rows[index];
+}
+
+struct columns_table context_listing_table(const struct context_listing *listing, size_t limit)
+{
+	return (struct columns_table){
+		.columns = columns,
+		.column_count = sizeof(columns) / sizeof(*columns),
+		.row = row_at,
+		.context = listing,
+		.row_count = limit > 0 && limit < listing->row_count ? limit : listing->row_count,
+	};
+}
+
+/* --- as stacks ------------------------------------------------------------ */
+
+/* A name in a stack has no semicolon. */
+static void print_frame(FILE *stream, const char *name)
+{
+	for (; *name != '\0'; name++)
+		fputc(*name == ';' ? ':' : *name, stream);
+}
+
+static void print_stack(FILE *stream, const struct context_listing *listing, uint32_t number)
+{
+	const struct context_tree *tree = listing->tree;
+	uint32_t depth = tree->records[number].depth;
+
+	for (uint32_t d = 1; d <= depth; d++) {
+		uint32_t at = number;
+
+		while (tree->records[at].depth > d)
+			at = tree->records[at].parent;
+		print_frame(stream, listing->names->names[tree->records[at].procedure]);
+		if (d < depth)
+			fputc(';', stream);
+	}
+}
+
+void context_listing_folded(FILE *stream, const struct context_listing *listing)
+{
+	for (size_t i = 0; i < listing->row_count; i++) {
+		const struct context_record *record = listing->rows[i].record;
+		uint64_t weight = listing->tree->metric == CALL_METRIC_NONE
+					  ? record->calls + record->recursive
+					  : record->exclusive;
+
+		if (weight == 0)
+			continue;
+		print_stack(stream, listing, listing->rows[i].number);
+		fprintf(stream, " %" PRIu64 "\n", weight);
+	}
+}
+
+/* --- as JSON -------------------------------------------------------------- */
+
+struct json_object *context_listing_json(const struct context_listing *listing, size_t limit)
+{
+	const struct context_statistics *shape = &listing->statistics;
+	const struct context_tree *tree = listing->tree;
+	struct columns_table table = context_listing_table(listing, limit);
+	struct call_report report = {
+		.map = listing->map,
+		.metric = tree->metric,
+		.total = tree->records[0].inclusive,
+		.contexts = shape->records,
+		.threads = tree->threads,
+		.losses = tree->losses,
+		.shared = tree->shared,
+	};
+	struct json_object *object = call_report_json(&report), *tree_shape;
+
+	if (object == NULL)
+		return NULL;
+	tree_shape = json_object_new_object();
+	if (tree_shape != NULL &&
+	    call_report_member(tree_shape, "records", json_object_new_uint64(shape->records)) &&
+	    call_report_member(tree_shape, "record_bytes", json_object_new_uint64(shape->bytes)) &&
+	    call_report_member(tree_shape, "interior", json_object_new_uint64(shape->interior)) &&
+	    call_report_member(tree_shape, "degree", json_object_new_double(shape->degree)) &&
+	    call_report_member(tree_shape, "height", json_object_new_double(shape->height)) &&
+	    call_report_member(tree_shape, "height_max",
+			       json_object_new_uint64(shape->height_max)) &&
+	    call_report_member(tree_shape, "replication",
+			       json_object_new_uint64(shape->replication)) &&
+	    call_report_member(object, "shape", json_object_get(tree_shape)) &&
+	    call_report_member(object, "rows", columns_json(&table))) {
+		json_object_put(tree_shape);
+		return object;
+	}
+	json_object_put(tree_shape);
+	json_object_put(object);
+	return NULL;
+}

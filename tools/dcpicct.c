@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * dcpicct - the calling context tree that dcpix --mode context recorded;
+ * docs/man/dcpicct.1.scd is its manual
+ */
+#include <errno.h>
+
+#include "instrument/call_map.h"
+#include "lib/error.h"
+#include "lib/options.h"
+#include "tools/calls/call_report.h"
+#include "tools/calls/context_listing.h"
+#include "tools/report/cli.h"
+
+#define FILES_MAX 65536
+
+enum {
+	KEY_LEAST = 1001,
+	KEY_FOLDED,
+};
+
+static const struct option_entry own_options[] = {
+	{KEY_LEAST, "least", "PERCENT", "leave out contexts with less of the metric"},
+	{KEY_FOLDED, "folded", NULL, "stacks with their own metric, for flame graphs"},
+};
+
+struct cct {
+	struct cli cli;
+	double least;
+	bool folded;
+	struct call_map map;
+	struct context_tree tree;
+	struct call_names names;
+	struct context_listing listing;
+};
+
+static int set_option(void *context, int key, const char *argument, struct error *err)
+{
+	struct cct *cct = context;
+
+	if (key == KEY_LEAST)
+		return cli_real(argument, "percentage", 0, 100, &cct->least, err);
+	cct->folded = true;
+	return 0;
+}
+
+static const struct cli_tool tool = {
+	.name = "dcpicct",
+	.synopsis = "[OPTION]... REWRITTEN FILE...",
+	.summary = "Prints the contexts in which a program called its procedures, as a tree, from "
+		   "what it recorded when it was rewritten by dcpix --mode context.",
+	.accepts = CLI_LIMIT | CLI_FORMATS | CLI_TABLE | CLI_FILES | CLI_NAMES,
+	.operands_max = FILES_MAX,
+	.options = own_options,
+	.option_count = sizeof(own_options) / sizeof(*own_options),
+	.set = set_option,
+};
+
+static int take_thread(void *context, const struct call_thread *thread)
+{
+	return context_tree_add(context, thread);
+}
+
+static int read_all(struct cct *cct, struct error *err)
+{
+	int r;
+
+	if (cct->cli.operand_count < 2)
+		return error_set(err, EINVAL,
+				 "a rewritten program is needed, and the files it recorded in");
+	r = call_map_read(&cct->map, cct->cli.operands[0], err);
+	if (r < 0)
+		return r;
+	if (cct->map.policy != CALL_POLICY_CONTEXT)
+		return error_set(err, EINVAL, "%s records calls: see dcpicalls",
+				 cct->cli.operands[0]);
+	if (context_tree_init(&cct->tree, (uint32_t)cct->map.procedure_count) < 0 ||
+	    call_names_make(&cct->names, &cct->map, cct->cli.demangle) < 0)
+		return error_set(err, ENOMEM, "out of memory");
+	for (size_t i = 1; r == 0 && i < cct->cli.operand_count; i++) {
+		uint64_t shared = 0;
+
+		r = call_map_visit(&cct->map, cct->cli.operands[i], take_thread, &cct->tree,
+				   &shared, err);
+		cct->tree.shared += shared;
+	}
+	if (r < 0)
+		return r;
+	context_tree_sum(&cct->tree);
+	if (context_listing_make(&cct->listing, &cct->map, &cct->tree, &cct->names, cct->least) < 0)
+		return error_set(err, ENOMEM, "out of memory");
+	return 0;
+}
+
+static int print(const struct cct *cct)
+{
+	const struct context_listing *listing = &cct->listing;
+	const struct cli *cli = &cct->cli;
+	struct columns_table table = context_listing_table(listing, cli->limit);
+
+	if (cct->folded) {
+		context_listing_folded(stdout, listing);
+		return 0;
+	}
+	if (cli->format == CLI_JSON)
+		return call_report_print_json(context_listing_json(listing, cli->limit));
+	if (cli->format == CLI_CSV)
+		return columns_csv(stdout, &table);
+	context_listing_heading(stdout, listing);
+	return columns_text(stdout, &table, cli->width, cli->color);
+}
+
+static int run(struct cct *cct)
+{
+	struct error err;
+
+	if (read_all(cct, &err) < 0)
+		return cli_fail(&cct->cli, &err);
+	if (cct->tree.count < 2)
+		return cli_nothing(&cct->cli, "nothing was called");
+	if (print(cct) < 0)
+		error_set(&err, ENOMEM, "out of memory");
+	else if (cli_finish_output(&err) == 0)
+		return CLI_OK;
+	return cli_fail(&cct->cli, &err);
+}
+
+int main(int argc, char **argv)
+{
+	struct cct cct = {0};
+	int status = cli_parse(&cct.cli, &tool, argc, argv, &cct);
+
+	if (status == CLI_RUN)
+		status = run(&cct);
+	context_listing_deinit(&cct.listing);
+	call_names_deinit(&cct.names);
+	context_tree_deinit(&cct.tree);
+	call_map_deinit(&cct.map);
+	cli_deinit(&cct.cli);
+	return status;
+}
