@@ -129,8 +129,7 @@ static bool is_jumped_into(const struct candidate *candidate, const struct refer
 	for (uint32_t i = 0; i < cfg->insn_count; i++) {
 		const struct insn *insn = &cfg->insns[i];
 
-		while (first < references->count &&
-		       references->all[first].address < insn->address)
+		while (first < references->count && references->all[first].address < insn->address)
 			first++;
 		for (size_t r = first; r < references->count &&
 				       references->all[r].address < insn->address + insn->bytes;
@@ -162,12 +161,14 @@ static bool is_taken(const struct candidate *candidate, const struct references 
 	return false;
 }
 
-static void judge(struct candidate *candidate)
+static void judge(const struct candidates *candidates, struct candidate *candidate)
 {
 	const struct cfg *cfg = candidate->cfg;
 
 	if (candidate->procedure->source == PROCEDURE_SECTION)
 		candidate_keep(candidate, "nobody knows where procedures begin");
+	else if (elf_image_is_writable(candidates->image, candidate->procedure->address))
+		candidate_keep(candidate, "code that may be changed");
 	else if (cfg->missing || cfg->unresolved_jumps > 0)
 		candidate_keep(candidate, "a jump to unknown places");
 	else if (cfg->bad_bytes > 0)
@@ -195,7 +196,7 @@ static int add_candidate(struct candidates *candidates, size_t index)
 		candidate->cfg = NULL;
 		candidate_keep(candidate, "no code");
 	} else {
-		judge(candidate);
+		judge(candidates, candidate);
 		for (uint32_t i = 0; i < candidate->cfg->insn_count; i++)
 			candidate->bytes += candidate->cfg->insns[i].bytes;
 	}

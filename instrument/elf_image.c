@@ -149,6 +149,29 @@ static bool is_executable(const struct elf_image *image)
 	return !image->pie || marked || (image->dynamic && !named);
 }
 
+/* Go's runtime moves stacks and collects garbage by tables of return addresses. */
+static bool knows_its_code(const struct elf_image *image)
+{
+	static const char table[] = ".gopclntab";
+	size_t count, name_bytes;
+	const uint8_t *names;
+	const Elf64_Shdr *sections = elf_image_sections(image, &count, &names, &name_bytes);
+
+	for (size_t i = 0; i < count; i++) {
+		const char *name = (const char *)names + sections[i].sh_name;
+		size_t length;
+
+		if (sections[i].sh_name >= name_bytes)
+			continue;
+		length = strnlen(name, name_bytes - sections[i].sh_name);
+		/* With a prefix in programs that may be loaded anywhere. */
+		if (length >= sizeof(table) - 1 &&
+		    memcmp(name + length - (sizeof(table) - 1), table, sizeof(table) - 1) == 0)
+			return true;
+	}
+	return false;
+}
+
 int elf_image_open(struct elf_image *ret, const char *path, struct error *err)
 {
 	struct elf_image image = {.tls = -1};
@@ -164,6 +187,10 @@ int elf_image_open(struct elf_image *ret, const char *path, struct error *err)
 	if (r == 0 && !is_executable(&image))
 		r = error_set(err, ENOTSUP,
 			      "%s is a shared object: only executables can be rewritten", path);
+	if (r == 0 && knows_its_code(&image))
+		r = error_set(err, ENOTSUP,
+			      "%s is a Go program: its runtime looks its code's addresses up",
+			      path);
 	if (r < 0)
 		elf_image_close(&image);
 	else
@@ -205,6 +232,13 @@ bool elf_image_is_code(const struct elf_image *image, uint64_t address)
 	const Elf64_Phdr *segment = segment_at(image, address, 1);
 
 	return segment != NULL && (segment->p_flags & PF_X) != 0;
+}
+
+bool elf_image_is_writable(const struct elf_image *image, uint64_t address)
+{
+	const Elf64_Phdr *segment = segment_at(image, address, 1);
+
+	return segment != NULL && (segment->p_flags & PF_W) != 0;
 }
 
 uint64_t elf_image_entry(const struct elf_image *image)

@@ -88,6 +88,9 @@ const Elf64_Shdr *elf_image_sections(const struct elf_image *image, size_t *coun
 /** elf_image_is_code() - whether an address is in an executable segment. */
 bool elf_image_is_code(const struct elf_image *image, uint64_t address);
 
+/** elf_image_is_writable() - whether the program may change what is at an address. */
+bool elf_image_is_writable(const struct elf_image *image, uint64_t address);
+
 /** elf_image_entry() - where the program begins; elf_image_set_entry() changes it. */
 uint64_t elf_image_entry(const struct elf_image *image);
 void elf_image_set_entry(struct elf_image *image, uint64_t address);

@@ -18,6 +18,7 @@
 #include "instrument/profile_layout.h"
 #include "instrument/reentry.h"
 #include "instrument/runtime_blob.h"
+#include "instrument/shared_code.h"
 #include "instrument/state_layout.h"
 #include "lib/error.h"
 
@@ -545,6 +546,8 @@ static int rewrite(struct rewriter *rewriter, const char *path, struct error *er
 		r = begin_mode(rewriter, err);
 	if (r == 0)
 		r = copy_all(rewriter, err);
+	if (r == 0)
+		shared_code_keep(&rewriter->candidates);
 	if (r == 0)
 		r = copy_frames(rewriter, err);
 	if (r == 0)

@@ -326,6 +326,9 @@ int unwind_frame_cuts(const struct unwind_frames *frames, const struct unwind_fr
 	struct bounded_reader reader;
 	int r;
 
+	/* It begins a byte before the code that the kernel is told of, and debuggers know. */
+	if (frames->cies[frame->cie].signal)
+		return -ENOTSUP;
 	visit(context, frame->start);
 	bounded_reader_init(&reader, frame->program, frame->program_bytes);
 	while ((r = unwind_program_next(&reader, &advance)) > 0) {

@@ -1,0 +1,104 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Code that a rewriter may take for what it is not is left alone, and files that cannot be
+# rewritten are refused: no program does anything else than it did.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+. tests/tap.sh
+
+dcpix=$PWD/build/bin/dcpix
+scratch=$(mktemp -d) || exit 2
+trap 'rm -rf "$scratch"' EXIT
+export DCPIX_OUT=$scratch/counts
+old=$scratch/odd
+new=$scratch/odd.new
+
+build()
+{
+	# The linker warns of the segment that it is told to make.
+	${CC:-gcc} "$@" tests/programs/odd.c tests/programs/odd_code.S -o "$old" -Wl,--no-warn-rwx-segments
+}
+
+# same LABEL [ARGUMENT]: what both print
+same()
+{
+	local label=$1 want
+
+	shift
+	want=$("$old" "$@" 2>&1; echo $?)
+	is "$label" "$(timeout 20 "$new" "$@" 2>&1; echo $?)" "$want"
+	like "$label: it worked before" "$want" '^18 16 .*22280'
+}
+
+# Inverts the bytes of section "packed".
+pack()
+{
+	perl -e 'open(F, "+<:raw", $ARGV[0]) && seek(F, hex($ARGV[1]), 0) && read(F, $b, hex($ARGV[2]))
+		or die; seek(F, hex($ARGV[1]), 0); print F ~$b' "$old" \
+		"$(readelf -SW "$old" | awk '/ packed /{ sub(/.*\] /, ""); print $4 }')" \
+		"$(readelf -SW "$old" | awk '/ packed /{ sub(/.*\] /, ""); print $5 }')"
+}
+
+# Section headers are gone, as packers do.
+hide_sections()
+{
+	perl -e 'open(F, "+<:raw", $ARGV[0]) && seek(F, 40, 0) && print(F "\0" x 8) && seek(F, 60, 0)
+		&& print(F "\0" x 4) or die' "$old"
+}
+
+# Without symbols, code by hand that jumps into other code by hand is not to be told from it.
+${CC:-gcc} -O2 -static -s -pthread tests/programs/ways.c -o "$scratch/ways"
+check "a static program without symbols: it is rewritten" \
+	"$dcpix" -q -o "$scratch/ways.new" "$scratch/ways"
+for way in "threads 7" "fork 3" "switch 500" "signal 10"; do
+	# shellcheck disable=SC2086 # words
+	is "a static program without symbols: $way" \
+		"$(timeout 60 "$scratch/ways.new" $way 2>&1; echo $?)" "$("$scratch/ways" $way 2>&1; echo $?)"
+done
+
+for flags in "-O2" "-O0 -no-pie" "-O2 -static"; do
+	# shellcheck disable=SC2086 # words
+	build $flags
+	report=$("$dcpix" -o "$new" "$old")
+	like "odd $flags: code that can be written is left alone" "$report" "code that may be changed"
+	like "odd $flags: so is what asks where it is, or jumps into others" "$report" \
+		"others jump into it|a call of what follows"
+	same "odd $flags"
+	pack
+	check "packed $flags: it is rewritten" "$dcpix" -q -o "$new" "$old"
+	same "packed $flags" packed
+	strip "$old"
+	check "stripped $flags: it is rewritten" "$dcpix" -q -o "$new" "$old"
+	same "stripped $flags" packed
+	hide_sections
+	if "$dcpix" -q -o "$new" "$old" 2> /dev/null; then
+		same "no section headers $flags" packed
+	else
+		ok "no section headers $flags: refused"
+	fi
+done
+
+# refused LABEL WANT ARGUMENT...
+refused()
+{
+	local label=$1 want=$2 got
+
+	shift 2
+	got=$("$dcpix" "$@" 2>&1 > /dev/null)
+	is "$label: exit status" $? 2
+	like "$label: says why" "$got" "^dcpix: $want"
+	is "$label: in one line" "$(printf '%s\n' "$got" | wc -l)" 1
+}
+
+# Code near which there is no room: data are farther away than a jump reaches.
+echo 'int away __attribute__((section("far"))) = 1; int main(void) { return !away; }' > "$scratch/far.c"
+${CC:-gcc} -mcmodel=large -fno-pie -no-pie -Wl,--section-start=far=0x200000000 "$scratch/far.c" \
+	-o "$scratch/far"
+check "no room near the image: the program itself runs" "$scratch/far"
+refused "no room near the image" ".* takes more than 2 GiB" -o "$new" "$scratch/far"
+build -O2
+refused "an output that is a folder" "cannot write" -o "$scratch" "$old"
+refused "an output that cannot be made" "cannot write" -o /proc/odd.new "$old"
+is "nothing is left behind" "$(find "$scratch" -name '*.??????')" ""
+tap_done
