@@ -74,7 +74,8 @@ refused "a wrong threshold" "^dcpipaths: \"101\" is no threshold" "$dcpipaths" -
 refused "a wrong limit" "^dcpipaths: \"x\" is no number" "$dcpipaths" -n x a b
 refused "not rewritten" "has not been rewritten" "$dcpipaths" "$scratch/program" /dev/null
 refused "no profile" "is no profile" "$dcpipaths" "$scratch/rewritten" "$scratch/text"
-refused "no such metric" "^dcpix: there is no metric" "$dcpix" --mode paths --metric apples a
+refused "no such metric" "^dcpix: .*there is no metric" "$dcpix" --mode paths --metric apples \
+	-o "$scratch/x" "$scratch/program"
 refused "a metric of counts" "^dcpix: .*metric" "$dcpix" --metric cycles -o "$scratch/x" \
 	"$scratch/program"
 "$dcpix" -q --mode paths --metric cycles -o "$scratch/other" "$scratch/program"
