@@ -50,8 +50,7 @@ static int peer_connect(const char *path)
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
-	require(fd >= 0 &&
-		connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0);
+	require(fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0);
 	return fd;
 }
 

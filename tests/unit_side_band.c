@@ -422,7 +422,8 @@ static void threads_are_counted(void **state)
 /* Linux makes KSYMBOL records longer from listener to listener; their times stay. */
 static void kernel_code_has_its_time(void **state)
 {
-	static const char *const names[] = {"", "code", "1234567", "12345678", "bpf_prog_0123456789"};
+	static const char *const names[] = {"", "code", "1234567", "12345678",
+					    "bpf_prog_0123456789"};
 	struct {
 		struct perf_event_header header;
 		uint64_t address;
@@ -460,8 +461,7 @@ static void kernel_code_has_its_time(void **state)
 static void records_of_any_kind(void **state)
 {
 	static const uint32_t types[] = {PERF_RECORD_MMAP2, PERF_RECORD_COMM, PERF_RECORD_FORK,
-					 PERF_RECORD_EXIT, PERF_RECORD_LOST,
-					 PERF_RECORD_KSYMBOL};
+					 PERF_RECORD_EXIT,  PERF_RECORD_LOST, PERF_RECORD_KSYMBOL};
 	uint64_t seed = 1;
 	int i, events = 0;
 
