@@ -4,7 +4,8 @@
 # What recording costs: programs rewritten by dcpix in its modes, and the same compiled with
 # gcc's -fprofile-generate, beside the plain ones, as lines of tests/bench.h. All take turns,
 # ROUNDS (3) times; told is by how much the least user time of each is above the least of
-# the plain one. And how fast a large program is rewritten, and how much it grows.
+# the plain one; and, where the emulator's plugin is (make count-plugin), how many more
+# instructions it takes. And how fast a large program is rewritten, and how much it grows.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 dcpix=build/bin/dcpix
@@ -77,6 +78,30 @@ measure()
 	overhead paths_overhead_percent cycles "$name" "frequency and cycles" "$plain"
 }
 
+# executed COMMAND...: instructions of the whole process, which do not depend on the machine
+executed()
+{
+	qemu-x86_64 -cpu max -plugin "$PWD/build/tests/count_plugin.so,out=$work/truth" "$@" \
+		> /dev/null 2>&1 < /dev/null
+	awk 'NF == 4 && !/^image / { sum += $4 } END { printf "%.0f\n", sum }' "$work/truth"
+}
+
+# instructions NAME ARGUMENT...: what counting adds to them
+instructions()
+{
+	local name=$1 kind plain
+
+	shift
+	plain=$(executed "$work/$name" "$@")
+	[ "$plain" -gt 0 ] || return
+	for kind in dcpix gcov; do
+		[ -x "$work/$name.$kind" ] || continue
+		report counts_instructions_percent $kind "$name" "$(executed "$work/$name.$kind" "$@" |
+			awk -v b="$plain" '{ printf "%.1f", 100 * ($1 / b - 1) }')" percent
+		rm -f "$DCPIX_OUT".*
+	done
+}
+
 # Kernels, compiled; their argument is how often to do it: half a second in all.
 for source in tests/truth/programs/*.c; do
 	name=$(basename "$source" .c)
@@ -84,6 +109,7 @@ for source in tests/truth/programs/*.c; do
 	rewrite "$name" || continue
 	${CC:-gcc} -O2 -I. -D_GNU_SOURCE -fprofile-generate -o "$work/$name.gcov" "$source" -lm \
 		2> /dev/null
+	[ -f build/tests/count_plugin.so ] && instructions "$name" 4
 	once=$(user "$work/$name" 4)
 	measure "$name" $((2000 / (once + 1) + 4))
 done
