@@ -55,7 +55,8 @@ struct copier {
 /* Without the address, by which each would be a reason of its own. */
 static inline int copier_refuse(const struct copier *copier, const char *why)
 {
-	return error_set(copier->err, ENOTSUP, "%s", why);
+	error_set(copier->err, ENOTSUP, "%s", why);
+	return -ENOTSUP;
 }
 
 static inline bool copier_is_system_call(const struct insn *insn)

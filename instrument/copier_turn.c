@@ -77,6 +77,21 @@ static void search_step(struct search *search, bool *headers)
 	search->done[search->depth++] = 0;
 }
 
+/* From all blocks with these flags that are new. */
+static void search_from(struct search *search, bool *headers, uint32_t flags)
+{
+	for (uint32_t b = 0; b < search->cfg->block_count; b++) {
+		if (search->state[b] != NEW || (search->cfg->blocks[b].flags & flags) != flags)
+			continue;
+		search->state[b] = ON_WAY;
+		search->way[0] = b;
+		search->done[0] = 0;
+		search->depth = 1;
+		while (search->depth > 0)
+			search_step(search, headers);
+	}
+}
+
 /* Every circle has an edge back to a block that is on the way of a search in depth. */
 int copier_turn_find_headers(struct copier *copier)
 {
@@ -92,19 +107,8 @@ int copier_turn_find_headers(struct copier *copier)
 	copier->headers = calloc(count + (size_t)1, sizeof(*copier->headers));
 	if (search.state != NULL && search.way != NULL && search.done != NULL &&
 	    copier->headers != NULL) {
-		/* Blocks that nothing leads to begin a search too, after the others. */
-		for (uint32_t b = 0; b < 2 * count; b++) {
-			bool begins = copier->cfg->blocks[b % count].flags & CFG_BLOCK_ENTRY;
-
-			if (search.state[b % count] != NEW || (b < count && !begins))
-				continue;
-			search.state[b % count] = ON_WAY;
-			search.way[0] = b % count;
-			search.done[0] = 0;
-			search.depth = 1;
-			while (search.depth > 0)
-				search_step(&search, copier->headers);
-		}
+		search_from(&search, copier->headers, CFG_BLOCK_ENTRY);
+		search_from(&search, copier->headers, 0); /* those that nothing leads to */
 		r = 0;
 	}
 	free(search.state);
