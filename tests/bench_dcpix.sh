@@ -46,7 +46,9 @@ rewrite()
 {
 	$dcpix -q -o "$work/$1.dcpix" "$work/$1" &&
 		$dcpix -q --mode paths -o "$work/$1.paths" "$work/$1" &&
-		$dcpix -q --mode paths --metric cycles -o "$work/$1.cycles" "$work/$1"
+		$dcpix -q --mode paths --metric cycles -o "$work/$1.cycles" "$work/$1" &&
+		$dcpix -q --mode bursts --checks 2000000000 -o "$work/$1.checks" "$work/$1" &&
+		$dcpix -q --mode bursts -o "$work/$1.bursts" "$work/$1"
 }
 
 # overhead METRIC KIND NAME SUBJECT PLAIN
@@ -65,7 +67,7 @@ measure()
 	shift
 	rm -f "$work"/*.ms
 	for _ in $(seq "$rounds"); do
-		for kind in '' .dcpix .gcov .paths .cycles; do
+		for kind in '' .dcpix .gcov .paths .cycles .checks .bursts; do
 			[ -x "$work/$name$kind" ] && user "$work/$name$kind" "$@" >> "$work/times$kind.ms"
 			rm -f "$DCPIX_OUT".*
 		done
@@ -76,6 +78,9 @@ measure()
 	overhead counts_overhead_percent gcov "$name" gcov "$plain"
 	overhead paths_overhead_percent paths "$name" frequency "$plain"
 	overhead paths_overhead_percent cycles "$name" "frequency and cycles" "$plain"
+	# Hirzel and Chilimbi's "orig": checks at all entries and loops, and nothing recorded.
+	overhead bursts_overhead_percent checks "$name" orig "$plain"
+	overhead bursts_overhead_percent bursts "$name" "orig, 1 of 100 recorded" "$plain"
 }
 
 # executed COMMAND...: instructions of the whole process, which do not depend on the machine
