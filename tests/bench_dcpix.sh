@@ -48,7 +48,10 @@ rewrite()
 		$dcpix -q --mode paths -o "$work/$1.paths" "$work/$1" &&
 		$dcpix -q --mode paths --metric cycles -o "$work/$1.cycles" "$work/$1" &&
 		$dcpix -q --mode bursts --checks 2000000000 -o "$work/$1.checks" "$work/$1" &&
-		$dcpix -q --mode bursts -o "$work/$1.bursts" "$work/$1"
+		$dcpix -q --mode bursts -o "$work/$1.bursts" "$work/$1" &&
+		$dcpix -q --mode calls -o "$work/$1.calls" "$work/$1" &&
+		$dcpix -q --mode context -o "$work/$1.context" "$work/$1" &&
+		$dcpix -q --mode context --metric none -o "$work/$1.contexts" "$work/$1"
 }
 
 # overhead METRIC KIND NAME SUBJECT PLAIN
@@ -67,7 +70,7 @@ measure()
 	shift
 	rm -f "$work"/*.ms
 	for _ in $(seq "$rounds"); do
-		for kind in '' .dcpix .gcov .paths .cycles .checks .bursts; do
+		for kind in '' .dcpix .gcov .paths .cycles .checks .bursts .calls .context .contexts; do
 			[ -x "$work/$name$kind" ] && user "$work/$name$kind" "$@" >> "$work/times$kind.ms"
 			rm -f "$DCPIX_OUT".*
 		done
@@ -81,6 +84,9 @@ measure()
 	# Hirzel and Chilimbi's "orig": checks at all entries and loops, and nothing recorded.
 	overhead bursts_overhead_percent checks "$name" orig "$plain"
 	overhead bursts_overhead_percent bursts "$name" "orig, 1 of 100 recorded" "$plain"
+	overhead calls_overhead_percent calls "$name" cycles "$plain"
+	overhead context_overhead_percent context "$name" cycles "$plain"
+	overhead context_overhead_percent contexts "$name" calls "$plain"
 }
 
 # executed COMMAND...: instructions of the whole process, which do not depend on the machine

@@ -20,10 +20,13 @@ rm -f "$run"/*
 "$bin/dcpix" -q --mode "$mode" --metric instructions -o "$new.$mode" "$old" || exit 2
 "$bin/dcpix" -q -o "$new.counts" "$old" || exit 2
 build/tests/call_ranges "$new.$mode" "$new.counts" > "$run/ranges" || exit 2
+# Both get the same variables: programs look at them.
+variables=(LC_ALL=C "DCPIX_OUT=$run/profile")
 # shellcheck disable=SC2016 # the inner shell's
-env -i LC_ALL=C DCPIX_OUT="$run/profile" bash -c 'exec -a "$0" "$@"' "$old" "$new.$mode" "$@" \
+env -i "${variables[@]}" bash -c 'exec -a "$0" "$@"' "$old" "$new.$mode" "$@" \
 	> "$run/got" 2>&1 < /dev/null
-env -i LC_ALL=C DCPIX_OUT="$run/profile" qemu-x86_64 -cpu max -0 "$old" \
+# shellcheck disable=SC2016
+env -i "${variables[@]}" bash -c 'exec "$@"' bash qemu-x86_64 -cpu max -E "_=$new.$mode" -0 "$old" \
 	-plugin "$PWD/build/tests/call_plugin.so,out=$run/truth,ranges=$run/ranges,image=$old" \
 	"$old" "$@" > "$run/want" 2>&1 < /dev/null
 if ! cmp -s "$run/got" "$run/want"; then
