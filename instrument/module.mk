@@ -125,6 +125,16 @@ check-calls: ## calls and contexts of real programs, as an emulator sees them
 	@$(MAKE) --no-print-directory all tests call-plugin
 	@tests/calls_exact.sh
 
+.PHONY: check-dcpix-programs
+check-dcpix-programs: deps-dcpix-programs ## real programs, rewritten, do what they did; how much of each
+	@$(MAKE) --no-print-directory all
+	@tests/dcpix_programs.sh
+
+.PHONY: check-dcpix-self
+check-dcpix-self: deps-check ## this project's own tests by its own programs, rewritten
+	@$(MAKE) --no-print-directory all tests
+	@tests/dcpix_self.sh $(UNIT_TESTS:%=build/tests/%)
+
 .PHONY: check-dcpix
 check-dcpix: deps-dcpix ## COUNT (1000) random programs, from SEED (1) on, rewritten
 	@$(MAKE) --no-print-directory all
