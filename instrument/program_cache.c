@@ -94,26 +94,28 @@ void program_cache_find(struct program_cache *ret, const char *program,
 			const struct rewriter_options *options)
 {
 	_cleanup_free_ char *folder = cache_folder_path("programs", "DCPIX_CACHE");
-	char id[160];
+	char *path, *part, *text, id[160];
 	struct stat status;
 
 	*ret = (struct program_cache){0};
 	if (folder == NULL || stat(program, &status) < 0 ||
 	    (status.st_mode & (S_ISUID | S_ISGID)) != 0 || !build_id_text(program, id, sizeof(id)))
 		return;
-	if (asprintf(&ret->path, "%s/%s-%016" PRIx64, folder, id,
+	if (asprintf(&path, "%s/%s-%016" PRIx64, folder, id,
 		     fingerprint(program, &status, options)) < 0)
-		ret->path = NULL;
-	if (ret->path != NULL && asprintf(&ret->text, "%s.text", ret->path) < 0)
-		ret->text = NULL;
-	if (ret->text != NULL && asprintf(&ret->part, "%s.part%d", ret->path, (int)getpid()) < 0)
-		ret->part = NULL;
-	if (ret->part == NULL) {
-		program_cache_deinit(ret);
+		return;
+	if (asprintf(&text, "%s.text", path) < 0) {
+		free(path);
 		return;
 	}
-	cache_folder_make(ret->part);
-	ret->found = is_ours(ret->path) && is_ours(ret->text);
+	if (asprintf(&part, "%s.part%d", path, (int)getpid()) < 0) {
+		free(path);
+		free(text);
+		return;
+	}
+	*ret = (struct program_cache){.path = path, .part = part, .text = text};
+	cache_folder_make(part);
+	ret->found = is_ours(path) && is_ours(text);
 }
 
 static bool write_text(const char *path, const char *text)

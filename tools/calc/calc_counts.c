@@ -204,12 +204,10 @@ int calc_counts_load(struct calc_counts *ret, struct profile_reader *reader, int
 		return r;
 	settle_edges(&load);
 	counts.epochs = load.epochs;
-	counts.exact = (struct exact_counts){
-		.ranges = take_ptr(load.ranges),
-		.range_count = load.range_count,
-		.edges = take_ptr(load.edges),
-		.edge_count = load.edge_count,
-	};
+	counts.exact.ranges = take_ptr(load.ranges);
+	counts.exact.range_count = load.range_count;
+	counts.exact.edges = take_ptr(load.edges);
+	counts.exact.edge_count = load.edge_count;
 	*ret = counts;
 	calc_counts_set_scale(ret, &counts.scale);
 	return 0;
