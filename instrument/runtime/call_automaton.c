@@ -33,7 +33,7 @@ static inline uint64_t metric_now(const struct call_area *area)
 static inline void charge(struct call_area *area, uint32_t state)
 {
 	uint64_t before = area->head.clock, now;
-	uint8_t same;
+	uint8_t same = 0;
 
 	if (area->head.metric == CALL_METRIC_NONE)
 		return;
