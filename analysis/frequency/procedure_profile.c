@@ -87,7 +87,7 @@ static long find_edge(const struct cfg *cfg, uint32_t insn, uint64_t target)
 
 	for (uint32_t i = 0; insn == block->first + block->count - 1 && i < block->out_count; i++) {
 		if (edge_leads_to(cfg, &cfg->edges[block->out + i], target))
-			return (long)(block->out + i);
+			return (long)block->out + (long)i;
 	}
 	return -1;
 }
