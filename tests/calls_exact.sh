@@ -39,6 +39,7 @@ exact sed sed -E 's/([a-z]+) ([a-z]+)/\2 \1/g' "$WORK/text"
 # shellcheck disable=SC2016 # awk's
 exact mawk mawk 'function f(n) { return n < 2 ? n : f(n - 1) + f(n - 2) }
 	{ for (i = 1; i <= NF; i++) c[$i]++ } END { print NF, c["the"], f(12) }' "$WORK/text"
+exact readelf readelf -sW "$WORK/quicksort"
 exact objdump objdump -d --section=.init "$WORK/quicksort"
 exact sqlite3 sqlite3 :memory: "with recursive c(x) as (select 1 union all select x + 1 from c
 	where x < 300) select sum(x * x % 97), count(distinct x % 13) from c"

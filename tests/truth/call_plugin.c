@@ -45,10 +45,13 @@ enum end {
 	END_RETURN,
 };
 
-/* A block; @procedure: by its entry, or NONE; @enters: it begins with that. */
+#define OWNERS_MAX 8
+
+/* A block; @owners: the procedures that it is of, by their entries; @entry: it begins with that. */
 struct block {
-	uint64_t procedure;
-	bool enters;
+	uint64_t owners[OWNERS_MAX];
+	size_t owner_count;
+	uint64_t entry;
 	bool repeats; /* its first instruction comes again and again */
 	enum end end;
 	uint64_t first;
@@ -83,6 +86,7 @@ static uint32_t node_count = 1;
 static struct frame *frames; /* the first stands for none */
 static size_t depth;
 static const struct block *before;
+static uint64_t running;  /* the procedure that it was in, or NONE */
 static bool before_ended; /* its last instruction was executed */
 static bool again;	  /* the next one is not counted: it is repeated */
 
@@ -166,10 +170,20 @@ static void resume(uint64_t procedure)
 		depth = at;
 }
 
+/* Code that procedures share is of the one that it is come to from. */
+static uint64_t procedure_of(const struct block *block, uint64_t likely)
+{
+	for (size_t i = 0; i < block->owner_count; i++) {
+		if (block->owners[i] == likely)
+			return likely;
+	}
+	return block->owner_count > 0 ? block->owners[0] : NONE;
+}
+
 static void executed(unsigned int vcpu, void *data)
 {
 	const struct block *block = data;
-	uint64_t from = before ? before->procedure : NONE;
+	uint64_t from = running;
 	bool by_call = before_ended && before->end == END_CALL;
 	bool by_return = before_ended && before->end == END_RETURN;
 
@@ -180,15 +194,20 @@ static void executed(unsigned int vcpu, void *data)
 		pop(block->first);
 	if (depth == 0)
 		push(0);
+	if (by_call && block->entry != NONE)
+		running = block->entry;
+	else
+		running = procedure_of(block, by_return ? frames[depth].procedure : from);
 	again = before_ended && before->last == block->first && block->repeats;
-	if (!by_call && !by_return && from != NONE && from != block->procedure) {
+	if (!by_call && !by_return && from != NONE && from != running) {
 		resume(from);
 		leave();
 	}
-	if (block->enters && (by_call || (!by_return && from != block->procedure)))
-		enter(block->procedure);
-	else if (block->procedure != NONE && frames[depth].procedure != block->procedure)
-		resume(block->procedure);
+	if (block->entry == running && running != NONE &&
+	    (by_call || (!by_return && from != running)))
+		enter(running);
+	else if (running != NONE && frames[depth].procedure != running)
+		resume(running);
 	before = block;
 	before_ended = false;
 }
@@ -212,19 +231,15 @@ static void executed_last(unsigned int vcpu, void *data)
 
 /* --- translation ---------------------------------------------------------- */
 
-static const struct range *find_range(uint64_t address)
+static void find_owners(struct block *block, uint64_t address)
 {
-	size_t low = 0, high = range_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (ranges[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
+	for (size_t i = 0; i < range_count && ranges[i].start <= address; i++) {
+		if (address >= ranges[i].end || block->owner_count == OWNERS_MAX)
+			continue;
+		block->owners[block->owner_count++] = ranges[i].entry;
+		if (ranges[i].entry == address)
+			block->entry = address;
 	}
-	return low < range_count && ranges[low].start <= address ? &ranges[low] : NULL;
 }
 
 static uint64_t address_of(const struct guest_place *place)
@@ -271,15 +286,10 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	block->behind = block->last + qemu_plugin_insn_size(last);
 	block->repeats = is_repeated(qemu_plugin_insn_data(first), qemu_plugin_insn_size(first));
 	block->end = end_of(qemu_plugin_insn_data(last), qemu_plugin_insn_size(last));
-	if (strcmp(guest_image_path(place.image), image_path) == 0) {
-		uint64_t address = address_of(&place);
-		const struct range *range = find_range(address);
-
-		block->procedure = range ? range->entry : NONE;
-		block->enters = range && range->entry == address;
-	}
+	if (strcmp(guest_image_path(place.image), image_path) == 0)
+		find_owners(block, address_of(&place));
 	qemu_plugin_register_vcpu_insn_exec_cb(first, executed, QEMU_PLUGIN_CB_NO_REGS, block);
-	for (size_t i = 0; block->procedure != NONE && i < count; i++)
+	for (size_t i = 0; block->owner_count > 0 && i < count; i++)
 		qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_tb_get_insn(tb, i), executed_one,
 						       QEMU_PLUGIN_CB_NO_REGS, NULL);
 	qemu_plugin_register_vcpu_insn_exec_cb(last, executed_last, QEMU_PLUGIN_CB_NO_REGS, NULL);
