@@ -10,10 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "instrument/counts_report.h"
-#include "instrument/counts_store.h"
+#include "instrument/copy/rewriter.h"
+#include "instrument/counts/counts_report.h"
+#include "instrument/counts/counts_store.h"
+#include "instrument/mode_table.h"
 #include "instrument/program_cache.h"
-#include "instrument/rewriter.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/options.h"
@@ -102,7 +103,7 @@ static int set_limit(struct settings *settings, const char *argument, struct err
 
 static int set_mode(struct settings *settings, const char *argument, struct error *err)
 {
-	settings->mode = mode_find(argument);
+	settings->mode = mode_table_find(argument);
 	if (settings->mode == NULL)
 		return error_set(err, EINVAL, "there is no mode \"%s\"; see dcpix --help",
 				 argument);
@@ -112,8 +113,7 @@ static int set_mode(struct settings *settings, const char *argument, struct erro
 /* What fits which mode, in whatever order it was said. */
 static int check_mode(const struct settings *settings, struct error *err)
 {
-	const struct instrument_mode *mode =
-		settings->mode != NULL ? settings->mode : mode_find(NULL);
+	const struct instrument_mode *mode = settings->mode;
 
 	if (settings->of_mode.metric != NULL && !mode->metric)
 		return error_set(err, EINVAL, "--metric: the mode \"%s\" measures nothing",
@@ -384,7 +384,7 @@ static void runnable_deinit(struct runnable *runnable)
 static int runnable_get(struct runnable *runnable, const struct settings *settings,
 			const char *program, const char *folder, struct error *err)
 {
-	struct rewriter_options options = {.debug = settings->debug};
+	struct rewriter_options options = {.debug = settings->debug, .mode = settings->mode};
 	struct rewriter_report report;
 	int r;
 
@@ -429,7 +429,7 @@ static int run(struct settings *settings, int argc, char **argv)
 		argc--;
 		argv++;
 	}
-	if (settings->mode != NULL && settings->mode != mode_find(NULL)) {
+	if (settings->mode != mode_table_find(NULL)) {
 		error_set(&err, EINVAL,
 			  "run lists counts; the mode \"%s\" has a program of its own",
 			  settings->mode->name);
@@ -471,7 +471,7 @@ int main(int argc, char **argv)
 	static const char synopsis[] = "[OPTION]... PROGRAM\n"
 				       "       dcpix [OPTION]... run PROGRAM [ARGUMENT]...\n"
 				       "       dcpix [OPTION]... counts REWRITTEN FILE...";
-	struct settings settings = {0};
+	struct settings settings = {.mode = mode_table_find(NULL)};
 	struct options options;
 	struct error err;
 	int key, count = 0;

@@ -4,11 +4,10 @@
 # For x86-64, where it also has to run: what it makes are programs of this machine.
 ifneq ($(filter x86_64%,$(shell $(CC) -dumpmachine)),)
 ARCHIVES += instrument
-instrument-src := $(sort $(wildcard instrument/*.c))
-# What writes the database is the program's alone.
-instrument-src := $(filter-out instrument/dcpix.c instrument/dcpipaths.c instrument/dcpibursts.c \
-	instrument/counts_store.c, \
-	$(instrument-src))
+# What runs in rewritten programs is not in the archive; what writes the database is the
+# program's alone.
+instrument-src := instrument/mode_table.c instrument/program_cache.c \
+	$(filter-out instrument/runtime/% %/counts_store.c,$(sort $(wildcard instrument/*/*.c)))
 instrument-ldlibs := -lm
 
 # What is put into rewritten programs: bytes that run anywhere, without libc.
@@ -26,11 +25,11 @@ $(RUNTIME_BLOB): $(RUNTIME_OBJECTS) instrument/runtime/runtime.ld
 	$(call say,RUNTIME,$@)
 	$(Q)$(CROSS_TRIPLE:%=%-)ld -nostdlib -static --gc-sections -T instrument/runtime/runtime.ld \
 		--oformat=binary -o $@ $(RUNTIME_OBJECTS)
-$(OBJ)/instrument/runtime_blob.o: $(RUNTIME_BLOB)
-$(OBJ)/instrument/runtime_blob.o: CPPFLAGS += -DRUNTIME_BLOB='"$(RUNTIME_BLOB)"'
+$(OBJ)/instrument/code/runtime_blob.o: $(RUNTIME_BLOB)
+$(OBJ)/instrument/code/runtime_blob.o: CPPFLAGS += -DRUNTIME_BLOB='"$(RUNTIME_BLOB)"'
 
 PROGRAMS += dcpix
-dcpix-src := instrument/dcpix.c instrument/counts_store.c
+dcpix-src := instrument/dcpix.c instrument/counts/counts_store.c
 dcpix-archives := instrument analysis db util
 dcpix-pkgs = $(ANALYSIS_PKGS) sqlite3 zlib
 
@@ -40,7 +39,7 @@ unit_point-archives := instrument analysis util
 unit_point-pkgs = $(ANALYSIS_PKGS)
 
 PROGRAMS += dcpipaths
-dcpipaths-src := instrument/dcpipaths.c
+dcpipaths-src := tools/dcpipaths.c
 dcpipaths-archives := instrument analysis util
 dcpipaths-pkgs = $(ANALYSIS_PKGS)
 
@@ -59,7 +58,7 @@ dcpicalls-pkgs = $(TOOL_PKGS)
 dcpicalls-ldlibs := -lm
 
 PROGRAMS += dcpibursts
-dcpibursts-src := instrument/dcpibursts.c
+dcpibursts-src := tools/dcpibursts.c
 dcpibursts-archives := instrument analysis util
 dcpibursts-pkgs = $(ANALYSIS_PKGS)
 

@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-#include "instrument/rewriter.h"
+#include "instrument/copy/rewriter.h"
 
 /**
  * struct program_cache - where a program is, or would be

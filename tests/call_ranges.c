@@ -7,8 +7,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "instrument/call_map.h"
-#include "instrument/counts_map.h"
+#include "instrument/calls/call_map.h"
+#include "instrument/counts/counts_map.h"
 #include "lib/error.h"
 #include "lib/u64_map.h"
 

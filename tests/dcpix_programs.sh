@@ -143,7 +143,7 @@ filter()
 {
 	cat
 }
-${CC:-gcc} -E -I. -D_GNU_SOURCE instrument/elf_image.c -o "$work/work.i"
+${CC:-gcc} -E -I. -D_GNU_SOURCE instrument/elf/elf_image.c -o "$work/work.i"
 program cc1 "$(${CC:-gcc} -print-prog-name=cc1)" emulated -quiet -O2 "$work/work.i" -o -
 for flags in "-O2" "-O2 -static"; do
 	# shellcheck disable=SC2086 # words

@@ -12,9 +12,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "instrument/counts_map.h"
-#include "instrument/counts_profile.h"
-#include "instrument/profile_layout.h"
+#include "instrument/counts/counts_map.h"
+#include "instrument/counts/counts_profile.h"
+#include "instrument/profile/profile_layout.h"
 #include "lib/error.h"
 
 /* More counters would be memory, not code. */

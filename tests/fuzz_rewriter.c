@@ -8,8 +8,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "instrument/counts_map.h"
-#include "instrument/rewriter.h"
+#include "instrument/copy/rewriter.h"
+#include "instrument/counts/counts_map.h"
+#include "instrument/mode_table.h"
 #include "lib/error.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
@@ -17,7 +18,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	static char output[64];
-	struct rewriter_options options = {.output = output, .debug = "/nonexistent"};
+	struct rewriter_options options = {.output = output,
+					   .debug = "/nonexistent",
+					   .mode = mode_table_find(NULL)};
 	struct rewriter_report report;
 	struct counts_map map;
 	struct error err;

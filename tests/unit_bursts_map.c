@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "instrument/bursts_map.h"
+#include "instrument/bursts/bursts_map.h"
 
 #define ROUNDS 200
 #define REFERENCES_MAX 50

@@ -10,9 +10,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "instrument/call_profile.h"
-#include "instrument/call_thread.h"
-#include "instrument/context_tree.h"
+#include "instrument/calls/call_profile.h"
+#include "instrument/calls/call_thread.h"
+#include "instrument/calls/context_tree.h"
 #include "instrument/runtime/call_automaton.h"
 
 #define PROCEDURES 12

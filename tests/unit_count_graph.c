@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "analysis/image/image_code.h"
-#include "instrument/counts_map.h"
+#include "instrument/counts/counts_map.h"
 #include "lib/error.h"
 
 #define WALKS 40

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "instrument/counts_map.h"
+#include "instrument/counts/counts_map.h"
 
 /* if (rdi) for (i = rdi; i--; ) f(); return: branches, a loop, a call */
 static const uint8_t code[] = {

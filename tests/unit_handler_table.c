@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "instrument/handler_table.h"
+#include "instrument/elf/handler_table.h"
 
 /* Four calls: none, a landing pad, one that catches two types, a specification. */
 static const uint8_t table_bytes[] = {

@@ -2,7 +2,7 @@
 /* What may be changed where: code with known answers. */
 #include "tests/unit.h"
 
-#include "instrument/liveness.h"
+#include "instrument/code/liveness.h"
 
 struct example {
 	const char *what;

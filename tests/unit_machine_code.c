@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "analysis/insn/insn.h"
-#include "instrument/machine_code.h"
+#include "instrument/code/machine_code.h"
 
 #define LABELS 40
 #define ITEMS 400

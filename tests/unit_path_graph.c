@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "instrument/path_graph.h"
+#include "instrument/paths/path_graph.h"
 
 #define GRAPHS 3000
 #define NODES_MAX 12

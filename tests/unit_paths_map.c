@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "analysis/image/image_code.h"
-#include "instrument/paths_listing.h"
+#include "instrument/paths/paths_listing.h"
 #include "lib/error.h"
 
 #define DAMAGES 20000

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "instrument/liveness.h"
-#include "instrument/point.h"
+#include "instrument/code/liveness.h"
+#include "instrument/code/point.h"
 
 #define ROUNDS 3000
 #define CODE_BYTES 4096

@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 
-#include "instrument/call_map.h"
+#include "instrument/calls/call_map.h"
 #include "lib/error.h"
 #include "lib/options.h"
 #include "tools/calls/call_report.h"

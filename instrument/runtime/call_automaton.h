@@ -18,7 +18,7 @@
 #ifndef DCPI_INSTRUMENT_RUNTIME_CALL_AUTOMATON_H
 #define DCPI_INSTRUMENT_RUNTIME_CALL_AUTOMATON_H
 
-#include "instrument/call_layout.h"
+#include "instrument/calls/call_layout.h"
 
 /**
  * call_automaton_begin() - a thread begins

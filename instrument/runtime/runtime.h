@@ -11,7 +11,7 @@
 #ifndef DCPI_INSTRUMENT_RUNTIME_H
 #define DCPI_INSTRUMENT_RUNTIME_H
 
-#include "instrument/profile_layout.h"
+#include "instrument/profile/profile_layout.h"
 #include "lib/system_call.h"
 
 #define CALL1(n, a) system_call6(n, (long)(a), 0, 0, 0, 0, 0)

@@ -6,7 +6,7 @@
 #include <json-c/json.h>
 #include <stdlib.h>
 
-#include "instrument/call_map.h"
+#include "instrument/calls/call_map.h"
 #include "tools/calls/call_report.h"
 
 /* --- making --------------------------------------------------------------- */

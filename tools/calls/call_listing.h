@@ -6,7 +6,7 @@
 #ifndef DCPI_CALL_LISTING_H
 #define DCPI_CALL_LISTING_H
 
-#include "instrument/call_profile.h"
+#include "instrument/calls/call_profile.h"
 #include "tools/base/columns.h"
 #include "tools/calls/call_names.h"
 

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "analysis/image/demangle.h"
-#include "instrument/call_map.h"
-#include "instrument/call_profile.h"
+#include "instrument/calls/call_map.h"
+#include "instrument/calls/call_profile.h"
 #include "lib/cleanup.h"
 #include "tools/base/text.h"
 

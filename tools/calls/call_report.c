@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <json-c/json.h>
 
-#include "instrument/call_map.h"
+#include "instrument/calls/call_map.h"
 
 static const char *const metrics[] = {
 	[CALL_METRIC_NONE] = "calls",

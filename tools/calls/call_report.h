@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "instrument/call_layout.h"
+#include "instrument/calls/call_layout.h"
 
 struct call_map;
 struct json_object;

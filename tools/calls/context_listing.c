@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "instrument/call_map.h"
-#include "instrument/call_profile.h"
+#include "instrument/calls/call_map.h"
+#include "instrument/calls/call_profile.h"
 #include "tools/calls/call_report.h"
 
 #define INDENT_MAX 200

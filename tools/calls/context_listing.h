@@ -3,7 +3,7 @@
 #ifndef DCPI_CONTEXT_LISTING_H
 #define DCPI_CONTEXT_LISTING_H
 
-#include "instrument/context_tree.h"
+#include "instrument/calls/context_tree.h"
 #include "tools/base/columns.h"
 #include "tools/calls/call_names.h"
 

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/bursts/bursts_mode.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "instrument/bursts/burst_layout.h"
+#include "instrument/bursts/bursts_map.h"
+#include "instrument/code/block_code.h"
+#include "lib/error.h"
+
+#define MACHINE_ABOVE_OR_EQUAL 3
+
+/* What of a procedure is recorded: addresses, and of each instruction its number, or -1. */
+struct bursts_plan {
+	uint64_t *references;
+	size_t count;
+	int64_t *numbers;
+};
+
+static int bursts_begin(struct mode_image *image, struct error *err)
+{
+	struct bursts_map *map = calloc(1, sizeof(*map));
+	const struct mode_options *options = image->options;
+
+	image->data = map;
+	image->area_bytes = sizeof(struct burst_area);
+	image->turns = (struct copy_turns){
+		.checks = options->checks != 0 ? options->checks : BURSTS_CHECKS_DEFAULT,
+		.records = options->burst != 0 ? options->burst : BURSTS_RECORDS_DEFAULT,
+		.checks_at = offsetof(struct burst_area, checks),
+		.records_at = offsetof(struct burst_area, records),
+		.bursts_at = offsetof(struct burst_area, burst),
+	};
+	if (map != NULL) {
+		map->image = image->number;
+		map->checks = image->turns.checks;
+		map->records = image->turns.records;
+		map->path = strdup(image->path);
+		map->build_id = strdup(image->build_id);
+	}
+	if (map == NULL || map->path == NULL || map->build_id == NULL)
+		return error_set(err, ENOMEM, "no memory for a name");
+	return 0;
+}
+
+static void bursts_end(struct mode_image *image)
+{
+	if (image->data != NULL)
+		bursts_map_deinit(image->data);
+	free(image->data);
+	image->data = NULL;
+}
+
+static bool is_plain(uint8_t reg)
+{
+	return reg < 16 || reg == INSN_REG_NONE;
+}
+
+static bool is_recorded(const struct insn *insn)
+{
+	return insn->flags & (INSN_READS_MEMORY | INSN_WRITES_MEMORY) &&
+	       insn->class != INSN_STRING && insn->flow == INSN_FLOW_NEXT && !insn->memory.pushes &&
+	       !insn->memory.segment && is_plain(insn->memory.base) && is_plain(insn->memory.index);
+}
+
+static int bursts_plan(struct mode_plan *plan, struct error *err)
+{
+	const struct cfg *cfg = plan->procedure->cfg;
+	const struct bursts_map *map = plan->image->data;
+	struct bursts_plan *bursts = calloc(1, sizeof(*bursts));
+
+	plan->data = bursts;
+	if (bursts != NULL) {
+		bursts->references = malloc((cfg->insn_count + 1) * sizeof(*bursts->references));
+		bursts->numbers = malloc((cfg->insn_count + 1) * sizeof(*bursts->numbers));
+	}
+	if (bursts == NULL || bursts->references == NULL || bursts->numbers == NULL)
+		return error_set(err, ENOMEM, "no memory for references");
+	for (uint32_t i = 0; i < cfg->insn_count; i++) {
+		bursts->numbers[i] = -1;
+		if (!is_recorded(&cfg->insns[i]))
+			continue;
+		bursts->numbers[i] = (int64_t)(map->reference_count + bursts->count);
+		bursts->references[bursts->count++] = cfg->insns[i].address;
+	}
+	return 0;
+}
+
+static void bursts_drop(struct mode_plan *plan)
+{
+	struct bursts_plan *bursts = plan->data;
+
+	if (bursts == NULL)
+		return;
+	free(bursts->references);
+	free(bursts->numbers);
+	free(bursts);
+}
+
+static bool bursts_wants(const struct mode_plan *plan, const struct point *point)
+{
+	const struct bursts_plan *bursts = plan->data;
+
+	return point->kind == POINT_REFERENCE && bursts->numbers[point->insn] >= 0;
+}
+
+/* lea of the instruction's operand. @depth: the stack pointer is so much lower. */
+static void emit_address(struct machine_code *code, unsigned int reg,
+			 const struct insn_memory *memory, unsigned int depth)
+{
+	bool based = memory->base != INSN_REG_NONE, indexed = memory->index != INSN_REG_NONE;
+	unsigned int base = based ? memory->base : 5, index = indexed ? memory->index : 4;
+	uint8_t rex = (uint8_t)(0x48 | (reg >= 8 ? 4 : 0) | (indexed && index >= 8 ? 2 : 0) |
+				(based && base >= 8 ? 1 : 0));
+	int32_t displacement =
+		(int32_t)memory->displacement + (base == MACHINE_RSP ? (int32_t)depth : 0);
+	uint8_t relative[] = {rex, 0x8d, (uint8_t)(0x05 | (reg & 7) << 3), 0, 0, 0, 0};
+	uint8_t lea[] = {rex,
+			 0x8d,
+			 (uint8_t)((based ? 0x84 : 0x04) | (reg & 7) << 3),
+			 (uint8_t)(memory->scale << 6 | (index & 7) << 3 | (base & 7)),
+			 0,
+			 0,
+			 0,
+			 0};
+
+	if (memory->pc_relative) {
+		machine_code_relative(code, relative, sizeof(relative), 3,
+				      (uint64_t)memory->displacement);
+		return;
+	}
+	memcpy(lea + 4, &displacement, sizeof(displacement));
+	machine_code_bytes(code, lea, sizeof(lea));
+}
+
+/* @place: of a record whose offset from the first one is in register @index */
+static struct block_place record_place(const struct mode_image *image, unsigned int index,
+				       size_t field)
+{
+	return (struct block_place){
+		.at = image->area_at + (uint32_t)(offsetof(struct burst_area, all) + field),
+		.index = (int)index,
+		.scale = 1,
+	};
+}
+
+/* xadd %reg, %gs:at: one instruction, so that a signal's handler does not come between */
+static void emit_take(struct machine_code *code, unsigned int reg, uint32_t at)
+{
+	uint8_t xadd[] = {0x65,
+			  (uint8_t)(0x48 | (reg >= 8 ? 4 : 0)),
+			  0x0f,
+			  0xc1,
+			  (uint8_t)(0x04 | (reg & 7) << 3),
+			  0x25,
+			  0,
+			  0,
+			  0,
+			  0};
+
+	memcpy(xadd + 6, &at, sizeof(at));
+	machine_code_bytes(code, xadd, sizeof(xadd));
+}
+
+static void emit_record(struct machine_code *code, const struct mode_image *image,
+			unsigned int address, unsigned int offset, uint32_t number)
+{
+	uint32_t full = machine_code_label(code);
+	uint32_t area = image->area_at;
+
+	block_code_number(code, offset, sizeof(struct burst_record));
+	emit_take(code, offset, area + (uint32_t)offsetof(struct burst_area, bytes));
+	block_code_alu(code, BLOCK_ALU_COMPARE, offset,
+		       (uint32_t)(BURST_RECORDS * sizeof(struct burst_record)));
+	machine_code_branch(code, MACHINE_ABOVE_OR_EQUAL, full);
+	block_code_move(code, BLOCK_STORE, address,
+			record_place(image, offset, offsetof(struct burst_record, address)));
+	block_code_set32(code,
+			 record_place(image, offset, offsetof(struct burst_record, reference)),
+			 number);
+	block_code_move(code, BLOCK_LOAD32, address,
+			block_place(area + (uint32_t)offsetof(struct burst_area, burst)));
+	block_code_move(code, BLOCK_STORE32, address,
+			record_place(image, offset, offsetof(struct burst_record, burst)));
+	machine_code_place(code, full);
+}
+
+/* The address first: its registers may be lent for the rest. */
+static void bursts_emit(const struct mode_plan *plan, const struct point *point,
+			struct machine_code *code)
+{
+	const struct bursts_plan *bursts = plan->data;
+	struct point inner = *point;
+	struct point_loan first, second;
+	unsigned int address;
+
+	point_borrow(code, point, 0, 1, false, &first);
+	address = first.registers[0];
+	emit_address(code, address, &plan->procedure->cfg->insns[point->insn].memory, first.depth);
+	inner.free |= 1U << address;
+	inner.red_zone = point->red_zone && first.depth == 0;
+	point_borrow(code, &inner, 1U << address, 1, true, &second);
+	emit_record(code, plan->image, address, second.registers[0],
+		    (uint32_t)bursts->numbers[point->insn]);
+	point_give_back(code, &second);
+	point_give_back(code, &first);
+}
+
+static int bursts_keep(struct mode_image *image, const struct mode_plan *plan)
+{
+	const struct bursts_plan *bursts = plan->data;
+
+	return bursts_map_add(image->data, plan->procedure->name, plan->procedure->address,
+			      bursts->references, bursts->count);
+}
+
+static int bursts_encode(const struct mode_image *image, uint8_t **ret, size_t *bytes)
+{
+	return bursts_map_encode(image->data, ret, bytes);
+}
+
+const struct instrument_mode bursts_mode = {
+	.name = "bursts",
+	.section = BURSTS_MAP_SECTION,
+	.number = PROFILE_LAYOUT_BURSTS,
+	.references = true,
+	.bursts = true,
+	.begin = bursts_begin,
+	.plan = bursts_plan,
+	.wants = bursts_wants,
+	.emit = bursts_emit,
+	.keep = bursts_keep,
+	.drop = bursts_drop,
+	.encode = bursts_encode,
+	.end = bursts_end,
+};

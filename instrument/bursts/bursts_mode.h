@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * References to memory in bursts (Hirzel and Chilimbi, "Bursty tracing", 2001): most of the
+ * time copies of procedures run that only count down at entries and where loops begin
+ * again (copier_turn.c); when it is time others run, for some of these checks, which
+ * record each address that a load or store uses.
+ *
+ * Not recorded: push, pop, calls and returns, string instructions, gathers, and what is
+ * relative to %fs or %gs.
+ */
+#ifndef DCPI_INSTRUMENT_BURSTS_MODE_H
+#define DCPI_INSTRUMENT_BURSTS_MODE_H
+
+#include "instrument/mode/mode.h"
+
+#define BURSTS_CHECKS_DEFAULT 100000
+#define BURSTS_RECORDS_DEFAULT 1000
+
+extern const struct instrument_mode bursts_mode;
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The references to memory that a rewritten program recorded in bursts (burst_layout.h).
+ * What is read may come from anywhere.
+ */
+#ifndef DCPI_INSTRUMENT_BURSTS_PROFILE_H
+#define DCPI_INSTRUMENT_BURSTS_PROFILE_H
+
+#include "instrument/bursts/bursts_map.h"
+
+/**
+ * struct bursts_reference - one
+ * @number: of the instruction (bursts_map.h)
+ * @burst:  of the thread, from 1 on
+ * @thread: of all files added, from 0 on
+ */
+struct bursts_reference {
+	uint64_t address;
+	uint32_t number;
+	uint32_t burst;
+	uint32_t thread;
+};
+
+/**
+ * struct bursts_profile - zero-initialised is empty; freed by bursts_profile_deinit()
+ * @all:     thread by thread, in the order in which they were made
+ * @bursts:  that have ended
+ * @lost:    references for which a thread had no room
+ * @threads: of all files
+ * @shared:  threads that had no room in the file at all
+ */
+struct bursts_profile {
+	struct bursts_reference *all;
+	size_t count;
+	size_t capacity;
+	uint64_t bursts;
+	uint64_t lost;
+	uint32_t threads;
+	uint64_t shared;
+};
+
+/**
+ * bursts_profile_add() - add a file's references
+ * @map: of the image it must be of
+ *
+ * Return: 0; errors as of profile_file_open(), -ENOMEM.
+ */
+int bursts_profile_add(struct bursts_profile *profile, const struct bursts_map *map,
+		       const char *path, struct error *err);
+
+void bursts_profile_deinit(struct bursts_profile *profile);
+
+#endif

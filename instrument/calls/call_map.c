@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/calls/call_map.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "instrument/calls/call_thread.h"
+#include "instrument/profile/map_coding.h"
+#include "instrument/profile/profile_layout.h"
+#include "lib/array.h"
+#include "lib/cleanup.h"
+#include "lib/error.h"
+#include "lib/file_read.h"
+
+#define MAP_VERSION 1
+#define PROCEDURES_MAX (CALL_LAYOUT_SIGNAL - 1)
+
+void call_map_deinit(struct call_map *map)
+{
+	for (size_t i = 0; i < map->procedure_count; i++)
+		free(map->procedures[i].name);
+	free(map->procedures);
+	free(map->path);
+	free(map->build_id);
+	*map = (struct call_map){0};
+}
+
+/* Takes @name over. */
+static int add_named(struct call_map *map, char *name, uint64_t address)
+{
+	if (name == NULL || array_reserve(&map->procedures, &map->procedure_capacity,
+					  map->procedure_count + 1, sizeof(*map->procedures)) < 0) {
+		free(name);
+		return -ENOMEM;
+	}
+	map->procedures[map->procedure_count++] =
+		(struct call_map_procedure){.address = address, .name = name};
+	return 0;
+}
+
+int call_map_add(struct call_map *map, const char *name, uint64_t address)
+{
+	return add_named(map, strdup(name), address);
+}
+
+int call_map_encode(const struct call_map *map, uint8_t **ret, size_t *bytes)
+{
+	struct map_writer writer = {0};
+
+	map_put(&writer, MAP_VERSION);
+	map_put(&writer, map->image);
+	map_put_text(&writer, map->path);
+	map_put_text(&writer, map->build_id);
+	map_put(&writer, map->policy);
+	map_put(&writer, map->metric);
+	map_put(&writer, map->procedure_count);
+	for (size_t i = 0; i < map->procedure_count; i++) {
+		map_put_text(&writer, map->procedures[i].name);
+		map_put(&writer, map->procedures[i].address);
+	}
+	if (writer.failed) {
+		free(writer.data);
+		return -ENOMEM;
+	}
+	*ret = writer.data;
+	*bytes = writer.bytes;
+	return 0;
+}
+
+static int take_procedures(struct call_map *map, struct bounded_reader *reader)
+{
+	uint32_t count = map_take(reader, PROCEDURES_MAX);
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < count && !bounded_reader_failed(reader); i++) {
+		char *name = map_take_text(reader);
+
+		r = add_named(map, name, bounded_reader_varint(reader));
+	}
+	if (r == 0 && (bounded_reader_failed(reader) || bounded_reader_left(reader) > 0))
+		r = -EBADMSG;
+	return r;
+}
+
+int call_map_decode(struct call_map *ret, const uint8_t *data, size_t bytes)
+{
+	struct call_map map = {0};
+	struct bounded_reader reader;
+	int r;
+
+	bounded_reader_init(&reader, data, bytes);
+	if (bounded_reader_varint(&reader) != MAP_VERSION)
+		return bounded_reader_failed(&reader) ? -EBADMSG : -EPROTO;
+	map.image = bounded_reader_varint(&reader);
+	map.path = map_take_text(&reader);
+	map.build_id = map_take_text(&reader);
+	map.policy = (enum call_policy)map_take(&reader, CALL_POLICY_CONTEXT);
+	map.metric = (enum call_metric)map_take(&reader, CALL_METRIC_INSTRUCTIONS);
+	r = map.path != NULL && map.build_id != NULL ? take_procedures(&map, &reader) : -ENOMEM;
+	if (r < 0)
+		call_map_deinit(&map);
+	else
+		*ret = map;
+	return r;
+}
+
+static int decode_section(void *ret, const uint8_t *data, size_t bytes)
+{
+	return call_map_decode(ret, data, bytes);
+}
+
+int call_map_read(struct call_map *ret, const char *path, struct error *err)
+{
+	int r = map_read_section(path, CALL_MAP_SECTION, decode_section, ret, err);
+
+	if (r == -ENODATA)
+		return error_set(err, ENODATA,
+				 "%s has not been rewritten by dcpix --mode calls or context",
+				 path);
+	return r;
+}
+
+static int check(const struct profile_layout_header *header, const struct call_map *map,
+		 const char *path, struct error *err)
+{
+	if (header->magic != PROFILE_LAYOUT_MAGIC || header->version != PROFILE_LAYOUT_VERSION)
+		return error_set(err, EBADMSG, "%s is no profile of a rewritten program", path);
+	if (header->image != map->image)
+		return error_set(err, ESTALE,
+				 "%s is of another program, or another rewriting of it", path);
+	if (header->mode != PROFILE_LAYOUT_CALLS || header->area_bytes < sizeof(struct call_area) ||
+	    header->block_bytes < header->area_bytes || header->block_bytes > UINT64_C(1) << 40)
+		return error_set(err, EBADMSG, "%s is damaged", path);
+	return 0;
+}
+
+static int visit_blocks(const struct call_map *map, int fd, uint64_t file_bytes,
+			const struct profile_layout_header *header,
+			int (*take)(void *context, const struct call_thread *thread), void *context)
+{
+	uint32_t blocks =
+		header->blocks < PROFILE_LAYOUT_BLOCKS ? header->blocks : PROFILE_LAYOUT_BLOCKS;
+	int r = 0;
+
+	for (uint64_t i = 0; r == 0 && i < blocks; i++) {
+		uint64_t offset = PROFILE_LAYOUT_PAGE + i * header->block_bytes;
+		struct call_thread thread;
+
+		if (offset + header->block_bytes > file_bytes)
+			break;
+		r = call_thread_read(&thread, fd, offset, (uint32_t)map->procedure_count);
+		if (r == 0)
+			r = take(context, &thread);
+		call_thread_deinit(&thread);
+	}
+	return r;
+}
+
+int call_map_visit(const struct call_map *map, const char *path,
+		   int (*take)(void *context, const struct call_thread *thread), void *context,
+		   uint64_t *shared, struct error *err)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct profile_layout_header header;
+	struct stat status;
+	int r;
+
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return error_set_errno(err, "cannot open %s", path);
+	if (!S_ISREG(status.st_mode) || file_read_exactly(fd, &header, sizeof(header), 0) < 0)
+		return error_set(err, EBADMSG, "%s is no profile of a rewritten program", path);
+	r = check(&header, map, path, err);
+	if (r < 0)
+		return r;
+	*shared = header.shared;
+	r = visit_blocks(map, fd, (uint64_t)status.st_size, &header, take, context);
+	if (r == -EBADMSG)
+		return error_set(err, EBADMSG, "%s is damaged", path);
+	return r < 0 ? error_set(err, -r, "cannot read %s", path) : 0;
+}

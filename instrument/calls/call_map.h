@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the numbers of procedures in call profiles mean: kept in the rewritten file, in a
+ * section that is not loaded. What is decoded may come from anywhere.
+ */
+#ifndef DCPI_INSTRUMENT_CALL_MAP_H
+#define DCPI_INSTRUMENT_CALL_MAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "instrument/calls/call_layout.h"
+
+struct error;
+
+#define CALL_MAP_SECTION ".dcpix.calls"
+
+/** struct call_map_procedure - @address: of the file that the rewritten one was made of */
+struct call_map_procedure {
+	uint64_t address;
+	char *name;
+};
+
+/**
+ * struct call_map - zero-initialised is empty; freed by call_map_deinit()
+ * @image:       number that the rewritten file's profiles have too
+ * @path, @build_id: of the file it was made of; the build-id in hexadecimal
+ * @policy, @metric: that are recorded
+ */
+struct call_map {
+	uint64_t image;
+	char *path;
+	char *build_id;
+	enum call_policy policy;
+	enum call_metric metric;
+	struct call_map_procedure *procedures;
+	size_t procedure_count;
+	size_t procedure_capacity;
+};
+
+void call_map_deinit(struct call_map *map);
+
+/** call_map_add() - add a procedure. Return: 0 or -ENOMEM. */
+int call_map_add(struct call_map *map, const char *name, uint64_t address);
+
+/** call_map_encode() - @ret: out, malloc'd. Return: 0 or -ENOMEM. */
+int call_map_encode(const struct call_map *map, uint8_t **ret, size_t *bytes);
+
+/** call_map_decode() - Return: 0; -EBADMSG damaged; -EPROTO of a newer version; -ENOMEM. */
+int call_map_decode(struct call_map *ret, const uint8_t *data, size_t bytes);
+
+/** call_map_read() - decode that of a rewritten file. Return: also -ENODATA it has none. */
+int call_map_read(struct call_map *ret, const char *path, struct error *err);
+
+struct call_thread;
+
+/**
+ * call_map_visit() - read a file that a rewritten program has recorded in
+ * @take:   called for each thread. Return: 0, or an error that ends it
+ * @shared: out: threads that had no block of their own, and are not in the file
+ *
+ * Return: 0; @take's; -EBADMSG no such file, or damaged; -ESTALE of another program, or
+ * another rewriting of it; errors of open(2) and read(2); -ENOMEM.
+ */
+int call_map_visit(const struct call_map *map, const char *path,
+		   int (*take)(void *context, const struct call_thread *thread), void *context,
+		   uint64_t *shared, struct error *err);
+
+#endif

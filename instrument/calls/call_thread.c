@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/calls/call_thread.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "lib/file_read.h"
+
+void call_thread_deinit(struct call_thread *thread)
+{
+	free(thread->states);
+	free(thread->transitions);
+	free(thread->history);
+	*thread = (struct call_thread){0};
+}
+
+static bool is_procedure(uint32_t number, uint32_t procedures)
+{
+	return number < procedures || number == CALL_LAYOUT_SIGNAL;
+}
+
+static int read_array(void *ret, int fd, uint64_t offset, size_t count, size_t bytes)
+{
+	void *array = calloc(count + 1, bytes);
+
+	*(void **)ret = array;
+	return array == NULL ? -ENOMEM : file_read_exactly(fd, array, count * bytes, offset);
+}
+
+/* Parents come before their children, so what is asked of them has been checked. */
+static bool is_state(const struct call_thread *thread, size_t index, uint32_t procedures)
+{
+	const struct call_state *state = &thread->states[index];
+
+	if (!is_procedure(state->procedure, procedures) || state->length == 0)
+		return false;
+	if (thread->policy == CALL_POLICY_CONTEXT)
+		return state->first != CALL_LAYOUT_OTHER && state->first < index &&
+		       state->length == thread->states[state->first].length + 1;
+	return state->first <= thread->history_count &&
+	       state->length <= thread->history_count - state->first &&
+	       thread->history[state->first + state->length - 1] == state->procedure;
+}
+
+static int check(struct call_thread *thread, uint32_t procedures)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < thread->history_count; i++) {
+		if (!is_procedure(thread->history[i] & ~CALL_LAYOUT_MARK, procedures))
+			return -EBADMSG;
+	}
+	thread->states[CALL_LAYOUT_ROOT].length = 0;
+	thread->states[CALL_LAYOUT_OTHER].length = 0;
+	for (size_t i = CALL_LAYOUT_OTHER + 1; i < thread->state_count; i++) {
+		if (!is_state(thread, i, procedures))
+			return -EBADMSG;
+	}
+	for (size_t i = 0; i < thread->transition_count; i++) {
+		const struct call_transition *at = &thread->transitions[i];
+
+		if (at->to == 0 || at->from == CALL_LAYOUT_DIGEST ||
+		    at->from >= thread->state_count || at->to >= thread->state_count)
+			continue;
+		if (!is_procedure(at->procedure, procedures))
+			return -EBADMSG;
+		thread->transitions[kept++] = *at;
+	}
+	thread->transition_count = kept;
+	return 0;
+}
+
+/* Since the last event the metric has gone on in the current frame. */
+static int charge_rest(struct call_thread *thread, const struct call_head *head, int fd,
+		       uint64_t offset)
+{
+	struct call_frame frame;
+	int r;
+
+	if (head->metric != CALL_METRIC_INSTRUCTIONS || head->depth >= CALL_LAYOUT_FRAMES)
+		return 0;
+	r = file_read_exactly(fd, &frame, sizeof(frame),
+			      offset + offsetof(struct call_area, frames) +
+				      head->depth * sizeof(frame));
+	if (r == 0 && frame.state < thread->state_count && head->instructions > head->clock)
+		thread->states[frame.state].metric += head->instructions - head->clock;
+	return r;
+}
+
+static int read_tables(struct call_thread *thread, const struct call_head *head, int fd,
+		       uint64_t offset)
+{
+	size_t slots = (size_t)1 << head->bits;
+	int r;
+
+	/* Transitions first: those of states that are added meanwhile are left out. */
+	r = read_array(&thread->transitions, fd,
+		       offset + offsetof(struct call_area, transitions) +
+			       slots * sizeof(*thread->transitions),
+		       slots, sizeof(*thread->transitions));
+	if (r == 0)
+		r = read_array(&thread->states, fd, offset + offsetof(struct call_area, states),
+			       thread->state_count, sizeof(*thread->states));
+	if (r == 0)
+		r = read_array(&thread->history, fd, offset + offsetof(struct call_area, history),
+			       thread->history_count, sizeof(*thread->history));
+	thread->transition_count = r == 0 ? slots : 0;
+	return r;
+}
+
+int call_thread_read(struct call_thread *ret, int fd, uint64_t offset, uint32_t procedures)
+{
+	struct call_thread thread = {0};
+	struct call_head head;
+	int r = file_read_exactly(fd, &head, sizeof(head), offset);
+
+	*ret = thread;
+	if (r < 0 || head.magic == 0)
+		return r;
+	if (head.magic != CALL_LAYOUT_MAGIC || head.policy > CALL_POLICY_CONTEXT ||
+	    head.metric > CALL_METRIC_INSTRUCTIONS || head.bits < CALL_LAYOUT_BITS_FIRST ||
+	    head.bits > CALL_LAYOUT_BITS_LAST || head.state_count > CALL_LAYOUT_STATES ||
+	    head.state_count <= CALL_LAYOUT_OTHER || head.history_count > CALL_LAYOUT_HISTORY)
+		return -EBADMSG;
+	thread.policy = head.policy;
+	thread.metric = head.metric;
+	thread.state_count = head.state_count;
+	thread.history_count = head.history_count;
+	for (size_t i = 0; i < CALL_LOSSES; i++)
+		thread.losses[i] = head.losses[i];
+	r = read_tables(&thread, &head, fd, offset);
+	if (r == 0)
+		r = check(&thread, procedures);
+	if (r == 0)
+		r = charge_rest(&thread, &head, fd, offset);
+	if (r < 0)
+		call_thread_deinit(&thread);
+	else
+		*ret = thread;
+	return r;
+}

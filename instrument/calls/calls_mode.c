@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/calls/calls_mode.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "instrument/calls/call_map.h"
+#include "instrument/copy/reentry.h"
+#include "lib/error.h"
+
+static int find_metric(enum call_metric *ret, const char *name, struct error *err)
+{
+	static const char *const names[] = {
+		[CALL_METRIC_NONE] = "none",
+		[CALL_METRIC_CYCLES] = "cycles",
+		[CALL_METRIC_INSTRUCTIONS] = "instructions",
+	};
+
+	*ret = CALL_METRIC_CYCLES;
+	if (name == NULL)
+		return 0;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (strcmp(name, names[i]) == 0) {
+			*ret = (enum call_metric)i;
+			return 0;
+		}
+	}
+	return error_set(err, EINVAL,
+			 "there is no metric \"%s\" of calls: cycles, instructions or none", name);
+}
+
+static int begin(struct mode_image *image, enum call_policy policy, struct error *err)
+{
+	struct call_map *map = calloc(1, sizeof(*map));
+
+	image->data = map;
+	if (map != NULL) {
+		map->image = image->number;
+		map->policy = policy;
+		map->path = strdup(image->path);
+		map->build_id = strdup(image->build_id);
+	}
+	if (map == NULL || map->path == NULL || map->build_id == NULL)
+		return error_set(err, ENOMEM, "no memory for a name");
+	image->area_bytes = sizeof(struct call_area);
+	if (find_metric(&map->metric, image->options->metric, err) < 0)
+		return -EINVAL;
+	image->parameters[CALL_LAYOUT_POLICY] = map->policy;
+	image->parameters[CALL_LAYOUT_METRIC] = map->metric;
+	return 0;
+}
+
+static int calls_begin(struct mode_image *image, struct error *err)
+{
+	return begin(image, CALL_POLICY_CALLS, err);
+}
+
+static int context_begin(struct mode_image *image, struct error *err)
+{
+	return begin(image, CALL_POLICY_CONTEXT, err);
+}
+
+static int calls_plan(struct mode_plan *plan, struct error *err)
+{
+	(void)plan;
+	(void)err;
+	return 0;
+}
+
+static void calls_drop(struct mode_plan *plan)
+{
+	(void)plan;
+}
+
+/* --- points --------------------------------------------------------------- */
+
+/* Before a call, a return or a jump; a call that never comes back and a trap leave nothing. */
+static enum call_operation leaves_by(const struct mode_procedure *procedure,
+				     const struct count_edge *edge)
+{
+	if (edge->cfg_edge == COUNT_NONE)
+		return CALL_OPERATIONS;
+	switch (procedure->cfg->edges[edge->cfg_edge].kind) {
+	case CFG_EDGE_RETURN:
+		return CALL_OPERATION_LEAVE;
+	case CFG_EDGE_STOP:
+		return CALL_OPERATIONS;
+	default:
+		return CALL_OPERATION_JUMP;
+	}
+}
+
+/* Whether the call that an edge comes back from may come back again. */
+static bool comes_back_twice(const struct mode_plan *plan, const struct count_edge *edge)
+{
+	const struct mode_procedure *procedure = plan->procedure;
+	const struct count_node *node = &procedure->graph->nodes[edge->to - 1];
+	const struct insn *call = &procedure->cfg->insns[node->first + node->count - 1];
+
+	return call->flow != INSN_FLOW_NEXT && reentry_returns_twice(plan->image->reentry, call);
+}
+
+/* What is to be done on an edge, or CALL_OPERATIONS: nothing. */
+static enum call_operation operation_on(const struct mode_plan *plan, uint32_t number)
+{
+	const struct count_edge *edge = &plan->procedure->graph->edges[number];
+
+	switch (edge->kind) {
+	case COUNT_ENTER:
+		return CALL_OPERATION_ENTER;
+	case COUNT_LEAVE:
+		return leaves_by(plan->procedure, edge);
+	case COUNT_CATCH:
+		return CALL_OPERATION_RESUME;
+	case COUNT_BACK:
+		return comes_back_twice(plan, edge) ? CALL_OPERATION_RESUME : CALL_OPERATIONS;
+	default:
+		return CALL_OPERATIONS;
+	}
+}
+
+static const struct call_map *map_of(const struct mode_plan *plan)
+{
+	return plan->image->data;
+}
+
+static bool calls_wants(const struct mode_plan *plan, const struct point *point)
+{
+	switch (point->kind) {
+	case POINT_EDGE:
+		return operation_on(plan, point->edge) != CALL_OPERATIONS;
+	case POINT_START:
+		return map_of(plan)->metric == CALL_METRIC_INSTRUCTIONS &&
+		       plan->procedure->graph->nodes[point->node].count > 0;
+	default:
+		return false;
+	}
+}
+
+/* In one instruction, so that a handler of a signal may do it in between. */
+static void emit_instructions(const struct mode_plan *plan, const struct point *point,
+			      struct machine_code *code)
+{
+	uint8_t add[] = {0x65, 0x48, 0x81, 0x04, 0x25, 0, 0, 0, 0, 0, 0, 0, 0};
+	uint32_t at = plan->image->area_at + (uint32_t)offsetof(struct call_head, instructions);
+	uint32_t count = plan->procedure->graph->nodes[point->node].count;
+	struct point_loan loan;
+
+	memcpy(add + 5, &at, sizeof(at));
+	memcpy(add + 9, &count, sizeof(count));
+	point_borrow(code, point, 0, 0, true, &loan);
+	machine_code_bytes(code, add, sizeof(add));
+	point_give_back(code, &loan);
+}
+
+static void calls_emit(const struct mode_plan *plan, const struct point *point,
+		       struct machine_code *code)
+{
+	if (point->kind == POINT_START)
+		emit_instructions(plan, point, code);
+	else
+		runtime_code_slow(code, point, 0, (uint16_t)operation_on(plan, point->edge),
+				  (int32_t)map_of(plan)->procedure_count);
+}
+
+/* --- what is kept --------------------------------------------------------- */
+
+static int calls_keep(struct mode_image *image, const struct mode_plan *plan)
+{
+	return call_map_add(image->data, plan->procedure->name, plan->procedure->address);
+}
+
+static int calls_encode(const struct mode_image *image, uint8_t **ret, size_t *bytes)
+{
+	return call_map_encode(image->data, ret, bytes);
+}
+
+static void calls_end(struct mode_image *image)
+{
+	if (image->data != NULL)
+		call_map_deinit(image->data);
+	free(image->data);
+	image->data = NULL;
+}
+
+const struct instrument_mode calls_mode = {
+	.name = "calls",
+	.section = CALL_MAP_SECTION,
+	.number = PROFILE_LAYOUT_CALLS,
+	.metric = true,
+	.reentry = true,
+	.begin = calls_begin,
+	.plan = calls_plan,
+	.wants = calls_wants,
+	.emit = calls_emit,
+	.keep = calls_keep,
+	.drop = calls_drop,
+	.encode = calls_encode,
+	.end = calls_end,
+};
+
+const struct instrument_mode context_mode = {
+	.name = "context",
+	.section = CALL_MAP_SECTION,
+	.number = PROFILE_LAYOUT_CALLS,
+	.metric = true,
+	.reentry = true,
+	.begin = context_begin,
+	.plan = calls_plan,
+	.wants = calls_wants,
+	.emit = calls_emit,
+	.keep = calls_keep,
+	.drop = calls_drop,
+	.encode = calls_encode,
+	.end = calls_end,
+};

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/calls/context_tree.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "instrument/calls/call_profile.h"
+#include "instrument/calls/call_thread.h"
+#include "lib/array.h"
+#include "lib/cleanup.h"
+
+static uint32_t add_record(struct context_tree *tree, uint32_t parent, uint32_t procedure)
+{
+	if (array_reserve(&tree->records, &tree->capacity, tree->count + 1,
+			  sizeof(*tree->records)) < 0)
+		return UINT32_MAX;
+	tree->records[tree->count] = (struct context_record){
+		.parent = parent,
+		.procedure = procedure,
+		.depth = tree->count > 0 ? tree->records[parent].depth + 1 : 0,
+	};
+	return (uint32_t)tree->count++;
+}
+
+int context_tree_init(struct context_tree *tree, uint32_t procedures)
+{
+	*tree = (struct context_tree){.procedures = procedures};
+	return add_record(tree, 0, procedures + CALL_PROFILE_ROOT) == UINT32_MAX ? -ENOMEM : 0;
+}
+
+void context_tree_deinit(struct context_tree *tree)
+{
+	free(tree->records);
+	u64_map_deinit(&tree->index);
+	*tree = (struct context_tree){0};
+}
+
+/* Return: UINT32_MAX: no memory. */
+static uint32_t child_of(struct context_tree *tree, uint32_t parent, uint32_t procedure)
+{
+	uint64_t *at = u64_map_insert(&tree->index, (uint64_t)parent << 32 | procedure);
+	uint32_t record;
+
+	if (at == NULL)
+		return UINT32_MAX;
+	if (*at != 0)
+		return (uint32_t)*at;
+	record = add_record(tree, parent, procedure);
+	if (record != UINT32_MAX)
+		*at = record;
+	return record;
+}
+
+/* The records of a thread's states. */
+static int place_states(struct context_tree *tree, const struct call_thread *thread,
+			uint32_t *records)
+{
+	for (size_t i = CALL_LAYOUT_OTHER; i < thread->state_count; i++) {
+		const struct call_state *state = &thread->states[i];
+		uint32_t parent = i == CALL_LAYOUT_OTHER ? 0 : records[state->first];
+		uint32_t procedure = state->procedure;
+
+		if (i == CALL_LAYOUT_OTHER && state->metric == 0)
+			continue;
+		if (i == CALL_LAYOUT_OTHER)
+			procedure = tree->procedures + CALL_PROFILE_OTHER;
+		else if (procedure == CALL_LAYOUT_SIGNAL)
+			procedure = tree->procedures + CALL_PROFILE_SIGNAL;
+		records[i] = child_of(tree, parent, procedure);
+		if (records[i] == UINT32_MAX)
+			return -ENOMEM;
+		tree->records[records[i]].exclusive += state->metric;
+	}
+	tree->records[0].exclusive += thread->states[CALL_LAYOUT_ROOT].metric;
+	return 0;
+}
+
+int context_tree_add(struct context_tree *tree, const struct call_thread *thread)
+{
+	_cleanup_free_ uint32_t *records = calloc(thread->state_count + 1, sizeof(*records));
+	int r;
+
+	if (records == NULL)
+		return -ENOMEM;
+	if (thread->state_count == 0)
+		return 0;
+	if (thread->policy != CALL_POLICY_CONTEXT ||
+	    (tree->threads > 0 && thread->metric != tree->metric))
+		return -EBADMSG;
+	tree->metric = thread->metric;
+	tree->threads++;
+	for (size_t i = 0; i < CALL_LOSSES; i++)
+		tree->losses[i] += thread->losses[i];
+	r = place_states(tree, thread, records);
+	for (size_t i = 0; r == 0 && i < thread->transition_count; i++) {
+		const struct call_transition *at = &thread->transitions[i];
+		struct context_record *record = &tree->records[records[at->to]];
+
+		if (thread->states[at->to].first == at->from)
+			record->calls += at->calls;
+		else
+			record->recursive += at->calls;
+	}
+	return r;
+}
+
+void context_tree_sum(struct context_tree *tree)
+{
+	for (size_t i = 0; i < tree->count; i++) {
+		tree->records[i].inclusive = tree->records[i].exclusive;
+		tree->records[i].children = 0;
+	}
+	for (size_t i = tree->count; i-- > 1;) {
+		struct context_record *parent = &tree->records[tree->records[i].parent];
+
+		parent->inclusive += tree->records[i].inclusive;
+		parent->children++;
+	}
+}
+
+int context_tree_statistics(const struct context_tree *tree, struct context_statistics *ret)
+{
+	_cleanup_free_ uint32_t *of =
+		calloc(tree->procedures + (size_t)CALL_PROFILE_NODES, sizeof(*of));
+	size_t leaves = 0, height = 0, children = 0;
+
+	if (of == NULL)
+		return -ENOMEM;
+	*ret = (struct context_statistics){
+		.records = tree->count - 1,
+		.bytes = sizeof(struct call_state),
+	};
+	for (size_t i = 1; i < tree->count; i++) {
+		const struct context_record *record = &tree->records[i];
+
+		if (record->children == 0) {
+			leaves++;
+			height += record->depth;
+		} else {
+			ret->interior++;
+			children += record->children;
+		}
+		if (record->depth > ret->height_max)
+			ret->height_max = record->depth;
+		if (++of[record->procedure] > ret->replication) {
+			ret->replication = of[record->procedure];
+			ret->replicated = record->procedure;
+		}
+	}
+	ret->degree = ret->interior > 0 ? (double)children / (double)ret->interior : 0;
+	ret->height = leaves > 0 ? (double)height / (double)leaves : 0;
+	return 0;
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/code/block_code.h"
+
+#include <string.h>
+
+#define GS 0x65
+#define REX 0x40
+#define REX_W 0x08
+#define REX_R 0x04
+#define REX_X 0x02
+#define REX_B 0x01
+#define NO_INDEX 4
+#define BYTES_MAX 16
+
+/* An instruction that is being put together. */
+struct bytes {
+	uint8_t all[BYTES_MAX];
+	size_t count;
+};
+
+static void put(struct bytes *bytes, unsigned int byte)
+{
+	bytes->all[bytes->count++] = (uint8_t)byte;
+}
+
+static void put_u32(struct bytes *bytes, uint32_t value)
+{
+	memcpy(bytes->all + bytes->count, &value, sizeof(value));
+	bytes->count += sizeof(value);
+}
+
+static void emit(struct machine_code *code, const struct bytes *bytes)
+{
+	machine_code_bytes(code, bytes->all, bytes->count);
+}
+
+/* Prefix, opcode (two bytes if above 255) and operands %reg, %gs:place. */
+static struct bytes with_place(bool wide, unsigned int opcode, unsigned int reg,
+			       struct block_place place)
+{
+	unsigned int index = place.index >= 0 ? (unsigned int)place.index : NO_INDEX;
+	unsigned int rex =
+		(wide ? REX_W : 0) | (reg >= 8 ? REX_R : 0) | (place.index >= 8 ? REX_X : 0);
+	struct bytes bytes = {.count = 0};
+
+	put(&bytes, GS);
+	if (rex != 0)
+		put(&bytes, REX | rex);
+	if (opcode > 0xff)
+		put(&bytes, opcode >> 8);
+	put(&bytes, opcode & 0xff);
+	put(&bytes, (reg & 7) << 3 | 4);
+	put(&bytes, (unsigned int)__builtin_ctz(place.scale) << 6 | (index & 7) << 3 | 5);
+	put_u32(&bytes, place.at);
+	return bytes;
+}
+
+/* Opcode and operands %reg, %rm. */
+static struct bytes with_registers(bool wide, unsigned int opcode, unsigned int reg,
+				   unsigned int rm)
+{
+	unsigned int rex = (wide ? REX_W : 0) | (reg >= 8 ? REX_R : 0) | (rm >= 8 ? REX_B : 0);
+	struct bytes bytes = {.count = 0};
+
+	if (rex != 0)
+		put(&bytes, REX | rex);
+	put(&bytes, opcode);
+	put(&bytes, 0xc0 | (reg & 7) << 3 | (rm & 7));
+	return bytes;
+}
+
+void block_code_move(struct machine_code *code, enum block_move move, unsigned int reg,
+		     struct block_place place)
+{
+	static const struct {
+		uint16_t opcode;
+		bool wide;
+	} moves[] = {
+		[BLOCK_LOAD] = {0x8b, true},	[BLOCK_LOAD32] = {0x8b, false},
+		[BLOCK_STORE] = {0x89, true},	[BLOCK_STORE32] = {0x89, false},
+		[BLOCK_ADD_TO] = {0x01, true},	[BLOCK_SUBTRACT] = {0x2b, true},
+		[BLOCK_COMPARE] = {0x39, true}, [BLOCK_EXCHANGE] = {0x0fb1, true},
+	};
+	struct bytes bytes = with_place(moves[move].wide, moves[move].opcode, reg, place);
+
+	emit(code, &bytes);
+}
+
+static void emit_number(struct machine_code *code, bool wide, unsigned int opcode,
+			struct block_place place, uint32_t number)
+{
+	struct bytes bytes = with_place(wide, opcode, 0, place);
+
+	put_u32(&bytes, number);
+	emit(code, &bytes);
+}
+
+void block_code_set(struct machine_code *code, struct block_place place, uint32_t number)
+{
+	emit_number(code, true, 0xc7, place, number);
+}
+
+void block_code_set32(struct machine_code *code, struct block_place place, uint32_t number)
+{
+	emit_number(code, false, 0xc7, place, number);
+}
+
+void block_code_add32(struct machine_code *code, struct block_place place, uint32_t number)
+{
+	struct bytes bytes;
+
+	if ((int32_t)number != (int8_t)number) {
+		emit_number(code, false, 0x81, place, number);
+		return;
+	}
+	bytes = with_place(false, 0x83, 0, place);
+	put(&bytes, number & 0xff);
+	emit(code, &bytes);
+}
+
+void block_code_increment(struct machine_code *code, struct block_place place)
+{
+	struct bytes bytes = with_place(true, 0xff, 0, place);
+
+	emit(code, &bytes);
+}
+
+static void emit_alu(struct machine_code *code, bool wide, enum block_alu alu, unsigned int reg,
+		     uint32_t number)
+{
+	bool is_byte = (int32_t)number == (int8_t)number;
+	struct bytes bytes = with_registers(wide, is_byte ? 0x83 : 0x81, alu, reg);
+
+	if (is_byte)
+		put(&bytes, number & 0xff);
+	else
+		put_u32(&bytes, number);
+	emit(code, &bytes);
+}
+
+void block_code_alu32(struct machine_code *code, enum block_alu alu, unsigned int reg,
+		      uint32_t number)
+{
+	emit_alu(code, false, alu, reg, number);
+}
+
+void block_code_alu(struct machine_code *code, enum block_alu alu, unsigned int reg,
+		    uint32_t number)
+{
+	emit_alu(code, true, alu, reg, number);
+}
+
+void block_code_number(struct machine_code *code, unsigned int reg, uint64_t number)
+{
+	bool wide = number > UINT32_MAX;
+	unsigned int rex = (wide ? REX_W : 0) | (reg >= 8 ? REX_B : 0);
+	struct bytes bytes = {.count = 0};
+
+	if (rex != 0)
+		put(&bytes, REX | rex);
+	put(&bytes, 0xb8 | (reg & 7));
+	put_u32(&bytes, (uint32_t)number);
+	if (wide)
+		put_u32(&bytes, (uint32_t)(number >> 32));
+	emit(code, &bytes);
+}
+
+void block_code_copy(struct machine_code *code, unsigned int to, unsigned int from)
+{
+	struct bytes bytes = with_registers(true, 0x89, from, to);
+
+	emit(code, &bytes);
+}
+
+void block_code_address(struct machine_code *code, unsigned int to, unsigned int from,
+			int32_t number)
+{
+	struct bytes bytes = {.count = 0};
+
+	put(&bytes, REX | REX_W | (to >= 8 ? REX_R : 0) | (from >= 8 ? REX_B : 0));
+	put(&bytes, 0x8d);
+	put(&bytes, 0x80 | (to & 7) << 3 | (from & 7));
+	if ((from & 7) == MACHINE_RSP)
+		put(&bytes, 0x24);
+	put_u32(&bytes, (uint32_t)number);
+	emit(code, &bytes);
+}
+
+void block_code_or(struct machine_code *code, unsigned int to, unsigned int from)
+{
+	struct bytes bytes = with_registers(true, 0x09, from, to);
+
+	emit(code, &bytes);
+}
+
+void block_code_compare(struct machine_code *code, unsigned int a, unsigned int b)
+{
+	struct bytes bytes = with_registers(true, 0x39, b, a);
+
+	emit(code, &bytes);
+}
+
+void block_code_multiply32(struct machine_code *code, unsigned int reg, unsigned int from,
+			   uint32_t number)
+{
+	struct bytes bytes = with_registers(false, 0x69, reg, from);
+
+	put_u32(&bytes, number);
+	emit(code, &bytes);
+}
+
+void block_code_shift(struct machine_code *code, unsigned int reg, int bits)
+{
+	bool left = bits >= 0;
+	struct bytes bytes = with_registers(left, 0xc1, left ? 4 : 5, reg);
+
+	put(&bytes, (unsigned int)(left ? bits : -bits));
+	emit(code, &bytes);
+}
+
+void block_code_time(struct machine_code *code)
+{
+	static const uint8_t rdtsc[] = {0x0f, 0x31};
+
+	machine_code_bytes(code, rdtsc, sizeof(rdtsc));
+	block_code_shift(code, MACHINE_RDX, 32);
+	block_code_or(code, MACHINE_RAX, MACHINE_RDX);
+}

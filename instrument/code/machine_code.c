@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/code/machine_code.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/array.h"
+
+#define NOT_PLACED UINT64_MAX
+
+enum item_kind {
+	ITEM_BYTES,
+	ITEM_RELATIVE, /* bytes with an operand that means @address */
+	ITEM_REFER,    /* likewise, @other, elsewhere */
+	ITEM_BRANCH,   /* to label @other */
+	ITEM_LEAVE,    /* to @address */
+	ITEM_ENTER,    /* to @other, elsewhere */
+	ITEM_LABEL,
+	ITEM_ALIGN, /* to @count bytes */
+};
+
+struct machine_item {
+	uint64_t address;
+	uint64_t offset; /* once laid out */
+	size_t pool;	 /* bytes begin here */
+	uint32_t other;
+	uint16_t count;
+	uint8_t kind;
+	uint8_t branch;
+	uint8_t at;
+	bool wide; /* a branch that needs 32 bits */
+};
+
+void machine_code_deinit(struct machine_code *code)
+{
+	free(code->pool);
+	free(code->items);
+	free(code->labels);
+	*code = (struct machine_code){0};
+}
+
+static void add(struct machine_code *code, struct machine_item item)
+{
+	if (code->failed || array_reserve(&code->items, &code->item_capacity, code->item_count + 1,
+					  sizeof(*code->items)) < 0) {
+		code->failed = true;
+		return;
+	}
+	code->items[code->item_count++] = item;
+}
+
+static size_t pool_add(struct machine_code *code, const void *bytes, size_t count)
+{
+	size_t place = code->pool_bytes;
+
+	if (code->failed ||
+	    array_reserve(&code->pool, &code->pool_capacity, place + count, 1) < 0) {
+		code->failed = true;
+		return 0;
+	}
+	memcpy(code->pool + place, bytes, count);
+	code->pool_bytes += count;
+	return place;
+}
+
+uint32_t machine_code_label(struct machine_code *code)
+{
+	if (code->failed || array_reserve(&code->labels, &code->label_capacity,
+					  code->label_count + 1, sizeof(*code->labels)) < 0) {
+		code->failed = true;
+		return 0;
+	}
+	code->labels[code->label_count] = NOT_PLACED;
+	return (uint32_t)code->label_count++;
+}
+
+void machine_code_place(struct machine_code *code, uint32_t label)
+{
+	add(code, (struct machine_item){.kind = ITEM_LABEL, .other = label});
+}
+
+void machine_code_bytes(struct machine_code *code, const void *bytes, size_t count)
+{
+	struct machine_item *last = code->item_count ? &code->items[code->item_count - 1] : NULL;
+	size_t place = pool_add(code, bytes, count);
+
+	if (code->failed)
+		return;
+	if (last != NULL && last->kind == ITEM_BYTES && last->count + count <= UINT16_MAX)
+		last->count = (uint16_t)(last->count + count);
+	else
+		add(code, (struct machine_item){
+				  .kind = ITEM_BYTES, .pool = place, .count = (uint16_t)count});
+}
+
+void machine_code_relative(struct machine_code *code, const void *bytes, size_t count, size_t at,
+			   uint64_t address)
+{
+	add(code, (struct machine_item){.kind = ITEM_RELATIVE,
+					.pool = pool_add(code, bytes, count),
+					.count = (uint16_t)count,
+					.at = (uint8_t)at,
+					.address = address});
+}
+
+void machine_code_refer(struct machine_code *code, const void *bytes, size_t count, size_t at,
+			uint32_t other)
+{
+	add(code, (struct machine_item){.kind = ITEM_REFER,
+					.pool = pool_add(code, bytes, count),
+					.count = (uint16_t)count,
+					.at = (uint8_t)at,
+					.other = other});
+}
+
+void machine_code_branch(struct machine_code *code, unsigned int kind, uint32_t label)
+{
+	add(code, (struct machine_item){.kind = ITEM_BRANCH,
+					.branch = (uint8_t)kind,
+					.other = label,
+					.wide = kind == MACHINE_CALL});
+}
+
+void machine_code_leave(struct machine_code *code, unsigned int kind, uint64_t address)
+{
+	add(code,
+	    (struct machine_item){
+		    .kind = ITEM_LEAVE, .branch = (uint8_t)kind, .address = address, .wide = true});
+}
+
+void machine_code_enter(struct machine_code *code, unsigned int kind, uint32_t other)
+{
+	add(code,
+	    (struct machine_item){
+		    .kind = ITEM_ENTER, .branch = (uint8_t)kind, .other = other, .wide = true});
+}
+
+void machine_code_align(struct machine_code *code, unsigned int bytes)
+{
+	add(code, (struct machine_item){.kind = ITEM_ALIGN, .count = (uint16_t)bytes});
+}
+
+static size_t branch_bytes(const struct machine_item *item)
+{
+	if (!item->wide)
+		return 2;
+	return item->branch < MACHINE_JUMP ? 6 : 5;
+}
+
+static size_t item_bytes(const struct machine_item *item, uint64_t offset)
+{
+	switch (item->kind) {
+	case ITEM_BYTES:
+	case ITEM_RELATIVE:
+	case ITEM_REFER:
+		return item->count;
+	case ITEM_BRANCH:
+	case ITEM_LEAVE:
+	case ITEM_ENTER:
+		return branch_bytes(item);
+	case ITEM_ALIGN:
+		return -offset & (item->count - 1U);
+	}
+	return 0;
+}
+
+static void find_places(struct machine_code *code)
+{
+	uint64_t offset = 0;
+
+	for (size_t i = 0; i < code->item_count; i++) {
+		struct machine_item *item = &code->items[i];
+
+		item->offset = offset;
+		if (item->kind == ITEM_LABEL)
+			code->labels[item->other] = offset;
+		offset += item_bytes(item, offset);
+	}
+	code->bytes = offset;
+}
+
+/*
+ * Branches only ever grow, so this ends. Return: whether one did. Alignment may shrink
+ * as something before it grows, but a branch that once did not fit stays wide.
+ */
+static bool widen(struct machine_code *code)
+{
+	bool changed = false;
+
+	for (size_t i = 0; i < code->item_count; i++) {
+		struct machine_item *item = &code->items[i];
+		int64_t distance;
+
+		if (item->kind != ITEM_BRANCH || item->wide)
+			continue;
+		distance = (int64_t)(code->labels[item->other] - (item->offset + 2));
+		if (distance < INT8_MIN || distance > INT8_MAX) {
+			item->wide = true;
+			changed = true;
+		}
+	}
+	return changed;
+}
+
+int machine_code_layout(struct machine_code *code)
+{
+	if (code->failed)
+		return -ENOMEM;
+	do {
+		find_places(code);
+	} while (widen(code));
+	return 0;
+}
+
+uint64_t machine_code_offset(const struct machine_code *code, uint32_t label)
+{
+	return code->labels[label];
+}
+
+static int put_distance(uint8_t *out, uint64_t target, uint64_t end)
+{
+	int64_t distance = (int64_t)(target - end);
+	int32_t narrow = (int32_t)distance;
+
+	if (narrow != distance)
+		return -ERANGE;
+	memcpy(out, &narrow, sizeof(narrow));
+	return 0;
+}
+
+static int write_branch(const struct machine_item *item, uint8_t *out, uint64_t address,
+			uint64_t target)
+{
+	size_t bytes = branch_bytes(item);
+
+	if (!item->wide) {
+		out[0] = item->branch < MACHINE_JUMP ? (uint8_t)(0x70 | item->branch) : 0xeb;
+		out[1] = (uint8_t)(target - (address + 2));
+		return 0;
+	}
+	if (item->branch < MACHINE_JUMP) {
+		out[0] = 0x0f;
+		out[1] = (uint8_t)(0x80 | item->branch);
+	} else {
+		out[0] = item->branch == MACHINE_CALL ? 0xe8 : 0xe9;
+	}
+	return put_distance(out + bytes - 4, target, address + bytes);
+}
+
+/* The recommended no-operations of one to nine bytes. */
+static void write_padding(uint8_t *out, size_t bytes)
+{
+	static const uint8_t nops[9][9] = {
+		{0x90},
+		{0x66, 0x90},
+		{0x0f, 0x1f, 0x00},
+		{0x0f, 0x1f, 0x40, 0x00},
+		{0x0f, 0x1f, 0x44, 0x00, 0x00},
+		{0x66, 0x0f, 0x1f, 0x44, 0x00, 0x00},
+		{0x0f, 0x1f, 0x80, 0x00, 0x00, 0x00, 0x00},
+		{0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00},
+		{0x66, 0x0f, 0x1f, 0x84, 0x00, 0x00, 0x00, 0x00, 0x00},
+	};
+
+	while (bytes > 0) {
+		size_t part = bytes < 9 ? bytes : 9;
+
+		memcpy(out, nops[part - 1], part);
+		out += part;
+		bytes -= part;
+	}
+}
+
+static int write_item(const struct machine_code *code, const struct machine_item *item,
+		      uint8_t *out, uint64_t address,
+		      uint64_t (*where)(void *context, uint32_t other), void *context)
+{
+	uint64_t here = address + item->offset;
+
+	out += item->offset;
+	switch (item->kind) {
+	case ITEM_BYTES:
+		memcpy(out, code->pool + item->pool, item->count);
+		return 0;
+	case ITEM_RELATIVE:
+		memcpy(out, code->pool + item->pool, item->count);
+		return put_distance(out + item->at, item->address, here + item->count);
+	case ITEM_REFER:
+		memcpy(out, code->pool + item->pool, item->count);
+		return put_distance(out + item->at, where(context, item->other),
+				    here + item->count);
+	case ITEM_BRANCH:
+		return write_branch(item, out, here, address + code->labels[item->other]);
+	case ITEM_LEAVE:
+		return write_branch(item, out, here, item->address);
+	case ITEM_ENTER:
+		return write_branch(item, out, here, where(context, item->other));
+	case ITEM_ALIGN:
+		write_padding(out, item_bytes(item, item->offset));
+		return 0;
+	}
+	return 0;
+}
+
+int machine_code_write(const struct machine_code *code, uint8_t *out, uint64_t address,
+		       uint64_t (*where)(void *context, uint32_t other), void *context)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < code->item_count; i++)
+		r = write_item(code, &code->items[i], out, address, where, context);
+	return r;
+}

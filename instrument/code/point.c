@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/code/point.h"
+
+#include "instrument/code/liveness.h"
+
+#define RED_ZONE_BYTES 128
+#define BIT(reg) (1U << (reg))
+/* Never lent: the stack, and what is often the frame. */
+#define UNWANTED (BIT(MACHINE_RSP) | BIT(MACHINE_RBP))
+
+static void emit_push(struct machine_code *code, struct point_loan *loan, unsigned int reg)
+{
+	uint8_t bytes[] = {0x41, (uint8_t)(0x50 | (reg & 7))};
+
+	machine_code_bytes(code, bytes + (reg < 8), sizeof(bytes) - (reg < 8));
+	loan->depth += 8;
+}
+
+static void emit_pop(struct machine_code *code, unsigned int reg)
+{
+	uint8_t bytes[] = {0x41, (uint8_t)(0x58 | (reg & 7))};
+
+	machine_code_bytes(code, bytes + (reg < 8), sizeof(bytes) - (reg < 8));
+}
+
+/* Below the red zone, before the first push. */
+static void keep(struct machine_code *code, const struct point *point, struct point_loan *loan,
+		 unsigned int reg)
+{
+	static const uint8_t down[] = {0x48, 0x8d, 0x64, 0x24, 0x80}; /* lea -128(%rsp), %rsp */
+
+	if (point->red_zone && !loan->lowered) {
+		machine_code_bytes(code, down, sizeof(down));
+		loan->lowered = true;
+		loan->depth += RED_ZONE_BYTES;
+	}
+	emit_push(code, loan, reg);
+	loan->pushed |= BIT(reg);
+}
+
+static void keep_flags(struct machine_code *code, struct point_loan *loan, bool named_rax)
+{
+	static const uint8_t save[] = {0x9f, 0x0f, 0x90, 0xc0}; /* lahf; seto %al */
+
+	machine_code_bytes(code, save, sizeof(save));
+	loan->flags = true;
+	loan->flags_pushed = named_rax;
+	if (named_rax)
+		emit_push(code, loan, MACHINE_RAX);
+}
+
+/* Free ones first. Return: its number. */
+static unsigned int choose(const struct point *point, uint32_t taken)
+{
+	uint32_t possible = 0xffffU & ~UNWANTED & ~taken;
+
+	return (unsigned int)__builtin_ctz(possible & point->free ? possible & point->free
+								  : possible);
+}
+
+void point_borrow(struct machine_code *code, const struct point *point, uint32_t named,
+		  unsigned int count, bool flags, struct point_loan *ret)
+{
+	bool keeps_flags = flags && (point->live & LIVENESS_FLAGS) != 0;
+	uint32_t taken = named | (keeps_flags ? BIT(MACHINE_RAX) : 0);
+
+	*ret = (struct point_loan){.count = count};
+	for (unsigned int i = 0; i < count; i++) {
+		ret->registers[i] = (uint8_t)choose(point, taken);
+		taken |= BIT(ret->registers[i]);
+	}
+	for (unsigned int reg = 0; reg < 16; reg++) {
+		if (taken & BIT(reg) & ~point->free)
+			keep(code, point, ret, reg);
+	}
+	if (keeps_flags && named & BIT(MACHINE_RAX) && point->red_zone && !ret->lowered)
+		keep(code, point, ret, MACHINE_RAX); /* room for the flags */
+	if (keeps_flags)
+		keep_flags(code, ret, (named & BIT(MACHINE_RAX)) != 0);
+}
+
+void point_give_back(struct machine_code *code, const struct point_loan *loan)
+{
+	static const uint8_t restore[] = {0x04, 0x7f, 0x9e}; /* add $127, %al; sahf */
+	/* lea 128(%rsp), %rsp */
+	static const uint8_t up[] = {0x48, 0x8d, 0xa4, 0x24, RED_ZONE_BYTES, 0, 0, 0};
+
+	if (loan->flags_pushed)
+		emit_pop(code, MACHINE_RAX);
+	if (loan->flags)
+		machine_code_bytes(code, restore, sizeof(restore));
+	for (unsigned int reg = 16; reg-- > 0;) {
+		if (loan->pushed & BIT(reg))
+			emit_pop(code, reg);
+	}
+	if (loan->lowered)
+		machine_code_bytes(code, up, sizeof(up));
+}

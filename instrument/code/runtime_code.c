@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/code/runtime_code.h"
+
+#include <string.h>
+
+#include "instrument/code/point.h"
+
+#define RED_ZONE_BYTES 128
+
+static void put_u32(uint8_t *out, uint32_t value)
+{
+	memcpy(out, &value, sizeof(value));
+}
+
+void runtime_code_check(struct machine_code *code, const struct runtime_code *runtime,
+			uint32_t otherwise)
+{
+	uint8_t slot[] = {0x64, 0x81, 0x3c, 0x25, 0, 0, 0, 0, 0, 0, 0, 0}; /* cmpl $, %fs: */
+	uint8_t guard[] = {0x81, 0x3d, 0, 0, 0, 0, 0, 0, 0, 0};		   /* cmpl $, (%rip) */
+
+	put_u32(slot + 4, (uint32_t)(int32_t)runtime->slot);
+	put_u32(slot + 8, runtime->ready);
+	put_u32(guard + 6, runtime->ready);
+	machine_code_bytes(code, slot, sizeof(slot));
+	machine_code_branch(code, MACHINE_NOT_EQUAL, otherwise);
+	machine_code_refer(code, guard, sizeof(guard), 2, RUNTIME_CODE_GUARD);
+	machine_code_branch(code, MACHINE_NOT_EQUAL, otherwise);
+}
+
+/* lea @bytes(%rsp), %rsp: flags stay */
+static void emit_move_stack(struct machine_code *code, int32_t bytes)
+{
+	uint8_t lea[] = {0x48, 0x8d, 0xa4, 0x24, 0, 0, 0, 0};
+
+	if (bytes >= INT8_MIN && bytes <= INT8_MAX) {
+		lea[2] = 0x64;
+		lea[4] = (uint8_t)bytes;
+		machine_code_bytes(code, lea, 5);
+		return;
+	}
+	put_u32(lea + 4, (uint32_t)bytes);
+	machine_code_bytes(code, lea, sizeof(lea));
+}
+
+static void emit_push(struct machine_code *code, uint32_t value)
+{
+	uint8_t push[] = {0x68, 0, 0, 0, 0};
+
+	put_u32(push + 1, value);
+	machine_code_bytes(code, push, sizeof(push));
+}
+
+void runtime_code_enter(struct machine_code *code)
+{
+	emit_move_stack(code, -RED_ZONE_BYTES);
+	machine_code_enter(code, MACHINE_CALL, RUNTIME_CODE_ENTER);
+	emit_move_stack(code, RED_ZONE_BYTES);
+}
+
+void runtime_code_slow(struct machine_code *code, const struct point *point, unsigned int depth,
+		       uint16_t operation, int32_t argument)
+{
+	bool lowers = point->red_zone && depth < RED_ZONE_BYTES;
+
+	if (lowers) {
+		emit_move_stack(code, -RED_ZONE_BYTES);
+		depth += RED_ZONE_BYTES;
+	}
+	emit_push(code, (uint32_t)argument);
+	emit_push(code, (uint32_t)operation << 16 | depth);
+	machine_code_enter(code, MACHINE_CALL, RUNTIME_CODE_SLOW);
+	emit_move_stack(code, 16 + (lowers ? RED_ZONE_BYTES : 0));
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The code that sees to it that a thread has a block of memory for what is recorded, at
+ * %gs' base, which programs for x86-64 do not use.
+ */
+#ifndef DCPI_INSTRUMENT_RUNTIME_CODE_H
+#define DCPI_INSTRUMENT_RUNTIME_CODE_H
+
+#include "instrument/code/machine_code.h"
+
+/* What machine_code_enter() is given beside numbers of procedures. */
+#define RUNTIME_CODE_ENTER UINT32_MAX
+#define RUNTIME_CODE_SLOW (UINT32_MAX - 2)
+#define RUNTIME_CODE_GUARD (UINT32_MAX - 1) /* a word: @ready unless the process has forked */
+
+/**
+ * struct runtime_code - what the code finds when it runs
+ * @slot:  offset from the thread pointer of a word that is @ready when the thread is known
+ *         to the runtime
+ * @ready: a number
+ */
+struct runtime_code {
+	int64_t slot;
+	uint32_t ready;
+};
+
+/**
+ * runtime_code_check() - is the thread known, and the process the one it was?
+ * @otherwise: label to go to if not, where runtime_code_enter() is to follow
+ *
+ * Changes flags.
+ */
+void runtime_code_check(struct machine_code *code, const struct runtime_code *runtime,
+			uint32_t otherwise);
+
+/** runtime_code_enter() - call the runtime. Changes flags. */
+void runtime_code_enter(struct machine_code *code);
+
+struct point;
+
+/**
+ * runtime_code_slow() - call the mode's slow path (runtime/runtime.h)
+ * @operation: below 32768, the mode's own
+ * @argument:  likewise
+ * @depth:     bytes that the stack pointer is below the program's already (point_loan)
+ *
+ * Registers and flags stay as they are, whether they are live or not.
+ */
+void runtime_code_slow(struct machine_code *code, const struct point *point, unsigned int depth,
+		       uint16_t operation, int32_t argument);
+
+#endif

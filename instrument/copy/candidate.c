@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/copy/candidate.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "instrument/elf/elf_image.h"
+#include "lib/array.h"
+#include "lib/error.h"
+
+/* An address of code that something in the image knows. */
+struct reference {
+	uint64_t address;
+	bool branch;   /* it is a branch's target, certainly code */
+	bool of_start; /* only the program's first procedure knows it */
+};
+
+struct references {
+	struct reference *all;
+	size_t count;
+	size_t capacity;
+	bool of_start; /* what is added */
+	bool failed;
+};
+
+void candidate_keep(struct candidate *candidate, const char *why)
+{
+	candidate->kept = true;
+	snprintf(candidate->why, sizeof(candidate->why), "%s", why);
+}
+
+static void add_reference(struct references *references, uint64_t address, bool branch)
+{
+	if (references->failed ||
+	    array_reserve(&references->all, &references->capacity, references->count + 1,
+			  sizeof(*references->all)) < 0) {
+		references->failed = true;
+		return;
+	}
+	references->all[references->count++] = (struct reference){
+		.address = address, .branch = branch, .of_start = references->of_start};
+}
+
+static void visit_pointer(void *context, uint64_t target)
+{
+	add_reference(context, target, false);
+}
+
+/* What an instruction knows: targets, addresses relative to it, constants. */
+static void add_of_insn(const struct candidates *candidates, struct references *references,
+			const struct cfg *cfg, const struct insn *insn)
+{
+	if (insn->target != 0) {
+		if (insn->flow == INSN_FLOW_CALL || cfg_find_insn(cfg, insn->target) < 0)
+			add_reference(references, insn->target, true);
+		return;
+	}
+	if (insn->memory.pc_relative &&
+	    elf_image_is_code(candidates->image, (uint64_t)insn->memory.displacement))
+		add_reference(references, (uint64_t)insn->memory.displacement, false);
+	if (!candidates->image->pie && insn->immediate > 0 &&
+	    elf_image_is_code(candidates->image, (uint64_t)insn->immediate))
+		add_reference(references, (uint64_t)insn->immediate, false);
+}
+
+static void add_all(const struct candidates *candidates, struct references *references)
+{
+	uint64_t entry = elf_image_entry(candidates->image);
+
+	add_reference(references, entry, true);
+	for (size_t c = 0; c < candidates->count; c++) {
+		const struct candidate *candidate = &candidates->all[c];
+		const struct cfg *cfg = candidate->cfg;
+
+		references->of_start = candidate->procedure->address == entry;
+		image_code_pointers(candidates->code, candidate->procedure->address,
+				    candidate->procedure->address + candidate->procedure->bytes,
+				    visit_pointer, references);
+		for (uint32_t i = 0; cfg != NULL && i < cfg->insn_count; i++)
+			add_of_insn(candidates, references, cfg, &cfg->insns[i]);
+	}
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct reference *x = a, *y = b;
+
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+/* The first reference at or behind an address. */
+static size_t find_reference(const struct references *references, uint64_t address)
+{
+	size_t low = 0, high = references->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (references->all[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool is_switch_target(const struct cfg *cfg, uint32_t insn)
+{
+	uint32_t number = cfg->block_of[insn];
+	const struct cfg_block *block = &cfg->blocks[number];
+
+	if (block->first != insn)
+		return false;
+	for (uint32_t i = block->in; i < block->in + block->in_count; i++) {
+		if (cfg->edges[cfg->in_edges[i]].kind == CFG_EDGE_SWITCH)
+			return true;
+	}
+	return false;
+}
+
+/* Whether somebody may come to where a copy does not expect it. Both are by address. */
+static bool is_jumped_into(const struct candidate *candidate, const struct references *references)
+{
+	const struct cfg *cfg = candidate->cfg;
+	size_t first = cfg->insn_count > 0 ? find_reference(references, cfg->insns[0].address) : 0;
+
+	for (uint32_t i = 0; i < cfg->insn_count; i++) {
+		const struct insn *insn = &cfg->insns[i];
+
+		while (first < references->count && references->all[first].address < insn->address)
+			first++;
+		for (size_t r = first; r < references->count &&
+				       references->all[r].address < insn->address + insn->bytes;
+		     r++) {
+			const struct reference *reference = &references->all[r];
+
+			if (reference->address == candidate->procedure->address)
+				continue;
+			if (reference->address == insn->address
+				    ? !is_switch_target(cfg, i)
+				    : reference->branch &&
+					      cfg_find_insn(cfg, reference->address) < 0)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Whether its address is known to more than direct calls. */
+static bool is_taken(const struct candidate *candidate, const struct references *references)
+{
+	uint64_t address = candidate->procedure->address;
+
+	for (size_t r = find_reference(references, address);
+	     r < references->count && references->all[r].address == address; r++) {
+		if (!references->all[r].branch && !references->all[r].of_start)
+			return true;
+	}
+	return false;
+}
+
+static void judge(const struct candidates *candidates, struct candidate *candidate)
+{
+	const struct cfg *cfg = candidate->cfg;
+
+	if (candidate->procedure->source == PROCEDURE_SECTION)
+		candidate_keep(candidate, "nobody knows where procedures begin");
+	else if (elf_image_is_writable(candidates->image, candidate->procedure->address))
+		candidate_keep(candidate, "code that may be changed");
+	else if (cfg->missing || cfg->unresolved_jumps > 0)
+		candidate_keep(candidate, "a jump to unknown places");
+	else if (cfg->bad_bytes > 0)
+		candidate_keep(candidate, "bytes that are no instructions");
+}
+
+static int add_candidate(struct candidates *candidates, size_t index)
+{
+	const struct procedure *procedure =
+		procedure_table_get(image_code_procedures(candidates->code), index);
+	struct candidate *candidate = &candidates->all[candidates->count];
+	struct error why;
+	int r;
+
+	candidates->of[index] = -1;
+	if (procedure->source == PROCEDURE_PLT)
+		return 0;
+	*candidate = (struct candidate){.index = index, .procedure = procedure};
+	r = cfg_create(&candidate->cfg, candidates->code, index, NULL, &why);
+	if (r == -ENOMEM)
+		return r;
+	if (r == -ENOENT) /* a part of another one */
+		return 0;
+	if (r < 0) {
+		candidate->cfg = NULL;
+		candidate_keep(candidate, "no code");
+	} else {
+		judge(candidates, candidate);
+		for (uint32_t i = 0; i < candidate->cfg->insn_count; i++)
+			candidate->bytes += candidate->cfg->insns[i].bytes;
+	}
+	candidates->of[index] = (long)candidates->count++;
+	return 0;
+}
+
+/* Flags first: where they matter decides how all procedures are looked at. */
+static int find_liveness(struct candidates *candidates)
+{
+	int r = 0;
+
+	for (int round = 0; round < 2; round++) {
+		for (size_t c = 0; r == 0 && c < candidates->count; c++) {
+			struct candidate *candidate = &candidates->all[c];
+			bool again = round == 1 && candidates->across;
+
+			if (candidate->kept || (round == 1 && !again))
+				continue;
+			liveness_deinit(&candidate->liveness);
+			r = liveness_find(&candidate->liveness, candidate->cfg, again);
+			if (r == 0 && round == 0)
+				candidates->across |= liveness_crosses(&candidate->liveness);
+		}
+	}
+	return r;
+}
+
+int candidates_find(struct candidates *ret, struct image_code *code, const struct elf_image *image,
+		    struct error *err)
+{
+	size_t count = procedure_table_count(image_code_procedures(code));
+	struct references references = {0};
+	int r = 0;
+
+	*ret = (struct candidates){
+		.all = calloc(count + 1, sizeof(*ret->all)),
+		.of = calloc(count + 1, sizeof(*ret->of)),
+		.code = code,
+		.image = image,
+	};
+	if (ret->all == NULL || ret->of == NULL)
+		r = -ENOMEM;
+	for (size_t i = 0; r == 0 && i < count; i++)
+		r = add_candidate(ret, i);
+	if (r == 0)
+		add_all(ret, &references);
+	if (references.failed)
+		r = -ENOMEM;
+	if (r == 0 && references.count > 0)
+		qsort(references.all, references.count, sizeof(*references.all), by_address);
+	for (size_t c = 0; r == 0 && c < ret->count; c++) {
+		ret->all[c].taken = is_taken(&ret->all[c], &references);
+		if (!ret->all[c].kept && is_jumped_into(&ret->all[c], &references))
+			candidate_keep(&ret->all[c], "others jump into it");
+	}
+	free(references.all);
+	if (r == 0)
+		r = find_liveness(ret);
+	return r < 0 ? error_set(err, ENOMEM, "no memory for the procedures") : 0;
+}
+
+void candidate_visit_frames(const struct candidate *candidate, const struct unwind_frames *frames,
+			    void (*visit)(void *context, const struct unwind_frame *frame),
+			    void *context)
+{
+	const struct cfg *cfg = candidate->cfg;
+	uint32_t first = 0;
+
+	for (uint32_t i = 0; i < cfg->insn_count; i++) {
+		uint64_t end = cfg->insns[i].address + cfg->insns[i].bytes;
+
+		if (i + 1 < cfg->insn_count && cfg->insns[i + 1].address <= end)
+			continue;
+		for (size_t f = unwind_frames_first(frames, cfg->insns[first].address);
+		     f < frames->count && frames->all[f].start < end; f++)
+			visit(context, &frames->all[f]);
+		first = i + 1;
+	}
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+struct cut_finder {
+	struct candidate *candidate;
+	const struct unwind_frames *frames;
+	bool failed;
+};
+
+static void add_cut(void *context, uint64_t address)
+{
+	struct cut_finder *finder = context;
+	struct candidate *candidate = finder->candidate;
+
+	if (array_reserve(&candidate->cuts, &candidate->cut_capacity, candidate->cut_count + 1,
+			  sizeof(*candidate->cuts)) < 0) {
+		finder->failed = true;
+		return;
+	}
+	candidate->cuts[candidate->cut_count++] = address;
+}
+
+static void add_frame(void *context, const struct unwind_frame *frame)
+{
+	struct cut_finder *finder = context;
+
+	if (unwind_frame_cuts(finder->frames, frame, add_cut, finder) < 0)
+		candidate_keep(finder->candidate, "an unusual frame");
+}
+
+int candidates_find_frames(struct candidates *candidates, const struct unwind_frames *frames)
+{
+	for (size_t c = 0; c < candidates->count; c++) {
+		struct cut_finder finder = {.candidate = &candidates->all[c], .frames = frames};
+
+		if (!candidates->all[c].kept)
+			candidate_visit_frames(&candidates->all[c], frames, add_frame, &finder);
+		if (finder.candidate->cut_count > 0)
+			qsort(finder.candidate->cuts, finder.candidate->cut_count,
+			      sizeof(*finder.candidate->cuts), by_value);
+		if (finder.failed)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+void candidates_deinit(struct candidates *candidates)
+{
+	for (size_t c = 0; c < candidates->count; c++) {
+		struct candidate *candidate = &candidates->all[c];
+
+		count_graph_deinit(&candidate->graph);
+		liveness_deinit(&candidate->liveness);
+		procedure_copy_deinit(&candidate->copy);
+		procedure_copy_deinit(&candidate->recording);
+		old_code_deinit(&candidate->old);
+		free(candidate->cuts);
+		cfg_destroy(candidate->cfg);
+	}
+	free(candidates->all);
+	free(candidates->of);
+	*candidates = (struct candidates){0};
+}
+
+long candidates_at(const struct candidates *candidates, uint64_t address)
+{
+	long index = image_code_find(candidates->code, address);
+
+	if (index < 0 || candidates->of[index] < 0 ||
+	    candidates->all[candidates->of[index]].procedure->address != address)
+		return -1;
+	return candidates->of[index];
+}

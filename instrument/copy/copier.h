@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A procedure that is being copied. Internal to procedure_copy.c: copier_insn.c copies
+ * single instructions, copier_point.c asks the mode for code between them, copier_aside.c has
+ * what is put behind all blocks, copier_turn.c changes between two copies.
+ */
+#ifndef DCPI_INSTRUMENT_COPIER_H
+#define DCPI_INSTRUMENT_COPIER_H
+
+#include <Zydis/Zydis.h>
+#include <errno.h>
+
+#include "instrument/copy/procedure_copy.h"
+#include "lib/error.h"
+
+enum aside_kind {
+	ASIDE_POINT, /* code of the mode */
+	ASIDE_ENTER, /* the thread may not be ready */
+	ASIDE_SITE, /* from an old place of code: its turn, if there are two copies; then a point */
+	ASIDE_CROSS, /* to the other copy */
+};
+
+/* Code that is put behind all blocks, since few go there. */
+struct aside {
+	enum aside_kind kind;
+	uint32_t label;
+	uint32_t back; /* block's label to go to; COUNT_NONE: see @edge */
+	uint32_t crossing;
+	struct point point;
+	struct point_loan loan;
+	const struct cfg_edge *edge; /* out of the procedure */
+};
+
+struct copier {
+	const struct copy_source *source;
+	const struct cfg *cfg;
+	const struct count_graph *graph;
+	struct procedure_copy *copy;
+	struct machine_code *code;
+	uint32_t *labels;   /* of each block */
+	uint32_t *edge_of;  /* of each edge of cfg: that of the graph */
+	uint32_t *ends_by;  /* of each node: the edge that its last instruction is, or COUNT_NONE */
+	uint32_t *back_to;  /* likewise: the edge by which a call comes back */
+	uint32_t *comes_by; /* of each block: the edge from a hub, or of an exception */
+	bool clash;	    /* both */
+	bool *headers;	    /* of each block: ways lead back to it; NULL: there is one copy */
+	size_t cut;	    /* the next one */
+	struct aside *asides;
+	size_t aside_count;
+	size_t aside_capacity;
+	ZydisDecoder decoder;
+	struct error *err;
+};
+
+/* Without the address, by which each would be a reason of its own. */
+static inline int copier_refuse(const struct copier *copier, const char *why)
+{
+	error_set(copier->err, ENOTSUP, "%s", why);
+	return -ENOTSUP;
+}
+
+static inline bool copier_is_system_call(const struct insn *insn)
+{
+	return insn->opcode == ZYDIS_MNEMONIC_SYSCALL;
+}
+
+/** copier_insn_decode() - @bytes: out: its own. Return: 0 or -ENOTSUP. */
+int copier_insn_decode(const struct copier *copier, const struct insn *insn,
+		       ZydisDecodedInstruction *ret, const uint8_t **bytes);
+
+/** copier_insn_plain() - as it is, but for what it means relative to itself. */
+int copier_insn_plain(struct copier *copier, const struct insn *insn);
+
+/** copier_insn_leave() - a jump, branch or call out of the procedure, or to one's entry. */
+void copier_insn_leave(struct copier *copier, unsigned int kind, uint64_t target);
+
+/** copier_insn_call() - a call; @index: of the instruction. */
+int copier_insn_call(struct copier *copier, uint32_t index);
+
+/** copier_insn_mark() - all cuts up to an address are here. */
+void copier_insn_mark(struct copier *copier, uint64_t address);
+
+/** copier_point_of_edge() - @number: of the graph. */
+struct point copier_point_of_edge(const struct copier *copier, uint32_t number);
+
+bool copier_point_wants(const struct copier *copier, const struct point *point);
+
+/** copier_point_emit() - what the mode wants there; @live: registers and flags that are. */
+void copier_point_emit(const struct copier *copier, struct point *point, uint32_t live);
+
+/** copier_point_start() - a node's start; _end: its end, and the edge that its last
+ * instruction is; _back: where its call comes back; _reference: before an instruction. */
+void copier_point_start(const struct copier *copier, uint32_t number);
+void copier_point_end(const struct copier *copier, uint32_t number, uint32_t live);
+void copier_point_back(const struct copier *copier, uint32_t number, uint32_t insn);
+void copier_point_reference(const struct copier *copier, uint32_t number, uint32_t index);
+
+/** copier_aside_add() - @aside: with a label of its own. Return: NULL: no memory. */
+struct aside *copier_aside_add(struct copier *copier, struct aside aside);
+
+/** copier_aside_emit() - all of them. */
+void copier_aside_emit(struct copier *copier);
+
+/** copier_turn_count() - places where the other copy may go on; their numbers follow. */
+uint32_t copier_turn_count(const struct copier *copier);
+uint32_t copier_turn_of_block(const struct copier *copier, uint32_t block);
+uint32_t copier_turn_of_entry(const struct copier *copier);
+uint32_t copier_turn_of_site(const struct copier *copier, uint32_t block);
+
+/** copier_turn_find_headers() - blocks that ways lead back to. Return: 0 or -ENOMEM. */
+int copier_turn_find_headers(struct copier *copier);
+
+/** copier_turn_emit() - is it the other copy's turn? @live: what is; @red_zone: point.h's */
+void copier_turn_emit(struct copier *copier, uint32_t crossing, uint32_t live, bool red_zone);
+
+/** copier_turn_cross() - on to the other copy. */
+void copier_turn_cross(struct copier *copier, const struct aside *aside);
+
+#endif

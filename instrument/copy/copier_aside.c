@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/copy/copier.h"
+
+#include "lib/array.h"
+
+struct aside *copier_aside_add(struct copier *copier, struct aside aside)
+{
+	if (array_reserve(&copier->asides, &copier->aside_capacity, copier->aside_count + 1,
+			  sizeof(*copier->asides)) < 0) {
+		copier->code->failed = true;
+		return NULL;
+	}
+	aside.label = machine_code_label(copier->code);
+	copier->asides[copier->aside_count] = aside;
+	return &copier->asides[copier->aside_count++];
+}
+
+static void emit_site(struct copier *copier, struct aside *aside)
+{
+	if (copier->source->variant != COPY_ONLY)
+		copier_turn_emit(copier, aside->crossing, aside->point.live, true);
+	if (copier_point_wants(copier, &aside->point))
+		copier_point_emit(copier, &aside->point, aside->point.live);
+}
+
+static void emit_one(struct copier *copier, struct aside *aside)
+{
+	switch (aside->kind) {
+	case ASIDE_ENTER:
+		runtime_code_enter(copier->code);
+		break;
+	case ASIDE_SITE:
+		emit_site(copier, aside);
+		break;
+	case ASIDE_POINT:
+		copier_point_emit(copier, &aside->point, aside->point.live);
+		break;
+	case ASIDE_CROSS:
+		copier_turn_cross(copier, aside);
+		return;
+	}
+	if (aside->back != COUNT_NONE)
+		machine_code_branch(copier->code, MACHINE_JUMP, aside->back);
+	else
+		copier_insn_leave(copier, MACHINE_JUMP, aside->edge->target);
+}
+
+/* One may add others. */
+void copier_aside_emit(struct copier *copier)
+{
+	for (size_t i = 0; !copier->code->failed && i < copier->aside_count; i++) {
+		struct aside aside = copier->asides[i];
+
+		machine_code_place(copier->code, aside.label);
+		emit_one(copier, &aside);
+	}
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/copy/copier.h"
+
+bool copier_point_wants(const struct copier *copier, const struct point *point)
+{
+	return copier->source->variant != COPY_CHECKING &&
+	       copier->source->mode->wants(copier->source->plan, point);
+}
+
+void copier_point_emit(const struct copier *copier, struct point *point, uint32_t live)
+{
+	point->live = live;
+	point->free = liveness_free_registers(copier->source->liveness, live);
+	copier->source->mode->emit(copier->source->plan, point, copier->code);
+}
+
+/* Where procedures begin, end and call nobody minds what is below the stack. */
+static bool minds_red_zone(const struct copier *copier, const struct count_edge *edge)
+{
+	const struct count_node *node;
+
+	if (edge->kind != COUNT_CALL && edge->kind != COUNT_BACK)
+		return edge->from != COUNT_OUTSIDE && edge->to != COUNT_OUTSIDE;
+	node = &copier->graph->nodes[edge->kind == COUNT_CALL ? edge->from : edge->to - 1];
+	return copier_is_system_call(&copier->cfg->insns[node->first + node->count - 1]);
+}
+
+struct point copier_point_of_edge(const struct copier *copier, uint32_t number)
+{
+	const struct count_edge *edge = &copier->graph->edges[number];
+
+	return (struct point){
+		.kind = POINT_EDGE,
+		.edge = number,
+		.node = edge->from != COUNT_OUTSIDE ? edge->from : edge->to,
+		.red_zone = minds_red_zone(copier, edge),
+	};
+}
+
+/* Before its first instruction; or behind its last one, if it has none. */
+static uint32_t live_at_start(const struct copier *copier, const struct count_node *node)
+{
+	const struct liveness *liveness = copier->source->liveness;
+
+	return node->count > 0 ? liveness_before(liveness, node->first)
+			       : liveness->out[node->block];
+}
+
+void copier_point_start(const struct copier *copier, uint32_t number)
+{
+	struct point point = {.kind = POINT_START, .node = number, .red_zone = true};
+
+	if (copier_point_wants(copier, &point))
+		copier_point_emit(copier, &point,
+				  live_at_start(copier, &copier->graph->nodes[number]));
+}
+
+/* The end, and the edge that the node's last instruction is. */
+void copier_point_end(const struct copier *copier, uint32_t number, uint32_t live)
+{
+	struct point end = {.kind = POINT_END, .node = number, .red_zone = true};
+
+	if (copier_point_wants(copier, &end))
+		copier_point_emit(copier, &end, live);
+	if (copier->ends_by[number] != COUNT_NONE) {
+		struct point edge = copier_point_of_edge(copier, copier->ends_by[number]);
+
+		if (copier_point_wants(copier, &edge))
+			copier_point_emit(copier, &edge, live);
+	}
+}
+
+void copier_point_back(const struct copier *copier, uint32_t number, uint32_t insn)
+{
+	struct point point;
+
+	if (copier->back_to[number] == COUNT_NONE)
+		return;
+	point = copier_point_of_edge(copier, copier->back_to[number]);
+	if (copier_point_wants(copier, &point))
+		copier_point_emit(copier, &point, liveness_after(copier->source->liveness, insn));
+}
+
+void copier_point_reference(const struct copier *copier, uint32_t number, uint32_t index)
+{
+	const struct insn *insn = &copier->cfg->insns[index];
+	struct point point = {
+		.kind = POINT_REFERENCE, .node = number, .insn = index, .red_zone = true};
+
+	if (copier->source->mode->references &&
+	    insn->flags & (INSN_READS_MEMORY | INSN_WRITES_MEMORY) &&
+	    copier_point_wants(copier, &point))
+		copier_point_emit(copier, &point, liveness_before(copier->source->liveness, index));
+}

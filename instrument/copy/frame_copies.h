@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The frames of copied procedures, described again where the copies are. Internal to the
+ * rewriter.
+ */
+#ifndef DCPI_INSTRUMENT_FRAME_COPIES_H
+#define DCPI_INSTRUMENT_FRAME_COPIES_H
+
+#include "instrument/copy/candidate.h"
+#include "instrument/elf/unwind_writer.h"
+
+/**
+ * struct frame_copies - what is written, of what
+ * @code: address of the added code
+ */
+struct frame_copies {
+	struct unwind_writer *writer;
+	const struct unwind_frames *frames;
+	const struct candidates *candidates;
+	uint64_t code;
+};
+
+/** frame_copies_write() - tables of handlers, then the frames. Return: 0 or -ENOMEM. */
+int frame_copies_write(const struct frame_copies *copies);
+
+#endif

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/copy/old_code.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/array.h"
+
+#define JUMP_BYTES 5
+#define SHORT_BYTES 2
+#define SHORT_REACH 127
+
+/* What a byte of old code is. */
+enum use {
+	USE_KEEP, /* may be run or read */
+	USE_FREE,
+	USE_SITE, /* the beginning of a place where control arrives */
+	USE_TAKEN,
+};
+
+/* Instructions without a gap between them, and a byte's use each. */
+struct run {
+	uint64_t start;
+	size_t bytes;
+	uint8_t *use;
+};
+
+struct planner {
+	struct old_code *code;
+	const struct cfg *cfg;
+	const struct count_graph *graph;
+	const struct procedure_copy *copy;
+	size_t (*padding)(void *context, uint64_t address);
+	void *context;
+};
+
+static bool is_copied(const struct planner *planner, uint32_t insn)
+{
+	return planner->graph->node_of[planner->cfg->block_of[insn]] != COUNT_NONE;
+}
+
+static void set(struct run *run, uint64_t address, size_t bytes, enum use use)
+{
+	for (size_t i = 0; i < bytes; i++) {
+		if (address + i >= run->start && address + i - run->start < run->bytes)
+			run->use[address + i - run->start] = (uint8_t)use;
+	}
+}
+
+static bool is_free(const struct run *run, uint64_t address, size_t bytes)
+{
+	if (address < run->start || address - run->start > run->bytes ||
+	    bytes > run->bytes - (address - run->start))
+		return false;
+	for (size_t i = 0; i < bytes; i++) {
+		if (run->use[address - run->start + i] != USE_FREE)
+			return false;
+	}
+	return true;
+}
+
+static int add_patch(struct planner *planner, struct old_patch patch)
+{
+	struct old_code *code = planner->code;
+
+	if (array_reserve(&code->patches, &code->capacity, code->count + 1,
+			  sizeof(*code->patches)) < 0)
+		return -ENOMEM;
+	code->patches[code->count++] = patch;
+	return 0;
+}
+
+static bool is_in(const struct run *run, uint64_t address)
+{
+	return address >= run->start && address - run->start < run->bytes;
+}
+
+/* What code that stays leads to stays too. */
+static void keep_targets(const struct planner *planner, struct run *run)
+{
+	for (uint32_t i = 0; i < planner->cfg->insn_count; i++) {
+		const struct insn *insn = &planner->cfg->insns[i];
+
+		if (!is_copied(planner, i) && insn->target != 0)
+			set(run, insn->target, 1, USE_KEEP);
+	}
+}
+
+static int place_wide(struct planner *planner, struct run *run)
+{
+	for (size_t i = 0; i < planner->copy->site_count; i++)
+		set(run, planner->copy->sites[i].address, 1, USE_SITE);
+	for (size_t i = 0; i < planner->copy->site_count; i++) {
+		const struct copy_site *site = &planner->copy->sites[i];
+
+		if (!is_in(run, site->address) || !is_free(run, site->address + 1, JUMP_BYTES - 1))
+			continue;
+		set(run, site->address, JUMP_BYTES, USE_TAKEN);
+		if (add_patch(planner, (struct old_patch){.address = site->address,
+							  .label = site->label}) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Room for a jump that a short one reaches. Return: 0: there is none. */
+static uint64_t find_room(const struct run *run, uint64_t from)
+{
+	uint64_t low = from > run->start + SHORT_REACH ? from - SHORT_REACH : run->start;
+
+	for (uint64_t at = low; at <= from + SHORT_REACH; at++) {
+		if (is_free(run, at, JUMP_BYTES))
+			return at;
+	}
+	return 0;
+}
+
+static int place_short(struct planner *planner, struct run *run)
+{
+	for (size_t i = 0; i < planner->copy->site_count; i++) {
+		const struct copy_site *site = &planner->copy->sites[i];
+		uint64_t room;
+
+		if (!is_in(run, site->address) || run->use[site->address - run->start] != USE_SITE)
+			continue;
+		if (!is_free(run, site->address + 1, SHORT_BYTES - 1))
+			return -ENOSPC;
+		set(run, site->address, SHORT_BYTES, USE_TAKEN);
+		room = find_room(run, site->address + SHORT_BYTES);
+		if (room == 0)
+			return -ENOSPC;
+		set(run, room, JUMP_BYTES, USE_TAKEN);
+		if (add_patch(planner, (struct old_patch){.address = room, .label = site->label}) <
+			    0 ||
+		    add_patch(planner, (struct old_patch){.address = site->address,
+							  .label = OLD_PATCH_SHORT,
+							  .target = room}) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Instructions [first, end) follow each other. */
+static int plan_run(struct planner *planner, uint32_t first, uint32_t end)
+{
+	const struct insn *insns = planner->cfg->insns;
+	const struct insn *last = &insns[end - 1];
+	uint64_t behind = last->address + last->bytes;
+	size_t padding = planner->padding(planner->context, behind);
+	struct run run = {.start = insns[first].address,
+			  .bytes = behind - insns[first].address + padding};
+	int r;
+
+	run.use = calloc(1, run.bytes);
+	if (run.use == NULL)
+		return -ENOMEM;
+	for (uint32_t i = first; i < end; i++)
+		set(&run, insns[i].address, insns[i].bytes,
+		    is_copied(planner, i) ? USE_FREE : USE_KEEP);
+	set(&run, behind, padding, USE_FREE);
+	keep_targets(planner, &run);
+	r = place_wide(planner, &run);
+	if (r == 0)
+		r = place_short(planner, &run);
+	free(run.use);
+	return r;
+}
+
+int old_code_plan(struct old_code *ret, const struct cfg *cfg, const struct count_graph *graph,
+		  const struct procedure_copy *copy,
+		  size_t (*padding)(void *context, uint64_t address), void *context)
+{
+	struct planner planner = {.code = ret,
+				  .cfg = cfg,
+				  .graph = graph,
+				  .copy = copy,
+				  .padding = padding,
+				  .context = context};
+	uint32_t first = 0;
+	int r = 0;
+
+	*ret = (struct old_code){0};
+	for (uint32_t i = 0; r == 0 && i < cfg->insn_count; i++) {
+		const struct insn *insn = &cfg->insns[i];
+
+		if (i + 1 < cfg->insn_count &&
+		    cfg->insns[i + 1].address <= insn->address + insn->bytes)
+			continue;
+		r = plan_run(&planner, first, i + 1);
+		first = i + 1;
+	}
+	if (r < 0)
+		old_code_deinit(ret);
+	return r;
+}
+
+void old_code_deinit(struct old_code *code)
+{
+	free(code->patches);
+	*code = (struct old_code){0};
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/copy/prelude.h"
+
+#include "instrument/profile/profile_layout.h"
+
+#define ARCH_SET_FS 0x1002
+#define NR_ARCH_PRCTL 158
+
+/* Pushes the state's address and calls the runtime, which begins the added code. */
+static void make_enter(struct prelude *prelude)
+{
+	static const uint8_t push[] = {0x57};			     /* push %rdi */
+	static const uint8_t lea[] = {0x48, 0x8d, 0x3d, 0, 0, 0, 0}; /* lea state(%rip), %rdi */
+	static const uint8_t swap[] = {0x48, 0x87, 0x3c, 0x24};	     /* xchg %rdi, (%rsp) */
+	static const uint8_t end[] = {0x48, 0x8d, 0x64,
+				      0x24, 0x08, 0xc3}; /* lea 8(%rsp), %rsp; ret */
+	struct machine_code *code = &prelude->code;
+
+	machine_code_place(code, prelude->enter);
+	machine_code_bytes(code, push, sizeof(push));
+	machine_code_refer(code, lea, sizeof(lea), 3, PRELUDE_STATE);
+	machine_code_bytes(code, swap, sizeof(swap));
+	machine_code_leave(code, MACHINE_CALL, prelude->runtime + PROFILE_LAYOUT_ENTER);
+	machine_code_bytes(code, end, sizeof(end));
+}
+
+/* A slow path: keeps %rdi, and has the runtime go on. */
+static void make_slow(struct prelude *prelude)
+{
+	static const uint8_t push[] = {0x57};			     /* push %rdi */
+	static const uint8_t lea[] = {0x48, 0x8d, 0x3d, 0, 0, 0, 0}; /* lea state(%rip), %rdi */
+	struct machine_code *code = &prelude->code;
+
+	machine_code_place(code, prelude->slow);
+	machine_code_bytes(code, push, sizeof(push));
+	machine_code_refer(code, lea, sizeof(lea), 3, PRELUDE_STATE);
+	machine_code_leave(code, MACHINE_JUMP, prelude->runtime + PROFILE_LAYOUT_SLOW);
+}
+
+/*
+ * A static program has no thread pointer yet when it begins: one is lent to it. What it
+ * finds there is in no order, so that the runtime is called.
+ */
+static void make_start(struct prelude *prelude, uint64_t entry)
+{
+	static const uint8_t lea[] = {0x48, 0x8d, 0x35, 0, 0, 0, 0}; /* lea dummy(%rip), %rsi */
+	static const uint8_t call[] = {0xbf,
+				       ARCH_SET_FS & 0xff,
+				       ARCH_SET_FS >> 8,
+				       0,
+				       0, /* mov, %edi */
+				       0xb8,
+				       NR_ARCH_PRCTL,
+				       0,
+				       0,
+				       0, /* mov, %eax */
+				       0x0f,
+				       0x05, /* syscall */
+				       0x31,
+				       0xff,
+				       0x31,
+				       0xf6,
+				       0x31,
+				       0xc0}; /* as they were */
+	struct machine_code *code = &prelude->code;
+
+	machine_code_place(code, prelude->start);
+	machine_code_refer(code, lea, sizeof(lea), 3, PRELUDE_DUMMY);
+	machine_code_bytes(code, call, sizeof(call));
+	machine_code_leave(code, MACHINE_JUMP, entry);
+}
+
+int prelude_make(struct prelude *ret, uint64_t runtime, uint64_t entry)
+{
+	*ret = (struct prelude){.runtime = runtime};
+	ret->enter = machine_code_label(&ret->code);
+	ret->slow = machine_code_label(&ret->code);
+	ret->start = machine_code_label(&ret->code);
+	make_enter(ret);
+	make_slow(ret);
+	make_start(ret, entry);
+	return machine_code_layout(&ret->code);
+}
+
+void prelude_deinit(struct prelude *prelude)
+{
+	machine_code_deinit(&prelude->code);
+}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/copy/reentry.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/graph/strong_components.h"
+#include "analysis/image/elf_file.h"
+#include "lib/array.h"
+
+#define NOWHERE UINT32_MAX
+
+struct builder {
+	const struct candidates *candidates;
+	uint32_t *first;
+	uint32_t *targets;
+	size_t count;
+	size_t capacity;
+	bool failed;
+};
+
+/* --- names ---------------------------------------------------------------- */
+
+static bool is_named(const char *name, const char *const *names, size_t count)
+{
+	size_t bytes = strcspn(name, "@");
+
+	for (size_t i = 0; i < count; i++) {
+		if (strlen(names[i]) == bytes && memcmp(names[i], name, bytes) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* What a call leads to by name; NULL: nobody knows. */
+static const char *name_of(const struct candidates *candidates, const struct insn *call)
+{
+	long index;
+
+	if (call->target == 0)
+		return call->memory.pc_relative
+			       ? image_code_slot_name(candidates->code,
+						      (uint64_t)call->memory.displacement)
+			       : NULL;
+	index = image_code_find(candidates->code, call->target);
+	return index < 0
+		       ? NULL
+		       : procedure_table_get(image_code_procedures(candidates->code), (size_t)index)
+				 ->name;
+}
+
+/* Of another image, and calls nobody back. */
+static bool is_harmless(const char *name)
+{
+	static const char *const names[] = {
+		"memcpy",
+		"memmove",
+		"memset",
+		"memcmp",
+		"memchr",
+		"memrchr",
+		"mempcpy",
+		"rawmemchr",
+		"strlen",
+		"strnlen",
+		"strcmp",
+		"strncmp",
+		"strcasecmp",
+		"strncasecmp",
+		"strcoll",
+		"strchr",
+		"strrchr",
+		"strchrnul",
+		"strstr",
+		"strspn",
+		"strcspn",
+		"strpbrk",
+		"strcpy",
+		"strncpy",
+		"stpcpy",
+		"strcat",
+		"strtol",
+		"strtoul",
+		"strtoll",
+		"strtoull",
+		"strtod",
+		"malloc",
+		"calloc",
+		"realloc",
+		"free",
+		"strdup",
+		"strndup",
+		"toupper",
+		"tolower",
+		"__ctype_b_loc",
+		"__ctype_tolower_loc",
+		"__ctype_toupper_loc",
+		"__ctype_get_mb_cur_max",
+		"mbrtowc",
+		"wcrtomb",
+		"__errno_location",
+		"__memcpy_chk",
+		"__memset_chk",
+		"__memmove_chk",
+		"__strcpy_chk",
+		"read",
+		"write",
+		"lseek",
+		"close",
+		"memmem",
+		"time",
+		"gettimeofday",
+		"clock_gettime",
+		"getpid",
+		"sin",
+		"cos",
+		"exp",
+		"log",
+		"pow",
+		"sqrt",
+		"floor",
+		"ceil",
+		"fmod",
+	};
+
+	return is_named(name, names, sizeof(names) / sizeof(names[0]));
+}
+
+bool reentry_returns_twice(const struct reentry *graph, const struct insn *call)
+{
+	static const char *const names[] = {
+		"setjmp",  "_setjmp", "sigsetjmp", "__sigsetjmp", "getcontext",
+		"savectx", "vfork",   "__vfork",   "fork",	  "_Fork",
+		"__fork",  "clone",   "__clone",   "forkpty",	  "__libc_fork",
+	};
+	const char *name = name_of(graph->candidates, call);
+
+	return name != NULL && is_named(name, names, sizeof(names) / sizeof(names[0]));
+}
+
+/* --- edges ---------------------------------------------------------------- */
+
+static uint32_t outside_of(const struct candidates *candidates)
+{
+	return (uint32_t)candidates->count;
+}
+
+static uint32_t candidate_of(const struct candidates *candidates, uint64_t address)
+{
+	long index = image_code_find(candidates->code, address);
+
+	return index < 0 || candidates->of[index] < 0 ? NOWHERE : (uint32_t)candidates->of[index];
+}
+
+/* The node that a call, or a jump, leads to. */
+static uint32_t callee_of(const struct candidates *candidates, const struct insn *call)
+{
+	uint32_t callee = call->target != 0 ? candidate_of(candidates, call->target) : NOWHERE;
+	const char *name;
+
+	if (callee != NOWHERE)
+		return callee;
+	name = name_of(candidates, call);
+	return name != NULL && is_harmless(name) ? NOWHERE : outside_of(candidates);
+}
+
+static void add(struct builder *builder, uint32_t target)
+{
+	if (target == NOWHERE)
+		return;
+	if (builder->failed || array_reserve(&builder->targets, &builder->capacity,
+					     builder->count + 1, sizeof(*builder->targets)) < 0) {
+		builder->failed = true;
+		return;
+	}
+	builder->targets[builder->count++] = target;
+}
+
+static void add_calls(struct builder *builder, const struct candidate *candidate)
+{
+	const struct cfg *cfg = candidate->cfg;
+
+	if (cfg == NULL || cfg->missing || cfg->unresolved_jumps > 0)
+		add(builder, outside_of(builder->candidates));
+	for (uint32_t i = 0; cfg != NULL && i < cfg->call_count; i++)
+		add(builder, callee_of(builder->candidates, &cfg->insns[cfg->calls[i].insn]));
+}
+
+static void add_taken(struct builder *builder)
+{
+	const struct candidates *candidates = builder->candidates;
+
+	for (size_t c = 0; c < candidates->count; c++) {
+		if (candidates->all[c].taken)
+			add(builder, (uint32_t)c);
+	}
+}
+
+static void add_exported(struct builder *builder, const struct elf_file *file)
+{
+	GElf_Shdr header;
+	Elf_Scn *section = elf_file_section(file, ".dynsym", &header);
+	Elf_Data *data = section != NULL ? elf_getdata(section, NULL) : NULL;
+	size_t count = data != NULL && header.sh_entsize > 0 ? data->d_size / header.sh_entsize : 0;
+
+	for (size_t i = 0; i < count; i++) {
+		GElf_Sym symbol;
+
+		if (gelf_getsym(data, (int)i, &symbol) != NULL && symbol.st_shndx != SHN_UNDEF &&
+		    GELF_ST_TYPE(symbol.st_info) == STT_FUNC)
+			add(builder, candidate_of(builder->candidates, symbol.st_value));
+	}
+}
+
+/* --- all of it ------------------------------------------------------------ */
+
+int reentry_find(struct reentry *ret, const struct candidates *candidates)
+{
+	uint32_t nodes = outside_of(candidates) + 1, components;
+	struct builder builder = {.candidates = candidates,
+				  .first = calloc(nodes + (size_t)1, sizeof(*builder.first))};
+	struct reentry graph = {.candidates = candidates,
+				.component = calloc(nodes, sizeof(*graph.component))};
+	struct strong_graph strong = {.nodes = nodes};
+	int r = -ENOMEM;
+
+	if (builder.first != NULL && graph.component != NULL) {
+		for (size_t c = 0; c < candidates->count; c++) {
+			builder.first[c] = (uint32_t)builder.count;
+			add_calls(&builder, &candidates->all[c]);
+		}
+		builder.first[nodes - 1] = (uint32_t)builder.count;
+		add_taken(&builder);
+		add_exported(&builder, image_code_file(candidates->code));
+		add(&builder, nodes - 1); /* so that there are some */
+		builder.first[nodes] = (uint32_t)builder.count;
+		strong.first = builder.first;
+		strong.targets = builder.targets;
+		if (!builder.failed)
+			r = strong_components_find(graph.component, &components, &strong);
+	}
+	free(builder.first);
+	free(builder.targets);
+	if (r < 0)
+		reentry_deinit(&graph);
+	else
+		*ret = graph;
+	return r;
+}
+
+void reentry_deinit(struct reentry *graph)
+{
+	free(graph->component);
+	*graph = (struct reentry){0};
+}
+
+bool reentry_is_possible(const struct reentry *graph, size_t candidate, const struct insn *call)
+{
+	uint32_t callee = callee_of(graph->candidates, call);
+
+	return callee != NOWHERE && graph->component[callee] == graph->component[candidate];
+}

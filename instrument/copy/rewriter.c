@@ -1,0 +1,584 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/copy/rewriter.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "instrument/code/runtime_blob.h"
+#include "instrument/copy/candidate.h"
+#include "instrument/copy/frame_copies.h"
+#include "instrument/copy/prelude.h"
+#include "instrument/copy/reentry.h"
+#include "instrument/copy/shared_code.h"
+#include "instrument/copy/state_layout.h"
+#include "instrument/elf/elf_image.h"
+#include "instrument/mode/mode.h"
+#include "instrument/profile/profile_layout.h"
+#include "lib/error.h"
+
+#define CODE_ALIGN 64
+/* Before what a thread has of its own; a multiple of any alignment it may have. */
+#define SLOT_BYTES 64
+
+struct rewriter {
+	const struct rewriter_options *options;
+	struct elf_image image;
+	struct image_code *code;
+	struct candidates candidates;
+	struct reentry reentry;
+	struct unwind_frames frames;
+	struct unwind_writer unwind;
+	uint64_t unwind_offset; /* in the added code */
+	const struct instrument_mode *mode;
+	struct mode_image recorded;
+	char *path; /* absolute */
+	struct profile_layout_state state;
+	struct runtime_code runtime;
+	struct prelude prelude;
+	uint64_t prelude_offset;
+	uint64_t code_bytes;
+	const struct candidate *written; /* whose code is being written */
+	bool records;			 /* the second copy of it */
+	uint8_t *out;
+	struct rewriter_report *report;
+};
+
+/* --- where things are ----------------------------------------------------- */
+
+static uint64_t code_address(const struct rewriter *rewriter)
+{
+	return elf_image_code_address(&rewriter->image);
+}
+
+static uint64_t state_address(const struct rewriter *rewriter)
+{
+	return elf_image_data_address(&rewriter->image, rewriter->code_bytes);
+}
+
+static uint64_t prelude_address(const struct rewriter *rewriter, uint32_t label)
+{
+	return code_address(rewriter) + rewriter->prelude_offset +
+	       machine_code_offset(&rewriter->prelude.code, label);
+}
+
+/* In the other copy than the one that is being written. */
+static uint64_t crossing_address(const struct rewriter *rewriter, uint32_t crossing)
+{
+	const struct candidate *candidate = rewriter->written;
+	bool records = !rewriter->records;
+	const struct procedure_copy *copy = records ? &candidate->recording : &candidate->copy;
+
+	return code_address(rewriter) +
+	       (records ? candidate->recording_offset : candidate->offset) +
+	       machine_code_offset(&copy->code, copy->crossings[crossing]);
+}
+
+/* For machine_code_write(). A procedure that is not copied is where it always was. */
+static uint64_t where(void *context, uint32_t other)
+{
+	const struct rewriter *rewriter = context;
+	const struct candidate *candidate;
+
+	switch (other) {
+	case RUNTIME_CODE_ENTER:
+		return prelude_address(rewriter, rewriter->prelude.enter);
+	case RUNTIME_CODE_SLOW:
+		return prelude_address(rewriter, rewriter->prelude.slow);
+	case RUNTIME_CODE_GUARD:
+		return state_address(rewriter) + state_layout_guard();
+	case PRELUDE_STATE:
+		return state_address(rewriter);
+	case PRELUDE_DUMMY:
+		return state_address(rewriter) + state_layout_dummy(&rewriter->state);
+	}
+	if (other & COPY_CROSSING)
+		return crossing_address(rewriter, other & ~COPY_CROSSING);
+	candidate = &rewriter->candidates.all[other];
+	if (candidate->kept)
+		return candidate->procedure->address;
+	return code_address(rewriter) + candidate->offset +
+	       machine_code_offset(&candidate->copy.code, candidate->copy.inside);
+}
+
+/* --- the runtime ---------------------------------------------------------- */
+
+static int prepare_runtime(struct rewriter *rewriter, struct error *err)
+{
+	static const uint8_t initial[SLOT_BYTES]; /* not ready */
+	int64_t slot;
+	int r = elf_image_widen_tls(&rewriter->image, initial, sizeof(initial), &slot, err);
+
+	if (r < 0)
+		return r;
+	if (slot < INT32_MIN)
+		return error_set(err, ENOTSUP, "its thread-local data are too large");
+	rewriter->runtime = (struct runtime_code){.slot = slot, .ready = PROFILE_LAYOUT_READY};
+	r = prelude_make(&rewriter->prelude, code_address(rewriter),
+			 elf_image_entry(&rewriter->image));
+	return r < 0 ? error_set(err, ENOMEM, "no memory for code") : 0;
+}
+
+/* --- copying -------------------------------------------------------------- */
+
+static const uint8_t *bytes_of(void *context, uint64_t address, size_t count)
+{
+	const struct rewriter *rewriter = context;
+
+	return elf_image_at(&rewriter->image, address, count);
+}
+
+static long find_candidate(void *context, uint64_t address)
+{
+	const struct rewriter *rewriter = context;
+
+	return candidates_at(&rewriter->candidates, address);
+}
+
+/* By the names of what libc has: the child comes back from there as well. */
+static bool may_fork(void *context, const struct insn *call)
+{
+	static const char *const names[] = {"fork",    "vfork",	 "_Fork", "__fork", "__libc_fork",
+					    "forkpty", "daemon", "clone", "__clone"};
+	const struct rewriter *rewriter = context;
+	long index = call->target != 0 ? image_code_find(rewriter->code, call->target) : -1;
+	const struct procedure *callee;
+	size_t bytes;
+
+	if (index < 0)
+		return false;
+	callee = procedure_table_get(image_code_procedures(rewriter->code), (size_t)index);
+	bytes = strcspn(callee->name, "@");
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strlen(names[i]) == bytes && memcmp(names[i], callee->name, bytes) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Behind a procedure compilers leave gaps up to the next one, which nobody runs. */
+static size_t padding_at(void *context, uint64_t address)
+{
+	const struct rewriter *rewriter = context;
+	const struct insn_decoder *decoder = image_code_decoder(rewriter->code);
+	size_t bytes = 0;
+
+	while ((address + bytes) % 16 != 0 && bytes < 16) {
+		const uint8_t *code = elf_image_at(&rewriter->image, address + bytes, 16);
+		struct insn insn;
+		size_t length;
+
+		if (code == NULL || image_code_find(rewriter->code, address + bytes) >= 0)
+			break;
+		length = decoder->decode(&insn, code, 16, address + bytes);
+		if (length == 0 || (insn.class != INSN_NOP && code[0] != 0xcc))
+			break;
+		bytes += length;
+	}
+	return bytes;
+}
+
+/* As the mode wants it. Return: as of procedure_copy_make(). */
+static int copy_planned(struct rewriter *rewriter, struct candidate *candidate,
+			const struct mode_plan *plan, struct error *why)
+{
+	struct copy_source source = {
+		.cfg = candidate->cfg,
+		.graph = &candidate->graph,
+		.liveness = &candidate->liveness,
+		.runtime = &rewriter->runtime,
+		.mode = rewriter->mode,
+		.plan = plan,
+		.bytes = bytes_of,
+		.find = find_candidate,
+		.forks = may_fork,
+		.context = rewriter,
+		.entry = candidate->procedure->address,
+		.cuts = candidate->cuts,
+		.cut_count = candidate->cut_count,
+	};
+	int r;
+
+	if (rewriter->mode->bursts) {
+		source.turns = rewriter->recorded.turns;
+		source.variant = COPY_INSTRUMENTED;
+		r = procedure_copy_make(&candidate->recording, &source, why);
+		if (r < 0)
+			return r;
+		source.variant = COPY_CHECKING;
+	}
+	r = procedure_copy_make(&candidate->copy, &source, why);
+	if (r < 0)
+		return r;
+	r = old_code_plan(&candidate->old, candidate->cfg, &candidate->graph, &candidate->copy,
+			  padding_at, rewriter);
+	return r == -ENOSPC ? error_set(why, ENOTSUP, "too short for a jump") : r;
+}
+
+static int copy_candidate(struct rewriter *rewriter, struct candidate *candidate, struct error *err)
+{
+	struct mode_procedure procedure = {
+		.name = candidate->procedure->name,
+		.address = candidate->procedure->address,
+		.candidate = (size_t)(candidate - rewriter->candidates.all),
+		.cfg = candidate->cfg,
+		.graph = &candidate->graph,
+		.liveness = &candidate->liveness,
+	};
+	struct mode_plan plan = {
+		.image = &rewriter->recorded,
+		.procedure = &procedure,
+		.first_word = rewriter->recorded.words,
+	};
+	struct error why;
+	int r = count_graph_create(&candidate->graph, candidate->cfg, NULL, NULL);
+
+	if (r < 0)
+		return error_set(err, ENOMEM, "no memory for a graph");
+	r = rewriter->mode->plan(&plan, &why);
+	if (r == 0)
+		r = copy_planned(rewriter, candidate, &plan, &why);
+	if (r == 0) {
+		rewriter->recorded.words += plan.words;
+		r = rewriter->mode->keep(&rewriter->recorded, &plan);
+	}
+	rewriter->mode->drop(&plan);
+	if (r == -ENOMEM)
+		return error_set(err, ENOMEM, "no memory for code");
+	if (r < 0)
+		candidate_keep(candidate, why.message);
+	return 0;
+}
+
+/* What is where in a thread's memory, which code has to know. */
+static int begin_mode(struct rewriter *rewriter, struct error *err)
+{
+	struct mode_image *recorded = &rewriter->recorded;
+	struct profile_layout_state *state = &rewriter->state;
+	int r = 0;
+
+	recorded->reentry = &rewriter->reentry;
+	if (rewriter->mode->reentry)
+		r = reentry_find(&rewriter->reentry, &rewriter->candidates);
+	if (r < 0)
+		return error_set(err, ENOMEM, "no memory for calls");
+	r = rewriter->mode->begin(recorded, err);
+	if (r < 0)
+		return r;
+	if (rewriter->mode->number != PROFILE_LAYOUT_COUNTS)
+		state->head_bytes = elf_image_round_up(sizeof(struct profile_layout_thread) +
+							       recorded->private_bytes,
+						       ELF_IMAGE_PAGE);
+	state->area_bytes = elf_image_round_up(recorded->area_bytes, CODE_ALIGN);
+	if (state->head_bytes + state->area_bytes > INT32_MAX)
+		return error_set(err, ENOTSUP, "the mode needs too much memory");
+	recorded->area_at = (uint32_t)state->head_bytes;
+	recorded->turns.checks_at += recorded->area_at;
+	recorded->turns.records_at += recorded->area_at;
+	recorded->turns.bursts_at += recorded->area_at;
+	recorded->words_at = recorded->area_at + (uint32_t)state->area_bytes;
+	return 0;
+}
+
+static int copy_all(struct rewriter *rewriter, struct error *err)
+{
+	const struct mode_image *recorded = &rewriter->recorded;
+	uint64_t offset = elf_image_round_up(runtime_blob_bytes(), CODE_ALIGN), block_bytes;
+	size_t copied = 0;
+	int r = 0;
+
+	rewriter->prelude_offset = offset;
+	offset = elf_image_round_up(offset + rewriter->prelude.code.bytes, CODE_ALIGN);
+	for (size_t c = 0; r == 0 && c < rewriter->candidates.count; c++) {
+		struct candidate *candidate = &rewriter->candidates.all[c];
+
+		if (candidate->kept)
+			continue;
+		r = copy_candidate(rewriter, candidate, err);
+		if (r < 0 || candidate->kept)
+			continue;
+		candidate->offset = offset;
+		offset = elf_image_round_up(offset + candidate->copy.code.bytes, 16);
+		candidate->recording_offset = offset;
+		offset = elf_image_round_up(offset + candidate->recording.code.bytes, 16);
+		copied++;
+	}
+	rewriter->code_bytes = offset;
+	block_bytes = rewriter->state.area_bytes + (recorded->words + 1) * sizeof(uint64_t);
+	rewriter->state.counters = recorded->words;
+	rewriter->state.block_bytes = elf_image_round_up(block_bytes, ELF_IMAGE_PAGE);
+	if (r == 0 && copied == 0)
+		return error_set(err, ENOTSUP, "nothing in it can be rewritten");
+	if (r == 0 && recorded->area_at + block_bytes > INT32_MAX)
+		return error_set(err, ENOTSUP, "it needs too many counters");
+	return r;
+}
+
+/* --- unwinding ------------------------------------------------------------ */
+
+/* Behind the code. */
+static int copy_frames(struct rewriter *rewriter, struct error *err)
+{
+	struct frame_copies copies = {
+		.writer = &rewriter->unwind,
+		.frames = &rewriter->frames,
+		.candidates = &rewriter->candidates,
+		.code = code_address(rewriter),
+	};
+	uint64_t index;
+	size_t index_bytes;
+	int r;
+
+	if (rewriter->frames.count == 0)
+		return 0;
+	rewriter->unwind_offset = elf_image_round_up(rewriter->code_bytes, CODE_ALIGN);
+	r = unwind_writer_init(&rewriter->unwind, &rewriter->frames,
+			       code_address(rewriter) + rewriter->unwind_offset);
+	if (r == 0)
+		r = frame_copies_write(&copies);
+	if (r == 0)
+		r = unwind_writer_end(&rewriter->unwind, &index, &index_bytes);
+	if (r < 0)
+		return error_set(err, -r, "cannot describe the new code's frames");
+	elf_image_set_unwind_index(&rewriter->image, index, index_bytes);
+	rewriter->code_bytes = rewriter->unwind_offset + rewriter->unwind.bytes;
+	return 0;
+}
+
+/* --- writing -------------------------------------------------------------- */
+
+static int patch_old(struct rewriter *rewriter, const struct candidate *candidate)
+{
+	for (size_t i = 0; i < candidate->old.count; i++) {
+		const struct old_patch *patch = &candidate->old.patches[i];
+		bool is_short = patch->label == OLD_PATCH_SHORT;
+		uint8_t *bytes = elf_image_at(&rewriter->image, patch->address, is_short ? 2 : 5);
+		uint64_t target =
+			is_short ? patch->target
+				 : code_address(rewriter) + candidate->offset +
+					   machine_code_offset(&candidate->copy.code, patch->label);
+		int32_t distance = (int32_t)(target - patch->address - (is_short ? 2 : 5));
+
+		if (bytes == NULL)
+			return -ERANGE;
+		bytes[0] = is_short ? 0xeb : 0xe9;
+		memcpy(bytes + 1, &distance, is_short ? 1 : 4);
+	}
+	return 0;
+}
+
+static int write_code(struct rewriter *rewriter)
+{
+	uint64_t address = code_address(rewriter);
+	int r;
+
+	rewriter->out = malloc(rewriter->code_bytes);
+	if (rewriter->out == NULL)
+		return -ENOMEM;
+	memset(rewriter->out, 0xcc, rewriter->code_bytes); /* int3 */
+	memcpy(rewriter->out, runtime_blob(), runtime_blob_bytes());
+	if (rewriter->unwind.bytes > 0)
+		memcpy(rewriter->out + rewriter->unwind_offset, rewriter->unwind.data,
+		       rewriter->unwind.bytes);
+	r = machine_code_write(&rewriter->prelude.code, rewriter->out + rewriter->prelude_offset,
+			       address + rewriter->prelude_offset, where, rewriter);
+	for (size_t c = 0; r == 0 && c < rewriter->candidates.count; c++) {
+		const struct candidate *candidate = &rewriter->candidates.all[c];
+
+		if (candidate->kept)
+			continue;
+		rewriter->written = candidate;
+		rewriter->records = false;
+		r = machine_code_write(&candidate->copy.code, rewriter->out + candidate->offset,
+				       address + candidate->offset, where, rewriter);
+		rewriter->records = true;
+		if (r == 0)
+			r = machine_code_write(&candidate->recording.code,
+					       rewriter->out + candidate->recording_offset,
+					       address + candidate->recording_offset, where,
+					       rewriter);
+		if (r == 0)
+			r = patch_old(rewriter, candidate);
+	}
+	if (!rewriter->image.dynamic)
+		elf_image_set_entry(&rewriter->image,
+				    prelude_address(rewriter, rewriter->prelude.start));
+	return r;
+}
+
+static int fill_state(struct rewriter *rewriter, struct error *err)
+{
+	struct profile_layout_state *state = &rewriter->state;
+	const char *profile =
+		rewriter->options->profile ? rewriter->options->profile : rewriter->options->output;
+	char absolute[PATH_MAX] = "";
+
+	/* The program may run in another folder. */
+	if (profile[0] != '/' && realpath(".", absolute) == NULL)
+		return error_set_errno(err, "cannot find the current folder");
+	if ((size_t)snprintf(state->path, sizeof(state->path), "%s%s%s", absolute,
+			     absolute[0] != '\0' ? "/" : "", profile) >= sizeof(state->path))
+		return error_set(err, ENAMETOOLONG, "the profile's name is too long: %s", profile);
+	state->image = rewriter->recorded.number;
+	state->slot = rewriter->runtime.slot;
+	state->guard = (int64_t)state_layout_guard();
+	state->spare = (int64_t)state_layout_spare();
+	state->memories = (int64_t)state_layout_memories();
+	state->mode = rewriter->mode->number;
+	memcpy(state->parameters, rewriter->recorded.parameters, sizeof(state->parameters));
+	return 0;
+}
+
+static int write_file(struct rewriter *rewriter, struct error *err)
+{
+	struct elf_image_addition addition = {.note_name = rewriter->mode->section};
+	uint8_t *note = NULL;
+	int r = fill_state(rewriter, err);
+
+	if (r < 0)
+		return r;
+	r = rewriter->mode->encode(&rewriter->recorded, &note, &addition.note_bytes);
+	if (r == 0)
+		r = write_code(rewriter);
+	if (r < 0) {
+		free(note);
+		return error_set(err, -r, "cannot put the new code together");
+	}
+	elf_image_rename(&rewriter->image, rewriter->recorded.number);
+	addition.code = rewriter->out;
+	addition.code_bytes = rewriter->code_bytes;
+	addition.data = (const uint8_t *)&rewriter->state;
+	addition.data_bytes = sizeof(rewriter->state);
+	addition.zero_bytes = state_layout_end(&rewriter->state) - sizeof(rewriter->state);
+	addition.note = note;
+	r = elf_image_write(&rewriter->image, &addition, rewriter->options->output, err);
+	free(note);
+	return r;
+}
+
+/* --- telling -------------------------------------------------------------- */
+
+static void add_reason(struct rewriter_report *report, const struct candidate *candidate)
+{
+	size_t i = 0;
+
+	while (i < report->reason_count && strcmp(report->reasons[i].text, candidate->why) != 0)
+		i++;
+	if (i == REWRITER_REASONS_MAX)
+		i--;
+	if (i == report->reason_count) {
+		report->reason_count++;
+		snprintf(report->reasons[i].text, sizeof(report->reasons[i].text), "%s",
+			 candidate->why);
+	}
+	report->reasons[i].procedures++;
+	report->reasons[i].bytes += candidate->bytes;
+}
+
+static void tell(struct rewriter *rewriter)
+{
+	struct rewriter_report *report = rewriter->report;
+
+	*report = (struct rewriter_report){.new_bytes = rewriter->code_bytes,
+					   .counters = rewriter->state.counters};
+	for (size_t c = 0; c < rewriter->candidates.count; c++) {
+		const struct candidate *candidate = &rewriter->candidates.all[c];
+
+		report->procedures++;
+		report->bytes += candidate->bytes;
+		if (candidate->kept) {
+			add_reason(report, candidate);
+			continue;
+		}
+		report->copied++;
+		report->copied_bytes += candidate->bytes;
+		report->blocks += candidate->graph.node_count;
+	}
+}
+
+/* The number that tells which rewriting a profile is of: of what, and in which mode. */
+static uint64_t number_of(const struct rewriter *rewriter)
+{
+	const char *metric = rewriter->options->of_mode.metric;
+	uint64_t seed = rewriter->mode->number;
+
+	if (metric != NULL)
+		seed = XXH3_64bits_withSeed(metric, strlen(metric), seed);
+	return XXH3_64bits_withSeed(rewriter->image.file, rewriter->image.bytes, seed) | 1;
+}
+
+static int read_frames(struct rewriter *rewriter, struct error *err)
+{
+	int r = unwind_frames_read(&rewriter->frames, image_code_file(rewriter->code));
+
+	if (r == 0)
+		r = candidates_find_frames(&rewriter->candidates, &rewriter->frames);
+	return r < 0 ? error_set(err, -r, "no memory for frames") : 0;
+}
+
+static int rewrite(struct rewriter *rewriter, const char *path, struct error *err)
+{
+	struct profile_image image = {.kind = PROFILE_IMAGE_FILE, .path = path};
+	struct debug_file_options debug = {.directory = rewriter->options->debug};
+	int r = elf_image_open(&rewriter->image, path, err);
+
+	if (r == 0)
+		r = image_code_open(&rewriter->code, &image, &debug, err);
+	if (r < 0)
+		return r;
+	rewriter->recorded.number = number_of(rewriter);
+	rewriter->path = realpath(path, NULL);
+	if (rewriter->path == NULL)
+		return error_set_errno(err, "cannot find %s", path);
+	rewriter->recorded.path = rewriter->path;
+	rewriter->recorded.build_id = image_code_build_id(rewriter->code);
+	r = candidates_find(&rewriter->candidates, rewriter->code, &rewriter->image, err);
+	if (r == 0)
+		r = read_frames(rewriter, err);
+	if (r == 0)
+		r = prepare_runtime(rewriter, err);
+	if (r == 0)
+		r = begin_mode(rewriter, err);
+	if (r == 0)
+		r = copy_all(rewriter, err);
+	if (r == 0)
+		shared_code_keep(&rewriter->candidates);
+	if (r == 0)
+		r = copy_frames(rewriter, err);
+	if (r == 0)
+		r = write_file(rewriter, err);
+	if (r == 0)
+		tell(rewriter);
+	return r;
+}
+
+int rewriter_run(const char *path, const struct rewriter_options *options,
+		 struct rewriter_report *report, struct error *err)
+{
+	struct rewriter rewriter = {
+		.options = options,
+		.mode = options->mode,
+		.report = report,
+	};
+	int r;
+
+	rewriter.recorded.options = &options->of_mode;
+	rewriter.recorded.runtime = &rewriter.runtime;
+	r = rewrite(&rewriter, path, err);
+	rewriter.mode->end(&rewriter.recorded);
+	reentry_deinit(&rewriter.reentry);
+	candidates_deinit(&rewriter.candidates);
+	unwind_writer_deinit(&rewriter.unwind);
+	unwind_frames_deinit(&rewriter.frames);
+	prelude_deinit(&rewriter.prelude);
+	free(rewriter.out);
+	free(rewriter.path);
+	image_code_close(rewriter.code);
+	elf_image_close(&rewriter.image);
+	return r;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * From an executable to one that records what it does while it runs (mode.h), without
+ * source, relocations or a compiler's help: procedures whose control flow is known
+ * entirely are copied to the end of the image with code in them that records; their old entries,
+ * and the places that jump tables lead to, jump there. Everything else stays as it is and
+ * where it is, so what is not understood still works, and is not counted.
+ */
+#ifndef DCPI_INSTRUMENT_REWRITER_H
+#define DCPI_INSTRUMENT_REWRITER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "instrument/mode/mode.h"
+
+/**
+ * struct rewriter_options - how
+ * @output:  the new file
+ * @profile: begin of the names of the files that it counts in; NULL: @output
+ * @debug:   directory with separate debug files, or NULL
+ * @mode:    what is recorded
+ * @of_mode: its options
+ */
+struct rewriter_options {
+	const char *output;
+	const char *profile;
+	const char *debug;
+	const struct instrument_mode *mode;
+	struct mode_options of_mode;
+};
+
+#define REWRITER_REASONS_MAX 32
+
+/** struct rewriter_reason - why procedures were left as they are. */
+struct rewriter_reason {
+	char text[96];
+	size_t procedures;
+	uint64_t bytes;
+};
+
+/**
+ * struct rewriter_report - what came of it
+ * @procedures, @bytes: of code that the image has, stubs of the linkage table aside
+ * @copied, @copied_bytes: of these, rewritten
+ * @blocks, @counters: of what was copied
+ * @new_bytes: of code that was added
+ */
+struct rewriter_report {
+	size_t procedures;
+	uint64_t bytes;
+	size_t copied;
+	uint64_t copied_bytes;
+	uint64_t new_bytes;
+	uint64_t blocks;
+	uint64_t counters;
+	struct rewriter_reason reasons[REWRITER_REASONS_MAX];
+	size_t reason_count;
+};
+
+/**
+ * rewriter_run() - rewrite an executable
+ *
+ * Time is in proportion to its code. Return: 0; errors as of elf_image_open(),
+ * image_code_open() and elf_image_write(); -ENOTSUP nothing in it could be rewritten.
+ */
+int rewriter_run(const char *path, const struct rewriter_options *options,
+		 struct rewriter_report *report, struct error *err);
+
+#endif

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* More thread-local data for an executable. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "instrument/elf/elf_image.h"
+#include "lib/error.h"
+
+static bool is_thread_local(const Elf64_Sym *symbol)
+{
+	return ELF64_ST_TYPE(symbol->st_info) == STT_TLS && symbol->st_shndx != SHN_UNDEF;
+}
+
+/* Symbols of thread-local variables are offsets in the template. */
+static int shift_symbols(struct elf_image *image, const Elf64_Shdr *section, uint64_t bytes)
+{
+	uint64_t at;
+
+	if (!elf_image_has(image, section->sh_offset, section->sh_size))
+		return -ENOEXEC;
+	for (at = 0; at + sizeof(Elf64_Sym) <= section->sh_size; at += sizeof(Elf64_Sym)) {
+		Elf64_Sym symbol;
+
+		memcpy(&symbol, image->file + section->sh_offset + at, sizeof(symbol));
+		if (!is_thread_local(&symbol))
+			continue;
+		symbol.st_value += bytes;
+		memcpy(image->file + section->sh_offset + at, &symbol, sizeof(symbol));
+	}
+	return 0;
+}
+
+/* So are the addends of relocations without a symbol. */
+static int shift_relocations(struct elf_image *image, const Elf64_Shdr *section, uint64_t bytes)
+{
+	uint64_t at;
+
+	if (!elf_image_has(image, section->sh_offset, section->sh_size))
+		return -ENOEXEC;
+	for (at = 0; at + sizeof(Elf64_Rela) <= section->sh_size; at += sizeof(Elf64_Rela)) {
+		Elf64_Rela relocation;
+		uint32_t type;
+
+		memcpy(&relocation, image->file + section->sh_offset + at, sizeof(relocation));
+		type = ELF64_R_TYPE(relocation.r_info);
+		if (ELF64_R_SYM(relocation.r_info) != 0 ||
+		    (type != R_X86_64_TPOFF64 && type != R_X86_64_DTPOFF64 &&
+		     type != R_X86_64_TLSDESC))
+			continue;
+		relocation.r_addend += (int64_t)bytes;
+		memcpy(image->file + section->sh_offset + at, &relocation, sizeof(relocation));
+	}
+	return 0;
+}
+
+/* What the dynamic loader is told of thread-local variables. */
+static int shift_variables(struct elf_image *image, uint64_t bytes, struct error *err)
+{
+	size_t count, name_bytes;
+	const uint8_t *names;
+	const Elf64_Shdr *sections = elf_image_sections(image, &count, &names, &name_bytes);
+	int r = 0;
+
+	if (image->dynamic && count == 0 && image->tls >= 0)
+		return error_set(err, ENOTSUP, "it has thread-local data, and no section headers");
+	for (size_t i = 0; r == 0 && i < count; i++) {
+		if (sections[i].sh_type == SHT_DYNSYM || sections[i].sh_type == SHT_SYMTAB)
+			r = shift_symbols(image, &sections[i], bytes);
+		else if (sections[i].sh_type == SHT_RELA && (sections[i].sh_flags & SHF_ALLOC))
+			r = shift_relocations(image, &sections[i], bytes);
+	}
+	return r < 0 ? error_set(err, -r, "a damaged section") : 0;
+}
+
+/*
+ * The block of an executable ends at the thread pointer, after its size was rounded up to
+ * its alignment: what is put before the rest moves nothing.
+ */
+int elf_image_widen_tls(struct elf_image *image, const void *initial, size_t bytes, int64_t *offset,
+			struct error *err)
+{
+	static const Elf64_Phdr none = {
+		.p_type = PT_TLS, .p_flags = PF_R, .p_align = ELF_IMAGE_ALIGN};
+	const Elf64_Phdr *tls = image->tls >= 0 ? &image->segments[image->tls] : &none;
+	uint64_t align = tls->p_align > 1 ? tls->p_align : 1;
+	const uint8_t *old = elf_image_at(image, tls->p_vaddr, tls->p_filesz);
+
+	if (tls->p_memsz > UINT32_MAX || tls->p_filesz > tls->p_memsz || align > ELF_IMAGE_ALIGN ||
+	    (align & (align - 1)) != 0 || tls->p_vaddr % align != 0 ||
+	    (tls->p_filesz > 0 && old == NULL))
+		return error_set(err, ENOTSUP, "its thread-local data are of an unusual shape");
+	if (shift_variables(image, bytes, err) < 0)
+		return -ENOTSUP;
+	image->template_bytes = bytes + tls->p_filesz;
+	image->template = malloc(image->template_bytes);
+	if (image->template == NULL)
+		return error_set(err, ENOMEM, "no memory for thread-local data");
+	memcpy(image->template, initial, bytes);
+	if (tls->p_filesz > 0)
+		memcpy(image->template + bytes, old, tls->p_filesz);
+	*offset = -(int64_t)elf_image_round_up(tls->p_memsz + bytes, align);
+	if (image->tls < 0) {
+		image->tls = (int)image->segment_count++;
+		image->segments[image->tls] = none;
+	}
+	image->segments[image->tls].p_memsz += bytes;
+	image->segments[image->tls].p_filesz = image->template_bytes;
+	return 0;
+}

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/elf/unwind_writer.h"
+
+#include <dwarf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "instrument/elf/unwind_cie.h"
+#include "lib/array.h"
+
+int unwind_writer_init(struct unwind_writer *writer, const struct unwind_frames *frames,
+		       uint64_t address)
+{
+	*writer = (struct unwind_writer){.frames = frames, .address = address};
+	writer->cies = calloc(2 * frames->cie_count + 1, sizeof(*writer->cies));
+	return writer->cies != NULL ? 0 : -ENOMEM;
+}
+
+void unwind_writer_deinit(struct unwind_writer *writer)
+{
+	free(writer->data);
+	free(writer->index);
+	free(writer->cies);
+	*writer = (struct unwind_writer){0};
+}
+
+static void put(struct unwind_writer *writer, const void *bytes, size_t count)
+{
+	if (writer->failed ||
+	    array_reserve(&writer->data, &writer->capacity, writer->bytes + count, 1) < 0) {
+		writer->failed = true;
+		return;
+	}
+	memcpy(writer->data + writer->bytes, bytes, count);
+	writer->bytes += count;
+}
+
+static void put_u8(struct unwind_writer *writer, uint8_t value)
+{
+	put(writer, &value, sizeof(value));
+}
+
+static void put_u32(struct unwind_writer *writer, uint32_t value)
+{
+	put(writer, &value, sizeof(value));
+}
+
+static void put_leb128(struct unwind_writer *writer, uint64_t value)
+{
+	uint8_t bytes[VARINT_BYTES_MAX];
+
+	put(writer, bytes, varint_write(bytes, value));
+}
+
+static void put_signed_leb128(struct unwind_writer *writer, int64_t value)
+{
+	bool more = true;
+
+	while (more) {
+		uint8_t byte = (uint8_t)(value & 0x7f);
+
+		value >>= 7;
+		more = !((value == 0 && !(byte & 0x40)) || (value == -1 && (byte & 0x40)));
+		put_u8(writer, (uint8_t)(byte | (more ? 0x80 : 0)));
+	}
+}
+
+/* Ends an entry that began with its length at @start. */
+static void end_entry(struct unwind_writer *writer, size_t start)
+{
+	uint32_t length;
+
+	while (!writer->failed && (writer->bytes - start) % 8 != 0)
+		put_u8(writer, DW_CFA_nop);
+	if (writer->failed)
+		return;
+	length = (uint32_t)(writer->bytes - start - sizeof(length));
+	memcpy(writer->data + start, &length, sizeof(length));
+}
+
+/* Four bytes that mean an address. */
+static void put_relative(struct unwind_writer *writer, uint64_t target)
+{
+	int64_t distance = (int64_t)(target - (writer->address + writer->bytes));
+
+	writer->failed |= distance != (int32_t)distance;
+	put_u32(writer, (uint32_t)distance);
+}
+
+static void put_augmentation(struct unwind_writer *writer, const struct unwind_cie *cie,
+			     bool handles)
+{
+	put_leb128(writer, handles ? 7 : 1);
+	if (handles) {
+		put_u8(writer, (uint8_t)((cie->personality_encoding & DW_EH_PE_indirect) |
+					 DW_EH_PE_pcrel | DW_EH_PE_sdata4));
+		put_relative(writer, cie->personality);
+		put_u8(writer, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
+	}
+	put_u8(writer, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
+}
+
+/* Frames in which nothing is caught need no personality. */
+static size_t put_cie(struct unwind_writer *writer, uint32_t number, bool handles)
+{
+	static const char *const augmentations[] = {"zR", "zRS", "zPLR", "zPLRS"};
+	const struct unwind_cie *cie = &writer->frames->cies[number];
+	uint32_t *known = &writer->cies[2 * number + handles];
+	const char *augmentation = augmentations[2 * handles + cie->signal];
+	size_t start = writer->bytes;
+
+	if (*known != 0)
+		return *known - 1;
+	*known = (uint32_t)start + 1;
+	put_u32(writer, 0);
+	put_u32(writer, 0); /* it is a CIE */
+	put_u8(writer, 1);
+	put(writer, augmentation, strlen(augmentation) + 1);
+	put_leb128(writer, cie->code_align);
+	put_signed_leb128(writer, cie->data_align);
+	put_u8(writer, (uint8_t)cie->return_register);
+	put_augmentation(writer, cie, handles);
+	put(writer, cie->program, cie->program_bytes);
+	end_entry(writer, start);
+	return start;
+}
+
+static void put_advance(struct unwind_writer *writer, uint64_t bytes)
+{
+	if (bytes == 0)
+		return;
+	if (bytes < 0x40) {
+		put_u8(writer, (uint8_t)(DW_CFA_advance_loc | bytes));
+	} else {
+		put_u8(writer, DW_CFA_advance_loc4);
+		put_u32(writer, (uint32_t)bytes);
+	}
+}
+
+static void put_program(struct unwind_writer *writer, const struct unwind_frame *frame,
+			uint64_t start, uint64_t (*where)(void *context, uint64_t old),
+			void *context)
+{
+	uint64_t old = frame->start, now = start, advance;
+	struct bounded_reader reader;
+	const uint8_t *begin = frame->program;
+
+	bounded_reader_init(&reader, frame->program, frame->program_bytes);
+	while (unwind_program_next(&reader, &advance) > 0) {
+		if (advance == 0) {
+			put(writer, begin, (size_t)(reader.position - begin));
+		} else {
+			uint64_t then = where(context, old += advance);
+
+			put_advance(writer, then > now ? then - now : 0);
+			now = then > now ? then : now;
+		}
+		begin = reader.position;
+	}
+}
+
+static void add_index(struct unwind_writer *writer, uint64_t code, uint64_t entry)
+{
+	if (writer->failed || array_reserve(&writer->index, &writer->index_capacity,
+					    writer->index_count + 1, sizeof(*writer->index)) < 0) {
+		writer->failed = true;
+		return;
+	}
+	writer->index[writer->index_count][0] = code;
+	writer->index[writer->index_count++][1] = entry;
+}
+
+uint64_t unwind_writer_add_table(struct unwind_writer *writer, const struct unwind_frame *frame,
+				 uint64_t start, uint64_t (*where)(void *context, uint64_t old),
+				 void *context)
+{
+	uint64_t address = writer->address + writer->bytes;
+	struct handler_table table;
+	int r = unwind_frame_table(&table, writer->frames, frame);
+
+	if (r == -ENOENT)
+		return 0;
+	if (r == 0) {
+		r = handler_table_write(&table, &writer->data, &writer->bytes, &writer->capacity,
+					writer->address, start, where, context);
+		handler_table_deinit(&table);
+	}
+	while (r == 0 && !writer->failed && writer->bytes % 8 != 0)
+		put_u8(writer, 0);
+	writer->tables = writer->bytes;
+	writer->failed |= r < 0;
+	return r == 0 ? address : 0;
+}
+
+void unwind_writer_add(struct unwind_writer *writer, const struct unwind_frame *frame,
+		       uint64_t start, uint64_t end, uint64_t table,
+		       uint64_t (*where)(void *context, uint64_t old), void *context)
+{
+	size_t cie = put_cie(writer, frame->cie, table != 0);
+	size_t entry = writer->bytes;
+
+	put_u32(writer, 0);
+	put_u32(writer, (uint32_t)(writer->bytes - cie));
+	put_u32(writer, (uint32_t)(start - (writer->address + writer->bytes)));
+	put_u32(writer, (uint32_t)(end - start));
+	put_leb128(writer, table != 0 ? 4 : 0);
+	if (table != 0)
+		put_relative(writer, table);
+	put_program(writer, frame, start, where, context);
+	end_entry(writer, entry);
+	add_index(writer, start, writer->address + entry);
+}
+
+static int by_code(const void *a, const void *b)
+{
+	const uint64_t *x = a, *y = b;
+
+	return (x[0] > y[0]) - (x[0] < y[0]);
+}
+
+int unwind_writer_end(struct unwind_writer *writer, uint64_t *index, size_t *index_bytes)
+{
+	static const uint8_t head[] = {1, DW_EH_PE_pcrel | DW_EH_PE_sdata4, DW_EH_PE_udata4,
+				       DW_EH_PE_datarel | DW_EH_PE_sdata4};
+	size_t start;
+
+	put_u32(writer, 0); /* no more */
+	while (!writer->failed && writer->bytes % 8 != 0)
+		put_u8(writer, 0);
+	start = writer->bytes;
+	*index = writer->address + start;
+	for (size_t i = 0; i < writer->frames->count; i++)
+		add_index(writer, writer->frames->all[i].start, writer->frames->all[i].entry);
+	if (writer->index_count > 0)
+		qsort(writer->index, writer->index_count, sizeof(*writer->index), by_code);
+	put(writer, head, sizeof(head));
+	put_relative(writer, writer->address + writer->tables);
+	put_u32(writer, (uint32_t)writer->index_count);
+	for (size_t i = 0; i < writer->index_count; i++) {
+		for (int k = 0; k < 2; k++) {
+			int64_t distance = (int64_t)(writer->index[i][k] - *index);
+
+			if (distance != (int32_t)distance)
+				return -ERANGE;
+			put_u32(writer, (uint32_t)distance);
+		}
+	}
+	*index_bytes = writer->bytes - start;
+	return writer->failed ? -ENOMEM : 0;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Unwinding information of copies of procedures. How frames look is what it was; where in
+ * the code it changes is told anew, and all is put into one new section with a new index
+ * (.eh_frame_hdr) over old and new frames.
+ */
+#ifndef DCPI_INSTRUMENT_UNWIND_WRITER_H
+#define DCPI_INSTRUMENT_UNWIND_WRITER_H
+
+#include "instrument/elf/unwind_frames.h"
+
+/**
+ * struct unwind_writer - the new section, being made
+ * @address: where it is going to be; entries begin there after the tables
+ * @tables:  of handlers, which come first
+ * @index:   (address of code, address of its description) of all frames
+ */
+struct unwind_writer {
+	uint64_t address;
+	size_t tables;
+	uint8_t *data;
+	size_t bytes;
+	size_t capacity;
+	uint64_t (*index)[2];
+	size_t index_count;
+	size_t index_capacity;
+	uint32_t *cies; /* offset + 1 of each that is there already */
+	const struct unwind_frames *frames;
+	bool failed;
+};
+
+/** unwind_writer_init() - @address: a multiple of 8. Return: 0 or -ENOMEM. */
+int unwind_writer_init(struct unwind_writer *writer, const struct unwind_frames *frames,
+		       uint64_t address);
+
+void unwind_writer_deinit(struct unwind_writer *writer);
+
+/**
+ * unwind_writer_add_table() - write a frame's table of handlers for a copy
+ *
+ * For all frames that have one, before the first unwind_writer_add(). Return: its
+ * address; 0: the frame has none, or the writer has failed.
+ */
+uint64_t unwind_writer_add_table(struct unwind_writer *writer, const struct unwind_frame *frame,
+				 uint64_t start, uint64_t (*where)(void *context, uint64_t old),
+				 void *context);
+
+/**
+ * unwind_writer_add() - describe a copy of a frame
+ * @start, @end: the new code
+ * @table: address of its table of handlers, or 0
+ * @where: the new address of an old one that unwind_frame_cuts() told
+ */
+void unwind_writer_add(struct unwind_writer *writer, const struct unwind_frame *frame,
+		       uint64_t start, uint64_t end, uint64_t table,
+		       uint64_t (*where)(void *context, uint64_t old), void *context);
+
+/**
+ * unwind_writer_end() - end the section and add its index behind it
+ * @index: out: the index' address
+ * @index_bytes: out
+ *
+ * Return: 0; -ERANGE something is too far away; -ENOMEM.
+ */
+int unwind_writer_end(struct unwind_writer *writer, uint64_t *index, size_t *index_bytes);
+
+#endif

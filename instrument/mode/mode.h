@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What a rewritten program is to record. The rewriter (rewriter.h) copies procedures and
+ * asks the mode at each point of them (point.h) for code; the mode keeps in the rewritten
+ * file what is needed to make sense of what the program will have recorded.
+ *
+ * A thread has memory that begins with zeros, at %gs' base (profile_layout.h):
+ *
+ *	private		modes with a runtime of their own only, and not in the file; in the
+ *			child of a fork as it was. Its first 64 bytes are the runtime's
+ *	area		fixed, for tables
+ *	words		of 8 bytes, as many as the procedures ask for
+ *
+ * All of an image's procedures are done one after the other: plan(), wants() and emit(),
+ * then keep() unless it turned out that the procedure must stay as it is, then drop().
+ */
+#ifndef DCPI_INSTRUMENT_MODE_H
+#define DCPI_INSTRUMENT_MODE_H
+
+#include "instrument/code/liveness.h"
+#include "instrument/code/point.h"
+#include "instrument/code/runtime_code.h"
+#include "instrument/mode/count_graph.h"
+#include "instrument/profile/profile_layout.h"
+
+struct error;
+struct instrument_mode;
+struct reentry;
+
+/**
+ * struct copy_turns - when which of two copies runs
+ * @checks, @records: so many checks without, then with recording
+ * @checks_at, @records_at: 32-bit counters of the thread's, by their offsets from %gs' base
+ * @bursts_at: likewise, how often recording has ended
+ */
+struct copy_turns {
+	uint32_t checks;
+	uint32_t records;
+	uint32_t checks_at;
+	uint32_t records_at;
+	uint32_t bursts_at;
+};
+
+/**
+ * struct mode_options - what the user asks for, all modes' together
+ * @metric: what is measured beside how often; NULL: the mode's default. It is refused of a
+ *          mode without
+ *
+ * @checks, @burst: of bursts: checks between two, and in one; 0: the default
+ *
+ * A mode takes note of its own ones and does not mind the others.
+ */
+struct mode_options {
+	const char *metric;
+	uint32_t checks;
+	uint32_t burst;
+};
+
+/**
+ * struct mode_image - an image that is being rewritten
+ * @number:    that the rewritten file's profiles have too
+ * @path, @build_id: of the file it is made of; the build-id in hexadecimal
+ * @area_bytes, @private_bytes: of a thread's memory, the mode's own; begin() sets them
+ * @parameters: that the runtime is told; begin() sets them
+ * @area_at:   the area's offset from %gs' base, and @words_at the first word's
+ * @words:     8-byte words of a thread's block that were given to procedures
+ * @reentry:   who calls whom (reentry.h), if the mode has asked for it
+ * @turns:     of modes with two copies; begin() sets it, offsets are from the area's begin
+ * @data:      the mode's own
+ */
+struct mode_image {
+	const struct mode_options *options;
+	const struct runtime_code *runtime;
+	uint64_t number;
+	const char *path;
+	const char *build_id;
+	uint64_t area_bytes;
+	uint64_t private_bytes;
+	uint64_t parameters[PROFILE_LAYOUT_PARAMETERS];
+	uint32_t area_at;
+	uint32_t words_at;
+	uint64_t words;
+	const struct reentry *reentry;
+	struct copy_turns turns;
+	void *data;
+};
+
+/**
+ * struct mode_procedure - a procedure that is being copied
+ * @candidate: its number (candidate.h)
+ */
+struct mode_procedure {
+	const char *name;
+	uint64_t address;
+	size_t candidate;
+	const struct cfg *cfg;
+	const struct count_graph *graph;
+	const struct liveness *liveness;
+};
+
+/**
+ * struct mode_plan - what a mode means to do in a procedure
+ * @first_word: of the words that are the procedure's
+ * @words:      how many; plan() sets it
+ * @data:       the mode's own
+ */
+struct mode_plan {
+	const struct mode_image *image;
+	const struct mode_procedure *procedure;
+	uint64_t first_word;
+	uint64_t words;
+	void *data;
+};
+
+/**
+ * struct instrument_mode - a mode
+ * @name:    as users give it
+ * @section: of the rewritten file, not loaded, that holds what encode() makes
+ * @number:  that the runtime knows it by; PROFILE_LAYOUT_COUNTS: it has none of its own
+ * @bursts: two copies of each procedure, of which only one records: copy_turns of the image
+ * @references: points before instructions that use memory are asked for too
+ * @reentry: it needs to know who calls whom
+ * @metric:  it measures
+ *
+ * Those that may be NULL say so. Errors are negative errno values, with @err set.
+ */
+struct instrument_mode {
+	const char *name;
+	const char *section;
+	enum profile_layout_mode number;
+	bool references;
+	bool reentry;
+	bool metric;
+	bool bursts;
+
+	/** @begin: an image. Return: 0, or an error that ends the rewriting. */
+	int (*begin)(struct mode_image *image, struct error *err);
+
+	/**
+	 * @plan: look at a procedure
+	 *
+	 * Return: 0; -ENOTSUP it must stay as it is, @err says why without telling where;
+	 * -ENOMEM.
+	 */
+	int (*plan)(struct mode_plan *plan, struct error *err);
+
+	/** @wants: whether there is to be code at a point. */
+	bool (*wants)(const struct mode_plan *plan, const struct point *point);
+
+	/** @emit: put it there. Asked for once for each point that is wanted. */
+	void (*emit)(const struct mode_plan *plan, const struct point *point,
+		     struct machine_code *code);
+
+	/** @keep: the procedure is copied; @plan->words are its own. Return: 0 or -ENOMEM. */
+	int (*keep)(struct mode_image *image, const struct mode_plan *plan);
+
+	/** @drop: free @plan->data. */
+	void (*drop)(struct mode_plan *plan);
+
+	/** @encode: what @section is to hold, malloc'd. Return: 0 or -ENOMEM. */
+	int (*encode)(const struct mode_image *image, uint8_t **ret, size_t *bytes);
+
+	/** @end: free @image->data; NULL is fine. */
+	void (*end)(struct mode_image *image);
+};
+
+/** mode_word_at() - the offset of a procedure's word from %gs' base. */
+static inline uint32_t mode_word_at(const struct mode_plan *plan, uint64_t word)
+{
+	return plan->image->words_at + (uint32_t)((plan->first_word + word) * sizeof(uint64_t));
+}
+
+/** mode_private_at() - likewise of what is the mode's own of a thread's private memory. */
+static inline uint32_t mode_private_at(void)
+{
+	return sizeof(struct profile_layout_thread);
+}
+
+#endif

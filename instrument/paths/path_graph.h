@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The acyclic paths of a procedure, numbered (Ball and Larus, "Efficient path profiling",
+ * 1996): values on the ways of its graph whose sum along each path is the path's number,
+ * and what code must do on each way so that a register holds the sum where a path ends.
+ *
+ * A path goes from where the procedure is entered, where an exception is caught or where
+ * a way goes back, to where the procedure is left or a way goes back. Ways back are those
+ * to a node that a search in depth, from the entries on, has not finished yet; in graphs
+ * of loops with one entry there is no choice. Calls are passed. What else ends a path:
+ *
+ *	- calls that may come back twice, and system calls, which may come back as another
+ *	  thread: a path ends before and another one begins behind,
+ *	- indirect jumps of which some target is another procedure,
+ *	- ways to parts with so many paths that the sum of all would exceed a limit: of a
+ *	  node with more than 2^24 paths the ways that lead to the most are cut, and all is
+ *	  done again with a lower limit as long as the procedure has more than 2^28.
+ *
+ * Where only one way leads from the beginnings of paths to a node the sum is known when
+ * the code is made: there the register is not needed. The others' increments are on the
+ * chords of a maximum spanning forest: what is added to the register on a way is its value
+ * plus the difference of numbers given to its ends, which can be chosen so that it is
+ * nothing on the forest.
+ */
+#ifndef DCPI_INSTRUMENT_PATH_GRAPH_H
+#define DCPI_INSTRUMENT_PATH_GRAPH_H
+
+#include "instrument/mode/count_graph.h"
+
+#define PATH_NONE UINT32_MAX
+#define PATH_COUNT_MAX (UINT32_C(1) << 28)
+#define PATH_NODE_MAX (UINT32_C(1) << 24)
+
+/** enum path_way_kind - what a way is. */
+enum path_way_kind {
+	PATH_ON,    /* the path goes on */
+	PATH_CUT,   /* it ends, and another one begins at the node that the way leads to */
+	PATH_END,   /* it ends, and none begins */
+	PATH_START, /* one begins, and none has ended */
+};
+
+/** enum path_change - what is to become of the register on a way. */
+enum path_change {
+	PATH_KEEP,
+	PATH_SET, /* to a number */
+	PATH_ADD,
+};
+
+/**
+ * struct path_way - a way from node to node; numbers are modulo 2^32
+ * @from, @to: nodes; PATH_NONE: of PATH_START, PATH_END
+ * @edge:    of the count_graph, or that before a call which is passed
+ * @back:    then that behind it; PATH_NONE: no call
+ * @value:   added to the path's number; of PATH_CUT, PATH_END: as the path's last one
+ * @end_known: where a path ends its number is @end; else @end plus the register
+ * @change:  of the register (of PATH_CUT, after that), by @number
+ * @weight:  how often it is thought to be gone
+ */
+struct path_way {
+	uint32_t from;
+	uint32_t to;
+	uint32_t edge;
+	uint32_t back;
+	uint32_t value;
+	uint32_t end;
+	uint32_t number;
+	enum path_way_kind kind;
+	enum path_change change;
+	bool end_known;
+	double weight;
+};
+
+/** struct path_start - a node where paths begin, and the number of the first of them. */
+struct path_start {
+	uint32_t node;
+	uint32_t number;
+};
+
+/**
+ * struct path_graph - zero-initialised is empty; freed by path_graph_deinit()
+ * @ways:   those out of node n are @ways[@first[n]] .. @ways[@first[n + 1] - 1], of
+ *          ascending value; PATH_START's are behind these of all nodes
+ * @starts: ascending
+ * @known:  of each node: the register is not needed there
+ * @count:  of paths
+ */
+struct path_graph {
+	struct path_way *ways;
+	uint32_t *first;
+	struct path_start *starts;
+	bool *known;
+	uint32_t node_count;
+	uint32_t way_count;
+	uint32_t start_count;
+	uint32_t count;
+	size_t way_capacity;
+};
+
+/**
+ * path_graph_create() - number the paths and choose what is added where
+ * @breaks:  whether what ends a node, a call, ends a path; NULL: none does
+ *
+ * O(edges log edges). Return: 0; -ENOMEM; -ERANGE far too many edges.
+ */
+int path_graph_create(struct path_graph *ret, const struct count_graph *graph,
+		      bool (*breaks)(void *context, uint32_t node), void *context);
+
+void path_graph_deinit(struct path_graph *graph);
+
+/**
+ * path_graph_begin() - where a path begins
+ * @number: of the path, less than the graph's @count
+ * @rest:   out: for path_graph_next()
+ *
+ * Return: a node; PATH_NONE the graph has no such path.
+ */
+uint32_t path_graph_begin(const struct path_graph *graph, uint32_t number, uint32_t *rest);
+
+/**
+ * path_graph_next() - how a path goes on
+ * @rest: updated; 0 when the path has ended
+ *
+ * Return: a way; PATH_NONE the graph has no such path. A graph that was read from a file
+ * may go in circles: no path has more ways than the graph has nodes.
+ */
+uint32_t path_graph_next(const struct path_graph *graph, uint32_t node, uint32_t *rest);
+
+#endif

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/paths/path_register.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* What is saved where a path ends if nothing need be added then, against a sum elsewhere. */
+#define END_SHARE 0.5
+/* Shifts are less than this, or there are none. */
+#define SHIFT_MAX (INT64_C(1) << 28)
+
+/*
+ * @sum:   of each node: of the values on the only way there, if it is known
+ * @shift: of each node, and of where paths end: by how much the register is more than the
+ *         sum
+ * @tree:  union-find
+ */
+struct placing {
+	struct path_graph *graph;
+	uint32_t *sum;
+	int64_t *shift;
+	uint32_t *tree;
+	uint32_t *by_weight; /* ways */
+	uint32_t *chosen;    /* of these, in the forest */
+	uint32_t chosen_count;
+};
+
+static void find_known(struct placing *placing, const uint32_t *order, uint32_t ordered,
+		       uint8_t *ways_to)
+{
+	struct path_graph *graph = placing->graph;
+
+	for (uint32_t i = 0; i < graph->start_count; i++) {
+		ways_to[graph->starts[i].node] = 1;
+		placing->sum[graph->starts[i].node] = graph->starts[i].number;
+	}
+	for (uint32_t i = ordered; i > 0; i--) {
+		uint32_t node = order[i - 1];
+
+		graph->known[node] = ways_to[node] == 1;
+		for (uint32_t w = graph->first[node]; w < graph->first[node + 1]; w++) {
+			const struct path_way *way = &graph->ways[w];
+
+			if (way->kind != PATH_ON)
+				continue;
+			ways_to[way->to] = ways_to[way->to] == 0 ? ways_to[node] : 2;
+			placing->sum[way->to] = placing->sum[node] + way->value;
+		}
+	}
+}
+
+/* What a way is worth in the forest; less than 0: it cannot be there. */
+static double worth(const struct path_graph *graph, const struct path_way *way)
+{
+	if (way->from == PATH_NONE || graph->known[way->from])
+		return -1;
+	return way->kind == PATH_ON ? way->weight : way->weight * END_SHARE;
+}
+
+static int by_worth(const void *a, const void *b, void *context)
+{
+	const struct path_graph *graph = context;
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+	double x = worth(graph, &graph->ways[i]), y = worth(graph, &graph->ways[k]);
+
+	if (x != y)
+		return x > y ? -1 : 1;
+	return i < k ? -1 : 1;
+}
+
+static uint32_t find_tree(uint32_t *tree, uint32_t node)
+{
+	while (tree[node] != node)
+		node = tree[node] = tree[tree[node]];
+	return node;
+}
+
+static uint32_t end_of(const struct path_graph *graph, const struct path_way *way)
+{
+	return way->kind == PATH_ON ? way->to : graph->node_count;
+}
+
+/* Kruskal's. */
+static void choose_forest(struct placing *placing)
+{
+	struct path_graph *graph = placing->graph;
+
+	for (uint32_t n = 0; n <= graph->node_count; n++)
+		placing->tree[n] = n;
+	for (uint32_t w = 0; w < graph->way_count; w++)
+		placing->by_weight[w] = w;
+	qsort_r(placing->by_weight, graph->way_count, sizeof(*placing->by_weight), by_worth, graph);
+	for (uint32_t i = 0; i < graph->way_count; i++) {
+		const struct path_way *way = &graph->ways[placing->by_weight[i]];
+		uint32_t from, to;
+
+		if (worth(graph, way) < 0)
+			break;
+		from = find_tree(placing->tree, way->from);
+		to = find_tree(placing->tree, end_of(graph, way));
+		if (from == to)
+			continue;
+		placing->tree[from] = to;
+		placing->chosen[placing->chosen_count++] = placing->by_weight[i];
+	}
+}
+
+/* The forest, as each node's ways in it: near[first[n]] .. near[first[n + 1] - 1]. */
+struct forest {
+	uint32_t *first;
+	uint32_t *near;
+	uint32_t *stack;
+	bool *seen;
+};
+
+static void list_ways(const struct placing *placing, struct forest *forest)
+{
+	const struct path_graph *graph = placing->graph;
+	uint32_t count = graph->node_count + 1;
+
+	for (uint32_t i = 0; i < placing->chosen_count; i++) {
+		const struct path_way *way = &graph->ways[placing->chosen[i]];
+
+		forest->first[way->from]++;
+		forest->first[end_of(graph, way)]++;
+	}
+	for (uint32_t n = 1; n <= count; n++)
+		forest->first[n] += forest->first[n - 1];
+	for (uint32_t i = 0; i < placing->chosen_count; i++) {
+		const struct path_way *way = &graph->ways[placing->chosen[i]];
+
+		forest->near[--forest->first[way->from]] = placing->chosen[i];
+		forest->near[--forest->first[end_of(graph, way)]] = placing->chosen[i];
+	}
+}
+
+/* On the forest's ways nothing is added: shift(to) = shift(from) - value. */
+static void shift_tree(struct placing *placing, struct forest *forest, uint32_t root)
+{
+	const struct path_graph *graph = placing->graph;
+	uint32_t depth = 0;
+
+	if (forest->seen[root])
+		return;
+	forest->seen[root] = true;
+	forest->stack[depth++] = root;
+	while (depth > 0) {
+		uint32_t node = forest->stack[--depth];
+
+		for (uint32_t i = forest->first[node]; i < forest->first[node + 1]; i++) {
+			const struct path_way *way = &graph->ways[forest->near[i]];
+			uint32_t to = end_of(graph, way);
+			uint32_t other = way->from == node ? to : way->from;
+			int64_t value = (int64_t)way->value;
+
+			if (forest->seen[other])
+				continue;
+			forest->seen[other] = true;
+			placing->shift[other] =
+				placing->shift[node] + (other == to ? -value : value);
+			forest->stack[depth++] = other;
+		}
+	}
+}
+
+static int find_shifts(struct placing *placing)
+{
+	uint32_t count = placing->graph->node_count + 1;
+	struct forest forest = {.first = calloc(count + (size_t)1, sizeof(*forest.first)),
+				.near = calloc(2 * (size_t)count, sizeof(*forest.near)),
+				.stack = calloc(count, sizeof(*forest.stack)),
+				.seen = calloc(count, sizeof(*forest.seen))};
+	bool far = false;
+	int r = -ENOMEM;
+
+	if (forest.first != NULL && forest.near != NULL && forest.stack != NULL &&
+	    forest.seen != NULL) {
+		list_ways(placing, &forest);
+		/* Where paths end first: that is the one that must not be shifted. */
+		for (uint32_t root = count; root > 0; root--)
+			shift_tree(placing, &forest, root - 1);
+		for (uint32_t n = 0; n < count; n++)
+			far |= llabs(placing->shift[n]) >= SHIFT_MAX;
+		for (uint32_t n = 0; far && n < count; n++)
+			placing->shift[n] = 0;
+		r = 0;
+	}
+	free(forest.first);
+	free(forest.near);
+	free(forest.stack);
+	free(forest.seen);
+	return r;
+}
+
+static uint32_t start_at(const struct path_graph *graph, uint32_t node)
+{
+	uint32_t low = 0, high = graph->start_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (graph->starts[middle].node < node)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return graph->starts[low].number;
+}
+
+static void place_way(const struct placing *placing, struct path_way *way)
+{
+	const struct path_graph *graph = placing->graph;
+	bool known = way->from != PATH_NONE && graph->known[way->from];
+	uint32_t to = way->to != PATH_NONE ? (uint32_t)placing->shift[way->to] : 0;
+
+	if (way->kind == PATH_CUT || way->kind == PATH_END) {
+		way->end_known = known;
+		way->end = way->value +
+			   (known ? placing->sum[way->from] : -(uint32_t)placing->shift[way->from]);
+	}
+	if (way->kind == PATH_END || graph->known[way->to])
+		return;
+	if (way->kind != PATH_ON) {
+		way->change = PATH_SET;
+		way->number = start_at(graph, way->to) + to;
+	} else if (known) {
+		way->change = PATH_SET;
+		way->number = placing->sum[way->from] + way->value + to;
+	} else {
+		way->number = way->value + to - (uint32_t)placing->shift[way->from];
+		way->change = way->number != 0 ? PATH_ADD : PATH_KEEP;
+	}
+}
+
+int path_register_place(struct path_graph *graph, const uint32_t *order, uint32_t ordered)
+{
+	size_t nodes = graph->node_count + (size_t)1, ways = graph->way_count + (size_t)1;
+	struct placing placing = {
+		.graph = graph,
+		.sum = calloc(nodes, sizeof(*placing.sum)),
+		.shift = calloc(nodes, sizeof(*placing.shift)),
+		.tree = calloc(nodes, sizeof(*placing.tree)),
+		.by_weight = calloc(ways, sizeof(*placing.by_weight)),
+		.chosen = calloc(nodes, sizeof(*placing.chosen)),
+	};
+	uint8_t *ways_to = calloc(nodes, sizeof(*ways_to));
+	int r = -ENOMEM;
+
+	if (placing.sum != NULL && placing.shift != NULL && placing.tree != NULL &&
+	    placing.by_weight != NULL && placing.chosen != NULL && ways_to != NULL) {
+		find_known(&placing, order, ordered, ways_to);
+		choose_forest(&placing);
+		r = find_shifts(&placing);
+	}
+	for (uint32_t w = 0; r == 0 && w < graph->way_count; w++)
+		place_way(&placing, &graph->ways[w]);
+	free(placing.sum);
+	free(placing.shift);
+	free(placing.tree);
+	free(placing.by_weight);
+	free(placing.chosen);
+	free(ways_to);
+	return r;
+}

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/paths/paths_code.h"
+
+#include <stddef.h>
+
+#include "instrument/code/block_code.h"
+#include "instrument/code/liveness.h"
+
+#define CHARGED_BYTES 64 /* a word, and nothing else on its cache line */
+#define CELL_STACK_BYTES 16
+/* struct cell { number, stack pointer, began } and with a metric two of them. */
+#define CELL_OF 8
+#define CELL_BEGAN 16
+#define SLOT_BYTES 16
+#define SLOT_BEGAN 8
+
+#define BIT(reg) (1U << (reg))
+#define CONDITION_BELOW 2U
+#define CONDITION_EQUAL 4U
+
+/* Odd numbers whose bits are all over (golden ratio; Knuth, and its neighbour). */
+#define SPREAD_PATH UINT32_C(0x9e3779b1)
+#define SPREAD_PROCEDURE UINT32_C(0x85ebca6b)
+#define TABLE_BITS 16
+#define ENTRY_BITS 5
+_Static_assert(1 << TABLE_BITS == PATHS_TABLE_ENTRIES, "the table's size");
+_Static_assert(1 << ENTRY_BITS == sizeof(struct paths_entry), "an entry's size");
+
+static uint64_t kept_bytes(bool metric)
+{
+	return PATHS_STACK_BYTES * (metric ? UINT64_C(2) : UINT64_C(1));
+}
+
+uint64_t paths_code_private_bytes(size_t procedures, bool metric)
+{
+	return CHARGED_BYTES + kept_bytes(metric) + procedures * SLOT_BYTES;
+}
+
+struct paths_places paths_code_places(uint32_t at, size_t index, bool metric)
+{
+	return (struct paths_places){
+		.charged = at,
+		.kept = at + CHARGED_BYTES,
+		.number = (uint32_t)(at + CHARGED_BYTES + kept_bytes(metric) + index * SLOT_BYTES),
+		.metric = metric,
+	};
+}
+
+/* --- counters ------------------------------------------------------------- */
+
+static uint32_t word_at(const struct paths_places *places, enum paths_word word)
+{
+	return places->words + (uint32_t)word * 8;
+}
+
+/* A word that is known: no register needed but where flags matter. */
+static void add_one(struct machine_code *code, const struct point *point, uint32_t at)
+{
+	struct point_loan loan;
+	unsigned int reg;
+
+	if ((point->live & LIVENESS_FLAGS & ~LIVENESS_CARRY) == 0) {
+		block_code_increment(code, block_place(at));
+		return;
+	}
+	point_borrow(code, point, 0, 1, false, &loan);
+	reg = loan.registers[0];
+	block_code_move(code, BLOCK_LOAD, reg, block_place(at));
+	block_code_address(code, reg, reg, 1);
+	block_code_move(code, BLOCK_STORE, reg, block_place(at));
+	point_give_back(code, &loan);
+}
+
+/* What has passed since the path began goes into %rax, and is charged. */
+static void charge(struct machine_code *code, const struct paths_places *places)
+{
+	block_code_time(code);
+	block_code_move(code, BLOCK_SUBTRACT, MACHINE_RAX, block_place(places->charged));
+	block_code_move(code, BLOCK_SUBTRACT, MACHINE_RAX,
+			block_place(places->number + SLOT_BEGAN));
+	block_code_move(code, BLOCK_ADD_TO, MACHINE_RAX, block_place(places->charged));
+}
+
+/* --- where paths begin and go on ------------------------------------------ */
+
+void paths_code_begin(struct machine_code *code, const struct point *point,
+		      const struct paths_places *places, bool count)
+{
+	struct point_loan loan;
+
+	if (count)
+		add_one(code, point, word_at(places, PATHS_ENTERED));
+	if (!places->metric)
+		return;
+	point_borrow(code, point, BIT(MACHINE_RAX) | BIT(MACHINE_RDX), 0, true, &loan);
+	block_code_time(code);
+	block_code_move(code, BLOCK_SUBTRACT, MACHINE_RAX, block_place(places->charged));
+	block_code_move(code, BLOCK_STORE, MACHINE_RAX, block_place(places->number + SLOT_BEGAN));
+	point_give_back(code, &loan);
+}
+
+void paths_code_change(struct machine_code *code, const struct point *point,
+		       const struct paths_places *places, const struct path_way *way)
+{
+	struct block_place number = block_place(places->number);
+	struct point_loan loan;
+	unsigned int reg;
+
+	if (way->change == PATH_SET)
+		block_code_set32(code, number, way->number);
+	if (way->change != PATH_ADD)
+		return;
+	if ((point->live & LIVENESS_FLAGS) == 0) {
+		block_code_add32(code, number, way->number);
+		return;
+	}
+	point_borrow(code, point, 0, 1, false, &loan);
+	reg = loan.registers[0];
+	block_code_move(code, BLOCK_LOAD32, reg, number);
+	block_code_address(code, reg, reg, (int32_t)way->number);
+	block_code_move(code, BLOCK_STORE32, reg, number);
+	point_give_back(code, &loan);
+}
+
+void paths_code_leave(struct machine_code *code, const struct paths_places *places)
+{
+	block_code_set32(code, block_place(places->number), PATHS_NOWHERE);
+}
+
+/* --- where paths end ------------------------------------------------------ */
+
+/* The path's number into a register. Return: label to go to behind all, if it is lost. */
+static uint32_t find_number(struct machine_code *code, const struct paths_places *places,
+			    const struct path_way *way, unsigned int reg)
+{
+	uint32_t good = machine_code_label(code), done = machine_code_label(code);
+
+	block_code_move(code, BLOCK_LOAD32, reg, block_place(places->number));
+	if (way->end != 0)
+		block_code_alu32(code, BLOCK_ALU_ADD, reg, way->end);
+	block_code_alu32(code, BLOCK_ALU_COMPARE, reg, places->count);
+	machine_code_branch(code, CONDITION_BELOW, good);
+	block_code_increment(code,
+			     block_place(word_at(places, way->kind == PATH_CUT ? PATHS_LOST_CUT
+									       : PATHS_LOST_END)));
+	machine_code_branch(code, MACHINE_JUMP, done);
+	machine_code_place(code, good);
+	return done;
+}
+
+static void end_in_array(struct machine_code *code, const struct point *point,
+			 const struct paths_places *places, const struct path_way *way)
+{
+	uint32_t named = places->metric ? BIT(MACHINE_RAX) | BIT(MACHINE_RDX) : 0, done;
+	struct block_place place = block_place(word_at(places, PATHS_WORDS));
+	struct point_loan loan;
+
+	point_borrow(code, point, named, way->end_known ? 0 : 1, true, &loan);
+	if (places->metric)
+		charge(code, places);
+	if (way->end_known) {
+		place.at += way->end * 8;
+		done = machine_code_label(code);
+	} else {
+		place.index = loan.registers[0];
+		place.scale = 8;
+		done = find_number(code, places, way, loan.registers[0]);
+	}
+	block_code_increment(code, place);
+	place.at += places->count * 8;
+	if (places->metric)
+		block_code_move(code, BLOCK_ADD_TO, MACHINE_RAX, place);
+	machine_code_place(code, done);
+	point_give_back(code, &loan);
+}
+
+/*
+ * The table: a free entry is taken without a moment at which a signal's handler could take
+ * it too.
+ */
+static void end_in_table(struct machine_code *code, const struct point *point,
+			 const struct paths_places *places, const struct path_way *way)
+{
+	uint32_t named = BIT(MACHINE_RAX) | (places->metric ? BIT(MACHINE_RDX) : 0);
+	uint32_t next = machine_code_label(code), hit = machine_code_label(code), done;
+	struct block_place entry = {.at = places->table, .scale = 1};
+	unsigned int key, last, passed;
+	struct point_loan loan;
+
+	point_borrow(code, point, named, places->metric ? 4 : 3, true, &loan);
+	key = loan.registers[0];
+	last = loan.registers[2];
+	entry.index = loan.registers[1];
+	passed = loan.registers[3];
+	if (places->metric) {
+		charge(code, places);
+		block_code_copy(code, passed, MACHINE_RAX);
+	}
+	if (way->end_known) {
+		done = machine_code_label(code);
+		block_code_number(code, key, way->end);
+	} else {
+		done = find_number(code, places, way, key);
+	}
+	block_code_multiply32(code, (unsigned int)entry.index, key, SPREAD_PATH);
+	block_code_alu32(code, BLOCK_ALU_ADD, (unsigned int)entry.index,
+			 places->id * SPREAD_PROCEDURE);
+	block_code_shift(code, (unsigned int)entry.index, -(32 - TABLE_BITS));
+	block_code_shift(code, (unsigned int)entry.index, ENTRY_BITS);
+	block_code_address(code, last, (unsigned int)entry.index, PATHS_TABLE_PROBES << ENTRY_BITS);
+	block_code_number(code, MACHINE_RAX, (uint64_t)places->id << 32);
+	block_code_or(code, key, MACHINE_RAX);
+	machine_code_place(code, next);
+	block_code_number(code, MACHINE_RAX, 0);
+	block_code_move(code, BLOCK_EXCHANGE, key, entry);
+	machine_code_branch(code, CONDITION_EQUAL, hit);
+	block_code_compare(code, MACHINE_RAX, key);
+	machine_code_branch(code, CONDITION_EQUAL, hit);
+	block_code_alu(code, BLOCK_ALU_ADD, (unsigned int)entry.index, 1 << ENTRY_BITS);
+	block_code_compare(code, (unsigned int)entry.index, last);
+	machine_code_branch(code, MACHINE_NOT_EQUAL, next);
+	block_code_increment(code, block_place(word_at(places, PATHS_OVERFLOW)));
+	machine_code_branch(code, MACHINE_JUMP, done);
+	machine_code_place(code, hit);
+	entry.at = places->table + (uint32_t)offsetof(struct paths_entry, count);
+	block_code_increment(code, entry);
+	entry.at = places->table + (uint32_t)offsetof(struct paths_entry, metric);
+	if (places->metric)
+		block_code_move(code, BLOCK_ADD_TO, passed, entry);
+	machine_code_place(code, done);
+	point_give_back(code, &loan);
+}
+
+void paths_code_end(struct machine_code *code, const struct point *point,
+		    const struct paths_places *places, const struct path_way *way)
+{
+	if (!places->array)
+		end_in_table(code, point, places, way);
+	else if (way->end_known && !places->metric)
+		add_one(code, point, word_at(places, PATHS_WORDS) + way->end * 8);
+	else
+		end_in_array(code, point, places, way);
+}
+
+/* --- calls ---------------------------------------------------------------- */
+
+/* The stack pointer as the program has it, and its cell. */
+static struct block_place find_cell(struct machine_code *code, const struct paths_places *places,
+				    const struct point_loan *loan)
+{
+	unsigned int stack = loan->registers[0], cell = loan->registers[1];
+
+	block_code_address(code, stack, MACHINE_RSP, (int32_t)loan->depth);
+	block_code_copy(code, cell, stack);
+	block_code_alu32(code, BLOCK_ALU_AND, cell, PATHS_STACK_BYTES - CELL_STACK_BYTES);
+	return (struct block_place){
+		.at = places->kept, .index = (int)cell, .scale = places->metric ? 2 : 1};
+}
+
+static struct block_place part(struct block_place cell, uint32_t at)
+{
+	cell.at += at;
+	return cell;
+}
+
+void paths_code_keep(struct machine_code *code, const struct point *point,
+		     const struct paths_places *places)
+{
+	struct point_loan loan;
+	struct block_place cell;
+	unsigned int reg;
+
+	point_borrow(code, point, 0, 2, true, &loan);
+	reg = loan.registers[0];
+	cell = find_cell(code, places, &loan);
+	block_code_move(code, BLOCK_STORE, reg, part(cell, CELL_OF));
+	block_code_move(code, BLOCK_LOAD32, reg, block_place(places->number));
+	block_code_move(code, BLOCK_STORE, reg, cell);
+	if (places->metric) {
+		block_code_move(code, BLOCK_LOAD, reg, block_place(places->number + SLOT_BEGAN));
+		block_code_move(code, BLOCK_STORE, reg, part(cell, CELL_BEGAN));
+	}
+	point_give_back(code, &loan);
+}
+
+void paths_code_take_back(struct machine_code *code, const struct point *point,
+			  const struct paths_places *places)
+{
+	uint32_t lost = machine_code_label(code);
+	struct point_loan loan;
+	struct block_place cell;
+	unsigned int reg;
+
+	point_borrow(code, point, 0, 2, true, &loan);
+	reg = loan.registers[0];
+	cell = find_cell(code, places, &loan);
+	block_code_move(code, BLOCK_COMPARE, reg, part(cell, CELL_OF));
+	block_code_number(code, reg, PATHS_NOWHERE);
+	machine_code_branch(code, MACHINE_NOT_EQUAL, lost);
+	if (places->metric) {
+		block_code_move(code, BLOCK_LOAD, reg, part(cell, CELL_BEGAN));
+		block_code_move(code, BLOCK_STORE, reg, block_place(places->number + SLOT_BEGAN));
+	}
+	block_code_move(code, BLOCK_LOAD32, reg, cell);
+	machine_code_place(code, lost);
+	block_code_move(code, BLOCK_STORE32, reg, block_place(places->number));
+	point_give_back(code, &loan);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The code that counts paths, at points of a procedure (point.h).
+ *
+ * The register that says which path is being gone is a word of the thread's own for each
+ * procedure, in the private part of the thread's block: so leaving a procedure for ever
+ * (longjmp, an exception, a coroutine) costs nothing and needs nobody to clear up. Where a
+ * call may come back into the procedure that makes it, the word is kept meanwhile in a
+ * place that belongs to the stack pointer's value at the call, and is taken back when the
+ * call returns there, whatever happened in between: each 16 bytes of the stack have a cell,
+ * with the whole stack pointer in it. Cells repeat every PATHS_STACK_BYTES; who finds that
+ * another one has used its cell has lost its number, which is counted.
+ *
+ * A word is made PATHS_NOWHERE when a procedure is left. So a path that goes on with it
+ * after all (a signal's handler came in between and called the same procedure) is not
+ * mistaken for another one: the sums are far from any number of a path.
+ *
+ * The metric is exclusive: what has been charged to any path of the thread since a path
+ * began is not charged to it again. Of time that is "time - charged" when it begins and
+ * when it ends; of a path that begins where another one ends it is the same as of that one.
+ */
+#ifndef DCPI_INSTRUMENT_PATHS_CODE_H
+#define DCPI_INSTRUMENT_PATHS_CODE_H
+
+#include "instrument/code/point.h"
+#include "instrument/paths/path_graph.h"
+#include "instrument/paths/paths_map.h"
+
+#define PATHS_STACK_BYTES (UINT32_C(8) << 20)
+#define PATHS_NOWHERE UINT32_C(0x80000000)
+
+/**
+ * struct paths_places - where a procedure's words are; offsets from %gs' base
+ * @charged:  of the thread: all that was charged
+ * @kept:     of the thread: cells of the stack
+ * @table:    of the thread
+ * @number:   the register, then when it began
+ * @words:    of the procedure (paths_map.h)
+ * @id:       of the procedure, in the table
+ * @count:    of its paths
+ * @metric:   time is measured
+ */
+struct paths_places {
+	uint32_t charged;
+	uint32_t kept;
+	uint32_t table;
+	uint32_t number;
+	uint32_t words;
+	uint32_t id;
+	uint32_t count;
+	bool array;
+	bool metric;
+};
+
+/** paths_code_private_bytes() - of a thread's block, for so many procedures. */
+uint64_t paths_code_private_bytes(size_t procedures, bool metric);
+
+/** paths_code_places() - those of procedure number @index that are private, from @at on. */
+struct paths_places paths_code_places(uint32_t at, size_t index, bool metric);
+
+/** paths_code_begin() - a path begins without another one's end. */
+void paths_code_begin(struct machine_code *code, const struct point *point,
+		      const struct paths_places *places, bool count);
+
+/** paths_code_end() - a path ends. */
+void paths_code_end(struct machine_code *code, const struct point *point,
+		    const struct paths_places *places, const struct path_way *way);
+
+/** paths_code_change() - the register changes as a way says. */
+void paths_code_change(struct machine_code *code, const struct point *point,
+		       const struct paths_places *places, const struct path_way *way);
+
+/** paths_code_leave() - the procedure is left. */
+void paths_code_leave(struct machine_code *code, const struct paths_places *places);
+
+/** paths_code_keep() - before a call. */
+void paths_code_keep(struct machine_code *code, const struct point *point,
+		     const struct paths_places *places);
+
+/** paths_code_take_back() - behind it. */
+void paths_code_take_back(struct machine_code *code, const struct point *point,
+			  const struct paths_places *places);
+
+#endif

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/paths/paths_listing.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+double paths_listing_share(const struct paths_listing *listing, uint64_t insns, uint64_t metric)
+{
+	uint64_t all = listing->metric ? listing->all.metric : listing->all.insns;
+
+	return all > 0 ? (double)(listing->metric ? metric : insns) / (double)all : 0;
+}
+
+static enum paths_class class_of(const struct paths_listing *listing, uint64_t insns,
+				 uint64_t metric)
+{
+	if (paths_listing_share(listing, insns, metric) < listing->threshold)
+		return PATHS_COLD;
+	if (!listing->metric)
+		return PATHS_HOT;
+	return (double)metric * (double)listing->all.insns >
+			       (double)listing->all.metric * (double)insns
+		       ? PATHS_DENSE
+		       : PATHS_SPARSE;
+}
+
+/* --- paths ---------------------------------------------------------------- */
+
+/* Follows the number; @nodes: room for as many as the procedure has, or NULL. */
+static int follow(const struct paths_procedure *procedure, struct paths_row *row,
+		  const struct counts_node **nodes)
+{
+	const struct path_graph *graph = &procedure->graph;
+	uint32_t rest, node = path_graph_begin(graph, row->sum->number, &rest);
+	uint64_t insns = 0;
+
+	row->node_count = 0;
+	while (node != PATH_NONE && row->node_count < graph->node_count) {
+		uint32_t way = path_graph_next(graph, node, &rest);
+
+		if (nodes != NULL)
+			nodes[row->node_count] = &procedure->nodes[node];
+		row->node_count++;
+		insns += procedure->nodes[node].insns;
+		if (way == PATH_NONE)
+			return -EBADMSG;
+		node = graph->ways[way].to;
+		if (graph->ways[way].kind == PATH_ON)
+			continue;
+		row->next = node != PATH_NONE ? procedure->nodes[node].address : 0;
+		row->insns = insns * row->sum->count;
+		return rest == 0 ? 0 : -EBADMSG;
+	}
+	return -EBADMSG;
+}
+
+static int add_paths(struct paths_listing *listing)
+{
+	for (size_t i = 0; i < listing->profile->sum_count; i++) {
+		const struct paths_sum *sum = &listing->profile->sums[i];
+		const struct paths_procedure *procedure = &listing->map->procedures[sum->procedure];
+		struct paths_row *row = &listing->paths[listing->path_count];
+		int r;
+
+		*row = (struct paths_row){.sum = sum};
+		r = follow(procedure, row, NULL);
+		if (r < 0)
+			return r;
+		row->nodes = calloc(row->node_count + 1, sizeof(*row->nodes));
+		if (row->nodes == NULL)
+			return -ENOMEM;
+		listing->path_count++;
+		r = follow(procedure, row, row->nodes);
+		if (r < 0)
+			return r;
+		listing->all.count += sum->count;
+		listing->all.insns += row->insns;
+		listing->all.metric += sum->metric;
+	}
+	return 0;
+}
+
+/* --- procedures ----------------------------------------------------------- */
+
+/* Paths are by procedure still. */
+static void add_procedures(struct paths_listing *listing)
+{
+	for (size_t i = 0; i < listing->path_count; i++) {
+		const struct paths_row *path = &listing->paths[i];
+		struct paths_procedure_row *row = &listing->procedures[listing->procedure_count];
+
+		if (i > 0 && path[-1].sum->procedure == path->sum->procedure)
+			row--;
+		else
+			listing->procedure_count++;
+		row->procedure = path->sum->procedure;
+		row->paths++;
+		row->hot += path->class != PATHS_COLD;
+		row->count += path->sum->count;
+		row->insns += path->insns;
+		row->metric += path->sum->metric;
+	}
+	for (size_t i = 0; i < listing->procedure_count; i++) {
+		struct paths_procedure_row *row = &listing->procedures[i];
+
+		row->class = class_of(listing, row->insns, row->metric);
+	}
+}
+
+static int by_value(const void *a, const void *b, void *context)
+{
+	const struct paths_listing *listing = context;
+	const struct paths_row *x = a, *y = b;
+	uint64_t left = listing->metric ? x->sum->metric : x->insns;
+	uint64_t right = listing->metric ? y->sum->metric : y->insns;
+
+	if (left != right)
+		return left < right ? 1 : -1;
+	return x->sum < y->sum ? -1 : 1;
+}
+
+static int by_hot(const void *a, const void *b, void *context)
+{
+	const struct paths_listing *listing = context;
+	const struct paths_procedure_row *x = a, *y = b;
+	uint64_t left = listing->metric ? x->metric : x->insns;
+	uint64_t right = listing->metric ? y->metric : y->insns;
+
+	if (x->hot != y->hot)
+		return x->hot < y->hot ? 1 : -1;
+	if (left != right)
+		return left < right ? 1 : -1;
+	return x->procedure < y->procedure ? -1 : 1;
+}
+
+int paths_listing_make(struct paths_listing *ret, const struct paths_map *map,
+		       const struct paths_profile *profile, double threshold)
+{
+	struct paths_listing listing = {
+		.map = map,
+		.profile = profile,
+		.paths = calloc(profile->sum_count + 1, sizeof(*listing.paths)),
+		.procedures = calloc(map->procedure_count + 1, sizeof(*listing.procedures)),
+		.threshold = threshold,
+		.metric = *map->metric != '\0',
+	};
+	int r = -ENOMEM;
+
+	if (listing.paths != NULL && listing.procedures != NULL)
+		r = add_paths(&listing);
+	if (r < 0) {
+		paths_listing_deinit(&listing);
+		return r;
+	}
+	for (size_t i = 0; i < listing.path_count; i++) {
+		struct paths_row *row = &listing.paths[i];
+
+		row->class = class_of(&listing, row->insns, row->sum->metric);
+	}
+	add_procedures(&listing);
+	if (listing.path_count > 0) {
+		qsort_r(listing.paths, listing.path_count, sizeof(*listing.paths), by_value,
+			&listing);
+		qsort_r(listing.procedures, listing.procedure_count, sizeof(*listing.procedures),
+			by_hot, &listing);
+	}
+	*ret = listing;
+	return 0;
+}
+
+void paths_listing_deinit(struct paths_listing *listing)
+{
+	for (size_t i = 0; i < listing->path_count; i++)
+		free(listing->paths[i].nodes);
+	free(listing->paths);
+	free(listing->procedures);
+	*listing = (struct paths_listing){0};
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Paths and procedures as rows of a report, in order, with their classes. */
+#ifndef DCPI_INSTRUMENT_PATHS_LISTING_H
+#define DCPI_INSTRUMENT_PATHS_LISTING_H
+
+#include "instrument/paths/paths_profile.h"
+
+/** enum paths_class - see paths_report.h; PATHS_HOT only without a metric. */
+enum paths_class {
+	PATHS_COLD,
+	PATHS_HOT,
+	PATHS_DENSE,
+	PATHS_SPARSE,
+	PATHS_CLASSES,
+};
+
+/**
+ * struct paths_row - a path that was gone
+ * @nodes: of the map, in order; some may be without instructions
+ * @insns: executed on it, all times together
+ * @next:  address where the next path began, 0: nowhere
+ */
+struct paths_row {
+	const struct paths_sum *sum;
+	const struct counts_node **nodes;
+	size_t node_count;
+	uint64_t insns;
+	uint64_t next;
+	enum paths_class class;
+};
+
+/** struct paths_procedure_row - a procedure of which some path was gone. */
+struct paths_procedure_row {
+	uint32_t procedure;
+	size_t paths;
+	size_t hot;
+	uint64_t count;
+	uint64_t insns;
+	uint64_t metric;
+	enum paths_class class;
+};
+
+/**
+ * struct paths_listing - all of them; freed by paths_listing_deinit()
+ * @all:    sums
+ * @metric: something was measured
+ */
+struct paths_listing {
+	const struct paths_map *map;
+	const struct paths_profile *profile;
+	struct paths_row *paths;
+	size_t path_count;
+	struct paths_procedure_row *procedures;
+	size_t procedure_count;
+	struct {
+		uint64_t count;
+		uint64_t insns;
+		uint64_t metric;
+	} all;
+	double threshold;
+	bool metric;
+};
+
+/**
+ * paths_listing_make() - paths by what was measured, procedures by number of hot paths
+ * @threshold: share from which on something is hot
+ *
+ * Return: 0; -ENOMEM; -EBADMSG a path that there is not.
+ */
+int paths_listing_make(struct paths_listing *ret, const struct paths_map *map,
+		       const struct paths_profile *profile, double threshold);
+
+void paths_listing_deinit(struct paths_listing *listing);
+
+/** paths_listing_share() - of all that was measured, or of all instructions. */
+double paths_listing_share(const struct paths_listing *listing, uint64_t insns, uint64_t metric);
+
+#endif

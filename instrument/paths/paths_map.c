@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/paths/paths_map.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "instrument/profile/map_coding.h"
+#include "lib/array.h"
+#include "lib/error.h"
+
+#define MAP_VERSION 1
+#define NUMBER_MAX (UINT32_MAX - 2)
+
+static void procedure_deinit(struct paths_procedure *procedure)
+{
+	free((void *)(uintptr_t)procedure->name);
+	free(procedure->nodes);
+	path_graph_deinit(&procedure->graph);
+}
+
+void paths_map_deinit(struct paths_map *map)
+{
+	for (size_t i = 0; i < map->procedure_count; i++)
+		procedure_deinit(&map->procedures[i]);
+	free(map->procedures);
+	free(map->path);
+	free(map->build_id);
+	free(map->metric);
+	*map = (struct paths_map){0};
+}
+
+bool paths_map_is_array(const struct path_graph *graph)
+{
+	return graph->count <= PATHS_ARRAY_MAX;
+}
+
+uint64_t paths_map_words(const struct path_graph *graph, bool metric)
+{
+	uint64_t paths = paths_map_is_array(graph) ? graph->count : 0;
+
+	return PATHS_WORDS + paths * (metric ? 2 : 1);
+}
+
+/* --- making --------------------------------------------------------------- */
+
+/* What a reader needs of a graph. */
+static int copy_graph(struct path_graph *ret, const struct path_graph *graph)
+{
+	uint32_t ways = graph->first[graph->node_count];
+	struct path_graph copy = {
+		.ways = calloc(ways + (size_t)1, sizeof(*copy.ways)),
+		.first = calloc(graph->node_count + (size_t)1, sizeof(*copy.first)),
+		.starts = calloc(graph->start_count + (size_t)1, sizeof(*copy.starts)),
+		.node_count = graph->node_count,
+		.way_count = ways,
+		.start_count = graph->start_count,
+		.count = graph->count,
+	};
+
+	if (copy.ways == NULL || copy.first == NULL || copy.starts == NULL) {
+		path_graph_deinit(&copy);
+		return -ENOMEM;
+	}
+	memcpy(copy.ways, graph->ways, ways * sizeof(*copy.ways));
+	memcpy(copy.first, graph->first, (graph->node_count + (size_t)1) * sizeof(*copy.first));
+	memcpy(copy.starts, graph->starts, graph->start_count * sizeof(*copy.starts));
+	*ret = copy;
+	return 0;
+}
+
+int paths_map_add(struct paths_map *map, const char *name, uint64_t address,
+		  const struct count_graph *counts, const struct path_graph *graph,
+		  uint64_t first_word, bool calls)
+{
+	struct paths_procedure procedure = {
+		.address = address,
+		.name = strdup(name),
+		.nodes = calloc(counts->node_count + (size_t)1, sizeof(*procedure.nodes)),
+		.first_word = first_word,
+		.calls = calls,
+	};
+
+	if (procedure.name == NULL || procedure.nodes == NULL ||
+	    copy_graph(&procedure.graph, graph) < 0 ||
+	    array_reserve(&map->procedures, &map->procedure_capacity, map->procedure_count + 1,
+			  sizeof(*map->procedures)) < 0) {
+		procedure_deinit(&procedure);
+		return -ENOMEM;
+	}
+	for (uint32_t n = 0; n < counts->node_count; n++)
+		procedure.nodes[n] = counts_map_node(counts, n);
+	map->procedures[map->procedure_count++] = procedure;
+	return 0;
+}
+
+static void put_procedure(struct map_writer *writer, const struct paths_procedure *procedure)
+{
+	const struct path_graph *graph = &procedure->graph;
+
+	map_put_text(writer, procedure->name);
+	map_put(writer, procedure->address);
+	map_put(writer, procedure->first_word);
+	map_put(writer, procedure->calls);
+	map_put(writer, graph->count);
+	map_put(writer, graph->node_count);
+	map_put(writer, graph->start_count);
+	for (uint32_t n = 0; n < graph->node_count; n++) {
+		map_put_address(writer, procedure->nodes[n].address, procedure->address);
+		map_put(writer, procedure->nodes[n].bytes);
+		map_put(writer, procedure->nodes[n].insns);
+		map_put(writer, graph->first[n + 1] - graph->first[n]);
+		for (uint32_t w = graph->first[n]; w < graph->first[n + 1]; w++) {
+			map_put(writer, graph->ways[w].kind);
+			map_put(writer, (uint32_t)(graph->ways[w].to + 1));
+			map_put(writer, graph->ways[w].value);
+		}
+	}
+	for (uint32_t i = 0; i < graph->start_count; i++) {
+		map_put(writer, graph->starts[i].node);
+		map_put(writer, graph->starts[i].number);
+	}
+}
+
+int paths_map_encode(const struct paths_map *map, uint8_t **ret, size_t *bytes)
+{
+	struct map_writer writer = {0};
+
+	map_put(&writer, MAP_VERSION);
+	map_put(&writer, map->image);
+	map_put_text(&writer, map->path);
+	map_put_text(&writer, map->build_id);
+	map_put_text(&writer, map->metric);
+	map_put(&writer, map->words);
+	map_put(&writer, map->procedure_count);
+	for (size_t i = 0; i < map->procedure_count; i++)
+		put_procedure(&writer, &map->procedures[i]);
+	if (writer.failed) {
+		free(writer.data);
+		return -ENOMEM;
+	}
+	*ret = writer.data;
+	*bytes = writer.bytes;
+	return 0;
+}
+
+/* --- reading -------------------------------------------------------------- */
+
+static int take_node(struct paths_procedure *procedure, struct bounded_reader *reader,
+		     uint32_t node)
+{
+	struct path_graph *graph = &procedure->graph;
+	uint32_t ways;
+
+	procedure->nodes[node].address = map_take_address(reader, procedure->address);
+	procedure->nodes[node].bytes = bounded_reader_varint(reader);
+	procedure->nodes[node].insns = map_take(reader, NUMBER_MAX);
+	ways = map_take(reader, NUMBER_MAX);
+	/* A way takes three bytes at least. */
+	if (ways > bounded_reader_left(reader) / 3) {
+		reader->failed = true;
+		ways = 0;
+	}
+	if (array_reserve(&graph->ways, &graph->way_capacity, graph->way_count + (size_t)ways,
+			  sizeof(*graph->ways)) < 0)
+		return -ENOMEM;
+	for (uint32_t w = 0; w < ways; w++) {
+		struct path_way way = {.from = node};
+
+		way.kind = (enum path_way_kind)map_take(reader, PATH_END);
+		way.to = map_take(reader, graph->node_count) - 1;
+		way.value = map_take(reader, PATH_COUNT_MAX);
+		if ((way.kind == PATH_END) != (way.to == PATH_NONE) ||
+		    (w > 0 && way.value < graph->ways[graph->way_count - 1].value))
+			reader->failed = true;
+		graph->ways[graph->way_count++] = way;
+	}
+	graph->first[node + 1] = graph->way_count;
+	return 0;
+}
+
+static int take_graph(struct paths_procedure *procedure, struct bounded_reader *reader)
+{
+	struct path_graph *graph = &procedure->graph;
+	int r = 0;
+
+	/* A node takes four bytes at least, a start two. */
+	if (graph->node_count > bounded_reader_left(reader) / 4 ||
+	    graph->start_count > bounded_reader_left(reader) / 2)
+		reader->failed = true;
+	if (bounded_reader_failed(reader))
+		graph->node_count = graph->start_count = 0;
+	procedure->nodes = calloc(graph->node_count + (size_t)1, sizeof(*procedure->nodes));
+	graph->first = calloc(graph->node_count + (size_t)1, sizeof(*graph->first));
+	graph->starts = calloc(graph->start_count + (size_t)1, sizeof(*graph->starts));
+	if (procedure->nodes == NULL || graph->first == NULL || graph->starts == NULL)
+		return -ENOMEM;
+	for (uint32_t n = 0; r == 0 && n < graph->node_count; n++)
+		r = take_node(procedure, reader, n);
+	for (uint32_t i = 0; r == 0 && i < graph->start_count; i++) {
+		struct path_start *start = &graph->starts[i];
+
+		start->node = map_take(reader, graph->node_count);
+		start->number = map_take(reader, PATH_COUNT_MAX);
+		if (start->node >= graph->node_count ||
+		    (i > 0 && start->number <= graph->starts[i - 1].number))
+			reader->failed = true;
+	}
+	return r;
+}
+
+static int take_procedure(struct paths_map *map, struct bounded_reader *reader)
+{
+	struct paths_procedure procedure = {.name = map_take_text(reader)};
+	int r = -ENOMEM;
+
+	procedure.address = bounded_reader_varint(reader);
+	procedure.first_word = bounded_reader_varint(reader);
+	procedure.calls = map_take(reader, 1) != 0;
+	procedure.graph.count = map_take(reader, PATH_COUNT_MAX);
+	procedure.graph.node_count = map_take(reader, NUMBER_MAX);
+	procedure.graph.start_count = map_take(reader, NUMBER_MAX);
+	if (procedure.first_word > map->words ||
+	    paths_map_words(&procedure.graph, *map->metric != '\0') >
+		    map->words - procedure.first_word)
+		reader->failed = true;
+	if (procedure.name != NULL)
+		r = take_graph(&procedure, reader);
+	if (r == 0)
+		r = array_reserve(&map->procedures, &map->procedure_capacity,
+				  map->procedure_count + 1, sizeof(*map->procedures));
+	if (r < 0) {
+		procedure_deinit(&procedure);
+		return r;
+	}
+	map->procedures[map->procedure_count++] = procedure;
+	return 0;
+}
+
+int paths_map_decode(struct paths_map *ret, const uint8_t *data, size_t bytes)
+{
+	struct paths_map map = {0};
+	struct bounded_reader reader;
+	uint32_t procedures;
+	int r = 0;
+
+	bounded_reader_init(&reader, data, bytes);
+	if (bounded_reader_varint(&reader) != MAP_VERSION)
+		return bounded_reader_failed(&reader) ? -EBADMSG : -EPROTO;
+	map.image = bounded_reader_varint(&reader);
+	map.path = map_take_text(&reader);
+	map.build_id = map_take_text(&reader);
+	map.metric = map_take_text(&reader);
+	map.words = map_take(&reader, INT32_MAX);
+	procedures = map_take(&reader, NUMBER_MAX);
+	if (map.path == NULL || map.build_id == NULL || map.metric == NULL)
+		r = -ENOMEM;
+	for (uint32_t i = 0; r == 0 && i < procedures && !bounded_reader_failed(&reader); i++)
+		r = take_procedure(&map, &reader);
+	if (r == 0 && (bounded_reader_failed(&reader) || bounded_reader_left(&reader) > 0))
+		r = -EBADMSG;
+	if (r < 0)
+		paths_map_deinit(&map);
+	else
+		*ret = map;
+	return r;
+}
+
+static int decode(void *ret, const uint8_t *data, size_t bytes)
+{
+	return paths_map_decode(ret, data, bytes);
+}
+
+int paths_map_read(struct paths_map *ret, const char *path, struct error *err)
+{
+	return map_read_section(path, PATHS_MAP_SECTION, decode, ret, err);
+}

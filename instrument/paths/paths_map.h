@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What the words of an image that was rewritten to count paths mean: for each procedure
+ * its nodes, and the ways between them with their values (path_graph.h). It is kept in
+ * the rewritten file, in a section that is not loaded.
+ *
+ * A procedure's words (mode.h): PATHS_WORDS of fixed meaning, then, if it has at most
+ * PATHS_ARRAY_MAX paths, one for each path's count and, with a metric, one for each
+ * path's sum. Paths of other procedures are counted in a table that all share, the
+ * thread's area: PATHS_TABLE_ENTRIES and PATHS_TABLE_PROBES more of paths_entry.
+ *
+ * What is decoded may come from anywhere.
+ */
+#ifndef DCPI_INSTRUMENT_PATHS_MAP_H
+#define DCPI_INSTRUMENT_PATHS_MAP_H
+
+#include "instrument/counts/counts_map.h"
+#include "instrument/paths/path_graph.h"
+
+struct error;
+
+#define PATHS_MAP_SECTION ".dcpix.paths"
+
+#define PATHS_ARRAY_MAX 4096
+#define PATHS_TABLE_ENTRIES 65536
+#define PATHS_TABLE_PROBES 16
+
+/**
+ * enum paths_word - of each procedure
+ * @PATHS_ENTERED:  times that a path began without another one's end: calls of it, first of
+ *                  all. Counted only if it calls others: else no path can be left unfinished
+ * @PATHS_LOST_END: paths whose number was lost, where none begins
+ * @PATHS_LOST_CUT: the same, where another one begins
+ * @PATHS_OVERFLOW: paths for which the table had no room
+ */
+enum paths_word {
+	PATHS_ENTERED,
+	PATHS_LOST_END,
+	PATHS_LOST_CUT,
+	PATHS_OVERFLOW,
+	PATHS_WORDS,
+};
+
+/**
+ * struct paths_entry - of the table
+ * @key: number of the procedure in the map + 1, above 32 bits of a path's number; 0: free
+ */
+struct paths_entry {
+	uint64_t key;
+	uint64_t count;
+	uint64_t metric;
+	uint64_t unused;
+};
+
+/**
+ * struct paths_procedure - a procedure
+ * @nodes: @graph.node_count of them
+ * @graph: as far as it says which path a number is (PATH_START's are left out)
+ * @first_word: of the image
+ * @calls: it calls others
+ */
+struct paths_procedure {
+	uint64_t address;
+	const char *name;
+	struct counts_node *nodes;
+	struct path_graph graph;
+	uint64_t first_word;
+	bool calls;
+};
+
+/**
+ * struct paths_map - zero-initialised is empty; freed by paths_map_deinit()
+ * @image:  number that the rewritten file's profiles have too
+ * @path, @build_id: of the file it was made of; the build-id in hexadecimal
+ * @metric: what was measured, "": nothing but frequency
+ * @words:  of the image
+ */
+struct paths_map {
+	uint64_t image;
+	char *path;
+	char *build_id;
+	char *metric;
+	uint64_t words;
+	struct paths_procedure *procedures;
+	size_t procedure_count;
+	size_t procedure_capacity;
+};
+
+void paths_map_deinit(struct paths_map *map);
+
+/**
+ * paths_map_add() - add a procedure; its number is @map->procedure_count before
+ * @counts: what @graph was made of
+ *
+ * Return: 0 or -ENOMEM; then the map can only be freed.
+ */
+int paths_map_add(struct paths_map *map, const char *name, uint64_t address,
+		  const struct count_graph *counts, const struct path_graph *graph,
+		  uint64_t first_word, bool calls);
+
+/** paths_map_is_array() - whether a procedure's paths have words of their own. */
+bool paths_map_is_array(const struct path_graph *graph);
+
+/** paths_map_words() - of a procedure. */
+uint64_t paths_map_words(const struct path_graph *graph, bool metric);
+
+/** paths_map_encode() - @ret: out, malloc'd. Return: 0 or -ENOMEM. */
+int paths_map_encode(const struct paths_map *map, uint8_t **ret, size_t *bytes);
+
+/** paths_map_decode() - Return: 0; -EBADMSG damaged; -EPROTO of a newer version; -ENOMEM. */
+int paths_map_decode(struct paths_map *ret, const uint8_t *data, size_t bytes);
+
+/** paths_map_read() - decode that of a rewritten file. Return: also -ENODATA it is none. */
+int paths_map_read(struct paths_map *ret, const char *path, struct error *err);
+
+#endif

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/paths/paths_mode.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "instrument/copy/reentry.h"
+#include "instrument/paths/paths_code.h"
+#include "instrument/paths/paths_map.h"
+#include "lib/error.h"
+
+/*
+ * @way_of:  of each edge of the graph of counts: the way whose first it is; or PATH_NONE
+ * @back_of: the way whose call has come back there; or PATH_NONE
+ * @kept:    of each way: the register is kept while the call runs
+ */
+struct paths_plan {
+	const struct mode_plan *mode;
+	struct path_graph graph;
+	struct paths_places places;
+	uint32_t *way_of;
+	uint32_t *back_of;
+	bool *kept;
+	bool calls;
+	bool registers; /* the register is used at all */
+};
+
+static bool has_metric(const struct mode_image *image)
+{
+	return image->options != NULL && image->options->metric != NULL;
+}
+
+static int paths_begin(struct mode_image *image, struct error *err)
+{
+	struct paths_map *map = calloc(1, sizeof(*map));
+
+	image->data = map;
+	if (has_metric(image) && strcmp(image->options->metric, "cycles") != 0)
+		return error_set(err, EINVAL, "there is no metric \"%s\" of paths: cycles",
+				 image->options->metric);
+	image->private_bytes =
+		paths_code_private_bytes(image->reentry->candidates->count, has_metric(image));
+	image->area_bytes = (PATHS_TABLE_ENTRIES + PATHS_TABLE_PROBES) * sizeof(struct paths_entry);
+	if (map != NULL) {
+		map->image = image->number;
+		map->path = strdup(image->path);
+		map->build_id = strdup(image->build_id);
+		map->metric = strdup(has_metric(image) ? image->options->metric : "");
+	}
+	if (map == NULL || map->path == NULL || map->build_id == NULL || map->metric == NULL)
+		return error_set(err, ENOMEM, "no memory for a name");
+	return 0;
+}
+
+/* --- planning ------------------------------------------------------------- */
+
+/* A system call has no other kind of flow. */
+static const struct insn *call_of(const struct mode_plan *plan, uint32_t node)
+{
+	const struct count_node *counts = &plan->procedure->graph->nodes[node];
+
+	return &plan->procedure->cfg->insns[counts->first + counts->count - 1];
+}
+
+static bool breaks(void *context, uint32_t node)
+{
+	const struct mode_plan *plan = context;
+	const struct insn *call = call_of(plan, node);
+
+	return call->flow == INSN_FLOW_NEXT || reentry_returns_twice(plan->image->reentry, call);
+}
+
+static int find_places(struct paths_plan *paths)
+{
+	const struct mode_plan *plan = paths->mode;
+	size_t edges = plan->procedure->graph->edge_count + (size_t)1;
+	const struct path_graph *graph = &paths->graph;
+
+	paths->way_of = malloc(edges * sizeof(*paths->way_of));
+	paths->back_of = malloc(edges * sizeof(*paths->back_of));
+	paths->kept = calloc(graph->way_count + (size_t)1, sizeof(*paths->kept));
+	if (paths->way_of == NULL || paths->back_of == NULL || paths->kept == NULL)
+		return -ENOMEM;
+	memset(paths->way_of, 0xff, edges * sizeof(*paths->way_of));
+	memset(paths->back_of, 0xff, edges * sizeof(*paths->back_of));
+	for (uint32_t w = 0; w < graph->way_count; w++) {
+		const struct path_way *way = &graph->ways[w];
+
+		paths->way_of[way->edge] = w;
+		paths->registers |= way->change != PATH_KEEP;
+		if (way->back == PATH_NONE)
+			continue;
+		paths->calls = true;
+		paths->back_of[way->back] = w;
+		paths->kept[w] =
+			(!graph->known[way->from] || paths->places.metric) &&
+			reentry_is_possible(plan->image->reentry, plan->procedure->candidate,
+					    call_of(plan, way->from));
+	}
+	return 0;
+}
+
+static bool has_calls(const struct count_graph *graph)
+{
+	for (uint32_t e = 0; e < graph->edge_count; e++) {
+		if (graph->edges[e].kind == COUNT_CALL)
+			return true;
+	}
+	return false;
+}
+
+static void set_places(struct paths_plan *paths)
+{
+	const struct mode_plan *plan = paths->mode;
+	const struct paths_map *map = plan->image->data;
+
+	paths->places = paths_code_places(mode_private_at(), plan->procedure->candidate,
+					  has_metric(plan->image));
+	paths->places.table = plan->image->area_at;
+	paths->places.words = mode_word_at(plan, 0);
+	paths->places.id = (uint32_t)map->procedure_count + 1;
+	paths->places.count = paths->graph.count;
+	paths->places.array = paths_map_is_array(&paths->graph);
+}
+
+static int paths_plan(struct mode_plan *plan, struct error *err)
+{
+	struct paths_plan *paths = calloc(1, sizeof(*paths));
+	int r = -ENOMEM;
+
+	plan->data = paths;
+	if (paths != NULL) {
+		paths->mode = plan;
+		r = path_graph_create(&paths->graph, plan->procedure->graph, breaks, plan);
+	}
+	if (r == 0) {
+		set_places(paths);
+		paths->calls = has_calls(plan->procedure->graph);
+		plan->words = paths_map_words(&paths->graph, has_metric(plan->image));
+		r = find_places(paths);
+	}
+	if (r == -ERANGE)
+		return error_set(err, ENOTSUP, "far too many paths");
+	return r < 0 ? error_set(err, ENOMEM, "no memory for paths") : 0;
+}
+
+static void paths_drop(struct mode_plan *plan)
+{
+	struct paths_plan *paths = plan->data;
+
+	if (paths == NULL)
+		return;
+	path_graph_deinit(&paths->graph);
+	free(paths->way_of);
+	free(paths->back_of);
+	free(paths->kept);
+	free(paths);
+}
+
+/* --- code ----------------------------------------------------------------- */
+
+static bool wants_way(const struct paths_plan *paths, const struct path_way *way)
+{
+	switch (way->kind) {
+	case PATH_ON:
+		return way->change != PATH_KEEP;
+	case PATH_CUT:
+	case PATH_END:
+		return true;
+	case PATH_START:
+		return paths->calls || paths->places.metric || way->change != PATH_KEEP;
+	}
+	return false;
+}
+
+static bool paths_wants(const struct mode_plan *plan, const struct point *point)
+{
+	const struct paths_plan *paths = plan->data;
+	uint32_t way, back;
+
+	if (point->kind != POINT_EDGE)
+		return false;
+	way = paths->way_of[point->edge];
+	back = paths->back_of[point->edge];
+	if (back != PATH_NONE)
+		return paths->kept[back] || paths->graph.ways[back].change != PATH_KEEP;
+	if (way == PATH_NONE)
+		return false;
+	if (paths->graph.ways[way].back != PATH_NONE)
+		return paths->kept[way];
+	return wants_way(paths, &paths->graph.ways[way]);
+}
+
+static void emit_way(const struct paths_plan *paths, const struct point *point,
+		     struct machine_code *code, const struct path_way *way)
+{
+	const struct count_edge *edge = &paths->mode->procedure->graph->edges[point->edge];
+
+	if (way->kind == PATH_START)
+		paths_code_begin(code, point, &paths->places, paths->calls);
+	if (way->kind == PATH_CUT || way->kind == PATH_END)
+		paths_code_end(code, point, &paths->places, way);
+	paths_code_change(code, point, &paths->places, way);
+	if (way->kind == PATH_END && edge->kind == COUNT_LEAVE && paths->registers)
+		paths_code_leave(code, &paths->places);
+}
+
+static void paths_emit(const struct mode_plan *plan, const struct point *point,
+		       struct machine_code *code)
+{
+	const struct paths_plan *paths = plan->data;
+	uint32_t way = paths->way_of[point->edge], back = paths->back_of[point->edge];
+
+	if (back != PATH_NONE) {
+		if (paths->kept[back])
+			paths_code_take_back(code, point, &paths->places);
+		paths_code_change(code, point, &paths->places, &paths->graph.ways[back]);
+	} else if (paths->graph.ways[way].back != PATH_NONE) {
+		paths_code_keep(code, point, &paths->places);
+	} else {
+		emit_way(paths, point, code, &paths->graph.ways[way]);
+	}
+}
+
+/* --- keeping -------------------------------------------------------------- */
+
+static int paths_keep(struct mode_image *image, const struct mode_plan *plan)
+{
+	const struct paths_plan *paths = plan->data;
+
+	return paths_map_add(image->data, plan->procedure->name, plan->procedure->address,
+			     plan->procedure->graph, &paths->graph, plan->first_word, paths->calls);
+}
+
+static int paths_encode(const struct mode_image *image, uint8_t **ret, size_t *bytes)
+{
+	struct paths_map *map = image->data;
+
+	map->words = image->words;
+	return paths_map_encode(map, ret, bytes);
+}
+
+static void paths_end(struct mode_image *image)
+{
+	if (image->data != NULL)
+		paths_map_deinit(image->data);
+	free(image->data);
+	image->data = NULL;
+}
+
+const struct instrument_mode paths_mode = {
+	.name = "paths",
+	.section = PATHS_MAP_SECTION,
+	.number = PROFILE_LAYOUT_PATHS,
+	.reentry = true,
+	.metric = true,
+	.begin = paths_begin,
+	.plan = paths_plan,
+	.wants = paths_wants,
+	.emit = paths_emit,
+	.keep = paths_keep,
+	.drop = paths_drop,
+	.encode = paths_encode,
+	.end = paths_end,
+};

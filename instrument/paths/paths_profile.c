@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/paths/paths_profile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "instrument/profile/profile_file.h"
+#include "lib/array.h"
+#include "lib/cleanup.h"
+#include "lib/error.h"
+
+#define TABLE_ENTRIES ((size_t)PATHS_TABLE_ENTRIES + PATHS_TABLE_PROBES)
+
+static int add_to(struct u64_map *map, uint64_t key, uint64_t value)
+{
+	uint64_t *sum = u64_map_insert(map, key);
+
+	if (sum == NULL)
+		return -ENOMEM;
+	*sum += value;
+	return 0;
+}
+
+static int add_table(struct paths_profile *profile, const struct paths_entry *entries)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < TABLE_ENTRIES; i++) {
+		if (entries[i].key == 0)
+			continue;
+		r = add_to(&profile->counts, entries[i].key, entries[i].count);
+		if (r == 0)
+			r = add_to(&profile->metrics, entries[i].key, entries[i].metric);
+	}
+	return r;
+}
+
+static int add_blocks(struct paths_profile *profile, const struct paths_map *map,
+		      const struct profile_file *file)
+{
+	_cleanup_free_ struct paths_entry *entries = malloc(TABLE_ENTRIES * sizeof(*entries));
+	_cleanup_free_ uint64_t *words = malloc((map->words + 1) * sizeof(*words));
+	int r = entries != NULL && words != NULL ? 0 : -ENOMEM;
+
+	for (uint64_t i = 0; r == 0 && i < file->blocks; i++) {
+		r = profile_file_read(file, i, file->header.area_bytes, words,
+				      map->words * sizeof(*words));
+		for (size_t k = 0; r == 0 && k < map->words; k++)
+			profile->words[k] += words[k];
+		if (r == 0)
+			r = profile_file_read(file, i, 0, entries,
+					      TABLE_ENTRIES * sizeof(*entries));
+		if (r == 0)
+			r = add_table(profile, entries);
+	}
+	return r;
+}
+
+int paths_profile_add(struct paths_profile *profile, const struct paths_map *map, const char *path,
+		      struct error *err)
+{
+	struct profile_file file;
+	int r = profile_file_open(&file, path, map->image, map->words, err);
+
+	if (r < 0)
+		return r;
+	if (profile->words == NULL)
+		profile->words = calloc(map->words + 1, sizeof(*profile->words));
+	r = profile->words != NULL ? add_blocks(profile, map, &file) : -ENOMEM;
+	if (r == 0) {
+		profile->files++;
+		profile->threads += file.header.blocks;
+		profile->shared += file.header.shared;
+	}
+	profile_file_close(&file);
+	return r < 0 ? error_set(err, -r, "cannot read %s", path) : 0;
+}
+
+/* --- sums ----------------------------------------------------------------- */
+
+static int add_sum(struct paths_profile *profile, struct paths_sum sum)
+{
+	if (sum.count == 0)
+		return 0;
+	if (array_reserve(&profile->sums, &profile->sum_capacity, profile->sum_count + 1,
+			  sizeof(*profile->sums)) < 0)
+		return -ENOMEM;
+	profile->sums[profile->sum_count++] = sum;
+	return 0;
+}
+
+static int add_array(struct paths_profile *profile, const struct paths_map *map, uint32_t index)
+{
+	const struct paths_procedure *procedure = &map->procedures[index];
+	const uint64_t *words = profile->words + procedure->first_word + PATHS_WORDS;
+	uint32_t count = procedure->graph.count;
+	int r = 0;
+
+	if (!paths_map_is_array(&procedure->graph))
+		return 0;
+	for (uint32_t i = 0; r == 0 && i < count; i++)
+		r = add_sum(profile, (struct paths_sum){
+					     .procedure = index,
+					     .number = i,
+					     .count = words[i],
+					     .metric = *map->metric ? words[count + i] : 0,
+				     });
+	return r;
+}
+
+/* Keys of procedures or paths that there are not are damage, and left out. */
+static int add_entries(struct paths_profile *profile, const struct paths_map *map)
+{
+	uint64_t key, count;
+	size_t cursor = 0;
+	int r = 0;
+
+	while (r == 0 && u64_map_next(&profile->counts, &cursor, &key, &count)) {
+		const uint64_t *metric = u64_map_find(&profile->metrics, key);
+		uint64_t procedure = (key >> 32) - 1;
+
+		if (procedure >= map->procedure_count ||
+		    (uint32_t)key >= map->procedures[procedure].graph.count)
+			continue;
+		r = add_sum(profile, (struct paths_sum){.procedure = (uint32_t)procedure,
+							.number = (uint32_t)key,
+							.count = count,
+							.metric = metric != NULL ? *metric : 0});
+	}
+	return r;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	const struct paths_sum *x = a, *y = b;
+
+	if (x->procedure != y->procedure)
+		return x->procedure < y->procedure ? -1 : 1;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+/* Whether another path began where this one ended. */
+static bool goes_on(const struct path_graph *graph, uint32_t number)
+{
+	uint32_t rest, node = path_graph_begin(graph, number, &rest);
+
+	for (uint32_t i = 0; node != PATH_NONE && i < graph->node_count; i++) {
+		uint32_t way = path_graph_next(graph, node, &rest);
+
+		if (way == PATH_NONE || graph->ways[way].kind == PATH_END)
+			return false;
+		if (graph->ways[way].kind == PATH_CUT)
+			return true;
+		node = graph->ways[way].to;
+	}
+	return false;
+}
+
+/* As often as paths began on their own they should have ended so. */
+static void find_losses(struct paths_profile *profile, const struct paths_map *map)
+{
+	for (size_t p = 0; p < map->procedure_count; p++) {
+		const uint64_t *words = profile->words + map->procedures[p].first_word;
+
+		profile->losses[p].lost = words[PATHS_LOST_END] + words[PATHS_LOST_CUT];
+		profile->losses[p].overflow = words[PATHS_OVERFLOW];
+		profile->losses[p].unfinished =
+			map->procedures[p].calls && words[PATHS_OVERFLOW] == 0
+				? words[PATHS_ENTERED] - words[PATHS_LOST_END]
+				: 0;
+	}
+	for (size_t i = 0; i < profile->sum_count; i++) {
+		const struct paths_sum *sum = &profile->sums[i];
+		struct paths_loss *loss = &profile->losses[sum->procedure];
+
+		if (map->procedures[sum->procedure].calls && loss->overflow == 0 &&
+		    !goes_on(&map->procedures[sum->procedure].graph, sum->number))
+			loss->unfinished -= sum->count;
+	}
+	/* A program that is running, or damage. */
+	for (size_t p = 0; p < map->procedure_count; p++) {
+		if ((int64_t)profile->losses[p].unfinished < 0)
+			profile->losses[p].unfinished = 0;
+	}
+}
+
+int paths_profile_end(struct paths_profile *profile, const struct paths_map *map)
+{
+	int r = 0;
+
+	profile->losses = calloc(map->procedure_count + 1, sizeof(*profile->losses));
+	if (profile->losses == NULL)
+		return -ENOMEM;
+	if (profile->words == NULL)
+		return 0;
+	for (size_t p = 0; r == 0 && p < map->procedure_count; p++)
+		r = add_array(profile, map, (uint32_t)p);
+	if (r == 0)
+		r = add_entries(profile, map);
+	if (r < 0)
+		return r;
+	if (profile->sum_count > 0)
+		qsort(profile->sums, profile->sum_count, sizeof(*profile->sums), by_path);
+	find_losses(profile, map);
+	return 0;
+}
+
+void paths_profile_deinit(struct paths_profile *profile)
+{
+	free(profile->words);
+	free(profile->sums);
+	free(profile->losses);
+	u64_map_deinit(&profile->counts);
+	u64_map_deinit(&profile->metrics);
+	*profile = (struct paths_profile){0};
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What programs that were rewritten to count paths have recorded, in one file for each
+ * process (profile_file.h). What is in it may come from anywhere.
+ */
+#ifndef DCPI_INSTRUMENT_PATHS_PROFILE_H
+#define DCPI_INSTRUMENT_PATHS_PROFILE_H
+
+#include "instrument/paths/paths_map.h"
+#include "lib/u64_map.h"
+
+/**
+ * struct paths_sum - of a path that was gone
+ * @procedure: index in the map
+ * @number:    of the path
+ * @metric:    sum of it
+ */
+struct paths_sum {
+	uint32_t procedure;
+	uint32_t number;
+	uint64_t count;
+	uint64_t metric;
+};
+
+/**
+ * struct paths_loss - of a procedure: paths that began but are not among the sums
+ * @unfinished: the procedure was left otherwise (exit, longjmp, an exception), or is still
+ *              running
+ * @lost:       their number was lost: they may have been any
+ * @overflow:   the table had no room for them
+ */
+struct paths_loss {
+	uint64_t unfinished;
+	uint64_t lost;
+	uint64_t overflow;
+};
+
+/**
+ * struct paths_profile - zero-initialised is empty; freed by paths_profile_deinit()
+ * @words:   sums over the threads of all files added
+ * @sums:    once paths_profile_end() has run: by procedure, then by number
+ * @losses:  likewise, of each procedure
+ * @files:   that were added
+ * @threads: of these
+ * @shared:  threads that had no block of their own: counts may be too low
+ */
+struct paths_profile {
+	uint64_t *words;
+	struct u64_map counts; /* of the tables */
+	struct u64_map metrics;
+	struct paths_sum *sums;
+	size_t sum_count;
+	size_t sum_capacity;
+	struct paths_loss *losses;
+	size_t files;
+	uint64_t threads;
+	uint64_t shared;
+};
+
+/** paths_profile_add() - add a file. Errors as of profile_file_open(), and -ENOMEM. */
+int paths_profile_add(struct paths_profile *profile, const struct paths_map *map, const char *path,
+		      struct error *err);
+
+/** paths_profile_end() - all files have been added. Return: 0 or -ENOMEM. */
+int paths_profile_end(struct paths_profile *profile, const struct paths_map *map);
+
+void paths_profile_deinit(struct paths_profile *profile);
+
+#endif

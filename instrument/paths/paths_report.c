@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/paths/paths_report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "analysis/image/image_code.h"
+#include "instrument/paths/paths_listing.h"
+#include "instrument/profile/report_text.h"
+#include "lib/error.h"
+
+static double share(uint64_t part, uint64_t all)
+{
+	return all > 0 ? (double)part / (double)all : 0;
+}
+
+static double percent(uint64_t part, uint64_t all)
+{
+	return 100 * share(part, all);
+}
+
+static const char *class_name(enum paths_class class)
+{
+	static const char *const names[] = {[PATHS_COLD] = "cold",
+					    [PATHS_HOT] = "hot",
+					    [PATHS_DENSE] = "dense",
+					    [PATHS_SPARSE] = "sparse"};
+
+	return names[class];
+}
+
+/* --- summary -------------------------------------------------------------- */
+
+struct class_sum {
+	uint64_t rows;
+	uint64_t insns;
+	uint64_t metric;
+};
+
+static void print_class(FILE *out, const struct paths_listing *listing, const char *name,
+			const struct class_sum *sum)
+{
+	fprintf(out, "%-8s %10" PRIu64 " %13.1f%%", name, sum->rows,
+		percent(sum->insns, listing->all.insns));
+	if (listing->metric)
+		fprintf(out, " %9.1f%%", percent(sum->metric, listing->all.metric));
+	putc('\n', out);
+}
+
+static void print_classes(FILE *out, const struct paths_listing *listing, const char *rows,
+			  const struct class_sum sums[PATHS_CLASSES])
+{
+	struct class_sum hot = sums[PATHS_HOT];
+
+	for (enum paths_class class = PATHS_DENSE; class <= PATHS_SPARSE; class ++) {
+		hot.rows += sums[class].rows;
+		hot.insns += sums[class].insns;
+		hot.metric += sums[class].metric;
+	}
+	fprintf(out, "\n%-8s %10s  instructions", "", rows);
+	if (listing->metric)
+		fprintf(out, " %10s", listing->map->metric);
+	putc('\n', out);
+	print_class(out, listing, "hot", &hot);
+	if (listing->metric) {
+		print_class(out, listing, "  dense", &sums[PATHS_DENSE]);
+		print_class(out, listing, "  sparse", &sums[PATHS_SPARSE]);
+	}
+	print_class(out, listing, "cold", &sums[PATHS_COLD]);
+	putc('\n', out);
+}
+
+static void print_header(FILE *out, const struct paths_listing *listing)
+{
+	const struct paths_map *map = listing->map;
+	const struct paths_profile *profile = listing->profile;
+	struct paths_loss loss = {0};
+	uint64_t possible = 0;
+
+	for (size_t p = 0; p < map->procedure_count; p++) {
+		possible += map->procedures[p].graph.count;
+		loss.unfinished += profile->losses[p].unfinished;
+		loss.lost += profile->losses[p].lost;
+		loss.overflow += profile->losses[p].overflow;
+	}
+	fputs("paths of ", out);
+	report_text_name(out, map->path, false);
+	fprintf(out, "; %zu files, %" PRIu64 " threads; metric: %s\n", profile->files,
+		profile->threads, listing->metric ? map->metric : "none, instructions instead");
+	fprintf(out,
+		"%" PRIu64 " times %zu paths, of %" PRIu64 " that there are in %zu procedures\n",
+		listing->all.count, listing->path_count, possible, map->procedure_count);
+	fprintf(out,
+		"%" PRIu64 " were not finished, %" PRIu64 " lost their number, for %" PRIu64
+		" was no room\n",
+		loss.unfinished, loss.lost, loss.overflow);
+}
+
+/* --- paths ---------------------------------------------------------------- */
+
+static void print_line(FILE *out, struct image_code *code, uint64_t address, uint64_t last)
+{
+	unsigned int line, end;
+	const char *file;
+
+	if (code == NULL || image_code_line(code, address, &file, &line) < 0)
+		return;
+	fputs("  ", out);
+	report_text_name(out, file, false);
+	fprintf(out, ":%u", line);
+	if (image_code_line(code, last, &file, &end) == 0 && end > line)
+		fprintf(out, "-%u", end);
+}
+
+/* Pieces that follow each other are one: calls are between them. */
+static void print_blocks(FILE *out, const struct paths_row *row,
+			 const struct paths_report_options *options)
+{
+	for (size_t i = 0; i < row->node_count;) {
+		uint64_t start = row->nodes[i]->address, end = start;
+		uint32_t insns = 0;
+
+		for (; i < row->node_count &&
+		       (row->nodes[i]->address == end || row->nodes[i]->bytes == 0);
+		     i++) {
+			insns += row->nodes[i]->insns;
+			end += row->nodes[i]->bytes;
+		}
+		if (insns == 0)
+			continue;
+		fprintf(out, "    %10" PRIx64 " %4" PRIu32, start, insns);
+		print_line(out, options->code, start, end - 1);
+		putc('\n', out);
+	}
+	if (row->next != 0)
+		fprintf(out, "    goes on at %" PRIx64 "\n", row->next);
+}
+
+static void print_path(FILE *out, const struct paths_listing *listing, const struct paths_row *row,
+		       const struct paths_report_options *options)
+{
+	const struct paths_procedure *procedure = &listing->map->procedures[row->sum->procedure];
+
+	fprintf(out, "%5.1f%% %13" PRIu64 " times %5" PRIu64 " instructions",
+		100 * paths_listing_share(listing, row->insns, row->sum->metric), row->sum->count,
+		row->sum->count > 0 ? row->insns / row->sum->count : 0);
+	if (listing->metric)
+		fprintf(out, " %9.1f %s", share(row->sum->metric, row->sum->count),
+			listing->map->metric);
+	fprintf(out, "  %-6s ", class_name(row->class));
+	report_text_name(out, procedure->name, false);
+	fprintf(out, ", path %" PRIu32 " of %" PRIu32 "\n", row->sum->number + 1,
+		procedure->graph.count);
+	print_blocks(out, row, options);
+}
+
+static void print_path_csv(FILE *out, const struct paths_listing *listing,
+			   const struct paths_row *row)
+{
+	const struct paths_procedure *procedure = &listing->map->procedures[row->sum->procedure];
+	bool first = true;
+
+	fprintf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s,%" PRIu32 ",%" PRIx64 ",",
+		row->sum->count, row->insns, row->sum->metric, class_name(row->class),
+		row->sum->number, procedure->address);
+	report_text_name(out, procedure->name, true);
+	putc(',', out);
+	for (size_t i = 0; i < row->node_count; i++) {
+		if (row->nodes[i]->bytes == 0)
+			continue;
+		fprintf(out, "%s%" PRIx64, first ? "" : " ", row->nodes[i]->address);
+		first = false;
+	}
+	fprintf(out, ",%" PRIx64 "\n", row->next);
+}
+
+static void print_paths(FILE *out, struct paths_listing *listing,
+			const struct paths_report_options *options)
+{
+	struct class_sum sums[PATHS_CLASSES] = {0};
+	size_t count = options->limit > 0 && options->limit < listing->path_count
+			       ? options->limit
+			       : listing->path_count;
+
+	for (size_t i = 0; i < listing->path_count; i++) {
+		const struct paths_row *row = &listing->paths[i];
+
+		sums[row->class].rows++;
+		sums[row->class].insns += row->insns;
+		sums[row->class].metric += row->sum->metric;
+	}
+	if (options->csv)
+		fputs("count,instructions,metric,class,path,address,procedure,blocks,next\n", out);
+	else
+		print_classes(out, listing, "paths", sums);
+	for (size_t i = 0; i < count; i++) {
+		if (options->csv)
+			print_path_csv(out, listing, &listing->paths[i]);
+		else
+			print_path(out, listing, &listing->paths[i], options);
+	}
+	if (!options->csv && count < listing->path_count)
+		fprintf(out, "... %zu more\n", listing->path_count - count);
+}
+
+/* --- procedures ----------------------------------------------------------- */
+
+static void print_procedure(FILE *out, const struct paths_listing *listing,
+			    const struct paths_procedure_row *row, bool csv)
+{
+	const struct paths_procedure *procedure = &listing->map->procedures[row->procedure];
+	const struct paths_loss *loss = &listing->profile->losses[row->procedure];
+
+	if (csv)
+		fprintf(out,
+			"%zu,%zu,%" PRIu32 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s,%" PRIu64
+			",%" PRIu64 ",%" PRIu64 ",%" PRIx64 ",",
+			row->hot, row->paths, procedure->graph.count, row->count, row->insns,
+			row->metric, class_name(row->class), loss->unfinished, loss->lost,
+			loss->overflow, procedure->address);
+	else
+		fprintf(out,
+			"%5zu %6zu %10" PRIu32 " %14" PRIu64 " %13.1f%% %9.1f%%  %-6s %10" PRIu64
+			"  ",
+			row->hot, row->paths, procedure->graph.count, row->count,
+			percent(row->insns, listing->all.insns),
+			100 * paths_listing_share(listing, row->insns, row->metric),
+			class_name(row->class), loss->unfinished);
+	report_text_name(out, procedure->name, csv);
+	putc('\n', out);
+}
+
+static void print_procedures(FILE *out, struct paths_listing *listing,
+			     const struct paths_report_options *options)
+{
+	struct class_sum sums[PATHS_CLASSES] = {0};
+	size_t count = options->limit > 0 && options->limit < listing->procedure_count
+			       ? options->limit
+			       : listing->procedure_count;
+
+	for (size_t i = 0; i < listing->procedure_count; i++) {
+		const struct paths_procedure_row *row = &listing->procedures[i];
+
+		sums[row->class].rows++;
+		sums[row->class].insns += row->insns;
+		sums[row->class].metric += row->metric;
+	}
+	if (options->csv)
+		fputs("hot_paths,paths,possible,count,instructions,metric,class,unfinished,lost,"
+		      "overflow,address,procedure\n",
+		      out);
+	else
+		print_classes(out, listing, "procedures", sums);
+	if (!options->csv)
+		fprintf(out, "%5s %6s %10s %14s %14s %10s  %-6s %10s  %s\n", "hot", "paths",
+			"possible", "count", "instructions",
+			listing->metric ? listing->map->metric : "hotness", "class", "unfinished",
+			"procedure");
+	for (size_t i = 0; i < count; i++)
+		print_procedure(out, listing, &listing->procedures[i], options->csv);
+	if (!options->csv && count < listing->procedure_count)
+		fprintf(out, "... %zu more\n", listing->procedure_count - count);
+}
+
+/* --- ways ----------------------------------------------------------------- */
+
+static void print_ways(FILE *out, const struct paths_map *map)
+{
+	static const char *const kinds[] = {
+		[PATH_ON] = "on", [PATH_CUT] = "cut", [PATH_END] = "end", [PATH_START] = "start"};
+
+	fputs("procedure,kind,from,from_address,from_bytes,to,to_address\n", out);
+	for (size_t p = 0; p < map->procedure_count; p++) {
+		const struct paths_procedure *procedure = &map->procedures[p];
+		const struct path_graph *graph = &procedure->graph;
+
+		for (uint32_t w = 0; w < graph->way_count; w++) {
+			const struct path_way *way = &graph->ways[w];
+			const struct counts_node *from = &procedure->nodes[way->from];
+
+			fprintf(out,
+				"%" PRIx64 ",%s,%" PRIu32 ",%" PRIx64 ",%" PRIu64 ",%" PRId64
+				",%" PRIx64 "\n",
+				procedure->address, kinds[way->kind], way->from, from->address,
+				from->bytes, way->to == PATH_NONE ? -1 : (int64_t)way->to,
+				way->to == PATH_NONE ? 0 : procedure->nodes[way->to].address);
+		}
+		for (uint32_t i = 0; i < graph->start_count; i++)
+			fprintf(out, "%" PRIx64 ",start,-1,0,0,%" PRIu32 ",%" PRIx64 "\n",
+				procedure->address, graph->starts[i].node,
+				procedure->nodes[graph->starts[i].node].address);
+	}
+}
+
+int paths_report_print(FILE *out, const struct paths_map *map, const struct paths_profile *profile,
+		       const struct paths_report_options *options, struct error *err)
+{
+	struct paths_listing listing;
+	int r;
+
+	if (options->rows == PATHS_WAYS) {
+		print_ways(out, map);
+		return 1;
+	}
+	r = paths_listing_make(&listing, map, profile, options->threshold);
+	if (r < 0)
+		return error_set(err, -r,
+				 r == -ENOMEM ? "no memory for paths" : "damaged graphs of paths");
+	if (listing.path_count > 0) {
+		if (!options->csv)
+			print_header(out, &listing);
+		if (options->rows == PATHS_PATHS)
+			print_paths(out, &listing, options);
+		else
+			print_procedures(out, &listing, options);
+		r = 1;
+	}
+	paths_listing_deinit(&listing);
+	return r;
+}
