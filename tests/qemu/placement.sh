@@ -79,10 +79,12 @@ dcpiprof --db "$db" --csv --image '*/placement' | awk -F, '$4 ~ /^hot_/ { print 
 awk 'NR == FNR { got[$1] = $2; next } { print $1, $2, got[$1] + 0 }' /tmp/reported \
 	/lib/placement.procedures >/tmp/compared
 fits "so are those of procedures in the report" /tmp/compared
-# The method must see what it is to see: a tenth of one procedure's samples,
-# gone to its neighbour.
-awk 'NR == 1 { moved = int($3 / 10); $3 -= moved } NR == 2 { $3 += moved } { print }' \
-	/tmp/compared >/tmp/spoilt
+# The method must see what it is to see: a tenth of a procedure's samples, gone to another.
+# Of the largest one: 900 of 9,000 make a deviate of 8 or more, 250 of 2,500 one of 4, give
+# or take 1, which another build's run (another sequence of interrupts) may miss.
+sort -k3,3nr /tmp/compared |
+	awk 'NR == 1 { moved = int($3 / 10); $3 -= moved } NR == 2 { $3 += moved } { print }' \
+	>/tmp/spoilt
 like "a tenth in the wrong place is noticed" "$(deviate /tmp/spoilt)" '^([4-9]|[0-9]{2,})'
 check "the module unloads" rmmod dcpi
 dcpiprof --db "$db" -n 8 | sed 's/^/# /'
