@@ -229,6 +229,34 @@ static void modules_come_and_go(void **state)
 	teardown(&fixture);
 }
 
+/* A module that is listed before its build-id is told is not taken for one without any. */
+static void modules_that_are_loading(void **state)
+{
+	const struct profile_image *image;
+	struct fixture fixture;
+	char path[128];
+
+	(void)state;
+	setup(&fixture, kallsyms_text, NULL);
+	write_text(fixture.modules, "alpha 16384 1 - Loading 0xffffffffc0100000\n"
+				    "beta 16384 1 - Loading 0xffffffffc0108000\n");
+	assert_int_equal(kernel_images_refresh(fixture.kernel, NULL), 0);
+	image = image_table_get(fixture.table, at(&fixture, MODULE).image);
+	assert_string_equal(image->path, "alpha.ko");
+	assert_int_equal(at(&fixture, MODULE + 0x8000).unknown, IMAGE_UNKNOWN_KERNEL);
+
+	snprintf(path, sizeof(path), "%s/module/beta", fixture.root);
+	assert_int_equal(mkdir(path, 0700), 0);
+	strcat(path, "/notes");
+	assert_int_equal(mkdir(path, 0700), 0);
+	strcat(path, "/.note.gnu.build-id");
+	write_notes(path, 9);
+	assert_int_equal(kernel_images_refresh(fixture.kernel, NULL), 0);
+	image = image_table_get(fixture.table, at(&fixture, MODULE + 0x8000).image);
+	assert_string_equal(image->path, "beta.ko");
+	teardown(&fixture);
+}
+
 static void hidden_addresses(void **state)
 {
 	struct fixture fixture;
@@ -325,8 +353,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(images_and_their_ends), cmocka_unit_test(symbols_have_one_name),
-		cmocka_unit_test(modules_come_and_go),	 cmocka_unit_test(hidden_addresses),
-		cmocka_unit_test(no_kallsyms),		 cmocka_unit_test(running_kernel),
+		cmocka_unit_test(modules_come_and_go),	 cmocka_unit_test(modules_that_are_loading),
+		cmocka_unit_test(hidden_addresses),	 cmocka_unit_test(no_kallsyms),
+		cmocka_unit_test(running_kernel),
 	};
 
 	return cmocka_run_group_tests_name("kernel_image", tests, NULL, NULL);

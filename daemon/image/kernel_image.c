@@ -21,6 +21,7 @@
 
 #define MODULE_NAME_BYTES 64
 #define NOTES_BYTES_MAX 65536
+#define NOTES_PATH_BYTES 512
 
 /*
  * A range of kernel text: module "" is the kernel itself.
@@ -70,20 +71,38 @@ static int compare_texts(const void *first, const void *second)
 	return (a->start > b->start) - (a->start < b->start);
 }
 
-/* "name bytes users dependencies state 0xaddress ..." */
-static bool parse_module(const char *line, struct kernel_text *text)
+static void notes_path(char *path, size_t bytes, const struct kernel_paths *paths,
+		       const char *module)
 {
+	snprintf(path, bytes, "%s/%s/notes/.note.gnu.build-id", paths->module_directory, module);
+}
+
+/*
+ * "name bytes users dependencies state 0xaddress ..."
+ *
+ * The kernel lists a module a moment before it tells its build-id, by which it is to be
+ * known. It is loading then: so it is left to the next look.
+ */
+static bool parse_module(const char *line, const struct kernel_paths *paths,
+			 struct kernel_text *text)
+{
+	char state[16], notes[NOTES_PATH_BYTES];
+
 	memset(text, 0, sizeof(*text));
-	if (sscanf(line, "%63s %" SCNu64 " %*s %*s %*s %" SCNx64, text->module, &text->bytes,
-		   &text->start) != 3)
+	if (sscanf(line, "%63s %" SCNu64 " %*s %*s %15s %" SCNx64, text->module, &text->bytes,
+		   state, &text->start) != 4)
+		return false;
+	notes_path(notes, sizeof(notes), paths, text->module);
+	if (strcmp(state, "Loading") == 0 && access(notes, F_OK) < 0)
 		return false;
 	return text->start != 0 && text->bytes != 0 && text->bytes <= UINT64_MAX - text->start &&
 	       strchr(text->module, '/') == NULL && text->module[0] != '.';
 }
 
 /* No file: a kernel that cannot load modules. */
-static int read_modules(struct text_list *list, const char *path, struct error *err)
+static int read_modules(struct text_list *list, const struct kernel_paths *paths, struct error *err)
 {
+	const char *path = paths->modules;
 	_cleanup_file_ FILE *file = fopen(path, "re");
 	_cleanup_free_ char *line = NULL;
 	struct kernel_text text;
@@ -95,7 +114,7 @@ static int read_modules(struct text_list *list, const char *path, struct error *
 	if (file == NULL)
 		return error_set_errno(err, "cannot open %s", path);
 	while (getline(&line, &capacity, file) >= 0) {
-		if (!parse_module(line, &text))
+		if (!parse_module(line, paths, &text))
 			continue;
 		if (array_reserve(&list->texts, &list->capacity, list->count + 1, sizeof(text)) <
 		    0) {
@@ -231,7 +250,7 @@ static void set_build_id(struct profile_image *image, const char *path)
 static int register_text(struct kernel_images *kernel, struct kernel_text *text)
 {
 	bool is_module = text->module[0] != '\0';
-	char label[192], notes[512];
+	char label[192], notes[NOTES_PATH_BYTES];
 	struct profile_image image = {
 		.kind = is_module ? PROFILE_IMAGE_MODULE : PROFILE_IMAGE_KERNEL,
 		.path = label,
@@ -239,8 +258,7 @@ static int register_text(struct kernel_images *kernel, struct kernel_text *text)
 	int number;
 
 	if (is_module)
-		snprintf(notes, sizeof(notes), "%s/%s/notes/.note.gnu.build-id",
-			 kernel->paths->module_directory, text->module);
+		notes_path(notes, sizeof(notes), kernel->paths, text->module);
 	set_build_id(&image, is_module ? notes : kernel->paths->notes);
 	if (!is_module)
 		snprintf(label, sizeof(label), "vmlinux-%s", kernel->release);
@@ -358,7 +376,7 @@ void kernel_images_destroy(struct kernel_images *kernel)
 int kernel_images_refresh(struct kernel_images *kernel, struct error *err)
 {
 	struct text_list modules;
-	int result = read_modules(&modules, kernel->paths->modules, err);
+	int result = read_modules(&modules, kernel->paths, err);
 
 	if (result < 0)
 		return result;
