@@ -2,19 +2,14 @@
 #include "instrument/calls/call_map.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "instrument/calls/call_thread.h"
 #include "instrument/profile/map_coding.h"
-#include "instrument/profile/profile_layout.h"
+#include "instrument/profile/profile_file.h"
 #include "lib/array.h"
-#include "lib/cleanup.h"
 #include "lib/error.h"
-#include "lib/file_read.h"
 
 #define MAP_VERSION 1
 #define PROCEDURES_MAX (CALL_LAYOUT_SIGNAL - 1)
@@ -124,60 +119,30 @@ int call_map_read(struct call_map *ret, const char *path, struct error *err)
 	return r;
 }
 
-static int check(const struct profile_layout_header *header, const struct call_map *map,
-		 const char *path, struct error *err)
-{
-	if (header->magic != PROFILE_LAYOUT_MAGIC || header->version != PROFILE_LAYOUT_VERSION)
-		return error_set(err, EBADMSG, "%s is no profile of a rewritten program", path);
-	if (header->image != map->image)
-		return error_set(err, ESTALE,
-				 "%s is of another program, or another rewriting of it", path);
-	if (header->mode != PROFILE_LAYOUT_CALLS || header->area_bytes < sizeof(struct call_area) ||
-	    header->block_bytes < header->area_bytes || header->block_bytes > UINT64_C(1) << 40)
-		return error_set(err, EBADMSG, "%s is damaged", path);
-	return 0;
-}
-
-static int visit_blocks(const struct call_map *map, int fd, uint64_t file_bytes,
-			const struct profile_layout_header *header,
-			int (*take)(void *context, const struct call_thread *thread), void *context)
-{
-	uint32_t blocks =
-		header->blocks < PROFILE_LAYOUT_BLOCKS ? header->blocks : PROFILE_LAYOUT_BLOCKS;
-	int r = 0;
-
-	for (uint64_t i = 0; r == 0 && i < blocks; i++) {
-		uint64_t offset = PROFILE_LAYOUT_PAGE + i * header->block_bytes;
-		struct call_thread thread;
-
-		if (offset + header->block_bytes > file_bytes)
-			break;
-		r = call_thread_read(&thread, fd, offset, (uint32_t)map->procedure_count);
-		if (r == 0)
-			r = take(context, &thread);
-		call_thread_deinit(&thread);
-	}
-	return r;
-}
-
 int call_map_visit(const struct call_map *map, const char *path,
 		   int (*take)(void *context, const struct call_thread *thread), void *context,
 		   uint64_t *shared, struct error *err)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	struct profile_layout_header header;
-	struct stat status;
-	int r;
+	struct profile_file file;
+	int r = profile_file_open(&file, path, map->image, 0, err);
 
-	if (fd < 0 || fstat(fd, &status) < 0)
-		return error_set_errno(err, "cannot open %s", path);
-	if (!S_ISREG(status.st_mode) || file_read_exactly(fd, &header, sizeof(header), 0) < 0)
-		return error_set(err, EBADMSG, "%s is no profile of a rewritten program", path);
-	r = check(&header, map, path, err);
 	if (r < 0)
 		return r;
-	*shared = header.shared;
-	r = visit_blocks(map, fd, (uint64_t)status.st_size, &header, take, context);
+	*shared = file.header.shared;
+	if (file.header.mode != PROFILE_LAYOUT_CALLS ||
+	    file.header.area_bytes < sizeof(struct call_area) ||
+	    file.header.block_bytes < file.header.area_bytes)
+		r = -EBADMSG;
+	for (uint64_t i = 0; r == 0 && i < file.blocks; i++) {
+		uint64_t offset = PROFILE_LAYOUT_PAGE + i * file.header.block_bytes;
+		struct call_thread thread;
+
+		r = call_thread_read(&thread, file.fd, offset, (uint32_t)map->procedure_count);
+		if (r == 0)
+			r = take(context, &thread);
+		call_thread_deinit(&thread);
+	}
+	profile_file_close(&file);
 	if (r == -EBADMSG)
 		return error_set(err, EBADMSG, "%s is damaged", path);
 	return r < 0 ? error_set(err, -r, "cannot read %s", path) : 0;
