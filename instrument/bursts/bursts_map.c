@@ -56,10 +56,7 @@ int bursts_map_encode(const struct bursts_map *map, uint8_t **ret, size_t *bytes
 {
 	struct map_writer writer = {0};
 
-	map_put(&writer, MAP_VERSION);
-	map_put(&writer, map->image);
-	map_put_text(&writer, map->path);
-	map_put_text(&writer, map->build_id);
+	map_put_head(&writer, MAP_VERSION, map->image, map->path, map->build_id);
 	map_put(&writer, map->checks);
 	map_put(&writer, map->records);
 	map_put(&writer, map->procedure_count);
@@ -100,17 +97,12 @@ static int take_procedure(struct bursts_map *map, struct bounded_reader *reader)
 
 static int take_all(struct bursts_map *map, struct bounded_reader *reader)
 {
+	int r = map_take_head(reader, MAP_VERSION, &map->image, &map->path, &map->build_id);
 	uint32_t count;
-	int r = 0;
 
-	map->image = bounded_reader_varint(reader);
-	map->path = map_take_text(reader);
-	map->build_id = map_take_text(reader);
 	map->checks = map_take(reader, INT32_MAX);
 	map->records = map_take(reader, INT32_MAX);
 	count = map_take(reader, UINT32_MAX);
-	if (map->path == NULL || map->build_id == NULL)
-		return -ENOMEM;
 	for (uint32_t i = 0; r == 0 && i < count && !bounded_reader_failed(reader); i++)
 		r = take_procedure(map, reader);
 	return r == 0 && bounded_reader_failed(reader) ? -EBADMSG : r;
@@ -123,8 +115,6 @@ int bursts_map_decode(struct bursts_map *ret, const uint8_t *data, size_t bytes)
 
 	*ret = (struct bursts_map){0};
 	bounded_reader_init(&reader, data, bytes > INT32_MAX ? 0 : bytes);
-	if (bounded_reader_varint(&reader) != MAP_VERSION)
-		return bounded_reader_failed(&reader) ? -EBADMSG : -EPROTO;
 	r = take_all(ret, &reader);
 	if (r < 0)
 		bursts_map_deinit(ret);

@@ -46,10 +46,7 @@ int call_map_encode(const struct call_map *map, uint8_t **ret, size_t *bytes)
 {
 	struct map_writer writer = {0};
 
-	map_put(&writer, MAP_VERSION);
-	map_put(&writer, map->image);
-	map_put_text(&writer, map->path);
-	map_put_text(&writer, map->build_id);
+	map_put_head(&writer, MAP_VERSION, map->image, map->path, map->build_id);
 	map_put(&writer, map->policy);
 	map_put(&writer, map->metric);
 	map_put(&writer, map->procedure_count);
@@ -88,14 +85,11 @@ int call_map_decode(struct call_map *ret, const uint8_t *data, size_t bytes)
 	int r;
 
 	bounded_reader_init(&reader, data, bytes);
-	if (bounded_reader_varint(&reader) != MAP_VERSION)
-		return bounded_reader_failed(&reader) ? -EBADMSG : -EPROTO;
-	map.image = bounded_reader_varint(&reader);
-	map.path = map_take_text(&reader);
-	map.build_id = map_take_text(&reader);
+	r = map_take_head(&reader, MAP_VERSION, &map.image, &map.path, &map.build_id);
 	map.policy = (enum call_policy)map_take(&reader, CALL_POLICY_CONTEXT);
 	map.metric = (enum call_metric)map_take(&reader, CALL_METRIC_INSTRUCTIONS);
-	r = map.path != NULL && map.build_id != NULL ? take_procedures(&map, &reader) : -ENOMEM;
+	if (r == 0)
+		r = take_procedures(&map, &reader);
 	if (r < 0)
 		call_map_deinit(&map);
 	else

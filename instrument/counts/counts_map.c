@@ -122,10 +122,7 @@ int counts_map_encode(const struct counts_map *map, uint8_t **ret, size_t *bytes
 {
 	struct map_writer writer = {0};
 
-	map_put(&writer, MAP_VERSION);
-	map_put(&writer, map->image);
-	map_put_text(&writer, map->path);
-	map_put_text(&writer, map->build_id);
+	map_put_head(&writer, MAP_VERSION, map->image, map->path, map->build_id);
 	map_put(&writer, map->counters);
 	map_put(&writer, map->procedure_count);
 	for (size_t i = 0; i < map->procedure_count; i++)
@@ -208,18 +205,12 @@ int counts_map_decode(struct counts_map *ret, const uint8_t *data, size_t bytes)
 	struct counts_map map = {0};
 	struct bounded_reader reader;
 	uint32_t procedures;
-	int r = 0;
+	int r;
 
 	bounded_reader_init(&reader, data, bytes);
-	if (bounded_reader_varint(&reader) != MAP_VERSION)
-		return bounded_reader_failed(&reader) ? -EBADMSG : -EPROTO;
-	map.image = bounded_reader_varint(&reader);
-	map.path = map_take_text(&reader);
-	map.build_id = map_take_text(&reader);
+	r = map_take_head(&reader, MAP_VERSION, &map.image, &map.path, &map.build_id);
 	map.counters = map_take(&reader, NUMBER_MAX);
 	procedures = map_take(&reader, NUMBER_MAX);
-	if (map.path == NULL || map.build_id == NULL)
-		r = -ENOMEM;
 	for (uint32_t i = 0; r == 0 && i < procedures && !bounded_reader_failed(&reader); i++)
 		r = take_procedure(&map, &reader);
 	if (r == 0 && (bounded_reader_failed(&reader) || bounded_reader_left(&reader) > 0))

@@ -126,10 +126,7 @@ int paths_map_encode(const struct paths_map *map, uint8_t **ret, size_t *bytes)
 {
 	struct map_writer writer = {0};
 
-	map_put(&writer, MAP_VERSION);
-	map_put(&writer, map->image);
-	map_put_text(&writer, map->path);
-	map_put_text(&writer, map->build_id);
+	map_put_head(&writer, MAP_VERSION, map->image, map->path, map->build_id);
 	map_put_text(&writer, map->metric);
 	map_put(&writer, map->words);
 	map_put(&writer, map->procedure_count);
@@ -242,18 +239,14 @@ int paths_map_decode(struct paths_map *ret, const uint8_t *data, size_t bytes)
 	struct paths_map map = {0};
 	struct bounded_reader reader;
 	uint32_t procedures;
-	int r = 0;
+	int r;
 
 	bounded_reader_init(&reader, data, bytes);
-	if (bounded_reader_varint(&reader) != MAP_VERSION)
-		return bounded_reader_failed(&reader) ? -EBADMSG : -EPROTO;
-	map.image = bounded_reader_varint(&reader);
-	map.path = map_take_text(&reader);
-	map.build_id = map_take_text(&reader);
+	r = map_take_head(&reader, MAP_VERSION, &map.image, &map.path, &map.build_id);
 	map.metric = map_take_text(&reader);
 	map.words = map_take(&reader, INT32_MAX);
 	procedures = map_take(&reader, NUMBER_MAX);
-	if (map.path == NULL || map.build_id == NULL || map.metric == NULL)
+	if (r == 0 && map.metric == NULL)
 		r = -ENOMEM;
 	for (uint32_t i = 0; r == 0 && i < procedures && !bounded_reader_failed(&reader); i++)
 		r = take_procedure(&map, &reader);

@@ -52,6 +52,15 @@ void map_put_address(struct map_writer *writer, uint64_t address, uint64_t base)
 	map_put(writer, address == 0 ? 0 : zigzag(address - base) + 1);
 }
 
+void map_put_head(struct map_writer *writer, uint32_t version, uint64_t image, const char *path,
+		  const char *build_id)
+{
+	map_put(writer, version);
+	map_put(writer, image);
+	map_put_text(writer, path);
+	map_put_text(writer, build_id);
+}
+
 uint32_t map_take(struct bounded_reader *reader, uint32_t most)
 {
 	uint64_t value = bounded_reader_varint(reader);
@@ -71,6 +80,17 @@ char *map_take_text(struct bounded_reader *reader)
 		return strdup("");
 	}
 	return strndup(text, bytes);
+}
+
+int map_take_head(struct bounded_reader *reader, uint32_t version, uint64_t *image, char **path,
+		  char **build_id)
+{
+	if (bounded_reader_varint(reader) != version)
+		return bounded_reader_failed(reader) ? -EBADMSG : -EPROTO;
+	*image = bounded_reader_varint(reader);
+	*path = map_take_text(reader);
+	*build_id = map_take_text(reader);
+	return *path != NULL && *build_id != NULL ? 0 : -ENOMEM;
 }
 
 uint64_t map_take_address(struct bounded_reader *reader, uint64_t base)

@@ -28,6 +28,10 @@ void map_put_text(struct map_writer *writer, const char *text);
 /** map_put_address() - one near @base; 0: none. */
 void map_put_address(struct map_writer *writer, uint64_t address, uint64_t base);
 
+/** map_put_head() - what all maps begin with: of which rewriting, and of which file. */
+void map_put_head(struct map_writer *writer, uint32_t version, uint64_t image, const char *path,
+		  const char *build_id);
+
 /** map_take() - a number. Above @most the reader fails. */
 uint32_t map_take(struct bounded_reader *reader, uint32_t most);
 
@@ -36,6 +40,16 @@ char *map_take_text(struct bounded_reader *reader);
 
 /** map_take_address() - as it was put. */
 uint64_t map_take_address(struct bounded_reader *reader, uint64_t base);
+
+/**
+ * map_take_head() - as it was put
+ * @image, @path, @build_id: out; the texts are malloc'd and, but for a wrong version, the
+ *           caller's to free even if this fails
+ *
+ * Return: 0; -EPROTO of another version; -EBADMSG the reader failed before; -ENOMEM.
+ */
+int map_take_head(struct bounded_reader *reader, uint32_t version, uint64_t *image, char **path,
+		  char **build_id);
 
 struct error;
 
