@@ -32,7 +32,7 @@ static int events_check(const char *value, struct error *err)
 
 static int source_check(const char *value, struct error *err)
 {
-	if (source_name_valid(value))
+	if (strcmp(value, "auto") == 0 || source_select_find(value) != NULL)
 		return 0;
 	return error_set(err, EINVAL, "unknown source \"%s\": auto, kmod, bpf, perf or replay",
 			 value);
@@ -179,13 +179,16 @@ void config_init(struct config *config)
 
 int config_check(const struct config *config, struct error *err)
 {
-	const char *source = config->source;
+	const struct source_ops *source = source_select_find(config->source);
 
-	if (config->branch_every > 0 && strcmp(source, "bpf") == 0)
+	if (source == NULL)
+		return 0;
+	if (config->branch_every > 0 && !source->branches)
 		return error_set(err, EINVAL, "branch_every needs the source kmod or perf, not %s",
-				 source);
-	if (config->double_every > 0 && strcmp(source, "auto") != 0 && strcmp(source, "kmod") != 0)
-		return error_set(err, EINVAL, "double_every needs the source kmod, not %s", source);
+				 source->name);
+	if (config->double_every > 0 && !source->doubles)
+		return error_set(err, EINVAL, "double_every needs the source kmod, not %s",
+				 source->name);
 	return 0;
 }
 

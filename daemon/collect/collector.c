@@ -122,14 +122,14 @@ int collector_stop(struct collector *collector, struct error *err)
 /* What was asked for, and this source does not do. */
 static void edges_tell(const struct collector *collector)
 {
-	const char *name = collector->source->ops->name;
+	const struct source_ops *ops = collector->source->ops;
 
-	if (collector->config.branch_every > 0 && strcmp(name, "bpf") == 0)
-		log_warning("source %s gives no edges (branch_every)", name);
-	if (collector->config.double_every > 0 && strcmp(name, "kmod") != 0)
-		log_warning("source %s takes no double samples (double_every)", name);
-	if (collector->config.handler_times && strcmp(name, "kmod") != 0)
-		log_warning("source %s has no handler of ours to time (handler_times)", name);
+	if (collector->config.branch_every > 0 && !ops->branches)
+		log_warning("source %s gives no edges (branch_every)", ops->name);
+	if (collector->config.double_every > 0 && !ops->doubles)
+		log_warning("source %s takes no double samples (double_every)", ops->name);
+	if (collector->config.handler_times && !ops->own_handler)
+		log_warning("source %s has no handler of ours to time (handler_times)", ops->name);
 }
 
 static int source_open(struct collector *collector, struct error *err)

@@ -151,6 +151,9 @@ typedef void (*source_counter_fn)(void *context, const char *group, const char *
  * @name:            "kmod", "bpf", "perf", "replay"
  * @own_generations: its samples' generations come from source_generation_fn;
  *                   else they are the kernel's exec counts
+ * @branches:        it can interpret samples up to the next branch (branch_every)
+ * @doubles:         it can follow a sample by another (double_every)
+ * @own_handler:     the overflow handler is ours to time (handler_times)
  * @open:            check and reserve everything; no sample is taken yet
  * @start:           begin to sample; also again, after @stop and a @drain of
  *                   everything. Counters go on.
@@ -177,6 +180,9 @@ typedef void (*source_counter_fn)(void *context, const char *group, const char *
 struct source_ops {
 	const char *name;
 	bool own_generations;
+	bool branches;
+	bool doubles;
+	bool own_handler;
 	int (*open)(struct source **ret, const struct source_config *config, struct error *err);
 	int (*start)(struct source *source, struct error *err);
 	void (*stop)(struct source *source);

@@ -550,6 +550,7 @@ static int perf_event_time(struct source *base, size_t event, struct source_time
 const struct source_ops source_perf_ops = {
 	.name = "perf",
 	.own_generations = true,
+	.branches = true,
 	.open = perf_open,
 	.start = perf_start,
 	.stop = perf_stop,

@@ -18,15 +18,15 @@ static const struct source_ops *const sources[] = {
 #define SOURCES (sizeof(sources) / sizeof(sources[0]))
 #define SOURCES_AUTO (SOURCES - 1)
 
-bool source_name_valid(const char *name)
+const struct source_ops *source_select_find(const char *name)
 {
 	size_t i;
 
 	for (i = 0; i < SOURCES; i++) {
 		if (strcmp(sources[i]->name, name) == 0)
-			return true;
+			return sources[i];
 	}
-	return strcmp(name, "auto") == 0;
+	return NULL;
 }
 
 static int first_open(struct source **ret, const struct source_config *config, char *reason,
@@ -50,7 +50,7 @@ static int first_open(struct source **ret, const struct source_config *config, c
 int source_select_open(struct source **ret, const char *name, const struct source_config *config,
 		       char reason[SOURCE_REASON_BYTES], struct error *err)
 {
-	size_t i;
+	const struct source_ops *ops;
 
 	/* The only one that sees samples one by one, and in order. */
 	if (config->record != NULL && strcmp(name, "auto") == 0)
@@ -61,12 +61,10 @@ int source_select_open(struct source **ret, const char *name, const struct sourc
 		return error_set(err, EINVAL, "only the source replay takes a trace");
 	if (strcmp(name, "auto") == 0)
 		return first_open(ret, config, reason, err);
-	for (i = 0; i < SOURCES; i++) {
-		if (strcmp(sources[i]->name, name) != 0)
-			continue;
-		snprintf(reason, SOURCE_REASON_BYTES, "asked for");
-		return sources[i]->open(ret, config, err);
-	}
-	return error_set(err, EINVAL, "unknown source \"%s\": auto, kmod, bpf, perf or replay",
-			 name);
+	ops = source_select_find(name);
+	if (ops == NULL)
+		return error_set(err, EINVAL,
+				 "unknown source \"%s\": auto, kmod, bpf, perf or replay", name);
+	snprintf(reason, SOURCE_REASON_BYTES, "asked for");
+	return ops->open(ret, config, err);
 }

@@ -3,15 +3,13 @@
 #ifndef DCPI_SOURCE_SELECT_H
 #define DCPI_SOURCE_SELECT_H
 
-#include <stdbool.h>
-
 #include "daemon/source/source.h"
 
 /* Room for the line that says why a source was chosen. */
 #define SOURCE_REASON_BYTES 640
 
-/** source_name_valid() - whether a source, or "auto", has this name. */
-bool source_name_valid(const char *name);
+/** source_select_find() - the source of a name; NULL: there is none, as of "auto". */
+const struct source_ops *source_select_find(const char *name);
 
 /**
  * source_select_open() - open the source of a name
