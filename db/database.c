@@ -18,6 +18,7 @@
 #define TABLES_1 8 /* of schema version 1; all later ones have them too */
 #define TABLES_3 3 /* that version 3 added */
 #define TABLES_4 1
+#define TABLES_5 1
 
 static int io_errno(int cause)
 {
@@ -235,6 +236,7 @@ static int identify(struct database *db, int64_t *version, struct error *err)
 static int check_tables(struct database *db, int64_t version, struct error *err)
 {
 	int64_t tables, triggers, edges = 1, tables_3 = TABLES_3, tables_4 = TABLES_4;
+	int64_t tables_5 = TABLES_5;
 	int r;
 
 	r = database_number(
@@ -261,10 +263,15 @@ static int check_tables(struct database *db, int64_t version, struct error *err)
 				    "SELECT count(*) FROM sqlite_schema WHERE type = 'table' "
 				    "AND rootpage > 0 AND name = 'execution'",
 				    &tables_4, err);
+	if (r == 0 && version >= 5)
+		r = database_number(db,
+				    "SELECT count(*) FROM sqlite_schema WHERE type = 'table' "
+				    "AND rootpage > 0 AND name = 'recording'",
+				    &tables_5, err);
 	if (r < 0)
 		return r;
 	if (tables != TABLES_1 || edges != 1 || tables_3 != TABLES_3 || tables_4 != TABLES_4 ||
-	    triggers != 0)
+	    tables_5 != TABLES_5 || triggers != 0)
 		return database_corrupt(db, err, "its tables are not those of a profile database");
 	return 0;
 }
@@ -276,6 +283,7 @@ static int migrate(struct database *db, int64_t version, struct error *err)
 		[1] = schema_from_1_sql,
 		[2] = schema_from_2_sql,
 		[3] = schema_from_3_sql,
+		[4] = schema_from_4_sql,
 	};
 	int r;
 

@@ -4,10 +4,12 @@ db-src := db/database.c db/profile_blob.c db/edge_blob.c db/symbol_blob.c db/wri
 	db/profile_write.c db/profile_write_epoch.c db/profile_write_samples.c \
 	db/profile_write_edges.c db/profile_write_labels.c db/profile_write_expire.c \
 	db/profile_owners.c db/profile_read.c db/profile_read_samples.c db/profile_read_edges.c db/profile_read_labels.c \
-	db/profile_merge.c db/code_blob.c db/profile_read_code.c db/profile_write_code.c
+	db/profile_merge.c db/code_blob.c db/profile_read_code.c db/profile_write_code.c \
+	db/recording_blob.c db/profile_read_recordings.c db/profile_write_recordings.c
 
 # The schema, and how to come to it, as C strings: one line of SQL, one of C.
-SCHEMA_SQL := db/schema.sql db/schema_from_1.sql db/schema_from_2.sql db/schema_from_3.sql
+SCHEMA_SQL := db/schema.sql db/schema_from_1.sql db/schema_from_2.sql db/schema_from_3.sql \
+	db/schema_from_4.sql
 GENERATED += $(OBJ)/gen/db/schema.h
 $(OBJ)/gen/db/schema.h: $(SCHEMA_SQL) db/module.mk
 	$(call say,GEN,$@)
@@ -39,6 +41,11 @@ UNIT_TESTS += unit_profile_db_counts
 unit_profile_db_counts-src := tests/unit_profile_db_counts.c
 unit_profile_db_counts-archives := db util
 unit_profile_db_counts-pkgs := sqlite3 zlib
+
+UNIT_TESTS += unit_profile_db_recordings
+unit_profile_db_recordings-src := tests/unit_profile_db_recordings.c
+unit_profile_db_recordings-archives := db util
+unit_profile_db_recordings-pkgs := sqlite3 zlib
 
 UNIT_TESTS += unit_profile_db
 unit_profile_db-src := tests/unit_profile_db.c
@@ -98,7 +105,7 @@ merge_cost-pkgs := sqlite3 zlib
 
 FUZZERS += fuzz_profile_blob
 fuzz_profile_blob-src := tests/fuzz_profile_blob.c db/code_blob.c db/profile_blob.c \
-	db/symbol_blob.c db/edge_blob.c lib/array.c lib/bounded_reader.c
+	db/symbol_blob.c db/edge_blob.c db/recording_blob.c lib/array.c lib/bounded_reader.c
 fuzz_profile_blob-pkgs := zlib
 
 UNIT_TESTS += unit_profile_db_code

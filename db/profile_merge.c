@@ -13,8 +13,8 @@
 #include "lib/error.h"
 
 /*
- * A merge. Profiles, shares, edges and counts come ordered by image, so that remembering one
- * number in the source and in the target is enough.
+ * A merge. Profiles, shares, edges, counts and recordings come ordered by image, so that
+ * remembering one number in the source and in the target is enough.
  */
 struct merge {
 	struct profile_writer *writer;
@@ -209,6 +209,15 @@ static int copy_counts(void *context, const struct profile_counts *counts)
 					     counts->count, merge->err);
 }
 
+static int copy_recording(void *context, const struct profile_recording *recording)
+{
+	struct merge *merge = context;
+	int64_t image = 0;
+	int r = map_image(merge, recording->image, &image);
+
+	return r < 0 ? r : profile_writer_recording(merge->writer, image, recording, merge->err);
+}
+
 /* All of an epoch's rows, in the open transaction. */
 static int copy_rows(struct merge *merge)
 {
@@ -240,6 +249,9 @@ static int copy_rows(struct merge *merge)
 		r = profile_reader_edges(merge->reader, &filter, copy_edges, merge, err);
 	if (r == 0)
 		r = profile_reader_counts(merge->reader, &filter, copy_counts, merge, err);
+	if (r == 0)
+		r = profile_reader_recordings(merge->reader, &filter, -1, copy_recording, merge,
+					      err);
 	if (r == 0 && merge->accounted != epoch->interrupts)
 		r = database_corrupt(&merge->reader->db, err,
 				     "epoch %" PRId64 " has %" PRIu64 " interrupts, but %" PRIu64

@@ -20,6 +20,8 @@ static const char *const statement_sql[READER_STATEMENTS] = {
 			  "WHERE epoch = ?1 AND image = ?2 AND to_image = ?3 AND kind = ?4"),
 	[READER_COUNTS] = ("SELECT ranges, total, data FROM execution "
 			   "WHERE epoch = ?1 AND image = ?2 AND kind = ?4"),
+	[READER_RECORDING] = ("SELECT metric, records, data FROM recording "
+			      "WHERE epoch = ?1 AND image = ?2 AND mode = ?3"),
 };
 
 int profile_reader_statement(struct profile_reader *reader, enum reader_statement which,

@@ -6,7 +6,8 @@
  * Databases are not trusted: every blob is bounds-checked and its checksum
  * compared; damage is an error (-EBADMSG), never a crash or a wrong number.
  * Checksums cover samples and symbols, with the numbers of their epoch, image,
- * event and process; likewise edges and exact counts; not names, paths, counters and times.
+ * event and process; likewise edges, exact counts and
+ * recordings; not names, paths, counters and times.
  *
  * Errors beside those named: -EBADMSG, -EIO, -ENOMEM, -EBUSY the database is
  * being recovered by someone else for longer than five seconds.
@@ -17,6 +18,7 @@
 #include <stdbool.h>
 
 #include "db/profile.h"
+#include "db/profile_recording.h"
 
 struct error;
 struct profile_reader;
@@ -201,6 +203,20 @@ typedef int (*profile_counts_fn)(void *context, const struct profile_counts *cou
  */
 int profile_reader_counts(struct profile_reader *reader, const struct profile_filter *filter,
 			  profile_counts_fn visit, void *context, struct error *err);
+
+/** Called for each recording; the data is valid only during the call. */
+typedef int (*profile_recording_fn)(void *context, const struct profile_recording *recording);
+
+/**
+ * profile_reader_recordings() - walk over recordings of a mode in the epochs a filter selects
+ * @mode: enum profile_recording_mode, or -1 for all
+ *
+ * Ordered by image, epoch and mode. As for profile_reader_edges() otherwise. A file of a
+ * schema before version 5 has none.
+ */
+int profile_reader_recordings(struct profile_reader *reader, const struct profile_filter *filter,
+			      int mode, profile_recording_fn visit, void *context,
+			      struct error *err);
 
 /**
  * profile_reader_image() - look an image up

@@ -70,6 +70,8 @@ static const char *const statement_sql[WRITER_STATEMENTS] = {
 	[WRITER_COUNTS_SET] = "INSERT INTO execution VALUES (?1, ?2, ?4, ?5, ?6, ?7) "
 			      "ON CONFLICT DO UPDATE SET ranges = excluded.ranges, "
 			      "total = excluded.total, data = excluded.data",
+	[WRITER_RECORDING_ADD] = "INSERT INTO recording VALUES (?1, ?2, ?3, ?4, ?5, ?6) "
+				 "ON CONFLICT DO NOTHING",
 };
 
 int profile_writer_statement(struct profile_writer *writer, enum writer_statement which,

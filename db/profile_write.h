@@ -9,8 +9,8 @@
  *	profile_writer_open()
  *	profile_writer_epoch_begin()
  *	  profile_writer_begin()
- *	    profile_writer_image(), _symbols(), _add(), _edges(), _counts(), _process(),
- *	    _label(), _share(), _event_time(), _totals() ...
+ *	    profile_writer_image(), _symbols(), _add(), _edges(), _counts(), _recording(),
+ *	    _process(), _label(), _share(), _event_time(), _totals() ...
  *	  profile_writer_commit()
  *	profile_writer_epoch_end()
  *	profile_writer_close()
@@ -31,6 +31,7 @@
 #include <stdbool.h>
 
 #include "db/profile.h"
+#include "db/profile_recording.h"
 
 struct error;
 struct profile_writer;
@@ -172,6 +173,16 @@ int profile_writer_edges(struct profile_writer *writer, int64_t image, int64_t t
 int profile_writer_counts(struct profile_writer *writer, int64_t image,
 			  enum profile_count_kind kind, const struct profile_edge *counts,
 			  size_t count, struct error *err);
+
+/**
+ * profile_writer_recording() - add what was recorded of an image in the current epoch
+ * @recording: its epoch and image are not looked at
+ *
+ * Return: 0; -EEXIST the epoch has one of this image and mode; -EINVAL no such mode, too
+ * many tables or columns, no epoch or no transaction open.
+ */
+int profile_writer_recording(struct profile_writer *writer, int64_t image,
+			     const struct profile_recording *recording, struct error *err);
 
 /**
  * profile_writer_event_time() - set how long an event of the current epoch was counted

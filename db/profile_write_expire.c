@@ -23,8 +23,8 @@
 #define SPARE_PAGES 64
 
 /*
- * Tables whose rows hold the epoch's samples, edges and exact counts, by their primary keys,
- * and what counts their loss. All have an image in their second column.
+ * Tables whose rows hold the epoch's samples, edges, exact counts and recordings, by their
+ * primary keys, and what counts their loss. All have an image in their second column.
  */
 struct rows {
 	const char *select; /* ?1: epoch; the rest of the key, number, bytes */
@@ -46,6 +46,12 @@ static const struct rows execution_rows = {
 	.select = "SELECT image, kind, 0, total, length(data) FROM execution WHERE epoch = ?1 "
 		  "ORDER BY image, kind",
 	.delete = "DELETE FROM execution WHERE epoch = ?1 AND (image, kind, 0) <= (?2, ?3, ?4)",
+};
+
+static const struct rows recording_rows = {
+	.select = "SELECT image, mode, 0, records, length(data) FROM recording WHERE epoch = ?1 "
+		  "ORDER BY image, mode",
+	.delete = "DELETE FROM recording WHERE epoch = ?1 AND (image, mode, 0) <= (?2, ?3, ?4)",
 };
 
 static const struct rows profile_rows = {
@@ -70,7 +76,7 @@ static int run(struct profile_writer *writer, const char *sql, const int64_t *va
 	return r < 0 ? r : sqlite3_changes(writer->db.handle);
 }
 
-/* An image is forgotten with its last samples, edges and counts. */
+/* An image is forgotten with its last samples, edges, counts and recordings. */
 static int image_forget(struct profile_writer *writer, int64_t image, struct error *err)
 {
 	int r = run(writer,
@@ -78,7 +84,8 @@ static int image_forget(struct profile_writer *writer, int64_t image, struct err
 		    "AND NOT EXISTS (SELECT 1 FROM profile WHERE image = ?1) "
 		    "AND NOT EXISTS (SELECT 1 FROM edge WHERE image = ?1) "
 		    "AND NOT EXISTS (SELECT 1 FROM edge WHERE to_image = ?1) "
-		    "AND NOT EXISTS (SELECT 1 FROM execution WHERE image = ?1)",
+		    "AND NOT EXISTS (SELECT 1 FROM execution WHERE image = ?1) "
+		    "AND NOT EXISTS (SELECT 1 FROM recording WHERE image = ?1)",
 		    &image, 1, err);
 
 	return r < 0 ? r : 0;
@@ -207,6 +214,8 @@ static int epoch_shrink(struct profile_writer *writer, int64_t epoch,
 		r = rows_delete(writer, &edge_rows, epoch, &others, err);
 	if (r == 0)
 		r = rows_delete(writer, &execution_rows, epoch, &others, err);
+	if (r == 0)
+		r = rows_delete(writer, &recording_rows, epoch, &others, err);
 	if (r == 0)
 		r = rows_delete(writer, &profile_rows, epoch, &expired->samples, err);
 	if (r != 0)

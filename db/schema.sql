@@ -4,7 +4,7 @@
 -- samples; enumerations have the values of db/profile.h.
 
 PRAGMA application_id = 1145262153; -- "DCPI"
-PRAGMA user_version = 4;
+PRAGMA user_version = 5;
 
 -- Where samples come from. machine_id tells hosts of one name apart.
 CREATE TABLE host (
@@ -140,6 +140,21 @@ CREATE TABLE execution (
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX execution_image ON execution (image, epoch, kind);
+
+-- What rewritten programs recorded (dcpix) beside counts: of one mode, with what was
+-- measured, in the form of db/recording_blob.h, with its number of rows beside it. What
+-- these are db/profile_recording.h says. They are in no sum of samples.
+CREATE TABLE recording (
+	epoch INTEGER NOT NULL REFERENCES epoch ON DELETE CASCADE,
+	image INTEGER NOT NULL REFERENCES image,
+	mode INTEGER NOT NULL,
+	metric TEXT NOT NULL,
+	records INTEGER NOT NULL,
+	data BLOB NOT NULL,
+	PRIMARY KEY (epoch, image, mode)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX recording_image ON recording (image, epoch, mode);
 
 -- Where processes ran: the systemd unit and the container that their control
 -- group belongs to, '' where it belongs to none.

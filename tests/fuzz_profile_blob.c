@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzzes the decoders of samples, symbols, edges and code.
+ * Fuzzes the decoders of samples, symbols, edges, code and recordings.
  *
  * The first byte chooses the decoder; the input's last four bytes are replaced
  * by the right checksum, which a fuzzer would not find. What a decoder accepts
@@ -15,6 +15,7 @@
 #include "db/edge_blob.h"
 #include "db/profile_blob.h"
 #include "db/profile_read.h"
+#include "db/recording_blob.h"
 #include "db/symbol_blob.h"
 
 #define IMAGE 7
@@ -114,6 +115,37 @@ static void try_code(uint8_t *data, size_t bytes)
 	profile_blob_deinit(&blob);
 }
 
+static void require_same(const struct profile_recording *a, const struct profile_recording *b)
+{
+	require(a->table_count == b->table_count && a->text_count == b->text_count);
+	for (size_t i = 0; i < a->text_count; i++)
+		require(strcmp(a->texts[i], b->texts[i]) == 0);
+	for (unsigned int i = 0; i < a->table_count; i++) {
+		const struct profile_recording_table *x = &a->tables[i], *y = &b->tables[i];
+
+		require(x->columns == y->columns && x->rows == y->rows);
+		require(x->rows == 0 || memcmp(x->values, y->values,
+					       x->rows * x->columns * sizeof(*x->values)) == 0);
+	}
+}
+
+static void try_recording(uint8_t *data, size_t bytes)
+{
+	struct recording_content content = {0}, again = {0};
+	struct profile_blob blob = {0};
+	uint64_t rows;
+
+	seal(data, bytes, 0);
+	if (recording_blob_decode(&content, 0, data, bytes) == 0) {
+		require(recording_blob_encode(&blob, 0, &content.recording, &rows) == 0);
+		require(recording_blob_decode(&again, 0, blob.data, blob.bytes) == 0);
+		require_same(&content.recording, &again.recording);
+	}
+	recording_content_deinit(&content);
+	recording_content_deinit(&again);
+	profile_blob_deinit(&blob);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	uint8_t *copy;
@@ -123,7 +155,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	copy = malloc(bytes - 1);
 	require(copy != NULL);
 	memcpy(copy, data + 1, bytes - 1);
-	switch (data[0] % 4) {
+	switch (data[0] % 5) {
 	case 0:
 		try_samples(copy, bytes - 1);
 		break;
@@ -132,6 +164,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		break;
 	case 2:
 		try_edges(copy, bytes - 1);
+		break;
+	case 3:
+		try_recording(copy, bytes - 1);
 		break;
 	default:
 		try_code(copy, bytes - 1);

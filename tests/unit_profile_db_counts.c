@@ -313,7 +313,7 @@ static void migration(void **state)
 
 	(void)state;
 	write_one(path);
-	sql(path, "DROP TABLE execution; PRAGMA user_version = 3");
+	sql(path, "DROP TABLE execution; DROP TABLE recording; PRAGMA user_version = 3");
 	assert_int_equal(look(path, NULL), 0);
 	profile_writer_close(open_writer(path));
 	assert_int_equal(number(path, "PRAGMA user_version"), DATABASE_VERSION);

@@ -36,6 +36,41 @@ static int try_write(const char *path)
 	return r;
 }
 
+/* Of each image one, in its first merge; each number depends on it. */
+static int numbered_recording(struct profile_writer *writer, int64_t image, uint64_t number)
+{
+	static const char *const texts[] = {"main", "a_procedure"};
+	uint64_t values[3 * 80];
+	struct profile_recording recording = {
+		.mode = PROFILE_RECORDING_CONTEXT,
+		.metric = "cycles",
+		.tables = {{.columns = 3, .rows = 80, .values = values}},
+		.table_count = 1,
+		.texts = texts,
+		.text_count = 2,
+	};
+
+	for (uint64_t i = 0; i < 3 * 80; i++)
+		values[i] = (number + 1) * (i % 3 * i + 1);
+	return profile_writer_recording(writer, image, &recording, &err);
+}
+
+/* What is read is what was written of that image. */
+static int check_recording(void *context, const struct profile_recording *recording)
+{
+	uint64_t *sum = context;
+
+	assert_int_equal(recording->table_count, 1);
+	assert_int_equal(recording->tables[0].columns, 3);
+	assert_int_equal(recording->tables[0].rows, 80);
+	for (uint64_t i = 0; i < 3 * 80; i++)
+		assert_int_equal(recording->tables[0].values[i],
+				 recording->tables[0].values[0] * (i % 3 * i + 1));
+	assert_string_equal(recording->texts[1], "a_procedure");
+	*sum += recording->tables[0].values[0];
+	return 0;
+}
+
 /*
  * A merge by its number: samples at offsets that depend on it, three in all,
  * and the epoch's interrupts, so that every committed state can be told.
@@ -57,6 +92,8 @@ static int merge(struct profile_writer *writer, uint64_t number)
 				       2, &err);
 	if (r == 0)
 		r = numbered_edge(writer, id, number, &err);
+	if (r == 0 && number < MODEL_IMAGES)
+		r = numbered_recording(writer, id, number);
 	if (r == 0)
 		r = profile_writer_totals(writer, 1500000000, 3 * (number + 1), NULL, 0, &err);
 	if (r == 0)
@@ -269,11 +306,14 @@ static int read_damaged(const char *path, struct inventory *inventory)
 	struct profile_symbols symbols = {0};
 	struct profile_image image;
 	struct totals totals = {0};
+	uint64_t recorded = 0;
 	int r;
 
 	r = profile_reader_open(&reader, path, &err);
 	if (r == 0)
 		r = profile_reader_epochs(reader, NULL, last_epoch, &totals, &err);
+	if (r == 0)
+		r = profile_reader_recordings(reader, NULL, -1, check_recording, &recorded, &err);
 	if (r == 0)
 		r = profile_reader_profiles(reader, NULL, check_inventory, inventory, &err);
 	if (r == 0)
@@ -361,7 +401,7 @@ static void damaged_files(void **state)
 	static struct inventory inventory;
 	struct profile_reader *reader = NULL;
 	unsigned int round, refused = 0;
-	uint64_t seed = 21;
+	uint64_t seed = 21, recorded = 0;
 	size_t bytes, at, i;
 	uint8_t *data, *flipped;
 
@@ -369,6 +409,9 @@ static void damaged_files(void **state)
 	write_merges(path, 300);
 	assert_ok(profile_reader_open(&reader, path, &err));
 	assert_ok(profile_reader_profiles(reader, NULL, take_inventory, &inventory, &err));
+	assert_ok(profile_reader_recordings(reader, NULL, PROFILE_RECORDING_CONTEXT,
+					    check_recording, &recorded, &err));
+	assert_int_equal(recorded, MODEL_IMAGES * (MODEL_IMAGES + 1) / 2);
 	profile_reader_close(reader);
 	assert_int_equal(inventory.count, MODEL_IMAGES);
 	data = read_file(path, &bytes);

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * What rewritten programs recorded (dcpix) beside exact counts: of an image in an epoch,
+ * and of one mode, some tables of numbers and the texts that they name.
+ *
+ * Numbers are at most PROFILE_RECORDING_VALUE_MAX. A text's number is its index in the
+ * recording. The first table of each mode is its head: one row, about the whole. Which
+ * tables follow, and what their columns are, the enumerations below say; values are stored,
+ * so to each only more may be added, at its end. Who reads must check: that a table has the
+ * columns it needs (profile_recording_has()), and that numbers of rows and texts are there.
+ */
+#ifndef DCPI_PROFILE_RECORDING_H
+#define DCPI_PROFILE_RECORDING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define PROFILE_RECORDING_VALUE_MAX ((uint64_t)INT64_MAX)
+#define PROFILE_RECORDING_TABLES_MAX 8
+#define PROFILE_RECORDING_COLUMNS_MAX 32
+
+/** enum profile_recording_mode - what was recorded. */
+enum profile_recording_mode {
+	PROFILE_RECORDING_PATHS = 0,
+	PROFILE_RECORDING_CALLS = 1,
+	PROFILE_RECORDING_CONTEXT = 2,
+	PROFILE_RECORDING_BURSTS = 3,	 /* nothing writes it yet */
+	PROFILE_RECORDING_VARIATION = 4, /* likewise */
+};
+
+#define PROFILE_RECORDING_MODES 5
+
+/** enum profile_recording_head - columns of each mode's first table; its own follow. */
+enum profile_recording_head {
+	PROFILE_HEAD_PROCESSES,
+	PROFILE_HEAD_THREADS,
+	PROFILE_HEAD_SHARED, /* threads without room of their own: counts may be too low */
+	PROFILE_HEAD_OWN,
+};
+
+/*
+ * enum profile_recording_procedure - columns that each table of procedures begins with
+ *
+ * A procedure without address is none: a row for who calls without being one.
+ */
+enum profile_recording_procedure {
+	PROFILE_PROCEDURE_NAME,	   /* text */
+	PROFILE_PROCEDURE_ADDRESS, /* ELF's; 0: none */
+	PROFILE_PROCEDURE_OFFSET,  /* in the file */
+	PROFILE_PROCEDURE_OWN,
+};
+
+/* --- paths ---------------------------------------------------------------- */
+
+enum profile_paths_table {
+	PROFILE_PATHS_HEAD,
+	PROFILE_PATHS_PROCEDURES,
+	PROFILE_PATHS_PATHS, /* those that were gone, by procedure */
+	PROFILE_PATHS_STEPS, /* of all paths, one after the other */
+	PROFILE_PATHS_TABLES,
+};
+
+enum profile_paths_procedure {
+	PROFILE_PATHS_POSSIBLE = PROFILE_PROCEDURE_OWN, /* paths that there are */
+	PROFILE_PATHS_UNFINISHED,
+	PROFILE_PATHS_LOST,
+	PROFILE_PATHS_OVERFLOW,
+	PROFILE_PATHS_PROCEDURE_COLUMNS,
+};
+
+enum profile_paths_path {
+	PROFILE_PATH_PROCEDURE, /* row of PROFILE_PATHS_PROCEDURES */
+	PROFILE_PATH_NUMBER,	/* in the procedure */
+	PROFILE_PATH_COUNT,
+	PROFILE_PATH_METRIC, /* sum */
+	PROFILE_PATH_STEPS,  /* how many are its */
+	PROFILE_PATH_NEXT,   /* address where the next path began; 0: nowhere */
+	PROFILE_PATH_COLUMNS,
+};
+
+enum profile_paths_step {
+	PROFILE_STEP_ADDRESS,
+	PROFILE_STEP_OFFSET,
+	PROFILE_STEP_BYTES,
+	PROFILE_STEP_INSNS,
+	PROFILE_STEP_COLUMNS,
+};
+
+/* --- calls, contexts ------------------------------------------------------ */
+
+enum profile_calls_head {
+	PROFILE_CALLS_CONTEXTS = PROFILE_HEAD_OWN,
+	PROFILE_CALLS_LOSSES, /* by enum call_loss (instrument/calls/call_layout.h), from here on */
+};
+
+/*
+ * The last rows of procedures are enum call_profile_node's
+ * (instrument/calls/call_profile.h).
+ */
+enum profile_calls_table {
+	PROFILE_CALLS_HEAD,
+	PROFILE_CALLS_PROCEDURES,
+	PROFILE_CALLS_ARCS,
+	PROFILE_CALLS_TABLES,
+};
+
+enum profile_calls_procedure {
+	PROFILE_CALLS_CALLS = PROFILE_PROCEDURE_OWN,
+	PROFILE_CALLS_RECURSIVE,
+	PROFILE_CALLS_SELF,
+	PROFILE_CALLS_CHILDREN,
+	PROFILE_CALLS_PROCEDURE_COLUMNS,
+};
+
+/* As struct call_arc has them. */
+enum profile_calls_arc {
+	PROFILE_ARC_CALLER, /* rows of PROFILE_CALLS_PROCEDURES */
+	PROFILE_ARC_CALLEE,
+	PROFILE_ARC_CALLS,
+	PROFILE_ARC_CALLEE_SELF,
+	PROFILE_ARC_CALLEE_CHILDREN,
+	PROFILE_ARC_CALLER_SELF,
+	PROFILE_ARC_CALLER_CHILDREN,
+	PROFILE_ARC_COLUMNS,
+};
+
+enum profile_context_table {
+	PROFILE_CONTEXT_HEAD,
+	PROFILE_CONTEXT_PROCEDURES,
+	PROFILE_CONTEXT_NODES,
+	PROFILE_CONTEXT_TABLES,
+};
+
+/* The first node is the root; parents come before their children. */
+enum profile_context_node {
+	PROFILE_NODE_PARENT,	/* row of this table; the root's is 0 */
+	PROFILE_NODE_PROCEDURE, /* row of PROFILE_CONTEXT_PROCEDURES */
+	PROFILE_NODE_SITE,	/* address of the call; 0: any in the parent */
+	PROFILE_NODE_CALLS,	/* from the parent */
+	PROFILE_NODE_RECURSIVE, /* from further in */
+	PROFILE_NODE_METRIC,	/* while it was the current one */
+	PROFILE_NODE_COLUMNS,
+};
+
+/* --- the whole ------------------------------------------------------------ */
+
+/** struct profile_recording_table - @values of @rows rows, each of @columns. */
+struct profile_recording_table {
+	unsigned int columns;
+	size_t rows;
+	const uint64_t *values;
+};
+
+/**
+ * struct profile_recording - of one mode, of an image in an epoch
+ * @metric: what was measured, "cycles"; "": nothing beside frequency
+ */
+struct profile_recording {
+	int64_t epoch;
+	int64_t image;
+	enum profile_recording_mode mode;
+	const char *metric;
+	struct profile_recording_table tables[PROFILE_RECORDING_TABLES_MAX];
+	unsigned int table_count;
+	const char *const *texts;
+	size_t text_count;
+};
+
+/** profile_recording_row() - a row of a table: as many numbers as it has columns. */
+static inline const uint64_t *profile_recording_row(const struct profile_recording_table *table,
+						    size_t row)
+{
+	return table->values + row * table->columns;
+}
+
+/** profile_recording_has() - whether there is a table of at least so many columns. */
+static inline bool profile_recording_has(const struct profile_recording *recording,
+					 unsigned int table, unsigned int columns)
+{
+	return table < recording->table_count && recording->tables[table].columns >= columns;
+}
+
+#endif
