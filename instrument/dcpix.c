@@ -33,6 +33,7 @@ enum {
 	KEY_METRIC,
 	KEY_CHECKS,
 	KEY_BURST,
+	KEY_CHECKS_AT,
 	KEY_DB,
 	KEY_CSV,
 	KEY_QUIET = 'q',
@@ -47,8 +48,10 @@ static const struct option_entry entries[] = {
 	{KEY_MODE, "mode", "MODE",
 	 "what the program records: counts (the default), paths, calls, context, bursts"},
 	{KEY_METRIC, "metric", "METRIC", "what is measured beside: cycles, instructions, none"},
-	{KEY_CHECKS, "checks", "N", "checks between two bursts; default: 100000"},
+	{KEY_CHECKS, "checks", "N", "checks between two bursts, 0: all is one; default: 100000"},
 	{KEY_BURST, "burst", "N", "checks in a burst; default: 1000"},
+	{KEY_CHECKS_AT, "checks-at", "WHERE",
+	 "which places have checks: orig, EL, EC, EN, L4, L10, LN, EC+L4 (the default)"},
 	{KEY_DB, "db", "FILE", "keep counts in this profile database, as an epoch"},
 	{KEY_BY, "by", "ROWS", "a row for each procedure (the default), block or edge"},
 	{KEY_ROWS, "limit", "N", "at most N rows, 0: all; default: 20 procedures, all else"},
@@ -62,6 +65,7 @@ struct settings {
 	const char *debug;
 	const struct instrument_mode *mode;
 	struct mode_options of_mode;
+	struct turn_placement placement;
 	const char *database;
 	struct counts_report_options report;
 	bool limited;
@@ -118,25 +122,36 @@ static int check_mode(const struct settings *settings, struct error *err)
 	if (settings->of_mode.metric != NULL && !mode->metric)
 		return error_set(err, EINVAL, "--metric: the mode \"%s\" measures nothing",
 				 mode->name);
-	if ((settings->of_mode.checks != 0 || settings->of_mode.burst != 0) && !mode->bursts)
-		return error_set(err, EINVAL, "--checks, --burst: the mode \"%s\" has no bursts",
+	if ((settings->of_mode.checks != 0 || settings->of_mode.burst != 0 ||
+	     settings->of_mode.all || settings->of_mode.placement != NULL) &&
+	    !mode->bursts)
+		return error_set(err, EINVAL,
+				 "--checks, --burst, --checks-at: the mode \"%s\" has no bursts",
 				 mode->name);
 	return 0;
 }
 
 /* A number of checks. */
-static int set_number(uint32_t *ret, const char *argument, struct error *err)
+static int set_number(uint32_t *ret, const char *argument, uint32_t least, struct error *err)
 {
 	unsigned long value;
 	char *end;
 
 	errno = 0;
 	value = strtoul(argument, &end, 10);
-	if (errno != 0 || *argument < '0' || *argument > '9' || *end != '\0' || value == 0 ||
+	if (errno != 0 || *argument < '0' || *argument > '9' || *end != '\0' || value < least ||
 	    value > INT32_MAX)
 		return error_set(err, EINVAL, "\"%s\" is no number of checks", argument);
 	*ret = (uint32_t)value;
 	return 0;
+}
+
+static int set_checks(struct settings *settings, const char *argument, struct error *err)
+{
+	int r = set_number(&settings->of_mode.checks, argument, 0, err);
+
+	settings->of_mode.all = settings->of_mode.checks == 0;
+	return r;
 }
 
 static int set_option(struct settings *settings, int key, struct error *err)
@@ -160,9 +175,12 @@ static int set_option(struct settings *settings, int key, struct error *err)
 		settings->database = optarg;
 		break;
 	case KEY_CHECKS:
-		return set_number(&settings->of_mode.checks, optarg, err);
+		return set_checks(settings, optarg, err);
 	case KEY_BURST:
-		return set_number(&settings->of_mode.burst, optarg, err);
+		return set_number(&settings->of_mode.burst, optarg, 1, err);
+	case KEY_CHECKS_AT:
+		settings->of_mode.placement = &settings->placement;
+		return turn_placement_parse(&settings->placement, optarg, err);
 	case KEY_BY:
 		return set_rows(settings, optarg, err);
 	case KEY_ROWS:

@@ -67,6 +67,11 @@ unit_bursts_map-src := tests/unit_bursts_map.c
 unit_bursts_map-archives := instrument analysis util
 unit_bursts_map-pkgs = $(ANALYSIS_PKGS)
 
+UNIT_TESTS += unit_turns
+unit_turns-src := tests/unit_turns.c
+unit_turns-archives := instrument analysis util
+unit_turns-pkgs = $(ANALYSIS_PKGS)
+
 UNIT_TESTS += unit_handler_table unit_machine_code unit_liveness unit_count_graph unit_counts_map
 unit_handler_table-src := tests/unit_handler_table.c
 unit_handler_table-archives := instrument analysis util

@@ -13,16 +13,17 @@ scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 export DCPIX_OUT=$scratch/record
 
-# same LABEL CHECKS BURST PROGRAM ARGUMENT...: what it prints and ends with
+# same LABEL CHECKS BURST [--checks-at WHERE] PROGRAM ARGUMENT...: what it prints and ends with
 same()
 {
-	local label=$1 checks=$2 burst=$3 old want got
+	local label=$1 checks=$2 burst=$3 at=EC+L4 old want got
 
 	shift 3
+	[ "$1" = --checks-at ] && at=$2 && shift 2
 	old=$(readlink -f "$(command -v "$1")")
 	shift
 	check "$label: it is rewritten" "$dcpix" -q --mode bursts --checks "$checks" \
-		--burst "$burst" -o "$scratch/new" "$old"
+		--burst "$burst" --checks-at "$at" -o "$scratch/new" "$old"
 	want=$("$old" "$@" 2>&1 < /dev/null | md5sum; echo "${PIPESTATUS[0]}")
 	got=$(exec -a "$old" "$scratch/new" "$@" 2>&1 < /dev/null | md5sum; echo "${PIPESTATUS[0]}")
 	is "$label" "$got" "$want"
@@ -42,12 +43,17 @@ same "sed" 50 7 sed -E 's/([a-z]+) ([a-z]+)/\2 \1/g' "$scratch/text"
 same "mawk" 1000 10 mawk '{ n += NF } END { print n }' "$scratch/text"
 # shellcheck disable=SC2016 # perl's
 same "perl" 20 30 perl -e 'print map { $_ * 3, "\n" } grep { $_ % 7 } 1 .. 5000; eval { die }'
+for at in orig EL EC EN L4 L10 LN EC+L10; do
+	same "gzip, checks at $at" 20 3 --checks-at $at gzip -6c "$scratch/text"
+	same "ways jump, checks at $at" 2 1 --checks-at $at "$scratch/ways" jump 200
+done
 
-# record CHECKS BURST: of walks by 24 bytes through an array, and of a recursion
+# record CHECKS BURST [WHERE]: of walks by 24 bytes through an array, and of a recursion
 record()
 {
 	rm -f "$DCPIX_OUT".*
-	"$dcpix" -q --mode bursts --checks "$1" --burst "$2" -o "$scratch/new" "$scratch/known" &&
+	"$dcpix" -q --mode bursts --checks "$1" --burst "$2" --checks-at "${3:-EC}" \
+		-o "$scratch/new" "$scratch/known" &&
 		"$scratch/new" 3 > "$scratch/ranges" &&
 		"$dcpibursts" --csv --by reference "$scratch/new" "$DCPIX_OUT".* > "$scratch/trace"
 }
@@ -89,6 +95,10 @@ bursts=$(tail -n +2 "$scratch/trace" | cut -d, -f2 | sort -u | wc -l)
 is "bursts are numbered one after the other" \
 	"$(tail -1 "$scratch/trace" | cut -d, -f2)" "$bursts"
 
+record 1000 100 EN+L4
+is "a small loop without checks records nothing" "$?" 1
+check "known references are recorded again" record 1000 100
+
 "$dcpibursts" -n 1 "$scratch/new" "$DCPIX_OUT".* > "$scratch/listing"
 like "a listing says how it was recorded" "$(head -1 "$scratch/listing")" \
 	" bursts of 100 checks, 1000 between two; [0-9]+ references$"
@@ -111,6 +121,7 @@ refused()
 refused "no file" "a rewritten program is needed" "$dcpibursts" "$scratch/new"
 refused "not rewritten" "has not been rewritten" "$dcpibursts" "$scratch/ways" "$scratch/text"
 refused "no profile" "is no profile" "$dcpibursts" "$scratch/new" "$scratch/text"
-refused "no checks" "is no number of checks" "$dcpix" --mode bursts --checks 0 "$scratch/ways"
+refused "no checks" "is no number of checks" "$dcpix" --mode bursts --burst 0 "$scratch/ways"
+refused "nowhere" "is no placement of checks" "$dcpix" --mode bursts --checks-at EX "$scratch/ways"
 refused "of another mode" "has no bursts" "$dcpix" --burst 5 "$scratch/ways"
 tap_done

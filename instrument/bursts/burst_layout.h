@@ -6,7 +6,7 @@
 #ifndef DCPI_INSTRUMENT_BURST_LAYOUT_H
 #define DCPI_INSTRUMENT_BURST_LAYOUT_H
 
-#include <stdint.h>
+#include "instrument/profile/profile_layout.h"
 
 /* References that a thread can record. */
 #define BURST_RECORDS (UINT64_C(1) << 17)
@@ -24,15 +24,10 @@ struct burst_record {
 
 /**
  * struct burst_area - the area
- * @checks, @records: count down to the next burst, and to its end
- * @burst: bursts that have ended, the first one is empty
  * @bytes: that all references have taken, or would have: those behind the last are lost
  */
 struct burst_area {
-	int32_t checks;
-	int32_t records;
-	uint32_t burst;
-	uint32_t reserved;
+	struct profile_layout_turns turns;
 	uint64_t bytes;
 	uint64_t reserved2[5];
 	struct burst_record all[BURST_RECORDS];

@@ -27,13 +27,10 @@ static int bursts_begin(struct mode_image *image, struct error *err)
 
 	image->data = map;
 	image->area_bytes = sizeof(struct burst_area);
-	image->turns = (struct copy_turns){
-		.checks = options->checks != 0 ? options->checks : BURSTS_CHECKS_DEFAULT,
-		.records = options->burst != 0 ? options->burst : BURSTS_RECORDS_DEFAULT,
-		.checks_at = offsetof(struct burst_area, checks),
-		.records_at = offsetof(struct burst_area, records),
-		.bursts_at = offsetof(struct burst_area, burst),
-	};
+	image->turns.checks = options->checks != 0 ? options->checks : BURSTS_CHECKS_DEFAULT;
+	if (options->all)
+		image->turns.checks = 0;
+	image->turns.records = options->burst != 0 ? options->burst : BURSTS_RECORDS_DEFAULT;
 	if (map != NULL) {
 		map->image = image->number;
 		map->checks = image->turns.checks;
@@ -182,7 +179,7 @@ static void emit_record(struct machine_code *code, const struct mode_image *imag
 			 record_place(image, offset, offsetof(struct burst_record, reference)),
 			 number);
 	block_code_move(code, BLOCK_LOAD32, address,
-			block_place(area + (uint32_t)offsetof(struct burst_area, burst)));
+			block_place(area + (uint32_t)offsetof(struct burst_area, turns.burst)));
 	block_code_move(code, BLOCK_STORE32, address,
 			record_place(image, offset, offsetof(struct burst_record, burst)));
 	machine_code_place(code, full);

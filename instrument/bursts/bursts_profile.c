@@ -45,7 +45,7 @@ static int add_block(struct bursts_profile *profile, const struct bursts_map *ma
 	r = profile_file_read(file, block, head, area->all, kept * sizeof(struct burst_record));
 	if (r == 0)
 		r = add_records(profile, map, area->all, kept);
-	profile->bursts += area->burst > 0 ? area->burst - 1 : 0; /* the first is empty */
+	profile->bursts += area->turns.burst > 0 ? area->turns.burst - 1 : 0;
 	profile->lost += made - kept;
 	profile->threads++;
 	return r;

@@ -328,16 +328,21 @@ int candidates_find_frames(struct candidates *candidates, const struct unwind_fr
 	return 0;
 }
 
+void candidate_drop_copies(struct candidate *candidate)
+{
+	count_graph_deinit(&candidate->graph);
+	procedure_copy_deinit(&candidate->copy);
+	procedure_copy_deinit(&candidate->recording);
+	old_code_deinit(&candidate->old);
+}
+
 void candidates_deinit(struct candidates *candidates)
 {
 	for (size_t c = 0; c < candidates->count; c++) {
 		struct candidate *candidate = &candidates->all[c];
 
-		count_graph_deinit(&candidate->graph);
+		candidate_drop_copies(candidate);
 		liveness_deinit(&candidate->liveness);
-		procedure_copy_deinit(&candidate->copy);
-		procedure_copy_deinit(&candidate->recording);
-		old_code_deinit(&candidate->old);
 		free(candidate->cuts);
 		cfg_destroy(candidate->cfg);
 	}

@@ -83,6 +83,9 @@ void candidate_visit_frames(const struct candidate *candidate, const struct unwi
 /** candidate_keep() - leave it as it is. */
 void candidate_keep(struct candidate *candidate, const char *why);
 
+/** candidate_drop_copies() - free @graph, @copy, @recording and @old, to be made again. */
+void candidate_drop_copies(struct candidate *candidate);
+
 /** candidates_at() - the one that begins at an address. Return: its number, or -1. */
 long candidates_at(const struct candidates *candidates, uint64_t address);
 

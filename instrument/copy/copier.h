@@ -11,6 +11,7 @@
 #include <errno.h>
 
 #include "instrument/copy/procedure_copy.h"
+#include "instrument/copy/turn_loops.h"
 #include "lib/error.h"
 
 enum aside_kind {
@@ -43,8 +44,8 @@ struct copier {
 	uint32_t *back_to;  /* likewise: the edge by which a call comes back */
 	uint32_t *comes_by; /* of each block: the edge from a hub, or of an exception */
 	bool clash;	    /* both */
-	bool *headers;	    /* of each block: ways lead back to it; NULL: there is one copy */
-	size_t cut;	    /* the next one */
+	struct turn_loops loops; /* if there are two copies */
+	size_t cut;		 /* the next one */
 	struct aside *asides;
 	size_t aside_count;
 	size_t aside_capacity;
@@ -101,17 +102,49 @@ struct aside *copier_aside_add(struct copier *copier, struct aside aside);
 /** copier_aside_emit() - all of them. */
 void copier_aside_emit(struct copier *copier);
 
+/** copier_point_is_event() - whether the mode records something at an instruction. */
+bool copier_point_is_event(const struct copier *copier, uint32_t index);
+
 /** copier_turn_count() - places where the other copy may go on; their numbers follow. */
 uint32_t copier_turn_count(const struct copier *copier);
 uint32_t copier_turn_of_block(const struct copier *copier, uint32_t block);
 uint32_t copier_turn_of_entry(const struct copier *copier);
 uint32_t copier_turn_of_site(const struct copier *copier, uint32_t block);
 
-/** copier_turn_find_headers() - blocks that ways lead back to. Return: 0 or -ENOMEM. */
-int copier_turn_find_headers(struct copier *copier);
+/** copier_turn_prepare() - if there are two copies: where checks are. Return: 0 or -ENOMEM. */
+int copier_turn_prepare(struct copier *copier);
 
-/** copier_turn_emit() - is it the other copy's turn? @live: what is; @red_zone: point.h's */
-void copier_turn_emit(struct copier *copier, uint32_t crossing, uint32_t live, bool red_zone);
+/** copier_turn_on_edge() - whether there is a check on an edge. */
+bool copier_turn_on_edge(const struct copier *copier, uint32_t cfg_edge);
+
+/** copier_turn_on_site() - whether one of an indirect jump leads back to a block. */
+bool copier_turn_on_site(const struct copier *copier, uint32_t block);
+
+/** copier_turn_at_entry() - whether there is a check on entry of a procedure. */
+bool copier_turn_at_entry(const struct copier *copier, uint32_t number);
+
+/**
+ * struct turn - a check
+ * @crossing: where the other copy goes on
+ * @live:     what is, there
+ * @red_zone: point.h's
+ * @counts:   it is one of the checks that are counted; else it only looks whose turn it is
+ */
+struct turn {
+	uint32_t crossing;
+	uint32_t live;
+	bool red_zone;
+	bool counts;
+};
+
+/** copier_turn_emit() - make one; behind it, it is this copy's turn. */
+void copier_turn_emit(struct copier *copier, const struct turn *turn);
+
+/** copier_turn_emit_to() - likewise; then on to a label. */
+void copier_turn_emit_to(struct copier *copier, const struct turn *turn, uint32_t label);
+
+/** copier_turn_place() - where the other copy goes on here. */
+void copier_turn_place(struct copier *copier, uint32_t crossing, uint32_t label);
 
 /** copier_turn_cross() - on to the other copy. */
 void copier_turn_cross(struct copier *copier, const struct aside *aside);

@@ -17,8 +17,17 @@ struct aside *copier_aside_add(struct copier *copier, struct aside aside)
 
 static void emit_site(struct copier *copier, struct aside *aside)
 {
+	uint32_t block = aside->crossing - copier_turn_of_site(copier, 0);
+	struct turn turn = {.crossing = aside->crossing,
+			    .live = aside->point.live,
+			    .red_zone = true,
+			    .counts = copier_turn_on_site(copier, block)};
+	uint32_t label = machine_code_label(copier->code);
+
 	if (copier->source->variant != COPY_ONLY)
-		copier_turn_emit(copier, aside->crossing, aside->point.live, true);
+		copier_turn_emit(copier, &turn);
+	machine_code_place(copier->code, label);
+	copier_turn_place(copier, aside->crossing, label);
 	if (copier_point_wants(copier, &aside->point))
 		copier_point_emit(copier, &aside->point, aside->point.live);
 }

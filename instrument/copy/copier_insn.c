@@ -45,9 +45,14 @@ int copier_insn_plain(struct copier *copier, const struct insn *insn)
 void copier_insn_leave(struct copier *copier, unsigned int kind, uint64_t target)
 {
 	long other = copier->source->find(copier->source->context, target);
+	uint32_t number = (uint32_t)other;
 
+	/* Where there is no check on entry recording would end. */
+	if (other >= 0 && copier->source->variant == COPY_INSTRUMENTED &&
+	    !copier_turn_at_entry(copier, number))
+		number |= COPY_RECORDING;
 	if (other >= 0)
-		machine_code_enter(copier->code, kind, (uint32_t)other);
+		machine_code_enter(copier->code, kind, number);
 	else
 		machine_code_leave(copier->code, kind, target);
 }

@@ -1,10 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "instrument/copy/copier.h"
 
+static bool is_boring(const struct copier *copier, uint32_t node)
+{
+	uint32_t block = node != COUNT_OUTSIDE ? copier->graph->nodes[node].block : COUNT_NONE;
+
+	return block != COUNT_NONE && copier->loops.boring[block];
+}
+
+/* In a boring loop, or on a way through it. */
+static bool is_in_boring_loop(const struct copier *copier, const struct point *point)
+{
+	const struct count_edge *edge;
+
+	if (copier->loops.boring == NULL)
+		return false;
+	if (point->kind != POINT_EDGE)
+		return is_boring(copier, point->node);
+	edge = &copier->graph->edges[point->edge];
+	return is_boring(copier, edge->from) && is_boring(copier, edge->to);
+}
+
 bool copier_point_wants(const struct copier *copier, const struct point *point)
 {
-	return copier->source->variant != COPY_CHECKING &&
+	return copier->source->variant != COPY_CHECKING && !is_in_boring_loop(copier, point) &&
 	       copier->source->mode->wants(copier->source->plan, point);
+}
+
+/* Of modes that do not ask for references, all of them are as good a measure. */
+bool copier_point_is_event(const struct copier *copier, uint32_t index)
+{
+	const struct copy_source *source = copier->source;
+	const struct insn *insn = &copier->cfg->insns[index];
+	struct point point = {.kind = POINT_REFERENCE,
+			      .node = copier->graph->node_of[copier->cfg->block_of[index]],
+			      .insn = index,
+			      .red_zone = true};
+
+	return insn->flags & (INSN_READS_MEMORY | INSN_WRITES_MEMORY) &&
+	       (!source->mode->references || source->mode->wants(source->plan, &point));
 }
 
 void copier_point_emit(const struct copier *copier, struct point *point, uint32_t live)

@@ -3,18 +3,22 @@
  * Two copies of a procedure, one that only looks whether it is time to record, and one that
  * records, until it has done so often enough (Arnold and Ryder, "A framework for reducing
  * the cost of instrumented code", 2001). Each has a counter of the thread's, which counts
- * down at entries and where ways lead back to; below zero it is the other's turn. A burst
- * goes on over calls and returns (Hirzel and Chilimbi, "Bursty tracing", 2001): the
- * checking copy that is called finds its counter below zero still.
+ * down at checks: at entries and on ways back (turn_placement.h). Below zero it is the
+ * other's turn. A burst goes on over calls and returns (Hirzel and Chilimbi, "Bursty
+ * tracing", 2001): the checking copy finds its counter below zero still when it is called,
+ * and where nothing is counted the recording copy calls recording copies.
  *
- * Both counters are zero when a thread begins: its first burst is empty.
+ * Others know old places only, which lead to checking copies: there they look whose turn it
+ * is, even where nothing is counted.
  */
 #include "instrument/copy/copier.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MACHINE_SIGN 8
+#define MACHINE_NO_SIGN 9
 
 uint32_t copier_turn_count(const struct copier *copier)
 {
@@ -37,90 +41,72 @@ uint32_t copier_turn_of_site(const struct copier *copier, uint32_t block)
 	return copier->cfg->block_count + block;
 }
 
-/* Blocks on the way from where the search began, and how many edges of each are done. */
-struct search {
-	const struct cfg *cfg;
-	uint8_t *state;
-	uint32_t *way;
-	uint32_t *done;
-	uint32_t depth;
-};
-
-enum {
-	NEW,
-	ON_WAY,
-	FINISHED,
-};
-
-/* On along the next edge, or a step back. */
-static void search_step(struct search *search, bool *headers)
+static bool is_event(void *context, uint32_t insn)
 {
-	uint32_t block = search->way[search->depth - 1];
-	const struct cfg_block *from = &search->cfg->blocks[block];
-	const struct cfg_edge *edge;
-
-	if (search->done[search->depth - 1] == from->out_count) {
-		search->state[block] = FINISHED;
-		search->depth--;
-		return;
-	}
-	edge = &search->cfg->edges[from->out + search->done[search->depth - 1]++];
-	if (edge->to >= search->cfg->block_count)
-		return;
-	/* Indirect jumps arrive at sites, which are checked anyway. */
-	if (search->state[edge->to] == ON_WAY && edge->kind != CFG_EDGE_SWITCH)
-		headers[edge->to] = true;
-	if (search->state[edge->to] != NEW)
-		return;
-	search->state[edge->to] = ON_WAY;
-	search->way[search->depth] = edge->to;
-	search->done[search->depth++] = 0;
+	return copier_point_is_event(context, insn);
 }
 
-/* From all blocks with these flags that are new. */
-static void search_from(struct search *search, bool *headers, uint32_t flags)
+int copier_turn_prepare(struct copier *copier)
 {
-	for (uint32_t b = 0; b < search->cfg->block_count; b++) {
-		if (search->state[b] != NEW || (search->cfg->blocks[b].flags & flags) != flags)
-			continue;
-		search->state[b] = ON_WAY;
-		search->way[0] = b;
-		search->done[0] = 0;
-		search->depth = 1;
-		while (search->depth > 0)
-			search_step(search, headers);
-	}
+	const struct copy_turns *turns = &copier->source->turns;
+	int r;
+
+	if (copier->source->variant == COPY_ONLY)
+		return 0;
+	r = turn_loops_find(&copier->loops, copier->cfg, turns->placement.boring, is_event, copier);
+	if (r == 0)
+		copier->copy->crossings =
+			calloc(copier_turn_count(copier), sizeof(*copier->copy->crossings));
+	return copier->copy->crossings != NULL ? 0 : -ENOMEM;
 }
 
-/* Every circle has an edge back to a block that is on the way of a search in depth. */
-int copier_turn_find_headers(struct copier *copier)
+bool copier_turn_on_edge(const struct copier *copier, uint32_t cfg_edge)
 {
-	uint32_t count = copier->cfg->block_count;
-	struct search search = {
-		.cfg = copier->cfg,
-		.state = calloc(count + (size_t)1, sizeof(*search.state)),
-		.way = malloc((count + (size_t)1) * sizeof(*search.way)),
-		.done = malloc((count + (size_t)1) * sizeof(*search.done)),
-	};
-	int r = -ENOMEM;
-
-	copier->headers = calloc(count + (size_t)1, sizeof(*copier->headers));
-	if (search.state != NULL && search.way != NULL && search.done != NULL &&
-	    copier->headers != NULL) {
-		search_from(&search, copier->headers, CFG_BLOCK_ENTRY);
-		search_from(&search, copier->headers, 0); /* those that nothing leads to */
-		r = 0;
-	}
-	free(search.state);
-	free(search.way);
-	free(search.done);
-	return r;
+	return copier->source->variant != COPY_ONLY && copier->loops.checked[cfg_edge];
 }
 
-/* subl $1, %gs:@at */
+bool copier_turn_on_site(const struct copier *copier, uint32_t block)
+{
+	const struct cfg_block *to = &copier->cfg->blocks[block];
+
+	for (uint32_t i = to->in; i < to->in + to->in_count; i++) {
+		uint32_t edge = copier->cfg->in_edges[i];
+
+		if (copier->cfg->edges[edge].kind == CFG_EDGE_SWITCH &&
+		    copier_turn_on_edge(copier, edge))
+			return true;
+	}
+	return false;
+}
+
+bool copier_turn_at_entry(const struct copier *copier, uint32_t number)
+{
+	return copier->source->variant != COPY_ONLY && copier->source->checked[number];
+}
+
+static uint32_t checks_at(const struct copy_turns *turns)
+{
+	return turns->at + (uint32_t)offsetof(struct profile_layout_turns, checks);
+}
+
+static uint32_t records_at(const struct copy_turns *turns)
+{
+	return turns->at + (uint32_t)offsetof(struct profile_layout_turns, records);
+}
+
+/* decl %gs:@at; the carry stays as it is */
 static void emit_count_down(struct machine_code *code, uint32_t at)
 {
-	uint8_t bytes[] = {0x65, 0x83, 0x2c, 0x25, 0, 0, 0, 0, 1};
+	uint8_t bytes[] = {0x65, 0xff, 0x0c, 0x25, 0, 0, 0, 0};
+
+	memcpy(bytes + 4, &at, sizeof(at));
+	machine_code_bytes(code, bytes, sizeof(bytes));
+}
+
+/* cmpl $0, %gs:@at */
+static void emit_look(struct machine_code *code, uint32_t at)
+{
+	uint8_t bytes[] = {0x65, 0x83, 0x3c, 0x25, 0, 0, 0, 0, 0};
 
 	memcpy(bytes + 4, &at, sizeof(at));
 	machine_code_bytes(code, bytes, sizeof(bytes));
@@ -145,41 +131,78 @@ static void emit_increment(struct machine_code *code, uint32_t at)
 	machine_code_bytes(code, bytes, sizeof(bytes));
 }
 
-/* Who comes from the checking copy is counted in the other one; who comes back is not. */
-void copier_turn_emit(struct copier *copier, uint32_t crossing, uint32_t live, bool red_zone)
+/* The recording copy only looks where somebody counts; without end it does not at all. */
+static bool is_needed(const struct copier *copier, const struct turn *turn)
+{
+	return copier->source->variant == COPY_CHECKING ||
+	       (turn->counts && copier->source->turns.checks > 0);
+}
+
+/* Whose turn is it? Return: code aside, which crosses; NULL: it is always this one's. */
+static struct aside *emit_check(struct copier *copier, const struct turn *turn)
 {
 	const struct copy_turns *turns = &copier->source->turns;
 	bool checks = copier->source->variant == COPY_CHECKING;
+	struct aside cross = {.kind = ASIDE_CROSS, .crossing = turn->crossing};
 	struct point point = {
-		.live = live,
-		.free = liveness_free_registers(copier->source->liveness, live),
-		.red_zone = red_zone,
+		.live = turn->counts ? turn->live & ~LIVENESS_CARRY : turn->live,
+		.free = liveness_free_registers(copier->source->liveness, turn->live),
+		.red_zone = turn->red_zone,
 	};
-	struct aside cross = {.kind = ASIDE_CROSS, .crossing = crossing};
-	uint32_t label = machine_code_label(copier->code);
-	struct aside *aside;
 
-	copier->copy->crossings[crossing] = label;
-	if (!checks)
-		machine_code_place(copier->code, label);
+	if (!is_needed(copier, turn))
+		return NULL;
 	point_borrow(copier->code, &point, 0, 0, true, &cross.loan);
-	emit_count_down(copier->code, checks ? turns->checks_at : turns->records_at);
-	aside = copier_aside_add(copier, cross);
-	if (aside != NULL)
-		machine_code_branch(copier->code, MACHINE_SIGN, aside->label);
-	point_give_back(copier->code, &cross.loan);
-	if (checks)
-		machine_code_place(copier->code, label);
+	if (turn->counts)
+		emit_count_down(copier->code, checks ? checks_at(turns) : records_at(turns));
+	else
+		emit_look(copier->code, checks_at(turns));
+	return copier_aside_add(copier, cross);
 }
 
+void copier_turn_emit(struct copier *copier, const struct turn *turn)
+{
+	struct aside *aside = emit_check(copier, turn);
+
+	if (aside == NULL)
+		return;
+	machine_code_branch(copier->code, MACHINE_SIGN, aside->label);
+	point_give_back(copier->code, &aside->loan);
+}
+
+void copier_turn_emit_to(struct copier *copier, const struct turn *turn, uint32_t label)
+{
+	struct aside *aside = emit_check(copier, turn);
+
+	if (aside != NULL && !aside->loan.flags) {
+		machine_code_branch(copier->code, MACHINE_NO_SIGN, label);
+		label = aside->label;
+	} else if (aside != NULL) {
+		machine_code_branch(copier->code, MACHINE_SIGN, aside->label);
+		point_give_back(copier->code, &aside->loan);
+	}
+	machine_code_branch(copier->code, MACHINE_JUMP, label);
+}
+
+void copier_turn_place(struct copier *copier, uint32_t crossing, uint32_t label)
+{
+	if (copier->copy->crossings != NULL)
+		copier->copy->crossings[crossing] = label;
+}
+
+/*
+ * The check that leads into the other copy is the first one of what is made there: as many
+ * are left. Who comes back has recorded as long as is wanted.
+ */
 void copier_turn_cross(struct copier *copier, const struct aside *aside)
 {
 	const struct copy_turns *turns = &copier->source->turns;
 
 	if (copier->source->variant == COPY_INSTRUMENTED) {
-		emit_increment(copier->code, turns->bursts_at);
-		emit_set(copier->code, turns->checks_at, turns->checks);
-		emit_set(copier->code, turns->records_at, turns->records);
+		emit_increment(copier->code,
+			       turns->at + (uint32_t)offsetof(struct profile_layout_turns, burst));
+		emit_set(copier->code, checks_at(turns), turns->checks - 1);
+		emit_set(copier->code, records_at(turns), turns->records - 1);
 	}
 	point_give_back(copier->code, &aside->loan);
 	machine_code_enter(copier->code, MACHINE_JUMP, COPY_CROSSING | aside->crossing);

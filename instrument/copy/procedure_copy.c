@@ -31,6 +31,34 @@ static uint32_t live_at(const struct copier *copier, const struct cfg_edge *edge
 	return LIVENESS_REGISTERS | (copier->source->liveness->across ? LIVENESS_FLAGS : 0);
 }
 
+/* A check on an edge that leads back, behind what the mode wants there. */
+static void emit_way_back(struct copier *copier, uint32_t cfg_edge, bool falls)
+{
+	const struct cfg_edge *edge = &copier->cfg->edges[cfg_edge];
+	struct turn turn = {.crossing = copier_turn_of_block(copier, edge->to),
+			    .live = live_at(copier, edge),
+			    .red_zone = true,
+			    .counts = true};
+
+	if (falls)
+		copier_turn_emit(copier, &turn);
+	else
+		copier_turn_emit_to(copier, &turn, copier->labels[edge->to]);
+}
+
+/* A branch that leads back is run over and over: its code is not put aside. */
+static void emit_branch_back(struct copier *copier, unsigned int kind, uint32_t cfg_edge)
+{
+	struct point point = copier_point_of_edge(copier, copier->edge_of[cfg_edge]);
+	uint32_t over = machine_code_label(copier->code);
+
+	machine_code_branch(copier->code, kind ^ 1, over);
+	if (copier_point_wants(copier, &point))
+		copier_point_emit(copier, &point, live_at(copier, &copier->cfg->edges[cfg_edge]));
+	emit_way_back(copier, cfg_edge, false);
+	machine_code_place(copier->code, over);
+}
+
 /* A branch along an edge; code on it is put aside. */
 static void emit_branch(struct copier *copier, unsigned int kind, uint32_t cfg_edge)
 {
@@ -40,6 +68,10 @@ static void emit_branch(struct copier *copier, unsigned int kind, uint32_t cfg_e
 	struct aside *aside;
 
 	point.live = live_at(copier, edge);
+	if (copier_turn_on_edge(copier, cfg_edge)) {
+		emit_branch_back(copier, kind, cfg_edge);
+		return;
+	}
 	if (copier_point_wants(copier, &point)) {
 		aside = copier_aside_add(
 			copier,
@@ -63,7 +95,9 @@ static void emit_fall(struct copier *copier, uint32_t cfg_edge, uint32_t next)
 
 	if (copier_point_wants(copier, &point))
 		copier_point_emit(copier, &point, live_at(copier, edge));
-	if (edge->to >= copier->cfg->block_count)
+	if (copier_turn_on_edge(copier, cfg_edge))
+		emit_way_back(copier, cfg_edge, edge->to == next);
+	else if (edge->to >= copier->cfg->block_count)
 		copier_insn_leave(copier, MACHINE_JUMP, edge->target);
 	else if (edge->to != next)
 		machine_code_branch(copier->code, MACHINE_JUMP, copier->labels[edge->to]);
@@ -237,9 +271,7 @@ static int copy_block(struct copier *copier, uint32_t index)
 	if (is_aligned(copier, index))
 		machine_code_align(copier->code, BLOCK_ALIGN);
 	machine_code_place(copier->code, copier->labels[index]);
-	if (copier->headers != NULL && copier->headers[index])
-		copier_turn_emit(copier, copier_turn_of_block(copier, index),
-				 copier->source->liveness->in[index], true);
+	copier_turn_place(copier, copier_turn_of_block(copier, index), copier->labels[index]);
 	for (uint32_t n = graph->node_of[index];
 	     r == 0 && n < graph->node_count && graph->nodes[n].block == index; n++)
 		r = copy_node(copier, n);
@@ -276,6 +308,10 @@ static int emit_entry(struct copier *copier, uint32_t block)
 	uint32_t label = machine_code_label(copier->code);
 	uint32_t live = copier->source->liveness->in[block];
 	uint32_t edge = entry_edge(copier, block);
+	uint32_t behind = machine_code_label(copier->code);
+	struct turn turn = {.crossing = copier_turn_of_entry(copier),
+			    .live = live,
+			    .counts = copier_turn_at_entry(copier, copier->source->number)};
 	struct point point;
 
 	if (edge == copier->graph->edge_count)
@@ -287,9 +323,13 @@ static int emit_entry(struct copier *copier, uint32_t block)
 	machine_code_place(copier->code, label);
 	if (copier->source->variant != COPY_INSTRUMENTED)
 		emit_check(copier, copier->copy->inside);
+	if (copier->source->variant == COPY_CHECKING && !turn.counts)
+		copier_turn_emit(copier, &turn);
 	machine_code_place(copier->code, copier->copy->inside);
-	if (copier->source->variant != COPY_ONLY)
-		copier_turn_emit(copier, copier_turn_of_entry(copier), live, false);
+	if (turn.counts)
+		copier_turn_emit(copier, &turn);
+	machine_code_place(copier->code, behind);
+	copier_turn_place(copier, turn.crossing, behind);
 	point = copier_point_of_edge(copier, edge);
 	if (copier_point_wants(copier, &point))
 		copier_point_emit(copier, &point, live);
@@ -440,12 +480,9 @@ int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *so
 	int r = -ENOMEM;
 
 	*ret = (struct procedure_copy){0};
-	if (source->variant != COPY_ONLY && copier_turn_find_headers(&copier) == 0)
-		ret->crossings = all_none(copier_turn_count(&copier));
 	ZydisDecoderInit(&copier.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	if (copier.labels != NULL && copier.edge_of != NULL && copier.ends_by != NULL &&
-	    copier.back_to != NULL && copier.comes_by != NULL &&
-	    (source->variant == COPY_ONLY || ret->crossings != NULL))
+	    copier.back_to != NULL && copier.comes_by != NULL && copier_turn_prepare(&copier) == 0)
 		r = copy_all(&copier);
 	if (r == -ENOMEM)
 		error_set(err, ENOMEM, "no memory for a procedure");
@@ -454,7 +491,7 @@ int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *so
 	free(copier.ends_by);
 	free(copier.back_to);
 	free(copier.comes_by);
-	free(copier.headers);
+	turn_loops_deinit(&copier.loops);
 	free(copier.asides);
 	if (r < 0)
 		procedure_copy_deinit(ret);

@@ -20,8 +20,12 @@ enum copy_variant {
 	COPY_INSTRUMENTED, /* records */
 };
 
-/* What machine_code_write() is asked for the other copy's place of that number. */
+/*
+ * What machine_code_write() is asked for: the other copy's place of that number; the entry
+ * of the recording copy of that procedure.
+ */
 #define COPY_CROSSING 0x80000000U
+#define COPY_RECORDING 0x40000000U
 
 /**
  * struct copy_site - an old place of code that is to jump to a new one
@@ -65,7 +69,8 @@ struct procedure_copy {
  * @find:   number of the procedure that begins at an address and is copied too; or -1
  * @forks:  whether a call may come back in another process
  * @plan:   of @mode, for this procedure
- * @turns:  if there are two copies
+ * @turns:  if there are two copies; @checked: then, whether the procedure of a number has a
+ *          check on entry; @number: this one's
  * @cuts:   addresses whose new places are asked for, ascending
  */
 struct copy_source {
@@ -77,6 +82,8 @@ struct copy_source {
 	const struct mode_plan *plan;
 	enum copy_variant variant;
 	struct copy_turns turns;
+	const bool *checked;
+	uint32_t number;
 	const uint8_t *(*bytes)(void *context, uint64_t address, size_t count);
 	long (*find)(void *context, uint64_t address);
 	bool (*forks)(void *context, const struct insn *call);

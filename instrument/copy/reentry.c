@@ -240,8 +240,8 @@ int reentry_find(struct reentry *ret, const struct candidates *candidates)
 		if (!builder.failed)
 			r = strong_components_find(graph.component, &components, &strong);
 	}
-	free(builder.first);
-	free(builder.targets);
+	graph.first = builder.first;
+	graph.targets = builder.targets;
 	if (r < 0)
 		reentry_deinit(&graph);
 	else
@@ -251,6 +251,8 @@ int reentry_find(struct reentry *ret, const struct candidates *candidates)
 
 void reentry_deinit(struct reentry *graph)
 {
+	free(graph->first);
+	free(graph->targets);
 	free(graph->component);
 	*graph = (struct reentry){0};
 }

@@ -15,11 +15,14 @@
 
 /**
  * struct reentry - zero-initialised is empty; freed by reentry_deinit()
- * @component: of each candidate, and behind them of the world outside: those with the
- *             same number can reach each other
+ * @first, @targets: of each candidate, and behind them of the world outside, whom it calls:
+ *             targets[first[n]] .. targets[first[n + 1] - 1]
+ * @component: of each likewise: those with the same number can reach each other
  */
 struct reentry {
 	const struct candidates *candidates;
+	uint32_t *first;
+	uint32_t *targets;
 	uint32_t *component;
 };
 

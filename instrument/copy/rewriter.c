@@ -15,8 +15,10 @@
 #include "instrument/copy/frame_copies.h"
 #include "instrument/copy/prelude.h"
 #include "instrument/copy/reentry.h"
+#include "instrument/copy/rewriter_report.h"
 #include "instrument/copy/shared_code.h"
 #include "instrument/copy/state_layout.h"
+#include "instrument/copy/turn_entries.h"
 #include "instrument/elf/elf_image.h"
 #include "instrument/mode/mode.h"
 #include "instrument/profile/profile_layout.h"
@@ -32,6 +34,7 @@ struct rewriter {
 	struct image_code *code;
 	struct candidates candidates;
 	struct reentry reentry;
+	bool *checked; /* of each candidate, if there are two copies: it has a check on entry */
 	struct unwind_frames frames;
 	struct unwind_writer unwind;
 	uint64_t unwind_offset; /* in the added code */
@@ -99,9 +102,12 @@ static uint64_t where(void *context, uint32_t other)
 	}
 	if (other & COPY_CROSSING)
 		return crossing_address(rewriter, other & ~COPY_CROSSING);
-	candidate = &rewriter->candidates.all[other];
+	candidate = &rewriter->candidates.all[other & ~COPY_RECORDING];
 	if (candidate->kept)
 		return candidate->procedure->address;
+	if (other & COPY_RECORDING)
+		return code_address(rewriter) + candidate->recording_offset +
+		       machine_code_offset(&candidate->recording.code, candidate->recording.inside);
 	return code_address(rewriter) + candidate->offset +
 	       machine_code_offset(&candidate->copy.code, candidate->copy.inside);
 }
@@ -198,6 +204,9 @@ static int copy_planned(struct rewriter *rewriter, struct candidate *candidate,
 		.find = find_candidate,
 		.forks = may_fork,
 		.context = rewriter,
+		.turns = rewriter->recorded.turns,
+		.checked = rewriter->checked,
+		.number = (uint32_t)plan->procedure->candidate,
 		.entry = candidate->procedure->address,
 		.cuts = candidate->cuts,
 		.cut_count = candidate->cut_count,
@@ -205,7 +214,6 @@ static int copy_planned(struct rewriter *rewriter, struct candidate *candidate,
 	int r;
 
 	if (rewriter->mode->bursts) {
-		source.turns = rewriter->recorded.turns;
 		source.variant = COPY_INSTRUMENTED;
 		r = procedure_copy_make(&candidate->recording, &source, why);
 		if (r < 0)
@@ -220,7 +228,9 @@ static int copy_planned(struct rewriter *rewriter, struct candidate *candidate,
 	return r == -ENOSPC ? error_set(why, ENOTSUP, "too short for a jump") : r;
 }
 
-static int copy_candidate(struct rewriter *rewriter, struct candidate *candidate, struct error *err)
+/* @trial: to see whether it can be copied; nothing is taken for it. */
+static int copy_candidate(struct rewriter *rewriter, struct candidate *candidate, bool trial,
+			  struct error *err)
 {
 	struct mode_procedure procedure = {
 		.name = candidate->procedure->name,
@@ -243,7 +253,7 @@ static int copy_candidate(struct rewriter *rewriter, struct candidate *candidate
 	r = rewriter->mode->plan(&plan, &why);
 	if (r == 0)
 		r = copy_planned(rewriter, candidate, &plan, &why);
-	if (r == 0) {
+	if (r == 0 && !trial) {
 		rewriter->recorded.words += plan.words;
 		r = rewriter->mode->keep(&rewriter->recorded, &plan);
 	}
@@ -255,6 +265,48 @@ static int copy_candidate(struct rewriter *rewriter, struct candidate *candidate
 	return 0;
 }
 
+static int try_all(struct rewriter *rewriter, struct error *err)
+{
+	int r = 0;
+
+	for (size_t c = 0; r == 0 && c < rewriter->candidates.count; c++) {
+		if (!rewriter->candidates.all[c].kept)
+			r = copy_candidate(rewriter, &rewriter->candidates.all[c], true, err);
+	}
+	shared_code_keep(&rewriter->candidates);
+	for (size_t c = 0; c < rewriter->candidates.count; c++)
+		candidate_drop_copies(&rewriter->candidates.all[c]);
+	return r;
+}
+
+/*
+ * Where checks are that end all recursions: of what is really copied, which is known when it
+ * has been tried, with any checks.
+ */
+static int place_turns(struct rewriter *rewriter, struct error *err)
+{
+	enum turn_entries entries = rewriter->recorded.turns.placement.entries;
+	int r;
+
+	if (!rewriter->mode->bursts)
+		return 0;
+	rewriter->checked = calloc(rewriter->candidates.count + 1, sizeof(*rewriter->checked));
+	if (rewriter->checked == NULL)
+		return error_set(err, ENOMEM, "no memory for checks");
+	r = try_all(rewriter, err);
+	if (r < 0)
+		return r;
+	r = turn_entries_of_image(rewriter->checked, &rewriter->reentry, entries);
+	return r < 0 ? error_set(err, ENOMEM, "no memory for checks") : 0;
+}
+
+static struct turn_placement placement_of(const struct rewriter *rewriter)
+{
+	const struct turn_placement *wanted = rewriter->options->of_mode.placement;
+
+	return wanted != NULL ? *wanted : TURN_PLACEMENT_DEFAULT;
+}
+
 /* What is where in a thread's memory, which code has to know. */
 static int begin_mode(struct rewriter *rewriter, struct error *err)
 {
@@ -263,7 +315,8 @@ static int begin_mode(struct rewriter *rewriter, struct error *err)
 	int r = 0;
 
 	recorded->reentry = &rewriter->reentry;
-	if (rewriter->mode->reentry)
+	recorded->turns.placement = placement_of(rewriter);
+	if (rewriter->mode->reentry || rewriter->mode->bursts)
 		r = reentry_find(&rewriter->reentry, &rewriter->candidates);
 	if (r < 0)
 		return error_set(err, ENOMEM, "no memory for calls");
@@ -278,9 +331,13 @@ static int begin_mode(struct rewriter *rewriter, struct error *err)
 	if (state->head_bytes + state->area_bytes > INT32_MAX)
 		return error_set(err, ENOTSUP, "the mode needs too much memory");
 	recorded->area_at = (uint32_t)state->head_bytes;
-	recorded->turns.checks_at += recorded->area_at;
-	recorded->turns.records_at += recorded->area_at;
-	recorded->turns.bursts_at += recorded->area_at;
+	recorded->turns.at = recorded->area_at;
+	if (rewriter->mode->bursts)
+		state->turns = (struct profile_layout_turns){
+			.checks = (int32_t)recorded->turns.checks,
+			.records = (int32_t)recorded->turns.records - 1,
+			.burst = 1,
+		};
 	recorded->words_at = recorded->area_at + (uint32_t)state->area_bytes;
 	return 0;
 }
@@ -299,7 +356,7 @@ static int copy_all(struct rewriter *rewriter, struct error *err)
 
 		if (candidate->kept)
 			continue;
-		r = copy_candidate(rewriter, candidate, err);
+		r = copy_candidate(rewriter, candidate, false, err);
 		if (r < 0 || candidate->kept)
 			continue;
 		candidate->offset = offset;
@@ -461,52 +518,20 @@ static int write_file(struct rewriter *rewriter, struct error *err)
 	return r;
 }
 
-/* --- telling -------------------------------------------------------------- */
-
-static void add_reason(struct rewriter_report *report, const struct candidate *candidate)
-{
-	size_t i = 0;
-
-	while (i < report->reason_count && strcmp(report->reasons[i].text, candidate->why) != 0)
-		i++;
-	if (i == REWRITER_REASONS_MAX)
-		i--;
-	if (i == report->reason_count) {
-		report->reason_count++;
-		snprintf(report->reasons[i].text, sizeof(report->reasons[i].text), "%s",
-			 candidate->why);
-	}
-	report->reasons[i].procedures++;
-	report->reasons[i].bytes += candidate->bytes;
-}
-
-static void tell(struct rewriter *rewriter)
-{
-	struct rewriter_report *report = rewriter->report;
-
-	*report = (struct rewriter_report){.new_bytes = rewriter->code_bytes,
-					   .counters = rewriter->state.counters};
-	for (size_t c = 0; c < rewriter->candidates.count; c++) {
-		const struct candidate *candidate = &rewriter->candidates.all[c];
-
-		report->procedures++;
-		report->bytes += candidate->bytes;
-		if (candidate->kept) {
-			add_reason(report, candidate);
-			continue;
-		}
-		report->copied++;
-		report->copied_bytes += candidate->bytes;
-		report->blocks += candidate->graph.node_count;
-	}
-}
+/* --- all of it ------------------------------------------------------------ */
 
 /* The number that tells which rewriting a profile is of: of what, and in which mode. */
 static uint64_t number_of(const struct rewriter *rewriter)
 {
 	const char *metric = rewriter->options->of_mode.metric;
 	uint64_t seed = rewriter->mode->number;
+	struct turn_placement placement = placement_of(rewriter);
+	uint32_t turns[] = {rewriter->options->of_mode.checks, rewriter->options->of_mode.burst,
+			    placement.entries, (uint32_t)placement.boring,
+			    rewriter->options->of_mode.all};
 
+	if (rewriter->mode->bursts)
+		seed = XXH3_64bits_withSeed(turns, sizeof(turns), seed);
 	if (metric != NULL)
 		seed = XXH3_64bits_withSeed(metric, strlen(metric), seed);
 	return XXH3_64bits_withSeed(rewriter->image.file, rewriter->image.bytes, seed) | 1;
@@ -545,6 +570,8 @@ static int rewrite(struct rewriter *rewriter, const char *path, struct error *er
 	if (r == 0)
 		r = begin_mode(rewriter, err);
 	if (r == 0)
+		r = place_turns(rewriter, err);
+	if (r == 0)
 		r = copy_all(rewriter, err);
 	if (r == 0)
 		shared_code_keep(&rewriter->candidates);
@@ -553,7 +580,11 @@ static int rewrite(struct rewriter *rewriter, const char *path, struct error *er
 	if (r == 0)
 		r = write_file(rewriter, err);
 	if (r == 0)
-		tell(rewriter);
+		rewriter_report_fill(rewriter->report, &rewriter->candidates);
+	if (r == 0) {
+		rewriter->report->new_bytes = rewriter->code_bytes;
+		rewriter->report->counters = rewriter->state.counters;
+	}
 	return r;
 }
 
@@ -572,6 +603,7 @@ int rewriter_run(const char *path, const struct rewriter_options *options,
 	r = rewrite(&rewriter, path, err);
 	rewriter.mode->end(&rewriter.recorded);
 	reentry_deinit(&rewriter.reentry);
+	free(rewriter.checked);
 	candidates_deinit(&rewriter.candidates);
 	unwind_writer_deinit(&rewriter.unwind);
 	unwind_frames_deinit(&rewriter.frames);

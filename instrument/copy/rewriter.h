@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "instrument/copy/rewriter_report.h"
 #include "instrument/mode/mode.h"
 
 /**
@@ -28,34 +29,6 @@ struct rewriter_options {
 	const char *debug;
 	const struct instrument_mode *mode;
 	struct mode_options of_mode;
-};
-
-#define REWRITER_REASONS_MAX 32
-
-/** struct rewriter_reason - why procedures were left as they are. */
-struct rewriter_reason {
-	char text[96];
-	size_t procedures;
-	uint64_t bytes;
-};
-
-/**
- * struct rewriter_report - what came of it
- * @procedures, @bytes: of code that the image has, stubs of the linkage table aside
- * @copied, @copied_bytes: of these, rewritten
- * @blocks, @counters: of what was copied
- * @new_bytes: of code that was added
- */
-struct rewriter_report {
-	size_t procedures;
-	uint64_t bytes;
-	size_t copied;
-	uint64_t copied_bytes;
-	uint64_t new_bytes;
-	uint64_t blocks;
-	uint64_t counters;
-	struct rewriter_reason reasons[REWRITER_REASONS_MAX];
-	size_t reason_count;
 };
 
 /**

@@ -21,6 +21,7 @@
 #include "instrument/code/point.h"
 #include "instrument/code/runtime_code.h"
 #include "instrument/mode/count_graph.h"
+#include "instrument/mode/turn_placement.h"
 #include "instrument/profile/profile_layout.h"
 
 struct error;
@@ -29,16 +30,17 @@ struct reentry;
 
 /**
  * struct copy_turns - when which of two copies runs
- * @checks, @records: so many checks without, then with recording
- * @checks_at, @records_at: 32-bit counters of the thread's, by their offsets from %gs' base
- * @bursts_at: likewise, how often recording has ended
+ * @placement: where checks are; the rewriter sets it
+ * @checks, @records: so many checks without, then with recording. Without: 0: from a
+ *          thread's first check on all is recorded
+ * @at: the thread's struct profile_layout_turns, by its offset from %gs' base; the rewriter
+ *      sets it, to where the area begins
  */
 struct copy_turns {
+	struct turn_placement placement;
 	uint32_t checks;
 	uint32_t records;
-	uint32_t checks_at;
-	uint32_t records_at;
-	uint32_t bursts_at;
+	uint32_t at;
 };
 
 /**
@@ -46,7 +48,9 @@ struct copy_turns {
  * @metric: what is measured beside how often; NULL: the mode's default. It is refused of a
  *          mode without
  *
- * @checks, @burst: of bursts: checks between two, and in one; 0: the default
+ * @checks, @burst: of modes with bursts: checks between two, and in one; 0: the default
+ * @all:    likewise, there are no checks between two
+ * @placement: likewise, where checks are; NULL: TURN_PLACEMENT_DEFAULT
  *
  * A mode takes note of its own ones and does not mind the others.
  */
@@ -54,6 +58,8 @@ struct mode_options {
 	const char *metric;
 	uint32_t checks;
 	uint32_t burst;
+	bool all;
+	const struct turn_placement *placement;
 };
 
 /**
@@ -65,7 +71,8 @@ struct mode_options {
  * @area_at:   the area's offset from %gs' base, and @words_at the first word's
  * @words:     8-byte words of a thread's block that were given to procedures
  * @reentry:   who calls whom (reentry.h), if the mode has asked for it
- * @turns:     of modes with two copies; begin() sets it, offsets are from the area's begin
+ * @turns:     of modes with two copies, whose area begins with struct profile_layout_turns;
+ *             begin() sets how many checks there are
  * @data:      the mode's own
  */
 struct mode_image {

@@ -5,7 +5,8 @@
  *
  * The file is a header page and one block for each thread, mapped shared from the first
  * count on, so that nothing is lost however the program ends. A block begins with the
- * mode's area (mode.h), if it has one; the rest is words of 8 bytes. Counts of an image are
+ * mode's area (mode.h), if it has one; that of modes with two copies of procedures begins
+ * with struct profile_layout_turns; the rest is words of 8 bytes. Counts of an image are
  * the sums over all blocks.
  *
  * In the program %gs' base is the address of the thread's block; of modes with a runtime of
@@ -72,6 +73,19 @@ struct profile_layout_thread {
 	uint64_t reserved[7];
 };
 
+/**
+ * struct profile_layout_turns - when which of two copies runs (copier_turn.c)
+ * @checks:  counts down to the next burst, and is below zero in it
+ * @records: counts down to the end of the burst
+ * @burst:   number of the burst, or of the next one; the first one is 1
+ */
+struct profile_layout_turns {
+	int32_t checks;
+	int32_t records;
+	uint32_t burst;
+	uint32_t reserved;
+};
+
 #define PROFILE_LAYOUT_PATH_BYTES 1024
 #define PROFILE_LAYOUT_PARAMETERS 8
 /* Where the runtime is entered, in its code. */
@@ -87,6 +101,7 @@ struct profile_layout_thread {
  * @head_bytes: of a thread's private memory, whole pages; 0: it has none
  * @memories: addresses of these, by block, likewise zero at first
  * @parameters: the mode's own
+ * @turns: what a thread's begin with, if the mode has them: @burst is not 0
  * @region:  where the file is mapped
  */
 struct profile_layout_state {
@@ -101,6 +116,7 @@ struct profile_layout_state {
 	uint64_t area_bytes;
 	uint64_t mode;
 	uint64_t parameters[PROFILE_LAYOUT_PARAMETERS];
+	struct profile_layout_turns turns;
 	uint64_t region;
 	uint64_t region_blocks;
 	char path[PROFILE_LAYOUT_PATH_BYTES];

@@ -2,10 +2,18 @@
 /* Which mode's slow paths are called: by a switch, since pointers would need relocating. */
 #include "instrument/runtime/call_slow.h"
 
+/* The block of a thread that has ended goes on where that one was. */
+static void begin_turns(const struct profile_layout_state *state, struct profile_layout_turns *own)
+{
+	if (state->turns.burst != 0 && own->burst == 0)
+		*own = state->turns;
+}
+
 void runtime_mode_begin(const struct profile_layout_state *state,
 			const struct runtime_memory *memory, enum runtime_begin why)
 {
 	(void)why;
+	begin_turns(state, memory->area);
 	switch ((enum profile_layout_mode)state->mode) {
 	case PROFILE_LAYOUT_COUNTS:
 	case PROFILE_LAYOUT_PATHS:

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What came of rewriting an executable (rewriter.h). */
+#ifndef DCPI_INSTRUMENT_REWRITER_REPORT_H
+#define DCPI_INSTRUMENT_REWRITER_REPORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct candidates;
+
+#define REWRITER_REASONS_MAX 32
+
+/** struct rewriter_reason - why procedures were left as they are. */
+struct rewriter_reason {
+	char text[96];
+	size_t procedures;
+	uint64_t bytes;
+};
+
+/**
+ * struct rewriter_report - what came of it
+ * @procedures, @bytes: of code that the image has, stubs of the linkage table aside
+ * @copied, @copied_bytes: of these, rewritten
+ * @blocks, @counters: of what was copied
+ * @new_bytes: of code that was added
+ */
+struct rewriter_report {
+	size_t procedures;
+	uint64_t bytes;
+	size_t copied;
+	uint64_t copied_bytes;
+	uint64_t new_bytes;
+	uint64_t blocks;
+	uint64_t counters;
+	struct rewriter_reason reasons[REWRITER_REASONS_MAX];
+	size_t reason_count;
+};
+
+/** rewriter_report_fill() - all but @new_bytes and @counters, of what has been copied. */
+void rewriter_report_fill(struct rewriter_report *ret, const struct candidates *candidates);
+
+#endif

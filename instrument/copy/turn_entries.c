@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/copy/turn_entries.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "instrument/copy/reentry.h"
+
+#define FAR UINT32_MAX
+
+/* @called: by another one; @distance: from where others call; @component: strong ones */
+struct finder {
+	const struct turn_calls *calls;
+	uint32_t *component;
+	uint32_t *distance;
+	uint32_t *queue;
+	bool *called;
+};
+
+static bool is_leaf(const struct turn_calls *calls, uint32_t node)
+{
+	return calls->graph.first[node] == calls->graph.first[node + 1];
+}
+
+static bool is_root(const struct finder *finder, uint32_t node)
+{
+	return finder->calls->outside[node] || !finder->called[node];
+}
+
+static void find_called(struct finder *finder)
+{
+	const struct strong_graph *graph = &finder->calls->graph;
+
+	for (uint32_t n = 0; n < graph->nodes; n++) {
+		for (uint32_t e = graph->first[n]; e < graph->first[n + 1]; e++) {
+			if (graph->targets[e] < graph->nodes)
+				finder->called[graph->targets[e]] = true;
+		}
+	}
+}
+
+/* Breadth first. */
+static void find_distances(struct finder *finder)
+{
+	const struct strong_graph *graph = &finder->calls->graph;
+	uint32_t count = 0;
+
+	for (uint32_t n = 0; n < graph->nodes; n++) {
+		finder->distance[n] = is_root(finder, n) ? 0 : FAR;
+		if (is_root(finder, n))
+			finder->queue[count++] = n;
+	}
+	for (uint32_t done = 0; done < count; done++) {
+		uint32_t from = finder->queue[done];
+
+		for (uint32_t e = graph->first[from]; e < graph->first[from + 1]; e++) {
+			uint32_t to = graph->targets[e];
+
+			if (to >= graph->nodes || finder->distance[to] != FAR)
+				continue;
+			finder->distance[to] = finder->distance[from] + 1;
+			finder->queue[count++] = to;
+		}
+	}
+}
+
+/* Recursion from below: by one of the same component that is at least as far away. */
+static void check_recursions(const struct finder *finder, bool *checked)
+{
+	const struct strong_graph *graph = &finder->calls->graph;
+
+	for (uint32_t n = 0; n < graph->nodes; n++) {
+		for (uint32_t e = graph->first[n]; e < graph->first[n + 1]; e++) {
+			uint32_t to = graph->targets[e];
+
+			if (to < graph->nodes && finder->component[to] == finder->component[n] &&
+			    finder->distance[n] >= finder->distance[to])
+				checked[to] = true;
+		}
+	}
+}
+
+static int find_cycles(bool *checked, const struct turn_calls *calls)
+{
+	size_t count = calls->graph.nodes + (size_t)1;
+	struct finder finder = {
+		.calls = calls,
+		.component = calloc(count, sizeof(*finder.component)),
+		.distance = calloc(count, sizeof(*finder.distance)),
+		.queue = calloc(count, sizeof(*finder.queue)),
+		.called = calloc(count, sizeof(*finder.called)),
+	};
+	uint32_t components;
+	int r = -ENOMEM;
+
+	if (finder.component != NULL && finder.distance != NULL && finder.queue != NULL &&
+	    finder.called != NULL)
+		r = strong_components_find(finder.component, &components, &calls->graph);
+	if (r == 0) {
+		find_called(&finder);
+		find_distances(&finder);
+		for (uint32_t n = 0; n < calls->graph.nodes; n++)
+			checked[n] = !is_leaf(calls, n) && is_root(&finder, n);
+		check_recursions(&finder, checked);
+	}
+	free(finder.component);
+	free(finder.distance);
+	free(finder.queue);
+	free(finder.called);
+	return r;
+}
+
+int turn_entries_find(bool *checked, const struct turn_calls *calls, enum turn_entries which)
+{
+	if (which == TURN_ENTRIES_CYCLES)
+		return find_cycles(checked, calls);
+	for (uint32_t n = 0; n < calls->graph.nodes; n++)
+		checked[n] = which == TURN_ENTRIES_ALL ||
+			     (which == TURN_ENTRIES_CALLERS && !is_leaf(calls, n));
+	return 0;
+}
+
+/* --- of an image ---------------------------------------------------------- */
+
+static bool is_copied(const struct reentry *reentry, uint32_t node)
+{
+	return node < reentry->candidates->count && !reentry->candidates->all[node].kept;
+}
+
+/* Who is not copied calls whom it calls from outside, and is not looked at any further. */
+static void leave_out(const struct reentry *reentry, bool *outside, uint32_t *targets)
+{
+	uint32_t nodes = (uint32_t)reentry->candidates->count + 1;
+
+	for (uint32_t n = 0; n < nodes; n++) {
+		for (uint32_t e = reentry->first[n]; e < reentry->first[n + 1]; e++) {
+			uint32_t to = reentry->targets[e];
+
+			if (!is_copied(reentry, n))
+				outside[to] = true;
+			targets[e] =
+				is_copied(reentry, n) && is_copied(reentry, to) ? to : UINT32_MAX;
+		}
+	}
+}
+
+int turn_entries_of_image(bool *checked, const struct reentry *reentry, enum turn_entries which)
+{
+	uint32_t nodes = (uint32_t)reentry->candidates->count + 1;
+	uint32_t *targets = calloc(reentry->first[nodes] + (size_t)1, sizeof(*targets));
+	bool *outside = calloc(nodes, sizeof(*outside));
+	struct turn_calls calls = {
+		.graph = {.first = reentry->first, .targets = targets, .nodes = nodes - 1},
+		.outside = outside,
+	};
+	int r = -ENOMEM;
+
+	if (targets != NULL && outside != NULL) {
+		leave_out(reentry, outside, targets);
+		r = turn_entries_find(checked, &calls, which);
+	}
+	free(targets);
+	free(outside);
+	return r;
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/mode/turn_placement.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/error.h"
+
+#define BORING_DIGITS 4
+
+static const char *const entry_names[] = {
+	[TURN_ENTRIES_ALL] = "",
+	[TURN_ENTRIES_CALLERS] = "EL",
+	[TURN_ENTRIES_CYCLES] = "EC",
+	[TURN_ENTRIES_NONE] = "EN",
+};
+
+/* Return: what follows; NULL: there is no such name. */
+static const char *take_entries(struct turn_placement *ret, const char *text)
+{
+	for (int i = TURN_ENTRIES_CALLERS; i <= TURN_ENTRIES_NONE; i++) {
+		if (strncmp(text, entry_names[i], 2) == 0) {
+			ret->entries = (enum turn_entries)i;
+			return text + 2;
+		}
+	}
+	return NULL;
+}
+
+/* Likewise. */
+static const char *take_loops(struct turn_placement *ret, const char *text)
+{
+	size_t digits;
+
+	if (text[0] != 'L')
+		return NULL;
+	if (text[1] == 'N') {
+		ret->boring = TURN_LOOPS_NONE;
+		return text + 2;
+	}
+	digits = strspn(text + 1, "0123456789");
+	if (digits == 0 || digits > BORING_DIGITS)
+		return NULL;
+	ret->boring = (int32_t)strtol(text + 1, NULL, 10);
+	return text + 1 + digits;
+}
+
+int turn_placement_parse(struct turn_placement *ret, const char *text, struct error *err)
+{
+	struct turn_placement found = {TURN_ENTRIES_ALL, TURN_LOOPS_ALL};
+	const char *rest = text;
+
+	if (strcmp(text, "orig") == 0) {
+		*ret = found;
+		return 0;
+	}
+	if (*rest == 'E')
+		rest = take_entries(&found, rest);
+	if (rest != NULL && rest > text && *rest == '+' && rest[1] == 'L')
+		rest++;
+	if (rest != NULL && *rest == 'L' && (rest == text || rest[-1] == '+'))
+		rest = take_loops(&found, rest);
+	if (rest == NULL || *rest != '\0' || rest == text)
+		return error_set(err, EINVAL,
+				 "\"%s\" is no placement of checks: orig, EL, EC, EN, L4, L10, "
+				 "LN, or one of E and of L as in EC+L4",
+				 text);
+	*ret = found;
+	return 0;
+}
+
+void turn_placement_name(char name[TURN_PLACEMENT_NAME_BYTES],
+			 const struct turn_placement *placement)
+{
+	const char *entries = entry_names[placement->entries];
+	const char *plus = *entries != '\0' ? "+" : "";
+
+	if (placement->boring == TURN_LOOPS_ALL)
+		snprintf(name, TURN_PLACEMENT_NAME_BYTES, "%s",
+			 *entries != '\0' ? entries : "orig");
+	else if (placement->boring == TURN_LOOPS_NONE)
+		snprintf(name, TURN_PLACEMENT_NAME_BYTES, "%s%sLN", entries, plus);
+	else
+		snprintf(name, TURN_PLACEMENT_NAME_BYTES, "%s%sL%d", entries, plus,
+			 (int)placement->boring);
+}

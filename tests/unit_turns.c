@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Checks between two copies: however few there are, no circle of a procedure's graph and no
+ * recursion is without one, but for loops that record nothing.
+ */
+#include "tests/unit.h"
+
+#include <string.h>
+
+#include "instrument/copy/turn_entries.h"
+#include "instrument/copy/turn_loops.h"
+#include "lib/error.h"
+
+#define NODES_MAX 16
+#define EDGES_MAX 40
+#define ROUNDS 4000
+
+/* --- names ---------------------------------------------------------------- */
+
+static void test_names(void **state)
+{
+	static const char *const good[] = {"orig", "EL",    "EC",     "EN",    "L4", "L10",
+					   "LN",   "EC+L4", "EN+L10", "EL+LN", "L0", "EC+L9999"};
+	static const char *const bad[] = {"",	    "E",     "EX",     "L",	 "LX",	  "EC+",
+					  "EC+EC",  "L4+EC", "+L4",    "ECL4",	 "L4+L4", "L99999",
+					  "EC+L4x", "orig+", "EC++L4", "orig+L4"};
+	struct turn_placement placement;
+	char name[TURN_PLACEMENT_NAME_BYTES];
+	struct error err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		assert_int_equal(turn_placement_parse(&placement, good[i], &err), 0);
+		turn_placement_name(name, &placement);
+		assert_string_equal(name, good[i]);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_true(turn_placement_parse(&placement, bad[i], &err) < 0);
+	placement = TURN_PLACEMENT_DEFAULT;
+	turn_placement_name(name, &placement);
+	assert_string_equal(name, "EC+L4");
+}
+
+/* --- graphs --------------------------------------------------------------- */
+
+/* Nodes with edges; on removal of some, nodes that are still on a circle. */
+struct model {
+	uint32_t first[NODES_MAX + 1];
+	uint32_t targets[EDGES_MAX];
+	uint32_t from[EDGES_MAX];
+	uint32_t nodes;
+};
+
+static void make_model(struct model *model, uint64_t *random)
+{
+	uint32_t edges = 0;
+
+	memset(model, 0, sizeof(*model));
+	model->nodes = 1 + (uint32_t)(unit_random(random) % NODES_MAX);
+	for (uint32_t n = 0; n < model->nodes; n++) {
+		model->first[n] = edges;
+		for (uint64_t k = unit_random(random) % 4; k > 0 && edges < EDGES_MAX; k--) {
+			model->from[edges] = n;
+			model->targets[edges++] =
+				(uint32_t)(unit_random(random) % (model->nodes + 1));
+		}
+	}
+	model->first[model->nodes] = edges;
+}
+
+/* Whether a node is on a circle of edges that are not @gone. */
+static bool is_on_circle(const struct model *model, const bool *gone, uint32_t node)
+{
+	bool reached[NODES_MAX + 1] = {false};
+	bool changed = true;
+
+	while (changed) {
+		changed = false;
+		for (uint32_t e = 0; e < model->first[model->nodes]; e++) {
+			if (gone[e] || reached[model->targets[e]] ||
+			    (model->from[e] != node && !reached[model->from[e]]))
+				continue;
+			reached[model->targets[e]] = changed = true;
+		}
+	}
+	return reached[node];
+}
+
+/* --- loops ---------------------------------------------------------------- */
+
+/* A graph of blocks of one instruction: some refer to memory, some call. */
+struct blocks {
+	struct model model;
+	struct cfg cfg;
+	struct cfg_block all[NODES_MAX];
+	struct cfg_edge edges[EDGES_MAX + 1];
+	uint32_t in_edges[EDGES_MAX + 1];
+	struct insn insns[NODES_MAX];
+};
+
+static void make_blocks(struct blocks *blocks, uint64_t *random)
+{
+	struct cfg *cfg = &blocks->cfg;
+
+	memset(blocks, 0, sizeof(*blocks));
+	make_model(&blocks->model, random);
+	*cfg = (struct cfg){
+		.insns = blocks->insns,
+		.blocks = blocks->all,
+		.edges = blocks->edges,
+		.in_edges = blocks->in_edges,
+		.insn_count = blocks->model.nodes,
+		.block_count = blocks->model.nodes,
+		.edge_count = blocks->model.first[blocks->model.nodes] + 1,
+	};
+	for (uint32_t e = 0; e + 1 < cfg->edge_count; e++)
+		blocks->edges[e] = (struct cfg_edge){
+			.from = blocks->model.from[e],
+			.to = blocks->model.targets[e] < cfg->block_count ? blocks->model.targets[e]
+									  : CFG_EXIT,
+		};
+	blocks->edges[cfg->edge_count - 1] = (struct cfg_edge){.from = CFG_ENTRY};
+	for (uint32_t b = 0, in = 0; b < cfg->block_count; b++) {
+		blocks->insns[b].flow = unit_random(random) % 20 ? INSN_FLOW_NEXT : INSN_FLOW_CALL;
+		blocks->insns[b].flags = unit_random(random) % 2 ? INSN_READS_MEMORY : 0;
+		blocks->all[b] = (struct cfg_block){
+			.first = b,
+			.count = 1,
+			.in = in,
+			.out = blocks->model.first[b],
+			.out_count = blocks->model.first[b + 1] - blocks->model.first[b],
+			.flags = b == 0 ? CFG_BLOCK_ENTRY : 0,
+		};
+		for (uint32_t e = 0; e < cfg->edge_count; e++) {
+			if (blocks->edges[e].to == b)
+				blocks->in_edges[in++] = e;
+		}
+		blocks->all[b].in_count = in - blocks->all[b].in;
+	}
+}
+
+static bool is_event(void *context, uint32_t insn)
+{
+	const struct blocks *blocks = context;
+
+	return blocks->insns[insn].flags != 0;
+}
+
+/* Events of the circles without a check that lead through a block. */
+static int events_around(const struct blocks *blocks, const bool *checked, uint32_t block)
+{
+	uint32_t component[NODES_MAX], count, edges = 0, first[NODES_MAX + 1], targets[EDGES_MAX];
+	struct strong_graph graph = {first, targets, blocks->model.nodes};
+	int events = 0;
+
+	for (uint32_t n = 0; n < graph.nodes; n++) {
+		first[n] = edges;
+		for (uint32_t e = blocks->model.first[n]; e < blocks->model.first[n + 1]; e++) {
+			if (!checked[e])
+				targets[edges++] = blocks->model.targets[e] < graph.nodes
+							   ? blocks->model.targets[e]
+							   : UINT32_MAX;
+		}
+	}
+	first[graph.nodes] = edges;
+	assert_int_equal(strong_components_find(component, &count, &graph), 0);
+	for (uint32_t n = 0; n < graph.nodes; n++) {
+		if (component[n] == component[block])
+			events += blocks->insns[n].flags != 0;
+	}
+	return events;
+}
+
+static void test_loops_have_checks(void **state)
+{
+	static struct blocks blocks;
+	uint64_t random = 2001;
+	unsigned int boring = 0, checked = 0;
+
+	(void)state;
+	for (unsigned int round = 0; round < ROUNDS; round++) {
+		int32_t limit = (int32_t)(unit_random(&random) % 5) - 1;
+		struct turn_loops loops;
+
+		make_blocks(&blocks, &random);
+		assert_int_equal(turn_loops_find(&loops, &blocks.cfg, limit, is_event, &blocks), 0);
+		for (uint32_t b = 0; b < blocks.cfg.block_count; b++) {
+			boring += loops.boring[b];
+			if (loops.boring[b]) {
+				assert_true(limit >= 0);
+				assert_int_equal(blocks.insns[b].flow, INSN_FLOW_NEXT);
+			}
+			if (!is_on_circle(&blocks.model, loops.checked, b))
+				continue;
+			assert_true(loops.boring[b]);
+			assert_true(events_around(&blocks, loops.checked, b) <= limit);
+		}
+		for (uint32_t e = 0; e < blocks.cfg.edge_count; e++)
+			checked += loops.checked[e];
+		turn_loops_deinit(&loops);
+	}
+	assert_true(boring > ROUNDS / 4 && checked > ROUNDS);
+}
+
+static void test_no_loop_has_a_check(void **state)
+{
+	static struct blocks blocks;
+	uint64_t random = 3;
+	struct turn_loops loops;
+
+	(void)state;
+	make_blocks(&blocks, &random);
+	assert_int_equal(turn_loops_find(&loops, &blocks.cfg, TURN_LOOPS_NONE, is_event, &blocks),
+			 0);
+	for (uint32_t e = 0; e < blocks.cfg.edge_count; e++)
+		assert_false(loops.checked[e]);
+	for (uint32_t b = 0; b < blocks.cfg.block_count; b++)
+		assert_false(loops.boring[b]);
+	turn_loops_deinit(&loops);
+}
+
+/* --- entries -------------------------------------------------------------- */
+
+static void test_recursions_have_checks(void **state)
+{
+	static struct model model;
+	uint64_t random = 41;
+	unsigned int fewer = 0;
+
+	(void)state;
+	for (unsigned int round = 0; round < ROUNDS; round++) {
+		bool outside[NODES_MAX] = {false}, cycles[NODES_MAX], callers[NODES_MAX];
+		bool gone[EDGES_MAX] = {false};
+		struct turn_calls calls = {.outside = outside};
+
+		make_model(&model, &random);
+		calls.graph = (struct strong_graph){model.first, model.targets, model.nodes};
+		for (uint32_t n = 0; n < model.nodes; n++)
+			outside[n] = unit_random(&random) % 4 == 0;
+		assert_int_equal(turn_entries_find(cycles, &calls, TURN_ENTRIES_CYCLES), 0);
+		assert_int_equal(turn_entries_find(callers, &calls, TURN_ENTRIES_CALLERS), 0);
+		for (uint32_t e = 0; e < model.first[model.nodes]; e++)
+			gone[e] = model.targets[e] < model.nodes && cycles[model.targets[e]];
+		for (uint32_t n = 0; n < model.nodes; n++) {
+			bool leaf = model.first[n] == model.first[n + 1];
+
+			assert_int_equal(callers[n], !leaf);
+			assert_true(callers[n] || !cycles[n]);
+			assert_false(is_on_circle(&model, gone, n));
+			if (outside[n] && !leaf)
+				assert_true(cycles[n]);
+			fewer += callers[n] && !cycles[n];
+		}
+	}
+	assert_true(fewer > ROUNDS);
+}
+
+/* The paper's example: Sequitur's check, match and substitute call each other. */
+static void test_papers_example(void **state)
+{
+	enum {
+		MAIN,
+		CHECK,
+		MATCH,
+		SUBSTITUTE,
+		DELETE_DIGRAM,
+		PROCEDURES
+	};
+	const uint32_t first[] = {0, 1, 2, 4, 6, 6};
+	const uint32_t targets[] = {CHECK, MATCH, SUBSTITUTE, DELETE_DIGRAM, DELETE_DIGRAM, CHECK};
+	const bool outside[PROCEDURES] = {false};
+	struct turn_calls calls = {{first, targets, PROCEDURES}, outside};
+	bool checked[PROCEDURES];
+
+	(void)state;
+	assert_int_equal(turn_entries_find(checked, &calls, TURN_ENTRIES_CYCLES), 0);
+	for (uint32_t n = 0; n < PROCEDURES; n++)
+		assert_int_equal(checked[n], n == MAIN || n == CHECK);
+	assert_int_equal(turn_entries_find(checked, &calls, TURN_ENTRIES_NONE), 0);
+	for (uint32_t n = 0; n < PROCEDURES; n++)
+		assert_false(checked[n]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_loops_have_checks),
+		cmocka_unit_test(test_no_loop_has_a_check),
+		cmocka_unit_test(test_recursions_have_checks),
+		cmocka_unit_test(test_papers_example),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
