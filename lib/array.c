@@ -27,3 +27,68 @@ int array_reserve(void *array, size_t *capacity, size_t needed, size_t element_b
 	*capacity = grown;
 	return 0;
 }
+
+/* How many elements are smaller than the greatest before them. */
+static size_t out_of_line(const char *array, size_t count, size_t bytes,
+			  int (*compare)(const void *a, const void *b))
+{
+	const char *greatest = array;
+	size_t out = 0;
+
+	for (size_t i = 1; i < count; i++) {
+		if (compare(greatest, array + i * bytes) <= 0)
+			greatest = array + i * bytes;
+		else
+			out++;
+	}
+	return out;
+}
+
+/* Moves those to @rest; the others are sorted, and close up. */
+static void take_out(char *array, size_t count, size_t bytes, char *rest,
+		     int (*compare)(const void *a, const void *b))
+{
+	size_t kept = 1, out = 0;
+
+	for (size_t i = 1; i < count; i++) {
+		const char *element = array + i * bytes;
+
+		if (compare(array + (kept - 1) * bytes, element) <= 0)
+			memmove(array + kept++ * bytes, element, bytes);
+		else
+			memcpy(rest + out++ * bytes, element, bytes);
+	}
+}
+
+/* Both are sorted; @array has room behind its @kept elements. */
+static void merge_back(char *array, size_t kept, const char *rest, size_t out, size_t bytes,
+		       int (*compare)(const void *a, const void *b))
+{
+	while (out > 0) {
+		char *to = array + (kept + out - 1) * bytes;
+
+		if (kept > 0 && compare(array + (kept - 1) * bytes, rest + (out - 1) * bytes) > 0)
+			memcpy(to, array + --kept * bytes, bytes);
+		else
+			memcpy(to, rest + --out * bytes, bytes);
+	}
+}
+
+void array_sort(void *array, size_t count, size_t element_bytes,
+		int (*compare)(const void *a, const void *b))
+{
+	size_t out = out_of_line(array, count, element_bytes, compare);
+	char *rest;
+
+	if (out == 0)
+		return;
+	rest = out <= count / 2 ? calloc(out, element_bytes) : NULL;
+	if (rest == NULL) {
+		qsort(array, count, element_bytes, compare);
+		return;
+	}
+	take_out(array, count, element_bytes, rest, compare);
+	array_sort(rest, out, element_bytes, compare);
+	merge_back(array, count - out, rest, out, element_bytes, compare);
+	free(rest);
+}

@@ -18,4 +18,16 @@
  */
 int array_reserve(void *array, size_t *capacity, size_t needed, size_t element_bytes);
 
+/**
+ * array_sort() - as qsort(), of what is nearly sorted before
+ * @array:         may be NULL if @count is 0
+ * @compare:       a total order: equal elements may change places
+ *
+ * Of sorted elements each is looked at once. Those that stand out of line are taken out,
+ * sorted in the same way, and merged back; if these are most, all is qsort()'s work, which
+ * is O(count log count).
+ */
+void array_sort(void *array, size_t count, size_t element_bytes,
+		int (*compare)(const void *a, const void *b));
+
 #endif

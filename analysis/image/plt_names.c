@@ -12,6 +12,13 @@
 #define STUB_BYTES 16
 #define NAME_BYTES_MAX 8192
 
+/* struct plt_jump - what looks like a stub, and the slot it jumps through. */
+struct plt_jump {
+	uint64_t address;
+	uint64_t bytes;
+	uint64_t slot;
+};
+
 struct plt_reader {
 	const struct elf_file *elf;
 	struct name_pool *pool;
@@ -19,6 +26,9 @@ struct plt_reader {
 	struct plt_stub *stubs;
 	size_t count;
 	size_t capacity;
+	struct plt_jump *jumps; /* not named so far */
+	size_t jump_count;
+	size_t jump_capacity;
 };
 
 static uint32_t little_u32(const uint8_t *bytes)
@@ -92,34 +102,15 @@ static int read_relocations(struct plt_reader *reader, Elf_Scn *section, const G
 	return 0;
 }
 
-/* The first section of a name only: a hostile file could have thousands. */
-static int read_all_relocations(struct plt_reader *reader)
+/* Tells which slot a stub jumps through, if it is one; see name_stubs(). */
+static int add_jump(struct plt_reader *reader, uint64_t address, uint64_t bytes, uint64_t slot)
 {
-	static const char *const names[] = {".rela.plt", ".rela.dyn"};
-	GElf_Shdr header;
-	int r = 0;
-
-	for (size_t i = 0; r == 0 && i < sizeof(names) / sizeof(*names); i++) {
-		Elf_Scn *section = elf_file_section(reader->elf, names[i], &header);
-
-		if (section != NULL && header.sh_type == SHT_RELA)
-			r = read_relocations(reader, section, &header);
-	}
-	return r;
-}
-
-static int add_stub(struct plt_reader *reader, uint64_t address, uint64_t bytes, uint64_t slot)
-{
-	uint64_t *name = slot != 0 ? u64_map_find(&reader->slots, slot) : NULL;
-	struct plt_stub stub = {.address = address, .bytes = bytes};
-
-	if (name == NULL)
+	if (slot == 0)
 		return 0;
-	stub.name = name_pool_format(reader->pool, "%s@plt", (const char *)(uintptr_t)*name);
-	if (stub.name == NULL ||
-	    array_reserve(&reader->stubs, &reader->capacity, reader->count + 1, sizeof(stub)) < 0)
+	if (array_reserve(&reader->jumps, &reader->jump_capacity, reader->jump_count + 1,
+			  sizeof(*reader->jumps)) < 0)
 		return -ENOMEM;
-	reader->stubs[reader->count++] = stub;
+	reader->jumps[reader->jump_count++] = (struct plt_jump){address, bytes, slot};
 	return 0;
 }
 
@@ -127,7 +118,7 @@ static int read_stubs(struct plt_reader *reader, const uint8_t *code, size_t byt
 		      uint64_t address, size_t stub_bytes)
 {
 	for (size_t at = 0; at + stub_bytes <= bytes; at += stub_bytes) {
-		int r = add_stub(reader, address + at, stub_bytes,
+		int r = add_jump(reader, address + at, stub_bytes,
 				 slot_x86_64(code + at, stub_bytes, address + at));
 
 		if (r < 0)
@@ -141,7 +132,7 @@ static int read_stubs_aarch64(struct plt_reader *reader, const uint8_t *code, si
 			      uint64_t address)
 {
 	for (size_t at = 0; at + STUB_BYTES <= bytes; at += 4) {
-		int r = add_stub(reader, address + at, STUB_BYTES,
+		int r = add_jump(reader, address + at, STUB_BYTES,
 				 slot_aarch64(code + at, STUB_BYTES, address + at));
 
 		if (r < 0)
@@ -150,10 +141,10 @@ static int read_stubs_aarch64(struct plt_reader *reader, const uint8_t *code, si
 	return 0;
 }
 
-static int read_plt(struct plt_reader *reader, GElf_Half machine)
+static int read_jumps(struct plt_reader *reader, GElf_Half machine)
 {
 	static const char *const names[] = {".plt", ".plt.got", ".plt.sec"};
-	int r = read_all_relocations(reader);
+	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < sizeof(names) / sizeof(*names); i++) {
 		GElf_Shdr header;
@@ -173,6 +164,60 @@ static int read_plt(struct plt_reader *reader, GElf_Half machine)
 	return r;
 }
 
+static int add_stub(struct plt_reader *reader, const struct plt_jump *jump, const char *name)
+{
+	struct plt_stub stub = {.address = jump->address, .bytes = jump->bytes};
+
+	stub.name = name_pool_format(reader->pool, "%s@plt", name);
+	if (stub.name == NULL ||
+	    array_reserve(&reader->stubs, &reader->capacity, reader->count + 1, sizeof(stub)) < 0)
+		return -ENOMEM;
+	reader->stubs[reader->count++] = stub;
+	return 0;
+}
+
+/* Those whose slots are known become stubs; the others wait for more relocations. */
+static int name_stubs(struct plt_reader *reader)
+{
+	size_t left = 0;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < reader->jump_count; i++) {
+		const uint64_t *name = u64_map_find(&reader->slots, reader->jumps[i].slot);
+
+		if (name == NULL)
+			reader->jumps[left++] = reader->jumps[i];
+		else
+			r = add_stub(reader, &reader->jumps[i], (const char *)(uintptr_t)*name);
+	}
+	reader->jump_count = left;
+	return r;
+}
+
+/*
+ * The first section of a name only: a hostile file could have thousands. A library may have
+ * megabytes of the second kind, which are read only if a stub's slot is still unknown.
+ */
+static int read_plt(struct plt_reader *reader, GElf_Half machine)
+{
+	static const char *const names[] = {".rela.plt", ".rela.dyn"};
+	GElf_Shdr header;
+	int r = read_jumps(reader, machine);
+
+	for (size_t i = 0; r == 0 && i < sizeof(names) / sizeof(*names); i++) {
+		Elf_Scn *section = NULL;
+
+		if (reader->jump_count > 0)
+			section = elf_file_section(reader->elf, names[i], &header);
+		if (section == NULL || header.sh_type != SHT_RELA)
+			continue;
+		r = read_relocations(reader, section, &header);
+		if (r == 0)
+			r = name_stubs(reader);
+	}
+	return r;
+}
+
 int plt_names_read(struct plt_stub **ret, size_t *count, const struct elf_file *file,
 		   struct name_pool *pool)
 {
@@ -185,6 +230,7 @@ int plt_names_read(struct plt_stub **ret, size_t *count, const struct elf_file *
 	    (header.e_machine == EM_X86_64 || header.e_machine == EM_AARCH64))
 		r = read_plt(&reader, header.e_machine);
 	u64_map_deinit(&reader.slots);
+	free(reader.jumps);
 	if (r < 0) {
 		free(reader.stubs);
 		return r;

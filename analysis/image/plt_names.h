@@ -20,7 +20,7 @@ struct plt_stub {
 
 /**
  * plt_names_read() - stubs whose target is known
- * @ret:   out: malloc'd, by address within each section
+ * @ret:   out: malloc'd, in no particular order
  * @count: out
  *
  * Return: 0 or -ENOMEM.

@@ -57,17 +57,11 @@ static int add_at(struct builder *builder, uint64_t address, uint64_t bytes, con
 	return add_candidate(builder, &procedure, rank);
 }
 
-/* Unwind ranges come sorted, tens of thousands of them. */
+/* Unwind ranges and the symbols of some linkers come sorted, tens of thousands of them. */
 static void sort_layer(struct builder *builder, size_t first)
 {
-	for (size_t i = first + 1; i < builder->count; i++) {
-		if (procedure_layers_compare(&builder->candidates[i - 1],
-					     &builder->candidates[i]) <= 0)
-			continue;
-		qsort(builder->candidates + first, builder->count - first,
-		      sizeof(*builder->candidates), procedure_layers_compare);
-		return;
-	}
+	array_sort(builder->candidates + first, builder->count - first,
+		   sizeof(*builder->candidates), procedure_layers_compare);
 }
 
 static int finish_layer(struct builder *builder, size_t first)
@@ -240,13 +234,20 @@ static bool unwind_is_news(const struct builder *builder, uint64_t address)
 	       procedure_segments_find(&builder->segments, offset) == NULL;
 }
 
-/* "proc_0x...": its length is bounded, so it need not be measured first. */
+/* "proc_0x...", without printf's machinery: there are a hundred thousand of them. */
 static const char *unwind_name(struct builder *builder, uint64_t address)
 {
-	char name[sizeof("proc_0x") + 16];
-	int length = snprintf(name, sizeof(name), "proc_0x%llx", (unsigned long long)address);
+	static const char prefix[] = "proc_0x";
+	char name[sizeof(prefix) + 16];
+	size_t end = sizeof(name), start = end;
 
-	return name_pool_add(&builder->table->pool, name, (size_t)length);
+	do {
+		name[--start] = "0123456789abcdef"[address % 16];
+		address /= 16;
+	} while (address > 0);
+	start -= sizeof(prefix) - 1;
+	memcpy(name + start, prefix, sizeof(prefix) - 1);
+	return name_pool_add(&builder->table->pool, name + start, end - start);
 }
 
 static int add_unwind(struct builder *builder)
@@ -319,8 +320,7 @@ static size_t list_owners(const struct builder *builder, struct owner *owners, u
 		index[candidate] = 1;
 		owners[count++] = (struct owner){candidate, procedure->offset, procedure->source};
 	}
-	if (count > 0)
-		qsort(owners, count, sizeof(*owners), owner_compare);
+	array_sort(owners, count, sizeof(*owners), owner_compare);
 	return count;
 }
 

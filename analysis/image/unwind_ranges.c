@@ -168,8 +168,7 @@ int unwind_ranges_read(struct unwind_range **ret, size_t *count, const struct el
 			return r;
 		}
 	}
-	if (found > 0)
-		qsort(ranges, found, sizeof(*ranges), range_compare);
+	array_sort(ranges, found, sizeof(*ranges), range_compare);
 	*ret = ranges;
 	*count = found;
 	return 0;
