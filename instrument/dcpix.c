@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* dcpix - rewrites executables so that they count; docs/man/dcpix.1.scd is its manual */
 #include <errno.h>
-#include <fcntl.h>
 #include <glob.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,7 +11,7 @@
 #include "instrument/counts/counts_report.h"
 #include "instrument/counts/counts_store.h"
 #include "instrument/mode_table.h"
-#include "instrument/program_cache.h"
+#include "instrument/runnable.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/options.h"
@@ -71,6 +68,10 @@ struct settings {
 	bool limited;
 	bool quiet;
 };
+
+static const char synopsis[] = "[OPTION]... PROGRAM\n"
+			       "       dcpix run [OPTION]... [--] PROGRAM [ARGUMENT]...\n"
+			       "       dcpix counts [OPTION]... REWRITTEN FILE...";
 
 static int fail(const struct error *err)
 {
@@ -195,21 +196,6 @@ static int set_option(struct settings *settings, int key, struct error *err)
 	return 0;
 }
 
-static void tell(FILE *out, const struct rewriter_report *report)
-{
-	fprintf(out,
-		"%zu of %zu procedures, %.1f%% of %.1f KiB of code; %llu counters for %llu blocks; "
-		"%.1f KiB of new code\n",
-		report->copied, report->procedures,
-		report->bytes ? 100.0 * (double)report->copied_bytes / (double)report->bytes : 0.0,
-		(double)report->bytes / 1024, (unsigned long long)report->counters,
-		(unsigned long long)report->blocks, (double)report->new_bytes / 1024);
-	for (size_t i = 0; i < report->reason_count; i++)
-		fprintf(out, "left as they were: %4zu procedures, %7.1f KiB: %s\n",
-			report->reasons[i].procedures, (double)report->reasons[i].bytes / 1024,
-			report->reasons[i].text);
-}
-
 static const char *name_in_path(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -235,7 +221,7 @@ static int rewrite(const struct settings *settings, const char *program)
 	if (rewriter_run(program, &options, &report, &err) < 0)
 		return fail(&err);
 	if (!settings->quiet)
-		tell(stdout, &report);
+		rewriter_report_print(stdout, &report);
 	return 0;
 }
 
@@ -297,47 +283,65 @@ static int counts(struct settings *settings, int argc, char **argv)
 
 /* --- run ------------------------------------------------------------------ */
 
-static int find_program(char path[4096], const char *name)
+/* Beside this program, or else where a shell finds it. */
+static int find_reader(char path[RUNNABLE_PATH_BYTES], const char *name)
 {
-	const char *search = getenv("PATH");
+	ssize_t bytes = readlink("/proc/self/exe", path, RUNNABLE_PATH_BYTES - 1);
+	char *slash;
 
-	if (strchr(name, '/') != NULL) {
-		snprintf(path, 4096, "%s", name);
-		return access(path, X_OK) == 0 ? 0 : -ENOENT;
-	}
-	while (search != NULL && *search != '\0') {
-		size_t length = strcspn(search, ":");
-
-		snprintf(path, 4096, "%.*s/%s", (int)length, search, name);
+	path[bytes < 0 ? 0 : bytes] = '\0';
+	slash = strrchr(path, '/');
+	if (slash != NULL) {
+		snprintf(slash + 1, RUNNABLE_PATH_BYTES - (size_t)(slash + 1 - path), "%s", name);
 		if (access(path, X_OK) == 0)
 			return 0;
-		search += length + (search[length] == ':');
 	}
-	return -ENOENT;
+	return runnable_find(path, name);
 }
 
-/* Runs it under its own name, counting in @folder. Return: as a shell's. */
-static int run_program(const char *folder, const char *program, char **argv)
+/* The report goes to stderr: stdout is the program's that was run. */
+static int run_reader(const char *reader, char **argv, struct error *err)
 {
-	_cleanup_free_ char *prefix = NULL;
+	char path[RUNNABLE_PATH_BYTES];
 	int status = 0;
 	pid_t child;
 
-	if (asprintf(&prefix, "%s/counts", folder) < 0)
-		return EXIT_BAD;
+	if (find_reader(path, reader) < 0)
+		return error_set(err, ENOENT, "cannot find %s", reader);
 	child = fork();
 	if (child == 0) {
-		setenv("DCPIX_OUT", prefix, 1);
-		execv(program, argv);
-		fprintf(stderr, "dcpix: cannot run %s: %s\n", program, strerror(errno));
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+		execv(path, argv);
 		_exit(127);
 	}
-	signal(SIGINT, SIG_IGN); /* the program's */
-	while (child < 0 || waitpid(child, &status, 0) < 0) {
-		if (errno != EINTR)
-			return EXIT_BAD;
-	}
-	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	if (child < 0 || waitpid(child, &status, 0) < 0)
+		return error_set_errno(err, "cannot run %s", reader);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_BAD;
+}
+
+/* Lets another program tell what was recorded. */
+static int take_recorded(const struct settings *settings, const char *program, char *const *files,
+			 size_t count)
+{
+	char **argv = calloc(count + 6, sizeof(*argv)), limit[24];
+	struct error err;
+	size_t used = 0;
+	int status;
+
+	if (argv == NULL)
+		return EXIT_BAD;
+	argv[used++] = (char *)(uintptr_t)settings->mode->reader;
+	snprintf(limit, sizeof(limit), "-n%lu", (unsigned long)settings->report.limit);
+	if (settings->limited)
+		argv[used++] = limit;
+	if (settings->report.csv)
+		argv[used++] = (char *)(uintptr_t) "--csv";
+	argv[used++] = (char *)(uintptr_t) "--";
+	argv[used++] = (char *)(uintptr_t)program;
+	memcpy(argv + used, files, count * sizeof(*argv));
+	status = run_reader(settings->mode->reader, argv, &err);
+	free(argv);
+	return status < 0 ? fail(&err) : status;
 }
 
 static int report_run(struct settings *settings, const char *folder, const char *program)
@@ -346,115 +350,62 @@ static int report_run(struct settings *settings, const char *folder, const char 
 	glob_t found = {0};
 	int status = EXIT_NOTHING;
 
-	if (asprintf(&pattern, "%s/counts.*", folder) < 0)
+	if (asprintf(&pattern, "%s/profile.*", folder) < 0)
 		return EXIT_BAD;
-	if (glob(pattern, 0, NULL, &found) == 0)
+	if (glob(pattern, 0, NULL, &found) == 0 && settings->mode->reader == NULL)
 		status = take_counts(stderr, settings, program, found.gl_pathv, found.gl_pathc);
+	else if (found.gl_pathc > 0)
+		status = take_recorded(settings, program, found.gl_pathv, found.gl_pathc);
 	for (size_t i = 0; status != EXIT_BAD && i < found.gl_pathc; i++)
 		unlink(found.gl_pathv[i]);
 	globfree(&found);
 	return status;
 }
 
-/* What is told of a rewriting, as text. Return: malloc'd, or NULL. */
-static char *told_of(const struct rewriter_report *report)
+/* Return: as a shell's; EXIT_BAD after something was told to be in @folder. */
+static int run_and_report(struct settings *settings, struct runnable *runnable, const char *folder,
+			  char **argv)
 {
-	char *text = NULL;
-	size_t bytes;
-	FILE *stream = open_memstream(&text, &bytes);
-
-	if (stream == NULL)
-		return NULL;
-	tell(stream, report);
-	fclose(stream);
-	return text;
-}
-
-static void tell_again(const char *path)
-{
-	_cleanup_file_ FILE *file = fopen(path, "re");
-	char line[512];
-
-	while (file != NULL && fgets(line, sizeof(line), file) != NULL)
-		fputs(line, stderr);
-}
-
-/*
- * A program to run: one that was rewritten before, or else a new one, which is kept if it
- * can be, and otherwise made in @folder.
- */
-struct runnable {
-	struct program_cache cache;
-	const char *path;
-	char *own; /* @path, where it is nobody else's */
-	char *text;
-};
-
-static void runnable_deinit(struct runnable *runnable)
-{
-	if (runnable->own != NULL)
-		unlink(runnable->own);
-	free(runnable->own);
-	free(runnable->text);
-	program_cache_deinit(&runnable->cache);
-}
-
-static int runnable_get(struct runnable *runnable, const struct settings *settings,
-			const char *program, const char *folder, struct error *err)
-{
-	struct rewriter_options options = {.debug = settings->debug, .mode = settings->mode};
-	struct rewriter_report report;
-	int r;
-
-	program_cache_find(&runnable->cache, program, &options);
-	runnable->path = runnable->cache.path;
-	if (runnable->cache.found)
-		return 0;
-	if (runnable->cache.path == NULL && asprintf(&runnable->own, "%s/program", folder) < 0) {
-		runnable->own = NULL;
-		return error_set(err, ENOMEM, "out of memory");
-	}
-	options.output = runnable->own != NULL ? runnable->own : runnable->cache.part;
-	r = rewriter_run(program, &options, &report, err);
-	if (r < 0)
-		return r;
-	runnable->text = told_of(&report);
-	if (runnable->own == NULL && runnable->text != NULL &&
-	    program_cache_keep(&runnable->cache, runnable->text))
-		return 0;
-	if (runnable->own == NULL)
-		runnable->own = strdup(runnable->cache.part);
-	runnable->path = runnable->own;
-	return runnable->path != NULL ? 0 : error_set(err, ENOMEM, "out of memory");
-}
-
-static void runnable_tell(const struct runnable *runnable)
-{
-	if (runnable->text != NULL)
-		fputs(runnable->text, stderr);
-	else
-		tell_again(runnable->cache.text);
-}
-
-static int run(struct settings *settings, int argc, char **argv)
-{
-	_cleanup_(runnable_deinit) struct runnable runnable = {.path = NULL};
-	char folder[] = "/tmp/dcpix.XXXXXX", program[4096];
+	_cleanup_free_ char *prefix = NULL;
 	struct error err;
 	int status, told;
 
-	if (argc > 0 && strcmp(argv[0], "--") == 0) {
-		argc--;
-		argv++;
+	if (asprintf(&prefix, "%s/profile", folder) < 0)
+		return EXIT_BAD;
+	status = runnable_run(runnable, prefix, argv, &err);
+	if (status < 0)
+		return fail(&err);
+	fflush(stdout);
+	if (!settings->quiet)
+		runnable_tell(runnable, stderr);
+	told = report_run(settings, folder, runnable->path);
+	if (told == EXIT_BAD) {
+		/* Nobody wants to run it again for want of a database. */
+		fprintf(stderr, "dcpix: what %s recorded is in %s\n", runnable->path, folder);
+		runnable_leave(runnable);
+		return EXIT_BAD;
 	}
-	if (settings->mode != mode_table_find(NULL)) {
-		error_set(&err, EINVAL,
-			  "run lists counts; the mode \"%s\" has a program of its own",
+	return status != 0 ? status : told;
+}
+
+static int run(struct settings *settings, char **argv)
+{
+	_cleanup_(runnable_deinit) struct runnable runnable = {.path = NULL};
+	struct rewriter_options options = {
+		.debug = settings->debug, .mode = settings->mode, .of_mode = settings->of_mode};
+	char folder[] = "/tmp/dcpix.XXXXXX", program[RUNNABLE_PATH_BYTES];
+	struct error err;
+	int status;
+
+	if (check_mode(settings, &err) < 0)
+		return fail(&err);
+	if (settings->database != NULL && settings->mode->reader != NULL) {
+		error_set(&err, EINVAL, "--db: run keeps counts alone, not what \"%s\" records",
 			  settings->mode->name);
 		return fail(&err);
 	}
-	if (argc < 1 || find_program(program, argv[0]) < 0) {
-		error_set(&err, ENOENT, argc < 1 ? "run needs a program" : "cannot find %s",
+	if (argv[0] == NULL || runnable_find(program, argv[0]) < 0) {
+		error_set(&err, ENOENT, argv[0] == NULL ? "run needs a program" : "cannot find %s",
 			  argv[0]);
 		return fail(&err);
 	}
@@ -462,63 +413,61 @@ static int run(struct settings *settings, int argc, char **argv)
 		error_set_errno(&err, "cannot make a folder in /tmp");
 		return fail(&err);
 	}
-	if (runnable_get(&runnable, settings, program, folder, &err) < 0) {
+	if (runnable_get(&runnable, program, &options, folder, &err) < 0) {
 		rmdir(folder);
 		return fail(&err);
 	}
-	status = run_program(folder, runnable.path, argv);
-	fflush(stdout);
-	if (!settings->quiet)
-		runnable_tell(&runnable);
-	told = report_run(settings, folder, runnable.path);
-	if (told == EXIT_BAD) {
-		/* Nobody wants to run it again for want of a database. */
-		fprintf(stderr, "dcpix: what %s counted is in %s\n", runnable.path, folder);
-		free(runnable.own);
-		runnable.own = NULL;
-		return EXIT_BAD;
+	status = run_and_report(settings, &runnable, folder, argv);
+	runnable_deinit(&runnable);
+	runnable = (struct runnable){.path = NULL};
+	rmdir(folder); /* if nothing was left in it */
+	return status;
+}
+
+/* What the options ask for, which may follow operands, but for those of a program that is run. */
+static int options_take(struct settings *settings, struct options *options, int argc, char **argv)
+{
+	struct error err;
+	int key;
+
+	while ((key = options_next(options, argc, argv, &err)) >= 0) {
+		if (key == OPTIONS_HELP) {
+			options_help(stdout, options, synopsis,
+				     "Rewrites executables so that they record what they execute.");
+			exit(0);
+		}
+		if (key == OPTIONS_VERSION) {
+			options_version(stdout, options);
+			exit(0);
+		}
+		if (set_option(settings, key, &err) < 0)
+			return fail(&err);
 	}
-	if (runnable.own != NULL)
-		unlink(runnable.own);
-	rmdir(folder);
-	return status != 0 ? status : told;
+	return key == OPTIONS_END ? 0 : fail(&err);
 }
 
 int main(int argc, char **argv)
 {
-	static const char synopsis[] = "[OPTION]... PROGRAM\n"
-				       "       dcpix [OPTION]... run PROGRAM [ARGUMENT]...\n"
-				       "       dcpix [OPTION]... counts REWRITTEN FILE...";
 	struct settings settings = {.mode = mode_table_find(NULL)};
 	struct options options;
 	struct error err;
-	int key, count = 0;
+	bool running = false;
+	int status, count = 0;
 
 	options_init(&options, "dcpix", true);
 	options_add(&options, entries, sizeof(entries) / sizeof(*entries));
-	/* Options may follow operands, but for those of a program that is run. */
 	do {
-		while ((key = options_next(&options, argc, argv, &err)) >= 0) {
-			if (key == OPTIONS_HELP) {
-				options_help(stdout, &options, synopsis,
-					     "Rewrites executables so that they count what they "
-					     "execute.");
-				return 0;
-			}
-			if (key == OPTIONS_VERSION) {
-				options_version(stdout, &options);
-				return 0;
-			}
-			if (set_option(&settings, key, &err) < 0)
-				return fail(&err);
-		}
-		if (key != OPTIONS_END)
-			return fail(&err);
-		if (count == 0 && optind < argc && strcmp(argv[optind], "run") == 0)
-			return run(&settings, argc - optind - 1, argv + optind + 1);
-		if (optind < argc)
+		status = options_take(&settings, &options, argc, argv);
+		if (status != 0)
+			return status;
+		if (running)
+			return run(&settings, argv + optind);
+		running = count == 0 && optind < argc && strcmp(argv[optind], "run") == 0;
+		if (running)
+			optind++;
+		else if (optind < argc)
 			argv[count++] = argv[optind++];
-	} while (optind < argc);
+	} while (running || optind < argc);
 	if (count > 0 && strcmp(argv[0], "counts") == 0)
 		return counts(&settings, count - 1, argv + 1);
 	if (count == 1)

@@ -10,11 +10,7 @@
 
 /* The first is the default. */
 static const struct instrument_mode *const modes[] = {
-	&counts_mode,
-	&paths_mode,
-	&calls_mode,
-	&context_mode,
-	&bursts_mode,
+	&counts_mode, &paths_mode, &calls_mode, &context_mode, &bursts_mode,
 };
 
 #define MODES (sizeof(modes) / sizeof(modes[0]))

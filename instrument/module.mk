@@ -6,7 +6,7 @@ ifneq ($(filter x86_64%,$(shell $(CC) -dumpmachine)),)
 ARCHIVES += instrument
 # What runs in rewritten programs is not in the archive; what writes the database is the
 # program's alone.
-instrument-src := instrument/mode_table.c instrument/program_cache.c \
+instrument-src := instrument/mode_table.c instrument/program_cache.c instrument/runnable.c \
 	$(filter-out instrument/runtime/% %/counts_store.c,$(sort $(wildcard instrument/*/*.c)))
 instrument-ldlibs := -lm
 

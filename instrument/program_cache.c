@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "analysis/image/elf_file.h"
+#include "instrument/mode/turn_placement.h"
 #include "lib/cache_folder.h"
 #include "lib/cleanup.h"
 
@@ -45,6 +46,18 @@ static uint64_t mix_build_id(uint64_t hash, const char *path)
 	return hash;
 }
 
+static uint64_t mix_bursts(uint64_t hash, const struct mode_options *options)
+{
+	char placement[TURN_PLACEMENT_NAME_BYTES] = "";
+
+	if (options->placement != NULL)
+		turn_placement_name(placement, options->placement);
+	hash = mix(hash, &options->checks, sizeof(options->checks));
+	hash = mix(hash, &options->burst, sizeof(options->burst));
+	hash = mix(hash, &options->all, sizeof(options->all));
+	return mix_text(hash, placement);
+}
+
 /* Return: false: there is none. */
 static bool build_id_text(const char *path, char *text, size_t room)
 {
@@ -73,6 +86,7 @@ static uint64_t fingerprint(const char *program, const struct stat *status,
 	hash = mix(hash, &status->st_mtim.tv_nsec, sizeof(status->st_mtim.tv_nsec));
 	hash = mix_text(hash, options->mode != NULL ? options->mode->name : NULL);
 	hash = mix_text(hash, options->of_mode.metric);
+	hash = mix_bursts(hash, &options->of_mode);
 	hash = mix_text(hash, options->debug);
 	return mix_build_id(hash, "/proc/self/exe");
 }

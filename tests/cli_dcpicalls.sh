@@ -145,5 +145,13 @@ refused "another program's" "is of another program" "$calls" "$WORK/callers.call
 refused "no such rows" "cannot list by" "$calls" --by line "$WORK/ways.calls" "$WORK"/profile.*
 refused "no such metric" "there is no metric" "$bin/dcpix" --mode calls --metric time \
 	-o "$WORK/x" "$WORK/ways"
-refused "run is for counts" "run lists counts" "$bin/dcpix" --mode calls run true
+refused "run --db: counts alone" "run keeps counts alone" "$bin/dcpix" run --mode calls --db "$WORK/db" true
+
+# All in one step: the report is what dcpicalls prints, on stderr, without the program's own.
+got=$("$bin/dcpix" run -q --mode calls -- "$WORK/ways" 2>&1 > "$WORK/out")
+is "run: ends as the program does" $? 0
+like "run: the graph of calls" "$got" "contexts +[0-9]+, of [0-9]+ thread"
+is "run: the program's output is its own" "$(cmp "$WORK/out" <("$WORK/ways") 2>&1)" ""
+like "run: options of the report" \
+	"$("$bin/dcpix" run -q --mode calls -n 1 --csv "$WORK/ways" 2>&1 > /dev/null | head -n 1)" ","
 tap_done

@@ -142,7 +142,7 @@ is "counts --db: the image is the original" \
 	"$(readelf -n "$(command -v sort)" | awk '/Build ID/ { print $3 }')"
 is "counts --db: what was watched, in three processes" \
 	"$(sqlite3 "$scratch/counts.db" "SELECT total = 3 * ranges FROM execution WHERE kind = 2")" 1
-got=$("$dcpix" --db "$scratch/counts.db" run sort "$scratch/text" 2>&1 > /dev/null)
+got=$("$dcpix" run --db "$scratch/counts.db" sort "$scratch/text" 2>&1 > /dev/null)
 like "run --db: adds an epoch" "$got" "counts of 1 process of .*: epoch 2 of"
 is "dcpiprof: counts are no samples" \
 	"$(build/bin/dcpiprof --db "$scratch/counts.db" 2>&1)" "dcpiprof: no samples"
@@ -180,7 +180,7 @@ for bytes in 0 10 64 300 5000 20000; do
 	refused "a program cut at $bytes" "" -o "$scratch/cut.new" "$scratch/cut"
 done
 
-got=$("$dcpix" -n 3 run gzip -c "$scratch/text" 2>&1 > /dev/null)
+got=$("$dcpix" run -n 3 -- gzip -c "$scratch/text" 2>&1 > /dev/null)
 is "run: ends as the program does" $? 0
 like "run: tells what was rewritten" "$got" "of [0-9.]+ KiB of code"
 like "run: and what was executed" "$got" "instructions +% +calls  procedure"
@@ -206,8 +206,17 @@ DCPIX_CACHE=off "$dcpix" -q run sort "$scratch/text" > /dev/null 2>&1
 is "run: nothing is kept if nobody wants it" "$(kept)" "$before"
 DCPIX_OUT='' "$dcpix" -q --db /nonexistent/db run sort "$scratch/text" > /dev/null 2> "$scratch/err"
 is "run: without a database" $? 2
-like "run: counts are left where they are" "$(tail -n 1 "$scratch/err")" "counted is in /tmp/dcpix\."
-rm -rf "$(sed -n 's/.*counted is in //p' "$scratch/err")"
-got=$("$dcpix" -q run sh -c 'exit 7' 2> /dev/null)
+like "run: counts are left where they are" "$(tail -n 1 "$scratch/err")" "recorded is in /tmp/dcpix\."
+rm -rf "$(sed -n 's/.*recorded is in //p' "$scratch/err")"
+got=$("$dcpix" run -q sh -c 'exit 7' 2> /dev/null)
 is "run: the program's exit status" $? 7
+for mode in paths context bursts; do
+	got=$("$dcpix" run --mode $mode -- "$scratch/mine" -c "$scratch/text" 2>&1 > "$scratch/new")
+	is "run --mode $mode: ends as the program does" $? 0
+	like "run --mode $mode: its report" "$got" "gzip|proc_0x"
+	is "run --mode $mode: the program does the same" \
+		"$(gzip -c "$scratch/text" | cmp - "$scratch/new" 2>&1)" ""
+done
+refused "run without a program" "run needs a program" run -q --
+refused "run what is not there" "cannot find" run /nonexistent
 tap_done

@@ -222,6 +222,7 @@ static int bursts_encode(const struct mode_image *image, uint8_t **ret, size_t *
 const struct instrument_mode bursts_mode = {
 	.name = "bursts",
 	.section = BURSTS_MAP_SECTION,
+	.reader = "dcpibursts",
 	.number = PROFILE_LAYOUT_BURSTS,
 	.references = true,
 	.bursts = true,

@@ -187,6 +187,7 @@ static void calls_end(struct mode_image *image)
 const struct instrument_mode calls_mode = {
 	.name = "calls",
 	.section = CALL_MAP_SECTION,
+	.reader = "dcpicalls",
 	.number = PROFILE_LAYOUT_CALLS,
 	.metric = true,
 	.reentry = true,
@@ -203,6 +204,7 @@ const struct instrument_mode calls_mode = {
 const struct instrument_mode context_mode = {
 	.name = "context",
 	.section = CALL_MAP_SECTION,
+	.reader = "dcpicct",
 	.number = PROFILE_LAYOUT_CALLS,
 	.metric = true,
 	.reentry = true,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "instrument/copy/rewriter_report.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "instrument/copy/candidate.h"
@@ -39,4 +38,32 @@ void rewriter_report_fill(struct rewriter_report *ret, const struct candidates *
 		ret->copied_bytes += candidate->bytes;
 		ret->blocks += candidate->graph.node_count;
 	}
+}
+
+void rewriter_report_print(FILE *out, const struct rewriter_report *report)
+{
+	fprintf(out,
+		"%zu of %zu procedures, %.1f%% of %.1f KiB of code; %llu counters for %llu blocks; "
+		"%.1f KiB of new code\n",
+		report->copied, report->procedures,
+		report->bytes ? 100.0 * (double)report->copied_bytes / (double)report->bytes : 0.0,
+		(double)report->bytes / 1024, (unsigned long long)report->counters,
+		(unsigned long long)report->blocks, (double)report->new_bytes / 1024);
+	for (size_t i = 0; i < report->reason_count; i++)
+		fprintf(out, "left as they were: %4zu procedures, %7.1f KiB: %s\n",
+			report->reasons[i].procedures, (double)report->reasons[i].bytes / 1024,
+			report->reasons[i].text);
+}
+
+char *rewriter_report_text(const struct rewriter_report *report)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *stream = open_memstream(&text, &bytes);
+
+	if (stream == NULL)
+		return NULL;
+	rewriter_report_print(stream, report);
+	fclose(stream);
+	return text;
 }

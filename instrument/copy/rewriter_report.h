@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 struct candidates;
 
@@ -38,5 +39,11 @@ struct rewriter_report {
 
 /** rewriter_report_fill() - all but @new_bytes and @counters, of what has been copied. */
 void rewriter_report_fill(struct rewriter_report *ret, const struct candidates *candidates);
+
+/** rewriter_report_print() - tell it: a line, and one for each reason */
+void rewriter_report_print(FILE *out, const struct rewriter_report *report);
+
+/** rewriter_report_text() - the same as a text. Return: malloc'd, or NULL. */
+char *rewriter_report_text(const struct rewriter_report *report);
 
 #endif

@@ -128,12 +128,14 @@ struct mode_plan {
  * @references: points before instructions that use memory are asked for too
  * @reentry: it needs to know who calls whom
  * @metric:  it measures
+ * @reader:  the program that reports what was recorded; NULL: dcpix itself does
  *
  * Those that may be NULL say so. Errors are negative errno values, with @err set.
  */
 struct instrument_mode {
 	const char *name;
 	const char *section;
+	const char *reader;
 	enum profile_layout_mode number;
 	bool references;
 	bool reentry;

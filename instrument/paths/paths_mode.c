@@ -252,6 +252,7 @@ static void paths_end(struct mode_image *image)
 const struct instrument_mode paths_mode = {
 	.name = "paths",
 	.section = PATHS_MAP_SECTION,
+	.reader = "dcpipaths",
 	.number = PROFILE_LAYOUT_PATHS,
 	.reentry = true,
 	.metric = true,

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/runnable.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/cleanup.h"
+#include "lib/error.h"
+
+int runnable_find(char path[RUNNABLE_PATH_BYTES], const char *name)
+{
+	const char *search = getenv("PATH");
+
+	if (strchr(name, '/') != NULL) {
+		snprintf(path, RUNNABLE_PATH_BYTES, "%s", name);
+		return access(path, X_OK) == 0 ? 0 : -ENOENT;
+	}
+	while (search != NULL && *search != '\0') {
+		size_t length = strcspn(search, ":");
+
+		snprintf(path, RUNNABLE_PATH_BYTES, "%.*s/%s", (int)length, search, name);
+		if (access(path, X_OK) == 0)
+			return 0;
+		search += length + (search[length] == ':');
+	}
+	return -ENOENT;
+}
+
+/* It was made where the cache wants it, or where nobody does. */
+static int keep(struct runnable *runnable, struct error *err)
+{
+	if (runnable->own == NULL && runnable->text != NULL &&
+	    program_cache_keep(&runnable->cache, runnable->text))
+		return 0;
+	if (runnable->own == NULL)
+		runnable->own = strdup(runnable->cache.part);
+	runnable->path = runnable->own;
+	return runnable->path != NULL ? 0 : error_set(err, ENOMEM, "out of memory");
+}
+
+int runnable_get(struct runnable *ret, const char *program, const struct rewriter_options *options,
+		 const char *folder, struct error *err)
+{
+	struct rewriter_options anew = *options;
+	struct rewriter_report report;
+	int r;
+
+	*ret = (struct runnable){.path = NULL};
+	anew.profile = NULL;
+	program_cache_find(&ret->cache, program, &anew);
+	ret->path = ret->cache.path;
+	if (ret->cache.found)
+		return 0;
+	if (ret->cache.path == NULL && asprintf(&ret->own, "%s/program", folder) < 0) {
+		ret->own = NULL;
+		return error_set(err, ENOMEM, "out of memory");
+	}
+	anew.output = ret->own != NULL ? ret->own : ret->cache.part;
+	r = rewriter_run(program, &anew, &report, err);
+	if (r < 0)
+		return r;
+	ret->text = rewriter_report_text(&report);
+	return keep(ret, err);
+}
+
+int runnable_run(const struct runnable *runnable, const char *prefix, char **argv,
+		 struct error *err)
+{
+	int status = 0;
+	pid_t child = fork();
+
+	if (child == 0) {
+		setenv("DCPIX_OUT", prefix, 1);
+		execv(runnable->path, argv);
+		fprintf(stderr, "dcpix: cannot run %s: %s\n", runnable->path, strerror(errno));
+		_exit(127);
+	}
+	signal(SIGINT, SIG_IGN); /* the program's */
+	while (child < 0 || waitpid(child, &status, 0) < 0) {
+		if (errno != EINTR)
+			return error_set_errno(err, "cannot run %s", runnable->path);
+	}
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+void runnable_tell(const struct runnable *runnable, FILE *out)
+{
+	_cleanup_file_ FILE *file = NULL;
+	char line[512];
+
+	if (runnable->text != NULL) {
+		fputs(runnable->text, out);
+		return;
+	}
+	file = fopen(runnable->cache.text, "re");
+	while (file != NULL && fgets(line, sizeof(line), file) != NULL)
+		fputs(line, out);
+}
+
+void runnable_leave(struct runnable *runnable)
+{
+	free(runnable->own);
+	runnable->own = NULL;
+}
+
+void runnable_deinit(struct runnable *runnable)
+{
+	if (runnable->own != NULL)
+		unlink(runnable->own);
+	free(runnable->own);
+	free(runnable->text);
+	program_cache_deinit(&runnable->cache);
+}
