@@ -8,12 +8,12 @@
 struct perf_event_header;
 
 enum side_band_kind {
-	SIDE_BAND_EVENT, /* @event is complete */
-	SIDE_BAND_CLONE, /* @event.pid has a new thread */
-	SIDE_BAND_EXIT,	 /* thread @tid of @event.pid ended */
+	SIDE_BAND_EVENT,  /* @event is complete */
+	SIDE_BAND_CLONE,  /* @event.pid has a new thread */
+	SIDE_BAND_EXIT,	  /* thread @tid of @event.pid ended */
 	SIDE_BAND_KERNEL, /* @event: the kernel or a module has code there; perf's own word */
-	SIDE_BAND_LOST,	 /* @lost records were dropped */
-	SIDE_BAND_OTHER, /* of no interest, or malformed */
+	SIDE_BAND_LOST,	  /* @lost records were dropped */
+	SIDE_BAND_OTHER,  /* of no interest, or malformed */
 };
 
 /** struct side_band_record - a record; the path points into the record. */

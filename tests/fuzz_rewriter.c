@@ -18,9 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	static char output[64];
-	struct rewriter_options options = {.output = output,
-					   .debug = "/nonexistent",
-					   .mode = mode_table_find(NULL)};
+	struct rewriter_options options = {
+		.output = output, .debug = "/nonexistent", .mode = mode_table_find(NULL)};
 	struct rewriter_report report;
 	struct counts_map map;
 	struct error err;

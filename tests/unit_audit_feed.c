@@ -216,7 +216,8 @@ static void a_program_is_followed(void **state)
 	log = drain(child.pid);
 	assert_int_equal(log->count, 3);
 	assert_int_equal(log->event[0].type, IMAGE_EVENT_EXEC);
-	assert_true(log->event[0].time_ns >= before && log->event[0].time_ns <= clock_monotonic_ns());
+	assert_true(log->event[0].time_ns >= before &&
+		    log->event[0].time_ns <= clock_monotonic_ns());
 	assert_int_equal(log->event[1].type, IMAGE_EVENT_RENAME);
 	assert_string_equal(log->path[1], "told");
 	assert_int_equal(log->event[2].type, IMAGE_EVENT_MAP);

@@ -187,8 +187,8 @@ static void settings_go_together(void **state)
 		uint64_t branch_every, double_every;
 		int result;
 	} cases[] = {
-		{"auto", 1, 2, 0},	 {"kmod", 1, 2, 0},	 {"perf", 1, 0, 0},
-		{"perf", 0, 2, -EINVAL}, {"bpf", 1, 0, -EINVAL}, {"bpf", 0, 0, 0},
+		{"auto", 1, 2, 0},	   {"kmod", 1, 2, 0},	   {"perf", 1, 0, 0},
+		{"perf", 0, 2, -EINVAL},   {"bpf", 1, 0, -EINVAL}, {"bpf", 0, 0, 0},
 		{"replay", 1, 0, -EINVAL},
 	};
 	struct config config;

@@ -310,8 +310,8 @@ static void test_find(void **state)
 /* The low end of what a block of one instruction may have been executed. */
 static double low_of_short_block(unsigned int mispredict_cycles)
 {
-	static const struct cfg_fixture_edge edges[] = {
-		{CFG_ENTRY, 0}, {0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, CFG_EXIT}};
+	static const struct cfg_fixture_edge edges[] = {{CFG_ENTRY, 0}, {0, 1}, {0, 2},
+							{1, 3},		{2, 3}, {3, CFG_EXIT}};
 	static const uint32_t insns[] = {1, 1, 1, 1};
 	static const double samples[] = {30000, 10000, 30000, 30000};
 	const struct machine_model *model = machine_model_find("cortex-a53");

@@ -23,7 +23,10 @@ struct loop {
 	bool changes_lines;
 };
 
-#define LOOP(name, code, changes_lines) {name, code, sizeof(code) - 1, changes_lines}
+#define LOOP(name, code, changes_lines)                                                            \
+	{                                                                                          \
+		name, code, sizeof(code) - 1, changes_lines                                        \
+	}
 
 static const struct loop loops[] = {
 	LOOP("mov (%rax), %rax", "\x48\x8b\x00\x48\x85\xc0\x75\xf8", true),

@@ -239,7 +239,8 @@ static void generations_come_round(bool own, uint64_t execs)
 	enum {
 		MOST = 3000,
 		KNOWN = 500,
-		OTHER = DCPI_GENERATION_MAX - ADDRESS_SPACES_MAX - 1, /* that many later it was dropped */
+		OTHER = DCPI_GENERATION_MAX - ADDRESS_SPACES_MAX -
+			1, /* that many later it was dropped */
 	};
 	static uint32_t generation[MOST];
 	struct fixture fixture;

@@ -16,7 +16,7 @@ struct procedure_table {
 	struct elf_file debug;
 	struct name_pool pool;
 	struct landing_pads pads; /* of @image */
-	void *index; /* what it was read from by procedure_index_open() */
+	void *index;		  /* what it was read from by procedure_index_open() */
 };
 
 #endif
