@@ -19,6 +19,7 @@
 #define EXIT_NOTHING 1
 #define EXIT_BAD 2
 #define ROWS_DEFAULT 20
+#define ROOM_MAX (1U << 26)
 
 enum {
 	KEY_OUTPUT = 'o',
@@ -31,6 +32,7 @@ enum {
 	KEY_CHECKS,
 	KEY_BURST,
 	KEY_CHECKS_AT,
+	KEY_ROOM,
 	KEY_DB,
 	KEY_CSV,
 	KEY_QUIET = 'q',
@@ -49,6 +51,7 @@ static const struct option_entry entries[] = {
 	{KEY_BURST, "burst", "N", "checks in a burst; default: 1000"},
 	{KEY_CHECKS_AT, "checks-at", "WHERE",
 	 "which places have checks: orig, EL, EC, EN, L4, L10, LN, EC+L4 (the default)"},
+	{KEY_ROOM, "room", "N", "references that a thread can record; default: 131072"},
 	{KEY_DB, "db", "FILE", "keep counts in this profile database, as an epoch"},
 	{KEY_BY, "by", "ROWS", "a row for each procedure (the default), block or edge"},
 	{KEY_ROWS, "limit", "N", "at most N rows, 0: all; default: 20 procedures, all else"},
@@ -124,16 +127,19 @@ static int check_mode(const struct settings *settings, struct error *err)
 		return error_set(err, EINVAL, "--metric: the mode \"%s\" measures nothing",
 				 mode->name);
 	if ((settings->of_mode.checks != 0 || settings->of_mode.burst != 0 ||
-	     settings->of_mode.all || settings->of_mode.placement != NULL) &&
+	     settings->of_mode.all || settings->of_mode.placement != NULL ||
+	     settings->of_mode.room != 0) &&
 	    !mode->bursts)
-		return error_set(err, EINVAL,
-				 "--checks, --burst, --checks-at: the mode \"%s\" has no bursts",
-				 mode->name);
+		return error_set(
+			err, EINVAL,
+			"--checks, --burst, --checks-at, --room: the mode \"%s\" has no bursts",
+			mode->name);
 	return 0;
 }
 
-/* A number of checks. */
-static int set_number(uint32_t *ret, const char *argument, uint32_t least, struct error *err)
+/* Of checks, or of references. */
+static int set_number(uint32_t *ret, const char *argument, uint32_t least, uint32_t most,
+		      struct error *err)
 {
 	unsigned long value;
 	char *end;
@@ -141,15 +147,16 @@ static int set_number(uint32_t *ret, const char *argument, uint32_t least, struc
 	errno = 0;
 	value = strtoul(argument, &end, 10);
 	if (errno != 0 || *argument < '0' || *argument > '9' || *end != '\0' || value < least ||
-	    value > INT32_MAX)
-		return error_set(err, EINVAL, "\"%s\" is no number of checks", argument);
+	    value > most)
+		return error_set(err, EINVAL, "\"%s\" is no number from %u to %u", argument, least,
+				 most);
 	*ret = (uint32_t)value;
 	return 0;
 }
 
 static int set_checks(struct settings *settings, const char *argument, struct error *err)
 {
-	int r = set_number(&settings->of_mode.checks, argument, 0, err);
+	int r = set_number(&settings->of_mode.checks, argument, 0, INT32_MAX, err);
 
 	settings->of_mode.all = settings->of_mode.checks == 0;
 	return r;
@@ -178,7 +185,9 @@ static int set_option(struct settings *settings, int key, struct error *err)
 	case KEY_CHECKS:
 		return set_checks(settings, optarg, err);
 	case KEY_BURST:
-		return set_number(&settings->of_mode.burst, optarg, 1, err);
+		return set_number(&settings->of_mode.burst, optarg, 1, INT32_MAX, err);
+	case KEY_ROOM:
+		return set_number(&settings->of_mode.room, optarg, 1, ROOM_MAX, err);
 	case KEY_CHECKS_AT:
 		settings->of_mode.placement = &settings->placement;
 		return turn_placement_parse(&settings->placement, optarg, err);

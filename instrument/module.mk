@@ -67,6 +67,16 @@ unit_bursts_map-src := tests/unit_bursts_map.c
 unit_bursts_map-archives := instrument analysis util
 unit_bursts_map-pkgs = $(ANALYSIS_PKGS)
 
+UNIT_TESTS += unit_sequitur
+unit_sequitur-src := tests/unit_sequitur.c
+unit_sequitur-archives := instrument analysis util
+unit_sequitur-pkgs = $(ANALYSIS_PKGS)
+
+UNIT_TESTS += unit_data_streams
+unit_data_streams-src := tests/unit_data_streams.c
+unit_data_streams-archives := instrument analysis util
+unit_data_streams-pkgs = $(ANALYSIS_PKGS)
+
 UNIT_TESTS += unit_turns
 unit_turns-src := tests/unit_turns.c
 unit_turns-archives := instrument analysis util

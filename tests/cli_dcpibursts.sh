@@ -109,6 +109,32 @@ is "sums are over all references" \
 	"$(tail -n +2 "$scratch/sums" | awk -F, '{ sum += $1 } END { print sum }')" \
 	"$(($(wc -l < "$scratch/trace") - 1))"
 
+# Hot data streams: of all that is recorded, of bursts, and what they have in common.
+chase()
+{
+	rm -f "$DCPIX_OUT".*
+	"$dcpix" -q --mode bursts --room 2000000 "$@" -o "$scratch/new" "$(command -v gzip)" &&
+		"$scratch/new" -6c README.md > "$scratch/packed"
+}
+check "all is recorded" chase --checks 0 --checks-at EC
+like "which is told" "$("$dcpibursts" -n 1 "$scratch/new" "$DCPIX_OUT".* | head -1)" \
+	": all is recorded; [0-9]+ references$"
+"$dcpibursts" --streams --csv --cover 100 "$scratch/new" "$DCPIX_OUT".* > "$scratch/all"
+like "streams of all" "$(sed -n 2p "$scratch/all")" "^[0-9]+,[0-9]+,[0-9]+,[0-9]+,0x[0-9a-f]+ "
+is "are no more than all references" "$(awk -F, 'NR > 1 { heat += $1; all = $2; n += $1 != $3 * $4 }
+	END { print (heat > 0 && heat <= all), n + 0 }' "$scratch/all")" "1 0"
+is "and of lengths that are asked for" \
+	"$(awk -F, 'NR > 1 && ($3 < 10 || $3 > 40)' "$scratch/all" | wc -l)" 0
+own=$("$dcpibursts" --overlap "$scratch/all" --cover 100 --csv "$scratch/new" "$DCPIX_OUT".* | tail -1)
+is "have all in common with themselves" "$own" \
+	"$(awk -F, 'NR > 1 { heat += $1; all = $2 } END { printf "%.4f", 100 * heat / all }' "$scratch/all")"
+check "bursts are recorded" chase --checks 100 --burst 50 --checks-at EC
+part=$("$dcpibursts" --overlap "$scratch/all" --csv "$scratch/new" "$DCPIX_OUT".* | tail -1)
+check "have some in common with all ($part of $own)" \
+	awk -v p="$part" -v a="$own" 'BEGIN { exit !(p > 0 && p <= a) }'
+like "streams of bursts" "$("$dcpibursts" --streams -n 2 --lengths 2-100 --heat 10 "$scratch/new" \
+	"$DCPIX_OUT".* | head -1)" "hot data streams, [0-9.]+% of [0-9]+ references; each is 10 at least"
+
 refused()
 {
 	local label=$1 want=$2 got
@@ -121,7 +147,13 @@ refused()
 refused "no file" "a rewritten program is needed" "$dcpibursts" "$scratch/new"
 refused "not rewritten" "has not been rewritten" "$dcpibursts" "$scratch/ways" "$scratch/text"
 refused "no profile" "is no profile" "$dcpibursts" "$scratch/new" "$scratch/text"
-refused "no checks" "is no number of checks" "$dcpix" --mode bursts --burst 0 "$scratch/ways"
+refused "no checks" "is no number from 1 to" "$dcpix" --mode bursts --burst 0 "$scratch/ways"
 refused "nowhere" "is no placement of checks" "$dcpix" --mode bursts --checks-at EX "$scratch/ways"
+refused "not of streams" "is no listing of streams" \
+	"$dcpibursts" --overlap "$scratch/text" "$scratch/new" "$DCPIX_OUT".*
+refused "no lengths" "are no lengths" "$dcpibursts" --streams --lengths 40-10 "$scratch/new" x
+refused "no percentage" "is no percentage" "$dcpibursts" --cover 101 "$scratch/new" x
+refused "no streams" "are about --streams" "$dcpibursts" --heat 5 "$scratch/new" x
+refused "no room" "is no number from 1 to" "$dcpix" --mode bursts --room 0 "$scratch/ways"
 refused "of another mode" "has no bursts" "$dcpix" --burst 5 "$scratch/ways"
 tap_done

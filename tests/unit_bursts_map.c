@@ -72,6 +72,9 @@ static void test_reads_what_was_written(void **state)
 		bursts_map_deinit(&read);
 		for (size_t cut = 0; cut < bytes; cut++)
 			assert_int_equal(bursts_map_decode(&read, data, cut), -EBADMSG);
+		data = realloc(data, bytes + 1);
+		data[bytes] = 0;
+		assert_int_equal(bursts_map_decode(&read, data, bytes + 1), -EBADMSG);
 		data[0]++;
 		assert_int_equal(bursts_map_decode(&read, data, bytes), -EPROTO);
 		data[0]--;

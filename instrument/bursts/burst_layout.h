@@ -8,8 +8,9 @@
 
 #include "instrument/profile/profile_layout.h"
 
-/* References that a thread can record. */
-#define BURST_RECORDS (UINT64_C(1) << 17)
+/* References that a thread can record if nothing else is asked for, and at the most. */
+#define BURST_RECORDS_DEFAULT (UINT32_C(1) << 17)
+#define BURST_RECORDS_MAX (UINT32_C(1) << 26)
 
 /**
  * struct burst_record - a reference to memory
@@ -25,12 +26,13 @@ struct burst_record {
 /**
  * struct burst_area - the area
  * @bytes: that all references have taken, or would have: those behind the last are lost
+ * @all:   as many as there is room for in an area (profile_layout.h), a multiple of 4
  */
 struct burst_area {
 	struct profile_layout_turns turns;
 	uint64_t bytes;
 	uint64_t reserved2[5];
-	struct burst_record all[BURST_RECORDS];
+	struct burst_record all[];
 };
 
 #endif

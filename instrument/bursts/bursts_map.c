@@ -105,7 +105,9 @@ static int take_all(struct bursts_map *map, struct bounded_reader *reader)
 	count = map_take(reader, UINT32_MAX);
 	for (uint32_t i = 0; r == 0 && i < count && !bounded_reader_failed(reader); i++)
 		r = take_procedure(map, reader);
-	return r == 0 && bounded_reader_failed(reader) ? -EBADMSG : r;
+	if (r == 0 && (bounded_reader_failed(reader) || bounded_reader_left(reader) > 0))
+		return -EBADMSG;
+	return r;
 }
 
 int bursts_map_decode(struct bursts_map *ret, const uint8_t *data, size_t bytes)

@@ -20,13 +20,22 @@ struct bursts_plan {
 	int64_t *numbers;
 };
 
+/* The area is a multiple of 64 bytes, all of them records. */
+static uint64_t room_of(const struct mode_options *options)
+{
+	uint64_t room = options->room != 0 ? options->room : BURST_RECORDS_DEFAULT;
+
+	return (room + 3) / 4 * 4;
+}
+
 static int bursts_begin(struct mode_image *image, struct error *err)
 {
 	struct bursts_map *map = calloc(1, sizeof(*map));
 	const struct mode_options *options = image->options;
 
 	image->data = map;
-	image->area_bytes = sizeof(struct burst_area);
+	image->area_bytes =
+		sizeof(struct burst_area) + room_of(options) * sizeof(struct burst_record);
 	image->turns.checks = options->checks != 0 ? options->checks : BURSTS_CHECKS_DEFAULT;
 	if (options->all)
 		image->turns.checks = 0;
@@ -171,7 +180,7 @@ static void emit_record(struct machine_code *code, const struct mode_image *imag
 	block_code_number(code, offset, sizeof(struct burst_record));
 	emit_take(code, offset, area + (uint32_t)offsetof(struct burst_area, bytes));
 	block_code_alu(code, BLOCK_ALU_COMPARE, offset,
-		       (uint32_t)(BURST_RECORDS * sizeof(struct burst_record)));
+		       (uint32_t)(image->area_bytes - sizeof(struct burst_area)));
 	machine_code_branch(code, MACHINE_ABOVE_OR_EQUAL, full);
 	block_code_move(code, BLOCK_STORE, address,
 			record_place(image, offset, offsetof(struct burst_record, address)));

@@ -11,6 +11,9 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 
+/* Records that are read at once. */
+#define PIECE 65536
+
 /* One that no instruction has is damage, or is being written: it is left out. */
 static int add_records(struct bursts_profile *profile, const struct bursts_map *map,
 		       const struct burst_record *records, size_t count)
@@ -31,21 +34,46 @@ static int add_records(struct bursts_profile *profile, const struct bursts_map *
 	return 0;
 }
 
-static int add_block(struct bursts_profile *profile, const struct bursts_map *map,
-		     const struct profile_file *file, uint64_t block, struct burst_area *area)
+/* A piece after the other; where the file has holes nothing was recorded. */
+static int add_kept(struct bursts_profile *profile, const struct bursts_map *map,
+		    const struct profile_file *file, uint64_t block, uint64_t kept)
 {
-	size_t head = offsetof(struct burst_area, all);
+	_cleanup_free_ struct burst_record *piece = malloc(PIECE * sizeof(*piece));
+	uint64_t done = 0;
+	int r = piece != NULL ? 0 : -ENOMEM;
+
+	while (r == 0 && done < kept) {
+		uint64_t at = sizeof(struct burst_area) + done * sizeof(*piece);
+		uint64_t hole = profile_file_hole(file, block, at) / sizeof(*piece);
+		uint64_t count = kept - done < PIECE ? kept - done : PIECE;
+
+		if (hole > 0) {
+			done += hole;
+			continue;
+		}
+		r = profile_file_read(file, block, at, piece, count * sizeof(*piece));
+		if (r == 0)
+			r = add_records(profile, map, piece, count);
+		done += count;
+	}
+	return r;
+}
+
+static int add_block(struct bursts_profile *profile, const struct bursts_map *map,
+		     const struct profile_file *file, uint64_t block)
+{
+	uint64_t room =
+		(file->header.area_bytes - sizeof(struct burst_area)) / sizeof(struct burst_record);
+	struct burst_area area;
 	uint64_t made, kept;
-	int r = profile_file_read(file, block, 0, area, head);
+	int r = profile_file_read(file, block, 0, &area, sizeof(area));
 
 	if (r < 0)
 		return r;
-	made = area->bytes / sizeof(struct burst_record);
-	kept = made < BURST_RECORDS ? made : BURST_RECORDS;
-	r = profile_file_read(file, block, head, area->all, kept * sizeof(struct burst_record));
-	if (r == 0)
-		r = add_records(profile, map, area->all, kept);
-	profile->bursts += area->turns.burst > 0 ? area->turns.burst - 1 : 0;
+	made = area.bytes / sizeof(struct burst_record);
+	kept = made < room ? made : room;
+	r = add_kept(profile, map, file, block, kept);
+	profile->bursts += area.turns.burst > 0 ? area.turns.burst - 1 : 0;
 	profile->lost += made - kept;
 	profile->threads++;
 	return r;
@@ -54,19 +82,16 @@ static int add_block(struct bursts_profile *profile, const struct bursts_map *ma
 int bursts_profile_add(struct bursts_profile *profile, const struct bursts_map *map,
 		       const char *path, struct error *err)
 {
-	_cleanup_free_ struct burst_area *area = malloc(sizeof(*area));
 	struct profile_file file;
-	int r;
+	int r = profile_file_open(&file, path, map->image, 0, err);
 
-	if (area == NULL)
-		return error_set(err, ENOMEM, "no memory for %s", path);
-	r = profile_file_open(&file, path, map->image, 0, err);
 	if (r < 0)
 		return r;
-	if (file.header.mode != PROFILE_LAYOUT_BURSTS || file.header.area_bytes < sizeof(*area))
+	if (file.header.mode != PROFILE_LAYOUT_BURSTS ||
+	    file.header.area_bytes < sizeof(struct burst_area))
 		r = error_set(err, EBADMSG, "%s is damaged", path);
 	for (uint64_t i = 0; r == 0 && i < file.blocks; i++) {
-		r = add_block(profile, map, &file, i, area);
+		r = add_block(profile, map, &file, i);
 		if (r < 0)
 			r = error_set(err, -r, "cannot read %s", path);
 	}

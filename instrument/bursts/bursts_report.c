@@ -138,11 +138,14 @@ int bursts_report_print(FILE *out, const struct bursts_map *map,
 {
 	if (profile->count == 0)
 		return 0;
-	if (!options->csv) {
+	if (!options->csv && map->checks == 0)
+		fprintf(out, "%s: all is recorded; %zu references", map->path, profile->count);
+	else if (!options->csv)
 		fprintf(out,
 			"%s: %" PRIu64 " bursts of %" PRIu32 " checks, %" PRIu32 " between two; "
 			"%zu references",
 			map->path, profile->bursts, map->records, map->checks, profile->count);
+	if (!options->csv) {
 		if (profile->lost > 0)
 			fprintf(out, ", %" PRIu64 " lost", profile->lost);
 		fputs("\n\n", out);

@@ -526,9 +526,12 @@ static uint64_t number_of(const struct rewriter *rewriter)
 	const char *metric = rewriter->options->of_mode.metric;
 	uint64_t seed = rewriter->mode->number;
 	struct turn_placement placement = placement_of(rewriter);
-	uint32_t turns[] = {rewriter->options->of_mode.checks, rewriter->options->of_mode.burst,
-			    placement.entries, (uint32_t)placement.boring,
-			    rewriter->options->of_mode.all};
+	uint32_t turns[] = {rewriter->options->of_mode.checks,
+			    rewriter->options->of_mode.burst,
+			    placement.entries,
+			    (uint32_t)placement.boring,
+			    rewriter->options->of_mode.all,
+			    rewriter->options->of_mode.room};
 
 	if (rewriter->mode->bursts)
 		seed = XXH3_64bits_withSeed(turns, sizeof(turns), seed);

@@ -50,6 +50,7 @@ struct copy_turns {
  *
  * @checks, @burst: of modes with bursts: checks between two, and in one; 0: the default
  * @all:    likewise, there are no checks between two
+ * @room:   likewise, records that a thread can make; 0: the default
  * @placement: likewise, where checks are; NULL: TURN_PLACEMENT_DEFAULT
  *
  * A mode takes note of its own ones and does not mind the others.
@@ -58,6 +59,7 @@ struct mode_options {
 	const char *metric;
 	uint32_t checks;
 	uint32_t burst;
+	uint32_t room;
 	bool all;
 	const struct turn_placement *placement;
 };

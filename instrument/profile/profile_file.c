@@ -70,3 +70,18 @@ int profile_file_read(const struct profile_file *file, uint64_t block, uint64_t 
 	return file_read_exactly(file->fd, buffer, bytes,
 				 PROFILE_LAYOUT_PAGE + block * file->header.block_bytes + at);
 }
+
+uint64_t profile_file_hole(const struct profile_file *file, uint64_t block, uint64_t at)
+{
+	uint64_t begin = PROFILE_LAYOUT_PAGE + block * file->header.block_bytes;
+	off_t data;
+
+	if (at >= file->header.block_bytes)
+		return 0;
+	data = lseek(file->fd, (off_t)(begin + at), SEEK_DATA);
+	if (data < 0)
+		return errno == ENXIO ? file->header.block_bytes - at : 0;
+	data -= (off_t)begin;
+	return (uint64_t)data < file->header.block_bytes ? (uint64_t)data - at
+							 : file->header.block_bytes - at;
+}

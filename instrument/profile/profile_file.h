@@ -46,4 +46,11 @@ void profile_file_close(struct profile_file *file);
 int profile_file_read(const struct profile_file *file, uint64_t block, uint64_t at, void *buffer,
 		      size_t bytes);
 
+/**
+ * profile_file_hole() - how many bytes from there on the file has no data of, all zero
+ *
+ * Return: up to the block's end at the most; 0 also if it cannot be told.
+ */
+uint64_t profile_file_hole(const struct profile_file *file, uint64_t block, uint64_t at);
+
 #endif

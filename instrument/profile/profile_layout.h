@@ -23,8 +23,13 @@
 /* A word that is so is in order: a thread's, and the process'. */
 #define PROFILE_LAYOUT_READY 0x64637069U
 
-/* Threads that have a block of their own at the same time; more share the last one. */
+/*
+ * Threads that have a block of their own at the same time; more share the last one. If blocks
+ * are large only as many as are so much together, but 16 at least; none takes room on a disk
+ * before it is used.
+ */
 #define PROFILE_LAYOUT_BLOCKS 512
+#define PROFILE_LAYOUT_FILE_BYTES (UINT64_C(1) << 32)
 
 /** enum profile_layout_mode - what is recorded, and who in the runtime helps. */
 enum profile_layout_mode {

@@ -7,10 +7,7 @@
 
 #define NAMES_MAX 1000
 
-/* Blocks tried to be mapped, most first. */
-static const uint32_t block_counts[] = {PROFILE_LAYOUT_BLOCKS, 16, 1};
-
-#define BLOCK_COUNTS (sizeof(block_counts) / sizeof(block_counts[0]))
+#define FEW_BLOCKS 16
 
 /* Finds NAME=value in what the program was started with. Return: its length, 0: not there. */
 static uint32_t find_variable(const char *name, char *value, uint32_t bytes)
@@ -106,21 +103,36 @@ static uint64_t bytes_of(const struct profile_layout_state *state, uint64_t bloc
 	return PROFILE_LAYOUT_PAGE + blocks * state->block_bytes;
 }
 
+/* What is tried when so many blocks cannot be mapped; the first time 0 cannot. */
+static uint32_t fewer_blocks(const struct profile_layout_state *state, uint32_t blocks)
+{
+	uint64_t wanted = PROFILE_LAYOUT_FILE_BYTES / state->block_bytes;
+
+	if (blocks == 0)
+		return wanted > PROFILE_LAYOUT_BLOCKS ? PROFILE_LAYOUT_BLOCKS
+		       : wanted < FEW_BLOCKS	      ? FEW_BLOCKS
+						      : (uint32_t)wanted;
+	return blocks > FEW_BLOCKS ? FEW_BLOCKS : 1;
+}
+
 /* @fd: a new file, or -1. */
 static void map(struct profile_layout_state *state, long fd)
 {
 	int flags = fd < 0 ? MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED;
 
-	for (uint32_t i = 0; state->region == 0 && i < BLOCK_COUNTS; i++) {
-		uint64_t bytes = bytes_of(state, block_counts[i]);
+	for (uint32_t blocks = 0; state->region == 0 && blocks != 1;) {
+		uint64_t bytes;
 		long at = -1;
+
+		blocks = fewer_blocks(state, blocks);
+		bytes = bytes_of(state, blocks);
 
 		if (fd < 0 || CALL2(SYS_ftruncate, fd, bytes) == 0)
 			at = system_call6(SYS_mmap, 0, (long)bytes, PROT_READ_WRITE, flags, fd, 0);
 		if (at < 0 && at > -4096)
 			continue;
 		state->region = (uint64_t)at;
-		state->region_blocks = block_counts[i];
+		state->region_blocks = blocks;
 	}
 	if (state->region != 0)
 		fill_header((struct profile_layout_header *)state->region, state);
