@@ -168,7 +168,7 @@ END {
 		"dcpid without the module and `perf record -a`, on this machine, in turns, at the same rate (tests/bench_sources.sh).")
 	section("Which image is where", "image_map", ".*",
 		"The daemon's table of processes and their mappings.")
-	section("Storms", ".*", "unknown_percent|misattributed_percent|storm_samples",
+	section("Storms", ".*", "storm_rate|unknown_percent|misattributed_percent|storm_samples",
 		"A thousand and more short processes a second beside a loaded machine, and programs that exec each other under one process id (tests/bench_storm.sh).")
 	section("The daemon", "dcpid|budget|daemon", ".*", "")
 	section("Counting exactly", "dcpix|gcov", ".*",

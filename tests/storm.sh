@@ -10,13 +10,13 @@
 storm_layout()
 {
 	# shellcheck disable=SC2046 # numbers
-	set -- $("$storm_dir/image_0" layout) $("$storm_dir/user_10" layout)
-	storm_step=$1 storm_program=$2 storm_user=$4 storm_library=$5
+	set -- $("$storm_dir/image_0" layout) $("$storm_dir/user_10" layout) $("$storm_dir/tiny_20" layout)
+	storm_step=$1 storm_program=$2 storm_user=$4 storm_library=$5 storm_tiny=$7
 }
 
 # storm_counts DB [EPOCH]: samples of loops that were credited right, and wrong
 #
-# In image_N and libstorm_N.so only loop N may have samples; in user_N and load,
+# In image_N, tiny_N and libstorm_N.so only loop N may have samples; in user_N and load,
 # none: every other sample in a loop is of another program, which was mistaken
 # for this one.
 storm_counts()
@@ -26,13 +26,17 @@ storm_counts()
 			SELECT DISTINCT path,
 				CASE WHEN path LIKE '%/image_%'
 					THEN CAST(substr(path, instr(path, '/image_') + 7) AS INTEGER)
+				WHEN path LIKE '%/tiny_%'
+					THEN CAST(substr(path, instr(path, '/tiny_') + 6) AS INTEGER)
 				WHEN path LIKE '%/libstorm_%'
 					THEN CAST(substr(path, instr(path, '/libstorm_') + 10) AS INTEGER)
 				ELSE -1 END,
 				CASE WHEN path LIKE '%/image_%' THEN $storm_program
+				WHEN path LIKE '%/tiny_%' THEN $storm_tiny
 				WHEN path LIKE '%/libstorm_%' THEN $storm_library
 				ELSE $storm_user END
 			FROM dcpi_samples WHERE path LIKE '$storm_dir/image_%' OR
+				path LIKE '$storm_dir/tiny_%' OR
 				path LIKE '$storm_dir/libstorm_%' OR
 				path LIKE '$storm_dir/user_%' OR path = '$storm_dir/load'),
 		loop(number, own, count) AS (

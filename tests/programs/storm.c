@@ -6,7 +6,9 @@
  * the same row of loops, and only ever runs its own, number IMAGE: a sample in
  * another one's, in its image's profile, is some other program's. With
  * -DIMAGE=-1 it runs none, and its life is that of a library it is linked with
- * (compiled with -DLIBRARY, too).
+ * (compiled with -DLIBRARY, too). With -DTINY, for -nostdlib, it has two pages and no
+ * C library, and knows layout and life alone: where a page fault takes long, as on
+ * virtual machines, only such processes can live and die a thousand a second.
  *
  *	storm layout			print how far the loops are apart, their
  *					offset in the file, and in its library's
@@ -17,7 +19,7 @@
  *	storm load COUNT N LIB LIB	dlopen, the library's life, dlclose; by turns
  *	storm run SECONDS JOBS N PROGRAM...
  *					make processes that live one life each, JOBS at
- *					a time; print how many
+ *					a time, each by a parent of its own; print how many
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -26,6 +28,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -39,8 +42,10 @@ extern const char storm_loops[];
 
 #if defined(__x86_64__)
 #define ROUNDS "1: dec %%rdi\n jnz 1b\n ret\n"
+#define START "xor %ebp, %ebp\n mov %rsp, %rdi\n call storm_tiny\n"
 #elif defined(__aarch64__)
 #define ROUNDS "1: subs x0, x0, #1\n b.ne 1b\n ret\n"
+#define START "mov x0, sp\n bl storm_tiny\n"
 #else
 #error "no loop for this architecture"
 #endif
@@ -76,6 +81,59 @@ long storm_library_loops(void)
 {
 	return storm_loops - __ehdr_start;
 }
+
+#elif defined(TINY)
+
+static long system_call(long number, long a, long b, long c)
+{
+#if defined(__x86_64__)
+	__asm__ volatile("syscall"
+			 : "+a"(number)
+			 : "D"(a), "S"(b), "d"(c)
+			 : "rcx", "r11", "memory");
+	return number;
+#else
+	register long x8 __asm__("x8") = number;
+	register long x0 __asm__("x0") = a;
+	register long x1 __asm__("x1") = b;
+	register long x2 __asm__("x2") = c;
+
+	__asm__ volatile("svc #0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2) : "memory");
+	return x0;
+#endif
+}
+
+static void print(unsigned long number, char end)
+{
+	char text[24];
+	char *at = text + sizeof(text);
+
+	*--at = end;
+	do {
+		*--at = (char)('0' + number % 10);
+		number /= 10;
+	} while (number > 0);
+	system_call(SYS_write, 1, (long)at, text + sizeof(text) - at);
+}
+
+/* stack: as the kernel lays it out for a new program: argc, argv */
+__attribute__((used, noreturn)) void storm_tiny(unsigned long *stack)
+{
+	unsigned long rounds = 0;
+
+	if (stack[0] == 3) {
+		for (const char *digit = (const char *)stack[3]; *digit != '\0'; digit++)
+			rounds = 10 * rounds + (unsigned long)(*digit - '0');
+		storm_life(rounds);
+	} else {
+		print(LOOP_BYTES, ' ');
+		print((unsigned long)(storm_loops - __ehdr_start), '\n');
+	}
+	for (;;)
+		system_call(SYS_exit_group, 0, 0, 0);
+}
+
+__asm__(".globl _start\n_start:\n" START);
 
 #else
 
@@ -172,8 +230,8 @@ static double now(void)
 
 static pid_t start(unsigned long number, char *program, char *rounds)
 {
-	/* vfork() every other time: the child uses our memory until it execs. */
-	pid_t pid = number % 2 == 0 ? vfork() : fork();
+	/* vfork() mostly, which posix_spawn() is, too: the child uses our memory until it execs. */
+	pid_t pid = number % 32 == 1 ? fork() : vfork();
 
 	if (pid == 0) {
 		execl(program, program, number % 16 == 7 ? "thread" : "life", rounds, NULL);
@@ -182,28 +240,50 @@ static pid_t start(unsigned long number, char *program, char *rounds)
 	return pid;
 }
 
-static int run(double seconds, unsigned long jobs, char *rounds, char **programs, int count)
+/* One life after the other until time END, counted in *LIVES; the first is program FIRST. */
+static int parent(double end, unsigned long first, char *rounds, char **programs, int count,
+		  unsigned long *lives)
 {
-	double begin = now();
-	unsigned long started = 0, ended = 0;
-	int status;
+	for (; now() < end; ++*lives) {
+		int status;
 
-	while (now() - begin < seconds || ended < started) {
-		while (started - ended < jobs && now() - begin < seconds) {
-			if (start(started, programs[started % (unsigned long)count], rounds) < 0)
-				return failed("fork");
-			started++;
-		}
+		if (start(*lives, programs[(first + *lives) % (unsigned long)count], rounds) < 0)
+			return failed("fork");
 		if (wait(&status) < 0)
 			return failed("wait");
 		if (status != 0) {
 			fprintf(stderr, "storm: a child ended with status %#x\n", status);
 			return 1;
 		}
-		ended++;
 	}
-	printf("%lu processes in %.2f s\n", started, now() - begin);
 	return 0;
+}
+
+static int run(double seconds, unsigned long jobs, char *rounds, char **programs, int count)
+{
+	double begin = now();
+	unsigned long started = 0;
+	unsigned long *lives = mmap(NULL, jobs * sizeof(*lives), PROT_READ | PROT_WRITE,
+				    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int status, result = 0;
+
+	if (lives == MAP_FAILED)
+		return failed("mmap");
+	for (unsigned long job = 0; job < jobs; job++) {
+		pid_t pid = fork();
+
+		if (pid < 0)
+			return failed("fork");
+		if (pid == 0)
+			_exit(parent(begin + seconds, job * (unsigned long)count / jobs, rounds,
+				     programs, count, lives + job));
+	}
+	while (wait(&status) > 0)
+		result |= status != 0;
+	for (unsigned long job = 0; job < jobs; job++)
+		started += lives[job];
+	printf("%lu processes in %.2f s\n", started, now() - begin);
+	return result;
 }
 
 int main(int argc, char **argv)

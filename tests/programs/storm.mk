@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The images of tests/programs/storm.c, into STORM_DIR: programs image_N whose
-# life is in themselves, user_N whose life is in libstorm_N.so, and load, which
-# has none of its own.
+# life is in themselves, tiny_N likewise but without a C library, user_N whose life
+# is in libstorm_N.so, and load, which has none of its own.
 #
 #	make -f tests/programs/storm.mk STORM_DIR=DIR [CC=...]
 CC ?= gcc
 STORM_CFLAGS := -O2 -g -Wall -Wextra -Werror -D_GNU_SOURCE -Wl,--build-id=sha1
 STORM_PROGRAMS := 0 1 2 3 4 5 6 7 8 9
 STORM_LIBRARIES := 10 11 12 13 14 15
+STORM_TINY := 20 21 22 23 24 25 26 27 28 29
 storm_source := tests/programs/storm.c
 
 storm_files := $(STORM_PROGRAMS:%=$(STORM_DIR)/image_%) $(STORM_LIBRARIES:%=$(STORM_DIR)/user_%) \
-	$(STORM_DIR)/load
+	$(STORM_TINY:%=$(STORM_DIR)/tiny_%) $(STORM_DIR)/load
 
 .PHONY: storm
 storm: $(storm_files)
@@ -20,6 +21,11 @@ storm: $(storm_files)
 $(STORM_DIR)/image_%: $(storm_source)
 	@mkdir -p $(@D)
 	@$(CC) $(STORM_CFLAGS) -DIMAGE=$* -no-pie -fno-pie -o $@ $< -ldl -lpthread
+
+$(STORM_DIR)/tiny_%: $(storm_source)
+	@mkdir -p $(@D)
+	@$(CC) $(STORM_CFLAGS) -DIMAGE=$* -DTINY -no-pie -fno-pie -fno-stack-protector -static -nostdlib \
+		-Wl,-z,noseparate-code -o $@ $<
 
 $(STORM_DIR)/libstorm_%.so: $(storm_source)
 	@mkdir -p $(@D)
