@@ -136,16 +136,17 @@ $(PLUGINS:%=$(LIB)/%.so): $(LIB)/%.so: $$(call objects,$$*) $$(call archives,$$*
 	@mkdir -p $(@D)
 	$(Q)$(or $($*-link),$(link) -shared)
 
-# Fuzz targets are compiled whole, by clang: all they call is instrumented.
+# Fuzz targets are compiled whole, by clang: all they call is instrumented, but for what
+# comes from archives.
 FUZZ_CC ?= clang
 FUZZ_SECONDS ?= 60
 FUZZ_FLAGS := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
 
-$(FUZZERS:%=build/fuzz/%): build/fuzz/%: $$($$*-src)
+$(FUZZERS:%=build/fuzz/%): build/fuzz/%: $$($$*-src) $$(call archives,$$*)
 	$(call say,FUZZCC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(FUZZ_CC) -std=gnu17 $(WARNINGS) -O1 -g $(FUZZ_FLAGS) $(CPPFLAGS) -o $@ $^ \
-		$(call pkg_libs,$*) $($*-ldlibs)
+		$(call pkg_libs,$*) $(call all_ldlibs,$*)
 
 .PHONY: fuzz
 fuzz: $(FUZZERS:%=build/fuzz/%) ## run every fuzz target for FUZZ_SECONDS (60)

@@ -220,22 +220,24 @@ static int line_read(struct config *config, char *line, struct error *err)
 static int file_read(struct config *config, const char *path, struct error *err)
 {
 	_cleanup_file_ FILE *file = fopen(path, "re");
-	_cleanup_free_ char *line = malloc(LINE_BYTES);
+	_cleanup_free_ char *line = NULL;
 	unsigned int number = 0;
+	size_t bytes = 0;
+	ssize_t length;
 	struct error failure;
 
 	if (file == NULL)
 		return error_set_errno(err, "cannot open %s", path);
-	if (line == NULL)
-		return error_set(err, ENOMEM, "out of memory");
-	while (fgets(line, LINE_BYTES, file) != NULL) {
+	while ((length = getline(&line, &bytes, file)) >= 0) {
 		number++;
-		if (strlen(line) == LINE_BYTES - 1)
+		if (length >= LINE_BYTES)
 			return error_set(err, EINVAL, "%s:%u: line too long", path, number);
+		if (strlen(line) != (size_t)length)
+			return error_set(err, EINVAL, "%s:%u: a zero byte", path, number);
 		if (line_read(config, line, &failure) < 0)
 			return error_set(err, EINVAL, "%s:%u: %s", path, number, failure.message);
 	}
-	if (ferror(file))
+	if (!feof(file))
 		return error_set_errno(err, "cannot read %s", path);
 	return 0;
 }

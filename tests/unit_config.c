@@ -224,6 +224,27 @@ static void long_values_are_refused(void **state)
 }
 
 /* Two ways to the same settings give equal bytes: reloading compares them. */
+/* What follows one in its line could not be seen. */
+static void zero_bytes_are_refused(void **state)
+{
+	static const char text[] = "label = x\n# \0 units = 0\n";
+	struct config config;
+	struct error err;
+	char where[80];
+	FILE *file = fopen(path, "w");
+
+	(void)state;
+	assert_non_null(file);
+	assert_int_equal(fwrite(text, 1, sizeof(text) - 1, file), sizeof(text) - 1);
+	assert_int_equal(fclose(file), 0);
+	config_init(&config);
+	assert_int_equal(config_read(&config, path, &err), -EINVAL);
+	snprintf(where, sizeof(where), "%s:2: a zero byte", path);
+	assert_string_equal(err.message, where);
+	/* A folder can be opened. */
+	assert_int_equal(config_read(&config, directory, &err), -EISDIR);
+}
+
 static void equal_settings_compare_equal(void **state)
 {
 	struct config a, b;
@@ -282,6 +303,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(drop_ins_need_no_main_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(errors_have_file_and_line, setup, teardown),
 		cmocka_unit_test(long_values_are_refused),
+		cmocka_unit_test_setup_teardown(zero_bytes_are_refused, setup, teardown),
 		cmocka_unit_test(settings_go_together),
 		cmocka_unit_test(equal_settings_compare_equal),
 		cmocka_unit_test_setup_teardown(garbage_does_no_harm, setup, teardown),
