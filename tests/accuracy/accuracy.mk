@@ -108,12 +108,17 @@ $(TEST_BIN)/profi: tests/accuracy/profi.cc
 x86-samples: $(COUNT_PLUGIN) $(BIN)/dcpirun $(BIN)/dcpiprof ## sample and count the programs of the x86-64 arm
 	$(Q)tests/accuracy/x86_collect.sh $$(tests/accuracy/x86.py --list $(if $(QUICK),--quick))
 
+# What was measured; "-dirty" if files differed from it.
+accuracy_commit = $(or $(shell git describe --always --dirty --exclude '*' 2>/dev/null),-)
+
 accuracy-arm-%: $$(accuracy-$$*-needs) $(BIN)/dcpicalc $(TEST_BIN)/make_profile_db
 	$(call say,ACCURACY,$*)
 	@mkdir -p build/accuracy
 	$(Q)$(accuracy-$*) $(if $(QUICK),--quick --seeds 1) \
 		--details build/accuracy/$*.programs.json > build/accuracy/$*.json.new
-	@mv build/accuracy/$*.json.new build/accuracy/$*.json
+	@sed 's/^{/{"commit": "$(accuracy_commit)", /' build/accuracy/$*.json.new \
+		> build/accuracy/$*.json
+	@rm build/accuracy/$*.json.new
 
 .PHONY: accuracy
 accuracy: deps-accuracy ## estimates against the truth: a table, and build/accuracy.json
@@ -122,6 +127,7 @@ accuracy: deps-accuracy ## estimates against the truth: a table, and build/accur
 	@tests/accuracy/table.py build/accuracy.json
 
 .PHONY: accuracy-doc
-accuracy-doc: ## docs/accuracy.md from what make accuracy left
-	@tests/accuracy/accuracy_md.py build/accuracy.json build/accuracy > docs/accuracy.md.new
+accuracy-doc: ## docs/accuracy.md from what make accuracy left; rows of other arms stay
+	@tests/accuracy/accuracy_md.py build/accuracy.json build/accuracy docs/accuracy.md \
+		> docs/accuracy.md.new
 	@mv docs/accuracy.md.new docs/accuracy.md

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""accuracy_md.py FILE DIRECTORY: docs/accuracy.md from build/accuracy.json and the lines of
-single programs, DIRECTORY/*.programs.json. What no number says is in accuracy_notes.md."""
+"""accuracy_md.py FILE DIRECTORY [PAGE]: docs/accuracy.md from build/accuracy.json and the
+lines of single programs, DIRECTORY/*.programs.json. What no number says is in
+accuracy_notes.md. Of what was not measured this time, PAGE's rows stay: an earlier page."""
 
 import datetime
 import glob
@@ -10,6 +11,7 @@ import os
 import platform
 import sys
 
+import page
 import table
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -18,6 +20,8 @@ VARIANTS = ("perturbed", "skid1", "events", "edges")
 BUDGET = 1000000
 BUDGETS = (10000, 100000, BUDGET)
 ESTIMATORS = ("dcpi", "paper", "avg", "max")
+ERRORS = "Errors of frequencies, percent of samples (reported half, 10^6 samples)"
+WORST = "The worst programs"
 
 # What the project set out to reach on in-order machines, and what the paper has; of rows
 # without a goal there is only something to compare with.
@@ -33,11 +37,11 @@ GOALS = (
     ("culprits", "precision", "culprit precision", ">=", 70, "-"),
     ("culprits", "list_size", "culprits listed for a stall", "<=", 1.6, "-"),
     ("misses", "icache", "I-cache stalls and misses, correlation", ">=", 0.95, "0.91"),
-    ("misses", "icache_true", "(of true stalls and misses)", None, None, "-"),
-    ("misses", "icache_cycles", "(of stalls and true stalls)", None, None, "-"),
+    ("misses", "icache_true", "(I-cache: true stalls and misses)", None, None, "-"),
+    ("misses", "icache_cycles", "(I-cache: stalls and true stalls)", None, None, "-"),
     ("misses", "dcache", "D-cache stalls and misses, correlation", ">=", 0.95, "-"),
-    ("misses", "dcache_true", "(of true stalls and misses)", None, None, "-"),
-    ("misses", "dcache_cycles", "(of stalls and true stalls)", None, None, "-"),
+    ("misses", "dcache_true", "(D-cache: true stalls and misses)", None, None, "-"),
+    ("misses", "dcache_cycles", "(D-cache: stalls and true stalls)", None, None, "-"),
     ("instructions", "interval_holds", "intervals hold the truth, of samples", ">=", 90, "-"),
     ("instructions", "interval_holds", "the same, with 10^4 samples", ">=", 90, "-", 10000),
 )
@@ -58,17 +62,18 @@ def goal_cell(value, sign, goal):
     return f"**{value}**" if met else f"{value} (missed)"
 
 
-def missing(lines):
-    """What a whole run has, and these lines do not, in words."""
+def missing(rows):
+    """What a whole run has, and these rows do not, in words."""
+    there = {(row[0], row[2], row[3]) for row in rows[1:] if len(row) > 3}
     wanted = [(arm, budget, estimator) for arm in IN_ORDER for budget in BUDGETS
               for estimator in ESTIMATORS]
     wanted += [(f"{arm}-{variant}", BUDGET, estimator) for arm in IN_ORDER
                for variant in VARIANTS for estimator in ESTIMATORS[:2]]
     absent = {}
     for arm, budget, estimator in wanted:
-        if not find(lines, name="instructions", arm=arm, budget=budget, estimator=estimator):
+        if (arm, str(budget), estimator) not in there:
             absent.setdefault(arm, []).append(f"{estimator} with {budget} samples")
-    arms = {line["arm"] for line in lines}
+    arms = {arm for arm, _, _ in there}
     return [f"`{arm}` ({', '.join(what)})" if arm in arms else f"`{arm}`"
             for arm, what in absent.items()]
 
@@ -89,13 +94,11 @@ def histogram(lines):
     rows = [["error"] + list(IN_ORDER)]
     shown = [find(lines, name="instructions", arm=arm, split="reported", budget=BUDGET,
                   estimator="dcpi").get("errors") for arm in IN_ORDER]
-    if None in shown:
-        return None
     for step in range(20):
         low = -50 + 5 * step
         name = "below -45%" if step == 0 else "45% and more" if step == 19 else \
             f"{low}% to {low + 5}%"
-        rows.append([name] + [table.cell(errors[step]) for errors in shown])
+        rows.append([name] + [table.cell(errors and errors[step]) for errors in shown])
     return rows
 
 
@@ -126,10 +129,17 @@ def machine():
 
 
 def section(title, rows):
-    if rows is None or len(rows) < 2:
+    if len(rows) < 2:
         return
     print(f"\n## {title}\n")
     print("\n".join(table.markdown(rows)))
+
+
+def worst_kept(rows, old):
+    """An arm's programs are all of one run."""
+    arms = {row[0] for row in rows[1:]}
+    kept = [row for row in old[1:] if row[0] not in arms] if old[:1] == rows[:1] else []
+    return rows[:1] + sorted(rows[1:] + kept, key=lambda row: row[0])
 
 
 def details_read(directory):
@@ -145,16 +155,20 @@ def main():
     with open(f"{HERE}/accuracy_notes.md", encoding="utf-8") as notes:
         before, after = notes.read().split("<!-- tables -->\n")
     print(before.rstrip())
-    print(f"\nMeasured by `make accuracy` on {datetime.date.today()}: {machine()}.")
-    absent = missing(lines)
-    if absent:
-        print("\n**Not in this run:** " + "; ".join(absent) + ".")
-    section("Goals", goals(lines))
+    print(f"\nMade on {datetime.date.today()}; what was run for it, on {machine()}.")
+    old = page.read(sys.argv[3]) if len(sys.argv) > 3 else {}
+    measured = {}
     for name, title in table.TITLES.items():
-        section(title, table.rows(lines, name))
-    section("Errors of frequencies, percent of samples (reported half, 10^6 samples)",
-            histogram(lines))
-    section("The worst programs", worst(details_read(sys.argv[2])))
+        rows = table.rows(lines, name, table.COLUMNS[name] + ("commit",), table.KEYS)
+        measured[title] = page.with_rows(rows, old.get(title), len(table.KEYS))
+    absent = missing(measured[table.TITLES["instructions"]])
+    if absent:
+        print("\n**Never measured:** " + "; ".join(absent) + ".")
+    section("Goals", page.with_columns(goals(lines), old.get("Goals"), "-"))
+    for title, rows in measured.items():
+        section(title, rows)
+    section(ERRORS, page.with_columns(histogram(lines), old.get(ERRORS), "-"))
+    section(WORST, worst_kept(worst(details_read(sys.argv[2])), old.get(WORST, [])))
     print("\n" + after.rstrip())
 
 

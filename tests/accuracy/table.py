@@ -36,11 +36,11 @@ def cell(value):
     return str(value)
 
 
-def rows(lines, name, columns=None):
-    """Header and rows of one table."""
+def rows(lines, name, columns=None, keys=None):
+    """Header and rows of one table; @keys: those that any line has."""
     columns = columns or COLUMNS[name]
     chosen = [line for line in lines if line["name"] == name]
-    keys = [k for k in KEYS if any(k in line for line in chosen)]
+    keys = keys or [k for k in KEYS if any(k in line for line in chosen)]
     table = [list(keys) + [c.replace("within", "<=").replace("_", " ") for c in columns]]
     for line in chosen:
         table.append([cell(line.get(k)) for k in list(keys) + list(columns)])
