@@ -9,7 +9,7 @@
 
 #include "instrument/copy/rewriter.h"
 #include "instrument/counts/counts_report.h"
-#include "instrument/counts/counts_store.h"
+#include "instrument/mode_store.h"
 #include "instrument/mode_table.h"
 #include "instrument/runnable.h"
 #include "lib/cleanup.h"
@@ -234,21 +234,34 @@ static int rewrite(const struct settings *settings, const char *program)
 	return 0;
 }
 
+static void tell_shared(uint64_t threads)
+{
+	if (threads > 0)
+		fprintf(stderr,
+			"dcpix: %llu threads had to share counters: counts may be too low\n",
+			(unsigned long long)threads);
+}
+
 /* --- counts --------------------------------------------------------------- */
 
-/* Return: 1; 0 nothing was counted; or an error. */
-static int store_counts(FILE *out, const struct settings *settings, const char *program,
-			const struct counts_map *map, const struct counts_profile *profile,
-			struct error *err)
+/* Into the database, of whatever mode it is. */
+static int store(FILE *out, const struct settings *settings, const char *program,
+		 char *const *files, size_t count)
 {
-	struct counts_store_epoch epoch = {.database = settings->database, .rewritten = program};
-	int r = counts_store(&epoch, map, profile, err);
+	struct epoch_store epoch = {.database = settings->database, .rewritten = program};
+	_cleanup_free_ char *path = NULL;
+	struct error err;
+	int r = mode_store(&epoch, files, count, &path, &err);
 
+	epoch_store_close(&epoch);
+	if (r < 0)
+		return fail(&err);
 	if (r > 0 && !settings->quiet)
-		fprintf(out, "counts of %zu process%s of %s: epoch %lld of %s\n", profile->files,
-			profile->files == 1 ? "" : "es", map->path, (long long)epoch.id,
+		fprintf(out, "%s of %zu process%s of %s: epoch %lld of %s\n", epoch.what,
+			epoch.files, epoch.files == 1 ? "" : "es", path, (long long)epoch.id,
 			settings->database);
-	return r;
+	tell_shared(epoch.shared);
+	return r > 0 ? 0 : EXIT_NOTHING;
 }
 
 /* Into the database, or as a listing. */
@@ -258,20 +271,19 @@ static int take_counts(FILE *out, struct settings *settings, const char *program
 	struct counts_profile profile = {0};
 	struct counts_map map = {0};
 	struct error err;
-	int r = counts_map_read(&map, program, &err);
+	int r;
 
+	if (settings->database != NULL)
+		return store(out, settings, program, files, count);
+	r = counts_map_read(&map, program, &err);
 	for (size_t i = 0; r == 0 && i < count; i++)
 		r = counts_profile_add(&profile, &map, files[i], &err);
 	if (r == 0 && !settings->limited && settings->report.rows == COUNTS_PROCEDURES)
 		settings->report.limit = settings->report.csv ? 0 : ROWS_DEFAULT;
-	if (r == 0 && settings->database != NULL)
-		r = store_counts(out, settings, program, &map, &profile, &err);
-	else if (r == 0)
+	if (r == 0)
 		r = counts_report_print(out, &map, &profile, &settings->report, &err);
-	if (r > 0 && profile.shared > 0)
-		fprintf(stderr,
-			"dcpix: %llu threads had to share counters: counts may be too low\n",
-			(unsigned long long)profile.shared);
+	if (r > 0)
+		tell_shared(profile.shared);
 	counts_profile_deinit(&profile);
 	counts_map_deinit(&map);
 	if (r < 0)

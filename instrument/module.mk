@@ -2,12 +2,16 @@
 # Packages: those of analysis
 #
 # For x86-64, where it also has to run: what it makes are programs of this machine.
-ifneq ($(filter x86_64%,$(shell $(CC) -dumpmachine)),)
 ARCHIVES += instrument
+# What reads contexts that another machine's programs recorded runs anywhere.
+instrument-src := $(addprefix instrument/calls/, call_map.c call_profile.c call_recording.c \
+	call_thread.c context_tree.c) \
+	$(addprefix instrument/profile/, map_coding.c profile_file.c recording_builder.c)
+ifneq ($(filter x86_64%,$(shell $(CC) -dumpmachine)),)
 # What runs in rewritten programs is not in the archive; what writes the database is the
 # program's alone.
 instrument-src := instrument/mode_table.c instrument/program_cache.c instrument/runnable.c \
-	$(filter-out instrument/runtime/% %/counts_store.c,$(sort $(wildcard instrument/*/*.c)))
+	$(filter-out instrument/runtime/% %_store.c,$(sort $(wildcard instrument/*/*.c)))
 instrument-ldlibs := -lm
 
 # What is put into rewritten programs: bytes that run anywhere, without libc.
@@ -29,7 +33,8 @@ $(OBJ)/instrument/code/runtime_blob.o: $(RUNTIME_BLOB)
 $(OBJ)/instrument/code/runtime_blob.o: CPPFLAGS += -DRUNTIME_BLOB='"$(RUNTIME_BLOB)"'
 
 PROGRAMS += dcpix
-dcpix-src := instrument/dcpix.c instrument/counts/counts_store.c
+dcpix-src := instrument/dcpix.c instrument/mode_store.c instrument/counts/counts_store.c \
+	instrument/profile/epoch_store.c
 dcpix-archives := instrument analysis db util
 dcpix-pkgs = $(ANALYSIS_PKGS) sqlite3 zlib
 
@@ -40,8 +45,9 @@ unit_point-pkgs = $(ANALYSIS_PKGS)
 
 PROGRAMS += dcpipaths
 dcpipaths-src := tools/dcpipaths.c
-dcpipaths-archives := instrument analysis util
-dcpipaths-pkgs = $(ANALYSIS_PKGS)
+dcpipaths-archives := tool instrument analysis db util
+dcpipaths-pkgs = $(TOOL_PKGS)
+dcpipaths-ldlibs := -lm
 
 PROGRAMS += dcpicct
 dcpicct-src := tools/dcpicct.c tools/calls/context_listing.c tools/calls/call_names.c \
@@ -103,6 +109,10 @@ UNIT_TESTS += unit_paths_map
 unit_paths_map-src := tests/unit_paths_map.c
 unit_paths_map-archives := instrument analysis util
 unit_paths_map-pkgs = $(ANALYSIS_PKGS)
+UNIT_TESTS += unit_recordings
+unit_recordings-src := tests/unit_recordings.c
+unit_recordings-archives := instrument analysis util
+unit_recordings-pkgs = $(ANALYSIS_PKGS)
 UNIT_TESTS += unit_path_graph
 unit_path_graph-src := tests/unit_path_graph.c
 unit_path_graph-archives := instrument analysis util
@@ -117,7 +127,13 @@ call_ranges-src := tests/call_ranges.c
 call_ranges-archives := instrument analysis util
 call_ranges-pkgs = $(ANALYSIS_PKGS)
 
-FUZZERS += fuzz_rewriter fuzz_counts
+FUZZERS += fuzz_rewriter fuzz_counts fuzz_recordings
+fuzz_recordings-src = tests/fuzz_recordings.c db/recording_blob.c db/profile_blob.c \
+	$(instrument-src) $(analysis-src) $(util-src)
+fuzz_recordings-pkgs := $(ANALYSIS_PKGS) zlib
+fuzz_recordings-ldlibs = $(analysis-ldlibs)
+build/fuzz/fuzz_recordings: CPPFLAGS += -DRUNTIME_BLOB='"$(RUNTIME_BLOB)"'
+build/fuzz/fuzz_recordings: | $(RUNTIME_BLOB)
 fuzz_counts-src = tests/fuzz_counts.c $(instrument-src) $(analysis-src) $(util-src)
 fuzz_counts-pkgs := $(ANALYSIS_PKGS)
 fuzz_counts-ldlibs = $(analysis-ldlibs)

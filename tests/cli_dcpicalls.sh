@@ -86,6 +86,11 @@ like "--by procedure" "$(report --by procedure | grep ' shared$')" ' 3003 +0  sh
 report --json > "$WORK/json"
 check "JSON is as the schema has it" tests/validate_json.py dcpicalls < "$WORK/json"
 
+# --- in the database
+. tests/recorded_db.sh
+DCPIX_OUT=$WORK/again "$WORK/callers.calls" 7 > /dev/null
+same_in_database dcpicalls "$WORK/callers.calls" "$WORK"/profile.* "$WORK"/again.*
+
 # --- an emulator sees the same
 truth()
 {

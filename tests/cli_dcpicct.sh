@@ -51,6 +51,11 @@ like "--folded: a stack" "$(report --folded | grep costly_caller | tail -n 1)" \
 report --json > "$WORK/json"
 check "JSON is as the schema has it" tests/validate_json.py dcpicct < "$WORK/json"
 
+# --- in the database
+. tests/recorded_db.sh
+DCPIX_OUT=$WORK/again "$WORK/callers.context" 7 > /dev/null
+same_in_database dcpicct "$WORK/callers.context" "$WORK"/profile.* "$WORK"/again.*
+
 # --- an emulator sees the same
 truth()
 {

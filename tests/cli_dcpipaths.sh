@@ -23,6 +23,17 @@ cat docs/*.md > "$scratch/text"
 path_exact gzip -9c "$scratch/text"
 path_exact mawk '{ n += NF } END { print n }' "$scratch/text"
 
+# The database has what the files have.
+bin=$PWD/build/bin
+WORK=$scratch
+. tests/recorded_db.sh
+"$dcpix" -q --mode paths --metric cycles -o "$scratch/stored" "$scratch/program"
+DCPIX_OUT=$scratch/first "$scratch/stored" recursion > /dev/null
+DCPIX_OUT=$scratch/second "$scratch/stored" jumps > /dev/null
+same_in_database dcpipaths "$scratch/stored" "$scratch"/first.* "$scratch"/second.*
+is "--by procedure, too" "$("$dcpipaths" --by procedure --db "$scratch/two.db")" \
+	"$("$dcpipaths" --by procedure "$scratch/stored" "$scratch"/first.* "$scratch"/second.*)"
+
 # What the emulator cannot tell apart: the same output, and no number is lost.
 for metric in "" "--metric cycles"; do
 	# shellcheck disable=SC2086 # words
@@ -68,7 +79,9 @@ refused()
 	like "$label: says why" "$got" "$want"
 	is "$label: in one line" "$(printf '%s\n' "$got" | wc -l)" 1
 }
-refused "no operands" "^dcpipaths: a rewritten program is needed" "$dcpipaths"
+refused "no files" "^dcpipaths: a rewritten program is needed" "$dcpipaths" a
+refused "no database" "^dcpipaths: cannot open .*/none" "$dcpipaths" --db "$scratch/none"
+refused "ways of a database" "^dcpipaths: --by way needs" "$dcpipaths" --by way --db "$scratch/two.db"
 refused "no such rows" "^dcpipaths: there are no rows" "$dcpipaths" --by block a b
 refused "a wrong threshold" "^dcpipaths: \"101\" is no threshold" "$dcpipaths" --threshold 101 a b
 refused "a wrong limit" "^dcpipaths: \"x\" is no number" "$dcpipaths" -n x a b

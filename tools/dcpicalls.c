@@ -6,12 +6,13 @@
 #include <errno.h>
 #include <string.h>
 
-#include "instrument/calls/call_map.h"
+#include "instrument/calls/call_recording.h"
 #include "lib/error.h"
 #include "lib/options.h"
 #include "tools/calls/call_listing.h"
 #include "tools/calls/call_report.h"
 #include "tools/report/cli.h"
+#include "tools/report/recording_source.h"
 
 #define KEY_BY 1001
 #define FILES_MAX 65536
@@ -29,10 +30,11 @@ static const struct option_entry own_options[] = {
 struct calls {
 	struct cli cli;
 	enum calls_rows rows;
-	struct call_map map;
+	struct call_recorded recorded; /* its map is also what a rewritten program's is read into */
 	struct call_profile profile;
 	struct call_names names;
 	struct call_listing listing;
+	struct recording_source source;
 };
 
 static int set_option(void *context, int key, const char *argument, struct error *err)
@@ -54,10 +56,10 @@ static int set_option(void *context, int key, const char *argument, struct error
 
 static const struct cli_tool tool = {
 	.name = "dcpicalls",
-	.synopsis = "[OPTION]... REWRITTEN FILE...",
+	.synopsis = "[OPTION]... [REWRITTEN FILE...]",
 	.summary = "Tells who called whom, and what it cost, from what a program recorded that "
-		   "was rewritten by dcpix --mode calls.",
-	.accepts = CLI_LIMIT | CLI_FORMATS | CLI_TABLE | CLI_FILES | CLI_NAMES,
+		   "was rewritten by dcpix --mode calls: in files, or else in the database.",
+	.accepts = CLI_LIMIT | CLI_FORMATS | CLI_TABLE | CLI_NAMES | CLI_EPOCHS | CLI_IMAGES,
 	.operands_max = FILES_MAX,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
@@ -69,33 +71,76 @@ static int take_thread(void *context, const struct call_thread *thread)
 	return call_profile_add(context, thread);
 }
 
-static int read_all(struct calls *calls, struct error *err)
+static int no_memory(struct error *err)
 {
+	return error_set(err, ENOMEM, "out of memory");
+}
+
+/* From what a program has recorded in. */
+static int read_files(struct calls *calls, struct error *err)
+{
+	const struct call_map *map = &calls->recorded.map;
+	char **operands = calls->cli.operands;
 	int r;
 
 	if (calls->cli.operand_count < 2)
 		return error_set(err, EINVAL,
 				 "a rewritten program is needed, and the files it recorded in");
-	r = call_map_read(&calls->map, calls->cli.operands[0], err);
+	r = call_map_read(&calls->recorded.map, operands[0], err);
 	if (r < 0)
 		return r;
-	if (calls->map.policy != CALL_POLICY_CALLS)
-		return error_set(err, EINVAL, "%s records contexts: see dcpicct",
-				 calls->cli.operands[0]);
-	if (call_profile_init(&calls->profile, (uint32_t)calls->map.procedure_count) < 0 ||
-	    call_names_make(&calls->names, &calls->map, calls->cli.demangle) < 0)
-		return error_set(err, ENOMEM, "out of memory");
+	if (map->policy != CALL_POLICY_CALLS)
+		return error_set(err, EINVAL, "%s records contexts: see dcpicct", operands[0]);
+	if (call_profile_init(&calls->profile, (uint32_t)map->procedure_count) < 0)
+		return no_memory(err);
 	for (size_t i = 1; r == 0 && i < calls->cli.operand_count; i++) {
 		uint64_t shared = 0;
 
-		r = call_map_visit(&calls->map, calls->cli.operands[i], take_thread,
-				   &calls->profile, &shared, err);
+		r = call_map_visit(map, operands[i], take_thread, &calls->profile, &shared, err);
 		calls->profile.shared += shared;
 	}
-	if (r == 0 &&
-	    call_listing_make(&calls->listing, &calls->map, &calls->profile, &calls->names) < 0)
-		r = error_set(err, ENOMEM, "out of memory");
 	return r;
+}
+
+static int take_procedures(void *context, const struct profile_recording *recording)
+{
+	struct calls *calls = context;
+
+	return call_recorded_procedures(&calls->recorded, recording, calls->source.path,
+					calls->source.build_id);
+}
+
+static int take_calls(void *context, const struct profile_recording *recording)
+{
+	struct calls *calls = context;
+
+	return call_recorded_calls(&calls->recorded, recording, &calls->profile);
+}
+
+static int read_database(struct calls *calls, struct error *err)
+{
+	int r = recording_source_open(&calls->source, &calls->cli, PROFILE_RECORDING_CALLS, err);
+
+	if (r == 0)
+		r = recording_source_visit(&calls->source, take_procedures, calls, err);
+	if (r < 0)
+		return r;
+	if (call_profile_init(&calls->profile, (uint32_t)calls->recorded.map.procedure_count) < 0)
+		return no_memory(err);
+	return recording_source_visit(&calls->source, take_calls, calls, err);
+}
+
+static int read_all(struct calls *calls, struct error *err)
+{
+	const struct call_map *map = &calls->recorded.map;
+	int r = calls->cli.operand_count > 0 ? read_files(calls, err) : read_database(calls, err);
+
+	if (r < 0)
+		return r;
+	if (call_names_make(&calls->names, map, calls->cli.demangle) < 0 ||
+	    call_listing_make(&calls->listing, map, &calls->profile, &calls->names) < 0)
+		return no_memory(err);
+	return 0;
 }
 
 static int print(const struct calls *calls)
@@ -120,7 +165,11 @@ static int run(struct calls *calls)
 {
 	struct error err;
 
-	if (read_all(calls, &err) < 0)
+	int r = read_all(calls, &err);
+
+	if (r == -ENOENT && calls->source.reader != NULL)
+		return cli_nothing(&calls->cli, "%s", err.message);
+	if (r < 0)
 		return cli_fail(&calls->cli, &err);
 	if (calls->listing.procedure_count == 0)
 		return cli_nothing(&calls->cli, "nothing was called");
@@ -141,7 +190,8 @@ int main(int argc, char **argv)
 	call_listing_deinit(&calls.listing);
 	call_names_deinit(&calls.names);
 	call_profile_deinit(&calls.profile);
-	call_map_deinit(&calls.map);
+	call_recorded_deinit(&calls.recorded);
+	recording_source_close(&calls.source);
 	cli_deinit(&calls.cli);
 	return status;
 }

@@ -5,12 +5,13 @@
  */
 #include <errno.h>
 
-#include "instrument/calls/call_map.h"
+#include "instrument/calls/call_recording.h"
 #include "lib/error.h"
 #include "lib/options.h"
 #include "tools/calls/call_report.h"
 #include "tools/calls/context_listing.h"
 #include "tools/report/cli.h"
+#include "tools/report/recording_source.h"
 
 #define FILES_MAX 65536
 
@@ -28,10 +29,11 @@ struct cct {
 	struct cli cli;
 	double least;
 	bool folded;
-	struct call_map map;
+	struct call_recorded recorded; /* its map is also what a rewritten program's is read into */
 	struct context_tree tree;
 	struct call_names names;
 	struct context_listing listing;
+	struct recording_source source;
 };
 
 static int set_option(void *context, int key, const char *argument, struct error *err)
@@ -46,10 +48,12 @@ static int set_option(void *context, int key, const char *argument, struct error
 
 static const struct cli_tool tool = {
 	.name = "dcpicct",
-	.synopsis = "[OPTION]... REWRITTEN FILE...",
-	.summary = "Prints the contexts in which a program called its procedures, as a tree, from "
-		   "what it recorded when it was rewritten by dcpix --mode context.",
-	.accepts = CLI_LIMIT | CLI_FORMATS | CLI_TABLE | CLI_FILES | CLI_NAMES,
+	.synopsis = "[OPTION]... [REWRITTEN FILE...]",
+	.summary =
+		"Prints the contexts in which a program called its procedures, as a tree, from "
+		"what it recorded when it was rewritten by dcpix --mode context: in files, or else "
+		"in the database.",
+	.accepts = CLI_LIMIT | CLI_FORMATS | CLI_TABLE | CLI_NAMES | CLI_EPOCHS | CLI_IMAGES,
 	.operands_max = FILES_MAX,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
@@ -61,34 +65,76 @@ static int take_thread(void *context, const struct call_thread *thread)
 	return context_tree_add(context, thread);
 }
 
-static int read_all(struct cct *cct, struct error *err)
+static int no_memory(struct error *err)
 {
+	return error_set(err, ENOMEM, "out of memory");
+}
+
+/* From what a program has recorded in. */
+static int read_files(struct cct *cct, struct error *err)
+{
+	const struct call_map *map = &cct->recorded.map;
+	char **operands = cct->cli.operands;
 	int r;
 
 	if (cct->cli.operand_count < 2)
 		return error_set(err, EINVAL,
 				 "a rewritten program is needed, and the files it recorded in");
-	r = call_map_read(&cct->map, cct->cli.operands[0], err);
+	r = call_map_read(&cct->recorded.map, operands[0], err);
 	if (r < 0)
 		return r;
-	if (cct->map.policy != CALL_POLICY_CONTEXT)
-		return error_set(err, EINVAL, "%s records calls: see dcpicalls",
-				 cct->cli.operands[0]);
-	if (context_tree_init(&cct->tree, (uint32_t)cct->map.procedure_count) < 0 ||
-	    call_names_make(&cct->names, &cct->map, cct->cli.demangle) < 0)
-		return error_set(err, ENOMEM, "out of memory");
+	if (map->policy != CALL_POLICY_CONTEXT)
+		return error_set(err, EINVAL, "%s records calls: see dcpicalls", operands[0]);
+	if (context_tree_init(&cct->tree, (uint32_t)map->procedure_count) < 0)
+		return no_memory(err);
 	for (size_t i = 1; r == 0 && i < cct->cli.operand_count; i++) {
 		uint64_t shared = 0;
 
-		r = call_map_visit(&cct->map, cct->cli.operands[i], take_thread, &cct->tree,
-				   &shared, err);
+		r = call_map_visit(map, operands[i], take_thread, &cct->tree, &shared, err);
 		cct->tree.shared += shared;
 	}
+	return r;
+}
+
+static int take_procedures(void *context, const struct profile_recording *recording)
+{
+	struct cct *cct = context;
+
+	return call_recorded_procedures(&cct->recorded, recording, cct->source.path,
+					cct->source.build_id);
+}
+
+static int take_contexts(void *context, const struct profile_recording *recording)
+{
+	struct cct *cct = context;
+
+	return call_recorded_contexts(&cct->recorded, recording, &cct->tree);
+}
+
+static int read_database(struct cct *cct, struct error *err)
+{
+	int r = recording_source_open(&cct->source, &cct->cli, PROFILE_RECORDING_CONTEXT, err);
+
+	if (r == 0)
+		r = recording_source_visit(&cct->source, take_procedures, cct, err);
+	if (r < 0)
+		return r;
+	if (context_tree_init(&cct->tree, (uint32_t)cct->recorded.map.procedure_count) < 0)
+		return no_memory(err);
+	return recording_source_visit(&cct->source, take_contexts, cct, err);
+}
+
+static int read_all(struct cct *cct, struct error *err)
+{
+	const struct call_map *map = &cct->recorded.map;
+	int r = cct->cli.operand_count > 0 ? read_files(cct, err) : read_database(cct, err);
+
 	if (r < 0)
 		return r;
 	context_tree_sum(&cct->tree);
-	if (context_listing_make(&cct->listing, &cct->map, &cct->tree, &cct->names, cct->least) < 0)
-		return error_set(err, ENOMEM, "out of memory");
+	if (call_names_make(&cct->names, map, cct->cli.demangle) < 0 ||
+	    context_listing_make(&cct->listing, map, &cct->tree, &cct->names, cct->least) < 0)
+		return no_memory(err);
 	return 0;
 }
 
@@ -114,7 +160,11 @@ static int run(struct cct *cct)
 {
 	struct error err;
 
-	if (read_all(cct, &err) < 0)
+	int r = read_all(cct, &err);
+
+	if (r == -ENOENT && cct->source.reader != NULL)
+		return cli_nothing(&cct->cli, "%s", err.message);
+	if (r < 0)
 		return cli_fail(&cct->cli, &err);
 	if (cct->tree.count < 2)
 		return cli_nothing(&cct->cli, "nothing was called");
@@ -135,7 +185,8 @@ int main(int argc, char **argv)
 	context_listing_deinit(&cct.listing);
 	call_names_deinit(&cct.names);
 	context_tree_deinit(&cct.tree);
-	call_map_deinit(&cct.map);
+	call_recorded_deinit(&cct.recorded);
+	recording_source_close(&cct.source);
 	cli_deinit(&cct.cli);
 	return status;
 }

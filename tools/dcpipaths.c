@@ -5,19 +5,21 @@
 #include <string.h>
 
 #include "analysis/image/image_code.h"
+#include "instrument/paths/paths_recording.h"
 #include "instrument/paths/paths_report.h"
 #include "lib/error.h"
 #include "lib/options.h"
+#include "tools/report/cli.h"
+#include "tools/report/recording_source.h"
 
-#define EXIT_NOTHING 1
-#define EXIT_BAD 2
+#define FILES_MAX 65536
 #define PATHS_DEFAULT 10
 #define PROCEDURES_DEFAULT 20
 #define THRESHOLD_DEFAULT 0.01
 
 enum {
 	KEY_ROWS = 'n',
-	KEY_BY = 256,
+	KEY_BY = 1001,
 	KEY_THRESHOLD,
 	KEY_DEBUG,
 	KEY_CSV,
@@ -32,17 +34,11 @@ static const struct option_entry entries[] = {
 };
 
 struct settings {
+	struct cli cli;
 	struct paths_report_options report;
 	const char *debug;
 	bool limited;
 };
-
-static int fail(const struct error *err)
-{
-	fflush(stdout);
-	fprintf(stderr, "dcpipaths: %s\n", err->message);
-	return EXIT_BAD;
-}
 
 static int set_rows(struct settings *settings, const char *argument, struct error *err)
 {
@@ -80,17 +76,19 @@ static int set_threshold(struct settings *settings, const char *argument, struct
 	return 0;
 }
 
-static int set_option(struct settings *settings, int key, struct error *err)
+static int set_option(void *context, int key, const char *argument, struct error *err)
 {
+	struct settings *settings = context;
+
 	switch (key) {
 	case KEY_BY:
-		return set_rows(settings, optarg, err);
+		return set_rows(settings, argument, err);
 	case KEY_ROWS:
-		return set_limit(settings, optarg, err);
+		return set_limit(settings, argument, err);
 	case KEY_THRESHOLD:
-		return set_threshold(settings, optarg, err);
+		return set_threshold(settings, argument, err);
 	case KEY_DEBUG:
-		settings->debug = optarg;
+		settings->debug = argument;
 		break;
 	case KEY_CSV:
 		settings->report.csv = true;
@@ -99,81 +97,134 @@ static int set_option(struct settings *settings, int key, struct error *err)
 	return 0;
 }
 
+static const struct cli_tool tool = {
+	.name = "dcpipaths",
+	.synopsis = "[OPTION]... [REWRITTEN FILE...]",
+	.summary = "Tells which paths a program went that was rewritten by dcpix --mode paths: "
+		   "from the files that it counted in, or else from the database.",
+	.accepts = CLI_EPOCHS | CLI_IMAGES,
+	.operands_max = FILES_MAX,
+	.options = entries,
+	.option_count = sizeof(entries) / sizeof(*entries),
+	.set = set_option,
+};
+
 /* Of the program as it was, if that is still there: else there are no source lines. */
-static struct image_code *open_code(const struct settings *settings, const struct paths_map *map)
+static struct image_code *open_code(const struct settings *settings, const char *path,
+				    const char *build_id)
 {
-	struct profile_image image = {.kind = PROFILE_IMAGE_FILE, .path = map->path};
+	struct profile_image image = {.kind = PROFILE_IMAGE_FILE, .path = path};
 	struct debug_file_options debug = {.directory = settings->debug};
 	struct image_code *code;
 	struct error err;
 
 	if (image_code_open(&code, &image, &debug, &err) < 0)
 		return NULL;
-	if (strcmp(image_code_build_id(code), map->build_id) == 0)
+	if (strcmp(image_code_build_id(code), build_id) == 0)
 		return code;
 	image_code_close(code);
 	return NULL;
 }
 
-static int report(struct settings *settings, const char *program, char *const *files, size_t count)
+/* How many rows, and source lines: for people. */
+static void prepare(struct settings *settings, const char *path, const char *build_id)
 {
-	struct paths_profile profile = {0};
-	struct paths_map map = {0};
-	struct error err;
-	int r = paths_map_read(&map, program, &err);
-
-	for (size_t i = 0; r == 0 && i < count; i++)
-		r = paths_profile_add(&profile, &map, files[i], &err);
-	if (r == 0 && paths_profile_end(&profile, &map) < 0)
-		r = error_set(&err, ENOMEM, "no memory for paths");
-	if (r == 0 && !settings->limited && !settings->report.csv)
+	if (settings->report.csv)
+		return;
+	if (!settings->limited)
 		settings->report.limit =
 			settings->report.rows == PATHS_PATHS ? PATHS_DEFAULT : PROCEDURES_DEFAULT;
-	if (r == 0 && !settings->report.csv)
-		settings->report.code = open_code(settings, &map);
-	if (r == 0)
-		r = paths_report_print(stdout, &map, &profile, &settings->report, &err);
-	if (r > 0 && profile.shared > 0)
+	settings->report.code = open_code(settings, path, build_id);
+}
+
+/* Return: 1; 0 nothing was counted; or an error. */
+static int finish(struct settings *settings, int r, uint64_t shared)
+{
+	if (r > 0 && shared > 0)
 		fprintf(stderr,
 			"dcpipaths: %llu threads had to share counters: counts may be too low\n",
-			(unsigned long long)profile.shared);
+			(unsigned long long)shared);
 	image_code_close(settings->report.code);
+	return r;
+}
+
+static int report_files(struct settings *settings, struct error *err)
+{
+	const struct cli *cli = &settings->cli;
+	struct paths_profile profile = {0};
+	struct paths_map map = {0};
+	int r;
+
+	if (cli->operand_count < (settings->report.rows == PATHS_WAYS ? 1 : 2))
+		return error_set(err, EINVAL,
+				 "a rewritten program is needed, and the files that it counted in");
+	r = paths_map_read(&map, cli->operands[0], err);
+	for (size_t i = 1; r == 0 && i < cli->operand_count; i++)
+		r = paths_profile_add(&profile, &map, cli->operands[i], err);
+	if (r == 0 && paths_profile_end(&profile, &map) < 0)
+		r = error_set(err, ENOMEM, "no memory for paths");
+	if (r == 0) {
+		prepare(settings, map.path, map.build_id);
+		r = paths_report_print(stdout, &map, &profile, &settings->report, err);
+	}
+	r = finish(settings, r, profile.shared);
 	paths_profile_deinit(&profile);
 	paths_map_deinit(&map);
-	if (r < 0)
-		return fail(&err);
-	return r > 0 ? 0 : EXIT_NOTHING;
+	return r;
+}
+
+/* What was recorded, while it is read. */
+struct reading {
+	struct recording_source source;
+	struct paths_recorded recorded;
+};
+
+static int take_recording(void *context, const struct profile_recording *recording)
+{
+	struct reading *reading = context;
+
+	return paths_recorded_add(&reading->recorded, recording, reading->source.path);
+}
+
+static int report_database(struct settings *settings, struct error *err)
+{
+	struct reading reading = {.source = {.reader = NULL}};
+	int r;
+
+	if (settings->report.rows == PATHS_WAYS)
+		return error_set(err, EINVAL, "--by way needs a rewritten program");
+	r = recording_source_open(&reading.source, &settings->cli, PROFILE_RECORDING_PATHS, err);
+	if (r == 0)
+		r = recording_source_visit(&reading.source, take_recording, &reading, err);
+	if (r == 0 && paths_recorded_end(&reading.recorded) < 0)
+		r = error_set(err, ENOMEM, "no memory for paths");
+	if (r == 0) {
+		prepare(settings, reading.source.path, reading.source.build_id);
+		r = paths_report_print_recorded(stdout, &reading.recorded, &settings->report, err);
+	} else if (r == -ENOENT && reading.source.reader != NULL) {
+		cli_nothing(&settings->cli, "%s", err->message);
+		r = 0;
+	}
+	r = finish(settings, r, reading.recorded.profile.shared);
+	paths_recorded_deinit(&reading.recorded);
+	recording_source_close(&reading.source);
+	return r;
 }
 
 int main(int argc, char **argv)
 {
 	struct settings settings = {.report = {.threshold = THRESHOLD_DEFAULT}};
-	struct options options;
+	int status = cli_parse(&settings.cli, &tool, argc, argv, &settings);
 	struct error err;
-	int key;
+	int r;
 
-	options_init(&options, "dcpipaths", false);
-	options_add(&options, entries, sizeof(entries) / sizeof(*entries));
-	while ((key = options_next(&options, argc, argv, &err)) >= 0) {
-		if (key == OPTIONS_HELP) {
-			options_help(stdout, &options, "[OPTION]... REWRITTEN FILE...",
-				     "Tells which paths a program went that was rewritten by "
-				     "dcpix --mode=paths.");
-			return 0;
-		}
-		if (key == OPTIONS_VERSION) {
-			options_version(stdout, &options);
-			return 0;
-		}
-		if (set_option(&settings, key, &err) < 0)
-			return fail(&err);
+	if (status == CLI_RUN) {
+		r = settings.cli.operand_count > 0 ? report_files(&settings, &err)
+						   : report_database(&settings, &err);
+		if (r >= 0 && fflush(stdout) != 0)
+			r = error_set_errno(&err, "cannot write the output");
+		status = r > 0 ? CLI_OK : r < 0 ? cli_fail(&settings.cli, &err) : CLI_NOTHING;
 	}
-	if (key != OPTIONS_END)
-		return fail(&err);
-	if (argc - optind < (settings.report.rows == PATHS_WAYS ? 1 : 2)) {
-		error_set(&err, EINVAL,
-			  "a rewritten program is needed, and the files that it counted in");
-		return fail(&err);
-	}
-	return report(&settings, argv[optind], argv + optind + 1, (size_t)(argc - optind - 1));
+	cli_deinit(&settings.cli);
+	return status;
 }

@@ -5,7 +5,7 @@ tool-src := $(addprefix tools/base/, columns.c graphviz.c json_stream.c progress
 	protobuf_writer.c text.c time_spec.c)
 tool-src += $(addprefix tools/report/, cli.c epoch_list.c event_choice.c event_role.c \
 	event_scale.c image_symbols.c jit_elf.c output_file.c report.c report_header.c \
-	report_header_json.c source_text.c symbol_cache.c)
+	report_header_json.c recording_source.c source_text.c symbol_cache.c)
 tool-src += $(addprefix tools/tally/, build_match.c edge_listing.c edge_tally.c \
 	owner_listing.c owner_tally.c sample_listing.c sample_sets.c tally.c tally_places.c)
 tool-src += $(addprefix tools/calc/, calc_blocks.c calc_bubbles.c calc_cells.c calc_events.c \

@@ -56,6 +56,20 @@ static struct call_arc *arc_of(struct call_profile *profile, uint32_t caller, ui
 	return &profile->arcs[*at - 1];
 }
 
+int call_profile_add_arc(struct call_profile *profile, const struct call_arc *more)
+{
+	struct call_arc *arc = arc_of(profile, more->caller, more->callee);
+
+	if (arc == NULL)
+		return -ENOMEM;
+	arc->calls += more->calls;
+	arc->callee_self += more->callee_self;
+	arc->callee_children += more->callee_children;
+	arc->caller_self += more->caller_self;
+	arc->caller_children += more->caller_children;
+	return 0;
+}
+
 static uint32_t node_of(const struct call_profile *profile, uint32_t entry)
 {
 	uint32_t procedure = entry & ~CALL_LAYOUT_MARK;

@@ -35,8 +35,7 @@ void context_tree_deinit(struct context_tree *tree)
 	*tree = (struct context_tree){0};
 }
 
-/* Return: UINT32_MAX: no memory. */
-static uint32_t child_of(struct context_tree *tree, uint32_t parent, uint32_t procedure)
+uint32_t context_tree_child(struct context_tree *tree, uint32_t parent, uint32_t procedure)
 {
 	uint64_t *at = u64_map_insert(&tree->index, (uint64_t)parent << 32 | procedure);
 	uint32_t record;
@@ -66,7 +65,7 @@ static int place_states(struct context_tree *tree, const struct call_thread *thr
 			procedure = tree->procedures + CALL_PROFILE_OTHER;
 		else if (procedure == CALL_LAYOUT_SIGNAL)
 			procedure = tree->procedures + CALL_PROFILE_SIGNAL;
-		records[i] = child_of(tree, parent, procedure);
+		records[i] = context_tree_child(tree, parent, procedure);
 		if (records[i] == UINT32_MAX)
 			return -ENOMEM;
 		tree->records[records[i]].exclusive += state->metric;

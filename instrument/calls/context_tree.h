@@ -68,6 +68,10 @@ void context_tree_deinit(struct context_tree *tree);
  */
 int context_tree_add(struct context_tree *tree, const struct call_thread *thread);
 
+/** context_tree_child() - a record's child, which is added if it is not there. Return: its number;
+ * UINT32_MAX: no memory. */
+uint32_t context_tree_child(struct context_tree *tree, uint32_t parent, uint32_t procedure);
+
 /** context_tree_sum() - find inclusive metrics and numbers of children, when all are in. */
 void context_tree_sum(struct context_tree *tree);
 

@@ -2,34 +2,11 @@
 #include "instrument/counts/counts_profile.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "instrument/profile/profile_file.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
-
-static int64_t ns_of(const struct statx_timestamp *time)
-{
-	return (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
-}
-
-/* Not every file system knows when a file was made. */
-static void add_times(struct counts_profile *profile, int fd)
-{
-	int64_t first, last;
-	struct statx times;
-
-	if (statx(fd, "", AT_EMPTY_PATH, STATX_BTIME | STATX_MTIME, &times) < 0)
-		return;
-	last = ns_of(&times.stx_mtime);
-	first = times.stx_mask & STATX_BTIME ? ns_of(&times.stx_btime) : last;
-	if (profile->files == 0 || first < profile->first_ns)
-		profile->first_ns = first;
-	if (profile->files == 0 || last > profile->last_ns)
-		profile->last_ns = last;
-}
 
 static int add_blocks(struct counts_profile *profile, const struct profile_file *file)
 {
@@ -60,7 +37,6 @@ int counts_profile_add(struct counts_profile *profile, const struct counts_map *
 	}
 	r = profile->counters != NULL ? add_blocks(profile, &file) : -ENOMEM;
 	if (r == 0) {
-		add_times(profile, file.fd);
 		profile->files++;
 		profile->threads += file.header.blocks;
 		profile->shared += file.header.shared;

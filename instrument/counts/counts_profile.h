@@ -14,8 +14,6 @@
  * @files:    that were added
  * @threads:  of these
  * @shared:   threads that had no counters of their own: counts may be too low
- * @first_ns: when the first of the files was made, since the Unix epoch
- * @last_ns:  when the last one was written to, as far as its time says
  */
 struct counts_profile {
 	uint64_t image;
@@ -24,8 +22,6 @@ struct counts_profile {
 	size_t files;
 	uint64_t threads;
 	uint64_t shared;
-	int64_t first_ns;
-	int64_t last_ns;
 };
 
 /**

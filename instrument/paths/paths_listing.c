@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "instrument/paths/paths_recording.h"
+
 double paths_listing_share(const struct paths_listing *listing, uint64_t insns, uint64_t metric)
 {
 	uint64_t all = listing->metric ? listing->all.metric : listing->all.insns;
@@ -54,6 +56,13 @@ static int follow(const struct paths_procedure *procedure, struct paths_row *row
 	return -EBADMSG;
 }
 
+static void add_sums(struct paths_listing *listing, const struct paths_row *row)
+{
+	listing->all.count += row->sum->count;
+	listing->all.insns += row->insns;
+	listing->all.metric += row->sum->metric;
+}
+
 static int add_paths(struct paths_listing *listing)
 {
 	for (size_t i = 0; i < listing->profile->sum_count; i++) {
@@ -73,9 +82,33 @@ static int add_paths(struct paths_listing *listing)
 		r = follow(procedure, row, row->nodes);
 		if (r < 0)
 			return r;
-		listing->all.count += sum->count;
-		listing->all.insns += row->insns;
-		listing->all.metric += sum->metric;
+		add_sums(listing, row);
+	}
+	return 0;
+}
+
+static int add_recorded(struct paths_listing *listing, const struct paths_recorded *recorded)
+{
+	for (size_t i = 0; i < listing->profile->sum_count; i++) {
+		const struct paths_gone *gone = &recorded->gone[i];
+		struct paths_row *row = &listing->paths[listing->path_count];
+		uint64_t insns = 0;
+
+		*row = (struct paths_row){
+			.sum = &listing->profile->sums[i],
+			.nodes = calloc(gone->steps + 1, sizeof(*row->nodes)),
+			.node_count = gone->steps,
+			.next = gone->next,
+		};
+		if (row->nodes == NULL)
+			return -ENOMEM;
+		listing->path_count++;
+		for (size_t s = 0; s < gone->steps; s++) {
+			row->nodes[s] = &recorded->steps[gone->first + s];
+			insns += row->nodes[s]->insns;
+		}
+		row->insns = insns * row->sum->count;
+		add_sums(listing, row);
 	}
 	return 0;
 }
@@ -133,8 +166,10 @@ static int by_hot(const void *a, const void *b, void *context)
 	return x->procedure < y->procedure ? -1 : 1;
 }
 
-int paths_listing_make(struct paths_listing *ret, const struct paths_map *map,
-		       const struct paths_profile *profile, double threshold)
+/* @recorded: NULL: the map tells which blocks a path has. */
+static int make(struct paths_listing *ret, const struct paths_map *map,
+		const struct paths_profile *profile, const struct paths_recorded *recorded,
+		double threshold)
 {
 	struct paths_listing listing = {
 		.map = map,
@@ -147,7 +182,7 @@ int paths_listing_make(struct paths_listing *ret, const struct paths_map *map,
 	int r = -ENOMEM;
 
 	if (listing.paths != NULL && listing.procedures != NULL)
-		r = add_paths(&listing);
+		r = recorded != NULL ? add_recorded(&listing, recorded) : add_paths(&listing);
 	if (r < 0) {
 		paths_listing_deinit(&listing);
 		return r;
@@ -166,6 +201,18 @@ int paths_listing_make(struct paths_listing *ret, const struct paths_map *map,
 	}
 	*ret = listing;
 	return 0;
+}
+
+int paths_listing_make(struct paths_listing *ret, const struct paths_map *map,
+		       const struct paths_profile *profile, double threshold)
+{
+	return make(ret, map, profile, NULL, threshold);
+}
+
+int paths_listing_make_recorded(struct paths_listing *ret, const struct paths_recorded *recorded,
+				double threshold)
+{
+	return make(ret, &recorded->map, &recorded->profile, recorded, threshold);
 }
 
 void paths_listing_deinit(struct paths_listing *listing)

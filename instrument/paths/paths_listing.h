@@ -70,6 +70,12 @@ struct paths_listing {
 int paths_listing_make(struct paths_listing *ret, const struct paths_map *map,
 		       const struct paths_profile *profile, double threshold);
 
+struct paths_recorded;
+
+/** paths_listing_make_recorded() - the same of what a database had; it must stay. */
+int paths_listing_make_recorded(struct paths_listing *ret, const struct paths_recorded *recorded,
+				double threshold);
+
 void paths_listing_deinit(struct paths_listing *listing);
 
 /** paths_listing_share() - of all that was measured, or of all instructions. */

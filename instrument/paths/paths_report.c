@@ -293,29 +293,52 @@ static void print_ways(FILE *out, const struct paths_map *map)
 	}
 }
 
+static int print_listing(FILE *out, struct paths_listing *listing,
+			 const struct paths_report_options *options)
+{
+	if (listing->path_count == 0)
+		return 0;
+	if (!options->csv)
+		print_header(out, listing);
+	if (options->rows == PATHS_PATHS)
+		print_paths(out, listing, options);
+	else
+		print_procedures(out, listing, options);
+	return 1;
+}
+
+static int finish(FILE *out, int made, struct paths_listing *listing,
+		  const struct paths_report_options *options, struct error *err)
+{
+	int r;
+
+	if (made < 0)
+		return error_set(err, -made,
+				 made == -ENOMEM ? "no memory for paths"
+						 : "damaged graphs of paths");
+	r = print_listing(out, listing, options);
+	paths_listing_deinit(listing);
+	return r;
+}
+
 int paths_report_print(FILE *out, const struct paths_map *map, const struct paths_profile *profile,
 		       const struct paths_report_options *options, struct error *err)
 {
 	struct paths_listing listing;
-	int r;
 
 	if (options->rows == PATHS_WAYS) {
 		print_ways(out, map);
 		return 1;
 	}
-	r = paths_listing_make(&listing, map, profile, options->threshold);
-	if (r < 0)
-		return error_set(err, -r,
-				 r == -ENOMEM ? "no memory for paths" : "damaged graphs of paths");
-	if (listing.path_count > 0) {
-		if (!options->csv)
-			print_header(out, &listing);
-		if (options->rows == PATHS_PATHS)
-			print_paths(out, &listing, options);
-		else
-			print_procedures(out, &listing, options);
-		r = 1;
-	}
-	paths_listing_deinit(&listing);
-	return r;
+	return finish(out, paths_listing_make(&listing, map, profile, options->threshold), &listing,
+		      options, err);
+}
+
+int paths_report_print_recorded(FILE *out, const struct paths_recorded *recorded,
+				const struct paths_report_options *options, struct error *err)
+{
+	struct paths_listing listing;
+
+	return finish(out, paths_listing_make_recorded(&listing, recorded, options->threshold),
+		      &listing, options, err);
 }

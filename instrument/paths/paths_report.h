@@ -46,4 +46,10 @@ struct paths_report_options {
 int paths_report_print(FILE *out, const struct paths_map *map, const struct paths_profile *profile,
 		       const struct paths_report_options *options, struct error *err);
 
+struct paths_recorded;
+
+/** paths_report_print_recorded() - the same of what a database had, but PATHS_WAYS. */
+int paths_report_print_recorded(FILE *out, const struct paths_recorded *recorded,
+				const struct paths_report_options *options, struct error *err);
+
 #endif

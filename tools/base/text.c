@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "tools/base/text.h"
 
+#include <fnmatch.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -102,4 +103,12 @@ void text_csv(FILE *stream, const char *text, bool first)
 		fputc(*text, stream);
 	}
 	fputc('"', stream);
+}
+
+bool text_path_matches(const char *path, const char *pattern)
+{
+	const char *slash = strrchr(path, '/');
+
+	return fnmatch(pattern, path, 0) == 0 ||
+	       (slash != NULL && fnmatch(pattern, slash + 1, 0) == 0);
 }

@@ -30,6 +30,9 @@ void text_wrap(FILE *stream, const char *text, size_t width, size_t column, size
 /** text_csv() - print as a field of a line, as RFC 4180 has it; @first in there. */
 void text_csv(FILE *stream, const char *text, bool first);
 
+/** text_path_matches() - whether a path, or its last part, is as a pattern says (fnmatch(3)). */
+bool text_path_matches(const char *path, const char *pattern);
+
 /** text_width() - characters of a clean text. */
 size_t text_width(const char *text);
 

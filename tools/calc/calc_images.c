@@ -2,12 +2,12 @@
 #include "tools/calc/calc_images.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/array.h"
 #include "lib/error.h"
+#include "tools/base/text.h"
 #include "tools/calc/calc_events.h"
 #include "tools/calc/calc_profile.h"
 
@@ -136,8 +136,5 @@ void calc_images_deinit(struct calc_images *images)
 
 bool calc_image_matches(const struct calc_image *image, const char *pattern)
 {
-	const char *path = image->image.path, *slash = strrchr(path, '/');
-
-	return fnmatch(pattern, path, 0) == 0 ||
-	       (slash != NULL && fnmatch(pattern, slash + 1, 0) == 0);
+	return text_path_matches(image->image.path, pattern);
 }

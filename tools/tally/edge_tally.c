@@ -2,7 +2,6 @@
 #include "tools/tally/edge_tally.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "tools/base/text.h"
 #include "tools/report/image_symbols.h"
 
 /* @row: what others see; its places are ours */
@@ -171,20 +171,12 @@ static int describe_images(struct edge_tally *tally, struct profile_reader *read
 	return 0;
 }
 
-static bool matches(const char *pattern, const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return fnmatch(pattern, path, 0) == 0 ||
-	       (slash != NULL && fnmatch(pattern, slash + 1, 0) == 0);
-}
-
 static void choose_rows(struct edge_tally *tally)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; tally->config.image != NULL && i < tally->count; i++) {
-		if (matches(tally->config.image, tally->entries[i].row.from.image))
+		if (text_path_matches(tally->entries[i].row.from.image, tally->config.image))
 			tally->entries[kept++] = tally->entries[i];
 	}
 	if (tally->config.image != NULL)

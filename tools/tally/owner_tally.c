@@ -2,7 +2,6 @@
 #include "tools/tally/owner_tally.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "tools/base/text.h"
 #include "lib/u64_map.h"
 #include "tools/report/event_scale.h"
 
@@ -196,14 +196,6 @@ static long event_index(const struct owner_tally *tally, const char *name)
 	return -1;
 }
 
-static bool path_matches(const char *pattern, const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return fnmatch(pattern, path, 0) == 0 ||
-	       (slash != NULL && fnmatch(pattern, slash + 1, 0) == 0);
-}
-
 /* Return: 1 the image is asked for, 0 it is not, or an error. */
 static int image_matches(struct owner_tally *tally, int64_t id)
 {
@@ -220,7 +212,7 @@ static int image_matches(struct owner_tally *tally, int64_t id)
 		r = profile_reader_image(tally->reader, id, &image, tally->err);
 		if (r < 0)
 			return r;
-		*slot = path_matches(tally->config.image, image.path) ? 1 : 2;
+		*slot = text_path_matches(image.path, tally->config.image) ? 1 : 2;
 	}
 	return *slot == 1;
 }

@@ -2,7 +2,6 @@
 #include "tools/tally/tally.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "tools/base/text.h"
 #include "lib/u64_map.h"
 #include "tools/base/progress.h"
 #include "tools/report/event_scale.h"
@@ -295,16 +295,14 @@ static int label_images(struct tally *tally)
 /* Whether the image has samples that are asked for, and a name that is. */
 static bool has_rows(const struct tally *tally, const struct tally_image *image)
 {
-	const char *pattern = tally->config.image, *path = image->image.path;
-	const char *slash = strrchr(path, '/');
+	const char *pattern = tally->config.image;
 	bool any = false;
 
 	for (size_t event = 0; event < tally->columns; event++)
 		any |= image->counts[event].samples > 0;
 	if (!any || pattern == NULL)
 		return any;
-	return fnmatch(pattern, path, 0) == 0 ||
-	       (slash != NULL && fnmatch(pattern, slash + 1, 0) == 0);
+	return text_path_matches(image->image.path, pattern);
 }
 
 static int add_rows_of(struct tally *tally, struct profile_reader *reader,

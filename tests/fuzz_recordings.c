@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Fuzzes what reads paths, calls and contexts: the maps of rewritten files, and what the
+ * database has of them. The first byte chooses; of what the database has the checksum is put
+ * right, and numbers above 64 are made small half of the time, for most are indices. A map
+ * that is accepted must encode and decode to itself.
+ */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "db/recording_blob.h"
+#include "instrument/calls/call_recording.h"
+#include "instrument/paths/paths_listing.h"
+#include "instrument/paths/paths_recording.h"
+
+#define CRC_BYTES 4
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+
+static void require(int condition)
+{
+	if (!condition)
+		abort();
+}
+
+static void try_call_map(const uint8_t *data, size_t bytes)
+{
+	struct call_map map, again;
+	uint8_t *encoded, *second;
+	size_t encoded_bytes, second_bytes;
+
+	if (call_map_decode(&map, data, bytes) < 0)
+		return;
+	require(call_map_encode(&map, &encoded, &encoded_bytes) == 0);
+	require(call_map_decode(&again, encoded, encoded_bytes) == 0);
+	require(call_map_encode(&again, &second, &second_bytes) == 0);
+	require(encoded_bytes == second_bytes && memcmp(encoded, second, encoded_bytes) == 0);
+	free(encoded);
+	free(second);
+	call_map_deinit(&again);
+	call_map_deinit(&map);
+}
+
+static void try_paths_map(const uint8_t *data, size_t bytes)
+{
+	struct paths_map map, again;
+	uint8_t *encoded, *second;
+	size_t encoded_bytes, second_bytes;
+
+	if (paths_map_decode(&map, data, bytes) < 0)
+		return;
+	require(paths_map_encode(&map, &encoded, &encoded_bytes) == 0);
+	require(paths_map_decode(&again, encoded, encoded_bytes) == 0);
+	require(paths_map_encode(&again, &second, &second_bytes) == 0);
+	require(encoded_bytes == second_bytes && memcmp(encoded, second, encoded_bytes) == 0);
+	free(encoded);
+	free(second);
+	paths_map_deinit(&again);
+	paths_map_deinit(&map);
+}
+
+static void try_paths(const struct profile_recording *recording)
+{
+	struct paths_recorded recorded = {0};
+	struct paths_listing listing;
+	int r = 0;
+
+	for (int i = 0; r == 0 && i < 2; i++)
+		r = paths_recorded_add(&recorded, recording, "/x");
+	if (r == 0 && paths_recorded_end(&recorded) == 0 &&
+	    paths_listing_make_recorded(&listing, &recorded, 0.01) == 0)
+		paths_listing_deinit(&listing);
+	paths_recorded_deinit(&recorded);
+}
+
+static void try_calls(const struct profile_recording *recording)
+{
+	struct call_recorded recorded = {.map = {.image = 0}};
+	struct context_statistics statistics;
+	struct call_profile profile;
+	struct context_tree tree;
+	uint32_t procedures;
+
+	if (call_recorded_procedures(&recorded, recording, "/x", "") == 0) {
+		procedures = (uint32_t)recorded.map.procedure_count;
+		require(call_profile_init(&profile, procedures) == 0);
+		require(context_tree_init(&tree, procedures) == 0);
+		call_recorded_calls(&recorded, recording, &profile);
+		call_recorded_contexts(&recorded, recording, &tree);
+		context_tree_sum(&tree);
+		context_tree_statistics(&tree, &statistics);
+		call_profile_deinit(&profile);
+		context_tree_deinit(&tree);
+	}
+	call_recorded_deinit(&recorded);
+}
+
+static void make_small(struct recording_content *content)
+{
+	for (unsigned int t = 0; t < content->recording.table_count; t++) {
+		const struct profile_recording_table *table = &content->recording.tables[t];
+
+		for (size_t i = 0; i < table->rows * table->columns; i++) {
+			if (content->values[t][i] > 64)
+				content->values[t][i] %= 8;
+		}
+	}
+}
+
+static void try_recording(uint8_t *data, size_t bytes, int small)
+{
+	struct recording_content content = {0};
+	uint32_t crc = (uint32_t)crc32_z(0, data, bytes - CRC_BYTES);
+
+	for (size_t i = 0; i < CRC_BYTES; i++)
+		data[bytes - CRC_BYTES + i] = (uint8_t)(crc >> 8 * i);
+	if (recording_blob_decode(&content, 0, data, bytes) == 0) {
+		if (small)
+			make_small(&content);
+		content.recording.metric = "cycles";
+		try_paths(&content.recording);
+		try_calls(&content.recording);
+	}
+	recording_content_deinit(&content);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	uint8_t *copy;
+
+	if (bytes < 1 + CRC_BYTES)
+		return 0;
+	copy = malloc(bytes - 1);
+	require(copy != NULL);
+	memcpy(copy, data + 1, bytes - 1);
+	switch (data[0] % 4) {
+	case 0:
+		try_call_map(copy, bytes - 1);
+		break;
+	case 1:
+		try_paths_map(copy, bytes - 1);
+		break;
+	default:
+		try_recording(copy, bytes - 1, data[0] % 4 == 3);
+	}
+	free(copy);
+	return 0;
+}
