@@ -56,6 +56,66 @@ check "JSON is as the schema has it" tests/validate_json.py dcpicct < "$WORK/jso
 DCPIX_OUT=$WORK/again "$WORK/callers.context" 7 > /dev/null
 same_in_database dcpicct "$WORK/callers.context" "$WORK"/profile.* "$WORK"/again.*
 
+# --- for others
+is "--folded: as from the files" "$("$bin/dcpicct" --folded --db "$WORK/one.db" | sort)" \
+	"$("$bin/dcpicct" --folded "$WORK/callers.context" "$WORK"/profile.* "$WORK"/again.* | sort)"
+export_()
+{
+	"$bin/dcpiexport" --db "$WORK/one.db" --contexts "$@"
+}
+folded=$("$bin/dcpicct" --folded --db "$WORK/one.db" | sort)
+is "dcpiexport: folded" "$(export_ -f folded | sort)" "$folded"
+is "dcpiexport: speedscope" "$(export_ -f speedscope | jq -r '.shared.frames as $f |
+	.profiles[0] | [.samples, .weights] | transpose[] |
+	"\(.[0] | map($f[.].name) | join(";")) \(.[1])"' | sort)" "$folded"
+export_ -f callgrind -o "$WORK/callgrind"
+inclusive()
+{
+	callgrind_annotate --threshold=100 --inclusive=yes "$WORK/callgrind" |
+		awk -v name=":$1" 'index($0, name " ") || substr($0, length($0) - length(name) + 1) == name {
+			gsub(",", "", $1); print $1; exit }'
+}
+is "dcpiexport: callgrind_annotate: a shared procedure's costs, with those below" \
+	"$(inclusive shared)" \
+	"$(awk '/;shared[; ]/ { sum += $NF } END { print sum }' <<< "$folded")"
+is "dcpiexport: callgrind_annotate: the whole" \
+	"$(callgrind_annotate "$WORK/callgrind" | awk '/PROGRAM TOTALS/ { gsub(",", "", $1); print $1 }')" \
+	"$(awk '{ sum += $NF } END { print sum }' <<< "$folded")"
+export_ -f pprof -o "$WORK/pprof"
+is "dcpiexport: pprof: stacks, their calls and metric" "$(tests/pprof_read.py stacks < "$WORK/pprof" |
+	awk '$1 != "types" && $1 != "image" && $3 > 0 { print $1, $3 }' | sort)" "$folded"
+is "dcpiexport: pprof: calls" "$(tests/pprof_read.py stacks < "$WORK/pprof" |
+	awk '$1 != "types" && $1 != "image" { sum += $2 } END { print sum }')" \
+	"$("$bin/dcpicct" --csv --db "$WORK/one.db" | awk -F, 'NR > 1 { sum += $6 + $7 } END { print sum }')"
+# boxes: the title of each box, and what its width is of the whole, by a reader of XML
+boxes()
+{
+	python3 -c '
+import re, sys, xml.etree.ElementTree as tree
+svg = "{http://www.w3.org/2000/svg}"
+for box in tree.parse(sys.stdin).getroot().iter(svg + "g"):
+    title = box.find(svg + "title").text
+    name, value, share = re.fullmatch(r"(.*) \((\d+) instructions, ([\d.]+)%\)", title).groups()
+    width = float(box.find(svg + "rect").get("width")) / 11.8
+    print(name, value, abs(width - float(share)) < 0.02)'
+}
+"$bin/dcpicct" --svg --db "$WORK/one.db" > "$WORK/svg"
+is "--svg: boxes are as wide as what they are of" "$(boxes < "$WORK/svg" | grep -c False)" 0
+is "--svg: the whole" "$(boxes < "$WORK/svg" | head -n 1)" \
+	"all $(awk '{ sum += $NF } END { print sum }' <<< "$folded") True"
+is "--svg: a box for each context that can be seen" "$(boxes < "$WORK/svg" | grep -c '^shared ')" 2
+is "dcpiexport: the same" "$(export_ -f flamegraph | boxes | sort)" "$(boxes < "$WORK/svg" | sort)"
+refused_export()
+{
+	local got
+
+	got=$("$bin/dcpiexport" --db "$WORK/one.db" --contexts -f "$1" 2>&1)
+	is "dcpiexport: $1 has none: exit status" "$?" 2
+	is "dcpiexport: $1 has none: says so" "$got" "dcpiexport: $1 has no contexts"
+}
+refused_export csv
+refused_export bolt
+
 # --- an emulator sees the same
 truth()
 {

@@ -27,6 +27,7 @@ check "a database is made" "$helpers/make_golden_db" "$db"
 golden folded.txt -f folded --epoch 1
 golden speedscope.json -f speedscope --epoch 1
 golden callgrind.txt -f callgrind --epoch 1
+golden flamegraph.svg -f flamegraph --epoch 1
 golden event.txt -f folded -e imiss --epoch 1
 golden image.txt -f folded -i 'libmi*' --epoch 1
 golden csv.csv -f csv -i 'libmi*' --epoch 1

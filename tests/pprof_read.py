@@ -4,7 +4,9 @@
 
 Prints "types", "image" lines (file, build-id) and one line for each procedure: first
 value, second value, ..., image, procedure, file. Every reference is followed: to a
-string, mapping, function or location that is not there is an error.
+string, mapping, function or location that is not there is an error. With "stacks" these
+instead: a line for each sample, its procedures from the root with semicolons between them,
+and its values.
 """
 import collections
 import gzip
@@ -70,6 +72,16 @@ def main():
     for mapping in mappings.values():
         assert one(mapping, 2) < one(mapping, 3)
         print("image", strings[one(mapping, 5)], strings[one(mapping, 6)])
+    def name_of(location):
+        function = functions[one(message(locations[location][4][0]), 1)]
+        return strings[one(function, 2)]
+
+    for data in profile[2] if "stacks" in sys.argv[1:] else []:
+        sample = message(data)
+        stack = packed(b"".join(sample[1]))
+        print(";".join(name_of(at) for at in reversed(stack)), *packed(b"".join(sample[2])))
+    if "stacks" in sys.argv[1:]:
+        return
     totals = collections.defaultdict(lambda: [0] * len(types))
     for data in profile[2]:
         sample = message(data)

@@ -4,10 +4,14 @@
  * docs/man/dcpicct.1.scd is its manual
  */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "instrument/calls/call_recording.h"
+#include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/options.h"
+#include "tools/base/flame_graph.h"
+#include "tools/base/text.h"
 #include "tools/calls/call_report.h"
 #include "tools/calls/context_listing.h"
 #include "tools/report/cli.h"
@@ -18,17 +22,20 @@
 enum {
 	KEY_LEAST = 1001,
 	KEY_FOLDED,
+	KEY_SVG,
 };
 
 static const struct option_entry own_options[] = {
 	{KEY_LEAST, "least", "PERCENT", "leave out contexts with less of the metric"},
 	{KEY_FOLDED, "folded", NULL, "stacks with their own metric, for flame graphs"},
+	{KEY_SVG, "svg", NULL, "a flame graph"},
 };
 
 struct cct {
 	struct cli cli;
 	double least;
 	bool folded;
+	bool svg;
 	struct call_recorded recorded; /* its map is also what a rewritten program's is read into */
 	struct context_tree tree;
 	struct call_names names;
@@ -42,7 +49,8 @@ static int set_option(void *context, int key, const char *argument, struct error
 
 	if (key == KEY_LEAST)
 		return cli_real(argument, "percentage", 0, 100, &cct->least, err);
-	cct->folded = true;
+	cct->folded = key == KEY_FOLDED;
+	cct->svg = key == KEY_SVG;
 	return 0;
 }
 
@@ -138,16 +146,28 @@ static int read_all(struct cct *cct, struct error *err)
 	return 0;
 }
 
+static int print_stacks(const struct cct *cct)
+{
+	_cleanup_free_ char *title = text_clean(cct->recorded.map.path);
+	const char *metric = call_recording_metric(cct->recorded.map.metric);
+	struct flame_graph graph = {.title = title, .unit = *metric != '\0' ? metric : "calls"};
+	int r = title == NULL ? -ENOMEM : context_listing_stacks(&cct->listing, &graph.tree);
+
+	if (r < 0)
+		return r;
+	r = cct->svg ? flame_graph_write(stdout, &graph) : stack_tree_folded(stdout, &graph.tree);
+	free((void *)(uintptr_t)graph.tree.nodes);
+	return r;
+}
+
 static int print(const struct cct *cct)
 {
 	const struct context_listing *listing = &cct->listing;
 	const struct cli *cli = &cct->cli;
 	struct columns_table table = context_listing_table(listing, cli->limit);
 
-	if (cct->folded) {
-		context_listing_folded(stdout, listing);
-		return 0;
-	}
+	if (cct->folded || cct->svg)
+		return print_stacks(cct);
 	if (cli->format == CLI_JSON)
 		return call_report_print_json(context_listing_json(listing, cli->limit));
 	if (cli->format == CLI_CSV)

@@ -9,6 +9,7 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/options.h"
+#include "tools/export/export_contexts.h"
 #include "tools/export/export_flow.h"
 #include "tools/export/exporter.h"
 #include "tools/report/cli.h"
@@ -18,9 +19,9 @@
 #include "tools/report/report_header.h"
 
 static const struct exporter *const exporters[] = {
-	&exporter_pprof,     &exporter_folded,	&exporter_speedscope,
-	&exporter_callgrind, &exporter_csv,	&exporter_bolt,
-	&exporter_autofdo,   &exporter_profgen, &exporter_pixie,
+	&exporter_pprof, &exporter_folded,     &exporter_speedscope, &exporter_callgrind,
+	&exporter_csv,	 &exporter_bolt,       &exporter_autofdo,    &exporter_profgen,
+	&exporter_pixie, &exporter_flamegraph,
 };
 
 #define EXPORTERS (sizeof(exporters) / sizeof(*exporters))
@@ -28,17 +29,20 @@ static const struct exporter *const exporters[] = {
 enum {
 	KEY_FORMAT = 'f',
 	KEY_OUTPUT = 'o',
+	KEY_CONTEXTS = 1001,
 };
 
 static const struct option_entry own_options[] = {
 	{KEY_FORMAT, "format", "FORMAT", "pprof (the default), folded, ...: see below"},
 	{KEY_OUTPUT, "output", "FILE", "where to; default: standard output"},
+	{KEY_CONTEXTS, "contexts", NULL, "what dcpix --mode context recorded, instead of samples"},
 };
 
 struct export_job {
 	struct cli cli;
 	const struct exporter *exporter;
 	const char *output;
+	bool contexts;
 	struct profile_reader *reader;
 	struct report_header header;
 	struct event_scale scale;
@@ -56,6 +60,10 @@ static int set_option(void *context, int key, const char *argument, struct error
 		job->output = argument;
 		return 0;
 	}
+	if (key == KEY_CONTEXTS) {
+		job->contexts = true;
+		return 0;
+	}
 	for (size_t i = 0; i < EXPORTERS; i++) {
 		if (strcmp(argument, exporters[i]->name) == 0) {
 			job->exporter = exporters[i];
@@ -71,7 +79,9 @@ static const struct cli_tool tool = {
 	.synopsis = "[OPTION]...",
 	.summary =
 		"Writes a profile in the format of another tool.\n\n"
-		"Formats of samples: pprof, folded (stacks), speedscope, callgrind, csv.\n"
+		"Formats of samples: pprof, folded (stacks), speedscope, callgrind, flamegraph, "
+		"csv.\n"
+		"Formats of contexts (--contexts): these but csv.\n"
 		"Formats of what one image executed, as estimated (see dcpicalc): bolt, autofdo,\n"
 		"profgen (for clang), pixie.",
 	.accepts = CLI_EVENTS | CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_SYMBOLS,
@@ -213,6 +223,12 @@ static int run(struct export_job *job)
 			  job->exporter->name);
 		return cli_fail(cli, &err);
 	}
+	if (job->contexts && job->exporter->write_contexts == NULL) {
+		error_set(&err, EINVAL, "%s has no contexts", job->exporter->name);
+		return cli_fail(cli, &err);
+	}
+	if (job->contexts)
+		return export_contexts(&job->cli, job->exporter, job->output);
 	if (job->exporter->write_flow != NULL)
 		return export_flow(&job->cli, job->exporter, job->output);
 	r = load(job, &err);

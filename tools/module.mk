@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Packages: libjson-c-dev, and those of analysis and db
 ARCHIVES += tool
-tool-src := $(addprefix tools/base/, columns.c graphviz.c json_stream.c progress.c \
-	protobuf_writer.c text.c time_spec.c)
+tool-src := $(addprefix tools/base/, columns.c flame_graph.c graphviz.c json_stream.c progress.c \
+	protobuf_writer.c stack_tree.c text.c time_spec.c)
 tool-src += $(addprefix tools/report/, cli.c epoch_list.c event_choice.c event_role.c \
 	event_scale.c image_symbols.c jit_elf.c output_file.c report.c report_header.c \
 	report_header_json.c recording_source.c source_text.c symbol_cache.c)
@@ -17,8 +17,8 @@ tool-src += $(addprefix tools/list/, list_file.c list_procedure.c list_rows.c)
 tool-src += $(addprefix tools/stall/, stall_listing.c summary_listing.c)
 tool-src += $(addprefix tools/stats/, diff_report.c set_table.c stats_columns.c \
 	stats_compare.c stats_form.c stats_listing.c stats_options.c)
-tool-src += $(addprefix tools/export/, execution_profile.c export_flow.c exporter.c \
-	exporter_autofdo.c exporter_bolt.c exporter_callgrind.c exporter_csv.c exporter_folded.c \
+tool-src += $(addprefix tools/export/, execution_profile.c export_contexts.c export_flow.c exporter.c \
+	exporter_autofdo.c exporter_bolt.c exporter_callgrind.c exporter_csv.c exporter_flamegraph.c exporter_folded.c \
 	exporter_pixie.c exporter_pprof.c exporter_speedscope.c)
 tool-src += $(addprefix tools/top/, top_batch.c top_code.c top_counts.c top_flush.c \
 	top_view.c)
@@ -70,8 +70,8 @@ dcpidiff-pkgs = $(TOOL_PKGS)
 dcpidiff-ldlibs := -lm
 
 PROGRAMS += dcpiexport
-dcpiexport-src := tools/dcpiexport.c
-dcpiexport-archives := $(TOOL_ARCHIVES)
+dcpiexport-src := tools/dcpiexport.c tools/calls/call_names.c
+dcpiexport-archives := tool instrument analysis db util
 dcpiexport-pkgs = $(TOOL_PKGS)
 dcpiexport-ldlibs := -lm
 

@@ -9,6 +9,7 @@
 
 #include "instrument/calls/call_map.h"
 #include "instrument/calls/call_profile.h"
+#include "lib/cleanup.h"
 #include "tools/calls/call_report.h"
 
 #define INDENT_MAX 200
@@ -243,42 +244,32 @@ struct columns_table context_listing_table(const struct context_listing *listing
 
 /* --- as stacks ------------------------------------------------------------ */
 
-/* A name in a stack has no semicolon. */
-static void print_frame(FILE *stream, const char *name)
-{
-	for (; *name != '\0'; name++)
-		fputc(*name == ';' ? ':' : *name, stream);
-}
-
-static void print_stack(FILE *stream, const struct context_listing *listing, uint32_t number)
+/* Rows have parents before children, which are left out with them. */
+int context_listing_stacks(const struct context_listing *listing, struct stack_tree *ret)
 {
 	const struct context_tree *tree = listing->tree;
-	uint32_t depth = tree->records[number].depth;
+	struct stack_node *nodes = calloc(listing->row_count + 1, sizeof(*nodes));
+	_cleanup_free_ uint32_t *place = calloc(tree->count, sizeof(*place));
 
-	for (uint32_t d = 1; d <= depth; d++) {
-		uint32_t at = number;
-
-		while (tree->records[at].depth > d)
-			at = tree->records[at].parent;
-		print_frame(stream, listing->names->names[tree->records[at].procedure]);
-		if (d < depth)
-			fputc(';', stream);
+	if (nodes == NULL || place == NULL) {
+		free(nodes);
+		return -ENOMEM;
 	}
-}
+	for (uint32_t i = 0; i < listing->row_count; i++) {
+		const struct context_row *row = &listing->rows[i];
+		const struct context_record *record = row->record;
 
-void context_listing_folded(FILE *stream, const struct context_listing *listing)
-{
-	for (size_t i = 0; i < listing->row_count; i++) {
-		const struct context_record *record = listing->rows[i].record;
-		uint64_t weight = listing->tree->metric == CALL_METRIC_NONE
-					  ? record->calls + record->recursive
-					  : record->exclusive;
-
-		if (weight == 0)
-			continue;
-		print_stack(stream, listing, listing->rows[i].number);
-		fprintf(stream, " %" PRIu64 "\n", weight);
+		place[row->number] = i + 1;
+		nodes[i + 1] = (struct stack_node){
+			.name = listing->names->names[record->procedure],
+			.parent = place[record->parent],
+			.value = tree->metric == CALL_METRIC_NONE
+					 ? record->calls + record->recursive
+					 : record->exclusive,
+		};
 	}
+	*ret = (struct stack_tree){nodes, listing->row_count + 1};
+	return 0;
 }
 
 /* --- as JSON -------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 
 #include "instrument/calls/context_tree.h"
 #include "tools/base/columns.h"
+#include "tools/base/stack_tree.h"
 #include "tools/calls/call_names.h"
 
 struct call_map;
@@ -49,9 +50,13 @@ void context_listing_heading(FILE *stream, const struct context_listing *listing
 /** context_listing_table() - records as a table of at most @limit rows; 0: all. */
 struct columns_table context_listing_table(const struct context_listing *listing, size_t limit);
 
-/** context_listing_folded() - a line for each record: its procedures from the root, and its own
- * metric, or calls where there is none; for flame graphs. */
-void context_listing_folded(FILE *stream, const struct context_listing *listing);
+/**
+ * context_listing_stacks() - records as stacks with their own metric, or calls where there is none
+ * @ret: out; its nodes are malloc'd, their names the listing's
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int context_listing_stacks(const struct context_listing *listing, struct stack_tree *ret);
 
 /** context_listing_json() - all of it. Return: NULL: no memory. */
 struct json_object *context_listing_json(const struct context_listing *listing, size_t limit);

@@ -9,6 +9,7 @@
 
 struct error;
 struct execution_profile;
+struct export_contexts;
 
 /** struct export_event - what was sampled: "cycles" in "cycles", "cpu-clock" in "ns". */
 struct export_event {
@@ -45,6 +46,7 @@ struct export_profile {
  *           writing; @err is set
  * @write_flow: the same for a format of how often control went where; it has the one or
  *           the other
+ * @write_contexts: the same of contexts (export_contexts.h); NULL: the format has none
  */
 struct exporter {
 	const char *name;
@@ -52,12 +54,15 @@ struct exporter {
 	bool binary;
 	int (*write)(FILE *file, const struct export_profile *profile, struct error *err);
 	int (*write_flow)(FILE *file, const struct execution_profile *profile, struct error *err);
+	int (*write_contexts)(FILE *file, const struct export_contexts *contexts,
+			      struct error *err);
 };
 
 extern const struct exporter exporter_autofdo;
 extern const struct exporter exporter_bolt;
 extern const struct exporter exporter_callgrind;
 extern const struct exporter exporter_csv;
+extern const struct exporter exporter_flamegraph;
 extern const struct exporter exporter_folded;
 extern const struct exporter exporter_pixie;
 extern const struct exporter exporter_pprof;

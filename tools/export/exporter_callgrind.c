@@ -2,11 +2,13 @@
 /* Callgrind's format, for KCachegrind and callgrind_annotate: costs are samples. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "tools/base/text.h"
+#include "tools/export/export_contexts.h"
 #include "tools/export/exporter.h"
 
 static int put_name(FILE *file, const char *key, const char *name)
@@ -82,8 +84,59 @@ static int write_callgrind(FILE *file, const struct export_profile *profile, str
 	return 0;
 }
 
+/* A context as its procedure's own cost, then the calls of those below it, with all of theirs. */
+static void put_context(FILE *file, const struct export_contexts *contexts,
+			const uint64_t *inclusive, const uint32_t *next, size_t number)
+{
+	const struct export_context *context = &contexts->contexts[number];
+	const struct export_procedure *procedure = &contexts->procedures[context->procedure];
+
+	fprintf(file, "\nfn=%s\n0x%" PRIx64 " 0 %" PRIu64 "\n", procedure->name, procedure->address,
+		contexts->stacks.nodes[number].value);
+	for (uint32_t child = next[2 * number]; child != 0; child = next[2 * child + 1]) {
+		const struct export_context *called = &contexts->contexts[child];
+
+		fprintf(file,
+			"cfn=%s\ncalls=%" PRIu64 " 0x%" PRIx64 " 0\n0x%" PRIx64 " 0 %" PRIu64 "\n",
+			contexts->procedures[called->procedure].name, called->calls,
+			contexts->procedures[called->procedure].address, procedure->address,
+			inclusive[child]);
+	}
+}
+
+static int write_contexts(FILE *file, const struct export_contexts *contexts, struct error *err)
+{
+	size_t count = contexts->stacks.count;
+	_cleanup_free_ uint64_t *inclusive = calloc(count, sizeof(*inclusive));
+	_cleanup_free_ uint32_t *next = calloc(2 * count, sizeof(*next)); /* first child, sibling */
+
+	if (inclusive == NULL || next == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	for (size_t i = count; i-- > 0;) {
+		uint32_t parent = contexts->stacks.nodes[i].parent;
+
+		inclusive[i] += contexts->stacks.nodes[i].value;
+		if (i == 0)
+			break;
+		inclusive[parent] += inclusive[i];
+		next[2 * i + 1] = next[2 * parent];
+		next[2 * parent] = (uint32_t)i;
+	}
+	fprintf(file,
+		"# callgrind format\nversion: 1\ncreator: dcpiexport\npositions: instr line\n"
+		"events: %s\nsummary: %" PRIu64 "\n",
+		contexts->metric, inclusive[0]);
+	if (put_name(file, "\nob", contexts->image) < 0)
+		return error_set(err, ENOMEM, "out of memory");
+	fputs("fl=???\n", file);
+	for (size_t i = 1; i < count; i++)
+		put_context(file, contexts, inclusive, next, i);
+	return 0;
+}
+
 const struct exporter exporter_callgrind = {
 	.name = "callgrind",
 	.summary = "callgrind's format (KCachegrind, callgrind_annotate), by instruction",
 	.write = write_callgrind,
+	.write_contexts = write_contexts,
 };

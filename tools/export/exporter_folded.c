@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Folded stacks, the input of flame graphs: "IMAGE;PROCEDURE SAMPLES". Stacks are
- * two frames deep, for no callers were sampled. Of the first event only.
+ * two frames deep, for no callers were sampled. Of the first event only. Those of contexts
+ * are as deep as these.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -9,18 +10,18 @@
 
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "tools/base/stack_tree.h"
 #include "tools/base/text.h"
+#include "tools/export/export_contexts.h"
 #include "tools/export/exporter.h"
 
-/* A frame must not look like two. */
 static int put_frame(FILE *file, const char *name, char end)
 {
 	_cleanup_free_ char *clean = text_clean(name);
 
 	if (clean == NULL)
 		return -ENOMEM;
-	for (const char *at = clean; *at != '\0'; at++)
-		fputc(*at == ';' ? ':' : *at, file);
+	stack_tree_frame(file, clean);
 	fputc(end, file);
 	return 0;
 }
@@ -46,8 +47,16 @@ static int write_folded(FILE *file, const struct export_profile *profile, struct
 	return 0;
 }
 
+static int write_contexts(FILE *file, const struct export_contexts *contexts, struct error *err)
+{
+	if (stack_tree_folded(file, &contexts->stacks) < 0)
+		return error_set(err, ENOMEM, "out of memory");
+	return 0;
+}
+
 const struct exporter exporter_folded = {
 	.name = "folded",
 	.summary = "folded stacks (flamegraph.pl, inferno), two frames deep, first event",
 	.write = write_folded,
+	.write_contexts = write_contexts,
 };

@@ -12,6 +12,7 @@
 #include "lib/error.h"
 #include "tools/base/protobuf_writer.h"
 #include "tools/base/text.h"
+#include "tools/export/export_contexts.h"
 #include "tools/export/exporter.h"
 
 #define PAGE_BYTES 4096U
@@ -275,9 +276,90 @@ static int write_pprof(FILE *file, const struct export_profile *profile, struct 
 	return r;
 }
 
+/* --- contexts ------------------------------------------------------------- */
+
+/* A procedure is a function and a location, of the same number, at its first instruction. */
+static void put_procedures(struct pprof *pprof, const struct export_contexts *contexts)
+{
+	uint64_t low = UINT64_MAX, high = 0, name, identity;
+
+	for (size_t i = 0; i < contexts->procedure_count; i++) {
+		uint64_t address = contexts->procedures[i].address;
+
+		low = address != 0 && address < low ? address : low;
+		high = address > high ? address : high;
+	}
+	name = put_string(pprof, contexts->image);
+	identity = put_string(pprof, contexts->build_id);
+	protobuf_writer_clear(&pprof->inner);
+	protobuf_writer_number(&pprof->inner, MAPPING_ID, ++pprof->mapping);
+	protobuf_writer_number(&pprof->inner, MAPPING_MEMORY_START,
+			       low < high ? low - low % PAGE_BYTES : 0);
+	protobuf_writer_number(&pprof->inner, MAPPING_MEMORY_LIMIT,
+			       high - high % PAGE_BYTES + PAGE_BYTES);
+	protobuf_writer_number(&pprof->inner, MAPPING_FILENAME, name);
+	protobuf_writer_number(&pprof->inner, MAPPING_BUILD_ID, identity);
+	protobuf_writer_number(&pprof->inner, MAPPING_HAS_FUNCTIONS, 1);
+	protobuf_writer_message(&pprof->out, PROFILE_MAPPING, &pprof->inner);
+	for (size_t i = 0; i < contexts->procedure_count; i++) {
+		const struct tally_row row = {.procedure = contexts->procedures[i].name,
+					      .address = contexts->procedures[i].address};
+
+		put_function(pprof, &row);
+		put_location(pprof, &row, i + 1);
+	}
+}
+
+/* A stack, the innermost first, with how often it was called and what that cost. */
+static void put_context(struct pprof *pprof, const struct export_contexts *contexts,
+			uint32_t number, uint64_t *stack)
+{
+	uint64_t values[2] = {contexts->contexts[number].calls,
+			      contexts->stacks.nodes[number].value};
+	size_t depth = 0;
+
+	for (uint32_t at = number; at != 0; at = contexts->stacks.nodes[at].parent)
+		stack[depth++] = contexts->contexts[at].procedure + UINT64_C(1);
+	protobuf_writer_clear(&pprof->inner);
+	protobuf_writer_numbers(&pprof->inner, SAMPLE_LOCATION_ID, stack, depth);
+	protobuf_writer_numbers(&pprof->inner, SAMPLE_VALUE, values, 2);
+	protobuf_writer_message(&pprof->out, PROFILE_SAMPLE, &pprof->inner);
+}
+
+static int write_contexts(FILE *file, const struct export_contexts *contexts, struct error *err)
+{
+	_cleanup_free_ uint64_t *stack = calloc(contexts->stacks.count + 1, sizeof(*stack));
+	struct pprof pprof = {.strings = 0};
+	int r = -ENOMEM;
+
+	if (stack != NULL) {
+		put_string(&pprof, "");
+		put_type(&pprof, "calls", "count");
+		put_type(&pprof, contexts->metric, "count");
+		put_procedures(&pprof, contexts);
+		for (uint32_t i = 1; i < contexts->stacks.count; i++)
+			put_context(&pprof, contexts, i, stack);
+		protobuf_writer_number(&pprof.out, PROFILE_TIME_NANOS,
+				       (uint64_t)contexts->start_ns);
+		protobuf_writer_number(&pprof.out, PROFILE_DURATION_NANOS,
+				       (uint64_t)(contexts->end_ns - contexts->start_ns));
+		protobuf_writer_number(&pprof.out, PROFILE_COMMENT,
+				       put_string(&pprof, contexts->comment));
+		protobuf_writer_number(&pprof.out, PROFILE_DEFAULT_SAMPLE_TYPE,
+				       put_string(&pprof, contexts->metric));
+		r = protobuf_writer_error(&pprof.out);
+	}
+	r = r < 0 ? error_set(err, ENOMEM, "out of memory") : deflate_to(file, &pprof.out, err);
+	protobuf_writer_deinit(&pprof.out);
+	protobuf_writer_deinit(&pprof.inner);
+	protobuf_writer_deinit(&pprof.line);
+	return r;
+}
+
 const struct exporter exporter_pprof = {
 	.name = "pprof",
 	.summary = "pprof's profile.proto, gzipped, by instruction",
 	.binary = true,
 	.write = write_pprof,
+	.write_contexts = write_contexts,
 };

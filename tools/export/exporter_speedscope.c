@@ -9,6 +9,7 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "tools/base/json_stream.h"
+#include "tools/export/export_contexts.h"
 #include "tools/export/exporter.h"
 
 /* Frames are numbered as they are written: an image, then each of its procedures. */
@@ -75,6 +76,26 @@ static uint64_t total(const struct export_profile *profile, size_t event)
 	return sum;
 }
 
+static void put_head(struct json_stream *json, const char *name)
+{
+	json_stream_open(json, NULL, '{');
+	json_stream_text(json, "$schema", "https://www.speedscope.app/file-format-schema.json");
+	json_stream_text(json, "name", name);
+	json_stream_text(json, "exporter", "dcpiexport");
+	json_stream_open(json, "shared", '{');
+}
+
+/* What a sampled profile begins with, before samples and weights. */
+static void put_profile(struct json_stream *json, const char *name, uint64_t sum)
+{
+	json_stream_open(json, NULL, '{');
+	json_stream_text(json, "type", "sampled");
+	json_stream_text(json, "name", name);
+	json_stream_text(json, "unit", "none");
+	json_stream_count(json, "startValue", 0);
+	json_stream_count(json, "endValue", sum);
+}
+
 static int write_speedscope(FILE *file, const struct export_profile *profile, struct error *err)
 {
 	_cleanup_free_ uint64_t *samples = calloc(profile->event_count + 1, sizeof(*samples));
@@ -82,21 +103,12 @@ static int write_speedscope(FILE *file, const struct export_profile *profile, st
 
 	if (samples == NULL)
 		return error_set(err, ENOMEM, "out of memory");
-	json_stream_open(&json, NULL, '{');
-	json_stream_text(&json, "$schema", "https://www.speedscope.app/file-format-schema.json");
-	json_stream_text(&json, "name", profile->comment);
-	json_stream_text(&json, "exporter", "dcpiexport");
-	json_stream_open(&json, "shared", '{');
+	put_head(&json, profile->comment);
 	put_frames(&json, profile);
 	json_stream_close(&json, '}');
 	json_stream_open(&json, "profiles", '[');
 	for (size_t event = 0; event < profile->event_count; event++) {
-		json_stream_open(&json, NULL, '{');
-		json_stream_text(&json, "type", "sampled");
-		json_stream_text(&json, "name", profile->events[event].name);
-		json_stream_text(&json, "unit", "none");
-		json_stream_count(&json, "startValue", 0);
-		json_stream_count(&json, "endValue", total(profile, event));
+		put_profile(&json, profile->events[event].name, total(profile, event));
 		put_event(&json, profile, event, samples, false);
 		put_event(&json, profile, event, samples, true);
 		json_stream_close(&json, '}');
@@ -107,8 +119,68 @@ static int write_speedscope(FILE *file, const struct export_profile *profile, st
 	return 0;
 }
 
+/* From the root; @stack has room for as many as there are nodes. */
+static void put_stack(struct json_stream *json, const struct export_contexts *contexts,
+		      uint32_t node, uint32_t *stack)
+{
+	size_t depth = 0;
+
+	for (; node != 0; node = contexts->stacks.nodes[node].parent)
+		stack[depth++] = contexts->contexts[node].procedure;
+	json_stream_open(json, NULL, '[');
+	while (depth-- > 0)
+		json_stream_count(json, NULL, stack[depth]);
+	json_stream_close(json, ']');
+}
+
+static void put_contexts(struct json_stream *json, const struct export_contexts *contexts,
+			 uint32_t *stack, bool weights)
+{
+	json_stream_open(json, weights ? "weights" : "samples", '[');
+	for (uint32_t i = 1; i < contexts->stacks.count; i++) {
+		uint64_t value = contexts->stacks.nodes[i].value;
+
+		if (value > 0 && weights)
+			json_stream_count(json, NULL, value);
+		else if (value > 0)
+			put_stack(json, contexts, i, stack);
+	}
+	json_stream_close(json, ']');
+}
+
+static int write_contexts(FILE *file, const struct export_contexts *contexts, struct error *err)
+{
+	_cleanup_free_ uint32_t *stack = calloc(contexts->stacks.count + 1, sizeof(*stack));
+	struct json_stream json = {.file = file};
+	uint64_t sum = 0;
+
+	if (stack == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	put_head(&json, contexts->image);
+	json_stream_open(&json, "frames", '[');
+	for (size_t i = 0; i < contexts->procedure_count; i++) {
+		json_stream_open(&json, NULL, '{');
+		json_stream_text(&json, "name", contexts->procedures[i].name);
+		json_stream_close(&json, '}');
+	}
+	json_stream_close(&json, ']');
+	json_stream_close(&json, '}');
+	json_stream_open(&json, "profiles", '[');
+	for (size_t i = 1; i < contexts->stacks.count; i++)
+		sum += contexts->stacks.nodes[i].value;
+	put_profile(&json, contexts->metric, sum);
+	put_contexts(&json, contexts, stack, false);
+	put_contexts(&json, contexts, stack, true);
+	json_stream_close(&json, '}');
+	json_stream_close(&json, ']');
+	json_stream_close(&json, '}');
+	json_stream_line(&json);
+	return 0;
+}
+
 const struct exporter exporter_speedscope = {
 	.name = "speedscope",
 	.summary = "speedscope's JSON, a profile an event",
 	.write = write_speedscope,
+	.write_contexts = write_contexts,
 };

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Exports of the contexts that a rewritten program has recorded (dcpix --mode context). */
+#ifndef DCPI_EXPORT_CONTEXTS_H
+#define DCPI_EXPORT_CONTEXTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tools/base/stack_tree.h"
+#include "tools/report/cli.h"
+
+struct exporter;
+
+/** struct export_context - beside a node of the stacks: a procedure in a context */
+struct export_context {
+	uint32_t procedure;
+	uint64_t calls;
+};
+
+/** struct export_procedure - @address is the ELF's; 0: it is none, but what calls without being
+ * one. */
+struct export_procedure {
+	const char *name;
+	uint64_t address;
+};
+
+/**
+ * struct export_contexts - what is to be written
+ * @image, @build_id: of the program
+ * @metric:   what values are of: "cycles"; "calls" if nothing was measured
+ * @stacks:   the first node, the root, is no context
+ * @contexts: of each of its nodes
+ * @start_ns, @end_ns: of the epochs
+ * @comment:  where it is from, one line
+ */
+struct export_contexts {
+	const char *image;
+	const char *build_id;
+	const char *metric;
+	struct stack_tree stacks;
+	const struct export_context *contexts;
+	const struct export_procedure *procedures;
+	size_t procedure_count;
+	int64_t start_ns;
+	int64_t end_ns;
+	const char *comment;
+};
+
+/**
+ * export_contexts() - write the contexts of the program that the command line chooses
+ * @exporter: one that has write_contexts
+ * @output:   NULL: stdout
+ *
+ * Return: the status to exit with; errors are printed.
+ */
+int export_contexts(struct cli *cli, const struct exporter *exporter, const char *output);
+
+#endif
