@@ -52,7 +52,7 @@ static const struct option_entry entries[] = {
 	{KEY_CHECKS_AT, "checks-at", "WHERE",
 	 "which places have checks: orig, EL, EC, EN, L4, L10, LN, EC+L4 (the default)"},
 	{KEY_ROOM, "room", "N", "references that a thread can record; default: 131072"},
-	{KEY_DB, "db", "FILE", "keep counts in this profile database, as an epoch"},
+	{KEY_DB, "db", "FILE", "keep what was recorded in this profile database, as an epoch"},
 	{KEY_BY, "by", "ROWS", "a row for each procedure (the default), block or edge"},
 	{KEY_ROWS, "limit", "N", "at most N rows, 0: all; default: 20 procedures, all else"},
 	{KEY_CSV, "csv", NULL, "comma-separated values"},
@@ -373,7 +373,8 @@ static int report_run(struct settings *settings, const char *folder, const char 
 
 	if (asprintf(&pattern, "%s/profile.*", folder) < 0)
 		return EXIT_BAD;
-	if (glob(pattern, 0, NULL, &found) == 0 && settings->mode->reader == NULL)
+	if (glob(pattern, 0, NULL, &found) == 0 &&
+	    (settings->mode->reader == NULL || settings->database != NULL))
 		status = take_counts(stderr, settings, program, found.gl_pathv, found.gl_pathc);
 	else if (found.gl_pathc > 0)
 		status = take_recorded(settings, program, found.gl_pathv, found.gl_pathc);
@@ -420,9 +421,8 @@ static int run(struct settings *settings, char **argv)
 
 	if (check_mode(settings, &err) < 0)
 		return fail(&err);
-	if (settings->database != NULL && settings->mode->reader != NULL) {
-		error_set(&err, EINVAL, "--db: run keeps counts alone, not what \"%s\" records",
-			  settings->mode->name);
+	if (settings->database != NULL && !mode_store_takes(settings->mode)) {
+		error_set(&err, ENOTSUP, MODE_STORE_REFUSAL, settings->mode->name);
 		return fail(&err);
 	}
 	if (argv[0] == NULL || runnable_find(program, argv[0]) < 0) {

@@ -222,11 +222,18 @@ static int store_of(const struct elf_file *file, size_t *ret, const char *path, 
 	}
 	for (size_t i = 0; (mode = mode_table_get(i)) != NULL; i++) {
 		if (has_section(file, mode->section))
-			return error_set(err, ENOTSUP,
-					 "what the mode \"%s\" records is not kept in databases",
-					 mode->name);
+			return error_set(err, ENOTSUP, MODE_STORE_REFUSAL, mode->name);
 	}
 	return error_set(err, ENODATA, "%s has not been rewritten by dcpix", path);
+}
+
+bool mode_store_takes(const struct instrument_mode *mode)
+{
+	for (size_t i = 0; i < sizeof(stores) / sizeof(stores[0]); i++) {
+		if (strcmp(stores[i].section, mode->section) == 0)
+			return true;
+	}
+	return false;
 }
 
 int mode_store(struct epoch_store *epoch, char *const *files, size_t count, char **path,

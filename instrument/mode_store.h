@@ -5,6 +5,13 @@
 
 #include "instrument/profile/epoch_store.h"
 
+struct instrument_mode;
+
+#define MODE_STORE_REFUSAL "what the mode \"%s\" records is not kept in databases"
+
+/** mode_store_takes() - whether there is a place in the database for what a mode records. */
+bool mode_store_takes(const struct instrument_mode *mode);
+
 /**
  * mode_store() - add an epoch with what was recorded in some files
  * @epoch: database, rewritten program and label are the caller's, the rest is told; to be

@@ -90,6 +90,9 @@ check "JSON is as the schema has it" tests/validate_json.py dcpicalls < "$WORK/j
 . tests/recorded_db.sh
 DCPIX_OUT=$WORK/again "$WORK/callers.calls" 7 > /dev/null
 same_in_database dcpicalls "$WORK/callers.calls" "$WORK"/profile.* "$WORK"/again.*
+"$bin/dcpix" run -q --mode calls --metric instructions --db "$WORK/run.db" "$WORK/callers" 3 > /dev/null
+is "run --db keeps it" "$("$bin/dcpicalls" --csv --db "$WORK/run.db" | tail -n +2 | sort)" \
+	"$("$bin/dcpicalls" --csv "$WORK/callers.calls" "$WORK"/profile.* | tail -n +2 | sort)"
 
 # --- an emulator sees the same
 truth()
@@ -150,7 +153,7 @@ refused "another program's" "is of another program" "$calls" "$WORK/callers.call
 refused "no such rows" "cannot list by" "$calls" --by line "$WORK/ways.calls" "$WORK"/profile.*
 refused "no such metric" "there is no metric" "$bin/dcpix" --mode calls --metric time \
 	-o "$WORK/x" "$WORK/ways"
-refused "run --db: counts alone" "run keeps counts alone" "$bin/dcpix" run --mode calls --db "$WORK/db" true
+refused "run --db: not of all modes" "\"bursts\" records is not kept" "$bin/dcpix" run --mode bursts --db "$WORK/db" true
 
 # All in one step: the report is what dcpicalls prints, on stderr, without the program's own.
 got=$("$bin/dcpix" run -q --mode calls -- "$WORK/ways" 2>&1 > "$WORK/out")

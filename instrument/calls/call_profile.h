@@ -96,7 +96,8 @@ void call_profile_deinit(struct call_profile *profile);
  */
 int call_profile_add(struct call_profile *profile, const struct call_thread *thread);
 
-/** call_profile_add_arc() - add to the metrics and calls of an arc between two nodes. 0; -ENOMEM. */
+/** call_profile_add_arc() - add to the metrics and calls of an arc between two nodes. 0; -ENOMEM.
+ */
 int call_profile_add_arc(struct call_profile *profile, const struct call_arc *more);
 
 /** call_profile_find() - the arc between two nodes. Return: NULL: there is none. */
