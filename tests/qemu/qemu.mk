@@ -67,6 +67,7 @@ qemu-storm: | $(SYSROOT_READY)
 qemu-payload: qemu-storm all kmod kmod-selftest $(qemu_programs) $(addprefix $(QEMU_PAYLOAD)/bin/, \
 		split kinds-static bpf_spin)
 	@mkdir -p $(QEMU_PAYLOAD)/lib
+	@rm -f $(QEMU_PAYLOAD)/lib/storm.seconds
 	@cp $(KMOD_OUT)/dcpi.ko $(SELFTEST_OUT)/dcpi_selftest.ko $(PLUGINS:%=$(LIB)/%.so) $(QEMU_PAYLOAD)/lib/
 	@cp $(PROGRAMS:%=$(BIN)/%) $(or $(SYSROOT:%=%/usr/bin/sqlite3),$$(command -v sqlite3)) $(QEMU_PAYLOAD)/bin/
 
@@ -184,6 +185,19 @@ RATE_SECONDS ?= 60
 .PHONY: check-rate
 check-rate: deps-check ## 100,000 samples a second for a minute of an arm64 machine's time
 	$(Q)$(MAKE) --no-print-directory CROSS=arm64 rate-check
+
+# The file is for this run alone: others use the payload, too.
+.PHONY: storm-check
+storm-check: qemu-payload
+	@echo $(STORM_SECONDS) >$(QEMU_PAYLOAD)/lib/storm.seconds
+	$(Q)$(qemu_run) --timeout 7200 --cpus 1 --icount 0 --log $(OUT)/qemu/storm.log \
+		--script tests/qemu/image_events.sh; status=$$?; \
+		rm $(QEMU_PAYLOAD)/lib/storm.seconds; exit $$status
+
+STORM_SECONDS ?= 60
+.PHONY: check-storm
+check-storm: deps-check ## 1,000 processes a second for a minute of an arm64 machine's time
+	$(Q)$(MAKE) --no-print-directory CROSS=arm64 storm-check
 
 .PHONY: bench-cost
 bench-cost: deps-check ## what a sample costs, in instructions, without noise
