@@ -150,6 +150,11 @@ check-paths: ## paths of real programs against an emulator
 	@$(MAKE) --no-print-directory all
 	@tests/check_paths.sh
 
+.PHONY: check-bursts
+check-bursts: ## bursts of real programs against all that they refer to
+	@$(MAKE) --no-print-directory all
+	@tests/check_bursts.sh
+
 .PHONY: check-calls
 check-calls: ## calls and contexts of real programs, as an emulator sees them
 	@$(MAKE) --no-print-directory all tests call-plugin

@@ -135,6 +135,15 @@ check "have some in common with all ($part of $own)" \
 like "streams of bursts" "$("$dcpibursts" --streams -n 2 --lengths 2-100 --heat 10 "$scratch/new" \
 	"$DCPIX_OUT".* | head -1)" "hot data streams, [0-9.]+% of [0-9]+ references; each is 10 at least"
 
+# 50 of 1050 checks are as much of all references, in this order.
+if part=$(tests/bursts_part.sh 1000 50 gzip -6c README.md 2>&1); then
+	ok "bursts are a part of all ($part)"
+else
+	not_ok "bursts are a part of all" "$part"
+fi
+check "and as large a part as was asked for" awk '{ exit !($1 / $3 > 0.03 && $1 / $3 < 0.07) }' \
+	<<< "$part"
+
 refused()
 {
 	local label=$1 want=$2 got

@@ -27,6 +27,7 @@ struct aside {
 	uint32_t label;
 	uint32_t back; /* block's label to go to; COUNT_NONE: see @edge */
 	uint32_t crossing;
+	bool counts; /* of ASIDE_CROSS: the check; @back: behind it */
 	struct point point;
 	struct point_loan loan;
 	const struct cfg_edge *edge; /* out of the procedure */

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MACHINE_EQUAL 4
 #define MACHINE_SIGN 8
 #define MACHINE_NO_SIGN 9
 
@@ -103,10 +104,10 @@ static void emit_count_down(struct machine_code *code, uint32_t at)
 	machine_code_bytes(code, bytes, sizeof(bytes));
 }
 
-/* cmpl $0, %gs:@at */
-static void emit_look(struct machine_code *code, uint32_t at)
+/* cmpl $number, %gs:@at */
+static void emit_compare(struct machine_code *code, uint32_t at, int8_t number)
 {
-	uint8_t bytes[] = {0x65, 0x83, 0x3c, 0x25, 0, 0, 0, 0, 0};
+	uint8_t bytes[] = {0x65, 0x83, 0x3c, 0x25, 0, 0, 0, 0, (uint8_t)number};
 
 	memcpy(bytes + 4, &at, sizeof(at));
 	machine_code_bytes(code, bytes, sizeof(bytes));
@@ -138,12 +139,16 @@ static bool is_needed(const struct copier *copier, const struct turn *turn)
 	       (turn->counts && copier->source->turns.checks > 0);
 }
 
-/* Whose turn is it? Return: code aside, which crosses; NULL: it is always this one's. */
-static struct aside *emit_check(struct copier *copier, const struct turn *turn)
+/* Whose turn is it? @back: where it is this one's. Return: code aside, which crosses; NULL:
+ * it is always this one's. */
+static struct aside *emit_check(struct copier *copier, const struct turn *turn, uint32_t back)
 {
 	const struct copy_turns *turns = &copier->source->turns;
 	bool checks = copier->source->variant == COPY_CHECKING;
-	struct aside cross = {.kind = ASIDE_CROSS, .crossing = turn->crossing};
+	struct aside cross = {.kind = ASIDE_CROSS,
+			      .crossing = turn->crossing,
+			      .counts = turn->counts,
+			      .back = back};
 	struct point point = {
 		.live = turn->counts ? turn->live & ~LIVENESS_CARRY : turn->live,
 		.free = liveness_free_registers(copier->source->liveness, turn->live),
@@ -156,23 +161,25 @@ static struct aside *emit_check(struct copier *copier, const struct turn *turn)
 	if (turn->counts)
 		emit_count_down(copier->code, checks ? checks_at(turns) : records_at(turns));
 	else
-		emit_look(copier->code, checks_at(turns));
+		emit_compare(copier->code, checks_at(turns), 0);
 	return copier_aside_add(copier, cross);
 }
 
 void copier_turn_emit(struct copier *copier, const struct turn *turn)
 {
-	struct aside *aside = emit_check(copier, turn);
+	uint32_t behind = machine_code_label(copier->code);
+	struct aside *aside = emit_check(copier, turn, behind);
 
-	if (aside == NULL)
-		return;
-	machine_code_branch(copier->code, MACHINE_SIGN, aside->label);
-	point_give_back(copier->code, &aside->loan);
+	if (aside != NULL) {
+		machine_code_branch(copier->code, MACHINE_SIGN, aside->label);
+		point_give_back(copier->code, &aside->loan);
+	}
+	machine_code_place(copier->code, behind);
 }
 
 void copier_turn_emit_to(struct copier *copier, const struct turn *turn, uint32_t label)
 {
-	struct aside *aside = emit_check(copier, turn);
+	struct aside *aside = emit_check(copier, turn, label);
 
 	if (aside != NULL && !aside->loan.flags) {
 		machine_code_branch(copier->code, MACHINE_NO_SIGN, label);
@@ -191,19 +198,52 @@ void copier_turn_place(struct copier *copier, uint32_t crossing, uint32_t label)
 }
 
 /*
- * The check that leads into the other copy is the first one of what is made there: as many
- * are left. Who comes back has recorded as long as is wanted.
+ * Who comes back has recorded as long as is wanted. But he may have been called by a recording
+ * copy, into which he returns: so its next check is to lead away from there as well, and that
+ * is the end of no burst.
  */
+static void emit_end(struct machine_code *code, const struct copy_turns *turns)
+{
+	uint32_t ended = machine_code_label(code);
+
+	emit_set(code, records_at(turns), 0);
+	emit_compare(code, checks_at(turns), 0);
+	machine_code_branch(code, MACHINE_NO_SIGN, ended);
+	emit_increment(code, turns->at + (uint32_t)offsetof(struct profile_layout_turns, burst));
+	emit_set(code, checks_at(turns), turns->checks - 1);
+	machine_code_place(code, ended);
+}
+
+/*
+ * The check that leads into the other copy is the first one there: one less is left. In the
+ * middle of a burst it is one of it, and may be its end: then all goes on here.
+ */
+static void emit_begin(struct copier *copier, const struct aside *aside)
+{
+	const struct copy_turns *turns = &copier->source->turns;
+	struct machine_code *code = copier->code;
+	uint32_t begins = machine_code_label(code), cross = machine_code_label(code);
+
+	emit_compare(code, checks_at(turns), -1);
+	machine_code_branch(code, MACHINE_EQUAL, begins);
+	emit_count_down(code, records_at(turns));
+	machine_code_branch(code, MACHINE_NO_SIGN, cross);
+	emit_end(code, turns);
+	point_give_back(code, &aside->loan);
+	machine_code_branch(code, MACHINE_JUMP, aside->back);
+	machine_code_place(code, begins);
+	emit_set(code, records_at(turns), turns->records - 1);
+	machine_code_place(code, cross);
+}
+
 void copier_turn_cross(struct copier *copier, const struct aside *aside)
 {
 	const struct copy_turns *turns = &copier->source->turns;
 
-	if (copier->source->variant == COPY_INSTRUMENTED) {
-		emit_increment(copier->code,
-			       turns->at + (uint32_t)offsetof(struct profile_layout_turns, burst));
-		emit_set(copier->code, checks_at(turns), turns->checks - 1);
-		emit_set(copier->code, records_at(turns), turns->records - 1);
-	}
+	if (copier->source->variant == COPY_INSTRUMENTED)
+		emit_end(copier->code, turns);
+	else if (aside->counts && turns->checks > 0)
+		emit_begin(copier, aside);
 	point_give_back(copier->code, &aside->loan);
 	machine_code_enter(copier->code, MACHINE_JUMP, COPY_CROSSING | aside->crossing);
 }

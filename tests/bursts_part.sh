@@ -1,0 +1,29 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# bursts_part.sh CHECKS BURST PROGRAM [ARGUMENT]...: a program that is rewritten to record
+# bursts records a part of all that it refers to (tests/bursts_part.py). Both are recorded by
+# code of the same size, in a process without random addresses, so that all addresses are the
+# same: all is one burst that goes on.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+checks=$1
+burst=$2
+program=$(readlink -f "$(command -v "$3")")
+shift 3
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+export DCPIX_OUT=$work/record
+
+# record CHECKS BURST NAME
+record()
+{
+	rm -f "$work/new"
+	build/bin/dcpix -q --mode bursts --checks "$1" --burst "$2" --room 8000000 \
+		-o "$work/new" "$program" || return
+	setarch -R "$work/new" "${@:4}" > /dev/null 2>&1 < /dev/null
+	build/bin/dcpibursts --csv --by reference "$work/new" "$DCPIX_OUT".* > "$work/$3"
+	rm -f "$DCPIX_OUT".*
+}
+record 1 2000000000 all "$@" && record "$checks" "$burst" part "$@" &&
+	python3 tests/bursts_part.py "$work/all" "$work/part"

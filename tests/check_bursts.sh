@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Programs as they are, rewritten to record bursts: these are parts of all that they refer to,
+# and as large a part as was asked for (tests/bursts_part.sh), whatever checks are left out.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+. tests/tap.sh
+
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+head -c 12000 docs/architecture.md > "$work/text"
+for program in quicksort queens interpreter btree huffman lexer; do
+	"${CC:-gcc}" -O2 -I. -D_GNU_SOURCE -o "$work/$program" tests/truth/programs/$program.c -lm ||
+		exit 2
+done
+
+# part NAME PROGRAM ARGUMENT...
+part()
+{
+	local name=$1 rate got
+
+	shift
+	for rate in "100 20" "1000 50" "7 1"; do
+		# shellcheck disable=SC2086 # words
+		if got=$(tests/bursts_part.sh $rate "$@" 2>&1); then
+			ok "$name, $rate: $got"
+		else
+			not_ok "$name, $rate" "$got"
+		fi
+	done
+}
+part gzip gzip -6c "$work/text"
+part bzip2 bzip2 -c "$work/text"
+part xz xz -1c -T1 "$work/text"
+part sed sed -E 's/([a-z]+) ([a-z]+)/\2 \1/g' "$work/text"
+part sort sort --parallel=1 "$work/text"
+# shellcheck disable=SC2016 # awk's
+part mawk mawk '{ for (i = 1; i <= NF; i++) c[$i]++ } END { print NF, c["the"] }' "$work/text"
+part md5sum md5sum "$work/text"
+part od od -x "$work/text"
+for program in quicksort queens interpreter btree huffman lexer; do
+	part $program "$work/$program" 1
+done
+tap_done
