@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
 """call_check.py calls|context TRUTH JSON: whether what dcpicalls or dcpicct print as JSON is
-what follows from the tree of all calls (tests/truth/call_plugin.c). Prints how much was
-compared, or the first differences, and then ends with 1."""
+what follows from the tree of all calls (tests/truth/call_plugin.c), instructions too unless
+the report has no metric. Prints how much was compared, or the first differences, and then
+ends with 1."""
 import json
 import sys
 from collections import defaultdict
@@ -137,6 +138,8 @@ def main():
     nodes = read_truth(truth)
     with open(path, encoding="utf-8") as file:
         report = json.load(file)
+    if report["metric"] == "calls":
+        nodes = [(parent, entry, calls, 0) for parent, entry, calls, _ in nodes]
     wrong, compared = (check_calls if what == "calls" else check_contexts)(nodes, report)
     lost = [key for key, count in report["lost"].items() if count]
     if lost:

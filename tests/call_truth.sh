@@ -38,4 +38,15 @@ calls) report=dcpicalls ;;
 context) report=dcpicct ;;
 esac
 "$bin/$report" --json "$new.$mode" "$run"/profile.* > "$run/report" || exit 2
-tests/call_check.py "$mode" "$run/truth" "$run/report"
+tests/call_check.py "$mode" "$run/truth" "$run/report" || exit 1
+# What measures nothing does less at calls, and counts the same.
+rm -f "$run"/profile.*
+"$bin/dcpix" -q --mode "$mode" --metric none -o "$new.$mode" "$old" || exit 2
+# shellcheck disable=SC2016
+env -i "${variables[@]}" bash -c 'exec -a "$0" "$@"' "$old" "$new.$mode" "$@" \
+	> "$run/got" 2>&1 < /dev/null
+"$bin/$report" --json "$new.$mode" "$run"/profile.* > "$run/report" || exit 2
+tests/call_check.py "$mode" "$run/truth" "$run/report" > "$run/differences" && exit
+echo "without a metric:"
+cat "$run/differences"
+exit 1

@@ -147,6 +147,35 @@ static void tail_call(struct run *run)
 	call(run, below(run, PROCEDURES), stack);
 }
 
+/* Of one that calls nothing; in the end, instead of returning. */
+static void visit(struct run *run)
+{
+	struct model *model = &run->model;
+	uint64_t stack = stack_pointer(run);
+	uint32_t procedure = below(run, PROCEDURES);
+	bool at_end = below(run, 2) == 0;
+
+	if (at_end) {
+		call_automaton_jump(run->area, stack);
+		model->depth--;
+	}
+	call_automaton_visit(run->area, procedure, 0, at_end ? stack : stack - 16);
+	if (model->depth > 0 && model->frames[model->depth - 1].procedure == SIGNAL) {
+		model->calls[SIGNAL][procedure]++;
+		model->depth--;
+	} else {
+		model->calls[model_top(model)][procedure]++;
+	}
+}
+
+static void visit_by_signal(struct run *run)
+{
+	uint32_t procedure = below(run, PROCEDURES);
+
+	call_automaton_visit_signal(run->area, procedure);
+	run->model.calls[SIGNAL][procedure]++;
+}
+
 static void take_signal(struct run *run)
 {
 	struct model *model = &run->model;
@@ -181,7 +210,7 @@ static void jump_out(struct run *run)
 
 static void step(struct run *run)
 {
-	uint32_t what = below(run, 100);
+	uint32_t what = below(run, 108);
 	size_t depth = run->model.depth;
 
 	if (depth == 0 || (what < 48 && depth + 2 < DEPTH_MAX))
@@ -195,6 +224,10 @@ static void step(struct run *run)
 		take_signal(run);
 	else if (what < 98)
 		jump_out(run);
+	else if (what >= 102)
+		visit(run);
+	else if (what >= 100)
+		visit_by_signal(run);
 }
 
 static void run_begin(struct run *run, uint64_t seed, enum call_policy policy)

@@ -21,9 +21,18 @@
 #define CALL_LAYOUT_FRAMES (1U << 19)
 #define CALL_LAYOUT_STATES (1U << 18)
 #define CALL_LAYOUT_HISTORY (1U << 22)
-/* Transitions are in a hash table of 2^n slots, n from the first to the last of these. */
+/*
+ * Transitions are found by a hash table of their numbers, of 2^n slots, n from the first to
+ * the last of these, of which at most 3/4 are used; and those that were gone lately by a
+ * smaller one, in which each has one place, with room for some; the code at entries looks
+ * there.
+ */
 #define CALL_LAYOUT_BITS_FIRST 8U
 #define CALL_LAYOUT_BITS_LAST 19U
+#define CALL_LAYOUT_TRANSITIONS (3U << (CALL_LAYOUT_BITS_LAST - 2))
+#define CALL_LAYOUT_CACHE_BITS 13U
+#define CALL_LAYOUT_CACHE (1U << CALL_LAYOUT_CACHE_BITS)
+#define CALL_LAYOUT_WAYS 4U
 
 /* States that always are: nothing is active; what there was no room for. */
 #define CALL_LAYOUT_ROOT 0U
@@ -35,6 +44,12 @@
 #define CALL_LAYOUT_SIGNAL UINT32_C(0x7fffffff)
 /* Not a state: such a transition finds a state by the digest of its history. */
 #define CALL_LAYOUT_DIGEST UINT32_MAX
+
+/*
+ * The kernel enters a handler of signals with pointers to what is on the stack for it: its
+ * struct ucontext, in %rdx, and the siginfo this far behind, in %rsi.
+ */
+#define CALL_LAYOUT_UCONTEXT 304
 
 /** enum call_policy - what tells contexts apart */
 enum call_policy {
@@ -52,6 +67,7 @@ enum call_metric {
 /** enum call_operation - what the program asks the runtime for, at a point */
 enum call_operation {
 	CALL_OPERATION_ENTER,
+	CALL_OPERATION_VISIT,  /* likewise, and it calls nothing: it has no frame */
 	CALL_OPERATION_LEAVE,  /* before a return */
 	CALL_OPERATION_JUMP,   /* before a tail call */
 	CALL_OPERATION_RESUME, /* the procedure may have been jumped into */
@@ -73,18 +89,26 @@ enum call_loss {
 	CALL_LOSSES,
 };
 
+/*
+ * Code of ours at an entry or a return has often kept one register on the stack, so places
+ * there are told by what its pointer is then: the return address is this far above.
+ */
+#define CALL_LAYOUT_BELOW 8U
+
 /**
  * struct call_frame - an activation
- * @stack: where its return address is: the stack pointer when it was entered
+ * @stack:  where its return address is, CALL_LAYOUT_BELOW that; and 1 more of a handler of
+ *          signals
+ * @signal: it stands for the kernel, which has called the next one
  */
 struct call_frame {
 	uint64_t stack;
 	uint32_t state;
-	uint32_t unused;
+	uint32_t signal;
 };
 
 /**
- * struct call_transition - a slot of the hash table; free if @to is 0
+ * struct call_transition - from state to state; its number never changes
  * @site:  of the call, CALL_POLICY_CONTEXT; else 0
  * @calls: that went this way
  */
@@ -118,11 +142,11 @@ struct call_state {
  * @metric:       enum call_metric
  * @clock:        the metric when it was looked at last
  * @instructions: executed, if that is the metric; the program adds to it
- * @depth:        of @frames[]: of the current one; 0 is what stands for none
+ * @depth:        the current one of @frames[], in bytes; 0 is what stands for none
  * @state_count:  of @states[]
  * @history_count: of @history[]
+ * @transition_count: of @transitions[]; 0 is none
  * @bits:         there are 1 << @bits slots, from number 1 << @bits on; older tables before
- * @used:         of these slots
  * @building:     the automaton is being changed
  * @losses:       by enum call_loss
  */
@@ -136,20 +160,43 @@ struct call_head {
 	uint64_t instructions;
 	uint32_t state_count;
 	uint32_t history_count;
+	uint32_t transition_count;
 	uint32_t bits;
-	uint32_t used;
 	uint32_t building;
 	uint32_t unused;
 	uint64_t losses[CALL_LOSSES];
 };
 
-/** struct call_area - of a thread: its head and tables */
+/**
+ * struct call_area - of a thread: its head and tables
+ * @slots: numbers of transitions; 0: free
+ * @cache: likewise, CALL_LAYOUT_SCALE times
+ */
 struct call_area {
 	struct call_head head;
 	struct call_frame frames[CALL_LAYOUT_FRAMES];
+	uint32_t cache[CALL_LAYOUT_WAYS][CALL_LAYOUT_CACHE];
 	struct call_state states[CALL_LAYOUT_STATES];
-	struct call_transition transitions[2U << CALL_LAYOUT_BITS_LAST];
+	struct call_transition transitions[CALL_LAYOUT_TRANSITIONS];
+	uint32_t slots[2U << CALL_LAYOUT_BITS_LAST];
 	uint32_t history[CALL_LAYOUT_HISTORY];
 };
+
+/* Instructions can multiply by 8: the rest of a transition's size, and a state's. */
+#define CALL_LAYOUT_SCALE 3U
+_Static_assert(sizeof(struct call_transition) == CALL_LAYOUT_SCALE * 8, "a transition's size");
+_Static_assert(sizeof(struct call_state) == CALL_LAYOUT_SCALE * 8, "a state's size");
+
+/** call_layout_spread() - what is added to a state for a procedure's place in the cache. */
+static inline uint32_t call_layout_spread(uint32_t procedure)
+{
+	return procedure * UINT32_C(0x9e3779b1) >> (32 - CALL_LAYOUT_CACHE_BITS);
+}
+
+/** call_layout_place() - of a transition in the cache */
+static inline uint32_t call_layout_place(uint32_t from, uint32_t procedure)
+{
+	return (from + call_layout_spread(procedure)) & (CALL_LAYOUT_CACHE - 1);
+}
 
 #endif

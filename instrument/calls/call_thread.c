@@ -78,11 +78,11 @@ static int charge_rest(struct call_thread *thread, const struct call_head *head,
 	struct call_frame frame;
 	int r;
 
-	if (head->metric != CALL_METRIC_INSTRUCTIONS || head->depth >= CALL_LAYOUT_FRAMES)
+	if (head->metric != CALL_METRIC_INSTRUCTIONS || 
+	    head->depth >= CALL_LAYOUT_FRAMES * sizeof(frame))
 		return 0;
 	r = file_read_exactly(fd, &frame, sizeof(frame),
-			      offset + offsetof(struct call_area, frames) +
-				      head->depth * sizeof(frame));
+			      offset + offsetof(struct call_area, frames) + head->depth);
 	if (r == 0 && frame.state < thread->state_count && head->instructions > head->clock)
 		thread->states[frame.state].metric += head->instructions - head->clock;
 	return r;
@@ -91,21 +91,19 @@ static int charge_rest(struct call_thread *thread, const struct call_head *head,
 static int read_tables(struct call_thread *thread, const struct call_head *head, int fd,
 		       uint64_t offset)
 {
-	size_t slots = (size_t)1 << head->bits;
 	int r;
 
 	/* Transitions first: those of states that are added meanwhile are left out. */
 	r = read_array(&thread->transitions, fd,
-		       offset + offsetof(struct call_area, transitions) +
-			       slots * sizeof(*thread->transitions),
-		       slots, sizeof(*thread->transitions));
+		       offset + offsetof(struct call_area, transitions), head->transition_count,
+		       sizeof(*thread->transitions));
 	if (r == 0)
 		r = read_array(&thread->states, fd, offset + offsetof(struct call_area, states),
 			       thread->state_count, sizeof(*thread->states));
 	if (r == 0)
 		r = read_array(&thread->history, fd, offset + offsetof(struct call_area, history),
 			       thread->history_count, sizeof(*thread->history));
-	thread->transition_count = r == 0 ? slots : 0;
+	thread->transition_count = r == 0 ? head->transition_count : 0;
 	return r;
 }
 
@@ -119,8 +117,8 @@ int call_thread_read(struct call_thread *ret, int fd, uint64_t offset, uint32_t 
 	if (r < 0 || head.magic == 0)
 		return r;
 	if (head.magic != CALL_LAYOUT_MAGIC || head.policy > CALL_POLICY_CONTEXT ||
-	    head.metric > CALL_METRIC_INSTRUCTIONS || head.bits < CALL_LAYOUT_BITS_FIRST ||
-	    head.bits > CALL_LAYOUT_BITS_LAST || head.state_count > CALL_LAYOUT_STATES ||
+	    head.metric > CALL_METRIC_INSTRUCTIONS ||
+	    head.transition_count > CALL_LAYOUT_TRANSITIONS || head.state_count > CALL_LAYOUT_STATES ||
 	    head.state_count <= CALL_LAYOUT_OTHER || head.history_count > CALL_LAYOUT_HISTORY)
 		return -EBADMSG;
 	thread.policy = head.policy;

@@ -5,9 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "instrument/calls/call_code.h"
 #include "instrument/calls/call_map.h"
 #include "instrument/copy/reentry.h"
 #include "lib/error.h"
+
+/* @visit: nothing is measured, and it calls nothing: a call of it is counted, and that is all. */
+struct calls_plan {
+	struct call_code code;
+	bool visit;
+};
 
 static int find_metric(enum call_metric *ret, const char *name, struct error *err)
 {
@@ -61,16 +68,46 @@ static int context_begin(struct mode_image *image, struct error *err)
 	return begin(image, CALL_POLICY_CONTEXT, err);
 }
 
+static const struct call_map *map_of(const struct mode_plan *plan)
+{
+	return plan->image->data;
+}
+
+static bool calls_nothing(const struct count_graph *graph)
+{
+	for (uint32_t e = 0; e < graph->edge_count; e++) {
+		if (graph->edges[e].kind == COUNT_CALL || graph->edges[e].kind == COUNT_CATCH)
+			return false;
+	}
+	return true;
+}
+
 static int calls_plan(struct mode_plan *plan, struct error *err)
 {
-	(void)plan;
-	(void)err;
+	struct calls_plan *calls = calloc(1, sizeof(*calls));
+	const struct call_map *map = map_of(plan);
+
+	plan->data = calls;
+	if (calls == NULL)
+		return error_set(err, ENOMEM, "no memory for calls");
+	calls->code = (struct call_code){
+		.area_at = plan->image->area_at,
+		.procedure = (uint32_t)map->procedure_count,
+		.metric = map->metric,
+		.handles = plan->image->reentry->known[plan->procedure->candidate],
+	};
+	calls->visit =
+		map->metric == CALL_METRIC_NONE && calls_nothing(plan->procedure->graph);
 	return 0;
 }
 
 static void calls_drop(struct mode_plan *plan)
 {
-	(void)plan;
+	struct calls_plan *calls = plan->data;
+
+	if (calls != NULL)
+		call_code_deinit(&calls->code);
+	free(calls);
 }
 
 /* --- points --------------------------------------------------------------- */
@@ -105,12 +142,13 @@ static bool comes_back_twice(const struct mode_plan *plan, const struct count_ed
 static enum call_operation operation_on(const struct mode_plan *plan, uint32_t number)
 {
 	const struct count_edge *edge = &plan->procedure->graph->edges[number];
+	const struct calls_plan *calls = plan->data;
 
 	switch (edge->kind) {
 	case COUNT_ENTER:
-		return CALL_OPERATION_ENTER;
+		return calls->visit ? CALL_OPERATION_VISIT : CALL_OPERATION_ENTER;
 	case COUNT_LEAVE:
-		return leaves_by(plan->procedure, edge);
+		return calls->visit ? CALL_OPERATIONS : leaves_by(plan->procedure, edge);
 	case COUNT_CATCH:
 		return CALL_OPERATION_RESUME;
 	case COUNT_BACK:
@@ -118,11 +156,6 @@ static enum call_operation operation_on(const struct mode_plan *plan, uint32_t n
 	default:
 		return CALL_OPERATIONS;
 	}
-}
-
-static const struct call_map *map_of(const struct mode_plan *plan)
-{
-	return plan->image->data;
 }
 
 static bool calls_wants(const struct mode_plan *plan, const struct point *point)
@@ -154,14 +187,43 @@ static void emit_instructions(const struct mode_plan *plan, const struct point *
 	point_give_back(code, &loan);
 }
 
+static void emit_operation(const struct mode_plan *plan, const struct point *point,
+			   struct machine_code *code)
+{
+	struct calls_plan *calls = plan->data;
+	enum call_operation operation = operation_on(plan, point->edge);
+
+	switch (operation) {
+	case CALL_OPERATION_ENTER:
+	case CALL_OPERATION_VISIT:
+		call_code_enter(&calls->code, point, code, operation);
+		break;
+	case CALL_OPERATION_LEAVE:
+	case CALL_OPERATION_JUMP:
+		call_code_leave(&calls->code, point, code, operation);
+		break;
+	case CALL_OPERATION_RESUME:
+		call_code_resume(&calls->code, point, code);
+		break;
+	case CALL_OPERATIONS:
+		break;
+	}
+}
+
 static void calls_emit(const struct mode_plan *plan, const struct point *point,
 		       struct machine_code *code)
 {
 	if (point->kind == POINT_START)
 		emit_instructions(plan, point, code);
 	else
-		runtime_code_slow(code, point, 0, (uint16_t)operation_on(plan, point->edge),
-				  (int32_t)map_of(plan)->procedure_count);
+		emit_operation(plan, point, code);
+}
+
+static void calls_aside(const struct mode_plan *plan, struct machine_code *code)
+{
+	const struct calls_plan *calls = plan->data;
+
+	call_code_asides(&calls->code, code);
 }
 
 /* --- what is kept --------------------------------------------------------- */
@@ -195,6 +257,7 @@ const struct instrument_mode calls_mode = {
 	.plan = calls_plan,
 	.wants = calls_wants,
 	.emit = calls_emit,
+	.aside = calls_aside,
 	.keep = calls_keep,
 	.drop = calls_drop,
 	.encode = calls_encode,
@@ -212,6 +275,7 @@ const struct instrument_mode context_mode = {
 	.plan = calls_plan,
 	.wants = calls_wants,
 	.emit = calls_emit,
+	.aside = calls_aside,
 	.keep = calls_keep,
 	.drop = calls_drop,
 	.encode = calls_encode,

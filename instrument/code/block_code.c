@@ -79,17 +79,18 @@ void block_code_move(struct machine_code *code, enum block_move move, unsigned i
 		[BLOCK_LOAD] = {0x8b, true},	[BLOCK_LOAD32] = {0x8b, false},
 		[BLOCK_STORE] = {0x89, true},	[BLOCK_STORE32] = {0x89, false},
 		[BLOCK_ADD_TO] = {0x01, true},	[BLOCK_SUBTRACT] = {0x2b, true},
-		[BLOCK_COMPARE] = {0x39, true}, [BLOCK_EXCHANGE] = {0x0fb1, true},
+		[BLOCK_COMPARE] = {0x39, true}, [BLOCK_COMPARE32] = {0x39, false},
+		[BLOCK_EXCHANGE] = {0x0fb1, true},
 	};
 	struct bytes bytes = with_place(moves[move].wide, moves[move].opcode, reg, place);
 
 	emit(code, &bytes);
 }
 
-static void emit_number(struct machine_code *code, bool wide, unsigned int opcode,
+static void emit_number(struct machine_code *code, bool wide, unsigned int opcode, unsigned int reg,
 			struct block_place place, uint32_t number)
 {
-	struct bytes bytes = with_place(wide, opcode, 0, place);
+	struct bytes bytes = with_place(wide, opcode, reg, place);
 
 	put_u32(&bytes, number);
 	emit(code, &bytes);
@@ -97,12 +98,12 @@ static void emit_number(struct machine_code *code, bool wide, unsigned int opcod
 
 void block_code_set(struct machine_code *code, struct block_place place, uint32_t number)
 {
-	emit_number(code, true, 0xc7, place, number);
+	emit_number(code, true, 0xc7, 0, place, number);
 }
 
 void block_code_set32(struct machine_code *code, struct block_place place, uint32_t number)
 {
-	emit_number(code, false, 0xc7, place, number);
+	emit_number(code, false, 0xc7, 0, place, number);
 }
 
 void block_code_add32(struct machine_code *code, struct block_place place, uint32_t number)
@@ -110,12 +111,17 @@ void block_code_add32(struct machine_code *code, struct block_place place, uint3
 	struct bytes bytes;
 
 	if ((int32_t)number != (int8_t)number) {
-		emit_number(code, false, 0x81, place, number);
+		emit_number(code, false, 0x81, BLOCK_ALU_ADD, place, number);
 		return;
 	}
 	bytes = with_place(false, 0x83, 0, place);
 	put(&bytes, number & 0xff);
 	emit(code, &bytes);
+}
+
+void block_code_compare32(struct machine_code *code, struct block_place place, uint32_t number)
+{
+	emit_number(code, false, 0x81, BLOCK_ALU_COMPARE, place, number);
 }
 
 void block_code_increment(struct machine_code *code, struct block_place place)
@@ -186,9 +192,28 @@ void block_code_address(struct machine_code *code, unsigned int to, unsigned int
 	emit(code, &bytes);
 }
 
+void block_code_triple(struct machine_code *code, unsigned int to, unsigned int from)
+{
+	struct bytes bytes = {.count = 0};
+
+	put(&bytes, REX | REX_W | (to >= 8 ? REX_R : 0) | (from >= 8 ? REX_B | REX_X : 0));
+	put(&bytes, 0x8d);
+	put(&bytes, 0x44 | (to & 7) << 3);
+	put(&bytes, 0x40 | (from & 7) << 3 | (from & 7));
+	put(&bytes, 0);
+	emit(code, &bytes);
+}
+
 void block_code_or(struct machine_code *code, unsigned int to, unsigned int from)
 {
 	struct bytes bytes = with_registers(true, 0x09, from, to);
+
+	emit(code, &bytes);
+}
+
+void block_code_subtract(struct machine_code *code, unsigned int to, unsigned int from)
+{
+	struct bytes bytes = with_registers(true, 0x29, from, to);
 
 	emit(code, &bytes);
 }

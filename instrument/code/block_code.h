@@ -37,6 +37,7 @@ enum block_move {
 	BLOCK_ADD_TO,	/* the place; changes flags, as all that follow */
 	BLOCK_SUBTRACT, /* the place from the register */
 	BLOCK_COMPARE,	/* the place with the register */
+	BLOCK_COMPARE32,
 	BLOCK_EXCHANGE, /* if the place is %rax, it gets the register, else %rax gets it */
 };
 
@@ -48,6 +49,9 @@ void block_code_set(struct machine_code *code, struct block_place place, uint32_
 
 /** block_code_set32() - into one of 32. */
 void block_code_set32(struct machine_code *code, struct block_place place, uint32_t number);
+
+/** block_code_compare32() - a place of 32 bits with a number. Changes flags. */
+void block_code_compare32(struct machine_code *code, struct block_place place, uint32_t number);
 
 /** block_code_add32() - to one of 32. Changes flags. */
 void block_code_add32(struct machine_code *code, struct block_place place, uint32_t number);
@@ -80,6 +84,9 @@ void block_code_copy(struct machine_code *code, unsigned int to, unsigned int fr
 void block_code_address(struct machine_code *code, unsigned int to, unsigned int from,
 			int32_t number);
 
+/** block_code_triple() - a register gets three times another's value. No flags. */
+void block_code_triple(struct machine_code *code, unsigned int to, unsigned int from);
+
 /** block_code_or() - 64 bits: @to |= @from. Changes flags. */
 void block_code_or(struct machine_code *code, unsigned int to, unsigned int from);
 
@@ -89,6 +96,9 @@ void block_code_compare(struct machine_code *code, unsigned int a, unsigned int 
 /** block_code_multiply32() - @reg = @from * @number, modulo 2^32. Changes flags. */
 void block_code_multiply32(struct machine_code *code, unsigned int reg, unsigned int from,
 			   uint32_t number);
+
+/** block_code_subtract() - 64 bits: @to -= @from. Changes flags. */
+void block_code_subtract(struct machine_code *code, unsigned int to, unsigned int from);
 
 /** block_code_shift() - 64 bits left, or with less than 0 32 bits right. Changes flags. */
 void block_code_shift(struct machine_code *code, unsigned int reg, int bits);

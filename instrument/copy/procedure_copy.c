@@ -458,6 +458,8 @@ static int copy_all(struct copier *copier)
 		r = emit_sites(copier);
 	if (r == 0)
 		copier_aside_emit(copier);
+	if (r == 0 && copier->source->mode->aside != NULL)
+		copier->source->mode->aside(copier->source->plan, copier->code);
 	return r == 0 ? machine_code_layout(copier->code) : r;
 }
 

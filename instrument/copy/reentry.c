@@ -221,11 +221,12 @@ int reentry_find(struct reentry *ret, const struct candidates *candidates)
 	struct builder builder = {.candidates = candidates,
 				  .first = calloc(nodes + (size_t)1, sizeof(*builder.first))};
 	struct reentry graph = {.candidates = candidates,
-				.component = calloc(nodes, sizeof(*graph.component))};
+				.component = calloc(nodes, sizeof(*graph.component)),
+				.known = calloc(nodes, sizeof(*graph.known))};
 	struct strong_graph strong = {.nodes = nodes};
 	int r = -ENOMEM;
 
-	if (builder.first != NULL && graph.component != NULL) {
+	if (builder.first != NULL && graph.component != NULL && graph.known != NULL) {
 		for (size_t c = 0; c < candidates->count; c++) {
 			builder.first[c] = (uint32_t)builder.count;
 			add_calls(&builder, &candidates->all[c]);
@@ -235,6 +236,8 @@ int reentry_find(struct reentry *ret, const struct candidates *candidates)
 		add_exported(&builder, image_code_file(candidates->code));
 		add(&builder, nodes - 1); /* so that there are some */
 		builder.first[nodes] = (uint32_t)builder.count;
+		for (size_t i = builder.first[nodes - 1]; i < builder.count && !builder.failed; i++)
+			graph.known[builder.targets[i]] = true;
 		strong.first = builder.first;
 		strong.targets = builder.targets;
 		if (!builder.failed)
@@ -254,6 +257,7 @@ void reentry_deinit(struct reentry *graph)
 	free(graph->first);
 	free(graph->targets);
 	free(graph->component);
+	free(graph->known);
 	*graph = (struct reentry){0};
 }
 

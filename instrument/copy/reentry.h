@@ -18,12 +18,14 @@
  * @first, @targets: of each candidate, and behind them of the world outside, whom it calls:
  *             targets[first[n]] .. targets[first[n + 1] - 1]
  * @component: of each likewise: those with the same number can reach each other
+ * @known:     likewise: the world outside may call it
  */
 struct reentry {
 	const struct candidates *candidates;
 	uint32_t *first;
 	uint32_t *targets;
 	uint32_t *component;
+	bool *known;
 };
 
 /**

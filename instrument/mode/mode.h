@@ -162,6 +162,12 @@ struct instrument_mode {
 	void (*emit)(const struct mode_plan *plan, const struct point *point,
 		     struct machine_code *code);
 
+	/**
+	 * @aside: what emit() wants to be out of the way, at labels of its own, behind all
+	 * other code of the procedure. Called once; may be NULL.
+	 */
+	void (*aside)(const struct mode_plan *plan, struct machine_code *code);
+
 	/** @keep: the procedure is copied; @plan->words are its own. Return: 0 or -ENOMEM. */
 	int (*keep)(struct mode_image *image, const struct mode_plan *plan);
 

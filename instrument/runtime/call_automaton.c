@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "instrument/runtime/call_automaton.h"
 
-/* What is being built: a state with its transition, or a larger table. */
-enum {
-	BUILDING = 1,
-	BUILDING_TABLE
-};
-
 /* Compilers must not move what a handler of signals looks at. */
 #define barrier() __asm__ volatile("" : : : "memory")
 
@@ -58,69 +52,59 @@ static inline uint32_t hash_of(uint32_t from, uint32_t procedure, uint32_t site)
 }
 
 /* The slot of a transition, or the free one where it would be. There always are some. */
-static inline struct call_transition *find_slot(struct call_area *area, uint32_t from,
-						uint32_t procedure, uint32_t site)
+static inline uint32_t *find_slot(struct call_area *area, uint32_t from, uint32_t procedure,
+				  uint32_t site)
 {
 	uint32_t slots = 1U << area->head.bits, slot = hash_of(from, procedure, site);
-	struct call_transition *at;
 
 	for (;; slot++) {
-		at = &area->transitions[slots + (slot & (slots - 1))];
-		if (at->to == 0 ||
-		    (at->from == from && at->procedure == procedure && at->site == site))
+		uint32_t *at = &area->slots[slots + (slot & (slots - 1))];
+		const struct call_transition *transition = &area->transitions[*at];
+
+		if (*at == 0 || (transition->from == from && transition->procedure == procedure &&
+				 transition->site == site))
 			return at;
 	}
 }
 
 /* A slot that is free, also if others have the same key: digests may. */
-static struct call_transition *free_slot(struct call_area *area,
-					 const struct call_transition *entry, uint32_t bits)
+static uint32_t *free_slot(struct call_area *area, const struct call_transition *entry,
+			   uint32_t bits)
 {
 	uint32_t slots = 1U << bits, slot = hash_of(entry->from, entry->procedure, entry->site);
 
-	while (area->transitions[slots + (slot & (slots - 1))].to != 0)
+	while (area->slots[slots + (slot & (slots - 1))] != 0)
 		slot++;
-	return &area->transitions[slots + (slot & (slots - 1))];
+	return &area->slots[slots + (slot & (slots - 1))];
 }
 
 /* Twice as many slots, behind those there were. Return: false: there is no more room. */
 static int grow(struct call_area *area)
 {
-	uint32_t slots = 1U << area->head.bits;
-
 	if (area->head.bits == CALL_LAYOUT_BITS_LAST)
 		return 0;
-	area->head.building = BUILDING_TABLE;
-	barrier();
-	for (uint32_t i = 0; i < slots; i++) {
-		const struct call_transition *old = &area->transitions[slots + i];
-
-		if (old->to != 0)
-			*free_slot(area, old, area->head.bits + 1) = *old;
-	}
+	for (uint32_t i = 1; i < area->head.transition_count; i++)
+		*free_slot(area, &area->transitions[i], area->head.bits + 1) = i;
 	barrier();
 	area->head.bits++;
-	area->head.building = BUILDING;
 	return 1;
 }
 
-static int has_slots(struct call_area *area, uint32_t count)
+static int has_room(struct call_area *area, uint32_t count)
 {
 	uint32_t slots = 1U << area->head.bits;
 
-	return area->head.used + count <= slots / 4 * 3 || grow(area);
+	return area->head.transition_count + count <= slots / 4 * 3 || grow(area);
 }
 
 static void add_transition(struct call_area *area, struct call_transition entry)
 {
-	struct call_transition *slot = free_slot(area, &entry, area->head.bits);
-	uint32_t to = entry.to;
+	uint32_t number = area->head.transition_count;
 
-	entry.to = 0;
-	*slot = entry;
+	area->transitions[number] = entry;
 	barrier();
-	slot->to = to;
-	area->head.used++;
+	area->head.transition_count = number + 1;
+	*free_slot(area, &entry, area->head.bits) = number;
 }
 
 /* --- states --------------------------------------------------------------- */
@@ -193,11 +177,12 @@ static uint32_t find_history(const struct call_area *area, uint32_t digest, cons
 			     uint32_t length)
 {
 	uint32_t slots = 1U << area->head.bits, slot = hash_of(CALL_LAYOUT_DIGEST, digest, 0);
-	const struct call_transition *at;
 
 	for (;; slot++) {
-		at = &area->transitions[slots + (slot & (slots - 1))];
-		if (at->to == 0)
+		uint32_t number = area->slots[slots + (slot & (slots - 1))];
+		const struct call_transition *at = &area->transitions[number];
+
+		if (number == 0)
 			return 0;
 		if (at->from == CALL_LAYOUT_DIGEST && at->procedure == digest &&
 		    is_history(area, at->to, history, length))
@@ -255,10 +240,10 @@ static __attribute__((noinline)) uint32_t build(struct call_area *area, uint32_t
 		add_at_once(&area->head.losses[CALL_LOSS_NESTED], 1);
 		return CALL_LAYOUT_OTHER;
 	}
-	area->head.building = BUILDING;
+	area->head.building = 1;
 	barrier();
 	/* For itself, and for its state's digest. */
-	if (from != CALL_LAYOUT_OTHER && has_slots(area, 2))
+	if (from != CALL_LAYOUT_OTHER && has_room(area, 2))
 		state = area->head.policy == CALL_POLICY_CONTEXT
 				? context_state(area, from, procedure, site)
 				: calls_state(area, from, procedure);
@@ -275,16 +260,72 @@ static __attribute__((noinline)) uint32_t build(struct call_area *area, uint32_t
 	return state;
 }
 
+/* The latest first, which is found the fastest. */
+static inline void remember(struct call_area *area, uint32_t place, uint32_t number)
+{
+	for (uint32_t way = 0; way < CALL_LAYOUT_WAYS; way++) {
+		if (area->cache[way][place] == number)
+			return;
+	}
+	for (uint32_t way = CALL_LAYOUT_WAYS - 1; way > 0; way--)
+		area->cache[way][place] = area->cache[way - 1][place];
+	area->cache[0][place] = number;
+}
+
 static inline uint32_t follow(struct call_area *area, uint32_t from, uint32_t procedure,
 			      uint32_t site)
 {
-	struct call_transition *slot = find_slot(area, from, procedure, site);
+	uint32_t number = *find_slot(area, from, procedure, site);
 
-	/* While the table is being moved counts would be lost in the old one. */
-	if (slot->to == 0 || area->head.building == BUILDING_TABLE)
+	if (number == 0)
 		return build(area, from, procedure, site);
-	add_at_once(&slot->calls, 1);
-	return slot->to;
+	remember(area, call_layout_place(from, procedure), number * CALL_LAYOUT_SCALE);
+	add_at_once(&area->transitions[number].calls, 1);
+	return area->transitions[number].to;
+}
+
+/* --- frames --------------------------------------------------------------- */
+
+static inline uint32_t depth_of(const struct call_area *area)
+{
+	return area->head.depth / (uint32_t)sizeof(struct call_frame);
+}
+
+static inline void set_depth(struct call_area *area, uint32_t depth)
+{
+	area->head.depth = depth * (uint32_t)sizeof(struct call_frame);
+}
+
+static inline void push(struct call_area *area, uint32_t depth, struct call_frame frame)
+{
+	area->frames[depth + 1] = frame;
+	barrier();
+	set_depth(area, depth + 1);
+	barrier();
+	area->frames[depth + 1] = frame; /* a handler may have had its own there */
+}
+
+/* That of who calls with the stack at a place, of those up to a depth. */
+static inline uint32_t caller_at(const struct call_area *area, uint32_t depth, uint64_t stack)
+{
+	while ((area->frames[depth].stack & ~UINT64_C(1)) <= stack &&
+	       !(area->frames[depth].signal && area->frames[depth].stack == stack))
+		depth--;
+	return depth;
+}
+
+/* Return: the depth of the frame at @stack; 0: there is none. */
+static inline uint32_t find_frame(struct call_area *area, uint64_t stack)
+{
+	uint32_t depth = depth_of(area);
+
+	charge(area, area->frames[depth].state);
+	while (area->frames[depth].stack < stack)
+		depth--;
+	if ((area->frames[depth].stack & ~UINT64_C(1)) == stack)
+		return depth;
+	add_at_once(&area->head.losses[CALL_LOSS_UNMATCHED], 1);
+	return 0;
 }
 
 /* --- events --------------------------------------------------------------- */
@@ -293,6 +334,8 @@ void call_automaton_begin(struct call_area *area, enum call_policy policy, enum 
 {
 	if (area->head.magic != CALL_LAYOUT_MAGIC) {
 		area->head.state_count = CALL_LAYOUT_OTHER + 1;
+		area->head.transition_count = 1;
+		area->transitions[0].from = CALL_LAYOUT_DIGEST; /* nobody's */
 		area->head.bits = CALL_LAYOUT_BITS_FIRST;
 	}
 	area->head.self = (uint64_t)area;
@@ -300,41 +343,42 @@ void call_automaton_begin(struct call_area *area, enum call_policy policy, enum 
 	area->head.metric = metric;
 	area->head.depth = 0;
 	area->head.building = 0;
-	area->frames[0] = (struct call_frame){.stack = UINT64_MAX, .state = CALL_LAYOUT_ROOT};
+	area->frames[0] =
+		(struct call_frame){.stack = ~UINT64_C(1) - 1, .state = CALL_LAYOUT_ROOT};
 	area->head.clock = metric_now(area);
 	barrier();
 	area->head.magic = CALL_LAYOUT_MAGIC;
 }
 
-static inline void push(struct call_area *area, uint32_t depth, uint64_t stack, uint32_t state)
-{
-	struct call_frame frame = {.stack = stack, .state = state};
-
-	area->frames[depth + 1] = frame;
-	barrier();
-	area->head.depth = depth + 1;
-	barrier();
-	area->frames[depth + 1] = frame; /* a handler may have had its own there */
-}
-
 void call_automaton_enter(struct call_area *area, uint32_t procedure, uint32_t site, uint64_t stack)
 {
-	uint32_t depth = area->head.depth;
+	uint32_t depth = depth_of(area), state;
 
 	charge(area, area->frames[depth].state);
-	while (area->frames[depth].stack <= stack)
-		depth--;
-	if (depth + 1 == CALL_LAYOUT_FRAMES)
+	depth = caller_at(area, depth, stack);
+	if (depth + 1 == CALL_LAYOUT_FRAMES) {
 		add_at_once(&area->head.losses[CALL_LOSS_DEEP], 1);
-	else
-		push(area, depth, stack, follow(area, area->frames[depth].state, procedure, site));
+		return;
+	}
+	/* Where a handler ended in a tail call this one is the handler now. */
+	stack += area->frames[depth].signal;
+	state = follow(area, area->frames[depth].state, procedure, site);
+	push(area, depth, (struct call_frame){.stack = stack, .state = state});
 }
 
-/* What is between the interrupted procedure and the handler has a frame of its own, just
- * above the handler's, for when this ends in a tail call. */
+void call_automaton_visit(struct call_area *area, uint32_t procedure, uint32_t site, uint64_t stack)
+{
+	uint32_t depth = caller_at(area, depth_of(area), stack);
+
+	follow(area, area->frames[depth].state, procedure, site);
+	set_depth(area, depth - area->frames[depth].signal);
+}
+
+/* What is between the interrupted procedure and the handler has a frame of its own, for
+ * when this ends in a tail call. */
 void call_automaton_signal(struct call_area *area, uint32_t procedure, uint64_t stack)
 {
-	uint32_t depth = area->head.depth, signal;
+	uint32_t depth = depth_of(area), signal, state;
 
 	charge(area, area->frames[depth].state);
 	if (depth + 2 >= CALL_LAYOUT_FRAMES) {
@@ -342,22 +386,15 @@ void call_automaton_signal(struct call_area *area, uint32_t procedure, uint64_t 
 		return;
 	}
 	signal = follow(area, CALL_LAYOUT_ROOT, CALL_LAYOUT_SIGNAL, 0);
-	push(area, depth, stack + 1, signal);
-	push(area, depth + 1, stack, follow(area, signal, procedure, 0));
+	push(area, depth,
+	     (struct call_frame){.stack = stack, .state = signal, .signal = 1});
+	state = follow(area, signal, procedure, 0);
+	push(area, depth + 1, (struct call_frame){.stack = stack + 1, .state = state});
 }
 
-/* Return: the depth of the frame at @stack; 0: there is none. */
-static inline uint32_t find_frame(struct call_area *area, uint64_t stack)
+void call_automaton_visit_signal(struct call_area *area, uint32_t procedure)
 {
-	uint32_t depth = area->head.depth;
-
-	charge(area, area->frames[depth].state);
-	while (area->frames[depth].stack < stack)
-		depth--;
-	if (area->frames[depth].stack == stack)
-		return depth;
-	add_at_once(&area->head.losses[CALL_LOSS_UNMATCHED], 1);
-	return 0;
+	follow(area, follow(area, CALL_LAYOUT_ROOT, CALL_LAYOUT_SIGNAL, 0), procedure, 0);
 }
 
 void call_automaton_leave(struct call_area *area, uint64_t stack)
@@ -365,7 +402,7 @@ void call_automaton_leave(struct call_area *area, uint64_t stack)
 	uint32_t depth = find_frame(area, stack);
 
 	if (depth > 0)
-		area->head.depth = depth - 1 - (area->frames[depth - 1].stack == stack + 1);
+		set_depth(area, depth - 1 - area->frames[depth - 1].signal);
 }
 
 void call_automaton_jump(struct call_area *area, uint64_t stack)
@@ -373,17 +410,17 @@ void call_automaton_jump(struct call_area *area, uint64_t stack)
 	uint32_t depth = find_frame(area, stack);
 
 	if (depth > 0)
-		area->head.depth = depth - 1;
+		set_depth(area, depth - 1);
 }
 
 void call_automaton_resume(struct call_area *area, uint32_t procedure, uint64_t stack)
 {
-	uint32_t depth = area->head.depth;
+	uint32_t depth = depth_of(area);
 
 	charge(area, area->frames[depth].state);
 	while (depth > 0 && (area->frames[depth].stack <= stack ||
 			     area->states[area->frames[depth].state].procedure != procedure))
 		depth--;
 	if (depth > 0)
-		area->head.depth = depth;
+		set_depth(area, depth);
 }

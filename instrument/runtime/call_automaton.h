@@ -13,7 +13,10 @@
  *
  * Runs inside the program: without libc, in a thread's own memory, and at any time, also
  * in a signal's handler while the same thread is in here. Each count is changed by one
- * instruction, and nothing is kept over a change of the table.
+ * instruction, and transitions stay where they are.
+ *
+ * What is usual the program does itself (calls/call_code.h): it follows a transition that is
+ * in the cache, from or to the last frame.
  */
 #ifndef DCPI_INSTRUMENT_RUNTIME_CALL_AUTOMATON_H
 #define DCPI_INSTRUMENT_RUNTIME_CALL_AUTOMATON_H
@@ -30,16 +33,24 @@ void call_automaton_begin(struct call_area *area, enum call_policy policy, enum 
 /**
  * call_automaton_enter() - a procedure is entered
  * @site:  where it was called, or 0
- * @stack: the stack pointer, at the return address
+ * @stack: CALL_LAYOUT_BELOW the return address
  *
  * Frames at or below @stack are gone: a tail call has the place of who made it.
  */
 void call_automaton_enter(struct call_area *area, uint32_t procedure, uint32_t site,
 			  uint64_t stack);
 
+/** call_automaton_visit() - likewise one that calls nothing, and is not told to return. Not
+ * charged: only if nothing is measured. */
+void call_automaton_visit(struct call_area *area, uint32_t procedure, uint32_t site,
+			  uint64_t stack);
+
 /** call_automaton_signal() - a procedure is entered as the handler of a signal, which may
  * have a stack of its own. */
 void call_automaton_signal(struct call_area *area, uint32_t procedure, uint64_t stack);
+
+/** call_automaton_visit_signal() - likewise one that calls nothing. */
+void call_automaton_visit_signal(struct call_area *area, uint32_t procedure);
 
 /** call_automaton_leave() - the procedure that was entered with @stack returns. */
 void call_automaton_leave(struct call_area *area, uint64_t stack);

@@ -3,8 +3,6 @@
 
 #include "instrument/runtime/call_automaton.h"
 
-/* From the kernel's struct ucontext on a stack to the siginfo behind it. */
-#define UCONTEXT_BYTES 304
 #define SIGNALS 64
 
 void call_slow_begin(const struct profile_layout_state *state, const struct runtime_memory *memory)
@@ -14,24 +12,30 @@ void call_slow_begin(const struct profile_layout_state *state, const struct runt
 }
 
 /* The kernel enters a handler with pointers to what it has put on the stack for it. */
-static int is_handler(const struct runtime_frame *frame, uint64_t stack)
+static int is_handler(const struct runtime_frame *frame)
 {
-	return frame->rdx == stack + sizeof(uint64_t) &&
-	       frame->rsi == frame->rdx + UCONTEXT_BYTES && frame->rdi - 1 < SIGNALS &&
+	return frame->rdx == runtime_stack(frame) + sizeof(uint64_t) &&
+	       frame->rsi == frame->rdx + CALL_LAYOUT_UCONTEXT && frame->rdi - 1 < SIGNALS &&
 	       frame->rax == 0;
 }
 
 void call_slow(const struct runtime_memory *memory, const struct runtime_frame *frame)
 {
-	uint64_t stack = runtime_stack(frame);
+	uint64_t stack = runtime_stack(frame) - CALL_LAYOUT_BELOW;
 	uint32_t procedure = (uint32_t)frame->argument;
 
 	switch ((enum call_operation)runtime_operation(frame)) {
 	case CALL_OPERATION_ENTER:
-		if (is_handler(frame, stack))
+		if (is_handler(frame))
 			call_automaton_signal(memory->area, procedure, stack);
 		else
 			call_automaton_enter(memory->area, procedure, 0, stack);
+		break;
+	case CALL_OPERATION_VISIT:
+		if (is_handler(frame))
+			call_automaton_visit_signal(memory->area, procedure);
+		else
+			call_automaton_visit(memory->area, procedure, 0, stack);
 		break;
 	case CALL_OPERATION_LEAVE:
 		call_automaton_leave(memory->area, stack);

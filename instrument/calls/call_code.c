@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/calls/call_code.h"
+
+#include <stdlib.h>
+
+#include "instrument/code/block_code.h"
+#include "instrument/code/liveness.h"
+#include "instrument/code/runtime_code.h"
+#include "lib/array.h"
+
+#define BIT(reg) (1U << (reg))
+#define CONDITION_EQUAL 4U
+#define CONDITION_BELOW_EQUAL 6U
+#define CONDITION_ABOVE_EQUAL 3U
+#define CONDITION_LESS_EQUAL 14U
+#define FRAME_BYTES ((int32_t)sizeof(struct call_frame))
+
+struct call_aside {
+	struct point point;
+	struct point_loan loan;
+	enum call_operation operation;
+	uint32_t missed; /* of entries: in the first way */
+	uint32_t found;
+	uint32_t slow;
+	uint32_t handler; /* likewise, and nothing is borrowed yet */
+	uint32_t done;
+};
+
+void call_code_deinit(struct call_code *calls)
+{
+	free(calls->asides);
+	*calls = (struct call_code){0};
+}
+
+/* --- places --------------------------------------------------------------- */
+
+static struct block_place in_head(const struct call_code *calls, size_t offset)
+{
+	return block_place(calls->area_at + (uint32_t)offset);
+}
+
+static struct block_place indexed(const struct call_code *calls, size_t offset, unsigned int reg,
+				  unsigned int scale)
+{
+	return (struct block_place){.at = calls->area_at + (uint32_t)offset,
+				    .index = (int)reg,
+				    .scale = scale};
+}
+
+#define IN_HEAD(calls, member) in_head(calls, offsetof(struct call_area, head.member))
+/* @reg: the depth, in bytes; @above: frames more */
+#define IN_FRAME(calls, reg, above, member) \
+	indexed(calls, offsetof(struct call_area, frames[above].member), reg, 1)
+/* @reg: CALL_LAYOUT_SCALE times the number */
+#define IN_TRANSITION(calls, reg, member) \
+	indexed(calls, offsetof(struct call_area, transitions[0].member), reg, 8)
+
+/* --- pieces --------------------------------------------------------------- */
+
+/* With one register kept the stack pointer is just what places are told by. */
+static unsigned int place_of(struct machine_code *code, const struct point_loan *loan,
+			     unsigned int reg)
+{
+	if (loan->depth == CALL_LAYOUT_BELOW)
+		return MACHINE_RSP;
+	block_code_address(code, reg, MACHINE_RSP, (int32_t)(loan->depth - CALL_LAYOUT_BELOW));
+	return reg;
+}
+
+/* May it have been called by the kernel? No register is needed. */
+static void check_caller(struct machine_code *code, uint32_t otherwise)
+{
+	static const uint8_t back[] = {0x48, 0x8d, 0x34, 0x16}; /* lea (%rsi, %rdx), %rsi */
+
+	block_code_subtract(code, MACHINE_RSI, MACHINE_RDX);
+	block_code_alu(code, BLOCK_ALU_COMPARE, MACHINE_RSI, CALL_LAYOUT_UCONTEXT);
+	machine_code_bytes(code, back, sizeof(back));
+	machine_code_branch(code, CONDITION_EQUAL, otherwise);
+}
+
+/*
+ * What has passed belongs to a state, as in the runtime: a handler of signals that comes
+ * in between takes its part, and the runtime does it again. Changes %rax, %rdx and @reg.
+ */
+static void charge(const struct call_code *calls, struct machine_code *code, unsigned int state,
+		   unsigned int reg, uint32_t slow)
+{
+	uint32_t done = machine_code_label(code);
+
+	block_code_move(code, BLOCK_LOAD, reg, IN_HEAD(calls, clock));
+	if (calls->metric == CALL_METRIC_CYCLES) {
+		block_code_time(code);
+		block_code_copy(code, MACHINE_RDX, MACHINE_RAX);
+	} else {
+		block_code_move(code, BLOCK_LOAD, MACHINE_RDX, IN_HEAD(calls, instructions));
+	}
+	block_code_copy(code, MACHINE_RAX, reg);
+	block_code_move(code, BLOCK_EXCHANGE, MACHINE_RDX, IN_HEAD(calls, clock));
+	machine_code_branch(code, MACHINE_NOT_EQUAL, slow);
+	block_code_subtract(code, MACHINE_RDX, reg);
+	machine_code_branch(code, CONDITION_LESS_EQUAL, done);
+	block_code_triple(code, reg, state);
+	block_code_move(code, BLOCK_ADD_TO, MACHINE_RDX,
+			indexed(calls, offsetof(struct call_area, states[0].metric), reg, 8));
+	machine_code_place(code, done);
+}
+
+static uint32_t for_metric(const struct call_code *calls)
+{
+	return calls->metric != CALL_METRIC_NONE ? BIT(MACHINE_RAX) | BIT(MACHINE_RDX) : 0;
+}
+
+static struct call_aside begin(const struct point *point, struct machine_code *code,
+			       enum call_operation operation)
+{
+	return (struct call_aside){.point = *point,
+				   .operation = operation,
+				   .missed = machine_code_label(code),
+				   .found = machine_code_label(code),
+				   .slow = machine_code_label(code),
+				   .handler = machine_code_label(code),
+				   .done = machine_code_label(code)};
+}
+
+static void end(struct call_code *calls, struct machine_code *code, const struct call_aside *aside)
+{
+	machine_code_place(code, aside->done);
+	if (array_reserve(&calls->asides, &calls->aside_capacity, calls->aside_count + 1,
+			  sizeof(*calls->asides)) < 0)
+		code->failed = true;
+	else
+		calls->asides[calls->aside_count++] = *aside;
+}
+
+/* --- events --------------------------------------------------------------- */
+
+/* The transition's number into @index, if it is in a way of the cache. */
+static void find_transition(const struct call_code *calls, struct machine_code *code,
+			    unsigned int state, unsigned int index, uint32_t way, uint32_t missed)
+{
+	block_code_address(code, index, state, (int32_t)call_layout_spread(calls->procedure));
+	block_code_alu32(code, BLOCK_ALU_AND, index, CALL_LAYOUT_CACHE - 1);
+	block_code_move(code, BLOCK_LOAD32, index,
+			indexed(calls, offsetof(struct call_area, cache[way]), index, 4));
+	block_code_move(code, BLOCK_COMPARE32, state, IN_TRANSITION(calls, index, from));
+	machine_code_branch(code, MACHINE_NOT_EQUAL, missed);
+	block_code_compare32(code, IN_TRANSITION(calls, index, procedure), calls->procedure);
+	machine_code_branch(code, MACHINE_NOT_EQUAL, missed);
+}
+
+/* Twice: a handler that came before the depth was changed may have had its own there. */
+static void push_frame(const struct call_code *calls, struct machine_code *code,
+		       const struct point_loan *loan, unsigned int depth, unsigned int state,
+		       unsigned int reg)
+{
+	unsigned int stack = place_of(code, loan, reg);
+	struct block_place at = IN_FRAME(calls, depth, 1, stack);
+	struct block_place to = IN_FRAME(calls, depth, 1, state);
+
+	block_code_move(code, BLOCK_STORE, stack, at);
+	block_code_move(code, BLOCK_STORE, state, to); /* and that it is no signal */
+	block_code_address(code, depth, depth, FRAME_BYTES);
+	block_code_move(code, BLOCK_STORE32, depth, IN_HEAD(calls, depth));
+	at.at -= (uint32_t)FRAME_BYTES;
+	to.at -= (uint32_t)FRAME_BYTES;
+	block_code_move(code, BLOCK_STORE, stack, at);
+	block_code_move(code, BLOCK_STORE, state, to);
+}
+
+void call_code_enter(struct call_code *calls, const struct point *point, struct machine_code *code,
+		     enum call_operation operation)
+{
+	struct call_aside aside = begin(point, code, operation);
+	unsigned int depth, state, reg;
+
+	if (calls->handles)
+		check_caller(code, aside.handler);
+	point_borrow(code, point, for_metric(calls), 3, true, &aside.loan);
+	depth = aside.loan.registers[0];
+	state = aside.loan.registers[1];
+	reg = aside.loan.registers[2];
+	block_code_move(code, BLOCK_LOAD32, depth, IN_HEAD(calls, depth));
+	if (operation == CALL_OPERATION_ENTER) {
+		block_code_alu32(code, BLOCK_ALU_COMPARE, depth,
+				 (CALL_LAYOUT_FRAMES - 1) * (uint32_t)FRAME_BYTES);
+		machine_code_branch(code, CONDITION_ABOVE_EQUAL, aside.slow);
+	}
+	block_code_move(code, BLOCK_COMPARE, place_of(code, &aside.loan, reg),
+			IN_FRAME(calls, depth, 0, stack));
+	machine_code_branch(code, CONDITION_BELOW_EQUAL, aside.slow);
+	block_code_move(code, BLOCK_LOAD32, state, IN_FRAME(calls, depth, 0, state));
+	find_transition(calls, code, state, reg, 0, aside.missed);
+	machine_code_place(code, aside.found);
+	if (calls->metric != CALL_METRIC_NONE) {
+		charge(calls, code, state, depth, aside.slow);
+		block_code_move(code, BLOCK_LOAD32, depth, IN_HEAD(calls, depth));
+	}
+	block_code_increment(code, IN_TRANSITION(calls, reg, calls));
+	if (operation == CALL_OPERATION_ENTER) {
+		block_code_move(code, BLOCK_LOAD32, state, IN_TRANSITION(calls, reg, to));
+		push_frame(calls, code, &aside.loan, depth, state, reg);
+	}
+	point_give_back(code, &aside.loan);
+	end(calls, code, &aside);
+}
+
+/* How many registers are needed: where one is kept the stack pointer is as it should be. */
+static unsigned int for_leaving(const struct call_code *calls, const struct point *point)
+{
+	if (calls->metric != CALL_METRIC_NONE)
+		return 3;
+	return (point->live & LIVENESS_FLAGS) == 0 && point->free == 0 ? 1 : 2;
+}
+
+void call_code_leave(struct call_code *calls, const struct point *point, struct machine_code *code,
+		     enum call_operation operation)
+{
+	struct call_aside aside = begin(point, code, operation);
+	unsigned int depth, state, last;
+
+	point_borrow(code, point, for_metric(calls), for_leaving(calls, point), true, &aside.loan);
+	depth = aside.loan.registers[0];
+	last = aside.loan.registers[aside.loan.count - 1];
+	block_code_move(code, BLOCK_LOAD32, depth, IN_HEAD(calls, depth));
+	block_code_move(code, BLOCK_COMPARE, place_of(code, &aside.loan, last),
+			IN_FRAME(calls, depth, 0, stack));
+	machine_code_branch(code, MACHINE_NOT_EQUAL, aside.slow);
+	if (calls->metric != CALL_METRIC_NONE) {
+		state = aside.loan.registers[1];
+		block_code_move(code, BLOCK_LOAD32, state, IN_FRAME(calls, depth, 0, state));
+		charge(calls, code, state, last, aside.slow);
+	}
+	block_code_address(code, depth, depth, -FRAME_BYTES);
+	block_code_move(code, BLOCK_STORE32, depth, IN_HEAD(calls, depth));
+	point_give_back(code, &aside.loan);
+	end(calls, code, &aside);
+}
+
+static void emit_slow(const struct call_code *calls, struct machine_code *code,
+		      const struct point *point, enum call_operation operation)
+{
+	runtime_code_slow(code, point, 0, (uint16_t)operation, (int32_t)calls->procedure);
+}
+
+void call_code_resume(struct call_code *calls, const struct point *point, struct machine_code *code)
+{
+	emit_slow(calls, code, point, CALL_OPERATION_RESUME);
+}
+
+/* In the other ways. */
+static void look_further(const struct call_code *calls, struct machine_code *code,
+			 const struct call_aside *aside)
+{
+	machine_code_place(code, aside->missed);
+	for (uint32_t way = 1; way < CALL_LAYOUT_WAYS; way++) {
+		uint32_t next = way + 1 < CALL_LAYOUT_WAYS ? machine_code_label(code) : aside->slow;
+
+		find_transition(calls, code, aside->loan.registers[1], aside->loan.registers[2],
+				way, next);
+		machine_code_branch(code, MACHINE_JUMP, aside->found);
+		if (next != aside->slow)
+			machine_code_place(code, next);
+	}
+}
+
+void call_code_asides(const struct call_code *calls, struct machine_code *code)
+{
+	for (size_t i = 0; i < calls->aside_count; i++) {
+		const struct call_aside *aside = &calls->asides[i];
+
+		if (aside->operation == CALL_OPERATION_ENTER ||
+		    aside->operation == CALL_OPERATION_VISIT)
+			look_further(calls, code, aside);
+		machine_code_place(code, aside->slow);
+		point_give_back(code, &aside->loan);
+		machine_code_place(code, aside->handler);
+		emit_slow(calls, code, &aside->point, aside->operation);
+		machine_code_branch(code, MACHINE_JUMP, aside->done);
+	}
+}
