@@ -122,6 +122,19 @@ rows = [r for r in csv.DictReader(open(sys.argv[1])) if r["address"]]
 print(len(rows) > 50, all(int(r["executions"]) == c.get(int(r["address"], 16), 0) for r in rows))' \
 	"$scratch/list" "$scratch/blocks")" "True True"
 is "dcpilist: no column without counts" "$("$bin/dcpilist" --db "$db" --asm deep | grep -c executed)" 0
+is "dcpiexport -f bolt: in proportion to counts" "$("$bin/dcpiexport" --db "$db" -f bolt -i ways |
+	python3 -c '
+import sys
+want = {}
+for line in open(sys.argv[1]):
+    a, b, count = line.split(",")
+    if a != "from":
+        want[int(a, 16), int(b, 16)] = int(count)
+got = [(int(w[3]), want.get((int(w[1], 16), int(w[2], 16)), 0)) for w in map(str.split, sys.stdin)]
+got = [pair for pair in got if pair[1] > 0]
+most = max(got, key=lambda pair: pair[1])
+k = most[0] / most[1]
+print(len(got) > 10, all(abs(n - k * m) <= 0.6 + k / 2 for n, m in got))' "$scratch/edges")" "True True"
 # It did not run: estimated.
 is "not counted: estimated" "$(calc 'set(i["confidence"] for i in insns) <=
 	{"low", "medium", "high", None}' deep)" True

@@ -106,6 +106,7 @@ static int run(struct summ *summ)
 		return cli_nothing(&summ->cli, "%s", err.message);
 	if (r < 0)
 		return cli_fail(&summ->cli, &err);
+	summ->source.select.counts = calc_method_counts(&summ->method);
 	summ->listing.demangle = summ->cli.demangle;
 	summ->listing.events = &summ->source.events;
 	summ->listing.all_samples = (double)summ->source.images.time;

@@ -80,6 +80,7 @@ int export_flow(struct cli *cli, const struct exporter *exporter, const char *ou
 	}
 	r = calc_source_open(&source, &reader, cli, cli->event_count > 0 ? cli->events[0] : NULL,
 			     &err);
+	source.select.counts = true; /* exact ones, where there are any */
 	if (r == -ENOENT && reader != NULL)
 		status = cli_nothing(cli, "%s", err.message);
 	else
