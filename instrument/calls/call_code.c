@@ -42,17 +42,16 @@ static struct block_place in_head(const struct call_code *calls, size_t offset)
 static struct block_place indexed(const struct call_code *calls, size_t offset, unsigned int reg,
 				  unsigned int scale)
 {
-	return (struct block_place){.at = calls->area_at + (uint32_t)offset,
-				    .index = (int)reg,
-				    .scale = scale};
+	return (struct block_place){
+		.at = calls->area_at + (uint32_t)offset, .index = (int)reg, .scale = scale};
 }
 
 #define IN_HEAD(calls, member) in_head(calls, offsetof(struct call_area, head.member))
 /* @reg: the depth, in bytes; @above: frames more */
-#define IN_FRAME(calls, reg, above, member) \
+#define IN_FRAME(calls, reg, above, member)                                                        \
 	indexed(calls, offsetof(struct call_area, frames[above].member), reg, 1)
 /* @reg: CALL_LAYOUT_SCALE times the number */
-#define IN_TRANSITION(calls, reg, member) \
+#define IN_TRANSITION(calls, reg, member)                                                          \
 	indexed(calls, offsetof(struct call_area, transitions[0].member), reg, 8)
 
 /* --- pieces --------------------------------------------------------------- */

@@ -78,7 +78,7 @@ static int charge_rest(struct call_thread *thread, const struct call_head *head,
 	struct call_frame frame;
 	int r;
 
-	if (head->metric != CALL_METRIC_INSTRUCTIONS || 
+	if (head->metric != CALL_METRIC_INSTRUCTIONS ||
 	    head->depth >= CALL_LAYOUT_FRAMES * sizeof(frame))
 		return 0;
 	r = file_read_exactly(fd, &frame, sizeof(frame),
@@ -94,9 +94,8 @@ static int read_tables(struct call_thread *thread, const struct call_head *head,
 	int r;
 
 	/* Transitions first: those of states that are added meanwhile are left out. */
-	r = read_array(&thread->transitions, fd,
-		       offset + offsetof(struct call_area, transitions), head->transition_count,
-		       sizeof(*thread->transitions));
+	r = read_array(&thread->transitions, fd, offset + offsetof(struct call_area, transitions),
+		       head->transition_count, sizeof(*thread->transitions));
 	if (r == 0)
 		r = read_array(&thread->states, fd, offset + offsetof(struct call_area, states),
 			       thread->state_count, sizeof(*thread->states));
@@ -118,8 +117,9 @@ int call_thread_read(struct call_thread *ret, int fd, uint64_t offset, uint32_t 
 		return r;
 	if (head.magic != CALL_LAYOUT_MAGIC || head.policy > CALL_POLICY_CONTEXT ||
 	    head.metric > CALL_METRIC_INSTRUCTIONS ||
-	    head.transition_count > CALL_LAYOUT_TRANSITIONS || head.state_count > CALL_LAYOUT_STATES ||
-	    head.state_count <= CALL_LAYOUT_OTHER || head.history_count > CALL_LAYOUT_HISTORY)
+	    head.transition_count > CALL_LAYOUT_TRANSITIONS ||
+	    head.state_count > CALL_LAYOUT_STATES || head.state_count <= CALL_LAYOUT_OTHER ||
+	    head.history_count > CALL_LAYOUT_HISTORY)
 		return -EBADMSG;
 	thread.policy = head.policy;
 	thread.metric = head.metric;

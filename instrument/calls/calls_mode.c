@@ -96,8 +96,7 @@ static int calls_plan(struct mode_plan *plan, struct error *err)
 		.metric = map->metric,
 		.handles = plan->image->reentry->known[plan->procedure->candidate],
 	};
-	calls->visit =
-		map->metric == CALL_METRIC_NONE && calls_nothing(plan->procedure->graph);
+	calls->visit = map->metric == CALL_METRIC_NONE && calls_nothing(plan->procedure->graph);
 	return 0;
 }
 

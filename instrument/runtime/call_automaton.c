@@ -343,8 +343,7 @@ void call_automaton_begin(struct call_area *area, enum call_policy policy, enum 
 	area->head.metric = metric;
 	area->head.depth = 0;
 	area->head.building = 0;
-	area->frames[0] =
-		(struct call_frame){.stack = ~UINT64_C(1) - 1, .state = CALL_LAYOUT_ROOT};
+	area->frames[0] = (struct call_frame){.stack = ~UINT64_C(1) - 1, .state = CALL_LAYOUT_ROOT};
 	area->head.clock = metric_now(area);
 	barrier();
 	area->head.magic = CALL_LAYOUT_MAGIC;
@@ -386,8 +385,7 @@ void call_automaton_signal(struct call_area *area, uint32_t procedure, uint64_t 
 		return;
 	}
 	signal = follow(area, CALL_LAYOUT_ROOT, CALL_LAYOUT_SIGNAL, 0);
-	push(area, depth,
-	     (struct call_frame){.stack = stack, .state = signal, .signal = 1});
+	push(area, depth, (struct call_frame){.stack = stack, .state = signal, .signal = 1});
 	state = follow(area, signal, procedure, 0);
 	push(area, depth + 1, (struct call_frame){.stack = stack + 1, .state = state});
 }
