@@ -45,7 +45,8 @@ static const struct option_entry entries[] = {
 	 "it counts in PREFIX.PID; default: the rewritten program's path"},
 	{KEY_DEBUG, "debug", "DIR", "separate debug files, for names and bounds of procedures"},
 	{KEY_MODE, "mode", "MODE",
-	 "what the program records: counts (the default), paths, calls, context, bursts"},
+	 "what the program records: counts (the default), paths, calls, context, bursts, "
+	 "variation"},
 	{KEY_METRIC, "metric", "METRIC", "what is measured beside: cycles, instructions, none"},
 	{KEY_CHECKS, "checks", "N", "checks between two bursts, 0: all is one; default: 100000"},
 	{KEY_BURST, "burst", "N", "checks in a burst; default: 1000"},

@@ -111,7 +111,7 @@ static int store_paths(const struct job *job)
 {
 	struct paths_profile profile = {0};
 	struct paths_map map = {0};
-	int r = paths_map_read(&map, job->epoch->rewritten, job->err);
+	int r = paths_map_read(&map, job->epoch->rewritten, PATHS_MAP_SECTION, job->err);
 
 	for (size_t i = 0; r == 0 && i < job->count; i++)
 		r = paths_profile_add(&profile, &map, job->files[i], job->err);

@@ -7,10 +7,11 @@
 #include "instrument/calls/calls_mode.h"
 #include "instrument/counts/counts_mode.h"
 #include "instrument/paths/paths_mode.h"
+#include "instrument/variation/variation_mode.h"
 
 /* The first is the default. */
 static const struct instrument_mode *const modes[] = {
-	&counts_mode, &paths_mode, &calls_mode, &context_mode, &bursts_mode,
+	&counts_mode, &paths_mode, &calls_mode, &context_mode, &bursts_mode, &variation_mode,
 };
 
 #define MODES (sizeof(modes) / sizeof(modes[0]))

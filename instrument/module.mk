@@ -68,6 +68,18 @@ dcpibursts-src := tools/dcpibursts.c
 dcpibursts-archives := instrument analysis util
 dcpibursts-pkgs = $(ANALYSIS_PKGS)
 
+PROGRAMS += dcpivpp
+dcpivpp-src := tools/dcpivpp.c $(sort $(wildcard tools/variation/*.c))
+dcpivpp-archives := tool instrument analysis db util
+dcpivpp-pkgs = $(TOOL_PKGS)
+dcpivpp-ldlibs := -lm
+
+UNIT_TESTS += unit_path_times
+unit_path_times-src := tests/unit_path_times.c
+unit_path_times-archives := instrument analysis util
+unit_path_times-pkgs = $(ANALYSIS_PKGS)
+unit_path_times-ldlibs := -lm
+
 UNIT_TESTS += unit_bursts_map
 unit_bursts_map-src := tests/unit_bursts_map.c
 unit_bursts_map-archives := instrument analysis util
@@ -127,13 +139,18 @@ call_ranges-src := tests/call_ranges.c
 call_ranges-archives := instrument analysis util
 call_ranges-pkgs = $(ANALYSIS_PKGS)
 
-FUZZERS += fuzz_rewriter fuzz_counts fuzz_recordings
+FUZZERS += fuzz_rewriter fuzz_counts fuzz_recordings fuzz_variation
 fuzz_recordings-src = tests/fuzz_recordings.c db/recording_blob.c db/profile_blob.c \
 	$(instrument-src) $(analysis-src) $(util-src)
 fuzz_recordings-pkgs := $(ANALYSIS_PKGS) zlib
 fuzz_recordings-ldlibs = $(analysis-ldlibs)
 build/fuzz/fuzz_recordings: CPPFLAGS += -DRUNTIME_BLOB='"$(RUNTIME_BLOB)"'
 build/fuzz/fuzz_recordings: | $(RUNTIME_BLOB)
+fuzz_variation-src = tests/fuzz_variation.c $(instrument-src) $(analysis-src) $(util-src)
+fuzz_variation-pkgs := $(ANALYSIS_PKGS)
+fuzz_variation-ldlibs = $(analysis-ldlibs)
+build/fuzz/fuzz_variation: CPPFLAGS += -DRUNTIME_BLOB='"$(RUNTIME_BLOB)"'
+build/fuzz/fuzz_variation: | $(RUNTIME_BLOB)
 fuzz_counts-src = tests/fuzz_counts.c $(instrument-src) $(analysis-src) $(util-src)
 fuzz_counts-pkgs := $(ANALYSIS_PKGS)
 fuzz_counts-ldlibs = $(analysis-ldlibs)

@@ -49,6 +49,7 @@ rewrite()
 		$dcpix -q --mode paths --metric cycles -o "$work/$1.cycles" "$work/$1" &&
 		$dcpix -q --mode bursts --checks 2000000000 -o "$work/$1.checks" "$work/$1" &&
 		$dcpix -q --mode bursts -o "$work/$1.bursts" "$work/$1" &&
+		$dcpix -q --mode variation -o "$work/$1.variation" "$work/$1" &&
 		$dcpix -q --mode calls -o "$work/$1.calls" "$work/$1" &&
 		$dcpix -q --mode context -o "$work/$1.context" "$work/$1" &&
 		$dcpix -q --mode context --metric none -o "$work/$1.contexts" "$work/$1"
@@ -70,7 +71,8 @@ measure()
 	shift
 	rm -f "$work"/*.ms
 	for _ in $(seq "$rounds"); do
-		for kind in '' .dcpix .gcov .paths .cycles .checks .bursts .calls .context .contexts; do
+		for kind in '' .dcpix .gcov .paths .cycles .checks .bursts .variation .calls .context \
+			.contexts; do
 			[ -x "$work/$name$kind" ] && user "$work/$name$kind" "$@" >> "$work/times$kind.ms"
 			rm -f "$DCPIX_OUT".*
 		done
@@ -84,6 +86,7 @@ measure()
 	# Hirzel and Chilimbi's "orig": checks at all entries and loops, and nothing recorded.
 	overhead bursts_overhead_percent checks "$name" orig "$plain"
 	overhead bursts_overhead_percent bursts "$name" "orig, 1 of 100 recorded" "$plain"
+	overhead variation_overhead_percent variation "$name" "EC, 1 of 10000 timed" "$plain"
 	overhead calls_overhead_percent calls "$name" cycles "$plain"
 	overhead context_overhead_percent context "$name" cycles "$plain"
 	overhead context_overhead_percent contexts "$name" calls "$plain"

@@ -19,6 +19,29 @@ path_counts()
 	} END { for (nodes in count) print count[nodes], nodes }' | sort
 }
 
+# path_run OLD NEW ARGUMENT...: the rewritten program records
+path_run()
+{
+	local old=$1
+
+	shift
+	rm -f "$DCPIX_OUT".*
+	# shellcheck disable=SC2016 # the inner shell's
+	(exec -a "$old" env -i DCPIX_OUT="$DCPIX_OUT" bash -c 'exec -a "$0" "$@"' "$old" \
+		"$@") > /dev/null < /dev/null 2>&1
+}
+
+# path_emulate OLD ARGUMENT...: "COUNT NODE..." as an emulator sees them, by the ways on
+# standard input, into $scratch/seen
+path_emulate()
+{
+	python3 tests/path_facts.py > "$scratch/facts"
+	env -i DCPIX_OUT="$DCPIX_OUT" qemu-x86_64 -cpu max -0 "$1" \
+		-plugin "$path_plugin,image=$1,spec=$scratch/facts,out=$scratch/truth" \
+		"$@" > /dev/null < /dev/null 2>&1
+	sort "$scratch/truth" > "$scratch/seen"
+}
+
 # path_exact NAME ARGUMENT...: all paths of a program are those that an emulator saw
 path_exact()
 {
@@ -27,17 +50,10 @@ path_exact()
 	old=$(readlink -f "$(command -v "$1")")
 	new=$scratch/$(basename "$old").paths
 	shift
-	rm -f "$DCPIX_OUT".*
 	"$dcpix" -q --mode paths -o "$new" "$old" || { not_ok "$name: is rewritten"; return; }
-	"$dcpipaths" --by way "$new" | python3 tests/path_facts.py > "$scratch/facts"
-	# shellcheck disable=SC2016 # the inner shell's
-	(exec -a "$old" env -i DCPIX_OUT="$DCPIX_OUT" bash -c 'exec -a "$0" "$@"' "$old" \
-		"$new" "$@") > /dev/null < /dev/null 2>&1
-	env -i DCPIX_OUT="$DCPIX_OUT" qemu-x86_64 -cpu max -0 "$old" \
-		-plugin "$path_plugin,image=$old,spec=$scratch/facts,out=$scratch/truth" \
-		"$old" "$@" > /dev/null < /dev/null 2>&1
+	path_run "$old" "$new" "$@"
+	"$dcpipaths" --by way "$new" | path_emulate "$old" "$@"
 	path_counts "$new" > "$scratch/counted"
-	sort "$scratch/truth" > "$scratch/seen"
 	counted=$(wc -l < "$scratch/counted")
 	wrong=$(comm -3 "$scratch/counted" "$scratch/seen" | wc -l)
 	check "$name: every path's count is exact ($counted paths)" \

@@ -109,23 +109,6 @@ static const struct cli_tool tool = {
 	.set = set_option,
 };
 
-/* Of the program as it was, if that is still there: else there are no source lines. */
-static struct image_code *open_code(const struct settings *settings, const char *path,
-				    const char *build_id)
-{
-	struct profile_image image = {.kind = PROFILE_IMAGE_FILE, .path = path};
-	struct debug_file_options debug = {.directory = settings->debug};
-	struct image_code *code;
-	struct error err;
-
-	if (image_code_open(&code, &image, &debug, &err) < 0)
-		return NULL;
-	if (strcmp(image_code_build_id(code), build_id) == 0)
-		return code;
-	image_code_close(code);
-	return NULL;
-}
-
 /* How many rows, and source lines: for people. */
 static void prepare(struct settings *settings, const char *path, const char *build_id)
 {
@@ -134,7 +117,7 @@ static void prepare(struct settings *settings, const char *path, const char *bui
 	if (!settings->limited)
 		settings->report.limit =
 			settings->report.rows == PATHS_PATHS ? PATHS_DEFAULT : PROCEDURES_DEFAULT;
-	settings->report.code = open_code(settings, path, build_id);
+	settings->report.code = image_code_open_same(path, build_id, settings->debug);
 }
 
 /* Return: 1; 0 nothing was counted; or an error. */
@@ -158,7 +141,7 @@ static int report_files(struct settings *settings, struct error *err)
 	if (cli->operand_count < (settings->report.rows == PATHS_WAYS ? 1 : 2))
 		return error_set(err, EINVAL,
 				 "a rewritten program is needed, and the files that it counted in");
-	r = paths_map_read(&map, cli->operands[0], err);
+	r = paths_map_read(&map, cli->operands[0], PATHS_MAP_SECTION, err);
 	for (size_t i = 1; r == 0 && i < cli->operand_count; i++)
 		r = paths_profile_add(&profile, &map, cli->operands[i], err);
 	if (r == 0 && paths_profile_end(&profile, &map) < 0)

@@ -98,6 +98,22 @@ int image_code_open(struct image_code **ret, const struct profile_image *image,
 	return 0;
 }
 
+struct image_code *image_code_open_same(const char *path, const char *build_id,
+					const char *directory)
+{
+	struct profile_image image = {.kind = PROFILE_IMAGE_FILE, .path = path};
+	struct debug_file_options debug = {.directory = directory};
+	struct image_code *code;
+	struct error err;
+
+	if (image_code_open(&code, &image, &debug, &err) < 0)
+		return NULL;
+	if (strcmp(image_code_build_id(code), build_id) == 0)
+		return code;
+	image_code_close(code);
+	return NULL;
+}
+
 void image_code_close(struct image_code *code)
 {
 	if (code == NULL)

@@ -26,6 +26,15 @@ struct image_code;
 int image_code_open(struct image_code **ret, const struct profile_image *image,
 		    const struct debug_file_options *options, struct error *err);
 
+/**
+ * image_code_open_same() - open the code of a file if it still is what it was
+ * @directory: where separate debug files may be, or NULL
+ *
+ * Return: NULL if it is not, or cannot be read.
+ */
+struct image_code *image_code_open_same(const char *path, const char *build_id,
+					const char *directory);
+
 /** image_code_close() - free. NULL is fine. */
 void image_code_close(struct image_code *code);
 

@@ -243,6 +243,13 @@ void block_code_shift(struct machine_code *code, unsigned int reg, int bits)
 	emit(code, &bytes);
 }
 
+void block_code_fence(struct machine_code *code)
+{
+	static const uint8_t lfence[] = {0x0f, 0xae, 0xe8};
+
+	machine_code_bytes(code, lfence, sizeof(lfence));
+}
+
 void block_code_time(struct machine_code *code)
 {
 	static const uint8_t rdtsc[] = {0x0f, 0x31};

@@ -103,6 +103,9 @@ void block_code_subtract(struct machine_code *code, unsigned int to, unsigned in
 /** block_code_shift() - 64 bits left, or with less than 0 32 bits right. Changes flags. */
 void block_code_shift(struct machine_code *code, unsigned int reg, int bits);
 
+/** block_code_fence() - lfence: all before is done, but stores may be under way. No flags. */
+void block_code_fence(struct machine_code *code);
+
 /** block_code_time() - the time stamp counter into %rax; %rdx is changed. Changes flags. */
 void block_code_time(struct machine_code *code);
 

@@ -29,6 +29,7 @@
 /** enum point_kind - what a point is. In a node they come in this order. */
 enum point_kind {
 	POINT_EDGE,	 /* on an edge of the graph */
+	POINT_ARRIVAL,	 /* before a node, from the check of a way back in the other copy */
 	POINT_START,	 /* of a node */
 	POINT_REFERENCE, /* before an instruction that reads or writes memory */
 	POINT_END,	 /* of a node, before the instruction that makes control go elsewhere */
@@ -39,6 +40,7 @@ enum point_kind {
  * @edge: of the graph; of POINT_EDGE only
  * @node: that the point is in; of edges, the node they come from, else the one they go to
  * @insn: that the code is put before; of POINT_REFERENCE only
+ * @crosses: of POINT_EDGE: behind it there is a check that always leads to the other copy
  * @live: registers and flags that matter (liveness.h), also afterwards
  * @free: registers that may be changed
  * @red_zone: the 128 bytes below the stack pointer may matter
@@ -50,6 +52,7 @@ struct point {
 	uint32_t edge;
 	uint32_t node;
 	uint32_t insn;
+	bool crosses;
 	uint32_t live;
 	uint32_t free;
 	bool red_zone;

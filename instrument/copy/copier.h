@@ -18,7 +18,8 @@ enum aside_kind {
 	ASIDE_POINT, /* code of the mode */
 	ASIDE_ENTER, /* the thread may not be ready */
 	ASIDE_SITE, /* from an old place of code: its turn, if there are two copies; then a point */
-	ASIDE_CROSS, /* to the other copy */
+	ASIDE_CROSS,  /* to the other copy */
+	ASIDE_ARRIVE, /* from it, on a way back */
 };
 
 /* Code that is put behind all blocks, since few go there. */
@@ -118,6 +119,9 @@ int copier_turn_prepare(struct copier *copier);
 /** copier_turn_on_edge() - whether there is a check on an edge. */
 bool copier_turn_on_edge(const struct copier *copier, uint32_t cfg_edge);
 
+/** copier_turn_leads_back() - whether one of the checked edges leads to a block. */
+bool copier_turn_leads_back(const struct copier *copier, uint32_t block);
+
 /** copier_turn_on_site() - whether one of an indirect jump leads back to a block. */
 bool copier_turn_on_site(const struct copier *copier, uint32_t block);
 
@@ -143,6 +147,9 @@ void copier_turn_emit(struct copier *copier, const struct turn *turn);
 
 /** copier_turn_emit_to() - likewise; then on to a label. */
 void copier_turn_emit_to(struct copier *copier, const struct turn *turn, uint32_t label);
+
+/** copier_turn_crosses() - whether this copy's checks always lead to the other one. */
+bool copier_turn_crosses(const struct copier *copier);
 
 /** copier_turn_place() - where the other copy goes on here. */
 void copier_turn_place(struct copier *copier, uint32_t crossing, uint32_t label);

@@ -42,6 +42,7 @@ static void emit_one(struct copier *copier, struct aside *aside)
 		emit_site(copier, aside);
 		break;
 	case ASIDE_POINT:
+	case ASIDE_ARRIVE:
 		copier_point_emit(copier, &aside->point, aside->point.live);
 		break;
 	case ASIDE_CROSS:

@@ -66,6 +66,17 @@ bool copier_turn_on_edge(const struct copier *copier, uint32_t cfg_edge)
 	return copier->source->variant != COPY_ONLY && copier->loops.checked[cfg_edge];
 }
 
+bool copier_turn_leads_back(const struct copier *copier, uint32_t block)
+{
+	const struct cfg_block *to = &copier->cfg->blocks[block];
+
+	for (uint32_t i = to->in; i < to->in + to->in_count; i++) {
+		if (copier_turn_on_edge(copier, copier->cfg->in_edges[i]))
+			return true;
+	}
+	return false;
+}
+
 bool copier_turn_on_site(const struct copier *copier, uint32_t block)
 {
 	const struct cfg_block *to = &copier->cfg->blocks[block];
@@ -137,6 +148,14 @@ static bool is_needed(const struct copier *copier, const struct turn *turn)
 {
 	return copier->source->variant == COPY_CHECKING ||
 	       (turn->counts && copier->source->turns.checks > 0);
+}
+
+bool copier_turn_crosses(const struct copier *copier)
+{
+	const struct copy_turns *turns = &copier->source->turns;
+
+	return copier->source->variant == COPY_INSTRUMENTED && turns->checks > 0 &&
+	       turns->records == 1;
 }
 
 /* Whose turn is it? @back: where it is this one's. Return: code aside, which crosses; NULL:

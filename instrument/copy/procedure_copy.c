@@ -52,6 +52,7 @@ static void emit_branch_back(struct copier *copier, unsigned int kind, uint32_t 
 	struct point point = copier_point_of_edge(copier, copier->edge_of[cfg_edge]);
 	uint32_t over = machine_code_label(copier->code);
 
+	point.crosses = copier_turn_crosses(copier);
 	machine_code_branch(copier->code, kind ^ 1, over);
 	if (copier_point_wants(copier, &point))
 		copier_point_emit(copier, &point, live_at(copier, &copier->cfg->edges[cfg_edge]));
@@ -93,6 +94,7 @@ static void emit_fall(struct copier *copier, uint32_t cfg_edge, uint32_t next)
 	const struct cfg_edge *edge = &copier->cfg->edges[cfg_edge];
 	struct point point = copier_point_of_edge(copier, copier->edge_of[cfg_edge]);
 
+	point.crosses = copier_turn_on_edge(copier, cfg_edge) && copier_turn_crosses(copier);
 	if (copier_point_wants(copier, &point))
 		copier_point_emit(copier, &point, live_at(copier, edge));
 	if (copier_turn_on_edge(copier, cfg_edge))
@@ -262,6 +264,27 @@ static uint32_t next_reached(const struct copier *copier, uint32_t block)
 	return block;
 }
 
+/* Where a check that is on a way back in the other copy leads to. */
+static void place_arrival(struct copier *copier, uint32_t index)
+{
+	struct aside arrival = {
+		.kind = ASIDE_ARRIVE,
+		.back = copier->labels[index],
+		.point = {.kind = POINT_ARRIVAL,
+			  .node = copier->graph->node_of[index],
+			  .live = copier->source->liveness->in[index],
+			  .red_zone = true},
+	};
+	uint32_t label = copier->labels[index];
+	struct aside *aside;
+
+	if (copier_turn_leads_back(copier, index) && copier_point_wants(copier, &arrival.point)) {
+		aside = copier_aside_add(copier, arrival);
+		label = aside != NULL ? aside->label : label;
+	}
+	copier_turn_place(copier, copier_turn_of_block(copier, index), label);
+}
+
 static int copy_block(struct copier *copier, uint32_t index)
 {
 	const struct cfg_block *block = &copier->cfg->blocks[index];
@@ -271,7 +294,7 @@ static int copy_block(struct copier *copier, uint32_t index)
 	if (is_aligned(copier, index))
 		machine_code_align(copier->code, BLOCK_ALIGN);
 	machine_code_place(copier->code, copier->labels[index]);
-	copier_turn_place(copier, copier_turn_of_block(copier, index), copier->labels[index]);
+	place_arrival(copier, index);
 	for (uint32_t n = graph->node_of[index];
 	     r == 0 && n < graph->node_count && graph->nodes[n].block == index; n++)
 		r = copy_node(copier, n);

@@ -47,6 +47,11 @@ static void find_closed(const struct count_graph *counts, bool *closed)
 	}
 }
 
+static bool breaks_at(const struct numbering *numbering, uint32_t node)
+{
+	return numbering->breaks != NULL && numbering->breaks(numbering->context, node);
+}
+
 /* A call and its coming back are one way, or an end and a beginning. */
 static int add_call(struct numbering *numbering, uint32_t index, struct path_way way)
 {
@@ -54,7 +59,7 @@ static int add_call(struct numbering *numbering, uint32_t index, struct path_way
 	int r;
 
 	way.to = back->to;
-	if (numbering->breaks == NULL || !numbering->breaks(numbering->context, way.from)) {
+	if (!breaks_at(numbering, way.from)) {
 		way.back = index + 1;
 		return add_way(&numbering->graph, way);
 	}
@@ -94,6 +99,8 @@ static int add_edge(struct numbering *numbering, uint32_t index, const bool *clo
 	} else if (edge->to == COUNT_OUTSIDE || closed[edge->to]) {
 		way.to = PATH_NONE;
 		way.kind = PATH_END;
+	} else if (edge->kind == COUNT_TO_HUB && breaks_at(numbering, edge->from)) {
+		way.kind = PATH_CUT;
 	}
 	return add_way(&numbering->graph, way);
 }
@@ -158,6 +165,14 @@ struct search {
 	uint32_t *stack;
 };
 
+/* Where control goes on: the search passes what ends a path. */
+static uint32_t leads_to(const struct numbering *numbering, const struct path_way *way)
+{
+	const struct count_edge *edge = &numbering->counts->edges[way->edge];
+
+	return way->kind == PATH_END && edge->kind == COUNT_CALL ? edge[1].to : way->to;
+}
+
 static void search_from(struct numbering *numbering, const struct search *search, uint32_t start)
 {
 	struct path_graph *graph = &numbering->graph;
@@ -170,6 +185,7 @@ static void search_from(struct numbering *numbering, const struct search *search
 	while (depth > 0) {
 		uint32_t node = search->stack[depth - 1];
 		struct path_way *way;
+		uint32_t to;
 
 		if (search->next[node] == graph->first[node + 1]) {
 			search->state[node] = DONE;
@@ -178,13 +194,14 @@ static void search_from(struct numbering *numbering, const struct search *search
 			continue;
 		}
 		way = &graph->ways[search->next[node]++];
-		if (way->kind != PATH_ON)
+		to = leads_to(numbering, way);
+		if (to == PATH_NONE)
 			continue;
-		if (search->state[way->to] == OPEN) {
+		if (search->state[to] == OPEN && way->kind == PATH_ON) {
 			way->kind = PATH_CUT;
-		} else if (search->state[way->to] == UNSEEN) {
-			search->state[way->to] = OPEN;
-			search->stack[depth++] = way->to;
+		} else if (search->state[to] == UNSEEN) {
+			search->state[to] = OPEN;
+			search->stack[depth++] = to;
 		}
 	}
 }
@@ -356,6 +373,23 @@ void path_graph_deinit(struct path_graph *graph)
 }
 
 /* --- paths of numbers ----------------------------------------------------- */
+
+uint32_t path_graph_start(const struct path_graph *graph, uint32_t node)
+{
+	uint32_t low = 0, high = graph->start_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (graph->starts[middle].node < node)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < graph->start_count && graph->starts[low].node == node
+		       ? graph->starts[low].number
+		       : PATH_NONE;
+}
 
 uint32_t path_graph_begin(const struct path_graph *graph, uint32_t number, uint32_t *rest)
 {

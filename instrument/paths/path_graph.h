@@ -98,7 +98,7 @@ struct path_graph {
 
 /**
  * path_graph_create() - number the paths and choose what is added where
- * @breaks:  whether what ends a node, a call, ends a path; NULL: none does
+ * @breaks:  whether what ends a node, a call or an indirect jump, ends a path; NULL: none does
  *
  * O(edges log edges). Return: 0; -ENOMEM; -ERANGE far too many edges.
  */
@@ -106,6 +106,9 @@ int path_graph_create(struct path_graph *ret, const struct count_graph *graph,
 		      bool (*breaks)(void *context, uint32_t node), void *context);
 
 void path_graph_deinit(struct path_graph *graph);
+
+/** path_graph_start() - the number of the first path that begins at a node, or PATH_NONE. */
+uint32_t path_graph_start(const struct path_graph *graph, uint32_t node);
 
 /**
  * path_graph_begin() - where a path begins

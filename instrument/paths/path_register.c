@@ -192,21 +192,6 @@ static int find_shifts(struct placing *placing)
 	return r;
 }
 
-static uint32_t start_at(const struct path_graph *graph, uint32_t node)
-{
-	uint32_t low = 0, high = graph->start_count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (graph->starts[middle].node < node)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return graph->starts[low].number;
-}
-
 static void place_way(const struct placing *placing, struct path_way *way)
 {
 	const struct path_graph *graph = placing->graph;
@@ -222,7 +207,7 @@ static void place_way(const struct placing *placing, struct path_way *way)
 		return;
 	if (way->kind != PATH_ON) {
 		way->change = PATH_SET;
-		way->number = start_at(graph, way->to) + to;
+		way->number = path_graph_start(graph, way->to) + to;
 	} else if (known) {
 		way->change = PATH_SET;
 		way->number = placing->sum[way->from] + way->value + to;

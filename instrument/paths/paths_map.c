@@ -9,7 +9,7 @@
 #include "lib/array.h"
 #include "lib/error.h"
 
-#define MAP_VERSION 1
+#define MAP_VERSION 2
 #define NUMBER_MAX (UINT32_MAX - 2)
 
 static void procedure_deinit(struct paths_procedure *procedure)
@@ -128,6 +128,8 @@ int paths_map_encode(const struct paths_map *map, uint8_t **ret, size_t *bytes)
 
 	map_put_head(&writer, MAP_VERSION, map->image, map->path, map->build_id);
 	map_put_text(&writer, map->metric);
+	map_put(&writer, map->timed);
+	map_put(&writer, map->checks);
 	map_put(&writer, map->words);
 	map_put(&writer, map->procedure_count);
 	for (size_t i = 0; i < map->procedure_count; i++)
@@ -218,8 +220,8 @@ static int take_procedure(struct paths_map *map, struct bounded_reader *reader)
 	procedure.graph.node_count = map_take(reader, NUMBER_MAX);
 	procedure.graph.start_count = map_take(reader, NUMBER_MAX);
 	if (procedure.first_word > map->words ||
-	    paths_map_words(&procedure.graph, *map->metric != '\0') >
-		    map->words - procedure.first_word)
+	    (!map->timed && paths_map_words(&procedure.graph, *map->metric != '\0') >
+				    map->words - procedure.first_word))
 		reader->failed = true;
 	if (procedure.name != NULL)
 		r = take_graph(&procedure, reader);
@@ -244,6 +246,8 @@ int paths_map_decode(struct paths_map *ret, const uint8_t *data, size_t bytes)
 	bounded_reader_init(&reader, data, bytes);
 	r = map_take_head(&reader, MAP_VERSION, &map.image, &map.path, &map.build_id);
 	map.metric = map_take_text(&reader);
+	map.timed = map_take(&reader, 1) != 0;
+	map.checks = map_take(&reader, INT32_MAX);
 	map.words = map_take(&reader, INT32_MAX);
 	procedures = map_take(&reader, NUMBER_MAX);
 	if (r == 0 && map.metric == NULL)
@@ -264,7 +268,7 @@ static int decode(void *ret, const uint8_t *data, size_t bytes)
 	return paths_map_decode(ret, data, bytes);
 }
 
-int paths_map_read(struct paths_map *ret, const char *path, struct error *err)
+int paths_map_read(struct paths_map *ret, const char *path, const char *section, struct error *err)
 {
-	return map_read_section(path, PATHS_MAP_SECTION, decode, ret, err);
+	return map_read_section(path, section, decode, ret, err);
 }

@@ -73,6 +73,8 @@ struct paths_procedure {
  * @image:  number that the rewritten file's profiles have too
  * @path, @build_id: of the file it was made of; the build-id in hexadecimal
  * @metric: what was measured, "": nothing but frequency
+ * @timed:  paths were timed, one for each @checks checks (0: all), and there are no words;
+ *          else they were counted
  * @words:  of the image
  */
 struct paths_map {
@@ -80,6 +82,8 @@ struct paths_map {
 	char *path;
 	char *build_id;
 	char *metric;
+	bool timed;
+	uint32_t checks;
 	uint64_t words;
 	struct paths_procedure *procedures;
 	size_t procedure_count;
@@ -110,7 +114,7 @@ int paths_map_encode(const struct paths_map *map, uint8_t **ret, size_t *bytes);
 /** paths_map_decode() - Return: 0; -EBADMSG damaged; -EPROTO of a newer version; -ENOMEM. */
 int paths_map_decode(struct paths_map *ret, const uint8_t *data, size_t bytes);
 
-/** paths_map_read() - decode that of a rewritten file. Return: also -ENODATA it is none. */
-int paths_map_read(struct paths_map *ret, const char *path, struct error *err);
+/** paths_map_read() - decode a section of a rewritten file. Return: also -ENODATA it is none. */
+int paths_map_read(struct paths_map *ret, const char *path, const char *section, struct error *err);
 
 #endif

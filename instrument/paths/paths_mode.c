@@ -68,6 +68,8 @@ static bool breaks(void *context, uint32_t node)
 	const struct mode_plan *plan = context;
 	const struct insn *call = call_of(plan, node);
 
+	if (call->flow == INSN_FLOW_JUMP_INDIRECT)
+		return false;
 	return call->flow == INSN_FLOW_NEXT || reentry_returns_twice(plan->image->reentry, call);
 }
 

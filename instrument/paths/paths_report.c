@@ -114,8 +114,7 @@ static void print_line(FILE *out, struct image_code *code, uint64_t address, uin
 }
 
 /* Pieces that follow each other are one: calls are between them. */
-static void print_blocks(FILE *out, const struct paths_row *row,
-			 const struct paths_report_options *options)
+void paths_report_blocks(FILE *out, const struct paths_row *row, struct image_code *code)
 {
 	for (size_t i = 0; i < row->node_count;) {
 		uint64_t start = row->nodes[i]->address, end = start;
@@ -130,7 +129,7 @@ static void print_blocks(FILE *out, const struct paths_row *row,
 		if (insns == 0)
 			continue;
 		fprintf(out, "    %10" PRIx64 " %4" PRIu32, start, insns);
-		print_line(out, options->code, start, end - 1);
+		print_line(out, code, start, end - 1);
 		putc('\n', out);
 	}
 	if (row->next != 0)
@@ -152,7 +151,7 @@ static void print_path(FILE *out, const struct paths_listing *listing, const str
 	report_text_name(out, procedure->name, false);
 	fprintf(out, ", path %" PRIu32 " of %" PRIu32 "\n", row->sum->number + 1,
 		procedure->graph.count);
-	print_blocks(out, row, options);
+	paths_report_blocks(out, row, options->code);
 }
 
 static void print_path_csv(FILE *out, const struct paths_listing *listing,
@@ -265,7 +264,7 @@ static void print_procedures(FILE *out, struct paths_listing *listing,
 
 /* --- ways ----------------------------------------------------------------- */
 
-static void print_ways(FILE *out, const struct paths_map *map)
+void paths_report_ways(FILE *out, const struct paths_map *map)
 {
 	static const char *const kinds[] = {
 		[PATH_ON] = "on", [PATH_CUT] = "cut", [PATH_END] = "end", [PATH_START] = "start"};
@@ -327,7 +326,7 @@ int paths_report_print(FILE *out, const struct paths_map *map, const struct path
 	struct paths_listing listing;
 
 	if (options->rows == PATHS_WAYS) {
-		print_ways(out, map);
+		paths_report_ways(out, map);
 		return 1;
 	}
 	return finish(out, paths_listing_make(&listing, map, profile, options->threshold), &listing,

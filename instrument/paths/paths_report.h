@@ -37,6 +37,17 @@ struct paths_report_options {
 	struct image_code *code;
 };
 
+struct paths_row;
+
+/**
+ * paths_report_blocks() - print a path as its blocks, a line each: where, instructions, source
+ * @code: of the image, for source lines; or NULL
+ */
+void paths_report_blocks(FILE *out, const struct paths_row *row, struct image_code *code);
+
+/** paths_report_ways() - print the graphs that paths are made of, comma-separated. */
+void paths_report_ways(FILE *out, const struct paths_map *map);
+
 /**
  * paths_report_print() - print it
  * @profile: after paths_profile_end()

@@ -33,10 +33,11 @@
 
 /** enum profile_layout_mode - what is recorded, and who in the runtime helps. */
 enum profile_layout_mode {
-	PROFILE_LAYOUT_COUNTS, /* nobody */
-	PROFILE_LAYOUT_PATHS,  /* nobody, but there is private memory */
-	PROFILE_LAYOUT_CALLS,  /* contexts of calls, of both kinds: call_layout.h */
-	PROFILE_LAYOUT_BURSTS, /* nobody */
+	PROFILE_LAYOUT_COUNTS,	  /* nobody */
+	PROFILE_LAYOUT_PATHS,	  /* nobody, but there is private memory */
+	PROFILE_LAYOUT_CALLS,	  /* contexts of calls, of both kinds: call_layout.h */
+	PROFILE_LAYOUT_BURSTS,	  /* nobody */
+	PROFILE_LAYOUT_VARIATION, /* where a path ends: variation_layout.h */
 };
 
 /**

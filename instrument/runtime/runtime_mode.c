@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Which mode's slow paths are called: by a switch, since pointers would need relocating. */
 #include "instrument/runtime/call_slow.h"
+#include "instrument/runtime/variation_slow.h"
 
 /* The block of a thread that has ended goes on where that one was. */
 static void begin_turns(const struct profile_layout_state *state, struct profile_layout_turns *own)
@@ -22,6 +23,9 @@ void runtime_mode_begin(const struct profile_layout_state *state,
 	case PROFILE_LAYOUT_CALLS:
 		call_slow_begin(state, memory);
 		break;
+	case PROFILE_LAYOUT_VARIATION:
+		variation_slow_begin(state, memory);
+		break;
 	}
 }
 
@@ -35,6 +39,9 @@ void runtime_mode_slow(const struct profile_layout_state *state,
 		break;
 	case PROFILE_LAYOUT_CALLS:
 		call_slow(memory, frame);
+		break;
+	case PROFILE_LAYOUT_VARIATION:
+		variation_slow(state, memory, frame);
 		break;
 	}
 }

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/runtime/variation_slow.h"
+
+#include "instrument/variation/variation_layout.h"
+
+/* Of 64 bits, the golden ratio's. */
+#define SPREAD UINT64_C(0x9e3779b97f4a7c15)
+/* Between two paths there are up to an eighth more checks, or fewer, than asked for. */
+#define JITTER 8
+
+/* Marsaglia's xorshift. */
+static uint64_t draw(struct variation_area *area)
+{
+	uint64_t seed = area->seed;
+
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	area->seed = seed;
+	return seed;
+}
+
+void variation_slow_begin(const struct profile_layout_state *state,
+			  const struct runtime_memory *memory)
+{
+	struct variation_area *area = memory->area;
+	int64_t checks = (int64_t)state->parameters[VARIATION_CHECKS];
+	uint32_t low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	area->seed = (((uint64_t)high << 32 | low) * SPREAD) | 1;
+	area->path = VARIATION_NO_PATH;
+	area->turns.checks = checks > 0 ? (int32_t)(draw(area) % (uint64_t)checks) : -1;
+}
+
+/* The check after these is the one that leads to the next path. */
+static int32_t next_checks(const struct profile_layout_state *state, struct variation_area *area)
+{
+	uint64_t checks = state->parameters[VARIATION_CHECKS], jitter = checks / JITTER;
+
+	if (checks == 0)
+		return -1;
+	return (int32_t)(checks - 1 - jitter + draw(area) % (2 * jitter + 1));
+}
+
+/* A handler of a signal may take it in between. Return: NULL: there is no room. */
+static struct variation_entry *find_entry(struct variation_area *area, uint64_t key)
+{
+	uint64_t first = (key * SPREAD) >> 52;
+
+	for (uint64_t i = first; i < first + VARIATION_PROBES; i++) {
+		struct variation_entry *entry = &area->entries[i];
+		uint64_t was = 0;
+
+		if (entry->key == key ||
+		    __atomic_compare_exchange_n(&entry->key, &was, key, 0, __ATOMIC_RELAXED,
+						__ATOMIC_RELAXED) ||
+		    was == key)
+			return entry;
+	}
+	return 0;
+}
+
+static void record(struct variation_entry *entry, uint64_t time)
+{
+	uint64_t least = entry->least;
+
+	if (time >= VARIATION_LONG) {
+		entry->interrupted++;
+		entry->interrupted_total += time;
+		return;
+	}
+	while ((least == 0 || time < least) &&
+	       !__atomic_compare_exchange_n(&entry->least, &least, time, 0, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED))
+		;
+	entry->count++;
+	entry->total += time;
+	entry->buckets[variation_bucket(time)]++;
+}
+
+void variation_slow(const struct profile_layout_state *state, const struct runtime_memory *memory,
+		    const struct runtime_frame *frame)
+{
+	struct variation_area *area = memory->area;
+	uint32_t procedure = (uint32_t)frame->argument, path = area->path;
+	uint64_t time = area->ended - area->began;
+	struct variation_entry *entry;
+
+	area->path = VARIATION_NO_PATH;
+	/* Where indirect jumps lead it is looked whose turn it is. */
+	area->turns.checks = runtime_operation(frame) == VARIATION_OPERATION_JUMP
+				     ? -1
+				     : next_checks(state, area);
+	/* Never before it began: but if the thread has gone to a CPU whose clock is behind. */
+	if (path >= VARIATION_NO_PATH || area->procedure != procedure || (int64_t)time < 0) {
+		area->lost++;
+		return;
+	}
+	entry = find_entry(area, (uint64_t)procedure << 32 | path);
+	if (entry == 0)
+		area->overflow++;
+	else
+		record(entry, time > 0 ? time : 1);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Inside the program: what becomes of a path that was timed (variation_layout.h). */
+#ifndef DCPI_INSTRUMENT_RUNTIME_VARIATION_SLOW_H
+#define DCPI_INSTRUMENT_RUNTIME_VARIATION_SLOW_H
+
+#include "instrument/runtime/runtime.h"
+
+/** variation_slow_begin() - a thread begins: its first path is timed at a random check. */
+void variation_slow_begin(const struct profile_layout_state *state,
+			  const struct runtime_memory *memory);
+
+/** variation_slow() - a path has ended. */
+void variation_slow(const struct profile_layout_state *state, const struct runtime_memory *memory,
+		    const struct runtime_frame *frame);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A thread's area (mode.h) in variation mode: the path that is being timed, and what was
+ * measured of each path. No libc, fixed widths.
+ */
+#ifndef DCPI_INSTRUMENT_VARIATION_LAYOUT_H
+#define DCPI_INSTRUMENT_VARIATION_LAYOUT_H
+
+#include "instrument/profile/profile_layout.h"
+
+/* Paths that a thread has room for; more are counted as @overflow. */
+#define VARIATION_ENTRIES UINT32_C(4096)
+#define VARIATION_PROBES UINT32_C(16)
+
+/* A histogram of times: exact below 16 cycles, then eight buckets for each power of two. */
+#define VARIATION_BUCKETS 104
+#define VARIATION_EXACT 16
+
+/*
+ * Who takes as long was interrupted: these are some 10 us, and a path has no calls in it and
+ * no system calls. Page faults are shorter, being preempted is longer.
+ */
+#define VARIATION_LONG (UINT64_C(1) << 15)
+
+/* No path's number (path_graph.h), whatever is added on its ways. */
+#define VARIATION_NO_PATH UINT32_C(0x80000000)
+
+/* Operations of the runtime's slow path, and what it is told. */
+enum variation_operation {
+	VARIATION_OPERATION_END,
+	VARIATION_OPERATION_JUMP, /* what follows is to be timed, too */
+	VARIATION_OPERATIONS,
+};
+
+enum variation_parameter {
+	VARIATION_CHECKS, /* between two paths; 0: all are timed */
+};
+
+/**
+ * struct variation_entry - of a path
+ * @key:   number of the procedure in the map + 1, above 32 bits of the path's; 0: free
+ * @count: times that it was measured, without interrupted ones
+ * @total: cycles of these, and @least: of the fastest, at least 1
+ * @interrupted, @interrupted_total: those of VARIATION_LONG and above
+ */
+struct variation_entry {
+	uint64_t key;
+	uint64_t count;
+	uint64_t total;
+	uint64_t least;
+	uint64_t interrupted;
+	uint64_t interrupted_total;
+	uint64_t reserved[2];
+	uint32_t buckets[VARIATION_BUCKETS];
+};
+
+/**
+ * struct variation_area - the area
+ * @path:  sum of values on the ways so far; VARIATION_NO_PATH and above: none
+ * @procedure: that is of, as in keys
+ * @began, @ended: by the time stamp counter
+ * @seed:  of random numbers
+ * @lost:  paths that something came in between of (a signal's handler, mostly)
+ * @overflow: for which was no room
+ */
+struct variation_area {
+	struct profile_layout_turns turns;
+	uint32_t path;
+	uint32_t procedure;
+	uint64_t began;
+	uint64_t ended;
+	uint64_t seed;
+	uint64_t lost;
+	uint64_t overflow;
+	struct variation_entry entries[VARIATION_ENTRIES + VARIATION_PROBES];
+};
+
+/** variation_bucket() - of a time below VARIATION_LONG. */
+static inline uint32_t variation_bucket(uint64_t time)
+{
+	uint32_t power;
+
+	if (time < VARIATION_EXACT)
+		return (uint32_t)time;
+	power = 63 - (uint32_t)__builtin_clzll(time);
+	return VARIATION_EXACT + (power - 4) * 8 + ((uint32_t)(time >> (power - 3)) & 7);
+}
+
+/** variation_bucket_start() - the shortest time of a bucket. */
+static inline uint64_t variation_bucket_start(uint32_t bucket)
+{
+	uint32_t above = bucket - VARIATION_EXACT;
+
+	if (bucket < VARIATION_EXACT)
+		return bucket;
+	return (8 + above % 8) * (UINT64_C(1) << (above / 8 + 1));
+}
+
+#endif

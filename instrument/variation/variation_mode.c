@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/variation/variation_mode.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "instrument/code/block_code.h"
+#include "instrument/paths/paths_map.h"
+#include "instrument/variation/variation_layout.h"
+#include "lib/error.h"
+
+#define BIT(reg) (1U << (reg))
+
+/* @way_of: of each edge of the graph of counts; or PATH_NONE */
+struct variation_plan {
+	struct path_graph graph;
+	uint32_t *way_of;
+	uint32_t id;
+};
+
+static int variation_begin(struct mode_image *image, struct error *err)
+{
+	struct paths_map *map = calloc(1, sizeof(*map));
+	const struct mode_options *options = image->options;
+	uint32_t checks = options->checks != 0 ? options->checks : VARIATION_CHECKS_DEFAULT;
+
+	image->data = map;
+	if (options->burst != 0)
+		return error_set(err, EINVAL, "--burst: paths are timed one by one");
+	if (options->all)
+		checks = 0;
+	if (options->placement != NULL && options->placement->boring >= 0 &&
+	    options->placement->boring != TURN_LOOPS_NONE)
+		return error_set(err, EINVAL, "--checks-at: loops without checks have paths too");
+	image->area_bytes = sizeof(struct variation_area);
+	image->parameters[VARIATION_CHECKS] = checks;
+	image->turns.checks = checks;
+	image->turns.records = 1;
+	if (options->placement == NULL)
+		image->turns.placement = VARIATION_PLACEMENT_DEFAULT;
+	if (map != NULL) {
+		map->image = image->number;
+		map->timed = true;
+		map->checks = checks;
+		map->path = strdup(image->path);
+		map->build_id = strdup(image->build_id);
+		map->metric = strdup("cycles");
+	}
+	if (map == NULL || map->path == NULL || map->build_id == NULL || map->metric == NULL)
+		return error_set(err, ENOMEM, "no memory for a name");
+	return 0;
+}
+
+static void variation_end(struct mode_image *image)
+{
+	if (image->data != NULL)
+		paths_map_deinit(image->data);
+	free(image->data);
+	image->data = NULL;
+}
+
+/* --- planning ------------------------------------------------------------- */
+
+static bool breaks(void *context, uint32_t node)
+{
+	(void)context;
+	(void)node;
+	return true;
+}
+
+static int variation_plan(struct mode_plan *plan, struct error *err)
+{
+	const struct count_graph *counts = plan->procedure->graph;
+	const struct paths_map *map = plan->image->data;
+	struct variation_plan *variation = calloc(1, sizeof(*variation));
+	int r = -ENOMEM;
+
+	plan->data = variation;
+	if (variation != NULL) {
+		variation->id = (uint32_t)map->procedure_count + 1;
+		variation->way_of =
+			malloc((counts->edge_count + (size_t)1) * sizeof(*variation->way_of));
+	}
+	if (variation != NULL && variation->way_of != NULL)
+		r = path_graph_create(&variation->graph, counts, breaks, NULL);
+	if (r == -ERANGE)
+		return error_set(err, ENOTSUP, "far too many paths");
+	if (r < 0)
+		return error_set(err, ENOMEM, "no memory for paths");
+	memset(variation->way_of, 0xff,
+	       (counts->edge_count + (size_t)1) * sizeof(*variation->way_of));
+	for (uint32_t w = 0; w < variation->graph.way_count; w++)
+		variation->way_of[variation->graph.ways[w].edge] = w;
+	return 0;
+}
+
+static void variation_drop(struct mode_plan *plan)
+{
+	struct variation_plan *variation = plan->data;
+
+	if (variation == NULL)
+		return;
+	path_graph_deinit(&variation->graph);
+	free(variation->way_of);
+	free(variation);
+}
+
+/* --- code ----------------------------------------------------------------- */
+
+/* Where indirect jumps have led a path begins, whose first way is known already. */
+static bool is_landing(const struct mode_plan *plan, uint32_t edge)
+{
+	return plan->procedure->graph->edges[edge].kind == COUNT_FROM_HUB;
+}
+
+static bool variation_wants(const struct mode_plan *plan, const struct point *point)
+{
+	const struct variation_plan *variation = plan->data;
+	const struct path_way *way;
+
+	if (point->kind == POINT_ARRIVAL)
+		return true;
+	if (point->kind != POINT_EDGE || variation->way_of[point->edge] == PATH_NONE)
+		return false;
+	way = &variation->graph.ways[variation->way_of[point->edge]];
+	return way->kind != PATH_ON || way->value != 0 || is_landing(plan, point->edge);
+}
+
+static uint32_t area_place(const struct mode_plan *plan, size_t offset)
+{
+	return plan->image->area_at + (uint32_t)offset;
+}
+
+static void emit_begin(const struct mode_plan *plan, const struct point *point,
+		       struct machine_code *code, uint32_t number)
+{
+	const struct variation_plan *variation = plan->data;
+	struct point_loan loan;
+
+	block_code_set32(code, block_place(area_place(plan, offsetof(struct variation_area, path))),
+			 number);
+	block_code_set32(code,
+			 block_place(area_place(plan, offsetof(struct variation_area, procedure))),
+			 variation->id);
+	point_borrow(code, point, BIT(MACHINE_RAX) | BIT(MACHINE_RDX), 0, true, &loan);
+	block_code_fence(code);
+	block_code_time(code);
+	block_code_move(code, BLOCK_STORE, MACHINE_RAX,
+			block_place(area_place(plan, offsetof(struct variation_area, began))));
+	block_code_fence(code);
+	point_give_back(code, &loan);
+}
+
+static void emit_end(const struct mode_plan *plan, const struct point *point,
+		     struct machine_code *code, const struct path_way *way)
+{
+	const struct variation_plan *variation = plan->data;
+	uint16_t operation = plan->procedure->graph->edges[way->edge].kind == COUNT_TO_HUB &&
+					     way->kind == PATH_CUT
+				     ? VARIATION_OPERATION_JUMP
+				     : VARIATION_OPERATION_END;
+	struct point_loan loan;
+
+	point_borrow(code, point, BIT(MACHINE_RAX) | BIT(MACHINE_RDX), 0, true, &loan);
+	block_code_fence(code);
+	block_code_time(code);
+	block_code_move(code, BLOCK_STORE, MACHINE_RAX,
+			block_place(area_place(plan, offsetof(struct variation_area, ended))));
+	if (way->value != 0)
+		block_code_add32(
+			code, block_place(area_place(plan, offsetof(struct variation_area, path))),
+			way->value);
+	point_give_back(code, &loan);
+	runtime_code_slow(code, point, 0, operation, (int32_t)variation->id);
+}
+
+static void emit_value(const struct mode_plan *plan, const struct point *point,
+		       struct machine_code *code, uint32_t value)
+{
+	struct point_loan loan;
+
+	point_borrow(code, point, 0, 0, true, &loan);
+	block_code_add32(code, block_place(area_place(plan, offsetof(struct variation_area, path))),
+			 value);
+	point_give_back(code, &loan);
+}
+
+/* Where no path begins (a loop with two entries) none is gone. */
+static void emit_start(const struct mode_plan *plan, const struct point *point,
+		       struct machine_code *code, uint32_t node, uint32_t value)
+{
+	const struct variation_plan *variation = plan->data;
+	uint32_t number = path_graph_start(&variation->graph, node);
+
+	emit_begin(plan, point, code, number != PATH_NONE ? number + value : VARIATION_NO_PATH);
+}
+
+static void emit_way(const struct mode_plan *plan, const struct point *point,
+		     struct machine_code *code)
+{
+	const struct variation_plan *variation = plan->data;
+	const struct path_way *way = &variation->graph.ways[variation->way_of[point->edge]];
+	bool landing = is_landing(plan, point->edge);
+
+	switch (way->kind) {
+	case PATH_ON:
+		if (landing)
+			emit_start(plan, point, code, way->from, way->value);
+		else
+			emit_value(plan, point, code, way->value);
+		break;
+	case PATH_START:
+		emit_start(plan, point, code, way->to, 0);
+		break;
+	case PATH_END:
+		emit_end(plan, point, code, way);
+		break;
+	case PATH_CUT:
+		if (!landing)
+			emit_end(plan, point, code, way);
+		if (!point->crosses &&
+		    plan->procedure->graph->edges[point->edge].kind != COUNT_TO_HUB)
+			emit_start(plan, point, code, way->to, 0);
+		break;
+	}
+}
+
+static void variation_emit(const struct mode_plan *plan, const struct point *point,
+			   struct machine_code *code)
+{
+	if (point->kind == POINT_ARRIVAL)
+		emit_start(plan, point, code, point->node, 0);
+	else
+		emit_way(plan, point, code);
+}
+
+/* --- keeping -------------------------------------------------------------- */
+
+static int variation_keep(struct mode_image *image, const struct mode_plan *plan)
+{
+	const struct variation_plan *variation = plan->data;
+
+	return paths_map_add(image->data, plan->procedure->name, plan->procedure->address,
+			     plan->procedure->graph, &variation->graph, 0, true);
+}
+
+static int variation_encode(const struct mode_image *image, uint8_t **ret, size_t *bytes)
+{
+	return paths_map_encode(image->data, ret, bytes);
+}
+
+const struct instrument_mode variation_mode = {
+	.name = "variation",
+	.reader = "dcpivpp",
+	.section = VARIATION_MAP_SECTION,
+	.number = PROFILE_LAYOUT_VARIATION,
+	.bursts = true,
+	.begin = variation_begin,
+	.plan = variation_plan,
+	.wants = variation_wants,
+	.emit = variation_emit,
+	.keep = variation_keep,
+	.drop = variation_drop,
+	.encode = variation_encode,
+	.end = variation_end,
+};

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/variation/variation_profile.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "instrument/profile/profile_file.h"
+#include "lib/array.h"
+#include "lib/cleanup.h"
+#include "lib/error.h"
+
+#define ENTRIES (VARIATION_ENTRIES + VARIATION_PROBES)
+/* So that no sum is too large: more than a thread can have measured in a century. */
+#define COUNT_MAX (UINT64_C(1) << 40)
+
+static bool is_possible(const struct paths_map *map, const struct variation_entry *entry)
+{
+	uint64_t procedure = (entry->key >> 32) - 1, sum = 0;
+
+	if (entry->key >> 32 == 0 || procedure >= map->procedure_count ||
+	    (uint32_t)entry->key >= map->procedures[procedure].graph.count)
+		return false;
+	for (size_t i = 0; i < VARIATION_BUCKETS; i++)
+		sum += entry->buckets[i];
+	return entry->count <= COUNT_MAX && entry->interrupted <= COUNT_MAX &&
+	       entry->interrupted_total / VARIATION_LONG >= entry->interrupted &&
+	       entry->interrupted_total <= INT64_MAX >> 1 && sum == entry->count &&
+	       (entry->count == 0 ||
+		(entry->least > 0 && entry->total / entry->count >= entry->least &&
+		 entry->total / entry->count < VARIATION_LONG));
+}
+
+/* Return: NULL: no memory. */
+static struct variation_path *find_path(struct variation_profile *profile, uint64_t key)
+{
+	uint64_t *place = u64_map_insert(&profile->places, key);
+
+	if (place == NULL)
+		return NULL;
+	if (*place > 0)
+		return &profile->paths[*place - 1];
+	if (array_reserve(&profile->paths, &profile->capacity, profile->count + 1,
+			  sizeof(*profile->paths)) < 0)
+		return NULL;
+	profile->paths[profile->count] = (struct variation_path){
+		.procedure = (uint32_t)(key >> 32) - 1,
+		.number = (uint32_t)key,
+	};
+	*place = ++profile->count;
+	return &profile->paths[*place - 1];
+}
+
+static int add_entry(struct variation_profile *profile, const struct variation_entry *entry)
+{
+	struct variation_path *path = find_path(profile, entry->key);
+
+	if (path == NULL)
+		return -ENOMEM;
+	if (entry->count > 0 && (path->count == 0 || entry->least < path->least))
+		path->least = entry->least;
+	path->count += entry->count;
+	path->total += entry->total;
+	path->interrupted += entry->interrupted;
+	path->interrupted_total += entry->interrupted_total;
+	for (size_t i = 0; i < VARIATION_BUCKETS; i++)
+		path->buckets[i] += entry->buckets[i];
+	return 0;
+}
+
+static int add_block(struct variation_profile *profile, const struct paths_map *map,
+		     const struct profile_file *file, uint64_t block, struct variation_area *area)
+{
+	int r = profile_file_read(file, block, 0, area, sizeof(*area));
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; r == 0 && i < ENTRIES; i++) {
+		const struct variation_entry *entry = &area->entries[i];
+
+		if (entry->count == 0 && entry->interrupted == 0)
+			continue;
+		if (is_possible(map, entry))
+			r = add_entry(profile, entry);
+		else
+			profile->damaged++;
+	}
+	profile->bursts += area->turns.burst > 0 ? area->turns.burst - 1 : 0;
+	profile->lost += area->lost;
+	profile->overflow += area->overflow;
+	profile->threads++;
+	return r;
+}
+
+int variation_profile_add(struct variation_profile *profile, const struct paths_map *map,
+			  const char *path, struct error *err)
+{
+	_cleanup_free_ struct variation_area *area = malloc(sizeof(*area));
+	struct profile_file file;
+	int r;
+
+	if (area == NULL)
+		return error_set(err, ENOMEM, "no memory for %s", path);
+	r = profile_file_open(&file, path, map->image, 0, err);
+	if (r < 0)
+		return r;
+	if (file.header.mode != PROFILE_LAYOUT_VARIATION || file.header.area_bytes < sizeof(*area))
+		r = error_set(err, EBADMSG, "%s is damaged", path);
+	for (uint64_t i = 0; r == 0 && i < file.blocks; i++) {
+		r = add_block(profile, map, &file, i, area);
+		if (r < 0)
+			r = error_set(err, -r, "cannot read %s", path);
+	}
+	profile->files++;
+	profile->shared += file.header.shared;
+	profile_file_close(&file);
+	return r;
+}
+
+void variation_profile_deinit(struct variation_profile *profile)
+{
+	free(profile->paths);
+	u64_map_deinit(&profile->places);
+	*profile = (struct variation_profile){0};
+}

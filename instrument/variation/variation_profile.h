@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * How long the paths of a rewritten program took (variation_layout.h), in one file for each
+ * process. What is in it may come from anywhere.
+ */
+#ifndef DCPI_INSTRUMENT_VARIATION_PROFILE_H
+#define DCPI_INSTRUMENT_VARIATION_PROFILE_H
+
+#include "instrument/paths/paths_map.h"
+#include "instrument/variation/variation_layout.h"
+#include "lib/u64_map.h"
+
+/**
+ * struct variation_path - a path that was timed
+ * @procedure: index in the map
+ * @number:    of the path, less than there are
+ * @count, @total, @least: see variation_layout.h; @total is @count times @least at least
+ */
+struct variation_path {
+	uint32_t procedure;
+	uint32_t number;
+	uint64_t count;
+	uint64_t total;
+	uint64_t least;
+	uint64_t interrupted;
+	uint64_t interrupted_total;
+	uint64_t buckets[VARIATION_BUCKETS];
+};
+
+/**
+ * struct variation_profile - zero-initialised is empty; freed by variation_profile_deinit()
+ * @paths:   in no order
+ * @damaged: paths that cannot be so, left out; while a program runs there may be some
+ * @files:   that were added
+ * @threads: of these
+ * @shared:  threads that had no block of their own: paths may be missing
+ */
+struct variation_profile {
+	struct variation_path *paths;
+	size_t count;
+	size_t capacity;
+	struct u64_map places; /* of keys, + 1 */
+	uint64_t bursts;
+	uint64_t lost;
+	uint64_t overflow;
+	uint64_t damaged;
+	size_t files;
+	uint64_t threads;
+	uint64_t shared;
+};
+
+/** variation_profile_add() - add a file. Errors as of profile_file_open(), and -ENOMEM. */
+int variation_profile_add(struct variation_profile *profile, const struct paths_map *map,
+			  const char *path, struct error *err);
+
+void variation_profile_deinit(struct variation_profile *profile);
+
+#endif

@@ -1,0 +1,165 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Programs whose paths are timed: if all are, each as often as an emulator sees it; if some
+# are, these are among them, and as many as checks say. They do what they did. dcpivpp adds
+# up, ranks and compares; whatever a file holds.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+. tests/tap.sh
+
+scratch=$(mktemp -d) || exit 2
+trap 'rm -rf "$scratch"' EXIT
+. tests/path_truth.sh
+make --no-print-directory -s path-plugin || exit 2
+dcpivpp=$PWD/build/bin/dcpivpp
+
+# timed PROGRAM: "COUNT NODE..." for each sequence of nodes, interrupted ones too
+timed()
+{
+	"$dcpivpp" --csv "$1" "$DCPIX_OUT".* | awk -F '"' 'FNR > 1 {
+		split($1, of, ",")
+		split($NF, behind, ",")
+		count[behind[2]] += of[2] + of[5]
+	} END { for (nodes in count) print count[nodes], nodes }' | sort
+}
+
+# exact NAME ARGUMENT...: all paths timed are all that an emulator saw; of some, each is one
+exact()
+{
+	local name=$1 old new wrong all
+
+	old=$(readlink -f "$(command -v "$1")")
+	new=$scratch/$(basename "$old").vpp
+	shift
+	"$dcpix" -q --mode variation --checks 0 -o "$new" "$old" ||
+		{ not_ok "$name: is rewritten"; return; }
+	path_run "$old" "$new" "$@"
+	"$dcpivpp" --ways "$new" | path_emulate "$old" "$@"
+	timed "$new" > "$scratch/timed"
+	wrong=$(comm -3 "$scratch/timed" "$scratch/seen" | wc -l)
+	all=$(wc -l < "$scratch/timed")
+	check "$name: every path is timed as often as it is gone ($all paths)" \
+		[ "$wrong" -eq 0 -a "$all" -gt 5 ]
+	[ "$wrong" -eq 0 ] || comm -3 "$scratch/timed" "$scratch/seen" | head -n 5 | sed 's/^/# /'
+	"$dcpix" -q --mode variation --checks 7 -o "$new" "$old"
+	path_run "$old" "$new" "$@"
+	timed "$new" > "$scratch/timed"
+	wrong=$(awk 'NR == FNR { count = $1; $1 = ""; seen[$0] = count; next }
+		{ count = $1; $1 = ""; wrong += count > seen[$0]; all += count }
+		END { print wrong + 0, all }' "$scratch/seen" "$scratch/timed")
+	is "$name: of some, none is timed more often" "${wrong% *}" 0
+	check "$name: and there are some (${wrong#* })" [ "${wrong#* }" -gt 2 ]
+	rm -f "$DCPIX_OUT".*
+}
+
+${CC:-gcc} -O2 -g tests/programs/paths.c -o "$scratch/program" || exit 2
+for way in recursion callbacks many; do
+	exact "$scratch/program" $way
+done
+cat docs/*.md > "$scratch/text"
+exact gzip -6c README.md
+# shellcheck disable=SC2016 # awk's
+exact mawk '{ n += NF } END { print n }' "$scratch/text"
+
+# same LABEL CHECKS PROGRAM ARGUMENT...: what it prints and ends with
+same()
+{
+	local label=$1 checks=$2 old want got
+
+	shift 2
+	old=$(readlink -f "$(command -v "$1")")
+	shift
+	check "$label: it is rewritten" "$dcpix" -q --mode variation --checks "$checks" \
+		-o "$scratch/new" "$old"
+	want=$("$old" "$@" 2>&1 < /dev/null | md5sum; echo "${PIPESTATUS[0]}")
+	got=$(exec -a "$old" "$scratch/new" "$@" 2>&1 < /dev/null | md5sum; echo "${PIPESTATUS[0]}")
+	is "$label" "$got" "$want"
+	rm -f "$DCPIX_OUT".*
+}
+
+${CC:-gcc} -O2 -g -pthread tests/programs/ways.c -o "$scratch/ways" || exit 2
+for way in "threads 7" "fork 5" "jump 1000" "goto 1000" "switch 5000" "signal 100" own; do
+	# shellcheck disable=SC2086 # words
+	same "ways $way" 5 "$scratch/ways" $way
+done
+${CXX:-g++} -O2 -pthread tests/programs/throws.cc -o "$scratch/throws" || exit 2
+same "throws" 3 "$scratch/throws"
+same "sed" 1 sed -E 's/([a-z]+) ([a-z]+)/\2 \1/g' README.md
+
+# A loop of which each round is a check: one of a hundred is timed.
+${CC:-gcc} -O2 -g tests/programs/bursts.c -o "$scratch/known" || exit 2
+check "known loops are rewritten" "$dcpix" -q --mode variation --checks 100 \
+	-o "$scratch/known.vpp" "$scratch/known"
+rm -f "$DCPIX_OUT".*
+"$scratch/known.vpp" 3 > /dev/null
+"$dcpivpp" --json "$scratch/known.vpp" "$DCPIX_OUT".* > "$scratch/json"
+check "it is JSON, and its sums are right" python3 - "$scratch/json" << 'END'
+import json, sys
+report = json.load(open(sys.argv[1]))
+paths = report["paths"]
+assert report["checks"] == 100 and report["threads"] == 1, report
+assert sum(p["times"] for p in paths) == report["times"]
+assert sum(p["cycles"] for p in paths) == report["cycles"]
+assert sum(p["net_variation"] for p in paths) == report["net_variation"]
+for p in paths:
+    assert p["net_variation"] == p["cycles"] - p["times"] * p["fastest"]
+    assert sum(step["times"] for step in p["above"]) == p["times"]
+assert paths == sorted(paths, key=lambda p: -p["net_variation"])
+walk = max((p for p in paths if p["procedure"] == "walk"), key=lambda p: p["times"])
+# 20 times 21846 rounds; the checks between two paths are drawn, 100 on average
+assert abs(walk["times"] + walk["interrupted"] - 4369) < 200, walk
+END
+for file in "$DCPIX_OUT".*; do
+	cp "$file" "$scratch/first"
+done
+rm -f "$DCPIX_OUT".*
+"$scratch/known.vpp" 3 > /dev/null
+out=$("$dcpivpp" --compare "$scratch/first" "$scratch/known.vpp" "$DCPIX_OUT".*)
+like "a listing says how it was made" "$out" "1 threads; one path timed for 100 checks"
+like "and what others would have listed first" "$out" "are not among the first 10 by frequency"
+like "paths have source lines" "$out" 'programs/bursts\.c:[0-9]+'
+like "and histograms" "$out" 'and up +[0-9]+  ##'
+like "two runs are compared" "$out" 'compared: [0-9]+ of the first [0-9]+ paths'
+like "by their ranks" "$out" 'rank correlation of [0-9]+ paths timed in both: '
+"$dcpivpp" --svg "$scratch/known.vpp" "$scratch/first" > "$scratch/svg"
+check "a picture is XML with a line for each path" python3 - "$scratch/svg" << 'END'
+import sys, xml.dom.minidom
+picture = xml.dom.minidom.parse(sys.argv[1])
+assert 1 <= len(picture.getElementsByTagName("polyline")) <= 5
+END
+sum=$("$dcpivpp" --csv "$scratch/known.vpp" "$scratch/first" "$scratch/first" |
+	awk -F, 'NR > 1 { sum += $2 } END { print sum }')
+one=$("$dcpivpp" --csv "$scratch/known.vpp" "$scratch/first" |
+	awk -F, 'NR > 1 { sum += $2 } END { print sum }')
+is "two files are summed up" "$sum" $((2 * one))
+
+refused()
+{
+	local label=$1 want=$2 got
+
+	shift 2
+	got=$("$@" 2>&1 > /dev/null)
+	is "$label: exit status" $? 2
+	like "$label: says why" "$got" "$want"
+	is "$label: in one line" "$(printf '%s\n' "$got" | wc -l)" 1
+}
+refused "no operands" "^dcpivpp: a rewritten program is needed" "$dcpivpp"
+refused "not rewritten" "has not been rewritten" "$dcpivpp" "$scratch/known" "$scratch/first"
+refused "no profile" "is no profile" "$dcpivpp" "$scratch/known.vpp" "$scratch/text"
+refused "no profile to compare" "is no profile" "$dcpivpp" --compare "$scratch/text" \
+	"$scratch/known.vpp" "$scratch/first"
+refused "rewritten to count paths" "has not been rewritten" "$dcpipaths" "$scratch/known.vpp" \
+	"$scratch/first"
+refused "more than a path" "timed one by one" "$dcpix" --mode variation --burst 5 -o "$scratch/x" \
+	"$scratch/known"
+refused "loops without checks" "have paths too" "$dcpix" --mode variation --checks-at EC+L4 \
+	-o "$scratch/x" "$scratch/known"
+for at in 8 24 32 40 44 48 56 4096 4110 4150 4200; do
+	cp --sparse=always "$scratch/first" "$scratch/damaged"
+	printf '\377\377\377\377\377\377\377\377' |
+		dd of="$scratch/damaged" bs=1 seek=$at conv=notrunc status=none
+	"$dcpivpp" "$scratch/known.vpp" "$scratch/damaged" > /dev/null 2>&1
+	check "damage at $at is survived" [ $? -le 2 ]
+done
+tap_done

@@ -1,0 +1,72 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# variation_kernels.sh: tests/programs/misses.c, whose loops miss the caches, without and with
+# prefetches: which path dcpivpp lists first, its net variation, and user time of the plain
+# programs (the least and the median of ROUNDS (5) runs that take turns).
+set -eu
+cd "$(dirname "$0")/.."
+bin=$PWD/build/bin
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+rounds=${ROUNDS:-5}
+megabytes=${MEGABYTES:-64}
+export DCPIX_OUT=$work/record
+for kind in plain prefetch; do
+	define=$([ $kind = plain ] || echo -DPREFETCH)
+	# shellcheck disable=SC2086 # nothing, or a word
+	${CC:-gcc} -O2 -g $define -o "$work/$kind" tests/programs/misses.c
+	"$bin/dcpix" -q --mode variation --checks 1000 -o "$work/$kind.vpp" "$work/$kind"
+done
+
+# user COMMAND...: user time, in ms
+user()
+{
+	local before after
+
+	times > "$work/times"
+	before=$(tail -n 1 "$work/times")
+	"$@" > /dev/null
+	times > "$work/times"
+	after=$(tail -n 1 "$work/times")
+	awk -v a="${before%% *}" -v b="${after%% *}" 'function ms(t, p) { split(t, p, /[ms]/)
+		return 1000 * (60 * p[1] + p[2]) } BEGIN { printf "%.0f\n", ms(b) - ms(a) }'
+}
+
+# kernel NAME PROCEDURE
+kernel()
+{
+	local kind
+
+	rm -f "$work"/*.ms
+	for _ in $(seq "$rounds"); do
+		for kind in plain prefetch; do
+			user "$work/$kind" "$1" "$megabytes" >> "$work/$kind.ms"
+		done
+	done
+	for kind in plain prefetch; do
+		rm -f "$DCPIX_OUT".*
+		"$work/$kind.vpp" "$1" "$megabytes" > /dev/null
+		"$bin/dcpivpp" --json "$work/$kind.vpp" "$DCPIX_OUT".* > "$work/$kind.json"
+		[ $kind = prefetch ] ||
+			"$bin/dcpivpp" -n 1 "$work/$kind.vpp" "$DCPIX_OUT".* |
+			sed -e "s,$work/,," -e "s,$PWD/,,"
+	done
+	python3 - "$1" "$2" "$work" << 'END'
+import json, statistics, sys
+name, procedure, work = sys.argv[1:]
+print()
+for kind in "plain", "prefetch":
+    report = json.load(open(f"{work}/{kind}.json"))
+    mine = [p for p in report["paths"] if p["procedure"].startswith(procedure)]
+    ms = [int(line) for line in open(f"{work}/{kind}.ms")]
+    net, count = sum(p["net_variation"] for p in mine), sum(p["times"] for p in mine)
+    print(f"{name:6} {kind:9} first: {report['paths'][0]['procedure']:18} "
+          f"net variation of {procedure}: {net:9} cycles, {net / max(count, 1):6.1f} each time; "
+          f"user time {min(ms)} ms, median {statistics.median(ms):.0f}")
+print()
+END
+}
+kernel chase chase
+kernel heap sift_down
+kernel join probe
