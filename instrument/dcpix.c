@@ -36,6 +36,7 @@ enum {
 	KEY_DB,
 	KEY_CSV,
 	KEY_QUIET = 'q',
+	KEY_VERBOSE = 'v',
 };
 
 static const struct option_entry entries[] = {
@@ -58,6 +59,7 @@ static const struct option_entry entries[] = {
 	{KEY_ROWS, "limit", "N", "at most N rows, 0: all; default: 20 procedures, all else"},
 	{KEY_CSV, "csv", NULL, "comma-separated values"},
 	{KEY_QUIET, "quiet", NULL, "do not tell how much was rewritten"},
+	{KEY_VERBOSE, "verbose", NULL, "tell of each procedure that is left as it was"},
 };
 
 struct settings {
@@ -71,6 +73,7 @@ struct settings {
 	struct counts_report_options report;
 	bool limited;
 	bool quiet;
+	bool verbose;
 };
 
 static const char synopsis[] = "[OPTION]... PROGRAM\n"
@@ -202,8 +205,19 @@ static int set_option(struct settings *settings, int key, struct error *err)
 	case KEY_QUIET:
 		settings->quiet = true;
 		break;
+	case KEY_VERBOSE:
+		settings->verbose = true;
+		break;
 	}
 	return 0;
+}
+
+/* For rewriter_options.left. */
+static void tell_left(void *context, const char *name, uint64_t start, uint64_t end,
+		      const char *why)
+{
+	fprintf(context, "left 0x%llx 0x%llx %s: %s\n", (unsigned long long)start,
+		(unsigned long long)end, name, why);
 }
 
 static const char *name_in_path(const char *path)
@@ -228,6 +242,10 @@ static int rewrite(const struct settings *settings, const char *program)
 	options.output = settings->output != NULL ? settings->output : output;
 	if (check_mode(settings, &err) < 0)
 		return fail(&err);
+	if (settings->verbose) {
+		options.left = tell_left;
+		options.context = stdout;
+	}
 	if (rewriter_run(program, &options, &report, &err) < 0)
 		return fail(&err);
 	if (!settings->quiet)

@@ -3,6 +3,7 @@
 #include "tests/unit.h"
 
 #include "instrument/code/liveness.h"
+#include "lib/error.h"
 
 struct example {
 	const char *what;
@@ -128,12 +129,53 @@ static void test_free_register(void **state)
 	cfg_destroy(cfg);
 }
 
+/* What is read behind the first block, which ends with a branch over one instruction. */
+static void test_is_read(void **state)
+{
+	static const struct {
+		uint8_t code[10];
+		size_t bytes;
+		uint32_t set;
+		int read;
+	} cases[] = {
+		/* je 1f; nop; 1: ret */
+		{{0x74, 0x01, 0x90, 0xc3}, 4, RAX | RDX, 0},
+		/* je 1f; mov %eax, %ecx; 1: ret */
+		{{0x74, 0x02, 0x89, 0xc1, 0xc3}, 5, RAX, 1},
+		{{0x74, 0x02, 0x89, 0xc1, 0xc3}, 5, RCX, 0},
+		/* je 1f; nop; 1: xor %eax, %eax; mov %eax, %ecx; ret */
+		{{0x74, 0x01, 0x90, 0x31, 0xc0, 0x89, 0xc1, 0xc3}, 8, RAX, 0},
+		/* je 1f; xor %eax, %eax; 1: mov %eax, %ecx; ret */
+		{{0x74, 0x02, 0x31, 0xc0, 0x89, 0xc1, 0xc3}, 7, RAX, 1},
+		/* je 1f; nop; 1: mov %al, %cl; jmp 1b */
+		{{0x74, 0x01, 0x90, 0x88, 0xc1, 0xeb, 0xfc}, 7, RAX, 1},
+		/* je 1f; syscall; 1: ret */
+		{{0x74, 0x02, 0x0f, 0x05, 0xc3}, 5, RDI, 1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct liveness liveness;
+		struct error err;
+		struct cfg *cfg;
+
+		assert_int_equal(cfg_from_code(&cfg, &insn_x86_decoder, cases[i].code,
+					       cases[i].bytes, 0x1000, &err),
+				 0);
+		assert_int_equal(liveness_find(&liveness, cfg, false), 0);
+		assert_int_equal(liveness_is_read(&liveness, 0, cases[i].set), cases[i].read);
+		liveness_deinit(&liveness);
+		cfg_destroy(cfg);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_examples),
 		cmocka_unit_test(test_across),
 		cmocka_unit_test(test_free_register),
+		cmocka_unit_test(test_is_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/insn/insn.h"
 #include "instrument/code/machine_code.h"
@@ -177,13 +178,48 @@ static void test_too_far(void **state)
 	machine_code_deinit(&code);
 }
 
+/* mov TABLE(,%rax,8), %rax, and entries that lead to what is behind and to itself. */
+static void test_table(void **state)
+{
+	static const uint8_t load[] = {0x48, 0x8b, 0x04, 0xc5, 0, 0, 0, 0};
+	struct machine_code code = {0};
+	uint32_t table, first;
+	uint64_t address = 0x700000, pointer;
+	uint8_t out[64] = {0};
+	int32_t displacement, entry;
+
+	(void)state;
+	table = machine_code_label(&code);
+	first = machine_code_label(&code);
+	machine_code_place(&code, first);
+	machine_code_absolute(&code, load, sizeof(load), table, UINT64_C(0) - 0x1000);
+	machine_code_align(&code, 16);
+	machine_code_place(&code, table);
+	machine_code_entry(&code, 4, first, 0x600000);
+	machine_code_entry(&code, 4, table, 0x800000);
+	machine_code_entry(&code, 8, table, 0);
+	assert_int_equal(machine_code_layout(&code), 0);
+	assert_int_equal(code.bytes, 32);
+	assert_int_equal(machine_code_write(&code, out, address, nowhere, NULL), 0);
+	assert_memory_equal(out, load, 4);
+	memcpy(&displacement, out + 4, 4);
+	assert_int_equal(displacement, 0x700010 - 0x1000);
+	memcpy(&entry, out + 16, 4);
+	assert_int_equal(entry, 0x100000);
+	memcpy(&entry, out + 20, 4);
+	assert_int_equal(entry, 0x700010 - 0x800000);
+	memcpy(&pointer, out + 24, 8);
+	assert_int_equal(pointer, 0x700010);
+	assert_int_equal(machine_code_write(&code, out, UINT64_C(1) << 32, nowhere, NULL), -ERANGE);
+	machine_code_deinit(&code);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random),
-		cmocka_unit_test(test_short_as_can_be),
-		cmocka_unit_test(test_alignment),
-		cmocka_unit_test(test_too_far),
+		cmocka_unit_test(test_random),	  cmocka_unit_test(test_short_as_can_be),
+		cmocka_unit_test(test_alignment), cmocka_unit_test(test_too_far),
+		cmocka_unit_test(test_table),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,7 +82,7 @@ static int build(struct cfg *cfg, struct cfg_flow *flow, const struct cfg_eviden
 	for (int round = 0; r == 0 && round < RESOLVE_ROUNDS_MAX; round++) {
 		r = jump_resolve(flow, cfg);
 		if (r == 0)
-			return 0;
+			return cfg_build_tables(cfg, flow);
 		cfg_build_undo(cfg);
 		if (r > 0)
 			r = build_once(cfg, flow, evidence);
@@ -228,6 +228,27 @@ void cfg_destroy(struct cfg *cfg)
 	free(cfg->insns);
 	cfg_build_undo(cfg);
 	free(cfg);
+}
+
+static uint64_t extend(uint64_t value, uint8_t bytes, bool is_signed)
+{
+	unsigned int shift = 64 - 8U * bytes;
+
+	if (bytes >= 8)
+		return value;
+	return is_signed ? (uint64_t)((int64_t)(value << shift) >> shift) : value << shift >> shift;
+}
+
+int cfg_table_target(const struct cfg_table *table, struct image_code *image, int64_t index,
+		     uint64_t *target)
+{
+	uint64_t value = 0;
+	uint64_t address = table->address + (uint64_t)index * table->bytes;
+
+	if (image == NULL || image_code_data(image, address, &value, table->bytes) < 0)
+		return -ENOENT;
+	*target = table->base + (extend(value, table->bytes, table->is_signed) << table->scale);
+	return 0;
 }
 
 long cfg_find_insn(const struct cfg *cfg, uint64_t address)

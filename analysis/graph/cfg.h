@@ -102,6 +102,28 @@ struct cfg_call {
 };
 
 /**
+ * struct cfg_table - the one table that a jump looks its target up in, whose length is known
+ * @address: of the first entry that is used
+ * @base:    entry + @base is the target
+ * @anchor:  what the base register of @load's memory operand always has, if @anchored
+ * @jump, @load: instructions
+ * @count:   entries, > 0
+ * @bytes:   of an entry
+ */
+struct cfg_table {
+	uint64_t address;
+	uint64_t base;
+	uint64_t anchor;
+	uint32_t jump;
+	uint32_t load;
+	uint32_t count;
+	uint8_t bytes;
+	uint8_t scale; /* to shift entries to the left by */
+	bool is_signed;
+	bool anchored;
+};
+
+/**
  * struct cfg - a procedure's graph
  * @insns:    ascending by address, over all parts: cold parts are often the first. They
  *            may overlap (a jump behind a lock prefix): a block ends there
@@ -110,6 +132,7 @@ struct cfg_call {
  * @block_of: block of each instruction
  * @calls:    those that are reached, by instruction
  * @jump_tables: jumps whose targets are all known
+ * @tables: by jump; of some of these jumps
  * @missing:  edges are missing: an indirect jump was not resolved
  * @bad_bytes: bytes that no instruction could be made of, or reached in two alignments
  */
@@ -121,10 +144,12 @@ struct cfg {
 	uint32_t *in_edges;
 	uint32_t *block_of;
 	struct cfg_call *calls;
+	struct cfg_table *tables;
 	uint32_t insn_count;
 	uint32_t block_count;
 	uint32_t edge_count;
 	uint32_t call_count;
+	uint32_t table_count;
 	uint32_t unresolved_jumps;
 	uint32_t jump_tables;
 	bool missing;
@@ -168,6 +193,10 @@ int cfg_from_code(struct cfg **ret, const struct insn_decoder *decoder, const ui
 
 /** cfg_destroy() - free. NULL is fine. */
 void cfg_destroy(struct cfg *cfg);
+
+/** cfg_table_target() - where an entry leads. Return: 0 or -ENOENT: it cannot be read. */
+int cfg_table_target(const struct cfg_table *table, struct image_code *image, int64_t index,
+		     uint64_t *target);
 
 /** cfg_find_insn() - the instruction at an address, O(log n). Return: -ENOENT if none begins there.
  */

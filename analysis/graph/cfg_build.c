@@ -376,5 +376,21 @@ void cfg_build_undo(struct cfg *cfg)
 	free(cfg->in_edges);
 	free(cfg->block_of);
 	free(cfg->calls);
+	free(cfg->tables);
 	*cfg = (struct cfg){0};
+}
+
+int cfg_build_tables(struct cfg *cfg, const struct cfg_flow *flow)
+{
+	cfg->tables = malloc(((size_t)flow->jump_count + 1) * sizeof(*cfg->tables));
+	if (cfg->tables == NULL)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < flow->jump_count; i++) {
+		const struct flow_jump *jump = &flow->jumps[i];
+
+		if ((flow->flags[jump->insn] & FLOW_REACHED) && jump->state == FLOW_JUMP_TABLE &&
+		    jump->table.count > 0)
+			cfg->tables[cfg->table_count++] = jump->table;
+	}
+	return 0;
 }

@@ -15,6 +15,9 @@
  */
 int cfg_build(struct cfg *ret, const struct cfg_flow *flow);
 
+/** cfg_build_tables() - add what the jumps' tables are, once that is settled. Return: as above. */
+int cfg_build_tables(struct cfg *cfg, const struct cfg_flow *flow);
+
 /** cfg_build_undo() - free all but the instructions. */
 void cfg_build_undo(struct cfg *cfg);
 

@@ -6,6 +6,7 @@
 #ifndef DCPI_CFG_FLOW_H
 #define DCPI_CFG_FLOW_H
 
+#include "analysis/graph/cfg.h"
 #include "analysis/graph/cfg_code.h"
 
 /* flags of an instruction */
@@ -29,12 +30,14 @@ enum flow_jump_state {
  * struct flow_jump - an indirect jump
  * @insn:    instruction
  * @leaves:  some of a table's targets are outside
+ * @table:   the only one; none if its count is 0
  * @targets: known ones inside, ascending, different: instructions
  */
 struct flow_jump {
 	uint32_t insn;
 	enum flow_jump_state state;
 	bool leaves;
+	struct cfg_table table;
 	uint32_t *targets;
 	uint32_t count;
 	size_t capacity;

@@ -11,6 +11,8 @@
 
 /* Of a table whose length no comparison tells. */
 #define ENTRIES_MAX 4096
+/* Of one that is only known not to be longer: what follows it is told of, up to so many. */
+#define LOOSE_MAX 1024
 
 struct resolver {
 	struct cfg_flow *flow;
@@ -30,26 +32,18 @@ struct reading {
 	uint32_t outside; /* other procedures */
 };
 
-static uint64_t extend(uint64_t value, uint8_t bytes, bool is_signed)
-{
-	unsigned int shift = 64 - 8U * bytes;
-
-	if (bytes >= 8)
-		return value;
-	return is_signed ? (uint64_t)((int64_t)(value << shift) >> shift) : value << shift >> shift;
-}
-
 static int read_entry(const struct resolver *resolver, const struct jump_table *table,
 		      int64_t index, uint64_t *target)
 {
-	uint64_t value = 0;
-	uint64_t address = table->address + (uint64_t)index * table->bytes;
+	struct cfg_table known = {
+		.address = table->address,
+		.base = table->base,
+		.bytes = table->bytes,
+		.scale = table->scale,
+		.is_signed = table->is_signed,
+	};
 
-	if (resolver->flow->code->image == NULL ||
-	    image_code_data(resolver->flow->code->image, address, &value, table->bytes) < 0)
-		return -ENOENT;
-	*target = table->base + (extend(value, table->bytes, table->is_signed) << table->scale);
-	return 0;
+	return cfg_table_target(&known, resolver->flow->code->image, index, target);
 }
 
 static bool begins_procedure(const struct resolver *resolver, uint64_t address)
@@ -151,6 +145,25 @@ static uint64_t next_table(const struct resolver *resolver, uint64_t address)
 	return next;
 }
 
+/* @read: entries that lead somewhere. */
+static void remember_table(struct flow_jump *jump, const struct jump_table *table, int64_t read)
+{
+	int64_t count = table->bound.high - table->bound.low + 1;
+
+	jump->table = (struct cfg_table){
+		.address = table->address + (uint64_t)table->bound.low * table->bytes,
+		.base = table->base,
+		.anchor = table->anchor,
+		.jump = jump->insn,
+		.load = table->insn,
+		.count = (uint32_t)(table->bound.loose && count > LOOSE_MAX ? read : count),
+		.bytes = table->bytes,
+		.scale = table->scale,
+		.is_signed = table->is_signed,
+		.anchored = table->anchored,
+	};
+}
+
 /* Return: whether the table was taken up; or -ENOMEM. */
 static int read_table(struct resolver *resolver, struct flow_jump *jump,
 		      const struct jump_table *table, struct reading *reading)
@@ -159,6 +172,7 @@ static int read_table(struct resolver *resolver, struct flow_jump *jump,
 	int64_t first = table->bounded ? table->bound.low : 0;
 	int64_t last = table->bounded ? table->bound.high : ENTRIES_MAX - 1;
 	bool bounded = table->bounded;
+	int64_t i;
 	int r = 1;
 
 	if (table->bounded && !table->bound.loose && !is_plausible(resolver, table)) {
@@ -169,7 +183,7 @@ static int read_table(struct resolver *resolver, struct flow_jump *jump,
 		last = ENTRIES_MAX - 1;
 		bounded = false;
 	}
-	for (int64_t i = first; r > 0 && i <= last; i++) {
+	for (i = first; r > 0 && i <= last; i++) {
 		uint64_t target;
 
 		if (!bounded && table->address + (uint64_t)i * table->bytes >= end)
@@ -178,6 +192,8 @@ static int read_table(struct resolver *resolver, struct flow_jump *jump,
 			break;
 		r = take_entry(resolver, jump, target, reading);
 	}
+	if (bounded && r >= 0)
+		remember_table(jump, table, i - first);
 	return r < 0 ? r : reading->inside + reading->outside > 0;
 }
 
@@ -287,6 +303,7 @@ static int resolve(struct resolver *resolver, struct flow_jump *jump)
 	int r = jump_table_find(&resolver->found, &resolver->search, jump->insn);
 	bool complete = r == 0;
 
+	jump->table.count = 0;
 	if (!complete && resolver->found.slot != 0 && resolver->flow->code->image != NULL)
 		return resolve_slot(resolver, jump);
 	if (complete) {
@@ -305,6 +322,8 @@ static int resolve(struct resolver *resolver, struct flow_jump *jump)
 		all.inside += reading.inside;
 		all.outside += reading.outside;
 	}
+	if (resolver->found.count != 1 || resolver->found.constant_count > 0)
+		jump->table.count = 0;
 	if (complete && all.inside > 0) {
 		set_state(resolver, jump, FLOW_JUMP_TABLE, all.outside > 0);
 		return 0;

@@ -134,6 +134,7 @@ static int add_table(struct table_finder *finder, uint32_t insn, const struct in
 		     const struct shape *shape)
 {
 	struct jump_table *table = &finder->ret->tables[finder->ret->count];
+	struct jump_place place;
 	struct sum address;
 	int r = split_address(finder, insn, load->bytes, &address);
 
@@ -155,6 +156,9 @@ static int add_table(struct table_finder *finder, uint32_t insn, const struct in
 	/* Of one entry only, that is, if the index is a constant. */
 	table->bounded = r > 0 || jump_bound_find(&table->bound, finder->search,
 						  address.terms[0].insn, address.terms[0].reg) == 0;
+	place = jump_place_of_register(insn_at(finder, insn)->memory.base);
+	table->anchored = place.reg != INSN_REG_NONE &&
+			  jump_value_constant(finder->search, insn, &place, &table->anchor) == 0;
 	finder->ret->count++;
 	return 0;
 }

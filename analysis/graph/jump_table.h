@@ -19,16 +19,19 @@
  * @base + (entry << @scale)
  * @insn:    the load
  * @bounded: i is in @bound; else from 0 on
+ * @anchor:  see struct cfg_table
  */
 struct jump_table {
 	uint64_t address;
 	uint64_t base;
+	uint64_t anchor;
 	struct jump_bound bound;
 	uint32_t insn;
 	uint8_t bytes;
 	uint8_t scale;
 	bool is_signed;
 	bool bounded;
+	bool anchored;
 };
 
 /**

@@ -7,6 +7,8 @@
 
 #define RSP 4
 #define RCX 1
+/* What calls need not keep, by the ABI. */
+#define SCRATCH 0x0fc7U
 
 static uint32_t set_of(const struct insn_regs *regs)
 {
@@ -166,6 +168,82 @@ bool liveness_crosses(const struct liveness *liveness)
 		}
 	}
 	return false;
+}
+
+/* A register that becomes zero is not looked at. */
+static uint32_t looks_at(const struct insn *insn)
+{
+	if (insn->opcode == ZYDIS_MNEMONIC_XOR && insn->sources[0] < 16 &&
+	    insn->sources[0] == insn->sources[1] && insn->operand_bytes >= 4)
+		return 0;
+	return set_of(&insn->reads);
+}
+
+/* What of a set is still as it was behind a block. Return: false: some is read before. */
+static bool passes(const struct liveness *liveness, const struct cfg_block *block, uint32_t *set)
+{
+	for (uint32_t i = block->first; i < block->first + block->count && *set != 0; i++) {
+		const struct insn *insn = &liveness->cfg->insns[i];
+
+		if (insn->class == INSN_SYSTEM || (looks_at(insn) & *set) != 0)
+			return false;
+		*set &= ~(is_call(insn) ? SCRATCH : kills(insn));
+	}
+	return true;
+}
+
+/* What is still to be looked at, with what of the set, and what was. */
+struct reader {
+	const struct liveness *liveness;
+	uint16_t *seen;
+	uint16_t *waits;
+	uint32_t *stack;
+	uint32_t pending;
+	bool found;
+};
+
+static void read_on(struct reader *reader, const struct cfg_block *block, uint32_t set)
+{
+	const struct cfg *cfg = reader->liveness->cfg;
+
+	for (uint32_t e = block->out; e < block->out + block->out_count && set != 0; e++) {
+		uint32_t to = cfg->edges[e].to;
+
+		if (to >= cfg->block_count || (set & ~reader->seen[to]) == 0)
+			continue;
+		if (reader->waits[to] == 0)
+			reader->stack[reader->pending++] = to;
+		reader->seen[to] |= (uint16_t)set;
+		reader->waits[to] |= (uint16_t)set;
+	}
+}
+
+int liveness_is_read(const struct liveness *liveness, uint32_t block, uint32_t set)
+{
+	const struct cfg *cfg = liveness->cfg;
+	struct reader reader = {
+		.liveness = liveness,
+		.seen = calloc(cfg->block_count, sizeof(*reader.seen)),
+		.waits = calloc(cfg->block_count, sizeof(*reader.waits)),
+		.stack = malloc(cfg->block_count * sizeof(*reader.stack)),
+	};
+	int r = -ENOMEM;
+
+	if (reader.seen != NULL && reader.waits != NULL && reader.stack != NULL) {
+		read_on(&reader, &cfg->blocks[block], set & LIVENESS_REGISTERS);
+		while (reader.pending > 0 && !reader.found) {
+			uint32_t next = reader.stack[--reader.pending], rest = reader.waits[next];
+
+			reader.waits[next] = 0;
+			reader.found = !passes(liveness, &cfg->blocks[next], &rest);
+			read_on(&reader, &cfg->blocks[next], rest);
+		}
+		r = reader.found;
+	}
+	free(reader.seen);
+	free(reader.waits);
+	free(reader.stack);
+	return r;
 }
 
 uint32_t liveness_free_registers(const struct liveness *liveness, uint32_t live)

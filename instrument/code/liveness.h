@@ -56,6 +56,18 @@ uint32_t liveness_after(const struct liveness *liveness, uint32_t insn);
  */
 bool liveness_crosses(const struct liveness *liveness);
 
+/**
+ * liveness_is_read() - whether an instruction of the procedure may look at one of some
+ * registers behind the end of a block, before that is written
+ * @set: of registers
+ *
+ * Calls and returns look at nothing here, other than for what is live: this is for values
+ * that nobody else has a use for.
+ *
+ * O(instructions). Return: 1, 0 or -ENOMEM.
+ */
+int liveness_is_read(const struct liveness *liveness, uint32_t block, uint32_t set);
+
 /** liveness_free_registers() - set of those that may be changed where @live is live. */
 uint32_t liveness_free_registers(const struct liveness *liveness, uint32_t live);
 

@@ -13,6 +13,8 @@ enum item_kind {
 	ITEM_BYTES,
 	ITEM_RELATIVE, /* bytes with an operand that means @address */
 	ITEM_REFER,    /* likewise, @other, elsewhere */
+	ITEM_ABSOLUTE, /* bytes, the last four: @address more than label @other's */
+	ITEM_ENTRY,    /* the distance of label @other from @address */
 	ITEM_BRANCH,   /* to label @other */
 	ITEM_LEAVE,    /* to @address */
 	ITEM_ENTER,    /* to @other, elsewhere */
@@ -114,6 +116,23 @@ void machine_code_refer(struct machine_code *code, const void *bytes, size_t cou
 					.other = other});
 }
 
+void machine_code_absolute(struct machine_code *code, const void *bytes, size_t count,
+			   uint32_t label, uint64_t bias)
+{
+	add(code, (struct machine_item){.kind = ITEM_ABSOLUTE,
+					.pool = pool_add(code, bytes, count),
+					.count = (uint16_t)count,
+					.other = label,
+					.address = bias});
+}
+
+void machine_code_entry(struct machine_code *code, size_t bytes, uint32_t label, uint64_t base)
+{
+	add(code,
+	    (struct machine_item){
+		    .kind = ITEM_ENTRY, .count = (uint16_t)bytes, .other = label, .address = base});
+}
+
 void machine_code_branch(struct machine_code *code, unsigned int kind, uint32_t label)
 {
 	add(code, (struct machine_item){.kind = ITEM_BRANCH,
@@ -154,6 +173,8 @@ static size_t item_bytes(const struct machine_item *item, uint64_t offset)
 	case ITEM_BYTES:
 	case ITEM_RELATIVE:
 	case ITEM_REFER:
+	case ITEM_ABSOLUTE:
+	case ITEM_ENTRY:
 		return item->count;
 	case ITEM_BRANCH:
 	case ITEM_LEAVE:
@@ -229,6 +250,16 @@ static int put_distance(uint8_t *out, uint64_t target, uint64_t end)
 	return 0;
 }
 
+static int write_entry(uint8_t *out, size_t bytes, uint64_t target, uint64_t base)
+{
+	uint64_t distance = target - base;
+
+	if (bytes == 4)
+		return put_distance(out, target, base);
+	memcpy(out, &distance, sizeof(distance));
+	return 0;
+}
+
 static int write_branch(const struct machine_item *item, uint8_t *out, uint64_t address,
 			uint64_t target)
 {
@@ -290,6 +321,13 @@ static int write_item(const struct machine_code *code, const struct machine_item
 		memcpy(out, code->pool + item->pool, item->count);
 		return put_distance(out + item->at, where(context, item->other),
 				    here + item->count);
+	case ITEM_ABSOLUTE:
+		memcpy(out, code->pool + item->pool, item->count);
+		return put_distance(out + item->count - 4, address + code->labels[item->other],
+				    -item->address);
+	case ITEM_ENTRY:
+		return write_entry(out, item->count, address + code->labels[item->other],
+				   item->address);
 	case ITEM_BRANCH:
 		return write_branch(item, out, here, address + code->labels[item->other]);
 	case ITEM_LEAVE:

@@ -74,6 +74,16 @@ void machine_code_relative(struct machine_code *code, const void *bytes, size_t 
 void machine_code_refer(struct machine_code *code, const void *bytes, size_t count, size_t at,
 			uint32_t other);
 
+/**
+ * machine_code_absolute() - an instruction that ends in a 32-bit displacement
+ * @bias: with the label's address added, what that is
+ */
+void machine_code_absolute(struct machine_code *code, const void *bytes, size_t count,
+			   uint32_t label, uint64_t bias);
+
+/** machine_code_entry() - @bytes (4 or 8) of data: a label's address less @base. */
+void machine_code_entry(struct machine_code *code, size_t bytes, uint32_t label, uint64_t base);
+
 /** machine_code_branch() - a branch, jump or call to a label; @kind: a condition, or
  * machine_branch. */
 void machine_code_branch(struct machine_code *code, unsigned int kind, uint32_t label);

@@ -2,7 +2,8 @@
 /*
  * A procedure that is being copied. Internal to procedure_copy.c: copier_insn.c copies
  * single instructions, copier_point.c asks the mode for code between them, copier_aside.c has
- * what is put behind all blocks, copier_turn.c changes between two copies.
+ * what is put behind all blocks, copier_turn.c changes between two copies, copier_table.c
+ * makes jump tables.
  */
 #ifndef DCPI_INSTRUMENT_COPIER_H
 #define DCPI_INSTRUMENT_COPIER_H
@@ -34,6 +35,16 @@ struct aside {
 	const struct cfg_edge *edge; /* out of the procedure */
 };
 
+/**
+ * struct copier_table - a jump table that the copy has one of its own for
+ * @label: where that is; @base: what its entries are relative to
+ */
+struct copier_table {
+	const struct cfg_table *old;
+	uint32_t label;
+	uint64_t base;
+};
+
 struct copier {
 	const struct copy_source *source;
 	const struct cfg *cfg;
@@ -46,6 +57,10 @@ struct copier {
 	uint32_t *back_to;  /* likewise: the edge by which a call comes back */
 	uint32_t *comes_by; /* of each block: the edge from a hub, or of an exception */
 	bool clash;	    /* both */
+	uint32_t *site_labels; /* of each block: where it is entered from @comes_by */
+	struct copier_table *tables;
+	uint32_t table_count;
+	uint32_t table;		 /* the next one */
 	struct turn_loops loops; /* if there are two copies */
 	size_t cut;		 /* the next one */
 	struct aside *asides;
@@ -106,6 +121,20 @@ void copier_aside_emit(struct copier *copier);
 
 /** copier_point_is_event() - whether the mode records something at an instruction. */
 bool copier_point_is_event(const struct copier *copier, uint32_t index);
+
+/** copier_table_find() - which tables there are to be. Return: 0 or -ENOMEM. */
+int copier_table_find(struct copier *copier);
+
+/**
+ * copier_table_load() - the load of an entry, which may be the jump itself
+ * @index: of an instruction; all of them in order
+ *
+ * Return: 1; 0 it is none of a table that the copy has; -ENOTSUP.
+ */
+int copier_table_load(struct copier *copier, uint32_t index);
+
+/** copier_table_emit() - the tables, once all sites have labels. */
+void copier_table_emit(struct copier *copier);
 
 /** copier_turn_count() - places where the other copy may go on; their numbers follow. */
 uint32_t copier_turn_count(const struct copier *copier);

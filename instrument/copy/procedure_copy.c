@@ -150,6 +150,7 @@ static int copy_end(struct copier *copier, const struct cfg_block *block, uint32
 {
 	uint32_t last = block->first + block->count - 1;
 	const struct insn *insn = &copier->cfg->insns[last];
+	int r;
 
 	switch ((enum insn_flow)insn->flow) {
 	case INSN_FLOW_BRANCH:
@@ -160,6 +161,10 @@ static int copy_end(struct copier *copier, const struct cfg_block *block, uint32
 		emit_fall(copier, block->out, next);
 		return 0;
 	case INSN_FLOW_JUMP_INDIRECT:
+		r = copier_table_load(copier, last);
+		if (r != 0)
+			return r < 0 ? r : 0;
+		return copier_insn_plain(copier, insn);
 	case INSN_FLOW_RETURN:
 	case INSN_FLOW_STOP:
 		return copier_insn_plain(copier, insn);
@@ -192,9 +197,13 @@ static bool ends_here(const struct insn *insn)
 static int copy_insn(struct copier *copier, uint32_t index)
 {
 	const struct insn *insn = &copier->cfg->insns[index];
+	int r;
 
 	if (insn->flow == INSN_FLOW_CALL || insn->flow == INSN_FLOW_CALL_INDIRECT)
 		return copier_insn_call(copier, index);
+	r = copier_table_load(copier, index);
+	if (r != 0)
+		return r < 0 ? r : 0;
 	return copier_insn_plain(copier, insn);
 }
 
@@ -397,6 +406,7 @@ static int emit_sites(struct copier *copier)
 
 			label = aside != NULL ? aside->label : 0;
 		}
+		copier->site_labels[b] = label;
 		r = add_site(copier, copier->cfg->insns[copier->cfg->blocks[b].first].address,
 			     label);
 	}
@@ -471,7 +481,9 @@ static int copy_all(struct copier *copier)
 	entry = block_at(copier, copier->source->entry);
 	if (entry < 0)
 		return copier_refuse(copier, "no code on entry");
-	r = emit_entry(copier, (uint32_t)entry);
+	r = copier_table_find(copier);
+	if (r == 0)
+		r = emit_entry(copier, (uint32_t)entry);
 	for (uint32_t b = 0; r == 0 && b < copier->cfg->block_count; b++) {
 		if (copier->graph->node_of[b] != COUNT_NONE)
 			r = copy_block(copier, b);
@@ -483,6 +495,8 @@ static int copy_all(struct copier *copier)
 		copier_aside_emit(copier);
 	if (r == 0 && copier->source->mode->aside != NULL)
 		copier->source->mode->aside(copier->source->plan, copier->code);
+	if (r == 0)
+		copier_table_emit(copier);
 	return r == 0 ? machine_code_layout(copier->code) : r;
 }
 
@@ -500,6 +514,7 @@ int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *so
 		.ends_by = all_none(source->graph->node_count),
 		.back_to = all_none(source->graph->node_count),
 		.comes_by = all_none(source->cfg->block_count),
+		.site_labels = all_none(source->cfg->block_count),
 		.err = err,
 	};
 	int r = -ENOMEM;
@@ -507,7 +522,8 @@ int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *so
 	*ret = (struct procedure_copy){0};
 	ZydisDecoderInit(&copier.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	if (copier.labels != NULL && copier.edge_of != NULL && copier.ends_by != NULL &&
-	    copier.back_to != NULL && copier.comes_by != NULL && copier_turn_prepare(&copier) == 0)
+	    copier.back_to != NULL && copier.comes_by != NULL && copier.site_labels != NULL &&
+	    copier_turn_prepare(&copier) == 0)
 		r = copy_all(&copier);
 	if (r == -ENOMEM)
 		error_set(err, ENOMEM, "no memory for a procedure");
@@ -517,6 +533,8 @@ int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *so
 	free(copier.back_to);
 	free(copier.comes_by);
 	turn_loops_deinit(&copier.loops);
+	free(copier.site_labels);
+	free(copier.tables);
 	free(copier.asides);
 	if (r < 0)
 		procedure_copy_deinit(ret);

@@ -3,8 +3,9 @@
  * A procedure's code again, to run somewhere else, with code of a mode in between.
  *
  * What it computes with addresses stays as it was: pointers to procedures, return
- * addresses' users aside, jump tables. Jumps through these lead to the old places of
- * blocks, where a jump to the new ones is put (struct copy_site).
+ * addresses' users aside. So do jump tables, but a jump gets one of its own
+ * (copier_table.c) if all that it does with an entry is understood. Other jumps lead to
+ * the old places of blocks, where a jump to the new ones is put (struct copy_site).
  */
 #ifndef DCPI_INSTRUMENT_PROCEDURE_COPY_H
 #define DCPI_INSTRUMENT_PROCEDURE_COPY_H
@@ -67,6 +68,8 @@ struct procedure_copy {
  * struct copy_source - what is copied
  * @bytes:  the bytes of an address of code; NULL if there are none
  * @find:   number of the procedure that begins at an address and is copied too; or -1
+ * @entry_of: where an entry of a jump table leads. Return: 0, or -ENOENT
+ * @fixed:  the image is not position-independent
  * @forks:  whether a call may come back in another process
  * @plan:   of @mode, for this procedure
  * @turns:  if there are two copies; @checked: then, whether the procedure of a number has a
@@ -86,9 +89,12 @@ struct copy_source {
 	uint32_t number;
 	const uint8_t *(*bytes)(void *context, uint64_t address, size_t count);
 	long (*find)(void *context, uint64_t address);
+	int (*entry_of)(void *context, const struct cfg_table *table, uint32_t index,
+			uint64_t *target);
 	bool (*forks)(void *context, const struct insn *call);
 	void *context;
 	uint64_t entry;
+	bool fixed;
 	const uint64_t *cuts;
 	size_t cut_count;
 };

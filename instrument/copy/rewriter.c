@@ -146,6 +146,13 @@ static long find_candidate(void *context, uint64_t address)
 	return candidates_at(&rewriter->candidates, address);
 }
 
+static int entry_of(void *context, const struct cfg_table *table, uint32_t index, uint64_t *target)
+{
+	const struct rewriter *rewriter = context;
+
+	return cfg_table_target(table, rewriter->code, index, target);
+}
+
 /* By the names of what libc has: the child comes back from there as well. */
 static bool may_fork(void *context, const struct insn *call)
 {
@@ -202,6 +209,8 @@ static int copy_planned(struct rewriter *rewriter, struct candidate *candidate,
 		.plan = plan,
 		.bytes = bytes_of,
 		.find = find_candidate,
+		.entry_of = entry_of,
+		.fixed = !rewriter->image.pie,
 		.forks = may_fork,
 		.context = rewriter,
 		.turns = rewriter->recorded.turns,
@@ -584,6 +593,9 @@ static int rewrite(struct rewriter *rewriter, const char *path, struct error *er
 		r = write_file(rewriter, err);
 	if (r == 0)
 		rewriter_report_fill(rewriter->report, &rewriter->candidates);
+	if (r == 0 && rewriter->options->left != NULL)
+		rewriter_report_left(&rewriter->candidates, rewriter->options->left,
+				     rewriter->options->context);
 	if (r == 0) {
 		rewriter->report->new_bytes = rewriter->code_bytes;
 		rewriter->report->counters = rewriter->state.counters;

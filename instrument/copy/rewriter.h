@@ -22,6 +22,8 @@
  * @debug:   directory with separate debug files, or NULL
  * @mode:    what is recorded
  * @of_mode: its options
+ * @left:    told of code that is left as it is, run by run, with the procedure's name and
+ *           why; NULL: nobody
  */
 struct rewriter_options {
 	const char *output;
@@ -29,6 +31,8 @@ struct rewriter_options {
 	const char *debug;
 	const struct instrument_mode *mode;
 	struct mode_options of_mode;
+	rewriter_report_left_fn *left;
+	void *context;
 };
 
 /**

@@ -40,6 +40,33 @@ void rewriter_report_fill(struct rewriter_report *ret, const struct candidates *
 	}
 }
 
+/* Instructions that follow each other are told of together. */
+static void tell_left(const struct candidate *candidate, rewriter_report_left_fn *left,
+		      void *context)
+{
+	const struct cfg *cfg = candidate->cfg;
+	uint32_t first = 0;
+
+	for (uint32_t i = 0; cfg != NULL && i < cfg->insn_count; i++) {
+		uint64_t end = cfg->insns[i].address + cfg->insns[i].bytes;
+
+		if (i + 1 < cfg->insn_count && cfg->insns[i + 1].address <= end)
+			continue;
+		left(context, candidate->procedure->name, cfg->insns[first].address, end,
+		     candidate->why);
+		first = i + 1;
+	}
+}
+
+void rewriter_report_left(const struct candidates *candidates, rewriter_report_left_fn *left,
+			  void *context)
+{
+	for (size_t c = 0; c < candidates->count; c++) {
+		if (candidates->all[c].kept)
+			tell_left(&candidates->all[c], left, context);
+	}
+}
+
 void rewriter_report_print(FILE *out, const struct rewriter_report *report)
 {
 	fprintf(out,

@@ -40,6 +40,14 @@ struct rewriter_report {
 /** rewriter_report_fill() - all but @new_bytes and @counters, of what has been copied. */
 void rewriter_report_fill(struct rewriter_report *ret, const struct candidates *candidates);
 
+/* Told of a procedure's instructions that follow each other and are left as they are. */
+typedef void rewriter_report_left_fn(void *context, const char *name, uint64_t start, uint64_t end,
+				     const char *why);
+
+/** rewriter_report_left() - tell of all of them, procedure by procedure. */
+void rewriter_report_left(const struct candidates *candidates, rewriter_report_left_fn *left,
+			  void *context);
+
 /** rewriter_report_print() - tell it: a line, and one for each reason */
 void rewriter_report_print(FILE *out, const struct rewriter_report *report);
 

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Jump tables of the copy's own: entries lead to where blocks are now, and the instruction
+ * that loads one has another displacement, for what its registers hold stays as it was. So
+ * is all else between the load and the jump, and what it computes must be dead behind
+ * that. Where an entry is a pointer and the image may be anywhere, the copy's are relative
+ * to what the load's base register holds, which is added.
+ */
+#include "instrument/copy/copier.h"
+
+#include <stdlib.h>
+
+#include "analysis/insn/insn_effect.h"
+
+#define BIT(reg) (1U << (reg))
+#define REGISTERS 16
+/* What is further away than that is no table of this procedure. */
+#define REACH (UINT64_C(1) << 30)
+#define TARGET_BYTES 8
+#define OFFSET_BYTES 4
+
+/* --- which ---------------------------------------------------------------- */
+
+static uint32_t set_of(const struct insn_regs *regs)
+{
+	return (uint32_t)regs->words[0] & LIVENESS_REGISTERS;
+}
+
+static bool is_of_pointers(const struct cfg_table *table)
+{
+	return table->bytes == TARGET_BYTES && table->base == 0;
+}
+
+static bool reads_flags(const struct insn *insn)
+{
+	return ((insn->reads.words[0] >> INSN_REG_FLAGS) & 0xff) != 0;
+}
+
+/*
+ * Whether an entry, and what is made of it, is only for the jump: copied, extended and
+ * added to something on the way, and not looked at where the jump leads. (Nobody is handed
+ * the address of a block without an instruction that looks at it.)
+ */
+static bool is_private(const struct copier *copier, const struct cfg_table *table)
+{
+	const struct cfg *cfg = copier->cfg;
+	uint32_t tainted = 0, block = cfg->block_of[table->jump];
+	bool other_flags = false; /* of sums of other entries */
+
+	for (uint32_t i = table->load; i <= table->jump; i++) {
+		const struct insn *insn = &cfg->insns[i];
+		struct insn_effect effect = insn_effect_get(cfg->decoder, insn);
+		bool uses = (set_of(&insn->reads) & tainted) != 0;
+
+		if (i == table->jump)
+			break;
+		if (insn->flow != INSN_FLOW_NEXT || (other_flags && reads_flags(insn)))
+			return false;
+		if (uses && effect.kind != INSN_EFFECT_SUM && effect.kind != INSN_EFFECT_EXTEND)
+			return false;
+		if ((uses || i == table->load) && effect.destination >= REGISTERS)
+			return false;
+		other_flags |= uses;
+		tainted &= ~set_of(&insn->writes);
+		if (uses || i == table->load)
+			tainted |= BIT(effect.destination);
+	}
+	return (copier->source->liveness->out[block] & LIVENESS_FLAGS) == 0 &&
+	       liveness_is_read(copier->source->liveness, block, tainted) == 0;
+}
+
+static bool is_near(const struct copier *copier, uint64_t address)
+{
+	return address - copier->source->entry + REACH < 2 * REACH;
+}
+
+/* Whether the load's operand can have another displacement. */
+static bool is_simple(const struct insn_memory *memory)
+{
+	return !memory->pc_relative && !memory->segment && !memory->pushes;
+}
+
+/* Of pointers in an image that may be anywhere: relative to the load's base register. */
+static bool is_anchored(const struct copier *copier, const struct cfg_table *table)
+{
+	return table->anchored && is_near(copier, table->anchor) &&
+	       copier->cfg->insns[table->load].memory.base < REGISTERS;
+}
+
+/* A register for an entry: nobody looks at it where the jump leads. Return: or -1. */
+static int find_register(const struct copier *copier, const struct cfg_table *table)
+{
+	const struct insn *load = &copier->cfg->insns[table->load];
+	const struct liveness *liveness = copier->source->liveness;
+	uint32_t live = liveness->out[copier->cfg->block_of[table->jump]];
+	uint32_t free = liveness_free_registers(liveness, live) & ~BIT(load->memory.base);
+
+	if (table->load != table->jump)
+		return load->destination != load->memory.base ? load->destination : -1;
+	return free != 0 ? __builtin_ctz(free) : -1;
+}
+
+static bool is_understood(const struct copier *copier, const struct cfg_table *table)
+{
+	const struct cfg *cfg = copier->cfg;
+	const struct insn *load = &cfg->insns[table->load];
+
+	if (cfg->block_of[table->load] != cfg->block_of[table->jump] || table->load > table->jump ||
+	    table->scale != 0 || !is_simple(&load->memory) || !is_near(copier, table->address) ||
+	    !is_private(copier, table))
+		return false;
+	/* Unsigned distances may have to be negative now; addresses below 2 GiB do not. */
+	if (table->bytes == OFFSET_BYTES)
+		return table->is_signed ? is_near(copier, table->base)
+					: copier->source->fixed && table->base == 0;
+	if (!is_of_pointers(table))
+		return false;
+	return copier->source->fixed ||
+	       (load->memory.base != INSN_REG_NONE && is_anchored(copier, table) &&
+		find_register(copier, table) >= 0);
+}
+
+int copier_table_find(struct copier *copier)
+{
+	const struct cfg *cfg = copier->cfg;
+
+	copier->tables = calloc(cfg->table_count + (size_t)1, sizeof(*copier->tables));
+	if (copier->tables == NULL)
+		return -ENOMEM;
+	/* Two copies change places where indirect jumps lead. */
+	if (copier->source->variant != COPY_ONLY)
+		return 0;
+	for (uint32_t i = 0; i < cfg->table_count; i++) {
+		const struct cfg_table *table = &cfg->tables[i];
+
+		if (!is_understood(copier, table))
+			continue;
+		copier->tables[copier->table_count++] = (struct copier_table){
+			.old = table,
+			.label = machine_code_label(copier->code),
+			.base = is_of_pointers(table) && !copier->source->fixed ? table->anchor
+										: table->base,
+		};
+	}
+	return 0;
+}
+
+/* --- loads ---------------------------------------------------------------- */
+
+/* The operand of @insn again, with 32 bits of displacement. Return: bytes without these. */
+static size_t put_operand(uint8_t *out, const ZydisDecodedInstruction *insn, unsigned int reg)
+{
+	unsigned int mode = insn->raw.modrm.mod, rm = insn->raw.modrm.rm;
+	bool indexed = rm == 4;
+	size_t bytes = 0;
+
+	/* Mode 0 with an index and no base has such a displacement already. */
+	if (mode != 0 || !indexed || insn->raw.sib.base != 5)
+		mode = 2;
+	out[bytes++] = (uint8_t)(mode << 6 | (reg & 7) << 3 | rm);
+	if (indexed)
+		out[bytes++] = (uint8_t)(insn->raw.sib.scale << 6 | insn->raw.sib.index << 3 |
+					 insn->raw.sib.base);
+	return bytes;
+}
+
+/* lea (%reg,%base), %reg */
+static void emit_add(struct copier *copier, unsigned int reg, unsigned int base)
+{
+	/* A base of 5 has to have a displacement. */
+	uint8_t bytes[] = {(uint8_t)(0x48 | (reg & 8) >> 1 | (reg & 8) >> 2 | (base & 8) >> 3),
+			   0x8d, (uint8_t)(0x44 | (reg & 7) << 3),
+			   (uint8_t)((reg & 7) << 3 | (base & 7)), 0};
+
+	machine_code_bytes(copier->code, bytes, sizeof(bytes));
+}
+
+static void emit_jump(struct copier *copier, unsigned int reg)
+{
+	uint8_t bytes[] = {0x41, 0xff, (uint8_t)(0xe0 | (reg & 7))};
+
+	machine_code_bytes(copier->code, bytes + (reg < 8), sizeof(bytes) - (reg < 8));
+}
+
+/* The load, and what makes a target of a pointer's copy. */
+static void emit_load(struct copier *copier, const struct copier_table *table,
+		      const ZydisDecodedInstruction *zydis, const uint8_t *bytes)
+{
+	const struct cfg_table *old = table->old;
+	const struct insn *load = &copier->cfg->insns[old->load];
+	bool anchored = is_of_pointers(old) && !copier->source->fixed;
+	int reg = anchored && old->load == old->jump ? find_register(copier, old) : -1;
+	uint64_t bias = (uint64_t)load->memory.displacement - old->address;
+	uint8_t out[ZYDIS_MAX_INSTRUCTION_LENGTH + 8] = {0};
+	size_t count = 0;
+
+	if (reg >= 0) { /* the jump becomes mov */
+		out[count++] = (uint8_t)(0x48 | (reg & 8) >> 1 | (zydis->raw.rex.X ? 2 : 0) |
+					 (zydis->raw.rex.B ? 1 : 0));
+		out[count++] = 0x8b;
+	} else {
+		for (; count < zydis->raw.modrm.offset; count++)
+			out[count] = bytes[count];
+	}
+	count += put_operand(out + count, zydis,
+			     reg >= 0 ? (unsigned int)reg : zydis->raw.modrm.reg);
+	machine_code_absolute(copier->code, out, count + 4, table->label, bias);
+	if (anchored)
+		emit_add(copier, reg >= 0 ? (unsigned int)reg : load->destination,
+			 load->memory.base);
+	if (reg >= 0)
+		emit_jump(copier, (unsigned int)reg);
+}
+
+int copier_table_load(struct copier *copier, uint32_t index)
+{
+	const struct copier_table *table = &copier->tables[copier->table];
+	ZydisDecodedInstruction zydis;
+	const uint8_t *bytes;
+	int r;
+
+	if (copier->table == copier->table_count || table->old->load != index)
+		return 0;
+	copier->table++;
+	r = copier_insn_decode(copier, &copier->cfg->insns[index], &zydis, &bytes);
+	if (r < 0)
+		return r;
+	if (!(zydis.attributes & ZYDIS_ATTRIB_HAS_MODRM) ||
+	    zydis.attributes & ZYDIS_ATTRIB_HAS_ADDRESSSIZE || zydis.raw.modrm.mod == 3)
+		return copier_refuse(copier, "an unusual jump table");
+	emit_load(copier, table, &zydis, bytes);
+	return 1;
+}
+
+/* --- tables --------------------------------------------------------------- */
+
+/* Where an entry leads in the copy; COUNT_NONE: where it always led. */
+static uint32_t label_of(const struct copier *copier, uint64_t target)
+{
+	long insn = cfg_find_insn(copier->cfg, target);
+	uint32_t block;
+
+	if (insn < 0)
+		return COUNT_NONE;
+	block = copier->cfg->block_of[insn];
+	return copier->cfg->blocks[block].first == (uint32_t)insn ? copier->site_labels[block]
+								  : COUNT_NONE;
+}
+
+static void emit_entry(struct copier *copier, const struct copier_table *table, uint32_t index)
+{
+	size_t bytes = table->old->bytes;
+	uint64_t target = table->base;
+	uint32_t label = COUNT_NONE;
+
+	if (copier->source->entry_of(copier->source->context, table->old, index, &target) == 0)
+		label = label_of(copier, target);
+	if (label != COUNT_NONE) {
+		machine_code_entry(copier->code, bytes, label, table->base);
+		return;
+	}
+	target -= table->base;
+	machine_code_bytes(copier->code, &target, bytes);
+}
+
+void copier_table_emit(struct copier *copier)
+{
+	for (uint32_t i = 0; i < copier->table_count && !copier->code->failed; i++) {
+		const struct copier_table *table = &copier->tables[i];
+
+		machine_code_align(copier->code, table->old->bytes);
+		machine_code_place(copier->code, table->label);
+		for (uint32_t entry = 0; entry < table->old->count; entry++)
+			emit_entry(copier, table, entry);
+	}
+}
