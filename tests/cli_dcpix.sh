@@ -162,10 +162,6 @@ refused()
 refused "no program" "a program is needed"
 refused "a shell script" ".*no ELF file" tests/tap.sh
 refused "not there" "cannot open /nonexistent" /nonexistent
-for library in libc.so.6 libm.so.6; do
-	refused "$library" ".*is a shared object" -o "$scratch/library" \
-		"$(${CC:-gcc} -print-file-name=$library)"
-done
 refused "nowhere to write" "cannot write /nonexistent/x" -o /nonexistent/x "$(command -v gzip)"
 refused "not rewritten" ".*has not been rewritten" counts "$(command -v gzip)" /dev/null
 refused "no profile" ".*is no profile" counts "$scratch/bin/gzip" "$scratch/text"

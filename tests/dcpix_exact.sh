@@ -6,11 +6,37 @@
 # programs find the same processor.
 exact_plugin=$PWD/build/tests/count_plugin.so
 
+# exact_run NAME LEAST IMAGE OLD NEW NAMES ARGUMENT...: OLD is the program, NEW is run in its
+# stead, and $work/new is IMAGE rewritten, which counts in files named so
+exact_run()
+{
+	local name=$1 least=$2 image=$3 old=$4 new=$5 names=$6 blocks wrong edges wrong_edges covered
+
+	shift 6
+	setarch -R env -i PERL_HASH_SEED=0 PYTHONHASHSEED=0 DCPIX_OUT="$work/counts" \
+		LD_LIBRARY_PATH="$work/library" qemu-x86_64 -cpu max -0 "$old" "$new" "$@" \
+		> "$work/new.out" 2>&1 < /dev/null
+	setarch -R env -i PERL_HASH_SEED=0 PYTHONHASHSEED=0 DCPIX_OUT="$work/counts" \
+		LD_LIBRARY_PATH="$work/nothing" qemu-x86_64 -cpu max -0 "$old" \
+		-plugin "$exact_plugin,out=$work/truth,edges=$work/edges" "$old" "$@" \
+		> "$work/old.out" 2>&1 < /dev/null
+	is "$name: prints the same" "$(md5sum < "$work/new.out")" "$(md5sum < "$work/old.out")"
+	for rows in block edge; do
+		"$dcpix" --by $rows --csv counts "$work/new" "$work/$names".* > "$work/$rows"
+	done
+	read -r blocks wrong edges wrong_edges covered < <(tests/dcpix_exact.py "$image" \
+		"$work/truth" "$work/edges" "$work/block" "$work/edge")
+	is "$name: instructions of $blocks blocks whose counts differ" "$wrong" 0
+	is "$name: of $edges edges" "$wrong_edges" 0
+	check "$name: $covered% of the image's executed instructions were counted" \
+		awk "BEGIN { exit !($covered >= $least && $blocks > 5 && $edges > 5) }"
+}
+
 # exact NAME LEAST PROGRAM ARGUMENT...: and at least so many percent of what the image
 # executes are counted
 exact()
 {
-	local name=$1 least=$2 old blocks wrong edges wrong_edges covered work=$scratch/exact
+	local name=$1 least=$2 old work=$scratch/exact
 
 	old=$(readlink -f "$3")
 	shift 3
@@ -20,19 +46,24 @@ exact()
 		not_ok "$name: it is rewritten"
 		return
 	fi
-	setarch -R env -i PERL_HASH_SEED=0 DCPIX_OUT="$work/counts" qemu-x86_64 -cpu max -0 "$old" "$work/new" "$@" \
-		> "$work/new.out" 2>&1 < /dev/null
-	setarch -R env -i PERL_HASH_SEED=0 DCPIX_OUT="$work/counts" qemu-x86_64 -cpu max -0 "$old" \
-		-plugin "$exact_plugin,out=$work/truth,edges=$work/edges" "$old" "$@" \
-		> "$work/old.out" 2>&1 < /dev/null
-	is "$name: prints the same" "$(md5sum < "$work/new.out")" "$(md5sum < "$work/old.out")"
-	for rows in block edge; do
-		"$dcpix" --by $rows --csv counts "$work/new" "$work"/counts.* > "$work/$rows"
-	done
-	read -r blocks wrong edges wrong_edges covered < <(tests/dcpix_exact.py "$old" "$work/truth" \
-		"$work/edges" "$work/block" "$work/edge")
-	is "$name: instructions of $blocks blocks whose counts differ" "$wrong" 0
-	is "$name: of $edges edges" "$wrong_edges" 0
-	check "$name: $covered% of the image's executed instructions were counted" \
-		awk "BEGIN { exit !($covered >= $least && $blocks > 5 && $edges > 5) }"
+	exact_run "$name" "$least" "$old" "$old" "$work/new" counts "$@"
+}
+
+# exact_library NAME LEAST LIBRARY PROGRAM ARGUMENT...: the same of a library of a program
+exact_library()
+{
+	local name=$1 least=$2 library=$3 old path work=$scratch/exact
+
+	old=$(readlink -f "$(command -v "$4")")
+	path=$(ldconfig -p | awk -v name="$library" '$1 == name { print $NF; exit }')
+	path=$(readlink -f "$path") || { not_ok "$name: $library is here"; return; }
+	shift 4
+	rm -rf "$work"
+	mkdir -p "$work/library"
+	if ! "$dcpix" -q -o "$work/new" "$path"; then
+		not_ok "$name: it is rewritten"
+		return
+	fi
+	ln -s ../new "$work/library/$library"
+	exact_run "$name" "$least" "$path" "$old" "$old" "counts.$library" "$@"
 }

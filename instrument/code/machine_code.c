@@ -15,6 +15,7 @@ enum item_kind {
 	ITEM_REFER,    /* likewise, @other, elsewhere */
 	ITEM_ABSOLUTE, /* bytes, the last four: @address more than label @other's */
 	ITEM_ENTRY,    /* the distance of label @other from @address */
+	ITEM_THREAD,   /* bytes with an offset from %gs' base */
 	ITEM_BRANCH,   /* to label @other */
 	ITEM_LEAVE,    /* to @address */
 	ITEM_ENTER,    /* to @other, elsewhere */
@@ -133,6 +134,14 @@ void machine_code_entry(struct machine_code *code, size_t bytes, uint32_t label,
 		    .kind = ITEM_ENTRY, .count = (uint16_t)bytes, .other = label, .address = base});
 }
 
+void machine_code_thread(struct machine_code *code, const void *bytes, size_t count, size_t at)
+{
+	add(code, (struct machine_item){.kind = ITEM_THREAD,
+					.pool = pool_add(code, bytes, count),
+					.count = (uint16_t)count,
+					.at = (uint8_t)at});
+}
+
 void machine_code_branch(struct machine_code *code, unsigned int kind, uint32_t label)
 {
 	add(code, (struct machine_item){.kind = ITEM_BRANCH,
@@ -175,6 +184,7 @@ static size_t item_bytes(const struct machine_item *item, uint64_t offset)
 	case ITEM_REFER:
 	case ITEM_ABSOLUTE:
 	case ITEM_ENTRY:
+	case ITEM_THREAD:
 		return item->count;
 	case ITEM_BRANCH:
 	case ITEM_LEAVE:
@@ -237,6 +247,15 @@ int machine_code_layout(struct machine_code *code)
 uint64_t machine_code_offset(const struct machine_code *code, uint32_t label)
 {
 	return code->labels[label];
+}
+
+void machine_code_visit_thread(const struct machine_code *code,
+			       void (*visit)(void *context, uint64_t offset), void *context)
+{
+	for (size_t i = 0; i < code->item_count; i++) {
+		if (code->items[i].kind == ITEM_THREAD)
+			visit(context, code->items[i].offset + code->items[i].at);
+	}
 }
 
 static int put_distance(uint8_t *out, uint64_t target, uint64_t end)
@@ -312,6 +331,7 @@ static int write_item(const struct machine_code *code, const struct machine_item
 	out += item->offset;
 	switch (item->kind) {
 	case ITEM_BYTES:
+	case ITEM_THREAD:
 		memcpy(out, code->pool + item->pool, item->count);
 		return 0;
 	case ITEM_RELATIVE:

@@ -84,6 +84,9 @@ void machine_code_absolute(struct machine_code *code, const void *bytes, size_t 
 /** machine_code_entry() - @bytes (4 or 8) of data: a label's address less @base. */
 void machine_code_entry(struct machine_code *code, size_t bytes, uint32_t label, uint64_t base);
 
+/** machine_code_thread() - an instruction with a 32-bit offset from %gs' base at @at. */
+void machine_code_thread(struct machine_code *code, const void *bytes, size_t count, size_t at);
+
 /** machine_code_branch() - a branch, jump or call to a label; @kind: a condition, or
  * machine_branch. */
 void machine_code_branch(struct machine_code *code, unsigned int kind, uint32_t label);
@@ -109,6 +112,10 @@ int machine_code_layout(struct machine_code *code);
 
 /** machine_code_offset() - a label's, once laid out. */
 uint64_t machine_code_offset(const struct machine_code *code, uint32_t label);
+
+/** machine_code_visit_thread() - where these offsets are in the code, in order, once laid out. */
+void machine_code_visit_thread(const struct machine_code *code,
+			       void (*visit)(void *context, uint64_t offset), void *context);
 
 /**
  * machine_code_write() - the code, as it is at an address

@@ -12,19 +12,47 @@ static void put_u32(uint8_t *out, uint32_t value)
 	memcpy(out, &value, sizeof(value));
 }
 
+/* mov slot(%rip), %reg; cmpl $, %fs:(%reg), with a displacement since some need one */
+static void emit_slot(struct machine_code *code, uint32_t ready, unsigned int reg)
+{
+	uint8_t load[] = {(uint8_t)(0x48 | (reg >= 8 ? 4 : 0)),
+			  0x8b,
+			  (uint8_t)(0x05 | (reg & 7) << 3),
+			  0,
+			  0,
+			  0,
+			  0};
+	uint8_t compare[] = {0x64, 0x41, 0x81, (uint8_t)(0x78 | (reg & 7)), 0x24, 0, 0, 0, 0, 0};
+	size_t bytes = sizeof(compare);
+
+	put_u32(compare + 6, ready);
+	machine_code_refer(code, load, sizeof(load), 3, RUNTIME_CODE_SLOT);
+	if ((reg & 7) != MACHINE_RSP) /* no index byte */
+		memmove(compare + 4, compare + 5, --bytes - 4);
+	if (reg < 8)
+		memmove(compare + 1, compare + 2, --bytes - 1);
+	machine_code_bytes(code, compare, bytes);
+}
+
 void runtime_code_check(struct machine_code *code, const struct runtime_code *runtime,
-			uint32_t otherwise)
+			const struct point *point, uint32_t otherwise, struct point_loan *loan)
 {
 	uint8_t slot[] = {0x64, 0x81, 0x3c, 0x25, 0, 0, 0, 0, 0, 0, 0, 0}; /* cmpl $, %fs: */
 	uint8_t guard[] = {0x81, 0x3d, 0, 0, 0, 0, 0, 0, 0, 0};		   /* cmpl $, (%rip) */
 
-	put_u32(slot + 4, (uint32_t)(int32_t)runtime->slot);
-	put_u32(slot + 8, runtime->ready);
+	point_borrow(code, point, 0, runtime->shared ? 1 : 0, true, loan);
+	if (runtime->shared) {
+		emit_slot(code, runtime->ready, loan->registers[0]);
+	} else {
+		put_u32(slot + 4, (uint32_t)(int32_t)runtime->slot);
+		put_u32(slot + 8, runtime->ready);
+		machine_code_bytes(code, slot, sizeof(slot));
+	}
 	put_u32(guard + 6, runtime->ready);
-	machine_code_bytes(code, slot, sizeof(slot));
 	machine_code_branch(code, MACHINE_NOT_EQUAL, otherwise);
 	machine_code_refer(code, guard, sizeof(guard), 2, RUNTIME_CODE_GUARD);
 	machine_code_branch(code, MACHINE_NOT_EQUAL, otherwise);
+	point_give_back(code, loan);
 }
 
 /* lea @bytes(%rsp), %rsp: flags stay */
@@ -50,11 +78,12 @@ static void emit_push(struct machine_code *code, uint32_t value)
 	machine_code_bytes(code, push, sizeof(push));
 }
 
-void runtime_code_enter(struct machine_code *code)
+void runtime_code_enter(struct machine_code *code, const struct point_loan *loan)
 {
 	emit_move_stack(code, -RED_ZONE_BYTES);
 	machine_code_enter(code, MACHINE_CALL, RUNTIME_CODE_ENTER);
 	emit_move_stack(code, RED_ZONE_BYTES);
+	point_give_back(code, loan);
 }
 
 void runtime_code_slow(struct machine_code *code, const struct point *point, unsigned int depth,

@@ -12,31 +12,36 @@
 #define RUNTIME_CODE_ENTER UINT32_MAX
 #define RUNTIME_CODE_SLOW (UINT32_MAX - 2)
 #define RUNTIME_CODE_GUARD (UINT32_MAX - 1) /* a word: @ready unless the process has forked */
+#define RUNTIME_CODE_SLOT (UINT32_MAX - 5)  /* 8 bytes: of a shared object, @slot */
 
 /**
  * struct runtime_code - what the code finds when it runs
  * @slot:  offset from the thread pointer of a word that is @ready when the thread is known
  *         to the runtime
  * @ready: a number
+ * @shared: @slot is only known when it is loaded
  */
 struct runtime_code {
 	int64_t slot;
 	uint32_t ready;
+	bool shared;
 };
+
+struct point;
+struct point_loan;
 
 /**
  * runtime_code_check() - is the thread known, and the process the one it was?
  * @otherwise: label to go to if not, where runtime_code_enter() is to follow
+ * @loan:      out: to be given to that
  *
- * Changes flags.
+ * Registers and flags that are live stay as they are.
  */
 void runtime_code_check(struct machine_code *code, const struct runtime_code *runtime,
-			uint32_t otherwise);
+			const struct point *point, uint32_t otherwise, struct point_loan *loan);
 
-/** runtime_code_enter() - call the runtime. Changes flags. */
-void runtime_code_enter(struct machine_code *code);
-
-struct point;
+/** runtime_code_enter() - call the runtime, with what was borrowed for the check. */
+void runtime_code_enter(struct machine_code *code, const struct point_loan *loan);
 
 /**
  * runtime_code_slow() - call the mode's slow path (runtime/runtime.h)

@@ -65,11 +65,42 @@ static void add_of_insn(const struct candidates *candidates, struct references *
 		add_reference(references, (uint64_t)insn->immediate, false);
 }
 
+/* Others may come to any name that the dynamic loader knows. */
+static void add_names(const struct candidates *candidates, struct references *references)
+{
+	size_t count, name_bytes;
+	const uint8_t *names;
+	const Elf64_Shdr *sections =
+		elf_image_sections(candidates->image, &count, &names, &name_bytes);
+
+	for (size_t i = 0; i < count; i++) {
+		const Elf64_Shdr *section = &sections[i];
+
+		if (section->sh_type != SHT_DYNSYM ||
+		    !elf_image_has(candidates->image, section->sh_offset, section->sh_size))
+			continue;
+		for (uint64_t at = 0; at + sizeof(Elf64_Sym) <= section->sh_size;
+		     at += sizeof(Elf64_Sym)) {
+			Elf64_Sym symbol;
+
+			memcpy(&symbol, candidates->image->file + section->sh_offset + at,
+			       sizeof(symbol));
+			if (symbol.st_shndx != SHN_UNDEF &&
+			    ELF64_ST_TYPE(symbol.st_info) != STT_TLS &&
+			    elf_image_is_code(candidates->image, symbol.st_value))
+				add_reference(references, symbol.st_value, false);
+		}
+	}
+}
+
 static void add_all(const struct candidates *candidates, struct references *references)
 {
 	uint64_t entry = elf_image_entry(candidates->image);
 
 	add_reference(references, entry, true);
+	references->of_start = false;
+	if (candidates->image->shared)
+		add_names(candidates, references);
 	for (size_t c = 0; c < candidates->count; c++) {
 		const struct candidate *candidate = &candidates->all[c];
 		const struct cfg *cfg = candidate->cfg;

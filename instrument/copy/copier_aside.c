@@ -36,7 +36,7 @@ static void emit_one(struct copier *copier, struct aside *aside)
 {
 	switch (aside->kind) {
 	case ASIDE_ENTER:
-		runtime_code_enter(copier->code);
+		runtime_code_enter(copier->code, &aside->loan);
 		break;
 	case ASIDE_SITE:
 		emit_site(copier, aside);

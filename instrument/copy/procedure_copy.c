@@ -11,14 +11,20 @@
 /* Blocks that compilers aligned are aligned again. */
 #define BLOCK_ALIGN 16
 
-/* Is the thread ready, and the process the one it was? Changes flags. */
-static void emit_check(struct copier *copier, uint32_t back)
+/* Is the thread ready, and the process the one it was? */
+static void emit_check(struct copier *copier, uint32_t back, uint32_t live, bool red_zone)
 {
 	struct aside *aside =
 		copier_aside_add(copier, (struct aside){.kind = ASIDE_ENTER, .back = back});
+	struct point point = {
+		.live = live,
+		.free = liveness_free_registers(copier->source->liveness, live),
+		.red_zone = red_zone,
+	};
 
 	if (aside != NULL)
-		runtime_code_check(copier->code, copier->source->runtime, aside->label);
+		runtime_code_check(copier->code, copier->source->runtime, &point, aside->label,
+				   &aside->loan);
 }
 
 /* --- edges ---------------------------------------------------------------- */
@@ -211,14 +217,12 @@ static int copy_insn(struct copier *copier, uint32_t index)
 static int check_again(struct copier *copier, uint32_t index)
 {
 	const struct insn *insn = &copier->cfg->insns[index];
-	uint32_t back;
+	uint32_t live = liveness_after(copier->source->liveness, index), back;
 
 	if (!copier_is_system_call(insn) && !copier->source->forks(copier->source->context, insn))
 		return 0;
-	if (liveness_after(copier->source->liveness, index) & LIVENESS_FLAGS)
-		return copier_refuse(copier, "flags that outlive a call");
 	back = machine_code_label(copier->code);
-	emit_check(copier, back);
+	emit_check(copier, back, live, true);
 	machine_code_place(copier->code, back);
 	return 0;
 }
@@ -348,13 +352,11 @@ static int emit_entry(struct copier *copier, uint32_t block)
 
 	if (edge == copier->graph->edge_count)
 		return copier_refuse(copier, "no way in");
-	if (live & LIVENESS_FLAGS)
-		return copier_refuse(copier, "flags that matter on entry");
 	copier->copy->inside = machine_code_label(copier->code);
 	machine_code_align(copier->code, BLOCK_ALIGN);
 	machine_code_place(copier->code, label);
 	if (copier->source->variant != COPY_INSTRUMENTED)
-		emit_check(copier, copier->copy->inside);
+		emit_check(copier, copier->copy->inside, live, false);
 	if (copier->source->variant == COPY_CHECKING && !turn.counts)
 		copier_turn_emit(copier, &turn);
 	machine_code_place(copier->code, copier->copy->inside);

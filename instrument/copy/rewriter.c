@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,9 @@
 #include "instrument/copy/reentry.h"
 #include "instrument/copy/rewriter_report.h"
 #include "instrument/copy/shared_code.h"
+#include "instrument/copy/shared_object.h"
 #include "instrument/copy/state_layout.h"
+#include "instrument/copy/surroundings.h"
 #include "instrument/copy/turn_entries.h"
 #include "instrument/elf/elf_image.h"
 #include "instrument/mode/mode.h"
@@ -31,6 +34,7 @@
 struct rewriter {
 	const struct rewriter_options *options;
 	struct elf_image image;
+	struct shared_object shared; /* if it is one */
 	struct image_code *code;
 	struct candidates candidates;
 	struct reentry reentry;
@@ -95,6 +99,8 @@ static uint64_t where(void *context, uint32_t other)
 		return prelude_address(rewriter, rewriter->prelude.slow);
 	case RUNTIME_CODE_GUARD:
 		return state_address(rewriter) + state_layout_guard();
+	case RUNTIME_CODE_SLOT:
+		return state_address(rewriter) + offsetof(struct profile_layout_state, slot);
 	case PRELUDE_STATE:
 		return state_address(rewriter);
 	case PRELUDE_DUMMY:
@@ -118,13 +124,19 @@ static int prepare_runtime(struct rewriter *rewriter, struct error *err)
 {
 	static const uint8_t initial[SLOT_BYTES]; /* not ready */
 	int64_t slot;
-	int r = elf_image_widen_tls(&rewriter->image, initial, sizeof(initial), &slot, err);
+	int r = 0;
 
+	if (rewriter->image.shared)
+		r = elf_image_dynamic(&rewriter->image, &rewriter->shared.dynamic, err);
+	if (r == 0)
+		r = elf_image_widen_tls(&rewriter->image, initial, sizeof(initial), &slot, err);
 	if (r < 0)
 		return r;
 	if (slot < INT32_MIN)
 		return error_set(err, ENOTSUP, "its thread-local data are too large");
-	rewriter->runtime = (struct runtime_code){.slot = slot, .ready = PROFILE_LAYOUT_READY};
+	rewriter->shared.slot = slot;
+	rewriter->runtime = (struct runtime_code){
+		.slot = slot, .ready = PROFILE_LAYOUT_READY, .shared = rewriter->image.shared};
 	r = prelude_make(&rewriter->prelude, code_address(rewriter),
 			 elf_image_entry(&rewriter->image));
 	return r < 0 ? error_set(err, ENOMEM, "no memory for code") : 0;
@@ -153,47 +165,18 @@ static int entry_of(void *context, const struct cfg_table *table, uint32_t index
 	return cfg_table_target(table, rewriter->code, index, target);
 }
 
-/* By the names of what libc has: the child comes back from there as well. */
 static bool may_fork(void *context, const struct insn *call)
 {
-	static const char *const names[] = {"fork",    "vfork",	 "_Fork", "__fork", "__libc_fork",
-					    "forkpty", "daemon", "clone", "__clone"};
 	const struct rewriter *rewriter = context;
-	long index = call->target != 0 ? image_code_find(rewriter->code, call->target) : -1;
-	const struct procedure *callee;
-	size_t bytes;
 
-	if (index < 0)
-		return false;
-	callee = procedure_table_get(image_code_procedures(rewriter->code), (size_t)index);
-	bytes = strcspn(callee->name, "@");
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strlen(names[i]) == bytes && memcmp(names[i], callee->name, bytes) == 0)
-			return true;
-	}
-	return false;
+	return surroundings_forks(rewriter->code, call);
 }
 
-/* Behind a procedure compilers leave gaps up to the next one, which nobody runs. */
 static size_t padding_at(void *context, uint64_t address)
 {
 	const struct rewriter *rewriter = context;
-	const struct insn_decoder *decoder = image_code_decoder(rewriter->code);
-	size_t bytes = 0;
 
-	while ((address + bytes) % 16 != 0 && bytes < 16) {
-		const uint8_t *code = elf_image_at(&rewriter->image, address + bytes, 16);
-		struct insn insn;
-		size_t length;
-
-		if (code == NULL || image_code_find(rewriter->code, address + bytes) >= 0)
-			break;
-		length = decoder->decode(&insn, code, 16, address + bytes);
-		if (length == 0 || (insn.class != INSN_NOP && code[0] != 0xcc))
-			break;
-		bytes += length;
-	}
-	return bytes;
+	return surroundings_padding(rewriter->code, &rewriter->image, address);
 }
 
 /* As the mode wants it. Return: as of procedure_copy_make(). */
@@ -323,6 +306,10 @@ static int begin_mode(struct rewriter *rewriter, struct error *err)
 	struct profile_layout_state *state = &rewriter->state;
 	int r = 0;
 
+	if (rewriter->image.shared && !rewriter->mode->shared)
+		return error_set(err, ENOTSUP,
+				 "it is a shared object: the mode \"%s\" is for executables only",
+				 rewriter->mode->name);
 	recorded->reentry = &rewriter->reentry;
 	recorded->turns.placement = placement_of(rewriter);
 	if (rewriter->mode->reentry || rewriter->mode->bursts)
@@ -332,14 +319,14 @@ static int begin_mode(struct rewriter *rewriter, struct error *err)
 	r = rewriter->mode->begin(recorded, err);
 	if (r < 0)
 		return r;
-	if (rewriter->mode->number != PROFILE_LAYOUT_COUNTS)
-		state->head_bytes = elf_image_round_up(sizeof(struct profile_layout_thread) +
-							       recorded->private_bytes,
-						       ELF_IMAGE_PAGE);
+	state->mode = rewriter->mode->number;
+	state->range = rewriter->image.shared ? shared_object_range(recorded->number)
+					      : PROFILE_LAYOUT_RANGE;
+	state->head_bytes = elf_image_round_up(recorded->private_bytes, ELF_IMAGE_PAGE);
 	state->area_bytes = elf_image_round_up(recorded->area_bytes, CODE_ALIGN);
-	if (state->head_bytes + state->area_bytes > INT32_MAX)
+	if (state->head_bytes + state->area_bytes > INT32_MAX / 2)
 		return error_set(err, ENOTSUP, "the mode needs too much memory");
-	recorded->area_at = (uint32_t)state->head_bytes;
+	recorded->area_at = (uint32_t)(state->range + state->head_bytes);
 	recorded->turns.at = recorded->area_at;
 	if (rewriter->mode->bursts)
 		state->turns = (struct profile_layout_turns){
@@ -360,6 +347,8 @@ static int copy_all(struct rewriter *rewriter, struct error *err)
 
 	rewriter->prelude_offset = offset;
 	offset = elf_image_round_up(offset + rewriter->prelude.code.bytes, CODE_ALIGN);
+	if (rewriter->image.shared)
+		offset = shared_object_code(&rewriter->shared, &rewriter->image, offset);
 	for (size_t c = 0; r == 0 && c < rewriter->candidates.count; c++) {
 		struct candidate *candidate = &rewriter->candidates.all[c];
 
@@ -380,9 +369,26 @@ static int copy_all(struct rewriter *rewriter, struct error *err)
 	rewriter->state.block_bytes = elf_image_round_up(block_bytes, ELF_IMAGE_PAGE);
 	if (r == 0 && copied == 0)
 		return error_set(err, ENOTSUP, "nothing in it can be rewritten");
-	if (r == 0 && recorded->area_at + block_bytes > INT32_MAX)
+	if (r == 0 &&
+	    block_bytes + rewriter->state.head_bytes >
+		    (rewriter->image.shared ? SHARED_OBJECT_RANGE_BYTES
+					    : PROFILE_LAYOUT_SHARED_RANGES - PROFILE_LAYOUT_RANGE))
 		return error_set(err, ENOTSUP, "it needs too many counters");
 	return r;
+}
+
+/* Behind all else. */
+static int place_shared(struct rewriter *rewriter, struct error *err)
+{
+	uint64_t end;
+
+	if (!rewriter->image.shared)
+		return 0;
+	end = shared_object_place(&rewriter->shared, &rewriter->candidates, rewriter->code_bytes);
+	if (end == 0)
+		return error_set(err, ENOMEM, "no memory for places in code");
+	rewriter->code_bytes = end;
+	return 0;
 }
 
 /* --- unwinding ------------------------------------------------------------ */
@@ -493,10 +499,10 @@ static int fill_state(struct rewriter *rewriter, struct error *err)
 	state->image = rewriter->recorded.number;
 	state->slot = rewriter->runtime.slot;
 	state->guard = (int64_t)state_layout_guard();
-	state->spare = (int64_t)state_layout_spare();
-	state->memories = (int64_t)state_layout_memories();
-	state->mode = rewriter->mode->number;
 	memcpy(state->parameters, rewriter->recorded.parameters, sizeof(state->parameters));
+	if (rewriter->image.shared)
+		shared_object_tell(&rewriter->shared, rewriter->path, code_address(rewriter),
+				   state_address(rewriter), state);
 	return 0;
 }
 
@@ -514,6 +520,13 @@ static int write_file(struct rewriter *rewriter, struct error *err)
 	if (r < 0) {
 		free(note);
 		return error_set(err, -r, "cannot put the new code together");
+	}
+	if (rewriter->image.shared)
+		r = shared_object_write(&rewriter->shared, &rewriter->image, rewriter->out,
+					code_address(rewriter), state_address(rewriter), err);
+	if (r < 0) {
+		free(note);
+		return r;
 	}
 	elf_image_rename(&rewriter->image, rewriter->recorded.number);
 	addition.code = rewriter->out;
@@ -590,17 +603,18 @@ static int rewrite(struct rewriter *rewriter, const char *path, struct error *er
 	if (r == 0)
 		r = copy_frames(rewriter, err);
 	if (r == 0)
-		r = write_file(rewriter, err);
+		r = place_shared(rewriter, err);
 	if (r == 0)
-		rewriter_report_fill(rewriter->report, &rewriter->candidates);
-	if (r == 0 && rewriter->options->left != NULL)
+		r = write_file(rewriter, err);
+	if (r < 0)
+		return r;
+	rewriter_report_fill(rewriter->report, &rewriter->candidates);
+	if (rewriter->options->left != NULL)
 		rewriter_report_left(&rewriter->candidates, rewriter->options->left,
 				     rewriter->options->context);
-	if (r == 0) {
-		rewriter->report->new_bytes = rewriter->code_bytes;
-		rewriter->report->counters = rewriter->state.counters;
-	}
-	return r;
+	rewriter->report->new_bytes = rewriter->code_bytes;
+	rewriter->report->counters = rewriter->state.counters;
+	return 0;
 }
 
 int rewriter_run(const char *path, const struct rewriter_options *options,
@@ -620,6 +634,7 @@ int rewriter_run(const char *path, const struct rewriter_options *options,
 	reentry_deinit(&rewriter.reentry);
 	free(rewriter.checked);
 	candidates_deinit(&rewriter.candidates);
+	shared_object_deinit(&rewriter.shared);
 	unwind_writer_deinit(&rewriter.unwind);
 	unwind_frames_deinit(&rewriter.frames);
 	prelude_deinit(&rewriter.prelude);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * From an executable to one that records what it does while it runs (mode.h), without
- * source, relocations or a compiler's help: procedures whose control flow is known
- * entirely are copied to the end of the image with code in them that records; their old entries,
- * and the places that jump tables lead to, jump there. Everything else stays as it is and
- * where it is, so what is not understood still works, and is not counted.
+ * From an executable or shared object to one that records what it does while it runs (mode.h),
+ * without source, relocations or a compiler's help: procedures whose control flow is known entirely
+ * are copied to the end of the image with code in them that records; their old entries, and the
+ * places that jump tables lead to, jump there. Everything else stays as it is and where it is, so
+ * what is not understood still works, and is not counted.
  */
 #ifndef DCPI_INSTRUMENT_REWRITER_H
 #define DCPI_INSTRUMENT_REWRITER_H
@@ -36,7 +36,7 @@ struct rewriter_options {
 };
 
 /**
- * rewriter_run() - rewrite an executable
+ * rewriter_run() - rewrite an executable or shared object
  *
  * Time is in proportion to its code. Return: 0; errors as of elf_image_open(),
  * image_code_open() and elf_image_write(); -ENOTSUP nothing in it could be rewritten.

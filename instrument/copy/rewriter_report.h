@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What came of rewriting an executable (rewriter.h). */
+/* What came of a rewriting (rewriter.h). */
 #ifndef DCPI_INSTRUMENT_REWRITER_REPORT_H
 #define DCPI_INSTRUMENT_REWRITER_REPORT_H
 

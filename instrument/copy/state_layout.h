@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * What is behind the runtime's state in a rewritten image, in memory only: the guard's
- * page, the list of memories, memory for a thread when there is no other, and what stands
- * for a thread before a static program has one. Offsets from the state.
+ * page, and what stands for a thread before a static program has one. Offsets from the state.
  */
 #ifndef DCPI_INSTRUMENT_STATE_LAYOUT_H
 #define DCPI_INSTRUMENT_STATE_LAYOUT_H
@@ -15,22 +14,10 @@ static inline uint64_t state_layout_guard(void)
 	return elf_image_round_up(sizeof(struct profile_layout_state), ELF_IMAGE_PAGE);
 }
 
-static inline uint64_t state_layout_memories(void)
-{
-	return state_layout_guard() + ELF_IMAGE_PAGE;
-}
-
-static inline uint64_t state_layout_spare(void)
-{
-	return elf_image_round_up(
-		state_layout_memories() + PROFILE_LAYOUT_BLOCKS * sizeof(uint64_t), ELF_IMAGE_PAGE);
-}
-
-/** state_layout_dummy() - once the sizes of a thread's memory and its slot are known. */
+/** state_layout_dummy() - once the slot is known. */
 static inline uint64_t state_layout_dummy(const struct profile_layout_state *state)
 {
-	return elf_image_round_up(state_layout_spare() + state->head_bytes + state->block_bytes -
-					  (uint64_t)state->slot,
+	return elf_image_round_up(state_layout_guard() + ELF_IMAGE_PAGE - (uint64_t)state->slot,
 				  ELF_IMAGE_ALIGN);
 }
 

@@ -117,7 +117,7 @@ static void emit_gs_move(struct machine_code *code, bool load, unsigned int reg,
 			   0};
 
 	put_u32(bytes + 5, at);
-	machine_code_bytes(code, bytes, sizeof(bytes));
+	machine_code_thread(code, bytes, sizeof(bytes), 5);
 }
 
 /* lea 1(%reg), %reg: adds without flags */
@@ -149,7 +149,7 @@ static void emit_add(struct machine_code *code, uint32_t at, bool flags, int reg
 
 	if (flags) {
 		put_u32(inc + 5, at);
-		machine_code_bytes(code, inc, sizeof(inc));
+		machine_code_thread(code, inc, sizeof(inc), 5);
 		return;
 	}
 	if (reg < 0)
@@ -194,6 +194,7 @@ static void counts_end(struct mode_image *image)
 const struct instrument_mode counts_mode = {
 	.name = "counts",
 	.section = COUNTS_MAP_SECTION,
+	.shared = true,
 	.begin = counts_begin,
 	.plan = counts_plan,
 	.wants = counts_wants,

@@ -184,9 +184,17 @@ int elf_image_open(struct elf_image *ret, const char *path, struct error *err)
 		image.pie = header_of(&image)->e_type == ET_DYN;
 		r = read_segments(&image, path, err);
 	}
-	if (r == 0 && !is_executable(&image))
-		r = error_set(err, ENOTSUP,
-			      "%s is a shared object: only executables can be rewritten", path);
+	if (r == 0 && !is_executable(&image)) {
+		size_t count, name_bytes;
+		const uint8_t *names;
+
+		image.shared = true;
+		image.dynamic = true;
+		/* Others may come in wherever there is a name, which only those tell. */
+		if (elf_image_sections(&image, &count, &names, &name_bytes) == NULL)
+			r = error_set(err, ENOTSUP, "%s is a shared object without section headers",
+				      path);
+	}
 	if (r == 0 && knows_its_code(&image))
 		r = error_set(err, ENOTSUP,
 			      "%s is a Go program: its runtime looks its code's addresses up",
@@ -372,7 +380,7 @@ static size_t make_segments(const struct elf_image *image,
 		Elf64_Phdr *segment = &out[count++];
 
 		*segment = image->segments[i];
-		if (segment->p_type == PT_TLS) {
+		if (segment->p_type == PT_TLS && image->template != NULL) {
 			segment->p_vaddr = segment->p_paddr = code;
 			segment->p_offset = offset_of(image, code);
 		} else if (segment->p_type == PT_PHDR) {

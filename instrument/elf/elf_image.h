@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * An x86-64 ELF executable that is being rewritten: what was there stays where it is, in
- * the file and in memory; bytes of it may be changed, and two segments are added behind
- * it, one of code and constants and one of data. Section headers are rewritten at the end
- * of the file, with a section of our own that is not loaded.
+ * An x86-64 ELF executable or shared object that is being rewritten: what was there stays where it
+ * is, in the file and in memory; bytes of it may be changed, and two segments are added behind it,
+ * one of code and constants and one of data. Section headers are rewritten at the end of the file,
+ * with a section of our own that is not loaded.
  *
  * Nothing in the file is trusted.
  */
@@ -31,7 +31,8 @@ static inline uint64_t elf_image_round_up(uint64_t value, uint64_t to)
  * struct elf_image - zero-initialised is empty
  * @file:     its bytes
  * @segments: program headers, copies; room for those that are added
- * @dynamic:  it has an interpreter
+ * @dynamic:  it has an interpreter, or is a shared object
+ * @shared:   a shared object
  * @pie:      it may be loaded anywhere
  * @tls:      index of PT_TLS in @segments, or -1
  * @template: what thread-local data begin as, once they were widened
@@ -45,6 +46,7 @@ struct elf_image {
 	Elf64_Phdr *segments;
 	size_t segment_count;
 	bool dynamic;
+	bool shared;
 	bool pie;
 	int tls;
 	uint8_t *template;
@@ -58,7 +60,7 @@ struct elf_image {
  * elf_image_open() - read a file
  * @ret: out; freed by elf_image_close()
  *
- * Return: 0; -ENOEXEC no x86-64 ELF executable, or damaged; -ENOTSUP one that cannot be
+ * Return: 0; -ENOEXEC no x86-64 ELF file with a program, or damaged; -ENOTSUP one that cannot be
  * rewritten (the message says why); errors of open(2); -ENOMEM.
  */
 int elf_image_open(struct elf_image *ret, const char *path, struct error *err);
@@ -112,16 +114,36 @@ void elf_image_rename(struct elf_image *image, uint64_t seed);
 void elf_image_set_unwind_index(struct elf_image *image, uint64_t address, uint64_t bytes);
 
 /**
- * elf_image_widen_tls() - give each thread @bytes (a multiple of 64) more, before what it has
- * @initial: what is in them when a thread begins
- * @offset:  out: where they are, relative to the thread pointer (negative)
+ * elf_image_widen_tls() - give each thread @bytes (a multiple of 64) more
+ * @initial: what is in them when a thread begins; of shared objects zeros are
+ * @offset:  out: where they are, relative to the thread pointer (negative); of shared objects,
+ *           behind the beginning of their own variables
  *
- * Offsets of all other thread-local variables of an executable stay as they are.
+ * Offsets of all other thread-local variables stay as they are.
  *
  * Return: 0, -ENOTSUP or -ENOMEM.
  */
 int elf_image_widen_tls(struct elf_image *image, const void *initial, size_t bytes, int64_t *offset,
 			struct error *err);
+
+/** struct elf_image_dynamic - what the loader does for an image, as the rewriter needs it. */
+struct elf_image_dynamic {
+	const char *name; /* its own, or NULL */
+	const uint8_t *relocations;
+	size_t relocation_bytes;
+};
+
+/**
+ * elf_image_dynamic() - of a shared object
+ *
+ * Pointers are into the file's bytes. Return: 0; -ENOTSUP it has none, or unusual ones.
+ */
+int elf_image_dynamic(const struct elf_image *image, struct elf_image_dynamic *ret,
+		      struct error *err);
+
+/** elf_image_set_relocations() - where they are now. Return: 0; -ENOTSUP no room to say so. */
+int elf_image_set_relocations(struct elf_image *image, uint64_t address, size_t bytes,
+			      struct error *err);
 
 /** struct elf_image_addition - what is put behind an image. */
 struct elf_image_addition {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* More thread-local data for an executable. */
+/* More thread-local data for an image. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +73,30 @@ static int shift_variables(struct elf_image *image, uint64_t bytes, struct error
 	return r < 0 ? error_set(err, -r, "a damaged section") : 0;
 }
 
+/* Behind what it has. The loader says where all of it is. */
+static int widen_shared(struct elf_image *image, size_t bytes, int64_t *offset, struct error *err)
+{
+	Elf64_Phdr *tls;
+
+	if (image->tls < 0) {
+		image->tls = (int)image->segment_count++;
+		image->segments[image->tls] = (Elf64_Phdr){.p_type = PT_TLS,
+							   .p_flags = PF_R,
+							   .p_offset = image->end - image->bias,
+							   .p_vaddr = image->end,
+							   .p_paddr = image->end,
+							   .p_align = sizeof(uint64_t)};
+	}
+	tls = &image->segments[image->tls];
+	if (tls->p_memsz > INT32_MAX)
+		return error_set(err, ENOTSUP, "its thread-local data are too large");
+	*offset = (int64_t)elf_image_round_up(tls->p_memsz, sizeof(uint64_t));
+	tls->p_memsz = (uint64_t)*offset + bytes;
+	if (tls->p_align < sizeof(uint64_t))
+		tls->p_align = sizeof(uint64_t);
+	return 0;
+}
+
 /*
  * The block of an executable ends at the thread pointer, after its size was rounded up to
  * its alignment: what is put before the rest moves nothing.
@@ -86,6 +110,8 @@ int elf_image_widen_tls(struct elf_image *image, const void *initial, size_t byt
 	uint64_t align = tls->p_align > 1 ? tls->p_align : 1;
 	const uint8_t *old = elf_image_at(image, tls->p_vaddr, tls->p_filesz);
 
+	if (image->shared)
+		return widen_shared(image, sizeof(uint64_t), offset, err);
 	if (tls->p_memsz > UINT32_MAX || tls->p_filesz > tls->p_memsz || align > ELF_IMAGE_ALIGN ||
 	    (align & (align - 1)) != 0 || tls->p_vaddr % align != 0 ||
 	    (tls->p_filesz > 0 && old == NULL))

@@ -4,10 +4,11 @@
  * asks the mode at each point of them (point.h) for code; the mode keeps in the rewritten
  * file what is needed to make sense of what the program will have recorded.
  *
- * A thread has memory that begins with zeros, at %gs' base (profile_layout.h):
+ * A thread has memory for the image that begins with zeros, behind %gs' base
+ * (profile_layout.h):
  *
  *	private		modes with a runtime of their own only, and not in the file; in the
- *			child of a fork as it was. Its first 64 bytes are the runtime's
+ *			child of a fork as it was
  *	area		fixed, for tables
  *	words		of 8 bytes, as many as the procedures ask for
  *
@@ -131,6 +132,8 @@ struct mode_plan {
  * @reentry: it needs to know who calls whom
  * @metric:  it measures
  * @reader:  the program that reports what was recorded; NULL: dcpix itself does
+ * @shared:  for shared objects too: all it puts into code that is relative to %gs' base is put
+ *           there by machine_code_thread(), and the runtime knows nothing of the mode
  *
  * Those that may be NULL say so. Errors are negative errno values, with @err set.
  */
@@ -143,6 +146,7 @@ struct instrument_mode {
 	bool reentry;
 	bool metric;
 	bool bursts;
+	bool shared;
 
 	/** @begin: an image. Return: 0, or an error that ends the rewriting. */
 	int (*begin)(struct mode_image *image, struct error *err);
@@ -187,10 +191,10 @@ static inline uint32_t mode_word_at(const struct mode_plan *plan, uint64_t word)
 	return plan->image->words_at + (uint32_t)((plan->first_word + word) * sizeof(uint64_t));
 }
 
-/** mode_private_at() - likewise of what is the mode's own of a thread's private memory. */
+/** mode_private_at() - likewise of a thread's private memory. */
 static inline uint32_t mode_private_at(void)
 {
-	return sizeof(struct profile_layout_thread);
+	return PROFILE_LAYOUT_RANGE;
 }
 
 #endif

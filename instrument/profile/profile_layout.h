@@ -9,8 +9,9 @@
  * with struct profile_layout_turns; the rest is words of 8 bytes. Counts of an image are
  * the sums over all blocks.
  *
- * In the program %gs' base is the address of the thread's block; of modes with a runtime of
- * their own, of the thread's private memory, behind which the block is mapped.
+ * In the program %gs' base is the address of the thread's window, address space in which
+ * each rewritten image of the process has a range: private memory of the mode's, if it has
+ * some, and the thread's block of the image's file.
  */
 #ifndef DCPI_INSTRUMENT_PROFILE_LAYOUT_H
 #define DCPI_INSTRUMENT_PROFILE_LAYOUT_H
@@ -47,10 +48,10 @@ enum profile_layout_mode {
  * @block_bytes: from one block to the next
  * @area_bytes: before a block's words
  * @mode:    enum profile_layout_mode
- * @blocks:  that have been used, or would have been
+ * @blocks:  up to the last one that was used
  * @shared:  threads that had to share a block, or had none in the file: counts may be too low
  * @process: id
- * @owners:  thread ids
+ * @owners:  thread ids; 0: no thread had the block
  */
 struct profile_layout_header {
 	uint64_t magic;
@@ -67,17 +68,13 @@ struct profile_layout_header {
 	uint32_t owners[PROFILE_LAYOUT_BLOCKS];
 };
 
-/**
- * struct profile_layout_thread - what a thread's private memory begins with
- * @self: its address
- *
- * The mode's own follows. It is zero when the thread begins, and in the child of a fork as
- * it was, at the same address, while the block behind it is a new one.
+/*
+ * A window: a page of the runtime's own, the executable's range, then those of shared
+ * objects. What code adds to %gs' base is never negative and has 32 bits.
  */
-struct profile_layout_thread {
-	uint64_t self;
-	uint64_t reserved[7];
-};
+#define PROFILE_LAYOUT_WINDOW_BYTES (UINT64_C(1) << 31)
+#define PROFILE_LAYOUT_RANGE PROFILE_LAYOUT_PAGE
+#define PROFILE_LAYOUT_SHARED_RANGES (UINT64_C(1) << 30)
 
 /**
  * struct profile_layout_turns - when which of two copies runs (copier_turn.c)
@@ -93,6 +90,7 @@ struct profile_layout_turns {
 };
 
 #define PROFILE_LAYOUT_PATH_BYTES 1024
+#define PROFILE_LAYOUT_NAME_BYTES 64
 #define PROFILE_LAYOUT_PARAMETERS 8
 /* Where the runtime is entered, in its code. */
 #define PROFILE_LAYOUT_ENTER 0
@@ -100,14 +98,20 @@ struct profile_layout_turns {
 
 /**
  * struct profile_layout_state - in the program's memory, filled in by the rewriter
- * @slot:    of the thread's word, relative to the thread pointer
+ * @slot:    of the thread's word, relative to the thread pointer; 0: the loader, who fills
+ *           it in for shared objects, has not done so yet
  * @guard:   the process' word, relative to this; a page of its own, zero at first
- * @spare:   a block for when there can be no file, likewise
- * @path:    of the file, without the process' number; DCPIX_OUT says otherwise
- * @head_bytes: of a thread's private memory, whole pages; 0: it has none
- * @memories: addresses of these, by block, likewise zero at first
+ * @head_bytes: of a thread's private memory, whole pages. In the child of a fork it is as
+ *           it was, at the same address, while the block behind it is a new one
  * @parameters: the mode's own
  * @turns: what a thread's begin with, if the mode has them: @burst is not 0
+ * @range:   of the image in all windows, as its code has it: of shared objects where there
+ *           most likely is room, else the runtime moves them when they begin
+ * @code, @code_bytes: relative to this, whole pages: what it changes then
+ * @sites, @sites_bytes: likewise, where: distances of operands of 32 bits from the one
+ *           before, seven bits a byte, lowest first, with 128 on all but the last
+ * @name:    of the image, in the names of files; of executables empty
+ * @path:    of the file, without the process' number; DCPIX_OUT says otherwise
  * @region:  where the file is mapped
  */
 struct profile_layout_state {
@@ -116,16 +120,26 @@ struct profile_layout_state {
 	uint64_t block_bytes;
 	int64_t slot;
 	int64_t guard;
-	int64_t spare;
-	int64_t memories;
 	uint64_t head_bytes;
 	uint64_t area_bytes;
 	uint64_t mode;
 	uint64_t parameters[PROFILE_LAYOUT_PARAMETERS];
 	struct profile_layout_turns turns;
+	uint64_t range;
+	int64_t code;
+	uint64_t code_bytes;
+	int64_t sites;
+	uint64_t sites_bytes;
 	uint64_t region;
 	uint64_t region_blocks;
+	char name[PROFILE_LAYOUT_NAME_BYTES];
 	char path[PROFILE_LAYOUT_PATH_BYTES];
 };
+
+/** profile_layout_range_bytes() - of an image's range. */
+static inline uint64_t profile_layout_range_bytes(const struct profile_layout_state *state)
+{
+	return state->head_bytes + state->block_bytes;
+}
 
 #endif

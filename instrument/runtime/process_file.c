@@ -45,6 +45,14 @@ out:
 	return length;
 }
 
+static uint32_t append_text(char *out, uint32_t length, const char *text, uint32_t limit)
+{
+	for (uint32_t i = 0; i < limit && text[i] != '\0'; i++)
+		out[length++] = text[i];
+	out[length] = '\0';
+	return length;
+}
+
 static uint32_t append_number(char *out, uint32_t length, uint64_t number)
 {
 	char digits[20];
@@ -60,18 +68,21 @@ static uint32_t append_number(char *out, uint32_t length, uint64_t number)
 	return length;
 }
 
-/* PATH.PID, or PATH.PID.N where a program of that number has been before. */
+/*
+ * PATH.PID, or PATH.PID.N where a program of that number has been before. What DCPIX_OUT says
+ * goes for all images of a process: libraries add their names.
+ */
 static long create_file(struct profile_layout_state *state)
 {
-	char path[PROFILE_LAYOUT_PATH_BYTES + 48];
+	char path[PROFILE_LAYOUT_PATH_BYTES + PROFILE_LAYOUT_NAME_BYTES + 48];
 	uint32_t length = find_variable("DCPIX_OUT=", path, PROFILE_LAYOUT_PATH_BYTES);
 	long fd = -EEXIST;
 
 	if (length == 0) {
-		while (length + 1 < PROFILE_LAYOUT_PATH_BYTES && state->path[length] != '\0') {
-			path[length] = state->path[length];
-			length++;
-		}
+		length = append_text(path, 0, state->path, PROFILE_LAYOUT_PATH_BYTES - 1);
+	} else if (state->name[0] != '\0') {
+		path[length++] = '.';
+		length = append_text(path, length, state->name, PROFILE_LAYOUT_NAME_BYTES);
 	}
 	path[length++] = '.';
 	length = append_number(path, length, (uint64_t)CALL1(SYS_getpid, 0));
@@ -129,7 +140,7 @@ static void map(struct profile_layout_state *state, long fd)
 
 		if (fd < 0 || CALL2(SYS_ftruncate, fd, bytes) == 0)
 			at = system_call6(SYS_mmap, 0, (long)bytes, PROT_READ_WRITE, flags, fd, 0);
-		if (at < 0 && at > -4096)
+		if (runtime_is_error(at))
 			continue;
 		state->region = (uint64_t)at;
 		state->region_blocks = blocks;
@@ -147,7 +158,7 @@ void process_file_map(struct profile_layout_state *state)
 		map(state, fd);
 		CALL1(SYS_close, fd);
 	}
-	if (state->region == 0 && state->head_bytes > 0)
+	if (state->region == 0 && state->mode != PROFILE_LAYOUT_COUNTS)
 		map(state, -1);
 }
 

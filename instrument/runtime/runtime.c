@@ -6,32 +6,11 @@
 #include <linux/mman.h>
 
 #include "instrument/runtime/runtime.h"
-
-#define ARCH_SET_GS 0x1001
-#define ARCH_GET_GS 0x1004
+#include "instrument/runtime/thread_window.h"
 
 static uint32_t *guard_of(struct profile_layout_state *state)
 {
 	return (uint32_t *)((char *)state + state->guard);
-}
-
-/*
- * A process begins, or goes on as a copy of another one, whose file is not its own.
- * Return: the memory that this thread had in that one, or 0.
- */
-static uint64_t begin_process(struct profile_layout_state *state)
-{
-	uint64_t was = 0;
-
-	if (state->region != 0) {
-		CALL2(SYS_arch_prctl, ARCH_GET_GS, &was);
-		process_file_unmap(state);
-		thread_block_forget(state, was);
-	}
-	process_file_map(state);
-	CALL3(SYS_madvise, guard_of(state), PROFILE_LAYOUT_PAGE, MADV_WIPEONFORK);
-	*guard_of(state) = PROFILE_LAYOUT_READY;
-	return was;
 }
 
 /* Called by runtime_entry() below. */
@@ -39,13 +18,25 @@ void runtime_enter(struct profile_layout_state *state);
 
 __attribute__((used)) void runtime_enter(struct profile_layout_state *state)
 {
-	uint64_t was = *guard_of(state) != PROFILE_LAYOUT_READY ? begin_process(state) : 0;
+	uint64_t signals;
+	struct process_area *area = process_area_lock(&signals);
+	uint32_t image;
 
-	CALL2(SYS_arch_prctl, ARCH_SET_GS, thread_block_find(state, was));
-	__asm__ volatile("movl %0, %%fs:(%1)"
-			 :
-			 : "r"(PROFILE_LAYOUT_READY), "r"(state->slot)
-			 : "memory");
+	if (area->ready != PROFILE_LAYOUT_READY) {
+		thread_window_begin(area);
+		area->ready = PROFILE_LAYOUT_READY;
+	}
+	image = process_area_add(area, state);
+	if (*guard_of(state) != PROFILE_LAYOUT_READY)
+		CALL3(SYS_madvise, guard_of(state), PROFILE_LAYOUT_PAGE, MADV_WIPEONFORK);
+	thread_window_map(area, thread_window_own(area), image);
+	__atomic_store_n(guard_of(state), PROFILE_LAYOUT_READY, __ATOMIC_RELEASE);
+	if (state->slot != 0)
+		__asm__ volatile("movl %0, %%fs:(%1)"
+				 :
+				 : "r"(PROFILE_LAYOUT_READY), "r"(state->slot)
+				 : "memory");
+	process_area_unlock(area, signals);
 }
 
 /* Called by runtime_slow_entry() below. */
@@ -55,10 +46,12 @@ __attribute__((used)) void runtime_slow(struct profile_layout_state *state,
 					struct runtime_frame *frame)
 {
 	struct runtime_memory memory;
-	uint64_t self;
+	uint64_t base;
 
-	__asm__ volatile("movq %%gs:0, %0" : "=r"(self));
-	memory = runtime_memory_at(state, self);
+	__asm__ volatile("movq %%gs:%c1, %0"
+			 : "=r"(base)
+			 : "i"(__builtin_offsetof(struct thread_window, self)));
+	memory = runtime_memory_at(state, base);
 	runtime_mode_slow(state, &memory, frame);
 }
 

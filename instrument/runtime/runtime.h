@@ -19,6 +19,16 @@
 #define CALL3(n, a, b, c) system_call6(n, (long)(a), (long)(b), (long)(c), 0, 0, 0)
 
 #define PROT_READ_WRITE 3
+#define PROT_READ_EXECUTE 5
+
+static inline int runtime_is_error(long result)
+{
+	return result < 0 && result > -4096;
+}
+
+/** runtime_fail() - say why the program cannot go on, and end it. */
+_Noreturn void runtime_fail(const char *why, uint32_t bytes);
+#define RUNTIME_FAIL(why) runtime_fail("dcpix: " why "\n", sizeof("dcpix: " why "\n") - 1)
 
 /** struct runtime_memory - a thread's, as a mode with a runtime of its own sees it. */
 struct runtime_memory {
@@ -29,12 +39,12 @@ struct runtime_memory {
 
 /** runtime_memory_at() - by what %gs' base is. */
 static inline struct runtime_memory runtime_memory_at(const struct profile_layout_state *state,
-						      uint64_t self)
+						      uint64_t base)
 {
-	uint64_t area = self + state->head_bytes;
+	uint64_t head = base + state->range, area = head + state->head_bytes;
 
 	return (struct runtime_memory){
-		.private_data = (struct profile_layout_thread *)self + 1,
+		.private_data = (void *)head,
 		.area = (void *)area,
 		.words = (uint64_t *)(area + state->area_bytes),
 	};
@@ -93,16 +103,5 @@ void process_file_map(struct profile_layout_state *state);
 
 /** process_file_unmap() - it is another process', of which this one is a copy. */
 void process_file_unmap(struct profile_layout_state *state);
-
-/**
- * thread_block_find() - memory for this thread
- * @was: what it had in the process that this one is a copy of, or 0
- *
- * Return: what %gs' base is to be.
- */
-uint64_t thread_block_find(struct profile_layout_state *state, uint64_t was);
-
-/** thread_block_forget() - those of threads that this process, a copy, does not have. */
-void thread_block_forget(struct profile_layout_state *state, uint64_t own);
 
 #endif

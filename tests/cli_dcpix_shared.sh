@@ -1,0 +1,114 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Rewritten libraries do what the old ones did, and count it exactly, beside others and
+# beside a rewritten program.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+. tests/tap.sh
+
+dcpix=$PWD/build/bin/dcpix
+scratch=$(mktemp -d) || exit 2
+trap 'rm -rf "$scratch"' EXIT
+make --no-print-directory -s count-plugin || exit 2
+export DCPIX_OUT=$scratch/counts XDG_CACHE_HOME=$scratch/cache
+mkdir "$scratch/new"
+
+cc=${CC:-gcc}
+check "a host is built" $cc -O2 -g -I. -pthread -o "$scratch/host" tests/programs/host.c -ldl
+check "a guest is built" $cc -O2 -g -shared -fPIC -Wl,-soname,libguest.so -o "$scratch/libguest.so" \
+	tests/programs/guest.c
+check "and another one" $cc -O1 -g -shared -fPIC -o "$scratch/other.so" tests/programs/guest.c
+cp "$scratch/libguest.so" "$scratch/twin.so"
+for library in libguest.so other.so; do
+	check "$library is rewritten" "$dcpix" -q -o "$scratch/new/$library" "$scratch/$library"
+done
+cp "$scratch/new/libguest.so" "$scratch/new/twin.so"
+check "the host is rewritten" "$dcpix" -q -o "$scratch/new/host" "$scratch/host"
+
+# counted LIBRARY: calls of called() in all files
+counted()
+{
+	"$dcpix" --csv counts "$scratch/new/$1" "$scratch"/counts."$1".* 2> /dev/null |
+		awk -F, '$4 == "\"called\"" { sum += $2 } END { print sum + 0 }'
+}
+
+# way WANT FILES WAY LIBRARY...: with the old host and a new one; calls that the first
+# library counts, in so many files
+way()
+{
+	local want=$1 files=$2 way=$3 first=$4 old got label host
+
+	shift 3
+	old=$(cd "$scratch" && timeout 60 ./host "$way" "${@/#/./}" 2>&1; echo $?)
+	for host in host new/host; do
+		rm -f "$scratch"/counts.*
+		label="$way $* $host"
+		got=$(cd "$scratch" && timeout 60 ./"$host" "$way" "${@/#/./new/}" 2>&1; echo $?)
+		is "$label: does the same" "$got" "$old"
+		is "$label: counts" "$(counted "$first")" "$want"
+		is "$label: files" "$(find "$scratch" -name "counts.$first.*" | wc -l)" "$files"
+	done
+}
+way 80010 1 call libguest.so
+way 80010 1 call libguest.so other.so
+way 80020 1 call libguest.so twin.so other.so
+way 80010 1 crowd libguest.so
+way 500 1 loop libguest.so
+way 2002500 1 storm libguest.so
+way 50510 6 fork libguest.so
+way 110 2 inside libguest.so
+way 200 1 vfork libguest.so
+way 21 1 back libguest.so
+way 8000000 1 many libguest.so
+
+# Killed at any time, all is there.
+rm -f "$scratch"/counts.*
+"$scratch/host" forever "$scratch/new/libguest.so" & forever=$!
+sleep 0.3
+kill -9 $forever
+wait $forever 2> /dev/null
+check "nothing is lost by kill -9" [ "$(counted libguest.so)" -gt 10000 ]
+
+# Exceptions go through rewritten libraries: the one that throws, and those that unwind.
+folder=$(dirname "$(readlink -f "$(${CC:-gcc} -print-file-name=libstdc++.so.6)")")
+for name in libstdc++.so.6 libgcc_s.so.1; do
+	path=$(ldconfig -p | awk -v name=$name '$1 == name { print $NF; exit }')
+	check "$name is rewritten" "$dcpix" -q -o "$scratch/new/$name" "${path:-$folder/$name}"
+done
+echo 'int thrower(); int main() { return thrower(); }' > "$scratch/main.cc"
+check "a library throws" g++ -O2 -shared -fPIC -Wl,-soname,libthrows.so -Dmain=thrower -o "$scratch/libthrows.so" \
+	tests/programs/throws.cc
+check "and a program is built with it" g++ -o "$scratch/throws" "$scratch/main.cc" \
+	"$scratch/libthrows.so"
+check "the library is rewritten" "$dcpix" -q -o "$scratch/new/libthrows.so" "$scratch/libthrows.so"
+is "exceptions" "$(LD_LIBRARY_PATH=$scratch/new "$scratch/throws" 2>&1; echo $?)" \
+	"$(LD_LIBRARY_PATH=$scratch "$scratch/throws" 2>&1; echo $?)"
+is "procedures that catch them count" "$("$dcpix" --csv counts "$scratch/new/libthrows.so" \
+	"$scratch"/counts.libthrows.so.* | c++filt | awk -F, '$4 == "\"middle(int)\"" { print $2 }')" 5
+
+# Blocks and edges are those of an emulator.
+. tests/dcpix_exact.sh
+cat docs/*.md > "$scratch/text"
+check "a program with zlib is built" "$cc" -O2 -o "$scratch/deflate" tests/programs/deflate.c -lz
+exact_library libz 99 libz.so.1 "$scratch/deflate" "$scratch/text"
+exact_library liblzma 95 liblzma.so.5 xz -T1 -0c tests/tap.sh
+
+# What cannot be, in one line.
+refused()
+{
+	local label=$1 want=$2 got
+
+	shift 2
+	got=$("$dcpix" "$@" 2>&1 > /dev/null)
+	is "$label: exit status" $? 2
+	like "$label: says why" "$got" "^dcpix: $want"
+	is "$label: in one line" "$(printf '%s\n' "$got" | wc -l)" 1
+}
+loader=$(readelf -p .interp "$scratch/host" | awk '/\// { print $NF }')
+refused "the loader" ".*the dynamic loader" -o "$scratch/x" "$loader"
+for mode in paths calls context bursts; do
+	refused "mode $mode" ".*is for executables only" --mode $mode -o "$scratch/x" \
+		"$scratch/libguest.so"
+done
+tap_done
