@@ -11,6 +11,7 @@
 #include "instrument/counts/counts_report.h"
 #include "instrument/mode_store.h"
 #include "instrument/mode_table.h"
+#include "instrument/library_set.h"
 #include "instrument/runnable.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
@@ -34,6 +35,8 @@ enum {
 	KEY_CHECKS_AT,
 	KEY_ROOM,
 	KEY_DB,
+	KEY_LIBRARY,
+	KEY_LIBRARIES,
 	KEY_CSV,
 	KEY_QUIET = 'q',
 	KEY_VERBOSE = 'v',
@@ -55,6 +58,8 @@ static const struct option_entry entries[] = {
 	 "which places have checks: orig, EL, EC, EN, L4, L10, LN, EC+L4 (the default)"},
 	{KEY_ROOM, "room", "N", "references that a thread can record; default: 131072"},
 	{KEY_DB, "db", "FILE", "keep what was recorded in this profile database, as an epoch"},
+	{KEY_LIBRARY, "library", "NAME", "run: this library of the program, too; may be repeated"},
+	{KEY_LIBRARIES, "libraries", NULL, "run: all that the program begins with"},
 	{KEY_BY, "by", "ROWS", "a row for each procedure (the default), block or edge"},
 	{KEY_ROWS, "limit", "N", "at most N rows, 0: all; default: 20 procedures, all else"},
 	{KEY_CSV, "csv", NULL, "comma-separated values"},
@@ -70,6 +75,8 @@ struct settings {
 	struct mode_options of_mode;
 	struct turn_placement placement;
 	const char *database;
+	const char *libraries[LIBRARY_SET_WANTED_MAX]; /* "": all */
+	size_t library_count;
 	struct counts_report_options report;
 	bool limited;
 	bool quiet;
@@ -166,6 +173,14 @@ static int set_checks(struct settings *settings, const char *argument, struct er
 	return r;
 }
 
+static int add_library(struct settings *settings, const char *name, struct error *err)
+{
+	if (settings->library_count == LIBRARY_SET_WANTED_MAX)
+		return error_set(err, EINVAL, "more than %d libraries", LIBRARY_SET_WANTED_MAX);
+	settings->libraries[settings->library_count++] = name;
+	return 0;
+}
+
 static int set_option(struct settings *settings, int key, struct error *err)
 {
 	switch (key) {
@@ -183,6 +198,10 @@ static int set_option(struct settings *settings, int key, struct error *err)
 	case KEY_METRIC:
 		settings->of_mode.metric = optarg;
 		break;
+	case KEY_LIBRARY:
+		return add_library(settings, optarg, err);
+	case KEY_LIBRARIES:
+		return add_library(settings, "", err);
 	case KEY_DB:
 		settings->database = optarg;
 		break;
@@ -384,28 +403,56 @@ static int take_recorded(const struct settings *settings, const char *program, c
 	return status < 0 ? fail(&err) : status;
 }
 
-static int report_run(struct settings *settings, const char *folder, const char *program)
+/* @name: a library's; NULL: the program, whose files have no name but a number. */
+static int report_image(struct settings *settings, const char *folder, const char *rewritten,
+			const char *name)
 {
 	_cleanup_free_ char *pattern = NULL;
 	glob_t found = {0};
 	int status = EXIT_NOTHING;
 
-	if (asprintf(&pattern, "%s/profile.*", folder) < 0)
+	if (asprintf(&pattern, "%s/profile.%s%s[0-9]*", folder, name != NULL ? name : "",
+		     name != NULL ? "." : "") < 0)
 		return EXIT_BAD;
 	if (glob(pattern, 0, NULL, &found) == 0 &&
 	    (settings->mode->reader == NULL || settings->database != NULL))
-		status = take_counts(stderr, settings, program, found.gl_pathv, found.gl_pathc);
+		status = take_counts(stderr, settings, rewritten, found.gl_pathv, found.gl_pathc);
 	else if (found.gl_pathc > 0)
-		status = take_recorded(settings, program, found.gl_pathv, found.gl_pathc);
+		status = take_recorded(settings, rewritten, found.gl_pathv, found.gl_pathc);
 	for (size_t i = 0; status != EXIT_BAD && i < found.gl_pathc; i++)
 		unlink(found.gl_pathv[i]);
 	globfree(&found);
 	return status;
 }
 
+/* Return: EXIT_BAD; else what is to be told of the program. */
+static int report_run(struct settings *settings, const char *folder, const struct runnable *program,
+		      const struct library_set *libraries)
+{
+	int status;
+
+	if (!settings->quiet)
+		runnable_tell(program, stderr);
+	status = report_image(settings, folder, program->path, NULL);
+	for (size_t i = 0; status != EXIT_BAD && i < libraries->needed.count; i++) {
+		const struct needed_library *library = &libraries->needed.all[i];
+		const struct runnable *runnable = &libraries->runnables[i];
+
+		if (runnable->path == NULL)
+			continue;
+		if (!settings->quiet || settings->database == NULL)
+			fprintf(stderr, "\n%s:\n", library->path);
+		if (!settings->quiet)
+			runnable_tell(runnable, stderr);
+		if (report_image(settings, folder, runnable->path, library->name) == EXIT_BAD)
+			status = EXIT_BAD;
+	}
+	return status;
+}
+
 /* Return: as a shell's; EXIT_BAD after something was told to be in @folder. */
-static int run_and_report(struct settings *settings, struct runnable *runnable, const char *folder,
-			  char **argv)
+static int run_and_report(struct settings *settings, struct runnable *runnable,
+			  struct library_set *libraries, const char *folder, char **argv)
 {
 	_cleanup_free_ char *prefix = NULL;
 	struct error err;
@@ -413,53 +460,78 @@ static int run_and_report(struct settings *settings, struct runnable *runnable, 
 
 	if (asprintf(&prefix, "%s/profile", folder) < 0)
 		return EXIT_BAD;
-	status = runnable_run(runnable, prefix, argv, &err);
+	status = runnable_run(runnable, prefix, libraries->search, argv, &err);
 	if (status < 0)
 		return fail(&err);
 	fflush(stdout);
-	if (!settings->quiet)
-		runnable_tell(runnable, stderr);
-	told = report_run(settings, folder, runnable->path);
+	told = report_run(settings, folder, runnable, libraries);
 	if (told == EXIT_BAD) {
 		/* Nobody wants to run it again for want of a database. */
 		fprintf(stderr, "dcpix: what %s recorded is in %s\n", runnable->path, folder);
 		runnable_leave(runnable);
+		library_set_leave(libraries);
 		return EXIT_BAD;
 	}
 	return status != 0 ? status : told;
 }
 
-static int run(struct settings *settings, char **argv)
+static int check_run(const struct settings *settings, char *const *argv,
+		     char program[RUNNABLE_PATH_BYTES], struct error *err)
 {
-	_cleanup_(runnable_deinit) struct runnable runnable = {.path = NULL};
+	int r = check_mode(settings, err);
+
+	if (r < 0)
+		return r;
+	if (settings->database != NULL && !mode_store_takes(settings->mode))
+		return error_set(err, ENOTSUP, MODE_STORE_REFUSAL, settings->mode->name);
+	if (settings->library_count > 0 && settings->report.csv && settings->database == NULL)
+		return error_set(err, EINVAL,
+				 "--csv lists one image; counts of several can be kept by --db");
+	if (argv[0] == NULL)
+		return error_set(err, EINVAL, "run needs a program");
+	if (runnable_find(program, argv[0]) < 0)
+		return error_set(err, ENOENT, "cannot find %s", argv[0]);
+	return 0;
+}
+
+/* All that is to be run: what cannot be kept is made in @folder. */
+static int prepare_run(struct runnable *runnable, struct library_set *libraries,
+		       const struct settings *settings, const char *program, const char *folder,
+		       struct error *err)
+{
 	struct rewriter_options options = {
 		.debug = settings->debug, .mode = settings->mode, .of_mode = settings->of_mode};
+	_cleanup_free_ char *otherwise = NULL;
+	int r = 0;
+
+	if (asprintf(&otherwise, "%s/program", folder) < 0)
+		return error_set(err, ENOMEM, "out of memory");
+	if (settings->library_count > 0)
+		r = library_set_get(libraries, program, settings->libraries,
+				    settings->library_count, &options, folder, err);
+	return r < 0 ? r : runnable_get(runnable, program, &options, otherwise, err);
+}
+
+static int run(struct settings *settings, char **argv)
+{
+	struct runnable runnable = {.path = NULL};
+	struct library_set libraries = {.search = NULL};
 	char folder[] = "/tmp/dcpix.XXXXXX", program[RUNNABLE_PATH_BYTES];
 	struct error err;
 	int status;
 
-	if (check_mode(settings, &err) < 0)
+	if (check_run(settings, argv, program, &err) < 0)
 		return fail(&err);
-	if (settings->database != NULL && !mode_store_takes(settings->mode)) {
-		error_set(&err, ENOTSUP, MODE_STORE_REFUSAL, settings->mode->name);
-		return fail(&err);
-	}
-	if (argv[0] == NULL || runnable_find(program, argv[0]) < 0) {
-		error_set(&err, ENOENT, argv[0] == NULL ? "run needs a program" : "cannot find %s",
-			  argv[0]);
-		return fail(&err);
-	}
 	if (mkdtemp(folder) == NULL) {
 		error_set_errno(&err, "cannot make a folder in /tmp");
 		return fail(&err);
 	}
-	if (runnable_get(&runnable, program, &options, folder, &err) < 0) {
-		rmdir(folder);
-		return fail(&err);
-	}
-	status = run_and_report(settings, &runnable, folder, argv);
+	if (prepare_run(&runnable, &libraries, settings, program, folder, &err) < 0)
+		status = fail(&err);
+	else
+		status = run_and_report(settings, &runnable, &libraries, folder, argv);
+	library_set_deinit(&libraries);
 	runnable_deinit(&runnable);
-	runnable = (struct runnable){.path = NULL};
 	rmdir(folder); /* if nothing was left in it */
 	return status;
 }

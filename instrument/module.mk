@@ -11,6 +11,7 @@ ifneq ($(filter x86_64%,$(shell $(CC) -dumpmachine)),)
 # What runs in rewritten programs is not in the archive; what writes the database is the
 # program's alone.
 instrument-src := instrument/mode_table.c instrument/program_cache.c instrument/runnable.c \
+	instrument/needed_libraries.c instrument/library_set.c \
 	$(filter-out instrument/runtime/% %_store.c,$(sort $(wildcard instrument/*/*.c)))
 instrument-ldlibs := -lm
 

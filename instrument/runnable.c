@@ -43,7 +43,7 @@ static int keep(struct runnable *runnable, struct error *err)
 }
 
 int runnable_get(struct runnable *ret, const char *program, const struct rewriter_options *options,
-		 const char *folder, struct error *err)
+		 const char *otherwise, struct error *err)
 {
 	struct rewriter_options anew = *options;
 	struct rewriter_report report;
@@ -55,9 +55,10 @@ int runnable_get(struct runnable *ret, const char *program, const struct rewrite
 	ret->path = ret->cache.path;
 	if (ret->cache.found)
 		return 0;
-	if (ret->cache.path == NULL && asprintf(&ret->own, "%s/program", folder) < 0) {
-		ret->own = NULL;
-		return error_set(err, ENOMEM, "out of memory");
+	if (ret->cache.path == NULL) {
+		ret->own = strdup(otherwise);
+		if (ret->own == NULL)
+			return error_set(err, ENOMEM, "out of memory");
 	}
 	anew.output = ret->own != NULL ? ret->own : ret->cache.part;
 	r = rewriter_run(program, &anew, &report, err);
@@ -67,14 +68,27 @@ int runnable_get(struct runnable *ret, const char *program, const struct rewrite
 	return keep(ret, err);
 }
 
-int runnable_run(const struct runnable *runnable, const char *prefix, char **argv,
-		 struct error *err)
+static void search_first(const char *folder)
+{
+	_cleanup_free_ char *path = NULL;
+	const char *old = getenv("LD_LIBRARY_PATH");
+
+	if (old == NULL || *old == '\0')
+		setenv("LD_LIBRARY_PATH", folder, 1);
+	else if (asprintf(&path, "%s:%s", folder, old) >= 0)
+		setenv("LD_LIBRARY_PATH", path, 1);
+}
+
+int runnable_run(const struct runnable *runnable, const char *prefix, const char *search,
+		 char **argv, struct error *err)
 {
 	int status = 0;
 	pid_t child = fork();
 
 	if (child == 0) {
 		setenv("DCPIX_OUT", prefix, 1);
+		if (search != NULL)
+			search_first(search);
 		execv(runnable->path, argv);
 		fprintf(stderr, "dcpix: cannot run %s: %s\n", runnable->path, strerror(errno));
 		_exit(127);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A program that is rewritten to be run at once: as it was rewritten before
- * (program_cache.h), or anew, and then kept there if it can be, or else in a folder of the
- * caller's.
+ * (program_cache.h), or anew, and then kept there if it can be, or else where the
+ * caller wants it.
  */
 #ifndef DCPI_INSTRUMENT_RUNNABLE_H
 #define DCPI_INSTRUMENT_RUNNABLE_H
@@ -32,22 +32,23 @@ int runnable_find(char path[RUNNABLE_PATH_BYTES], const char *name);
  * runnable_get() - a program, rewritten
  * @ret:     out; freed by runnable_deinit(), if there is an error too
  * @options: how; its output and profile are not looked at
- * @folder:  for what cannot be kept
+ * @otherwise: where it is made if it cannot be kept
  *
  * Return: 0; errors as of rewriter_run().
  */
 int runnable_get(struct runnable *ret, const char *program, const struct rewriter_options *options,
-		 const char *folder, struct error *err);
+		 const char *otherwise, struct error *err);
 
 /**
  * runnable_run() - run it, and wait for its end
  * @prefix: of the files that it records in
+ * @search: where its loader looks for libraries first; NULL: nowhere else
  * @argv:   its arguments, and first its name
  *
  * Return: as a shell's $?; 127 it cannot be run, which has been told on stderr; errors.
  */
-int runnable_run(const struct runnable *runnable, const char *prefix, char **argv,
-		 struct error *err);
+int runnable_run(const struct runnable *runnable, const char *prefix, const char *search,
+		 char **argv, struct error *err);
 
 /** runnable_tell() - what was told of its rewriting, whenever that was */
 void runnable_tell(const struct runnable *runnable, FILE *out);

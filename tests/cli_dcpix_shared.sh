@@ -15,10 +15,10 @@ export DCPIX_OUT=$scratch/counts XDG_CACHE_HOME=$scratch/cache
 mkdir "$scratch/new"
 
 cc=${CC:-gcc}
-check "a host is built" $cc -O2 -g -I. -pthread -o "$scratch/host" tests/programs/host.c -ldl
-check "a guest is built" $cc -O2 -g -shared -fPIC -Wl,-soname,libguest.so -o "$scratch/libguest.so" \
+check "a host is built" "$cc" -O2 -g -I. -pthread -o "$scratch/host" tests/programs/host.c -ldl
+check "a guest is built" "$cc" -O2 -g -shared -fPIC -Wl,-soname,libguest.so -o "$scratch/libguest.so" \
 	tests/programs/guest.c
-check "and another one" $cc -O1 -g -shared -fPIC -o "$scratch/other.so" tests/programs/guest.c
+check "and another one" "$cc" -O1 -g -shared -fPIC -o "$scratch/other.so" tests/programs/guest.c
 cp "$scratch/libguest.so" "$scratch/twin.so"
 for library in libguest.so other.so; do
 	check "$library is rewritten" "$dcpix" -q -o "$scratch/new/$library" "$scratch/$library"
@@ -94,6 +94,23 @@ check "a program with zlib is built" "$cc" -O2 -o "$scratch/deflate" tests/progr
 exact_library libz 99 libz.so.1 "$scratch/deflate" "$scratch/text"
 exact_library liblzma 95 liblzma.so.5 xz -T1 -0c tests/tap.sh
 
+# run: a program with its libraries.
+rm -f "$scratch"/counts.*
+got=$("$dcpix" run -q -n 2 --library libz "$scratch/deflate" "$scratch/text" 2>&1 > "$scratch/printed")
+is "run --library: ends as the program does" $? 0
+is "run --library: prints the same" "$(cat "$scratch/printed")" "$("$scratch/deflate" "$scratch/text")"
+is "run --library: a listing each" "$(grep -cE "instructions +% +calls" <<< "$got")" 2
+like "run --library: says of what" "$got" "/libz\.so\.1"
+got=$(DCPIX_CACHE=off "$dcpix" run -q --library libz "$scratch/deflate" "$scratch/text" 2>&1 > /dev/null)
+is "run --library: without a cache" "$(grep -cE "instructions +% +calls" <<< "$got")" 2
+got=$("$dcpix" run -q --db "$scratch/counts.db" --libraries -- "$scratch/deflate" "$scratch/text" \
+	2>&1 > /dev/null)
+is "run --libraries: ends as the program does" $? 0
+is "run --libraries: libc counts under its own build-id" "$(sqlite3 "$scratch/counts.db" \
+	"SELECT count(*) FROM image WHERE lower(hex(identity)) = '$(readelf -n "$(ldd "$scratch/deflate" |
+	awk '$1 == "libc.so.6" { print $3 }')" | awk '/Build ID/ { print $3 }')'")" 1
+is "run: nothing is left behind" "$(find /tmp -maxdepth 1 -name 'dcpix.??????' -newer "$scratch/printed")" ""
+
 # What cannot be, in one line.
 refused()
 {
@@ -105,6 +122,8 @@ refused()
 	like "$label: says why" "$got" "^dcpix: $want"
 	is "$label: in one line" "$(printf '%s\n' "$got" | wc -l)" 1
 }
+refused "no such library" ".* needs no library \"libnone\"" run --library libnone "$scratch/deflate"
+refused "libraries as values" ".*--csv" run --csv --library libz "$scratch/deflate"
 loader=$(readelf -p .interp "$scratch/host" | awk '/\// { print $NF }')
 refused "the loader" ".*the dynamic loader" -o "$scratch/x" "$loader"
 for mode in paths calls context bursts; do
