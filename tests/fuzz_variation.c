@@ -48,6 +48,7 @@ static void try_area(const uint8_t *data, size_t bytes)
 	static struct path_way ways[64];
 	static uint32_t first[2] = {0, 64};
 	static struct path_start start;
+	static char path_text[] = "x", build_id[] = "", metric[] = "cycles";
 	struct paths_procedure procedure = {.name = "p",
 					    .nodes = &node,
 					    .graph = {.ways = ways,
@@ -58,9 +59,9 @@ static void try_area(const uint8_t *data, size_t bytes)
 						      .start_count = 1,
 						      .count = 64}};
 	struct paths_map map = {.image = 1,
-				.path = "x",
-				.build_id = "",
-				.metric = "cycles",
+				.path = path_text,
+				.build_id = build_id,
+				.metric = metric,
 				.timed = true,
 				.procedures = &procedure,
 				.procedure_count = 1};
