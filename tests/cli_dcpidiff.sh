@@ -46,7 +46,7 @@ if ! "${CC:-gcc}" -O2 -g -o "$scratch/varies" tests/programs/varies.c; then
 	tap_done
 	exit
 fi
-for kb in 16 1024; do
+for kb in 16 8192; do
 	TABLE_KB=$kb "$bin/dcpirun" -q -e cpu-clock --db "$scratch/live.db" --label "$kb kB" -- \
 		"$scratch/varies" 200
 done

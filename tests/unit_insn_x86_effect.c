@@ -85,6 +85,9 @@ static void registers_draw(struct trial *trial, struct user_regs_struct *regs,
 			regs->eflags = (regs->eflags & ~flag_bits[i]) |
 				       (unit_random(&trial->seed) & flag_bits[i]);
 	}
+	/* There are processors that do not return to a stack pointer that is no address. */
+	if (!insn_regs_has(kept, 4))
+		regs->rsp = (uint64_t)((int64_t)(regs->rsp << 16) >> 16);
 	if (!insn_regs_has(kept, 1) && draw(trial, 2) == 0)
 		regs->rcx &= 31; /* counts */
 }

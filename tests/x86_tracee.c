@@ -122,9 +122,23 @@ void x86_tracee_close(struct x86_tracee *tracee)
 	munmap(tracee->data, TRACEE_DATA_BYTES);
 }
 
+/* Where cpuid at @pc ends; 0: it is another instruction. */
+static unsigned long long cpuid_end(const struct x86_tracee *tracee, unsigned long long pc)
+{
+	static const uint8_t prefixes[] = {0x66, 0x67, 0xf0, 0xf2, 0xf3, 0x26,
+					   0x2e, 0x36, 0x3e, 0x64, 0x65};
+	const uint8_t *code = tracee->code + (pc - TRACEE_CODE), *at = code;
+
+	if (pc - TRACEE_CODE > TRACEE_CODE_BYTES - 16)
+		return 0;
+	while (at < code + 14 && (*at >> 4 == 4 || memchr(prefixes, *at, sizeof(prefixes)) != NULL))
+		at++;
+	return at[0] == 0x0f && at[1] == 0xa2 ? pc + (unsigned long long)(at + 2 - code) : 0;
+}
+
 int x86_tracee_step(struct x86_tracee *tracee, struct user_regs_struct *regs)
 {
-	unsigned long long pc = regs->rip;
+	unsigned long long pc = regs->rip, end = cpuid_end(tracee, pc);
 	int status, repeats = 0;
 
 	if (ptrace(PTRACE_SETREGS, tracee->pid, NULL, regs) < 0)
@@ -139,5 +153,8 @@ int x86_tracee_step(struct x86_tracee *tracee, struct user_regs_struct *regs)
 			abort();
 		regs->eflags &= ~FLAG_TF; /* that of our steps */
 	} while (regs->rip == pc && repeats++ < REPEATS_MAX);
+	/* Some hypervisors execute it themselves, and stop behind the next instruction only. */
+	if (end != 0 && regs->rip != end)
+		return SIGXCPU;
 	return regs->rip == pc ? SIGXCPU : 0;
 }

@@ -34,7 +34,8 @@ void x86_tracee_close(struct x86_tracee *tracee);
  * x86_tracee_step() - execute one instruction, a repeated one to its end
  * @regs: in, out
  *
- * Return: 0; the signal that it raised; SIGXCPU if it does not come to an end.
+ * Return: 0; the signal that it raised; SIGXCPU if its end is not seen: there is none, or
+ * a hypervisor has lost it.
  */
 int x86_tracee_step(struct x86_tracee *tracee, struct user_regs_struct *regs);
 
