@@ -84,9 +84,10 @@ for kb in 16 1024 64 256 700 512 900 128; do
 		"$scratch/varies" 200
 done
 live=$scratch/live.db
-is "the procedure that varies ranks first" "$(run "$live" --csv --normalize rest -i varies |
+# main varies as well: it makes the table. On a fast machine that is 2% of all, and no more.
+is "the procedure that varies ranks first" "$(run "$live" --csv --min 5 --normalize rest -i varies |
 	sed -n 2p | cut -d, -f19,28)" "yes,follow_chain"
-is "by label, too" "$(run "$live" --by label --csv -i varies | sed -n 2p |
+is "by label, too" "$(run "$live" --by label --csv --min 5 -i varies | sed -n 2p |
 	cut -d, -f19,28)" "yes,follow_chain"
 is "the sets' samples are the reports'" "$(run "$live" --json | python3 -c 'import json, sys
 print(*[int(s["samples"]) for s in json.load(sys.stdin)["sets"]])')" "$(for epoch in 1 2 3 4 5 6 7 8; do
