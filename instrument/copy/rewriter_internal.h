@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the files of the rewriter share: rewriter.c copies, rewriter_write.c writes. */
+#ifndef DCPI_INSTRUMENT_REWRITER_INTERNAL_H
+#define DCPI_INSTRUMENT_REWRITER_INTERNAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "instrument/copy/candidate.h"
+#include "instrument/copy/prelude.h"
+#include "instrument/copy/reentry.h"
+#include "instrument/copy/rewriter.h"
+#include "instrument/copy/shared_object.h"
+#include "instrument/copy/state_layout.h"
+#include "instrument/elf/elf_image.h"
+#include "instrument/elf/unwind_frames.h"
+#include "instrument/elf/unwind_writer.h"
+#include "instrument/mode/mode.h"
+#include "instrument/profile/profile_layout.h"
+
+struct rewriter {
+	const struct rewriter_options *options;
+	struct elf_image image;
+	struct shared_object shared; /* if it is one */
+	struct image_code *code;
+	struct candidates candidates;
+	struct reentry reentry;
+	bool *checked; /* of each candidate, if there are two copies: it has a check on entry */
+	struct unwind_frames frames;
+	struct unwind_writer unwind;
+	uint64_t unwind_offset; /* in the added code */
+	const struct instrument_mode *mode;
+	struct mode_image recorded;
+	char *path; /* absolute */
+	struct profile_layout_state state;
+	struct runtime_code runtime;
+	struct prelude prelude;
+	uint64_t prelude_offset;
+	uint64_t code_bytes;
+	const struct candidate *written; /* whose code is being written */
+	bool records;			 /* the second copy of it */
+	uint8_t *out;
+	struct rewriter_report *report;
+};
+
+/**
+ * rewriter_write() - put all that was copied and planned together, as a file
+ *
+ * Where it all goes has been decided. Return: 0; errors of the mode's encode(),
+ * elf_image_write(); -ERANGE, -ENOMEM.
+ */
+int rewriter_write(struct rewriter *rewriter, struct error *err);
+
+#endif
