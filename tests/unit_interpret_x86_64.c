@@ -107,8 +107,6 @@ static void set_registers(struct trial *trial, struct user_regs_struct *regs,
 	state->flags = 0x202 | (unit_random(&trial->seed) & 0x8d5);
 	for (i = 0; i < 16; i++)
 		state->reg[i] = random_value(trial);
-	/* There are processors that do not return to a stack pointer that is no address. */
-	state->reg[4] = (uint64_t)((int64_t)(state->reg[4] << 16) >> 16);
 	if (draw(trial, 2))
 		state->reg[1] &= 31;
 	x86_state_get(state, regs);
