@@ -141,28 +141,20 @@ if part=$(tests/bursts_part.sh 1000 50 gzip -6c README.md 2>&1); then
 else
 	not_ok "bursts are a part of all" "$part"
 fi
+# shellcheck disable=SC2016 # for awk
 check "and as large a part as was asked for" awk '{ exit !($1 / $3 > 0.03 && $1 / $3 < 0.07) }' \
 	<<< "$part"
 
-refused()
-{
-	local label=$1 want=$2 got
-
-	shift 2
-	got=$("$@" 2>&1 > /dev/null)
-	is "$label: exit status" $? 2
-	like "$label: says why" "$got" "$want"
-}
-refused "no file" "a rewritten program is needed" "$dcpibursts" "$scratch/new"
-refused "not rewritten" "has not been rewritten" "$dcpibursts" "$scratch/ways" "$scratch/text"
-refused "no profile" "is no profile" "$dcpibursts" "$scratch/new" "$scratch/text"
-refused "no checks" "is no number from 1 to" "$dcpix" --mode bursts --burst 0 "$scratch/ways"
-refused "nowhere" "is no placement of checks" "$dcpix" --mode bursts --checks-at EX "$scratch/ways"
-refused "not of streams" "is no listing of streams" \
+refuses "no file" "a rewritten program is needed" "$dcpibursts" "$scratch/new"
+refuses "not rewritten" "has not been rewritten" "$dcpibursts" "$scratch/ways" "$scratch/text"
+refuses "no profile" "is no profile" "$dcpibursts" "$scratch/new" "$scratch/text"
+refuses "no checks" "is no number from 1 to" "$dcpix" --mode bursts --burst 0 "$scratch/ways"
+refuses "nowhere" "is no placement of checks" "$dcpix" --mode bursts --checks-at EX "$scratch/ways"
+refuses "not of streams" "is no listing of streams" \
 	"$dcpibursts" --overlap "$scratch/text" "$scratch/new" "$DCPIX_OUT".*
-refused "no lengths" "are no lengths" "$dcpibursts" --streams --lengths 40-10 "$scratch/new" x
-refused "no percentage" "is no percentage" "$dcpibursts" --cover 101 "$scratch/new" x
-refused "no streams" "are about --streams" "$dcpibursts" --heat 5 "$scratch/new" x
-refused "no room" "is no number from 1 to" "$dcpix" --mode bursts --room 0 "$scratch/ways"
-refused "of another mode" "has no bursts" "$dcpix" --burst 5 "$scratch/ways"
+refuses "no lengths" "are no lengths" "$dcpibursts" --streams --lengths 40-10 "$scratch/new" x
+refuses "no percentage" "is no percentage" "$dcpibursts" --cover 101 "$scratch/new" x
+refuses "no streams" "are about --streams" "$dcpibursts" --heat 5 "$scratch/new" x
+refuses "no room" "is no number from 1 to" "$dcpix" --mode bursts --room 0 "$scratch/ways"
+refuses "of another mode" "has no bursts" "$dcpix" --burst 5 "$scratch/ways"
 tap_done

@@ -141,25 +141,15 @@ read -r calls _ < <(recursive called)
 check "nothing is lost by kill -9" [ "$calls" -gt 10000 ]
 
 # --- what cannot be, in one line
-refused()
-{
-	local label=$1 want=$2 got
-
-	shift 2
-	got=$("$@" 2>&1 > /dev/null)
-	is "$label: exit status" $? 2
-	like "$label: says why" "$got" "$want"
-	is "$label: in one line" "$(printf '%s\n' "$got" | wc -l)" 1
-}
 calls=$bin/dcpicalls
-refused "no files" "a rewritten program is needed" "$calls" "$WORK/ways.calls"
-refused "not rewritten" "has not been rewritten" "$calls" "$WORK/ways" "$WORK"/profile.*
-refused "no profile" "is no profile" "$calls" "$WORK/ways.calls" README.md
-refused "another program's" "is of another program" "$calls" "$WORK/callers.calls" "$WORK"/profile.*
-refused "no such rows" "cannot list by" "$calls" --by line "$WORK/ways.calls" "$WORK"/profile.*
-refused "no such metric" "there is no metric" "$bin/dcpix" --mode calls --metric time \
+refuses "no files" "a rewritten program is needed" "$calls" "$WORK/ways.calls"
+refuses "not rewritten" "has not been rewritten" "$calls" "$WORK/ways" "$WORK"/profile.*
+refuses "no profile" "is no profile" "$calls" "$WORK/ways.calls" README.md
+refuses "another program's" "is of another program" "$calls" "$WORK/callers.calls" "$WORK"/profile.*
+refuses "no such rows" "cannot list by" "$calls" --by line "$WORK/ways.calls" "$WORK"/profile.*
+refuses "no such metric" "there is no metric" "$bin/dcpix" --mode calls --metric time \
 	-o "$WORK/x" "$WORK/ways"
-refused "run --db: not of all modes" "\"bursts\" records is not kept" "$bin/dcpix" run --mode bursts --db "$WORK/db" true
+refuses "run --db: not of all modes" "\"bursts\" records is not kept" "$bin/dcpix" run --mode bursts --db "$WORK/db" true
 
 # All in one step: the report is what dcpicalls prints, on stderr, without the program's own.
 got=$("$bin/dcpix" run -q --mode calls -- "$WORK/ways" 2>&1 > "$WORK/out")

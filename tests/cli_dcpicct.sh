@@ -129,18 +129,8 @@ truth callers "$WORK/callers" 2
 truth mawk mawk '{ for (i = 1; i <= NF; i++) c[$i]++ } END { print NF, c["the"] }' README.md
 
 # --- what cannot be, in one line
-refused()
-{
-	local label=$1 want=$2 got
-
-	shift 2
-	got=$("$@" 2>&1 > /dev/null)
-	is "$label: exit status" $? 2
-	like "$label: says why" "$got" "$want"
-	is "$label: in one line" "$(printf '%s\n' "$got" | wc -l)" 1
-}
-refused "no files" "a rewritten program is needed" "$bin/dcpicct" "$WORK/callers.context"
-refused "no percentage" "is no percentage" "$bin/dcpicct" --least much "$WORK/callers.context" x
-refused "of dcpicalls" "records contexts: see dcpicct" "$bin/dcpicalls" "$WORK/callers.context" \
+refuses "no files" "a rewritten program is needed" "$bin/dcpicct" "$WORK/callers.context"
+refuses "no percentage" "is no percentage" "$bin/dcpicct" --least much "$WORK/callers.context" x
+refuses "of dcpicalls" "records contexts: see dcpicct" "$bin/dcpicalls" "$WORK/callers.context" \
 	"$WORK"/profile.*
 tap_done

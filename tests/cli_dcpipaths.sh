@@ -69,31 +69,21 @@ out=$("$dcpipaths" --threshold 100 -n 1 "$scratch/rewritten" "$DCPIX_OUT".*)
 like "nothing is hot at 100%" "$out" $'hot +0 +0.0%\n'
 like "rows can be fewer" "$out" '\.\.\. [0-9]+ more'
 
-refused()
-{
-	local label=$1 want=$2 got
-
-	shift 2
-	got=$("$@" 2>&1 > /dev/null)
-	is "$label: exit status" $? 2
-	like "$label: says why" "$got" "$want"
-	is "$label: in one line" "$(printf '%s\n' "$got" | wc -l)" 1
-}
-refused "no files" "^dcpipaths: a rewritten program is needed" "$dcpipaths" a
-refused "no database" "^dcpipaths: cannot open .*/none" "$dcpipaths" --db "$scratch/none"
-refused "ways of a database" "^dcpipaths: --by way needs" "$dcpipaths" --by way --db "$scratch/two.db"
-refused "no such rows" "^dcpipaths: there are no rows" "$dcpipaths" --by block a b
-refused "a wrong threshold" "^dcpipaths: \"101\" is no threshold" "$dcpipaths" --threshold 101 a b
-refused "a wrong limit" "^dcpipaths: \"x\" is no number" "$dcpipaths" -n x a b
-refused "not rewritten" "has not been rewritten" "$dcpipaths" "$scratch/program" /dev/null
-refused "no profile" "is no profile" "$dcpipaths" "$scratch/rewritten" "$scratch/text"
-refused "no such metric" "^dcpix: .*there is no metric" "$dcpix" --mode paths --metric apples \
+refuses "no files" "^dcpipaths: a rewritten program is needed" "$dcpipaths" a
+refuses "no database" "^dcpipaths: cannot open .*/none" "$dcpipaths" --db "$scratch/none"
+refuses "ways of a database" "^dcpipaths: --by way needs" "$dcpipaths" --by way --db "$scratch/two.db"
+refuses "no such rows" "^dcpipaths: there are no rows" "$dcpipaths" --by block a b
+refuses "a wrong threshold" "^dcpipaths: \"101\" is no threshold" "$dcpipaths" --threshold 101 a b
+refuses "a wrong limit" "^dcpipaths: \"x\" is no number" "$dcpipaths" -n x a b
+refuses "not rewritten" "has not been rewritten" "$dcpipaths" "$scratch/program" /dev/null
+refuses "no profile" "is no profile" "$dcpipaths" "$scratch/rewritten" "$scratch/text"
+refuses "no such metric" "^dcpix: .*there is no metric" "$dcpix" --mode paths --metric apples \
 	-o "$scratch/x" "$scratch/program"
-refused "a metric of counts" "^dcpix: .*metric" "$dcpix" --metric cycles -o "$scratch/x" \
+refuses "a metric of counts" "^dcpix: .*metric" "$dcpix" --metric cycles -o "$scratch/x" \
 	"$scratch/program"
 "$dcpix" -q --mode paths --metric cycles -o "$scratch/other" "$scratch/program"
 for file in "$DCPIX_OUT".*; do
-	refused "another rewriting's" "is of another program" "$dcpipaths" "$scratch/other" "$file"
+	refuses "another rewriting's" "is of another program" "$dcpipaths" "$scratch/other" "$file"
 	# Whatever is in it: no crash, and a status of its own.
 	for at in 0 8 24 32 44 56 4096 2101400; do
 		cp --sparse=always "$file" "$scratch/damaged"

@@ -134,26 +134,16 @@ one=$("$dcpivpp" --csv "$scratch/known.vpp" "$scratch/first" |
 	awk -F, 'NR > 1 { sum += $2 } END { print sum }')
 is "two files are summed up" "$sum" $((2 * one))
 
-refused()
-{
-	local label=$1 want=$2 got
-
-	shift 2
-	got=$("$@" 2>&1 > /dev/null)
-	is "$label: exit status" $? 2
-	like "$label: says why" "$got" "$want"
-	is "$label: in one line" "$(printf '%s\n' "$got" | wc -l)" 1
-}
-refused "no operands" "^dcpivpp: a rewritten program is needed" "$dcpivpp"
-refused "not rewritten" "has not been rewritten" "$dcpivpp" "$scratch/known" "$scratch/first"
-refused "no profile" "is no profile" "$dcpivpp" "$scratch/known.vpp" "$scratch/text"
-refused "no profile to compare" "is no profile" "$dcpivpp" --compare "$scratch/text" \
+refuses "no operands" "^dcpivpp: a rewritten program is needed" "$dcpivpp"
+refuses "not rewritten" "has not been rewritten" "$dcpivpp" "$scratch/known" "$scratch/first"
+refuses "no profile" "is no profile" "$dcpivpp" "$scratch/known.vpp" "$scratch/text"
+refuses "no profile to compare" "is no profile" "$dcpivpp" --compare "$scratch/text" \
 	"$scratch/known.vpp" "$scratch/first"
-refused "rewritten to count paths" "has not been rewritten" "$dcpipaths" "$scratch/known.vpp" \
+refuses "rewritten to count paths" "has not been rewritten" "$dcpipaths" "$scratch/known.vpp" \
 	"$scratch/first"
-refused "more than a path" "timed one by one" "$dcpix" --mode variation --burst 5 -o "$scratch/x" \
+refuses "more than a path" "timed one by one" "$dcpix" --mode variation --burst 5 -o "$scratch/x" \
 	"$scratch/known"
-refused "loops without checks" "have paths too" "$dcpix" --mode variation --checks-at EC+L4 \
+refuses "loops without checks" "have paths too" "$dcpix" --mode variation --checks-at EC+L4 \
 	-o "$scratch/x" "$scratch/known"
 for at in 8 24 32 40 44 48 56 4096 4110 4150 4200; do
 	cp --sparse=always "$scratch/first" "$scratch/damaged"

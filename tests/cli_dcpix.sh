@@ -151,13 +151,7 @@ rm -f "$scratch"/counts.*
 # What cannot be, in one line.
 refused()
 {
-	local label=$1 want=$2 got
-
-	shift 2
-	got=$("$dcpix" "$@" 2>&1 > /dev/null)
-	is "$label: exit status" $? 2
-	like "$label: says why" "$got" "^dcpix: $want"
-	is "$label: in one line" "$(printf '%s\n' "$got" | wc -l)" 1
+	refuses "$1" "^dcpix: $2" "$dcpix" "${@:3}"
 }
 refused "no program" "a program is needed"
 refused "a shell script" ".*no ELF file" tests/tap.sh

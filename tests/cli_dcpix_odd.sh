@@ -82,13 +82,7 @@ done
 # refused LABEL WANT ARGUMENT...
 refused()
 {
-	local label=$1 want=$2 got
-
-	shift 2
-	got=$("$dcpix" "$@" 2>&1 > /dev/null)
-	is "$label: exit status" $? 2
-	like "$label: says why" "$got" "^dcpix: $want"
-	is "$label: in one line" "$(printf '%s\n' "$got" | wc -l)" 1
+	refuses "$1" "^dcpix: $2" "$dcpix" "${@:3}"
 }
 
 # Code near which there is no room: data are farther away than a jump reaches.

@@ -114,13 +114,7 @@ is "run: nothing is left behind" "$(find /tmp -maxdepth 1 -name 'dcpix.??????' -
 # What cannot be, in one line.
 refused()
 {
-	local label=$1 want=$2 got
-
-	shift 2
-	got=$("$dcpix" "$@" 2>&1 > /dev/null)
-	is "$label: exit status" $? 2
-	like "$label: says why" "$got" "^dcpix: $want"
-	is "$label: in one line" "$(printf '%s\n' "$got" | wc -l)" 1
+	refuses "$1" "^dcpix: $2" "$dcpix" "${@:3}"
 }
 refused "no such library" ".* needs no library \"libnone\"" run --library libnone "$scratch/deflate"
 refused "libraries as values" ".*--csv" run --csv --library libz "$scratch/deflate"

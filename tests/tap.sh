@@ -11,6 +11,7 @@
 #   check NAME CMD...  ok if the command succeeds; shows its output if not
 #   is NAME GOT WANT   ok if both strings are equal
 #   like NAME GOT RE   ok if GOT matches the extended regular expression
+#   refuses NAME RE CMD...  status 2, and why in one line on stderr that matches RE
 
 tap_count=0
 tap_failed=0
@@ -73,6 +74,17 @@ like()
 		not_ok "$1" "got:  $2
 want: /$3/"
 	fi
+}
+
+refuses()
+{
+	local name="$1" want="$2" got status=0
+
+	shift 2
+	got=$("$@" 2>&1 > /dev/null) || status=$?
+	is "$name: exit status" $status 2
+	like "$name: says why" "$got" "$want"
+	is "$name: in one line" "$(printf '%s\n' "$got" | wc -l)" 1
 }
 
 tap_done()
