@@ -51,14 +51,14 @@ dcpipaths-pkgs = $(TOOL_PKGS)
 dcpipaths-ldlibs := -lm
 
 PROGRAMS += dcpicct
-dcpicct-src := tools/dcpicct.c tools/calls/context_listing.c tools/calls/call_names.c \
+dcpicct-src := tools/dcpicct.c tools/calls/context_listing.c tools/calls/call_names.c tools/calls/call_source.c \
 	tools/calls/call_report.c
 dcpicct-archives := tool instrument analysis db util
 dcpicct-pkgs = $(TOOL_PKGS)
 dcpicct-ldlibs := -lm
 
 PROGRAMS += dcpicalls
-dcpicalls-src := tools/dcpicalls.c tools/calls/call_listing.c tools/calls/call_names.c \
+dcpicalls-src := tools/dcpicalls.c tools/calls/call_listing.c tools/calls/call_names.c tools/calls/call_source.c \
 	tools/calls/call_report.c
 dcpicalls-archives := tool instrument analysis db util
 dcpicalls-pkgs = $(TOOL_PKGS)

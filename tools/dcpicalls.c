@@ -6,13 +6,12 @@
 #include <errno.h>
 #include <string.h>
 
-#include "instrument/calls/call_recording.h"
 #include "lib/error.h"
 #include "lib/options.h"
 #include "tools/calls/call_listing.h"
 #include "tools/calls/call_report.h"
+#include "tools/calls/call_source.h"
 #include "tools/report/cli.h"
-#include "tools/report/recording_source.h"
 
 #define KEY_BY 1001
 #define FILES_MAX 65536
@@ -30,11 +29,10 @@ static const struct option_entry own_options[] = {
 struct calls {
 	struct cli cli;
 	enum calls_rows rows;
-	struct call_recorded recorded; /* its map is also what a rewritten program's is read into */
+	struct call_source source; /* its map is also what a rewritten program's is read into */
 	struct call_profile profile;
 	struct call_names names;
 	struct call_listing listing;
-	struct recording_source source;
 };
 
 static int set_option(void *context, int key, const char *argument, struct error *err)
@@ -79,14 +77,14 @@ static int no_memory(struct error *err)
 /* From what a program has recorded in. */
 static int read_files(struct calls *calls, struct error *err)
 {
-	const struct call_map *map = &calls->recorded.map;
+	const struct call_map *map = &calls->source.recorded.map;
 	char **operands = calls->cli.operands;
 	int r;
 
 	if (calls->cli.operand_count < 2)
 		return error_set(err, EINVAL,
 				 "a rewritten program is needed, and the files it recorded in");
-	r = call_map_read(&calls->recorded.map, operands[0], err);
+	r = call_map_read(&calls->source.recorded.map, operands[0], err);
 	if (r < 0)
 		return r;
 	if (map->policy != CALL_POLICY_CALLS)
@@ -102,38 +100,12 @@ static int read_files(struct calls *calls, struct error *err)
 	return r;
 }
 
-static int take_procedures(void *context, const struct profile_recording *recording)
-{
-	struct calls *calls = context;
-
-	return call_recorded_procedures(&calls->recorded, recording, calls->source.path,
-					calls->source.build_id);
-}
-
-static int take_calls(void *context, const struct profile_recording *recording)
-{
-	struct calls *calls = context;
-
-	return call_recorded_calls(&calls->recorded, recording, &calls->profile);
-}
-
-static int read_database(struct calls *calls, struct error *err)
-{
-	int r = recording_source_open(&calls->source, &calls->cli, PROFILE_RECORDING_CALLS, err);
-
-	if (r == 0)
-		r = recording_source_visit(&calls->source, take_procedures, calls, err);
-	if (r < 0)
-		return r;
-	if (call_profile_init(&calls->profile, (uint32_t)calls->recorded.map.procedure_count) < 0)
-		return no_memory(err);
-	return recording_source_visit(&calls->source, take_calls, calls, err);
-}
-
 static int read_all(struct calls *calls, struct error *err)
 {
-	const struct call_map *map = &calls->recorded.map;
-	int r = calls->cli.operand_count > 0 ? read_files(calls, err) : read_database(calls, err);
+	const struct call_map *map = &calls->source.recorded.map;
+	int r = calls->cli.operand_count > 0
+			? read_files(calls, err)
+			: call_source_calls(&calls->source, &calls->cli, &calls->profile, err);
 
 	if (r < 0)
 		return r;
@@ -167,7 +139,7 @@ static int run(struct calls *calls)
 
 	int r = read_all(calls, &err);
 
-	if (r == -ENOENT && calls->source.reader != NULL)
+	if (r == -ENOENT && calls->source.recordings.reader != NULL)
 		return cli_nothing(&calls->cli, "%s", err.message);
 	if (r < 0)
 		return cli_fail(&calls->cli, &err);
@@ -190,8 +162,7 @@ int main(int argc, char **argv)
 	call_listing_deinit(&calls.listing);
 	call_names_deinit(&calls.names);
 	call_profile_deinit(&calls.profile);
-	call_recorded_deinit(&calls.recorded);
-	recording_source_close(&calls.source);
+	call_source_close(&calls.source);
 	cli_deinit(&calls.cli);
 	return status;
 }

@@ -6,16 +6,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "instrument/calls/call_recording.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/options.h"
 #include "tools/base/flame_graph.h"
 #include "tools/base/text.h"
 #include "tools/calls/call_report.h"
+#include "tools/calls/call_source.h"
 #include "tools/calls/context_listing.h"
 #include "tools/report/cli.h"
-#include "tools/report/recording_source.h"
 
 #define FILES_MAX 65536
 
@@ -36,11 +35,10 @@ struct cct {
 	double least;
 	bool folded;
 	bool svg;
-	struct call_recorded recorded; /* its map is also what a rewritten program's is read into */
+	struct call_source source; /* its map is also what a rewritten program's is read into */
 	struct context_tree tree;
 	struct call_names names;
 	struct context_listing listing;
-	struct recording_source source;
 };
 
 static int set_option(void *context, int key, const char *argument, struct error *err)
@@ -81,14 +79,14 @@ static int no_memory(struct error *err)
 /* From what a program has recorded in. */
 static int read_files(struct cct *cct, struct error *err)
 {
-	const struct call_map *map = &cct->recorded.map;
+	const struct call_map *map = &cct->source.recorded.map;
 	char **operands = cct->cli.operands;
 	int r;
 
 	if (cct->cli.operand_count < 2)
 		return error_set(err, EINVAL,
 				 "a rewritten program is needed, and the files it recorded in");
-	r = call_map_read(&cct->recorded.map, operands[0], err);
+	r = call_map_read(&cct->source.recorded.map, operands[0], err);
 	if (r < 0)
 		return r;
 	if (map->policy != CALL_POLICY_CONTEXT)
@@ -104,38 +102,12 @@ static int read_files(struct cct *cct, struct error *err)
 	return r;
 }
 
-static int take_procedures(void *context, const struct profile_recording *recording)
-{
-	struct cct *cct = context;
-
-	return call_recorded_procedures(&cct->recorded, recording, cct->source.path,
-					cct->source.build_id);
-}
-
-static int take_contexts(void *context, const struct profile_recording *recording)
-{
-	struct cct *cct = context;
-
-	return call_recorded_contexts(&cct->recorded, recording, &cct->tree);
-}
-
-static int read_database(struct cct *cct, struct error *err)
-{
-	int r = recording_source_open(&cct->source, &cct->cli, PROFILE_RECORDING_CONTEXT, err);
-
-	if (r == 0)
-		r = recording_source_visit(&cct->source, take_procedures, cct, err);
-	if (r < 0)
-		return r;
-	if (context_tree_init(&cct->tree, (uint32_t)cct->recorded.map.procedure_count) < 0)
-		return no_memory(err);
-	return recording_source_visit(&cct->source, take_contexts, cct, err);
-}
-
 static int read_all(struct cct *cct, struct error *err)
 {
-	const struct call_map *map = &cct->recorded.map;
-	int r = cct->cli.operand_count > 0 ? read_files(cct, err) : read_database(cct, err);
+	const struct call_map *map = &cct->source.recorded.map;
+	int r = cct->cli.operand_count > 0
+			? read_files(cct, err)
+			: call_source_contexts(&cct->source, &cct->cli, &cct->tree, err);
 
 	if (r < 0)
 		return r;
@@ -148,8 +120,8 @@ static int read_all(struct cct *cct, struct error *err)
 
 static int print_stacks(const struct cct *cct)
 {
-	_cleanup_free_ char *title = text_clean(cct->recorded.map.path);
-	const char *metric = call_recording_metric(cct->recorded.map.metric);
+	_cleanup_free_ char *title = text_clean(cct->source.recorded.map.path);
+	const char *metric = call_recording_metric(cct->source.recorded.map.metric);
 	struct flame_graph graph = {.title = title, .unit = *metric != '\0' ? metric : "calls"};
 	int r = title == NULL ? -ENOMEM : context_listing_stacks(&cct->listing, &graph.tree);
 
@@ -182,7 +154,7 @@ static int run(struct cct *cct)
 
 	int r = read_all(cct, &err);
 
-	if (r == -ENOENT && cct->source.reader != NULL)
+	if (r == -ENOENT && cct->source.recordings.reader != NULL)
 		return cli_nothing(&cct->cli, "%s", err.message);
 	if (r < 0)
 		return cli_fail(&cct->cli, &err);
@@ -205,8 +177,7 @@ int main(int argc, char **argv)
 	context_listing_deinit(&cct.listing);
 	call_names_deinit(&cct.names);
 	context_tree_deinit(&cct.tree);
-	call_recorded_deinit(&cct.recorded);
-	recording_source_close(&cct.source);
+	call_source_close(&cct.source);
 	cli_deinit(&cct.cli);
 	return status;
 }

@@ -4,18 +4,16 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "instrument/calls/call_recording.h"
 #include "lib/error.h"
 #include "tools/calls/call_names.h"
+#include "tools/calls/call_source.h"
 #include "tools/export/exporter.h"
 #include "tools/report/output_file.h"
-#include "tools/report/recording_source.h"
 
 /* The tree in the making. */
 struct context_export {
 	const struct exporter *exporter;
-	struct recording_source source;
-	struct call_recorded recorded;
+	struct call_source source;
 	struct context_tree tree;
 	struct call_names names;
 	struct stack_node *nodes;
@@ -24,38 +22,10 @@ struct context_export {
 	struct export_contexts what;
 };
 
-static int take_procedures(void *context, const struct profile_recording *recording)
-{
-	struct context_export *export = context;
-
-	return call_recorded_procedures(&export->recorded, recording, export->source.path,
-					export->source.build_id);
-}
-
-static int take_contexts(void *context, const struct profile_recording *recording)
-{
-	struct context_export *export = context;
-
-	return call_recorded_contexts(&export->recorded, recording, &export->tree);
-}
-
-static int read_tree(struct context_export *export, struct error *err)
-{
-	const struct call_map *map = &export->recorded.map;
-	int r = recording_source_visit(&export->source, take_procedures, export, err);
-
-	if (r < 0)
-		return r;
-	if (context_tree_init(&export->tree, (uint32_t)map->procedure_count) < 0 ||
-	    call_names_make(&export->names, map, export->source.cli->demangle) < 0)
-		return error_set(err, ENOMEM, "out of memory");
-	return recording_source_visit(&export->source, take_contexts, export, err);
-}
-
 /* Without a metric, calls are what there is. */
 static void fill(struct context_export *export)
 {
-	const struct call_map *map = &export->recorded.map;
+	const struct call_map *map = &export->source.recorded.map;
 	const struct context_tree *tree = &export->tree;
 	bool measured = tree->metric != CALL_METRIC_NONE;
 
@@ -75,27 +45,27 @@ static void fill(struct context_export *export)
 			export->names.names[i],
 			i < map->procedure_count ? map->procedures[i].address : 0};
 	export->what = (struct export_contexts){
-		.image = export->source.path,
-		.build_id = export->source.build_id,
+		.image = export->source.recordings.path,
+		.build_id = export->source.recordings.build_id,
 		.metric = measured ? call_recording_metric(tree->metric) : "calls",
 		.stacks = {export->nodes, tree->count},
 		.contexts = export->contexts,
 		.procedures = export->procedures,
 		.procedure_count = export->names.count,
-		.start_ns = export->source.start_ns,
-		.end_ns = export->source.end_ns,
+		.start_ns = export->source.recordings.start_ns,
+		.end_ns = export->source.recordings.end_ns,
 		.comment = "dcpix --mode context",
 	};
 }
 
 static int make(struct context_export *export, struct cli *cli, struct error *err)
 {
-	int r = recording_source_open(&export->source, cli, PROFILE_RECORDING_CONTEXT, err);
+	int r = call_source_contexts(&export->source, cli, &export->tree, err);
 
-	if (r == 0)
-		r = read_tree(export, err);
 	if (r < 0)
 		return r;
+	if (call_names_make(&export->names, &export->source.recorded.map, cli->demangle) < 0)
+		return error_set(err, ENOMEM, "out of memory");
 	export->nodes = calloc(export->tree.count, sizeof(*export->nodes));
 	export->contexts = calloc(export->tree.count, sizeof(*export->contexts));
 	export->procedures = calloc(export->names.count, sizeof(*export->procedures));
@@ -118,7 +88,7 @@ int export_contexts(struct cli *cli, const struct exporter *exporter, const char
 	struct error err;
 	int status = CLI_OK, r = make(&export, cli, &err);
 
-	if (r == -ENOENT && export.source.reader != NULL)
+	if (r == -ENOENT && export.source.recordings.reader != NULL)
 		status = cli_nothing(cli, "%s", err.message);
 	else if (r < 0 || output_file_write(output, write_contexts, &export, &err) < 0)
 		status = cli_fail(cli, &err);
@@ -127,7 +97,6 @@ int export_contexts(struct cli *cli, const struct exporter *exporter, const char
 	free(export.procedures);
 	call_names_deinit(&export.names);
 	context_tree_deinit(&export.tree);
-	call_recorded_deinit(&export.recorded);
-	recording_source_close(&export.source);
+	call_source_close(&export.source);
 	return status;
 }
