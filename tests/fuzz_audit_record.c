@@ -5,14 +5,7 @@
 #include <string.h>
 
 #include "loader-hook/audit_record.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
-
-static void require(int condition)
-{
-	if (!condition)
-		abort();
-}
+#include "tests/fuzz.h"
 
 static void path_check(const char *path, const char *copy, size_t bytes)
 {

@@ -11,14 +11,7 @@
 
 #include "daemon/config.h"
 #include "lib/error.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
-
-static void require(bool condition)
-{
-	if (!condition)
-		abort();
-}
+#include "tests/fuzz.h"
 
 static bool power_of_two(uint64_t number)
 {

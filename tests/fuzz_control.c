@@ -17,17 +17,10 @@
 #include "daemon/base/cpu_list.h"
 #include "daemon/control.h"
 #include "lib/error.h"
+#include "tests/fuzz.h"
 #include "tools/base/time_spec.h"
 
 #define NOW_NS INT64_C(1700000000000000000)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
-
-static void require(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 /* What is answered holds any text of the peer's, and must be lines all the same. */
 static void handle(void *context, const char *verb, const char *argument,

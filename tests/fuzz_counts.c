@@ -16,17 +16,10 @@
 #include "instrument/counts/counts_profile.h"
 #include "instrument/profile/profile_layout.h"
 #include "lib/error.h"
+#include "tests/fuzz.h"
 
 /* More counters would be memory, not code. */
 #define COUNTERS_MAX 100000
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
-
-static void require(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 static void solve(const struct counts_map *map)
 {
@@ -48,24 +41,7 @@ static void solve(const struct counts_map *map)
 	free(edges);
 }
 
-static void try_map(const uint8_t *data, size_t bytes)
-{
-	struct counts_map map, again;
-	uint8_t *encoded, *second;
-	size_t encoded_bytes, second_bytes;
-
-	if (counts_map_decode(&map, data, bytes) < 0)
-		return;
-	require(counts_map_encode(&map, &encoded, &encoded_bytes) == 0);
-	require(counts_map_decode(&again, encoded, encoded_bytes) == 0);
-	require(counts_map_encode(&again, &second, &second_bytes) == 0);
-	require(second_bytes == encoded_bytes && memcmp(encoded, second, second_bytes) == 0);
-	solve(&map);
-	counts_map_deinit(&map);
-	counts_map_deinit(&again);
-	free(encoded);
-	free(second);
-}
+FUZZ_MAP(counts_map, solve)
 
 static void try_profile(uint8_t *data, size_t bytes, bool agree)
 {
@@ -110,7 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	require(copy != NULL);
 	memcpy(copy, data + 1, bytes - 1);
 	if (data[0] % 2 == 0)
-		try_map(copy, bytes - 1);
+		try_counts_map(copy, bytes - 1);
 	else
 		try_profile(copy, bytes - 1, data[0] % 8 != 1);
 	free(copy);

@@ -18,14 +18,7 @@
 /* For what reads a line. */
 #include "loader-hook/process_scan.c"
 #include "loader-hook/side_band_record.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
-
-static void require(int condition)
-{
-	if (!condition)
-		abort();
-}
+#include "tests/fuzz.h"
 
 static void maps_line(const uint8_t *data, size_t bytes)
 {

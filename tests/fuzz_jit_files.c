@@ -14,18 +14,11 @@
 #include "daemon/jit/jit_shape.h"
 #include "loader-hook/jit_dump.h"
 #include "loader-hook/jit_map.h"
+#include "tests/fuzz.h"
 #include "tests/jit_files.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
 static uint64_t size;
 static struct jit_codes codes;
-
-static void require(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 static void add(uint64_t start, uint64_t bytes, uint64_t time)
 {

@@ -15,14 +15,7 @@
 #include "daemon/import/perfdata_file.h"
 #include "lib/error.h"
 #include "loader-hook/side_band_record.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
-
-static void require(int condition)
-{
-	if (!condition)
-		abort();
-}
+#include "tests/fuzz.h"
 
 static void take_apart(struct perfdata_file *file, const struct perf_event_header *record)
 {

@@ -8,19 +8,12 @@
 #include <string.h>
 
 #include "analysis/image/procedure_index.h"
+#include "tests/fuzz.h"
 
 #define MAGIC_BYTES 8
 #define SUMMED 16
 #define HEADER 56
 #define PARTS 3 /* stamps, procedures, segments; names are what is left */
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
-
-static void require(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 /* Numbers of parts that add up to the bytes there are, and an empty key. */
 static void make_fit(uint8_t *index, size_t bytes)

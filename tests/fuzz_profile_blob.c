@@ -17,17 +17,10 @@
 #include "db/profile_read.h"
 #include "db/recording_blob.h"
 #include "db/symbol_blob.h"
+#include "tests/fuzz.h"
 
 #define IMAGE 7
 #define CODE_OFFSET 4096
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
-
-static void require(int condition)
-{
-	if (!condition)
-		abort();
-}
 
 static void seal(uint8_t *data, size_t bytes, uint32_t key)
 {

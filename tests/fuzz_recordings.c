@@ -16,52 +16,13 @@
 #include "instrument/calls/call_recording.h"
 #include "instrument/paths/paths_listing.h"
 #include "instrument/paths/paths_recording.h"
+#include "tests/fuzz.h"
 
 #define CRC_BYTES 4
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+FUZZ_MAP(call_map, (void))
 
-static void require(int condition)
-{
-	if (!condition)
-		abort();
-}
-
-static void try_call_map(const uint8_t *data, size_t bytes)
-{
-	struct call_map map, again;
-	uint8_t *encoded, *second;
-	size_t encoded_bytes, second_bytes;
-
-	if (call_map_decode(&map, data, bytes) < 0)
-		return;
-	require(call_map_encode(&map, &encoded, &encoded_bytes) == 0);
-	require(call_map_decode(&again, encoded, encoded_bytes) == 0);
-	require(call_map_encode(&again, &second, &second_bytes) == 0);
-	require(encoded_bytes == second_bytes && memcmp(encoded, second, encoded_bytes) == 0);
-	free(encoded);
-	free(second);
-	call_map_deinit(&again);
-	call_map_deinit(&map);
-}
-
-static void try_paths_map(const uint8_t *data, size_t bytes)
-{
-	struct paths_map map, again;
-	uint8_t *encoded, *second;
-	size_t encoded_bytes, second_bytes;
-
-	if (paths_map_decode(&map, data, bytes) < 0)
-		return;
-	require(paths_map_encode(&map, &encoded, &encoded_bytes) == 0);
-	require(paths_map_decode(&again, encoded, encoded_bytes) == 0);
-	require(paths_map_encode(&again, &second, &second_bytes) == 0);
-	require(encoded_bytes == second_bytes && memcmp(encoded, second, encoded_bytes) == 0);
-	free(encoded);
-	free(second);
-	paths_map_deinit(&again);
-	paths_map_deinit(&map);
-}
+FUZZ_MAP(paths_map, (void))
 
 static void try_paths(const struct profile_recording *recording)
 {

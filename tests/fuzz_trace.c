@@ -10,14 +10,7 @@
 #include <xxhash.h>
 
 #include "daemon/source/trace.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
-
-static void require(int condition)
-{
-	if (!condition)
-		abort();
-}
+#include "tests/fuzz.h"
 
 static void seal(uint8_t *data, size_t bytes)
 {

@@ -14,32 +14,9 @@
 
 #include "instrument/variation/variation_listing.h"
 #include "lib/error.h"
+#include "tests/fuzz.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
-
-static void require(int condition)
-{
-	if (!condition)
-		abort();
-}
-
-static void try_map(const uint8_t *data, size_t bytes)
-{
-	struct paths_map map, again;
-	uint8_t *encoded, *second;
-	size_t encoded_bytes, second_bytes;
-
-	if (paths_map_decode(&map, data, bytes) < 0)
-		return;
-	require(paths_map_encode(&map, &encoded, &encoded_bytes) == 0);
-	require(paths_map_decode(&again, encoded, encoded_bytes) == 0);
-	require(paths_map_encode(&again, &second, &second_bytes) == 0);
-	require(second_bytes == encoded_bytes && memcmp(encoded, second, second_bytes) == 0);
-	paths_map_deinit(&map);
-	paths_map_deinit(&again);
-	free(encoded);
-	free(second);
-}
+FUZZ_MAP(paths_map, (void))
 
 /* A procedure of 64 paths: of one node, each by a way of its own. */
 static void try_area(const uint8_t *data, size_t bytes)
@@ -110,7 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	require(copy != NULL);
 	memcpy(copy, data + 1, bytes - 1);
 	if (data[0] % 2 == 0)
-		try_map(copy, bytes - 1);
+		try_paths_map(copy, bytes - 1);
 	else
 		try_area(copy, bytes - 1);
 	free(copy);
