@@ -84,7 +84,6 @@ static int add_block(struct variation_profile *profile, const struct paths_map *
 		else
 			profile->damaged++;
 	}
-	profile->bursts += area->turns.burst > 0 ? area->turns.burst - 1 : 0;
 	profile->lost += area->lost;
 	profile->overflow += area->overflow;
 	profile->threads++;

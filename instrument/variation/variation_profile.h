@@ -40,7 +40,6 @@ struct variation_profile {
 	size_t count;
 	size_t capacity;
 	struct u64_map places; /* of keys, + 1 */
-	uint64_t bursts;
 	uint64_t lost;
 	uint64_t overflow;
 	uint64_t damaged;

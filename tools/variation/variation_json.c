@@ -101,7 +101,6 @@ void variation_json_print(FILE *out, const struct variation_listing *listing, si
 	json_stream_text(&json, "image", listing->map->path);
 	json_stream_text(&json, "build_id", listing->map->build_id);
 	json_stream_count(&json, "checks", listing->map->checks);
-	json_stream_count(&json, "bursts", profile->bursts);
 	json_stream_count(&json, "threads", profile->threads);
 	json_stream_count(&json, "times", listing->count);
 	json_stream_count(&json, "cycles", listing->total);
