@@ -2,6 +2,7 @@
 #include "lib/options.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/error.h"
@@ -99,6 +100,17 @@ static void print_entry(FILE *stream, const struct option_entry *entry, size_t w
 		return;
 	print_names(names, entry);
 	fprintf(stream, "  %-*s  %s\n", (int)width, names, entry->help);
+}
+
+int options_rows(const char *argument, size_t *ret, struct error *err)
+{
+	char *end;
+
+	errno = 0;
+	*ret = strtoul(argument, &end, 10);
+	if (errno != 0 || *argument < '0' || *argument > '9' || *end != '\0')
+		return error_set(err, EINVAL, "\"%s\" is no number of rows", argument);
+	return 0;
 }
 
 void options_help(FILE *stream, const struct options *options, const char *synopsis,

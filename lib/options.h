@@ -78,6 +78,9 @@ void options_add(struct options *options, const struct option_entry *entries, si
  */
 int options_next(struct options *options, int argc, char **argv, struct error *err);
 
+/** options_rows() - parse a number of rows, 0 or more. Return: 0 or -EINVAL. */
+int options_rows(const char *argument, size_t *ret, struct error *err);
+
 /** options_help() - print usage, summary and all options. */
 void options_help(FILE *stream, const struct options *options, const char *synopsis,
 		  const char *summary);

@@ -67,18 +67,6 @@ static int set_rows(struct settings *settings, const char *argument, struct erro
 			 "there are no rows \"%s\": instruction, procedure or reference", argument);
 }
 
-static int set_limit(struct settings *settings, const char *argument, struct error *err)
-{
-	char *end;
-
-	errno = 0;
-	settings->report.limit = strtoul(argument, &end, 10);
-	settings->limited = true;
-	if (errno != 0 || *argument < '0' || *argument > '9' || *end != '\0')
-		return error_set(err, EINVAL, "\"%s\" is no number of rows", argument);
-	return 0;
-}
-
 static int set_cover(struct settings *settings, const char *argument, struct error *err)
 {
 	double percent;
@@ -146,7 +134,8 @@ static int set_option(struct settings *settings, int key, struct error *err)
 	case KEY_BY:
 		return set_rows(settings, optarg, err);
 	case KEY_ROWS:
-		return set_limit(settings, optarg, err);
+		settings->limited = true;
+		return options_rows(optarg, &settings->report.limit, err);
 	case KEY_CSV:
 		settings->report.csv = true;
 		break;

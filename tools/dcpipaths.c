@@ -53,18 +53,6 @@ static int set_rows(struct settings *settings, const char *argument, struct erro
 	return error_set(err, EINVAL, "there are no rows \"%s\": path, procedure or way", argument);
 }
 
-static int set_limit(struct settings *settings, const char *argument, struct error *err)
-{
-	char *end;
-
-	errno = 0;
-	settings->report.limit = strtoul(argument, &end, 10);
-	settings->limited = true;
-	if (errno != 0 || *argument < '0' || *argument > '9' || *end != '\0')
-		return error_set(err, EINVAL, "\"%s\" is no number of rows", argument);
-	return 0;
-}
-
 static int set_threshold(struct settings *settings, const char *argument, struct error *err)
 {
 	char *end;
@@ -84,7 +72,8 @@ static int set_option(void *context, int key, const char *argument, struct error
 	case KEY_BY:
 		return set_rows(settings, argument, err);
 	case KEY_ROWS:
-		return set_limit(settings, argument, err);
+		settings->limited = true;
+		return options_rows(argument, &settings->report.limit, err);
 	case KEY_THRESHOLD:
 		return set_threshold(settings, argument, err);
 	case KEY_DEBUG:
