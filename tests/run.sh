@@ -8,8 +8,8 @@
 # One after the other; those --beside have a queue of their own, which is worked off at
 # the same time. --join waits for it, for the sake of what wants the machine to itself.
 #
-# One line a program, the output of those that fail, and last
-# "N passed, N failed, N skipped". With CI=true a skipped test is a failure.
+# One line a program, the output of those that fail, and last what failed, once more,
+# and "N passed, N failed, N skipped". With CI=true a skipped test is a failure.
 set -u
 
 passed=0 failed=0 skipped=0
@@ -19,10 +19,20 @@ if [ "${1:-}" = --log ]; then
 	shift 2
 fi
 mkdir -p "$log_dir"
+rm -f "$log_dir"/failed.*
 
 export CMOCKA_MESSAGE_OUTPUT=TAP
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:abort_on_error=1}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
+
+# what_failed NAME LOG STATUS: the tests of a program that failed, and what they said
+what_failed()
+{
+	echo "$1, exit $3:"
+	awk '/^not ok / || /^ok .*# SKIP/ && ENVIRON["CI"] == "true" { print; said = 0; next }
+		/^#/ && said++ < 12 { print; next }
+		{ said = 12 }' said=12 "$2"
+}
 
 run_one()
 {
@@ -55,6 +65,7 @@ run_one()
 		echo "--- $log (exit $status)"
 		tail -n 60 "$log"
 		echo "---"
+		what_failed "$name" "$log" "$status" > "$log_dir/failed.${name//\//_}"
 	fi
 }
 
@@ -110,5 +121,6 @@ while [ $# -gt 0 ]; do
 done
 start_queue
 join_queue
+cat "$log_dir"/failed.* 2> /dev/null
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]
