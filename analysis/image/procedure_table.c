@@ -60,8 +60,9 @@ static int add_at(struct builder *builder, uint64_t address, uint64_t bytes, con
 /* Unwind ranges and the symbols of some linkers come sorted, tens of thousands of them. */
 static void sort_layer(struct builder *builder, size_t first)
 {
-	array_sort(builder->candidates + first, builder->count - first,
-		   sizeof(*builder->candidates), procedure_layers_compare);
+	if (builder->count > first)
+		array_sort(builder->candidates + first, builder->count - first,
+			   sizeof(*builder->candidates), procedure_layers_compare);
 }
 
 static int finish_layer(struct builder *builder, size_t first)
