@@ -253,6 +253,20 @@ static void lost_read(struct bpf_hook *hook, uint64_t since_ns)
 		process_read(hook, pid, since_ns);
 }
 
+static void event_pass(void *context, const struct image_event *event)
+{
+	struct bpf_hook *hook = context;
+
+	hook->handle(hook->context, event);
+}
+
+static void ring_read(void *context)
+{
+	struct bpf_hook *hook = context;
+
+	hook_ring_read(&hook->ring, hook_ring_end(&hook->ring), record_take, hook);
+}
+
 /* After what was in the ring: it is older than what /proc says. */
 static void losses_mend(struct bpf_hook *hook, uint64_t began_ns)
 {
@@ -268,7 +282,7 @@ static void losses_mend(struct bpf_hook *hook, uint64_t began_ns)
 	if (read & HOOK_LOSSES_NAMED)
 		lost_read(hook, since_ns);
 	if (read & HOOK_LOSSES_ALL)
-		process_scan_all(hook->handle, hook->context, NULL);
+		process_scan_all(event_pass, ring_read, hook, NULL);
 }
 
 /*

@@ -2,6 +2,7 @@
 #include "loader-hook/image_feed.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,6 +165,43 @@ int image_feed_poll_fd(struct image_feed *feed)
 				   : side_band_poll_fd(feed->band);
 }
 
+/* Of a scan: whom it is for. */
+struct feed_scan {
+	struct image_feed *feed;
+	image_event_fn handle;
+	void *context;
+};
+
+static void event_pass(void *context, const struct image_event *event)
+{
+	struct feed_scan *scan = context;
+
+	scan->handle(scan->context, event);
+}
+
+/* What is lost meanwhile is left to the next drain. */
+static void rings_relieve(void *context)
+{
+	struct feed_scan *scan = context;
+	struct image_feed *feed = scan->feed;
+	struct pollfd waiting = {.fd = image_feed_poll_fd(feed), .events = POLLIN};
+
+	if (poll(&waiting, 1, 0) <= 0)
+		return;
+	if (feed->hook != NULL)
+		bpf_hook_drain(feed->hook, scan->handle, scan->context);
+	else if (feed->audit == NULL)
+		side_band_drain(feed->band, scan->handle, scan->context);
+}
+
+int image_feed_scan(struct image_feed *feed, image_event_fn handle, void *context,
+		    struct error *err)
+{
+	struct feed_scan scan = {.feed = feed, .handle = handle, .context = context};
+
+	return process_scan_all(event_pass, rings_relieve, &scan, err);
+}
+
 /* Reading what many processes have takes long: not all the time. */
 static void scan_after_loss(struct image_feed *feed, image_event_fn handle, void *context)
 {
@@ -172,7 +210,7 @@ static void scan_after_loss(struct image_feed *feed, image_event_fn handle, void
 	if (began < feed->scan_ns)
 		return;
 	feed->losses = side_band_lost(feed->band) + side_band_doubts(feed->band);
-	process_scan_all(handle, context, NULL);
+	image_feed_scan(feed, handle, context, NULL);
 	ended = clock_monotonic_ns();
 	rest = SCAN_REST * (ended - began);
 	feed->scan_ns = ended + (rest < SCAN_REST_MAX_NS ? rest : SCAN_REST_MAX_NS);

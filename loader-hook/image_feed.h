@@ -53,6 +53,18 @@ int image_feed_poll_fd(struct image_feed *feed);
  */
 uint64_t image_feed_drain(struct image_feed *feed, image_event_fn handle, void *context);
 
+/**
+ * image_feed_scan() - every process that runs, as process_scan_all()
+ *
+ * What is recorded meanwhile is delivered between processes, as soon as there is much of
+ * it: under load a scan takes seconds, and rings hold one. (Programs with the loader hook
+ * do not wait, and are read from /proc; see audit_feed.h.)
+ *
+ * Return: as process_scan_all().
+ */
+int image_feed_scan(struct image_feed *feed, image_event_fn handle, void *context,
+		    struct error *err);
+
 /** image_feed_lost() - events lost so far. */
 uint64_t image_feed_lost(const struct image_feed *feed);
 

@@ -11,6 +11,10 @@ hook-pkgs := libbpf
 include loader-hook/bpf/bpf.mk
 include loader-hook/audit/audit.mk
 
+UNIT_TESTS += unit_image_feed
+unit_image_feed-src := tests/unit_image_feed.c
+unit_image_feed-archives := hook util
+
 UNIT_TESTS += unit_hook_losses
 unit_hook_losses-src := tests/unit_hook_losses.c
 unit_hook_losses-archives := hook util

@@ -148,6 +148,7 @@ int process_scan(uint32_t pid, image_event_fn handle, void *context, struct erro
 /* Of a scan of all: how many could be read. */
 struct scan {
 	image_event_fn handle;
+	process_scan_pause_fn pause;
 	void *context;
 	int count;
 };
@@ -157,11 +158,14 @@ static void process_visit(void *context, uint32_t pid)
 	struct scan *scan = context;
 
 	scan->count += process_scan(pid, scan->handle, scan->context, NULL) == 0;
+	if (scan->pause != NULL)
+		scan->pause(scan->context);
 }
 
-int process_scan_all(image_event_fn handle, void *context, struct error *err)
+int process_scan_all(image_event_fn handle, process_scan_pause_fn pause, void *context,
+		     struct error *err)
 {
-	struct scan scan = {.handle = handle, .context = context};
+	struct scan scan = {.handle = handle, .pause = pause, .context = context};
 	int rc = process_list_walk(process_visit, &scan, err);
 
 	return rc < 0 ? rc : scan.count;

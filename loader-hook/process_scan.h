@@ -20,14 +20,21 @@ struct error;
  */
 int process_scan(uint32_t pid, image_event_fn handle, void *context, struct error *err);
 
+/** process_scan_pause_fn - called after each process of a scan of all */
+typedef void (*process_scan_pause_fn)(void *context);
+
 /**
  * process_scan_all() - report every process
+ * @pause:   whoever records events reads them here: on a busy machine a scan may take longer
+ *           than its rings have room for. NULL: nobody
+ * @context: of both
  *
  * Processes that vanish meanwhile or may not be read are passed over.
  *
  * Return: number of processes reported, or a negative errno if /proc cannot
  * be read at all.
  */
-int process_scan_all(image_event_fn handle, void *context, struct error *err);
+int process_scan_all(image_event_fn handle, process_scan_pause_fn pause, void *context,
+		     struct error *err);
 
 #endif

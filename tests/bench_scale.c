@@ -118,8 +118,10 @@ int process_scan(uint32_t pid, image_event_fn handle, void *context, struct erro
 	return 0;
 }
 
-int process_scan_all(image_event_fn handle, void *context, struct error *err)
+int process_scan_all(image_event_fn handle, process_scan_pause_fn pause, void *context,
+		     struct error *err)
 {
+	(void)pause;
 	for (uint32_t pid = 1; pid <= PROCESSES; pid++)
 		process_scan(pid, handle, context, err);
 	return PROCESSES;

@@ -2,6 +2,7 @@
 #include "tests/fake_feed.h"
 
 #include "loader-hook/image_feed.h"
+#include "loader-hook/process_scan.h"
 
 struct fake_feed fake_feed = {.until_ns = UINT64_MAX};
 
@@ -46,6 +47,13 @@ uint64_t image_feed_drain(struct image_feed *feed, image_event_fn handle, void *
 		handle(context, &fake_feed.events[i]);
 	fake_feed.count = 0;
 	return fake_feed.until_ns;
+}
+
+int image_feed_scan(struct image_feed *feed, image_event_fn handle, void *context,
+		    struct error *err)
+{
+	(void)feed;
+	return process_scan_all(handle, NULL, context, err);
 }
 
 uint64_t image_feed_lost(const struct image_feed *feed)

@@ -44,7 +44,7 @@ static void setup(struct fixture *fixture)
 	assert_int_equal(result, 0);
 	assert_int_equal(image_table_create(&fixture->table, NULL), 0);
 	assert_int_equal(image_map_create(&fixture->map, fixture->table, true, NULL), 0);
-	assert_true(process_scan_all(feed, fixture, NULL) > 0);
+	assert_true(process_scan_all(feed, NULL, fixture, NULL) > 0);
 }
 
 static void teardown(struct fixture *fixture)

@@ -44,9 +44,11 @@ int process_scan(uint32_t pid, image_event_fn handle, void *context, struct erro
 	return 0;
 }
 
-int process_scan_all(image_event_fn handle, void *context, struct error *err)
+int process_scan_all(image_event_fn handle, process_scan_pause_fn pause, void *context,
+		     struct error *err)
 {
 	(void)handle;
+	(void)pause;
 	(void)context;
 	(void)err;
 	return 0;

@@ -202,7 +202,7 @@ static void gone_and_all(void **state)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	assert_int_equal(process_scan((uint32_t)pid, note, &log, &err), -ESRCH);
 	assert_int_equal(log.processes, 0);
-	count = process_scan_all(note, &log, NULL);
+	count = process_scan_all(note, NULL, &log, NULL);
 	assert_true(count >= 1);
 	assert_int_equal(log.processes, count);
 	assert_int_equal(log.forks, 1);

@@ -108,7 +108,8 @@ static void event_take(void *context, const struct image_event *event)
 		      !matcher->config.source->ops->own_generations;
 
 	matcher->cache.version++;
-	if (begins)
+	/* What is not of the scan comes between two processes of it. */
+	if (begins || !event->scanned)
 		scan_settle(matcher);
 	if (event->type == IMAGE_EVENT_KERNEL_CODE) {
 		kernel_code_event(matcher->kernel_code, event);
@@ -396,7 +397,7 @@ static int events_open(struct matcher *matcher, struct error *err)
 
 	if (rc < 0 || matcher->config.target_pid != 0)
 		return rc;
-	rc = process_scan_all(event_take, matcher, err);
+	rc = image_feed_scan(matcher->feed, event_take, matcher, err);
 	scan_settle(matcher);
 	return rc < 0 ? rc : 0;
 }
