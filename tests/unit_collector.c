@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <time.h>
 
 #include "daemon/base/log.h"
 #include "daemon/collect/collector.h"
@@ -393,6 +394,51 @@ static void times_are_of_the_epoch(void **state)
 	collector_close(collector);
 }
 
+static void sleep_ms(long ms)
+{
+	const struct timespec time = {.tv_nsec = ms * 1000000};
+
+	assert_int_equal(nanosleep(&time, NULL), 0);
+}
+
+/* How long events waited, and the disk took: of the epoch, the longest. */
+static void delays_are_told(void **state)
+{
+	const char *path = path_of("delays.db");
+	struct collector *collector = collector_make(path, 5);
+	uint64_t first, second, took;
+	struct found found;
+
+	(void)state;
+	assert_ok(collector_start(collector, &err));
+	sleep_ms(60);
+	assert_ok(collector_flush(collector, &err));
+	look(path, 1, &found);
+	first = counter(&found, "drain_gap_ms");
+	assert_int_not_equal(first, UINT64_MAX);
+	assert_true(first >= 60);
+	counter(&found, NULL);
+	sleep_ms(20);
+	assert_ok(collector_flush(collector, &err));
+	look(path, 1, &found);
+	assert_true(counter(&found, "drain_gap_ms") >= first);
+	counter(&found, NULL);
+	sleep_ms(200);
+	assert_ok(collector_epoch(collector, "second", &err));
+	look(path, 1, &found);
+	assert_true(counter(&found, "drain_gap_ms") >= 200);
+	counter(&found, NULL);
+	/* The new one has not waited for anything yet. */
+	look(path, 2, &found);
+	second = counter(&found, "drain_gap_ms");
+	took = counter(&found, "commit_ms");
+	assert_true(second == 0 || second == UINT64_MAX);
+	assert_true(took == 0 || took == UINT64_MAX);
+	counter(&found, NULL);
+	assert_ok(collector_stop(collector, &err));
+	collector_close(collector);
+}
+
 static void file_limit_set(rlim_t bytes)
 {
 	struct rlimit limit;
@@ -479,6 +525,7 @@ int main(void)
 		cmocka_unit_test(from_source_to_database),
 		cmocka_unit_test(edges_not_asked_for),
 		cmocka_unit_test(times_are_of_the_epoch),
+		cmocka_unit_test(delays_are_told),
 		cmocka_unit_test(full_disk),
 		cmocka_unit_test(memory_limit),
 	};

@@ -289,6 +289,7 @@ int collector_start(struct collector *collector, struct error *err)
 	collector->next_merge_ns = now + collector->config.merge_ns / COLLECTOR_MERGE_STEPS;
 	collector->unmerged_steps = COLLECTOR_MERGE_STEPS - 1;
 	collector->begun_ns = now;
+	collector->drained_ns = now;
 	collector->begun_bytes = db_bytes(collector);
 	return collector->source->ops->start(collector->source, err);
 }

@@ -75,6 +75,8 @@ void collector_counters_epoch(struct collector *collector, struct tally *tally,
 
 	counters_read(collector, tally, &settled);
 	tally_subtract(tally, &collector->base);
+	tally_set(tally, "stat", "drain_gap_ms", collector->drain_gap_ns / NS_PER_MS);
+	tally_set(tally, "stat", "commit_ms", collector->commit_ns / NS_PER_MS);
 	if (collector->config.sample_cost_ns > 0)
 		tally_set(tally, "stat", "sample_cost_ns", collector->config.sample_cost_ns);
 	if (collector->core_clock.max_khz > 0) {

@@ -87,6 +87,16 @@ static void edge_take(void *context, const struct source_edge *edge)
 		edge_accumulate_add(collector->edges, &key, from.offset, to.offset, count);
 }
 
+/* How long events have waited: rings hold what happens in about a second. */
+static void gap_note(struct collector *collector)
+{
+	uint64_t now = clock_monotonic_ns();
+
+	if (collector->drained_ns != 0 && now - collector->drained_ns > collector->drain_gap_ns)
+		collector->drain_gap_ns = now - collector->drained_ns;
+	collector->drained_ns = now;
+}
+
 /*
  * Events first. A source with times leaves what is later than the events for
  * the next drain; one without has them read again itself (events_sync) between
@@ -99,8 +109,10 @@ static int drain(struct collector *collector, bool all, struct error *err)
 		.edge = edge_take,
 		.context = collector,
 	};
-	uint64_t until = matcher_events(collector->matcher);
+	uint64_t until;
 
+	gap_note(collector);
+	until = matcher_events(collector->matcher);
 	return collector->source->ops->drain(collector->source, all,
 					     collector->stopped ? UINT64_MAX : until, &sink, err);
 }

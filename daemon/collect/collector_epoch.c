@@ -54,6 +54,8 @@ int collector_epoch_begin(struct collector *collector, struct error *err)
 	collector->epoch_start_ns = epoch.start_ns;
 	collector->stored = 0;
 	collector->core_clock = (struct core_clock){0};
+	collector->drain_gap_ns = 0;
+	collector->commit_ns = 0;
 	collector_counters_clock(collector);
 	collector->retention.epoch_begun_ns = clock_boot_ns();
 	return 0;

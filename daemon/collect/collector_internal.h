@@ -53,6 +53,9 @@ struct collector_retention {
  * @stored:           samples merged in this epoch
  * @unknown:          of all merged, by reason
  * @unmerged_steps:   of this merge interval
+ * @drained_ns:       when image events were last read; 0: not yet
+ * @drain_gap_ns:     the longest that they waited to be, in this epoch
+ * @commit_ns:        the longest that a commit took
  * @limit:            the kernel's on samples, when it was last looked at
  * @slowed:           periods were lengthened while sampling
  */
@@ -98,6 +101,10 @@ struct collector {
 	uint64_t next_flush_ns;
 	uint64_t next_merge_ns;
 	unsigned int unmerged_steps;
+
+	uint64_t drained_ns;
+	uint64_t drain_gap_ns;
+	uint64_t commit_ns;
 
 	struct overhead_watch overhead;
 	int limit_fd;

@@ -13,6 +13,7 @@
 #include "daemon/collect/merge.h"
 #include "daemon/image/kernel_image.h"
 #include "db/profile_write.h"
+#include "lib/clock.h"
 #include "lib/error.h"
 
 static void unknown_add(struct collector *collector, const struct merge_result *result, bool undo)
@@ -21,6 +22,18 @@ static void unknown_add(struct collector *collector, const struct merge_result *
 
 	for (i = 0; i < IMAGE_UNKNOWN_NR; i++)
 		collector->unknown[i] += undo ? 0 - result->unknown[i] : result->unknown[i];
+}
+
+/* Meanwhile nothing is drained. */
+static int commit(struct collector *collector, struct error *err)
+{
+	uint64_t began = clock_monotonic_ns(), took;
+	int rc = profile_writer_commit(collector->writer, err);
+
+	took = clock_monotonic_ns() - began;
+	if (took > collector->commit_ns)
+		collector->commit_ns = took;
+	return rc;
 }
 
 /* @bins: of samples, then of edges. */
@@ -42,7 +55,7 @@ static int transaction(struct collector *collector, const size_t bins[2],
 		unknown_add(collector, result, false);
 		rc = collector_counters_write(collector, &rest, err);
 		if (rc == 0)
-			rc = profile_writer_commit(collector->writer, err);
+			rc = commit(collector, err);
 		if (rc < 0)
 			unknown_add(collector, result, true);
 	}
