@@ -38,6 +38,11 @@ static void put_text(struct json_stream *json, const void *value)
 	json_stream_text(json, "x", value);
 }
 
+static void put_word(struct json_stream *json, const void *value)
+{
+	json_stream_word(json, "x", value);
+}
+
 static void put_number(struct json_stream *json, const void *value)
 {
 	json_stream_number(json, "x", *(const double *)value);
@@ -63,6 +68,19 @@ static void text_comes_back(void **state)
 		struct json_object *object = member(put_text, texts[i][0]);
 
 		assert_string_equal(json_object_get_string(object), texts[i][1]);
+		json_object_put(object);
+	}
+}
+
+static void words_come_back(void **state)
+{
+	static const char *const words[] = {"", "low", "x86-64"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		struct json_object *object = member(put_word, words[i]);
+
+		assert_string_equal(json_object_get_string(object), words[i]);
 		json_object_put(object);
 	}
 }
@@ -176,6 +194,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text_comes_back),
+		cmocka_unit_test(words_come_back),
 		cmocka_unit_test(numbers_come_back),
 		cmocka_unit_test(counts_are_exact),
 		cmocka_unit_test(what_json_has_no_number_for_is_null),

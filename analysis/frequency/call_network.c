@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/cleanup.h"
+
 /* No tie is closer. */
 #define TIE_SPREAD 0.1
 #define SCALE_SPREAD_MIN 0.02
@@ -25,29 +27,47 @@ static int compare_calls(const void *a, const void *b)
 	return (x->caller > y->caller) - (x->caller < y->caller);
 }
 
-static double shifted(const struct call_network_call *call, const double *shift)
+/*
+ * struct search - what every step needs
+ * @factors:    scratch: of each procedure, what its shift multiplies by
+ * @executions: of each procedure, the logarithm
+ * @ratios:     of each pair, likewise
+ */
+struct search {
+	const struct call_network *network;
+	double *factors;
+	double *executions;
+	double *ratios;
+};
+
+static double factor_of(double shift)
 {
-	return call->calls * exp(fmin(fmax(shift[call->caller], -SHIFT_MAX), SHIFT_MAX));
+	return exp(fmin(fmax(shift, -SHIFT_MAX), SHIFT_MAX));
+}
+
+static double shifted(const struct search *search, size_t call)
+{
+	const struct call_network_call *c = &search->network->calls[call];
+
+	return c->calls * search->factors[c->caller];
 }
 
 /* The calls [first, end) of one procedure: their cost; adds to the gradient. */
-static double tie(const struct call_network *problem, size_t first, size_t end, const double *shift,
+static double tie(const struct search *search, size_t first, size_t end, const double *shift,
 		  double *gradient)
 {
-	uint32_t callee = problem->calls[first].callee;
-	const struct call_network_procedure *procedure = &problem->procedures[callee];
+	const struct call_network *network = search->network;
+	uint32_t callee = network->calls[first].callee;
+	const struct call_network_procedure *procedure = &network->procedures[callee];
 	double sum = 0, variance = procedure->entry_spread * procedure->entry_spread, off, cost,
 	       slope;
 
 	for (size_t i = first; i < end; i++)
-		sum += shifted(&problem->calls[i], shift);
-	for (size_t i = first; i < end; i++) {
-		double share = shifted(&problem->calls[i], shift) / sum;
-
-		variance += pow(share * problem->calls[i].spread, 2);
-	}
+		sum += shifted(search, i);
+	for (size_t i = first; i < end; i++)
+		variance += pow(shifted(search, i) / sum * network->calls[i].spread, 2);
 	variance += TIE_SPREAD * TIE_SPREAD;
-	off = log(procedure->executions) + shift[callee] - log(sum);
+	off = search->executions[callee] + shift[callee] - log(sum);
 	if (off < 0) {
 		cost = off * off / (2 * variance);
 		slope = off / variance;
@@ -57,8 +77,7 @@ static double tie(const struct call_network *problem, size_t first, size_t end, 
 	}
 	gradient[callee] += slope;
 	for (size_t i = first; i < end; i++)
-		gradient[problem->calls[i].caller] -=
-			slope * shifted(&problem->calls[i], shift) / sum;
+		gradient[network->calls[i].caller] -= slope * shifted(search, i) / sum;
 	return cost;
 }
 
@@ -66,10 +85,11 @@ static double tie(const struct call_network *problem, size_t first, size_t end, 
  * Student's distribution, which forgives what can't be explained: a return may be one
  * from something that took the callee's place.
  */
-static double compare(const struct call_network_pair *pair, const double *shift, double *gradient)
+static double compare(const struct search *search, size_t i, const double *shift, double *gradient)
 {
+	const struct call_network_pair *pair = &search->network->pairs[i];
 	double variance = pair->spread * pair->spread + TIE_SPREAD * TIE_SPREAD;
-	double off = log(pair->ratio) + shift[pair->callee] - shift[pair->caller];
+	double off = search->ratios[i] + shift[pair->callee] - shift[pair->caller];
 	double slope = (FREEDOM + 1) * off / (FREEDOM * variance + off * off);
 
 	gradient[pair->callee] += slope;
@@ -80,7 +100,8 @@ static double compare(const struct call_network_pair *pair, const double *shift,
 static lbfgsfloatval_t evaluate(void *instance, const lbfgsfloatval_t *shift,
 				lbfgsfloatval_t *gradient, const int n, const lbfgsfloatval_t step)
 {
-	const struct call_network *problem = instance;
+	const struct search *search = instance;
+	const struct call_network *problem = search->network;
 	double cost = 0;
 
 	(void)step;
@@ -89,6 +110,7 @@ static lbfgsfloatval_t evaluate(void *instance, const lbfgsfloatval_t *shift,
 
 		cost += shift[i] * shift[i] / (2 * spread * spread);
 		gradient[i] = shift[i] / (spread * spread);
+		search->factors[i] = factor_of(shift[i]);
 	}
 	for (size_t first = 0, end; first < problem->call_count; first = end) {
 		uint32_t callee = problem->calls[first].callee;
@@ -98,18 +120,37 @@ static lbfgsfloatval_t evaluate(void *instance, const lbfgsfloatval_t *shift,
 				break;
 		}
 		if (problem->procedures[callee].executions > 0)
-			cost += tie(problem, first, end, shift, gradient);
+			cost += tie(search, first, end, shift, gradient);
 	}
 	for (size_t i = 0; i < problem->pair_count; i++)
-		cost += compare(&problem->pairs[i], shift, gradient);
+		cost += compare(search, i, shift, gradient);
 	return cost;
+}
+
+/* @numbers: room for two of each procedure and one of each pair */
+static struct search begin(const struct call_network *network, double *numbers)
+{
+	struct search search = {
+		.network = network,
+		.factors = numbers,
+		.executions = numbers + network->procedure_count,
+		.ratios = numbers + 2 * network->procedure_count,
+	};
+
+	for (size_t i = 0; i < network->procedure_count; i++)
+		search.executions[i] = log(network->procedures[i].executions);
+	for (size_t i = 0; i < network->pair_count; i++)
+		search.ratios[i] = log(network->pairs[i].ratio);
+	return search;
 }
 
 int call_network_solve(struct call_network *network)
 {
 	struct call_network_procedure *procedures = network->procedures;
 	size_t procedure_count = network->procedure_count;
+	_cleanup_free_ double *numbers = NULL;
 	lbfgs_parameter_t parameter;
+	struct search search;
 	double *shift;
 	int r = 0;
 
@@ -119,17 +160,21 @@ int call_network_solve(struct call_network *network)
 		return 0;
 	if (network->call_count > 0)
 		qsort(network->calls, network->call_count, sizeof(*network->calls), compare_calls);
+	numbers = calloc(2 * procedure_count + network->pair_count, sizeof(*numbers));
 	shift = lbfgs_malloc((int)procedure_count);
-	if (shift == NULL)
+	if (numbers == NULL || shift == NULL) {
+		lbfgs_free(shift);
 		return -ENOMEM;
+	}
 	memset(shift, 0, procedure_count * sizeof(*shift));
+	search = begin(network, numbers);
 	lbfgs_parameter_init(&parameter);
 	parameter.max_iterations = STEPS_MAX;
-	if (lbfgs((int)procedure_count, shift, NULL, evaluate, NULL, network, &parameter) ==
+	if (lbfgs((int)procedure_count, shift, NULL, evaluate, NULL, &search, &parameter) ==
 	    LBFGSERR_OUTOFMEMORY)
 		r = -ENOMEM;
 	for (size_t i = 0; r == 0 && i < procedure_count; i++)
-		procedures[i].factor = exp(fmin(fmax(shift[i], -SHIFT_MAX), SHIFT_MAX));
+		procedures[i].factor = factor_of(shift[i]);
 	lbfgs_free(shift);
 	return r;
 }

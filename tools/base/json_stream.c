@@ -43,14 +43,18 @@ static void put_bytes(struct json_stream *json, const char *bytes, size_t count)
 
 static void begin(struct json_stream *json, const char *key)
 {
+	size_t length = key != NULL ? strlen(key) : 0;
+	char *at = reserve(json, length + 4);
+
+	json->used += length + (size_t)json->comma + (key != NULL ? 3 : 0);
 	if (json->comma)
-		put(json, ',');
+		*at++ = ',';
 	json->comma = true;
 	if (key == NULL)
 		return;
-	put(json, '"');
-	put_bytes(json, key, strlen(key));
-	put_bytes(json, "\":", 2);
+	*at = '"';
+	memcpy(at + 1, key, length);
+	memcpy(at + 1 + length, "\":", 2);
 }
 
 void json_stream_open(struct json_stream *json, const char *key, char bracket)
@@ -88,15 +92,24 @@ void json_stream_text(struct json_stream *json, const char *key, const char *tex
 	put(json, '"');
 }
 
+void json_stream_word(struct json_stream *json, const char *key, const char *word)
+{
+	begin(json, key);
+	put(json, '"');
+	put_bytes(json, word, strlen(word));
+	put(json, '"');
+}
+
 static void write_count(struct json_stream *json, uint64_t count)
 {
 	char digits[20];
 	size_t start = sizeof(digits);
 
-	do {
+	/* Most are no longer, and halves are divided sooner. */
+	for (; count > UINT32_MAX; count /= 10)
 		digits[--start] = (char)('0' + count % 10);
-		count /= 10;
-	} while (count > 0);
+	for (uint32_t rest = (uint32_t)count; rest > 0 || start == sizeof(digits); rest /= 10)
+		digits[--start] = (char)('0' + rest % 10);
 	put_bytes(json, digits + start, sizeof(digits) - start);
 }
 

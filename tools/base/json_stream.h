@@ -43,6 +43,8 @@ void json_stream_close(struct json_stream *json, char bracket);
 void json_stream_line(struct json_stream *json);
 
 void json_stream_text(struct json_stream *json, const char *key, const char *text);
+/** json_stream_word() - one of our own words, that nothing in it needs to be escaped. */
+void json_stream_word(struct json_stream *json, const char *key, const char *word);
 void json_stream_count(struct json_stream *json, const char *key, uint64_t count);
 /** json_stream_number() - with nine significant digits. */
 void json_stream_number(struct json_stream *json, const char *key, double number);

@@ -40,7 +40,7 @@ static void put_stalls(struct json_stream *json, const struct calc_procedure *pr
 	json_stream_open(json, "static_stalls", '[');
 	for (uint32_t i = 0; i < schedule->stall_count; i++) {
 		json_stream_open(json, NULL, '{');
-		json_stream_text(json, "kind", stall_keys[schedule->stalls[i].kind]);
+		json_stream_word(json, "kind", stall_keys[schedule->stalls[i].kind]);
 		json_stream_number(json, "cycles", schedule->stalls[i].cycles);
 		put_from(json, procedure, schedule->stalls[i].from);
 		json_stream_close(json, '}');
@@ -57,7 +57,7 @@ static void put_culprits(struct json_stream *json, const struct calc_procedure *
 	json_stream_open(json, "culprits", '[');
 	for (uint32_t i = cpi->first; i < cpi->first + cpi->count; i++) {
 		json_stream_open(json, NULL, '{');
-		json_stream_text(json, "cause", culprit_key(culprits->list[i].cause));
+		json_stream_word(json, "cause", culprit_key(culprits->list[i].cause));
 		json_stream_number(json, "cycles_low", culprits->list[i].cycles_low);
 		json_stream_number(json, "cycles_high", culprits->list[i].cycles_high);
 		put_from(json, procedure, culprits->list[i].from);
@@ -81,7 +81,7 @@ static void put_confidence(struct json_stream *json, const struct frequency_esti
 	if (estimate->origin == FREQUENCY_NONE)
 		json_stream_null(json, "confidence");
 	else
-		json_stream_text(json, "confidence", calc_estimate_confidence(estimate));
+		json_stream_word(json, "confidence", calc_estimate_confidence(estimate));
 }
 
 static void put_instruction(struct json_stream *json, const struct calc_procedure *procedure,
@@ -155,7 +155,7 @@ void calc_json_procedure(FILE *stream, const struct calc_procedure *procedure)
 	json_stream_text(&json, "image", procedure->image);
 	json_stream_text(&json, "build_id", image_code_build_id(procedure->code));
 	json_stream_text(&json, "procedure", procedure->name);
-	json_stream_text(&json, "model", analysis->model->name);
+	json_stream_word(&json, "model", analysis->model->name);
 	json_stream_open(&json, "blocks", '[');
 	for (uint32_t i = 0; i < analysis->cfg->block_count; i++)
 		put_block(&json, procedure, i);
