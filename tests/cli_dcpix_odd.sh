@@ -79,6 +79,16 @@ for flags in "-O2" "-O0 -no-pie" "-O2 -static"; do
 	fi
 done
 
+# Thread-local data move, with what the loader does to them.
+for flags in "-O2" "-O2 -no-pie -fno-pie" "-O2 -static" "-O2 -static-pie" "-O2 -static-pie -s"; do
+	# shellcheck disable=SC2086 # words
+	${CC:-gcc} -pthread $flags tests/programs/thread_local.c -o "$old"
+	check "thread-local data $flags: it is rewritten" "$dcpix" -q -o "$new" "$old"
+	is "thread-local data $flags" "$(timeout 20 "$new" 2>&1; echo $?)" "0 3 7 3 15 3 1
+0 3 8 3 15 3 1
+0"
+done
+
 # refused LABEL WANT ARGUMENT...
 refused()
 {

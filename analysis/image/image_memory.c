@@ -155,6 +155,36 @@ void image_memory_close(struct image_memory *memory)
 	free(memory);
 }
 
+/* --- what the file has ---------------------------------------------------- */
+
+static struct segment *segment_at(const struct image_memory *memory, uint64_t address,
+				  uint64_t bytes)
+{
+	for (size_t i = 0; i < memory->segment_count; i++) {
+		struct segment *segment = &memory->segments[i];
+
+		if (address >= segment->address && address - segment->address < segment->bytes &&
+		    bytes <= segment->bytes - (address - segment->address))
+			return segment;
+	}
+	return NULL;
+}
+
+/* With the lock. */
+static int read_initial(struct image_memory *memory, uint64_t address, uint64_t *pointer)
+{
+	struct segment *segment = segment_at(memory, address, sizeof(*pointer));
+	const uint8_t *data = NULL;
+
+	if (segment != NULL)
+		data = file_window_get(&segment->window, address - segment->address,
+				       sizeof(*pointer));
+	if (data == NULL)
+		return -ENOENT;
+	memcpy(pointer, data, sizeof(*pointer));
+	return 0;
+}
+
 /* --- relocations -------------------------------------------------------- */
 
 static bool is_relative(GElf_Half machine, uint64_t type)
@@ -214,6 +244,53 @@ static int read_section(struct image_memory *memory, Elf_Scn *section, const GEl
 	return 0;
 }
 
+static int add_relative(struct image_memory *memory, uint64_t address)
+{
+	struct relocation *relocation;
+	uint64_t addend;
+
+	if (read_initial(memory, address, &addend) < 0)
+		return 0;
+	if (array_reserve(&memory->relocations, &memory->relocation_capacity,
+			  memory->relocation_count + 1, sizeof(*memory->relocations)) < 0)
+		return -ENOMEM;
+	relocation = &memory->relocations[memory->relocation_count++];
+	*relocation = (struct relocation){.address = address, .addend = addend, .relative = true};
+	return 0;
+}
+
+/*
+ * Packed relative ones, whose addends are where they are: a word is an address, or (odd)
+ * says which of the 63 words behind the last one are meant.
+ */
+static int read_packed(struct image_memory *memory, Elf_Scn *section)
+{
+	Elf_Data *data = elf_rawdata(section, NULL);
+	size_t count = data != NULL ? data->d_size / sizeof(uint64_t) : 0;
+	uint64_t next = 0;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < count; i++) {
+		uint64_t word;
+
+		memcpy(&word, (const uint8_t *)data->d_buf + i * sizeof(word), sizeof(word));
+		if ((word & 1) == 0) {
+			r = add_relative(memory, word);
+			next = word + sizeof(word);
+			continue;
+		}
+		for (unsigned int bit = 1; r == 0 && bit < 64; bit++) {
+			if (word >> bit & 1)
+				r = add_relative(memory, next + (bit - 1) * sizeof(word));
+		}
+		next += 63 * sizeof(word);
+		/* Sections of a hostile file may say the same again and again. */
+		if (memory->relocation_count > memory->file->bytes / sizeof(word))
+			break;
+	}
+	return r;
+}
+
 static int relocation_compare(const void *a, const void *b)
 {
 	const struct relocation *x = a, *y = b;
@@ -259,8 +336,15 @@ static bool read_relocations(struct image_memory *memory)
 	if (memory->relocations_read)
 		return true;
 	while ((section = elf_nextscn(memory->file->elf, section)) != NULL) {
-		if (gelf_getshdr(section, &header) != NULL && header.sh_type == SHT_RELA &&
-		    (header.sh_flags & SHF_ALLOC) && read_section(memory, section, &header) < 0) {
+		int r = 0;
+
+		if (gelf_getshdr(section, &header) == NULL || !(header.sh_flags & SHF_ALLOC))
+			continue;
+		if (header.sh_type == SHT_RELA)
+			r = read_section(memory, section, &header);
+		else if (header.sh_type == SHT_RELR)
+			r = read_packed(memory, section);
+		if (r < 0) {
 			forget_relocations(memory);
 			return false;
 		}
@@ -295,19 +379,6 @@ static size_t relocation_from(const struct image_memory *memory, uint64_t addres
 }
 
 /* --- reading ------------------------------------------------------------ */
-
-static struct segment *segment_at(const struct image_memory *memory, uint64_t address,
-				  uint64_t bytes)
-{
-	for (size_t i = 0; i < memory->segment_count; i++) {
-		struct segment *segment = &memory->segments[i];
-
-		if (address >= segment->address && address - segment->address < segment->bytes &&
-		    bytes <= segment->bytes - (address - segment->address))
-			return segment;
-	}
-	return NULL;
-}
 
 const uint8_t *image_memory_code(struct image_memory *memory, uint64_t address, uint64_t bytes)
 {
@@ -390,17 +461,12 @@ int image_memory_read(struct image_memory *memory, uint64_t address, void *buffe
 /* Slots of lazy binding hold addresses of the image before they are bound. */
 int image_memory_initial(struct image_memory *memory, uint64_t address, uint64_t *pointer)
 {
-	struct segment *segment = segment_at(memory, address, sizeof(*pointer));
-	const uint8_t *data;
+	int r;
 
-	if (segment == NULL)
-		return -ENOENT;
 	pthread_mutex_lock(&memory->lock);
-	data = file_window_get(&segment->window, address - segment->address, sizeof(*pointer));
-	if (data != NULL)
-		memcpy(pointer, data, sizeof(*pointer));
+	r = read_initial(memory, address, pointer);
 	pthread_mutex_unlock(&memory->lock);
-	return data != NULL ? 0 : -ENOENT;
+	return r;
 }
 
 const char *image_memory_slot_name(struct image_memory *memory, uint64_t address)

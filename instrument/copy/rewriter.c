@@ -20,21 +20,18 @@
 #include "lib/error.h"
 
 #define CODE_ALIGN 64
-/* Before what a thread has of its own; a multiple of any alignment it may have. */
-#define SLOT_BYTES 64
 
 /* --- the runtime ---------------------------------------------------------- */
 
 static int prepare_runtime(struct rewriter *rewriter, struct error *err)
 {
-	static const uint8_t initial[SLOT_BYTES]; /* not ready */
 	int64_t slot;
 	int r = 0;
 
 	if (rewriter->image.shared)
 		r = elf_image_dynamic(&rewriter->image, &rewriter->shared.dynamic, err);
 	if (r == 0)
-		r = elf_image_widen_tls(&rewriter->image, initial, sizeof(initial), &slot, err);
+		r = elf_image_widen_tls(&rewriter->image, &slot, err);
 	if (r < 0)
 		return r;
 	if (slot < INT32_MIN)

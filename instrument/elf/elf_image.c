@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,12 +15,7 @@
 #include "lib/error.h"
 #include "lib/file_read.h"
 
-/* Segments that are added: code, data, thread-local data, an index of frames. */
-#define ADDED_MAX 4
 #define FILE_BYTES_MAX (UINT64_C(1) << 31)
-#define SEGMENTS_MAX 128
-/* Room for all there may be: addresses behind must not move as segments are added. */
-#define HEADERS_BYTES ((SEGMENTS_MAX + ADDED_MAX) * sizeof(Elf64_Phdr))
 
 static Elf64_Ehdr *header_of(const struct elf_image *image)
 {
@@ -66,7 +60,7 @@ static int check_header(const struct elf_image *image, const char *path, struct 
 	if (header->e_type != ET_EXEC && header->e_type != ET_DYN)
 		return error_set(err, ENOTSUP, "%s is no executable", path);
 	if (header->e_phentsize != sizeof(Elf64_Phdr) || header->e_phnum == 0 ||
-	    header->e_phnum > SEGMENTS_MAX ||
+	    header->e_phnum > ELF_IMAGE_SEGMENTS_MAX ||
 	    !elf_image_has(image, header->e_phoff, header->e_phnum * sizeof(Elf64_Phdr)))
 		return error_set(err, ENOEXEC, "%s has damaged program headers", path);
 	return 0;
@@ -90,7 +84,7 @@ static int read_segments(struct elf_image *image, const char *path, struct error
 	uint64_t previous = 0;
 	bool loads = false;
 
-	image->segments = calloc(header->e_phnum + ADDED_MAX, sizeof(*image->segments));
+	image->segments = calloc(header->e_phnum + ELF_IMAGE_ADDED_MAX, sizeof(*image->segments));
 	if (image->segments == NULL)
 		return error_set(err, ENOMEM, "no memory for %s", path);
 	memcpy(image->segments, image->file + header->e_phoff,
@@ -340,223 +334,4 @@ const Elf64_Shdr *elf_image_sections(const struct elf_image *image, size_t *coun
 	*names = image->file + strings->sh_offset;
 	*name_bytes = strings->sh_size;
 	return sections;
-}
-
-/* Behind the template for thread-local data, which may need any alignment. */
-static uint64_t headers_address(const struct elf_image *image)
-{
-	return image->end + elf_image_round_up(image->template_bytes, ELF_IMAGE_ALIGN);
-}
-
-uint64_t elf_image_code_address(const struct elf_image *image)
-{
-	return elf_image_round_up(headers_address(image) + HEADERS_BYTES, ELF_IMAGE_ALIGN);
-}
-
-uint64_t elf_image_data_address(const struct elf_image *image, size_t code_bytes)
-{
-	return elf_image_round_up(elf_image_code_address(image) + code_bytes, ELF_IMAGE_PAGE);
-}
-
-/* Where the segments that are added are in the file. */
-static uint64_t offset_of(const struct elf_image *image, uint64_t address)
-{
-	return address - image->bias;
-}
-
-/* Program headers of the new file. Segments to load must be in order of address. */
-static size_t make_segments(const struct elf_image *image,
-			    const struct elf_image_addition *addition, Elf64_Phdr *out)
-{
-	uint64_t code = image->end, data = elf_image_data_address(image, addition->code_bytes);
-	uint64_t code_bytes = elf_image_code_address(image) + addition->code_bytes - code;
-	size_t last = 0, count = 0;
-
-	for (size_t i = 0; i < image->segment_count; i++) {
-		if (image->segments[i].p_type == PT_LOAD)
-			last = i;
-	}
-	for (size_t i = 0; i < image->segment_count; i++) {
-		Elf64_Phdr *segment = &out[count++];
-
-		*segment = image->segments[i];
-		if (segment->p_type == PT_TLS && image->template != NULL) {
-			segment->p_vaddr = segment->p_paddr = code;
-			segment->p_offset = offset_of(image, code);
-		} else if (segment->p_type == PT_PHDR) {
-			segment->p_vaddr = segment->p_paddr = headers_address(image);
-			segment->p_offset = offset_of(image, segment->p_vaddr);
-			segment->p_filesz = segment->p_memsz =
-				(image->segment_count + 2) * sizeof(Elf64_Phdr);
-		}
-		if (i != last)
-			continue;
-		out[count++] = (Elf64_Phdr){.p_type = PT_LOAD,
-					    .p_flags = PF_R | PF_X,
-					    .p_offset = offset_of(image, code),
-					    .p_vaddr = code,
-					    .p_paddr = code,
-					    .p_filesz = code_bytes,
-					    .p_memsz = code_bytes,
-					    .p_align = ELF_IMAGE_PAGE};
-		out[count++] = (Elf64_Phdr){.p_type = PT_LOAD,
-					    .p_flags = PF_R | PF_W,
-					    .p_offset = offset_of(image, data),
-					    .p_vaddr = data,
-					    .p_paddr = data,
-					    .p_filesz = addition->data_bytes,
-					    .p_memsz = addition->data_bytes + addition->zero_bytes,
-					    .p_align = ELF_IMAGE_PAGE};
-	}
-	return count;
-}
-
-/* The new file, as it is written: a part after the other. */
-struct output {
-	uint8_t *bytes;
-	size_t count;
-};
-
-static void put(struct output *output, uint64_t offset, const void *bytes, size_t count)
-{
-	if (count > 0)
-		memcpy(output->bytes + offset, bytes, count);
-}
-
-#define TEXT_NAME ".dcpix.text"
-#define NAMES_NAME ".shstrtab"
-#define SECTIONS_ADDED 4 /* none, code, note, names */
-
-/* Section headers, names and note, at @offset. Return: the end. */
-static uint64_t put_sections(struct output *output, const struct elf_image *image,
-			     const struct elf_image_addition *addition, uint64_t offset)
-{
-	Elf64_Ehdr *header = (Elf64_Ehdr *)(void *)output->bytes;
-	size_t count, name_bytes;
-	const uint8_t *names;
-	const Elf64_Shdr *old = elf_image_sections(image, &count, &names, &name_bytes);
-	uint64_t note = offset, strings = note + addition->note_bytes;
-	uint64_t added = strings + name_bytes;
-	uint64_t end =
-		added + sizeof(TEXT_NAME) + sizeof(NAMES_NAME) + strlen(addition->note_name) + 1;
-	Elf64_Shdr *sections = (Elf64_Shdr *)(void *)(output->bytes + elf_image_round_up(end, 8));
-
-	put(output, note, addition->note, addition->note_bytes);
-	put(output, strings, names, name_bytes);
-	put(output, added, TEXT_NAME, sizeof(TEXT_NAME));
-	put(output, added + sizeof(TEXT_NAME), NAMES_NAME, sizeof(NAMES_NAME));
-	put(output, added + sizeof(TEXT_NAME) + sizeof(NAMES_NAME), addition->note_name,
-	    strlen(addition->note_name) + 1);
-	if (count > 0)
-		memcpy(sections, old, count * sizeof(*sections));
-	else
-		sections[count++] = (Elf64_Shdr){0};
-	sections[count++] =
-		(Elf64_Shdr){.sh_name = (uint32_t)name_bytes,
-			     .sh_type = SHT_PROGBITS,
-			     .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
-			     .sh_addr = elf_image_code_address(image),
-			     .sh_offset = offset_of(image, elf_image_code_address(image)),
-			     .sh_size = addition->code_bytes,
-			     .sh_addralign = ELF_IMAGE_ALIGN};
-	sections[count++] = (Elf64_Shdr){
-		.sh_name = (uint32_t)(name_bytes + sizeof(TEXT_NAME) + sizeof(NAMES_NAME)),
-		.sh_type = SHT_PROGBITS,
-		.sh_offset = note,
-		.sh_size = addition->note_bytes,
-		.sh_addralign = 1};
-	sections[count] = (Elf64_Shdr){.sh_name = (uint32_t)(name_bytes + sizeof(TEXT_NAME)),
-				       .sh_type = SHT_STRTAB,
-				       .sh_offset = strings,
-				       .sh_size = end - strings,
-				       .sh_addralign = 1};
-	header->e_shoff = elf_image_round_up(end, 8);
-	header->e_shentsize = sizeof(Elf64_Shdr);
-	header->e_shstrndx = (uint16_t)count;
-	header->e_shnum = (uint16_t)(count + 1);
-	return header->e_shoff + (count + 1) * sizeof(*sections);
-}
-
-static int make_output(struct output *output, const struct elf_image *image,
-		       const struct elf_image_addition *addition)
-{
-	uint64_t data = elf_image_data_address(image, addition->code_bytes);
-	uint64_t sections = offset_of(image, data) + addition->data_bytes;
-	size_t count, name_bytes;
-	const uint8_t *names;
-	Elf64_Ehdr *header;
-
-	elf_image_sections(image, &count, &names, &name_bytes);
-	output->bytes = calloc(1, sections + addition->note_bytes + name_bytes +
-					  strlen(addition->note_name) + 256 +
-					  (count + SECTIONS_ADDED) * sizeof(Elf64_Shdr));
-	if (output->bytes == NULL)
-		return -ENOMEM;
-	put(output, 0, image->file, image->bytes);
-	header = (Elf64_Ehdr *)(void *)output->bytes;
-	put(output, offset_of(image, image->end), image->template, image->template_bytes);
-	header->e_phoff = offset_of(image, headers_address(image));
-	header->e_phnum = (uint16_t)make_segments(
-		image, addition, (Elf64_Phdr *)(void *)(output->bytes + header->e_phoff));
-	put(output, offset_of(image, elf_image_code_address(image)), addition->code,
-	    addition->code_bytes);
-	put(output, offset_of(image, data), addition->data, addition->data_bytes);
-	output->count = put_sections(output, image, addition, elf_image_round_up(sections, 8));
-	return 0;
-}
-
-static int write_all(int fd, const struct output *output)
-{
-	size_t at = 0;
-
-	while (at < output->count) {
-		ssize_t n = write(fd, output->bytes + at, output->count - at);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		at += (size_t)n;
-	}
-	return 0;
-}
-
-/* Under another name first: the old file may be the one that is being replaced, and run. */
-static int replace(const struct output *output, mode_t mode, const char *path, struct error *err)
-{
-	_cleanup_free_ char *scratch = NULL;
-	int fd, r;
-
-	if (asprintf(&scratch, "%s.XXXXXX", path) < 0) {
-		scratch = NULL;
-		return error_set(err, ENOMEM, "no memory for a name");
-	}
-	fd = mkostemp(scratch, O_CLOEXEC);
-	if (fd < 0)
-		return error_set_errno(err, "cannot write %s", path);
-	r = write_all(fd, output);
-	if (r == 0 && fchmod(fd, mode) < 0)
-		r = -errno;
-	if (close(fd) < 0 && r == 0)
-		r = -errno;
-	if (r == 0 && rename(scratch, path) < 0)
-		r = -errno;
-	if (r < 0) {
-		unlink(scratch);
-		return error_set(err, -r, "cannot write %s: %s", path, strerror(-r));
-	}
-	return 0;
-}
-
-int elf_image_write(const struct elf_image *image, const struct elf_image_addition *addition,
-		    const char *path, struct error *err)
-{
-	struct output output = {0};
-	int r = make_output(&output, image, addition);
-
-	if (r < 0)
-		return error_set(err, -r, "no memory for %s", path);
-	r = replace(&output, image->mode, path, err);
-	free(output.bytes);
-	return r;
 }

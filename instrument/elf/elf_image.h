@@ -19,7 +19,11 @@
 struct error;
 
 #define ELF_IMAGE_PAGE 4096
-/* Of what is added, and the most that thread-local data may have. */
+/* The most program headers that are understood; and of segments that are added: code, data,
+ * thread-local data, an index of frames. */
+#define ELF_IMAGE_SEGMENTS_MAX 128
+#define ELF_IMAGE_ADDED_MAX 4
+/* Of what is added. */
 #define ELF_IMAGE_ALIGN 64
 
 static inline uint64_t elf_image_round_up(uint64_t value, uint64_t to)
@@ -35,7 +39,8 @@ static inline uint64_t elf_image_round_up(uint64_t value, uint64_t to)
  * @shared:   a shared object
  * @pie:      it may be loaded anywhere
  * @tls:      index of PT_TLS in @segments, or -1
- * @template: what thread-local data begin as, once they were widened
+ * @template: what thread-local data begin as, once they were widened: by @template_added bytes,
+ *            before those at @template_old
  * @bias:     address less offset in the file, of the first segment and those added
  * @end:      where those that are added begin, a multiple of a page
  * @mode:     of the file
@@ -51,6 +56,8 @@ struct elf_image {
 	int tls;
 	uint8_t *template;
 	size_t template_bytes;
+	size_t template_added;
+	uint64_t template_old;
 	uint64_t bias;
 	uint64_t end;
 	mode_t mode;
@@ -114,17 +121,15 @@ void elf_image_rename(struct elf_image *image, uint64_t seed);
 void elf_image_set_unwind_index(struct elf_image *image, uint64_t address, uint64_t bytes);
 
 /**
- * elf_image_widen_tls() - give each thread @bytes (a multiple of 64) more
- * @initial: what is in them when a thread begins; of shared objects zeros are
- * @offset:  out: where they are, relative to the thread pointer (negative); of shared objects,
- *           behind the beginning of their own variables
+ * elf_image_widen_tls() - give each thread 8 bytes more, which begin as zeros
+ * @offset: out: where they are, relative to the thread pointer (negative); of shared objects,
+ *          behind the beginning of their own variables
  *
  * Offsets of all other thread-local variables stay as they are.
  *
  * Return: 0, -ENOTSUP or -ENOMEM.
  */
-int elf_image_widen_tls(struct elf_image *image, const void *initial, size_t bytes, int64_t *offset,
-			struct error *err);
+int elf_image_widen_tls(struct elf_image *image, int64_t *offset, struct error *err);
 
 /** struct elf_image_dynamic - what the loader does for an image, as the rewriter needs it. */
 struct elf_image_dynamic {
@@ -140,6 +145,22 @@ struct elf_image_dynamic {
  */
 int elf_image_dynamic(const struct elf_image *image, struct elf_image_dynamic *ret,
 		      struct error *err);
+
+/**
+ * elf_image_visit_relocations() - all that the loader does, in the file's bytes
+ * @visit: where in the file a relocation is, and how often: as many bytes follow each other
+ *
+ * Return: 0; -ENOTSUP where they are of an unusual shape.
+ */
+int elf_image_visit_relocations(const struct elf_image *image,
+				void (*visit)(void *context, uint64_t offset, size_t count),
+				void *context, struct error *err);
+
+/**
+ * elf_image_packs_relocations() - whether relative ones that are packed (DT_RELR) change
+ * @bytes bytes at @address, or cannot be read
+ */
+bool elf_image_packs_relocations(const struct elf_image *image, uint64_t address, uint64_t bytes);
 
 /** elf_image_set_relocations() - where they are now. Return: 0; -ENOTSUP no room to say so. */
 int elf_image_set_relocations(struct elf_image *image, uint64_t address, size_t bytes,

@@ -75,6 +75,73 @@ int elf_image_dynamic(const struct elf_image *image, struct elf_image_dynamic *r
 	return 0;
 }
 
+/* Return: where in the file as many bytes as @size says are, and how many; 0: none. */
+static int table_of(const struct elf_image *image, int64_t tag, int64_t size, uint64_t *offset,
+		    uint64_t *bytes, struct error *err)
+{
+	const uint8_t *at;
+
+	*offset = 0;
+	*bytes = value_of(image, size);
+	if (*bytes == 0)
+		return 0;
+	at = elf_image_at(image, value_of(image, tag), *bytes);
+	if (at == NULL || *bytes % sizeof(Elf64_Rela) != 0)
+		return error_set(err, ENOTSUP, "its relocations are of an unusual shape");
+	*offset = (uint64_t)(at - image->file);
+	return 0;
+}
+
+int elf_image_visit_relocations(const struct elf_image *image,
+				void (*visit)(void *context, uint64_t offset, size_t count),
+				void *context, struct error *err)
+{
+	uint64_t all, bytes, slots, slot_bytes;
+	int r = table_of(image, DT_RELA, DT_RELASZ, &all, &bytes, err);
+
+	if (r == 0)
+		r = table_of(image, DT_JMPREL, DT_PLTRELSZ, &slots, &slot_bytes, err);
+	if (r < 0)
+		return r;
+	/* Those of the linkage table may be counted among the others. */
+	if (slot_bytes > 0 && slots >= all && slots + slot_bytes <= all + bytes)
+		slot_bytes = 0;
+	else if (slot_bytes > 0 && slots < all + bytes && all < slots + slot_bytes)
+		return error_set(err, ENOTSUP, "its relocations are of an unusual shape");
+	if (bytes > 0)
+		visit(context, all, bytes / sizeof(Elf64_Rela));
+	if (slot_bytes > 0)
+		visit(context, slots, slot_bytes / sizeof(Elf64_Rela));
+	return 0;
+}
+
+/* A word is an address, or (odd) which of the 63 words behind the last one are meant. */
+bool elf_image_packs_relocations(const struct elf_image *image, uint64_t address, uint64_t bytes)
+{
+	uint64_t packed = value_of(image, DT_RELRSZ), next = 0;
+	const uint8_t *at = elf_image_at(image, value_of(image, DT_RELR), packed);
+
+	if (packed > 0 && at == NULL)
+		return true;
+	for (uint64_t i = 0; i + sizeof(uint64_t) <= packed; i += sizeof(uint64_t)) {
+		uint64_t word;
+
+		memcpy(&word, at + i, sizeof(word));
+		if ((word & 1) == 0) {
+			if (word - address < bytes)
+				return true;
+			next = word + sizeof(word);
+			continue;
+		}
+		for (unsigned int bit = 1; bit < 64; bit++) {
+			if ((word >> bit & 1) && next + (bit - 1) * sizeof(word) - address < bytes)
+				return true;
+		}
+		next += 63 * sizeof(word);
+	}
+	return false;
+}
+
 /* An entry may be put where there is none yet, if there is another behind it. */
 static Elf64_Dyn *make_entry(struct elf_image *image, int64_t tag)
 {

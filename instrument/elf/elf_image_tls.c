@@ -31,27 +31,30 @@ static int shift_symbols(struct elf_image *image, const Elf64_Shdr *section, uin
 	return 0;
 }
 
-/* So are the addends of relocations without a symbol. */
-static int shift_relocations(struct elf_image *image, const Elf64_Shdr *section, uint64_t bytes)
-{
-	uint64_t at;
+struct shift {
+	struct elf_image *image;
+	uint64_t bytes;
+};
 
-	if (!elf_image_has(image, section->sh_offset, section->sh_size))
-		return -ENOEXEC;
-	for (at = 0; at + sizeof(Elf64_Rela) <= section->sh_size; at += sizeof(Elf64_Rela)) {
+/* So are the addends of relocations without a symbol. */
+static void shift_relocations(void *context, uint64_t offset, size_t count)
+{
+	const struct shift *shift = context;
+	uint8_t *at = shift->image->file + offset;
+
+	for (size_t i = 0; i < count; i++, at += sizeof(Elf64_Rela)) {
 		Elf64_Rela relocation;
 		uint32_t type;
 
-		memcpy(&relocation, image->file + section->sh_offset + at, sizeof(relocation));
+		memcpy(&relocation, at, sizeof(relocation));
 		type = ELF64_R_TYPE(relocation.r_info);
 		if (ELF64_R_SYM(relocation.r_info) != 0 ||
 		    (type != R_X86_64_TPOFF64 && type != R_X86_64_DTPOFF64 &&
 		     type != R_X86_64_TLSDESC))
 			continue;
-		relocation.r_addend += (int64_t)bytes;
-		memcpy(image->file + section->sh_offset + at, &relocation, sizeof(relocation));
+		relocation.r_addend += (int64_t)shift->bytes;
+		memcpy(at, &relocation, sizeof(relocation));
 	}
-	return 0;
 }
 
 /* What the dynamic loader is told of thread-local variables. */
@@ -62,15 +65,16 @@ static int shift_variables(struct elf_image *image, uint64_t bytes, struct error
 	const Elf64_Shdr *sections = elf_image_sections(image, &count, &names, &name_bytes);
 	int r = 0;
 
-	if (image->dynamic && count == 0 && image->tls >= 0)
+	if ((image->dynamic || image->pie) && count == 0 && image->tls >= 0)
 		return error_set(err, ENOTSUP, "it has thread-local data, and no section headers");
 	for (size_t i = 0; r == 0 && i < count; i++) {
 		if (sections[i].sh_type == SHT_DYNSYM || sections[i].sh_type == SHT_SYMTAB)
 			r = shift_symbols(image, &sections[i], bytes);
-		else if (sections[i].sh_type == SHT_RELA && (sections[i].sh_flags & SHF_ALLOC))
-			r = shift_relocations(image, &sections[i], bytes);
 	}
-	return r < 0 ? error_set(err, -r, "a damaged section") : 0;
+	if (r < 0)
+		return error_set(err, -r, "a damaged section");
+	return elf_image_visit_relocations(image, shift_relocations,
+					   &(struct shift){.image = image, .bytes = bytes}, err);
 }
 
 /* Behind what it has. The loader says where all of it is. */
@@ -101,28 +105,31 @@ static int widen_shared(struct elf_image *image, size_t bytes, int64_t *offset, 
  * The block of an executable ends at the thread pointer, after its size was rounded up to
  * its alignment: what is put before the rest moves nothing.
  */
-int elf_image_widen_tls(struct elf_image *image, const void *initial, size_t bytes, int64_t *offset,
-			struct error *err)
+static int widen_executable(struct elf_image *image, int64_t *offset, struct error *err)
 {
 	static const Elf64_Phdr none = {
 		.p_type = PT_TLS, .p_flags = PF_R, .p_align = ELF_IMAGE_ALIGN};
 	const Elf64_Phdr *tls = image->tls >= 0 ? &image->segments[image->tls] : &none;
 	uint64_t align = tls->p_align > 1 ? tls->p_align : 1;
+	uint64_t bytes = align > ELF_IMAGE_ALIGN ? align : ELF_IMAGE_ALIGN;
 	const uint8_t *old = elf_image_at(image, tls->p_vaddr, tls->p_filesz);
 
-	if (image->shared)
-		return widen_shared(image, sizeof(uint64_t), offset, err);
-	if (tls->p_memsz > UINT32_MAX || tls->p_filesz > tls->p_memsz || align > ELF_IMAGE_ALIGN ||
+	if (tls->p_memsz > UINT32_MAX || tls->p_filesz > tls->p_memsz || align > ELF_IMAGE_PAGE ||
 	    (align & (align - 1)) != 0 || tls->p_vaddr % align != 0 ||
 	    (tls->p_filesz > 0 && old == NULL))
 		return error_set(err, ENOTSUP, "its thread-local data are of an unusual shape");
+	if (elf_image_packs_relocations(image, tls->p_vaddr, tls->p_filesz))
+		return error_set(err, ENOTSUP,
+				 "its thread-local data begin with pointers whose relocations are "
+				 "packed");
 	if (shift_variables(image, bytes, err) < 0)
 		return -ENOTSUP;
+	image->template_added = bytes;
+	image->template_old = tls->p_vaddr;
 	image->template_bytes = bytes + tls->p_filesz;
-	image->template = malloc(image->template_bytes);
+	image->template = calloc(1, image->template_bytes);
 	if (image->template == NULL)
 		return error_set(err, ENOMEM, "no memory for thread-local data");
-	memcpy(image->template, initial, bytes);
 	if (tls->p_filesz > 0)
 		memcpy(image->template + bytes, old, tls->p_filesz);
 	*offset = -(int64_t)elf_image_round_up(tls->p_memsz + bytes, align);
@@ -133,4 +140,10 @@ int elf_image_widen_tls(struct elf_image *image, const void *initial, size_t byt
 	image->segments[image->tls].p_memsz += bytes;
 	image->segments[image->tls].p_filesz = image->template_bytes;
 	return 0;
+}
+
+int elf_image_widen_tls(struct elf_image *image, int64_t *offset, struct error *err)
+{
+	return image->shared ? widen_shared(image, sizeof(uint64_t), offset, err)
+			     : widen_executable(image, offset, err);
 }
