@@ -187,6 +187,10 @@ UNIT_TESTS += unit_culprit
 unit_culprit-src := tests/unit_culprit.c tests/culprit_scene.c tests/cfg_fixture.c
 unit_culprit-archives := analysis util
 
+UNIT_TESTS += unit_culprit_memory
+unit_culprit_memory-src := tests/unit_culprit_memory.c tests/culprit_scene.c tests/cfg_fixture.c
+unit_culprit_memory-archives := analysis util
+
 UNIT_TESTS += unit_code_footprint
 unit_code_footprint-src := tests/unit_code_footprint.c tests/cfg_fixture.c
 unit_code_footprint-archives := analysis util

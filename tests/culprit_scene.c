@@ -195,3 +195,25 @@ const struct culprit *culprit_scene_find(const struct culprit_scene *scene, uint
 			return &scene->culprits.list[i];
 	return NULL;
 }
+
+void culprit_scene_straight(struct culprit_scene *scene, uint32_t insns)
+{
+	static const struct cfg_fixture_edge edges[] = {{CFG_ENTRY, 0}, {0, CFG_EXIT}};
+
+	culprit_scene_init(scene, &insns, 1, edges, 2);
+	for (uint32_t i = 0; i < insns; i++)
+		culprit_scene_compute(scene, i, INSN_ALU, V, W);
+}
+
+void culprit_scene_loop(struct culprit_scene *scene, uint32_t insns)
+{
+	static const struct cfg_fixture_edge edges[] = {
+		{CFG_ENTRY, 0}, {0, 1}, {1, 1}, {1, 2}, {2, CFG_EXIT}};
+	const uint32_t counts[] = {8, insns, 1};
+
+	culprit_scene_init(scene, counts, 3, edges, 5);
+	culprit_scene_frequency(scene, 1, 100000);
+	culprit_scene_edge(scene, 1, 1, 99000);
+	for (uint32_t i = 0; i < scene->cfg->insn_count; i++)
+		culprit_scene_compute(scene, i, INSN_ALU, V, W);
+}

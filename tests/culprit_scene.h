@@ -22,6 +22,16 @@ struct culprit_scene {
 	struct culprits culprits;
 };
 
+/* Registers of instructions in tests; S is the stack pointer. */
+enum {
+	V,
+	W,
+	X,
+	P,
+	Q,
+	S = 30
+};
+
 /**
  * culprit_scene_init() - make a procedure, as cfg_fixture_create() does
  *
@@ -30,6 +40,19 @@ struct culprit_scene {
 void culprit_scene_init(struct culprit_scene *scene, const uint32_t *insn_counts,
 			uint32_t block_count, const struct cfg_fixture_edge *edges,
 			uint32_t edge_count);
+
+/**
+ * culprit_scene_straight() - make one block, which computes V from W all the time; few
+ * instructions lie in the middle of a cache line
+ */
+void culprit_scene_straight(struct culprit_scene *scene, uint32_t insns);
+
+/**
+ * culprit_scene_loop() - make an entry of eight instructions, a loop that goes round 100 times,
+ * and an exit of one
+ * @insns: in the loop
+ */
+void culprit_scene_loop(struct culprit_scene *scene, uint32_t insns);
 
 void culprit_scene_deinit(struct culprit_scene *scene);
 
