@@ -101,7 +101,17 @@ ${CC:-gcc} -mcmodel=large -fno-pie -no-pie -Wl,--section-start=far=0x200000000 "
 	-o "$scratch/far"
 check "no room near the image: the program itself runs" "$scratch/far"
 refused "no room near the image" ".* takes more than 2 GiB" -o "$new" "$scratch/far"
+echo 'int main(void) { int n; __asm__("movl %%gs:0, %0" : "=r"(n)); return n; }' |
+	${CC:-gcc} -O2 -x c - -o "$old"
+refused "a program that uses %gs" "it uses %gs" -o "$new" "$old"
 build -O2
+cp "$old" "$scratch/payload"
+echo "an archive" >> "$scratch/payload"
+refused "a program with an archive behind it" ".* has data behind it" -o "$new" "$scratch/payload"
+check "a limit of the size of files: it is rewritten" "$dcpix" -q -o "$new" "$old"
+is "a limit of the size of files" \
+	"$( (ulimit -f 1 && exec "$new") 2>&1 | md5sum; echo "${PIPESTATUS[0]}")" \
+	"$("$old" 2>&1 | md5sum; echo "${PIPESTATUS[0]}")"
 refused "an output that is a folder" "cannot write" -o "$scratch" "$old"
 refused "an output that cannot be made" "cannot write" -o /proc/odd.new "$old"
 is "nothing is left behind" "$(find "$scratch" -name '*.??????')" ""

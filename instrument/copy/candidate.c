@@ -25,6 +25,16 @@ struct references {
 	bool failed;
 };
 
+#define PREFIX_GS 0x65
+
+/* Before an instruction's opcode, but REX. */
+static bool is_prefix(uint8_t byte)
+{
+	return byte == 0x26 || byte == 0x2e || byte == 0x36 || byte == 0x3e || byte == 0x64 ||
+	       byte == PREFIX_GS || byte == 0x66 || byte == 0x67 || byte == 0xf0 || byte == 0xf2 ||
+	       byte == 0xf3;
+}
+
 void candidate_keep(struct candidate *candidate, const char *why)
 {
 	candidate->kept = true;
@@ -206,6 +216,23 @@ static void judge(const struct candidates *candidates, struct candidate *candida
 		candidate_keep(candidate, "bytes that are no instructions");
 }
 
+/* Whether it refers to memory by %gs, which is ours. */
+static bool uses_gs(const struct candidates *candidates, const struct cfg *cfg)
+{
+	for (uint32_t i = 0; i < cfg->insn_count; i++) {
+		const struct insn *insn = &cfg->insns[i];
+		const uint8_t *bytes = elf_image_at(candidates->image, insn->address, insn->bytes);
+
+		if (bytes == NULL || !(insn->flags & (INSN_READS_MEMORY | INSN_WRITES_MEMORY)))
+			continue;
+		for (size_t at = 0; at < insn->bytes && is_prefix(bytes[at]); at++) {
+			if (bytes[at] == PREFIX_GS)
+				return true;
+		}
+	}
+	return false;
+}
+
 static int add_candidate(struct candidates *candidates, size_t index)
 {
 	const struct procedure *procedure =
@@ -228,6 +255,9 @@ static int add_candidate(struct candidates *candidates, size_t index)
 		candidate_keep(candidate, "no code");
 	} else {
 		judge(candidates, candidate);
+		if (candidate->procedure->source != PROCEDURE_SECTION &&
+		    candidate->cfg->bad_bytes == 0 && uses_gs(candidates, candidate->cfg))
+			return -ENOTSUP;
 		for (uint32_t i = 0; i < candidate->cfg->insn_count; i++)
 			candidate->bytes += candidate->cfg->insns[i].bytes;
 	}
@@ -287,6 +317,9 @@ int candidates_find(struct candidates *ret, struct image_code *code, const struc
 	free(references.all);
 	if (r == 0)
 		r = find_liveness(ret);
+	if (r == -ENOTSUP)
+		return error_set(err, ENOTSUP,
+				 "it uses %%gs, where rewritten programs have their counters");
 	return r < 0 ? error_set(err, ENOMEM, "no memory for the procedures") : 0;
 }
 

@@ -61,7 +61,7 @@ struct candidates {
  * candidates_find() - make the graphs of all procedures, and look which can be copied:
  * all their jumps are known, and nobody jumps into them but to where a copy expects it
  *
- * Return: 0 or -ENOMEM.
+ * Return: 0, -ENOTSUP (the program uses %gs) or -ENOMEM.
  */
 int candidates_find(struct candidates *ret, struct image_code *code, const struct elf_image *image,
 		    struct error *err);

@@ -166,6 +166,41 @@ static bool knows_its_code(const struct elf_image *image)
 	return false;
 }
 
+static uint64_t later(uint64_t end, uint64_t offset, uint64_t bytes)
+{
+	return bytes > 0 && offset + bytes > end ? offset + bytes : end;
+}
+
+/*
+ * Whether something is behind all that the headers tell of: archives and data that programs
+ * bring along, and look for at the end of their file.
+ */
+static bool has_payload(const struct elf_image *image)
+{
+	const Elf64_Ehdr *header = header_of(image);
+	size_t count, name_bytes;
+	const uint8_t *names;
+	const Elf64_Shdr *sections = elf_image_sections(image, &count, &names, &name_bytes);
+	uint64_t end =
+		later(sizeof(*header), header->e_phoff, header->e_phnum * sizeof(Elf64_Phdr));
+
+	for (size_t i = 0; i < image->segment_count; i++) {
+		const Elf64_Phdr *segment = &image->segments[i];
+
+		if (elf_image_has(image, segment->p_offset, segment->p_filesz))
+			end = later(end, segment->p_offset, segment->p_filesz);
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (sections[i].sh_type != SHT_NOBITS &&
+		    elf_image_has(image, sections[i].sh_offset, sections[i].sh_size))
+			end = later(end, sections[i].sh_offset, sections[i].sh_size);
+	}
+	end = later(end, header->e_shoff, count * sizeof(*sections));
+	while (end < image->bytes && image->file[end] == 0)
+		end++;
+	return end < image->bytes;
+}
+
 int elf_image_open(struct elf_image *ret, const char *path, struct error *err)
 {
 	struct elf_image image = {.tls = -1};
@@ -193,6 +228,9 @@ int elf_image_open(struct elf_image *ret, const char *path, struct error *err)
 		r = error_set(err, ENOTSUP,
 			      "%s is a Go program: its runtime looks its code's addresses up",
 			      path);
+	if (r == 0 && has_payload(&image))
+		r = error_set(err, ENOTSUP,
+			      "%s has data behind it, which it may look for at its end", path);
 	if (r < 0)
 		elf_image_close(&image);
 	else

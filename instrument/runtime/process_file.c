@@ -9,6 +9,8 @@
 
 #define FEW_BLOCKS 16
 
+#define FILE_SIZE_LIMIT 1 /* RLIMIT_FSIZE */
+
 /* Finds NAME=value in what the program was started with. Return: its length, 0: not there. */
 static uint32_t find_variable(const char *name, char *value, uint32_t bytes)
 {
@@ -126,9 +128,18 @@ static uint32_t fewer_blocks(const struct profile_layout_state *state, uint32_t 
 	return blocks > FEW_BLOCKS ? FEW_BLOCKS : 1;
 }
 
+/* A file that grows beyond what the process may have would end it by a signal. */
+static uint64_t file_bytes_max(void)
+{
+	uint64_t limits[2];
+
+	return CALL2(SYS_getrlimit, FILE_SIZE_LIMIT, limits) == 0 ? limits[0] : 0;
+}
+
 /* @fd: a new file, or -1. */
 static void map(struct profile_layout_state *state, long fd)
 {
+	uint64_t bytes_max = fd < 0 ? 0 : file_bytes_max();
 	int flags = fd < 0 ? MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED;
 
 	for (uint32_t blocks = 0; state->region == 0 && blocks != 1;) {
@@ -138,7 +149,7 @@ static void map(struct profile_layout_state *state, long fd)
 		blocks = fewer_blocks(state, blocks);
 		bytes = bytes_of(state, blocks);
 
-		if (fd < 0 || CALL2(SYS_ftruncate, fd, bytes) == 0)
+		if (fd < 0 || (bytes <= bytes_max && CALL2(SYS_ftruncate, fd, bytes) == 0))
 			at = system_call6(SYS_mmap, 0, (long)bytes, PROT_READ_WRITE, flags, fd, 0);
 		if (runtime_is_error(at))
 			continue;
