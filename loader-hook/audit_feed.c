@@ -25,7 +25,16 @@
 /* No loader takes longer to begin a program, whatever the program says. */
 #define AGE_MAX_NS NS_PER_SECOND
 
+/* What a socket holds, where the kernel does not say. */
+#define QUEUE_MAX 10
+/* The two clocks are read one after the other: who is interrupted in between tries again. */
+#define OFFSET_TRIES 8
+#define OFFSET_ERROR_NS 5000
+
 /*
+ * @queue_max: datagrams that the socket holds at least
+ * @waiting:  taken since there was none; more than @queue_max: some did not get in, maybe
+ * @full:     that was so in this drain
  * @until_ns: returned last
  * @looked_ns: when /proc was looked at
  * @second:   of @mends and @datagrams
@@ -41,6 +50,9 @@ struct audit_feed {
 	uint64_t second;
 	unsigned int mends;
 	unsigned int datagrams;
+	unsigned int queue_max;
+	unsigned int waiting;
+	bool full;
 	image_event_fn handle;
 	void *context;
 	_Alignas(8) unsigned char datagram[AUDIT_MESSAGE_BYTES];
@@ -66,6 +78,14 @@ static int watch(struct audit_feed *feed, struct error *err)
 	return 0;
 }
 
+static unsigned int queue_max(void)
+{
+	_cleanup_file_ FILE *file = fopen("/proc/sys/net/unix/max_dgram_qlen", "re");
+	unsigned int max;
+
+	return file != NULL && fscanf(file, "%u", &max) == 1 ? max : QUEUE_MAX;
+}
+
 int audit_feed_open(struct audit_feed **ret, const char *socket, struct error *err)
 {
 	_cleanup_(cleanup_audit_feed) struct audit_feed *feed = NULL;
@@ -78,6 +98,7 @@ int audit_feed_open(struct audit_feed **ret, const char *socket, struct error *e
 	if (feed == NULL)
 		return error_set(err, ENOMEM, "out of memory");
 	feed->epoll_fd = -1;
+	feed->queue_max = queue_max();
 	feed->fd = local_socket_bind(socket, SOCK_DGRAM, 0666, err);
 	if (feed->fd < 0)
 		return feed->fd;
@@ -300,6 +321,24 @@ static void datagram_take(struct audit_feed *feed, size_t bytes, struct sender *
 		go_on(feed, &reader, sender, now_ns);
 }
 
+/* Of the wall clock from the monotonic one: an error makes all that is told late, or early. */
+static uint64_t wall_offset_ns(void)
+{
+	uint64_t best_ns = UINT64_MAX, offset_ns = 0, before_ns, wall_ns, took_ns;
+	int try;
+
+	for (try = 0; try < OFFSET_TRIES && best_ns > OFFSET_ERROR_NS; try++) {
+		before_ns = clock_ns(CLOCK_MONOTONIC);
+		wall_ns = clock_ns(CLOCK_REALTIME);
+		took_ns = clock_ns(CLOCK_MONOTONIC) - before_ns;
+		if (took_ns < best_ns) {
+			best_ns = took_ns;
+			offset_ns = wall_ns - before_ns - took_ns / 2;
+		}
+	}
+	return offset_ns;
+}
+
 /*
  * Take datagrams up to one that was sent after @now_ns.
  *
@@ -307,15 +346,18 @@ static void datagram_take(struct audit_feed *feed, size_t bytes, struct sender *
  */
 static bool datagrams_take(struct audit_feed *feed, uint64_t now_ns)
 {
-	uint64_t offset_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_MONOTONIC);
+	uint64_t offset_ns = wall_offset_ns();
 	struct sender sender = {.time_ns = 0};
 	ssize_t bytes;
 
 	while (feed->datagrams < DATAGRAMS_MAX) {
 		bytes = receive(feed, &sender, offset_ns);
-		if (bytes == -EAGAIN)
+		if (bytes == -EAGAIN) {
+			feed->waiting = 0;
 			return true;
+		}
 		feed->datagrams++;
+		feed->full |= ++feed->waiting > feed->queue_max;
 		feed->lost += bytes == -EINVAL;
 		if (bytes >= 0)
 			datagram_take(feed, (size_t)bytes, &sender, now_ns);
@@ -344,6 +386,9 @@ uint64_t audit_feed_drain(struct audit_feed *feed, image_event_fn handle, void *
 	}
 	if (!datagrams_take(feed, now_ns))
 		return feed->until_ns;
+	if (feed->full)
+		process_watch_doubt(&feed->watch, feed->until_ns, now_ns, handle, context);
+	feed->full = false;
 	if (now_ns >= feed->looked_ns + LOOK_NS) {
 		feed->looked_ns = now_ns;
 		process_watch_look(&feed->watch, now_ns, handle, context);

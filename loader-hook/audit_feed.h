@@ -12,7 +12,9 @@
  * itself (mmap of code), is known as of the last look, once a second. An exec of a
  * program that has no library is noticed then, and what came since the look before is
  * lost, not guessed. Datagrams are numbered, so that one that did not come is noticed
- * with the next; then the process is read from /proc.
+ * with the next; then the process is read from /proc. The next may come late: whenever
+ * so many were waiting that the socket may have been full, samples of all that have the
+ * library are lost since the drain before, and they are read.
  *
  * Whoever floods the socket keeps others from being heard, who are then found as those
  * without the library; what is read in a second, and how many processes are because of

@@ -152,6 +152,22 @@ struct watched_process *process_watch_mend(struct process_watch *watch, uint32_t
 	return process;
 }
 
+void process_watch_doubt(struct process_watch *watch, uint64_t since_ns, uint64_t now_ns,
+			 image_event_fn handle, void *context)
+{
+	struct watched_process *process;
+	uint64_t pid, value;
+	size_t cursor = 0;
+
+	while (u64_map_next(&watch->processes, &cursor, &pid, &value)) {
+		process = (struct watched_process *)(uintptr_t)value;
+		if (!process->counted)
+			continue;
+		process->due = true;
+		tell(IMAGE_EVENT_LOST, (uint32_t)pid, since_ns, now_ns, handle, context);
+	}
+}
+
 static void process_look(void *context, uint32_t pid)
 {
 	const struct look *look = context;

@@ -69,6 +69,13 @@ void process_watch_note_all(struct process_watch *watch, uint64_t now_ns);
 struct watched_process *process_watch_mend(struct process_watch *watch, uint32_t pid,
 					   uint64_t now_ns, image_event_fn handle, void *context);
 
+/**
+ * process_watch_doubt() - tell that something may have been missed of any that is @counted
+ * @since_ns: LOST is told from then to now; they are read at the next look
+ */
+void process_watch_doubt(struct process_watch *watch, uint64_t since_ns, uint64_t now_ns,
+			 image_event_fn handle, void *context);
+
 /** process_watch_look() - tell what has changed since the last look */
 void process_watch_look(struct process_watch *watch, uint64_t now_ns, image_event_fn handle,
 			void *context);

@@ -365,16 +365,27 @@ static void nonsense_is_counted(void **state)
 static void nobody_waits(void **state)
 {
 	static struct datagram datagram;
+	const struct log *log;
 	struct pollfd readable;
+	uint64_t before;
 	int i;
 
 	(void)state;
 	begin_send(&datagram);
+	for (i = 0; i < 5; i++)
+		map_send(&datagram, 0x40000);
+	assert_int_equal(count_of(drain(getpid()), IMAGE_EVENT_LOST), 0);
 	for (i = 0; i < 5000; i++)
 		map_send(&datagram, 0x40000);
 	readable = (struct pollfd){.fd = audit_feed_poll_fd(feed), .events = POLLIN};
 	assert_int_equal(poll(&readable, 1, 0), 1);
-	drain(getpid());
+	before = clock_monotonic_ns();
+	log = drain(getpid());
+	/* In doubt at once, not with the next that gets in. */
+	assert_int_equal(count_of(log, IMAGE_EVENT_LOST), 1);
+	assert_int_equal(log->event[log->count - 1].type, IMAGE_EVENT_LOST);
+	assert_true(log->event[log->count - 1].time_ns < before);
+	assert_true(log->event[log->count - 1].until_ns >= before);
 	map_send(&datagram, 0x50000);
 	assert_int_equal(count_of(drain(getpid()), IMAGE_EVENT_LOST), 1);
 	assert_true(audit_feed_lost(feed) > 0);
