@@ -177,6 +177,10 @@ demo-vm: deps-demo-vm ## the same with the kernel module, in a QEMU machine
 # Test programs by label, for tests/run.sh.
 UNIT_RUNS = $(foreach t,$(UNIT_TESTS),$(t)=build/tests/$(t) asan/$(t)=build/asan/tests/$(t))
 CLI_RUNS = $(foreach t,$(wildcard tests/cli_*.sh),$(basename $(notdir $(t)))=$(t))
+# Those that sample nothing: one of them can run beside one that does.
+QUIET_CLI = $(filter $(addsuffix =%,$(addprefix cli_,accuracy dcpibursts dcpicalls dcpicct dcpipaths \
+	dcpivpp dcpix dcpix_odd dcpix_shared exact_counts jump_tables manpages merge merge_cost \
+	qemu_report sqlite_extension truth_edges truth_sim tutorial)),$(CLI_RUNS))
 
 .PHONY: check
 check: deps-check ## everything that must pass, the QEMU machine included
@@ -185,7 +189,8 @@ check: deps-check ## everything that must pass, the QEMU machine included
 	@tests/run.sh --beside qemu_arm64=tests/qemu/check_arm64.sh \
 		--beside qemu_exact=tests/qemu/check_exact.sh \
 		includes=tests/check_includes.sh $(UNIT_RUNS) --join \
-		$(CLI_RUNS) qemu_x86_64=tests/qemu/check_x86_64.sh
+		$(QUIET_CLI:%=--beside %) $(filter-out $(QUIET_CLI),$(CLI_RUNS)) --join \
+		qemu_x86_64=tests/qemu/check_x86_64.sh
 
 .PHONY: check-unit
 check-unit: ## unit tests alone, plain and under ASan and UBSan
@@ -195,7 +200,7 @@ check-unit: ## unit tests alone, plain and under ASan and UBSan
 
 .PHONY: check-cli
 check-cli: all $(TEST_HELPERS:%=$(TEST_BIN)/%) ## tests of the programs alone
-	@tests/run.sh $(CLI_RUNS)
+	@tests/run.sh $(QUIET_CLI:%=--beside %) $(filter-out $(QUIET_CLI),$(CLI_RUNS))
 
 .PHONY: check-node
 check-node: deps-node ## code that Node.js compiles, in its image and by name
