@@ -232,6 +232,11 @@ soak: all ## dcpid for SOAK_SECONDS (3600) under mixed load: flat, exact (root)
 performance-doc: bench ## docs/performance.md and its picture from a run of make bench
 	@tests/performance_md.sh
 
+.PHONY: overhead-doc
+overhead-doc: all count-plugin ## docs/overhead.md: what recording costs, measured now
+	@tests/bench_modes.sh > build/overhead.json
+	@tests/overhead_md.sh
+
 .PHONY: tutorial-doc
 tutorial-doc: all ## docs/tutorial.md with what its commands print now
 	@tests/tutorial.py docs/tutorial.md

@@ -1,13 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What recording costs: programs rewritten by dcpix in its modes, and the same compiled with
-# gcc's -fprofile-generate, beside the plain ones, as lines of tests/bench.h. All take turns,
+# What counting costs: programs rewritten by dcpix, and the same compiled with gcc's
+# -fprofile-generate, beside the plain ones, as lines of tests/bench.h (other modes:
+# tests/bench_modes.sh). All take turns,
 # ROUNDS (3) times; told is by how much the least user time of each is above the least of
 # the plain one; and, where the emulator's plugin is (make count-plugin), how many more
 # instructions it takes. And how fast a large program is rewritten, and how much it grows.
 set -u
 cd "$(dirname "$0")/.." || exit 2
+. tests/cpu_time.sh
 dcpix=build/bin/dcpix
 rounds=${ROUNDS:-3}
 work=$(mktemp -d) || exit 2
@@ -21,38 +23,10 @@ report()
 	printf '{"name": "%s", "subject": "%s", "workload": "%s", "value": %s, "unit": "%s"}\n' "$@"
 }
 
-# user COMMAND...: user time, in ms. A process that asked for its parent's would get its own.
-user()
-{
-	local before after
-
-	times > "$work/times"
-	before=$(tail -n 1 "$work/times")
-	"$@" > /dev/null 2>&1 < /dev/null
-	times > "$work/times"
-	after=$(tail -n 1 "$work/times")
-	awk -v a="${before%% *}" -v b="${after%% *}" 'function ms(t, p) { split(t, p, /[ms]/)
-		return 1000 * (60 * p[1] + p[2]) } BEGIN { printf "%.0f\n", ms(b) - ms(a) }'
-}
-
 # least FILE
 least()
 {
 	sort -n "$1" | head -n 1
-}
-
-# rewrite NAME: in all modes
-rewrite()
-{
-	$dcpix -q -o "$work/$1.dcpix" "$work/$1" &&
-		$dcpix -q --mode paths -o "$work/$1.paths" "$work/$1" &&
-		$dcpix -q --mode paths --metric cycles -o "$work/$1.cycles" "$work/$1" &&
-		$dcpix -q --mode bursts --checks 2000000000 -o "$work/$1.checks" "$work/$1" &&
-		$dcpix -q --mode bursts -o "$work/$1.bursts" "$work/$1" &&
-		$dcpix -q --mode variation -o "$work/$1.variation" "$work/$1" &&
-		$dcpix -q --mode calls -o "$work/$1.calls" "$work/$1" &&
-		$dcpix -q --mode context -o "$work/$1.context" "$work/$1" &&
-		$dcpix -q --mode context --metric none -o "$work/$1.contexts" "$work/$1"
 }
 
 # overhead METRIC KIND NAME SUBJECT PLAIN
@@ -71,9 +45,8 @@ measure()
 	shift
 	rm -f "$work"/*.ms
 	for _ in $(seq "$rounds"); do
-		for kind in '' .dcpix .gcov .paths .cycles .checks .bursts .variation .calls .context \
-			.contexts; do
-			[ -x "$work/$name$kind" ] && user "$work/$name$kind" "$@" >> "$work/times$kind.ms"
+		for kind in '' .dcpix .gcov; do
+			[ -x "$work/$name$kind" ] && cpu_time user "$work/$name$kind" "$@" >> "$work/times$kind.ms"
 			rm -f "$DCPIX_OUT".*
 		done
 	done
@@ -81,23 +54,6 @@ measure()
 	[ "$plain" -ge 100 ] || return
 	overhead counts_overhead_percent dcpix "$name" dcpix "$plain"
 	overhead counts_overhead_percent gcov "$name" gcov "$plain"
-	overhead paths_overhead_percent paths "$name" frequency "$plain"
-	overhead paths_overhead_percent cycles "$name" "frequency and cycles" "$plain"
-	# Hirzel and Chilimbi's "orig": checks at all entries and loops, and nothing recorded.
-	overhead bursts_overhead_percent checks "$name" orig "$plain"
-	overhead bursts_overhead_percent bursts "$name" "orig, 1 of 100 recorded" "$plain"
-	overhead variation_overhead_percent variation "$name" "EC, 1 of 10000 timed" "$plain"
-	overhead calls_overhead_percent calls "$name" cycles "$plain"
-	overhead context_overhead_percent context "$name" cycles "$plain"
-	overhead context_overhead_percent contexts "$name" calls "$plain"
-}
-
-# executed COMMAND...: instructions of the whole process, which do not depend on the machine
-executed()
-{
-	qemu-x86_64 -cpu max -plugin "$PWD/build/tests/count_plugin.so,out=$work/truth" "$@" \
-		> /dev/null 2>&1 < /dev/null
-	awk 'NF == 4 && !/^image / { sum += $4 } END { printf "%.0f\n", sum }' "$work/truth"
 }
 
 # instructions NAME ARGUMENT...: what counting adds to them
@@ -120,11 +76,11 @@ instructions()
 for source in tests/truth/programs/*.c; do
 	name=$(basename "$source" .c)
 	${CC:-gcc} -O2 -I. -D_GNU_SOURCE -o "$work/$name" "$source" -lm 2> /dev/null || continue
-	rewrite "$name" || continue
+	$dcpix -q -o "$work/$name.dcpix" "$work/$name" || continue
 	${CC:-gcc} -O2 -I. -D_GNU_SOURCE -fprofile-generate -o "$work/$name.gcov" "$source" -lm \
 		2> /dev/null
 	[ -f build/tests/count_plugin.so ] && instructions "$name" 4
-	once=$(user "$work/$name" 4)
+	once=$(cpu_time user "$work/$name" 4)
 	measure "$name" $((2000 / (once + 1) + 4))
 done
 
@@ -136,13 +92,13 @@ for command in "gzip -6c" "xz -1c" "bzip2 -c" "zstd -q -9c"; do
 	name=$1
 	shift
 	cp "$(readlink -f "$(command -v "$name")")" "$work/$name" || continue
-	rewrite "$name" || continue
+	$dcpix -q -o "$work/$name.dcpix" "$work/$name" || continue
 	measure "$name" "$@" "$work/in"
 done
 
 image=$(${CC:-gcc} -print-prog-name=cc1)
 cat "$image" > /dev/null
-ms=$(user $dcpix -q -o "$work/large" "$image")
+ms=$(cpu_time user $dcpix -q -o "$work/large" "$image")
 text=$(readelf -lW "$image" | awk '$1 == "LOAD" && / R E / { print strtonum($5) }')
 [ -n "$text" ] && [ "$ms" -gt 0 ] || exit 0
 report rewriting_rate dcpix "cc1, user time" "$(awk -v t="$text" -v ms="$ms" 'BEGIN { printf "%.2f", t / ms / 1000 }')" MB/s

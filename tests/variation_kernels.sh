@@ -6,6 +6,7 @@
 # programs (the least and the median of ROUNDS (5) runs that take turns).
 set -eu
 cd "$(dirname "$0")/.."
+. tests/cpu_time.sh
 bin=$PWD/build/bin
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -19,20 +20,6 @@ for kind in plain prefetch; do
 	"$bin/dcpix" -q --mode variation --checks 1000 -o "$work/$kind.vpp" "$work/$kind"
 done
 
-# user COMMAND...: user time, in ms
-user()
-{
-	local before after
-
-	times > "$work/times"
-	before=$(tail -n 1 "$work/times")
-	"$@" > /dev/null
-	times > "$work/times"
-	after=$(tail -n 1 "$work/times")
-	awk -v a="${before%% *}" -v b="${after%% *}" 'function ms(t, p) { split(t, p, /[ms]/)
-		return 1000 * (60 * p[1] + p[2]) } BEGIN { printf "%.0f\n", ms(b) - ms(a) }'
-}
-
 # kernel NAME PROCEDURE
 kernel()
 {
@@ -41,7 +28,7 @@ kernel()
 	rm -f "$work"/*.ms
 	for _ in $(seq "$rounds"); do
 		for kind in plain prefetch; do
-			user "$work/$kind" "$1" "$megabytes" >> "$work/$kind.ms"
+			cpu_time user "$work/$kind" "$1" "$megabytes" >> "$work/$kind.ms"
 		done
 	done
 	for kind in plain prefetch; do

@@ -1,0 +1,153 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# bench_modes.sh [NAME]...: what recording costs in dcpix's modes other than counts: programs as
+# they are, with the original beside them, as lines of tests/bench.h. Of each:
+#
+#	*_overhead_percent      CPU time: the median of ROUNDS (5) ratios, each of two runs one
+#	                        after the other, with and without; user and system, since
+#	                        recording takes memory
+#	*_instructions_percent  instructions that are added, of the process; they repeat
+#	image_percent           instructions that are the executable's own, which is what was
+#	                        rewritten: the rest is in libraries
+#
+# Instructions are counted by an emulator (make count-plugin), or not with COUNTING=off; with
+# ROUNDS=0 nothing is timed. Programs are those that do most of their work themselves; where one
+# is not there, it is left out.
+set -u
+cd "$(dirname "$0")/.." || exit 2
+. tests/cpu_time.sh
+dcpix=build/bin/dcpix
+rounds=${ROUNDS:-5}
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+export DCPIX_OUT=$work/record LC_ALL=C
+[ -x $dcpix ] || exit 0
+counting=${COUNTING:-on}
+[ "$counting" = off ] || [ -f build/tests/count_plugin.so ] || make --no-print-directory -s count-plugin >&2
+
+# Figure, subject, options. Nothing is recorded where so many checks go by: Hirzel and
+# Chilimbi's basic overhead.
+kinds=(
+	"paths|frequency|--mode paths"
+	"paths|frequency and cycles|--mode paths --metric cycles"
+	"context|calls|--mode context --metric none"
+	"context|cycles|--mode context"
+	"calls|calls|--mode calls --metric none"
+	"calls|cycles|--mode calls"
+	"bursts|orig|--mode bursts --checks 2000000000 --checks-at orig"
+	"bursts|EL|--mode bursts --checks 2000000000 --checks-at EL"
+	"bursts|EC|--mode bursts --checks 2000000000 --checks-at EC"
+	"bursts|EN|--mode bursts --checks 2000000000 --checks-at EN"
+	"bursts|L4|--mode bursts --checks 2000000000 --checks-at L4"
+	"bursts|L10|--mode bursts --checks 2000000000 --checks-at L10"
+	"bursts|LN|--mode bursts --checks 2000000000 --checks-at LN"
+	"bursts|EC+L4|--mode bursts --checks 2000000000 --checks-at EC+L4"
+	"bursts|EC+L4, 1 of 100 recorded|--mode bursts"
+	"variation|EC, 1 of 10000 timed|--mode variation"
+)
+
+# report NAME SUBJECT WORKLOAD VALUE UNIT
+report()
+{
+	printf '{"name": "%s", "subject": "%s", "workload": "%s", "value": %s, "unit": "%s"}\n' "$@"
+}
+
+# above A B: by how many per cent A is more than B
+above()
+{
+	awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", 100 * (a / b - 1) }'
+}
+
+# median: of numbers, a line each
+median()
+{
+	sort -n | awk '{ v[NR] = $1 } END { printf "%.2f", (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2 }'
+}
+
+# times_above NEW PROGRAM ARGUMENT...: the median of how much more time NEW takes
+times_above()
+{
+	local new=$1 old=$2 plain
+
+	shift 2
+	for _ in $(seq "$rounds"); do
+		plain=$(cpu_time all "$old" "$@")
+		above "$(cpu_time all "$new" "$@")" "$((plain > 0 ? plain : 1))"
+		echo
+		rm -f "$DCPIX_OUT".*
+	done | median
+}
+
+# count_all NAME OLD ARGUMENT...: into $plain, and the executable's own share
+count_all()
+{
+	local name=$1 old=$2
+
+	plain=$(executed "${@:2}")
+	[ "$plain" -gt 0 ] || return
+	report image_percent program "$name" "$(awk -v image="$old" -v all="$plain" '
+		/^image / { mine = $2 == image }
+		NF == 4 && !/^image / && mine { sum += $4 }
+		END { printf "%.1f", 100 * sum / all }' "$work/truth")" percent
+}
+
+# measure NAME PROGRAM ARGUMENT...
+measure()
+{
+	local name=$1 old plain=0 kind figure subject options
+
+	old=$(readlink -f "$(command -v "$2")") && [ -n "$old" ] || return
+	shift 2
+	[ ${#wanted[@]} -eq 0 ] || [[ " ${wanted[*]} " = *" $name "* ]] || return
+	[ "$counting" = off ] || count_all "$name" "$old" "$@" || return
+	for kind in "${kinds[@]}"; do
+		IFS='|' read -r figure subject options <<< "$kind"
+		# shellcheck disable=SC2086 # words
+		$dcpix -q $options -o "$work/new" "$old" || continue
+		[ "$counting" = off ] || report "${figure}_instructions_percent" "$subject" "$name" \
+			"$(above "$(executed "$work/new" "$@")" "$plain")" percent
+		rm -f "$DCPIX_OUT".*
+		[ "$rounds" -eq 0 ] || report "${figure}_overhead_percent" "$subject" "$name" \
+			"$(times_above "$work/new" "$old" "$@")" percent
+	done
+}
+
+wanted=("$@")
+head -c 2000000 "$(${CC:-gcc} -print-prog-name=cc1)" > "$work/code"
+for _ in 1 2 3; do
+	cat docs/*.md
+done > "$work/text"
+cat > "$work/script.py" << 'END'
+def fib(n):
+    return n if n < 2 else fib(n - 1) + fib(n - 2)
+seen = {}
+for i in range(50000):
+    seen[i % 997] = seen.get(i % 997, "") [-20:] + str(i)
+print(fib(20), len(seen), sorted(seen.values())[3])
+END
+cat > "$work/script.lua" << 'END'
+local function fib(n) if n < 2 then return n end return fib(n - 1) + fib(n - 2) end
+local seen = {}
+for i = 1, 50000 do seen[i % 997] = string.sub((seen[i % 997] or "") .. i, -20) end
+table.sort(seen)
+print(fib(22), #seen)
+END
+# shellcheck disable=SC2016 # their own
+{
+measure gzip gzip -6c "$work/code"
+measure zstd zstd -q -6 -T1 --single-thread -c "$work/code"
+measure sha256sum sha256sum "$work/code" "$work/code" "$work/text" "$work/code"
+measure base64 base64 "$work/code"
+measure sort sort -k2 --parallel=1 "$work/text"
+measure mawk mawk '{ for (i = 1; i <= NF; i++) c[$i]++ } END { print NF, c["the"] }' "$work/text"
+measure gawk gawk '{ for (i = 1; i <= NF; i++) c[$i]++ } END { print NF, c["the"] }' "$work/text"
+measure perl perl -ne 'for (split) { $c{$_}++ } END { print map { "$_ $c{$_}\n" }
+	sort { $c{$b} <=> $c{$a} } keys %c }' "$work/text"
+measure python3 /usr/bin/python3 -S -E "$work/script.py"
+measure lua lua5.4 "$work/script.lua"
+measure bash bash -c 'for i in {1..10000}; do n=$((n + i % 7)); s=${s:0:20}x; done; echo $n'
+measure dash dash -c 'while [ ${#s} -lt 2000 ]; do n=$((n + 7)); s=x$s; done; echo $n'
+measure git git diff --no-index --stat "$work/text" "$work/code"
+}
+exit 0
