@@ -60,7 +60,7 @@ struct audit_feed {
 
 CLEANUP_DEFINE(audit_feed, struct audit_feed *, audit_feed_close)
 
-/* Of a datagram: who sent it, and when; @time_ns: within what this drain is about. */
+/* Of a datagram: who sent it, and when; @time_ns: not before what this drain is about. */
 struct sender {
 	uint32_t pid;
 	uint64_t sent_ns;
@@ -302,6 +302,23 @@ static void go_on(struct audit_feed *feed, struct audit_reader *reader, const st
 	process->sequence = reader->head.sequence + 1;
 }
 
+/*
+ * What was sent since the drain began is not told as earlier: between an unmapping and
+ * the time told, the processor may have been in what is gone. The wall clock may have
+ * been set between the two readings of it.
+ */
+static uint64_t time_of(const struct audit_feed *feed, uint64_t sent_ns, uint64_t now_ns)
+{
+	uint64_t read_ns;
+
+	if (sent_ns < feed->until_ns)
+		return feed->until_ns;
+	if (sent_ns <= now_ns)
+		return sent_ns;
+	read_ns = clock_ns(CLOCK_MONOTONIC);
+	return sent_ns < read_ns ? sent_ns : read_ns;
+}
+
 static void datagram_take(struct audit_feed *feed, size_t bytes, struct sender *sender,
 			  uint64_t now_ns)
 {
@@ -311,10 +328,7 @@ static void datagram_take(struct audit_feed *feed, size_t bytes, struct sender *
 		feed->lost++;
 		return;
 	}
-	/* The wall clock may have been set between the two readings of it. */
-	sender->time_ns = sender->sent_ns;
-	if (sender->time_ns > now_ns || sender->time_ns < feed->until_ns)
-		sender->time_ns = sender->time_ns > now_ns ? now_ns : feed->until_ns;
+	sender->time_ns = time_of(feed, sender->sent_ns, now_ns);
 	if (reader.program != NULL)
 		begin(feed, &reader, sender, now_ns);
 	else

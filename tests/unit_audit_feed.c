@@ -449,10 +449,49 @@ static void a_flood_has_bounds(void **state)
 	assert_in_range(flood_events, 1, seconds * 20000);
 }
 
+/* Of a child that says the next thing while what it said before is read. */
+struct answer {
+	const struct child *child;
+	uint64_t asked_ns;
+	uint64_t told_ns;
+};
+
+static void answer_note(void *context, const struct image_event *event)
+{
+	struct answer *answer = context;
+
+	if (event->pid != (uint32_t)answer->child->pid || event->type != IMAGE_EVENT_MAP)
+		return;
+	if (event->start == 0x20000) {
+		answer->told_ns = event->time_ns;
+	} else if (answer->asked_ns == 0) {
+		answer->asked_ns = clock_monotonic_ns();
+		child_step(answer->child);
+	}
+}
+
+/* What is sent while we read was not yet so when we began. */
+static void nothing_is_told_as_earlier(void **state)
+{
+	struct child child = child_start((const step_fn[]){step_begin, step_map, NULL});
+	struct answer answer = {.child = &child};
+	int i;
+
+	(void)state;
+	child_step(&child);
+	for (i = 0; i < 2 && answer.told_ns == 0; i++)
+		audit_feed_drain(feed, answer_note, &answer);
+	assert_true(answer.asked_ns > 0);
+	assert_true(answer.told_ns >= answer.asked_ns);
+	assert_true(answer.told_ns <= clock_monotonic_ns());
+	child_end(&child);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_program_is_followed, setup, teardown),
+		cmocka_unit_test_setup_teardown(nothing_is_told_as_earlier, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_did_not_come_is_noticed, setup, teardown),
 		cmocka_unit_test_setup_teardown(who_was_there_before_is_read, setup, teardown),
 		cmocka_unit_test_setup_teardown(who_has_ended_has_ended, setup, teardown),
