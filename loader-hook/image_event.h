@@ -33,7 +33,7 @@ enum image_event_type {
  * @pid:            process (thread group) id, in the initial PID namespace; 0: kernel's
  * @parent:         FORK: the process copied
  * @time_ns:        CLOCK_MONOTONIC; of a scan, when it read the process
- * @until_ns:       LOST: see there; FORK, if @scanned: when the address space had been found
+ * @until_ns:       LOST: see there; FORK, if @scanned: when its mappings had been read
  * @has_generation: @generation is known
  * @generation:     the kernel's exec count of @pid; EXEC: the new one
  * @start:          MAP, UNMAP: first address

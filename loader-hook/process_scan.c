@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
+#include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/error.h"
@@ -107,13 +108,67 @@ static int scan_error(uint32_t pid, struct error *err)
 	return error_set_errno(err, "cannot read the mappings of process %u", pid);
 }
 
+/* Lines of /proc/PID/maps, each with its newline. */
+struct lines {
+	char *text;
+	size_t bytes;
+	size_t capacity;
+};
+
+static bool is_executable(const char *line)
+{
+	const char *permissions = strchr(line, ' ');
+
+	return permissions != NULL && strnlen(permissions, 4) == 4 && permissions[3] == 'x';
+}
+
+/*
+ * All of them before the first is told: whoever hears of one may take longer than the
+ * process takes to map something else.
+ */
+static int executable_lines(FILE *maps, struct lines *lines)
+{
+	_cleanup_free_ char *line = NULL;
+	size_t capacity = 0;
+	ssize_t n;
+	int rc;
+
+	errno = 0;
+	while ((n = getline(&line, &capacity, maps)) > 0) {
+		if (!is_executable(line))
+			continue;
+		rc = array_reserve(&lines->text, &lines->capacity, lines->bytes + (size_t)n + 1, 1);
+		if (rc < 0) {
+			errno = -rc;
+			return -1;
+		}
+		memcpy(lines->text + lines->bytes, line, (size_t)n + 1);
+		lines->bytes += (size_t)n;
+	}
+	return errno != 0 && !feof(maps) ? -1 : 0;
+}
+
+/* The text is changed. */
+static void lines_tell(const struct lines *lines, struct image_event *event, image_event_fn handle,
+		       void *context)
+{
+	char exact[PATH_MAX], *line = lines->text, *end = lines->text + lines->bytes, *next;
+
+	for (; line < end; line = next) {
+		next = memchr(line, '\n', (size_t)(end - line));
+		next = next != NULL ? next + 1 : end;
+		if (parse_mapping(line, event, exact))
+			handle(context, event);
+	}
+}
+
 int process_scan(uint32_t pid, image_event_fn handle, void *context, struct error *err)
 {
 	struct image_event event = {.pid = pid, .scanned = true};
+	struct lines lines = {.text = NULL};
 	_cleanup_file_ FILE *maps = NULL;
-	_cleanup_free_ char *line = NULL;
-	char command[COMMAND_BYTES], path[64], exact[PATH_MAX];
-	size_t capacity = 0;
+	char command[COMMAND_BYTES], path[64];
+	int rc;
 
 	/* Before the file is opened: that is what binds it to an address space. */
 	event.time_ns = clock_monotonic_ns();
@@ -122,26 +177,19 @@ int process_scan(uint32_t pid, image_event_fn handle, void *context, struct erro
 	if (maps == NULL)
 		return scan_error(pid, err);
 	read_command(pid, command);
-	/* The first line decides whether there is anything to report. */
-	errno = 0;
-	if (getline(&line, &capacity, maps) < 0 && errno != 0)
-		return scan_error(pid, err);
+	if (executable_lines(maps, &lines) < 0) {
+		rc = scan_error(pid, err);
+		free(lines.text);
+		return rc;
+	}
 	event.type = IMAGE_EVENT_FORK;
 	event.until_ns = clock_monotonic_ns();
 	handle(context, &event);
 	event.type = IMAGE_EVENT_RENAME;
 	event.path = command;
 	handle(context, &event);
-	while (!feof(maps)) {
-		if (parse_mapping(line, &event, exact))
-			handle(context, &event);
-		errno = 0;
-		if (getline(&line, &capacity, maps) < 0) {
-			if (errno != 0 && !feof(maps))
-				return scan_error(pid, err);
-			break;
-		}
-	}
+	lines_tell(&lines, &event, handle, context);
+	free(lines.text);
 	return 0;
 }
 

@@ -90,6 +90,18 @@ static bool is_untold(const struct address_space *space)
 	return space != NULL && space->generation == GENERATION_NONE;
 }
 
+/*
+ * What a scan found was so when it had read it all: something may have been unmapped
+ * while it read. Before that, what there was before holds, if anything.
+ */
+static uint64_t scan_start_ns(const struct image_map *map, const struct process_spaces *process,
+			      const struct image_event *event)
+{
+	if (is_past_known(map, process))
+		return 0;
+	return event->until_ns > event->time_ns ? event->until_ns : event->time_ns;
+}
+
 /* A second scan of a living process: its generation is what it was, or is told later. */
 static void handle_scan(struct image_map *map, const struct image_event *event)
 {
@@ -106,7 +118,7 @@ static void handle_scan(struct image_map *map, const struct image_event *event)
 		generation = kernel_generation(event);
 	process->scan_ns = event->time_ns;
 	space = address_spaces_begin(&map->spaces, process, NULL, NULL,
-				     is_past_known(map, process) ? 0 : event->time_ns, generation);
+				     scan_start_ns(map, process, event), generation);
 	if (space != NULL) {
 		space->sound_ns = space->counted_ns = event->time_ns;
 		space->bound_ns = event->until_ns;
