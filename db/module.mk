@@ -57,6 +57,11 @@ unit_profile_expire-src := tests/unit_profile_expire.c
 unit_profile_expire-archives := db util
 unit_profile_expire-pkgs := sqlite3 zlib
 
+UNIT_TESTS += unit_profile_memory
+unit_profile_memory-src := tests/unit_profile_memory.c
+unit_profile_memory-archives := db util
+unit_profile_memory-pkgs := sqlite3 zlib
+
 UNIT_TESTS += unit_power_cut
 unit_power_cut-src := tests/unit_power_cut.c tests/power_cut_vfs.c
 unit_power_cut-archives := db util
