@@ -92,6 +92,11 @@ dcpi_sqlite-src := db/dcpi_sqlite.c db/dcpi_samples.c db/dcpi_edges.c db/dcpi_sy
 dcpi_sqlite-archives := db util
 dcpi_sqlite-pkgs := zlib
 
+UNIT_TESTS += unit_profile_db_failures
+unit_profile_db_failures-src := tests/unit_profile_db_failures.c
+unit_profile_db_failures-archives := db util
+unit_profile_db_failures-pkgs := sqlite3 zlib
+
 UNIT_TESTS += unit_profile_db_damage
 unit_profile_db_damage-src := tests/unit_profile_db_damage.c
 unit_profile_db_damage-archives := db util

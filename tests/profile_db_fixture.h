@@ -139,6 +139,18 @@ static inline struct profile_writer *open_writer(const char *path)
 	return writer;
 }
 
+static inline int64_t add_model_image(struct profile_writer *writer, unsigned int i)
+{
+	struct profile_image image;
+	struct error err;
+	char path[64];
+	int64_t id = 0;
+
+	model_image(i, &image, path, sizeof(path));
+	assert_ok(profile_writer_image(writer, &image, &id, &err));
+	return id;
+}
+
 static inline struct profile_reader *open_reader(const char *path)
 {
 	struct profile_reader *reader = NULL;

@@ -7,17 +7,6 @@
 static struct error err;
 static struct model model, seen;
 
-static int64_t add_model_image(struct profile_writer *writer, unsigned int i)
-{
-	struct profile_image image;
-	char path[64];
-	int64_t id = 0;
-
-	model_image(i, &image, path, sizeof(path));
-	assert_ok(profile_writer_image(writer, &image, &id, &err));
-	return id;
-}
-
 /* Adds some samples to a random profile of the epoch, to the model as well. */
 static void add_random(struct profile_writer *writer, uint64_t *state, struct model *to,
 		       unsigned int epoch)

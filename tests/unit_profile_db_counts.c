@@ -20,17 +20,6 @@ struct count_model {
 
 static struct count_model model, seen;
 
-static int64_t add_image(struct profile_writer *writer, unsigned int i)
-{
-	struct profile_image image;
-	char path[64];
-	int64_t id = 0;
-
-	model_image(i, &image, path, sizeof(path));
-	assert_ok(profile_writer_image(writer, &image, &id, &err));
-	return id;
-}
-
 /* Adds some counts to a random row of the epoch, and to the model. */
 static void add_random(struct profile_writer *writer, uint64_t *state, struct count_model *to,
 		       unsigned int epoch)
@@ -39,7 +28,7 @@ static void add_random(struct profile_writer *writer, uint64_t *state, struct co
 	unsigned int kind = (unsigned int)(unit_random(state) % PROFILE_COUNT_KINDS);
 	uint64_t chosen = unit_random(state);
 	struct profile_edge counts[COUNT_PLACES * COUNT_PLACES];
-	int64_t id = add_image(writer, image);
+	int64_t id = add_model_image(writer, image);
 	size_t count = 0;
 
 	for (unsigned int i = 0; i < COUNT_PLACES * COUNT_PLACES; i++) {
@@ -193,8 +182,8 @@ static void expiry(void **state)
 		epoch.start_ns = 1000000000 + i * 4000000000LL;
 		assert_ok(profile_writer_epoch_begin(writer, &epoch, NULL, 0, &err));
 		assert_ok(profile_writer_begin(writer, &err));
-		ids[0] = add_image(writer, 0);
-		ids[1] = i == 0 ? add_image(writer, 1) : ids[1];
+		ids[0] = add_model_image(writer, 0);
+		ids[1] = i == 0 ? add_model_image(writer, 1) : ids[1];
 		assert_ok(profile_writer_counts(writer, ids[i], 0, &one, 1, &err));
 		assert_ok(profile_writer_counts(writer, ids[0], 1, &one, 1, &err));
 		assert_ok(profile_writer_commit(writer, &err));
@@ -224,7 +213,7 @@ static void misuse(void **state)
 	assert_ok(profile_writer_epoch_begin(writer, &epoch, NULL, 0, &err));
 	assert_int_equal(profile_writer_counts(writer, 1, 0, good, 1, &err), -EINVAL);
 	assert_ok(profile_writer_begin(writer, &err));
-	id = add_image(writer, 0);
+	id = add_model_image(writer, 0);
 	assert_int_equal(profile_writer_counts(writer, id, 0, back, 2, &err), -EINVAL);
 	assert_int_equal(profile_writer_counts(writer, id, 0, zero, 1, &err), -EINVAL);
 	assert_int_equal(profile_writer_counts(writer, id, PROFILE_COUNT_KINDS, good, 1, &err),
@@ -263,7 +252,7 @@ static void write_one(const char *path)
 
 	assert_ok(profile_writer_epoch_begin(writer, &epoch, NULL, 0, &err));
 	assert_ok(profile_writer_begin(writer, &err));
-	assert_ok(profile_writer_counts(writer, add_image(writer, 0), 0, one, 2, &err));
+	assert_ok(profile_writer_counts(writer, add_model_image(writer, 0), 0, one, 2, &err));
 	assert_ok(profile_writer_commit(writer, &err));
 	profile_writer_close(writer);
 }
@@ -294,11 +283,11 @@ static void damage(void **state)
 	writer = open_writer(path);
 	assert_ok(profile_writer_epoch_begin(writer, &epoch, NULL, 0, &err));
 	assert_ok(profile_writer_begin(writer, &err));
-	assert_ok(profile_writer_counts(writer, add_image(writer, 0), 0, &more, 1, &err));
+	assert_ok(profile_writer_counts(writer, add_model_image(writer, 0), 0, &more, 1, &err));
 	assert_ok(profile_writer_commit(writer, &err));
 	sql(path, "UPDATE execution SET data = zeroblob(9)");
 	assert_ok(profile_writer_begin(writer, &err));
-	assert_ok(profile_writer_counts(writer, add_image(writer, 0), 0, &more, 1, &err));
+	assert_ok(profile_writer_counts(writer, add_model_image(writer, 0), 0, &more, 1, &err));
 	assert_ok(profile_writer_commit(writer, &err));
 	profile_writer_close(writer);
 	assert_int_equal(number(path, "SELECT total FROM execution"), 2);

@@ -26,17 +26,6 @@ struct edge_model {
 
 static struct edge_model model, seen;
 
-static int64_t add_image(struct profile_writer *writer, unsigned int i)
-{
-	struct profile_image image;
-	char path[64];
-	int64_t id = 0;
-
-	model_image(i, &image, path, sizeof(path));
-	assert_ok(profile_writer_image(writer, &image, &id, &err));
-	return id;
-}
-
 /* Adds some edges to a random row of the epoch, and to the model. */
 static void add_random(struct profile_writer *writer, uint64_t *state, struct edge_model *to,
 		       unsigned int epoch)
@@ -46,7 +35,7 @@ static void add_random(struct profile_writer *writer, uint64_t *state, struct ed
 	unsigned int kind = (unsigned int)(unit_random(state) % PROFILE_EDGE_KINDS);
 	uint64_t chosen = unit_random(state);
 	struct profile_edge edges[EDGE_PLACES * EDGE_PLACES];
-	int64_t from_id = add_image(writer, image), to_id = add_image(writer, other);
+	int64_t from_id = add_model_image(writer, image), to_id = add_model_image(writer, other);
 	size_t count = 0;
 	unsigned int i;
 
@@ -215,7 +204,7 @@ static void expiry(void **state)
 	assert_ok(profile_writer_epoch_begin(writer, &epoch, model_events, 1, &err));
 	assert_ok(profile_writer_begin(writer, &err));
 	for (i = 0; i < 3; i++)
-		ids[i] = add_image(writer, i);
+		ids[i] = add_model_image(writer, i);
 	assert_ok(profile_writer_edges(writer, ids[0], ids[1], 0, &edge, 1, &err));
 	assert_ok(profile_writer_edges(writer, ids[2], ids[2], 0, &edge, 1, &err));
 	assert_ok(profile_writer_commit(writer, &err));
@@ -246,7 +235,7 @@ static void misuse(void **state)
 
 	(void)state;
 	assert_ok(profile_writer_begin(writer, &err));
-	id = add_image(writer, 0);
+	id = add_model_image(writer, 0);
 	assert_int_equal(profile_writer_edges(writer, id, id, 0, good, 1, &err), -EINVAL);
 	assert_int_equal(profile_writer_event_time(writer, 0, 1, 1, &err), -EINVAL);
 	assert_ok(profile_writer_commit(writer, &err));
