@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <string.h>
 
 SQLITE_EXTENSION_INIT1
@@ -30,12 +31,29 @@ int dcpi_sqlite_error(sqlite3_vtab *table, int r, const char *what, sqlite3_int6
 	return dcpi_sqlite_fail(table, SQLITE_CORRUPT_VTAB, "%s %lld is damaged", what, id);
 }
 
-int dcpi_sqlite_connect(sqlite3 *handle, const char *declaration, sqlite3_vtab **ret)
+/* A table of any type: a connection, nothing else. */
+struct table {
+	sqlite3_vtab base;
+	const struct dcpi_table_type *type;
+	sqlite3 *handle;
+};
+
+static struct table *table_of(struct dcpi_cursor *cursor)
 {
-	struct dcpi_table *table;
+	return (struct table *)cursor->base.pVtab;
+}
+
+static int table_connect(sqlite3 *handle, void *context, int argc, const char *const *argv,
+			 sqlite3_vtab **ret, char **message)
+{
+	const struct dcpi_table_type *type = context;
+	struct table *table;
 	int rc;
 
-	rc = sqlite3_declare_vtab(handle, declaration);
+	(void)argc;
+	(void)argv;
+	(void)message;
+	rc = sqlite3_declare_vtab(handle, type->declaration);
 	if (rc != SQLITE_OK)
 		return rc;
 	rc = sqlite3_vtab_config(handle, SQLITE_VTAB_DIRECTONLY);
@@ -44,48 +62,14 @@ int dcpi_sqlite_connect(sqlite3 *handle, const char *declaration, sqlite3_vtab *
 	table = sqlite3_malloc64(sizeof(*table));
 	if (table == NULL)
 		return SQLITE_NOMEM;
-	*table = (struct dcpi_table){.handle = handle};
+	*table = (struct table){.type = type, .handle = handle};
 	*ret = &table->base;
 	return SQLITE_OK;
 }
 
-int dcpi_sqlite_disconnect(sqlite3_vtab *table)
+static int table_disconnect(sqlite3_vtab *table)
 {
 	sqlite3_free(table);
-	return SQLITE_OK;
-}
-
-int dcpi_sqlite_open(size_t bytes, sqlite3_vtab_cursor **ret)
-{
-	struct dcpi_cursor *cursor = sqlite3_malloc64(bytes);
-
-	if (cursor == NULL)
-		return SQLITE_NOMEM;
-	memset(cursor, 0, bytes);
-	*ret = &cursor->base;
-	return SQLITE_OK;
-}
-
-int dcpi_sqlite_close(struct dcpi_cursor *cursor)
-{
-	sqlite3_finalize(cursor->rows);
-	sqlite3_free(cursor);
-	return SQLITE_OK;
-}
-
-int dcpi_sqlite_query(struct dcpi_cursor *cursor, const char *sql)
-{
-	struct dcpi_table *table = (struct dcpi_table *)cursor->base.pVtab;
-	int rc;
-
-	sqlite3_finalize(cursor->rows);
-	cursor->rows = NULL;
-	cursor->eof = false;
-	cursor->rowid = 0;
-	rc = sqlite3_prepare_v2(table->handle, sql, -1, &cursor->rows, NULL);
-	if (rc != SQLITE_OK)
-		return dcpi_sqlite_fail(&table->base, rc, "not a profile database: %s",
-					sqlite3_errmsg(table->handle));
 	return SQLITE_OK;
 }
 
@@ -103,74 +87,166 @@ static int find_constraint(sqlite3_index_info *info, int column)
 	return -1;
 }
 
-int dcpi_sqlite_best_index(sqlite3_index_info *info, const struct dcpi_selector *selectors,
-			   int count)
+/* idxNum has a bit for each selector used. */
+static int table_best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
+	const struct dcpi_table_type *type = ((struct table *)base)->type;
 	double rows = 1e7;
 	int i, found, arguments = 0;
 
 	info->idxNum = 0;
-	for (i = 0; i < count; i++) {
-		found = find_constraint(info, selectors[i].column);
+	for (i = 0; i < type->selector_count; i++) {
+		found = find_constraint(info, type->selectors[i].column);
 		if (found < 0)
 			continue;
 		info->idxNum |= 1 << i;
 		info->aConstraintUsage[found].argvIndex = ++arguments;
-		rows /= selectors[i].share;
+		rows /= type->selectors[i].share;
 	}
 	info->estimatedCost = rows;
 	info->estimatedRows = (sqlite3_int64)rows;
 	return SQLITE_OK;
 }
 
-int dcpi_sqlite_select(struct dcpi_cursor *cursor, const char *sql,
-		       const struct dcpi_selector *selectors, int count, int used, int argc,
-		       sqlite3_value **argv)
+static int table_open(sqlite3_vtab *base, sqlite3_vtab_cursor **ret)
 {
-	struct dcpi_table *table = (struct dcpi_table *)cursor->base.pVtab;
-	sqlite3_str *query = sqlite3_str_new(table->handle);
+	size_t bytes = ((struct table *)base)->type->cursor_bytes;
+	struct dcpi_cursor *cursor = sqlite3_malloc64(bytes);
+
+	if (cursor == NULL)
+		return SQLITE_NOMEM;
+	memset(cursor, 0, bytes);
+	*ret = &cursor->base;
+	return SQLITE_OK;
+}
+
+static int table_close(sqlite3_vtab_cursor *base)
+{
+	struct dcpi_cursor *cursor = (struct dcpi_cursor *)base;
+
+	table_of(cursor)->type->release(cursor);
+	sqlite3_finalize(cursor->rows);
+	sqlite3_free(cursor);
+	return SQLITE_OK;
+}
+
+/* Begin again, with this query, not yet bound. */
+static int prepare(struct dcpi_cursor *cursor, const char *sql)
+{
+	struct table *table = table_of(cursor);
+	int rc;
+
+	sqlite3_finalize(cursor->rows);
+	cursor->rows = NULL;
+	cursor->eof = false;
+	cursor->rowid = 0;
+	rc = sqlite3_prepare_v2(table->handle, sql, -1, &cursor->rows, NULL);
+	if (rc != SQLITE_OK)
+		return dcpi_sqlite_fail(&table->base, rc, "not a profile database: %s",
+					sqlite3_errmsg(table->handle));
+	return SQLITE_OK;
+}
+
+/* The query with the conditions of the selectors @used appended, and bound. */
+static int prepare_selected(struct dcpi_cursor *cursor, int used, int argc, sqlite3_value **argv)
+{
+	const struct dcpi_table_type *type = table_of(cursor)->type;
+	sqlite3_str *query = sqlite3_str_new(table_of(cursor)->handle);
 	int i, argument = 0, rc;
 	char *text;
 
-	sqlite3_str_appendall(query, sql);
-	for (i = 0; i < count; i++) {
+	sqlite3_str_appendall(query, type->query);
+	for (i = 0; i < type->selector_count; i++) {
 		if (used & 1 << i)
-			sqlite3_str_appendall(query, selectors[i].condition);
+			sqlite3_str_appendall(query, type->selectors[i].condition);
 	}
 	text = sqlite3_str_finish(query);
 	if (text == NULL)
 		return SQLITE_NOMEM;
-	rc = dcpi_sqlite_query(cursor, text);
+	rc = prepare(cursor, text);
 	sqlite3_free(text);
-	for (i = 0; rc == SQLITE_OK && i < count; i++) {
+	for (i = 0; rc == SQLITE_OK && i < type->selector_count; i++) {
 		if (used & 1 << i && argument < argc)
 			rc = sqlite3_bind_value(cursor->rows, i + 1, argv[argument++]);
 	}
 	return rc;
 }
 
-int dcpi_sqlite_step(struct dcpi_cursor *cursor)
+/* On to the next row that has something in it. */
+static int next_row(struct dcpi_cursor *cursor)
 {
-	struct dcpi_table *table = (struct dcpi_table *)cursor->base.pVtab;
-	int rc = sqlite3_step(cursor->rows);
+	struct table *table = table_of(cursor);
+	int rc;
 
-	cursor->next = 0;
-	cursor->eof = rc == SQLITE_DONE;
-	if (rc == SQLITE_ROW || rc == SQLITE_DONE)
-		return SQLITE_OK;
-	return dcpi_sqlite_fail(&table->base, rc, "%s", sqlite3_errmsg(table->handle));
+	do {
+		rc = sqlite3_step(cursor->rows);
+		cursor->next = cursor->count = 0;
+		cursor->eof = rc == SQLITE_DONE;
+		if (cursor->eof)
+			return SQLITE_OK;
+		if (rc != SQLITE_ROW)
+			return dcpi_sqlite_fail(&table->base, rc, "%s",
+						sqlite3_errmsg(table->handle));
+		rc = table->type->decode(cursor);
+	} while (rc == SQLITE_OK && cursor->count == 0);
+	return rc;
 }
 
-int dcpi_sqlite_eof(sqlite3_vtab_cursor *cursor)
+static int table_filter(sqlite3_vtab_cursor *base, int used, const char *unused, int argc,
+			sqlite3_value **argv)
 {
-	return ((struct dcpi_cursor *)cursor)->eof;
+	struct dcpi_cursor *cursor = (struct dcpi_cursor *)base;
+	const struct table *table = table_of(cursor);
+	int rc;
+
+	(void)unused;
+	if (table->type->is_absent != NULL && table->type->is_absent(table->handle))
+		rc = prepare(cursor, "SELECT 1 FROM main.profile WHERE 0");
+	else
+		rc = prepare_selected(cursor, used, argc, argv);
+	return rc == SQLITE_OK ? next_row(cursor) : rc;
 }
 
-int dcpi_sqlite_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid)
+static int table_next(sqlite3_vtab_cursor *base)
 {
-	*rowid = ((struct dcpi_cursor *)cursor)->rowid;
+	struct dcpi_cursor *cursor = (struct dcpi_cursor *)base;
+
+	cursor->rowid++;
+	cursor->next++;
+	return cursor->next < cursor->count ? SQLITE_OK : next_row(cursor);
+}
+
+static int table_eof(sqlite3_vtab_cursor *base)
+{
+	return ((struct dcpi_cursor *)base)->eof;
+}
+
+static int table_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column)
+{
+	struct dcpi_cursor *cursor = (struct dcpi_cursor *)base;
+
+	table_of(cursor)->type->column(cursor, context, column);
 	return SQLITE_OK;
 }
+
+static int table_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
+{
+	*rowid = ((struct dcpi_cursor *)base)->rowid;
+	return SQLITE_OK;
+}
+
+static const sqlite3_module table_module = {
+	.xConnect = table_connect, /* no xCreate: a table is there by its name alone */
+	.xBestIndex = table_best_index,
+	.xDisconnect = table_disconnect,
+	.xOpen = table_open,
+	.xClose = table_close,
+	.xFilter = table_filter,
+	.xNext = table_next,
+	.xEof = table_eof,
+	.xColumn = table_column,
+	.xRowid = table_rowid,
+};
 
 /* SQLite derives the name from the file's. */
 __attribute__((visibility("default"))) int sqlite3_dcpisqlite_init(sqlite3 *handle, char **message,
@@ -178,15 +254,15 @@ __attribute__((visibility("default"))) int sqlite3_dcpisqlite_init(sqlite3 *hand
 
 int sqlite3_dcpisqlite_init(sqlite3 *handle, char **message, const sqlite3_api_routines *api)
 {
-	int rc;
+	static const struct dcpi_table_type *const types[] = {
+		&dcpi_samples_table, &dcpi_edges_table, &dcpi_symbols_table};
+	int rc = SQLITE_OK;
+	size_t i;
 
 	(void)message;
 	SQLITE_EXTENSION_INIT2(api);
-	rc = sqlite3_create_module_v2(handle, "dcpi_samples", &dcpi_samples_module, NULL, NULL);
-	if (rc == SQLITE_OK)
-		rc = sqlite3_create_module_v2(handle, "dcpi_edges", &dcpi_edges_module, NULL, NULL);
-	if (rc == SQLITE_OK)
-		rc = sqlite3_create_module_v2(handle, "dcpi_symbols", &dcpi_symbols_module, NULL,
-					      NULL);
+	for (i = 0; i < sizeof(types) / sizeof(types[0]) && rc == SQLITE_OK; i++)
+		rc = sqlite3_create_module_v2(handle, types[i]->name, &table_module,
+					      (void *)(uintptr_t)types[i], NULL);
 	return rc;
 }

@@ -29,10 +29,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-extern const sqlite3_module dcpi_samples_module;
-extern const sqlite3_module dcpi_edges_module;
-extern const sqlite3_module dcpi_symbols_module;
-
 /**
  * dcpi_sqlite_fail() - set a table's error message and pass the result on
  * @format: as for sqlite3_mprintf()
@@ -41,40 +37,6 @@ int dcpi_sqlite_fail(sqlite3_vtab *table, int rc, const char *format, ...);
 
 /** dcpi_sqlite_error() - the SQLite result for a decoder's negative errno. */
 int dcpi_sqlite_error(sqlite3_vtab *table, int r, const char *what, sqlite3_int64 id);
-
-/** struct dcpi_table - any of the tables: a connection, nothing else. */
-struct dcpi_table {
-	sqlite3_vtab base;
-	sqlite3 *handle;
-};
-
-/** dcpi_sqlite_connect() - xConnect for a table with these columns. */
-int dcpi_sqlite_connect(sqlite3 *handle, const char *declaration, sqlite3_vtab **ret);
-
-/** dcpi_sqlite_disconnect() - xDisconnect. */
-int dcpi_sqlite_disconnect(sqlite3_vtab *table);
-
-/**
- * struct dcpi_cursor - a walk over any of the tables, the first member of its cursor
- * @rows: stands on the row whose decoded contents are walked
- * @next: the place in them
- */
-struct dcpi_cursor {
-	sqlite3_vtab_cursor base;
-	sqlite3_stmt *rows;
-	size_t next;
-	sqlite3_int64 rowid;
-	bool eof;
-};
-
-/** dcpi_sqlite_open() - for xOpen: a zeroed cursor of @bytes. */
-int dcpi_sqlite_open(size_t bytes, sqlite3_vtab_cursor **ret);
-
-/** dcpi_sqlite_close() - for xClose: after the contents have been freed. */
-int dcpi_sqlite_close(struct dcpi_cursor *cursor);
-
-/** dcpi_sqlite_query() - for xFilter: begin again, with this query, not yet bound. */
-int dcpi_sqlite_query(struct dcpi_cursor *cursor, const char *sql);
 
 /**
  * struct dcpi_selector - a column whose equality with something selects rows
@@ -89,27 +51,46 @@ struct dcpi_selector {
 };
 
 /**
- * dcpi_sqlite_best_index() - for xBestIndex: use what selectors there are
- *
- * idxNum has a bit for each selector used. SQLite checks the conditions again
- * (omit stays 0), so that odd types compare as they do elsewhere.
+ * struct dcpi_cursor - a walk over a table, the first member of its cursor
+ * @rows:  stands on the row whose decoded contents are walked
+ * @count: of what is in them; @next: the place in them
  */
-int dcpi_sqlite_best_index(sqlite3_index_info *info, const struct dcpi_selector *selectors,
-			   int count);
+struct dcpi_cursor {
+	sqlite3_vtab_cursor base;
+	sqlite3_stmt *rows;
+	size_t count;
+	size_t next;
+	sqlite3_int64 rowid;
+	bool eof;
+};
 
 /**
- * dcpi_sqlite_select() - for xFilter: dcpi_sqlite_query() with the conditions
- * of the selectors @used appended, and bound
+ * struct dcpi_table_type - what differs between the tables
+ * @declaration:  CREATE TABLE, with the columns
+ * @query:        SQL of the rows to decode, ending in a WHERE to which conditions can be added
+ * @selectors:    columns whose equality selects rows before they are decoded; SQLite checks
+ *                these again, so that odd types compare as they do elsewhere
+ * @cursor_bytes: size of a cursor
+ * @is_absent:    whether this file has no such rows, since its schema is older; may be NULL
+ * @decode:       the row that @rows stands on, setting @count; Return: an SQLite result
+ * @column:       a value of the place that the cursor stands on
+ * @release:      what @decode has allocated
  */
-int dcpi_sqlite_select(struct dcpi_cursor *cursor, const char *sql,
-		       const struct dcpi_selector *selectors, int count, int used, int argc,
-		       sqlite3_value **argv);
+struct dcpi_table_type {
+	const char *name;
+	const char *declaration;
+	const char *query;
+	const struct dcpi_selector *selectors;
+	int selector_count;
+	size_t cursor_bytes;
+	bool (*is_absent)(sqlite3 *handle);
+	int (*decode)(struct dcpi_cursor *cursor);
+	void (*column)(const struct dcpi_cursor *cursor, sqlite3_context *context, int column);
+	void (*release)(struct dcpi_cursor *cursor);
+};
 
-/** dcpi_sqlite_step() - the next row; at the end @eof is set. Return: an SQLite result. */
-int dcpi_sqlite_step(struct dcpi_cursor *cursor);
-
-/** dcpi_sqlite_eof() - xEof; dcpi_sqlite_rowid() - xRowid. */
-int dcpi_sqlite_eof(sqlite3_vtab_cursor *cursor);
-int dcpi_sqlite_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid);
+extern const struct dcpi_table_type dcpi_samples_table;
+extern const struct dcpi_table_type dcpi_edges_table;
+extern const struct dcpi_table_type dcpi_symbols_table;
 
 #endif
