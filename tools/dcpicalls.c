@@ -29,7 +29,7 @@ static const struct option_entry own_options[] = {
 struct calls {
 	struct cli cli;
 	enum calls_rows rows;
-	struct call_source source; /* its map is also what a rewritten program's is read into */
+	struct call_source source;
 	struct call_profile profile;
 	struct call_names names;
 	struct call_listing listing;
@@ -64,54 +64,16 @@ static const struct cli_tool tool = {
 	.set = set_option,
 };
 
-static int take_thread(void *context, const struct call_thread *thread)
-{
-	return call_profile_add(context, thread);
-}
-
-static int no_memory(struct error *err)
-{
-	return error_set(err, ENOMEM, "out of memory");
-}
-
-/* From what a program has recorded in. */
-static int read_files(struct calls *calls, struct error *err)
-{
-	const struct call_map *map = &calls->source.recorded.map;
-	char **operands = calls->cli.operands;
-	int r;
-
-	if (calls->cli.operand_count < 2)
-		return error_set(err, EINVAL,
-				 "a rewritten program is needed, and the files it recorded in");
-	r = call_map_read(&calls->source.recorded.map, operands[0], err);
-	if (r < 0)
-		return r;
-	if (map->policy != CALL_POLICY_CALLS)
-		return error_set(err, EINVAL, "%s records contexts: see dcpicct", operands[0]);
-	if (call_profile_init(&calls->profile, (uint32_t)map->procedure_count) < 0)
-		return no_memory(err);
-	for (size_t i = 1; r == 0 && i < calls->cli.operand_count; i++) {
-		uint64_t shared = 0;
-
-		r = call_map_visit(map, operands[i], take_thread, &calls->profile, &shared, err);
-		calls->profile.shared += shared;
-	}
-	return r;
-}
-
 static int read_all(struct calls *calls, struct error *err)
 {
 	const struct call_map *map = &calls->source.recorded.map;
-	int r = calls->cli.operand_count > 0
-			? read_files(calls, err)
-			: call_source_calls(&calls->source, &calls->cli, &calls->profile, err);
+	int r = call_source_calls(&calls->source, &calls->cli, &calls->profile, err);
 
 	if (r < 0)
 		return r;
 	if (call_names_make(&calls->names, map, calls->cli.demangle) < 0 ||
 	    call_listing_make(&calls->listing, map, &calls->profile, &calls->names) < 0)
-		return no_memory(err);
+		return error_set(err, ENOMEM, "out of memory");
 	return 0;
 }
 
@@ -136,7 +98,6 @@ static int print(const struct calls *calls)
 static int run(struct calls *calls)
 {
 	struct error err;
-
 	int r = read_all(calls, &err);
 
 	if (r == -ENOENT && calls->source.recordings.reader != NULL)

@@ -35,7 +35,7 @@ struct cct {
 	double least;
 	bool folded;
 	bool svg;
-	struct call_source source; /* its map is also what a rewritten program's is read into */
+	struct call_source source;
 	struct context_tree tree;
 	struct call_names names;
 	struct context_listing listing;
@@ -66,55 +66,17 @@ static const struct cli_tool tool = {
 	.set = set_option,
 };
 
-static int take_thread(void *context, const struct call_thread *thread)
-{
-	return context_tree_add(context, thread);
-}
-
-static int no_memory(struct error *err)
-{
-	return error_set(err, ENOMEM, "out of memory");
-}
-
-/* From what a program has recorded in. */
-static int read_files(struct cct *cct, struct error *err)
-{
-	const struct call_map *map = &cct->source.recorded.map;
-	char **operands = cct->cli.operands;
-	int r;
-
-	if (cct->cli.operand_count < 2)
-		return error_set(err, EINVAL,
-				 "a rewritten program is needed, and the files it recorded in");
-	r = call_map_read(&cct->source.recorded.map, operands[0], err);
-	if (r < 0)
-		return r;
-	if (map->policy != CALL_POLICY_CONTEXT)
-		return error_set(err, EINVAL, "%s records calls: see dcpicalls", operands[0]);
-	if (context_tree_init(&cct->tree, (uint32_t)map->procedure_count) < 0)
-		return no_memory(err);
-	for (size_t i = 1; r == 0 && i < cct->cli.operand_count; i++) {
-		uint64_t shared = 0;
-
-		r = call_map_visit(map, operands[i], take_thread, &cct->tree, &shared, err);
-		cct->tree.shared += shared;
-	}
-	return r;
-}
-
 static int read_all(struct cct *cct, struct error *err)
 {
 	const struct call_map *map = &cct->source.recorded.map;
-	int r = cct->cli.operand_count > 0
-			? read_files(cct, err)
-			: call_source_contexts(&cct->source, &cct->cli, &cct->tree, err);
+	int r = call_source_contexts(&cct->source, &cct->cli, &cct->tree, err);
 
 	if (r < 0)
 		return r;
 	context_tree_sum(&cct->tree);
 	if (call_names_make(&cct->names, map, cct->cli.demangle) < 0 ||
 	    context_listing_make(&cct->listing, map, &cct->tree, &cct->names, cct->least) < 0)
-		return no_memory(err);
+		return error_set(err, ENOMEM, "out of memory");
 	return 0;
 }
 
@@ -151,7 +113,6 @@ static int print(const struct cct *cct)
 static int run(struct cct *cct)
 {
 	struct error err;
-
 	int r = read_all(cct, &err);
 
 	if (r == -ENOENT && cct->source.recordings.reader != NULL)

@@ -4,8 +4,9 @@
 #include <errno.h>
 
 #include "lib/error.h"
+#include "tools/report/cli.h"
 
-/* What the database has, on its way into one of these. */
+/* What was recorded, on its way into one of @profile and @tree; the other is NULL. */
 struct reading {
 	struct call_source *source;
 	struct call_profile *profile;
@@ -34,39 +35,98 @@ static int take_contexts(void *context, const struct profile_recording *recordin
 	return call_recorded_contexts(&reading->source->recorded, recording, reading->tree);
 }
 
-static int read_procedures(struct call_source *source, struct cli *cli,
-			   enum profile_recording_mode mode, struct error *err)
+static int take_thread(void *context, const struct call_thread *thread)
 {
-	int r = recording_source_open(&source->recordings, cli, mode, err);
+	const struct reading *reading = context;
 
-	return r < 0 ? r
-		     : recording_source_visit(&source->recordings, take_procedures, source, err);
+	return reading->tree != NULL ? context_tree_add(reading->tree, thread)
+				     : call_profile_add(reading->profile, thread);
+}
+
+/* The map has been read. */
+static int begin(const struct reading *reading, struct error *err)
+{
+	uint32_t procedures = (uint32_t)reading->source->recorded.map.procedure_count;
+	int r = reading->tree != NULL ? context_tree_init(reading->tree, procedures)
+				      : call_profile_init(reading->profile, procedures);
+
+	return r < 0 ? error_set(err, ENOMEM, "out of memory") : 0;
+}
+
+static int check_policy(const struct reading *reading, const char *program, struct error *err)
+{
+	enum call_policy wanted = reading->tree != NULL ? CALL_POLICY_CONTEXT : CALL_POLICY_CALLS;
+
+	if (reading->source->recorded.map.policy == wanted)
+		return 0;
+	return error_set(err, EINVAL,
+			 wanted == CALL_POLICY_CALLS ? "%s records contexts: see dcpicct"
+						     : "%s records calls: see dcpicalls",
+			 program);
+}
+
+/* A rewritten program, and what it has recorded in. */
+static int read_files(struct reading *reading, const struct cli *cli, struct error *err)
+{
+	struct call_map *map = &reading->source->recorded.map;
+	uint64_t *sum = reading->tree != NULL ? &reading->tree->shared : &reading->profile->shared;
+	int r;
+
+	if (cli->operand_count < 2)
+		return error_set(err, EINVAL,
+				 "a rewritten program is needed, and the files it recorded in");
+	r = call_map_read(map, cli->operands[0], err);
+	if (r == 0)
+		r = check_policy(reading, cli->operands[0], err);
+	if (r == 0)
+		r = begin(reading, err);
+	for (size_t i = 1; r == 0 && i < cli->operand_count; i++) {
+		uint64_t shared = 0;
+
+		r = call_map_visit(map, cli->operands[i], take_thread, reading, &shared, err);
+		*sum += shared;
+	}
+	return r;
+}
+
+static int read_database(struct reading *reading, struct cli *cli, struct error *err)
+{
+	struct recording_source *recordings = &reading->source->recordings;
+	int r = recording_source_open(
+		recordings, cli,
+		reading->tree != NULL ? PROFILE_RECORDING_CONTEXT : PROFILE_RECORDING_CALLS, err);
+
+	if (r == 0)
+		r = recording_source_visit(recordings, take_procedures, reading->source, err);
+	if (r == 0)
+		r = begin(reading, err);
+	if (r == 0)
+		r = recording_source_visit(recordings,
+					   reading->tree != NULL ? take_contexts : take_calls,
+					   reading, err);
+	return r;
+}
+
+static int read_either(struct reading *reading, struct cli *cli, struct error *err)
+{
+	return cli->operand_count > 0 ? read_files(reading, cli, err)
+				      : read_database(reading, cli, err);
 }
 
 int call_source_calls(struct call_source *source, struct cli *cli, struct call_profile *profile,
 		      struct error *err)
 {
 	struct reading reading = {.source = source, .profile = profile};
-	int r = read_procedures(source, cli, PROFILE_RECORDING_CALLS, err);
 
-	if (r < 0)
-		return r;
-	if (call_profile_init(profile, (uint32_t)source->recorded.map.procedure_count) < 0)
-		return error_set(err, ENOMEM, "out of memory");
-	return recording_source_visit(&source->recordings, take_calls, &reading, err);
+	return read_either(&reading, cli, err);
 }
 
 int call_source_contexts(struct call_source *source, struct cli *cli, struct context_tree *tree,
 			 struct error *err)
 {
 	struct reading reading = {.source = source, .tree = tree};
-	int r = read_procedures(source, cli, PROFILE_RECORDING_CONTEXT, err);
 
-	if (r < 0)
-		return r;
-	if (context_tree_init(tree, (uint32_t)source->recorded.map.procedure_count) < 0)
-		return error_set(err, ENOMEM, "out of memory");
-	return recording_source_visit(&source->recordings, take_contexts, &reading, err);
+	return read_either(&reading, cli, err);
 }
 
 void call_source_close(struct call_source *source)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Calls and contexts that a rewritten program recorded, out of the database: all epochs' sum. */
+/*
+ * Calls and contexts that a rewritten program recorded: out of its files, or else out of the
+ * database, all epochs' sum.
+ */
 #ifndef DCPI_CALL_SOURCE_H
 #define DCPI_CALL_SOURCE_H
 
@@ -18,10 +21,12 @@ struct call_source {
 
 /**
  * call_source_calls() - read calls
- * @cli:     as of recording_source_open()
+ * @cli:     its operands are a rewritten program and the files it recorded in; without any, as
+ *           of recording_source_open()
  * @profile: out; freed by call_profile_deinit(), if there is an error too
  *
- * Return: 0; -ENOENT there are none, if @recordings.reader is there; -ENOMEM; errors of
+ * Return: 0; -ENOENT the database has none, if @recordings.reader is there; -EINVAL the
+ * program records something else; -ENOMEM; errors of call_map_read(), call_map_visit(),
  * recording_source_open() and recording_source_visit().
  */
 int call_source_calls(struct call_source *source, struct cli *cli, struct call_profile *profile,
