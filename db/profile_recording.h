@@ -25,8 +25,8 @@ enum profile_recording_mode {
 	PROFILE_RECORDING_PATHS = 0,
 	PROFILE_RECORDING_CALLS = 1,
 	PROFILE_RECORDING_CONTEXT = 2,
-	PROFILE_RECORDING_BURSTS = 3,	 /* nothing writes it yet */
-	PROFILE_RECORDING_VARIATION = 4, /* likewise */
+	PROFILE_RECORDING_BURSTS = 3,
+	PROFILE_RECORDING_VARIATION = 4,
 };
 
 #define PROFILE_RECORDING_MODES 5
@@ -141,6 +141,78 @@ enum profile_context_node {
 	PROFILE_NODE_RECURSIVE, /* from further in */
 	PROFILE_NODE_METRIC,	/* while it was the current one */
 	PROFILE_NODE_COLUMNS,
+};
+
+/* --- bursts --------------------------------------------------------------- */
+
+enum profile_bursts_head {
+	PROFILE_BURSTS_CHECKS = PROFILE_HEAD_OWN, /* between two bursts; 0: all is one */
+	PROFILE_BURSTS_RECORDS,			  /* checks in a burst */
+	PROFILE_BURSTS_BURSTS,			  /* that have ended */
+	PROFILE_BURSTS_LOST,			  /* references for which was no room */
+	PROFILE_BURSTS_HEAD_COLUMNS,
+};
+
+enum profile_bursts_table {
+	PROFILE_BURSTS_HEAD,
+	PROFILE_BURSTS_PROCEDURES,   /* those with references */
+	PROFILE_BURSTS_INSTRUCTIONS, /* likewise, by procedure, ascending */
+	PROFILE_BURSTS_REFERENCES,   /* thread by thread, as they were made */
+	PROFILE_BURSTS_TABLES,
+};
+
+enum profile_bursts_procedure {
+	PROFILE_BURSTS_COUNT = PROFILE_PROCEDURE_OWN, /* its instructions */
+	PROFILE_BURSTS_PROCEDURE_COLUMNS,
+};
+
+enum profile_bursts_instruction {
+	PROFILE_INSTRUCTION_ADDRESS,
+	PROFILE_INSTRUCTION_OFFSET,
+	PROFILE_INSTRUCTION_COLUMNS,
+};
+
+enum profile_bursts_reference {
+	PROFILE_REFERENCE_INSTRUCTION, /* row of PROFILE_BURSTS_INSTRUCTIONS */
+	PROFILE_REFERENCE_ADDRESS,     /* in memory */
+	PROFILE_REFERENCE_BURST,       /* of the thread, from 1 on */
+	PROFILE_REFERENCE_THREAD,      /* from 0 on */
+	PROFILE_REFERENCE_COLUMNS,
+};
+
+/* --- variation ------------------------------------------------------------ */
+
+enum profile_variation_head {
+	PROFILE_VARIATION_CHECKS = PROFILE_HEAD_OWN, /* between two paths; 0: all are timed */
+	PROFILE_VARIATION_LOST,
+	PROFILE_VARIATION_OVERFLOW,
+	PROFILE_VARIATION_DAMAGED,
+	PROFILE_VARIATION_HEAD_COLUMNS,
+};
+
+/*
+ * The first four tables are those of paths (enum profile_paths_table), which were timed: the
+ * count is without interrupted ones, the metric their cycles.
+ */
+enum profile_variation_table {
+	PROFILE_VARIATION_TIMES = PROFILE_PATHS_TABLES, /* of each path */
+	PROFILE_VARIATION_BUCKETS,			/* of all paths, one after the other */
+	PROFILE_VARIATION_TABLES,
+};
+
+enum profile_variation_times {
+	PROFILE_TIMES_LEAST,
+	PROFILE_TIMES_INTERRUPTED,
+	PROFILE_TIMES_INTERRUPTED_TOTAL,
+	PROFILE_TIMES_BUCKETS, /* how many are its */
+	PROFILE_TIMES_COLUMNS,
+};
+
+/* As instrument/variation/variation_layout.h has them; those without times are left out. */
+enum profile_variation_bucket {
+	PROFILE_BUCKET_NUMBER, /* ascending */
+	PROFILE_BUCKET_TIMES,
+	PROFILE_BUCKET_COLUMNS,
 };
 
 /* --- the whole ------------------------------------------------------------ */

@@ -471,8 +471,6 @@ static int check_run(const struct settings *settings, char *const *argv,
 
 	if (r < 0)
 		return r;
-	if (settings->database != NULL && !mode_store_takes(settings->mode))
-		return error_set(err, ENOTSUP, MODE_STORE_REFUSAL, settings->mode->name);
 	if (settings->library_count > 0 && settings->report.csv && settings->database == NULL)
 		return error_set(err, EINVAL,
 				 "--csv lists one image; counts of several can be kept by --db");

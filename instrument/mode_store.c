@@ -5,13 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "instrument/bursts/bursts_recording.h"
 #include "instrument/calls/call_recording.h"
 #include "instrument/calls/call_thread.h"
 #include "instrument/counts/counts_store.h"
-#include "instrument/mode_table.h"
 #include "instrument/paths/paths_listing.h"
 #include "instrument/paths/paths_recording.h"
 #include "instrument/profile/recording_builder.h"
+#include "instrument/variation/variation_listing.h"
+#include "instrument/variation/variation_mode.h"
+#include "instrument/variation/variation_recording.h"
 #include "lib/error.h"
 
 /* What there is to do; a mode's function frees what it makes. */
@@ -192,6 +195,67 @@ static int store_calls(const struct job *job)
 	return r;
 }
 
+/* --- bursts --------------------------------------------------------------- */
+
+static int store_bursts(const struct job *job)
+{
+	struct recording_builder builder = {0};
+	struct bursts_profile profile = {0};
+	struct bursts_map map = {0};
+	int r = bursts_map_read(&map, job->epoch->rewritten, job->err);
+
+	for (size_t i = 0; r == 0 && i < job->count; i++)
+		r = bursts_profile_add(&profile, &map, job->files[i], job->err);
+	if (r == 0)
+		r = open_epoch(job, map.path, map.build_id);
+	if (r == 0 && profile.count > 0) {
+		bursts_recording_make(&builder, &map, &profile, job->count, offset_of, job->epoch);
+		r = store_recording(job, &builder, PROFILE_RECORDING_BURSTS, "");
+	}
+	job->epoch->shared = profile.shared;
+	recording_builder_deinit(&builder);
+	bursts_profile_deinit(&profile);
+	bursts_map_deinit(&map);
+	return r;
+}
+
+/* --- variation ------------------------------------------------------------ */
+
+static int store_times(const struct job *job, const struct paths_map *map,
+		       const struct variation_profile *profile)
+{
+	struct recording_builder builder = {0};
+	struct variation_listing listing;
+	int r = variation_listing_make(&listing, map, profile, true);
+
+	if (r < 0)
+		return error_set(job->err, -r,
+				 r == -ENOMEM ? "out of memory" : "damaged graphs of paths");
+	variation_recording_make(&builder, &listing, offset_of, job->epoch);
+	r = store_recording(job, &builder, PROFILE_RECORDING_VARIATION, map->metric);
+	recording_builder_deinit(&builder);
+	variation_listing_deinit(&listing);
+	return r;
+}
+
+static int store_variation(const struct job *job)
+{
+	struct variation_profile profile = {0};
+	struct paths_map map = {0};
+	int r = paths_map_read(&map, job->epoch->rewritten, VARIATION_MAP_SECTION, job->err);
+
+	for (size_t i = 0; r == 0 && i < job->count; i++)
+		r = variation_profile_add(&profile, &map, job->files[i], job->err);
+	if (r == 0)
+		r = open_epoch(job, map.path, map.build_id);
+	if (r == 0 && profile.count > 0)
+		r = store_times(job, &map, &profile);
+	job->epoch->shared = profile.shared;
+	variation_profile_deinit(&profile);
+	paths_map_deinit(&map);
+	return r;
+}
+
 /* --- any ------------------------------------------------------------------ */
 
 static const struct {
@@ -202,6 +266,8 @@ static const struct {
 	{COUNTS_MAP_SECTION, "counts", store_counts},
 	{PATHS_MAP_SECTION, "paths", store_paths},
 	{CALL_MAP_SECTION, "calls", store_calls},
+	{BURSTS_MAP_SECTION, "bursts", store_bursts},
+	{VARIATION_MAP_SECTION, "times of paths", store_variation},
 };
 
 static bool has_section(const struct elf_file *file, const char *section)
@@ -213,27 +279,12 @@ static bool has_section(const struct elf_file *file, const char *section)
 
 static int store_of(const struct elf_file *file, size_t *ret, const char *path, struct error *err)
 {
-	const struct instrument_mode *mode;
-
 	for (size_t i = 0; i < sizeof(stores) / sizeof(stores[0]); i++) {
 		*ret = i;
 		if (has_section(file, stores[i].section))
 			return 0;
 	}
-	for (size_t i = 0; (mode = mode_table_get(i)) != NULL; i++) {
-		if (has_section(file, mode->section))
-			return error_set(err, ENOTSUP, MODE_STORE_REFUSAL, mode->name);
-	}
 	return error_set(err, ENODATA, "%s has not been rewritten by dcpix", path);
-}
-
-bool mode_store_takes(const struct instrument_mode *mode)
-{
-	for (size_t i = 0; i < sizeof(stores) / sizeof(stores[0]); i++) {
-		if (strcmp(stores[i].section, mode->section) == 0)
-			return true;
-	}
-	return false;
 }
 
 int mode_store(struct epoch_store *epoch, char *const *files, size_t count, char **path,

@@ -5,22 +5,14 @@
 
 #include "instrument/profile/epoch_store.h"
 
-struct instrument_mode;
-
-#define MODE_STORE_REFUSAL "what the mode \"%s\" records is not kept in databases"
-
-/** mode_store_takes() - whether there is a place in the database for what a mode records. */
-bool mode_store_takes(const struct instrument_mode *mode);
-
 /**
  * mode_store() - add an epoch with what was recorded in some files
  * @epoch: database, rewritten program and label are the caller's, the rest is told; to be
  *         closed by epoch_store_close(), after an error too
  * @path:  out: of the file that was rewritten, malloc'd; NULL if that is not known
  *
- * Return: 1; 0 nothing was recorded; -ENODATA it was not rewritten; -ENOTSUP its mode has no
- * place in the database; errors of reading the files, and of epoch_store_open() and
- * epoch_store_write().
+ * Return: 1; 0 nothing was recorded; -ENODATA it was not rewritten; errors of
+ * reading the files, and of epoch_store_open() and epoch_store_write().
  */
 int mode_store(struct epoch_store *epoch, char *const *files, size_t count, char **path,
 	       struct error *err);

@@ -66,8 +66,9 @@ dcpicalls-ldlibs := -lm
 
 PROGRAMS += dcpibursts
 dcpibursts-src := tools/dcpibursts.c
-dcpibursts-archives := instrument analysis util
-dcpibursts-pkgs = $(ANALYSIS_PKGS)
+dcpibursts-archives := tool instrument analysis db util
+dcpibursts-pkgs = $(TOOL_PKGS)
+dcpibursts-ldlibs := -lm
 
 PROGRAMS += dcpivpp
 dcpivpp-src := tools/dcpivpp.c $(sort $(wildcard tools/variation/*.c))
@@ -126,6 +127,10 @@ UNIT_TESTS += unit_recordings
 unit_recordings-src := tests/unit_recordings.c
 unit_recordings-archives := instrument analysis util
 unit_recordings-pkgs = $(ANALYSIS_PKGS)
+UNIT_TESTS += unit_recordings_sampled
+unit_recordings_sampled-src := tests/unit_recordings_sampled.c
+unit_recordings_sampled-archives := instrument analysis util
+unit_recordings_sampled-pkgs = $(ANALYSIS_PKGS)
 UNIT_TESTS += unit_path_graph
 unit_path_graph-src := tests/unit_path_graph.c
 unit_path_graph-archives := instrument analysis util
@@ -140,7 +145,7 @@ call_ranges-src := tests/call_ranges.c
 call_ranges-archives := instrument analysis util
 call_ranges-pkgs = $(ANALYSIS_PKGS)
 
-FUZZERS += fuzz_rewriter fuzz_counts fuzz_recordings fuzz_variation
+FUZZERS += fuzz_rewriter fuzz_counts fuzz_recordings fuzz_variation fuzz_bursts
 fuzz_recordings-src = tests/fuzz_recordings.c db/recording_blob.c db/profile_blob.c \
 	$(instrument-src) $(analysis-src) $(util-src)
 fuzz_recordings-pkgs := $(ANALYSIS_PKGS) zlib
@@ -152,6 +157,11 @@ fuzz_variation-pkgs := $(ANALYSIS_PKGS)
 fuzz_variation-ldlibs = $(analysis-ldlibs)
 build/fuzz/fuzz_variation: CPPFLAGS += -DRUNTIME_BLOB='"$(RUNTIME_BLOB)"'
 build/fuzz/fuzz_variation: | $(RUNTIME_BLOB)
+fuzz_bursts-src = tests/fuzz_bursts.c $(instrument-src) $(analysis-src) $(util-src)
+fuzz_bursts-pkgs := $(ANALYSIS_PKGS)
+fuzz_bursts-ldlibs = $(analysis-ldlibs)
+build/fuzz/fuzz_bursts: CPPFLAGS += -DRUNTIME_BLOB='"$(RUNTIME_BLOB)"'
+build/fuzz/fuzz_bursts: | $(RUNTIME_BLOB)
 fuzz_counts-src = tests/fuzz_counts.c $(instrument-src) $(analysis-src) $(util-src)
 fuzz_counts-pkgs := $(ANALYSIS_PKGS)
 fuzz_counts-ldlibs = $(analysis-ldlibs)

@@ -149,7 +149,6 @@ refuses "another program's" "is of another program" "$calls" "$WORK/callers.call
 refuses "no such rows" "cannot list by" "$calls" --by line "$WORK/ways.calls" "$WORK"/profile.*
 refuses "no such metric" "there is no metric" "$bin/dcpix" --mode calls --metric time \
 	-o "$WORK/x" "$WORK/ways"
-refuses "run --db: not of all modes" "\"bursts\" records is not kept" "$bin/dcpix" run --mode bursts --db "$WORK/db" true
 
 # All in one step: the report is what dcpicalls prints, on stderr, without the program's own.
 got=$("$bin/dcpix" run -q --mode calls -- "$WORK/ways" 2>&1 > "$WORK/out")

@@ -134,7 +134,40 @@ one=$("$dcpivpp" --csv "$scratch/known.vpp" "$scratch/first" |
 	awk -F, 'NR > 1 { sum += $2 } END { print sum }')
 is "two files are summed up" "$sum" $((2 * one))
 
-refuses "no operands" "^dcpivpp: a rewritten program is needed" "$dcpivpp"
+# The database has the same, by epoch, and other databases with it.
+stored=$scratch/stored.db
+out=$("$dcpix" counts --db "$stored" "$scratch/known.vpp" "$scratch/first")
+like "times are kept" "$out" "^times of paths of 1 process of .*known: epoch 1 of "
+"$dcpix" counts -q --db "$stored" "$scratch/known.vpp" "$DCPIX_OUT".*
+for how in "" --json --csv --svg; do
+	# shellcheck disable=SC2086 # none, or one
+	is "the database tells the same${how:+, $how}" \
+		"$("$dcpivpp" $how --db "$stored" --epoch 1 2>&1 | md5sum)" \
+		"$("$dcpivpp" $how "$scratch/known.vpp" "$scratch/first" 2>&1 | md5sum)"
+done
+is "epochs are summed up" \
+	"$("$dcpivpp" --csv --db "$stored" | md5sum)" \
+	"$("$dcpivpp" --csv "$scratch/known.vpp" "$scratch/first" "$DCPIX_OUT".* | md5sum)"
+is "epochs are compared" \
+	"$("$dcpivpp" --db "$stored" --epoch 1 --compare-epoch 2 | md5sum)" \
+	"$("$dcpivpp" --compare "$(ls "$DCPIX_OUT".*)" "$scratch/known.vpp" "$scratch/first" | md5sum)"
+check "databases are merged" build/bin/dcpictl merge --db "$scratch/merged.db" "$stored"
+is "with times of paths" "$("$dcpivpp" --csv --db "$scratch/merged.db" | md5sum)" \
+	"$("$dcpivpp" --csv --db "$stored" | md5sum)"
+"$dcpix" -q --mode variation --checks 200 -o "$scratch/other.vpp" "$scratch/known"
+rm -f "$DCPIX_OUT".*
+"$scratch/other.vpp" 3 > /dev/null
+"$dcpix" counts -q --db "$stored" "$scratch/other.vpp" "$DCPIX_OUT".*
+refuses "paths timed at another rate" "differ in what was measured" "$dcpivpp" --db "$stored"
+refuses "files to compare with epochs" "compare needs a rewritten program" \
+	"$dcpivpp" --db "$stored" --epoch 1 --compare "$scratch/first"
+refuses "epochs to compare with files" "is of the database" \
+	"$dcpivpp" --compare-epoch 1 "$scratch/known.vpp" "$scratch/first"
+"$dcpivpp" --db "$stored" --host nobody > "$scratch/none" 2>&1
+is "no such host: nothing" $? 1
+like "and that is told" "$(cat "$scratch/none")" "^dcpivpp: there are no variation in"
+
+refuses "no files" "^dcpivpp: a rewritten program is needed" "$dcpivpp" "$scratch/known.vpp"
 refuses "not rewritten" "has not been rewritten" "$dcpivpp" "$scratch/known" "$scratch/first"
 refuses "no profile" "is no profile" "$dcpivpp" "$scratch/known.vpp" "$scratch/text"
 refuses "no profile to compare" "is no profile" "$dcpivpp" --compare "$scratch/text" \

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzzes what reads paths, calls and contexts: the maps of rewritten files, and what the
- * database has of them. The first byte chooses; of what the database has the checksum is put
- * right, and numbers above 64 are made small half of the time, for most are indices. A map
- * that is accepted must encode and decode to itself.
+ * Fuzzes what reads paths, calls, contexts, bursts and times of paths: the maps of rewritten
+ * files, and what the database has of them. The first byte chooses; of what the database has the
+ * checksum is put right, and numbers above 64 are made small half of the time, for most are
+ * indices. A map that is accepted must encode and decode to itself.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -13,9 +13,13 @@
 #include <zlib.h>
 
 #include "db/recording_blob.h"
+#include "instrument/bursts/bursts_recording.h"
+#include "instrument/bursts/data_streams.h"
 #include "instrument/calls/call_recording.h"
 #include "instrument/paths/paths_listing.h"
 #include "instrument/paths/paths_recording.h"
+#include "instrument/variation/variation_listing.h"
+#include "instrument/variation/variation_recording.h"
 #include "tests/fuzz.h"
 
 #define CRC_BYTES 4
@@ -23,6 +27,8 @@
 FUZZ_MAP(call_map, (void))
 
 FUZZ_MAP(paths_map, (void))
+
+FUZZ_MAP(bursts_map, (void))
 
 static void try_paths(const struct profile_recording *recording)
 {
@@ -60,6 +66,49 @@ static void try_calls(const struct profile_recording *recording)
 	call_recorded_deinit(&recorded);
 }
 
+static void try_bursts(const struct profile_recording *recording)
+{
+	const struct data_streams_options all = {2, 40, 0.9, 0};
+	struct bursts_recorded recorded = {.map = {.image = 0}};
+	struct data_streams streams;
+	int r = 0;
+
+	for (int i = 0; r == 0 && i < 2; i++)
+		r = bursts_recorded_add(&recorded, recording, "/x");
+	if (r == 0) {
+		require(bursts_recorded_end(&recorded) == 0);
+		for (size_t i = 0; i < recorded.profile.count; i++) {
+			uint32_t number = recorded.profile.all[i].number;
+
+			require(number < recorded.map.reference_count);
+			require(bursts_map_find(&recorded.map, number) <
+				recorded.map.procedure_count);
+		}
+		require(data_streams_find(&streams, &recorded.map, &recorded.profile, &all) == 0);
+		data_streams_deinit(&streams);
+	}
+	bursts_recorded_deinit(&recorded);
+}
+
+static void try_variation(const struct profile_recording *recording)
+{
+	struct variation_recorded recorded = {.time_count = 0};
+	struct variation_stability stability;
+	struct variation_listing listing;
+	int r = 0;
+
+	for (int i = 0; r == 0 && i < 2; i++)
+		r = variation_recorded_add(&recorded, recording, "/x", "");
+	if (r == 0 && variation_recorded_end(&recorded) == 0 &&
+	    variation_listing_make_recorded(&listing, &recorded, true) == 0) {
+		for (size_t i = 0; i < listing.row_count; i++)
+			require(listing.rows[i].net <= listing.rows[i].times->total);
+		require(variation_stability_find(&stability, &listing, &listing) == 0);
+		variation_listing_deinit(&listing);
+	}
+	variation_recorded_deinit(&recorded);
+}
+
 static void make_small(struct recording_content *content)
 {
 	for (unsigned int t = 0; t < content->recording.table_count; t++) {
@@ -85,6 +134,8 @@ static void try_recording(uint8_t *data, size_t bytes, int small)
 		content.recording.metric = "cycles";
 		try_paths(&content.recording);
 		try_calls(&content.recording);
+		try_bursts(&content.recording);
+		try_variation(&content.recording);
 	}
 	recording_content_deinit(&content);
 }
@@ -98,15 +149,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	copy = malloc(bytes - 1);
 	require(copy != NULL);
 	memcpy(copy, data + 1, bytes - 1);
-	switch (data[0] % 4) {
+	switch (data[0] % 5) {
 	case 0:
 		try_call_map(copy, bytes - 1);
 		break;
 	case 1:
 		try_paths_map(copy, bytes - 1);
 		break;
+	case 2:
+		try_bursts_map(copy, bytes - 1);
+		break;
 	default:
-		try_recording(copy, bytes - 1, data[0] % 4 == 3);
+		try_recording(copy, bytes - 1, data[0] % 5 == 4);
 	}
 	free(copy);
 	return 0;

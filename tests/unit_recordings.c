@@ -13,17 +13,10 @@
 #include "instrument/calls/call_recording.h"
 #include "instrument/paths/paths_listing.h"
 #include "instrument/paths/paths_recording.h"
-#include "instrument/profile/recording_builder.h"
+#include "tests/recording_damage.h"
 
 #define PROCEDURES 5
 #define ROUNDS 4000
-
-static bool offset_of(const void *context, uint64_t address, uint64_t *offset)
-{
-	(void)context;
-	*offset = address - 0x1000;
-	return true;
-}
 
 static void make_map(struct call_map *map, enum call_policy policy)
 {
@@ -35,33 +28,6 @@ static void make_map(struct call_map *map, enum call_policy policy)
 				 .metric = CALL_METRIC_CYCLES};
 	for (size_t i = 0; i < PROCEDURES; i++)
 		assert_int_equal(call_map_add(map, names[i], 0x1000 + 64 * i), 0);
-}
-
-/* One number of one table becomes another one, small or any. */
-static void damage(struct recording_builder *builder, uint64_t *seed)
-{
-	struct recording_builder_table *table =
-		&builder->tables[unit_random(seed) % builder->table_count];
-	size_t numbers = table->rows * table->columns;
-
-	if (numbers > 0)
-		table->values[unit_random(seed) % numbers] =
-			unit_random(seed) % 2 ? unit_random(seed) % 12
-					      : unit_random(seed) & PROFILE_RECORDING_VALUE_MAX;
-	if (unit_random(seed) % 8 == 0)
-		table->rows -= table->rows > 0;
-	if (unit_random(seed) % 16 == 0)
-		builder->text_count -= builder->text_count > 0;
-	if (unit_random(seed) % 16 == 0)
-		builder->table_count--;
-}
-
-/* As it was before damage: nothing of it is lost. */
-static void heal(struct recording_builder *builder, const struct recording_builder *before)
-{
-	builder->table_count = before->table_count;
-	builder->text_count = before->text_count;
-	recording_builder_deinit(builder);
 }
 
 /* --- calls ---------------------------------------------------------------- */

@@ -2,21 +2,24 @@
 /* dcpibursts - memory references of rewritten programs; docs/man/dcpibursts.1.scd is its manual */
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "instrument/bursts/bursts_recording.h"
 #include "instrument/bursts/bursts_report.h"
 #include "instrument/bursts/streams_report.h"
 #include "lib/error.h"
 #include "lib/options.h"
+#include "tools/report/cli.h"
+#include "tools/report/recording_source.h"
 
-#define EXIT_NOTHING 1
-#define EXIT_BAD 2
+#define FILES_MAX 65536
 #define ROWS_DEFAULT 20
 
 enum {
 	KEY_ROWS = 'n',
-	KEY_BY = 256,
+	KEY_BY = 1001,
 	KEY_CSV,
 	KEY_STREAMS,
 	KEY_OVERLAP,
@@ -38,6 +41,7 @@ static const struct option_entry entries[] = {
 };
 
 struct settings {
+	struct cli cli;
 	struct bursts_report_options report;
 	bool limited;
 	bool streams;
@@ -45,13 +49,6 @@ struct settings {
 	struct data_streams_options which;
 	const char *other;
 };
-
-static int fail(const struct error *err)
-{
-	fflush(stdout);
-	fprintf(stderr, "dcpibursts: %s\n", err->message);
-	return EXIT_BAD;
-}
 
 static int set_rows(struct settings *settings, const char *argument, struct error *err)
 {
@@ -115,27 +112,29 @@ static int set_lengths(struct settings *settings, const char *argument, struct e
 	return 0;
 }
 
-static int set_option(struct settings *settings, int key, struct error *err)
+static int set_option(void *context, int key, const char *argument, struct error *err)
 {
+	struct settings *settings = context;
+
 	settings->of_streams |= key == KEY_COVER || key == KEY_HEAT || key == KEY_LENGTHS;
 	switch (key) {
 	case KEY_STREAMS:
 		settings->streams = true;
 		break;
 	case KEY_OVERLAP:
-		settings->other = optarg;
+		settings->other = argument;
 		break;
 	case KEY_COVER:
-		return set_cover(settings, optarg, err);
+		return set_cover(settings, argument, err);
 	case KEY_HEAT:
-		return set_heat(settings, optarg, err);
+		return set_heat(settings, argument, err);
 	case KEY_LENGTHS:
-		return set_lengths(settings, optarg, err);
+		return set_lengths(settings, argument, err);
 	case KEY_BY:
-		return set_rows(settings, optarg, err);
+		return set_rows(settings, argument, err);
 	case KEY_ROWS:
 		settings->limited = true;
-		return options_rows(optarg, &settings->report.limit, err);
+		return options_rows(argument, &settings->report.limit, err);
 	case KEY_CSV:
 		settings->report.csv = true;
 		break;
@@ -184,65 +183,117 @@ static int report_streams(const struct settings *settings, const struct bursts_m
 	return r;
 }
 
-static int report(struct settings *settings, const char *program, char *const *files, size_t count)
+static const struct cli_tool tool = {
+	.name = "dcpibursts",
+	.synopsis = "[OPTION]... [REWRITTEN FILE...]",
+	.summary =
+		"Lists references to memory that a program recorded in bursts which was rewritten "
+		"by dcpix --mode bursts: from its files, or else from the database.",
+	.accepts = CLI_EPOCHS | CLI_IMAGES,
+	.operands_max = FILES_MAX,
+	.options = entries,
+	.option_count = sizeof(entries) / sizeof(*entries),
+	.set = set_option,
+};
+
+/* Return: 1; 0 nothing was recorded; or an error. */
+static int report(const struct settings *settings, const struct bursts_map *map,
+		  const struct bursts_profile *profile, struct error *err)
 {
+	int r;
+
+	if (settings->streams || settings->other != NULL)
+		r = report_streams(settings, map, profile, err);
+	else
+		r = bursts_report_print(stdout, map, profile, &settings->report, err);
+	if (r > 0 && profile->shared > 0)
+		fprintf(stderr, "dcpibursts: %llu threads had no room: theirs are missing\n",
+			(unsigned long long)profile->shared);
+	return r;
+}
+
+static int report_files(const struct settings *settings, struct error *err)
+{
+	const struct cli *cli = &settings->cli;
 	struct bursts_profile profile = {0};
 	struct bursts_map map = {0};
-	struct error err;
-	int r = bursts_map_read(&map, program, &err);
+	int r;
 
-	for (size_t i = 0; r == 0 && i < count; i++)
-		r = bursts_profile_add(&profile, &map, files[i], &err);
+	if (cli->operand_count < 2)
+		return error_set(
+			err, EINVAL,
+			"a rewritten program is needed, and the files that it recorded in");
+	r = bursts_map_read(&map, cli->operands[0], err);
+	for (size_t i = 1; r == 0 && i < cli->operand_count; i++)
+		r = bursts_profile_add(&profile, &map, cli->operands[i], err);
+	if (r == 0)
+		r = report(settings, &map, &profile, err);
+	bursts_profile_deinit(&profile);
+	bursts_map_deinit(&map);
+	return r;
+}
+
+/* What was recorded, while it is read. */
+struct reading {
+	struct recording_source source;
+	struct bursts_recorded recorded;
+};
+
+static int take_recording(void *context, const struct profile_recording *recording)
+{
+	struct reading *reading = context;
+
+	return bursts_recorded_add(&reading->recorded, recording, reading->source.path);
+}
+
+static int report_database(struct settings *settings, struct error *err)
+{
+	struct reading reading = {.source = {.reader = NULL}};
+	int r = recording_source_open(&reading.source, &settings->cli, PROFILE_RECORDING_BURSTS,
+				      err);
+
+	if (r == 0)
+		r = recording_source_visit(&reading.source, take_recording, &reading, err);
+	if (r == 0 && bursts_recorded_end(&reading.recorded) < 0)
+		r = error_set(err, ENOMEM, "no memory for references");
+	if (r == 0) {
+		r = report(settings, &reading.recorded.map, &reading.recorded.profile, err);
+	} else if (r == -ENOENT && reading.source.reader != NULL) {
+		cli_nothing(&settings->cli, "%s", err->message);
+		r = 0;
+	}
+	bursts_recorded_deinit(&reading.recorded);
+	recording_source_close(&reading.source);
+	return r;
+}
+
+static int run(struct settings *settings, struct error *err)
+{
+	int r;
+
+	if (settings->of_streams && !settings->streams && settings->other == NULL)
+		return error_set(err, EINVAL, "--cover, --heat and --lengths are about --streams");
 	if (!settings->limited && !settings->report.csv &&
 	    settings->report.rows != BURSTS_REFERENCES)
 		settings->report.limit = ROWS_DEFAULT;
-	if (r == 0 && (settings->streams || settings->other != NULL))
-		r = report_streams(settings, &map, &profile, &err);
-	else if (r == 0)
-		r = bursts_report_print(stdout, &map, &profile, &settings->report, &err);
-	if (r > 0 && profile.shared > 0)
-		fprintf(stderr, "dcpibursts: %llu threads had no room: theirs are missing\n",
-			(unsigned long long)profile.shared);
-	bursts_profile_deinit(&profile);
-	bursts_map_deinit(&map);
-	if (r < 0)
-		return fail(&err);
-	return r > 0 ? 0 : EXIT_NOTHING;
+	r = settings->cli.operand_count > 0 ? report_files(settings, err)
+					    : report_database(settings, err);
+	if (r >= 0 && fflush(stdout) != 0)
+		return error_set_errno(err, "cannot write the output");
+	return r;
 }
 
 int main(int argc, char **argv)
 {
 	struct settings settings = {.which = DATA_STREAMS_DEFAULT};
-	struct options options;
+	int status = cli_parse(&settings.cli, &tool, argc, argv, &settings);
 	struct error err;
-	int key;
+	int r;
 
-	options_init(&options, "dcpibursts", false);
-	options_add(&options, entries, sizeof(entries) / sizeof(*entries));
-	while ((key = options_next(&options, argc, argv, &err)) >= 0) {
-		if (key == OPTIONS_HELP) {
-			options_help(stdout, &options, "[OPTION]... REWRITTEN FILE...",
-				     "Lists references to memory that a program recorded in bursts "
-				     "which was rewritten by dcpix --mode=bursts.");
-			return 0;
-		}
-		if (key == OPTIONS_VERSION) {
-			options_version(stdout, &options);
-			return 0;
-		}
-		if (set_option(&settings, key, &err) < 0)
-			return fail(&err);
+	if (status == CLI_RUN) {
+		r = run(&settings, &err);
+		status = r > 0 ? CLI_OK : r < 0 ? cli_fail(&settings.cli, &err) : CLI_NOTHING;
 	}
-	if (key != OPTIONS_END)
-		return fail(&err);
-	if (settings.of_streams && !settings.streams && settings.other == NULL) {
-		error_set(&err, EINVAL, "--cover, --heat and --lengths are about --streams");
-		return fail(&err);
-	}
-	if (argc - optind < 2) {
-		error_set(&err, EINVAL,
-			  "a rewritten program is needed, and the files that it recorded in");
-		return fail(&err);
-	}
-	return report(&settings, argv[optind], argv + optind + 1, (size_t)(argc - optind - 1));
+	cli_deinit(&settings.cli);
+	return status;
 }

@@ -10,10 +10,12 @@
 #include "analysis/image/image_code.h"
 #include "instrument/paths/paths_report.h"
 #include "instrument/variation/variation_mode.h"
+#include "instrument/variation/variation_recording.h"
 #include "lib/array.h"
 #include "lib/error.h"
 #include "lib/options.h"
 #include "tools/report/cli.h"
+#include "tools/report/recording_source.h"
 #include "tools/variation/variation_json.h"
 #include "tools/variation/variation_svg.h"
 #include "tools/variation/variation_text.h"
@@ -23,17 +25,21 @@
 #define KEY_SVG 1002
 #define KEY_DEBUG 1003
 #define KEY_WAYS 1004
+#define KEY_COMPARE_EPOCH 1005
 
 static const struct option_entry own_options[] = {
 	{KEY_COMPARE, "compare", "FILE", "another run's, to compare with; may be repeated"},
+	{KEY_COMPARE_EPOCH, "compare-epoch", "LIST", "likewise, epochs of the database: 7, 2-5"},
 	{KEY_SVG, "svg", NULL, "a picture of the first paths' times"},
 	{KEY_WAYS, "ways", NULL, "the graphs that paths are made of, as comma-separated values"},
 	{KEY_DEBUG, "debug", "DIR", "separate debug files, for source lines"},
 };
 
-/* A run: what was measured, and its order. */
+/* A run: what was measured, out of files or of the database, and its order. */
 struct run {
 	struct variation_profile profile;
+	struct recording_source source;
+	struct variation_recorded recorded;
 	struct variation_listing listing;
 };
 
@@ -45,6 +51,7 @@ struct vpp {
 	const char **others;
 	size_t other_count;
 	size_t other_capacity;
+	struct cli other_cli; /* only the choice of epochs is its own */
 	struct paths_map map;
 	struct run own;
 	struct run other;
@@ -62,6 +69,9 @@ static int set_option(void *context, int key, const char *argument, struct error
 			return error_set(err, ENOMEM, "out of memory");
 		vpp->others[vpp->other_count++] = argument;
 		break;
+	case KEY_COMPARE_EPOCH:
+		epoch_list_deinit(&vpp->other_cli.epochs);
+		return epoch_list_parse(&vpp->other_cli.epochs, argument, err);
 	case KEY_SVG:
 		vpp->svg = true;
 		break;
@@ -77,18 +87,25 @@ static int set_option(void *context, int key, const char *argument, struct error
 
 static const struct cli_tool tool = {
 	.name = "dcpivpp",
-	.synopsis = "[OPTION]... REWRITTEN FILE...",
-	.summary = "Tells which paths of a program would gain most if they always were as fast as "
-		   "they can be, from what dcpix --mode variation had it record.",
-	.accepts = CLI_LIMIT | CLI_FORMATS | CLI_TABLE | CLI_FILES,
+	.synopsis = "[OPTION]... [REWRITTEN FILE...]",
+	.summary =
+		"Tells which paths of a program would gain most if they always were as fast as "
+		"they can be, from what dcpix --mode variation had it record: from its files, or "
+		"else from the database.",
+	.accepts = CLI_LIMIT | CLI_FORMATS | CLI_TABLE | CLI_EPOCHS | CLI_IMAGES,
 	.operands_max = FILES_MAX,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
 	.set = set_option,
 };
 
-static int read_run(struct run *run, const struct vpp *vpp, const char *const *files, size_t count,
-		    struct error *err)
+static int damaged(int r, struct error *err)
+{
+	return error_set(err, -r, r == -ENOMEM ? "out of memory" : "damaged graphs of paths");
+}
+
+static int read_files(struct run *run, const struct vpp *vpp, const char *const *files,
+		      size_t count, struct error *err)
 {
 	int r = 0;
 
@@ -98,12 +115,70 @@ static int read_run(struct run *run, const struct vpp *vpp, const char *const *f
 		return r;
 	r = variation_listing_make(&run->listing, &vpp->map, &run->profile,
 				   vpp->cli.format == CLI_CSV);
-	return r < 0 ? error_set(err, -r,
-				 r == -ENOMEM ? "out of memory" : "damaged graphs of paths")
-		     : 0;
+	return r < 0 ? damaged(r, err) : 0;
 }
 
-static int read_all(struct vpp *vpp, struct error *err)
+static int take_recording(void *context, const struct profile_recording *recording)
+{
+	struct run *run = context;
+
+	return variation_recorded_add(&run->recorded, recording, run->source.path,
+				      run->source.build_id);
+}
+
+static int read_epochs(struct run *run, struct cli *cli, struct error *err)
+{
+	int r = recording_source_open(&run->source, cli, PROFILE_RECORDING_VARIATION, err);
+
+	if (r == 0)
+		r = recording_source_visit(&run->source, take_recording, run, err);
+	if (r < 0)
+		return r;
+	r = variation_recorded_end(&run->recorded);
+	if (r == 0)
+		r = variation_listing_make_recorded(&run->listing, &run->recorded,
+						    cli->format == CLI_CSV);
+	return r < 0 ? damaged(r, err) : 0;
+}
+
+static bool is_compared(const struct vpp *vpp)
+{
+	return vpp->other_count > 0 || !epoch_list_empty(&vpp->other_cli.epochs);
+}
+
+/* Of the same database, host and time as the others. */
+static int read_other_epochs(struct vpp *vpp, struct error *err)
+{
+	struct cli cli = vpp->cli;
+	int r;
+
+	if (!is_compared(vpp))
+		return 0;
+	cli.epochs = vpp->other_cli.epochs;
+	cli.selected = NULL;
+	cli.filter.epochs = NULL;
+	cli.filter.epoch_count = 0;
+	vpp->other_cli = cli;
+	r = read_epochs(&vpp->other, &vpp->other_cli, err);
+	if (r == 0 && vpp->other.source.image != vpp->own.source.image)
+		return error_set(err, EINVAL,
+				 "what is to be compared is of several programs: "
+				 "choose with --image");
+	return r;
+}
+
+static int read_database(struct vpp *vpp, struct error *err)
+{
+	int r;
+
+	if (vpp->ways || vpp->other_count > 0)
+		return error_set(err, EINVAL, "%s needs a rewritten program",
+				 vpp->ways ? "--ways" : "--compare");
+	r = read_epochs(&vpp->own, &vpp->cli, err);
+	return r == 0 ? read_other_epochs(vpp, err) : r;
+}
+
+static int read_operands(struct vpp *vpp, struct error *err)
 {
 	const char *const *files = (const char *const *)vpp->cli.operands;
 	int r;
@@ -111,12 +186,19 @@ static int read_all(struct vpp *vpp, struct error *err)
 	if (vpp->cli.operand_count < (vpp->ways ? 1 : 2))
 		return error_set(err, EINVAL,
 				 "a rewritten program is needed, and the files it recorded in");
+	if (!epoch_list_empty(&vpp->other_cli.epochs))
+		return error_set(err, EINVAL, "--compare-epoch is of the database: see --compare");
 	r = paths_map_read(&vpp->map, files[0], VARIATION_MAP_SECTION, err);
 	if (r == 0)
-		r = read_run(&vpp->own, vpp, files + 1, vpp->cli.operand_count - 1, err);
-	if (r == 0)
-		r = read_run(&vpp->other, vpp, vpp->others, vpp->other_count, err);
-	if (r == 0 && vpp->other_count > 0 &&
+		r = read_files(&vpp->own, vpp, files + 1, vpp->cli.operand_count - 1, err);
+	return r == 0 ? read_files(&vpp->other, vpp, vpp->others, vpp->other_count, err) : r;
+}
+
+static int read_all(struct vpp *vpp, struct error *err)
+{
+	int r = vpp->cli.operand_count > 0 ? read_operands(vpp, err) : read_database(vpp, err);
+
+	if (r == 0 && is_compared(vpp) &&
 	    variation_stability_find(&vpp->stability, &vpp->own.listing, &vpp->other.listing) < 0)
 		r = error_set(err, ENOMEM, "out of memory");
 	return r;
@@ -125,7 +207,7 @@ static int read_all(struct vpp *vpp, struct error *err)
 static void print(const struct vpp *vpp)
 {
 	const struct variation_listing *listing = &vpp->own.listing;
-	const struct variation_stability *stability = vpp->other_count > 0 ? &vpp->stability : NULL;
+	const struct variation_stability *stability = is_compared(vpp) ? &vpp->stability : NULL;
 	struct image_code *code;
 	size_t limit;
 
@@ -152,8 +234,11 @@ static void print(const struct vpp *vpp)
 static int run(struct vpp *vpp)
 {
 	struct error err;
+	int r = read_all(vpp, &err);
 
-	if (read_all(vpp, &err) < 0)
+	if (r == -ENOENT && vpp->own.source.reader != NULL)
+		return cli_nothing(&vpp->cli, "%s", err.message);
+	if (r < 0)
 		return cli_fail(&vpp->cli, &err);
 	if (vpp->ways) {
 		paths_report_ways(stdout, &vpp->map);
@@ -162,9 +247,9 @@ static int run(struct vpp *vpp)
 	if (vpp->own.listing.row_count == 0)
 		return cli_nothing(&vpp->cli, "no path was timed twice");
 	print(vpp);
-	if (vpp->own.profile.shared > 0)
+	if (vpp->own.listing.profile->shared > 0)
 		fprintf(stderr, "dcpivpp: %llu threads had no room of their own: some is missing\n",
-			(unsigned long long)vpp->own.profile.shared);
+			(unsigned long long)vpp->own.listing.profile->shared);
 	return cli_finish_output(&err) == 0 ? CLI_OK : cli_fail(&vpp->cli, &err);
 }
 
@@ -172,6 +257,8 @@ static void run_deinit(struct run *run)
 {
 	variation_listing_deinit(&run->listing);
 	variation_profile_deinit(&run->profile);
+	variation_recorded_deinit(&run->recorded);
+	recording_source_close(&run->source);
 }
 
 int main(int argc, char **argv)
@@ -185,6 +272,8 @@ int main(int argc, char **argv)
 	run_deinit(&vpp.other);
 	paths_map_deinit(&vpp.map);
 	free(vpp.others);
+	epoch_list_deinit(&vpp.other_cli.epochs);
+	free(vpp.other_cli.selected);
 	cli_deinit(&vpp.cli);
 	return status;
 }

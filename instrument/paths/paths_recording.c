@@ -20,7 +20,8 @@ static void put_procedures(struct recording_builder *builder, const struct paths
 	recording_builder_table(builder, PROFILE_PATHS_PROCEDURE_COLUMNS);
 	for (size_t p = 0; p < map->procedure_count; p++) {
 		const struct paths_procedure *procedure = &map->procedures[p];
-		const struct paths_loss *loss = &listing->profile->losses[p];
+		const struct paths_loss *losses = listing->profile->losses;
+		const struct paths_loss loss = losses != NULL ? losses[p] : (struct paths_loss){0};
 		uint64_t offset = 0;
 
 		offset_of(context, procedure->address, &offset);
@@ -31,9 +32,9 @@ static void put_procedures(struct recording_builder *builder, const struct paths
 					 [PROFILE_PROCEDURE_ADDRESS] = procedure->address,
 					 [PROFILE_PROCEDURE_OFFSET] = offset,
 					 [PROFILE_PATHS_POSSIBLE] = procedure->graph.count,
-					 [PROFILE_PATHS_UNFINISHED] = loss->unfinished,
-					 [PROFILE_PATHS_LOST] = loss->lost,
-					 [PROFILE_PATHS_OVERFLOW] = loss->overflow,
+					 [PROFILE_PATHS_UNFINISHED] = loss.unfinished,
+					 [PROFILE_PATHS_LOST] = loss.lost,
+					 [PROFILE_PATHS_OVERFLOW] = loss.overflow,
 				 });
 	}
 }
@@ -75,10 +76,9 @@ static int by_sum(const void *a, const void *b)
 	return ((*x)->sum > (*y)->sum) - ((*x)->sum < (*y)->sum);
 }
 
-void paths_recording_make(struct recording_builder *builder, const struct paths_listing *listing,
-			  paths_offset_fn offset_of, const void *context)
+void paths_recording_tables(struct recording_builder *builder, const struct paths_listing *listing,
+			    paths_offset_fn offset_of, const void *context)
 {
-	const struct paths_profile *profile = listing->profile;
 	_cleanup_free_ const struct paths_row **rows =
 		calloc(listing->path_count + 1, sizeof(struct paths_row *));
 
@@ -89,12 +89,6 @@ void paths_recording_make(struct recording_builder *builder, const struct paths_
 	for (size_t i = 0; i < listing->path_count; i++)
 		rows[i] = &listing->paths[i];
 	qsort(rows, listing->path_count, sizeof(*rows), by_sum);
-	recording_builder_table(builder, PROFILE_HEAD_OWN);
-	recording_builder_row(builder, (uint64_t[PROFILE_HEAD_OWN]){
-					       [PROFILE_HEAD_PROCESSES] = profile->files,
-					       [PROFILE_HEAD_THREADS] = profile->threads,
-					       [PROFILE_HEAD_SHARED] = profile->shared,
-				       });
 	put_procedures(builder, listing, offset_of, context);
 	recording_builder_table(builder, PROFILE_PATH_COLUMNS);
 	for (size_t i = 0; i < listing->path_count; i++)
@@ -102,6 +96,20 @@ void paths_recording_make(struct recording_builder *builder, const struct paths_
 	recording_builder_table(builder, PROFILE_STEP_COLUMNS);
 	for (size_t i = 0; i < listing->path_count; i++)
 		put_steps(builder, rows[i], offset_of, context);
+}
+
+void paths_recording_make(struct recording_builder *builder, const struct paths_listing *listing,
+			  paths_offset_fn offset_of, const void *context)
+{
+	const struct paths_profile *profile = listing->profile;
+
+	recording_builder_table(builder, PROFILE_HEAD_OWN);
+	recording_builder_row(builder, (uint64_t[PROFILE_HEAD_OWN]){
+					       [PROFILE_HEAD_PROCESSES] = profile->files,
+					       [PROFILE_HEAD_THREADS] = profile->threads,
+					       [PROFILE_HEAD_SHARED] = profile->shared,
+				       });
+	paths_recording_tables(builder, listing, offset_of, context);
 }
 
 /* --- from a recording ----------------------------------------------------- */
@@ -112,6 +120,7 @@ void paths_recorded_deinit(struct paths_recorded *recorded)
 	paths_profile_deinit(&recorded->profile);
 	free(recorded->gone);
 	free(recorded->steps);
+	free(recorded->places);
 	u64_map_deinit(&recorded->procedures);
 	*recorded = (struct paths_recorded){0};
 }
@@ -290,6 +299,7 @@ struct path_order {
 	const struct paths_recorded *recorded;
 	struct paths_sum sum;
 	struct paths_gone gone;
+	size_t place;
 };
 
 /* By procedure and number; those of another rewriting may have other blocks. */
@@ -320,14 +330,18 @@ int paths_recorded_end(struct paths_recorded *recorded)
 	_cleanup_free_ struct path_order *order = calloc(profile->sum_count + 1, sizeof(*order));
 	size_t kept = 0;
 
-	if (order == NULL)
+	recorded->places = calloc(profile->sum_count + 1, sizeof(*recorded->places));
+	if (order == NULL || recorded->places == NULL)
 		return -ENOMEM;
 	for (size_t i = 0; i < profile->sum_count; i++)
-		order[i] = (struct path_order){recorded, profile->sums[i], recorded->gone[i]};
+		order[i] = (struct path_order){recorded, profile->sums[i], recorded->gone[i], i};
 	if (profile->sum_count > 0)
 		qsort(order, profile->sum_count, sizeof(*order), by_path);
 	for (size_t i = 0; i < profile->sum_count; i++) {
-		if (i > 0 && by_path(&order[i - 1], &order[i]) == 0) {
+		bool same = i > 0 && by_path(&order[i - 1], &order[i]) == 0;
+
+		recorded->places[order[i].place] = same ? kept - 1 : kept;
+		if (same) {
 			profile->sums[kept - 1].count += order[i].sum.count;
 			profile->sums[kept - 1].metric += order[i].sum.metric;
 			continue;

@@ -26,6 +26,14 @@ typedef bool (*paths_offset_fn)(const void *context, uint64_t address, uint64_t 
 void paths_recording_make(struct recording_builder *builder, const struct paths_listing *listing,
 			  paths_offset_fn offset_of, const void *context);
 
+/**
+ * paths_recording_tables() - the same behind a head that the caller has put
+ *
+ * Paths are in the order of the listing's sums.
+ */
+void paths_recording_tables(struct recording_builder *builder, const struct paths_listing *listing,
+			    paths_offset_fn offset_of, const void *context);
+
 /** struct paths_gone - the blocks of a path: @steps of them, from the @first one on. */
 struct paths_gone {
 	size_t first;
@@ -40,6 +48,7 @@ struct paths_gone {
  * @gone:    of each of @profile's sums
  * @steps:   of all of them
  * @procedures: address to index + 1
+ * @places:  after paths_recorded_end(): of each path that was added, which sum it is in
  *
  * Zero-initialised is empty; freed by paths_recorded_deinit().
  */
@@ -53,6 +62,7 @@ struct paths_recorded {
 	size_t step_capacity;
 	size_t loss_capacity;
 	struct u64_map procedures;
+	size_t *places;
 };
 
 void paths_recorded_deinit(struct paths_recorded *recorded);

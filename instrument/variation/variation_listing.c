@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "lib/cleanup.h"
+#include "instrument/variation/variation_recording.h"
 
 static size_t least_of(size_t a, size_t b)
 {
@@ -23,8 +23,8 @@ double variation_listing_share(const struct variation_listing *listing, uint64_t
 /* The same order in all runs. */
 static int by_path(const struct variation_row *x, const struct variation_row *y)
 {
-	if (x->times->procedure != y->times->procedure)
-		return x->times->procedure < y->times->procedure ? -1 : 1;
+	if (x->procedure != y->procedure)
+		return x->procedure < y->procedure ? -1 : 1;
 	return (x->times->number > y->times->number) - (x->times->number < y->times->number);
 }
 
@@ -81,7 +81,11 @@ static void rank(struct variation_listing *listing)
 static void add_row(struct variation_listing *listing, const struct paths_row *path,
 		    const struct variation_path *times, bool all)
 {
-	struct variation_row row = {.path = path, .times = times};
+	struct variation_row row = {
+		.path = path,
+		.times = times,
+		.procedure = listing->map->procedures[times->procedure].address,
+	};
 
 	listing->interrupted += times->interrupted;
 	listing->interrupted_total += times->interrupted_total;
@@ -102,15 +106,17 @@ static void add_row(struct variation_listing *listing, const struct paths_row *p
 static int by_number(const void *a, const void *b)
 {
 	const struct variation_path *const *x = a, *const *y = b;
-	struct variation_row first = {.times = *x}, second = {.times = *y};
 
-	return by_path(&first, &second);
+	if ((*x)->procedure != (*y)->procedure)
+		return (*x)->procedure < (*y)->procedure ? -1 : 1;
+	return ((*x)->number > (*y)->number) - ((*x)->number < (*y)->number);
 }
 
 /* As paths_listing_make() has them: by procedure. */
-static void add_sums(struct variation_listing *listing, const struct variation_path **order)
+static void add_sums(struct variation_listing *listing)
 {
 	const struct variation_profile *profile = listing->profile;
+	const struct variation_path **order = listing->order;
 
 	for (size_t i = 0; i < profile->count; i++)
 		order[i] = &profile->paths[i];
@@ -125,23 +131,28 @@ static void add_sums(struct variation_listing *listing, const struct variation_p
 		};
 }
 
-int variation_listing_make(struct variation_listing *ret, const struct paths_map *map,
-			   const struct variation_profile *profile, bool all)
+/* @recorded: NULL: the map tells which blocks a path has. */
+static int make(struct variation_listing *ret, const struct paths_map *map,
+		const struct variation_profile *profile, const struct variation_recorded *recorded,
+		bool all)
 {
 	struct variation_listing listing = {
 		.map = map,
 		.profile = profile,
 		.sums = {.sums = calloc(profile->count + 1, sizeof(struct paths_sum)),
 			 .sum_count = profile->count},
+		.order = calloc(profile->count + 1, sizeof(*listing.order)),
 		.rows = calloc(profile->count + 1, sizeof(*listing.rows)),
 	};
-	_cleanup_free_ const struct variation_path **order =
-		calloc(profile->count + 1, sizeof(*order));
+	const struct paths_sum *first =
+		recorded != NULL ? recorded->paths.profile.sums : listing.sums.sums;
 	int r = -ENOMEM;
 
-	if (listing.sums.sums != NULL && listing.rows != NULL && order != NULL) {
-		add_sums(&listing, order);
-		r = paths_listing_make(&listing.paths, map, &listing.sums, 0);
+	if (listing.sums.sums != NULL && listing.rows != NULL && listing.order != NULL) {
+		add_sums(&listing);
+		r = recorded != NULL
+			    ? paths_listing_make_recorded(&listing.paths, &recorded->paths, 0)
+			    : paths_listing_make(&listing.paths, map, &listing.sums, 0);
 	}
 	if (r < 0) {
 		variation_listing_deinit(&listing);
@@ -149,18 +160,35 @@ int variation_listing_make(struct variation_listing *ret, const struct paths_map
 	}
 	for (size_t i = 0; i < listing.paths.path_count; i++) {
 		const struct paths_row *path = &listing.paths.paths[i];
+		size_t place = (size_t)(path->sum - first);
 
-		add_row(&listing, path, order[path->sum - listing.sums.sums], all);
+		add_row(&listing, path,
+			recorded != NULL ? &profile->paths[place] : listing.order[place], all);
 	}
 	rank(&listing);
 	*ret = listing;
+	if (recorded == NULL)
+		ret->paths.profile = &ret->sums;
 	return 0;
+}
+
+int variation_listing_make(struct variation_listing *ret, const struct paths_map *map,
+			   const struct variation_profile *profile, bool all)
+{
+	return make(ret, map, profile, NULL, all);
+}
+
+int variation_listing_make_recorded(struct variation_listing *ret,
+				    const struct variation_recorded *recorded, bool all)
+{
+	return make(ret, &recorded->paths.map, &recorded->profile, recorded, all);
 }
 
 void variation_listing_deinit(struct variation_listing *listing)
 {
 	paths_listing_deinit(&listing->paths);
 	free(listing->sums.sums);
+	free(listing->order);
 	free(listing->rows);
 	*listing = (struct variation_listing){0};
 }

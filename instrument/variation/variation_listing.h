@@ -18,12 +18,14 @@
  * struct variation_row - a path
  * @path:  its blocks; @path->sum is not for use
  * @times: what was measured
+ * @procedure: its address
  * @net:   cycles above the base time
  * @rank, @by_count, @by_time: its place, from 1 on, by net variation, frequency, time
  */
 struct variation_row {
 	const struct paths_row *path;
 	const struct variation_path *times;
+	uint64_t procedure;
 	uint64_t net;
 	size_t rank;
 	size_t by_count;
@@ -32,6 +34,7 @@ struct variation_row {
 
 /**
  * struct variation_listing - freed by variation_listing_deinit()
+ * @order: all paths of @profile, by procedure and number
  * @rows:  most net variation first
  * @count, @total, @net: sums over @rows, and of @once also over what was measured once
  * @once, @once_total: paths that were measured once, and their time; these are in @rows only
@@ -45,6 +48,7 @@ struct variation_listing {
 	const struct variation_profile *profile;
 	struct paths_profile sums;
 	struct paths_listing paths;
+	const struct variation_path **order;
 	struct variation_row *rows;
 	size_t row_count;
 	uint64_t count;
@@ -60,11 +64,18 @@ struct variation_listing {
 
 /**
  * variation_listing_make() - @all: also paths that were measured once, or always interrupted
+ * @ret: out; not to be moved
  *
  * Return: 0; -ENOMEM; -EBADMSG a path that there is not.
  */
 int variation_listing_make(struct variation_listing *ret, const struct paths_map *map,
 			   const struct variation_profile *profile, bool all);
+
+struct variation_recorded;
+
+/** variation_listing_make_recorded() - the same of what a database had; it must stay. */
+int variation_listing_make_recorded(struct variation_listing *ret,
+				    const struct variation_recorded *recorded, bool all);
 
 void variation_listing_deinit(struct variation_listing *listing);
 

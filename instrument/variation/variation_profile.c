@@ -13,21 +13,53 @@
 /* So that no sum is too large: more than a thread can have measured in a century. */
 #define COUNT_MAX (UINT64_C(1) << 40)
 
-static bool is_possible(const struct paths_map *map, const struct variation_entry *entry)
+bool variation_path_is_possible(const struct variation_path *path)
 {
-	uint64_t procedure = (entry->key >> 32) - 1, sum = 0;
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < VARIATION_BUCKETS; i++) {
+		if (path->buckets[i] > COUNT_MAX)
+			return false;
+		sum += path->buckets[i];
+	}
+	return path->count <= COUNT_MAX && path->interrupted <= COUNT_MAX &&
+	       path->interrupted_total / VARIATION_LONG >= path->interrupted &&
+	       path->interrupted_total <= INT64_MAX >> 1 && sum == path->count &&
+	       (path->count == 0 || (path->least > 0 && path->total / path->count >= path->least &&
+				     path->total / path->count < VARIATION_LONG));
+}
+
+void variation_path_add(struct variation_path *path, const struct variation_path *other)
+{
+	if (other->count > 0 && (path->count == 0 || other->least < path->least))
+		path->least = other->least;
+	path->count += other->count;
+	path->total += other->total;
+	path->interrupted += other->interrupted;
+	path->interrupted_total += other->interrupted_total;
+	for (size_t i = 0; i < VARIATION_BUCKETS; i++)
+		path->buckets[i] += other->buckets[i];
+}
+
+/* Return: false: there is no such path, or it cannot have taken that long. */
+static bool take_entry(struct variation_path *ret, const struct paths_map *map,
+		       const struct variation_entry *entry)
+{
+	uint64_t procedure = (entry->key >> 32) - 1;
 
 	if (entry->key >> 32 == 0 || procedure >= map->procedure_count ||
 	    (uint32_t)entry->key >= map->procedures[procedure].graph.count)
 		return false;
+	*ret = (struct variation_path){
+		.count = entry->count,
+		.total = entry->total,
+		.least = entry->least,
+		.interrupted = entry->interrupted,
+		.interrupted_total = entry->interrupted_total,
+	};
 	for (size_t i = 0; i < VARIATION_BUCKETS; i++)
-		sum += entry->buckets[i];
-	return entry->count <= COUNT_MAX && entry->interrupted <= COUNT_MAX &&
-	       entry->interrupted_total / VARIATION_LONG >= entry->interrupted &&
-	       entry->interrupted_total <= INT64_MAX >> 1 && sum == entry->count &&
-	       (entry->count == 0 ||
-		(entry->least > 0 && entry->total / entry->count >= entry->least &&
-		 entry->total / entry->count < VARIATION_LONG));
+		ret->buckets[i] = entry->buckets[i];
+	return variation_path_is_possible(ret);
 }
 
 /* Return: NULL: no memory. */
@@ -50,20 +82,19 @@ static struct variation_path *find_path(struct variation_profile *profile, uint6
 	return &profile->paths[*place - 1];
 }
 
-static int add_entry(struct variation_profile *profile, const struct variation_entry *entry)
+static int add_entry(struct variation_profile *profile, const struct paths_map *map,
+		     const struct variation_entry *entry)
 {
-	struct variation_path *path = find_path(profile, entry->key);
+	struct variation_path times, *path;
 
+	if (!take_entry(&times, map, entry)) {
+		profile->damaged++;
+		return 0;
+	}
+	path = find_path(profile, entry->key);
 	if (path == NULL)
 		return -ENOMEM;
-	if (entry->count > 0 && (path->count == 0 || entry->least < path->least))
-		path->least = entry->least;
-	path->count += entry->count;
-	path->total += entry->total;
-	path->interrupted += entry->interrupted;
-	path->interrupted_total += entry->interrupted_total;
-	for (size_t i = 0; i < VARIATION_BUCKETS; i++)
-		path->buckets[i] += entry->buckets[i];
+	variation_path_add(path, &times);
 	return 0;
 }
 
@@ -79,10 +110,7 @@ static int add_block(struct variation_profile *profile, const struct paths_map *
 
 		if (entry->count == 0 && entry->interrupted == 0)
 			continue;
-		if (is_possible(map, entry))
-			r = add_entry(profile, entry);
-		else
-			profile->damaged++;
+		r = add_entry(profile, map, entry);
 	}
 	profile->lost += area->lost;
 	profile->overflow += area->overflow;

@@ -6,6 +6,8 @@
 #ifndef DCPI_INSTRUMENT_VARIATION_PROFILE_H
 #define DCPI_INSTRUMENT_VARIATION_PROFILE_H
 
+#include <stdbool.h>
+
 #include "instrument/paths/paths_map.h"
 #include "instrument/variation/variation_layout.h"
 #include "lib/u64_map.h"
@@ -47,6 +49,12 @@ struct variation_profile {
 	uint64_t threads;
 	uint64_t shared;
 };
+
+/** variation_path_is_possible() - whether its times agree with each other. */
+bool variation_path_is_possible(const struct variation_path *path);
+
+/** variation_path_add() - add other times of the same path. */
+void variation_path_add(struct variation_path *path, const struct variation_path *other);
 
 /** variation_profile_add() - add a file. Errors as of profile_file_open(), and -ENOMEM. */
 int variation_profile_add(struct variation_profile *profile, const struct paths_map *map,

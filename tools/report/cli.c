@@ -41,7 +41,7 @@ enum {
 };
 
 struct common_option {
-	unsigned int group; /* CLI_*, 0: tools have it unless they are CLI_FILES */
+	unsigned int group; /* CLI_*, 0: all tools have it */
 	struct option_entry option;
 };
 
@@ -81,7 +81,7 @@ static void make_options(struct options *options, const struct cli_tool *tool)
 	for (size_t i = 0; i < COMMON_COUNT; i++) {
 		unsigned int group = common_options[i].group;
 
-		if (group == 0 ? !(tool->accepts & CLI_FILES) : (group & tool->accepts) != 0)
+		if (group == 0 || (group & tool->accepts) != 0)
 			options_add(options, &common_options[i].option, 1);
 	}
 }

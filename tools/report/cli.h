@@ -28,7 +28,7 @@ struct option_entry;
 /* Of cli_parse(): go on. */
 #define CLI_RUN (-1)
 
-/* Common options a tool may take; --help and --version it has anyway, --db most have. */
+/* Common options a tool may take; --help, --version and --db it has anyway. */
 #define CLI_EVENTS 0x001U    /* -e, --event */
 #define CLI_BY_IMAGE 0x002U  /* --by-image */
 #define CLI_PID 0x004U	     /* --pid, --unit, --container */
@@ -41,7 +41,6 @@ struct option_entry;
 #define CLI_TABLE 0x200U     /* --csv */
 #define CLI_DATABASES 0x400U /* --db more than once */
 #define CLI_SOURCES 0x800U   /* --source-path, --substitute-path */
-#define CLI_FILES 0x1000U    /* no --db: it reads files that are named */
 #define CLI_NAMES 0x2000U    /* --no-demangle, without the rest of CLI_SYMBOLS */
 
 enum cli_format {
