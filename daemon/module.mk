@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 ARCHIVES += image
 image-src := $(addprefix daemon/image/, address_spaces.c generation.c image_file.c image_map.c \
-	image_table.c jit_file.c kallsyms.c kernel_image.c loss_list.c mapping_list.c symbol_list.c)
+	image_place.c image_table.c jit_file.c kallsyms.c kernel_image.c loss_list.c mapping_list.c symbol_list.c)
 
 UNIT_TESTS += unit_generation
 unit_generation-src := tests/unit_generation.c

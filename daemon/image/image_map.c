@@ -29,27 +29,6 @@ struct image_map {
 	size_t untold_count;
 };
 
-const char *image_unknown_name(enum image_unknown reason)
-{
-	switch (reason) {
-	case IMAGE_UNKNOWN_PROCESS:
-		return "process";
-	case IMAGE_UNKNOWN_ADDRESS:
-		return "address";
-	case IMAGE_UNKNOWN_ANONYMOUS:
-		return "anonymous";
-	case IMAGE_UNKNOWN_KERNEL:
-		return "kernel";
-	case IMAGE_UNKNOWN_REPLACED:
-		return "replaced";
-	case IMAGE_UNKNOWN_LOST:
-		return "lost";
-	case IMAGE_UNKNOWN_NR:
-		break;
-	}
-	return "invalid";
-}
-
 static void set_command(struct process_spaces *process, const char *command)
 {
 	size_t n = command != NULL ? strnlen(command, ADDRESS_SPACES_COMMAND_BYTES - 1) : 0;
@@ -428,114 +407,30 @@ uint32_t image_map_generation(const struct image_map *map, uint32_t pid, uint64_
 	return space->generation;
 }
 
-static struct image_place known(const struct mapping *mapping, uint64_t pc)
-{
-	return (struct image_place){
-		.image = mapping->image,
-		.offset = pc + mapping->delta,
-		.start = mapping->start,
-		.bytes = mapping->end - mapping->start,
-	};
-}
-
-static struct image_place unknown(enum image_unknown reason)
-{
-	return (struct image_place){.image = IMAGE_UNKNOWN, .unknown = reason};
-}
-
-/*
- * Whether a sample of a generation may be from a version. One of our own that is
- * 0 was asked for before the process was known; a scan may have told since what
- * it had been all along. The kernel's is not known where execs may be missing.
- */
-static bool is_candidate(const struct image_map *map, const struct address_space *space,
-			 uint32_t generation)
-{
-	if (map->spaces.own_generations)
-		return space->generation == generation ||
-		       (generation == 0 && space->start_ns == 0 && map->losses.count == 0);
-	if (loss_list_between(&map->losses, space->counted_ns, space->start_ns))
-		return false;
-	return space->generation == generation || space->generation == GENERATION_ANY;
-}
-
-/* Generations of our own are given out only if the mappings are sound. */
-static bool is_sound(const struct image_map *map, const struct address_space *space)
-{
-	return map->spaces.own_generations ||
-	       (space->doubt_ns == UINT64_MAX &&
-		!loss_list_between(&map->losses, space->sound_ns, space->end_ns));
-}
-
-static bool disagree(const struct mapping *a, const struct mapping *b)
-{
-	return a != NULL && b != NULL && (a->image != b->image || a->delta != b->delta);
-}
-
-/*
- * What was at an address, by all versions of that generation; there is more than
- * one if generations are the kernel's, and until they expire. The range of the
- * answer is what all of them agree on.
- */
-static struct image_place look_up(const struct image_map *map, const struct process_spaces *process,
-				  uint32_t generation, uint64_t pc)
-{
-	const struct mapping *found = NULL, *unsound = NULL, *mapping;
-	size_t candidates = 0, in_doubt = 0;
-	const struct address_space *space;
-	uint64_t start = 0, end = UINT64_MAX;
-
-	for (space = process->newest; space != NULL; space = space->older) {
-		if (!is_candidate(map, space, generation))
-			continue;
-		candidates++;
-		mapping = mapping_list_narrow(space->mappings, pc, &start, &end);
-		if (disagree(found, mapping) || disagree(unsound, mapping))
-			return unknown(IMAGE_UNKNOWN_REPLACED);
-		if (!is_sound(map, space)) {
-			in_doubt++;
-			unsound = mapping != NULL ? mapping : unsound;
-		} else if (mapping != NULL) {
-			found = mapping;
-		}
-		if (map->spaces.own_generations)
-			break;
-	}
-	if (found == NULL && in_doubt > 0)
-		return unknown(IMAGE_UNKNOWN_LOST);
-	if (found == NULL)
-		return unknown(candidates > 0 ? IMAGE_UNKNOWN_ADDRESS : IMAGE_UNKNOWN_PROCESS);
-	if (found->image == IMAGE_UNKNOWN)
-		return unknown(IMAGE_UNKNOWN_ANONYMOUS);
-	return (struct image_place){
-		.image = found->image,
-		.offset = pc + found->delta,
-		.start = start,
-		.bytes = end - start,
-	};
-}
-
 struct image_place image_map_lookup(struct image_map *map, uint32_t pid, uint32_t generation,
 				    uint64_t pc)
 {
 	const struct process_spaces *process;
 	const struct mapping *mapping;
+	struct image_history history;
 
 	/* The upper half of the addresses is the kernel's on every 64-bit CPU we run on. */
 	if (pc >> 63 != 0) {
 		mapping = mapping_list_find(map->kernel, pc);
 		if (mapping == NULL)
-			return unknown(IMAGE_UNKNOWN_KERNEL);
-		return known(mapping, pc);
+			return image_place_unknown(IMAGE_UNKNOWN_KERNEL);
+		return image_place_in(mapping, pc);
 	}
 	if (map->spaces.own_generations && generation == IMAGE_MAP_GENERATION_LOST)
-		return unknown(IMAGE_UNKNOWN_LOST);
+		return image_place_unknown(IMAGE_UNKNOWN_LOST);
 	process = address_spaces_find(&map->spaces, pid);
 	if (process == NULL)
-		return unknown(IMAGE_UNKNOWN_PROCESS);
+		return image_place_unknown(IMAGE_UNKNOWN_PROCESS);
 	if (generation_span_has(&process->dropped, generation, map->spaces.own_generations))
-		return unknown(IMAGE_UNKNOWN_REPLACED);
-	return look_up(map, process, generation, pc);
+		return image_place_unknown(IMAGE_UNKNOWN_REPLACED);
+	history = (struct image_history){.losses = &map->losses,
+					 .own_generations = map->spaces.own_generations};
+	return image_place_find(&history, process, generation, pc);
 }
 
 int image_map_add_kernel(struct image_map *map, uint32_t image, uint64_t start, uint64_t bytes)

@@ -34,6 +34,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/image/image_place.h"
 #include "kmod/uapi/dcpi_uapi.h"
 
 /* An own generation: which version it was is not known, since events were lost. */
@@ -43,20 +44,6 @@ struct error;
 struct image_event;
 struct image_map;
 struct image_table;
-
-/** enum image_unknown - why a sample has no image. */
-enum image_unknown {
-	IMAGE_UNKNOWN_PROCESS,	 /* no event told of the process or generation */
-	IMAGE_UNKNOWN_ADDRESS,	 /* the process has nothing mapped there */
-	IMAGE_UNKNOWN_ANONYMOUS, /* memory of no file: JIT code, trampolines */
-	IMAGE_UNKNOWN_KERNEL,	 /* a kernel address in no known text */
-	IMAGE_UNKNOWN_REPLACED,	 /* one of several images that were there one after the other */
-	IMAGE_UNKNOWN_LOST,	 /* events that would tell were lost */
-	IMAGE_UNKNOWN_NR,
-};
-
-/** image_unknown_name() - "process", "address", "anonymous", "kernel", "replaced", "lost". */
-const char *image_unknown_name(enum image_unknown reason);
 
 /**
  * image_map_create() - an empty map
@@ -115,22 +102,6 @@ uint32_t image_map_untold(struct image_map *map);
  * it since, and nothing was ever lost.
  */
 uint32_t image_map_generation(const struct image_map *map, uint32_t pid, uint64_t time_ns);
-
-/**
- * struct image_place - where a sample belongs
- * @image:   number in the image table; IMAGE_UNKNOWN if no image matched
- * @offset:  in the image's file; 0 if unknown
- * @unknown: the reason, if unknown
- * @start:   of the addresses around it that are in the image too, one after the
- *           other; @bytes: how many, 0 if unknown
- */
-struct image_place {
-	uint32_t image;
-	enum image_unknown unknown;
-	uint64_t offset;
-	uint64_t start;
-	uint64_t bytes;
-};
 
 /**
  * image_map_lookup() - where a PC is. O(log mappings)
