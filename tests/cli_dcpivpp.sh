@@ -94,6 +94,7 @@ check "known loops are rewritten" "$dcpix" -q --mode variation --checks 100 \
 rm -f "$DCPIX_OUT".*
 "$scratch/known.vpp" 3 > /dev/null
 "$dcpivpp" --json "$scratch/known.vpp" "$DCPIX_OUT".* > "$scratch/json"
+check "JSON is as the schema has it" tests/validate_json.py dcpivpp < "$scratch/json"
 check "it is JSON, and its sums are right" python3 - "$scratch/json" << 'END'
 import json, sys
 report = json.load(open(sys.argv[1]))
@@ -116,6 +117,13 @@ done
 rm -f "$DCPIX_OUT".*
 "$scratch/known.vpp" 3 > /dev/null
 out=$("$dcpivpp" --compare "$scratch/first" "$scratch/known.vpp" "$DCPIX_OUT".*)
+check "so is JSON of two runs" tests/validate_json.py dcpivpp < <(
+	"$dcpivpp" --json --compare "$scratch/first" "$scratch/known.vpp" "$DCPIX_OUT".*)
+"$dcpivpp" --json "$scratch/known.vpp" "$scratch/first" |
+	sed 's/"times":/"time":/' > "$scratch/wrong"
+# shellcheck disable=SC2016 # the inner shell's
+check "and JSON without a key is not" bash -c '! tests/validate_json.py dcpivpp < "$1" 2> "$1.why"' \
+	bash "$scratch/wrong"
 like "a listing says how it was made" "$out" "1 threads; one path timed for 100 checks"
 like "and what others would have listed first" "$out" "are not among the first 10 by frequency"
 like "paths have source lines" "$out" 'programs/bursts\.c:[0-9]+'
