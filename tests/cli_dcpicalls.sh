@@ -5,6 +5,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/tap.sh
+. tests/call_cli.sh
 
 bin=$PWD/build/bin
 WORK=$(mktemp -d) || exit 2
@@ -95,16 +96,9 @@ is "run --db keeps it" "$("$bin/dcpicalls" --csv --db "$WORK/run.db" | tail -n +
 	"$("$bin/dcpicalls" --csv "$WORK/callers.calls" "$WORK"/profile.* | tail -n +2 | sort)"
 
 # --- an emulator sees the same
-truth()
-{
-	local got
-
-	got=$(tests/call_truth.sh calls "$@") && ok "$1: as an emulator sees it ($got)" && return
-	not_ok "$1: as an emulator sees it" "$got"
-}
-truth callers "$WORK/callers" 2
+truth calls callers "$WORK/callers" 2
 # shellcheck disable=SC2016 # awk's
-truth mawk mawk '{ for (i = 1; i <= NF; i++) c[$i]++ } END { print NF, c["the"] }' README.md
+truth calls mawk mawk '{ for (i = 1; i <= NF; i++) c[$i]++ } END { print NF, c["the"] }' README.md
 
 # --- other ways than calls and returns
 check "ways: builds" "${CC:-gcc}" -O2 -pthread -o "$WORK/ways" tests/programs/ways.c
@@ -114,7 +108,7 @@ recursive()
 	"$bin/dcpicalls" --csv --by procedure "$WORK/ways.calls" "$WORK"/profile.* |
 		plain | awk -F, -v name="$1" '$7 == name { print $4, $5 }'
 }
-truth ways "$WORK/ways" jump 100
+truth calls ways "$WORK/ways" jump 100
 rewrite ways
 record ways jump 1000
 is "calls that never come back" "$(recursive deep)" "1000 3000"

@@ -5,6 +5,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/tap.sh
+. tests/call_cli.sh
 
 bin=$PWD/build/bin
 WORK=$(mktemp -d) || exit 2
@@ -117,16 +118,9 @@ refused_export csv
 refused_export bolt
 
 # --- an emulator sees the same
-truth()
-{
-	local got
-
-	got=$(tests/call_truth.sh context "$@") && ok "$1: as an emulator sees it ($got)" && return
-	not_ok "$1: as an emulator sees it" "$got"
-}
-truth callers "$WORK/callers" 2
+truth context callers "$WORK/callers" 2
 # shellcheck disable=SC2016 # awk's
-truth mawk mawk '{ for (i = 1; i <= NF; i++) c[$i]++ } END { print NF, c["the"] }' README.md
+truth context mawk mawk '{ for (i = 1; i <= NF; i++) c[$i]++ } END { print NF, c["the"] }' README.md
 
 # --- what cannot be, in one line
 refuses "no files" "a rewritten program is needed" "$bin/dcpicct" "$WORK/callers.context"
