@@ -79,7 +79,8 @@ measure()
 	row places "$references" "$own" "${values[@]}"
 }
 
-# table FIGURE COLUMN...: a row for each program, and averages
+# table FIGURE COLUMN...: a row for each program, and averages; what recorded nothing has nothing
+# in common
 table()
 {
 	local figure=$1
@@ -102,7 +103,7 @@ table()
 			for (i = 4; i <= n + 4; i++) {
 				printf "%s", cell($i)
 				sum[i] += $i
-				count[i] += $i != ""
+				count[i]++
 			}
 			print ""
 		}
