@@ -21,7 +21,7 @@ struct error;
 
 #define PATHS_MAP_SECTION ".dcpix.paths"
 
-#define PATHS_ARRAY_MAX 4096
+#define PATHS_ARRAY_MAX 16384
 #define PATHS_TABLE_ENTRIES 65536
 #define PATHS_TABLE_PROBES 16
 
