@@ -174,24 +174,52 @@ static void end_in_array(struct machine_code *code, const struct point *point,
 	point_give_back(code, &loan);
 }
 
+/* Where in the table a path's key would be, in bytes; of @key the number is enough. */
+static void find_entry(struct machine_code *code, const struct paths_places *places,
+		       unsigned int ret, unsigned int key)
+{
+	block_code_multiply32(code, ret, key, SPREAD_PATH);
+	block_code_alu32(code, BLOCK_ALU_ADD, ret, places->id * SPREAD_PROCEDURE);
+	block_code_shift(code, ret, -(32 - TABLE_BITS));
+	block_code_shift(code, ret, ENTRY_BITS);
+}
+
 /*
- * The table: a free entry is taken without a moment at which a signal's handler could take
- * it too.
+ * Another path, or none, is where this one's would be. A free entry is taken without a moment
+ * at which a signal's handler could take it too. %rax is free.
  */
+static void search_table(struct machine_code *code, const struct paths_places *places,
+			 struct block_place entry, unsigned int key, uint32_t hit)
+{
+	uint32_t next = machine_code_label(code);
+
+	machine_code_place(code, next);
+	block_code_number(code, MACHINE_RAX, 0);
+	block_code_move(code, BLOCK_EXCHANGE, key, entry);
+	machine_code_branch(code, CONDITION_EQUAL, hit);
+	block_code_compare(code, MACHINE_RAX, key);
+	machine_code_branch(code, CONDITION_EQUAL, hit);
+	block_code_alu(code, BLOCK_ALU_ADD, (unsigned int)entry.index, 1 << ENTRY_BITS);
+	find_entry(code, places, MACHINE_RAX, key);
+	block_code_alu(code, BLOCK_ALU_ADD, MACHINE_RAX, PATHS_TABLE_PROBES << ENTRY_BITS);
+	block_code_compare(code, (unsigned int)entry.index, MACHINE_RAX);
+	machine_code_branch(code, MACHINE_NOT_EQUAL, next);
+	block_code_increment(code, block_place(word_at(places, PATHS_OVERFLOW)));
+}
+
 static void end_in_table(struct machine_code *code, const struct point *point,
 			 const struct paths_places *places, const struct path_way *way)
 {
 	uint32_t named = BIT(MACHINE_RAX) | (places->metric ? BIT(MACHINE_RDX) : 0);
-	uint32_t next = machine_code_label(code), hit = machine_code_label(code), done;
+	uint32_t hit = machine_code_label(code), done;
 	struct block_place entry = {.at = places->table, .scale = 1};
-	unsigned int key, last, passed;
 	struct point_loan loan;
+	unsigned int key, passed;
 
-	point_borrow(code, point, named, places->metric ? 4 : 3, true, &loan);
+	point_borrow(code, point, named, places->metric ? 3 : 2, true, &loan);
 	key = loan.registers[0];
-	last = loan.registers[2];
 	entry.index = loan.registers[1];
-	passed = loan.registers[3];
+	passed = loan.registers[2];
 	if (places->metric) {
 		charge(code, places);
 		block_code_copy(code, passed, MACHINE_RAX);
@@ -202,24 +230,12 @@ static void end_in_table(struct machine_code *code, const struct point *point,
 	} else {
 		done = find_number(code, places, way, key);
 	}
-	block_code_multiply32(code, (unsigned int)entry.index, key, SPREAD_PATH);
-	block_code_alu32(code, BLOCK_ALU_ADD, (unsigned int)entry.index,
-			 places->id * SPREAD_PROCEDURE);
-	block_code_shift(code, (unsigned int)entry.index, -(32 - TABLE_BITS));
-	block_code_shift(code, (unsigned int)entry.index, ENTRY_BITS);
-	block_code_address(code, last, (unsigned int)entry.index, PATHS_TABLE_PROBES << ENTRY_BITS);
+	find_entry(code, places, (unsigned int)entry.index, key);
 	block_code_number(code, MACHINE_RAX, (uint64_t)places->id << 32);
 	block_code_or(code, key, MACHINE_RAX);
-	machine_code_place(code, next);
-	block_code_number(code, MACHINE_RAX, 0);
-	block_code_move(code, BLOCK_EXCHANGE, key, entry);
+	block_code_move(code, BLOCK_COMPARE, key, entry);
 	machine_code_branch(code, CONDITION_EQUAL, hit);
-	block_code_compare(code, MACHINE_RAX, key);
-	machine_code_branch(code, CONDITION_EQUAL, hit);
-	block_code_alu(code, BLOCK_ALU_ADD, (unsigned int)entry.index, 1 << ENTRY_BITS);
-	block_code_compare(code, (unsigned int)entry.index, last);
-	machine_code_branch(code, MACHINE_NOT_EQUAL, next);
-	block_code_increment(code, block_place(word_at(places, PATHS_OVERFLOW)));
+	search_table(code, places, entry, key, hit);
 	machine_code_branch(code, MACHINE_JUMP, done);
 	machine_code_place(code, hit);
 	entry.at = places->table + (uint32_t)offsetof(struct paths_entry, count);
