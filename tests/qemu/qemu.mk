@@ -76,7 +76,7 @@ qemu-release:
 	@echo $(QEMU_RELEASE)
 
 qemu_run = tests/qemu/run.sh --arch $(QEMU_ARCH) --release $(QEMU_RELEASE) \
-	--payload $(QEMU_PAYLOAD) --timeout $(QEMU_TIMEOUT)
+	--payload $(QEMU_PAYLOAD) --timeout $(QEMU_TIMEOUT) $(QEMU_SILENCE:%=--silence %)
 
 # PMU interrupts of a machine that the host does not let run pile up: the clock of
 # tests that compare counts is made to count instructions (8 ns each, QEMU_ICOUNT=3),

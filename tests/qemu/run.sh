@@ -5,7 +5,7 @@
 # they report as one TAP stream. No privileges, no KVM needed.
 #
 #   run.sh [--arch x86_64] --release RELEASE --payload DIR [--timeout S]
-#          [--memory MB] [--cpus N] [--icount SHIFT] [--log FILE] [--kernel FILE]
+#          [--silence S] [--memory MB] [--cpus N] [--icount SHIFT] [--log FILE] [--kernel FILE]
 #          [--initramfs FILE] [--append WORDS]
 #          --script FILE [--script FILE]...
 #
@@ -14,6 +14,8 @@
 #   --script   sh script, run as root in the machine, in the order given; its
 #              standard output is TAP (tests/tap.sh is /lib/tap.sh in there)
 #   --timeout  seconds for the whole run (default 180)
+#   --silence  seconds without a line on its console after which a machine stands still
+#              (default: the whole run's); a slow host is no reason to stop one that goes on
 #   --log      keep the raw console here
 #   --kernel   the kernel's image, if it is none of Debian's
 #   --initramfs  packed before, with the same payload and scripts
@@ -32,7 +34,7 @@
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
-arch=x86_64 release='' payload='' timeout=180 memory=1024 cpus=2 icount='' log='' kernel=''
+arch=x86_64 release='' payload='' timeout=180 silence='' memory=1024 cpus=2 icount='' log='' kernel=''
 initramfs='' append=''
 scripts='' names=''
 
@@ -48,6 +50,7 @@ while [ $# -gt 0 ]; do
 	--release) release=$2 ;;
 	--payload) payload=$2 ;;
 	--timeout) timeout=$2 ;;
+	--silence) silence=$2 ;;
 	--memory) memory=$2 ;;
 	--cpus) cpus=$2 ;;
 	--icount) icount=$2 ;;
@@ -70,7 +73,9 @@ fi
 . "$here/arch/$arch.sh"
 
 work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+machine=''
+trap '[ -z "$machine" ] || kill "$machine" 2> /dev/null; rm -rf "$work"' EXIT
+trap 'exit 2' INT TERM
 if [ -z "$kernel" ]; then
 	root=$("$here/image.sh" "$arch" "$release")
 	kernel=$(kernel_file "$root" "$release")
@@ -89,18 +94,43 @@ fi
 # slab_nomerge: every cache has its own line in /proc/slabinfo. loglevel=1: what the
 # kernel says must not land amid a line of a script; its log is read at the end, and an
 # oops or a lockup is told at once all the same.
-status=0
+: > "$work/console"
 # shellcheck disable=SC2086 # a command with options
 timeout --kill-after=5 "$timeout" $QEMU $clock -smp "$cpus" -m "$memory" -nographic -no-reboot \
 	-monitor none -serial stdio -kernel "$kernel" \
 	-initrd "$initramfs" \
 	-append "console=$CONSOLE rdinit=/init panic=-1 loglevel=1 slab_nomerge${append:+ $append}" \
-	${QEMU_MORE:-} </dev/null >"$work/console" 2>"$work/errors" || status=$?
+	${QEMU_MORE:-} </dev/null >"$work/console" 2>"$work/errors" &
+machine=$!
+
+# The machine is ended when its console has said nothing for too long.
+still=''
+watch() {
+	seen='' since=0
+	while kill -0 "$machine" 2> /dev/null; do
+		now=$(stat -c %s "$work/console")
+		since=$((since + 1))
+		[ "$now" = "$seen" ] || since=0
+		seen=$now
+		if [ $since -ge "$silence" ]; then
+			still=yes
+			kill "$machine"
+			return
+		fi
+		sleep 1
+	done
+}
+[ -z "$silence" ] || watch
+status=0
+wait "$machine" || status=$?
+machine=''
 if [ -n "$log" ]; then
 	mkdir -p "$(dirname "$log")"
 	cp "$work/console" "$log"
 fi
-if [ $status = 124 ] || [ $status = 137 ]; then
+if [ -n "$still" ]; then
+	echo "# machine stood still for $silence s"
+elif [ $status = 124 ] || [ $status = 137 ]; then
 	echo "# machine stopped after $timeout s"
 elif [ $status != 0 ]; then
 	sed 's/^/run.sh: qemu: /' "$work/errors" >&2
