@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Runs a BPF program, "dcpi_spin", again and again.
+ * Runs a BPF program, "dcpi_spin", again and again: for so long, and so many times at
+ * least, since a busy host may leave a machine little of its time.
  *
- *	bpf_spin MS
+ *	bpf_spin MS [RUNS]
  *
  * Exit status 77: the kernel does not let us.
  */
@@ -54,6 +55,7 @@ static uint64_t now_ms(void)
 int main(int argc, char **argv)
 {
 	uint64_t end = now_ms() + (argc > 1 ? strtoul(argv[1], NULL, 10) : 1000);
+	uint64_t runs = argc > 2 ? strtoul(argv[2], NULL, 10) : 0, run;
 	uint8_t packet[64] = {0};
 	int fd = load();
 
@@ -61,7 +63,7 @@ int main(int argc, char **argv)
 		perror("bpf_spin");
 		return 77;
 	}
-	while (now_ms() < end) {
+	for (run = 0; now_ms() < end || run < runs; run++) {
 		union bpf_attr attr = {.test = {
 					       .prog_fd = (uint32_t)fd,
 					       .data_in = (uint64_t)(uintptr_t)packet,

@@ -34,7 +34,7 @@ for feed in perf bpf; do
 	is "$feed: the daemon starts" $? 0
 	kinds-static map 1500
 	kinds-static dump 1500 /tmp
-	bpf_spin 1000 || not_ok "$feed: a BPF program runs" "exit status $?"
+	bpf_spin 1000 20 || not_ok "$feed: a BPF program runs" "exit status $?"
 	insmod /lib/dcpi_selftest.ko && rmmod dcpi_selftest
 	daemon_stop
 	is "$feed: the daemon ends with 0" $? 0
