@@ -179,7 +179,7 @@ UNIT_RUNS = $(foreach t,$(UNIT_TESTS),$(t)=build/tests/$(t) asan/$(t)=build/asan
 CLI_RUNS = $(foreach t,$(wildcard tests/cli_*.sh),$(basename $(notdir $(t)))=$(t))
 # Those that sample nothing: one of them can run beside one that does.
 QUIET_CLI = $(filter $(addsuffix =%,$(addprefix cli_,accuracy dcpibursts dcpicalls dcpicct dcpipaths \
-	dcpivpp dcpix dcpix_odd dcpix_shared exact_counts jump_tables manpages merge merge_cost \
+	dcpivpp dcpix dcpix_frames dcpix_odd dcpix_shared exact_counts jump_tables manpages merge merge_cost \
 	qemu_report sqlite_extension truth_edges truth_sim tutorial)),$(CLI_RUNS))
 
 .PHONY: check

@@ -214,12 +214,51 @@ static void test_table(void **state)
 	machine_code_deinit(&code);
 }
 
+/* Where a branch has led the stack is as it was there, whatever precedes in memory. */
+static void test_rows(void **state)
+{
+	static const uint8_t push[] = {0x50}, pop[] = {0x58};
+	static const struct machine_row want[] = {
+		{0, 3, 0}, {1, 3, 8}, {8, 3, 0}, {8, 5, 0}, {14, 3, 8}, {15, 3, 0},
+	};
+	struct machine_code code = {0};
+	uint32_t aside = machine_code_label(&code), back = machine_code_label(&code);
+
+	(void)state;
+	machine_code_frame(&code, 3);
+	machine_code_bytes(&code, push, sizeof(push));
+	machine_code_stack(&code, 8);
+	machine_code_bytes(&code, push, sizeof(push));
+	machine_code_bytes(&code, pop, sizeof(pop));
+	machine_code_branch(&code, MACHINE_NOT_EQUAL, aside);
+	machine_code_bytes(&code, push, sizeof(push));
+	machine_code_bytes(&code, pop, sizeof(pop));
+	machine_code_bytes(&code, pop, sizeof(pop));
+	machine_code_stack(&code, -8);
+	machine_code_place(&code, back);
+	machine_code_frame(&code, 5);
+	machine_code_bytes(&code, push, sizeof(push));
+	machine_code_leave(&code, MACHINE_JUMP, 0x700000);
+	machine_code_place(&code, aside);
+	machine_code_bytes(&code, pop, sizeof(pop));
+	machine_code_stack(&code, -8);
+	machine_code_branch(&code, MACHINE_JUMP, back);
+	assert_int_equal(machine_code_layout(&code), 0);
+	assert_int_equal(code.row_count, sizeof(want) / sizeof(*want));
+	for (size_t i = 0; i < code.row_count; i++) {
+		assert_int_equal(code.rows[i].offset, want[i].offset);
+		assert_int_equal(code.rows[i].frame, want[i].frame);
+		assert_int_equal(code.rows[i].depth, want[i].depth);
+	}
+	machine_code_deinit(&code);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random),	  cmocka_unit_test(test_short_as_can_be),
 		cmocka_unit_test(test_alignment), cmocka_unit_test(test_too_far),
-		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_table),	  cmocka_unit_test(test_rows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

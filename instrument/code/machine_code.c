@@ -21,6 +21,15 @@ enum item_kind {
 	ITEM_ENTER,    /* to @other, elsewhere */
 	ITEM_LABEL,
 	ITEM_ALIGN, /* to @count bytes */
+	ITEM_ROW,   /* number @other */
+};
+
+/* @known: a branch leads there, from such a stack */
+struct machine_label {
+	uint64_t offset; /* once laid out */
+	uint32_t frame;
+	uint32_t depth;
+	bool known;
 };
 
 struct machine_item {
@@ -40,6 +49,7 @@ void machine_code_deinit(struct machine_code *code)
 	free(code->pool);
 	free(code->items);
 	free(code->labels);
+	free(code->rows);
 	*code = (struct machine_code){0};
 }
 
@@ -74,13 +84,40 @@ uint32_t machine_code_label(struct machine_code *code)
 		code->failed = true;
 		return 0;
 	}
-	code->labels[code->label_count] = NOT_PLACED;
+	code->labels[code->label_count] = (struct machine_label){.offset = NOT_PLACED};
 	return (uint32_t)code->label_count++;
+}
+
+static void set_stack(struct machine_code *code, uint32_t frame, uint32_t depth)
+{
+	if (code->failed || (frame == code->frame && depth == code->depth))
+		return;
+	if (array_reserve(&code->rows, &code->row_capacity, code->row_count + 1,
+			  sizeof(*code->rows)) < 0) {
+		code->failed = true;
+		return;
+	}
+	code->frame = frame;
+	code->depth = depth;
+	add(code, (struct machine_item){.kind = ITEM_ROW, .other = (uint32_t)code->row_count});
+	code->rows[code->row_count++] = (struct machine_row){.frame = frame, .depth = depth};
+}
+
+void machine_code_frame(struct machine_code *code, uint32_t frame)
+{
+	set_stack(code, frame, code->depth);
+}
+
+void machine_code_stack(struct machine_code *code, int32_t bytes)
+{
+	set_stack(code, code->frame, code->depth + (uint32_t)bytes);
 }
 
 void machine_code_place(struct machine_code *code, uint32_t label)
 {
 	add(code, (struct machine_item){.kind = ITEM_LABEL, .other = label});
+	if (!code->failed && code->labels[label].known)
+		set_stack(code, code->labels[label].frame, code->labels[label].depth);
 }
 
 void machine_code_bytes(struct machine_code *code, const void *bytes, size_t count)
@@ -144,6 +181,13 @@ void machine_code_thread(struct machine_code *code, const void *bytes, size_t co
 
 void machine_code_branch(struct machine_code *code, unsigned int kind, uint32_t label)
 {
+	struct machine_label *to = code->failed ? NULL : &code->labels[label];
+
+	if (to != NULL && !to->known) {
+		to->known = true;
+		to->frame = code->frame;
+		to->depth = code->depth;
+	}
 	add(code, (struct machine_item){.kind = ITEM_BRANCH,
 					.branch = (uint8_t)kind,
 					.other = label,
@@ -205,7 +249,9 @@ static void find_places(struct machine_code *code)
 
 		item->offset = offset;
 		if (item->kind == ITEM_LABEL)
-			code->labels[item->other] = offset;
+			code->labels[item->other].offset = offset;
+		if (item->kind == ITEM_ROW)
+			code->rows[item->other].offset = offset;
 		offset += item_bytes(item, offset);
 	}
 	code->bytes = offset;
@@ -225,7 +271,7 @@ static bool widen(struct machine_code *code)
 
 		if (item->kind != ITEM_BRANCH || item->wide)
 			continue;
-		distance = (int64_t)(code->labels[item->other] - (item->offset + 2));
+		distance = (int64_t)(code->labels[item->other].offset - (item->offset + 2));
 		if (distance < INT8_MIN || distance > INT8_MAX) {
 			item->wide = true;
 			changed = true;
@@ -246,7 +292,7 @@ int machine_code_layout(struct machine_code *code)
 
 uint64_t machine_code_offset(const struct machine_code *code, uint32_t label)
 {
-	return code->labels[label];
+	return code->labels[label].offset;
 }
 
 void machine_code_visit_thread(const struct machine_code *code,
@@ -343,13 +389,13 @@ static int write_item(const struct machine_code *code, const struct machine_item
 				    here + item->count);
 	case ITEM_ABSOLUTE:
 		memcpy(out, code->pool + item->pool, item->count);
-		return put_distance(out + item->count - 4, address + code->labels[item->other],
-				    -item->address);
+		return put_distance(out + item->count - 4,
+				    address + code->labels[item->other].offset, -item->address);
 	case ITEM_ENTRY:
-		return write_entry(out, item->count, address + code->labels[item->other],
+		return write_entry(out, item->count, address + code->labels[item->other].offset,
 				   item->address);
 	case ITEM_BRANCH:
-		return write_branch(item, out, here, address + code->labels[item->other]);
+		return write_branch(item, out, here, address + code->labels[item->other].offset);
 	case ITEM_LEAVE:
 		return write_branch(item, out, here, item->address);
 	case ITEM_ENTER:

@@ -32,9 +32,23 @@ enum machine_register {
 };
 
 struct machine_item;
+struct machine_label;
+
+/**
+ * struct machine_row - how the stack is from an offset on, once laid out
+ * @frame: what machine_code_frame() was given
+ * @depth: bytes that the stack pointer is below where the frame has it
+ */
+struct machine_row {
+	uint64_t offset;
+	uint32_t frame;
+	uint32_t depth;
+};
 
 /**
  * struct machine_code - zero-initialised is empty; freed by machine_code_deinit()
+ * @rows:   in order; of some with the same offset the last one is right
+ * @frame, @depth: as of the end
  * @failed: memory ran out; all else is then without effect
  */
 struct machine_code {
@@ -44,9 +58,14 @@ struct machine_code {
 	struct machine_item *items;
 	size_t item_count;
 	size_t item_capacity;
-	uint64_t *labels; /* offset of each, once laid out */
+	struct machine_label *labels;
 	size_t label_count;
 	size_t label_capacity;
+	struct machine_row *rows;
+	size_t row_count;
+	size_t row_capacity;
+	uint32_t frame;
+	uint32_t depth;
 	size_t bytes; /* once laid out */
 	bool failed;
 };
@@ -56,7 +75,7 @@ void machine_code_deinit(struct machine_code *code);
 /** machine_code_label() - a new label, not placed yet. */
 uint32_t machine_code_label(struct machine_code *code);
 
-/** machine_code_place() - place a label here. */
+/** machine_code_place() - place a label here. Frame and depth are those of the first branch. */
 void machine_code_place(struct machine_code *code, uint32_t label);
 
 /** machine_code_bytes() - some instructions, as they are. */
@@ -86,6 +105,12 @@ void machine_code_entry(struct machine_code *code, size_t bytes, uint32_t label,
 
 /** machine_code_thread() - an instruction with a 32-bit offset from %gs' base at @at. */
 void machine_code_thread(struct machine_code *code, const void *bytes, size_t count, size_t at);
+
+/** machine_code_frame() - what follows has the frame of that number, the caller's. */
+void machine_code_frame(struct machine_code *code, uint32_t frame);
+
+/** machine_code_stack() - the stack pointer is that much lower now. */
+void machine_code_stack(struct machine_code *code, int32_t bytes);
 
 /** machine_code_branch() - a branch, jump or call to a label; @kind: a condition, or
  * machine_branch. */

@@ -7,12 +7,15 @@
 #define BIT(reg) (1U << (reg))
 /* Never lent: the stack, and what is often the frame. */
 #define UNWANTED (BIT(MACHINE_RSP) | BIT(MACHINE_RBP))
+/* What procedures keep for their callers: who unwinds the stack looks for it in them. */
+#define CALLERS (BIT(MACHINE_RBX) | 0xf000U)
 
 static void emit_push(struct machine_code *code, struct point_loan *loan, unsigned int reg)
 {
 	uint8_t bytes[] = {0x41, (uint8_t)(0x50 | (reg & 7))};
 
 	machine_code_bytes(code, bytes + (reg < 8), sizeof(bytes) - (reg < 8));
+	machine_code_stack(code, 8);
 	loan->depth += 8;
 }
 
@@ -21,6 +24,7 @@ static void emit_pop(struct machine_code *code, unsigned int reg)
 	uint8_t bytes[] = {0x41, (uint8_t)(0x58 | (reg & 7))};
 
 	machine_code_bytes(code, bytes + (reg < 8), sizeof(bytes) - (reg < 8));
+	machine_code_stack(code, -8);
 }
 
 /* Below the red zone, before the first push. */
@@ -31,6 +35,7 @@ static void keep(struct machine_code *code, const struct point *point, struct po
 
 	if (point->red_zone && !loan->lowered) {
 		machine_code_bytes(code, down, sizeof(down));
+		machine_code_stack(code, RED_ZONE_BYTES);
 		loan->lowered = true;
 		loan->depth += RED_ZONE_BYTES;
 	}
@@ -54,8 +59,11 @@ static unsigned int choose(const struct point *point, uint32_t taken)
 {
 	uint32_t possible = 0xffffU & ~UNWANTED & ~taken;
 
-	return (unsigned int)__builtin_ctz(possible & point->free ? possible & point->free
-								  : possible);
+	if (possible & point->free)
+		possible &= point->free;
+	else if (possible & ~CALLERS)
+		possible &= ~CALLERS;
+	return (unsigned int)__builtin_ctz(possible);
 }
 
 void point_borrow(struct machine_code *code, const struct point *point, uint32_t named,
@@ -93,6 +101,8 @@ void point_give_back(struct machine_code *code, const struct point_loan *loan)
 		if (loan->pushed & BIT(reg))
 			emit_pop(code, reg);
 	}
-	if (loan->lowered)
-		machine_code_bytes(code, up, sizeof(up));
+	if (!loan->lowered)
+		return;
+	machine_code_bytes(code, up, sizeof(up));
+	machine_code_stack(code, -RED_ZONE_BYTES);
 }

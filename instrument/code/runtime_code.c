@@ -64,10 +64,11 @@ static void emit_move_stack(struct machine_code *code, int32_t bytes)
 		lea[2] = 0x64;
 		lea[4] = (uint8_t)bytes;
 		machine_code_bytes(code, lea, 5);
-		return;
+	} else {
+		put_u32(lea + 4, (uint32_t)bytes);
+		machine_code_bytes(code, lea, sizeof(lea));
 	}
-	put_u32(lea + 4, (uint32_t)bytes);
-	machine_code_bytes(code, lea, sizeof(lea));
+	machine_code_stack(code, -bytes);
 }
 
 static void emit_push(struct machine_code *code, uint32_t value)
@@ -76,6 +77,7 @@ static void emit_push(struct machine_code *code, uint32_t value)
 
 	put_u32(push + 1, value);
 	machine_code_bytes(code, push, sizeof(push));
+	machine_code_stack(code, 8);
 }
 
 void runtime_code_enter(struct machine_code *code, const struct point_loan *loan)

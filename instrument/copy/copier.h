@@ -27,6 +27,7 @@ enum aside_kind {
 struct aside {
 	enum aside_kind kind;
 	uint32_t label;
+	uint32_t frame;
 	uint32_t back; /* block's label to go to; COUNT_NONE: see @edge */
 	uint32_t crossing;
 	bool counts; /* of ASIDE_CROSS: the check; @back: behind it */
@@ -95,8 +96,12 @@ void copier_insn_leave(struct copier *copier, unsigned int kind, uint64_t target
 /** copier_insn_call() - a call; @index: of the instruction. */
 int copier_insn_call(struct copier *copier, uint32_t index);
 
-/** copier_insn_mark() - all cuts up to an address are here. */
+/** copier_insn_mark() - all cuts up to an address are here; _end: up to an instruction's end. */
 void copier_insn_mark(struct copier *copier, uint64_t address);
+void copier_insn_mark_end(struct copier *copier, const struct insn *insn);
+
+/** copier_insn_frame() - what follows is run as if at an address, wherever it is put. */
+void copier_insn_frame(struct copier *copier, uint64_t address);
 
 /** copier_point_of_edge() - @number: of the graph. */
 struct point copier_point_of_edge(const struct copier *copier, uint32_t number);
@@ -113,7 +118,8 @@ void copier_point_end(const struct copier *copier, uint32_t number, uint32_t liv
 void copier_point_back(const struct copier *copier, uint32_t number, uint32_t insn);
 void copier_point_reference(const struct copier *copier, uint32_t number, uint32_t index);
 
-/** copier_aside_add() - @aside: with a label of its own. Return: NULL: no memory. */
+/** copier_aside_add() - @aside: with a label of its own, the frame of here. Return: NULL: no
+ * memory. */
 struct aside *copier_aside_add(struct copier *copier, struct aside aside);
 
 /** copier_aside_emit() - all of them. */

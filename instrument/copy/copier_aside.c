@@ -11,6 +11,7 @@ struct aside *copier_aside_add(struct copier *copier, struct aside aside)
 		return NULL;
 	}
 	aside.label = machine_code_label(copier->code);
+	aside.frame = copier->code->frame;
 	copier->asides[copier->aside_count] = aside;
 	return &copier->asides[copier->aside_count++];
 }
@@ -62,6 +63,7 @@ void copier_aside_emit(struct copier *copier)
 		struct aside aside = copier->asides[i];
 
 		machine_code_place(copier->code, aside.label);
+		machine_code_frame(copier->code, aside.frame);
 		emit_one(copier, &aside);
 	}
 }

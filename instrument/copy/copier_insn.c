@@ -57,16 +57,12 @@ void copier_insn_leave(struct copier *copier, unsigned int kind, uint64_t target
 		machine_code_leave(copier->code, kind, target);
 }
 
-/* All cuts up to an address are here. */
-void copier_insn_mark(struct copier *copier, uint64_t address)
+static void pass_cuts(struct copier *copier, uint64_t address)
 {
 	const struct copy_source *source = copier->source;
 	struct procedure_copy *copy = copier->copy;
-	uint32_t label;
+	uint32_t label = machine_code_label(copier->code);
 
-	if (copier->cut == source->cut_count || source->cuts[copier->cut] > address)
-		return;
-	label = machine_code_label(copier->code);
 	machine_code_place(copier->code, label);
 	for (; copier->cut < source->cut_count && source->cuts[copier->cut] <= address;
 	     copier->cut++) {
@@ -78,6 +74,34 @@ void copier_insn_mark(struct copier *copier, uint64_t address)
 		copy->marks[copy->mark_count++] =
 			(struct copy_mark){.address = source->cuts[copier->cut], .label = label};
 	}
+}
+
+void copier_insn_mark(struct copier *copier, uint64_t address)
+{
+	if (copier->cut < copier->source->cut_count && copier->source->cuts[copier->cut] <= address)
+		pass_cuts(copier, address);
+	machine_code_frame(copier->code, (uint32_t)copier->cut);
+}
+
+void copier_insn_mark_end(struct copier *copier, const struct insn *insn)
+{
+	copier_insn_mark(copier, insn->address + insn->bytes);
+}
+
+void copier_insn_frame(struct copier *copier, uint64_t address)
+{
+	const struct copy_source *source = copier->source;
+	size_t low = 0, high = source->cut_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (source->cuts[middle] <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	machine_code_frame(copier->code, (uint32_t)low);
 }
 
 int copier_insn_call(struct copier *copier, uint32_t index)

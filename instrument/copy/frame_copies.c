@@ -6,16 +6,34 @@
 
 #include "lib/array.h"
 
-/* @tables: addresses of the new tables, of all frames that are copied, one after the other */
+/*
+ * @rows: of the copy that is being described, at @offset: its frames' numbers are how many
+ *        of the candidate's cuts an address is behind of
+ * @tables: addresses of the new tables, of all parts of frames, one after the other
+ */
 struct frame_copier {
 	const struct frame_copies *copies;
-	const struct procedure_copy *copy; /* that is being described, at @offset */
+	const struct candidate *candidate;
+	const struct procedure_copy *copy;
 	uint64_t offset;
+	struct unwind_row *rows;
+	size_t row_count;
+	size_t row_capacity;
 	uint64_t *tables;
 	size_t count;
 	size_t capacity;
 	bool failed;
 };
+
+/* New code that one frame tells of. */
+struct part {
+	const struct unwind_frame *frame;
+	const struct unwind_row *rows;
+	size_t count;
+	uint64_t end;
+};
+
+typedef void visit_part(struct frame_copier *copier, const struct part *part);
 
 static uint64_t new_place(void *context, uint64_t address)
 {
@@ -24,33 +42,172 @@ static uint64_t new_place(void *context, uint64_t address)
 	return copier->copies->code + copier->offset + procedure_copy_where(copier->copy, address);
 }
 
-static void copy_table(void *context, const struct unwind_frame *frame)
+/* Whether it has what calls: all else was put elsewhere. */
+static bool is_body(struct frame_copier *copier, const struct part *part)
 {
-	struct frame_copier *copier = context;
+	const struct unwind_frame *frame = part->frame;
+
+	return part->rows->address < new_place(copier, frame->start + frame->bytes) &&
+	       part->end > new_place(copier, frame->start);
+}
+
+static void copy_table(struct frame_copier *copier, const struct part *part)
+{
+	uint64_t table = 0;
 
 	if (array_reserve(&copier->tables, &copier->capacity, copier->count + 1,
 			  sizeof(*copier->tables)) < 0) {
 		copier->failed = true;
 		return;
 	}
-	copier->tables[copier->count++] = unwind_writer_add_table(
-		copier->copies->writer, frame, new_place(copier, frame->start), new_place, copier);
+	if (is_body(copier, part))
+		table = unwind_writer_add_table(copier->copies->writer, part->frame,
+						part->rows->address, new_place, copier);
+	copier->tables[copier->count++] = table;
 }
 
-static void copy_frame(void *context, const struct unwind_frame *frame)
+static void copy_frame(struct frame_copier *copier, const struct part *part)
 {
-	struct frame_copier *copier = context;
-	uint64_t start = new_place(copier, frame->start);
-	uint64_t end = new_place(copier, frame->start + frame->bytes);
-	uint64_t table = copier->tables[copier->count++];
-
-	if (start < end)
-		unwind_writer_add(copier->copies->writer, frame, start, end, table, new_place,
-				  copier);
+	unwind_writer_add(copier->copies->writer, part->frame, part->rows, part->count, part->end,
+			  copier->tables[copier->count++]);
 }
 
-static void visit_copied(struct frame_copier *copier,
-			 void (*visit)(void *context, const struct unwind_frame *frame))
+/* Nothing is called from there. */
+static void old_frame(struct frame_copier *copier, const struct part *part)
+{
+	unwind_writer_add(copier->copies->writer, part->frame, part->rows, part->count, part->end,
+			  0);
+}
+
+static const struct unwind_frame *frame_at(const struct unwind_frames *frames, uint64_t address)
+{
+	size_t behind = unwind_frames_first(frames, address + 1);
+	const struct unwind_frame *frame = behind > 0 ? &frames->all[behind - 1] : NULL;
+
+	return frame != NULL && address - frame->start < frame->bytes ? frame : NULL;
+}
+
+static void add_row(struct frame_copier *copier, struct unwind_row row)
+{
+	if (array_reserve(&copier->rows, &copier->row_capacity, copier->row_count + 1,
+			  sizeof(*copier->rows)) < 0)
+		copier->failed = true;
+	else
+		copier->rows[copier->row_count++] = row;
+}
+
+/* Those with code. */
+static void find_rows(struct frame_copier *copier)
+{
+	const struct machine_code *code = &copier->copy->code;
+	uint64_t start = copier->copies->code + copier->offset;
+
+	copier->row_count = 0;
+	for (size_t i = 0; !copier->failed && i < code->row_count; i++) {
+		const struct machine_row *row = &code->rows[i];
+		uint64_t end = i + 1 < code->row_count ? row[1].offset : code->bytes;
+
+		if (row->offset < end)
+			add_row(copier,
+				(struct unwind_row){
+					.address = start + row->offset,
+					.old = row->frame > 0
+						       ? copier->candidate->cuts[row->frame - 1]
+						       : 0,
+					.depth = row->depth,
+				});
+	}
+}
+
+/* Code that was put elsewhere begins its frame anew. */
+static void visit_copy(struct frame_copier *copier, visit_part *visit)
+{
+	const struct unwind_row *rows;
+	struct part part;
+
+	find_rows(copier);
+	rows = copier->rows;
+	for (size_t i = 0; !copier->failed && i < copier->row_count; i += part.count) {
+		part = (struct part){.rows = &rows[i],
+				     .frame = frame_at(copier->copies->frames, rows[i].old),
+				     .count = 1};
+		while (i + part.count < copier->row_count &&
+		       rows[i + part.count].old >= rows[i + part.count - 1].old &&
+		       frame_at(copier->copies->frames, rows[i + part.count].old) == part.frame)
+			part.count++;
+		part.end =
+			i + part.count < copier->row_count
+				? rows[i + part.count].address
+				: copier->copies->code + copier->offset + copier->copy->code.bytes;
+		if (part.frame != NULL)
+			visit(copier, &part);
+	}
+}
+
+/* --- old code ------------------------------------------------------------- */
+
+/* The next jump in the same frame that was put into room between others, or the frame's end. */
+static uint64_t next_room(const struct old_code *old, uint64_t from, uint64_t end)
+{
+	for (size_t i = 0; i < old->count; i++) {
+		const struct old_patch *patch = &old->patches[i];
+
+		if (patch->label == OLD_PATCH_SHORT && patch->target >= from && patch->target < end)
+			end = patch->target;
+	}
+	return end;
+}
+
+/* As it was, from an address on. */
+static void describe_rest(struct frame_copier *copier, uint64_t from)
+{
+	const struct candidate *candidate = copier->candidate;
+	struct part part = {.frame = frame_at(copier->copies->frames, from)};
+
+	if (part.frame == NULL || part.frame->start == from)
+		return;
+	part.end = next_room(&candidate->old, from, part.frame->start + part.frame->bytes);
+	copier->row_count = 0;
+	if (from < part.end)
+		add_row(copier, (struct unwind_row){.address = from, .old = from});
+	for (size_t c = 0; c < candidate->cut_count; c++) {
+		uint64_t cut = candidate->cuts[c];
+
+		if (cut > from && cut < part.end && (c == 0 || candidate->cuts[c - 1] < cut))
+			add_row(copier, (struct unwind_row){.address = cut, .old = cut});
+	}
+	part.rows = copier->rows;
+	part.count = copier->row_count;
+	if (!copier->failed && part.count > 0)
+		old_frame(copier, &part);
+}
+
+/* A jump in such room is run as if where the short one is that leads to it. */
+static void describe_rooms(struct frame_copier *copier)
+{
+	const struct old_code *old = &copier->candidate->old;
+
+	for (size_t i = 0; !copier->failed && i < old->count; i++) {
+		const struct old_patch *patch = &old->patches[i];
+		struct part part = {.frame = frame_at(copier->copies->frames, patch->address),
+				    .count = 1,
+				    .end = patch->target + OLD_CODE_JUMP_BYTES};
+
+		if (patch->label != OLD_PATCH_SHORT || part.frame == NULL)
+			continue;
+		copier->row_count = 0;
+		add_row(copier,
+			(struct unwind_row){.address = patch->target, .old = patch->address});
+		part.rows = copier->rows;
+		if (!copier->failed)
+			old_frame(copier, &part);
+		describe_rest(copier, part.end);
+	}
+}
+
+/* --- all ------------------------------------------------------------------ */
+
+static void visit_copied(struct frame_copier *copier, visit_part *visit)
 {
 	const struct candidates *candidates = copier->copies->candidates;
 
@@ -60,14 +217,26 @@ static void visit_copied(struct frame_copier *copier,
 
 		if (candidate->kept)
 			continue;
+		copier->candidate = candidate;
 		copier->copy = &candidate->copy;
 		copier->offset = candidate->offset;
-		candidate_visit_frames(candidate, copier->copies->frames, visit, copier);
+		visit_copy(copier, visit);
 		if (candidate->recording.code.bytes == 0)
 			continue;
 		copier->copy = &candidate->recording;
 		copier->offset = candidate->recording_offset;
-		candidate_visit_frames(candidate, copier->copies->frames, visit, copier);
+		visit_copy(copier, visit);
+	}
+}
+
+static void describe_old(struct frame_copier *copier)
+{
+	const struct candidates *candidates = copier->copies->candidates;
+
+	for (size_t c = 0; !copier->failed && c < candidates->count; c++) {
+		copier->candidate = &candidates->all[c];
+		if (!copier->candidate->kept)
+			describe_rooms(copier);
 	}
 }
 
@@ -78,6 +247,8 @@ int frame_copies_write(const struct frame_copies *copies)
 	visit_copied(&copier, copy_table);
 	if (!copier.failed)
 		visit_copied(&copier, copy_frame);
+	describe_old(&copier);
 	free(copier.tables);
+	free(copier.rows);
 	return copier.failed ? -ENOMEM : 0;
 }

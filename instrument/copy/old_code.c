@@ -7,8 +7,6 @@
 
 #include "lib/array.h"
 
-#define JUMP_BYTES 5
-#define SHORT_BYTES 2
 #define SHORT_REACH 127
 
 /* What a byte of old code is. */
@@ -94,9 +92,10 @@ static int place_wide(struct planner *planner, struct run *run)
 	for (size_t i = 0; i < planner->copy->site_count; i++) {
 		const struct copy_site *site = &planner->copy->sites[i];
 
-		if (!is_in(run, site->address) || !is_free(run, site->address + 1, JUMP_BYTES - 1))
+		if (!is_in(run, site->address) ||
+		    !is_free(run, site->address + 1, OLD_CODE_JUMP_BYTES - 1))
 			continue;
-		set(run, site->address, JUMP_BYTES, USE_TAKEN);
+		set(run, site->address, OLD_CODE_JUMP_BYTES, USE_TAKEN);
 		if (add_patch(planner, (struct old_patch){.address = site->address,
 							  .label = site->label}) < 0)
 			return -ENOMEM;
@@ -104,16 +103,41 @@ static int place_wide(struct planner *planner, struct run *run)
 	return 0;
 }
 
-/* Room for a jump that a short one reaches. Return: 0: there is none. */
-static uint64_t find_room(const struct run *run, uint64_t from)
+/* How many of the places where frames change are not behind an address. */
+static size_t frame_at(const struct procedure_copy *copy, uint64_t address)
 {
+	size_t low = 0, high = copy->mark_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (copy->marks[middle].address <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * Room for a jump that a short one reaches, where the frame is the same if there is such, for
+ * static programs know frames of old code in other ways than by our index. Return: 0: none.
+ */
+static uint64_t find_room(const struct planner *planner, const struct run *run, uint64_t site)
+{
+	uint64_t from = site + OLD_CODE_SHORT_BYTES, found = 0;
 	uint64_t low = from > run->start + SHORT_REACH ? from - SHORT_REACH : run->start;
+	size_t frame = frame_at(planner->copy, site);
 
 	for (uint64_t at = low; at <= from + SHORT_REACH; at++) {
-		if (is_free(run, at, JUMP_BYTES))
+		if (!is_free(run, at, OLD_CODE_JUMP_BYTES))
+			continue;
+		if (frame_at(planner->copy, at) == frame)
 			return at;
+		if (found == 0)
+			found = at;
 	}
-	return 0;
+	return found;
 }
 
 static int place_short(struct planner *planner, struct run *run)
@@ -124,13 +148,13 @@ static int place_short(struct planner *planner, struct run *run)
 
 		if (!is_in(run, site->address) || run->use[site->address - run->start] != USE_SITE)
 			continue;
-		if (!is_free(run, site->address + 1, SHORT_BYTES - 1))
+		if (!is_free(run, site->address + 1, OLD_CODE_SHORT_BYTES - 1))
 			return -ENOSPC;
-		set(run, site->address, SHORT_BYTES, USE_TAKEN);
-		room = find_room(run, site->address + SHORT_BYTES);
+		set(run, site->address, OLD_CODE_SHORT_BYTES, USE_TAKEN);
+		room = find_room(planner, run, site->address);
 		if (room == 0)
 			return -ENOSPC;
-		set(run, room, JUMP_BYTES, USE_TAKEN);
+		set(run, room, OLD_CODE_JUMP_BYTES, USE_TAKEN);
 		if (add_patch(planner, (struct old_patch){.address = room, .label = site->label}) <
 			    0 ||
 		    add_patch(planner, (struct old_patch){.address = site->address,

@@ -21,6 +21,8 @@ struct old_patch {
 };
 
 #define OLD_PATCH_SHORT UINT32_MAX
+#define OLD_CODE_JUMP_BYTES 5
+#define OLD_CODE_SHORT_BYTES 2
 
 /**
  * struct old_code - zero-initialised is empty; freed by old_code_deinit()

@@ -147,6 +147,7 @@ static int copy_branch(struct copier *copier, const struct cfg_block *block, uin
 	    zydis.mnemonic == ZYDIS_MNEMONIC_LOOPNE)
 		return copier_refuse(copier, "a branch that is always short");
 	emit_branch(copier, zydis.opcode & 0xf, taken);
+	copier_insn_mark_end(copier, insn);
 	emit_fall(copier, falls, next);
 	return 0;
 }
@@ -246,6 +247,7 @@ static int copy_node(struct copier *copier, uint32_t number)
 		if (i == last && ends_here(&insns[i]))
 			return 0; /* copy_end() does it */
 		r = copy_insn(copier, i);
+		copier_insn_mark_end(copier, &insns[i]);
 		if (r == 0)
 			r = check_again(copier, i);
 		if (r == 0 && i == last && goes)
@@ -307,6 +309,7 @@ static int copy_block(struct copier *copier, uint32_t index)
 	if (is_aligned(copier, index))
 		machine_code_align(copier->code, BLOCK_ALIGN);
 	machine_code_place(copier->code, copier->labels[index]);
+	copier_insn_mark(copier, copier->cfg->insns[block->first].address);
 	place_arrival(copier, index);
 	for (uint32_t n = graph->node_of[index];
 	     r == 0 && n < graph->node_count && graph->nodes[n].block == index; n++)
@@ -355,6 +358,7 @@ static int emit_entry(struct copier *copier, uint32_t block)
 	copier->copy->inside = machine_code_label(copier->code);
 	machine_code_align(copier->code, BLOCK_ALIGN);
 	machine_code_place(copier->code, label);
+	copier_insn_frame(copier, copier->source->entry);
 	if (copier->source->variant != COPY_INSTRUMENTED)
 		emit_check(copier, copier->copy->inside, live, false);
 	if (copier->source->variant == COPY_CHECKING && !turn.counts)
@@ -399,7 +403,8 @@ static int emit_sites(struct copier *copier)
 			continue;
 		point = copier_point_of_edge(copier, edge);
 		point.live = copier->source->liveness->in[b];
-		if (copier->source->variant != COPY_ONLY || copier_point_wants(copier, &point)) {
+		copier_insn_frame(copier, copier->cfg->insns[copier->cfg->blocks[b].first].address);
+		if (copier->source != COPY_ONLY || copier_point_wants(copier, &point)) {
 			struct aside *aside = copier_aside_add(
 				copier, (struct aside){.kind = ASIDE_SITE,
 						       .back = label,
@@ -497,6 +502,7 @@ static int copy_all(struct copier *copier)
 		copier_aside_emit(copier);
 	if (r == 0 && copier->source->mode->aside != NULL)
 		copier->source->mode->aside(copier->source->plan, copier->code);
+	machine_code_frame(copier->code, 0);
 	if (r == 0)
 		copier_table_emit(copier);
 	return r == 0 ? machine_code_layout(copier->code) : r;

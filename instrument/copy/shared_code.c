@@ -3,12 +3,10 @@
 
 #include "instrument/copy/candidate.h"
 
-#define JUMP_BYTES 5
-#define SHORT_BYTES 2
-
 static bool is_inside(uint64_t address, const struct old_patch *patch)
 {
-	uint64_t bytes = patch->label == OLD_PATCH_SHORT ? SHORT_BYTES : JUMP_BYTES;
+	uint64_t bytes =
+		patch->label == OLD_PATCH_SHORT ? OLD_CODE_SHORT_BYTES : OLD_CODE_JUMP_BYTES;
 
 	return address > patch->address && address < patch->address + bytes;
 }

@@ -134,16 +134,35 @@ static void emit_lea_one(struct machine_code *code, unsigned int reg)
 	machine_code_bytes(code, bytes, 4);
 }
 
+static void emit_save(struct machine_code *code)
+{
+	static const uint8_t lea[] = {0x48, 0x8d, 0x64, 0x24, 0x80}; /* lea -128(%rsp), %rsp */
+	static const uint8_t push[] = {0x50};			     /* push %rax */
+
+	machine_code_bytes(code, lea, sizeof(lea));
+	machine_code_stack(code, 128);
+	machine_code_bytes(code, push, sizeof(push));
+	machine_code_stack(code, 8);
+}
+
+static void emit_restore(struct machine_code *code)
+{
+	static const uint8_t pop[] = {0x58}; /* pop %rax */
+	static const uint8_t lea[] = {0x48, 0x8d, 0xa4, 0x24,
+				      0x80, 0,	  0,	0}; /* lea 128(%rsp), %rsp */
+
+	machine_code_bytes(code, pop, sizeof(pop));
+	machine_code_stack(code, -8);
+	machine_code_bytes(code, lea, sizeof(lea));
+	machine_code_stack(code, -128);
+}
+
 /*
  * inc keeps the carry. Where other flags matter a register that is free does it; where
  * none is, one is kept below the red zone meanwhile.
  */
 static void emit_add(struct machine_code *code, uint32_t at, bool flags, int reg)
 {
-	/* lea -128(%rsp), %rsp; push %rax */
-	static const uint8_t save[] = {0x48, 0x8d, 0x64, 0x24, 0x80, 0x50};
-	/* pop %rax; lea 128(%rsp), %rsp */
-	static const uint8_t restore[] = {0x58, 0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0};
 	uint8_t inc[] = {0x65, 0x48, 0xff, 0x04, 0x25, 0, 0, 0, 0};
 	unsigned int used = reg < 0 ? MACHINE_RAX : (unsigned int)reg;
 
@@ -153,12 +172,12 @@ static void emit_add(struct machine_code *code, uint32_t at, bool flags, int reg
 		return;
 	}
 	if (reg < 0)
-		machine_code_bytes(code, save, sizeof(save));
+		emit_save(code);
 	emit_gs_move(code, true, used, at);
 	emit_lea_one(code, used);
 	emit_gs_move(code, false, used, at);
 	if (reg < 0)
-		machine_code_bytes(code, restore, sizeof(restore));
+		emit_restore(code);
 }
 
 static void counts_emit(const struct mode_plan *plan, const struct point *point,

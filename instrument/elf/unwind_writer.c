@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "instrument/elf/unwind_cie.h"
+#include "instrument/elf/unwind_program.h"
 #include "lib/array.h"
 
 int unwind_writer_init(struct unwind_writer *writer, const struct unwind_frames *frames,
@@ -132,31 +133,73 @@ static void put_advance(struct unwind_writer *writer, uint64_t bytes)
 		return;
 	if (bytes < 0x40) {
 		put_u8(writer, (uint8_t)(DW_CFA_advance_loc | bytes));
+	} else if (bytes <= UINT8_MAX) {
+		put_u8(writer, DW_CFA_advance_loc1);
+		put_u8(writer, (uint8_t)bytes);
 	} else {
 		put_u8(writer, DW_CFA_advance_loc4);
 		put_u32(writer, (uint32_t)bytes);
 	}
 }
 
-static void put_program(struct unwind_writer *writer, const struct unwind_frame *frame,
-			uint64_t start, uint64_t (*where)(void *context, uint64_t old),
-			void *context)
+/* Registers that were popped: in no memory any more, or where the program has them. */
+static void put_popped(struct unwind_writer *writer, struct unwind_program *program,
+		       uint32_t registers, bool popped)
 {
-	uint64_t old = frame->start, now = start, advance;
-	struct bounded_reader reader;
-	const uint8_t *begin = frame->program;
+	for (unsigned int reg = 0; registers >> reg != 0; reg++) {
+		if (!(registers & 1U << reg))
+			continue;
+		put_u8(writer, popped ? DW_CFA_same_value : DW_CFA_offset_extended_sf);
+		put_leb128(writer, reg);
+		if (!popped)
+			put_signed_leb128(writer, program->state.at[reg]);
+	}
+	program->popped = popped ? program->popped | registers : program->popped & ~registers;
+}
 
-	bounded_reader_init(&reader, frame->program, frame->program_bytes);
-	while (unwind_program_next(&reader, &advance) > 0) {
-		if (advance == 0) {
-			put(writer, begin, (size_t)(reader.position - begin));
-		} else {
-			uint64_t then = where(context, old += advance);
+/* Where the frame is told by the stack pointer: how much lower that is than it was. */
+static void put_depth(struct unwind_writer *writer, struct unwind_program *program, uint32_t depth)
+{
+	if (program->depth == depth || !unwind_program_lowers(program))
+		return;
+	put_u8(writer, DW_CFA_def_cfa_offset);
+	put_leb128(writer, (uint64_t)program->state.offset + depth);
+	if (depth > 0)
+		put_popped(writer, program, unwind_program_popped(program) & ~program->popped,
+			   true);
+	program->depth = depth;
+}
 
-			put_advance(writer, then > now ? then - now : 0);
-			now = then > now ? then : now;
-		}
-		begin = reader.position;
+static void put_row(struct unwind_writer *writer, struct unwind_program *program,
+		    const struct unwind_row *row)
+{
+	uint32_t popped = program->popped;
+	const uint8_t *begin, *end;
+
+	if (program->at <= row->old) {
+		put_depth(writer, program, 0);
+		put_popped(writer, program, popped, false);
+	}
+	while (unwind_program_step(program, row->old, &begin, &end))
+		put(writer, begin, (size_t)(end - begin));
+	put_popped(writer, program, popped & unwind_program_popped(program) & ~program->popped,
+		   true);
+	put_depth(writer, program, row->depth);
+}
+
+static void put_program(struct unwind_writer *writer, const struct unwind_frame *frame,
+			const struct unwind_row *rows, size_t count)
+{
+	struct unwind_program program;
+
+	unwind_program_init(&program, writer->frames, frame);
+	for (size_t i = 0; i < count; i++) {
+		if (i > 0)
+			put_advance(writer, rows[i].address - rows[i - 1].address);
+		put_row(writer, &program, &rows[i]);
+		if (i == 0)
+			put_popped(writer, &program,
+				   unwind_program_popped(&program) & ~program.popped, true);
 	}
 }
 
@@ -194,22 +237,21 @@ uint64_t unwind_writer_add_table(struct unwind_writer *writer, const struct unwi
 }
 
 void unwind_writer_add(struct unwind_writer *writer, const struct unwind_frame *frame,
-		       uint64_t start, uint64_t end, uint64_t table,
-		       uint64_t (*where)(void *context, uint64_t old), void *context)
+		       const struct unwind_row *rows, size_t count, uint64_t end, uint64_t table)
 {
 	size_t cie = put_cie(writer, frame->cie, table != 0);
 	size_t entry = writer->bytes;
 
 	put_u32(writer, 0);
 	put_u32(writer, (uint32_t)(writer->bytes - cie));
-	put_u32(writer, (uint32_t)(start - (writer->address + writer->bytes)));
-	put_u32(writer, (uint32_t)(end - start));
+	put_u32(writer, (uint32_t)(rows->address - (writer->address + writer->bytes)));
+	put_u32(writer, (uint32_t)(end - rows->address));
 	put_leb128(writer, table != 0 ? 4 : 0);
 	if (table != 0)
 		put_relative(writer, table);
-	put_program(writer, frame, start, where, context);
+	put_program(writer, frame, rows, count);
 	end_entry(writer, entry);
-	add_index(writer, start, writer->address + entry);
+	add_index(writer, rows->address, writer->address + entry);
 }
 
 static int by_code(const void *a, const void *b)

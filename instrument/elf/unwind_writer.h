@@ -29,6 +29,18 @@ struct unwind_writer {
 	bool failed;
 };
 
+/**
+ * struct unwind_row - new code, up to the next row's
+ * @address: where it begins
+ * @old:     it is run as if at that address of the frame
+ * @depth:   the stack pointer is so many bytes below where it was there
+ */
+struct unwind_row {
+	uint64_t address;
+	uint64_t old;
+	uint32_t depth;
+};
+
 /** unwind_writer_init() - @address: a multiple of 8. Return: 0 or -ENOMEM. */
 int unwind_writer_init(struct unwind_writer *writer, const struct unwind_frames *frames,
 		       uint64_t address);
@@ -46,14 +58,13 @@ uint64_t unwind_writer_add_table(struct unwind_writer *writer, const struct unwi
 				 void *context);
 
 /**
- * unwind_writer_add() - describe a copy of a frame
- * @start, @end: the new code
+ * unwind_writer_add() - describe code that is a part of a frame's copy
+ * @rows:  @count of them, with ascending @address, and @old nowhere descending
+ * @end:   of the new code
  * @table: address of its table of handlers, or 0
- * @where: the new address of an old one that unwind_frame_cuts() told
  */
 void unwind_writer_add(struct unwind_writer *writer, const struct unwind_frame *frame,
-		       uint64_t start, uint64_t end, uint64_t table,
-		       uint64_t (*where)(void *context, uint64_t old), void *context);
+		       const struct unwind_row *rows, size_t count, uint64_t end, uint64_t table);
 
 /**
  * unwind_writer_end() - end the section and add its index behind it
