@@ -9,7 +9,7 @@
 #include "lib/array.h"
 #include "lib/error.h"
 
-#define MAP_VERSION 2
+#define MAP_VERSION 3 /* another one, too, if PATHS_ARRAY_MAX or the table are others */
 #define NUMBER_MAX (UINT32_MAX - 2)
 
 static void procedure_deinit(struct paths_procedure *procedure)
