@@ -6,7 +6,12 @@ ARCHIVES += instrument
 # What reads contexts that another machine's programs recorded runs anywhere.
 instrument-src := $(addprefix instrument/calls/, call_map.c call_profile.c call_recording.c \
 	call_thread.c context_tree.c) \
-	$(addprefix instrument/profile/, map_coding.c profile_file.c recording_builder.c)
+	$(addprefix instrument/counts/, counts_map.c) \
+	$(addprefix instrument/paths/, path_graph.c path_register.c paths_listing.c paths_map.c \
+	paths_profile.c paths_recording.c) \
+	$(addprefix instrument/profile/, map_coding.c profile_file.c recording_builder.c) \
+	$(addprefix instrument/variation/, variation_listing.c variation_profile.c \
+	variation_recording.c)
 ifneq ($(filter x86_64%,$(shell $(CC) -dumpmachine)),)
 # What runs in rewritten programs is not in the archive; what writes the database is the
 # program's alone.

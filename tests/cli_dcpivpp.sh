@@ -162,6 +162,28 @@ is "epochs are compared" \
 check "databases are merged" build/bin/dcpictl merge --db "$scratch/merged.db" "$stored"
 is "with times of paths" "$("$dcpivpp" --csv --db "$scratch/merged.db" | md5sum)" \
 	"$("$dcpivpp" --csv --db "$stored" | md5sum)"
+
+# For others: a stack for each path, whose value is its net variation.
+export_()
+{
+	build/bin/dcpiexport --db "$stored" --epoch 1 --variation "$@"
+}
+csv=$("$dcpivpp" --csv --db "$stored" --epoch 1)
+is "dcpiexport: folded" "$(export_ -f folded | sort)" "$(awk -F, 'NR > 1 && $1 > 0 {
+	gsub("\"", "", $10); printf "%s;%s, path %d %d\n", $10, $10, $8 + 1, $1 }' <<< "$csv" | sort)"
+export_ -f pprof -o "$scratch/pprof"
+is "dcpiexport: pprof: net variation, and how often paths were timed" \
+	"$(tests/pprof_read.py stacks < "$scratch/pprof" |
+		awk '$1 != "types" && $1 != "image" { calls += $(NF - 1); sum += $NF } END { print calls, sum }')" \
+	"$(awk -F, 'NR > 1 && $2 > 1 { calls += $2; sum += $1 } END { print calls, sum }' <<< "$csv")"
+for format in callgrind speedscope flamegraph; do
+	check "dcpiexport: $format" export_ -f $format -o "$scratch/$format"
+done
+refuses "dcpiexport: csv has none" "dcpiexport: csv has no variation" \
+	build/bin/dcpiexport --db "$stored" --epoch 1 --variation -f csv
+build/bin/dcpiexport --db "$stored" --variation --image nothing > "$scratch/none" 2>&1
+is "dcpiexport: of nothing" $? 1
+
 "$dcpix" -q --mode variation --checks 200 -o "$scratch/other.vpp" "$scratch/known"
 rm -f "$DCPIX_OUT".*
 "$scratch/other.vpp" 3 > /dev/null

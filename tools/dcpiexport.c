@@ -11,6 +11,7 @@
 #include "lib/options.h"
 #include "tools/export/export_contexts.h"
 #include "tools/export/export_flow.h"
+#include "tools/export/export_variation.h"
 #include "tools/export/exporter.h"
 #include "tools/report/cli.h"
 #include "tools/report/event_choice.h"
@@ -30,19 +31,23 @@ enum {
 	KEY_FORMAT = 'f',
 	KEY_OUTPUT = 'o',
 	KEY_CONTEXTS = 1001,
+	KEY_VARIATION,
 };
 
 static const struct option_entry own_options[] = {
 	{KEY_FORMAT, "format", "FORMAT", "pprof (the default), folded, ...: see below"},
 	{KEY_OUTPUT, "output", "FILE", "where to; default: standard output"},
 	{KEY_CONTEXTS, "contexts", NULL, "what dcpix --mode context recorded, instead of samples"},
+	{KEY_VARIATION, "variation", NULL, "likewise, what the times of paths vary by"},
 };
 
 struct export_job {
 	struct cli cli;
 	const struct exporter *exporter;
 	const char *output;
-	bool contexts;
+	/* What is exported instead of samples, and what it is called; NULL: samples. */
+	int (*recorded)(struct cli *cli, const struct exporter *exporter, const char *output);
+	const char *recorded_name;
 	struct profile_reader *reader;
 	struct report_header header;
 	struct event_scale scale;
@@ -60,8 +65,9 @@ static int set_option(void *context, int key, const char *argument, struct error
 		job->output = argument;
 		return 0;
 	}
-	if (key == KEY_CONTEXTS) {
-		job->contexts = true;
+	if (key == KEY_CONTEXTS || key == KEY_VARIATION) {
+		job->recorded = key == KEY_CONTEXTS ? export_contexts : export_variation;
+		job->recorded_name = key == KEY_CONTEXTS ? "contexts" : "variation";
 		return 0;
 	}
 	for (size_t i = 0; i < EXPORTERS; i++) {
@@ -81,7 +87,7 @@ static const struct cli_tool tool = {
 		"Writes a profile in the format of another tool.\n\n"
 		"Formats of samples: pprof, folded (stacks), speedscope, callgrind, flamegraph, "
 		"csv.\n"
-		"Formats of contexts (--contexts): these but csv.\n"
+		"Formats of contexts and paths (--contexts, --variation): these but csv.\n"
 		"Formats of what one image executed, as estimated (see dcpicalc): bolt, autofdo,\n"
 		"profgen (for clang), pixie.",
 	.accepts = CLI_EVENTS | CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_SYMBOLS,
@@ -223,12 +229,12 @@ static int run(struct export_job *job)
 			  job->exporter->name);
 		return cli_fail(cli, &err);
 	}
-	if (job->contexts && job->exporter->write_contexts == NULL) {
-		error_set(&err, EINVAL, "%s has no contexts", job->exporter->name);
+	if (job->recorded != NULL && job->exporter->write_contexts == NULL) {
+		error_set(&err, EINVAL, "%s has no %s", job->exporter->name, job->recorded_name);
 		return cli_fail(cli, &err);
 	}
-	if (job->contexts)
-		return export_contexts(&job->cli, job->exporter, job->output);
+	if (job->recorded != NULL)
+		return job->recorded(&job->cli, job->exporter, job->output);
 	if (job->exporter->write_flow != NULL)
 		return export_flow(&job->cli, job->exporter, job->output);
 	r = load(job, &err);

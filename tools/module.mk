@@ -17,7 +17,7 @@ tool-src += $(addprefix tools/list/, list_file.c list_procedure.c list_rows.c)
 tool-src += $(addprefix tools/stall/, stall_listing.c summary_listing.c)
 tool-src += $(addprefix tools/stats/, diff_report.c set_table.c stats_columns.c \
 	stats_compare.c stats_form.c stats_listing.c stats_options.c)
-tool-src += $(addprefix tools/export/, execution_profile.c export_contexts.c export_flow.c exporter.c \
+tool-src += $(addprefix tools/export/, execution_profile.c export_contexts.c export_flow.c export_variation.c exporter.c \
 	exporter_autofdo.c exporter_bolt.c exporter_callgrind.c exporter_csv.c exporter_flamegraph.c exporter_folded.c \
 	exporter_pixie.c exporter_pprof.c exporter_speedscope.c)
 tool-src += $(addprefix tools/top/, top_batch.c top_code.c top_counts.c top_flush.c \
