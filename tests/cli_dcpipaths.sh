@@ -77,6 +77,11 @@ refuses "a wrong threshold" "^dcpipaths: \"101\" is no threshold" "$dcpipaths" -
 refuses "a wrong limit" "^dcpipaths: \"x\" is no number" "$dcpipaths" -n x a b
 refuses "not rewritten" "has not been rewritten" "$dcpipaths" "$scratch/program" /dev/null
 refuses "no profile" "is no profile" "$dcpipaths" "$scratch/rewritten" "$scratch/text"
+objcopy --dump-section ".dcpix.paths=$scratch/map" "$scratch/rewritten" "$scratch/older" &&
+	printf '\002' | dd of="$scratch/map" conv=notrunc status=none &&
+	objcopy --update-section ".dcpix.paths=$scratch/map" "$scratch/rewritten" "$scratch/older"
+refuses "rewritten by an older dcpix" "was rewritten by another version of dcpix" "$dcpipaths" \
+	"$scratch/older" "$scratch/text"
 refuses "no such metric" "^dcpix: .*there is no metric" "$dcpix" --mode paths --metric apples \
 	-o "$scratch/x" "$scratch/program"
 refuses "a metric of counts" "^dcpix: .*metric" "$dcpix" --metric cycles -o "$scratch/x" \

@@ -116,5 +116,7 @@ int map_read_section(const char *path, const char *section,
 	elf_file_close(&file);
 	if (r == -ENODATA)
 		return error_set(err, ENODATA, "%s has not been rewritten by dcpix", path);
+	if (r == -EPROTO)
+		return error_set(err, EPROTO, "%s was rewritten by another version of dcpix", path);
 	return r < 0 ? error_set(err, -r, "%s: damaged description of what it records", path) : 0;
 }
