@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -14,6 +13,7 @@
 #include "lib/clock.h"
 #include "lib/error.h"
 #include "lib/local_socket.h"
+#include "lib/wake_set.h"
 #include "loader-hook/audit_record.h"
 #include "loader-hook/process_watch.h"
 
@@ -41,7 +41,7 @@
  */
 struct audit_feed {
 	int fd;
-	int epoll_fd;
+	struct wake_set *wakes;
 	char path[LOCAL_SOCKET_PATH_BYTES];
 	struct process_watch watch;
 	uint64_t until_ns;
@@ -67,17 +67,6 @@ struct sender {
 	uint64_t time_ns;
 };
 
-/* Edge-triggered: what must wait must not keep us awake. */
-static int watch(struct audit_feed *feed, struct error *err)
-{
-	struct epoll_event interest = {.events = EPOLLIN | EPOLLET};
-
-	feed->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (feed->epoll_fd < 0 || epoll_ctl(feed->epoll_fd, EPOLL_CTL_ADD, feed->fd, &interest) < 0)
-		return error_set_errno(err, "cannot watch %s", feed->path);
-	return 0;
-}
-
 static unsigned int queue_max(void)
 {
 	_cleanup_file_ FILE *file = fopen("/proc/sys/net/unix/max_dgram_qlen", "re");
@@ -97,7 +86,6 @@ int audit_feed_open(struct audit_feed **ret, const char *socket, struct error *e
 	feed = calloc(1, sizeof(*feed));
 	if (feed == NULL)
 		return error_set(err, ENOMEM, "out of memory");
-	feed->epoll_fd = -1;
 	feed->queue_max = queue_max();
 	feed->fd = local_socket_bind(socket, SOCK_DGRAM, 0666, err);
 	if (feed->fd < 0)
@@ -106,7 +94,9 @@ int audit_feed_open(struct audit_feed **ret, const char *socket, struct error *e
 	if (setsockopt(feed->fd, SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) < 0 ||
 	    setsockopt(feed->fd, SOL_SOCKET, SO_TIMESTAMPNS, &yes, sizeof(yes)) < 0)
 		return error_set_errno(err, "cannot ask who sends to %s", socket);
-	rc = watch(feed, err);
+	rc = wake_set_open(&feed->wakes, err);
+	if (rc == 0)
+		rc = wake_set_add(feed->wakes, feed->fd, feed->path, err);
 	if (rc < 0)
 		return rc;
 	feed->until_ns = feed->looked_ns = clock_ns(CLOCK_MONOTONIC);
@@ -123,15 +113,14 @@ void audit_feed_close(struct audit_feed *feed)
 		unlink(feed->path);
 		close(feed->fd);
 	}
-	if (feed->epoll_fd >= 0)
-		close(feed->epoll_fd);
+	wake_set_close(feed->wakes);
 	process_watch_deinit(&feed->watch);
 	free(feed);
 }
 
 int audit_feed_poll_fd(const struct audit_feed *feed)
 {
-	return feed->epoll_fd;
+	return wake_set_fd(feed->wakes);
 }
 
 /* Descriptors that somebody sent along are ours now, and not wanted. */
@@ -389,9 +378,8 @@ static bool datagrams_take(struct audit_feed *feed, uint64_t now_ns)
 uint64_t audit_feed_drain(struct audit_feed *feed, image_event_fn handle, void *context)
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-	struct epoll_event wake;
 
-	epoll_wait(feed->epoll_fd, &wake, 1, 0); /* the wake-up is for this */
+	wake_set_clear(feed->wakes);
 	feed->handle = handle;
 	feed->context = context;
 	if (feed->second != now_ns / NS_PER_SECOND) {

@@ -8,12 +8,12 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/error.h"
+#include "lib/wake_set.h"
 #include "loader-hook/bpf_machine.h"
 #include "loader-hook/hook_losses.h"
 #include "loader-hook/hook_record.h"
@@ -44,7 +44,7 @@ struct bpf_hook {
 	struct hook_ring ring;
 	struct hook_losses losses;
 	int ring_fd;
-	int epoll_fd;
+	struct wake_set *wakes;
 	bool kprobes;
 	uint64_t complete_ns;
 	image_event_fn handle;
@@ -124,14 +124,9 @@ static int attach(struct bpf_hook *hook, bool kprobes, bool unmap, struct error 
 
 static int wait_open(struct bpf_hook *hook, struct error *err)
 {
-	/* Edge-triggered: records that are not urgent would keep it readable. */
-	struct epoll_event interest = {.events = EPOLLIN | EPOLLET};
+	int rc = wake_set_open(&hook->wakes, err);
 
-	hook->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (hook->epoll_fd < 0 ||
-	    epoll_ctl(hook->epoll_fd, EPOLL_CTL_ADD, hook->ring_fd, &interest) < 0)
-		return error_set_errno(err, "cannot watch a BPF ring buffer");
-	return 0;
+	return rc < 0 ? rc : wake_set_add(hook->wakes, hook->ring_fd, "a BPF ring buffer", err);
 }
 
 int bpf_hook_open(struct bpf_hook **ret, struct error *err)
@@ -146,7 +141,6 @@ int bpf_hook_open(struct bpf_hook **ret, struct error *err)
 	hook = calloc(1, sizeof(*hook));
 	if (hook == NULL)
 		return error_set(err, ENOMEM, "out of memory");
-	hook->epoll_fd = -1;
 	hook->losses.looked_ns = clock_monotonic_ns();
 	libbpf_set_print(NULL);
 	unmap = unmap_is_known();
@@ -172,14 +166,13 @@ void bpf_hook_close(struct bpf_hook *hook)
 		return;
 	hook_ring_unmap(&hook->ring);
 	image_watch__destroy(hook->skeleton);
-	if (hook->epoll_fd >= 0)
-		close(hook->epoll_fd);
+	wake_set_close(hook->wakes);
 	free(hook);
 }
 
 int bpf_hook_poll_fd(struct bpf_hook *hook)
 {
-	return hook->epoll_fd;
+	return wake_set_fd(hook->wakes);
 }
 
 const char *bpf_hook_attached(const struct bpf_hook *hook)
@@ -293,11 +286,10 @@ uint64_t bpf_hook_drain(struct bpf_hook *hook, image_event_fn handle, void *cont
 {
 	const struct timespec pause = {.tv_nsec = BUSY_WAIT_NS};
 	uint64_t now = clock_monotonic_ns(), end = hook_ring_end(&hook->ring);
-	struct epoll_event wake;
 	bool whole = false;
 	int round;
 
-	epoll_wait(hook->epoll_fd, &wake, 1, 0); /* the wake-up is for this */
+	wake_set_clear(hook->wakes);
 	hook->handle = handle;
 	hook->context = context;
 	for (round = 0; !whole && round < BUSY_ROUNDS; round++) {

@@ -6,12 +6,12 @@
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <unistd.h>
 
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/error.h"
+#include "lib/wake_set.h"
 #include "loader-hook/perf_ring.h"
 #include "loader-hook/side_band_record.h"
 #include "loader-hook/thread_count.h"
@@ -43,7 +43,7 @@ struct side_band {
 	struct perf_event_attr attr;
 	int target_pid;
 	size_t ring_bytes;
-	int epoll_fd;
+	struct wake_set *wakes;
 	int online_fd;
 	char online[1024];
 	struct perf_ring *rings[CPUS_MAX];
@@ -134,7 +134,6 @@ static int open_ring(struct side_band *band, struct perf_ring **ring, unsigned i
 
 static int open_cpu(struct side_band *band, unsigned int cpu, struct error *err)
 {
-	struct epoll_event interest = {.events = EPOLLIN | EPOLLET};
 	struct perf_ring *ring;
 	int result = open_ring(band, &ring, cpu, err);
 
@@ -145,12 +144,8 @@ static int open_cpu(struct side_band *band, unsigned int cpu, struct error *err)
 	}
 	if (result < 0)
 		return result;
-	/*
-	 * Edge-triggered: a ring whose target has exited reports EPOLLHUP for
-	 * ever, and would keep the daemon awake.
-	 */
-	if (epoll_ctl(band->epoll_fd, EPOLL_CTL_ADD, perf_ring_fd(ring), &interest) < 0) {
-		result = error_set_errno(err, "cannot watch a perf ring");
+	result = wake_set_add(band->wakes, perf_ring_fd(ring), "a perf ring", err);
+	if (result < 0) {
 		perf_ring_close(ring);
 		return result;
 	}
@@ -236,9 +231,9 @@ static int band_open(struct side_band **ret, uint32_t target_pid,
 	band->target_pid = target_pid != 0 ? (int)target_pid : -1;
 	band->attr = *attr;
 	band->ring_bytes = ring_bytes;
-	band->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (band->epoll_fd < 0)
-		return error_set_errno(err, "cannot create an epoll descriptor");
+	result = wake_set_open(&band->wakes, err);
+	if (result < 0)
+		return result;
 	band->online_fd = open("/sys/devices/system/cpu/online", O_RDONLY | O_CLOEXEC);
 	if (band->online_fd < 0)
 		return error_set_errno(err, "cannot open /sys/devices/system/cpu/online");
@@ -276,8 +271,7 @@ void side_band_close(struct side_band *band)
 	for (cpu = 0; cpu < band->cpu_count; cpu++)
 		perf_ring_close(band->rings[cpu]);
 	thread_count_deinit(&band->threads);
-	if (band->epoll_fd >= 0)
-		close(band->epoll_fd);
+	wake_set_close(band->wakes);
 	if (band->online_fd >= 0)
 		close(band->online_fd);
 	free(band);
@@ -285,7 +279,7 @@ void side_band_close(struct side_band *band)
 
 int side_band_poll_fd(struct side_band *band)
 {
-	return band->epoll_fd;
+	return wake_set_fd(band->wakes);
 }
 
 static bool older(const struct side_band *band, size_t a, size_t b)
@@ -401,21 +395,6 @@ static void process_is_gone(void *context, uint32_t pid)
 	band->handle(band->context, &event);
 }
 
-/* The wake-ups are for what is being drained now. */
-static void clear_wakeups(struct side_band *band)
-{
-	struct epoll_event ready[64];
-	size_t left = band->cpu_count;
-
-	while (left > 0) {
-		int n = epoll_wait(band->epoll_fd, ready, 64, 0);
-
-		if (n <= 0)
-			return;
-		left -= (size_t)n < left ? (size_t)n : left;
-	}
-}
-
 /* A ring that became full while it was read refused only what is younger than the drain. */
 static void consume(struct side_band *band, struct perf_ring *ring)
 {
@@ -447,7 +426,7 @@ uint64_t side_band_drain(struct side_band *band, image_event_fn handle, void *co
 	uint64_t lost = band->lost, doubts = band->doubts;
 	size_t cpu;
 
-	clear_wakeups(band);
+	wake_set_clear(band->wakes);
 	band->handle = handle;
 	band->context = context;
 	band->now_ns = clock_monotonic_ns();

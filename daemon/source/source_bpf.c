@@ -18,7 +18,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,6 +26,7 @@
 #include "daemon/source/bpf_slot.h"
 #include "daemon/source/bpf_store.h"
 #include "lib/error.h"
+#include "lib/wake_set.h"
 
 /* @samples: when its periods were last changed */
 struct bpf_source_cpu {
@@ -43,7 +43,7 @@ struct bpf_source {
 	struct bpf_store *store;
 	struct online_cpus online;
 	struct bpf_source_cpu *cpus;
-	int epoll_fd;
+	struct wake_set *wakes;
 	bool stopped;
 };
 
@@ -71,14 +71,9 @@ static int slot_open(struct bpf_source *source, uint32_t cpu, uint32_t event, st
 		.program_fd = bpf_sampler_fd(source->sampler),
 		.user_only = source->config.user_only,
 	};
-	struct epoll_event wake = {.events = EPOLLIN | EPOLLET, .data.u32 = cpu};
 	int rc = bpf_slot_open(slot, &config, err);
 
-	if (rc < 0)
-		return rc;
-	if (epoll_ctl(source->epoll_fd, EPOLL_CTL_ADD, bpf_slot_fd(slot), &wake) < 0)
-		return error_set_errno(err, "cannot watch CPU %u", cpu);
-	return 0;
+	return rc < 0 ? rc : wake_set_add(source->wakes, bpf_slot_fd(slot), "a CPU", err);
 }
 
 static int cpu_open(struct bpf_source *source, uint32_t cpu, struct error *err)
@@ -129,8 +124,7 @@ static void bpf_close(struct source *base)
 	free(source->cpus);
 	bpf_store_destroy(source->store);
 	bpf_sampler_close(source->sampler);
-	if (source->epoll_fd >= 0)
-		close(source->epoll_fd);
+	wake_set_close(source->wakes);
 	online_cpus_close(&source->online);
 	free(source);
 }
@@ -163,12 +157,10 @@ static int store_open(struct bpf_source *source, struct error *err)
 static int parts_open(struct bpf_source *source, struct error *err)
 {
 	uint32_t cpu;
-	int rc;
+	int rc = wake_set_open(&source->wakes, err);
 
-	source->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (source->epoll_fd < 0)
-		return error_set_errno(err, "epoll_create1 failed");
-	rc = online_cpus_open(&source->online, err);
+	if (rc == 0)
+		rc = online_cpus_open(&source->online, err);
 	if (rc < 0)
 		return rc;
 	source->cpus = calloc(source->online.end, sizeof(source->cpus[0]));
@@ -201,7 +193,7 @@ static int bpf_open(struct source **ret, const struct source_config *config, str
 		source->config.buffer_entries = DCPI_BUFFER_ENTRIES_DEFAULT;
 	memcpy(source->events, config->events, config->event_count * sizeof(config->events[0]));
 	source->config.events = source->events;
-	source->online.fd = source->epoll_fd = -1;
+	source->online.fd = -1;
 	rc = parts_open(source, err);
 	if (rc < 0) {
 		bpf_close(&source->base);
@@ -252,16 +244,7 @@ static void bpf_set_periods(struct source *base, const struct source_event *even
 
 static int bpf_poll_fd(struct source *base)
 {
-	return ((struct bpf_source *)base)->epoll_fd;
-}
-
-/* Edge-triggered descriptors must be waited for, or they stay readable. */
-static void wakes_clear(struct bpf_source *source)
-{
-	struct epoll_event wakes[16];
-
-	while (epoll_wait(source->epoll_fd, wakes, 16, 0) == 16)
-		;
+	return wake_set_fd(((struct bpf_source *)base)->wakes);
 }
 
 /* An idle CPU is left in peace. */
@@ -290,7 +273,7 @@ static int bpf_drain(struct source *base, bool all, uint64_t until_ns,
 	int rc = 0;
 
 	(void)until_ns;
-	wakes_clear(source);
+	wake_set_clear(source->wakes);
 	if (all)
 		rc = bpf_store_flush(source->store, sink);
 	else

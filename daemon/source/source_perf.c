@@ -23,7 +23,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -35,6 +34,7 @@
 #include "daemon/source/trace_writer.h"
 #include "kmod/core/sample_store.h"
 #include "lib/error.h"
+#include "lib/wake_set.h"
 
 struct perf_cpu {
 	struct sample_store store __attribute__((aligned(64)));
@@ -54,7 +54,7 @@ struct perf_source {
 	struct source_event events[DCPI_EVENTS_MAX];
 	struct online_cpus online;
 	struct perf_cpu **cpus;
-	int epoll_fd;
+	struct wake_set *wakes;
 	bool stopped;
 	uint64_t seen;
 	struct perf_branch branch;
@@ -195,7 +195,6 @@ static int slot_open(struct perf_source *source, uint32_t cpu, uint32_t event, s
 		.target_pid = source->config.target_pid,
 		.user_only = source->config.user_only,
 	};
-	struct epoll_event wake = {.events = EPOLLIN | EPOLLET, .data.u32 = cpu};
 	int rc;
 
 	if (source->snapshots != NULL)
@@ -203,11 +202,7 @@ static int slot_open(struct perf_source *source, uint32_t cpu, uint32_t event, s
 	else if (source->config.branch_every > 0)
 		config.registers = perf_branch_registers();
 	rc = perf_slot_open(slot, &config, err);
-	if (rc < 0)
-		return rc;
-	if (epoll_ctl(source->epoll_fd, EPOLL_CTL_ADD, perf_slot_fd(slot), &wake) < 0)
-		return error_set_errno(err, "cannot watch CPU %u", cpu);
-	return 0;
+	return rc < 0 ? rc : wake_set_add(source->wakes, perf_slot_fd(slot), "a CPU", err);
 }
 
 static int cpu_allocate(struct perf_source *source, uint32_t number, struct error *err)
@@ -308,8 +303,7 @@ static void perf_close(struct source *base)
 	free(source->cpus);
 	branch_snapshots_close(source->snapshots);
 	perf_branch_deinit(&source->branch);
-	if (source->epoll_fd >= 0)
-		close(source->epoll_fd);
+	wake_set_close(source->wakes);
 	online_cpus_close(&source->online);
 	free(source);
 }
@@ -337,15 +331,11 @@ static int cpus_open(struct perf_source *source, struct error *err)
 /* Without them, edges are found from records. */
 static int snapshots_open(struct perf_source *source, struct error *err)
 {
-	struct epoll_event wake = {.events = EPOLLIN | EPOLLET, .data.u32 = UINT32_MAX};
-
 	if (source->config.branch_every == 0 ||
 	    branch_snapshots_open(&source->snapshots, source->config.branch_every, NULL) < 0)
 		return 0;
-	if (epoll_ctl(source->epoll_fd, EPOLL_CTL_ADD, branch_snapshots_fd(source->snapshots),
-		      &wake) < 0)
-		return error_set_errno(err, "cannot watch snapshots");
-	return 0;
+	return wake_set_add(source->wakes, branch_snapshots_fd(source->snapshots), "snapshots",
+			    err);
 }
 
 static int perf_open(struct source **ret, const struct source_config *config, struct error *err)
@@ -364,10 +354,8 @@ static int perf_open(struct source **ret, const struct source_config *config, st
 	memcpy(source->events, config->events, config->event_count * sizeof(config->events[0]));
 	source->config.events = source->events;
 	source->online.fd = -1;
-	source->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (source->epoll_fd < 0)
-		rc = error_set_errno(err, "epoll_create1 failed");
-	else
+	rc = wake_set_open(&source->wakes, err);
+	if (rc == 0)
 		rc = snapshots_open(source, err);
 	if (rc == 0)
 		rc = cpus_open(source, err);
@@ -426,19 +414,7 @@ static void perf_set_periods(struct source *base, const struct source_event *eve
 
 static int perf_poll_fd(struct source *base)
 {
-	return ((struct perf_source *)base)->epoll_fd;
-}
-
-/*
- * Wake-ups are edges: a ring tells once, and one whose process has ended would
- * tell for ever. So all are taken back here, whoever asked for the drain.
- */
-static void wakeups_clear(struct perf_source *source)
-{
-	struct epoll_event events[64];
-
-	while (epoll_wait(source->epoll_fd, events, 64, 0) == 64)
-		;
+	return wake_set_fd(((struct perf_source *)base)->wakes);
 }
 
 static void cpu_drain(struct perf_drain *drain, bool all, uint64_t until_ns)
@@ -473,7 +449,7 @@ static int perf_drain(struct source *base, bool all, uint64_t until_ns,
 	uint32_t cpu;
 
 	(void)err;
-	wakeups_clear(source);
+	wake_set_clear(source->wakes);
 	perf_branch_refresh(&source->branch);
 	if (source->snapshots != NULL)
 		branch_snapshots_drain(source->snapshots, snapshot_interpret, &drain);
