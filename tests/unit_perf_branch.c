@@ -281,7 +281,7 @@ static void samples_bring_registers(void **state)
 		print_message("perf cannot be used here\n");
 		skip();
 	}
-	perf_slot_enable(&slot);
+	event_ring_enable(&slot.event);
 	for (i = 0; i < 100000000 && branch.edges < 10; i++) {
 		sum += i & 3;
 		if (i % 1000000 == 0)

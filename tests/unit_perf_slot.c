@@ -77,7 +77,7 @@ static void attributes_are_the_event_s(void **state)
 {
 	struct source_event kernel = event;
 	struct perf_slot_config config = {.event = &event};
-	struct perf_slot slot = {.ring = NULL};
+	struct perf_slot slot = {.event = {.ring = NULL}};
 
 	(void)state;
 	assert_int_equal(perf_slot_open(&slot, &config, NULL), 0);
@@ -85,6 +85,7 @@ static void attributes_are_the_event_s(void **state)
 	assert_int_equal(opened.config, 0x1b7);
 	assert_int_equal(opened.config1, 0x10001);
 	assert_int_equal(opened.config2, 7);
+	assert_in_range(opened.sample_period, 60000, 64000);
 	assert_true(opened.exclude_kernel);
 	assert_false(opened.exclude_user);
 	perf_slot_close(&slot);
@@ -107,7 +108,7 @@ static void attributes_are_the_event_s(void **state)
 static void times_only_grow(void **state)
 {
 	struct perf_slot_config config = {.event = &event};
-	struct perf_slot slot = {.ring = NULL};
+	struct perf_slot slot = {.event = {.ring = NULL}};
 	uint64_t seed = 3, enabled = 0, running = 0, lost = 0;
 	int round;
 
@@ -115,7 +116,7 @@ static void times_only_grow(void **state)
 	for (round = 0; round < 3000; round++) {
 		uint64_t step = unit_random(&seed) % 1000;
 
-		if (slot.ring == NULL) {
+		if (slot.event.ring == NULL) {
 			memset(values, 0, sizeof(values));
 			assert_int_equal(perf_slot_open(&slot, &config, NULL), 0);
 		}

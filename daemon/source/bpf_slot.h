@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One event on one CPU, counted by a BPF program: its period, its wake-ups.
- *
- * Periods are drawn as in daemon/source/perf_slot.h: a program cannot set them.
+ * One event on one CPU, counted by a BPF program: its wake-ups, its times.
  *
  * The event has a ring of one page. Samples do not go there; what does is a
  * record whenever the program asks for the reader, and the kernel's notes of
@@ -14,22 +12,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "kmod/core/period.h"
+#include "daemon/source/event_ring.h"
 
 struct error;
-struct perf_ring;
 struct source_event;
 struct source_time;
 
 /**
- * struct bpf_slot - zero-initialised is closed; fields are private
+ * struct bpf_slot - zero-initialised is closed; fields but @event are private
  * @past:      times of events that were closed
  * @throttled: since ever
  */
 struct bpf_slot {
-	struct perf_ring *ring;
+	struct event_ring event;
 	int link_fd;
-	struct period period;
 	uint64_t past_enabled_ns;
 	uint64_t past_running_ns;
 	uint64_t throttled;
@@ -40,7 +36,6 @@ struct bpf_slot {
  * @event:      may change its period only, later
  * @number:     of the event, the program's cookie
  * @cpu:        number of the CPU
- * @seed:       of the period generator
  * @program_fd: what counts
  * @user_only:  leave kernel samples out
  */
@@ -48,7 +43,6 @@ struct bpf_slot_config {
 	const struct source_event *event;
 	uint32_t number;
 	uint32_t cpu;
-	uint32_t seed;
 	int program_fd;
 	bool user_only;
 };
@@ -58,19 +52,6 @@ int bpf_slot_open(struct bpf_slot *slot, const struct bpf_slot_config *config, s
 
 /** bpf_slot_close() - times stay. */
 void bpf_slot_close(struct bpf_slot *slot);
-
-/** bpf_slot_fd() - to poll for a full buffer; -1 if closed. */
-int bpf_slot_fd(const struct bpf_slot *slot);
-
-/** bpf_slot_enable(), bpf_slot_disable() - begin and end sampling; closed: nothing. */
-void bpf_slot_enable(struct bpf_slot *slot);
-void bpf_slot_disable(struct bpf_slot *slot);
-
-/** bpf_slot_set_window() - draw periods from the window of @event from now on. */
-void bpf_slot_set_window(struct bpf_slot *slot, const struct source_event *event, uint32_t seed);
-
-/** bpf_slot_new_period() - interrupts the CPU: not for an idle one. */
-void bpf_slot_new_period(struct bpf_slot *slot);
 
 /** bpf_slot_read_ring() - count throttling, make room for the next record. */
 void bpf_slot_read_ring(struct bpf_slot *slot);

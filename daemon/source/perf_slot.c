@@ -39,26 +39,15 @@ struct perf_lost {
 	uint64_t lost;
 };
 
-static struct perf_event_attr attr_of(const struct perf_slot_config *config, uint64_t period)
+static struct perf_event_attr attr_of(struct perf_slot *slot, const struct perf_slot_config *config)
 {
-	uint32_t flags = config->event->flags;
-	struct perf_event_attr attr = {
-		.type = config->event->type,
-		.config = config->event->config,
-		.config1 = config->event->config1,
-		.config2 = config->event->config2,
-		.sample_period = period,
-		.sample_type = SAMPLE_TYPE,
-		.disabled = 1,
-		.exclude_user = (flags & DCPI_EVENT_EXCLUDE_USER) != 0,
-		.exclude_kernel = config->user_only || (flags & DCPI_EVENT_EXCLUDE_KERNEL) != 0,
-		.exclude_hv = 1,
-		.exclude_guest = 1,
-		.use_clockid = 1,
-		.clockid = CLOCK_MONOTONIC,
-		.watermark = 1,
-	};
+	struct perf_event_attr attr = event_ring_attr(&slot->event, config->event, config->number,
+						      config->cpu, config->user_only);
 
+	attr.sample_type = SAMPLE_TYPE;
+	attr.use_clockid = 1;
+	attr.clockid = CLOCK_MONOTONIC;
+	attr.watermark = 1;
 	if (config->registers != 0) {
 		attr.sample_type |= PERF_SAMPLE_REGS_USER;
 		attr.sample_regs_user = config->registers;
@@ -80,7 +69,7 @@ static int ring_open(struct perf_slot *slot, const struct perf_slot_config *conf
 
 	for (pages = target ? RING_PAGES_TARGET : RING_PAGES; pages >= RING_PAGES_MIN; pages /= 2) {
 		attr->wakeup_watermark = (uint32_t)(pages * (size_t)sysconf(_SC_PAGESIZE) / 2);
-		rc = perf_ring_open(&slot->ring, attr, target ? (int)config->target_pid : -1,
+		rc = perf_ring_open(&slot->event.ring, attr, target ? (int)config->target_pid : -1,
 				    (int)config->cpu, pages, err);
 		if (rc != -EPERM && rc != -ENOMEM)
 			break;
@@ -96,10 +85,8 @@ int perf_slot_open(struct perf_slot *slot, const struct perf_slot_config *config
 	if (config->user_only && (config->event->flags & DCPI_EVENT_EXCLUDE_USER) != 0)
 		return error_set(err, EACCES, "event %s is of the kernel, which is left out here",
 				 config->event->name);
-	period_init(&slot->period, config->seed, config->event->period_min,
-		    config->event->period_max);
 	slot->drained = 0;
-	attr = attr_of(config, period_next(&slot->period));
+	attr = attr_of(slot, config);
 	attr.read_format = READ_FORMAT | PERF_FORMAT_LOST;
 	slot->counts_lost = true;
 	rc = ring_open(slot, config, &attr, err);
@@ -109,7 +96,7 @@ int perf_slot_open(struct perf_slot *slot, const struct perf_slot_config *config
 		rc = ring_open(slot, config, &attr, err);
 	}
 	if (rc == 0 && config->program_fd != 0 &&
-	    ioctl(perf_ring_fd(slot->ring), PERF_EVENT_IOC_SET_BPF, config->program_fd) < 0) {
+	    ioctl(event_ring_fd(&slot->event), PERF_EVENT_IOC_SET_BPF, config->program_fd) < 0) {
 		rc = error_set_errno(err, "cannot attach a BPF program to CPU %u", config->cpu);
 		perf_slot_close(slot);
 	}
@@ -130,8 +117,8 @@ void perf_slot_read(struct perf_slot *slot)
 	uint64_t values[READ_VALUES];
 	size_t wanted = (slot->counts_lost ? READ_VALUES : READ_LOST) * sizeof(values[0]);
 
-	if (slot->ring == NULL ||
-	    read(perf_ring_fd(slot->ring), values, sizeof(values)) != (ssize_t)wanted)
+	if (slot->event.ring == NULL ||
+	    read(event_ring_fd(&slot->event), values, sizeof(values)) != (ssize_t)wanted)
 		return;
 	total_follow(&slot->enabled_ns, &slot->ring_enabled_ns, values[READ_ENABLED]);
 	total_follow(&slot->running_ns, &slot->ring_running_ns, values[READ_RUNNING]);
@@ -142,50 +129,18 @@ void perf_slot_read(struct perf_slot *slot)
 void perf_slot_close(struct perf_slot *slot)
 {
 	perf_slot_read(slot);
-	perf_ring_close(slot->ring);
-	slot->ring = NULL;
+	perf_ring_close(slot->event.ring);
+	slot->event.ring = NULL;
 	slot->ring_lost = 0;
 	slot->ring_enabled_ns = 0;
 	slot->ring_running_ns = 0;
 }
 
-int perf_slot_fd(const struct perf_slot *slot)
-{
-	return slot->ring != NULL ? perf_ring_fd(slot->ring) : -1;
-}
-
-void perf_slot_enable(struct perf_slot *slot)
-{
-	if (slot->ring != NULL)
-		ioctl(perf_ring_fd(slot->ring), PERF_EVENT_IOC_ENABLE, 0);
-}
-
-void perf_slot_disable(struct perf_slot *slot)
-{
-	if (slot->ring != NULL)
-		ioctl(perf_ring_fd(slot->ring), PERF_EVENT_IOC_DISABLE, 0);
-}
-
-static void period_set(struct perf_slot *slot)
-{
-	uint64_t period = period_next(&slot->period);
-
-	ioctl(perf_ring_fd(slot->ring), PERF_EVENT_IOC_PERIOD, &period);
-	slot->drained = 0;
-}
-
-void perf_slot_set_window(struct perf_slot *slot, const struct source_event *event, uint32_t seed)
-{
-	period_init(&slot->period, seed, event->period_min, event->period_max);
-	if (slot->ring != NULL)
-		period_set(slot);
-}
-
-/* Setting a period interrupts the CPU: never an idle one. */
 void perf_slot_new_period(struct perf_slot *slot)
 {
-	if (slot->ring != NULL && slot->drained > 0 && slot->period.span > 1)
-		period_set(slot);
+	if (slot->drained > 0)
+		event_ring_new_period(&slot->event);
+	slot->drained = 0;
 }
 
 /* By the kernel's count or by its records: the count is complete. */
@@ -199,9 +154,9 @@ void perf_slot_drain(struct perf_slot *slot, uint64_t until_ns, perf_slot_fn vis
 {
 	const struct perf_event_header *record;
 
-	if (slot->ring == NULL)
+	if (slot->event.ring == NULL)
 		return;
-	while ((record = perf_ring_next(slot->ring)) != NULL) {
+	while ((record = perf_ring_next(slot->event.ring)) != NULL) {
 		const struct perf_sample *sample = (const void *)record;
 
 		if (record->type == PERF_RECORD_LOST)
@@ -211,11 +166,11 @@ void perf_slot_drain(struct perf_slot *slot, uint64_t until_ns, perf_slot_fn vis
 		if (record->type != PERF_RECORD_SAMPLE || record->size < sizeof(*sample))
 			continue;
 		if (sample->time_ns > until_ns) {
-			perf_ring_put_back(slot->ring);
+			perf_ring_put_back(slot->event.ring);
 			break;
 		}
 		slot->drained++;
 		visit(context, sample);
 	}
-	perf_ring_consumed(slot->ring);
+	perf_ring_consumed(slot->event.ring);
 }

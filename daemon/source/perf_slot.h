@@ -2,12 +2,9 @@
 /*
  * One event on one CPU, sampled by perf: its ring, its period, its losses.
  *
- * Periods: perf draws none at random. So a new one is drawn at each drain;
- * between two drains samples are evenly spaced. Setting a period restarts it:
- * half a period per drain goes unsampled (one part in thousands). Of an event
- * that follows a process (target_pid) perf changes the first process' period
- * only; its children begin with the one in force when they are forked, and
- * keep it.
+ * Periods: as daemon/source/event_ring.h has them. Of an event that follows a process
+ * (target_pid) perf changes the first process' period only; its children begin with
+ * the one in force when they are forked, and keep it.
  *
  * Losses: by the kernel's own count (PERF_FORMAT_LOST), or, on kernels before
  * 6.0, by its PERF_RECORD_LOST records, which miss what was lost after the last
@@ -20,10 +17,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "kmod/core/period.h"
+#include "daemon/source/event_ring.h"
 
 struct error;
-struct perf_ring;
 struct source_event;
 
 /** struct perf_sample - the layout of a sample's record */
@@ -35,7 +31,7 @@ struct perf_sample {
 };
 
 /**
- * struct perf_slot - zero-initialised is closed; fields are private
+ * struct perf_slot - zero-initialised is closed; fields but @event are private
  * @lost, @throttled: since ever, whatever rings there were; see below
  * @enabled_ns, @running_ns: likewise; as in struct source_time
  * @ring_lost:        of @lost, in the present ring; @ring_enabled_ns and
@@ -44,8 +40,7 @@ struct perf_sample {
  * @counts_lost:      the kernel has PERF_FORMAT_LOST
  */
 struct perf_slot {
-	struct perf_ring *ring;
-	struct period period;
+	struct event_ring event;
 	uint64_t drained;
 	uint64_t lost;
 	uint64_t ring_lost;
@@ -60,8 +55,8 @@ struct perf_slot {
 /**
  * struct perf_slot_config - what to open
  * @event:      may change its period only, later
+ * @number:     of the event
  * @cpu:        number of the CPU
- * @seed:       of the period generator
  * @target_pid: 0: whatever runs on the CPU; else this process from its next
  *              exec on, and all its descendants
  * @user_only:  leave kernel samples out
@@ -71,8 +66,8 @@ struct perf_slot {
  */
 struct perf_slot_config {
 	const struct source_event *event;
+	uint32_t number;
 	uint32_t cpu;
-	uint32_t seed;
 	uint32_t target_pid;
 	bool user_only;
 	uint64_t registers;
@@ -90,16 +85,6 @@ int perf_slot_open(struct perf_slot *slot, const struct perf_slot_config *config
 
 /** perf_slot_close() - what is in the ring is dropped; counts stay. */
 void perf_slot_close(struct perf_slot *slot);
-
-/** perf_slot_fd() - to poll for a ring that is half full; -1 if closed. */
-int perf_slot_fd(const struct perf_slot *slot);
-
-/** perf_slot_enable(), perf_slot_disable() - begin and end sampling; closed: nothing. */
-void perf_slot_enable(struct perf_slot *slot);
-void perf_slot_disable(struct perf_slot *slot);
-
-/** perf_slot_set_window() - draw periods from the window of @event from now on. */
-void perf_slot_set_window(struct perf_slot *slot, const struct source_event *event, uint32_t seed);
 
 /** perf_slot_new_period() - draw one, if there were samples since the last time. */
 void perf_slot_new_period(struct perf_slot *slot);

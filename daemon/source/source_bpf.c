@@ -5,7 +5,7 @@
  * mapped memory; it makes system calls to change periods, once a drain, and to
  * wait for a grace period, once a flush.
  *
- * Periods: as in daemon/source/perf_slot.h. Throttling: as in source_perf.c.
+ * Periods: see daemon/source/event_ring.h. Throttling: as in source_perf.c.
  *
  * Losses: "buffers_full", as in dcpi.ko. What the kernel does not count: it
  * skips the program where the overflow interrupts another BPF program (of a
@@ -18,7 +18,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "daemon/base/online_cpus.h"
@@ -47,11 +46,6 @@ struct bpf_source {
 	bool stopped;
 };
 
-static uint32_t seed_of(uint32_t cpu, uint32_t event)
-{
-	return (uint32_t)time(NULL) ^ cpu << 8 ^ event;
-}
-
 static void cpu_close(struct bpf_source *source, uint32_t cpu)
 {
 	size_t i;
@@ -67,13 +61,12 @@ static int slot_open(struct bpf_source *source, uint32_t cpu, uint32_t event, st
 		.event = &source->events[event],
 		.number = event,
 		.cpu = cpu,
-		.seed = seed_of(cpu, event),
 		.program_fd = bpf_sampler_fd(source->sampler),
 		.user_only = source->config.user_only,
 	};
 	int rc = bpf_slot_open(slot, &config, err);
 
-	return rc < 0 ? rc : wake_set_add(source->wakes, bpf_slot_fd(slot), "a CPU", err);
+	return rc < 0 ? rc : wake_set_add(source->wakes, event_ring_fd(&slot->event), "a CPU", err);
 }
 
 static int cpu_open(struct bpf_source *source, uint32_t cpu, struct error *err)
@@ -93,7 +86,7 @@ static void cpu_enable(struct bpf_source *source, uint32_t cpu)
 	size_t i;
 
 	for (i = 0; i < source->config.event_count; i++)
-		bpf_slot_enable(&source->cpus[cpu].slot[i]);
+		event_ring_enable(&source->cpus[cpu].slot[i].event);
 }
 
 /* An event does not survive its CPU, what was counted does. */
@@ -224,7 +217,7 @@ static void bpf_stop(struct source *base)
 	source->stopped = true;
 	for (cpu = 0; cpu < source->online.end; cpu++) {
 		for (i = 0; i < source->config.event_count; i++)
-			bpf_slot_disable(&source->cpus[cpu].slot[i]);
+			event_ring_disable(&source->cpus[cpu].slot[i].event);
 	}
 }
 
@@ -237,8 +230,7 @@ static void bpf_set_periods(struct source *base, const struct source_event *even
 		source->events[i].period_min = events[i].period_min;
 		source->events[i].period_max = events[i].period_max;
 		for (cpu = 0; cpu < source->online.end; cpu++)
-			bpf_slot_set_window(&source->cpus[cpu].slot[i], &events[i],
-					    seed_of(cpu, i));
+			event_ring_set_window(&source->cpus[cpu].slot[i].event, &events[i]);
 	}
 }
 
@@ -260,7 +252,7 @@ static void periods_renew(struct bpf_source *source)
 		for (i = 0; i < source->config.event_count; i++) {
 			bpf_slot_read_ring(&at->slot[i]);
 			if (samples != at->samples && !source->stopped)
-				bpf_slot_new_period(&at->slot[i]);
+				event_ring_new_period(&at->slot[i].event);
 		}
 		at->samples = samples;
 	}

@@ -23,7 +23,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "daemon/base/online_cpus.h"
@@ -180,18 +179,13 @@ static void sample_count(void *context, const struct perf_sample *sample)
 	sample_store_prefetch(&drain->cpu->store, ahead->pc, ahead->tag);
 }
 
-static uint32_t seed_of(uint32_t cpu, uint32_t event)
-{
-	return (uint32_t)time(NULL) ^ cpu << 8 ^ event;
-}
-
 static int slot_open(struct perf_source *source, uint32_t cpu, uint32_t event, struct error *err)
 {
 	struct perf_slot *slot = &source->cpus[cpu]->slot[event];
 	struct perf_slot_config config = {
 		.event = &source->events[event],
+		.number = event,
 		.cpu = cpu,
-		.seed = seed_of(cpu, event),
 		.target_pid = source->config.target_pid,
 		.user_only = source->config.user_only,
 	};
@@ -202,7 +196,7 @@ static int slot_open(struct perf_source *source, uint32_t cpu, uint32_t event, s
 	else if (source->config.branch_every > 0)
 		config.registers = perf_branch_registers();
 	rc = perf_slot_open(slot, &config, err);
-	return rc < 0 ? rc : wake_set_add(source->wakes, perf_slot_fd(slot), "a CPU", err);
+	return rc < 0 ? rc : wake_set_add(source->wakes, event_ring_fd(&slot->event), "a CPU", err);
 }
 
 static int cpu_allocate(struct perf_source *source, uint32_t number, struct error *err)
@@ -262,7 +256,7 @@ static void cpu_enable(struct perf_source *source, uint32_t number)
 	uint32_t i;
 
 	for (i = 0; i < source->config.event_count; i++)
-		perf_slot_enable(&source->cpus[number]->slot[i]);
+		event_ring_enable(&source->cpus[number]->slot[i].event);
 }
 
 /*
@@ -391,7 +385,7 @@ static void perf_stop(struct source *base)
 
 	for (cpu = 0; cpu < source->online.end; cpu++) {
 		for (i = 0; source->cpus[cpu] != NULL && i < source->config.event_count; i++)
-			perf_slot_disable(&source->cpus[cpu]->slot[i]);
+			event_ring_disable(&source->cpus[cpu]->slot[i].event);
 	}
 	source->stopped = true;
 }
@@ -406,8 +400,8 @@ static void perf_set_periods(struct source *base, const struct source_event *eve
 		source->events[i].period_max = events[i].period_max;
 		for (cpu = 0; cpu < source->online.end; cpu++) {
 			if (source->cpus[cpu] != NULL)
-				perf_slot_set_window(&source->cpus[cpu]->slot[i], &events[i],
-						     seed_of(cpu, i));
+				event_ring_set_window(&source->cpus[cpu]->slot[i].event,
+						      &events[i]);
 		}
 	}
 }
