@@ -87,12 +87,10 @@ static void charge(const struct call_code *calls, struct machine_code *code, uns
 	uint32_t done = machine_code_label(code);
 
 	block_code_move(code, BLOCK_LOAD, reg, IN_HEAD(calls, clock));
-	if (calls->metric == CALL_METRIC_CYCLES) {
-		block_code_time(code);
-		block_code_copy(code, MACHINE_RDX, MACHINE_RAX);
-	} else {
+	if (calls->metric == CALL_METRIC_CYCLES)
+		block_code_time(code, MACHINE_RDX);
+	else
 		block_code_move(code, BLOCK_LOAD, MACHINE_RDX, IN_HEAD(calls, instructions));
-	}
 	block_code_copy(code, MACHINE_RAX, reg);
 	block_code_move(code, BLOCK_EXCHANGE, MACHINE_RDX, IN_HEAD(calls, clock));
 	machine_code_branch(code, MACHINE_NOT_EQUAL, slow);
@@ -166,6 +164,14 @@ static void push_frame(const struct call_code *calls, struct machine_code *code,
 	block_code_move(code, BLOCK_STORE, state, to);
 }
 
+/* How many registers are needed: with a fourth one the depth need not be loaded again. */
+static unsigned int for_entering(const struct call_code *calls, const struct point *point)
+{
+	uint32_t free = point->free & ~for_metric(calls);
+
+	return calls->metric != CALL_METRIC_NONE && __builtin_popcount(free) >= 4 ? 4 : 3;
+}
+
 void call_code_enter(struct call_code *calls, const struct point *point, struct machine_code *code,
 		     enum call_operation operation)
 {
@@ -174,7 +180,7 @@ void call_code_enter(struct call_code *calls, const struct point *point, struct 
 
 	if (calls->handles)
 		check_caller(code, aside.handler);
-	point_borrow(code, point, for_metric(calls), 3, true, &aside.loan);
+	point_borrow(code, point, for_metric(calls), for_entering(calls, point), true, &aside.loan);
 	depth = aside.loan.registers[0];
 	state = aside.loan.registers[1];
 	reg = aside.loan.registers[2];
@@ -190,10 +196,11 @@ void call_code_enter(struct call_code *calls, const struct point *point, struct 
 	block_code_move(code, BLOCK_LOAD32, state, IN_FRAME(calls, depth, 0, state));
 	find_transition(calls, code, state, reg, 0, aside.missed);
 	machine_code_place(code, aside.found);
-	if (calls->metric != CALL_METRIC_NONE) {
-		charge(calls, code, state, depth, aside.slow);
+	if (calls->metric != CALL_METRIC_NONE)
+		charge(calls, code, state, aside.loan.registers[aside.loan.count == 4 ? 3 : 0],
+		       aside.slow);
+	if (calls->metric != CALL_METRIC_NONE && aside.loan.count < 4)
 		block_code_move(code, BLOCK_LOAD32, depth, IN_HEAD(calls, depth));
-	}
 	block_code_increment(code, IN_TRANSITION(calls, reg, calls));
 	if (operation == CALL_OPERATION_ENTER) {
 		block_code_move(code, BLOCK_LOAD32, state, IN_TRANSITION(calls, reg, to));

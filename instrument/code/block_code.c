@@ -250,11 +250,11 @@ void block_code_fence(struct machine_code *code)
 	machine_code_bytes(code, lfence, sizeof(lfence));
 }
 
-void block_code_time(struct machine_code *code)
+void block_code_time(struct machine_code *code, unsigned int reg)
 {
 	static const uint8_t rdtsc[] = {0x0f, 0x31};
 
 	machine_code_bytes(code, rdtsc, sizeof(rdtsc));
 	block_code_shift(code, MACHINE_RDX, 32);
-	block_code_or(code, MACHINE_RAX, MACHINE_RDX);
+	block_code_or(code, reg, reg == MACHINE_RAX ? MACHINE_RDX : MACHINE_RAX);
 }

@@ -106,7 +106,7 @@ void block_code_shift(struct machine_code *code, unsigned int reg, int bits);
 /** block_code_fence() - lfence: all before is done, but stores may be under way. No flags. */
 void block_code_fence(struct machine_code *code);
 
-/** block_code_time() - the time stamp counter into %rax; %rdx is changed. Changes flags. */
-void block_code_time(struct machine_code *code);
+/** block_code_time() - the time stamp counter into @reg, %rax or %rdx; both change, and flags. */
+void block_code_time(struct machine_code *code, unsigned int reg);
 
 #endif

@@ -74,7 +74,7 @@ static void add_one(struct machine_code *code, const struct point *point, uint32
 /* What has passed since the path began goes into %rax, and is charged. */
 static void charge(struct machine_code *code, const struct paths_places *places)
 {
-	block_code_time(code);
+	block_code_time(code, MACHINE_RAX);
 	block_code_move(code, BLOCK_SUBTRACT, MACHINE_RAX, block_place(places->charged));
 	block_code_move(code, BLOCK_SUBTRACT, MACHINE_RAX,
 			block_place(places->number + SLOT_BEGAN));
@@ -93,7 +93,7 @@ void paths_code_begin(struct machine_code *code, const struct point *point,
 	if (!places->metric)
 		return;
 	point_borrow(code, point, BIT(MACHINE_RAX) | BIT(MACHINE_RDX), 0, true, &loan);
-	block_code_time(code);
+	block_code_time(code, MACHINE_RAX);
 	block_code_move(code, BLOCK_SUBTRACT, MACHINE_RAX, block_place(places->charged));
 	block_code_move(code, BLOCK_STORE, MACHINE_RAX, block_place(places->number + SLOT_BEGAN));
 	point_give_back(code, &loan);

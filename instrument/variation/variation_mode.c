@@ -146,7 +146,7 @@ static void emit_begin(const struct mode_plan *plan, const struct point *point,
 			 variation->id);
 	point_borrow(code, point, BIT(MACHINE_RAX) | BIT(MACHINE_RDX), 0, true, &loan);
 	block_code_fence(code);
-	block_code_time(code);
+	block_code_time(code, MACHINE_RAX);
 	block_code_move(code, BLOCK_STORE, MACHINE_RAX,
 			block_place(area_place(plan, offsetof(struct variation_area, began))));
 	block_code_fence(code);
@@ -165,7 +165,7 @@ static void emit_end(const struct mode_plan *plan, const struct point *point,
 
 	point_borrow(code, point, BIT(MACHINE_RAX) | BIT(MACHINE_RDX), 0, true, &loan);
 	block_code_fence(code);
-	block_code_time(code);
+	block_code_time(code, MACHINE_RAX);
 	block_code_move(code, BLOCK_STORE, MACHINE_RAX,
 			block_place(area_place(plan, offsetof(struct variation_area, ended))));
 	if (way->value != 0)
