@@ -222,6 +222,31 @@ static void test_branch(void **state)
 	culprit_scene_deinit(&scene);
 }
 
+/* Direct calls go where they say: only those through pointers are mispredicted. */
+static void test_branch_of_callers(void **state)
+{
+	struct culprit_scene scene;
+
+	(void)state;
+	culprit_scene_straight(&scene, 4);
+	culprit_scene_stall(&scene, 0, 5);
+	scene.profile.calls_in = -1;
+	culprit_scene_look(&scene);
+	assert_float_equal(culprit_scene_find(&scene, 0, CULPRIT_BRANCH)->cycles_high, 5, 1e-9);
+	/* One call in five is not accounted for; then all of them are, and more. */
+	scene.profile.calls_in = 800;
+	culprit_scene_look(&scene);
+	assert_float_equal(culprit_scene_find(&scene, 0, CULPRIT_BRANCH)->cycles_high, 1, 1e-9);
+	scene.profile.calls_in = 1000;
+	culprit_scene_look(&scene);
+	assert_null(culprit_scene_find(&scene, 0, CULPRIT_BRANCH));
+	scene.profile.calls_in = 1200;
+	culprit_scene_look(&scene);
+	assert_null(culprit_scene_find(&scene, 0, CULPRIT_BRANCH));
+	assert_non_null(culprit_scene_find(&scene, 0, CULPRIT_ICACHE));
+	culprit_scene_deinit(&scene);
+}
+
 static void test_units(void **state)
 {
 	struct culprit_scene scene;
@@ -292,6 +317,7 @@ int main(void)
 		cmocka_unit_test(test_other_instructions_testify),
 		cmocka_unit_test(test_events_bound),
 		cmocka_unit_test(test_branch),
+		cmocka_unit_test(test_branch_of_callers),
 		cmocka_unit_test(test_units),
 		cmocka_unit_test(test_synchronization),
 		cmocka_unit_test(test_out_of_order),

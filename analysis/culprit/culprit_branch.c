@@ -46,6 +46,23 @@ struct mispredicts {
 	double likely;
 };
 
+/*
+ * The share of the calls of a procedure that may come through a pointer: what the direct ones
+ * do not account for. Where those go is never mispredicted.
+ */
+static double called_by_pointer(const struct culprit_input *input)
+{
+	const struct cfg *cfg = input->cfg;
+	double entered = 0;
+
+	if (input->profile->calls_in <= 0)
+		return 1;
+	for (uint32_t e = 0; e < cfg->edge_count; e++)
+		if (cfg->edges[e].kind == CFG_EDGE_ENTRY)
+			entered += input->frequency->edges[e].value;
+	return entered > 0 ? fmax(0, 1 - input->profile->calls_in / entered) : 1;
+}
+
 static void add_edge(struct mispredicts *mispredicts, const struct culprit_input *input,
 		     uint32_t index)
 {
@@ -55,6 +72,8 @@ static void add_edge(struct mispredicts *mispredicts, const struct culprit_input
 
 	if (edge->from >= cfg->block_count) {
 		/* Called, perhaps through a pointer; or by a jump that is not known. */
+		if (edge->kind == CFG_EDGE_ENTRY)
+			count *= called_by_pointer(input);
 		mispredicts->possible += count;
 		mispredicts->likely += count;
 	} else if (cfg->insns[edge->insn].flow == INSN_FLOW_BRANCH ||
