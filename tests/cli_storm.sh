@@ -100,9 +100,9 @@ profiled()
 # of them leaves no room for a thousand a second, so that the most must be tiny ones.
 workload_storm()
 {
-	local programs=("$storm_dir"/image_? "$storm_dir"/user_1?) i
+	local programs=("$storm_dir"/image_? "$storm_dir"/user_1?)
 
-	for i in $(seq "${STORM_TINY:-1}"); do
+	for _ in $(seq "${STORM_TINY:-1}"); do
 		programs+=("$storm_dir"/tiny_??)
 	done
 	"$storm_dir/image_0" run "${STORM_SECONDS:-5}" 4 "${STORM_ROUNDS:-$rounds}" "${programs[@]}"

@@ -47,7 +47,7 @@ static inline int numbered_recording(struct profile_writer *writer, int64_t imag
 		.text_count = 2,
 	};
 
-	for (uint64_t i = 0; i < 3 * 80; i++)
+	for (uint64_t i = 0; i < 3UL * 80; i++)
 		values[i] = (number + 1) * (i % 3 * i + 1);
 	return profile_writer_recording(writer, image, &recording, &err);
 }
@@ -60,7 +60,7 @@ static inline int check_recording(void *context, const struct profile_recording 
 	assert_int_equal(recording->table_count, 1);
 	assert_int_equal(recording->tables[0].columns, 3);
 	assert_int_equal(recording->tables[0].rows, 80);
-	for (uint64_t i = 0; i < 3 * 80; i++)
+	for (uint64_t i = 0; i < 3UL * 80; i++)
 		assert_int_equal(recording->tables[0].values[i],
 				 recording->tables[0].values[0] * (i % 3 * i + 1));
 	assert_string_equal(recording->texts[1], "a_procedure");

@@ -5,6 +5,7 @@
 #
 # same_in_database TOOL REWRITTEN FILE FILE: the reports of TOOL are the same of the files, of
 # an epoch with both, of two epochs, and of these after a merge. In $WORK.
+# shellcheck disable=SC2154 # bin is of who sources this
 same_in_database()
 {
 	local tool=$1 program=$2 first=$3 second=$4 got

@@ -6,11 +6,12 @@
 #include "lib/error.h"
 #include "tools/report/cli.h"
 
-/* What was recorded, on its way into one of @profile and @tree; the other is NULL. */
+/* What was recorded, on its way into one of @profile and @tree, the other is NULL; @shared: its. */
 struct reading {
 	struct call_source *source;
 	struct call_profile *profile;
 	struct context_tree *tree;
+	uint64_t *shared;
 };
 
 static int take_procedures(void *context, const struct profile_recording *recording)
@@ -69,7 +70,6 @@ static int check_policy(const struct reading *reading, const char *program, stru
 static int read_files(struct reading *reading, const struct cli *cli, struct error *err)
 {
 	struct call_map *map = &reading->source->recorded.map;
-	uint64_t *sum = reading->tree != NULL ? &reading->tree->shared : &reading->profile->shared;
 	int r;
 
 	if (cli->operand_count < 2)
@@ -84,7 +84,7 @@ static int read_files(struct reading *reading, const struct cli *cli, struct err
 		uint64_t shared = 0;
 
 		r = call_map_visit(map, cli->operands[i], take_thread, reading, &shared, err);
-		*sum += shared;
+		*reading->shared += shared;
 	}
 	return r;
 }
@@ -116,7 +116,7 @@ static int read_either(struct reading *reading, struct cli *cli, struct error *e
 int call_source_calls(struct call_source *source, struct cli *cli, struct call_profile *profile,
 		      struct error *err)
 {
-	struct reading reading = {.source = source, .profile = profile};
+	struct reading reading = {.source = source, .profile = profile, .shared = &profile->shared};
 
 	return read_either(&reading, cli, err);
 }
@@ -124,7 +124,7 @@ int call_source_calls(struct call_source *source, struct cli *cli, struct call_p
 int call_source_contexts(struct call_source *source, struct cli *cli, struct context_tree *tree,
 			 struct error *err)
 {
-	struct reading reading = {.source = source, .tree = tree};
+	struct reading reading = {.source = source, .tree = tree, .shared = &tree->shared};
 
 	return read_either(&reading, cli, err);
 }
