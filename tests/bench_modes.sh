@@ -6,22 +6,27 @@
 #
 #	*_overhead_percent      CPU time: the median of ROUNDS (5) ratios, each of two runs one
 #	                        after the other, with and without; user and system, since
-#	                        recording takes memory
+#	                        recording takes memory. "again" is the original itself, and what
+#	                        it has is noise
 #	*_instructions_percent  instructions that are added, of the process; they repeat
 #	image_percent           instructions that are the executable's own, which is what was
 #	                        rewritten: the rest is in libraries
 #
 # Instructions are counted by an emulator (make count-plugin), or not with COUNTING=off; with
-# ROUNDS=0 nothing is timed. Programs are those that do most of their work themselves; where one
+# ROUNDS=0 nothing is timed. SCALE (5) makes the work so many times longer, FIGURES (all) chooses
+# modes: "paths bursts". Programs are those that do most of their work themselves; where one
 # is not there, it is left out.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/cpu_time.sh
 dcpix=build/bin/dcpix
 rounds=${ROUNDS:-5}
+scale=${SCALE:-5}
+figures=" ${FIGURES:-paths context calls bursts variation} "
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
-export DCPIX_OUT=$work/record LC_ALL=C
+# Without seeds of hashes the same work is another one each time.
+export DCPIX_OUT=$work/record LC_ALL=C PYTHONHASHSEED=0 PERL_HASH_SEED=0
 [ -x $dcpix ] || exit 0
 counting=${COUNTING:-on}
 [ "$counting" = off ] || [ -f build/tests/count_plugin.so ] || make --no-print-directory -s count-plugin >&2
@@ -101,8 +106,11 @@ measure()
 	shift 2
 	[ ${#wanted[@]} -eq 0 ] || [[ " ${wanted[*]} " = *" $name "* ]] || return
 	[ "$counting" = off ] || count_all "$name" "$old" "$@" || return
+	[ "$rounds" -eq 0 ] || report again_overhead_percent "itself" "$name" \
+		"$(times_above "$old" "$old" "$@")" percent
 	for kind in "${kinds[@]}"; do
 		IFS='|' read -r figure subject options <<< "$kind"
+		[[ $figures = *" $figure "* ]] || continue
 		# shellcheck disable=SC2086 # words
 		$dcpix -q $options -o "$work/new" "$old" || continue
 		[ "$counting" = off ] || report "${figure}_instructions_percent" "$subject" "$name" \
@@ -114,24 +122,24 @@ measure()
 }
 
 wanted=("$@")
-head -c 2000000 "$(${CC:-gcc} -print-prog-name=cc1)" > "$work/code"
-for _ in 1 2 3; do
+head -c $((400000 * scale)) "$(${CC:-gcc} -print-prog-name=cc1)" > "$work/code"
+for _ in $(seq "$scale"); do
 	cat docs/*.md
 done > "$work/text"
-cat > "$work/script.py" << 'END'
+cat > "$work/script.py" << END
 def fib(n):
     return n if n < 2 else fib(n - 1) + fib(n - 2)
 seen = {}
-for i in range(50000):
+for i in range($((10000 * scale))):
     seen[i % 997] = seen.get(i % 997, "") [-20:] + str(i)
-print(fib(20), len(seen), sorted(seen.values())[3])
+print([fib(16) for i in range($scale)][0], len(seen), sorted(seen.values())[3])
 END
-cat > "$work/script.lua" << 'END'
+cat > "$work/script.lua" << END
 local function fib(n) if n < 2 then return n end return fib(n - 1) + fib(n - 2) end
 local seen = {}
-for i = 1, 50000 do seen[i % 997] = string.sub((seen[i % 997] or "") .. i, -20) end
+for i = 1, $((10000 * scale)) do seen[i % 997] = string.sub((seen[i % 997] or "") .. i, -20) end
 table.sort(seen)
-print(fib(22), #seen)
+print(fib(16), #seen)
 END
 # shellcheck disable=SC2016 # their own
 {
@@ -144,10 +152,12 @@ measure mawk mawk '{ for (i = 1; i <= NF; i++) c[$i]++ } END { print NF, c["the"
 measure gawk gawk '{ for (i = 1; i <= NF; i++) c[$i]++ } END { print NF, c["the"] }' "$work/text"
 measure perl perl -ne 'for (split) { $c{$_}++ } END { print map { "$_ $c{$_}\n" }
 	sort { $c{$b} <=> $c{$a} } keys %c }' "$work/text"
-measure python3 /usr/bin/python3 -S -E "$work/script.py"
+measure python3 /usr/bin/python3 -S "$work/script.py"
 measure lua lua5.4 "$work/script.lua"
-measure bash bash -c 'for i in {1..10000}; do n=$((n + i % 7)); s=${s:0:20}x; done; echo $n'
-measure dash dash -c 'while [ ${#s} -lt 2000 ]; do n=$((n + 7)); s=x$s; done; echo $n'
+measure bash bash -c 'for ((i = 0; i < 4000 * $1; i++)); do n=$((n + i % 7)); s=${s:0:20}x; done
+	echo $n' bash "$scale"
+measure dash dash -c 'while [ ${i:-0} -lt $((2000 * $1)) ]; do n=$((n + 7)); s=x${s%??????}; i=$((i + 1)); done
+	echo $n' dash "$scale"
 measure git git diff --no-index --stat "$work/text" "$work/code"
 }
 exit 0

@@ -90,6 +90,7 @@ END {
 		printf (("image_percent", "program", program[p]) in value ? " %.0f |" : " |"),
 			value["image_percent", "program", program[p]]
 	print ""
+	section("How good the times are", "again")
 	section("Paths", "paths")
 	section("Calling contexts", "context")
 	section("Calls", "calls")
