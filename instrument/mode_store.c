@@ -267,7 +267,7 @@ static const struct {
 	{PATHS_MAP_SECTION, "paths", store_paths},
 	{CALL_MAP_SECTION, "calls", store_calls},
 	{BURSTS_MAP_SECTION, "bursts", store_bursts},
-	{VARIATION_MAP_SECTION, "times of paths", store_variation},
+	{VARIATION_MAP_SECTION, "variation", store_variation},
 };
 
 static bool has_section(const struct elf_file *file, const char *section)

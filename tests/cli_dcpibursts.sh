@@ -6,6 +6,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/tap.sh
+. tests/recorded_db.sh
 
 dcpix=$PWD/build/bin/dcpix
 dcpibursts=$PWD/build/bin/dcpibursts
@@ -109,7 +110,7 @@ is "sums are over all references" \
 	"$(tail -n +2 "$scratch/sums" | awk -F, '{ sum += $1 } END { print sum }')" \
 	"$(($(wc -l < "$scratch/trace") - 1))"
 
-# The database has the same, by epoch, and other databases with it.
+# The database has the same, by epoch.
 stored=$scratch/stored.db
 out=$("$dcpix" counts --db "$stored" "$scratch/new" "$DCPIX_OUT".*)
 like "bursts are kept" "$out" "^bursts of 1 process of .*known: epoch 1 of "
@@ -119,23 +120,25 @@ for how in "" "--by procedure --csv" "--by reference" "--streams --lengths 2-40"
 		"$("$dcpibursts" $how --db "$stored" 2>&1 | md5sum)" \
 		"$("$dcpibursts" $how "$scratch/new" "$DCPIX_OUT".* 2>&1 | md5sum)"
 done
-check "databases are merged" build/bin/dcpictl merge --db "$scratch/merged.db" "$stored"
-is "with bursts" "$("$dcpibursts" --csv --by reference --db "$scratch/merged.db" | md5sum)" \
-	"$("$dcpibursts" --csv --by reference --db "$stored" | md5sum)"
 "$dcpix" counts -q --db "$stored" "$scratch/new" "$DCPIX_OUT".*
 is "epochs are summed up" "$("$dcpibursts" --csv --by reference --db "$stored" | wc -l)" \
 	$((2 * $(wc -l < "$scratch/trace") - 1))
 is "their threads are others" \
 	"$("$dcpibursts" --csv --by reference --db "$stored" | tail -n 1 | cut -d, -f1)" 1
-"$dcpibursts" --db "$stored" --image nothing > "$scratch/none" 2>&1
-is "no such image: nothing" $? 1
-like "and that is told" "$(cat "$scratch/none")" "^dcpibursts: there are no bursts of nothing in"
 "$dcpix" run -q --mode bursts --checks 500 --burst 100 --checks-at EC --db "$stored" \
 	"$scratch/known" 3 > /dev/null
 is "run keeps them, too" $? 0
 like "as an epoch" "$("$dcpibursts" --epoch last --db "$stored" | head -n 1)" \
 	" bursts of 100 checks, 500 between two"
 refuses "bursts that came otherwise" "differ in what was measured" "$dcpibursts" --db "$stored"
+
+# So it is of a real program, and other databases have it too.
+WORK=$scratch bin=$PWD/build/bin
+"$dcpix" -q --mode bursts --checks 1000 --burst 50 -o "$scratch/gzip" "$(command -v gzip)"
+for run in first second; do
+	DCPIX_OUT=$scratch/$run "$scratch/gzip" -6c "$scratch/text" > "$scratch/packed"
+done
+same_in_database dcpibursts "$scratch/gzip" "$scratch"/first.* "$scratch"/second.*
 
 # Hot data streams: of all that is recorded, of bursts, and what they have in common.
 chase()

@@ -7,6 +7,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/tap.sh
+. tests/recorded_db.sh
 
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
@@ -142,10 +143,10 @@ one=$("$dcpivpp" --csv "$scratch/known.vpp" "$scratch/first" |
 	awk -F, 'NR > 1 { sum += $2 } END { print sum }')
 is "two files are summed up" "$sum" $((2 * one))
 
-# The database has the same, by epoch, and other databases with it.
+# The database has the same, by epoch.
 stored=$scratch/stored.db
 out=$("$dcpix" counts --db "$stored" "$scratch/known.vpp" "$scratch/first")
-like "times are kept" "$out" "^times of paths of 1 process of .*known: epoch 1 of "
+like "times are kept" "$out" "^variation of 1 process of .*known: epoch 1 of "
 "$dcpix" counts -q --db "$stored" "$scratch/known.vpp" "$DCPIX_OUT".*
 for how in "" --json --csv --svg; do
 	# shellcheck disable=SC2086 # none, or one
@@ -159,9 +160,6 @@ is "epochs are summed up" \
 is "epochs are compared" \
 	"$("$dcpivpp" --db "$stored" --epoch 1 --compare-epoch 2 | md5sum)" \
 	"$("$dcpivpp" --compare "$(ls "$DCPIX_OUT".*)" "$scratch/known.vpp" "$scratch/first" | md5sum)"
-check "databases are merged" build/bin/dcpictl merge --db "$scratch/merged.db" "$stored"
-is "with times of paths" "$("$dcpivpp" --csv --db "$scratch/merged.db" | md5sum)" \
-	"$("$dcpivpp" --csv --db "$stored" | md5sum)"
 
 # For others: a stack for each path, whose value is its net variation.
 export_()
@@ -193,9 +191,14 @@ refuses "files to compare with epochs" "compare needs a rewritten program" \
 	"$dcpivpp" --db "$stored" --epoch 1 --compare "$scratch/first"
 refuses "epochs to compare with files" "is of the database" \
 	"$dcpivpp" --compare-epoch 1 "$scratch/known.vpp" "$scratch/first"
-"$dcpivpp" --db "$stored" --host nobody > "$scratch/none" 2>&1
-is "no such host: nothing" $? 1
-like "and that is told" "$(cat "$scratch/none")" "^dcpivpp: there are no variation in"
+
+# So it is of a real program, and other databases have it too.
+WORK=$scratch bin=$PWD/build/bin
+"$dcpix" -q --mode variation --checks 100 -o "$scratch/gzip" "$(command -v gzip)"
+for run in run1 run2; do
+	DCPIX_OUT=$scratch/$run "$scratch/gzip" -6c README.md > "$scratch/packed"
+done
+same_in_database dcpivpp "$scratch/gzip" "$scratch"/run1.* "$scratch"/run2.*
 
 refuses "no files" "^dcpivpp: a rewritten program is needed" "$dcpivpp" "$scratch/known.vpp"
 refuses "not rewritten" "has not been rewritten" "$dcpivpp" "$scratch/known" "$scratch/first"
