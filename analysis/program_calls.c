@@ -15,8 +15,11 @@
 #define RECURSION_MAX 0.9
 /* Fewer returns to a place compare nothing. */
 #define RETURNS_MIN 2.0
-/* Relative variance of shares that does not shrink with what was seen of them. */
-#define SHARE_BIAS 0.03
+/*
+ * Relative variance of shares that does not shrink with what was seen of them: returns are
+ * seen where the program waits, which may be for one caller's data more than for another's.
+ */
+#define SHARE_BIAS 0.3
 /* That estimates may take until they are asked for; more of them are made anew. */
 #define KEPT_BYTES_MAX ((size_t)64 << 20)
 
