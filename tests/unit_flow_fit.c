@@ -246,6 +246,69 @@ static void test_callers_set_the_scale(void **state)
 	flow_fit_deinit(&fit);
 }
 
+#define LINE 10
+
+/* One after the other, each as often as the first, whose samples differ from the others'. */
+static void fit_line(struct flow_fit *fit, double samples, double first, double heaviness)
+{
+	struct cfg_fixture_edge edges[LINE + 1] = {{CFG_ENTRY, 0}};
+	struct flow_block_evidence blocks[LINE + 2] = {0};
+	double seen[LINE + 1];
+	struct flow_evidence evidence = {.blocks = blocks, .seen = seen};
+	struct flow_chain *chain;
+	struct cfg *cfg;
+
+	for (uint32_t b = 0; b < LINE; b++) {
+		edges[b + 1] = (struct cfg_fixture_edge){b, b + 1 < LINE ? b + 1 : CFG_EXIT};
+		blocks[b] = (struct flow_block_evidence){.samples = b == 0 ? first : samples,
+							 .cycles = 1,
+							 .evenness = 0.5,
+							 .heaviness = heaviness};
+	}
+	for (uint32_t e = 0; e < LINE + 1; e++)
+		seen[e] = 1;
+	cfg = cfg_fixture_create(NULL, LINE, edges, LINE + 1);
+	assert_int_equal(flow_chain_create(&chain, cfg), 0);
+	assert_int_equal(flow_fit_create(fit, chain, &evidence), 0);
+	assert_int_equal(flow_fit_find_spread(fit, chain, &evidence), 0);
+	flow_chain_destroy(chain);
+	cfg_fixture_destroy(cfg);
+}
+
+/* Nine blocks in ten agree; one waits for memory, a hundred times as long or a thousand. */
+static void test_heavy_stalls_are_one_blocks_own(void **state)
+{
+	struct flow_fit even, hundred, thousand, all;
+
+	(void)state;
+	fit_line(&even, 1000, 1000, 1 / 3.0);
+	fit_line(&hundred, 1000, 100000, 1 / 3.0);
+	fit_line(&thousand, 1000, 1000000, 1 / 3.0);
+	fit_line(&all, 1000, 100000, 0);
+	assert_near(even.nodes[0], 1000, 0.01);
+	assert_true(hundred.nodes[0] > 1000 && hundred.nodes[0] < 3000);
+	assert_true(thousand.nodes[0] < 1.3 * hundred.nodes[0]);
+	/* Where there are none, it is their mean. */
+	assert_near(all.nodes[0], 10900, 0.01);
+	flow_fit_deinit(&even);
+	flow_fit_deinit(&hundred);
+	flow_fit_deinit(&thousand);
+	flow_fit_deinit(&all);
+}
+
+/* However long it waits, it does not make the others' frequency more certain. */
+static void test_heavy_stalls_tell_no_more(void **state)
+{
+	struct flow_fit even, hundred;
+
+	(void)state;
+	fit_line(&even, 1000, 1000, 1 / 3.0);
+	fit_line(&hundred, 1000, 100000, 1 / 3.0);
+	assert_true(hundred.spread[0] > 0.9 * even.spread[0]);
+	flow_fit_deinit(&even);
+	flow_fit_deinit(&hundred);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -257,6 +320,8 @@ int main(void)
 		cmocka_unit_test(test_time_speaks_where_directions_do_not),
 		cmocka_unit_test(test_spread_shrinks_with_evidence),
 		cmocka_unit_test(test_callers_set_the_scale),
+		cmocka_unit_test(test_heavy_stalls_are_one_blocks_own),
+		cmocka_unit_test(test_heavy_stalls_tell_no_more),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -73,14 +73,14 @@ static double likelihood_of_time(struct problem *problem)
 	for (uint32_t n = 0; n < problem->chain->node_count; n++) {
 		const struct flow_block_evidence *block = &problem->evidence->blocks[n];
 		double frequency = problem->fit->nodes[n], expected = frequency * block->cycles;
-		double all = block->samples + block->evenness;
+		double part = flow_block_part(block), samples = block->samples * part;
+		double all = samples + block->evenness, even = block->evenness / part;
 
 		problem->worth[n] = 0;
 		if (block->cycles <= 0 || block->evenness <= 0)
 			continue;
-		sum += block->samples * log(expected) - all * log(expected + block->evenness);
-		problem->worth[n] = block->samples / frequency -
-				    all * block->cycles / (expected + block->evenness);
+		sum += samples * log(expected) - all * log(expected + even);
+		problem->worth[n] = samples / frequency - all * block->cycles / (expected + even);
 	}
 	return sum;
 }

@@ -9,7 +9,10 @@
  * What is maximised is the sum of
  *  - for each block, the logarithm of the likelihood of its samples: Poisson around
  *    frequency x cycles x stall, the stall being drawn from a gamma distribution
- *    (together: negative binomial). Blocks without samples count, too;
+ *    (together: negative binomial). Blocks without samples count, too. Where stalls are
+ *    heavy, the gamma distribution's own scale is drawn from another one: far more samples
+ *    than expected then cost as their logarithm does, not in proportion. For a block that
+ *    waits for memory takes a hundred times as long as others, and says nothing of these;
  *  - for each branch, that of the directions seen, as a multinomial distribution;
  *  - for the callers' estimate of the executions, a normal one of its logarithm.
  * By L-BFGS, with exact gradients: two solutions of a sparse system for each step.
@@ -26,9 +29,22 @@
 /** struct flow_block_evidence - of a node; all zero: nothing is known. */
 struct flow_block_evidence {
 	double samples;
-	double cycles;	 /* an execution takes, on average over code; 0: leave it out */
-	double evenness; /* shape of the gamma distribution: 1 / relative variance */
+	double cycles;	  /* an execution takes, on average over code; 0: leave it out */
+	double evenness;  /* shape of the gamma distribution: 1 / relative variance */
+	double heaviness; /* 1 / shape of its scale's distribution; 0: no heavy stalls */
 };
+
+/**
+ * flow_block_part() - the part of a block's samples that is not heavy
+ *
+ * The likelihood, by the logarithm of expected samples x, has the slope
+ * evenness (samples - x) / (x + evenness / part): the negative binomial's where heaviness
+ * is 0, and never more than 1 / heaviness where it is not.
+ */
+static inline double flow_block_part(const struct flow_block_evidence *block)
+{
+	return 1 / (1 + block->samples * block->heaviness);
+}
 
 /**
  * struct flow_evidence - of a procedure

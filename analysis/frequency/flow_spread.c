@@ -48,11 +48,12 @@ struct spread {
 /* Of a Poisson variable whose mean is drawn from a gamma distribution, at the fit. */
 static double information_of(const struct flow_block_evidence *block, double frequency)
 {
-	double expected = frequency * block->cycles, sum = expected + block->evenness;
+	double expected = frequency * block->cycles;
+	double even = block->evenness / flow_block_part(block), sum = expected + even;
 
 	if (block->cycles <= 0 || block->evenness <= 0)
 		return 0;
-	return (block->samples + block->evenness) * expected * block->evenness / (sum * sum);
+	return (block->samples + even) * expected * block->evenness / (sum * sum);
 }
 
 /*

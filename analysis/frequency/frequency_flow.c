@@ -18,11 +18,15 @@
  * of it are stalls, which come by the block rather than by the instruction: no model of
  * instructions does better. Where branches go either way, some are mispredicted.
  */
-#define BLOCK_CYCLES 2.1
-#define INSN_CYCLES 0.3
-#define MISPREDICT_CYCLES 3.0
-/* How even these are from block to block: the shape of a gamma distribution. */
+#define BLOCK_CYCLES 1.9
+#define INSN_CYCLES 0.27
+#define MISPREDICT_CYCLES 2.7
+/*
+ * How even these are from block to block: the shape of a gamma distribution, and of the
+ * one that its scale is drawn from, since some wait for memory.
+ */
 #define EVENNESS 0.5
+#define HEAVINESS (1 / 8.0)
 
 /* But loops of one block often run at their bound, less what the model is too slow. */
 #define LOOP_SPEED 0.85
@@ -54,7 +58,7 @@
  */
 #define DIRECTION_BIAS 0.01
 #define DIRECTION_LIMIT 0.001
-#define STALLED 3.0
+#define STALLED 3.5
 #define STALL_BIAS 2.0
 /* Shared out among the edges of a branch, before any was seen. */
 #define PRIOR_SEEN 0.1
@@ -217,6 +221,7 @@ static void take_loop_time(struct flow_block_evidence *block, double bound, doub
 		block->evenness = fmin(12 / (range * range), EVENNESS);
 		return;
 	}
+	block->heaviness = 0;
 	block->cycles = LOOP_SPEED * bound + LOOP_MISPREDICT_CYCLES * surprise;
 	block->evenness = LOOP_EVENNESS;
 }
@@ -236,6 +241,7 @@ static void take_time(struct flow_evidence *evidence, const struct flow_chain *c
 		mine->cycles = BLOCK_CYCLES + INSN_CYCLES * block->count +
 			       MISPREDICT_CYCLES * surprise(chain, evidence, cfg, b);
 		mine->evenness = EVENNESS;
+		mine->heaviness = HEAVINESS;
 		if (is_loop(chain, b) && input->schedule->block_cycles[b] > 0)
 			take_loop_time(mine, input->schedule->block_cycles[b],
 				       surprise(chain, evidence, cfg, b), changes_lines(cfg, b));
