@@ -21,11 +21,14 @@ void runtime_fail(const char *why, uint32_t bytes)
 		CALL1(SYS_exit_group, EXIT_FAILED);
 }
 
-/* The kernel looks at the set before at what is to be done with it. */
+/*
+ * The kernel looks at the set before at what is to be done with it. A program that is not
+ * allowed to ask has not begun so, and has been here before.
+ */
 static int can_be_read(const void *at)
 {
-	return system_call6(SYS_rt_sigprocmask, HOW_NONE, (long)at, 0, SIGNAL_BYTES, 0, 0) ==
-	       -EINVAL;
+	return system_call6(SYS_rt_sigprocmask, HOW_NONE, (long)at, 0, SIGNAL_BYTES, 0, 0) !=
+	       -EFAULT;
 }
 
 static struct process_area *find(void)

@@ -26,6 +26,7 @@
  * @process: id
  * @images:  how many; others are not filled in yet
  * @windows: likewise, of @addresses and @owners: thread ids
+ * @direct:  %fs' and %gs' bases can be read and written without the kernel
  * @image:   copies of their states, with the range that each has here
  */
 struct process_area {
@@ -37,6 +38,7 @@ struct process_area {
 	uint64_t magic;
 	uint32_t images;
 	uint32_t windows;
+	uint64_t direct;
 	uint64_t addresses[PROCESS_AREA_WINDOWS];
 	uint32_t owners[PROCESS_AREA_WINDOWS];
 	struct profile_layout_state image[PROCESS_AREA_IMAGES];

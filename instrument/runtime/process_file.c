@@ -9,7 +9,16 @@
 
 #define FEW_BLOCKS 16
 
+#define PATH_BYTES (PROFILE_LAYOUT_PATH_BYTES + PROFILE_LAYOUT_NAME_BYTES + 48)
+
 #define FILE_SIZE_LIMIT 1 /* RLIMIT_FSIZE */
+#define ADVICE_POPULATE_WRITE 23
+
+/* struct statfs */
+#define DISK_WORDS 16
+#define DISK_BLOCK_BYTES 1
+#define DISK_BLOCKS 2
+#define DISK_LEFT 4
 
 /* Finds NAME=value in what the program was started with. Return: its length, 0: not there. */
 static uint32_t find_variable(const char *name, char *value, uint32_t bytes)
@@ -74,9 +83,8 @@ static uint32_t append_number(char *out, uint32_t length, uint64_t number)
  * PATH.PID, or PATH.PID.N where a program of that number has been before. What DCPIX_OUT says
  * goes for all images of a process: libraries add their names.
  */
-static long create_file(struct profile_layout_state *state)
+static long create_file(const struct profile_layout_state *state, char path[PATH_BYTES])
 {
-	char path[PROFILE_LAYOUT_PATH_BYTES + PROFILE_LAYOUT_NAME_BYTES + 48];
 	uint32_t length = find_variable("DCPIX_OUT=", path, PROFILE_LAYOUT_PATH_BYTES);
 	long fd = -EEXIST;
 
@@ -156,21 +164,55 @@ static void map(struct profile_layout_state *state, long fd)
 		state->region = (uint64_t)at;
 		state->region_blocks = blocks;
 	}
-	if (state->region != 0)
-		fill_header((struct profile_layout_header *)state->region, state);
+}
+
+/* Kernels before 5.14 do not know. */
+static int hold(const struct profile_layout_state *state, uint64_t from, uint64_t bytes)
+{
+	long r = CALL3(SYS_madvise, state->region + from, bytes, ADVICE_POPULATE_WRITE);
+
+	return r != -EFAULT && r != -ENOMEM;
+}
+
+int process_file_hold(const struct profile_layout_state *state, uint32_t block)
+{
+	return hold(state, bytes_of(state, block), state->block_bytes);
+}
+
+/*
+ * The head at least, all of a block of counters, and as much as there is now for modes whose
+ * tables are seldom full.
+ */
+static int has_room(const struct profile_layout_state *state, long fd)
+{
+	uint64_t disk[DISK_WORDS];
+
+	if (!hold(state, 0, PROFILE_LAYOUT_PAGE))
+		return 0;
+	if (state->mode == PROFILE_LAYOUT_COUNTS)
+		return process_file_hold(state, 0);
+	return CALL2(SYS_fstatfs, fd, disk) != 0 || disk[DISK_BLOCKS] == 0 ||
+	       disk[DISK_LEFT] * disk[DISK_BLOCK_BYTES] >= state->block_bytes;
 }
 
 void process_file_map(struct profile_layout_state *state)
 {
-	long fd = create_file(state);
+	char path[PATH_BYTES];
+	long fd = create_file(state, path);
 
 	state->region = 0;
 	if (fd >= 0) {
 		map(state, fd);
+		if (state->region != 0 && !has_room(state, fd)) {
+			process_file_unmap(state);
+			CALL1(SYS_unlink, path);
+		}
 		CALL1(SYS_close, fd);
 	}
 	if (state->region == 0 && state->mode != PROFILE_LAYOUT_COUNTS)
 		map(state, -1);
+	if (state->region != 0)
+		fill_header((struct profile_layout_header *)state->region, state);
 }
 
 void process_file_unmap(struct profile_layout_state *state)

@@ -101,6 +101,13 @@ void runtime_mode_slow(const struct profile_layout_state *state,
  */
 void process_file_map(struct profile_layout_state *state);
 
+/**
+ * process_file_hold() - have the disk keep room for a block
+ *
+ * Whoever writes where there is none would be ended by a signal. Return: whether there is.
+ */
+int process_file_hold(const struct profile_layout_state *state, uint32_t block);
+
 /** process_file_unmap() - it is another process', of which this one is a copy. */
 void process_file_unmap(struct profile_layout_state *state);
 

@@ -10,17 +10,57 @@
 #define ARCH_GET_FS 0x1003
 #define ARCH_GET_GS 0x1004
 
-static uint64_t base_of(int which)
+#define NOBODY UINT32_MAX
+#define AUXILIARY_ENTRIES 64
+#define AUXILIARY_HWCAP2 26
+#define HWCAP2_FSGSBASE 2
+
+/* Whether the kernel has enabled it; programs may not be allowed to ask it for the rest. */
+static int has_direct(void)
+{
+	long fd = CALL3(SYS_open, "/proc/self/auxv", 0, 0);
+	uint64_t entries[AUXILIARY_ENTRIES][2];
+	long bytes;
+
+	if (fd < 0)
+		return 0;
+	bytes = CALL3(SYS_read, fd, entries, sizeof(entries));
+	CALL1(SYS_close, fd);
+	for (long i = 0; i < bytes / (long)sizeof(*entries); i++) {
+		if (entries[i][0] == AUXILIARY_HWCAP2)
+			return (entries[i][1] & HWCAP2_FSGSBASE) != 0;
+	}
+	return 0;
+}
+
+static uint64_t base_of(const struct process_area *area, int which)
 {
 	uint64_t base = 0;
 
-	CALL2(SYS_arch_prctl, which, &base);
+	if (!area->direct)
+		CALL2(SYS_arch_prctl, which, &base);
+	else if (which == ARCH_GET_FS)
+		__asm__ volatile("rdfsbase %0" : "=r"(base));
+	else
+		__asm__ volatile("rdgsbase %0" : "=r"(base));
 	return base;
 }
 
+/* Return: whether it could be. */
+static int set_window(const struct process_area *area, struct thread_window *window)
+{
+	if (!area->direct)
+		return CALL2(SYS_arch_prctl, ARCH_SET_GS, window) == 0;
+	__asm__ volatile("wrgsbase %0" : : "r"(window) : "memory");
+	return 1;
+}
+
+/* Return: NOBODY: programs may not be allowed to ask. */
 static uint32_t thread_id(void)
 {
-	return (uint32_t)CALL1(SYS_gettid, 0);
+	long id = CALL1(SYS_gettid, 0);
+
+	return id > 0 ? (uint32_t)id : NOBODY;
 }
 
 /* --- ranges --------------------------------------------------------------- */
@@ -48,6 +88,10 @@ static uint64_t take_block(const struct profile_layout_state *image, uint32_t nu
 		return image->mode == PROFILE_LAYOUT_COUNTS ? image->region_blocks - 1
 							    : image->region_blocks;
 	}
+	if (image->mode == PROFILE_LAYOUT_COUNTS && !process_file_hold(image, number)) {
+		header->shared++;
+		return image->region_blocks;
+	}
 	header->owners[number] = thread_id();
 	if (header->blocks <= number)
 		header->blocks = number + 1;
@@ -69,14 +113,17 @@ static int map_block(const struct profile_layout_state *image, uint32_t number, 
 	/* Emulators of a process may know only mappings that are moved. */
 	if (system_call6(SYS_mremap, (long)from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
 			 (long)at, 0) != (long)at)
-		return 0;
+		return map_zeros(at, image->block_bytes, 1);
 	map_zeros(from, image->block_bytes, 0);
 	return 1;
 }
 
-/* @why: RUNTIME_FORK: the private memory stays as it is. */
-static void map(struct process_area *area, struct thread_window *window, uint32_t number,
-		enum runtime_begin why)
+/*
+ * @why: RUNTIME_FORK: the private memory stays as it is, and so does all else that cannot be
+ * replaced. Return: whether there is memory.
+ */
+static int map(struct process_area *area, struct thread_window *window, uint32_t number,
+	       enum runtime_begin why)
 {
 	const struct profile_layout_state *image = &area->image[number];
 	uint64_t at = (uint64_t)window + image->range;
@@ -89,25 +136,31 @@ static void map(struct process_area *area, struct thread_window *window, uint32_
 		done = map_zeros(at, profile_layout_range_bytes(image), 0);
 	else if (why == RUNTIME_THREAD && image->head_bytes > 0)
 		done = map_zeros(at, image->head_bytes, 1);
-	if (!done || !map_block(image, window->number, at + image->head_bytes))
-		RUNTIME_FAIL("no memory for a thread's counters");
+	if ((!done || !map_block(image, window->number, at + image->head_bytes)) &&
+	    why != RUNTIME_FORK)
+		return 0;
 	window->mapped[number / 64] |= UINT64_C(1) << number % 64;
 	runtime_mode_begin(image, &memory, why);
+	return 1;
 }
 
 void thread_window_map(struct process_area *area, struct thread_window *window, uint32_t image)
 {
-	if ((window->mapped[image / 64] >> image % 64 & 1) == 0)
-		map(area, window, image, RUNTIME_THREAD);
+	if ((window->mapped[image / 64] >> image % 64 & 1) == 0 &&
+	    !map(area, window, image, RUNTIME_THREAD))
+		RUNTIME_FAIL("no memory for a thread's counters");
 }
 
-static void map_again(struct process_area *area, struct thread_window *window,
-		      enum runtime_begin why)
+static int map_again(struct process_area *area, struct thread_window *window,
+		     enum runtime_begin why)
 {
+	int done = 1;
+
 	for (uint32_t i = 0; i < area->images; i++) {
 		if (window->mapped[i / 64] >> i % 64 & 1)
-			map(area, window, i, why);
+			done &= map(area, window, i, why);
 	}
+	return done;
 }
 
 /* --- windows -------------------------------------------------------------- */
@@ -173,31 +226,43 @@ static uint32_t choose(const struct process_area *area, int *shared)
 	return *shared ? limit - 1 : number;
 }
 
+/* Return: 0: there is no memory for one. */
+static struct thread_window *take_own(struct process_area *area, uint32_t number, uint64_t owner)
+{
+	int is_new = number == area->windows;
+	uint64_t at = is_new ? make_window(area) : area->addresses[number];
+	struct thread_window *window = (struct thread_window *)at;
+
+	if (window == 0)
+		return 0;
+	window->owner = owner;
+	window->number = number;
+	if (!map_again(area, window, RUNTIME_THREAD)) {
+		if (is_new)
+			CALL2(SYS_munmap, window, window->bytes);
+		return 0;
+	}
+	area->addresses[number] = at;
+	area->owners[number] = thread_id();
+	area->windows += (uint32_t)is_new;
+	return window;
+}
+
+/* A thread for which there is no memory has its window together with the first one. */
 static struct thread_window *take(struct process_area *area, uint64_t owner)
 {
 	int shared = 0;
 	uint32_t number = choose(area, &shared);
-	struct thread_window *window;
+	struct thread_window *window = shared ? (struct thread_window *)area->addresses[number]
+					      : take_own(area, number, owner);
 
-	if (number == area->windows) {
-		area->addresses[number] = make_window(area);
-		if (area->addresses[number] != 0) {
-			area->windows++;
-		} else {
-			number = 0;
-			shared = 1;
-		}
-	}
-	window = (struct thread_window *)area->addresses[number];
+	if (window == 0)
+		window = (struct thread_window *)area->addresses[0];
 	if (window == 0)
 		RUNTIME_FAIL("no memory for a thread's counters");
-	if (!shared) {
-		window->owner = owner;
-		window->number = number;
-		area->owners[number] = thread_id();
-		map_again(area, window, RUNTIME_THREAD);
-	}
-	CALL2(SYS_arch_prctl, ARCH_SET_GS, window);
+	/* Another thread's was inherited and serves as well; but there is none at first. */
+	if (!set_window(area, window) && number == 0)
+		RUNTIME_FAIL("a thread's register cannot be set");
 	return window;
 }
 
@@ -207,14 +272,15 @@ static struct thread_window *take(struct process_area *area, uint64_t owner)
  */
 struct thread_window *thread_window_own(struct process_area *area)
 {
-	struct thread_window *window = (struct thread_window *)base_of(ARCH_GET_GS);
-	uint64_t owner = base_of(ARCH_GET_FS);
+	struct thread_window *window = (struct thread_window *)base_of(area, ARCH_GET_GS);
+	uint64_t owner = base_of(area, ARCH_GET_FS);
 
 	if (window == 0)
 		return take(area, owner);
 	if (area->process != (uint32_t)CALL1(SYS_getpid, 0))
 		return window->owner == owner ? window : take(area, owner);
-	if (area->owners[window->number] != thread_id())
+	if (area->owners[window->number] != thread_id() ||
+	    (thread_id() == NOBODY && window->owner != owner))
 		return take(area, owner);
 	window->owner = owner;
 	return window;
@@ -222,13 +288,18 @@ struct thread_window *thread_window_own(struct process_area *area)
 
 void thread_window_begin(struct process_area *area)
 {
-	struct thread_window *own = (struct thread_window *)base_of(ARCH_GET_GS);
-	uint64_t owner = base_of(ARCH_GET_FS);
-	enum runtime_begin why = own != 0 && own->owner == owner ? RUNTIME_FORK : RUNTIME_THREAD;
+	struct thread_window *own;
+	enum runtime_begin why;
+	uint64_t owner;
 
 	area->process = (uint32_t)CALL1(SYS_getpid, 0);
-	if (area->images == 0)
+	if (area->images == 0) {
+		area->direct = (uint64_t)has_direct();
 		return;
+	}
+	own = (struct thread_window *)base_of(area, ARCH_GET_GS);
+	owner = base_of(area, ARCH_GET_FS);
+	why = own != 0 && own->owner == owner ? RUNTIME_FORK : RUNTIME_THREAD;
 	for (uint32_t i = 0; i < area->windows; i++) {
 		struct thread_window *window = (struct thread_window *)area->addresses[i];
 
