@@ -184,21 +184,28 @@ static void find_entry(struct machine_code *code, const struct paths_places *pla
 	block_code_shift(code, ret, ENTRY_BITS);
 }
 
+/* Whether %rax need not be kept, but where there is something to look for. */
+static bool can_spare_rax(const struct point *point)
+{
+	return (point->live & LIVENESS_FLAGS) == 0 && (point->free & BIT(MACHINE_RAX)) == 0 &&
+	       __builtin_popcount(point->free & ~BIT(MACHINE_RSP)) >= 2;
+}
+
 /*
  * Another path, or none, is where this one's would be. A free entry is taken without a moment
- * at which a signal's handler could take it too. %rax is free.
+ * at which a signal's handler could take it too. %rax is free, and @key whole.
  */
 static void search_table(struct machine_code *code, const struct paths_places *places,
-			 struct block_place entry, unsigned int key, uint32_t hit)
+			 struct block_place entry, unsigned int key, uint32_t found)
 {
 	uint32_t next = machine_code_label(code);
 
 	machine_code_place(code, next);
 	block_code_number(code, MACHINE_RAX, 0);
 	block_code_move(code, BLOCK_EXCHANGE, key, entry);
-	machine_code_branch(code, CONDITION_EQUAL, hit);
+	machine_code_branch(code, CONDITION_EQUAL, found);
 	block_code_compare(code, MACHINE_RAX, key);
-	machine_code_branch(code, CONDITION_EQUAL, hit);
+	machine_code_branch(code, CONDITION_EQUAL, found);
 	block_code_alu(code, BLOCK_ALU_ADD, (unsigned int)entry.index, 1 << ENTRY_BITS);
 	find_entry(code, places, MACHINE_RAX, key);
 	block_code_alu(code, BLOCK_ALU_ADD, MACHINE_RAX, PATHS_TABLE_PROBES << ENTRY_BITS);
@@ -207,14 +214,62 @@ static void search_table(struct machine_code *code, const struct paths_places *p
 	block_code_increment(code, block_place(word_at(places, PATHS_OVERFLOW)));
 }
 
+static void complete_key(struct machine_code *code, const struct paths_places *places,
+			 unsigned int key)
+{
+	block_code_number(code, MACHINE_RAX, (uint64_t)places->id << 32);
+	block_code_or(code, key, MACHINE_RAX);
+}
+
+/* Behind it comes what is to be done where the path is found; @done: where it is not. */
+static void look_up(struct machine_code *code, const struct paths_places *places,
+		    struct block_place entry, unsigned int key, uint32_t done)
+{
+	uint32_t hit = machine_code_label(code);
+
+	complete_key(code, places, key);
+	block_code_move(code, BLOCK_COMPARE, key, entry);
+	machine_code_branch(code, CONDITION_EQUAL, hit);
+	search_table(code, places, entry, key, hit);
+	machine_code_branch(code, MACHINE_JUMP, done);
+	machine_code_place(code, hit);
+}
+
+/* The same if %rax is not free: it is kept only for the search. */
+static void look_up_sparing(struct machine_code *code, const struct point *point,
+			    const struct paths_places *places, struct block_place entry,
+			    unsigned int key, uint32_t done)
+{
+	uint32_t hit = machine_code_label(code), other = machine_code_label(code);
+	uint32_t found = machine_code_label(code);
+	struct block_place owner = entry;
+	struct point_loan loan;
+
+	owner.at += sizeof(uint32_t);
+	block_code_move(code, BLOCK_COMPARE32, key, entry);
+	machine_code_branch(code, MACHINE_NOT_EQUAL, other);
+	block_code_compare32(code, owner, places->id);
+	machine_code_branch(code, CONDITION_EQUAL, hit);
+	machine_code_place(code, other);
+	point_borrow(code, point, BIT(MACHINE_RAX), 0, false, &loan);
+	complete_key(code, places, key);
+	search_table(code, places, entry, key, found);
+	point_give_back(code, &loan);
+	machine_code_branch(code, MACHINE_JUMP, done);
+	machine_code_place(code, found);
+	point_give_back(code, &loan);
+	machine_code_place(code, hit);
+}
+
 static void end_in_table(struct machine_code *code, const struct point *point,
 			 const struct paths_places *places, const struct path_way *way)
 {
-	uint32_t named = BIT(MACHINE_RAX) | (places->metric ? BIT(MACHINE_RDX) : 0);
-	uint32_t hit = machine_code_label(code), done;
+	bool spare = !places->metric && can_spare_rax(point);
+	uint32_t named = (spare ? 0 : BIT(MACHINE_RAX)) | (places->metric ? BIT(MACHINE_RDX) : 0);
 	struct block_place entry = {.at = places->table, .scale = 1};
 	struct point_loan loan;
 	unsigned int key, passed;
+	uint32_t done;
 
 	point_borrow(code, point, named, places->metric ? 3 : 2, true, &loan);
 	key = loan.registers[0];
@@ -231,13 +286,10 @@ static void end_in_table(struct machine_code *code, const struct point *point,
 		done = find_number(code, places, way, key);
 	}
 	find_entry(code, places, (unsigned int)entry.index, key);
-	block_code_number(code, MACHINE_RAX, (uint64_t)places->id << 32);
-	block_code_or(code, key, MACHINE_RAX);
-	block_code_move(code, BLOCK_COMPARE, key, entry);
-	machine_code_branch(code, CONDITION_EQUAL, hit);
-	search_table(code, places, entry, key, hit);
-	machine_code_branch(code, MACHINE_JUMP, done);
-	machine_code_place(code, hit);
+	if (spare)
+		look_up_sparing(code, point, places, entry, key, done);
+	else
+		look_up(code, places, entry, key, done);
 	entry.at = places->table + (uint32_t)offsetof(struct paths_entry, count);
 	block_code_increment(code, entry);
 	entry.at = places->table + (uint32_t)offsetof(struct paths_entry, metric);
