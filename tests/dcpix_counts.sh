@@ -34,7 +34,7 @@ real()
 }
 
 real 99 gzip -9c "$scratch/bytes"
-real 60 bzip2 -c "$scratch/bytes"
+real 85 bzip2 -c "$scratch/bytes"
 real 99 zstd -q -9 --single-thread -c "$scratch/bytes"
 real 90 xz -T1 -3c "$scratch/bytes"
 real 97 sort --parallel=1 "$scratch/text"

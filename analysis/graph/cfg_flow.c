@@ -157,9 +157,21 @@ static bool only_padding(const struct cfg_code *code, uint32_t insn)
 	return insn == CFG_CODE_NONE;
 }
 
+/* A call of another image's procedure that everybody knows not to return: exit(). */
+static bool is_known_stop(const struct cfg_code *code, const struct insn *call)
+{
+	long index = call->flow == INSN_FLOW_CALL ? image_code_find(code->image, call->target) : -1;
+
+	return index >= 0 &&
+	       procedure_table_get(image_code_procedures(code->image), (size_t)index)->source ==
+		       PROCEDURE_PLT &&
+	       image_code_never_returns(code->image, call->target);
+}
+
 /*
  * Compilers leave out what follows a call that they know not to return. So there is a
- * question only where other code or padding follows, and none where nothing does.
+ * question only where other code or padding follows, and none where nothing does; but for
+ * calls that all compilers know, where there are jumps: one of these may lead there.
  */
 static bool call_stops(struct cfg_flow *flow, uint32_t insn, uint32_t next)
 {
@@ -171,7 +183,7 @@ static bool call_stops(struct cfg_flow *flow, uint32_t insn, uint32_t next)
 		return true;
 	if (next != CFG_CODE_NONE && !(flow->flags[next] & FLOW_TARGET) &&
 	    !cfg_code_is_padding(&code->insns[next]))
-		return false;
+		return flow->jump_count > 0 && is_known_stop(code, &code->insns[insn]);
 	return !image_code_call_returns(code->image, &code->insns[insn]);
 }
 

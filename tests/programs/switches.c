@@ -251,6 +251,57 @@ stop:
 	return value;
 }
 
+/*
+ * Between the cases are calls that do not come back, with other values in the registers: what
+ * follows these is only known to be cases when the jump is resolved.
+ */
+__attribute__((noipa)) static void complain(FILE *file, const char *text, int n)
+{
+	fprintf(file, "%s %d\n", text, n);
+}
+
+__attribute__((noipa)) static void options(char **all)
+{
+	for (; *all != NULL; all++) {
+		if (**all != '-')
+			continue;
+		for (const char *c = *all + 1; *c != '\0'; c++) {
+			switch (*c) {
+			case 'a':
+				note(1);
+				break;
+			case 'b':
+				note(20);
+				break;
+			case 'h':
+				complain(stdout, "help", 1);
+				exit(0);
+			case 'c':
+				sink ^= 77;
+				break;
+			case 'd':
+				sink += 5;
+				break;
+			case 'e':
+				sink *= 3;
+				break;
+			case 'v':
+				complain(stdout, "version", 2);
+				exit(0);
+			case 'f':
+				sink -= 9;
+				break;
+			case 'z':
+				note(300);
+				break;
+			default:
+				complain(stderr, "what", 3);
+				exit(1);
+			}
+		}
+	}
+}
+
 static void run_ranges(void)
 {
 	for (int n = -12; n < 120; n++) {
@@ -277,6 +328,7 @@ int main(void)
 	static const unsigned char jumps[] = {1, 2, 3, 2, 4, 9, 1, 3, 0};
 	unsigned long stack[4] = {3, 1, 4, 1};
 	struct node nodes[40] = {{0}};
+	char *words[] = {"-abc", "x", "-dzef", "-", NULL};
 
 	for (int i = 0; i < 40; i++) {
 		nodes[i].next = i < 39 ? &nodes[i + 1] : NULL;
@@ -284,6 +336,7 @@ int main(void)
 		nodes[i].value = (short)(15 + i / 2);
 	}
 	run_ranges();
+	options(words);
 	of_bytes((const unsigned char *)"the quick brown fox 0123456789\t!ABCabcdefghijklmnopqrst");
 	of_fields(nodes);
 	note(machine(code, stack));
