@@ -48,8 +48,8 @@ collect-src += $(addprefix daemon/jit/, jit_code.c jit_image.c jit_program.c jit
 	jit_table.c kernel_code.c)
 collect-src += $(addprefix daemon/collect/, accumulate.c bin_queue.c collector.c \
 	collector_counters.c collector_drain.c collector_epoch.c collector_merge.c collector_retention.c \
-	core_clock.c edge_accumulate.c label_table.c matcher.c merge.c offset_counts.c overhead.c \
-	process_label.c rate_limit.c)
+	core_clock.c edge_accumulate.c label_table.c match_cache.c matcher.c merge.c offset_counts.c \
+	overhead.c process_label.c rate_limit.c)
 
 # Debian's libpfm4-dev has no .pc file.
 pfm-libs := $(shell $(PKG_CONFIG) --silence-errors --libs libpfm || echo -lpfm)
@@ -179,6 +179,7 @@ unit_online_cpus-archives := collect util
 unit_matcher-src := tests/unit_matcher.c tests/fake_feed.c
 unit_matcher-archives := $(daemon-archives)
 unit_matcher-pkgs := $(daemon-pkgs)
+unit_matcher-ldlibs := -Wl,--wrap=clock_gettime
 unit_offset_counts-src := tests/unit_offset_counts.c
 unit_offset_counts-archives := collect util
 unit_edge_accumulate-src := tests/unit_edge_accumulate.c

@@ -8,6 +8,7 @@
 #include "kmod/uapi/dcpi_uapi.h"
 
 static struct image_table *images;
+static struct match_cache cache;
 
 int matcher_open(struct matcher **ret, const struct matcher_config *config, struct error *err)
 {
@@ -37,6 +38,7 @@ void matcher_close(struct matcher *matcher)
 	(void)matcher;
 	image_table_destroy(images);
 	images = NULL;
+	match_cache_forget(&cache);
 }
 
 void matcher_describe(const struct matcher *matcher, char *text, size_t bytes)
@@ -86,25 +88,30 @@ struct image_place matcher_place(struct matcher *matcher, uint64_t tag, uint64_t
 	return place;
 }
 
+/* What is in an image is found again for ever. */
 struct match *matcher_match(struct matcher *matcher, const struct dcpi_sample *sample)
 {
-	static struct match match;
+	struct match *match = match_cache_find(&cache, sample);
 	struct image_place place = matcher_place(matcher, sample->tag, sample->pc);
 	uint64_t offset = place.image == IMAGE_UNKNOWN ? (uint64_t)place.unknown : place.offset;
 
-	match = (struct match){
+	if (match != NULL)
+		return match;
+	match = match_cache_place(&cache, sample);
+	*match = (struct match){
+		.who = match_who(sample),
+		.version = *match_cache_version(&cache, dcpi_tag_pid(sample->tag)),
+		.start = sample->pc & ~(uint64_t)UINT32_MAX,
+		.bytes = place.image == IMAGE_UNKNOWN ? 0 : 1ULL << 32,
 		.image = place.image,
 		.delta = offset - sample->pc,
 		.owner = PROFILE_PID_ALL,
 	};
-	return &match;
+	return match;
 }
 
-/* Nothing is ever found in it. */
 struct match_cache *matcher_cache(struct matcher *matcher)
 {
-	static struct match_cache cache = {.version = 1};
-
 	(void)matcher;
 	return &cache;
 }

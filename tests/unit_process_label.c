@@ -21,6 +21,8 @@ static unsigned int unit_of[100000];
 static unsigned int reads;
 static struct process_labels *labels;
 static uint64_t now;
+/* Whether what was asked for last stays as it is. */
+static bool settled;
 
 static int read_model(struct cgroup *ret, uint32_t pid)
 {
@@ -66,7 +68,7 @@ static void event(enum image_event_type type, uint32_t pid, uint32_t parent, boo
 /* The unit that a label stands for, 0: LABEL_NONE. */
 static unsigned int unit_now(uint32_t pid)
 {
-	uint32_t number = process_labels_get(labels, pid, now);
+	uint32_t number = process_labels_get(labels, pid, now, &settled);
 	unsigned int unit = 0;
 
 	if (number != LABEL_NONE)
@@ -127,6 +129,7 @@ static void children_inherit(void **state)
 	event(IMAGE_EVENT_FORK, 2000, 10, false);
 	event(IMAGE_EVENT_EXEC, 2000, 0, false);
 	assert_int_equal(unit_now(2000), 3);
+	assert_true(settled);
 	assert_int_equal(unit_now(2000), 3);
 	assert_int_equal(reads, 3);
 	assert_int_equal(counter("label_gone"), 2);
@@ -160,6 +163,7 @@ static void pids_are_used_again(void **state)
 	process_labels_expire(labels, now + 1);
 	unit_of[10] = 0;
 	assert_int_equal(unit_now(10), 0);
+	assert_false(settled); /* nobody told of it */
 	/* Many come and go: memory is that of the most at one time. */
 	for (unsigned int round = 0; round < 50; round++) {
 		now += SECOND;
@@ -188,6 +192,7 @@ static void reading_is_limited(void **state)
 		event(IMAGE_EVENT_FORK, pid, 1, false);
 		event(IMAGE_EVENT_EXEC, pid, 0, false);
 		assert_int_equal(unit_now(pid), pid < 99 + PROCESS_LABEL_READS ? 3 : 2);
+		assert_int_equal(settled, pid < 99 + PROCESS_LABEL_READS);
 	}
 	assert_true(reads <= PROCESS_LABEL_READS + 1);
 	assert_true(counter("label_put_off") > 0);
@@ -216,9 +221,10 @@ static void numbers_begin_anew(void **state)
 		event(IMAGE_EVENT_EXEC, pid, 0, false);
 		if (pid == 100 + LABEL_TABLE_MAX / 2 - 10)
 			process_labels_epoch(labels);
-		process_labels_get(labels, pid, now);
+		process_labels_get(labels, pid, now, &settled);
 	}
-	assert_int_equal(process_labels_get(labels, 99 + LABEL_TABLE_MAX, now), LABEL_OTHER);
+	assert_int_equal(process_labels_get(labels, 99 + LABEL_TABLE_MAX, now, &settled),
+			 LABEL_OTHER);
 	assert_int_equal(unit_now(100), 100);
 	process_labels_epoch(labels);
 	assert_int_equal(label_table_count(process_labels_table(labels)), LABEL_OTHER);

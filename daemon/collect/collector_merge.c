@@ -88,6 +88,14 @@ static void damage_tell(struct collector *collector)
 	collector->damaged_told = damaged;
 }
 
+/* They are stored, or given up. */
+static void bins_drop(struct collector *collector, size_t bins, size_t edge_bins)
+{
+	match_cache_forget_bins(matcher_cache(collector->matcher));
+	accumulate_drop(collector->accumulate, bins);
+	edge_accumulate_drop(collector->edges, edge_bins);
+}
+
 static int merge(struct collector *collector, const size_t bins[2], struct error *err)
 {
 	struct error failure = {.message = ""};
@@ -107,8 +115,7 @@ static int merge(struct collector *collector, const size_t bins[2], struct error
 	damage_tell(collector);
 	images_tell(collector, result.bins);
 	merge_done(collector->merge);
-	accumulate_drop(collector->accumulate, result.bins);
-	edge_accumulate_drop(collector->edges, result.edge_bins);
+	bins_drop(collector, result.bins, result.edge_bins);
 	collector->stored += result.samples;
 	collector->merges++;
 	if (collector->merge_failing)
@@ -158,6 +165,6 @@ void collector_merge_give_up(struct collector *collector)
 		rc = profile_writer_commit(collector->writer, NULL);
 	if (rc < 0)
 		profile_writer_rollback(collector->writer);
-	accumulate_drop(collector->accumulate, accumulate_bins(collector->accumulate));
-	edge_accumulate_drop(collector->edges, edge_accumulate_bins(collector->edges));
+	bins_drop(collector, accumulate_bins(collector->accumulate),
+		  edge_accumulate_bins(collector->edges));
 }

@@ -2,7 +2,7 @@
 /*
  * Where samples belong that are like others found lately. They come in runs of a
  * process, and most are in few mappings: what was found is found again, with what
- * the caller has put there, until something happens to an address space.
+ * the caller has put there, until something happens to the process.
  *
  * Inline: this is what the daemon does for each entry, and in few instructions.
  */
@@ -25,11 +25,13 @@ struct accumulate_bin;
 #define MATCH_CACHE_BITS 11
 #define MATCH_CACHE_USER_BITS 22
 #define MATCH_CACHE_KERNEL_BITS 27
+/* Processes that share a version: one in so many is forgotten with another one. */
+#define MATCH_CACHE_VERSION_BITS 10
 
 /**
  * struct match - where samples of an event belong, of a process and a mapping
  * @who:     which they are: their tags without counts; @version, @start and
- *           @bytes: when, and where. The matcher's.
+ *           @bytes: when, and where; 0 bytes: not to be found again. The matcher's.
  * @image:   number in the image table; IMAGE_UNKNOWN if none matched
  * @delta:   what makes a PC an offset in the image; of no image, the reason (enum
  *           image_unknown)
@@ -54,12 +56,46 @@ struct match {
 
 /**
  * struct match_cache - matches by a hash of the process, event and address
- * @version: of all that matches depend on; older ones hold no more
+ * @versions: of all that matches of a process depend on, by its id; older ones hold
+ *            no more
+ * @brief:    places of matches that depend on more, @brief_count of them
+ *
+ * Zero-initialised is empty.
  */
 struct match_cache {
-	uint64_t version;
+	uint64_t versions[1 << MATCH_CACHE_VERSION_BITS];
+	size_t brief_count;
+	uint16_t brief[1 << MATCH_CACHE_BITS];
 	struct match matches[1 << MATCH_CACHE_BITS];
 };
+
+/** match_cache_forget() - nothing that was found holds any more. */
+void match_cache_forget(struct match_cache *cache);
+
+/**
+ * match_cache_shorten() - a match holds up to match_cache_forget_brief() only
+ *
+ * Or it is never found again, if there are too many of them.
+ */
+void match_cache_shorten(struct match_cache *cache, struct match *match);
+
+/** match_cache_forget_brief() - what was to hold up to now is forgotten. O(those) */
+void match_cache_forget_brief(struct match_cache *cache);
+
+/** match_cache_forget_bins() - what callers have put into matches is no more. */
+void match_cache_forget_bins(struct match_cache *cache);
+
+/** match_cache_version() - of a process. */
+static inline uint64_t *match_cache_version(struct match_cache *cache, uint32_t pid)
+{
+	return &cache->versions[pid & ((1U << MATCH_CACHE_VERSION_BITS) - 1)];
+}
+
+/** match_cache_forget_process() - what was found of a process holds no more. */
+static inline void match_cache_forget_process(struct match_cache *cache, uint32_t pid)
+{
+	++*match_cache_version(cache, pid);
+}
 
 /** match_who() - a sample's process, generation and event. */
 static inline uint64_t match_who(const struct dcpi_sample *sample)
@@ -84,8 +120,9 @@ static inline struct match *match_cache_find(struct match_cache *cache,
 {
 	struct match *match = match_cache_place(cache, sample);
 
-	return match->who == match_who(sample) && match->version == cache->version &&
-			       sample->pc - match->start < match->bytes
+	return match->who == match_who(sample) && sample->pc - match->start < match->bytes &&
+			       match->version ==
+				       *match_cache_version(cache, dcpi_tag_pid(sample->tag))
 		       ? match
 		       : NULL;
 }

@@ -43,7 +43,8 @@ enum division {
 };
 
 /*
- * @cache:   what was found last; its version is newer than theirs to begin with
+ * @cache:   what was found last: it holds until an event of its process, and what is not
+ *           in the image map until anything happens
  * @now_ns:  when image events were last read
  * @scanned_pid: 0, or the process whose scan has not been settled; @scanned_generation:
  *           its generation when that began
@@ -84,6 +85,7 @@ static bool scan_settle(struct matcher *matcher)
 	    (source->ops->generation(source, pid, &now) == 0 && now == matcher->scanned_generation))
 		return true;
 	image_map_doubt(matcher->map, pid);
+	match_cache_forget_process(&matcher->cache, pid);
 	return false;
 }
 
@@ -101,13 +103,23 @@ static void scan_begin(struct matcher *matcher, uint32_t pid)
 				 clock_monotonic_ns());
 }
 
+/* What it changes is of its process, unless it tells of all of them. */
+static void event_forget(struct match_cache *cache, const struct image_event *event)
+{
+	match_cache_forget_brief(cache);
+	if (event->type == IMAGE_EVENT_LOST && event->pid == 0)
+		match_cache_forget(cache);
+	else
+		match_cache_forget_process(cache, event->pid);
+}
+
 static void event_take(void *context, const struct image_event *event)
 {
 	struct matcher *matcher = context;
 	bool begins = event->scanned && event->type == IMAGE_EVENT_FORK &&
 		      !matcher->config.source->ops->own_generations;
 
-	matcher->cache.version++;
+	event_forget(&matcher->cache, event);
 	/* What is not of the scan comes between two processes of it. */
 	if (begins || !event->scanned)
 		scan_settle(matcher);
@@ -125,7 +137,8 @@ static void event_take(void *context, const struct image_event *event)
 
 void matcher_refresh(struct matcher *matcher)
 {
-	kernel_images_refresh(matcher->kernel, NULL);
+	if (kernel_images_refresh(matcher->kernel, NULL) != 0)
+		match_cache_forget(&matcher->cache);
 }
 
 /* Read a process from /proc, again if it execs meanwhile. */
@@ -181,7 +194,7 @@ uint64_t matcher_events(struct matcher *matcher)
 {
 	uint64_t until;
 
-	matcher->cache.version++;
+	match_cache_forget_brief(&matcher->cache);
 	matcher->now_ns = clock_monotonic_ns();
 	until = image_feed_drain(matcher->feed, event_take, matcher);
 	scan_settle(matcher);
@@ -228,7 +241,9 @@ static enum division division_of(struct matcher *matcher, uint32_t image)
 	return (enum division) * known;
 }
 
-struct image_place matcher_place(struct matcher *matcher, uint64_t tag, uint64_t pc)
+/* @brief: out: it does not depend on the image map alone */
+static struct image_place place_find(struct matcher *matcher, uint64_t tag, uint64_t pc,
+				     bool *brief)
 {
 	uint32_t pid = dcpi_tag_pid(tag), generation = dcpi_tag_generation(tag);
 	struct image_place place = image_map_lookup(matcher->map, pid, generation, pc);
@@ -236,6 +251,7 @@ struct image_place matcher_place(struct matcher *matcher, uint64_t tag, uint64_t
 	if (place.image == IMAGE_UNKNOWN && place.unknown == IMAGE_UNKNOWN_PROCESS &&
 	    !matcher->config.source->ops->own_generations && process_look_for(matcher, pid))
 		place = image_map_lookup(matcher->map, pid, generation, pc);
+	*brief = place.image == IMAGE_UNKNOWN;
 	if (place.image == IMAGE_UNKNOWN && place.unknown == IMAGE_UNKNOWN_ANONYMOUS)
 		jit_table_place(matcher->jit, pid, pc, &place);
 	else if (place.image == IMAGE_UNKNOWN && place.unknown == IMAGE_UNKNOWN_KERNEL)
@@ -243,16 +259,24 @@ struct image_place matcher_place(struct matcher *matcher, uint64_t tag, uint64_t
 	return place;
 }
 
+struct image_place matcher_place(struct matcher *matcher, uint64_t tag, uint64_t pc)
+{
+	bool brief;
+
+	return place_find(matcher, tag, pc, &brief);
+}
+
 static void match_fill(struct matcher *matcher, struct match *match,
 		       const struct dcpi_sample *sample)
 {
-	struct image_place place = matcher_place(matcher, sample->tag, sample->pc);
+	bool brief, settled = true;
+	struct image_place place = place_find(matcher, sample->tag, sample->pc, &brief);
 	uint64_t offset = place.image == IMAGE_UNKNOWN ? (uint64_t)place.unknown : place.offset;
 	uint32_t pid = dcpi_tag_pid(sample->tag);
 
 	*match = (struct match){
 		.who = match_who(sample),
-		.version = matcher->cache.version,
+		.version = *match_cache_version(&matcher->cache, pid),
 		.start = place.start,
 		.bytes = place.bytes,
 		.image = place.image,
@@ -260,7 +284,9 @@ static void match_fill(struct matcher *matcher, struct match *match,
 		.owner = PROFILE_PID_ALL,
 	};
 	if (matcher->labels != NULL)
-		match->label = process_labels_get(matcher->labels, pid, matcher->now_ns);
+		match->label = process_labels_get(matcher->labels, pid, matcher->now_ns, &settled);
+	if (match->bytes != 0 && (brief || !settled))
+		match_cache_shorten(&matcher->cache, match);
 	switch (division_of(matcher, place.image)) {
 	case DIVISION_BY_PROCESS:
 		match->owner = (int64_t)pid;
@@ -293,6 +319,7 @@ struct match_cache *matcher_cache(struct matcher *matcher)
 
 void matcher_expire(struct matcher *matcher, uint64_t time_ns)
 {
+	match_cache_forget(&matcher->cache);
 	image_map_expire(matcher->map, time_ns);
 	jit_table_expire(matcher->jit, time_ns);
 	kernel_code_expire(matcher->kernel_code, time_ns);
@@ -350,12 +377,12 @@ const struct label_table *matcher_labels(const struct matcher *matcher)
 void matcher_divide(struct matcher *matcher)
 {
 	matcher->division_count = 0;
-	matcher->cache.version++;
+	match_cache_forget(&matcher->cache);
 }
 
 void matcher_epoch(struct matcher *matcher)
 {
-	matcher->cache.version++;
+	match_cache_forget(&matcher->cache);
 	if (matcher->labels != NULL)
 		process_labels_epoch(matcher->labels);
 }

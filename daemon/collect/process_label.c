@@ -80,18 +80,21 @@ static uint64_t look(struct process_labels *labels, uint32_t pid, uint64_t known
 	return labels->round << ROUND_SHIFT | FRESH | label_table_number(labels->table, &cgroup);
 }
 
-/* A process' value, read if it is time to. */
-static uint64_t value_of(struct process_labels *labels, uint32_t pid, uint64_t time_ns)
+/* A process' value, read if it is time to. @settled: only an event can change it */
+static uint64_t value_of(struct process_labels *labels, uint32_t pid, uint64_t time_ns,
+			 bool *settled)
 {
 	uint64_t *slot = u64_map_find(&labels->processes, pid);
 	uint64_t value = slot != NULL ? *slot : 0;
 
 	if (!current(labels, value))
 		value = labels->round << ROUND_SHIFT | (value & ENDED);
+	*settled = slot != NULL;
 	if (value & (FRESH | GONE | ENDED))
 		return value;
 	if (!may_read(labels, time_ns)) {
 		labels->put_off++;
+		*settled = false;
 		return value;
 	}
 	value = look(labels, pid, value);
@@ -101,21 +104,24 @@ static uint64_t value_of(struct process_labels *labels, uint32_t pid, uint64_t t
 	return value;
 }
 
-uint32_t process_labels_get(struct process_labels *labels, uint32_t pid, uint64_t time_ns)
+uint32_t process_labels_get(struct process_labels *labels, uint32_t pid, uint64_t time_ns,
+			    bool *settled)
 {
-	return pid == 0 ? LABEL_NONE : value_of(labels, pid, time_ns) & NUMBER_MASK;
+	*settled = true;
+	return pid == 0 ? LABEL_NONE : value_of(labels, pid, time_ns, settled) & NUMBER_MASK;
 }
 
 /* The parent is asked now: it may be one that never runs for long, but forks all the time. */
 static void fork_take(struct process_labels *labels, const struct image_event *event)
 {
 	uint64_t *slot = u64_map_find(&labels->processes, event->pid), value = 0;
+	bool settled;
 
 	/* A scan says of a process that it is there, not that it is new. */
 	if (event->scanned && slot != NULL)
 		return;
 	if (event->parent != 0 && event->parent != event->pid)
-		value = value_of(labels, event->parent, event->time_ns) & ~(GONE | ENDED);
+		value = value_of(labels, event->parent, event->time_ns, &settled) & ~(GONE | ENDED);
 	slot = u64_map_insert(&labels->processes, event->pid);
 	if (slot != NULL)
 		*slot = value;

@@ -16,6 +16,7 @@
 #ifndef DCPI_PROCESS_LABEL_H
 #define DCPI_PROCESS_LABEL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -43,10 +44,13 @@ void process_labels_event(struct process_labels *labels, const struct image_even
 /**
  * process_labels_get() - a process' label
  * @time_ns: now, CLOCK_MONOTONIC
+ * @settled: out: it stays until the next event of the process, process_labels_expire()
+ *           or process_labels_epoch(); else it is to be asked for again
  *
  * Return: its number in the table; LABEL_NONE.
  */
-uint32_t process_labels_get(struct process_labels *labels, uint32_t pid, uint64_t time_ns);
+uint32_t process_labels_get(struct process_labels *labels, uint32_t pid, uint64_t time_ns,
+			    bool *settled);
 
 /** process_labels_expire() - forget processes that ended before a time (CLOCK_MONOTONIC). */
 void process_labels_expire(struct process_labels *labels, uint64_t time_ns);

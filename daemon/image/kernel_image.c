@@ -273,7 +273,7 @@ static int register_text(struct kernel_images *kernel, struct kernel_text *text)
 	return image_map_add_kernel(kernel->map, text->image, text->start, text->end - text->start);
 }
 
-/* Take over a list of modules and what kallsyms says of it. */
+/* Take over a list of modules and what kallsyms says of it. Return: 1, or an error. */
 static int adopt(struct kernel_images *kernel, struct text_list *modules, struct error *err)
 {
 	struct kernel_text found = {0};
@@ -307,7 +307,7 @@ static int adopt(struct kernel_images *kernel, struct text_list *modules, struct
 	kernel->modules = *modules;
 	memset(modules, 0, sizeof(*modules));
 	kernel->adopted = true;
-	return 0;
+	return 1;
 }
 
 static int register_vdso(struct kernel_images *kernel)
@@ -355,7 +355,7 @@ int kernel_images_create_from(struct kernel_images **ret, const struct kernel_pa
 	if (result == -ENOMEM)
 		return result;
 	/* Otherwise the message is that of what could not be read. */
-	if (result == 0 && kernel->kernel.end == 0)
+	if (result >= 0 && kernel->kernel.end == 0)
 		error_set(err, EACCES,
 			  "%s hides the kernel's addresses (kptr_restrict; grant CAP_SYSLOG): "
 			  "samples in the kernel will be unknown",

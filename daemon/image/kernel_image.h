@@ -57,6 +57,8 @@ void kernel_images_destroy(struct kernel_images *kernel);
  * Cheap when nothing changed (compares /proc/modules); else it reads kallsyms.
  * The text of a module unloaded stays known until something takes its place:
  * samples of it may still be on their way.
+ *
+ * Return: 0 nothing has changed; 1 it has; or an error, and it may have.
  */
 int kernel_images_refresh(struct kernel_images *kernel, struct error *err);
 
