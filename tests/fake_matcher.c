@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "daemon/collect/label_table.h"
 #include "daemon/collect/matcher.h"
 #include "daemon/image/image_table.h"
 #include "kmod/uapi/dcpi_uapi.h"
@@ -16,6 +17,7 @@ int matcher_open(struct matcher **ret, const struct matcher_config *config, stru
 
 	(void)config;
 	*ret = NULL;
+	match_cache_forget(&cache);
 	rc = image_table_create(&images, err);
 	for (i = 1; rc >= 0 && i <= FAKE_IMAGES; i++) {
 		struct profile_image image = {
@@ -38,7 +40,6 @@ void matcher_close(struct matcher *matcher)
 	(void)matcher;
 	image_table_destroy(images);
 	images = NULL;
-	match_cache_forget(&cache);
 }
 
 void matcher_describe(const struct matcher *matcher, char *text, size_t bytes)
@@ -99,7 +100,7 @@ struct match *matcher_match(struct matcher *matcher, const struct dcpi_sample *s
 		return match;
 	match = match_cache_place(&cache, sample);
 	*match = (struct match){
-		.who = match_who(sample),
+		.who = match_cache_who(&cache, sample),
 		.version = *match_cache_version(&cache, dcpi_tag_pid(sample->tag)),
 		.start = sample->pc & ~(uint64_t)UINT32_MAX,
 		.bytes = place.image == IMAGE_UNKNOWN ? 0 : 1ULL << 32,
@@ -108,6 +109,13 @@ struct match *matcher_match(struct matcher *matcher, const struct dcpi_sample *s
 		.owner = PROFILE_PID_ALL,
 	};
 	return match;
+}
+
+uint32_t matcher_label(struct matcher *matcher, uint32_t pid)
+{
+	(void)matcher;
+	(void)pid;
+	return LABEL_NONE;
 }
 
 struct match_cache *matcher_cache(struct matcher *matcher)

@@ -389,11 +389,18 @@ static void follows_the_map(void **state)
 	matcher_close(matcher);
 }
 
+static uint32_t label_at(struct matcher *matcher, const struct match *match,
+			 const struct dcpi_sample *sample)
+{
+	return match->label == MATCH_LABEL_OF_PROCESS
+		       ? matcher_label(matcher, dcpi_tag_pid(sample->tag))
+		       : match->label;
+}
+
 static void expect_same(const struct match *seen, const struct match *anew)
 {
 	assert_int_equal(seen->image, anew->image);
 	assert_int_equal(seen->delta, anew->delta);
-	assert_int_equal(seen->label, anew->label);
 	assert_int_equal(seen->owner, anew->owner);
 	assert_ptr_equal(seen->command, anew->command);
 }
@@ -401,11 +408,14 @@ static void expect_same(const struct match *seen, const struct match *anew)
 /* Labels, owners and names, too; of a source whose generations are the map's. */
 static void follows_all_the_rest(void **state)
 {
-	const struct matcher_config config = {
-		.source = &own_source, .per_process = "/mine", .per_unit = "/unit", .units = true};
+	const struct matcher_config config = {.source = &own_source,
+					      .per_process = "/mine module-1.ko",
+					      .per_unit = "/unit module-2.ko",
+					      .units = true};
 	struct matcher *matcher = open_matcher(&config);
 	struct dcpi_sample samples[SAMPLES];
 	struct match seen[SAMPLES], *match;
+	uint32_t labels[SAMPLES];
 	size_t round, i, found = 0;
 	uint64_t seed = 12;
 
@@ -422,6 +432,7 @@ static void follows_all_the_rest(void **state)
 		for (i = 0; i < SAMPLES; i++) {
 			match = matcher_match(matcher, &samples[i]);
 			seen[i] = *match;
+			labels[i] = label_at(matcher, match, &samples[i]);
 			found += is_found(match);
 		}
 		/* Which forgets everything. */
@@ -429,6 +440,7 @@ static void follows_all_the_rest(void **state)
 		for (i = 0; i < SAMPLES; i++) {
 			match = matcher_match(matcher, &samples[i]);
 			expect_same(&seen[i], match);
+			assert_int_equal(labels[i], label_at(matcher, match, &samples[i]));
 			is_found(match);
 		}
 	}
@@ -525,10 +537,12 @@ static void a_label_comes_late(void **state)
 {
 	const struct matcher_config config = {.source = &own_source, .units = true};
 	struct matcher *matcher = open_matcher(&config);
-	const struct dcpi_sample sample = sample_at(1, 1, BASE);
-	uint32_t i;
+	const struct dcpi_sample samples[2] = {sample_at(1, 1, BASE), sample_at(1, 1, MODULES)};
+	uint32_t i, labels[2];
 
 	(void)state;
+	machine.module_loads = PAGES;
+	matcher_refresh(matcher);
 	tell(IMAGE_EVENT_FORK, 1);
 	tell_map(1, 0, 1, 1);
 	matcher_events(matcher);
@@ -538,10 +552,19 @@ static void a_label_comes_late(void **state)
 
 		matcher_match(matcher, &other);
 	}
-	assert_int_equal(matcher_match(matcher, &sample)->label, LABEL_NONE);
+	for (i = 0; i < 2; i++)
+		assert_int_equal(
+			label_at(matcher, matcher_match(matcher, &samples[i]), &samples[i]),
+			LABEL_NONE);
 	fake_feed.until_ns += NS_PER_SECOND;
 	matcher_events(matcher);
-	assert_int_not_equal(matcher_match(matcher, &sample)->label, LABEL_NONE);
+	for (i = 0; i < 2; i++)
+		labels[i] = label_at(matcher, matcher_match(matcher, &samples[i]), &samples[i]);
+	assert_int_not_equal(labels[0], LABEL_NONE);
+	assert_int_equal(labels[1], labels[0]);
+	/* What is of all processes, and what of this one. */
+	assert_int_equal(matcher_match(matcher, &samples[1])->label, MATCH_LABEL_OF_PROCESS);
+	assert_int_equal(matcher_match(matcher, &samples[0])->label, labels[0]);
 	matcher_close(matcher);
 }
 

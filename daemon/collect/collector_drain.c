@@ -32,6 +32,18 @@ static __attribute__((noinline)) struct match *match_new(struct collector *colle
 	return match;
 }
 
+/* Whose a sample is; of the kernel's the match does not say. */
+static inline uint32_t label_of(struct collector *collector, struct match_cache *cache,
+				const struct match *match, const struct dcpi_sample *sample)
+{
+	uint32_t pid = dcpi_tag_pid(sample->tag);
+	const struct match_label *known = match_cache_label(cache, pid);
+
+	if (match->label != MATCH_LABEL_OF_PROCESS)
+		return match->label;
+	return match_label_is(known, pid) ? known->label : matcher_label(collector->matcher, pid);
+}
+
 /* What has been added so far, whether it found room or not. */
 static uint64_t added(const struct accumulate *accumulate)
 {
@@ -58,8 +70,8 @@ static void samples_take(void *context, const struct dcpi_sample *samples, size_
 		match = match_cache_find(cache, sample);
 		if (match == NULL || match->bin == NULL)
 			match = match_new(collector, sample);
-		accumulate_add(accumulate, match->bin, match->label, sample->pc + match->delta,
-			       count);
+		accumulate_add(accumulate, match->bin, label_of(collector, cache, match, sample),
+			       sample->pc + match->delta, count);
 	}
 	collector->handed += added(accumulate) - before;
 	collector->entries += n;

@@ -2,27 +2,35 @@
 #include "daemon/collect/match_cache.h"
 
 #define MATCHES (1U << MATCH_CACHE_BITS)
+#define EVENT_ONLY (0xffULL << DCPI_COUNT_BITS)
 
 void match_cache_forget(struct match_cache *cache)
 {
 	size_t i;
 
 	for (i = 0; i < 1U << MATCH_CACHE_VERSION_BITS; i++)
-		cache->versions[i]++;
+		match_cache_forget_process(cache, (uint32_t)i);
+	cache->kernel_who = EVENT_ONLY;
 }
 
-void match_cache_shorten(struct match_cache *cache, struct match *match)
+void match_cache_divide_kernel(struct match_cache *cache)
+{
+	cache->kernel_who = UINT64_MAX;
+}
+
+/* Versions begin with 1. */
+void match_cache_shorten(struct match_cache *cache, uint64_t *version)
 {
 	if (cache->brief_count < MATCHES)
-		cache->brief[cache->brief_count++] = (uint16_t)(match - cache->matches);
+		cache->brief[cache->brief_count++] = version;
 	else
-		match->bytes = 0;
+		*version = 0;
 }
 
 void match_cache_forget_brief(struct match_cache *cache)
 {
 	while (cache->brief_count > 0)
-		cache->matches[cache->brief[--cache->brief_count]].bytes = 0;
+		*cache->brief[--cache->brief_count] = 0;
 }
 
 void match_cache_forget_bins(struct match_cache *cache)

@@ -18,9 +18,10 @@
 struct accumulate_bin;
 
 /*
- * Places: a power of two. User addresses of 4 MiB share one; so that what the kernel
- * does for a process that lives for some samples only is looked up once, kernel
- * addresses of 128 MiB do: its image is in one such range, and modules in another.
+ * Places: a power of two. User addresses of 4 MiB share one, kernel addresses of 128 MiB:
+ * its image is in one such range, and modules in another. They mean the same in all
+ * processes, and so one match serves all: what the kernel does for a process that lives
+ * for some samples only need not be looked up.
  */
 #define MATCH_CACHE_BITS 11
 #define MATCH_CACHE_USER_BITS 22
@@ -28,16 +29,19 @@ struct accumulate_bin;
 /* Processes that share a version: one in so many is forgotten with another one. */
 #define MATCH_CACHE_VERSION_BITS 10
 
+/* Instead of a match's label: it is that of the process, match_cache_label(). */
+#define MATCH_LABEL_OF_PROCESS UINT32_MAX
+
 /**
  * struct match - where samples of an event belong, of a process and a mapping
- * @who:     which they are: their tags without counts; @version, @start and
- *           @bytes: when, and where; 0 bytes: not to be found again. The matcher's.
+ * @who:     which they are, match_cache_who(); @version, @start and @bytes: when, and
+ *           where. The matcher's.
  * @image:   number in the image table; IMAGE_UNKNOWN if none matched
  * @delta:   what makes a PC an offset in the image; of no image, the reason (enum
  *           image_unknown)
  * @owner:   whose profile: the process', if its image is profiled by process; its
  *           label's, PROFILE_PID_OF_LABEL(), if by unit; or PROFILE_PID_ALL
- * @label:   of the process (daemon/collect/process_label.h)
+ * @label:   of the process (daemon/collect/process_label.h), or MATCH_LABEL_OF_PROCESS
  * @command: of profiles by process, its name
  * @bin:     the caller's, to remember where it puts them; NULL to begin with
  */
@@ -54,18 +58,29 @@ struct match {
 	struct accumulate_bin *bin;
 };
 
+/** struct match_label - the label of a process; @whose: its id plus one, 0: nobody's. */
+struct match_label {
+	uint64_t whose;
+	uint32_t label;
+};
+
 /**
  * struct match_cache - matches by a hash of the process, event and address
  * @versions: of all that matches of a process depend on, by its id; older ones hold
  *            no more
- * @brief:    places of matches that depend on more, @brief_count of them
+ * @kernel_who: what of a tag tells matches of kernel addresses apart
+ * @labels:   by process id
+ * @brief:    matches' versions, and whose labels are, where they depend on more;
+ *            @brief_count of them
  *
- * Zero-initialised is empty.
+ * To begin with zeroed, then match_cache_forget().
  */
 struct match_cache {
 	uint64_t versions[1 << MATCH_CACHE_VERSION_BITS];
+	uint64_t kernel_who;
+	struct match_label labels[1 << MATCH_CACHE_VERSION_BITS];
 	size_t brief_count;
-	uint16_t brief[1 << MATCH_CACHE_BITS];
+	uint64_t *brief[1 << MATCH_CACHE_BITS];
 	struct match matches[1 << MATCH_CACHE_BITS];
 };
 
@@ -73,11 +88,19 @@ struct match_cache {
 void match_cache_forget(struct match_cache *cache);
 
 /**
- * match_cache_shorten() - a match holds up to match_cache_forget_brief() only
+ * match_cache_shorten() - a match or label holds up to match_cache_forget_brief() only
+ * @version: the match's, or whose label it is
  *
  * Or it is never found again, if there are too many of them.
  */
-void match_cache_shorten(struct match_cache *cache, struct match *match);
+void match_cache_shorten(struct match_cache *cache, uint64_t *version);
+
+/**
+ * match_cache_divide_kernel() - processes have profiles of their own of kernel code, too
+ *
+ * From now on matches of kernel addresses are a process', up to match_cache_forget().
+ */
+void match_cache_divide_kernel(struct match_cache *cache);
 
 /** match_cache_forget_brief() - what was to hold up to now is forgotten. O(those) */
 void match_cache_forget_brief(struct match_cache *cache);
@@ -91,16 +114,39 @@ static inline uint64_t *match_cache_version(struct match_cache *cache, uint32_t 
 	return &cache->versions[pid & ((1U << MATCH_CACHE_VERSION_BITS) - 1)];
 }
 
+/** match_cache_label() - where the label of a process is, or belongs. */
+static inline struct match_label *match_cache_label(struct match_cache *cache, uint32_t pid)
+{
+	return &cache->labels[pid & ((1U << MATCH_CACHE_VERSION_BITS) - 1)];
+}
+
+/** match_label_is() - whether it is that process'. */
+static inline bool match_label_is(const struct match_label *label, uint32_t pid)
+{
+	return label->whose == (uint64_t)pid + 1;
+}
+
 /** match_cache_forget_process() - what was found of a process holds no more. */
 static inline void match_cache_forget_process(struct match_cache *cache, uint32_t pid)
 {
 	++*match_cache_version(cache, pid);
+	match_cache_label(cache, pid)->whose = 0;
 }
 
-/** match_who() - a sample's process, generation and event. */
-static inline uint64_t match_who(const struct dcpi_sample *sample)
+/** match_cache_shares() - whether the match of a sample is one of all processes. */
+static inline bool match_cache_shares(const struct match_cache *cache,
+				      const struct dcpi_sample *sample)
 {
-	return sample->tag & ~(uint64_t)DCPI_COUNT_MAX;
+	return sample->pc >> 63 != 0 && cache->kernel_who != UINT64_MAX;
+}
+
+/** match_cache_who() - a sample's process, generation and event; in the kernel its event. */
+static inline uint64_t match_cache_who(const struct match_cache *cache,
+				       const struct dcpi_sample *sample)
+{
+	uint64_t who = sample->tag & ~(uint64_t)DCPI_COUNT_MAX;
+
+	return sample->pc >> 63 != 0 ? who & cache->kernel_who : who;
 }
 
 /** match_cache_place() - where the match of a sample is, or belongs. */
@@ -109,7 +155,7 @@ static inline struct match *match_cache_place(struct match_cache *cache,
 {
 	bool kernel = sample->pc >> 63 != 0;
 	uint64_t range = sample->pc >> (kernel ? MATCH_CACHE_KERNEL_BITS : MATCH_CACHE_USER_BITS);
-	uint64_t key = match_who(sample) ^ range;
+	uint64_t key = match_cache_who(cache, sample) ^ range;
 
 	return &cache->matches[key * 0x9e3779b97f4a7c15ULL >> (64 - MATCH_CACHE_BITS)];
 }
@@ -119,10 +165,10 @@ static inline struct match *match_cache_find(struct match_cache *cache,
 					     const struct dcpi_sample *sample)
 {
 	struct match *match = match_cache_place(cache, sample);
+	uint64_t who = match_cache_who(cache, sample);
 
-	return match->who == match_who(sample) && sample->pc - match->start < match->bytes &&
-			       match->version ==
-				       *match_cache_version(cache, dcpi_tag_pid(sample->tag))
+	return match->who == who && sample->pc - match->start < match->bytes &&
+			       match->version == *match_cache_version(cache, dcpi_tag_pid(who))
 		       ? match
 		       : NULL;
 }

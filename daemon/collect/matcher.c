@@ -103,13 +103,13 @@ static void scan_begin(struct matcher *matcher, uint32_t pid)
 				 clock_monotonic_ns());
 }
 
-/* What it changes is of its process, unless it tells of all of them. */
+/* What it changes is of its process, unless it tells of all of them, or of the kernel. */
 static void event_forget(struct match_cache *cache, const struct image_event *event)
 {
 	match_cache_forget_brief(cache);
 	if (event->type == IMAGE_EVENT_LOST && event->pid == 0)
 		match_cache_forget(cache);
-	else
+	else if (event->type != IMAGE_EVENT_KERNEL_CODE)
 		match_cache_forget_process(cache, event->pid);
 }
 
@@ -266,28 +266,18 @@ struct image_place matcher_place(struct matcher *matcher, uint64_t tag, uint64_t
 	return place_find(matcher, tag, pc, &brief);
 }
 
-static void match_fill(struct matcher *matcher, struct match *match,
-		       const struct dcpi_sample *sample)
+static uint32_t label_find(struct matcher *matcher, uint32_t pid, bool *settled)
 {
-	bool brief, settled = true;
-	struct image_place place = place_find(matcher, sample->tag, sample->pc, &brief);
-	uint64_t offset = place.image == IMAGE_UNKNOWN ? (uint64_t)place.unknown : place.offset;
-	uint32_t pid = dcpi_tag_pid(sample->tag);
+	*settled = true;
+	return matcher->labels == NULL
+		       ? LABEL_NONE
+		       : process_labels_get(matcher->labels, pid, matcher->now_ns, settled);
+}
 
-	*match = (struct match){
-		.who = match_who(sample),
-		.version = *match_cache_version(&matcher->cache, pid),
-		.start = place.start,
-		.bytes = place.bytes,
-		.image = place.image,
-		.delta = offset - sample->pc,
-		.owner = PROFILE_PID_ALL,
-	};
-	if (matcher->labels != NULL)
-		match->label = process_labels_get(matcher->labels, pid, matcher->now_ns, &settled);
-	if (match->bytes != 0 && (brief || !settled))
-		match_cache_shorten(&matcher->cache, match);
-	switch (division_of(matcher, place.image)) {
+/* Whose profile it is in. */
+static void match_divide(struct matcher *matcher, struct match *match, uint32_t pid)
+{
+	switch (division_of(matcher, match->image)) {
 	case DIVISION_BY_PROCESS:
 		match->owner = (int64_t)pid;
 		match->command = image_map_command(matcher->map, pid);
@@ -301,15 +291,66 @@ static void match_fill(struct matcher *matcher, struct match *match,
 	}
 }
 
+static void match_fill(struct matcher *matcher, struct match *match,
+		       const struct image_place *place, const struct dcpi_sample *sample)
+{
+	uint64_t offset = place->image == IMAGE_UNKNOWN ? (uint64_t)place->unknown : place->offset;
+	uint64_t who = match_cache_who(&matcher->cache, sample);
+	uint32_t pid = dcpi_tag_pid(sample->tag);
+	bool settled = true;
+
+	*match = (struct match){
+		.who = who,
+		.version = *match_cache_version(&matcher->cache, dcpi_tag_pid(who)),
+		.start = place->start,
+		.bytes = place->bytes,
+		.image = place->image,
+		.delta = offset - sample->pc,
+		.owner = PROFILE_PID_ALL,
+	};
+	if (match_cache_shares(&matcher->cache, sample))
+		match->label = matcher->labels != NULL ? MATCH_LABEL_OF_PROCESS : LABEL_NONE;
+	else
+		match->label = label_find(matcher, pid, &settled);
+	if (!settled)
+		match_cache_shorten(&matcher->cache, &match->version);
+	match_divide(matcher, match, pid);
+}
+
 struct match *matcher_match(struct matcher *matcher, const struct dcpi_sample *sample)
 {
-	struct match *match = match_cache_find(&matcher->cache, sample);
+	struct match_cache *cache = &matcher->cache;
+	struct match *match = match_cache_find(cache, sample);
+	struct image_place place;
+	bool brief;
 
 	if (match != NULL)
 		return match;
-	match = match_cache_place(&matcher->cache, sample);
-	match_fill(matcher, match, sample);
+	place = place_find(matcher, sample->tag, sample->pc, &brief);
+	if (match_cache_shares(cache, sample) && division_of(matcher, place.image) != DIVISION_NONE)
+		match_cache_divide_kernel(cache);
+	match = match_cache_place(cache, sample);
+	match_fill(matcher, match, &place, sample);
+	if (brief)
+		match_cache_shorten(cache, &match->version);
 	return match;
+}
+
+uint32_t matcher_label(struct matcher *matcher, uint32_t pid)
+{
+	struct match_cache *cache = &matcher->cache;
+	struct match_label *known = match_cache_label(cache, pid);
+	bool settled;
+
+	if (match_label_is(known, pid))
+		return known->label;
+	*known = (struct match_label){
+		.whose = (uint64_t)pid + 1,
+		.label = label_find(matcher, pid, &settled),
+	};
+	if (!settled)
+		match_cache_shorten(cache, &known->whose);
+	return known->label;
 }
 
 struct match_cache *matcher_cache(struct matcher *matcher)
@@ -453,6 +494,7 @@ int matcher_open(struct matcher **ret, const struct matcher_config *config, stru
 	if (matcher == NULL)
 		return error_set(err, ENOMEM, "out of memory");
 	matcher->config = *config;
+	match_cache_forget(&matcher->cache);
 	rc = image_table_create(&matcher->images, err);
 	if (rc == 0 && config->keeper != NULL)
 		image_table_watch(matcher->images, image_keeper_seen, config->keeper);

@@ -86,6 +86,9 @@ struct image_place matcher_place(struct matcher *matcher, uint64_t tag, uint64_t
  */
 struct match *matcher_match(struct matcher *matcher, const struct dcpi_sample *sample);
 
+/** matcher_label() - the label of a process, where a match has none. */
+uint32_t matcher_label(struct matcher *matcher, uint32_t pid);
+
 /** matcher_cache() - what it has found, to look into before asking. Stays the matcher's. */
 struct match_cache *matcher_cache(struct matcher *matcher);
 
