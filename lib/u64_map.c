@@ -103,14 +103,15 @@ uint64_t *u64_map_insert(struct u64_map *map, uint64_t key)
 
 	if (key == 0)
 		return insert_zero(map);
-	if (map->capacity != 0) {
+	slot = map->capacity != 0 ? probe(map, key) : NULL;
+	if (slot != NULL && slot->key == key)
+		return &slot->value;
+	if ((map->used + 1) * 4 > map->capacity * 3) {
+		if (!grow(map))
+			return NULL;
 		slot = probe(map, key);
-		if (slot->key == key)
-			return &slot->value;
 	}
-	if ((map->used + 1) * 4 > map->capacity * 3 && !grow(map))
-		return NULL;
-	slot = probe(map, key);
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): without slots it has grown */
 	slot->key = key;
 	slot->value = 0;
 	map->used++;

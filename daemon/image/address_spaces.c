@@ -16,15 +16,14 @@ struct process_spaces *address_spaces_find(const struct address_spaces *spaces, 
 
 struct process_spaces *address_spaces_add(struct address_spaces *spaces, uint32_t pid)
 {
-	struct process_spaces *process = address_spaces_find(spaces, pid);
-	uint64_t *slot;
+	uint64_t *slot = u64_map_insert(&spaces->processes, pid);
+	struct process_spaces *process;
 
-	if (process != NULL)
-		return process;
+	if (slot == NULL || *slot != 0)
+		return slot != NULL ? (struct process_spaces *)(uintptr_t)*slot : NULL;
 	process = calloc(1, sizeof(*process));
-	slot = process != NULL ? u64_map_insert(&spaces->processes, pid) : NULL;
-	if (slot == NULL) {
-		free(process);
+	if (process == NULL) {
+		u64_map_remove(&spaces->processes, pid);
 		return NULL;
 	}
 	process->pid = pid;

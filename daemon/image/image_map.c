@@ -82,14 +82,12 @@ static uint64_t scan_start_ns(const struct image_map *map, const struct process_
 }
 
 /* A second scan of a living process: its generation is what it was, or is told later. */
-static void handle_scan(struct image_map *map, const struct image_event *event)
+static void handle_scan(struct image_map *map, struct process_spaces *process,
+			const struct image_event *event)
 {
-	struct process_spaces *process = address_spaces_add(&map->spaces, event->pid);
 	uint32_t generation = generation_untold(map);
 	struct address_space *space;
 
-	if (process == NULL)
-		return;
 	if (process->alive)
 		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): what lives has one */
 		generation = process->newest->generation;
@@ -105,16 +103,14 @@ static void handle_scan(struct image_map *map, const struct image_event *event)
 	address_spaces_settle(&map->spaces, process);
 }
 
-static void handle_fork(struct image_map *map, const struct image_event *event)
+static void handle_fork(struct image_map *map, struct process_spaces *process,
+			const struct image_event *event)
 {
 	const struct process_spaces *parent = address_spaces_find(&map->spaces, event->parent);
 	const struct address_space *from = address_spaces_at(parent, event->time_ns);
-	struct process_spaces *process = address_spaces_add(&map->spaces, event->pid);
 	struct mapping_list *mappings = NULL;
 	uint32_t generation = generation_untold(map);
 
-	if (process == NULL)
-		return;
 	if (from != NULL && parent != process) {
 		mappings = mapping_list_share(from->mappings);
 		generation = from->generation;
@@ -141,15 +137,13 @@ static bool is_within_scan(const struct image_map *map, const struct address_spa
 	       time_ns <= newest->bound_ns + (map->spaces.own_generations ? EXEC_SLACK_NS : 0);
 }
 
-static void handle_exec(struct image_map *map, const struct image_event *event)
+static void handle_exec(struct image_map *map, struct process_spaces *process,
+			const struct image_event *event)
 {
-	struct process_spaces *process = address_spaces_add(&map->spaces, event->pid);
 	uint32_t generation = generation_untold(map);
 	uint64_t counted_ns = 0;
 	struct address_space *space;
 
-	if (process == NULL)
-		return;
 	if (process->newest != NULL) {
 		space = process->newest;
 		if (is_within_scan(map, space, event->time_ns)) {
@@ -173,10 +167,9 @@ static void handle_exec(struct image_map *map, const struct image_event *event)
 	address_spaces_settle(&map->spaces, process);
 }
 
-static void handle_exit(struct image_map *map, const struct image_event *event)
+static void handle_exit(struct image_map *map, struct process_spaces *process,
+			const struct image_event *event)
 {
-	struct process_spaces *process = address_spaces_find(&map->spaces, event->pid);
-
 	if (process == NULL || !process->alive)
 		return;
 	address_spaces_end(&map->spaces, process, event->time_ns);
@@ -241,16 +234,14 @@ static size_t own_bytes(const struct address_space *space)
 		       : mapping_list_bytes(space->mappings);
 }
 
-static void handle_map(struct image_map *map, const struct image_event *event)
+static void handle_map(struct image_map *map, struct process_spaces *process,
+		       const struct image_event *event)
 {
-	struct process_spaces *process = address_spaces_add(&map->spaces, event->pid);
 	struct mapping mapping;
 	enum mapping_change change;
 	struct address_space *space;
 	size_t before;
 
-	if (process == NULL)
-		return;
 	space = changing_space(map, process, event);
 	if (space == NULL) {
 		address_spaces_settle(&map->spaces, process);
@@ -269,9 +260,9 @@ static void handle_map(struct image_map *map, const struct image_event *event)
 		map->spaces.bytes += mapping_list_bytes(space->mappings) - before;
 }
 
-static void handle_unmap(struct image_map *map, const struct image_event *event)
+static void handle_unmap(struct image_map *map, struct process_spaces *process,
+			 const struct image_event *event)
 {
-	struct process_spaces *process = address_spaces_find(&map->spaces, event->pid);
 	struct address_space *space;
 	size_t before;
 
@@ -288,9 +279,9 @@ static void handle_unmap(struct image_map *map, const struct image_event *event)
 }
 
 /* Of one process: it is about to be scanned, which begins another version. */
-static void handle_lost(struct image_map *map, const struct image_event *event)
+static void handle_lost(struct image_map *map, const struct process_spaces *process,
+			const struct image_event *event)
 {
-	const struct process_spaces *process = address_spaces_find(&map->spaces, event->pid);
 	struct address_space *space;
 
 	if (event->pid == 0)
@@ -315,6 +306,12 @@ static void note_late_exec(struct process_spaces *process, uint64_t time_ns)
 		space->doubt_ns = time_ns;
 }
 
+/* What a process may begin with, as far as we know. */
+static bool is_beginning(enum image_event_type type)
+{
+	return type == IMAGE_EVENT_FORK || type == IMAGE_EVENT_EXEC || type == IMAGE_EVENT_MAP;
+}
+
 void image_map_event(struct image_map *map, const struct image_event *event)
 {
 	struct process_spaces *process = address_spaces_find(&map->spaces, event->pid);
@@ -325,33 +322,39 @@ void image_map_event(struct image_map *map, const struct image_event *event)
 			note_late_exec(process, event->time_ns);
 		return;
 	}
+	if (event->type == IMAGE_EVENT_MAP && !is_range(event))
+		return;
+	if (process == NULL && is_beginning(event->type)) {
+		process = address_spaces_add(&map->spaces, event->pid);
+		if (process == NULL)
+			return;
+	}
 	switch (event->type) {
 	case IMAGE_EVENT_FORK:
 		if (event->scanned)
-			handle_scan(map, event);
+			handle_scan(map, process, event);
 		else
-			handle_fork(map, event);
+			handle_fork(map, process, event);
 		break;
 	case IMAGE_EVENT_EXEC:
-		handle_exec(map, event);
+		handle_exec(map, process, event);
 		break;
 	case IMAGE_EVENT_MAP:
-		if (is_range(event))
-			handle_map(map, event);
+		handle_map(map, process, event);
 		break;
 	case IMAGE_EVENT_UNMAP:
 		if (is_range(event))
-			handle_unmap(map, event);
+			handle_unmap(map, process, event);
 		break;
 	case IMAGE_EVENT_EXIT:
-		handle_exit(map, event);
+		handle_exit(map, process, event);
 		break;
 	case IMAGE_EVENT_RENAME:
 		if (process != NULL)
 			set_command(process, event->path);
 		break;
 	case IMAGE_EVENT_LOST:
-		handle_lost(map, event);
+		handle_lost(map, process, event);
 		break;
 	case IMAGE_EVENT_KERNEL_CODE:
 		break;
