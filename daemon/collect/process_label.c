@@ -114,11 +114,11 @@ uint32_t process_labels_get(struct process_labels *labels, uint32_t pid, uint64_
 /* The parent is asked now: it may be one that never runs for long, but forks all the time. */
 static void fork_take(struct process_labels *labels, const struct image_event *event)
 {
-	uint64_t *slot = u64_map_find(&labels->processes, event->pid), value = 0;
+	uint64_t *slot, value = 0;
 	bool settled;
 
 	/* A scan says of a process that it is there, not that it is new. */
-	if (event->scanned && slot != NULL)
+	if (event->scanned && u64_map_find(&labels->processes, event->pid) != NULL)
 		return;
 	if (event->parent != 0 && event->parent != event->pid)
 		value = value_of(labels, event->parent, event->time_ns, &settled) & ~(GONE | ENDED);

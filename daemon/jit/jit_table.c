@@ -170,12 +170,15 @@ static struct process *process_get(struct jit_table *table, uint32_t pid)
 static void process_end(struct jit_table *table, uint32_t pid, uint64_t time_ns, bool goes_on)
 {
 	struct process *process = process_find(table, pid);
-	uint64_t *parent = u64_map_find(&table->parents, pid);
+	uint64_t *parent;
 
-	if (goes_on)
+	if (goes_on) {
 		u64_map_remove(&table->parents, pid);
-	else if (parent != NULL)
-		*parent += CHILD_ENDED;
+	} else {
+		parent = u64_map_find(&table->parents, pid);
+		if (parent != NULL)
+			*parent += CHILD_ENDED;
+	}
 	if (process == NULL)
 		return;
 	if (process->ended_ns == 0)
@@ -188,8 +191,7 @@ static void process_fork(struct jit_table *table, const struct image_event *even
 {
 	uint64_t *parent;
 
-	u64_map_remove(&table->parents, event->pid);
-	process_end(table, event->pid, event->time_ns, process_find(table, event->pid) != NULL);
+	process_end(table, event->pid, event->time_ns, true);
 	if (event->parent == event->pid || u64_map_count(&table->parents) >= CHILDREN_MAX ||
 	    (process_find(table, event->parent) == NULL &&
 	     u64_map_find(&table->parents, event->parent) == NULL))
