@@ -213,7 +213,7 @@ static void tell_kernel_code(uint64_t number)
 	struct image_event *event = tell(IMAGE_EVENT_KERNEL_CODE, 0);
 
 	event->path = names[number / PAGES % 2];
-	event->start = KERNEL_CODE + number % PAGES * KERNEL_STRIDE;
+	event->start = KERNEL_CODE + number % PAGES * KERNEL_STRIDE + number / 32 % 2 * (PAGE / 2);
 	event->bytes = PAGE;
 }
 
@@ -332,7 +332,7 @@ static uint64_t random_pc(uint64_t *seed)
 		return MODULES + unit_random(seed) % (PAGES * PAGE);
 	case 1:
 		return KERNEL_CODE + unit_random(seed) % PAGES * KERNEL_STRIDE +
-		       unit_random(seed) % PAGE;
+		       unit_random(seed) % (2 * PAGE);
 	default:
 		return BASE - PAGE + unit_random(seed) % (PAGES * STRIDE);
 	}

@@ -219,6 +219,20 @@ static struct jit_code *find_replaced(struct jit_codes *codes, uint64_t address)
 	return best;
 }
 
+bool jit_codes_alone(const struct jit_codes *codes, const struct jit_code *code, uint64_t window_ns)
+{
+	const struct jit_code *other =
+		below(codes->replaced, codes->replaced_count, code->start + code->bytes - 1);
+	int i;
+
+	for (i = 0; i < OVERLAPS && other != NULL; i++) {
+		if (other->since_ns > window_ns && overlap(other, code))
+			return false;
+		other = other > codes->replaced ? other - 1 : NULL;
+	}
+	return true;
+}
+
 struct jit_code *jit_codes_find(struct jit_codes *codes, uint64_t address, uint64_t window_ns,
 				uint64_t until_ns, bool *doubtful)
 {

@@ -92,4 +92,14 @@ bool jit_codes_settle(struct jit_codes *codes, uint64_t window_ns);
 struct jit_code *jit_codes_find(struct jit_codes *codes, uint64_t address, uint64_t window_ns,
 				uint64_t until_ns, bool *doubtful);
 
+/**
+ * jit_codes_alone() - whether no other piece has had any of its addresses
+ * @code:      as jit_codes_find() gave it
+ * @window_ns: likewise
+ *
+ * What was replaced is not. O(log n).
+ */
+bool jit_codes_alone(const struct jit_codes *codes, const struct jit_code *code,
+		     uint64_t window_ns);
+
 #endif

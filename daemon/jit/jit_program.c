@@ -222,7 +222,10 @@ bool jit_program_place(struct jit_program *program, struct jit_images *images,
 		.image = program->image,
 		.offset = code->slot + (code->by_offset ? pc - code->start : 0),
 		.start = code->start,
-		.bytes = code->by_offset && !doubt ? code->bytes : 0,
+		.bytes = code->by_offset &&
+					 jit_codes_alone(&program->codes, code, reading->window_ns)
+				 ? code->bytes
+				 : 0,
 	};
 	return true;
 }

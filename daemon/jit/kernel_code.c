@@ -256,7 +256,9 @@ static bool place_known(struct kernel_code *code, uint64_t pc, uint64_t now_ns,
 		.image = image,
 		.offset = piece->slot + (piece->by_offset ? pc - piece->start : 0),
 		.start = piece->start,
-		.bytes = piece->by_offset && !doubtful ? piece->bytes : 0,
+		.bytes = piece->by_offset && jit_codes_alone(&code->codes, piece, code->window_ns)
+				 ? piece->bytes
+				 : 0,
 	};
 	return true;
 }
