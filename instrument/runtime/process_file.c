@@ -189,8 +189,12 @@ static int has_room(const struct profile_layout_state *state, long fd)
 
 	if (!hold(state, 0, PROFILE_LAYOUT_PAGE))
 		return 0;
-	if (state->mode == PROFILE_LAYOUT_COUNTS)
-		return process_file_hold(state, 0);
+	if (state->mode == PROFILE_LAYOUT_COUNTS) {
+		long r = system_call6(SYS_fallocate, fd, 0, 0, (long)bytes_of(state, 1), 0, 0);
+
+		/* Not all file systems can: then page by page. */
+		return r == 0 || (r != -ENOSPC && r != -EDQUOT && process_file_hold(state, 0));
+	}
 	return CALL2(SYS_fstatfs, fd, disk) != 0 || disk[DISK_BLOCKS] == 0 ||
 	       disk[DISK_LEFT] * disk[DISK_BLOCK_BYTES] >= state->block_bytes;
 }

@@ -102,7 +102,7 @@ void runtime_mode_slow(const struct profile_layout_state *state,
 void process_file_map(struct profile_layout_state *state);
 
 /**
- * process_file_hold() - have the disk keep room for a block
+ * process_file_hold() - have the disk keep room for a block; it does for the first one
  *
  * Whoever writes where there is none would be ended by a signal. Return: whether there is.
  */

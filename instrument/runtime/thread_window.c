@@ -88,7 +88,8 @@ static uint64_t take_block(const struct profile_layout_state *image, uint32_t nu
 		return image->mode == PROFILE_LAYOUT_COUNTS ? image->region_blocks - 1
 							    : image->region_blocks;
 	}
-	if (image->mode == PROFILE_LAYOUT_COUNTS && !process_file_hold(image, number)) {
+	if (image->mode == PROFILE_LAYOUT_COUNTS && number > 0 &&
+	    !process_file_hold(image, number)) {
 		header->shared++;
 		return image->region_blocks;
 	}
