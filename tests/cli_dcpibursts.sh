@@ -96,8 +96,9 @@ bursts=$(tail -n +2 "$scratch/trace" | cut -d, -f2 | sort -u | wc -l)
 is "bursts are numbered one after the other" \
 	"$(tail -1 "$scratch/trace" | cut -d, -f2)" "$bursts"
 
-record 1000 100 EN+L4
+said=$(record 1000 100 EN+L4 2>&1)
 is "a small loop without checks records nothing" "$?" 1
+like "and that is said" "$said" "nothing was recorded"
 check "known references are recorded again" record 1000 100
 
 "$dcpibursts" -n 1 "$scratch/new" "$DCPIX_OUT".* > "$scratch/listing"

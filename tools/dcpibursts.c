@@ -206,6 +206,10 @@ static int report(const struct settings *settings, const struct bursts_map *map,
 		r = report_streams(settings, map, profile, err);
 	else
 		r = bursts_report_print(stdout, map, profile, &settings->report, err);
+	if (r == 0)
+		cli_nothing(&settings->cli, "%s",
+			    profile->count > 0 ? "no stream is hot enough"
+					       : "nothing was recorded: no burst began");
 	if (r > 0 && profile->shared > 0)
 		fprintf(stderr, "dcpibursts: %llu threads had no room: theirs are missing\n",
 			(unsigned long long)profile->shared);
