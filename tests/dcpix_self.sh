@@ -13,8 +13,16 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 export DCPIX_OUT=$work/counts
 
+# These test their own code as it was made: what analysis finds in it, and assembly that
+# jumps with data below another stack, which no compiler does.
+own_code=' unit_image_analysis unit_point '
+
 for test; do
 	name=$(basename "$test")
+	if [[ $own_code == *" $name "* ]]; then
+		skip "$name" "it is about its own code"
+		continue
+	fi
 	check "$name: it is rewritten" "$dcpix" -q -o "$work/$name" "$test"
 	if timeout 300 "$test" > "$work/want" 2>&1 < /dev/null; then
 		check "$name: it passes" timeout 600 "$work/$name"

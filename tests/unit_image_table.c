@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -202,11 +203,11 @@ static void memory_files(void **state)
 	assert_true(code != MAP_FAILED);
 	assert_int_equal(scan_for(table, "/memfd:jit (deleted)", NULL), -ENOENT);
 	if (geteuid() == 0) {
-		uint8_t head[8192];
+		struct stat status;
 
-		assert_int_equal(read(exe, head, sizeof(head)), sizeof(head));
-		assert_int_equal(pwrite(fd, head, 8192, 0), 8192);
-		assert_int_equal(ftruncate(fd, 8193), 0);
+		assert_int_equal(fstat(exe, &status), 0);
+		assert_int_equal(sendfile(fd, exe, NULL, (size_t)status.st_size), status.st_size);
+		assert_int_equal(ftruncate(fd, status.st_size + 1), 0);
 		image = scan_for(table, "/memfd:jit (deleted)", NULL);
 		assert_true(image > 0);
 		assert_int_equal(image_table_get(table, (uint32_t)image)->identity_kind,

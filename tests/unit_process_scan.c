@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -59,16 +60,31 @@ static void note(void *context, const struct image_event *event)
 	}
 }
 
+/* Of the program, which comes first. */
+static int count_executable(struct dl_phdr_info *info, size_t bytes, void *context)
+{
+	size_t *count = context;
+
+	(void)bytes;
+	for (size_t i = 0; i < info->dlpi_phnum; i++)
+		*count += info->dlpi_phdr[i].p_type == PT_LOAD &&
+			  (info->dlpi_phdr[i].p_flags & PF_X) != 0;
+	return 1;
+}
+
 static void ourselves(void **state)
 {
 	struct log log = {.pid = (uint32_t)getpid(), .holds = (uintptr_t)ourselves};
 	char exe[4096] = "";
+	size_t executable = 0;
 
 	(void)state;
 	assert_true(readlink("/proc/self/exe", exe, sizeof(exe) - 1) > 0);
+	dl_iterate_phdr(count_executable, &executable);
 	log.wanted = exe;
 	assert_int_equal(process_scan(log.pid, note, &log, NULL), 0);
-	assert_int_equal(log.matches, 1);
+	assert_true(executable > 0);
+	assert_int_equal(log.matches, executable);
 	assert_true(log.held);
 	assert_true(log.maps >= 4);
 	assert_string_equal(log.command, "unit_process_sc");
