@@ -161,19 +161,25 @@ static bool is_switch_target(const struct cfg *cfg, uint32_t insn)
 	return false;
 }
 
-/* Whether somebody may come to where a copy does not expect it. Both are by address. */
+/*
+ * Whether somebody may come to where a copy does not expect it. Both are by address; the
+ * parts of a procedure may have most of the program between them.
+ */
 static bool is_jumped_into(const struct candidate *candidate, const struct references *references)
 {
 	const struct cfg *cfg = candidate->cfg;
-	size_t first = cfg->insn_count > 0 ? find_reference(references, cfg->insns[0].address) : 0;
+	uint64_t end = 0;
+	size_t first = 0;
 
 	for (uint32_t i = 0; i < cfg->insn_count; i++) {
 		const struct insn *insn = &cfg->insns[i];
 
+		if (insn->address != end)
+			first = find_reference(references, insn->address);
+		end = insn->address + insn->bytes;
 		while (first < references->count && references->all[first].address < insn->address)
 			first++;
-		for (size_t r = first; r < references->count &&
-				       references->all[r].address < insn->address + insn->bytes;
+		for (size_t r = first; r < references->count && references->all[r].address < end;
 		     r++) {
 			const struct reference *reference = &references->all[r];
 
