@@ -56,7 +56,7 @@ tools/flow ^(tools/(base|report|calc|flow)/|analysis|lib|db/profile\.h|db/profil
 tools/list ^(tools/(base|report|tally|calc|list)/|analysis|lib|db/profile\.h|db/profile_read\.h) ^(sqlite3|elfutils|gelf|libelf|linux/)
 tools/stall ^(tools/(base|report|calc|stall)/|analysis|lib|db/profile\.h|db/profile_read\.h) ^(sqlite3|elfutils|gelf|libelf|linux/)
 tools/stats ^(tools/(base|report|tally|calc|stats)/|analysis|lib|db/profile\.h|db/profile_read\.h) ^(sqlite3|elfutils|gelf|libelf|linux/)
-tools/export ^(tools/(base|report|tally|calc|calls|export)/|instrument/(calls|variation)/|analysis|lib|db/profile\.h|db/profile_read\.h) ^(sqlite3|elfutils|gelf|libelf|linux/)
+tools/export ^(tools/(base|report|tally|calc|calls|variation|export)/|instrument/(calls|variation)/|analysis|lib|db/profile\.h|db/profile_read\.h) ^(sqlite3|elfutils|gelf|libelf|linux/)
 tools/top ^(tools/(base|report|calc|top)/|analysis|lib|db/profile\.h|db/profile_read\.h) ^(sqlite3|elfutils|gelf|libelf|linux/)
 '
 

@@ -10,13 +10,12 @@
 #include "analysis/image/image_code.h"
 #include "instrument/paths/paths_report.h"
 #include "instrument/variation/variation_mode.h"
-#include "instrument/variation/variation_recording.h"
 #include "lib/array.h"
 #include "lib/error.h"
 #include "lib/options.h"
 #include "tools/report/cli.h"
-#include "tools/report/recording_source.h"
 #include "tools/variation/variation_json.h"
+#include "tools/variation/variation_source.h"
 #include "tools/variation/variation_svg.h"
 #include "tools/variation/variation_text.h"
 
@@ -38,8 +37,7 @@ static const struct option_entry own_options[] = {
 /* A run: what was measured, out of files or of the database, and its order. */
 struct run {
 	struct variation_profile profile;
-	struct recording_source source;
-	struct variation_recorded recorded;
+	struct variation_source source;
 	struct variation_listing listing;
 };
 
@@ -99,11 +97,6 @@ static const struct cli_tool tool = {
 	.set = set_option,
 };
 
-static int damaged(int r, struct error *err)
-{
-	return error_set(err, -r, r == -ENOMEM ? "out of memory" : "damaged graphs of paths");
-}
-
 static int read_files(struct run *run, const struct vpp *vpp, const char *const *files,
 		      size_t count, struct error *err)
 {
@@ -115,30 +108,12 @@ static int read_files(struct run *run, const struct vpp *vpp, const char *const 
 		return r;
 	r = variation_listing_make(&run->listing, &vpp->map, &run->profile,
 				   vpp->cli.format == CLI_CSV);
-	return r < 0 ? damaged(r, err) : 0;
-}
-
-static int take_recording(void *context, const struct profile_recording *recording)
-{
-	struct run *run = context;
-
-	return variation_recorded_add(&run->recorded, recording, run->source.path,
-				      run->source.build_id);
+	return r < 0 ? variation_source_failed(r, err) : 0;
 }
 
 static int read_epochs(struct run *run, struct cli *cli, struct error *err)
 {
-	int r = recording_source_open(&run->source, cli, PROFILE_RECORDING_VARIATION, err);
-
-	if (r == 0)
-		r = recording_source_visit(&run->source, take_recording, run, err);
-	if (r < 0)
-		return r;
-	r = variation_recorded_end(&run->recorded);
-	if (r == 0)
-		r = variation_listing_make_recorded(&run->listing, &run->recorded,
-						    cli->format == CLI_CSV);
-	return r < 0 ? damaged(r, err) : 0;
+	return variation_source_read(&run->source, cli, cli->format == CLI_CSV, &run->listing, err);
 }
 
 static bool is_compared(const struct vpp *vpp)
@@ -160,7 +135,7 @@ static int read_other_epochs(struct vpp *vpp, struct error *err)
 	cli.filter.epoch_count = 0;
 	vpp->other_cli = cli;
 	r = read_epochs(&vpp->other, &vpp->other_cli, err);
-	if (r == 0 && vpp->other.source.image != vpp->own.source.image)
+	if (r == 0 && vpp->other.source.recordings.image != vpp->own.source.recordings.image)
 		return error_set(err, EINVAL,
 				 "what is to be compared is of several programs: "
 				 "choose with --image");
@@ -236,7 +211,7 @@ static int run(struct vpp *vpp)
 	struct error err;
 	int r = read_all(vpp, &err);
 
-	if (r == -ENOENT && vpp->own.source.reader != NULL)
+	if (r == -ENOENT && vpp->own.source.recordings.reader != NULL)
 		return cli_nothing(&vpp->cli, "%s", err.message);
 	if (r < 0)
 		return cli_fail(&vpp->cli, &err);
@@ -257,8 +232,7 @@ static void run_deinit(struct run *run)
 {
 	variation_listing_deinit(&run->listing);
 	variation_profile_deinit(&run->profile);
-	variation_recorded_deinit(&run->recorded);
-	recording_source_close(&run->source);
+	variation_source_close(&run->source);
 }
 
 int main(int argc, char **argv)

@@ -70,7 +70,8 @@ dcpidiff-pkgs = $(TOOL_PKGS)
 dcpidiff-ldlibs := -lm
 
 PROGRAMS += dcpiexport
-dcpiexport-src := tools/dcpiexport.c tools/calls/call_names.c tools/calls/call_source.c
+dcpiexport-src := tools/dcpiexport.c tools/calls/call_names.c tools/calls/call_source.c \
+	tools/variation/variation_source.c
 dcpiexport-archives := tool instrument analysis db util
 dcpiexport-pkgs = $(TOOL_PKGS)
 dcpiexport-ldlibs := -lm

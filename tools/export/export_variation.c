@@ -7,15 +7,13 @@
 #include <stdlib.h>
 
 #include "analysis/image/demangle.h"
-#include "instrument/variation/variation_listing.h"
-#include "instrument/variation/variation_recording.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "tools/base/text.h"
 #include "tools/export/export_contexts.h"
 #include "tools/export/exporter.h"
 #include "tools/report/output_file.h"
-#include "tools/report/recording_source.h"
+#include "tools/variation/variation_source.h"
 
 /*
  * The tree in the making: the root, then procedures, then paths. Each but the root has a
@@ -23,8 +21,7 @@
  */
 struct variation_export {
 	const struct exporter *exporter;
-	struct recording_source source;
-	struct variation_recorded recorded;
+	struct variation_source source;
 	struct variation_listing listing;
 	size_t count;
 	char **names;
@@ -33,28 +30,6 @@ struct variation_export {
 	struct export_procedure *procedures;
 	struct export_contexts what;
 };
-
-static int take_recording(void *context, const struct profile_recording *recording)
-{
-	struct variation_export *export = context;
-
-	return variation_recorded_add(&export->recorded, recording, export->source.path,
-				      export->source.build_id);
-}
-
-static int load(struct variation_export *export, struct cli *cli, struct error *err)
-{
-	int r = recording_source_open(&export->source, cli, PROFILE_RECORDING_VARIATION, err);
-
-	if (r == 0)
-		r = recording_source_visit(&export->source, take_recording, export, err);
-	if (r < 0)
-		return r;
-	if (variation_recorded_end(&export->recorded) < 0 ||
-	    variation_listing_make_recorded(&export->listing, &export->recorded, false) < 0)
-		return error_set(err, ENOMEM, "out of memory");
-	return 0;
-}
 
 static char *procedure_name(const struct paths_procedure *procedure, bool demangled)
 {
@@ -121,15 +96,15 @@ static int fill(struct variation_export *export, bool demangled, struct error *e
 	    export->procedures == NULL || !add_all(export, demangled))
 		return error_set(err, ENOMEM, "out of memory");
 	export->what = (struct export_contexts){
-		.image = export->source.path,
-		.build_id = export->source.build_id,
+		.image = export->source.recordings.path,
+		.build_id = export->source.recordings.build_id,
 		.metric = "variation",
 		.stacks = {export->nodes, export->count},
 		.contexts = export->contexts,
 		.procedures = export->procedures,
 		.procedure_count = export->count,
-		.start_ns = export->source.start_ns,
-		.end_ns = export->source.end_ns,
+		.start_ns = export->source.recordings.start_ns,
+		.end_ns = export->source.recordings.end_ns,
 		.comment = "dcpix --mode variation",
 	};
 	return 0;
@@ -151,17 +126,17 @@ static void deinit(struct variation_export *export)
 	free(export->contexts);
 	free(export->procedures);
 	variation_listing_deinit(&export->listing);
-	variation_recorded_deinit(&export->recorded);
-	recording_source_close(&export->source);
+	variation_source_close(&export->source);
 }
 
 int export_variation(struct cli *cli, const struct exporter *exporter, const char *output)
 {
 	struct variation_export export = {.exporter = exporter};
 	struct error err;
-	int status = CLI_OK, r = load(&export, cli, &err);
+	int status = CLI_OK;
+	int r = variation_source_read(&export.source, cli, false, &export.listing, &err);
 
-	if (r == -ENOENT && export.source.reader != NULL)
+	if (r == -ENOENT && export.source.recordings.reader != NULL)
 		status = cli_nothing(cli, "%s", err.message);
 	else if (r == 0 && export.listing.row_count == 0)
 		status = cli_nothing(cli, "no path was timed twice");
