@@ -13,7 +13,8 @@ export DCPIX_OUT=$scratch/counts
 old=$scratch/backtraces
 new=$scratch/backtraces.new
 
-for flags in "-O2" "-O0" "-O2 -no-pie -fno-pie" "-O3 -fno-omit-frame-pointer" "-O2 -static"; do
+for flags in "-O2" "-O0" "-O2 -no-pie -fno-pie" "-O3 -fno-omit-frame-pointer" "-O2 -static" \
+	"-O2 -fcf-protection=full -Wl,-z,ibtplt"; do
 	# shellcheck disable=SC2086 # words
 	${CC:-gcc} $flags tests/programs/backtraces.c -o "$old"
 	is "backtraces $flags: it worked before" "$("$old")" "enough, 0 lost"

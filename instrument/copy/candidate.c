@@ -165,7 +165,7 @@ static bool is_switch_target(const struct cfg *cfg, uint32_t insn)
  * Whether somebody may come to where a copy does not expect it. Both are by address; the
  * parts of a procedure may have most of the program between them.
  */
-static bool is_jumped_into(const struct candidate *candidate, const struct references *references)
+static bool is_jumped_into(struct candidate *candidate, const struct references *references)
 {
 	const struct cfg *cfg = candidate->cfg;
 	uint64_t end = 0;
@@ -185,6 +185,7 @@ static bool is_jumped_into(const struct candidate *candidate, const struct refer
 
 			if (reference->address == candidate->procedure->address)
 				continue;
+			candidate->cases_known = true;
 			if (reference->address == insn->address
 				    ? !is_switch_target(cfg, i)
 				    : reference->branch &&
@@ -208,11 +209,32 @@ static bool is_taken(const struct candidate *candidate, const struct references 
 	return false;
 }
 
+/* The code of a section that is entered at its beginning, and nowhere else. */
+static bool is_one_procedure(const struct candidates *candidates, const struct candidate *candidate)
+{
+	static const char *const names[] = {"[.plt]", "[.init]", "[.fini]"};
+	const struct cfg *cfg = candidate->cfg;
+	size_t count, name_bytes, entries = 0;
+	const uint8_t *text;
+	const Elf64_Shdr *sections =
+		elf_image_sections(candidates->image, &count, &text, &name_bytes);
+	bool known = false, begins = false;
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		known |= strcmp(candidate->procedure->name, names[i]) == 0;
+	for (size_t i = 0; i < count; i++)
+		begins |= sections[i].sh_addr == candidate->procedure->address;
+	for (uint32_t e = 0; e < cfg->edge_count; e++)
+		entries += cfg->edges[e].kind == CFG_EDGE_ENTRY;
+	return candidates->stubs && known && begins && entries == 1;
+}
+
 static void judge(const struct candidates *candidates, struct candidate *candidate)
 {
 	const struct cfg *cfg = candidate->cfg;
 
-	if (candidate->procedure->source == PROCEDURE_SECTION)
+	if (candidate->procedure->source == PROCEDURE_SECTION &&
+	    !is_one_procedure(candidates, candidate))
 		candidate_keep(candidate, "nobody knows where procedures begin");
 	else if (elf_image_is_writable(candidates->image, candidate->procedure->address))
 		candidate_keep(candidate, "code that may be changed");
@@ -248,7 +270,7 @@ static int add_candidate(struct candidates *candidates, size_t index)
 	int r;
 
 	candidates->of[index] = -1;
-	if (procedure->source == PROCEDURE_PLT)
+	if (procedure->source == PROCEDURE_PLT && !candidates->stubs)
 		return 0;
 	*candidate = (struct candidate){.index = index, .procedure = procedure};
 	r = cfg_create(&candidate->cfg, candidates->code, index, NULL, &why);
@@ -300,6 +322,7 @@ int candidates_find(struct candidates *ret, struct image_code *code, const struc
 	int r = 0;
 
 	*ret = (struct candidates){
+		.stubs = ret->stubs,
 		.all = calloc(count + 1, sizeof(*ret->all)),
 		.of = calloc(count + 1, sizeof(*ret->of)),
 		.code = code,
@@ -329,6 +352,16 @@ int candidates_find(struct candidates *ret, struct image_code *code, const struc
 	return r < 0 ? error_set(err, ENOMEM, "no memory for the procedures") : 0;
 }
 
+/* The first one of code that begins at an address; it may have begun before. */
+static size_t first_frame(const struct unwind_frames *frames, uint64_t address)
+{
+	size_t first = unwind_frames_first(frames, address);
+
+	if (first > 0 && address - frames->all[first - 1].start < frames->all[first - 1].bytes)
+		first--;
+	return first;
+}
+
 void candidate_visit_frames(const struct candidate *candidate, const struct unwind_frames *frames,
 			    void (*visit)(void *context, const struct unwind_frame *frame),
 			    void *context)
@@ -341,7 +374,7 @@ void candidate_visit_frames(const struct candidate *candidate, const struct unwi
 
 		if (i + 1 < cfg->insn_count && cfg->insns[i + 1].address <= end)
 			continue;
-		for (size_t f = unwind_frames_first(frames, cfg->insns[first].address);
+		for (size_t f = first_frame(frames, cfg->insns[first].address);
 		     f < frames->count && frames->all[f].start < end; f++)
 			visit(context, &frames->all[f]);
 		first = i + 1;

@@ -21,6 +21,7 @@ struct error;
  * @bytes:  of code
  * @offset: of the new code, in the code that is added; @recording_offset: of the second copy
  * @taken:  its address is kept somewhere, other than by the program's beginning
+ * @cases_known: so are addresses of places that its indirect jumps lead to
  * @kept:   it stays as it is: @why
  */
 struct candidate {
@@ -39,6 +40,7 @@ struct candidate {
 	size_t cut_count;
 	size_t cut_capacity;
 	bool taken;
+	bool cases_known;
 	bool kept;
 	char why[CANDIDATE_WHY_BYTES];
 };
@@ -47,6 +49,7 @@ struct candidate {
  * struct candidates - zero-initialised is empty; freed by candidates_deinit()
  * @of: for each procedure of the image its candidate, or -1
  * @across: flags may matter across calls
+ * @stubs: mode.h's
  */
 struct candidates {
 	struct candidate *all;
@@ -55,11 +58,13 @@ struct candidates {
 	struct image_code *code;
 	const struct elf_image *image;
 	bool across;
+	bool stubs;
 };
 
 /**
  * candidates_find() - make the graphs of all procedures, and look which can be copied:
  * all their jumps are known, and nobody jumps into them but to where a copy expects it
+ * @ret: empty, but for @stubs
  *
  * Return: 0, -ENOTSUP (the program uses %gs) or -ENOMEM.
  */

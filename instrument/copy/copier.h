@@ -131,6 +131,9 @@ bool copier_point_is_event(const struct copier *copier, uint32_t index);
 /** copier_table_find() - which tables there are to be. Return: 0 or -ENOMEM. */
 int copier_table_find(struct copier *copier);
 
+/** copier_table_is_of() - whether an indirect jump, by its instruction, has one of them. */
+bool copier_table_is_of(const struct copier *copier, uint32_t jump);
+
 /**
  * copier_table_load() - the load of an entry, which may be the jump itself
  * @index: of an instruction; all of them in order

@@ -145,6 +145,15 @@ int copier_table_find(struct copier *copier)
 	return 0;
 }
 
+bool copier_table_is_of(const struct copier *copier, uint32_t jump)
+{
+	uint32_t i = 0;
+
+	while (i < copier->table_count && copier->tables[i].old->jump != jump)
+		i++;
+	return i < copier->table_count;
+}
+
 /* --- loads ---------------------------------------------------------------- */
 
 /* The operand of @insn again, with 32 bits of displacement. Return: bytes without these. */

@@ -390,6 +390,24 @@ static long block_at(const struct copier *copier, uint64_t address)
 	return block;
 }
 
+/* Whether all jumps that lead to a block have tables of the copy's own, and nobody else may. */
+static bool only_tables_lead_to(const struct copier *copier, uint32_t index)
+{
+	const struct cfg *cfg = copier->cfg;
+	const struct cfg_block *block = &cfg->blocks[index];
+
+	if (copier->source->cases_known ||
+	    copier->graph->edges[copier->comes_by[index]].kind != COUNT_FROM_HUB)
+		return false;
+	for (uint32_t i = block->in; i < block->in + block->in_count; i++) {
+		const struct cfg_edge *edge = &cfg->edges[cfg->in_edges[i]];
+
+		if (edge->kind == CFG_EDGE_SWITCH && !copier_table_is_of(copier, edge->insn))
+			return false;
+	}
+	return true;
+}
+
 /* Where indirect jumps lead, and exceptions. */
 static int emit_sites(struct copier *copier)
 {
@@ -414,8 +432,10 @@ static int emit_sites(struct copier *copier)
 			label = aside != NULL ? aside->label : 0;
 		}
 		copier->site_labels[b] = label;
-		r = add_site(copier, copier->cfg->insns[copier->cfg->blocks[b].first].address,
-			     label);
+		if (!only_tables_lead_to(copier, b))
+			r = add_site(copier,
+				     copier->cfg->insns[copier->cfg->blocks[b].first].address,
+				     label);
 	}
 	return r;
 }

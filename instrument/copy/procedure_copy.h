@@ -74,6 +74,7 @@ struct procedure_copy {
  * @plan:   of @mode, for this procedure
  * @turns:  if there are two copies; @checked: then, whether the procedure of a number has a
  *          check on entry; @number: this one's
+ * @cases_known: others may know where indirect jumps lead
  * @cuts:   addresses whose new places are asked for, ascending
  */
 struct copy_source {
@@ -95,6 +96,7 @@ struct copy_source {
 	void *context;
 	uint64_t entry;
 	bool fixed;
+	bool cases_known;
 	const uint64_t *cuts;
 	size_t cut_count;
 };

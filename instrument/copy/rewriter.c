@@ -102,6 +102,7 @@ static int copy_planned(struct rewriter *rewriter, struct candidate *candidate,
 		.checked = rewriter->checked,
 		.number = (uint32_t)plan->procedure->candidate,
 		.entry = candidate->procedure->address,
+		.cases_known = candidate->cases_known,
 		.cuts = candidate->cuts,
 		.cut_count = candidate->cut_count,
 	};
@@ -371,6 +372,7 @@ static int rewrite(struct rewriter *rewriter, const char *path, struct error *er
 		return error_set_errno(err, "cannot find %s", path);
 	rewriter->recorded.path = rewriter->path;
 	rewriter->recorded.build_id = image_code_build_id(rewriter->code);
+	rewriter->candidates.stubs = rewriter->mode->stubs;
 	r = candidates_find(&rewriter->candidates, rewriter->code, &rewriter->image, err);
 	if (r == 0)
 		r = read_frames(rewriter, err);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "instrument/copy/surroundings.h"
 
+#include <Zydis/Zydis.h>
 #include <string.h>
 
 /* By the names of what libc has: the child comes back from there as well. */
@@ -23,23 +24,36 @@ bool surroundings_forks(struct image_code *code, const struct insn *call)
 	return false;
 }
 
-/* Behind a procedure compilers leave gaps up to the next one, which nobody runs. */
+/* Whether it is of a procedure that somebody knows of. */
+static bool is_known(const struct image_code *code, uint64_t address)
+{
+	long index = image_code_find(code, address);
+
+	return index >= 0 &&
+	       procedure_table_get(image_code_procedures(code), (size_t)index)->source !=
+		       PROCEDURE_SECTION;
+}
+
+/*
+ * Behind a procedure compilers leave gaps up to the next one, which nobody runs. Where nobody
+ * knows what comes next, that is a gap if all is up to where procedures are aligned.
+ */
 size_t surroundings_padding(const struct image_code *code, const struct elf_image *image,
 			    uint64_t address)
 {
 	const struct insn_decoder *decoder = image_code_decoder(code);
 	size_t bytes = 0;
 
-	while ((address + bytes) % 16 != 0 && bytes < 16) {
+	while ((address + bytes) % 16 != 0 && !is_known(code, address + bytes)) {
 		const uint8_t *gap = elf_image_at(image, address + bytes, 16);
 		struct insn insn;
 		size_t length;
 
-		if (gap == NULL || image_code_find(code, address + bytes) >= 0)
-			break;
+		if (gap == NULL)
+			return 0;
 		length = decoder->decode(&insn, gap, 16, address + bytes);
-		if (length == 0 || (insn.class != INSN_NOP && gap[0] != 0xcc))
-			break;
+		if (length == 0 || (insn.opcode != ZYDIS_MNEMONIC_NOP && gap[0] != 0xcc))
+			return 0;
 		bytes += length;
 	}
 	return bytes;

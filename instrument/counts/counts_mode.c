@@ -213,6 +213,7 @@ static void counts_end(struct mode_image *image)
 const struct instrument_mode counts_mode = {
 	.name = "counts",
 	.section = COUNTS_MAP_SECTION,
+	.stubs = true,
 	.shared = true,
 	.begin = counts_begin,
 	.plan = counts_plan,

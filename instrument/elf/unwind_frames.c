@@ -10,6 +10,7 @@
 #include "analysis/image/cie_augmentation.h"
 #include "analysis/image/elf_file.h"
 #include "analysis/image/encoded_pointer.h"
+#include "instrument/elf/unwind_stubs.h"
 #include "lib/array.h"
 #include "lib/u64_map.h"
 
@@ -126,6 +127,27 @@ static bool read_fde(const struct reader *reader, const Dwarf_FDE *fde, Dwarf_Of
 	return !bounded_reader_failed(&own) && frame->bytes > 0;
 }
 
+static int add_frame(struct reader *reader, const struct unwind_frame *frame)
+{
+	if (array_reserve(&reader->frames.all, &reader->capacity, reader->frames.count + 1,
+			  sizeof(*frame)) < 0)
+		return -ENOMEM;
+	reader->frames.all[reader->frames.count++] = *frame;
+	return 0;
+}
+
+/* A table of stubs has one description; here, each of them has its own. */
+static int add_frames(struct reader *reader, const struct unwind_frame *frame)
+{
+	struct unwind_frame rest = *frame, head, stub;
+	bool divided = unwind_stubs_divide(&rest, &head);
+	int r = add_frame(reader, divided ? &head : frame);
+
+	while (r == 0 && divided && unwind_stubs_next(&rest, &stub))
+		r = add_frame(reader, &stub);
+	return r;
+}
+
 static int read_all(struct reader *reader)
 {
 	Dwarf_Off offset = 0, next = 0;
@@ -146,10 +168,8 @@ static int read_all(struct reader *reader)
 		frame.cie = (uint32_t)cie;
 		if (cie < 0 || !read_fde(reader, &entry.fde, own, &frame))
 			continue;
-		if (array_reserve(&reader->frames.all, &reader->capacity, reader->frames.count + 1,
-				  sizeof(frame)) < 0)
+		if (add_frames(reader, &frame) < 0)
 			return -ENOMEM;
-		reader->frames.all[reader->frames.count++] = frame;
 	}
 	return 0;
 }

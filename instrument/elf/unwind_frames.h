@@ -17,7 +17,7 @@ struct unwind_cie;
 
 /**
  * struct unwind_frame - what one description (FDE) is about
- * @entry: its own address
+ * @entry: its own address; 0: another frame's description tells of it, too
  * @handlers: address of its table of handlers (handler_table.h); 0: it has none
  */
 struct unwind_frame {

@@ -272,8 +272,11 @@ int unwind_writer_end(struct unwind_writer *writer, uint64_t *index, size_t *ind
 		put_u8(writer, 0);
 	start = writer->bytes;
 	*index = writer->address + start;
-	for (size_t i = 0; i < writer->frames->count; i++)
-		add_index(writer, writer->frames->all[i].start, writer->frames->all[i].entry);
+	for (size_t i = 0; i < writer->frames->count; i++) {
+		if (writer->frames->all[i].entry != 0)
+			add_index(writer, writer->frames->all[i].start,
+				  writer->frames->all[i].entry);
+	}
 	if (writer->index_count > 0)
 		qsort(writer->index, writer->index_count, sizeof(*writer->index), by_code);
 	put(writer, head, sizeof(head));

@@ -128,6 +128,7 @@ struct mode_plan {
  * @section: of the rewritten file, not loaded, that holds what encode() makes
  * @number:  that the runtime knows it by; PROFILE_LAYOUT_COUNTS: it has none of its own
  * @bursts: two copies of each procedure, of which only one records: copy_turns of the image
+ * @stubs:  what linkers add (stubs of the linkage table, .init, .fini) is copied, too
  * @references: points before instructions that use memory are asked for too
  * @reentry: it needs to know who calls whom
  * @metric:  it measures
@@ -146,6 +147,7 @@ struct instrument_mode {
 	bool reentry;
 	bool metric;
 	bool bursts;
+	bool stubs;
 	bool shared;
 
 	/** @begin: an image. Return: 0, or an error that ends the rewriting. */

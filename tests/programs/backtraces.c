@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A backtrace at every single instruction of calls, loops, branches, a dense switch and a
- * computed goto, libc's own included: the processor traps after each. Prints whether all came
+ * A backtrace at every single instruction of calls, loops, branches, a dense switch, a
+ * computed goto and a stub of the linkage table, for the first time and again, libc's own
+ * included: the processor traps after each. Prints whether all came
  * to where main() was called; with an argument, where the others were.
  */
 #define _GNU_SOURCE
@@ -11,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #define TRAP_FLAG 0x100
 #define ENOUGH 5000
@@ -122,6 +124,12 @@ __attribute__((noipa)) static long deep(int n, long x)
 	return leaf(x, n);
 }
 
+/* Nobody else calls it. */
+__attribute__((noipa)) static long through_stub(long x)
+{
+	return x ^ getppid();
+}
+
 int main(int argc, char **argv)
 {
 	struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO};
@@ -134,7 +142,7 @@ int main(int argc, char **argv)
 	on = 1;
 	raise(SIGTRAP);
 	for (int i = 0; i < 10; i++)
-		x = deep(DEPTH, x & 0xffff);
+		x = deep(DEPTH, through_stub(x) & 0xffff);
 	on = 0;
 	raise(SIGTRAP);
 	for (long i = 0; i < lost && i < LOST && argc > 1; i++)
