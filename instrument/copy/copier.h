@@ -58,7 +58,7 @@ struct copier {
 	uint32_t *back_to;  /* likewise: the edge by which a call comes back */
 	uint32_t *comes_by; /* of each block: the edge from a hub, or of an exception */
 	bool clash;	    /* both */
-	uint32_t *site_labels; /* of each block: where it is entered from @comes_by */
+	uint32_t *case_labels; /* of each block: where this copy's own tables lead */
 	struct copier_table *tables;
 	uint32_t table_count;
 	uint32_t table;		 /* the next one */

@@ -127,9 +127,6 @@ int copier_table_find(struct copier *copier)
 	copier->tables = calloc(cfg->table_count + (size_t)1, sizeof(*copier->tables));
 	if (copier->tables == NULL)
 		return -ENOMEM;
-	/* Two copies change places where indirect jumps lead. */
-	if (copier->source->variant != COPY_ONLY)
-		return 0;
 	for (uint32_t i = 0; i < cfg->table_count; i++) {
 		const struct cfg_table *table = &cfg->tables[i];
 
@@ -252,7 +249,7 @@ static uint32_t label_of(const struct copier *copier, uint64_t target)
 	if (insn < 0)
 		return COUNT_NONE;
 	block = copier->cfg->block_of[insn];
-	return copier->cfg->blocks[block].first == (uint32_t)insn ? copier->site_labels[block]
+	return copier->cfg->blocks[block].first == (uint32_t)insn ? copier->case_labels[block]
 								  : COUNT_NONE;
 }
 

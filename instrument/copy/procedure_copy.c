@@ -408,6 +408,13 @@ static bool only_tables_lead_to(const struct copier *copier, uint32_t index)
 	return true;
 }
 
+/* Whether a jump of this very copy need not go by the site: it knows whose turn it is. */
+static bool is_straight(const struct copier *copier, uint32_t block, const struct point *point)
+{
+	return copier->source->variant != COPY_ONLY && !copier_turn_on_site(copier, block) &&
+	       !copier_point_wants(copier, point);
+}
+
 /* Where indirect jumps lead, and exceptions. */
 static int emit_sites(struct copier *copier)
 {
@@ -431,7 +438,7 @@ static int emit_sites(struct copier *copier)
 
 			label = aside != NULL ? aside->label : 0;
 		}
-		copier->site_labels[b] = label;
+		copier->case_labels[b] = is_straight(copier, b, &point) ? copier->labels[b] : label;
 		if (!only_tables_lead_to(copier, b))
 			r = add_site(copier,
 				     copier->cfg->insns[copier->cfg->blocks[b].first].address,
@@ -542,7 +549,7 @@ int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *so
 		.ends_by = all_none(source->graph->node_count),
 		.back_to = all_none(source->graph->node_count),
 		.comes_by = all_none(source->cfg->block_count),
-		.site_labels = all_none(source->cfg->block_count),
+		.case_labels = all_none(source->cfg->block_count),
 		.err = err,
 	};
 	int r = -ENOMEM;
@@ -550,7 +557,7 @@ int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *so
 	*ret = (struct procedure_copy){0};
 	ZydisDecoderInit(&copier.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	if (copier.labels != NULL && copier.edge_of != NULL && copier.ends_by != NULL &&
-	    copier.back_to != NULL && copier.comes_by != NULL && copier.site_labels != NULL &&
+	    copier.back_to != NULL && copier.comes_by != NULL && copier.case_labels != NULL &&
 	    copier_turn_prepare(&copier) == 0)
 		r = copy_all(&copier);
 	if (r == -ENOMEM)
@@ -561,7 +568,7 @@ int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *so
 	free(copier.back_to);
 	free(copier.comes_by);
 	turn_loops_deinit(&copier.loops);
-	free(copier.site_labels);
+	free(copier.case_labels);
 	free(copier.tables);
 	free(copier.asides);
 	if (r < 0)
