@@ -52,6 +52,7 @@ struct copier {
 	const struct count_graph *graph;
 	struct procedure_copy *copy;
 	struct machine_code *code;
+	uint32_t entry;	    /* block */
 	uint32_t *labels;   /* of each block */
 	uint32_t *edge_of;  /* of each edge of cfg: that of the graph */
 	uint32_t *ends_by;  /* of each node: the edge that its last instruction is, or COUNT_NONE */

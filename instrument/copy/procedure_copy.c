@@ -304,9 +304,10 @@ static int copy_block(struct copier *copier, uint32_t index)
 {
 	const struct cfg_block *block = &copier->cfg->blocks[index];
 	const struct count_graph *graph = copier->graph;
+	uint32_t next;
 	int r = 0;
 
-	if (is_aligned(copier, index))
+	if (index != copier->entry && is_aligned(copier, index))
 		machine_code_align(copier->code, BLOCK_ALIGN);
 	machine_code_place(copier->code, copier->labels[index]);
 	copier_insn_mark(copier, copier->cfg->insns[block->first].address);
@@ -314,7 +315,8 @@ static int copy_block(struct copier *copier, uint32_t index)
 	for (uint32_t n = graph->node_of[index];
 	     r == 0 && n < graph->node_count && graph->nodes[n].block == index; n++)
 		r = copy_node(copier, n);
-	return r == 0 ? copy_end(copier, block, next_reached(copier, index)) : r;
+	next = next_reached(copier, index);
+	return r == 0 ? copy_end(copier, block, next != copier->entry ? next : COUNT_NONE) : r;
 }
 
 /* --- ways in -------------------------------------------------------------- */
@@ -341,7 +343,8 @@ static uint32_t entry_edge(const struct copier *copier, uint32_t block)
 	return e;
 }
 
-/* The entry that others know, and behind its check the one that our own calls take. */
+/* The entry that others know, and behind its check the one that our own calls take; behind
+ * it comes the block. */
 static int emit_entry(struct copier *copier, uint32_t block)
 {
 	uint32_t label = machine_code_label(copier->code);
@@ -371,8 +374,6 @@ static int emit_entry(struct copier *copier, uint32_t block)
 	point = copier_point_of_edge(copier, edge);
 	if (copier_point_wants(copier, &point))
 		copier_point_emit(copier, &point, live);
-	if (block != next_reached(copier, UINT32_MAX))
-		machine_code_branch(copier->code, MACHINE_JUMP, copier->labels[block]);
 	return add_site(copier, copier->source->entry, label);
 }
 
@@ -504,7 +505,7 @@ static uint32_t *all_none(size_t count)
 
 static int copy_all(struct copier *copier)
 {
-	long entry;
+	long entry = block_at(copier, copier->source->entry);
 	int r;
 
 	for (uint32_t b = 0; b < copier->cfg->block_count; b++)
@@ -512,14 +513,14 @@ static int copy_all(struct copier *copier)
 	find_edges(copier);
 	if (copier->clash)
 		return copier_refuse(copier, "a handler of exceptions that is a case");
-	entry = block_at(copier, copier->source->entry);
 	if (entry < 0)
 		return copier_refuse(copier, "no code on entry");
+	copier->entry = (uint32_t)entry;
 	r = copier_table_find(copier);
-	if (r == 0)
-		r = emit_entry(copier, (uint32_t)entry);
 	for (uint32_t b = 0; r == 0 && b < copier->cfg->block_count; b++) {
-		if (copier->graph->node_of[b] != COUNT_NONE)
+		if (b == copier->entry)
+			r = emit_entry(copier, b);
+		if (r == 0 && copier->graph->node_of[b] != COUNT_NONE)
 			r = copy_block(copier, b);
 	}
 	copier_insn_mark(copier, UINT64_MAX);
