@@ -229,7 +229,8 @@ static void test_recursions_have_checks(void **state)
 
 	(void)state;
 	for (unsigned int round = 0; round < ROUNDS; round++) {
-		bool outside[NODES_MAX] = {false}, cycles[NODES_MAX], callers[NODES_MAX];
+		uint8_t cycles[NODES_MAX], callers[NODES_MAX];
+		bool outside[NODES_MAX] = {false};
 		bool gone[EDGES_MAX] = {false};
 		struct turn_calls calls = {.outside = outside};
 
@@ -240,11 +241,12 @@ static void test_recursions_have_checks(void **state)
 		assert_int_equal(turn_entries_find(cycles, &calls, TURN_ENTRIES_CYCLES), 0);
 		assert_int_equal(turn_entries_find(callers, &calls, TURN_ENTRIES_CALLERS), 0);
 		for (uint32_t e = 0; e < model.first[model.nodes]; e++)
-			gone[e] = model.targets[e] < model.nodes && cycles[model.targets[e]];
+			gone[e] = model.targets[e] < model.nodes &&
+				  cycles[model.targets[e]] == TURN_ENTRY_EACH;
 		for (uint32_t n = 0; n < model.nodes; n++) {
 			bool leaf = model.first[n] == model.first[n + 1];
 
-			assert_int_equal(callers[n], !leaf);
+			assert_int_equal(callers[n], leaf ? TURN_ENTRY_NONE : TURN_ENTRY_EACH);
 			assert_true(callers[n] || !cycles[n]);
 			assert_false(is_on_circle(&model, gone, n));
 			if (outside[n] && !leaf)
@@ -270,15 +272,17 @@ static void test_papers_example(void **state)
 	const uint32_t targets[] = {CHECK, MATCH, SUBSTITUTE, DELETE_DIGRAM, DELETE_DIGRAM, CHECK};
 	const bool outside[PROCEDURES] = {false};
 	struct turn_calls calls = {{first, targets, PROCEDURES}, outside};
-	bool checked[PROCEDURES];
+	uint8_t checked[PROCEDURES];
 
 	(void)state;
 	assert_int_equal(turn_entries_find(checked, &calls, TURN_ENTRIES_CYCLES), 0);
 	for (uint32_t n = 0; n < PROCEDURES; n++)
-		assert_int_equal(checked[n], n == MAIN || n == CHECK);
+		assert_int_equal(checked[n], n == MAIN	  ? TURN_ENTRY_OUTSIDE
+					     : n == CHECK ? TURN_ENTRY_EACH
+							  : TURN_ENTRY_NONE);
 	assert_int_equal(turn_entries_find(checked, &calls, TURN_ENTRIES_NONE), 0);
 	for (uint32_t n = 0; n < PROCEDURES; n++)
-		assert_false(checked[n]);
+		assert_int_equal(checked[n], TURN_ENTRY_NONE);
 }
 
 int main(void)

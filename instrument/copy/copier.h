@@ -164,8 +164,11 @@ bool copier_turn_leads_back(const struct copier *copier, uint32_t block);
 /** copier_turn_on_site() - whether one of an indirect jump leads back to a block. */
 bool copier_turn_on_site(const struct copier *copier, uint32_t block);
 
-/** copier_turn_at_entry() - whether there is a check on entry of a procedure. */
+/** copier_turn_at_entry() - whether there is a check on each entry of a procedure. */
 bool copier_turn_at_entry(const struct copier *copier, uint32_t number);
+
+/** copier_turn_from_outside() - whether there is one on entry of this one by others only. */
+bool copier_turn_from_outside(const struct copier *copier);
 
 /**
  * struct turn - a check

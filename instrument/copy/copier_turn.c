@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "instrument/copy/turn_entries.h"
+
 #define MACHINE_EQUAL 4
 #define MACHINE_SIGN 8
 #define MACHINE_NO_SIGN 9
@@ -93,7 +95,13 @@ bool copier_turn_on_site(const struct copier *copier, uint32_t block)
 
 bool copier_turn_at_entry(const struct copier *copier, uint32_t number)
 {
-	return copier->source->variant != COPY_ONLY && copier->source->checked[number];
+	return copier->source->variant != COPY_ONLY &&
+	       copier->source->checked[number] == TURN_ENTRY_EACH;
+}
+
+bool copier_turn_from_outside(const struct copier *copier)
+{
+	return copier->source->checked[copier->source->number] == TURN_ENTRY_OUTSIDE;
 }
 
 static uint32_t checks_at(const struct copy_turns *turns)

@@ -350,10 +350,12 @@ static int emit_entry(struct copier *copier, uint32_t block)
 	uint32_t label = machine_code_label(copier->code);
 	uint32_t live = copier->source->liveness->in[block];
 	uint32_t edge = entry_edge(copier, block);
+	uint32_t ready = machine_code_label(copier->code);
 	uint32_t behind = machine_code_label(copier->code);
 	struct turn turn = {.crossing = copier_turn_of_entry(copier),
 			    .live = live,
 			    .counts = copier_turn_at_entry(copier, copier->source->number)};
+	struct turn outside = turn;
 	struct point point;
 
 	if (edge == copier->graph->edge_count)
@@ -363,9 +365,12 @@ static int emit_entry(struct copier *copier, uint32_t block)
 	machine_code_place(copier->code, label);
 	copier_insn_frame(copier, copier->source->entry);
 	if (copier->source->variant != COPY_INSTRUMENTED)
-		emit_check(copier, copier->copy->inside, live, false);
-	if (copier->source->variant == COPY_CHECKING && !turn.counts)
-		copier_turn_emit(copier, &turn);
+		emit_check(copier, ready, live, false);
+	machine_code_place(copier->code, ready);
+	if (copier->source->variant == COPY_CHECKING && !turn.counts) {
+		outside.counts = copier_turn_from_outside(copier);
+		copier_turn_emit(copier, &outside);
+	}
 	machine_code_place(copier->code, copier->copy->inside);
 	if (turn.counts)
 		copier_turn_emit(copier, &turn);

@@ -72,8 +72,8 @@ struct procedure_copy {
  * @fixed:  the image is not position-independent
  * @forks:  whether a call may come back in another process
  * @plan:   of @mode, for this procedure
- * @turns:  if there are two copies; @checked: then, whether the procedure of a number has a
- *          check on entry; @number: this one's
+ * @turns:  if there are two copies; @checked: then, enum turn_entry (turn_entries.h) of a
+ *          procedure of a number; @number: this one's
  * @cases_known: others may know where indirect jumps lead
  * @cuts:   addresses whose new places are asked for, ascending
  */
@@ -86,7 +86,7 @@ struct copy_source {
 	const struct mode_plan *plan;
 	enum copy_variant variant;
 	struct copy_turns turns;
-	const bool *checked;
+	const uint8_t *checked;
 	uint32_t number;
 	const uint8_t *(*bytes)(void *context, uint64_t address, size_t count);
 	long (*find)(void *context, uint64_t address);

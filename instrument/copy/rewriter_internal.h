@@ -25,7 +25,7 @@ struct rewriter {
 	struct image_code *code;
 	struct candidates candidates;
 	struct reentry reentry;
-	bool *checked; /* of each candidate, if there are two copies: it has a check on entry */
+	uint8_t *checked; /* of each candidate, if there are two copies: enum turn_entry */
 	struct unwind_frames frames;
 	struct unwind_writer unwind;
 	uint64_t unwind_offset; /* in the added code */

@@ -65,7 +65,7 @@ static void find_distances(struct finder *finder)
 }
 
 /* Recursion from below: by one of the same component that is at least as far away. */
-static void check_recursions(const struct finder *finder, bool *checked)
+static void check_recursions(const struct finder *finder, uint8_t *checked)
 {
 	const struct strong_graph *graph = &finder->calls->graph;
 
@@ -75,12 +75,12 @@ static void check_recursions(const struct finder *finder, bool *checked)
 
 			if (to < graph->nodes && finder->component[to] == finder->component[n] &&
 			    finder->distance[n] >= finder->distance[to])
-				checked[to] = true;
+				checked[to] = TURN_ENTRY_EACH;
 		}
 	}
 }
 
-static int find_cycles(bool *checked, const struct turn_calls *calls)
+static int find_cycles(uint8_t *checked, const struct turn_calls *calls)
 {
 	size_t count = calls->graph.nodes + (size_t)1;
 	struct finder finder = {
@@ -100,7 +100,8 @@ static int find_cycles(bool *checked, const struct turn_calls *calls)
 		find_called(&finder);
 		find_distances(&finder);
 		for (uint32_t n = 0; n < calls->graph.nodes; n++)
-			checked[n] = !is_leaf(calls, n) && is_root(&finder, n);
+			checked[n] = !is_leaf(calls, n) && is_root(&finder, n) ? TURN_ENTRY_OUTSIDE
+									       : TURN_ENTRY_NONE;
 		check_recursions(&finder, checked);
 	}
 	free(finder.component);
@@ -110,13 +111,15 @@ static int find_cycles(bool *checked, const struct turn_calls *calls)
 	return r;
 }
 
-int turn_entries_find(bool *checked, const struct turn_calls *calls, enum turn_entries which)
+int turn_entries_find(uint8_t *checked, const struct turn_calls *calls, enum turn_entries which)
 {
 	if (which == TURN_ENTRIES_CYCLES)
 		return find_cycles(checked, calls);
 	for (uint32_t n = 0; n < calls->graph.nodes; n++)
 		checked[n] = which == TURN_ENTRIES_ALL ||
-			     (which == TURN_ENTRIES_CALLERS && !is_leaf(calls, n));
+					     (which == TURN_ENTRIES_CALLERS && !is_leaf(calls, n))
+				     ? TURN_ENTRY_EACH
+				     : TURN_ENTRY_NONE;
 	return 0;
 }
 
@@ -144,7 +147,7 @@ static void leave_out(const struct reentry *reentry, bool *outside, uint32_t *ta
 	}
 }
 
-int turn_entries_of_image(bool *checked, const struct reentry *reentry, enum turn_entries which)
+int turn_entries_of_image(uint8_t *checked, const struct reentry *reentry, enum turn_entries which)
 {
 	uint32_t nodes = (uint32_t)reentry->candidates->count + 1;
 	uint32_t *targets = calloc(reentry->first[nodes] + (size_t)1, sizeof(*targets));

@@ -8,9 +8,17 @@
 #define DCPI_INSTRUMENT_TURN_ENTRIES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "analysis/graph/strong_components.h"
 #include "instrument/mode/turn_placement.h"
+
+/** enum turn_entry - whose calls have a check, of a procedure. */
+enum turn_entry {
+	TURN_ENTRY_NONE,
+	TURN_ENTRY_OUTSIDE, /* those of others: a recursion by way of them has that */
+	TURN_ENTRY_EACH,    /* those of our own, too */
+};
 
 /**
  * struct turn_calls - who calls whom, directly; the arrays are the caller's
@@ -26,17 +34,17 @@ struct turn_calls {
 
 /**
  * turn_entries_find() - find them
- * @checked: out: of each procedure
+ * @checked: out: of each procedure, enum turn_entry
  *
  * All recursions have one with a check, of TURN_ENTRIES_NONE aside: in each someone is
  * called by one that is at least as far from where it all begins. O(nodes + edges).
  * Return: 0 or -ENOMEM.
  */
-int turn_entries_find(bool *checked, const struct turn_calls *calls, enum turn_entries which);
+int turn_entries_find(uint8_t *checked, const struct turn_calls *calls, enum turn_entries which);
 
 struct reentry;
 
 /** turn_entries_of_image() - of candidates, once it is known which are copied. As above. */
-int turn_entries_of_image(bool *checked, const struct reentry *reentry, enum turn_entries which);
+int turn_entries_of_image(uint8_t *checked, const struct reentry *reentry, enum turn_entries which);
 
 #endif
