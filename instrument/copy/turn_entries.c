@@ -7,14 +7,21 @@
 #include "instrument/copy/reentry.h"
 
 #define FAR UINT32_MAX
+/* Calls that are looked at to do without checks. */
+#define EFFORT (UINT64_C(1) << 26)
 
-/* @called: by another one; @distance: from where others call; @component: strong ones */
+/*
+ * @callers: how many calls of it there are in others; @distance: from where others call;
+ * @component: strong ones; @seen: by which search
+ */
 struct finder {
 	const struct turn_calls *calls;
 	uint32_t *component;
 	uint32_t *distance;
 	uint32_t *queue;
-	bool *called;
+	uint32_t *callers;
+	uint32_t *seen;
+	uint64_t effort;
 };
 
 static bool is_leaf(const struct turn_calls *calls, uint32_t node)
@@ -24,17 +31,17 @@ static bool is_leaf(const struct turn_calls *calls, uint32_t node)
 
 static bool is_root(const struct finder *finder, uint32_t node)
 {
-	return finder->calls->outside[node] || !finder->called[node];
+	return finder->calls->outside[node] || finder->callers[node] == 0;
 }
 
-static void find_called(struct finder *finder)
+static void find_callers(struct finder *finder)
 {
 	const struct strong_graph *graph = &finder->calls->graph;
 
 	for (uint32_t n = 0; n < graph->nodes; n++) {
 		for (uint32_t e = graph->first[n]; e < graph->first[n + 1]; e++) {
 			if (graph->targets[e] < graph->nodes)
-				finder->called[graph->targets[e]] = true;
+				finder->callers[graph->targets[e]]++;
 		}
 	}
 }
@@ -80,6 +87,70 @@ static void check_recursions(const struct finder *finder, uint8_t *checked)
 	}
 }
 
+/* Whether calls lead from a procedure back to it by those without a check on each entry. */
+static bool is_recursive(struct finder *finder, const uint8_t *checked, uint32_t node)
+{
+	const struct strong_graph *graph = &finder->calls->graph;
+	uint32_t count = 0, from;
+
+	finder->queue[count++] = node;
+	while (count > 0) {
+		from = finder->queue[--count];
+		for (uint32_t e = graph->first[from]; e < graph->first[from + 1]; e++) {
+			uint32_t to = graph->targets[e];
+
+			finder->effort++;
+			if (to == node)
+				return true;
+			if (to >= graph->nodes || checked[to] == TURN_ENTRY_EACH ||
+			    finder->component[to] != finder->component[node] ||
+			    finder->seen[to] == node + 1)
+				continue;
+			finder->seen[to] = node + 1;
+			finder->queue[count++] = to;
+		}
+	}
+	return false;
+}
+
+struct called {
+	uint32_t node;
+	uint32_t callers;
+};
+
+static int by_callers(const void *left, const void *right)
+{
+	const struct called *a = left, *b = right;
+
+	if (a->callers != b->callers)
+		return a->callers > b->callers ? -1 : 1;
+	return a->node < b->node ? -1 : a->node > b->node;
+}
+
+/* Of many recursions another one has a check, too. What most call does without first. */
+static int leave_out_recursions(struct finder *finder, uint8_t *checked)
+{
+	uint32_t nodes = finder->calls->graph.nodes, count = 0;
+	struct called *all = calloc(nodes + (size_t)1, sizeof(*all));
+
+	if (all == NULL)
+		return -ENOMEM;
+	for (uint32_t n = 0; n < nodes; n++) {
+		if (checked[n] == TURN_ENTRY_EACH)
+			all[count++] = (struct called){n, finder->callers[n]};
+	}
+	qsort(all, count, sizeof(*all), by_callers);
+	for (uint32_t i = 0; i < count && finder->effort < EFFORT; i++) {
+		uint32_t node = all[i].node;
+
+		if (!is_recursive(finder, checked, node))
+			checked[node] =
+				is_root(finder, node) ? TURN_ENTRY_OUTSIDE : TURN_ENTRY_NONE;
+	}
+	free(all);
+	return 0;
+}
+
 static int find_cycles(uint8_t *checked, const struct turn_calls *calls)
 {
 	size_t count = calls->graph.nodes + (size_t)1;
@@ -88,26 +159,29 @@ static int find_cycles(uint8_t *checked, const struct turn_calls *calls)
 		.component = calloc(count, sizeof(*finder.component)),
 		.distance = calloc(count, sizeof(*finder.distance)),
 		.queue = calloc(count, sizeof(*finder.queue)),
-		.called = calloc(count, sizeof(*finder.called)),
+		.callers = calloc(count, sizeof(*finder.callers)),
+		.seen = calloc(count, sizeof(*finder.seen)),
 	};
 	uint32_t components;
 	int r = -ENOMEM;
 
 	if (finder.component != NULL && finder.distance != NULL && finder.queue != NULL &&
-	    finder.called != NULL)
+	    finder.callers != NULL && finder.seen != NULL)
 		r = strong_components_find(finder.component, &components, &calls->graph);
 	if (r == 0) {
-		find_called(&finder);
+		find_callers(&finder);
 		find_distances(&finder);
 		for (uint32_t n = 0; n < calls->graph.nodes; n++)
 			checked[n] = !is_leaf(calls, n) && is_root(&finder, n) ? TURN_ENTRY_OUTSIDE
 									       : TURN_ENTRY_NONE;
 		check_recursions(&finder, checked);
+		r = leave_out_recursions(&finder, checked);
 	}
 	free(finder.component);
 	free(finder.distance);
 	free(finder.queue);
-	free(finder.called);
+	free(finder.callers);
+	free(finder.seen);
 	return r;
 }
 

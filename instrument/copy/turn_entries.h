@@ -37,7 +37,9 @@ struct turn_calls {
  * @checked: out: of each procedure, enum turn_entry
  *
  * All recursions have one with a check, of TURN_ENTRIES_NONE aside: in each someone is
- * called by one that is at least as far from where it all begins. O(nodes + edges).
+ * called by one that is at least as far from where it all begins. Of these, checks are left
+ * out that are in no recursion without another one, beginning with what is called in most
+ * places. O(nodes + edges), but for that, which is given up after a while.
  * Return: 0 or -ENOMEM.
  */
 int turn_entries_find(uint8_t *checked, const struct turn_calls *calls, enum turn_entries which);
