@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A procedure that is being copied. Internal to procedure_copy.c: copier_insn.c copies
- * single instructions, copier_point.c asks the mode for code between them, copier_aside.c has
- * what is put behind all blocks, copier_turn.c changes between two copies, copier_table.c
- * makes jump tables.
+ * A procedure that is being copied. Internal to procedure_copy.c: copier_entry.c makes ways in,
+ * copier_insn.c copies single instructions, copier_point.c asks the mode for code between them,
+ * copier_aside.c has what is put behind all blocks, copier_turn.c changes between two copies,
+ * copier_table.c makes jump tables.
  */
 #ifndef DCPI_INSTRUMENT_COPIER_H
 #define DCPI_INSTRUMENT_COPIER_H
@@ -14,6 +14,9 @@
 #include "instrument/copy/procedure_copy.h"
 #include "instrument/copy/turn_loops.h"
 #include "lib/error.h"
+
+/* Entries are aligned, and blocks that compilers aligned are again. */
+#define COPIER_ALIGN 16
 
 enum aside_kind {
 	ASIDE_POINT, /* code of the mode */
@@ -83,6 +86,24 @@ static inline bool copier_is_system_call(const struct insn *insn)
 {
 	return insn->opcode == ZYDIS_MNEMONIC_SYSCALL;
 }
+
+/** copier_entry_check() - whether the thread is ready, and the process the one it was; on at
+ * @back if it was not. */
+void copier_entry_check(struct copier *copier, uint32_t back, uint32_t live, bool red_zone);
+
+/** copier_entry_block() - the procedure's first; -1: there is none. */
+long copier_entry_block(const struct copier *copier);
+
+/**
+ * copier_entry_emit() - the entry that others know, and behind its check the one that our own
+ * calls take; behind it is to come the block
+ *
+ * Return: 0, -ENOTSUP or -ENOMEM.
+ */
+int copier_entry_emit(struct copier *copier, uint32_t block);
+
+/** copier_entry_sites() - where indirect jumps lead, and exceptions. Return: 0 or -ENOMEM. */
+int copier_entry_sites(struct copier *copier);
 
 /** copier_insn_decode() - @bytes: out: its own. Return: 0 or -ENOTSUP. */
 int copier_insn_decode(const struct copier *copier, const struct insn *insn,

@@ -6,26 +6,6 @@
 #include <string.h>
 
 #include "instrument/copy/copier.h"
-#include "lib/array.h"
-
-/* Blocks that compilers aligned are aligned again. */
-#define BLOCK_ALIGN 16
-
-/* Is the thread ready, and the process the one it was? */
-static void emit_check(struct copier *copier, uint32_t back, uint32_t live, bool red_zone)
-{
-	struct aside *aside =
-		copier_aside_add(copier, (struct aside){.kind = ASIDE_ENTER, .back = back});
-	struct point point = {
-		.live = live,
-		.free = liveness_free_registers(copier->source->liveness, live),
-		.red_zone = red_zone,
-	};
-
-	if (aside != NULL)
-		runtime_code_check(copier->code, copier->source->runtime, &point, aside->label,
-				   &aside->loan);
-}
 
 /* --- edges ---------------------------------------------------------------- */
 
@@ -223,7 +203,7 @@ static int check_again(struct copier *copier, uint32_t index)
 	if (!copier_is_system_call(insn) && !copier->source->forks(copier->source->context, insn))
 		return 0;
 	back = machine_code_label(copier->code);
-	emit_check(copier, back, live, true);
+	copier_entry_check(copier, back, live, true);
 	machine_code_place(copier->code, back);
 	return 0;
 }
@@ -265,7 +245,7 @@ static bool is_aligned(const struct copier *copier, uint32_t index)
 	const struct cfg_block *block = &copier->cfg->blocks[index];
 	const struct insn *before;
 
-	if (copier->cfg->insns[block->first].address % BLOCK_ALIGN != 0 || block->first == 0)
+	if (copier->cfg->insns[block->first].address % COPIER_ALIGN != 0 || block->first == 0)
 		return false;
 	before = &copier->cfg->insns[block->first - 1];
 	return before->class == INSN_NOP;
@@ -308,7 +288,7 @@ static int copy_block(struct copier *copier, uint32_t index)
 	int r = 0;
 
 	if (index != copier->entry && is_aligned(copier, index))
-		machine_code_align(copier->code, BLOCK_ALIGN);
+		machine_code_align(copier->code, COPIER_ALIGN);
 	machine_code_place(copier->code, copier->labels[index]);
 	copier_insn_mark(copier, copier->cfg->insns[block->first].address);
 	place_arrival(copier, index);
@@ -317,140 +297,6 @@ static int copy_block(struct copier *copier, uint32_t index)
 		r = copy_node(copier, n);
 	next = next_reached(copier, index);
 	return r == 0 ? copy_end(copier, block, next != copier->entry ? next : COUNT_NONE) : r;
-}
-
-/* --- ways in -------------------------------------------------------------- */
-
-static int add_site(struct copier *copier, uint64_t address, uint32_t label)
-{
-	struct procedure_copy *copy = copier->copy;
-
-	if (array_reserve(&copy->sites, &copy->site_capacity, copy->site_count + 1,
-			  sizeof(*copy->sites)) < 0)
-		return -ENOMEM;
-	copy->sites[copy->site_count++] = (struct copy_site){.address = address, .label = label};
-	return 0;
-}
-
-static uint32_t entry_edge(const struct copier *copier, uint32_t block)
-{
-	const struct count_graph *graph = copier->graph;
-	uint32_t e = 0;
-
-	while (e < graph->edge_count &&
-	       (graph->edges[e].kind != COUNT_ENTER || graph->edges[e].to != graph->node_of[block]))
-		e++;
-	return e;
-}
-
-/* The entry that others know, and behind its check the one that our own calls take; behind
- * it comes the block. */
-static int emit_entry(struct copier *copier, uint32_t block)
-{
-	uint32_t label = machine_code_label(copier->code);
-	uint32_t live = copier->source->liveness->in[block];
-	uint32_t edge = entry_edge(copier, block);
-	uint32_t ready = machine_code_label(copier->code);
-	uint32_t behind = machine_code_label(copier->code);
-	struct turn turn = {.crossing = copier_turn_of_entry(copier),
-			    .live = live,
-			    .counts = copier_turn_at_entry(copier, copier->source->number)};
-	struct turn outside = turn;
-	struct point point;
-
-	if (edge == copier->graph->edge_count)
-		return copier_refuse(copier, "no way in");
-	copier->copy->inside = machine_code_label(copier->code);
-	machine_code_align(copier->code, BLOCK_ALIGN);
-	machine_code_place(copier->code, label);
-	copier_insn_frame(copier, copier->source->entry);
-	if (copier->source->variant != COPY_INSTRUMENTED)
-		emit_check(copier, ready, live, false);
-	machine_code_place(copier->code, ready);
-	if (copier->source->variant == COPY_CHECKING && !turn.counts) {
-		outside.counts = copier_turn_from_outside(copier);
-		copier_turn_emit(copier, &outside);
-	}
-	machine_code_place(copier->code, copier->copy->inside);
-	if (turn.counts)
-		copier_turn_emit(copier, &turn);
-	machine_code_place(copier->code, behind);
-	copier_turn_place(copier, turn.crossing, behind);
-	point = copier_point_of_edge(copier, edge);
-	if (copier_point_wants(copier, &point))
-		copier_point_emit(copier, &point, live);
-	return add_site(copier, copier->source->entry, label);
-}
-
-static long block_at(const struct copier *copier, uint64_t address)
-{
-	long insn = cfg_find_insn(copier->cfg, address);
-	uint32_t block;
-
-	if (insn < 0)
-		return -1;
-	block = copier->cfg->block_of[insn];
-	if (copier->cfg->blocks[block].first != (uint32_t)insn ||
-	    copier->graph->node_of[block] == COUNT_NONE)
-		return -1;
-	return block;
-}
-
-/* Whether all jumps that lead to a block have tables of the copy's own, and nobody else may. */
-static bool only_tables_lead_to(const struct copier *copier, uint32_t index)
-{
-	const struct cfg *cfg = copier->cfg;
-	const struct cfg_block *block = &cfg->blocks[index];
-
-	if (copier->source->cases_known ||
-	    copier->graph->edges[copier->comes_by[index]].kind != COUNT_FROM_HUB)
-		return false;
-	for (uint32_t i = block->in; i < block->in + block->in_count; i++) {
-		const struct cfg_edge *edge = &cfg->edges[cfg->in_edges[i]];
-
-		if (edge->kind == CFG_EDGE_SWITCH && !copier_table_is_of(copier, edge->insn))
-			return false;
-	}
-	return true;
-}
-
-/* Whether a jump of this very copy need not go by the site: it knows whose turn it is. */
-static bool is_straight(const struct copier *copier, uint32_t block, const struct point *point)
-{
-	return copier->source->variant != COPY_ONLY && !copier_turn_on_site(copier, block) &&
-	       !copier_point_wants(copier, point);
-}
-
-/* Where indirect jumps lead, and exceptions. */
-static int emit_sites(struct copier *copier)
-{
-	int r = 0;
-
-	for (uint32_t b = 0; r == 0 && b < copier->cfg->block_count; b++) {
-		uint32_t edge = copier->comes_by[b], label = copier->labels[b];
-		struct point point;
-
-		if (edge == COUNT_NONE)
-			continue;
-		point = copier_point_of_edge(copier, edge);
-		point.live = copier->source->liveness->in[b];
-		copier_insn_frame(copier, copier->cfg->insns[copier->cfg->blocks[b].first].address);
-		if (copier->source->variant != COPY_ONLY || copier_point_wants(copier, &point)) {
-			struct aside *aside = copier_aside_add(
-				copier, (struct aside){.kind = ASIDE_SITE,
-						       .back = label,
-						       .crossing = copier_turn_of_site(copier, b),
-						       .point = point});
-
-			label = aside != NULL ? aside->label : 0;
-		}
-		copier->case_labels[b] = is_straight(copier, b, &point) ? copier->labels[b] : label;
-		if (!only_tables_lead_to(copier, b))
-			r = add_site(copier,
-				     copier->cfg->insns[copier->cfg->blocks[b].first].address,
-				     label);
-	}
-	return r;
 }
 
 /* --- all of it ------------------------------------------------------------ */
@@ -510,7 +356,7 @@ static uint32_t *all_none(size_t count)
 
 static int copy_all(struct copier *copier)
 {
-	long entry = block_at(copier, copier->source->entry);
+	long entry = copier_entry_block(copier);
 	int r;
 
 	for (uint32_t b = 0; b < copier->cfg->block_count; b++)
@@ -524,13 +370,13 @@ static int copy_all(struct copier *copier)
 	r = copier_table_find(copier);
 	for (uint32_t b = 0; r == 0 && b < copier->cfg->block_count; b++) {
 		if (b == copier->entry)
-			r = emit_entry(copier, b);
+			r = copier_entry_emit(copier, b);
 		if (r == 0 && copier->graph->node_of[b] != COUNT_NONE)
 			r = copy_block(copier, b);
 	}
 	copier_insn_mark(copier, UINT64_MAX);
 	if (r == 0)
-		r = emit_sites(copier);
+		r = copier_entry_sites(copier);
 	if (r == 0)
 		copier_aside_emit(copier);
 	if (r == 0 && copier->source->mode->aside != NULL)

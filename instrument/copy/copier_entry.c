@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/copy/copier.h"
+
+#include "lib/array.h"
+
+void copier_entry_check(struct copier *copier, uint32_t back, uint32_t live, bool red_zone)
+{
+	struct aside *aside =
+		copier_aside_add(copier, (struct aside){.kind = ASIDE_ENTER, .back = back});
+	struct point point = {
+		.live = live,
+		.free = liveness_free_registers(copier->source->liveness, live),
+		.red_zone = red_zone,
+	};
+
+	if (aside != NULL)
+		runtime_code_check(copier->code, copier->source->runtime, &point, aside->label,
+				   &aside->loan);
+}
+
+static int add_site(struct copier *copier, uint64_t address, uint32_t label)
+{
+	struct procedure_copy *copy = copier->copy;
+
+	if (array_reserve(&copy->sites, &copy->site_capacity, copy->site_count + 1,
+			  sizeof(*copy->sites)) < 0)
+		return -ENOMEM;
+	copy->sites[copy->site_count++] = (struct copy_site){.address = address, .label = label};
+	return 0;
+}
+
+static uint32_t entry_edge(const struct copier *copier, uint32_t block)
+{
+	const struct count_graph *graph = copier->graph;
+	uint32_t e = 0;
+
+	while (e < graph->edge_count &&
+	       (graph->edges[e].kind != COUNT_ENTER || graph->edges[e].to != graph->node_of[block]))
+		e++;
+	return e;
+}
+
+int copier_entry_emit(struct copier *copier, uint32_t block)
+{
+	uint32_t label = machine_code_label(copier->code);
+	uint32_t live = copier->source->liveness->in[block];
+	uint32_t edge = entry_edge(copier, block);
+	uint32_t ready = machine_code_label(copier->code);
+	uint32_t behind = machine_code_label(copier->code);
+	struct turn turn = {.crossing = copier_turn_of_entry(copier),
+			    .live = live,
+			    .counts = copier_turn_at_entry(copier, copier->source->number)};
+	struct turn outside = turn;
+	struct point point;
+
+	if (edge == copier->graph->edge_count)
+		return copier_refuse(copier, "no way in");
+	copier->copy->inside = machine_code_label(copier->code);
+	machine_code_align(copier->code, COPIER_ALIGN);
+	machine_code_place(copier->code, label);
+	copier_insn_frame(copier, copier->source->entry);
+	if (copier->source->variant != COPY_INSTRUMENTED)
+		copier_entry_check(copier, ready, live, false);
+	machine_code_place(copier->code, ready);
+	if (copier->source->variant == COPY_CHECKING && !turn.counts) {
+		outside.counts = copier_turn_from_outside(copier);
+		copier_turn_emit(copier, &outside);
+	}
+	machine_code_place(copier->code, copier->copy->inside);
+	if (turn.counts)
+		copier_turn_emit(copier, &turn);
+	machine_code_place(copier->code, behind);
+	copier_turn_place(copier, turn.crossing, behind);
+	point = copier_point_of_edge(copier, edge);
+	if (copier_point_wants(copier, &point))
+		copier_point_emit(copier, &point, live);
+	return add_site(copier, copier->source->entry, label);
+}
+
+long copier_entry_block(const struct copier *copier)
+{
+	long insn = cfg_find_insn(copier->cfg, copier->source->entry);
+	uint32_t block;
+
+	if (insn < 0)
+		return -1;
+	block = copier->cfg->block_of[insn];
+	if (copier->cfg->blocks[block].first != (uint32_t)insn ||
+	    copier->graph->node_of[block] == COUNT_NONE)
+		return -1;
+	return block;
+}
+
+/* Whether all jumps that lead to a block have tables of the copy's own, and nobody else may. */
+static bool only_tables_lead_to(const struct copier *copier, uint32_t index)
+{
+	const struct cfg *cfg = copier->cfg;
+	const struct cfg_block *block = &cfg->blocks[index];
+
+	if (copier->source->cases_known ||
+	    copier->graph->edges[copier->comes_by[index]].kind != COUNT_FROM_HUB)
+		return false;
+	for (uint32_t i = block->in; i < block->in + block->in_count; i++) {
+		const struct cfg_edge *edge = &cfg->edges[cfg->in_edges[i]];
+
+		if (edge->kind == CFG_EDGE_SWITCH && !copier_table_is_of(copier, edge->insn))
+			return false;
+	}
+	return true;
+}
+
+/* Whether a jump of this very copy need not go by the site: it knows whose turn it is. */
+static bool is_straight(const struct copier *copier, uint32_t block, const struct point *point)
+{
+	return copier->source->variant != COPY_ONLY && !copier_turn_on_site(copier, block) &&
+	       !copier_point_wants(copier, point);
+}
+
+int copier_entry_sites(struct copier *copier)
+{
+	int r = 0;
+
+	for (uint32_t b = 0; r == 0 && b < copier->cfg->block_count; b++) {
+		uint32_t edge = copier->comes_by[b], label = copier->labels[b];
+		struct point point;
+
+		if (edge == COUNT_NONE)
+			continue;
+		point = copier_point_of_edge(copier, edge);
+		point.live = copier->source->liveness->in[b];
+		copier_insn_frame(copier, copier->cfg->insns[copier->cfg->blocks[b].first].address);
+		if (copier->source->variant != COPY_ONLY || copier_point_wants(copier, &point)) {
+			struct aside *aside = copier_aside_add(
+				copier, (struct aside){.kind = ASIDE_SITE,
+						       .back = label,
+						       .crossing = copier_turn_of_site(copier, b),
+						       .point = point});
+
+			label = aside != NULL ? aside->label : 0;
+		}
+		copier->case_labels[b] = is_straight(copier, b, &point) ? copier->labels[b] : label;
+		if (!only_tables_lead_to(copier, b))
+			r = add_site(copier,
+				     copier->cfg->insns[copier->cfg->blocks[b].first].address,
+				     label);
+	}
+	return r;
+}
