@@ -63,37 +63,57 @@ endif
 Q := $(if $(V),,@)
 say = $(if $(V),@:,@printf '  %-7s %s\n' '$(1)' '$(2)')
 
-# What the parts are made of. module.mk files add to:
-#   ARCHIVES   names; <name>-src: sources, <name>-pkgs, <name>-ldlibs: what
-#              comes with them
-#   PROGRAMS   names; <name>-src, <name>-archives (in link order),
-#              <name>-pkgs (pkg-config modules), <name>-ldlibs
-#   UNIT_TESTS names, likewise, linked with cmocka
-#   BENCHES    names, likewise
-#   TEST_HELPERS names of programs that tests run, likewise
-#   FUZZERS    names; <name>-src: the target and all it needs, <name>-pkgs
-#   GENERATED  headers that are made, under $(OBJ)/gen
-#   PLUGINS    names of shared objects (lib/<name>.so), likewise; <name>-objects,
-#              <name>-link: if they are made in another way
+# What the parts are made of. module.mk files say, of each name in ARCHIVES:
+#   <archive>-src       sources
+#   <archive>-needs     archives that it calls
+#   <archive>-pkgs      pkg-config modules that come with it; <archive>-ldlibs: other libraries
+#   <archive>-programs  what is linked with it; likewise <archive>-tests, with cmocka,
+#                       <archive>-benches, and <archive>-helpers, which tests run
+# and of what is not in such a list:
+#   PLUGINS             shared objects (lib/<name>.so)
+#   FUZZERS             fuzz targets
+#   GENERATED           headers that are made, under $(OBJ)/gen
+# Each of these is made of the file that has its name, unless there are
+#   <name>-src          sources, or
+#   <name>-with         sources besides that file
+#   <name>-archives     instead of the one whose list it is in
+#   <name>-pkgs, <name>-ldlibs
+#   <name>-whole        of a fuzz target: archives whose sources it is compiled with
+#   <name>-objects, <name>-link  of a plugin that is made in another way
 ARCHIVES :=
-PROGRAMS :=
-UNIT_TESTS :=
-BENCHES :=
-TEST_HELPERS :=
 FUZZERS :=
 GENERATED :=
 PLUGINS :=
 
 include $(wildcard */module.mk)
 
-objects = $(or $($(1)-objects),$(patsubst %.c,$(OBJ)/%.o,$($(1)-src)))
-archives = $(patsubst %,$(LIB)/lib%.a,$($(1)-archives))
+PROGRAMS := $(foreach a,$(ARCHIVES),$($(a)-programs))
+UNIT_TESTS := $(foreach a,$(ARCHIVES),$($(a)-tests))
+BENCHES := $(foreach a,$(ARCHIVES),$($(a)-benches))
+TEST_HELPERS := $(foreach a,$(ARCHIVES),$($(a)-helpers))
+$(foreach a,$(ARCHIVES),$(foreach n,$($(a)-programs) $($(a)-tests) $($(a)-benches) $($(a)-helpers),\
+	$(eval $(n)-archives ?= $(a))))
+
+# Archives and what they need: each once, before what it needs.
+last_of_each = $(if $(1),$(if $(filter $(firstword $(1)),$(wordlist 2,$(words $(1)),$(1))),,$(firstword \
+	$(1))) $(call last_of_each,$(wordlist 2,$(words $(1)),$(1))))
+with_needs = $(call last_of_each,$(foreach a,$(1),$(a) $(call with_needs,$($(a)-needs))))
+$(foreach a,$(ARCHIVES),$(eval $(a)-all := $(call with_needs,$(a))))
+archive_names = $(call last_of_each,$(foreach a,$($(1)-archives),$($(a)-all)))
+archives = $(patsubst %,$(LIB)/lib%.a,$(archive_names))
+
+NAMED_SOURCES := $(wildcard daemon/*.c instrument/*.c tools/*.c tests/*.c tests/*/*.c)
+sources = $(or $($(1)-src),$(filter %/$(1).c,$(NAMED_SOURCES))) $($(1)-with) \
+	$(foreach a,$(call with_needs,$($(1)-whole)),$($(a)-src))
+objects = $(or $($(1)-objects),$(patsubst %.c,$(OBJ)/%.o,$(sources)))
+
 # An archive brings the libraries that it needs.
-all_pkgs = $(sort $($(1)-pkgs) $(foreach a,$($(1)-archives),$($(a)-pkgs)))
-all_ldlibs = $($(1)-ldlibs) $(foreach a,$($(1)-archives),$($(a)-ldlibs))
+with_archives = $(archive_names) $(call with_needs,$($(1)-whole))
+all_pkgs = $(sort $($(1)-pkgs) $(foreach a,$(with_archives),$($(a)-pkgs)))
+all_ldlibs = $($(1)-ldlibs) $(foreach a,$(with_archives),$($(a)-ldlibs))
 pkg_libs = $(if $(all_pkgs),$(shell $(PKG_CONFIG) --libs $(all_pkgs)))
 ALL_SOURCES := $(sort $(foreach n,$(ARCHIVES) $(PROGRAMS) $(UNIT_TESTS) $(BENCHES) \
-	$(TEST_HELPERS) $(FUZZERS) $(PLUGINS),$($(n)-src)))
+	$(TEST_HELPERS) $(FUZZERS) $(PLUGINS),$(call sources,$(n))))
 
 .PHONY: all
 all: $(PROGRAMS:%=$(BIN)/%) $(PLUGINS:%=$(LIB)/%.so) ## build all programs (build/bin)
@@ -142,7 +162,7 @@ FUZZ_CC ?= clang
 FUZZ_SECONDS ?= 60
 FUZZ_FLAGS := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
 
-$(FUZZERS:%=build/fuzz/%): build/fuzz/%: $$($$*-src) $$(call archives,$$*)
+$(FUZZERS:%=build/fuzz/%): build/fuzz/%: $$(call sources,$$*) $$(call archives,$$*)
 	$(call say,FUZZCC,$@)
 	@mkdir -p $(@D)
 	$(Q)$(FUZZ_CC) -std=gnu17 $(WARNINGS) -O1 -g $(FUZZ_FLAGS) $(CPPFLAGS) -o $@ $^ \

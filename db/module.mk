@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 ARCHIVES += db
+db-needs := util
+db-pkgs := sqlite3 zlib
 db-src := db/database.c db/profile_blob.c db/edge_blob.c db/symbol_blob.c db/writer_lock.c \
 	db/profile_write.c db/profile_write_epoch.c db/profile_write_samples.c \
 	db/profile_write_edges.c db/profile_write_labels.c db/profile_write_expire.c \
@@ -22,50 +24,25 @@ $(OBJ)/gen/db/schema.h: $(SCHEMA_SQL) db/module.mk
 $(OBJ)/db/database.o: CPPFLAGS += -I$(OBJ)/gen
 $(OBJ)/db/database.o: $(OBJ)/gen/db/schema.h
 
-UNIT_TESTS += unit_profile_blob
-unit_profile_blob-src := tests/unit_profile_blob.c
-unit_profile_blob-archives := db util
-unit_profile_blob-pkgs := sqlite3 zlib
+# Named after what sqlite3's .load is given; see db/dcpi_sqlite.h.
+PLUGINS += dcpi_sqlite
+dcpi_sqlite-src := db/dcpi_sqlite.c db/dcpi_samples.c db/dcpi_edges.c db/dcpi_symbols.c
+dcpi_sqlite-archives := db
 
-UNIT_TESTS += unit_edge_blob
-unit_edge_blob-src := tests/unit_edge_blob.c
-unit_edge_blob-archives := db util
-unit_edge_blob-pkgs := sqlite3 zlib
+db-tests := unit_edge_blob unit_power_cut unit_profile_blob unit_profile_db unit_profile_db_code \
+	unit_profile_db_counts unit_profile_db_damage unit_profile_db_edges \
+	unit_profile_db_failures unit_profile_db_recordings unit_profile_expire \
+	unit_profile_labels unit_profile_memory unit_profile_merge unit_profile_owners
+unit_power_cut-with := tests/power_cut_vfs.c
+db-benches := bench_db
+bench_db-ldlibs := -lm
+# The databases that tests look at are made by programs.
+db-helpers := make_golden_db make_profile_db merge_cost
 
-UNIT_TESTS += unit_profile_db_edges
-unit_profile_db_edges-src := tests/unit_profile_db_edges.c
-unit_profile_db_edges-archives := db util
-unit_profile_db_edges-pkgs := sqlite3 zlib
-
-UNIT_TESTS += unit_profile_db_counts
-unit_profile_db_counts-src := tests/unit_profile_db_counts.c
-unit_profile_db_counts-archives := db util
-unit_profile_db_counts-pkgs := sqlite3 zlib
-
-UNIT_TESTS += unit_profile_db_recordings
-unit_profile_db_recordings-src := tests/unit_profile_db_recordings.c
-unit_profile_db_recordings-archives := db util
-unit_profile_db_recordings-pkgs := sqlite3 zlib
-
-UNIT_TESTS += unit_profile_db
-unit_profile_db-src := tests/unit_profile_db.c
-unit_profile_db-archives := db util
-unit_profile_db-pkgs := sqlite3 zlib
-
-UNIT_TESTS += unit_profile_expire
-unit_profile_expire-src := tests/unit_profile_expire.c
-unit_profile_expire-archives := db util
-unit_profile_expire-pkgs := sqlite3 zlib
-
-UNIT_TESTS += unit_profile_memory
-unit_profile_memory-src := tests/unit_profile_memory.c
-unit_profile_memory-archives := db util
-unit_profile_memory-pkgs := sqlite3 zlib
-
-UNIT_TESTS += unit_power_cut
-unit_power_cut-src := tests/unit_power_cut.c tests/power_cut_vfs.c
-unit_power_cut-archives := db util
-unit_power_cut-pkgs := sqlite3 zlib
+FUZZERS += fuzz_profile_blob
+fuzz_profile_blob-with := db/code_blob.c db/profile_blob.c db/symbol_blob.c db/edge_blob.c \
+	db/recording_blob.c lib/array.c lib/bounded_reader.c
+fuzz_profile_blob-pkgs := zlib
 
 .PHONY: check-crash
 check-crash: all build/tests/unit_power_cut ## 600 power failures, 500 times kill -9, while databases are written
@@ -75,55 +52,3 @@ check-crash: all build/tests/unit_power_cut ## 600 power failures, 500 times kil
 .PHONY: check-huge
 check-huge: all ## a database of 10 GB, in TMPDIR
 	SIZE_MB=10240 tests/cli_huge_db.sh
-
-UNIT_TESTS += unit_profile_merge
-unit_profile_merge-src := tests/unit_profile_merge.c
-unit_profile_merge-archives := db util
-unit_profile_merge-pkgs := sqlite3 zlib
-
-UNIT_TESTS += unit_profile_labels
-unit_profile_labels-src := tests/unit_profile_labels.c
-unit_profile_labels-archives := db util
-unit_profile_labels-pkgs := sqlite3 zlib
-
-# Named after what sqlite3's .load is given; see db/dcpi_sqlite.h.
-PLUGINS += dcpi_sqlite
-dcpi_sqlite-src := db/dcpi_sqlite.c db/dcpi_samples.c db/dcpi_edges.c db/dcpi_symbols.c
-dcpi_sqlite-archives := db util
-dcpi_sqlite-pkgs := zlib
-
-UNIT_TESTS += unit_profile_db_failures
-unit_profile_db_failures-src := tests/unit_profile_db_failures.c
-unit_profile_db_failures-archives := db util
-unit_profile_db_failures-pkgs := sqlite3 zlib
-
-UNIT_TESTS += unit_profile_db_damage
-unit_profile_db_damage-src := tests/unit_profile_db_damage.c
-unit_profile_db_damage-archives := db util
-unit_profile_db_damage-pkgs := sqlite3 zlib
-
-BENCHES += bench_db
-bench_db-src := tests/bench_db.c
-bench_db-archives := db util
-bench_db-pkgs := sqlite3 zlib
-bench_db-ldlibs := -lm
-
-TEST_HELPERS += merge_cost
-merge_cost-src := tests/merge_cost.c
-merge_cost-archives := db util
-merge_cost-pkgs := sqlite3 zlib
-
-FUZZERS += fuzz_profile_blob
-fuzz_profile_blob-src := tests/fuzz_profile_blob.c db/code_blob.c db/profile_blob.c \
-	db/symbol_blob.c db/edge_blob.c db/recording_blob.c lib/array.c lib/bounded_reader.c
-fuzz_profile_blob-pkgs := zlib
-
-UNIT_TESTS += unit_profile_db_code
-unit_profile_db_code-src := tests/unit_profile_db_code.c
-unit_profile_db_code-archives := db util
-unit_profile_db_code-pkgs := sqlite3 zlib
-
-UNIT_TESTS += unit_profile_owners
-unit_profile_owners-src := tests/unit_profile_owners.c
-unit_profile_owners-archives := db util
-unit_profile_owners-pkgs := sqlite3 zlib

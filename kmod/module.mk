@@ -8,29 +8,23 @@ core-src := $(addprefix kmod/core/, interpret_arm64.c interpret_arm64_data.c \
 # As in the kernel: entries move through the registers that wrote their halves.
 $(OBJ)/kmod/core/sample_store.o: CPPFLAGS += -mgeneral-regs-only
 
+core-tests := unit_interpret_arm64 unit_period unit_sample_store unit_x86_insn
+core-benches := bench_sample_store
 # The interpreter is tested on the machines it is for.
 ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine)),)
-UNIT_TESTS += unit_interpret_x86_64 unit_interpret_program
-BENCHES += bench_interpret
+core-tests += unit_interpret_program unit_interpret_x86_64
+core-benches += bench_interpret
 endif
-bench_interpret-src := tests/bench_interpret.c tests/x86_program.c tests/x86_tracee.c
-bench_interpret-archives := core
-unit_interpret_x86_64-src := tests/unit_interpret_x86_64.c tests/x86_tracee.c
-unit_interpret_x86_64-archives := core
-unit_interpret_program-src := tests/unit_interpret_program.c tests/x86_program.c tests/x86_tracee.c
-unit_interpret_program-archives := core
-
-UNIT_TESTS += unit_x86_insn
-unit_x86_insn-src := tests/unit_x86_insn.c
-unit_x86_insn-archives := core
+bench_interpret-with := tests/x86_program.c tests/x86_tracee.c
+unit_interpret_arm64-with := tests/arm64_stub.c
+unit_interpret_program-with := tests/x86_program.c tests/x86_tracee.c
+unit_interpret_x86_64-with := tests/x86_tracee.c
+unit_period-ldlibs := -lm
+unit_sample_store-with := tests/store_model.c
 unit_x86_insn-ldlibs := -lZydis
 
-UNIT_TESTS += unit_interpret_arm64
-unit_interpret_arm64-src := tests/unit_interpret_arm64.c tests/arm64_stub.c
-unit_interpret_arm64-archives := core
-
 FUZZERS += fuzz_interpret
-fuzz_interpret-src := tests/fuzz_interpret.c $(filter kmod/core/interpret% kmod/core/x86%,$(core-src))
+fuzz_interpret-with := $(filter kmod/core/interpret% kmod/core/x86%,$(core-src))
 
 # The module, out of tree. kbuild leaves its files beside the sources, so it is
 # given a folder of links: build/kmod/<kernel release>/dcpi.ko.

@@ -222,8 +222,7 @@ check-systemd: deps-systemd ## the Debian packages in a machine with systemd: in
 	@tests/run.sh systemd=tests/qemu/check_systemd.sh
 
 # A disk with a write cache, for a machine whose power is cut.
-TEST_HELPERS += power_cut_disk
-power_cut_disk-src := tests/qemu/power_cut_disk.c
+core-helpers += power_cut_disk
 
 .PHONY: check-power-cut
 check-power-cut: deps-systemd ## POINTS (50) power failures of a machine while dcpid writes its database
