@@ -56,7 +56,7 @@ static const struct option_entry entries[] = {
 	{KEY_BURST, "burst", "N", "checks in a burst; default: 1000"},
 	{KEY_CHECKS_AT, "checks-at", "WHERE",
 	 "which places have checks: orig, EL, EC, EN, L4, L10, LN, EC+L4 (the default)"},
-	{KEY_ROOM, "room", "N", "references that a thread can record; default: 131072"},
+	{KEY_ROOM, "room", "N", "references that a thread can record, or counters of paths"},
 	{KEY_DB, "db", "FILE", "keep what was recorded in this profile database, as an epoch"},
 	{KEY_LIBRARY, "library", "NAME", "run: this library of the program, too; may be repeated"},
 	{KEY_LIBRARIES, "libraries", NULL, "run: all that the program begins with"},
@@ -126,13 +126,14 @@ static int check_mode(const struct settings *settings, struct error *err)
 		return error_set(err, EINVAL, "--metric: the mode \"%s\" measures nothing",
 				 mode->name);
 	if ((settings->of_mode.checks != 0 || settings->of_mode.burst != 0 ||
-	     settings->of_mode.all || settings->of_mode.placement != NULL ||
-	     settings->of_mode.room != 0) &&
+	     settings->of_mode.all || settings->of_mode.placement != NULL) &&
 	    !mode->bursts)
-		return error_set(
-			err, EINVAL,
-			"--checks, --burst, --checks-at, --room: the mode \"%s\" has no bursts",
-			mode->name);
+		return error_set(err, EINVAL,
+				 "--checks, --burst, --checks-at: the mode \"%s\" has no bursts",
+				 mode->name);
+	if (settings->of_mode.room != 0 && !mode->room)
+		return error_set(err, EINVAL, "--room: the mode \"%s\" does not ask for it",
+				 mode->name);
 	return 0;
 }
 

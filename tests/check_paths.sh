@@ -17,6 +17,9 @@ ${CC:-gcc} -O2 -g tests/programs/paths.c -o "$scratch/program" || exit 2
 for way in recursion callbacks jumps many; do
 	path_exact "$scratch/program" $way
 done
+path_options="--room 1"
+path_exact "$scratch/program" many
+path_options=
 ${CXX:-g++} -O2 tests/programs/unwinds.cc -o "$scratch/unwinds" || exit 2
 path_exact "$scratch/unwinds"
 head -c 100000 "$(command -v perl)" > "$scratch/in"

@@ -17,6 +17,9 @@ path_exact "$scratch/program" recursion
 path_exact "$scratch/program" callbacks
 path_exact "$scratch/program" jumps
 path_exact "$scratch/program" many
+path_options="--room 1"
+path_exact "$scratch/program" many
+path_options=
 check "one with exceptions" "${CXX:-g++}" -O2 tests/programs/unwinds.cc -o "$scratch/unwinds"
 path_exact "$scratch/unwinds"
 cat docs/*.md > "$scratch/text"
@@ -35,7 +38,7 @@ is "--by procedure, too" "$("$dcpipaths" --by procedure --db "$scratch/two.db")"
 	"$("$dcpipaths" --by procedure "$scratch/stored" "$scratch"/first.* "$scratch"/second.*)"
 
 # What the emulator cannot tell apart: the same output, and no number is lost.
-for metric in "" "--metric cycles"; do
+for metric in "" "--metric cycles" "--room 1" "--room 1 --metric cycles"; do
 	# shellcheck disable=SC2086 # words
 	check "the program is rewritten $metric" "$dcpix" -q --mode paths $metric \
 		-o "$scratch/rewritten" "$scratch/program"

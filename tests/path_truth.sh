@@ -42,7 +42,9 @@ path_emulate()
 	sort "$scratch/truth" > "$scratch/seen"
 }
 
-# path_exact NAME ARGUMENT...: all paths of a program are those that an emulator saw
+# path_exact NAME ARGUMENT...: all paths of a program are those that an emulator saw;
+# $path_options are dcpix'
+path_options=
 path_exact()
 {
 	local name=$1 old new counted wrong
@@ -50,7 +52,9 @@ path_exact()
 	old=$(readlink -f "$(command -v "$1")")
 	new=$scratch/$(basename "$old").paths
 	shift
-	"$dcpix" -q --mode paths -o "$new" "$old" || { not_ok "$name: is rewritten"; return; }
+	# shellcheck disable=SC2086 # words
+	"$dcpix" -q --mode paths $path_options -o "$new" "$old" ||
+		{ not_ok "$name: is rewritten"; return; }
 	path_run "$old" "$new" "$@"
 	"$dcpipaths" --by way "$new" | path_emulate "$old" "$@"
 	path_counts "$new" > "$scratch/counted"

@@ -16,6 +16,7 @@
 #define STEPS 400
 #define WAYS_MAX 512
 #define PATHS_MAX 20000
+#define LIMIT 64
 
 /* A graph without code. @breaks: of each node, the call that ends it ends paths. */
 struct fixture {
@@ -148,7 +149,44 @@ struct machine {
 	uint32_t count;
 	uint64_t ended;
 	uint64_t spent; /* times that the register was changed */
+	uint64_t *seed; /* NULL: nobody comes in between */
+	uint32_t older; /* what the register once was */
+	bool lost;	/* it is no path's */
+	bool stale;	/* it may be another one's */
+	uint64_t lost_ends;
 };
+
+/* The register was another one's meanwhile. */
+static void come_between(struct machine *machine, const struct path_graph *graph, uint32_t node)
+{
+	if (machine->seed == NULL || node == PATH_NONE || graph->known[node])
+		return;
+	switch (unit_random(machine->seed) % 20) {
+	case 0:
+		machine->reg = graph->range.nowhere;
+		machine->lost = true;
+		break;
+	case 1:
+		if (!machine->lost)
+			machine->reg = machine->older;
+		machine->stale = true;
+		break;
+	case 2:
+		machine->older = machine->lost || machine->stale ? 0 : machine->reg;
+		break;
+	}
+}
+
+/* There is room for what the register is, and it is no path's if it is nowhere. */
+static void check_range(struct machine *machine, const struct path_graph *graph, uint32_t number)
+{
+	int64_t at = (int64_t)(int32_t)number + graph->range.below;
+
+	assert_in_range(at, 0, graph->range.room - 1);
+	if (machine->lost)
+		assert_true(number >= graph->count);
+	machine->lost_ends += machine->lost;
+}
 
 static void pass(struct machine *machine, const struct path_graph *graph, uint32_t index)
 {
@@ -158,8 +196,13 @@ static void pass(struct machine *machine, const struct path_graph *graph, uint32
 		uint32_t number = way->end + (way->end_known ? 0 : machine->reg);
 
 		machine->ways[machine->count++] = index;
-		assert_true(number < graph->count);
-		check_decoded(graph, number, machine->start, machine->ways, machine->count);
+		if (way->end_known)
+			machine->lost = machine->stale = false;
+		check_range(machine, graph, number);
+		if (!machine->lost && !machine->stale) {
+			assert_true(number < graph->count);
+			check_decoded(graph, number, machine->start, machine->ways, machine->count);
+		}
 		machine->count = 0;
 		machine->ended++;
 		machine->reg = 0xdeadbeef;
@@ -168,9 +211,11 @@ static void pass(struct machine *machine, const struct path_graph *graph, uint32
 	}
 	if (way->kind == PATH_CUT || way->kind == PATH_START)
 		machine->start = way->to;
-	if (way->change == PATH_SET)
+	if (way->change == PATH_SET) {
 		machine->reg = way->number;
-	else if (way->change == PATH_ADD)
+		machine->lost = machine->stale = false;
+	}
+	if (way->change == PATH_ADD)
 		machine->reg += way->number;
 	machine->spent += way->change != PATH_KEEP;
 	/* Where it is known, whatever is in the register must not matter. */
@@ -178,10 +223,11 @@ static void pass(struct machine *machine, const struct path_graph *graph, uint32
 		machine->reg = 0xdeadbeef;
 }
 
-static uint64_t walk(const struct path_graph *graph, uint64_t *seed)
+/* @disturbed: somebody comes in between. Return: paths that ended, or that were lost. */
+static uint64_t walk(const struct path_graph *graph, uint64_t *seed, bool disturbed)
 {
 	uint32_t behind = graph->first[graph->node_count];
-	struct machine machine = {0};
+	struct machine machine = {.seed = disturbed ? seed : NULL};
 	uint32_t node = PATH_NONE;
 
 	for (int step = 0; step < STEPS; step++) {
@@ -201,13 +247,14 @@ static uint64_t walk(const struct path_graph *graph, uint64_t *seed)
 		}
 		pass(&machine, graph, way);
 		node = graph->ways[way].to;
+		come_between(&machine, graph, node);
 	}
-	return machine.ended;
+	return disturbed ? machine.lost_ends : machine.ended;
 }
 
 static void test_random_graphs(void **state)
 {
-	uint64_t seed = 1, ended = 0, largest = 0;
+	uint64_t seed = 1, ended = 0, largest = 0, lost = 0;
 	struct fixture fixture;
 
 	(void)state;
@@ -215,13 +262,17 @@ static void test_random_graphs(void **state)
 		struct path_graph graph;
 
 		make(&fixture, &seed);
-		assert_int_equal(path_graph_create(&graph, &fixture.counts, breaks, &fixture), 0);
+		assert_int_equal(path_graph_create(&graph, &fixture.counts, breaks, &fixture,
+						   PATH_COUNT_MAX),
+				 0);
 		if (graph.count < PATHS_MAX)
 			check_numbers(&graph);
 		largest = graph.count > largest ? graph.count : largest;
-		ended += walk(&graph, &seed);
+		ended += walk(&graph, &seed, false);
+		lost += walk(&graph, &seed, true);
 		path_graph_deinit(&graph);
 	}
+	assert_true(lost > GRAPHS);
 	assert_true(ended > GRAPHS);
 	assert_true(largest > 100);
 }
@@ -247,7 +298,7 @@ static void test_known(void **state)
 	add(&fixture, 3, 5, COUNT_TAKEN, 1);
 	add(&fixture, 4, 5, COUNT_NEXT, 1);
 	add(&fixture, 5, COUNT_OUTSIDE, COUNT_LEAVE, 1);
-	assert_int_equal(path_graph_create(&graph, &fixture.counts, NULL, NULL), 0);
+	assert_int_equal(path_graph_create(&graph, &fixture.counts, NULL, NULL, PATH_COUNT_MAX), 0);
 	assert_int_equal(graph.count, 6);
 	check_numbers(&graph);
 	for (uint32_t w = 0; w < graph.way_count; w++)
@@ -283,7 +334,8 @@ static void test_many_paths(void **state)
 			add(&fixture, 3 * n + 2, 3 * n + 3, COUNT_NEXT, 2);
 		}
 		add(&fixture, 3 * counts[i], COUNT_OUTSIDE, COUNT_LEAVE, 1);
-		assert_int_equal(path_graph_create(&graph, &fixture.counts, NULL, NULL), 0);
+		assert_int_equal(
+			path_graph_create(&graph, &fixture.counts, NULL, NULL, PATH_COUNT_MAX), 0);
 		assert_true(graph.count <= PATH_COUNT_MAX);
 		for (uint32_t w = 0; w < graph.way_count; w++)
 			cut += graph.ways[w].kind == PATH_CUT;
@@ -291,9 +343,38 @@ static void test_many_paths(void **state)
 		if (counts[i] <= 24)
 			assert_int_equal(graph.count, UINT32_C(1) << counts[i]);
 		for (int k = 0; k < 20; k++)
-			walk(&graph, &seed);
+			walk(&graph, &seed, k % 2 != 0);
 		path_graph_deinit(&graph);
 	}
+}
+
+/* As many as are asked for: what is cut is told as what it is. */
+static void test_limit(void **state)
+{
+	uint64_t seed = 3, cut = 0;
+	struct fixture fixture;
+
+	(void)state;
+	for (int i = 0; i < GRAPHS; i++) {
+		struct path_graph whole, graph;
+
+		make(&fixture, &seed);
+		assert_int_equal(path_graph_create(&whole, &fixture.counts, breaks, &fixture,
+						   PATH_COUNT_MAX),
+				 0);
+		assert_int_equal(
+			path_graph_create(&graph, &fixture.counts, breaks, &fixture, LIMIT), 0);
+		if (whole.count <= LIMIT)
+			assert_int_equal(graph.count, whole.count);
+		else
+			assert_true(graph.count <= LIMIT);
+		cut += whole.count > LIMIT;
+		check_numbers(&graph);
+		walk(&graph, &seed, i % 2 != 0);
+		path_graph_deinit(&whole);
+		path_graph_deinit(&graph);
+	}
+	assert_true(cut > 100);
 }
 
 int main(void)
@@ -302,6 +383,7 @@ int main(void)
 		cmocka_unit_test(test_random_graphs),
 		cmocka_unit_test(test_known),
 		cmocka_unit_test(test_many_paths),
+		cmocka_unit_test(test_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

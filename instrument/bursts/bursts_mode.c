@@ -235,6 +235,7 @@ const struct instrument_mode bursts_mode = {
 	.number = PROFILE_LAYOUT_BURSTS,
 	.references = true,
 	.bursts = true,
+	.room = true,
 	.begin = bursts_begin,
 	.plan = bursts_plan,
 	.wants = bursts_wants,

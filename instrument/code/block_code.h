@@ -32,7 +32,8 @@ static inline struct block_place block_place(uint32_t at)
 enum block_move {
 	BLOCK_LOAD,
 	BLOCK_LOAD32, /* zero-extended */
-	BLOCK_STORE,  /* the stack pointer as well */
+	BLOCK_LOAD32_SIGNED,
+	BLOCK_STORE, /* the stack pointer as well */
 	BLOCK_STORE32,
 	BLOCK_ADD_TO,	/* the place; changes flags, as all that follow */
 	BLOCK_SUBTRACT, /* the place from the register */

@@ -51,7 +51,7 @@ struct copy_turns {
  *
  * @checks, @burst: of modes with bursts: checks between two, and in one; 0: the default
  * @all:    likewise, there are no checks between two
- * @room:   likewise, records that a thread can make; 0: the default
+ * @room:   records or counters that a thread has room for; 0: the default
  * @placement: likewise, where checks are; NULL: TURN_PLACEMENT_DEFAULT
  *
  * A mode takes note of its own ones and does not mind the others.
@@ -132,6 +132,7 @@ struct mode_plan {
  * @references: points before instructions that use memory are asked for too
  * @reentry: it needs to know who calls whom
  * @metric:  it measures
+ * @room:    it can be told how much room a thread is to have
  * @reader:  the program that reports what was recorded; NULL: dcpix itself does
  * @shared:  for shared objects too: all it puts into code that is relative to %gs' base is put
  *           there by machine_code_thread(), and the runtime knows nothing of the mode
@@ -146,6 +147,7 @@ struct instrument_mode {
 	bool references;
 	bool reentry;
 	bool metric;
+	bool room;
 	bool bursts;
 	bool stubs;
 	bool shared;

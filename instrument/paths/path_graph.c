@@ -7,6 +7,10 @@
 #include "instrument/paths/path_register.h"
 #include "lib/array.h"
 
+/* By how much less a node may lead to if the sum is too much. */
+#define LIMIT_STEP 4
+#define PATH_NODE_MAX (UINT32_C(1) << 24)
+
 /*
  * @order: nodes, each behind those that it leads to
  * @paths: of each node: how many go on from there
@@ -305,14 +309,14 @@ static uint64_t number_all(struct numbering *numbering, uint64_t limit)
 	return sum;
 }
 
-static int number(struct numbering *numbering)
+static int number(struct numbering *numbering, uint32_t most)
 {
-	uint64_t limit = PATH_NODE_MAX, count;
+	uint64_t limit = most < PATH_NODE_MAX ? most : PATH_NODE_MAX, count;
 
 	do {
 		count = number_all(numbering, limit);
-		limit /= 16;
-	} while (count > PATH_COUNT_MAX && limit > 0);
+		limit /= LIMIT_STEP;
+	} while (count > most && limit > 0);
 	if (count > PATH_COUNT_MAX)
 		return -ERANGE;
 	numbering->graph.count = (uint32_t)count;
@@ -322,7 +326,7 @@ static int number(struct numbering *numbering)
 /* --- all of it ------------------------------------------------------------ */
 
 int path_graph_create(struct path_graph *ret, const struct count_graph *graph,
-		      bool (*breaks)(void *context, uint32_t node), void *context)
+		      bool (*breaks)(void *context, uint32_t node), void *context, uint32_t most)
 {
 	size_t nodes = graph->node_count + (size_t)2;
 	struct numbering numbering = {
@@ -349,9 +353,12 @@ int path_graph_create(struct path_graph *ret, const struct count_graph *graph,
 		r = numbering.limited != NULL ? cut_ways_back(&numbering) : -ENOMEM;
 	}
 	if (r == 0)
-		r = number(&numbering);
+		r = number(&numbering, most);
 	if (r == 0)
-		r = path_register_place(&numbering.graph, numbering.order, numbering.ordered);
+		r = path_register_place(&numbering.graph,
+					&(struct path_order){.nodes = numbering.order,
+							     .paths = numbering.paths,
+							     .count = numbering.ordered});
 	free(numbering.order);
 	free(numbering.paths);
 	free(numbering.begins);

@@ -13,14 +13,18 @@
  *	  thread: a path ends before and another one begins behind,
  *	- indirect jumps of which some target is another procedure,
  *	- ways to parts with so many paths that the sum of all would exceed a limit: of a
- *	  node with more than 2^24 paths the ways that lead to the most are cut, and all is
- *	  done again with a lower limit as long as the procedure has more than 2^28.
+ *	  node with more than some the ways that lead to the most are cut, and all is done
+ *	  again with less as long as the procedure has more than it may.
  *
  * Where only one way leads from the beginnings of paths to a node the sum is known when
  * the code is made: there the register is not needed. The others' increments are on the
  * chords of a maximum spanning forest: what is added to the register on a way is its value
  * plus the difference of numbers given to its ends, which can be chosen so that it is
  * nothing on the forest.
+ *
+ * A register can be another one's where a path ends: a handler of a signal came in between
+ * and called the same procedure. What the end makes of that is in a range that is known, so
+ * who has room for all of it (struct path_range) need not look whether it is a path's.
  */
 #ifndef DCPI_INSTRUMENT_PATH_GRAPH_H
 #define DCPI_INSTRUMENT_PATH_GRAPH_H
@@ -29,7 +33,6 @@
 
 #define PATH_NONE UINT32_MAX
 #define PATH_COUNT_MAX (UINT32_C(1) << 28)
-#define PATH_NODE_MAX (UINT32_C(1) << 24)
 
 /** enum path_way_kind - what a way is. */
 enum path_way_kind {
@@ -77,12 +80,26 @@ struct path_start {
 };
 
 /**
+ * struct path_range - what ends of paths find if the register need not be right
+ * @below:   how far below 0 that may be
+ * @room:    numbers in all, from -@below on; of paths are those from 0 to the graph's @count
+ * @nowhere: for a register that is no path's: whatever is added to it and where it ends, it
+ *           is in the range, and no path's
+ */
+struct path_range {
+	uint32_t below;
+	uint32_t room;
+	uint32_t nowhere;
+};
+
+/**
  * struct path_graph - zero-initialised is empty; freed by path_graph_deinit()
  * @ways:   those out of node n are @ways[@first[n]] .. @ways[@first[n + 1] - 1], of
  *          ascending value; PATH_START's are behind these of all nodes
  * @starts: ascending
  * @known:  of each node: the register is not needed there
  * @count:  of paths
+ * @range:  as said
  */
 struct path_graph {
 	struct path_way *ways;
@@ -93,17 +110,19 @@ struct path_graph {
 	uint32_t way_count;
 	uint32_t start_count;
 	uint32_t count;
+	struct path_range range;
 	size_t way_capacity;
 };
 
 /**
  * path_graph_create() - number the paths and choose what is added where
  * @breaks:  whether what ends a node, a call or an indirect jump, ends a path; NULL: none does
+ * @most:    paths it may have, at most PATH_COUNT_MAX; a few more, if less cannot be
  *
  * O(edges log edges). Return: 0; -ENOMEM; -ERANGE far too many edges.
  */
 int path_graph_create(struct path_graph *ret, const struct count_graph *graph,
-		      bool (*breaks)(void *context, uint32_t node), void *context);
+		      bool (*breaks)(void *context, uint32_t node), void *context, uint32_t most);
 
 void path_graph_deinit(struct path_graph *graph);
 

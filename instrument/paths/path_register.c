@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* What is saved where a path ends if nothing need be added then, against a sum elsewhere. */
 #define END_SHARE 0.5
-/* Shifts are less than this, or there are none. */
-#define SHIFT_MAX (INT64_C(1) << 28)
+/* The range is at most this many times as much as there are paths, or nothing is shifted. */
+#define ROOM_SHARE 8
+#define ROOM_LEAST 64
 
 /*
  * @sum:   of each node: of the values on the only way there, if it is known
@@ -25,8 +27,7 @@ struct placing {
 	uint32_t chosen_count;
 };
 
-static void find_known(struct placing *placing, const uint32_t *order, uint32_t ordered,
-		       uint8_t *ways_to)
+static void find_known(struct placing *placing, const struct path_order *order, uint8_t *ways_to)
 {
 	struct path_graph *graph = placing->graph;
 
@@ -34,8 +35,8 @@ static void find_known(struct placing *placing, const uint32_t *order, uint32_t 
 		ways_to[graph->starts[i].node] = 1;
 		placing->sum[graph->starts[i].node] = graph->starts[i].number;
 	}
-	for (uint32_t i = ordered; i > 0; i--) {
-		uint32_t node = order[i - 1];
+	for (uint32_t i = order->count; i > 0; i--) {
+		uint32_t node = order->nodes[i - 1];
 
 		graph->known[node] = ways_to[node] == 1;
 		for (uint32_t w = graph->first[node]; w < graph->first[node + 1]; w++) {
@@ -170,7 +171,6 @@ static int find_shifts(struct placing *placing)
 				.near = calloc(2 * (size_t)count, sizeof(*forest.near)),
 				.stack = calloc(count, sizeof(*forest.stack)),
 				.seen = calloc(count, sizeof(*forest.seen))};
-	bool far = false;
 	int r = -ENOMEM;
 
 	if (forest.first != NULL && forest.near != NULL && forest.stack != NULL &&
@@ -179,10 +179,6 @@ static int find_shifts(struct placing *placing)
 		/* Where paths end first: that is the one that must not be shifted. */
 		for (uint32_t root = count; root > 0; root--)
 			shift_tree(placing, &forest, root - 1);
-		for (uint32_t n = 0; n < count; n++)
-			far |= llabs(placing->shift[n]) >= SHIFT_MAX;
-		for (uint32_t n = 0; far && n < count; n++)
-			placing->shift[n] = 0;
 		r = 0;
 	}
 	free(forest.first);
@@ -190,6 +186,48 @@ static int find_shifts(struct placing *placing)
 	free(forest.stack);
 	free(forest.seen);
 	return r;
+}
+
+static int64_t lesser(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int64_t greater(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+/*
+ * What comes out at ends if a register that is right at some node, or was never set, is used
+ * at another one. Return: whether that is not too much.
+ */
+static bool find_range(struct placing *placing, const struct path_order *order)
+{
+	struct path_graph *graph = placing->graph;
+	int64_t count = graph->count, least = 0, most = 0, low = 0, high = 0, behind, nowhere;
+
+	for (uint32_t i = 0; i < order->count; i++) {
+		uint32_t node = order->nodes[i];
+		int64_t shift = placing->shift[node];
+
+		if (graph->known[node])
+			continue;
+		least = lesser(least, shift);
+		most = greater(most, count - 1 + shift);
+		low = lesser(low, -shift);
+		high = greater(high, (int64_t)order->paths[node] - 1 - shift);
+	}
+	behind = greater(count, most + high + 1);
+	nowhere = behind - low;
+	if (nowhere + high - (least + low) >= count * ROOM_SHARE + ROOM_LEAST)
+		return false;
+	graph->range = (struct path_range){
+		.below = (uint32_t) - (least + low),
+		.room = (uint32_t)(nowhere + high + 1 - (least + low)),
+		.nowhere = (uint32_t)nowhere,
+	};
+	return true;
 }
 
 static void place_way(const struct placing *placing, struct path_way *way)
@@ -217,7 +255,7 @@ static void place_way(const struct placing *placing, struct path_way *way)
 	}
 }
 
-int path_register_place(struct path_graph *graph, const uint32_t *order, uint32_t ordered)
+int path_register_place(struct path_graph *graph, const struct path_order *order)
 {
 	size_t nodes = graph->node_count + (size_t)1, ways = graph->way_count + (size_t)1;
 	struct placing placing = {
@@ -233,9 +271,13 @@ int path_register_place(struct path_graph *graph, const uint32_t *order, uint32_
 
 	if (placing.sum != NULL && placing.shift != NULL && placing.tree != NULL &&
 	    placing.by_weight != NULL && placing.chosen != NULL && ways_to != NULL) {
-		find_known(&placing, order, ordered, ways_to);
+		find_known(&placing, order, ways_to);
 		choose_forest(&placing);
 		r = find_shifts(&placing);
+	}
+	if (r == 0 && !find_range(&placing, order)) {
+		memset(placing.shift, 0, nodes * sizeof(*placing.shift));
+		find_range(&placing, order);
 	}
 	for (uint32_t w = 0; r == 0 && w < graph->way_count; w++)
 		place_way(&placing, &graph->ways[w]);

@@ -6,11 +6,21 @@
 #include "instrument/paths/path_graph.h"
 
 /**
- * path_register_place() - fill in what the ways' code does, and which nodes are known
- * @order: nodes that are reached, each behind those that it leads to; @ordered of them
+ * struct path_order - nodes that are reached, each behind those that it leads to
+ * @paths: of each node of the graph: how many go on from there
+ * @count: of @nodes
+ */
+struct path_order {
+	const uint32_t *nodes;
+	const uint64_t *paths;
+	uint32_t count;
+};
+
+/**
+ * path_register_place() - fill in what the ways' code does, which nodes are known, the range
  *
  * Return: 0 or -ENOMEM.
  */
-int path_register_place(struct path_graph *graph, const uint32_t *order, uint32_t ordered);
+int path_register_place(struct path_graph *graph, const struct path_order *order);
 
 #endif

@@ -124,53 +124,37 @@ void paths_code_change(struct machine_code *code, const struct point *point,
 
 void paths_code_leave(struct machine_code *code, const struct paths_places *places)
 {
-	block_code_set32(code, block_place(places->number), PATHS_NOWHERE);
+	block_code_set32(code, block_place(places->number), places->nowhere);
 }
 
 /* --- where paths end ------------------------------------------------------ */
 
-/* The path's number into a register. Return: label to go to behind all, if it is lost. */
-static uint32_t find_number(struct machine_code *code, const struct paths_places *places,
-			    const struct path_way *way, unsigned int reg)
+static uint32_t array_of(const struct paths_places *places, const struct path_way *way)
 {
-	uint32_t good = machine_code_label(code), done = machine_code_label(code);
-
-	block_code_move(code, BLOCK_LOAD32, reg, block_place(places->number));
-	if (way->end != 0)
-		block_code_alu32(code, BLOCK_ALU_ADD, reg, way->end);
-	block_code_alu32(code, BLOCK_ALU_COMPARE, reg, places->count);
-	machine_code_branch(code, CONDITION_BELOW, good);
-	block_code_increment(code,
-			     block_place(word_at(places, way->kind == PATH_CUT ? PATHS_LOST_CUT
-									       : PATHS_LOST_END)));
-	machine_code_branch(code, MACHINE_JUMP, done);
-	machine_code_place(code, good);
-	return done;
+	return (way->kind == PATH_CUT ? places->cut : places->ended) + way->end * 8;
 }
 
+/* There is room for whatever the register can be (path_range). */
 static void end_in_array(struct machine_code *code, const struct point *point,
 			 const struct paths_places *places, const struct path_way *way)
 {
-	uint32_t named = places->metric ? BIT(MACHINE_RAX) | BIT(MACHINE_RDX) : 0, done;
-	struct block_place place = block_place(word_at(places, PATHS_WORDS));
+	uint32_t named = places->metric ? BIT(MACHINE_RAX) | BIT(MACHINE_RDX) : 0;
+	struct block_place place = block_place(array_of(places, way));
 	struct point_loan loan;
 
 	point_borrow(code, point, named, way->end_known ? 0 : 1, true, &loan);
 	if (places->metric)
 		charge(code, places);
-	if (way->end_known) {
-		place.at += way->end * 8;
-		done = machine_code_label(code);
-	} else {
+	if (!way->end_known) {
 		place.index = loan.registers[0];
 		place.scale = 8;
-		done = find_number(code, places, way, loan.registers[0]);
+		block_code_move(code, BLOCK_LOAD32_SIGNED, loan.registers[0],
+				block_place(places->number));
 	}
 	block_code_increment(code, place);
-	place.at += places->count * 8;
+	place.at += places->sums;
 	if (places->metric)
 		block_code_move(code, BLOCK_ADD_TO, MACHINE_RAX, place);
-	machine_code_place(code, done);
 	point_give_back(code, &loan);
 }
 
@@ -261,6 +245,25 @@ static void look_up_sparing(struct machine_code *code, const struct point *point
 	machine_code_place(code, hit);
 }
 
+/* The path's number into a register. Return: label to go to behind all, if it is lost. */
+static uint32_t find_number(struct machine_code *code, const struct paths_places *places,
+			    const struct path_way *way, unsigned int reg)
+{
+	uint32_t good = machine_code_label(code), done = machine_code_label(code);
+
+	block_code_move(code, BLOCK_LOAD32, reg, block_place(places->number));
+	if (way->end != 0)
+		block_code_alu32(code, BLOCK_ALU_ADD, reg, way->end);
+	block_code_alu32(code, BLOCK_ALU_COMPARE, reg, places->count);
+	machine_code_branch(code, CONDITION_BELOW, good);
+	block_code_increment(code,
+			     block_place(word_at(places, way->kind == PATH_CUT ? PATHS_LOST_CUT
+									       : PATHS_LOST_END)));
+	machine_code_branch(code, MACHINE_JUMP, done);
+	machine_code_place(code, good);
+	return done;
+}
+
 static void end_in_table(struct machine_code *code, const struct point *point,
 			 const struct paths_places *places, const struct path_way *way)
 {
@@ -305,7 +308,7 @@ void paths_code_end(struct machine_code *code, const struct point *point,
 	if (!places->array)
 		end_in_table(code, point, places, way);
 	else if (way->end_known && !places->metric)
-		add_one(code, point, word_at(places, PATHS_WORDS) + way->end * 8);
+		add_one(code, point, array_of(places, way));
 	else
 		end_in_array(code, point, places, way);
 }
@@ -363,7 +366,7 @@ void paths_code_take_back(struct machine_code *code, const struct point *point,
 	reg = loan.registers[0];
 	cell = find_cell(code, places, &loan);
 	block_code_move(code, BLOCK_COMPARE, reg, part(cell, CELL_OF));
-	block_code_number(code, reg, PATHS_NOWHERE);
+	block_code_number(code, reg, places->nowhere);
 	machine_code_branch(code, MACHINE_NOT_EQUAL, lost);
 	if (places->metric) {
 		block_code_move(code, BLOCK_LOAD, reg, part(cell, CELL_BEGAN));

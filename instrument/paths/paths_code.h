@@ -11,9 +11,9 @@
  * with the whole stack pointer in it. Cells repeat every PATHS_STACK_BYTES; who finds that
  * another one has used its cell has lost its number, which is counted.
  *
- * A word is made PATHS_NOWHERE when a procedure is left. So a path that goes on with it
- * after all (a signal's handler came in between and called the same procedure) is not
- * mistaken for another one: the sums are far from any number of a path.
+ * A word is made another number (path_range, path_graph.h) when a procedure is left. So a
+ * path that goes on with it after all (a signal's handler came in between and called the
+ * same procedure) is not mistaken for another one: whatever is added, no path has the sum.
  *
  * The metric is exclusive: what has been charged to any path of the thread since a path
  * began is not charged to it again. Of time that is "time - charged" when it begins and
@@ -27,7 +27,6 @@
 #include "instrument/paths/paths_map.h"
 
 #define PATHS_STACK_BYTES (UINT32_C(8) << 20)
-#define PATHS_NOWHERE UINT32_C(0x80000000)
 
 /**
  * struct paths_places - where a procedure's words are; offsets from %gs' base
@@ -38,6 +37,9 @@
  * @words:    of the procedure (paths_map.h)
  * @id:       of the procedure, in the table
  * @count:    of its paths
+ * @nowhere:  number that is no path's
+ * @ended, @cut: if it has arrays (paths_map.h), where words of path 0 are in them
+ * @sums:     from there to those of a metric
  * @metric:   time is measured
  */
 struct paths_places {
@@ -48,6 +50,10 @@ struct paths_places {
 	uint32_t words;
 	uint32_t id;
 	uint32_t count;
+	uint32_t nowhere;
+	uint32_t ended;
+	uint32_t cut;
+	uint32_t sums;
 	bool array;
 	bool metric;
 };

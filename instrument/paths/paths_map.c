@@ -9,7 +9,7 @@
 #include "lib/array.h"
 #include "lib/error.h"
 
-#define MAP_VERSION 3 /* another one, too, if PATHS_ARRAY_MAX or the table are others */
+#define MAP_VERSION 4 /* another one, too, if PATHS_ARRAY_MAX or the table are others */
 #define NUMBER_MAX (UINT32_MAX - 2)
 
 static void procedure_deinit(struct paths_procedure *procedure)
@@ -35,11 +35,16 @@ bool paths_map_is_array(const struct path_graph *graph)
 	return graph->count <= PATHS_ARRAY_MAX;
 }
 
+uint64_t paths_map_array(const struct path_graph *graph, enum paths_array array)
+{
+	return PATHS_WORDS + (uint64_t)array * graph->range.room + graph->range.below;
+}
+
 uint64_t paths_map_words(const struct path_graph *graph, bool metric)
 {
-	uint64_t paths = paths_map_is_array(graph) ? graph->count : 0;
+	uint64_t room = paths_map_is_array(graph) ? graph->range.room : 0;
 
-	return PATHS_WORDS + paths * (metric ? 2 : 1);
+	return PATHS_WORDS + room * (metric ? PATHS_ARRAYS : PATHS_METRIC);
 }
 
 /* --- making --------------------------------------------------------------- */
@@ -56,6 +61,7 @@ static int copy_graph(struct path_graph *ret, const struct path_graph *graph)
 		.way_count = ways,
 		.start_count = graph->start_count,
 		.count = graph->count,
+		.range = graph->range,
 	};
 
 	if (copy.ways == NULL || copy.first == NULL || copy.starts == NULL) {
@@ -103,6 +109,8 @@ static void put_procedure(struct map_writer *writer, const struct paths_procedur
 	map_put(writer, procedure->first_word);
 	map_put(writer, procedure->calls);
 	map_put(writer, graph->count);
+	map_put(writer, graph->range.below);
+	map_put(writer, graph->range.room);
 	map_put(writer, graph->node_count);
 	map_put(writer, graph->start_count);
 	for (uint32_t n = 0; n < graph->node_count; n++) {
@@ -217,9 +225,13 @@ static int take_procedure(struct paths_map *map, struct bounded_reader *reader)
 	procedure.first_word = bounded_reader_varint(reader);
 	procedure.calls = map_take(reader, 1) != 0;
 	procedure.graph.count = map_take(reader, PATH_COUNT_MAX);
+	procedure.graph.range.below = map_take(reader, NUMBER_MAX);
+	procedure.graph.range.room = map_take(reader, NUMBER_MAX);
 	procedure.graph.node_count = map_take(reader, NUMBER_MAX);
 	procedure.graph.start_count = map_take(reader, NUMBER_MAX);
-	if (procedure.first_word > map->words ||
+	if ((uint64_t)procedure.graph.range.below + procedure.graph.count >
+		    procedure.graph.range.room ||
+	    procedure.first_word > map->words ||
 	    (!map->timed && paths_map_words(&procedure.graph, *map->metric != '\0') >
 				    map->words - procedure.first_word))
 		reader->failed = true;

@@ -5,9 +5,10 @@
  * the rewritten file, in a section that is not loaded.
  *
  * A procedure's words (mode.h): PATHS_WORDS of fixed meaning, then, if it has at most
- * PATHS_ARRAY_MAX paths, one for each path's count and, with a metric, one for each
- * path's sum. Paths of other procedures are counted in a table that all share, the
- * thread's area: PATHS_TABLE_ENTRIES and PATHS_TABLE_PROBES more of paths_entry.
+ * PATHS_ARRAY_MAX paths, arrays (enum paths_array) of the range of its paths' numbers
+ * (path_graph.h): what is there of numbers that no path has was lost. Paths of other
+ * procedures are counted in a table that all share, the thread's area: PATHS_TABLE_ENTRIES
+ * and PATHS_TABLE_PROBES more of paths_entry.
  *
  * What is decoded may come from anywhere.
  */
@@ -21,7 +22,9 @@ struct error;
 
 #define PATHS_MAP_SECTION ".dcpix.paths"
 
-#define PATHS_ARRAY_MAX 16384
+#define PATHS_ARRAY_MAX 8192
+/* Words of an image: above, paths of procedures with more are not cut, and have the table. */
+#define PATHS_ROOM_DEFAULT (UINT32_C(1) << 26)
 #define PATHS_TABLE_ENTRIES 65536
 #define PATHS_TABLE_PROBES 16
 
@@ -29,7 +32,7 @@ struct error;
  * enum paths_word - of each procedure
  * @PATHS_ENTERED:  times that a path began without another one's end: calls of it, first of
  *                  all. Counted only if it calls others: else no path can be left unfinished
- * @PATHS_LOST_END: paths whose number was lost, where none begins
+ * @PATHS_LOST_END: paths of the table whose number was lost, where none begins
  * @PATHS_LOST_CUT: the same, where another one begins
  * @PATHS_OVERFLOW: paths for which the table had no room
  */
@@ -39,6 +42,19 @@ enum paths_word {
 	PATHS_LOST_CUT,
 	PATHS_OVERFLOW,
 	PATHS_WORDS,
+};
+
+/**
+ * enum paths_array - of each procedure with arrays
+ * @PATHS_ENDED:  how often each path went that ends where none begins
+ * @PATHS_CUT:    the same, where another one begins
+ * @PATHS_METRIC: more than these, with a metric: sums of @PATHS_ENDED, then of @PATHS_CUT
+ */
+enum paths_array {
+	PATHS_ENDED,
+	PATHS_CUT,
+	PATHS_METRIC,
+	PATHS_ARRAYS = 2 * PATHS_METRIC,
 };
 
 /**
@@ -104,6 +120,9 @@ int paths_map_add(struct paths_map *map, const char *name, uint64_t address,
 
 /** paths_map_is_array() - whether a procedure's paths have words of their own. */
 bool paths_map_is_array(const struct path_graph *graph);
+
+/** paths_map_array() - of a procedure's words, the one for path 0 in an array. */
+uint64_t paths_map_array(const struct path_graph *graph, enum paths_array array);
 
 /** paths_map_words() - of a procedure. */
 uint64_t paths_map_words(const struct path_graph *graph, bool metric);

@@ -16,7 +16,7 @@
  * @kept:    of each way: the register is kept while the call runs
  */
 struct paths_plan {
-	const struct mode_plan *mode;
+	struct mode_plan *mode;
 	struct path_graph graph;
 	struct paths_places places;
 	uint32_t *way_of;
@@ -123,7 +123,26 @@ static void set_places(struct paths_plan *paths)
 	paths->places.words = mode_word_at(plan, 0);
 	paths->places.id = (uint32_t)map->procedure_count + 1;
 	paths->places.count = paths->graph.count;
+	paths->places.nowhere = paths->graph.range.nowhere;
 	paths->places.array = paths_map_is_array(&paths->graph);
+	paths->places.ended = mode_word_at(plan, paths_map_array(&paths->graph, PATHS_ENDED));
+	paths->places.cut = mode_word_at(plan, paths_map_array(&paths->graph, PATHS_CUT));
+	paths->places.sums = PATHS_METRIC * paths->graph.range.room * (uint32_t)sizeof(uint64_t);
+}
+
+/* All of them are cut so that they have arrays, as long as there is room for these. */
+static int find_paths(struct paths_plan *paths)
+{
+	const struct mode_plan *plan = paths->mode;
+	const struct count_graph *counts = plan->procedure->graph;
+	uint32_t room = plan->image->options != NULL ? plan->image->options->room : 0;
+	int r = path_graph_create(&paths->graph, counts, breaks, paths->mode, PATHS_ARRAY_MAX);
+
+	if (r < 0 || plan->first_word + paths_map_words(&paths->graph, has_metric(plan->image)) <=
+			     (room != 0 ? room : PATHS_ROOM_DEFAULT))
+		return r;
+	path_graph_deinit(&paths->graph);
+	return path_graph_create(&paths->graph, counts, breaks, paths->mode, PATH_COUNT_MAX);
 }
 
 static int paths_plan(struct mode_plan *plan, struct error *err)
@@ -134,7 +153,7 @@ static int paths_plan(struct mode_plan *plan, struct error *err)
 	plan->data = paths;
 	if (paths != NULL) {
 		paths->mode = plan;
-		r = path_graph_create(&paths->graph, plan->procedure->graph, breaks, plan);
+		r = find_paths(paths);
 	}
 	if (r == 0) {
 		set_places(paths);
@@ -258,6 +277,7 @@ const struct instrument_mode paths_mode = {
 	.number = PROFILE_LAYOUT_PATHS,
 	.reentry = true,
 	.metric = true,
+	.room = true,
 	.begin = paths_begin,
 	.plan = paths_plan,
 	.wants = paths_wants,

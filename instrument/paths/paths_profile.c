@@ -35,18 +35,40 @@ static int add_table(struct paths_profile *profile, const struct paths_entry *en
 	return r;
 }
 
+#define PIECE 8192 /* words read at a time */
+
+/* Most of a block has no data. */
+static int add_words(struct paths_profile *profile, const struct paths_map *map,
+		     const struct profile_file *file, uint64_t block)
+{
+	uint64_t piece[PIECE], at, hole, count;
+	int r = 0;
+
+	for (uint64_t word = 0; r == 0 && word < map->words; word += count) {
+		at = file->header.area_bytes + word * sizeof(*piece);
+		hole = profile_file_hole(file, block, at) / sizeof(*piece);
+		count = hole > 0 ? hole : PIECE;
+		if (count > map->words - word)
+			count = map->words - word;
+		if (hole > 0)
+			continue;
+		r = profile_file_read(file, block, at, piece, count * sizeof(*piece));
+		for (uint64_t k = 0; r == 0 && k < count; k++) {
+			if (piece[k] != 0)
+				profile->words[word + k] += piece[k];
+		}
+	}
+	return r;
+}
+
 static int add_blocks(struct paths_profile *profile, const struct paths_map *map,
 		      const struct profile_file *file)
 {
 	_cleanup_free_ struct paths_entry *entries = malloc(TABLE_ENTRIES * sizeof(*entries));
-	_cleanup_free_ uint64_t *words = malloc((map->words + 1) * sizeof(*words));
-	int r = entries != NULL && words != NULL ? 0 : -ENOMEM;
+	int r = entries != NULL ? 0 : -ENOMEM;
 
 	for (uint64_t i = 0; r == 0 && i < file->blocks; i++) {
-		r = profile_file_read(file, i, file->header.area_bytes, words,
-				      map->words * sizeof(*words));
-		for (size_t k = 0; r == 0 && k < map->words; k++)
-			profile->words[k] += words[k];
+		r = add_words(profile, map, file, i);
 		if (r == 0)
 			r = profile_file_read(file, i, 0, entries,
 					      TABLE_ENTRIES * sizeof(*entries));
@@ -89,22 +111,44 @@ static int add_sum(struct paths_profile *profile, struct paths_sum sum)
 	return 0;
 }
 
-static int add_array(struct paths_profile *profile, const struct paths_map *map, uint32_t index)
+/* What is there of numbers that no path has was lost. */
+static int add_array(struct paths_profile *profile, const struct paths_map *map, uint32_t index,
+		     enum paths_array array)
 {
 	const struct paths_procedure *procedure = &map->procedures[index];
-	const uint64_t *words = profile->words + procedure->first_word + PATHS_WORDS;
-	uint32_t count = procedure->graph.count;
+	const struct path_range *range = &procedure->graph.range;
+	uint64_t *words = profile->words + procedure->first_word;
+	const uint64_t *counts = words + paths_map_array(&procedure->graph, array) - range->below;
+	const uint64_t *sums = counts + (uint64_t)PATHS_METRIC * range->room;
 	int r = 0;
 
-	if (!paths_map_is_array(&procedure->graph))
-		return 0;
-	for (uint32_t i = 0; r == 0 && i < count; i++)
-		r = add_sum(profile, (struct paths_sum){
-					     .procedure = index,
-					     .number = i,
-					     .count = words[i],
-					     .metric = *map->metric ? words[count + i] : 0,
-				     });
+	for (uint32_t i = 0; r == 0 && i < range->room; i++) {
+		uint32_t number = i - range->below;
+
+		if (counts[i] != 0 && number >= procedure->graph.count)
+			words[array == PATHS_CUT ? PATHS_LOST_CUT : PATHS_LOST_END] += counts[i];
+		else
+			r = add_sum(profile, (struct paths_sum){
+						     .procedure = index,
+						     .number = number,
+						     .count = counts[i],
+						     .metric = *map->metric ? sums[i] : 0,
+					     });
+	}
+	return r;
+}
+
+static int add_arrays(struct paths_profile *profile, const struct paths_map *map)
+{
+	int r = 0;
+
+	for (size_t p = 0; r == 0 && p < map->procedure_count; p++) {
+		if (!paths_map_is_array(&map->procedures[p].graph))
+			continue;
+		r = add_array(profile, map, (uint32_t)p, PATHS_ENDED);
+		if (r == 0)
+			r = add_array(profile, map, (uint32_t)p, PATHS_CUT);
+	}
 	return r;
 }
 
@@ -186,15 +230,14 @@ static void find_losses(struct paths_profile *profile, const struct paths_map *m
 
 int paths_profile_end(struct paths_profile *profile, const struct paths_map *map)
 {
-	int r = 0;
+	int r;
 
 	profile->losses = calloc(map->procedure_count + 1, sizeof(*profile->losses));
 	if (profile->losses == NULL)
 		return -ENOMEM;
 	if (profile->words == NULL)
 		return 0;
-	for (size_t p = 0; r == 0 && p < map->procedure_count; p++)
-		r = add_array(profile, map, (uint32_t)p);
+	r = add_arrays(profile, map);
 	if (r == 0)
 		r = add_entries(profile, map);
 	if (r < 0)
