@@ -33,7 +33,8 @@ struct aside {
 	uint32_t frame;
 	uint32_t back; /* block's label to go to; COUNT_NONE: see @edge */
 	uint32_t crossing;
-	bool counts; /* of ASIDE_CROSS: the check; @back: behind it */
+	bool counts;  /* of ASIDE_CROSS: the check; @back: behind it */
+	bool carries; /* likewise: the carry matters */
 	struct point point;
 	struct point_loan loan;
 	const struct cfg_edge *edge; /* out of the procedure */

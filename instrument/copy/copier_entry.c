@@ -45,7 +45,6 @@ int copier_entry_emit(struct copier *copier, uint32_t block)
 	uint32_t label = machine_code_label(copier->code);
 	uint32_t live = copier->source->liveness->in[block];
 	uint32_t edge = entry_edge(copier, block);
-	uint32_t ready = machine_code_label(copier->code);
 	uint32_t behind = machine_code_label(copier->code);
 	struct turn turn = {.crossing = copier_turn_of_entry(copier),
 			    .live = live,
@@ -59,9 +58,8 @@ int copier_entry_emit(struct copier *copier, uint32_t block)
 	machine_code_align(copier->code, COPIER_ALIGN);
 	machine_code_place(copier->code, label);
 	copier_insn_frame(copier, copier->source->entry);
-	if (copier->source->variant != COPY_INSTRUMENTED)
-		copier_entry_check(copier, ready, live, false);
-	machine_code_place(copier->code, ready);
+	if (copier->source->variant == COPY_ONLY)
+		copier_entry_check(copier, copier->copy->inside, live, false);
 	if (copier->source->variant == COPY_CHECKING && !turn.counts) {
 		outside.counts = copier_turn_from_outside(copier);
 		copier_turn_emit(copier, &outside);

@@ -4,24 +4,25 @@
  * records, until it has done so often enough (Arnold and Ryder, "A framework for reducing
  * the cost of instrumented code", 2001). Each has a counter of the thread's, which counts
  * down at checks: at entries and on ways back (turn_placement.h). Below zero it is the
- * other's turn. A burst goes on over calls and returns (Hirzel and Chilimbi, "Bursty
- * tracing", 2001): the checking copy finds its counter below zero still when it is called,
- * and where nothing is counted the recording copy calls recording copies.
+ * other's turn. The checking copy's is thread-local, and below zero as long as the thread has
+ * no memory to record in: so it need not be looked for that. A burst goes on over calls and returns
+ * (Hirzel and Chilimbi, "Bursty tracing", 2001): the checking copy finds its counter below zero
+ * still when it is called, and where nothing is counted the recording copy calls recording copies.
  *
  * Others know old places only, which lead to checking copies: there they look whose turn it
  * is, even where nothing is counted.
  */
 #include "instrument/copy/copier.h"
 
-#include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "instrument/copy/turn_code.h"
 #include "instrument/copy/turn_entries.h"
 
-#define MACHINE_EQUAL 4
+#define MACHINE_CARRY 2
 #define MACHINE_SIGN 8
 #define MACHINE_NO_SIGN 9
+#define RED_ZONE_BYTES 128
 
 uint32_t copier_turn_count(const struct copier *copier)
 {
@@ -104,53 +105,6 @@ bool copier_turn_from_outside(const struct copier *copier)
 	return copier->source->checked[copier->source->number] == TURN_ENTRY_OUTSIDE;
 }
 
-static uint32_t checks_at(const struct copy_turns *turns)
-{
-	return turns->at + (uint32_t)offsetof(struct profile_layout_turns, checks);
-}
-
-static uint32_t records_at(const struct copy_turns *turns)
-{
-	return turns->at + (uint32_t)offsetof(struct profile_layout_turns, records);
-}
-
-/* decl %gs:@at; the carry stays as it is */
-static void emit_count_down(struct machine_code *code, uint32_t at)
-{
-	uint8_t bytes[] = {0x65, 0xff, 0x0c, 0x25, 0, 0, 0, 0};
-
-	memcpy(bytes + 4, &at, sizeof(at));
-	machine_code_bytes(code, bytes, sizeof(bytes));
-}
-
-/* cmpl $number, %gs:@at */
-static void emit_compare(struct machine_code *code, uint32_t at, int8_t number)
-{
-	uint8_t bytes[] = {0x65, 0x83, 0x3c, 0x25, 0, 0, 0, 0, (uint8_t)number};
-
-	memcpy(bytes + 4, &at, sizeof(at));
-	machine_code_bytes(code, bytes, sizeof(bytes));
-}
-
-/* movl $@value, %gs:@at */
-static void emit_set(struct machine_code *code, uint32_t at, uint32_t value)
-{
-	uint8_t bytes[] = {0x65, 0xc7, 0x04, 0x25, 0, 0, 0, 0, 0, 0, 0, 0};
-
-	memcpy(bytes + 4, &at, sizeof(at));
-	memcpy(bytes + 8, &value, sizeof(value));
-	machine_code_bytes(code, bytes, sizeof(bytes));
-}
-
-/* incl %gs:@at */
-static void emit_increment(struct machine_code *code, uint32_t at)
-{
-	uint8_t bytes[] = {0x65, 0xff, 0x04, 0x25, 0, 0, 0, 0};
-
-	memcpy(bytes + 4, &at, sizeof(at));
-	machine_code_bytes(code, bytes, sizeof(bytes));
-}
-
 /* The recording copy only looks where somebody counts; without end it does not at all. */
 static bool is_needed(const struct copier *copier, const struct turn *turn)
 {
@@ -175,6 +129,7 @@ static struct aside *emit_check(struct copier *copier, const struct turn *turn, 
 	struct aside cross = {.kind = ASIDE_CROSS,
 			      .crossing = turn->crossing,
 			      .counts = turn->counts,
+			      .carries = turn->counts && (turn->live & LIVENESS_CARRY) != 0,
 			      .back = back};
 	struct point point = {
 		.live = turn->counts ? turn->live & ~LIVENESS_CARRY : turn->live,
@@ -185,10 +140,13 @@ static struct aside *emit_check(struct copier *copier, const struct turn *turn, 
 	if (!is_needed(copier, turn))
 		return NULL;
 	point_borrow(copier->code, &point, 0, 0, true, &cross.loan);
-	if (turn->counts)
-		emit_count_down(copier->code, checks ? checks_at(turns) : records_at(turns));
+	cross.carries = cross.carries && !cross.loan.flags;
+	if (turn->counts && !checks)
+		turn_code_count_down(copier->code, turn_code_records(turns));
+	else if (turn->counts)
+		turn_code_count_down(copier->code, turn_code_checks(copier->source->runtime));
 	else
-		emit_compare(copier->code, checks_at(turns), 0);
+		turn_code_compare(copier->code, turn_code_checks(copier->source->runtime), 0);
 	return copier_aside_add(copier, cross);
 }
 
@@ -224,53 +182,56 @@ void copier_turn_place(struct copier *copier, uint32_t crossing, uint32_t label)
 		copier->copy->crossings[crossing] = label;
 }
 
-/*
- * Who comes back has recorded as long as is wanted. But he may have been called by a recording
- * copy, into which he returns: so its next check is to lead away from there as well, and that
- * is the end of no burst.
- */
-static void emit_end(struct machine_code *code, const struct copy_turns *turns)
+/* Behind the red zone; the carry, which no check changes, is kept if it matters. */
+static void begin_aside(struct machine_code *code, const struct aside *aside)
 {
-	uint32_t ended = machine_code_label(code);
+	static const uint8_t down[] = {0x48, 0x8d, 0x64, 0x24, 0x80}; /* lea -128(%rsp), %rsp */
+	static const uint8_t push[] = {0x9c};			      /* pushfq */
 
-	emit_set(code, records_at(turns), 0);
-	emit_compare(code, checks_at(turns), 0);
-	machine_code_branch(code, MACHINE_NO_SIGN, ended);
-	emit_increment(code, turns->at + (uint32_t)offsetof(struct profile_layout_turns, burst));
-	emit_set(code, checks_at(turns), turns->checks - 1);
-	machine_code_place(code, ended);
+	machine_code_bytes(code, down, sizeof(down));
+	machine_code_stack(code, RED_ZONE_BYTES);
+	if (!aside->carries)
+		return;
+	machine_code_bytes(code, push, sizeof(push));
+	machine_code_stack(code, 8);
 }
 
-/*
- * The check that leads into the other copy is the first one there: one less is left. In the
- * middle of a burst it is one of it, and may be its end: then all goes on here.
- */
-static void emit_begin(struct copier *copier, const struct aside *aside)
+static void end_aside(struct machine_code *code, const struct aside *aside)
 {
-	const struct copy_turns *turns = &copier->source->turns;
-	struct machine_code *code = copier->code;
-	uint32_t begins = machine_code_label(code), cross = machine_code_label(code);
+	static const uint8_t pop[] = {0x9d}; /* popfq */
+	/* lea 128(%rsp), %rsp */
+	static const uint8_t up[] = {0x48, 0x8d, 0xa4, 0x24, RED_ZONE_BYTES, 0, 0, 0};
 
-	emit_compare(code, checks_at(turns), -1);
-	machine_code_branch(code, MACHINE_EQUAL, begins);
-	emit_count_down(code, records_at(turns));
-	machine_code_branch(code, MACHINE_NO_SIGN, cross);
-	emit_end(code, turns);
+	if (aside->carries) {
+		machine_code_bytes(code, pop, sizeof(pop));
+		machine_code_stack(code, -8);
+	}
+	machine_code_bytes(code, up, sizeof(up));
+	machine_code_stack(code, -RED_ZONE_BYTES);
 	point_give_back(code, &aside->loan);
+}
+
+/* It may not be the other's turn after all: turn_code.h's routine says by the carry. */
+static void emit_routine(struct copier *copier, const struct aside *aside)
+{
+	struct machine_code *code = copier->code;
+	uint32_t cross = machine_code_label(code);
+
+	machine_code_enter(code, MACHINE_CALL,
+			   aside->counts ? TURN_CODE_COUNTED : TURN_CODE_LOOKED);
+	machine_code_branch(code, MACHINE_CARRY, cross);
+	end_aside(code, aside);
 	machine_code_branch(code, MACHINE_JUMP, aside->back);
-	machine_code_place(code, begins);
-	emit_set(code, records_at(turns), turns->records - 1);
 	machine_code_place(code, cross);
 }
 
 void copier_turn_cross(struct copier *copier, const struct aside *aside)
 {
-	const struct copy_turns *turns = &copier->source->turns;
-
-	if (copier->source->variant == COPY_INSTRUMENTED)
-		emit_end(copier->code, turns);
-	else if (aside->counts && turns->checks > 0)
-		emit_begin(copier, aside);
-	point_give_back(copier->code, &aside->loan);
+	begin_aside(copier->code, aside);
+	if (copier->source->variant == COPY_CHECKING)
+		emit_routine(copier, aside);
+	else
+		turn_code_end(copier->code, copier->source->runtime, &copier->source->turns);
+	end_aside(copier->code, aside);
 	machine_code_enter(copier->code, MACHINE_JUMP, COPY_CROSSING | aside->crossing);
 }

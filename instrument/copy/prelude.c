@@ -70,7 +70,19 @@ static void make_start(struct prelude *prelude, uint64_t entry)
 	machine_code_leave(code, MACHINE_JUMP, entry);
 }
 
-int prelude_make(struct prelude *ret, uint64_t runtime, uint64_t entry)
+static void make_turns(struct prelude *prelude, const struct runtime_code *runtime,
+		       const struct copy_turns *turns)
+{
+	prelude->counted = machine_code_label(&prelude->code);
+	prelude->looked = machine_code_label(&prelude->code);
+	machine_code_place(&prelude->code, prelude->counted);
+	turn_code_routine(&prelude->code, runtime, turns, true);
+	machine_code_place(&prelude->code, prelude->looked);
+	turn_code_routine(&prelude->code, runtime, turns, false);
+}
+
+int prelude_make(struct prelude *ret, uint64_t runtime, uint64_t entry,
+		 const struct runtime_code *code, const struct copy_turns *turns)
 {
 	*ret = (struct prelude){.runtime = runtime};
 	ret->enter = machine_code_label(&ret->code);
@@ -79,6 +91,8 @@ int prelude_make(struct prelude *ret, uint64_t runtime, uint64_t entry)
 	make_enter(ret);
 	make_slow(ret);
 	make_start(ret, entry);
+	if (turns != NULL)
+		make_turns(ret, code, turns);
 	return machine_code_layout(&ret->code);
 }
 

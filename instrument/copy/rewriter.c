@@ -39,9 +39,23 @@ static int prepare_runtime(struct rewriter *rewriter, struct error *err)
 	rewriter->shared.slot = slot;
 	rewriter->runtime = (struct runtime_code){
 		.slot = slot, .ready = PROFILE_LAYOUT_READY, .shared = rewriter->image.shared};
-	r = prelude_make(&rewriter->prelude, elf_image_code_address(&rewriter->image),
-			 elf_image_entry(&rewriter->image));
-	return r < 0 ? error_set(err, ENOMEM, "no memory for code") : 0;
+	return 0;
+}
+
+/* Once the mode knows how many checks there are. */
+static int make_prelude(struct rewriter *rewriter, struct error *err)
+{
+	static const int32_t below_zero = -1;
+	bool turns = rewriter->mode->bursts;
+
+	if (turns)
+		memcpy(rewriter->image.template + PROFILE_LAYOUT_SLOT_CHECKS, &below_zero,
+		       sizeof(below_zero));
+	if (prelude_make(&rewriter->prelude, elf_image_code_address(&rewriter->image),
+			 elf_image_entry(&rewriter->image), &rewriter->runtime,
+			 turns ? &rewriter->recorded.turns : NULL) < 0)
+		return error_set(err, ENOMEM, "no memory for code");
+	return 0;
 }
 
 /* --- copying -------------------------------------------------------------- */
@@ -380,6 +394,8 @@ static int rewrite(struct rewriter *rewriter, const char *path, struct error *er
 		r = prepare_runtime(rewriter, err);
 	if (r == 0)
 		r = begin_mode(rewriter, err);
+	if (r == 0)
+		r = make_prelude(rewriter, err);
 	if (r == 0)
 		r = place_turns(rewriter, err);
 	if (r == 0)

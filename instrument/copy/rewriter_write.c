@@ -49,6 +49,10 @@ static uint64_t where(void *context, uint32_t other)
 		return prelude_address(rewriter, rewriter->prelude.enter);
 	case RUNTIME_CODE_SLOW:
 		return prelude_address(rewriter, rewriter->prelude.slow);
+	case TURN_CODE_COUNTED:
+		return prelude_address(rewriter, rewriter->prelude.counted);
+	case TURN_CODE_LOOKED:
+		return prelude_address(rewriter, rewriter->prelude.looked);
 	case RUNTIME_CODE_GUARD:
 		return state_address(rewriter) + state_layout_guard();
 	case RUNTIME_CODE_SLOT:

@@ -23,6 +23,9 @@
 #define PROFILE_LAYOUT_PAGE 4096
 /* A word that is so is in order: a thread's, and the process'. */
 #define PROFILE_LAYOUT_READY 0x64637069U
+/* From the thread's word, its checks: 32 bits that count down to the next burst and are below
+ * zero in it, and at first, if the mode has bursts. */
+#define PROFILE_LAYOUT_SLOT_CHECKS 4
 
 /*
  * Threads that have a block of their own at the same time; more share the last one. If blocks
@@ -78,15 +81,16 @@ struct profile_layout_header {
 
 /**
  * struct profile_layout_turns - when which of two copies runs (copier_turn.c)
- * @checks:  counts down to the next burst, and is below zero in it
+ * @checks:  that a thread begins with (PROFILE_LAYOUT_SLOT_CHECKS)
  * @records: counts down to the end of the burst
  * @burst:   number of the burst, or of the next one; the first one is 1
+ * @place:   where between two bursts a thread begins that has the block of an ended one
  */
 struct profile_layout_turns {
 	int32_t checks;
 	int32_t records;
 	uint32_t burst;
-	uint32_t reserved;
+	uint32_t place;
 };
 
 #define PROFILE_LAYOUT_PATH_BYTES 1024

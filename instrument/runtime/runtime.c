@@ -8,9 +8,31 @@
 #include "instrument/runtime/runtime.h"
 #include "instrument/runtime/thread_window.h"
 
+/* %gs' base. */
+static uint64_t window_base(void)
+{
+	uint64_t base;
+
+	__asm__ volatile("movq %%gs:%c1, %0"
+			 : "=r"(base)
+			 : "i"(__builtin_offsetof(struct thread_window, self)));
+	return base;
+}
+
 static uint32_t *guard_of(struct profile_layout_state *state)
 {
 	return (uint32_t *)((char *)state + state->guard);
+}
+
+/* What it begins with was put into its memory. */
+static void begin_checks(const struct profile_layout_state *state)
+{
+	const struct profile_layout_turns *turns;
+
+	if (state->turns.burst == 0)
+		return;
+	turns = runtime_memory_at(state, window_base()).area;
+	runtime_set_checks(state, turns->checks);
 }
 
 /* Called by runtime_entry() below. */
@@ -36,6 +58,7 @@ __attribute__((used)) void runtime_enter(struct profile_layout_state *state)
 				 :
 				 : "r"(PROFILE_LAYOUT_READY), "r"(state->slot)
 				 : "memory");
+	begin_checks(state);
 	process_area_unlock(area, signals);
 }
 
@@ -45,13 +68,8 @@ void runtime_slow(struct profile_layout_state *state, struct runtime_frame *fram
 __attribute__((used)) void runtime_slow(struct profile_layout_state *state,
 					struct runtime_frame *frame)
 {
-	struct runtime_memory memory;
-	uint64_t base;
+	struct runtime_memory memory = runtime_memory_at(state, window_base());
 
-	__asm__ volatile("movq %%gs:%c1, %0"
-			 : "=r"(base)
-			 : "i"(__builtin_offsetof(struct thread_window, self)));
-	memory = runtime_memory_at(state, base);
 	runtime_mode_slow(state, &memory, frame);
 }
 

@@ -50,6 +50,15 @@ static inline struct runtime_memory runtime_memory_at(const struct profile_layou
 	};
 }
 
+/** runtime_set_checks() - how many follow until it is the other copy's turn (copier_turn.c). */
+static inline void runtime_set_checks(const struct profile_layout_state *state, int32_t checks)
+{
+	__asm__ volatile("movl %0, %%fs:(%1)"
+			 :
+			 : "r"(checks), "r"(state->slot + PROFILE_LAYOUT_SLOT_CHECKS)
+			 : "memory");
+}
+
 /** enum runtime_begin - why a thread's memory begins. */
 enum runtime_begin {
 	RUNTIME_THREAD, /* a new thread: @private_data is zero, the area what an ended one left */

@@ -3,11 +3,24 @@
 #include "instrument/runtime/call_slow.h"
 #include "instrument/runtime/variation_slow.h"
 
-/* The block of a thread that has ended goes on where that one was. */
+/* Of 32 bits, the golden ratio's: multiples of it are spread evenly. */
+#define SPREAD 0x9e3779b9U
+
+/*
+ * In the block of a thread that has ended bursts are numbered on. How far that one was from the
+ * next is not known any more; so one place after the other is taken, and threads that are
+ * too short for a burst have some, together.
+ */
 static void begin_turns(const struct profile_layout_state *state, struct profile_layout_turns *own)
 {
-	if (state->turns.burst != 0 && own->burst == 0)
+	if (state->turns.burst == 0)
+		return;
+	if (own->burst == 0) {
 		*own = state->turns;
+		return;
+	}
+	own->place += SPREAD;
+	own->checks = (int32_t)((uint64_t)own->place * (uint32_t)state->turns.checks >> 32);
 }
 
 void runtime_mode_begin(const struct profile_layout_state *state,

@@ -89,9 +89,9 @@ void variation_slow(const struct profile_layout_state *state, const struct runti
 
 	area->path = VARIATION_NO_PATH;
 	/* Where indirect jumps lead it is looked whose turn it is. */
-	area->turns.checks = runtime_operation(frame) == VARIATION_OPERATION_JUMP
-				     ? -1
-				     : next_checks(state, area);
+	runtime_set_checks(state, runtime_operation(frame) == VARIATION_OPERATION_JUMP
+					  ? -1
+					  : next_checks(state, area));
 	/* Never before it began: but if the thread has gone to a CPU whose clock is behind. */
 	if (path >= VARIATION_NO_PATH || area->procedure != procedure || (int64_t)time < 0) {
 		area->lost++;

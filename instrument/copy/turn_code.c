@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/copy/turn_code.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define MACHINE_EQUAL 4
+#define MACHINE_SIGN 8
+#define MACHINE_NO_SIGN 9
+
+#define SEGMENT_FS 0x64
+#define SEGMENT_GS 0x65
+
+/* --- numbers -------------------------------------------------------------- */
+
+struct turn_number turn_code_checks(const struct runtime_code *runtime)
+{
+	return (struct turn_number){SEGMENT_FS,
+				    (uint32_t)(runtime->slot + PROFILE_LAYOUT_SLOT_CHECKS)};
+}
+
+static struct turn_number in_area(const struct copy_turns *turns, size_t field)
+{
+	return (struct turn_number){SEGMENT_GS, turns->at + (uint32_t)field};
+}
+
+struct turn_number turn_code_records(const struct copy_turns *turns)
+{
+	return in_area(turns, offsetof(struct profile_layout_turns, records));
+}
+
+/* An instruction whose operand is a number, and perhaps another one. */
+static void emit(struct machine_code *code, struct turn_number number, uint8_t opcode,
+		 uint8_t extension, const void *immediate, size_t bytes)
+{
+	uint8_t out[12] = {number.segment, opcode, (uint8_t)(0x04 | extension << 3), 0x25};
+
+	memcpy(out + 4, &number.at, sizeof(number.at));
+	if (bytes > 0)
+		memcpy(out + 8, immediate, bytes);
+	machine_code_bytes(code, out, 8 + bytes);
+}
+
+/* decl */
+void turn_code_count_down(struct machine_code *code, struct turn_number number)
+{
+	emit(code, number, 0xff, 1, NULL, 0);
+}
+
+/* cmpl */
+void turn_code_compare(struct machine_code *code, struct turn_number number, int8_t with)
+{
+	emit(code, number, 0x83, 7, &with, sizeof(with));
+}
+
+/* incl */
+static void emit_increment(struct machine_code *code, struct turn_number number)
+{
+	emit(code, number, 0xff, 0, NULL, 0);
+}
+
+/* movl */
+static void emit_set(struct machine_code *code, struct turn_number number, uint32_t value)
+{
+	emit(code, number, 0xc7, 0, &value, sizeof(value));
+}
+
+/* --- turns ---------------------------------------------------------------- */
+
+/*
+ * Who comes back has recorded as long as is wanted. But he may have been called by a recording
+ * copy, into which he returns: so its next check is to lead away from there as well, and that
+ * is the end of no burst.
+ */
+void turn_code_end(struct machine_code *code, const struct runtime_code *runtime,
+		   const struct copy_turns *turns)
+{
+	uint32_t ended = machine_code_label(code);
+
+	emit_set(code, turn_code_records(turns), 0);
+	turn_code_compare(code, turn_code_checks(runtime), 0);
+	machine_code_branch(code, MACHINE_NO_SIGN, ended);
+	emit_increment(code, in_area(turns, offsetof(struct profile_layout_turns, burst)));
+	emit_set(code, turn_code_checks(runtime), turns->checks - 1);
+	machine_code_place(code, ended);
+}
+
+static void emit_answer(struct machine_code *code, bool crosses)
+{
+	const uint8_t answer[] = {crosses ? 0xf9 : 0xf8, 0xc3}; /* stc or clc; ret */
+
+	machine_code_bytes(code, answer, sizeof(answer));
+}
+
+/*
+ * The check that leads into the other copy is the first one there: one less is left. In the
+ * middle of a burst it is one of it, and may be its end: then all goes on here.
+ */
+static void emit_begin(struct machine_code *code, const struct runtime_code *runtime,
+		       const struct copy_turns *turns)
+{
+	uint32_t begins = machine_code_label(code), cross = machine_code_label(code);
+
+	turn_code_compare(code, turn_code_checks(runtime), -1);
+	machine_code_branch(code, MACHINE_EQUAL, begins);
+	turn_code_count_down(code, turn_code_records(turns));
+	machine_code_branch(code, MACHINE_NO_SIGN, cross);
+	turn_code_end(code, runtime, turns);
+	emit_answer(code, false);
+	machine_code_place(code, begins);
+	emit_set(code, turn_code_records(turns), turns->records - 1);
+	machine_code_place(code, cross);
+}
+
+/*
+ * A thread or process that the runtime does not know has nothing to record in. It begins
+ * with checks below zero, or goes on with its parent's; now it gets its own, and they are
+ * looked at again.
+ */
+void turn_code_routine(struct machine_code *code, const struct runtime_code *runtime,
+		       const struct copy_turns *turns, bool counts)
+{
+	uint32_t ready = machine_code_label(code), enter = machine_code_label(code);
+	const struct point point = {.free = LIVENESS_REGISTERS};
+	struct point_loan loan;
+
+	runtime_code_check(code, runtime, &point, enter, &loan);
+	machine_code_place(code, ready);
+	if (counts && turns->checks > 0)
+		emit_begin(code, runtime, turns);
+	emit_answer(code, true);
+	machine_code_place(code, enter);
+	runtime_code_enter(code, &loan);
+	if (counts)
+		turn_code_count_down(code, turn_code_checks(runtime));
+	else
+		turn_code_compare(code, turn_code_checks(runtime), 0);
+	machine_code_branch(code, MACHINE_SIGN, ready);
+	emit_answer(code, false);
+}
