@@ -67,8 +67,12 @@ static int build_once(struct cfg *cfg, struct cfg_flow *flow, const struct cfg_e
 {
 	int r = cfg_flow_reach(flow);
 
-	while (r == 0 && cfg_evidence_samples(flow, evidence) > 0)
+	while (r == 0) {
+		r = cfg_evidence_samples(flow, evidence);
+		if (r <= 0)
+			break;
 		r = cfg_flow_reach(flow);
+	}
 	return r == 0 ? cfg_build(cfg, flow) : r;
 }
 

@@ -81,19 +81,32 @@ static uint32_t beginning(const struct cfg_flow *flow, uint32_t insn)
 	return insn;
 }
 
+/* Where control is said to get to an instruction that it was not known to reach. */
+static uint32_t add_entry(struct cfg_flow *flow, uint32_t insn)
+{
+	uint32_t first = beginning(flow, insn);
+
+	/* If that did not lead here (a call that never returns), this does. */
+	if (flow->flags[first] & FLOW_SAMPLED)
+		first = insn;
+	flow->flags[first] |= FLOW_ENTRY | FLOW_SAMPLED | FLOW_TARGET;
+	return first;
+}
+
 int cfg_evidence_samples(struct cfg_flow *flow, const struct cfg_evidence *evidence)
 {
-	for (size_t i = 0; i < evidence->sampled_count; i++) {
-		uint32_t insn = cfg_code_find(flow->code, evidence->sampled[i]), first;
+	bool unknown = flow->unknown;
+	int added = 0;
+
+	/* What a jump of unknown targets may lead to is not found from an entry alone. */
+	for (size_t i = 0; i < evidence->sampled_count && flow->unknown == unknown; i++) {
+		uint32_t insn = cfg_code_find(flow->code, evidence->sampled[i]);
 
 		if (insn == CFG_CODE_NONE || (flow->flags[insn] & FLOW_REACHED))
 			continue;
-		first = beginning(flow, insn);
-		/* If that did not lead here (a call that never returns), this does. */
-		if (flow->flags[first] & FLOW_SAMPLED)
-			first = insn;
-		flow->flags[first] |= FLOW_ENTRY | FLOW_SAMPLED | FLOW_TARGET;
-		return 1;
+		if (cfg_flow_reach_from(flow, add_entry(flow, insn)) < 0)
+			return -ENOMEM;
+		added = 1;
 	}
-	return 0;
+	return added;
 }

@@ -20,9 +20,10 @@ int cfg_evidence_branches(struct cfg_flow *flow, const struct cfg_evidence *evid
 /**
  * cfg_evidence_samples() - let code run that was sampled and that nothing reaches
  *
- * One piece of code at a time: what it reaches may explain the other samples.
+ * What one piece of code reaches may explain other samples.
  *
- * Return: 1: cfg_flow_reach() must follow; 0: all samples are explained.
+ * Return: 1: cfg_flow_reach() must follow, and then this again; 0: all samples are
+ * explained; -ENOMEM.
  */
 int cfg_evidence_samples(struct cfg_flow *flow, const struct cfg_evidence *evidence);
 

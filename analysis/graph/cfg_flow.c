@@ -239,7 +239,7 @@ static int pass(struct reach *reach, uint32_t at, uint32_t next)
 	return 0;
 }
 
-static int reach_from(struct cfg_flow *flow, uint32_t insn)
+int cfg_flow_reach_from(struct cfg_flow *flow, uint32_t insn)
 {
 	struct reach reach = {.flow = flow};
 	int r = push(&reach, insn);
@@ -276,7 +276,7 @@ static int reach_procedures(struct cfg_flow *flow)
 		if ((flow->flags[i] & FLOW_REACHED) || cfg_code_is_padding(&flow->code->insns[i]))
 			continue;
 		flow->flags[i] |= FLOW_ENTRY | FLOW_TARGET;
-		if (reach_from(flow, i) < 0)
+		if (cfg_flow_reach_from(flow, i) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -297,7 +297,7 @@ static int reach_candidates(struct cfg_flow *flow)
 		    (reached || cfg_code_is_padding(&code->insns[i])))
 			continue;
 		flow->flags[i] |= FLOW_MAYBE | FLOW_TARGET;
-		if (!reached && reach_from(flow, i) < 0)
+		if (!reached && cfg_flow_reach_from(flow, i) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -312,7 +312,7 @@ int cfg_flow_reach(struct cfg_flow *flow)
 		flow->flags[i] &= (uint8_t) ~(FLOW_REACHED | FLOW_MAYBE | FLOW_STOPS);
 	for (uint32_t i = 0; r == 0 && i < flow->code->count; i++) {
 		if (flow->flags[i] & (FLOW_ENTRY | FLOW_HANDLER))
-			r = reach_from(flow, i);
+			r = cfg_flow_reach_from(flow, i);
 	}
 	if (r == 0 && flow->code->several)
 		r = reach_procedures(flow);

@@ -79,6 +79,9 @@ void cfg_flow_deinit(struct cfg_flow *flow);
  */
 int cfg_flow_reach(struct cfg_flow *flow);
 
+/** cfg_flow_reach_from() - reach what an instruction leads to, besides. Return: 0 or -ENOMEM. */
+int cfg_flow_reach_from(struct cfg_flow *flow, uint32_t insn);
+
 /** cfg_flow_jump() - what is known of an indirect jump. Return: NULL: it is none. */
 struct flow_jump *cfg_flow_jump(const struct cfg_flow *flow, uint32_t insn);
 
