@@ -52,6 +52,32 @@ like "--folded: a stack" "$(report --folded | grep costly_caller | tail -n 1)" \
 report --json > "$WORK/json"
 check "JSON is as the schema has it" tests/validate_json.py dcpicct < "$WORK/json"
 
+# --- what comes in between: handlers at any instruction, and more frames than there is room for
+check "interrupted: builds" "${CC:-gcc}" -O1 -fno-optimize-sibling-calls -o "$WORK/interrupted" \
+	tests/programs/interrupted.c
+for metric in none cycles; do
+	"$bin/dcpix" -q --mode context --metric $metric -o "$WORK/interrupted.context" \
+		"$WORK/interrupted"
+	handled=$(DCPIX_OUT=$WORK/timer "$WORK/interrupted.context" timer 3000000)
+	"$bin/dcpicct" --csv "$WORK/interrupted.context" "$WORK"/timer.* > "$WORK/csv"
+	is "$metric: contexts are whose they are ($handled signals)" \
+		"$(tr -d '"\r' < "$WORK/csv" | awk -F, '
+			{ path[$1] = path[$2] == "" ? $9 : path[$2] " " $9 }
+			path[$1] ~ /(work|handler|inner)/ { print path[$1], $6 }' | sort)" \
+		"$(printf '%s\n' "<signal> handler $handled" "<signal> handler inner $handled" \
+			"<signal> handler inner leaf $handled" "_start main timer work 3000000" \
+			"_start main timer work inner 3000000" \
+			"_start main timer work inner leaf 3000000" \
+			"_start main timer work leaf 3000000" | sort)"
+	rm -f "$WORK"/timer.*
+	is "$metric: deep calls" "$(ulimit -s unlimited
+		DCPIX_OUT=$WORK/deep "$WORK/interrupted.context" deep 600000)" 600000
+	"$bin/dcpicct" "$WORK/interrupted.context" "$WORK"/deep.* > "$WORK/deep"
+	like "$metric: are told to be too deep" "$(cat "$WORK/deep")" \
+		'lost +[0-9]+ calls_too_deep'
+	rm -f "$WORK"/deep.*
+done
+
 # --- in the database
 . tests/recorded_db.sh
 DCPIX_OUT=$WORK/again "$WORK/callers.context" 7 > /dev/null

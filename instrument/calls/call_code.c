@@ -11,18 +11,23 @@
 #define BIT(reg) (1U << (reg))
 #define CONDITION_EQUAL 4U
 #define CONDITION_BELOW_EQUAL 6U
-#define CONDITION_ABOVE_EQUAL 3U
+#define CONDITION_NOT_NEGATIVE 9U
 #define CONDITION_LESS_EQUAL 14U
 #define FRAME_BYTES ((int32_t)sizeof(struct call_frame))
 
 struct call_aside {
 	struct point point;
 	struct point_loan loan;
+	struct point_loan more;
+	unsigned int registers[POINT_REGISTERS_MAX]; /* of both, of entries */
+	unsigned int count;
 	enum call_operation operation;
-	uint32_t missed; /* of entries: in the first way */
+	uint32_t missed; /* of entries: by the procedure's own table */
 	uint32_t found;
+	uint32_t full;	      /* of CALL_OPERATION_ENTER: there is no room */
+	uint32_t missed_slow; /* likewise @slow, with all that is borrowed */
 	uint32_t slow;
-	uint32_t handler; /* likewise, and nothing is borrowed yet */
+	uint32_t handler; /* of entries, and nothing is borrowed yet */
 	uint32_t done;
 };
 
@@ -47,9 +52,9 @@ static struct block_place indexed(const struct call_code *calls, size_t offset, 
 }
 
 #define IN_HEAD(calls, member) in_head(calls, offsetof(struct call_area, head.member))
-/* @reg: the depth, in bytes; @above: frames more */
+/* @reg: the depth, as the head has it; @above: frames more */
 #define IN_FRAME(calls, reg, above, member)                                                        \
-	indexed(calls, offsetof(struct call_area, frames[above].member), reg, 1)
+	indexed(calls, offsetof(struct call_area, frames[above].member) + CALL_LAYOUT_DEPTH, reg, 1)
 /* @reg: CALL_LAYOUT_SCALE times the number */
 #define IN_TRANSITION(calls, reg, member)                                                          \
 	indexed(calls, offsetof(struct call_area, transitions[0].member), reg, 8)
@@ -114,7 +119,9 @@ static struct call_aside begin(const struct point *point, struct machine_code *c
 				   .operation = operation,
 				   .missed = machine_code_label(code),
 				   .found = machine_code_label(code),
+				   .missed_slow = machine_code_label(code),
 				   .slow = machine_code_label(code),
+				   .full = machine_code_label(code),
 				   .handler = machine_code_label(code),
 				   .done = machine_code_label(code)};
 }
@@ -131,9 +138,21 @@ static void end(struct call_code *calls, struct machine_code *code, const struct
 
 /* --- events --------------------------------------------------------------- */
 
-/* The transition's number into @index, if it is in a way of the cache. */
-static void find_transition(const struct call_code *calls, struct machine_code *code,
-			    unsigned int state, unsigned int index, uint32_t way, uint32_t missed)
+/* The transition's number into @index, if the procedure was called by it lately. */
+static void find_last(const struct call_code *calls, struct machine_code *code, unsigned int state,
+		      unsigned int index, uint32_t missed)
+{
+	block_code_low_byte(code, index, state);
+	block_code_move(code, BLOCK_LOAD32, index,
+			indexed(calls, offsetof(struct call_area, last[calls->procedure]), index,
+				sizeof(uint32_t)));
+	block_code_move(code, BLOCK_COMPARE32, state, IN_TRANSITION(calls, index, from));
+	machine_code_branch(code, MACHINE_NOT_EQUAL, missed);
+}
+
+/* Likewise, if it is in a way of the cache. */
+static void find_cached(const struct call_code *calls, struct machine_code *code,
+			unsigned int state, unsigned int index, uint32_t way, uint32_t missed)
 {
 	block_code_address(code, index, state, (int32_t)call_layout_spread(calls->procedure));
 	block_code_alu32(code, BLOCK_ALU_AND, index, CALL_LAYOUT_CACHE - 1);
@@ -145,31 +164,65 @@ static void find_transition(const struct call_code *calls, struct machine_code *
 	machine_code_branch(code, MACHINE_NOT_EQUAL, missed);
 }
 
-/* Twice: a handler that came before the depth was changed may have had its own there. */
-static void push_frame(const struct call_code *calls, struct machine_code *code,
-		       const struct point_loan *loan, unsigned int depth, unsigned int state,
-		       unsigned int reg)
+/*
+ * Is the caller's the last frame? If so this one's place is told: above the last frame that
+ * does no harm, and a handler that comes before it is the last one leaves it (call_frame).
+ */
+static void check_last(const struct call_code *calls, struct machine_code *code,
+		       const struct call_aside *aside, unsigned int depth, unsigned int reg)
 {
-	unsigned int stack = place_of(code, loan, reg);
-	struct block_place at = IN_FRAME(calls, depth, 1, stack);
-	struct block_place to = IN_FRAME(calls, depth, 1, state);
+	unsigned int stack;
 
-	block_code_move(code, BLOCK_STORE, stack, at);
-	block_code_move(code, BLOCK_STORE, state, to); /* and that it is no signal */
-	block_code_address(code, depth, depth, FRAME_BYTES);
-	block_code_move(code, BLOCK_STORE32, depth, IN_HEAD(calls, depth));
-	at.at -= (uint32_t)FRAME_BYTES;
-	to.at -= (uint32_t)FRAME_BYTES;
-	block_code_move(code, BLOCK_STORE, stack, at);
-	block_code_move(code, BLOCK_STORE, state, to);
+	block_code_move(code, BLOCK_LOAD32_SIGNED, depth, IN_HEAD(calls, depth));
+	stack = place_of(code, &aside->loan, reg);
+	block_code_move(code, BLOCK_COMPARE, stack, IN_FRAME(calls, depth, 0, stack));
+	machine_code_branch(code, CONDITION_BELOW_EQUAL, aside->slow);
+	if (aside->operation == CALL_OPERATION_ENTER)
+		block_code_move(code, BLOCK_STORE, stack, IN_FRAME(calls, depth, 1, stack));
 }
 
-/* How many registers are needed: with a fourth one the depth need not be loaded again. */
-static unsigned int for_entering(const struct call_code *calls, const struct point *point)
+/* If there is no room for another frame the depth is no longer less than 0. */
+static void push_frame(const struct call_code *calls, struct machine_code *code, unsigned int depth,
+		       unsigned int state, uint32_t full)
 {
-	uint32_t free = point->free & ~for_metric(calls);
+	block_code_move(code, BLOCK_STORE, state, IN_FRAME(calls, depth, 1, state)); /* no signal */
+	block_code_add32(code, IN_HEAD(calls, depth), FRAME_BYTES);
+	machine_code_branch(code, CONDITION_NOT_NEGATIVE, full);
+}
 
-	return calls->metric != CALL_METRIC_NONE && __builtin_popcount(free) >= 4 ? 4 : 3;
+/*
+ * Three registers are good: the depth, the state and the transition. With two the depth is
+ * loaded again, which is less than to keep a third. If all must be kept the first one is before
+ * the others: the stack pointer is then just right for check_last().
+ */
+static void borrow(const struct call_code *calls, struct machine_code *code,
+		   struct call_aside *aside)
+{
+	uint32_t taken = for_metric(calls);
+	unsigned int free = point_free(&aside->point, taken);
+	unsigned int count = free >= 3 && aside->operation == CALL_OPERATION_ENTER ? 3 : 2;
+
+	if (calls->metric != CALL_METRIC_NONE)
+		count = free >= 4 ? 4 : 3;
+	else if ((aside->point.live & LIVENESS_FLAGS) != 0)
+		count = 3;
+	else if (free == 0)
+		count = 1;
+	point_borrow(code, &aside->point, taken, count, true, &aside->loan);
+	for (unsigned int i = 0; i < count; i++)
+		aside->registers[i] = aside->loan.registers[i];
+	aside->count = count;
+}
+
+static void borrow_more(struct machine_code *code, struct call_aside *aside)
+{
+	struct point point = aside->point;
+
+	if (aside->count > 1)
+		return;
+	point.free |= BIT(aside->registers[0]);
+	point_borrow(code, &point, BIT(aside->registers[0]), 1, false, &aside->more);
+	aside->registers[aside->count++] = aside->more.registers[0];
 }
 
 void call_code_enter(struct call_code *calls, const struct point *point, struct machine_code *code,
@@ -180,32 +233,26 @@ void call_code_enter(struct call_code *calls, const struct point *point, struct 
 
 	if (calls->handles)
 		check_caller(code, aside.handler);
-	point_borrow(code, point, for_metric(calls), for_entering(calls, point), true, &aside.loan);
-	depth = aside.loan.registers[0];
-	state = aside.loan.registers[1];
-	reg = aside.loan.registers[2];
-	block_code_move(code, BLOCK_LOAD32, depth, IN_HEAD(calls, depth));
-	if (operation == CALL_OPERATION_ENTER) {
-		block_code_alu32(code, BLOCK_ALU_COMPARE, depth,
-				 (CALL_LAYOUT_FRAMES - 1) * (uint32_t)FRAME_BYTES);
-		machine_code_branch(code, CONDITION_ABOVE_EQUAL, aside.slow);
-	}
-	block_code_move(code, BLOCK_COMPARE, place_of(code, &aside.loan, reg),
-			IN_FRAME(calls, depth, 0, stack));
-	machine_code_branch(code, CONDITION_BELOW_EQUAL, aside.slow);
+	borrow(calls, code, &aside);
+	depth = aside.registers[0];
+	check_last(calls, code, &aside, depth, aside.registers[1]);
+	borrow_more(code, &aside);
+	state = aside.registers[1];
+	reg = aside.registers[aside.count == 2 ? 0 : 2];
 	block_code_move(code, BLOCK_LOAD32, state, IN_FRAME(calls, depth, 0, state));
-	find_transition(calls, code, state, reg, 0, aside.missed);
+	find_last(calls, code, state, reg, aside.missed);
 	machine_code_place(code, aside.found);
 	if (calls->metric != CALL_METRIC_NONE)
-		charge(calls, code, state, aside.loan.registers[aside.loan.count == 4 ? 3 : 0],
-		       aside.slow);
-	if (calls->metric != CALL_METRIC_NONE && aside.loan.count < 4)
-		block_code_move(code, BLOCK_LOAD32, depth, IN_HEAD(calls, depth));
+		charge(calls, code, state, aside.registers[aside.count == 4 ? 3 : 0],
+		       aside.missed_slow);
 	block_code_increment(code, IN_TRANSITION(calls, reg, calls));
 	if (operation == CALL_OPERATION_ENTER) {
 		block_code_move(code, BLOCK_LOAD32, state, IN_TRANSITION(calls, reg, to));
-		push_frame(calls, code, &aside.loan, depth, state, reg);
+		if (aside.count < (calls->metric != CALL_METRIC_NONE ? 4 : 3))
+			block_code_move(code, BLOCK_LOAD32_SIGNED, depth, IN_HEAD(calls, depth));
+		push_frame(calls, code, depth, state, aside.full);
 	}
+	point_give_back(code, &aside.more);
 	point_give_back(code, &aside.loan);
 	end(calls, code, &aside);
 }
@@ -227,7 +274,7 @@ void call_code_leave(struct call_code *calls, const struct point *point, struct 
 	point_borrow(code, point, for_metric(calls), for_leaving(calls, point), true, &aside.loan);
 	depth = aside.loan.registers[0];
 	last = aside.loan.registers[aside.loan.count - 1];
-	block_code_move(code, BLOCK_LOAD32, depth, IN_HEAD(calls, depth));
+	block_code_move(code, BLOCK_LOAD32_SIGNED, depth, IN_HEAD(calls, depth));
 	block_code_move(code, BLOCK_COMPARE, place_of(code, &aside.loan, last),
 			IN_FRAME(calls, depth, 0, stack));
 	machine_code_branch(code, MACHINE_NOT_EQUAL, aside.slow);
@@ -236,8 +283,7 @@ void call_code_leave(struct call_code *calls, const struct point *point, struct 
 		block_code_move(code, BLOCK_LOAD32, state, IN_FRAME(calls, depth, 0, state));
 		charge(calls, code, state, last, aside.slow);
 	}
-	block_code_address(code, depth, depth, -FRAME_BYTES);
-	block_code_move(code, BLOCK_STORE32, depth, IN_HEAD(calls, depth));
+	block_code_add32(code, IN_HEAD(calls, depth), (uint32_t)-FRAME_BYTES);
 	point_give_back(code, &aside.loan);
 	end(calls, code, &aside);
 }
@@ -253,20 +299,42 @@ void call_code_resume(struct call_code *calls, const struct point *point, struct
 	emit_slow(calls, code, point, CALL_OPERATION_RESUME);
 }
 
-/* In the other ways. */
+/* In the cache. */
 static void look_further(const struct call_code *calls, struct machine_code *code,
 			 const struct call_aside *aside)
 {
-	machine_code_place(code, aside->missed);
-	for (uint32_t way = 1; way < CALL_LAYOUT_WAYS; way++) {
-		uint32_t next = way + 1 < CALL_LAYOUT_WAYS ? machine_code_label(code) : aside->slow;
+	unsigned int state = aside->registers[1];
+	unsigned int index = aside->registers[aside->count == 2 ? 0 : 2];
 
-		find_transition(calls, code, aside->loan.registers[1], aside->loan.registers[2],
-				way, next);
+	machine_code_place(code, aside->missed);
+	for (uint32_t way = 0; way < CALL_LAYOUT_WAYS; way++) {
+		uint32_t next =
+			way + 1 < CALL_LAYOUT_WAYS ? machine_code_label(code) : aside->missed_slow;
+
+		find_cached(calls, code, state, index, way, next);
 		machine_code_branch(code, MACHINE_JUMP, aside->found);
-		if (next != aside->slow)
+		if (next != aside->missed_slow)
 			machine_code_place(code, next);
 	}
+	machine_code_place(code, aside->missed_slow);
+	point_give_back(code, &aside->more);
+}
+
+/* The call is counted, and has no frame. */
+static void lose_frame(const struct call_code *calls, struct machine_code *code,
+		       const struct call_aside *aside)
+{
+	machine_code_place(code, aside->full);
+	block_code_add32(code, IN_HEAD(calls, depth), (uint32_t)-FRAME_BYTES);
+	block_code_increment(code, IN_HEAD(calls, losses[CALL_LOSS_DEEP]));
+	point_give_back(code, &aside->more);
+	point_give_back(code, &aside->loan);
+	machine_code_branch(code, MACHINE_JUMP, aside->done);
+}
+
+static bool is_entry(const struct call_aside *aside)
+{
+	return aside->operation == CALL_OPERATION_ENTER || aside->operation == CALL_OPERATION_VISIT;
 }
 
 void call_code_asides(const struct call_code *calls, struct machine_code *code)
@@ -274,8 +342,9 @@ void call_code_asides(const struct call_code *calls, struct machine_code *code)
 	for (size_t i = 0; i < calls->aside_count; i++) {
 		const struct call_aside *aside = &calls->asides[i];
 
-		if (aside->operation == CALL_OPERATION_ENTER ||
-		    aside->operation == CALL_OPERATION_VISIT)
+		if (aside->operation == CALL_OPERATION_ENTER)
+			lose_frame(calls, code, aside);
+		if (is_entry(aside))
 			look_further(calls, code, aside);
 		machine_code_place(code, aside->slow);
 		point_give_back(code, &aside->loan);

@@ -24,8 +24,9 @@
 /*
  * Transitions are found by a hash table of their numbers, of 2^n slots, n from the first to
  * the last of these, of which at most 3/4 are used; and those that were gone lately by a
- * smaller one, in which each has one place, with room for some; the code at entries looks
- * there.
+ * smaller one, in which each has one place, with room for some. The last ones to a procedure
+ * are in a table of its own, by their states' lowest bits: the code at entries looks there
+ * first.
  */
 #define CALL_LAYOUT_BITS_FIRST 8U
 #define CALL_LAYOUT_BITS_LAST 19U
@@ -33,6 +34,7 @@
 #define CALL_LAYOUT_CACHE_BITS 13U
 #define CALL_LAYOUT_CACHE (1U << CALL_LAYOUT_CACHE_BITS)
 #define CALL_LAYOUT_WAYS 4U
+#define CALL_LAYOUT_LAST 256U /* one byte */
 
 /* States that always are: nothing is active; what there was no room for. */
 #define CALL_LAYOUT_ROOT 0U
@@ -95,11 +97,15 @@ enum call_loss {
  */
 #define CALL_LAYOUT_BELOW 8U
 
+#define CALL_LAYOUT_GAP 2U
+
 /**
  * struct call_frame - an activation
  * @stack:  where its return address is, CALL_LAYOUT_BELOW that; and 1 more of a handler of
  *          signals
- * @signal: it stands for the kernel, which has called the next one
+ * @signal: it stands for the kernel, which has called the next one: CALL_LAYOUT_GAP, frames
+ *          that the kernel has, else 0. The first of them is no frame: who was interrupted
+ *          may have been about to make it one, and has filled it in
  */
 struct call_frame {
 	uint64_t stack;
@@ -142,7 +148,8 @@ struct call_state {
  * @metric:       enum call_metric
  * @clock:        the metric when it was looked at last
  * @instructions: executed, if that is the metric; the program adds to it
- * @depth:        the current one of @frames[], in bytes; 0 is what stands for none
+ * @depth:        the current one of @frames[], in bytes, less CALL_LAYOUT_DEPTH: less than
+ *                0, and that of none is least
  * @state_count:  of @states[]
  * @history_count: of @history[]
  * @transition_count: of @transitions[]; 0 is none
@@ -155,7 +162,7 @@ struct call_head {
 	uint32_t magic;
 	uint32_t policy;
 	uint32_t metric;
-	uint32_t depth;
+	int32_t depth;
 	uint64_t clock;
 	uint64_t instructions;
 	uint32_t state_count;
@@ -171,16 +178,21 @@ struct call_head {
  * struct call_area - of a thread: its head and tables
  * @slots: numbers of transitions; 0: free
  * @cache: likewise, CALL_LAYOUT_SCALE times
+ * @last:  likewise, of each procedure: by which it was called lately
  */
 struct call_area {
 	struct call_head head;
-	struct call_frame frames[CALL_LAYOUT_FRAMES];
+	struct call_frame frames[CALL_LAYOUT_FRAMES + 1];
 	uint32_t cache[CALL_LAYOUT_WAYS][CALL_LAYOUT_CACHE];
 	struct call_state states[CALL_LAYOUT_STATES];
 	struct call_transition transitions[CALL_LAYOUT_TRANSITIONS];
 	uint32_t slots[2U << CALL_LAYOUT_BITS_LAST];
 	uint32_t history[CALL_LAYOUT_HISTORY];
+	uint32_t last[][CALL_LAYOUT_LAST];
 };
+
+/* Of the first frame for which there is no room; that is written to, and never the current one. */
+#define CALL_LAYOUT_DEPTH ((int32_t)(CALL_LAYOUT_FRAMES * sizeof(struct call_frame)))
 
 /* Instructions can multiply by 8: the rest of a transition's size, and a state's. */
 #define CALL_LAYOUT_SCALE 3U

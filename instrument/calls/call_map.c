@@ -11,7 +11,7 @@
 #include "lib/array.h"
 #include "lib/error.h"
 
-#define MAP_VERSION 1
+#define MAP_VERSION 2 /* another one, too, if the area (call_layout.h) is another */
 #define PROCEDURES_MAX (CALL_LAYOUT_SIGNAL - 1)
 
 void call_map_deinit(struct call_map *map)

@@ -75,14 +75,14 @@ static int check(struct call_thread *thread, uint32_t procedures)
 static int charge_rest(struct call_thread *thread, const struct call_head *head, int fd,
 		       uint64_t offset)
 {
+	int64_t at = (int64_t)head->depth + CALL_LAYOUT_DEPTH;
 	struct call_frame frame;
 	int r;
 
-	if (head->metric != CALL_METRIC_INSTRUCTIONS ||
-	    head->depth >= CALL_LAYOUT_FRAMES * sizeof(frame))
+	if (head->metric != CALL_METRIC_INSTRUCTIONS || at < 0 || at >= CALL_LAYOUT_DEPTH)
 		return 0;
 	r = file_read_exactly(fd, &frame, sizeof(frame),
-			      offset + offsetof(struct call_area, frames) + head->depth);
+			      offset + offsetof(struct call_area, frames) + (uint64_t)at);
 	if (r == 0 && frame.state < thread->state_count && head->instructions > head->clock)
 		thread->states[frame.state].metric += head->instructions - head->clock;
 	return r;

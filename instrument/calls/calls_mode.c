@@ -50,7 +50,8 @@ static int begin(struct mode_image *image, enum call_policy policy, struct error
 	}
 	if (map == NULL || map->path == NULL || map->build_id == NULL)
 		return error_set(err, ENOMEM, "no memory for a name");
-	image->area_bytes = sizeof(struct call_area);
+	image->area_bytes = sizeof(struct call_area) +
+			    image->reentry->candidates->count * sizeof(uint32_t[CALL_LAYOUT_LAST]);
 	if (find_metric(&map->metric, image->options->metric, err) < 0)
 		return -EINVAL;
 	image->parameters[CALL_LAYOUT_POLICY] = map->policy;

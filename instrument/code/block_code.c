@@ -178,6 +178,15 @@ void block_code_copy(struct machine_code *code, unsigned int to, unsigned int fr
 	emit(code, &bytes);
 }
 
+void block_code_low_byte(struct machine_code *code, unsigned int to, unsigned int from)
+{
+	/* A prefix in any case: else it would be another byte of some. */
+	uint8_t bytes[] = {(uint8_t)(REX | (to >= 8 ? REX_R : 0) | (from >= 8 ? REX_B : 0)), 0x0f,
+			   0xb6, (uint8_t)(0xc0 | (to & 7) << 3 | (from & 7))};
+
+	machine_code_bytes(code, bytes, sizeof(bytes));
+}
+
 void block_code_address(struct machine_code *code, unsigned int to, unsigned int from,
 			int32_t number)
 {

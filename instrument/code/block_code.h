@@ -81,6 +81,9 @@ void block_code_number(struct machine_code *code, unsigned int reg, uint64_t num
 /** block_code_copy() - a register gets another's value. No flags. */
 void block_code_copy(struct machine_code *code, unsigned int to, unsigned int from);
 
+/** block_code_low_byte() - a register gets another's lowest byte. No flags. */
+void block_code_low_byte(struct machine_code *code, unsigned int to, unsigned int from);
+
 /** block_code_address() - a register gets another's value and a number. No flags. */
 void block_code_address(struct machine_code *code, unsigned int to, unsigned int from,
 			int32_t number);

@@ -66,6 +66,11 @@ static unsigned int choose(const struct point *point, uint32_t taken)
 	return (unsigned int)__builtin_ctz(possible);
 }
 
+unsigned int point_free(const struct point *point, uint32_t named)
+{
+	return (unsigned int)__builtin_popcount(point->free & ~UNWANTED & ~named);
+}
+
 void point_borrow(struct machine_code *code, const struct point *point, uint32_t named,
 		  unsigned int count, bool flags, struct point_loan *ret)
 {

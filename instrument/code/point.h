@@ -89,6 +89,9 @@ struct point_loan {
 void point_borrow(struct machine_code *code, const struct point *point, uint32_t named,
 		  unsigned int count, bool flags, struct point_loan *ret);
 
+/** point_free() - how many registers point_borrow() finds free, but those of @named. */
+unsigned int point_free(const struct point *point, uint32_t named);
+
 /** point_give_back() - all as it was. */
 void point_give_back(struct machine_code *code, const struct point_loan *loan);
 

@@ -260,9 +260,14 @@ static __attribute__((noinline)) uint32_t build(struct call_area *area, uint32_t
 	return state;
 }
 
-/* The latest first, which is found the fastest. */
-static inline void remember(struct call_area *area, uint32_t place, uint32_t number)
+/* The latest first, which is found the fastest; but the procedure's own table is faster. */
+static inline void remember(struct call_area *area, uint32_t from, uint32_t procedure,
+			    uint32_t number)
 {
+	uint32_t place = call_layout_place(from, procedure);
+
+	if (procedure != CALL_LAYOUT_SIGNAL)
+		area->last[procedure][from % CALL_LAYOUT_LAST] = number;
 	for (uint32_t way = 0; way < CALL_LAYOUT_WAYS; way++) {
 		if (area->cache[way][place] == number)
 			return;
@@ -279,7 +284,7 @@ static inline uint32_t follow(struct call_area *area, uint32_t from, uint32_t pr
 
 	if (number == 0)
 		return build(area, from, procedure, site);
-	remember(area, call_layout_place(from, procedure), number * CALL_LAYOUT_SCALE);
+	remember(area, from, procedure, number * CALL_LAYOUT_SCALE);
 	add_at_once(&area->transitions[number].calls, 1);
 	return area->transitions[number].to;
 }
@@ -288,12 +293,13 @@ static inline uint32_t follow(struct call_area *area, uint32_t from, uint32_t pr
 
 static inline uint32_t depth_of(const struct call_area *area)
 {
-	return area->head.depth / (uint32_t)sizeof(struct call_frame);
+	return (uint32_t)(area->head.depth + CALL_LAYOUT_DEPTH) /
+	       (uint32_t)sizeof(struct call_frame);
 }
 
 static inline void set_depth(struct call_area *area, uint32_t depth)
 {
-	area->head.depth = depth * (uint32_t)sizeof(struct call_frame);
+	area->head.depth = (int32_t)(depth * sizeof(struct call_frame)) - CALL_LAYOUT_DEPTH;
 }
 
 static inline void push(struct call_area *area, uint32_t depth, struct call_frame frame)
@@ -302,7 +308,12 @@ static inline void push(struct call_area *area, uint32_t depth, struct call_fram
 	barrier();
 	set_depth(area, depth + 1);
 	barrier();
-	area->frames[depth + 1] = frame; /* a handler may have had its own there */
+}
+
+/* The one before; what the kernel has two of is no frame. */
+static inline uint32_t below(const struct call_area *area, uint32_t depth)
+{
+	return depth - (area->frames[depth].signal ? CALL_LAYOUT_GAP : 1);
 }
 
 /* That of who calls with the stack at a place, of those up to a depth. */
@@ -310,7 +321,7 @@ static inline uint32_t caller_at(const struct call_area *area, uint32_t depth, u
 {
 	while ((area->frames[depth].stack & ~UINT64_C(1)) <= stack &&
 	       !(area->frames[depth].signal && area->frames[depth].stack == stack))
-		depth--;
+		depth = below(area, depth);
 	return depth;
 }
 
@@ -321,7 +332,7 @@ static inline uint32_t find_frame(struct call_area *area, uint64_t stack)
 
 	charge(area, area->frames[depth].state);
 	while (area->frames[depth].stack < stack)
-		depth--;
+		depth = below(area, depth);
 	if ((area->frames[depth].stack & ~UINT64_C(1)) == stack)
 		return depth;
 	add_at_once(&area->head.losses[CALL_LOSS_UNMATCHED], 1);
@@ -341,7 +352,7 @@ void call_automaton_begin(struct call_area *area, enum call_policy policy, enum 
 	area->head.self = (uint64_t)area;
 	area->head.policy = policy;
 	area->head.metric = metric;
-	area->head.depth = 0;
+	set_depth(area, 0);
 	area->head.building = 0;
 	area->frames[0] = (struct call_frame){.stack = ~UINT64_C(1) - 1, .state = CALL_LAYOUT_ROOT};
 	area->head.clock = metric_now(area);
@@ -360,7 +371,7 @@ void call_automaton_enter(struct call_area *area, uint32_t procedure, uint32_t s
 		return;
 	}
 	/* Where a handler ended in a tail call this one is the handler now. */
-	stack += area->frames[depth].signal;
+	stack += area->frames[depth].signal != 0;
 	state = follow(area, area->frames[depth].state, procedure, site);
 	push(area, depth, (struct call_frame){.stack = stack, .state = state});
 }
@@ -374,20 +385,22 @@ void call_automaton_visit(struct call_area *area, uint32_t procedure, uint32_t s
 }
 
 /* What is between the interrupted procedure and the handler has a frame of its own, for
- * when this ends in a tail call. */
+ * when this ends in a tail call; and one may be half made already. */
 void call_automaton_signal(struct call_area *area, uint32_t procedure, uint64_t stack)
 {
 	uint32_t depth = depth_of(area), signal, state;
 
 	charge(area, area->frames[depth].state);
-	if (depth + 2 >= CALL_LAYOUT_FRAMES) {
+	if (depth + CALL_LAYOUT_GAP + 1 >= CALL_LAYOUT_FRAMES) {
 		add_at_once(&area->head.losses[CALL_LOSS_DEEP], 1);
 		return;
 	}
 	signal = follow(area, CALL_LAYOUT_ROOT, CALL_LAYOUT_SIGNAL, 0);
-	push(area, depth, (struct call_frame){.stack = stack, .state = signal, .signal = 1});
+	depth += CALL_LAYOUT_GAP;
+	push(area, depth - 1,
+	     (struct call_frame){.stack = stack, .state = signal, .signal = CALL_LAYOUT_GAP});
 	state = follow(area, signal, procedure, 0);
-	push(area, depth + 1, (struct call_frame){.stack = stack + 1, .state = state});
+	push(area, depth, (struct call_frame){.stack = stack + 1, .state = state});
 }
 
 void call_automaton_visit_signal(struct call_area *area, uint32_t procedure)
@@ -418,7 +431,7 @@ void call_automaton_resume(struct call_area *area, uint32_t procedure, uint64_t 
 	charge(area, area->frames[depth].state);
 	while (depth > 0 && (area->frames[depth].stack <= stack ||
 			     area->states[area->frames[depth].state].procedure != procedure))
-		depth--;
+		depth = below(area, depth);
 	if (depth > 0)
 		set_depth(area, depth);
 }
