@@ -414,16 +414,18 @@ static int add_pair(struct program_calls *calls, const struct site *site, uint32
 {
 	const struct call_network_procedure *network = calls->network.items;
 	struct call_network_pair *pair = list_add(&calls->pairs);
+	double site_variance = variance + site->spread * site->spread;
 
 	if (pair == NULL)
 		return -ENOMEM;
-	variance += (1 - part) * (1 / count + SHARE_BIAS);
 	*pair = (struct call_network_pair){
 		.caller = site->caller,
 		.callee = callee,
 		.ratio = network[callee].all_executions * part / (site->calls * share),
-		.spread = sqrt(variance + site->spread * site->spread +
+		.spread = sqrt(site_variance + (1 - part) * (1 / count + SHARE_BIAS) +
 			       network[callee].entry_spread * network[callee].entry_spread),
+		.part = part,
+		.site_spread = sqrt(site_variance),
 	};
 	return 0;
 }

@@ -2,6 +2,7 @@
 #include "tests/unit.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "analysis/frequency/frequency.h"
 #include "analysis/insn/insn.h"
@@ -46,18 +47,34 @@ static const struct loop loops[] = {
 
 #define LOOPS (sizeof(loops) / sizeof(loops[0]))
 
-/*
- * The estimate of a loop of many iterations, all of whose samples are at one instruction;
- * @bound: cycles of an iteration at best
- */
+/* The estimate of the first block; @bound: cycles of one execution of it, at best */
+static struct frequency_estimate estimate(const struct cfg *cfg, struct procedure_profile *profile,
+					  double *bound)
+{
+	struct frequency_input input = {
+		.profile = profile, .cfg = cfg, .model = machine_model_find("x86-64")};
+	struct frequency_estimate ret;
+	struct frequency frequency;
+	struct schedule schedule;
+
+	assert_non_null(input.model);
+	assert_int_equal(schedule_create(&schedule, input.model, cfg, NULL), 0);
+	input.schedule = &schedule;
+	*bound = schedule.block_cycles[0];
+	assert_int_equal(frequency_estimate(&frequency, frequency_estimator_find("dcpi"), &input),
+			 0);
+	ret = frequency.blocks[0];
+	frequency_deinit(&frequency);
+	schedule_deinit(&schedule);
+	return ret;
+}
+
+/* The estimate of a loop of many iterations, all of whose samples are at one instruction */
 static struct frequency_estimate estimate_loop(const struct loop *loop, double *bound)
 {
 	struct procedure_profile profile = {
 		.total = SAMPLES, .period_cycles = 1, .calls_in = -1, .slowness = 1};
-	struct frequency_input input = {.profile = &profile};
 	struct frequency_estimate ret;
-	struct frequency frequency;
-	struct schedule schedule;
 	double samples[8] = {SAMPLES}, seen[EDGES_MAX] = {0};
 	struct cfg *cfg;
 
@@ -66,11 +83,6 @@ static struct frequency_estimate estimate_loop(const struct loop *loop, double *
 			 0);
 	assert_int_equal(cfg->block_count, 1);
 	assert_in_range(cfg->insn_count, 3, 8);
-	input.cfg = cfg;
-	input.model = machine_model_find("x86-64");
-	assert_non_null(input.model);
-	assert_int_equal(schedule_create(&schedule, input.model, cfg, NULL), 0);
-	input.schedule = &schedule;
 	profile.samples = samples;
 	assert_in_range(cfg->edge_count, 2, EDGES_MAX);
 	for (uint32_t e = 0; e < cfg->edge_count; e++) {
@@ -78,13 +90,8 @@ static struct frequency_estimate estimate_loop(const struct loop *loop, double *
 			seen[e] = cfg->edges[e].to == 0 ? ITERATIONS : 1;
 	}
 	profile.edge_samples = seen;
-	*bound = schedule.block_cycles[0];
+	ret = estimate(cfg, &profile, bound);
 	assert_true(*bound >= 1 && *bound < 10);
-	assert_int_equal(frequency_estimate(&frequency, frequency_estimator_find("dcpi"), &input),
-			 0);
-	ret = frequency.blocks[0];
-	frequency_deinit(&frequency);
-	schedule_deinit(&schedule);
 	cfg_destroy(cfg);
 	return ret;
 }
@@ -127,11 +134,57 @@ static void test_other_loops_run_at_their_bound(void **state)
 	}
 }
 
+/* A block that waits, and one behind it, as often executed, that has a hundredth of the samples */
+static double estimate_behind(const char *code, size_t bytes)
+{
+	struct procedure_profile profile = {
+		.total = SAMPLES * 1.01, .period_cycles = 1, .calls_in = -1, .slowness = 1};
+	double samples[32] = {SAMPLES}, bound, ret;
+	struct cfg *cfg;
+
+	assert_int_equal(
+		cfg_from_code(&cfg, &insn_x86_decoder, (const uint8_t *)code, bytes, ADDRESS, NULL),
+		0);
+	assert_int_equal(cfg->block_count, 2);
+	assert_in_range(cfg->insn_count, 3, 32);
+	samples[cfg->blocks[1].first] = SAMPLES / 100;
+	profile.samples = samples;
+	ret = estimate(cfg, &profile, &bound).value;
+	cfg_destroy(cfg);
+	return ret;
+}
+
+/*
+ * A short block may have few samples because it passes beside what waits; a long one has
+ * few because it is seldom executed.
+ */
+static void test_few_samples_tell_more_of_long_blocks(void **state)
+{
+	static const char begin[] = "\x48\x8b\x03\x48\x85\xc0\x75\x00", /* jne to the next one */
+		add[] = "\x48\x01\xd1", end[] = "\xc3";
+	char brief[sizeof(begin) + sizeof(add)], extended[sizeof(begin) + 20 * sizeof(add)];
+	size_t bytes = sizeof(begin) - 1;
+	double after_short, after_long;
+
+	(void)state;
+	memcpy(brief, begin, bytes);
+	memcpy(brief + bytes, end, 1);
+	after_short = estimate_behind(brief, bytes + 1);
+	memcpy(extended, begin, bytes);
+	for (int i = 0; i < 20; i++, bytes += sizeof(add) - 1)
+		memcpy(extended + bytes, add, sizeof(add) - 1);
+	memcpy(extended + bytes, end, 1);
+	after_long = estimate_behind(extended, bytes + 1);
+	if (!(after_long < after_short / 5))
+		fail_msg("%g behind a short block, %g behind a long one", after_short, after_long);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_loops_that_change_lines_may_wait_for_memory),
 		cmocka_unit_test(test_other_loops_run_at_their_bound),
+		cmocka_unit_test(test_few_samples_tell_more_of_long_blocks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,6 +15,8 @@
 #define STEPS_MAX 200
 /* Degrees of freedom of what compares two procedures. */
 #define FREEDOM 4.0
+/* Relative variance of the share of executions that pairs are not known for. */
+#define UNSEEN_BIAS 0.3
 /* Logarithm of a factor: no procedure is off by more, nor does a trial step go further. */
 #define SHIFT_MAX 6.0
 
@@ -24,6 +26,18 @@ static int compare_calls(const void *a, const void *b)
 
 	if (x->callee != y->callee)
 		return x->callee < y->callee ? -1 : 1;
+	return (x->caller > y->caller) - (x->caller < y->caller);
+}
+
+/* Those that are no part of a sum come last. */
+static int compare_pairs(const void *a, const void *b)
+{
+	const struct call_network_pair *x = a, *y = b;
+
+	if (x->callee != y->callee)
+		return x->callee < y->callee ? -1 : 1;
+	if ((x->part > 0) != (y->part > 0))
+		return x->part > 0 ? -1 : 1;
 	return (x->caller > y->caller) - (x->caller < y->caller);
 }
 
@@ -97,6 +111,54 @@ static double compare(const struct search *search, size_t i, const double *shift
 	return (FREEDOM + 1) / 2 * log1p(off * off / (FREEDOM * variance));
 }
 
+/*
+ * The pairs [first, end) of one procedure, added up: which share of its executions each
+ * place has called for is not known well, but a share that one has too much of is missing
+ * from the others.
+ */
+static double compare_sum(const struct search *search, size_t first, size_t end,
+			  const double *shift, double *gradient)
+{
+	const struct call_network_pair *pairs = search->network->pairs;
+	uint32_t callee = pairs[first].callee;
+	double variance = search->network->procedures[callee].entry_spread;
+	double parts = 0, calls = 0, off, slope;
+
+	for (size_t i = first; i < end; i++) {
+		parts += pairs[i].part;
+		calls += pairs[i].part / pairs[i].ratio * search->factors[pairs[i].caller];
+	}
+	variance = TIE_SPREAD * TIE_SPREAD + variance * variance + fmax(0, 1 - parts) * UNSEEN_BIAS;
+	for (size_t i = first; i < end; i++)
+		variance += pow(pairs[i].part / parts * pairs[i].site_spread, 2);
+	off = log(parts / calls) + shift[callee];
+	slope = (FREEDOM + 1) * off / (FREEDOM * variance + off * off);
+	gradient[callee] += slope;
+	for (size_t i = first; i < end; i++)
+		gradient[pairs[i].caller] -= slope * pairs[i].part / pairs[i].ratio / calls *
+					     search->factors[pairs[i].caller];
+	return (FREEDOM + 1) / 2 * log1p(off * off / (FREEDOM * variance));
+}
+
+static double compare_sums(const struct search *search, const double *shift, double *gradient)
+{
+	const struct call_network *network = search->network;
+	double cost = 0;
+
+	for (size_t first = 0, end; first < network->pair_count; first = end) {
+		uint32_t callee = network->pairs[first].callee;
+
+		for (end = first; end < network->pair_count; end++) {
+			if (network->pairs[end].callee != callee || network->pairs[end].part <= 0)
+				break;
+		}
+		if (end > first + 1)
+			cost += compare_sum(search, first, end, shift, gradient);
+		end = end > first ? end : first + 1;
+	}
+	return cost;
+}
+
 static lbfgsfloatval_t evaluate(void *instance, const lbfgsfloatval_t *shift,
 				lbfgsfloatval_t *gradient, const int n, const lbfgsfloatval_t step)
 {
@@ -124,7 +186,7 @@ static lbfgsfloatval_t evaluate(void *instance, const lbfgsfloatval_t *shift,
 	}
 	for (size_t i = 0; i < problem->pair_count; i++)
 		cost += compare(search, i, shift, gradient);
-	return cost;
+	return cost + compare_sums(search, shift, gradient);
 }
 
 /* @numbers: room for two of each procedure and one of each pair */
@@ -160,6 +222,8 @@ int call_network_solve(struct call_network *network)
 		return 0;
 	if (network->call_count > 0)
 		qsort(network->calls, network->call_count, sizeof(*network->calls), compare_calls);
+	if (network->pair_count > 0)
+		qsort(network->pairs, network->pair_count, sizeof(*network->pairs), compare_pairs);
 	numbers = calloc(2 * procedure_count + network->pair_count, sizeof(*numbers));
 	shift = lbfgs_malloc((int)procedure_count);
 	if (numbers == NULL || shift == NULL) {

@@ -49,24 +49,29 @@ struct call_network_call {
  * @caller, @callee: procedures, not the same
  * @ratio:  what the callee's estimate says, divided by what the caller's says
  * @spread: how uncertain its logarithm is beside the factors of both
+ * @part:   the share of the callee's executions that these are; 0: not known. Pairs of one
+ *          callee are compared as a sum, too: an error in one's part is the others'.
+ * @site_spread: how uncertain the caller's estimate is beside its factor
  */
 struct call_network_pair {
 	uint32_t caller;
 	uint32_t callee;
 	double ratio;
 	double spread;
+	double part;
+	double site_spread;
 };
 
 /**
  * struct call_network - all there is to compare
- * @calls: in any order; sorted by callee
+ * @calls, @pairs: in any order; sorted by callee
  */
 struct call_network {
 	struct call_network_procedure *procedures;
 	size_t procedure_count;
 	struct call_network_call *calls;
 	size_t call_count;
-	const struct call_network_pair *pairs;
+	struct call_network_pair *pairs;
 	size_t pair_count;
 };
 

@@ -20,7 +20,7 @@ int frequency_flow(struct frequency *ret, const struct frequency_input *input);
  * How much faster or slower than average a procedure may run as a whole: standard
  * deviation of the logarithm.
  */
-#define FREQUENCY_FLOW_PROCEDURE_SPREAD 0.5
+#define FREQUENCY_FLOW_PROCEDURE_SPREAD 0.35
 
 /**
  * frequency_flow_spread() - how uncertain one of its estimates is beside what a whole

@@ -18,15 +18,19 @@
  * of it are stalls, which come by the block rather than by the instruction: no model of
  * instructions does better. Where branches go either way, some are mispredicted.
  */
-#define BLOCK_CYCLES 1.9
-#define INSN_CYCLES 0.27
+#define BLOCK_CYCLES 1.0
+#define INSN_CYCLES 0.3
 #define MISPREDICT_CYCLES 2.7
 /*
  * How even these are from block to block: the shape of a gamma distribution, and of the
- * one that its scale is drawn from, since some wait for memory.
+ * one that its scale is drawn from, since some wait for memory. A block of one or two
+ * instructions often passes with its neighbours, in no time of its own; one of twenty
+ * never does, and all that it can take is longer.
  */
-#define EVENNESS 0.5
-#define HEAVINESS (1 / 8.0)
+#define INSN_EVENNESS 0.18
+#define HEAVINESS 0.2
+/* Of what nothing is known. */
+#define ANY_EVENNESS 0.5
 
 /* But loops of one block often run at their bound, less what the model is too slow. */
 #define LOOP_SPEED 0.85
@@ -76,7 +80,7 @@
 #define PROGRAM_SPREAD 0.4
 #define COMMON_SPREAD hypot(PROGRAM_SPREAD, FREQUENCY_FLOW_PROCEDURE_SPREAD)
 #define HIGH_SPREAD 0.1
-#define MEDIUM_SPREAD 0.27
+#define MEDIUM_SPREAD 0.23
 
 /* Samples that may be expected, and still none be seen, one time in ten. */
 #define UNSEEN 2.3
@@ -218,7 +222,7 @@ static void take_loop_time(struct flow_block_evidence *block, double bound, doub
 
 	if (changes_lines && range > 0) {
 		block->cycles = sqrt(bound * MEMORY_CYCLES);
-		block->evenness = fmin(12 / (range * range), EVENNESS);
+		block->evenness = fmin(12 / (range * range), ANY_EVENNESS);
 		return;
 	}
 	block->heaviness = 0;
@@ -240,7 +244,7 @@ static void take_time(struct flow_evidence *evidence, const struct flow_chain *c
 			mine->samples += input->profile->samples[i];
 		mine->cycles = BLOCK_CYCLES + INSN_CYCLES * block->count +
 			       MISPREDICT_CYCLES * surprise(chain, evidence, cfg, b);
-		mine->evenness = EVENNESS;
+		mine->evenness = INSN_EVENNESS * block->count;
 		mine->heaviness = HEAVINESS;
 		if (is_loop(chain, b) && input->schedule->block_cycles[b] > 0)
 			take_loop_time(mine, input->schedule->block_cycles[b],
@@ -294,7 +298,7 @@ static void fill(struct frequency *ret, const struct flow_chain *chain,
 		/* No known way leads there, and yet it may run. */
 		if ((cfg->blocks[b].flags & CFG_BLOCK_UNREACHED) != 0)
 			ret->blocks[b] = estimate_of(block->samples / block->cycles,
-						     1 / sqrt(EVENNESS), FREQUENCY_RATIO);
+						     1 / sqrt(ANY_EVENNESS), FREQUENCY_RATIO);
 		else
 			ret->blocks[b] = estimate_of(fit->nodes[b], fit->spread[b],
 						     block->samples > 0 ? FREQUENCY_JOINT
