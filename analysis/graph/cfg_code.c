@@ -10,40 +10,44 @@
 #define WANTED_MAX 64
 #define PART_BYTES_MAX 4096
 #define PLACE_BYTES 32
+/* Room is made at once for so many instructions, of so many bytes each. */
+#define FIRST_MAX 65536
+#define INSN_BYTES_LIKELY 4
 
-static int append(struct cfg_code *code, const struct insn *insn)
+/* Room for more, behind those that are there. */
+static int reserve(struct cfg_code *code, size_t count)
 {
-	if (code->count == CFG_CODE_NONE - 16)
+	if (code->count >= CFG_CODE_NONE - 16)
 		return -E2BIG;
-	if (array_reserve(&code->insns, &code->capacity, (size_t)code->count + 1,
-			  sizeof(*code->insns)) < 0)
-		return -ENOMEM;
-	code->insns[code->count++] = *insn;
-	return 0;
+	return array_reserve(&code->insns, &code->capacity, code->count + count,
+			     sizeof(*code->insns));
 }
 
 int cfg_code_add(struct cfg_code *code, struct image_range range, const uint8_t *bytes)
 {
 	uint64_t total = range.end - range.start;
+	uint64_t likely = total / INSN_BYTES_LIKELY;
 	size_t length;
 
 	if (array_reserve(&code->parts, &code->part_capacity, code->part_count + 1,
 			  sizeof(*code->parts)) < 0)
 		return -ENOMEM;
 	code->parts[code->part_count++] = (struct cfg_code_part){.range = range, .bytes = bytes};
+	if (likely > 0 && likely < FIRST_MAX && reserve(code, likely) == -ENOMEM)
+		return -ENOMEM;
 	for (uint64_t at = 0; at < total; at += length) {
-		struct insn insn;
-		int r;
+		int r = reserve(code, 1);
 
-		length = code->decoder->decode(&insn, bytes + at, total - at, range.start + at);
-		if (length == 0) {
-			length = code->decoder->alignment;
-			code->bad_bytes += length < total - at ? length : total - at;
-			continue;
-		}
-		r = append(code, &insn);
 		if (r < 0)
 			return r;
+		length = code->decoder->decode(&code->insns[code->count], bytes + at, total - at,
+					       range.start + at);
+		if (length > 0) {
+			code->count++;
+			continue;
+		}
+		length = code->decoder->alignment;
+		code->bad_bytes += length < total - at ? length : total - at;
 	}
 	return 0;
 }
@@ -240,21 +244,22 @@ int cfg_code_add_chain(struct cfg_code *code, uint32_t sorted, uint64_t address)
 
 	while (part != NULL && address < part->range.end) {
 		const uint8_t *bytes = part->bytes + (address - part->range.start);
-		struct insn insn;
-		size_t length =
-			code->decoder->decode(&insn, bytes, part->range.end - address, address);
-		int r;
+		int r = reserve(code, 1);
+		struct insn *insn;
+		size_t length;
 
-		if (length == 0 || find(code, part, sorted, address) != CFG_CODE_NONE)
-			break;
-		r = append(code, &insn);
 		if (r < 0)
 			return r;
+		insn = &code->insns[code->count];
+		length = code->decoder->decode(insn, bytes, part->range.end - address, address);
+		if (length == 0 || find(code, part, sorted, address) != CFG_CODE_NONE)
+			break;
+		code->count++;
 		added++;
 		code->bad_bytes += length;
 		address += length;
-		if (insn.flow == INSN_FLOW_JUMP || insn.flow == INSN_FLOW_RETURN ||
-		    insn.flow == INSN_FLOW_JUMP_INDIRECT || insn.flow == INSN_FLOW_STOP)
+		if (insn->flow == INSN_FLOW_JUMP || insn->flow == INSN_FLOW_RETURN ||
+		    insn->flow == INSN_FLOW_JUMP_INDIRECT || insn->flow == INSN_FLOW_STOP)
 			break;
 	}
 	return added;

@@ -108,6 +108,17 @@ static void solve(struct liveness *liveness)
 	} while (changed);
 }
 
+static uint32_t longest_block(const struct cfg *cfg)
+{
+	uint32_t longest = 0;
+
+	for (uint32_t b = 0; b < cfg->block_count; b++) {
+		if (cfg->blocks[b].count > longest)
+			longest = cfg->blocks[b].count;
+	}
+	return longest;
+}
+
 int liveness_find(struct liveness *ret, const struct cfg *cfg, bool across)
 {
 	*ret = (struct liveness){
@@ -115,13 +126,15 @@ int liveness_find(struct liveness *ret, const struct cfg *cfg, bool across)
 		.across = across,
 		.in = calloc(cfg->block_count, sizeof(*ret->in)),
 		.out = calloc(cfg->block_count, sizeof(*ret->out)),
+		.after = malloc(((size_t)longest_block(cfg) + 1) * sizeof(*ret->after)),
 	};
-	if (ret->in == NULL || ret->out == NULL) {
+	if (ret->in == NULL || ret->out == NULL || ret->after == NULL) {
 		liveness_deinit(ret);
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < cfg->insn_count; i++)
 		ret->written |= set_of(&cfg->insns[i].writes) & LIVENESS_REGISTERS;
+	ret->after[0] = 0;
 	solve(ret);
 	return 0;
 }
@@ -130,18 +143,24 @@ void liveness_deinit(struct liveness *liveness)
 {
 	free(liveness->in);
 	free(liveness->out);
+	free(liveness->after);
 	*liveness = (struct liveness){0};
 }
 
 uint32_t liveness_after(const struct liveness *liveness, uint32_t insn)
 {
 	const struct cfg *cfg = liveness->cfg;
-	const struct cfg_block *block = &cfg->blocks[cfg->block_of[insn]];
-	uint32_t live = liveness->out[cfg->block_of[insn]];
+	uint32_t number = cfg->block_of[insn];
+	const struct cfg_block *block = &cfg->blocks[number];
+	uint32_t *after = liveness->after + 1;
 
-	for (uint32_t i = block->first + block->count - 1; i > insn; i--)
-		live = step(liveness, &cfg->insns[i], live);
-	return live;
+	if (liveness->after[0] != number + 1) {
+		liveness->after[0] = number + 1;
+		after[block->count - 1] = liveness->out[number];
+		for (uint32_t i = block->count - 1; i > 0; i--)
+			after[i - 1] = step(liveness, &cfg->insns[block->first + i], after[i]);
+	}
+	return after[insn - block->first];
 }
 
 uint32_t liveness_before(const struct liveness *liveness, uint32_t insn)

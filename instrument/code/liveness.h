@@ -23,12 +23,15 @@
  * @out:     live behind each block
  * @written: registers that the procedure writes
  * @across:  flags may matter across calls, returns and jumps to other procedures
+ * @after:   of a block that was asked for: its number + 1, then what is live behind each of
+ *           its instructions
  */
 struct liveness {
 	const struct cfg *cfg;
 	uint32_t *in;
 	uint32_t *out;
 	uint32_t written;
+	uint32_t *after;
 	bool across;
 };
 
@@ -43,7 +46,11 @@ int liveness_find(struct liveness *ret, const struct cfg *cfg, bool across);
 
 void liveness_deinit(struct liveness *liveness);
 
-/** liveness_before() - what is live before an instruction of a block that is reached. */
+/**
+ * liveness_before() - what is live before an instruction of a block that is reached
+ *
+ * Quick for instructions of the block that was asked for last. Not for several threads.
+ */
 uint32_t liveness_before(const struct liveness *liveness, uint32_t insn);
 
 /** liveness_after() - behind it, on the way to the next instruction. */

@@ -89,18 +89,26 @@ void copier_point_start(const struct copier *copier, uint32_t number)
 				  live_at_start(copier, &copier->graph->nodes[number]));
 }
 
+static void emit_at(const struct copier *copier, struct point *point, uint32_t insn, bool before)
+{
+	const struct liveness *liveness = copier->source->liveness;
+
+	if (copier_point_wants(copier, point))
+		copier_point_emit(copier, point,
+				  before ? liveness_before(liveness, insn)
+					 : liveness_after(liveness, insn));
+}
+
 /* The end, and the edge that the node's last instruction is. */
-void copier_point_end(const struct copier *copier, uint32_t number, uint32_t live)
+void copier_point_end(const struct copier *copier, uint32_t number, uint32_t insn, bool before)
 {
 	struct point end = {.kind = POINT_END, .node = number, .red_zone = true};
 
-	if (copier_point_wants(copier, &end))
-		copier_point_emit(copier, &end, live);
+	emit_at(copier, &end, insn, before);
 	if (copier->ends_by[number] != COUNT_NONE) {
 		struct point edge = copier_point_of_edge(copier, copier->ends_by[number]);
 
-		if (copier_point_wants(copier, &edge))
-			copier_point_emit(copier, &edge, live);
+		emit_at(copier, &edge, insn, before);
 	}
 }
 

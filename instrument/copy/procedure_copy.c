@@ -107,6 +107,22 @@ static uint32_t edge_of_kind(const struct copier *copier, const struct cfg_block
 	return COUNT_NONE;
 }
 
+/* A branch's condition, as it is in its opcode; -1: it has none, and is always short. */
+static int condition_of(const struct insn *branch)
+{
+	static const ZydisMnemonic mnemonics[] = {
+		ZYDIS_MNEMONIC_JO, ZYDIS_MNEMONIC_JNO, ZYDIS_MNEMONIC_JB,  ZYDIS_MNEMONIC_JNB,
+		ZYDIS_MNEMONIC_JZ, ZYDIS_MNEMONIC_JNZ, ZYDIS_MNEMONIC_JBE, ZYDIS_MNEMONIC_JNBE,
+		ZYDIS_MNEMONIC_JS, ZYDIS_MNEMONIC_JNS, ZYDIS_MNEMONIC_JP,  ZYDIS_MNEMONIC_JNP,
+		ZYDIS_MNEMONIC_JL, ZYDIS_MNEMONIC_JNL, ZYDIS_MNEMONIC_JLE, ZYDIS_MNEMONIC_JNLE,
+	};
+	int condition = (int)(sizeof(mnemonics) / sizeof(mnemonics[0])) - 1;
+
+	while (condition >= 0 && mnemonics[condition] != branch->opcode)
+		condition--;
+	return condition;
+}
+
 /* A conditional branch and its two ways. */
 static int copy_branch(struct copier *copier, const struct cfg_block *block, uint32_t last,
 		       uint32_t next)
@@ -114,19 +130,13 @@ static int copy_branch(struct copier *copier, const struct cfg_block *block, uin
 	const struct insn *insn = &copier->cfg->insns[last];
 	uint32_t taken = edge_of_kind(copier, block, false);
 	uint32_t falls = edge_of_kind(copier, block, true);
-	ZydisDecodedInstruction zydis;
-	const uint8_t *bytes;
-	int r = copier_insn_decode(copier, insn, &zydis, &bytes);
+	int condition = condition_of(insn);
 
-	if (r < 0)
-		return r;
 	if (taken == COUNT_NONE || falls == COUNT_NONE || block->out_count != 2)
 		return copier_refuse(copier, "a branch with an unknown way");
-	if (zydis.mnemonic == ZYDIS_MNEMONIC_JRCXZ || zydis.mnemonic == ZYDIS_MNEMONIC_JECXZ ||
-	    zydis.mnemonic == ZYDIS_MNEMONIC_LOOP || zydis.mnemonic == ZYDIS_MNEMONIC_LOOPE ||
-	    zydis.mnemonic == ZYDIS_MNEMONIC_LOOPNE)
+	if (condition < 0)
 		return copier_refuse(copier, "a branch that is always short");
-	emit_branch(copier, zydis.opcode & 0xf, taken);
+	emit_branch(copier, (unsigned int)condition, taken);
 	copier_insn_mark_end(copier, insn);
 	emit_fall(copier, falls, next);
 	return 0;
@@ -198,12 +208,14 @@ static int copy_insn(struct copier *copier, uint32_t index)
 static int check_again(struct copier *copier, uint32_t index)
 {
 	const struct insn *insn = &copier->cfg->insns[index];
-	uint32_t live = liveness_after(copier->source->liveness, index), back;
+	uint32_t back;
 
-	if (!copier_is_system_call(insn) && !copier->source->forks(copier->source->context, insn))
+	if (!copier_is_system_call(insn) &&
+	    (insn->flow != INSN_FLOW_CALL ||
+	     !copier->source->forks(copier->source->context, insn)))
 		return 0;
 	back = machine_code_label(copier->code);
-	copier_entry_check(copier, back, live, true);
+	copier_entry_check(copier, back, liveness_after(copier->source->liveness, index), true);
 	machine_code_place(copier->code, back);
 	return 0;
 }
@@ -211,7 +223,6 @@ static int check_again(struct copier *copier, uint32_t index)
 static int copy_node(struct copier *copier, uint32_t number)
 {
 	const struct count_node *node = &copier->graph->nodes[number];
-	const struct liveness *liveness = copier->source->liveness;
 	uint32_t last = node->first + node->count - 1;
 	const struct insn *insns = copier->cfg->insns;
 	int r = 0;
@@ -223,7 +234,7 @@ static int copy_node(struct copier *copier, uint32_t number)
 		copier_insn_mark(copier, insns[i].address);
 		copier_point_reference(copier, number, i);
 		if (i == last && goes)
-			copier_point_end(copier, number, liveness_before(liveness, i));
+			copier_point_end(copier, number, i, true);
 		if (i == last && ends_here(&insns[i]))
 			return 0; /* copy_end() does it */
 		r = copy_insn(copier, i);
@@ -233,10 +244,10 @@ static int copy_node(struct copier *copier, uint32_t number)
 		if (r == 0 && i == last && goes)
 			copier_point_back(copier, number, i);
 		if (r == 0 && i == last && !goes)
-			copier_point_end(copier, number, liveness_after(liveness, i));
+			copier_point_end(copier, number, i, false);
 	}
 	if (r == 0 && node->count == 0)
-		copier_point_end(copier, number, liveness->out[node->block]);
+		copier_point_end(copier, number, node->first - 1, false);
 	return r;
 }
 
