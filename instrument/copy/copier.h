@@ -135,7 +135,8 @@ bool copier_point_wants(const struct copier *copier, const struct point *point);
 void copier_point_emit(const struct copier *copier, struct point *point, uint32_t live);
 
 /** copier_point_start() - a node's start; _end: its end, and the edge that its last
- * instruction is, before or behind one; _back: where its call comes back; _reference: before an instruction. */
+ * instruction is, before or behind one; _back: where its call comes back; _reference: before
+ * an instruction. */
 void copier_point_start(const struct copier *copier, uint32_t number);
 void copier_point_end(const struct copier *copier, uint32_t number, uint32_t insn, bool before);
 void copier_point_back(const struct copier *copier, uint32_t number, uint32_t insn);

@@ -211,8 +211,7 @@ static int check_again(struct copier *copier, uint32_t index)
 	uint32_t back;
 
 	if (!copier_is_system_call(insn) &&
-	    (insn->flow != INSN_FLOW_CALL ||
-	     !copier->source->forks(copier->source->context, insn)))
+	    (insn->flow != INSN_FLOW_CALL || !copier->source->forks(copier->source->context, insn)))
 		return 0;
 	back = machine_code_label(copier->code);
 	copier_entry_check(copier, back, liveness_after(copier->source->liveness, index), true);
