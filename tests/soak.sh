@@ -165,7 +165,7 @@ judge()
 }
 
 : > "$work/dcpid.conf"
-"$bin/dcpid" --config "$work/dcpid.conf" --socket "$socket" --db "$db" \
+nice -n -5 "$bin/dcpid" --config "$work/dcpid.conf" --socket "$socket" --db "$db" \
 	--source "${SOAK_SOURCE:-auto}" --event "${SOAK_EVENTS:-cpu-clock}" 2> "$work/log" &
 daemon=$!
 for _ in $(seq 100); do
