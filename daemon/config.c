@@ -89,7 +89,7 @@ static const struct config_key {
 	{TEXT(image_events), .initial = "auto", .check = image_events_check},
 	{TEXT(audit_socket), .initial = AUDIT_SOCKET},
 	{TEXT(socket), .initial = CONFIG_SOCKET},
-	{TEXT(per_process), .initial = "none"},
+	{TEXT(per_process), .initial = "unknown"},
 	{TEXT(per_unit), .initial = "none"},
 	{TEXT(label), .initial = ""},
 	{TEXT(log_level), .initial = "info", .check = log_level_check},

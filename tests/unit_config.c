@@ -60,7 +60,7 @@ static void defaults_are_sane(void **state)
 	config_init(&config);
 	assert_string_equal(config.db, CONFIG_DB);
 	assert_string_equal(config.source, "auto");
-	assert_string_equal(config.per_process, "none");
+	assert_string_equal(config.per_process, "unknown");
 	assert_int_equal(config.drain_interval_ms, 1000);
 	assert_int_equal(config.merge_interval_s, 30);
 	assert_int_equal(config.memory_limit_mb, 64);

@@ -568,12 +568,49 @@ static void a_label_comes_late(void **state)
 	matcher_close(matcher);
 }
 
+/* Of what is in no image: whose it is, if it is a process' own. */
+static void unknown_code_is_someones(void **state)
+{
+	const struct matcher_config config = {.source = &own_source, .per_process = "unknown"};
+	static const struct {
+		uint32_t pid;
+		uint64_t pc;
+		bool unknown;
+		int64_t owner;
+	} places[] = {
+		{3, BASE + 9 * STRIDE, true, 3},
+		{3, BASE + 5, false, PROFILE_PID_ALL},
+		{3, KERNEL_CODE - PAGE, true, PROFILE_PID_ALL},
+		{PIDS + 9, BASE, true, PROFILE_PID_ALL},
+	};
+	struct matcher *matcher = open_matcher(&config);
+	uint32_t generation;
+
+	(void)state;
+	tell_exec(3);
+	tell_map(3, 0, 1, 1);
+	matcher_events(matcher);
+	generation = matcher_generation(matcher, 3, fake_feed.until_ns);
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		const struct dcpi_sample sample =
+			sample_at(places[i].pid, generation, places[i].pc);
+		const struct match *match = matcher_match(matcher, &sample);
+
+		assert_int_equal(match->image == IMAGE_UNKNOWN, places[i].unknown);
+		assert_int_equal(match->owner, places[i].owner);
+		if (places[i].owner != PROFILE_PID_ALL)
+			assert_string_equal(match->command, image_map_command(machine.map, 3));
+	}
+	matcher_close(matcher);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(follows_the_map),    cmocka_unit_test(follows_all_the_rest),
-		cmocka_unit_test(remembers_the_bin),  cmocka_unit_test(a_scan_is_seen),
-		cmocka_unit_test(code_takes_a_place), cmocka_unit_test(a_label_comes_late),
+		cmocka_unit_test(follows_the_map),	    cmocka_unit_test(follows_all_the_rest),
+		cmocka_unit_test(remembers_the_bin),	    cmocka_unit_test(a_scan_is_seen),
+		cmocka_unit_test(code_takes_a_place),	    cmocka_unit_test(a_label_comes_late),
+		cmocka_unit_test(unknown_code_is_someones),
 	};
 
 	return cmocka_run_group_tests_name("matcher", tests, NULL, NULL);

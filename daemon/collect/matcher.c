@@ -241,6 +241,19 @@ static enum division division_of(struct matcher *matcher, uint32_t image)
 	return (enum division) * known;
 }
 
+/* Of who runs what nobody knows; nobody knows the others' process, or it is the kernel. */
+static bool is_whose(const struct image_place *place)
+{
+	return place->image != IMAGE_UNKNOWN || place->unknown == IMAGE_UNKNOWN_ADDRESS ||
+	       place->unknown == IMAGE_UNKNOWN_ANONYMOUS ||
+	       place->unknown == IMAGE_UNKNOWN_REPLACED;
+}
+
+static enum division division_at(struct matcher *matcher, const struct image_place *place)
+{
+	return is_whose(place) ? division_of(matcher, place->image) : DIVISION_NONE;
+}
+
 /* @brief: out: it does not depend on the image map alone */
 static struct image_place place_find(struct matcher *matcher, uint64_t tag, uint64_t pc,
 				     bool *brief)
@@ -275,9 +288,10 @@ static uint32_t label_find(struct matcher *matcher, uint32_t pid, bool *settled)
 }
 
 /* Whose profile it is in. */
-static void match_divide(struct matcher *matcher, struct match *match, uint32_t pid)
+static void match_divide(struct matcher *matcher, struct match *match,
+			 const struct image_place *place, uint32_t pid)
 {
-	switch (division_of(matcher, match->image)) {
+	switch (division_at(matcher, place)) {
 	case DIVISION_BY_PROCESS:
 		match->owner = (int64_t)pid;
 		match->command = image_map_command(matcher->map, pid);
@@ -314,7 +328,7 @@ static void match_fill(struct matcher *matcher, struct match *match,
 		match->label = label_find(matcher, pid, &settled);
 	if (!settled)
 		match_cache_shorten(&matcher->cache, &match->version);
-	match_divide(matcher, match, pid);
+	match_divide(matcher, match, place, pid);
 }
 
 struct match *matcher_match(struct matcher *matcher, const struct dcpi_sample *sample)
@@ -327,7 +341,7 @@ struct match *matcher_match(struct matcher *matcher, const struct dcpi_sample *s
 	if (match != NULL)
 		return match;
 	place = place_find(matcher, sample->tag, sample->pc, &brief);
-	if (match_cache_shares(cache, sample) && division_of(matcher, place.image) != DIVISION_NONE)
+	if (match_cache_shares(cache, sample) && division_at(matcher, &place) != DIVISION_NONE)
 		match_cache_divide_kernel(cache);
 	match = match_cache_place(cache, sample);
 	match_fill(matcher, match, &place, sample);
