@@ -485,6 +485,34 @@ static void remembers_the_bin(void **state)
 	matcher_close(matcher);
 }
 
+/* Libraries lie beside each other, and programs are in two of them by turns. */
+static void neighbours_are_both_found(void **state)
+{
+	const struct matcher_config config = {.source = &source};
+	struct matcher *matcher = open_matcher(&config);
+	uint32_t pid, round, i;
+
+	(void)state;
+	for (pid = 1; pid <= PIDS; pid++) {
+		tell(IMAGE_EVENT_EXEC, pid);
+		for (i = 0; i < 2; i++) {
+			tell_map(pid, 0, 1, 1 + (int)i);
+			fake_feed.events[fake_feed.count - 1].start += i * PAGE;
+			fake_feed.events[fake_feed.count - 1].bytes = PAGE;
+		}
+	}
+	matcher_events(matcher);
+	for (round = 0; round < 4; round++) {
+		for (i = 0; i < 2 * PIDS; i++) {
+			const struct dcpi_sample sample =
+				sample_at(1 + i / 2, 0, BASE + i % 2 * PAGE);
+
+			assert_int_equal(expect(matcher, &sample), round > 0);
+		}
+	}
+	matcher_close(matcher);
+}
+
 /* A scan in the middle of a drain changes what was found of the process before it. */
 static void a_scan_is_seen(void **state)
 {
@@ -607,10 +635,10 @@ static void unknown_code_is_someones(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(follows_the_map),	    cmocka_unit_test(follows_all_the_rest),
-		cmocka_unit_test(remembers_the_bin),	    cmocka_unit_test(a_scan_is_seen),
-		cmocka_unit_test(code_takes_a_place),	    cmocka_unit_test(a_label_comes_late),
-		cmocka_unit_test(unknown_code_is_someones),
+		cmocka_unit_test(follows_the_map),    cmocka_unit_test(follows_all_the_rest),
+		cmocka_unit_test(remembers_the_bin),  cmocka_unit_test(neighbours_are_both_found),
+		cmocka_unit_test(a_scan_is_seen),     cmocka_unit_test(code_takes_a_place),
+		cmocka_unit_test(a_label_comes_late), cmocka_unit_test(unknown_code_is_someones),
 	};
 
 	return cmocka_run_group_tests_name("matcher", tests, NULL, NULL);

@@ -13,6 +13,19 @@ void match_cache_forget(struct match_cache *cache)
 	cache->kernel_who = EVENT_ONLY;
 }
 
+/* One that holds no more, or any. */
+struct match *match_cache_place(struct match_cache *cache, const struct dcpi_sample *sample)
+{
+	struct match *pair = match_cache_pair(cache, sample);
+
+	if (!match_cache_holds(cache, &pair[0]))
+		return &pair[0];
+	if (!match_cache_holds(cache, &pair[1]))
+		return &pair[1];
+	cache->turn = cache->turn * 1664525 + 1013904223;
+	return &pair[cache->turn >> 31];
+}
+
 void match_cache_divide_kernel(struct match_cache *cache)
 {
 	cache->kernel_who = UINT64_MAX;

@@ -18,10 +18,11 @@
 struct accumulate_bin;
 
 /*
- * Places: a power of two. User addresses of 4 MiB share one, kernel addresses of 128 MiB:
- * its image is in one such range, and modules in another. They mean the same in all
- * processes, and so one match serves all: what the kernel does for a process that lives
- * for some samples only need not be looked up.
+ * Places: a power of two. User addresses of 4 MiB share a pair of them, since libraries lie
+ * beside each other, and the two that a program is in by turns are both found; kernel
+ * addresses of 128 MiB: its image is in one such range, and modules in another. They mean
+ * the same in all processes, and so one match serves all: what the kernel does for a process
+ * that lives for some samples only need not be looked up.
  */
 #define MATCH_CACHE_BITS 11
 #define MATCH_CACHE_USER_BITS 22
@@ -72,6 +73,7 @@ struct match_label {
  * @labels:   by process id
  * @brief:    matches' versions, and whose labels are, where they depend on more;
  *            @brief_count of them
+ * @turn:     whose place of a pair is taken next, in its highest bit: pseudo-random
  *
  * To begin with zeroed, then match_cache_forget().
  */
@@ -80,6 +82,7 @@ struct match_cache {
 	uint64_t kernel_who;
 	struct match_label labels[1 << MATCH_CACHE_VERSION_BITS];
 	size_t brief_count;
+	uint32_t turn;
 	uint64_t *brief[1 << MATCH_CACHE_BITS];
 	struct match matches[1 << MATCH_CACHE_BITS];
 };
@@ -149,28 +152,39 @@ static inline uint64_t match_cache_who(const struct match_cache *cache,
 	return sample->pc >> 63 != 0 ? who & cache->kernel_who : who;
 }
 
-/** match_cache_place() - where the match of a sample is, or belongs. */
-static inline struct match *match_cache_place(struct match_cache *cache,
-					      const struct dcpi_sample *sample)
+/** match_cache_pair() - the two places where the match of a sample may be. */
+static inline struct match *match_cache_pair(struct match_cache *cache,
+					     const struct dcpi_sample *sample)
 {
 	bool kernel = sample->pc >> 63 != 0;
 	uint64_t range = sample->pc >> (kernel ? MATCH_CACHE_KERNEL_BITS : MATCH_CACHE_USER_BITS);
 	uint64_t key = match_cache_who(cache, sample) ^ range;
 
-	return &cache->matches[key * 0x9e3779b97f4a7c15ULL >> (64 - MATCH_CACHE_BITS)];
+	return &cache->matches[key * 0x9e3779b97f4a7c15ULL >> (65 - MATCH_CACHE_BITS) << 1];
+}
+
+/** match_cache_place() - where a new match of a sample belongs. */
+struct match *match_cache_place(struct match_cache *cache, const struct dcpi_sample *sample);
+
+/** match_cache_holds() - whether all that a match depends on is as it was. */
+static inline bool match_cache_holds(const struct match_cache *cache, const struct match *match)
+{
+	uint32_t pid = dcpi_tag_pid(match->who);
+
+	return match->version == cache->versions[pid & ((1U << MATCH_CACHE_VERSION_BITS) - 1)];
 }
 
 /** match_cache_find() - the match of a sample, NULL if it must be looked up. */
 static inline struct match *match_cache_find(struct match_cache *cache,
 					     const struct dcpi_sample *sample)
 {
-	struct match *match = match_cache_place(cache, sample);
+	struct match *match = match_cache_pair(cache, sample);
 	uint64_t who = match_cache_who(cache, sample);
 
-	return match->who == who && sample->pc - match->start < match->bytes &&
-			       match->version == *match_cache_version(cache, dcpi_tag_pid(who))
-		       ? match
-		       : NULL;
+	if ((match->who != who || sample->pc - match->start >= match->bytes) &&
+	    ((++match)->who != who || sample->pc - match->start >= match->bytes))
+		return NULL;
+	return match_cache_holds(cache, match) ? match : NULL;
 }
 
 #endif
