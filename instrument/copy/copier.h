@@ -3,7 +3,7 @@
  * A procedure that is being copied. Internal to procedure_copy.c: copier_entry.c makes ways in,
  * copier_insn.c copies single instructions, copier_point.c asks the mode for code between them,
  * copier_aside.c has what is put behind all blocks, copier_turn.c changes between two copies,
- * copier_table.c makes jump tables.
+ * copier_way.c knows which ways need not go aside for it, copier_table.c makes jump tables.
  */
 #ifndef DCPI_INSTRUMENT_COPIER_H
 #define DCPI_INSTRUMENT_COPIER_H
@@ -63,6 +63,9 @@ struct copier {
 	uint32_t *back_to;  /* likewise: the edge by which a call comes back */
 	uint32_t *comes_by; /* of each block: the edge from a hub, or of an exception */
 	bool clash;	    /* both */
+	uint32_t *starts_by;   /* of each block: the only way to it, if its code is at the start */
+	uint32_t *loops_by;    /* of each block: the way back whose code is before it */
+	uint32_t *loop_labels; /* where that is */
 	uint32_t *case_labels; /* of each block: where this copy's own tables lead */
 	struct copier_table *tables;
 	uint32_t table_count;
@@ -133,6 +136,21 @@ bool copier_point_wants(const struct copier *copier, const struct point *point);
 
 /** copier_point_emit() - what the mode wants there; @live: registers and flags that are. */
 void copier_point_emit(const struct copier *copier, struct point *point, uint32_t live);
+
+/**
+ * copier_way_find() - of which ways the code is in the course of things, and need not jump
+ *
+ * That of an only way to a block is at the block's start; of the ways back to a loop one has its
+ * code before the loop's head, and who comes from above goes past it.
+ */
+void copier_way_find(struct copier *copier);
+
+/** copier_way_label() - where such a way leads, by the edge's number; COUNT_NONE: it is another. */
+uint32_t copier_way_label(const struct copier *copier, uint32_t edge);
+
+/** copier_way_before() - the code before a block; _start: at its start. */
+void copier_way_before(struct copier *copier, uint32_t block);
+void copier_way_start(struct copier *copier, uint32_t block);
 
 /** copier_point_start() - a node's start; _end: its end, and the edge that its last
  * instruction is, before or behind one; _back: where its call comes back; _reference: before

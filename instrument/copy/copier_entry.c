@@ -127,7 +127,8 @@ int copier_entry_sites(struct copier *copier)
 		point = copier_point_of_edge(copier, edge);
 		point.live = copier->source->liveness->in[b];
 		copier_insn_frame(copier, copier->cfg->insns[copier->cfg->blocks[b].first].address);
-		if (copier->source->variant != COPY_ONLY || copier_point_wants(copier, &point)) {
+		if (copier->starts_by[b] != edge &&
+		    (copier->source->variant != COPY_ONLY || copier_point_wants(copier, &point))) {
 			struct aside *aside = copier_aside_add(
 				copier, (struct aside){.kind = ASIDE_SITE,
 						       .back = label,

@@ -52,6 +52,7 @@ static void emit_branch(struct copier *copier, unsigned int kind, uint32_t cfg_e
 	const struct cfg_edge *edge = &copier->cfg->edges[cfg_edge];
 	struct point point = copier_point_of_edge(copier, copier->edge_of[cfg_edge]);
 	bool inside = edge->to < copier->cfg->block_count;
+	uint32_t label = copier_way_label(copier, point.edge);
 	struct aside *aside;
 
 	point.live = live_at(copier, edge);
@@ -59,7 +60,9 @@ static void emit_branch(struct copier *copier, unsigned int kind, uint32_t cfg_e
 		emit_branch_back(copier, kind, cfg_edge);
 		return;
 	}
-	if (copier_point_wants(copier, &point)) {
+	if (label != COUNT_NONE) {
+		machine_code_branch(copier->code, kind, label);
+	} else if (copier_point_wants(copier, &point)) {
 		aside = copier_aside_add(
 			copier,
 			(struct aside){.back = inside ? copier->labels[edge->to] : COUNT_NONE,
@@ -299,9 +302,11 @@ static int copy_block(struct copier *copier, uint32_t index)
 
 	if (index != copier->entry && is_aligned(copier, index))
 		machine_code_align(copier->code, COPIER_ALIGN);
+	copier_way_before(copier, index);
 	machine_code_place(copier->code, copier->labels[index]);
 	copier_insn_mark(copier, copier->cfg->insns[block->first].address);
 	place_arrival(copier, index);
+	copier_way_start(copier, index);
 	for (uint32_t n = graph->node_of[index];
 	     r == 0 && n < graph->node_count && graph->nodes[n].block == index; n++)
 		r = copy_node(copier, n);
@@ -372,6 +377,7 @@ static int copy_all(struct copier *copier)
 	for (uint32_t b = 0; b < copier->cfg->block_count; b++)
 		copier->labels[b] = machine_code_label(copier->code);
 	find_edges(copier);
+	copier_way_find(copier);
 	if (copier->clash)
 		return copier_refuse(copier, "a handler of exceptions that is a case");
 	if (entry < 0)
@@ -411,6 +417,9 @@ int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *so
 		.ends_by = all_none(source->graph->node_count),
 		.back_to = all_none(source->graph->node_count),
 		.comes_by = all_none(source->cfg->block_count),
+		.starts_by = all_none(source->cfg->block_count),
+		.loops_by = all_none(source->cfg->block_count),
+		.loop_labels = all_none(source->cfg->block_count),
 		.case_labels = all_none(source->cfg->block_count),
 		.err = err,
 	};
@@ -420,6 +429,7 @@ int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *so
 	ZydisDecoderInit(&copier.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	if (copier.labels != NULL && copier.edge_of != NULL && copier.ends_by != NULL &&
 	    copier.back_to != NULL && copier.comes_by != NULL && copier.case_labels != NULL &&
+	    copier.starts_by != NULL && copier.loops_by != NULL && copier.loop_labels != NULL &&
 	    copier_turn_prepare(&copier) == 0)
 		r = copy_all(&copier);
 	if (r == -ENOMEM)
@@ -431,6 +441,9 @@ int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *so
 	free(copier.comes_by);
 	turn_loops_deinit(&copier.loops);
 	free(copier.case_labels);
+	free(copier.starts_by);
+	free(copier.loops_by);
+	free(copier.loop_labels);
 	free(copier.tables);
 	free(copier.asides);
 	if (r < 0)

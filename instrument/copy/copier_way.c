@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/copy/copier.h"
+
+/* A way that is the only one to a block: its code can be the block's first. */
+static bool is_only(const struct copier *copier, const struct count_edge *edge)
+{
+	return (edge->kind == COUNT_TAKEN || edge->kind == COUNT_FROM_HUB) &&
+	       copier->graph->nodes[edge->to].in_count == 1;
+}
+
+static uint32_t block_of(const struct copier *copier, uint32_t node)
+{
+	return node != COUNT_OUTSIDE ? copier->graph->nodes[node].block : COUNT_NONE;
+}
+
+/* A branch that leads back. */
+static bool is_back(const struct copier *copier, const struct count_edge *edge)
+{
+	uint32_t from = block_of(copier, edge->from);
+
+	return edge->kind == COUNT_TAKEN && from != COUNT_NONE &&
+	       block_of(copier, edge->to) <= from;
+}
+
+static bool wants(const struct copier *copier, uint32_t edge)
+{
+	struct point point = copier_point_of_edge(copier, edge);
+
+	return copier_point_wants(copier, &point);
+}
+
+/* Of two copies both have checks on such ways, and places where they begin. */
+void copier_way_find(struct copier *copier)
+{
+	const struct count_graph *graph = copier->graph;
+
+	for (uint32_t e = 0; copier->source->variant == COPY_ONLY && e < graph->edge_count; e++) {
+		const struct count_edge *edge = &graph->edges[e];
+		uint32_t to = block_of(copier, edge->to), *by;
+
+		if (to == COUNT_NONE || graph->node_of[to] != edge->to || !wants(copier, e))
+			continue;
+		by = &copier->loops_by[to];
+		if (is_only(copier, edge))
+			copier->starts_by[to] = e;
+		else if (is_back(copier, edge) &&
+			 (*by == COUNT_NONE || graph->edges[*by].weight < edge->weight))
+			*by = e;
+	}
+	for (uint32_t b = 0; b < copier->cfg->block_count; b++) {
+		if (copier->loops_by[b] != COUNT_NONE)
+			copier->loop_labels[b] = machine_code_label(copier->code);
+	}
+}
+
+uint32_t copier_way_label(const struct copier *copier, uint32_t edge)
+{
+	uint32_t to = block_of(copier, copier->graph->edges[edge].to);
+
+	if (to == COUNT_NONE)
+		return COUNT_NONE;
+	if (copier->starts_by[to] == edge)
+		return copier->labels[to];
+	return copier->loops_by[to] == edge ? copier->loop_labels[to] : COUNT_NONE;
+}
+
+static void emit(const struct copier *copier, uint32_t block, uint32_t edge)
+{
+	struct point point = copier_point_of_edge(copier, edge);
+
+	copier_point_emit(copier, &point, copier->source->liveness->in[block]);
+}
+
+void copier_way_before(struct copier *copier, uint32_t block)
+{
+	uint32_t edge = copier->loops_by[block];
+
+	if (edge == COUNT_NONE)
+		return;
+	machine_code_branch(copier->code, MACHINE_JUMP, copier->labels[block]);
+	copier_insn_frame(copier, copier->cfg->insns[copier->cfg->blocks[block].first].address);
+	machine_code_place(copier->code, copier->loop_labels[block]);
+	emit(copier, block, edge);
+}
+
+void copier_way_start(struct copier *copier, uint32_t block)
+{
+	if (copier->starts_by[block] != COUNT_NONE)
+		emit(copier, block, copier->starts_by[block]);
+}
