@@ -34,6 +34,7 @@ enum {
 	KEY_BURST,
 	KEY_CHECKS_AT,
 	KEY_ROOM,
+	KEY_WHOLE,
 	KEY_DB,
 	KEY_LIBRARY,
 	KEY_LIBRARIES,
@@ -57,6 +58,7 @@ static const struct option_entry entries[] = {
 	{KEY_CHECKS_AT, "checks-at", "WHERE",
 	 "which places have checks: orig, EL, EC, EN, L4, L10, LN, EC+L4 (the default)"},
 	{KEY_ROOM, "room", "N", "references that a thread can record, or counters of paths"},
+	{KEY_WHOLE, "whole", NULL, "paths that lead into a loop go on through its first turn"},
 	{KEY_DB, "db", "FILE", "keep what was recorded in this profile database, as an epoch"},
 	{KEY_LIBRARY, "library", "NAME", "run: this library of the program, too; may be repeated"},
 	{KEY_LIBRARIES, "libraries", NULL, "run: all that the program begins with"},
@@ -134,6 +136,8 @@ static int check_mode(const struct settings *settings, struct error *err)
 	if (settings->of_mode.room != 0 && !mode->room)
 		return error_set(err, EINVAL, "--room: the mode \"%s\" does not ask for it",
 				 mode->name);
+	if (settings->of_mode.whole && !mode->whole)
+		return error_set(err, EINVAL, "--whole: the mode \"%s\" has no paths", mode->name);
 	return 0;
 }
 
@@ -198,6 +202,9 @@ static int set_option(struct settings *settings, int key, struct error *err)
 		return set_checks(settings, optarg, err);
 	case KEY_BURST:
 		return set_number(&settings->of_mode.burst, optarg, 1, INT32_MAX, err);
+	case KEY_WHOLE:
+		settings->of_mode.whole = true;
+		break;
 	case KEY_ROOM:
 		return set_number(&settings->of_mode.room, optarg, 1, ROOM_MAX, err);
 	case KEY_CHECKS_AT:

@@ -19,6 +19,8 @@ for way in recursion callbacks jumps many; do
 done
 path_options="--room 1"
 path_exact "$scratch/program" many
+path_options=--whole
+path_exact "$scratch/program" recursion
 path_options=
 ${CXX:-g++} -O2 tests/programs/unwinds.cc -o "$scratch/unwinds" || exit 2
 path_exact "$scratch/unwinds"
@@ -28,6 +30,9 @@ path_exact gzip -9c "$scratch/in"
 path_exact bzip2 -9c "$scratch/in"
 path_exact xz -3c "$scratch/in"
 path_exact sort "$scratch/text"
+path_options=--whole
+path_exact sort "$scratch/text"
+path_options=
 path_exact sed -E 's/([a-z]+) ([a-z]+)/\2 \1/g' "$scratch/text"
 # shellcheck disable=SC2016 # awk's
 path_exact mawk 'function f(n) { return n < 2 ? n : f(n - 1) + f(n - 2) }

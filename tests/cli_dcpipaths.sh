@@ -19,6 +19,9 @@ path_exact "$scratch/program" jumps
 path_exact "$scratch/program" many
 path_options="--room 1"
 path_exact "$scratch/program" many
+path_options=--whole
+path_exact "$scratch/program" recursion
+path_exact "$scratch/program" callbacks
 path_options=
 check "one with exceptions" "${CXX:-g++}" -O2 tests/programs/unwinds.cc -o "$scratch/unwinds"
 path_exact "$scratch/unwinds"
@@ -38,7 +41,7 @@ is "--by procedure, too" "$("$dcpipaths" --by procedure --db "$scratch/two.db")"
 	"$("$dcpipaths" --by procedure "$scratch/stored" "$scratch"/first.* "$scratch"/second.*)"
 
 # What the emulator cannot tell apart: the same output, and no number is lost.
-for metric in "" "--metric cycles" "--room 1" "--room 1 --metric cycles"; do
+for metric in "" "--metric cycles" "--whole" "--room 1" "--room 1 --metric cycles"; do
 	# shellcheck disable=SC2086 # words
 	check "the program is rewritten $metric" "$dcpix" -q --mode paths $metric \
 		-o "$scratch/rewritten" "$scratch/program"
@@ -87,6 +90,8 @@ refuses "rewritten by an older dcpix" "was rewritten by another version of dcpix
 	"$scratch/older" "$scratch/text"
 refuses "no such metric" "^dcpix: .*there is no metric" "$dcpix" --mode paths --metric apples \
 	-o "$scratch/x" "$scratch/program"
+refuses "whole calls" "^dcpix: .*has no paths" "$dcpix" --mode calls --whole -o "$scratch/x" \
+	"$scratch/program"
 refuses "a metric of counts" "^dcpix: .*metric" "$dcpix" --metric cycles -o "$scratch/x" \
 	"$scratch/program"
 "$dcpix" -q --mode paths --metric cycles -o "$scratch/other" "$scratch/program"

@@ -40,6 +40,14 @@ static bool breaks(void *context, uint32_t node)
 	return fixture->breaks[node];
 }
 
+static int create(struct path_graph *graph, struct fixture *fixture, uint32_t most, bool loops)
+{
+	struct path_rules rules = {
+		.breaks = breaks, .context = fixture, .most = most, .loops = loops};
+
+	return path_graph_create(graph, &fixture->counts, &rules);
+}
+
 /* Some nodes end with a call, some are hubs, some ways lead back, or out. */
 static void make(struct fixture *fixture, uint64_t *seed)
 {
@@ -262,9 +270,7 @@ static void test_random_graphs(void **state)
 		struct path_graph graph;
 
 		make(&fixture, &seed);
-		assert_int_equal(path_graph_create(&graph, &fixture.counts, breaks, &fixture,
-						   PATH_COUNT_MAX),
-				 0);
+		assert_int_equal(create(&graph, &fixture, PATH_COUNT_MAX, false), 0);
 		if (graph.count < PATHS_MAX)
 			check_numbers(&graph);
 		largest = graph.count > largest ? graph.count : largest;
@@ -298,7 +304,7 @@ static void test_known(void **state)
 	add(&fixture, 3, 5, COUNT_TAKEN, 1);
 	add(&fixture, 4, 5, COUNT_NEXT, 1);
 	add(&fixture, 5, COUNT_OUTSIDE, COUNT_LEAVE, 1);
-	assert_int_equal(path_graph_create(&graph, &fixture.counts, NULL, NULL, PATH_COUNT_MAX), 0);
+	assert_int_equal(create(&graph, &fixture, PATH_COUNT_MAX, false), 0);
 	assert_int_equal(graph.count, 6);
 	check_numbers(&graph);
 	for (uint32_t w = 0; w < graph.way_count; w++)
@@ -334,8 +340,7 @@ static void test_many_paths(void **state)
 			add(&fixture, 3 * n + 2, 3 * n + 3, COUNT_NEXT, 2);
 		}
 		add(&fixture, 3 * counts[i], COUNT_OUTSIDE, COUNT_LEAVE, 1);
-		assert_int_equal(
-			path_graph_create(&graph, &fixture.counts, NULL, NULL, PATH_COUNT_MAX), 0);
+		assert_int_equal(create(&graph, &fixture, PATH_COUNT_MAX, false), 0);
 		assert_true(graph.count <= PATH_COUNT_MAX);
 		for (uint32_t w = 0; w < graph.way_count; w++)
 			cut += graph.ways[w].kind == PATH_CUT;
@@ -346,6 +351,50 @@ static void test_many_paths(void **state)
 			walk(&graph, &seed, k % 2 != 0);
 		path_graph_deinit(&graph);
 	}
+}
+
+/* Calls that lead to a node do not end a path there. */
+static bool is_called_back(const struct path_graph *graph, uint32_t node)
+{
+	for (uint32_t w = 0; w < graph->way_count; w++) {
+		if (graph->ways[w].to == node && graph->ways[w].back != PATH_NONE)
+			return true;
+	}
+	return false;
+}
+
+/* If ways into loops end paths the register is not needed where turns begin. */
+static void test_loops(void **state)
+{
+	uint64_t seed = 4, ended = 0, fewer = 0, changes[2] = {0};
+	struct fixture fixture;
+
+	(void)state;
+	for (int i = 0; i < GRAPHS; i++) {
+		struct path_graph whole, graph;
+
+		make(&fixture, &seed);
+		assert_int_equal(create(&whole, &fixture, PATH_COUNT_MAX, false), 0);
+		assert_int_equal(create(&graph, &fixture, PATH_COUNT_MAX, true), 0);
+		for (uint32_t w = 0; w < whole.way_count; w++) {
+			uint32_t to = whole.ways[w].to;
+
+			if (whole.ways[w].kind == PATH_CUT && !is_called_back(&whole, to))
+				assert_true(graph.known[to]);
+			changes[0] += whole.ways[w].change != PATH_KEEP;
+		}
+		for (uint32_t w = 0; w < graph.way_count; w++)
+			changes[1] += graph.ways[w].change != PATH_KEEP;
+		fewer += graph.count < whole.count;
+		if (graph.count < PATHS_MAX)
+			check_numbers(&graph);
+		ended += walk(&graph, &seed, false);
+		walk(&graph, &seed, true);
+		path_graph_deinit(&whole);
+		path_graph_deinit(&graph);
+	}
+	assert_true(ended > GRAPHS && fewer > GRAPHS / 10);
+	assert_true(changes[1] < changes[0]);
 }
 
 /* As many as are asked for: what is cut is told as what it is. */
@@ -359,11 +408,8 @@ static void test_limit(void **state)
 		struct path_graph whole, graph;
 
 		make(&fixture, &seed);
-		assert_int_equal(path_graph_create(&whole, &fixture.counts, breaks, &fixture,
-						   PATH_COUNT_MAX),
-				 0);
-		assert_int_equal(
-			path_graph_create(&graph, &fixture.counts, breaks, &fixture, LIMIT), 0);
+		assert_int_equal(create(&whole, &fixture, PATH_COUNT_MAX, false), 0);
+		assert_int_equal(create(&graph, &fixture, LIMIT, false), 0);
 		if (whole.count <= LIMIT)
 			assert_int_equal(graph.count, whole.count);
 		else
@@ -380,10 +426,9 @@ static void test_limit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random_graphs),
-		cmocka_unit_test(test_known),
-		cmocka_unit_test(test_many_paths),
-		cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_random_graphs), cmocka_unit_test(test_known),
+		cmocka_unit_test(test_many_paths),    cmocka_unit_test(test_limit),
+		cmocka_unit_test(test_loops),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,7 +34,9 @@ static void add_procedures(struct paths_map *map, const char *path, size_t most)
 		if (!cfg->missing) {
 			assert_int_equal(count_graph_create(&counts, cfg, NULL, NULL), 0);
 			assert_int_equal(
-				path_graph_create(&graph, &counts, NULL, NULL, PATH_COUNT_MAX), 0);
+				path_graph_create(&graph, &counts,
+						  &(struct path_rules){.most = PATH_COUNT_MAX}),
+				0);
 			assert_int_equal(paths_map_add(map, "it", 0x1000 + 16 * i, &counts, &graph,
 						       map->words, true),
 					 0);

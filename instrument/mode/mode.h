@@ -52,6 +52,7 @@ struct copy_turns {
  * @checks, @burst: of modes with bursts: checks between two, and in one; 0: the default
  * @all:    likewise, there are no checks between two
  * @room:   records or counters that a thread has room for; 0: the default
+ * @whole:  of paths: they go on into loops
  * @placement: likewise, where checks are; NULL: TURN_PLACEMENT_DEFAULT
  *
  * A mode takes note of its own ones and does not mind the others.
@@ -62,6 +63,7 @@ struct mode_options {
 	uint32_t burst;
 	uint32_t room;
 	bool all;
+	bool whole;
 	const struct turn_placement *placement;
 };
 
@@ -133,6 +135,7 @@ struct mode_plan {
  * @reentry: it needs to know who calls whom
  * @metric:  it measures
  * @room:    it can be told how much room a thread is to have
+ * @whole:   it can be told to have whole paths
  * @reader:  the program that reports what was recorded; NULL: dcpix itself does
  * @shared:  for shared objects too: all it puts into code that is relative to %gs' base is put
  *           there by machine_code_thread(), and the runtime knows nothing of the mode
@@ -148,6 +151,7 @@ struct instrument_mode {
 	bool reentry;
 	bool metric;
 	bool room;
+	bool whole;
 	bool bursts;
 	bool stubs;
 	bool shared;

@@ -19,8 +19,7 @@
 struct numbering {
 	struct path_graph graph;
 	const struct count_graph *counts;
-	bool (*breaks)(void *context, uint32_t node);
-	void *context;
+	const struct path_rules *rules;
 	uint32_t *order;
 	uint32_t ordered;
 	uint64_t *paths;
@@ -53,7 +52,9 @@ static void find_closed(const struct count_graph *counts, bool *closed)
 
 static bool breaks_at(const struct numbering *numbering, uint32_t node)
 {
-	return numbering->breaks != NULL && numbering->breaks(numbering->context, node);
+	const struct path_rules *rules = numbering->rules;
+
+	return rules->breaks != NULL && rules->breaks(rules->context, node);
 }
 
 /* A call and its coming back are one way, or an end and a beginning. */
@@ -232,6 +233,25 @@ static int cut_ways_back(struct numbering *numbering)
 	return r;
 }
 
+/*
+ * Ways into loops are cut as well as those back: then the number is known where a turn begins,
+ * and of a turn without branches also where it ends.
+ */
+static void cut_ways_in(struct numbering *numbering)
+{
+	struct path_graph *graph = &numbering->graph;
+
+	for (uint32_t w = 0; w < graph->way_count; w++) {
+		if (graph->ways[w].kind == PATH_CUT)
+			numbering->begins[graph->ways[w].to] = true;
+	}
+	for (uint32_t w = 0; w < graph->way_count; w++) {
+		if (graph->ways[w].kind == PATH_ON && graph->ways[w].back == PATH_NONE &&
+		    numbering->begins[graph->ways[w].to])
+			graph->ways[w].kind = PATH_CUT;
+	}
+}
+
 /* --- numbers -------------------------------------------------------------- */
 
 static uint64_t paths_by(const struct numbering *numbering, const struct path_way *way)
@@ -309,8 +329,9 @@ static uint64_t number_all(struct numbering *numbering, uint64_t limit)
 	return sum;
 }
 
-static int number(struct numbering *numbering, uint32_t most)
+static int number(struct numbering *numbering)
 {
+	uint32_t most = numbering->rules->most;
 	uint64_t limit = most < PATH_NODE_MAX ? most : PATH_NODE_MAX, count;
 
 	do {
@@ -326,7 +347,7 @@ static int number(struct numbering *numbering, uint32_t most)
 /* --- all of it ------------------------------------------------------------ */
 
 int path_graph_create(struct path_graph *ret, const struct count_graph *graph,
-		      bool (*breaks)(void *context, uint32_t node), void *context, uint32_t most)
+		      const struct path_rules *rules)
 {
 	size_t nodes = graph->node_count + (size_t)2;
 	struct numbering numbering = {
@@ -335,8 +356,7 @@ int path_graph_create(struct path_graph *ret, const struct count_graph *graph,
 			  .starts = calloc(nodes, sizeof(struct path_start)),
 			  .known = calloc(nodes, sizeof(bool))},
 		.counts = graph,
-		.breaks = breaks,
-		.context = context,
+		.rules = rules,
 		.order = calloc(nodes, sizeof(*numbering.order)),
 		.paths = calloc(nodes, sizeof(*numbering.paths)),
 		.begins = calloc(nodes, sizeof(*numbering.begins)),
@@ -352,8 +372,10 @@ int path_graph_create(struct path_graph *ret, const struct count_graph *graph,
 			calloc(numbering.graph.way_count + (size_t)1, sizeof(*numbering.limited));
 		r = numbering.limited != NULL ? cut_ways_back(&numbering) : -ENOMEM;
 	}
+	if (r == 0 && rules->loops)
+		cut_ways_in(&numbering);
 	if (r == 0)
-		r = number(&numbering, most);
+		r = number(&numbering);
 	if (r == 0)
 		r = path_register_place(&numbering.graph,
 					&(struct path_order){.nodes = numbering.order,

@@ -9,6 +9,7 @@
  * to a node that a search in depth, from the entries on, has not finished yet; in graphs
  * of loops with one entry there is no choice. Calls are passed. What else ends a path:
  *
+ *	- if asked for, ways into loops, to nodes to which ways back lead,
  *	- calls that may come back twice, and system calls, which may come back as another
  *	  thread: a path ends before and another one begins behind,
  *	- indirect jumps of which some target is another procedure,
@@ -115,14 +116,26 @@ struct path_graph {
 };
 
 /**
+ * struct path_rules - what ends a path
+ * @breaks:  whether what ends a node, a call or an indirect jump, does; NULL: none does
+ * @context: given to it
+ * @most:    paths there may be, at most PATH_COUNT_MAX; a few more, if less cannot be
+ * @loops:   ways into loops do
+ */
+struct path_rules {
+	bool (*breaks)(void *context, uint32_t node);
+	void *context;
+	uint32_t most;
+	bool loops;
+};
+
+/**
  * path_graph_create() - number the paths and choose what is added where
- * @breaks:  whether what ends a node, a call or an indirect jump, ends a path; NULL: none does
- * @most:    paths it may have, at most PATH_COUNT_MAX; a few more, if less cannot be
  *
  * O(edges log edges). Return: 0; -ENOMEM; -ERANGE far too many edges.
  */
 int path_graph_create(struct path_graph *ret, const struct count_graph *graph,
-		      bool (*breaks)(void *context, uint32_t node), void *context, uint32_t most);
+		      const struct path_rules *rules);
 
 void path_graph_deinit(struct path_graph *graph);
 

@@ -130,19 +130,32 @@ static void set_places(struct paths_plan *paths)
 	paths->places.sums = PATHS_METRIC * paths->graph.range.room * (uint32_t)sizeof(uint64_t);
 }
 
+/* With a metric an end costs far more than what is saved in loops. */
+static bool is_whole(const struct mode_image *image)
+{
+	return has_metric(image) || (image->options != NULL && image->options->whole);
+}
+
 /* All of them are cut so that they have arrays, as long as there is room for these. */
 static int find_paths(struct paths_plan *paths)
 {
 	const struct mode_plan *plan = paths->mode;
 	const struct count_graph *counts = plan->procedure->graph;
 	uint32_t room = plan->image->options != NULL ? plan->image->options->room : 0;
-	int r = path_graph_create(&paths->graph, counts, breaks, paths->mode, PATHS_ARRAY_MAX);
+	struct path_rules rules = {
+		.breaks = breaks,
+		.context = paths->mode,
+		.most = PATHS_ARRAY_MAX,
+		.loops = !is_whole(plan->image),
+	};
+	int r = path_graph_create(&paths->graph, counts, &rules);
 
 	if (r < 0 || plan->first_word + paths_map_words(&paths->graph, has_metric(plan->image)) <=
 			     (room != 0 ? room : PATHS_ROOM_DEFAULT))
 		return r;
 	path_graph_deinit(&paths->graph);
-	return path_graph_create(&paths->graph, counts, breaks, paths->mode, PATH_COUNT_MAX);
+	rules.most = PATH_COUNT_MAX;
+	return path_graph_create(&paths->graph, counts, &rules);
 }
 
 static int paths_plan(struct mode_plan *plan, struct error *err)
@@ -278,6 +291,7 @@ const struct instrument_mode paths_mode = {
 	.reentry = true,
 	.metric = true,
 	.room = true,
+	.whole = true,
 	.begin = paths_begin,
 	.plan = paths_plan,
 	.wants = paths_wants,

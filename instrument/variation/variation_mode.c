@@ -84,7 +84,9 @@ static int variation_plan(struct mode_plan *plan, struct error *err)
 			malloc((counts->edge_count + (size_t)1) * sizeof(*variation->way_of));
 	}
 	if (variation != NULL && variation->way_of != NULL)
-		r = path_graph_create(&variation->graph, counts, breaks, NULL, PATH_COUNT_MAX);
+		r = path_graph_create(
+			&variation->graph, counts,
+			&(struct path_rules){.breaks = breaks, .most = PATH_COUNT_MAX});
 	if (r == -ERANGE)
 		return error_set(err, ENOTSUP, "far too many paths");
 	if (r < 0)
