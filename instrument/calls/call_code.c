@@ -181,13 +181,17 @@ static void check_last(const struct call_code *calls, struct machine_code *code,
 		block_code_move(code, BLOCK_STORE, stack, IN_FRAME(calls, depth, 1, stack));
 }
 
-/* If there is no room for another frame the depth is no longer less than 0. */
+/*
+ * If there is no room for another frame the depth would no longer be less than 0. It is not added
+ * to in memory: threads for which there is none share theirs, and it must stay what was looked at.
+ */
 static void push_frame(const struct call_code *calls, struct machine_code *code, unsigned int depth,
 		       unsigned int state, uint32_t full)
 {
 	block_code_move(code, BLOCK_STORE, state, IN_FRAME(calls, depth, 1, state)); /* no signal */
-	block_code_add32(code, IN_HEAD(calls, depth), FRAME_BYTES);
+	block_code_alu32(code, BLOCK_ALU_ADD, depth, FRAME_BYTES);
 	machine_code_branch(code, CONDITION_NOT_NEGATIVE, full);
+	block_code_move(code, BLOCK_STORE32, depth, IN_HEAD(calls, depth));
 }
 
 /*
@@ -283,7 +287,8 @@ void call_code_leave(struct call_code *calls, const struct point *point, struct 
 		block_code_move(code, BLOCK_LOAD32, state, IN_FRAME(calls, depth, 0, state));
 		charge(calls, code, state, last, aside.slow);
 	}
-	block_code_add32(code, IN_HEAD(calls, depth), (uint32_t)-FRAME_BYTES);
+	block_code_alu32(code, BLOCK_ALU_ADD, depth, (uint32_t)-FRAME_BYTES);
+	block_code_move(code, BLOCK_STORE32, depth, IN_HEAD(calls, depth));
 	point_give_back(code, &aside.loan);
 	end(calls, code, &aside);
 }
@@ -325,7 +330,6 @@ static void lose_frame(const struct call_code *calls, struct machine_code *code,
 		       const struct call_aside *aside)
 {
 	machine_code_place(code, aside->full);
-	block_code_add32(code, IN_HEAD(calls, depth), (uint32_t)-FRAME_BYTES);
 	block_code_increment(code, IN_HEAD(calls, losses[CALL_LOSS_DEEP]));
 	point_give_back(code, &aside->more);
 	point_give_back(code, &aside->loan);
