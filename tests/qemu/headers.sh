@@ -38,6 +38,8 @@ if [ ! -e "$root/.complete" ]; then
 	unpack "$(dpkg --print-architecture)" "$(depends 'linux-kbuild-[^ ,]*')"
 	# They expect to lie in the host's /usr.
 	sed -i "s#/usr/\(src\|lib\)/linux-#$root&#g" "$root"/usr/src/*/Makefile
+	# For BTF in modules, which takes a pahole as new as the kernel's.
+	rm -f "$kdir/vmlinux"
 	touch "$root/.complete"
 fi
 echo "$kdir"
