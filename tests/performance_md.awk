@@ -73,22 +73,26 @@ function goals() {
 	goal("analysis of one procedure of 100 MB", "<=", 0.1, "s", "analysis_one", "dcpicalc")
 }
 
+function possible(w, of) {
+	return (w, "possible_reduction", of) in v ? sprintf("%.1f", v[w, "possible_reduction", of]) : "-"
+}
+
 function cost_table(i, w, line) {
 	if (!rulers)
 		return
 	print "\n## What a sample costs\n"
 	while ((getline line < "tests/performance_cost.md") > 0)
 		print line
-	print "\n| workload | samples | interval | miss rate | floor | interrupt | daemon | all | perf record | reduction | known to |"
-	print "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
+	print "\n| workload | samples | interval | miss rate | floor | interrupt | daemon | all | perf record | reduction | at best | if one process | known to |"
+	print "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
 	for (i = 1; i <= rulers; i++) {
 		w = ruled[i]
-		printf "| %s | %.0f | %.0f s | %.1f%% | %.0f | %.0f | %.0f | **%.0f** | %.0f | %.1f | %s |\n",
+		printf "| %s | %.0f | %.0f s | %.1f%% | %.0f | %.0f | %.0f | **%.0f** | %.0f | %.1f | %s | %s | %s |\n",
 			w, v[w, "samples", "dcpi"], v[w, "merge_interval", "dcpi"],
 			v[w, "miss_rate", "dcpi"], v[w, "sample_cost", "floor"],
 			v[w, "interrupt_cost", "dcpi"], v[w, "daemon_cost", "dcpi"],
 			v[w, "sample_cost", "dcpi"], v[w, "sample_cost", "perf"],
-			v[w, "data_reduction", "dcpi"],
+			v[w, "data_reduction", "dcpi"], possible(w, "process"), possible(w, "address"),
 			(w, "spread", "bare") in v ? v[w, "spread", "bare"] : "-"
 	}
 	if (("wide", "handler_miss", "dcpi") in v)
@@ -163,7 +167,7 @@ END {
 	if (chart != "" && rulers)
 		draw()
 	print "\n## Every figure"
-	section("On the ruler", "bare|floor|hold|dcpi|perf", "sample_cost|.*_cost|miss_rate|held_misses|data_reduction|samples|merge_interval|repeatability|spread|handler_.*",
+	section("On the ruler", "bare|floor|hold|dcpi|perf|process|address", "sample_cost|.*_cost|miss_rate|held_misses|data_reduction|possible_reduction|samples|merge_interval|repeatability|spread|handler_.*",
 		"What the table above is made of; `hold` counts and never drains.")
 	section("Counting", "sample_store|x86_64|kmod", ".*",
 		"The sample store and the interpreter of branches, in user space, one thread.")

@@ -13,6 +13,10 @@
 #                   what the kernel tells of processes and mappings
 #   miss_rate       samples that missed, of those that went to the table
 #   data_reduction  samples for each entry that dcpid took
+#   possible_reduction  samples for each different process and address (subject
+#                   process), which is what a table without an end would deliver,
+#                   and for each address alone (address), as if processes were
+#                   one and lived on; of the same work in an interval
 #   samples         in the window that is dcpi's: one merge interval
 #   merge_interval  its length
 #   flush_cost      a flush without samples (instructions, not a sample's)
@@ -97,6 +101,10 @@ $1 == "mark" {
 		units[$2, $3] = $4
 }
 $1 == "held" { missed[$2] = 100 * $5 / $3 }
+$1 == "keys" {
+	possible[$2, "process"] = $3 / $5
+	possible[$2, "address"] = $3 / $6
+}
 $1 == "counters" {
 	count[$2, $3, "samples"] = $4
 	count[$2, $3, "hits"] = $5
@@ -115,6 +123,10 @@ END {
 		}
 		if ((w, "dcpi", "end") in at && (w, "floor", "end") in at)
 			table_row(w)
+		if ((w, "process") in possible) {
+			report("possible_reduction", "process", w, possible[w, "process"], "samples/entry")
+			report("possible_reduction", "address", w, possible[w, "address"], "samples/entry")
+		}
 		if ((w, "again", "end") in at)
 			report("repeatability", "bare", w, \
 				100 * (busy(w, "again") / bare(w, units[w, "again"]) - 1), "%")

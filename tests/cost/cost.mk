@@ -3,12 +3,13 @@
 # What a sample costs, in instructions, on the arm64 machine that counts them;
 # see cost_guest.sh and cost.awk. With CROSS=arm64 only.
 
-COST_WORKLOADS ?= loop compress database compiler shell memory kernel
+COST_WORKLOADS ?= loop compress database server compiler shell memory kernel
 COST_SYSROOT := build/cache/tools-$(CROSS)
 COST_PACKAGES := $(SYSROOT_PACKAGES) linux-perf cpp-12 gzip
 COST_READY := $(COST_SYSROOT)/.complete
 COST_PAYLOAD := $(OUT)/qemu/cost
 COST_PROGRAMS := meter walk wide
+meter_common := $(qemu_common) lib/u64_map.c
 COST_OUT = build/kmod/floor-$(KMOD_RELEASE)
 # Programs to compile, as the paper's gcc row: each in a process of its own.
 COST_SOURCES := lib/options.c kmod/core/sample_store.c daemon/image/image_map.c daemon/collect/accumulate.c \
@@ -19,12 +20,12 @@ $(COST_READY): tests/cost/cost.mk $(SYSROOT_READY)
 	$(Q)tests/qemu/sysroot.sh $(CROSS) $(COST_SYSROOT) $(COST_PACKAGES) >/dev/null
 	@touch $@
 
-$(COST_PROGRAMS:%=$(COST_PAYLOAD)/bin/%): $(COST_PAYLOAD)/bin/%: tests/cost/%.c $(qemu_common) \
+$(COST_PROGRAMS:%=$(COST_PAYLOAD)/bin/%): $(COST_PAYLOAD)/bin/%: tests/cost/%.c $(meter_common) \
 		| $(SYSROOT_READY)
 	$(call say,GUEST,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu17 $(WARNINGS) -O2 $(CPPFLAGS) -static -o $@ \
-		$(filter tests/cost/%.c,$^) $(if $(filter meter,$*),$(qemu_common)) -lm
+		$(filter tests/cost/%.c,$^) $(if $(filter meter,$*),$(meter_common)) -lm
 
 .PHONY: cost-payload
 cost-payload: qemu-payload $(COST_READY) $(COST_PROGRAMS:%=$(COST_PAYLOAD)/bin/%)

@@ -58,7 +58,10 @@ fitting() {
 workload() {
 	status=0
 	machine bare "$1" "$units" || status=1
-	[ "$1" = wide ] || machine dcpi "$1" "$(fitting "$1")" || status=1
+	if [ "$1" != wide ]; then
+		machine dcpi "$1" "$(fitting "$1")" || status=1
+		machine keys "$1" "$(fitting "$1")" || status=1
+	fi
 	for subject in $(subjects "$1"); do
 		machine "$subject" "$1" "$units" || status=1
 	done

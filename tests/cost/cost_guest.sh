@@ -12,6 +12,7 @@
 #   dcpi    dcpi.ko and dcpid as it comes, until the samples are in the database:
 #           in INTERVAL seconds it merges everything once
 #   perf    perf record -a, until the samples are in its file
+#   keys    dcpi.ko, drained and counted by meter: what a table can make of it at best
 #
 # Prints "mark WORKLOAD SUBJECT N" and what meter says after N units, and with
 # "end" for N when the subject is done. Idle time is no cost, and takes none of
@@ -25,6 +26,7 @@ unit()
 	loop) split 2000 ;;
 	compress) gzip -c /lib/input ;;
 	database) repeat 3 sqlite3 :memory: ".read /lib/queries.sql" ;;
+	server) repeat 3 serve ;;
 	compiler) compile ;;
 	shell) repeat 500 /bin/busybox expr 1 + 1 ;;
 	memory) walk 40000000 ;;
@@ -41,6 +43,20 @@ repeat()
 		"$@"
 		times=$((times - 1))
 	done
+}
+
+# The same as database in one process that lives on, one for each shell
+serve()
+{
+	if [ -z "${server:-}" ]; then
+		server=/tmp/server.$$
+		mkfifo $server.ask $server.answer
+		sqlite3 :memory: <$server.ask >$server.answer &
+		exec 8>$server.ask 9<$server.answer
+	fi
+	printf '%s\n' 'DROP TABLE IF EXISTS item;' '.output /dev/null' '.read /lib/queries.sql' \
+		'.output stdout' '.print done' >&8
+	read -r answer <&9
 }
 
 compile()
@@ -127,6 +143,19 @@ hold()
 	wait "$holder"
 	echo "held $workload $(cat /tmp/held)"
 	is "nothing was lost" "$(cut -d ' ' -f 4 /tmp/held)" 0
+}
+
+# The whole interval's work, as dcpi has it
+keys()
+{
+	meter keys >/tmp/keys &
+	holder=$!
+	sleep 0.2
+	COST_WATCHED=$watched sh "$0"
+	kill "$holder"
+	wait "$holder"
+	echo "keys $workload $(cat /tmp/keys)"
+	is "nothing was lost" "$(cut -d ' ' -f 5 /tmp/keys)" 0
 }
 
 counters()
