@@ -34,7 +34,7 @@ real()
 }
 
 real 99 gzip -9c "$scratch/bytes"
-real 98 bzip2 -c "$scratch/bytes"
+real 99 bzip2 -c "$scratch/bytes"
 real 99 zstd -q -9 --single-thread -c "$scratch/bytes"
 real 99 xz -T1 -3c "$scratch/bytes"
 real 99.9 sort --parallel=1 "$scratch/text"

@@ -330,6 +330,30 @@ static void plt_stubs_as_objdump_names_them(void **state)
 	}
 }
 
+/* What nothing tells of but .init_array and .fini_array, where symbols would have it. */
+static void what_is_called_is_a_procedure(void **state)
+{
+	struct procedure_table *with = test_table(fixture("pie"), "/nonexistent");
+	struct procedure_table *without = test_table(fixture("pie.stripped"), "/nonexistent");
+	static const char *const names[] = {"frame_dummy", "__do_global_dtors_aux"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		const struct procedure *named = must_find(with, names[i]), *found;
+		long index = procedure_table_find(without, named->offset);
+		char name[64];
+
+		assert_true(index >= 0);
+		found = procedure_table_get(without, (size_t)index);
+		snprintf(name, sizeof(name), "proc_0x%llx", (unsigned long long)named->address);
+		assert_string_equal(found->name, name);
+		assert_int_equal(found->address, named->address);
+		assert_int_equal(procedure_table_find(without, named->offset + 4), index);
+	}
+	procedure_table_destroy(with);
+	procedure_table_destroy(without);
+}
+
 static void kept_symbols(void **state)
 {
 	static const struct profile_symbol symbols[] = {
@@ -389,6 +413,7 @@ int main(void)
 		cmocka_unit_test(only_the_profiled_file),
 		cmocka_unit_test(what_is_no_image),
 		cmocka_unit_test(plt_stubs_as_objdump_names_them),
+		cmocka_unit_test(what_is_called_is_a_procedure),
 		cmocka_unit_test(kept_symbols),
 		cmocka_unit_test(demangled_names),
 	};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "analysis/image/procedure_table.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <string.h>
 
@@ -273,6 +274,49 @@ static int add_unwind(struct builder *builder)
 	return finish_layer(builder, first);
 }
 
+/* Procedures of one of the arrays of what is called as an image begins and ends. */
+static int collect_called(struct builder *builder, const char *array)
+{
+	const struct elf_file *elf = image_elf_file(builder->table->image);
+	uint64_t address;
+	const Elf_Data *data = elf_file_contents(elf, array, &address);
+	size_t count = data != NULL ? data->d_size / sizeof(address) : 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *name;
+
+		memcpy(&address, (const char *)data->d_buf + i * sizeof(address), sizeof(address));
+		address = le64toh(address);
+		if (image_elf_section_at(builder->table->image, address) == NULL ||
+		    !unwind_is_news(builder, address))
+			continue;
+		name = unwind_name(builder, address);
+		if (name == NULL || add_at(builder, address, 0, name, PROCEDURE_UNWIND, 0) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int add_called(struct builder *builder)
+{
+	const struct elf_file *elf = image_elf_file(builder->table->image);
+	size_t first = builder->count;
+	GElf_Ehdr header;
+	int r = 0;
+
+	if (gelf_getehdr(elf->elf, &header) == NULL || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    header.e_ident[EI_DATA] != ELFDATA2LSB)
+		return 0;
+	r = collect_called(builder, ".init_array");
+	if (r == 0)
+		r = collect_called(builder, ".fini_array");
+	if (r < 0)
+		return r;
+	sort_layer(builder, first);
+	size_labels(builder, first);
+	return finish_layer(builder, first);
+}
+
 static int add_sections(struct builder *builder)
 {
 	size_t first = builder->count, count;
@@ -361,7 +405,7 @@ static void builder_deinit(struct builder *builder)
 static int build_from_file(struct procedure_table *table)
 {
 	static int (*const layers[])(struct builder * builder) = {
-		add_symbols, add_labels, add_plt, add_unwind, add_sections, finish,
+		add_symbols, add_labels, add_plt, add_unwind, add_called, add_sections, finish,
 	};
 	struct builder builder = {.table = table};
 	const struct elf_file *file = image_elf_file(table->image);

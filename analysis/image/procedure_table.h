@@ -16,7 +16,9 @@
  *  3. stubs of the procedure linkage table: "memcpy@plt"
  *  4. unwinding information: "proc_0x1a2b0", named after the ELF virtual
  *     address. Not where a symbol already begins that procedure.
- *  5. what is left of a section: "[.text]"
+ *  5. what is called as the image begins and ends (.init_array, .fini_array), named and
+ *     extended likewise, up to what comes next
+ *  6. what is left of a section: "[.text]"
  *
  * Compilers' separated parts ("main.cold") are procedures of their own.
  */
@@ -38,7 +40,7 @@ enum procedure_source {
 	PROCEDURE_SYMBOL,  /* a symbol with a size */
 	PROCEDURE_LABEL,   /* a symbol without one */
 	PROCEDURE_PLT,	   /* a stub */
-	PROCEDURE_UNWIND,  /* unwinding information only */
+	PROCEDURE_UNWIND,  /* unwinding information only, or that it is called */
 	PROCEDURE_SECTION, /* code that nothing is known of but its section */
 };
 
