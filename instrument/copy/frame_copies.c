@@ -248,6 +248,8 @@ int frame_copies_write(const struct frame_copies *copies)
 	if (!copier.failed)
 		visit_copied(&copier, copy_frame);
 	describe_old(&copier);
+	if (copies->leaf < copies->leaf_end)
+		unwind_writer_add_leaf(copies->writer, copies->leaf, copies->leaf_end);
 	free(copier.tables);
 	free(copier.rows);
 	return copier.failed ? -ENOMEM : 0;

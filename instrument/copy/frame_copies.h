@@ -12,12 +12,15 @@
 /**
  * struct frame_copies - what is written, of what
  * @code: address of the added code
+ * @leaf, @leaf_end: addresses: code in it that copies call, and that uses no stack
  */
 struct frame_copies {
 	struct unwind_writer *writer;
 	const struct unwind_frames *frames;
 	const struct candidates *candidates;
 	uint64_t code;
+	uint64_t leaf;
+	uint64_t leaf_end;
 };
 
 /** frame_copies_write() - tables of handlers, then the frames. Return: 0 or -ENOMEM. */

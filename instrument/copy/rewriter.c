@@ -319,12 +319,17 @@ static int copy_frames(struct rewriter *rewriter, struct error *err)
 		.candidates = &rewriter->candidates,
 		.code = elf_image_code_address(&rewriter->image),
 	};
-	uint64_t index;
+	uint64_t prelude = copies.code + rewriter->prelude_offset, index;
 	size_t index_bytes;
 	int r;
 
 	if (rewriter->frames.count == 0)
 		return 0;
+	if (rewriter->mode->bursts) {
+		copies.leaf = prelude + machine_code_offset(&rewriter->prelude.code,
+							    rewriter->prelude.counted);
+		copies.leaf_end = prelude + rewriter->prelude.code.bytes;
+	}
 	rewriter->unwind_offset = elf_image_round_up(rewriter->code_bytes, CODE_ALIGN);
 	r = unwind_writer_init(&rewriter->unwind, &rewriter->frames,
 			       elf_image_code_address(&rewriter->image) + rewriter->unwind_offset);

@@ -10,6 +10,9 @@
 #include "instrument/elf/unwind_program.h"
 #include "lib/array.h"
 
+#define DWARF_RSP 7
+#define DWARF_RETURN_ADDRESS 16
+
 int unwind_writer_init(struct unwind_writer *writer, const struct unwind_frames *frames,
 		       uint64_t address)
 {
@@ -252,6 +255,33 @@ void unwind_writer_add(struct unwind_writer *writer, const struct unwind_frame *
 	put_program(writer, frame, rows, count);
 	end_entry(writer, entry);
 	add_index(writer, rows->address, writer->address + entry);
+}
+
+/* How all compilers' procedures begin: rsp + 8, below which the return address is. */
+static bool is_usual(const struct unwind_cie *cie)
+{
+	static const uint8_t usual[] = {DW_CFA_def_cfa, DWARF_RSP, 8,
+					DW_CFA_offset | DWARF_RETURN_ADDRESS, 1};
+
+	if (cie->bad || cie->signal || cie->data_align != -8 ||
+	    cie->program_bytes < sizeof(usual) || memcmp(cie->program, usual, sizeof(usual)) != 0)
+		return false;
+	for (size_t i = sizeof(usual); i < cie->program_bytes; i++) {
+		if (cie->program[i] != DW_CFA_nop)
+			return false;
+	}
+	return true;
+}
+
+void unwind_writer_add_leaf(struct unwind_writer *writer, uint64_t start, uint64_t end)
+{
+	struct unwind_row row = {.address = start, .old = start};
+	struct unwind_frame frame = {.start = start, .bytes = end - start};
+
+	while (frame.cie < writer->frames->cie_count && !is_usual(&writer->frames->cies[frame.cie]))
+		frame.cie++;
+	if (frame.cie < writer->frames->cie_count)
+		unwind_writer_add(writer, &frame, &row, 1, end, 0);
 }
 
 static int by_code(const void *a, const void *b)

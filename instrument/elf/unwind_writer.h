@@ -67,6 +67,13 @@ void unwind_writer_add(struct unwind_writer *writer, const struct unwind_frame *
 		       const struct unwind_row *rows, size_t count, uint64_t end, uint64_t table);
 
 /**
+ * unwind_writer_add_leaf() - describe code [@start, @end) that has nothing on the stack
+ *
+ * Not where the file has no frame that begins so, which compilers' all do.
+ */
+void unwind_writer_add_leaf(struct unwind_writer *writer, uint64_t start, uint64_t end);
+
+/**
  * unwind_writer_end() - end the section and add its index behind it
  * @index: out: the index' address
  * @index_bytes: out
