@@ -179,12 +179,55 @@ static void test_few_samples_tell_more_of_long_blocks(void **state)
 		fail_msg("%g behind a short block, %g behind a long one", after_short, after_long);
 }
 
+/* A long block, ten iterations of a short loop behind it that has so many samples, a return. */
+static double estimate_before_loop(double loop_samples)
+{
+	static const char add[] = "\x48\x01\xd1",
+			  loop[] = "\x48\x83\xc6\x08\x48\x39\xd6\x75\xf7\xc3";
+	char code[20 * (sizeof(add) - 1) + sizeof(loop) - 1];
+	struct procedure_profile profile = {
+		.total = SAMPLES + loop_samples, .period_cycles = 1, .calls_in = -1, .slowness = 1};
+	double samples[32] = {SAMPLES}, seen[EDGES_MAX] = {0}, bound, ret;
+	size_t bytes = 0;
+	struct cfg *cfg;
+
+	for (; bytes < 20 * (sizeof(add) - 1); bytes += sizeof(add) - 1)
+		memcpy(code + bytes, add, sizeof(add) - 1);
+	memcpy(code + bytes, loop, sizeof(loop) - 1);
+	assert_int_equal(cfg_from_code(&cfg, &insn_x86_decoder, (const uint8_t *)code, sizeof(code),
+				       ADDRESS, NULL),
+			 0);
+	assert_int_equal(cfg->block_count, 3);
+	assert_in_range(cfg->edge_count, 4, EDGES_MAX);
+	for (uint32_t e = 0; e < cfg->edge_count; e++) {
+		if (cfg->edges[e].from == 1)
+			seen[e] = cfg->edges[e].to == 1 ? 900 : 100;
+	}
+	samples[cfg->blocks[1].first] = loop_samples;
+	profile.samples = samples;
+	profile.edge_samples = seen;
+	ret = estimate(cfg, &profile, &bound).value;
+	cfg_destroy(cfg);
+	return ret;
+}
+
+/* Its bound is the least that a loop takes: one that takes a hundred times as long waits. */
+static void test_loops_may_wait(void **state)
+{
+	double plain = estimate_before_loop(SAMPLES), waiting = estimate_before_loop(100 * SAMPLES);
+
+	(void)state;
+	if (!(waiting < 50 * plain))
+		fail_msg("%g executions, %g if the loop waits", plain, waiting);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_loops_that_change_lines_may_wait_for_memory),
 		cmocka_unit_test(test_other_loops_run_at_their_bound),
 		cmocka_unit_test(test_few_samples_tell_more_of_long_blocks),
+		cmocka_unit_test(test_loops_may_wait),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

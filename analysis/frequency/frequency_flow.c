@@ -32,10 +32,14 @@
 /* Of what nothing is known. */
 #define ANY_EVENNESS 0.5
 
-/* But loops of one block often run at their bound, less what the model is too slow. */
+/*
+ * But loops of one block often run at their bound, less what the model is too slow; and
+ * where they take far more than that, they say less of the blocks beside them.
+ */
 #define LOOP_SPEED 0.85
 #define LOOP_MISPREDICT_CYCLES 8.0
 #define LOOP_EVENNESS 8.0
+#define LOOP_HEAVINESS 0.1
 
 /*
  * Unless each iteration loads from another line of the cache: by following pointers, or by
@@ -77,7 +81,7 @@
  * procedure, that no block of it can know.
  */
 #define INTERVAL_SPREADS 1.645
-#define PROGRAM_SPREAD 0.4
+#define PROGRAM_SPREAD 0.5
 #define COMMON_SPREAD hypot(PROGRAM_SPREAD, FREQUENCY_FLOW_PROCEDURE_SPREAD)
 #define HIGH_SPREAD 0.1
 #define MEDIUM_SPREAD 0.23
@@ -225,7 +229,7 @@ static void take_loop_time(struct flow_block_evidence *block, double bound, doub
 		block->evenness = fmin(12 / (range * range), ANY_EVENNESS);
 		return;
 	}
-	block->heaviness = 0;
+	block->heaviness = LOOP_HEAVINESS;
 	block->cycles = LOOP_SPEED * bound + LOOP_MISPREDICT_CYCLES * surprise;
 	block->evenness = LOOP_EVENNESS;
 }
