@@ -383,8 +383,8 @@ static double share_of(const struct program_calls *calls, const struct site *sit
 
 /*
  * A procedure that ends in a jump to another one returns through that: what was called is
- * the target of the call. Returns of what was jumped to count for both. Of a target that
- * has no samples nothing is known.
+ * the target of the call. Returns of what was jumped to count for both. A target that has
+ * no samples is passed over: all that is called there comes back from somewhere.
  */
 static int attribute(struct program_calls *calls, struct going *returns)
 {
@@ -394,12 +394,8 @@ static int attribute(struct program_calls *calls, struct going *returns)
 
 	if (site != NULL && site->target.offset != 0 && !site->stub)
 		callee = number_at(calls, &site->target);
-	if (callee == returns->procedure)
+	if (callee == returns->procedure || callee == UINT32_MAX)
 		return 0;
-	if (callee == UINT32_MAX) {
-		returns->count = 0;
-		return 0;
-	}
 	passage = list_add(&calls->passages);
 	if (passage == NULL)
 		return -ENOMEM;

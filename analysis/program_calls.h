@@ -11,7 +11,7 @@
  * some of which may not be known.
  *
  * A return to behind a call of something else (a jump took the callee's place) compares
- * nothing.
+ * that, too, where nothing is known of what was called.
  *
  * All procedures of all images are added, then the whole is solved, then asked. For
  * out-of-order machines only: image_calls.h has the others. Not for several threads.

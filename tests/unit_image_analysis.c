@@ -411,7 +411,7 @@ static void test_returns_compare(void **state)
 	assert_int_equal(samples.branch_count, 2);
 	assert_true(compared(&samples, &samples) > 3);
 	assert_true(compared(&samples, &samples) < 4.5);
-	/* From elsewhere: that is not what is called there. */
+	/* From elsewhere: what is called there, of which there are no samples, jumps on. */
 	for (size_t i = 0; i < samples.branch_count; i++) {
 		assert_int_equal(image_code_offset(self, branches[i].to, &branches[i].to_offset),
 				 0);
@@ -421,7 +421,8 @@ static void test_returns_compare(void **state)
 	other.branches = branches;
 	other.branch_count = samples.branch_count;
 	samples.branch_count = 0;
-	assert_float_equal(compared(&samples, &other), 1, 1e-9);
+	assert_true(compared(&samples, &other) > 3);
+	assert_true(compared(&samples, &other) < 4.5);
 	/* Nothing but chance is said by one return. */
 	branches[0].count = branches[1].count = 1;
 	assert_float_equal(compared(&samples, &other), 1, 1e-9);
