@@ -160,6 +160,13 @@ void copier_point_end(const struct copier *copier, uint32_t number, uint32_t ins
 void copier_point_back(const struct copier *copier, uint32_t number, uint32_t insn);
 void copier_point_reference(const struct copier *copier, uint32_t number, uint32_t index);
 
+/**
+ * copier_point_early() - the instruction of a node that copier_point_end() is to come before
+ *
+ * Its last one; or an earlier one, if the mode does not mind and more registers are free there.
+ */
+uint32_t copier_point_early(const struct copier *copier, uint32_t number);
+
 /** copier_aside_add() - @aside: with a label of its own, the frame of here. Return: NULL: no
  * memory. */
 struct aside *copier_aside_add(struct copier *copier, struct aside aside);

@@ -99,6 +99,73 @@ static void emit_at(const struct copier *copier, struct point *point, uint32_t i
 					 : liveness_after(liveness, insn));
 }
 
+/* As many are looked at. */
+#define EARLY_MAX 16
+/* More free registers are no better. */
+#define FREE_ENOUGH 3
+
+static bool is_stack(const struct insn_memory *memory)
+{
+	return memory->pushes || (memory->base == MACHINE_RSP && memory->index == INSN_REG_NONE);
+}
+
+/* Whether an instruction always goes on to the next one, and nobody can tell what came first. */
+static bool may_come_later(const struct insn *insn, bool by_table)
+{
+	if (insn->flow != INSN_FLOW_NEXT || insn->flags & INSN_WRITES_MEMORY)
+		return false;
+	if (insn->flags & INSN_READS_MEMORY && !by_table && !is_stack(&insn->memory))
+		return false;
+	switch (insn->class) {
+	case INSN_NOP:
+	case INSN_ALU:
+	case INSN_SHIFT:
+	case INSN_CMOV:
+	case INSN_LOAD:
+		return true;
+	}
+	return false;
+}
+
+/* What is in the way of code before an instruction. */
+static unsigned int hindrance(const struct copier *copier, uint32_t index)
+{
+	const struct liveness *liveness = copier->source->liveness;
+	uint32_t live = liveness_before(liveness, index);
+	struct point point = {.free = liveness_free_registers(liveness, live)};
+	unsigned int free = point_free(&point, 0);
+
+	return FREE_ENOUGH - (free < FREE_ENOUGH ? free : FREE_ENOUGH) +
+	       ((live & LIVENESS_FLAGS) != 0 ? FREE_ENOUGH : 0);
+}
+
+uint32_t copier_point_early(const struct copier *copier, uint32_t number)
+{
+	const struct count_node *node = &copier->graph->nodes[number];
+	uint32_t best = node->first + node->count - 1, edge = copier->ends_by[number];
+	enum count_edge_kind kind;
+	unsigned int least;
+
+	if (edge == COUNT_NONE || !copier->source->mode->early ||
+	    copier->source->variant != COPY_ONLY)
+		return best;
+	kind = copier->graph->edges[edge].kind;
+	if (kind != COUNT_TO_HUB && kind != COUNT_LEAVE)
+		return best;
+	least = hindrance(copier, best);
+	for (uint32_t i = best; least > 0 && i > node->first && best - i < EARLY_MAX &&
+				may_come_later(&copier->cfg->insns[i - 1], kind == COUNT_TO_HUB);
+	     i--) {
+		unsigned int less = hindrance(copier, i - 1);
+
+		if (less < least) {
+			least = less;
+			best = i - 1;
+		}
+	}
+	return best;
+}
+
 /* The end, and the edge that the node's last instruction is. */
 void copier_point_end(const struct copier *copier, uint32_t number, uint32_t insn, bool before)
 {
@@ -107,7 +174,9 @@ void copier_point_end(const struct copier *copier, uint32_t number, uint32_t ins
 	emit_at(copier, &end, insn, before);
 	if (copier->ends_by[number] != COUNT_NONE) {
 		struct point edge = copier_point_of_edge(copier, copier->ends_by[number]);
+		const struct count_node *node = &copier->graph->nodes[number];
 
+		edge.red_zone |= before && insn + 1 < node->first + node->count;
 		emit_at(copier, &edge, insn, before);
 	}
 }

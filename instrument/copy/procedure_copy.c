@@ -227,15 +227,16 @@ static int copy_node(struct copier *copier, uint32_t number)
 	const struct count_node *node = &copier->graph->nodes[number];
 	uint32_t last = node->first + node->count - 1;
 	const struct insn *insns = copier->cfg->insns;
+	bool goes = node->count > 0 &&
+		    (insns[last].flow != INSN_FLOW_NEXT || copier_is_system_call(&insns[last]));
+	uint32_t end = goes ? copier_point_early(copier, number) : COUNT_NONE;
 	int r = 0;
 
 	copier_point_start(copier, number);
 	for (uint32_t i = node->first; r == 0 && i < node->first + node->count; i++) {
-		bool goes = insns[i].flow != INSN_FLOW_NEXT || copier_is_system_call(&insns[i]);
-
 		copier_insn_mark(copier, insns[i].address);
 		copier_point_reference(copier, number, i);
-		if (i == last && goes)
+		if (i == end)
 			copier_point_end(copier, number, i, true);
 		if (i == last && ends_here(&insns[i]))
 			return 0; /* copy_end() does it */

@@ -137,6 +137,8 @@ struct mode_plan {
  * @room:    it can be told how much room a thread is to have
  * @whole:   it can be told to have whole paths
  * @reader:  the program that reports what was recorded; NULL: dcpix itself does
+ * @early:   what is put where a node ends in a return or an indirect jump may as well come
+ *           some instructions before, where more registers are free
  * @shared:  for shared objects too: all it puts into code that is relative to %gs' base is put
  *           there by machine_code_thread(), and the runtime knows nothing of the mode
  *
@@ -152,6 +154,7 @@ struct instrument_mode {
 	bool metric;
 	bool room;
 	bool whole;
+	bool early;
 	bool bursts;
 	bool stubs;
 	bool shared;

@@ -292,6 +292,7 @@ const struct instrument_mode paths_mode = {
 	.metric = true,
 	.room = true,
 	.whole = true,
+	.early = true,
 	.begin = paths_begin,
 	.plan = paths_plan,
 	.wants = paths_wants,
