@@ -106,17 +106,44 @@ void block_code_set32(struct machine_code *code, struct block_place place, uint3
 	emit_number(code, false, 0xc7, 0, place, number);
 }
 
-void block_code_add32(struct machine_code *code, struct block_place place, uint32_t number)
+static void emit_add(struct machine_code *code, bool wide, struct block_place place,
+		     uint32_t number)
 {
 	struct bytes bytes;
 
 	if ((int32_t)number != (int8_t)number) {
-		emit_number(code, false, 0x81, BLOCK_ALU_ADD, place, number);
+		emit_number(code, wide, 0x81, BLOCK_ALU_ADD, place, number);
 		return;
 	}
-	bytes = with_place(false, 0x83, 0, place);
+	bytes = with_place(wide, 0x83, 0, place);
 	put(&bytes, number & 0xff);
 	emit(code, &bytes);
+}
+
+void block_code_add32(struct machine_code *code, struct block_place place, uint32_t number)
+{
+	emit_add(code, false, place, number);
+}
+
+void block_code_add(struct machine_code *code, struct block_place place, uint32_t number)
+{
+	emit_add(code, true, place, number);
+}
+
+void block_code_push(struct machine_code *code, struct block_place place)
+{
+	struct bytes bytes = with_place(false, 0xff, 6, place);
+
+	emit(code, &bytes);
+	machine_code_stack(code, 8);
+}
+
+void block_code_pop(struct machine_code *code, struct block_place place)
+{
+	struct bytes bytes = with_place(false, 0x8f, 0, place);
+
+	emit(code, &bytes);
+	machine_code_stack(code, -8);
 }
 
 void block_code_compare32(struct machine_code *code, struct block_place place, uint32_t number)

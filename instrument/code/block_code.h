@@ -57,6 +57,13 @@ void block_code_compare32(struct machine_code *code, struct block_place place, u
 /** block_code_add32() - to one of 32. Changes flags. */
 void block_code_add32(struct machine_code *code, struct block_place place, uint32_t number);
 
+/** block_code_add() - to one of 64, sign-extended. Changes flags. */
+void block_code_add(struct machine_code *code, struct block_place place, uint32_t number);
+
+/** block_code_push() - a place of 64 bits on the stack; _pop: from there. No flags. */
+void block_code_push(struct machine_code *code, struct block_place place);
+void block_code_pop(struct machine_code *code, struct block_place place);
+
 /** block_code_increment() - of 64 bits. Changes flags but the carry. */
 void block_code_increment(struct machine_code *code, struct block_place place);
 
