@@ -281,7 +281,8 @@ static int copy_all(struct rewriter *rewriter, struct error *err)
 		copied++;
 	}
 	rewriter->code_bytes = offset;
-	block_bytes = rewriter->state.area_bytes + (recorded->words + 1) * sizeof(uint64_t);
+	block_bytes = rewriter->state.area_bytes + (recorded->words + 1) * sizeof(uint64_t) +
+		      recorded->slack_bytes;
 	rewriter->state.counters = recorded->words;
 	rewriter->state.block_bytes = elf_image_round_up(block_bytes, ELF_IMAGE_PAGE);
 	if (r == 0 && copied == 0)

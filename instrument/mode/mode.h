@@ -72,6 +72,8 @@ struct mode_options {
  * @number:    that the rewritten file's profiles have too
  * @path, @build_id: of the file it is made of; the build-id in hexadecimal
  * @area_bytes, @private_bytes: of a thread's memory, the mode's own; begin() sets them
+ * @slack_bytes: likewise, behind the words, which nobody reads: where threads share their memory
+ *             since there is none some may count there
  * @parameters: that the runtime is told; begin() sets them
  * @area_at:   the area's offset from %gs' base, and @words_at the first word's
  * @words:     8-byte words of a thread's block that were given to procedures
@@ -88,6 +90,7 @@ struct mode_image {
 	const char *build_id;
 	uint64_t area_bytes;
 	uint64_t private_bytes;
+	uint64_t slack_bytes;
 	uint64_t parameters[PROFILE_LAYOUT_PARAMETERS];
 	uint32_t area_at;
 	uint32_t words_at;

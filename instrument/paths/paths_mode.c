@@ -10,6 +10,9 @@
 #include "instrument/paths/paths_map.h"
 #include "lib/error.h"
 
+/* Threads that share a number add to it what none alone would. */
+#define SLACK_BYTES (UINT64_C(16) << 20)
+
 /*
  * @way_of:  of each edge of the graph of counts: the way whose first it is; or PATH_NONE
  * @back_of: the way whose call has come back there; or PATH_NONE
@@ -41,6 +44,7 @@ static int paths_begin(struct mode_image *image, struct error *err)
 				 image->options->metric);
 	image->private_bytes =
 		paths_code_private_bytes(image->reentry->candidates->count, has_metric(image));
+	image->slack_bytes = SLACK_BYTES;
 	image->area_bytes = (PATHS_TABLE_ENTRIES + PATHS_TABLE_PROBES) * sizeof(struct paths_entry);
 	if (map != NULL) {
 		map->image = image->number;
