@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Compares what dcpix counted with what an emulator did, instruction by instruction.
 
-dcpix_exact.py IMAGE COUNTS EDGES BLOCKS WAYS: the first two are of tests/truth/count_plugin.c,
+dcpix_exact.py IMAGE COUNTS EDGES BLOCKS WAYS: COUNTS and EDGES are of tests/truth/count_plugin.c,
 of an image; the others are dcpix's, --by block and --by edge, --csv.
+dcpix_exact.py IMAGE COUNTS BLOCKS: only the share, also if BLOCKS are of another run.
 
 Prints: blocks, instructions in them whose counts differ, edges, edges whose counts differ,
 and the share of the executed instructions of the image that dcpix counted, in percent.
@@ -55,6 +56,20 @@ def read_edges(path, image):
     return edges
 
 
+def share_of(image, counts, blocks):
+    truth, _, repeated = read_counts(counts, image)
+    for address in repeated:
+        del truth[address]
+    addresses, covered = sorted(truth), 0
+    for row in csv.DictReader(open(blocks)):
+        start = int(row["address"], 16)
+        insns = addresses[bisect_left(addresses, start):
+                          bisect_left(addresses, start + int(row["bytes"]))]
+        covered += sum(truth.pop(address, 0) for address in insns)
+    executed = covered + sum(truth.values())
+    print(f"{100 * covered / executed if executed else 0:.2f}")
+
+
 def main(image, counts, edges, blocks, ways):
     truth, sizes, repeated = read_counts(counts, image)
     followed = read_edges(edges, image)
@@ -90,4 +105,4 @@ def main(image, counts, edges, blocks, ways):
     print(block_count, wrong, edge_count, edges_wrong, f"{share:.2f}")
 
 
-main(*sys.argv[1:])
+share_of(*sys.argv[1:]) if len(sys.argv) == 4 else main(*sys.argv[1:])
