@@ -156,17 +156,25 @@ $(PLUGINS:%=$(LIB)/%.so): $(LIB)/%.so: $$(call objects,$$*) $$(call archives,$$*
 	@mkdir -p $(@D)
 	$(Q)$(or $($*-link),$(link) -shared)
 
-# Fuzz targets are compiled whole, by clang: all they call is instrumented, but for what
-# comes from archives.
+# Fuzz targets are compiled by clang: all they call is instrumented, but for what comes from
+# archives.
 FUZZ_CC ?= clang
 FUZZ_SECONDS ?= 60
-FUZZ_FLAGS := -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
+FUZZ_OBJ := build/fuzz/obj
+FUZZ_SANITIZE := address,undefined -fno-sanitize-recover=all
+fuzz_objects = $(patsubst %.c,$(FUZZ_OBJ)/%.o,$(sources))
 
-$(FUZZERS:%=build/fuzz/%): build/fuzz/%: $$(call sources,$$*) $$(call archives,$$*)
-	$(call say,FUZZCC,$@)
+$(FUZZ_OBJ)/%.o: %.c
+	$(call say,FUZZCC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(FUZZ_CC) -std=gnu17 $(WARNINGS) -O1 -g $(FUZZ_FLAGS) $(CPPFLAGS) -o $@ $^ \
-		$(call pkg_libs,$*) $(call all_ldlibs,$*)
+	$(Q)$(FUZZ_CC) -std=gnu17 $(WARNINGS) -O1 -g -fsanitize=fuzzer-no-link,$(FUZZ_SANITIZE) \
+		$(CPPFLAGS) -MMD -MP -c -o $@ $<
+
+$(FUZZERS:%=build/fuzz/%): build/fuzz/%: $$(call fuzz_objects,$$*) $$(call archives,$$*)
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(FUZZ_CC) -fsanitize=fuzzer,$(FUZZ_SANITIZE) -o $@ $^ $(call pkg_libs,$*) \
+		$(call all_ldlibs,$*)
 
 .PHONY: fuzz
 fuzz: $(FUZZERS:%=build/fuzz/%) ## run every fuzz target for FUZZ_SECONDS (60)
@@ -176,7 +184,7 @@ fuzz: $(FUZZERS:%=build/fuzz/%) ## run every fuzz target for FUZZ_SECONDS (60)
 			-print_final_stats=1 $$target.corpus || exit 1; \
 	done
 
--include $(ALL_SOURCES:%.c=$(OBJ)/%.d)
+-include $(ALL_SOURCES:%.c=$(OBJ)/%.d) $(wildcard $(ALL_SOURCES:%.c=$(FUZZ_OBJ)/%.d))
 
 # --- programs and targets around them -------------------------------------
 

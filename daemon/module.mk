@@ -100,7 +100,7 @@ fuzz_event_spec-ldlibs := $(pfm-libs)
 fuzz_image_sources-with := daemon/image/image_file.c daemon/image/kallsyms.c \
 	$(addprefix loader-hook/, build_id.c build_id_notes.c hook_record.c process_list.c \
 	side_band_record.c) \
-	$(addprefix lib/, bounded_reader.c error.c file_digest.c file_read.c)
+	$(addprefix lib/, array.c bounded_reader.c error.c file_digest.c file_read.c)
 fuzz_image_sources-pkgs := libelf libxxhash
 fuzz_jit_files-with := daemon/jit/jit_code.c daemon/jit/jit_shape.c \
 	loader-hook/jit_dump.c loader-hook/jit_map.c kmod/core/x86_insn.c lib/array.c

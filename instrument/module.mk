@@ -58,8 +58,8 @@ FUZZERS += $(rewriter-fuzzers)
 $(foreach f,$(rewriter-fuzzers),$(eval $(f)-whole := instrument))
 fuzz_recordings-with := db/recording_blob.c db/profile_blob.c
 fuzz_recordings-pkgs := zlib
-$(rewriter-fuzzers:%=build/fuzz/%): CPPFLAGS += -DRUNTIME_BLOB='"$(RUNTIME_BLOB)"'
-$(rewriter-fuzzers:%=build/fuzz/%): | $(RUNTIME_BLOB)
+build/fuzz/obj/instrument/code/runtime_blob.o: $(RUNTIME_BLOB)
+build/fuzz/obj/instrument/code/runtime_blob.o: CPPFLAGS += -DRUNTIME_BLOB='"$(RUNTIME_BLOB)"'
 
 .PHONY: check-paths
 check-paths: ## paths of real programs against an emulator
