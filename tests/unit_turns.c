@@ -9,6 +9,7 @@
 
 #include "instrument/copy/turn_entries.h"
 #include "instrument/copy/turn_loops.h"
+#include "instrument/copy/turn_strides.h"
 #include "lib/error.h"
 
 #define NODES_MAX 16
@@ -115,6 +116,7 @@ static void make_blocks(struct blocks *blocks, uint64_t *random)
 	};
 	for (uint32_t e = 0; e + 1 < cfg->edge_count; e++)
 		blocks->edges[e] = (struct cfg_edge){
+			.kind = e % 8 == 0 ? CFG_EDGE_SWITCH : CFG_EDGE_NEXT,
 			.from = blocks->model.from[e],
 			.to = blocks->model.targets[e] < cfg->block_count ? blocks->model.targets[e]
 									  : CFG_EXIT,
@@ -219,6 +221,66 @@ static void test_no_loop_has_a_check(void **state)
 	turn_loops_deinit(&loops);
 }
 
+/* --- strides -------------------------------------------------------------- */
+
+/* From where its edge leads to where that comes from, by blocks that may be put again. */
+static void check_stride(const struct blocks *blocks, const struct turn_loops *loops,
+			 const struct turn_strides *strides, const struct turn_stride *stride)
+{
+	const struct cfg_edge *edges = blocks->edges;
+	uint32_t at = edges[stride->edge].to, insns = 1;
+
+	assert_true(loops->checked[stride->edge]);
+	assert_int_equal(edges[stride->edge].kind, CFG_EDGE_NEXT);
+	assert_int_equal(blocks->insns[at].flow, INSN_FLOW_NEXT);
+	for (uint32_t i = stride->first; i < stride->first + stride->count; i++) {
+		uint32_t way = strides->ways[i];
+
+		assert_int_equal(edges[way].from, at);
+		assert_false(loops->checked[way]);
+		assert_int_equal(edges[way].kind, CFG_EDGE_NEXT);
+		at = edges[way].to;
+		assert_int_equal(blocks->insns[at].flow, INSN_FLOW_NEXT);
+		insns++;
+	}
+	assert_int_equal(at, edges[stride->edge].from);
+	assert_true(stride->turns >= 2 && stride->turns <= TURN_STRIDE_TURNS);
+	assert_true(stride->turns * insns <= TURN_STRIDE_INSNS);
+}
+
+static void test_strides_are_ways_round(void **state)
+{
+	static struct blocks blocks;
+	uint64_t random = 5;
+	unsigned int found = 0, long_ones = 0;
+
+	(void)state;
+	for (unsigned int round = 0; round < ROUNDS; round++) {
+		bool headers[NODES_MAX] = {false};
+		struct turn_strides strides;
+		struct turn_loops loops;
+
+		make_blocks(&blocks, &random);
+		assert_int_equal(turn_loops_find(&loops, &blocks.cfg,
+						 (int32_t)(unit_random(&random) % 4) - 1, is_event,
+						 &blocks),
+				 0);
+		assert_int_equal(turn_strides_find(&strides, &blocks.cfg, &loops), 0);
+		for (size_t s = 0; s < strides.count; s++) {
+			uint32_t header = blocks.edges[strides.all[s].edge].to;
+
+			check_stride(&blocks, &loops, &strides, &strides.all[s]);
+			assert_false(headers[header]);
+			headers[header] = true;
+			found++;
+			long_ones += strides.all[s].count > 1;
+		}
+		turn_strides_deinit(&strides);
+		turn_loops_deinit(&loops);
+	}
+	assert_true(found > ROUNDS / 2 && long_ones > ROUNDS / 16);
+}
+
 /* --- entries -------------------------------------------------------------- */
 
 /* Without the check of one of them there is a recursion that has none. */
@@ -306,6 +368,7 @@ int main(void)
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_loops_have_checks),
 		cmocka_unit_test(test_no_loop_has_a_check),
+		cmocka_unit_test(test_strides_are_ways_round),
 		cmocka_unit_test(test_recursions_have_checks),
 		cmocka_unit_test(test_papers_example),
 	};

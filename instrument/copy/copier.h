@@ -13,6 +13,7 @@
 
 #include "instrument/copy/procedure_copy.h"
 #include "instrument/copy/turn_loops.h"
+#include "instrument/copy/turn_strides.h"
 #include "lib/error.h"
 
 /* Entries are aligned, and blocks that compilers aligned are again. */
@@ -50,6 +51,19 @@ struct copier_table {
 	uint64_t base;
 };
 
+/**
+ * struct copier_again - a loop that is put again
+ * @stride: NULL: none is
+ * @way, @next: the edge on from the block that is copied, and the label it leads to
+ * @end:    the label that the edge back leads to
+ */
+struct copier_again {
+	const struct turn_stride *stride;
+	uint32_t way;
+	uint32_t next;
+	uint32_t end;
+};
+
 struct copier {
 	const struct copy_source *source;
 	const struct cfg *cfg;
@@ -71,7 +85,11 @@ struct copier {
 	uint32_t table_count;
 	uint32_t table;		 /* the next one */
 	struct turn_loops loops; /* if there are two copies */
-	size_t cut;		 /* the next one */
+	struct turn_strides strides;
+	uint32_t *stride_of;	 /* of each edge of cfg: its number, or COUNT_NONE */
+	uint32_t *stride_labels; /* of each: where the loop is put again */
+	struct copier_again again;
+	size_t cut; /* the next one */
 	struct aside *asides;
 	size_t aside_count;
 	size_t aside_capacity;
@@ -199,6 +217,7 @@ uint32_t copier_turn_count(const struct copier *copier);
 uint32_t copier_turn_of_block(const struct copier *copier, uint32_t block);
 uint32_t copier_turn_of_entry(const struct copier *copier);
 uint32_t copier_turn_of_site(const struct copier *copier, uint32_t block);
+uint32_t copier_turn_of_edge(const struct copier *copier, uint32_t cfg_edge);
 
 /** copier_turn_prepare() - if there are two copies: where checks are. Return: 0 or -ENOMEM. */
 int copier_turn_prepare(struct copier *copier);

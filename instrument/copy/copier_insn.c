@@ -78,6 +78,10 @@ static void pass_cuts(struct copier *copier, uint64_t address)
 
 void copier_insn_mark(struct copier *copier, uint64_t address)
 {
+	if (copier->again.stride != NULL) {
+		copier_insn_frame(copier, address);
+		return;
+	}
 	if (copier->cut < copier->source->cut_count && copier->source->cuts[copier->cut] <= address)
 		pass_cuts(copier, address);
 	machine_code_frame(copier->code, (uint32_t)copier->cut);

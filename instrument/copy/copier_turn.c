@@ -26,7 +26,7 @@
 
 uint32_t copier_turn_count(const struct copier *copier)
 {
-	return 2 * copier->cfg->block_count + 1;
+	return 2 * copier->cfg->block_count + 1 + (uint32_t)copier->strides.count;
 }
 
 uint32_t copier_turn_of_block(const struct copier *copier, uint32_t block)
@@ -45,6 +45,14 @@ uint32_t copier_turn_of_site(const struct copier *copier, uint32_t block)
 	return copier->cfg->block_count + block;
 }
 
+uint32_t copier_turn_of_edge(const struct copier *copier, uint32_t cfg_edge)
+{
+	uint32_t stride = copier->stride_of[cfg_edge];
+
+	return stride != COUNT_NONE ? copier_turn_of_entry(copier) + 1 + stride
+				    : copier_turn_of_block(copier, copier->cfg->edges[cfg_edge].to);
+}
+
 static bool is_event(void *context, uint32_t insn)
 {
 	return copier_point_is_event(context, insn);
@@ -58,6 +66,9 @@ int copier_turn_prepare(struct copier *copier)
 	if (copier->source->variant == COPY_ONLY)
 		return 0;
 	r = turn_loops_find(&copier->loops, copier->cfg, turns->placement.boring, is_event, copier);
+	if (r == 0 && (turns->placement.entries != TURN_ENTRIES_ALL ||
+		       turns->placement.boring != TURN_LOOPS_ALL))
+		r = turn_strides_find(&copier->strides, copier->cfg, &copier->loops);
 	if (r == 0)
 		copier->copy->crossings =
 			calloc(copier_turn_count(copier), sizeof(*copier->copy->crossings));

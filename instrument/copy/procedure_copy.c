@@ -17,11 +17,33 @@ static uint32_t live_at(const struct copier *copier, const struct cfg_edge *edge
 	return LIVENESS_REGISTERS | (copier->source->liveness->across ? LIVENESS_FLAGS : 0);
 }
 
+/* Where an edge leads within the procedure: another turn of a stride has labels of its own. */
+static uint32_t label_of(const struct copier *copier, uint32_t cfg_edge)
+{
+	const struct copier_again *again = &copier->again;
+
+	if (again->stride != NULL && cfg_edge == again->way)
+		return again->next;
+	if (again->stride != NULL && cfg_edge == again->stride->edge)
+		return again->end;
+	if (copier->stride_of[cfg_edge] != COUNT_NONE)
+		return copier->stride_labels[copier->stride_of[cfg_edge]];
+	return copier->labels[copier->cfg->edges[cfg_edge].to];
+}
+
+static bool has_turn(const struct copier *copier, uint32_t cfg_edge)
+{
+	const struct turn_stride *stride = copier->again.stride;
+
+	return copier_turn_on_edge(copier, cfg_edge) &&
+	       (stride == NULL || cfg_edge != stride->edge);
+}
+
 /* A check on an edge that leads back, behind what the mode wants there. */
 static void emit_way_back(struct copier *copier, uint32_t cfg_edge, bool falls)
 {
 	const struct cfg_edge *edge = &copier->cfg->edges[cfg_edge];
-	struct turn turn = {.crossing = copier_turn_of_block(copier, edge->to),
+	struct turn turn = {.crossing = copier_turn_of_edge(copier, cfg_edge),
 			    .live = live_at(copier, edge),
 			    .red_zone = true,
 			    .counts = true};
@@ -29,7 +51,7 @@ static void emit_way_back(struct copier *copier, uint32_t cfg_edge, bool falls)
 	if (falls)
 		copier_turn_emit(copier, &turn);
 	else
-		copier_turn_emit_to(copier, &turn, copier->labels[edge->to]);
+		copier_turn_emit_to(copier, &turn, label_of(copier, cfg_edge));
 }
 
 /* A branch that leads back is run over and over: its code is not put aside. */
@@ -56,7 +78,7 @@ static void emit_branch(struct copier *copier, unsigned int kind, uint32_t cfg_e
 	struct aside *aside;
 
 	point.live = live_at(copier, edge);
-	if (copier_turn_on_edge(copier, cfg_edge)) {
+	if (has_turn(copier, cfg_edge)) {
 		emit_branch_back(copier, kind, cfg_edge);
 		return;
 	}
@@ -65,33 +87,34 @@ static void emit_branch(struct copier *copier, unsigned int kind, uint32_t cfg_e
 	} else if (copier_point_wants(copier, &point)) {
 		aside = copier_aside_add(
 			copier,
-			(struct aside){.back = inside ? copier->labels[edge->to] : COUNT_NONE,
+			(struct aside){.back = inside ? label_of(copier, cfg_edge) : COUNT_NONE,
 				       .point = point,
 				       .edge = edge});
 		if (aside != NULL)
 			machine_code_branch(copier->code, kind, aside->label);
 	} else if (inside) {
-		machine_code_branch(copier->code, kind, copier->labels[edge->to]);
+		machine_code_branch(copier->code, kind, label_of(copier, cfg_edge));
 	} else {
 		copier_insn_leave(copier, kind, edge->target);
 	}
 }
 
-/* On to the block that follows, or to where it is. */
+/* On to where an edge leads. @next: the label that follows. */
 static void emit_fall(struct copier *copier, uint32_t cfg_edge, uint32_t next)
 {
 	const struct cfg_edge *edge = &copier->cfg->edges[cfg_edge];
 	struct point point = copier_point_of_edge(copier, copier->edge_of[cfg_edge]);
+	bool turns = has_turn(copier, cfg_edge);
 
-	point.crosses = copier_turn_on_edge(copier, cfg_edge) && copier_turn_crosses(copier);
+	point.crosses = turns && copier_turn_crosses(copier);
 	if (copier_point_wants(copier, &point))
 		copier_point_emit(copier, &point, live_at(copier, edge));
-	if (copier_turn_on_edge(copier, cfg_edge))
-		emit_way_back(copier, cfg_edge, edge->to == next);
-	else if (edge->to >= copier->cfg->block_count)
+	if (edge->to >= copier->cfg->block_count)
 		copier_insn_leave(copier, MACHINE_JUMP, edge->target);
-	else if (edge->to != next)
-		machine_code_branch(copier->code, MACHINE_JUMP, copier->labels[edge->to]);
+	else if (turns)
+		emit_way_back(copier, cfg_edge, label_of(copier, cfg_edge) == next);
+	else if (label_of(copier, cfg_edge) != next)
+		machine_code_branch(copier->code, MACHINE_JUMP, label_of(copier, cfg_edge));
 }
 
 static uint32_t edge_of_kind(const struct copier *copier, const struct cfg_block *block, bool next)
@@ -145,7 +168,7 @@ static int copy_branch(struct copier *copier, const struct cfg_block *block, uin
 	return 0;
 }
 
-/* What ends a block. @next: the block that is put behind it. */
+/* What ends a block. @next: the label of what is put behind it. */
 static int copy_end(struct copier *copier, const struct cfg_block *block, uint32_t next)
 {
 	uint32_t last = block->first + block->count - 1;
@@ -273,46 +296,103 @@ static uint32_t next_reached(const struct copier *copier, uint32_t block)
 	return block;
 }
 
-/* Where a check that is on a way back in the other copy leads to. */
-static void place_arrival(struct copier *copier, uint32_t index)
+/* Where a check that is on a way back in the other copy leads to. @label: of the block here */
+static void place_arrival(struct copier *copier, uint32_t index, uint32_t label, uint32_t crossing)
 {
 	struct aside arrival = {
 		.kind = ASIDE_ARRIVE,
-		.back = copier->labels[index],
+		.back = label,
 		.point = {.kind = POINT_ARRIVAL,
 			  .node = copier->graph->node_of[index],
 			  .live = copier->source->liveness->in[index],
 			  .red_zone = true},
 	};
-	uint32_t label = copier->labels[index];
 	struct aside *aside;
 
 	if (copier_turn_leads_back(copier, index) && copier_point_wants(copier, &arrival.point)) {
 		aside = copier_aside_add(copier, arrival);
 		label = aside != NULL ? aside->label : label;
 	}
-	copier_turn_place(copier, copier_turn_of_block(copier, index), label);
+	copier_turn_place(copier, crossing, label);
+}
+
+/* @next: as of copy_end() */
+static int copy_nodes(struct copier *copier, uint32_t index, uint32_t next)
+{
+	const struct cfg_block *block = &copier->cfg->blocks[index];
+	const struct count_graph *graph = copier->graph;
+	int r = 0;
+
+	for (uint32_t n = graph->node_of[index];
+	     r == 0 && n < graph->node_count && graph->nodes[n].block == index; n++)
+		r = copy_node(copier, n);
+	return r == 0 ? copy_end(copier, block, next) : r;
 }
 
 static int copy_block(struct copier *copier, uint32_t index)
 {
 	const struct cfg_block *block = &copier->cfg->blocks[index];
-	const struct count_graph *graph = copier->graph;
-	uint32_t next;
-	int r = 0;
+	uint32_t next = next_reached(copier, index);
 
 	if (index != copier->entry && is_aligned(copier, index))
 		machine_code_align(copier->code, COPIER_ALIGN);
 	copier_way_before(copier, index);
 	machine_code_place(copier->code, copier->labels[index]);
 	copier_insn_mark(copier, copier->cfg->insns[block->first].address);
-	place_arrival(copier, index);
+	place_arrival(copier, index, copier->labels[index], copier_turn_of_block(copier, index));
 	copier_way_start(copier, index);
-	for (uint32_t n = graph->node_of[index];
-	     r == 0 && n < graph->node_count && graph->nodes[n].block == index; n++)
-		r = copy_node(copier, n);
-	next = next_reached(copier, index);
-	return r == 0 ? copy_end(copier, block, next != copier->entry ? next : COUNT_NONE) : r;
+	return copy_nodes(copier, index, next != copier->entry ? copier->labels[next] : COUNT_NONE);
+}
+
+/* One more turn. @end: where the next one begins. */
+static int copy_turn(struct copier *copier, const struct turn_stride *stride, uint32_t end,
+		     uint32_t next)
+{
+	const uint32_t *ways = copier->strides.ways + stride->first;
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i <= stride->count; i++) {
+		uint32_t block = copier->cfg->edges[i > 0 ? ways[i - 1] : stride->edge].to;
+		bool last = i == stride->count;
+
+		if (i > 0)
+			machine_code_place(copier->code, copier->again.next);
+		copier->again = (struct copier_again){
+			.stride = stride,
+			.way = last ? COUNT_NONE : ways[i],
+			.next = last ? COUNT_NONE : machine_code_label(copier->code),
+			.end = end,
+		};
+		r = copy_nodes(copier, block, last ? next : copier->again.next);
+	}
+	return r;
+}
+
+/* Behind all blocks, where frames are found by address. */
+static int copy_strides(struct copier *copier)
+{
+	int r = 0;
+
+	for (size_t s = 0; r == 0 && s < copier->strides.count; s++) {
+		const struct turn_stride *stride = &copier->strides.all[s];
+		uint32_t begin = copier->stride_labels[s];
+		uint32_t header = copier->cfg->edges[stride->edge].to;
+
+		copier_insn_frame(copier,
+				  copier->cfg->insns[copier->cfg->blocks[header].first].address);
+		place_arrival(copier, header, begin, copier_turn_of_edge(copier, stride->edge));
+		for (uint32_t turn = 1; r == 0 && turn <= stride->turns; turn++) {
+			bool last = turn == stride->turns;
+			uint32_t end =
+				last ? copier->labels[header] : machine_code_label(copier->code);
+
+			machine_code_place(copier->code, begin);
+			r = copy_turn(copier, stride, end, last ? COUNT_NONE : end);
+			begin = end;
+		}
+	}
+	copier->again = (struct copier_again){0};
+	return r;
 }
 
 /* --- all of it ------------------------------------------------------------ */
@@ -377,6 +457,10 @@ static int copy_all(struct copier *copier)
 
 	for (uint32_t b = 0; b < copier->cfg->block_count; b++)
 		copier->labels[b] = machine_code_label(copier->code);
+	for (uint32_t s = 0; s < copier->strides.count; s++) {
+		copier->stride_labels[s] = machine_code_label(copier->code);
+		copier->stride_of[copier->strides.all[s].edge] = s;
+	}
 	find_edges(copier);
 	copier_way_find(copier);
 	if (copier->clash)
@@ -392,6 +476,8 @@ static int copy_all(struct copier *copier)
 			r = copy_block(copier, b);
 	}
 	copier_insn_mark(copier, UINT64_MAX);
+	if (r == 0)
+		r = copy_strides(copier);
 	if (r == 0)
 		r = copier_entry_sites(copier);
 	if (r == 0)
@@ -415,6 +501,8 @@ int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *so
 		.code = &ret->code,
 		.labels = all_none(source->cfg->block_count),
 		.edge_of = all_none(source->cfg->edge_count),
+		.stride_of = all_none(source->cfg->edge_count),
+		.stride_labels = all_none(source->cfg->block_count),
 		.ends_by = all_none(source->graph->node_count),
 		.back_to = all_none(source->graph->node_count),
 		.comes_by = all_none(source->cfg->block_count),
@@ -428,19 +516,23 @@ int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *so
 
 	*ret = (struct procedure_copy){0};
 	ZydisDecoderInit(&copier.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-	if (copier.labels != NULL && copier.edge_of != NULL && copier.ends_by != NULL &&
-	    copier.back_to != NULL && copier.comes_by != NULL && copier.case_labels != NULL &&
-	    copier.starts_by != NULL && copier.loops_by != NULL && copier.loop_labels != NULL &&
+	if (copier.labels != NULL && copier.edge_of != NULL && copier.stride_of != NULL &&
+	    copier.stride_labels != NULL && copier.ends_by != NULL && copier.back_to != NULL &&
+	    copier.comes_by != NULL && copier.case_labels != NULL && copier.starts_by != NULL &&
+	    copier.loops_by != NULL && copier.loop_labels != NULL &&
 	    copier_turn_prepare(&copier) == 0)
 		r = copy_all(&copier);
 	if (r == -ENOMEM)
 		error_set(err, ENOMEM, "no memory for a procedure");
 	free(copier.labels);
 	free(copier.edge_of);
+	free(copier.stride_of);
+	free(copier.stride_labels);
 	free(copier.ends_by);
 	free(copier.back_to);
 	free(copier.comes_by);
 	turn_loops_deinit(&copier.loops);
+	turn_strides_deinit(&copier.strides);
 	free(copier.case_labels);
 	free(copier.starts_by);
 	free(copier.loops_by);
