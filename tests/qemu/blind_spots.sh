@@ -102,9 +102,9 @@ metamethod()
 		$5 !~ /^\// && $4 ~ /^(handler_|sample_store_|period_|branch_|drain_)/ { print "meta", d, $1, $4 }' >/tmp/meta
 	cat /tmp/meta
 	# Not a join: neither of the two tables has an index.
-	query "SELECT image, offset, offset + bytes FROM dcpi_symbols WHERE name = 'handler_0'" |
+	query "SELECT image, offset, offset + bytes FROM dcpi_symbols WHERE name = 'handler_plain'" |
 		tr '|' ' ' | while read -r image begin end; do
-		query "SELECT printf('insn $1 %d %x handler_0', sum(count), offset - $begin)
+		query "SELECT printf('insn $1 %d %x handler_plain', sum(count), offset - $begin)
 			FROM dcpi_samples WHERE image = $image AND offset >= $begin AND offset < $end
 			GROUP BY offset ORDER BY offset"
 	done
@@ -114,7 +114,7 @@ metamethod()
 	like "$1: so is what the module counted" "$(dcpiprof --db "$db")" '^accounting .*: exact$'
 	echo "metaof $1 $(query 'SELECT sum(interrupts) FROM epoch')"
 	if [ "$1" = NMI ]; then
-		check "NMI: samples inside the handler" grep -q ' handler_0$' /tmp/meta
+		check "NMI: samples inside the handler" grep -q ' handler_plain$' /tmp/meta
 	else
 		is "IRQ: no sample inside the handler" "$(cat /tmp/meta)" ""
 	fi
