@@ -56,7 +56,7 @@ serve()
 	fi
 	printf '%s\n' 'DROP TABLE IF EXISTS item;' '.output /dev/null' '.read /lib/queries.sql' \
 		'.output stdout' '.print done' >&8
-	read -r answer <&9
+	read -r _ <&9
 }
 
 compile()
