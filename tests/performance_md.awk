@@ -87,11 +87,12 @@ function cost_table(i, w, line) {
 	print "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
 	for (i = 1; i <= rulers; i++) {
 		w = ruled[i]
-		printf "| %s | %.0f | %.0f s | %.1f%% | %.0f | %.0f | %.0f | **%.0f** | %.0f | %.1f | %s | %s | %s |\n",
+		printf "| %s | %.0f | %.0f s | %.1f%% | %.0f | %.0f | %.0f | **%.0f** | %s | %.1f | %s | %s | %s |\n",
 			w, v[w, "samples", "dcpi"], v[w, "merge_interval", "dcpi"],
 			v[w, "miss_rate", "dcpi"], v[w, "sample_cost", "floor"],
 			v[w, "interrupt_cost", "dcpi"], v[w, "daemon_cost", "dcpi"],
-			v[w, "sample_cost", "dcpi"], v[w, "sample_cost", "perf"],
+			v[w, "sample_cost", "dcpi"],
+			(w, "sample_cost", "perf") in v ? sprintf("%.0f", v[w, "sample_cost", "perf"]) : "-",
 			v[w, "data_reduction", "dcpi"], possible(w, "process"), possible(w, "address"),
 			(w, "spread", "bare") in v ? v[w, "spread", "bare"] : "-"
 	}
@@ -139,6 +140,8 @@ function draw(i, w, y, scale, x, n, names, classes, cost, k) {
 			x += cost[classes[k]] * scale
 		}
 		printf "<text x=\"%.1f\" y=\"%d\">%.0f</text>\n", x + 6, y + 12, v[w, "sample_cost", "dcpi"] > chart
+		if (!((w, "sample_cost", "perf") in v))
+			continue
 		bar(90, y + 17, v[w, "sample_cost", "perf"] * scale, "perf", "perf record")
 		printf "<text x=\"%.1f\" y=\"%d\">%.0f</text>\n", 96 + v[w, "sample_cost", "perf"] * scale, y + 29, v[w, "sample_cost", "perf"] > chart
 	}
