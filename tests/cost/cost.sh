@@ -52,7 +52,7 @@ subjects() {
 fitting() {
 	figures "$1" bare | awk -v ms=$((interval * 1000 - 1500)) '
 		$1 == "mark" && $4 != "end" { at[n++] = $5 }
-		END { if (n > 1) print int(ms * 1e6 * 0.97 / ((at[n - 1] - at[0]) / (n - 1))) }'
+		END { if (n > 1) print int(ms * 1e6 * 0.95 / ((at[n - 1] - at[0]) / (n - 1))) }'
 }
 
 workload() {
