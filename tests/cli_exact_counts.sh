@@ -148,6 +148,17 @@ tool_refused dcpicalc 2 "of exact counts" \
 
 # Counts of a process whose code was watched in part only would not be comparable.
 "$dcpix" -q --db "$db" counts "$scratch/ways.new" "$(find "$scratch" -name 'counts.*' | head -n 1)"
+# What is made within a tick of the file system's clock are epochs of their own all the same.
+mkdir "$scratch/moment"
+for _ in 1 2 3 4 5 6 7 8; do
+	DCPIX_OUT=$scratch/moment/counts "$scratch/ways.new" > /dev/null &
+done
+wait
+for file in "$scratch"/moment/counts.*; do
+	"$dcpix" -q --db "$scratch/moment.db" counts "$scratch/ways.new" "$file"
+done
+like "epochs of a moment are all merged" \
+	"$("$bin/dcpictl" --db "$scratch/merged.db" merge "$scratch/moment.db")" "\\b8 epochs"
 is "counts of several epochs add up" "$(calc 'insns[0]["frequency"] * 2 ==
 	3 * c[insns[0]["address"]]' choose --scale 1)" True
 tap_done

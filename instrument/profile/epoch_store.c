@@ -79,16 +79,25 @@ static int64_t ns_of(const struct statx_timestamp *time)
 	return (int64_t)time->tv_sec * 1000000000 + time->tv_nsec;
 }
 
+/*
+ * Times of files are those of a clock that ticks every few milliseconds; but epochs of a host
+ * are told apart by their start. So files that were made within a tick are by their numbers.
+ */
+static int64_t within_tick(const struct statx *times)
+{
+	return (int64_t)(times->stx_ino % 1000000);
+}
+
 /* Not every file system knows when a file was made. */
 int epoch_store_file(struct epoch_store *store, const char *path, struct error *err)
 {
 	int64_t first, last;
 	struct statx times;
 
-	if (statx(AT_FDCWD, path, 0, STATX_BTIME | STATX_MTIME, &times) < 0)
+	if (statx(AT_FDCWD, path, 0, STATX_BTIME | STATX_MTIME | STATX_INO, &times) < 0)
 		return error_set_errno(err, "cannot read %s", path);
-	last = ns_of(&times.stx_mtime);
-	first = times.stx_mask & STATX_BTIME ? ns_of(&times.stx_btime) : last;
+	last = ns_of(&times.stx_mtime) + within_tick(&times);
+	first = times.stx_mask & STATX_BTIME ? ns_of(&times.stx_btime) + within_tick(&times) : last;
 	if (store->files == 0 || first < store->first_ns)
 		store->first_ns = first;
 	if (store->files == 0 || last > store->last_ns)

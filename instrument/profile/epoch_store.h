@@ -54,7 +54,13 @@ int epoch_store_open(struct epoch_store *store, const char *path, const char *bu
 
 void epoch_store_close(struct epoch_store *store);
 
-/** epoch_store_file() - note when a file was recorded in. Return: 0; those of stat(2). */
+/**
+ * epoch_store_file() - note when a file was recorded in
+ *
+ * To within a millisecond, in which files made at the same time are told apart.
+ *
+ * Return: 0; those of stat(2).
+ */
 int epoch_store_file(struct epoch_store *store, const char *path, struct error *err);
 
 /**
