@@ -45,7 +45,7 @@ collect-tests := unit_accumulate unit_bpf_store unit_cgroup unit_collector unit_
 unit_bpf_store-ldlibs := -lpthread
 # Its own source_select.c and matcher.c stand in for those of the archive.
 unit_collector-with := tests/fake_matcher.c
-unit_matcher-with := tests/fake_feed.c
+unit_matcher-with := tests/fake_feed.c tests/fake_machine.c
 unit_matcher-ldlibs := -Wl,--wrap=clock_gettime
 unit_perf_slot-ldlibs := -Wl,--wrap=read,--wrap=perf_ring_open,--wrap=perf_ring_close \
 	-Wl,--wrap=perf_ring_fd
