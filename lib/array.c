@@ -2,8 +2,24 @@
 #include "lib/array.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+
+/* What is less has memory in small pages, as the daemon should: it is to stay small. */
+#define HUGE_FROM_BYTES (8U << 20)
+#define HUGE_PAGE_BYTES (2U << 20)
+
+/* Large arrays in large pages, where the kernel has such: most faults of pages are theirs. */
+static void use_huge_pages(void *array, size_t bytes)
+{
+	uintptr_t start = (uintptr_t)array + HUGE_PAGE_BYTES - 1, end = (uintptr_t)array + bytes;
+
+	start -= start % HUGE_PAGE_BYTES;
+	if (bytes >= HUGE_FROM_BYTES)
+		madvise((void *)start, end - start, MADV_HUGEPAGE);
+}
 
 int array_reserve(void *array, size_t *capacity, size_t needed, size_t element_bytes)
 {
@@ -23,6 +39,7 @@ int array_reserve(void *array, size_t *capacity, size_t needed, size_t element_b
 	new = realloc(old, bytes);
 	if (new == NULL)
 		return -ENOMEM;
+	use_huge_pages(new, bytes);
 	memcpy(array, &new, sizeof(new));
 	*capacity = grown;
 	return 0;
