@@ -98,8 +98,7 @@ $(foreach a,$(ARCHIVES),$(foreach n,$($(a)-programs) $($(a)-tests) $($(a)-benche
 last_of_each = $(if $(1),$(if $(filter $(firstword $(1)),$(wordlist 2,$(words $(1)),$(1))),,$(firstword \
 	$(1))) $(call last_of_each,$(wordlist 2,$(words $(1)),$(1))))
 with_needs = $(call last_of_each,$(foreach a,$(1),$(a) $(call with_needs,$($(a)-needs))))
-$(foreach a,$(ARCHIVES),$(eval $(a)-all := $(call with_needs,$(a))))
-archive_names = $(call last_of_each,$(foreach a,$($(1)-archives),$($(a)-all)))
+archive_names = $(call with_needs,$($(1)-archives))
 archives = $(patsubst %,$(LIB)/lib%.a,$(archive_names))
 
 NAMED_SOURCES := $(wildcard daemon/*.c instrument/*.c tools/*.c tests/*.c tests/*/*.c)
@@ -108,7 +107,7 @@ sources = $(or $($(1)-src),$(filter %/$(1).c,$(NAMED_SOURCES))) $($(1)-with) \
 objects = $(or $($(1)-objects),$(patsubst %.c,$(OBJ)/%.o,$(sources)))
 
 # An archive brings the libraries that it needs.
-with_archives = $(archive_names) $(call with_needs,$($(1)-whole))
+with_archives = $(call with_needs,$($(1)-archives) $($(1)-whole))
 all_pkgs = $(sort $($(1)-pkgs) $(foreach a,$(with_archives),$($(a)-pkgs)))
 all_ldlibs = $($(1)-ldlibs) $(foreach a,$(with_archives),$($(a)-ldlibs))
 pkg_libs = $(if $(all_pkgs),$(shell $(PKG_CONFIG) --libs $(all_pkgs)))

@@ -14,9 +14,8 @@ hook-tests := unit_audit_feed unit_audit_record unit_hook_losses unit_hook_recor
 	unit_jit_files unit_perf_ring unit_process_scan unit_side_band
 unit_side_band-ldlibs := -ldl -lpthread
 # The library's parts, as programs like any other.
-audit-parts := $(addprefix loader-hook/audit/, datagram.c host_process.c loaded_object.c)
 unit_audit_feed-with := loader-hook/audit/datagram.c
-unit_audit_record-with := $(audit-parts)
+unit_audit_record-with := $(addprefix loader-hook/audit/, datagram.c host_process.c loaded_object.c)
 
 FUZZERS += fuzz_audit_record
 fuzz_audit_record-with := loader-hook/audit_record.c
