@@ -167,11 +167,15 @@ static inline struct match *match_cache_pair(struct match_cache *cache,
 struct match *match_cache_place(struct match_cache *cache, const struct dcpi_sample *sample);
 
 /** match_cache_holds() - whether all that a match depends on is as it was. */
-static inline bool match_cache_holds(const struct match_cache *cache, const struct match *match)
+static inline bool match_cache_holds(struct match_cache *cache, const struct match *match)
 {
-	uint32_t pid = dcpi_tag_pid(match->who);
+	return match->version == *match_cache_version(cache, dcpi_tag_pid(match->who));
+}
 
-	return match->version == cache->versions[pid & ((1U << MATCH_CACHE_VERSION_BITS) - 1)];
+/** match_covers() - whether a match is of someone's address. */
+static inline bool match_covers(const struct match *match, uint64_t who, uint64_t pc)
+{
+	return match->who == who && pc - match->start < match->bytes;
 }
 
 /** match_cache_find() - the match of a sample, NULL if it must be looked up. */
@@ -181,10 +185,10 @@ static inline struct match *match_cache_find(struct match_cache *cache,
 	struct match *match = match_cache_pair(cache, sample);
 	uint64_t who = match_cache_who(cache, sample);
 
-	if ((match->who != who || sample->pc - match->start >= match->bytes) &&
-	    ((++match)->who != who || sample->pc - match->start >= match->bytes))
-		return NULL;
-	return match_cache_holds(cache, match) ? match : NULL;
+	if (!match_covers(match, who, sample->pc))
+		match++;
+	return match_covers(match, who, sample->pc) && match_cache_holds(cache, match) ? match
+										       : NULL;
 }
 
 #endif
