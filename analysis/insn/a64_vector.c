@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * FP and vectors. The patterns are in insn_arm64_vector_tables.c and
- * insn_arm64_scalar_tables.c by the manual's groups: each group is a mask of its own
- * over the word, and its rows say which operation; so a word is looked for in one
- * short list.
+ * FP and vectors. The patterns are in a64_vector_tables.c and a64_scalar_tables.c by
+ * the manual's groups: each group is a mask of its own over the word, and its rows say
+ * which operation; so a word is looked for in one short list.
  */
-#include "analysis/insn/insn_arm64_vector.h"
+#include "analysis/insn/a64_vector.h"
+
+#include "analysis/insn/a64_scalar_tables.h"
+#include "analysis/insn/a64_vector_tables.h"
 
 static void scalar_width_set(struct insn *insn, uint32_t word)
 {

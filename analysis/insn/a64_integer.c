@@ -1,33 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "analysis/insn/insn_arm64.h"
+#include "analysis/insn/a64_integer.h"
 
 #define NM_D (A64_N | A64_M | A64_WD)
-
-bool a64_logical_immediate(uint64_t *value, uint32_t word, bool wide)
-{
-	uint32_t n = a64_bits(word, 22, 1), rotate = a64_bits(word, 16, 6),
-		 ones = a64_bits(word, 10, 6);
-	uint32_t pattern = n << 6 | (~ones & 0x3f);
-	unsigned int bits, i;
-	uint64_t element;
-
-	if (pattern < 2 || (n != 0 && !wide))
-		return false;
-	bits = 1U << (31 - __builtin_clz(pattern));
-	ones &= bits - 1;
-	rotate &= bits - 1;
-	if (ones == bits - 1)
-		return false;
-	element = (UINT64_C(2) << ones) - 1;
-	if (rotate != 0)
-		element = element >> rotate | element << (bits - rotate);
-	if (bits < 64)
-		element &= (UINT64_C(1) << bits) - 1;
-	*value = 0;
-	for (i = 0; i < (wide ? 64U : 32U); i += bits)
-		*value |= element << i;
-	return true;
-}
 
 static const struct a64_pattern immediates[] = {
 	{0x3f800000, 0x11000000, A64_NS | A64_WDS, INSN_ALU, A64_ANY, 0},	  /* add, sub */

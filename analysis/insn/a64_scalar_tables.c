@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "analysis/insn/insn_arm64_vector.h"
+#include "analysis/insn/a64_scalar_tables.h"
+
+#include "analysis/insn/a64_vector_rows.h"
 
 /* Scalars in vector registers: the same with bits 28 and 30 set. */
 #define S_SAME2(opcode, operands, class, sizes)                                                    \

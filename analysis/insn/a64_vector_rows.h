@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The tables of FP and vector encodings. For insn_arm64*.c alone. */
-#ifndef DCPI_INSN_ARM64_VECTOR_H
-#define DCPI_INSN_ARM64_VECTOR_H
+/* How rows of FP and vector encodings are written. For a64_*_tables.c alone. */
+#ifndef DCPI_A64_VECTOR_ROWS_H
+#define DCPI_A64_VECTOR_ROWS_H
 
-#include "analysis/insn/insn_arm64.h"
+#include "analysis/insn/a64.h"
 
 #define V_N (A64_VN | A64_WV)
 #define V_NM (V_N | A64_VM)
@@ -53,33 +53,9 @@
 #define EITHER 0x90000000
 #define UNSIGNED(opcode) ((opcode) | 0x20000)
 
-/**
- * struct a64_group - encodings that have bits in common
- * A word that has them is one of @patterns or undefined.
- */
-struct a64_group {
-	uint32_t mask;
-	uint32_t value;
-	const struct a64_pattern *patterns;
-	size_t count;
-};
-
 #define GROUP(mask, value, patterns)                                                               \
 	{                                                                                          \
 		mask, value, patterns, A64_COUNT(patterns)                                         \
 	}
-
-/** a64_group_match() - NULL: in none of the groups, or undefined. */
-const struct a64_pattern *a64_group_match(const struct a64_group *search, size_t count,
-					  uint32_t word);
-
-/** a64_vector_match() - Advanced SIMD on vectors, AES, SHA-3 and others of its time. */
-const struct a64_pattern *a64_vector_match(uint32_t word);
-
-/** a64_scalar_match() - Advanced SIMD on scalars, SHA-1 and SHA-2. */
-const struct a64_pattern *a64_scalar_match(uint32_t word);
-
-/** a64_scalar_fp_match() - data processing of scalar FP, conversions left out. */
-const struct a64_pattern *a64_scalar_fp_match(uint32_t word);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "analysis/insn/insn_arm64.h"
+#include "analysis/insn/a64_memory.h"
 
 #include <string.h>
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "analysis/insn/insn_arm64_vector.h"
+#include "analysis/insn/a64_vector_tables.h"
+
+#include "analysis/insn/a64_vector_rows.h"
 
 /* Rows of a group; X2: signed and unsigned (or what else bit 29 says) alike. */
 #define SAME(u, opcode, operands, class, sizes)                                                    \
@@ -367,18 +369,6 @@ static const struct a64_group groups[] = {
 	GROUP(0x9f208400, 0x0e008400, three_same_extra),
 	GROUP(0xff000000, 0xce000000, crypto),
 };
-
-const struct a64_pattern *a64_group_match(const struct a64_group *search, size_t count,
-					  uint32_t word)
-{
-	size_t i;
-
-	for (i = 0; i < count; i++) {
-		if ((word & search[i].mask) == search[i].value)
-			return a64_match(search[i].patterns, search[i].count, word);
-	}
-	return NULL;
-}
 
 const struct a64_pattern *a64_vector_match(uint32_t word)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The A64 instruction set as tables of encodings. For insn_arm64*.c alone.
+ * The A64 instruction set as tables of encodings. For insn_arm64.c and a64_*.c alone.
  *
  * Written from the Arm Architecture Reference Manual (DDI 0487), section C4, up to
  * Armv8.8; checked against LLVM's tables.
  */
-#ifndef DCPI_INSN_ARM64_H
-#define DCPI_INSN_ARM64_H
+#ifndef DCPI_A64_H
+#define DCPI_A64_H
 
 #include "analysis/insn/insn.h"
 
@@ -99,27 +99,23 @@ void a64_source(struct insn *insn, unsigned int reg);
 const struct a64_pattern *a64_match(const struct a64_pattern *patterns, size_t count,
 				    uint32_t word);
 
+/**
+ * struct a64_group - encodings that have bits in common
+ * A word that has them is one of @patterns or undefined.
+ */
+struct a64_group {
+	uint32_t mask;
+	uint32_t value;
+	const struct a64_pattern *patterns;
+	size_t count;
+};
+
+/** a64_group_match() - NULL: in none of the groups, or undefined. */
+const struct a64_pattern *a64_group_match(const struct a64_group *search, size_t count,
+					  uint32_t word);
+
 /** a64_apply() - class and registers of a pattern. */
 void a64_apply(struct insn *insn, const struct a64_pattern *pattern, uint32_t word);
-
-/*
- * By groups: data processing with immediates, with registers; branches and system;
- * loads and stores; FP and vectors. All fields but address, bytes, opcode and the
- * empty operands, which are set. Return: false: undefined.
- */
-bool a64_immediate_decode(struct insn *insn, uint32_t word);
-bool a64_register_decode(struct insn *insn, uint32_t word);
-bool a64_control_decode(struct insn *insn, uint32_t word);
-bool a64_memory_decode(struct insn *insn, uint32_t word);
-bool a64_vector_decode(struct insn *insn, uint32_t word);
-
-/**
- * a64_text() - the text of what Capstone 4 knows nothing of, though it is in common
- * code: atomic operations and pointer authentication
- *
- * Return: false: it is none of these.
- */
-bool a64_text(char text[INSN_TEXT_BYTES], uint32_t word);
 
 /** a64_logical_immediate() - the value; @wide: of 64 bits. Return: false: undefined. */
 bool a64_logical_immediate(uint64_t *value, uint32_t word, bool wide);

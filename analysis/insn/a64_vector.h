@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+#ifndef DCPI_A64_VECTOR_H
+#define DCPI_A64_VECTOR_H
+
+#include "analysis/insn/a64.h"
+
+/**
+ * a64_vector_decode() - FP and vectors
+ *
+ * Sets all of @insn but address, bytes, opcode and the empty operands, which are set.
+ * Return: false: undefined.
+ */
+bool a64_vector_decode(struct insn *insn, uint32_t word);
+
+#endif
