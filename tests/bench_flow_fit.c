@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/frequency/flow_fit.h"
+#include "analysis/frequency/flow_spread.h"
 #include "tests/bench.h"
 #include "tests/cfg_fixture.h"
 
@@ -56,7 +57,7 @@ static double fit_ns(const struct cfg *cfg)
 		evidence.blocks[b] = (struct flow_block_evidence){
 			.samples = 1000 * draw() * draw(), .cycles = 3, .evenness = 0.5};
 	if (flow_fit_create(&fit, chain, &evidence) < 0 ||
-	    flow_fit_find_spread(&fit, chain, &evidence) < 0)
+	    flow_spread_find(&fit, chain, &evidence) < 0)
 		abort();
 	took = bench_now_ns() - start;
 	flow_fit_deinit(&fit);

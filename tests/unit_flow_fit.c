@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/frequency/flow_fit.h"
+#include "analysis/frequency/flow_spread.h"
 #include "tests/cfg_fixture.h"
 
 #define GRAPHS 200
@@ -185,7 +186,7 @@ static void fit_loop(struct flow_fit *fit, double back, double out, const double
 	assert_int_equal(flow_chain_create(&chain, cfg), 0);
 	assert_int_equal(flow_fit_create(fit, chain, &evidence), 0);
 	assert_null(fit->spread);
-	assert_int_equal(flow_fit_find_spread(fit, chain, &evidence), 0);
+	assert_int_equal(flow_spread_find(fit, chain, &evidence), 0);
 	flow_chain_destroy(chain);
 	cfg_fixture_destroy(cfg);
 }
@@ -270,7 +271,7 @@ static void fit_line(struct flow_fit *fit, double samples, double first, double 
 	cfg = cfg_fixture_create(NULL, LINE, edges, LINE + 1);
 	assert_int_equal(flow_chain_create(&chain, cfg), 0);
 	assert_int_equal(flow_fit_create(fit, chain, &evidence), 0);
-	assert_int_equal(flow_fit_find_spread(fit, chain, &evidence), 0);
+	assert_int_equal(flow_spread_find(fit, chain, &evidence), 0);
 	flow_chain_destroy(chain);
 	cfg_fixture_destroy(cfg);
 }

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/frequency/flow_spread.h"
 #include "lib/cleanup.h"
 
 #define STEPS_MAX 150
@@ -214,13 +213,6 @@ int flow_fit_create(struct flow_fit *ret, struct flow_chain *chain,
 	else
 		*ret = fit;
 	return r;
-}
-
-int flow_fit_find_spread(struct flow_fit *fit, struct flow_chain *chain,
-			 const struct flow_evidence *evidence)
-{
-	fit->spread = calloc(chain->node_count, sizeof(*fit->spread));
-	return fit->spread == NULL ? -ENOMEM : flow_spread(fit->spread, chain, evidence, fit);
 }
 
 void flow_fit_deinit(struct flow_fit *fit)

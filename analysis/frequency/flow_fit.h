@@ -65,7 +65,7 @@ struct flow_evidence {
  * @nodes: frequency of each node; that of the entry is the procedure's
  * @edges: probability of each edge
  * @spread: of each node, the standard deviation of the logarithm of its frequency,
- *          as the likelihood's curvature tells; NULL until flow_fit_find_spread()
+ *          as the likelihood's curvature tells; NULL until flow_spread_find()
  */
 struct flow_fit {
 	double *nodes;
@@ -81,16 +81,6 @@ struct flow_fit {
  */
 int flow_fit_create(struct flow_fit *ret, struct flow_chain *chain,
 		    const struct flow_evidence *evidence);
-
-/**
- * flow_fit_find_spread() - and how sure it is
- * @fit:   of flow_fit_create() with the same evidence
- * @chain: not changed since
- *
- * Return: 0 or -ENOMEM.
- */
-int flow_fit_find_spread(struct flow_fit *fit, struct flow_chain *chain,
-			 const struct flow_evidence *evidence);
 
 void flow_fit_deinit(struct flow_fit *fit);
 

@@ -228,7 +228,7 @@ static void spread_apart(double *spread, const struct flow_chain *chain,
 	}
 }
 
-int flow_spread(double *spread, struct flow_chain *chain, const struct flow_evidence *evidence,
+static int find(double *spread, struct flow_chain *chain, const struct flow_evidence *evidence,
 		const struct flow_fit *fit)
 {
 	_cleanup_free_ uint32_t *branches =
@@ -258,4 +258,11 @@ int flow_spread(double *spread, struct flow_chain *chain, const struct flow_evid
 	for (uint32_t n = 0; n < chain->node_count; n++)
 		spread[n] = spread_of(curvature, slope_of(&s, n), s.parameters);
 	return 0;
+}
+
+int flow_spread_find(struct flow_fit *fit, struct flow_chain *chain,
+		     const struct flow_evidence *evidence)
+{
+	fit->spread = calloc(chain->node_count, sizeof(*fit->spread));
+	return fit->spread == NULL ? -ENOMEM : find(fit->spread, chain, evidence, fit);
 }

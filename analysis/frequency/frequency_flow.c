@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "analysis/frequency/flow_fit.h"
+#include "analysis/frequency/flow_spread.h"
 #include "lib/cleanup.h"
 
 /*
@@ -352,7 +353,7 @@ static int find_fit(struct flow_fit *ret, struct flow_chain *chain, struct flow_
 		flow_fit_deinit(&first);
 		r = flow_fit_create(ret, chain, evidence);
 	}
-	return r == 0 ? flow_fit_find_spread(ret, chain, evidence) : r;
+	return r == 0 ? flow_spread_find(ret, chain, evidence) : r;
 }
 
 int frequency_flow(struct frequency *ret, const struct frequency_input *input)
