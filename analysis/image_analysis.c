@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "analysis/image_analysis.h"
 
+#include "analysis/graph/cfg_create.h"
 #include "analysis/image_calls.h"
 #include "analysis/program_calls.h"
 #include "lib/cleanup.h"

@@ -2,7 +2,7 @@
 /* Time to make the graphs of big images: bench_cfg [FILE...] */
 #include <stdio.h>
 
-#include "analysis/graph/cfg.h"
+#include "analysis/graph/cfg_create.h"
 #include "analysis/image/image_code.h"
 #include "lib/error.h"
 #include "tests/bench.h"

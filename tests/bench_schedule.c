@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "analysis/graph/cfg.h"
+#include "analysis/graph/cfg_create.h"
 #include "analysis/image/image_code.h"
 #include "analysis/machine/schedule.h"
 #include "lib/error.h"

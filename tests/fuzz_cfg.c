@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "analysis/graph/cfg_create.h"
 #include "analysis/image/image_code.h"
 #include "tests/cfg_check.h"
 
@@ -30,7 +31,7 @@ static void try_code(const struct insn_decoder *decoder, const uint8_t *code, si
 {
 	struct cfg *cfg = NULL;
 
-	if (cfg_from_code(&cfg, decoder, code, bytes, 0x10000, NULL) == 0)
+	if (cfg_create_from_code(&cfg, decoder, code, bytes, 0x10000, NULL) == 0)
 		check(cfg);
 }
 

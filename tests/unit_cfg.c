@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "analysis/frequency/procedure_profile.h"
-#include "analysis/graph/cfg.h"
+#include "analysis/graph/cfg_create.h"
 #include "lib/error.h"
 #include "tests/cfg_check.h"
 #include "tests/unit.h"
@@ -198,8 +198,8 @@ static void random_graphs_are_found(void **state)
 		struct model model;
 
 		make_model(&model, assembler, &seed);
-		assert_int_equal(cfg_from_code(&cfg, assembler->decoder, model.code, model.bytes,
-					       BASE, NULL),
+		assert_int_equal(cfg_create_from_code(&cfg, assembler->decoder, model.code,
+						      model.bytes, BASE, NULL),
 				 0);
 		assert_null(cfg_check(cfg));
 		assert_false(cfg->missing);
@@ -223,7 +223,7 @@ static void random_bytes_do_no_harm(void **state)
 
 		for (size_t i = 0; i < bytes; i++)
 			code[i] = (uint8_t)unit_random(&seed);
-		r = cfg_from_code(&cfg, decoders[round % 2], code, bytes, BASE, NULL);
+		r = cfg_create_from_code(&cfg, decoders[round % 2], code, bytes, BASE, NULL);
 		assert_true(r == 0 || r == -ENODATA);
 		if (r == 0)
 			assert_null(cfg_check(cfg));
@@ -237,9 +237,9 @@ static struct cfg *graph_of(const char *code, size_t bytes)
 {
 	struct cfg *cfg = NULL;
 
-	assert_int_equal(
-		cfg_from_code(&cfg, &insn_x86_decoder, (const uint8_t *)code, bytes, BASE, NULL),
-		0);
+	assert_int_equal(cfg_create_from_code(&cfg, &insn_x86_decoder, (const uint8_t *)code, bytes,
+					      BASE, NULL),
+			 0);
 	assert_null(cfg_check(cfg));
 	return cfg;
 }
@@ -313,9 +313,9 @@ static void bad_code_is_counted(void **state)
 	struct cfg *cfg = NULL;
 
 	(void)state;
-	assert_int_equal(
-		cfg_from_code(&cfg, &insn_x86_decoder, (const uint8_t *)"\x06\x06", 2, BASE, NULL),
-		-ENODATA);
+	assert_int_equal(cfg_create_from_code(&cfg, &insn_x86_decoder, (const uint8_t *)"\x06\x06",
+					      2, BASE, NULL),
+			 -ENODATA);
 	cfg = GRAPH_OF("\x01\xc8\x06\xc3");
 	assert_int_equal(cfg->bad_bytes, 1);
 	/* Control ends where code does. */

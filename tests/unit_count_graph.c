@@ -4,6 +4,7 @@
  * each: random walks through the graphs of real programs, with calls that never come
  * back and returns of calls that were never made.
  */
+#include "analysis/graph/cfg_create.h"
 #include "tests/unit.h"
 
 #include <stdlib.h>

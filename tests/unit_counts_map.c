@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The description of counters: written and read again, and damaged. */
+#include "analysis/graph/cfg_create.h"
 #include "tests/unit.h"
 
 #include <errno.h>
@@ -22,8 +23,8 @@ static const uint8_t code[] = {
 
 static void make(struct counts_map *map, struct cfg **cfg, struct count_graph *graph)
 {
-	assert_int_equal(cfg_from_code(cfg, &insn_x86_decoder, code, sizeof(code), 0x4000, NULL),
-			 0);
+	assert_int_equal(
+		cfg_create_from_code(cfg, &insn_x86_decoder, code, sizeof(code), 0x4000, NULL), 0);
 	assert_int_equal(count_graph_create(graph, *cfg, NULL, NULL), 0);
 	*map = (struct counts_map){.image = 0x1234567890abcdef,
 				   .path = strdup("/a/b"),

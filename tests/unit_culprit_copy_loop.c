@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The copy loop of DCPI's Figure 2, from its code and its samples. */
+#include "analysis/graph/cfg_create.h"
 #include "tests/unit.h"
 
 #include <string.h>
@@ -82,8 +83,8 @@ static void look(struct loop *loop, bool thorough)
 
 	*loop = (struct loop){.cfg = NULL};
 	memcpy(bytes, code, sizeof(code));
-	assert_int_equal(cfg_from_code(&loop->cfg, &insn_alpha_decoder, bytes, sizeof(bytes),
-				       FIRST_ADDRESS, &err),
+	assert_int_equal(cfg_create_from_code(&loop->cfg, &insn_alpha_decoder, bytes, sizeof(bytes),
+					      FIRST_ADDRESS, &err),
 			 0);
 	assert_int_equal(loop->cfg->block_count, 3);
 	loop->input = (struct culprit_input){

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/graph/cfg_create.h"
 #include "tests/unit.h"
 
 #include <math.h>
@@ -78,8 +79,8 @@ static struct frequency_estimate estimate_loop(const struct loop *loop, double *
 	double samples[8] = {SAMPLES}, seen[EDGES_MAX] = {0};
 	struct cfg *cfg;
 
-	assert_int_equal(cfg_from_code(&cfg, &insn_x86_decoder, (const uint8_t *)loop->code,
-				       loop->bytes, ADDRESS, NULL),
+	assert_int_equal(cfg_create_from_code(&cfg, &insn_x86_decoder, (const uint8_t *)loop->code,
+					      loop->bytes, ADDRESS, NULL),
 			 0);
 	assert_int_equal(cfg->block_count, 1);
 	assert_in_range(cfg->insn_count, 3, 8);
@@ -142,9 +143,9 @@ static double estimate_behind(const char *code, size_t bytes)
 	double samples[32] = {SAMPLES}, bound, ret;
 	struct cfg *cfg;
 
-	assert_int_equal(
-		cfg_from_code(&cfg, &insn_x86_decoder, (const uint8_t *)code, bytes, ADDRESS, NULL),
-		0);
+	assert_int_equal(cfg_create_from_code(&cfg, &insn_x86_decoder, (const uint8_t *)code, bytes,
+					      ADDRESS, NULL),
+			 0);
 	assert_int_equal(cfg->block_count, 2);
 	assert_in_range(cfg->insn_count, 3, 32);
 	samples[cfg->blocks[1].first] = SAMPLES / 100;
@@ -194,8 +195,8 @@ static double estimate_before_loop(double loop_samples)
 	for (; bytes < 20 * (sizeof(add) - 1); bytes += sizeof(add) - 1)
 		memcpy(code + bytes, add, sizeof(add) - 1);
 	memcpy(code + bytes, loop, sizeof(loop) - 1);
-	assert_int_equal(cfg_from_code(&cfg, &insn_x86_decoder, (const uint8_t *)code, sizeof(code),
-				       ADDRESS, NULL),
+	assert_int_equal(cfg_create_from_code(&cfg, &insn_x86_decoder, (const uint8_t *)code,
+					      sizeof(code), ADDRESS, NULL),
 			 0);
 	assert_int_equal(cfg->block_count, 3);
 	assert_in_range(cfg->edge_count, 4, EDGES_MAX);

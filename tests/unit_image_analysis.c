@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Analyses the test's own executable, with samples made up. */
+#include "analysis/graph/cfg_create.h"
 #include "tests/unit.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* Images made by gcc when the test runs: what image_code and cfg say of them. */
 #include "analysis/image/image_code.h"
 
-#include "analysis/graph/cfg.h"
+#include "analysis/graph/cfg_create.h"
 #include "tests/cfg_check.h"
 #include "tests/procedure_test.h"
 

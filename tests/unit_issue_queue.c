@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/graph/cfg.h"
+#include "analysis/graph/cfg_create.h"
 #include "analysis/machine/issue_queue.h"
 #include "analysis/machine/machine_model.h"
 
@@ -308,8 +308,8 @@ static void schedules_of_any_code_are_sound(void **state)
 			struct cfg *cfg;
 
 			random_code(code, sizeof(code), model->isa, &random);
-			if (cfg_from_code(&cfg, decoder_of(model), code, sizeof(code), 0x10000,
-					  NULL) < 0)
+			if (cfg_create_from_code(&cfg, decoder_of(model), code, sizeof(code),
+						 0x10000, NULL) < 0)
 				continue;
 			assert_int_equal(schedule_create(&schedule, model, cfg, NULL), 0);
 			check_schedule(model, cfg, &schedule);

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "analysis/graph/cfg.h"
+#include "analysis/graph/cfg_create.h"
 #include "analysis/image/image_code.h"
 #include "lib/cleanup.h"
 #include "tests/cfg_check.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What may be changed where: code with known answers. */
+#include "analysis/graph/cfg_create.h"
 #include "tests/unit.h"
 
 #include "instrument/code/liveness.h"
@@ -77,8 +78,8 @@ static void test_examples(void **state)
 		struct cfg *cfg;
 		uint32_t live;
 
-		assert_int_equal(cfg_from_code(&cfg, &insn_x86_decoder, example->code,
-					       example->bytes, 0x1000, NULL),
+		assert_int_equal(cfg_create_from_code(&cfg, &insn_x86_decoder, example->code,
+						      example->bytes, 0x1000, NULL),
 				 0);
 		assert_int_equal(liveness_find(&liveness, cfg, false), 0);
 		live = liveness_before(&liveness, example->insn);
@@ -97,8 +98,8 @@ static void test_across(void **state)
 	struct cfg *cfg;
 
 	(void)state;
-	assert_int_equal(cfg_from_code(&cfg, &insn_x86_decoder, code, sizeof(code), 0x1000, NULL),
-			 0);
+	assert_int_equal(
+		cfg_create_from_code(&cfg, &insn_x86_decoder, code, sizeof(code), 0x1000, NULL), 0);
 	assert_int_equal(liveness_find(&liveness, cfg, false), 0);
 	assert_true(liveness_crosses(&liveness));
 	liveness_deinit(&liveness);
@@ -117,8 +118,8 @@ static void test_free_register(void **state)
 	struct cfg *cfg;
 
 	(void)state;
-	assert_int_equal(cfg_from_code(&cfg, &insn_x86_decoder, code, sizeof(code), 0x1000, NULL),
-			 0);
+	assert_int_equal(
+		cfg_create_from_code(&cfg, &insn_x86_decoder, code, sizeof(code), 0x1000, NULL), 0);
 	assert_int_equal(liveness_find(&liveness, cfg, false), 0);
 	assert_int_equal(liveness_free_registers(&liveness, liveness_before(&liveness, 0)),
 			 1U << 0 | 1U << 2);
@@ -159,8 +160,8 @@ static void test_is_read(void **state)
 		struct error err;
 		struct cfg *cfg;
 
-		assert_int_equal(cfg_from_code(&cfg, &insn_x86_decoder, cases[i].code,
-					       cases[i].bytes, 0x1000, &err),
+		assert_int_equal(cfg_create_from_code(&cfg, &insn_x86_decoder, cases[i].code,
+						      cases[i].bytes, 0x1000, &err),
 				 0);
 		assert_int_equal(liveness_find(&liveness, cfg, false), 0);
 		assert_int_equal(liveness_is_read(&liveness, 0, cases[i].set), cases[i].read);

@@ -3,6 +3,7 @@
  * The map of a program that counts paths comes back as it was made; one that is damaged is
  * refused, or tells of other paths, but never of memory that is not its own.
  */
+#include "analysis/graph/cfg_create.h"
 #include "tests/unit.h"
 
 #include <errno.h>

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "analysis/graph/cfg.h"
+#include "analysis/graph/cfg_create.h"
 #include "analysis/machine/machine_issue.h"
 #include "analysis/machine/schedule.h"
 
@@ -46,7 +46,8 @@ static void fixture_code(struct fixture *f, const uint32_t *words, size_t count,
 	for (size_t i = 0; i < count * 4; i++)
 		code[i] = (uint8_t)(words[i / 4] >> (i % 4 * 8));
 	assert_int_equal(
-		cfg_from_code(&f->cfg, &insn_alpha_decoder, code, count * 4, address, NULL), 0);
+		cfg_create_from_code(&f->cfg, &insn_alpha_decoder, code, count * 4, address, NULL),
+		0);
 	assert_int_equal(f->cfg->insn_count, count);
 	free(code);
 }
@@ -163,7 +164,8 @@ static void pairs_behind_a_mispredict(void **state)
 
 	(void)state;
 	assert_int_equal(
-		cfg_from_code(&f.cfg, &insn_arm64_decoder, code, sizeof(code), 0x1000, NULL), 0);
+		cfg_create_from_code(&f.cfg, &insn_arm64_decoder, code, sizeof(code), 0x1000, NULL),
+		0);
 	assert_int_equal(f.cfg->block_count, 3);
 	assert_int_equal(schedule_create(&f.schedule, model, f.cfg, NULL), 0);
 	for (uint32_t i = 0; i < 5; i++) {

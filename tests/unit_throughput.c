@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/graph/cfg.h"
+#include "analysis/graph/cfg_create.h"
 #include "analysis/machine/machine_model.h"
 #include "analysis/machine/schedule.h"
 #include "analysis/machine/throughput.h"
@@ -129,8 +129,8 @@ static void shares_add_up(void **state)
 	struct cfg *cfg;
 
 	(void)state;
-	assert_int_equal(cfg_from_code(&cfg, &insn_x86_decoder, (const uint8_t *)loop->code,
-				       loop->bytes, 0x1000, NULL),
+	assert_int_equal(cfg_create_from_code(&cfg, &insn_x86_decoder, (const uint8_t *)loop->code,
+					      loop->bytes, 0x1000, NULL),
 			 0);
 	assert_int_equal(cfg->block_count, 1);
 	assert_int_equal(schedule_create(&schedule, x86(), cfg, NULL), 0);

@@ -15,20 +15,13 @@
  * targets are not known and all that it may go to: blocks that nothing else reaches or
  * whose address is data, and the exit. (The paper gives up on the whole procedure; so
  * the rest of it keeps its equivalences.)
- *
- * How: all bytes are decoded in order of address, and control is followed from the
- * entry; where a branch leads into the middle of an instruction, it is decoded from
- * there as well. Calls of what is known or found not to return end their block. What
- * compilers split off a procedure is a part of its graph.
  */
 #ifndef DCPI_CFG_H
 #define DCPI_CFG_H
 
 #include "analysis/insn/insn.h"
 
-struct error;
 struct image_code;
-struct image_range;
 
 /* Nodes that are no blocks, as ends of edges. */
 #define CFG_ENTRY UINT32_MAX
@@ -170,29 +163,11 @@ struct cfg_evidence {
 	size_t branch_count;
 };
 
-/**
- * cfg_create() - build the graph of a procedure
- * @index:    in image_code_procedures()
- * @evidence: may be NULL
- * @ret:      out; freed by cfg_destroy()
- *
- * Time and memory are in proportion to the procedure (with its jump tables).
- *
- * Return: 0; -ENOENT the procedure is a part of another one; -ENODATA no
- * instruction could be decoded; -ENOMEM.
- */
-int cfg_create(struct cfg **ret, struct image_code *image, size_t index,
-	       const struct cfg_evidence *evidence, struct error *err);
-
-/**
- * cfg_from_code() - the same for bare code, without an image (tests, JIT)
- * @address: of the first byte; the entry
- */
-int cfg_from_code(struct cfg **ret, const struct insn_decoder *decoder, const uint8_t *code,
-		  size_t bytes, uint64_t address, struct error *err);
-
 /** cfg_destroy() - free. NULL is fine. */
 void cfg_destroy(struct cfg *cfg);
+
+/** cfg_clear() - free all but the instructions, and forget these. */
+void cfg_clear(struct cfg *cfg);
 
 /** cfg_table_target() - where an entry leads. Return: 0 or -ENOENT: it cannot be read. */
 int cfg_table_target(const struct cfg_table *table, struct image_code *image, int64_t index,

@@ -362,22 +362,11 @@ int cfg_build(struct cfg *ret, const struct cfg_flow *flow)
 		r = make_calls(&builder);
 	free(builder.leaders);
 	if (r < 0) {
-		cfg_build_undo(&cfg);
+		cfg_clear(&cfg);
 		return r;
 	}
 	*ret = cfg;
 	return 0;
-}
-
-void cfg_build_undo(struct cfg *cfg)
-{
-	free(cfg->blocks);
-	free(cfg->edges);
-	free(cfg->in_edges);
-	free(cfg->block_of);
-	free(cfg->calls);
-	free(cfg->tables);
-	*cfg = (struct cfg){0};
 }
 
 int cfg_build_tables(struct cfg *cfg, const struct cfg_flow *flow)

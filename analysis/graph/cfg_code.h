@@ -2,7 +2,7 @@
 /*
  * The instructions of a procedure, all its bytes decoded in order of address, and
  * those that only a branch into the middle of another one reaches. Internal to
- * cfg.c and its parts.
+ * cfg_create.c and its parts.
  */
 #ifndef DCPI_CFG_CODE_H
 #define DCPI_CFG_CODE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What samples and seen branches add to a procedure's flow. Internal to cfg.c. */
+/* What samples and seen branches add to a procedure's flow. Internal to cfg_create.c. */
 #ifndef DCPI_CFG_EVIDENCE_H
 #define DCPI_CFG_EVIDENCE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Where control goes from each instruction of a procedure, as far as is known, and
- * which instructions it reaches. Internal to cfg.c and its parts.
+ * which instructions it reaches. Internal to cfg_create.c and its parts.
  */
 #ifndef DCPI_CFG_FLOW_H
 #define DCPI_CFG_FLOW_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Finding out where indirect jumps lead. Internal to cfg.c. */
+/* Finding out where indirect jumps lead. Internal to cfg_create.c. */
 #ifndef DCPI_JUMP_RESOLVE_H
 #define DCPI_JUMP_RESOLVE_H
 

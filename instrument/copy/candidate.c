@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/graph/cfg_create.h"
 #include "instrument/elf/elf_image.h"
 #include "lib/array.h"
 #include "lib/error.h"

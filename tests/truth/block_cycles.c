@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "analysis/graph/cfg.h"
+#include "analysis/graph/cfg_create.h"
 #include "analysis/image/image_code.h"
 #include "analysis/machine/issue_queue.h"
 #include "analysis/machine/throughput.h"
