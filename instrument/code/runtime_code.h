@@ -44,7 +44,7 @@ void runtime_code_check(struct machine_code *code, const struct runtime_code *ru
 void runtime_code_enter(struct machine_code *code, const struct point_loan *loan);
 
 /**
- * runtime_code_slow() - call the mode's slow path (runtime/runtime.h)
+ * runtime_code_slow() - call the mode's slow path (runtime/runtime_mode.h)
  * @operation: below 32768, the mode's own
  * @argument:  likewise
  * @depth:     bytes that the stack pointer is below the program's already (point_loan)

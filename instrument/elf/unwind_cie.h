@@ -5,7 +5,6 @@
 
 #include "instrument/elf/handler_table.h"
 #include "instrument/elf/unwind_frames.h"
-#include "lib/bounded_reader.h"
 
 /**
  * struct unwind_cie - what frames have in common
@@ -26,14 +25,6 @@ struct unwind_cie {
 	bool signal;
 	bool bad;
 };
-
-/**
- * unwind_program_next() - pass over one instruction of a frame's program
- * @advance: out: by how many bytes of code it moves on
- *
- * Return: 1; 0 at the end; -ENOTSUP.
- */
-int unwind_program_next(struct bounded_reader *reader, uint64_t *advance);
 
 /** unwind_frame_table() - Return: 0; -ENOENT it has none; as of handler_table_parse(). */
 int unwind_frame_table(struct handler_table *table, const struct unwind_frames *frames,

@@ -10,6 +10,7 @@
 #include "analysis/image/cie_augmentation.h"
 #include "analysis/image/elf_file.h"
 #include "analysis/image/encoded_pointer.h"
+#include "instrument/elf/unwind_insn.h"
 #include "instrument/elf/unwind_stubs.h"
 #include "lib/array.h"
 #include "lib/u64_map.h"
@@ -230,85 +231,7 @@ size_t unwind_frames_first(const struct unwind_frames *frames, uint64_t address)
 	return low;
 }
 
-/* --- programs ------------------------------------------------------------- */
-
-/* Compilers' numbers may be longer than they need be. */
-static void skip_leb128(struct bounded_reader *reader)
-{
-	while (bounded_reader_u8(reader) & 0x80)
-		;
-}
-
-static void skip_block(struct bounded_reader *reader)
-{
-	bounded_reader_bytes(reader, bounded_reader_uleb128(reader));
-}
-
-int unwind_program_next(struct bounded_reader *reader, uint64_t *advance)
-{
-	uint8_t opcode;
-
-	*advance = 0;
-	if (bounded_reader_left(reader) == 0)
-		return 0;
-	opcode = bounded_reader_u8(reader);
-	switch (opcode & 0xc0) {
-	case DW_CFA_advance_loc:
-		*advance = opcode & 0x3f;
-		return 1;
-	case DW_CFA_offset:
-		skip_leb128(reader);
-		return 1;
-	case DW_CFA_restore:
-		return 1;
-	}
-	switch (opcode) {
-	case DW_CFA_advance_loc1:
-		*advance = bounded_reader_u8(reader);
-		break;
-	case DW_CFA_advance_loc2:
-		*advance = bounded_reader_u8(reader);
-		*advance |= (uint64_t)bounded_reader_u8(reader) << 8;
-		break;
-	case DW_CFA_advance_loc4:
-		*advance = bounded_reader_u32(reader);
-		break;
-	case DW_CFA_nop:
-	case DW_CFA_remember_state:
-	case DW_CFA_restore_state:
-		break;
-	case DW_CFA_restore_extended:
-	case DW_CFA_undefined:
-	case DW_CFA_same_value:
-	case DW_CFA_def_cfa_register:
-	case DW_CFA_def_cfa_offset:
-	case DW_CFA_def_cfa_offset_sf:
-	case DW_CFA_GNU_args_size:
-		skip_leb128(reader);
-		break;
-	case DW_CFA_offset_extended:
-	case DW_CFA_offset_extended_sf:
-	case DW_CFA_register:
-	case DW_CFA_def_cfa:
-	case DW_CFA_def_cfa_sf:
-	case DW_CFA_val_offset:
-	case DW_CFA_val_offset_sf:
-		skip_leb128(reader);
-		skip_leb128(reader);
-		break;
-	case DW_CFA_def_cfa_expression:
-		skip_block(reader);
-		break;
-	case DW_CFA_expression:
-	case DW_CFA_val_expression:
-		skip_leb128(reader);
-		skip_block(reader);
-		break;
-	default:
-		return -ENOTSUP;
-	}
-	return bounded_reader_failed(reader) ? -ENOTSUP : 1;
-}
+/* --- where frames change -------------------------------------------------- */
 
 int unwind_frame_table(struct handler_table *table, const struct unwind_frames *frames,
 		       const struct unwind_frame *frame)
@@ -351,7 +274,7 @@ int unwind_frame_cuts(const struct unwind_frames *frames, const struct unwind_fr
 		return -ENOTSUP;
 	visit(context, frame->start);
 	bounded_reader_init(&reader, frame->program, frame->program_bytes);
-	while ((r = unwind_program_next(&reader, &advance)) > 0) {
+	while ((r = unwind_insn_next(&reader, &advance)) > 0) {
 		address += advance;
 		if (advance > 0)
 			visit(context, address);

@@ -1,34 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Unwinding information (.eh_frame) of an image: what
- * exceptions, cancellation and backtraces need to go through them; unwind_writer.h tells
- * it of copies.
+ * Unwinding information (.eh_frame) of an image: what exceptions, cancellation and
+ * backtraces need to go through its frames; unwind_writer.h tells it of copies.
  */
 #ifndef DCPI_INSTRUMENT_UNWIND_FRAMES_H
 #define DCPI_INSTRUMENT_UNWIND_FRAMES_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "instrument/elf/unwind_frame.h"
 
 struct elf_file;
 struct error;
 struct unwind_cie;
-
-/**
- * struct unwind_frame - what one description (FDE) is about
- * @entry: its own address; 0: another frame's description tells of it, too
- * @handlers: address of its table of handlers (handler_table.h); 0: it has none
- */
-struct unwind_frame {
-	uint64_t start;
-	uint64_t bytes;
-	uint64_t entry;
-	const uint8_t *program;
-	size_t program_bytes;
-	uint32_t cie;
-	uint64_t handlers;
-};
 
 /**
  * struct unwind_frames - zero-initialised has none

@@ -4,6 +4,7 @@
 #include <dwarf.h>
 
 #include "instrument/elf/unwind_cie.h"
+#include "instrument/elf/unwind_insn.h"
 
 #define DWARF_RSP 7
 
@@ -135,7 +136,7 @@ bool unwind_program_step(struct unwind_program *program, uint64_t old, const uin
 
 	if (program->at > old)
 		return false;
-	if (unwind_program_next(&program->reader, &advance) <= 0) {
+	if (unwind_insn_next(&program->reader, &advance) <= 0) {
 		program->at = UINT64_MAX;
 		return false;
 	}

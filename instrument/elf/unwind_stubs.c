@@ -4,7 +4,7 @@
 #include <dwarf.h>
 #include <string.h>
 
-#include "instrument/elf/unwind_cie.h"
+#include "instrument/elf/unwind_insn.h"
 
 #define STUB_BYTES 16
 #define PUSHED_AT 11 /* behind jmp *slot, push $number */
@@ -34,7 +34,7 @@ bool unwind_stubs_divide(struct unwind_frame *rest, struct unwind_frame *head)
 	bounded_reader_init(&reader, rest->program, rest->program_bytes);
 	while (bounded_reader_left(&reader) < sizeof(formula) ||
 	       memcmp(reader.position, formula, sizeof(formula)) != 0) {
-		if (unwind_program_next(&reader, &advance) <= 0)
+		if (unwind_insn_next(&reader, &advance) <= 0)
 			return false;
 		before += advance;
 	}

@@ -7,7 +7,7 @@
 #ifndef DCPI_INSTRUMENT_UNWIND_STUBS_H
 #define DCPI_INSTRUMENT_UNWIND_STUBS_H
 
-#include "instrument/elf/unwind_frames.h"
+#include "instrument/elf/unwind_frame.h"
 
 /**
  * unwind_stubs_divide() - take a frame apart that ends with stubs

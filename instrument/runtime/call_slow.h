@@ -3,7 +3,7 @@
 #ifndef DCPI_INSTRUMENT_RUNTIME_CALL_SLOW_H
 #define DCPI_INSTRUMENT_RUNTIME_CALL_SLOW_H
 
-#include "instrument/runtime/runtime.h"
+#include "instrument/runtime/runtime_frame.h"
 
 /** call_slow_begin() - a thread, or the child of a fork, whose frames are not known. */
 void call_slow_begin(const struct profile_layout_state *state, const struct runtime_memory *memory);

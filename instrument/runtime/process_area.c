@@ -5,21 +5,14 @@
 #include <linux/futex.h>
 #include <linux/mman.h>
 
-#include "instrument/runtime/runtime.h"
+#include "instrument/runtime/process_file.h"
+#include "instrument/runtime/runtime_system.h"
 
 /* Of the kernel's sets of signals. */
 #define SIGNAL_BYTES 8
 #define HOW_BLOCK 0
 #define HOW_SET 2
 #define HOW_NONE 99
-#define EXIT_FAILED 127
-
-void runtime_fail(const char *why, uint32_t bytes)
-{
-	CALL3(SYS_write, 2, why, bytes);
-	for (;;)
-		CALL1(SYS_exit_group, EXIT_FAILED);
-}
 
 /*
  * The kernel looks at the set before at what is to be done with it. A program that is not

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/runtime/process_file.h"
+
 #include <linux/errno.h>
 #include <linux/fcntl.h>
 #include <linux/mman.h>
 
-#include "instrument/runtime/runtime.h"
+#include "instrument/runtime/runtime_system.h"
 
 #define NAMES_MAX 1000
 

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Where a rewritten program comes in: when a thread's word or the process' is not in
- * order, and at points where a mode has a slow path.
+ * What runs inside a rewritten program: no libc, no writable data of its own, no vector
+ * registers, no pointers that would have to be relocated; system calls only. errno is
+ * libc's and stays.
+ *
+ * The program comes in here when a thread's word or the process' is not in order, and at
+ * points where a mode has a slow path, in C.
  */
 #include <linux/mman.h>
 
-#include "instrument/runtime/runtime.h"
+#include "instrument/runtime/runtime_mode.h"
+#include "instrument/runtime/runtime_system.h"
 #include "instrument/runtime/thread_window.h"
 
 /* %gs' base. */

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Which mode's slow paths are called: by a switch, since pointers would need relocating. */
+#include "instrument/runtime/runtime_mode.h"
+
 #include "instrument/runtime/call_slow.h"
 #include "instrument/runtime/variation_slow.h"
 
@@ -24,9 +26,8 @@ static void begin_turns(const struct profile_layout_state *state, struct profile
 }
 
 void runtime_mode_begin(const struct profile_layout_state *state,
-			const struct runtime_memory *memory, enum runtime_begin why)
+			const struct runtime_memory *memory)
 {
-	(void)why;
 	begin_turns(state, memory->area);
 	switch ((enum profile_layout_mode)state->mode) {
 	case PROFILE_LAYOUT_COUNTS:

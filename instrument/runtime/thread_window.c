@@ -4,7 +4,9 @@
 #include <linux/errno.h>
 #include <linux/mman.h>
 
-#include "instrument/runtime/runtime.h"
+#include "instrument/runtime/process_file.h"
+#include "instrument/runtime/runtime_mode.h"
+#include "instrument/runtime/runtime_system.h"
 
 #define ARCH_SET_GS 0x1001
 #define ARCH_GET_FS 0x1003
@@ -120,11 +122,10 @@ static int map_block(const struct profile_layout_state *image, uint32_t number, 
 }
 
 /*
- * @why: RUNTIME_FORK: the private memory stays as it is, and so does all else that cannot be
- * replaced. Return: whether there is memory.
+ * @forked: in the child of a fork: the private memory stays as it is, and so does all else that
+ * cannot be replaced. Return: whether there is memory.
  */
-static int map(struct process_area *area, struct thread_window *window, uint32_t number,
-	       enum runtime_begin why)
+static int map(struct process_area *area, struct thread_window *window, uint32_t number, int forked)
 {
 	const struct profile_layout_state *image = &area->image[number];
 	uint64_t at = (uint64_t)window + image->range;
@@ -135,31 +136,28 @@ static int map(struct process_area *area, struct thread_window *window, uint32_t
 	/* Behind what could be reserved nobody has kept others away. */
 	if (is_first && image->range + profile_layout_range_bytes(image) > window->bytes)
 		done = map_zeros(at, profile_layout_range_bytes(image), 0);
-	else if (why == RUNTIME_THREAD && image->head_bytes > 0)
+	else if (!forked && image->head_bytes > 0)
 		done = map_zeros(at, image->head_bytes, 1);
-	if ((!done || !map_block(image, window->number, at + image->head_bytes)) &&
-	    why != RUNTIME_FORK)
+	if ((!done || !map_block(image, window->number, at + image->head_bytes)) && !forked)
 		return 0;
 	window->mapped[number / 64] |= UINT64_C(1) << number % 64;
-	runtime_mode_begin(image, &memory, why);
+	runtime_mode_begin(image, &memory);
 	return 1;
 }
 
 void thread_window_map(struct process_area *area, struct thread_window *window, uint32_t image)
 {
-	if ((window->mapped[image / 64] >> image % 64 & 1) == 0 &&
-	    !map(area, window, image, RUNTIME_THREAD))
+	if ((window->mapped[image / 64] >> image % 64 & 1) == 0 && !map(area, window, image, 0))
 		RUNTIME_FAIL("no memory for a thread's counters");
 }
 
-static int map_again(struct process_area *area, struct thread_window *window,
-		     enum runtime_begin why)
+static int map_again(struct process_area *area, struct thread_window *window, int forked)
 {
 	int done = 1;
 
 	for (uint32_t i = 0; i < area->images; i++) {
 		if (window->mapped[i / 64] >> i % 64 & 1)
-			done &= map(area, window, i, why);
+			done &= map(area, window, i, forked);
 	}
 	return done;
 }
@@ -238,7 +236,7 @@ static struct thread_window *take_own(struct process_area *area, uint32_t number
 		return 0;
 	window->owner = owner;
 	window->number = number;
-	if (!map_again(area, window, RUNTIME_THREAD)) {
+	if (!map_again(area, window, 0)) {
 		if (is_new)
 			CALL2(SYS_munmap, window, window->bytes);
 		return 0;
@@ -290,8 +288,8 @@ struct thread_window *thread_window_own(struct process_area *area)
 void thread_window_begin(struct process_area *area)
 {
 	struct thread_window *own;
-	enum runtime_begin why;
 	uint64_t owner;
+	int forked;
 
 	area->process = (uint32_t)CALL1(SYS_getpid, 0);
 	if (area->images == 0) {
@@ -300,7 +298,7 @@ void thread_window_begin(struct process_area *area)
 	}
 	own = (struct thread_window *)base_of(area, ARCH_GET_GS);
 	owner = base_of(area, ARCH_GET_FS);
-	why = own != 0 && own->owner == owner ? RUNTIME_FORK : RUNTIME_THREAD;
+	forked = own != 0 && own->owner == owner;
 	for (uint32_t i = 0; i < area->windows; i++) {
 		struct thread_window *window = (struct thread_window *)area->addresses[i];
 
@@ -319,5 +317,5 @@ void thread_window_begin(struct process_area *area)
 	area->owners[0] = thread_id();
 	own->number = 0;
 	own->owner = owner;
-	map_again(area, own, why);
+	map_again(area, own, forked);
 }

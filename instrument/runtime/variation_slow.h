@@ -3,7 +3,7 @@
 #ifndef DCPI_INSTRUMENT_RUNTIME_VARIATION_SLOW_H
 #define DCPI_INSTRUMENT_RUNTIME_VARIATION_SLOW_H
 
-#include "instrument/runtime/runtime.h"
+#include "instrument/runtime/runtime_frame.h"
 
 /** variation_slow_begin() - a thread begins: its first path is timed at a random check. */
 void variation_slow_begin(const struct profile_layout_state *state,

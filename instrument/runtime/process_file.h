@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The file that an image's counts of this process are in. */
+#ifndef DCPI_INSTRUMENT_PROCESS_FILE_H
+#define DCPI_INSTRUMENT_PROCESS_FILE_H
+
+#include "instrument/profile/profile_layout.h"
+
+/**
+ * process_file_map() - a file for this process, with as many blocks as the machine lets it
+ * have; @state->region and @state->region_blocks say where
+ *
+ * Modes with private memory get a region without a file if there can be none.
+ */
+void process_file_map(struct profile_layout_state *state);
+
+/**
+ * process_file_hold() - have the disk keep room for a block; it does for the first one
+ *
+ * Whoever writes where there is none would be ended by a signal. Return: whether there is.
+ */
+int process_file_hold(const struct profile_layout_state *state, uint32_t block);
+
+/** process_file_unmap() - it is another process', of which this one is a copy. */
+void process_file_unmap(struct profile_layout_state *state);
+
+#endif
