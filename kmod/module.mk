@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # kmod/core once more, for user space: perf source, tests, benchmarks.
 ARCHIVES += core
-core-src := $(addprefix kmod/core/, interpret_arm64.c interpret_arm64_data.c \
-	interpret_arm64_memory.c interpret_memory.c interpret_x86_64.c interpret_x86_64_arithmetic.c \
-	interpret_x86_64_data.c interpret_x86_64_operand.c interpret_x86_64_string.c period.c \
-	sample_store.c x86_effect.c x86_insn.c)
+core-src := $(addprefix kmod/core/, arm64_data.c arm64_memory.c interpret_arm64.c \
+	interpret_memory.c interpret_x86_64.c period.c sample_store.c x86_arithmetic.c x86_data.c \
+	x86_effect.c x86_insn.c x86_operand.c x86_string.c)
 # As in the kernel: entries move through the registers that wrote their halves.
 $(OBJ)/kmod/core/sample_store.o: CPPFLAGS += -mgeneral-regs-only
 
@@ -24,7 +23,7 @@ unit_sample_store-with := tests/store_model.c
 unit_x86_insn-ldlibs := -lZydis
 
 FUZZERS += fuzz_interpret
-fuzz_interpret-with := $(filter kmod/core/interpret% kmod/core/x86%,$(core-src))
+fuzz_interpret-with := $(filter-out %/period.c %/sample_store.c,$(core-src))
 
 # The module, out of tree. kbuild leaves its files beside the sources, so it is
 # given a folder of links: build/kmod/<kernel release>/dcpi.ko.

@@ -2,10 +2,11 @@
 /*
  * A64, as the Arm Architecture Reference Manual (DDI 0487) has it: branches,
  * system instructions, and the traces that SIMD and floating point leave in
- * general registers and flags. interpret_arm64_data.c has the arithmetic,
- * interpret_arm64_memory.c loads and stores.
+ * general registers and flags. arm64_data.c has the arithmetic, arm64_memory.c
+ * loads and stores.
  */
-#include "interpret_arm64.h"
+#include "arm64_data.h"
+#include "arm64_memory.h"
 
 #define REG_LINK 30
 #define REG_NONE 32

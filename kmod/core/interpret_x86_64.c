@@ -4,8 +4,9 @@
  * the usual ways is interpreted; of all else x86_effect.c tells what becomes
  * unknown.
  */
-#include "interpret_x86_64.h"
+#include "x86_data.h"
 #include "x86_effect.h"
+#include "x86_operand.h"
 
 static enum step conditional(struct machine *m, struct operand taken)
 {

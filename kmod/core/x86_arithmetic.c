@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What sets flags. Flags that a manual calls undefined are not known afterwards. */
-#include "interpret_x86_64.h"
+#include "x86_arithmetic.h"
+
+#include "x86_operand.h"
 
 enum {
 	ADD,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Private to interpret_arm64*.c: the machine that they interpret on. */
-#ifndef DCPI_INTERPRET_ARM64_H
-#define DCPI_INTERPRET_ARM64_H
+/* The machine that A64 is interpreted on. Private to interpret_arm64.c and arm64_*.c. */
+#ifndef DCPI_ARM64_MACHINE_H
+#define DCPI_ARM64_MACHINE_H
 
 #include "interpret_memory.h"
+#include "interpret_step.h"
 
 #define FLAG_N (1ULL << 31)
 #define FLAG_Z (1ULL << 30)
@@ -13,20 +14,6 @@
 
 /* Register number 31 is sp or zero, as the instruction will have it. */
 #define REG_31 31
-
-/** enum step - how to go on after an instruction */
-enum step {
-	STEP_NEXT,	  /* at @next */
-	STEP_EDGE,	  /* it was a branch, to @next */
-	STEP_UNKNOWN,	  /* a branch to nobody knows where */
-	STEP_UNSUPPORTED, /* undefined, trapping, or not understood */
-};
-
-/** struct operand - a value; 0 if it is not known */
-struct operand {
-	u64 value;
-	bool known;
-};
 
 /**
  * struct machine - state: as before the instruction at state->pc until it is
@@ -54,16 +41,6 @@ static inline u64 signed_field(const struct machine *m, u32 low, u32 bits)
 	u64 sign = 1ULL << (bits - 1);
 
 	return (field(m, low, bits) ^ sign) - sign;
-}
-
-static inline struct operand operand(u64 value)
-{
-	return (struct operand){.value = value, .known = true};
-}
-
-static inline struct operand unknown(void)
-{
-	return (struct operand){.value = 0, .known = false};
 }
 
 /* x0 .. x30 or sp */
@@ -118,17 +95,5 @@ static inline u64 untagged(u64 address)
 
 	return ((address & (2 * sign - 1)) ^ sign) - sign;
 }
-
-/** arm64_condition() - does a condition (0 .. 15) hold? */
-struct operand arm64_condition(const struct machine *m, u32 condition);
-
-/** arm64_immediate() - data processing with an immediate */
-enum step arm64_immediate(struct machine *m);
-
-/** arm64_register() - data processing on registers */
-enum step arm64_register(struct machine *m);
-
-/** arm64_memory() - loads and stores, SIMD's as well */
-enum step arm64_memory(struct machine *m);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "interpret_arm64.h"
+#include "arm64_data.h"
 
 enum shift {
 	SHIFT_LSL,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "interpret_x86_64.h"
+#include "x86_operand.h"
 
 u32 x86_operand_bytes(const struct machine *m)
 {

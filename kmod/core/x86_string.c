@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* movs, cmps, stos, lods, scas: exact for one element, else what stays the same. */
-#include "interpret_x86_64.h"
+#include "x86_string.h"
+
+#include "x86_arithmetic.h"
+#include "x86_operand.h"
 
 #define STRING_BYTES_MAX (1U << 20)
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Moves, and which instruction is which; arithmetic is in _arithmetic.c. */
-#include "interpret_x86_64.h"
+#include "x86_data.h"
+
+#include "x86_arithmetic.h"
+#include "x86_operand.h"
+#include "x86_string.h"
 
 /* In most of the one-byte map bit 0 tells bytes from wider operands. */
 static u32 bytes_of(const struct machine *m)

@@ -3,7 +3,7 @@
  * Loads and stores. Atomic ones are interpreted as if nobody else was there,
  * but a store-exclusive may always fail: its status is unknown.
  */
-#include "interpret_arm64.h"
+#include "arm64_memory.h"
 
 static struct operand load(struct machine *m, struct operand address, u32 bytes)
 {
