@@ -10,7 +10,12 @@
 
 #include "daemon/base/log.h"
 #include "daemon/collect/accumulate.h"
-#include "daemon/collect/collector_internal.h"
+#include "daemon/collect/collector_counters.h"
+#include "daemon/collect/collector_drain.h"
+#include "daemon/collect/collector_epoch.h"
+#include "daemon/collect/collector_merge.h"
+#include "daemon/collect/collector_retention.h"
+#include "daemon/collect/collector_state.h"
 #include "daemon/collect/edge_accumulate.h"
 #include "daemon/collect/matcher.h"
 #include "daemon/collect/merge.h"
@@ -71,9 +76,17 @@ static int tick(struct collector *collector, struct error *err)
 
 int collector_flush(struct collector *collector, struct error *err)
 {
-	int rc = collector_drain_all(collector, err);
+	return collector_merge_flush(collector, err);
+}
 
-	return rc < 0 ? rc : collector_merge_all(collector, err);
+int collector_epoch(struct collector *collector, const char *label, struct error *err)
+{
+	return collector_epoch_renew(collector, label, err);
+}
+
+int collector_drain(struct collector *collector, struct error *err)
+{
+	return collector_drain_ready(collector, err);
 }
 
 int collector_tick(struct collector *collector, struct error *err)
@@ -110,7 +123,7 @@ int collector_stop(struct collector *collector, struct error *err)
 	rc = collector_flush(collector, err);
 	if (rc < 0)
 		collector_merge_give_up(collector);
-	if (profile_writer_epoch_end(collector->writer, collector_epoch_now(collector),
+	if (profile_writer_epoch_end(collector->writer, collector_counters_now(collector),
 				     rc == 0 ? err : NULL) < 0 &&
 	    rc == 0)
 		rc = -EIO;

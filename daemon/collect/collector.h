@@ -43,92 +43,12 @@
 #ifndef DCPI_COLLECTOR_H
 #define DCPI_COLLECTOR_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "daemon/archive/image_keeper.h"
-#include "daemon/base/tally.h"
-#include "daemon/event/event.h"
+#include "daemon/collect/collector_config.h"
+#include "daemon/collect/collector_status.h"
 
 struct collector;
 struct error;
-struct trace_writer;
-
-/**
- * struct collector_config - what to collect, and where to
- * @db:             path of the database; created if missing
- * @source:         "auto", "kmod", "bpf", "perf" or "replay"
- * @image_events:   as for image_feed_open(); NULL: "auto"
- * @audit_socket:   likewise; NULL: none
- * @events:         resolved
- * @cpu_hz:         event_cpu_hz()
- * @sample_cost_ns: what a sample costs, kept with each epoch as stat of that
- *                  name; 0: not known
- * @overhead_percent: what sampling may cost of a CPU, for events with default periods
- * @overhead_ns:    how often what a sample costs is measured again; if it has changed,
- *                  an epoch with other periods begins. 0: never
- * @table_entries:  of each CPU's store; 0: the default
- * @buffer_entries: likewise
- * @memory_limit:   bytes of samples that may wait for a merge
- * @merge_ns:       merge interval
- * @per_process:    images to keep profiles by process for: NULL or "none",
- *                  "all", or patterns of paths (glob(7), "*" crosses "/"),
- *                  separated by blanks
- * @per_unit:       likewise, by unit: not those that are kept by process, and
- *                  only with @units
- * @units:          whether to keep the labels of processes
- * @label:          of the epoch
- * @target_pid:     0: the whole machine; else as in struct source_config
- * @user_only:      likewise
- * @branch_every:   likewise; if set, a quarter of @memory_limit is for edges
- * @double_every:   likewise
- * @double_period:  likewise; not looked at without @double_every
- * @handler_times:  likewise
- * @record:         likewise
- * @replay:         likewise
- * @image_store:    images to keep copies of, as @per_process; not looked at with
- *                  a trace
- * @image_store_bytes: room for them; 0: none are kept
- * @retention_ns:   epochs that ended so long ago are forgotten; 0: none for their age
- * @database_bytes: room for the database: beyond it the oldest epochs are forgotten;
- *                  0: no limit
- * @epoch_ns:       another epoch begins so often; 0: when asked for only
- *
- * Strings must stay valid until collector_close().
- */
-struct collector_config {
-	const char *db;
-	const char *source;
-	const char *image_events;
-	const char *audit_socket;
-	struct event_list events;
-	uint64_t cpu_hz;
-	uint64_t sample_cost_ns;
-	uint64_t overhead_percent;
-	uint64_t overhead_ns;
-	uint32_t table_entries;
-	uint32_t buffer_entries;
-	size_t memory_limit;
-	uint64_t merge_ns;
-	const char *per_process;
-	const char *per_unit;
-	bool units;
-	const char *label;
-	uint32_t target_pid;
-	bool user_only;
-	uint32_t branch_every;
-	uint32_t double_every;
-	uint32_t double_period;
-	bool handler_times;
-	struct trace_writer *record;
-	const char *replay;
-	const char *image_store;
-	uint64_t image_store_bytes;
-	uint64_t retention_ns;
-	uint64_t database_bytes;
-	uint64_t epoch_ns;
-};
+struct source_time;
 
 /**
  * collector_open() - open database, source and image events
@@ -189,69 +109,6 @@ int collector_stop(struct collector *collector, struct error *err);
 
 /** collector_close() - free everything; without collector_stop(), like a crash. NULL is fine. */
 void collector_close(struct collector *collector);
-
-/**
- * struct collector_retention_status - what is stored, and what was forgotten since the start
- * @file_bytes: of the database, @used_bytes: that hold something; as last looked at
- * @epochs:     forgotten
- * @samples:    of these, and of one that is being forgotten
- */
-struct collector_retention_status {
-	uint64_t file_bytes;
-	uint64_t used_bytes;
-	uint64_t epochs;
-	uint64_t samples;
-};
-
-/**
- * struct collector_status - for people
- * @source, @reason:  the source and why
- * @events:           as they are sampled
- * @epoch:            number of the epoch; @start_ns: when it began
- * @taken:            samples taken since the start, those that the source has
- *                    not handed over yet included
- * @interrupts:       in this epoch, handed over or lost
- * @stored:           of these, merged into profiles
- * @unknown:          of these, without an image
- * @counters:         this epoch's counters, "pending" included
- * @samples, @entries: handed over by the source since its start; their ratio
- *                    is the data reduction
- * @images, @processes: known
- * @uptime_ns: since collector_start(), CLOCK_MONOTONIC; @cpus: sampled
- * @sample_cost_ns: what a sample costs; 0: not known
- * @expected_permille: overhead_expected() of the periods
- * @merge_failing: the database cannot be written now
- * @grown_bytes: by what its file has grown since collector_start()
- * @memory_bytes:     used by waiting samples and by the image map
- * @retention:        of the database
- * @keeps_images:     whether copies of images are kept; @store: of these
- */
-struct collector_status {
-	const char *source;
-	const char *reason;
-	const struct event_list *events;
-	int64_t epoch;
-	int64_t start_ns;
-	uint64_t taken;
-	uint64_t interrupts;
-	uint64_t stored;
-	uint64_t unknown;
-	struct tally counters;
-	uint64_t samples;
-	uint64_t entries;
-	size_t images;
-	size_t processes;
-	uint64_t uptime_ns;
-	uint32_t cpus;
-	uint64_t sample_cost_ns;
-	uint64_t expected_permille;
-	bool merge_failing;
-	int64_t grown_bytes;
-	size_t memory_bytes;
-	struct collector_retention_status retention;
-	bool keeps_images;
-	struct image_keeper_status store;
-};
 
 /**
  * collector_event_time() - how long an event was counted

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the collector has counted, in all and in an epoch. */
-#include "daemon/collect/collector_internal.h"
+#include "daemon/collect/collector_counters.h"
 
 #include <string.h>
 
@@ -10,6 +9,12 @@
 #include "daemon/collect/matcher.h"
 #include "db/profile_write.h"
 #include "lib/clock.h"
+
+int64_t collector_counters_now(const struct collector *collector)
+{
+	return collector->epoch_start_ns +
+	       (int64_t)(clock_boot_ns() - collector->retention.epoch_begun_ns);
+}
 
 static void source_counter_take(void *context, const char *group, const char *name, uint64_t count)
 {
@@ -176,7 +181,7 @@ int collector_counters_write(struct collector *collector, const struct collector
 		tally_set(&tally, "stat", "edges_pending", pending ? rest->edges : 0);
 		tally_set(&tally, "stat", "edges_storage", pending ? 0 : rest->edges);
 	}
-	rc = profile_writer_totals(collector->writer, collector_epoch_now(collector), interrupts,
+	rc = profile_writer_totals(collector->writer, collector_counters_now(collector), interrupts,
 				   tally.counter, tally.count, err);
 	return rc == 0 ? times_write(collector, err) : rc;
 }

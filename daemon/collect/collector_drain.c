@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Samples and edges: from the source to the bins that wait for a merge. */
-#include "daemon/collect/collector_internal.h"
+#include "daemon/collect/collector_drain.h"
 
 #include "daemon/collect/accumulate.h"
 #include "daemon/collect/edge_accumulate.h"
@@ -129,7 +128,7 @@ static int drain(struct collector *collector, bool all, struct error *err)
 					     collector->stopped ? UINT64_MAX : until, &sink, err);
 }
 
-int collector_drain(struct collector *collector, struct error *err)
+int collector_drain_ready(struct collector *collector, struct error *err)
 {
 	int rc = drain(collector, false, err);
 

@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Epochs: one configuration each, and so one rate. */
-#include "daemon/collect/collector_internal.h"
+#include "daemon/collect/collector_epoch.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "daemon/collect/collector_counters.h"
+#include "daemon/collect/collector_merge.h"
 #include "daemon/collect/matcher.h"
 #include "daemon/collect/merge.h"
 #include "daemon/collect/rate_limit.h"
 #include "db/profile_write.h"
 #include "lib/clock.h"
-
-int64_t collector_epoch_now(const struct collector *collector)
-{
-	return collector->epoch_start_ns +
-	       (int64_t)(clock_boot_ns() - collector->retention.epoch_begun_ns);
-}
 
 int collector_epoch_begin(struct collector *collector, struct error *err)
 {
@@ -44,7 +39,7 @@ int collector_epoch_begin(struct collector *collector, struct error *err)
 			.period_max = list->event[i].period_max,
 		};
 	}
-	rc = profile_writer_epoch_next(collector->writer, collector_epoch_now(collector), &epoch,
+	rc = profile_writer_epoch_next(collector->writer, collector_counters_now(collector), &epoch,
 				       events, list->count, err);
 	if (rc < 0)
 		return rc;
@@ -81,9 +76,9 @@ static int epoch_change(struct collector *collector, const char *label, struct e
 	return rc;
 }
 
-int collector_epoch(struct collector *collector, const char *label, struct error *err)
+int collector_epoch_renew(struct collector *collector, const char *label, struct error *err)
 {
-	int rc = collector_flush(collector, err);
+	int rc = collector_merge_flush(collector, err);
 
 	return rc < 0 ? rc : epoch_change(collector, label, err);
 }
@@ -99,11 +94,11 @@ static int periods_change(struct collector *collector, const struct event_list *
 	const struct source_ops *ops = collector->source->ops;
 	int rc = 0;
 
-	if (collector_flush(collector, NULL) < 0)
+	if (collector_merge_flush(collector, NULL) < 0)
 		return 0;
 	ops->stop(collector->source);
 	collector->stopped = true;
-	if (collector_flush(collector, NULL) == 0) {
+	if (collector_merge_flush(collector, NULL) == 0) {
 		collector->config.events = *events;
 		ops->set_periods(collector->source, events->event);
 		rc = epoch_change(collector, collector->label, err);

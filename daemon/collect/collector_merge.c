@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* From the bins to the database, a transaction at a time. */
-#include "daemon/collect/collector_internal.h"
+#include "daemon/collect/collector_merge.h"
 
 #include <stdint.h>
 
@@ -8,6 +7,8 @@
 #include "daemon/base/heap.h"
 #include "daemon/base/log.h"
 #include "daemon/collect/accumulate.h"
+#include "daemon/collect/collector_counters.h"
+#include "daemon/collect/collector_drain.h"
 #include "daemon/collect/edge_accumulate.h"
 #include "daemon/collect/matcher.h"
 #include "daemon/collect/merge.h"
@@ -133,6 +134,13 @@ int collector_merge_all(struct collector *collector, struct error *err)
 	const size_t bins[2] = {SIZE_MAX, SIZE_MAX};
 
 	return merge(collector, bins, err);
+}
+
+int collector_merge_flush(struct collector *collector, struct error *err)
+{
+	int rc = collector_drain_all(collector, err);
+
+	return rc < 0 ? rc : collector_merge_all(collector, err);
 }
 
 void collector_merge_step(struct collector *collector)

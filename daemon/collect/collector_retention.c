@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* When epochs begin by themselves, and when old ones go. */
-#include "daemon/collect/collector_internal.h"
+#include "daemon/collect/collector_retention.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "daemon/base/log.h"
+#include "daemon/collect/collector_epoch.h"
 #include "daemon/collect/merge.h"
 #include "db/profile_write.h"
 #include "lib/clock.h"
@@ -57,7 +57,7 @@ static void epoch_renew(struct collector *collector, uint64_t now)
 	if (clock_was_set(retention, now) || epoch_is_old(collector, now))
 		retention->renew = true;
 	if (retention->renew && !collector->merge_failing)
-		retention->renew = collector_epoch(collector, collector->label, &err) < 0;
+		retention->renew = collector_epoch_renew(collector, collector->label, &err) < 0;
 }
 
 static void expired_tell(struct collector_retention *retention,

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The collector's insides, shared by the files that implement collector.h. */
-#ifndef DCPI_COLLECTOR_INTERNAL_H
-#define DCPI_COLLECTOR_INTERNAL_H
+/* What a collector knows: the ground that its parts, collector_*.c, stand on. */
+#ifndef DCPI_COLLECTOR_STATE_H
+#define DCPI_COLLECTOR_STATE_H
 
-#include "lib/host.h"
-#include "daemon/collect/collector.h"
+#include "daemon/base/tally.h"
+#include "daemon/collect/collector_config.h"
+#include "daemon/collect/collector_status.h"
 #include "daemon/collect/core_clock.h"
 #include "daemon/collect/overhead.h"
 #include "daemon/image/image_map.h"
 #include "daemon/source/source_select.h"
+#include "lib/host.h"
 
 struct accumulate;
 struct edge_accumulate;
@@ -111,66 +113,5 @@ struct collector {
 	uint64_t limit;
 	bool slowed;
 };
-
-/** collector_drain_all() - take all that the source has; then forget what is over. */
-int collector_drain_all(struct collector *collector, struct error *err);
-
-/** collector_counters_taken() - samples that the source has taken since its start. */
-uint64_t collector_counters_taken(struct collector *collector);
-
-/** collector_counters_epoch() - this epoch's counters and interrupts. */
-void collector_counters_epoch(struct collector *collector, struct tally *tally,
-			      uint64_t *interrupts);
-
-/** collector_counters_clock() - look at the core's clock, if periods are in nanoseconds. */
-void collector_counters_clock(struct collector *collector);
-
-/** collector_counters_base() - an epoch begins: count from here. */
-void collector_counters_base(struct collector *collector);
-
-/**
- * struct collector_rest - what is in no profile yet, at a commit
- * @loss:    "pending", or the loss that it is
- * @samples: and how many
- * @edges:   likewise
- */
-struct collector_rest {
-	const char *loss;
-	uint64_t samples;
-	uint64_t edges;
-};
-
-/** collector_counters_write() - the epoch's totals and times, in the open transaction. */
-int collector_counters_write(struct collector *collector, const struct collector_rest *rest,
-			     struct error *err);
-
-/** collector_merge_step() - merge a share, such that the interval's last step takes the rest. */
-void collector_merge_step(struct collector *collector);
-
-/** collector_merge_all() - merge everything. */
-int collector_merge_all(struct collector *collector, struct error *err);
-
-/** collector_merge_give_up() - the last word about what no merge will take any more. */
-void collector_merge_give_up(struct collector *collector);
-
-/**
- * collector_epoch_now() - the time, as the epoch's other times have it: the wall
- * clock as it was when the epoch began, and went on evenly, should it be set
- */
-int64_t collector_epoch_now(const struct collector *collector);
-
-/** collector_epoch_begin() - begin an epoch; the last one has ended. */
-int collector_epoch_begin(struct collector *collector, struct error *err);
-
-/** collector_epoch_follow_cost() - other periods, in a new epoch, if a sample's cost has changed.
- */
-int collector_epoch_follow_cost(struct collector *collector, struct error *err);
-
-/** collector_epoch_follow_rates() - lengthen periods, in a new epoch, if the kernel's limit fell.
- */
-int collector_epoch_follow_rates(struct collector *collector, struct error *err);
-
-/** collector_retention_tick() - begin an epoch if it is time to, forget a little of old ones. */
-void collector_retention_tick(struct collector *collector);
 
 #endif

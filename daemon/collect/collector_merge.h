@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* From the bins to the database, a transaction at a time. */
+#ifndef DCPI_COLLECTOR_MERGE_H
+#define DCPI_COLLECTOR_MERGE_H
+
+#include "daemon/collect/collector_state.h"
+
+/** collector_merge_step() - merge a share, such that the interval's last step takes the rest. */
+void collector_merge_step(struct collector *collector);
+
+/** collector_merge_all() - merge everything. */
+int collector_merge_all(struct collector *collector, struct error *err);
+
+/** collector_merge_give_up() - the last word about what no merge will take any more. */
+void collector_merge_give_up(struct collector *collector);
+
+/** collector_merge_flush() - take everything that was collected so far, and merge it. */
+int collector_merge_flush(struct collector *collector, struct error *err);
+
+#endif
