@@ -9,78 +9,13 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
-#include "tools/base/text.h"
-#include "lib/u64_map.h"
 #include "tools/base/progress.h"
-#include "tools/report/event_scale.h"
+#include "tools/base/text.h"
 #include "tools/report/image_symbols.h"
-#include "tools/tally/tally_parts.h"
+#include "tools/tally/tally_places.h"
+#include "tools/tally/tally_procedures.h"
 
 CLEANUP_DEFINE(tally, struct tally *, tally_destroy)
-
-const char *tally_by_name(enum tally_by by)
-{
-	static const char *const names[] = {
-		[TALLY_BY_PROCEDURE] = "procedure",
-		[TALLY_BY_IMAGE] = "image",
-		[TALLY_BY_INSTRUCTION] = "instruction",
-		[TALLY_BY_LINE] = "line",
-		[TALLY_BY_FILE] = "file",
-	};
-
-	return names[by];
-}
-
-uint64_t tally_count_scaled(const struct tally_count *count)
-{
-	uint64_t sum;
-
-	/* The times of a damaged database can give any factor. */
-	if (count->extra >= (double)INT64_MAX ||
-	    __builtin_add_overflow(count->samples, (uint64_t)(count->extra + 0.5), &sum))
-		return UINT64_MAX;
-	return sum;
-}
-
-void tally_count_add(struct tally_count *count, uint64_t samples, double factor)
-{
-	count->samples += samples;
-	count->extra += (double)samples * (factor - 1);
-}
-
-void *tally_own(struct tally *tally, void *memory)
-{
-	if (memory == NULL || array_reserve(&tally->owned, &tally->owned_capacity,
-					    tally->owned_count + 1, sizeof(*tally->owned)) < 0) {
-		free(memory);
-		return NULL;
-	}
-	tally->owned[tally->owned_count++] = memory;
-	return memory;
-}
-
-double tally_factor(const struct tally *tally, const struct profile *profile)
-{
-	return event_scale_factor(tally->config.scale, profile->epoch, profile->event);
-}
-
-long tally_wanted(const struct tally *tally, const struct profile *profile)
-{
-	const uint64_t *set = NULL;
-
-	if (tally->config.sets != NULL) {
-		set = u64_map_find(tally->config.sets, (uint64_t)profile->epoch);
-		if (set == NULL)
-			return -1;
-	}
-	if (!profile->chosen)
-		return -1;
-	for (size_t i = 0; i < tally->config.event_count; i++) {
-		if (strcmp(tally->config.events[i], profile->event_name) == 0)
-			return (long)(i + (set != NULL ? *set * tally->config.event_count : 0));
-	}
-	return -1;
-}
 
 static struct tally_image *image_of(struct tally *tally, const struct profile *profile)
 {
@@ -105,7 +40,7 @@ static int count_profile(void *context, const struct profile *profile)
 {
 	struct tally *tally = context;
 	struct tally_image *image = image_of(tally, profile);
-	long event = tally_wanted(tally, profile);
+	long event = tally_state_wanted(tally, profile);
 	uint64_t sum = 0;
 
 	if (image == NULL)
@@ -119,8 +54,8 @@ static int count_profile(void *context, const struct profile *profile)
 		return -EBADMSG;
 	image->samples += sum;
 	if (event >= 0) {
-		tally_count_add(&image->counts[event], sum, tally_factor(tally, profile));
-		tally_count_add(&tally->totals[event], sum, tally_factor(tally, profile));
+		tally_count_add(&image->counts[event], sum, tally_state_factor(tally, profile));
+		tally_count_add(&tally->totals[event], sum, tally_state_factor(tally, profile));
 	}
 	return 0;
 }
@@ -148,84 +83,6 @@ static int describe_image(struct tally *tally, struct profile_reader *reader,
 	return 0;
 }
 
-static int add_row(struct tally *tally, const struct tally_row *row)
-{
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < tally->columns; i++)
-		sum |= row->counts[i].samples;
-	if (sum == 0)
-		return 0;
-	if (array_reserve(&tally->rows, &tally->row_capacity, tally->row_count + 1, sizeof(*row)) <
-	    0)
-		return -ENOMEM;
-	tally->rows[tally->row_count++] = *row;
-	return 0;
-}
-
-static int count_procedures(void *context, const struct profile *profile)
-{
-	struct tally *tally = context;
-	long event = tally_wanted(tally, profile);
-	double factor = tally_factor(tally, profile);
-
-	if (event < 0)
-		return 0;
-	for (size_t i = 0; i < profile->count; i++) {
-		size_t procedure = image_symbols_find(tally->symbols, profile->samples[i].offset);
-
-		tally_count_add(&tally->counts[procedure * tally->columns + (size_t)event],
-				profile->samples[i].count, factor);
-	}
-	return 0;
-}
-
-/* A row for each procedure with samples; the name and the counts are copied. */
-static int add_procedure_rows(struct tally *tally, const struct tally_image *image)
-{
-	size_t columns = tally->columns;
-
-	for (size_t i = 0; i < image_symbols_count(tally->symbols); i++) {
-		struct tally_row row = {
-			.image = image->label, .file = &image->image, .identity = image->identity};
-		size_t before = tally->row_count;
-		struct tally_count *counts;
-
-		row.counts = tally->counts + i * columns;
-		if (add_row(tally, &row) < 0)
-			return -ENOMEM;
-		if (tally->row_count == before)
-			continue; /* no samples */
-		counts = tally_own(tally, malloc(columns * sizeof(*counts)));
-		tally->rows[before].counts = counts;
-		tally->rows[before].procedure = tally_own(
-			tally, image_symbols_name(tally->symbols, i, tally->config.demangle,
-						  &tally->rows[before].address,
-						  &tally->rows[before].has_address));
-		if (counts == NULL || tally->rows[before].procedure == NULL)
-			return -ENOMEM;
-		memcpy(counts, row.counts, columns * sizeof(*counts));
-	}
-	return 0;
-}
-
-static int tally_procedures(struct tally *tally, struct profile_reader *reader,
-			    const struct profile_filter *filter, struct error *err)
-{
-	int r;
-
-	tally->counts = calloc(image_symbols_count(tally->symbols),
-			       tally->columns * sizeof(*tally->counts));
-	if (tally->counts == NULL)
-		return error_set(err, ENOMEM, "out of memory");
-	r = profile_reader_profiles(reader, filter, count_procedures, tally, err);
-	if (r == 0 && add_procedure_rows(tally, tally->image) < 0)
-		r = error_set(err, ENOMEM, "out of memory");
-	free(tally->counts);
-	tally->counts = NULL;
-	return r;
-}
-
 /* Rows that are parts of an image: its symbols are open meanwhile. */
 static int tally_parts(struct tally *tally, struct profile_reader *reader,
 		       const struct tally_image *image, struct error *err)
@@ -239,7 +96,7 @@ static int tally_parts(struct tally *tally, struct profile_reader *reader,
 	filter.image = image->id;
 	tally->image = image;
 	if (tally->config.by == TALLY_BY_PROCEDURE)
-		r = tally_procedures(tally, reader, &filter, err);
+		r = tally_procedures_count(tally, reader, &filter, err);
 	else
 		r = tally_places_count(tally, reader, &filter, err);
 	image_symbols_close(tally->symbols);
@@ -316,7 +173,7 @@ static int add_rows_of(struct tally *tally, struct profile_reader *reader,
 	row.counts = image->counts;
 	if (tally->config.by != TALLY_BY_IMAGE)
 		return tally_parts(tally, reader, image, err);
-	return add_row(tally, &row) < 0 ? error_set(err, ENOMEM, "out of memory") : 0;
+	return tally_state_add_row(tally, &row) < 0 ? error_set(err, ENOMEM, "out of memory") : 0;
 }
 
 static int add_rows(struct tally *tally, struct profile_reader *reader, struct error *err)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Rows of a tally that are places in an image's code: instructions, source lines and files. */
+#include "tools/tally/tally_places.h"
+
 #include <errno.h>
 #include <search.h>
 #include <stdlib.h>
@@ -11,7 +12,6 @@
 #include "lib/u64_map.h"
 #include "tools/base/text.h"
 #include "tools/report/image_symbols.h"
-#include "tools/tally/tally_parts.h"
 
 /* A source file's name, one copy of each: @number 1 .. */
 struct source_file {
@@ -55,9 +55,9 @@ static const struct source_file *file_by_name(struct tally *tally, const char *n
 		free(copy);
 		return *found;
 	}
-	probe.name = tally_own(tally, copy);
+	probe.name = tally_state_own(tally, copy);
 	probe.number = ++places->file_count;
-	file = tally_own(tally, malloc(sizeof(*file)));
+	file = tally_state_own(tally, malloc(sizeof(*file)));
 	if (probe.name == NULL || file == NULL)
 		return NULL;
 	*file = probe;
@@ -102,9 +102,9 @@ static int place_instruction(struct tally *tally, struct tally_row *row)
 		row->address += row->inside;
 	}
 	if (*name == NULL)
-		*name = tally_own(tally,
-				  image_symbols_name(tally->symbols, procedure,
-						     tally->config.demangle, &ignored, &has_start));
+		*name = tally_state_own(tally, image_symbols_name(tally->symbols, procedure,
+								  tally->config.demangle, &ignored,
+								  &has_start));
 	row->procedure = *name;
 	if (row->procedure == NULL)
 		return -ENOMEM;
@@ -134,7 +134,8 @@ static int place_line(struct tally *tally, struct tally_row *row, uint64_t **num
 
 static int add_row(struct tally *tally, struct tally_row *row)
 {
-	struct tally_count *counts = tally_own(tally, calloc(tally->columns, sizeof(*counts)));
+	struct tally_count *counts =
+		tally_state_own(tally, calloc(tally->columns, sizeof(*counts)));
 
 	row->counts = counts;
 	if (counts == NULL || array_reserve(&tally->rows, &tally->row_capacity,
@@ -177,8 +178,8 @@ static struct tally_count *counts_of(struct tally *tally, uint64_t offset)
 static int count_places(void *context, const struct profile *profile)
 {
 	struct tally *tally = context;
-	long event = tally_wanted(tally, profile);
-	double factor = tally_factor(tally, profile);
+	long event = tally_state_wanted(tally, profile);
+	double factor = tally_state_factor(tally, profile);
 
 	for (size_t i = 0; event >= 0 && i < profile->count; i++) {
 		struct tally_count *counts = counts_of(tally, profile->samples[i].offset);

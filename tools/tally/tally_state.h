@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files of tally.h share. */
-#ifndef DCPI_TALLY_PARTS_H
-#define DCPI_TALLY_PARTS_H
+/* A tally while it is made: what its parts, tally_*.c, work on. */
+#ifndef DCPI_TALLY_STATE_H
+#define DCPI_TALLY_STATE_H
 
-#include "tools/tally/tally.h"
+#include "tools/tally/tally_config.h"
+#include "tools/tally/tally_row.h"
 
 struct image_symbols;
 
@@ -41,22 +42,18 @@ struct tally {
 	struct tally_places *places;
 };
 
-/** tally_own() - take over malloc'd memory for as long as the rows live. Return: it, or NULL. */
-void *tally_own(struct tally *tally, void *memory);
-
-/** tally_factor() - what a sample of a profile stands for. */
-double tally_factor(const struct tally *tally, const struct profile *profile);
-
-/** tally_wanted() - which of a row's counts, or -1 if the profile isn't asked for. */
-long tally_wanted(const struct tally *tally, const struct profile *profile);
-
-/**
- * tally_places_count() - add the rows of @tally->image that are instructions, lines or files
- * @filter: selects its profiles
- *
- * Its symbols are open.
+/** tally_state_own() - take over malloc'd memory for as long as the rows live. Return: it, or NULL.
  */
-int tally_places_count(struct tally *tally, struct profile_reader *reader,
-		       const struct profile_filter *filter, struct error *err);
+void *tally_state_own(struct tally *tally, void *memory);
+
+/** tally_state_factor() - what a sample of a profile stands for. */
+double tally_state_factor(const struct tally *tally, const struct profile *profile);
+
+/** tally_state_wanted() - which of a row's counts, or -1 if the profile isn't asked for. */
+long tally_state_wanted(const struct tally *tally, const struct profile *profile);
+
+/** tally_state_add_row() - unless it has no samples; copied, its counts stay. Return: 0 or -ENOMEM.
+ */
+int tally_state_add_row(struct tally *tally, const struct tally_row *row);
 
 #endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Rows of a tally, and their counts. */
+#ifndef DCPI_TALLY_ROW_H
+#define DCPI_TALLY_ROW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct profile_image;
+
+/**
+ * struct tally_count - how often an event was sampled
+ * @samples: as taken
+ * @extra:   what scaling adds to them
+ */
+struct tally_count {
+	uint64_t samples;
+	double extra;
+};
+
+/** tally_count_scaled() - the samples, scaled. */
+uint64_t tally_count_scaled(const struct tally_count *count);
+
+/** tally_count_add() - add samples that stand for @factor each. */
+void tally_count_add(struct tally_count *count, uint64_t samples, double factor);
+
+/**
+ * struct tally_row - a procedure, an image, an instruction, a source line or a source file
+ * @procedure:   its name; of samples without one, the reason: "<no symbol>",
+ *               "<image changed>", "<image missing>", ... NULL in rows of
+ *               images; of lines and files, only a reason, where @source is NULL
+ * @image:       path of the image, or what stands for it
+ * @file:        what the image is; its path is the path alone, where @image also says
+ *              which of several images
+ * @identity:    its build-id or digest in hexadecimal, "" if it has none
+ * @has_address: the procedure or instruction has an ELF virtual address,
+ *               @address (of kept symbols: its offset), and an instruction is
+ *               @inside bytes behind the beginning of its procedure
+ * @offset:      of an instruction: in the image
+ * @source:      of an instruction, line or file: the source file, or NULL; @line: in it,
+ *               0 in rows of files
+ * @counts:      samples by event, or by set and event
+ */
+struct tally_row {
+	const char *procedure;
+	const char *image;
+	const struct profile_image *file;
+	const char *identity;
+	bool has_address;
+	uint64_t address;
+	uint64_t inside;
+	uint64_t offset;
+	const char *source;
+	unsigned int line;
+	const struct tally_count *counts;
+};
+
+#endif

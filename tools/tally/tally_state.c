@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tools/tally/tally_state.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/array.h"
+#include "lib/u64_map.h"
+#include "tools/report/event_scale.h"
+
+void *tally_state_own(struct tally *tally, void *memory)
+{
+	if (memory == NULL || array_reserve(&tally->owned, &tally->owned_capacity,
+					    tally->owned_count + 1, sizeof(*tally->owned)) < 0) {
+		free(memory);
+		return NULL;
+	}
+	tally->owned[tally->owned_count++] = memory;
+	return memory;
+}
+
+double tally_state_factor(const struct tally *tally, const struct profile *profile)
+{
+	return event_scale_factor(tally->config.scale, profile->epoch, profile->event);
+}
+
+long tally_state_wanted(const struct tally *tally, const struct profile *profile)
+{
+	const uint64_t *set = NULL;
+
+	if (tally->config.sets != NULL) {
+		set = u64_map_find(tally->config.sets, (uint64_t)profile->epoch);
+		if (set == NULL)
+			return -1;
+	}
+	if (!profile->chosen)
+		return -1;
+	for (size_t i = 0; i < tally->config.event_count; i++) {
+		if (strcmp(tally->config.events[i], profile->event_name) == 0)
+			return (long)(i + (set != NULL ? *set * tally->config.event_count : 0));
+	}
+	return -1;
+}
+
+int tally_state_add_row(struct tally *tally, const struct tally_row *row)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < tally->columns; i++)
+		sum |= row->counts[i].samples;
+	if (sum == 0)
+		return 0;
+	if (array_reserve(&tally->rows, &tally->row_capacity, tally->row_count + 1, sizeof(*row)) <
+	    0)
+		return -ENOMEM;
+	tally->rows[tally->row_count++] = *row;
+	return 0;
+}
