@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "instrument/paths/path_graph.h"
+#include "instrument/paths/path_numbering.h"
 
 #define GRAPHS 3000
 #define NODES_MAX 12
@@ -45,7 +45,7 @@ static int create(struct path_graph *graph, struct fixture *fixture, uint32_t mo
 	struct path_rules rules = {
 		.breaks = breaks, .context = fixture, .most = most, .loops = loops};
 
-	return path_graph_create(graph, &fixture->counts, &rules);
+	return path_numbering_create(graph, &fixture->counts, &rules);
 }
 
 /* Some nodes end with a call, some are hubs, some ways lead back, or out. */

@@ -4,6 +4,7 @@
  * refused, or tells of other paths, but never of memory that is not its own.
  */
 #include "analysis/graph/cfg_create.h"
+#include "instrument/paths/path_numbering.h"
 #include "tests/unit.h"
 
 #include <errno.h>
@@ -35,8 +36,8 @@ static void add_procedures(struct paths_map *map, const char *path, size_t most)
 		if (!cfg->missing) {
 			assert_int_equal(count_graph_create(&counts, cfg, NULL, NULL), 0);
 			assert_int_equal(
-				path_graph_create(&graph, &counts,
-						  &(struct path_rules){.most = PATH_COUNT_MAX}),
+				path_numbering_create(&graph, &counts,
+						      &(struct path_rules){.most = PATH_COUNT_MAX}),
 				0);
 			assert_int_equal(paths_map_add(map, "it", 0x1000 + 16 * i, &counts, &graph,
 						       map->words, true),

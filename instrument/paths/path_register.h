@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the register of a numbered path graph must do on each way. Internal to path_graph.c. */
+/* What the register of a numbered path graph must do on each way. Internal to path_numbering.c. */
 #ifndef DCPI_INSTRUMENT_PATH_REGISTER_H
 #define DCPI_INSTRUMENT_PATH_REGISTER_H
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "instrument/copy/reentry.h"
+#include "instrument/paths/path_numbering.h"
 #include "instrument/paths/paths_code.h"
 #include "instrument/paths/paths_map.h"
 #include "lib/error.h"
@@ -152,14 +153,14 @@ static int find_paths(struct paths_plan *paths)
 		.most = PATHS_ARRAY_MAX,
 		.loops = !is_whole(plan->image),
 	};
-	int r = path_graph_create(&paths->graph, counts, &rules);
+	int r = path_numbering_create(&paths->graph, counts, &rules);
 
 	if (r < 0 || plan->first_word + paths_map_words(&paths->graph, has_metric(plan->image)) <=
 			     (room != 0 ? room : PATHS_ROOM_DEFAULT))
 		return r;
 	path_graph_deinit(&paths->graph);
 	rules.most = PATH_COUNT_MAX;
-	return path_graph_create(&paths->graph, counts, &rules);
+	return path_numbering_create(&paths->graph, counts, &rules);
 }
 
 static int paths_plan(struct mode_plan *plan, struct error *err)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "instrument/code/block_code.h"
+#include "instrument/paths/path_numbering.h"
 #include "instrument/paths/paths_map.h"
 #include "instrument/variation/variation_layout.h"
 #include "lib/error.h"
@@ -84,7 +85,7 @@ static int variation_plan(struct mode_plan *plan, struct error *err)
 			malloc((counts->edge_count + (size_t)1) * sizeof(*variation->way_of));
 	}
 	if (variation != NULL && variation->way_of != NULL)
-		r = path_graph_create(
+		r = path_numbering_create(
 			&variation->graph, counts,
 			&(struct path_rules){.breaks = breaks, .most = PATH_COUNT_MAX});
 	if (r == -ERANGE)

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/paths/path_numbering.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "instrument/paths/path_register.h"
+#include "lib/array.h"
+
+/* By how much less a node may lead to if the sum is too much. */
+#define LIMIT_STEP 4
+#define PATH_NODE_MAX (UINT32_C(1) << 24)
+
+/*
+ * @order: nodes, each behind those that it leads to
+ * @paths: of each node: how many go on from there
+ * @begins: of each node: paths begin there
+ */
+struct numbering {
+	struct path_graph graph;
+	const struct count_graph *counts;
+	const struct path_rules *rules;
+	uint32_t *order;
+	uint32_t ordered;
+	uint64_t *paths;
+	bool *begins;
+	bool *limited; /* of each way: cut since there were too many paths */
+};
+
+/* --- ways ----------------------------------------------------------------- */
+
+static int add_way(struct path_graph *graph, struct path_way way)
+{
+	if (array_reserve(&graph->ways, &graph->way_capacity, graph->way_count + (size_t)1,
+			  sizeof(*graph->ways)) < 0)
+		return -ENOMEM;
+	graph->ways[graph->way_count++] = way;
+	return 0;
+}
+
+/* A hub that some jump leaves the procedure by: no place is there for code that ends a path. */
+static void find_closed(const struct count_graph *counts, bool *closed)
+{
+	for (uint32_t e = 0; e < counts->edge_count; e++) {
+		const struct count_edge *edge = &counts->edges[e];
+
+		if (edge->kind == COUNT_LEAVE && edge->from != COUNT_OUTSIDE &&
+		    counts->nodes[edge->from].block == COUNT_NONE)
+			closed[edge->from] = true;
+	}
+}
+
+static bool breaks_at(const struct numbering *numbering, uint32_t node)
+{
+	const struct path_rules *rules = numbering->rules;
+
+	return rules->breaks != NULL && rules->breaks(rules->context, node);
+}
+
+/* A call and its coming back are one way, or an end and a beginning. */
+static int add_call(struct numbering *numbering, uint32_t index, struct path_way way)
+{
+	const struct count_edge *back = &numbering->counts->edges[index + 1];
+	int r;
+
+	way.to = back->to;
+	if (!breaks_at(numbering, way.from)) {
+		way.back = index + 1;
+		return add_way(&numbering->graph, way);
+	}
+	way.kind = PATH_END;
+	way.to = PATH_NONE;
+	r = add_way(&numbering->graph, way);
+	way.kind = PATH_START;
+	way.from = PATH_NONE;
+	way.to = back->to;
+	way.edge = index + 1;
+	return r == 0 ? add_way(&numbering->graph, way) : r;
+}
+
+static int add_edge(struct numbering *numbering, uint32_t index, const bool *closed)
+{
+	const struct count_edge *edge = &numbering->counts->edges[index];
+	struct path_way way = {
+		.from = edge->from,
+		.to = edge->to,
+		.edge = index,
+		.back = PATH_NONE,
+		.kind = PATH_ON,
+		.weight = edge->weight,
+	};
+
+	if (edge->kind == COUNT_CALL)
+		return add_call(numbering, index, way);
+	if (edge->kind == COUNT_BACK)
+		return 0;
+	if (edge->from != COUNT_OUTSIDE && closed[edge->from]) {
+		if (edge->to == COUNT_OUTSIDE)
+			return 0;
+		way.from = PATH_NONE;
+		way.kind = PATH_START;
+	} else if (edge->from == COUNT_OUTSIDE) {
+		way.kind = PATH_START;
+	} else if (edge->to == COUNT_OUTSIDE || closed[edge->to]) {
+		way.to = PATH_NONE;
+		way.kind = PATH_END;
+	} else if (edge->kind == COUNT_TO_HUB && breaks_at(numbering, edge->from)) {
+		way.kind = PATH_CUT;
+	}
+	return add_way(&numbering->graph, way);
+}
+
+/* By the node that they come from. */
+static int sort_ways(struct path_graph *graph)
+{
+	struct path_way *sorted = calloc(graph->way_count + (size_t)1, sizeof(*sorted));
+	uint32_t *next = calloc(graph->node_count + (size_t)2, sizeof(*next));
+
+	if (sorted == NULL || next == NULL) {
+		free(sorted);
+		free(next);
+		return -ENOMEM;
+	}
+	for (uint32_t w = 0; w < graph->way_count; w++) {
+		uint32_t from = graph->ways[w].from;
+
+		next[(from == PATH_NONE ? graph->node_count : from) + 1]++;
+	}
+	for (uint32_t n = 0; n <= graph->node_count; n++) {
+		next[n + 1] += next[n];
+		graph->first[n] = next[n];
+	}
+	for (uint32_t w = 0; w < graph->way_count; w++) {
+		uint32_t from = graph->ways[w].from;
+
+		sorted[next[from == PATH_NONE ? graph->node_count : from]++] = graph->ways[w];
+	}
+	free(next);
+	free(graph->ways);
+	graph->ways = sorted;
+	graph->way_capacity = graph->way_count + (size_t)1;
+	return 0;
+}
+
+static int add_ways(struct numbering *numbering)
+{
+	const struct count_graph *counts = numbering->counts;
+	bool *closed = calloc(counts->node_count + (size_t)1, sizeof(*closed));
+	int r = closed != NULL ? 0 : -ENOMEM;
+
+	if (closed != NULL)
+		find_closed(counts, closed);
+	for (uint32_t e = 0; r == 0 && e < counts->edge_count; e++)
+		r = add_edge(numbering, e, closed);
+	free(closed);
+	return r == 0 ? sort_ways(&numbering->graph) : r;
+}
+
+/* --- ways back ------------------------------------------------------------ */
+
+enum {
+	UNSEEN,
+	OPEN,
+	DONE
+};
+
+struct search {
+	uint8_t *state;
+	uint32_t *next; /* of each node: its next way */
+	uint32_t *stack;
+};
+
+/* Where control goes on: the search passes what ends a path. */
+static uint32_t leads_to(const struct numbering *numbering, const struct path_way *way)
+{
+	const struct count_edge *edge = &numbering->counts->edges[way->edge];
+
+	return way->kind == PATH_END && edge->kind == COUNT_CALL ? edge[1].to : way->to;
+}
+
+static void search_from(struct numbering *numbering, const struct search *search, uint32_t start)
+{
+	struct path_graph *graph = &numbering->graph;
+	uint32_t depth = 0;
+
+	if (search->state[start] != UNSEEN)
+		return;
+	search->state[start] = OPEN;
+	search->stack[depth++] = start;
+	while (depth > 0) {
+		uint32_t node = search->stack[depth - 1];
+		struct path_way *way;
+		uint32_t to;
+
+		if (search->next[node] == graph->first[node + 1]) {
+			search->state[node] = DONE;
+			numbering->order[numbering->ordered++] = node;
+			depth--;
+			continue;
+		}
+		way = &graph->ways[search->next[node]++];
+		to = leads_to(numbering, way);
+		if (to == PATH_NONE)
+			continue;
+		if (search->state[to] == OPEN && way->kind == PATH_ON) {
+			way->kind = PATH_CUT;
+		} else if (search->state[to] == UNSEEN) {
+			search->state[to] = OPEN;
+			search->stack[depth++] = to;
+		}
+	}
+}
+
+static int cut_ways_back(struct numbering *numbering)
+{
+	struct path_graph *graph = &numbering->graph;
+	size_t count = graph->node_count + (size_t)1;
+	struct search search = {.state = calloc(count, sizeof(*search.state)),
+				.next = calloc(count, sizeof(*search.next)),
+				.stack = calloc(count, sizeof(*search.stack))};
+	int r = -ENOMEM;
+
+	if (search.state != NULL && search.next != NULL && search.stack != NULL) {
+		for (uint32_t n = 0; n < graph->node_count; n++)
+			search.next[n] = graph->first[n];
+		for (uint32_t w = graph->first[graph->node_count]; w < graph->way_count; w++)
+			search_from(numbering, &search, graph->ways[w].to);
+		r = 0;
+	}
+	free(search.state);
+	free(search.next);
+	free(search.stack);
+	return r;
+}
+
+/*
+ * Ways into loops are cut as well as those back: then the number is known where a turn begins,
+ * and of a turn without branches also where it ends.
+ */
+static void cut_ways_in(struct numbering *numbering)
+{
+	struct path_graph *graph = &numbering->graph;
+
+	for (uint32_t w = 0; w < graph->way_count; w++) {
+		if (graph->ways[w].kind == PATH_CUT)
+			numbering->begins[graph->ways[w].to] = true;
+	}
+	for (uint32_t w = 0; w < graph->way_count; w++) {
+		if (graph->ways[w].kind == PATH_ON && graph->ways[w].back == PATH_NONE &&
+		    numbering->begins[graph->ways[w].to])
+			graph->ways[w].kind = PATH_CUT;
+	}
+}
+
+/* --- numbers -------------------------------------------------------------- */
+
+static uint64_t paths_by(const struct numbering *numbering, const struct path_way *way)
+{
+	return way->kind == PATH_ON ? numbering->paths[way->to] : 1;
+}
+
+/* Those that lead to the most, until the sum is within the limit. */
+static void limit_node(struct numbering *numbering, uint32_t node, uint64_t limit)
+{
+	const struct path_graph *graph = &numbering->graph;
+	uint64_t sum = 0;
+
+	for (uint32_t w = graph->first[node]; w < graph->first[node + 1]; w++)
+		sum += paths_by(numbering, &graph->ways[w]);
+	while (sum > limit) {
+		uint32_t most = graph->first[node];
+
+		for (uint32_t w = most; w < graph->first[node + 1]; w++) {
+			if (paths_by(numbering, &graph->ways[w]) >
+			    paths_by(numbering, &graph->ways[most]))
+				most = w;
+		}
+		if (paths_by(numbering, &graph->ways[most]) <= 1)
+			break;
+		sum -= paths_by(numbering, &graph->ways[most]) - 1;
+		graph->ways[most].kind = PATH_CUT;
+		numbering->limited[most] = true;
+	}
+}
+
+static void number_node(struct numbering *numbering, uint32_t node)
+{
+	struct path_graph *graph = &numbering->graph;
+	uint64_t sum = 0;
+
+	for (uint32_t w = graph->first[node]; w < graph->first[node + 1]; w++) {
+		struct path_way *way = &graph->ways[w];
+
+		way->value = (uint32_t)sum;
+		sum += paths_by(numbering, way);
+	}
+	numbering->paths[node] = sum > 0 ? sum : 1;
+}
+
+/* Return: the number of paths. */
+static uint64_t number_all(struct numbering *numbering, uint64_t limit)
+{
+	struct path_graph *graph = &numbering->graph;
+	uint64_t sum = 0;
+
+	for (uint32_t w = 0; w < graph->way_count; w++) {
+		if (numbering->limited[w])
+			graph->ways[w].kind = PATH_ON;
+		numbering->limited[w] = false;
+	}
+	for (uint32_t i = 0; i < numbering->ordered; i++) {
+		limit_node(numbering, numbering->order[i], limit);
+		number_node(numbering, numbering->order[i]);
+	}
+	for (uint32_t n = 0; n < graph->node_count; n++)
+		numbering->begins[n] = false;
+	for (uint32_t w = 0; w < graph->way_count; w++) {
+		if (graph->ways[w].kind == PATH_START || graph->ways[w].kind == PATH_CUT)
+			numbering->begins[graph->ways[w].to] = true;
+	}
+	graph->start_count = 0;
+	for (uint32_t n = 0; n < graph->node_count; n++) {
+		if (!numbering->begins[n])
+			continue;
+		graph->starts[graph->start_count++] =
+			(struct path_start){.node = n, .number = (uint32_t)sum};
+		sum += numbering->paths[n];
+	}
+	return sum;
+}
+
+static int number(struct numbering *numbering)
+{
+	uint32_t most = numbering->rules->most;
+	uint64_t limit = most < PATH_NODE_MAX ? most : PATH_NODE_MAX, count;
+
+	do {
+		count = number_all(numbering, limit);
+		limit /= LIMIT_STEP;
+	} while (count > most && limit > 0);
+	if (count > PATH_COUNT_MAX)
+		return -ERANGE;
+	numbering->graph.count = (uint32_t)count;
+	return 0;
+}
+
+/* --- all of it ------------------------------------------------------------ */
+
+int path_numbering_create(struct path_graph *ret, const struct count_graph *graph,
+			  const struct path_rules *rules)
+{
+	size_t nodes = graph->node_count + (size_t)2;
+	struct numbering numbering = {
+		.graph = {.node_count = graph->node_count,
+			  .first = calloc(nodes, sizeof(uint32_t)),
+			  .starts = calloc(nodes, sizeof(struct path_start)),
+			  .known = calloc(nodes, sizeof(bool))},
+		.counts = graph,
+		.rules = rules,
+		.order = calloc(nodes, sizeof(*numbering.order)),
+		.paths = calloc(nodes, sizeof(*numbering.paths)),
+		.begins = calloc(nodes, sizeof(*numbering.begins)),
+	};
+	int r = -ENOMEM;
+
+	if (numbering.graph.first != NULL && numbering.graph.starts != NULL &&
+	    numbering.graph.known != NULL && numbering.order != NULL && numbering.paths != NULL &&
+	    numbering.begins != NULL)
+		r = add_ways(&numbering);
+	if (r == 0) {
+		numbering.limited =
+			calloc(numbering.graph.way_count + (size_t)1, sizeof(*numbering.limited));
+		r = numbering.limited != NULL ? cut_ways_back(&numbering) : -ENOMEM;
+	}
+	if (r == 0 && rules->loops)
+		cut_ways_in(&numbering);
+	if (r == 0)
+		r = number(&numbering);
+	if (r == 0)
+		r = path_register_place(&numbering.graph,
+					&(struct path_order){.nodes = numbering.order,
+							     .paths = numbering.paths,
+							     .count = numbering.ordered});
+	free(numbering.order);
+	free(numbering.paths);
+	free(numbering.begins);
+	free(numbering.limited);
+	if (r < 0)
+		path_graph_deinit(&numbering.graph);
+	else
+		*ret = numbering.graph;
+	return r;
+}
