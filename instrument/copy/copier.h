@@ -109,6 +109,14 @@ static inline bool copier_is_system_call(const struct insn *insn)
 	return insn->opcode == ZYDIS_MNEMONIC_SYSCALL;
 }
 
+/**
+ * copier_add_aside() - have code put behind all blocks
+ * @aside: gets a label of its own, and the frame of here
+ *
+ * Return: it, until the next one; NULL: no memory.
+ */
+struct aside *copier_add_aside(struct copier *copier, struct aside aside);
+
 /** copier_entry_check() - whether the thread is ready, and the process the one it was; on at
  * @back if it was not. */
 void copier_entry_check(struct copier *copier, uint32_t back, uint32_t live, bool red_zone);
@@ -185,11 +193,7 @@ void copier_point_reference(const struct copier *copier, uint32_t number, uint32
  */
 uint32_t copier_point_early(const struct copier *copier, uint32_t number);
 
-/** copier_aside_add() - @aside: with a label of its own, the frame of here. Return: NULL: no
- * memory. */
-struct aside *copier_aside_add(struct copier *copier, struct aside aside);
-
-/** copier_aside_emit() - all of them. */
+/** copier_aside_emit() - all asides. */
 void copier_aside_emit(struct copier *copier);
 
 /** copier_point_is_event() - whether the mode records something at an instruction. */

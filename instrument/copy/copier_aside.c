@@ -1,21 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "instrument/copy/copier.h"
 
-#include "lib/array.h"
-
-struct aside *copier_aside_add(struct copier *copier, struct aside aside)
-{
-	if (array_reserve(&copier->asides, &copier->aside_capacity, copier->aside_count + 1,
-			  sizeof(*copier->asides)) < 0) {
-		copier->code->failed = true;
-		return NULL;
-	}
-	aside.label = machine_code_label(copier->code);
-	aside.frame = copier->code->frame;
-	copier->asides[copier->aside_count] = aside;
-	return &copier->asides[copier->aside_count++];
-}
-
 static void emit_site(struct copier *copier, struct aside *aside)
 {
 	uint32_t block = aside->crossing - copier_turn_of_site(copier, 0);

@@ -6,7 +6,7 @@
 void copier_entry_check(struct copier *copier, uint32_t back, uint32_t live, bool red_zone)
 {
 	struct aside *aside =
-		copier_aside_add(copier, (struct aside){.kind = ASIDE_ENTER, .back = back});
+		copier_add_aside(copier, (struct aside){.kind = ASIDE_ENTER, .back = back});
 	struct point point = {
 		.live = live,
 		.free = liveness_free_registers(copier->source->liveness, live),
@@ -129,7 +129,7 @@ int copier_entry_sites(struct copier *copier)
 		copier_insn_frame(copier, copier->cfg->insns[copier->cfg->blocks[b].first].address);
 		if (copier->starts_by[b] != edge &&
 		    (copier->source->variant != COPY_ONLY || copier_point_wants(copier, &point))) {
-			struct aside *aside = copier_aside_add(
+			struct aside *aside = copier_add_aside(
 				copier, (struct aside){.kind = ASIDE_SITE,
 						       .back = label,
 						       .crossing = copier_turn_of_site(copier, b),

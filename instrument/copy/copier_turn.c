@@ -158,7 +158,7 @@ static struct aside *emit_check(struct copier *copier, const struct turn *turn, 
 		turn_code_count_down(copier->code, turn_code_checks(copier->source->runtime));
 	else
 		turn_code_compare(copier->code, turn_code_checks(copier->source->runtime), 0);
-	return copier_aside_add(copier, cross);
+	return copier_add_aside(copier, cross);
 }
 
 void copier_turn_emit(struct copier *copier, const struct turn *turn)

@@ -85,7 +85,7 @@ static void emit_branch(struct copier *copier, unsigned int kind, uint32_t cfg_e
 	if (label != COUNT_NONE) {
 		machine_code_branch(copier->code, kind, label);
 	} else if (copier_point_wants(copier, &point)) {
-		aside = copier_aside_add(
+		aside = copier_add_aside(
 			copier,
 			(struct aside){.back = inside ? label_of(copier, cfg_edge) : COUNT_NONE,
 				       .point = point,
@@ -310,7 +310,7 @@ static void place_arrival(struct copier *copier, uint32_t index, uint32_t label,
 	struct aside *aside;
 
 	if (copier_turn_leads_back(copier, index) && copier_point_wants(copier, &arrival.point)) {
-		aside = copier_aside_add(copier, arrival);
+		aside = copier_add_aside(copier, arrival);
 		label = aside != NULL ? aside->label : label;
 	}
 	copier_turn_place(copier, crossing, label);
