@@ -153,7 +153,7 @@ static int choose(size_t chosen[PROCEDURES_MAX], size_t *count, const struct ima
 	if (list == NULL)
 		return -ENOMEM;
 	for (size_t i = 0; i < total; i++) {
-		struct image_range parts[IMAGE_CODE_PARTS_MAX];
+		struct image_range parts[PROCEDURE_PARTS_MAX];
 		size_t parent, part_count = image_samples_parts(code, i, parts, &parent);
 		double time = image_samples_time(samples, parts, part_count);
 

@@ -89,7 +89,7 @@ static int compare_with_program(const struct pass *pass, struct procedure_analys
 static int analyse(const struct pass *pass, size_t index, struct outcome *outcome)
 {
 	struct procedure_analysis *analysis = &outcome->analysis;
-	struct image_range parts[IMAGE_CODE_PARTS_MAX];
+	struct image_range parts[PROCEDURE_PARTS_MAX];
 	size_t parent, count = image_samples_parts(pass->code, index, parts, &parent);
 	int rc;
 
@@ -244,7 +244,7 @@ static int list_procedures(struct procedure_list *list, const struct pass *pass,
 	if (list->indices == NULL)
 		return error_set(pass->err, ENOMEM, "out of memory");
 	for (size_t i = 0; i < count; i++) {
-		struct image_range parts[IMAGE_CODE_PARTS_MAX];
+		struct image_range parts[PROCEDURE_PARTS_MAX];
 		size_t parent, part_count = image_samples_parts(pass->code, i, parts, &parent);
 
 		if (part_count > 0 && (all || has_own_samples(pass, i, parts, part_count)))
@@ -271,7 +271,7 @@ static int list_chosen(struct procedure_list *list, const struct pass *pass)
 	if (list->indices == NULL)
 		return error_set(pass->err, ENOMEM, "out of memory");
 	for (size_t i = 0; i < options->chosen_count; i++) {
-		struct image_range parts[IMAGE_CODE_PARTS_MAX];
+		struct image_range parts[PROCEDURE_PARTS_MAX];
 		size_t index = options->chosen[i];
 
 		if (index >= total)

@@ -67,7 +67,7 @@ static int compare_ranges(const void *a, const void *b)
 }
 
 size_t image_samples_parts(const struct image_code *code, size_t index,
-			   struct image_range parts[IMAGE_CODE_PARTS_MAX], size_t *parent)
+			   struct image_range parts[PROCEDURE_PARTS_MAX], size_t *parent)
 {
 	size_t count = image_code_parts(code, index, parts, parent);
 
@@ -128,7 +128,7 @@ int image_evidence_init(struct image_evidence *ret, const struct image_samples *
 			const struct image_range *parts, size_t count)
 {
 	struct image_evidence evidence = {0};
-	struct slice sampled[IMAGE_CODE_PARTS_MAX], branches[IMAGE_CODE_PARTS_MAX];
+	struct slice sampled[PROCEDURE_PARTS_MAX], branches[PROCEDURE_PARTS_MAX];
 	size_t sampled_max = 1, branches_max = 1;
 
 	for (size_t p = 0; p < count; p++) {
@@ -164,7 +164,7 @@ void image_evidence_deinit(struct image_evidence *evidence)
 static struct address_count *gather(const struct image_event_samples *event,
 				    const struct image_range *parts, size_t part_count, size_t *ret)
 {
-	struct slice slices[IMAGE_CODE_PARTS_MAX];
+	struct slice slices[PROCEDURE_PARTS_MAX];
 	struct address_count *counts = NULL;
 	size_t count = 0, capacity = 0;
 

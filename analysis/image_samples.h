@@ -51,7 +51,7 @@ struct image_samples {
  * Return: how many; 0: it is a part of another procedure (@parent: out: which).
  */
 size_t image_samples_parts(const struct image_code *code, size_t index,
-			   struct image_range parts[IMAGE_CODE_PARTS_MAX], size_t *parent);
+			   struct image_range parts[PROCEDURE_PARTS_MAX], size_t *parent);
 
 /** image_samples_time() - samples of time in ascending parts. */
 double image_samples_time(const struct image_samples *samples, const struct image_range *parts,

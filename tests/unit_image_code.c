@@ -227,7 +227,7 @@ static void tables(void **state)
 static void parts(void **state)
 {
 	struct fixture *fixture = *state;
-	struct image_range ranges[IMAGE_CODE_PARTS_MAX];
+	struct image_range ranges[PROCEDURE_PARTS_MAX];
 	uint64_t address = 0, cold = 0;
 
 	for (int stripped = 0; stripped < 2; stripped++) {

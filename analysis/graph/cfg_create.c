@@ -190,7 +190,7 @@ int cfg_create(struct cfg **ret, struct image_code *image, size_t index,
 {
 	const struct procedure *procedure =
 		procedure_table_get(image_code_procedures(image), index);
-	struct image_range parts[IMAGE_CODE_PARTS_MAX];
+	struct image_range parts[PROCEDURE_PARTS_MAX];
 	struct cfg_code code = {.decoder = image_code_decoder(image),
 				.image = image,
 				.entry = procedure->address,

@@ -5,7 +5,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "analysis/image/image_code.h"
+#include "analysis/image/image_memory.h"
+#include "analysis/image/image_text.h"
 #include "analysis/image/no_return_names.h"
 #include "lib/array.h"
 #include "lib/u64_map.h"
@@ -22,7 +23,7 @@ enum answer {
 };
 
 struct call_returns {
-	struct image_code *code;
+	struct image_text *text;
 	pthread_mutex_t lock;
 	struct u64_map answers; /* address -> enum answer */
 };
@@ -50,14 +51,14 @@ struct walk {
 static bool ask(struct call_returns *returns, const struct insn *call, unsigned int depth);
 
 /* The end of the procedure that has an address, 0: there is none. */
-static uint64_t end_at(const struct image_code *code, uint64_t address)
+static uint64_t end_at(const struct image_text *text, uint64_t address)
 {
-	long index = image_code_find(code, address);
+	long index = image_text_find(text, address);
 	const struct procedure *procedure;
 
 	if (index < 0)
 		return 0;
-	procedure = procedure_table_get(image_code_procedures(code), (size_t)index);
+	procedure = procedure_table_get(text->procedures, (size_t)index);
 	return procedure->address + procedure->bytes;
 }
 
@@ -83,10 +84,10 @@ static bool push(struct walk *walk, uint64_t address, uint64_t end)
 /* A jump goes on in whatever procedure it leads to. Return: false: give up. */
 static bool push_target(struct walk *walk, uint64_t target)
 {
-	struct image_code *code = walk->returns->code;
-	uint64_t end = end_at(code, target);
+	struct image_text *text = walk->returns->text;
+	uint64_t end = end_at(text, target);
 
-	if (image_code_never_returns(code, target))
+	if (image_text_never_returns(text, target))
 		return true;
 	return end != 0 && push(walk, target, end);
 }
@@ -106,9 +107,9 @@ static bool defer(struct walk *walk, const struct insn *call)
  */
 static bool follow(struct walk *walk, struct place place)
 {
-	const struct insn_decoder *decoder = image_code_decoder(walk->returns->code);
+	const struct insn_decoder *decoder = walk->returns->text->decoder;
 	size_t available = 0;
-	const uint8_t *bytes = image_code_bytes(walk->returns->code, place.address, &available);
+	const uint8_t *bytes = image_text_bytes(walk->returns->text, place.address, &available);
 	uint64_t at = place.address;
 	bool padding = true;
 
@@ -170,7 +171,7 @@ static bool walk_never_returns(struct walk *walk, uint64_t address)
 
 		if (!ask(walk->returns, &call, walk->depth + 1))
 			continue;
-		if (!push(walk, next, end_at(walk->returns->code, call.address)) ||
+		if (!push(walk, next, end_at(walk->returns->text, call.address)) ||
 		    !follow_all(walk))
 			return false;
 	}
@@ -198,7 +199,7 @@ static bool ask_target(struct call_returns *returns, uint64_t target, unsigned i
 
 	if (known != NULL)
 		return *known == ANSWER_RETURNS;
-	if (image_code_never_returns(returns->code, target)) {
+	if (image_text_never_returns(returns->text, target)) {
 		answer = ANSWER_NEVER;
 	} else {
 		/* For whoever asks on the way (recursion): in doubt, it returns. */
@@ -223,17 +224,17 @@ static bool ask(struct call_returns *returns, const struct insn *call, unsigned 
 		return ask_target(returns, call->target, depth);
 	if (!(call->flags & INSN_READS_MEMORY) || !memory->pc_relative)
 		return true;
-	name = image_code_slot_name(returns->code, (uint64_t)memory->displacement);
+	name = image_memory_slot_name(returns->text->memory, (uint64_t)memory->displacement);
 	return name == NULL || !no_return_names_has(name);
 }
 
-int call_returns_create(struct call_returns **ret, struct image_code *code)
+int call_returns_create(struct call_returns **ret, struct image_text *text)
 {
 	struct call_returns *returns = calloc(1, sizeof(*returns));
 
 	if (returns == NULL)
 		return -ENOMEM;
-	returns->code = code;
+	returns->text = text;
 	pthread_mutex_init(&returns->lock, NULL);
 	*ret = returns;
 	return 0;

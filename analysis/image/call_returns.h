@@ -13,11 +13,11 @@
 #include <stdbool.h>
 
 struct call_returns;
-struct image_code;
+struct image_text;
 struct insn;
 
-/** call_returns_create() - @code: stays the caller's. Return: 0 or -ENOMEM. */
-int call_returns_create(struct call_returns **ret, struct image_code *code);
+/** call_returns_create() - @text: stays the caller's. Return: 0 or -ENOMEM. */
+int call_returns_create(struct call_returns **ret, struct image_text *text);
 
 /** call_returns_destroy() - free. NULL is fine. */
 void call_returns_destroy(struct call_returns *returns);

@@ -10,20 +10,14 @@
 #include "analysis/image/image_lines.h"
 #include "analysis/image/image_memory.h"
 #include "analysis/image/landing_pads.h"
-#include "analysis/image/no_return_names.h"
 #include "analysis/image/procedure_parts.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
 
 #define BUILD_ID_BYTES_MAX 64
-/* What image_code_bytes() makes available at once, if there is so much. */
-#define WINDOW_BYTES (UINT64_C(1) << 20)
 
 struct image_code {
-	const struct insn_decoder *decoder;
-	struct procedure_table *procedures;
-	const struct image_elf *image; /* the table's */
-	struct image_memory *memory;
+	struct image_text *text;
 	struct procedure_parts *parts;
 	struct call_returns *returns;
 	struct image_lines *lines;
@@ -35,7 +29,7 @@ CLEANUP_DEFINE(image_code, struct image_code *, image_code_close)
 static void read_build_id(struct image_code *code)
 {
 	const uint8_t *id = NULL;
-	size_t bytes = elf_file_build_id(image_elf_file(code->image), &id);
+	size_t bytes = elf_file_build_id(image_elf_file(code->text->image), &id);
 
 	if (bytes > BUILD_ID_BYTES_MAX)
 		bytes = 0;
@@ -43,41 +37,18 @@ static void read_build_id(struct image_code *code)
 		snprintf(code->build_id + 2 * i, 3, "%02x", id[i]);
 }
 
-static int find_decoder(struct image_code *code, struct error *err)
+/* What is found by following the code. */
+static int load(struct image_code *code, const struct debug_file_options *options)
 {
-	const char *path = image_elf_path(code->image);
-	GElf_Ehdr header;
-
-	if (gelf_getehdr(image_elf_file(code->image)->elf, &header) == NULL)
-		return error_set(err, ENOEXEC, "cannot read the headers of %s", path);
-	code->decoder = insn_decoder_find(header.e_machine);
-	if (code->decoder == NULL || header.e_ident[EI_CLASS] != ELFCLASS64 ||
-	    header.e_ident[EI_DATA] != ELFDATA2LSB)
-		return error_set(err, ENOTSUP, "%s is code of an architecture without decoder (%u)",
-				 path, header.e_machine);
-	return 0;
-}
-
-static int load(struct image_code *code, const struct debug_file_options *options,
-		struct error *err)
-{
-	const char *path;
 	int r;
 
-	code->image = procedure_table_image(code->procedures);
-	path = image_elf_path(code->image);
 	read_build_id(code);
-	r = find_decoder(code, err);
-	if (r < 0)
-		return r;
-	r = image_memory_open(&code->memory, image_elf_file(code->image));
+	r = procedure_parts_create(&code->parts, code->text);
 	if (r == 0)
-		r = procedure_parts_create(&code->parts, code);
+		r = call_returns_create(&code->returns, code->text);
 	if (r == 0)
-		r = call_returns_create(&code->returns, code);
-	if (r == 0)
-		r = image_lines_open(&code->lines, code->procedures, options);
-	return r < 0 ? error_set(err, -r, "cannot read the code of %s", path) : 0;
+		r = image_lines_open(&code->lines, code->text->procedures, options);
+	return r;
 }
 
 int image_code_open(struct image_code **ret, const struct profile_image *image,
@@ -88,12 +59,13 @@ int image_code_open(struct image_code **ret, const struct profile_image *image,
 
 	if (code == NULL)
 		return error_set(err, ENOMEM, "out of memory");
-	r = procedure_table_open(&code->procedures, image, options, err);
+	r = image_text_open(&code->text, image, options, err);
 	if (r < 0)
 		return r;
-	r = load(code, options, err);
+	r = load(code, options);
 	if (r < 0)
-		return r;
+		return error_set(err, -r, "cannot read the code of %s",
+				 image_elf_path(code->text->image));
 	*ret = take_ptr(code);
 	return 0;
 }
@@ -121,24 +93,23 @@ void image_code_close(struct image_code *code)
 	image_lines_close(code->lines);
 	call_returns_destroy(code->returns);
 	procedure_parts_destroy(code->parts);
-	image_memory_close(code->memory);
-	procedure_table_destroy(code->procedures);
+	image_text_close(code->text);
 	free(code);
 }
 
 const struct insn_decoder *image_code_decoder(const struct image_code *code)
 {
-	return code->decoder;
+	return code->text->decoder;
 }
 
 const struct procedure_table *image_code_procedures(const struct image_code *code)
 {
-	return code->procedures;
+	return code->text->procedures;
 }
 
 const struct elf_file *image_code_file(const struct image_code *code)
 {
-	return image_elf_file(code->image);
+	return image_elf_file(code->text->image);
 }
 
 const char *image_code_build_id(const struct image_code *code)
@@ -147,76 +118,57 @@ const char *image_code_build_id(const struct image_code *code)
 }
 
 size_t image_code_parts(const struct image_code *code, size_t index,
-			struct image_range parts[IMAGE_CODE_PARTS_MAX], size_t *parent)
+			struct image_range parts[PROCEDURE_PARTS_MAX], size_t *parent)
 {
 	return procedure_parts_get(code->parts, index, parts, parent);
 }
 
 const uint8_t *image_code_bytes(struct image_code *code, uint64_t address, size_t *available)
 {
-	const struct image_section *section = image_elf_section_at(code->image, address);
-	uint64_t offset, bytes = image_elf_offset(code->image, address, &offset);
-
-	if (bytes == 0)
-		return NULL;
-	if (section != NULL && section->bytes - (address - section->address) < bytes)
-		bytes = section->bytes - (address - section->address);
-	if (bytes > WINDOW_BYTES)
-		bytes = WINDOW_BYTES;
-	*available = bytes;
-	return image_memory_code(code->memory, address, bytes);
+	return image_text_bytes(code->text, address, available);
 }
 
 int image_code_data(struct image_code *code, uint64_t address, void *buffer, size_t bytes)
 {
-	return image_memory_read(code->memory, address, buffer, bytes);
+	return image_memory_read(code->text->memory, address, buffer, bytes);
 }
 
 int image_code_initial(struct image_code *code, uint64_t address, uint64_t *pointer)
 {
-	return image_memory_initial(code->memory, address, pointer);
+	return image_memory_initial(code->text->memory, address, pointer);
 }
 
 void image_code_pointers(struct image_code *code, uint64_t start, uint64_t end,
 			 void (*visit)(void *context, uint64_t target), void *context)
 {
-	image_memory_pointers(code->memory, start, end, visit, context);
+	image_memory_pointers(code->text->memory, start, end, visit, context);
 }
 
 void image_code_landing_pads(const struct image_code *code, uint64_t start, uint64_t end,
 			     void (*visit)(void *context, uint64_t address), void *context)
 {
-	landing_pads_visit(procedure_table_pads(code->procedures), start, end, visit, context);
+	landing_pads_visit(procedure_table_pads(code->text->procedures), start, end, visit,
+			   context);
 }
 
 int image_code_offset(const struct image_code *code, uint64_t address, uint64_t *offset)
 {
-	return image_elf_offset(code->image, address, offset) > 0 ? 0 : -ENOENT;
+	return image_elf_offset(code->text->image, address, offset) > 0 ? 0 : -ENOENT;
 }
 
 int image_code_address(const struct image_code *code, uint64_t offset, uint64_t *address)
 {
-	return image_elf_address(code->image, offset, address);
+	return image_elf_address(code->text->image, offset, address);
 }
 
 long image_code_find(const struct image_code *code, uint64_t address)
 {
-	uint64_t offset;
-
-	if (image_elf_offset(code->image, address, &offset) == 0)
-		return -ENOENT;
-	return procedure_table_find(code->procedures, offset);
+	return image_text_find(code->text, address);
 }
 
 bool image_code_never_returns(const struct image_code *code, uint64_t address)
 {
-	long index = image_code_find(code, address);
-	const struct procedure *procedure;
-
-	if (index < 0)
-		return false;
-	procedure = procedure_table_get(code->procedures, (size_t)index);
-	return procedure->address == address && no_return_names_has(procedure->name);
+	return image_text_never_returns(code->text, address);
 }
 
 bool image_code_call_returns(struct image_code *code, const struct insn *call)
@@ -226,7 +178,7 @@ bool image_code_call_returns(struct image_code *code, const struct insn *call)
 
 const char *image_code_slot_name(struct image_code *code, uint64_t address)
 {
-	return image_memory_slot_name(code->memory, address);
+	return image_memory_slot_name(code->text->memory, address);
 }
 
 int image_code_line(struct image_code *code, uint64_t address, const char **file,

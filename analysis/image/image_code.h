@@ -10,8 +10,7 @@
 #ifndef DCPI_IMAGE_CODE_H
 #define DCPI_IMAGE_CODE_H
 
-#include "analysis/image/procedure_table.h"
-#include "analysis/insn/insn.h"
+#include "analysis/image/procedure_parts.h"
 
 struct image_code;
 
@@ -47,14 +46,6 @@ const struct elf_file *image_code_file(const struct image_code *code);
 /** image_code_build_id() - in hexadecimal, "" if it has none. */
 const char *image_code_build_id(const struct image_code *code);
 
-/** struct image_range - code bytes [@start, @end), ELF virtual addresses. */
-struct image_range {
-	uint64_t start;
-	uint64_t end;
-};
-
-#define IMAGE_CODE_PARTS_MAX 8
-
 /**
  * image_code_parts() - the ranges that make up a procedure
  * @index: in image_code_procedures()
@@ -62,11 +53,11 @@ struct image_range {
  *         ("NAME.cold", "NAME.cold.1"; in stripped files, what begins inside a frame
  *         and jumps back into the procedure: a part without either stays apart)
  *
- * Return: how many, 1 .. IMAGE_CODE_PARTS_MAX; 0: it is itself a part of another
+ * Return: how many, 1 .. PROCEDURE_PARTS_MAX; 0: it is itself a part of another
  * procedure (@parent: out, its index).
  */
 size_t image_code_parts(const struct image_code *code, size_t index,
-			struct image_range parts[IMAGE_CODE_PARTS_MAX], size_t *parent);
+			struct image_range parts[PROCEDURE_PARTS_MAX], size_t *parent);
 
 /**
  * image_code_bytes() - the bytes at an address of code

@@ -21,7 +21,7 @@ struct part {
 };
 
 struct procedure_parts {
-	struct image_code *code;
+	struct image_text *text;
 	const struct procedure_table *table;
 	struct part *parts; /* by base name, then by parent */
 	size_t count;
@@ -124,12 +124,12 @@ static bool contains(const struct procedure *procedure, uint64_t address)
 typedef bool (*branch_fn)(void *context, uint64_t target);
 
 /* Return: whether @visit wanted no more. */
-static bool visit_branches(struct image_code *code, const struct procedure *from, branch_fn visit,
+static bool visit_branches(struct image_text *text, const struct procedure *from, branch_fn visit,
 			   void *context)
 {
-	const struct insn_decoder *decoder = image_code_decoder(code);
+	const struct insn_decoder *decoder = text->decoder;
 	size_t available = 0, step;
-	const uint8_t *bytes = image_code_bytes(code, from->address, &available);
+	const uint8_t *bytes = image_text_bytes(text, from->address, &available);
 
 	if (bytes == NULL)
 		return false;
@@ -154,12 +154,12 @@ static bool is_in(void *context, uint64_t target)
 }
 
 /* Whether a procedure branches into another one, as parts of one procedure do. */
-static bool branches_into(struct image_code *code, const struct procedure *from,
+static bool branches_into(struct image_text *text, const struct procedure *from,
 			  const struct procedure *to)
 {
 	struct procedure range = *to;
 
-	return visit_branches(code, from, is_in, &range);
+	return visit_branches(text, from, is_in, &range);
 }
 
 struct origin {
@@ -171,7 +171,7 @@ struct origin {
 static bool is_origin(void *context, uint64_t target)
 {
 	struct origin *origin = context;
-	long index = image_code_find(origin->parts->code, target);
+	long index = image_text_find(origin->parts->text, target);
 	const struct procedure *procedure;
 
 	if (index < 0)
@@ -193,7 +193,7 @@ static int list_split_off(struct procedure_parts *parts)
 		struct part part = {.name = "", .index = i};
 
 		if (!procedure->inside ||
-		    !visit_branches(parts->code, procedure, is_origin, &origin))
+		    !visit_branches(parts->text, procedure, is_origin, &origin))
 			continue;
 		part.parent = origin.index;
 		if (add_part(parts, &part) < 0)
@@ -233,8 +233,8 @@ static void settle(struct procedure_parts *parts, size_t index, const struct pro
 		own = procedure_table_get(parts->table, part->index);
 		if (!part->ambiguous || (part->parent != NONE && part->parent != index))
 			continue;
-		if (branches_into(parts->code, own, procedure) ||
-		    branches_into(parts->code, procedure, own))
+		if (branches_into(parts->text, own, procedure) ||
+		    branches_into(parts->text, procedure, own))
 			part->parent = index;
 	}
 }
@@ -272,7 +272,7 @@ static int finish(struct procedure_parts *parts)
 	return 0;
 }
 
-int procedure_parts_create(struct procedure_parts **ret, struct image_code *code)
+int procedure_parts_create(struct procedure_parts **ret, struct image_text *text)
 {
 	_cleanup_(cleanup_procedure_parts) struct procedure_parts *parts =
 		calloc(1, sizeof(*parts));
@@ -280,8 +280,8 @@ int procedure_parts_create(struct procedure_parts **ret, struct image_code *code
 
 	if (parts == NULL)
 		return -ENOMEM;
-	parts->code = code;
-	parts->table = image_code_procedures(code);
+	parts->text = text;
+	parts->table = text->procedures;
 	r = list_parts(parts);
 	if (r == 0 && parts->count > 0)
 		find_parents(parts);
@@ -326,7 +326,7 @@ static size_t first_part(const struct procedure_parts *parts, size_t parent)
 }
 
 size_t procedure_parts_get(const struct procedure_parts *parts, size_t index,
-			   struct image_range ranges[IMAGE_CODE_PARTS_MAX], size_t *parent)
+			   struct image_range ranges[PROCEDURE_PARTS_MAX], size_t *parent)
 {
 	const uint64_t *known = u64_map_find(&parts->parents, index);
 	size_t count = 0;
@@ -337,7 +337,7 @@ size_t procedure_parts_get(const struct procedure_parts *parts, size_t index,
 	}
 	ranges[count++] = range_of(procedure_table_get(parts->table, index));
 	for (size_t i = first_part(parts, index);
-	     i < parts->count && parts->parts[i].parent == index && count < IMAGE_CODE_PARTS_MAX;
+	     i < parts->count && parts->parts[i].parent == index && count < PROCEDURE_PARTS_MAX;
 	     i++)
 		ranges[count++] =
 			range_of(procedure_table_get(parts->table, parts->parts[i].index));

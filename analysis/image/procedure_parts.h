@@ -10,23 +10,25 @@
 #ifndef DCPI_PROCEDURE_PARTS_H
 #define DCPI_PROCEDURE_PARTS_H
 
-#include "analysis/image/image_code.h"
+#include "analysis/image/image_text.h"
+
+#define PROCEDURE_PARTS_MAX 8
 
 struct procedure_parts;
 
 /**
  * procedure_parts_create() - find them by name
- * @code: stays the caller's
+ * @text: stays the caller's
  *
  * Return: 0 or -ENOMEM.
  */
-int procedure_parts_create(struct procedure_parts **ret, struct image_code *code);
+int procedure_parts_create(struct procedure_parts **ret, struct image_text *text);
 
 /** procedure_parts_destroy() - free. NULL is fine. */
 void procedure_parts_destroy(struct procedure_parts *parts);
 
 /** procedure_parts_get() - see image_code_parts(). */
 size_t procedure_parts_get(const struct procedure_parts *parts, size_t index,
-			   struct image_range ranges[IMAGE_CODE_PARTS_MAX], size_t *parent);
+			   struct image_range ranges[PROCEDURE_PARTS_MAX], size_t *parent);
 
 #endif

@@ -44,7 +44,7 @@ struct graphs {
 static struct cfg *graph_at(struct graphs *graphs, uint64_t address)
 {
 	long found = image_code_find(graphs->code, address);
-	struct image_range parts[IMAGE_CODE_PARTS_MAX];
+	struct image_range parts[PROCEDURE_PARTS_MAX];
 	size_t index, parent = 0;
 	struct error err;
 

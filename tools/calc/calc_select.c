@@ -131,7 +131,7 @@ int calc_select_open(struct calc_choice *ret, const struct calc_select *select,
 /* The procedure that an address belongs to, as a whole. Return: -ENOENT none. */
 static long procedure_at(const struct image_code *code, uint64_t address)
 {
-	struct image_range parts[IMAGE_CODE_PARTS_MAX];
+	struct image_range parts[PROCEDURE_PARTS_MAX];
 	uint64_t offset;
 	size_t parent;
 	long index;
@@ -148,7 +148,7 @@ static long procedure_at(const struct image_code *code, uint64_t address)
 static double samples_of(const struct calc_choice *choice, size_t procedure)
 {
 	const struct image_event_samples *time = &choice->profile.samples.time;
-	struct image_range parts[IMAGE_CODE_PARTS_MAX];
+	struct image_range parts[PROCEDURE_PARTS_MAX];
 	size_t parent, count = image_code_parts(choice->code, procedure, parts, &parent);
 	double sum = 0;
 
@@ -187,7 +187,7 @@ int calc_select_address(struct calc_choice *choice, uint64_t address)
 static int consider(struct search *search, struct calc_choice *choice, size_t procedure)
 {
 	struct candidate candidate = {.image = choice->image};
-	struct image_range parts[IMAGE_CODE_PARTS_MAX];
+	struct image_range parts[PROCEDURE_PARTS_MAX];
 	size_t parent;
 
 	if (image_code_parts(choice->code, procedure, parts, &parent) == 0)

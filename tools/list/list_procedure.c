@@ -23,7 +23,7 @@
 struct scope {
 	const struct list_procedure *procedure;
 	struct image_code *code;
-	struct image_range parts[IMAGE_CODE_PARTS_MAX];
+	struct image_range parts[PROCEDURE_PARTS_MAX];
 	size_t count;
 	struct u64_map rows; /* of the tally, by address, and one more */
 };

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The code of an image as its file has it: procedures by its symbols, bytes, a decoder.
+ * What is found by following that code, image_code.h has.
+ *
+ * Internal to image_code.c. Any function but open and close may be called by several
+ * threads at once.
+ */
+#ifndef DCPI_IMAGE_TEXT_H
+#define DCPI_IMAGE_TEXT_H
+
+#include "analysis/image/procedure_table.h"
+#include "analysis/insn/insn.h"
+
+struct image_elf;
+struct image_memory;
+
+/** struct image_range - code bytes [@start, @end), ELF virtual addresses. */
+struct image_range {
+	uint64_t start;
+	uint64_t end;
+};
+
+/** struct image_text - to be read only; @image: the table's */
+struct image_text {
+	const struct insn_decoder *decoder;
+	struct procedure_table *procedures;
+	const struct image_elf *image;
+	struct image_memory *memory;
+};
+
+/** image_text_open() - as image_code_open(). */
+int image_text_open(struct image_text **ret, const struct profile_image *image,
+		    const struct debug_file_options *options, struct error *err);
+
+/** image_text_close() - free. NULL is fine. */
+void image_text_close(struct image_text *text);
+
+/** image_text_bytes() - as image_code_bytes(). */
+const uint8_t *image_text_bytes(struct image_text *text, uint64_t address, size_t *available);
+
+/** image_text_find() - as image_code_find(). */
+long image_text_find(const struct image_text *text, uint64_t address);
+
+/** image_text_never_returns() - as image_code_never_returns(). */
+bool image_text_never_returns(const struct image_text *text, uint64_t address);
+
+#endif
