@@ -8,9 +8,10 @@
 
 /*
  * "jumps" has a table; "part" a part that is split off; "stop" never returns, "stops"
- * calls it; "pointers" are relocated.
+ * calls it; of what "fails" calls only error(0, ...) returns; "pointers" are relocated.
  */
 static const char source[] =
+	"#include <error.h>\n"
 	"#include <stdio.h>\n"
 	"#include <stdlib.h>\n"
 	"#define N __attribute__((noinline))\n"
@@ -21,6 +22,8 @@ static const char source[] =
 	"static N void stop(const char *why) { fputs(why, stderr); exit(3); }\n"
 	"N void stop_later(int n) { if (n > 5) stop(\"many\"); stop(\"few\"); }\n"
 	"N int stops(int n) { if (n > 7) stop_later(n); return two(n) + 1; }\n"
+	"N int fails(int n) { if (n > 9) error(2, 0, \"%d\", n); if (n == 8) error(3, 0, \"!\");\n"
+	"if (n == 7) error(0, 0, \"?\"); return two(n) + 1; }\n"
 	"N int jumps(int n) { switch (n) {\n"
 	"case 0: one(n); break; case 1: return two(1); case 2: sink = 7; break;\n"
 	"case 3: puts(\"x\"); break; case 4: sink++; /* fall through */\n"
@@ -31,7 +34,7 @@ static const char source[] =
 	"if (n > 1000) { r = rare(r) + one(r) * 5; sink = r; }\n"
 	"return r + two(n); }\n"
 	"int main(int c, char **v) { (void)v; return pointers[c & 1](c) + jumps(c) + part(c) + "
-	"stops(c); }\n";
+	"stops(c) + fails(c); }\n";
 
 struct fixture {
 	char *directory;
@@ -133,7 +136,7 @@ static void addresses_and_bytes(void **state)
 	assert_null(image_code_bytes(code, 0, &available));
 	assert_int_equal(image_code_line(code, address, &file, &line), 0);
 	assert_non_null(strstr(file, "fixture.c"));
-	assert_int_equal(line, 11);
+	assert_int_equal(line, 14);
 	assert_int_equal(strlen(image_code_build_id(code)), 40);
 	image_code_close(code);
 }
@@ -193,6 +196,33 @@ static void calls_that_never_return(void **state)
 	cfg = graph_of(code, address_of(code, "stop_later"), NULL);
 	assert_int_equal(count_edges(cfg, CFG_EDGE_RETURN), 0);
 	cfg_destroy(cfg);
+	image_code_close(code);
+}
+
+/* The calls of a procedure that never return, of those of all but one that it calls. */
+static unsigned int calls_without_return(struct image_code *code, const char *name, const char *but)
+{
+	struct cfg *cfg = graph_of(code, address_of(code, name), NULL);
+	unsigned int never = 0;
+
+	assert_int_equal(count_edges(cfg, CFG_EDGE_RETURN) + count_edges(cfg, CFG_EDGE_TAIL) > 0,
+			 true);
+	for (uint32_t i = 0; i < cfg->call_count; i++) {
+		if (cfg->calls[i].target != address_of(code, but))
+			never += !cfg->calls[i].returns;
+	}
+	cfg_destroy(cfg);
+	return never;
+}
+
+static void failures_do_not_return(void **state)
+{
+	struct fixture *fixture = *state;
+	struct image_code *code;
+
+	compile(fixture, "fails", "-pie -fPIE");
+	code = open_code(fixture->path);
+	assert_int_equal(calls_without_return(code, "fails", "two"), 2);
 	image_code_close(code);
 }
 
@@ -376,6 +406,7 @@ int main(void)
 		cmocka_unit_test(addresses_and_bytes),
 		cmocka_unit_test(data),
 		cmocka_unit_test(calls_that_never_return),
+		cmocka_unit_test(failures_do_not_return),
 		cmocka_unit_test(tables),
 		cmocka_unit_test(parts),
 		cmocka_unit_test(parts_without_frame),

@@ -157,15 +157,38 @@ static bool only_padding(const struct cfg_code *code, uint32_t insn)
 	return insn == CFG_CODE_NONE;
 }
 
-/* A call of another image's procedure that everybody knows not to return: exit(). */
-static bool is_known_stop(const struct cfg_code *code, const struct insn *call)
+/* How many instructions before a call its argument may be set. */
+#define ARGUMENT_DISTANCE 16
+
+/* What is known of a call's argument by those that are executed before it, and by no others. */
+static enum call_argument argument_of(const struct cfg_flow *flow, uint32_t call)
 {
+	const struct cfg_code *code = flow->code;
+	enum call_argument argument = CALL_ARGUMENT_UNKNOWN;
+	uint32_t first = call;
+
+	while (first > 0 && call - first < ARGUMENT_DISTANCE &&
+	       !(flow->flags[first] & FLOW_TARGET) && cfg_code_next(code, first - 1) == first)
+		first--;
+	for (; first < call; first++)
+		argument = call_returns_argument(code->decoder, &code->insns[first], argument);
+	return argument;
+}
+
+/*
+ * A call of another image's procedure that everybody knows not to return: exit(), or
+ * error(3) with a status.
+ */
+static bool is_known_stop(const struct cfg_flow *flow, uint32_t insn)
+{
+	const struct cfg_code *code = flow->code;
+	const struct insn *call = &code->insns[insn];
 	long index = call->flow == INSN_FLOW_CALL ? image_code_find(code->image, call->target) : -1;
 
 	return index >= 0 &&
 	       procedure_table_get(image_code_procedures(code->image), (size_t)index)->source ==
 		       PROCEDURE_PLT &&
-	       image_code_never_returns(code->image, call->target);
+	       !image_code_call_returns(code->image, call, argument_of(flow, insn));
 }
 
 /*
@@ -183,8 +206,8 @@ static bool call_stops(struct cfg_flow *flow, uint32_t insn, uint32_t next)
 		return true;
 	if (next != CFG_CODE_NONE && !(flow->flags[next] & FLOW_TARGET) &&
 	    !cfg_code_is_padding(&code->insns[next]))
-		return flow->jump_count > 0 && is_known_stop(code, &code->insns[insn]);
-	return !image_code_call_returns(code->image, &code->insns[insn]);
+		return flow->jump_count > 0 && is_known_stop(flow, insn);
+	return !image_code_call_returns(code->image, &code->insns[insn], argument_of(flow, insn));
 }
 
 static int push_jump_targets(struct reach *reach, uint32_t insn)

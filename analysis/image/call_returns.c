@@ -50,6 +50,61 @@ struct walk {
 
 static bool ask(struct call_returns *returns, const struct insn *call, unsigned int depth);
 
+enum call_argument call_returns_argument(const struct insn_decoder *decoder,
+					 const struct insn *insn, enum call_argument before)
+{
+	if (insn->flow != INSN_FLOW_NEXT && insn->flow != INSN_FLOW_BRANCH)
+		return CALL_ARGUMENT_UNKNOWN;
+	if (!insn_regs_has(&insn->writes, decoder->argument))
+		return before;
+	/* A constant is what depends on nothing and is not 0; of adrp and the like, an address. */
+	return insn->destination == decoder->argument && insn->immediate != 0 &&
+			       insn->class == INSN_ALU &&
+			       !(insn->flags & (INSN_READS_MEMORY | INSN_CONDITIONAL)) &&
+			       (insn->reads.words[0] | insn->reads.words[1]) == 0
+		       ? CALL_ARGUMENT_FAILURE
+		       : CALL_ARGUMENT_UNKNOWN;
+}
+
+/* The symbol that a call is bound to through the global offset table. NULL: not known. */
+static const char *slot_name(const struct image_text *text, const struct insn *call)
+{
+	const struct insn_memory *memory = &call->memory;
+
+	return (call->flags & INSN_READS_MEMORY) && memory->pc_relative
+		       ? image_memory_slot_name(text->memory, (uint64_t)memory->displacement)
+		       : NULL;
+}
+
+/* The name of another image's procedure that is called. NULL: it is none, or not known. */
+static const char *import_name(const struct image_text *text, const struct insn *call)
+{
+	const struct procedure *procedure;
+	long index;
+
+	if (call->flow != INSN_FLOW_CALL)
+		return slot_name(text, call);
+	index = image_text_find(text, call->target);
+	if (index < 0)
+		return NULL;
+	procedure = procedure_table_get(text->procedures, (size_t)index);
+	return procedure->source == PROCEDURE_PLT && procedure->address == call->target
+		       ? procedure->name
+		       : NULL;
+}
+
+/* error(1, ...); of the system, since many programs have an error() that returns. */
+static bool fails(const struct image_text *text, const struct insn *call,
+		  enum call_argument argument)
+{
+	const char *name;
+
+	if (argument != CALL_ARGUMENT_FAILURE)
+		return false;
+	name = import_name(text, call);
+	return name != NULL && no_return_names_fails(name);
+}
+
 /* The end of the procedure that has an address, 0: there is none. */
 static uint64_t end_at(const struct image_text *text, uint64_t address)
 {
@@ -110,6 +165,7 @@ static bool follow(struct walk *walk, struct place place)
 	const struct insn_decoder *decoder = walk->returns->text->decoder;
 	size_t available = 0;
 	const uint8_t *bytes = image_text_bytes(walk->returns->text, place.address, &available);
+	enum call_argument argument = CALL_ARGUMENT_UNKNOWN;
 	uint64_t at = place.address;
 	bool padding = true;
 
@@ -136,13 +192,14 @@ static bool follow(struct walk *walk, struct place place)
 			return push_target(walk, insn.target);
 		case INSN_FLOW_CALL:
 		case INSN_FLOW_CALL_INDIRECT:
-			return defer(walk, &insn);
+			return fails(walk->returns->text, &insn, argument) || defer(walk, &insn);
 		case INSN_FLOW_STOP:
 			return true;
 		case INSN_FLOW_RETURN:
 		case INSN_FLOW_JUMP_INDIRECT:
 			return false;
 		}
+		argument = call_returns_argument(decoder, &insn, argument);
 	}
 	/* Off the end: padding behind a call, or into the next procedure. */
 	return padding || push_target(walk, at);
@@ -217,14 +274,11 @@ static bool ask_target(struct call_returns *returns, uint64_t target, unsigned i
 
 static bool ask(struct call_returns *returns, const struct insn *call, unsigned int depth)
 {
-	const struct insn_memory *memory = &call->memory;
 	const char *name;
 
 	if (call->flow == INSN_FLOW_CALL)
 		return ask_target(returns, call->target, depth);
-	if (!(call->flags & INSN_READS_MEMORY) || !memory->pc_relative)
-		return true;
-	name = image_memory_slot_name(returns->text->memory, (uint64_t)memory->displacement);
+	name = slot_name(returns->text, call);
 	return name == NULL || !no_return_names_has(name);
 }
 
@@ -249,10 +303,13 @@ void call_returns_destroy(struct call_returns *returns)
 	free(returns);
 }
 
-bool call_returns_ask(struct call_returns *returns, const struct insn *call)
+bool call_returns_ask(struct call_returns *returns, const struct insn *call,
+		      enum call_argument argument)
 {
 	bool answer;
 
+	if (fails(returns->text, call, argument))
+		return false;
 	pthread_mutex_lock(&returns->lock);
 	answer = ask(returns, call, 0);
 	pthread_mutex_unlock(&returns->lock);

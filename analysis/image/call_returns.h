@@ -15,6 +15,7 @@
 struct call_returns;
 struct image_text;
 struct insn;
+struct insn_decoder;
 
 /** call_returns_create() - @text: stays the caller's. Return: 0 or -ENOMEM. */
 int call_returns_create(struct call_returns **ret, struct image_text *text);
@@ -22,7 +23,22 @@ int call_returns_create(struct call_returns **ret, struct image_text *text);
 /** call_returns_destroy() - free. NULL is fine. */
 void call_returns_destroy(struct call_returns *returns);
 
+/** enum call_argument - what is known of a call's first argument. */
+enum call_argument {
+	CALL_ARGUMENT_UNKNOWN,
+	CALL_ARGUMENT_FAILURE, /* an integer other than 0: error(3) then exits */
+};
+
+/**
+ * call_returns_argument() - what is known after an instruction, from what was before it
+ *
+ * Over instructions that are executed one after the other.
+ */
+enum call_argument call_returns_argument(const struct insn_decoder *decoder,
+					 const struct insn *insn, enum call_argument before);
+
 /** call_returns_ask() - whether a call may return. */
-bool call_returns_ask(struct call_returns *returns, const struct insn *call);
+bool call_returns_ask(struct call_returns *returns, const struct insn *call,
+		      enum call_argument argument);
 
 #endif

@@ -171,9 +171,10 @@ bool image_code_never_returns(const struct image_code *code, uint64_t address)
 	return image_text_never_returns(code->text, address);
 }
 
-bool image_code_call_returns(struct image_code *code, const struct insn *call)
+bool image_code_call_returns(struct image_code *code, const struct insn *call,
+			     enum call_argument argument)
 {
-	return call_returns_ask(code->returns, call);
+	return call_returns_ask(code->returns, call, argument);
 }
 
 const char *image_code_slot_name(struct image_code *code, uint64_t address)

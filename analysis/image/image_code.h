@@ -10,6 +10,7 @@
 #ifndef DCPI_IMAGE_CODE_H
 #define DCPI_IMAGE_CODE_H
 
+#include "analysis/image/call_returns.h"
 #include "analysis/image/procedure_parts.h"
 
 struct image_code;
@@ -122,9 +123,11 @@ bool image_code_never_returns(const struct image_code *code, uint64_t address);
 /**
  * image_code_call_returns() - whether a call may return, from names and from the code
  * that is called (see call_returns.h; what was found is remembered)
- * @call: direct or indirect
+ * @call:     direct or indirect
+ * @argument: of the call
  */
-bool image_code_call_returns(struct image_code *code, const struct insn *call);
+bool image_code_call_returns(struct image_code *code, const struct insn *call,
+			     enum call_argument argument);
 
 /**
  * image_code_line() - the source line of an address

@@ -111,11 +111,24 @@ static bool is_standard_throw(const char *name)
 	return strncmp(name, "__throw_", 8) == 0;
 }
 
+/* Without what the linker or a version adds behind an '@'. Return: false: it is too long. */
+static bool plain_name(char plain[NAME_BYTES_MAX], const char *name)
+{
+	size_t length = strnlen(name, NAME_BYTES_MAX);
+	const char *at = memchr(name, '@', length);
+
+	if (at != NULL)
+		length = (size_t)(at - name);
+	if (length >= NAME_BYTES_MAX)
+		return false;
+	memcpy(plain, name, length);
+	plain[length] = '\0';
+	return true;
+}
+
 bool no_return_names_has(const char *name)
 {
 	char plain[NAME_BYTES_MAX];
-	size_t length = strnlen(name, sizeof(plain));
-	const char *at = memchr(name, '@', length);
 
 	for (size_t i = 0; i < sizeof(beginnings) / sizeof(*beginnings); i++) {
 		if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0)
@@ -123,12 +136,16 @@ bool no_return_names_has(const char *name)
 	}
 	if (is_standard_throw(name))
 		return true;
-	if (at != NULL)
-		length = (size_t)(at - name);
-	if (length >= sizeof(plain))
+	if (!plain_name(plain, name))
 		return false;
-	memcpy(plain, name, length);
-	plain[length] = '\0';
 	return bsearch(plain, names, sizeof(names) / sizeof(*names), sizeof(*names),
 		       name_compare) != NULL;
+}
+
+bool no_return_names_fails(const char *name)
+{
+	char plain[NAME_BYTES_MAX];
+
+	return plain_name(plain, name) &&
+	       (strcmp(plain, "error") == 0 || strcmp(plain, "error_at_line") == 0);
 }

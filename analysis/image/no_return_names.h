@@ -8,4 +8,7 @@
 /** no_return_names_has() - by a symbol's name; "NAME@plt" counts as NAME. */
 bool no_return_names_has(const char *name);
 
+/** no_return_names_fails() - those that only return if their first argument is 0: error(3). */
+bool no_return_names_fails(const char *name);
+
 #endif

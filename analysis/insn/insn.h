@@ -192,6 +192,7 @@ struct insn {
  * @machine:   e_machine of its ELF files
  * @alignment: of instructions, in bytes
  * @stack_pointer: register
+ * @argument:  register that a call's first argument is in, if it is an integer
  */
 struct insn_decoder {
 	enum insn_isa isa;
@@ -199,6 +200,7 @@ struct insn_decoder {
 	uint16_t machine;
 	uint8_t alignment;
 	uint8_t stack_pointer;
+	uint8_t argument;
 
 	/**
 	 * @decode: decode one instruction

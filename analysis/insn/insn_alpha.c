@@ -311,6 +311,7 @@ const struct insn_decoder insn_alpha_decoder = {
 	.machine = EM_ALPHA,
 	.alignment = INSN_BYTES,
 	.stack_pointer = REG_SP,
+	.argument = 16,
 	.decode = decode,
 	.format = insn_alpha_format,
 };

@@ -408,6 +408,7 @@ const struct insn_decoder insn_x86_decoder = {
 	.machine = EM_X86_64,
 	.alignment = 1,
 	.stack_pointer = X86_RSP,
+	.argument = X86_RDI,
 	.decode = decode,
 	.format = format,
 };
