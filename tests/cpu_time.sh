@@ -3,23 +3,17 @@
 #
 # What commands cost, for scripts that have $work.
 
-# cpu_time user|all COMMAND...: its user time, or with the system's, in ms. A process that
-# asked for its parent's would get its own.
+# cpu_time user|all COMMAND...: its user time, or with the system's, in ms. A process
+# that asked for its parent's would get its own. (times would tell hundredths of a second.)
 cpu_time()
 {
-	local which=$1 before after
+	local which=$1 TIMEFORMAT='%3U %3S'
 
 	shift
 	# shellcheck disable=SC2154 # the script's
-	times > "$work/times"
-	before=$(tail -n 1 "$work/times")
-	"$@" > /dev/null 2>&1 < /dev/null
-	times > "$work/times"
-	after=$(tail -n 1 "$work/times")
-	awk -v a="$before" -v b="$after" -v all="$([ "$which" = all ] && echo 1)" '
-		function ms(t, p) { split(t, p, /[ms]/); return 1000 * (60 * p[1] + p[2]) }
-		function sum(t, p) { split(t, p, " "); return ms(p[1]) + (all ? ms(p[2]) : 0) }
-		BEGIN { printf "%.0f\n", sum(b) - sum(a) }'
+	{ time "$@" > /dev/null 2>&1 < /dev/null; } 2> "$work/times"
+	awk -v all="$([ "$which" = all ] && echo 1)" '
+		{ printf "%.0f\n", 1000 * ($1 + (all ? $2 : 0)) }' "$work/times"
 }
 
 # executed PROGRAM [ARGUMENT]...: instructions of the whole process, by an emulator that
