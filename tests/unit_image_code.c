@@ -8,7 +8,8 @@
 
 /*
  * "jumps" has a table; "part" a part that is split off; "stop" never returns, "stops"
- * calls it; of what "fails" calls only error(0, ...) returns; "pointers" are relocated.
+ * calls it; of what "fails" calls only error(0, ...) returns; "pointers" are relocated; "hidden"
+ * is behind zeros, which linkers fill gaps with, and no unwinder knows of it.
  */
 static const char source[] =
 	"#include <error.h>\n"
@@ -34,7 +35,9 @@ static const char source[] =
 	"if (n > 1000) { r = rare(r) + one(r) * 5; sink = r; }\n"
 	"return r + two(n); }\n"
 	"int main(int c, char **v) { (void)v; return pointers[c & 1](c) + jumps(c) + part(c) + "
-	"stops(c) + fails(c); }\n";
+	"stops(c) + fails(c); }\n"
+	"asm(\".zero 7; .type hidden, @function; hidden: leaq 1(%rdi), %rax; ret\\n\"\n"
+	"\".size hidden, . - hidden\");\n";
 
 struct fixture {
 	char *directory;
@@ -226,6 +229,26 @@ static void failures_do_not_return(void **state)
 	image_code_close(code);
 }
 
+static void code_behind_zeros(void **state)
+{
+	struct fixture *fixture = *state;
+	struct image_code *code;
+	struct cfg *cfg;
+	uint64_t hidden;
+
+	compile(fixture, "hidden", "-pie -fPIE");
+	code = open_code(fixture->path);
+	hidden = address_of(code, "hidden");
+	image_code_close(code);
+	compile(fixture, "hidden", "-pie -fPIE -s");
+	code = open_code(fixture->path);
+	cfg = graph_of(code, hidden, NULL);
+	assert_true(cfg_find_insn(cfg, hidden) >= 0);
+	assert_int_equal(cfg->bad_bytes, 0);
+	cfg_destroy(cfg);
+	image_code_close(code);
+}
+
 static void tables(void **state)
 {
 	static const char *const modes[] = {"-pie -fPIE", "-no-pie -fno-pie", "-pie -fPIE -s",
@@ -407,6 +430,7 @@ int main(void)
 		cmocka_unit_test(data),
 		cmocka_unit_test(calls_that_never_return),
 		cmocka_unit_test(failures_do_not_return),
+		cmocka_unit_test(code_behind_zeros),
 		cmocka_unit_test(tables),
 		cmocka_unit_test(parts),
 		cmocka_unit_test(parts_without_frame),

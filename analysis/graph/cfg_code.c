@@ -23,6 +23,23 @@ static int reserve(struct cfg_code *code, size_t count)
 			     sizeof(*code->insns));
 }
 
+/*
+ * Between input sections linkers put zeros. Decoded, they would be instructions, the last of
+ * which takes the beginning of what follows. @count: bytes there are. Return: how many are fill.
+ */
+static size_t fill_at(const struct cfg_code *code, const uint8_t *bytes, size_t count)
+{
+	const struct insn *before = code->count > 0 ? &code->insns[code->count - 1] : NULL;
+	size_t zeros = 0;
+
+	if (before != NULL && before->flow != INSN_FLOW_RETURN && before->flow != INSN_FLOW_JUMP &&
+	    before->flow != INSN_FLOW_JUMP_INDIRECT && !cfg_code_is_padding(before))
+		return 0;
+	while (zeros < count && bytes[zeros] == 0)
+		zeros++;
+	return zeros - zeros % code->decoder->alignment;
+}
+
 int cfg_code_add(struct cfg_code *code, struct image_range range, const uint8_t *bytes)
 {
 	uint64_t total = range.end - range.start;
@@ -40,6 +57,9 @@ int cfg_code_add(struct cfg_code *code, struct image_range range, const uint8_t 
 
 		if (r < 0)
 			return r;
+		length = fill_at(code, bytes + at, total - at);
+		if (length > 0)
+			continue;
 		length = code->decoder->decode(&code->insns[code->count], bytes + at, total - at,
 					       range.start + at);
 		if (length > 0) {
