@@ -117,6 +117,10 @@ real sqlite3 :memory: "with recursive c(x) as (select 1 union all select x + 1 f
 exact gzip 99 "$(command -v gzip)" -9c "$scratch/text"
 exact sort 99.9 "$(command -v sort)" --parallel=1 "$scratch/text"
 exact mawk 99 "$(command -v mawk)" '{ n += NF } END { print n }' "$scratch/text"
+# Code by hand, some of which is in two instructions.
+${CC:-gcc} -O2 tests/programs/odd.c tests/programs/odd_code.S -o "$scratch/odd" \
+	-Wl,--no-warn-rwx-segments
+exact "odd code" 50 "$scratch/odd"
 # Small, so that stubs of the linkage table matter; what the loader does in a stub with IBT
 # is not counted.
 for how in "99.9 -Wl,-z,lazy" "99.9 -Wl,-z,now" "99.5 -fcf-protection=full -Wl,-z,ibtplt,-z,lazy"; do

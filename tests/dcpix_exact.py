@@ -16,7 +16,6 @@ the next one, with no branch between, are none of the emulator's; calls' are not
 """
 import csv
 import sys
-from bisect import bisect_left
 
 
 # Prefixes, and the instructions that a prefix repeats.
@@ -45,6 +44,17 @@ def read_counts(path, image):
     return counts, sizes, repeated
 
 
+def insns_of(row, sizes):
+    """Of a block that was executed; others may begin inside its instructions."""
+    at, insns = int(row["address"], 16), []
+    end = at + int(row["bytes"])
+    while at < end:
+        if at in sizes:
+            insns.append(at)
+        at += sizes.get(at, 1)
+    return insns
+
+
 def read_edges(path, image):
     edges = {}
     for line in open(path):
@@ -57,15 +67,12 @@ def read_edges(path, image):
 
 
 def share_of(image, counts, blocks):
-    truth, _, repeated = read_counts(counts, image)
+    truth, sizes, repeated = read_counts(counts, image)
     for address in repeated:
         del truth[address]
-    addresses, covered = sorted(truth), 0
+    covered = 0
     for row in csv.DictReader(open(blocks)):
-        start = int(row["address"], 16)
-        insns = addresses[bisect_left(addresses, start):
-                          bisect_left(addresses, start + int(row["bytes"]))]
-        covered += sum(truth.pop(address, 0) for address in insns)
+        covered += sum(truth.pop(address, 0) for address in insns_of(row, sizes))
     executed = covered + sum(truth.values())
     print(f"{100 * covered / executed if executed else 0:.2f}")
 
@@ -73,13 +80,10 @@ def share_of(image, counts, blocks):
 def main(image, counts, edges, blocks, ways):
     truth, sizes, repeated = read_counts(counts, image)
     followed = read_edges(edges, image)
-    addresses = sorted(truth)
     counted, block_count, wrong = {}, 0, 0
     for row in csv.DictReader(open(blocks)):
         block_count += 1
-        start = int(row["address"], 16)
-        insns = addresses[bisect_left(addresses, start):
-                          bisect_left(addresses, start + int(row["bytes"]))]
+        insns = insns_of(row, sizes)
         for address in insns:
             counted[address] = int(row["count"])
             wrong += address not in repeated and truth[address] != int(row["count"])

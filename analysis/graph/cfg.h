@@ -128,6 +128,7 @@ struct cfg_table {
  * @tables: by jump; of some of these jumps
  * @missing:  edges are missing: an indirect jump was not resolved
  * @bad_bytes: bytes that no instruction could be made of, or reached in two alignments
+ * @twice:     of these, what was reached in two
  */
 struct cfg {
 	const struct insn_decoder *decoder;
@@ -147,6 +148,7 @@ struct cfg {
 	uint32_t jump_tables;
 	bool missing;
 	uint64_t bad_bytes;
+	uint64_t twice;
 };
 
 /**

@@ -345,7 +345,8 @@ int cfg_build(struct cfg *ret, const struct cfg_flow *flow)
 	struct cfg cfg = {.decoder = flow->code->decoder,
 			  .insns = flow->code->insns,
 			  .insn_count = flow->code->count,
-			  .bad_bytes = flow->code->bad_bytes};
+			  .bad_bytes = flow->code->bad_bytes,
+			  .twice = flow->code->twice};
 	struct builder builder = {.flow = flow, .code = flow->code, .cfg = &cfg};
 	int r = -ENOMEM;
 

@@ -277,6 +277,7 @@ int cfg_code_add_chain(struct cfg_code *code, uint32_t sorted, uint64_t address)
 		code->count++;
 		added++;
 		code->bad_bytes += length;
+		code->twice += length;
 		address += length;
 		if (insn->flow == INSN_FLOW_JUMP || insn->flow == INSN_FLOW_RETURN ||
 		    insn->flow == INSN_FLOW_JUMP_INDIRECT || insn->flow == INSN_FLOW_STOP)

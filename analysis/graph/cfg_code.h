@@ -29,6 +29,7 @@ struct cfg_code_part {
  * @places:    for each few bytes of each part, the first instruction there or behind
  * @wanted:    ranges to be added: see cfg_code_want()
  * @bad_bytes: no instruction could be made of, or are in two instructions
+ * @twice:     of these, what is in two
  */
 struct cfg_code {
 	const struct insn_decoder *decoder;
@@ -46,6 +47,7 @@ struct cfg_code {
 	size_t wanted_count;
 	size_t wanted_capacity;
 	uint64_t bad_bytes;
+	uint64_t twice;
 };
 
 /**

@@ -241,7 +241,7 @@ static void judge(const struct candidates *candidates, struct candidate *candida
 		candidate_keep(candidate, "code that may be changed");
 	else if (cfg->missing || cfg->unresolved_jumps > 0)
 		candidate_keep(candidate, "a jump to unknown places");
-	else if (cfg->bad_bytes > 0)
+	else if (cfg->bad_bytes > cfg->twice)
 		candidate_keep(candidate, "bytes that are no instructions");
 }
 

@@ -9,6 +9,7 @@ long behind(long n);
 long place(long n);
 long pieces(long n);
 long middle(long n);
+long locked(long n);
 long counted(long n);
 long unpacked(long n);
 void tiny(void);
@@ -25,8 +26,9 @@ int main(int argc, char **argv)
 	}
 	for (long n = 0; n < 9; n++) {
 		tiny();
-		printf("%ld %ld %#lx %#lx %ld %ld %#lx %ld %ld\n", outer(n), inner(n), constant(n),
-		       behind(n), place(n), pieces(n), middle(n), counted(n), unpacked(n));
+		printf("%ld %ld %#lx %#lx %ld %ld %#lx %ld %ld %ld\n", outer(n), inner(n),
+		       constant(n), behind(n), place(n), pieces(n), middle(n), counted(n),
+		       unpacked(n), locked(n));
 	}
 	return 0;
 }

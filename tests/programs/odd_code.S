@@ -76,6 +76,18 @@
 	ret
 	END	middle
 
+/* Past a prefix, as the C library does where there is one thread only. */
+	PROCEDURE locked
+	mov	%rdi, -8(%rsp)
+	mov	$3, %eax
+	test	$1, %dil
+	je	1f
+	.byte	0xf0
+1:	xaddq	%rax, -8(%rsp)
+	add	-8(%rsp), %rax
+	ret
+	END	locked
+
 /* Too short for a jump, right before the next one; branches that have no long form. */
 	PROCEDURE tiny
 	ret
