@@ -34,7 +34,9 @@ try()
 {
 	local cc=${compilers[$1 % 2]} option=${flags[$1 / 2 % ${#flags[@]}]} want got why
 
-	csmith --max-funcs 5 --seed $((seed + $1)) -o "$2/random.c" || { echo "csmith fails" && return; }
+	# It writes platform.info where it is.
+	(cd "$2" && csmith --max-funcs 5 --seed $((seed + $1)) -o "$2/random.c") ||
+		{ echo "csmith fails" && return; }
 	# shellcheck disable=SC2086 # words
 	"$cc" $option -w -I/usr/include/csmith -o "$2/random" "$2/random.c" 2> "$2/errors" ||
 		{ echo "$cc $option: $(head -n 1 "$2/errors")" && return; }
