@@ -34,7 +34,7 @@ at_most()
 	if [ "$3" -ge 100 ] && awk -v p="$(percent "$2" "$3")" -v m="$4" 'BEGIN { exit !(p <= m) }'; then
 		ok "$1"
 	else
-		not_ok "$1" "$2 of $3 samples"
+		not_ok "$1" "$2 of $3 samples (at least 100 are asked for)"
 	fi
 }
 
@@ -45,6 +45,7 @@ judge()
 
 	read -r right wrong < <(storm_counts "$3")
 	read -r unknown all < <(storm_unknown "$3")
+	echo "$1, $2: $right right, $wrong wrong, $unknown of $all unknown" >&2
 	if [ -n "${STORM_BENCH:-}" ]; then
 		printf '{"name": "%s", "subject": "%s", "workload": "%s", "value": %s, "unit": "%s"}\n' \
 			unknown_percent "$1" "$2" "$(percent "$unknown" "$all")" percent \
@@ -114,7 +115,8 @@ workload_exec()
 		"$storm_dir/image_3" pong-thread 100 $rounds "$storm_dir/image_4"
 }
 
-# A daemon that does not run for so long that the kernel has no room for events.
+# A daemon that does not run for so long that the kernel has no room for events. The first
+# programs may be done before it runs again; the last are those it was told of.
 workload_starved()
 {
 	local pong
@@ -127,6 +129,7 @@ workload_starved()
 	sleep 3
 	kill -CONT "$daemon"
 	wait "$pong"
+	"$storm_dir/image_5" pong 3000 $((rounds / 4)) "$storm_dir/image_6"
 }
 
 # Libraries that take each other's place: told apart where samples have times.
