@@ -40,10 +40,19 @@ static bool breaks(void *context, uint32_t node)
 	return fixture->breaks[node];
 }
 
-static int create(struct path_graph *graph, struct fixture *fixture, uint32_t most, bool loops)
+enum {
+	LOOPS = 1,
+	EARLY = 2
+};
+
+static int create(struct path_graph *graph, struct fixture *fixture, uint32_t most,
+		  unsigned int how)
 {
-	struct path_rules rules = {
-		.breaks = breaks, .context = fixture, .most = most, .loops = loops};
+	struct path_rules rules = {.breaks = breaks,
+				   .context = fixture,
+				   .most = most,
+				   .loops = how & LOOPS,
+				   .early = how & EARLY};
 
 	return path_numbering_create(graph, &fixture->counts, &rules);
 }
@@ -155,6 +164,10 @@ struct machine {
 	uint32_t start;
 	uint32_t ways[WAYS_MAX];
 	uint32_t count;
+	uint32_t counted; /* how often this path was */
+	enum path_way_kind as;
+	uint32_t number;
+	bool told; /* it is this path's */
 	uint64_t ended;
 	uint64_t spent; /* times that the register was changed */
 	uint64_t *seed; /* NULL: nobody comes in between */
@@ -196,27 +209,43 @@ static void check_range(struct machine *machine, const struct path_graph *graph,
 	machine->lost_ends += machine->lost;
 }
 
+static void count(struct machine *machine, const struct path_graph *graph,
+		  const struct path_way *way)
+{
+	machine->number = way->end + (way->end_known ? 0 : machine->reg);
+	if (way->end_known)
+		machine->lost = machine->stale = false;
+	check_range(machine, graph, machine->number);
+	machine->told = !machine->lost && !machine->stale;
+	machine->as = way->counted;
+	machine->counted++;
+}
+
+/* It has been counted, once, as what it was. */
+static void end(struct machine *machine, const struct path_graph *graph, const struct path_way *way)
+{
+	assert_int_equal(machine->counted, 1);
+	assert_int_equal(machine->as, way->kind);
+	if (machine->told) {
+		assert_true(machine->number < graph->count);
+		check_decoded(graph, machine->number, machine->start, machine->ways,
+			      machine->count);
+	}
+	machine->counted = machine->count = 0;
+	machine->ended++;
+	machine->reg = 0xdeadbeef;
+}
+
 static void pass(struct machine *machine, const struct path_graph *graph, uint32_t index)
 {
 	const struct path_way *way = &graph->ways[index];
 
-	if (way->kind == PATH_CUT || way->kind == PATH_END) {
-		uint32_t number = way->end + (way->end_known ? 0 : machine->reg);
-
+	if (way->kind != PATH_START)
 		machine->ways[machine->count++] = index;
-		if (way->end_known)
-			machine->lost = machine->stale = false;
-		check_range(machine, graph, number);
-		if (!machine->lost && !machine->stale) {
-			assert_true(number < graph->count);
-			check_decoded(graph, number, machine->start, machine->ways, machine->count);
-		}
-		machine->count = 0;
-		machine->ended++;
-		machine->reg = 0xdeadbeef;
-	} else if (way->kind == PATH_ON) {
-		machine->ways[machine->count++] = index;
-	}
+	if (way->counted != PATH_ON)
+		count(machine, graph, way);
+	if (way->kind == PATH_CUT || way->kind == PATH_END)
+		end(machine, graph, way);
 	if (way->kind == PATH_CUT || way->kind == PATH_START)
 		machine->start = way->to;
 	if (way->change == PATH_SET) {
@@ -244,7 +273,7 @@ static uint64_t walk(const struct path_graph *graph, uint64_t *seed, bool distur
 		if (node == PATH_NONE || unit_random(seed) % 50 == 0) {
 			/* entered, or an exception caught: what was under way never ends */
 			way = behind + (uint32_t)(unit_random(seed) % (graph->way_count - behind));
-			machine.count = 0;
+			machine.counted = machine.count = 0;
 		} else if (graph->first[node] == graph->first[node + 1]) {
 			node = PATH_NONE;
 			continue;
@@ -270,7 +299,7 @@ static void test_random_graphs(void **state)
 		struct path_graph graph;
 
 		make(&fixture, &seed);
-		assert_int_equal(create(&graph, &fixture, PATH_COUNT_MAX, false), 0);
+		assert_int_equal(create(&graph, &fixture, PATH_COUNT_MAX, i % 4), 0);
 		if (graph.count < PATHS_MAX)
 			check_numbers(&graph);
 		largest = graph.count > largest ? graph.count : largest;
@@ -304,7 +333,7 @@ static void test_known(void **state)
 	add(&fixture, 3, 5, COUNT_TAKEN, 1);
 	add(&fixture, 4, 5, COUNT_NEXT, 1);
 	add(&fixture, 5, COUNT_OUTSIDE, COUNT_LEAVE, 1);
-	assert_int_equal(create(&graph, &fixture, PATH_COUNT_MAX, false), 0);
+	assert_int_equal(create(&graph, &fixture, PATH_COUNT_MAX, 0), 0);
 	assert_int_equal(graph.count, 6);
 	check_numbers(&graph);
 	for (uint32_t w = 0; w < graph.way_count; w++)
@@ -314,6 +343,49 @@ static void test_known(void **state)
 	assert_true(graph.known[0] && graph.known[1]);
 	assert_false(graph.known[3] || graph.known[5]);
 	path_graph_deinit(&graph);
+}
+
+/* Of two ways that meet, and part no more, each counts: unless a call is behind. */
+static void test_early(void **state)
+{
+	(void)state;
+	for (int call = 0; call < 2; call++) {
+		struct fixture fixture;
+		struct path_graph graph;
+		uint32_t counted = 0, changes = 0;
+
+		memset(&fixture, 0, sizeof(fixture));
+		fixture.counts = (struct count_graph){
+			.nodes = fixture.nodes, .edges = fixture.edges, .node_count = 5};
+		add(&fixture, COUNT_OUTSIDE, 0, COUNT_ENTER, 1);
+		add(&fixture, 0, 1, COUNT_NEXT, 1);
+		add(&fixture, 0, 2, COUNT_TAKEN, 1);
+		add(&fixture, 1, 3, COUNT_JUMP, 1);
+		add(&fixture, 2, 3, COUNT_NEXT, 1);
+		if (call) {
+			add(&fixture, 3, COUNT_OUTSIDE, COUNT_CALL, 1);
+			add(&fixture, COUNT_OUTSIDE, 4, COUNT_BACK, 1);
+		} else {
+			add(&fixture, 3, 4, COUNT_NEXT, 1);
+		}
+		add(&fixture, 4, COUNT_OUTSIDE, COUNT_LEAVE, 1);
+		assert_int_equal(create(&graph, &fixture, PATH_COUNT_MAX, EARLY), 0);
+		assert_int_equal(graph.count, 2);
+		for (uint32_t w = 0; w < graph.way_count; w++) {
+			const struct path_way *way = &graph.ways[w];
+
+			changes += way->change != PATH_KEEP;
+			counted += way->counted != PATH_ON;
+			if (way->counted != PATH_ON) {
+				assert_int_equal(way->counted, PATH_END);
+				assert_int_equal(way->to, call ? 4 : 3);
+				assert_int_equal(way->end_known, !call);
+			}
+		}
+		assert_int_equal(counted, call ? 1 : 2);
+		assert_int_equal(changes, call ? 2 : 0);
+		path_graph_deinit(&graph);
+	}
 }
 
 /* A chain of diamonds has 2^@count paths: it is cut, and walks still are told. */
@@ -340,7 +412,7 @@ static void test_many_paths(void **state)
 			add(&fixture, 3 * n + 2, 3 * n + 3, COUNT_NEXT, 2);
 		}
 		add(&fixture, 3 * counts[i], COUNT_OUTSIDE, COUNT_LEAVE, 1);
-		assert_int_equal(create(&graph, &fixture, PATH_COUNT_MAX, false), 0);
+		assert_int_equal(create(&graph, &fixture, PATH_COUNT_MAX, 0), 0);
 		assert_true(graph.count <= PATH_COUNT_MAX);
 		for (uint32_t w = 0; w < graph.way_count; w++)
 			cut += graph.ways[w].kind == PATH_CUT;
@@ -374,8 +446,8 @@ static void test_loops(void **state)
 		struct path_graph whole, graph;
 
 		make(&fixture, &seed);
-		assert_int_equal(create(&whole, &fixture, PATH_COUNT_MAX, false), 0);
-		assert_int_equal(create(&graph, &fixture, PATH_COUNT_MAX, true), 0);
+		assert_int_equal(create(&whole, &fixture, PATH_COUNT_MAX, 0), 0);
+		assert_int_equal(create(&graph, &fixture, PATH_COUNT_MAX, LOOPS), 0);
 		for (uint32_t w = 0; w < whole.way_count; w++) {
 			uint32_t to = whole.ways[w].to;
 
@@ -408,8 +480,8 @@ static void test_limit(void **state)
 		struct path_graph whole, graph;
 
 		make(&fixture, &seed);
-		assert_int_equal(create(&whole, &fixture, PATH_COUNT_MAX, false), 0);
-		assert_int_equal(create(&graph, &fixture, LIMIT, false), 0);
+		assert_int_equal(create(&whole, &fixture, PATH_COUNT_MAX, 0), 0);
+		assert_int_equal(create(&graph, &fixture, LIMIT, i % 2 != 0 ? EARLY : 0), 0);
 		if (whole.count <= LIMIT)
 			assert_int_equal(graph.count, whole.count);
 		else
@@ -428,7 +500,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random_graphs), cmocka_unit_test(test_known),
 		cmocka_unit_test(test_many_paths),    cmocka_unit_test(test_limit),
-		cmocka_unit_test(test_loops),
+		cmocka_unit_test(test_loops),	      cmocka_unit_test(test_early),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,10 @@
  * plus the difference of numbers given to its ends, which can be chosen so that it is
  * nothing on the forest.
  *
+ * Where a path can only go one way on to its end it may be counted before that (struct
+ * path_rules, early): so the register is not needed where several ways meet behind which
+ * nothing is left to choose.
+ *
  * A register can be another one's where a path ends: a handler of a signal came in between
  * and called the same procedure. What the end makes of that is in a range that is known, so
  * who has room for all of it (struct path_range) need not look whether it is a path's.
@@ -43,7 +47,8 @@ enum path_change {
  * @edge:    of the count_graph, or that before a call which is passed
  * @back:    then that behind it; PATH_NONE: no call
  * @value:   added to the path's number; of PATH_CUT, PATH_END: as the path's last one
- * @end_known: where a path ends its number is @end; else @end plus the register
+ * @counted: PATH_ON: no path is counted here; else one is, that ends or will end so
+ * @end_known: then its number is @end; else @end plus the register
  * @change:  of the register (of PATH_CUT, after that), by @number
  * @weight:  how often it is thought to be gone
  */
@@ -56,6 +61,7 @@ struct path_way {
 	uint32_t end;
 	uint32_t number;
 	enum path_way_kind kind;
+	enum path_way_kind counted;
 	enum path_change change;
 	bool end_known;
 	double weight;

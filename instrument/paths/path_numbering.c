@@ -380,7 +380,8 @@ int path_numbering_create(struct path_graph *ret, const struct count_graph *grap
 		r = path_register_place(&numbering.graph,
 					&(struct path_order){.nodes = numbering.order,
 							     .paths = numbering.paths,
-							     .count = numbering.ordered});
+							     .count = numbering.ordered},
+					rules->early);
 	free(numbering.order);
 	free(numbering.paths);
 	free(numbering.begins);

@@ -26,12 +26,15 @@
  * @context: given to it
  * @most:    paths there may be, at most PATH_COUNT_MAX; a few more, if less cannot be
  * @loops:   ways into loops do
+ * @early:   paths may be counted before they end, where all that is left is one way without
+ *           calls
  */
 struct path_rules {
 	bool (*breaks)(void *context, uint32_t node);
 	void *context;
 	uint32_t most;
 	bool loops;
+	bool early;
 };
 
 /**

@@ -13,6 +13,7 @@
 
 /*
  * @sum:   of each node: of the values on the only way there, if it is known
+ * @settled: of each node: paths have been counted before; as what they will end, or PATH_ON
  * @shift: of each node, and of where paths end: by how much the register is more than the
  *         sum
  * @tree:  union-find
@@ -20,6 +21,7 @@
 struct placing {
 	struct path_graph *graph;
 	uint32_t *sum;
+	enum path_way_kind *settled;
 	int64_t *shift;
 	uint32_t *tree;
 	uint32_t *by_weight; /* ways */
@@ -50,12 +52,56 @@ static void find_known(struct placing *placing, const struct path_order *order, 
 	}
 }
 
+static bool is_start(const struct path_graph *graph, uint32_t node)
+{
+	return path_graph_start(graph, node) != PATH_NONE;
+}
+
+/* As what paths that come to a node end, if there is but one way and nothing in between. */
+static enum path_way_kind rest_of(const struct placing *placing, uint32_t node)
+{
+	const struct path_graph *graph = placing->graph;
+	const struct path_way *way = &graph->ways[graph->first[node]];
+
+	if (graph->first[node + 1] - graph->first[node] != 1 || way->back != PATH_NONE)
+		return PATH_ON;
+	return way->kind == PATH_ON ? placing->settled[way->to] : way->kind;
+}
+
+/* Where a path begins none can have been counted. What is known costs least where it ends. */
+static void find_settled(struct placing *placing, const struct path_order *order)
+{
+	struct path_graph *graph = placing->graph;
+
+	for (uint32_t i = 0; i < order->count; i++) {
+		uint32_t node = order->nodes[i];
+
+		if (!graph->known[node] && !is_start(graph, node))
+			placing->settled[node] = rest_of(placing, node);
+	}
+	for (uint32_t n = 0; n < graph->node_count; n++)
+		graph->known[n] |= placing->settled[n] != PATH_ON;
+}
+
+static void find_counted(struct placing *placing)
+{
+	struct path_graph *graph = placing->graph;
+
+	for (uint32_t w = 0; w < graph->first[graph->node_count]; w++) {
+		struct path_way *way = &graph->ways[w];
+
+		if (placing->settled[way->from] != PATH_ON)
+			continue;
+		way->counted = way->kind == PATH_ON ? placing->settled[way->to] : way->kind;
+	}
+}
+
 /* What a way is worth in the forest; less than 0: it cannot be there. */
 static double worth(const struct path_graph *graph, const struct path_way *way)
 {
 	if (way->from == PATH_NONE || graph->known[way->from])
 		return -1;
-	return way->kind == PATH_ON ? way->weight : way->weight * END_SHARE;
+	return way->counted == PATH_ON ? way->weight : way->weight * END_SHARE;
 }
 
 static int by_worth(const void *a, const void *b, void *context)
@@ -78,7 +124,7 @@ static uint32_t find_tree(uint32_t *tree, uint32_t node)
 
 static uint32_t end_of(const struct path_graph *graph, const struct path_way *way)
 {
-	return way->kind == PATH_ON ? way->to : graph->node_count;
+	return way->counted == PATH_ON ? way->to : graph->node_count;
 }
 
 /* Kruskal's. */
@@ -236,7 +282,7 @@ static void place_way(const struct placing *placing, struct path_way *way)
 	bool known = way->from != PATH_NONE && graph->known[way->from];
 	uint32_t to = way->to != PATH_NONE ? (uint32_t)placing->shift[way->to] : 0;
 
-	if (way->kind == PATH_CUT || way->kind == PATH_END) {
+	if (way->counted != PATH_ON) {
 		way->end_known = known;
 		way->end = way->value +
 			   (known ? placing->sum[way->from] : -(uint32_t)placing->shift[way->from]);
@@ -255,12 +301,13 @@ static void place_way(const struct placing *placing, struct path_way *way)
 	}
 }
 
-int path_register_place(struct path_graph *graph, const struct path_order *order)
+int path_register_place(struct path_graph *graph, const struct path_order *order, bool early)
 {
 	size_t nodes = graph->node_count + (size_t)1, ways = graph->way_count + (size_t)1;
 	struct placing placing = {
 		.graph = graph,
 		.sum = calloc(nodes, sizeof(*placing.sum)),
+		.settled = calloc(nodes, sizeof(*placing.settled)),
 		.shift = calloc(nodes, sizeof(*placing.shift)),
 		.tree = calloc(nodes, sizeof(*placing.tree)),
 		.by_weight = calloc(ways, sizeof(*placing.by_weight)),
@@ -269,9 +316,13 @@ int path_register_place(struct path_graph *graph, const struct path_order *order
 	uint8_t *ways_to = calloc(nodes, sizeof(*ways_to));
 	int r = -ENOMEM;
 
-	if (placing.sum != NULL && placing.shift != NULL && placing.tree != NULL &&
-	    placing.by_weight != NULL && placing.chosen != NULL && ways_to != NULL) {
+	if (placing.sum != NULL && placing.settled != NULL && placing.shift != NULL &&
+	    placing.tree != NULL && placing.by_weight != NULL && placing.chosen != NULL &&
+	    ways_to != NULL) {
 		find_known(&placing, order, ways_to);
+		if (early)
+			find_settled(&placing, order);
+		find_counted(&placing);
 		choose_forest(&placing);
 		r = find_shifts(&placing);
 	}
@@ -282,6 +333,7 @@ int path_register_place(struct path_graph *graph, const struct path_order *order
 	for (uint32_t w = 0; r == 0 && w < graph->way_count; w++)
 		place_way(&placing, &graph->ways[w]);
 	free(placing.sum);
+	free(placing.settled);
 	free(placing.shift);
 	free(placing.tree);
 	free(placing.by_weight);

@@ -18,9 +18,10 @@ struct path_order {
 
 /**
  * path_register_place() - fill in what the ways' code does, which nodes are known, the range
+ * @early: paths may be counted before they end (struct path_rules)
  *
  * Return: 0 or -ENOMEM.
  */
-int path_register_place(struct path_graph *graph, const struct path_order *order);
+int path_register_place(struct path_graph *graph, const struct path_order *order, bool early);
 
 #endif

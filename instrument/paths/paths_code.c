@@ -133,7 +133,7 @@ void paths_code_leave(struct machine_code *code, const struct paths_places *plac
 
 static uint32_t array_of(const struct paths_places *places, const struct path_way *way)
 {
-	return (way->kind == PATH_CUT ? places->cut : places->ended) + way->end * 8;
+	return (way->counted == PATH_CUT ? places->cut : places->ended) + way->end * 8;
 }
 
 /* There is room for whatever the register can be (path_range). */
@@ -257,9 +257,9 @@ static uint32_t find_number(struct machine_code *code, const struct paths_places
 		block_code_alu32(code, BLOCK_ALU_ADD, reg, way->end);
 	block_code_alu32(code, BLOCK_ALU_COMPARE, reg, places->count);
 	machine_code_branch(code, CONDITION_BELOW, good);
-	block_code_increment(code,
-			     block_place(word_at(places, way->kind == PATH_CUT ? PATHS_LOST_CUT
-									       : PATHS_LOST_END)));
+	block_code_increment(
+		code, block_place(word_at(places, way->counted == PATH_CUT ? PATHS_LOST_CUT
+									   : PATHS_LOST_END)));
 	machine_code_branch(code, MACHINE_JUMP, done);
 	machine_code_place(code, good);
 	return done;

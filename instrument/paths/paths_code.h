@@ -68,7 +68,7 @@ struct paths_places paths_code_places(uint32_t at, size_t index, bool metric);
 void paths_code_begin(struct machine_code *code, const struct point *point,
 		      const struct paths_places *places, bool count);
 
-/** paths_code_end() - a path ends. */
+/** paths_code_end() - a path ends, or is counted before. */
 void paths_code_end(struct machine_code *code, const struct point *point,
 		    const struct paths_places *places, const struct path_way *way);
 

@@ -152,6 +152,7 @@ static int find_paths(struct paths_plan *paths)
 		.context = paths->mode,
 		.most = PATHS_ARRAY_MAX,
 		.loops = !is_whole(plan->image),
+		.early = !has_metric(plan->image),
 	};
 	int r = path_numbering_create(&paths->graph, counts, &rules);
 
@@ -199,16 +200,24 @@ static void paths_drop(struct mode_plan *plan)
 
 /* --- code ----------------------------------------------------------------- */
 
+/* Is a path counted there, or does the register change? */
+static bool does_anything(const struct path_way *way)
+{
+	return way->counted != PATH_ON || way->change != PATH_KEEP;
+}
+
 static bool wants_way(const struct paths_plan *paths, const struct path_way *way)
 {
+	if (does_anything(way))
+		return true;
 	switch (way->kind) {
 	case PATH_ON:
-		return way->change != PATH_KEEP;
 	case PATH_CUT:
+		return false;
 	case PATH_END:
-		return true;
+		return paths->registers;
 	case PATH_START:
-		return paths->calls || paths->places.metric || way->change != PATH_KEEP;
+		return paths->calls || paths->places.metric;
 	}
 	return false;
 }
@@ -223,12 +232,20 @@ static bool paths_wants(const struct mode_plan *plan, const struct point *point)
 	way = paths->way_of[point->edge];
 	back = paths->back_of[point->edge];
 	if (back != PATH_NONE)
-		return paths->kept[back] || paths->graph.ways[back].change != PATH_KEEP;
+		return paths->kept[back] || does_anything(&paths->graph.ways[back]);
 	if (way == PATH_NONE)
 		return false;
 	if (paths->graph.ways[way].back != PATH_NONE)
 		return paths->kept[way];
 	return wants_way(paths, &paths->graph.ways[way]);
+}
+
+static void emit_step(const struct paths_plan *paths, const struct point *point,
+		      struct machine_code *code, const struct path_way *way)
+{
+	if (way->counted != PATH_ON)
+		paths_code_end(code, point, &paths->places, way);
+	paths_code_change(code, point, &paths->places, way);
 }
 
 static void emit_way(const struct paths_plan *paths, const struct point *point,
@@ -238,9 +255,7 @@ static void emit_way(const struct paths_plan *paths, const struct point *point,
 
 	if (way->kind == PATH_START)
 		paths_code_begin(code, point, &paths->places, paths->calls);
-	if (way->kind == PATH_CUT || way->kind == PATH_END)
-		paths_code_end(code, point, &paths->places, way);
-	paths_code_change(code, point, &paths->places, way);
+	emit_step(paths, point, code, way);
 	if (way->kind == PATH_END && edge->kind == COUNT_LEAVE && paths->registers)
 		paths_code_leave(code, &paths->places);
 }
@@ -254,7 +269,7 @@ static void paths_emit(const struct mode_plan *plan, const struct point *point,
 	if (back != PATH_NONE) {
 		if (paths->kept[back])
 			paths_code_take_back(code, point, &paths->places);
-		paths_code_change(code, point, &paths->places, &paths->graph.ways[back]);
+		emit_step(paths, point, code, &paths->graph.ways[back]);
 	} else if (paths->graph.ways[way].back != PATH_NONE) {
 		paths_code_keep(code, point, &paths->places);
 	} else {
