@@ -7,21 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "instrument/mode/flow_guess.h"
 #include "lib/array.h"
-
-/* A loop's body is taken to run this much more often than what is around it. */
-#define LOOP_WEIGHT_LOG2 3 /* a loop's body runs 8 times, they say */
-#define DEPTH_MAX 12
-/* What a loop's last branch is thought to do. */
-#define BACK_SHARE 0.9
 
 struct builder {
 	struct count_graph graph;
 	const struct cfg *cfg;
 	bool (*returns)(void *context, const struct insn *call);
 	void *context;
-	uint32_t *depth; /* of loops, of each block */
-	uint32_t *hub;	 /* of each block: union-find over targets of indirect jumps */
+	struct flow_guess guess;
+	uint32_t *hub; /* of each block: union-find over targets of indirect jumps */
 };
 
 static uint32_t add_node(struct count_graph *graph, struct count_node node)
@@ -47,45 +42,6 @@ static int add_edge(struct count_graph *graph, struct count_edge edge)
 	return 0;
 }
 
-/* Compilers keep loops together: blocks between the ends of a jump back are in one. */
-static void find_depths(const struct cfg *cfg, uint32_t *depth)
-{
-	for (uint32_t e = 0; e < cfg->edge_count; e++) {
-		const struct cfg_edge *edge = &cfg->edges[e];
-
-		if (edge->from < cfg->block_count && edge->to <= edge->from) {
-			depth[edge->to]++;
-			depth[edge->from + 1]--;
-		}
-	}
-	for (uint32_t b = 1; b < cfg->block_count; b++)
-		depth[b] += depth[b - 1];
-}
-
-static double block_weight(const struct builder *builder, uint32_t block)
-{
-	uint32_t depth = builder->depth[block];
-
-	return (double)(UINT64_C(1)
-			<< (LOOP_WEIGHT_LOG2 * (depth < DEPTH_MAX ? depth : DEPTH_MAX)));
-}
-
-static double edge_weight(const struct builder *builder, const struct cfg_edge *edge)
-{
-	const struct cfg *cfg = builder->cfg;
-	double from, to;
-
-	if (edge->from >= cfg->block_count)
-		return edge->to < cfg->block_count ? block_weight(builder, edge->to) : 1;
-	from = block_weight(builder, edge->from) / cfg->blocks[edge->from].out_count;
-	if (edge->to >= cfg->block_count)
-		return edge->kind == CFG_EDGE_STOP ? from / 100 : from / 2;
-	to = block_weight(builder, edge->to);
-	if (edge->to <= edge->from)
-		from *= BACK_SHARE * cfg->blocks[edge->from].out_count;
-	return from < to ? from : to;
-}
-
 static bool is_system_call(const struct insn *insn)
 {
 	return insn->opcode == ZYDIS_MNEMONIC_SYSCALL;
@@ -107,7 +63,7 @@ static int add_block(struct builder *builder, uint32_t index)
 	const struct cfg *cfg = builder->cfg;
 	const struct cfg_block *block = &cfg->blocks[index];
 	struct count_node node = {.block = index, .first = block->first};
-	double weight = block_weight(builder, index);
+	double weight = builder->guess.block[index];
 	uint32_t number;
 
 	for (uint32_t i = 0; i < block->count; i++) {
@@ -229,7 +185,7 @@ static int add_plain_edge(struct builder *builder, uint32_t index)
 				.to = edge->to < cfg->block_count ? builder->graph.node_of[edge->to]
 								  : COUNT_OUTSIDE,
 				.cfg_edge = index,
-				.weight = edge_weight(builder, edge),
+				.weight = builder->guess.edge[index],
 				.kind = kind_of(edge),
 			});
 }
@@ -238,7 +194,7 @@ static int add_plain_edge(struct builder *builder, uint32_t index)
 struct hubs {
 	uint32_t *node;
 	uint32_t *jumps;
-	uint32_t *seen; /* of each block, and each root's outside: the edge is there */
+	uint32_t *seen; /* of each block, and each root's outside: the edge's number and 1 */
 };
 
 static int add_switch(struct builder *builder, struct hubs *hubs, uint32_t index)
@@ -246,7 +202,7 @@ static int add_switch(struct builder *builder, struct hubs *hubs, uint32_t index
 	const struct cfg *cfg = builder->cfg;
 	const struct cfg_edge *edge = &cfg->edges[index];
 	uint32_t root = find_hub(builder->hub, cfg->block_count + edge->from);
-	double weight = block_weight(builder, edge->from);
+	double weight = builder->guess.block[edge->from];
 	bool first_of_jump = index == cfg->blocks[edge->from].out ||
 			     cfg->edges[index - 1].kind != CFG_EDGE_SWITCH;
 
@@ -263,14 +219,16 @@ static int add_switch(struct builder *builder, struct hubs *hubs, uint32_t index
 							  .weight = weight,
 							  .kind = COUNT_TO_HUB}) < 0)
 		return -ENOMEM;
-	if (hubs->seen[edge->to])
+	if (hubs->seen[edge->to] != 0) {
+		builder->graph.edges[hubs->seen[edge->to] - 1].weight += builder->guess.edge[index];
 		return 0;
-	hubs->seen[edge->to] = 1;
+	}
+	hubs->seen[edge->to] = builder->graph.edge_count + 1;
 	return add_edge(&builder->graph,
 			(struct count_edge){.from = hubs->node[root],
 					    .to = builder->graph.node_of[edge->to],
 					    .cfg_edge = hubs->jumps[root] == 1 ? index : COUNT_NONE,
-					    .weight = edge_weight(builder, edge),
+					    .weight = builder->guess.edge[index],
 					    .kind = COUNT_FROM_HUB});
 }
 
@@ -444,20 +402,20 @@ int count_graph_create(struct count_graph *ret, const struct cfg *cfg,
 		.cfg = cfg,
 		.returns = returns,
 		.context = context,
-		.depth = calloc(cfg->block_count + (size_t)1, sizeof(*builder.depth)),
 		.hub = calloc(2 * (size_t)cfg->block_count, sizeof(*builder.hub)),
 	};
 	int r = -ENOMEM;
 
-	if (builder.graph.node_of != NULL && builder.depth != NULL && builder.hub != NULL) {
-		find_depths(cfg, builder.depth);
+	if (builder.graph.node_of != NULL && builder.hub != NULL)
+		r = flow_guess_create(&builder.guess, cfg);
+	if (r == 0) {
 		r = add_blocks(&builder);
 		if (r == 0)
 			r = add_edges(&builder);
 		if (r == 0)
 			r = choose(&builder.graph);
 	}
-	free(builder.depth);
+	flow_guess_deinit(&builder.guess);
 	free(builder.hub);
 	if (r < 0)
 		count_graph_deinit(&builder.graph);
