@@ -77,10 +77,10 @@ struct copier {
 	uint32_t *back_to;  /* likewise: the edge by which a call comes back */
 	uint32_t *comes_by; /* of each block: the edge from a hub, or of an exception */
 	bool clash;	    /* both */
-	uint32_t *starts_by;   /* of each block: the only way to it, if its code is at the start */
-	uint32_t *loops_by;    /* of each block: the way back whose code is before it */
-	uint32_t *loop_labels; /* where that is */
-	uint32_t *case_labels; /* of each block: where this copy's own tables lead */
+	uint32_t *starts_by; /* of each block: the only way to it, if its code is at the start */
+	uint32_t *before_by; /* of each block: the way whose code is before it and runs on */
+	uint32_t *before_labels; /* where that is */
+	uint32_t *case_labels;	 /* of each block: where this copy's own tables lead */
 	struct copier_table *tables;
 	uint32_t table_count;
 	uint32_t table;		 /* the next one */
@@ -166,8 +166,9 @@ void copier_point_emit(const struct copier *copier, struct point *point, uint32_
 /**
  * copier_way_find() - of which ways the code is in the course of things, and need not jump
  *
- * That of an only way to a block is at the block's start; of the ways back to a loop one has its
- * code before the loop's head, and who comes from above goes past it.
+ * That of an only way to a block is at the block's start; of the branches to another block the
+ * likeliest has its code before it, unless control more often comes from above, which must go
+ * past it then.
  */
 void copier_way_find(struct copier *copier);
 

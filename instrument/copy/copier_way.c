@@ -13,13 +13,20 @@ static uint32_t block_of(const struct copier *copier, uint32_t node)
 	return node != COUNT_OUTSIDE ? copier->graph->nodes[node].block : COUNT_NONE;
 }
 
-/* A branch that leads back. */
-static bool is_back(const struct copier *copier, const struct count_edge *edge)
+/* How often control comes to a block from the one before. */
+static double falls(const struct copier *copier, uint32_t block)
 {
-	uint32_t from = block_of(copier, edge->from);
+	const struct cfg *cfg = copier->cfg;
+	const struct cfg_block *to = &cfg->blocks[block];
+	double weight = 0;
 
-	return edge->kind == COUNT_TAKEN && from != COUNT_NONE &&
-	       block_of(copier, edge->to) <= from;
+	for (uint32_t i = to->in; i < to->in + to->in_count; i++) {
+		uint32_t edge = cfg->in_edges[i];
+
+		if (cfg->edges[edge].kind == CFG_EDGE_NEXT)
+			weight += copier->graph->edges[copier->edge_of[edge]].weight;
+	}
+	return weight;
 }
 
 static bool wants(const struct copier *copier, uint32_t edge)
@@ -40,16 +47,20 @@ void copier_way_find(struct copier *copier)
 
 		if (to == COUNT_NONE || graph->node_of[to] != edge->to || !wants(copier, e))
 			continue;
-		by = &copier->loops_by[to];
+		by = &copier->before_by[to];
 		if (is_only(copier, edge))
 			copier->starts_by[to] = e;
-		else if (is_back(copier, edge) &&
+		else if (edge->kind == COUNT_TAKEN &&
 			 (*by == COUNT_NONE || graph->edges[*by].weight < edge->weight))
 			*by = e;
 	}
 	for (uint32_t b = 0; b < copier->cfg->block_count; b++) {
-		if (copier->loops_by[b] != COUNT_NONE)
-			copier->loop_labels[b] = machine_code_label(copier->code);
+		uint32_t *by = &copier->before_by[b];
+
+		if (*by != COUNT_NONE && graph->edges[*by].weight <= falls(copier, b))
+			*by = COUNT_NONE;
+		if (*by != COUNT_NONE)
+			copier->before_labels[b] = machine_code_label(copier->code);
 	}
 }
 
@@ -61,7 +72,7 @@ uint32_t copier_way_label(const struct copier *copier, uint32_t edge)
 		return COUNT_NONE;
 	if (copier->starts_by[to] == edge)
 		return copier->labels[to];
-	return copier->loops_by[to] == edge ? copier->loop_labels[to] : COUNT_NONE;
+	return copier->before_by[to] == edge ? copier->before_labels[to] : COUNT_NONE;
 }
 
 static void emit(const struct copier *copier, uint32_t block, uint32_t edge)
@@ -73,13 +84,14 @@ static void emit(const struct copier *copier, uint32_t block, uint32_t edge)
 
 void copier_way_before(struct copier *copier, uint32_t block)
 {
-	uint32_t edge = copier->loops_by[block];
+	uint32_t edge = copier->before_by[block];
 
 	if (edge == COUNT_NONE)
 		return;
 	machine_code_branch(copier->code, MACHINE_JUMP, copier->labels[block]);
+	machine_code_place(copier->code, copier->before_labels[block]);
+	/* Not that of the branch, which may be from another part: rows go on. */
 	copier_insn_frame(copier, copier->cfg->insns[copier->cfg->blocks[block].first].address);
-	machine_code_place(copier->code, copier->loop_labels[block]);
 	emit(copier, block, edge);
 }
 

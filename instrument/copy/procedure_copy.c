@@ -507,8 +507,8 @@ int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *so
 		.back_to = all_none(source->graph->node_count),
 		.comes_by = all_none(source->cfg->block_count),
 		.starts_by = all_none(source->cfg->block_count),
-		.loops_by = all_none(source->cfg->block_count),
-		.loop_labels = all_none(source->cfg->block_count),
+		.before_by = all_none(source->cfg->block_count),
+		.before_labels = all_none(source->cfg->block_count),
 		.case_labels = all_none(source->cfg->block_count),
 		.err = err,
 	};
@@ -519,7 +519,7 @@ int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *so
 	if (copier.labels != NULL && copier.edge_of != NULL && copier.stride_of != NULL &&
 	    copier.stride_labels != NULL && copier.ends_by != NULL && copier.back_to != NULL &&
 	    copier.comes_by != NULL && copier.case_labels != NULL && copier.starts_by != NULL &&
-	    copier.loops_by != NULL && copier.loop_labels != NULL &&
+	    copier.before_by != NULL && copier.before_labels != NULL &&
 	    copier_turn_prepare(&copier) == 0)
 		r = copy_all(&copier);
 	if (r == -ENOMEM)
@@ -535,8 +535,8 @@ int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *so
 	turn_strides_deinit(&copier.strides);
 	free(copier.case_labels);
 	free(copier.starts_by);
-	free(copier.loops_by);
-	free(copier.loop_labels);
+	free(copier.before_by);
+	free(copier.before_labels);
 	free(copier.tables);
 	free(copier.asides);
 	if (r < 0)
