@@ -63,12 +63,14 @@
  * of the iterations that miss, which are the long lists and the cold keys. Where a block
  * took more than STALLED times what it takes on average, the variance grows by STALL_BIAS
  * times the logarithm of how much more that was. What is on average is known when
- * frequencies are: by a first fit.
+ * frequencies are: by a first fit, DOUBTS times. For the first one believes directions that
+ * let a stalled loop run often enough to need no stall, and so doubts them too little.
  */
 #define DIRECTION_BIAS 0.01
 #define DIRECTION_LIMIT 0.001
 #define STALLED 3.5
 #define STALL_BIAS 2.0
+#define DOUBTS 2
 /* Shared out among the edges of a branch, before any was seen. */
 #define PRIOR_SEEN 0.1
 /* Of entries that only samples speak for, and of ways out of CFG_UNKNOWN. */
@@ -343,14 +345,13 @@ static bool any_stalled(const struct flow_chain *chain, const struct flow_eviden
 static int find_fit(struct flow_fit *ret, struct flow_chain *chain, struct flow_evidence *evidence,
 		    const struct frequency_input *input)
 {
-	struct flow_fit first;
 	int r = flow_fit_create(ret, chain, evidence);
 
-	if (r == 0 && input->profile->edge_samples != NULL && any_stalled(chain, evidence, ret)) {
-		first = *ret;
-		*ret = (struct flow_fit){0};
-		take_directions(evidence, chain, input, &first);
-		flow_fit_deinit(&first);
+	for (int i = 0; i < DOUBTS && r == 0 && input->profile->edge_samples != NULL; i++) {
+		if (!any_stalled(chain, evidence, ret))
+			break;
+		take_directions(evidence, chain, input, ret);
+		flow_fit_deinit(ret);
 		r = flow_fit_create(ret, chain, evidence);
 	}
 	return r == 0 ? flow_spread_find(ret, chain, evidence) : r;
