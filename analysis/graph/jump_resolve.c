@@ -146,17 +146,18 @@ static uint64_t next_table(const struct resolver *resolver, uint64_t address)
 }
 
 /* @read: entries that lead somewhere. */
-static void remember_table(struct flow_jump *jump, const struct jump_table *table, int64_t read)
+static void remember_table(struct flow_jump *jump, const struct jump_table *table,
+			   struct jump_bound bound, int64_t read)
 {
-	int64_t count = table->bound.high - table->bound.low + 1;
+	int64_t count = bound.high - bound.low + 1;
 
 	jump->table = (struct cfg_table){
-		.address = table->address + (uint64_t)table->bound.low * table->bytes,
+		.address = table->address + (uint64_t)bound.low * table->bytes,
 		.base = table->base,
 		.anchor = table->anchor,
 		.jump = jump->insn,
 		.load = table->insn,
-		.count = (uint32_t)(table->bound.loose && count > LOOSE_MAX ? read : count),
+		.count = (uint32_t)(bound.loose && count > LOOSE_MAX ? read : count),
 		.bytes = table->bytes,
 		.scale = table->scale,
 		.is_signed = table->is_signed,
@@ -170,7 +171,9 @@ static int read_table(struct resolver *resolver, struct flow_jump *jump,
 {
 	uint64_t end = next_table(resolver, table->address);
 	int64_t first = table->bounded ? table->bound.low : 0;
-	int64_t last = table->bounded ? table->bound.high : ENTRIES_MAX - 1;
+	int64_t last = table->bounded	 ? table->bound.high
+		       : table->most > 0 ? table->most
+					 : ENTRIES_MAX - 1;
 	bool bounded = table->bounded;
 	int64_t i;
 	int r = 1;
@@ -192,8 +195,11 @@ static int read_table(struct resolver *resolver, struct flow_jump *jump,
 			break;
 		r = take_entry(resolver, jump, target, reading);
 	}
-	if (bounded && r >= 0)
-		remember_table(jump, table, i - first);
+	/* That all a byte may be leads somewhere is as good as a bound. */
+	if (r > 0 && table->most > 0 && i > table->most)
+		remember_table(jump, table, (struct jump_bound){.high = table->most}, i);
+	else if (bounded && r >= 0)
+		remember_table(jump, table, table->bound, i - first);
 	return r < 0 ? r : reading->inside + reading->outside > 0;
 }
 

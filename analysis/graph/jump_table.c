@@ -130,6 +130,23 @@ static int split_address(struct table_finder *finder, uint32_t insn, uint8_t byt
 
 /* --- targets -------------------------------------------------------------------------- */
 
+/* What an index is at most, by its width: of a byte that was extended. Return: or 0. */
+static int64_t most_of(const struct table_finder *finder, const struct term *index)
+{
+	struct jump_place place = jump_place_of_register(index->reg);
+	uint32_t definitions[JUMP_DEFINITIONS_MAX];
+	int count = jump_value_definitions(finder->search, index->insn, &place, definitions);
+
+	for (int i = 0; i < count; i++) {
+		struct insn_effect effect = effect_at(finder, definitions[i]);
+
+		if ((effect.kind != INSN_EFFECT_EXTEND && effect.kind != INSN_EFFECT_LOAD) ||
+		    effect.is_signed || effect.bytes != 1)
+			return 0;
+	}
+	return count > 0 ? UINT8_MAX : 0;
+}
+
 static int add_table(struct table_finder *finder, uint32_t insn, const struct insn_effect *load,
 		     const struct shape *shape)
 {
@@ -156,6 +173,7 @@ static int add_table(struct table_finder *finder, uint32_t insn, const struct in
 	/* Of one entry only, that is, if the index is a constant. */
 	table->bounded = r > 0 || jump_bound_find(&table->bound, finder->search,
 						  address.terms[0].insn, address.terms[0].reg) == 0;
+	table->most = table->bounded ? 0 : most_of(finder, &address.terms[0]);
 	place = jump_place_of_register(insn_at(finder, insn)->memory.base);
 	table->anchored = place.reg != INSN_REG_NONE &&
 			  jump_value_constant(finder->search, insn, &place, &table->anchor) == 0;

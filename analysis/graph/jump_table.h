@@ -19,6 +19,7 @@
  * @base + (entry << @scale)
  * @insn:    the load
  * @bounded: i is in @bound; else from 0 on
+ * @most:    if not 0: i is a byte, which has no larger values
  * @anchor:  see struct cfg_table
  */
 struct jump_table {
@@ -26,6 +27,7 @@ struct jump_table {
 	uint64_t base;
 	uint64_t anchor;
 	struct jump_bound bound;
+	int64_t most;
 	uint32_t insn;
 	uint8_t bytes;
 	uint8_t scale;

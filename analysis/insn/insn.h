@@ -156,7 +156,8 @@ struct insn_memory {
  * @target:  of direct branches, jumps and calls
  * @immediate: the immediate operand, sign-extended, 0 if there is none; of loads of
  *           an address or constant (adrp, lea rip, movz, lda from r31) the value itself
- *           (arm64 bit fields: by how much they move; the rest is in @opcode)
+ *           (arm64 bit fields: by how much they move; the rest is in @opcode; x86's
+ *           movzx and movsx of a register: how many bytes are extended)
  * @reads:   registers whose value matters; address registers included
  * @writes:  registers that change
  * @memory:  its memory operand, if it has one (flags say which way); the one that the

@@ -54,8 +54,8 @@ static void get_move(struct insn_effect *effect, const struct insn *insn)
 	}
 }
 
-/* Of registers, only for 32 bits is it known how many are extended. */
-static void get_extension(struct insn_effect *effect, const struct insn *insn, uint8_t bytes,
+/* @most: of a register of which it is not known how much is extended. */
+static void get_extension(struct insn_effect *effect, const struct insn *insn, uint8_t most,
 			  bool is_signed)
 {
 	if (reads_memory(insn)) {
@@ -63,7 +63,7 @@ static void get_extension(struct insn_effect *effect, const struct insn *insn, u
 	} else if (writes_whole(insn)) {
 		effect->kind = INSN_EFFECT_EXTEND;
 		effect->base = insn->sources[0];
-		effect->bytes = bytes;
+		effect->bytes = insn->immediate > 0 ? (uint8_t)insn->immediate : most;
 		effect->is_signed = is_signed;
 	}
 }

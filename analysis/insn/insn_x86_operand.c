@@ -221,6 +221,19 @@ static void immediate_set(struct insn *insn, const ZydisDecodedInstruction *zydi
 		insn->immediate &= UINT32_MAX;
 }
 
+/* Of a register that is extended; bits 8 to 15 have no number of bytes. */
+static void extension_set(struct insn *insn, const struct insn_x86 *x86)
+{
+	const ZydisDecodedOperand *source = &x86->operands[1];
+
+	if ((x86->zydis.mnemonic != ZYDIS_MNEMONIC_MOVZX &&
+	     x86->zydis.mnemonic != ZYDIS_MNEMONIC_MOVSX) ||
+	    source->type != ZYDIS_OPERAND_TYPE_REGISTER ||
+	    (source->reg.value >= ZYDIS_REGISTER_AH && source->reg.value <= ZYDIS_REGISTER_BH))
+		return;
+	insn->immediate = source->size / 8;
+}
+
 void insn_x86_operands_add(struct insn *insn, const struct insn_x86 *x86)
 {
 	bool first_memory = true, hidden_memory = false;
@@ -239,6 +252,7 @@ void insn_x86_operands_add(struct insn *insn, const struct insn_x86 *x86)
 			immediate_set(insn, &x86->zydis, operand);
 		}
 	}
+	extension_set(insn, x86);
 	insn->memory.pushes = hidden_memory && insn_regs_has(&insn->writes, X86_RSP);
 	sources_set(insn, x86);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Jumps through tables of labels that are pointers in data: in data that can be written,
- * copied elsewhere, put together while running, differences, lent by another call.
+ * copied elsewhere, put together while running, differences, lent by another call, looked up
+ * by bytes.
  */
 #include <stdio.h>
 
@@ -87,14 +88,56 @@ end:
 	return v;
 }
 
+/* All that a byte may be is in the table, and nothing else bounds it. */
+__attribute__((noipa)) static long bytes(const unsigned char *next, long v)
+{
+	static const void *const labels[256] = {
+		[0] = &&end, [1 ... 99] = &&add, [100 ... 254] = &&flip, [255] = &&triple};
+
+	goto *labels[*next++];
+add:
+	v += next[-1];
+	goto *labels[*next++];
+flip:
+	v ^= 9;
+	goto *labels[*next++];
+triple:
+	v *= 3;
+	goto *labels[*next++];
+end:
+	return v;
+}
+
+/* The same, and who runs it changes the table. */
+__attribute__((noipa)) static long changed(const unsigned char *next, long v)
+{
+	static void *labels[256] = {[0] = &&end, [1 ... 254] = &&add, [255] = &&change};
+
+	goto *labels[*next++];
+add:
+	v += next[-1];
+	goto *labels[*next++];
+flip:
+	v ^= 9;
+	goto *labels[*next++];
+change:
+	labels[*next++] = &&flip;
+	goto *labels[*next++];
+end:
+	return v;
+}
+
 int main(int argc, char **argv)
 {
+	static const unsigned char numbers[] = {7, 150, 255, 254, 99, 255, 1, 0};
+	static const unsigned char orders[] = {7, 3, 255, 7, 7, 3, 0};
 	static const char program[] = {0, 1, 2, 0, 0, 1, 2, 3};
 
 	(void)argv;
 	run(NULL, 0, 1);
 	borrow(NULL, 0);
-	printf("%ld %ld %ld %ld %ld %ld\n", run(program, argc, 0), made(0, 5), made(1, 5),
-	       distances(0, 5), distances(1, 5), borrow(program, 4));
+	printf("%ld %ld %ld %ld %ld %ld %ld %ld\n", run(program, argc, 0), made(0, 5), made(1, 5),
+	       distances(0, 5), distances(1, 5), borrow(program, 4), bytes(numbers, 5),
+	       changed(orders, 5));
 	return 0;
 }
