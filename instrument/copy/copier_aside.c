@@ -1,21 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "instrument/copy/copier.h"
 
-static void emit_site(struct copier *copier, struct aside *aside)
+/* Return: whether it is to go on from here; else a check has seen to it. */
+static bool emit_site(struct copier *copier, struct aside *aside)
 {
 	uint32_t block = aside->crossing - copier_turn_of_site(copier, 0);
 	struct turn turn = {.crossing = aside->crossing,
 			    .live = aside->point.live,
 			    .red_zone = true,
 			    .counts = copier_turn_on_site(copier, block)};
-	uint32_t label = machine_code_label(copier->code);
+	uint32_t label;
 
+	if (!copier_point_wants(copier, &aside->point)) {
+		copier_turn_place(copier, aside->crossing, aside->back);
+		copier_turn_emit_to(copier, &turn, aside->back);
+		return false;
+	}
 	if (copier->source->variant != COPY_ONLY)
 		copier_turn_emit(copier, &turn);
+	label = machine_code_label(copier->code);
 	machine_code_place(copier->code, label);
 	copier_turn_place(copier, aside->crossing, label);
-	if (copier_point_wants(copier, &aside->point))
-		copier_point_emit(copier, &aside->point, aside->point.live);
+	copier_point_emit(copier, &aside->point, aside->point.live);
+	return true;
 }
 
 static void emit_one(struct copier *copier, struct aside *aside)
@@ -25,7 +32,8 @@ static void emit_one(struct copier *copier, struct aside *aside)
 		runtime_code_enter(copier->code, &aside->loan);
 		break;
 	case ASIDE_SITE:
-		emit_site(copier, aside);
+		if (!emit_site(copier, aside))
+			return;
 		break;
 	case ASIDE_POINT:
 	case ASIDE_ARRIVE:

@@ -149,7 +149,18 @@ static int condition_of(const struct insn *branch)
 	return condition;
 }
 
-/* A conditional branch and its two ways. */
+/* Whether a way leads to what is put next, with no code on it. */
+static bool follows(const struct copier *copier, uint32_t cfg_edge, uint32_t next)
+{
+	struct point point = copier_point_of_edge(copier, copier->edge_of[cfg_edge]);
+
+	return next != COUNT_NONE && copier->cfg->edges[cfg_edge].to < copier->cfg->block_count &&
+	       label_of(copier, cfg_edge) == next && !has_turn(copier, cfg_edge) &&
+	       !copier_point_wants(copier, &point);
+}
+
+/* A conditional branch and its two ways. In a loop that is put again it may be the taken one
+ * that stays in it: then the branch is for the other. */
 static int copy_branch(struct copier *copier, const struct cfg_block *block, uint32_t last,
 		       uint32_t next)
 {
@@ -162,6 +173,13 @@ static int copy_branch(struct copier *copier, const struct cfg_block *block, uin
 		return copier_refuse(copier, "a branch with an unknown way");
 	if (condition < 0)
 		return copier_refuse(copier, "a branch that is always short");
+	if (follows(copier, taken, next)) {
+		uint32_t other = falls;
+
+		falls = taken;
+		taken = other;
+		condition ^= 1;
+	}
 	emit_branch(copier, (unsigned int)condition, taken);
 	copier_insn_mark_end(copier, insn);
 	emit_fall(copier, falls, next);
