@@ -52,6 +52,38 @@ static const struct example examples[] = {
 	 RCX,
 	 LIVENESS_CARRY},
 	{"half a register does not end it", {0xb0, 0x01, 0xc3}, 3, 0, RAX, 0},
+	{"a byte that is looked at alone", /* sete %al; movzbl %al, %eax; ret */
+	 {0x0f, 0x94, 0xc0, 0x0f, 0xb6, 0xc0, 0xc3},
+	 7,
+	 0,
+	 ZERO,
+	 RAX},
+	{"a byte, then all of it", /* sete %al; mov %eax, %edx; ret */
+	 {0x0f, 0x94, 0xc0, 0x89, 0xc2, 0xc3},
+	 6,
+	 0,
+	 RAX,
+	 RDX},
+	{"another byte", /* mov $1, %ah; movzbl %al, %eax; ret */
+	 {0xb4, 0x01, 0x0f, 0xb6, 0xc0, 0xc3},
+	 6,
+	 0,
+	 RAX,
+	 0},
+	{"a byte that its own address leads to", /* mov (%rax), %al; movzbl %al, %eax; ret */
+	 {0x8a, 0x00, 0x0f, 0xb6, 0xc0, 0xc3},
+	 6,
+	 0,
+	 RAX,
+	 0},
+	{"a byte that is added to", /* add $1, %al; movzbl %al, %eax; ret */
+	 {0x04, 0x01, 0x0f, 0xb6, 0xc0, 0xc3},
+	 6,
+	 0,
+	 RAX,
+	 0},
+	{"a hidden byte", {0xf6, 0xe1, 0xc3}, 3, 0, RAX | RCX, 0},		/* mul %cl; ret */
+	{"a compared one", {0x0f, 0xb0, 0x0f, 0xc3}, 4, 0, RAX | RCX | RDI, 0}, /* cmpxchg */
 	{"32 bits do", {0xb8, 1, 0, 0, 0, 0xc3}, 6, 0, 0, RAX},
 	{"a conditional move does not", {0x0f, 0x44, 0xc1, 0xc3}, 4, 0, RAX | RCX | ZERO, 0},
 	{"a call takes registers, not flags",
@@ -150,6 +182,10 @@ static void test_is_read(void **state)
 		{{0x74, 0x02, 0x31, 0xc0, 0x89, 0xc1, 0xc3}, 7, RAX, 1},
 		/* je 1f; nop; 1: mov %al, %cl; jmp 1b */
 		{{0x74, 0x01, 0x90, 0x88, 0xc1, 0xeb, 0xfc}, 7, RAX, 1},
+		/* je 1f; nop; 1: sete %cl; test %cl, %cl; ret */
+		{{0x74, 0x01, 0x90, 0x0f, 0x94, 0xc1, 0x84, 0xc9, 0xc3}, 9, RCX, 0},
+		/* je 1f; nop; 1: sete %cl; mov %ecx, %eax; ret */
+		{{0x74, 0x01, 0x90, 0x0f, 0x94, 0xc1, 0x89, 0xc8, 0xc3}, 9, RCX, 1},
 		/* je 1f; syscall; 1: ret */
 		{{0x74, 0x02, 0x0f, 0x05, 0xc3}, 5, RDI, 1},
 	};

@@ -79,6 +79,7 @@ enum insn_class {
 #define INSN_CONDITIONAL 0x10U /* may leave its destination as it was */
 #define INSN_LINKS 0x20U       /* jump that writes a return address */
 #define INSN_ZEROES 0x40U      /* result does not depend on its sources (xor r,r) */
+#define INSN_LOW_BYTES 0x80U   /* x86: of its integer sources only the lowest byte is looked at */
 
 /*
  * Registers are numbers below INSN_REGS.

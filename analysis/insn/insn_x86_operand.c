@@ -234,6 +234,38 @@ static void extension_set(struct insn *insn, const struct insn_x86 *x86)
 	insn->immediate = source->size / 8;
 }
 
+static bool is_lowest_byte(ZydisRegister reg)
+{
+	return reg >= ZYDIS_REGISTER_AL && reg <= ZYDIS_REGISTER_R15B &&
+	       (reg < ZYDIS_REGISTER_AH || reg > ZYDIS_REGISTER_BH);
+}
+
+static bool is_extended_to(const struct insn_x86 *x86, const ZydisDecodedOperand *operand)
+{
+	return operand == &x86->operands[0] && (x86->zydis.mnemonic == ZYDIS_MNEMONIC_MOVZX ||
+						x86->zydis.mnemonic == ZYDIS_MNEMONIC_MOVSX);
+}
+
+/* Whether all integer registers are in plain sight, and the lowest bytes of theirs. */
+static bool has_low_bytes(const struct insn_x86 *x86)
+{
+	unsigned int count = 0;
+
+	for (unsigned int i = 0; i < x86->zydis.operand_count; i++) {
+		const ZydisDecodedOperand *operand = &x86->operands[i];
+
+		if (operand->type != ZYDIS_OPERAND_TYPE_REGISTER ||
+		    insn_x86_register_number(operand->reg.value) >= INSN_REG_FLAGS ||
+		    is_extended_to(x86, operand))
+			continue;
+		if (operand->visibility == ZYDIS_OPERAND_VISIBILITY_HIDDEN ||
+		    !is_lowest_byte(operand->reg.value))
+			return false;
+		count++;
+	}
+	return count > 0;
+}
+
 void insn_x86_operands_add(struct insn *insn, const struct insn_x86 *x86)
 {
 	bool first_memory = true, hidden_memory = false;
@@ -255,6 +287,8 @@ void insn_x86_operands_add(struct insn *insn, const struct insn_x86 *x86)
 	extension_set(insn, x86);
 	insn->memory.pushes = hidden_memory && insn_regs_has(&insn->writes, X86_RSP);
 	sources_set(insn, x86);
+	if (has_low_bytes(x86))
+		insn->flags |= INSN_LOW_BYTES;
 }
 
 static void flag_add(struct insn *insn, unsigned int reg, bool read, bool written, bool merges)

@@ -10,6 +10,23 @@
 /* What calls need not keep, by the ABI. */
 #define SCRATCH 0x0fc7U
 
+/*
+ * Of registers the lowest byte is told from the rest, for compilers set it alone: bit i is the
+ * rest, or a flag, bit LOW + i the byte.
+ */
+#define LOW 32
+typedef uint64_t halves_t;
+
+static halves_t halves(uint32_t set)
+{
+	return set | (halves_t)(set & LIVENESS_REGISTERS) << LOW;
+}
+
+static uint32_t whole(halves_t set)
+{
+	return (uint32_t)set | (uint32_t)(set >> LOW);
+}
+
 static uint32_t set_of(const struct insn_regs *regs)
 {
 	return (uint32_t)(regs->words[0] & LIVENESS_REGISTERS) |
@@ -32,18 +49,47 @@ static bool may_keep_flags(const struct insn *insn)
 	return false;
 }
 
-/* What has another value for certain: a whole register, and flags. */
-static uint32_t kills(const struct insn *insn)
+static uint32_t bit_of(unsigned int reg)
 {
-	uint32_t set = 0;
+	return reg < 16 ? 1U << reg : 0;
+}
+
+/* A write of the lowest byte alone. */
+static bool writes_low(const struct insn *insn)
+{
+	return insn->flags & INSN_LOW_BYTES && insn->operand_bytes == 1;
+}
+
+/* What has another value for certain: a register, or its lowest byte, and flags. */
+static halves_t kills(const struct insn *insn)
+{
+	halves_t set = 0;
 
 	if (insn->class == INSN_STRING)
 		return 0;
-	if (insn->destination < 16 && insn->operand_bytes >= 4 && !(insn->flags & INSN_CONDITIONAL))
-		set |= 1U << insn->destination;
+	if (insn->operand_bytes >= 4 && !(insn->flags & INSN_CONDITIONAL))
+		set |= halves(bit_of(insn->destination));
+	else if (writes_low(insn) && !(insn->flags & INSN_CONDITIONAL))
+		set |= (halves_t)bit_of(insn->destination) << LOW;
 	if (!may_keep_flags(insn))
 		set |= set_of(&insn->writes) & LIVENESS_FLAGS;
 	return set;
+}
+
+/* What it looks at. That a written byte leaves the rest as it was is no look at that. */
+static halves_t looks_at(const struct insn *insn)
+{
+	uint32_t set = set_of(&insn->reads), low = 0, addresses;
+
+	if (!(insn->flags & INSN_LOW_BYTES))
+		return halves(set);
+	addresses = bit_of(insn->memory.base) | bit_of(insn->memory.index);
+	for (unsigned int i = 0; i < INSN_SOURCES; i++)
+		low |= bit_of(insn->sources[i]);
+	set &= ~low | addresses;
+	if (writes_low(insn))
+		set &= ~bit_of(insn->destination) | addresses;
+	return halves(set) | (halves_t)low << LOW;
 }
 
 static bool is_call(const struct insn *insn)
@@ -52,37 +98,38 @@ static bool is_call(const struct insn *insn)
 }
 
 /* What is live before an instruction if @live is behind it. */
-static uint32_t step(const struct liveness *liveness, const struct insn *insn, uint32_t live)
+static halves_t step(const struct liveness *liveness, const struct insn *insn, halves_t live)
 {
 	if (is_call(insn))
-		return LIVENESS_REGISTERS | (liveness->across ? LIVENESS_FLAGS : 0);
+		return halves(LIVENESS_REGISTERS | (liveness->across ? LIVENESS_FLAGS : 0));
 	if (insn->class == INSN_SYSTEM) /* the kernel's arguments are no operands */
-		return live | LIVENESS_REGISTERS | set_of(&insn->reads);
+		return live | halves(LIVENESS_REGISTERS | set_of(&insn->reads));
 	return (live & ~kills(insn)) |
-	       (set_of(&insn->reads) & ~(may_keep_flags(insn) ? LIVENESS_FLAGS : 0U));
+	       (looks_at(insn) & ~(halves_t)(may_keep_flags(insn) ? LIVENESS_FLAGS : 0U));
 }
 
 /* At the end of a block: of edges out of the procedure, all that others may look at. */
-static uint32_t at_end(const struct liveness *liveness, const struct cfg_block *block)
+static halves_t at_end(const struct liveness *liveness, const struct cfg_block *block)
 {
 	const struct cfg *cfg = liveness->cfg;
-	uint32_t live = 0;
+	halves_t live = 0;
 
 	for (uint32_t e = block->out; e < block->out + block->out_count; e++) {
 		const struct cfg_edge *edge = &cfg->edges[e];
 
 		if (edge->to < cfg->block_count)
-			live |= liveness->in[edge->to];
+			live |= liveness->begins[edge->to];
 		else if (edge->to == CFG_EXIT)
-			live |= LIVENESS_REGISTERS | (liveness->across ? LIVENESS_FLAGS : 0);
+			live |= halves(LIVENESS_REGISTERS |
+				       (liveness->across ? LIVENESS_FLAGS : 0));
 		else
-			live |= LIVENESS_REGISTERS | LIVENESS_FLAGS;
+			live |= halves(LIVENESS_REGISTERS | LIVENESS_FLAGS);
 	}
 	return live;
 }
 
-static uint32_t through(const struct liveness *liveness, const struct cfg_block *block,
-			uint32_t live)
+static halves_t through(const struct liveness *liveness, const struct cfg_block *block,
+			halves_t live)
 {
 	for (uint32_t i = block->count; i > 0; i--)
 		live = step(liveness, &liveness->cfg->insns[block->first + i - 1], live);
@@ -98,12 +145,13 @@ static void solve(struct liveness *liveness)
 		changed = false;
 		for (uint32_t b = cfg->block_count; b > 0; b--) {
 			const struct cfg_block *block = &cfg->blocks[b - 1];
-			uint32_t out = at_end(liveness, block);
-			uint32_t in = through(liveness, block, out);
+			halves_t end = at_end(liveness, block);
+			halves_t begin = through(liveness, block, end);
 
-			changed |= in != liveness->in[b - 1];
-			liveness->in[b - 1] = in;
-			liveness->out[b - 1] = out;
+			changed |= begin != liveness->begins[b - 1];
+			liveness->begins[b - 1] = begin;
+			liveness->in[b - 1] = whole(begin);
+			liveness->out[b - 1] = whole(end);
 		}
 	} while (changed);
 }
@@ -126,9 +174,10 @@ int liveness_find(struct liveness *ret, const struct cfg *cfg, bool across)
 		.across = across,
 		.in = calloc(cfg->block_count, sizeof(*ret->in)),
 		.out = calloc(cfg->block_count, sizeof(*ret->out)),
+		.begins = calloc(cfg->block_count, sizeof(*ret->begins)),
 		.after = malloc(((size_t)longest_block(cfg) + 1) * sizeof(*ret->after)),
 	};
-	if (ret->in == NULL || ret->out == NULL || ret->after == NULL) {
+	if (ret->in == NULL || ret->out == NULL || ret->begins == NULL || ret->after == NULL) {
 		liveness_deinit(ret);
 		return -ENOMEM;
 	}
@@ -143,29 +192,35 @@ void liveness_deinit(struct liveness *liveness)
 {
 	free(liveness->in);
 	free(liveness->out);
+	free(liveness->begins);
 	free(liveness->after);
 	*liveness = (struct liveness){0};
 }
 
-uint32_t liveness_after(const struct liveness *liveness, uint32_t insn)
+static halves_t live_after(const struct liveness *liveness, uint32_t insn)
 {
 	const struct cfg *cfg = liveness->cfg;
 	uint32_t number = cfg->block_of[insn];
 	const struct cfg_block *block = &cfg->blocks[number];
-	uint32_t *after = liveness->after + 1;
+	halves_t *after = liveness->after + 1;
 
 	if (liveness->after[0] != number + 1) {
 		liveness->after[0] = number + 1;
-		after[block->count - 1] = liveness->out[number];
+		after[block->count - 1] = at_end(liveness, block);
 		for (uint32_t i = block->count - 1; i > 0; i--)
 			after[i - 1] = step(liveness, &cfg->insns[block->first + i], after[i]);
 	}
 	return after[insn - block->first];
 }
 
+uint32_t liveness_after(const struct liveness *liveness, uint32_t insn)
+{
+	return whole(live_after(liveness, insn));
+}
+
 uint32_t liveness_before(const struct liveness *liveness, uint32_t insn)
 {
-	return step(liveness, &liveness->cfg->insns[insn], liveness_after(liveness, insn));
+	return whole(step(liveness, &liveness->cfg->insns[insn], live_after(liveness, insn)));
 }
 
 bool liveness_crosses(const struct liveness *liveness)
@@ -174,7 +229,7 @@ bool liveness_crosses(const struct liveness *liveness)
 
 	for (uint32_t b = 0; b < cfg->block_count; b++) {
 		const struct cfg_block *block = &cfg->blocks[b];
-		uint32_t live = liveness->out[b];
+		halves_t live = at_end(liveness, block);
 
 		if (block->flags & CFG_BLOCK_ENTRY && liveness->in[b] & LIVENESS_FLAGS)
 			return true;
@@ -189,24 +244,15 @@ bool liveness_crosses(const struct liveness *liveness)
 	return false;
 }
 
-/* A register that becomes zero is not looked at. */
-static uint32_t looks_at(const struct insn *insn)
-{
-	if (insn->opcode == ZYDIS_MNEMONIC_XOR && insn->sources[0] < 16 &&
-	    insn->sources[0] == insn->sources[1] && insn->operand_bytes >= 4)
-		return 0;
-	return set_of(&insn->reads);
-}
-
 /* What of a set is still as it was behind a block. Return: false: some is read before. */
-static bool passes(const struct liveness *liveness, const struct cfg_block *block, uint32_t *set)
+static bool passes(const struct liveness *liveness, const struct cfg_block *block, halves_t *set)
 {
 	for (uint32_t i = block->first; i < block->first + block->count && *set != 0; i++) {
 		const struct insn *insn = &liveness->cfg->insns[i];
 
 		if (insn->class == INSN_SYSTEM || (looks_at(insn) & *set) != 0)
 			return false;
-		*set &= ~(is_call(insn) ? SCRATCH : kills(insn));
+		*set &= ~(is_call(insn) ? halves(SCRATCH) : kills(insn));
 	}
 	return true;
 }
@@ -214,14 +260,14 @@ static bool passes(const struct liveness *liveness, const struct cfg_block *bloc
 /* What is still to be looked at, with what of the set, and what was. */
 struct reader {
 	const struct liveness *liveness;
-	uint16_t *seen;
-	uint16_t *waits;
+	halves_t *seen;
+	halves_t *waits;
 	uint32_t *stack;
 	uint32_t pending;
 	bool found;
 };
 
-static void read_on(struct reader *reader, const struct cfg_block *block, uint32_t set)
+static void read_on(struct reader *reader, const struct cfg_block *block, halves_t set)
 {
 	const struct cfg *cfg = reader->liveness->cfg;
 
@@ -232,8 +278,8 @@ static void read_on(struct reader *reader, const struct cfg_block *block, uint32
 			continue;
 		if (reader->waits[to] == 0)
 			reader->stack[reader->pending++] = to;
-		reader->seen[to] |= (uint16_t)set;
-		reader->waits[to] |= (uint16_t)set;
+		reader->seen[to] |= set;
+		reader->waits[to] |= set;
 	}
 }
 
@@ -249,9 +295,10 @@ int liveness_is_read(const struct liveness *liveness, uint32_t block, uint32_t s
 	int r = -ENOMEM;
 
 	if (reader.seen != NULL && reader.waits != NULL && reader.stack != NULL) {
-		read_on(&reader, &cfg->blocks[block], set & LIVENESS_REGISTERS);
+		read_on(&reader, &cfg->blocks[block], halves(set & LIVENESS_REGISTERS));
 		while (reader.pending > 0 && !reader.found) {
-			uint32_t next = reader.stack[--reader.pending], rest = reader.waits[next];
+			uint32_t next = reader.stack[--reader.pending];
+			halves_t rest = reader.waits[next];
 
 			reader.waits[next] = 0;
 			reader.found = !passes(liveness, &cfg->blocks[next], &rest);

@@ -23,7 +23,8 @@
  * @out:     live behind each block
  * @written: registers that the procedure writes
  * @across:  flags may matter across calls, returns and jumps to other procedures
- * @after:   of a block that was asked for: its number + 1, then what is live behind each of
+ * @begins:  as @in, but with lowest bytes of registers for themselves
+ * @after:   of a block that was asked for: its number + 1, then what is so live behind each of
  *           its instructions
  */
 struct liveness {
@@ -31,7 +32,8 @@ struct liveness {
 	uint32_t *in;
 	uint32_t *out;
 	uint32_t written;
-	uint32_t *after;
+	uint64_t *begins;
+	uint64_t *after;
 	bool across;
 };
 
