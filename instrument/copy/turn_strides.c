@@ -6,7 +6,7 @@
 
 #include "lib/array.h"
 
-#define WAY_INSNS (TURN_STRIDE_INSNS / 2)
+#define WAY_INSNS (TURN_STRIDE_INSNS / 4)
 
 /*
  * @length: of each block that a search has reached: instructions up to its end; @by: the edge

@@ -12,8 +12,8 @@
 #include "instrument/copy/turn_loops.h"
 
 /* Instructions that one loop is put again with, all together, and at most so often. */
-#define TURN_STRIDE_INSNS 64
-#define TURN_STRIDE_TURNS 7
+#define TURN_STRIDE_INSNS 192
+#define TURN_STRIDE_TURNS 15
 
 /**
  * struct turn_stride - a loop
