@@ -151,6 +151,11 @@ void block_code_compare32(struct machine_code *code, struct block_place place, u
 	emit_number(code, false, 0x81, BLOCK_ALU_COMPARE, place, number);
 }
 
+void block_code_compare_with(struct machine_code *code, struct block_place place, uint32_t number)
+{
+	emit_number(code, true, 0x81, BLOCK_ALU_COMPARE, place, number);
+}
+
 void block_code_increment(struct machine_code *code, struct block_place place)
 {
 	struct bytes bytes = with_place(true, 0xff, 0, place);

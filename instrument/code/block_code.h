@@ -54,6 +54,9 @@ void block_code_set32(struct machine_code *code, struct block_place place, uint3
 /** block_code_compare32() - a place of 32 bits with a number. Changes flags. */
 void block_code_compare32(struct machine_code *code, struct block_place place, uint32_t number);
 
+/** block_code_compare_with() - one of 64 bits with a number, sign-extended. Changes flags. */
+void block_code_compare_with(struct machine_code *code, struct block_place place, uint32_t number);
+
 /** block_code_add32() - to one of 32. Changes flags. */
 void block_code_add32(struct machine_code *code, struct block_place place, uint32_t number);
 

@@ -7,14 +7,7 @@
 #include "instrument/code/liveness.h"
 
 #define CHARGED_BYTES 64 /* a word, and nothing else on its cache line */
-#define CELL_STACK_BYTES 16
-/* A cell is told by what the stack pointer is once something has been put there. */
-#define CELL_BELOW 8U
-/* struct cell { number, stack pointer, began } and with a metric two of them. */
-#define CELL_OF 8
-#define CELL_BEGAN 16
 #define SLOT_BYTES 16
-#define SLOT_BEGAN 8
 
 #define BIT(reg) (1U << (reg))
 #define CONDITION_BELOW 2U
@@ -79,7 +72,7 @@ static void charge(struct machine_code *code, const struct paths_places *places)
 	block_code_time(code, MACHINE_RAX);
 	block_code_move(code, BLOCK_SUBTRACT, MACHINE_RAX, block_place(places->charged));
 	block_code_move(code, BLOCK_SUBTRACT, MACHINE_RAX,
-			block_place(places->number + SLOT_BEGAN));
+			block_place(places->number + PATHS_NUMBER_BEGAN));
 	block_code_move(code, BLOCK_ADD_TO, MACHINE_RAX, block_place(places->charged));
 }
 
@@ -97,7 +90,8 @@ void paths_code_begin(struct machine_code *code, const struct point *point,
 	point_borrow(code, point, BIT(MACHINE_RAX) | BIT(MACHINE_RDX), 0, true, &loan);
 	block_code_time(code, MACHINE_RAX);
 	block_code_move(code, BLOCK_SUBTRACT, MACHINE_RAX, block_place(places->charged));
-	block_code_move(code, BLOCK_STORE, MACHINE_RAX, block_place(places->number + SLOT_BEGAN));
+	block_code_move(code, BLOCK_STORE, MACHINE_RAX,
+			block_place(places->number + PATHS_NUMBER_BEGAN));
 	point_give_back(code, &loan);
 }
 
@@ -312,119 +306,4 @@ void paths_code_end(struct machine_code *code, const struct point *point,
 		add_one(code, point, array_of(places, way));
 	else
 		end_in_array(code, point, places, way);
-}
-
-/* --- calls ---------------------------------------------------------------- */
-
-/* The cell's place, of a register with its number; with a metric there are two of them. */
-static struct block_place cell_at(const struct paths_places *places, unsigned int cell, uint32_t at)
-{
-	return (struct block_place){
-		.at = places->kept + at, .index = (int)cell, .scale = places->metric ? 2 : 1};
-}
-
-/* The stack pointer as the program has it, less CELL_BELOW, and its cell. */
-static void find_cell(struct machine_code *code, const struct point_loan *loan)
-{
-	unsigned int stack = loan->registers[0], cell = loan->registers[1];
-
-	block_code_address(code, stack, MACHINE_RSP, (int32_t)(loan->depth - CELL_BELOW));
-	block_code_copy(code, cell, stack);
-	block_code_alu32(code, BLOCK_ALU_AND, cell, PATHS_STACK_BYTES - CELL_STACK_BYTES);
-}
-
-/* Whether nothing is measured, nor flags are to be kept. */
-static bool is_plain(const struct point *point, const struct paths_places *places)
-{
-	return !places->metric && (point->live & LIVENESS_FLAGS) == 0;
-}
-
-/* As all registers matter before a call: one is kept, so the stack pointer is as in the cell. */
-static void keep_by_stack(struct machine_code *code, const struct point *point,
-			  const struct paths_places *places)
-{
-	struct point_loan loan;
-	unsigned int cell;
-
-	point_borrow(code, point, 0, 1, true, &loan);
-	cell = loan.registers[0];
-	block_code_copy(code, cell, MACHINE_RSP);
-	block_code_alu32(code, BLOCK_ALU_AND, cell, PATHS_STACK_BYTES - CELL_STACK_BYTES);
-	block_code_move(code, BLOCK_STORE, MACHINE_RSP, cell_at(places, cell, CELL_OF));
-	block_code_push(code, block_place(places->number));
-	block_code_pop(code, cell_at(places, cell, 0));
-	point_give_back(code, &loan);
-}
-
-void paths_code_keep(struct machine_code *code, const struct point *point,
-		     const struct paths_places *places)
-{
-	struct point_loan loan;
-	unsigned int reg, cell;
-
-	if (is_plain(point, places) && !point->red_zone && point_free(point, 0) == 0) {
-		keep_by_stack(code, point, places);
-		return;
-	}
-	point_borrow(code, point, 0, 2, true, &loan);
-	reg = loan.registers[0];
-	cell = loan.registers[1];
-	find_cell(code, &loan);
-	block_code_move(code, BLOCK_STORE, reg, cell_at(places, cell, CELL_OF));
-	block_code_move(code, BLOCK_LOAD, reg, block_place(places->number));
-	block_code_move(code, BLOCK_STORE, reg, cell_at(places, cell, 0));
-	if (places->metric) {
-		block_code_move(code, BLOCK_LOAD, reg, block_place(places->number + SLOT_BEGAN));
-		block_code_move(code, BLOCK_STORE, reg, cell_at(places, cell, CELL_BEGAN));
-	}
-	point_give_back(code, &loan);
-}
-
-/* With the number on the stack that its pointer is as in the cell. */
-static void take_back_by_stack(struct machine_code *code, const struct point *point,
-			       const struct paths_places *places)
-{
-	uint32_t good = machine_code_label(code);
-	struct point_loan loan;
-	unsigned int cell;
-
-	point_borrow(code, point, 0, 1, true, &loan);
-	cell = loan.registers[0];
-	block_code_address(code, cell, MACHINE_RSP, -(int32_t)CELL_BELOW);
-	block_code_alu32(code, BLOCK_ALU_AND, cell, PATHS_STACK_BYTES - CELL_STACK_BYTES);
-	block_code_push(code, cell_at(places, cell, 0));
-	block_code_move(code, BLOCK_COMPARE, MACHINE_RSP, cell_at(places, cell, CELL_OF));
-	block_code_pop(code, block_place(places->number));
-	machine_code_branch(code, CONDITION_EQUAL, good);
-	block_code_set(code, block_place(places->number), places->nowhere);
-	machine_code_place(code, good);
-	point_give_back(code, &loan);
-}
-
-void paths_code_take_back(struct machine_code *code, const struct point *point,
-			  const struct paths_places *places)
-{
-	uint32_t lost = machine_code_label(code);
-	struct point_loan loan;
-	unsigned int reg, cell;
-
-	if (is_plain(point, places) && !point->red_zone && point_free(point, 0) > 0) {
-		take_back_by_stack(code, point, places);
-		return;
-	}
-	point_borrow(code, point, 0, 2, true, &loan);
-	reg = loan.registers[0];
-	cell = loan.registers[1];
-	find_cell(code, &loan);
-	block_code_move(code, BLOCK_COMPARE, reg, cell_at(places, cell, CELL_OF));
-	block_code_number(code, reg, places->nowhere);
-	machine_code_branch(code, MACHINE_NOT_EQUAL, lost);
-	if (places->metric) {
-		block_code_move(code, BLOCK_LOAD, reg, cell_at(places, cell, CELL_BEGAN));
-		block_code_move(code, BLOCK_STORE, reg, block_place(places->number + SLOT_BEGAN));
-	}
-	block_code_move(code, BLOCK_LOAD, reg, cell_at(places, cell, 0));
-	machine_code_place(code, lost);
-	block_code_move(code, BLOCK_STORE, reg, block_place(places->number));
-	point_give_back(code, &loan);
 }

@@ -5,7 +5,7 @@
  * The register that says which path is being gone is a word of the thread's own for each
  * procedure, in the private part of the thread's block: so leaving a procedure for ever
  * (longjmp, an exception, a coroutine) costs nothing and needs nobody to clear up. Where a
- * call may come back into the procedure that makes it, the word is kept meanwhile in a
+ * call may come back into the procedure that makes it (paths_keep.h), the word is kept in a
  * place that belongs to the stack pointer's value at the call, and is taken back when the
  * call returns there, whatever happened in between: each 16 bytes of the stack have a cell,
  * with the whole stack pointer in it. Cells repeat every PATHS_STACK_BYTES; who finds that
@@ -28,12 +28,16 @@
 
 #define PATHS_STACK_BYTES (UINT32_C(8) << 20)
 
+/* Beside the register: when its path began; without a metric, whose it is (paths_keep.h). */
+#define PATHS_NUMBER_BEGAN 8
+#define PATHS_NUMBER_OWNER 8
+
 /**
  * struct paths_places - where a procedure's words are; offsets from %gs' base
  * @charged:  of the thread: all that was charged
  * @kept:     of the thread: cells of the stack
  * @table:    of the thread
- * @number:   the register, then when it began
+ * @number:   the register, and what is beside it
  * @words:    of the procedure (paths_map.h)
  * @id:       of the procedure, in the table
  * @count:    of its paths
@@ -78,13 +82,5 @@ void paths_code_change(struct machine_code *code, const struct point *point,
 
 /** paths_code_leave() - the procedure is left. */
 void paths_code_leave(struct machine_code *code, const struct paths_places *places);
-
-/** paths_code_keep() - before a call. */
-void paths_code_keep(struct machine_code *code, const struct point *point,
-		     const struct paths_places *places);
-
-/** paths_code_take_back() - behind it. */
-void paths_code_take_back(struct machine_code *code, const struct point *point,
-			  const struct paths_places *places);
 
 #endif

@@ -2,22 +2,29 @@
 #include "instrument/paths/paths_mode.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "instrument/copy/reentry.h"
 #include "instrument/paths/path_numbering.h"
 #include "instrument/paths/paths_code.h"
+#include "instrument/paths/paths_keep.h"
 #include "instrument/paths/paths_map.h"
 #include "lib/error.h"
 
 /* Threads that share a number add to it what none alone would. */
 #define SLACK_BYTES (UINT64_C(16) << 20)
+/* Instructions that a call that keeps lazily saves, if nobody needs the word meanwhile, and that a
+ * beginning takes. */
+#define LAZY_GAIN 4
+#define LAZY_LOSS 2
 
 /*
  * @way_of:  of each edge of the graph of counts: the way whose first it is; or PATH_NONE
  * @back_of: the way whose call has come back there; or PATH_NONE
  * @kept:    of each way: the register is kept while the call runs
+ * @lazily:  of each way: not at once; @owned: of some
  */
 struct paths_plan {
 	struct mode_plan *mode;
@@ -26,6 +33,9 @@ struct paths_plan {
 	uint32_t *way_of;
 	uint32_t *back_of;
 	bool *kept;
+	bool *lazily;
+	struct paths_keep keep;
+	bool owned;
 	bool calls;
 	bool registers; /* the register is used at all */
 };
@@ -78,6 +88,36 @@ static bool breaks(void *context, uint32_t node)
 	return call->flow == INSN_FLOW_NEXT || reentry_returns_twice(plan->image->reentry, call);
 }
 
+/* Whether others can be left to put the word away: not where it is sure that they must. */
+static bool can_be_lazy(const struct paths_plan *paths, const struct insn *call)
+{
+	const struct mode_procedure *procedure = paths->mode->procedure;
+
+	return !paths->places.metric && !procedure->liveness->across &&
+	       (call->flow != INSN_FLOW_CALL || call->target != procedure->address);
+}
+
+/* Whether the calls gain more than beginnings lose, each of which looks whose the word is. */
+static void choose_lazy(struct paths_plan *paths)
+{
+	const struct path_graph *graph = &paths->graph;
+	double gained = 0, lost = 0;
+
+	for (uint32_t w = 0; w < graph->way_count; w++) {
+		const struct path_way *way = &graph->ways[w];
+
+		if (!isfinite(way->weight))
+			continue;
+		if (paths->lazily[w])
+			gained += way->weight * LAZY_GAIN;
+		if (way->kind == PATH_START)
+			lost += way->weight * LAZY_LOSS;
+	}
+	paths->owned = gained > lost;
+	for (uint32_t w = 0; !paths->owned && w < graph->way_count; w++)
+		paths->lazily[w] = false;
+}
+
 static int find_places(struct paths_plan *paths)
 {
 	const struct mode_plan *plan = paths->mode;
@@ -87,7 +127,9 @@ static int find_places(struct paths_plan *paths)
 	paths->way_of = malloc(edges * sizeof(*paths->way_of));
 	paths->back_of = malloc(edges * sizeof(*paths->back_of));
 	paths->kept = calloc(graph->way_count + (size_t)1, sizeof(*paths->kept));
-	if (paths->way_of == NULL || paths->back_of == NULL || paths->kept == NULL)
+	paths->lazily = calloc(graph->way_count + (size_t)1, sizeof(*paths->lazily));
+	if (paths->way_of == NULL || paths->back_of == NULL || paths->kept == NULL ||
+	    paths->lazily == NULL)
 		return -ENOMEM;
 	memset(paths->way_of, 0xff, edges * sizeof(*paths->way_of));
 	memset(paths->back_of, 0xff, edges * sizeof(*paths->back_of));
@@ -104,7 +146,9 @@ static int find_places(struct paths_plan *paths)
 			(!graph->known[way->from] || paths->places.metric) &&
 			reentry_is_possible(plan->image->reentry, plan->procedure->candidate,
 					    call_of(plan, way->from));
+		paths->lazily[w] = paths->kept[w] && can_be_lazy(paths, call_of(plan, way->from));
 	}
+	choose_lazy(paths);
 	return 0;
 }
 
@@ -195,6 +239,8 @@ static void paths_drop(struct mode_plan *plan)
 	free(paths->way_of);
 	free(paths->back_of);
 	free(paths->kept);
+	free(paths->lazily);
+	paths_keep_deinit(&paths->keep);
 	free(paths);
 }
 
@@ -248,11 +294,13 @@ static void emit_step(const struct paths_plan *paths, const struct point *point,
 	paths_code_change(code, point, &paths->places, way);
 }
 
-static void emit_way(const struct paths_plan *paths, const struct point *point,
-		     struct machine_code *code, const struct path_way *way)
+static void emit_way(struct paths_plan *paths, const struct point *point, struct machine_code *code,
+		     const struct path_way *way)
 {
 	const struct count_edge *edge = &paths->mode->procedure->graph->edges[point->edge];
 
+	if (way->kind == PATH_START && paths->owned)
+		paths_keep_begin(&paths->keep, code, point, &paths->places);
 	if (way->kind == PATH_START)
 		paths_code_begin(code, point, &paths->places, paths->calls);
 	emit_step(paths, point, code, way);
@@ -263,18 +311,26 @@ static void emit_way(const struct paths_plan *paths, const struct point *point,
 static void paths_emit(const struct mode_plan *plan, const struct point *point,
 		       struct machine_code *code)
 {
-	const struct paths_plan *paths = plan->data;
+	struct paths_plan *paths = plan->data;
 	uint32_t way = paths->way_of[point->edge], back = paths->back_of[point->edge];
 
 	if (back != PATH_NONE) {
 		if (paths->kept[back])
-			paths_code_take_back(code, point, &paths->places);
+			paths_keep_behind(&paths->keep, code, point, &paths->places,
+					  paths->lazily[back]);
 		emit_step(paths, point, code, &paths->graph.ways[back]);
 	} else if (paths->graph.ways[way].back != PATH_NONE) {
-		paths_code_keep(code, point, &paths->places);
+		paths_keep_before(code, point, &paths->places, paths->lazily[way]);
 	} else {
 		emit_way(paths, point, code, &paths->graph.ways[way]);
 	}
+}
+
+static void paths_aside(const struct mode_plan *plan, struct machine_code *code)
+{
+	const struct paths_plan *paths = plan->data;
+
+	paths_keep_asides(&paths->keep, code, &paths->places);
 }
 
 /* --- keeping -------------------------------------------------------------- */
@@ -317,6 +373,7 @@ const struct instrument_mode paths_mode = {
 	.plan = paths_plan,
 	.wants = paths_wants,
 	.emit = paths_emit,
+	.aside = paths_aside,
 	.keep = paths_keep,
 	.drop = paths_drop,
 	.encode = paths_encode,

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/paths/paths_keep.h"
+
+#include <stdlib.h>
+
+#include "instrument/code/block_code.h"
+#include "instrument/code/liveness.h"
+#include "lib/array.h"
+
+#define CELL_STACK_BYTES 16
+/* A cell is told by what the stack pointer is once something has been put there. */
+#define CELL_BELOW 8U
+/* struct cell { number, stack pointer, began } and with a metric two of them. */
+#define CELL_OF 8
+#define CELL_BEGAN 16
+
+#define CONDITION_EQUAL 4U
+
+/* What of a cell says that a word was put away there: no stack pointer has such bits. */
+#define TAG_SHIFT 48
+#define TAGS 0x7fffU
+
+struct paths_keep_aside {
+	struct point point;
+	uint32_t label;
+	uint32_t done;
+	bool behind;
+};
+
+void paths_keep_deinit(struct paths_keep *keep)
+{
+	free(keep->asides);
+	*keep = (struct paths_keep){0};
+}
+
+/* --- at once --------------------------------------------------------------- */
+
+/* The cell's place, of a register with its number; with a metric there are two of them. */
+static struct block_place cell_at(const struct paths_places *places, unsigned int cell, uint32_t at)
+{
+	return (struct block_place){
+		.at = places->kept + at, .index = (int)cell, .scale = places->metric ? 2 : 1};
+}
+
+/* The stack pointer as the program has it, less CELL_BELOW, and its cell. */
+static void find_cell(struct machine_code *code, const struct point_loan *loan)
+{
+	unsigned int stack = loan->registers[0], cell = loan->registers[1];
+
+	block_code_address(code, stack, MACHINE_RSP, (int32_t)(loan->depth - CELL_BELOW));
+	block_code_copy(code, cell, stack);
+	block_code_alu32(code, BLOCK_ALU_AND, cell, PATHS_STACK_BYTES - CELL_STACK_BYTES);
+}
+
+/* Whether nothing is measured, nor flags are to be kept. */
+static bool is_plain(const struct point *point, const struct paths_places *places)
+{
+	return !places->metric && (point->live & LIVENESS_FLAGS) == 0;
+}
+
+/* As all registers matter before a call: one is kept, so the stack pointer is as in the cell. */
+static void keep_by_stack(struct machine_code *code, const struct point *point,
+			  const struct paths_places *places)
+{
+	struct point_loan loan;
+	unsigned int cell;
+
+	point_borrow(code, point, 0, 1, true, &loan);
+	cell = loan.registers[0];
+	block_code_copy(code, cell, MACHINE_RSP);
+	block_code_alu32(code, BLOCK_ALU_AND, cell, PATHS_STACK_BYTES - CELL_STACK_BYTES);
+	block_code_move(code, BLOCK_STORE, MACHINE_RSP, cell_at(places, cell, CELL_OF));
+	block_code_push(code, block_place(places->number));
+	block_code_pop(code, cell_at(places, cell, 0));
+	point_give_back(code, &loan);
+}
+
+static void keep(struct machine_code *code, const struct point *point,
+		 const struct paths_places *places)
+{
+	struct point_loan loan;
+	unsigned int reg, cell;
+
+	if (is_plain(point, places) && !point->red_zone && point_free(point, 0) == 0) {
+		keep_by_stack(code, point, places);
+		return;
+	}
+	point_borrow(code, point, 0, 2, true, &loan);
+	reg = loan.registers[0];
+	cell = loan.registers[1];
+	find_cell(code, &loan);
+	block_code_move(code, BLOCK_STORE, reg, cell_at(places, cell, CELL_OF));
+	block_code_move(code, BLOCK_LOAD, reg, block_place(places->number));
+	block_code_move(code, BLOCK_STORE, reg, cell_at(places, cell, 0));
+	if (places->metric) {
+		block_code_move(code, BLOCK_LOAD, reg,
+				block_place(places->number + PATHS_NUMBER_BEGAN));
+		block_code_move(code, BLOCK_STORE, reg, cell_at(places, cell, CELL_BEGAN));
+	}
+	point_give_back(code, &loan);
+}
+
+/* With the number on the stack that its pointer is as in the cell. */
+static void take_back_by_stack(struct machine_code *code, const struct point *point,
+			       const struct paths_places *places)
+{
+	uint32_t good = machine_code_label(code);
+	struct point_loan loan;
+	unsigned int cell;
+
+	point_borrow(code, point, 0, 1, true, &loan);
+	cell = loan.registers[0];
+	block_code_address(code, cell, MACHINE_RSP, -(int32_t)CELL_BELOW);
+	block_code_alu32(code, BLOCK_ALU_AND, cell, PATHS_STACK_BYTES - CELL_STACK_BYTES);
+	block_code_push(code, cell_at(places, cell, 0));
+	block_code_move(code, BLOCK_COMPARE, MACHINE_RSP, cell_at(places, cell, CELL_OF));
+	block_code_pop(code, block_place(places->number));
+	machine_code_branch(code, CONDITION_EQUAL, good);
+	block_code_set(code, block_place(places->number), places->nowhere);
+	machine_code_place(code, good);
+	point_give_back(code, &loan);
+}
+
+static void take_back(struct machine_code *code, const struct point *point,
+		      const struct paths_places *places)
+{
+	uint32_t lost = machine_code_label(code);
+	struct point_loan loan;
+	unsigned int reg, cell;
+
+	if (is_plain(point, places) && !point->red_zone && point_free(point, 0) > 0) {
+		take_back_by_stack(code, point, places);
+		return;
+	}
+	point_borrow(code, point, 0, 2, true, &loan);
+	reg = loan.registers[0];
+	cell = loan.registers[1];
+	find_cell(code, &loan);
+	block_code_move(code, BLOCK_COMPARE, reg, cell_at(places, cell, CELL_OF));
+	block_code_number(code, reg, places->nowhere);
+	machine_code_branch(code, MACHINE_NOT_EQUAL, lost);
+	if (places->metric) {
+		block_code_move(code, BLOCK_LOAD, reg, cell_at(places, cell, CELL_BEGAN));
+		block_code_move(code, BLOCK_STORE, reg,
+				block_place(places->number + PATHS_NUMBER_BEGAN));
+	}
+	block_code_move(code, BLOCK_LOAD, reg, cell_at(places, cell, 0));
+	machine_code_place(code, lost);
+	block_code_move(code, BLOCK_STORE, reg, block_place(places->number));
+	point_give_back(code, &loan);
+}
+
+/* --- when it has to be ------------------------------------------------------ */
+
+static struct block_place owner_of(const struct paths_places *places)
+{
+	return block_place(places->number + PATHS_NUMBER_OWNER);
+}
+
+static void add_aside(struct paths_keep *keep, struct machine_code *code,
+		      struct paths_keep_aside aside)
+{
+	if (array_reserve(&keep->asides, &keep->capacity, keep->count + 1, sizeof(*keep->asides)) <
+	    0)
+		code->failed = true;
+	else
+		keep->asides[keep->count++] = aside;
+}
+
+/* The owner's cell, and what is in it if the word is; two registers of the loan. */
+static void find_owner(struct machine_code *code, const struct paths_places *places,
+		       const struct point_loan *loan)
+{
+	unsigned int tag = 1 + places->number / 16 % TAGS;
+	unsigned int mark = loan->registers[0], cell = loan->registers[1];
+
+	block_code_move(code, BLOCK_LOAD, cell, owner_of(places));
+	block_code_number(code, mark, (uint64_t)tag << TAG_SHIFT);
+	block_code_subtract(code, mark, cell);
+	block_code_address(code, cell, cell, -(int32_t)CELL_BELOW);
+	block_code_alu32(code, BLOCK_ALU_AND, cell, PATHS_STACK_BYTES - CELL_STACK_BYTES);
+}
+
+static void put_away(struct machine_code *code, const struct paths_places *places,
+		     const struct point_loan *loan)
+{
+	unsigned int reg = loan->registers[0], cell = loan->registers[1];
+
+	find_owner(code, places, loan);
+	block_code_move(code, BLOCK_STORE, reg, cell_at(places, cell, CELL_OF));
+	block_code_move(code, BLOCK_LOAD, reg, block_place(places->number));
+	block_code_move(code, BLOCK_STORE, reg, cell_at(places, cell, 0));
+	block_code_set(code, owner_of(places), 0);
+}
+
+/* Another one's number may be in the word, which comes first. */
+static void fetch(struct machine_code *code, const struct paths_places *places,
+		  const struct point_loan *loan)
+{
+	uint32_t mine = machine_code_label(code), lost = machine_code_label(code);
+	unsigned int reg = loan->registers[0], cell = loan->registers[1];
+
+	block_code_compare_with(code, owner_of(places), 0);
+	machine_code_branch(code, CONDITION_EQUAL, mine);
+	put_away(code, places, loan);
+	machine_code_place(code, mine);
+	block_code_address(code, reg, MACHINE_RSP, (int32_t)loan->depth);
+	block_code_move(code, BLOCK_STORE, reg, owner_of(places));
+	find_owner(code, places, loan);
+	block_code_move(code, BLOCK_COMPARE, reg, cell_at(places, cell, CELL_OF));
+	block_code_number(code, reg, places->nowhere);
+	machine_code_branch(code, MACHINE_NOT_EQUAL, lost);
+	block_code_move(code, BLOCK_LOAD, reg, cell_at(places, cell, 0));
+	machine_code_place(code, lost);
+	block_code_move(code, BLOCK_STORE, reg, block_place(places->number));
+	block_code_set(code, owner_of(places), 0);
+}
+
+void paths_keep_before(struct machine_code *code, const struct point *point,
+		       const struct paths_places *places, bool lazily)
+{
+	if (lazily)
+		block_code_move(code, BLOCK_STORE, MACHINE_RSP, owner_of(places));
+	else
+		keep(code, point, places);
+}
+
+void paths_keep_behind(struct paths_keep *keep, struct machine_code *code,
+		       const struct point *point, const struct paths_places *places, bool lazily)
+{
+	struct paths_keep_aside aside = {.point = *point, .behind = true};
+
+	if (!lazily) {
+		take_back(code, point, places);
+		return;
+	}
+	aside.label = machine_code_label(code);
+	aside.done = machine_code_label(code);
+	block_code_move(code, BLOCK_COMPARE, MACHINE_RSP, owner_of(places));
+	machine_code_branch(code, MACHINE_NOT_EQUAL, aside.label);
+	block_code_set(code, owner_of(places), 0);
+	machine_code_place(code, aside.done);
+	add_aside(keep, code, aside);
+}
+
+void paths_keep_begin(struct paths_keep *keep, struct machine_code *code, const struct point *point,
+		      const struct paths_places *places)
+{
+	struct paths_keep_aside aside = {.point = *point,
+					 .label = machine_code_label(code),
+					 .done = machine_code_label(code)};
+	struct point_loan loan;
+
+	point_borrow(code, point, 0, 0, true, &loan);
+	block_code_compare_with(code, owner_of(places), 0);
+	if (loan.flags) {
+		/* Flags are kept for the comparison; the aside does it for itself. */
+		uint32_t free = machine_code_label(code);
+
+		machine_code_branch(code, CONDITION_EQUAL, free);
+		point_give_back(code, &loan);
+		machine_code_branch(code, MACHINE_JUMP, aside.label);
+		machine_code_place(code, free);
+		point_give_back(code, &loan);
+	} else {
+		machine_code_branch(code, MACHINE_NOT_EQUAL, aside.label);
+	}
+	machine_code_place(code, aside.done);
+	add_aside(keep, code, aside);
+}
+
+void paths_keep_asides(const struct paths_keep *keep, struct machine_code *code,
+		       const struct paths_places *places)
+{
+	for (size_t i = 0; i < keep->count; i++) {
+		const struct paths_keep_aside *aside = &keep->asides[i];
+		struct point_loan loan;
+
+		machine_code_place(code, aside->label);
+		point_borrow(code, &aside->point, 0, 2, true, &loan);
+		if (aside->behind)
+			fetch(code, places, &loan);
+		else
+			put_away(code, places, &loan);
+		point_give_back(code, &loan);
+		machine_code_branch(code, MACHINE_JUMP, aside->done);
+	}
+}
