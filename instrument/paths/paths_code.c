@@ -7,7 +7,6 @@
 #include "instrument/code/liveness.h"
 
 #define CHARGED_BYTES 64 /* a word, and nothing else on its cache line */
-#define SLOT_BYTES 16
 
 #define BIT(reg) (1U << (reg))
 #define CONDITION_BELOW 2U
@@ -28,7 +27,7 @@ static uint64_t kept_bytes(bool metric)
 
 uint64_t paths_code_private_bytes(size_t procedures, bool metric)
 {
-	return CHARGED_BYTES + kept_bytes(metric) + procedures * SLOT_BYTES;
+	return CHARGED_BYTES + kept_bytes(metric) + procedures * PATHS_NUMBER_BYTES;
 }
 
 struct paths_places paths_code_places(uint32_t at, size_t index, bool metric)
@@ -36,7 +35,8 @@ struct paths_places paths_code_places(uint32_t at, size_t index, bool metric)
 	return (struct paths_places){
 		.charged = at,
 		.kept = at + CHARGED_BYTES,
-		.number = (uint32_t)(at + CHARGED_BYTES + kept_bytes(metric) + index * SLOT_BYTES),
+		.number = (uint32_t)(at + CHARGED_BYTES + kept_bytes(metric) +
+				     index * PATHS_NUMBER_BYTES),
 		.metric = metric,
 	};
 }

@@ -28,9 +28,10 @@
 
 #define PATHS_STACK_BYTES (UINT32_C(8) << 20)
 
-/* Beside the register: when its path began; without a metric, whose it is (paths_keep.h). */
-#define PATHS_NUMBER_BEGAN 8
+/* Beside the register: whose it is (paths_keep.h), and when its path began. */
+#define PATHS_NUMBER_BYTES 32
 #define PATHS_NUMBER_OWNER 8
+#define PATHS_NUMBER_BEGAN 16
 
 /**
  * struct paths_places - where a procedure's words are; offsets from %gs' base

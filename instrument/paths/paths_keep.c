@@ -52,6 +52,36 @@ static void find_cell(struct machine_code *code, const struct point_loan *loan)
 	block_code_alu32(code, BLOCK_ALU_AND, cell, PATHS_STACK_BYTES - CELL_STACK_BYTES);
 }
 
+/* The number into a cell, whose mark is already there. */
+static void put_in(struct machine_code *code, const struct paths_places *places, unsigned int reg,
+		   unsigned int cell)
+{
+	block_code_move(code, BLOCK_LOAD, reg, block_place(places->number));
+	block_code_move(code, BLOCK_STORE, reg, cell_at(places, cell, 0));
+	if (!places->metric)
+		return;
+	block_code_move(code, BLOCK_LOAD, reg, block_place(places->number + PATHS_NUMBER_BEGAN));
+	block_code_move(code, BLOCK_STORE, reg, cell_at(places, cell, CELL_BEGAN));
+}
+
+/* From there, behind the comparison of the mark. */
+static void take_out(struct machine_code *code, const struct paths_places *places, unsigned int reg,
+		     unsigned int cell)
+{
+	uint32_t lost = machine_code_label(code);
+
+	block_code_number(code, reg, places->nowhere);
+	machine_code_branch(code, MACHINE_NOT_EQUAL, lost);
+	if (places->metric) {
+		block_code_move(code, BLOCK_LOAD, reg, cell_at(places, cell, CELL_BEGAN));
+		block_code_move(code, BLOCK_STORE, reg,
+				block_place(places->number + PATHS_NUMBER_BEGAN));
+	}
+	block_code_move(code, BLOCK_LOAD, reg, cell_at(places, cell, 0));
+	machine_code_place(code, lost);
+	block_code_move(code, BLOCK_STORE, reg, block_place(places->number));
+}
+
 /* Whether nothing is measured, nor flags are to be kept. */
 static bool is_plain(const struct point *point, const struct paths_places *places)
 {
@@ -90,13 +120,7 @@ static void keep(struct machine_code *code, const struct point *point,
 	cell = loan.registers[1];
 	find_cell(code, &loan);
 	block_code_move(code, BLOCK_STORE, reg, cell_at(places, cell, CELL_OF));
-	block_code_move(code, BLOCK_LOAD, reg, block_place(places->number));
-	block_code_move(code, BLOCK_STORE, reg, cell_at(places, cell, 0));
-	if (places->metric) {
-		block_code_move(code, BLOCK_LOAD, reg,
-				block_place(places->number + PATHS_NUMBER_BEGAN));
-		block_code_move(code, BLOCK_STORE, reg, cell_at(places, cell, CELL_BEGAN));
-	}
+	put_in(code, places, reg, cell);
 	point_give_back(code, &loan);
 }
 
@@ -124,7 +148,6 @@ static void take_back_by_stack(struct machine_code *code, const struct point *po
 static void take_back(struct machine_code *code, const struct point *point,
 		      const struct paths_places *places)
 {
-	uint32_t lost = machine_code_label(code);
 	struct point_loan loan;
 	unsigned int reg, cell;
 
@@ -137,16 +160,7 @@ static void take_back(struct machine_code *code, const struct point *point,
 	cell = loan.registers[1];
 	find_cell(code, &loan);
 	block_code_move(code, BLOCK_COMPARE, reg, cell_at(places, cell, CELL_OF));
-	block_code_number(code, reg, places->nowhere);
-	machine_code_branch(code, MACHINE_NOT_EQUAL, lost);
-	if (places->metric) {
-		block_code_move(code, BLOCK_LOAD, reg, cell_at(places, cell, CELL_BEGAN));
-		block_code_move(code, BLOCK_STORE, reg,
-				block_place(places->number + PATHS_NUMBER_BEGAN));
-	}
-	block_code_move(code, BLOCK_LOAD, reg, cell_at(places, cell, 0));
-	machine_code_place(code, lost);
-	block_code_move(code, BLOCK_STORE, reg, block_place(places->number));
+	take_out(code, places, reg, cell);
 	point_give_back(code, &loan);
 }
 
@@ -171,7 +185,7 @@ static void add_aside(struct paths_keep *keep, struct machine_code *code,
 static void find_owner(struct machine_code *code, const struct paths_places *places,
 		       const struct point_loan *loan)
 {
-	unsigned int tag = 1 + places->number / 16 % TAGS;
+	unsigned int tag = 1 + places->number / PATHS_NUMBER_BYTES % TAGS;
 	unsigned int mark = loan->registers[0], cell = loan->registers[1];
 
 	block_code_move(code, BLOCK_LOAD, cell, owner_of(places));
@@ -188,8 +202,7 @@ static void put_away(struct machine_code *code, const struct paths_places *place
 
 	find_owner(code, places, loan);
 	block_code_move(code, BLOCK_STORE, reg, cell_at(places, cell, CELL_OF));
-	block_code_move(code, BLOCK_LOAD, reg, block_place(places->number));
-	block_code_move(code, BLOCK_STORE, reg, cell_at(places, cell, 0));
+	put_in(code, places, reg, cell);
 	block_code_set(code, owner_of(places), 0);
 }
 
@@ -197,7 +210,7 @@ static void put_away(struct machine_code *code, const struct paths_places *place
 static void fetch(struct machine_code *code, const struct paths_places *places,
 		  const struct point_loan *loan)
 {
-	uint32_t mine = machine_code_label(code), lost = machine_code_label(code);
+	uint32_t mine = machine_code_label(code);
 	unsigned int reg = loan->registers[0], cell = loan->registers[1];
 
 	block_code_compare_with(code, owner_of(places), 0);
@@ -208,11 +221,7 @@ static void fetch(struct machine_code *code, const struct paths_places *places,
 	block_code_move(code, BLOCK_STORE, reg, owner_of(places));
 	find_owner(code, places, loan);
 	block_code_move(code, BLOCK_COMPARE, reg, cell_at(places, cell, CELL_OF));
-	block_code_number(code, reg, places->nowhere);
-	machine_code_branch(code, MACHINE_NOT_EQUAL, lost);
-	block_code_move(code, BLOCK_LOAD, reg, cell_at(places, cell, 0));
-	machine_code_place(code, lost);
-	block_code_move(code, BLOCK_STORE, reg, block_place(places->number));
+	take_out(code, places, reg, cell);
 	block_code_set(code, owner_of(places), 0);
 }
 

@@ -11,8 +11,8 @@
  * procedure's tag and the stack pointer, so that a number that a longjmp left behind, and that
  * is put away over another procedure's, is not taken for that.
  *
- * Where a procedure calls itself, or a metric is kept too, or flags matter behind calls, all
- * is put into the cell at once.
+ * Where a procedure calls itself, or flags matter behind calls, all is put into the cell at
+ * once.
  */
 #ifndef DCPI_INSTRUMENT_PATHS_KEEP_H
 #define DCPI_INSTRUMENT_PATHS_KEEP_H

@@ -93,7 +93,7 @@ static bool can_be_lazy(const struct paths_plan *paths, const struct insn *call)
 {
 	const struct mode_procedure *procedure = paths->mode->procedure;
 
-	return !paths->places.metric && !procedure->liveness->across &&
+	return !procedure->liveness->across &&
 	       (call->flow != INSN_FLOW_CALL || call->target != procedure->address);
 }
 
