@@ -34,13 +34,28 @@ static void emit_slot(struct machine_code *code, uint32_t ready, unsigned int re
 	machine_code_bytes(code, compare, bytes);
 }
 
-void runtime_code_check(struct machine_code *code, const struct runtime_code *runtime,
-			const struct point *point, uint32_t otherwise, struct point_loan *loan)
+/* mov guard(%rip), %reg; cmp %reg, %fs:slot: both are in order, for a thread that is not differs
+ * from a process that is not (PROFILE_LAYOUT_UNKNOWN). */
+static void check_both(struct machine_code *code, const struct runtime_code *runtime,
+		       unsigned int reg, uint32_t otherwise)
+{
+	uint8_t load[] = {0x44, 0x8b, (uint8_t)(0x05 | (reg & 7) << 3), 0, 0, 0, 0};
+	uint8_t compare[] = {0x64, 0x44, 0x39, (uint8_t)(0x04 | (reg & 7) << 3), 0x25, 0, 0, 0, 0};
+	size_t skip = reg < 8 ? 1 : 0; /* the prefix */
+
+	put_u32(compare + 5, (uint32_t)(int32_t)runtime->slot);
+	machine_code_refer(code, load + skip, sizeof(load) - skip, 3 - skip, RUNTIME_CODE_GUARD);
+	compare[skip] = compare[0];
+	machine_code_bytes(code, compare + skip, sizeof(compare) - skip);
+	machine_code_branch(code, MACHINE_NOT_EQUAL, otherwise);
+}
+
+static void check_each(struct machine_code *code, const struct runtime_code *runtime,
+		       const struct point_loan *loan, uint32_t otherwise)
 {
 	uint8_t slot[] = {0x64, 0x81, 0x3c, 0x25, 0, 0, 0, 0, 0, 0, 0, 0}; /* cmpl $, %fs: */
 	uint8_t guard[] = {0x81, 0x3d, 0, 0, 0, 0, 0, 0, 0, 0};		   /* cmpl $, (%rip) */
 
-	point_borrow(code, point, 0, runtime->shared ? 1 : 0, true, loan);
 	if (runtime->shared) {
 		emit_slot(code, runtime->ready, loan->registers[0]);
 	} else {
@@ -52,6 +67,18 @@ void runtime_code_check(struct machine_code *code, const struct runtime_code *ru
 	machine_code_branch(code, MACHINE_NOT_EQUAL, otherwise);
 	machine_code_refer(code, guard, sizeof(guard), 2, RUNTIME_CODE_GUARD);
 	machine_code_branch(code, MACHINE_NOT_EQUAL, otherwise);
+}
+
+void runtime_code_check(struct machine_code *code, const struct runtime_code *runtime,
+			const struct point *point, uint32_t otherwise, struct point_loan *loan)
+{
+	bool both = !runtime->shared && point_free(point, 0) > 0;
+
+	point_borrow(code, point, 0, both || runtime->shared ? 1 : 0, true, loan);
+	if (both)
+		check_both(code, runtime, loan->registers[0], otherwise);
+	else
+		check_each(code, runtime, loan, otherwise);
 	point_give_back(code, loan);
 }
 

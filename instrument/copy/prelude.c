@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "instrument/copy/prelude.h"
 
+#include <string.h>
+
 #include "instrument/profile/profile_layout.h"
 
 #define ARCH_SET_FS 0x1002
@@ -41,9 +43,12 @@ static void make_slow(struct prelude *prelude)
  * A static program has no thread pointer yet when it begins: one is lent to it. What it
  * finds there is in no order, so that the runtime is called.
  */
-static void make_start(struct prelude *prelude, uint64_t entry)
+static void make_start(struct prelude *prelude, uint64_t entry, const struct runtime_code *runtime)
 {
 	static const uint8_t lea[] = {0x48, 0x8d, 0x35, 0, 0, 0, 0}; /* lea dummy(%rip), %rsi */
+	static const uint32_t unknown = PROFILE_LAYOUT_UNKNOWN;
+	uint8_t set[] = {0xc7, 0x86, 0, 0, 0, 0, 0, 0, 0, 0}; /* movl $unknown, slot(%rsi) */
+	const uint32_t slot = (uint32_t)(int32_t)runtime->slot;
 	static const uint8_t call[] = {0xbf,
 				       ARCH_SET_FS & 0xff,
 				       ARCH_SET_FS >> 8,
@@ -66,6 +71,9 @@ static void make_start(struct prelude *prelude, uint64_t entry)
 
 	machine_code_place(code, prelude->start);
 	machine_code_refer(code, lea, sizeof(lea), 3, PRELUDE_DUMMY);
+	memcpy(set + 2, &slot, sizeof(slot));
+	memcpy(set + 6, &unknown, sizeof(unknown));
+	machine_code_bytes(code, set, sizeof(set));
 	machine_code_bytes(code, call, sizeof(call));
 	machine_code_leave(code, MACHINE_JUMP, entry);
 }
@@ -90,7 +98,7 @@ int prelude_make(struct prelude *ret, uint64_t runtime, uint64_t entry,
 	ret->start = machine_code_label(&ret->code);
 	make_enter(ret);
 	make_slow(ret);
-	make_start(ret, entry);
+	make_start(ret, entry, code);
 	if (turns != NULL)
 		make_turns(ret, code, turns);
 	return machine_code_layout(&ret->code);

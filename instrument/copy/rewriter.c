@@ -25,6 +25,7 @@
 
 static int prepare_runtime(struct rewriter *rewriter, struct error *err)
 {
+	static const uint32_t unknown = PROFILE_LAYOUT_UNKNOWN;
 	int64_t slot;
 	int r = 0;
 
@@ -36,6 +37,8 @@ static int prepare_runtime(struct rewriter *rewriter, struct error *err)
 		return r;
 	if (slot < INT32_MIN)
 		return error_set(err, ENOTSUP, "its thread-local data are too large");
+	if (!rewriter->image.shared)
+		memcpy(rewriter->image.template, &unknown, sizeof(unknown));
 	rewriter->shared.slot = slot;
 	rewriter->runtime = (struct runtime_code){
 		.slot = slot, .ready = PROFILE_LAYOUT_READY, .shared = rewriter->image.shared};

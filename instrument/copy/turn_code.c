@@ -121,7 +121,7 @@ void turn_code_routine(struct machine_code *code, const struct runtime_code *run
 		       const struct copy_turns *turns, bool counts)
 {
 	uint32_t ready = machine_code_label(code), enter = machine_code_label(code);
-	const struct point point = {.free = LIVENESS_REGISTERS};
+	const struct point point = {.free = 0};
 	struct point_loan loan;
 
 	runtime_code_check(code, runtime, &point, enter, &loan);

@@ -23,6 +23,8 @@
 #define PROFILE_LAYOUT_PAGE 4096
 /* A word that is so is in order: a thread's, and the process'. */
 #define PROFILE_LAYOUT_READY 0x64637069U
+/* A thread's of an executable at first: not what the process' is, in order or not. */
+#define PROFILE_LAYOUT_UNKNOWN 1U
 /* From the thread's word, its checks: 32 bits that count down to the next burst and are below
  * zero in it, and at first, if the mode has bursts. */
 #define PROFILE_LAYOUT_SLOT_CHECKS 4
