@@ -27,7 +27,6 @@ struct call_aside {
 	uint32_t full;	      /* of CALL_OPERATION_ENTER: there is no room */
 	uint32_t missed_slow; /* likewise @slow, with all that is borrowed */
 	uint32_t slow;
-	uint32_t handler; /* of entries, and nothing is borrowed yet */
 	uint32_t done;
 };
 
@@ -122,7 +121,6 @@ static struct call_aside begin(const struct point *point, struct machine_code *c
 				   .missed_slow = machine_code_label(code),
 				   .slow = machine_code_label(code),
 				   .full = machine_code_label(code),
-				   .handler = machine_code_label(code),
 				   .done = machine_code_label(code)};
 }
 
@@ -229,14 +227,18 @@ static void borrow_more(struct machine_code *code, struct call_aside *aside)
 	aside->registers[aside->count++] = aside->more.registers[0];
 }
 
+void call_code_outside(struct call_code *calls, struct machine_code *code)
+{
+	calls->handler = machine_code_label(code);
+	check_caller(code, calls->handler);
+}
+
 void call_code_enter(struct call_code *calls, const struct point *point, struct machine_code *code,
 		     enum call_operation operation)
 {
 	struct call_aside aside = begin(point, code, operation);
 	unsigned int depth, state, reg;
 
-	if (calls->handles)
-		check_caller(code, aside.handler);
 	borrow(calls, code, &aside);
 	depth = aside.registers[0];
 	check_last(calls, code, &aside, depth, aside.registers[1]);
@@ -352,7 +354,8 @@ void call_code_asides(const struct call_code *calls, struct machine_code *code)
 			look_further(calls, code, aside);
 		machine_code_place(code, aside->slow);
 		point_give_back(code, &aside->loan);
-		machine_code_place(code, aside->handler);
+		if (is_entry(aside) && calls->handles)
+			machine_code_place(code, calls->handler);
 		emit_slow(calls, code, &aside->point, aside->operation);
 		machine_code_branch(code, MACHINE_JUMP, aside->done);
 	}

@@ -21,13 +21,15 @@ struct call_aside;
  * struct call_code - of a procedure; freed by call_code_deinit()
  * @area_at:   of the struct call_area, from %gs' base
  * @procedure: its number
- * @handles:   it may be a handler of signals
+ * @handler:   label of the way to the runtime if it has been called by the kernel
+ * @handles:   it may have been, as a handler of signals
  * @asides:    ways to the runtime, put behind the procedure
  */
 struct call_code {
 	uint32_t area_at;
 	uint32_t procedure;
 	enum call_metric metric;
+	uint32_t handler;
 	bool handles;
 	struct call_aside *asides;
 	size_t aside_count;
@@ -35,6 +37,9 @@ struct call_code {
 };
 
 void call_code_deinit(struct call_code *calls);
+
+/** call_code_outside() - on entry by others than copies, before that: was it the kernel? */
+void call_code_outside(struct call_code *calls, struct machine_code *code);
 
 /** call_code_enter() - CALL_OPERATION_ENTER or CALL_OPERATION_VISIT, on entry. */
 void call_code_enter(struct call_code *calls, const struct point *point, struct machine_code *code,

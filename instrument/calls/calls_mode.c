@@ -160,7 +160,11 @@ static enum call_operation operation_on(const struct mode_plan *plan, uint32_t n
 
 static bool calls_wants(const struct mode_plan *plan, const struct point *point)
 {
+	const struct calls_plan *calls = plan->data;
+
 	switch (point->kind) {
+	case POINT_OUTSIDE:
+		return calls->code.handles;
 	case POINT_EDGE:
 		return operation_on(plan, point->edge) != CALL_OPERATIONS;
 	case POINT_START:
@@ -213,7 +217,11 @@ static void emit_operation(const struct mode_plan *plan, const struct point *poi
 static void calls_emit(const struct mode_plan *plan, const struct point *point,
 		       struct machine_code *code)
 {
-	if (point->kind == POINT_START)
+	struct calls_plan *calls = plan->data;
+
+	if (point->kind == POINT_OUTSIDE)
+		call_code_outside(&calls->code, code);
+	else if (point->kind == POINT_START)
 		emit_instructions(plan, point, code);
 	else
 		emit_operation(plan, point, code);

@@ -28,6 +28,7 @@
 
 /** enum point_kind - what a point is. In a node they come in this order. */
 enum point_kind {
+	POINT_OUTSIDE,	 /* on entry by others than copies, before all else */
 	POINT_EDGE,	 /* on an edge of the graph */
 	POINT_ARRIVAL,	 /* before a node, from the check of a way back in the other copy */
 	POINT_START,	 /* of a node */
@@ -37,7 +38,7 @@ enum point_kind {
 
 /**
  * struct point - a place for code
- * @edge: of the graph; of POINT_EDGE only
+ * @edge: of the graph; of POINT_EDGE, and of POINT_OUTSIDE that of the entry
  * @node: that the point is in; of edges, the node they come from, else the one they go to
  * @insn: that the code is put before; of POINT_REFERENCE only
  * @crosses: of POINT_EDGE: behind it there is a check that always leads to the other copy

@@ -6,6 +6,8 @@
 #include "instrument/code/point.h"
 
 #define RED_ZONE_BYTES 128
+/* By what is in these, modes tell that it is the kernel that has called a handler of signals. */
+#define HANDLED (1U << MACHINE_RAX | 1U << MACHINE_RDX | 1U << MACHINE_RSI | 1U << MACHINE_RDI)
 
 static void put_u32(uint8_t *out, uint32_t value)
 {
@@ -72,9 +74,12 @@ static void check_each(struct machine_code *code, const struct runtime_code *run
 void runtime_code_check(struct machine_code *code, const struct runtime_code *runtime,
 			const struct point *point, uint32_t otherwise, struct point_loan *loan)
 {
-	bool both = !runtime->shared && point_free(point, 0) > 0;
+	struct point entry = *point;
+	bool both;
 
-	point_borrow(code, point, 0, both || runtime->shared ? 1 : 0, true, loan);
+	entry.free &= ~HANDLED;
+	both = !runtime->shared && point_free(&entry, 0) > 0;
+	point_borrow(code, &entry, 0, both || runtime->shared ? 1 : 0, true, loan);
 	if (both)
 		check_both(code, runtime, loan->registers[0], otherwise);
 	else

@@ -40,6 +40,17 @@ static uint32_t entry_edge(const struct copier *copier, uint32_t block)
 	return e;
 }
 
+/* What only others come by; behind it is the entry of our own calls. */
+static void emit_first(struct copier *copier, struct point *point, uint32_t live)
+{
+	uint32_t ready = machine_code_label(copier->code);
+
+	copier_entry_check(copier, ready, live, false);
+	machine_code_place(copier->code, ready);
+	if (copier_point_wants(copier, point))
+		copier_point_emit(copier, point, live);
+}
+
 int copier_entry_emit(struct copier *copier, uint32_t block)
 {
 	uint32_t label = machine_code_label(copier->code);
@@ -50,16 +61,18 @@ int copier_entry_emit(struct copier *copier, uint32_t block)
 			    .live = live,
 			    .counts = copier_turn_at_entry(copier, copier->source->number)};
 	struct turn outside = turn;
-	struct point point;
+	struct point point, first;
 
 	if (edge == copier->graph->edge_count)
 		return copier_refuse(copier, "no way in");
+	point = first = copier_point_of_edge(copier, edge);
+	first.kind = POINT_OUTSIDE;
 	copier->copy->inside = machine_code_label(copier->code);
 	machine_code_align(copier->code, COPIER_ALIGN);
 	machine_code_place(copier->code, label);
 	copier_insn_frame(copier, copier->source->entry);
 	if (copier->source->variant == COPY_ONLY)
-		copier_entry_check(copier, copier->copy->inside, live, false);
+		emit_first(copier, &first, live);
 	if (copier->source->variant == COPY_CHECKING && !turn.counts) {
 		outside.counts = copier_turn_from_outside(copier);
 		copier_turn_emit(copier, &outside);
@@ -69,7 +82,6 @@ int copier_entry_emit(struct copier *copier, uint32_t block)
 		copier_turn_emit(copier, &turn);
 	machine_code_place(copier->code, behind);
 	copier_turn_place(copier, turn.crossing, behind);
-	point = copier_point_of_edge(copier, edge);
 	if (copier_point_wants(copier, &point))
 		copier_point_emit(copier, &point, live);
 	return add_site(copier, copier->source->entry, label);

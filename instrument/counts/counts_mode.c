@@ -87,6 +87,7 @@ static uint32_t counter_at(const struct mode_plan *plan, const struct point *poi
 		edge = &plan->procedure->graph->edges[point->edge];
 		return edge->place == COUNT_ON_EDGE ? edge->counter : COUNT_NONE;
 	case POINT_REFERENCE:
+	case POINT_OUTSIDE:
 	case POINT_ARRIVAL:
 		break;
 	}
