@@ -10,7 +10,8 @@
 #include "instrument/copy/reentry.h"
 #include "lib/error.h"
 
-/* @visit: nothing is measured, and it calls nothing: a call of it is counted, and that is all. */
+/* @visit: nothing is measured, and it calls nobody else: a call of it is counted, and that is all.
+ */
 struct calls_plan {
 	struct call_code code;
 	bool visit;
@@ -74,10 +75,40 @@ static const struct call_map *map_of(const struct mode_plan *plan)
 	return plan->image->data;
 }
 
-static bool calls_nothing(const struct count_graph *graph)
+static const struct insn *call_at(const struct mode_plan *plan, uint32_t number)
 {
+	const struct mode_procedure *procedure = plan->procedure;
+	const struct count_node *node = &procedure->graph->nodes[number];
+
+	return &procedure->cfg->insns[node->first + node->count - 1];
+}
+
+/* The call that an edge is, or that never comes back; NULL: it is none. */
+static const struct insn *call_on(const struct mode_plan *plan, const struct count_edge *edge)
+{
+	const struct cfg *cfg = plan->procedure->cfg;
+
+	if (edge->kind == COUNT_CALL)
+		return call_at(plan, edge->from);
+	if (edge->kind == COUNT_LEAVE && edge->cfg_edge != COUNT_NONE &&
+	    cfg->edges[edge->cfg_edge].kind == CFG_EDGE_STOP)
+		return &cfg->insns[cfg->edges[edge->cfg_edge].insn];
+	return NULL;
+}
+
+/* Nor is it entered in its middle. */
+static bool calls_nobody(const struct mode_plan *plan)
+{
+	const struct count_graph *graph = plan->procedure->graph;
+
 	for (uint32_t e = 0; e < graph->edge_count; e++) {
-		if (graph->edges[e].kind == COUNT_CALL || graph->edges[e].kind == COUNT_CATCH)
+		const struct count_edge *edge = &graph->edges[e];
+		const struct insn *call = call_on(plan, edge);
+
+		if (edge->kind == COUNT_CATCH)
+			return false;
+		if (call != NULL && call->flow != INSN_FLOW_STOP &&
+		    !reentry_calls_nobody(plan->image->reentry, call))
 			return false;
 	}
 	return true;
@@ -97,7 +128,7 @@ static int calls_plan(struct mode_plan *plan, struct error *err)
 		.metric = map->metric,
 		.handles = plan->image->reentry->known[plan->procedure->candidate],
 	};
-	calls->visit = map->metric == CALL_METRIC_NONE && calls_nothing(plan->procedure->graph);
+	calls->visit = map->metric == CALL_METRIC_NONE && calls_nobody(plan);
 	return 0;
 }
 
@@ -131,9 +162,7 @@ static enum call_operation leaves_by(const struct mode_procedure *procedure,
 /* Whether the call that an edge comes back from may come back again. */
 static bool comes_back_twice(const struct mode_plan *plan, const struct count_edge *edge)
 {
-	const struct mode_procedure *procedure = plan->procedure;
-	const struct count_node *node = &procedure->graph->nodes[edge->to - 1];
-	const struct insn *call = &procedure->cfg->insns[node->first + node->count - 1];
+	const struct insn *call = call_at(plan, edge->to - 1);
 
 	return call->flow != INSN_FLOW_NEXT && reentry_returns_twice(plan->image->reentry, call);
 }

@@ -17,6 +17,7 @@ struct builder {
 	uint32_t *targets;
 	size_t count;
 	size_t capacity;
+	bool interposes;
 	bool failed;
 };
 
@@ -100,6 +101,7 @@ static bool is_harmless(const char *name)
 		"mbrtowc",
 		"wcrtomb",
 		"__errno_location",
+		"__stack_chk_fail",
 		"__memcpy_chk",
 		"__memset_chk",
 		"__memmove_chk",
@@ -154,7 +156,8 @@ static uint32_t candidate_of(const struct candidates *candidates, uint64_t addre
 }
 
 /* The node that a call, or a jump, leads to. */
-static uint32_t callee_of(const struct candidates *candidates, const struct insn *call)
+static uint32_t callee_of(const struct candidates *candidates, bool interposes,
+			  const struct insn *call)
 {
 	uint32_t callee = call->target != 0 ? candidate_of(candidates, call->target) : NOWHERE;
 	const char *name;
@@ -162,7 +165,7 @@ static uint32_t callee_of(const struct candidates *candidates, const struct insn
 	if (callee != NOWHERE)
 		return callee;
 	name = name_of(candidates, call);
-	return name != NULL && is_harmless(name) ? NOWHERE : outside_of(candidates);
+	return name != NULL && !interposes && is_harmless(name) ? NOWHERE : outside_of(candidates);
 }
 
 static void add(struct builder *builder, uint32_t target)
@@ -184,7 +187,8 @@ static void add_calls(struct builder *builder, const struct candidate *candidate
 	if (cfg == NULL || cfg->missing || cfg->unresolved_jumps > 0)
 		add(builder, outside_of(builder->candidates));
 	for (uint32_t i = 0; cfg != NULL && i < cfg->call_count; i++)
-		add(builder, callee_of(builder->candidates, &cfg->insns[cfg->calls[i].insn]));
+		add(builder, callee_of(builder->candidates, builder->interposes,
+				       &cfg->insns[cfg->calls[i].insn]));
 }
 
 static void add_taken(struct builder *builder)
@@ -197,30 +201,69 @@ static void add_taken(struct builder *builder)
 	}
 }
 
-static void add_exported(struct builder *builder, const struct elf_file *file)
+/* @strings: section of their names */
+struct exports {
+	Elf_Data *data;
+	size_t count;
+	size_t strings;
+};
+
+static struct exports exports_of(const struct elf_file *file)
 {
 	GElf_Shdr header;
 	Elf_Scn *section = elf_file_section(file, ".dynsym", &header);
 	Elf_Data *data = section != NULL ? elf_getdata(section, NULL) : NULL;
-	size_t count = data != NULL && header.sh_entsize > 0 ? data->d_size / header.sh_entsize : 0;
 
-	for (size_t i = 0; i < count; i++) {
-		GElf_Sym symbol;
+	if (data == NULL || header.sh_entsize == 0)
+		return (struct exports){0};
+	return (struct exports){
+		.data = data, .count = data->d_size / header.sh_entsize, .strings = header.sh_link};
+}
 
-		if (gelf_getsym(data, (int)i, &symbol) != NULL && symbol.st_shndx != SHN_UNDEF &&
-		    GELF_ST_TYPE(symbol.st_info) == STT_FUNC)
+static bool is_export(const struct exports *exports, size_t index, GElf_Sym *ret)
+{
+	return gelf_getsym(exports->data, (int)index, ret) != NULL && ret->st_shndx != SHN_UNDEF &&
+	       GELF_ST_TYPE(ret->st_info) == STT_FUNC;
+}
+
+static void add_exported(struct builder *builder, const struct exports *exports)
+{
+	GElf_Sym symbol;
+
+	for (size_t i = 0; i < exports->count; i++) {
+		if (is_export(exports, i, &symbol))
 			add(builder, candidate_of(builder->candidates, symbol.st_value));
 	}
+}
+
+/* Whether what is known of libc's functions is so of the image's own. */
+static bool interposes(const struct elf_file *file, const struct exports *exports)
+{
+	GElf_Sym symbol;
+
+	for (size_t i = 0; i < exports->count; i++) {
+		const char *name = is_export(exports, i, &symbol)
+					   ? elf_strptr(file->elf, exports->strings, symbol.st_name)
+					   : NULL;
+
+		if (name != NULL && is_harmless(name))
+			return true;
+	}
+	return false;
 }
 
 /* --- all of it ------------------------------------------------------------ */
 
 int reentry_find(struct reentry *ret, const struct candidates *candidates)
 {
+	const struct elf_file *file = image_code_file(candidates->code);
+	struct exports exports = exports_of(file);
 	uint32_t nodes = outside_of(candidates) + 1, components;
 	struct builder builder = {.candidates = candidates,
+				  .interposes = interposes(file, &exports),
 				  .first = calloc(nodes + (size_t)1, sizeof(*builder.first))};
 	struct reentry graph = {.candidates = candidates,
+				.interposes = builder.interposes,
 				.component = calloc(nodes, sizeof(*graph.component)),
 				.known = calloc(nodes, sizeof(*graph.known))};
 	struct strong_graph strong = {.nodes = nodes};
@@ -233,7 +276,7 @@ int reentry_find(struct reentry *ret, const struct candidates *candidates)
 		}
 		builder.first[nodes - 1] = (uint32_t)builder.count;
 		add_taken(&builder);
-		add_exported(&builder, image_code_file(candidates->code));
+		add_exported(&builder, &exports);
 		add(&builder, nodes - 1); /* so that there are some */
 		builder.first[nodes] = (uint32_t)builder.count;
 		for (size_t i = builder.first[nodes - 1]; i < builder.count && !builder.failed; i++)
@@ -261,9 +304,15 @@ void reentry_deinit(struct reentry *graph)
 	*graph = (struct reentry){0};
 }
 
+bool reentry_calls_nobody(const struct reentry *graph, const struct insn *call)
+{
+	return call->flow != INSN_FLOW_NEXT &&
+	       callee_of(graph->candidates, graph->interposes, call) == NOWHERE;
+}
+
 bool reentry_is_possible(const struct reentry *graph, size_t candidate, const struct insn *call)
 {
-	uint32_t callee = callee_of(graph->candidates, call);
+	uint32_t callee = callee_of(graph->candidates, graph->interposes, call);
 
 	return callee != NOWHERE && graph->component[callee] == graph->component[candidate];
 }

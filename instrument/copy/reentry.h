@@ -6,7 +6,7 @@
  *
  * Indirect calls and calls of other images may lead to all procedures whose address is
  * known there: taken other than by the program's beginning (which takes main's), or
- * exported. Some of libc's functions, by name, call nobody back.
+ * exported. Some of libc's functions, by name, call nobody back, unless the image has one of these.
  */
 #ifndef DCPI_INSTRUMENT_REENTRY_H
 #define DCPI_INSTRUMENT_REENTRY_H
@@ -19,6 +19,7 @@
  *             targets[first[n]] .. targets[first[n + 1] - 1]
  * @component: of each likewise: those with the same number can reach each other
  * @known:     likewise: the world outside may call it
+ * @interposes: the image exports some of libc's functions itself
  */
 struct reentry {
 	const struct candidates *candidates;
@@ -26,6 +27,7 @@ struct reentry {
 	uint32_t *targets;
 	uint32_t *component;
 	bool *known;
+	bool interposes;
 };
 
 /**
@@ -41,6 +43,10 @@ void reentry_deinit(struct reentry *graph);
  * @candidate: number of the procedure that it is in
  */
 bool reentry_is_possible(const struct reentry *graph, size_t candidate, const struct insn *call);
+
+/** reentry_calls_nobody() - whether a call, while it runs, leads to none of the image's procedures.
+ */
+bool reentry_calls_nobody(const struct reentry *graph, const struct insn *call);
 
 /** reentry_returns_twice() - setjmp, vfork and their kin, by name. */
 bool reentry_returns_twice(const struct reentry *graph, const struct insn *call);
