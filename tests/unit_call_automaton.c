@@ -169,6 +169,20 @@ static void visit(struct run *run)
 	}
 }
 
+/* One that has been visited calls somebody and does not come back. */
+static void stay(struct run *run)
+{
+	struct model *model = &run->model;
+	uint64_t stack = stack_pointer(run) - 32;
+	uint32_t procedure = below(run, PROCEDURES);
+
+	call_automaton_visit(run->area, procedure, 0, stack);
+	call_automaton_stay(run->area, procedure, stack - 8);
+	model->calls[model_top(model)][procedure]++;
+	model->frames[model->depth++] = (struct frame){procedure, stack - 8};
+	call(run, below(run, PROCEDURES), stack - 16);
+}
+
 static void visit_by_signal(struct run *run)
 {
 	uint32_t procedure = below(run, PROCEDURES);
@@ -211,7 +225,7 @@ static void jump_out(struct run *run)
 
 static void step(struct run *run)
 {
-	uint32_t what = below(run, 108);
+	uint32_t what = below(run, 112);
 	size_t depth = run->model.depth;
 
 	if (depth == 0 || (what < 48 && depth + 2 < DEPTH_MAX))
@@ -225,6 +239,8 @@ static void step(struct run *run)
 		take_signal(run);
 	else if (what < 98)
 		jump_out(run);
+	else if (what >= 108 && depth + 2 < DEPTH_MAX)
+		stay(run);
 	else if (what >= 102)
 		visit(run);
 	else if (what >= 100)

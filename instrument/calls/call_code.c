@@ -301,9 +301,10 @@ static void emit_slow(const struct call_code *calls, struct machine_code *code,
 	runtime_code_slow(code, point, 0, (uint16_t)operation, (int32_t)calls->procedure);
 }
 
-void call_code_resume(struct call_code *calls, const struct point *point, struct machine_code *code)
+void call_code_rare(const struct call_code *calls, const struct point *point,
+		    struct machine_code *code, enum call_operation operation)
 {
-	emit_slow(calls, code, point, CALL_OPERATION_RESUME);
+	emit_slow(calls, code, point, operation);
 }
 
 /* In the cache. */

@@ -49,9 +49,9 @@ void call_code_enter(struct call_code *calls, const struct point *point, struct 
 void call_code_leave(struct call_code *calls, const struct point *point, struct machine_code *code,
 		     enum call_operation operation);
 
-/** call_code_resume() - CALL_OPERATION_RESUME */
-void call_code_resume(struct call_code *calls, const struct point *point,
-		      struct machine_code *code);
+/** call_code_rare() - CALL_OPERATION_STAY or CALL_OPERATION_RESUME */
+void call_code_rare(const struct call_code *calls, const struct point *point,
+		    struct machine_code *code, enum call_operation operation);
 
 /** call_code_asides() - once all else is there. */
 void call_code_asides(const struct call_code *calls, struct machine_code *code);

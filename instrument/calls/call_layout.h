@@ -70,6 +70,7 @@ enum call_metric {
 enum call_operation {
 	CALL_OPERATION_ENTER,
 	CALL_OPERATION_VISIT,  /* likewise, and it calls nothing: it has no frame */
+	CALL_OPERATION_STAY,   /* that is to have one after all: its call never comes back */
 	CALL_OPERATION_LEAVE,  /* before a return */
 	CALL_OPERATION_JUMP,   /* before a tail call */
 	CALL_OPERATION_RESUME, /* the procedure may have been jumped into */

@@ -83,32 +83,42 @@ static const struct insn *call_at(const struct mode_plan *plan, uint32_t number)
 	return &procedure->cfg->insns[node->first + node->count - 1];
 }
 
-/* The call that an edge is, or that never comes back; NULL: it is none. */
-static const struct insn *call_on(const struct mode_plan *plan, const struct count_edge *edge)
+/* A call that never comes back; NULL: the edge is none. */
+static const struct insn *last_call(const struct mode_plan *plan, const struct count_edge *edge)
 {
 	const struct cfg *cfg = plan->procedure->cfg;
+	const struct insn *insn;
 
-	if (edge->kind == COUNT_CALL)
-		return call_at(plan, edge->from);
-	if (edge->kind == COUNT_LEAVE && edge->cfg_edge != COUNT_NONE &&
-	    cfg->edges[edge->cfg_edge].kind == CFG_EDGE_STOP)
-		return &cfg->insns[cfg->edges[edge->cfg_edge].insn];
-	return NULL;
+	if (edge->kind != COUNT_LEAVE || edge->cfg_edge == COUNT_NONE ||
+	    cfg->edges[edge->cfg_edge].kind != CFG_EDGE_STOP)
+		return NULL;
+	insn = &cfg->insns[cfg->edges[edge->cfg_edge].insn];
+	return insn->flow != INSN_FLOW_STOP ? insn : NULL;
 }
 
-/* Nor is it entered in its middle. */
-static bool calls_nobody(const struct mode_plan *plan)
+/* Whether an edge is one by which others may be called. */
+static bool calls_others(const struct mode_plan *plan, const struct count_edge *edge, bool last)
+{
+	const struct insn *call = edge->kind == COUNT_CALL ? call_at(plan, edge->from) : NULL;
+
+	if (last)
+		call = last_call(plan, edge);
+	return call != NULL && !reentry_calls_nobody(plan->image->reentry, call);
+}
+
+/*
+ * Nor is it entered in its middle. In the end it may call somebody, if it is known then who has
+ * called it: it is no handler of signals.
+ */
+static bool calls_nobody(const struct mode_plan *plan, bool handles)
 {
 	const struct count_graph *graph = plan->procedure->graph;
 
 	for (uint32_t e = 0; e < graph->edge_count; e++) {
 		const struct count_edge *edge = &graph->edges[e];
-		const struct insn *call = call_on(plan, edge);
 
-		if (edge->kind == COUNT_CATCH)
-			return false;
-		if (call != NULL && call->flow != INSN_FLOW_STOP &&
-		    !reentry_calls_nobody(plan->image->reentry, call))
+		if (edge->kind == COUNT_CATCH || calls_others(plan, edge, false) ||
+		    (handles && calls_others(plan, edge, true)))
 			return false;
 	}
 	return true;
@@ -128,7 +138,7 @@ static int calls_plan(struct mode_plan *plan, struct error *err)
 		.metric = map->metric,
 		.handles = plan->image->reentry->known[plan->procedure->candidate],
 	};
-	calls->visit = map->metric == CALL_METRIC_NONE && calls_nobody(plan);
+	calls->visit = map->metric == CALL_METRIC_NONE && calls_nobody(plan, calls->code.handles);
 	return 0;
 }
 
@@ -177,7 +187,10 @@ static enum call_operation operation_on(const struct mode_plan *plan, uint32_t n
 	case COUNT_ENTER:
 		return calls->visit ? CALL_OPERATION_VISIT : CALL_OPERATION_ENTER;
 	case COUNT_LEAVE:
-		return calls->visit ? CALL_OPERATIONS : leaves_by(plan->procedure, edge);
+		if (calls->visit)
+			return calls_others(plan, edge, true) ? CALL_OPERATION_STAY
+							      : CALL_OPERATIONS;
+		return leaves_by(plan->procedure, edge);
 	case COUNT_CATCH:
 		return CALL_OPERATION_RESUME;
 	case COUNT_BACK:
@@ -235,8 +248,9 @@ static void emit_operation(const struct mode_plan *plan, const struct point *poi
 	case CALL_OPERATION_JUMP:
 		call_code_leave(&calls->code, point, code, operation);
 		break;
+	case CALL_OPERATION_STAY:
 	case CALL_OPERATION_RESUME:
-		call_code_resume(&calls->code, point, code);
+		call_code_rare(&calls->code, point, code, operation);
 		break;
 	case CALL_OPERATIONS:
 		break;

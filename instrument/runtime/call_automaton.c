@@ -384,6 +384,24 @@ void call_automaton_visit(struct call_area *area, uint32_t procedure, uint32_t s
 	set_depth(area, depth - area->frames[depth].signal);
 }
 
+/* Where the visit's context was lost, so is this. */
+void call_automaton_stay(struct call_area *area, uint32_t procedure, uint64_t stack)
+{
+	uint32_t depth = depth_of(area), number;
+
+	charge(area, area->frames[depth].state);
+	depth = caller_at(area, depth, stack);
+	if (depth + 1 == CALL_LAYOUT_FRAMES) {
+		add_at_once(&area->head.losses[CALL_LOSS_DEEP], 1);
+		return;
+	}
+	number = *find_slot(area, area->frames[depth].state, procedure, 0);
+	push(area, depth,
+	     (struct call_frame){.stack = stack,
+				 .state = number != 0 ? area->transitions[number].to
+						      : CALL_LAYOUT_OTHER});
+}
+
 /* What is between the interrupted procedure and the handler has a frame of its own, for
  * when this ends in a tail call; and one may be half made already. */
 void call_automaton_signal(struct call_area *area, uint32_t procedure, uint64_t stack)

@@ -45,6 +45,10 @@ void call_automaton_enter(struct call_area *area, uint32_t procedure, uint32_t s
 void call_automaton_visit(struct call_area *area, uint32_t procedure, uint32_t site,
 			  uint64_t stack);
 
+/** call_automaton_stay() - one that was visited makes a call that never comes back.
+ * @stack: the stack pointer there, less CALL_LAYOUT_BELOW */
+void call_automaton_stay(struct call_area *area, uint32_t procedure, uint64_t stack);
+
 /** call_automaton_signal() - a procedure is entered as the handler of a signal, which may
  * have a stack of its own. */
 void call_automaton_signal(struct call_area *area, uint32_t procedure, uint64_t stack);

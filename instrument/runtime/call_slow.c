@@ -37,6 +37,9 @@ void call_slow(const struct runtime_memory *memory, const struct runtime_frame *
 		else
 			call_automaton_visit(memory->area, procedure, 0, stack);
 		break;
+	case CALL_OPERATION_STAY:
+		call_automaton_stay(memory->area, procedure, stack);
+		break;
 	case CALL_OPERATION_LEAVE:
 		call_automaton_leave(memory->area, stack);
 		break;
