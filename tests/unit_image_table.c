@@ -189,6 +189,31 @@ static void no_images(void **state)
 	image_table_destroy(table);
 }
 
+/* Where a compiler may put code: not where the kernel has its own. */
+static void memory(void **state)
+{
+	static const struct {
+		const char *path;
+		bool is_memory;
+	} cases[] = {
+		{"", true},
+		{"//anon", true},
+		{"[heap]", true},
+		{"/memfd:jit (deleted)", true},
+		{"[vdso]", false},
+		{"[vsyscall]", false},
+		{"/usr/bin/true", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct image_event event = {.type = IMAGE_EVENT_MAP, .path = cases[i].path};
+
+		if (image_table_is_memory(&event) != cases[i].is_memory)
+			fail_msg("%s", cases[i].path);
+	}
+}
+
 /* A program may run from a memfd; memory for a JIT compiler is no program. */
 static void memory_files(void **state)
 {
@@ -272,6 +297,7 @@ int main(void)
 		cmocka_unit_test(file_and_event_agree),
 		cmocka_unit_test(files_without_build_id),
 		cmocka_unit_test(no_images),
+		cmocka_unit_test(memory),
 		cmocka_unit_test(memory_files),
 		cmocka_unit_test(paths_that_lie),
 		cmocka_unit_test(vdso),

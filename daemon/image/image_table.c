@@ -222,9 +222,15 @@ static bool is_file_name(const char *path)
 	       (!starts_with(path, "/dev/") || starts_with(path, "/dev/shm/"));
 }
 
+/* Code of the kernel's in each process: no compiler puts anything there. */
+static bool is_kernels(const char *path)
+{
+	return strcmp(path, "[vdso]") == 0 || strcmp(path, "[vsyscall]") == 0;
+}
+
 bool image_table_is_memory(const struct image_event *event)
 {
-	if (event->path != NULL && strcmp(event->path, "[vdso]") == 0)
+	if (event->path != NULL && is_kernels(event->path))
 		return false;
 	return !is_file_name(event->path) || is_volatile(event->path);
 }
