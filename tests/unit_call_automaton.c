@@ -16,7 +16,8 @@
 #include "instrument/runtime/call_automaton.h"
 
 #define PROCEDURES 12
-#define AREA_BYTES (sizeof(struct call_area) + PROCEDURES * sizeof(uint32_t[CALL_LAYOUT_LAST]))
+#define MANY_PROCEDURES 20000
+#define AREA_BYTES (sizeof(struct call_area) + MANY_PROCEDURES * sizeof(uint32_t[CALL_LAYOUT_LAST]))
 #define ROOT (PROCEDURES + CALL_PROFILE_ROOT)
 #define SIGNAL (PROCEDURES + CALL_PROFILE_SIGNAL)
 #define NODES (PROCEDURES + CALL_PROFILE_NODES)
@@ -441,14 +442,14 @@ static void test_full(void **state)
 	run_begin(&run, 7, CALL_POLICY_CALLS);
 	while (run.area->head.losses[CALL_LOSS_FULL] < 1000) {
 		for (uint64_t depth = 1; depth <= 2000; depth++)
-			call_automaton_enter(run.area, below(&run, 100000), 0,
+			call_automaton_enter(run.area, below(&run, MANY_PROCEDURES), 0,
 					     STACK_TOP - 16 * depth);
 		calls += 2000;
 		run.area->head.instructions += 1;
 		call_automaton_resume(run.area, UINT32_MAX, STACK_TOP);
 		call_automaton_leave(run.area, STACK_TOP - 16);
 	}
-	assert_int_equal(call_thread_read(&thread, run.fd, 0, 100000), 0);
+	assert_int_equal(call_thread_read(&thread, run.fd, 0, MANY_PROCEDURES), 0);
 	for (size_t i = 0; i < thread.transition_count; i++)
 		known += thread.transitions[i].calls;
 	assert_int_equal(known + thread.losses[CALL_LOSS_FULL], calls);

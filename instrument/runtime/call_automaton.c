@@ -230,6 +230,23 @@ static uint32_t context_state(struct call_area *area, uint32_t from, uint32_t pr
 						   .length = area->states[from].length + 1});
 }
 
+/* The latest first, which is found the fastest; but the procedure's own table is faster. */
+static inline void remember(struct call_area *area, uint32_t from, uint32_t procedure,
+			    uint32_t number)
+{
+	uint32_t place = call_layout_place(from, procedure);
+
+	if (procedure != CALL_LAYOUT_SIGNAL)
+		area->last[procedure][from % CALL_LAYOUT_LAST] = number;
+	for (uint32_t way = 0; way < CALL_LAYOUT_WAYS; way++) {
+		if (area->cache[way][place] == number)
+			return;
+	}
+	for (uint32_t way = CALL_LAYOUT_WAYS - 1; way > 0; way--)
+		area->cache[way][place] = area->cache[way - 1][place];
+	area->cache[0][place] = number;
+}
+
 /* A call that was not made before from here. Return: the state it leads to. */
 static __attribute__((noinline)) uint32_t build(struct call_area *area, uint32_t from,
 						uint32_t procedure, uint32_t site)
@@ -247,34 +264,20 @@ static __attribute__((noinline)) uint32_t build(struct call_area *area, uint32_t
 		state = area->head.policy == CALL_POLICY_CONTEXT
 				? context_state(area, from, procedure, site)
 				: calls_state(area, from, procedure);
-	if (state == CALL_LAYOUT_OTHER)
+	if (state == CALL_LAYOUT_OTHER) {
 		add_at_once(&area->head.losses[CALL_LOSS_FULL], 1);
-	else
+	} else {
 		add_transition(area, (struct call_transition){.from = from,
 							      .procedure = procedure,
 							      .site = site,
 							      .to = state,
 							      .calls = 1});
+		remember(area, from, procedure,
+			 (area->head.transition_count - 1) * CALL_LAYOUT_SCALE);
+	}
 	barrier();
 	area->head.building = 0;
 	return state;
-}
-
-/* The latest first, which is found the fastest; but the procedure's own table is faster. */
-static inline void remember(struct call_area *area, uint32_t from, uint32_t procedure,
-			    uint32_t number)
-{
-	uint32_t place = call_layout_place(from, procedure);
-
-	if (procedure != CALL_LAYOUT_SIGNAL)
-		area->last[procedure][from % CALL_LAYOUT_LAST] = number;
-	for (uint32_t way = 0; way < CALL_LAYOUT_WAYS; way++) {
-		if (area->cache[way][place] == number)
-			return;
-	}
-	for (uint32_t way = CALL_LAYOUT_WAYS - 1; way > 0; way--)
-		area->cache[way][place] = area->cache[way - 1][place];
-	area->cache[0][place] = number;
 }
 
 static inline uint32_t follow(struct call_area *area, uint32_t from, uint32_t procedure,
