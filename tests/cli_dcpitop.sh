@@ -103,7 +103,7 @@ screen()
 	screens=$((screens + 1)) # a server that is about to end takes nobody
 	tmux -S "$scratch/tmux$screens" -f /dev/null new-session -d -x "$1" -y "$2" \
 		"stty -g > $scratch/before; '$bin/dcpitop' --db '$scratch/live.db' --socket '$socket' ${*:3}
-		echo ended \$?; stty -g > $scratch/after; sleep 100"
+		status=\$?; stty -g > $scratch/after; echo ended \$status; sleep 100"
 }
 keys()
 {
