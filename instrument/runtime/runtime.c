@@ -13,17 +13,6 @@
 #include "instrument/runtime/runtime_system.h"
 #include "instrument/runtime/thread_window.h"
 
-/* %gs' base. */
-static uint64_t window_base(void)
-{
-	uint64_t base;
-
-	__asm__ volatile("movq %%gs:%c1, %0"
-			 : "=r"(base)
-			 : "i"(__builtin_offsetof(struct thread_window, self)));
-	return base;
-}
-
 static uint32_t *guard_of(struct profile_layout_state *state)
 {
 	return (uint32_t *)((char *)state + state->guard);
@@ -36,7 +25,7 @@ static void begin_checks(const struct profile_layout_state *state)
 
 	if (state->turns.burst == 0)
 		return;
-	turns = runtime_memory_at(state, window_base()).area;
+	turns = runtime_memory_at(state, thread_window_base()).area;
 	runtime_set_checks(state, turns->checks);
 }
 
@@ -73,7 +62,7 @@ void runtime_slow(struct profile_layout_state *state, struct runtime_frame *fram
 __attribute__((used)) void runtime_slow(struct profile_layout_state *state,
 					struct runtime_frame *frame)
 {
-	struct runtime_memory memory = runtime_memory_at(state, window_base());
+	struct runtime_memory memory = runtime_memory_at(state, thread_window_base());
 
 	runtime_mode_slow(state, &memory, frame);
 }

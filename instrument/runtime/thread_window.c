@@ -35,13 +35,29 @@ static int has_direct(void)
 	return 0;
 }
 
+/*
+ * If the kernel is not to be asked: the thread's memory says itself where it is, and so does ours.
+ * That is so of all threads once there has been a window, but for those that came before it.
+ */
+static uint64_t base_told(const struct process_area *area, int which)
+{
+	uint64_t base = 0;
+
+	if (which == ARCH_GET_FS)
+		__asm__ volatile("movq %%fs:0, %0" : "=r"(base));
+	else if (area->windows > 0)
+		base = thread_window_base();
+	return base;
+}
+
 static uint64_t base_of(const struct process_area *area, int which)
 {
 	uint64_t base = 0;
 
-	if (!area->direct)
-		CALL2(SYS_arch_prctl, which, &base);
-	else if (which == ARCH_GET_FS)
+	if (!area->direct) {
+		if (runtime_is_error(CALL2(SYS_arch_prctl, which, &base)))
+			base = base_told(area, which);
+	} else if (which == ARCH_GET_FS)
 		__asm__ volatile("rdfsbase %0" : "=r"(base));
 	else
 		__asm__ volatile("rdgsbase %0" : "=r"(base));

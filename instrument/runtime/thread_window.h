@@ -21,6 +21,17 @@ struct thread_window {
 	uint64_t mapped[PROCESS_AREA_IMAGES / 64];
 };
 
+/** thread_window_base() - where %gs' base is, if it is a window's. */
+static inline uint64_t thread_window_base(void)
+{
+	uint64_t base;
+
+	__asm__ volatile("movq %%gs:%c1, %0"
+			 : "=r"(base)
+			 : "i"(__builtin_offsetof(struct thread_window, self)));
+	return base;
+}
+
 /** thread_window_own() - this thread's; a new one, or an ended thread's, if it has none. */
 struct thread_window *thread_window_own(struct process_area *area);
 
