@@ -99,7 +99,7 @@ done
 image=$(${CC:-gcc} -print-prog-name=cc1)
 cat "$image" > /dev/null
 ms=$(cpu_time user $dcpix -q -o "$work/large" "$image")
-text=$(readelf -lW "$image" | awk '$1 == "LOAD" && / R E / { print strtonum($5) }')
+text=$(($(readelf -lW "$image" | awk '$1 == "LOAD" && / R E / { print $5 }')))
 [ -n "$text" ] && [ "$ms" -gt 0 ] || exit 0
 report rewriting_rate dcpix "cc1, user time" "$(awk -v t="$text" -v ms="$ms" 'BEGIN { printf "%.2f", t / ms / 1000 }')" MB/s
 report growth dcpix cc1 "$(awk -v a="$(stat -c %s "$work/large")" -v b="$(stat -L -c %s "$image")" \

@@ -43,10 +43,14 @@ pack()
 # Section headers are gone, and all behind the segments, as packers do.
 hide_sections()
 {
+	local end last=0 from bytes
+
+	while read -r from bytes; do
+		end=$((from + bytes))
+		last=$((end > last ? end : last))
+	done < <(readelf -lW "$old" | awk '/^  [A-Z]/ && $2 ~ /^0x/ { print $2, $5 }')
 	perl -e 'open(F, "+<:raw", $ARGV[0]) && seek(F, 40, 0) && print(F "\0" x 8) && seek(F, 60, 0)
-		&& print(F "\0" x 4) && truncate(F, hex($ARGV[1])) or die' "$old" \
-		"$(readelf -lW "$old" | awk '/^  [A-Z]/ && $2 ~ /^0x/ { end = strtonum($2) + strtonum($5)
-			if (end > last) last = end } END { printf "%x", last }')"
+		&& print(F "\0" x 4) && $ARGV[1] > 0 && truncate(F, $ARGV[1]) or die' "$old" $last
 }
 
 # Without symbols, code by hand that jumps into other code by hand is not to be told from it.
