@@ -167,7 +167,7 @@ static void find_entry(struct machine_code *code, const struct paths_places *pla
 static bool can_spare_rax(const struct point *point)
 {
 	return (point->live & LIVENESS_FLAGS) == 0 && (point->free & BIT(MACHINE_RAX)) == 0 &&
-	       __builtin_popcount(point->free & ~BIT(MACHINE_RSP)) >= 2;
+	       point_free(point, 0) >= 2;
 }
 
 /*
