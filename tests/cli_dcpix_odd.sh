@@ -85,6 +85,20 @@ for flags in "-O2" "-O0 -no-pie" "-O2 -static"; do
 		"$dcpix" -o "$new" "$old"
 done
 
+# Procedures that agree on registers as the ABI has it not.
+for flags in "-O2" "-O3 -no-pie -fno-pie" "-O1 -s" "-O2 -static" "-O2 -pg"; do
+	# shellcheck disable=SC2086 # words
+	${CC:-gcc} $flags tests/programs/conventions.c tests/programs/conventions_code.S -o "$old"
+	want=$(cd "$scratch" && "$old" 2>&1; echo $?)
+	for options in counts paths "paths --metric cycles" "context --metric none" "calls" \
+		"calls --metric instructions" "bursts --checks 3 --burst 2" "variation --checks 5"; do
+		# shellcheck disable=SC2086 # words
+		check "conventions $flags: it is rewritten: $options" "$dcpix" -q --mode $options -o "$new" "$old"
+		is "conventions $flags: $options" "$(cd "$scratch" && "$new" 2>&1; echo $?)" "$want"
+	done
+done
+rm -f "$scratch"/counts.*
+
 # Pointers into the middle of procedures.
 for flags in "-O2 -no-pie -fno-pie" "-O0 -no-pie -fno-pie" "-O2" "-O2 -static" "-O3 -no-pie -fno-pie -s"; do
 	# shellcheck disable=SC2086 # words

@@ -93,6 +93,16 @@ static const struct example examples[] = {
 	 LIVENESS_REGISTERS,
 	 LIVENESS_FLAGS},
 	{"a system call's arguments", {0x0f, 0x05, 0xc3}, 3, 0, RAX | RDI | RDX, 0},
+	{"nobody is asked to round", /* frndint; mov $1, %edx; ret */
+	 {0xd9, 0xfc, 0xba, 1, 0, 0, 0, 0xc3},
+	 8,
+	 0,
+	 RAX,
+	 RDX},
+	{"a register less itself", {0x19, 0xc0, 0xc3}, 3, 0, LIVENESS_CARRY, RAX | ZERO},
+	{"a register less another", {0x19, 0xc8, 0xc3}, 3, 0, LIVENESS_CARRY | RAX | RCX, ZERO},
+	{"less memory at itself", {0x19, 0x00, 0xc3}, 3, 0, LIVENESS_CARRY | RAX, ZERO},
+	{"a byte of it", {0x18, 0xc0, 0xc3}, 3, 0, LIVENESS_CARRY | RAX, ZERO},
 	{"a loop's own", /* again: dec %ecx; jne again; ret */
 	 {0xff, 0xc9, 0x75, 0xfc, 0xc3},
 	 5,
@@ -113,7 +123,7 @@ static void test_examples(void **state)
 		assert_int_equal(cfg_create_from_code(&cfg, &insn_x86_decoder, example->code,
 						      example->bytes, 0x1000, NULL),
 				 0);
-		assert_int_equal(liveness_find(&liveness, cfg, false), 0);
+		assert_int_equal(liveness_find(&liveness, cfg, NULL, false), 0);
 		live = liveness_before(&liveness, example->insn);
 		if ((live & example->live) != example->live || (live & example->dead) != 0)
 			fail_msg("%s: %#x is live", example->what, live);
@@ -132,10 +142,10 @@ static void test_across(void **state)
 	(void)state;
 	assert_int_equal(
 		cfg_create_from_code(&cfg, &insn_x86_decoder, code, sizeof(code), 0x1000, NULL), 0);
-	assert_int_equal(liveness_find(&liveness, cfg, false), 0);
+	assert_int_equal(liveness_find(&liveness, cfg, NULL, false), 0);
 	assert_true(liveness_crosses(&liveness));
 	liveness_deinit(&liveness);
-	assert_int_equal(liveness_find(&liveness, cfg, true), 0);
+	assert_int_equal(liveness_find(&liveness, cfg, NULL, true), 0);
 	assert_int_equal(liveness_before(&liveness, 0) & LIVENESS_FLAGS, LIVENESS_FLAGS);
 	assert_int_equal(liveness_before(&liveness, 2) & LIVENESS_FLAGS, LIVENESS_FLAGS);
 	liveness_deinit(&liveness);
@@ -152,7 +162,7 @@ static void test_free_register(void **state)
 	(void)state;
 	assert_int_equal(
 		cfg_create_from_code(&cfg, &insn_x86_decoder, code, sizeof(code), 0x1000, NULL), 0);
-	assert_int_equal(liveness_find(&liveness, cfg, false), 0);
+	assert_int_equal(liveness_find(&liveness, cfg, NULL, false), 0);
 	assert_int_equal(liveness_free_registers(&liveness, liveness_before(&liveness, 0)),
 			 1U << 0 | 1U << 2);
 	assert_int_equal(liveness_free_registers(&liveness, liveness_before(&liveness, 1)),
@@ -199,7 +209,7 @@ static void test_is_read(void **state)
 		assert_int_equal(cfg_create_from_code(&cfg, &insn_x86_decoder, cases[i].code,
 						      cases[i].bytes, 0x1000, &err),
 				 0);
-		assert_int_equal(liveness_find(&liveness, cfg, false), 0);
+		assert_int_equal(liveness_find(&liveness, cfg, NULL, false), 0);
 		assert_int_equal(liveness_is_read(&liveness, 0, cases[i].set), cases[i].read);
 		liveness_deinit(&liveness);
 		cfg_destroy(cfg);

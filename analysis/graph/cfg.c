@@ -61,3 +61,18 @@ long cfg_find_insn(const struct cfg *cfg, uint64_t address)
 	}
 	return low < cfg->insn_count && cfg->insns[low].address == address ? (long)low : -ENOENT;
 }
+
+long cfg_find_call(const struct cfg *cfg, uint32_t insn)
+{
+	uint32_t low = 0, high = cfg->call_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (cfg->calls[middle].insn < insn)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < cfg->call_count && cfg->calls[low].insn == insn ? (long)low : -ENOENT;
+}

@@ -179,4 +179,7 @@ int cfg_table_target(const struct cfg_table *table, struct image_code *image, in
  */
 long cfg_find_insn(const struct cfg *cfg, uint64_t address);
 
+/** cfg_find_call() - the call, or jump out, that an instruction is, O(log n). Return: -ENOENT. */
+long cfg_find_call(const struct cfg *cfg, uint32_t insn);
+
 #endif

@@ -76,11 +76,52 @@ static halves_t kills(const struct insn *insn)
 	return set;
 }
 
+/* Whether the kernel, or who knows, is asked for something: arguments are no operands. */
+static bool asks_others(const struct insn *insn)
+{
+	if (insn->class != INSN_SYSTEM)
+		return false;
+	switch (insn->opcode) {
+	case ZYDIS_MNEMONIC_CPUID:
+	case ZYDIS_MNEMONIC_ENDBR64:
+	case ZYDIS_MNEMONIC_FLDCW:
+	case ZYDIS_MNEMONIC_FNCLEX:
+	case ZYDIS_MNEMONIC_FNSTCW:
+	case ZYDIS_MNEMONIC_FNSTSW:
+	case ZYDIS_MNEMONIC_FRNDINT:
+	case ZYDIS_MNEMONIC_LDMXCSR:
+	case ZYDIS_MNEMONIC_RDFSBASE:
+	case ZYDIS_MNEMONIC_RDPID:
+	case ZYDIS_MNEMONIC_RDRAND:
+	case ZYDIS_MNEMONIC_RDSEED:
+	case ZYDIS_MNEMONIC_RDTSC:
+	case ZYDIS_MNEMONIC_RDTSCP:
+	case ZYDIS_MNEMONIC_STMXCSR:
+	case ZYDIS_MNEMONIC_VLDMXCSR:
+	case ZYDIS_MNEMONIC_VSTMXCSR:
+	case ZYDIS_MNEMONIC_XGETBV:
+		return false;
+	}
+	return insn->flow != INSN_FLOW_STOP;
+}
+
+/* sbb of a register and itself is what the carry says, whatever that was. */
+static bool is_carry_alone(const struct insn *insn)
+{
+	return insn->opcode == ZYDIS_MNEMONIC_SBB && insn->destination < 16 &&
+	       !(insn->flags & (INSN_READS_MEMORY | INSN_WRITES_MEMORY)) &&
+	       insn->operand_bytes >= 4 &&
+	       (set_of(&insn->reads) & LIVENESS_REGISTERS) == bit_of(insn->destination) &&
+	       insn->sources[1] == insn->destination;
+}
+
 /* What it looks at. That a written byte leaves the rest as it was is no look at that. */
 static halves_t looks_at(const struct insn *insn)
 {
 	uint32_t set = set_of(&insn->reads), low = 0, addresses;
 
+	if (is_carry_alone(insn))
+		return set & LIVENESS_FLAGS;
 	if (!(insn->flags & INSN_LOW_BYTES))
 		return halves(set);
 	addresses = bit_of(insn->memory.base) | bit_of(insn->memory.index);
@@ -97,18 +138,61 @@ static bool is_call(const struct insn *insn)
 	return insn->flow == INSN_FLOW_CALL || insn->flow == INSN_FLOW_CALL_INDIRECT;
 }
 
+/* What becomes of registers at a call, or a jump out of the procedure. */
+static struct liveness_call call_at(const struct liveness *liveness, uint32_t insn)
+{
+	long call = liveness->calls != NULL ? cfg_find_call(liveness->cfg, insn) : -1;
+
+	return call >= 0 ? liveness->calls->at[call]
+			 : (struct liveness_call){.uses = LIVENESS_LOOSE};
+}
+
+/* What others may look at there, of all. */
+static halves_t used_at(const struct liveness *liveness, uint32_t uses)
+{
+	return halves((LIVENESS_REGISTERS & ~LIVENESS_LOOSE) | uses |
+		      (liveness->across ? LIVENESS_FLAGS : 0));
+}
+
+/* Where nobody is known to look at a register, nor to end its value, it may be kept. */
+static halves_t before_call(const struct liveness *liveness, const struct insn *insn, halves_t live)
+{
+	struct liveness_call call = call_at(liveness, (uint32_t)(insn - liveness->cfg->insns));
+
+	return used_at(liveness, call.uses) | looks_at(insn) |
+	       (live & halves(LIVENESS_LOOSE & ~(uint32_t)call.ends));
+}
+
 /* What is live before an instruction if @live is behind it. */
 static halves_t step(const struct liveness *liveness, const struct insn *insn, halves_t live)
 {
 	if (is_call(insn))
-		return halves(LIVENESS_REGISTERS | (liveness->across ? LIVENESS_FLAGS : 0));
-	if (insn->class == INSN_SYSTEM) /* the kernel's arguments are no operands */
+		return before_call(liveness, insn, live);
+	if (asks_others(insn))
 		return live | halves(LIVENESS_REGISTERS | set_of(&insn->reads));
 	return (live & ~kills(insn)) |
 	       (looks_at(insn) & ~(halves_t)(may_keep_flags(insn) ? LIVENESS_FLAGS : 0U));
 }
 
-/* At the end of a block: of edges out of the procedure, all that others may look at. */
+/* What others may look at behind an edge out of the procedure. */
+static halves_t behind(const struct liveness *liveness, const struct cfg_edge *edge)
+{
+	halves_t all = halves(LIVENESS_REGISTERS | (liveness->across ? LIVENESS_FLAGS : 0));
+
+	if (liveness->calls == NULL)
+		return all;
+	switch (edge->kind) {
+	case CFG_EDGE_RETURN:
+		return all & ~halves(LIVENESS_LOOSE & ~(uint32_t)liveness->calls->behind);
+	case CFG_EDGE_TAIL:
+		return used_at(liveness, call_at(liveness, edge->insn).uses);
+	default:
+		return is_call(&liveness->cfg->insns[edge->insn]) ? all & ~halves(LIVENESS_LOOSE)
+								  : all;
+	}
+}
+
+/* At the end of a block. */
 static halves_t at_end(const struct liveness *liveness, const struct cfg_block *block)
 {
 	const struct cfg *cfg = liveness->cfg;
@@ -120,8 +204,7 @@ static halves_t at_end(const struct liveness *liveness, const struct cfg_block *
 		if (edge->to < cfg->block_count)
 			live |= liveness->begins[edge->to];
 		else if (edge->to == CFG_EXIT)
-			live |= halves(LIVENESS_REGISTERS |
-				       (liveness->across ? LIVENESS_FLAGS : 0));
+			live |= behind(liveness, edge);
 		else
 			live |= halves(LIVENESS_REGISTERS | LIVENESS_FLAGS);
 	}
@@ -167,10 +250,13 @@ static uint32_t longest_block(const struct cfg *cfg)
 	return longest;
 }
 
-int liveness_find(struct liveness *ret, const struct cfg *cfg, bool across)
+int liveness_find(struct liveness *ret, const struct cfg *cfg, const struct liveness_calls *calls,
+		  bool across)
 {
 	*ret = (struct liveness){
 		.cfg = cfg,
+		.calls = calls,
+		.changed = calls != NULL ? calls->changed : 0,
 		.across = across,
 		.in = calloc(cfg->block_count, sizeof(*ret->in)),
 		.out = calloc(cfg->block_count, sizeof(*ret->out)),
@@ -182,7 +268,7 @@ int liveness_find(struct liveness *ret, const struct cfg *cfg, bool across)
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < cfg->insn_count; i++)
-		ret->written |= set_of(&cfg->insns[i].writes) & LIVENESS_REGISTERS;
+		ret->changed |= liveness_effect(&cfg->insns[i]).writes;
 	ret->after[0] = 0;
 	solve(ret);
 	return 0;
@@ -250,7 +336,7 @@ static bool passes(const struct liveness *liveness, const struct cfg_block *bloc
 	for (uint32_t i = block->first; i < block->first + block->count && *set != 0; i++) {
 		const struct insn *insn = &liveness->cfg->insns[i];
 
-		if (insn->class == INSN_SYSTEM || (looks_at(insn) & *set) != 0)
+		if (asks_others(insn) || (looks_at(insn) & *set) != 0)
 			return false;
 		*set &= ~(is_call(insn) ? halves(SCRATCH) : kills(insn));
 	}
@@ -312,7 +398,21 @@ int liveness_is_read(const struct liveness *liveness, uint32_t block, uint32_t s
 	return r;
 }
 
+static uint32_t packed(halves_t set)
+{
+	return (uint32_t)(set & LIVENESS_REGISTERS) | (uint32_t)(set >> LOW) << LIVENESS_LOW;
+}
+
+struct liveness_effect liveness_effect(const struct insn *insn)
+{
+	return (struct liveness_effect){
+		.looks = packed(asks_others(insn) ? halves(LIVENESS_REGISTERS) : looks_at(insn)),
+		.kills = packed(kills(insn)),
+		.writes = (uint16_t)(set_of(&insn->writes) & LIVENESS_REGISTERS),
+	};
+}
+
 uint32_t liveness_free_registers(const struct liveness *liveness, uint32_t live)
 {
-	return liveness->written & ~live & ~(1U << RSP);
+	return liveness->changed & ~live & ~(1U << RSP);
 }

@@ -295,7 +295,7 @@ static int add_candidate(struct candidates *candidates, size_t index)
 }
 
 /* Flags first: where they matter decides how all procedures are looked at. */
-static int find_liveness(struct candidates *candidates)
+int candidates_find_liveness(struct candidates *candidates)
 {
 	int r = 0;
 
@@ -307,7 +307,9 @@ static int find_liveness(struct candidates *candidates)
 			if (candidate->kept || (round == 1 && !again))
 				continue;
 			liveness_deinit(&candidate->liveness);
-			r = liveness_find(&candidate->liveness, candidate->cfg, again);
+			r = liveness_find(&candidate->liveness, candidate->cfg,
+					  candidate->calls.at != NULL ? &candidate->calls : NULL,
+					  again);
 			if (r == 0 && round == 0)
 				candidates->across |= liveness_crosses(&candidate->liveness);
 		}
@@ -345,8 +347,6 @@ int candidates_find(struct candidates *ret, struct image_code *code, const struc
 			candidate_keep(&ret->all[c], "others jump into it");
 	}
 	free(references.all);
-	if (r == 0)
-		r = find_liveness(ret);
 	if (r == -ENOTSUP)
 		return error_set(err, ENOTSUP,
 				 "it uses %%gs, where rewritten programs have their counters");
@@ -447,6 +447,7 @@ void candidates_deinit(struct candidates *candidates)
 
 		candidate_drop_copies(candidate);
 		liveness_deinit(&candidate->liveness);
+		free(candidate->calls.at);
 		free(candidate->cuts);
 		cfg_destroy(candidate->cfg);
 	}
@@ -455,12 +456,18 @@ void candidates_deinit(struct candidates *candidates)
 	*candidates = (struct candidates){0};
 }
 
-long candidates_at(const struct candidates *candidates, uint64_t address)
+long candidates_of(const struct candidates *candidates, uint64_t address)
 {
 	long index = image_code_find(candidates->code, address);
 
-	if (index < 0 || candidates->of[index] < 0 ||
-	    candidates->all[candidates->of[index]].procedure->address != address)
-		return -1;
-	return candidates->of[index];
+	return index < 0 ? -1 : candidates->of[index];
+}
+
+long candidates_at(const struct candidates *candidates, uint64_t address)
+{
+	long candidate = candidates_of(candidates, address);
+
+	return candidate >= 0 && candidates->all[candidate].procedure->address == address
+		       ? candidate
+		       : -1;
 }

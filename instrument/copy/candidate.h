@@ -18,6 +18,7 @@ struct error;
 /**
  * struct candidate - a procedure
  * @cfg, @graph, @liveness, @copy, @old: what of these is made already
+ * @calls:  what @liveness knows of other procedures (convention.h)
  * @bytes:  of code
  * @offset: of the new code, in the code that is added; @recording_offset: of the second copy
  * @taken:  its address is kept somewhere, other than by the program's beginning
@@ -30,6 +31,7 @@ struct candidate {
 	struct cfg *cfg;
 	struct count_graph graph;
 	struct liveness liveness;
+	struct liveness_calls calls;
 	struct procedure_copy copy;
 	struct procedure_copy recording; /* the second copy, if there are two */
 	struct old_code old;
@@ -71,6 +73,12 @@ struct candidates {
 int candidates_find(struct candidates *ret, struct image_code *code, const struct elf_image *image,
 		    struct error *err);
 
+/**
+ * candidates_find_liveness() - of those that can be copied, once conventions are known
+ * Return: 0 or -ENOMEM.
+ */
+int candidates_find_liveness(struct candidates *candidates);
+
 void candidates_deinit(struct candidates *candidates);
 
 /**
@@ -90,6 +98,9 @@ void candidate_keep(struct candidate *candidate, const char *why);
 
 /** candidate_drop_copies() - free @graph, @copy, @recording and @old, to be made again. */
 void candidate_drop_copies(struct candidate *candidate);
+
+/** candidates_of() - the one that has the code at an address. Return: its number, or -1. */
+long candidates_of(const struct candidates *candidates, uint64_t address);
 
 /** candidates_at() - the one that begins at an address. Return: its number, or -1. */
 long candidates_at(const struct candidates *candidates, uint64_t address);

@@ -150,9 +150,9 @@ static uint32_t outside_of(const struct candidates *candidates)
 
 static uint32_t candidate_of(const struct candidates *candidates, uint64_t address)
 {
-	long index = image_code_find(candidates->code, address);
+	long candidate = candidates_of(candidates, address);
 
-	return index < 0 || candidates->of[index] < 0 ? NOWHERE : (uint32_t)candidates->of[index];
+	return candidate < 0 ? NOWHERE : (uint32_t)candidate;
 }
 
 /* The node that a call, or a jump, leads to. */

@@ -11,6 +11,7 @@
 #include <xxhash.h>
 
 #include "instrument/code/runtime_blob.h"
+#include "instrument/copy/convention.h"
 #include "instrument/copy/frame_copies.h"
 #include "instrument/copy/rewriter_internal.h"
 #include "instrument/copy/rewriter_report.h"
@@ -397,6 +398,9 @@ static int rewrite(struct rewriter *rewriter, const char *path, struct error *er
 	rewriter->recorded.build_id = image_code_build_id(rewriter->code);
 	rewriter->candidates.stubs = rewriter->mode->stubs;
 	r = candidates_find(&rewriter->candidates, rewriter->code, &rewriter->image, err);
+	if (r == 0 && (convention_find(&rewriter->candidates) < 0 ||
+		       candidates_find_liveness(&rewriter->candidates) < 0))
+		r = error_set(err, ENOMEM, "no memory for what is live");
 	if (r == 0)
 		r = read_frames(rewriter, err);
 	if (r == 0)

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/copy/convention.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "instrument/copy/convention_graph.h"
+
+#define R10_R11 0x0c00U
+/* What calls need not keep, by the ABI. */
+#define SCRATCH 0x0fc7U
+
+/**
+ * struct facts - what is found of a candidate
+ * @queued:  it is to be looked at again
+ * @worldly: it may call the world outside, or whom it calls may
+ * @given:   registers with values that are meant for somebody
+ * @meant:   likewise, or whom it calls has such
+ * @changed: of SCRATCH, as callers know
+ * @in:      what is looked at from where it begins, by itself or whom it calls
+ * @behind:  what is looked at behind its returns for certain
+ */
+struct facts {
+	bool queued;
+	bool worldly;
+	uint16_t given;
+	uint16_t meant;
+	uint16_t changed;
+	uint16_t in;
+	uint16_t behind;
+};
+
+/**
+ * struct solver - all that is known
+ * @facts:  by candidate
+ * @order:  candidates, each behind most of whom it calls
+ * @uses, @ends: of the calls of that which is looked at
+ * @queue:  candidates to be looked at, @waiting of them from @first on, round and round
+ * @by_pointer: of r10 and r11, what procedures may look at that pointers lead to
+ */
+struct solver {
+	struct convention_graph graph;
+	struct facts *facts;
+	uint32_t *order;
+	uint16_t *uses;
+	uint16_t *ends;
+	uint32_t *queue;
+	size_t count;
+	size_t first;
+	size_t waiting;
+	uint16_t by_pointer;
+};
+
+static const struct convention_callee *callee_at(const struct solver *solver, uint32_t number,
+						 uint32_t call)
+{
+	return convention_graph_callee(&solver->graph, number, call);
+}
+
+static const struct cfg *cfg_of(const struct solver *solver, uint32_t number)
+{
+	return convention_graph_cfg(&solver->graph, number);
+}
+
+/* --- whom to look at ------------------------------------------------------ */
+
+static void queue(struct solver *solver, uint32_t number)
+{
+	struct facts *facts = &solver->facts[number];
+
+	if (facts->queued || !solver->graph.nodes[number].known)
+		return;
+	facts->queued = true;
+	solver->queue[(solver->first + solver->waiting++) % solver->count] = number;
+}
+
+/* What is known of callees goes to their callers, or the other way: then the first ones are best.
+ */
+static void queue_all(struct solver *solver, bool callees_first)
+{
+	for (size_t c = 0; c < solver->count; c++)
+		queue(solver, solver->order[callees_first ? c : solver->count - 1 - c]);
+}
+
+static void queue_callers(struct solver *solver, uint32_t number)
+{
+	const size_t *first = solver->graph.first_caller;
+
+	for (size_t i = first[number]; i < first[number + 1]; i++)
+		queue(solver, solver->graph.callers[i]);
+}
+
+static uint32_t next(struct solver *solver)
+{
+	uint32_t number = solver->queue[solver->first];
+
+	solver->first = (solver->first + 1) % solver->count;
+	solver->waiting--;
+	solver->facts[number].queued = false;
+	return number;
+}
+
+static void forget_flows(struct solver *solver)
+{
+	for (size_t c = 0; c < solver->count; c++) {
+		if (solver->graph.nodes[c].known)
+			convention_flow_forget(&solver->graph.nodes[c].flow);
+	}
+}
+
+/* --- what is changed, and for whom ---------------------------------------- */
+
+/*
+ * Compilers pass no argument in r10 and r11 (but to nested procedures). Where one is looked at
+ * first of all, others of the image may be reached so by pointers, with either.
+ */
+static void find_by_pointer(struct solver *solver)
+{
+	const struct convention_graph *graph = &solver->graph;
+
+	for (size_t c = 0; c < solver->count; c++) {
+		if (graph->nodes[c].known && graph->candidates->all[c].taken &&
+		    convention_flow_looks(&graph->nodes[c].flow) & R10_R11)
+			solver->by_pointer = R10_R11;
+	}
+}
+
+/* Where nothing is known yet of whom it calls, nor of who calls it. */
+static void find_given(struct solver *solver)
+{
+	for (uint32_t c = 0; c < solver->count; c++) {
+		struct convention_node *node = &solver->graph.nodes[c];
+		struct convention_ends ends = {.uses = solver->uses};
+
+		if (!node->known)
+			continue;
+		for (uint32_t i = 0; i < cfg_of(solver, c)->call_count; i++)
+			solver->uses[i] = callee_at(solver, c, i)->number > CONVENTION_NOBODY
+						  ? LIVENESS_LOOSE & ~R10_R11
+						  : LIVENESS_LOOSE;
+		convention_flow_solve(&node->flow, &ends, NULL);
+		solver->facts[c].given = convention_flow_given(&node->flow, &ends);
+	}
+}
+
+/* What a candidate has of whom it calls. Return: whether that was new. */
+static bool add_callee(const struct solver *solver, struct facts *facts, uint32_t callee)
+{
+	struct facts before = *facts;
+
+	if (callee == CONVENTION_NOBODY)
+		return false;
+	if (callee > CONVENTION_NOBODY) {
+		facts->changed = SCRATCH;
+		facts->worldly = true;
+	} else {
+		facts->changed |= solver->facts[callee].changed;
+		facts->meant |= solver->facts[callee].meant;
+		facts->worldly |= solver->facts[callee].worldly;
+	}
+	return before.changed != facts->changed || before.meant != facts->meant ||
+	       before.worldly != facts->worldly;
+}
+
+/* What callers must know to be changed. */
+static void find_changed(struct solver *solver)
+{
+	for (size_t c = 0; c < solver->count; c++) {
+		solver->facts[c].changed = solver->graph.nodes[c].flow.writes & SCRATCH;
+		solver->facts[c].meant = solver->facts[c].given;
+	}
+	queue_all(solver, true);
+	while (solver->waiting > 0) {
+		uint32_t number = next(solver);
+		const struct cfg *cfg = cfg_of(solver, number);
+		bool is_new = false;
+
+		for (uint32_t i = 0; i < cfg->call_count; i++) {
+			if (cfg->calls[i].returns || cfg->calls[i].tail)
+				is_new |= add_callee(solver, &solver->facts[number],
+						     callee_at(solver, number, i)->number);
+		}
+		if (is_new)
+			queue_callers(solver, number);
+	}
+}
+
+/* --- what is looked at ---------------------------------------------------- */
+
+/* What a candidate is known to look at from there on. */
+static uint16_t looks(const struct solver *solver, const struct convention_callee *callee)
+{
+	return callee->block == CONVENTION_BEGINNING
+		       ? solver->facts[callee->number].in
+		       : convention_flow_begin(&solver->graph.nodes[callee->number].flow,
+					       callee->block);
+}
+
+/* What code can be found to look at, as it is not of the world outside. */
+static uint16_t looks_for_certain(const struct solver *solver,
+				  const struct convention_callee *callee)
+{
+	switch (callee->number) {
+	case CONVENTION_NOBODY:
+		return LIVENESS_LOOSE;
+	case CONVENTION_OUTSIDE:
+		return 0;
+	case CONVENTION_POINTER:
+		return solver->by_pointer;
+	default:
+		return looks(solver, callee);
+	}
+}
+
+/* What whom a candidate calls may look at. */
+static uint16_t may_look(const struct solver *solver, const struct facts *facts,
+			 const struct convention_callee *callee)
+{
+	unsigned int idle = R10_R11 & ~(unsigned int)facts->given;
+
+	switch (callee->number) {
+	case CONVENTION_NOBODY:
+		return LIVENESS_LOOSE;
+	case CONVENTION_OUTSIDE:
+		return (uint16_t)(LIVENESS_LOOSE & ~idle);
+	case CONVENTION_POINTER:
+		return (uint16_t)(LIVENESS_LOOSE & ~(idle & ~solver->by_pointer));
+	default:
+		return looks(solver, callee);
+	}
+}
+
+/*
+ * What comes through whom callers know to change it is of no use: of registers that are no
+ * arguments, nor meant for somebody; and behind the world outside, of @outside.
+ */
+static uint16_t ends_at(const struct solver *solver, uint32_t callee, uint16_t outside)
+{
+	if (callee >= CONVENTION_NOBODY)
+		return callee > CONVENTION_NOBODY ? outside : 0;
+	return (uint16_t)(R10_R11 & solver->facts[callee].changed & ~solver->facts[callee].meant);
+}
+
+/*
+ * What each looks at before it writes it. What passes through a procedure is no look at it: callers
+ * know themselves what they need.
+ * @certain: other than outside
+ */
+static void find_in(struct solver *solver, bool certain)
+{
+	for (size_t c = 0; c < solver->count; c++)
+		solver->facts[c].in = 0;
+	forget_flows(solver);
+	queue_all(solver, true);
+	while (solver->waiting > 0) {
+		uint32_t number = next(solver);
+		struct convention_node *node = &solver->graph.nodes[number];
+		struct facts *facts = &solver->facts[number];
+		struct convention_ends ends = {.uses = solver->uses, .ends = solver->ends};
+		bool grown = false;
+		uint16_t in;
+
+		for (uint32_t i = 0; i < cfg_of(solver, number)->call_count; i++) {
+			const struct convention_callee *callee = callee_at(solver, number, i);
+
+			solver->uses[i] = certain ? looks_for_certain(solver, callee)
+						  : may_look(solver, facts, callee);
+			solver->ends[i] = ends_at(solver, callee->number, R10_R11);
+		}
+		in = convention_flow_solve(&node->flow, &ends, &grown);
+		if (in != facts->in || (grown && node->joined))
+			queue_callers(solver, number);
+		facts->in = in;
+	}
+}
+
+/*
+ * Assembly may leave something where its caller looks for it. Not so if the world outside has
+ * been there meanwhile: what then seems to be looked at is so on ways that are never gone.
+ */
+static void add_behind(struct solver *solver, uint32_t callee, uint16_t live)
+{
+	struct facts *facts;
+
+	if (callee >= CONVENTION_NOBODY)
+		return;
+	facts = &solver->facts[callee];
+	if (facts->worldly)
+		live &= facts->meant;
+	if ((live & ~facts->behind) == 0)
+		return;
+	facts->behind |= live;
+	queue(solver, callee);
+}
+
+struct visitor {
+	struct solver *solver;
+	uint32_t number;
+};
+
+static void visit_call(void *context, uint32_t call, uint16_t live)
+{
+	struct visitor *visitor = context;
+
+	add_behind(visitor->solver, callee_at(visitor->solver, visitor->number, call)->number,
+		   live);
+}
+
+static void pass_on(struct solver *solver, uint32_t number, uint16_t behind)
+{
+	const struct cfg *cfg = cfg_of(solver, number);
+
+	for (uint32_t i = 0; i < cfg->call_count; i++) {
+		if (cfg->calls[i].tail)
+			add_behind(solver, callee_at(solver, number, i)->number, behind);
+	}
+}
+
+/* With what each is certain to look at. */
+static void find_behind(struct solver *solver)
+{
+	forget_flows(solver);
+	queue_all(solver, false);
+	while (solver->waiting > 0) {
+		uint32_t number = next(solver);
+		const struct cfg *cfg = cfg_of(solver, number);
+		struct convention_node *node = &solver->graph.nodes[number];
+		struct convention_ends ends = {.uses = solver->uses,
+					       .ends = solver->ends,
+					       .behind = solver->facts[number].behind};
+		struct visitor visitor = {.solver = solver, .number = number};
+		bool grown = false;
+
+		for (uint32_t i = 0; i < cfg->call_count; i++) {
+			const struct convention_callee *callee = callee_at(solver, number, i);
+
+			solver->uses[i] = looks_for_certain(solver, callee) |
+					  (cfg->calls[i].tail ? ends.behind : 0);
+			solver->ends[i] = ends_at(solver, callee->number, LIVENESS_LOOSE);
+		}
+		convention_flow_solve(&node->flow, &ends, &grown);
+		if (grown && node->joined)
+			queue_callers(solver, number);
+		convention_flow_visit(&node->flow, &ends, visit_call, &visitor);
+		pass_on(solver, number, ends.behind);
+	}
+}
+
+/* --- what comes of it ----------------------------------------------------- */
+
+/* What may matter behind a procedure's returns. */
+static uint16_t kept_by(const struct solver *solver, uint32_t number)
+{
+	const struct facts *facts = &solver->facts[number];
+
+	if (solver->graph.nodes[number].lost)
+		return LIVENESS_LOOSE;
+	return (uint16_t)(LIVENESS_LOOSE & (~facts->changed | facts->behind | facts->given));
+}
+
+/* Who is jumped to returns for it. */
+static struct liveness_call call_of(const struct solver *solver, uint32_t number, uint32_t call)
+{
+	const struct facts *facts = &solver->facts[number];
+	const struct convention_callee *callee = callee_at(solver, number, call);
+	struct liveness_call ret = {
+		.uses = may_look(solver, facts, callee),
+		.ends = ends_at(solver, callee->number, R10_R11),
+	};
+
+	if (cfg_of(solver, number)->calls[call].tail)
+		ret.uses |= callee->number < CONVENTION_NOBODY ? kept_by(solver, callee->number)
+							       : facts->behind;
+	return ret;
+}
+
+static int tell(const struct solver *solver, struct candidates *candidates)
+{
+	for (uint32_t c = 0; c < solver->count; c++) {
+		struct candidate *candidate = &candidates->all[c];
+
+		if (!solver->graph.nodes[c].known)
+			continue;
+		candidate->calls = (struct liveness_calls){
+			.at = malloc(((size_t)candidate->cfg->call_count + 1) *
+				     sizeof(*candidate->calls.at)),
+			.behind = kept_by(solver, c),
+			.changed = solver->facts[c].changed,
+		};
+		if (candidate->calls.at == NULL)
+			return -ENOMEM;
+		for (uint32_t i = 0; i < candidate->cfg->call_count; i++)
+			candidate->calls.at[i] = call_of(solver, c, i);
+	}
+	return 0;
+}
+
+int convention_find(struct candidates *candidates)
+{
+	struct solver solver = {.count = candidates->count};
+	int r = convention_graph_find(&solver.graph, candidates);
+
+	if (r < 0)
+		return r;
+	solver.facts = calloc(candidates->count + 1, sizeof(*solver.facts));
+	solver.queue = malloc((candidates->count + 1) * sizeof(*solver.queue));
+	solver.order = malloc((candidates->count + 1) * sizeof(*solver.order));
+	solver.uses = malloc((solver.graph.most + 1) * sizeof(*solver.uses));
+	solver.ends = malloc((solver.graph.most + 1) * sizeof(*solver.ends));
+	r = -ENOMEM;
+	if (solver.facts != NULL && solver.queue != NULL && solver.order != NULL &&
+	    solver.uses != NULL && solver.ends != NULL &&
+	    convention_graph_order(&solver.graph, solver.order) == 0) {
+		find_by_pointer(&solver);
+		find_given(&solver);
+		find_changed(&solver);
+		find_in(&solver, true);
+		find_behind(&solver);
+		find_in(&solver, false);
+		r = tell(&solver, candidates);
+	}
+	convention_graph_deinit(&solver.graph);
+	free(solver.facts);
+	free(solver.queue);
+	free(solver.order);
+	free(solver.uses);
+	free(solver.ends);
+	return r;
+}
