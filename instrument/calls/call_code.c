@@ -60,13 +60,13 @@ static struct block_place indexed(const struct call_code *calls, size_t offset, 
 
 /* --- pieces --------------------------------------------------------------- */
 
-/* With one register kept the stack pointer is just what places are told by. */
+/* Places are told by where the return address is: with nothing kept that is the stack pointer. */
 static unsigned int place_of(struct machine_code *code, const struct point_loan *loan,
 			     unsigned int reg)
 {
-	if (loan->depth == CALL_LAYOUT_BELOW)
+	if (loan->depth == 0)
 		return MACHINE_RSP;
-	block_code_address(code, reg, MACHINE_RSP, (int32_t)(loan->depth - CALL_LAYOUT_BELOW));
+	block_code_address(code, reg, MACHINE_RSP, (int32_t)loan->depth);
 	return reg;
 }
 
@@ -180,22 +180,22 @@ static void check_last(const struct call_code *calls, struct machine_code *code,
 }
 
 /*
- * If there is no room for another frame the depth would no longer be less than 0. It is not added
- * to in memory: threads for which there is none share theirs, and it must stay what was looked at.
+ * If there is no room for another frame the depth is no longer less than 0, and goes back. Threads
+ * for which there is no memory share theirs: between the look at a frame and this, each of them
+ * may have moved the depth by one (CALL_LAYOUT_SLACK).
  */
 static void push_frame(const struct call_code *calls, struct machine_code *code, unsigned int depth,
 		       unsigned int state, uint32_t full)
 {
 	block_code_move(code, BLOCK_STORE, state, IN_FRAME(calls, depth, 1, state)); /* no signal */
-	block_code_alu32(code, BLOCK_ALU_ADD, depth, FRAME_BYTES);
+	block_code_add32(code, IN_HEAD(calls, depth), FRAME_BYTES);
 	machine_code_branch(code, CONDITION_NOT_NEGATIVE, full);
-	block_code_move(code, BLOCK_STORE32, depth, IN_HEAD(calls, depth));
 }
 
 /*
  * Three registers are good: the depth, the state and the transition. With two the depth is
- * loaded again, which is less than to keep a third. If all must be kept the first one is before
- * the others: the stack pointer is then just right for check_last().
+ * loaded again, which is less than to keep a third. If one is free, the other is kept when the
+ * stack pointer is no longer needed as it is.
  */
 static void borrow(const struct call_code *calls, struct machine_code *code,
 		   struct call_aside *aside)
@@ -208,7 +208,7 @@ static void borrow(const struct call_code *calls, struct machine_code *code,
 		count = free >= 4 ? 4 : 3;
 	else if ((aside->point.live & LIVENESS_FLAGS) != 0)
 		count = 3;
-	else if (free == 0)
+	else if (free == 1)
 		count = 1;
 	point_borrow(code, &aside->point, taken, count, true, &aside->loan);
 	for (unsigned int i = 0; i < count; i++)
@@ -263,12 +263,12 @@ void call_code_enter(struct call_code *calls, const struct point *point, struct 
 	end(calls, code, &aside);
 }
 
-/* How many registers are needed: where one is kept the stack pointer is as it should be. */
+/* How many registers are needed: one if none is kept, so that the stack pointer is as it was. */
 static unsigned int for_leaving(const struct call_code *calls, const struct point *point)
 {
 	if (calls->metric != CALL_METRIC_NONE)
 		return 3;
-	return (point->live & LIVENESS_FLAGS) == 0 && point->free == 0 ? 1 : 2;
+	return (point->live & LIVENESS_FLAGS) == 0 && point_free(point, 0) > 0 ? 1 : 2;
 }
 
 void call_code_leave(struct call_code *calls, const struct point *point, struct machine_code *code,
@@ -289,8 +289,7 @@ void call_code_leave(struct call_code *calls, const struct point *point, struct 
 		block_code_move(code, BLOCK_LOAD32, state, IN_FRAME(calls, depth, 0, state));
 		charge(calls, code, state, last, aside.slow);
 	}
-	block_code_alu32(code, BLOCK_ALU_ADD, depth, (uint32_t)-FRAME_BYTES);
-	block_code_move(code, BLOCK_STORE32, depth, IN_HEAD(calls, depth));
+	block_code_add32(code, IN_HEAD(calls, depth), (uint32_t)-FRAME_BYTES);
 	point_give_back(code, &aside.loan);
 	end(calls, code, &aside);
 }
@@ -333,6 +332,7 @@ static void lose_frame(const struct call_code *calls, struct machine_code *code,
 		       const struct call_aside *aside)
 {
 	machine_code_place(code, aside->full);
+	block_code_add32(code, IN_HEAD(calls, depth), (uint32_t)-FRAME_BYTES);
 	block_code_increment(code, IN_HEAD(calls, losses[CALL_LOSS_DEEP]));
 	point_give_back(code, &aside->more);
 	point_give_back(code, &aside->loan);

@@ -92,18 +92,14 @@ enum call_loss {
 	CALL_LOSSES,
 };
 
-/*
- * Code of ours at an entry or a return has often kept one register on the stack, so places
- * there are told by what its pointer is then: the return address is this far above.
- */
-#define CALL_LAYOUT_BELOW 8U
-
 #define CALL_LAYOUT_GAP 2U
+
+/* Of frames: threads that share their memory may all of them have gone as far out of bounds. */
+#define CALL_LAYOUT_SLACK (1U << 12)
 
 /**
  * struct call_frame - an activation
- * @stack:  where its return address is, CALL_LAYOUT_BELOW that; and 1 more of a handler of
- *          signals
+ * @stack:  where its return address is; and 1 more of a handler of signals
  * @signal: it stands for the kernel, which has called the next one: CALL_LAYOUT_GAP, frames
  *          that the kernel has, else 0. The first of them is no frame: who was interrupted
  *          may have been about to make it one, and has filled it in
@@ -177,13 +173,16 @@ struct call_head {
 
 /**
  * struct call_area - of a thread: its head and tables
+ * @below, @above: zero: no place of the stack is in front of them
  * @slots: numbers of transitions; 0: free
  * @cache: likewise, CALL_LAYOUT_SCALE times
  * @last:  likewise, of each procedure: by which it was called lately
  */
 struct call_area {
 	struct call_head head;
+	struct call_frame below[CALL_LAYOUT_SLACK];
 	struct call_frame frames[CALL_LAYOUT_FRAMES + 1];
+	struct call_frame above[CALL_LAYOUT_SLACK];
 	uint32_t cache[CALL_LAYOUT_WAYS][CALL_LAYOUT_CACHE];
 	struct call_state states[CALL_LAYOUT_STATES];
 	struct call_transition transitions[CALL_LAYOUT_TRANSITIONS];

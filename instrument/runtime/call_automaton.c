@@ -294,10 +294,14 @@ static inline uint32_t follow(struct call_area *area, uint32_t from, uint32_t pr
 
 /* --- frames --------------------------------------------------------------- */
 
+/* Threads that share their memory may have moved it out of bounds. */
 static inline uint32_t depth_of(const struct call_area *area)
 {
-	return (uint32_t)(area->head.depth + CALL_LAYOUT_DEPTH) /
-	       (uint32_t)sizeof(struct call_frame);
+	int32_t depth = (area->head.depth + CALL_LAYOUT_DEPTH) / (int32_t)sizeof(struct call_frame);
+
+	if (depth < 0)
+		return 0;
+	return depth < (int32_t)CALL_LAYOUT_FRAMES ? (uint32_t)depth : CALL_LAYOUT_FRAMES - 1;
 }
 
 static inline void set_depth(struct call_area *area, uint32_t depth)

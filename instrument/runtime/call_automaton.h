@@ -33,7 +33,7 @@ void call_automaton_begin(struct call_area *area, enum call_policy policy, enum 
 /**
  * call_automaton_enter() - a procedure is entered
  * @site:  where it was called, or 0
- * @stack: CALL_LAYOUT_BELOW the return address
+ * @stack: where its return address is
  *
  * Frames at or below @stack are gone: a tail call has the place of who made it.
  */
@@ -46,7 +46,7 @@ void call_automaton_visit(struct call_area *area, uint32_t procedure, uint32_t s
 			  uint64_t stack);
 
 /** call_automaton_stay() - one that was visited makes a call that never comes back.
- * @stack: the stack pointer there, less CALL_LAYOUT_BELOW */
+ * @stack: the stack pointer there */
 void call_automaton_stay(struct call_area *area, uint32_t procedure, uint64_t stack);
 
 /** call_automaton_signal() - a procedure is entered as the handler of a signal, which may

@@ -21,7 +21,7 @@ static int is_handler(const struct runtime_frame *frame)
 
 void call_slow(const struct runtime_memory *memory, const struct runtime_frame *frame)
 {
-	uint64_t stack = runtime_stack(frame) - CALL_LAYOUT_BELOW;
+	uint64_t stack = runtime_stack(frame);
 	uint32_t procedure = (uint32_t)frame->argument;
 
 	switch ((enum call_operation)runtime_operation(frame)) {
