@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Random C programs (csmith), compiled in turn with the flags below, rewritten, and run:
-# they must print what they did, and count their main. COUNT (1000) of them, from SEED (1)
-# on, JOBS (2) at a time. Programs that take more than a second of CPU time are passed
+# they must print what they did, and count their main; and print that in two of the other modes,
+# by turns. COUNT (1000) of them, from SEED (1) on, JOBS (2) at a time. Programs that take more than a second of CPU time are passed
 # over, and told.
 set -u
 cd "$(dirname "$0")/.." || exit 2
@@ -17,6 +17,8 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 flags=("-O2" "-O0" "-O3 -fno-pie -no-pie" "-Os -static" "-O1 -fno-jump-tables" "-O2 -funroll-loops")
 compilers=("${CC:-gcc}" clang)
+modes=("context --metric none" "paths --metric cycles" "calls" "bursts --checks 5 --burst 3" "paths --room 1"
+	"variation --checks 7" "context")
 
 # output SECONDS PROGRAM: what it prints and ends with; 137 or 152 (SIGKILL, SIGXCPU) where
 # it takes more CPU time. Two processes that compare each other's times would be at the mercy of the host's load.
@@ -32,7 +34,7 @@ output()
 # try NUMBER FOLDER: prints "same", "long", or why not
 try()
 {
-	local cc=${compilers[$1 % 2]} option=${flags[$1 / 2 % ${#flags[@]}]} want got why
+	local cc=${compilers[$1 % 2]} option=${flags[$1 / 2 % ${#flags[@]}]} want got why mode
 
 	# It writes platform.info where it is.
 	(cd "$2" && csmith --max-funcs 5 --seed $((seed + $1)) -o "$2/random.c") ||
@@ -49,6 +51,15 @@ try()
 		{ echo "$cc $option: it is not rewritten: $why" && return; }
 	got=$(DCPIX_OUT=$2/counts output 20 "$2/new")
 	[ "$got" = "$want" ] || { echo "$cc $option: got ${got//$'\n'/ }, want ${want//$'\n'/ }" && return; }
+	for mode in "${modes[$1 % ${#modes[@]}]}" "${modes[($1 + 3) % ${#modes[@]}]}"; do
+		# shellcheck disable=SC2086 # words
+		"$dcpix" -q --mode $mode -o "$2/new.mode" "$2/random" 2> "$2/errors" ||
+			{ echo "$cc $option: $mode: $(head -n 1 "$2/errors")" && return; }
+		got=$(DCPIX_OUT=$2/recorded output 60 "$2/new.mode")
+		rm -f "$2"/recorded.*
+		[ "$got" = "$want" ] ||
+			{ echo "$cc $option, $mode: got ${got//$'\n'/ }, want ${want//$'\n'/ }" && return; }
+	done
 	# Of endless loops without effect clang makes no code at all: main is what comes next.
 	nm -S --defined-only "$2/random" | grep -q '^[0-9a-f]* 0*[1-9a-f][0-9a-f]* T main$' ||
 		{ echo same && return; }
