@@ -11,11 +11,6 @@
 /* How often values under way are passed on; what travels further has long arrived. */
 #define ROUNDS 4
 
-static bool is_call(const struct insn *insn)
-{
-	return insn->flow == INSN_FLOW_CALL || insn->flow == INSN_FLOW_CALL_INDIRECT;
-}
-
 static void remove_regs(struct insn_regs *set, const struct insn_regs *what)
 {
 	set->words[0] &= ~what->words[0];
@@ -54,7 +49,7 @@ static bool add_pending(struct pending *to, const struct pending *from)
 /* What is under way behind an instruction. */
 static void step(struct pending *pending, const struct insn *insn)
 {
-	if (is_call(insn)) {
+	if (insn_is_call(insn)) {
 		*pending = (struct pending){0};
 		return;
 	}
@@ -122,7 +117,7 @@ static enum stall_exposure exposure_of(const struct cfg *cfg, const struct cfg_b
 				       const struct fetch *fetch)
 {
 	const struct insn *insn = &cfg->insns[i];
-	bool returned = i > block->first && is_call(&cfg->insns[i - 1]);
+	bool returned = i > block->first && insn_is_call(&cfg->insns[i - 1]);
 
 	if (insn_regs_meet(&pending->quotients, &insn->reads))
 		return EXPOSED_DIVISION;

@@ -42,11 +42,6 @@ void jump_search_deinit(struct jump_search *search)
 	*search = (struct jump_search){0};
 }
 
-static bool is_call(const struct insn *insn)
-{
-	return insn->flow == INSN_FLOW_CALL || insn->flow == INSN_FLOW_CALL_INDIRECT;
-}
-
 /*
  * What is used behind a call was not set by it unless it is a result; so the call has
  * kept it, by the ABI or since the compiler has seen what is called (gcc's -fipa-ra).
@@ -55,8 +50,8 @@ static enum jump_change change_register(const struct jump_search *search, const 
 					uint8_t reg)
 {
 	if (!insn_regs_has(&insn->writes, reg) ||
-	    (is_call(insn) && reg == search->cfg->decoder->stack_pointer))
-		return is_call(insn) && insn_effect_is_result(search->cfg->decoder, reg)
+	    (insn_is_call(insn) && reg == search->cfg->decoder->stack_pointer))
+		return insn_is_call(insn) && insn_effect_is_result(search->cfg->decoder, reg)
 			       ? JUMP_DESTROYS
 			       : JUMP_KEEPS;
 	return insn->destination == reg && !(insn->flags & INSN_CONDITIONAL) ? JUMP_DEFINES
@@ -73,7 +68,7 @@ static enum jump_change change_memory(const struct jump_search *search, const st
 	const struct insn_memory *memory = &place->memory;
 	struct jump_place written = jump_place_of_memory(&insn->memory);
 
-	if (is_call(insn)) {
+	if (insn_is_call(insn)) {
 		/* Spilled values and tables survive. */
 		return insn_effect_is_result(search->cfg->decoder, memory->base) ? JUMP_DESTROYS
 										 : JUMP_KEEPS;

@@ -230,6 +230,13 @@ extern const struct insn_decoder insn_alpha_decoder; /* insn_alpha.c */
 /** insn_decoder_find() - by e_machine. Return: NULL if there is none. */
 const struct insn_decoder *insn_decoder_find(uint16_t machine);
 
+/** insn_is_call() - whether control goes elsewhere, and then, as a rule, to the next instruction.
+ */
+static inline bool insn_is_call(const struct insn *insn)
+{
+	return insn->flow == INSN_FLOW_CALL || insn->flow == INSN_FLOW_CALL_INDIRECT;
+}
+
 /** insn_ends_block() - whether control may go elsewhere than to the next instruction. */
 static inline bool insn_ends_block(const struct insn *insn)
 {

@@ -7,8 +7,6 @@
 
 #define RSP 4
 #define RCX 1
-/* What calls need not keep, by the ABI. */
-#define SCRATCH 0x0fc7U
 
 /*
  * Of registers the lowest byte is told from the rest, for compilers set it alone: bit i is the
@@ -133,11 +131,6 @@ static halves_t looks_at(const struct insn *insn)
 	return halves(set) | (halves_t)low << LOW;
 }
 
-static bool is_call(const struct insn *insn)
-{
-	return insn->flow == INSN_FLOW_CALL || insn->flow == INSN_FLOW_CALL_INDIRECT;
-}
-
 /* What becomes of registers at a call, or a jump out of the procedure. */
 static struct liveness_call call_at(const struct liveness *liveness, uint32_t insn)
 {
@@ -166,7 +159,7 @@ static halves_t before_call(const struct liveness *liveness, const struct insn *
 /* What is live before an instruction if @live is behind it. */
 static halves_t step(const struct liveness *liveness, const struct insn *insn, halves_t live)
 {
-	if (is_call(insn))
+	if (insn_is_call(insn))
 		return before_call(liveness, insn, live);
 	if (asks_others(insn))
 		return live | halves(LIVENESS_REGISTERS | set_of(&insn->reads));
@@ -187,8 +180,9 @@ static halves_t behind(const struct liveness *liveness, const struct cfg_edge *e
 	case CFG_EDGE_TAIL:
 		return used_at(liveness, call_at(liveness, edge->insn).uses);
 	default:
-		return is_call(&liveness->cfg->insns[edge->insn]) ? all & ~halves(LIVENESS_LOOSE)
-								  : all;
+		return insn_is_call(&liveness->cfg->insns[edge->insn])
+			       ? all & ~halves(LIVENESS_LOOSE)
+			       : all;
 	}
 }
 
@@ -322,7 +316,7 @@ bool liveness_crosses(const struct liveness *liveness)
 		for (uint32_t i = block->count; i > 0; i--) {
 			const struct insn *insn = &cfg->insns[block->first + i - 1];
 
-			if (is_call(insn) && live & LIVENESS_FLAGS && block->out_count > 0)
+			if (insn_is_call(insn) && live & LIVENESS_FLAGS && block->out_count > 0)
 				return true;
 			live = step(liveness, insn, live);
 		}
@@ -338,7 +332,7 @@ static bool passes(const struct liveness *liveness, const struct cfg_block *bloc
 
 		if (asks_others(insn) || (looks_at(insn) & *set) != 0)
 			return false;
-		*set &= ~(is_call(insn) ? halves(SCRATCH) : kills(insn));
+		*set &= ~(insn_is_call(insn) ? halves(LIVENESS_SCRATCH) : kills(insn));
 	}
 	return true;
 }

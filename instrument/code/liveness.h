@@ -23,6 +23,8 @@
  * them at calls and returns can be known (liveness_calls); all others may always matter there.
  */
 #define LIVENESS_LOOSE 0x0ec0U
+/* What calls need not keep, by the ABI. */
+#define LIVENESS_SCRATCH 0x0fc7U
 
 /**
  * struct liveness_call - of a call, or a jump out of a procedure: registers of LIVENESS_LOOSE

@@ -7,8 +7,6 @@
 #include "instrument/copy/convention_graph.h"
 
 #define R10_R11 0x0c00U
-/* What calls need not keep, by the ABI. */
-#define SCRATCH 0x0fc7U
 
 /**
  * struct facts - what is found of a candidate
@@ -16,7 +14,7 @@
  * @worldly: it may call the world outside, or whom it calls may
  * @given:   registers with values that are meant for somebody
  * @meant:   likewise, or whom it calls has such
- * @changed: of SCRATCH, as callers know
+ * @changed: of LIVENESS_SCRATCH, as callers know
  * @in:      what is looked at from where it begins, by itself or whom it calls
  * @behind:  what is looked at behind its returns for certain
  */
@@ -151,7 +149,7 @@ static bool add_callee(const struct solver *solver, struct facts *facts, uint32_
 	if (callee == CONVENTION_NOBODY)
 		return false;
 	if (callee > CONVENTION_NOBODY) {
-		facts->changed = SCRATCH;
+		facts->changed = LIVENESS_SCRATCH;
 		facts->worldly = true;
 	} else {
 		facts->changed |= solver->facts[callee].changed;
@@ -166,7 +164,7 @@ static bool add_callee(const struct solver *solver, struct facts *facts, uint32_
 static void find_changed(struct solver *solver)
 {
 	for (size_t c = 0; c < solver->count; c++) {
-		solver->facts[c].changed = solver->graph.nodes[c].flow.writes & SCRATCH;
+		solver->facts[c].changed = solver->graph.nodes[c].flow.writes & LIVENESS_SCRATCH;
 		solver->facts[c].meant = solver->facts[c].given;
 	}
 	queue_all(solver, true);

@@ -20,11 +20,6 @@ static uint16_t whole(uint32_t set)
 	return (uint16_t)(set | set >> LIVENESS_LOW);
 }
 
-static bool is_call(const struct insn *insn)
-{
-	return insn->flow == INSN_FLOW_CALL || insn->flow == INSN_FLOW_CALL_INDIRECT;
-}
-
 static uint32_t call_at(const struct cfg *cfg, uint32_t insn)
 {
 	long call = cfg_find_call(cfg, insn);
@@ -39,7 +34,7 @@ static uint32_t count_items(const struct cfg *cfg)
 	uint32_t count = cfg->block_count;
 
 	for (uint32_t i = 0; i < cfg->insn_count; i++)
-		count += is_call(&cfg->insns[i]);
+		count += insn_is_call(&cfg->insns[i]);
 	return count;
 }
 
@@ -79,7 +74,7 @@ static uint32_t make_items(struct convention_flow *flow, const struct cfg_block 
 			effect.looks &= ~idle;
 		item.looks |= effect.looks & parts(LIVENESS_LOOSE) & ~item.kills;
 		flow->writes |= effect.writes;
-		if (!is_call(insn)) {
+		if (!insn_is_call(insn)) {
 			item.kills |= effect.kills & parts(LIVENESS_LOOSE);
 			continue;
 		}
@@ -158,7 +153,7 @@ static uint16_t behind(const struct convention_flow *flow, const struct conventi
 		call = call_at(flow->cfg, edge->insn);
 		return call != CONVENTION_FLOW_NO_CALL ? ends->uses[call] : LIVENESS_LOOSE;
 	default:
-		return is_call(insn) || insn->flow == INSN_FLOW_STOP ? 0 : LIVENESS_LOOSE;
+		return insn_is_call(insn) || insn->flow == INSN_FLOW_STOP ? 0 : LIVENESS_LOOSE;
 	}
 }
 
@@ -305,7 +300,8 @@ static uint16_t given_in(const struct convention_flow *flow, const struct conven
 	for (uint32_t i = block->first + block->count; i > block->first; i--) {
 		const struct insn *insn = &flow->cfg->insns[i - 1];
 		struct liveness_effect effect = liveness_effect(insn);
-		uint32_t call = is_call(insn) ? call_at(flow->cfg, i - 1) : CONVENTION_FLOW_NO_CALL;
+		uint32_t call =
+			insn_is_call(insn) ? call_at(flow->cfg, i - 1) : CONVENTION_FLOW_NO_CALL;
 
 		if (call == CONVENTION_FLOW_NO_CALL)
 			given |= result_of(insn, pushed, flags_wanted) & LIVENESS_LOOSE &

@@ -116,18 +116,13 @@ static void check_leaving(struct graphs *graphs, const struct cfg *cfg, uint32_t
 			 to);
 }
 
-static bool is_call(const struct insn *insn)
-{
-	return insn->flow == INSN_FLOW_CALL || insn->flow == INSN_FLOW_CALL_INDIRECT;
-}
-
 /* To behind a call: it has returned. */
 static bool check_returned(struct graphs *graphs, const struct cfg *cfg, uint32_t to, uint64_t from)
 {
 	const struct cfg_block *block;
 	uint32_t call = to - 1;
 
-	if (to == 0 || !is_call(&cfg->insns[call]) ||
+	if (to == 0 || !insn_is_call(&cfg->insns[call]) ||
 	    cfg->insns[call].address + cfg->insns[call].bytes != cfg->insns[to].address)
 		return false;
 	block = &cfg->blocks[cfg->block_of[call]];
