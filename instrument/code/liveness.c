@@ -262,7 +262,7 @@ int liveness_find(struct liveness *ret, const struct cfg *cfg, const struct live
 		return -ENOMEM;
 	}
 	for (uint32_t i = 0; i < cfg->insn_count; i++)
-		ret->changed |= liveness_effect(&cfg->insns[i]).writes;
+		ret->changed |= set_of(&cfg->insns[i].writes) & LIVENESS_REGISTERS;
 	ret->after[0] = 0;
 	solve(ret);
 	return 0;

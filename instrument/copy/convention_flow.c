@@ -280,18 +280,18 @@ static uint16_t pushed(const struct cfg *cfg)
  * The register that is all that an instruction is for. It is not if somebody looks at its
  * flags; nor of what only takes the stack pointer back, a register that nobody has pushed.
  */
-static uint16_t result_of(const struct insn *insn, uint16_t pushed, bool flags_wanted)
+static uint16_t result_of(const struct insn *insn, uint16_t saved, bool flags_wanted)
 {
 	if (insn->destination >= 16 || insn->class == INSN_STRING ||
 	    (flags_wanted && has_flags(&insn->writes)))
 		return 0;
-	if (insn->opcode == ZYDIS_MNEMONIC_POP && !(pushed & 1U << insn->destination))
+	if (insn->opcode == ZYDIS_MNEMONIC_POP && !(saved & 1U << insn->destination))
 		return 0;
-	return liveness_effect(insn).writes & (1U << insn->destination);
+	return 1U << insn->destination;
 }
 
 static uint16_t given_in(const struct convention_flow *flow, const struct convention_ends *ends,
-			 const struct cfg_block *block, uint16_t pushed)
+			 const struct cfg_block *block, uint16_t saved)
 {
 	uint32_t live = at_end(flow, ends, block);
 	uint16_t given = 0;
@@ -304,8 +304,8 @@ static uint16_t given_in(const struct convention_flow *flow, const struct conven
 			insn_is_call(insn) ? call_at(flow->cfg, i - 1) : CONVENTION_FLOW_NO_CALL;
 
 		if (call == CONVENTION_FLOW_NO_CALL)
-			given |= result_of(insn, pushed, flags_wanted) & LIVENESS_LOOSE &
-				 ~whole(live);
+			given |= result_of(insn, saved, flags_wanted) & effect.writes &
+				 LIVENESS_LOOSE & ~whole(live);
 		live = before_call(ends, call, live);
 		live = (live & ~effect.kills) | effect.looks;
 		flags_wanted =
