@@ -4,6 +4,7 @@
 # Databases of the programs of tests/calc_fixtures.sh, for tests of tools that look at code.
 # After tests/tool_cli.sh, which sets $scratch, where they are, and $helpers.
 copy_id=00112233445566778899aabbccddeeff00112233
+chain_id=0a0b0c0d0e0f101112131415161718191a1b1c1d
 list_id=0102030405060708090a0b0c0d0e0f1011121314
 
 # make_db NAME < LINES: see tests/make_profile_db.c
@@ -55,6 +56,16 @@ list_db()
 	echo "sample 0 0x1000 7"
 	echo "image jit - [jit]"
 	echo "sample 0 0x10 3"
+	echo end
+}
+
+# By the clock of an x86-64 machine, which sees the instruction behind the one that takes long.
+chain_db()
+{
+	echo "event cycles cycles 60000 64000"
+	echo "epoch Some CPU"
+	echo "image file $chain_id $scratch/chain"
+	printf 'sample 0 0x%x %d\n' 0x1002 20 0x1005 6400 0x1009 900 0x100c 300
 	echo end
 }
 

@@ -107,3 +107,22 @@ as -o twin.o twin.s
 ld --build-id=0x0102030405060708090a0b0c0d0e0f1011121314 -Ttext=0x401000 -e walk --eh-frame-hdr \
 	-o list list.o twin.o
 strip -o list.stripped list
+
+# A loop that takes as long as its chain of results: a division, a multiplication, a sum.
+cat > chain.s << 'END'
+	.text
+	.globl divide
+	.type divide, @function
+divide:
+	xorl %edx, %edx
+	divq %rcx
+	imulq %rsi, %rax
+	addq %rcx, %rax
+	subq $1, %rcx
+	jne divide
+	ret
+	.size divide, . - divide
+	.section .note.GNU-stack, "", @progbits
+END
+as -o chain.o chain.s
+ld --build-id=0x0a0b0c0d0e0f101112131415161718191a1b1c1d -Ttext=0x401000 -e divide -o chain chain.o

@@ -84,6 +84,16 @@ is "unless samples of its event say that it is not" \
 	"$(json evidence "$misses" --as-published)" False
 valid "JSON with evidence" evidence
 
+chain_db | make_db chain
+like "a chain of results takes what it takes" "$(calc chain)" \
+	'No stall stands out .*
+By the code alone 401005 waits 1[0-9]\.[0-9] cycles each time for 401002, "div %rcx" \(latency of the one before\): [5-9][0-9]\.'
+is "its division is waited for, then its multiplication" \
+	"$(json chain '[(hex(i["address"]), hex(s["from"]), s["kind"]) for i in p[0]["instructions"]
+		for s in i["static_stalls"]]')" \
+	"[('0x401005', '0x401002', 'latency'), ('0x401009', '0x401005', 'latency')]"
+valid "JSON of a chain" chain
+
 list_db | make_db list
 is "the hottest procedure that has a symbol" "$(procedure list)" "walk: 18220 samples, 89.5% of all"
 is "of an epoch" "$(procedure list --epoch 1)" "walk: 9110 samples, 89.5% of all"

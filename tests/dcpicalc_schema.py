@@ -10,7 +10,8 @@ import sys
 
 CAUSES = {"icache", "itb", "dcache", "dtb", "write_buffer", "synchronization", "branch",
           "imul", "fdiv", "other"}
-KINDS = {"slotting", "ra_dependency", "rb_dependency", "rc_dependency", "fu_dependency"}
+KINDS = {"slotting", "ra_dependency", "rb_dependency", "rc_dependency", "fu_dependency",
+         "latency"}
 MODELS = {"alpha21164", "cortex-a53", "cortex-a55", "x86-64"}
 NUMBER = (int, float)
 

@@ -121,24 +121,67 @@ static void bounds_grow(void **state)
 	}
 }
 
-/* What dcpicalc shows of a loop: shares of the bound, none for the fused branch. */
-static void shares_add_up(void **state)
+static void schedule_loop(struct schedule *schedule, struct cfg **cfg, const struct loop *loop)
 {
-	const struct loop *loop = &loops[1];
-	struct schedule schedule;
-	struct cfg *cfg;
-
-	(void)state;
-	assert_int_equal(cfg_create_from_code(&cfg, &insn_x86_decoder, (const uint8_t *)loop->code,
+	assert_int_equal(cfg_create_from_code(cfg, &insn_x86_decoder, (const uint8_t *)loop->code,
 					      loop->bytes, 0x1000, NULL),
 			 0);
-	assert_int_equal(cfg->block_count, 1);
-	assert_int_equal(schedule_create(&schedule, x86(), cfg, NULL), 0);
+	assert_int_equal((*cfg)->block_count, 1);
+	assert_int_equal(schedule_create(schedule, x86(), *cfg, NULL), 0);
+}
+
+/*
+ * What dcpicalc shows of a loop: shares of what the front end and ports take, none for the
+ * fused branch; and behind the multiply what its result takes beside that.
+ */
+static void waits_show_behind(void **state)
+{
+	struct schedule schedule;
+	struct cfg *cfg;
+	const struct schedule_insn *insns;
+
+	(void)state;
+	schedule_loop(&schedule, &cfg, &loops[1]);
+	insns = schedule.insns;
 	assert_true(schedule.block_cycles[0] == 3);
-	assert_true(schedule.insns[0].min_cycles == 1.5 && schedule.insns[1].min_cycles == 1.5);
-	assert_true(schedule.insns[2].min_cycles == 0 && schedule.insns[2].issues_with_previous);
+	assert_true(insns[0].min_cycles == 0.5 && insns[0].stall_count == 0);
+	assert_true(insns[1].min_cycles == 2.5 && insns[1].stall_count == 1);
+	assert_true(insns[1].stalls[0].kind == STALL_LATENCY);
+	assert_true(insns[1].stalls[0].cycles == 2 && insns[1].stalls[0].from == 0);
+	assert_true(insns[2].min_cycles == 0 && insns[2].issues_with_previous);
 	schedule_deinit(&schedule);
 	cfg_destroy(cfg);
+}
+
+/* Whatever the chain: each cycle is somewhere, and most of what nothing else takes is waited. */
+static void cycles_add_up(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(loops) / sizeof(loops[0]); i++) {
+		const struct loop *loop = &loops[i];
+		double busy = fmax(fmax(loop->front, loop->ports), 1), sum = 0, waits = 0;
+		double most = fmax(loop->dependences - busy, 0);
+		struct schedule schedule;
+		struct cfg *cfg;
+
+		schedule_loop(&schedule, &cfg, loop);
+		for (uint32_t k = 0; k < cfg->insn_count; k++) {
+			const struct schedule_insn *insn = &schedule.insns[k];
+
+			sum += insn->min_cycles;
+			assert_true(insn->stall_count <= 1);
+			if (insn->stall_count == 0)
+				continue;
+			waits += insn->stalls[0].cycles;
+			assert_true(insn->stalls[0].cycles > 0 && !insn->issues_with_previous);
+			assert_int_equal((insn->stalls[0].from + 1) % cfg->insn_count, k);
+		}
+		if (fabs(sum - fmax(busy, loop->dependences)) > 1e-9 || waits > most + 1e-9 ||
+		    (most > 1 && waits < most / 2))
+			fail_msg("%s: %g cycles, %g of them waits", loop->what, sum, waits);
+		schedule_deinit(&schedule);
+		cfg_destroy(cfg);
+	}
 }
 
 int main(void)
@@ -146,7 +189,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(known_loops),
 		cmocka_unit_test(bounds_grow),
-		cmocka_unit_test(shares_add_up),
+		cmocka_unit_test(waits_show_behind),
+		cmocka_unit_test(cycles_add_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,26 +8,26 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A stall that is more than this part of M is likely to be one, if the estimate is. */
+/* A stall that is more than this part of M is likely to be one, if the estimate is: out of order M
+ * is what blocks take at best, and most take more. */
 #define UNSURE_SHARE 0.15
+#define UNSURE_SHARE_OUT_OF_ORDER 1.0
 
 /*
  * The frequency that stalls and gains are judged by: the end of the interval that speaks
- * against them. In order, intervals are often wide just because all of a block stalls: then
- * what M may be off, and no more, may speak against a stall.
+ * against them. Intervals are often wide just because all of a block stalls: then what M may be
+ * off (@unsure, a part of it), and no more, may speak against a stall.
  */
-static double frequency_to_judge_by(const struct frequency_estimate *frequency, bool likely,
+static double frequency_to_judge_by(const struct frequency_estimate *frequency, double unsure,
 				    bool stalled)
 {
-	double high = fmax(frequency->high, frequency->value);
-
 	if (!stalled)
 		return fmin(frequency->low, frequency->value);
-	return likely ? fmin(high, (1 + UNSURE_SHARE) * frequency->value) : high;
+	return fmin(fmax(frequency->high, frequency->value), (1 + unsure) * frequency->value);
 }
 
 static void measure_insn(struct instruction_cpi *ret, const struct schedule_insn *schedule,
-			 double samples, const struct frequency_estimate *frequency, bool likely)
+			 double samples, const struct frequency_estimate *frequency, double unsure)
 {
 	double stalls = 0, expected, noise;
 
@@ -47,7 +47,7 @@ static void measure_insn(struct instruction_cpi *ret, const struct schedule_insn
 		ret->high = 0;
 	ret->dynamic_cycles = ret->cpi - schedule->min_cycles;
 	expected = schedule->min_cycles *
-		   frequency_to_judge_by(frequency, likely, ret->dynamic_cycles > 0);
+		   frequency_to_judge_by(frequency, unsure, ret->dynamic_cycles > 0);
 	noise = CULPRIT_NOISE_SIGMAS * sqrt(expected + 1);
 	ret->significant =
 		ret->dynamic_cycles > 0 ? samples > expected + noise : samples < expected - noise;
@@ -56,12 +56,15 @@ static void measure_insn(struct instruction_cpi *ret, const struct schedule_insn
 static void measure_insns(struct culprits *culprits, const struct culprit_input *input)
 {
 	const struct cfg *cfg = input->cfg;
-	bool likely = input->model->in_order && !input->thorough;
+	double unsure = input->model->in_order ? UNSURE_SHARE : UNSURE_SHARE_OUT_OF_ORDER;
+
+	if (input->thorough)
+		unsure = INFINITY;
 
 	for (uint32_t i = 0; i < cfg->insn_count; i++)
 		measure_insn(&culprits->insns[i], &input->schedule->insns[i],
 			     input->profile->samples[i],
-			     &input->frequency->blocks[cfg->block_of[i]], likely);
+			     &input->frequency->blocks[cfg->block_of[i]], unsure);
 }
 
 static int compare_culprits(const void *a, const void *b)

@@ -65,8 +65,9 @@ struct culprit {
  * @static_cycles: sum of its static stalls
  * @dynamic_cycles: the rest; negative: a gain that is not explained
  * @significant: @dynamic_cycles is more than the noise of sampling and the interval of
- *            the frequency explain; in order, stalls of more than 15% of M need not be
- *            beyond the interval: then the @cycles_low of its culprits are 0
+ *            the frequency explain; stalls of more than 15% of M (out of order, where M is
+ *            seldom reached: as much as M) need not be beyond the interval: then the
+ *            @cycles_low of its culprits are 0
  * @first, @count: its culprits, in culprits.list, each cause once, in order of
  *            @cycles_high; none if there is no significant stall, or no explanation
  */

@@ -52,6 +52,12 @@ static void end(void *ctx, const struct culprit_path *path, enum culprit_path_en
 	(void)ctx, (void)path, (void)how;
 }
 
+/* Multiplications take as long as the schedule says; divisions may take longer. */
+static unsigned int doubt_of(const struct insn *insn)
+{
+	return insn->class == INSN_MULTIPLY ? 2 : 0;
+}
+
 static bool unit_bound(const struct culprit_stall *stall, struct culprit_bound *ret,
 		       bool (*uses)(const struct insn *insn), double busy_cycles)
 {
@@ -71,13 +77,12 @@ static bool unit_bound(const struct culprit_stall *stall, struct culprit_bound *
 	if (!stall->input->model->in_order) {
 		/* Users of a result wait beside the queue; the operation itself can't retire. */
 		ret->high = busy_cycles;
+		ret->doubt = doubt_of(search.insn);
 		return uses(search.insn);
 	}
 	culprit_path_walk(stall, &walk, &start);
 	ret->from = search.from;
-	/* Multiplications take as long as the schedule says; divisions may take longer. */
-	ret->doubt =
-		search.from != UINT32_MAX && cfg->insns[search.from].class == INSN_MULTIPLY ? 2 : 0;
+	ret->doubt = search.from != UINT32_MAX ? doubt_of(&cfg->insns[search.from]) : 0;
 	/* The schedule has counted a part of it already. */
 	ret->high = fmax(search.waits - stall->insns[stall->insn].static_cycles, 0);
 	return ret->high > 0;

@@ -21,7 +21,7 @@ const char *stall_kind_name(enum stall_kind kind)
 	static const char *const names[STALL_KINDS] = {
 		[STALL_SLOTTING] = "Slotting",		 [STALL_RA_DEPENDENCY] = "Ra dependency",
 		[STALL_RB_DEPENDENCY] = "Rb dependency", [STALL_RC_DEPENDENCY] = "Rc dependency",
-		[STALL_FU_DEPENDENCY] = "FU dependency",
+		[STALL_FU_DEPENDENCY] = "FU dependency", [STALL_LATENCY] = "Latency",
 	};
 
 	return names[kind];
@@ -32,7 +32,7 @@ char stall_kind_letter(enum stall_kind kind)
 	static const char letters[STALL_KINDS] = {
 		[STALL_SLOTTING] = 's',	     [STALL_RA_DEPENDENCY] = 'a',
 		[STALL_RB_DEPENDENCY] = 'b', [STALL_RC_DEPENDENCY] = 'c',
-		[STALL_FU_DEPENDENCY] = 'u',
+		[STALL_FU_DEPENDENCY] = 'u', [STALL_LATENCY] = 'l',
 	};
 
 	return letters[kind];

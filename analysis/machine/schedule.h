@@ -19,12 +19,13 @@ enum stall_kind {
 	STALL_RB_DEPENDENCY, /* its second; address registers */
 	STALL_RC_DEPENDENCY, /* third operand, flags, or the register that it writes */
 	STALL_FU_DEPENDENCY, /* the unit is busy */
+	STALL_LATENCY,	     /* out of order: the one before takes long, and others wait for it */
 	STALL_KINDS,
 };
 
 /** stall_kind_name() - "Slotting", "Ra dependency", ... */
 const char *stall_kind_name(enum stall_kind kind);
-/** stall_kind_letter() - of bubbles: 's', 'a', 'b', 'c', 'u'. */
+/** stall_kind_letter() - of bubbles: 's', 'a', 'b', 'c', 'u', 'l'. */
 char stall_kind_letter(enum stall_kind kind);
 
 /** struct static_stall - @cycles a stall takes each execution; @from: culprit, or UINT32_MAX. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "analysis/machine/throughput.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Iterations of a loop that are looked at: the later ones show its steady state. */
@@ -203,11 +204,12 @@ static double result_of(const struct machine_bound *bound, const struct dataflow
 	return start + cost->latency;
 }
 
-static void flow_through(const struct machine_bound *bound, struct dataflow *flow,
-			 const struct insn *insn)
+/* Return: by how much it is later than all before it, which it keeps from retiring. */
+static double flow_through(const struct machine_bound *bound, struct dataflow *flow,
+			   const struct insn *insn)
 {
 	bool stores = (insn->flags & INSN_WRITES_MEMORY) != 0;
-	double ready = result_of(bound, flow, insn);
+	double ready = result_of(bound, flow, insn), before = flow->last;
 
 	forget_stores(flow, insn, stores);
 	for (unsigned int w = 0; w < 2; w++)
@@ -221,11 +223,20 @@ static void flow_through(const struct machine_bound *bound, struct dataflow *flo
 		flow->stores[flow->store_count].memory = insn->memory;
 		flow->stores[flow->store_count++].ready = ready;
 	}
-	flow->last = ready > flow->last ? ready : flow->last;
+	if (ready <= before)
+		return 0;
+	flow->last = ready;
+	return ready - before;
 }
 
+typedef void (*hold_fn)(void *context, size_t insn, double cycles);
+
+/*
+ * Cycles of an iteration, once it is steady.
+ * @hold: who holds the others up, with his part of them; may be NULL
+ */
 static double dependence_bound(const struct machine_bound *bound, const struct insn *insns,
-			       size_t count)
+			       size_t count, hold_fn hold, void *context)
 {
 	struct dataflow flow;
 	double middle = 0;
@@ -234,8 +245,14 @@ static double dependence_bound(const struct machine_bound *bound, const struct i
 	for (int iteration = 0; iteration < WARM_UP + STEADY; iteration++) {
 		if (iteration == WARM_UP)
 			middle = flow.last;
-		for (size_t i = 0; i < count; i++)
-			flow_through(bound, &flow, &insns[i]);
+		for (size_t i = 0; i < count; i++) {
+			double held = is_fused(bound, insns, i)
+					      ? 0
+					      : flow_through(bound, &flow, &insns[i]);
+
+			if (hold != NULL && held > 0 && iteration >= WARM_UP)
+				hold(context, i, held / STEADY);
+		}
 	}
 	return (flow.last - middle) / STEADY;
 }
@@ -251,7 +268,7 @@ struct throughput throughput_of_block(const struct machine_bound *bound, const s
 	throughput.front = (double)operations / bound->width;
 	throughput.ports = port_bound(bound, insns, count);
 	if (loops) {
-		throughput.dependences = dependence_bound(bound, insns, count);
+		throughput.dependences = dependence_bound(bound, insns, count, NULL, NULL);
 		/* One taken branch a cycle. */
 		if (throughput.dependences < 1)
 			throughput.dependences = 1;
@@ -269,26 +286,78 @@ static bool loops(const struct cfg *cfg, uint32_t block_index)
 	return false;
 }
 
+/*
+ * struct waits - where a loop's waits are put down
+ * @insns: of the block
+ * @part:  of what dependences take, that nothing else would
+ */
+struct waits {
+	struct schedule_insn *insns;
+	uint32_t first;
+	uint32_t count;
+	double part;
+};
+
+/*
+ * Behind who is waited for: it has passed when the next one is seen to be the oldest. A cycle
+ * is what any instruction takes that needs the one before, and no stall.
+ */
+static void add_wait(void *context, size_t insn, double cycles)
+{
+	const struct waits *waits = context;
+	struct schedule_insn *behind = &waits->insns[(insn + 1) % waits->count];
+	double wait = cycles * waits->part;
+
+	if (cycles * STEADY <= 1) {
+		waits->insns[insn].min_cycles += wait;
+		return;
+	}
+	if (behind->stall_count == 0)
+		behind->stalls[behind->stall_count++] = (struct static_stall){
+			.kind = STALL_LATENCY, .from = waits->first + (uint32_t)insn};
+	behind->stalls[0].cycles += wait;
+	behind->min_cycles += wait;
+	behind->issues_with_previous = false;
+}
+
+/* In proportion to operations in the front end. */
+static void share_out(struct schedule_insn *ret, const struct machine_bound *bound,
+		      const struct insn *insns, uint32_t count, double cycles)
+{
+	unsigned int operations = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		operations += front_of(bound, insns, i);
+	for (uint32_t i = 0; i < count; i++) {
+		double share = operations > 0 ? (double)front_of(bound, insns, i) / operations
+					      : 1.0 / count;
+
+		ret[i].min_cycles = cycles * share;
+		ret[i].issues_with_previous = share <= 0;
+	}
+}
+
+static void schedule_block(struct schedule_insn *ret, const struct machine_bound *bound,
+			   const struct cfg *cfg, uint32_t block_index)
+{
+	const struct cfg_block *block = &cfg->blocks[block_index];
+	const struct insn *insns = &cfg->insns[block->first];
+	struct waits waits = {.insns = ret, .first = block->first, .count = block->count};
+	bool again = loops(cfg, block_index);
+	struct throughput t = throughput_of_block(bound, insns, block->count, again);
+	double busy = fmax(t.front, t.ports), least = again ? fmax(busy, 1) : busy;
+
+	share_out(ret, bound, insns, block->count, least);
+	if (t.dependences <= least)
+		return;
+	waits.part = (t.dependences - least) / t.dependences;
+	dependence_bound(bound, insns, block->count, add_wait, &waits);
+}
+
 int throughput_schedule(struct schedule *schedule, const struct machine_bound *bound,
 			const struct cfg *cfg)
 {
-	for (uint32_t b = 0; b < cfg->block_count; b++) {
-		const struct cfg_block *block = &cfg->blocks[b];
-		const struct insn *insns = &cfg->insns[block->first];
-		struct throughput t =
-			throughput_of_block(bound, insns, block->count, loops(cfg, b));
-		double cycles = t.front > t.ports ? t.front : t.ports, operations;
-
-		cycles = t.dependences > cycles ? t.dependences : cycles;
-		operations = t.front * bound->width;
-		for (uint32_t i = 0; i < block->count; i++) {
-			struct schedule_insn *insn = &schedule->insns[block->first + i];
-			double share = operations > 0 ? front_of(bound, insns, i) / operations
-						      : 1.0 / block->count;
-
-			insn->min_cycles = cycles * share;
-			insn->issues_with_previous = share <= 0;
-		}
-	}
+	for (uint32_t b = 0; b < cfg->block_count; b++)
+		schedule_block(&schedule->insns[cfg->blocks[b].first], bound, cfg, b);
 	return 0;
 }

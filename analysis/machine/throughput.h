@@ -30,7 +30,10 @@ struct throughput throughput_of_block(const struct machine_bound *bound, const s
  * @schedule: its arrays are there, zeroed
  *
  * Shares are in proportion to operations in the front end, since results retire in
- * groups and stalls hit whichever is the oldest. No static stalls are told.
+ * groups and stalls hit whichever is the oldest. Where dependences take longer than all else, as
+ * in a loop that multiplies a sum, the rest is told as static stalls (STALL_LATENCY): instructions
+ * retire in their order, so the time shows behind the one that has not finished, whoever
+ * waits for its result.
  *
  * Return: 0.
  */

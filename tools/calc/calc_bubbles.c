@@ -39,12 +39,17 @@ static const char *const causes[CULPRIT_CAUSES + 1] = {
 static const char *const stalls[STALL_KINDS] = {
 	[STALL_SLOTTING] = "slotting hazard",	 [STALL_RA_DEPENDENCY] = "Ra dependency",
 	[STALL_RB_DEPENDENCY] = "Rb dependency", [STALL_RC_DEPENDENCY] = "Rc dependency",
-	[STALL_FU_DEPENDENCY] = "unit busy",
+	[STALL_FU_DEPENDENCY] = "unit busy",	 [STALL_LATENCY] = "latency of the one before",
 };
 
 const char *calc_bubbles_cause(enum culprit_cause cause)
 {
 	return causes[cause];
+}
+
+const char *calc_bubbles_stall(enum stall_kind kind)
+{
+	return stalls[kind];
 }
 
 /* What a group of lines shows: letters, and those to be explained. */

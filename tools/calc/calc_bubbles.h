@@ -62,4 +62,7 @@ unsigned int calc_bubbles_causes(enum culprit_cause ret[CALC_BUBBLE_CAUSES],
 /** calc_bubbles_cause() - what a cause is called in prose: "D-cache miss". */
 const char *calc_bubbles_cause(enum culprit_cause cause);
 
+/** calc_bubbles_stall() - likewise of a static one. */
+const char *calc_bubbles_stall(enum stall_kind kind);
+
 #endif

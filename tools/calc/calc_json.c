@@ -9,7 +9,7 @@
 static const char *const stall_keys[STALL_KINDS] = {
 	[STALL_SLOTTING] = "slotting",		 [STALL_RA_DEPENDENCY] = "ra_dependency",
 	[STALL_RB_DEPENDENCY] = "rb_dependency", [STALL_RC_DEPENDENCY] = "rc_dependency",
-	[STALL_FU_DEPENDENCY] = "fu_dependency",
+	[STALL_FU_DEPENDENCY] = "fu_dependency", [STALL_LATENCY] = "latency",
 };
 
 const char *calc_json_stall_key(enum stall_kind kind)

@@ -144,10 +144,20 @@ static void print_dynamic(const struct sheet *sheet)
 	fputs("***\n", sheet->stream);
 }
 
+/* Figure 4 has no line for it: its machine waits in order. */
+static bool has_latency(const struct sheet *sheet)
+{
+	for (size_t i = 0; i < sheet->count; i++)
+		if (sheet->list[i]->stalls[STALL_LATENCY] > 0)
+			return true;
+	return false;
+}
+
 static void print_static(const struct sheet *sheet)
 {
 	for (unsigned int i = 0; i < STALL_KINDS; i++)
-		print_share(sheet, stall_kind_name((enum stall_kind)i), i);
+		if (i != STALL_LATENCY || has_latency(sheet))
+			print_share(sheet, stall_kind_name((enum stall_kind)i), i);
 	print_rule(sheet);
 	print_sum(sheet, "Subtotal static", static_of);
 	print_rule(sheet);

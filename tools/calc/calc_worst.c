@@ -10,6 +10,8 @@
 
 /* A stall of less is not worth a sentence. */
 #define CYCLES_MIN 0.5
+/* Nor is a wait by the code alone that takes less of the procedure's time. */
+#define SHARE_MIN 0.2
 /* A cause that has this share of a stall for certain is the cause. */
 #define MOSTLY 0.5
 
@@ -141,23 +143,62 @@ static void print_advice(FILE *stream, const struct calc_procedure *procedure,
 		fputs(".\n", stream);
 }
 
-void calc_worst_print(FILE *stream, const struct calc_procedure *procedure)
+/* struct wait - by the code alone; @cost: in samples, of all executions */
+struct wait {
+	const struct static_stall *stall;
+	uint32_t insn;
+	double cost;
+};
+
+static struct wait longest_wait(const struct procedure_analysis *analysis)
+{
+	struct wait longest = {.insn = UINT32_MAX};
+
+	for (uint32_t i = 0; i < analysis->cfg->insn_count; i++) {
+		const struct schedule_insn *schedule = &analysis->schedule.insns[i];
+		double frequency = analysis->frequency.blocks[analysis->cfg->block_of[i]].value;
+
+		for (unsigned int k = 0; frequency > 0 && k < schedule->stall_count; k++) {
+			const struct static_stall *stall = &schedule->stalls[k];
+
+			if (stall->cycles * frequency > longest.cost)
+				longest = (struct wait){stall, i, stall->cycles * frequency};
+		}
+	}
+	return longest;
+}
+
+/* If it takes longer than the worst stall. */
+static void print_wait(FILE *stream, const struct calc_procedure *procedure, double worst_cost)
 {
 	const struct procedure_analysis *analysis = procedure->analysis;
-	uint32_t worst = calc_worst_find(analysis);
+	const struct wait wait = longest_wait(analysis);
 	double samples = calc_procedure_samples(procedure);
-	const struct frequency_estimate *estimate;
-	const struct instruction_cpi *cpi;
 	char text[CALC_TEXT_BYTES];
 
-	if (worst == UINT32_MAX) {
-		fputs("No stall stands out of what the code itself takes and sampling leaves "
-		      "open.\n",
-		      stream);
+	if (!(wait.cost > worst_cost) || wait.cost < SHARE_MIN * samples ||
+	    wait.stall->cycles < CYCLES_MIN)
 		return;
+	fprintf(stream, "By the code alone %06" PRIx64 " waits %.1f cycles each time",
+		analysis->cfg->insns[wait.insn].address, wait.stall->cycles);
+	if (wait.stall->from < analysis->cfg->insn_count) {
+		calc_procedure_text(procedure, wait.stall->from, text);
+		fprintf(stream, " for %06" PRIx64 ", \"%s\"",
+			analysis->cfg->insns[wait.stall->from].address, text);
 	}
-	cpi = &analysis->culprits.insns[worst];
-	estimate = &analysis->frequency.blocks[analysis->cfg->block_of[worst]];
+	fprintf(stream, " (%s): %.1f%% of the procedure's time.\n",
+		calc_bubbles_stall(wait.stall->kind), 100 * fmin(wait.cost / samples, 1));
+}
+
+static void print_stall(FILE *stream, const struct calc_procedure *procedure, uint32_t worst)
+{
+	const struct procedure_analysis *analysis = procedure->analysis;
+	const struct instruction_cpi *cpi = &analysis->culprits.insns[worst];
+	const struct frequency_estimate *estimate =
+		&analysis->frequency.blocks[analysis->cfg->block_of[worst]];
+	double samples = calc_procedure_samples(procedure);
+	char text[CALC_TEXT_BYTES];
+
 	calc_procedure_text(procedure, worst, text);
 	fprintf(stream,
 		"The worst stall is at %06" PRIx64 ", \"%s\": %.1f cycles each time, %.1f%% of "
@@ -167,4 +208,18 @@ void calc_worst_print(FILE *stream, const struct calc_procedure *procedure)
 		estimate->confidence == FREQUENCY_LOW ? " (low confidence)" : "");
 	print_causes(stream, procedure, cpi);
 	print_advice(stream, procedure, cpi);
+}
+
+void calc_worst_print(FILE *stream, const struct calc_procedure *procedure)
+{
+	uint32_t worst = calc_worst_find(procedure->analysis);
+
+	if (worst == UINT32_MAX)
+		fputs("No stall stands out of what the code itself takes and sampling leaves "
+		      "open.\n",
+		      stream);
+	else
+		print_stall(stream, procedure, worst);
+	print_wait(stream, procedure,
+		   worst == UINT32_MAX ? 0 : calc_worst_cost(procedure->analysis, worst));
 }

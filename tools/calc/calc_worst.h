@@ -17,7 +17,10 @@ double calc_worst_cost(const struct procedure_analysis *analysis, uint32_t insn)
 /** calc_worst_find() - the instruction. Return: UINT32_MAX if no stall stands out. */
 uint32_t calc_worst_find(const struct procedure_analysis *analysis);
 
-/** calc_worst_print() - explain it, or say that there is none. */
+/**
+ * calc_worst_print() - explain it, or say that there is none; and what the code alone makes wait,
+ * if that takes longer
+ */
 void calc_worst_print(FILE *stream, const struct calc_procedure *procedure);
 
 #endif
