@@ -65,7 +65,7 @@ chain_db()
 	echo "event cycles cycles 60000 64000"
 	echo "epoch Some CPU"
 	echo "image file $chain_id $scratch/chain"
-	printf 'sample 0 0x%x %d\n' 0x1002 20 0x1005 6400 0x1009 900 0x100c 300
+	printf 'sample 0 0x%x %d\n' 0x1002 20 0x1005 6400 0x1009 900 0x100c 300 0x1013 90
 	echo end
 }
 

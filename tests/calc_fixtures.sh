@@ -122,6 +122,13 @@ divide:
 	jne divide
 	ret
 	.size divide, . - divide
+
+	.type spin.constprop.0, @function
+spin.constprop.0:
+	subl $1, %edi
+	jne spin.constprop.0
+	ret
+	.size spin.constprop.0, . - spin.constprop.0
 	.section .note.GNU-stack, "", @progbits
 END
 as -o chain.o chain.s

@@ -93,6 +93,9 @@ is "its division is waited for, then its multiplication" \
 		for s in i["static_stalls"]]')" \
 	"[('0x401005', '0x401002', 'latency'), ('0x401009', '0x401005', 'latency')]"
 valid "JSON of a chain" chain
+is "by the name that the compiler made another of" "$(procedure chain spin)" \
+	"spin.constprop.0: 90 samples, 1.2% of all"
+refused 1 'no procedure spi in images' chain spi
 
 list_db | make_db list
 is "the hottest procedure that has a symbol" "$(procedure list)" "walk: 18220 samples, 89.5% of all"

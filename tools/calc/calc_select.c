@@ -225,6 +225,14 @@ static bool demangled_is(const char *name, const char *wanted)
 	       (readable[length] == '\0' || readable[length] == '(');
 }
 
+/* Whether the compiler made it of the one that is meant: name.constprop.0, name.isra.0, ... */
+static bool is_made_of(const char *name, const char *wanted)
+{
+	size_t length = strlen(wanted);
+
+	return strncmp(name, wanted, length) == 0 && name[length] == '.';
+}
+
 /* The longest identifier in a name: mangled names have it as it is. */
 static void longest_word(const char *name, char word[64])
 {
@@ -264,8 +272,9 @@ static int by_name(struct search *search, struct calc_choice *choice)
 	for (size_t i = 0; i < count && r == 0 && !found; i++) {
 		const char *name = procedure_table_get(table, i)->name;
 
-		if (strncmp(name, "_Z", 2) == 0 && strstr(name, word) != NULL &&
-		    demangled_is(name, wanted))
+		if (is_made_of(name, wanted) ||
+		    (strncmp(name, "_Z", 2) == 0 && strstr(name, word) != NULL &&
+		     demangled_is(name, wanted)))
 			r = consider(search, choice, i);
 	}
 	return r;
