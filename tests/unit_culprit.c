@@ -304,6 +304,31 @@ static void test_out_of_order(void **state)
 	culprit_scene_deinit(&scene);
 }
 
+/* Ways back that are hardly ever anything else, and what takes no longer than was reckoned with. */
+static void test_out_of_order_unlikely(void **state)
+{
+	struct culprit_scene scene;
+
+	(void)state;
+	culprit_scene_loop(&scene, 4);
+	scene.model.in_order = false;
+	scene.model.skid_insns = 1;
+	scene.model.write_buffer_entries = 0;
+	culprit_scene_load(&scene, 8, X, P, 0);
+	culprit_scene_compute(&scene, 10, INSN_MULTIPLY, V, W);
+	culprit_scene_stall(&scene, 8, 30);
+	culprit_scene_stall(&scene, 11, 30);
+	culprit_scene_look(&scene);
+	assert_non_null(culprit_scene_find(&scene, 8, CULPRIT_DCACHE));
+	assert_null(culprit_scene_find(&scene, 8, CULPRIT_BRANCH));
+	assert_null(culprit_scene_find(&scene, 11, CULPRIT_IMUL));
+	assert_non_null(culprit_scene_find(&scene, 11, CULPRIT_OTHER));
+	scene.cfg->insns[10].class = INSN_DIVIDE;
+	culprit_scene_look(&scene);
+	assert_int_equal(culprit_scene_find(&scene, 11, CULPRIT_IMUL)->from, 10);
+	culprit_scene_deinit(&scene);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -321,6 +346,7 @@ int main(void)
 		cmocka_unit_test(test_units),
 		cmocka_unit_test(test_synchronization),
 		cmocka_unit_test(test_out_of_order),
+		cmocka_unit_test(test_out_of_order_unlikely),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,8 +10,9 @@
 /* Mispredicts are charged where control arrives, events at the branch or a little later. */
 #define EVENT_SKID 4
 
-/* What is likely is enough if it accounts for so much of a stall. */
+/* What is likely is enough if it accounts for so much of a stall, and a word if for so much. */
 #define LIKELY_SHARE 0.5
+#define WORD_SHARE 0.15
 
 /* How often a block is entered along an edge. */
 static double arrivals(const struct culprit_input *input, uint32_t edge)
@@ -131,10 +132,14 @@ bool culprit_branch_bound(const struct culprit_stall *stall, struct culprit_boun
 {
 	unsigned int cycles = stall->input->model->branch_mispredict_cycles;
 	struct mispredicts mispredicts = find_mispredicts(stall);
-	double likely = mispredicts.likely * cycles;
+	double likely = mispredicts.likely * cycles, most;
 
 	ret->high = fmin(mispredicts.possible * cycles, events_bound(stall));
+	most = fmin(stall->cycles, ret->high);
 	/* More than its own branches can account for: doubtful, but branches share counters. */
-	ret->doubt = likely < LIKELY_SHARE * fmin(stall->cycles, ret->high);
+	ret->doubt = likely < LIKELY_SHARE * most;
+	/* Out of order there always are others who may have done it. */
+	if (!stall->input->model->in_order && likely < WORD_SHARE * most)
+		ret->doubt = 2;
 	return mispredicts.possible > 0;
 }
