@@ -22,6 +22,7 @@
 #include "daemon/base/log.h"
 #include "daemon/base/loop.h"
 #include "daemon/collect/collector.h"
+#include "daemon/collect/overhead.h"
 #include "daemon/config.h"
 #include "daemon/event/event.h"
 #include "daemon/source/trace_writer.h"
@@ -287,6 +288,17 @@ static int events_resolve(const struct run *run, struct collector_config *config
 	return 0;
 }
 
+/* A clock's samples take a part of its period; others' periods are not of time. */
+static uint64_t sample_cost(const struct collector_config *config)
+{
+	uint64_t cost_ns;
+
+	if (!event_is_clock(&config->events.event[0]) ||
+	    overhead_measure(&config->events.event[0], config->cpu_hz, &cost_ns, NULL) < 0)
+		return 0;
+	return cost_ns;
+}
+
 static int collector_prepare(struct run *run, struct error *err)
 {
 	struct collector_config config = {
@@ -306,6 +318,7 @@ static int collector_prepare(struct run *run, struct error *err)
 
 	if (rc < 0)
 		return rc;
+	config.sample_cost_ns = sample_cost(&config);
 	rc = collector_open(&run->collector, &config, err);
 	if ((rc == -EACCES || rc == -EPERM) && !run->settings->user_only &&
 	    access(run->settings->db, W_OK) == 0) {
@@ -357,16 +370,24 @@ static int profile_prepare(struct run *run, char **command, struct error *err)
 	return rc;
 }
 
+/* So much of a busy CPU is worth a line. */
+#define EXPECTED_TOLD_PERMILLE 50
+
 static void summary_print(const struct run *run)
 {
 	struct collector_status status;
 
+	if (run->settings->quiet)
+		return;
 	collector_status(run->collector, &status);
-	if (!run->settings->quiet)
-		fprintf(stderr, "dcpirun: %s: %llu samples, %llu lost, %llu unknown (epoch %lld)\n",
-			run->settings->db, (unsigned long long)status.stored,
-			(unsigned long long)tally_sum(&status.counters, "loss"),
-			(unsigned long long)status.unknown, (long long)status.epoch);
+	fprintf(stderr, "dcpirun: %s: %llu samples, %llu lost, %llu unknown (epoch %lld)",
+		run->settings->db, (unsigned long long)status.stored,
+		(unsigned long long)tally_sum(&status.counters, "loss"),
+		(unsigned long long)status.unknown, (long long)status.epoch);
+	if (status.sample_cost_ns > 0 && status.expected_permille >= EXPECTED_TOLD_PERMILLE)
+		fprintf(stderr, "; taking them took %.0f%% of the time, %.1f us each",
+			(double)status.expected_permille / 10, (double)status.sample_cost_ns / 1e3);
+	fputc('\n', stderr);
 }
 
 static int exit_status(int status)

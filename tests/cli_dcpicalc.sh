@@ -146,6 +146,12 @@ like "names of what is called" "$text" 'call 0x401016 <helper>'
 like "a machine that does not issue in order is said to be one" "$text" 'x86-64, out of order'
 is "a clock's period in cycles, by the core's clock" "$(calc list --epoch 1 | grep ^time)" \
 	"time        cpu-clock: a sample stands for 600000 cycles, give or take 5%, at 2.90 to 3.10 GHz"
+list_db | sed '/core_clock_min/s/.*/&\ncounter stat sample_cost_ns 40000/' | make_db costly
+is "less what a sample costs" "$(calc costly --epoch 1 | grep ^time)" \
+	"time        cpu-clock: a sample stands for 480000 cycles, give or take 13%, at 2.90 to 3.10 GHz"
+list_db | sed '/core_clock_min/s/.*/&\ncounter stat sample_cost_ns 900000/' | make_db costly
+like "but never more than most of it" "$(calc costly --epoch 1 | grep ^time)" \
+	'stands for 120000 cycles, give or take 125%'
 is "that of an event that took turns; a core's clock that nobody measured" \
 	"$(calc list --epoch 2 | grep ^time)" \
 	"time        cpu-clock: a sample stands for 1160000 cycles, give or take 74%, at 0.8 to 5.0 GHz, ASSUMED: the core's clock was not recorded"

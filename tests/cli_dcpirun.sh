@@ -46,7 +46,7 @@ is "accounts for every sample of several processes" "$(identity "$db")" ""
 # The summary is one line that agrees with the database.
 summary=$("$run" --db "$work/one.db" "$work/split" 500 2>&1)
 like "prints one line" "$(printf '%s' "$summary" | wc -l):$summary" \
-	"^0:dcpirun: $work/one.db: [0-9]+ samples, 0 lost, [0-9]+ unknown \(epoch 1\)$"
+	"^0:dcpirun: $work/one.db: [0-9]+ samples, 0 lost, [0-9]+ unknown \(epoch 1\)(; taking them took [0-9]+% of the time, [0-9.]+ us each)?$"
 is "the summary is true" "$(printf '%s' "$summary" | grep -oE '[0-9]+ samples')" \
 	"$(sql "$work/one.db" "SELECT sum(count) FROM dcpi_samples") samples"
 is "says nothing with -q" "$("$run" -q --db "$work/one.db" true 2>&1)" ""
