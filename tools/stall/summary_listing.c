@@ -91,15 +91,29 @@ static double share(const struct stall_summary *sum, double samples)
 	return sum->tallied > 0 ? 100 * samples / sum->tallied : 0;
 }
 
-/* "D-cache miss 12-40%": what is certain decides, then what may be. */
+/*
+ * What is certain decides, then what may be: out of order, nothing is certain, and older work
+ * that is not finished may be behind everything, so half as much tells more.
+ */
+static bool is_worse(const struct stall_summary *sum, unsigned int cause, unsigned int than)
+{
+	double high = sum->high[cause], other = sum->high[than];
+
+	if (sum->low[cause] != sum->low[than])
+		return sum->low[cause] > sum->low[than];
+	if (cause == CULPRIT_OTHER)
+		return high > 2 * other;
+	return than == CULPRIT_OTHER ? 2 * high > other : high > other;
+}
+
+/* "D-cache miss 12-40%" */
 static void name_cause(struct summary_row *row)
 {
 	const struct stall_summary *sum = &row->sum;
 	unsigned int worst = 0;
 
 	for (unsigned int i = 1; i < CAUSES; i++) {
-		if (sum->low[i] > sum->low[worst] ||
-		    (sum->low[i] == sum->low[worst] && sum->high[i] > sum->high[worst]))
+		if (is_worse(sum, i, worst))
 			worst = i;
 	}
 	if (sum->high[worst] <= 0)
