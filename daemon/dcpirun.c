@@ -38,6 +38,8 @@
 #define DRAIN_NS (200 * NS_PER_MS)
 #define MERGE_NS (5 * NS_PER_SECOND)
 #define REPEAT_MAX 10000
+/* Samples of a rate that nobody asked for take no more of the command's time. */
+#define OVERHEAD_PERCENT 10
 #define MEMORY_LIMIT ((size_t)64 << 20)
 
 /* loop_run() ends with one of these. */
@@ -288,15 +290,24 @@ static int events_resolve(const struct run *run, struct collector_config *config
 	return 0;
 }
 
-/* A clock's samples take a part of its period; others' periods are not of time. */
-static uint64_t sample_cost(const struct collector_config *config)
+/*
+ * A clock's samples take a part of its period (others' periods are not of time): so much that
+ * where nobody has asked for a rate there are fewer of them, a half, a quarter, ...: runs that
+ * are to be compared should have the same.
+ */
+static void cost_find(struct collector_config *config)
 {
-	uint64_t cost_ns;
+	struct event_list *events = &config->events;
+	uint64_t most, rate = EVENT_RATE;
 
-	if (!event_is_clock(&config->events.event[0]) ||
-	    overhead_measure(&config->events.event[0], config->cpu_hz, &cost_ns, NULL) < 0)
-		return 0;
-	return cost_ns;
+	if (!event_is_clock(&events->event[0]) ||
+	    overhead_measure(&events->event[0], config->cpu_hz, &config->sample_cost_ns, NULL) < 0)
+		return;
+	most = overhead_rate(config->sample_cost_ns * events->count, OVERHEAD_PERCENT);
+	while (rate > most)
+		rate /= 2;
+	if (events->defaults != 0)
+		event_list_set_rate(events, config->cpu_hz, rate);
 }
 
 static int collector_prepare(struct run *run, struct error *err)
@@ -318,7 +329,7 @@ static int collector_prepare(struct run *run, struct error *err)
 
 	if (rc < 0)
 		return rc;
-	config.sample_cost_ns = sample_cost(&config);
+	cost_find(&config);
 	rc = collector_open(&run->collector, &config, err);
 	if ((rc == -EACCES || rc == -EPERM) && !run->settings->user_only &&
 	    access(run->settings->db, W_OK) == 0) {
@@ -370,7 +381,7 @@ static int profile_prepare(struct run *run, char **command, struct error *err)
 	return rc;
 }
 
-/* So much of a busy CPU is worth a line. */
+/* So much of a busy CPU is worth a word. */
 #define EXPECTED_TOLD_PERMILLE 50
 
 static void summary_print(const struct run *run)

@@ -80,7 +80,7 @@ if ! "${CC:-gcc}" -O2 -g -o "$scratch/varies" tests/programs/varies.c; then
 	exit
 fi
 for kb in 16 1024 64 256 700 512 900 128; do
-	TABLE_KB=$kb "$bin/dcpirun" -q -e cpu-clock --db "$scratch/live.db" --label "$kb kB" -- \
+	TABLE_KB=$kb "$bin/dcpirun" -q -e cpu-clock:180000-200000 --db "$scratch/live.db" --label "$kb kB" -- \
 		"$scratch/varies" 200
 done
 live=$scratch/live.db
