@@ -229,6 +229,37 @@ static void modules_come_and_go(void **state)
 	teardown(&fixture);
 }
 
+static size_t symbol_count(struct fixture *fixture, uint32_t image)
+{
+	struct profile_symbol *symbols;
+	size_t count;
+	char *names;
+
+	if (kernel_images_symbols(fixture->kernel, image, &symbols, &count, &names, NULL) < 0)
+		return 0;
+	free(symbols);
+	free(names);
+	return count;
+}
+
+/* Who has gone when a merge asks for its names has them still, until all have been asked for. */
+static void gone_modules_have_names(void **state)
+{
+	struct fixture fixture;
+	uint32_t alpha;
+
+	(void)state;
+	setup(&fixture, kallsyms_text, "alpha 16384 0 - Live 0xffffffffc0100000\n");
+	alpha = at(&fixture, MODULE).image;
+	write_text(fixture.modules, "");
+	write_text(fixture.kallsyms, "ffffffff81000000 T _text\nffffffff81004000 T _etext\n");
+	assert_int_equal(kernel_images_refresh(fixture.kernel, NULL), 1);
+	assert_int_equal(symbol_count(&fixture, alpha), 2);
+	kernel_images_forget_symbols(fixture.kernel);
+	assert_int_equal(symbol_count(&fixture, alpha), 0);
+	teardown(&fixture);
+}
+
 /* A module that is listed before its build-id is told is not taken for one without any. */
 static void modules_that_are_loading(void **state)
 {
@@ -352,9 +383,13 @@ static void running_kernel(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(images_and_their_ends), cmocka_unit_test(symbols_have_one_name),
-		cmocka_unit_test(modules_come_and_go),	 cmocka_unit_test(modules_that_are_loading),
-		cmocka_unit_test(hidden_addresses),	 cmocka_unit_test(no_kallsyms),
+		cmocka_unit_test(images_and_their_ends),
+		cmocka_unit_test(symbols_have_one_name),
+		cmocka_unit_test(modules_come_and_go),
+		cmocka_unit_test(gone_modules_have_names),
+		cmocka_unit_test(modules_that_are_loading),
+		cmocka_unit_test(hidden_addresses),
+		cmocka_unit_test(no_kallsyms),
 		cmocka_unit_test(running_kernel),
 	};
 

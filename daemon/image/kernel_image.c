@@ -58,7 +58,8 @@ struct kernel_images {
 	char release[65];
 	struct kernel_text kernel;
 	struct text_list modules;
-	bool adopted; /* kallsyms has been read for these */
+	struct text_list gone; /* with symbols that nobody has asked for yet */
+	bool adopted;	       /* kallsyms has been read for the modules */
 	uint32_t vdso;
 };
 
@@ -273,6 +274,40 @@ static int register_text(struct kernel_images *kernel, struct kernel_text *text)
 	return image_map_add_kernel(kernel->map, text->image, text->start, text->end - text->start);
 }
 
+static struct kernel_text *text_of(struct text_list *list, uint32_t image)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		if (list->texts[i].image == image)
+			return &list->texts[i];
+	}
+	return NULL;
+}
+
+/* Its samples may still be to be merged: nobody can read its symbols again. */
+static int keep_gone(struct kernel_images *kernel, struct kernel_text *text)
+{
+	struct text_list *gone = &kernel->gone;
+
+	if (text->symbols.count == 0 || text_of(gone, text->image) != NULL)
+		return 0;
+	if (array_reserve(&gone->texts, &gone->capacity, gone->count + 1, sizeof(*text)) < 0)
+		return -ENOMEM;
+	gone->texts[gone->count++] = *text;
+	text->symbols = (struct symbol_list){0};
+	return 0;
+}
+
+static int keep_all_gone(struct kernel_images *kernel, struct text_list *modules)
+{
+	int result = 0;
+
+	for (size_t i = 0; i < kernel->modules.count && result == 0; i++) {
+		if (text_of(modules, kernel->modules.texts[i].image) == NULL)
+			result = keep_gone(kernel, &kernel->modules.texts[i]);
+	}
+	return result;
+}
+
 /* Take over a list of modules and what kallsyms says of it. Return: 1, or an error. */
 static int adopt(struct kernel_images *kernel, struct text_list *modules, struct error *err)
 {
@@ -301,6 +336,8 @@ static int adopt(struct kernel_images *kernel, struct text_list *modules, struct
 		if (modules->texts[i].end > modules->texts[i].start)
 			result = register_text(kernel, &modules->texts[i]);
 	}
+	if (result == 0)
+		result = keep_all_gone(kernel, modules);
 	if (result < 0)
 		return error_set(err, -result, "cannot register the kernel's images");
 	text_list_deinit(&kernel->modules);
@@ -370,6 +407,7 @@ void kernel_images_destroy(struct kernel_images *kernel)
 		return;
 	symbol_list_deinit(&kernel->kernel.symbols);
 	text_list_deinit(&kernel->modules);
+	text_list_deinit(&kernel->gone);
 	free(kernel);
 }
 
@@ -394,15 +432,12 @@ static void collect_vdso(void *context, const char *name, uint64_t offset, uint6
 
 static struct kernel_text *find_text(struct kernel_images *kernel, uint32_t image)
 {
-	size_t i;
+	struct kernel_text *text;
 
 	if (kernel->kernel.end != 0 && kernel->kernel.image == image)
 		return &kernel->kernel;
-	for (i = 0; i < kernel->modules.count; i++) {
-		if (kernel->modules.texts[i].image == image)
-			return &kernel->modules.texts[i];
-	}
-	return NULL;
+	text = text_of(&kernel->modules, image);
+	return text != NULL ? text : text_of(&kernel->gone, image);
 }
 
 static void find_symbol(void *context, const struct kallsyms_symbol *symbol)
@@ -486,4 +521,5 @@ void kernel_images_forget_symbols(struct kernel_images *kernel)
 {
 	symbol_list_deinit(&kernel->kernel.symbols);
 	symbols_drop(&kernel->modules);
+	text_list_deinit(&kernel->gone);
 }
