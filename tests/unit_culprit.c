@@ -283,6 +283,13 @@ static void test_synchronization(void **state)
 	culprit_scene_deinit(&scene);
 }
 
+static void be_out_of_order(struct culprit_scene *scene)
+{
+	scene->model.in_order = false;
+	scene->model.skid_insns = 1;
+	scene->model.write_buffer_entries = 0;
+}
+
 /* Samples are one instruction late: the load before the sampled one is what waits. */
 static void test_out_of_order(void **state)
 {
@@ -290,9 +297,7 @@ static void test_out_of_order(void **state)
 
 	(void)state;
 	culprit_scene_straight(&scene, 7);
-	scene.model.in_order = false;
-	scene.model.skid_insns = 1;
-	scene.model.write_buffer_entries = 0;
+	be_out_of_order(&scene);
 	culprit_scene_load(&scene, 2, X, P, 0);
 	culprit_scene_compute(&scene, 5, INSN_ALU, Q, X);
 	culprit_scene_stall(&scene, 3, 30);
@@ -311,9 +316,7 @@ static void test_out_of_order_unlikely(void **state)
 
 	(void)state;
 	culprit_scene_loop(&scene, 4);
-	scene.model.in_order = false;
-	scene.model.skid_insns = 1;
-	scene.model.write_buffer_entries = 0;
+	be_out_of_order(&scene);
 	culprit_scene_load(&scene, 8, X, P, 0);
 	culprit_scene_compute(&scene, 10, INSN_MULTIPLY, V, W);
 	culprit_scene_stall(&scene, 8, 30);

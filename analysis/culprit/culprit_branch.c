@@ -10,9 +10,8 @@
 /* Mispredicts are charged where control arrives, events at the branch or a little later. */
 #define EVENT_SKID 4
 
-/* What is likely is enough if it accounts for so much of a stall, and a word if for so much. */
+/* What is likely is enough if it accounts for so much of a stall. */
 #define LIKELY_SHARE 0.5
-#define WORD_SHARE 0.15
 
 /* How often a block is entered along an edge. */
 static double arrivals(const struct culprit_input *input, uint32_t edge)
@@ -139,7 +138,7 @@ bool culprit_branch_bound(const struct culprit_stall *stall, struct culprit_boun
 	/* More than its own branches can account for: doubtful, but branches share counters. */
 	ret->doubt = likely < LIKELY_SHARE * most;
 	/* Out of order there always are others who may have done it. */
-	if (!stall->input->model->in_order && likely < WORD_SHARE * most)
+	if (!stall->input->model->in_order && likely < CULPRIT_MINOR_SHARE * most)
 		ret->doubt = 2;
 	return mispredicts.possible > 0;
 }

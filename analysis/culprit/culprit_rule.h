@@ -13,6 +13,9 @@
 /* Standard deviations that are noise. */
 #define CULPRIT_NOISE_SIGMAS 2
 
+/* This share of a stall need not be accounted for, nor is a cause of less worth a line. */
+#define CULPRIT_MINOR_SHARE 0.15
+
 /* Doubt that can't be greater. */
 #define CULPRIT_DOUBT_MAX 5
 

@@ -9,9 +9,6 @@
 /* Instructions that a late sample may belong to, at most. */
 #define SITES_MAX 8
 
-/* This share of a stall need not be accounted for, nor is a cause of less worth a line. */
-#define MINOR_SHARE 0.15
-
 /* struct sites - instructions that a stall seen at one may really be at. */
 struct sites {
 	uint32_t insns[SITES_MAX];
@@ -115,7 +112,7 @@ static bool acquit(struct culprit_suspects *suspects, double stall, unsigned int
 		if (keep[c])
 			high += bound->high;
 	}
-	if (high < stall * (1 - MINOR_SHARE))
+	if (high < stall * (1 - CULPRIT_MINOR_SHARE))
 		return false;
 	for (unsigned int c = 0; c < CULPRIT_CAUSES; c++)
 		suspects->listed[c] = keep[c];
@@ -128,5 +125,5 @@ void culprit_suspects_acquit(struct culprit_suspects *suspects, double stall, un
 	for (unsigned int doubt = least; doubt <= CULPRIT_DOUBT_MAX; doubt++)
 		if (acquit(suspects, stall, doubt, 0))
 			break;
-	acquit(suspects, stall, UINT_MAX, MINOR_SHARE * stall);
+	acquit(suspects, stall, UINT_MAX, CULPRIT_MINOR_SHARE * stall);
 }

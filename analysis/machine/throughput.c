@@ -233,7 +233,7 @@ typedef void (*hold_fn)(void *context, size_t insn, double cycles);
 
 /*
  * Cycles of an iteration, once it is steady.
- * @hold: who holds the others up, with his part of them; may be NULL
+ * @hold: who holds the others up, in each of STEADY iterations; may be NULL
  */
 static double dependence_bound(const struct machine_bound *bound, const struct insn *insns,
 			       size_t count, hold_fn hold, void *context)
@@ -251,21 +251,28 @@ static double dependence_bound(const struct machine_bound *bound, const struct i
 					      : flow_through(bound, &flow, &insns[i]);
 
 			if (hold != NULL && held > 0 && iteration >= WARM_UP)
-				hold(context, i, held / STEADY);
+				hold(context, i, held);
 		}
 	}
 	return (flow.last - middle) / STEADY;
+}
+
+static unsigned int operations_of(const struct machine_bound *bound, const struct insn *insns,
+				  size_t count)
+{
+	unsigned int operations = 0;
+
+	for (size_t i = 0; i < count; i++)
+		operations += front_of(bound, insns, i);
+	return operations;
 }
 
 struct throughput throughput_of_block(const struct machine_bound *bound, const struct insn *insns,
 				      size_t count, bool loops)
 {
 	struct throughput throughput = {0};
-	unsigned int operations = 0;
 
-	for (size_t i = 0; i < count; i++)
-		operations += front_of(bound, insns, i);
-	throughput.front = (double)operations / bound->width;
+	throughput.front = (double)operations_of(bound, insns, count) / bound->width;
 	throughput.ports = port_bound(bound, insns, count);
 	if (loops) {
 		throughput.dependences = dependence_bound(bound, insns, count, NULL, NULL);
@@ -306,9 +313,9 @@ static void add_wait(void *context, size_t insn, double cycles)
 {
 	const struct waits *waits = context;
 	struct schedule_insn *behind = &waits->insns[(insn + 1) % waits->count];
-	double wait = cycles * waits->part;
+	double wait = cycles * waits->part / STEADY;
 
-	if (cycles * STEADY <= 1) {
+	if (cycles <= 1) {
 		waits->insns[insn].min_cycles += wait;
 		return;
 	}
@@ -324,10 +331,8 @@ static void add_wait(void *context, size_t insn, double cycles)
 static void share_out(struct schedule_insn *ret, const struct machine_bound *bound,
 		      const struct insn *insns, uint32_t count, double cycles)
 {
-	unsigned int operations = 0;
+	unsigned int operations = operations_of(bound, insns, count);
 
-	for (uint32_t i = 0; i < count; i++)
-		operations += front_of(bound, insns, i);
 	for (uint32_t i = 0; i < count; i++) {
 		double share = operations > 0 ? (double)front_of(bound, insns, i) / operations
 					      : 1.0 / count;
