@@ -87,6 +87,7 @@ static size_t check_one(const struct machine_code *code, const struct wanted *wa
 	return length;
 }
 
+/* Some of it is put apart, from an item on; of half the rounds nothing is. */
 static void test_random(void **state)
 {
 	(void)state;
@@ -95,29 +96,43 @@ static void test_random(void **state)
 		struct machine_code code = {0};
 		struct wanted wanted[ITEMS];
 		uint32_t labels[LABELS];
-		uint64_t base = 0x400000 + 64 * (uint64_t)(rand() % 1000);
+		uint64_t base = 0x400000 + 64 * (uint64_t)(rand() % 1000), behind;
+		int apart = round % 2 ? rand() % (ITEMS + 1) : -1;
 		uint8_t *out;
 		size_t at = 0;
 
 		for (int i = 0; i < LABELS; i++)
 			labels[i] = machine_code_label(&code);
 		for (int i = 0; i < ITEMS; i++) {
+			if (i == apart)
+				machine_code_apart(&code);
 			if (i % (ITEMS / LABELS) == 0)
 				machine_code_place(&code, labels[i / (ITEMS / LABELS)]);
 			put_random(&code, &wanted[i], labels);
 		}
+		if (apart == ITEMS)
+			machine_code_apart(&code);
 		assert_int_equal(machine_code_layout(&code), 0);
-		out = malloc(code.bytes + 16);
+		behind = code.parts[MACHINE_NEAR].bytes + (uint64_t)(rand() % 100000);
+		machine_code_put_apart(&code, behind);
+		out = malloc(behind + code.parts[MACHINE_APART].bytes + 16);
 		assert_non_null(out);
 		assert_int_equal(machine_code_write(&code, out, base, nowhere, NULL), 0);
 		for (int i = 0; i < ITEMS; i++) {
+			if (i == apart) {
+				assert_int_equal(at, code.parts[MACHINE_NEAR].bytes);
+				at = behind;
+			}
 			if (i % (ITEMS / LABELS) == 0)
 				assert_int_equal(
 					machine_code_offset(&code, labels[i / (ITEMS / LABELS)]),
 					at);
 			at += check_one(&code, &wanted[i], out + at, base + at, base);
 		}
-		assert_int_equal(at, code.bytes);
+		if (apart >= 0 && apart < ITEMS)
+			assert_int_equal(at, behind + code.parts[MACHINE_APART].bytes);
+		else
+			assert_int_equal(at, code.parts[MACHINE_NEAR].bytes);
 		free(out);
 		machine_code_deinit(&code);
 	}
@@ -136,7 +151,8 @@ static void test_short_as_can_be(void **state)
 			machine_code_bytes(&code, "\x90", 1);
 		machine_code_place(&code, label);
 		assert_int_equal(machine_code_layout(&code), 0);
-		assert_int_equal(code.bytes, distance + (distance <= 127 ? 2 : 6));
+		assert_int_equal(code.parts[MACHINE_NEAR].bytes,
+				 distance + (distance <= 127 ? 2 : 6));
 		machine_code_deinit(&code);
 	}
 }
@@ -199,7 +215,7 @@ static void test_table(void **state)
 	machine_code_entry(&code, 4, table, 0x800000);
 	machine_code_entry(&code, 8, table, 0);
 	assert_int_equal(machine_code_layout(&code), 0);
-	assert_int_equal(code.bytes, 32);
+	assert_int_equal(code.parts[MACHINE_NEAR].bytes, 32);
 	assert_int_equal(machine_code_write(&code, out, address, nowhere, NULL), 0);
 	assert_memory_equal(out, load, 4);
 	memcpy(&displacement, out + 4, 4);
@@ -253,12 +269,59 @@ static void test_rows(void **state)
 	machine_code_deinit(&code);
 }
 
+static void see(void *context, uint64_t offset)
+{
+	uint64_t *last = context;
+
+	assert_true(offset > *last);
+	*last = offset;
+}
+
+/* Each part has rows of its own, the second from its begin on, and its own places of offsets. */
+static void test_parts(void **state)
+{
+	static const uint8_t push[] = {0x50}, load[] = {0x65, 0x48, 0x8b, 0x04, 0x25, 0, 0, 0, 0};
+	struct machine_code code = {0};
+	uint32_t aside = machine_code_label(&code);
+	const struct machine_row *rows;
+	uint64_t last = 0;
+
+	(void)state;
+	machine_code_frame(&code, 3);
+	machine_code_branch(&code, MACHINE_NOT_EQUAL, aside);
+	machine_code_thread(&code, load, sizeof(load), 5);
+	machine_code_apart(&code);
+	machine_code_place(&code, aside);
+	machine_code_bytes(&code, push, sizeof(push));
+	machine_code_stack(&code, 8);
+	machine_code_thread(&code, load, sizeof(load), 5);
+	assert_int_equal(machine_code_layout(&code), 0);
+	machine_code_put_apart(&code, 0x1000);
+	assert_int_equal(code.parts[MACHINE_NEAR].bytes, 6 + sizeof(load));
+	assert_int_equal(code.parts[MACHINE_APART].bytes, 1 + sizeof(load));
+	assert_int_equal(machine_code_offset(&code, aside), 0x1000);
+	assert_int_equal(machine_code_rows(&code, MACHINE_NEAR, &rows), 1);
+	assert_int_equal(rows[0].frame, 3);
+	assert_int_equal(machine_code_rows(&code, MACHINE_APART, &rows), 2);
+	assert_int_equal(rows[0].offset, 0x1000);
+	assert_int_equal(rows[0].frame, 3);
+	assert_int_equal(rows[0].depth, 0);
+	assert_int_equal(rows[1].offset, 0x1001);
+	assert_int_equal(rows[1].depth, 8);
+	machine_code_visit_thread(&code, MACHINE_NEAR, see, &last);
+	assert_int_equal(last, 6 + 5);
+	machine_code_visit_thread(&code, MACHINE_APART, see, &last);
+	assert_int_equal(last, 0x1001 + 5);
+	machine_code_deinit(&code);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random),	  cmocka_unit_test(test_short_as_can_be),
 		cmocka_unit_test(test_alignment), cmocka_unit_test(test_too_far),
 		cmocka_unit_test(test_table),	  cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_parts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

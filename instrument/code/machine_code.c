@@ -8,6 +8,8 @@
 #include "lib/array.h"
 
 #define NOT_PLACED UINT64_MAX
+/* Until it is known where that is; no branch that leads there is short. */
+#define APART_OFFSET (UINT64_C(1) << 32)
 
 enum item_kind {
 	ITEM_BYTES,
@@ -88,12 +90,10 @@ uint32_t machine_code_label(struct machine_code *code)
 	return (uint32_t)code->label_count++;
 }
 
-static void set_stack(struct machine_code *code, uint32_t frame, uint32_t depth)
+static void add_row(struct machine_code *code, uint32_t frame, uint32_t depth)
 {
-	if (code->failed || (frame == code->frame && depth == code->depth))
-		return;
-	if (array_reserve(&code->rows, &code->row_capacity, code->row_count + 1,
-			  sizeof(*code->rows)) < 0) {
+	if (code->failed || array_reserve(&code->rows, &code->row_capacity, code->row_count + 1,
+					  sizeof(*code->rows)) < 0) {
 		code->failed = true;
 		return;
 	}
@@ -101,6 +101,12 @@ static void set_stack(struct machine_code *code, uint32_t frame, uint32_t depth)
 	code->depth = depth;
 	add(code, (struct machine_item){.kind = ITEM_ROW, .other = (uint32_t)code->row_count});
 	code->rows[code->row_count++] = (struct machine_row){.frame = frame, .depth = depth};
+}
+
+static void set_stack(struct machine_code *code, uint32_t frame, uint32_t depth)
+{
+	if (frame != code->frame || depth != code->depth)
+		add_row(code, frame, depth);
 }
 
 void machine_code_frame(struct machine_code *code, uint32_t frame)
@@ -240,11 +246,29 @@ static size_t item_bytes(const struct machine_item *item, uint64_t offset)
 	return 0;
 }
 
-static void find_places(struct machine_code *code)
+void machine_code_apart(struct machine_code *code)
 {
-	uint64_t offset = 0;
+	struct machine_range *apart = &code->parts[MACHINE_APART];
 
-	for (size_t i = 0; i < code->item_count; i++) {
+	code->apart = true;
+	apart->first_item = code->item_count;
+	apart->first_row = code->row_count;
+	add_row(code, code->frame, code->depth);
+}
+
+/* Ends of a part, in items. */
+static size_t end_of(const struct machine_code *code, enum machine_part part)
+{
+	return part == MACHINE_NEAR && code->apart ? code->parts[MACHINE_APART].first_item
+						   : code->item_count;
+}
+
+static void find_places(struct machine_code *code, enum machine_part part)
+{
+	struct machine_range *range = &code->parts[part];
+	uint64_t offset = range->offset;
+
+	for (size_t i = range->first_item; i < end_of(code, part); i++) {
 		struct machine_item *item = &code->items[i];
 
 		item->offset = offset;
@@ -254,7 +278,7 @@ static void find_places(struct machine_code *code)
 			code->rows[item->other].offset = offset;
 		offset += item_bytes(item, offset);
 	}
-	code->bytes = offset;
+	range->bytes = offset - range->offset;
 }
 
 /*
@@ -284,10 +308,29 @@ int machine_code_layout(struct machine_code *code)
 {
 	if (code->failed)
 		return -ENOMEM;
+	code->parts[MACHINE_APART].offset = APART_OFFSET;
 	do {
-		find_places(code);
+		find_places(code, MACHINE_NEAR);
+		if (code->apart)
+			find_places(code, MACHINE_APART);
 	} while (widen(code));
 	return 0;
+}
+
+void machine_code_put_apart(struct machine_code *code, uint64_t offset)
+{
+	code->parts[MACHINE_APART].offset = offset;
+	if (code->apart)
+		find_places(code, MACHINE_APART);
+}
+
+size_t machine_code_rows(const struct machine_code *code, enum machine_part part,
+			 const struct machine_row **ret)
+{
+	size_t near = code->apart ? code->parts[MACHINE_APART].first_row : code->row_count;
+
+	*ret = part == MACHINE_NEAR ? code->rows : code->rows + near;
+	return part == MACHINE_NEAR ? near : code->row_count - near;
 }
 
 uint64_t machine_code_offset(const struct machine_code *code, uint32_t label)
@@ -295,10 +338,12 @@ uint64_t machine_code_offset(const struct machine_code *code, uint32_t label)
 	return code->labels[label].offset;
 }
 
-void machine_code_visit_thread(const struct machine_code *code,
+void machine_code_visit_thread(const struct machine_code *code, enum machine_part part,
 			       void (*visit)(void *context, uint64_t offset), void *context)
 {
-	for (size_t i = 0; i < code->item_count; i++) {
+	if (part == MACHINE_APART && !code->apart)
+		return;
+	for (size_t i = code->parts[part].first_item; i < end_of(code, part); i++) {
 		if (code->items[i].kind == ITEM_THREAD)
 			visit(context, code->items[i].offset + code->items[i].at);
 	}

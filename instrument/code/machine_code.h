@@ -3,6 +3,9 @@
  * x86-64 code that is being made: bytes, branches to labels, and references to
  * addresses, which get their places when all is known. Branches between labels are as
  * short as they can be.
+ *
+ * What hardly ever runs can be a part of its own that is put somewhere else, so that it takes
+ * no room between what does.
  */
 #ifndef DCPI_INSTRUMENT_MACHINE_CODE_H
 #define DCPI_INSTRUMENT_MACHINE_CODE_H
@@ -34,6 +37,21 @@ enum machine_register {
 struct machine_item;
 struct machine_label;
 
+/** enum machine_part - all before machine_code_apart(), and all behind. */
+enum machine_part {
+	MACHINE_NEAR,
+	MACHINE_APART,
+	MACHINE_PARTS,
+};
+
+/** struct machine_range - of a part, once laid out; @offset: from the code's begin */
+struct machine_range {
+	uint64_t offset;
+	uint64_t bytes;
+	size_t first_item;
+	size_t first_row;
+};
+
 /**
  * struct machine_row - how the stack is from an offset on, once laid out
  * @frame: what machine_code_frame() was given
@@ -47,7 +65,8 @@ struct machine_row {
 
 /**
  * struct machine_code - zero-initialised is empty; freed by machine_code_deinit()
- * @rows:   in order; of some with the same offset the last one is right
+ * @rows:   in order; of some with the same offset the last one is right. Each part has its own
+ * @parts:  MACHINE_APART: of no bytes if there is none
  * @frame, @depth: as of the end
  * @failed: memory ran out; all else is then without effect
  */
@@ -66,7 +85,8 @@ struct machine_code {
 	size_t row_capacity;
 	uint32_t frame;
 	uint32_t depth;
-	size_t bytes; /* once laid out */
+	struct machine_range parts[MACHINE_PARTS];
+	bool apart;
 	bool failed;
 };
 
@@ -128,23 +148,39 @@ void machine_code_enter(struct machine_code *code, unsigned int kind, uint32_t o
 /** machine_code_align() - no-operations up to a multiple of @bytes (a power of two, <= 64). */
 void machine_code_align(struct machine_code *code, unsigned int bytes);
 
+/** machine_code_apart() - what follows is the other part, of the same frame. Once. */
+void machine_code_apart(struct machine_code *code);
+
 /**
- * machine_code_layout() - find the places of all labels; @bytes is then known
+ * machine_code_layout() - find the places of all labels; @bytes of parts are then known
  *
  * The code begins at a multiple of 64. Return: 0 or -ENOMEM.
  */
 int machine_code_layout(struct machine_code *code);
 
+/**
+ * machine_code_put_apart() - say where the other part is, which has to be done before offsets
+ * @offset: from the code's begin; a multiple of whatever something in it is aligned to
+ */
+void machine_code_put_apart(struct machine_code *code, uint64_t offset);
+
 /** machine_code_offset() - a label's, once laid out. */
 uint64_t machine_code_offset(const struct machine_code *code, uint32_t label);
 
-/** machine_code_visit_thread() - where these offsets are in the code, in order, once laid out. */
-void machine_code_visit_thread(const struct machine_code *code,
+/** machine_code_rows() - those of a part. @ret: out, the first. Return: how many. */
+size_t machine_code_rows(const struct machine_code *code, enum machine_part part,
+			 const struct machine_row **ret);
+
+/**
+ * machine_code_visit_thread() - where such offsets are in a part, in order, once laid out
+ * @visit: is given the distance from the code's begin
+ */
+void machine_code_visit_thread(const struct machine_code *code, enum machine_part part,
 			       void (*visit)(void *context, uint64_t offset), void *context);
 
 /**
  * machine_code_write() - the code, as it is at an address
- * @out:   room for @code->bytes
+ * @out:   room for both parts where they are
  * @where: address of the number that machine_code_enter() was given
  *
  * Return: 0; -ERANGE something is too far away.

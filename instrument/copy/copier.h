@@ -16,9 +16,6 @@
 #include "instrument/copy/turn_strides.h"
 #include "lib/error.h"
 
-/* Entries are aligned, and blocks that compilers aligned are again. */
-#define COPIER_ALIGN 16
-
 enum aside_kind {
 	ASIDE_POINT, /* code of the mode */
 	ASIDE_ENTER, /* the thread may not be ready */
@@ -194,8 +191,8 @@ void copier_point_reference(const struct copier *copier, uint32_t number, uint32
  */
 uint32_t copier_point_early(const struct copier *copier, uint32_t number);
 
-/** copier_aside_emit() - all asides. */
-void copier_aside_emit(struct copier *copier);
+/** copier_aside_emit() - all asides that are rarely gone to, or all others, which come first. */
+void copier_aside_emit(struct copier *copier, bool rare);
 
 /** copier_point_is_event() - whether the mode records something at an instruction. */
 bool copier_point_is_event(const struct copier *copier, uint32_t index);

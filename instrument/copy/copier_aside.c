@@ -49,12 +49,29 @@ static void emit_one(struct copier *copier, struct aside *aside)
 		copier_insn_leave(copier, MACHINE_JUMP, aside->edge->target);
 }
 
+/* Whether hardly ever somebody goes there. */
+static bool is_rare(const struct aside *aside)
+{
+	switch (aside->kind) {
+	case ASIDE_ENTER:
+	case ASIDE_CROSS:
+	case ASIDE_ARRIVE:
+		return true;
+	case ASIDE_POINT:
+	case ASIDE_SITE:
+		return false;
+	}
+	return false;
+}
+
 /* One may add others. */
-void copier_aside_emit(struct copier *copier)
+void copier_aside_emit(struct copier *copier, bool rare)
 {
 	for (size_t i = 0; !copier->code->failed && i < copier->aside_count; i++) {
 		struct aside aside = copier->asides[i];
 
+		if (is_rare(&aside) != rare)
+			continue;
 		machine_code_place(copier->code, aside.label);
 		machine_code_frame(copier->code, aside.frame);
 		emit_one(copier, &aside);

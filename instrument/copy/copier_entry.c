@@ -68,7 +68,7 @@ int copier_entry_emit(struct copier *copier, uint32_t block)
 	point = first = copier_point_of_edge(copier, edge);
 	first.kind = POINT_OUTSIDE;
 	copier->copy->inside = machine_code_label(copier->code);
-	machine_code_align(copier->code, COPIER_ALIGN);
+	machine_code_align(copier->code, COPY_ALIGN);
 	machine_code_place(copier->code, label);
 	copier_insn_frame(copier, copier->source->entry);
 	if (copier->source->variant == COPY_ONLY)

@@ -96,16 +96,18 @@ static void add_row(struct frame_copier *copier, struct unwind_row row)
 		copier->rows[copier->row_count++] = row;
 }
 
-/* Those with code. */
-static void find_rows(struct frame_copier *copier)
+/* Those with code, of a part of the copy. */
+static void find_rows(struct frame_copier *copier, enum machine_part part)
 {
 	const struct machine_code *code = &copier->copy->code;
+	const struct machine_range *range = &code->parts[part];
 	uint64_t start = copier->copies->code + copier->offset;
+	const struct machine_row *row;
+	size_t count = machine_code_rows(code, part, &row);
 
 	copier->row_count = 0;
-	for (size_t i = 0; !copier->failed && i < code->row_count; i++) {
-		const struct machine_row *row = &code->rows[i];
-		uint64_t end = i + 1 < code->row_count ? row[1].offset : code->bytes;
+	for (size_t i = 0; !copier->failed && i < count; i++, row++) {
+		uint64_t end = i + 1 < count ? row[1].offset : range->offset + range->bytes;
 
 		if (row->offset < end)
 			add_row(copier,
@@ -120,12 +122,13 @@ static void find_rows(struct frame_copier *copier)
 }
 
 /* Code that was put elsewhere begins its frame anew. */
-static void visit_copy(struct frame_copier *copier, visit_part *visit)
+static void visit_part_of(struct frame_copier *copier, enum machine_part of, visit_part *visit)
 {
+	const struct machine_range *range = &copier->copy->code.parts[of];
 	const struct unwind_row *rows;
 	struct part part;
 
-	find_rows(copier);
+	find_rows(copier, of);
 	rows = copier->rows;
 	for (size_t i = 0; !copier->failed && i < copier->row_count; i += part.count) {
 		part = (struct part){.rows = &rows[i],
@@ -135,13 +138,19 @@ static void visit_copy(struct frame_copier *copier, visit_part *visit)
 		       rows[i + part.count].old >= rows[i + part.count - 1].old &&
 		       frame_at(copier->copies->frames, rows[i + part.count].old) == part.frame)
 			part.count++;
-		part.end =
-			i + part.count < copier->row_count
-				? rows[i + part.count].address
-				: copier->copies->code + copier->offset + copier->copy->code.bytes;
+		part.end = i + part.count < copier->row_count
+				   ? rows[i + part.count].address
+				   : copier->copies->code + copier->offset + range->offset +
+					     range->bytes;
 		if (part.frame != NULL)
 			visit(copier, &part);
 	}
+}
+
+static void visit_copy(struct frame_copier *copier, visit_part *visit)
+{
+	visit_part_of(copier, MACHINE_NEAR, visit);
+	visit_part_of(copier, MACHINE_APART, visit);
 }
 
 /* --- old code ------------------------------------------------------------- */
@@ -221,7 +230,7 @@ static void visit_copied(struct frame_copier *copier, visit_part *visit)
 		copier->copy = &candidate->copy;
 		copier->offset = candidate->offset;
 		visit_copy(copier, visit);
-		if (candidate->recording.code.bytes == 0)
+		if (candidate->recording.code.parts[MACHINE_NEAR].bytes == 0)
 			continue;
 		copier->copy = &candidate->recording;
 		copier->offset = candidate->recording_offset;

@@ -300,7 +300,7 @@ static bool is_aligned(const struct copier *copier, uint32_t index)
 	const struct cfg_block *block = &copier->cfg->blocks[index];
 	const struct insn *before;
 
-	if (copier->cfg->insns[block->first].address % COPIER_ALIGN != 0 || block->first == 0)
+	if (copier->cfg->insns[block->first].address % COPY_ALIGN != 0 || block->first == 0)
 		return false;
 	before = &copier->cfg->insns[block->first - 1];
 	return before->class == INSN_NOP;
@@ -353,7 +353,7 @@ static int copy_block(struct copier *copier, uint32_t index)
 	uint32_t next = next_reached(copier, index);
 
 	if (index != copier->entry && is_aligned(copier, index))
-		machine_code_align(copier->code, COPIER_ALIGN);
+		machine_code_align(copier->code, COPY_ALIGN);
 	copier_way_before(copier, index);
 	machine_code_place(copier->code, copier->labels[index]);
 	copier_insn_mark(copier, copier->cfg->insns[block->first].address);
@@ -468,6 +468,20 @@ static uint32_t *all_none(size_t count)
 	return array;
 }
 
+/* What is not run where it is, and behind it what hardly ever is. */
+static int copy_rest(struct copier *copier)
+{
+	copier_aside_emit(copier, false);
+	if (copier->source->mode->aside != NULL)
+		copier->source->mode->aside(copier->source->plan, copier->code);
+	machine_code_frame(copier->code, 0);
+	copier_table_emit(copier);
+	machine_code_apart(copier->code);
+	copier_aside_emit(copier, true);
+	machine_code_frame(copier->code, 0);
+	return machine_code_layout(copier->code);
+}
+
 static int copy_all(struct copier *copier)
 {
 	long entry = copier_entry_block(copier);
@@ -498,14 +512,7 @@ static int copy_all(struct copier *copier)
 		r = copy_strides(copier);
 	if (r == 0)
 		r = copier_entry_sites(copier);
-	if (r == 0)
-		copier_aside_emit(copier);
-	if (r == 0 && copier->source->mode->aside != NULL)
-		copier->source->mode->aside(copier->source->plan, copier->code);
-	machine_code_frame(copier->code, 0);
-	if (r == 0)
-		copier_table_emit(copier);
-	return r == 0 ? machine_code_layout(copier->code) : r;
+	return r == 0 ? copy_rest(copier) : r;
 }
 
 int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *source,

@@ -14,6 +14,9 @@
 
 struct error;
 
+/* Entries are aligned, and blocks that compilers aligned are again; nothing to more. */
+#define COPY_ALIGN 16
+
 /** enum copy_variant - whether there is one copy, which records, or two (copier_turn.c). */
 enum copy_variant {
 	COPY_ONLY,

@@ -259,6 +259,42 @@ static int begin_mode(struct rewriter *rewriter, struct error *err)
 	return 0;
 }
 
+/* Return: offset behind a part of all copies, or of all that record, from an offset on. */
+static uint64_t place_part(struct candidates *candidates, enum machine_part part, bool records,
+			   uint64_t offset)
+{
+	for (size_t c = 0; c < candidates->count; c++) {
+		struct candidate *candidate = &candidates->all[c];
+		uint64_t *begin = records ? &candidate->recording_offset : &candidate->offset;
+		struct machine_code *code =
+			records ? &candidate->recording.code : &candidate->copy.code;
+
+		if (candidate->kept)
+			continue;
+		if (part == MACHINE_NEAR)
+			*begin = offset;
+		else
+			machine_code_put_apart(code, offset - *begin);
+		offset = elf_image_round_up(offset + code->parts[part].bytes, COPY_ALIGN);
+	}
+	return offset;
+}
+
+/*
+ * What runs most comes first. Copies that record run little and are several times as long as
+ * those that check; between these they would spread them over as many times the pages and sets
+ * of caches, as would all that is put apart.
+ */
+static uint64_t place_copies(struct rewriter *rewriter, uint64_t offset)
+{
+	struct candidates *candidates = &rewriter->candidates;
+
+	offset = place_part(candidates, MACHINE_NEAR, false, offset);
+	offset = place_part(candidates, MACHINE_APART, false, offset);
+	offset = place_part(candidates, MACHINE_NEAR, true, offset);
+	return place_part(candidates, MACHINE_APART, true, offset);
+}
+
 static int copy_all(struct rewriter *rewriter, struct error *err)
 {
 	const struct mode_image *recorded = &rewriter->recorded;
@@ -267,7 +303,8 @@ static int copy_all(struct rewriter *rewriter, struct error *err)
 	int r = 0;
 
 	rewriter->prelude_offset = offset;
-	offset = elf_image_round_up(offset + rewriter->prelude.code.bytes, CODE_ALIGN);
+	offset = elf_image_round_up(offset + rewriter->prelude.code.parts[MACHINE_NEAR].bytes,
+				    CODE_ALIGN);
 	if (rewriter->image.shared)
 		offset = shared_object_code(&rewriter->shared, &rewriter->image, offset);
 	for (size_t c = 0; r == 0 && c < rewriter->candidates.count; c++) {
@@ -276,15 +313,9 @@ static int copy_all(struct rewriter *rewriter, struct error *err)
 		if (candidate->kept)
 			continue;
 		r = copy_candidate(rewriter, candidate, false, err);
-		if (r < 0 || candidate->kept)
-			continue;
-		candidate->offset = offset;
-		offset = elf_image_round_up(offset + candidate->copy.code.bytes, 16);
-		candidate->recording_offset = offset;
-		offset = elf_image_round_up(offset + candidate->recording.code.bytes, 16);
-		copied++;
+		copied += r == 0 && !candidate->kept;
 	}
-	rewriter->code_bytes = offset;
+	rewriter->code_bytes = place_copies(rewriter, offset);
 	block_bytes = rewriter->state.area_bytes + (recorded->words + 1) * sizeof(uint64_t) +
 		      recorded->slack_bytes;
 	rewriter->state.counters = recorded->words;
@@ -333,7 +364,7 @@ static int copy_frames(struct rewriter *rewriter, struct error *err)
 	if (rewriter->mode->bursts) {
 		copies.leaf = prelude + machine_code_offset(&rewriter->prelude.code,
 							    rewriter->prelude.counted);
-		copies.leaf_end = prelude + rewriter->prelude.code.bytes;
+		copies.leaf_end = prelude + rewriter->prelude.code.parts[MACHINE_NEAR].bytes;
 	}
 	rewriter->unwind_offset = elf_image_round_up(rewriter->code_bytes, CODE_ALIGN);
 	r = unwind_writer_init(&rewriter->unwind, &rewriter->frames,

@@ -45,19 +45,28 @@ static void add_site(void *context, uint64_t offset)
 	} while (distance > 0);
 }
 
+/* In order of addresses: those of one part of all procedures. */
+static void add_sites(struct shared_object *object, const struct candidates *candidates,
+		      enum machine_part part)
+{
+	for (size_t c = 0; c < candidates->count; c++) {
+		const struct candidate *candidate = &candidates->all[c];
+		const struct machine_range *range = &candidate->copy.code.parts[part];
+
+		if (candidate->kept || range->bytes == 0)
+			continue;
+		object->base = candidate->offset;
+		machine_code_visit_thread(&candidate->copy.code, part, add_site, object);
+		object->code_end = candidate->offset + range->offset + range->bytes;
+	}
+}
+
 uint64_t shared_object_place(struct shared_object *object, const struct candidates *candidates,
 			     uint64_t offset)
 {
 	object->last = object->code;
-	for (size_t c = 0; c < candidates->count; c++) {
-		const struct candidate *candidate = &candidates->all[c];
-
-		if (candidate->kept)
-			continue;
-		object->base = candidate->offset;
-		machine_code_visit_thread(&candidate->copy.code, add_site, object);
-		object->code_end = candidate->offset + candidate->copy.code.bytes;
-	}
+	add_sites(object, candidates, MACHINE_NEAR);
+	add_sites(object, candidates, MACHINE_APART);
 	if (object->failed)
 		return 0;
 	object->relocations_at = elf_image_round_up(offset, sizeof(uint64_t));
