@@ -79,6 +79,7 @@ say = $(if $(V),@:,@printf '  %-7s %s\n' '$(1)' '$(2)')
 #   <name>-archives     instead of the one whose list it is in
 #   <name>-pkgs, <name>-ldlibs
 #   <name>-whole        of a fuzz target: archives whose sources it is compiled with
+#   <name>-seeds, -flags  likewise: what makes files to begin with in a folder; its arguments
 #   <name>-objects, <name>-link  of a plugin that is made in another way
 ARCHIVES :=
 FUZZERS :=
@@ -175,13 +176,13 @@ $(FUZZERS:%=build/fuzz/%): build/fuzz/%: $$(call fuzz_objects,$$*) $$(call archi
 	$(Q)$(FUZZ_CC) -fsanitize=fuzzer,$(FUZZ_SANITIZE) -o $@ $^ $(call pkg_libs,$*) \
 		$(call all_ldlibs,$*)
 
-.PHONY: fuzz
-fuzz: $(FUZZERS:%=build/fuzz/%) ## run every fuzz target for FUZZ_SECONDS (60)
-	$(Q)for target in $^; do \
-		mkdir -p $$target.corpus && \
-		$$target -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=$$target- \
-			-print_final_stats=1 $$target.corpus || exit 1; \
-	done
+.PHONY: fuzz $(FUZZERS:%=run-%)
+$(FUZZERS:%=run-%): run-%: build/fuzz/%
+	$(Q)mkdir -p $<.corpus $<.seeds
+	$(Q)$(if $($*-seeds),$($*-seeds) $<.seeds)
+	$(Q)$< -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=$<- -print_final_stats=1 \
+		$($*-flags) $<.corpus $<.seeds
+fuzz: $(FUZZERS:%=run-%) ## run every fuzz target for FUZZ_SECONDS (60); run-NAME: one
 
 -include $(ALL_SOURCES:%.c=$(OBJ)/%.d) $(wildcard $(ALL_SOURCES:%.c=$(FUZZ_OBJ)/%.d))
 

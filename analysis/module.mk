@@ -71,6 +71,8 @@ fuzz_insn-with := tests/insn_check.c $(filter analysis/insn/%,$(analysis-src))
 fuzz_insn-ldlibs := -lZydis -lZycore -lcapstone
 fuzz_procedure_index-whole := analysis
 fuzz_procedure_table-whole := analysis
+fuzz_procedure_table-seeds := tests/procedure_fixtures.sh
+fuzz_procedure_table-flags := -max_len=32768
 
 .PHONY: jump-tables
 jump-tables: deps-jump-tables ## graphs of real programs against the edges that they execute

@@ -57,6 +57,8 @@ instrument-helpers := call_ranges
 rewriter-fuzzers := fuzz_bursts fuzz_counts fuzz_recordings fuzz_rewriter fuzz_variation
 FUZZERS += $(rewriter-fuzzers)
 $(foreach f,$(rewriter-fuzzers),$(eval $(f)-whole := instrument))
+fuzz_rewriter-seeds := tests/procedure_fixtures.sh
+fuzz_rewriter-flags := -max_len=32768
 fuzz_recordings-with := db/recording_blob.c db/profile_blob.c
 fuzz_recordings-pkgs := zlib
 build/fuzz/obj/instrument/code/runtime_blob.o: $(RUNTIME_BLOB)

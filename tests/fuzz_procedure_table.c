@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Any bytes as an image: opening it may fail, but lookups keep their promises.
- * Seeds: the programs of tests/procedure_fixtures.sh.
+ * Random bytes are no image: it begins with the programs of tests/procedure_fixtures.sh.
  */
 #include <stdio.h>
 #include <stdlib.h>

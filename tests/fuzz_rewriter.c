@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Any bytes as a program to rewrite: it may be refused. What comes out, if anything does,
- * can be rewritten again or not. Seeds: small executables.
+ * can be rewritten again or not. Random bytes are no program: it begins with those of
+ * tests/procedure_fixtures.sh.
  */
 #include <stdio.h>
 #include <stdlib.h>
