@@ -13,8 +13,10 @@
 #	                        rewritten: the rest is in libraries
 #
 # Instructions are counted by an emulator (make count-plugin), or not with COUNTING=off; with
-# ROUNDS=0 nothing is timed. SCALE (5) makes the work so many times longer, FIGURES (all) chooses
-# modes: "paths bursts". Programs are those that do most of their work themselves; where one
+# ROUNDS=0 nothing is timed. SCALE (5) makes the work so many times longer; each program has work
+# that takes about as long as the others' (half a second with SCALE=20: starting a recording, which
+# takes milliseconds, and page faults are no part of what is asked). FIGURES (all) chooses modes:
+# "paths bursts". Programs are those that do most of their work themselves; where one
 # is not there, it is left out.
 set -u
 cd "$(dirname "$0")/.." || exit 2
@@ -97,14 +99,15 @@ count_all()
 		END { printf "%.1f", 100 * sum / all }' "$work/truth")" percent
 }
 
-# measure NAME PROGRAM ARGUMENT...
+# measure TIMES NAME PROGRAM ARGUMENT...: with so many times SCALE's work
 measure()
 {
-	local name=$1 old plain=0 kind figure subject options
+	local times=$1 name=$2 old plain=0 kind figure subject options
 
-	old=$(readlink -f "$(command -v "$2")") && [ -n "$old" ] || return
-	shift 2
+	old=$(readlink -f "$(command -v "$3")") && [ -n "$old" ] || return
+	shift 3
 	[ ${#wanted[@]} -eq 0 ] || [[ " ${wanted[*]} " = *" $name "* ]] || return
+	inputs $((times * scale))
 	[ "$counting" = off ] || count_all "$name" "$old" "$@" || return
 	[ "$rounds" -eq 0 ] || report again_overhead_percent "itself" "$name" \
 		"$(times_above "$old" "$old" "$@")" percent
@@ -121,43 +124,54 @@ measure()
 	done
 }
 
-wanted=("$@")
-head -c $((400000 * scale)) "$(${CC:-gcc} -print-prog-name=cc1)" > "$work/code"
-for _ in $(seq "$scale"); do
-	cat docs/*.md
-done > "$work/text"
-cat > "$work/script.py" << END
+# inputs WORK: files and scripts of so much work
+inputs()
+{
+	local amount=$1 cc1
+
+	cc1=$(${CC:-gcc} -print-prog-name=cc1)
+	while cat "$cc1"; do :; done 2> "$work/broken" | head -c $((400000 * amount)) > "$work/code"
+	for _ in $(seq "$amount"); do
+		cat docs/*.md
+	done > "$work/text"
+	cat > "$work/script.py" << END
 def fib(n):
     return n if n < 2 else fib(n - 1) + fib(n - 2)
 seen = {}
-for i in range($((10000 * scale))):
+for i in range($((10000 * amount))):
     seen[i % 997] = seen.get(i % 997, "") [-20:] + str(i)
-print([fib(16) for i in range($scale)][0], len(seen), sorted(seen.values())[3])
+print([fib(16) for i in range($amount)][0], len(seen), sorted(seen.values())[3])
 END
-cat > "$work/script.lua" << END
+	cat > "$work/script.lua" << END
 local function fib(n) if n < 2 then return n end return fib(n - 1) + fib(n - 2) end
 local seen = {}
-for i = 1, $((10000 * scale)) do seen[i % 997] = string.sub((seen[i % 997] or "") .. i, -20) end
+for i = 1, $((10000 * amount)) do seen[i % 997] = string.sub((seen[i % 997] or "") .. i, -20) end
 table.sort(seen)
+for i = 1, $amount do fib(16) end
 print(fib(16), #seen)
 END
+}
+
+wanted=("$@")
+# shellcheck disable=SC2016 # awk's
+words='{ for (i = 1; i <= NF; i++) c[$i]++ } END { print NF, c["the"] }'
 # shellcheck disable=SC2016 # their own
 {
-measure gzip gzip -6c "$work/code"
-measure zstd zstd -q -6 -T1 --single-thread -c "$work/code"
-measure sha256sum sha256sum "$work/code" "$work/code" "$work/text" "$work/code"
-measure base64 base64 "$work/code"
-measure sort sort -k2 --parallel=1 "$work/text"
-measure mawk mawk '{ for (i = 1; i <= NF; i++) c[$i]++ } END { print NF, c["the"] }' "$work/text"
-measure gawk gawk '{ for (i = 1; i <= NF; i++) c[$i]++ } END { print NF, c["the"] }' "$work/text"
-measure perl perl -ne 'for (split) { $c{$_}++ } END { print map { "$_ $c{$_}\n" }
+measure 2 gzip gzip -6c "$work/code"
+measure 4 zstd zstd -q -6 -T1 --single-thread -c "$work/code"
+measure 8 sha256sum sha256sum "$work/code" "$work/code" "$work/text" "$work/code"
+measure 40 base64 base64 "$work/code"
+measure 8 sort sort -k2 --parallel=1 "$work/text"
+measure 8 mawk mawk "$words" "$work/text"
+measure 6 gawk gawk "$words" "$work/text"
+measure 6 perl perl -ne 'for (split) { $c{$_}++ } END { print map { "$_ $c{$_}\n" }
 	sort { $c{$b} <=> $c{$a} } keys %c }' "$work/text"
-measure python3 /usr/bin/python3 -S "$work/script.py"
-measure lua lua5.4 "$work/script.lua"
-measure bash bash -c 'for ((i = 0; i < 4000 * $1; i++)); do n=$((n + i % 7)); s=${s:0:20}x; done
-	echo $n' bash "$scale"
-measure dash dash -c 'while [ ${i:-0} -lt $((2000 * $1)) ]; do n=$((n + 7)); s=x${s%??????}; i=$((i + 1)); done
-	echo $n' dash "$scale"
-measure git git diff --no-index --stat "$work/text" "$work/code"
+measure 10 python3 /usr/bin/python3 -S "$work/script.py"
+measure 10 lua lua5.4 "$work/script.lua"
+measure 3 bash bash -c 'for ((i = 0; i < 4000 * $1; i++)); do n=$((n + i % 7)); s=${s:0:20}x; done
+	echo $n' bash $((3 * scale))
+measure 10 dash dash -c 'while [ ${i:-0} -lt $((2000 * $1)) ]; do n=$((n + 7)); s=x${s%??????}; i=$((i + 1)); done
+	echo $n' dash $((10 * scale))
+measure 16 git git diff --no-index --stat "$work/text" "$work/code"
 }
 exit 0
