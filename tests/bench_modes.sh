@@ -4,8 +4,9 @@
 # bench_modes.sh [NAME]...: what recording costs in dcpix's modes other than counts: programs as
 # they are, with the original beside them, as lines of tests/bench.h. Of each:
 #
-#	*_overhead_percent      CPU time: the median of ROUNDS (5) ratios, each of two runs one
-#	                        after the other, with and without; user and system, since
+#	*_overhead_percent      CPU time: the least of ROUNDS (5) runs with, by the least without,
+#	                        which take turns: other work, and a processor that is slower
+#	                        for a while, only ever add to it. User and system, since
 #	                        recording takes memory. "again" is the original itself, and what
 #	                        it has is noise
 #	*_instructions_percent  instructions that are added, of the process; they repeat
@@ -66,24 +67,24 @@ above()
 	awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", 100 * (a / b - 1) }'
 }
 
-# median: of numbers, a line each
-median()
+# least A B: A, if it is a number, and less
+least()
 {
-	sort -n | awk '{ v[NR] = $1 } END { printf "%.2f", (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2 }'
+	echo $((${1:-$2} < $2 ? ${1:-$2} : $2))
 }
 
-# times_above NEW PROGRAM ARGUMENT...: the median of how much more time NEW takes
+# times_above NEW PROGRAM ARGUMENT...: how much more time NEW takes
 times_above()
 {
-	local new=$1 old=$2 plain
+	local new=$1 old=$2 with='' without=''
 
 	shift 2
 	for _ in $(seq "$rounds"); do
-		plain=$(cpu_time all "$old" "$@")
-		above "$(cpu_time all "$new" "$@")" "$((plain > 0 ? plain : 1))"
-		echo
+		without=$(least "$without" "$(cpu_time all "$old" "$@")")
+		with=$(least "$with" "$(cpu_time all "$new" "$@")")
 		rm -f "$DCPIX_OUT".*
-	done | median
+	done
+	above "$with" "$((without > 0 ? without : 1))"
 }
 
 # count_all NAME OLD ARGUMENT...: into $plain, and the executable's own share

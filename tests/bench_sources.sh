@@ -15,6 +15,8 @@
 #   mixed, while sampling  without the exit: dcpid has counted, but merged little;
 #                          perf has copied
 #   mixed, whole run       with the start: scans of /proc, the kernel's symbols
+#   mixed, a sample        "mixed" by the samples that each took: perf loses some where it
+#                          gets the CPU too late
 # Bytes are all that the process wrote while sampling, its database's log included
 # (/proc/PID/io wchar), and what the files have grown by in the end. As on a machine
 # in use, the database knows the images of an earlier run already ("new file":
@@ -124,9 +126,11 @@ ratio()
 	awk -v a="$1" -v b="$2" 'BEGIN { printf "%.4g", (b > 0 ? a / b : 0) }'
 }
 
-# compare SUBJECT: what measure found with perf's
+# compare SUBJECT SAMPLES: what measure found with perf's
 compare()
 {
+	[ -z "$samples" ] || report cpu_vs_perf "$1" "mixed, a sample" \
+		"$(ratio "$(ratio $((whole - started)) "$2")" "$(ratio "$perf_sampled" "$samples")")" ratio
 	report cpu_vs_perf "$1" "mixed" "$(ratio $((whole - started)) "$perf_sampled")" ratio
 	report cpu_vs_perf "$1" "mixed, while sampling" "$(ratio "$sampling" "$perf_sampling")" ratio
 	report cpu_vs_perf "$1" "mixed, whole run" "$(ratio "$whole" "$perf_whole")" ratio
@@ -192,8 +196,9 @@ for source in bpf perf; do
 	# shellcheck disable=SC2046
 	measure $source $(daemon $source "$db")
 	grep 'periods raised\|throttles' "$work/$source.out" | sed 's/^/bench_sources: /' >&2
-	absolute $source "$(jq .taken "$work/$source.status")"
-	compare $source
+	taken=$(jq .taken "$work/$source.status")
+	absolute $source "$taken"
+	compare $source "$taken"
 	report bytes_vs_perf $source "mixed, files" "$(ratio $(($(size "$db"*) - before)) "$perf_size")" ratio
 	report bytes_vs_perf $source "mixed, new file" "$(ratio "$(size "$db"*)" "$perf_size")" ratio
 done
