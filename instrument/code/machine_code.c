@@ -256,7 +256,7 @@ void machine_code_apart(struct machine_code *code)
 	add_row(code, code->frame, code->depth);
 }
 
-/* Ends of a part, in items. */
+/* Number of the item behind a part. */
 static size_t end_of(const struct machine_code *code, enum machine_part part)
 {
 	return part == MACHINE_NEAR && code->apart ? code->parts[MACHINE_APART].first_item

@@ -44,7 +44,11 @@ enum machine_part {
 	MACHINE_PARTS,
 };
 
-/** struct machine_range - of a part, once laid out; @offset: from the code's begin */
+/**
+ * struct machine_range - of a part
+ * @offset, @bytes: once laid out; from the code's begin
+ * @first_item, @first_row: where it begins in these
+ */
 struct machine_range {
 	uint64_t offset;
 	uint64_t bytes;
@@ -67,6 +71,7 @@ struct machine_row {
  * struct machine_code - zero-initialised is empty; freed by machine_code_deinit()
  * @rows:   in order; of some with the same offset the last one is right. Each part has its own
  * @parts:  MACHINE_APART: of no bytes if there is none
+ * @apart:  there is one
  * @frame, @depth: as of the end
  * @failed: memory ran out; all else is then without effect
  */
