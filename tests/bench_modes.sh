@@ -4,11 +4,11 @@
 # bench_modes.sh [NAME]...: what recording costs in dcpix's modes other than counts: programs as
 # they are, with the original beside them, as lines of tests/bench.h. Of each:
 #
-#	*_overhead_percent      CPU time: the least of ROUNDS (5) runs with, by the least without,
-#	                        which take turns: other work, and a processor that is slower
-#	                        for a while, only ever add to it. User and system, since
-#	                        recording takes memory. "again" is the original itself, and what
-#	                        it has is noise
+#	*_overhead_percent      CPU time: the least of ROUNDS (9) runs with, by the least without;
+#	                        all of a program's kinds take turns: other work, and a processor
+#	                        that is slower for a while, only ever add to it. User and system,
+#	                        since recording takes memory. "again" is the original itself, and
+#	                        what it has is noise
 #	*_instructions_percent  instructions that are added, of the process; they repeat
 #	image_percent           instructions that are the executable's own, which is what was
 #	                        rewritten: the rest is in libraries
@@ -23,7 +23,7 @@ set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/cpu_time.sh
 dcpix=build/bin/dcpix
-rounds=${ROUNDS:-5}
+rounds=${ROUNDS:-9}
 scale=${SCALE:-5}
 figures=" ${FIGURES:-paths context calls bursts variation} "
 work=$(mktemp -d) || exit 2
@@ -39,6 +39,7 @@ counting=${COUNTING:-on}
 kinds=(
 	"paths|frequency|--mode paths"
 	"paths|frequency and cycles|--mode paths --metric cycles"
+	"paths|frequency and all cycles|--mode paths --metric cycles --checks 0"
 	"context|calls|--mode context --metric none"
 	"context|cycles|--mode context"
 	"calls|calls|--mode calls --metric none"
@@ -73,20 +74,6 @@ least()
 	echo $((${1:-$2} < $2 ? ${1:-$2} : $2))
 }
 
-# times_above NEW PROGRAM ARGUMENT...: how much more time NEW takes
-times_above()
-{
-	local new=$1 old=$2 with='' without=''
-
-	shift 2
-	for _ in $(seq "$rounds"); do
-		without=$(least "$without" "$(cpu_time all "$old" "$@")")
-		with=$(least "$with" "$(cpu_time all "$new" "$@")")
-		rm -f "$DCPIX_OUT".*
-	done
-	above "$with" "$((without > 0 ? without : 1))"
-}
-
 # count_all NAME OLD ARGUMENT...: into $plain, and the executable's own share
 count_all()
 {
@@ -100,29 +87,65 @@ count_all()
 		END { printf "%.1f", 100 * sum / all }' "$work/truth")" percent
 }
 
+# rewrite NAME OLD ARGUMENT...: a program for each kind that is wanted, $work/new.KIND, which
+# stand in $rewritten; with instructions counted
+rewrite()
+{
+	local name=$1 old=$2 number figure subject options new
+
+	shift 2
+	rewritten=()
+	for number in "${!kinds[@]}"; do
+		new=$work/new.$number
+		IFS='|' read -r figure subject options <<< "${kinds[number]}"
+		[[ $figures = *" $figure "* ]] || continue
+		# shellcheck disable=SC2086 # words
+		$dcpix -q $options -o "$new" "$old" || continue
+		rewritten+=("$number")
+		[ "$counting" = off ] || report "${figure}_instructions_percent" "$subject" "$name" \
+			"$(above "$(executed "$new" "$@")" "$plain")" percent
+		rm -f "$DCPIX_OUT".*
+	done
+}
+
+# time_all NAME OLD ARGUMENT...: the program, itself again and all that it was rewritten to take
+# turns
+time_all()
+{
+	local name=$1 old=$2 alone='' again='' number figure subject options
+	local -A took=()
+
+	shift 2
+	for _ in $(seq "$rounds"); do
+		alone=$(least "$alone" "$(cpu_time all "$old" "$@")")
+		for number in "${rewritten[@]}"; do
+			took[$number]=$(least "${took[$number]:-}" \
+				"$(cpu_time all "$work/new.$number" "$@")")
+			rm -f "$DCPIX_OUT".*
+		done
+		again=$(least "$again" "$(cpu_time all "$old" "$@")")
+	done
+	[ "$alone" -gt 0 ] || return
+	report again_overhead_percent "itself" "$name" "$(above "$again" "$alone")" percent
+	for number in "${rewritten[@]}"; do
+		IFS='|' read -r figure subject options <<< "${kinds[number]}"
+		report "${figure}_overhead_percent" "$subject" "$name" \
+			"$(above "${took[$number]}" "$alone")" percent
+	done
+}
+
 # measure TIMES NAME PROGRAM ARGUMENT...: with so many times SCALE's work
 measure()
 {
-	local times=$1 name=$2 old plain=0 kind figure subject options
+	local times=$1 name=$2 old plain=0 rewritten=()
 
 	old=$(readlink -f "$(command -v "$3")") && [ -n "$old" ] || return
 	shift 3
 	[ ${#wanted[@]} -eq 0 ] || [[ " ${wanted[*]} " = *" $name "* ]] || return
 	inputs $((times * scale))
 	[ "$counting" = off ] || count_all "$name" "$old" "$@" || return
-	[ "$rounds" -eq 0 ] || report again_overhead_percent "itself" "$name" \
-		"$(times_above "$old" "$old" "$@")" percent
-	for kind in "${kinds[@]}"; do
-		IFS='|' read -r figure subject options <<< "$kind"
-		[[ $figures = *" $figure "* ]] || continue
-		# shellcheck disable=SC2086 # words
-		$dcpix -q $options -o "$work/new" "$old" || continue
-		[ "$counting" = off ] || report "${figure}_instructions_percent" "$subject" "$name" \
-			"$(above "$(executed "$work/new" "$@")" "$plain")" percent
-		rm -f "$DCPIX_OUT".*
-		[ "$rounds" -eq 0 ] || report "${figure}_overhead_percent" "$subject" "$name" \
-			"$(times_above "$work/new" "$old" "$@")" percent
-	done
+	rewrite "$name" "$old" "$@"
+	[ "$rounds" -eq 0 ] || time_all "$name" "$old" "$@"
 }
 
 # inputs WORK: files and scripts of so much work
