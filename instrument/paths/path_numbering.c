@@ -259,6 +259,26 @@ static uint64_t paths_by(const struct numbering *numbering, const struct path_wa
 	return way->kind == PATH_ON ? numbering->paths[way->to] : 1;
 }
 
+static void limit_way(struct numbering *numbering, uint32_t way)
+{
+	numbering->graph.ways[way].kind = PATH_CUT;
+	numbering->limited[way] = true;
+}
+
+/*
+ * Cutting what leads to a hub's cases would have each of them counted twice, by itself and as the
+ * sum of all that begin there; cutting what leads to the hub is as good, if it is all.
+ */
+static void limit_hub(struct numbering *numbering, uint32_t node)
+{
+	const struct path_graph *graph = &numbering->graph;
+
+	for (uint32_t w = 0; w < graph->way_count; w++) {
+		if (graph->ways[w].to == node && graph->ways[w].kind == PATH_ON)
+			limit_way(numbering, w);
+	}
+}
+
 /* Those that lead to the most, until the sum is within the limit. */
 static void limit_node(struct numbering *numbering, uint32_t node, uint64_t limit)
 {
@@ -267,6 +287,10 @@ static void limit_node(struct numbering *numbering, uint32_t node, uint64_t limi
 
 	for (uint32_t w = graph->first[node]; w < graph->first[node + 1]; w++)
 		sum += paths_by(numbering, &graph->ways[w]);
+	if (sum > limit && numbering->counts->nodes[node].block == COUNT_NONE) {
+		limit_hub(numbering, node);
+		limit = numbering->rules->most / 2;
+	}
 	while (sum > limit) {
 		uint32_t most = graph->first[node];
 
@@ -278,8 +302,7 @@ static void limit_node(struct numbering *numbering, uint32_t node, uint64_t limi
 		if (paths_by(numbering, &graph->ways[most]) <= 1)
 			break;
 		sum -= paths_by(numbering, &graph->ways[most]) - 1;
-		graph->ways[most].kind = PATH_CUT;
-		numbering->limited[most] = true;
+		limit_way(numbering, most);
 	}
 }
 

@@ -12,8 +12,9 @@
  *	  thread: a path ends before and another one begins behind,
  *	- indirect jumps of which some target is another procedure,
  *	- ways to parts with so many paths that the sum of all would exceed a limit: of a
- *	  node with more than some the ways that lead to the most are cut, and all is done
- *	  again with less as long as the procedure has more than it may.
+ *	  node with more than some the ways that lead to the most are cut, of an indirect
+ *	  jump those that lead to it, and all is done again with less as long as the procedure
+ *	  has more than it may.
  */
 #ifndef DCPI_INSTRUMENT_PATH_NUMBERING_H
 #define DCPI_INSTRUMENT_PATH_NUMBERING_H
