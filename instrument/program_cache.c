@@ -56,6 +56,7 @@ static uint64_t mix_bursts(uint64_t hash, const struct mode_options *options)
 	hash = mix(hash, &options->burst, sizeof(options->burst));
 	hash = mix(hash, &options->all, sizeof(options->all));
 	hash = mix(hash, &options->room, sizeof(options->room));
+	hash = mix(hash, &options->whole, sizeof(options->whole));
 	return mix_text(hash, placement);
 }
 
