@@ -73,9 +73,11 @@ enum profile_paths_path {
 	PROFILE_PATH_PROCEDURE, /* row of PROFILE_PATHS_PROCEDURES */
 	PROFILE_PATH_NUMBER,	/* in the procedure */
 	PROFILE_PATH_COUNT,
-	PROFILE_PATH_METRIC, /* sum */
+	PROFILE_PATH_METRIC, /* sum, of those times that it was measured */
 	PROFILE_PATH_STEPS,  /* how many are its */
 	PROFILE_PATH_NEXT,   /* address where the next path began; 0: nowhere */
+	PROFILE_PATH_OLD,
+	PROFILE_PATH_TIMED = PROFILE_PATH_OLD, /* measured; not there: all, if there is a metric */
 	PROFILE_PATH_COLUMNS,
 };
 

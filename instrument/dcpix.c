@@ -53,8 +53,9 @@ static const struct option_entry entries[] = {
 	 "what the program records: counts (the default), paths, calls, context, bursts, "
 	 "variation"},
 	{KEY_METRIC, "metric", "METRIC", "what is measured beside: cycles, instructions, none"},
-	{KEY_CHECKS, "checks", "N", "checks between two bursts, 0: all is one; default: 100000"},
-	{KEY_BURST, "burst", "N", "checks in a burst; default: 1000"},
+	{KEY_CHECKS, "checks", "N",
+	 "checks between two bursts, 0: all is one; default: 100000, of paths and variation 10000"},
+	{KEY_BURST, "burst", "N", "checks in a burst; default: 1000, of paths 100"},
 	{KEY_CHECKS_AT, "checks-at", "WHERE",
 	 "which places have checks: orig, EL, EC, EN, L4, L10, LN, EC+L4 (the default)"},
 	{KEY_ROOM, "room", "N", "references that a thread can record, or counters of paths"},
@@ -122,13 +123,14 @@ static int set_mode(struct settings *settings, const char *argument, struct erro
 /* What fits which mode, in whatever order it was said. */
 static int check_mode(const struct settings *settings, struct error *err)
 {
-	const struct instrument_mode *mode = settings->mode;
+	const struct instrument_mode *mode = mode_table_refine(settings->mode, &settings->of_mode);
+	bool may_have_bursts = settings->mode->sampled != NULL && settings->of_mode.metric != NULL;
 
 	if (settings->of_mode.metric != NULL && !mode->metric)
 		return error_set(err, EINVAL, "--metric: the mode \"%s\" measures nothing",
 				 mode->name);
 	if ((settings->of_mode.checks != 0 || settings->of_mode.burst != 0 ||
-	     settings->of_mode.all || settings->of_mode.placement != NULL) &&
+	     settings->of_mode.placement != NULL || (settings->of_mode.all && !may_have_bursts)) &&
 	    !mode->bursts)
 		return error_set(err, EINVAL,
 				 "--checks, --burst, --checks-at: the mode \"%s\" has no bursts",
@@ -246,10 +248,11 @@ static const char *name_in_path(const char *path)
 static int rewrite(const struct settings *settings, const char *program)
 {
 	_cleanup_free_ char *output = NULL;
-	struct rewriter_options options = {.profile = settings->profile,
-					   .debug = settings->debug,
-					   .mode = settings->mode,
-					   .of_mode = settings->of_mode};
+	struct rewriter_options options = {
+		.profile = settings->profile,
+		.debug = settings->debug,
+		.mode = mode_table_refine(settings->mode, &settings->of_mode),
+		.of_mode = settings->of_mode};
 	struct rewriter_report report;
 	struct error err;
 
@@ -495,7 +498,9 @@ static int prepare_run(struct runnable *runnable, struct library_set *libraries,
 		       struct error *err)
 {
 	struct rewriter_options options = {
-		.debug = settings->debug, .mode = settings->mode, .of_mode = settings->of_mode};
+		.debug = settings->debug,
+		.mode = mode_table_refine(settings->mode, &settings->of_mode),
+		.of_mode = settings->of_mode};
 	_cleanup_free_ char *otherwise = NULL;
 	int r = 0;
 

@@ -22,6 +22,13 @@ path_exact "$scratch/program" many
 path_options=--whole
 path_exact "$scratch/program" recursion
 path_exact "$scratch/program" callbacks
+# Two copies, of which one measures: all ways from one to the other.
+for path_options in "--metric cycles" "--metric cycles --checks 20 --burst 5" \
+	"--metric cycles --checks 1 --burst 1 --checks-at orig" "--metric cycles --checks 0"; do
+	for way in recursion callbacks jumps many; do
+		path_exact "$scratch/program" $way
+	done
+done
 path_options=
 check "one with exceptions" "${CXX:-g++}" -O2 tests/programs/unwinds.cc -o "$scratch/unwinds"
 path_exact "$scratch/unwinds"
@@ -41,7 +48,8 @@ is "--by procedure, too" "$("$dcpipaths" --by procedure --db "$scratch/two.db")"
 	"$("$dcpipaths" --by procedure "$scratch/stored" "$scratch"/first.* "$scratch"/second.*)"
 
 # What the emulator cannot tell apart: the same output, and no number is lost.
-for metric in "" "--metric cycles" "--whole" "--room 1" "--room 1 --metric cycles"; do
+for metric in "" "--metric cycles" "--whole" "--room 1" "--room 1 --metric cycles" \
+	"--metric cycles --checks 3 --burst 2" "--metric cycles --checks 0"; do
 	# shellcheck disable=SC2086 # words
 	check "the program is rewritten $metric" "$dcpix" -q --mode paths $metric \
 		-o "$scratch/rewritten" "$scratch/program"
@@ -55,6 +63,33 @@ for metric in "" "--metric cycles" "--whole" "--room 1" "--room 1 --metric cycle
 			" were not finished, 0 lost their number, for 0 was no room"
 	done
 done
+# measured METRIC...: paths' count, how many of them were measured, all that was, and the most of
+# one path, of "callbacks"
+measured()
+{
+	"$dcpix" -q --mode paths --metric cycles "$@" -o "$scratch/measured" "$scratch/program"
+	rm -f "$DCPIX_OUT".*
+	"$scratch/measured" callbacks > /dev/null
+	"$dcpipaths" --csv "$scratch/measured" "$DCPIX_OUT".* | awk -F , 'FNR > 1 {
+		count += $1
+		measured += $NF
+		all += $3
+		mean = $3 / $1
+		most = mean > most ? mean : most
+		wrong += $NF > $1 || ($NF == 0 && $3 > 0)
+	} END { print count, measured, int(all), int(most), wrong + 0 }'
+}
+read -r count timed whole _ wrong <<< "$(measured --checks 0 --whole)"
+is "all is measured ($count)" "$timed $wrong" "$count 0"
+for room in "" "--room 1"; do
+	# shellcheck disable=SC2086 # words
+	read -r count timed all most wrong <<< "$(measured --checks 50 --burst 10 $room)"
+	check "in bursts some is ($timed of $count) $room" [ "$timed" -gt 100 -a \
+		"$((timed * 2))" -lt "$count" -a "$wrong" -eq 0 ]
+	check "nothing is measured over the end of a burst ($all of $whole cycles, most $most)" [ \
+		"$all" -lt "$((whole * 50))" -a "$most" -lt 1000000000 ]
+done
+
 like "a path has source lines" "$out" 'programs/paths\.c:[0-9]+'
 like "hot paths are dense or sparse" "$out" '[0-9]+ instructions +[0-9.]+ cycles +(dense|sparse) '
 

@@ -42,7 +42,7 @@ static void add_procedures(struct paths_map *map, const char *path, size_t most)
 			assert_int_equal(paths_map_add(map, "it", 0x1000 + 16 * i, &counts, &graph,
 						       map->words, true),
 					 0);
-			map->words += paths_map_words(&graph, true);
+			map->words += paths_map_words(map, &graph);
 			path_graph_deinit(&graph);
 			count_graph_deinit(&counts);
 		}
@@ -56,7 +56,9 @@ static void make_map(struct paths_map *map, size_t most)
 	*map = (struct paths_map){.image = 7,
 				  .path = strdup("/a"),
 				  .build_id = strdup("12"),
-				  .metric = strdup("cycles")};
+				  .metric = strdup("cycles"),
+				  .checks = 100,
+				  .burst = 10};
 	add_procedures(map, "/proc/self/exe", most);
 	assert_int_equal(map->procedure_count, most);
 }
@@ -74,6 +76,8 @@ static void test_round(void **state)
 	assert_int_equal(back.image, map.image);
 	assert_int_equal(back.words, map.words);
 	assert_string_equal(back.metric, "cycles");
+	assert_int_equal(back.checks, map.checks);
+	assert_int_equal(back.burst, map.burst);
 	assert_int_equal(back.procedure_count, map.procedure_count);
 	for (size_t p = 0; p < map.procedure_count; p++) {
 		const struct paths_procedure *a = &map.procedures[p], *b = &back.procedures[p];

@@ -254,7 +254,7 @@ static void make_paths(struct paths *paths, struct paths_listing *listing)
 		.procedures = {{.address = 0x1000, .name = "main", .graph = {.count = 6}},
 			       {.address = 0x1040, .name = "leaf", .graph = {.count = 2}}},
 		.nodes = {{0x1000, 8, 2}, {0x1008, 0, 0}, {0x1040, 12, 3}},
-		.sums = {{0, 1, 10, 100}, {0, 5, 3, 7}, {1, 0, 4, 9}},
+		.sums = {{0, 1, 10, 50, 5}, {0, 5, 3, 7, 3}, {1, 0, 4, 9, 4}},
 		.losses = {{1, 2, 3}, {0, 0, 0}},
 	};
 	paths->map = (struct paths_map){.path = (char *)(uintptr_t) "/bin/it",
@@ -268,10 +268,12 @@ static void make_paths(struct paths *paths, struct paths_listing *listing)
 						.threads = 5};
 	paths->steps[0] = &paths->nodes[0];
 	paths->steps[1] = &paths->nodes[2];
-	paths->rows[0] =
-		(struct paths_row){&paths->sums[0], &paths->steps[0], 1, 20, 0x1000, PATHS_HOT};
-	paths->rows[1] = (struct paths_row){&paths->sums[1], &paths->steps[0], 2, 15, 0, PATHS_HOT};
-	paths->rows[2] = (struct paths_row){&paths->sums[2], &paths->steps[1], 1, 12, 0, PATHS_HOT};
+	paths->rows[0] = (struct paths_row){&paths->sums[0], &paths->steps[0], 1, 20, 100,
+					    0x1000,	     PATHS_HOT};
+	paths->rows[1] =
+		(struct paths_row){&paths->sums[1], &paths->steps[0], 2, 15, 7, 0, PATHS_HOT};
+	paths->rows[2] =
+		(struct paths_row){&paths->sums[2], &paths->steps[1], 1, 12, 9, 0, PATHS_HOT};
 	*listing = (struct paths_listing){.map = &paths->map,
 					  .profile = &paths->profile,
 					  .paths = paths->rows,
@@ -298,6 +300,8 @@ static void paths_come_back(void **state)
 	assert_int_equal(again.path_count, 3);
 	assert_int_equal(again.all.count, 34);
 	assert_int_equal(again.all.metric, 232);
+	assert_int_equal(again.all.timed, 24);
+	assert_int_equal(again.paths[0].metric, 200);
 	assert_int_equal(again.all.insns, 2 * (20 + 15 + 12));
 	assert_int_equal(again.paths[0].sum->number, 1);
 	assert_int_equal(again.paths[0].next, 0x1000);
@@ -308,6 +312,41 @@ static void paths_come_back(void **state)
 	assert_int_equal(recorded.map.procedures[0].graph.count, 6);
 	recording.metric = "";
 	assert_int_equal(paths_recorded_add(&recorded, &recording, "/bin/it"), -EINVAL);
+	paths_listing_deinit(&again);
+	paths_recorded_deinit(&recorded);
+	recording_builder_deinit(&builder);
+}
+
+/* A table that was stored before it was said how often a path was measured. */
+static void shorten(struct profile_recording_table *table, uint64_t values[])
+{
+	for (size_t i = 0; i < table->rows; i++)
+		memcpy(values + i * PROFILE_PATH_OLD, table->values + i * table->columns,
+		       PROFILE_PATH_OLD * sizeof(*values));
+	table->columns = PROFILE_PATH_OLD;
+	table->values = values;
+}
+
+static void older_paths_were_all_measured(void **state)
+{
+	struct recording_builder builder = {0};
+	struct paths_recorded recorded = {0};
+	struct profile_recording recording;
+	struct paths_listing listing, again;
+	uint64_t values[3 * PROFILE_PATH_OLD];
+	struct paths paths;
+
+	(void)state;
+	make_paths(&paths, &listing);
+	paths_recording_make(&builder, &listing, offset_of, NULL);
+	assert_int_equal(recording_builder_end(&builder, &recording), 0);
+	recording.metric = "cycles";
+	shorten(&recording.tables[PROFILE_PATHS_PATHS], values);
+	assert_int_equal(paths_recorded_add(&recorded, &recording, "/bin/it"), 0);
+	assert_int_equal(paths_recorded_end(&recorded), 0);
+	assert_int_equal(paths_listing_make_recorded(&again, &recorded, 0.5), 0);
+	assert_int_equal(again.all.timed, 17);
+	assert_int_equal(again.all.metric, 50 + 7 + 9);
 	paths_listing_deinit(&again);
 	paths_recorded_deinit(&recorded);
 	recording_builder_deinit(&builder);
@@ -348,8 +387,11 @@ static void damaged_paths(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(calls_come_back),    cmocka_unit_test(damaged_calls),
-		cmocka_unit_test(contexts_come_back), cmocka_unit_test(paths_come_back),
+		cmocka_unit_test(calls_come_back),
+		cmocka_unit_test(damaged_calls),
+		cmocka_unit_test(contexts_come_back),
+		cmocka_unit_test(paths_come_back),
+		cmocka_unit_test(older_paths_were_all_measured),
 		cmocka_unit_test(damaged_paths),
 	};
 

@@ -42,6 +42,7 @@ enum point_kind {
  * @node: that the point is in; of edges, the node they come from, else the one they go to
  * @insn: that the code is put before; of POINT_REFERENCE only
  * @crosses: of POINT_EDGE: behind it there is a check that always leads to the other copy
+ * @measures: false: it is in the one of two copies that only counts (mode.h, both)
  * @live: registers and flags that matter (liveness.h), also afterwards
  * @free: registers that may be changed
  * @red_zone: the 128 bytes below the stack pointer may matter
@@ -54,6 +55,7 @@ struct point {
 	uint32_t node;
 	uint32_t insn;
 	bool crosses;
+	bool measures;
 	uint32_t live;
 	uint32_t free;
 	bool red_zone;

@@ -21,10 +21,20 @@ static bool is_in_boring_loop(const struct copier *copier, const struct point *p
 	return is_boring(copier, edge->from) && is_boring(copier, edge->to);
 }
 
+static bool measures(const struct copier *copier)
+{
+	return copier->source->variant != COPY_CHECKING;
+}
+
 bool copier_point_wants(const struct copier *copier, const struct point *point)
 {
-	return copier->source->variant != COPY_CHECKING && !is_in_boring_loop(copier, point) &&
-	       copier->source->mode->wants(copier->source->plan, point);
+	const struct instrument_mode *mode = copier->source->mode;
+	struct point asked = *point;
+
+	if (!mode->both && (!measures(copier) || is_in_boring_loop(copier, point)))
+		return false;
+	asked.measures = measures(copier);
+	return mode->wants(copier->source->plan, &asked);
 }
 
 /* Of modes that do not ask for references, all of them are as good a measure. */
@@ -43,6 +53,7 @@ bool copier_point_is_event(const struct copier *copier, uint32_t index)
 
 void copier_point_emit(const struct copier *copier, struct point *point, uint32_t live)
 {
+	point->measures = measures(copier);
 	point->live = live;
 	point->free = liveness_free_registers(copier->source->liveness, live);
 	copier->source->mode->emit(copier->source->plan, point, copier->code);

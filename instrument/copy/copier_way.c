@@ -36,16 +36,31 @@ static bool wants(const struct copier *copier, uint32_t edge)
 	return copier_point_wants(copier, &point);
 }
 
-/* Of two copies both have checks on such ways, and places where they begin. */
+/* Which of two copies records more is not run much. */
+static bool is_often_run(const struct copier *copier)
+{
+	return copier->source->variant == COPY_ONLY ||
+	       (copier->source->variant == COPY_CHECKING && copier->source->mode->both);
+}
+
+/* Of two copies both have checks on ways back, and places where they begin on those of hubs. */
+static bool is_plain(const struct copier *copier, const struct count_edge *edge)
+{
+	return copier->source->variant == COPY_ONLY ||
+	       (edge->kind == COUNT_TAKEN && edge->cfg_edge != COUNT_NONE &&
+		!copier_turn_on_edge(copier, edge->cfg_edge));
+}
+
 void copier_way_find(struct copier *copier)
 {
 	const struct count_graph *graph = copier->graph;
 
-	for (uint32_t e = 0; copier->source->variant == COPY_ONLY && e < graph->edge_count; e++) {
+	for (uint32_t e = 0; is_often_run(copier) && e < graph->edge_count; e++) {
 		const struct count_edge *edge = &graph->edges[e];
 		uint32_t to = block_of(copier, edge->to), *by;
 
-		if (to == COUNT_NONE || graph->node_of[to] != edge->to || !wants(copier, e))
+		if (to == COUNT_NONE || graph->node_of[to] != edge->to || !is_plain(copier, edge) ||
+		    !wants(copier, e))
 			continue;
 		by = &copier->before_by[to];
 		if (is_only(copier, edge))

@@ -74,7 +74,10 @@ static void emit_branch(struct copier *copier, unsigned int kind, uint32_t cfg_e
 	const struct cfg_edge *edge = &copier->cfg->edges[cfg_edge];
 	struct point point = copier_point_of_edge(copier, copier->edge_of[cfg_edge]);
 	bool inside = edge->to < copier->cfg->block_count;
-	uint32_t label = copier_way_label(copier, point.edge);
+	/* What a block begins with is not there where it is put again. */
+	uint32_t label = inside && label_of(copier, cfg_edge) == copier->labels[edge->to]
+				 ? copier_way_label(copier, point.edge)
+				 : COUNT_NONE;
 	struct aside *aside;
 
 	point.live = live_at(copier, edge);

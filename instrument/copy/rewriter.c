@@ -251,7 +251,8 @@ static int begin_mode(struct rewriter *rewriter, struct error *err)
 	recorded->turns.at = recorded->area_at;
 	if (rewriter->mode->bursts)
 		state->turns = (struct profile_layout_turns){
-			.checks = (int32_t)recorded->turns.checks,
+			.checks = (int32_t)(recorded->turns.first != 0 ? recorded->turns.first
+								       : recorded->turns.checks),
 			.records = (int32_t)recorded->turns.records - 1,
 			.burst = 1,
 		};

@@ -65,6 +65,12 @@ static void emit_set(struct machine_code *code, struct turn_number number, uint3
 	emit(code, number, 0xc7, 0, &value, sizeof(value));
 }
 
+/* addl */
+static void emit_add(struct machine_code *code, struct turn_number number, uint32_t value)
+{
+	emit(code, number, 0x81, 0, &value, sizeof(value));
+}
+
 /* --- turns ---------------------------------------------------------------- */
 
 /*
@@ -109,6 +115,9 @@ static void emit_begin(struct machine_code *code, const struct runtime_code *run
 	emit_answer(code, false);
 	machine_code_place(code, begins);
 	emit_set(code, turn_code_records(turns), turns->records - 1);
+	if (turns->charged != 0)
+		emit_add(code, (struct turn_number){SEGMENT_GS, turns->charged + 4},
+			 1U << (COPY_TURNS_CHARGE_BITS - 32));
 	machine_code_place(code, cross);
 }
 

@@ -29,19 +29,27 @@ struct error;
 struct instrument_mode;
 struct reentry;
 
+/* More than what is measured between two bursts, in cycles: an hour and a half at 3 GHz. */
+#define COPY_TURNS_CHARGE_BITS 44
+
 /**
  * struct copy_turns - when which of two copies runs
  * @placement: where checks are; the rewriter sets it
  * @checks, @records: so many checks without, then with recording. Without: 0: from a
  *          thread's first check on all is recorded
+ * @first:  before a thread's first burst; 0: as many as @checks
  * @at: the thread's struct profile_layout_turns, by its offset from %gs' base; the rewriter
  *      sets it, to where the area begins
+ * @charged: likewise, 8 bytes to which 2^COPY_TURNS_CHARGE_BITS is added when a burst
+ *           begins; 0: none
  */
 struct copy_turns {
 	struct turn_placement placement;
 	uint32_t checks;
 	uint32_t records;
+	uint32_t first;
 	uint32_t at;
+	uint32_t charged;
 };
 
 /**
@@ -133,6 +141,8 @@ struct mode_plan {
  * @section: of the rewritten file, not loaded, that holds what encode() makes
  * @number:  that the runtime knows it by; PROFILE_LAYOUT_COUNTS: it has none of its own
  * @bursts: two copies of each procedure, of which only one records: copy_turns of the image
+ * @both:   likewise, but both do; only one measures (point.h)
+ * @sampled: the mode it is where something is measured in bursts; NULL: it has no such
  * @stubs:  what linkers add (stubs of the linkage table, .init, .fini) is copied, too
  * @references: points before instructions that use memory are asked for too
  * @reentry: it needs to know who calls whom
@@ -151,6 +161,7 @@ struct instrument_mode {
 	const char *name;
 	const char *section;
 	const char *reader;
+	const struct instrument_mode *sampled;
 	enum profile_layout_mode number;
 	bool references;
 	bool reentry;
@@ -159,6 +170,7 @@ struct instrument_mode {
 	bool whole;
 	bool early;
 	bool bursts;
+	bool both;
 	bool stubs;
 	bool shared;
 

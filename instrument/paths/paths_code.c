@@ -5,12 +5,15 @@
 
 #include "instrument/code/block_code.h"
 #include "instrument/code/liveness.h"
+#include "instrument/copy/turn_code.h"
 
 #define CHARGED_BYTES 64 /* a word, and nothing else on its cache line */
 
 #define BIT(reg) (1U << (reg))
 #define CONDITION_BELOW 2U
 #define CONDITION_EQUAL 4U
+#define CONDITION_NO_SIGN 9U
+#define UNTIMED UINT64_MAX
 
 /* Odd numbers whose bits are all over (golden ratio; Knuth, and its neighbour). */
 #define SPREAD_PATH UINT32_C(0x9e3779b1)
@@ -38,6 +41,7 @@ struct paths_places paths_code_places(uint32_t at, size_t index, bool metric)
 		.number = (uint32_t)(at + CHARGED_BYTES + kept_bytes(metric) +
 				     index * PATHS_NUMBER_BYTES),
 		.metric = metric,
+		.measures = metric,
 	};
 }
 
@@ -66,13 +70,36 @@ static void add_one(struct machine_code *code, const struct point *point, uint32
 	point_give_back(code, &loan);
 }
 
-/* What has passed since the path began goes into %rax, and is charged. */
-static void charge(struct machine_code *code, const struct paths_places *places)
+/* Behind it, if it is no path's that was timed. What is in %rax is by how much it began too early
+ * for another one to begin here. */
+static void leave_untimed(struct machine_code *code, const struct paths_places *places,
+			  uint32_t untimed)
 {
+	uint32_t timed = machine_code_label(code);
+
+	block_code_copy(code, MACHINE_RDX, MACHINE_RAX);
+	block_code_shift(code, MACHINE_RDX, -COPY_TURNS_CHARGE_BITS);
+	machine_code_branch(code, CONDITION_EQUAL, timed);
+	block_code_move(code, BLOCK_ADD_TO, MACHINE_RAX,
+			block_place(places->number + PATHS_NUMBER_BEGAN));
+	machine_code_branch(code, MACHINE_JUMP, untimed);
+	machine_code_place(code, timed);
+}
+
+/* What has passed since the path began goes into %rax, and is charged. @untimed: label to go to
+ * if that was not in one burst. */
+static void charge(struct machine_code *code, const struct paths_places *places, uint32_t untimed)
+{
+	if (places->runtime != NULL) {
+		turn_code_compare(code, turn_code_checks(places->runtime), 0);
+		machine_code_branch(code, CONDITION_NO_SIGN, untimed);
+	}
 	block_code_time(code, MACHINE_RAX);
 	block_code_move(code, BLOCK_SUBTRACT, MACHINE_RAX, block_place(places->charged));
 	block_code_move(code, BLOCK_SUBTRACT, MACHINE_RAX,
 			block_place(places->number + PATHS_NUMBER_BEGAN));
+	if (places->runtime != NULL)
+		leave_untimed(code, places, untimed);
 	block_code_move(code, BLOCK_ADD_TO, MACHINE_RAX, block_place(places->charged));
 }
 
@@ -85,12 +112,30 @@ void paths_code_begin(struct machine_code *code, const struct point *point,
 
 	if (count)
 		add_one(code, point, word_at(places, PATHS_ENTERED));
-	if (!places->metric)
+	if (!places->measures)
 		return;
 	point_borrow(code, point, BIT(MACHINE_RAX) | BIT(MACHINE_RDX), 0, true, &loan);
 	block_code_time(code, MACHINE_RAX);
 	block_code_move(code, BLOCK_SUBTRACT, MACHINE_RAX, block_place(places->charged));
 	block_code_move(code, BLOCK_STORE, MACHINE_RAX,
+			block_place(places->number + PATHS_NUMBER_BEGAN));
+	point_give_back(code, &loan);
+}
+
+void paths_code_arrive(struct machine_code *code, const struct point *point,
+		       const struct paths_places *places, bool begins)
+{
+	struct point_loan loan;
+
+	if (begins) {
+		paths_code_begin(code, point, places, false);
+		return;
+	}
+	point_borrow(code, point, 0, 1, true, &loan);
+	/* As if it had begun long after whenever it ends. */
+	block_code_number(code, loan.registers[0], UINT64_C(1) << 63);
+	block_code_move(code, BLOCK_SUBTRACT, loan.registers[0], block_place(places->charged));
+	block_code_move(code, BLOCK_STORE, loan.registers[0],
 			block_place(places->number + PATHS_NUMBER_BEGAN));
 	point_give_back(code, &loan);
 }
@@ -130,26 +175,40 @@ static uint32_t array_of(const struct paths_places *places, const struct path_wa
 	return (way->counted == PATH_CUT ? places->cut : places->ended) + way->end * 8;
 }
 
+/* %rax to where a path's sum is, by where its count is. */
+static void add_measured(struct machine_code *code, const struct paths_places *places,
+			 struct block_place place)
+{
+	uint32_t at = place.at;
+
+	place.at = at + places->sums;
+	block_code_move(code, BLOCK_ADD_TO, MACHINE_RAX, place);
+	place.at = at + places->timed;
+	if (places->runtime != NULL)
+		block_code_increment(code, place);
+}
+
 /* There is room for whatever the register can be (path_range). */
 static void end_in_array(struct machine_code *code, const struct point *point,
 			 const struct paths_places *places, const struct path_way *way)
 {
-	uint32_t named = places->metric ? BIT(MACHINE_RAX) | BIT(MACHINE_RDX) : 0;
+	uint32_t named = places->measures ? BIT(MACHINE_RAX) | BIT(MACHINE_RDX) : 0;
 	struct block_place place = block_place(array_of(places, way));
+	uint32_t untimed = machine_code_label(code);
 	struct point_loan loan;
 
 	point_borrow(code, point, named, way->end_known ? 0 : 1, true, &loan);
-	if (places->metric)
-		charge(code, places);
 	if (!way->end_known) {
 		place.index = loan.registers[0];
 		place.scale = 8;
 		block_code_move(code, BLOCK_LOAD, loan.registers[0], block_place(places->number));
 	}
+	if (places->measures) {
+		charge(code, places, untimed);
+		add_measured(code, places, place);
+	}
+	machine_code_place(code, untimed);
 	block_code_increment(code, place);
-	place.at += places->sums;
-	if (places->metric)
-		block_code_move(code, BLOCK_ADD_TO, MACHINE_RAX, place);
 	point_give_back(code, &loan);
 }
 
@@ -259,24 +318,49 @@ static uint32_t find_number(struct machine_code *code, const struct paths_places
 	return done;
 }
 
+/* What charge() finds into a register: UNTIMED, if it is nothing. */
+static void charge_into(struct machine_code *code, const struct paths_places *places,
+			unsigned int ret)
+{
+	uint32_t untimed = machine_code_label(code);
+
+	if (places->runtime != NULL)
+		block_code_number(code, ret, UNTIMED);
+	charge(code, places, untimed);
+	block_code_copy(code, ret, MACHINE_RAX);
+	machine_code_place(code, untimed);
+}
+
+static void add_to_entry(struct machine_code *code, const struct paths_places *places,
+			 struct block_place entry, unsigned int passed, uint32_t done)
+{
+	if (places->runtime != NULL) {
+		block_code_alu(code, BLOCK_ALU_COMPARE, passed, (uint32_t)UNTIMED);
+		machine_code_branch(code, CONDITION_EQUAL, done);
+	}
+	entry.at = places->table + (uint32_t)offsetof(struct paths_entry, metric);
+	block_code_move(code, BLOCK_ADD_TO, passed, entry);
+	entry.at = places->table + (uint32_t)offsetof(struct paths_entry, timed);
+	if (places->runtime != NULL)
+		block_code_increment(code, entry);
+}
+
 static void end_in_table(struct machine_code *code, const struct point *point,
 			 const struct paths_places *places, const struct path_way *way)
 {
-	bool spare = !places->metric && can_spare_rax(point);
-	uint32_t named = (spare ? 0 : BIT(MACHINE_RAX)) | (places->metric ? BIT(MACHINE_RDX) : 0);
+	bool spare = !places->measures && can_spare_rax(point);
+	uint32_t named = (spare ? 0 : BIT(MACHINE_RAX)) | (places->measures ? BIT(MACHINE_RDX) : 0);
 	struct block_place entry = {.at = places->table, .scale = 1};
 	struct point_loan loan;
 	unsigned int key, passed;
 	uint32_t done;
 
-	point_borrow(code, point, named, places->metric ? 3 : 2, true, &loan);
+	point_borrow(code, point, named, places->measures ? 3 : 2, true, &loan);
 	key = loan.registers[0];
 	entry.index = loan.registers[1];
 	passed = loan.registers[2];
-	if (places->metric) {
-		charge(code, places);
-		block_code_copy(code, passed, MACHINE_RAX);
-	}
+	if (places->measures)
+		charge_into(code, places, passed);
 	if (way->end_known) {
 		done = machine_code_label(code);
 		block_code_number(code, key, way->end);
@@ -290,9 +374,8 @@ static void end_in_table(struct machine_code *code, const struct point *point,
 		look_up(code, places, entry, key, done);
 	entry.at = places->table + (uint32_t)offsetof(struct paths_entry, count);
 	block_code_increment(code, entry);
-	entry.at = places->table + (uint32_t)offsetof(struct paths_entry, metric);
-	if (places->metric)
-		block_code_move(code, BLOCK_ADD_TO, passed, entry);
+	if (places->measures)
+		add_to_entry(code, places, entry, passed, done);
 	machine_code_place(code, done);
 	point_give_back(code, &loan);
 }
@@ -302,7 +385,7 @@ void paths_code_end(struct machine_code *code, const struct point *point,
 {
 	if (!places->array)
 		end_in_table(code, point, places, way);
-	else if (way->end_known && !places->metric)
+	else if (way->end_known && !places->measures)
 		add_one(code, point, array_of(places, way));
 	else
 		end_in_array(code, point, places, way);

@@ -18,6 +18,11 @@
  * The metric is exclusive: what has been charged to any path of the thread since a path
  * began is not charged to it again. Of time that is "time - charged" when it begins and
  * when it ends; of a path that begins where another one ends it is the same as of that one.
+ *
+ * If it is measured in bursts, there are two copies, of which one only counts (mode.h, both): so
+ * the paths of what was called need not have been charged. A path is timed only if one burst went
+ * on from its beginning to its end: when one begins so much is charged (COPY_TURNS_CHARGE_BITS)
+ * that it is seen at the end.
  */
 #ifndef DCPI_INSTRUMENT_PATHS_CODE_H
 #define DCPI_INSTRUMENT_PATHS_CODE_H
@@ -44,8 +49,9 @@
  * @count:    of its paths
  * @nowhere:  number that is no path's
  * @ended, @cut: if it has arrays (paths_map.h), where words of path 0 are in them
- * @sums:     from there to those of a metric
- * @metric:   time is measured
+ * @sums:     from there to those of a metric, and @timed: to how many are in that
+ * @metric:   time is measured; @measures: by the copy that the code is put into, too
+ * @runtime:  that tells whether there is a burst, if it is measured in bursts; else NULL
  */
 struct paths_places {
 	uint32_t charged;
@@ -59,8 +65,11 @@ struct paths_places {
 	uint32_t ended;
 	uint32_t cut;
 	uint32_t sums;
+	uint32_t timed;
+	const struct runtime_code *runtime;
 	bool array;
 	bool metric;
+	bool measures;
 };
 
 /** paths_code_private_bytes() - of a thread's block, for so many procedures. */
@@ -72,6 +81,13 @@ struct paths_places paths_code_places(uint32_t at, size_t index, bool metric);
 /** paths_code_begin() - a path begins without another one's end. */
 void paths_code_begin(struct machine_code *code, const struct point *point,
 		      const struct paths_places *places, bool count);
+
+/**
+ * paths_code_arrive() - from the copy that only counts
+ * @begins: a path does; else one goes on, which is not timed
+ */
+void paths_code_arrive(struct machine_code *code, const struct point *point,
+		       const struct paths_places *places, bool begins);
 
 /** paths_code_end() - a path ends, or is counted before. */
 void paths_code_end(struct machine_code *code, const struct point *point,

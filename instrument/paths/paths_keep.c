@@ -58,7 +58,7 @@ static void put_in(struct machine_code *code, const struct paths_places *places,
 {
 	block_code_move(code, BLOCK_LOAD, reg, block_place(places->number));
 	block_code_move(code, BLOCK_STORE, reg, cell_at(places, cell, 0));
-	if (!places->metric)
+	if (!places->measures)
 		return;
 	block_code_move(code, BLOCK_LOAD, reg, block_place(places->number + PATHS_NUMBER_BEGAN));
 	block_code_move(code, BLOCK_STORE, reg, cell_at(places, cell, CELL_BEGAN));
@@ -72,7 +72,7 @@ static void take_out(struct machine_code *code, const struct paths_places *place
 
 	block_code_number(code, reg, places->nowhere);
 	machine_code_branch(code, MACHINE_NOT_EQUAL, lost);
-	if (places->metric) {
+	if (places->measures) {
 		block_code_move(code, BLOCK_LOAD, reg, cell_at(places, cell, CELL_BEGAN));
 		block_code_move(code, BLOCK_STORE, reg,
 				block_place(places->number + PATHS_NUMBER_BEGAN));
@@ -85,7 +85,7 @@ static void take_out(struct machine_code *code, const struct paths_places *place
 /* Whether nothing is measured, nor flags are to be kept. */
 static bool is_plain(const struct point *point, const struct paths_places *places)
 {
-	return !places->metric && (point->live & LIVENESS_FLAGS) == 0;
+	return !places->measures && (point->live & LIVENESS_FLAGS) == 0;
 }
 
 /* As all registers matter before a call: one is kept, so the stack pointer is as in the cell. */
@@ -278,7 +278,7 @@ void paths_keep_begin(struct paths_keep *keep, struct machine_code *code, const 
 	add_aside(keep, code, aside);
 }
 
-void paths_keep_asides(const struct paths_keep *keep, struct machine_code *code,
+void paths_keep_asides(struct paths_keep *keep, struct machine_code *code,
 		       const struct paths_places *places)
 {
 	for (size_t i = 0; i < keep->count; i++) {
@@ -294,4 +294,5 @@ void paths_keep_asides(const struct paths_keep *keep, struct machine_code *code,
 		point_give_back(code, &loan);
 		machine_code_branch(code, MACHINE_JUMP, aside->done);
 	}
+	keep->count = 0;
 }

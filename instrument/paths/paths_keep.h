@@ -42,8 +42,8 @@ void paths_keep_behind(struct paths_keep *keep, struct machine_code *code,
 void paths_keep_begin(struct paths_keep *keep, struct machine_code *code, const struct point *point,
 		      const struct paths_places *places);
 
-/** paths_keep_asides() - behind all other code of the procedure. */
-void paths_keep_asides(const struct paths_keep *keep, struct machine_code *code,
+/** paths_keep_asides() - behind all other code of the procedure's copy; @keep is empty then. */
+void paths_keep_asides(struct paths_keep *keep, struct machine_code *code,
 		       const struct paths_places *places);
 
 #endif

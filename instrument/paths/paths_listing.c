@@ -56,11 +56,23 @@ static int follow(const struct paths_procedure *procedure, struct paths_row *row
 	return -EBADMSG;
 }
 
-static void add_sums(struct paths_listing *listing, const struct paths_row *row)
+static uint64_t metric_of(const struct paths_sum *sum)
 {
+	if (sum->timed == sum->count)
+		return sum->metric;
+	if (sum->timed == 0)
+		return 0;
+	return (uint64_t)((double)sum->metric * ((double)sum->count / (double)sum->timed));
+}
+
+static void add_sums(struct paths_listing *listing, struct paths_row *row)
+{
+	row->metric = metric_of(row->sum);
 	listing->all.count += row->sum->count;
 	listing->all.insns += row->insns;
-	listing->all.metric += row->sum->metric;
+	listing->all.metric += row->metric;
+	listing->all.timed += row->sum->timed;
+	listing->all.untimed += row->sum->timed == 0 ? row->insns : 0;
 }
 
 static int add_paths(struct paths_listing *listing)
@@ -131,7 +143,7 @@ static void add_procedures(struct paths_listing *listing)
 		row->hot += path->class != PATHS_COLD;
 		row->count += path->sum->count;
 		row->insns += path->insns;
-		row->metric += path->sum->metric;
+		row->metric += path->metric;
 	}
 	for (size_t i = 0; i < listing->procedure_count; i++) {
 		struct paths_procedure_row *row = &listing->procedures[i];
@@ -144,8 +156,8 @@ static int by_value(const void *a, const void *b, void *context)
 {
 	const struct paths_listing *listing = context;
 	const struct paths_row *x = a, *y = b;
-	uint64_t left = listing->metric ? x->sum->metric : x->insns;
-	uint64_t right = listing->metric ? y->sum->metric : y->insns;
+	uint64_t left = listing->metric ? x->metric : x->insns;
+	uint64_t right = listing->metric ? y->metric : y->insns;
 
 	if (left != right)
 		return left < right ? 1 : -1;
@@ -190,7 +202,7 @@ static int make(struct paths_listing *ret, const struct paths_map *map,
 	for (size_t i = 0; i < listing.path_count; i++) {
 		struct paths_row *row = &listing.paths[i];
 
-		row->class = class_of(&listing, row->insns, row->sum->metric);
+		row->class = class_of(&listing, row->insns, row->metric);
 	}
 	add_procedures(&listing);
 	if (listing.path_count > 0) {

@@ -18,6 +18,7 @@ enum paths_class {
  * struct paths_row - a path that was gone
  * @nodes: of the map, in order; some may be without instructions
  * @insns: executed on it, all times together
+ * @metric: likewise, as if all times had been like those that were measured
  * @next:  address where the next path began, 0: nowhere
  */
 struct paths_row {
@@ -25,6 +26,7 @@ struct paths_row {
 	const struct counts_node **nodes;
 	size_t node_count;
 	uint64_t insns;
+	uint64_t metric;
 	uint64_t next;
 	enum paths_class class;
 };
@@ -56,6 +58,8 @@ struct paths_listing {
 		uint64_t count;
 		uint64_t insns;
 		uint64_t metric;
+		uint64_t timed;
+		uint64_t untimed; /* instructions on paths of which none was measured */
 	} all;
 	double threshold;
 	bool metric;

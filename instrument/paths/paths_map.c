@@ -6,10 +6,11 @@
 #include <string.h>
 
 #include "instrument/profile/map_coding.h"
+#include "instrument/profile/profile_layout.h"
 #include "lib/array.h"
 #include "lib/error.h"
 
-#define MAP_VERSION 4 /* another one, too, if PATHS_ARRAY_MAX or the table are others */
+#define MAP_VERSION 5 /* another one, too, if PATHS_ARRAY_MAX or the table are others */
 #define NUMBER_MAX (UINT32_MAX - 2)
 
 static void procedure_deinit(struct paths_procedure *procedure)
@@ -40,11 +41,25 @@ uint64_t paths_map_array(const struct path_graph *graph, enum paths_array array)
 	return PATHS_WORDS + (uint64_t)array * graph->range.room + graph->range.below;
 }
 
-uint64_t paths_map_words(const struct path_graph *graph, bool metric)
+static uint64_t arrays_of(const struct paths_map *map)
+{
+	if (*map->metric == '\0')
+		return PATHS_METRIC;
+	return map->burst == 0 ? PATHS_TIMED : PATHS_ARRAYS;
+}
+
+uint64_t paths_map_words(const struct paths_map *map, const struct path_graph *graph)
 {
 	uint64_t room = paths_map_is_array(graph) ? graph->range.room : 0;
 
-	return PATHS_WORDS + room * (metric ? PATHS_ARRAYS : PATHS_METRIC);
+	return PATHS_WORDS + room * arrays_of(map);
+}
+
+/* Whole cache lines of entries. */
+uint64_t paths_map_table(const struct paths_map *map)
+{
+	_Static_assert(sizeof(struct profile_layout_turns) <= 64, "a line");
+	return map->burst == 0 ? 0 : 64;
 }
 
 /* --- making --------------------------------------------------------------- */
@@ -138,6 +153,7 @@ int paths_map_encode(const struct paths_map *map, uint8_t **ret, size_t *bytes)
 	map_put_text(&writer, map->metric);
 	map_put(&writer, map->timed);
 	map_put(&writer, map->checks);
+	map_put(&writer, map->burst);
 	map_put(&writer, map->words);
 	map_put(&writer, map->procedure_count);
 	for (size_t i = 0; i < map->procedure_count; i++)
@@ -232,8 +248,8 @@ static int take_procedure(struct paths_map *map, struct bounded_reader *reader)
 	if ((uint64_t)procedure.graph.range.below + procedure.graph.count >
 		    procedure.graph.range.room ||
 	    procedure.first_word > map->words ||
-	    (!map->timed && paths_map_words(&procedure.graph, *map->metric != '\0') >
-				    map->words - procedure.first_word))
+	    (!map->timed &&
+	     paths_map_words(map, &procedure.graph) > map->words - procedure.first_word))
 		reader->failed = true;
 	if (procedure.name != NULL)
 		r = take_graph(&procedure, reader);
@@ -260,6 +276,7 @@ int paths_map_decode(struct paths_map *ret, const uint8_t *data, size_t bytes)
 	map.metric = map_take_text(&reader);
 	map.timed = map_take(&reader, 1) != 0;
 	map.checks = map_take(&reader, INT32_MAX);
+	map.burst = map_take(&reader, INT32_MAX);
 	map.words = map_take(&reader, INT32_MAX);
 	procedures = map_take(&reader, NUMBER_MAX);
 	if (r == 0 && map.metric == NULL)

@@ -27,6 +27,11 @@ struct error;
 #define PATHS_ROOM_DEFAULT (UINT32_C(1) << 26)
 #define PATHS_TABLE_ENTRIES 65536
 #define PATHS_TABLE_PROBES 16
+#define PATHS_TABLE_BYTES ((PATHS_TABLE_ENTRIES + PATHS_TABLE_PROBES) * sizeof(struct paths_entry))
+
+/* Checks between two bursts, and of one, if a metric is measured in bursts. */
+#define PATHS_CHECKS_DEFAULT 10000
+#define PATHS_BURST_DEFAULT 100
 
 /**
  * enum paths_word - of each procedure
@@ -49,12 +54,14 @@ enum paths_word {
  * @PATHS_ENDED:  how often each path went that ends where none begins
  * @PATHS_CUT:    the same, where another one begins
  * @PATHS_METRIC: more than these, with a metric: sums of @PATHS_ENDED, then of @PATHS_CUT
+ * @PATHS_TIMED: more than these, if it is measured in bursts: how many are in the sums
  */
 enum paths_array {
 	PATHS_ENDED,
 	PATHS_CUT,
 	PATHS_METRIC,
-	PATHS_ARRAYS = 2 * PATHS_METRIC,
+	PATHS_TIMED = 2 * PATHS_METRIC,
+	PATHS_ARRAYS = 3 * PATHS_METRIC,
 };
 
 /**
@@ -65,7 +72,7 @@ struct paths_entry {
 	uint64_t key;
 	uint64_t count;
 	uint64_t metric;
-	uint64_t unused;
+	uint64_t timed;
 };
 
 /**
@@ -91,6 +98,8 @@ struct paths_procedure {
  * @metric: what was measured, "": nothing but frequency
  * @timed:  paths were timed, one for each @checks checks (0: all), and there are no words;
  *          else they were counted
+ * @burst:  if they were counted: checks of a burst in which they were timed, too, after @checks
+ *          without; 0: they always were, if there is a metric
  * @words:  of the image
  */
 struct paths_map {
@@ -100,6 +109,7 @@ struct paths_map {
 	char *metric;
 	bool timed;
 	uint32_t checks;
+	uint32_t burst;
 	uint64_t words;
 	struct paths_procedure *procedures;
 	size_t procedure_count;
@@ -124,8 +134,11 @@ bool paths_map_is_array(const struct path_graph *graph);
 /** paths_map_array() - of a procedure's words, the one for path 0 in an array. */
 uint64_t paths_map_array(const struct path_graph *graph, enum paths_array array);
 
-/** paths_map_words() - of a procedure. */
-uint64_t paths_map_words(const struct path_graph *graph, bool metric);
+/** paths_map_words() - of a procedure; if it is one of @map. */
+uint64_t paths_map_words(const struct paths_map *map, const struct path_graph *graph);
+
+/** paths_map_table() - where the table is, in bytes from the area's begin. */
+uint64_t paths_map_table(const struct paths_map *map);
 
 /** paths_map_encode() - @ret: out, malloc'd. Return: 0 or -ENOMEM. */
 int paths_map_encode(const struct paths_map *map, uint8_t **ret, size_t *bytes);

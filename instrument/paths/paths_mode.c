@@ -24,6 +24,7 @@
  * @way_of:  of each edge of the graph of counts: the way whose first it is; or PATH_NONE
  * @back_of: the way whose call has come back there; or PATH_NONE
  * @kept:    of each way: the register is kept while the call runs
+ * @timed:   of each way: so is when the path began, where it is measured
  * @lazily:  of each way: not at once; @owned: of some
  */
 struct paths_plan {
@@ -33,6 +34,7 @@ struct paths_plan {
 	uint32_t *way_of;
 	uint32_t *back_of;
 	bool *kept;
+	bool *timed;
 	bool *lazily;
 	struct paths_keep keep;
 	bool owned;
@@ -45,7 +47,20 @@ static bool has_metric(const struct mode_image *image)
 	return image->options != NULL && image->options->metric != NULL;
 }
 
-static int paths_begin(struct mode_image *image, struct error *err)
+/* In bursts. */
+static void set_turns(struct mode_image *image, struct paths_map *map)
+{
+	const struct mode_options *options = image->options;
+
+	map->checks = options->checks != 0 ? options->checks : PATHS_CHECKS_DEFAULT;
+	map->burst = options->burst != 0 ? options->burst : PATHS_BURST_DEFAULT;
+	image->turns.checks = map->checks;
+	image->turns.records = map->burst;
+	image->turns.first = 1;
+	image->turns.charged = paths_code_places(mode_private_at(), 0, true).charged;
+}
+
+static int begin(struct mode_image *image, bool sampled, struct error *err)
 {
 	struct paths_map *map = calloc(1, sizeof(*map));
 
@@ -56,8 +71,10 @@ static int paths_begin(struct mode_image *image, struct error *err)
 	image->private_bytes =
 		paths_code_private_bytes(image->reentry->candidates->count, has_metric(image));
 	image->slack_bytes = SLACK_BYTES;
-	image->area_bytes = (PATHS_TABLE_ENTRIES + PATHS_TABLE_PROBES) * sizeof(struct paths_entry);
 	if (map != NULL) {
+		if (sampled)
+			set_turns(image, map);
+		image->area_bytes = paths_map_table(map) + PATHS_TABLE_BYTES;
 		map->image = image->number;
 		map->path = strdup(image->path);
 		map->build_id = strdup(image->build_id);
@@ -66,6 +83,16 @@ static int paths_begin(struct mode_image *image, struct error *err)
 	if (map == NULL || map->path == NULL || map->build_id == NULL || map->metric == NULL)
 		return error_set(err, ENOMEM, "no memory for a name");
 	return 0;
+}
+
+static int paths_begin(struct mode_image *image, struct error *err)
+{
+	return begin(image, false, err);
+}
+
+static int paths_begin_sampled(struct mode_image *image, struct error *err)
+{
+	return begin(image, true, err);
 }
 
 /* --- planning ------------------------------------------------------------- */
@@ -127,14 +154,16 @@ static int find_places(struct paths_plan *paths)
 	paths->way_of = malloc(edges * sizeof(*paths->way_of));
 	paths->back_of = malloc(edges * sizeof(*paths->back_of));
 	paths->kept = calloc(graph->way_count + (size_t)1, sizeof(*paths->kept));
+	paths->timed = calloc(graph->way_count + (size_t)1, sizeof(*paths->timed));
 	paths->lazily = calloc(graph->way_count + (size_t)1, sizeof(*paths->lazily));
 	if (paths->way_of == NULL || paths->back_of == NULL || paths->kept == NULL ||
-	    paths->lazily == NULL)
+	    paths->timed == NULL || paths->lazily == NULL)
 		return -ENOMEM;
 	memset(paths->way_of, 0xff, edges * sizeof(*paths->way_of));
 	memset(paths->back_of, 0xff, edges * sizeof(*paths->back_of));
 	for (uint32_t w = 0; w < graph->way_count; w++) {
 		const struct path_way *way = &graph->ways[w];
+		bool comes_again;
 
 		paths->way_of[way->edge] = w;
 		paths->registers |= way->change != PATH_KEEP;
@@ -142,11 +171,13 @@ static int find_places(struct paths_plan *paths)
 			continue;
 		paths->calls = true;
 		paths->back_of[way->back] = w;
-		paths->kept[w] =
-			(!graph->known[way->from] || paths->places.metric) &&
-			reentry_is_possible(plan->image->reentry, plan->procedure->candidate,
-					    call_of(plan, way->from));
-		paths->lazily[w] = paths->kept[w] && can_be_lazy(paths, call_of(plan, way->from));
+		comes_again = reentry_is_possible(plan->image->reentry, plan->procedure->candidate,
+						  call_of(plan, way->from));
+		paths->kept[w] = comes_again && !graph->known[way->from];
+		paths->timed[w] = comes_again && paths->places.metric;
+		paths->lazily[w] =
+			(paths->kept[w] || (paths->timed[w] && !plan->image->turns.records)) &&
+			can_be_lazy(paths, call_of(plan, way->from));
 	}
 	choose_lazy(paths);
 	return 0;
@@ -168,7 +199,8 @@ static void set_places(struct paths_plan *paths)
 
 	paths->places = paths_code_places(mode_private_at(), plan->procedure->candidate,
 					  has_metric(plan->image));
-	paths->places.table = plan->image->area_at;
+	paths->places.table = plan->image->area_at + (uint32_t)paths_map_table(map);
+	paths->places.runtime = map->burst != 0 ? plan->image->runtime : NULL;
 	paths->places.words = mode_word_at(plan, 0);
 	paths->places.id = (uint32_t)map->procedure_count + 1;
 	paths->places.count = paths->graph.count;
@@ -177,12 +209,16 @@ static void set_places(struct paths_plan *paths)
 	paths->places.ended = mode_word_at(plan, paths_map_array(&paths->graph, PATHS_ENDED));
 	paths->places.cut = mode_word_at(plan, paths_map_array(&paths->graph, PATHS_CUT));
 	paths->places.sums = PATHS_METRIC * paths->graph.range.room * (uint32_t)sizeof(uint64_t);
+	paths->places.timed = 2 * paths->places.sums;
 }
 
-/* With a metric an end costs far more than what is saved in loops. */
+/* Where all is measured an end costs far more than what is saved in loops. */
 static bool is_whole(const struct mode_image *image)
 {
-	return has_metric(image) || (image->options != NULL && image->options->whole);
+	const struct paths_map *map = image->data;
+
+	return (has_metric(image) && map->burst == 0) ||
+	       (image->options != NULL && image->options->whole);
 }
 
 /* All of them are cut so that they have arrays, as long as there is room for these. */
@@ -190,6 +226,7 @@ static int find_paths(struct paths_plan *paths)
 {
 	const struct mode_plan *plan = paths->mode;
 	const struct count_graph *counts = plan->procedure->graph;
+	const struct paths_map *map = plan->image->data;
 	uint32_t room = plan->image->options != NULL ? plan->image->options->room : 0;
 	struct path_rules rules = {
 		.breaks = breaks,
@@ -200,7 +237,7 @@ static int find_paths(struct paths_plan *paths)
 	};
 	int r = path_numbering_create(&paths->graph, counts, &rules);
 
-	if (r < 0 || plan->first_word + paths_map_words(&paths->graph, has_metric(plan->image)) <=
+	if (r < 0 || plan->first_word + paths_map_words(map, &paths->graph) <=
 			     (room != 0 ? room : PATHS_ROOM_DEFAULT))
 		return r;
 	path_graph_deinit(&paths->graph);
@@ -221,7 +258,7 @@ static int paths_plan(struct mode_plan *plan, struct error *err)
 	if (r == 0) {
 		set_places(paths);
 		paths->calls = has_calls(plan->procedure->graph);
-		plan->words = paths_map_words(&paths->graph, has_metric(plan->image));
+		plan->words = paths_map_words(plan->image->data, &paths->graph);
 		r = find_places(paths);
 	}
 	if (r == -ERANGE)
@@ -239,6 +276,7 @@ static void paths_drop(struct mode_plan *plan)
 	free(paths->way_of);
 	free(paths->back_of);
 	free(paths->kept);
+	free(paths->timed);
 	free(paths->lazily);
 	paths_keep_deinit(&paths->keep);
 	free(paths);
@@ -252,7 +290,13 @@ static bool does_anything(const struct path_way *way)
 	return way->counted != PATH_ON || way->change != PATH_KEEP;
 }
 
-static bool wants_way(const struct paths_plan *paths, const struct path_way *way)
+static bool is_kept(const struct paths_plan *paths, const struct point *point, uint32_t way)
+{
+	return paths->kept[way] || (paths->timed[way] && point->measures);
+}
+
+static bool wants_way(const struct paths_plan *paths, const struct point *point,
+		      const struct path_way *way)
 {
 	if (does_anything(way))
 		return true;
@@ -263,7 +307,7 @@ static bool wants_way(const struct paths_plan *paths, const struct path_way *way
 	case PATH_END:
 		return paths->registers;
 	case PATH_START:
-		return paths->calls || paths->places.metric;
+		return paths->calls || (paths->places.metric && point->measures);
 	}
 	return false;
 }
@@ -273,62 +317,73 @@ static bool paths_wants(const struct mode_plan *plan, const struct point *point)
 	const struct paths_plan *paths = plan->data;
 	uint32_t way, back;
 
+	if (point->kind == POINT_ARRIVAL)
+		return point->measures;
 	if (point->kind != POINT_EDGE)
 		return false;
 	way = paths->way_of[point->edge];
 	back = paths->back_of[point->edge];
 	if (back != PATH_NONE)
-		return paths->kept[back] || does_anything(&paths->graph.ways[back]);
+		return is_kept(paths, point, back) || does_anything(&paths->graph.ways[back]);
 	if (way == PATH_NONE)
 		return false;
 	if (paths->graph.ways[way].back != PATH_NONE)
-		return paths->kept[way];
-	return wants_way(paths, &paths->graph.ways[way]);
+		return is_kept(paths, point, way);
+	return wants_way(paths, point, &paths->graph.ways[way]);
 }
 
-static void emit_step(const struct paths_plan *paths, const struct point *point,
+static void emit_step(const struct paths_places *places, const struct point *point,
 		      struct machine_code *code, const struct path_way *way)
 {
 	if (way->counted != PATH_ON)
-		paths_code_end(code, point, &paths->places, way);
-	paths_code_change(code, point, &paths->places, way);
+		paths_code_end(code, point, places, way);
+	paths_code_change(code, point, places, way);
 }
 
-static void emit_way(struct paths_plan *paths, const struct point *point, struct machine_code *code,
+static void emit_way(struct paths_plan *paths, const struct paths_places *places,
+		     const struct point *point, struct machine_code *code,
 		     const struct path_way *way)
 {
 	const struct count_edge *edge = &paths->mode->procedure->graph->edges[point->edge];
 
 	if (way->kind == PATH_START && paths->owned)
-		paths_keep_begin(&paths->keep, code, point, &paths->places);
+		paths_keep_begin(&paths->keep, code, point, places);
 	if (way->kind == PATH_START)
-		paths_code_begin(code, point, &paths->places, paths->calls);
-	emit_step(paths, point, code, way);
+		paths_code_begin(code, point, places, paths->calls);
+	emit_step(places, point, code, way);
 	if (way->kind == PATH_END && edge->kind == COUNT_LEAVE && paths->registers)
-		paths_code_leave(code, &paths->places);
+		paths_code_leave(code, places);
 }
 
 static void paths_emit(const struct mode_plan *plan, const struct point *point,
 		       struct machine_code *code)
 {
 	struct paths_plan *paths = plan->data;
-	uint32_t way = paths->way_of[point->edge], back = paths->back_of[point->edge];
+	struct paths_places places = paths->places;
+	uint32_t way, back;
 
+	places.measures &= point->measures;
+	if (point->kind == POINT_ARRIVAL) {
+		paths_code_arrive(code, point, &places,
+				  path_graph_start(&paths->graph, point->node) != PATH_NONE);
+		return;
+	}
+	way = paths->way_of[point->edge];
+	back = paths->back_of[point->edge];
 	if (back != PATH_NONE) {
-		if (paths->kept[back])
-			paths_keep_behind(&paths->keep, code, point, &paths->places,
-					  paths->lazily[back]);
-		emit_step(paths, point, code, &paths->graph.ways[back]);
+		if (is_kept(paths, point, back))
+			paths_keep_behind(&paths->keep, code, point, &places, paths->lazily[back]);
+		emit_step(&places, point, code, &paths->graph.ways[back]);
 	} else if (paths->graph.ways[way].back != PATH_NONE) {
-		paths_keep_before(code, point, &paths->places, paths->lazily[way]);
+		paths_keep_before(code, point, &places, paths->lazily[way]);
 	} else {
-		emit_way(paths, point, code, &paths->graph.ways[way]);
+		emit_way(paths, &places, point, code, &paths->graph.ways[way]);
 	}
 }
 
 static void paths_aside(const struct mode_plan *plan, struct machine_code *code)
 {
-	const struct paths_plan *paths = plan->data;
+	struct paths_plan *paths = plan->data;
 
 	paths_keep_asides(&paths->keep, code, &paths->places);
 }
@@ -359,10 +414,33 @@ static void paths_end(struct mode_image *image)
 	image->data = NULL;
 }
 
+static const struct instrument_mode paths_sampled_mode = {
+	.name = "paths",
+	.section = PATHS_MAP_SECTION,
+	.reader = "dcpipaths",
+	.number = PROFILE_LAYOUT_PATHS,
+	.reentry = true,
+	.metric = true,
+	.room = true,
+	.whole = true,
+	.bursts = true,
+	.both = true,
+	.begin = paths_begin_sampled,
+	.plan = paths_plan,
+	.wants = paths_wants,
+	.emit = paths_emit,
+	.aside = paths_aside,
+	.keep = paths_keep,
+	.drop = paths_drop,
+	.encode = paths_encode,
+	.end = paths_end,
+};
+
 const struct instrument_mode paths_mode = {
 	.name = "paths",
 	.section = PATHS_MAP_SECTION,
 	.reader = "dcpipaths",
+	.sampled = &paths_sampled_mode,
 	.number = PROFILE_LAYOUT_PATHS,
 	.reentry = true,
 	.metric = true,

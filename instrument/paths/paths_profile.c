@@ -31,6 +31,8 @@ static int add_table(struct paths_profile *profile, const struct paths_entry *en
 		r = add_to(&profile->counts, entries[i].key, entries[i].count);
 		if (r == 0)
 			r = add_to(&profile->metrics, entries[i].key, entries[i].metric);
+		if (r == 0)
+			r = add_to(&profile->timed, entries[i].key, entries[i].timed);
 	}
 	return r;
 }
@@ -70,7 +72,7 @@ static int add_blocks(struct paths_profile *profile, const struct paths_map *map
 	for (uint64_t i = 0; r == 0 && i < file->blocks; i++) {
 		r = add_words(profile, map, file, i);
 		if (r == 0)
-			r = profile_file_read(file, i, 0, entries,
+			r = profile_file_read(file, i, paths_map_table(map), entries,
 					      TABLE_ENTRIES * sizeof(*entries));
 		if (r == 0)
 			r = add_table(profile, entries);
@@ -100,10 +102,12 @@ int paths_profile_add(struct paths_profile *profile, const struct paths_map *map
 
 /* --- sums ----------------------------------------------------------------- */
 
-static int add_sum(struct paths_profile *profile, struct paths_sum sum)
+static int add_sum(struct paths_profile *profile, const struct paths_map *map, struct paths_sum sum)
 {
 	if (sum.count == 0)
 		return 0;
+	if (map->burst == 0)
+		sum.timed = *map->metric != '\0' ? sum.count : 0;
 	if (array_reserve(&profile->sums, &profile->sum_capacity, profile->sum_count + 1,
 			  sizeof(*profile->sums)) < 0)
 		return -ENOMEM;
@@ -120,6 +124,7 @@ static int add_array(struct paths_profile *profile, const struct paths_map *map,
 	uint64_t *words = profile->words + procedure->first_word;
 	const uint64_t *counts = words + paths_map_array(&procedure->graph, array) - range->below;
 	const uint64_t *sums = counts + (uint64_t)PATHS_METRIC * range->room;
+	const uint64_t *timed = counts + (uint64_t)PATHS_TIMED * range->room;
 	int r = 0;
 
 	for (uint32_t i = 0; r == 0 && i < range->room; i++) {
@@ -128,12 +133,14 @@ static int add_array(struct paths_profile *profile, const struct paths_map *map,
 		if (counts[i] != 0 && number >= procedure->graph.count)
 			words[array == PATHS_CUT ? PATHS_LOST_CUT : PATHS_LOST_END] += counts[i];
 		else
-			r = add_sum(profile, (struct paths_sum){
-						     .procedure = index,
-						     .number = number,
-						     .count = counts[i],
-						     .metric = *map->metric ? sums[i] : 0,
-					     });
+			r = add_sum(profile, map,
+				    (struct paths_sum){
+					    .procedure = index,
+					    .number = number,
+					    .count = counts[i],
+					    .metric = *map->metric ? sums[i] : 0,
+					    .timed = map->burst != 0 ? timed[i] : 0,
+				    });
 	}
 	return r;
 }
@@ -161,15 +168,18 @@ static int add_entries(struct paths_profile *profile, const struct paths_map *ma
 
 	while (r == 0 && u64_map_next(&profile->counts, &cursor, &key, &count)) {
 		const uint64_t *metric = u64_map_find(&profile->metrics, key);
+		const uint64_t *timed = u64_map_find(&profile->timed, key);
 		uint64_t procedure = (key >> 32) - 1;
 
 		if (procedure >= map->procedure_count ||
 		    (uint32_t)key >= map->procedures[procedure].graph.count)
 			continue;
-		r = add_sum(profile, (struct paths_sum){.procedure = (uint32_t)procedure,
-							.number = (uint32_t)key,
-							.count = count,
-							.metric = metric != NULL ? *metric : 0});
+		r = add_sum(profile, map,
+			    (struct paths_sum){.procedure = (uint32_t)procedure,
+					       .number = (uint32_t)key,
+					       .count = count,
+					       .metric = metric != NULL ? *metric : 0,
+					       .timed = timed != NULL ? *timed : 0});
 	}
 	return r;
 }
@@ -255,5 +265,6 @@ void paths_profile_deinit(struct paths_profile *profile)
 	free(profile->losses);
 	u64_map_deinit(&profile->counts);
 	u64_map_deinit(&profile->metrics);
+	u64_map_deinit(&profile->timed);
 	*profile = (struct paths_profile){0};
 }

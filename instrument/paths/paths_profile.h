@@ -13,13 +13,15 @@
  * struct paths_sum - of a path that was gone
  * @procedure: index in the map
  * @number:    of the path
- * @metric:    sum of it
+ * @metric:    sum of it, of those times that it was measured
+ * @timed:     how many these were
  */
 struct paths_sum {
 	uint32_t procedure;
 	uint32_t number;
 	uint64_t count;
 	uint64_t metric;
+	uint64_t timed;
 };
 
 /**
@@ -48,6 +50,7 @@ struct paths_profile {
 	uint64_t *words;
 	struct u64_map counts; /* of the tables */
 	struct u64_map metrics;
+	struct u64_map timed;
 	struct paths_sum *sums;
 	size_t sum_count;
 	size_t sum_capacity;

@@ -48,6 +48,7 @@ static void put_path(struct recording_builder *builder, const struct paths_row *
 					       [PROFILE_PATH_METRIC] = row->sum->metric,
 					       [PROFILE_PATH_STEPS] = row->node_count,
 					       [PROFILE_PATH_NEXT] = row->next,
+					       [PROFILE_PATH_TIMED] = row->sum->timed,
 				       });
 }
 
@@ -223,6 +224,10 @@ static int add_paths(struct paths_recorded *recorded, const struct profile_recor
 	for (size_t i = 0; r == 0 && i < table->rows; i++) {
 		const uint64_t *row = profile_recording_row(table, i);
 		uint64_t steps = row[PROFILE_PATH_STEPS];
+		uint64_t timed = *recording->metric != '\0' ? row[PROFILE_PATH_COUNT] : 0;
+
+		if (table->columns > PROFILE_PATH_TIMED)
+			timed = row[PROFILE_PATH_TIMED];
 
 		if (row[PROFILE_PATH_PROCEDURE] >=
 			    recording->tables[PROFILE_PATHS_PROCEDURES].rows ||
@@ -234,6 +239,7 @@ static int add_paths(struct paths_recorded *recorded, const struct profile_recor
 				     .number = (uint32_t)row[PROFILE_PATH_NUMBER],
 				     .count = row[PROFILE_PATH_COUNT],
 				     .metric = row[PROFILE_PATH_METRIC],
+				     .timed = timed,
 			     },
 			     (struct paths_gone){first, steps, row[PROFILE_PATH_NEXT]});
 		first += steps;
@@ -250,7 +256,7 @@ static bool is_complete(const struct profile_recording *recording)
 	       profile_recording_has(recording, PROFILE_PATHS_PROCEDURES,
 				     PROFILE_PATHS_PROCEDURE_COLUMNS) &&
 	       recording->tables[PROFILE_PATHS_PROCEDURES].rows < UINT32_MAX &&
-	       profile_recording_has(recording, PROFILE_PATHS_PATHS, PROFILE_PATH_COLUMNS) &&
+	       profile_recording_has(recording, PROFILE_PATHS_PATHS, PROFILE_PATH_OLD) &&
 	       profile_recording_has(recording, PROFILE_PATHS_STEPS, PROFILE_STEP_COLUMNS);
 }
 
@@ -344,6 +350,7 @@ int paths_recorded_end(struct paths_recorded *recorded)
 		if (same) {
 			profile->sums[kept - 1].count += order[i].sum.count;
 			profile->sums[kept - 1].metric += order[i].sum.metric;
+			profile->sums[kept - 1].timed += order[i].sum.timed;
 			continue;
 		}
 		profile->sums[kept] = order[i].sum;

@@ -88,6 +88,12 @@ static void print_header(FILE *out, const struct paths_listing *listing)
 	report_text_name(out, map->path, false);
 	fprintf(out, "; %zu files, %" PRIu64 " threads; metric: %s\n", profile->files,
 		profile->threads, listing->metric ? map->metric : "none, instructions instead");
+	if (listing->metric && listing->all.timed < listing->all.count)
+		fprintf(out,
+			"%.2f%% of times were measured, none on paths with %.2f%% of "
+			"instructions\n",
+			percent(listing->all.timed, listing->all.count),
+			percent(listing->all.untimed, listing->all.insns));
 	fprintf(out,
 		"%" PRIu64 " times %zu paths, of %" PRIu64 " that there are in %zu procedures\n",
 		listing->all.count, listing->path_count, possible, map->procedure_count);
@@ -142,11 +148,13 @@ static void print_path(FILE *out, const struct paths_listing *listing, const str
 	const struct paths_procedure *procedure = &listing->map->procedures[row->sum->procedure];
 
 	fprintf(out, "%5.1f%% %13" PRIu64 " times %5" PRIu64 " instructions",
-		100 * paths_listing_share(listing, row->insns, row->sum->metric), row->sum->count,
+		100 * paths_listing_share(listing, row->insns, row->metric), row->sum->count,
 		row->sum->count > 0 ? row->insns / row->sum->count : 0);
-	if (listing->metric)
-		fprintf(out, " %9.1f %s", share(row->sum->metric, row->sum->count),
+	if (listing->metric && row->sum->timed > 0)
+		fprintf(out, " %9.1f %s", share(row->metric, row->sum->count),
 			listing->map->metric);
+	else if (listing->metric)
+		fprintf(out, " %9s %s", "?", listing->map->metric);
 	fprintf(out, "  %-6s ", class_name(row->class));
 	report_text_name(out, procedure->name, false);
 	fprintf(out, ", path %" PRIu32 " of %" PRIu32 "\n", row->sum->number + 1,
@@ -161,8 +169,8 @@ static void print_path_csv(FILE *out, const struct paths_listing *listing,
 	bool first = true;
 
 	fprintf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s,%" PRIu32 ",%" PRIx64 ",",
-		row->sum->count, row->insns, row->sum->metric, class_name(row->class),
-		row->sum->number, procedure->address);
+		row->sum->count, row->insns, row->metric, class_name(row->class), row->sum->number,
+		procedure->address);
 	report_text_name(out, procedure->name, true);
 	putc(',', out);
 	for (size_t i = 0; i < row->node_count; i++) {
@@ -171,7 +179,7 @@ static void print_path_csv(FILE *out, const struct paths_listing *listing,
 		fprintf(out, "%s%" PRIx64, first ? "" : " ", row->nodes[i]->address);
 		first = false;
 	}
-	fprintf(out, ",%" PRIx64 "\n", row->next);
+	fprintf(out, ",%" PRIx64 ",%" PRIu64 "\n", row->next, row->sum->timed);
 }
 
 static void print_paths(FILE *out, struct paths_listing *listing,
@@ -187,10 +195,12 @@ static void print_paths(FILE *out, struct paths_listing *listing,
 
 		sums[row->class].rows++;
 		sums[row->class].insns += row->insns;
-		sums[row->class].metric += row->sum->metric;
+		sums[row->class].metric += row->metric;
 	}
 	if (options->csv)
-		fputs("count,instructions,metric,class,path,address,procedure,blocks,next\n", out);
+		fputs("count,instructions,metric,class,path,address,procedure,blocks,next,"
+		      "measured\n",
+		      out);
 	else
 		print_classes(out, listing, "paths", sums);
 	for (size_t i = 0; i < count; i++) {

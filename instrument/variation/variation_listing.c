@@ -128,6 +128,7 @@ static void add_sums(struct variation_listing *listing)
 			.number = order[i]->number,
 			.count = order[i]->count,
 			.metric = order[i]->total,
+			.timed = order[i]->count,
 		};
 }
 
