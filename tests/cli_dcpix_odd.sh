@@ -90,7 +90,7 @@ for flags in "-O2" "-O3 -no-pie -fno-pie" "-O1 -s" "-O2 -static" "-O2 -pg"; do
 	# shellcheck disable=SC2086 # words
 	${CC:-gcc} $flags tests/programs/conventions.c tests/programs/conventions_code.S -o "$old"
 	want=$(cd "$scratch" && "$old" 2>&1; echo $?)
-	for options in counts paths "paths --metric cycles" "context --metric none" "calls" \
+	for options in counts paths "paths --metric cycles" "paths --metric cycles --checks 3 --burst 2" "context --metric none" "calls" \
 		"calls --metric instructions" "bursts --checks 3 --burst 2" "variation --checks 5"; do
 		# shellcheck disable=SC2086 # words
 		check "conventions $flags: it is rewritten: $options" "$dcpix" -q --mode $options -o "$new" "$old"

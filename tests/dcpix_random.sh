@@ -17,7 +17,7 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 flags=("-O2" "-O0" "-O3 -fno-pie -no-pie" "-Os -static" "-O1 -fno-jump-tables" "-O2 -funroll-loops")
 compilers=("${CC:-gcc}" clang)
-modes=("context --metric none" "paths --metric cycles" "calls" "bursts --checks 5 --burst 3" "paths --room 1"
+modes=("context --metric none" "paths --metric cycles --checks 5 --burst 3" "calls" "bursts --checks 5 --burst 3" "paths --room 1"
 	"variation --checks 7" "context")
 
 # output SECONDS PROGRAM: what it prints and ends with; 137 or 152 (SIGKILL, SIGXCPU) where
