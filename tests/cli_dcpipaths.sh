@@ -32,7 +32,11 @@ done
 path_options=
 check "one with exceptions" "${CXX:-g++}" -O2 tests/programs/unwinds.cc -o "$scratch/unwinds"
 path_exact "$scratch/unwinds"
+# Loops of one block, left in any turn, where flags matter and where not.
+check "one with small loops" "${CC:-gcc}" -O2 tests/programs/carry.c -o "$scratch/carry"
+path_exact "$scratch/carry"
 cat docs/*.md > "$scratch/text"
+path_exact base64 "$scratch/text"
 path_exact gzip -9c "$scratch/text"
 path_exact mawk '{ n += NF } END { print n }' "$scratch/text"
 

@@ -43,6 +43,7 @@ enum point_kind {
  * @insn: that the code is put before; of POINT_REFERENCE only
  * @crosses: of POINT_EDGE: behind it there is a check that always leads to the other copy
  * @measures: false: it is in the one of two copies that only counts (mode.h, both)
+ * @turn: of POINT_EDGE: of a loop that is put several times (mode.h, loops), which one ends
  * @live: registers and flags that matter (liveness.h), also afterwards
  * @free: registers that may be changed
  * @red_zone: the 128 bytes below the stack pointer may matter
@@ -56,6 +57,7 @@ struct point {
 	uint32_t insn;
 	bool crosses;
 	bool measures;
+	uint32_t turn;
 	uint32_t live;
 	uint32_t free;
 	bool red_zone;

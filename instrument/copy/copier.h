@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A procedure that is being copied. Internal to procedure_copy.c: copier_entry.c makes ways in,
- * copier_insn.c copies single instructions, copier_point.c asks the mode for code between them,
- * copier_aside.c has what is put behind all blocks, copier_turn.c changes between two copies,
- * copier_way.c knows which ways need not go aside for it, copier_table.c makes jump tables.
+ * copier_edge.c ways between blocks, copier_insn.c copies single instructions, copier_point.c asks
+ * the mode for code between them, copier_aside.c has what is put behind all blocks, copier_turn.c
+ * changes between two copies, copier_way.c knows which ways need not go aside for it,
+ * copier_table.c makes jump tables.
  */
 #ifndef DCPI_INSTRUMENT_COPIER_H
 #define DCPI_INSTRUMENT_COPIER_H
@@ -53,12 +54,14 @@ struct copier_table {
  * @stride: NULL: none is
  * @way, @next: the edge on from the block that is copied, and the label it leads to
  * @end:    the label that the edge back leads to
+ * @turn:   which turn it is, of those that are put again
  */
 struct copier_again {
 	const struct turn_stride *stride;
 	uint32_t way;
 	uint32_t next;
 	uint32_t end;
+	uint32_t turn;
 };
 
 struct copier {
@@ -197,6 +200,21 @@ void copier_aside_emit(struct copier *copier, bool rare);
 /** copier_point_is_event() - whether the mode records something at an instruction. */
 bool copier_point_is_event(const struct copier *copier, uint32_t index);
 
+/** copier_edge_live() - what is live where an edge leads. */
+uint32_t copier_edge_live(const struct copier *copier, const struct cfg_edge *edge);
+
+/** copier_edge_ends_turn() - whether an edge leads back, in a loop that is put again. */
+bool copier_edge_ends_turn(const struct copier *copier, uint32_t cfg_edge);
+
+/** copier_edge_branch() - a branch of some kind along an edge; code on it is put aside. */
+void copier_edge_branch(struct copier *copier, unsigned int kind, uint32_t cfg_edge);
+
+/** copier_edge_fall() - on to where an edge leads. @next: the label that follows. */
+void copier_edge_fall(struct copier *copier, uint32_t cfg_edge, uint32_t next);
+
+/** copier_edge_follows() - whether an edge leads to what is put next, with no code on it. */
+bool copier_edge_follows(const struct copier *copier, uint32_t cfg_edge, uint32_t next);
+
 /** copier_table_find() - which tables there are to be. Return: 0 or -ENOMEM. */
 int copier_table_find(struct copier *copier);
 
@@ -223,6 +241,9 @@ uint32_t copier_turn_of_edge(const struct copier *copier, uint32_t cfg_edge);
 
 /** copier_turn_prepare() - if there are two copies: where checks are. Return: 0 or -ENOMEM. */
 int copier_turn_prepare(struct copier *copier);
+
+/** copier_turn_loops() - which loops are put again for the mode. Return: 0 or -ENOMEM. */
+int copier_turn_loops(struct copier *copier);
 
 /** copier_turn_on_edge() - whether there is a check on an edge. */
 bool copier_turn_on_edge(const struct copier *copier, uint32_t cfg_edge);

@@ -75,6 +75,23 @@ int copier_turn_prepare(struct copier *copier)
 	return copier->copy->crossings != NULL ? 0 : -ENOMEM;
 }
 
+int copier_turn_loops(struct copier *copier)
+{
+	const struct copy_source *source = copier->source;
+	int r = 0;
+
+	if (source->variant != COPY_ONLY || source->mode->loops == NULL)
+		return 0;
+	for (uint32_t e = 0; r == 0 && e < copier->cfg->edge_count; e++) {
+		const struct cfg_edge *edge = &copier->cfg->edges[e];
+
+		if (edge->kind == CFG_EDGE_TAKEN && edge->to == edge->from &&
+		    source->mode->loops(source->plan, copier->edge_of[e]))
+			r = turn_strides_add(&copier->strides, e, MODE_LOOP_TURNS - 1);
+	}
+	return r;
+}
+
 bool copier_turn_on_edge(const struct copier *copier, uint32_t cfg_edge)
 {
 	return copier->source->variant != COPY_ONLY && copier->loops.checked[cfg_edge];

@@ -43,9 +43,12 @@ static bool is_often_run(const struct copier *copier)
 	       (copier->source->variant == COPY_CHECKING && copier->source->mode->both);
 }
 
-/* Of two copies both have checks on ways back, and places where they begin on those of hubs. */
+/* Of two copies both have checks on ways back, and places where they begin on those of hubs. A loop
+ * that is put again has its own. */
 static bool is_plain(const struct copier *copier, const struct count_edge *edge)
 {
+	if (edge->cfg_edge != COUNT_NONE && copier->stride_of[edge->cfg_edge] != COUNT_NONE)
+		return false;
 	return copier->source->variant == COPY_ONLY ||
 	       (edge->kind == COUNT_TAKEN && edge->cfg_edge != COUNT_NONE &&
 		!copier_turn_on_edge(copier, edge->cfg_edge));

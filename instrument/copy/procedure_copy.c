@@ -9,117 +9,6 @@
 
 /* --- edges ---------------------------------------------------------------- */
 
-/* What is live where an edge leads. */
-static uint32_t live_at(const struct copier *copier, const struct cfg_edge *edge)
-{
-	if (edge->to < copier->cfg->block_count)
-		return copier->source->liveness->in[edge->to];
-	return LIVENESS_REGISTERS | (copier->source->liveness->across ? LIVENESS_FLAGS : 0);
-}
-
-/* Where an edge leads within the procedure: another turn of a stride has labels of its own. */
-static uint32_t label_of(const struct copier *copier, uint32_t cfg_edge)
-{
-	const struct copier_again *again = &copier->again;
-
-	if (again->stride != NULL && cfg_edge == again->way)
-		return again->next;
-	if (again->stride != NULL && cfg_edge == again->stride->edge)
-		return again->end;
-	if (copier->stride_of[cfg_edge] != COUNT_NONE)
-		return copier->stride_labels[copier->stride_of[cfg_edge]];
-	return copier->labels[copier->cfg->edges[cfg_edge].to];
-}
-
-static bool has_turn(const struct copier *copier, uint32_t cfg_edge)
-{
-	const struct turn_stride *stride = copier->again.stride;
-
-	return copier_turn_on_edge(copier, cfg_edge) &&
-	       (stride == NULL || cfg_edge != stride->edge);
-}
-
-/* A check on an edge that leads back, behind what the mode wants there. */
-static void emit_way_back(struct copier *copier, uint32_t cfg_edge, bool falls)
-{
-	const struct cfg_edge *edge = &copier->cfg->edges[cfg_edge];
-	struct turn turn = {.crossing = copier_turn_of_edge(copier, cfg_edge),
-			    .live = live_at(copier, edge),
-			    .red_zone = true,
-			    .counts = true};
-
-	if (falls)
-		copier_turn_emit(copier, &turn);
-	else
-		copier_turn_emit_to(copier, &turn, label_of(copier, cfg_edge));
-}
-
-/* A branch that leads back is run over and over: its code is not put aside. */
-static void emit_branch_back(struct copier *copier, unsigned int kind, uint32_t cfg_edge)
-{
-	struct point point = copier_point_of_edge(copier, copier->edge_of[cfg_edge]);
-	uint32_t over = machine_code_label(copier->code);
-
-	point.crosses = copier_turn_crosses(copier);
-	machine_code_branch(copier->code, kind ^ 1, over);
-	if (copier_point_wants(copier, &point))
-		copier_point_emit(copier, &point, live_at(copier, &copier->cfg->edges[cfg_edge]));
-	emit_way_back(copier, cfg_edge, false);
-	machine_code_place(copier->code, over);
-}
-
-/* A branch along an edge; code on it is put aside. */
-static void emit_branch(struct copier *copier, unsigned int kind, uint32_t cfg_edge)
-{
-	const struct cfg_edge *edge = &copier->cfg->edges[cfg_edge];
-	struct point point = copier_point_of_edge(copier, copier->edge_of[cfg_edge]);
-	bool inside = edge->to < copier->cfg->block_count;
-	/* What a block begins with is not there where it is put again. */
-	uint32_t label = inside && label_of(copier, cfg_edge) == copier->labels[edge->to]
-				 ? copier_way_label(copier, point.edge)
-				 : COUNT_NONE;
-	struct aside *aside;
-
-	point.live = live_at(copier, edge);
-	if (has_turn(copier, cfg_edge)) {
-		emit_branch_back(copier, kind, cfg_edge);
-		return;
-	}
-	if (label != COUNT_NONE) {
-		machine_code_branch(copier->code, kind, label);
-	} else if (copier_point_wants(copier, &point)) {
-		aside = copier_add_aside(
-			copier,
-			(struct aside){.back = inside ? label_of(copier, cfg_edge) : COUNT_NONE,
-				       .point = point,
-				       .edge = edge});
-		if (aside != NULL)
-			machine_code_branch(copier->code, kind, aside->label);
-	} else if (inside) {
-		machine_code_branch(copier->code, kind, label_of(copier, cfg_edge));
-	} else {
-		copier_insn_leave(copier, kind, edge->target);
-	}
-}
-
-/* On to where an edge leads. @next: the label that follows. */
-static void emit_fall(struct copier *copier, uint32_t cfg_edge, uint32_t next)
-{
-	const struct cfg_edge *edge = &copier->cfg->edges[cfg_edge];
-	struct point point = copier_point_of_edge(copier, copier->edge_of[cfg_edge]);
-	bool turns = has_turn(copier, cfg_edge);
-
-	point.crosses = turns && copier_turn_crosses(copier);
-	if (copier_point_wants(copier, &point))
-		copier_point_emit(copier, &point, live_at(copier, edge));
-	if (edge->to >= copier->cfg->block_count)
-		copier_insn_leave(copier, MACHINE_JUMP, edge->target);
-	else if (turns)
-		emit_way_back(copier, cfg_edge, label_of(copier, cfg_edge) == next);
-	else if (label_of(copier, cfg_edge) != next)
-		machine_code_branch(copier->code, MACHINE_JUMP, label_of(copier, cfg_edge));
-}
-
 static uint32_t edge_of_kind(const struct copier *copier, const struct cfg_block *block, bool next)
 {
 	for (uint32_t e = block->out; e < block->out + block->out_count; e++) {
@@ -152,16 +41,6 @@ static int condition_of(const struct insn *branch)
 	return condition;
 }
 
-/* Whether a way leads to what is put next, with no code on it. */
-static bool follows(const struct copier *copier, uint32_t cfg_edge, uint32_t next)
-{
-	struct point point = copier_point_of_edge(copier, copier->edge_of[cfg_edge]);
-
-	return next != COUNT_NONE && copier->cfg->edges[cfg_edge].to < copier->cfg->block_count &&
-	       label_of(copier, cfg_edge) == next && !has_turn(copier, cfg_edge) &&
-	       !copier_point_wants(copier, &point);
-}
-
 /* A conditional branch and its two ways. In a loop that is put again it may be the taken one
  * that stays in it: then the branch is for the other. */
 static int copy_branch(struct copier *copier, const struct cfg_block *block, uint32_t last,
@@ -176,16 +55,17 @@ static int copy_branch(struct copier *copier, const struct cfg_block *block, uin
 		return copier_refuse(copier, "a branch with an unknown way");
 	if (condition < 0)
 		return copier_refuse(copier, "a branch that is always short");
-	if (follows(copier, taken, next)) {
+	if (copier_edge_follows(copier, taken, next) ||
+	    (copier->source->variant == COPY_ONLY && copier_edge_ends_turn(copier, taken))) {
 		uint32_t other = falls;
 
 		falls = taken;
 		taken = other;
 		condition ^= 1;
 	}
-	emit_branch(copier, (unsigned int)condition, taken);
+	copier_edge_branch(copier, (unsigned int)condition, taken);
 	copier_insn_mark_end(copier, insn);
-	emit_fall(copier, falls, next);
+	copier_edge_fall(copier, falls, next);
 	return 0;
 }
 
@@ -202,7 +82,7 @@ static int copy_end(struct copier *copier, const struct cfg_block *block, uint32
 	case INSN_FLOW_JUMP:
 		if (block->out_count != 1)
 			return copier_refuse(copier, "a jump with several ways");
-		emit_fall(copier, block->out, next);
+		copier_edge_fall(copier, block->out, next);
 		return 0;
 	case INSN_FLOW_JUMP_INDIRECT:
 		r = copier_table_load(copier, last);
@@ -219,7 +99,7 @@ static int copy_end(struct copier *copier, const struct cfg_block *block, uint32
 	}
 	if (block->out_count == 1 && (copier->cfg->edges[block->out].kind == CFG_EDGE_NEXT ||
 				      copier->cfg->edges[block->out].kind == CFG_EDGE_TAIL)) {
-		emit_fall(copier, block->out, next);
+		copier_edge_fall(copier, block->out, next);
 		return 0;
 	}
 	if (block->out_count == 1 && copier->cfg->edges[block->out].kind == CFG_EDGE_STOP) {
@@ -366,8 +246,8 @@ static int copy_block(struct copier *copier, uint32_t index)
 }
 
 /* One more turn. @end: where the next one begins. */
-static int copy_turn(struct copier *copier, const struct turn_stride *stride, uint32_t end,
-		     uint32_t next)
+static int copy_turn(struct copier *copier, const struct turn_stride *stride, uint32_t turn,
+		     uint32_t end, uint32_t next)
 {
 	const uint32_t *ways = copier->strides.ways + stride->first;
 	int r = 0;
@@ -383,10 +263,21 @@ static int copy_turn(struct copier *copier, const struct turn_stride *stride, ui
 			.way = last ? COUNT_NONE : ways[i],
 			.next = last ? COUNT_NONE : machine_code_label(copier->code),
 			.end = end,
+			.turn = turn,
 		};
 		r = copy_nodes(copier, block, last ? next : copier->again.next);
 	}
 	return r;
+}
+
+/* What the mode wants on the way there, unless that is where the check is. */
+static void begin_stride(struct copier *copier, const struct turn_stride *stride)
+{
+	struct point point = copier_point_of_edge(copier, copier->edge_of[stride->edge]);
+
+	if (copier->source->variant == COPY_ONLY && copier_point_wants(copier, &point))
+		copier_point_emit(copier, &point,
+				  copier_edge_live(copier, &copier->cfg->edges[stride->edge]));
 }
 
 /* Behind all blocks, where frames are found by address. */
@@ -408,7 +299,9 @@ static int copy_strides(struct copier *copier)
 				last ? copier->labels[header] : machine_code_label(copier->code);
 
 			machine_code_place(copier->code, begin);
-			r = copy_turn(copier, stride, end, last ? COUNT_NONE : end);
+			if (turn == 1)
+				begin_stride(copier, stride);
+			r = copy_turn(copier, stride, turn, end, last ? COUNT_NONE : end);
 			begin = end;
 		}
 	}
@@ -492,11 +385,13 @@ static int copy_all(struct copier *copier)
 
 	for (uint32_t b = 0; b < copier->cfg->block_count; b++)
 		copier->labels[b] = machine_code_label(copier->code);
+	find_edges(copier);
+	if (copier_turn_loops(copier) < 0)
+		return -ENOMEM;
 	for (uint32_t s = 0; s < copier->strides.count; s++) {
 		copier->stride_labels[s] = machine_code_label(copier->code);
 		copier->stride_of[copier->strides.all[s].edge] = s;
 	}
-	find_edges(copier);
 	copier_way_find(copier);
 	if (copier->clash)
 		return copier_refuse(copier, "a handler of exceptions that is a case");

@@ -164,6 +164,15 @@ int turn_strides_find(struct turn_strides *ret, const struct cfg *cfg,
 	return r;
 }
 
+int turn_strides_add(struct turn_strides *strides, uint32_t edge, uint32_t turns)
+{
+	if (array_reserve(&strides->all, &strides->capacity, strides->count + 1,
+			  sizeof(*strides->all)) < 0)
+		return -ENOMEM;
+	strides->all[strides->count++] = (struct turn_stride){.edge = edge, .turns = turns};
+	return 0;
+}
+
 void turn_strides_deinit(struct turn_strides *strides)
 {
 	free(strides->all);

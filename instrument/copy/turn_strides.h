@@ -48,6 +48,9 @@ struct turn_strides {
 int turn_strides_find(struct turn_strides *ret, const struct cfg *cfg,
 		      const struct turn_loops *loops);
 
+/** turn_strides_add() - a loop of one block, by its edge back. Return: 0 or -ENOMEM. */
+int turn_strides_add(struct turn_strides *strides, uint32_t edge, uint32_t turns);
+
 void turn_strides_deinit(struct turn_strides *strides);
 
 #endif

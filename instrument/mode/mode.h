@@ -29,6 +29,10 @@ struct error;
 struct instrument_mode;
 struct reentry;
 
+/* A number in memory that each turn of a loop changes takes longer than many loops' turns: so some
+ * have several, by turns. */
+#define MODE_LOOP_TURNS 4
+
 /* More than what is measured between two bursts, in cycles: an hour and a half at 3 GHz. */
 #define COPY_TURNS_CHARGE_BITS 44
 
@@ -187,6 +191,15 @@ struct instrument_mode {
 
 	/** @wants: whether there is to be code at a point. */
 	bool (*wants)(const struct mode_plan *plan, const struct point *point);
+
+	/**
+	 * @loops: whether a loop of one block is to be put MODE_LOOP_TURNS times, one behind the
+	 * other. NULL: none is
+	 * @edge: of the graph of counts, back to the block that it comes from
+	 *
+	 * Of modes without two copies. Code at its edge is asked for as often (struct point, turn).
+	 */
+	bool (*loops)(const struct mode_plan *plan, uint32_t edge);
 
 	/** @emit: put it there. Asked for once for each point that is wanted. */
 	void (*emit)(const struct mode_plan *plan, const struct point *point,

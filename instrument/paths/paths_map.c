@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "instrument/mode/mode.h"
 #include "instrument/profile/map_coding.h"
 #include "instrument/profile/profile_layout.h"
 #include "lib/array.h"
@@ -17,6 +18,7 @@ static void procedure_deinit(struct paths_procedure *procedure)
 {
 	free((void *)(uintptr_t)procedure->name);
 	free(procedure->nodes);
+	free(procedure->loops);
 	path_graph_deinit(&procedure->graph);
 }
 
@@ -53,6 +55,11 @@ uint64_t paths_map_words(const struct paths_map *map, const struct path_graph *g
 	uint64_t room = paths_map_is_array(graph) ? graph->range.room : 0;
 
 	return PATHS_WORDS + room * arrays_of(map);
+}
+
+uint64_t paths_map_loop(const struct paths_map *map, const struct path_graph *graph, uint32_t loop)
+{
+	return paths_map_words(map, graph) + (uint64_t)loop * (MODE_LOOP_TURNS - 1);
 }
 
 /* Whole cache lines of entries. */
@@ -92,23 +99,27 @@ static int copy_graph(struct path_graph *ret, const struct path_graph *graph)
 
 int paths_map_add(struct paths_map *map, const char *name, uint64_t address,
 		  const struct count_graph *counts, const struct path_graph *graph,
-		  uint64_t first_word, bool calls)
+		  const struct paths_procedure *like)
 {
 	struct paths_procedure procedure = {
 		.address = address,
 		.name = strdup(name),
 		.nodes = calloc(counts->node_count + (size_t)1, sizeof(*procedure.nodes)),
-		.first_word = first_word,
-		.calls = calls,
+		.first_word = like->first_word,
+		.calls = like->calls,
+		.loops = calloc(like->loop_count + (size_t)1, sizeof(*procedure.loops)),
+		.loop_count = like->loop_count,
 	};
 
-	if (procedure.name == NULL || procedure.nodes == NULL ||
+	if (procedure.name == NULL || procedure.nodes == NULL || procedure.loops == NULL ||
 	    copy_graph(&procedure.graph, graph) < 0 ||
 	    array_reserve(&map->procedures, &map->procedure_capacity, map->procedure_count + 1,
 			  sizeof(*map->procedures)) < 0) {
 		procedure_deinit(&procedure);
 		return -ENOMEM;
 	}
+	for (uint32_t i = 0; i < like->loop_count; i++)
+		procedure.loops[i] = like->loops[i];
 	for (uint32_t n = 0; n < counts->node_count; n++)
 		procedure.nodes[n] = counts_map_node(counts, n);
 	map->procedures[map->procedure_count++] = procedure;
@@ -123,6 +134,9 @@ static void put_procedure(struct map_writer *writer, const struct paths_procedur
 	map_put(writer, procedure->address);
 	map_put(writer, procedure->first_word);
 	map_put(writer, procedure->calls);
+	map_put(writer, procedure->loop_count);
+	for (uint32_t i = 0; i < procedure->loop_count; i++)
+		map_put(writer, procedure->loops[i]);
 	map_put(writer, graph->count);
 	map_put(writer, graph->range.below);
 	map_put(writer, graph->range.room);
@@ -232,14 +246,43 @@ static int take_graph(struct paths_procedure *procedure, struct bounded_reader *
 	return r;
 }
 
+static int take_loops(struct paths_procedure *procedure, struct bounded_reader *reader)
+{
+	uint32_t count = map_take(reader, NUMBER_MAX);
+
+	/* One takes a byte at least. */
+	if (count > bounded_reader_left(reader)) {
+		reader->failed = true;
+		count = 0;
+	}
+	procedure->loops = calloc(count + (size_t)1, sizeof(*procedure->loops));
+	if (procedure->loops == NULL)
+		return -ENOMEM;
+	procedure->loop_count = count;
+	for (uint32_t i = 0; i < count; i++)
+		procedure->loops[i] = map_take(reader, PATH_COUNT_MAX);
+	return 0;
+}
+
+/* Whether all of them are paths that have words. */
+static bool has_loops(const struct paths_procedure *procedure)
+{
+	for (uint32_t i = 0; i < procedure->loop_count; i++) {
+		if (procedure->loops[i] >= procedure->graph.count)
+			return false;
+	}
+	return procedure->loop_count == 0 || paths_map_is_array(&procedure->graph);
+}
+
 static int take_procedure(struct paths_map *map, struct bounded_reader *reader)
 {
 	struct paths_procedure procedure = {.name = map_take_text(reader)};
-	int r = -ENOMEM;
+	int r;
 
 	procedure.address = bounded_reader_varint(reader);
 	procedure.first_word = bounded_reader_varint(reader);
 	procedure.calls = map_take(reader, 1) != 0;
+	r = take_loops(&procedure, reader);
 	procedure.graph.count = map_take(reader, PATH_COUNT_MAX);
 	procedure.graph.range.below = map_take(reader, NUMBER_MAX);
 	procedure.graph.range.room = map_take(reader, NUMBER_MAX);
@@ -248,10 +291,13 @@ static int take_procedure(struct paths_map *map, struct bounded_reader *reader)
 	if ((uint64_t)procedure.graph.range.below + procedure.graph.count >
 		    procedure.graph.range.room ||
 	    procedure.first_word > map->words ||
-	    (!map->timed &&
-	     paths_map_words(map, &procedure.graph) > map->words - procedure.first_word))
+	    (!map->timed && paths_map_loop(map, &procedure.graph, procedure.loop_count) >
+				    map->words - procedure.first_word) ||
+	    !has_loops(&procedure))
 		reader->failed = true;
-	if (procedure.name != NULL)
+	if (procedure.name == NULL)
+		r = -ENOMEM;
+	if (r == 0)
 		r = take_graph(&procedure, reader);
 	if (r == 0)
 		r = array_reserve(&map->procedures, &map->procedure_capacity,

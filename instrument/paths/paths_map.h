@@ -6,7 +6,9 @@
  *
  * A procedure's words (mode.h): PATHS_WORDS of fixed meaning, then, if it has at most
  * PATHS_ARRAY_MAX paths, arrays (enum paths_array) of the range of its paths' numbers
- * (path_graph.h): what is there of numbers that no path has was lost. Paths of other
+ * (path_graph.h): what is there of numbers that no path has was lost. Then for each of some
+ * loops of one block, which are there MODE_LOOP_TURNS times, as many words but one: what
+ * went that turn beside what is in PATHS_CUT. Paths of other
  * procedures are counted in a table that all share, the thread's area: PATHS_TABLE_ENTRIES
  * and PATHS_TABLE_PROBES more of paths_entry.
  *
@@ -81,6 +83,7 @@ struct paths_entry {
  * @graph: as far as it says which path a number is (PATH_START's are left out)
  * @first_word: of the image
  * @calls: it calls others
+ * @loops: numbers of the paths that are a turn of those loops, @loop_count of them
  */
 struct paths_procedure {
 	uint64_t address;
@@ -89,6 +92,8 @@ struct paths_procedure {
 	struct path_graph graph;
 	uint64_t first_word;
 	bool calls;
+	uint32_t *loops;
+	uint32_t loop_count;
 };
 
 /**
@@ -121,12 +126,13 @@ void paths_map_deinit(struct paths_map *map);
 /**
  * paths_map_add() - add a procedure; its number is @map->procedure_count before
  * @counts: what @graph was made of
+ * @like: its first word, whether it calls, and its loops: copied
  *
  * Return: 0 or -ENOMEM; then the map can only be freed.
  */
 int paths_map_add(struct paths_map *map, const char *name, uint64_t address,
 		  const struct count_graph *counts, const struct path_graph *graph,
-		  uint64_t first_word, bool calls);
+		  const struct paths_procedure *like);
 
 /** paths_map_is_array() - whether a procedure's paths have words of their own. */
 bool paths_map_is_array(const struct path_graph *graph);
@@ -134,8 +140,11 @@ bool paths_map_is_array(const struct path_graph *graph);
 /** paths_map_array() - of a procedure's words, the one for path 0 in an array. */
 uint64_t paths_map_array(const struct path_graph *graph, enum paths_array array);
 
-/** paths_map_words() - of a procedure; if it is one of @map. */
+/** paths_map_words() - of a procedure of @map, but those of its loops. */
 uint64_t paths_map_words(const struct paths_map *map, const struct path_graph *graph);
+
+/** paths_map_loop() - of a procedure's words, the first one of a loop; @loop: its number. */
+uint64_t paths_map_loop(const struct paths_map *map, const struct path_graph *graph, uint32_t loop);
 
 /** paths_map_table() - where the table is, in bytes from the area's begin. */
 uint64_t paths_map_table(const struct paths_map *map);

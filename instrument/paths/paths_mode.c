@@ -19,6 +19,8 @@
  * beginning takes. */
 #define LAZY_GAIN 4
 #define LAZY_LOSS 2
+/* A longer one takes as long as a number takes through memory and back. */
+#define SMALL_LOOP_INSNS 32
 
 /*
  * @way_of:  of each edge of the graph of counts: the way whose first it is; or PATH_NONE
@@ -26,6 +28,8 @@
  * @kept:    of each way: the register is kept while the call runs
  * @timed:   of each way: so is when the path began, where it is measured
  * @lazily:  of each way: not at once; @owned: of some
+ * @loop_of: of each way: the loop that is put several times whose turn it ends; or PATH_NONE
+ * @loops:   the paths that these turns are, @loop_count of them
  */
 struct paths_plan {
 	struct mode_plan *mode;
@@ -36,6 +40,9 @@ struct paths_plan {
 	bool *kept;
 	bool *timed;
 	bool *lazily;
+	uint32_t *loop_of;
+	uint32_t *loops;
+	uint32_t loop_count;
 	struct paths_keep keep;
 	bool owned;
 	bool calls;
@@ -145,6 +152,37 @@ static void choose_lazy(struct paths_plan *paths)
 		paths->lazily[w] = false;
 }
 
+/* Whether a way is all of a loop that does next to nothing else, and is known to be. */
+static bool is_small_loop(const struct paths_plan *paths, const struct path_way *way)
+{
+	const struct count_graph *counts = paths->mode->procedure->graph;
+	const struct count_edge *edge = &counts->edges[way->edge];
+
+	return way->kind == PATH_CUT && way->counted == PATH_CUT && way->end_known &&
+	       way->change == PATH_KEEP && edge->kind == COUNT_TAKEN && edge->from == edge->to &&
+	       counts->nodes[edge->from].count <= SMALL_LOOP_INSNS;
+}
+
+static int find_loops(struct paths_plan *paths)
+{
+	const struct path_graph *graph = &paths->graph;
+	size_t ways = graph->way_count + (size_t)1;
+
+	paths->loop_of = malloc(ways * sizeof(*paths->loop_of));
+	paths->loops = calloc(ways, sizeof(*paths->loops));
+	if (paths->loop_of == NULL || paths->loops == NULL)
+		return -ENOMEM;
+	for (uint32_t w = 0; w < graph->way_count; w++) {
+		bool small = !paths->places.metric && paths->places.array &&
+			     is_small_loop(paths, &graph->ways[w]);
+
+		paths->loop_of[w] = small ? paths->loop_count : PATH_NONE;
+		if (small)
+			paths->loops[paths->loop_count++] = graph->ways[w].end;
+	}
+	return 0;
+}
+
 static int find_places(struct paths_plan *paths)
 {
 	const struct mode_plan *plan = paths->mode;
@@ -180,7 +218,7 @@ static int find_places(struct paths_plan *paths)
 			can_be_lazy(paths, call_of(plan, way->from));
 	}
 	choose_lazy(paths);
-	return 0;
+	return find_loops(paths);
 }
 
 static bool has_calls(const struct count_graph *graph)
@@ -258,8 +296,8 @@ static int paths_plan(struct mode_plan *plan, struct error *err)
 	if (r == 0) {
 		set_places(paths);
 		paths->calls = has_calls(plan->procedure->graph);
-		plan->words = paths_map_words(plan->image->data, &paths->graph);
 		r = find_places(paths);
+		plan->words = paths_map_loop(plan->image->data, &paths->graph, paths->loop_count);
 	}
 	if (r == -ERANGE)
 		return error_set(err, ENOTSUP, "far too many paths");
@@ -278,6 +316,8 @@ static void paths_drop(struct mode_plan *plan)
 	free(paths->kept);
 	free(paths->timed);
 	free(paths->lazily);
+	free(paths->loop_of);
+	free(paths->loops);
 	paths_keep_deinit(&paths->keep);
 	free(paths);
 }
@@ -332,6 +372,24 @@ static bool paths_wants(const struct mode_plan *plan, const struct point *point)
 	return wants_way(paths, point, &paths->graph.ways[way]);
 }
 
+static bool paths_loops(const struct mode_plan *plan, uint32_t edge)
+{
+	const struct paths_plan *paths = plan->data;
+	uint32_t way = paths->way_of[edge];
+
+	return way != PATH_NONE && paths->loop_of[way] != PATH_NONE;
+}
+
+/* At the end of another turn. */
+static uint32_t turn_at(const struct paths_plan *paths, const struct point *point)
+{
+	const struct mode_plan *plan = paths->mode;
+	uint32_t loop = paths->loop_of[paths->way_of[point->edge]];
+
+	return mode_word_at(plan, paths_map_loop(plan->image->data, &paths->graph, loop) +
+					  point->turn - 1);
+}
+
 static void emit_step(const struct paths_places *places, const struct point *point,
 		      struct machine_code *code, const struct path_way *way)
 {
@@ -376,6 +434,8 @@ static void paths_emit(const struct mode_plan *plan, const struct point *point,
 		emit_step(&places, point, code, &paths->graph.ways[back]);
 	} else if (paths->graph.ways[way].back != PATH_NONE) {
 		paths_keep_before(code, point, &places, paths->lazily[way]);
+	} else if (point->turn > 0) {
+		paths_code_turn(code, point, turn_at(paths, point));
 	} else {
 		emit_way(paths, &places, point, code, &paths->graph.ways[way]);
 	}
@@ -395,7 +455,11 @@ static int paths_keep(struct mode_image *image, const struct mode_plan *plan)
 	const struct paths_plan *paths = plan->data;
 
 	return paths_map_add(image->data, plan->procedure->name, plan->procedure->address,
-			     plan->procedure->graph, &paths->graph, plan->first_word, paths->calls);
+			     plan->procedure->graph, &paths->graph,
+			     &(struct paths_procedure){.first_word = plan->first_word,
+						       .calls = paths->calls,
+						       .loops = paths->loops,
+						       .loop_count = paths->loop_count});
 }
 
 static int paths_encode(const struct mode_image *image, uint8_t **ret, size_t *bytes)
@@ -441,6 +505,7 @@ const struct instrument_mode paths_mode = {
 	.section = PATHS_MAP_SECTION,
 	.reader = "dcpipaths",
 	.sampled = &paths_sampled_mode,
+	.loops = paths_loops,
 	.number = PROFILE_LAYOUT_PATHS,
 	.reentry = true,
 	.metric = true,

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "instrument/mode/mode.h"
 #include "instrument/profile/profile_file.h"
 #include "lib/array.h"
 #include "lib/cleanup.h"
@@ -145,6 +146,22 @@ static int add_array(struct paths_profile *profile, const struct paths_map *map,
 	return r;
 }
 
+/* What went by other turns of a loop. */
+static void add_turns(struct paths_profile *profile, const struct paths_map *map,
+		      const struct paths_procedure *procedure)
+{
+	uint64_t *words = profile->words + procedure->first_word;
+
+	for (uint32_t i = 0; i < procedure->loop_count; i++) {
+		uint64_t first = paths_map_loop(map, &procedure->graph, i);
+		uint64_t number = procedure->loops[i];
+
+		for (uint64_t turn = 0; turn < MODE_LOOP_TURNS - 1; turn++)
+			words[paths_map_array(&procedure->graph, PATHS_CUT) + number] +=
+				words[first + turn];
+	}
+}
+
 static int add_arrays(struct paths_profile *profile, const struct paths_map *map)
 {
 	int r = 0;
@@ -152,6 +169,7 @@ static int add_arrays(struct paths_profile *profile, const struct paths_map *map
 	for (size_t p = 0; r == 0 && p < map->procedure_count; p++) {
 		if (!paths_map_is_array(&map->procedures[p].graph))
 			continue;
+		add_turns(profile, map, &map->procedures[p]);
 		r = add_array(profile, map, (uint32_t)p, PATHS_ENDED);
 		if (r == 0)
 			r = add_array(profile, map, (uint32_t)p, PATHS_CUT);

@@ -246,7 +246,8 @@ static int variation_keep(struct mode_image *image, const struct mode_plan *plan
 	const struct variation_plan *variation = plan->data;
 
 	return paths_map_add(image->data, plan->procedure->name, plan->procedure->address,
-			     plan->procedure->graph, &variation->graph, 0, true);
+			     plan->procedure->graph, &variation->graph,
+			     &(struct paths_procedure){.calls = true});
 }
 
 static int variation_encode(const struct mode_image *image, uint8_t **ret, size_t *bytes)
