@@ -123,7 +123,7 @@ static int set_mode(struct settings *settings, const char *argument, struct erro
 /* What fits which mode, in whatever order it was said. */
 static int check_mode(const struct settings *settings, struct error *err)
 {
-	const struct instrument_mode *mode = mode_table_refine(settings->mode, &settings->of_mode);
+	const struct instrument_mode *mode = mode_refine(settings->mode, &settings->of_mode);
 	bool may_have_bursts = settings->mode->sampled != NULL && settings->of_mode.metric != NULL;
 
 	if (settings->of_mode.metric != NULL && !mode->metric)
@@ -248,11 +248,10 @@ static const char *name_in_path(const char *path)
 static int rewrite(const struct settings *settings, const char *program)
 {
 	_cleanup_free_ char *output = NULL;
-	struct rewriter_options options = {
-		.profile = settings->profile,
-		.debug = settings->debug,
-		.mode = mode_table_refine(settings->mode, &settings->of_mode),
-		.of_mode = settings->of_mode};
+	struct rewriter_options options = {.profile = settings->profile,
+					   .debug = settings->debug,
+					   .mode = settings->mode,
+					   .of_mode = settings->of_mode};
 	struct rewriter_report report;
 	struct error err;
 
@@ -498,9 +497,7 @@ static int prepare_run(struct runnable *runnable, struct library_set *libraries,
 		       struct error *err)
 {
 	struct rewriter_options options = {
-		.debug = settings->debug,
-		.mode = mode_table_refine(settings->mode, &settings->of_mode),
-		.of_mode = settings->of_mode};
+		.debug = settings->debug, .mode = settings->mode, .of_mode = settings->of_mode};
 	_cleanup_free_ char *otherwise = NULL;
 	int r = 0;
 

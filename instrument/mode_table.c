@@ -21,13 +21,6 @@ const struct instrument_mode *mode_table_get(size_t index)
 	return index < MODES ? modes[index] : NULL;
 }
 
-const struct instrument_mode *mode_table_refine(const struct instrument_mode *mode,
-						const struct mode_options *options)
-{
-	return mode->sampled != NULL && options->metric != NULL && !options->all ? mode->sampled
-										 : mode;
-}
-
 const struct instrument_mode *mode_table_find(const char *name)
 {
 	for (size_t i = 0; i < MODES; i++) {

@@ -8,14 +8,6 @@
 /** mode_table_find() - by name; NULL: the default. Return: NULL if there is none. */
 const struct instrument_mode *mode_table_find(const char *name);
 
-/**
- * mode_table_refine() - what a mode is with options, which it may not have
- *
- * One that measures in bursts unless all is asked for has two copies of procedures then.
- */
-const struct instrument_mode *mode_table_refine(const struct instrument_mode *mode,
-						const struct mode_options *options);
-
 /** mode_table_get() - one after the other, from 0 on. Return: NULL behind the last. */
 const struct instrument_mode *mode_table_get(size_t index);
 

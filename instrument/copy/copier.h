@@ -97,6 +97,15 @@ struct copier {
 	struct error *err;
 };
 
+/* Whether it is the copy that usually runs, and has code of the mode in it. */
+static inline bool copier_is_usual(const struct copier *copier)
+{
+	const struct copy_source *source = copier->source;
+
+	return source->variant == COPY_ONLY ||
+	       (source->variant == COPY_CHECKING && source->mode->both);
+}
+
 /* Without the address, by which each would be a reason of its own. */
 static inline int copier_refuse(const struct copier *copier, const char *why)
 {

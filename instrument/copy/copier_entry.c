@@ -71,8 +71,7 @@ int copier_entry_emit(struct copier *copier, uint32_t block)
 	machine_code_align(copier->code, COPY_ALIGN);
 	machine_code_place(copier->code, label);
 	copier_insn_frame(copier, copier->source->entry);
-	if (copier->source->variant == COPY_ONLY ||
-	    (copier->source->variant == COPY_CHECKING && copier->source->mode->both))
+	if (copier_is_usual(copier))
 		emit_first(copier, &first, live);
 	if (copier->source->variant == COPY_CHECKING && !turn.counts) {
 		outside.counts = copier_turn_from_outside(copier);

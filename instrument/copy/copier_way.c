@@ -36,13 +36,6 @@ static bool wants(const struct copier *copier, uint32_t edge)
 	return copier_point_wants(copier, &point);
 }
 
-/* Which of two copies records more is not run much. */
-static bool is_often_run(const struct copier *copier)
-{
-	return copier->source->variant == COPY_ONLY ||
-	       (copier->source->variant == COPY_CHECKING && copier->source->mode->both);
-}
-
 /* Of two copies both have checks on ways back, and places where they begin on those of hubs. A loop
  * that is put again has its own. */
 static bool is_plain(const struct copier *copier, const struct count_edge *edge)
@@ -58,7 +51,7 @@ void copier_way_find(struct copier *copier)
 {
 	const struct count_graph *graph = copier->graph;
 
-	for (uint32_t e = 0; is_often_run(copier) && e < graph->edge_count; e++) {
+	for (uint32_t e = 0; copier_is_usual(copier) && e < graph->edge_count; e++) {
 		const struct count_edge *edge = &graph->edges[e];
 		uint32_t to = block_of(copier, edge->to), *by;
 

@@ -469,7 +469,7 @@ int rewriter_run(const char *path, const struct rewriter_options *options,
 {
 	struct rewriter rewriter = {
 		.options = options,
-		.mode = options->mode,
+		.mode = mode_refine(options->mode, &options->of_mode),
 		.report = report,
 	};
 	int r;

@@ -146,7 +146,8 @@ struct mode_plan {
  * @number:  that the runtime knows it by; PROFILE_LAYOUT_COUNTS: it has none of its own
  * @bursts: two copies of each procedure, of which only one records: copy_turns of the image
  * @both:   likewise, but both do; only one measures (point.h)
- * @sampled: the mode it is where something is measured in bursts; NULL: it has no such
+ * @sampled: the mode it is where something is measured in bursts, as it is unless all is
+ *           asked for; NULL: it has no such
  * @stubs:  what linkers add (stubs of the linkage table, .init, .fini) is copied, too
  * @references: points before instructions that use memory are asked for too
  * @reentry: it needs to know who calls whom
@@ -223,6 +224,15 @@ struct instrument_mode {
 	/** @end: free @image->data; NULL is fine. */
 	void (*end)(struct mode_image *image);
 };
+
+/** mode_refine() - what a mode is with options, which it may not have: see @sampled */
+static inline const struct instrument_mode *mode_refine(const struct instrument_mode *mode,
+							const struct mode_options *options)
+{
+	bool sampled = mode->sampled != NULL && options->metric != NULL && !options->all;
+
+	return sampled ? mode->sampled : mode;
+}
 
 /** mode_word_at() - the offset of a procedure's word from %gs' base. */
 static inline uint32_t mode_word_at(const struct mode_plan *plan, uint64_t word)

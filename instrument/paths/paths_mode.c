@@ -67,7 +67,7 @@ static void set_turns(struct mode_image *image, struct paths_map *map)
 	image->turns.charged = paths_code_places(mode_private_at(), 0, true).charged;
 }
 
-static int begin(struct mode_image *image, bool sampled, struct error *err)
+static int paths_begin(struct mode_image *image, struct error *err)
 {
 	struct paths_map *map = calloc(1, sizeof(*map));
 
@@ -79,7 +79,7 @@ static int begin(struct mode_image *image, bool sampled, struct error *err)
 		paths_code_private_bytes(image->reentry->candidates->count, has_metric(image));
 	image->slack_bytes = SLACK_BYTES;
 	if (map != NULL) {
-		if (sampled)
+		if (has_metric(image) && !image->options->all)
 			set_turns(image, map);
 		image->area_bytes = paths_map_table(map) + PATHS_TABLE_BYTES;
 		map->image = image->number;
@@ -90,16 +90,6 @@ static int begin(struct mode_image *image, bool sampled, struct error *err)
 	if (map == NULL || map->path == NULL || map->build_id == NULL || map->metric == NULL)
 		return error_set(err, ENOMEM, "no memory for a name");
 	return 0;
-}
-
-static int paths_begin(struct mode_image *image, struct error *err)
-{
-	return begin(image, false, err);
-}
-
-static int paths_begin_sampled(struct mode_image *image, struct error *err)
-{
-	return begin(image, true, err);
 }
 
 /* --- planning ------------------------------------------------------------- */
@@ -214,7 +204,7 @@ static int find_places(struct paths_plan *paths)
 		paths->kept[w] = comes_again && !graph->known[way->from];
 		paths->timed[w] = comes_again && paths->places.metric;
 		paths->lazily[w] =
-			(paths->kept[w] || (paths->timed[w] && !plan->image->turns.records)) &&
+			(paths->kept[w] || (paths->timed[w] && paths->places.runtime == NULL)) &&
 			can_be_lazy(paths, call_of(plan, way->from));
 	}
 	choose_lazy(paths);
@@ -478,47 +468,22 @@ static void paths_end(struct mode_image *image)
 	image->data = NULL;
 }
 
+#define PATHS_MODE                                                                                 \
+	.name = "paths", .section = PATHS_MAP_SECTION, .reader = "dcpipaths",                      \
+	.number = PROFILE_LAYOUT_PATHS, .reentry = true, .metric = true, .room = true,             \
+	.whole = true, .begin = paths_begin, .plan = paths_plan, .wants = paths_wants,             \
+	.emit = paths_emit, .aside = paths_aside, .keep = paths_keep, .drop = paths_drop,          \
+	.encode = paths_encode, .end = paths_end
+
 static const struct instrument_mode paths_sampled_mode = {
-	.name = "paths",
-	.section = PATHS_MAP_SECTION,
-	.reader = "dcpipaths",
-	.number = PROFILE_LAYOUT_PATHS,
-	.reentry = true,
-	.metric = true,
-	.room = true,
-	.whole = true,
+	PATHS_MODE,
 	.bursts = true,
 	.both = true,
-	.begin = paths_begin_sampled,
-	.plan = paths_plan,
-	.wants = paths_wants,
-	.emit = paths_emit,
-	.aside = paths_aside,
-	.keep = paths_keep,
-	.drop = paths_drop,
-	.encode = paths_encode,
-	.end = paths_end,
 };
 
 const struct instrument_mode paths_mode = {
-	.name = "paths",
-	.section = PATHS_MAP_SECTION,
-	.reader = "dcpipaths",
-	.sampled = &paths_sampled_mode,
-	.loops = paths_loops,
-	.number = PROFILE_LAYOUT_PATHS,
-	.reentry = true,
-	.metric = true,
-	.room = true,
-	.whole = true,
+	PATHS_MODE,
 	.early = true,
-	.begin = paths_begin,
-	.plan = paths_plan,
-	.wants = paths_wants,
-	.emit = paths_emit,
-	.aside = paths_aside,
-	.keep = paths_keep,
-	.drop = paths_drop,
-	.encode = paths_encode,
-	.end = paths_end,
+	.loops = paths_loops,
+	.sampled = &paths_sampled_mode,
 };
