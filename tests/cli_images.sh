@@ -92,10 +92,10 @@ jit_images()
 
 # Files, whatever became of them.
 for program in kinds kinds-static kinds-static-pie kinds-fixed; do
-	profile "$program" "$work/$program" text 300
+	profile "$program" "$work/$program" text 400
 	most_in "$program" kinds_spin "$work/$program"
 done
-profile dlopen "$work/kinds" dlopen 300 "$work/libkinds.so"
+profile dlopen "$work/kinds" dlopen 400 "$work/libkinds.so"
 most_in dlopen kinds_library "$work/libkinds.so"
 
 # The file is gone, or another one by its name: what was executed counts, by its build-id.
@@ -115,7 +115,7 @@ is "memfd: its samples are in the image executed" \
 
 # Text copied to anonymous memory and put in its place by mremap(), of which the kernel
 # tells nobody: it is still the file's, which is right.
-profile huge "$work/kinds" huge 300
+profile huge "$work/kinds" huge 400
 most_in "text moved to other memory" kinds_spin "$work/kinds"
 
 # Code made at run time.
@@ -234,7 +234,7 @@ contained()
 	profile "$name" unshare -m -p -f chroot "$root" /bin/kinds "$@"
 }
 
-contained container text 300
+contained container text 400
 is "a container: its program" "$(image_identity /bin/kinds)" "$(identity_of "$work/kinds-static")"
 contained container-map map 400
 most_in "a container: perf map" hot_seventy "/bin/kinds \\[jit\\]" 70
