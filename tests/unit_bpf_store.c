@@ -29,6 +29,7 @@
 /* NOLINTEND(bugprone-macro-parentheses) */
 #define __TARGET_ARCH_x86
 #define kernel_type
+#define hand_over(at, entries) buffer_hand_over(at, entries)
 
 struct task_struct;
 
@@ -42,6 +43,7 @@ static struct task_struct *bpf_get_current_task_btf(void);
 static __u32 bpf_get_smp_processor_id(void);
 static __u64 bpf_get_attach_cookie(const void *context);
 static long bpf_seq_write(void *seq, const void *data, __u32 bytes);
+static void buffer_hand_over(__u64 *ready, __u32 entries);
 
 struct sample_context;
 struct bpf_iter__task;
@@ -57,6 +59,35 @@ static struct dcpi_sample buffer_memory[CPUS * 2 * BUFFER];
 static _Thread_local __u32 this_cpu;
 static _Thread_local struct task_struct this_task;
 static _Thread_local __u64 this_event;
+
+/*
+ * Where the program stands still when it hands a buffer over, if it is told to.
+ * @before: just before the reader can see it; else just after
+ */
+static struct {
+	bool wanted;
+	bool before;
+	pthread_barrier_t reached;
+	pthread_barrier_t left;
+} pause_at;
+
+static void hand_over_pause(void)
+{
+	pthread_barrier_wait(&pause_at.reached);
+	pthread_barrier_wait(&pause_at.left);
+}
+
+static void buffer_hand_over(__u64 *ready, __u32 entries)
+{
+	bool wanted = pause_at.wanted;
+
+	pause_at.wanted = false;
+	if (wanted && pause_at.before)
+		hand_over_pause();
+	__atomic_exchange_n(ready, entries, __ATOMIC_SEQ_CST);
+	if (wanted && !pause_at.before)
+		hand_over_pause();
+}
 
 static void *bpf_map_lookup_elem(const void *map, const __u32 *key)
 {
@@ -293,6 +324,74 @@ static void test_counts_while_it_is_read(void **state)
 	assert_all_visited(f);
 }
 
+static void *buffer_fill(void *context)
+{
+	uint32_t key;
+
+	for (key = 0; key < BUFFER; key++)
+		count_key(context, 0, key);
+	return NULL;
+}
+
+/* Let it go on, and wait until it has ended. */
+static int grace_of_paused(void *context)
+{
+	pthread_t *writer = context;
+
+	if (*writer != 0) {
+		pthread_barrier_wait(&pause_at.left);
+		pthread_join(*writer, NULL);
+		*writer = 0;
+	}
+	return 0;
+}
+
+/* All of a drain, and a flush up to its wait, while a program hands a buffer over. */
+static void hand_over_while_it_is_read(struct fixture *f, bool before)
+{
+	struct bpf_store_config config = {
+		.cpus = cpu_memory,
+		.table = table_memory,
+		.buffers = buffer_memory,
+		.cpu_count = CPUS,
+		.buckets = BUCKETS,
+		.buffer_entries = BUFFER,
+		.grace = grace_of_paused,
+		.sync = fixture_sync,
+		.sync_context = f,
+	};
+	pthread_t writer;
+
+	bpf_store_destroy(f->store);
+	config.grace_context = &writer;
+	assert_int_equal(bpf_store_create(&f->store, &config), 0);
+	cpu_memory[0].flushing = 1;
+	pause_at.wanted = true;
+	pause_at.before = before;
+	assert_int_equal(pthread_create(&writer, NULL, buffer_fill, f), 0);
+	pthread_barrier_wait(&pause_at.reached);
+	drain(f);
+	assert_int_equal(flush(f), 0);
+	assert_all_visited(f);
+	/* And each buffer once more. */
+	cpu_memory[0].flushing = 1;
+	buffer_fill(f);
+	drain(f);
+	buffer_fill(f);
+	assert_int_equal(flush(f), 0);
+	assert_all_visited(f);
+}
+
+static void test_a_buffer_is_handed_over_while_it_is_read(void **state)
+{
+	pthread_barrier_init(&pause_at.reached, NULL, 2);
+	pthread_barrier_init(&pause_at.left, NULL, 2);
+	hand_over_while_it_is_read(*state, true);
+	hand_over_while_it_is_read(*state, false);
+	pthread_barrier_destroy(&pause_at.reached);
+	pthread_barrier_destroy(&pause_at.left);
+}
+
 static void test_part_of_a_buffer_is_visited_once(void **state)
 {
 	struct fixture *f = *state;
@@ -405,6 +504,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_counts_as_the_model),
 		TEST(test_counts_while_it_is_read),
+		TEST(test_a_buffer_is_handed_over_while_it_is_read),
 		TEST(test_part_of_a_buffer_is_visited_once),
 		TEST(test_two_full_buffers_lose_by_name),
 		TEST(test_a_count_never_wraps),

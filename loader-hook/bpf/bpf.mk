@@ -9,14 +9,14 @@ BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
 
 bpf_machine := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 bpf_arch := $(or $(if $(filter x86_64,$(bpf_machine)),x86),$(if $(filter aarch64,$(bpf_machine)),arm64))
-# clang -target bpf does not look where Debian has <asm/types.h>.
+# Version 3 of the instructions (5.12) has exchanges. clang -target bpf does not look where Debian has <asm/types.h>.
 bpf_include := $(firstword $(dir $(patsubst %/,%,$(dir $(wildcard /usr/include/*/asm/types.h)))))
 
 $(OBJ)/%.bpf.o: %.bpf.c
 	$(call say,BPF,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CLANG) -target bpf -D__TARGET_ARCH_$(bpf_arch) -std=gnu17 -O2 -g -Wall -Wextra -Werror \
-		-I. -idirafter $(bpf_include) -MMD -MP -c -o $@ $<
+	$(Q)$(CLANG) -target bpf -mcpu=v3 -D__TARGET_ARCH_$(bpf_arch) -std=gnu17 -O2 -g \
+		-Wall -Wextra -Werror -I. -idirafter $(bpf_include) -MMD -MP -c -o $@ $<
 
 .PRECIOUS: $(OBJ)/%.bpf.o
 $(OBJ)/gen/%.skel.h: $(OBJ)/%.bpf.o

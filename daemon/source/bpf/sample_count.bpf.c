@@ -14,6 +14,9 @@
 
 #define kernel_type __attribute__((preserve_access_index))
 
+/* An exchange is a barrier on every CPU; an addition whose result nobody wants is none. */
+#define hand_over(at, entries) ((void)__sync_lock_test_and_set(at, entries))
+
 /* Known to the verifier: they are read-only when it looks. */
 const volatile __u32 buckets_per_cpu = 1;
 const volatile __u32 entries_per_buffer = 1;
@@ -109,15 +112,16 @@ writer_inline struct dcpi_sample *entry_at(__u32 index)
 }
 
 /*
- * Hand the full active buffer over and start on the other one, if that is free.
+ * Start on the other buffer, if that is free, and hand the full one over: in this order, since
+ * whoever has taken the full one must not find the cursor in it any more.
  * @wake, here and below: becomes 1 if the reader should know.
  */
 writer_inline int buffer_flip(struct bpf_cpu *cpu, __u32 active, int *wake)
 {
 	if (*(volatile __u64 *)&cpu->ready[(active ^ 1) & 1] != 0)
 		return 0;
-	__sync_fetch_and_add(&cpu->ready[active & 1], entries_per_buffer);
 	cpu->cursor = active != 0 ? 0 : BPF_CURSOR_ACTIVE;
+	hand_over(&cpu->ready[active & 1], entries_per_buffer);
 	cpu->flips++;
 	*wake = 1;
 	return 1;

@@ -13,8 +13,9 @@
  * CPU; instead it waits until every program that was running has ended ("grace period" below),
  * which is also a barrier on all CPUs:
  *
- *   full buffer  @ready is set by an atomic operation (a barrier in BPF), and
- *                cleared by the reader; between them the buffer is the reader's
+ *   full buffer  @cursor is set to the other one, then @ready by an exchange (a
+ *                barrier in BPF), which the reader clears; between them the buffer
+ *                is the reader's
  *   unfinished   the reader notes @cursor, waits for a grace period, and may
  *   buffer       then read up to there; it remembers how far it has read
  *   table        the reader sets @flushing, waits for a grace period, reads and
