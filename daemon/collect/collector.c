@@ -63,11 +63,11 @@ static int tick(struct collector *collector, struct error *err)
 	if (flush_due(collector, now)) {
 		rc = collector_drain_all(collector, err);
 		collector->next_flush_ns = now + collector->config.merge_ns;
-		collector->unmerged_steps = COLLECTOR_MERGE_STEPS;
+		collector->unmerged_steps = collector_merge_steps(collector);
 	} else {
 		rc = collector_drain(collector, err);
 	}
-	if (rc == 0 && now >= collector->next_merge_ns) {
+	if (rc == 0 && now >= collector->next_merge_ns && collector_merge_pays(collector)) {
 		collector_merge_step(collector);
 		collector->next_merge_ns = now + collector->config.merge_ns / COLLECTOR_MERGE_STEPS;
 	}
@@ -300,7 +300,7 @@ int collector_start(struct collector *collector, struct error *err)
 		return rc;
 	collector->next_flush_ns = now + collector->config.merge_ns;
 	collector->next_merge_ns = now + collector->config.merge_ns / COLLECTOR_MERGE_STEPS;
-	collector->unmerged_steps = COLLECTOR_MERGE_STEPS - 1;
+	collector->unmerged_steps = 1;
 	collector->begun_ns = now;
 	collector->drained_ns = now;
 	collector->begun_bytes = db_bytes(collector);

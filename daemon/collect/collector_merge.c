@@ -143,6 +143,23 @@ int collector_merge_flush(struct collector *collector, struct error *err)
 	return rc < 0 ? rc : collector_merge_all(collector, err);
 }
 
+unsigned int collector_merge_steps(const struct collector *collector)
+{
+	size_t bins =
+		accumulate_bins(collector->accumulate) + edge_accumulate_bins(collector->edges);
+	size_t bytes =
+		accumulate_bytes(collector->accumulate) + edge_accumulate_bytes(collector->edges);
+	size_t steps = 1 + bins / COLLECTOR_STEP_BINS + bytes / COLLECTOR_STEP_BYTES;
+
+	return steps < COLLECTOR_MERGE_STEPS ? (unsigned int)steps : COLLECTOR_MERGE_STEPS;
+}
+
+bool collector_merge_pays(const struct collector *collector)
+{
+	return collector->unmerged_steps > 0 || collector->merge_failing ||
+	       accumulate_bytes(collector->accumulate) > collector->config.memory_limit / 4;
+}
+
 void collector_merge_step(struct collector *collector)
 {
 	size_t steps = collector->unmerged_steps > 0 ? collector->unmerged_steps : 1;

@@ -5,6 +5,16 @@
 
 #include "daemon/collect/collector_state.h"
 
+/** collector_merge_steps() - in how many steps to merge what is there, at least one. */
+unsigned int collector_merge_steps(const struct collector *collector);
+
+/**
+ * collector_merge_pays() - whether it is time for a step, or for another try
+ *
+ * What is drained once all steps are done waits for the next interval, if there is room.
+ */
+bool collector_merge_pays(const struct collector *collector);
+
 /** collector_merge_step() - merge a share, such that the interval's last step takes the rest. */
 void collector_merge_step(struct collector *collector);
 

@@ -18,7 +18,14 @@ struct matcher;
 struct merge;
 struct profile_writer;
 
+/*
+ * Between the steps of a merge there are drains. But a step costs a commit, however little it
+ * merges: it takes so many bins, or so much memory of theirs, unless that were too many steps.
+ */
 #define COLLECTOR_MERGE_STEPS 6
+#define COLLECTOR_STEP_BINS 32
+#define COLLECTOR_STEP_BYTES (256U << 10)
+
 #define COLLECTOR_LABEL_BYTES 256
 
 /**

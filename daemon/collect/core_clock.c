@@ -3,8 +3,8 @@
 
 #include "lib/clock.h"
 
-#define PIECES 12
-#define ROUNDS 2048
+#define PIECES 8
+#define ROUNDS 1024
 #define ADDITIONS 32 /* a round */
 
 /*

@@ -21,7 +21,7 @@ struct core_clock {
 /**
  * core_clock_measure() - the clock of the core that this runs on, now
  *
- * Takes about a third of a millisecond; the fastest of several pieces counts, since
+ * Takes less than a tenth of a millisecond; the fastest of several pieces counts, since
  * interrupts and other guests only ever make them slower.
  *
  * Return: kHz; 0: not known on this architecture.
