@@ -17,6 +17,7 @@
 #define WAYS_MAX 512
 #define PATHS_MAX 20000
 #define LIMIT 64
+#define PART 8 /* paths from a node on, with PARTS */
 
 /* A graph without code. @breaks: of each node, the call that ends it ends paths. */
 struct fixture {
@@ -42,7 +43,8 @@ static bool breaks(void *context, uint32_t node)
 
 enum {
 	LOOPS = 1,
-	EARLY = 2
+	EARLY = 2,
+	PARTS = 4,
 };
 
 static int create(struct path_graph *graph, struct fixture *fixture, uint32_t most,
@@ -51,6 +53,7 @@ static int create(struct path_graph *graph, struct fixture *fixture, uint32_t mo
 	struct path_rules rules = {.breaks = breaks,
 				   .context = fixture,
 				   .most = most,
+				   .part = how & PARTS ? PART : 0,
 				   .loops = how & LOOPS,
 				   .early = how & EARLY};
 
@@ -221,12 +224,15 @@ static void count(struct machine *machine, const struct path_graph *graph,
 	machine->counted++;
 }
 
-/* It has been counted, once, as what it was. */
+/* It has been counted, once, as what it was, if there is anything of it. */
 static void end(struct machine *machine, const struct path_graph *graph, const struct path_way *way)
 {
-	assert_int_equal(machine->counted, 1);
-	assert_int_equal(machine->as, way->kind);
-	if (machine->told) {
+	assert_int_equal(machine->counted, way->empty ? 0 : 1);
+	if (way->empty)
+		assert_int_equal(machine->count, 1);
+	else
+		assert_int_equal(machine->as, way->kind);
+	if (machine->told && !way->empty) {
 		assert_true(machine->number < graph->count);
 		check_decoded(graph, machine->number, machine->start, machine->ways,
 			      machine->count);
@@ -291,7 +297,7 @@ static uint64_t walk(const struct path_graph *graph, uint64_t *seed, bool distur
 
 static void test_random_graphs(void **state)
 {
-	uint64_t seed = 1, ended = 0, largest = 0, lost = 0;
+	uint64_t seed = 1, ended = 0, largest = 0, lost = 0, empty = 0;
 	struct fixture fixture;
 
 	(void)state;
@@ -299,7 +305,9 @@ static void test_random_graphs(void **state)
 		struct path_graph graph;
 
 		make(&fixture, &seed);
-		assert_int_equal(create(&graph, &fixture, PATH_COUNT_MAX, i % 4), 0);
+		assert_int_equal(create(&graph, &fixture, PATH_COUNT_MAX, i % 8), 0);
+		for (uint32_t w = 0; w < graph.way_count; w++)
+			empty += graph.ways[w].empty;
 		if (graph.count < PATHS_MAX)
 			check_numbers(&graph);
 		largest = graph.count > largest ? graph.count : largest;
@@ -309,6 +317,7 @@ static void test_random_graphs(void **state)
 	}
 	assert_true(lost > GRAPHS);
 	assert_true(ended > GRAPHS);
+	assert_true(empty > 100);
 	assert_true(largest > 100);
 }
 
@@ -388,6 +397,45 @@ static void test_early(void **state)
 	}
 }
 
+/* A chain of diamonds, by the one side of each twice as often as by the other. */
+static void make_diamonds(struct fixture *fixture, uint32_t count)
+{
+	memset(fixture, 0, sizeof(*fixture));
+	fixture->counts = (struct count_graph){
+		.nodes = fixture->nodes, .edges = fixture->edges, .node_count = 3 * count + 1};
+	add(fixture, COUNT_OUTSIDE, 0, COUNT_ENTER, 1);
+	for (uint32_t n = 0; n < count; n++) {
+		add(fixture, 3 * n, 3 * n + 1, COUNT_NEXT, 1);
+		add(fixture, 3 * n, 3 * n + 2, COUNT_TAKEN, 2);
+		add(fixture, 3 * n + 1, 3 * n + 3, COUNT_JUMP, 1);
+		add(fixture, 3 * n + 2, 3 * n + 3, COUNT_NEXT, 2);
+	}
+	add(fixture, 3 * count, COUNT_OUTSIDE, COUNT_LEAVE, 1);
+}
+
+/* Where it would be too many unlikely ways are cut: likely ones far more seldom, and at last. */
+static void test_parts(void **state)
+{
+	struct fixture fixture;
+
+	(void)state;
+	for (uint32_t count = 10; count <= 120; count += 10) {
+		uint32_t likely = 0, unlikely = 0;
+		struct path_graph graph;
+
+		make_diamonds(&fixture, count);
+		assert_int_equal(create(&graph, &fixture, PATH_COUNT_MAX, PARTS), 0);
+		for (uint32_t w = 0; w < graph.way_count; w++) {
+			if (graph.ways[w].kind == PATH_CUT)
+				*(graph.ways[w].weight > 1 ? &likely : &unlikely) += 1;
+		}
+		assert_true(unlikely > 0 && 6 * likely <= unlikely);
+		assert_true(graph.count < count * 3 * PART);
+		check_numbers(&graph);
+		path_graph_deinit(&graph);
+	}
+}
+
 /* A chain of diamonds has 2^@count paths: it is cut, and walks still are told. */
 static void test_many_paths(void **state)
 {
@@ -400,18 +448,7 @@ static void test_many_paths(void **state)
 		struct path_graph graph;
 		uint32_t cut = 0;
 
-		memset(&fixture, 0, sizeof(fixture));
-		fixture.counts = (struct count_graph){.nodes = fixture.nodes,
-						      .edges = fixture.edges,
-						      .node_count = 3 * counts[i] + 1};
-		add(&fixture, COUNT_OUTSIDE, 0, COUNT_ENTER, 1);
-		for (uint32_t n = 0; n < counts[i]; n++) {
-			add(&fixture, 3 * n, 3 * n + 1, COUNT_NEXT, 1);
-			add(&fixture, 3 * n, 3 * n + 2, COUNT_TAKEN, 2);
-			add(&fixture, 3 * n + 1, 3 * n + 3, COUNT_JUMP, 1);
-			add(&fixture, 3 * n + 2, 3 * n + 3, COUNT_NEXT, 2);
-		}
-		add(&fixture, 3 * counts[i], COUNT_OUTSIDE, COUNT_LEAVE, 1);
+		make_diamonds(&fixture, counts[i]);
 		assert_int_equal(create(&graph, &fixture, PATH_COUNT_MAX, 0), 0);
 		assert_true(graph.count <= PATH_COUNT_MAX);
 		for (uint32_t w = 0; w < graph.way_count; w++)
@@ -499,8 +536,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_random_graphs), cmocka_unit_test(test_known),
-		cmocka_unit_test(test_many_paths),    cmocka_unit_test(test_limit),
-		cmocka_unit_test(test_loops),	      cmocka_unit_test(test_early),
+		cmocka_unit_test(test_many_paths),    cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_limit),	      cmocka_unit_test(test_loops),
+		cmocka_unit_test(test_early),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,6 +50,8 @@ enum path_change {
  * @counted: PATH_ON: no path is counted here; else one is, that ends or will end so
  * @end_known: then its number is @end; else @end plus the register
  * @change:  of the register (of PATH_CUT, after that), by @number
+ * @empty:   the paths that it ends have no code: each is a hub's, that all paths are cut before.
+ *           They are not counted
  * @weight:  how often it is thought to be gone
  */
 struct path_way {
@@ -64,6 +66,7 @@ struct path_way {
 	enum path_way_kind counted;
 	enum path_change change;
 	bool end_known;
+	bool empty;
 	double weight;
 };
 

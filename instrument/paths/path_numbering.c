@@ -9,6 +9,8 @@
 
 /* By how much less a node may lead to if the sum is too much. */
 #define LIMIT_STEP 4
+/* How much more than that they may be by the way that is the likeliest. */
+#define LIMIT_KEPT 4
 #define PATH_NODE_MAX (UINT32_C(1) << 24)
 
 /*
@@ -279,10 +281,48 @@ static void limit_hub(struct numbering *numbering, uint32_t node)
 	}
 }
 
-/* Those that lead to the most, until the sum is within the limit. */
+/* The likeliest of a node's ways that go on to more than one path; PATH_NONE: there is none. */
+static uint32_t likeliest(const struct numbering *numbering, uint32_t node)
+{
+	const struct path_graph *graph = &numbering->graph;
+	uint32_t best = PATH_NONE;
+
+	for (uint32_t w = graph->first[node]; w < graph->first[node + 1]; w++) {
+		if (paths_by(numbering, &graph->ways[w]) > 1 &&
+		    (best == PATH_NONE || graph->ways[w].weight > graph->ways[best].weight))
+			best = w;
+	}
+	return best;
+}
+
+/* What is cut costs as often as it is gone, and what for is how many paths there are less. */
+static bool cuts_sooner(const struct numbering *numbering, uint32_t one, uint32_t other)
+{
+	const struct path_way *ways = numbering->graph.ways;
+
+	return ways[one].weight * (double)(paths_by(numbering, &ways[other]) - 1) <
+	       ways[other].weight * (double)(paths_by(numbering, &ways[one]) - 1);
+}
+
+/* The next way to cut, but not @keep; PATH_NONE: there is none. */
+static uint32_t worst(const struct numbering *numbering, uint32_t node, uint32_t keep)
+{
+	const struct path_graph *graph = &numbering->graph;
+	uint32_t ret = PATH_NONE;
+
+	for (uint32_t w = graph->first[node]; w < graph->first[node + 1]; w++) {
+		if (w != keep && paths_by(numbering, &graph->ways[w]) > 1 &&
+		    (ret == PATH_NONE || cuts_sooner(numbering, w, ret)))
+			ret = w;
+	}
+	return ret;
+}
+
+/* The way that paths go by as a rule is cut last, and only if there are far too many. */
 static void limit_node(struct numbering *numbering, uint32_t node, uint64_t limit)
 {
 	const struct path_graph *graph = &numbering->graph;
+	uint32_t keep = likeliest(numbering, node), way;
 	uint64_t sum = 0;
 
 	for (uint32_t w = graph->first[node]; w < graph->first[node + 1]; w++)
@@ -292,18 +332,14 @@ static void limit_node(struct numbering *numbering, uint32_t node, uint64_t limi
 		limit = numbering->rules->most / 2;
 	}
 	while (sum > limit) {
-		uint32_t most = graph->first[node];
-
-		for (uint32_t w = most; w < graph->first[node + 1]; w++) {
-			if (paths_by(numbering, &graph->ways[w]) >
-			    paths_by(numbering, &graph->ways[most]))
-				most = w;
-		}
-		if (paths_by(numbering, &graph->ways[most]) <= 1)
+		way = worst(numbering, node, keep);
+		if (way == PATH_NONE)
 			break;
-		sum -= paths_by(numbering, &graph->ways[most]) - 1;
-		limit_way(numbering, most);
+		sum -= paths_by(numbering, &graph->ways[way]) - 1;
+		limit_way(numbering, way);
 	}
+	if (keep != PATH_NONE && sum > limit * LIMIT_KEPT)
+		limit_way(numbering, keep);
 }
 
 static void number_node(struct numbering *numbering, uint32_t node)
@@ -357,6 +393,9 @@ static int number(struct numbering *numbering)
 	uint32_t most = numbering->rules->most;
 	uint64_t limit = most < PATH_NODE_MAX ? most : PATH_NODE_MAX, count;
 
+	if (numbering->rules->part != 0 && numbering->rules->part < limit)
+		limit = numbering->rules->part;
+
 	do {
 		count = number_all(numbering, limit);
 		limit /= LIMIT_STEP;
@@ -365,6 +404,28 @@ static int number(struct numbering *numbering)
 		return -ERANGE;
 	numbering->graph.count = (uint32_t)count;
 	return 0;
+}
+
+/* Whether nothing leads to a node but what a path ends on before it. */
+static bool is_cut_off(const struct path_graph *graph, uint32_t node)
+{
+	for (uint32_t w = 0; w < graph->way_count; w++) {
+		if (graph->ways[w].to == node && graph->ways[w].kind == PATH_ON)
+			return false;
+	}
+	return true;
+}
+
+static void find_empty(struct numbering *numbering)
+{
+	struct path_graph *graph = &numbering->graph;
+
+	for (uint32_t n = 0; n < graph->node_count; n++) {
+		if (numbering->counts->nodes[n].block != COUNT_NONE || !is_cut_off(graph, n))
+			continue;
+		for (uint32_t w = graph->first[n]; w < graph->first[n + 1]; w++)
+			graph->ways[w].empty = graph->ways[w].kind == PATH_CUT;
+	}
 }
 
 /* --- all of it ------------------------------------------------------------ */
@@ -399,6 +460,8 @@ int path_numbering_create(struct path_graph *ret, const struct count_graph *grap
 		cut_ways_in(&numbering);
 	if (r == 0)
 		r = number(&numbering);
+	if (r == 0)
+		find_empty(&numbering);
 	if (r == 0)
 		r = path_register_place(&numbering.graph,
 					&(struct path_order){.nodes = numbering.order,

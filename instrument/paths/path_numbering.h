@@ -12,9 +12,10 @@
  *	  thread: a path ends before and another one begins behind,
  *	- indirect jumps of which some target is another procedure,
  *	- ways to parts with so many paths that the sum of all would exceed a limit: of a
- *	  node with more than some the ways that lead to the most are cut, of an indirect
- *	  jump those that lead to it, and all is done again with less as long as the procedure
- *	  has more than it may.
+ *	  node with more than some those ways are cut that cost least for what there is less,
+ *	  the likeliest only if it leads to several times as many; of an indirect jump those
+ *	  that lead to it. All is done again with less as long as the procedure has more than
+ *	  it may.
  */
 #ifndef DCPI_INSTRUMENT_PATH_NUMBERING_H
 #define DCPI_INSTRUMENT_PATH_NUMBERING_H
@@ -26,6 +27,7 @@
  * @breaks:  whether what ends a node, a call or an indirect jump, does; NULL: none does
  * @context: given to it
  * @most:    paths there may be, at most PATH_COUNT_MAX; a few more, if less cannot be
+ * @part:    from each node on, to begin with; 0: as many
  * @loops:   ways into loops do
  * @early:   paths may be counted before they end, where all that is left is one way without
  *           calls
@@ -34,6 +36,7 @@ struct path_rules {
 	bool (*breaks)(void *context, uint32_t node);
 	void *context;
 	uint32_t most;
+	uint32_t part;
 	bool loops;
 	bool early;
 };

@@ -90,7 +90,7 @@ static void find_counted(struct placing *placing)
 	for (uint32_t w = 0; w < graph->first[graph->node_count]; w++) {
 		struct path_way *way = &graph->ways[w];
 
-		if (placing->settled[way->from] != PATH_ON)
+		if (placing->settled[way->from] != PATH_ON || way->empty)
 			continue;
 		way->counted = way->kind == PATH_ON ? placing->settled[way->to] : way->kind;
 	}
