@@ -27,10 +27,12 @@ static void add_procedures(struct paths_map *map, const char *path, size_t most)
 	assert_int_equal(image_code_open(&code, &image, &options, &err), 0);
 	count = procedure_table_count(image_code_procedures(code));
 	for (size_t i = 0; i < count && map->procedure_count < most; i++) {
-		struct paths_procedure like = {.first_word = map->words, .calls = true};
+		struct paths_procedure like = {.first_word = map->words,
+					       .first_array = map->words + PATHS_WORDS + 2,
+					       .calls = true};
 		struct count_graph counts;
 		struct path_graph graph;
-		uint32_t loops[2];
+		uint32_t own[2];
 		struct cfg *cfg;
 
 		if (cfg_create(&cfg, code, i, NULL, &err) < 0)
@@ -41,14 +43,14 @@ static void add_procedures(struct paths_map *map, const char *path, size_t most)
 				path_numbering_create(&graph, &counts,
 						      &(struct path_rules){.most = PATH_COUNT_MAX}),
 				0);
-			loops[0] = 0;
-			loops[1] = graph.count - 1;
-			like.loops = loops;
-			like.loop_count = graph.count > 0 && paths_map_is_array(&graph) ? 2 : 0;
+			own[0] = 0;
+			own[1] = graph.count - 1;
+			like.own = own;
+			like.own_count = graph.count > 0 && paths_map_is_array(&graph) ? 2 : 0;
 			assert_int_equal(
 				paths_map_add(map, "it", 0x1000 + 16 * i, &counts, &graph, &like),
 				0);
-			map->words += paths_map_loop(map, &graph, like.loop_count);
+			map->words = like.first_array + paths_map_arrays(map, &graph);
 			path_graph_deinit(&graph);
 			count_graph_deinit(&counts);
 		}
@@ -90,10 +92,11 @@ static void test_round(void **state)
 
 		assert_int_equal(a->address, b->address);
 		assert_int_equal(a->first_word, b->first_word);
+		assert_int_equal(a->first_array, b->first_array);
 		assert_int_equal(a->graph.count, b->graph.count);
-		assert_int_equal(a->loop_count, b->loop_count);
-		for (uint32_t i = 0; i < a->loop_count; i++)
-			assert_int_equal(a->loops[i], b->loops[i]);
+		assert_int_equal(a->own_count, b->own_count);
+		for (uint32_t i = 0; i < a->own_count; i++)
+			assert_int_equal(a->own[i], b->own[i]);
 		assert_int_equal(a->graph.node_count, b->graph.node_count);
 		assert_int_equal(a->graph.way_count, b->graph.way_count);
 		for (uint32_t w = 0; w < a->graph.way_count; w++) {

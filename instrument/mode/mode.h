@@ -88,7 +88,8 @@ struct mode_options {
  *             since there is none some may count there
  * @parameters: that the runtime is told; begin() sets them
  * @area_at:   the area's offset from %gs' base, and @words_at the first word's
- * @words:     8-byte words of a thread's block that were given to procedures
+ * @words:     8-byte words of a thread's block that were given to procedures, behind those that
+ *             begin() keeps for the mode
  * @reentry:   who calls whom (reentry.h), if the mode has asked for it
  * @turns:     of modes with two copies, whose area begins with struct profile_layout_turns;
  *             begin() sets how many checks there are
@@ -234,10 +235,16 @@ static inline const struct instrument_mode *mode_refine(const struct instrument_
 	return sampled ? mode->sampled : mode;
 }
 
-/** mode_word_at() - the offset of a procedure's word from %gs' base. */
+/** mode_image_word_at() - the offset of an image's word from %gs' base. */
+static inline uint32_t mode_image_word_at(const struct mode_image *image, uint64_t word)
+{
+	return image->words_at + (uint32_t)(word * sizeof(uint64_t));
+}
+
+/** mode_word_at() - likewise of a procedure's word. */
 static inline uint32_t mode_word_at(const struct mode_plan *plan, uint64_t word)
 {
-	return plan->image->words_at + (uint32_t)((plan->first_word + word) * sizeof(uint64_t));
+	return mode_image_word_at(plan->image, plan->first_word + word);
 }
 
 /** mode_private_at() - likewise of a thread's private memory. */

@@ -391,7 +391,7 @@ void paths_code_end(struct machine_code *code, const struct point *point,
 		end_in_array(code, point, places, way);
 }
 
-void paths_code_turn(struct machine_code *code, const struct point *point, uint32_t at)
+void paths_code_count(struct machine_code *code, const struct point *point, uint32_t at)
 {
 	add_one(code, point, at);
 }

@@ -93,8 +93,8 @@ void paths_code_arrive(struct machine_code *code, const struct point *point,
 void paths_code_end(struct machine_code *code, const struct point *point,
 		    const struct paths_places *places, const struct path_way *way);
 
-/** paths_code_turn() - a path ends whose turns have counters of their own: this one's is @at. */
-void paths_code_turn(struct machine_code *code, const struct point *point, uint32_t at);
+/** paths_code_count() - a path ends that has a counter of its own there, @at. */
+void paths_code_count(struct machine_code *code, const struct point *point, uint32_t at);
 
 /** paths_code_change() - the register changes as a way says. */
 void paths_code_change(struct machine_code *code, const struct point *point,

@@ -11,14 +11,14 @@
 #include "lib/array.h"
 #include "lib/error.h"
 
-#define MAP_VERSION 5 /* another one, too, if PATHS_ARRAY_MAX or the table are others */
+#define MAP_VERSION 6 /* another one, too, if PATHS_ARRAY_MAX or the table are others */
 #define NUMBER_MAX (UINT32_MAX - 2)
 
 static void procedure_deinit(struct paths_procedure *procedure)
 {
 	free((void *)(uintptr_t)procedure->name);
 	free(procedure->nodes);
-	free(procedure->loops);
+	free(procedure->own);
 	path_graph_deinit(&procedure->graph);
 }
 
@@ -40,26 +40,19 @@ bool paths_map_is_array(const struct path_graph *graph)
 
 uint64_t paths_map_array(const struct path_graph *graph, enum paths_array array)
 {
-	return PATHS_WORDS + (uint64_t)array * graph->range.room + graph->range.below;
+	return (uint64_t)array * graph->range.room + graph->range.below;
 }
 
-static uint64_t arrays_of(const struct paths_map *map)
+static unsigned int kinds_of_arrays(const struct paths_map *map)
 {
 	if (*map->metric == '\0')
 		return PATHS_METRIC;
 	return map->burst == 0 ? PATHS_TIMED : PATHS_ARRAYS;
 }
 
-uint64_t paths_map_words(const struct paths_map *map, const struct path_graph *graph)
+uint64_t paths_map_arrays(const struct paths_map *map, const struct path_graph *graph)
 {
-	uint64_t room = paths_map_is_array(graph) ? graph->range.room : 0;
-
-	return PATHS_WORDS + room * arrays_of(map);
-}
-
-uint64_t paths_map_loop(const struct paths_map *map, const struct path_graph *graph, uint32_t loop)
-{
-	return paths_map_words(map, graph) + (uint64_t)loop * (MODE_LOOP_TURNS - 1);
+	return paths_map_is_array(graph) ? (uint64_t)graph->range.room * kinds_of_arrays(map) : 0;
 }
 
 /* Whole cache lines of entries. */
@@ -106,20 +99,21 @@ int paths_map_add(struct paths_map *map, const char *name, uint64_t address,
 		.name = strdup(name),
 		.nodes = calloc(counts->node_count + (size_t)1, sizeof(*procedure.nodes)),
 		.first_word = like->first_word,
+		.first_array = like->first_array,
 		.calls = like->calls,
-		.loops = calloc(like->loop_count + (size_t)1, sizeof(*procedure.loops)),
-		.loop_count = like->loop_count,
+		.own = calloc(like->own_count + (size_t)1, sizeof(*procedure.own)),
+		.own_count = like->own_count,
 	};
 
-	if (procedure.name == NULL || procedure.nodes == NULL || procedure.loops == NULL ||
+	if (procedure.name == NULL || procedure.nodes == NULL || procedure.own == NULL ||
 	    copy_graph(&procedure.graph, graph) < 0 ||
 	    array_reserve(&map->procedures, &map->procedure_capacity, map->procedure_count + 1,
 			  sizeof(*map->procedures)) < 0) {
 		procedure_deinit(&procedure);
 		return -ENOMEM;
 	}
-	for (uint32_t i = 0; i < like->loop_count; i++)
-		procedure.loops[i] = like->loops[i];
+	for (uint32_t i = 0; i < like->own_count; i++)
+		procedure.own[i] = like->own[i];
 	for (uint32_t n = 0; n < counts->node_count; n++)
 		procedure.nodes[n] = counts_map_node(counts, n);
 	map->procedures[map->procedure_count++] = procedure;
@@ -133,10 +127,11 @@ static void put_procedure(struct map_writer *writer, const struct paths_procedur
 	map_put_text(writer, procedure->name);
 	map_put(writer, procedure->address);
 	map_put(writer, procedure->first_word);
+	map_put(writer, procedure->first_array);
 	map_put(writer, procedure->calls);
-	map_put(writer, procedure->loop_count);
-	for (uint32_t i = 0; i < procedure->loop_count; i++)
-		map_put(writer, procedure->loops[i]);
+	map_put(writer, procedure->own_count);
+	for (uint32_t i = 0; i < procedure->own_count; i++)
+		map_put(writer, procedure->own[i]);
 	map_put(writer, graph->count);
 	map_put(writer, graph->range.below);
 	map_put(writer, graph->range.room);
@@ -246,7 +241,7 @@ static int take_graph(struct paths_procedure *procedure, struct bounded_reader *
 	return r;
 }
 
-static int take_loops(struct paths_procedure *procedure, struct bounded_reader *reader)
+static int take_own(struct paths_procedure *procedure, struct bounded_reader *reader)
 {
 	uint32_t count = map_take(reader, NUMBER_MAX);
 
@@ -255,23 +250,37 @@ static int take_loops(struct paths_procedure *procedure, struct bounded_reader *
 		reader->failed = true;
 		count = 0;
 	}
-	procedure->loops = calloc(count + (size_t)1, sizeof(*procedure->loops));
-	if (procedure->loops == NULL)
+	procedure->own = calloc(count + (size_t)1, sizeof(*procedure->own));
+	if (procedure->own == NULL)
 		return -ENOMEM;
-	procedure->loop_count = count;
+	procedure->own_count = count;
 	for (uint32_t i = 0; i < count; i++)
-		procedure->loops[i] = map_take(reader, PATH_COUNT_MAX);
+		procedure->own[i] = map_take(reader, PATH_COUNT_MAX);
 	return 0;
 }
 
-/* Whether all of them are paths that have words. */
-static bool has_loops(const struct paths_procedure *procedure)
+/* Whether so many words from one on are the image's. */
+static bool has_words(const struct paths_map *map, uint64_t first, uint64_t count)
 {
-	for (uint32_t i = 0; i < procedure->loop_count; i++) {
-		if (procedure->loops[i] >= procedure->graph.count)
+	return first <= map->words && count <= map->words - first;
+}
+
+/* Whether all that a procedure is said to have words for is so. */
+static bool is_sound(const struct paths_map *map, const struct paths_procedure *procedure)
+{
+	const struct path_graph *graph = &procedure->graph;
+	uint64_t arrays = paths_map_arrays(map, graph);
+
+	if ((uint64_t)graph->range.below + graph->count > graph->range.room ||
+	    (procedure->own_count > 0 && !paths_map_is_array(graph)))
+		return false;
+	for (uint32_t i = 0; i < procedure->own_count; i++) {
+		if (procedure->own[i] >= graph->count)
 			return false;
 	}
-	return procedure->loop_count == 0 || paths_map_is_array(&procedure->graph);
+	return map->timed ||
+	       (has_words(map, procedure->first_word, PATHS_WORDS + procedure->own_count) &&
+		has_words(map, procedure->first_array, arrays));
 }
 
 static int take_procedure(struct paths_map *map, struct bounded_reader *reader)
@@ -281,19 +290,15 @@ static int take_procedure(struct paths_map *map, struct bounded_reader *reader)
 
 	procedure.address = bounded_reader_varint(reader);
 	procedure.first_word = bounded_reader_varint(reader);
+	procedure.first_array = bounded_reader_varint(reader);
 	procedure.calls = map_take(reader, 1) != 0;
-	r = take_loops(&procedure, reader);
+	r = take_own(&procedure, reader);
 	procedure.graph.count = map_take(reader, PATH_COUNT_MAX);
 	procedure.graph.range.below = map_take(reader, NUMBER_MAX);
 	procedure.graph.range.room = map_take(reader, NUMBER_MAX);
 	procedure.graph.node_count = map_take(reader, NUMBER_MAX);
 	procedure.graph.start_count = map_take(reader, NUMBER_MAX);
-	if ((uint64_t)procedure.graph.range.below + procedure.graph.count >
-		    procedure.graph.range.room ||
-	    procedure.first_word > map->words ||
-	    (!map->timed && paths_map_loop(map, &procedure.graph, procedure.loop_count) >
-				    map->words - procedure.first_word) ||
-	    !has_loops(&procedure))
+	if (!is_sound(map, &procedure))
 		reader->failed = true;
 	if (procedure.name == NULL)
 		r = -ENOMEM;

@@ -4,13 +4,14 @@
  * its nodes, and the ways between them with their values (path_graph.h). It is kept in
  * the rewritten file, in a section that is not loaded.
  *
- * A procedure's words (mode.h): PATHS_WORDS of fixed meaning, then, if it has at most
- * PATHS_ARRAY_MAX paths, arrays (enum paths_array) of the range of its paths' numbers
- * (path_graph.h): what is there of numbers that no path has was lost. Then for each of some
- * loops of one block, which are there MODE_LOOP_TURNS times, as many words but one: what
- * went that turn beside what is in PATHS_CUT. Paths of other
- * procedures are counted in a table that all share, the thread's area: PATHS_TABLE_ENTRIES
- * and PATHS_TABLE_PROBES more of paths_entry.
+ * A procedure's words (mode.h): PATHS_WORDS of fixed meaning, and one for each place where the
+ * path that ends is known when the code is made, or MODE_LOOP_TURNS of them, for loops that are
+ * there as often. Somewhere else, if it has at most PATHS_ARRAY_MAX paths, arrays (enum
+ * paths_array) of the range of its paths' numbers (path_graph.h): what is there of numbers that
+ * no path has was lost. Arrays are large, and of most of their words nothing ever is: all
+ * procedures' other words are together, in front of all arrays, so that what runs needs few lines
+ * of caches and pages for them. Paths of other procedures are counted in a table that all share,
+ * the thread's area: PATHS_TABLE_ENTRIES and PATHS_TABLE_PROBES more of paths_entry.
  *
  * What is decoded may come from anywhere.
  */
@@ -81,9 +82,9 @@ struct paths_entry {
  * struct paths_procedure - a procedure
  * @nodes: @graph.node_count of them
  * @graph: as far as it says which path a number is (PATH_START's are left out)
- * @first_word: of the image
+ * @first_word: of the image; @first_array: the first word of arrays, if there are any
  * @calls: it calls others
- * @loops: numbers of the paths that are a turn of those loops, @loop_count of them
+ * @own: the number of the path that each word behind PATHS_WORDS is of, @own_count of them
  */
 struct paths_procedure {
 	uint64_t address;
@@ -91,9 +92,10 @@ struct paths_procedure {
 	struct counts_node *nodes;
 	struct path_graph graph;
 	uint64_t first_word;
+	uint64_t first_array;
 	bool calls;
-	uint32_t *loops;
-	uint32_t loop_count;
+	uint32_t *own;
+	uint32_t own_count;
 };
 
 /**
@@ -106,6 +108,8 @@ struct paths_procedure {
  * @burst:  if they were counted: checks of a burst in which they were timed, too, after @checks
  *          without; 0: they always were, if there is a metric
  * @words:  of the image
+ * @words_in_front, @words_taken: while it is made: words in front of all arrays, and those of
+ *          them that procedures have
  */
 struct paths_map {
 	uint64_t image;
@@ -116,6 +120,8 @@ struct paths_map {
 	uint32_t checks;
 	uint32_t burst;
 	uint64_t words;
+	uint64_t words_in_front;
+	uint64_t words_taken;
 	struct paths_procedure *procedures;
 	size_t procedure_count;
 	size_t procedure_capacity;
@@ -126,7 +132,7 @@ void paths_map_deinit(struct paths_map *map);
 /**
  * paths_map_add() - add a procedure; its number is @map->procedure_count before
  * @counts: what @graph was made of
- * @like: its first word, whether it calls, and its loops: copied
+ * @like: its words, whether it calls, and what has words of its own: copied
  *
  * Return: 0 or -ENOMEM; then the map can only be freed.
  */
@@ -137,14 +143,11 @@ int paths_map_add(struct paths_map *map, const char *name, uint64_t address,
 /** paths_map_is_array() - whether a procedure's paths have words of their own. */
 bool paths_map_is_array(const struct path_graph *graph);
 
-/** paths_map_array() - of a procedure's words, the one for path 0 in an array. */
+/** paths_map_array() - the word for path 0 in an array, from the procedure's first array on. */
 uint64_t paths_map_array(const struct path_graph *graph, enum paths_array array);
 
-/** paths_map_words() - of a procedure of @map, but those of its loops. */
-uint64_t paths_map_words(const struct paths_map *map, const struct path_graph *graph);
-
-/** paths_map_loop() - of a procedure's words, the first one of a loop; @loop: its number. */
-uint64_t paths_map_loop(const struct paths_map *map, const struct path_graph *graph, uint32_t loop);
+/** paths_map_arrays() - words of all arrays of a procedure of @map. */
+uint64_t paths_map_arrays(const struct paths_map *map, const struct path_graph *graph);
 
 /** paths_map_table() - where the table is, in bytes from the area's begin. */
 uint64_t paths_map_table(const struct paths_map *map);

@@ -19,6 +19,11 @@
  * beginning takes. */
 #define LAZY_GAIN 4
 #define LAZY_LOSS 2
+/* Of a program's code, for a word of those in front; most programs have one for 40. */
+#define BYTES_A_WORD 16
+/* Paths from a node on, where unlikely ways end one: so what of a procedure's arrays is used is
+ * not too far apart. */
+#define PATHS_PART 64
 /* A longer one takes as long as a number takes through memory and back. */
 #define SMALL_LOOP_INSNS 32
 
@@ -28,8 +33,9 @@
  * @kept:    of each way: the register is kept while the call runs
  * @timed:   of each way: so is when the path began, where it is measured
  * @lazily:  of each way: not at once; @owned: of some
- * @loop_of: of each way: the loop that is put several times whose turn it ends; or PATH_NONE
- * @loops:   the paths that these turns are, @loop_count of them
+ * @own_of:  of each way: the first of the procedure's own words that what it ends is counted in,
+ *           by turns if it is in @small; PATH_NONE: it is counted in arrays, or not at all
+ * @own:     paths that these words are of, @own_count of them
  */
 struct paths_plan {
 	struct mode_plan *mode;
@@ -40,9 +46,12 @@ struct paths_plan {
 	bool *kept;
 	bool *timed;
 	bool *lazily;
-	uint32_t *loop_of;
-	uint32_t *loops;
-	uint32_t loop_count;
+	bool *small;
+	uint32_t *own_of;
+	uint32_t *own;
+	uint32_t own_count;
+	uint64_t first_word;
+	uint64_t first_array;
 	struct paths_keep keep;
 	bool owned;
 	bool calls;
@@ -67,6 +76,17 @@ static void set_turns(struct mode_image *image, struct paths_map *map)
 	image->turns.charged = paths_code_places(mode_private_at(), 0, true).charged;
 }
 
+/* Rather too many: it is what there is an address for, and no memory until it is used. */
+static uint64_t words_in_front(const struct mode_image *image)
+{
+	const struct candidates *candidates = image->reentry->candidates;
+	uint64_t bytes = 0;
+
+	for (size_t c = 0; c < candidates->count; c++)
+		bytes += candidates->all[c].bytes;
+	return bytes / BYTES_A_WORD + candidates->count * (PATHS_WORDS + 2);
+}
+
 static int paths_begin(struct mode_image *image, struct error *err)
 {
 	struct paths_map *map = calloc(1, sizeof(*map));
@@ -82,6 +102,8 @@ static int paths_begin(struct mode_image *image, struct error *err)
 		if (has_metric(image) && !image->options->all)
 			set_turns(image, map);
 		image->area_bytes = paths_map_table(map) + PATHS_TABLE_BYTES;
+		map->words_in_front = words_in_front(image);
+		image->words = map->words_in_front;
 		map->image = image->number;
 		map->path = strdup(image->path);
 		map->build_id = strdup(image->build_id);
@@ -153,22 +175,30 @@ static bool is_small_loop(const struct paths_plan *paths, const struct path_way 
 	       counts->nodes[edge->from].count <= SMALL_LOOP_INSNS;
 }
 
-static int find_loops(struct paths_plan *paths)
+/* What is measured has more than a count, all of it in arrays. */
+static int find_own(struct paths_plan *paths)
 {
 	const struct path_graph *graph = &paths->graph;
 	size_t ways = graph->way_count + (size_t)1;
 
-	paths->loop_of = malloc(ways * sizeof(*paths->loop_of));
-	paths->loops = calloc(ways, sizeof(*paths->loops));
-	if (paths->loop_of == NULL || paths->loops == NULL)
+	paths->small = calloc(ways, sizeof(*paths->small));
+	paths->own_of = malloc(ways * sizeof(*paths->own_of));
+	paths->own = calloc(ways * MODE_LOOP_TURNS, sizeof(*paths->own));
+	if (paths->small == NULL || paths->own_of == NULL || paths->own == NULL)
 		return -ENOMEM;
 	for (uint32_t w = 0; w < graph->way_count; w++) {
-		bool small = !paths->places.metric && paths->places.array &&
-			     is_small_loop(paths, &graph->ways[w]);
+		const struct path_way *way = &graph->ways[w];
+		int words = 1;
 
-		paths->loop_of[w] = small ? paths->loop_count : PATH_NONE;
-		if (small)
-			paths->loops[paths->loop_count++] = graph->ways[w].end;
+		paths->own_of[w] = PATH_NONE;
+		if (way->counted == PATH_ON || !way->end_known || paths->places.metric ||
+		    !paths->places.array)
+			continue;
+		paths->own_of[w] = paths->own_count;
+		paths->small[w] = is_small_loop(paths, way);
+		words = paths->small[w] ? MODE_LOOP_TURNS : 1;
+		for (int i = 0; i < words; i++)
+			paths->own[paths->own_count++] = way->end;
 	}
 	return 0;
 }
@@ -208,7 +238,7 @@ static int find_places(struct paths_plan *paths)
 			can_be_lazy(paths, call_of(plan, way->from));
 	}
 	choose_lazy(paths);
-	return find_loops(paths);
+	return find_own(paths);
 }
 
 static bool has_calls(const struct count_graph *graph)
@@ -229,15 +259,33 @@ static void set_places(struct paths_plan *paths)
 					  has_metric(plan->image));
 	paths->places.table = plan->image->area_at + (uint32_t)paths_map_table(map);
 	paths->places.runtime = map->burst != 0 ? plan->image->runtime : NULL;
-	paths->places.words = mode_word_at(plan, 0);
 	paths->places.id = (uint32_t)map->procedure_count + 1;
 	paths->places.count = paths->graph.count;
 	paths->places.nowhere = paths->graph.range.nowhere;
 	paths->places.array = paths_map_is_array(&paths->graph);
-	paths->places.ended = mode_word_at(plan, paths_map_array(&paths->graph, PATHS_ENDED));
-	paths->places.cut = mode_word_at(plan, paths_map_array(&paths->graph, PATHS_CUT));
 	paths->places.sums = PATHS_METRIC * paths->graph.range.room * (uint32_t)sizeof(uint64_t);
 	paths->places.timed = 2 * paths->places.sums;
+}
+
+/* Arrays are where the rewriter says, other words by them only if there is no more room for them
+ * in front of all. */
+static void place_words(struct paths_plan *paths)
+{
+	struct mode_plan *plan = paths->mode;
+	const struct mode_image *image = plan->image;
+	const struct paths_map *map = image->data;
+	uint64_t words = PATHS_WORDS + paths->own_count;
+	uint64_t arrays = paths_map_arrays(map, &paths->graph);
+	bool in_front = words <= map->words_in_front - map->words_taken;
+
+	paths->first_word = in_front ? map->words_taken : plan->first_word;
+	paths->first_array = plan->first_word + (in_front ? 0 : words);
+	plan->words = (in_front ? 0 : words) + arrays;
+	paths->places.words = mode_image_word_at(image, paths->first_word);
+	paths->places.ended = mode_image_word_at(
+		image, paths->first_array + paths_map_array(&paths->graph, PATHS_ENDED));
+	paths->places.cut = mode_image_word_at(
+		image, paths->first_array + paths_map_array(&paths->graph, PATHS_CUT));
 }
 
 /* Where all is measured an end costs far more than what is saved in loops. */
@@ -260,16 +308,18 @@ static int find_paths(struct paths_plan *paths)
 		.breaks = breaks,
 		.context = paths->mode,
 		.most = PATHS_ARRAY_MAX,
+		.part = is_whole(plan->image) ? 0 : PATHS_PART,
 		.loops = !is_whole(plan->image),
 		.early = !has_metric(plan->image),
 	};
 	int r = path_numbering_create(&paths->graph, counts, &rules);
 
-	if (r < 0 || plan->first_word + paths_map_words(map, &paths->graph) <=
+	if (r < 0 || plan->first_word + paths_map_arrays(map, &paths->graph) <=
 			     (room != 0 ? room : PATHS_ROOM_DEFAULT))
 		return r;
 	path_graph_deinit(&paths->graph);
 	rules.most = PATH_COUNT_MAX;
+	rules.part = 0;
 	return path_numbering_create(&paths->graph, counts, &rules);
 }
 
@@ -287,8 +337,9 @@ static int paths_plan(struct mode_plan *plan, struct error *err)
 		set_places(paths);
 		paths->calls = has_calls(plan->procedure->graph);
 		r = find_places(paths);
-		plan->words = paths_map_loop(plan->image->data, &paths->graph, paths->loop_count);
 	}
+	if (r == 0)
+		place_words(paths);
 	if (r == -ERANGE)
 		return error_set(err, ENOTSUP, "far too many paths");
 	return r < 0 ? error_set(err, ENOMEM, "no memory for paths") : 0;
@@ -306,8 +357,9 @@ static void paths_drop(struct mode_plan *plan)
 	free(paths->kept);
 	free(paths->timed);
 	free(paths->lazily);
-	free(paths->loop_of);
-	free(paths->loops);
+	free(paths->small);
+	free(paths->own_of);
+	free(paths->own);
 	paths_keep_deinit(&paths->keep);
 	free(paths);
 }
@@ -367,38 +419,41 @@ static bool paths_loops(const struct mode_plan *plan, uint32_t edge)
 	const struct paths_plan *paths = plan->data;
 	uint32_t way = paths->way_of[edge];
 
-	return way != PATH_NONE && paths->loop_of[way] != PATH_NONE;
+	return way != PATH_NONE && paths->small[way];
 }
 
-/* At the end of another turn. */
-static uint32_t turn_at(const struct paths_plan *paths, const struct point *point)
+/* @turn: of a small loop */
+static void emit_own(const struct paths_plan *paths, const struct point *point,
+		     struct machine_code *code, uint32_t way)
 {
-	const struct mode_plan *plan = paths->mode;
-	uint32_t loop = paths->loop_of[paths->way_of[point->edge]];
+	uint64_t word = paths->first_word + PATHS_WORDS + paths->own_of[way] + point->turn;
 
-	return mode_word_at(plan, paths_map_loop(plan->image->data, &paths->graph, loop) +
-					  point->turn - 1);
+	paths_code_count(code, point, mode_image_word_at(paths->mode->image, word));
 }
 
-static void emit_step(const struct paths_places *places, const struct point *point,
-		      struct machine_code *code, const struct path_way *way)
+static void emit_step(const struct paths_plan *paths, const struct paths_places *places,
+		      const struct point *point, struct machine_code *code, uint32_t index)
 {
-	if (way->counted != PATH_ON)
+	const struct path_way *way = &paths->graph.ways[index];
+
+	if (paths->own_of[index] != PATH_NONE)
+		emit_own(paths, point, code, index);
+	else if (way->counted != PATH_ON)
 		paths_code_end(code, point, places, way);
 	paths_code_change(code, point, places, way);
 }
 
 static void emit_way(struct paths_plan *paths, const struct paths_places *places,
-		     const struct point *point, struct machine_code *code,
-		     const struct path_way *way)
+		     const struct point *point, struct machine_code *code, uint32_t index)
 {
+	const struct path_way *way = &paths->graph.ways[index];
 	const struct count_edge *edge = &paths->mode->procedure->graph->edges[point->edge];
 
 	if (way->kind == PATH_START && paths->owned)
 		paths_keep_begin(&paths->keep, code, point, places);
 	if (way->kind == PATH_START)
 		paths_code_begin(code, point, places, paths->calls);
-	emit_step(places, point, code, way);
+	emit_step(paths, places, point, code, index);
 	if (way->kind == PATH_END && edge->kind == COUNT_LEAVE && paths->registers)
 		paths_code_leave(code, places);
 }
@@ -421,13 +476,13 @@ static void paths_emit(const struct mode_plan *plan, const struct point *point,
 	if (back != PATH_NONE) {
 		if (is_kept(paths, point, back))
 			paths_keep_behind(&paths->keep, code, point, &places, paths->lazily[back]);
-		emit_step(&places, point, code, &paths->graph.ways[back]);
+		emit_step(paths, &places, point, code, back);
 	} else if (paths->graph.ways[way].back != PATH_NONE) {
 		paths_keep_before(code, point, &places, paths->lazily[way]);
 	} else if (point->turn > 0) {
-		paths_code_turn(code, point, turn_at(paths, point));
+		emit_own(paths, point, code, way);
 	} else {
-		emit_way(paths, &places, point, code, &paths->graph.ways[way]);
+		emit_way(paths, &places, point, code, way);
 	}
 }
 
@@ -443,13 +498,17 @@ static void paths_aside(const struct mode_plan *plan, struct machine_code *code)
 static int paths_keep(struct mode_image *image, const struct mode_plan *plan)
 {
 	const struct paths_plan *paths = plan->data;
+	struct paths_map *map = image->data;
 
-	return paths_map_add(image->data, plan->procedure->name, plan->procedure->address,
+	if (paths->first_word < map->words_in_front)
+		map->words_taken += PATHS_WORDS + paths->own_count;
+	return paths_map_add(map, plan->procedure->name, plan->procedure->address,
 			     plan->procedure->graph, &paths->graph,
-			     &(struct paths_procedure){.first_word = plan->first_word,
+			     &(struct paths_procedure){.first_word = paths->first_word,
+						       .first_array = paths->first_array,
 						       .calls = paths->calls,
-						       .loops = paths->loops,
-						       .loop_count = paths->loop_count});
+						       .own = paths->own,
+						       .own_count = paths->own_count});
 }
 
 static int paths_encode(const struct mode_image *image, uint8_t **ret, size_t *bytes)

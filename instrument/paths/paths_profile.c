@@ -123,7 +123,8 @@ static int add_array(struct paths_profile *profile, const struct paths_map *map,
 	const struct paths_procedure *procedure = &map->procedures[index];
 	const struct path_range *range = &procedure->graph.range;
 	uint64_t *words = profile->words + procedure->first_word;
-	const uint64_t *counts = words + paths_map_array(&procedure->graph, array) - range->below;
+	const uint64_t *counts = profile->words + procedure->first_array +
+				 paths_map_array(&procedure->graph, array) - range->below;
 	const uint64_t *sums = counts + (uint64_t)PATHS_METRIC * range->room;
 	const uint64_t *timed = counts + (uint64_t)PATHS_TIMED * range->room;
 	int r = 0;
@@ -146,20 +147,15 @@ static int add_array(struct paths_profile *profile, const struct paths_map *map,
 	return r;
 }
 
-/* What went by other turns of a loop. */
-static void add_turns(struct paths_profile *profile, const struct paths_map *map,
-		      const struct paths_procedure *procedure)
+/* Into one of the arrays: for paths that there are it does not matter which. */
+static void add_own(struct paths_profile *profile, const struct paths_procedure *procedure)
 {
-	uint64_t *words = profile->words + procedure->first_word;
+	const uint64_t *own = profile->words + procedure->first_word + PATHS_WORDS;
+	uint64_t *counts = profile->words + procedure->first_array +
+			   paths_map_array(&procedure->graph, PATHS_ENDED);
 
-	for (uint32_t i = 0; i < procedure->loop_count; i++) {
-		uint64_t first = paths_map_loop(map, &procedure->graph, i);
-		uint64_t number = procedure->loops[i];
-
-		for (uint64_t turn = 0; turn < MODE_LOOP_TURNS - 1; turn++)
-			words[paths_map_array(&procedure->graph, PATHS_CUT) + number] +=
-				words[first + turn];
-	}
+	for (uint32_t i = 0; i < procedure->own_count; i++)
+		counts[procedure->own[i]] += own[i];
 }
 
 static int add_arrays(struct paths_profile *profile, const struct paths_map *map)
@@ -169,7 +165,7 @@ static int add_arrays(struct paths_profile *profile, const struct paths_map *map
 	for (size_t p = 0; r == 0 && p < map->procedure_count; p++) {
 		if (!paths_map_is_array(&map->procedures[p].graph))
 			continue;
-		add_turns(profile, map, &map->procedures[p]);
+		add_own(profile, &map->procedures[p]);
 		r = add_array(profile, map, (uint32_t)p, PATHS_ENDED);
 		if (r == 0)
 			r = add_array(profile, map, (uint32_t)p, PATHS_CUT);
