@@ -112,7 +112,19 @@ static int add_edge(struct numbering *numbering, uint32_t index, const bool *clo
 	return add_way(&numbering->graph, way);
 }
 
-/* By the node that they come from. */
+static int by_weight(const void *a, const void *b)
+{
+	const struct path_way *one = a, *other = b;
+
+	if (one->weight != other->weight)
+		return one->weight > other->weight ? -1 : 1;
+	return one->edge < other->edge ? -1 : 1;
+}
+
+/*
+ * By the node that they come from, the likeliest first: so paths that are gone often have numbers
+ * next to each other, as far as that can be, and counters.
+ */
 static int sort_ways(struct path_graph *graph)
 {
 	struct path_way *sorted = calloc(graph->way_count + (size_t)1, sizeof(*sorted));
@@ -136,6 +148,11 @@ static int sort_ways(struct path_graph *graph)
 		uint32_t from = graph->ways[w].from;
 
 		sorted[next[from == PATH_NONE ? graph->node_count : from]++] = graph->ways[w];
+	}
+	for (uint32_t n = 0; n < graph->node_count; n++) {
+		if (graph->first[n + 1] - graph->first[n] > 1)
+			qsort(sorted + graph->first[n], graph->first[n + 1] - graph->first[n],
+			      sizeof(*sorted), by_weight);
 	}
 	free(next);
 	free(graph->ways);

@@ -28,9 +28,14 @@ static uint64_t kept_bytes(bool metric)
 	return PATHS_STACK_BYTES * (metric ? UINT64_C(2) : UINT64_C(1));
 }
 
+static uint64_t number_bytes(bool metric)
+{
+	return metric ? PATHS_NUMBER_MEASURED_BYTES : PATHS_NUMBER_BYTES;
+}
+
 uint64_t paths_code_private_bytes(size_t procedures, bool metric)
 {
-	return CHARGED_BYTES + kept_bytes(metric) + procedures * PATHS_NUMBER_BYTES;
+	return CHARGED_BYTES + kept_bytes(metric) + procedures * number_bytes(metric);
 }
 
 struct paths_places paths_code_places(uint32_t at, size_t index, bool metric)
@@ -39,7 +44,7 @@ struct paths_places paths_code_places(uint32_t at, size_t index, bool metric)
 		.charged = at,
 		.kept = at + CHARGED_BYTES,
 		.number = (uint32_t)(at + CHARGED_BYTES + kept_bytes(metric) +
-				     index * PATHS_NUMBER_BYTES),
+				     index * number_bytes(metric)),
 		.metric = metric,
 		.measures = metric,
 	};

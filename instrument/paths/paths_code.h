@@ -33,8 +33,9 @@
 
 #define PATHS_STACK_BYTES (UINT32_C(8) << 20)
 
-/* Beside the register: whose it is (paths_keep.h), and when its path began. */
-#define PATHS_NUMBER_BYTES 32
+/* Beside the register: whose it is (paths_keep.h), and, with a metric, when its path began. */
+#define PATHS_NUMBER_BYTES 16
+#define PATHS_NUMBER_MEASURED_BYTES 32
 #define PATHS_NUMBER_OWNER 8
 #define PATHS_NUMBER_BEGAN 16
 

@@ -38,6 +38,11 @@ bool paths_map_is_array(const struct path_graph *graph)
 	return graph->count <= PATHS_ARRAY_MAX;
 }
 
+uint32_t paths_map_fixed(const struct path_graph *graph)
+{
+	return paths_map_is_array(graph) ? PATHS_ENTERED + 1 : PATHS_WORDS;
+}
+
 uint64_t paths_map_array(const struct path_graph *graph, enum paths_array array)
 {
 	return (uint64_t)array * graph->range.room + graph->range.below;
@@ -278,9 +283,9 @@ static bool is_sound(const struct paths_map *map, const struct paths_procedure *
 		if (procedure->own[i] >= graph->count)
 			return false;
 	}
-	return map->timed ||
-	       (has_words(map, procedure->first_word, PATHS_WORDS + procedure->own_count) &&
-		has_words(map, procedure->first_array, arrays));
+	return map->timed || (has_words(map, procedure->first_word,
+					(uint64_t)paths_map_fixed(graph) + procedure->own_count) &&
+			      has_words(map, procedure->first_array, arrays));
 }
 
 static int take_procedure(struct paths_map *map, struct bounded_reader *reader)

@@ -4,9 +4,9 @@
  * its nodes, and the ways between them with their values (path_graph.h). It is kept in
  * the rewritten file, in a section that is not loaded.
  *
- * A procedure's words (mode.h): PATHS_WORDS of fixed meaning, and one for each place where the
- * path that ends is known when the code is made, or MODE_LOOP_TURNS of them, for loops that are
- * there as often. Somewhere else, if it has at most PATHS_ARRAY_MAX paths, arrays (enum
+ * A procedure's words (mode.h): some of fixed meaning (enum paths_word), and one for each place
+ * where the path that ends is known when the code is made, or MODE_LOOP_TURNS of them, for loops
+ * that are there as often. Somewhere else, if it has at most PATHS_ARRAY_MAX paths, arrays (enum
  * paths_array) of the range of its paths' numbers (path_graph.h): what is there of numbers that
  * no path has was lost. Arrays are large, and of most of their words nothing ever is: all
  * procedures' other words are together, in front of all arrays, so that what runs needs few lines
@@ -37,7 +37,7 @@ struct error;
 #define PATHS_BURST_DEFAULT 100
 
 /**
- * enum paths_word - of each procedure
+ * enum paths_word - of each procedure, but only the first one if it has arrays
  * @PATHS_ENTERED:  times that a path began without another one's end: calls of it, first of
  *                  all. Counted only if it calls others: else no path can be left unfinished
  * @PATHS_LOST_END: paths of the table whose number was lost, where none begins
@@ -84,7 +84,7 @@ struct paths_entry {
  * @graph: as far as it says which path a number is (PATH_START's are left out)
  * @first_word: of the image; @first_array: the first word of arrays, if there are any
  * @calls: it calls others
- * @own: the number of the path that each word behind PATHS_WORDS is of, @own_count of them
+ * @own: the number of the path that each word behind the fixed ones is of, @own_count of them
  */
 struct paths_procedure {
 	uint64_t address;
@@ -142,6 +142,9 @@ int paths_map_add(struct paths_map *map, const char *name, uint64_t address,
 
 /** paths_map_is_array() - whether a procedure's paths have words of their own. */
 bool paths_map_is_array(const struct path_graph *graph);
+
+/** paths_map_fixed() - how many of a procedure's words have a fixed meaning. */
+uint32_t paths_map_fixed(const struct path_graph *graph);
 
 /** paths_map_array() - the word for path 0 in an array, from the procedure's first array on. */
 uint64_t paths_map_array(const struct path_graph *graph, enum paths_array array);

@@ -84,7 +84,7 @@ static uint64_t words_in_front(const struct mode_image *image)
 
 	for (size_t c = 0; c < candidates->count; c++)
 		bytes += candidates->all[c].bytes;
-	return bytes / BYTES_A_WORD + candidates->count * (PATHS_WORDS + 2);
+	return bytes / BYTES_A_WORD + candidates->count * PATHS_WORDS;
 }
 
 static int paths_begin(struct mode_image *image, struct error *err)
@@ -176,30 +176,52 @@ static bool is_small_loop(const struct paths_plan *paths, const struct path_way 
 }
 
 /* What is measured has more than a count, all of it in arrays. */
+static bool has_own(const struct paths_plan *paths, const struct path_way *way)
+{
+	return way->counted != PATH_ON && way->end_known && paths->places.array &&
+	       !paths->places.metric;
+}
+
+static int by_weight(const void *a, const void *b, void *context)
+{
+	const struct path_way *ways = context;
+	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+
+	if (ways[i].weight != ways[k].weight)
+		return ways[i].weight > ways[k].weight ? -1 : 1;
+	return i < k ? -1 : 1;
+}
+
+/* What is likely to be counted in comes first, in few lines. */
 static int find_own(struct paths_plan *paths)
 {
 	const struct path_graph *graph = &paths->graph;
 	size_t ways = graph->way_count + (size_t)1;
+	uint32_t *order = calloc(ways, sizeof(*order)), count = 0;
 
 	paths->small = calloc(ways, sizeof(*paths->small));
 	paths->own_of = malloc(ways * sizeof(*paths->own_of));
 	paths->own = calloc(ways * MODE_LOOP_TURNS, sizeof(*paths->own));
-	if (paths->small == NULL || paths->own_of == NULL || paths->own == NULL)
+	if (order == NULL || paths->small == NULL || paths->own_of == NULL || paths->own == NULL) {
+		free(order);
 		return -ENOMEM;
+	}
 	for (uint32_t w = 0; w < graph->way_count; w++) {
-		const struct path_way *way = &graph->ways[w];
-		int words = 1;
-
 		paths->own_of[w] = PATH_NONE;
-		if (way->counted == PATH_ON || !way->end_known || paths->places.metric ||
-		    !paths->places.array)
-			continue;
-		paths->own_of[w] = paths->own_count;
-		paths->small[w] = is_small_loop(paths, way);
-		words = paths->small[w] ? MODE_LOOP_TURNS : 1;
-		for (int i = 0; i < words; i++)
+		if (has_own(paths, &graph->ways[w]))
+			order[count++] = w;
+	}
+	qsort_r(order, count, sizeof(*order), by_weight, graph->ways);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct path_way *way = &graph->ways[order[i]];
+		bool small = is_small_loop(paths, way);
+
+		paths->own_of[order[i]] = paths->own_count;
+		paths->small[order[i]] = small;
+		for (int turn = 0; turn < (small ? MODE_LOOP_TURNS : 1); turn++)
 			paths->own[paths->own_count++] = way->end;
 	}
+	free(order);
 	return 0;
 }
 
@@ -274,7 +296,7 @@ static void place_words(struct paths_plan *paths)
 	struct mode_plan *plan = paths->mode;
 	const struct mode_image *image = plan->image;
 	const struct paths_map *map = image->data;
-	uint64_t words = PATHS_WORDS + paths->own_count;
+	uint64_t words = paths_map_fixed(&paths->graph) + (uint64_t)paths->own_count;
 	uint64_t arrays = paths_map_arrays(map, &paths->graph);
 	bool in_front = words <= map->words_in_front - map->words_taken;
 
@@ -426,7 +448,8 @@ static bool paths_loops(const struct mode_plan *plan, uint32_t edge)
 static void emit_own(const struct paths_plan *paths, const struct point *point,
 		     struct machine_code *code, uint32_t way)
 {
-	uint64_t word = paths->first_word + PATHS_WORDS + paths->own_of[way] + point->turn;
+	uint64_t word = paths->first_word + paths_map_fixed(&paths->graph) + paths->own_of[way] +
+			point->turn;
 
 	paths_code_count(code, point, mode_image_word_at(paths->mode->image, word));
 }
@@ -501,7 +524,7 @@ static int paths_keep(struct mode_image *image, const struct mode_plan *plan)
 	struct paths_map *map = image->data;
 
 	if (paths->first_word < map->words_in_front)
-		map->words_taken += PATHS_WORDS + paths->own_count;
+		map->words_taken += paths_map_fixed(&paths->graph) + (uint64_t)paths->own_count;
 	return paths_map_add(map, plan->procedure->name, plan->procedure->address,
 			     plan->procedure->graph, &paths->graph,
 			     &(struct paths_procedure){.first_word = paths->first_word,

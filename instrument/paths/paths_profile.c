@@ -122,7 +122,7 @@ static int add_array(struct paths_profile *profile, const struct paths_map *map,
 {
 	const struct paths_procedure *procedure = &map->procedures[index];
 	const struct path_range *range = &procedure->graph.range;
-	uint64_t *words = profile->words + procedure->first_word;
+	struct paths_loss *loss = &profile->losses[index];
 	const uint64_t *counts = profile->words + procedure->first_array +
 				 paths_map_array(&procedure->graph, array) - range->below;
 	const uint64_t *sums = counts + (uint64_t)PATHS_METRIC * range->room;
@@ -132,17 +132,19 @@ static int add_array(struct paths_profile *profile, const struct paths_map *map,
 	for (uint32_t i = 0; r == 0 && i < range->room; i++) {
 		uint32_t number = i - range->below;
 
-		if (counts[i] != 0 && number >= procedure->graph.count)
-			words[array == PATHS_CUT ? PATHS_LOST_CUT : PATHS_LOST_END] += counts[i];
-		else
-			r = add_sum(profile, map,
-				    (struct paths_sum){
-					    .procedure = index,
-					    .number = number,
-					    .count = counts[i],
-					    .metric = *map->metric ? sums[i] : 0,
-					    .timed = map->burst != 0 ? timed[i] : 0,
-				    });
+		if (counts[i] != 0 && number >= procedure->graph.count) {
+			loss->lost += counts[i];
+			loss->unfinished -= array == PATHS_ENDED ? counts[i] : 0;
+			continue;
+		}
+		r = add_sum(profile, map,
+			    (struct paths_sum){
+				    .procedure = index,
+				    .number = number,
+				    .count = counts[i],
+				    .metric = *map->metric ? sums[i] : 0,
+				    .timed = map->burst != 0 ? timed[i] : 0,
+			    });
 	}
 	return r;
 }
@@ -150,7 +152,8 @@ static int add_array(struct paths_profile *profile, const struct paths_map *map,
 /* Into one of the arrays: for paths that there are it does not matter which. */
 static void add_own(struct paths_profile *profile, const struct paths_procedure *procedure)
 {
-	const uint64_t *own = profile->words + procedure->first_word + PATHS_WORDS;
+	const uint64_t *own =
+		profile->words + procedure->first_word + paths_map_fixed(&procedure->graph);
 	uint64_t *counts = profile->words + procedure->first_array +
 			   paths_map_array(&procedure->graph, PATHS_ENDED);
 
@@ -229,13 +232,16 @@ static void find_losses(struct paths_profile *profile, const struct paths_map *m
 {
 	for (size_t p = 0; p < map->procedure_count; p++) {
 		const uint64_t *words = profile->words + map->procedures[p].first_word;
+		struct paths_loss *loss = &profile->losses[p];
 
-		profile->losses[p].lost = words[PATHS_LOST_END] + words[PATHS_LOST_CUT];
-		profile->losses[p].overflow = words[PATHS_OVERFLOW];
-		profile->losses[p].unfinished =
-			map->procedures[p].calls && words[PATHS_OVERFLOW] == 0
-				? words[PATHS_ENTERED] - words[PATHS_LOST_END]
-				: 0;
+		loss->unfinished += words[PATHS_ENTERED];
+		if (!paths_map_is_array(&map->procedures[p].graph)) {
+			loss->lost = words[PATHS_LOST_END] + words[PATHS_LOST_CUT];
+			loss->overflow = words[PATHS_OVERFLOW];
+			loss->unfinished -= words[PATHS_LOST_END];
+		}
+		if (!map->procedures[p].calls || loss->overflow != 0)
+			loss->unfinished = 0;
 	}
 	for (size_t i = 0; i < profile->sum_count; i++) {
 		const struct paths_sum *sum = &profile->sums[i];
