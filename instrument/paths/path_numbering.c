@@ -9,8 +9,6 @@
 
 /* By how much less a node may lead to if the sum is too much. */
 #define LIMIT_STEP 4
-/* How much more than that they may be by the way that is the likeliest. */
-#define LIMIT_KEPT 4
 #define PATH_NODE_MAX (UINT32_C(1) << 24)
 
 /*
@@ -335,7 +333,7 @@ static uint32_t worst(const struct numbering *numbering, uint32_t node, uint32_t
 	return ret;
 }
 
-/* The way that paths go by as a rule is cut last, and only if there are far too many. */
+/* The way that paths go by as a rule is cut last. */
 static void limit_node(struct numbering *numbering, uint32_t node, uint64_t limit)
 {
 	const struct path_graph *graph = &numbering->graph;
@@ -355,7 +353,7 @@ static void limit_node(struct numbering *numbering, uint32_t node, uint64_t limi
 		sum -= paths_by(numbering, &graph->ways[way]) - 1;
 		limit_way(numbering, way);
 	}
-	if (keep != PATH_NONE && sum > limit * LIMIT_KEPT)
+	if (keep != PATH_NONE && sum > limit)
 		limit_way(numbering, keep);
 }
 

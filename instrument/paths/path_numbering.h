@@ -13,9 +13,8 @@
  *	- indirect jumps of which some target is another procedure,
  *	- ways to parts with so many paths that the sum of all would exceed a limit: of a
  *	  node with more than some those ways are cut that cost least for what there is less,
- *	  the likeliest only if it leads to several times as many; of an indirect jump those
- *	  that lead to it. All is done again with less as long as the procedure has more than
- *	  it may.
+ *	  the likeliest one last; of an indirect jump those that lead to it. All is done again
+ *	  with less as long as the procedure has more than it may.
  */
 #ifndef DCPI_INSTRUMENT_PATH_NUMBERING_H
 #define DCPI_INSTRUMENT_PATH_NUMBERING_H
