@@ -122,8 +122,11 @@ static int merge(struct collector *collector, const size_t bins[2], struct error
 	if (collector->merge_failing)
 		log_info("merging again");
 	collector->merge_failing = false;
-	if (collector->unmerged_steps == 0) /* every image's turn has come */
+	/* Every image's turn has come, and no samples of one that went are in the kernel still. */
+	if (collector->unmerged_steps == 0 && collector->flushed) {
 		kernel_images_forget_symbols(matcher_kernel(collector->matcher));
+		collector->flushed = false;
+	}
 	if (accumulate_bins(collector->accumulate) == 0)
 		heap_trim();
 	return 0;

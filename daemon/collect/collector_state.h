@@ -62,6 +62,7 @@ struct collector_retention {
  * @stored:           samples merged in this epoch
  * @unknown:          of all merged, by reason
  * @unmerged_steps:   of this merge interval
+ * @flushed:          all that the kernel had was drained since symbols were last forgotten
  * @drained_ns:       when image events were last read; 0: not yet
  * @drain_gap_ns:     the longest that they waited to be, in this epoch
  * @commit_ns:        the longest that a commit took
@@ -110,6 +111,7 @@ struct collector {
 	uint64_t next_flush_ns;
 	uint64_t next_merge_ns;
 	unsigned int unmerged_steps;
+	bool flushed;
 
 	uint64_t drained_ns;
 	uint64_t drain_gap_ns;
