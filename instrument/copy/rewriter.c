@@ -460,7 +460,7 @@ static int rewrite(struct rewriter *rewriter, const char *path, struct error *er
 		rewriter_report_left(&rewriter->candidates, rewriter->options->left,
 				     rewriter->options->context);
 	rewriter->report->new_bytes = rewriter->code_bytes;
-	rewriter->report->counters = rewriter->state.counters;
+	rewriter->report->counters = rewriter->recorded.words - rewriter->recorded.free_words;
 	return 0;
 }
 

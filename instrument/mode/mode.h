@@ -89,7 +89,7 @@ struct mode_options {
  * @parameters: that the runtime is told; begin() sets them
  * @area_at:   the area's offset from %gs' base, and @words_at the first word's
  * @words:     8-byte words of a thread's block that were given to procedures, behind those that
- *             begin() keeps for the mode
+ *             begin() keeps for the mode; @free_words: of these, those that nobody has taken
  * @reentry:   who calls whom (reentry.h), if the mode has asked for it
  * @turns:     of modes with two copies, whose area begins with struct profile_layout_turns;
  *             begin() sets how many checks there are
@@ -108,6 +108,7 @@ struct mode_image {
 	uint32_t area_at;
 	uint32_t words_at;
 	uint64_t words;
+	uint64_t free_words;
 	const struct reentry *reentry;
 	struct copy_turns turns;
 	void *data;

@@ -300,14 +300,12 @@ static void limit_hub(struct numbering *numbering, uint32_t node)
 static uint32_t likeliest(const struct numbering *numbering, uint32_t node)
 {
 	const struct path_graph *graph = &numbering->graph;
-	uint32_t best = PATH_NONE;
 
 	for (uint32_t w = graph->first[node]; w < graph->first[node + 1]; w++) {
-		if (paths_by(numbering, &graph->ways[w]) > 1 &&
-		    (best == PATH_NONE || graph->ways[w].weight > graph->ways[best].weight))
-			best = w;
+		if (paths_by(numbering, &graph->ways[w]) > 1)
+			return w;
 	}
-	return best;
+	return PATH_NONE;
 }
 
 /* What is cut costs as often as it is gone, and what for is how many paths there are less. */
@@ -421,26 +419,26 @@ static int number(struct numbering *numbering)
 	return 0;
 }
 
-/* Whether nothing leads to a node but what a path ends on before it. */
-static bool is_cut_off(const struct path_graph *graph, uint32_t node)
-{
-	for (uint32_t w = 0; w < graph->way_count; w++) {
-		if (graph->ways[w].to == node && graph->ways[w].kind == PATH_ON)
-			return false;
-	}
-	return true;
-}
-
-static void find_empty(struct numbering *numbering)
+/* Of hubs that nothing leads to but what a path ends on before them. */
+static int find_empty(struct numbering *numbering)
 {
 	struct path_graph *graph = &numbering->graph;
+	bool *reached = calloc(graph->node_count + (size_t)1, sizeof(*reached));
 
+	if (reached == NULL)
+		return -ENOMEM;
+	for (uint32_t w = 0; w < graph->way_count; w++) {
+		if (graph->ways[w].kind == PATH_ON)
+			reached[graph->ways[w].to] = true;
+	}
 	for (uint32_t n = 0; n < graph->node_count; n++) {
-		if (numbering->counts->nodes[n].block != COUNT_NONE || !is_cut_off(graph, n))
+		if (numbering->counts->nodes[n].block != COUNT_NONE || reached[n])
 			continue;
 		for (uint32_t w = graph->first[n]; w < graph->first[n + 1]; w++)
 			graph->ways[w].empty = graph->ways[w].kind == PATH_CUT;
 	}
+	free(reached);
+	return 0;
 }
 
 /* --- all of it ------------------------------------------------------------ */
@@ -476,7 +474,7 @@ int path_numbering_create(struct path_graph *ret, const struct count_graph *grap
 	if (r == 0)
 		r = number(&numbering);
 	if (r == 0)
-		find_empty(&numbering);
+		r = find_empty(&numbering);
 	if (r == 0)
 		r = path_register_place(&numbering.graph,
 					&(struct path_order){.nodes = numbering.order,

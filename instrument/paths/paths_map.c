@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "instrument/mode/mode.h"
 #include "instrument/profile/map_coding.h"
 #include "instrument/profile/profile_layout.h"
 #include "lib/array.h"

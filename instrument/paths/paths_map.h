@@ -108,8 +108,7 @@ struct paths_procedure {
  * @burst:  if they were counted: checks of a burst in which they were timed, too, after @checks
  *          without; 0: they always were, if there is a metric
  * @words:  of the image
- * @words_in_front, @words_taken: while it is made: words in front of all arrays, and those of
- *          them that procedures have
+ * @words_in_front: of these, in front of all arrays; while it is made
  */
 struct paths_map {
 	uint64_t image;
@@ -121,7 +120,6 @@ struct paths_map {
 	uint32_t burst;
 	uint64_t words;
 	uint64_t words_in_front;
-	uint64_t words_taken;
 	struct paths_procedure *procedures;
 	size_t procedure_count;
 	size_t procedure_capacity;

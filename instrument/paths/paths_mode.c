@@ -104,6 +104,7 @@ static int paths_begin(struct mode_image *image, struct error *err)
 		image->area_bytes = paths_map_table(map) + PATHS_TABLE_BYTES;
 		map->words_in_front = words_in_front(image);
 		image->words = map->words_in_front;
+		image->free_words = map->words_in_front;
 		map->image = image->number;
 		map->path = strdup(image->path);
 		map->build_id = strdup(image->build_id);
@@ -298,9 +299,9 @@ static void place_words(struct paths_plan *paths)
 	const struct paths_map *map = image->data;
 	uint64_t words = paths_map_fixed(&paths->graph) + (uint64_t)paths->own_count;
 	uint64_t arrays = paths_map_arrays(map, &paths->graph);
-	bool in_front = words <= map->words_in_front - map->words_taken;
+	bool in_front = words <= image->free_words;
 
-	paths->first_word = in_front ? map->words_taken : plan->first_word;
+	paths->first_word = in_front ? map->words_in_front - image->free_words : plan->first_word;
 	paths->first_array = plan->first_word + (in_front ? 0 : words);
 	plan->words = (in_front ? 0 : words) + arrays;
 	paths->places.words = mode_image_word_at(image, paths->first_word);
@@ -524,7 +525,7 @@ static int paths_keep(struct mode_image *image, const struct mode_plan *plan)
 	struct paths_map *map = image->data;
 
 	if (paths->first_word < map->words_in_front)
-		map->words_taken += paths_map_fixed(&paths->graph) + (uint64_t)paths->own_count;
+		image->free_words -= paths_map_fixed(&paths->graph) + (uint64_t)paths->own_count;
 	return paths_map_add(map, plan->procedure->name, plan->procedure->address,
 			     plan->procedure->graph, &paths->graph,
 			     &(struct paths_procedure){.first_word = paths->first_word,

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "instrument/mode/mode.h"
 #include "instrument/profile/profile_file.h"
 #include "lib/array.h"
 #include "lib/cleanup.h"
