@@ -64,7 +64,6 @@ static int tick(struct collector *collector, struct error *err)
 		rc = collector_drain_all(collector, err);
 		collector->next_flush_ns = now + collector->config.merge_ns;
 		collector->unmerged_steps = collector_merge_steps(collector);
-		collector->flushed = true;
 	} else {
 		rc = collector_drain(collector, err);
 	}

@@ -122,11 +122,6 @@ static int merge(struct collector *collector, const size_t bins[2], struct error
 	if (collector->merge_failing)
 		log_info("merging again");
 	collector->merge_failing = false;
-	/* Every image's turn has come, and no samples of one that went are in the kernel still. */
-	if (collector->unmerged_steps == 0 && collector->flushed) {
-		kernel_images_forget_symbols(matcher_kernel(collector->matcher));
-		collector->flushed = false;
-	}
 	if (accumulate_bins(collector->accumulate) == 0)
 		heap_trim();
 	return 0;
@@ -171,9 +166,11 @@ void collector_merge_step(struct collector *collector)
 		(edge_accumulate_bins(collector->edges) + steps - 1) / steps,
 	};
 
-	if (collector->unmerged_steps > 0)
-		collector->unmerged_steps--;
-	merge(collector, bins, NULL);
+	if (merge(collector, bins, NULL) < 0 || collector->unmerged_steps == 0)
+		return;
+	collector->unmerged_steps--;
+	if (collector->unmerged_steps == 0)
+		kernel_images_forget_symbols(matcher_kernel(collector->matcher));
 }
 
 void collector_merge_give_up(struct collector *collector)

@@ -61,8 +61,8 @@ struct collector_retention {
  * @core_clock:       in this epoch, at its merges; of collectors that sample a clock
  * @stored:           samples merged in this epoch
  * @unknown:          of all merged, by reason
- * @unmerged_steps:   of this merge interval
- * @flushed:          all that the kernel had was drained since symbols were last forgotten
+ * @unmerged_steps:   in which the rest of what was flushed last is to be merged; merges that are
+ *                    early, for want of memory or asked for, are none of these
  * @drained_ns:       when image events were last read; 0: not yet
  * @drain_gap_ns:     the longest that they waited to be, in this epoch
  * @commit_ns:        the longest that a commit took
@@ -111,7 +111,6 @@ struct collector {
 	uint64_t next_flush_ns;
 	uint64_t next_merge_ns;
 	unsigned int unmerged_steps;
-	bool flushed;
 
 	uint64_t drained_ns;
 	uint64_t drain_gap_ns;

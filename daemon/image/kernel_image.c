@@ -33,6 +33,7 @@
  *           first seen; of the kernel, which has megabytes of them, from when those of
  *           any text were asked for
  * @wanted:  they are being read
+ * @spared:  they were not forgotten, once
  */
 struct kernel_text {
 	char module[MODULE_NAME_BYTES];
@@ -42,6 +43,7 @@ struct kernel_text {
 	uint32_t image;
 	struct symbol_list symbols;
 	bool wanted;
+	bool spared;
 };
 
 /* Sorted by address; the kernel itself is apart. */
@@ -287,12 +289,16 @@ static struct kernel_text *text_of(struct text_list *list, uint32_t image)
 static int keep_gone(struct kernel_images *kernel, struct kernel_text *text)
 {
 	struct text_list *gone = &kernel->gone;
+	struct kernel_text *known = text_of(gone, text->image);
 
-	if (text->symbols.count == 0 || text_of(gone, text->image) != NULL)
+	if (known != NULL)
+		known->spared = false;
+	if (known != NULL || text->symbols.count == 0)
 		return 0;
 	if (array_reserve(&gone->texts, &gone->capacity, gone->count + 1, sizeof(*text)) < 0)
 		return -ENOMEM;
-	gone->texts[gone->count++] = *text;
+	gone->texts[gone->count] = *text;
+	gone->texts[gone->count++].spared = false;
 	text->symbols = (struct symbol_list){0};
 	return 0;
 }
@@ -500,6 +506,14 @@ static int vdso_list(struct profile_symbol **symbols, size_t *count, char **name
 	return result;
 }
 
+/* Its last samples may have come after the flush before this: not after that before the next. */
+static void text_forget(struct kernel_text *text)
+{
+	if (text->spared)
+		symbol_list_deinit(&text->symbols);
+	text->spared = true;
+}
+
 int kernel_images_symbols(struct kernel_images *kernel, uint32_t image,
 			  struct profile_symbol **symbols, size_t *count, char **names,
 			  struct error *err)
@@ -519,7 +533,16 @@ int kernel_images_symbols(struct kernel_images *kernel, uint32_t image,
 
 void kernel_images_forget_symbols(struct kernel_images *kernel)
 {
+	struct text_list *gone = &kernel->gone;
+	size_t kept = 0;
+
 	symbol_list_deinit(&kernel->kernel.symbols);
-	symbols_drop(&kernel->modules);
-	text_list_deinit(&kernel->gone);
+	for (size_t i = 0; i < kernel->modules.count; i++)
+		text_forget(&kernel->modules.texts[i]);
+	for (size_t i = 0; i < gone->count; i++) {
+		text_forget(&gone->texts[i]);
+		if (gone->texts[i].symbols.count > 0)
+			gone->texts[kept++] = gone->texts[i];
+	}
+	gone->count = kept;
 }

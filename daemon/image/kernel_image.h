@@ -79,8 +79,10 @@ int kernel_images_symbols(struct kernel_images *kernel, uint32_t image,
 /**
  * kernel_images_forget_symbols() - give back the memory of what was read
  *
- * A few megabytes since kernel_images_create(), or a change of modules. For
- * after a merge, when who wanted symbols has taken them.
+ * A few megabytes since kernel_images_create(), or a change of modules. For each
+ * time that all that had been flushed is merged, when who wanted symbols has taken
+ * them. What has gone since that flush may have samples that come with the next:
+ * a module's symbols are forgotten the second time after it came or went.
  */
 void kernel_images_forget_symbols(struct kernel_images *kernel);
 
