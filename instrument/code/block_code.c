@@ -106,28 +106,33 @@ void block_code_set32(struct machine_code *code, struct block_place place, uint3
 	emit_number(code, false, 0xc7, 0, place, number);
 }
 
-static void emit_add(struct machine_code *code, bool wide, struct block_place place,
-		     uint32_t number)
+static bool is_byte(uint32_t number)
+{
+	return (int32_t)number == (int8_t)number;
+}
+
+static void emit_alu_place(struct machine_code *code, bool wide, enum block_alu alu,
+			   struct block_place place, uint32_t number)
 {
 	struct bytes bytes;
 
-	if ((int32_t)number != (int8_t)number) {
-		emit_number(code, wide, 0x81, BLOCK_ALU_ADD, place, number);
+	if (!is_byte(number)) {
+		emit_number(code, wide, 0x81, alu, place, number);
 		return;
 	}
-	bytes = with_place(wide, 0x83, 0, place);
+	bytes = with_place(wide, 0x83, alu, place);
 	put(&bytes, number & 0xff);
 	emit(code, &bytes);
 }
 
 void block_code_add32(struct machine_code *code, struct block_place place, uint32_t number)
 {
-	emit_add(code, false, place, number);
+	emit_alu_place(code, false, BLOCK_ALU_ADD, place, number);
 }
 
 void block_code_add(struct machine_code *code, struct block_place place, uint32_t number)
 {
-	emit_add(code, true, place, number);
+	emit_alu_place(code, true, BLOCK_ALU_ADD, place, number);
 }
 
 void block_code_push(struct machine_code *code, struct block_place place)
@@ -148,12 +153,12 @@ void block_code_pop(struct machine_code *code, struct block_place place)
 
 void block_code_compare32(struct machine_code *code, struct block_place place, uint32_t number)
 {
-	emit_number(code, false, 0x81, BLOCK_ALU_COMPARE, place, number);
+	emit_alu_place(code, false, BLOCK_ALU_COMPARE, place, number);
 }
 
 void block_code_compare_with(struct machine_code *code, struct block_place place, uint32_t number)
 {
-	emit_number(code, true, 0x81, BLOCK_ALU_COMPARE, place, number);
+	emit_alu_place(code, true, BLOCK_ALU_COMPARE, place, number);
 }
 
 void block_code_increment(struct machine_code *code, struct block_place place)
@@ -166,10 +171,9 @@ void block_code_increment(struct machine_code *code, struct block_place place)
 static void emit_alu(struct machine_code *code, bool wide, enum block_alu alu, unsigned int reg,
 		     uint32_t number)
 {
-	bool is_byte = (int32_t)number == (int8_t)number;
-	struct bytes bytes = with_registers(wide, is_byte ? 0x83 : 0x81, alu, reg);
+	struct bytes bytes = with_registers(wide, is_byte(number) ? 0x83 : 0x81, alu, reg);
 
-	if (is_byte)
+	if (is_byte(number))
 		put(&bytes, number & 0xff);
 	else
 		put_u32(&bytes, number);
@@ -226,10 +230,13 @@ void block_code_address(struct machine_code *code, unsigned int to, unsigned int
 
 	put(&bytes, REX | REX_W | (to >= 8 ? REX_R : 0) | (from >= 8 ? REX_B : 0));
 	put(&bytes, 0x8d);
-	put(&bytes, 0x80 | (to & 7) << 3 | (from & 7));
+	put(&bytes, (is_byte((uint32_t)number) ? 0x40 : 0x80) | (to & 7) << 3 | (from & 7));
 	if ((from & 7) == MACHINE_RSP)
 		put(&bytes, 0x24);
-	put_u32(&bytes, (uint32_t)number);
+	if (is_byte((uint32_t)number))
+		put(&bytes, (uint32_t)number & 0xff);
+	else
+		put_u32(&bytes, (uint32_t)number);
 	emit(code, &bytes);
 }
 
