@@ -304,6 +304,15 @@ static void modules_that_are_loading(void **state)
 	assert_int_equal(kernel_images_refresh(fixture.kernel, NULL), 1);
 	image = image_table_get(fixture.table, at(&fixture, MODULE + 0x8000).image);
 	assert_string_equal(image->path, "beta.ko");
+
+	/* Nor when it goes: listed with less, as it is once it has begun, and no build-id any more.
+	 */
+	assert_int_equal(unlink(path), 0);
+	write_text(fixture.modules, "alpha 16384 1 - Live 0xffffffffc0100000\n"
+				    "beta 8192 1 - Unloading 0xffffffffc0108000\n");
+	assert_int_equal(kernel_images_refresh(fixture.kernel, NULL), 1);
+	image = image_table_get(fixture.table, at(&fixture, MODULE + 0x8000).image);
+	assert_string_equal(image->path, "beta.ko");
 	teardown(&fixture);
 }
 

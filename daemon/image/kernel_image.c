@@ -84,7 +84,8 @@ static void notes_path(char *path, size_t bytes, const struct kernel_paths *path
  * "name bytes users dependencies state 0xaddress ..."
  *
  * The kernel lists a module a moment before it tells its build-id, by which it is to be
- * known. It is loading then: so it is left to the next look.
+ * known: it is loading then, and left to the next look. And still for a moment when it
+ * does not tell any more: it is unloading, and has been known.
  */
 static bool parse_module(const char *line, const struct kernel_paths *paths,
 			 struct kernel_text *text)
@@ -96,7 +97,7 @@ static bool parse_module(const char *line, const struct kernel_paths *paths,
 		   state, &text->start) != 4)
 		return false;
 	notes_path(notes, sizeof(notes), paths, text->module);
-	if (strcmp(state, "Loading") == 0 && access(notes, F_OK) < 0)
+	if (strcmp(state, "Live") != 0 && access(notes, F_OK) < 0)
 		return false;
 	return text->start != 0 && text->bytes != 0 && text->bytes <= UINT64_MAX - text->start &&
 	       strchr(text->module, '/') == NULL && text->module[0] != '.';
