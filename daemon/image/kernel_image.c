@@ -298,8 +298,8 @@ static int keep_gone(struct kernel_images *kernel, struct kernel_text *text)
 		return 0;
 	if (array_reserve(&gone->texts, &gone->capacity, gone->count + 1, sizeof(*text)) < 0)
 		return -ENOMEM;
-	gone->texts[gone->count] = *text;
-	gone->texts[gone->count++].spared = false;
+	text->spared = false;
+	gone->texts[gone->count++] = *text;
 	text->symbols = (struct symbol_list){0};
 	return 0;
 }
