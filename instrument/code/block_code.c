@@ -29,6 +29,20 @@ static void put_u32(struct bytes *bytes, uint32_t value)
 	bytes->count += sizeof(value);
 }
 
+static bool is_byte(uint32_t number)
+{
+	return (int32_t)number == (int8_t)number;
+}
+
+/* One byte, if that is all of it, or four; the opcode or mode tells which. */
+static void put_shortest(struct bytes *bytes, uint32_t number)
+{
+	if (is_byte(number))
+		put(bytes, number & 0xff);
+	else
+		put_u32(bytes, number);
+}
+
 static void emit(struct machine_code *code, const struct bytes *bytes)
 {
 	machine_code_bytes(code, bytes->all, bytes->count);
@@ -106,22 +120,12 @@ void block_code_set32(struct machine_code *code, struct block_place place, uint3
 	emit_number(code, false, 0xc7, 0, place, number);
 }
 
-static bool is_byte(uint32_t number)
-{
-	return (int32_t)number == (int8_t)number;
-}
-
 static void emit_alu_place(struct machine_code *code, bool wide, enum block_alu alu,
 			   struct block_place place, uint32_t number)
 {
-	struct bytes bytes;
+	struct bytes bytes = with_place(wide, is_byte(number) ? 0x83 : 0x81, alu, place);
 
-	if (!is_byte(number)) {
-		emit_number(code, wide, 0x81, alu, place, number);
-		return;
-	}
-	bytes = with_place(wide, 0x83, alu, place);
-	put(&bytes, number & 0xff);
+	put_shortest(&bytes, number);
 	emit(code, &bytes);
 }
 
@@ -173,10 +177,7 @@ static void emit_alu(struct machine_code *code, bool wide, enum block_alu alu, u
 {
 	struct bytes bytes = with_registers(wide, is_byte(number) ? 0x83 : 0x81, alu, reg);
 
-	if (is_byte(number))
-		put(&bytes, number & 0xff);
-	else
-		put_u32(&bytes, number);
+	put_shortest(&bytes, number);
 	emit(code, &bytes);
 }
 
@@ -233,10 +234,7 @@ void block_code_address(struct machine_code *code, unsigned int to, unsigned int
 	put(&bytes, (is_byte((uint32_t)number) ? 0x40 : 0x80) | (to & 7) << 3 | (from & 7));
 	if ((from & 7) == MACHINE_RSP)
 		put(&bytes, 0x24);
-	if (is_byte((uint32_t)number))
-		put(&bytes, (uint32_t)number & 0xff);
-	else
-		put_u32(&bytes, (uint32_t)number);
+	put_shortest(&bytes, (uint32_t)number);
 	emit(code, &bytes);
 }
 
