@@ -20,6 +20,7 @@
 
 #define LINE_BYTES 8192
 #define EVERY_MAX 1000000
+#define PROBE_PERMILLE_MAX 100
 #define MB_MAX 1048576
 
 static int events_check(const char *value, struct error *err)
@@ -104,6 +105,7 @@ static const struct config_key {
 	{NUMBER(buffer_entries), .min = DCPI_ENTRIES_MIN, .max = DCPI_ENTRIES_MAX,
 	 .power_of_two = true, .initial = "8192"},
 	{NUMBER(branch_every), .max = EVERY_MAX, .initial = "0"},
+	{NUMBER(probe_permille), .max = PROBE_PERMILLE_MAX, .initial = "0"},
 	{NUMBER(double_every), .max = EVERY_MAX, .initial = "0", .check = double_check},
 	{NUMBER(double_period), .min = 1, .max = DCPI_PERIOD_MIN, .initial = "100"},
 	{NUMBER(handler_times), .max = 1, .initial = "0"},
@@ -185,6 +187,9 @@ int config_check(const struct config *config, struct error *err)
 		return 0;
 	if (config->branch_every > 0 && !source->branches)
 		return error_set(err, EINVAL, "branch_every needs the source kmod or perf, not %s",
+				 source->name);
+	if (config->probe_permille > 0 && !source->probes)
+		return error_set(err, EINVAL, "probe_permille needs the source perf, not %s",
 				 source->name);
 	if (config->double_every > 0 && !source->doubles)
 		return error_set(err, EINVAL, "double_every needs the source kmod, not %s",

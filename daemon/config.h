@@ -30,6 +30,8 @@
  *	buffer_entries    of each of a CPU's two overflow buffers, likewise
  *	branch_every      one sample in so many is interpreted up to its next branch,
  *	                  1..1000000; 0: none (no edges)
+ *	probe_permille    so much of a CPU's time may go to probes of branches that
+ *	                  samples lead to, 1..100; 0: none; needs branch_every
  *	double_every      one sample in so many is followed by another, 2..1000000;
  *	                  0: none; only the source kmod can
  *	double_period     after so many events, 1..1000
@@ -88,6 +90,7 @@ struct config {
 	uint64_t table_entries;
 	uint64_t buffer_entries;
 	uint64_t branch_every;
+	uint64_t probe_permille;
 	uint64_t double_every;
 	uint64_t double_period;
 	uint64_t handler_times;

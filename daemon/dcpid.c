@@ -99,6 +99,7 @@ static const char *const option_keys[] = {
 	"image_events",
 	"audit_socket",
 	"log_level",
+	"probe_permille",
 };
 
 static const struct option_entry entries[] = {
@@ -118,6 +119,7 @@ static const struct option_entry entries[] = {
 	{OPTION_KEYS + 8, "mux-interval", "MS", "how often events take turns (the kernel's)"},
 	{OPTION_LIST_EVENTS, "list-events", NULL, "print what can be sampled here, and exit"},
 	{OPTION_KEYS + 9, "branch-every", "N", "interpret one sample in N for edges (0: none)"},
+	{OPTION_KEYS + 23, "probes", "N", "spend N/1000 of a CPU on probes of branches (0: none)"},
 	{OPTION_KEYS + 10, "double-every", "N", "follow one sample in N by another (0: none)"},
 	{OPTION_KEYS + 11, "double-period", "N", "after N events (100)"},
 	{OPTION_KEYS + 12, "handler-times", "0|1", "time the sampling handler (0; kmod)"},
@@ -374,6 +376,7 @@ static int engine_collector(struct daemon *daemon, struct error *err)
 		.units = config->units != 0,
 		.label = config->label,
 		.branch_every = (uint32_t)config->branch_every,
+		.probe_permille = (uint32_t)config->probe_permille,
 		.double_every = (uint32_t)config->double_every,
 		.double_period = (uint32_t)config->double_period,
 		.handler_times = config->handler_times != 0,

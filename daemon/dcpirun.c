@@ -40,6 +40,8 @@
 #define REPEAT_MAX 10000
 /* Samples of a rate that nobody asked for take no more of the command's time. */
 #define OVERHEAD_PERCENT 10
+/* For probes of branches, if edges are asked for. */
+#define PROBE_PERMILLE 100
 #define MEMORY_LIMIT ((size_t)64 << 20)
 
 /* loop_run() ends with one of these. */
@@ -54,6 +56,7 @@ struct settings {
 	const char *db;
 	const char *label;
 	uint32_t branch_every;
+	uint32_t probe_permille;
 	unsigned int repeat;
 	bool user_only;
 	bool quiet;
@@ -84,6 +87,7 @@ enum {
 	OPTION_LABEL,
 	OPTION_USER,
 	OPTION_BRANCH_EVERY,
+	OPTION_PROBES,
 	OPTION_RECORD_TRACE,
 	OPTION_REPEAT,
 };
@@ -96,23 +100,39 @@ static const struct option_entry entries[] = {
 	{OPTION_REPEAT, "repeat", "N", "run it N times, an epoch each (see dcpistats)"},
 	{OPTION_USER, "user", NULL, "no kernel samples; the default where they are not allowed"},
 	{OPTION_BRANCH_EVERY, "branch-every", "N", "interpret one sample in N for edges (0: none)"},
+	{OPTION_PROBES, "probes", "N", "spend N/1000 of a CPU on probes of branches (100)"},
 	{OPTION_RECORD_TRACE, "record-trace", "FILE", "every sample by itself, as well"},
 	{'q', "quiet", NULL, "no summary"},
 };
 
 /* As the daemon's configuration has it. */
+static int config_take(struct config *config, const char *name, const char *value)
+{
+	struct error err;
+
+	config_init(config);
+	if (config_set(config, name, value, &err) == 0)
+		return -1;
+	log_error("%s", err.message);
+	return EXIT_BAD;
+}
+
 static int branch_every_take(struct settings *settings, const char *value)
 {
 	struct config config;
-	struct error err;
+	int rc = config_take(&config, "branch_every", value);
 
-	config_init(&config);
-	if (config_set(&config, "branch_every", value, &err) < 0) {
-		log_error("%s", err.message);
-		return EXIT_BAD;
-	}
 	settings->branch_every = (uint32_t)config.branch_every;
-	return -1;
+	return rc;
+}
+
+static int probes_take(struct settings *settings, const char *value)
+{
+	struct config config;
+	int rc = config_take(&config, "probe_permille", value);
+
+	settings->probe_permille = (uint32_t)config.probe_permille;
+	return rc;
 }
 
 static int repeat_take(struct settings *settings, const char *value)
@@ -151,6 +171,8 @@ static int option_take(struct settings *settings, const struct options *options,
 		return -1;
 	case OPTION_BRANCH_EVERY:
 		return branch_every_take(settings, optarg);
+	case OPTION_PROBES:
+		return probes_take(settings, optarg);
 	case OPTION_REPEAT:
 		return repeat_take(settings, optarg);
 	case OPTION_RECORD_TRACE:
@@ -323,6 +345,7 @@ static int collector_prepare(struct run *run, struct error *err)
 		.target_pid = (uint32_t)run->child,
 		.user_only = run->settings->user_only,
 		.branch_every = run->settings->branch_every,
+		.probe_permille = run->settings->probe_permille,
 		.record = run->trace,
 	};
 	int rc = events_resolve(run, &config, err);
@@ -471,7 +494,11 @@ static int run_once(const struct settings *settings, char **command, bool *again
 
 int main(int argc, char **argv)
 {
-	struct settings settings = {.db = "dcpirun.db", .repeat = 1};
+	struct settings settings = {
+		.db = "dcpirun.db",
+		.repeat = 1,
+		.probe_permille = PROBE_PERMILLE,
+	};
 	bool again = true;
 	int status;
 

@@ -15,7 +15,7 @@ collect-src := $(addprefix daemon/, config.c control.c control_verbs.c notify.c)
 collect-src += $(addprefix daemon/base/, cgroup.c cpu_list.c directory.c heap.c log.c \
 	loop.c online_cpus.c tally.c)
 collect-src += $(addprefix daemon/source/, bpf_sampler.c bpf_slot.c bpf_store.c \
-	branch_snapshots.c event_ring.c perf_branch.c perf_slot.c source_bpf.c source_chunk.c \
+	branch_probe.c branch_probes.c branch_snapshots.c event_ring.c perf_branch.c perf_edges.c perf_slot.c source_bpf.c source_chunk.c \
 	source_kmod.c source_perf.c source_replay.c source_select.c store_drain.c trace.c \
 	trace_reader.c trace_writer.c)
 collect-src += $(addprefix daemon/event/, event.c event_alias.c event_catalog.c event_code.c \
@@ -51,7 +51,7 @@ unit_perf_slot-ldlibs := -Wl,--wrap=read,--wrap=perf_ring_open,--wrap=perf_ring_
 	-Wl,--wrap=perf_ring_fd
 unit_source_kmod-ldlibs := -Wl,--wrap=open,--wrap=ioctl,--wrap=mmap,--wrap=munmap
 ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine)),)
-collect-tests += unit_perf_branch
+collect-tests += unit_branch_probes unit_perf_branch
 endif
 unit_perf_branch-with := tests/x86_program.c tests/x86_tracee.c
 

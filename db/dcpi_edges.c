@@ -18,7 +18,8 @@ enum column {
 	COLUMN_COUNT,
 };
 
-#define KIND_NAME "CASE e.kind WHEN 0 THEN 'branch' WHEN 1 THEN 'double' END"
+#define KIND_NAME                                                                                  \
+	"CASE e.kind WHEN 0 THEN 'branch' WHEN 1 THEN 'double' WHEN 2 THEN 'probe' END"
 
 /* Columns whose equality selects sets of edges. */
 static const struct dcpi_selector selectors[] = {
@@ -107,7 +108,7 @@ const struct dcpi_table_type dcpi_edges_table = {
 	.query = "SELECT e.epoch, e.image, f.path, e.to_image, t.path, " KIND_NAME ", e.pairs, "
 		 "e.total, e.kind, e.data FROM main.edge AS e "
 		 "LEFT JOIN main.image AS f ON f.id = e.image "
-		 "LEFT JOIN main.image AS t ON t.id = e.to_image WHERE 1",
+		 "LEFT JOIN main.image AS t ON t.id = e.to_image WHERE e.kind < 3",
 	.selectors = selectors,
 	.selector_count = sizeof(selectors) / sizeof(selectors[0]),
 	.cursor_bytes = sizeof(struct cursor),

@@ -13,7 +13,7 @@
  * offsets are SQL integers: an offset of 2^63 and more is shown negative.
  *
  * dcpi_edges (epoch, image, path, to_image, to_path, kind, from_offset,
- * to_offset, count): a row for each edge; kind is "branch" or "double".
+ * to_offset, count): a row for each edge; kind is "branch", "double" or "probe".
  * Equality with an epoch, image, to_image or kind selects likewise. Of a file of
  * version 1 of the schema, which had no edges, it is empty.
  *

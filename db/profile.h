@@ -120,9 +120,22 @@ struct profile_process {
 enum profile_edge_kind {
 	PROFILE_EDGE_BRANCH = 0, /* a branch was interpreted: from it, to where it went */
 	PROFILE_EDGE_DOUBLE = 1, /* two interrupts, one right after the other */
+	PROFILE_EDGE_PROBE = 2,	 /* a branch was probed: all of its executions for a while */
+	/*
+	 * No edges: executions of a branch while another one was probed, too; from a branch to
+	 * itself, windows in which it was probed and executed.
+	 */
+	PROFILE_EDGE_BESIDE = 3,
+	/*
+	 * No edges: how unlike each other a branch's windows are: sums over them of the squares
+	 * of what went each of two ways; from the branch to itself, of the product of both.
+	 */
+	PROFILE_EDGE_MOMENT = 4,
 };
 
-#define PROFILE_EDGE_KINDS 2
+#define PROFILE_EDGE_KINDS 5
+/* Those before it are edges, and counted as such. */
+#define PROFILE_EDGE_NO_EDGE PROFILE_EDGE_BESIDE
 
 /* Offsets of edges are those of a file: off_t. */
 #define PROFILE_EDGE_OFFSET_MAX ((uint64_t)INT64_MAX)

@@ -34,11 +34,11 @@ figure()
 			"\"value\": %.5f, \"unit\": \"share\"}\n", name, (b > 0 ? a / b : 0) }'
 }
 
-# right TRUTH: "RIGHT TOTAL" of the edges within the program
+# right TRUTH [KIND]: "RIGHT TOTAL" of the edges within the program
 right()
 {
 	query "SELECT printf('%x', from_offset), printf('%x', to_offset), sum(count) FROM dcpi_edges
-		WHERE path = '$program' AND to_path = path AND kind = 'branch'
+		WHERE path = '$program' AND to_path = path AND kind = '${2:-branch}'
 		GROUP BY from_offset, to_offset" | tr '|' ' ' |
 		awk 'NR == FNR { if ($4 > 0) happened[$2 " " $3] = 1; next }
 			{ total += $3 }
@@ -70,21 +70,59 @@ fi
 tried=$(counter branches_tried)
 yielded=$(counter branches_found)
 found=$(counter edges)
+probed=$(counter edges_probed)
+handed=$((found + ${probed:-0}))
 read -r good all < <(right "$scratch/truth")
 check "there are edges ($found, of $yielded of $tried samples)" [ "$found" -gt 100 ]
 check "at least 70 per cent of the samples yield one" [ $((yielded * 10)) -ge $((tried * 7)) ]
 check "999 of 1000 are edges that the program takes ($good of $all)" \
 	[ $((good * 1000)) -ge $((all * 999)) ]
 is "all are handed over, and in the database or accounted for" \
-	"$(counter edges_handed) $(query "SELECT sum(count) FROM dcpi_edges")" \
-	"$found $((found - $(counter edges_unknown) - $(counter edges_memory)))"
+	"$(counter edges_handed) $(query "SELECT sum(count) FROM dcpi_edges
+		WHERE kind IN ('branch', 'probe')")" \
+	"$handed $((handed - $(counter edges_unknown) - $(counter edges_memory)))"
+# shares TRUTH: of conditional branches that probes saw go both ways, the largest difference
+# between their share and the true one, and how many there are
+shares()
+{
+	query "SELECT printf('%x', from_offset), printf('%x', to_offset), sum(count) FROM dcpi_edges
+		WHERE path = '$program' AND to_path = path AND kind = 'probe'
+		GROUP BY from_offset, to_offset" | tr '|' ' ' |
+		awk 'NR == FNR && $1 == "conditional" { truth[$2 " " $3] = $4; all[$2] += $4; next }
+			NR == FNR { next }
+			($1 in all) { probed[$1 " " $2] = $3; sum[$1] += $3 }
+			END {
+				for (edge in probed) {
+					split(edge, ends, " ")
+					if (sum[ends[1]] < 500) continue
+					off = probed[edge] / sum[ends[1]] - truth[edge] / all[ends[1]]
+					if (off < 0) off = -off
+					if (off > most) most = off
+					n++
+				}
+				printf "%.3f %d\n", most, n
+			}' "$1" -
+}
+
+if [ -n "$probed" ] && [ "$(counter probes)" -gt 0 ]; then
+	read -r taken seen < <(right "$scratch/truth" probe)
+	check "probes see edges that the program takes ($taken of $seen)" \
+		[ $((seen > 1000 && taken * 1000 >= seen * 999)) = 1 ]
+	read -r off ways < <(shares "$scratch/truth")
+	check "in their true shares (of $ways ways, off by $off at most)" \
+		awk -v off="$off" -v ways="$ways" 'BEGIN { exit !(off < 0.1 && ways > 1) }'
+	is "and --probes 0 asks for none" \
+		"$("$build/bin/dcpirun" -q --user --db "$db" -e cpu-clock:190000-210000 \
+			--branch-every 1 --probes 0 "$program" 10 > "$scratch/none" 2>&1
+			query "SELECT count(*) FROM edge WHERE kind > 1 AND epoch = 2")" 0
+fi
 # What is judged so must be able to fail: the program's edges but one branch's.
 sort -k 4nr "$scratch/truth" | awk '$1 == "conditional" && !from { from = $2 } $2 != from' \
 	> "$scratch/less"
 read -r less _ < <(right "$scratch/less")
 check "a branch that never happened is noticed" [ $((less * 1000)) -lt $((all * 999)) ]
 like "dcpiprof lists them" "$("$build/bin/dcpiprof" --db "$db" --by edge -n 3)" \
-	'^ *[0-9]+ +branch +hot_'
+	'^ *[0-9]+ +(branch|probe) +hot_'
 figure edge_right "$good" "$all"
 figure edge_yield "$yielded" "$tried"
 tap_done

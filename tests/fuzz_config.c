@@ -42,6 +42,7 @@ static void check(const struct config *config)
 	RANGE(table_entries, 64, 1048576);
 	RANGE(buffer_entries, 64, 1048576);
 	RANGE(branch_every, 0, 1000000);
+	RANGE(probe_permille, 0, 100);
 	RANGE(double_every, 0, 1000000);
 	RANGE(double_period, 1, 1000);
 	RANGE(handler_times, 0, 1);

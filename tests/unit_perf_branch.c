@@ -127,10 +127,11 @@ static bool visit(void *context, pid_t pid, const struct user_regs_struct *stopp
 	struct interpret_edge edges[PERF_BRANCH_EDGES], known[PERF_BRANCH_EDGES];
 	struct branch_snapshot snapshot;
 	uint32_t count, known_count;
+	uint64_t stuck;
 
 	tally->visits++;
 	snapshot_of(&snapshot, pid, stopped);
-	count = perf_branch_follow(&tally->followed, &snapshot, edges);
+	count = perf_branch_follow(&tally->followed, &snapshot, edges, &stuck);
 	known_count = perf_branch_find(&tally->branch, &record.sample, known);
 	assert_true(known_count <= count);
 	for (uint32_t e = 0; e < known_count; e++)
@@ -240,11 +241,12 @@ static void snapshots_bring_the_stack(void **state)
 	(void)state;
 	snapshot.piece[1].bytes[3] = 1; /* of the upper half of what is popped */
 	for (size_t i = 0; i < 3; i++) {
+		uint64_t stuck;
 		uint32_t count;
 
 		snapshot.piece[0].address = addresses[i][0];
 		snapshot.piece[1].address = addresses[i][1];
-		count = perf_branch_follow(&branch, &snapshot, edges);
+		count = perf_branch_follow(&branch, &snapshot, edges, &stuck);
 		assert_true(i == 1 ? count >= 1 : count == 0);
 	}
 	perf_branch_deinit(&branch);

@@ -243,7 +243,8 @@ static void misuse(void **state)
 	assert_int_equal(profile_writer_edges(writer, id, id, 0, good, 1, &err), -EINVAL);
 	assert_ok(profile_writer_begin(writer, &err));
 	assert_int_equal(profile_writer_edges(writer, id, id, 0, back, 2, &err), -EINVAL);
-	assert_int_equal(profile_writer_edges(writer, id, id, 2, good, 1, &err), -EINVAL);
+	assert_int_equal(profile_writer_edges(writer, id, id, PROFILE_EDGE_KINDS, good, 1, &err),
+			 -EINVAL);
 	assert_int_equal(profile_writer_edges(writer, id + 1, id, 0, good, 1, &err), -EINVAL);
 	assert_int_equal(profile_writer_edges(writer, id, id + 1, 0, good, 1, &err), -EINVAL);
 	assert_ok(profile_writer_edges(writer, id, id, 0, good, 1, &err));

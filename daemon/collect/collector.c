@@ -139,6 +139,8 @@ static void edges_tell(const struct collector *collector)
 
 	if (collector->config.branch_every > 0 && !ops->branches)
 		log_warning("source %s gives no edges (branch_every)", ops->name);
+	if (collector->config.probe_permille > 0 && !ops->probes)
+		log_warning("source %s probes no branches (probe_permille)", ops->name);
 	if (collector->config.double_every > 0 && !ops->doubles)
 		log_warning("source %s takes no double samples (double_every)", ops->name);
 	if (collector->config.handler_times && !ops->own_handler)
@@ -156,6 +158,7 @@ static int source_open(struct collector *collector, struct error *err)
 		.target_pid = config->target_pid,
 		.user_only = config->user_only,
 		.branch_every = config->branch_every,
+		.probe_permille = config->probe_permille,
 		.double_every = config->double_every,
 		.double_period = config->double_every > 0 ? config->double_period : 0,
 		.handler_times = config->handler_times,

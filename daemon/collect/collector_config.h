@@ -38,6 +38,7 @@ struct trace_writer;
  * @target_pid:     0: the whole machine; else as in struct source_config
  * @user_only:      likewise
  * @branch_every:   likewise; if set, a quarter of @memory_limit is for edges
+ * @probe_permille: likewise
  * @double_every:   likewise
  * @double_period:  likewise; not looked at without @double_every
  * @handler_times:  likewise
@@ -74,6 +75,7 @@ struct collector_config {
 	uint32_t target_pid;
 	bool user_only;
 	uint32_t branch_every;
+	uint32_t probe_permille;
 	uint32_t double_every;
 	uint32_t double_period;
 	bool handler_times;

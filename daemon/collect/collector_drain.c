@@ -76,6 +76,22 @@ static void samples_take(void *context, const struct dcpi_sample *samples, size_
 	collector->entries += n;
 }
 
+static enum profile_edge_kind kind_of(uint64_t tag)
+{
+	switch (dcpi_tag_event(tag)) {
+	case DCPI_EVENT_DOUBLE:
+		return PROFILE_EDGE_DOUBLE;
+	case SOURCE_EVENT_PROBE:
+		return PROFILE_EDGE_PROBE;
+	case SOURCE_EVENT_MOMENT:
+		return PROFILE_EDGE_MOMENT;
+	case SOURCE_EVENT_BESIDE:
+		return PROFILE_EDGE_BESIDE;
+	default:
+		return PROFILE_EDGE_BRANCH;
+	}
+}
+
 /* Edges begin and end in images that are known, or they are of no use. */
 static void edge_take(void *context, const struct source_edge *edge)
 {
@@ -86,14 +102,14 @@ static void edge_take(void *context, const struct source_edge *edge)
 	struct edge_key key = {
 		.image = from.image,
 		.to_image = to.image,
-		.kind = dcpi_tag_event(edge->tag) == DCPI_EVENT_DOUBLE ? PROFILE_EDGE_DOUBLE
-								       : PROFILE_EDGE_BRANCH,
+		.kind = kind_of(edge->tag),
 	};
 
-	collector->edges_handed += count;
+	if (key.kind < PROFILE_EDGE_NO_EDGE)
+		collector->edges_handed += count;
 	if (from.image == IMAGE_UNKNOWN || to.image == IMAGE_UNKNOWN ||
 	    from.offset > PROFILE_EDGE_OFFSET_MAX || to.offset > PROFILE_EDGE_OFFSET_MAX)
-		collector->edges_unknown += count;
+		collector->edges_unknown += key.kind < PROFILE_EDGE_NO_EDGE ? count : 0;
 	else
 		edge_accumulate_add(collector->edges, &key, from.offset, to.offset, count);
 }

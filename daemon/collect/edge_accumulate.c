@@ -49,10 +49,11 @@ void edge_accumulate_destroy(struct edge_accumulate *accumulate)
 	free(accumulate);
 }
 
-/* The image table has less than 2^31 images. */
+/* The image table has less than 2^30 images. */
 static uint64_t index_key(const struct edge_key *key)
 {
-	return (uint64_t)key->image << 32 | (uint64_t)key->to_image << 1 | (uint64_t)key->kind;
+	_Static_assert(PROFILE_EDGE_KINDS <= 8, "three bits hold a kind");
+	return (uint64_t)key->image << 33 | (uint64_t)key->to_image << 3 | (uint64_t)key->kind;
 }
 
 /* Different for most edges; equal ones are told apart by edge_find(). */
@@ -137,13 +138,14 @@ int edge_accumulate_add(struct edge_accumulate *accumulate, const struct edge_ke
 	struct edge_bin *bin =
 		(struct edge_bin *)bin_queue_find(&accumulate->queue, index_key(key));
 	struct profile_edge *edge = bin != NULL ? edge_find(bin, from, to) : NULL;
+	uint32_t edges = key->kind < PROFILE_EDGE_NO_EDGE ? count : 0;
 
 	if (edge == NULL)
 		edge = edge_add(accumulate, key, &bin, from, to);
 	if (edge == NULL)
-		return bin_queue_refuse(&accumulate->queue, count);
+		return bin_queue_refuse(&accumulate->queue, edges);
 	edge->count += count;
-	bin_queue_hold(&accumulate->queue, &bin->bin, count);
+	bin_queue_hold(&accumulate->queue, &bin->bin, edges);
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 
+#include "daemon/source/branch_probe.h"
 #include "lib/error.h"
 
 /* bpftool's, not ours. */
@@ -42,6 +43,9 @@ static int load(struct branch_snapshots *snapshots, uint32_t every)
 	if (skeleton == NULL)
 		return -errno;
 	skeleton->rodata->branch_every = every;
+	/* Kernels that don't know it yet don't look at it either. */
+	bpf_program__set_expected_attach_type(skeleton->progs.branch_probe,
+					      (enum bpf_attach_type)BRANCH_PROBE_ATTACH_TYPE);
 	bpf_map__set_max_entries(skeleton->maps.snapshots, RING_BYTES);
 	rc = branch_snapshot_bpf__load(skeleton);
 	/* libbpf has read all of the kernel's types, and forgotten them. */
@@ -82,6 +86,12 @@ void branch_snapshots_close(struct branch_snapshots *snapshots)
 int branch_snapshots_program(const struct branch_snapshots *snapshots)
 {
 	return bpf_program__fd(snapshots->skeleton->progs.branch_snapshot);
+}
+
+int branch_snapshots_probe(const struct branch_snapshots *snapshots, struct branch_window **windows)
+{
+	*windows = snapshots->skeleton->bss->windows;
+	return bpf_program__fd(snapshots->skeleton->progs.branch_probe);
 }
 
 int branch_snapshots_fd(const struct branch_snapshots *snapshots)

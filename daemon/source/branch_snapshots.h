@@ -28,6 +28,13 @@ void branch_snapshots_close(struct branch_snapshots *snapshots);
 /** branch_snapshots_program() - for PERF_EVENT_IOC_SET_BPF; stays the object's. */
 int branch_snapshots_program(const struct branch_snapshots *snapshots);
 
+/**
+ * branch_snapshots_probe() - what probes run (daemon/source/branch_probe.h), and what it
+ * counts in: BRANCH_WINDOWS for each of BRANCH_LINKS; stays the object's
+ */
+int branch_snapshots_probe(const struct branch_snapshots *snapshots,
+			   struct branch_window **windows);
+
 /** branch_snapshots_fd() - to poll for a ring that is half full; stays the object's. */
 int branch_snapshots_fd(const struct branch_snapshots *snapshots);
 

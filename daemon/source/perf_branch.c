@@ -177,12 +177,17 @@ static bool state_of(struct interpret_state *state, const struct perf_sample *sa
 }
 
 static uint32_t find(struct perf_branch *branch, struct interpret_state *state, uint32_t pid,
-		     const struct branch_snapshot *snapshot, struct interpret_edge *edges)
+		     const struct branch_snapshot *snapshot, struct interpret_edge *edges,
+		     uint64_t *stuck)
 {
 	struct memory memory = {.process = process_of(branch, pid), .snapshot = snapshot};
+	enum interpret_end end;
 	uint32_t count;
 
-	INTERPRET(state, memory_read, &memory, edges, PERF_BRANCH_EDGES, &count);
+	end = INTERPRET(state, memory_read, &memory, edges, PERF_BRANCH_EDGES, &count);
+	*stuck = end == INTERPRET_UNKNOWN ? state->pc : 0;
+	if (snapshot != NULL && snapshot->probe != 0)
+		return count;
 	branch->tried++;
 	branch->found += count > 0;
 	branch->edges += count;
@@ -193,14 +198,15 @@ uint32_t perf_branch_find(struct perf_branch *branch, const struct perf_sample *
 			  struct interpret_edge edges[PERF_BRANCH_EDGES])
 {
 	struct interpret_state state;
+	uint64_t stuck;
 
 	if (!state_of(&state, sample))
 		return 0;
-	return find(branch, &state, sample->pid, NULL, edges);
+	return find(branch, &state, sample->pid, NULL, edges, &stuck);
 }
 
 uint32_t perf_branch_follow(struct perf_branch *branch, const struct branch_snapshot *snapshot,
-			    struct interpret_edge edges[PERF_BRANCH_EDGES])
+			    struct interpret_edge edges[PERF_BRANCH_EDGES], uint64_t *stuck)
 {
 	struct interpret_state state = {
 		.pc = snapshot->pc,
@@ -210,7 +216,7 @@ uint32_t perf_branch_follow(struct perf_branch *branch, const struct branch_snap
 	};
 
 	memcpy(state.reg, snapshot->registers, sizeof(snapshot->registers));
-	return find(branch, &state, snapshot->pid, snapshot, edges);
+	return find(branch, &state, snapshot->pid, snapshot, edges, stuck);
 }
 
 #else
@@ -230,11 +236,12 @@ uint32_t perf_branch_find(struct perf_branch *branch, const struct perf_sample *
 }
 
 uint32_t perf_branch_follow(struct perf_branch *branch, const struct branch_snapshot *snapshot,
-			    struct interpret_edge edges[PERF_BRANCH_EDGES])
+			    struct interpret_edge edges[PERF_BRANCH_EDGES], uint64_t *stuck)
 {
 	(void)branch;
 	(void)snapshot;
 	(void)edges;
+	*stuck = 0;
 	return 0;
 }
 

@@ -79,9 +79,13 @@ void perf_branch_refresh(struct perf_branch *branch);
 uint32_t perf_branch_find(struct perf_branch *branch, const struct perf_sample *sample,
 			  struct interpret_edge edges[PERF_BRANCH_EDGES]);
 
-/** perf_branch_follow() - those that follow a snapshot; likewise */
+/**
+ * perf_branch_follow() - those that follow a snapshot; likewise. Those of probes are not
+ * counted as samples
+ * @stuck: out: the branch behind them, if it depends on what is not known; 0: none
+ */
 uint32_t perf_branch_follow(struct perf_branch *branch, const struct branch_snapshot *snapshot,
-			    struct interpret_edge edges[PERF_BRANCH_EDGES]);
+			    struct interpret_edge edges[PERF_BRANCH_EDGES], uint64_t *stuck);
 
 /** perf_branch_deinit() - free what it holds; it is ready again. */
 void perf_branch_deinit(struct perf_branch *branch);

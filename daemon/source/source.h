@@ -96,6 +96,7 @@ struct source_config {
 	uint32_t target_pid;
 	bool user_only;
 	uint32_t branch_every;
+	uint32_t probe_permille;
 	uint32_t double_every;
 	uint32_t double_period;
 	bool handler_times;
@@ -106,11 +107,16 @@ struct source_config {
 	void *context;
 };
 
+/* What probes tell, as PROFILE_EDGE_PROBE, _BESIDE and _MOMENT have it. No kernel has these. */
+#define SOURCE_EVENT_PROBE 0xfb
+#define SOURCE_EVENT_BESIDE 0xfa
+#define SOURCE_EVENT_MOMENT 0xf9
+
 /**
  * struct source_edge - an aggregated edge
  * @from, @to: as in kmod/uapi/dcpi_uapi.h
- * @tag:       of the process; its event is DCPI_EVENT_BRANCH or
- *             DCPI_EVENT_DOUBLE, never a _FAR one; its count is > 0
+ * @tag:       of the process; its event is DCPI_EVENT_BRANCH, DCPI_EVENT_DOUBLE (never a
+ *             _FAR one) or a SOURCE_EVENT_; its count is > 0
  */
 struct source_edge {
 	uint64_t from;
@@ -152,6 +158,7 @@ typedef void (*source_counter_fn)(void *context, const char *group, const char *
  * @own_generations: its samples' generations come from source_generation_fn;
  *                   else they are the kernel's exec counts
  * @branches:        it can interpret samples up to the next branch (branch_every)
+ * @probes:          it can probe branches that samples lead to (probe_permille)
  * @doubles:         it can follow a sample by another (double_every)
  * @own_handler:     the overflow handler is ours to time (handler_times)
  * @open:            check and reserve everything; no sample is taken yet
@@ -181,6 +188,7 @@ struct source_ops {
 	const char *name;
 	bool own_generations;
 	bool branches;
+	bool probes;
 	bool doubles;
 	bool own_handler;
 	int (*open)(struct source **ret, const struct source_config *config, struct error *err);

@@ -13,10 +13,9 @@
  * throttled by a clock whatever its period: that costs samples of idling, and of
  * what follows up to the next tick.)
  *
- * Edges come from snapshots (daemon/source/branch_snapshots.h) where the kernel takes the
- * program that makes them, else from registers in the samples' records
- * (daemon/source/perf_branch.h). As with the bpf source the kernel then takes no samples where
- * they would interrupt another BPF program. A sample without its edges is no loss.
+ * Edges: see daemon/source/perf_edges.h. With snapshots the kernel takes no samples where
+ * they would interrupt another BPF program, as with the bpf source. A sample without its
+ * edges is no loss.
  */
 #include "daemon/source/source.h"
 
@@ -26,8 +25,7 @@
 #include <unistd.h>
 
 #include "daemon/base/online_cpus.h"
-#include "daemon/source/branch_snapshots.h"
-#include "daemon/source/perf_branch.h"
+#include "daemon/source/perf_edges.h"
 #include "daemon/source/perf_slot.h"
 #include "daemon/source/store_drain.h"
 #include "daemon/source/trace_writer.h"
@@ -44,8 +42,6 @@ struct perf_cpu {
 /*
  * @stopped: and not started again
  * @cpus: by number; NULL where a CPU was never online
- * @snapshots: what edges are found from; NULL: from records
- * @branch_wait: if so, samples in user space up to the next to interpret
  */
 struct perf_source {
 	struct source base;
@@ -56,9 +52,7 @@ struct perf_source {
 	struct wake_set *wakes;
 	bool stopped;
 	uint64_t seen;
-	struct perf_branch branch;
-	struct branch_snapshots *snapshots;
-	uint32_t branch_wait;
+	struct perf_edges edges;
 };
 
 /* Samples between prefetching their bucket and counting them. */
@@ -66,7 +60,6 @@ struct perf_source {
 
 /*
  * What one drain carries along.
- * @until_ns: later snapshots are of processes that may not be known yet
  * @ahead:  a ring of samples of @cpu that are yet to be counted
  */
 struct perf_drain {
@@ -75,7 +68,6 @@ struct perf_drain {
 	uint32_t number;
 	uint32_t event;
 	const struct source_sink *sink;
-	uint64_t until_ns;
 	struct dcpi_sample ahead[AHEAD];
 	uint32_t oldest;
 	uint32_t ahead_count;
@@ -100,53 +92,33 @@ static void ahead_count_all(struct perf_drain *drain)
  * Edges are counted in the store, as samples are: finding out whose image an address is in
  * costs more than that.
  */
-static void edges_count(const struct perf_drain *drain, struct sample_store *store,
-			const struct interpret_edge *edges, uint32_t count, uint64_t tag)
+static void edges_count(void *context, uint32_t cpu, const struct interpret_edge *edges,
+			uint32_t count, uint64_t tag)
 {
+	const struct perf_drain *drain = context;
+	const struct perf_source *source = drain->source;
+	struct sample_store *store;
+
+	if (cpu >= source->online.end || source->cpus[cpu] == NULL)
+		return;
+	store = &source->cpus[cpu]->store;
 	for (uint32_t i = 0; i < count; i++) {
 		if (sample_store_count_edge(store, edges[i].from, edges[i].to, tag) & SAMPLE_WAKE)
 			store_drain_full(store, drain->sink);
 	}
 }
 
-/* What a process was before an exec is not there any more to be read. */
-static bool is_present(const struct source_config *config, uint32_t pid, uint32_t generation)
-{
-	return config->generation(config->context, pid, UINT64_MAX) == generation;
-}
-
-static void record_interpret(const struct perf_drain *drain, const struct perf_sample *sample,
-			     uint32_t generation)
-{
-	struct perf_source *source = drain->source;
-	struct interpret_edge edges[PERF_BRANCH_EDGES];
-
-	if (source->config.branch_every == 0 || source->snapshots != NULL ||
-	    drain->sink->edge == NULL || source->branch_wait-- > 0)
-		return;
-	source->branch_wait = source->config.branch_every - 1;
-	if (is_present(&source->config, sample->pid, generation))
-		edges_count(drain, &drain->cpu->store, edges,
-			    perf_branch_find(&source->branch, sample, edges),
-			    dcpi_tag(sample->pid, generation, DCPI_EVENT_BRANCH));
-}
-
-static void snapshot_interpret(void *context, const struct branch_snapshot *snapshot)
+/* Those are few, and counted already. */
+static void probed_edge(void *context, const struct source_edge *edge)
 {
 	const struct perf_drain *drain = context;
-	struct perf_source *source = drain->source;
-	const struct source_config *config = &source->config;
-	struct interpret_edge edges[PERF_BRANCH_EDGES];
-	uint32_t generation;
 
-	if (snapshot->cpu >= source->online.end || source->cpus[snapshot->cpu] == NULL ||
-	    snapshot->time_ns > drain->until_ns || drain->sink->edge == NULL)
-		return;
-	generation = config->generation(config->context, snapshot->pid, snapshot->time_ns);
-	if (is_present(config, snapshot->pid, generation))
-		edges_count(drain, &source->cpus[snapshot->cpu]->store, edges,
-			    perf_branch_follow(&source->branch, snapshot, edges),
-			    dcpi_tag(snapshot->pid, generation, DCPI_EVENT_BRANCH));
+	drain->sink->edge(drain->sink->context, edge);
+}
+
+static struct perf_edges_sink edges_sink(struct perf_drain *drain)
+{
+	return (struct perf_edges_sink){edges_count, probed_edge, drain};
 }
 
 /*
@@ -157,6 +129,7 @@ static void sample_count(void *context, const struct perf_sample *sample)
 {
 	struct perf_drain *drain = context;
 	const struct source_config *config = &drain->source->config;
+	const struct perf_edges_sink sink = edges_sink(drain);
 	struct dcpi_sample *ahead;
 	bool user =
 		(sample->header.misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_KERNEL;
@@ -165,7 +138,9 @@ static void sample_count(void *context, const struct perf_sample *sample)
 
 	if (user) {
 		generation = config->generation(config->context, sample->pid, sample->time_ns);
-		record_interpret(drain, sample, generation);
+		if (drain->sink->edge != NULL)
+			perf_edges_record(&drain->source->edges, drain->number, sample, generation,
+					  &sink);
 	}
 	tag = dcpi_tag(sample->pid, generation, drain->event);
 	if (config->record != NULL)
@@ -188,13 +163,11 @@ static int slot_open(struct perf_source *source, uint32_t cpu, uint32_t event, s
 		.cpu = cpu,
 		.target_pid = source->config.target_pid,
 		.user_only = source->config.user_only,
+		.registers = perf_edges_registers(&source->edges),
+		.program_fd = perf_edges_program(&source->edges),
 	};
 	int rc;
 
-	if (source->snapshots != NULL)
-		config.program_fd = branch_snapshots_program(source->snapshots);
-	else if (source->config.branch_every > 0)
-		config.registers = perf_branch_registers();
 	rc = perf_slot_open(slot, &config, err);
 	return rc < 0 ? rc : wake_set_add(source->wakes, event_ring_fd(&slot->event), "a CPU", err);
 }
@@ -295,8 +268,7 @@ static void perf_close(struct source *base)
 		free(source->cpus[i]);
 	}
 	free(source->cpus);
-	branch_snapshots_close(source->snapshots);
-	perf_branch_deinit(&source->branch);
+	perf_edges_close(&source->edges);
 	wake_set_close(source->wakes);
 	online_cpus_close(&source->online);
 	free(source);
@@ -322,16 +294,6 @@ static int cpus_open(struct perf_source *source, struct error *err)
 	return 0;
 }
 
-/* Without them, edges are found from records. */
-static int snapshots_open(struct perf_source *source, struct error *err)
-{
-	if (source->config.branch_every == 0 ||
-	    branch_snapshots_open(&source->snapshots, source->config.branch_every, NULL) < 0)
-		return 0;
-	return wake_set_add(source->wakes, branch_snapshots_fd(source->snapshots), "snapshots",
-			    err);
-}
-
 static int perf_open(struct source **ret, const struct source_config *config, struct error *err)
 {
 	struct perf_source *source = calloc(1, sizeof(*source));
@@ -350,7 +312,7 @@ static int perf_open(struct source **ret, const struct source_config *config, st
 	source->online.fd = -1;
 	rc = wake_set_open(&source->wakes, err);
 	if (rc == 0)
-		rc = snapshots_open(source, err);
+		rc = perf_edges_open(&source->edges, &source->config, source->wakes, err);
 	if (rc == 0)
 		rc = cpus_open(source, err);
 	if (rc < 0) {
@@ -438,15 +400,14 @@ static int perf_drain(struct source *base, bool all, uint64_t until_ns,
 	struct perf_drain drain = {
 		.source = source,
 		.sink = sink,
-		.until_ns = until_ns,
 	};
+	const struct perf_edges_sink edges = edges_sink(&drain);
 	uint32_t cpu;
 
 	(void)err;
 	wake_set_clear(source->wakes);
-	perf_branch_refresh(&source->branch);
-	if (source->snapshots != NULL)
-		branch_snapshots_drain(source->snapshots, snapshot_interpret, &drain);
+	if (sink->edge != NULL)
+		perf_edges_drain(&source->edges, until_ns, &edges);
 	for (cpu = 0; cpu < source->online.end; cpu++) {
 		drain.cpu = source->cpus[cpu];
 		drain.number = cpu;
@@ -482,14 +443,7 @@ static uint64_t perf_counters(struct source *base, source_counter_fn visit, void
 	visit(context, "stat", "misses", misses);
 	visit(context, "stat", "evictions", evictions);
 	visit(context, "stat", "throttled", throttled);
-	if (source->config.branch_every > 0) {
-		visit(context, "stat", "branches_tried", source->branch.tried);
-		visit(context, "stat", "branches_found", source->branch.found);
-		visit(context, "stat", "edges", source->branch.edges);
-		if (source->snapshots != NULL)
-			visit(context, "stat", "snapshots_missed",
-			      branch_snapshots_missed(source->snapshots));
-	}
+	perf_edges_tell(&source->edges, visit, context);
 	return source->seen + lost;
 }
 
@@ -521,6 +475,7 @@ const struct source_ops source_perf_ops = {
 	.name = "perf",
 	.own_generations = true,
 	.branches = true,
+	.probes = true,
 	.open = perf_open,
 	.start = perf_start,
 	.stop = perf_stop,

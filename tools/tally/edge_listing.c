@@ -6,9 +6,10 @@
 
 #include "lib/error.h"
 
-static const char *const kind_names[PROFILE_EDGE_KINDS] = {
+static const char *const kind_names[PROFILE_EDGE_NO_EDGE] = {
 	[PROFILE_EDGE_BRANCH] = "branch",
 	[PROFILE_EDGE_DOUBLE] = "double",
+	[PROFILE_EDGE_PROBE] = "probe",
 };
 
 static void get_count(const struct column *column, const void *row, struct column_value *value)
@@ -86,7 +87,7 @@ static const void *get_row(const void *context, size_t index)
 struct report edge_listing_report(struct edge_listing *listing, const struct edge_tally *tally)
 {
 	listing->tally = tally;
-	for (int kind = 0; kind < PROFILE_EDGE_KINDS; kind++) {
+	for (int kind = 0; kind < PROFILE_EDGE_NO_EDGE; kind++) {
 		listing->totals[kind] = (struct report_total){
 			.name = kind_names[kind],
 			.count = edge_tally_total(tally, (enum profile_edge_kind)kind),
@@ -95,7 +96,7 @@ struct report edge_listing_report(struct edge_listing *listing, const struct edg
 	return (struct report){
 		.totals_of = "edges of kind",
 		.totals = listing->totals,
-		.total_count = PROFILE_EDGE_KINDS,
+		.total_count = PROFILE_EDGE_NO_EDGE,
 		.table =
 			{
 				.columns = columns,

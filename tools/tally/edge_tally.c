@@ -33,7 +33,7 @@ struct edge_tally {
 	struct tally_image *images; /* ascending by id */
 	size_t image_count;
 	size_t image_capacity;
-	uint64_t totals[PROFILE_EDGE_KINDS];
+	uint64_t totals[PROFILE_EDGE_NO_EDGE];
 };
 
 CLEANUP_DEFINE(edge_tally, struct edge_tally *, edge_tally_destroy)
@@ -67,6 +67,8 @@ static int take_edges(void *context, const struct profile_edges *edges)
 {
 	struct edge_tally *tally = context;
 
+	if (edges->kind >= PROFILE_EDGE_NO_EDGE)
+		return 0;
 	if (array_reserve(&tally->entries, &tally->capacity, tally->count + edges->count,
 			  sizeof(*tally->entries)) < 0)
 		return -ENOMEM;

@@ -24,6 +24,8 @@ struct {
 /* Snapshots that the ring had no room for. */
 __u64 missed = 0;
 
+struct branch_window windows[BRANCH_LINKS * BRANCH_WINDOWS] = {};
+
 #if defined(__TARGET_ARCH_x86)
 
 struct thread_struct {
@@ -47,6 +49,43 @@ struct sample_context {
 static inline __attribute__((always_inline)) int is_user(const struct sample_context *context)
 {
 	return context->cs == CS_USER_64;
+}
+
+/* Whether a conditional jump with these flags is taken: its last bit turns the others round. */
+static inline __attribute__((always_inline)) int is_taken(const struct sample_context *context,
+							  __u32 condition)
+{
+	int carry = context->flags & 1, parity = context->flags >> 2 & 1,
+	    zero = context->flags >> 6 & 1, sign = context->flags >> 7 & 1,
+	    overflow = context->flags >> 11 & 1;
+	int holds;
+
+	switch (condition >> 1) {
+	case 0:
+		holds = overflow;
+		break;
+	case 1:
+		holds = carry;
+		break;
+	case 2:
+		holds = zero;
+		break;
+	case 3:
+		holds = carry | zero;
+		break;
+	case 4:
+		holds = sign;
+		break;
+	case 5:
+		holds = parity;
+		break;
+	case 6:
+		holds = sign ^ overflow;
+		break;
+	default:
+		holds = (sign ^ overflow) | zero;
+	}
+	return (holds ^ condition) & 1;
 }
 
 /*
@@ -98,6 +137,15 @@ static inline __attribute__((always_inline)) int is_user(const struct sample_con
 	return (context->pstate & PSTATE_MODE) == 0;
 }
 
+/* Nobody asks. */
+static inline __attribute__((always_inline)) int is_taken(const struct sample_context *context,
+							  __u32 condition)
+{
+	(void)context;
+	(void)condition;
+	return 0;
+}
+
 static inline __attribute__((always_inline)) void
 take_registers(struct branch_snapshot *snapshot, const struct sample_context *context)
 {
@@ -145,23 +193,18 @@ static inline __attribute__((always_inline)) void take_memory(struct branch_snap
 	snapshot->pieces = n;
 }
 
-/* Return: 1: the kernel goes on with the event's record. */
-SEC("perf_event")
-int branch_snapshot(struct sample_context *context)
+static __attribute__((noinline)) void take(struct sample_context *context, __u32 probe)
 {
 	struct branch_snapshot *snapshot;
 
-	if (!is_user(context))
-		return 1;
-	if (branch_every > 1 && bpf_get_prandom_u32() % branch_every != 0)
-		return 1;
 	snapshot = bpf_ringbuf_reserve(&snapshots, sizeof(*snapshot), 0);
 	if (snapshot == 0) {
 		__sync_fetch_and_add(&missed, 1);
-		return 1;
+		return;
 	}
 	snapshot->pid = bpf_get_current_pid_tgid() >> 32;
 	snapshot->cpu = bpf_get_smp_processor_id();
+	snapshot->probe = probe;
 	snapshot->time_ns = bpf_ktime_get_ns();
 	take_registers(snapshot, context);
 	take_memory(snapshot);
@@ -169,5 +212,33 @@ int branch_snapshot(struct sample_context *context)
 						     bpf_ringbuf_query(&snapshots, BPF_RB_RING_SIZE)
 					     ? BPF_RB_FORCE_WAKEUP
 					     : BPF_RB_NO_WAKEUP);
+}
+
+/* At samples. Return, as below: 1: the kernel goes on with the event's record. */
+SEC("perf_event")
+int branch_snapshot(struct sample_context *context)
+{
+	if (is_user(context) && (branch_every <= 1 || bpf_get_prandom_u32() % branch_every == 0))
+		take(context, 0);
 	return 1;
+}
+
+/*
+ * At a probed branch, whose cookie says which window is its own. Return: 0: the kernel makes
+ * no record of it.
+ */
+SEC("uprobe")
+int branch_probe(struct sample_context *context)
+{
+	__u64 number = bpf_get_attach_cookie(context);
+	struct branch_window *window;
+
+	if (number >= BRANCH_LINKS * BRANCH_WINDOWS)
+		return 0;
+	window = &windows[number];
+	if (window->condition < WINDOW_SNAPSHOTS)
+		__sync_fetch_and_add(&window->counts[is_taken(context, window->condition)], 1);
+	else if (__sync_fetch_and_add(&window->counts[0], 1) < WINDOW_SNAPSHOTS_MAX)
+		take(context, 1);
+	return 0;
 }

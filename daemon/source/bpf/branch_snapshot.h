@@ -26,6 +26,25 @@
 /* What is below a pointer is looked at less often than what is above it. */
 #define SNAPSHOT_BELOW 32
 
+/* Links of probes that there may be at a time, and branches in each. */
+#define BRANCH_LINKS 4
+#define BRANCH_WINDOWS 16
+/* A window's condition that is none: leave snapshots, at most so many. */
+#define WINDOW_SNAPSHOTS 16
+#define WINDOW_SNAPSHOTS_MAX 64
+
+/**
+ * struct branch_window - what a probe of a branch counts (daemon/source/branch_probe.h)
+ * @condition: x86-64: of a conditional jump, as it encodes it; or WINDOW_SNAPSHOTS
+ * @counts:    of a conditional jump: executions that did not take it, and that did; else
+ *             of all in the first
+ */
+struct branch_window {
+	__u64 counts[2];
+	__u32 condition;
+	__u32 unused;
+};
+
 /** struct branch_piece - memory; @address 0: none */
 struct branch_piece {
 	__u64 address;
@@ -33,9 +52,10 @@ struct branch_piece {
 };
 
 /**
- * struct branch_snapshot - of a sample of 64-bit user code
+ * struct branch_snapshot - of a sample of 64-bit user code, or of a probe there
  * @pid:     process
  * @cpu:     where it was
+ * @probe:   1: a probe at @pc was reached (struct branch_window); 0: a sample
  * @time_ns: CLOCK_MONOTONIC
  * @registers: in the order of struct interpret_state; @flags likewise
  * @known:   a mask of @registers
@@ -44,6 +64,8 @@ struct branch_piece {
 struct branch_snapshot {
 	__u32 pid;
 	__u32 cpu;
+	__u32 probe;
+	__u32 unused;
 	__u64 time_ns;
 	__u64 pc;
 	__u64 flags;

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/source/branch_probe.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/bpf.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "kmod/core/x86_insn.h"
+#include "lib/cleanup.h"
+
+#define PATH_BYTES 4096
+
+#if defined(__x86_64__)
+#define IS_KNOWN_MACHINE true
+#else
+#define IS_KNOWN_MACHINE false
+#endif
+
+/* Of union bpf_attr, but later than Debian 12's headers. */
+struct link_create {
+	uint32_t program_fd;
+	uint32_t target_fd;
+	uint32_t attach_type;
+	uint32_t flags;
+	uint64_t path;
+	uint64_t offsets;
+	uint64_t counter_offsets;
+	uint64_t cookies;
+	uint32_t count;
+	uint32_t probe_flags;
+	uint32_t pid;
+	uint32_t unused;
+};
+
+/* struct mapping - a file's code in a process: [@start, @end) is at @offset */
+struct mapping {
+	uint64_t start;
+	uint64_t end;
+	uint64_t offset;
+	char path[PATH_BYTES];
+};
+
+/*
+ * Which condition a branch depends on, as the processor numbers them. Only conditional
+ * ones that look at the flags: the kernel steps over the others, which is dear.
+ */
+static int condition_of(const struct x86_insn *insn)
+{
+	if (insn->encoding != X86_LEGACY || (insn->prefixes & X86_OPERAND_SIZE) != 0)
+		return -1;
+	if ((insn->map == 0 && (insn->opcode & 0xf0) == 0x70) ||
+	    (insn->map == 1 && (insn->opcode & 0xf0) == 0x80))
+		return insn->opcode & 15;
+	return -1;
+}
+
+/* ret; jmp and call by a register or by memory */
+static bool is_indirect(const struct x86_insn *insn)
+{
+	if (insn->encoding != X86_LEGACY || insn->map != 0)
+		return false;
+	return insn->opcode == 0xc3 || insn->opcode == 0xc2 ||
+	       (insn->opcode == 0xff && ((insn->reg & 7) == 2 || (insn->reg & 7) == 4));
+}
+
+/* Where one branch takes the time of fifteen others, these get none. */
+static bool is_dear(const struct branch_window *window)
+{
+	return window->condition == WINDOW_SNAPSHOTS;
+}
+
+/* What there is of an instruction in its page: rarely it goes on in the next one. */
+static ssize_t code_read(uint32_t pid, uint64_t address, uint8_t *code, size_t bytes)
+{
+	size_t page = 4096 - address % 4096;
+	struct iovec here = {.iov_base = code, .iov_len = bytes < page ? bytes : page};
+	struct iovec there = {.iov_base = (void *)(uintptr_t)address, .iov_len = here.iov_len};
+
+	return process_vm_readv((pid_t)pid, &here, 1, &there, 1, 0);
+}
+
+static int branch_decode(struct branch_probe *probe, struct branch_window *window)
+{
+	struct x86_insn insn;
+	uint8_t code[15];
+	ssize_t bytes = code_read(probe->pid, probe->address, code, sizeof(code));
+	int condition;
+
+	if (bytes <= 0 || x86_insn_decode(&insn, code, (uint32_t)bytes) < 0)
+		return -EINVAL;
+	condition = condition_of(&insn);
+	if (condition < 0 && !is_indirect(&insn))
+		return -EINVAL;
+	memset(probe->ways, 0, sizeof(probe->ways));
+	if (condition >= 0) {
+		probe->ways[0] = probe->address + insn.length;
+		probe->ways[1] = probe->ways[0] + insn.immediate;
+	}
+	window->condition = condition >= 0 ? (uint32_t)condition : WINDOW_SNAPSHOTS;
+	return 0;
+}
+
+static bool line_take(struct mapping *mapping, const char *line, uint32_t pid, uint64_t address)
+{
+	uint64_t inode;
+	char perms[5];
+	int name = 0, length;
+
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*x:%*x %" SCNu64 " %n",
+		   &mapping->start, &mapping->end, perms, &mapping->offset, &inode, &name) != 5 ||
+	    address < mapping->start || address >= mapping->end)
+		return false;
+	if (perms[2] != 'x' || inode == 0 || name == 0 || line[name] != '/')
+		return false;
+	length = snprintf(mapping->path, PATH_BYTES, "/proc/%" PRIu32 "/root%.*s", pid,
+			  (int)strcspn(line + name, "\n"), line + name);
+	return length < PATH_BYTES;
+}
+
+/* What an address is mapped from. Files that were replaced are not found by their names. */
+static int mapping_find(struct mapping *mapping, uint32_t pid, uint64_t address)
+{
+	_cleanup_free_ char *line = NULL;
+	_cleanup_file_ FILE *maps = NULL;
+	size_t capacity = 0;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/maps", pid);
+	maps = fopen(path, "re");
+	if (maps == NULL)
+		return -ESRCH;
+	while (getline(&line, &capacity, maps) >= 0) {
+		if (line_take(mapping, line, pid, address))
+			return 0;
+	}
+	return -EINVAL;
+}
+
+/* struct places - offsets in the file, and the numbers of their windows */
+struct places {
+	uint64_t offsets[BRANCH_WINDOWS];
+	uint64_t cookies[BRANCH_WINDOWS];
+	size_t count;
+};
+
+static int link_create(const struct mapping *mapping, const struct places *places, uint32_t pid,
+		       int program_fd)
+{
+	struct link_create attr = {
+		.program_fd = (uint32_t)program_fd,
+		.attach_type = BRANCH_PROBE_ATTACH_TYPE,
+		.path = (uintptr_t)mapping->path,
+		.offsets = (uintptr_t)places->offsets,
+		.cookies = (uintptr_t)places->cookies,
+		.count = (uint32_t)places->count,
+		.pid = pid,
+	};
+	int fd = (int)syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
+
+	return fd < 0 ? -errno : fd;
+}
+
+int branch_probe_open(struct branch_probe *probes, size_t *count,
+		      const struct branch_probe_link *link)
+{
+	_cleanup_free_ struct mapping *mapping = calloc(1, sizeof(*mapping));
+	struct branch_window *windows = &link->windows[link->first];
+	struct places places = {.count = 0};
+	size_t all = *count;
+	int rc;
+
+	if (!IS_KNOWN_MACHINE)
+		return -ENOTSUP;
+	if (mapping == NULL)
+		return -ENOMEM;
+	*count = 0;
+	rc = mapping_find(mapping, probes[0].pid, probes[0].address);
+	if (rc < 0)
+		return rc;
+	memset(windows, 0, BRANCH_WINDOWS * sizeof(*windows));
+	for (size_t i = 0; i < all; i++) {
+		size_t n = places.count;
+
+		if (probes[i].address < mapping->start || probes[i].address >= mapping->end ||
+		    branch_decode(&probes[i], &windows[n]) < 0 ||
+		    is_dear(&windows[n]) != is_dear(&windows[0]))
+			continue;
+		places.offsets[n] = probes[i].address - mapping->start + mapping->offset;
+		places.cookies[n] = link->first + n;
+		probes[places.count++] = probes[i];
+	}
+	*count = places.count;
+	return places.count > 0 ? link_create(mapping, &places, probes[0].pid, link->program_fd)
+				: -EINVAL;
+}

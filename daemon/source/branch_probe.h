@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Probes at some branches of a process, for a moment: which ways did they go?
+ *
+ * The kernel puts breakpoints (uprobes) into the process' copy of the code, and runs a BPF
+ * program (daemon/source/bpf/branch_snapshot.bpf.c) whenever one is reached, in any of the
+ * process' threads. Of conditional branches that counts both ways itself; of others it
+ * leaves snapshots, the first few each time. Conditional branches the kernel then carries
+ * out by itself: about a microsecond. Others are stepped over: 15.
+ *
+ * (Debug registers would be simpler. But a hypervisor may lose DR6 between the exception
+ * and its handler, as Linux' did up to 2025, and then the process gets a SIGTRAP: one hit in
+ * 20,000 on a virtual machine that we tried. And perf's events for uprobes stay in the code
+ * for another tenth of a second when they are closed.)
+ *
+ * One link holds all (BPF_TRACE_UPROBE_MULTI, Linux 6.6 and later). Opening takes some ten
+ * milliseconds and closing a hundred, nearly all of which is waiting for other CPUs (RCU):
+ * before the breakpoints are there, and after they have gone.
+ */
+#ifndef DCPI_BRANCH_PROBE_H
+#define DCPI_BRANCH_PROBE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "daemon/source/bpf/branch_snapshot.h"
+
+/* BPF_TRACE_UPROBE_MULTI of enum bpf_attach_type, which Debian 12's headers don't have. */
+#define BRANCH_PROBE_ATTACH_TYPE 48
+
+/**
+ * struct branch_probe - a branch
+ * @ways: of a conditional branch: where it leads to if it is not taken, and if it is; of
+ *        others 0
+ */
+struct branch_probe {
+	uint32_t pid;
+	uint64_t address;
+	uint64_t ways[2];
+};
+
+/**
+ * struct branch_probe_link - what a link of probes is made with
+ * @program_fd: what runs at hits
+ * @windows:    of that program, all of them
+ * @first:      the first of BRANCH_WINDOWS that are this link's
+ */
+struct branch_probe_link {
+	int program_fd;
+	struct branch_window *windows;
+	size_t first;
+};
+
+/**
+ * branch_probe_open() - probe some branches
+ * @probes:     of one process, at most BRANCH_WINDOWS; of those that can be probed
+ *              beside the first one (in its file, of its kind) @ways are filled in, and the
+ *              others removed
+ * @count:      in: how many; out: those that are left
+ * @link:       whose windows count, in the order of @probes
+ *
+ * Return: a descriptor to be closed: that removes them; -EINVAL there is none to probe, or
+ * the kernel knows no such links; -ENOTSUP on other machines than x86-64; else -errno of
+ * the kernel (-ESRCH: no such process).
+ */
+int branch_probe_open(struct branch_probe *probes, size_t *count,
+		      const struct branch_probe_link *link);
+
+#endif

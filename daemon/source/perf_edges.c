@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/source/perf_edges.h"
+
+#include "daemon/source/branch_probes.h"
+#include "daemon/source/branch_snapshots.h"
+#include "daemon/source/perf_slot.h"
+#include "lib/clock.h"
+#include "lib/wake_set.h"
+
+/* Of the branches that follow a sample so many may be probed. */
+#define OFFERED_MAX 3
+
+/* What one drain carries along. */
+struct drain {
+	struct perf_edges *edges;
+	uint64_t until_ns;
+	const struct perf_edges_sink *sink;
+};
+
+/* No probes are no error: they add to what samples tell. */
+static void probes_open(struct perf_edges *edges)
+{
+	struct branch_window *windows;
+	int program_fd = branch_snapshots_probe(edges->snapshots, &windows);
+
+	if (edges->config->probe_permille > 0)
+		branch_probes_open(&edges->probes, program_fd, windows,
+				   edges->config->probe_permille, NULL);
+}
+
+int perf_edges_open(struct perf_edges *edges, const struct source_config *config,
+		    struct wake_set *wakes, struct error *err)
+{
+	edges->config = config;
+	if (config->branch_every == 0 ||
+	    branch_snapshots_open(&edges->snapshots, config->branch_every, NULL) < 0)
+		return 0;
+	probes_open(edges);
+	return wake_set_add(wakes, branch_snapshots_fd(edges->snapshots), "snapshots", err);
+}
+
+void perf_edges_close(struct perf_edges *edges)
+{
+	branch_probes_close(edges->probes);
+	branch_snapshots_close(edges->snapshots);
+	perf_branch_deinit(&edges->branch);
+	edges->probes = NULL;
+	edges->snapshots = NULL;
+}
+
+int perf_edges_program(const struct perf_edges *edges)
+{
+	return edges->snapshots != NULL ? branch_snapshots_program(edges->snapshots) : 0;
+}
+
+uint64_t perf_edges_registers(const struct perf_edges *edges)
+{
+	return edges->config->branch_every > 0 && edges->snapshots == NULL ? perf_branch_registers()
+									   : 0;
+}
+
+/* What a process was before an exec is not there any more to be read. */
+static bool is_present(const struct source_config *config, uint32_t pid, uint32_t generation)
+{
+	return config->generation(config->context, pid, UINT64_MAX) == generation;
+}
+
+/* Of a sample one of the branches that it leads to, whether or not their ways are known. */
+static void probe_offer(struct perf_edges *edges, uint32_t pid, const struct interpret_edge *path,
+			uint32_t count, uint64_t stuck)
+{
+	uint32_t known = count < OFFERED_MAX ? count : OFFERED_MAX;
+	uint32_t all = known + (stuck != 0 && known == count), n;
+
+	if (edges->probes == NULL || all == 0)
+		return;
+	n = edges->offers++ % all;
+	branch_probes_offer(edges->probes, pid, n < known ? path[n].from : stuck);
+}
+
+/* The process may have been another before: what is known of its time goes with it. */
+static void probed_take(void *context, const struct branch_probe_result *result)
+{
+	const struct drain *drain = context;
+	const struct source_config *config = drain->edges->config;
+	uint32_t generation = config->generation(config->context, result->pid, result->time_ns);
+	struct source_edge edge = {.from = result->from, .to = result->to};
+
+	if (result->event == SOURCE_EVENT_PROBE)
+		drain->edges->probed += result->count;
+	for (uint64_t left = result->count, part; left > 0; left -= part) {
+		part = left < DCPI_COUNT_MAX ? left : DCPI_COUNT_MAX;
+		edge.tag = dcpi_tag(result->pid, generation, result->event) + part;
+		drain->sink->probed(drain->sink->context, &edge);
+	}
+}
+
+/* A branch whose ways the BPF program cannot tell by itself. */
+static void probed_follow(struct drain *drain, const struct branch_snapshot *snapshot,
+			  const struct interpret_edge *path, uint32_t count)
+{
+	const struct branch_probe_result result = {
+		.pid = snapshot->pid,
+		.event = SOURCE_EVENT_PROBE,
+		.from = snapshot->pc,
+		.to = count > 0 ? path[0].to : 0,
+		.count = 1,
+		.time_ns = snapshot->time_ns,
+	};
+
+	if (drain->edges->probes == NULL || count == 0 || path[0].from != snapshot->pc)
+		return;
+	branch_probes_seen(drain->edges->probes, result.pid, result.from, result.to);
+	probed_take(drain, &result);
+}
+
+static void snapshot_take(void *context, const struct branch_snapshot *snapshot)
+{
+	struct drain *drain = context;
+	struct perf_edges *edges = drain->edges;
+	const struct source_config *config = edges->config;
+	struct interpret_edge path[PERF_BRANCH_EDGES];
+	uint32_t generation, count;
+	uint64_t stuck;
+
+	if (snapshot->time_ns > drain->until_ns)
+		return;
+	generation = config->generation(config->context, snapshot->pid, snapshot->time_ns);
+	if (!is_present(config, snapshot->pid, generation))
+		return;
+	count = perf_branch_follow(&edges->branch, snapshot, path, &stuck);
+	if (snapshot->probe != 0) {
+		probed_follow(drain, snapshot, path, count);
+		return;
+	}
+	probe_offer(edges, snapshot->pid, path, count, stuck);
+	drain->sink->behind(drain->sink->context, snapshot->cpu, path, count,
+			    dcpi_tag(snapshot->pid, generation, DCPI_EVENT_BRANCH));
+}
+
+void perf_edges_drain(struct perf_edges *edges, uint64_t until_ns,
+		      const struct perf_edges_sink *sink)
+{
+	struct drain drain = {edges, until_ns, sink};
+
+	perf_branch_refresh(&edges->branch);
+	if (edges->snapshots != NULL)
+		branch_snapshots_drain(edges->snapshots, snapshot_take, &drain);
+	if (edges->probes != NULL)
+		branch_probes_drain(edges->probes, probed_take, &drain);
+}
+
+void perf_edges_record(struct perf_edges *edges, uint32_t cpu, const struct perf_sample *sample,
+		       uint32_t generation, const struct perf_edges_sink *sink)
+{
+	struct interpret_edge path[PERF_BRANCH_EDGES];
+	uint32_t count;
+
+	if (edges->config->branch_every == 0 || edges->snapshots != NULL || edges->wait-- > 0)
+		return;
+	edges->wait = edges->config->branch_every - 1;
+	if (!is_present(edges->config, sample->pid, generation))
+		return;
+	count = perf_branch_find(&edges->branch, sample, path);
+	sink->behind(sink->context, cpu, path, count,
+		     dcpi_tag(sample->pid, generation, DCPI_EVENT_BRANCH));
+}
+
+void perf_edges_tell(const struct perf_edges *edges, source_counter_fn visit, void *context)
+{
+	struct branch_probes_stats stats;
+
+	if (edges->config->branch_every == 0)
+		return;
+	visit(context, "stat", "branches_tried", edges->branch.tried);
+	visit(context, "stat", "branches_found", edges->branch.found);
+	visit(context, "stat", "edges", edges->branch.edges);
+	if (edges->snapshots != NULL)
+		visit(context, "stat", "snapshots_missed",
+		      branch_snapshots_missed(edges->snapshots));
+	if (edges->probes == NULL)
+		return;
+	branch_probes_stats(edges->probes, &stats);
+	visit(context, "stat", "probes", stats.opened);
+	visit(context, "stat", "probes_refused", stats.refused);
+	visit(context, "stat", "probe_ms", stats.window_ns / NS_PER_MS);
+	visit(context, "stat", "edges_probed", edges->probed);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The edges of the perf source: all ways in which it finds them, as one.
+ *
+ * From snapshots (branch_snapshots.h) where the kernel takes the BPF program that makes
+ * them, else from registers in the samples' records (perf_branch.h); and, with snapshots,
+ * by probes of branches that samples lead to (branch_probes.h).
+ */
+#ifndef DCPI_PERF_EDGES_H
+#define DCPI_PERF_EDGES_H
+
+#include <stdint.h>
+
+#include "daemon/source/perf_branch.h"
+#include "daemon/source/source.h"
+
+struct branch_probes;
+struct branch_snapshots;
+struct error;
+struct perf_sample;
+struct wake_set;
+
+/**
+ * struct perf_edges - fields are private
+ * @config:    the source's; stays its own
+ * @snapshots: NULL: from records, and without probes
+ * @probes:    NULL: none
+ * @wait:      samples up to the next whose record is interpreted
+ * @offers:    samples whose branches were offered to be probed
+ * @probed:    edges that probes saw
+ */
+struct perf_edges {
+	const struct source_config *config;
+	struct perf_branch branch;
+	struct branch_snapshots *snapshots;
+	struct branch_probes *probes;
+	uint32_t wait;
+	uint32_t offers;
+	uint64_t probed;
+};
+
+/**
+ * perf_edges_open() - with what the kernel allows; nothing without @config->branch_every
+ * @edges: zeroes
+ * @wakes: is told of snapshots
+ *
+ * Return: 0, or the error of @wakes.
+ */
+int perf_edges_open(struct perf_edges *edges, const struct source_config *config,
+		    struct wake_set *wakes, struct error *err);
+
+/** perf_edges_close() - zeroes are fine, too. */
+void perf_edges_close(struct perf_edges *edges);
+
+/** perf_edges_program() - the BPF program to run at samples; 0: none */
+int perf_edges_program(const struct perf_edges *edges);
+
+/** perf_edges_registers() - what records are to bring, as perf_slot_config.registers */
+uint64_t perf_edges_registers(const struct perf_edges *edges);
+
+/**
+ * struct perf_edges_sink - who takes edges
+ * @behind: those that a sample on a CPU leads to
+ * @probed: one that a probe saw
+ * @context: for both
+ */
+struct perf_edges_sink {
+	void (*behind)(void *context, uint32_t cpu, const struct interpret_edge *edges,
+		       uint32_t count, uint64_t tag);
+	void (*probed)(void *context, const struct source_edge *edge);
+	void *context;
+};
+
+/**
+ * perf_edges_drain() - hand over what snapshots and probes tell; first of all in a drain
+ * @until_ns: later snapshots are of processes that may not be known yet: they are dropped
+ */
+void perf_edges_drain(struct perf_edges *edges, uint64_t until_ns,
+		      const struct perf_edges_sink *sink);
+
+/**
+ * perf_edges_record() - hand over those behind a sample in user space, from its record
+ * @generation: of its process
+ */
+void perf_edges_record(struct perf_edges *edges, uint32_t cpu, const struct perf_sample *sample,
+		       uint32_t generation, const struct perf_edges_sink *sink);
+
+/** perf_edges_tell() - its counters, as source_ops.counters has them */
+void perf_edges_tell(const struct perf_edges *edges, source_counter_fn visit, void *context);
+
+#endif

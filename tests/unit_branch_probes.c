@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Probes of branches, in a process whose branches go known ways. Where the kernel has no
+ * such probes, or does not let us, all that is offered is refused, and that is tested.
+ */
+#include "tests/unit.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "daemon/source/branch_probes.h"
+#include "daemon/source/branch_snapshots.h"
+#include "daemon/source/source.h"
+#include "lib/clock.h"
+
+#define WAIT_NS (20 * NS_PER_SECOND)
+#define ENOUGH 2000
+
+/*
+ * One turn of the child: the first branch is taken in one turn of four, the second never,
+ * the third by its condition of signed numbers in one of eight; then a call, and its return.
+ */
+void turn(uint64_t number);
+extern const char branch_quarter[], branch_never[], branch_signed[], branch_return[], no_branch[];
+__asm__(".text\n"
+	".globl turn, branch_quarter, branch_never, branch_signed, branch_return, no_branch\n"
+	".type turn, @function\n"
+	"turn:\n"
+	"	mov %rdi, %rax\n"
+	"	and $7, %eax\n"
+	"no_branch:\n"
+	"	test $3, %dil\n"
+	"branch_quarter:\n"
+	"	jz 1f\n"
+	"	nop\n"
+	"1:	cmp $8, %eax\n"
+	"branch_never:\n"
+	"	jae 2f\n"
+	"	lea -1(%rax), %ecx\n"
+	"	test %ecx, %ecx\n"
+	"branch_signed:\n"
+	"	.byte 0x0f, 0x8c, 1, 0, 0, 0 # jl 2f, with four bytes\n"
+	"	nop\n"
+	"2:\n"
+	"branch_return:\n"
+	"	ret\n"
+	".size turn, . - turn\n");
+
+struct scene {
+	struct branch_snapshots *snapshots;
+	struct branch_probes *probes;
+	volatile uint64_t *turns;
+	pid_t child;
+	uint64_t returns;
+	bool returns_elsewhere;
+};
+
+static _Noreturn void child_run(volatile uint64_t *turns)
+{
+	for (uint64_t i = 0;; i++) {
+		turn(i);
+		*turns = i;
+	}
+}
+
+static int set_up(void **state)
+{
+	struct scene *scene = calloc(1, sizeof(*scene));
+	struct branch_window *windows;
+	void *shared;
+	int program;
+
+	assert_non_null(scene);
+	*state = scene;
+	shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	assert_ptr_not_equal(shared, MAP_FAILED);
+	scene->turns = shared;
+	if (branch_snapshots_open(&scene->snapshots, 1, NULL) < 0)
+		return 0;
+	program = branch_snapshots_probe(scene->snapshots, &windows);
+	scene->child = fork();
+	if (scene->child == 0)
+		child_run(scene->turns);
+	return branch_probes_open(&scene->probes, program, windows, 100, NULL);
+}
+
+static int tear_down(void **state)
+{
+	struct scene *scene = *state;
+
+	branch_probes_close(scene->probes);
+	branch_snapshots_close(scene->snapshots);
+	if (scene->child > 0) {
+		kill(scene->child, SIGKILL);
+		waitpid(scene->child, NULL, 0);
+	}
+	munmap((void *)(uintptr_t)scene->turns, 4096);
+	free(scene);
+	return 0;
+}
+
+/* struct seen - how often a branch went each way */
+struct seen {
+	const char *address;
+	uint64_t ways[2];
+	bool elsewhere;
+};
+
+struct collection {
+	struct seen *seen;
+	size_t count;
+	pid_t pid;
+	uint64_t beside[2];
+	uint64_t windows;
+	uint64_t moments;
+	uint64_t squares;
+};
+
+static size_t number_of(const struct collection *collection, uint64_t address)
+{
+	size_t i = 0;
+
+	while (i < collection->count && (uintptr_t)collection->seen[i].address != address)
+		i++;
+	assert_true(i < collection->count);
+	return i;
+}
+
+/* All branches are executed once a turn: those of two that are probed together, as often. */
+static void take_beside(struct collection *collection, const struct branch_probe_result *result)
+{
+	size_t from = number_of(collection, result->from), to = number_of(collection, result->to);
+
+	assert_true(from != to);
+	collection->beside[from < to] += result->count;
+}
+
+static void take(void *context, const struct branch_probe_result *result)
+{
+	struct collection *collection = context;
+
+	assert_int_equal(result->pid, collection->pid);
+	assert_true(result->count > 0);
+	if (result->event == SOURCE_EVENT_BESIDE && result->from != result->to)
+		take_beside(collection, result);
+	else if (result->event == SOURCE_EVENT_BESIDE)
+		collection->windows++;
+	if (result->event == SOURCE_EVENT_MOMENT)
+		collection->moments += result->count;
+	if (result->event != SOURCE_EVENT_PROBE)
+		return;
+	collection->squares += result->count * result->count;
+	assert_true(result->time_ns <= clock_monotonic_ns());
+	for (size_t i = 0; i < collection->count; i++) {
+		struct seen *seen = &collection->seen[i];
+		uint64_t next = (uintptr_t)seen->address + (*seen->address == 0x0f ? 6 : 2);
+
+		if (result->from != (uintptr_t)seen->address)
+			continue;
+		if (result->to == next)
+			seen->ways[0] += result->count;
+		else if (result->to == next + 1 || result->to == (uintptr_t)branch_return)
+			seen->ways[1] += result->count;
+		else
+			seen->elsewhere = true;
+	}
+}
+
+static void take_return(void *context, const struct branch_snapshot *snapshot)
+{
+	struct scene *scene = context;
+
+	if (snapshot->probe == 0)
+		return;
+	if (snapshot->pc != (uintptr_t)branch_return || snapshot->pid != (uint32_t)scene->child)
+		scene->returns_elsewhere = true;
+	scene->returns++;
+}
+
+static void take_none(void *context, const struct branch_probe_result *result)
+{
+	(void)context;
+	(void)result;
+}
+
+static uint64_t refused(struct scene *scene)
+{
+	struct branch_probes_stats stats;
+
+	branch_probes_stats(scene->probes, &stats);
+	return stats.refused;
+}
+
+static bool can_probe(struct scene *scene)
+{
+	struct branch_probes_stats stats;
+	uint64_t until = clock_monotonic_ns() + WAIT_NS;
+
+	if (scene->probes == NULL)
+		return false;
+	do {
+		branch_probes_offer(scene->probes, (uint32_t)scene->child,
+				    (uintptr_t)branch_quarter);
+		branch_probes_drain(scene->probes, take_none, NULL);
+		usleep(1000);
+		branch_probes_stats(scene->probes, &stats);
+	} while (stats.opened + stats.refused == 0 && clock_monotonic_ns() < until);
+	assert_true(stats.opened + stats.refused > 0);
+	return stats.opened > 0;
+}
+
+/* The ways that branches went, from probes that came and went: a window may cut a turn off. */
+static void all_executions_count(void **state)
+{
+	struct scene *scene = *state;
+	struct seen seen[] = {
+		{.address = branch_quarter}, {.address = branch_never}, {.address = branch_signed}};
+	struct collection collection = {.seen = seen, .count = 3, .pid = scene->child};
+	uint64_t until = clock_monotonic_ns() + WAIT_NS;
+
+	if (!can_probe(scene)) {
+		print_message("# no probes here\n");
+		return;
+	}
+	do {
+		for (size_t i = 0; i < 3; i++)
+			branch_probes_offer(scene->probes, (uint32_t)scene->child,
+					    (uintptr_t)seen[i].address);
+		usleep(1000);
+		branch_probes_drain(scene->probes, take, &collection);
+	} while ((seen[0].ways[0] < ENOUGH || seen[1].ways[0] < ENOUGH ||
+		  seen[2].ways[0] < ENOUGH || collection.beside[0] < ENOUGH) &&
+		 clock_monotonic_ns() < until);
+	for (size_t i = 0; i < 3; i++) {
+		assert_false(seen[i].elsewhere);
+		assert_true(seen[i].ways[0] >= ENOUGH);
+	}
+	assert_true(seen[0].ways[1] * 3 > seen[0].ways[0] * 9 / 10);
+	assert_true(seen[0].ways[1] * 3 < seen[0].ways[0] * 11 / 10);
+	assert_int_equal(seen[1].ways[1], 0);
+	assert_true(seen[2].ways[1] * 7 > seen[2].ways[0] * 9 / 10);
+	assert_true(seen[2].ways[1] * 7 < seen[2].ways[0] * 11 / 10);
+	assert_true(collection.windows >= 3);
+	assert_true(collection.moments > collection.squares);
+	assert_true(collection.beside[0] >= ENOUGH);
+	assert_true(collection.beside[1] > collection.beside[0] * 9 / 10);
+	assert_true(collection.beside[1] < collection.beside[0] * 11 / 10);
+}
+
+static void returns_leave_snapshots(void **state)
+{
+	struct scene *scene = *state;
+	uint64_t until = clock_monotonic_ns() + WAIT_NS;
+
+	if (!can_probe(scene))
+		return;
+	do {
+		branch_probes_offer(scene->probes, (uint32_t)scene->child,
+				    (uintptr_t)branch_return);
+		usleep(1000);
+		branch_snapshots_drain(scene->snapshots, take_return, scene);
+		branch_probes_drain(scene->probes, take_none, NULL);
+	} while (scene->returns == 0 && clock_monotonic_ns() < until);
+	assert_true(scene->returns > 0);
+	assert_false(scene->returns_elsewhere);
+}
+
+/* What is no branch, nowhere, in no file, or of nobody. */
+static void the_rest_is_refused(void **state)
+{
+	struct scene *scene = *state;
+	uint64_t heap = (uintptr_t)scene, before, until = clock_monotonic_ns() + WAIT_NS;
+	const struct {
+		pid_t pid;
+		uint64_t address;
+	} cases[] = {
+		{scene->child, (uintptr_t)no_branch},	 {scene->child, heap},
+		{scene->child, (uintptr_t)scene->turns}, {scene->child, 16},
+		{scene->child, UINT64_MAX / 4},		 {0x3fffff, (uintptr_t)branch_never},
+	};
+
+	if (scene->probes == NULL)
+		return;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		before = refused(scene);
+		branch_probes_offer(scene->probes, (uint32_t)cases[i].pid, cases[i].address);
+		branch_probes_drain(scene->probes, take_none, NULL);
+		while (cases[i].address >> 47 == 0 && refused(scene) == before &&
+		       clock_monotonic_ns() < until)
+			usleep(1000);
+		assert_int_equal(refused(scene), before + (cases[i].address >> 47 == 0));
+	}
+}
+
+/* Nothing of it stays: the code is what it was, and the process goes on. */
+static void the_process_is_as_it_was(void **state)
+{
+	struct scene *scene = *state;
+	uint8_t now[64];
+	struct iovec here = {.iov_base = now, .iov_len = sizeof(now)};
+	struct iovec there = {.iov_base = (void *)(uintptr_t)turn, .iov_len = sizeof(now)};
+	uint64_t turns, until = clock_monotonic_ns() + WAIT_NS;
+
+	if (!can_probe(scene))
+		return;
+	branch_probes_close(scene->probes);
+	scene->probes = NULL;
+	assert_int_equal(process_vm_readv(scene->child, &here, 1, &there, 1, 0), sizeof(now));
+	assert_memory_equal(now, (const void *)(uintptr_t)turn, sizeof(now));
+	turns = *scene->turns;
+	while (*scene->turns < turns + 1000 && clock_monotonic_ns() < until)
+		usleep(1000);
+	assert_true(*scene->turns >= turns + 1000);
+	assert_int_equal(waitpid(scene->child, NULL, WNOHANG), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(all_executions_count, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(returns_leave_snapshots, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_rest_is_refused, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_process_is_as_it_was, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
