@@ -117,7 +117,7 @@ static void add_seen(struct image_evidence *evidence, const struct branch_count 
 		     struct slice slice)
 {
 	for (size_t i = slice.first; i < slice.end; i++) {
-		if (branches[i].count <= 0)
+		if (branches[i].count + branches[i].probes <= 0)
 			continue;
 		evidence->branches[evidence->evidence.branch_count][0] = branches[i].from;
 		evidence->branches[evidence->evidence.branch_count++][1] = branches[i].to;

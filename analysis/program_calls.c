@@ -9,7 +9,8 @@
 #include "analysis/frequency/call_network.h"
 #include "analysis/frequency/frequency_estimators.h"
 #include "analysis/frequency/frequency_kept.h"
-#include "lib/array.h"
+#include "analysis/place_list.h"
+#include "analysis/probe_pairs.h"
 
 /* Of a procedure that mostly calls itself, its calls from outside are lost in the noise. */
 #define RECURSION_MAX 0.9
@@ -21,13 +22,10 @@
  */
 #define SHARE_BIAS 0.3
 /* That estimates may take until they are asked for; more of them are made anew. */
-#define KEPT_BYTES_MAX ((size_t)64 << 20)
+/* A breakpoint's direction is worth so many behind samples, which are biased. */
+#define PROBE_WORTH 4.0
 
-/* A place in an image: an offset in its file. */
-struct place {
-	int64_t image;
-	uint64_t offset;
-};
+#define KEPT_BYTES_MAX ((size_t)64 << 20)
 
 /*
  * struct site - a call
@@ -46,12 +44,16 @@ struct site {
 	double spread;
 };
 
-/* struct going - edges that were seen to leave a procedure (returns), or a call (indirect ones) */
+/*
+ * struct going - edges that were seen to leave a procedure (returns), or a call (indirect ones)
+ * @bias: of shares of @count: a relative variance
+ */
 struct going {
 	struct place from;
 	struct place to;
 	uint32_t procedure;
 	double count;
+	double bias;
 };
 
 /* struct passage - a procedure that was called returned through another one */
@@ -59,13 +61,6 @@ struct passage {
 	uint32_t called;
 	uint32_t returned;
 	double count;
-};
-
-struct list {
-	void *items;
-	size_t count;
-	size_t capacity;
-	size_t bytes;
 };
 
 /* struct known - a procedure by its entry: its place in the network; @kept: NULL: nothing */
@@ -77,23 +72,17 @@ struct known {
 
 struct program_calls {
 	size_t kept_bytes;
-	struct list known;    /* struct known */
-	struct list network;  /* struct call_network_procedure, and beside it: */
-	struct list returned; /* double: returns seen of it */
-	struct list sites;    /* struct site */
-	struct list returns;  /* struct going */
-	struct list goings;   /* struct going, from indirect calls */
-	struct list passages; /* struct passage */
-	struct list ties;     /* struct call_network_call */
-	struct list pairs;    /* struct call_network_pair */
+	struct place_list known;    /* struct known */
+	struct place_list network;  /* struct call_network_procedure, and beside it: */
+	struct place_list returned; /* double: returns seen of it */
+	struct place_list sites;    /* struct site */
+	struct place_list returns;  /* struct going */
+	struct place_list goings;   /* struct going, from indirect calls */
+	struct place_list passages; /* struct passage */
+	struct place_list ties;	    /* struct call_network_call */
+	struct place_list probed;   /* struct probed */
+	struct place_list pairs;    /* struct call_network_pair */
 };
-
-static void *list_add(struct list *list)
-{
-	if (array_reserve(&list->items, &list->capacity, list->count + 1, list->bytes) < 0)
-		return NULL;
-	return (char *)list->items + list->count++ * list->bytes;
-}
 
 int program_calls_create(struct program_calls **ret)
 {
@@ -108,6 +97,7 @@ int program_calls_create(struct program_calls **ret)
 	calls->returns.bytes = calls->goings.bytes = sizeof(struct going);
 	calls->passages.bytes = sizeof(struct passage);
 	calls->ties.bytes = sizeof(struct call_network_call);
+	calls->probed.bytes = sizeof(struct probed);
 	calls->pairs.bytes = sizeof(struct call_network_pair);
 	*ret = calls;
 	return 0;
@@ -127,51 +117,14 @@ void program_calls_destroy(struct program_calls *calls)
 	free(calls->goings.items);
 	free(calls->passages.items);
 	free(calls->ties.items);
+	free(calls->probed.items);
 	free(calls->pairs.items);
 	free(calls);
-}
-
-static int compare_places(const void *a, const void *b)
-{
-	const struct place *x = a, *y = b;
-
-	if (x->image != y->image)
-		return x->image < y->image ? -1 : 1;
-	return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
 _Static_assert(offsetof(struct known, entry) == 0 && offsetof(struct site, behind) == 0 &&
 		       offsetof(struct going, from) == 0,
 	       "lists are sorted by the place they begin with");
-
-static void list_sort(struct list *list)
-{
-	if (list->count > 0)
-		qsort(list->items, list->count, list->bytes, compare_places);
-}
-
-/* Any of those that begin with a place; NULL: none. */
-static void *list_find(const struct list *list, const struct place *place)
-{
-	if (list->count == 0)
-		return NULL;
-	return bsearch(place, list->items, list->count, list->bytes, compare_places);
-}
-
-static struct place place_of(const struct image_code *code, int64_t image, uint64_t address)
-{
-	struct place place = {.image = image};
-
-	if (address == 0 || image_code_offset(code, address, &place.offset) < 0)
-		place.offset = 0;
-	return place;
-}
-
-/* What of a spread is not that of the procedure's factor. */
-static double beside(double spread, double scale_spread)
-{
-	return sqrt(fmax(0, spread * spread - scale_spread * scale_spread));
-}
 
 /* The factor is as certain as the block that is most certain. */
 static double scale_spread(const struct procedure_analysis *analysis)
@@ -220,7 +173,7 @@ static int add_site(struct adding *adding, const struct cfg_call *call)
 		adding->own_calls += estimate->value;
 	if (estimate->value <= 0)
 		return 0;
-	site = list_add(&adding->calls->sites);
+	site = place_list_add(&adding->calls->sites);
 	if (site == NULL)
 		return -ENOMEM;
 	*site = (struct site){
@@ -230,7 +183,8 @@ static int add_site(struct adding *adding, const struct cfg_call *call)
 		.caller = adding->number,
 		.stub = call->target != 0 && is_stub(adding->code, call->target),
 		.calls = estimate->value,
-		.spread = beside(frequency_flow_spread(estimate), adding->own_spread),
+		.spread =
+			frequency_flow_beside(frequency_flow_spread(estimate), adding->own_spread),
 	};
 	if (call->tail)
 		site->behind.offset = 0;
@@ -251,23 +205,22 @@ static void add_executions(struct adding *adding)
 		executions += estimate->value;
 		spread = fmax(spread, frequency_flow_spread(estimate));
 	}
-	adding->self->entry_spread = beside(spread, adding->own_spread);
+	adding->self->entry_spread = frequency_flow_beside(spread, adding->own_spread);
 	adding->self->all_executions = executions;
 	if (adding->own_calls < RECURSION_MAX * executions)
 		adding->self->executions = executions - adding->own_calls;
 }
 
 /* An edge that was seen, from an instruction of the procedure. */
-static int add_edge(struct adding *adding, const struct insn *insn, struct place to, double count)
+static int add_edge(struct adding *adding, const struct insn *insn, struct place to, double count,
+		    double bias)
 {
 	struct program_calls *calls = adding->calls;
 	struct going *going;
 
 	if (insn->flow == INSN_FLOW_RETURN)
 		((double *)calls->returned.items)[adding->number] += count;
-	else if (insn->flow != INSN_FLOW_CALL_INDIRECT)
-		return 0;
-	going = list_add(insn->flow == INSN_FLOW_RETURN ? &calls->returns : &calls->goings);
+	going = place_list_add(insn->flow == INSN_FLOW_RETURN ? &calls->returns : &calls->goings);
 	if (going == NULL)
 		return -ENOMEM;
 	*going = (struct going){
@@ -275,33 +228,68 @@ static int add_edge(struct adding *adding, const struct insn *insn, struct place
 		.to = to,
 		.procedure = adding->number,
 		.count = count,
+		.bias = bias,
 	};
 	return 0;
+}
+
+/*
+ * How often an edge of an instruction was seen, as if it had been sampled: how often the
+ * instruction was is known by samples, and which way it went by breakpoints rather than by
+ * samples, which are biased.
+ */
+static double count_of(const struct branch_count *branch, double samples, double probes)
+{
+	double seen = samples + PROBE_WORTH * probes;
+
+	return seen > 0 ? samples * (branch->count + PROBE_WORTH * branch->probes) / seen : 0;
+}
+
+/* Relative variance of shares: what samples have of them is diluted. */
+static double bias_of(double samples, double probes)
+{
+	double part = probes > 0 ? samples / (samples + PROBE_WORTH * probes) : 1;
+
+	return SHARE_BIAS * part * part;
+}
+
+/* The edges of an instruction that returns, or calls by a pointer. */
+static int add_edges_of(struct adding *adding, const struct insn *insn)
+{
+	const struct image_samples *samples = adding->samples;
+	size_t first = image_samples_branch(samples, insn->address), end;
+	double sampled = 0, probes = 0, bias;
+	int rc = 0;
+
+	for (end = first;
+	     end < samples->branch_count && samples->branches[end].from == insn->address; end++) {
+		sampled += samples->branches[end].count;
+		probes += samples->branches[end].probes;
+	}
+	bias = bias_of(sampled, probes);
+	for (size_t b = first; rc == 0 && b < end; b++) {
+		const struct branch_count *branch = &samples->branches[b];
+		struct place to = {branch->to_image, branch->to_offset};
+
+		if (branch->count + branch->probes <= 0)
+			continue;
+		if (branch->to != UINT64_MAX)
+			to = place_of(adding->code, samples->image, branch->to);
+		rc = add_edge(adding, insn, to, count_of(branch, sampled, probes), bias);
+	}
+	return rc;
 }
 
 static int add_edges(struct adding *adding)
 {
 	const struct cfg *cfg = adding->analysis->cfg;
-	const struct image_samples *samples = adding->samples;
 	int rc = 0;
 
 	for (uint32_t i = 0; i < cfg->insn_count && rc == 0; i++) {
 		const struct insn *insn = &cfg->insns[i];
-		size_t b;
 
-		if (insn->flow != INSN_FLOW_RETURN && insn->flow != INSN_FLOW_CALL_INDIRECT)
-			continue;
-		for (b = image_samples_branch(samples, insn->address);
-		     rc == 0 && b < samples->branch_count &&
-		     samples->branches[b].from == insn->address;
-		     b++) {
-			const struct branch_count *branch = &samples->branches[b];
-			struct place to = {branch->to_image, branch->to_offset};
-
-			if (branch->to != UINT64_MAX)
-				to = place_of(adding->code, samples->image, branch->to);
-			rc = add_edge(adding, insn, to, branch->count);
-		}
+		if (insn->flow == INSN_FLOW_RETURN || insn->flow == INSN_FLOW_CALL_INDIRECT)
+			rc = add_edges_of(adding, insn);
 	}
 	return rc;
 }
@@ -333,9 +321,9 @@ int program_calls_add(struct program_calls *calls, struct image_code *code,
 
 	if (analysis->profile.total <= 0)
 		return 0;
-	known = list_add(&calls->known);
-	returned = list_add(&calls->returned);
-	adding.self = list_add(&calls->network);
+	known = place_list_add(&calls->known);
+	returned = place_list_add(&calls->returned);
+	adding.self = place_list_add(&calls->network);
 	if (known == NULL || returned == NULL || adding.self == NULL)
 		return -ENOMEM;
 	*known = (struct known){{samples->image, procedure->offset}, adding.number, NULL};
@@ -348,13 +336,16 @@ int program_calls_add(struct program_calls *calls, struct image_code *code,
 		rc = add_site(&adding, &analysis->cfg->calls[i]);
 	if (rc == 0)
 		rc = add_edges(&adding);
+	if (rc == 0)
+		rc = probe_pairs_add(&calls->probed, code, samples, analysis, adding.number,
+				     adding.own_spread);
 	add_executions(&adding);
 	return rc == 0 && keep ? keep_estimates(calls, known, analysis) : rc;
 }
 
 static uint32_t number_at(const struct program_calls *calls, const struct place *entry)
 {
-	const struct known *known = list_find(&calls->known, entry);
+	const struct known *known = place_list_find(&calls->known, entry);
 
 	return known != NULL ? known->number : UINT32_MAX;
 }
@@ -364,15 +355,14 @@ static double share_of(const struct program_calls *calls, const struct site *sit
 		       uint32_t procedure, double *variance)
 {
 	const struct going *all = calls->goings.items,
-			   *found = list_find(&calls->goings, &site->at);
+			   *found = place_list_find(&calls->goings, &site->at);
 	double to = 0, total = 0;
 
 	if (found == NULL)
 		return 0;
-	while (found > all && compare_places(&found[-1], &site->at) == 0)
+	while (found > all && place_compare(&found[-1], &site->at) == 0)
 		found--;
-	for (; found < all + calls->goings.count && compare_places(found, &site->at) == 0;
-	     found++) {
+	for (; found < all + calls->goings.count && place_compare(found, &site->at) == 0; found++) {
 		total += found->count;
 		if (number_at(calls, &found->to) == procedure)
 			to += found->count;
@@ -388,7 +378,7 @@ static double share_of(const struct program_calls *calls, const struct site *sit
  */
 static int attribute(struct program_calls *calls, struct going *returns)
 {
-	const struct site *site = list_find(&calls->sites, &returns->to);
+	const struct site *site = place_list_find(&calls->sites, &returns->to);
 	uint32_t callee = returns->procedure;
 	struct passage *passage;
 
@@ -396,7 +386,7 @@ static int attribute(struct program_calls *calls, struct going *returns)
 		callee = number_at(calls, &site->target);
 	if (callee == returns->procedure || callee == UINT32_MAX)
 		return 0;
-	passage = list_add(&calls->passages);
+	passage = place_list_add(&calls->passages);
 	if (passage == NULL)
 		return -ENOMEM;
 	*passage = (struct passage){callee, returns->procedure, returns->count};
@@ -405,11 +395,12 @@ static int attribute(struct program_calls *calls, struct going *returns)
 	return 0;
 }
 
-static int add_pair(struct program_calls *calls, const struct site *site, uint32_t callee,
-		    double part, double count, double share, double variance)
+static int add_pair(struct program_calls *calls, const struct site *site,
+		    const struct going *returns, double part, double share, double variance)
 {
 	const struct call_network_procedure *network = calls->network.items;
-	struct call_network_pair *pair = list_add(&calls->pairs);
+	struct call_network_pair *pair = place_list_add(&calls->pairs);
+	uint32_t callee = returns->procedure;
 	double site_variance = variance + site->spread * site->spread;
 
 	if (pair == NULL)
@@ -418,7 +409,7 @@ static int add_pair(struct program_calls *calls, const struct site *site, uint32
 		.caller = site->caller,
 		.callee = callee,
 		.ratio = network[callee].all_executions * part / (site->calls * share),
-		.spread = sqrt(site_variance + (1 - part) * (1 / count + SHARE_BIAS) +
+		.spread = sqrt(site_variance + (1 - part) * (1 / returns->count + returns->bias) +
 			       network[callee].entry_spread * network[callee].entry_spread),
 		.part = part,
 		.site_spread = sqrt(site_variance),
@@ -430,7 +421,7 @@ static int add_pair(struct program_calls *calls, const struct site *site, uint32
 static int compare_with_caller(struct program_calls *calls, const struct going *returns)
 {
 	const struct call_network_procedure *network = calls->network.items;
-	const struct site *site = list_find(&calls->sites, &returns->to);
+	const struct site *site = place_list_find(&calls->sites, &returns->to);
 	uint32_t callee = returns->procedure;
 	double total = ((double *)calls->returned.items)[callee], share = 1, variance = 0;
 
@@ -441,8 +432,7 @@ static int compare_with_caller(struct program_calls *calls, const struct going *
 		share = share_of(calls, site, callee, &variance);
 	if (share <= 0)
 		return 0;
-	return add_pair(calls, site, callee, returns->count / total, returns->count, share,
-			variance);
+	return add_pair(calls, site, returns, returns->count / total, share, variance);
 }
 
 /* How often what a direct jump leads to returned for the procedure that jumped. */
@@ -451,6 +441,7 @@ static int compare_passage(struct program_calls *calls, const struct site *site)
 	const struct call_network_procedure *network = calls->network.items;
 	const struct passage *passages = calls->passages.items;
 	uint32_t to = number_at(calls, &site->target);
+	struct going through;
 	double count = 0;
 
 	if (to == UINT32_MAX || to == site->caller || network[to].all_executions <= 0)
@@ -461,8 +452,8 @@ static int compare_passage(struct program_calls *calls, const struct site *site)
 	}
 	if (count < RETURNS_MIN)
 		return 0;
-	return add_pair(calls, site, to, count / ((double *)calls->returned.items)[to], count, 1,
-			0);
+	through = (struct going){.procedure = to, .count = count, .bias = SHARE_BIAS};
+	return add_pair(calls, site, &through, count / ((double *)calls->returned.items)[to], 1, 0);
 }
 
 /* Of procedures that were not seen to return anywhere, the direct calls are added up. */
@@ -474,24 +465,33 @@ static int compare_direct(struct program_calls *calls, const struct site *site)
 	if (callee == UINT32_MAX || callee == site->caller ||
 	    ((double *)calls->returned.items)[callee] >= RETURNS_MIN)
 		return 0;
-	tie = list_add(&calls->ties);
+	tie = place_list_add(&calls->ties);
 	if (tie == NULL)
 		return -ENOMEM;
 	*tie = (struct call_network_call){site->caller, callee, site->calls, site->spread};
 	return 0;
 }
 
+static void going_merge(struct going *going, const struct going *other)
+{
+	double count = going->count + other->count;
+
+	if (count > 0)
+		going->bias = (going->bias * going->count + other->bias * other->count) / count;
+	going->count = count;
+}
+
 /* The same edge of several pieces (epochs) is one. */
-static void add_up(struct list *list)
+static void add_up(struct place_list *list)
 {
 	struct going *goings = list->items;
 	size_t kept = 0;
 
-	list_sort(list);
+	place_list_sort(list);
 	for (size_t i = 0; i < list->count; i++) {
-		if (kept > 0 && compare_places(&goings[kept - 1].from, &goings[i].from) == 0 &&
-		    compare_places(&goings[kept - 1].to, &goings[i].to) == 0)
-			goings[kept - 1].count += goings[i].count;
+		if (kept > 0 && place_compare(&goings[kept - 1].from, &goings[i].from) == 0 &&
+		    place_compare(&goings[kept - 1].to, &goings[i].to) == 0)
+			going_merge(&goings[kept - 1], &goings[i]);
 		else
 			goings[kept++] = goings[i];
 	}
@@ -504,11 +504,11 @@ static int compare_returns(const void *a, const void *b)
 
 	if (x->procedure != y->procedure)
 		return x->procedure < y->procedure ? -1 : 1;
-	return compare_places(&x->to, &y->to);
+	return place_compare(&x->to, &y->to);
 }
 
 /* From whichever of a procedure's returns to the same place. */
-static void merge_returns(struct list *list)
+static void merge_returns(struct place_list *list)
 {
 	struct going *goings = list->items;
 	size_t kept = 0;
@@ -517,7 +517,7 @@ static void merge_returns(struct list *list)
 		qsort(goings, list->count, sizeof(*goings), compare_returns);
 	for (size_t i = 0; i < list->count; i++) {
 		if (kept > 0 && compare_returns(&goings[kept - 1], &goings[i]) == 0)
-			goings[kept - 1].count += goings[i].count;
+			going_merge(&goings[kept - 1], &goings[i]);
 		else
 			goings[kept++] = goings[i];
 	}
@@ -529,8 +529,8 @@ int program_calls_solve(struct program_calls *calls)
 	struct call_network network;
 	int rc = 0;
 
-	list_sort(&calls->known);
-	list_sort(&calls->sites);
+	place_list_sort(&calls->known);
+	place_list_sort(&calls->sites);
 	add_up(&calls->goings);
 	for (size_t i = 0; i < calls->returns.count && rc == 0; i++)
 		rc = attribute(calls, &((struct going *)calls->returns.items)[i]);
@@ -544,6 +544,8 @@ int program_calls_solve(struct program_calls *calls)
 		if (rc == 0 && site->behind.offset == 0 && calls->passages.count > 0)
 			rc = compare_passage(calls, site);
 	}
+	if (rc == 0)
+		rc = probe_pairs_find(&calls->probed, &calls->pairs);
 	network = (struct call_network){
 		.procedures = calls->network.items,
 		.procedure_count = calls->network.count,
@@ -572,7 +574,7 @@ int program_calls_estimates(const struct program_calls *calls, int64_t image,
 {
 	const struct call_network_procedure *network = calls->network.items;
 	struct place entry = {image, procedure->offset};
-	const struct known *known = list_find(&calls->known, &entry);
+	const struct known *known = place_list_find(&calls->known, &entry);
 	int rc;
 
 	if (known == NULL || known->kept == NULL)

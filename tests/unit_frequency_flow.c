@@ -222,9 +222,69 @@ static void test_loops_may_wait(void **state)
 		fail_msg("%g executions, %g if the loop waits", plain, waiting);
 }
 
+/* The part of a waiting block's executions that its branch is not taken in. */
+static double part_not_taken(double *behind_samples, double *probes)
+{
+	/* mov (%rbx), %rax; test %rax, %rax; jne over the next one; add %rdx, %rcx; ret */
+	static const char code[] = "\x48\x8b\x03\x48\x85\xc0\x75\x03\x48\x01\xd1\xc3";
+	struct procedure_profile profile = {
+		.total = SAMPLES * 1.1, .period_cycles = 1, .calls_in = -1, .slowness = 1};
+	double samples[8] = {SAMPLES}, seen[EDGES_MAX] = {0}, probed[EDGES_MAX] = {0}, ret = -1;
+	struct frequency_input input = {.profile = &profile, .model = machine_model_find("x86-64")};
+	struct frequency frequency;
+	struct schedule schedule;
+	struct cfg *cfg;
+
+	assert_int_equal(cfg_create_from_code(&cfg, &insn_x86_decoder, (const uint8_t *)code,
+					      sizeof(code) - 1, ADDRESS, NULL),
+			 0);
+	assert_int_equal(cfg->block_count, 3);
+	assert_in_range(cfg->edge_count, 4, EDGES_MAX);
+	for (uint32_t e = 0; e < cfg->edge_count; e++) {
+		if (cfg->edges[e].from != 0)
+			continue;
+		seen[e] = behind_samples[cfg->edges[e].to == 2];
+		probed[e] = probes[cfg->edges[e].to == 2];
+	}
+	samples[cfg->blocks[1].first] = samples[cfg->blocks[2].first] = SAMPLES / 20;
+	profile.samples = samples;
+	profile.edge_samples = seen;
+	profile.edge_probes = probed;
+	assert_int_equal(schedule_create(&schedule, input.model, cfg, NULL), 0);
+	input.cfg = cfg;
+	input.schedule = &schedule;
+	assert_int_equal(frequency_estimate(&frequency, frequency_estimator_find("dcpi"), &input),
+			 0);
+	for (uint32_t e = 0; e < cfg->edge_count; e++) {
+		if (cfg->edges[e].from == 0 && cfg->edges[e].to == 1)
+			ret = frequency.edges[e].value / frequency.blocks[0].value;
+	}
+	frequency_deinit(&frequency);
+	schedule_deinit(&schedule);
+	cfg_destroy(cfg);
+	return ret;
+}
+
+/* Nine in ten samples lead one way, for that is when it waits; of executions it is a third. */
+static void test_probes_are_believed(void **state)
+{
+	double samples[] = {900, 100}, probes[] = {700, 1400}, few[] = {2, 4}, none[] = {0, 0};
+	double alone = part_not_taken(samples, none), with = part_not_taken(samples, probes);
+
+	(void)state;
+	assert_true(alone > 0.7);
+	if (fabs(with - 1.0 / 3) > 0.03)
+		fail_msg("%g not taken, by samples %g", with, alone);
+	/* So few say nothing yet. */
+	assert_float_equal(part_not_taken(samples, few), alone, 1e-9);
+	/* And with no directions behind samples there are still those of probes. */
+	assert_true(fabs(part_not_taken(none, probes) - 1.0 / 3) < 0.03);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_probes_are_believed),
 		cmocka_unit_test(test_loops_that_change_lines_may_wait_for_memory),
 		cmocka_unit_test(test_other_loops_run_at_their_bound),
 		cmocka_unit_test(test_few_samples_tell_more_of_long_blocks),

@@ -404,6 +404,7 @@ static void test_returns_compare(void **state)
 {
 	struct branch_count branches[8];
 	struct image_samples samples = {.image = 1, .branches = branches}, other = {.image = 2};
+	double even, biased;
 
 	(void)state;
 	/* Without any return, direct calls are added up. */
@@ -424,6 +425,14 @@ static void test_returns_compare(void **state)
 	samples.branch_count = 0;
 	assert_true(compared(&samples, &other) > 3);
 	assert_true(compared(&samples, &other) < 4.5);
+	/* Where it returns to probes know better than samples, a tenth of which are of one call. */
+	even = compared(&samples, &other);
+	branches[0].count = 4;
+	branches[1].count = 36;
+	biased = compared(&samples, &other);
+	branches[0].probes = branches[1].probes = 1000;
+	assert_true(fabs(compared(&samples, &other) - even) < fabs(biased - even) / 2);
+	branches[0].probes = branches[1].probes = 0;
 	/* Nothing but chance is said by one return. */
 	branches[0].count = branches[1].count = 1;
 	assert_float_equal(compared(&samples, &other), 1, 1e-9);

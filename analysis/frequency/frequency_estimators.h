@@ -3,6 +3,8 @@
 #ifndef DCPI_FREQUENCY_ESTIMATORS_H
 #define DCPI_FREQUENCY_ESTIMATORS_H
 
+#include <math.h>
+
 #include "analysis/frequency/frequency.h"
 
 extern const struct frequency_estimator frequency_joint;   /* frequency_joint.c */
@@ -29,6 +31,12 @@ int frequency_flow(struct frequency *ret, const struct frequency_input *input);
  * Return: the standard deviation of the logarithm.
  */
 double frequency_flow_spread(const struct frequency_estimate *estimate);
+
+/** frequency_flow_beside() - what of such a spread is not that of the procedure's factor */
+static inline double frequency_flow_beside(double spread, double scale_spread)
+{
+	return sqrt(fmax(0, spread * spread - scale_spread * scale_spread));
+}
 
 /** frequency_from_classes() - give each block and edge the estimate of its class. */
 void frequency_from_classes(struct frequency *ret, const struct frequency_input *input,

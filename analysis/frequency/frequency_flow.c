@@ -71,6 +71,14 @@
 #define STALLED 3.5
 #define STALL_BIAS 2.0
 #define DOUBTS 2
+/*
+ * Probes see all executions of a branch alike, and are worth what their windows say
+ * (probe_worth.h). Fewer say nothing; where there are more, the bias of directions behind
+ * samples counts more, for they are not needed.
+ */
+#define PROBES_MIN 8.0
+#define PROBED_BIAS 0.1
+
 /* Shared out among the edges of a branch, before any was seen. */
 #define PRIOR_SEEN 0.1
 /* Of entries that only samples speak for, and of ways out of CFG_UNKNOWN. */
@@ -129,24 +137,50 @@ static double bias_of(const struct flow_block_evidence *block, double frequency)
 	return DIRECTION_BIAS + STALL_BIAS * log(block->samples / expected);
 }
 
+static double sum_of(const double *values, uint32_t count)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; values != NULL && i < count; i++)
+		sum += values[i];
+	return sum;
+}
+
+/*
+ * The directions of a node's edges, from @first on: what probes saw and what was seen behind
+ * samples. @bias: of the latter
+ */
+static void add_directions(double *seen, const struct procedure_profile *profile, uint32_t first,
+			   uint32_t count, double bias)
+{
+	const double *samples = profile->edge_samples, *probes = profile->edge_probes;
+	bool probed = probes != NULL && sum_of(&probes[first], count) >= PROBES_MIN;
+	double part = 0;
+
+	if (probed)
+		bias += PROBED_BIAS;
+	if (samples != NULL)
+		part = shrink_for_bias(&samples[first], count, bias);
+	for (uint32_t e = first; e < first + count; e++) {
+		if (samples != NULL)
+			seen[e] += samples[e] * part;
+		if (probed)
+			seen[e] += probes[e];
+	}
+}
+
 /* @fit: NULL: nothing is known of where the program waits */
 static void take_directions(struct flow_evidence *evidence, const struct flow_chain *chain,
 			    const struct frequency_input *input, const struct flow_fit *fit)
 {
-	const double *samples = input->profile->edge_samples;
-
 	for (uint32_t n = 0; n < chain->node_count; n++) {
-		uint32_t first = chain->first[n], end = first + chain->count[n];
+		uint32_t first = chain->first[n], count = chain->count[n];
 		double bias =
 			fit != NULL ? bias_of(&evidence->blocks[n], fit->nodes[n]) : DIRECTION_BIAS;
-		double part =
-			samples != NULL ? shrink_for_bias(&samples[first], end - first, bias) : 0;
 
-		for (uint32_t e = first; e < end; e++) {
+		for (uint32_t e = first; e < first + count; e++)
 			evidence->seen[e] = seen_before(chain, input->cfg, e);
-			if (samples != NULL)
-				evidence->seen[e] += samples[e] * part;
-		}
+		add_directions(evidence->seen, input->profile, first, count, bias);
 	}
 }
 

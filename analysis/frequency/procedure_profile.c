@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/frequency/probe_worth.h"
+
 /* Whether an address is in the middle of an instruction, at least. */
 static bool is_inside(const struct cfg *cfg, uint64_t address)
 {
@@ -93,13 +95,15 @@ static long find_edge(const struct cfg *cfg, uint32_t insn, uint64_t target)
 }
 
 static void add_branch(struct procedure_profile *profile, const struct cfg *cfg, uint32_t insn,
-		       const struct branch_count *branch)
+		       const struct branch_count *branch, double worth)
 {
 	long edge = find_edge(cfg, insn, branch->to);
 
 	profile->branch_total[insn] += branch->count;
-	if (edge >= 0)
+	if (edge >= 0) {
 		profile->edge_samples[edge] += branch->count;
+		profile->edge_probes[edge] += branch->probes * worth;
+	}
 }
 
 int procedure_profile_add_branches(struct procedure_profile *profile, const struct cfg *cfg,
@@ -108,16 +112,24 @@ int procedure_profile_add_branches(struct procedure_profile *profile, const stru
 	if (profile->edge_samples == NULL)
 		profile->edge_samples =
 			calloc((size_t)cfg->edge_count + 1, sizeof(*profile->edge_samples));
+	if (profile->edge_probes == NULL)
+		profile->edge_probes =
+			calloc((size_t)cfg->edge_count + 1, sizeof(*profile->edge_probes));
 	if (profile->branch_total == NULL)
 		profile->branch_total =
 			calloc((size_t)cfg->insn_count + 1, sizeof(*profile->branch_total));
-	if (profile->edge_samples == NULL || profile->branch_total == NULL)
+	if (profile->edge_samples == NULL || profile->edge_probes == NULL ||
+	    profile->branch_total == NULL)
 		return -ENOMEM;
-	for (size_t i = 0; i < count; i++) {
-		long insn = cfg_find_insn(cfg, branches[i].from);
+	for (size_t first = 0, end; first < count; first = end) {
+		long insn = cfg_find_insn(cfg, branches[first].from);
+		double worth;
 
-		if (insn >= 0)
-			add_branch(profile, cfg, (uint32_t)insn, &branches[i]);
+		for (end = first; end < count && branches[end].from == branches[first].from;)
+			end++;
+		worth = probe_worth(&branches[first], end - first);
+		for (size_t i = first; i < end && insn >= 0; i++)
+			add_branch(profile, cfg, (uint32_t)insn, &branches[i], worth);
 	}
 	return 0;
 }
@@ -166,6 +178,7 @@ void procedure_profile_deinit(struct procedure_profile *profile)
 {
 	free(profile->samples);
 	free(profile->edge_samples);
+	free(profile->edge_probes);
 	free(profile->branch_total);
 	for (size_t i = 0; i < PROFILE_ROLES; i++)
 		free(profile->roles[i].samples);

@@ -38,6 +38,8 @@ struct profile_role_samples {
  * @clock:        time was sampled by a clock, not by the cycle counter
  * @unmatched:    samples at addresses where no instruction begins
  * @edge_samples: how often an edge was seen, for each edge; NULL: edges were not sampled
+ * @edge_probes:  likewise by probes, which see all executions of a branch for a while: as many
+ *                as they are worth (probe_worth.h). NULL: there were none
  * @branch_total: how often each instruction's branch was seen at all, to any target;
  *                NULL likewise
  * @roles:        other events
@@ -59,6 +61,7 @@ struct procedure_profile {
 	bool clock;
 	double unmatched;
 	double *edge_samples;
+	double *edge_probes;
 	double *branch_total;
 	struct profile_role_samples roles[PROFILE_ROLES];
 	double *exact;
@@ -79,12 +82,20 @@ struct address_count {
 /**
  * struct branch_count - how often control was seen to go from a branch to a target
  * @to:       address; UINT64_MAX: in another image
+ * @count:    behind samples
+ * @probes:   by probes (see procedure_profile.edge_probes)
+ * @beside:   no edge: executions of @from while @to was probed, too; where both are the
+ *            same, windows in which it was probed
+ * @moment:   no edge: see PROFILE_EDGE_MOMENT
  * @to_image: which one, as image_samples.image has it, and @to_offset in its file
  */
 struct branch_count {
 	uint64_t from;
 	uint64_t to;
 	double count;
+	double probes;
+	double beside;
+	double moment;
 	int64_t to_image;
 	uint64_t to_offset;
 };

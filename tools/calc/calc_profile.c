@@ -118,11 +118,25 @@ static void settle(struct gathering *role, struct image_event_samples *ret)
 	ret->period = role->samples > 0 ? role->weight / role->samples : role->any_period;
 }
 
+static double *count_of(struct branch_count *branch, enum profile_edge_kind kind)
+{
+	switch (kind) {
+	case PROFILE_EDGE_PROBE:
+		return &branch->probes;
+	case PROFILE_EDGE_BESIDE:
+		return &branch->beside;
+	case PROFILE_EDGE_MOMENT:
+		return &branch->moment;
+	default:
+		return &branch->count;
+	}
+}
+
 static int take_edges(void *context, const struct profile_edges *edges)
 {
 	struct load *load = context;
 
-	if (edges->kind != PROFILE_EDGE_BRANCH)
+	if (edges->kind == PROFILE_EDGE_DOUBLE)
 		return 0;
 	if (array_reserve(&load->branches, &load->branch_capacity,
 			  load->branch_count + edges->count, sizeof(*load->branches)) < 0)
@@ -130,8 +144,8 @@ static int take_edges(void *context, const struct profile_edges *edges)
 	for (size_t i = 0; i < edges->count; i++) {
 		struct branch_count *branch = &load->branches[load->branch_count];
 
-		*branch = (struct branch_count){.to = UINT64_MAX,
-						.count = (double)edges->edges[i].count};
+		*branch = (struct branch_count){.to = UINT64_MAX};
+		*count_of(branch, edges->kind) = (double)edges->edges[i].count;
 		if (address_of(load, edges->edges[i].from, &branch->from) < 0)
 			continue;
 		if (edges->to_image != load->image) {
@@ -166,10 +180,14 @@ static void settle_branches(struct load *load, struct image_samples *ret)
 	if (load->branch_count > 0)
 		qsort(list, load->branch_count, sizeof(*list), by_ends);
 	for (size_t i = 0; i < load->branch_count; i++) {
-		if (kept > 0 && by_ends(&list[kept - 1], &list[i]) == 0)
+		if (kept > 0 && by_ends(&list[kept - 1], &list[i]) == 0) {
 			list[kept - 1].count += list[i].count;
-		else
+			list[kept - 1].probes += list[i].probes;
+			list[kept - 1].beside += list[i].beside;
+			list[kept - 1].moment += list[i].moment;
+		} else {
 			list[kept++] = list[i];
+		}
 	}
 	ret->branches = take_ptr(load->branches);
 	ret->branch_count = kept;

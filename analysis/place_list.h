@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Growing lists of what is at a place in an image, looked up by that. */
+#ifndef DCPI_PLACE_LIST_H
+#define DCPI_PLACE_LIST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analysis/image/image_code.h"
+
+/** struct place - an offset in an image's file; 0: none */
+struct place {
+	int64_t image;
+	uint64_t offset;
+};
+
+/** place_of() - of an address in an image; none if it is in no part of the file */
+struct place place_of(const struct image_code *code, int64_t image, uint64_t address);
+
+/** place_compare() - the order of places, and of all that begins with one: for qsort() */
+int place_compare(const void *a, const void *b);
+
+/**
+ * struct place_list - zero-initialised with @bytes set is empty; @items are freed by free()
+ * @bytes: of an item
+ */
+struct place_list {
+	void *items;
+	size_t count;
+	size_t capacity;
+	size_t bytes;
+};
+
+/** place_list_add() - room for another item, not initialised; NULL if out of memory */
+void *place_list_add(struct place_list *list);
+
+/** place_list_sort() - by place; items begin with a struct place */
+void place_list_sort(struct place_list *list);
+
+/** place_list_find() - any of the items of a sorted list that begin with a place; NULL: none */
+void *place_list_find(const struct place_list *list, const struct place *place);
+
+#endif

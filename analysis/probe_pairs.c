@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/probe_pairs.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/frequency/call_network.h"
+#include "analysis/frequency/frequency_estimators.h"
+
+/*
+ * Standard deviation of a pair's logarithm that does not shrink with counts: procedures are
+ * probed together where both are executed, for a few windows.
+ */
+#define PAIR_BIAS 0.3
+
+/*
+ * struct comparison - of two procedures by two branches
+ * @ratio:  a logarithm, as in struct call_network_pair
+ * @weight: 1 / its variance
+ */
+struct comparison {
+	uint32_t caller;
+	uint32_t callee;
+	double ratio;
+	double weight;
+};
+
+/* What was executed of a block's branch while another one was probed. */
+static int add_block(struct place_list *probed, const struct probed *about, const struct cfg *cfg,
+		     const struct cfg_block *block, const struct image_samples *samples,
+		     const struct image_code *code)
+{
+	uint64_t from = cfg->insns[block->first + block->count - 1].address;
+
+	for (size_t b = image_samples_branch(samples, from);
+	     b < samples->branch_count && samples->branches[b].from == from; b++) {
+		const struct branch_count *branch = &samples->branches[b];
+		struct probed *one;
+
+		if (branch->beside <= 0 || branch->to == from)
+			continue;
+		one = place_list_add(probed);
+		if (one == NULL)
+			return -ENOMEM;
+		*one = *about;
+		one->at = place_of(code, samples->image, from);
+		one->other = branch->to != UINT64_MAX
+				     ? place_of(code, samples->image, branch->to)
+				     : (struct place){branch->to_image, branch->to_offset};
+		one->count = branch->beside;
+	}
+	return 0;
+}
+
+int probe_pairs_add(struct place_list *probed, const struct image_code *code,
+		    const struct image_samples *samples, const struct procedure_analysis *analysis,
+		    uint32_t procedure, double scale_spread)
+{
+	const struct cfg *cfg = analysis->cfg;
+	int rc = 0;
+
+	for (uint32_t b = 0; b < cfg->block_count && rc == 0; b++) {
+		const struct frequency_estimate *estimate = &analysis->frequency.blocks[b];
+		const struct probed about = {
+			.procedure = procedure,
+			.executions = estimate->value,
+			.spread = frequency_flow_beside(frequency_flow_spread(estimate),
+							scale_spread),
+		};
+
+		if (estimate->value > 0)
+			rc = add_block(probed, &about, cfg, &cfg->blocks[b], samples, code);
+	}
+	return rc;
+}
+
+static int compare_probed(const void *a, const void *b)
+{
+	const struct probed *x = a, *y = b;
+	int order = place_compare(&x->at, &y->at);
+
+	return order != 0 ? order : place_compare(&x->other, &y->other);
+}
+
+static int compare_procedures(const void *a, const void *b)
+{
+	const struct comparison *x = a, *y = b;
+
+	if (x->caller != y->caller)
+		return x->caller < y->caller ? -1 : 1;
+	return (x->callee > y->callee) - (x->callee < y->callee);
+}
+
+static const struct probed *find_other(const struct place_list *probed, const struct probed *one)
+{
+	const struct probed key = {.at = one->other, .other = one->at};
+
+	return bsearch(&key, probed->items, probed->count, sizeof(key), compare_probed);
+}
+
+static double variance_of(const struct probed *probed)
+{
+	return probed->spread * probed->spread + 1 / probed->count;
+}
+
+/* Each two branches once: from the procedure that was added first. */
+static int compare(struct place_list *comparisons, const struct probed *one,
+		   const struct probed *other)
+{
+	struct comparison *comparison;
+
+	if (other == NULL || one->procedure >= other->procedure)
+		return 0;
+	comparison = place_list_add(comparisons);
+	if (comparison == NULL)
+		return -ENOMEM;
+	*comparison = (struct comparison){
+		.caller = one->procedure,
+		.callee = other->procedure,
+		.ratio = log(other->executions / one->executions * one->count / other->count),
+		.weight = 1 / (variance_of(one) + variance_of(other)),
+	};
+	return 0;
+}
+
+static int add_pair(struct place_list *pairs, const struct comparison *first, size_t count)
+{
+	struct call_network_pair *pair = place_list_add(pairs);
+	double sum = 0, weight = 0;
+
+	if (pair == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		sum += first[i].ratio * first[i].weight;
+		weight += first[i].weight;
+	}
+	*pair = (struct call_network_pair){
+		.caller = first->caller,
+		.callee = first->callee,
+		.ratio = exp(sum / weight),
+		.spread = hypot(1 / sqrt(weight), PAIR_BIAS),
+	};
+	return 0;
+}
+
+static int add_pairs(struct place_list *pairs, const struct place_list *comparisons)
+{
+	const struct comparison *list = comparisons->items;
+	int rc = 0;
+
+	for (size_t first = 0, end; first < comparisons->count && rc == 0; first = end) {
+		end = first + 1;
+		while (end < comparisons->count &&
+		       compare_procedures(&list[first], &list[end]) == 0)
+			end++;
+		rc = add_pair(pairs, &list[first], end - first);
+	}
+	return rc;
+}
+
+int probe_pairs_find(struct place_list *probed, struct place_list *pairs)
+{
+	struct place_list comparisons = {.bytes = sizeof(struct comparison)};
+	const struct probed *list = probed->items;
+	int rc = 0;
+
+	if (probed->count == 0)
+		return 0;
+	qsort(probed->items, probed->count, probed->bytes, compare_probed);
+	for (size_t i = 0; i < probed->count && rc == 0; i++)
+		rc = compare(&comparisons, &list[i], find_other(probed, &list[i]));
+	if (rc == 0 && comparisons.count > 0) {
+		qsort(comparisons.items, comparisons.count, sizeof(struct comparison),
+		      compare_procedures);
+		rc = add_pairs(pairs, &comparisons);
+	}
+	free(comparisons.items);
+	return rc;
+}

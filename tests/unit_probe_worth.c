@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Windows of branches of many kinds are drawn; what probes are said to be worth must be what
+ * the shares that they give differ by, from one draw to the next.
+ */
+#include "tests/unit.h"
+
+#include <math.h>
+#include <stdint.h>
+
+#include "analysis/frequency/probe_worth.h"
+
+#define FROM 0x1000
+#define WINDOWS 40
+#define HITS 300
+#define DRAWS 2000
+
+/* struct kind - how a branch behaves: runs of executions that go the same way */
+struct kind {
+	double share;
+	double run;
+};
+
+struct draw {
+	struct branch_count branches[3];
+	double share;
+};
+
+static double draw_unit(uint64_t *seed)
+{
+	return (double)(unit_random(seed) >> 11) / (double)(1ULL << 53);
+}
+
+/* Each window begins wherever a run is, as all are alike. */
+static struct draw draw(const struct kind *kind, size_t windows, uint64_t *seed)
+{
+	struct draw draw = {.branches = {{.from = FROM, .to = FROM},
+					 {.from = FROM, .to = FROM + 2},
+					 {.from = FROM, .to = FROM + 64}}};
+
+	for (size_t w = 0; w < windows; w++) {
+		bool taken = draw_unit(seed) < kind->share;
+		double ways[2] = {0};
+
+		for (int i = 0; i < HITS; i++) {
+			if (draw_unit(seed) * kind->run < 1)
+				taken = draw_unit(seed) < kind->share;
+			ways[taken]++;
+		}
+		draw.branches[0].beside++;
+		draw.branches[0].moment += ways[0] * ways[1];
+		for (int way = 0; way < 2; way++) {
+			draw.branches[1 + way].probes += ways[way];
+			draw.branches[1 + way].moment += ways[way] * ways[way];
+		}
+	}
+	draw.share = draw.branches[2].probes / (draw.branches[1].probes + draw.branches[2].probes);
+	return draw;
+}
+
+/* The median of what it is said to be worth, and what it is. */
+static double worth_said(const struct kind *kind, size_t windows, double *true_worth)
+{
+	double sum = 0, squares = 0, said = 0;
+	uint64_t seed = 7;
+
+	for (int i = 0; i < DRAWS; i++) {
+		struct draw one = draw(kind, windows, &seed);
+
+		sum += one.share;
+		squares += one.share * one.share;
+		said += log(probe_worth(one.branches, 3));
+	}
+	sum /= DRAWS;
+	*true_worth = sum * (1 - sum) / (squares / DRAWS - sum * sum) / (HITS * (double)windows);
+	return exp(said / DRAWS);
+}
+
+static void windows_say_what_they_are_worth(void **state)
+{
+	static const struct kind kinds[] = {{0.5, 1},  {0.3, 1},   {0.05, 1},  {0.5, 20},
+					    {0.2, 20}, {0.5, 200}, {0.2, 200}, {0.5, 3000}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
+		double is, said = worth_said(&kinds[i], WINDOWS, &is);
+
+		if (said < fmin(is, 1) / 1.8 || said > fmin(is, 1) * 1.8)
+			fail_msg("share %g, runs of %g: worth %g, said to be %g", kinds[i].share,
+				 kinds[i].run, is, said);
+	}
+}
+
+/* Which may be all alike, or all different: that is not known then. */
+static void one_window_is_worth_what_most_are(void **state)
+{
+	static const struct kind steady = {0.3, 1}, changing = {0.3, 3000};
+	uint64_t seed = 3;
+	struct draw a = draw(&steady, 1, &seed), b = draw(&changing, 1, &seed);
+	double worth = probe_worth(a.branches, 3);
+
+	(void)state;
+	assert_true(worth > 0.01 && worth < 0.5);
+	assert_float_equal(worth, probe_worth(b.branches, 3), worth / 100);
+}
+
+static void without_windows_all_count(void **state)
+{
+	const struct branch_count samples[] = {{.from = FROM, .to = FROM + 2, .count = 5},
+					       {.from = FROM, .to = FROM + 64, .count = 9}};
+	const struct branch_count many[] = {{.from = FROM, .to = FROM, .beside = 10},
+					    {.from = FROM, .to = FROM + 2, .probes = 20},
+					    {.from = FROM, .to = FROM + 9, .probes = 300},
+					    {.from = FROM, .to = FROM + 64, .probes = 180}};
+	double worth = probe_worth(many, 4);
+
+	(void)state;
+	assert_float_equal(probe_worth(samples, 2), 1, 0);
+	assert_float_equal(probe_worth(samples, 0), 1, 0);
+	/* Of an indirect jump there are no squares. */
+	assert_true(worth > 0.1 && worth < 0.9);
+}
+
+/* Rows that can't be: they come from a file. */
+static void nonsense_stays_in_range(void **state)
+{
+	const struct branch_count rows[][3] = {
+		{{FROM, FROM, 0, 0, 1e9, 0, 0, 0},
+		 {FROM, 1, 0, 1, 0, 1e300, 0, 0},
+		 {FROM, 2, 0, 1, 0, 1e300, 0, 0}},
+		{{FROM, FROM, 0, 0, 2, 1e300, 0, 0},
+		 {FROM, 1, 0, 1, 0, 1, 0, 0},
+		 {FROM, 2, 0, 1, 0, 1, 0, 0}},
+		{{FROM, FROM, 0, 9, 1, 1, 0, 0},
+		 {FROM, 1, 0, 0, 0, 5, 0, 0},
+		 {FROM, 2, 0, 0, 0, 5, 0, 0}},
+		{{FROM, FROM, 0, 0, 1e-300, 0, 0, 0},
+		 {FROM, 1, 0, 1e300, 0, 0, 0, 0},
+		 {FROM, 2, 0, 0, 0, 1, 0, 0}},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		double worth = probe_worth(rows[i], 3);
+
+		if (!(worth > 0 && worth <= 1))
+			fail_msg("case %zu: %g", i, worth);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(windows_say_what_they_are_worth),
+		cmocka_unit_test(one_window_is_worth_what_most_are),
+		cmocka_unit_test(without_windows_all_count),
+		cmocka_unit_test(nonsense_stays_in_range),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
