@@ -124,16 +124,21 @@ static void hand_over_edge(uint64_t *seed, unsigned int epoch)
 {
 	uint64_t from_image = unit_random(seed) % (IMAGES + 2), from = unit_random(seed) % 8;
 	uint64_t to_image = unit_random(seed) % (IMAGES + 2), to = unit_random(seed) % 8;
-	unsigned int kind = (unsigned int)(unit_random(seed) % 2);
+	static const uint32_t events[PROFILE_EDGE_KINDS] = {DCPI_EVENT_BRANCH, DCPI_EVENT_DOUBLE,
+							    SOURCE_EVENT_PROBE, SOURCE_EVENT_BESIDE,
+							    SOURCE_EVENT_MOMENT};
+	unsigned int kind = (unsigned int)(unit_random(seed) % PROFILE_EDGE_KINDS);
+	bool is_edge = kind < PROFILE_EDGE_NO_EDGE;
 	uint32_t count = 1 + (uint32_t)(unit_random(seed) % 9);
 	struct source_edge *edge = &fake.edges[fake.edge_count++];
 
 	edge->from = address(from_image, from);
 	edge->to = unit_random(seed) % 50 == 0 ? UINT64_MAX - 3 : address(to_image, to);
-	edge->tag = dcpi_tag(1, 1, kind == 1 ? DCPI_EVENT_DOUBLE : DCPI_EVENT_BRANCH) | count;
-	model_handed[epoch] += count;
+	edge->tag = dcpi_tag(1, 1, events[kind]);
+	edge->count = count;
+	model_handed[epoch] += is_edge ? count : 0;
 	if (edge->to >> 48 != 0 || from_image % (IMAGES + 1) == 0 || to_image % (IMAGES + 1) == 0)
-		model_unknown[epoch] += count;
+		model_unknown[epoch] += is_edge ? count : 0;
 	else
 		model[epoch][from_image][to_image][kind][from][to] += count;
 }
@@ -228,7 +233,8 @@ static int take_edges(void *context, const struct profile_edges *edges)
 		seen_edges[edges->epoch - 1][from][to][edges->kind][edge->from / 4][edge->to / 4] +=
 			edge->count;
 	}
-	found->edges[edges->epoch - 1] += edges->total;
+	if (edges->kind < PROFILE_EDGE_NO_EDGE)
+		found->edges[edges->epoch - 1] += edges->total;
 	return 0;
 }
 
@@ -478,6 +484,8 @@ static void full_disk(void **state)
 
 static int sum_edges(void *context, const struct profile_edges *edges)
 {
+	if (edges->kind >= PROFILE_EDGE_NO_EDGE)
+		return 0;
 	*(uint64_t *)context += edges->total;
 	return 0;
 }
@@ -497,7 +505,7 @@ static void memory_limit(void **state)
 		fake.edges[fake.edge_count++] =
 			(struct source_edge){address(1, unit_random(&seed) % (1 << 20)),
 					     address(2, unit_random(&seed) % (1 << 20)),
-					     dcpi_tag(1, 1, DCPI_EVENT_BRANCH) | 1};
+					     dcpi_tag(1, 1, DCPI_EVENT_BRANCH), 1};
 		if (fake.edge_count == 4000)
 			assert_ok(collector_drain(collector, &err));
 	}

@@ -42,7 +42,7 @@ struct bin *bin_queue_create(struct bin_queue *queue, uint64_t key, size_t bytes
 	return bin;
 }
 
-int bin_queue_refuse(struct bin_queue *queue, uint32_t count)
+int bin_queue_refuse(struct bin_queue *queue, uint64_t count)
 {
 	queue->refused += count;
 	return -ENOMEM;

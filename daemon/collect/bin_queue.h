@@ -64,14 +64,14 @@ struct bin *bin_queue_find(const struct bin_queue *queue, uint64_t key);
 struct bin *bin_queue_create(struct bin_queue *queue, uint64_t key, size_t bytes);
 
 /** bin_queue_hold() - @count more are in a bin. */
-static inline void bin_queue_hold(struct bin_queue *queue, struct bin *bin, uint32_t count)
+static inline void bin_queue_hold(struct bin_queue *queue, struct bin *bin, uint64_t count)
 {
 	bin->held += count;
 	queue->held += count;
 }
 
 /** bin_queue_refuse() - count what is not taken. Return: -ENOMEM. */
-int bin_queue_refuse(struct bin_queue *queue, uint32_t count);
+int bin_queue_refuse(struct bin_queue *queue, uint64_t count);
 
 /**
  * bin_queue_drop() - forget the oldest bin, which there must be

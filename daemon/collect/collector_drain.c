@@ -98,7 +98,7 @@ static void edge_take(void *context, const struct source_edge *edge)
 	struct collector *collector = context;
 	struct image_place from = matcher_place(collector->matcher, edge->tag, edge->from);
 	struct image_place to = matcher_place(collector->matcher, edge->tag, edge->to);
-	uint32_t count = dcpi_tag_count(edge->tag);
+	uint64_t count = edge->count;
 	struct edge_key key = {
 		.image = from.image,
 		.to_image = to.image,

@@ -133,12 +133,12 @@ static struct profile_edge *edge_add(struct edge_accumulate *accumulate, const s
 }
 
 int edge_accumulate_add(struct edge_accumulate *accumulate, const struct edge_key *key,
-			uint64_t from, uint64_t to, uint32_t count)
+			uint64_t from, uint64_t to, uint64_t count)
 {
 	struct edge_bin *bin =
 		(struct edge_bin *)bin_queue_find(&accumulate->queue, index_key(key));
 	struct profile_edge *edge = bin != NULL ? edge_find(bin, from, to) : NULL;
-	uint32_t edges = key->kind < PROFILE_EDGE_NO_EDGE ? count : 0;
+	uint64_t edges = key->kind < PROFILE_EDGE_NO_EDGE ? count : 0;
 
 	if (edge == NULL)
 		edge = edge_add(accumulate, key, &bin, from, to);

@@ -40,7 +40,7 @@ void edge_accumulate_destroy(struct edge_accumulate *accumulate);
  * edge_accumulate_refused().
  */
 int edge_accumulate_add(struct edge_accumulate *accumulate, const struct edge_key *key,
-			uint64_t from, uint64_t to, uint32_t count);
+			uint64_t from, uint64_t to, uint64_t count);
 
 /** edge_accumulate_held() - edges (the sum of their counts) in all bins. */
 uint64_t edge_accumulate_held(const struct edge_accumulate *accumulate);

@@ -2,6 +2,7 @@
 #include "daemon/source/branch_probe.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <linux/bpf.h>
 #include <stdbool.h>
@@ -9,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "kmod/core/x86_insn.h"
@@ -76,21 +76,16 @@ static bool is_dear(const struct branch_window *window)
 	return window->condition == WINDOW_SNAPSHOTS;
 }
 
-/* What there is of an instruction in its page: rarely it goes on in the next one. */
-static ssize_t code_read(uint32_t pid, uint64_t address, uint8_t *code, size_t bytes)
-{
-	size_t page = 4096 - address % 4096;
-	struct iovec here = {.iov_base = code, .iov_len = bytes < page ? bytes : page};
-	struct iovec there = {.iov_base = (void *)(uintptr_t)address, .iov_len = here.iov_len};
-
-	return process_vm_readv((pid_t)pid, &here, 1, &there, 1, 0);
-}
-
-static int branch_decode(struct branch_probe *probe, struct branch_window *window)
+/*
+ * From the file, where no other probe hides it; which also sees to it that the kernel finds
+ * the page in memory (ext4 of some kernels warns where it has to be read for a uprobe).
+ */
+static int branch_decode(struct branch_probe *probe, struct branch_window *window, int file,
+			 uint64_t offset)
 {
 	struct x86_insn insn;
 	uint8_t code[15];
-	ssize_t bytes = code_read(probe->pid, probe->address, code, sizeof(code));
+	ssize_t bytes = pread(file, code, sizeof(code), (off_t)offset);
 	int condition;
 
 	if (bytes <= 0 || x86_insn_decode(&insn, code, (uint32_t)bytes) < 0)
@@ -167,11 +162,33 @@ static int link_create(const struct mapping *mapping, const struct places *place
 	return fd < 0 ? -errno : fd;
 }
 
+/* Those of the probes that are in the mapping, and of the first one's kind. */
+static size_t places_find(struct places *places, struct branch_probe *probes, size_t count,
+			  const struct mapping *mapping, int file,
+			  const struct branch_probe_link *link)
+{
+	struct branch_window *windows = &link->windows[link->first];
+
+	for (size_t i = 0; i < count; i++) {
+		uint64_t offset = probes[i].address - mapping->start + mapping->offset;
+		size_t n = places->count;
+
+		if (probes[i].address < mapping->start || probes[i].address >= mapping->end ||
+		    branch_decode(&probes[i], &windows[n], file, offset) < 0 ||
+		    is_dear(&windows[n]) != is_dear(&windows[0]))
+			continue;
+		places->offsets[n] = offset;
+		places->cookies[n] = link->first + n;
+		probes[places->count++] = probes[i];
+	}
+	return places->count;
+}
+
 int branch_probe_open(struct branch_probe *probes, size_t *count,
 		      const struct branch_probe_link *link)
 {
 	_cleanup_free_ struct mapping *mapping = calloc(1, sizeof(*mapping));
-	struct branch_window *windows = &link->windows[link->first];
+	_cleanup_close_ int file = -1;
 	struct places places = {.count = 0};
 	size_t all = *count;
 	int rc;
@@ -184,19 +201,11 @@ int branch_probe_open(struct branch_probe *probes, size_t *count,
 	rc = mapping_find(mapping, probes[0].pid, probes[0].address);
 	if (rc < 0)
 		return rc;
-	memset(windows, 0, BRANCH_WINDOWS * sizeof(*windows));
-	for (size_t i = 0; i < all; i++) {
-		size_t n = places.count;
-
-		if (probes[i].address < mapping->start || probes[i].address >= mapping->end ||
-		    branch_decode(&probes[i], &windows[n]) < 0 ||
-		    is_dear(&windows[n]) != is_dear(&windows[0]))
-			continue;
-		places.offsets[n] = probes[i].address - mapping->start + mapping->offset;
-		places.cookies[n] = link->first + n;
-		probes[places.count++] = probes[i];
-	}
-	*count = places.count;
-	return places.count > 0 ? link_create(mapping, &places, probes[0].pid, link->program_fd)
-				: -EINVAL;
+	file = open(mapping->path, O_RDONLY | O_CLOEXEC);
+	if (file < 0)
+		return -errno;
+	memset(&link->windows[link->first], 0, BRANCH_WINDOWS * sizeof(*link->windows));
+	*count = places_find(&places, probes, all, mapping, file, link);
+	return *count > 0 ? link_create(mapping, &places, probes[0].pid, link->program_fd)
+			  : -EINVAL;
 }

@@ -84,15 +84,16 @@ static void probed_take(void *context, const struct branch_probe_result *result)
 	const struct drain *drain = context;
 	const struct source_config *config = drain->edges->config;
 	uint32_t generation = config->generation(config->context, result->pid, result->time_ns);
-	struct source_edge edge = {.from = result->from, .to = result->to};
+	const struct source_edge edge = {
+		.from = result->from,
+		.to = result->to,
+		.tag = dcpi_tag(result->pid, generation, result->event),
+		.count = result->count,
+	};
 
 	if (result->event == SOURCE_EVENT_PROBE)
 		drain->edges->probed += result->count;
-	for (uint64_t left = result->count, part; left > 0; left -= part) {
-		part = left < DCPI_COUNT_MAX ? left : DCPI_COUNT_MAX;
-		edge.tag = dcpi_tag(result->pid, generation, result->event) + part;
-		drain->sink->probed(drain->sink->context, &edge);
-	}
+	drain->sink->probed(drain->sink->context, &edge);
 }
 
 /* A branch whose ways the BPF program cannot tell by itself. */

@@ -116,12 +116,14 @@ struct source_config {
  * struct source_edge - an aggregated edge
  * @from, @to: as in kmod/uapi/dcpi_uapi.h
  * @tag:       of the process; its event is DCPI_EVENT_BRANCH, DCPI_EVENT_DOUBLE (never a
- *             _FAR one) or a SOURCE_EVENT_; its count is > 0
+ *             _FAR one) or a SOURCE_EVENT_; what it has for a count is not looked at
+ * @count:     > 0
  */
 struct source_edge {
 	uint64_t from;
 	uint64_t to;
 	uint64_t tag;
+	uint64_t count;
 };
 
 /**

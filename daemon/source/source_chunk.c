@@ -5,7 +5,7 @@
 
 static void edge_near(const struct dcpi_sample *entry, const struct source_sink *sink)
 {
-	struct source_edge edge = {.tag = entry->tag};
+	struct source_edge edge = {.tag = entry->tag, .count = dcpi_tag_count(entry->tag)};
 	__u64 from, to;
 
 	dcpi_edge_unpack(entry->pc, &from, &to);
@@ -22,6 +22,7 @@ static bool edge_far(const struct dcpi_sample *entry, const struct source_sink *
 		.from = entry[0].pc,
 		.to = entry[1].pc,
 		.tag = entry->tag - (1ULL << DCPI_COUNT_BITS),
+		.count = dcpi_tag_count(entry->tag),
 	};
 
 	if (entry[1].tag != (entry[0].tag & ~COUNT_MASK))

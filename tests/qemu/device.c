@@ -113,7 +113,7 @@ static void edge_walk(void *context, const struct source_edge *edge)
 {
 	struct walk *walk = context;
 
-	walk->device->edges[walk->cpu] += dcpi_tag_count(edge->tag);
+	walk->device->edges[walk->cpu] += edge->count;
 	if (walk->device->edge)
 		walk->device->edge(walk->device->edge_context, edge);
 }

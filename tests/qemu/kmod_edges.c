@@ -95,7 +95,7 @@ static bool in_loop(uint64_t pc)
 static void edge_count(void *context, const struct source_edge *edge)
 {
 	struct edge_counts *counts = context;
-	uint64_t count = dcpi_tag_count(edge->tag);
+	uint64_t count = edge->count;
 	bool branch = dcpi_tag_event(edge->tag) == DCPI_EVENT_BRANCH;
 
 	if (dcpi_tag_pid(edge->tag) != counts->pid || !in_loop(edge->from))
