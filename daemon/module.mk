@@ -43,6 +43,7 @@ collect-tests := unit_accumulate unit_bpf_store unit_cgroup unit_collector unit_
 	unit_offset_counts unit_online_cpus unit_overhead unit_perf_slot unit_process_label \
 	unit_source_chunk unit_source_kmod
 unit_bpf_store-ldlibs := -lpthread
+unit_branch_probes-ldlibs := -lm
 # Its own source_select.c and matcher.c stand in for those of the archive.
 unit_collector-with := tests/fake_matcher.c
 unit_matcher-with := tests/fake_feed.c tests/fake_machine.c

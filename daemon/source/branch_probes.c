@@ -21,6 +21,8 @@
  * or fewer of them), this served best on programs of tests/accuracy/x86_programs.txt.
  */
 #define WINDOW_NS (3 * NS_PER_MS)
+/* So many executions of a branch a window is worth (30, and all of them, were worse). */
+#define WINDOW_HITS 100
 /* From one window of a thread to the next, if nothing else takes so long. */
 #define PAUSE_NS (20 * NS_PER_MS)
 /* What is seen in a window counts as one, however much it is; so many are worth a turn. */
@@ -68,6 +70,7 @@ struct results {
  * @offered: branches that were worth it since the last were taken
  * @offer:   of them as many as there is room for, each as likely
  * @current: which of @results is filled; the other one is the caller's
+ * @rounding: of period_random()
  */
 struct branch_probes {
 	uint32_t permille;
@@ -84,6 +87,7 @@ struct branch_probes {
 	struct branch_probe offer[OFFERS];
 	uint32_t current;
 	struct results results[2];
+	uint32_t rounding;
 	struct branch_probes_stats stats;
 };
 
@@ -272,12 +276,35 @@ static void put_beside(struct branch_probes *probes, const struct branch_probe *
 	}
 }
 
+/*
+ * How often it went either way, of WINDOW_HITS executions at most. How many there are in a
+ * window depends on what else is probed rather than on how often they are without probes;
+ * but windows are opened where samples lead to the branch, so each counts as much as another.
+ */
+static void take_ways(struct branch_probes *probes, const struct branch_window *window,
+		      uint64_t counts[2])
+{
+	uint64_t all, share;
+
+	counts[1] = count_of(window, 1);
+	all = count_of(window, 0) + counts[1];
+	if (all > WINDOW_HITS) {
+		share = counts[1] * WINDOW_HITS;
+		counts[1] = share / all;
+		/* Rounded by chance, so that no way is lost that is seldom taken. */
+		counts[1] += period_random(&probes->rounding) % all < share % all;
+		all = WINDOW_HITS;
+	}
+	counts[0] = all - counts[1];
+}
+
 /* The ways it went, and what a window adds to the sums that tell how alike windows are. */
 static void put_ways(struct branch_probes *probes, const struct branch_probe *probe,
 		     const struct branch_window *window, uint64_t time_ns)
 {
 	struct branch_probe_result result = {
 		.pid = probe->pid, .from = probe->address, .time_ns = time_ns};
+	uint64_t counts[2];
 
 	result.event = SOURCE_EVENT_BESIDE;
 	result.to = probe->address;
@@ -285,13 +312,14 @@ static void put_ways(struct branch_probes *probes, const struct branch_probe *pr
 	result_put(probes, result);
 	if (probe->ways[0] == 0)
 		return;
+	take_ways(probes, window, counts);
 	result.event = SOURCE_EVENT_MOMENT;
-	result.count = count_of(window, 0) * count_of(window, 1);
+	result.count = counts[0] * counts[1];
 	result_put(probes, result);
 	for (int way = 0; way < 2; way++) {
 		result.to = probe->ways[way];
 		result.event = SOURCE_EVENT_PROBE;
-		result.count = count_of(window, way);
+		result.count = counts[way];
 		result_put(probes, result);
 		result.event = SOURCE_EVENT_MOMENT;
 		result.count *= result.count;
@@ -391,6 +419,7 @@ int branch_probes_open(struct branch_probes **ret, int program_fd, struct branch
 		return error_set(err, ENOMEM, "out of memory");
 	probes->permille = permille;
 	probes->random = 1 + (uint32_t)(clock_monotonic_ns() % 0x7ffffffd);
+	probes->rounding = probes->random;
 	locks_init(probes);
 	rc = threads_start(probes, program_fd, windows);
 	if (rc < 0) {
