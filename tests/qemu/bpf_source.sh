@@ -120,5 +120,32 @@ stop_daemon
 check "buffers were full" [ "$(awk '$1 == "stat.flips" { print $2 }' /tmp/stats)" -gt 5 ]
 is "each sample is stored or named" "$(identity)" 1
 
-sed 's/^/# /' /tmp/stats /tmp/dcpid.log
+# Edges of the perf source, by a BPF program, too; and probes of branches where the kernel
+# has them (6.6), where not, none, and nothing else is missing.
+counter()
+{
+	awk -v name="stat.$1" '$1 == name { print $2 }' /tmp/probes
+}
+
+db=/tmp/probes.db config=/dev/null
+start_daemon --source perf --branch-every 1 --probes 50 -e cpu-clock:500000-600000
+is "it starts with the source perf" $? 0
+split 12000
+is "a program ends well while its branches are probed" $? 0
+dcpictl --socket /run/dcpid.sock flush
+dcpictl --socket /run/dcpid.sock stats > /tmp/probes
+stop_daemon
+check "samples lead to branches" [ "$(counter branches_found)" -gt 500 ]
+check "by what a BPF program kept" [ -n "$(counter snapshots_missed)" ]
+version=$(uname -r | awk -F. '{ print 100 * $1 + $2 }')
+if [ "$version" -ge 606 ]; then
+	check "branches were probed ($(counter probes))" [ "$(counter probes)" -gt 0 ]
+	check "and seen" [ "$(query "SELECT sum(count) FROM dcpi_edges WHERE kind = 'probe'")" -gt 100 ]
+else
+	is "this kernel probes none" "$(counter probes)" 0
+	check "of those that were offered" [ "$(counter probes_refused)" -gt 0 ]
+fi
+is "interrupts = samples + losses, with edges" "$(identity)" 1
+
+sed 's/^/# /' /tmp/stats /tmp/probes /tmp/dcpid.log
 tap_done
