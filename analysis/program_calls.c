@@ -22,10 +22,9 @@
  */
 #define SHARE_BIAS 0.3
 /* That estimates may take until they are asked for; more of them are made anew. */
-/* A breakpoint's direction is worth so many behind samples, which are biased. */
-#define PROBE_WORTH 4.0
-
 #define KEPT_BYTES_MAX ((size_t)64 << 20)
+/* A probe's direction is worth so many behind samples, which are biased. */
+#define PROBE_WORTH 4.0
 
 /*
  * struct site - a call
@@ -235,7 +234,7 @@ static int add_edge(struct adding *adding, const struct insn *insn, struct place
 
 /*
  * How often an edge of an instruction was seen, as if it had been sampled: how often the
- * instruction was is known by samples, and which way it went by breakpoints rather than by
+ * instruction was is known by samples, and which way it went by probes rather than by
  * samples, which are biased.
  */
 static double count_of(const struct branch_count *branch, double samples, double probes)

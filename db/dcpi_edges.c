@@ -18,8 +18,7 @@ enum column {
 	COLUMN_COUNT,
 };
 
-#define KIND_NAME                                                                                  \
-	"CASE e.kind WHEN 0 THEN 'branch' WHEN 1 THEN 'double' WHEN 2 THEN 'probe' END"
+#define KIND_NAME "CASE e.kind WHEN 0 THEN 'branch' WHEN 1 THEN 'double' WHEN 2 THEN 'probe' END"
 
 /* Columns whose equality selects sets of edges. */
 static const struct dcpi_selector selectors[] = {
