@@ -194,13 +194,16 @@ deps-%:
 
 .PHONY: demo
 demo: deps-demo ## profile this whole machine for 15 s and show where the cycles went
-	@$(MAKE) --no-print-directory all
+	+@$(build_make) all
 	@packaging/demo.sh
 
 .PHONY: demo-vm
 demo-vm: deps-demo-vm ## the same with the kernel module, in a QEMU machine
-	@$(MAKE) --no-print-directory all
+	+@$(build_make) all
 	@packaging/demo_vm.sh
+
+# To build all there is, on all processors, unless -j says otherwise.
+build_make = $(MAKE) --no-print-directory $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # Test programs by label, for tests/run.sh.
 UNIT_RUNS = $(foreach t,$(UNIT_TESTS),$(t)=build/tests/$(t) asan/$(t)=build/asan/tests/$(t))
@@ -216,8 +219,8 @@ ALONE_CLI = $(filter cli_dcpiimport=%,$(CLI_RUNS))
 
 .PHONY: check
 check: deps-check ## everything that must pass, the QEMU machine included
-	@$(MAKE) --no-print-directory all tests man
-	@$(MAKE) --no-print-directory VARIANT=asan all tests
+	+@$(build_make) all tests man
+	+@$(build_make) VARIANT=asan all tests
 	@tests/run.sh --beside qemu_arm64=tests/qemu/check_arm64.sh \
 		--beside qemu_exact=tests/qemu/check_exact.sh \
 		includes=tests/check_includes.sh $(UNIT_RUNS) --join \
@@ -226,8 +229,8 @@ check: deps-check ## everything that must pass, the QEMU machine included
 
 .PHONY: check-unit
 check-unit: ## unit tests alone, plain and under ASan and UBSan
-	@$(MAKE) --no-print-directory tests
-	@$(MAKE) --no-print-directory VARIANT=asan tests
+	+@$(build_make) tests
+	+@$(build_make) VARIANT=asan tests
 	@tests/run.sh $(UNIT_RUNS)
 
 .PHONY: check-cli
@@ -237,7 +240,7 @@ check-cli: all $(TEST_HELPERS:%=$(TEST_BIN)/%) ## tests of the programs alone
 
 .PHONY: check-node
 check-node: deps-node ## code that Node.js compiles, in its image and by name
-	@$(MAKE) --no-print-directory all
+	+@$(build_make) all
 	@tests/run.sh node=tests/node.sh
 
 .PHONY: check-consumers
@@ -247,7 +250,7 @@ check-consumers: deps-consumers ## exports, read by pprof, BOLT and AutoFDO
 
 .PHONY: check-tsan
 check-tsan: ## unit tests under ThreadSanitizer
-	@$(MAKE) --no-print-directory VARIANT=tsan tests
+	+@$(build_make) VARIANT=tsan tests
 	@tests/run.sh $(foreach t,$(UNIT_TESTS),tsan/$(t)=build/tsan/tests/$(t))
 
 .PHONY: bench
