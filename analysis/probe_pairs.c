@@ -27,29 +27,22 @@ struct comparison {
 };
 
 /* What was executed of a block's branch while another one was probed. */
-static int add_block(struct place_list *probed, const struct probed *about, const struct cfg *cfg,
-		     const struct cfg_block *block, const struct image_samples *samples,
-		     const struct image_code *code)
+static int add_branch(struct place_list *probed, const struct probed *about,
+		      const struct branch_count *branch, const struct image_samples *samples,
+		      const struct image_code *code)
 {
-	uint64_t from = cfg->insns[block->first + block->count - 1].address;
+	struct probed *one;
 
-	for (size_t b = image_samples_branch(samples, from);
-	     b < samples->branch_count && samples->branches[b].from == from; b++) {
-		const struct branch_count *branch = &samples->branches[b];
-		struct probed *one;
-
-		if (branch->beside <= 0 || branch->to == from)
-			continue;
-		one = place_list_add(probed);
-		if (one == NULL)
-			return -ENOMEM;
-		*one = *about;
-		one->at = place_of(code, samples->image, from);
-		one->other = branch->to != UINT64_MAX
-				     ? place_of(code, samples->image, branch->to)
-				     : (struct place){branch->to_image, branch->to_offset};
-		one->count = branch->beside;
-	}
+	if (branch->beside <= 0 || branch->to == branch->from)
+		return 0;
+	one = place_list_add(probed);
+	if (one == NULL)
+		return -ENOMEM;
+	*one = *about;
+	one->at = place_of(code, samples->image, branch->from);
+	one->other = branch->to != UINT64_MAX ? place_of(code, samples->image, branch->to)
+					      : (struct place){branch->to_image, branch->to_offset};
+	one->count = branch->beside;
 	return 0;
 }
 
@@ -60,19 +53,24 @@ int probe_pairs_add(struct place_list *probed, const struct image_code *code,
 	const struct cfg *cfg = analysis->cfg;
 	int rc = 0;
 
-	for (uint32_t b = 0; b < cfg->block_count && rc == 0; b++) {
+	for (uint32_t b = 0; samples->branch_count > 0 && b < cfg->block_count; b++) {
 		const struct frequency_estimate *estimate = &analysis->frequency.blocks[b];
-		const struct probed about = {
-			.procedure = procedure,
-			.executions = estimate->value,
-			.spread = frequency_flow_beside(frequency_flow_spread(estimate),
-							scale_spread),
-		};
+		const struct cfg_block *block = &cfg->blocks[b];
+		uint64_t from = cfg->insns[block->first + block->count - 1].address;
+		size_t i = image_samples_branch(samples, from);
+		struct probed about = {.procedure = procedure, .executions = estimate->value};
 
-		if (estimate->value > 0)
-			rc = add_block(probed, &about, cfg, &cfg->blocks[b], samples, code);
+		if (estimate->value <= 0 || i == samples->branch_count ||
+		    samples->branches[i].from != from)
+			continue;
+		about.spread = frequency_flow_beside(frequency_flow_spread(estimate), scale_spread);
+		for (; rc == 0 && i < samples->branch_count && samples->branches[i].from == from;
+		     i++)
+			rc = add_branch(probed, &about, &samples->branches[i], samples, code);
+		if (rc < 0)
+			return rc;
 	}
-	return rc;
+	return 0;
 }
 
 static int compare_probed(const void *a, const void *b)
