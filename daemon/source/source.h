@@ -76,6 +76,8 @@ typedef void (*source_sync_fn)(void *context);
  * @user_only:       leave kernel samples out (unprivileged)
  * @branch_every:    0: no edges; else one sample in so many is interpreted up
  *                   to its next branch (kmod and perf sources)
+ * @probe_permille:  so much of a CPU's time may go to probes of branches, for directions
+ *                   that are not biased by time (perf source, with @branch_every); 0: none
  * @double_every:    0: no double samples; else one sample in so many is
  *                   followed by another after @double_period (kmod only)
  * @double_period:   likewise
