@@ -14,6 +14,14 @@ struct place place_of(const struct image_code *code, int64_t image, uint64_t add
 	return place;
 }
 
+struct place place_of_target(const struct image_code *code, int64_t image,
+			     const struct branch_count *branch)
+{
+	if (branch->to != UINT64_MAX)
+		return place_of(code, image, branch->to);
+	return (struct place){branch->to_image, branch->to_offset};
+}
+
 int place_compare(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;

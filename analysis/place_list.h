@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/frequency/procedure_profile.h"
 #include "analysis/image/image_code.h"
 
 /** struct place - an offset in an image's file; 0: none */
@@ -16,6 +17,10 @@ struct place {
 
 /** place_of() - of an address in an image; none if it is in no part of the file */
 struct place place_of(const struct image_code *code, int64_t image, uint64_t address);
+
+/** place_of_target() - of where a branch in an image was seen to go */
+struct place place_of_target(const struct image_code *code, int64_t image,
+			     const struct branch_count *branch);
 
 /** place_compare() - the order of places, and of all that begins with one: for qsort() */
 int place_compare(const void *a, const void *b);

@@ -40,8 +40,7 @@ static int add_branch(struct place_list *probed, const struct probed *about,
 		return -ENOMEM;
 	*one = *about;
 	one->at = place_of(code, samples->image, branch->from);
-	one->other = branch->to != UINT64_MAX ? place_of(code, samples->image, branch->to)
-					      : (struct place){branch->to_image, branch->to_offset};
+	one->other = place_of_target(code, samples->image, branch);
 	one->count = branch->beside;
 	return 0;
 }

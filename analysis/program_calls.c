@@ -268,12 +268,10 @@ static int add_edges_of(struct adding *adding, const struct insn *insn)
 	bias = bias_of(sampled, probes);
 	for (size_t b = first; rc == 0 && b < end; b++) {
 		const struct branch_count *branch = &samples->branches[b];
-		struct place to = {branch->to_image, branch->to_offset};
+		struct place to = place_of_target(adding->code, samples->image, branch);
 
 		if (branch->count + branch->probes <= 0)
 			continue;
-		if (branch->to != UINT64_MAX)
-			to = place_of(adding->code, samples->image, branch->to);
 		rc = add_edge(adding, insn, to, count_of(branch, sampled, probes), bias);
 	}
 	return rc;

@@ -141,7 +141,7 @@ static double sum_of(const double *values, uint32_t count)
 {
 	double sum = 0;
 
-	for (uint32_t i = 0; values != NULL && i < count; i++)
+	for (uint32_t i = 0; i < count; i++)
 		sum += values[i];
 	return sum;
 }

@@ -39,7 +39,7 @@ struct profile_role_samples {
  * @unmatched:    samples at addresses where no instruction begins
  * @edge_samples: how often an edge was seen, for each edge; NULL: edges were not sampled
  * @edge_probes:  likewise by probes, which see all executions of a branch for a while: as many
- *                as they are worth (probe_worth.h). NULL: there were none
+ *                as they are worth (probe_worth.h). NULL likewise
  * @branch_total: how often each instruction's branch was seen at all, to any target;
  *                NULL likewise
  * @roles:        other events

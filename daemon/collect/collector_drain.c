@@ -98,20 +98,20 @@ static void edge_take(void *context, const struct source_edge *edge)
 	struct collector *collector = context;
 	struct image_place from = matcher_place(collector->matcher, edge->tag, edge->from);
 	struct image_place to = matcher_place(collector->matcher, edge->tag, edge->to);
-	uint64_t count = edge->count;
 	struct edge_key key = {
 		.image = from.image,
 		.to_image = to.image,
 		.kind = kind_of(edge->tag),
 	};
+	uint64_t edges;
 
-	if (key.kind < PROFILE_EDGE_NO_EDGE)
-		collector->edges_handed += count;
+	edges = key.kind < PROFILE_EDGE_NO_EDGE ? edge->count : 0;
+	collector->edges_handed += edges;
 	if (from.image == IMAGE_UNKNOWN || to.image == IMAGE_UNKNOWN ||
 	    from.offset > PROFILE_EDGE_OFFSET_MAX || to.offset > PROFILE_EDGE_OFFSET_MAX)
-		collector->edges_unknown += key.kind < PROFILE_EDGE_NO_EDGE ? count : 0;
+		collector->edges_unknown += edges;
 	else
-		edge_accumulate_add(collector->edges, &key, from.offset, to.offset, count);
+		edge_accumulate_add(collector->edges, &key, from.offset, to.offset, edge->count);
 }
 
 /* How long events have waited: rings hold what happens in about a second. */

@@ -14,6 +14,7 @@
 
 #include "kmod/core/x86_insn.h"
 #include "lib/cleanup.h"
+#include "loader-hook/process_scan.h"
 
 #define PATH_BYTES 4096
 
@@ -39,8 +40,12 @@ struct link_create {
 	uint32_t unused;
 };
 
-/* struct mapping - a file's code in a process: [@start, @end) is at @offset */
+/*
+ * struct mapping - the file's code that an address is in: [@start, @end) is at @offset;
+ * @end 0: not found
+ */
 struct mapping {
+	uint64_t address;
 	uint64_t start;
 	uint64_t end;
 	uint64_t offset;
@@ -102,40 +107,20 @@ static int branch_decode(struct branch_probe *probe, struct branch_window *windo
 	return 0;
 }
 
-static bool line_take(struct mapping *mapping, const char *line, uint32_t pid, uint64_t address)
+/* Files that were replaced are not found by their names, nor are those without one. */
+static void mapping_take(void *context, const struct image_event *event)
 {
-	uint64_t inode;
-	char perms[5];
-	int name = 0, length;
+	struct mapping *mapping = context;
 
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %*x:%*x %" SCNu64 " %n",
-		   &mapping->start, &mapping->end, perms, &mapping->offset, &inode, &name) != 5 ||
-	    address < mapping->start || address >= mapping->end)
-		return false;
-	if (perms[2] != 'x' || inode == 0 || name == 0 || line[name] != '/')
-		return false;
-	length = snprintf(mapping->path, PATH_BYTES, "/proc/%" PRIu32 "/root%.*s", pid,
-			  (int)strcspn(line + name, "\n"), line + name);
-	return length < PATH_BYTES;
-}
-
-/* What an address is mapped from. Files that were replaced are not found by their names. */
-static int mapping_find(struct mapping *mapping, uint32_t pid, uint64_t address)
-{
-	_cleanup_free_ char *line = NULL;
-	_cleanup_file_ FILE *maps = NULL;
-	size_t capacity = 0;
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/maps", pid);
-	maps = fopen(path, "re");
-	if (maps == NULL)
-		return -ESRCH;
-	while (getline(&line, &capacity, maps) >= 0) {
-		if (line_take(mapping, line, pid, address))
-			return 0;
-	}
-	return -EINVAL;
+	if (event->type != IMAGE_EVENT_MAP || mapping->address - event->start >= event->bytes ||
+	    event->inode == 0 || event->path[0] != '/')
+		return;
+	if (snprintf(mapping->path, PATH_BYTES, "/proc/%" PRIu32 "/root%s", event->pid,
+		     event->path) >= PATH_BYTES)
+		return;
+	mapping->start = event->start;
+	mapping->end = event->start + event->bytes;
+	mapping->offset = event->file_offset;
 }
 
 /* struct places - offsets in the file, and the numbers of their windows */
@@ -198,9 +183,10 @@ int branch_probe_open(struct branch_probe *probes, size_t *count,
 	if (mapping == NULL)
 		return -ENOMEM;
 	*count = 0;
-	rc = mapping_find(mapping, probes[0].pid, probes[0].address);
-	if (rc < 0)
-		return rc;
+	mapping->address = probes[0].address;
+	rc = process_scan(probes[0].pid, mapping_take, mapping, NULL);
+	if (rc < 0 || mapping->end == 0)
+		return rc < 0 ? rc : -EINVAL;
 	file = open(mapping->path, O_RDONLY | O_CLOEXEC);
 	if (file < 0)
 		return -errno;
