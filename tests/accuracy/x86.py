@@ -27,6 +27,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 DATA = f"{ROOT}/build/accuracy/x86-64"
 QUICK = ("gzip", "sorts", "bzip2", "graph")
+# More are worth a word.
+UNTRUE_MAX = 1
 ESTIMATORS = ["dcpi", "paper", "avg", "max", "profi"]
 
 
@@ -206,6 +208,14 @@ def judge(name, estimator, samples, counts, options):
             "x86-64/procedure": (alike(by_procedure(lists)), stated)}
 
 
+def untrue(samples, counts):
+    """Percent of samples at instructions that the counted run never executed: other variants
+    of libc's functions, say."""
+    wrong = sum(taken for (image, offset), taken in samples.items()
+                if not counts.get(image, {}).get(offset))
+    return score.percent(wrong, sum(samples.values()))
+
+
 def line(about, items, stated):
     found = {"name": "instructions", **about, **score.within(items)}
     if about["estimator"] in ("dcpi", "paper"):
@@ -240,6 +250,9 @@ def main():
         for name, split in programs(options):
             samples, runs = samples_of(name)
             counts = counts_read(name, runs)
+            if untrue(samples, counts) > UNTRUE_MAX:
+                print(f"x86: {name}: {untrue(samples, counts)}% of its samples are where it "
+                      f"was not counted", file=sys.stderr)
             for estimator in options.estimators:
                 judged = judge(name, estimator, samples, counts, options)
                 for arm, (items, stated) in judged.items():

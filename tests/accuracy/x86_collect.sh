@@ -22,6 +22,10 @@ out=$top/build/accuracy/x86-64
 event=${EVENT:-cpu-clock:180000-200000}
 
 tunables=glibc.cpu.hwcaps=-AVX,-AVX2,-AVX512F,-AVX512VL,-AVX512BW,-FMA,-FMA4,-ERMS,-FSRM,-BMI2,-SSSE3,-SSE4_1,-SSE4_2
+# What libc prefers of what is there, by the processor's family.
+tunables+=,-AVX_Fast_Unaligned_Load,-Fast_Unaligned_Load,-Fast_Unaligned_Copy
+tunables+=,-Fast_Copy_Backward,-Fast_Rep_String,-Slow_BSF,-Slow_SSE4_2
+tunables+=,-Prefer_PMINUB_for_stringop
 tunables+=:glibc.cpu.x86_rep_movsb_threshold=0x7fffffff
 tunables+=:glibc.cpu.x86_rep_stosb_threshold=0x7fffffff
 tunables+=:glibc.cpu.x86_non_temporal_threshold=0x7fffffff
@@ -72,7 +76,7 @@ count_with()
 
 count()
 {
-	local dir=$1 made=$2
+	local dir=$1 made="${environment[*]} $2"
 
 	[ "$(cat "$dir/counted" 2> /dev/null)" != "$made" ] || return 0
 	rm -f "$dir/counted"
