@@ -15,7 +15,7 @@ collect-src := $(addprefix daemon/, config.c control.c control_verbs.c notify.c)
 collect-src += $(addprefix daemon/base/, cgroup.c cpu_list.c directory.c heap.c log.c \
 	loop.c online_cpus.c tally.c)
 collect-src += $(addprefix daemon/source/, bpf_sampler.c bpf_slot.c bpf_store.c \
-	branch_probe.c branch_probes.c branch_snapshots.c event_ring.c perf_branch.c perf_edges.c perf_slot.c source_bpf.c source_chunk.c \
+	branch_probe.c branch_probes.c branch_snapshots.c event_ring.c file_mapping.c perf_branch.c perf_edges.c perf_slot.c source_bpf.c source_chunk.c \
 	source_kmod.c source_perf.c source_replay.c source_select.c store_drain.c trace.c \
 	trace_reader.c trace_writer.c)
 collect-src += $(addprefix daemon/event/, event.c event_alias.c event_catalog.c event_code.c \

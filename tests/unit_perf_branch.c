@@ -7,6 +7,7 @@
 
 #include <sched.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -252,6 +253,61 @@ static void snapshots_bring_the_stack(void **state)
 	perf_branch_deinit(&branch);
 }
 
+/* Never called. */
+extern uint8_t code_of_file[], branch_of_file[];
+__asm__(".text\n"
+	".globl code_of_file, branch_of_file\n"
+	"code_of_file:\n"
+	"	test %eax, %eax\n"
+	"branch_of_file:\n"
+	"	jne 1f\n"
+	"	nop\n"
+	"1:	ret\n");
+
+/* Nothing writes there but we, as the kernel does for probes. */
+static void byte_put(uint8_t *address, uint8_t byte)
+{
+	uint8_t *page = address - (uintptr_t)address % 4096;
+
+	assert_int_equal(mprotect(page, 4096, PROT_READ | PROT_WRITE | PROT_EXEC), 0);
+	*address = byte;
+	assert_int_equal(mprotect(page, 4096, PROT_READ | PROT_EXEC), 0);
+}
+
+/* Breakpoints of our own probes, in pieces of a snapshot and in the process, hide no branch. */
+static void probes_hide_no_branch(void **state)
+{
+	uintptr_t piece = (uintptr_t)code_of_file / SNAPSHOT_PIECE_BYTES * SNAPSHOT_PIECE_BYTES;
+	struct branch_snapshot snapshot = {.pid = (uint32_t)getpid(),
+					   .pc = (uintptr_t)code_of_file,
+					   .known = 1,
+					   .registers[0] = 1,
+					   .pieces = 2};
+	struct interpret_edge edges[PERF_BRANCH_EDGES];
+	struct perf_branch branch = {0};
+	uint8_t was = *branch_of_file;
+	uint64_t stuck;
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		snapshot.piece[i].address = piece + (uint64_t)i * SNAPSHOT_PIECE_BYTES;
+		memcpy(snapshot.piece[i].bytes, (void *)(uintptr_t)snapshot.piece[i].address,
+		       SNAPSHOT_PIECE_BYTES);
+	}
+	snapshot.piece[((uintptr_t)branch_of_file - piece) / SNAPSHOT_PIECE_BYTES]
+		.bytes[(uintptr_t)branch_of_file % SNAPSHOT_PIECE_BYTES] = 0xcc;
+	for (int in_process = 0; in_process < 2; in_process++) {
+		if (in_process)
+			byte_put(branch_of_file, 0xcc);
+		perf_branch_refresh(&branch);
+		assert_true(perf_branch_follow(&branch, &snapshot, edges, &stuck) >= 1);
+		assert_int_equal(edges[0].from, (uintptr_t)branch_of_file);
+		assert_int_equal(edges[0].to, (uintptr_t)branch_of_file + 3);
+	}
+	byte_put(branch_of_file, was);
+	perf_branch_deinit(&branch);
+}
+
 static void sample_take(void *context, const struct perf_sample *sample)
 {
 	struct interpret_edge edges[PERF_BRANCH_EDGES];
@@ -308,6 +364,7 @@ int main(void)
 		cmocka_unit_test(refuses_what_is_not_there),
 		cmocka_unit_test(reads_no_stack),
 		cmocka_unit_test(snapshots_bring_the_stack),
+		cmocka_unit_test(probes_hide_no_branch),
 		cmocka_unit_test(samples_bring_registers),
 	};
 

@@ -3,20 +3,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <linux/bpf.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "daemon/source/file_mapping.h"
 #include "kmod/core/x86_insn.h"
 #include "lib/cleanup.h"
-#include "loader-hook/process_scan.h"
-
-#define PATH_BYTES 4096
 
 #if defined(__x86_64__)
 #define IS_KNOWN_MACHINE true
@@ -38,18 +34,6 @@ struct link_create {
 	uint32_t probe_flags;
 	uint32_t pid;
 	uint32_t unused;
-};
-
-/*
- * struct mapping - the file's code that an address is in: [@start, @end) is at @offset;
- * @end 0: not found
- */
-struct mapping {
-	uint64_t address;
-	uint64_t start;
-	uint64_t end;
-	uint64_t offset;
-	char path[PATH_BYTES];
 };
 
 /*
@@ -107,22 +91,6 @@ static int branch_decode(struct branch_probe *probe, struct branch_window *windo
 	return 0;
 }
 
-/* Files that were replaced are not found by their names, nor are those without one. */
-static void mapping_take(void *context, const struct image_event *event)
-{
-	struct mapping *mapping = context;
-
-	if (event->type != IMAGE_EVENT_MAP || mapping->address - event->start >= event->bytes ||
-	    event->inode == 0 || event->path[0] != '/')
-		return;
-	if (snprintf(mapping->path, PATH_BYTES, "/proc/%" PRIu32 "/root%s", event->pid,
-		     event->path) >= PATH_BYTES)
-		return;
-	mapping->start = event->start;
-	mapping->end = event->start + event->bytes;
-	mapping->offset = event->file_offset;
-}
-
 /* struct places - offsets in the file, and the numbers of their windows */
 struct places {
 	uint64_t offsets[BRANCH_WINDOWS];
@@ -130,8 +98,8 @@ struct places {
 	size_t count;
 };
 
-static int link_create(const struct mapping *mapping, const struct places *places, uint32_t pid,
-		       int program_fd)
+static int link_create(const struct file_mapping *mapping, const struct places *places,
+		       uint32_t pid, int program_fd)
 {
 	struct link_create attr = {
 		.program_fd = (uint32_t)program_fd,
@@ -149,7 +117,7 @@ static int link_create(const struct mapping *mapping, const struct places *place
 
 /* Those of the probes that are in the mapping, and of the first one's kind. */
 static size_t places_find(struct places *places, struct branch_probe *probes, size_t count,
-			  const struct mapping *mapping, int file,
+			  const struct file_mapping *mapping, int file,
 			  const struct branch_probe_link *link)
 {
 	struct branch_window *windows = &link->windows[link->first];
@@ -172,7 +140,7 @@ static size_t places_find(struct places *places, struct branch_probe *probes, si
 int branch_probe_open(struct branch_probe *probes, size_t *count,
 		      const struct branch_probe_link *link)
 {
-	_cleanup_free_ struct mapping *mapping = calloc(1, sizeof(*mapping));
+	_cleanup_free_ struct file_mapping *mapping = malloc(sizeof(*mapping));
 	_cleanup_close_ int file = -1;
 	struct places places = {.count = 0};
 	size_t all = *count;
@@ -183,10 +151,9 @@ int branch_probe_open(struct branch_probe *probes, size_t *count,
 	if (mapping == NULL)
 		return -ENOMEM;
 	*count = 0;
-	mapping->address = probes[0].address;
-	rc = process_scan(probes[0].pid, mapping_take, mapping, NULL);
-	if (rc < 0 || mapping->end == 0)
-		return rc < 0 ? rc : -EINVAL;
+	rc = file_mapping_find(mapping, probes[0].pid, probes[0].address);
+	if (rc < 0)
+		return rc;
 	file = open(mapping->path, O_RDONLY | O_CLOEXEC);
 	if (file < 0)
 		return -errno;

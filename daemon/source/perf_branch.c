@@ -1,18 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/source/perf_branch.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include "daemon/source/bpf/branch_snapshot.h"
+#include "daemon/source/file_mapping.h"
 #include "daemon/source/perf_slot.h"
 #include "lib/array.h"
 #include "lib/cleanup.h"
 
 #define RANGES_MAX 65536
+/* x86's int3; a byte of it may well be something else, and then it is in the file, too. */
+#define BREAKPOINT 0xcc
+
+static void code_close(struct perf_branch_process *process)
+{
+	if (process->code != NULL && process->code_fd >= 0)
+		close(process->code_fd);
+	free(process->code);
+	process->code = NULL;
+	process->code_fd = -1;
+}
 
 #if defined(__x86_64__)
 #define INTERPRET interpret_x86_64_path
@@ -49,7 +63,7 @@ static int range_compare(const void *key, const void *element)
 
 /* @snapshot: NULL: none */
 struct memory {
-	const struct perf_branch_process *process;
+	struct perf_branch_process *process;
 	const struct branch_snapshot *snapshot;
 };
 
@@ -75,26 +89,52 @@ static bool snapshot_read(const struct branch_snapshot *snapshot, uint64_t addre
 	return done == bytes;
 }
 
-static bool constant_read(const struct perf_branch_process *process, uint64_t address, void *to,
-			  size_t bytes)
+static bool process_read_at(const struct perf_branch_process *process, uint64_t address, void *to,
+			    size_t bytes)
 {
-	const struct perf_branch_range *range =
-		bsearch(&address, process->ranges, process->count, sizeof(*range), range_compare);
 	struct iovec here = {.iov_base = to, .iov_len = bytes};
 	struct iovec there = {.iov_base = (void *)(uintptr_t)address, .iov_len = bytes};
 
-	if (range == NULL || range->end - address < bytes)
-		return false;
 	return process_vm_readv((pid_t)process->pid, &here, 1, &there, 1, 0) == (ssize_t)bytes;
 }
 
+/* From the file that is mapped there; the last one stays open. */
+static void code_read(struct perf_branch_process *process, uint64_t address, void *to, size_t bytes)
+{
+	struct file_mapping *code = process->code;
+
+	if (code == NULL || address < code->start || address >= code->end) {
+		code_close(process);
+		process->code = code = calloc(1, sizeof(*code));
+		if (code == NULL || file_mapping_find(code, process->pid, address) < 0)
+			code_close(process);
+		else
+			process->code_fd = open(code->path, O_RDONLY | O_CLOEXEC);
+	}
+	if (process->code == NULL || process->code_fd < 0 || bytes > code->end - address ||
+	    pread(process->code_fd, to, bytes, (off_t)(address - code->start + code->offset)) !=
+		    (ssize_t)bytes)
+		process_read_at(process, address, to, bytes);
+}
+
+/*
+ * Constants are the process' own. Snapshots may have pieces of them as well, but of code with
+ * the breakpoints that our probes are. So may the process, by now: then the file is asked.
+ */
 static bool memory_read(void *context, u64 address, void *to, size_t bytes)
 {
 	const struct memory *memory = context;
+	struct perf_branch_process *process = memory->process;
+	const struct perf_branch_range *range =
+		bsearch(&address, process->ranges, process->count, sizeof(*range), range_compare);
 
-	if (memory->snapshot != NULL && snapshot_read(memory->snapshot, address, to, bytes))
-		return true;
-	return constant_read(memory->process, address, to, bytes);
+	if (range == NULL || range->end - address < bytes ||
+	    !process_read_at(process, address, to, bytes))
+		return memory->snapshot != NULL &&
+		       snapshot_read(memory->snapshot, address, to, bytes);
+	if (range->is_code && memchr(to, BREAKPOINT, bytes) != NULL)
+		code_read(process, address, to, bytes);
+	return true;
 }
 
 /* "start-end perms offset major:minor inode  path": readable, private, of a file */
@@ -110,6 +150,7 @@ static void line_take(struct perf_branch_process *process, const char *line)
 	if (perms[0] != 'r' || perms[1] != '-' || perms[3] != 'p' || inode == 0 ||
 	    range.end <= range.start || process->count >= RANGES_MAX)
 		return;
+	range.is_code = perms[2] == 'x';
 	if (process->count > 0 && range.start < process->ranges[process->count - 1].end)
 		return;
 	if (array_reserve(&process->ranges, &process->capacity, process->count + 1,
@@ -124,6 +165,7 @@ static void process_read(struct perf_branch_process *process, uint32_t pid)
 	size_t capacity = 0;
 	char path[32];
 
+	code_close(process);
 	process->pid = pid;
 	process->count = 0;
 	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
@@ -259,7 +301,9 @@ void perf_branch_deinit(struct perf_branch *branch)
 {
 	size_t i;
 
-	for (i = 0; i < PERF_BRANCH_PROCESSES; i++)
+	for (i = 0; i < PERF_BRANCH_PROCESSES; i++) {
+		code_close(&branch->process[i]);
 		free(branch->process[i].ranges);
+	}
 	memset(branch->process, 0, sizeof(branch->process));
 }

@@ -18,30 +18,38 @@
 #ifndef DCPI_PERF_BRANCH_H
 #define DCPI_PERF_BRANCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "kmod/core/interpret.h"
 
 struct branch_snapshot;
+struct file_mapping;
 struct perf_sample;
 
 #define PERF_BRANCH_PROCESSES 8
 /* Branches that are followed from a sample on. */
 #define PERF_BRANCH_EDGES 8
 
-/** struct perf_branch_range - addresses [start, end) whose contents stay */
+/** struct perf_branch_range - addresses [start, end) whose contents stay; @is_code: executable */
 struct perf_branch_range {
 	uint64_t start;
 	uint64_t end;
+	bool is_code;
 };
 
-/** struct perf_branch_process - those of a process, in order */
+/**
+ * struct perf_branch_process - those of a process, in order
+ * @code: of the file that is open as @code_fd (-1: it can't be); NULL: none
+ */
 struct perf_branch_process {
 	uint32_t pid;
 	size_t count;
 	size_t capacity;
 	struct perf_branch_range *ranges;
+	struct file_mapping *code;
+	int code_fd;
 };
 
 /**
