@@ -15,8 +15,9 @@ collect-src := $(addprefix daemon/, config.c control.c control_verbs.c notify.c)
 collect-src += $(addprefix daemon/base/, cgroup.c cpu_list.c directory.c heap.c log.c \
 	loop.c online_cpus.c tally.c)
 collect-src += $(addprefix daemon/source/, bpf_sampler.c bpf_slot.c bpf_store.c \
-	branch_probe.c branch_probes.c branch_snapshots.c event_ring.c file_mapping.c perf_branch.c perf_edges.c perf_slot.c source_bpf.c source_chunk.c \
-	source_kmod.c source_perf.c source_replay.c source_select.c store_drain.c trace.c \
+	branch_known.c branch_probe.c branch_probes.c branch_snapshots.c event_ring.c \
+	file_mapping.c perf_branch.c perf_edges.c perf_slot.c probe_results.c source_bpf.c \
+	source_chunk.c source_kmod.c source_perf.c source_replay.c source_select.c store_drain.c trace.c \
 	trace_reader.c trace_writer.c)
 collect-src += $(addprefix daemon/event/, event.c event_alias.c event_catalog.c event_code.c \
 	event_name.c event_pfm.c event_pmu.c event_spec.c multiplex.c)
@@ -40,8 +41,8 @@ dcpictl-pkgs := json-c
 collect-tests := unit_accumulate unit_bpf_store unit_cgroup unit_collector unit_config unit_control \
 	unit_core_clock unit_edge_accumulate unit_event unit_event_pmu unit_event_spec \
 	unit_image_copier unit_jit_code unit_kernel_code unit_log unit_matcher unit_multiplex \
-	unit_offset_counts unit_online_cpus unit_overhead unit_perf_slot unit_process_label \
-	unit_source_chunk unit_source_kmod
+	unit_offset_counts unit_online_cpus unit_overhead unit_perf_slot unit_probe_results \
+	unit_process_label unit_source_chunk unit_source_kmod
 unit_bpf_store-ldlibs := -lpthread
 unit_branch_probes-ldlibs := -lm
 # Its own source_select.c and matcher.c stand in for those of the archive.

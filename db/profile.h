@@ -128,12 +128,20 @@ enum profile_edge_kind {
 	PROFILE_EDGE_BESIDE = 3,
 	/*
 	 * No edges: how unlike each other a branch's windows are: sums over them of the squares
-	 * of what went each of two ways; from the branch to itself, of the product of both.
+	 * of what went each of two ways, in parts as below; from the branch to itself, of the
+	 * product of both.
 	 */
 	PROFILE_EDGE_MOMENT = 4,
+	/*
+	 * No edges: PROFILE_EDGE_PROBE, of branches with two ways, in parts of an execution; from
+	 * the branch to itself, all of its executions in windows in which it was probed.
+	 */
+	PROFILE_EDGE_PARTS = 5,
 };
 
-#define PROFILE_EDGE_KINDS 5
+#define PROFILE_EDGE_KINDS 6
+/* A window counts as so many executions at most, so one may be a part of one. */
+#define PROFILE_EDGE_PART 100
 /* Those before it are edges, and counted as such. */
 #define PROFILE_EDGE_NO_EDGE PROFILE_EDGE_BESIDE
 

@@ -142,10 +142,8 @@ static void take_beside(struct collection *collection, const struct branch_probe
 	collection->beside[from < to] += result->count;
 }
 
-static void take(void *context, const struct branch_probe_result *result)
+static void take(struct collection *collection, const struct branch_probe_result *result)
 {
-	struct collection *collection = context;
-
 	assert_int_equal(result->pid, collection->pid);
 	assert_true(result->count > 0);
 	if (result->event == SOURCE_EVENT_BESIDE && result->from != result->to)
@@ -154,9 +152,10 @@ static void take(void *context, const struct branch_probe_result *result)
 		collection->windows++;
 	if (result->event == SOURCE_EVENT_MOMENT)
 		collection->moments += result->count;
+	if (result->event == SOURCE_EVENT_PARTS && result->from != result->to)
+		collection->squares += result->count * result->count;
 	if (result->event != SOURCE_EVENT_PROBE)
 		return;
-	collection->squares += result->count * result->count;
 	assert_true(result->time_ns <= clock_monotonic_ns());
 	for (size_t i = 0; i < collection->count; i++) {
 		struct seen *seen = &collection->seen[i];
@@ -192,12 +191,6 @@ static bool is_part(const uint64_t ways[2], double of)
 	return off < 0.1 * all / of + 3 * sqrt(all / of);
 }
 
-static void take_none(void *context, const struct branch_probe_result *result)
-{
-	(void)context;
-	(void)result;
-}
-
 static uint64_t refused(struct scene *scene)
 {
 	struct branch_probes_stats stats;
@@ -216,7 +209,7 @@ static bool can_probe(struct scene *scene)
 	do {
 		branch_probes_offer(scene->probes, (uint32_t)scene->child,
 				    (uintptr_t)branch_quarter);
-		branch_probes_drain(scene->probes, take_none, NULL);
+		branch_probes_take(scene->probes);
 		usleep(1000);
 		branch_probes_stats(scene->probes, &stats);
 	} while (stats.opened + stats.refused == 0 && clock_monotonic_ns() < until);
@@ -232,6 +225,7 @@ static void all_executions_count(void **state)
 		{.address = branch_quarter}, {.address = branch_never}, {.address = branch_signed}};
 	struct collection collection = {.seen = seen, .count = 3, .pid = scene->child};
 	uint64_t until = clock_monotonic_ns() + WAIT_NS;
+	const struct probe_results *results;
 
 	if (!can_probe(scene)) {
 		print_message("# no probes here\n");
@@ -242,7 +236,9 @@ static void all_executions_count(void **state)
 			branch_probes_offer(scene->probes, (uint32_t)scene->child,
 					    (uintptr_t)seen[i].address);
 		usleep(1000);
-		branch_probes_drain(scene->probes, take, &collection);
+		results = branch_probes_take(scene->probes);
+		for (uint32_t i = 0; i < results->count; i++)
+			take(&collection, &results->item[i]);
 	} while ((seen[0].ways[0] < ENOUGH || seen[1].ways[0] < ENOUGH ||
 		  seen[2].ways[0] < ENOUGH || collection.beside[0] < ENOUGH) &&
 		 clock_monotonic_ns() < until);
@@ -272,7 +268,7 @@ static void returns_leave_snapshots(void **state)
 				    (uintptr_t)branch_return);
 		usleep(1000);
 		branch_snapshots_drain(scene->snapshots, take_return, scene);
-		branch_probes_drain(scene->probes, take_none, NULL);
+		branch_probes_take(scene->probes);
 	} while (scene->returns == 0 && clock_monotonic_ns() < until);
 	assert_true(scene->returns > 0);
 	assert_false(scene->returns_elsewhere);
@@ -297,7 +293,7 @@ static void the_rest_is_refused(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		before = refused(scene);
 		branch_probes_offer(scene->probes, (uint32_t)cases[i].pid, cases[i].address);
-		branch_probes_drain(scene->probes, take_none, NULL);
+		branch_probes_take(scene->probes);
 		while (cases[i].address >> 47 == 0 && refused(scene) == before &&
 		       clock_monotonic_ns() < until)
 			usleep(1000);

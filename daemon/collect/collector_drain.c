@@ -87,6 +87,8 @@ static enum profile_edge_kind kind_of(uint64_t tag)
 		return PROFILE_EDGE_MOMENT;
 	case SOURCE_EVENT_BESIDE:
 		return PROFILE_EDGE_BESIDE;
+	case SOURCE_EVENT_PARTS:
+		return PROFILE_EDGE_PARTS;
 	default:
 		return PROFILE_EDGE_BRANCH;
 	}

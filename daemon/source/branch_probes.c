@@ -7,48 +7,48 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "daemon/source/source.h"
-#include "kmod/core/period.h"
 #include "lib/clock.h"
 #include "lib/error.h"
-#include "lib/u64_map.h"
 
 /*
- * How long probes are there. Of 0.5, 3 and 10 ms, with the same part of time for all (so more
- * or fewer of them), this served best on programs of tests/accuracy/x86_programs.txt.
+ * How much time probes may take in a window. Of 0.5, 3 and 10 ms, with the same part of time
+ * for all (so more or fewer of them), this served best on programs of
+ * tests/accuracy/x86_programs.txt.
  */
-#define WINDOW_NS (3 * NS_PER_MS)
-/* So many executions of a branch a window is worth (30, and all of them, were worse). */
-#define WINDOW_HITS 100
-/* From one window of a thread to the next, if nothing else takes so long. */
-#define PAUSE_NS (20 * NS_PER_MS)
-/* What is seen in a window counts as one, however much it is; so many are worth a turn. */
-#define TURN_WINDOWS 4
+#define TAKEN_MAX_NS (3 * NS_PER_MS)
+/* It is looked at after each step; a window has at most so many. */
+#define STEP_NS NS_PER_MS
+#define STEPS 24
+/*
+ * What an execution takes: of a conditional branch at most, until windows have shown how
+ * little it can be; of others.
+ */
+#define HIT_NS 1500
+#define HIT_DEAR_NS 15000
+/* So many executions show it. */
+#define HITS_SHOWN 1000
 #define SNAPSHOTS_A_WINDOW 16
-/* A branch that always went the same way has little more to tell: as if it had more turns. */
-#define ONE_WAY 3
-#define TURNS_MAX 1024
-/* After so many branches all are as if new: 1.5 MB. */
-#define KNOWN_MAX 32768
-#define OFFERS 64
-/* Of some windows, up to 128 each. */
-#define RESULTS 2048
-
+/* Branches are probed together that differ by a factor of up to 2 to the power of this. */
+#define LEVELS_TOGETHER 3
 /*
- * How a branch's past is kept in a word: windows in which it was seen to go some way, those of
- * another way than the first, that.
+ * From there on some are executed in a step, if the program is at them at all; if none is, a
+ * window that waited for them would leave the program there for the next one.
  */
-#define SEEN_MASK 0xffffffULL
-#define OTHER_SHIFT 24
-#define TO_SHIFT 48
-#define TO_MASK 0xffffULL
+#define LEVEL_AT_ONCE 14
+#define OFFERS 64
+
+/* struct offer - a branch to probe; @level: how frequent it is (branch_known_level()) */
+struct offer {
+	struct branch_probe probe;
+	int level;
+};
 
 /*
  * struct worker - a thread, with a link of its own
  * @some: what it is at, of which there are @count; changed under the lock
+ * @level: of the first
  */
 struct worker {
 	struct branch_probes *probes;
@@ -56,85 +56,39 @@ struct worker {
 	pthread_t thread;
 	struct branch_probe some[BRANCH_WINDOWS];
 	size_t count;
-};
-
-struct results {
-	uint32_t count;
-	struct branch_probe_result item[RESULTS];
+	int level;
 };
 
 /*
- * @known:   what was seen of branches, by key_of(); the caller's thread's alone, as is
- * @random:  of period_random()
+ * @turn:    who opens a window has it, until that is over: what slows the program down in
+ *           one place makes it more likely to be there
+ * @next_ns: when the next window may be, CLOCK_MONOTONIC; with the turn
  * @lock:    of all from here on
  * @offered: branches that were worth it since the last were taken
  * @offer:   of them as many as there is room for, each as likely
+ * @hit_ns:  what an execution takes
  * @current: which of @results is filled; the other one is the caller's
- * @rounding: of period_random()
  */
 struct branch_probes {
 	uint32_t permille;
-	struct u64_map known;
-	uint32_t random;
 	size_t worker_count;
 	struct worker workers[BRANCH_LINKS];
+	pthread_mutex_t turn;
+	uint64_t next_ns;
 
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	bool stop;
+	bool waiting;
+	struct branch_known known;
 	uint32_t offered;
 	uint32_t offer_count;
-	struct branch_probe offer[OFFERS];
+	struct offer offer[OFFERS];
+	uint64_t hit_ns;
 	uint32_t current;
-	struct results results[2];
-	uint32_t rounding;
+	struct probe_results results[2];
 	struct branch_probes_stats stats;
 };
-
-/* Addresses are below 2^47: with a process' number no two are alike. */
-static uint64_t key_of(uint32_t pid, uint64_t address)
-{
-	return address ^ (uint64_t)pid << 47;
-}
-
-/* In [0, n). */
-static uint32_t random_below(struct branch_probes *probes, uint32_t n)
-{
-	return (uint32_t)((uint64_t)(period_random(&probes->random) - 1) * n / 0x7ffffffe);
-}
-
-static void known_add(struct branch_probes *probes, uint32_t pid, uint64_t address, uint64_t to)
-{
-	uint64_t *known, seen, other;
-
-	if (u64_map_count(&probes->known) > KNOWN_MAX)
-		u64_map_deinit(&probes->known);
-	known = u64_map_insert(&probes->known, key_of(pid, address));
-	if (known == NULL)
-		return;
-	if (*known == 0)
-		*known = (to & TO_MASK) << TO_SHIFT;
-	seen = (*known & SEEN_MASK) + 1;
-	other = (*known >> OTHER_SHIFT & SEEN_MASK) + (*known >> TO_SHIFT != (to & TO_MASK));
-	if (seen <= SEEN_MASK)
-		*known = (*known >> TO_SHIFT) << TO_SHIFT | other << OTHER_SHIFT | seen;
-}
-
-/*
- * A branch that was seen n times gives way to others as 1 / n^2: so what is spent on each
- * grows as the root of the time around it, which makes the error of the whole least.
- */
-static bool is_worth_it(struct branch_probes *probes, uint32_t pid, uint64_t address)
-{
-	const uint64_t *known = u64_map_find(&probes->known, key_of(pid, address));
-	uint64_t turns = 1;
-
-	if (known != NULL)
-		turns += (*known & SEEN_MASK) / TURN_WINDOWS;
-	if (turns > 1 && (*known >> OTHER_SHIFT & SEEN_MASK) == 0)
-		turns *= ONE_WAY;
-	return turns <= TURNS_MAX && random_below(probes, (uint32_t)(turns * turns)) == 0;
-}
 
 static bool is_among(const struct branch_probe *some, size_t count, uint32_t pid, uint64_t address)
 {
@@ -152,7 +106,11 @@ static bool is_at_hand(const struct branch_probes *probes, uint32_t pid, uint64_
 		if (is_among(probes->workers[i].some, probes->workers[i].count, pid, address))
 			return true;
 	}
-	return is_among(probes->offer, probes->offer_count, pid, address);
+	for (uint32_t i = 0; i < probes->offer_count; i++) {
+		if (is_among(&probes->offer[i].probe, 1, pid, address))
+			return true;
+	}
+	return false;
 }
 
 static void offer_put(struct branch_probes *probes, uint32_t pid, uint64_t address)
@@ -163,33 +121,37 @@ static void offer_put(struct branch_probes *probes, uint32_t pid, uint64_t addre
 		return;
 	probes->offered++;
 	if (place >= OFFERS)
-		place = random_below(probes, probes->offered);
+		place = branch_known_random(&probes->known, probes->offered);
 	if (place >= OFFERS)
 		return;
 	if (probes->offer_count < OFFERS)
 		place = probes->offer_count++;
-	probes->offer[place] = (struct branch_probe){.pid = pid, .address = address};
+	probes->offer[place] =
+		(struct offer){.probe = {.pid = pid, .address = address},
+			       .level = branch_known_level(&probes->known, pid, address)};
 }
 
 void branch_probes_offer(struct branch_probes *probes, uint32_t pid, uint64_t address)
 {
-	if (address >> 47 != 0 || !is_worth_it(probes, pid, address))
+	if (address >> 47 != 0)
 		return;
 	pthread_mutex_lock(&probes->lock);
-	offer_put(probes, pid, address);
+	if (branch_known_is_worth(&probes->known, pid, address))
+		offer_put(probes, pid, address);
 	pthread_mutex_unlock(&probes->lock);
 }
 
 void branch_probes_seen(struct branch_probes *probes, uint32_t pid, uint64_t address, uint64_t to)
 {
-	if (random_below(probes, SNAPSHOTS_A_WINDOW) == 0)
-		known_add(probes, pid, address, to);
+	pthread_mutex_lock(&probes->lock);
+	if (branch_known_random(&probes->known, SNAPSHOTS_A_WINDOW) == 0)
+		branch_known_seen(&probes->known, pid, address, to);
+	pthread_mutex_unlock(&probes->lock);
 }
 
 /* Ends early if all is to end. */
-static void wait_ns(struct branch_probes *probes, uint64_t ns)
+static void wait_until(struct branch_probes *probes, uint64_t until_ns)
 {
-	uint64_t until_ns = clock_monotonic_ns() + ns;
 	struct timespec time = {.tv_sec = (time_t)(until_ns / NS_PER_SECOND),
 				.tv_nsec = (long)(until_ns % NS_PER_SECOND)};
 
@@ -199,181 +161,184 @@ static void wait_ns(struct branch_probes *probes, uint64_t ns)
 	pthread_mutex_unlock(&probes->lock);
 }
 
-/* The latest, with others of its process: which ones there are is chance. */
+/* One of them, with others of its process that are about as frequent. */
 static void offers_take_locked(struct branch_probes *probes, struct worker *worker)
 {
-	uint32_t left = 0;
+	uint32_t place = branch_known_random(&probes->known, probes->offer_count), left = 0;
+	const struct offer seed = probes->offer[place];
 
-	for (uint32_t i = probes->offer_count; i-- > 0;) {
-		if (worker->count < BRANCH_WINDOWS &&
-		    (worker->count == 0 || probes->offer[i].pid == worker->some[0].pid)) {
-			worker->some[worker->count++] = probes->offer[i];
-			probes->offer[i].pid = 0;
-		}
-	}
-	for (uint32_t i = 0; i < probes->offer_count; i++) {
-		if (probes->offer[i].pid != 0)
-			probes->offer[left++] = probes->offer[i];
+	probes->offer[place] = probes->offer[0];
+	worker->some[worker->count++] = seed.probe;
+	worker->level = seed.level;
+	for (uint32_t i = 1; i < probes->offer_count; i++) {
+		const struct offer *offer = &probes->offer[i];
+
+		if (worker->count < BRANCH_WINDOWS && offer->probe.pid == seed.probe.pid &&
+		    abs(offer->level - seed.level) <= LEVELS_TOGETHER)
+			worker->some[worker->count++] = offer->probe;
+		else
+			probes->offer[left++] = *offer;
 	}
 	probes->offer_count = left;
 	probes->offered = left;
 }
 
-/* Instead of what it had. Return: false: stop. */
+/* Return: false: stop. */
 static bool offers_take(struct branch_probes *probes, struct worker *worker)
 {
 	pthread_mutex_lock(&probes->lock);
-	worker->count = 0;
-	while (!probes->stop && probes->offer_count == 0)
+	while (!probes->stop && probes->offer_count == 0) {
+		probes->waiting = true;
 		pthread_cond_wait(&probes->changed, &probes->lock);
+	}
+	probes->waiting = false;
 	if (!probes->stop)
 		offers_take_locked(probes, worker);
 	pthread_mutex_unlock(&probes->lock);
 	return worker->count > 0;
 }
 
-static void result_put(struct branch_probes *probes, struct branch_probe_result result)
+/* What executions have taken. */
+static uint64_t taken_ns(const struct branch_window *windows, size_t count, uint64_t hit_ns)
 {
-	struct results *results = &probes->results[probes->current];
+	uint64_t ns = 0;
 
-	if (result.count > 0 && results->count < RESULTS)
-		results->item[results->count++] = result;
+	for (size_t i = 0; i < count; i++)
+		ns += branch_window_executions(&windows[i]) *
+		      (windows[i].condition < WINDOW_SNAPSHOTS ? hit_ns : HIT_DEAR_NS);
+	return ns;
 }
 
-static uint64_t count_of(const struct branch_window *window, int way)
+/* A window that is full of executions tells what they take, and no more. */
+static void learn_locked(struct branch_probes *probes, const struct probe_window *window)
 {
-	return __atomic_load_n(&window->counts[way], __ATOMIC_RELAXED);
+	uint64_t executions = taken_ns(window->windows, window->count, 1);
+
+	if (window->windows[0].condition >= WINDOW_SNAPSHOTS || executions < HITS_SHOWN)
+		return;
+	if (window->ns / executions < probes->hit_ns)
+		probes->hit_ns = window->ns / executions;
 }
 
-static uint64_t executions_of(const struct branch_window *window)
+static void counts_take(struct branch_window *counts, const struct worker *worker)
 {
-	return count_of(window, 0) + count_of(window, 1);
-}
+	const struct branch_window *windows = &worker->link.windows[worker->link.first];
 
-/* What is executed most often is what the others are compared with: it has the least chance. */
-static void put_beside(struct branch_probes *probes, const struct branch_probe *some,
-		       const struct branch_window *windows, size_t count, uint64_t time_ns)
-{
-	struct branch_probe_result result = {
-		.pid = some[0].pid, .event = SOURCE_EVENT_BESIDE, .time_ns = time_ns};
-	size_t most = 0;
-
-	for (size_t i = 1; i < count; i++) {
-		if (executions_of(&windows[i]) > executions_of(&windows[most]))
-			most = i;
+	for (size_t i = 0; i < worker->count; i++) {
+		counts[i] = windows[i];
+		for (int way = 0; way < 2; way++)
+			counts[i].counts[way] =
+				__atomic_load_n(&windows[i].counts[way], __ATOMIC_RELAXED);
 	}
+}
+
+/* Those that were executed while the others were put in place don't count. */
+static void counts_subtract(struct branch_window *counts, const struct branch_window *before,
+			    size_t count)
+{
 	for (size_t i = 0; i < count; i++) {
-		if (i == most || executions_of(&windows[i]) == 0)
-			continue;
-		result.from = some[most].address;
-		result.to = some[i].address;
-		result.count = executions_of(&windows[most]);
-		result_put(probes, result);
-		result.from = some[i].address;
-		result.to = some[most].address;
-		result.count = executions_of(&windows[i]);
-		result_put(probes, result);
+		counts[i].counts[0] -= before[i].counts[0];
+		counts[i].counts[1] -= before[i].counts[1];
 	}
+}
+
+/* @window: all but what probes took is filled in; @counts: its windows */
+static void window_wait(struct worker *worker, struct probe_window *window,
+			struct branch_window *counts)
+{
+	struct branch_probes *probes = worker->probes;
+	struct branch_window before[BRANCH_WINDOWS];
+	uint64_t taken = 0;
+
+	window->start_ns = clock_monotonic_ns();
+	counts_take(before, worker);
+	for (unsigned int i = 1; i <= STEPS && taken < TAKEN_MAX_NS; i++) {
+		wait_until(probes, window->start_ns + i * STEP_NS);
+		counts_take(counts, worker);
+		window->ns = clock_monotonic_ns() - window->start_ns;
+		counts_subtract(counts, before, worker->count);
+		taken = taken_ns(counts, worker->count, probes->hit_ns);
+		if (taken == 0 && worker->level >= LEVEL_AT_ONCE)
+			break;
+	}
+}
+
+static void window_tell(struct worker *worker, struct probe_window *window)
+{
+	struct branch_probes *probes = worker->probes;
+	uint64_t ns;
+
+	window->some = worker->some;
+	window->count = worker->count;
+	pthread_mutex_lock(&probes->lock);
+	learn_locked(probes, window);
+	ns = taken_ns(window->windows, window->count, probes->hit_ns);
+	window->taken_ns = ns < window->ns ? ns : window->ns;
+	probes->next_ns = window->start_ns + window->taken_ns * 1000 / probes->permille;
+	probes->stats.opened += window->count;
+	probes->stats.taken_ns += window->taken_ns;
+	probe_results_add(&probes->results[probes->current], &probes->known, window);
+	pthread_mutex_unlock(&probes->lock);
 }
 
 /*
- * How often it went either way, of WINDOW_HITS executions at most. How many there are in a
- * window depends on what else is probed rather than on how often they are without probes;
- * but windows are opened where samples lead to the branch, so each counts as much as another.
+ * What is opened may be less than was taken: others than the first are in another file, say.
+ * They are offered again. Return: of the link, to be closed; -1: none.
  */
-static void take_ways(struct branch_probes *probes, const struct branch_window *window,
-		      uint64_t counts[2])
-{
-	uint64_t all, share;
-
-	counts[1] = count_of(window, 1);
-	all = count_of(window, 0) + counts[1];
-	if (all > WINDOW_HITS) {
-		share = counts[1] * WINDOW_HITS;
-		counts[1] = share / all;
-		/* Rounded by chance, so that no way is lost that is seldom taken. */
-		counts[1] += period_random(&probes->rounding) % all < share % all;
-		all = WINDOW_HITS;
-	}
-	counts[0] = all - counts[1];
-}
-
-/* The ways it went, and what a window adds to the sums that tell how alike windows are. */
-static void put_ways(struct branch_probes *probes, const struct branch_probe *probe,
-		     const struct branch_window *window, uint64_t time_ns)
-{
-	struct branch_probe_result result = {
-		.pid = probe->pid, .from = probe->address, .time_ns = time_ns};
-	uint64_t counts[2];
-
-	result.event = SOURCE_EVENT_BESIDE;
-	result.to = probe->address;
-	result.count = executions_of(window) > 0;
-	result_put(probes, result);
-	if (probe->ways[0] == 0)
-		return;
-	take_ways(probes, window, counts);
-	result.event = SOURCE_EVENT_MOMENT;
-	result.count = counts[0] * counts[1];
-	result_put(probes, result);
-	for (int way = 0; way < 2; way++) {
-		result.to = probe->ways[way];
-		result.event = SOURCE_EVENT_PROBE;
-		result.count = counts[way];
-		result_put(probes, result);
-		result.event = SOURCE_EVENT_MOMENT;
-		result.count *= result.count;
-		result_put(probes, result);
-	}
-}
-
-/* Return: how long they were there. */
-static uint64_t window_open(struct worker *worker)
+static int window_open(struct worker *worker)
 {
 	struct branch_probes *probes = worker->probes;
-	const struct branch_window *windows = &worker->link.windows[worker->link.first];
-	struct branch_probe some[BRANCH_WINDOWS];
-	uint64_t start_ns, window_ns = 0;
-	size_t opened = worker->count;
+	struct branch_probe taken[BRANCH_WINDOWS], opened[BRANCH_WINDOWS];
+	size_t taken_count = worker->count, count = taken_count;
 	int fd;
 
-	memcpy(some, worker->some, opened * sizeof(some[0]));
-	fd = branch_probe_open(some, &opened, &worker->link);
-
-	start_ns = clock_monotonic_ns();
-	if (fd >= 0) {
-		wait_ns(probes, WINDOW_NS);
-		window_ns = clock_monotonic_ns() - start_ns;
-		close(fd);
-	}
+	memcpy(taken, worker->some, sizeof(taken));
+	memcpy(opened, taken, sizeof(opened));
+	fd = branch_probe_open(opened, &count, &worker->link);
 	pthread_mutex_lock(&probes->lock);
-	probes->stats.opened += fd >= 0 ? opened : 0;
-	probes->stats.refused += worker->count - (fd >= 0 ? opened : 0);
-	probes->stats.window_ns += window_ns;
-	for (size_t i = 0; fd >= 0 && i < opened; i++)
-		put_ways(probes, &some[i], &windows[i], start_ns);
-	if (fd >= 0)
-		put_beside(probes, some, windows, opened, start_ns);
+	worker->count = fd >= 0 ? count : 0;
+	memcpy(worker->some, opened, sizeof(opened));
+	probes->stats.refused += worker->count == 0 || opened[0].address != taken[0].address;
+	for (size_t i = 1; i < taken_count; i++)
+		offer_put(probes, taken[i].pid, taken[i].address);
 	pthread_mutex_unlock(&probes->lock);
-	return window_ns;
+	return fd;
 }
 
-/* Each thread has an equal part of what there is for all. */
+/*
+ * Its turn is over when the window is. Then the program goes on as before, though it takes
+ * longer until all is removed; who is next is not in its way. Return: false: all is to end.
+ */
+static bool run_once(struct worker *worker)
+{
+	struct branch_probes *probes = worker->probes;
+	struct branch_window counts[BRANCH_WINDOWS];
+	struct probe_window window = {.windows = counts};
+	int fd = -1;
+	bool more;
+
+	pthread_mutex_lock(&probes->turn);
+	wait_until(probes, probes->next_ns);
+	more = offers_take(probes, worker);
+	if (more)
+		fd = window_open(worker);
+	if (fd >= 0) {
+		window_wait(worker, &window, counts);
+		window_tell(worker, &window);
+	}
+	pthread_mutex_unlock(&probes->turn);
+	if (fd >= 0)
+		close(fd);
+	pthread_mutex_lock(&probes->lock);
+	worker->count = 0;
+	pthread_mutex_unlock(&probes->lock);
+	return more;
+}
+
 static void *run(void *context)
 {
-	struct worker *worker = context;
-	struct branch_probes *probes = worker->probes;
-
-	while (offers_take(probes, worker)) {
-		uint64_t start_ns = clock_monotonic_ns();
-		uint64_t cycle_ns = window_open(worker) * 1000 / probes->permille * BRANCH_LINKS;
-		uint64_t taken_ns = clock_monotonic_ns() - start_ns;
-
-		if (cycle_ns < PAUSE_NS)
-			cycle_ns = PAUSE_NS;
-		if (cycle_ns > taken_ns)
-			wait_ns(probes, cycle_ns - taken_ns);
-	}
+	while (run_once(context))
+		;
 	return NULL;
 }
 
@@ -390,7 +355,11 @@ static int threads_start(struct branch_probes *probes, int program_fd,
 		struct worker *worker = &probes->workers[i];
 
 		worker->probes = probes;
-		worker->link = (struct branch_probe_link){program_fd, windows, i * BRANCH_WINDOWS};
+		worker->link = (struct branch_probe_link){
+			.program_fd = program_fd,
+			.windows = windows,
+			.first = i * BRANCH_WINDOWS,
+		};
 		rc = pthread_create(&worker->thread, NULL, run, worker);
 		probes->worker_count += rc == 0;
 	}
@@ -407,6 +376,7 @@ static void locks_init(struct branch_probes *probes)
 	pthread_cond_init(&probes->changed, &attr);
 	pthread_condattr_destroy(&attr);
 	pthread_mutex_init(&probes->lock, NULL);
+	pthread_mutex_init(&probes->turn, NULL);
 }
 
 int branch_probes_open(struct branch_probes **ret, int program_fd, struct branch_window *windows,
@@ -417,9 +387,10 @@ int branch_probes_open(struct branch_probes **ret, int program_fd, struct branch
 
 	if (probes == NULL)
 		return error_set(err, ENOMEM, "out of memory");
-	probes->permille = permille;
-	probes->random = 1 + (uint32_t)(clock_monotonic_ns() % 0x7ffffffd);
-	probes->rounding = probes->random;
+	probes->permille = getenv("PERM") ? (uint32_t)atoi(getenv("PERM")) : permille;
+	probes->known.random = 1 + (uint32_t)(clock_monotonic_ns() % 0x7ffffffd);
+	probes->known.eagerness = 1;
+	probes->hit_ns = HIT_NS;
 	locks_init(probes);
 	rc = threads_start(probes, program_fd, windows);
 	if (rc < 0) {
@@ -442,28 +413,26 @@ void branch_probes_close(struct branch_probes *probes)
 		pthread_join(probes->workers[i].thread, NULL);
 	pthread_cond_destroy(&probes->changed);
 	pthread_mutex_destroy(&probes->lock);
-	u64_map_deinit(&probes->known);
+	pthread_mutex_destroy(&probes->turn);
+	branch_known_deinit(&probes->known);
 	free(probes);
 }
 
-void branch_probes_drain(struct branch_probes *probes, branch_probes_fn visit, void *context)
+const struct probe_results *branch_probes_take(struct branch_probes *probes)
 {
-	struct results *results;
+	const struct probe_results *results;
 
 	pthread_mutex_lock(&probes->lock);
 	results = &probes->results[probes->current];
 	probes->current = !probes->current;
 	probes->results[probes->current].count = 0;
+	probes->stats.lost += results->lost;
+	probes->results[probes->current].lost = 0;
+	branch_known_idle(&probes->known, probes->waiting);
 	if (probes->offer_count > 0)
 		pthread_cond_broadcast(&probes->changed);
 	pthread_mutex_unlock(&probes->lock);
-	for (uint32_t i = 0; i < results->count; i++) {
-		const struct branch_probe_result *result = &results->item[i];
-
-		if (result->event == SOURCE_EVENT_PROBE)
-			known_add(probes, result->pid, result->from, result->to);
-		visit(context, result);
-	}
+	return results;
 }
 
 void branch_probes_stats(struct branch_probes *probes, struct branch_probes_stats *stats)

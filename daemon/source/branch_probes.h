@@ -8,13 +8,16 @@
  * like the other. So directions that were seen by probes are kept apart from those behind
  * samples (PROFILE_EDGE_PROBE).
  *
- * While its branches are probed a program does little else than be probed: thousands of
- * executions, which it would have gone through in some ten microseconds. Where it is when a
- * window begins is still up to time, so what goes on for longer than that is still seen in
- * proportion to its time: the longer windows are, the less of the bias is left. And what
- * windows take together is at most a part of one CPU's time (@permille): the longer they
- * are, the fewer. It is shared out among branches by how often samples lead to them and how
- * well they are known already.
+ * While its branches are probed a program does little else than be probed, if they are
+ * frequent. Of inner loops a window sees thousands of executions, which would otherwise take
+ * some ten microseconds: how these go depends on where it begins, which is as likely here as
+ * there by time, for windows come one after the other, and what the program would come to only
+ * later is left out. So what is probed together is about as frequent; then windows of branches
+ * that are not pass through all of a program's parts, hardly slow it down, and tell how often
+ * they are executed.
+ *
+ * What probes take together is at most a part of one CPU's time (@permille). It is shared out
+ * among branches by how often samples lead to them and how well they are known already.
  *
  * Threads of their own open and close probes, since that makes them wait; samples and
  * results are its caller's, who is one thread.
@@ -25,7 +28,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/source/branch_probe.h"
+#include "daemon/source/probe_results.h"
 
 struct branch_probes;
 struct error;
@@ -54,41 +57,26 @@ void branch_probes_offer(struct branch_probes *probes, uint32_t pid, uint64_t ad
 void branch_probes_seen(struct branch_probes *probes, uint32_t pid, uint64_t address, uint64_t to);
 
 /**
- * struct branch_probe_result - what a probe has counted
- * @event:   SOURCE_EVENT_: what of: see db/profile.h
- * @count:   never 0
- * @time_ns: when it was there, CLOCK_MONOTONIC
- *
- * Of what is probed together one branch is compared with each of the others, both ways.
- */
-struct branch_probe_result {
-	uint32_t pid;
-	uint32_t event;
-	uint64_t from;
-	uint64_t to;
-	uint64_t count;
-	uint64_t time_ns;
-};
-
-typedef void (*branch_probes_fn)(void *context, const struct branch_probe_result *result);
-
-/**
- * branch_probes_drain() - take what was counted since the last time
+ * branch_probes_take() - what was counted since the last time
  *
  * What was offered up to now is probed then: together, as far as there is room.
+ *
+ * Return: results of windows that are over; valid until the next call.
  */
-void branch_probes_drain(struct branch_probes *probes, branch_probes_fn visit, void *context);
+const struct probe_results *branch_probes_take(struct branch_probes *probes);
 
 /**
  * struct branch_probes_stats - since it was opened
  * @opened:    branches that were probed, each time
  * @refused:   those that could not be
- * @window_ns: time in which there were any
+ * @taken_ns: time that they took, about
+ * @lost:    of what they told, what was not taken in time
  */
 struct branch_probes_stats {
 	uint64_t opened;
 	uint64_t refused;
-	uint64_t window_ns;
+	uint64_t taken_ns;
+	uint64_t lost;
 };
 
 void branch_probes_stats(struct branch_probes *probes, struct branch_probes_stats *stats);

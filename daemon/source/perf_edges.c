@@ -79,9 +79,8 @@ static void probe_offer(struct perf_edges *edges, uint32_t pid, const struct int
 }
 
 /* The process may have been another before: what is known of its time goes with it. */
-static void probed_take(void *context, const struct branch_probe_result *result)
+static void probed_take(struct drain *drain, const struct branch_probe_result *result)
 {
-	const struct drain *drain = context;
 	const struct source_config *config = drain->edges->config;
 	uint32_t generation = config->generation(config->context, result->pid, result->time_ns);
 	const struct source_edge edge = {
@@ -143,12 +142,16 @@ void perf_edges_drain(struct perf_edges *edges, uint64_t until_ns,
 		      const struct perf_edges_sink *sink)
 {
 	struct drain drain = {edges, until_ns, sink};
+	const struct probe_results *results;
 
 	perf_branch_refresh(&edges->branch);
 	if (edges->snapshots != NULL)
 		branch_snapshots_drain(edges->snapshots, snapshot_take, &drain);
-	if (edges->probes != NULL)
-		branch_probes_drain(edges->probes, probed_take, &drain);
+	if (edges->probes == NULL)
+		return;
+	results = branch_probes_take(edges->probes);
+	for (uint32_t i = 0; i < results->count; i++)
+		probed_take(&drain, &results->item[i]);
 }
 
 void perf_edges_record(struct perf_edges *edges, uint32_t cpu, const struct perf_sample *sample,
@@ -184,6 +187,7 @@ void perf_edges_tell(const struct perf_edges *edges, source_counter_fn visit, vo
 	branch_probes_stats(edges->probes, &stats);
 	visit(context, "stat", "probes", stats.opened);
 	visit(context, "stat", "probes_refused", stats.refused);
-	visit(context, "stat", "probe_ms", stats.window_ns / NS_PER_MS);
+	visit(context, "stat", "probe_ms", stats.taken_ns / NS_PER_MS);
+	visit(context, "stat", "probe_results_lost", stats.lost);
 	visit(context, "stat", "edges_probed", edges->probed);
 }

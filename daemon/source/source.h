@@ -109,10 +109,11 @@ struct source_config {
 	void *context;
 };
 
-/* What probes tell, as PROFILE_EDGE_PROBE, _BESIDE and _MOMENT have it. No kernel has these. */
+/* What probes tell, as PROFILE_EDGE_PROBE and those behind it have it. No kernel has these. */
 #define SOURCE_EVENT_PROBE 0xfb
 #define SOURCE_EVENT_BESIDE 0xfa
 #define SOURCE_EVENT_MOMENT 0xf9
+#define SOURCE_EVENT_PARTS 0xf8
 
 /**
  * struct source_edge - an aggregated edge

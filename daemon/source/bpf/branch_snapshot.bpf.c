@@ -236,6 +236,9 @@ int branch_probe(struct sample_context *context)
 	if (number >= BRANCH_LINKS * BRANCH_WINDOWS)
 		return 0;
 	window = &windows[number];
+	window->last_ns = bpf_ktime_get_ns();
+	if (window->first_ns == 0)
+		window->first_ns = window->last_ns;
 	if (window->condition < WINDOW_SNAPSHOTS)
 		__sync_fetch_and_add(&window->counts[is_taken(context, window->condition)], 1);
 	else if (__sync_fetch_and_add(&window->counts[0], 1) < WINDOW_SNAPSHOTS_MAX)

@@ -27,7 +27,7 @@
 #define SNAPSHOT_BELOW 32
 
 /* Links of probes that there may be at a time, and branches in each. */
-#define BRANCH_LINKS 4
+#define BRANCH_LINKS 8
 #define BRANCH_WINDOWS 16
 /* A window's condition that is none: leave snapshots, at most so many. */
 #define WINDOW_SNAPSHOTS 16
@@ -38,9 +38,12 @@
  * @condition: x86-64: of a conditional jump, as it encodes it; or WINDOW_SNAPSHOTS
  * @counts:    of a conditional jump: executions that did not take it, and that did; else
  *             of all in the first
+ * @first_ns, @last_ns: when it was executed first and last, CLOCK_MONOTONIC; 0: never
  */
 struct branch_window {
 	__u64 counts[2];
+	__u64 first_ns;
+	__u64 last_ns;
 	__u32 condition;
 	__u32 unused;
 };

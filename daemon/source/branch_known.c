@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/source/branch_known.h"
+
+#include "kmod/core/period.h"
+#include "lib/clock.h"
+
+/* What is seen in a window counts as one, however much it is; so many are worth a turn. */
+#define TURN_WINDOWS 4
+/* A branch that always went the same way has little more to tell: as if it had more turns. */
+#define ONE_WAY 3
+#define TURNS_MAX 1024
+#define EAGERNESS_STEP 8
+/* After so many branches all are as if new: 1.5 MB. */
+#define KNOWN_MAX 32768
+
+/*
+ * How a branch's past is kept in a word: ways in which it was seen to go in windows, those
+ * other than the first, its level, and the first.
+ */
+#define SEEN_MASK 0xfffffULL
+#define OTHER_SHIFT 20
+#define LEVEL_SHIFT 40
+#define LEVEL_MASK 0x7fULL
+#define TO_SHIFT 48
+#define TO_MASK 0xffffULL
+
+/* Addresses are below 2^47: with a process' number no two are alike. */
+static uint64_t key_of(uint32_t pid, uint64_t address)
+{
+	return address ^ (uint64_t)pid << 47;
+}
+
+static uint64_t *past_of(struct branch_known *known, uint32_t pid, uint64_t address)
+{
+	if (u64_map_count(&known->past) > KNOWN_MAX)
+		u64_map_deinit(&known->past);
+	return u64_map_insert(&known->past, key_of(pid, address));
+}
+
+void branch_known_idle(struct branch_known *known, bool idle)
+{
+	uint32_t step = 1 + known->eagerness / EAGERNESS_STEP;
+
+	if (idle && known->eagerness < TURNS_MAX)
+		known->eagerness += step;
+	else if (!idle && known->eagerness > step)
+		known->eagerness -= step;
+}
+
+void branch_known_deinit(struct branch_known *known)
+{
+	u64_map_deinit(&known->past);
+}
+
+uint32_t branch_known_random(struct branch_known *known, uint32_t n)
+{
+	return (uint32_t)((uint64_t)(period_random(&known->random) - 1) * n / 0x7ffffffe);
+}
+
+void branch_known_seen(struct branch_known *known, uint32_t pid, uint64_t address, uint64_t to)
+{
+	uint64_t *past = past_of(known, pid, address);
+
+	if (past == NULL || (*past & SEEN_MASK) == SEEN_MASK)
+		return;
+	if ((*past & SEEN_MASK) == 0)
+		*past |= (to & TO_MASK) << TO_SHIFT;
+	*past += 1;
+	if (*past >> TO_SHIFT != (to & TO_MASK))
+		*past += 1ULL << OTHER_SHIFT;
+}
+
+int branch_known_level(const struct branch_known *known, uint32_t pid, uint64_t address)
+{
+	const uint64_t *past = u64_map_find(&known->past, key_of(pid, address));
+
+	return past != NULL ? (int)(*past >> LEVEL_SHIFT & LEVEL_MASK) : 0;
+}
+
+void branch_known_rate(struct branch_known *known, uint32_t pid, uint64_t address,
+		       uint64_t executions, uint64_t ns)
+{
+	uint64_t *past = past_of(known, pid, address);
+	uint64_t rate = executions * NS_PER_SECOND / ns;
+	uint64_t level = 64 - (uint64_t)__builtin_clzll(rate | 1);
+
+	if (past != NULL)
+		*past = (*past & ~(LEVEL_MASK << LEVEL_SHIFT)) | level << LEVEL_SHIFT;
+}
+
+/*
+ * A branch that was seen n times gives way to others as 1 / n^2: so what is spent on each
+ * grows as the root of the time around it, which makes the error of the whole least.
+ */
+bool branch_known_is_worth(struct branch_known *known, uint32_t pid, uint64_t address)
+{
+	const uint64_t *past = u64_map_find(&known->past, key_of(pid, address));
+	uint64_t turns = 1;
+
+	if (past != NULL)
+		turns += (*past & SEEN_MASK) / TURN_WINDOWS;
+	if (turns > 1 && (*past >> OTHER_SHIFT & SEEN_MASK) == 0)
+		turns *= ONE_WAY;
+	if (turns > TURNS_MAX)
+		turns = TURNS_MAX;
+	return turns <= known->eagerness || branch_known_random(known, (uint32_t)(turns * turns)) <
+						    known->eagerness * known->eagerness;
+}

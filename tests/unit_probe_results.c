@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * What windows of probes tell: windows are made up, with branches whose behaviour is known.
+ * And which branches are probed next.
+ */
+#include "tests/unit.h"
+
+#include <string.h>
+
+#include "daemon/source/probe_results.h"
+#include "daemon/source/source.h"
+#include "db/profile.h"
+#include "lib/clock.h"
+
+#define PID 77
+#define START_NS 1000000000ULL
+#define BRANCHES 3
+
+/* struct scene - some branches, 256 bytes apart, and what is told of a window of theirs */
+struct scene {
+	struct branch_probe some[BRANCHES];
+	struct branch_window windows[BRANCHES];
+	struct probe_window window;
+	struct branch_known known;
+	struct probe_results results;
+};
+
+static int set_up(void **state)
+{
+	struct scene *scene = calloc(1, sizeof(*scene));
+
+	assert_non_null(scene);
+	for (size_t i = 0; i < BRANCHES; i++)
+		scene->some[i] =
+			(struct branch_probe){.pid = PID,
+					      .address = 0x1000 + i * 256,
+					      .ways = {0x1002 + i * 256, 0x1040 + i * 256}};
+	scene->window = (struct probe_window){.some = scene->some,
+					      .windows = scene->windows,
+					      .count = BRANCHES,
+					      .start_ns = START_NS};
+	scene->known = (struct branch_known){.random = 5, .eagerness = 1};
+	*state = scene;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct scene *scene = *state;
+
+	branch_known_deinit(&scene->known);
+	free(scene);
+	return 0;
+}
+
+/* A branch is executed all through the window, or from a part of it on. */
+static void execute(struct scene *scene, size_t i, uint64_t not_taken, uint64_t taken,
+		    uint64_t from_ns)
+{
+	scene->windows[i] = (struct branch_window){
+		.counts = {not_taken, taken},
+		.first_ns = START_NS + from_ns,
+		.last_ns = START_NS + scene->window.ns,
+	};
+}
+
+static uint64_t told(const struct scene *scene, uint32_t event, size_t i, uint64_t to)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t k = 0; k < scene->results.count; k++) {
+		const struct branch_probe_result *result = &scene->results.item[k];
+
+		assert_int_equal(result->pid, PID);
+		assert_int_equal(result->time_ns, START_NS);
+		assert_true(result->count > 0);
+		if (result->event == event && result->from == scene->some[i].address &&
+		    result->to == to)
+			sum += result->count;
+	}
+	return sum;
+}
+
+static void tell(struct scene *scene)
+{
+	probe_results_add(&scene->results, &scene->known, &scene->window);
+}
+
+/* 3 in 8, of at most a hundred executions; in parts of one, to the last; and all of them. */
+static void ways_are_weighed(void **state)
+{
+	struct scene *scene = *state;
+	const struct branch_probe *first = &scene->some[0];
+
+	scene->window.ns = scene->window.taken_ns = 3 * NS_PER_MS;
+	execute(scene, 0, 1250, 750, 0);
+	tell(scene);
+	assert_true(told(scene, SOURCE_EVENT_PROBE, 0, first->ways[1]) - 37 <= 1);
+	assert_int_equal(told(scene, SOURCE_EVENT_PROBE, 0, first->ways[0]) +
+				 told(scene, SOURCE_EVENT_PROBE, 0, first->ways[1]),
+			 100);
+	assert_int_equal(told(scene, SOURCE_EVENT_PARTS, 0, first->ways[0]), 6250);
+	assert_int_equal(told(scene, SOURCE_EVENT_PARTS, 0, first->ways[1]), 3750);
+	assert_int_equal(told(scene, SOURCE_EVENT_PARTS, 0, first->address), 2000);
+	assert_int_equal(told(scene, SOURCE_EVENT_MOMENT, 0, first->ways[1]), 3750 * 3750);
+	assert_int_equal(told(scene, SOURCE_EVENT_MOMENT, 0, first->address), 3750 * 6250);
+	assert_int_equal(told(scene, SOURCE_EVENT_BESIDE, 0, first->address), 1);
+	assert_int_equal(told(scene, SOURCE_EVENT_BESIDE, 1, scene->some[1].address), 0);
+}
+
+/* One in a thousand executions is no whole one of a hundred, but a part of it. */
+static void rare_ways_are_not_lost(void **state)
+{
+	struct scene *scene = *state;
+	uint64_t whole;
+
+	scene->window.ns = scene->window.taken_ns = 3 * NS_PER_MS;
+	execute(scene, 0, 999, 1, 0);
+	for (int i = 0; i < 400; i++) {
+		tell(scene);
+		scene->results.count = i < 399 ? 0 : scene->results.count;
+	}
+	assert_int_equal(told(scene, SOURCE_EVENT_PARTS, 0, scene->some[0].ways[1]), 10);
+	whole = told(scene, SOURCE_EVENT_PROBE, 0, scene->some[0].ways[1]);
+	assert_true(whole <= 1);
+}
+
+/*
+ * The program was stuck at the first branch, and came to the second one when that loop was
+ * over: how that begins is not how it is. Where probes take little time both count.
+ */
+static void beginnings_do_not_count(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->window.ns = 4 * NS_PER_MS;
+	scene->window.taken_ns = 3 * NS_PER_MS;
+	execute(scene, 0, 10, 2000, 0);
+	execute(scene, 1, 10, 2000, 3 * NS_PER_MS);
+	tell(scene);
+	assert_true(told(scene, SOURCE_EVENT_PARTS, 0, scene->some[0].ways[1]) > 0);
+	assert_int_equal(told(scene, SOURCE_EVENT_PARTS, 1, scene->some[1].ways[1]), 0);
+	scene->results.count = 0;
+	scene->window.ns = 24 * NS_PER_MS;
+	tell(scene);
+	assert_true(told(scene, SOURCE_EVENT_PARTS, 1, scene->some[1].ways[1]) > 0);
+}
+
+/* Only branches that were executed all the time are compared, with the most frequent of them. */
+static void steady_ones_are_compared(void **state)
+{
+	struct scene *scene = *state;
+	const struct branch_probe *some = scene->some;
+
+	scene->window.ns = 24 * NS_PER_MS;
+	scene->window.taken_ns = NS_PER_MS;
+	execute(scene, 0, 300, 300, 0);
+	execute(scene, 1, 0, 200, NS_PER_MS / 10);
+	execute(scene, 2, 0, 200, 12 * NS_PER_MS);
+	tell(scene);
+	assert_int_equal(told(scene, SOURCE_EVENT_BESIDE, 0, some[1].address), 600);
+	assert_int_equal(told(scene, SOURCE_EVENT_BESIDE, 1, some[0].address), 200);
+	assert_int_equal(told(scene, SOURCE_EVENT_BESIDE, 0, some[2].address), 0);
+	assert_int_equal(told(scene, SOURCE_EVENT_BESIDE, 2, some[0].address), 0);
+}
+
+/* By powers of two; not to be executed in a short window is no news. */
+static void frequencies_are_known(void **state)
+{
+	struct scene *scene = *state;
+	uint64_t address = scene->some[0].address;
+
+	assert_int_equal(branch_known_level(&scene->known, PID, address), 0);
+	scene->window.ns = 24 * NS_PER_MS;
+	execute(scene, 0, 24000 / 3, 24000 * 2 / 3, 0);
+	tell(scene);
+	assert_int_equal(branch_known_level(&scene->known, PID, address), 20);
+	scene->window.ns = NS_PER_MS;
+	execute(scene, 0, 0, 0, 0);
+	tell(scene);
+	assert_int_equal(branch_known_level(&scene->known, PID, address), 20);
+	scene->window.ns = 24 * NS_PER_MS;
+	tell(scene);
+	assert_int_equal(branch_known_level(&scene->known, PID, address), 1);
+	assert_int_equal(branch_known_level(&scene->known, PID + 1, address), 0);
+}
+
+static uint32_t turns_of(struct branch_known *known, uint64_t address)
+{
+	uint32_t turns = 0;
+
+	for (int i = 0; i < 10000; i++)
+		turns += branch_known_is_worth(known, PID, address);
+	return turns;
+}
+
+/* What was seen often gives way, the more if it always goes one way; if there is time, less. */
+static void the_known_gives_way(void **state)
+{
+	struct scene *scene = *state;
+	struct branch_known *known = &scene->known;
+	uint32_t both, one;
+
+	assert_int_equal(turns_of(known, 0x1000), 10000);
+	for (int i = 0; i < 36; i++) {
+		branch_known_seen(known, PID, 0x1000, i % 2 ? 0x1002 : 0x1040);
+		branch_known_seen(known, PID, 0x2000, 0x2040);
+	}
+	both = turns_of(known, 0x1000);
+	one = turns_of(known, 0x2000);
+	assert_true(both > 60 && both < 150);
+	assert_true(one > 2 && one < 30);
+	for (int i = 0; i < 9; i++)
+		branch_known_idle(known, true);
+	assert_int_equal(turns_of(known, 0x1000), 10000);
+	assert_true(turns_of(known, 0x2000) > 5 * one);
+	for (int i = 0; i < 20; i++)
+		branch_known_idle(known, false);
+	assert_true(turns_of(known, 0x1000) < 200);
+}
+
+static void what_has_no_room_is_counted(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->window.ns = scene->window.taken_ns = 3 * NS_PER_MS;
+	execute(scene, 0, 1, 1, 0);
+	while (scene->results.lost == 0)
+		tell(scene);
+	assert_int_equal(scene->results.count, PROBE_RESULTS_MAX);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(ways_are_weighed),
+		TEST(rare_ways_are_not_lost),
+		TEST(beginnings_do_not_count),
+		TEST(steady_ones_are_compared),
+		TEST(frequencies_are_known),
+		TEST(the_known_gives_way),
+		TEST(what_has_no_room_is_counted),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
