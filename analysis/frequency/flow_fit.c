@@ -9,10 +9,10 @@
 
 #include "lib/cleanup.h"
 
-#define STEPS_MAX 150
+#define STEPS_MAX 400
 #define MEMORY 8
 /* The likelihood is found to within this. */
-#define PRECISION 1e-3
+#define PRECISION 1e-4
 /* Probabilities and frequencies are no smaller. */
 #define PROBABILITY_MIN 1e-9
 #define FREQUENCY_MIN 1e-30

@@ -4,18 +4,23 @@
 #include <math.h>
 
 /*
- * How alike two executions in one window are (their correlation), as a rule, and how many
- * windows that is worth. Both fitted on programs of tests/accuracy/x86_programs.txt.
+ * How unlike each other windows are, as a rule: the variance of the logarithm of the odds; that
+ * two executions in a window are alike (their correlation), for what never happened in one may
+ * be usual in others. And as how many windows that counts. Fitted on programs of
+ * tests/accuracy/x86_programs.txt.
  */
-#define PROBE_ALIKE 0.02
+#define RULE_VARIANCE 0.1
+#define RULE_ALIKE 0.003
 #define RULE_WINDOWS 2.0
 #define WORTH_MIN 1e-6
+#define WORTH_MAX 1e6
 /* Ways that are hardly ever taken: chance says how they vary, not what was seen. */
 #define RARE 0.5
 
-/* struct windows - sums over a branch's windows */
+/* struct windows - sums over a branch's windows; @executions: as they are weighed */
 struct windows {
 	double count;
+	double hits;
 	double executions;
 	double way[2];
 	double square[2];
@@ -34,6 +39,7 @@ static struct windows windows_of(const struct branch_count *branches, size_t cou
 		if (branch->to == branch->from) {
 			windows.count = branch->beside;
 			windows.product = branch->moment;
+			windows.hits = branch->hits;
 		} else if (branch->moment > 0) {
 			if (windows.ways < 2) {
 				windows.way[windows.ways] = branch->probes;
@@ -42,6 +48,7 @@ static struct windows windows_of(const struct branch_count *branches, size_t cou
 			windows.ways++;
 		}
 	}
+	windows.hits = fmax(windows.hits, windows.executions);
 	return windows;
 }
 
@@ -59,17 +66,20 @@ static double variance_seen(const struct windows *windows, double share)
 double probe_worth(const struct branch_count *branches, size_t count)
 {
 	struct windows windows = windows_of(branches, count);
-	double by_chance, rule, share, variance;
+	double spread, rule, share, variance, free;
 
 	if (windows.executions <= 0 || windows.count <= 0)
 		return 1;
-	rule = 1 + PROBE_ALIKE * fmax(windows.executions / windows.count - 1, 0);
-	if (windows.count < 2 || windows.ways > 2 || windows.square[0] <= 0)
-		return fmax(1 / rule, WORTH_MIN);
-	share = (windows.way[0] + RARE) / (windows.executions + 2 * RARE);
-	by_chance = share * (1 - share) / windows.executions;
-	variance = (variance_seen(&windows, share) * (windows.count - 1) +
-		    rule * by_chance * RULE_WINDOWS) /
-		   (windows.count - 1 + RULE_WINDOWS);
-	return fmax(fmin(by_chance / variance, 1), WORTH_MIN);
+	share = 0.5;
+	if (windows.ways > 0 && windows.ways <= 2)
+		share = (windows.way[0] + RARE) / (windows.executions + 2 * RARE);
+	spread = share * (1 - share);
+	rule = spread / windows.hits +
+	       spread * (RULE_ALIKE + RULE_VARIANCE * spread) / windows.count;
+	variance = rule;
+	free = windows.count - 1;
+	if (free > 0 && windows.ways <= 2 && windows.square[0] > 0)
+		variance = (variance_seen(&windows, share) * free + rule * RULE_WINDOWS) /
+			   (free + RULE_WINDOWS);
+	return fmin(fmax(spread / variance / windows.executions, WORTH_MIN), WORTH_MAX);
 }

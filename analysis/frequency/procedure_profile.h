@@ -83,10 +83,11 @@ struct address_count {
  * struct branch_count - how often control was seen to go from a branch to a target
  * @to:       address; UINT64_MAX: in another image
  * @count:    behind samples
- * @probes:   by probes (see procedure_profile.edge_probes)
+ * @probes:   by probes (see procedure_profile.edge_probes), as a window is weighed
  * @beside:   no edge: executions of @from while @to was probed, too; where both are the
  *            same, windows in which it was probed
- * @moment:   no edge: see PROFILE_EDGE_MOMENT
+ * @moment:   no edge: see PROFILE_EDGE_MOMENT; of executions
+ * @hits:     no edge: where both are the same, all executions in those windows
  * @to_image: which one, as image_samples.image has it, and @to_offset in its file
  */
 struct branch_count {
@@ -96,6 +97,7 @@ struct branch_count {
 	double probes;
 	double beside;
 	double moment;
+	double hits;
 	int64_t to_image;
 	uint64_t to_offset;
 };

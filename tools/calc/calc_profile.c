@@ -127,6 +127,8 @@ static double *count_of(struct branch_count *branch, enum profile_edge_kind kind
 		return &branch->beside;
 	case PROFILE_EDGE_MOMENT:
 		return &branch->moment;
+	case PROFILE_EDGE_PARTS:
+		return &branch->hits;
 	default:
 		return &branch->count;
 	}
@@ -172,6 +174,22 @@ static int by_ends(const void *a, const void *b)
 	return (x->to_offset > y->to_offset) - (x->to_offset < y->to_offset);
 }
 
+/* What went each way is known in parts of an execution, of some branches. */
+static void take_parts(struct branch_count *branches, size_t count)
+{
+	bool known = false;
+
+	for (size_t i = 0; i < count; i++)
+		known = known || (branches[i].to != branches[i].from && branches[i].hits > 0);
+	for (size_t i = 0; i < count && known; i++) {
+		branches[i].moment /= PROFILE_EDGE_PART * PROFILE_EDGE_PART;
+		if (branches[i].to == branches[i].from)
+			continue;
+		branches[i].probes = branches[i].hits / PROFILE_EDGE_PART;
+		branches[i].hits = 0;
+	}
+}
+
 static void settle_branches(struct load *load, struct image_samples *ret)
 {
 	struct branch_count *list = load->branches;
@@ -185,9 +203,15 @@ static void settle_branches(struct load *load, struct image_samples *ret)
 			list[kept - 1].probes += list[i].probes;
 			list[kept - 1].beside += list[i].beside;
 			list[kept - 1].moment += list[i].moment;
+			list[kept - 1].hits += list[i].hits;
 		} else {
 			list[kept++] = list[i];
 		}
+	}
+	for (size_t first = 0, end; first < kept; first = end) {
+		for (end = first; end < kept && list[end].from == list[first].from;)
+			end++;
+		take_parts(&list[first], end - first);
 	}
 	ret->branches = take_ptr(load->branches);
 	ret->branch_count = kept;
