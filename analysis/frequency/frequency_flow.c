@@ -19,9 +19,9 @@
  * of it are stalls, which come by the block rather than by the instruction: no model of
  * instructions does better. Where branches go either way, some are mispredicted.
  */
-#define BLOCK_CYCLES 1.0
-#define INSN_CYCLES 0.3
-#define MISPREDICT_CYCLES 2.7
+#define BLOCK_CYCLES 1.2
+#define INSN_CYCLES 0.36
+#define MISPREDICT_CYCLES 3.2
 /*
  * How even these are from block to block: the shape of a gamma distribution, and of the
  * one that its scale is drawn from, since some wait for memory. A block of one or two
@@ -37,8 +37,8 @@
  * But loops of one block often run at their bound, less what the model is too slow; and
  * where they take far more than that, they say less of the blocks beside them.
  */
-#define LOOP_SPEED 0.85
-#define LOOP_MISPREDICT_CYCLES 8.0
+#define LOOP_SPEED 0.95
+#define LOOP_MISPREDICT_CYCLES 8.8
 #define LOOP_EVENNESS 8.0
 #define LOOP_HEAVINESS 0.1
 
