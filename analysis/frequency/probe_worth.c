@@ -4,13 +4,14 @@
 #include <math.h>
 
 /*
- * How unlike each other windows are, as a rule: the variance of the logarithm of the odds; that
- * two executions in a window are alike (their correlation), for what never happened in one may
- * be usual in others. And as how many windows that counts. Fitted on programs of
- * tests/accuracy/x86_programs.txt.
+ * How unlike each other windows are, as a rule: the variance of the logarithm of the odds; how
+ * alike two executions in a window are (their correlation), and how alike if no window went both
+ * ways: then the other way may be that of whole windows that were not seen. And as how many
+ * windows that counts. Fitted on programs of tests/accuracy/x86_programs.txt.
  */
 #define RULE_VARIANCE 0.1
-#define RULE_ALIKE 0.003
+#define RULE_ALIKE 0.01
+#define RULE_ONE_WAY 0.5
 #define RULE_WINDOWS 2.0
 #define WORTH_MIN 1e-6
 #define WORTH_MAX 1e6
@@ -66,7 +67,7 @@ static double variance_seen(const struct windows *windows, double share)
 double probe_worth(const struct branch_count *branches, size_t count)
 {
 	struct windows windows = windows_of(branches, count);
-	double spread, rule, share, variance, free;
+	double spread, rule, share, variance, free, alike = RULE_ALIKE;
 
 	if (windows.executions <= 0 || windows.count <= 0)
 		return 1;
@@ -74,8 +75,9 @@ double probe_worth(const struct branch_count *branches, size_t count)
 	if (windows.ways > 0 && windows.ways <= 2)
 		share = (windows.way[0] + RARE) / (windows.executions + 2 * RARE);
 	spread = share * (1 - share);
-	rule = spread / windows.hits +
-	       spread * (RULE_ALIKE + RULE_VARIANCE * spread) / windows.count;
+	if (windows.ways > 0 && windows.product <= 0)
+		alike = RULE_ONE_WAY;
+	rule = spread / windows.hits + spread * (alike + RULE_VARIANCE * spread) / windows.count;
 	variance = rule;
 	free = windows.count - 1;
 	if (free > 0 && windows.ways <= 2 && windows.square[0] > 0)
