@@ -3,7 +3,6 @@
 #ifndef DCPI_FILE_MAPPING_H
 #define DCPI_FILE_MAPPING_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #define FILE_MAPPING_PATH_BYTES 4096
