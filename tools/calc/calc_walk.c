@@ -98,13 +98,30 @@ int calc_walk_one(struct calc_walk *walk, struct calc_choice *choice, struct err
 	return r;
 }
 
-/* Of images that nobody asked for, those without code are passed over. */
+static bool has_code(const struct calc_image *image)
+{
+	return image->image.kind == PROFILE_IMAGE_FILE || image->image.kind == PROFILE_IMAGE_JIT;
+}
+
+static bool any_with_code(const struct calc_walk *walk)
+{
+	const struct calc_images *images = &walk->source->images;
+
+	for (size_t i = 0; i < images->count; i++) {
+		if (has_code(&images->list[i]) &&
+		    calc_image_matches(&images->list[i], walk->cli->image))
+			return true;
+	}
+	return false;
+}
+
+/* Those without code are passed over, unless nothing else was asked for. */
 static bool is_chosen(const struct calc_walk *walk, const struct calc_image *image)
 {
 	if (walk->cli->image == NULL)
-		return image->image.kind == PROFILE_IMAGE_FILE ||
-		       image->image.kind == PROFILE_IMAGE_JIT;
-	return calc_image_matches(image, walk->cli->image);
+		return has_code(image);
+	return calc_image_matches(image, walk->cli->image) &&
+	       (has_code(image) || !any_with_code(walk));
 }
 
 /*
