@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.." || exit 2
 
 build=${DCPI_BUILD:-build}
 plugin=build/tests/count_plugin.so
-rounds=10000
+rounds=30000
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 program=$(realpath "$scratch")/branches
