@@ -387,7 +387,7 @@ int branch_probes_open(struct branch_probes **ret, int program_fd, struct branch
 
 	if (probes == NULL)
 		return error_set(err, ENOMEM, "out of memory");
-	probes->permille = getenv("PERM") ? (uint32_t)atoi(getenv("PERM")) : permille;
+	probes->permille = permille;
 	probes->known.random = 1 + (uint32_t)(clock_monotonic_ns() % 0x7ffffffd);
 	probes->known.eagerness = 1;
 	probes->hit_ns = HIT_NS;
