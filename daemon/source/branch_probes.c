@@ -62,11 +62,12 @@ struct worker {
 /*
  * @turn:    who opens a window has it, until that is over: what slows the program down in
  *           one place makes it more likely to be there
- * @next_ns: when the next window may be, CLOCK_MONOTONIC; with the turn
+ * @next_ns: with the turn, as is @hit_ns: when the next window may be, CLOCK_MONOTONIC
+ * @hit_ns:  what an execution takes
  * @lock:    of all from here on
+ * @waiting: who has the turn has nothing to probe
  * @offered: branches that were worth it since the last were taken
  * @offer:   of them as many as there is room for, each as likely
- * @hit_ns:  what an execution takes
  * @current: which of @results is filled; the other one is the caller's
  */
 struct branch_probes {
@@ -75,6 +76,7 @@ struct branch_probes {
 	struct worker workers[BRANCH_LINKS];
 	pthread_mutex_t turn;
 	uint64_t next_ns;
+	uint64_t hit_ns;
 
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -84,7 +86,6 @@ struct branch_probes {
 	uint32_t offered;
 	uint32_t offer_count;
 	struct offer offer[OFFERS];
-	uint64_t hit_ns;
 	uint32_t current;
 	struct probe_results results[2];
 	struct branch_probes_stats stats;
@@ -210,7 +211,7 @@ static uint64_t taken_ns(const struct branch_window *windows, size_t count, uint
 }
 
 /* A window that is full of executions tells what they take, and no more. */
-static void learn_locked(struct branch_probes *probes, const struct probe_window *window)
+static void learn(struct branch_probes *probes, const struct probe_window *window)
 {
 	uint64_t executions = taken_ns(window->windows, window->count, 1);
 
@@ -242,7 +243,7 @@ static void counts_subtract(struct branch_window *counts, const struct branch_wi
 	}
 }
 
-/* @window: all but what probes took is filled in; @counts: its windows */
+/* @window: out: @start_ns and @ns; @counts: out: its windows */
 static void window_wait(struct worker *worker, struct probe_window *window,
 			struct branch_window *counts)
 {
@@ -270,11 +271,11 @@ static void window_tell(struct worker *worker, struct probe_window *window)
 
 	window->some = worker->some;
 	window->count = worker->count;
-	pthread_mutex_lock(&probes->lock);
-	learn_locked(probes, window);
+	learn(probes, window);
 	ns = taken_ns(window->windows, window->count, probes->hit_ns);
 	window->taken_ns = ns < window->ns ? ns : window->ns;
 	probes->next_ns = window->start_ns + window->taken_ns * 1000 / probes->permille;
+	pthread_mutex_lock(&probes->lock);
 	probes->stats.opened += window->count;
 	probes->stats.taken_ns += window->taken_ns;
 	probe_results_add(&probes->results[probes->current], &probes->known, window);

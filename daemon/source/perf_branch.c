@@ -118,8 +118,8 @@ static void code_read(struct perf_branch_process *process, uint64_t address, voi
 }
 
 /*
- * Constants are the process' own. Snapshots may have pieces of them as well, but of code with
- * the breakpoints that our probes are. So may the process, by now: then the file is asked.
+ * What a snapshot has was there when it was taken; but of code it has the breakpoints that our
+ * probes are. So code is the process' own; that may have them by now, and then its file is asked.
  */
 static bool memory_read(void *context, u64 address, void *to, size_t bytes)
 {
@@ -127,12 +127,15 @@ static bool memory_read(void *context, u64 address, void *to, size_t bytes)
 	struct perf_branch_process *process = memory->process;
 	const struct perf_branch_range *range =
 		bsearch(&address, process->ranges, process->count, sizeof(*range), range_compare);
+	bool is_code = range != NULL && range->is_code;
 
+	if (!is_code && memory->snapshot != NULL &&
+	    snapshot_read(memory->snapshot, address, to, bytes))
+		return true;
 	if (range == NULL || range->end - address < bytes ||
 	    !process_read_at(process, address, to, bytes))
-		return memory->snapshot != NULL &&
-		       snapshot_read(memory->snapshot, address, to, bytes);
-	if (range->is_code && memchr(to, BREAKPOINT, bytes) != NULL)
+		return false;
+	if (is_code && memchr(to, BREAKPOINT, bytes) != NULL)
 		code_read(process, address, to, bytes);
 	return true;
 }

@@ -87,15 +87,15 @@ static void put_beside(struct probe_results *results, const struct probe_window 
 		    branch_window_executions(&window->windows[most]))
 			most = i;
 	}
-	for (size_t i = 0; i < window->count && is_steady(window, most); i++) {
-		uint64_t executions = branch_window_executions(&window->windows[i]);
-
-		if (i == most || executions == 0 || !is_steady(window, i))
+	if (!is_steady(window, most))
+		return;
+	for (size_t i = 0; i < window->count; i++) {
+		if (i == most || !is_steady(window, i))
 			continue;
 		put(results, window, most, SOURCE_EVENT_BESIDE, window->some[i].address,
 		    branch_window_executions(&window->windows[most]));
 		put(results, window, i, SOURCE_EVENT_BESIDE, window->some[most].address,
-		    executions);
+		    branch_window_executions(&window->windows[i]));
 	}
 }
 
