@@ -250,9 +250,10 @@ def main():
         for name, split in programs(options):
             samples, runs = samples_of(name)
             counts = counts_read(name, runs)
-            if untrue(samples, counts) > UNTRUE_MAX:
-                print(f"x86: {name}: {untrue(samples, counts)}% of its samples are where it "
-                      f"was not counted", file=sys.stderr)
+            wrong = untrue(samples, counts)
+            if wrong > UNTRUE_MAX:
+                print(f"x86: {name}: {wrong}% of its samples are where it was not counted",
+                      file=sys.stderr)
             for estimator in options.estimators:
                 judged = judge(name, estimator, samples, counts, options)
                 for arm, (items, stated) in judged.items():
