@@ -153,6 +153,32 @@ static void waits_show_behind(void **state)
 	cfg_destroy(cfg);
 }
 
+/*
+ * Who holds the others up may only use what the chain makes: of add rdx,[rdi+8]; mov
+ * rdi,[rdi]; dec rsi; jne the add is there last, and the time shows behind it. To blame is
+ * the load that it waits for, and the next one.
+ */
+static void chain_is_to_blame(void **state)
+{
+	static const struct loop loop = {
+		"a sum along a list",
+		CODE("\x48\x03\x57\x08\x48\x8b\x3f\x48\xff\xce\x75\xf4"),
+		0.75,
+		1,
+		5,
+	};
+	struct schedule schedule;
+	struct cfg *cfg;
+
+	(void)state;
+	schedule_loop(&schedule, &cfg, &loop);
+	assert_true(fabs(schedule.block_cycles[0] - 5) < 1e-9);
+	assert_int_equal(schedule.insns[1].stall_count, 1);
+	assert_int_equal(schedule.insns[1].stalls[0].from, 1);
+	schedule_deinit(&schedule);
+	cfg_destroy(cfg);
+}
+
 /* Whatever the chain: each cycle is somewhere, and most of what nothing else takes is waited. */
 static void cycles_add_up(void **state)
 {
@@ -174,7 +200,7 @@ static void cycles_add_up(void **state)
 				continue;
 			waits += insn->stalls[0].cycles;
 			assert_true(insn->stalls[0].cycles > 0 && !insn->issues_with_previous);
-			assert_int_equal((insn->stalls[0].from + 1) % cfg->insn_count, k);
+			assert_true(insn->stalls[0].from < cfg->insn_count);
 		}
 		if (fabs(sum - fmax(busy, loop->dependences)) > 1e-9 || waits > most + 1e-9 ||
 		    (most > 1 && waits < most / 2))
@@ -190,6 +216,7 @@ int main(void)
 		cmocka_unit_test(known_loops),
 		cmocka_unit_test(bounds_grow),
 		cmocka_unit_test(waits_show_behind),
+		cmocka_unit_test(chain_is_to_blame),
 		cmocka_unit_test(cycles_add_up),
 	};
 

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "analysis/machine/throughput.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "lib/cleanup.h"
 
 /* Iterations of a loop that are looked at: the later ones show its steady state. */
 #define WARM_UP 4
@@ -119,15 +123,36 @@ static double port_bound(const struct machine_bound *bound, const struct insn *i
 	return most;
 }
 
+/* Nobody is waited for. */
+#define NOBODY UINT32_MAX
+
+/* struct value - when it is there; @from: instruction of the block that makes it */
+struct value {
+	double ready;
+	uint32_t from;
+};
+
+/*
+ * struct link - of a chain of results
+ * @from:    whose result the instruction waited for last
+ * @ready:   when its own is there
+ * @latency: how long after that
+ */
+struct link {
+	double ready;
+	double latency;
+	uint32_t from;
+};
+
 /*
  * When results are there if only they are waited for: registers, and values that
  * were stored and are loaded again through the same operand.
  */
 struct dataflow {
-	double registers[INSN_REGS];
+	struct value registers[INSN_REGS];
 	struct {
 		struct insn_memory memory;
-		double ready;
+		struct value value;
 	} stores[STORES_MAX];
 	size_t store_count;
 	double last;
@@ -156,102 +181,185 @@ static void forget_stores(struct dataflow *flow, const struct insn *insn, bool s
 	flow->store_count = kept;
 }
 
-static double ready_of_memory(const struct machine_bound *bound, const struct dataflow *flow,
-			      const struct insn *insn)
+static struct value later(struct value a, struct value b)
+{
+	return b.ready > a.ready ? b : a;
+}
+
+static const struct value at_once = {0, NOBODY};
+
+static struct value value_of_memory(const struct dataflow *flow, const struct insn *insn)
 {
 	if ((insn->flags & INSN_READS_MEMORY) == 0)
-		return 0;
+		return at_once;
 	for (size_t i = 0; i < flow->store_count; i++)
 		if (same_memory(&flow->stores[i].memory, &insn->memory))
-			return flow->stores[i].ready + bound->forward_latency;
-	return 0;
+			return flow->stores[i].value;
+	return at_once;
 }
 
-static double ready_of_registers(const struct dataflow *flow, const struct insn_regs *regs)
+static struct value value_of_registers(const struct dataflow *flow, const struct insn_regs *regs)
 {
-	double ready = 0;
+	struct value last = at_once;
 
 	for (unsigned int w = 0; w < 2; w++)
-		for (uint64_t bits = regs->words[w]; bits != 0; bits &= bits - 1) {
-			double at = flow->registers[w * 64 + (unsigned int)__builtin_ctzll(bits)];
-
-			ready = at > ready ? at : ready;
-		}
-	return ready;
+		for (uint64_t bits = regs->words[w]; bits != 0; bits &= bits - 1)
+			last = later(last,
+				     flow->registers[w * 64 + (unsigned int)__builtin_ctzll(bits)]);
+	return last;
 }
 
-/* The address is needed before the load, other operands only behind it. */
-static double result_of(const struct machine_bound *bound, const struct dataflow *flow,
-			const struct insn *insn)
+static struct value delayed(struct value value, double latency)
+{
+	return (struct value){value.ready + latency, value.from};
+}
+
+/*
+ * When a result is there, and by whom it was held up last. The address is needed before the
+ * load, other operands only behind it.
+ */
+static struct value result_of(const struct machine_bound *bound, const struct dataflow *flow,
+			      const struct insn *insn)
 {
 	const struct bound_cost *cost = cost_of(bound, insn);
 	struct insn_regs address = {0};
-	double start, loaded;
+	struct value start, loaded;
 
 	if ((insn->flags & INSN_ZEROES) != 0)
-		return 0;
-	start = ready_of_registers(flow, &insn->reads);
+		return at_once;
+	start = value_of_registers(flow, &insn->reads);
 	if (has_extra_load(insn)) {
 		insn_regs_add(&address, insn->memory.base);
 		insn_regs_add(&address, insn->memory.index);
-		loaded = ready_of_registers(flow, &address) + bound->load.latency;
-		start = loaded > start ? loaded : start;
+		loaded = delayed(value_of_registers(flow, &address), bound->load.latency);
+		start = later(start, loaded);
 	}
-	loaded = ready_of_memory(bound, flow, insn);
+	loaded = value_of_memory(flow, insn);
+	if (loaded.from != NOBODY)
+		loaded.ready += bound->forward_latency;
 	if (insn->class == INSN_LOAD)
-		return loaded > start + cost->latency ? loaded : start + cost->latency;
-	start = loaded > start ? loaded : start;
-	return start + cost->latency;
+		return later(delayed(start, cost->latency), loaded);
+	return delayed(later(start, loaded), cost->latency);
 }
 
 /* Return: by how much it is later than all before it, which it keeps from retiring. */
-static double flow_through(const struct machine_bound *bound, struct dataflow *flow,
-			   const struct insn *insn)
+static double flow_through(struct dataflow *flow, const struct insn *insn, struct value result)
 {
 	bool stores = (insn->flags & INSN_WRITES_MEMORY) != 0;
-	double ready = result_of(bound, flow, insn), before = flow->last;
+	double before = flow->last;
 
 	forget_stores(flow, insn, stores);
 	for (unsigned int w = 0; w < 2; w++)
 		for (uint64_t bits = insn->writes.words[w]; bits != 0; bits &= bits - 1)
-			flow->registers[w * 64 + (unsigned int)__builtin_ctzll(bits)] = ready;
+			flow->registers[w * 64 + (unsigned int)__builtin_ctzll(bits)] = result;
 	/* The stack engine moves the stack pointer without taking time. */
 	if (insn->memory.pushes && insn_regs_has(&insn->writes, insn->memory.base))
-		flow->registers[insn->memory.base] = 0;
+		flow->registers[insn->memory.base] = at_once;
 	if (stores && flow->store_count < STORES_MAX && !insn->memory.pushes &&
 	    !uses(&insn->memory, &insn->writes)) {
 		flow->stores[flow->store_count].memory = insn->memory;
-		flow->stores[flow->store_count++].ready = ready;
+		flow->stores[flow->store_count++].value = result;
 	}
-	if (ready <= before)
+	if (result.ready <= before)
 		return 0;
-	flow->last = ready;
-	return ready - before;
+	flow->last = result.ready;
+	return result.ready - before;
 }
 
-typedef void (*hold_fn)(void *context, size_t insn, double cycles);
+static void link_to(struct link *links, uint32_t insn, struct value result)
+{
+	double since = result.from == NOBODY ? 0 : links[result.from].ready;
+
+	links[insn] = (struct link){result.ready, result.ready - since, result.from};
+}
+
+/*
+ * Return: who is to blame for a wait for an instruction: itself, if it is of the chain that goes
+ * round and round; who of that takes longest, if it only uses what that makes.
+ */
+static uint32_t blamed(const struct link *links, size_t count, uint32_t insn)
+{
+	uint32_t at = insn, slowest;
+
+	/* So far back it is that chain. */
+	for (size_t i = 0; i < count && at != NOBODY; i++)
+		at = links[at].from;
+	if (at == NOBODY || at == insn)
+		return insn;
+	slowest = at;
+	for (uint32_t i = links[at].from; i != at; i = links[i].from) {
+		if (i == NOBODY || i == insn)
+			return insn;
+		if (links[i].latency > links[slowest].latency)
+			slowest = i;
+	}
+	return slowest;
+}
+
+/*
+ * struct waits - where a loop's waits are put down
+ * @insns: of the block
+ * @links: room for as many
+ * @part:  of what dependences take, that nothing else would
+ */
+struct waits {
+	struct schedule_insn *insns;
+	struct link *links;
+	uint32_t first;
+	uint32_t count;
+	double part;
+};
+
+/*
+ * Behind who is waited for: it has passed when the next one is seen to be the oldest. A cycle
+ * is what any instruction takes that needs the one before, and no stall.
+ */
+static void add_wait(const struct waits *waits, uint32_t insn, double cycles)
+{
+	struct schedule_insn *behind = &waits->insns[(insn + 1) % waits->count];
+	double wait = cycles * waits->part / STEADY;
+
+	if (cycles <= 1) {
+		waits->insns[insn].min_cycles += wait;
+		return;
+	}
+	if (behind->stall_count == 0)
+		behind->stalls[behind->stall_count++] = (struct static_stall){
+			.kind = STALL_LATENCY,
+			.from = waits->first + blamed(waits->links, waits->count, insn)};
+	behind->stalls[0].cycles += wait;
+	behind->min_cycles += wait;
+	behind->issues_with_previous = false;
+}
 
 /*
  * Cycles of an iteration, once it is steady.
- * @hold: who holds the others up, in each of STEADY iterations; may be NULL
+ * @waits: out: who waits for whom, in each of STEADY iterations; may be NULL
  */
 static double dependence_bound(const struct machine_bound *bound, const struct insn *insns,
-			       size_t count, hold_fn hold, void *context)
+			       size_t count, const struct waits *waits)
 {
-	struct dataflow flow;
+	struct dataflow flow = {0};
 	double middle = 0;
 
-	memset(&flow, 0, sizeof(flow));
+	for (unsigned int reg = 0; reg < INSN_REGS; reg++)
+		flow.registers[reg] = at_once;
 	for (int iteration = 0; iteration < WARM_UP + STEADY; iteration++) {
 		if (iteration == WARM_UP)
 			middle = flow.last;
-		for (size_t i = 0; i < count; i++) {
-			double held = is_fused(bound, insns, i)
-					      ? 0
-					      : flow_through(bound, &flow, &insns[i]);
+		for (uint32_t i = 0; i < count; i++) {
+			struct value result;
+			double held;
 
-			if (hold != NULL && held > 0 && iteration >= WARM_UP)
-				hold(context, i, held);
+			if (is_fused(bound, insns, i))
+				continue;
+			result = result_of(bound, &flow, &insns[i]);
+			if (waits != NULL)
+				link_to(waits->links, i, result);
+			result.from = i;
+			held = flow_through(&flow, &insns[i], result);
+			if (waits != NULL && held > 0 && iteration >= WARM_UP)
+				add_wait(waits, i, held);
 		}
 	}
 	return (flow.last - middle) / STEADY;
@@ -275,7 +383,7 @@ struct throughput throughput_of_block(const struct machine_bound *bound, const s
 	throughput.front = (double)operations_of(bound, insns, count) / bound->width;
 	throughput.ports = port_bound(bound, insns, count);
 	if (loops) {
-		throughput.dependences = dependence_bound(bound, insns, count, NULL, NULL);
+		throughput.dependences = dependence_bound(bound, insns, count, NULL);
 		/* One taken branch a cycle. */
 		if (throughput.dependences < 1)
 			throughput.dependences = 1;
@@ -291,40 +399,6 @@ static bool loops(const struct cfg *cfg, uint32_t block_index)
 		if (cfg->edges[block->out + i].to == block_index)
 			return true;
 	return false;
-}
-
-/*
- * struct waits - where a loop's waits are put down
- * @insns: of the block
- * @part:  of what dependences take, that nothing else would
- */
-struct waits {
-	struct schedule_insn *insns;
-	uint32_t first;
-	uint32_t count;
-	double part;
-};
-
-/*
- * Behind who is waited for: it has passed when the next one is seen to be the oldest. A cycle
- * is what any instruction takes that needs the one before, and no stall.
- */
-static void add_wait(void *context, size_t insn, double cycles)
-{
-	const struct waits *waits = context;
-	struct schedule_insn *behind = &waits->insns[(insn + 1) % waits->count];
-	double wait = cycles * waits->part / STEADY;
-
-	if (cycles <= 1) {
-		waits->insns[insn].min_cycles += wait;
-		return;
-	}
-	if (behind->stall_count == 0)
-		behind->stalls[behind->stall_count++] = (struct static_stall){
-			.kind = STALL_LATENCY, .from = waits->first + (uint32_t)insn};
-	behind->stalls[0].cycles += wait;
-	behind->min_cycles += wait;
-	behind->issues_with_previous = false;
 }
 
 /* In proportion to operations in the front end. */
@@ -343,11 +417,12 @@ static void share_out(struct schedule_insn *ret, const struct machine_bound *bou
 }
 
 static void schedule_block(struct schedule_insn *ret, const struct machine_bound *bound,
-			   const struct cfg *cfg, uint32_t block_index)
+			   const struct cfg *cfg, uint32_t block_index, struct link *links)
 {
 	const struct cfg_block *block = &cfg->blocks[block_index];
 	const struct insn *insns = &cfg->insns[block->first];
-	struct waits waits = {.insns = ret, .first = block->first, .count = block->count};
+	struct waits waits = {
+		.insns = ret, .links = links, .first = block->first, .count = block->count};
 	bool again = loops(cfg, block_index);
 	struct throughput t = throughput_of_block(bound, insns, block->count, again);
 	double busy = fmax(t.front, t.ports), least = again ? fmax(busy, 1) : busy;
@@ -356,13 +431,21 @@ static void schedule_block(struct schedule_insn *ret, const struct machine_bound
 	if (t.dependences <= least)
 		return;
 	waits.part = (t.dependences - least) / t.dependences;
-	dependence_bound(bound, insns, block->count, add_wait, &waits);
+	dependence_bound(bound, insns, block->count, &waits);
 }
 
 int throughput_schedule(struct schedule *schedule, const struct machine_bound *bound,
 			const struct cfg *cfg)
 {
+	_cleanup_free_ struct link *links = NULL;
+	uint32_t most = 1;
+
 	for (uint32_t b = 0; b < cfg->block_count; b++)
-		schedule_block(&schedule->insns[cfg->blocks[b].first], bound, cfg, b);
+		most = cfg->blocks[b].count > most ? cfg->blocks[b].count : most;
+	links = malloc(most * sizeof(*links));
+	if (links == NULL)
+		return -ENOMEM;
+	for (uint32_t b = 0; b < cfg->block_count; b++)
+		schedule_block(&schedule->insns[cfg->blocks[b].first], bound, cfg, b, links);
 	return 0;
 }

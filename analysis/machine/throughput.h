@@ -33,9 +33,10 @@ struct throughput throughput_of_block(const struct machine_bound *bound, const s
  * groups and stalls hit whichever is the oldest. Where dependences take longer than all else, as
  * in a loop that multiplies a sum, the rest is told as static stalls (STALL_LATENCY): instructions
  * retire in their order, so the time shows behind the one that has not finished, whoever
- * waits for its result.
+ * waits for its result. One that only uses a chain of results, and is none of it, is not to blame,
+ * but the slowest one of the chain.
  *
- * Return: 0.
+ * Return: 0 or -ENOMEM.
  */
 int throughput_schedule(struct schedule *schedule, const struct machine_bound *bound,
 			const struct cfg *cfg);
