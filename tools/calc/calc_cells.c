@@ -4,9 +4,6 @@
 #include <math.h>
 #include <stdio.h>
 
-/* More cycles are as good as any number. */
-#define CPI_TOLD_MAX 100000
-
 void calc_cells_cycles(double cycles, char cell[CALC_CELL_BYTES])
 {
 	bool whole = cycles >= 100 || fabs(cycles - nearbyint(cycles)) < 0.05;
@@ -66,7 +63,7 @@ void calc_cells_cpi(const struct calc_procedure *procedure, uint32_t insn, bool 
 	else if (analysis->model->in_order && cpi < 0.05 &&
 		 analysis->schedule.insns[insn].issues_with_previous)
 		snprintf(cell, CALC_CELL_BYTES, "(dual issue)");
-	else if (is_range && !(place->high < CPI_TOLD_MAX))
+	else if (is_range && !(place->high < CALC_CELLS_CPI_MAX))
 		snprintf(cell, CALC_CELL_BYTES, ">%.1fcy", place->low);
 	else if (is_range && place->high - place->low >= 0.1)
 		snprintf(cell, CALC_CELL_BYTES, "%.1f-%.1fcy", place->low, place->high);

@@ -8,6 +8,8 @@
 #include "tools/calc/calc_procedure.h"
 
 #define CALC_CELL_BYTES 48
+/* More cycles are as good as any number. */
+#define CALC_CELLS_CPI_MAX 100000
 #define CALC_CELLS_CULPRITS 4
 
 /** calc_cells_count() - "417", "1.23M". */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tools/calc/calc_bubbles.h"
+#include "tools/calc/calc_cells.h"
 
 /* A stall of less is not worth a sentence. */
 #define CYCLES_MIN 0.5
@@ -168,8 +169,11 @@ static struct wait longest_wait(const struct procedure_analysis *analysis)
 	return longest;
 }
 
-/* If it takes longer than the worst stall. */
-static void print_wait(FILE *stream, const struct calc_procedure *procedure, double worst_cost)
+/*
+ * If it takes longer than the worst stall.
+ * Return: whether it does.
+ */
+static bool print_wait(FILE *stream, const struct calc_procedure *procedure, double worst_cost)
 {
 	const struct procedure_analysis *analysis = procedure->analysis;
 	const struct wait wait = longest_wait(analysis);
@@ -178,7 +182,7 @@ static void print_wait(FILE *stream, const struct calc_procedure *procedure, dou
 
 	if (!(wait.cost > worst_cost) || wait.cost < SHARE_MIN * samples ||
 	    wait.stall->cycles < CYCLES_MIN)
-		return;
+		return false;
 	fprintf(stream, "By the code alone %06" PRIx64 " waits %.1f cycles each time",
 		analysis->cfg->insns[wait.insn].address, wait.stall->cycles);
 	if (wait.stall->from < analysis->cfg->insn_count) {
@@ -188,24 +192,40 @@ static void print_wait(FILE *stream, const struct calc_procedure *procedure, dou
 	}
 	fprintf(stream, " (%s): %.1f%% of the procedure's time.\n",
 		calc_bubbles_stall(wait.stall->kind), 100 * fmin(wait.cost / samples, 1));
+	return true;
 }
 
-static void print_stall(FILE *stream, const struct calc_procedure *procedure, uint32_t worst)
+/* "41.4 cycles each time (3.1 to 577.4)": a range where the frequency is one. */
+static void print_cycles(FILE *stream, const struct instruction_cpi *cpi, bool is_range)
+{
+	double rest = cpi->cpi - cpi->dynamic_cycles;
+	double low = fmax(cpi->low - rest, 0);
+
+	fprintf(stream, "%.1f cycles each time", cpi->dynamic_cycles);
+	if (is_range && !(cpi->high < CALC_CELLS_CPI_MAX))
+		fprintf(stream, " (%.1f or more)", low);
+	else if (is_range && cpi->high - cpi->low >= 0.1)
+		fprintf(stream, " (%.1f to %.1f)", low, cpi->high - rest);
+}
+
+static void print_stall(FILE *stream, const struct calc_procedure *procedure, uint32_t worst,
+			const char *what)
 {
 	const struct procedure_analysis *analysis = procedure->analysis;
 	const struct instruction_cpi *cpi = &analysis->culprits.insns[worst];
 	const struct frequency_estimate *estimate =
 		&analysis->frequency.blocks[analysis->cfg->block_of[worst]];
+	bool is_range = estimate->confidence == FREQUENCY_LOW;
 	double samples = calc_procedure_samples(procedure);
 	char text[CALC_TEXT_BYTES];
 
 	calc_procedure_text(procedure, worst, text);
-	fprintf(stream,
-		"The worst stall is at %06" PRIx64 ", \"%s\": %.1f cycles each time, %.1f%% of "
-		"the procedure's time%s.\n",
-		analysis->cfg->insns[worst].address, text, cpi->dynamic_cycles,
+	fprintf(stream, "%s is at %06" PRIx64 ", \"%s\": ", what,
+		analysis->cfg->insns[worst].address, text);
+	print_cycles(stream, cpi, is_range);
+	fprintf(stream, ", %.1f%% of the procedure's time%s.\n",
 		samples > 0 ? 100 * cpi->dynamic_cycles * estimate->value / samples : 0,
-		estimate->confidence == FREQUENCY_LOW ? " (low confidence)" : "");
+		is_range ? " (low confidence)" : "");
 	print_causes(stream, procedure, cpi);
 	print_advice(stream, procedure, cpi);
 }
@@ -213,13 +233,15 @@ static void print_stall(FILE *stream, const struct calc_procedure *procedure, ui
 void calc_worst_print(FILE *stream, const struct calc_procedure *procedure)
 {
 	uint32_t worst = calc_worst_find(procedure->analysis);
+	double cost = worst == UINT32_MAX ? 0 : calc_worst_cost(procedure->analysis, worst);
+	bool waits = print_wait(stream, procedure, cost);
 
-	if (worst == UINT32_MAX)
-		fputs("No stall stands out of what the code itself takes and sampling leaves "
-		      "open.\n",
-		      stream);
+	if (worst != UINT32_MAX)
+		print_stall(stream, procedure, worst,
+			    waits ? "The worst stall beside that" : "The worst stall");
 	else
-		print_stall(stream, procedure, worst);
-	print_wait(stream, procedure,
-		   worst == UINT32_MAX ? 0 : calc_worst_cost(procedure->analysis, worst));
+		fprintf(stream,
+			"No %sstall stands out of what the code itself takes and sampling leaves "
+			"open.\n",
+			waits ? "other " : "");
 }
