@@ -15,10 +15,6 @@
 
 #define APPLICATION_ID 1145262153 /* "DCPI" */
 #define BUSY_TIMEOUT_MS 5000
-#define TABLES_1 8 /* of schema version 1; all later ones have them too */
-#define TABLES_3 3 /* that version 3 added */
-#define TABLES_4 1
-#define TABLES_5 1
 
 static int io_errno(int cause)
 {
@@ -232,48 +228,44 @@ static int identify(struct database *db, int64_t *version, struct error *err)
 	return 0;
 }
 
+/* The tables that each version of the schema added. */
+static const struct schema_tables {
+	int64_t version;
+	const char *names;
+	int64_t count;
+} schema_tables[] = {
+	{1, "'host', 'epoch', 'event', 'counter', 'image', 'symbol', 'profile', 'process'", 8},
+	{2, "'edge'", 1},
+	{3, "'label', 'share', 'code'", 3},
+	{4, "'execution'", 1},
+	{5, "'recording'", 1},
+};
+
 /* A hostile file could have views or triggers with our tables' names. */
 static int check_tables(struct database *db, int64_t version, struct error *err)
 {
-	int64_t tables, triggers, edges = 1, tables_3 = TABLES_3, tables_4 = TABLES_4;
-	int64_t tables_5 = TABLES_5;
-	int r;
+	int64_t triggers, found;
+	bool ours;
+	int r = database_number(db, "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'",
+				&triggers, err);
 
-	r = database_number(
-		db,
-		"SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND rootpage > 0 "
-		"AND name IN ('host', 'epoch', 'event', 'counter', 'image', 'symbol', "
-		"'profile', 'process')",
-		&tables, err);
-	if (r == 0)
-		r = database_number(db, "SELECT count(*) FROM sqlite_schema WHERE type = 'trigger'",
-				    &triggers, err);
-	if (r == 0 && version >= 2)
-		r = database_number(db,
-				    "SELECT count(*) FROM sqlite_schema WHERE type = 'table' "
-				    "AND rootpage > 0 AND name = 'edge'",
-				    &edges, err);
-	if (r == 0 && version >= 3)
-		r = database_number(db,
-				    "SELECT count(*) FROM sqlite_schema WHERE type = 'table' "
-				    "AND rootpage > 0 AND name IN ('label', 'share', 'code')",
-				    &tables_3, err);
-	if (r == 0 && version >= 4)
-		r = database_number(db,
-				    "SELECT count(*) FROM sqlite_schema WHERE type = 'table' "
-				    "AND rootpage > 0 AND name = 'execution'",
-				    &tables_4, err);
-	if (r == 0 && version >= 5)
-		r = database_number(db,
-				    "SELECT count(*) FROM sqlite_schema WHERE type = 'table' "
-				    "AND rootpage > 0 AND name = 'recording'",
-				    &tables_5, err);
-	if (r < 0)
-		return r;
-	if (tables != TABLES_1 || edges != 1 || tables_3 != TABLES_3 || tables_4 != TABLES_4 ||
-	    tables_5 != TABLES_5 || triggers != 0)
+	ours = r == 0 && triggers == 0;
+	for (size_t i = 0; r == 0 && i < sizeof(schema_tables) / sizeof(*schema_tables); i++) {
+		const struct schema_tables *tables = &schema_tables[i];
+		char sql[256];
+
+		if (version < tables->version)
+			break;
+		snprintf(sql, sizeof(sql),
+			 "SELECT count(*) FROM sqlite_schema WHERE type = 'table' "
+			 "AND rootpage > 0 AND name IN (%s)",
+			 tables->names);
+		r = database_number(db, sql, &found, err);
+		ours &= r == 0 && found == tables->count;
+	}
+	if (r == 0 && !ours)
 		return database_corrupt(db, err, "its tables are not those of a profile database");
-	return 0;
+	return r;
 }
 
 /* An empty file gets the whole schema; steps[n] brings version n to n + 1. */
