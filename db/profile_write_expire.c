@@ -69,8 +69,12 @@ static int run(struct profile_writer *writer, const char *sql, const int64_t *va
 	_cleanup_statement_ sqlite3_stmt *statement = NULL;
 	int r = database_prepare(&writer->db, sql, &statement, err);
 
-	for (int i = 0; r == 0 && i < count; i++)
-		sqlite3_bind_int64(statement, i + 1, values[i]);
+	for (int i = 0; r == 0 && i < count; i++) {
+		int rc = sqlite3_bind_int64(statement, i + 1, values[i]);
+
+		if (rc != SQLITE_OK)
+			r = database_fail(&writer->db, rc, "store values in", err);
+	}
 	if (r == 0)
 		r = database_step(&writer->db, statement, "write", err);
 	return r < 0 ? r : sqlite3_changes(writer->db.handle);
