@@ -297,10 +297,11 @@ static void failure_tell(struct image_keeper *keeper, int result)
 
 static void result_take(struct image_keeper *keeper, const struct image_copier_job *job)
 {
-	struct candidate *candidate = &keeper->candidates[job->tag];
+	struct candidate *candidate;
 
 	if (job->tag == TAG_NONE || job->result == -ECANCELED)
 		return;
+	candidate = &keeper->candidates[job->tag];
 	failure_tell(keeper, job->result);
 	keeper->lost += job->result == -ESTALE;
 	switch (job->result) {
