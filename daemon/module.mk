@@ -38,15 +38,17 @@ collect-programs := dcpictl dcpid dcpirun
 dcpictl-with := daemon/database_merge.c daemon/metrics.c daemon/status_text.c
 dcpictl-pkgs := json-c
 
-collect-tests := unit_accumulate unit_bpf_store unit_cgroup unit_collector unit_config unit_control \
-	unit_core_clock unit_edge_accumulate unit_event unit_event_pmu unit_event_spec \
-	unit_image_copier unit_jit_code unit_kernel_code unit_log unit_matcher unit_multiplex \
+collect-tests := unit_accumulate unit_bpf_store unit_cgroup unit_collector \
+	unit_collector_failures unit_config unit_control unit_core_clock unit_edge_accumulate \
+	unit_event unit_event_pmu unit_event_spec unit_image_copier \
+	unit_jit_code unit_kernel_code unit_log unit_matcher unit_multiplex \
 	unit_offset_counts unit_online_cpus unit_overhead unit_perf_slot unit_probe_results \
 	unit_process_label unit_source_chunk unit_source_kmod
 unit_bpf_store-ldlibs := -lpthread
 unit_branch_probes-ldlibs := -lm
 # Its own source_select.c and matcher.c stand in for those of the archive.
-unit_collector-with := tests/fake_matcher.c
+unit_collector-with := tests/collector_fixture.c tests/fake_matcher.c
+unit_collector_failures-with := $(unit_collector-with)
 unit_matcher-with := tests/fake_feed.c tests/fake_machine.c
 unit_matcher-ldlibs := -Wl,--wrap=clock_gettime
 unit_perf_slot-ldlibs := -Wl,--wrap=read,--wrap=perf_ring_open,--wrap=perf_ring_close \
