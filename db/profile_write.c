@@ -166,6 +166,11 @@ int profile_writer_open(struct profile_writer **ret, const char *path, struct er
 	return 0;
 }
 
+void profile_writer_wait(struct profile_writer *writer, int milliseconds)
+{
+	sqlite3_busy_timeout(writer->db.handle, milliseconds);
+}
+
 void profile_writer_close(struct profile_writer *writer)
 {
 	size_t i;

@@ -15,10 +15,10 @@
  *	profile_writer_epoch_end()
  *	profile_writer_close()
  *
- * Errors beside those named: -ENOSPC disk full (or quota, or file size limit),
- * -EIO, -ENOMEM, -EACCES, -EROFS, -EBADMSG the database is corrupt, -EOVERFLOW
- * a count, sum or period over INT64_MAX, -EINVAL a call out of place or an
- * unknown image or event. After a failure inside a transaction the caller
+ * Errors beside those named: -EBUSY another program has locked it, -ENOSPC disk full
+ * (or quota, or file size limit), -EIO, -ENOMEM, -EACCES, -EROFS, -EBADMSG the database
+ * is corrupt, -EOVERFLOW a count, sum or period over INT64_MAX, -EINVAL a call out of
+ * place or an unknown image or event. After a failure inside a transaction the caller
  * calls profile_writer_rollback() and may try the whole merge again later; the
  * numbers of images that the transaction had added are void then.
  *
@@ -48,6 +48,13 @@ struct profile_writer;
  * a newer version; others as above.
  */
 int profile_writer_open(struct profile_writer **ret, const char *path, struct error *err);
+
+/**
+ * profile_writer_wait() - how long to wait for a database that another program has locked
+ *
+ * Then a call that writes fails with -EBUSY. Five seconds unless told otherwise.
+ */
+void profile_writer_wait(struct profile_writer *writer, int milliseconds);
 
 /** profile_writer_close() - roll back what is open, check-point, unlock, free. NULL is fine. */
 void profile_writer_close(struct profile_writer *writer);

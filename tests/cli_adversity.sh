@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# File systems that are or become read-only, rows that were damaged. Needs
+# File systems that are or become read-only, rows that were damaged, a lock. Needs
 # perf_event_open for the machine.
 #
 #	DCPI_BUILD	where the build is (default: build)
@@ -57,6 +57,22 @@ ctl flush
 is "what it had is lost by name" "$(identity "$db" | grep -v reasons)$(sql "$db" "SELECT count > 0
 	FROM counter WHERE counter_group = 'loss' AND name = 'damaged'")" 1
 check "and reports are possible again" "$bin/dcpiprof" --db "$db"
+
+# Another program holds the database's lock, for longer than a ring of samples holds.
+check "another epoch begins" ctl epoch locked
+{ echo "BEGIN IMMEDIATE;"; sleep 7; } | sqlite3 "$db" &
+locker=$!
+sleep 0.5
+refused "a flush of a locked database" "locked" "$bin/dcpictl" --socket "$socket" flush
+"$work/split" 1000
+wait $locker
+gap=$(ctl stats | awk '$1 == "stat.drain_gap_ms" { print $2 }')
+like "samples were read all the time" "${gap:-0}" '^[0-2]?[0-9]{1,3}$'
+check "it is not locked any more" ctl flush
+like "merges waited" "$(ctl stats | awk '$1 == "stat.merge_failures" { print $2 }')" '^[1-9]'
+is "nothing was lost to the lock" "$(identity "$db")$(sql "$db" "SELECT ifnull(sum(count), 0)
+	FROM counter WHERE counter_group = 'loss' AND name <> 'pending' AND
+		epoch = (SELECT max(id) FROM epoch)")" 0
 daemon_stop TERM
 is "stops in good order" "$daemon_status" 0
 

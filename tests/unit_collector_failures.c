@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The collector when something does not work: a disk that is full, no memory.
+ * The collector when something does not work: a disk that is full, a database that is
+ * locked, no memory.
  */
 #include "tests/collector_fixture.h"
 
 #include <errno.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <sys/resource.h>
 
 #include "daemon/base/log.h"
@@ -45,6 +47,55 @@ static void full_disk(void **state)
 	look(path, 1, &found);
 	assert_memory_equal(seen_edges, model, sizeof(model));
 	assert_settled(&found, 0);
+}
+
+/* Of an epoch so far. */
+static uint64_t stat_of(struct collector *collector, const char *name)
+{
+	struct collector_status status;
+
+	collector_status(collector, &status);
+	return tally_get(&status.counters, "stat", name);
+}
+
+static sqlite3 *lock_database(const char *path)
+{
+	sqlite3 *other = NULL;
+
+	assert_int_equal(sqlite3_open(path, &other), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+	return other;
+}
+
+/* Another program writes, for long: sampling goes on, and merges wait a moment each. */
+static void locked_database(void **state)
+{
+	const char *path = path_of("locked.db");
+	struct collector_config config = config_make(path, 5);
+	struct collector *collector;
+	uint64_t seed = 44, ticks = 0;
+	struct found found;
+	sqlite3 *other;
+
+	(void)state;
+	config.merge_ns = 500000000; /* a step lasts less than it waits */
+	collector = collector_of(&config);
+	assert_ok(collector_start(collector, &err));
+	other = lock_database(path);
+	hand_over(&seed, 0);
+	for (; stat_of(collector, "merge_failures") < 8; ticks++)
+		assert_ok(collector_tick(collector, &err));
+	assert_true(ticks >= 16);
+	assert_true(stat_of(collector, "drain_gap_ms") < 3000);
+	assert_int_equal(collector_epoch(collector, "second", &err), -EBUSY);
+	sqlite3_close(other);
+	hand_over(&seed, 0);
+	assert_ok(collector_flush(collector, &err));
+	look(path, 1, &found);
+	assert_memory_equal(seen_edges, model, sizeof(model));
+	assert_settled(&found, 0);
+	assert_ok(collector_stop(collector, &err));
+	collector_close(collector);
 }
 
 static int sum_edges(void *context, const struct profile_edges *edges)
@@ -96,6 +147,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(full_disk),
+		cmocka_unit_test(locked_database),
 		cmocka_unit_test(memory_limit),
 	};
 

@@ -29,6 +29,9 @@
 
 /* Slow enough to be in nobody's way, fast enough for an upgrade to find copies made. */
 #define IMAGE_BYTES_PER_SECOND (8U << 20)
+/* For a database that another program has locked: while sampling nothing is drained then. */
+#define LOCKED_MS 100
+#define LOCKED_STOPPED_MS 5000
 
 /* What the source asks for. */
 
@@ -69,7 +72,9 @@ static int tick(struct collector *collector, struct error *err)
 	}
 	if (rc == 0 && now >= collector->next_merge_ns && collector_merge_pays(collector)) {
 		collector_merge_step(collector);
-		collector->next_merge_ns = now + collector->config.merge_ns / COLLECTOR_MERGE_STEPS;
+		/* From here on, or steps that wait long would follow each other at once. */
+		collector->next_merge_ns =
+			clock_monotonic_ns() + collector->config.merge_ns / COLLECTOR_MERGE_STEPS;
 	}
 	return rc;
 }
@@ -120,6 +125,7 @@ int collector_stop(struct collector *collector, struct error *err)
 		return 0;
 	collector->source->ops->stop(collector->source);
 	collector->stopped = true;
+	profile_writer_wait(collector->writer, LOCKED_STOPPED_MS);
 	rc = collector_flush(collector, err);
 	if (rc < 0)
 		collector_merge_give_up(collector);
@@ -301,6 +307,7 @@ int collector_start(struct collector *collector, struct error *err)
 
 	if (rc < 0)
 		return rc;
+	profile_writer_wait(collector->writer, LOCKED_MS);
 	collector->next_flush_ns = now + collector->config.merge_ns;
 	collector->next_merge_ns = now + collector->config.merge_ns / COLLECTOR_MERGE_STEPS;
 	collector->unmerged_steps = 1;

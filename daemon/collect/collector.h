@@ -37,8 +37,9 @@
  * counted in this epoch, and how long it was, if the source can tell.
  *
  * Merging. Each bin is merged once in a merge interval, a sixth of them at a
- * time, so that there are no bursts. A merge that fails (disk full, I/O error)
- * leaves everything in memory and is tried again a sixth of an interval later.
+ * time, so that there are no bursts. A merge that fails (disk full, I/O error, a
+ * database that another program has locked for a tenth of a second) leaves everything
+ * in memory and is tried again a sixth of an interval later.
  */
 #ifndef DCPI_COLLECTOR_H
 #define DCPI_COLLECTOR_H
