@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The collector when something does not work: a disk that is full, a database that is
- * locked, no memory.
+ * locked, an epoch that cannot begin, a source that does not start again, no memory.
  */
 #include "tests/collector_fixture.h"
 
@@ -11,6 +11,50 @@
 #include <sys/resource.h>
 
 #include "daemon/base/log.h"
+#include "daemon/collect/overhead.h"
+
+/* What is measured next; and epochs that the database will not begin. */
+static uint64_t measured_ns;
+static unsigned int epochs_refused;
+
+int __wrap_overhead_again(struct overhead_watch *watch, struct event_list *events, uint64_t cpu_hz,
+			  uint64_t percent, uint64_t *cost_ns);
+int __wrap_profile_writer_epoch_next(struct profile_writer *writer, int64_t end_ns,
+				     const struct profile_epoch *epoch,
+				     const struct profile_event *events, size_t event_count,
+				     struct error *error);
+int __real_profile_writer_epoch_next(struct profile_writer *writer, int64_t end_ns,
+				     const struct profile_epoch *epoch,
+				     const struct profile_event *events, size_t event_count,
+				     struct error *error);
+
+int __wrap_overhead_again(struct overhead_watch *watch, struct event_list *events, uint64_t cpu_hz,
+			  uint64_t percent, uint64_t *cost_ns)
+{
+	(void)watch;
+	(void)cpu_hz;
+	(void)percent;
+	if (measured_ns == *cost_ns)
+		return 0;
+	for (size_t i = 0; i < events->count; i++) {
+		events->event[i].period_min *= measured_ns / *cost_ns;
+		events->event[i].period_max *= measured_ns / *cost_ns;
+	}
+	*cost_ns = measured_ns;
+	return 1;
+}
+
+int __wrap_profile_writer_epoch_next(struct profile_writer *writer, int64_t end_ns,
+				     const struct profile_epoch *epoch,
+				     const struct profile_event *events, size_t event_count,
+				     struct error *error)
+{
+	if (epochs_refused > 0) {
+		epochs_refused--;
+		return error_set(error, EBUSY, "locked");
+	}
+	return __real_profile_writer_epoch_next(writer, end_ns, epoch, events, event_count, error);
+}
 
 static void file_limit_set(rlim_t bytes)
 {
@@ -98,6 +142,124 @@ static void locked_database(void **state)
 	collector_close(collector);
 }
 
+/* A collector that measures at each tick, but the first, what a sample costs: 1 us so far. */
+static struct collector *measuring_collector(const char *path)
+{
+	struct collector_config config = config_make(path, 5);
+	struct collector *collector;
+
+	config.overhead_ns = 1;
+	config.sample_cost_ns = measured_ns = 1000;
+	collector = collector_of(&config);
+	assert_ok(collector_start(collector, &err));
+	assert_ok(collector_tick(collector, &err));
+	return collector;
+}
+
+/* What is sampled with, and that it is. */
+static void assert_sampling(struct collector *collector, int64_t epoch, uint64_t period_min,
+			    uint64_t cost_ns)
+{
+	struct collector_status status;
+
+	collector_status(collector, &status);
+	assert_int_equal(status.epoch, epoch);
+	assert_int_equal(status.events->event[0].period_min, period_min);
+	assert_int_equal(status.sample_cost_ns, cost_ns);
+	if (epoch > 1)
+		assert_int_equal(fake.events[0].period_min, period_min);
+	assert_true(fake.running);
+}
+
+static void assert_both_epochs(const char *path)
+{
+	struct found found;
+
+	look(path, 1, &found);
+	assert_memory_equal(seen_edges, model, sizeof(model));
+	assert_settled(&found, 0);
+	look(path, 2, &found);
+	assert_settled(&found, 1);
+}
+
+/* Another cost changes the periods, if not at once then later: they are never for another one. */
+static void cost_waits_for_the_database(void **state)
+{
+	const char *path = path_of("cost.db");
+	struct collector *collector = measuring_collector(path);
+	uint64_t seed = 45;
+	sqlite3 *other;
+
+	(void)state;
+	hand_over(&seed, 0);
+	measured_ns = 5000;
+	other = lock_database(path);
+	assert_ok(collector_tick(collector, &err));
+	assert_sampling(collector, 1, 60000, 1000);
+	sqlite3_close(other);
+	assert_ok(collector_flush(collector, &err));
+	assert_ok(collector_tick(collector, &err));
+	assert_sampling(collector, 2, 300000, 5000);
+	hand_over(&seed, 1);
+	assert_ok(collector_stop(collector, &err));
+	collector_close(collector);
+	assert_both_epochs(path);
+}
+
+/* Likewise if only the new epoch cannot begin. */
+static void refused_epoch_is_tried_again(void **state)
+{
+	const char *path = path_of("refused.db");
+	struct collector *collector = measuring_collector(path);
+	uint64_t seed = 46;
+
+	(void)state;
+	hand_over(&seed, 0);
+	measured_ns = 5000;
+	epochs_refused = 1;
+	assert_ok(collector_tick(collector, &err));
+	assert_int_equal(epochs_refused, 0);
+	assert_sampling(collector, 1, 60000, 1000);
+	hand_over(&seed, 0);
+	assert_ok(collector_tick(collector, &err));
+	assert_sampling(collector, 2, 300000, 5000);
+	hand_over(&seed, 1);
+	assert_ok(collector_stop(collector, &err));
+	collector_close(collector);
+	assert_both_epochs(path);
+}
+
+static int count_open(void *context, const struct profile_epoch *epoch)
+{
+	*(int *)context += epoch->open;
+	return 0;
+}
+
+/* A source that does not start again ends the collector, in good order. */
+static void source_does_not_start_again(void **state)
+{
+	const char *path = path_of("start.db");
+	struct collector *collector = measuring_collector(path);
+	struct profile_reader *reader;
+	uint64_t seed = 47;
+	int open = 0;
+
+	(void)state;
+	hand_over(&seed, 0);
+	measured_ns = 5000;
+	fake.refuses = true;
+	assert_int_equal(collector_tick(collector, &err), -EIO);
+	hand_over(&seed, 1);
+	assert_ok(collector_stop(collector, &err));
+	assert_ok(collector_stop(collector, &err));
+	collector_close(collector);
+	assert_both_epochs(path);
+	assert_ok(profile_reader_open(&reader, path, &err));
+	assert_ok(profile_reader_epochs(reader, NULL, count_open, &open, &err));
+	profile_reader_close(reader);
+	assert_int_equal(open, 0);
+}
+
 static int sum_edges(void *context, const struct profile_edges *edges)
 {
 	if (edges->kind >= PROFILE_EDGE_NO_EDGE)
@@ -148,6 +310,9 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(full_disk),
 		cmocka_unit_test(locked_database),
+		cmocka_unit_test(cost_waits_for_the_database),
+		cmocka_unit_test(refused_epoch_is_tried_again),
+		cmocka_unit_test(source_does_not_start_again),
 		cmocka_unit_test(memory_limit),
 	};
 

@@ -121,8 +121,9 @@ int collector_stop(struct collector *collector, struct error *err)
 {
 	int rc;
 
-	if (collector->stopped)
+	if (collector->ended)
 		return 0;
+	collector->ended = true;
 	collector->source->ops->stop(collector->source);
 	collector->stopped = true;
 	profile_writer_wait(collector->writer, LOCKED_STOPPED_MS);

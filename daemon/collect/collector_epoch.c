@@ -83,30 +83,47 @@ int collector_epoch_renew(struct collector *collector, const char *label, struct
 	return rc < 0 ? rc : epoch_change(collector, label, err);
 }
 
+/* What is sampled with, and what was known when it was chosen. */
+static int configuration_change(struct collector *collector, const struct event_list *events,
+				uint64_t sample_cost_ns)
+{
+	struct collector_config *config = &collector->config;
+	struct event_list old = config->events;
+	uint64_t old_cost_ns = config->sample_cost_ns;
+
+	config->events = *events;
+	config->sample_cost_ns = sample_cost_ns;
+	if (epoch_change(collector, collector->label, NULL) < 0) {
+		config->events = old;
+		config->sample_cost_ns = old_cost_ns;
+		return 0;
+	}
+	collector->source->ops->set_periods(collector->source, events->event);
+	return 1;
+}
+
 /*
  * An epoch has one configuration: with the source at rest, all that was sampled
  * with the old periods is merged into the old epoch. Most of it is before, so
- * that the rest is short. A merge that fails leaves things as they are.
+ * that the rest is short. What the database will not take leaves things as they are.
+ *
+ * Return: 1: changed; 0: not now; -errno: the source did not start again.
  */
 static int periods_change(struct collector *collector, const struct event_list *events,
-			  struct error *err)
+			  uint64_t sample_cost_ns, struct error *err)
 {
 	const struct source_ops *ops = collector->source->ops;
-	int rc = 0;
+	int changed = 0, rc;
 
 	if (collector_merge_flush(collector, NULL) < 0)
 		return 0;
 	ops->stop(collector->source);
 	collector->stopped = true;
-	if (collector_merge_flush(collector, NULL) == 0) {
-		collector->config.events = *events;
-		ops->set_periods(collector->source, events->event);
-		rc = epoch_change(collector, collector->label, err);
-	}
-	if (rc == 0)
-		rc = ops->start(collector->source, err);
+	if (collector_merge_flush(collector, NULL) == 0)
+		changed = configuration_change(collector, events, sample_cost_ns);
+	rc = ops->start(collector->source, err);
 	collector->stopped = rc < 0;
-	return rc;
+	return rc < 0 ? rc : changed;
 }
 
 /*
@@ -115,33 +132,40 @@ static int periods_change(struct collector *collector, const struct event_list *
  */
 int collector_epoch_follow_rates(struct collector *collector, struct error *err)
 {
-	struct event_list events = collector->config.events;
+	const struct collector_config *config = &collector->config;
+	struct event_list events = config->events;
 	uint64_t limit = rate_limit_read(collector->limit_fd);
-	int rc = 0;
+	int rc;
 
-	if (limit == collector->limit || collector->merge_failing ||
-	    collector->config.target_pid != 0)
+	if (limit == collector->limit || collector->merge_failing || config->target_pid != 0)
 		return 0;
-	if (rate_limit_apply(limit, &events, collector->config.cpu_hz)) {
-		rc = periods_change(collector, &events, err);
+	if (rate_limit_apply(limit, &events, config->cpu_hz)) {
+		rc = periods_change(collector, &events, config->sample_cost_ns, err);
+		if (rc <= 0)
+			return rc; /* a later tick tries again */
 		collector->slowed = true;
 	}
-	if (!collector->merge_failing)
-		collector->limit = limit; /* else a later tick tries again */
-	return rc;
+	collector->limit = limit;
+	return 0;
 }
 
 int collector_epoch_follow_cost(struct collector *collector, struct error *err)
 {
 	struct collector_config *config = &collector->config;
 	struct event_list events = config->events;
+	uint64_t cost_ns = config->sample_cost_ns;
+	int rc;
 
 	if (config->overhead_ns == 0 || config->target_pid != 0 || collector->merge_failing ||
 	    !overhead_watch_due(&collector->overhead, clock_monotonic_ns(), config->overhead_ns))
 		return 0;
 	if (overhead_again(&collector->overhead, &events, config->cpu_hz, config->overhead_percent,
-			   &config->sample_cost_ns) == 0)
+			   &cost_ns) == 0) {
+		config->sample_cost_ns = cost_ns;
 		return 0;
+	}
 	rate_limit_apply(collector->limit, &events, config->cpu_hz);
-	return periods_change(collector, &events, err);
+	/* If that is not possible now, it is found again when it is next measured. */
+	rc = periods_change(collector, &events, cost_ns, err);
+	return rc < 0 ? rc : 0;
 }

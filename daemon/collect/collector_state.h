@@ -61,6 +61,8 @@ struct collector_retention {
  * @core_clock:       in this epoch, at its merges; of collectors that sample a clock
  * @stored:           samples merged in this epoch
  * @unknown:          of all merged, by reason
+ * @stopped:          the source is at rest
+ * @ended:            by collector_stop()
  * @unmerged_steps:   in which the rest of what was flushed last is to be merged; merges that are
  *                    early, for want of memory or asked for, are none of these
  * @drained_ns:       when image events were last read; 0: not yet
@@ -94,6 +96,7 @@ struct collector {
 	uint64_t damaged_told;
 	bool throttle_told;
 	bool stopped;
+	bool ended;
 
 	struct tally base;
 	uint64_t base_interrupts;

@@ -129,7 +129,8 @@ uint64_t overhead_watch_note(struct overhead_watch *watch, uint64_t fitted_ns, u
 /**
  * overhead_again() - measure again and, if the cost has changed, set default periods
  * @events:  changed only if the result is 1
- * @cost_ns: what the present periods were made for; updated likewise
+ * @cost_ns: what the present periods were made for; updated if it has changed, also
+ *           where the periods are as good for the new one
  *
  * While sampling goes on, whose interrupts fall upon pieces with and without a
  * sample of the measurement alike.
