@@ -44,7 +44,7 @@ is "nor begun" "$(sql "$db" "SELECT count(*) FROM epoch")" 1
 
 # A damaged row of the epoch that is being written.
 sqlite3 "$db" "UPDATE profile SET data = zeroblob(length(data)) WHERE image =
-	(SELECT id FROM image WHERE path LIKE '%/split')"
+	(SELECT id FROM image WHERE path = '$work/split')"
 refused "a report of a damaged row" "is damaged" "$bin/dcpiprof" --db "$db"
 for _ in $(seq 50); do
 	"$work/split" 100
