@@ -40,7 +40,7 @@ dcpictl-pkgs := json-c
 
 collect-tests := unit_accumulate unit_bpf_store unit_cgroup unit_collector \
 	unit_collector_failures unit_config unit_control unit_core_clock unit_edge_accumulate \
-	unit_event unit_event_pmu unit_event_spec unit_image_copier \
+	unit_event unit_event_pmu unit_event_spec unit_file_mapping unit_image_copier \
 	unit_jit_code unit_kernel_code unit_log unit_matcher unit_multiplex \
 	unit_offset_counts unit_online_cpus unit_overhead unit_perf_slot unit_probe_results \
 	unit_process_label unit_source_chunk unit_source_kmod

@@ -15,6 +15,7 @@
 
 #include "daemon/archive/image_shelf.h"
 #include "daemon/base/log.h"
+#include "daemon/image/image_file.h"
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/error.h"
@@ -192,9 +193,6 @@ static enum image_store_owner owner_of(const struct stat *status)
 /* Opening what is no regular file may do more than that: so it is looked at first. */
 static int job_open(struct image_copier_job *job, struct stat *status)
 {
-	char path[64];
-	int fd;
-
 	if (job->fd < 0)
 		job->fd = open(job->path, O_PATH | O_CLOEXEC);
 	if (job->fd < 0)
@@ -203,9 +201,7 @@ static int job_open(struct image_copier_job *job, struct stat *status)
 		return -errno;
 	if (!S_ISREG(status->st_mode))
 		return job->path != NULL ? -ESTALE : -EBADMSG;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", job->fd);
-	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	return image_file_readable(job->fd);
 }
 
 static int contents_copy(struct image_copier *copier, struct image_copier_job *job, int from,

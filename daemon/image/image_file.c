@@ -133,6 +133,16 @@ int image_file_open_executable(uint32_t pid, char path[PATH_MAX], struct image_f
 	return result < 0 ? result : take_fd(fd);
 }
 
+int image_file_readable(int fd)
+{
+	char path[64];
+	int readable;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	readable = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	return readable < 0 ? -errno : readable;
+}
+
 static void set_identity(struct profile_image *image, enum profile_identity_kind kind,
 			 const uint8_t *data, size_t bytes)
 {
@@ -147,13 +157,10 @@ int image_file_identify(struct profile_image *image, int fd, const struct image_
 	_cleanup_close_ int readable = -1;
 	struct build_id build_id;
 	int result, elf;
-	char path[64];
 
-	/* It is a regular file, so that opening it for reading does nothing else. */
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	readable = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	readable = image_file_readable(fd);
 	if (readable < 0)
-		return -errno;
+		return readable;
 	elf = build_id_from_file(&build_id, readable);
 	if (elf == 0) {
 		set_identity(image, PROFILE_IDENTITY_BUILD_ID, build_id.data, build_id.bytes);

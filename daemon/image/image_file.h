@@ -55,6 +55,14 @@ int image_file_open_recorded(const struct image_event *event, int64_t before_ns,
 			     struct image_file_key *key);
 
 /**
+ * image_file_readable() - open what was found to read it
+ * @fd: of a regular file (O_PATH): so opening it does nothing else, and waits for nobody
+ *
+ * Return: a descriptor, or -errno.
+ */
+int image_file_readable(int fd);
+
+/**
  * image_file_pin() - the same, only ever through the mapping itself, and without
  * any I/O: needs CAP_CHECKPOINT_RESTORE (or CAP_SYS_ADMIN)
  *

@@ -2,17 +2,15 @@
 #include "daemon/source/branch_probe.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/bpf.h>
 #include <stdbool.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "daemon/source/file_mapping.h"
 #include "kmod/core/x86_insn.h"
-#include "lib/cleanup.h"
 
 #if defined(__x86_64__)
 #define IS_KNOWN_MACHINE true
@@ -98,27 +96,30 @@ struct places {
 	size_t count;
 };
 
+/* What the file's path leads to may be another one by now: the descriptor is not. */
 static int link_create(const struct file_mapping *mapping, const struct places *places,
 		       uint32_t pid, int program_fd)
 {
+	char path[32];
 	struct link_create attr = {
 		.program_fd = (uint32_t)program_fd,
 		.attach_type = BRANCH_PROBE_ATTACH_TYPE,
-		.path = (uintptr_t)mapping->path,
+		.path = (uintptr_t)path,
 		.offsets = (uintptr_t)places->offsets,
 		.cookies = (uintptr_t)places->cookies,
 		.count = (uint32_t)places->count,
 		.pid = pid,
 	};
-	int fd = (int)syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
+	int fd;
 
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", mapping->fd);
+	fd = (int)syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
 	return fd < 0 ? -errno : fd;
 }
 
 /* Those of the probes that are in the mapping, and of the first one's kind. */
 static size_t places_find(struct places *places, struct branch_probe *probes, size_t count,
-			  const struct file_mapping *mapping, int file,
-			  const struct branch_probe_link *link)
+			  const struct file_mapping *mapping, const struct branch_probe_link *link)
 {
 	struct branch_window *windows = &link->windows[link->first];
 
@@ -127,7 +128,7 @@ static size_t places_find(struct places *places, struct branch_probe *probes, si
 		size_t n = places->count;
 
 		if (probes[i].address < mapping->start || probes[i].address >= mapping->end ||
-		    branch_decode(&probes[i], &windows[n], file, offset) < 0 ||
+		    branch_decode(&probes[i], &windows[n], mapping->fd, offset) < 0 ||
 		    is_dear(&windows[n]) != is_dear(&windows[0]))
 			continue;
 		places->offsets[n] = offset;
@@ -140,25 +141,20 @@ static size_t places_find(struct places *places, struct branch_probe *probes, si
 int branch_probe_open(struct branch_probe *probes, size_t *count,
 		      const struct branch_probe_link *link)
 {
-	_cleanup_free_ struct file_mapping *mapping = malloc(sizeof(*mapping));
-	_cleanup_close_ int file = -1;
+	struct file_mapping mapping;
 	struct places places = {.count = 0};
 	size_t all = *count;
 	int rc;
 
 	if (!IS_KNOWN_MACHINE)
 		return -ENOTSUP;
-	if (mapping == NULL)
-		return -ENOMEM;
 	*count = 0;
-	rc = file_mapping_find(mapping, probes[0].pid, probes[0].address);
-	if (rc < 0)
-		return rc;
-	file = open(mapping->path, O_RDONLY | O_CLOEXEC);
-	if (file < 0)
-		return -errno;
+	rc = file_mapping_find(&mapping, probes[0].pid, probes[0].address);
+	if (rc < 0 || mapping.fd < 0)
+		return rc < 0 ? rc : mapping.fd;
 	memset(&link->windows[link->first], 0, BRANCH_WINDOWS * sizeof(*link->windows));
-	*count = places_find(&places, probes, all, mapping, file, link);
-	return *count > 0 ? link_create(mapping, &places, probes[0].pid, link->program_fd)
-			  : -EINVAL;
+	*count = places_find(&places, probes, all, &mapping, link);
+	rc = *count > 0 ? link_create(&mapping, &places, probes[0].pid, link->program_fd) : -EINVAL;
+	file_mapping_close(&mapping);
+	return rc;
 }

@@ -5,26 +5,29 @@
 
 #include <stdint.h>
 
-#define FILE_MAPPING_PATH_BYTES 4096
-
 /**
- * struct file_mapping - [@start, @end) is the file from @offset on; @path leads to it from here,
- * by the process' root
+ * struct file_mapping - [@start, @end) is the file from @offset on; zero-initialised is none
+ * @fd: the file, for reading; -errno: it cannot be opened, or is not to be found any more
  */
 struct file_mapping {
 	uint64_t start;
 	uint64_t end;
 	uint64_t offset;
-	char path[FILE_MAPPING_PATH_BYTES];
+	int fd;
 };
 
 /**
  * file_mapping_find() - executable ones
+ * @ret: out; closed by file_mapping_close()
  *
- * Files that were replaced are not found by their names, nor are those without one.
+ * The file is the one that is mapped (image_file_open()), whatever its path leads to by
+ * now: without privilege one that was replaced is not found. Mappings of no file are none.
  *
  * Return: 0; -EINVAL no file's code is there; else as process_scan().
  */
 int file_mapping_find(struct file_mapping *ret, uint32_t pid, uint64_t address);
+
+/** file_mapping_close() - there is none any more. */
+void file_mapping_close(struct file_mapping *mapping);
 
 #endif

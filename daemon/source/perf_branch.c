@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/source/perf_branch.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +9,6 @@
 #include <unistd.h>
 
 #include "daemon/source/bpf/branch_snapshot.h"
-#include "daemon/source/file_mapping.h"
 #include "daemon/source/perf_slot.h"
 #include "lib/array.h"
 #include "lib/cleanup.h"
@@ -18,15 +16,6 @@
 #define RANGES_MAX 65536
 /* x86's int3; a byte of it may well be something else, and then it is in the file, too. */
 #define BREAKPOINT 0xcc
-
-static void code_close(struct perf_branch_process *process)
-{
-	if (process->code != NULL && process->code_fd >= 0)
-		close(process->code_fd);
-	free(process->code);
-	process->code = NULL;
-	process->code_fd = -1;
-}
 
 #if defined(__x86_64__)
 #define INTERPRET interpret_x86_64_path
@@ -101,18 +90,15 @@ static bool process_read_at(const struct perf_branch_process *process, uint64_t 
 /* From the file that is mapped there; the last one stays open. */
 static void code_read(struct perf_branch_process *process, uint64_t address, void *to, size_t bytes)
 {
-	struct file_mapping *code = process->code;
+	struct file_mapping *code = &process->code;
 
-	if (code == NULL || address < code->start || address >= code->end) {
-		code_close(process);
-		process->code = code = calloc(1, sizeof(*code));
-		if (code == NULL || file_mapping_find(code, process->pid, address) < 0)
-			code_close(process);
-		else
-			process->code_fd = open(code->path, O_RDONLY | O_CLOEXEC);
+	if (address < code->start || address >= code->end) {
+		file_mapping_close(code);
+		if (file_mapping_find(code, process->pid, address) < 0)
+			return;
 	}
-	if (process->code == NULL || process->code_fd < 0 || bytes > code->end - address ||
-	    pread(process->code_fd, to, bytes, (off_t)(address - code->start + code->offset)) !=
+	if (code->fd < 0 || bytes > code->end - address ||
+	    pread(code->fd, to, bytes, (off_t)(address - code->start + code->offset)) !=
 		    (ssize_t)bytes)
 		process_read_at(process, address, to, bytes);
 }
@@ -168,7 +154,7 @@ static void process_read(struct perf_branch_process *process, uint32_t pid)
 	size_t capacity = 0;
 	char path[32];
 
-	code_close(process);
+	file_mapping_close(&process->code);
 	process->pid = pid;
 	process->count = 0;
 	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
@@ -305,7 +291,7 @@ void perf_branch_deinit(struct perf_branch *branch)
 	size_t i;
 
 	for (i = 0; i < PERF_BRANCH_PROCESSES; i++) {
-		code_close(&branch->process[i]);
+		file_mapping_close(&branch->process[i].code);
 		free(branch->process[i].ranges);
 	}
 	memset(branch->process, 0, sizeof(branch->process));

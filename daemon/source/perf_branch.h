@@ -22,10 +22,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/source/file_mapping.h"
 #include "kmod/core/interpret.h"
 
 struct branch_snapshot;
-struct file_mapping;
 struct perf_sample;
 
 #define PERF_BRANCH_PROCESSES 8
@@ -41,15 +41,14 @@ struct perf_branch_range {
 
 /**
  * struct perf_branch_process - those of a process, in order
- * @code: of the file that is open as @code_fd (-1: it can't be); NULL: none
+ * @code: where code was last read from a file
  */
 struct perf_branch_process {
 	uint32_t pid;
 	size_t count;
 	size_t capacity;
 	struct perf_branch_range *ranges;
-	struct file_mapping *code;
-	int code_fd;
+	struct file_mapping code;
 };
 
 /**
