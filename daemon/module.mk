@@ -43,7 +43,7 @@ collect-tests := unit_accumulate unit_bpf_store unit_cgroup unit_collector \
 	unit_event unit_event_pmu unit_event_spec unit_file_mapping unit_image_copier \
 	unit_jit_code unit_kernel_code unit_log unit_matcher unit_multiplex \
 	unit_offset_counts unit_online_cpus unit_overhead unit_perf_slot unit_probe_results \
-	unit_process_label unit_source_chunk unit_source_kmod
+	unit_process_label unit_source_chunk unit_source_kmod unit_source_perf
 unit_bpf_store-ldlibs := -lpthread
 unit_branch_probes-ldlibs := -lm
 # Its own source_select.c and matcher.c stand in for those of the archive.
@@ -55,6 +55,7 @@ unit_matcher-ldlibs := -Wl,--wrap=clock_gettime
 unit_perf_slot-ldlibs := -Wl,--wrap=read,--wrap=perf_ring_open,--wrap=perf_ring_close \
 	-Wl,--wrap=perf_ring_fd
 unit_source_kmod-ldlibs := -Wl,--wrap=open,--wrap=ioctl,--wrap=mmap,--wrap=munmap
+unit_source_perf-ldlibs := -Wl,--wrap=online_cpus_follow
 ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine)),)
 collect-tests += unit_branch_probes unit_perf_branch
 endif

@@ -60,9 +60,9 @@ typedef uint32_t (*source_generation_fn)(void *context, uint32_t pid, uint64_t t
 /**
  * source_sync_fn() - take note of all image events up to now
  *
- * Called by sources whose samples carry no times, while they are drained,
- * after samples were taken from the kernel and before they are handed over:
- * so whatever a sample saw is known when the sample is looked up.
+ * Called by sources whose samples carry no times, or that cannot leave samples for
+ * later, while they are drained, after samples were taken from the kernel and before
+ * they are handed over: so whatever a sample saw is known when the sample is looked up.
  */
 typedef void (*source_sync_fn)(void *context);
 

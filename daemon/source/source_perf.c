@@ -232,27 +232,6 @@ static void cpu_enable(struct perf_source *source, uint32_t number)
 		event_ring_enable(&source->cpus[number]->slot[i].event);
 }
 
-/*
- * What a leaving CPU had in its rings has been drained when this is called; an
- * event does not survive its CPU.
- */
-static int cpu_came(void *context, uint32_t cpu)
-{
-	struct perf_source *source = context;
-	int rc = cpu_open(source, cpu, NULL);
-
-	if (rc == 0 && source->config.target_pid == 0)
-		cpu_enable(source, cpu);
-	return rc;
-}
-
-static void cpu_went(void *context, uint32_t cpu)
-{
-	struct perf_source *source = context;
-
-	cpu_close(source, source->cpus[cpu]);
-}
-
 static void perf_close(struct source *base)
 {
 	struct perf_source *source = (struct perf_source *)base;
@@ -393,6 +372,34 @@ static void cpu_drain(struct perf_drain *drain, bool all, uint64_t until_ns)
 		store_drain_all(&drain->cpu->store, drain->sink);
 }
 
+static int cpu_came(void *context, uint32_t cpu)
+{
+	struct perf_source *source = ((struct perf_drain *)context)->source;
+	int rc = cpu_open(source, cpu, NULL);
+
+	if (rc == 0 && source->config.target_pid == 0)
+		cpu_enable(source, cpu);
+	return rc;
+}
+
+/*
+ * An event does not survive its CPU, and its ring goes with it: what was left there for the
+ * next drain is taken now, with the image events up to now.
+ */
+static void cpu_went(void *context, uint32_t cpu)
+{
+	struct perf_drain *drain = context;
+	struct perf_source *source = drain->source;
+
+	drain->cpu = source->cpus[cpu];
+	drain->number = cpu;
+	if (drain->cpu == NULL)
+		return;
+	source->config.sync(source->config.context);
+	cpu_drain(drain, false, UINT64_MAX);
+	cpu_close(source, drain->cpu);
+}
+
 static int perf_drain(struct source *base, bool all, uint64_t until_ns,
 		      const struct source_sink *sink, struct error *err)
 {
@@ -415,7 +422,7 @@ static int perf_drain(struct source *base, bool all, uint64_t until_ns,
 			cpu_drain(&drain, all, until_ns);
 	}
 	if (!source->stopped)
-		online_cpus_follow(&source->online, cpu_came, cpu_went, source);
+		online_cpus_follow(&source->online, cpu_came, cpu_went, &drain);
 	return 0;
 }
 
