@@ -35,7 +35,7 @@ struct perf_ring {
 	uint64_t position;
 	uint64_t last;
 	bool in_batch;
-	uint64_t malformed;
+	uint64_t dropped;
 	_Alignas(8) uint8_t wrapped[RECORD_BYTES_MAX];
 };
 
@@ -135,7 +135,7 @@ static void begin_batch(struct perf_ring *ring)
 	ring->in_batch = true;
 	/* The kernel never gets further ahead than the ring is long. */
 	if (ring->head - ring->position > ring->data_bytes) {
-		ring->malformed++;
+		ring->dropped += ring->data_bytes;
 		ring->position = ring->head;
 	}
 }
@@ -172,7 +172,7 @@ const struct perf_event_header *perf_ring_next(struct perf_ring *ring)
 	ring->last = ring->position;
 	if (record == NULL) {
 		/* Where the next record begins is not known. */
-		ring->malformed++;
+		ring->dropped += ring->head - ring->position;
 		ring->position = ring->last = ring->head;
 		return NULL;
 	}
@@ -200,7 +200,10 @@ void perf_ring_consumed(struct perf_ring *ring)
 	__atomic_store_n(&ring->control->data_tail, ring->position, __ATOMIC_RELEASE);
 }
 
-uint64_t perf_ring_malformed(const struct perf_ring *ring)
+uint64_t perf_ring_dropped(struct perf_ring *ring)
 {
-	return ring->malformed;
+	uint64_t dropped = ring->dropped;
+
+	ring->dropped = 0;
+	return dropped;
 }

@@ -57,7 +57,7 @@ int perf_ring_fd(const struct perf_ring *ring);
  *
  * Return: the record, aligned to eight bytes, valid until the next call or
  * perf_ring_consumed(); NULL at the end of the batch. A malformed record ends
- * the batch, and what followed it is dropped (perf_ring_malformed()).
+ * the batch, and what followed it is dropped (perf_ring_dropped()).
  */
 const struct perf_event_header *perf_ring_next(struct perf_ring *ring);
 
@@ -82,7 +82,7 @@ bool perf_ring_pressed(const struct perf_ring *ring, bool all);
 /** perf_ring_consumed() - tell the kernel that everything returned so far may be overwritten. */
 void perf_ring_consumed(struct perf_ring *ring);
 
-/** perf_ring_malformed() - times that contents were dropped because they made no sense. */
-uint64_t perf_ring_malformed(const struct perf_ring *ring);
+/** perf_ring_dropped() - bytes dropped, since the last call, because they made no sense. */
+uint64_t perf_ring_dropped(struct perf_ring *ring);
 
 #endif

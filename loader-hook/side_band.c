@@ -36,7 +36,8 @@
  * @rings: by CPU number, NULL: not recorded
  * @heap:  during a drain: CPUs with a record waiting, the oldest on top
  * @times: of the waiting record, by CPU number
- * @pressed_ns: of the first record after which there may have been no room for another
+ * @pressed_ns: of the first record after which there may have been no room for another, or
+ *              came what makes no sense
  * @doubts: drains with such a record
  */
 struct side_band {
@@ -324,10 +325,18 @@ static void push(struct side_band *band, size_t cpu)
 	}
 }
 
+/* Events may be missing from that time on. */
+static void doubt(struct side_band *band, uint64_t since_ns)
+{
+	if (since_ns < band->pressed_ns)
+		band->pressed_ns = since_ns;
+}
+
 /*
  * Look at a CPU's next record. One made after the drain began is left for the
  * next: what it depends on may be in a ring that was looked at before. One of a time
- * that cannot be would be left for ever, and is dropped.
+ * that cannot be would be left for ever, and is dropped. So is what makes no sense: then
+ * there may have been anything since the record before.
  */
 static bool advance(struct side_band *band, size_t cpu)
 {
@@ -336,14 +345,19 @@ static bool advance(struct side_band *band, size_t cpu)
 
 	for (;; band->lost++) {
 		record = perf_ring_next(ring);
-		if (record == NULL)
+		if (record == NULL) {
+			if (perf_ring_dropped(ring) > 0) {
+				band->lost++;
+				doubt(band, band->times[cpu]);
+			}
 			return false;
+		}
 		band->times[cpu] = side_band_record_time(record);
 		if (band->times[cpu] <= band->now_ns + NS_PER_SECOND)
 			break;
 	}
-	if (band->times[cpu] < band->pressed_ns && perf_ring_pressed(ring, false))
-		band->pressed_ns = band->times[cpu];
+	if (perf_ring_pressed(ring, false))
+		doubt(band, band->times[cpu]);
 	if (band->times[cpu] > band->now_ns) {
 		perf_ring_put_back(ring);
 		return false;
@@ -398,8 +412,8 @@ static void process_is_gone(void *context, uint32_t pid)
 /* A ring that became full while it was read refused only what is younger than the drain. */
 static void consume(struct side_band *band, struct perf_ring *ring)
 {
-	if (band->pressed_ns > band->now_ns && perf_ring_pressed(ring, true))
-		band->pressed_ns = band->now_ns;
+	if (perf_ring_pressed(ring, true))
+		doubt(band, band->now_ns);
 	perf_ring_consumed(ring);
 }
 

@@ -59,7 +59,8 @@ uint64_t side_band_drain(struct side_band *band, image_event_fn handle, void *co
 uint64_t side_band_doubts(const struct side_band *band);
 
 /**
- * side_band_lost() - records the kernel dropped because a ring was full, as far as it has told
+ * side_band_lost() - records the kernel dropped because a ring was full, as far as it has told,
+ * and times that a ring's contents made no sense
  */
 uint64_t side_band_lost(const struct side_band *band);
 

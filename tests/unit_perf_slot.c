@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #include "daemon/source/perf_slot.h"
 #include "daemon/source/source.h"
@@ -21,6 +23,7 @@ static bool broken, without_lost;
 int __wrap_perf_ring_open(struct perf_ring **ret, const struct perf_event_attr *attr, int pid,
 			  int cpu, size_t pages, struct error *err);
 void __wrap_perf_ring_close(struct perf_ring *ring);
+void __real_perf_ring_close(struct perf_ring *ring);
 int __wrap_perf_ring_fd(const struct perf_ring *ring);
 ssize_t __wrap_read(int fd, void *buffer, size_t bytes);
 ssize_t __real_read(int fd, void *buffer, size_t bytes);
@@ -145,11 +148,56 @@ static void times_only_grow(void **state)
 	without_lost = false;
 }
 
+static void sample_note(void *context, const struct perf_sample *sample)
+{
+	(void)sample;
+	++*(uint64_t *)context;
+}
+
+static void record_put(struct perf_event_mmap_page *control, uint16_t size, uint64_t bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct perf_sample sample = {.header = {.type = PERF_RECORD_SAMPLE, .size = size}};
+
+	memcpy((uint8_t *)control + page + control->data_head, &sample, sizeof(sample));
+	control->data_head += bytes;
+}
+
+/* What was no sample after all is lost by name, and no less than there may have been. */
+static void nonsense_is_counted(void **state)
+{
+	struct perf_slot slot = {.event = {.ring = NULL}};
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	int fd = memfd_create("ring", MFD_CLOEXEC);
+	struct perf_event_mmap_page *control;
+	uint64_t seen = 0;
+
+	(void)state;
+	assert_int_equal(ftruncate(fd, (off_t)(2 * page)), 0);
+	control = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	assert_true(control != MAP_FAILED);
+	assert_int_equal(perf_ring_map(&slot.event.ring, fd, 1, NULL), 0);
+	record_put(control, sizeof(struct perf_sample), sizeof(struct perf_sample));
+	record_put(control, 16, 16);
+	record_put(control, sizeof(struct perf_sample), sizeof(struct perf_sample));
+	record_put(control, 7, 3 * sizeof(struct perf_sample) + 8);
+	perf_slot_drain(&slot, UINT64_MAX, sample_note, &seen);
+	assert_int_equal(seen, 2);
+	assert_int_equal(slot.malformed, 1 + 4);
+	record_put(control, sizeof(struct perf_sample), sizeof(struct perf_sample));
+	perf_slot_drain(&slot, UINT64_MAX, sample_note, &seen);
+	assert_int_equal(seen, 3);
+	assert_int_equal(slot.malformed, 1 + 4);
+	__real_perf_ring_close(slot.event.ring);
+	munmap(control, 2 * page);
+}
+
 int main(void)
 {
 	static int old_kernel = 1;
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(attributes_are_the_event_s),
+		cmocka_unit_test(nonsense_is_counted),
 		cmocka_unit_test(times_only_grow),
 		cmocka_unit_test_prestate(times_only_grow, &old_kernel),
 	};

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "lib/error.h"
+#include "loader-hook/perf_ring.h"
 #include "loader-hook/side_band.h"
 #include "loader-hook/side_band_record.h"
 #include "loader-hook/thread_count.h"
@@ -385,6 +386,37 @@ static void full_rings_are_told(void **state)
 	side_band_close(band);
 }
 
+/* What the next ring that is at its end has dropped. */
+static uint64_t dropped_bytes;
+
+uint64_t __wrap_perf_ring_dropped(struct perf_ring *ring);
+uint64_t __real_perf_ring_dropped(struct perf_ring *ring);
+
+uint64_t __wrap_perf_ring_dropped(struct perf_ring *ring)
+{
+	uint64_t bytes = dropped_bytes;
+
+	dropped_bytes = 0;
+	return bytes + __real_perf_ring_dropped(ring);
+}
+
+static void what_makes_no_sense_is_told(void **state)
+{
+	struct side_band *band = open_or_skip(0);
+	struct counts counts = {0};
+	uint64_t complete;
+
+	(void)state;
+	side_band_drain(band, count, &counts);
+	counts.lost_until = 0;
+	dropped_bytes = 24;
+	complete = side_band_drain(band, count, &counts);
+	assert_int_equal(side_band_lost(band), 1);
+	assert_int_equal(side_band_doubts(band), 1);
+	assert_true(counts.lost_from < complete && counts.lost_until >= complete);
+	side_band_close(band);
+}
+
 static void note_ended(void *context, uint32_t pid)
 {
 	*(uint32_t *)context = pid;
@@ -504,6 +536,7 @@ int main(void)
 		cmocka_unit_test(target_and_descendants),
 		cmocka_unit_test(storm_is_complete),
 		cmocka_unit_test(full_rings_are_told),
+		cmocka_unit_test(what_makes_no_sense_is_told),
 	};
 
 	return cmocka_run_group_tests_name("side_band", tests, NULL, NULL);

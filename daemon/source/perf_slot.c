@@ -150,6 +150,13 @@ static void lost_take(struct perf_slot *slot, const struct perf_event_header *re
 		slot->lost += ((const struct perf_lost *)(const void *)record)->lost;
 }
 
+static void malformed_take(struct perf_slot *slot)
+{
+	uint64_t bytes = perf_ring_dropped(slot->event.ring);
+
+	slot->malformed += (bytes + sizeof(struct perf_sample) - 1) / sizeof(struct perf_sample);
+}
+
 void perf_slot_drain(struct perf_slot *slot, uint64_t until_ns, perf_slot_fn visit, void *context)
 {
 	const struct perf_event_header *record;
@@ -163,8 +170,12 @@ void perf_slot_drain(struct perf_slot *slot, uint64_t until_ns, perf_slot_fn vis
 			lost_take(slot, record);
 		if (record->type == PERF_RECORD_THROTTLE)
 			slot->throttled++;
-		if (record->type != PERF_RECORD_SAMPLE || record->size < sizeof(*sample))
+		if (record->type != PERF_RECORD_SAMPLE)
 			continue;
+		if (record->size < sizeof(*sample)) {
+			slot->malformed++;
+			continue;
+		}
 		if (sample->time_ns > until_ns) {
 			perf_ring_put_back(slot->event.ring);
 			break;
@@ -172,5 +183,6 @@ void perf_slot_drain(struct perf_slot *slot, uint64_t until_ns, perf_slot_fn vis
 		slot->drained++;
 		visit(context, sample);
 	}
+	malformed_take(slot);
 	perf_ring_consumed(slot->event.ring);
 }

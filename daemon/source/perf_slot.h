@@ -8,7 +8,8 @@
  *
  * Losses: by the kernel's own count (PERF_FORMAT_LOST), or, on kernels before
  * 6.0, by its PERF_RECORD_LOST records, which miss what was lost after the last
- * sample.
+ * sample. What makes no sense in a ring is dropped with all behind it: @malformed, as
+ * many samples as it may have been at most.
  */
 #ifndef DCPI_PERF_SLOT_H
 #define DCPI_PERF_SLOT_H
@@ -32,7 +33,7 @@ struct perf_sample {
 
 /**
  * struct perf_slot - zero-initialised is closed; fields but @event are private
- * @lost, @throttled: since ever, whatever rings there were; see below
+ * @lost, @malformed, @throttled: since ever, whatever rings there were; see above
  * @enabled_ns, @running_ns: likewise; as in struct source_time
  * @ring_lost:        of @lost, in the present ring; @ring_enabled_ns and
  *                    @ring_running_ns likewise
@@ -48,6 +49,7 @@ struct perf_slot {
 	uint64_t running_ns;
 	uint64_t ring_enabled_ns;
 	uint64_t ring_running_ns;
+	uint64_t malformed;
 	uint64_t throttled;
 	bool counts_lost;
 };

@@ -3,7 +3,7 @@
  * The perf source: samples from perf_event_open(), one ring per CPU and event,
  * counted here in the same store that dcpi.ko has in the kernel.
  *
- * Periods and the one loss, "ring_full": see daemon/source/perf_slot.h.
+ * Periods and the losses, "ring_full" and "ring_malformed": see daemon/source/perf_slot.h.
  *
  * Throttling: an event that reaches the kernel's limit takes no samples until
  * the next tick (daemon/collect/rate_limit.h). Those samples were never taken: they are
@@ -429,7 +429,7 @@ static int perf_drain(struct source *base, bool all, uint64_t until_ns,
 static uint64_t perf_counters(struct source *base, source_counter_fn visit, void *context)
 {
 	struct perf_source *source = (struct perf_source *)base;
-	uint64_t hits = 0, misses = 0, evictions = 0, lost = 0, throttled = 0;
+	uint64_t hits = 0, misses = 0, evictions = 0, lost = 0, malformed = 0, throttled = 0;
 	uint32_t cpu, i;
 
 	for (cpu = 0; cpu < source->online.end; cpu++) {
@@ -442,16 +442,18 @@ static uint64_t perf_counters(struct source *base, source_counter_fn visit, void
 		evictions += at->store.evictions;
 		for (i = 0; i < source->config.event_count; i++) {
 			lost += at->slot[i].lost;
+			malformed += at->slot[i].malformed;
 			throttled += at->slot[i].throttled;
 		}
 	}
 	visit(context, "loss", "ring_full", lost);
+	visit(context, "loss", "ring_malformed", malformed);
 	visit(context, "stat", "hits", hits);
 	visit(context, "stat", "misses", misses);
 	visit(context, "stat", "evictions", evictions);
 	visit(context, "stat", "throttled", throttled);
 	perf_edges_tell(&source->edges, visit, context);
-	return source->seen + lost;
+	return source->seen + lost + malformed;
 }
 
 static int perf_event_time(struct source *base, size_t event, struct source_time *time)
