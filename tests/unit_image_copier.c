@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "daemon/archive/image_copier.h"
+#include "daemon/archive/image_shelf.h"
 #include "lib/clock.h"
 #include "lib/error.h"
 #include "lib/file_digest.h"
@@ -338,6 +339,45 @@ static void queues(void **state)
 	remove_store();
 }
 
+/* However small copies are, there are no more of them than are looked after. */
+static void copies_are_limited(void **state)
+{
+	struct image_shelf *shelf = NULL;
+	uint64_t files, bytes, evicted;
+	char name[128];
+	int error, fd;
+
+	(void)state;
+	setup_store();
+	assert_int_equal(mkdir(store, 0755), 0);
+	for (unsigned int i = 0; i < IMAGE_SHELF_MAX; i++) {
+		snprintf(name, sizeof(name), "%s/%02x", store, i / 256);
+		if (i % 256 == 0)
+			assert_int_equal(mkdir(name, 0755), 0);
+		snprintf(name, sizeof(name), "%s/%02x/%02x.elf", store, i / 256, i % 256);
+		fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+		assert_true(fd >= 0);
+		close(fd);
+	}
+	assert_int_equal(image_shelf_open(&shelf, store, 1 << 20, -1, &err), 0);
+	image_shelf_count(shelf, &files, &bytes, &evicted);
+	assert_int_equal(files, IMAGE_SHELF_MAX);
+	assert_int_equal(evicted, 0);
+	for (unsigned int i = 1; i <= 3; i++) {
+		fd = image_shelf_incoming(shelf, 0, &error);
+		assert_true(fd >= 0);
+		close(fd);
+		snprintf(name, sizeof(name), "00/new%u.elf", i);
+		assert_int_equal(image_shelf_put(shelf, name, INT64_MAX), 0);
+		assert_int_equal(image_shelf_touch(shelf, name, 0), 0);
+		image_shelf_count(shelf, &files, &bytes, &evicted);
+		assert_int_equal(files, IMAGE_SHELF_MAX);
+		assert_int_equal(evicted, i);
+	}
+	image_shelf_close(shelf);
+	remove_store();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -348,6 +388,7 @@ int main(void)
 		cmocka_unit_test(keeps_holes),
 		cmocka_unit_test(keeps_to_its_rate),
 		cmocka_unit_test(queues),
+		cmocka_unit_test(copies_are_limited),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,9 +44,9 @@ static void group_give(struct image_shelf *shelf, int fd)
 		shelf->group = (gid_t)-1; /* not ours to give */
 }
 
-static void evict_to(struct image_shelf *shelf, uint64_t bytes_max)
+static void evict_to(struct image_shelf *shelf, uint64_t bytes_max, size_t copies_max)
 {
-	while (shelf->bytes > bytes_max && shelf->count > 0) {
+	while ((shelf->bytes > bytes_max || shelf->count > copies_max) && shelf->count > 0) {
 		struct copy *first = &shelf->copies[0];
 		size_t i;
 
@@ -146,7 +146,7 @@ int image_shelf_open(struct image_shelf **ret, const char *directory, uint64_t b
 		image_shelf_close(shelf);
 		return error_set(err, ENOMEM, "out of memory");
 	}
-	evict_to(shelf, bytes_max);
+	evict_to(shelf, bytes_max, IMAGE_SHELF_MAX);
 	*ret = shelf;
 	return 0;
 }
@@ -235,17 +235,22 @@ int image_shelf_put(struct image_shelf *shelf, const char *name, int64_t expires
 {
 	struct stat status;
 	uint64_t bytes;
+	int rc;
 
 	if (fstatat(shelf->fd, INCOMING, &status, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
 	bytes = (uint64_t)status.st_blocks * 512;
-	evict_to(shelf, bytes < shelf->bytes_max ? shelf->bytes_max - bytes : 0);
+	evict_to(shelf, bytes < shelf->bytes_max ? shelf->bytes_max - bytes : 0,
+		 IMAGE_SHELF_MAX - 1);
 	folder_make(shelf, name);
 	time_set(shelf, INCOMING, expires_ns);
 	if (renameat(shelf->fd, INCOMING, shelf->fd, name) < 0)
 		return -errno;
 	fstatat(shelf->fd, name, &status, AT_SYMLINK_NOFOLLOW);
-	return copy_add(shelf, name, &status);
+	rc = copy_add(shelf, name, &status);
+	if (rc < 0)
+		unlinkat(shelf->fd, name, 0); /* what is not counted would stay for ever */
+	return rc;
 }
 
 int image_shelf_touch(struct image_shelf *shelf, const char *name, int64_t expires_ns)

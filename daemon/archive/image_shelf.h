@@ -14,7 +14,8 @@
 struct error;
 struct image_shelf;
 
-/* Copies that are looked after; what is there beyond that stays, unlooked at. */
+/* Copies that are looked after. More are not made; what is there all the same stays, unlooked at.
+ */
 #define IMAGE_SHELF_MAX 65536
 
 /**
@@ -44,7 +45,7 @@ int image_shelf_incoming(struct image_shelf *shelf, uint64_t bytes, int *error);
  * image_shelf_put() - what is incoming is whole: give it its name
  * @expires_ns: its time, see image_shelf_touch()
  *
- * Others are evicted to make room.
+ * Others are evicted to make room: for its bytes, and for one more.
  */
 int image_shelf_put(struct image_shelf *shelf, const char *name, int64_t expires_ns);
 
