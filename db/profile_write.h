@@ -78,6 +78,26 @@ int profile_writer_epoch_next(struct profile_writer *writer, int64_t end_ns,
 /** profile_writer_epoch_end() - close the epoch, in a transaction of its own. */
 int profile_writer_epoch_end(struct profile_writer *writer, int64_t end_ns, struct error *err);
 
+/*
+ * Who has all of an epoch at hand writes it in one transaction, and leaves nothing of it if
+ * that fails: begin, add, the epoch's rows, finish, commit, forget; to give up, forget and
+ * roll back.
+ */
+
+/** profile_writer_epoch_add() - add an epoch without events and make it the current one. */
+int profile_writer_epoch_add(struct profile_writer *writer, const struct profile_epoch *epoch,
+			     struct error *err);
+
+/** profile_writer_event_add() - add an event, without its times, to the current epoch. */
+int profile_writer_event_add(struct profile_writer *writer, const struct profile_event *event,
+			     struct error *err);
+
+/** profile_writer_epoch_finish() - mark the current epoch as ended. */
+int profile_writer_epoch_finish(struct profile_writer *writer, int64_t end_ns, struct error *err);
+
+/** profile_writer_epoch_forget() - there is no current epoch any more. */
+void profile_writer_epoch_forget(struct profile_writer *writer);
+
 /** profile_writer_begin() - start a transaction. */
 int profile_writer_begin(struct profile_writer *writer, struct error *err);
 

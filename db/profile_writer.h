@@ -74,25 +74,6 @@ int profile_writer_in_transaction(struct profile_writer *writer, struct error *e
 /** profile_writer_in_epoch() - -EINVAL unless an epoch and a transaction are open. */
 int profile_writer_in_epoch(struct profile_writer *writer, struct error *err);
 
-/*
- * For profile_merge(), which copies an epoch in one transaction: begin, add, the
- * epoch's rows, finish, commit, forget; to give up, forget and roll back.
- */
-
-/** profile_writer_epoch_add() - add an epoch without events and make it the current one. */
-int profile_writer_epoch_add(struct profile_writer *writer, const struct profile_epoch *epoch,
-			     struct error *err);
-
-/** profile_writer_event_add() - add an event, without its times, to the current epoch. */
-int profile_writer_event_add(struct profile_writer *writer, const struct profile_event *event,
-			     struct error *err);
-
-/** profile_writer_epoch_finish() - mark the current epoch as ended. */
-int profile_writer_epoch_finish(struct profile_writer *writer, int64_t end_ns, struct error *err);
-
-/** profile_writer_epoch_forget() - there is no current epoch any more. */
-void profile_writer_epoch_forget(struct profile_writer *writer);
-
 /**
  * profile_writer_image_keep() - profile_writer_image(), but a path stored stays
  * @added: out: whether it is new

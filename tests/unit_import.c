@@ -6,10 +6,12 @@
 #include "tests/unit.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "daemon/import/import.h"
@@ -364,6 +366,71 @@ static void damaged_files(void **state)
 	perfdata_writer_free(&file);
 }
 
+static int count_epoch(void *context, const struct profile_epoch *epoch)
+{
+	assert_false(epoch->open);
+	++*(unsigned int *)context;
+	return 0;
+}
+
+static unsigned int epochs(const struct fixture *fixture)
+{
+	struct profile_reader *reader;
+	unsigned int count = 0;
+	struct error err;
+
+	assert_int_equal(profile_reader_open(&reader, fixture->db, &err), 0);
+	assert_int_equal(profile_reader_epochs(reader, NULL, count_epoch, &count, &err), 0);
+	profile_reader_close(reader);
+	return count;
+}
+
+static void file_limit_set(rlim_t bytes)
+{
+	struct rlimit limit;
+
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = bytes;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+/* Wherever the disk is full, what fails leaves no epoch: not even to the next writer. */
+static void full_disks(void **state)
+{
+	enum {
+		SAMPLES = 100000
+	};
+	struct fixture *fixture = *state;
+	struct perfdata_writer file = {0};
+	unsigned int failed = 0;
+	uint64_t seed = 20;
+	int r = -ENOSPC;
+
+	perfdata_writer_begin(&file, 1, 0);
+	perfdata_writer_task(&file, PERF_RECORD_FORK, 100, 1, 10);
+	perfdata_writer_map(&file, 100, 11, slot_start(0), SLOT_BYTES, 0, 1);
+	for (uint64_t i = 0; i < SAMPLES; i++)
+		perfdata_writer_sample(&file, PERF_RECORD_MISC_USER, 1, 100, 12 + i,
+				       slot_start(0) + unit_random(&seed) % SLOT_BYTES, 1000);
+	perfdata_writer_end(&file);
+	assert_int_equal(pwrite(fixture->fd, file.bytes, file.used, 0), (ssize_t)file.used);
+	for (rlim_t bytes = 4096; r < 0; bytes += 4096) {
+		file_limit_set(bytes);
+		r = import_file(fixture->writer, fixture->file, NULL, &fixture->result,
+				&fixture->err);
+		file_limit_set(RLIM_INFINITY);
+		profile_writer_close(fixture->writer);
+		assert_true(r == 0 || r == -ENOSPC);
+		failed += r < 0;
+		assert_int_equal(profile_writer_open(&fixture->writer, fixture->db, &fixture->err),
+				 0);
+		assert_int_equal(epochs(fixture), r == 0);
+	}
+	assert_true(failed > 5);
+	assert_int_equal(fixture->result.samples, SAMPLES);
+	perfdata_writer_free(&file);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -371,7 +438,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(losses_have_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(nothing_in_it, setup, teardown),
 		cmocka_unit_test_setup_teardown(damaged_files, setup, teardown),
+		cmocka_unit_test_setup_teardown(full_disks, setup, teardown),
 	};
 
+	signal(SIGXFSZ, SIG_IGN);
 	return cmocka_run_group_tests_name("import", tests, NULL, NULL);
 }

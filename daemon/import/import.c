@@ -35,7 +35,7 @@
  * struct import - an import under way
  * @here:    the file was recorded on this machine, as far as it tells
  * @end_ns:  of the recording, CLOCK_REALTIME; @now_ns: how far it has come, by its own clock
- * @stored:  samples, and the reasons of unknown ones, in committed merges
+ * @stored:  samples, and the reasons of unknown ones, that are merged
  */
 struct import {
 	struct profile_writer *writer;
@@ -98,11 +98,9 @@ static uint64_t mean_period(const struct perfdata_event *event, const struct imp
 	return mean >= 1 && mean < 9e18 ? (uint64_t)(mean + 0.5) : 1;
 }
 
-static int epoch_begin(struct import *import, const char *path, const char *label,
-		       struct error *err)
+static int epoch_add(struct import *import, const char *path, const char *label, struct error *err)
 {
 	const struct perfdata_events *events = &import->header->events;
-	struct profile_event described[PERFDATA_EVENTS_MAX];
 	_cleanup_free_ char *reason = NULL;
 	struct profile_epoch epoch = {
 		.start_ns = import->start_ns,
@@ -114,29 +112,30 @@ static int epoch_begin(struct import *import, const char *path, const char *labe
 		.source = "perf.data",
 		.label = label != NULL ? label : import->header->command,
 	};
-	size_t count = 0;
+	int r;
 
 	if (asprintf(&reason, "imported from %s", path) < 0) {
 		reason = NULL;
 		return error_set(err, ENOMEM, "out of memory");
 	}
 	epoch.source_reason = reason;
-	for (size_t i = 0; i < events->count; i++) {
+	r = profile_writer_epoch_add(import->writer, &epoch, err);
+	for (size_t i = 0; r == 0 && i < events->count; i++) {
 		const struct perfdata_event *event = &events->event[i];
 		const struct import_event *seen = &import->survey.events[i];
 		uint64_t period = mean_period(event, seen);
-
-		if (seen->number < 0)
-			continue;
-		described[count++] = (struct profile_event){
+		const struct profile_event described = {
 			.number = (uint32_t)seen->number,
 			.name = seen->name,
 			.unit = event->unit,
 			.period_min = period,
 			.period_max = period,
 		};
+
+		if (seen->number >= 0)
+			r = profile_writer_event_add(import->writer, &described, err);
 	}
-	return profile_writer_epoch_begin(import->writer, &epoch, described, count, err);
+	return r;
 }
 
 /* Where samples are told from other records, how many is known to the one. */
@@ -177,32 +176,24 @@ static uint64_t counters_make(const struct import *import, struct tally *tally)
 	return import->stored.samples + tally_sum(tally, "loss");
 }
 
-/* All that is in memory, in one transaction. */
+/* All that is in memory. */
 static int merge_all(struct import *import, struct error *err)
 {
-	struct merge_result stored = import->stored;
 	struct tally tally;
 	uint64_t interrupts;
-	int r = profile_writer_begin(import->writer, err);
+	int r;
 
-	stored.bins = 0;
+	import->stored.bins = 0;
+	r = merge_bins(import->merge, import->accumulate, SIZE_MAX, &import->stored, err);
 	if (r < 0)
 		return r;
-	r = merge_bins(import->merge, import->accumulate, SIZE_MAX, &stored, err);
-	if (r == 0) {
-		import->stored = stored;
-		interrupts = counters_make(import, &tally);
-		r = profile_writer_totals(import->writer, import->end_ns, interrupts, tally.counter,
-					  tally.count, err);
-	}
-	if (r == 0)
-		r = profile_writer_commit(import->writer, err);
-	if (r < 0) {
-		profile_writer_rollback(import->writer);
+	interrupts = counters_make(import, &tally);
+	r = profile_writer_totals(import->writer, import->end_ns, interrupts, tally.counter,
+				  tally.count, err);
+	if (r < 0)
 		return r;
-	}
 	merge_done(import->merge);
-	accumulate_drop(import->accumulate, stored.bins);
+	accumulate_drop(import->accumulate, import->stored.bins);
 	return 0;
 }
 
@@ -320,6 +311,30 @@ static int prepare(struct import *import, struct error *err)
 	return r;
 }
 
+/* All of the epoch in one transaction: what fails half way leaves nothing that counts twice. */
+static int epoch_write(struct import *import, const char *path, const char *label, int64_t *id,
+		       struct error *err)
+{
+	int r = profile_writer_begin(import->writer, err);
+
+	if (r < 0)
+		return r;
+	r = epoch_add(import, path, label, err);
+	*id = profile_writer_epoch_id(import->writer);
+	if (r == 0)
+		r = walk(import, err);
+	if (r == 0)
+		r = merge_all(import, err);
+	if (r == 0)
+		r = profile_writer_epoch_finish(import->writer, import->end_ns, err);
+	if (r == 0)
+		r = profile_writer_commit(import->writer, err);
+	profile_writer_epoch_forget(import->writer);
+	if (r < 0)
+		profile_writer_rollback(import->writer);
+	return r;
+}
+
 static int run(struct import *import, const char *path, const char *label,
 	       struct import_result *result, struct error *err)
 {
@@ -338,15 +353,7 @@ static int run(struct import *import, const char *path, const char *label,
 	date(import);
 	r = prepare(import, err);
 	if (r == 0)
-		r = epoch_begin(import, path, label, err);
-	if (r < 0)
-		return r;
-	result->epoch = profile_writer_epoch_id(import->writer);
-	r = walk(import, err);
-	if (r == 0)
-		r = merge_all(import, err);
-	if (r == 0)
-		r = profile_writer_epoch_end(import->writer, import->end_ns, err);
+		r = epoch_write(import, path, label, &result->epoch, err);
 	if (r < 0)
 		return r;
 	counters_make(import, &tally);

@@ -50,6 +50,8 @@ struct import_result {
  * @path:  "-": standard input
  * @label: NULL: the recorded command line
  *
+ * The epoch is written in one transaction: if that fails there is none.
+ *
  * Return: 0; -ENODATA no samples in it; errors of perfdata_file.h and of the writer.
  */
 int import_file(struct profile_writer *writer, const char *path, const char *label,
