@@ -5,8 +5,8 @@
  * The child waits until sampling is set up, which begins with its exec. The
  * exit status is the command's: 128 + N if signal N ended it, 127 if there is
  * no such command, 126 if it cannot be run; 2 if profiling cannot be set up.
- * SIGINT and SIGTERM that a process sends are passed on to the command;
- * dcpirun ends with it. With --repeat each run is an epoch; the exit status is
+ * A command that cannot be run leaves no epoch. SIGINT and SIGTERM that a process sends are passed
+ * on to the command; dcpirun ends with it. With --repeat each run is an epoch; the exit status is
  * that of the first run that failed.
  */
 #include <errno.h>
@@ -25,6 +25,7 @@
 #include "daemon/collect/overhead.h"
 #include "daemon/config.h"
 #include "daemon/event/event.h"
+#include "daemon/source/source.h"
 #include "daemon/source/trace_writer.h"
 #include "lib/cleanup.h"
 #include "lib/clock.h"
@@ -65,7 +66,8 @@ struct settings {
 
 /*
  * struct run - one run of the command
- * @go_fd:      a byte, and the child goes on; closed, it gives up
+ * @go_fd:      a byte, and the child goes on; closed, it gives up. A byte comes back if the
+ *              command cannot be run
  * @child:      0 before and after it runs; @status: as of waitpid(2)
  * @asked_to_end: by SIGINT or SIGTERM
  */
@@ -219,7 +221,7 @@ static int options_parse(struct settings *settings, int argc, char **argv)
 	return -1;
 }
 
-/* In the child. Its own fate is all that it reports. */
+/* In the child. Its own fate is all that it reports; a command that runs has no such socket. */
 static _Noreturn void child_run(int wait_fd, char **command)
 {
 	sigset_t none;
@@ -234,6 +236,7 @@ static _Noreturn void child_run(int wait_fd, char **command)
 	execvp(command[0], command);
 	errnum = errno;
 	log_error("cannot run %s: %s", command[0], strerror(errnum));
+	send(wait_fd, "n", 1, MSG_NOSIGNAL);
 	_exit(errnum == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN);
 }
 
@@ -404,23 +407,37 @@ static int profile_prepare(struct run *run, char **command, struct error *err)
 	return rc;
 }
 
-/* So much of a busy CPU is worth a word. */
-#define EXPECTED_TOLD_PERMILLE 50
+/* So much of the command's time is worth a word; of fewer samples it is known too badly. */
+#define COST_TOLD_PERMILLE 50
+#define COST_TOLD_SAMPLES 100
+
+/* What samples took of the CPU time of the command and its descendants. 0: too few of them. */
+static uint64_t cost_permille(const struct run *run, const struct collector_status *status)
+{
+	struct source_time time;
+
+	if (status->interrupts < COST_TOLD_SAMPLES ||
+	    collector_event_time(run->collector, 0, &time) < 0 || time.enabled_ns == 0)
+		return 0;
+	return status->interrupts * status->sample_cost_ns * 1000 / time.enabled_ns;
+}
 
 static void summary_print(const struct run *run)
 {
 	struct collector_status status;
+	uint64_t cost;
 
 	if (run->settings->quiet)
 		return;
 	collector_status(run->collector, &status);
+	cost = cost_permille(run, &status);
 	fprintf(stderr, "dcpirun: %s: %llu samples, %llu lost, %llu unknown (epoch %lld)",
 		run->settings->db, (unsigned long long)status.stored,
 		(unsigned long long)tally_sum(&status.counters, "loss"),
 		(unsigned long long)status.unknown, (long long)status.epoch);
-	if (status.sample_cost_ns > 0 && status.expected_permille >= EXPECTED_TOLD_PERMILLE)
-		fprintf(stderr, "; taking them took %.0f%% of the time, %.1f us each",
-			(double)status.expected_permille / 10, (double)status.sample_cost_ns / 1e3);
+	if (cost >= COST_TOLD_PERMILLE)
+		fprintf(stderr, "; taking them took %.0f%% of the CPU time, %.1f us each",
+			(double)cost / 10, (double)status.sample_cost_ns / 1e3);
 	fputc('\n', stderr);
 }
 
@@ -429,11 +446,19 @@ static int exit_status(int status)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+static bool command_ran(const struct run *run)
+{
+	char byte;
+
+	return recv(run->go_fd, &byte, 1, MSG_DONTWAIT) != 1;
+}
+
 /* Lets the child go and follows it to its end (@ret). Return: exit status. */
 static int profile_run(struct run *run, int *ret)
 {
 	struct error err;
-	int end = END_FAILURE;
+	int end = END_FAILURE, rc;
+	bool ran;
 
 	if (send(run->go_fd, "g", 1, MSG_NOSIGNAL) == 1)
 		end = loop_run(&run->loop);
@@ -442,7 +467,9 @@ static int profile_run(struct run *run, int *ret)
 		waitpid(run->child, &run->status, 0);
 		run->child = 0;
 	}
-	if (collector_stop(run->collector, &err) < 0) {
+	ran = command_ran(run);
+	rc = ran ? collector_stop(run->collector, &err) : collector_discard(run->collector, &err);
+	if (rc < 0) {
 		log_error("%s", err.message);
 		end = END_FAILURE;
 	}
@@ -450,8 +477,9 @@ static int profile_run(struct run *run, int *ret)
 		log_error("%s", err.message);
 		end = END_FAILURE;
 	}
-	summary_print(run);
-	*ret = end;
+	if (ran)
+		summary_print(run);
+	*ret = ran ? end : END_FAILURE;
 	return end == END_CHILD ? exit_status(run->status) : EXIT_BAD;
 }
 

@@ -78,6 +78,13 @@ int profile_writer_epoch_next(struct profile_writer *writer, int64_t end_ns,
 /** profile_writer_epoch_end() - close the epoch, in a transaction of its own. */
 int profile_writer_epoch_end(struct profile_writer *writer, int64_t end_ns, struct error *err);
 
+/**
+ * profile_writer_epoch_drop() - take the current epoch back, in a transaction of its own
+ *
+ * With all that is in it: as profile_writer_expire(), at once.
+ */
+int profile_writer_epoch_drop(struct profile_writer *writer, struct error *err);
+
 /*
  * Who has all of an epoch at hand writes it in one transaction, and leaves nothing of it if
  * that fails: begin, add, the epoch's rows, finish, commit, forget; to give up, forget and

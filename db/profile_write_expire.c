@@ -6,6 +6,7 @@
  */
 #include "db/profile_write.h"
 
+#include <errno.h>
 #include <sqlite3.h>
 #include <stdio.h>
 
@@ -322,4 +323,26 @@ int profile_writer_expire(struct profile_writer *writer, const struct profile_li
 	if (r == 0)
 		r = pages_count(writer, expired, &pages, &unused, err);
 	return r < 0 ? r : unused < before;
+}
+
+int profile_writer_epoch_drop(struct profile_writer *writer, struct error *err)
+{
+	struct profile_expired gone = {.epochs = 0};
+	int r;
+
+	if (writer->epoch == 0)
+		return error_set(err, EINVAL, "%s: no epoch is open", writer->db.path);
+	r = profile_writer_begin(writer, err);
+	if (r < 0)
+		return r;
+	while (r >= 0 && gone.epochs == 0)
+		r = epoch_shrink(writer, writer->epoch, &gone, err);
+	if (r >= 0)
+		r = profile_writer_commit(writer, err);
+	if (r < 0) {
+		profile_writer_rollback(writer);
+		return r;
+	}
+	writer->epoch = 0;
+	return 0;
 }

@@ -46,9 +46,23 @@ is "accounts for every sample of several processes" "$(identity "$db")" ""
 # The summary is one line that agrees with the database.
 summary=$("$run" --db "$work/one.db" "$work/split" 500 2>&1)
 like "prints one line" "$(printf '%s' "$summary" | wc -l):$summary" \
-	"^0:dcpirun: $work/one.db: [0-9]+ samples, 0 lost, [0-9]+ unknown \(epoch 1\)(; taking them took [0-9]+% of the time, [0-9.]+ us each)?$"
+	"^0:dcpirun: $work/one.db: [0-9]+ samples, 0 lost, [0-9]+ unknown \(epoch 1\)(; taking them took [0-9]+% of the CPU time, [0-9.]+ us each)?$"
 is "the summary is true" "$(printf '%s' "$summary" | grep -oE '[0-9]+ samples')" \
 	"$(sql "$work/one.db" "SELECT sum(count) FROM dcpi_samples") samples"
+told=$(printf '%s' "$summary" | grep -oE 'took [0-9]+%' | grep -oE '[0-9]+')
+cost=$(sql "$work/one.db" "SELECT cast(round(100.0 * interrupts * ifnull((SELECT count FROM counter
+	WHERE name = 'sample_cost_ns'), 0) / (SELECT enabled_ns FROM event)) AS INTEGER) FROM epoch")
+if [ -n "$told" ]; then
+	is "so is what it says of the cost" $((told - cost >= -1 && told - cost <= 1)) 1
+else
+	is "what is not worth a word costs little, or there are few samples" \
+		"$((cost < 6 || $(sql "$work/one.db" "SELECT interrupts FROM epoch") < 100))" 1
+fi
+used=$("$run" -q --db "$work/time.db" bash -c "TIMEFORMAT='%U %S'; time $work/split 2000" 2>&1)
+is "the time that it is a part of is the CPU's" "$(sql "$work/time.db" "SELECT
+	enabled_ns BETWEEN 0.8e9 * (${used/ /+}) AND 1.2e9 * (${used/ /+}) + 5e7 FROM event")" 1
+like "nothing is said of what a command's sleep costs" \
+	"$("$run" --db "$work/sleep.db" sleep 1 2>&1)" 'unknown \(epoch 1\)$'
 is "says nothing with -q" "$("$run" -q --db "$work/one.db" true 2>&1)" ""
 
 # The command keeps its input, output, arguments and exit status.
@@ -58,10 +72,14 @@ is "passes arguments" "$("$run" -q --db "$db" printf '%s.' -e --db x)" "-e.--db.
 is "exits as the command does" $? 37
 "$run" -q --db "$db" sh -c 'kill -TERM $$'
 is "exits with 128 + signal" $? 143
-"$run" -q --db "$db" "$work/absent" 2> /dev/null
+before=$(sql "$db" "SELECT count(*), max(id) FROM epoch")
+"$run" --db "$db" --repeat 2 "$work/absent" 2> "$work/stderr"
 is "exits with 127 if there is no such command" $? 127
+is "says so, once, and no more" "$(cat "$work/stderr")" \
+	"dcpirun: cannot run $work/absent: No such file or directory"
 "$run" -q --db "$db" "$work" 2> /dev/null
 is "exits with 126 if it cannot be run" $? 126
+is "what did not run is no epoch" "$(sql "$db" "SELECT count(*), max(id) FROM epoch")" "$before"
 
 # Several runs, an epoch each.
 "$run" -q --db "$work/repeat.db" --repeat 3 --label three \

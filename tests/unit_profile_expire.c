@@ -5,6 +5,7 @@
  */
 #include "tests/profile_db_fixture.h"
 
+#include <errno.h>
 #include <sqlite3.h>
 
 #define EPOCHS 6
@@ -266,12 +267,42 @@ static void while_merging(void **state)
 	profile_writer_close(writer);
 }
 
+/* What an epoch has brought goes with it, in any table; what another one has stays. */
+static void current_epoch_is_taken_back(void **state)
+{
+	static const char all[] =
+		"SELECT (SELECT count(*) FROM epoch) + (SELECT count(*) FROM event) "
+		"+ (SELECT count(*) FROM counter) + (SELECT count(*) FROM label) "
+		"+ (SELECT count(*) FROM profile) + (SELECT count(*) FROM edge) "
+		"+ (SELECT count(*) FROM share) + (SELECT count(*) FROM image) "
+		"+ (SELECT count(*) FROM host)";
+	const char *path = path_of("back.db");
+	struct profile_writer *writer = open_writer(path);
+	uint64_t seed = 8;
+	int64_t before;
+
+	(void)state;
+	fill_epoch(writer, 0, &seed);
+	before = ask(path, all);
+	fill_epoch(writer, 1, &seed);
+	assert_true(ask(path, all) > before);
+	assert_ok(profile_writer_epoch_drop(writer, &err));
+	assert_int_equal(ask(path, all), before);
+	assert_int_equal(ask(path, "SELECT open FROM epoch"), 0);
+	assert_adds_up(path);
+	assert_int_equal(profile_writer_epoch_drop(writer, &err), -EINVAL);
+	fill_epoch(writer, 2, &seed);
+	assert_adds_up(path);
+	profile_writer_close(writer);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(by_age),
 		cmocka_unit_test(by_size),
 		cmocka_unit_test(while_merging),
+		cmocka_unit_test(current_epoch_is_taken_back),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

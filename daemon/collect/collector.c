@@ -117,16 +117,30 @@ bool collector_slowed(const struct collector *collector)
 	return collector->slowed;
 }
 
+/* Nobody waits for a drain any more, but for the database. */
+static void end(struct collector *collector)
+{
+	collector->ended = true;
+	collector->source->ops->stop(collector->source);
+	collector->stopped = true;
+	profile_writer_wait(collector->writer, LOCKED_STOPPED_MS);
+}
+
+int collector_discard(struct collector *collector, struct error *err)
+{
+	if (collector->ended)
+		return 0;
+	end(collector);
+	return profile_writer_epoch_drop(collector->writer, err);
+}
+
 int collector_stop(struct collector *collector, struct error *err)
 {
 	int rc;
 
 	if (collector->ended)
 		return 0;
-	collector->ended = true;
-	collector->source->ops->stop(collector->source);
-	collector->stopped = true;
-	profile_writer_wait(collector->writer, LOCKED_STOPPED_MS);
+	end(collector);
 	rc = collector_flush(collector, err);
 	if (rc < 0)
 		collector_merge_give_up(collector);

@@ -108,6 +108,13 @@ bool collector_slowed(const struct collector *collector);
  */
 int collector_stop(struct collector *collector, struct error *err);
 
+/**
+ * collector_discard() - stop sampling, and take the epoch back: it is of nothing
+ *
+ * In place of collector_stop().
+ */
+int collector_discard(struct collector *collector, struct error *err);
+
 /** collector_close() - free everything; without collector_stop(), like a crash. NULL is fine. */
 void collector_close(struct collector *collector);
 

@@ -62,7 +62,7 @@ struct collector_retention {
  * @stored:           samples merged in this epoch
  * @unknown:          of all merged, by reason
  * @stopped:          the source is at rest
- * @ended:            by collector_stop()
+ * @ended:            by collector_stop() or collector_discard()
  * @unmerged_steps:   in which the rest of what was flushed last is to be merged; merges that are
  *                    early, for want of memory or asked for, are none of these
  * @drained_ns:       when image events were last read; 0: not yet
