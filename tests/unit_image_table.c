@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,6 +17,7 @@
 #include "loader-hook/build_id.h"
 #include "loader-hook/image_event.h"
 #include "loader-hook/process_scan.h"
+#include "tests/image_table_fill.h"
 
 static struct image_table *create(void)
 {
@@ -62,6 +64,36 @@ static void identities(void **state)
 	assert_int_equal(image_table_count(table), IMAGES + 1);
 	assert_ptr_equal(image_table_get(table, 1), first);
 	assert_string_equal(first->path, "/0");
+	image_table_destroy(table);
+}
+
+/* What finds no room is counted, and leaves nothing behind. */
+static void no_room(void **state)
+{
+	struct profile_image image = {.kind = PROFILE_IMAGE_FILE};
+	struct image_table *table = create();
+	char path[32];
+	size_t before;
+	int i;
+
+	(void)state;
+	image_table_fill(table, IMAGE_TABLE_ROOM / 4 * 3 - 1);
+	assert_false(image_table_crowded(table));
+	image_table_fill(table, IMAGE_TABLE_ROOM / 4 * 3);
+	assert_true(image_table_crowded(table));
+	assert_int_equal(image_table_fill(table, IMAGE_TABLE_ROOM), IMAGE_TABLE_ROOM - 1);
+	assert_int_equal(image_table_refused(table), 0);
+	image.path = path;
+	before = mallinfo2().uordblks + mallinfo2().hblkhd;
+	for (i = 0; i < 2 * IMAGE_TABLE_ROOM; i++) {
+		snprintf(path, sizeof(path), "/%d", i);
+		assert_int_equal(image_table_add(table, &image), -ENOMEM);
+	}
+	assert_int_equal(mallinfo2().uordblks + mallinfo2().hblkhd, before);
+	assert_int_equal(image_table_refused(table), 2 * IMAGE_TABLE_ROOM);
+	assert_int_equal(image_table_count(table), IMAGE_TABLE_ROOM);
+	image = *image_table_get(table, 1234);
+	assert_int_equal(image_table_add(table, &image), 1234);
 	image_table_destroy(table);
 }
 
@@ -294,6 +326,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(identities),
+		cmocka_unit_test(no_room),
 		cmocka_unit_test(file_and_event_agree),
 		cmocka_unit_test(files_without_build_id),
 		cmocka_unit_test(no_images),

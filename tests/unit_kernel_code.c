@@ -3,6 +3,7 @@
 #include "tests/unit.h"
 
 #include <stdbool.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -121,6 +122,33 @@ static void from_kallsyms(void **state)
 	assert_string_equal(image_of(find(0xffffffffc0060000ULL, 140 * SECOND)), "[bpf]");
 }
 
+/* Programs of other names each time, more than are kept. */
+static void many_programs(const char *prefix)
+{
+	FILE *file = fopen(path, "w");
+	int i;
+
+	assert_non_null(file);
+	for (i = 0; i < 100000; i++)
+		fprintf(file, "%llx t bpf_prog_%s_%d\t[bpf]\n",
+			0xffffffffc0020000ULL + (uint64_t)i * 64, prefix, i);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* Names that are not kept leave nothing behind. */
+static void too_many_names(void **state)
+{
+	size_t before;
+
+	(void)state;
+	many_programs("a");
+	assert_string_equal(image_of(find(0xffffffffc0020000ULL, 100 * SECOND)), "[bpf]");
+	before = mallinfo2().uordblks + mallinfo2().hblkhd;
+	many_programs("b");
+	assert_int_equal(find(0xffffffffd0020000ULL, 200 * SECOND).image, IMAGE_UNKNOWN);
+	assert_true(mallinfo2().uordblks + mallinfo2().hblkhd < before + (1U << 16));
+}
+
 static int setup(void **state)
 {
 	(void)state;
@@ -143,6 +171,7 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(events, setup, teardown),
 		cmocka_unit_test_setup_teardown(from_kallsyms, setup, teardown),
+		cmocka_unit_test_setup_teardown(too_many_names, setup, teardown),
 	};
 	int fd = mkstemp(path), rc;
 

@@ -17,6 +17,7 @@
 #include "daemon/image/kallsyms.h"
 #include "daemon/image/kernel_image.h"
 #include "lib/error.h"
+#include "tests/image_table_fill.h"
 
 #define TEXT 0xffffffff81000000UL
 #define MODULE 0xffffffffc0100000UL
@@ -316,6 +317,29 @@ static void modules_that_are_loading(void **state)
 	teardown(&fixture);
 }
 
+/* A module for which there is no room is unknown; nothing else changes. */
+static void modules_without_room(void **state)
+{
+	struct fixture fixture;
+	uint32_t alpha;
+
+	(void)state;
+	setup(&fixture, kallsyms_text, "alpha 16384 0 - Live 0xffffffffc0100000\n");
+	alpha = at(&fixture, MODULE).image;
+	image_table_fill(fixture.table, IMAGE_TABLE_ROOM);
+	write_text(fixture.modules, modules_text);
+	assert_int_equal(kernel_images_refresh(fixture.kernel, NULL), 1);
+	assert_int_equal(kernel_images_refresh(fixture.kernel, NULL), 0);
+	assert_int_equal(at(&fixture, MODULE).image, alpha);
+	assert_int_equal(at(&fixture, MODULE + 0x8000).unknown, IMAGE_UNKNOWN_KERNEL);
+	assert_int_equal(symbol_count(&fixture, IMAGE_UNKNOWN), 0);
+	write_text(fixture.modules, "");
+	assert_int_equal(kernel_images_refresh(fixture.kernel, NULL), 1);
+	assert_int_equal(symbol_count(&fixture, IMAGE_UNKNOWN), 0);
+	assert_int_equal(symbol_count(&fixture, alpha), 2);
+	teardown(&fixture);
+}
+
 static void hidden_addresses(void **state)
 {
 	struct fixture fixture;
@@ -416,6 +440,7 @@ int main(void)
 		cmocka_unit_test(modules_come_and_go),
 		cmocka_unit_test(gone_modules_have_names),
 		cmocka_unit_test(modules_that_are_loading),
+		cmocka_unit_test(modules_without_room),
 		cmocka_unit_test(hidden_addresses),
 		cmocka_unit_test(no_kallsyms),
 		cmocka_unit_test(running_kernel),

@@ -2,13 +2,17 @@
 /* Matches that are found again are what they would be if they were looked up anew. */
 #include "tests/unit.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "daemon/base/tally.h"
 #include "daemon/collect/label_table.h"
 #include "daemon/collect/process_label.h"
 #include "daemon/image/image_table.h"
 #include "lib/clock.h"
 #include "tests/fake_machine.h"
+#include "tests/image_table_fill.h"
 
 #define SAMPLES 50
 
@@ -405,13 +409,67 @@ static void unknown_code_is_someones(void **state)
 	matcher_close(matcher);
 }
 
+static uint64_t stat_of(const struct matcher *matcher, const char *name)
+{
+	struct tally tally = {.count = 0};
+
+	matcher_counters(matcher, &tally);
+	return tally_get(&tally, "stat", name);
+}
+
+/* Lines on stderr about a lack of room, in two looks. */
+static size_t complaints(struct matcher *matcher)
+{
+	int saved = dup(STDERR_FILENO);
+	FILE *said = tmpfile();
+	char line[256];
+	size_t lines = 0;
+
+	assert_non_null(said);
+	assert_true(dup2(fileno(said), STDERR_FILENO) >= 0);
+	matcher_refresh(matcher);
+	matcher_refresh(matcher);
+	assert_true(dup2(saved, STDERR_FILENO) >= 0);
+	close(saved);
+	rewind(said);
+	while (fgets(line, sizeof(line), said) != NULL)
+		lines += strstr(line, "no room for more images") != NULL;
+	fclose(said);
+	return lines;
+}
+
+/* Images without a number are counted, and told of once. */
+static void images_without_room(void **state)
+{
+	const struct matcher_config config = {.source = &fake_machine_source};
+	struct matcher *matcher = fake_machine_open(&config);
+
+	(void)state;
+	fake_machine_tell(IMAGE_EVENT_EXEC, 3);
+	fake_machine_tell_map(3, 0, 1, 1);
+	matcher_events(matcher);
+	image_table_fill(fake_machine.table, IMAGE_TABLE_ROOM);
+	assert_int_equal(complaints(matcher), 0);
+	fake_machine_tell_map(3, 1, 1, 2);
+	fake_machine_tell_map(3, 2, 1, 1);
+	matcher_events(matcher);
+	assert_int_equal(stat_of(matcher, "images_refused"), 1);
+	assert_int_equal(complaints(matcher), 1);
+	fake_machine_tell_map(3, 1, 1, 3);
+	matcher_events(matcher);
+	assert_int_equal(stat_of(matcher, "images_refused"), 2);
+	assert_int_equal(complaints(matcher), 0);
+	matcher_close(matcher);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(follows_the_map),    cmocka_unit_test(follows_all_the_rest),
-		cmocka_unit_test(remembers_the_bin),  cmocka_unit_test(neighbours_are_both_found),
-		cmocka_unit_test(a_scan_is_seen),     cmocka_unit_test(code_takes_a_place),
-		cmocka_unit_test(a_label_comes_late), cmocka_unit_test(unknown_code_is_someones),
+		cmocka_unit_test(follows_the_map),     cmocka_unit_test(follows_all_the_rest),
+		cmocka_unit_test(remembers_the_bin),   cmocka_unit_test(neighbours_are_both_found),
+		cmocka_unit_test(a_scan_is_seen),      cmocka_unit_test(code_takes_a_place),
+		cmocka_unit_test(a_label_comes_late),  cmocka_unit_test(unknown_code_is_someones),
+		cmocka_unit_test(images_without_room),
 	};
 
 	return cmocka_run_group_tests_name("matcher", tests, NULL, NULL);

@@ -63,6 +63,7 @@ struct matcher {
 	size_t division_count;
 	size_t division_capacity;
 	size_t processes_expired;
+	bool full_told;
 	uint64_t scans;
 	uint64_t scan_second;
 	uint64_t now_ns;
@@ -135,8 +136,19 @@ static void event_take(void *context, const struct image_event *event)
 		scan_begin(matcher, event->pid);
 }
 
+/* Once: what is mapped from then on has no image. */
+static void refusal_tell(struct matcher *matcher)
+{
+	if (matcher->full_told || image_table_refused(matcher->images) == 0)
+		return;
+	matcher->full_told = true;
+	log_warning("there is no room for more images than %u: samples in others are unknown",
+		    image_table_count(matcher->images));
+}
+
 void matcher_refresh(struct matcher *matcher)
 {
+	refusal_tell(matcher);
 	if (kernel_images_refresh(matcher->kernel, NULL) != 0)
 		match_cache_forget(&matcher->cache);
 }
@@ -397,6 +409,7 @@ bool matcher_unsettled(const struct matcher *matcher)
 void matcher_counters(const struct matcher *matcher, struct tally *tally)
 {
 	tally_set(tally, "stat", "image_events_lost", image_feed_lost(matcher->feed));
+	tally_set(tally, "stat", "images_refused", image_table_refused(matcher->images));
 	tally_set(tally, "stat", "process_scans", matcher->scans);
 	if (matcher->labels != NULL)
 		process_labels_counters(matcher->labels, tally);

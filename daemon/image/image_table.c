@@ -21,6 +21,8 @@
 
 /* Bounds what a user can make us remember by running ever new programs. */
 #define IMAGES_MAX (1U << 17)
+/* From here on somebody should begin another table. */
+#define IMAGES_CROWD (IMAGES_MAX - IMAGES_MAX / 4)
 #define FILES_MAX 16384
 #define JIT_SUFFIX " [jit]"
 /* The key of what an event said about a file, not the file itself. */
@@ -45,6 +47,7 @@ struct image_table {
 	struct entry **entries;
 	size_t count;
 	size_t capacity;
+	uint64_t refused;
 	struct u64_map by_identity; /* hash -> number */
 	struct file *files;
 	size_t file_count;
@@ -103,22 +106,31 @@ static int append(struct image_table *table, const struct profile_image *image, 
 
 int image_table_add(struct image_table *table, const struct profile_image *image)
 {
-	uint64_t *first;
-	uint32_t i;
+	uint64_t hash, *first;
+	uint32_t chain, i;
 	int number;
 
 	if (image->identity_bytes > sizeof(image->identity))
 		return -ENOMEM;
-	first = u64_map_insert(&table->by_identity, hash_image(table, image));
-	if (first == NULL)
-		return -ENOMEM;
-	for (i = (uint32_t)*first; i != 0; i = table->entries[i]->next) {
+	hash = hash_image(table, image);
+	first = u64_map_find(&table->by_identity, hash);
+	chain = first != NULL ? (uint32_t)*first : 0;
+	for (i = chain; i != 0; i = table->entries[i]->next) {
 		if (same_image(&table->entries[i]->image, image))
 			return (int)i;
 	}
-	number = append(table, image, (uint32_t)*first);
-	if (number >= 0)
-		*first = (uint64_t)number;
+	number = append(table, image, chain);
+	if (number < 0) {
+		table->refused++;
+		return number;
+	}
+	/* Only now: a key without an image would stay. */
+	first = u64_map_insert(&table->by_identity, hash);
+	if (first == NULL) {
+		free(table->entries[--table->count]);
+		return -ENOMEM;
+	}
+	*first = (uint64_t)number;
 	return number;
 }
 
@@ -158,6 +170,16 @@ void image_table_destroy(struct image_table *table)
 uint32_t image_table_count(const struct image_table *table)
 {
 	return (uint32_t)table->count;
+}
+
+bool image_table_crowded(const struct image_table *table)
+{
+	return table->count >= IMAGES_CROWD;
+}
+
+uint64_t image_table_refused(const struct image_table *table)
+{
+	return table->refused;
 }
 
 const struct profile_image *image_table_get(const struct image_table *table, uint32_t image)

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The images the daemon has met, each with a small number that stays valid for
- * the daemon's life. An image's identity is its build-id; without one, a
+ * The images the daemon has met, each with a small number that stays valid as
+ * long as the table. An image's identity is its build-id; without one, a
  * digest of the file; a path only where the file cannot be read.
+ *
+ * Every image that is mapped gets a number, and keeps it: there are 131072 of them.
+ * image_table_crowded() tells in time that another table, with all that has numbers
+ * of this one, should take its place.
  */
 #ifndef DCPI_IMAGE_TABLE_H
 #define DCPI_IMAGE_TABLE_H
@@ -35,6 +39,12 @@ const struct profile_image *image_table_get(const struct image_table *table, uin
  * Return: its number, or -ENOMEM, also beyond 131072 images.
  */
 int image_table_add(struct image_table *table, const struct profile_image *image);
+
+/** image_table_crowded() - whether three quarters of the numbers are given out. */
+bool image_table_crowded(const struct image_table *table);
+
+/** image_table_refused() - how often an image got no number, for there was none or no memory. */
+uint64_t image_table_refused(const struct image_table *table);
 
 /**
  * image_table_vdso() - the vDSO of this machine's 64-bit processes

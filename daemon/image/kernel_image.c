@@ -28,6 +28,7 @@
  *
  * @bytes: as /proc/modules says: with all data, in one range or not
  * @end:   where its text ends at the latest
+ * @image: number in the image table; IMAGE_UNKNOWN: it has no text, or there was no room
  * @symbols: at absolute addresses, until somebody takes them or
  *           kernel_images_forget_symbols(): of a module, which may go, from when it was
  *           first seen; of the kernel, which has megabytes of them, from when those of
@@ -279,7 +280,7 @@ static int register_text(struct kernel_images *kernel, struct kernel_text *text)
 
 static struct kernel_text *text_of(struct text_list *list, uint32_t image)
 {
-	for (size_t i = 0; i < list->count; i++) {
+	for (size_t i = 0; image != IMAGE_UNKNOWN && i < list->count; i++) {
 		if (list->texts[i].image == image)
 			return &list->texts[i];
 	}
@@ -294,7 +295,7 @@ static int keep_gone(struct kernel_images *kernel, struct kernel_text *text)
 
 	if (known != NULL)
 		known->spared = false;
-	if (known != NULL || text->symbols.count == 0)
+	if (known != NULL || text->image == IMAGE_UNKNOWN || text->symbols.count == 0)
 		return 0;
 	if (array_reserve(&gone->texts, &gone->capacity, gone->count + 1, sizeof(*text)) < 0)
 		return -ENOMEM;
@@ -337,11 +338,13 @@ static int adopt(struct kernel_images *kernel, struct text_list *modules, struct
 		found.start = bounds.stext;
 	if (kernel->kernel.end == 0 && found.start != 0 && found.end > found.start) {
 		result = register_text(kernel, &found);
-		kernel->kernel = found;
+		if (result == 0)
+			kernel->kernel = found;
 	}
+	/* One without room is not known, rather than none, and all looked for again. */
 	for (i = 0; i < modules->count && result == 0; i++) {
 		if (modules->texts[i].end > modules->texts[i].start)
-			result = register_text(kernel, &modules->texts[i]);
+			register_text(kernel, &modules->texts[i]);
 	}
 	if (result == 0)
 		result = keep_all_gone(kernel, modules);

@@ -96,19 +96,23 @@ void kernel_code_destroy(struct kernel_code *code)
 /* Return: index of the name, or -ENOMEM, also if there are too many. */
 static int name_intern(struct kernel_code *code, const char *name)
 {
-	uint64_t *index = u64_map_insert(&code->by_name, XXH3_64bits(name, strlen(name)));
+	uint64_t hash = XXH3_64bits(name, strlen(name));
+	uint64_t *index = u64_map_find(&code->by_name, hash);
+	char *copy;
 
-	if (index == NULL)
-		return -ENOMEM;
-	if (*index != 0)
+	if (index != NULL)
 		return (int)(*index - 1);
 	if (code->name_count == NAMES_MAX ||
 	    array_reserve(&code->names, &code->name_capacity, code->name_count + 1,
 			  sizeof(code->names[0])) < 0)
 		return -ENOMEM;
-	code->names[code->name_count] = strndup(name, JIT_NAME_BYTES_MAX);
-	if (code->names[code->name_count] == NULL)
+	copy = strndup(name, JIT_NAME_BYTES_MAX);
+	index = copy != NULL ? u64_map_insert(&code->by_name, hash) : NULL;
+	if (index == NULL) {
+		free(copy);
 		return -ENOMEM;
+	}
+	code->names[code->name_count] = copy;
 	*index = code->name_count + 1;
 	return (int)code->name_count++;
 }

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* An image table (daemon/image/image_table.h) with hardly any room, or none. */
+#ifndef DCPI_TESTS_IMAGE_TABLE_FILL_H
+#define DCPI_TESTS_IMAGE_TABLE_FILL_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "daemon/image/image_table.h"
+
+#define IMAGE_TABLE_ROOM 131072
+
+/** image_table_fill() - add images up to @count of them. Return: the last one's number. */
+static inline int image_table_fill(struct image_table *table, uint32_t count)
+{
+	struct profile_image image = {
+		.kind = PROFILE_IMAGE_FILE,
+		.identity_kind = PROFILE_IDENTITY_BUILD_ID,
+		.identity_bytes = sizeof(uint32_t),
+		.path = "/filling",
+	};
+	int number = -1;
+	uint32_t i;
+
+	for (i = image_table_count(table); i < count; i++) {
+		memcpy(image.identity, &i, sizeof(i));
+		number = image_table_add(table, &image);
+	}
+	return number;
+}
+
+#endif
