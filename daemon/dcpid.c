@@ -7,6 +7,9 @@
  * SIGHUP: read the configuration again. If it changed, or periods had to be
  * lengthened since it was read, the epoch ends and another begins with it; if
  * it cannot be used, the old one stays. A trace goes on.
+ *
+ * The same happens with the old configuration when the table of images is three
+ * quarters full.
  */
 #include <errno.h>
 #include <signal.h>
@@ -35,6 +38,8 @@
 #define EXIT_BAD 2
 #define OVERRIDES_MAX 32
 #define CONTROL_GROUP "dcpi"
+/* Whoever runs ever new programs does not make us begin anew all the time. */
+#define RENEW_NS (600 * NS_PER_SECOND)
 
 /* loop_run() ends with one of these. */
 enum daemon_end {
@@ -47,7 +52,10 @@ struct override {
 	const char *value;
 };
 
-/* @overrides: from the command line, in order */
+/*
+ * @overrides:  from the command line, in order
+ * @renewed_ns: when the table of images was full last; 0: never
+ */
 struct daemon {
 	const char *config_path;
 	bool config_named;
@@ -64,6 +72,7 @@ struct daemon {
 	int timer_fd;
 	int signal_fd;
 	bool stop_asked;
+	uint64_t renewed_ns;
 };
 
 /* Long options that are configuration keys have numbers from OPTION_KEYS on. */
@@ -241,6 +250,8 @@ static int failure_end(const struct error *err)
 	return END_FAILURE;
 }
 
+static int engine_renew(struct daemon *daemon);
+
 static int collector_readable(void *context)
 {
 	struct daemon *daemon = context;
@@ -282,7 +293,7 @@ static int timer_readable(void *context)
 	if (daemon->control != NULL)
 		control_expire(daemon->control, clock_monotonic_ns());
 	notify_state("WATCHDOG=1");
-	return 0;
+	return engine_renew(daemon);
 }
 
 static int control_readable(void *context)
@@ -450,6 +461,32 @@ static int engine_stop(struct daemon *daemon)
 		log_error("%s", err.message);
 	engine_close(daemon);
 	return rc;
+}
+
+/* A label that was asked for since the start goes on. */
+static void label_keep(struct daemon *daemon)
+{
+	struct collector_status status;
+
+	collector_status(daemon->collector, &status);
+	if (strcmp(status.label, daemon->config.label) != 0)
+		config_set(&daemon->config, "label", status.label, NULL);
+}
+
+/* Numbers of images are for the life of an engine: another one begins with none given out. */
+static int engine_renew(struct daemon *daemon)
+{
+	uint64_t now = clock_monotonic_ns();
+	struct error err;
+
+	if (!collector_images_crowded(daemon->collector) ||
+	    (daemon->renewed_ns != 0 && now - daemon->renewed_ns < RENEW_NS))
+		return 0;
+	daemon->renewed_ns = now;
+	log_info("very many images have been met: all is looked at anew, another epoch begins");
+	label_keep(daemon);
+	engine_stop(daemon);
+	return engine_open(daemon, &err) < 0 ? failure_end(&err) : 0;
 }
 
 static void log_level_apply(const struct config *config)

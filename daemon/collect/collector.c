@@ -107,6 +107,12 @@ int collector_tick(struct collector *collector, struct error *err)
 	return rc;
 }
 
+bool collector_images_crowded(const struct collector *collector)
+{
+	return image_table_crowded(matcher_images(collector->matcher)) &&
+	       !collector->merge_failing && collector->config.replay == NULL;
+}
+
 void collector_divide(struct collector *collector)
 {
 	matcher_divide(collector->matcher);
@@ -373,6 +379,7 @@ void collector_status(struct collector *collector, struct collector_status *stat
 	status->reason = collector->reason;
 	status->events = &collector->config.events;
 	status->epoch = collector->epoch_id;
+	status->label = collector->label;
 	status->start_ns = collector->epoch_start_ns;
 	collector_counters_epoch(collector, &status->counters, &status->interrupts);
 	tally_set(&status->counters, "loss", "pending", accumulate_held(collector->accumulate));

@@ -90,6 +90,14 @@ int collector_flush(struct collector *collector, struct error *err);
  */
 int collector_epoch(struct collector *collector, const char *label, struct error *err);
 
+/**
+ * collector_images_crowded() - whether the numbers of images run short
+ *
+ * Then another collector should take over before they do. Not while merges fail: what
+ * waits to be merged would be lost; nor where a trace would be replayed again.
+ */
+bool collector_images_crowded(const struct collector *collector);
+
 /** collector_divide() - the texts behind @per_process and @per_unit have changed. */
 void collector_divide(struct collector *collector);
 

@@ -28,7 +28,7 @@ struct collector_retention_status {
  * struct collector_status - for people
  * @source, @reason:  the source and why
  * @events:           as they are sampled
- * @epoch:            number of the epoch; @start_ns: when it began
+ * @epoch:            number of the epoch; @start_ns: when it began; @label: its label
  * @taken:            samples taken since the start, those that the source has
  *                    not handed over yet included
  * @interrupts:       in this epoch, handed over or lost
@@ -53,6 +53,7 @@ struct collector_status {
 	const struct event_list *events;
 	int64_t epoch;
 	int64_t start_ns;
+	const char *label;
 	uint64_t taken;
 	uint64_t interrupts;
 	uint64_t stored;

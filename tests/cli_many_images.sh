@@ -1,0 +1,84 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# A machine on which ever new programs run: their images must not fill the daemon's table
+# for good. Needs perf_event_open for the machine.
+#
+#	DCPI_BUILD	where the build is (default: build)
+set -u
+. "$(dirname "$0")/daemon_cli.sh"
+split_build
+socket=$work/dcpid.sock
+db=$work/many.db
+daemon=("$bin/dcpid" --source perf --image-events perf --socket "$socket"
+	--config "$work/empty.conf" --image-store none)
+: > "$work/empty.conf"
+${CC:-gcc} -O2 -Wall -Wextra -Werror -D_GNU_SOURCE -o "$work/many_images" \
+	"$top/tests/programs/many_images.c" || exit 1
+
+if ! daemon_start --db "$db" --merge-interval 1 --drain-interval 100 --label first; then
+	skip "many images" "$(tail -n 1 "$work/log")"
+	tap_done
+	exit
+fi
+
+# value KEY: of the status
+value()
+{
+	ctl_status 2> /dev/null | awk -v key="$1" '$1 == key { print $2 }'
+}
+
+# logged TEXT: how often that was, waiting for the first time
+logged()
+{
+	for _ in $(seq 100); do
+		grep -qF "$1" "$work/log" && break
+		sleep 0.1
+	done
+	grep -cF "$1" "$work/log"
+}
+
+# images_until COUNT: images that nobody has met yet, until so many are known or the daemon
+# has begun anew
+next=1
+images_until()
+{
+	while [ "$(value images)" -lt "$1" ] && [ "$(value epoch)" = "$epoch" ]; do
+		"$work/many_images" $next 4000
+		next=$((next + 4000))
+		[ $next -lt 400000 ] || break
+	done
+}
+
+check "another label is asked for" ctl epoch second
+epoch=$(value epoch)
+is "that is the second epoch" "$epoch" 2
+"$work/split" 500
+images_until 98304
+is "the daemon begins anew" "$(logged 'very many images have been met')" 1
+for _ in $(seq 100); do
+	[ "$(value epoch)" = 3 ] && break
+	sleep 0.1
+done
+is "with another epoch" "$(value epoch)" 3
+check "which knows the images of now ($(value images))" [ "$(value images)" -lt 20000 ]
+"$work/split" 2000
+check "it goes on" ctl flush
+is "without anything lost" "$(ctl stats | awk '/^loss/ { sum += $2 } END { print sum }')" 0
+check "the new epoch has samples of the program" [ "$(split_samples "$db" 3)" -gt 100 ]
+
+# Not all the time: whoever goes on is at the end of the table.
+epoch=3
+images_until 131072
+"$work/many_images" 1000000 4000
+is "a full table is told of" "$(logged 'no room for more images')" 1
+check "and counted" [ "$(ctl --json stats | jq '."stat.images_refused"')" -gt 0 ]
+is "but the daemon does not begin anew again" "$(grep -c 'very many images' "$work/log")" 1
+# shellcheck disable=SC2119 # with the usual signal
+daemon_stop
+is "the daemon stops with 0" "$daemon_status" 0
+is "each epoch adds up" "$(identity "$db")" ""
+is "labels go on" "$(sql "$db" 'SELECT label FROM epoch ORDER BY id')" "first
+second
+second"
+tap_done
