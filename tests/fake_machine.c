@@ -118,6 +118,21 @@ int kernel_images_refresh(struct kernel_images *kernel, struct error *err)
 	return 1;
 }
 
+bool kernel_images_unsettled(const struct kernel_images *kernel)
+{
+	(void)kernel;
+	return fake_machine.modules_gone;
+}
+
+void kernel_images_expire(struct kernel_images *kernel, uint64_t time_ns)
+{
+	(void)kernel;
+	(void)time_ns;
+	if (fake_machine.modules_gone)
+		image_map_forget_kernel(fake_machine.map);
+	fake_machine.modules_gone = false;
+}
+
 static int generation_now(struct source *source, uint32_t pid, uint32_t *generation)
 {
 	(void)source;

@@ -7,6 +7,7 @@
 #ifndef DCPI_FAKE_MACHINE_H
 #define DCPI_FAKE_MACHINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "daemon/collect/matcher.h"
@@ -36,6 +37,7 @@ enum {
  * @execs:      during the next scans
  * @unit:       of processes, one in three cannot be read
  * @map, @table: where modules are registered; @module_loads: one is at the next look
+ * @modules_gone: all of them, to be forgotten when no sample of theirs can follow
  */
 struct fake_machine {
 	uint32_t generation[MACHINE_PIDS + 2];
@@ -44,6 +46,7 @@ struct fake_machine {
 	struct image_map *map;
 	struct image_table *table;
 	uint64_t module_loads;
+	bool modules_gone;
 };
 
 extern struct fake_machine fake_machine;

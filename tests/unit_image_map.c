@@ -389,6 +389,12 @@ static void kernel_text_replaces(void **state)
 	assert_int_equal(place.offset, 0x2010);
 	assert_int_equal(image_map_lookup(fixture.map, 0, 0, base + 0x3000).unknown,
 			 IMAGE_UNKNOWN_KERNEL);
+	image_map_forget_kernel(fixture.map);
+	for (uint64_t at = 0; at < 0x3000; at += 0x1000)
+		assert_int_equal(image_map_lookup(fixture.map, 0, 0, base + at).unknown,
+				 IMAGE_UNKNOWN_KERNEL);
+	assert_int_equal(image_map_add_kernel(fixture.map, (uint32_t)first, base, 0x1000), 0);
+	assert_int_equal(image_map_lookup(fixture.map, 0, 0, base + 7).image, first);
 	teardown(&fixture);
 }
 

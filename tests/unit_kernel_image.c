@@ -16,6 +16,7 @@
 #include "daemon/image/image_table.h"
 #include "daemon/image/kallsyms.h"
 #include "daemon/image/kernel_image.h"
+#include "lib/clock.h"
 #include "lib/error.h"
 #include "tests/image_table_fill.h"
 
@@ -243,6 +244,40 @@ static size_t symbol_count(struct fixture *fixture, uint32_t image)
 	return count;
 }
 
+/* Where a module was nothing is known once no sample of it can follow; of what is, all is. */
+static void gone_modules_leave_their_place(void **state)
+{
+	struct fixture fixture;
+	uint64_t before = clock_monotonic_ns();
+	uint32_t kernel, alpha, beta;
+
+	(void)state;
+	setup(&fixture, kallsyms_text, modules_text);
+	kernel = at(&fixture, TEXT).image;
+	alpha = at(&fixture, MODULE).image;
+	beta = at(&fixture, MODULE + 0x8000).image;
+	assert_false(kernel_images_unsettled(fixture.kernel));
+	/* One goes; the other one is elsewhere. */
+	write_text(fixture.modules, "beta 16384 0 - Live 0xffffffffc0300000\n");
+	assert_int_equal(kernel_images_refresh(fixture.kernel, NULL), 1);
+	assert_true(kernel_images_unsettled(fixture.kernel));
+	kernel_images_expire(fixture.kernel, before);
+	assert_true(kernel_images_unsettled(fixture.kernel));
+	assert_int_equal(at(&fixture, MODULE).image, alpha);
+	assert_int_equal(at(&fixture, MODULE + 0x8000).image, beta);
+	kernel_images_expire(fixture.kernel, clock_monotonic_ns());
+	assert_false(kernel_images_unsettled(fixture.kernel));
+	assert_int_equal(at(&fixture, MODULE).unknown, IMAGE_UNKNOWN_KERNEL);
+	assert_int_equal(at(&fixture, MODULE + 0x8000).unknown, IMAGE_UNKNOWN_KERNEL);
+	assert_int_equal(at(&fixture, 0xffffffffc0300004).image, beta);
+	assert_int_equal(at(&fixture, 0xffffffffc0300004).offset, 4);
+	assert_int_equal(at(&fixture, TEXT + 7).image, kernel);
+	assert_int_equal(at(&fixture, TEXT + 7).offset, 7);
+	/* Its names are still to be had. */
+	assert_int_equal(symbol_count(&fixture, alpha), 2);
+	teardown(&fixture);
+}
+
 /* A module has gone after so many intervals, and its names are asked for after so many more. */
 static size_t names_of_gone(unsigned int before, unsigned int after)
 {
@@ -438,6 +473,7 @@ int main(void)
 		cmocka_unit_test(images_and_their_ends),
 		cmocka_unit_test(symbols_have_one_name),
 		cmocka_unit_test(modules_come_and_go),
+		cmocka_unit_test(gone_modules_leave_their_place),
 		cmocka_unit_test(gone_modules_have_names),
 		cmocka_unit_test(modules_that_are_loading),
 		cmocka_unit_test(modules_without_room),

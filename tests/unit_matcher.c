@@ -335,6 +335,33 @@ static void code_takes_a_place(void **state)
 	matcher_close(matcher);
 }
 
+/* Other code in the place of a module that has gone is not the module's after a flush. */
+static void code_follows_a_module(void **state)
+{
+	const struct matcher_config config = {.source = &fake_machine_source};
+	struct matcher *matcher = fake_machine_open(&config);
+	const struct dcpi_sample sample = sample_at(7, 0, MACHINE_MODULES + 5);
+	uint32_t module;
+
+	(void)state;
+	fake_machine.module_loads = MACHINE_PAGES;
+	matcher_refresh(matcher);
+	assert_false(matcher_unsettled(matcher));
+	module = matcher_match(matcher, &sample)->image;
+	assert_int_not_equal(module, IMAGE_UNKNOWN);
+	fake_machine.modules_gone = true;
+	fake_machine_tell_kernel_code(0);
+	fake_feed.events[0].start = MACHINE_MODULES;
+	matcher_events(matcher);
+	assert_true(matcher_unsettled(matcher));
+	assert_int_equal(matcher_match(matcher, &sample)->image, module);
+	matcher_expire(matcher, fake_feed.until_ns + 1);
+	assert_false(matcher_unsettled(matcher));
+	assert_int_not_equal(matcher_match(matcher, &sample)->image, module);
+	assert_int_not_equal(matcher_match(matcher, &sample)->image, IMAGE_UNKNOWN);
+	matcher_close(matcher);
+}
+
 /* Where a process runs is asked for again until it is known. */
 static void a_label_comes_late(void **state)
 {
@@ -469,7 +496,7 @@ int main(void)
 		cmocka_unit_test(remembers_the_bin),   cmocka_unit_test(neighbours_are_both_found),
 		cmocka_unit_test(a_scan_is_seen),      cmocka_unit_test(code_takes_a_place),
 		cmocka_unit_test(a_label_comes_late),  cmocka_unit_test(unknown_code_is_someones),
-		cmocka_unit_test(images_without_room),
+		cmocka_unit_test(images_without_room), cmocka_unit_test(code_follows_a_module),
 	};
 
 	return cmocka_run_group_tests_name("matcher", tests, NULL, NULL);

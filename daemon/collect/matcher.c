@@ -388,6 +388,7 @@ void matcher_expire(struct matcher *matcher, uint64_t time_ns)
 {
 	match_cache_forget(&matcher->cache);
 	image_map_expire(matcher->map, time_ns);
+	kernel_images_expire(matcher->kernel, time_ns);
 	jit_table_expire(matcher->jit, time_ns);
 	kernel_code_expire(matcher->kernel_code, time_ns);
 	matcher->processes_expired = image_map_processes(matcher->map, NULL);
@@ -403,7 +404,7 @@ bool matcher_crowded(const struct matcher *matcher)
 
 bool matcher_unsettled(const struct matcher *matcher)
 {
-	return jit_table_unsettled(matcher->jit);
+	return jit_table_unsettled(matcher->jit) || kernel_images_unsettled(matcher->kernel);
 }
 
 void matcher_counters(const struct matcher *matcher, struct tally *tally)

@@ -454,6 +454,11 @@ int image_map_add_kernel(struct image_map *map, uint32_t image, uint64_t start, 
 	return result;
 }
 
+void image_map_forget_kernel(struct image_map *map)
+{
+	mapping_list_remove(&map->kernel, 0, UINT64_MAX);
+}
+
 const char *image_map_command(const struct image_map *map, uint32_t pid)
 {
 	const struct process_spaces *process = address_spaces_find(&map->spaces, pid);

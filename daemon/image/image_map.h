@@ -119,6 +119,13 @@ struct image_place image_map_lookup(struct image_map *map, uint32_t pid, uint32_
  */
 int image_map_add_kernel(struct image_map *map, uint32_t image, uint64_t start, uint64_t bytes);
 
+/**
+ * image_map_forget_kernel() - no kernel text is known
+ *
+ * To register what there is now; of no more ranges than there were, that cannot fail.
+ */
+void image_map_forget_kernel(struct image_map *map);
+
 /** image_map_command() - name of a process, "" if not known; valid until the next event. */
 const char *image_map_command(const struct image_map *map, uint32_t pid);
 

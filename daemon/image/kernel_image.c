@@ -15,6 +15,7 @@
 #include "daemon/image/symbol_list.h"
 #include "lib/array.h"
 #include "lib/cleanup.h"
+#include "lib/clock.h"
 #include "lib/error.h"
 #include "loader-hook/build_id.h"
 #include "loader-hook/vdso.h"
@@ -54,6 +55,11 @@ struct text_list {
 	size_t capacity;
 };
 
+/*
+ * @gone:       with symbols that nobody has asked for yet
+ * @adopted:    kallsyms has been read for the modules
+ * @changed_ns: since when the map may have text of modules that are no more; 0: it has none
+ */
 struct kernel_images {
 	const struct kernel_paths *paths;
 	struct image_table *table;
@@ -61,8 +67,9 @@ struct kernel_images {
 	char release[65];
 	struct kernel_text kernel;
 	struct text_list modules;
-	struct text_list gone; /* with symbols that nobody has asked for yet */
-	bool adopted;	       /* kallsyms has been read for the modules */
+	struct text_list gone;
+	bool adopted;
+	uint64_t changed_ns;
 	uint32_t vdso;
 };
 
@@ -251,6 +258,11 @@ static void set_build_id(struct profile_image *image, const char *path)
 	memcpy(image->identity, build_id.data, build_id.bytes);
 }
 
+static int map_text(struct kernel_images *kernel, const struct kernel_text *text)
+{
+	return image_map_add_kernel(kernel->map, text->image, text->start, text->end - text->start);
+}
+
 /* Without a build-id the name must tell kernels apart. */
 static int register_text(struct kernel_images *kernel, struct kernel_text *text)
 {
@@ -275,7 +287,7 @@ static int register_text(struct kernel_images *kernel, struct kernel_text *text)
 	if (number < 0)
 		return number;
 	text->image = (uint32_t)number;
-	return image_map_add_kernel(kernel->map, text->image, text->start, text->end - text->start);
+	return map_text(kernel, text);
 }
 
 static struct kernel_text *text_of(struct text_list *list, uint32_t image)
@@ -353,6 +365,8 @@ static int adopt(struct kernel_images *kernel, struct text_list *modules, struct
 	text_list_deinit(&kernel->modules);
 	kernel->modules = *modules;
 	memset(modules, 0, sizeof(*modules));
+	if (kernel->adopted)
+		kernel->changed_ns = clock_monotonic_ns();
 	kernel->adopted = true;
 	return 1;
 }
@@ -432,6 +446,25 @@ int kernel_images_refresh(struct kernel_images *kernel, struct error *err)
 		result = adopt(kernel, &modules, err);
 	text_list_deinit(&modules);
 	return result;
+}
+
+bool kernel_images_unsettled(const struct kernel_images *kernel)
+{
+	return kernel->changed_ns != 0;
+}
+
+void kernel_images_expire(struct kernel_images *kernel, uint64_t time_ns)
+{
+	if (kernel->changed_ns == 0 || kernel->changed_ns > time_ns)
+		return;
+	kernel->changed_ns = 0;
+	image_map_forget_kernel(kernel->map);
+	if (kernel->kernel.end != 0)
+		map_text(kernel, &kernel->kernel);
+	for (size_t i = 0; i < kernel->modules.count; i++) {
+		if (kernel->modules.texts[i].image != IMAGE_UNKNOWN)
+			map_text(kernel, &kernel->modules.texts[i]);
+	}
 }
 
 static void collect_vdso(void *context, const char *name, uint64_t offset, uint64_t bytes,

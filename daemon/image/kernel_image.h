@@ -8,6 +8,7 @@
 #define DCPI_KERNEL_IMAGE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "db/profile.h"
 
@@ -55,12 +56,22 @@ void kernel_images_destroy(struct kernel_images *kernel);
  * kernel_images_refresh() - look for modules loaded or unloaded since
  *
  * Cheap when nothing changed (compares /proc/modules); else it reads kallsyms.
- * The text of a module unloaded stays known until something takes its place:
- * samples of it may still be on their way.
+ * The text of a module unloaded stays known until something takes its place, or
+ * kernel_images_expire(): samples of it may still be on their way.
  *
  * Return: 0 nothing has changed; 1 it has; or an error, and it may have.
  */
 int kernel_images_refresh(struct kernel_images *kernel, struct error *err);
+
+/** kernel_images_unsettled() - whether modules may have gone that were not forgotten yet. */
+bool kernel_images_unsettled(const struct kernel_images *kernel);
+
+/**
+ * kernel_images_expire() - forget where modules were that had gone before @time_ns
+ *
+ * Other code may be there now, of which the image map knows nothing. Symbols stay.
+ */
+void kernel_images_expire(struct kernel_images *kernel, uint64_t time_ns);
 
 /**
  * kernel_images_symbols() - symbols of a kernel image, by number in the table
