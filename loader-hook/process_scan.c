@@ -13,6 +13,7 @@
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/error.h"
+#include "loader-hook/process_gone.h"
 #include "loader-hook/process_list.h"
 
 #define COMMAND_BYTES 64
@@ -181,6 +182,11 @@ int process_scan(uint32_t pid, image_event_fn handle, void *context, struct erro
 		rc = scan_error(pid, err);
 		free(lines.text);
 		return rc;
+	}
+	/* The file of one that has ended may be opened, and is empty. */
+	if (lines.bytes == 0 && process_is_gone(pid)) {
+		errno = ESRCH;
+		return scan_error(pid, err);
 	}
 	event.type = IMAGE_EVENT_FORK;
 	event.until_ns = clock_monotonic_ns();

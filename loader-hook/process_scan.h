@@ -16,7 +16,7 @@ struct error;
  * The paths are as in perf records: a newline is a newline, "\012" stays four
  * characters where map_files may be read to tell.
  *
- * Return: 0; -ESRCH it is gone, perhaps half way; -EACCES.
+ * Return: 0; -ESRCH it is gone (process_is_gone()), perhaps half way; -EACCES.
  */
 int process_scan(uint32_t pid, image_event_fn handle, void *context, struct error *err);
 

@@ -24,9 +24,9 @@ int process_stat_read(struct process_stat *stat, uint32_t pid)
 	/* The name may contain anything, so start after its parenthesis: field 3. */
 	rest = strrchr(line, ')');
 	if (rest == NULL || sscanf(rest + 1,
-				   " %*c %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-				   "%*s %*s %lu %*s %llu",
-				   &stat->threads, &stat->start) != 2)
+				   " %*c %*s %*s %*s %*s %*s %lu %*s %*s %*s %*s %*s %*s %*s %*s "
+				   "%*s %*s %lu %*s %llu %llu",
+				   &stat->flags, &stat->threads, &stat->start, &stat->bytes) != 4)
 		return -ESRCH;
 	return 0;
 }

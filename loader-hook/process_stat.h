@@ -7,12 +7,16 @@
 
 /**
  * struct process_stat - of a process
- * @threads: 0 once they have all ended
+ * @flags:   the kernel's, of its leader
+ * @threads: 0 once they have all ended and been waited for
  * @start:   when it was made, in ticks since boot: tells apart who had a process id
+ * @bytes:   of its leader's address space; 0: it has none, or not any more
  */
 struct process_stat {
+	unsigned long flags;
 	unsigned long threads;
 	unsigned long long start;
+	unsigned long long bytes;
 };
 
 /** process_stat_read() - Return: 0; -ESRCH it is gone, or may not be seen. */

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "loader-hook/thread_count.h"
 
-#include <errno.h>
-#include <signal.h>
-
+#include "loader-hook/process_gone.h"
 #include "loader-hook/process_stat.h"
 
 /* A process' value: its threads beside the leader, and whether that has ended. */
@@ -85,7 +83,7 @@ static size_t find_gone(const struct thread_count *threads, uint32_t *gone, size
 	size_t cursor = 0, count = 0;
 
 	while (count < max && u64_map_next(&threads->processes, &cursor, &pid, &value)) {
-		if (kill((pid_t)pid, 0) < 0 && errno == ESRCH)
+		if (process_is_gone((uint32_t)pid))
 			gone[count++] = (uint32_t)pid;
 	}
 	return count;

@@ -72,6 +72,36 @@ is "a fork storm: accounts for every sample" "$(identity "$db")" ""
 is "a fork storm: no process is missed" "$(sql "$db" "SELECT ifnull(sum(count), 0) FROM counter
 	WHERE counter_group = 'unknown' AND name IN ('process', 'address')")" 0
 
+# A daemon that is held up until events are lost: who ended meanwhile is forgotten.
+sleepers=()
+for _ in $(seq 200); do
+	sleep 1000 &
+	sleepers+=($!)
+done
+starts "starts beside many processes" --db "$work/held.db" --merge-interval 1 --drain-interval 100 \
+	--image-events perf
+known=$(ctl_status | awk '$1 == "processes" { print $2 }')
+kill -STOP "$daemon_pid"
+for _ in $(seq 6000); do
+	/bin/true
+done
+kill "${sleepers[@]}"
+wait "${sleepers[@]}" 2> /dev/null
+kill -CONT "$daemon_pid"
+for _ in $(seq 150); do
+	left=$(ctl_status | awk '$1 == "processes" { print $2 }')
+	[ "$left" -lt $((known - 150)) ] && break
+	sleep 0.1
+done
+if [ "$(ctl --json stats | jq '."stat.image_events_lost"')" -gt 0 ]; then
+	check "who ended untold is forgotten (of $known, $left are left)" \
+		[ "$left" -lt $((known - 150)) ]
+else
+	skip "who ended untold is forgotten" "no event was lost"
+fi
+daemon_stop
+is "after a loss: accounts for every sample" "$(identity "$work/held.db")" ""
+
 # Steering.
 db=$work/steered.db
 starts "starts" --db "$db" --label first --per-process "$work/split" --merge-interval 600

@@ -12,6 +12,7 @@
 #include "daemon/image/kallsyms.h"
 #include "daemon/image/kernel_image.h"
 #include "lib/clock.h"
+#include "loader-hook/process_gone.h"
 #include "loader-hook/process_scan.h"
 #include "tests/unit.h"
 
@@ -53,6 +54,11 @@ int process_scan(uint32_t pid, image_event_fn handle, void *context, struct erro
 		fake_machine.generation[pid]++;
 	}
 	return 0;
+}
+
+bool process_is_gone(uint32_t pid)
+{
+	return pid < sizeof(fake_machine.gone) && fake_machine.gone[pid];
 }
 
 int process_scan_all(image_event_fn handle, process_scan_pause_fn pause, void *context,

@@ -36,6 +36,7 @@ enum {
  * @generation: of processes
  * @execs:      during the next scans
  * @unit:       of processes, one in three cannot be read
+ * @gone:       processes that are no more
  * @map, @table: where modules are registered; @module_loads: one is at the next look
  * @modules_gone: all of them, to be forgotten when no sample of theirs can follow
  */
@@ -43,6 +44,7 @@ struct fake_machine {
 	uint32_t generation[MACHINE_PIDS + 2];
 	unsigned int execs;
 	unsigned int unit[MACHINE_PIDS + 2];
+	bool gone[MACHINE_PIDS + 2];
 	struct image_map *map;
 	struct image_table *table;
 	uint64_t module_loads;

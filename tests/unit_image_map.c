@@ -364,6 +364,40 @@ static void nonsense_is_ignored(void **state)
 	teardown(&fixture);
 }
 
+/* Those that have ended are not among the living, and may end on the way. */
+static void the_living(void **state)
+{
+	struct image_event event = {.type = IMAGE_EVENT_FORK};
+	struct fixture fixture;
+	size_t cursor = 0;
+	uint32_t pid, met = 0;
+
+	(void)state;
+	setup(&fixture, true);
+	for (event.pid = 1; event.pid <= 100; event.pid++) {
+		event.time_ns++;
+		image_map_event(fixture.map, &event);
+	}
+	event.type = IMAGE_EVENT_EXIT;
+	for (pid = 10; pid <= 100; pid += 10) {
+		event.pid = pid;
+		event.time_ns++;
+		image_map_event(fixture.map, &event);
+	}
+	while ((event.pid = image_map_next(fixture.map, &cursor)) != 0) {
+		assert_int_not_equal(event.pid % 10, 0);
+		event.time_ns++;
+		image_map_event(fixture.map, &event);
+		met++;
+	}
+	assert_int_equal(met, 90);
+	cursor = 0;
+	assert_int_equal(image_map_next(fixture.map, &cursor), 0);
+	image_map_expire(fixture.map, UINT64_MAX);
+	assert_int_equal(image_map_processes(fixture.map, NULL), 0);
+	teardown(&fixture);
+}
+
 static void kernel_text_replaces(void **state)
 {
 	struct profile_image image = {.kind = PROFILE_IMAGE_MODULE, .path = "m"};
@@ -404,6 +438,7 @@ int main(void)
 		cmocka_unit_test(own_generations_follow_model),
 		cmocka_unit_test(kernel_generations_follow_model),
 		cmocka_unit_test(nonsense_is_ignored),
+		cmocka_unit_test(the_living),
 		cmocka_unit_test(kernel_text_replaces),
 	};
 

@@ -436,6 +436,33 @@ static void unknown_code_is_someones(void **state)
 	matcher_close(matcher);
 }
 
+/* Who ended when events were lost is forgotten, though nobody told. */
+static void exits_that_were_lost(void **state)
+{
+	const struct matcher_config config = {.source = &fake_machine_own_source};
+	struct matcher *matcher = fake_machine_open(&config);
+	uint32_t pid;
+
+	(void)state;
+	for (pid = 1; pid <= MACHINE_PIDS; pid++)
+		fake_machine_tell(IMAGE_EVENT_FORK, pid);
+	matcher_events(matcher);
+	fake_machine.gone[2] = fake_machine.gone[3] = true;
+	fake_feed.until_ns += 2 * NS_PER_SECOND;
+	/* Nothing was lost: they will be told. */
+	matcher_events(matcher);
+	matcher_expire(matcher, UINT64_MAX);
+	assert_int_equal(matcher_processes(matcher, NULL), MACHINE_PIDS);
+	fake_machine_tell(IMAGE_EVENT_LOST, 0)->until_ns = fake_feed.until_ns;
+	matcher_events(matcher);
+	fake_machine.gone[5] = true; /* it was ending */
+	fake_feed.until_ns += 2 * NS_PER_SECOND;
+	matcher_events(matcher);
+	matcher_expire(matcher, UINT64_MAX);
+	assert_int_equal(matcher_processes(matcher, NULL), MACHINE_PIDS - 3);
+	matcher_close(matcher);
+}
+
 static uint64_t stat_of(const struct matcher *matcher, const char *name)
 {
 	struct tally tally = {.count = 0};
@@ -492,11 +519,12 @@ static void images_without_room(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(follows_the_map),     cmocka_unit_test(follows_all_the_rest),
-		cmocka_unit_test(remembers_the_bin),   cmocka_unit_test(neighbours_are_both_found),
-		cmocka_unit_test(a_scan_is_seen),      cmocka_unit_test(code_takes_a_place),
-		cmocka_unit_test(a_label_comes_late),  cmocka_unit_test(unknown_code_is_someones),
-		cmocka_unit_test(images_without_room), cmocka_unit_test(code_follows_a_module),
+		cmocka_unit_test(follows_the_map),	cmocka_unit_test(follows_all_the_rest),
+		cmocka_unit_test(remembers_the_bin),	cmocka_unit_test(neighbours_are_both_found),
+		cmocka_unit_test(a_scan_is_seen),	cmocka_unit_test(code_takes_a_place),
+		cmocka_unit_test(a_label_comes_late),	cmocka_unit_test(unknown_code_is_someones),
+		cmocka_unit_test(images_without_room),	cmocka_unit_test(code_follows_a_module),
+		cmocka_unit_test(exits_that_were_lost),
 	};
 
 	return cmocka_run_group_tests_name("matcher", tests, NULL, NULL);

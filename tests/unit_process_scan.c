@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -14,10 +15,12 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/error.h"
 #include "loader-hook/build_id.h"
+#include "loader-hook/process_gone.h"
 #include "loader-hook/process_scan.h"
 
 struct log {
@@ -203,6 +206,81 @@ static void other_mount_namespace(void **state)
 	stop(pid);
 }
 
+static void wait_for_end(pid_t pid)
+{
+	siginfo_t info;
+
+	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+}
+
+/* Who has ended, and was not waited for, is gone. */
+static void zombies(void **state)
+{
+	struct log log = {0};
+	pid_t pid;
+
+	(void)state;
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0)
+		_exit(0);
+	wait_for_end(pid);
+	log.pid = (uint32_t)pid;
+	assert_true(process_is_gone(log.pid));
+	assert_int_equal(process_scan(log.pid, note, &log, NULL), -ESRCH);
+	assert_true(process_scan_all(note, NULL, &log, NULL) >= 1);
+	assert_int_equal(log.forks, 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_true(process_is_gone(log.pid));
+	assert_false(process_is_gone((uint32_t)getpid()));
+}
+
+static void *live_on(void *context)
+{
+	(void)context;
+	pause();
+	return NULL;
+}
+
+static bool is_zombie(uint32_t pid)
+{
+	char path[64], state = '?';
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%*d (%*[^)]) %c", &state), 1);
+	fclose(file);
+	return state == 'Z';
+}
+
+/* A process whose leader has ended lives as long as another thread; so do kernel threads. */
+static void without_memory(void **state)
+{
+	const struct timespec pause = {.tv_nsec = 1000000};
+	struct log log = {0};
+	pthread_t thread;
+	pid_t pid;
+
+	(void)state;
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0) {
+		pthread_create(&thread, NULL, live_on, NULL);
+		pthread_exit(NULL);
+	}
+	log.pid = (uint32_t)pid;
+	while (!is_zombie(log.pid))
+		nanosleep(&pause, NULL);
+	assert_false(process_is_gone(log.pid));
+	stop(pid);
+	assert_true(process_is_gone(log.pid));
+	/* kthreadd, where it can be seen. */
+	if (getpgid(2) == 0)
+		assert_false(process_is_gone(2));
+}
+
 static void gone_and_all(void **state)
 {
 	struct log log = {.pid = (uint32_t)getpid()};
@@ -290,6 +368,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ourselves),	cmocka_unit_test(unusual_names),
 		cmocka_unit_test(gone_and_all), cmocka_unit_test(other_mount_namespace),
+		cmocka_unit_test(zombies),	cmocka_unit_test(without_memory),
 		cmocka_unit_test(notes),	cmocka_unit_test(build_ids_of_hostile_files),
 	};
 

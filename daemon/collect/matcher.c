@@ -23,6 +23,7 @@
 #include "lib/clock.h"
 #include "lib/error.h"
 #include "loader-hook/image_feed.h"
+#include "loader-hook/process_gone.h"
 #include "loader-hook/process_scan.h"
 
 /* Processes that no event told of are read from /proc, so many a second. */
@@ -31,6 +32,8 @@
 #define UNTOLD_ASKED 4
 /* Tries to read one that execs meanwhile. */
 #define SCAN_ROUNDS 3
+/* After a loss, who has ended is looked for when who was ending has ended. */
+#define ENDED_NS NS_PER_SECOND
 /* Processes that end between two expiries stay in memory: not too many. */
 #define CROWD 4096
 
@@ -46,6 +49,7 @@ enum division {
  * @cache:   what was found last: it holds until an event of its process, and what is not
  *           in the image map until anything happens
  * @now_ns:  when image events were last read
+ * @ended_ns: when it is to be looked who has ended untold; 0: all were told
  * @scanned_pid: 0, or the process whose scan has not been settled; @scanned_generation:
  *           its generation when that began
  */
@@ -67,6 +71,7 @@ struct matcher {
 	uint64_t scans;
 	uint64_t scan_second;
 	uint64_t now_ns;
+	uint64_t ended_ns;
 	unsigned int scans_in_second;
 	uint32_t scanned_pid;
 	uint32_t scanned_generation;
@@ -121,6 +126,8 @@ static void event_take(void *context, const struct image_event *event)
 		      !matcher->config.source->ops->own_generations;
 
 	event_forget(&matcher->cache, event);
+	if (event->type == IMAGE_EVENT_LOST && matcher->ended_ns == 0)
+		matcher->ended_ns = matcher->now_ns + ENDED_NS;
 	/* What is not of the scan comes between two processes of it. */
 	if (begins || !event->scanned)
 		scan_settle(matcher);
@@ -202,6 +209,23 @@ static void untold_ask(struct matcher *matcher)
 	}
 }
 
+/* What a scan tells is of the living: after a loss nobody tells who has ended. */
+static void ended_tell(struct matcher *matcher)
+{
+	struct image_event event = {.type = IMAGE_EVENT_EXIT};
+	size_t cursor = 0;
+
+	if (matcher->ended_ns == 0 || matcher->now_ns < matcher->ended_ns)
+		return;
+	matcher->ended_ns = 0;
+	while ((event.pid = image_map_next(matcher->map, &cursor)) != 0) {
+		if (!process_is_gone(event.pid))
+			continue;
+		event.time_ns = clock_monotonic_ns();
+		event_take(matcher, &event);
+	}
+}
+
 uint64_t matcher_events(struct matcher *matcher)
 {
 	uint64_t until;
@@ -210,6 +234,7 @@ uint64_t matcher_events(struct matcher *matcher)
 	matcher->now_ns = clock_monotonic_ns();
 	until = image_feed_drain(matcher->feed, event_take, matcher);
 	scan_settle(matcher);
+	ended_tell(matcher);
 	untold_ask(matcher);
 	jit_table_drain(matcher->jit, until);
 	return until;

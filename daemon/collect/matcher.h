@@ -66,6 +66,8 @@ int matcher_poll_fd(struct matcher *matcher);
 /**
  * matcher_events() - take note of the image events so far
  *
+ * If some were lost, processes that have ended meanwhile are looked for a second later.
+ *
  * Return: the time (CLOCK_MONOTONIC) up to which they are complete.
  */
 uint64_t matcher_events(struct matcher *matcher);

@@ -466,6 +466,17 @@ const char *image_map_command(const struct image_map *map, uint32_t pid)
 	return process != NULL ? process->command : "";
 }
 
+uint32_t image_map_next(const struct image_map *map, size_t *cursor)
+{
+	uint64_t pid, value;
+
+	while (u64_map_next(&map->spaces.processes, cursor, &pid, &value)) {
+		if (pid != 0 && ((const struct process_spaces *)(uintptr_t)value)->alive)
+			return (uint32_t)pid;
+	}
+	return 0;
+}
+
 bool image_map_crowded(const struct image_map *map)
 {
 	return map->spaces.crowded;

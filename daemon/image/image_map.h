@@ -129,6 +129,16 @@ void image_map_forget_kernel(struct image_map *map);
 /** image_map_command() - name of a process, "" if not known; valid until the next event. */
 const char *image_map_command(const struct image_map *map, uint32_t pid);
 
+/**
+ * image_map_next() - the processes that live, as far as is known, one after the other
+ * @cursor: 0 to begin with
+ *
+ * That one of them has ended may be told on the way, and nothing else.
+ *
+ * Return: its id; 0: there is no other.
+ */
+uint32_t image_map_next(const struct image_map *map, size_t *cursor);
+
 /** image_map_crowded() - whether a process has so many versions that some must soon go. */
 bool image_map_crowded(const struct image_map *map);
 
