@@ -122,6 +122,13 @@ static int attach(struct bpf_hook *hook, bool kprobes, bool unmap, struct error 
 	return hook_ring_map(&hook->ring, hook->ring_fd, bytes, err);
 }
 
+static int attach_kprobes(struct bpf_hook *hook, bool unmap, struct error *err)
+{
+	if (access("/sys/bus/event_source/devices/kprobe", F_OK) < 0)
+		return error_set(err, EOPNOTSUPP, "this kernel has none");
+	return attach(hook, true, unmap, err);
+}
+
 static int wait_open(struct bpf_hook *hook, struct error *err)
 {
 	int rc = wake_set_open(&hook->wakes, err);
@@ -146,7 +153,7 @@ int bpf_hook_open(struct bpf_hook **ret, struct error *err)
 	unmap = unmap_is_known();
 	rc = attach(hook, false, unmap, &fentry);
 	if (rc < 0)
-		rc = attach(hook, true, unmap, &probes);
+		rc = attach_kprobes(hook, unmap, &probes);
 	if (rc < 0)
 		rc = error_set(err, -rc, "fentry: %.200s; kprobes: %.200s", fentry.message,
 			       probes.message);

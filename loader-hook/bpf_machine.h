@@ -12,7 +12,13 @@ struct error;
  */
 int bpf_machine_check(struct error *err);
 
-/** bpf_machine_load_error() - tell that a program was not taken. Return: -@errnum; -EPERM. */
+/**
+ * bpf_machine_load_error() - tell that a program was not taken
+ *
+ * What privilege is wanting is said where it is, and else what the kernel says.
+ *
+ * Return: -@errnum; -EPERM.
+ */
 int bpf_machine_load_error(int errnum, struct error *err);
 
 #endif

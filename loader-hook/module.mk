@@ -10,8 +10,8 @@ hook-pkgs := libbpf libelf
 include loader-hook/bpf/bpf.mk
 include loader-hook/audit/audit.mk
 
-hook-tests := unit_audit_feed unit_audit_record unit_hook_losses unit_hook_record unit_image_feed \
-	unit_jit_files unit_perf_ring unit_process_scan unit_side_band
+hook-tests := unit_audit_feed unit_audit_record unit_bpf_machine unit_hook_losses unit_hook_record \
+	unit_image_feed unit_jit_files unit_perf_ring unit_process_scan unit_side_band
 unit_side_band-ldlibs := -ldl -lpthread -Wl,--wrap=perf_ring_dropped
 # The library's parts, as programs like any other.
 unit_audit_feed-with := loader-hook/audit/datagram.c
