@@ -27,13 +27,19 @@ int image_file_pin(const struct image_event *event)
 	return open(path, O_PATH | O_CLOEXEC);
 }
 
+int image_file_open_in_root(int root, const char *path, int flags)
+{
+	struct open_how how = {
+		.flags = (uint64_t)(O_PATH | O_CLOEXEC | flags),
+		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	};
+
+	return (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+}
+
 /* @process: its root; NULL: ours */
 static int open_in_root(const struct image_event *event, const uint32_t *process)
 {
-	struct open_how how = {
-		.flags = O_PATH | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-	};
 	_cleanup_close_ int root = -1;
 	char path[64];
 
@@ -41,9 +47,7 @@ static int open_in_root(const struct image_event *event, const uint32_t *process
 	if (process != NULL)
 		snprintf(path, sizeof(path), "/proc/%u/root", *process);
 	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (root < 0)
-		return -1;
-	return (int)syscall(SYS_openat2, root, event->path, &how, sizeof(how));
+	return root < 0 ? -1 : image_file_open_in_root(root, event->path, 0);
 }
 
 static int get_key(int fd, struct image_file_key *key)

@@ -71,6 +71,15 @@ int image_file_readable(int fd);
 int image_file_pin(const struct image_event *event);
 
 /**
+ * image_file_open_in_root() - a path as who has another root directory sees it
+ * @root:  a descriptor of that directory
+ * @flags: beside O_PATH, such as O_NOFOLLOW
+ *
+ * Return: a descriptor (O_PATH), of what may be no regular file; -1 and errno.
+ */
+int image_file_open_in_root(int root, const char *path, int flags);
+
+/**
  * image_file_open_executable() - find the program that a process runs
  * @path: out: its name, as the kernel gives it
  * @key:  out

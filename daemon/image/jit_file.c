@@ -5,12 +5,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "daemon/image/image_file.h"
@@ -111,16 +109,10 @@ static int file_take(struct jit_file *file, int named, uid_t user)
 
 static int open_in_root(const struct subject *subject, const char *path)
 {
-	struct open_how how = {
-		.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-	};
 	_cleanup_close_ int root =
 		openat(subject->directory, "root", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	if (root < 0)
-		return -errno;
-	return (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	return root < 0 ? -1 : image_file_open_in_root(root, path, O_NOFOLLOW);
 }
 
 int jit_file_open_map(struct jit_file *file, uint32_t pid)
