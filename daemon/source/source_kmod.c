@@ -206,7 +206,6 @@ static void time_read(const struct kmod_source *source, uint32_t event, struct s
 static int kmod_start(struct source *base, struct error *err)
 {
 	struct kmod_source *source = (struct kmod_source *)base;
-
 	uint32_t i;
 
 	stats_read(source, &source->past);
