@@ -18,12 +18,16 @@
 /* A mapping's, with the longest path; those of samples may be larger. */
 #define EVENT_BYTES_MAX 4608
 
+/* What read() may give: the count, then whatever the event's read_format asks for. */
+#define READ_VALUES_MAX 5
+
 /*
  * All records are multiples of eight bytes, so that a header never wraps.
  *
  * @head:     what the kernel had published when the batch began
  * @position: of the record that perf_ring_next() returns next
  * @last:     of the one it returned last
+ * @enabled_ns: when perf_ring_stands() was asked last
  */
 struct perf_ring {
 	int fd;
@@ -36,6 +40,7 @@ struct perf_ring {
 	uint64_t last;
 	bool in_batch;
 	uint64_t dropped;
+	uint64_t enabled_ns;
 	_Alignas(8) uint8_t wrapped[RECORD_BYTES_MAX];
 };
 
@@ -94,6 +99,7 @@ int perf_ring_map(struct perf_ring **ret, int fd, size_t pages, struct error *er
 	ring->data = (const uint8_t *)mapping + page_bytes;
 	ring->data_bytes = pages * page_bytes;
 	ring->position = ring->last = ring->control->data_tail;
+	ring->enabled_ns = UINT64_MAX;
 	*ret = ring;
 	return 0;
 }
@@ -206,4 +212,18 @@ uint64_t perf_ring_dropped(struct perf_ring *ring)
 
 	ring->dropped = 0;
 	return dropped;
+}
+
+/*
+ * The time enabled goes on whatever the CPU does, and if others have the counters; an
+ * event without a CPU is not enabled.
+ */
+bool perf_ring_stands(struct perf_ring *ring)
+{
+	uint64_t values[READ_VALUES_MAX], before = ring->enabled_ns;
+
+	if (read(ring->fd, values, sizeof(values)) < (ssize_t)(2 * sizeof(values[0])))
+		return false;
+	ring->enabled_ns = values[1];
+	return values[1] == before;
 }

@@ -85,4 +85,14 @@ void perf_ring_consumed(struct perf_ring *ring);
 /** perf_ring_dropped() - bytes dropped, since the last call, because they made no sense. */
 uint64_t perf_ring_dropped(struct perf_ring *ring);
 
+/**
+ * perf_ring_stands() - whether a CPU's event has not been enabled since the last call
+ *
+ * One that nobody has disabled has lost its CPU for good: the CPU was offline, if only
+ * for a moment, and perf gives it nothing back. Interrupts the CPU: once a second will
+ * do. For events whose read_format begins with PERF_FORMAT_TOTAL_TIME_ENABLED; a first
+ * call says false.
+ */
+bool perf_ring_stands(struct perf_ring *ring);
+
 #endif

@@ -31,14 +31,18 @@
 #define KERNEL_BYTES (1U << 14)
 /* Wake up when a quarter of a ring is full, or so much. */
 #define WAKE_BYTES (1U << 16)
+/* How often events are asked whether they still have their CPUs: that interrupts these. */
+#define ASK_NS NS_PER_SECOND
 
 /*
  * @rings: by CPU number, NULL: not recorded
  * @heap:  during a drain: CPUs with a record waiting, the oldest on top
  * @times: of the waiting record, by CPU number
- * @pressed_ns: of the first record after which there may have been no room for another, or
- *              came what makes no sense
- * @doubts: drains with such a record
+ * @online: the list of CPUs that are recorded; empty: not all that it had
+ * @gap_ns: during a drain: from when on a record may be missing, or came what makes no sense
+ * @doubts: drains in which one may
+ * @now_ns: of this drain or the last one
+ * @asked_ns, @asked_before_ns: when events were asked whether they stand, and before that
  */
 struct side_band {
 	struct perf_event_attr attr;
@@ -55,11 +59,13 @@ struct side_band {
 	size_t cpu_count;
 	struct thread_count threads;
 	uint64_t lost;
-	uint64_t pressed_ns;
+	uint64_t gap_ns;
 	uint64_t doubts;
 	image_event_fn handle;
 	void *context;
 	uint64_t now_ns;
+	uint64_t asked_ns;
+	uint64_t asked_before_ns;
 };
 
 CLEANUP_DEFINE(side_band, struct side_band *, side_band_close)
@@ -88,6 +94,7 @@ static void set_common(struct perf_event_attr *attr, size_t ring_bytes)
 	memset(attr, 0, sizeof(*attr));
 	attr->type = PERF_TYPE_SOFTWARE;
 	attr->config = PERF_COUNT_SW_DUMMY;
+	attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED;
 	attr->sample_type = PERF_SAMPLE_TIME;
 	attr->sample_id_all = 1;
 	attr->use_clockid = 1;
@@ -186,15 +193,25 @@ static bool parse_cpus(const char *list, bool set[CPUS_MAX])
 	return *list == '\0' || *list == '\n';
 }
 
+/* Something may be missing, from then on. */
+static void gap_from(struct side_band *band, uint64_t since_ns)
+{
+	if (since_ns < band->gap_ns)
+		band->gap_ns = since_ns;
+}
+
 /*
  * Record the CPUs that are online now. A CPU that was offline has lost its
  * event, so that it needs a new one when it comes back.
+ *
+ * Return: whether any is recorded from now on, or is not any more; or an error.
  */
 static int follow_online(struct side_band *band, struct error *err)
 {
 	char online[sizeof(band->online)];
 	bool set[CPUS_MAX];
 	ssize_t n = pread(band->online_fd, online, sizeof(online) - 1, 0);
+	bool whole = true;
 	unsigned int cpu;
 
 	if (n <= 0)
@@ -215,9 +232,46 @@ static int follow_online(struct side_band *band, struct error *err)
 		/* -ENODEV: it has gone offline again. */
 		if (result < 0 && result != -ENODEV)
 			return result;
+		whole = whole && result == 0;
 	}
-	strcpy(band->online, online);
-	return 0;
+	strcpy(band->online, whole ? online : "");
+	return 1;
+}
+
+/*
+ * A CPU that has been offline since the list was read last is told by its event alone.
+ * What stands has stood since the last time it was asked, or longer: not since the time
+ * before that.
+ */
+static void close_standing(struct side_band *band)
+{
+	unsigned int cpu;
+
+	if (band->now_ns < band->asked_ns + ASK_NS)
+		return;
+	for (cpu = 0; cpu < band->cpu_count; cpu++) {
+		if (band->rings[cpu] == NULL || !perf_ring_stands(band->rings[cpu]))
+			continue;
+		close_cpu(band, cpu);
+		band->online[0] = '\0';
+		gap_from(band, band->asked_before_ns);
+	}
+	band->asked_before_ns = band->asked_ns;
+	band->asked_ns = band->now_ns;
+}
+
+/*
+ * Of a CPU that came, what happened there is not known since the last drain; nor of
+ * one that went, of which the youngest records were left for this one. An inherited
+ * event cannot be added to children that exist, and loses none of its CPUs.
+ */
+static void follow_cpus(struct side_band *band, uint64_t drained_ns)
+{
+	if (band->target_pid >= 0)
+		return;
+	close_standing(band);
+	if (follow_online(band, NULL) != 0)
+		gap_from(band, drained_ns);
 }
 
 static int band_open(struct side_band **ret, uint32_t target_pid,
@@ -238,6 +292,7 @@ static int band_open(struct side_band **ret, uint32_t target_pid,
 	band->online_fd = open("/sys/devices/system/cpu/online", O_RDONLY | O_CLOEXEC);
 	if (band->online_fd < 0)
 		return error_set_errno(err, "cannot open /sys/devices/system/cpu/online");
+	band->now_ns = band->asked_ns = band->asked_before_ns = clock_monotonic_ns();
 	result = follow_online(band, err);
 	if (result < 0)
 		return result;
@@ -326,12 +381,6 @@ static void push(struct side_band *band, size_t cpu)
 }
 
 /* Events may be missing from that time on. */
-static void doubt(struct side_band *band, uint64_t since_ns)
-{
-	if (since_ns < band->pressed_ns)
-		band->pressed_ns = since_ns;
-}
-
 /*
  * Look at a CPU's next record. One made after the drain began is left for the
  * next: what it depends on may be in a ring that was looked at before. One of a time
@@ -348,7 +397,7 @@ static bool advance(struct side_band *band, size_t cpu)
 		if (record == NULL) {
 			if (perf_ring_dropped(ring) > 0) {
 				band->lost++;
-				doubt(band, band->times[cpu]);
+				gap_from(band, band->times[cpu]);
 			}
 			return false;
 		}
@@ -357,7 +406,7 @@ static bool advance(struct side_band *band, size_t cpu)
 			break;
 	}
 	if (perf_ring_pressed(ring, false))
-		doubt(band, band->times[cpu]);
+		gap_from(band, band->times[cpu]);
 	if (band->times[cpu] > band->now_ns) {
 		perf_ring_put_back(ring);
 		return false;
@@ -413,16 +462,16 @@ static void process_is_gone(void *context, uint32_t pid)
 static void consume(struct side_band *band, struct perf_ring *ring)
 {
 	if (perf_ring_pressed(ring, true))
-		doubt(band, band->now_ns);
+		gap_from(band, band->now_ns);
 	perf_ring_consumed(ring);
 }
 
-/* Now that there is room again. */
+/* Now that there is room again, and all CPUs are recorded. */
 static void tell_loss(struct side_band *band)
 {
-	struct image_event event = {.type = IMAGE_EVENT_LOST, .time_ns = band->pressed_ns};
+	struct image_event event = {.type = IMAGE_EVENT_LOST, .time_ns = band->gap_ns};
 
-	if (band->pressed_ns == UINT64_MAX || !band->attr.mmap2)
+	if (band->gap_ns == UINT64_MAX || !band->attr.mmap2)
 		return;
 	band->doubts++;
 	event.until_ns = clock_monotonic_ns();
@@ -437,7 +486,7 @@ static void tell_loss(struct side_band *band)
  */
 uint64_t side_band_drain(struct side_band *band, image_event_fn handle, void *context)
 {
-	uint64_t lost = band->lost, doubts = band->doubts;
+	uint64_t lost = band->lost, doubts = band->doubts, drained_ns = band->now_ns;
 	size_t cpu;
 
 	wake_set_clear(band->wakes);
@@ -445,7 +494,7 @@ uint64_t side_band_drain(struct side_band *band, image_event_fn handle, void *co
 	band->context = context;
 	band->now_ns = clock_monotonic_ns();
 	band->heap_count = 0;
-	band->pressed_ns = UINT64_MAX;
+	band->gap_ns = UINT64_MAX;
 	for (cpu = 0; cpu < band->cpu_count; cpu++) {
 		if (band->rings[cpu] != NULL && advance(band, cpu))
 			push(band, cpu);
@@ -461,12 +510,10 @@ uint64_t side_band_drain(struct side_band *band, image_event_fn handle, void *co
 		if (band->rings[cpu] != NULL)
 			consume(band, band->rings[cpu]);
 	}
+	follow_cpus(band, drained_ns);
 	tell_loss(band);
 	if (band->lost != lost || band->doubts != doubts)
 		thread_count_verify(&band->threads, process_is_gone, band);
-	/* An inherited event cannot be added to children that exist. */
-	if (band->target_pid < 0)
-		follow_online(band, NULL);
 	return band->now_ns;
 }
 

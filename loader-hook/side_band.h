@@ -41,9 +41,9 @@ int side_band_poll_fd(struct side_band *band);
  * Events of all CPUs are merged in order of time, up to the moment that the
  * drain began; what is younger is left for the next one. An EXIT is that of a
  * whole process, however its threads end. Where the kernel may have had no room
- * for an event, a LOST comes last and says from when to when.
- *
- * CPUs that come online are recorded from the next drain on.
+ * for an event, or a CPU came or went meanwhile, a LOST comes last and says from when
+ * to when. CPUs that come online are recorded from then on; one that was offline
+ * between two drains is noticed after about two seconds.
  *
  * Return: the time (CLOCK_MONOTONIC, ns) up to which the delivered events are
  * complete: whatever a sample made before then depends on has been delivered.

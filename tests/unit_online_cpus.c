@@ -9,10 +9,14 @@
 
 #include "daemon/base/online_cpus.h"
 
-/* What was told, one letter and a number each; @refuse: a CPU that cannot come. */
+/*
+ * What was told, one letter and a number each; @refuse: a CPU that cannot come;
+ * @stands: one whose events do not count any more.
+ */
 struct told {
 	char text[64];
 	uint32_t refuse;
+	uint32_t stands;
 };
 
 static void tell(struct told *told, char what, uint32_t cpu)
@@ -35,6 +39,13 @@ static void went(void *context, uint32_t cpu)
 	tell(context, '-', cpu);
 }
 
+static bool stands(void *context, uint32_t cpu)
+{
+	const struct told *told = context;
+
+	return cpu == told->stands;
+}
+
 /* As sysfs would say next. */
 static void set_online(const struct online_cpus *cpus, const char *list)
 {
@@ -44,15 +55,17 @@ static void set_online(const struct online_cpus *cpus, const char *list)
 
 static const char *follow(struct online_cpus *cpus, struct told *told)
 {
+	static const struct online_cpus_user user = {came, went, stands};
+
 	told->text[0] = '\0';
-	online_cpus_follow(cpus, came, went, told);
+	online_cpus_follow(cpus, &user, told);
 	return told->text;
 }
 
 static void tells_who_comes_and_goes(void **state)
 {
 	struct online_cpus cpus = {.end = 8};
-	struct told told = {.refuse = 3};
+	struct told told = {.refuse = 3, .stands = 9};
 	FILE *file = tmpfile();
 
 	(void)state;
@@ -78,6 +91,37 @@ static void tells_who_comes_and_goes(void **state)
 	fclose(file);
 }
 
+/* The list alone does not tell of a CPU that went and came between two looks. */
+static void asks_the_events_once_a_second(void **state)
+{
+	struct online_cpus cpus = {.end = 4};
+	struct told told = {.refuse = 9, .stands = 9};
+	FILE *file = tmpfile();
+
+	(void)state;
+	assert_non_null(file);
+	cpus.fd = fileno(file);
+	set_online(&cpus, "0-2\n");
+	assert_string_equal(follow(&cpus, &told), "+0 +1 +2 ");
+	told.stands = 1;
+	assert_string_equal(follow(&cpus, &told), "");
+	cpus.asked_ns = 0;
+	assert_string_equal(follow(&cpus, &told), "-1 +1 ");
+	/* One that cannot come yet is tried again, as ever. */
+	cpus.asked_ns = 0;
+	told.refuse = 1;
+	assert_string_equal(follow(&cpus, &told), "-1 +1 ");
+	assert_string_equal(follow(&cpus, &told), "+1 ");
+	/* Who was not there is not asked. */
+	cpus.asked_ns = 0;
+	told.refuse = 9;
+	assert_string_equal(follow(&cpus, &told), "+1 ");
+	cpus.asked_ns = 0;
+	set_online(&cpus, "0,2\n");
+	assert_string_equal(follow(&cpus, &told), "-1 ");
+	fclose(file);
+}
+
 static void finds_this_machine(void **state)
 {
 	struct online_cpus cpus;
@@ -94,6 +138,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tells_who_comes_and_goes),
+		cmocka_unit_test(asks_the_events_once_a_second),
 		cmocka_unit_test(finds_this_machine),
 	};
 

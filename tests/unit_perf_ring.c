@@ -9,6 +9,7 @@
 #include <linux/perf_event.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -233,12 +234,45 @@ static void arguments(void **state)
 	perf_ring_close(NULL);
 }
 
+/* An event of this process; a CPU's that was offline is as one that is disabled. */
+static void an_event_that_does_not_count_stands(void **state)
+{
+	const struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+	struct perf_ring *ring;
+	struct error err;
+
+	(void)state;
+	if (perf_ring_open(&ring, &attr, 0, -1, PAGES, &err) < 0) {
+		print_message("skipped: %s\n", err.message);
+		skip();
+	}
+	assert_false(perf_ring_stands(ring));
+	usleep(1000);
+	assert_false(perf_ring_stands(ring));
+	assert_int_equal(ioctl(perf_ring_fd(ring), PERF_EVENT_IOC_DISABLE, 0), 0);
+	perf_ring_stands(ring);
+	assert_true(perf_ring_stands(ring));
+	assert_int_equal(ioctl(perf_ring_fd(ring), PERF_EVENT_IOC_ENABLE, 0), 0);
+	usleep(1000);
+	assert_false(perf_ring_stands(ring));
+	perf_ring_close(ring);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(records_arrive), cmocka_unit_test(pressed_rings_are_told),
-		cmocka_unit_test(batches_end),	  cmocka_unit_test(malformed_sizes),
+		cmocka_unit_test(records_arrive),
+		cmocka_unit_test(pressed_rings_are_told),
+		cmocka_unit_test(batches_end),
+		cmocka_unit_test(malformed_sizes),
 		cmocka_unit_test(arguments),
+		cmocka_unit_test(an_event_that_does_not_count_stands),
 	};
 
 	return cmocka_run_group_tests_name("perf_ring", tests, NULL, NULL);

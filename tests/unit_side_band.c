@@ -3,7 +3,6 @@
 #include "tests/unit.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <linux/perf_event.h>
 #include <pthread.h>
 #include <signal.h>
@@ -19,6 +18,7 @@
 #include "loader-hook/side_band.h"
 #include "loader-hook/side_band_record.h"
 #include "loader-hook/thread_count.h"
+#include "tests/side_band_fixture.h"
 
 /* What happened to one process, in order: F fork, E exec, M map, X exit, R rename. */
 struct log {
@@ -54,21 +54,6 @@ static void note(void *context, const struct image_event *event)
 	}
 	if (event->type == IMAGE_EVENT_EXEC || event->type == IMAGE_EVENT_RENAME)
 		snprintf(log->command, sizeof(log->command), "%s", event->path);
-}
-
-static struct side_band *open_or_skip(uint32_t target)
-{
-	struct side_band *band = NULL;
-	struct error err;
-	int result = side_band_open(&band, target, &err);
-
-	if (result == -EACCES || result == -EPERM || result == -ENOSYS) {
-		print_message("skipped: %s\n", err.message);
-		skip();
-	}
-	if (result < 0)
-		fail_msg("%s", err.message);
-	return band;
 }
 
 static void wait_for(pid_t pid)

@@ -19,16 +19,15 @@ static struct world {
 	uint64_t handed;
 } world;
 
-void __wrap_online_cpus_follow(struct online_cpus *cpus, int (*came)(void *context, uint32_t cpu),
-			       void (*went)(void *context, uint32_t cpu), void *context);
+void __wrap_online_cpus_follow(struct online_cpus *cpus, const struct online_cpus_user *user,
+			       void *context);
 
-void __wrap_online_cpus_follow(struct online_cpus *cpus, int (*came)(void *context, uint32_t cpu),
-			       void (*went)(void *context, uint32_t cpu), void *context)
+void __wrap_online_cpus_follow(struct online_cpus *cpus, const struct online_cpus_user *user,
+			       void *context)
 {
-	(void)came;
 	for (uint32_t cpu = 0; world.leave && cpu < cpus->end; cpu++) {
 		if (online_cpus_has(cpus, cpu))
-			went(context, cpu);
+			user->went(context, cpu);
 	}
 	world.leave = false;
 }

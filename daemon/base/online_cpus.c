@@ -6,14 +6,18 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/clock.h"
 #include "lib/error.h"
 
 #define ONLINE_PATH "/sys/devices/system/cpu/online"
+/* Asking interrupts the CPUs. */
+#define ASK_NS NS_PER_SECOND
 
 int online_cpus_open(struct online_cpus *cpus, struct error *err)
 {
 	long configured = sysconf(_SC_NPROCESSORS_CONF);
 
+	cpus->asked_ns = 0;
 	cpus->fd = open(ONLINE_PATH, O_RDONLY | O_CLOEXEC);
 	if (cpus->fd < 0)
 		return error_set_errno(err, "cannot open %s", ONLINE_PATH);
@@ -34,21 +38,27 @@ void online_cpus_close(struct online_cpus *cpus)
 	cpus->fd = -1;
 }
 
-void online_cpus_follow(struct online_cpus *cpus, int (*came)(void *context, uint32_t cpu),
-			void (*went)(void *context, uint32_t cpu), void *context)
+void online_cpus_follow(struct online_cpus *cpus, const struct online_cpus_user *user,
+			void *context)
 {
+	uint64_t now_ns = clock_monotonic_ns();
+	bool ask = now_ns >= cpus->asked_ns + ASK_NS;
 	struct cpu_list list;
 	uint32_t cpu;
 
-	if (cpu_list_read(&list, cpus->fd) < 0 || memcmp(&list, &cpus->list, sizeof(list)) == 0)
+	if (cpu_list_read(&list, cpus->fd) < 0 ||
+	    (!ask && memcmp(&list, &cpus->list, sizeof(list)) == 0))
 		return;
 	for (cpu = 0; cpu < cpus->end; cpu++) {
 		bool is = cpu_list_has(&list, cpu), was = online_cpus_has(cpus, cpu);
+		bool stands = ask && is && was && user->stands(context, cpu);
 
-		if (was && !is)
-			went(context, cpu);
-		if (is && !was && came(context, cpu) < 0)
+		if (was && (!is || stands))
+			user->went(context, cpu);
+		if (is && (!was || stands) && user->came(context, cpu) < 0)
 			list.bits[cpu / 64] &= ~(1ULL << cpu % 64);
 	}
 	cpus->list = list;
+	if (ask)
+		cpus->asked_ns = now_ns;
 }

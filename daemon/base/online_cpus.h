@@ -3,6 +3,7 @@
 #ifndef DCPI_ONLINE_CPUS_H
 #define DCPI_ONLINE_CPUS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "daemon/base/cpu_list.h"
@@ -14,11 +15,13 @@ struct error;
  * @list: them
  * @end:  no number is as high, now or later
  * @fd:   of sysfs' list, -1 if not open
+ * @asked_ns: when events were last asked whether they stand
  */
 struct online_cpus {
 	struct cpu_list list;
 	uint32_t end;
 	int fd;
+	uint64_t asked_ns;
 };
 
 /** online_cpus_open() - look for the first time. @cpus->fd is -1 if it fails. */
@@ -34,12 +37,22 @@ static inline bool online_cpus_has(const struct online_cpus *cpus, uint32_t cpu)
 }
 
 /**
- * online_cpus_follow() - look again
- * @came: told of each CPU that was not online; if it fails, the CPU counts as
- *        not online and is told of again next time
- * @went: told of each CPU that was
+ * struct online_cpus_user - who follows them
+ * @came:   told of each CPU that was not online; if it fails, the CPU counts as
+ *          not online and is told of again next time
+ * @went:   told of each CPU that was
+ * @stands: asked, once a second, of each CPU that was and is, whether its events do not
+ *          count any more (perf_ring_stands()): then it was offline in between, and it
+ *          went, and came
  */
-void online_cpus_follow(struct online_cpus *cpus, int (*came)(void *context, uint32_t cpu),
-			void (*went)(void *context, uint32_t cpu), void *context);
+struct online_cpus_user {
+	int (*came)(void *context, uint32_t cpu);
+	void (*went)(void *context, uint32_t cpu);
+	bool (*stands)(void *context, uint32_t cpu);
+};
+
+/** online_cpus_follow() - look again */
+void online_cpus_follow(struct online_cpus *cpus, const struct online_cpus_user *user,
+			void *context);
 
 #endif

@@ -43,6 +43,11 @@ void event_ring_disable(const struct event_ring *ring)
 		ioctl(perf_ring_fd(ring->ring), PERF_EVENT_IOC_DISABLE, 0);
 }
 
+bool event_ring_stands(const struct event_ring *ring)
+{
+	return ring->ring != NULL && perf_ring_stands(ring->ring);
+}
+
 static void period_set(struct event_ring *ring)
 {
 	uint64_t period = period_next(&ring->period);

@@ -44,6 +44,9 @@ int event_ring_fd(const struct event_ring *ring);
 void event_ring_enable(const struct event_ring *ring);
 void event_ring_disable(const struct event_ring *ring);
 
+/** event_ring_stands() - as perf_ring_stands(); closed: false. */
+bool event_ring_stands(const struct event_ring *ring);
+
 /** event_ring_set_window() - draw periods from the window of @event from now on. */
 void event_ring_set_window(struct event_ring *ring, const struct source_event *event);
 

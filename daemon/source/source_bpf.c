@@ -105,6 +105,16 @@ static void cpu_went(void *context, uint32_t cpu)
 	cpu_close(context, cpu);
 }
 
+/* Perf takes all of a CPU's events. */
+static bool cpu_stands(void *context, uint32_t cpu)
+{
+	const struct bpf_source *source = context;
+
+	return event_ring_stands(&source->cpus[cpu].slot[0].event);
+}
+
+static const struct online_cpus_user online_user = {cpu_came, cpu_went, cpu_stands};
+
 static void bpf_close(struct source *base)
 {
 	struct bpf_source *source = (struct bpf_source *)base;
@@ -274,7 +284,7 @@ static int bpf_drain(struct source *base, bool all, uint64_t until_ns,
 		return error_set(err, -rc, "cannot wait for BPF programs to end");
 	periods_renew(source);
 	if (!source->stopped)
-		online_cpus_follow(&source->online, cpu_came, cpu_went, source);
+		online_cpus_follow(&source->online, &online_user, source);
 	return 0;
 }
 

@@ -400,6 +400,17 @@ static void cpu_went(void *context, uint32_t cpu)
 	cpu_close(source, drain->cpu);
 }
 
+/* Perf takes all of a CPU's events, but those of a target, which are on none for long. */
+static bool cpu_stands(void *context, uint32_t cpu)
+{
+	const struct perf_source *source = ((struct perf_drain *)context)->source;
+
+	return source->config.target_pid == 0 &&
+	       event_ring_stands(&source->cpus[cpu]->slot[0].event);
+}
+
+static const struct online_cpus_user online_user = {cpu_came, cpu_went, cpu_stands};
+
 static int perf_drain(struct source *base, bool all, uint64_t until_ns,
 		      const struct source_sink *sink, struct error *err)
 {
@@ -422,7 +433,7 @@ static int perf_drain(struct source *base, bool all, uint64_t until_ns,
 			cpu_drain(&drain, all, until_ns);
 	}
 	if (!source->stopped)
-		online_cpus_follow(&source->online, cpu_came, cpu_went, &drain);
+		online_cpus_follow(&source->online, &online_user, &drain);
 	return 0;
 }
 

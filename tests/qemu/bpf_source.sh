@@ -4,7 +4,8 @@
 # The whole way without the module: a BPF program counts, dcpid reads its memory,
 # dcpiprof reports. As end_to_end.sh; besides, what is this source's own: the
 # generation of processes that ran before, exec during a drain interval, a CPU
-# that goes and comes back, many samples for a small store.
+# that goes and comes back (the perf source's and its image events', too), many samples
+# for a small store.
 # shellcheck source=tests/tap.sh
 . /lib/tap.sh
 
@@ -105,6 +106,27 @@ dcpictl --socket /run/dcpid.sock stats > /tmp/stats
 like "counters add up after a CPU went and came" "$(cat /tmp/stats)" '^identity +exact'
 stop_daemon
 is "and in the database" "$(identity)" 1
+
+# One that went and came back while nobody looked: what is online is the same.
+for source in bpf perf; do
+	db=/tmp/unseen-$source.db
+	start_daemon --source "$source" --image-events "$source" -e cpu-clock:180000-200000
+	is "$source: it starts again" $? 0
+	sleep 1
+	kill -STOP "$daemon"
+	echo 0 > /sys/devices/system/cpu/cpu1/online
+	echo 1 > /sys/devices/system/cpu/cpu1/online
+	kill -CONT "$daemon"
+	sleep 5
+	taskset 2 split 2000
+	dcpictl --socket /run/dcpid.sock stats > /tmp/stats
+	like "$source: counters add up" "$(cat /tmp/stats)" '^identity +exact'
+	stop_daemon
+	got=$(query "SELECT ifnull(sum(count), 0) FROM dcpi_samples WHERE path LIKE '%/split'")
+	check "$source: a CPU is sampled that was offline while nobody looked ($got)" \
+		[ "$got" -gt 100 ]
+	is "$source: and in the database" "$(identity)" 1
+done
 
 # A store so small that it overflows at once: losses, if any, have a name.
 db=/tmp/small.db config=/tmp/small.conf
