@@ -256,19 +256,23 @@ static long walk_step(__u32 index, struct walk *walk)
 	struct dentry *dentry = walk->dentry, *parent;
 	struct mount *mount = walk->mount, *below;
 	__u32 bytes = walk->bytes;
-	long n;
+	long n, ends = 0;
 
 	(void)index;
 	if (dentry == walk->root && mount == walk->root_mount)
 		return 1;
 	parent = BPF_CORE_READ(dentry, d_parent);
-	if (bytes != 0 && dentry == BPF_CORE_READ(mount, mnt.mnt_root)) {
+	if (dentry == BPF_CORE_READ(mount, mnt.mnt_root)) {
 		below = BPF_CORE_READ(mount, mnt_parent);
-		if (below == mount)
+		if (below != mount) {
+			walk->dentry = BPF_CORE_READ(mount, mnt_mountpoint);
+			walk->mount = below;
+			return 0;
+		}
+		/* Mounted nowhere. A file that was mounted itself has a name all the same. */
+		if (bytes != 0)
 			return 1;
-		walk->dentry = BPF_CORE_READ(mount, mnt_mountpoint);
-		walk->mount = below;
-		return 0;
+		ends = 1;
 	}
 	if (bytes >= IMAGE_RECORD_PATH_BYTES || (bytes != 0 && parent == dentry))
 		return 1;
@@ -278,7 +282,7 @@ static long walk_step(__u32 index, struct walk *walk)
 		return 1;
 	walk->bytes = bytes + (__u32)n;
 	walk->dentry = parent;
-	return 0;
+	return ends;
 }
 
 hook_inline __u32 path_fill(struct image_record_map *record, struct file *file,

@@ -3,7 +3,8 @@
 #
 # Images of the kinds that need a kernel of our own: with the module counting and
 # each teller of image events, code made at run time, a BPF program, a kernel
-# module that comes and goes. tests/cli_images.sh has the others.
+# module that comes and goes, a file that is mounted itself. tests/cli_images.sh has
+# the others.
 # shellcheck source=tests/tap.sh
 . /lib/tap.sh
 # shellcheck source=tests/qemu/profile.sh
@@ -29,12 +30,17 @@ seventy()
 		exit !(a + b > 500 && share > 65 && share < 75) }'
 }
 
+cp /bin/split /tmp/elsewhere
+touch /tmp/mounted
+mount -o bind /tmp/elsewhere /tmp/mounted
+
 for feed in perf bpf; do
 	daemon_start --source kmod --image-events "$feed" -e cpu-clock:500000-600000
 	is "$feed: the daemon starts" $? 0
 	kinds-static map 1500
 	kinds-static dump 1500 /tmp
 	bpf_spin 1000 20 || not_ok "$feed: a BPF program runs" "exit status $?"
+	/tmp/mounted 500
 	insmod /lib/dcpi_selftest.ko && rmmod dcpi_selftest
 	daemon_stop
 	is "$feed: the daemon ends with 0" $? 0
@@ -43,6 +49,9 @@ for feed in perf bpf; do
 		WHERE image IN (SELECT id FROM image WHERE path LIKE '%kinds-static [jit]')")" 4
 	is "$feed: the jitdump's code" "$(query 'SELECT count(*) FROM code')" 2
 	check "$feed: a BPF program" [ "$(procedure '_dcpi_spin$' '\[bpf\]')" -gt 300 ]
+	is "$feed: a file that is mounted itself has the name of the place" "$(query "
+		SELECT group_concat(path) FROM image WHERE path LIKE '/tmp/%ed' OR
+		path LIKE '%elsewhere'")" /tmp/mounted
 	check "$feed: a module that came and went" \
 		[ "$(procedure 'sample_store|store_model' 'dcpi_selftest.ko')" -gt 300 ]
 	query "SELECT '# ' || kind || ' ' || path || ' ' || sum(samples) FROM profile
