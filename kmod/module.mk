@@ -7,7 +7,7 @@ core-src := $(addprefix kmod/core/, arm64_data.c arm64_memory.c interpret_arm64.
 # As in the kernel: entries move through the registers that wrote their halves.
 $(OBJ)/kmod/core/sample_store.o: CPPFLAGS += -mgeneral-regs-only
 
-core-tests := unit_interpret_arm64 unit_period unit_sample_store unit_x86_insn
+core-tests := unit_interpret_arm64 unit_interpret_cases unit_period unit_sample_store unit_x86_insn
 core-benches := bench_sample_store
 # The interpreter is tested on the machines it is for.
 ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine)),)

@@ -47,10 +47,13 @@ static u32 hint_register(u32 number)
 	return REG_NONE;
 }
 
+#define HINT_CHKFEAT 40
+
 /*
  * Hints are nops, but those that sign a pointer or check one, if the machine
  * can: a signed one is unknown, a checked one is known if it bears no signature
- * (the machine can't, that is: where it can, the check would fail).
+ * (the machine can't, that is: where it can, the check would fail). And chkfeat clears
+ * bits of x16, by what the machine has.
  */
 static enum step hint(struct machine *m)
 {
@@ -59,6 +62,8 @@ static enum step hint(struct machine *m)
 	struct operand pointer;
 	u64 upper;
 
+	if (number == HINT_CHKFEAT)
+		write_x(m, 16, unknown());
 	if (reg == REG_NONE)
 		return STEP_NEXT;
 	pointer = read_x(m, reg);
@@ -119,15 +124,21 @@ static enum step system_write(struct machine *m)
 	}
 }
 
-/* Whatever a system register holds, nzcv but for, is not known. */
+/*
+ * Whatever a system register holds, nzcv but for, is not known. Reading a random
+ * number sets flags, by whether there was one.
+ */
 static enum step system_read(struct machine *m)
 {
 	bool nzcv = (m->code & ~0x1fU) == 0xd53b4200;
+	bool random = (m->code & ~0x3fU) == 0xd53b2400; /* rndr, rndrrs */
 
 	if (nzcv && (m->state->flags_known & FLAGS_NZCV) == FLAGS_NZCV)
 		write_x(m, field(m, 0, 5), operand(m->state->flags & FLAGS_NZCV));
 	else
 		write_x(m, field(m, 0, 5), unknown());
+	if (random)
+		forget_flags(m);
 	return STEP_NEXT;
 }
 

@@ -164,7 +164,8 @@ static enum step widen(struct machine *m)
 	return STEP_NEXT;
 }
 
-#define FLAGS_PUSHED 0x257fd5ULL
+/* All that may be set, but RF, which pushf stores as 0. */
+#define FLAGS_PUSHED 0x247fd5ULL
 #define FLAGS_AH (FLAG_CF | FLAG_PF | FLAG_AF | FLAG_ZF | FLAG_SF)
 
 static enum step push_flags(struct machine *m)
@@ -451,14 +452,18 @@ static enum step compare_and_exchange(struct machine *m)
 	return STEP_NEXT;
 }
 
+/* The register that gets the old value may be one of the address'. */
 static enum step exchange_and_add(struct machine *m)
 {
 	u32 bytes = bytes_of(m);
-	struct operand old = x86_read_rm(m, bytes);
+	struct operand address = x86_address(m), old = x86_read_rm(m, bytes);
 	struct operand sum = x86_arithmetic(m, 0, bytes, old, x86_read_reg(m, bytes));
 
 	x86_write_reg(m, bytes, old);
-	x86_write_rm(m, bytes, sum);
+	if (m->insn.mod == 3)
+		x86_write_rm(m, bytes, sum);
+	else
+		x86_store(m, address, bytes, sum);
 	return STEP_NEXT;
 }
 

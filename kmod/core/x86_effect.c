@@ -305,6 +305,40 @@ static bool map_2_vector(const struct x86_insn *insn, struct x86_effect *effect)
 	return true;
 }
 
+/* Of map 3, what is on vectors and masks alone, however it is encoded. */
+static bool vector_map_3(u8 opcode)
+{
+	switch (opcode) {
+	case 0x00 ... 0x0f: /* permute, blend, round, align */
+	case 0x18:
+	case 0x1a:
+	case 0x1e: /* compare */
+	case 0x1f:
+	case 0x20 ... 0x27: /* insert, shuffle, vpternlog, vgetmant */
+	case 0x30 ... 0x33: /* shifts of masks */
+	case 0x38:
+	case 0x3a:
+	case 0x3e:
+	case 0x3f:
+	case 0x40 ... 0x44: /* dpps, mpsadbw, pclmulqdq */
+	case 0x46:
+	case 0x48 ... 0x4c:
+	case 0x50 ... 0x57: /* vrange, vfixupimm, vreduce */
+	case 0x5c ... 0x5f: /* multiply and add */
+	case 0x66 ... 0x73: /* vfpclass, vpshld */
+	case 0x78 ... 0x7f:
+	case 0xc2: /* vcmpph */
+	case 0xcc: /* sha1rnds4, gf2p8affine, aeskeygenassist */
+	case 0xce:
+	case 0xcf:
+	case 0xde:
+	case 0xdf:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static bool map_3(const struct x86_insn *insn, struct x86_effect *effect)
 {
 	bool legacy = insn->encoding == X86_LEGACY;
@@ -328,35 +362,65 @@ static bool map_3(const struct x86_insn *insn, struct x86_effect *effect)
 		to_register(insn, effect);
 		return insn->encoding == X86_VEX;
 	default:
-		return true;
+		return vector_map_3(insn->opcode);
 	}
 }
 
-/* Half precision: EVEX only */
+/* Half precision: EVEX only. Later additions write general registers, too. */
 static bool map_5(const struct x86_insn *insn, struct x86_effect *effect)
 {
 	switch (insn->opcode) {
 	case 0x11:
 		to_memory(insn, effect, 64);
-		break;
+		return true;
 	case 0x7e:
 		to_operand(insn, effect, 8);
-		break;
+		return true;
 	case 0x2c:
 	case 0x2d:
 	case 0x78:
 	case 0x79:
 		if (has(insn, X86_REP))
 			to_register(insn, effect);
-		break;
+		return true;
 	case 0x2e:
 	case 0x2f:
 		effect->flags = true;
-		break;
+		return true;
+	case 0x10: /* moves, conversions, arithmetic */
+	case 0x1d:
+	case 0x2a:
+	case 0x51:
+	case 0x58 ... 0x5f:
+	case 0x6e:
+	case 0x7a ... 0x7d:
+		return true;
 	default:
-		break;
+		return false;
 	}
-	return true;
+}
+
+/* Half precision, too: on vectors alone */
+static bool map_6(u8 opcode)
+{
+	switch (opcode) {
+	case 0x13: /* a conversion */
+	case 0x2c: /* scale, exponent, reciprocal, products of complex numbers */
+	case 0x2d:
+	case 0x42:
+	case 0x43:
+	case 0x4c ... 0x4f:
+	case 0x56:
+	case 0x57:
+	case 0xd6:
+	case 0xd7:
+	case 0x96 ... 0x9f: /* multiply and add */
+	case 0xa6 ... 0xaf:
+	case 0xb6 ... 0xbf:
+		return true;
+	default:
+		return false;
+	}
 }
 
 /* Maps 0 and 1 hold the rest: general registers there are somebody else's. */
@@ -395,7 +459,9 @@ bool x86_effect_of(const struct x86_insn *insn, struct x86_effect *effect)
 		return map_3(insn, effect);
 	case 5:
 		return map_5(insn, effect);
+	case 6:
+		return map_6(insn->opcode);
 	default:
-		return true;
+		return false;
 	}
 }
