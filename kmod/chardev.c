@@ -13,6 +13,7 @@
 #include <linux/pid_namespace.h>
 #include <linux/poll.h>
 #include <linux/sched.h>
+#include <linux/security.h>
 #include <linux/uaccess.h>
 
 #include "branch.h"
@@ -122,9 +123,19 @@ static bool config_valid(const struct dcpi_config *config)
 	       entries_valid(config->table_entries) && entries_valid(config->buffer_entries);
 }
 
+/*
+ * Perf's rule: in lockdown a place may be told of, but not what was in registers, and of
+ * that a branch's direction tells.
+ */
+static int branches_permitted(void)
+{
+	return branch_supported() ? security_locked_down(LOCKDOWN_PERF) : -EOPNOTSUPP;
+}
+
 static long ioctl_start(const void __user *argument)
 {
 	struct dcpi_config config;
+	int err;
 
 	if (!perfmon_capable())
 		return -EPERM;
@@ -136,8 +147,11 @@ static long ioctl_start(const void __user *argument)
 		config.buffer_entries = DCPI_BUFFER_ENTRIES_DEFAULT;
 	if (!config_valid(&config))
 		return -EINVAL;
-	if (config.flags & DCPI_START_BRANCHES && !branch_supported())
-		return -EOPNOTSUPP;
+	if (config.flags & DCPI_START_BRANCHES) {
+		err = branches_permitted();
+		if (err)
+			return err;
+	}
 	return sampler_start(&config);
 }
 

@@ -219,7 +219,10 @@ static int kmod_start(struct source *base, struct error *err)
 	}
 	switch (errno) {
 	case EPERM:
-		return error_set(err, EPERM, "dcpi.ko refuses to sample: CAP_PERFMON is needed");
+		return error_set(err, EPERM, "dcpi.ko refuses to sample: CAP_PERFMON is needed%s",
+				 source->config.branch_every == 0
+					 ? ""
+					 : ", and for edges a kernel without lockdown");
 	case EBUSY:
 		return error_set(err, EBUSY, "dcpi.ko is sampling already");
 	case EINVAL:

@@ -270,13 +270,13 @@ struct dcpi_event {
  * Begins anew: counters are zero, and what an earlier session of this reader
  * left undrained is gone. More events than the PMU has counters take turns.
  *
- * Errors: -EPERM without CAP_PERFMON (or CAP_SYS_ADMIN), -EBUSY sampling
- * already, -EINVAL a value out of its range, -ENOENT or -EOPNOTSUPP the
- * machine has no such event, cannot interpret its code, or cannot sample event
- * 0 in pairs, -ENOMEM; others are the kernel's own for the
- * event, as from perf_event_open(2). If an event is refused, nothing is
- * sampled, and DCPI_IOC_DRAIN and DCPI_IOC_STATS give -ENXIO until a start
- * succeeds.
+ * Errors: -EPERM without CAP_PERFMON (or CAP_SYS_ADMIN), and for BRANCHES in
+ * lockdown for confidentiality, -EBUSY sampling already, -EINVAL a value out of
+ * its range, -ENOENT or -EOPNOTSUPP the machine has no such event, cannot
+ * interpret its code, or cannot sample event 0 in pairs, -ENOMEM; others are the
+ * kernel's own for the event, as from perf_event_open(2). If an event is refused,
+ * nothing is sampled, and DCPI_IOC_DRAIN and DCPI_IOC_STATS give -ENXIO until a
+ * start succeeds.
  */
 struct dcpi_config {
 	__u32 events;
