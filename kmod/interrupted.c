@@ -14,6 +14,7 @@
 #include <linux/percpu.h>
 #include <linux/smp.h>
 
+#include <asm/e820/types.h>
 #include <asm/fsgsbase.h>
 #include <asm/pgtable.h>
 
@@ -54,11 +55,18 @@ bool interrupted_registers(struct pt_regs *regs, struct interpret_state *state)
 	return true;
 }
 
-/* The direct map and the kernel's image; modules have a range of their own. */
+/*
+ * The direct map and the kernel's image; modules have a range of their own. The
+ * direct map has devices, too, where those of a PC always were.
+ */
 static bool kernel_memory(unsigned long address)
 {
-	return virt_addr_valid((void *)address) ||
-	       (address >= MODULES_VADDR && address < MODULES_END);
+	unsigned long physical;
+
+	if (!virt_addr_valid((void *)address))
+		return address >= MODULES_VADDR && address < MODULES_END;
+	physical = __pa(address);
+	return physical < ISA_START_ADDRESS || physical >= ISA_END_ADDRESS;
 }
 
 #elif defined(CONFIG_ARM64)
