@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
 #include "sampler.h"
 
 #include <linux/cpu.h>
@@ -114,9 +116,9 @@ static void counts_clear(struct sampler_cpu *sampled)
 }
 
 /*
- * A handler on its way must have returned before its samples are counted or
- * its store is freed. Those in interrupts have when their counter is removed;
- * software events run their handlers under RCU.
+ * A handler on its way must have returned before its samples are counted, its
+ * store is freed or its counter is replaced. Those in interrupts have when their counter is
+ * removed; software events run their handlers under RCU.
  */
 static void counters_stop(void)
 {
@@ -380,21 +382,32 @@ wait_queue_head_t *sampler_waiters(void)
 	return &waiters;
 }
 
-/* Give counters to CPUs that came online. */
-static void follow_hotplug(struct work_struct *work)
+/* A CPU that turns stale meanwhile has queued the work again. */
+static void counters_replace(void)
 {
 	unsigned int cpu;
 	int err;
 
-	mutex_lock(&lock);
 	for_each_online_cpu (cpu) {
-		if (state != SAMPLER_RUNNING || cpu_sampled(cpu, sampled_cpu(cpu)))
+		if (!cpu_sampled(cpu, sampled_cpu(cpu)))
+			counters_release(sampled_cpu(cpu));
+	}
+	synchronize_rcu(); /* as in counters_stop() */
+	for_each_online_cpu (cpu) {
+		if (sampled_cpu(cpu)->event[0].counter)
 			continue;
-		counters_release(sampled_cpu(cpu));
 		err = cpu_start(cpu);
 		if (err)
-			pr_warn("dcpi: CPU %u came online but cannot be sampled: %d\n", cpu, err);
+			pr_warn("CPU %u came online but cannot be sampled: %d\n", cpu, err);
 	}
+}
+
+/* Give counters to CPUs that came online. */
+static void follow_hotplug(struct work_struct *work)
+{
+	mutex_lock(&lock);
+	if (state == SAMPLER_RUNNING)
+		counters_replace();
 	mutex_unlock(&lock);
 }
 
