@@ -113,13 +113,17 @@ static int attach(struct bpf_hook *hook, bool kprobes, bool unmap, struct error 
 	if (rc == 0)
 		rc = image_watch__attach(skeleton);
 	if (rc < 0) {
+		rc = bpf_machine_load_error(-rc, err);
+	} else {
+		hook->kprobes = kprobes;
+		hook->ring_fd = bpf_map__fd(skeleton->maps.ring);
+		rc = hook_ring_map(&hook->ring, hook->ring_fd, bytes, err);
+	}
+	if (rc < 0) {
 		image_watch__destroy(skeleton);
 		hook->skeleton = NULL;
-		return bpf_machine_load_error(-rc, err);
 	}
-	hook->kprobes = kprobes;
-	hook->ring_fd = bpf_map__fd(skeleton->maps.ring);
-	return hook_ring_map(&hook->ring, hook->ring_fd, bytes, err);
+	return rc;
 }
 
 static int attach_kprobes(struct bpf_hook *hook, bool unmap, struct error *err)
@@ -196,11 +200,11 @@ static void record_take(void *context, const void *record, size_t bytes)
 		hook->handle(hook->context, &event);
 }
 
-/* What is not in the ring, by the program's own counts. */
+/* What is not in the ring, by the program's own counts, or not to be read there. */
 static uint64_t records_lost(const struct bpf_hook *hook)
 {
 	const __u64 *lost = hook->skeleton->bss->records_lost;
-	uint64_t sum = 0;
+	uint64_t sum = hook_ring_malformed(&hook->ring);
 	size_t i;
 
 	for (i = 0; i < IMAGE_RECORD_TYPES; i++)
@@ -208,7 +212,7 @@ static uint64_t records_lost(const struct bpf_hook *hook)
 	return sum;
 }
 
-/* And by the kernel's: times it did not run a program because that was active already. */
+/* And by the kernel's: times it did not run a program (before Linux 6.7 not all: bpf_hook.h). */
 static uint64_t runs_missed(const struct bpf_hook *hook)
 {
 	struct bpf_program *program;
@@ -273,7 +277,8 @@ static void losses_mend(struct bpf_hook *hook, uint64_t began_ns)
 	uint64_t since_ns = hook->losses.looked_ns;
 	const struct hook_counts counts = {
 		.records = records_lost(hook),
-		.unnamed = __atomic_load_n(&hook->skeleton->bss->processes_lost, __ATOMIC_RELAXED),
+		.unnamed = __atomic_load_n(&hook->skeleton->bss->processes_lost, __ATOMIC_RELAXED) +
+			   hook_ring_malformed(&hook->ring),
 		.runs = runs_missed(hook),
 	};
 	unsigned int read = hook_losses_look(&hook->losses, &counts, began_ns, clock_monotonic_ns(),

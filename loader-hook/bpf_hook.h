@@ -13,6 +13,10 @@
  * too many of these, or if the kernel did not run the program (it does not run one
  * that it has interrupted on the same CPU), nothing is known of any process up to then
  * (IMAGE_EVENT_LOST), and all are read, once a second at most.
+ *
+ * What nobody tells: where kprobes had to do (bpf_hook_attached()), kernels before 6.7 do
+ * not count the times they left a program out. They do so where a task has the CPU taken
+ * from it while it changes some BPF map, until it goes on: hardly ever.
  */
 #ifndef DCPI_BPF_HOOK_H
 #define DCPI_BPF_HOOK_H

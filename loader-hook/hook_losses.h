@@ -19,8 +19,8 @@
 
 /**
  * struct hook_counts - since the hook was opened
- * @records: without room
- * @unnamed: of these, those whose process was not kept
+ * @records: without room, or unreadable
+ * @unnamed: of these, those whose process is not known
  * @runs:    that the kernel left out
  */
 struct hook_counts {

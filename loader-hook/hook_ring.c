@@ -42,6 +42,11 @@ void hook_ring_unmap(struct hook_ring *ring)
 	memset(ring, 0, sizeof(*ring));
 }
 
+uint64_t hook_ring_malformed(const struct hook_ring *ring)
+{
+	return ring->malformed;
+}
+
 uint64_t hook_ring_end(const struct hook_ring *ring)
 {
 	return __atomic_load_n(ring->producer, __ATOMIC_ACQUIRE);
@@ -60,6 +65,7 @@ bool hook_ring_read(struct hook_ring *ring, uint64_t until, hook_ring_fn handle,
 			return false;
 		/* The kernel's promise; the second copy ends after the ring's size. */
 		if (bytes > ring->bytes - BPF_RINGBUF_HDR_SZ) {
+			ring->malformed++;
 			position = until;
 		} else {
 			if ((length & BPF_RINGBUF_DISCARD_BIT) == 0)

@@ -20,6 +20,7 @@ struct hook_ring {
 	uint64_t *producer;
 	uint8_t *data;
 	size_t bytes;
+	uint64_t malformed;
 };
 
 /** hook_ring_map() - @fd: a map of type BPF_MAP_TYPE_RINGBUF, @bytes large */
@@ -38,6 +39,9 @@ typedef void (*hook_ring_fn)(void *context, const void *record, size_t bytes);
  * was still being written.
  */
 bool hook_ring_read(struct hook_ring *ring, uint64_t until, hook_ring_fn handle, void *context);
+
+/** hook_ring_malformed() - times that the rest was dropped: a length made no sense. */
+uint64_t hook_ring_malformed(const struct hook_ring *ring);
 
 /** hook_ring_end() - where the kernel will write next. */
 uint64_t hook_ring_end(const struct hook_ring *ring);

@@ -137,7 +137,7 @@ static void a_ring_is_read_up_to_what_is_busy(void **state)
 {
 	static uint64_t consumer, producer;
 	static uint8_t data[2 * 4096] __attribute__((aligned(8)));
-	struct hook_ring ring = {&consumer, &producer, data, 4096};
+	struct hook_ring ring = {&consumer, &producer, data, 4096, 0};
 	struct reading reading = {0};
 	uint64_t busy, end;
 
@@ -159,7 +159,9 @@ static void a_ring_is_read_up_to_what_is_busy(void **state)
 	assert_int_equal(consumer, end);
 	/* A length that cannot be ends the batch. */
 	producer = put(data, end, 0x0fffffff, 0, 0);
+	assert_int_equal(hook_ring_malformed(&ring), 0);
 	assert_true(hook_ring_read(&ring, end + 64, take, &reading));
+	assert_int_equal(hook_ring_malformed(&ring), 1);
 	assert_int_equal(reading.records, 3);
 	assert_int_equal(consumer, end + 64);
 }

@@ -8,8 +8,9 @@
  * differs is how the arguments arrive. All of them run on behalf of the
  * process, before it can execute what they tell about.
  *
- * A program that is entered while it is active on its CPU is not run (the
- * kernel counts these); so each may have one scratch buffer a CPU.
+ * A program that is entered while it is active on its CPU is not run, so that each may
+ * have one scratch buffer a CPU; a kprobe's not while any kprobe's program or a change of
+ * a BPF map is. The kernel counts these; before Linux 6.7, kprobes' not.
  *
  * The few kernel types are declared by hand: libbpf relocates them (CO-RE).
  */
@@ -175,7 +176,10 @@ hook_inline void head_fill(struct image_record *head, __u32 type, struct task_st
 	head->generation = FIELD(typed, task, self_exec_id);
 }
 
-/* The reader looks now and then anyway: wake it only if much is waiting. */
+/*
+ * The reader looks now and then anyway: wake it only if much is waiting. Of a loss the
+ * process comes first: who sees the count looks for it.
+ */
 hook_inline void send(struct image_record *record, __u64 bytes)
 {
 	__u64 flags = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >= wake_bytes
@@ -185,10 +189,10 @@ hook_inline void send(struct image_record *record, __u64 bytes)
 
 	if (bpf_ringbuf_output(&ring, record, bytes, flags) == 0)
 		return;
-	if (type < IMAGE_RECORD_TYPES)
-		__sync_fetch_and_add(&records_lost[type], 1);
 	if (bpf_map_update_elem(&lost, &pid, &type, BPF_ANY) != 0)
 		__sync_fetch_and_add(&processes_lost, 1);
+	if (type < IMAGE_RECORD_TYPES)
+		__sync_fetch_and_add(&records_lost[type], 1);
 }
 
 SEC("tp_btf/sched_process_fork")
