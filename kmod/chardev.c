@@ -4,7 +4,6 @@
 #include <linux/bitops.h>
 #include <linux/capability.h>
 #include <linux/fs.h>
-#include <linux/log2.h>
 #include <linux/miscdevice.h>
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -17,6 +16,7 @@
 #include <linux/uaccess.h>
 
 #include "branch.h"
+#include "core/sample_store.h"
 #include "sampler.h"
 
 /* The layout is ABI. */
@@ -62,11 +62,6 @@ static long ioctl_version(void __user *argument)
 	};
 
 	return copy_to_user(argument, &version, sizeof(version)) ? -EFAULT : 0;
-}
-
-static bool entries_valid(u32 entries)
-{
-	return is_power_of_2(entries) && entries >= DCPI_ENTRIES_MIN && entries <= DCPI_ENTRIES_MAX;
 }
 
 static u64 period_min(const struct dcpi_event *event)
@@ -120,7 +115,8 @@ static bool config_valid(const struct dcpi_config *config)
 	    !!(config->flags & DCPI_START_BRANCHES) != (config->branch_every != 0))
 		return false;
 	return events_valid(config) && double_valid(config) &&
-	       entries_valid(config->table_entries) && entries_valid(config->buffer_entries);
+	       sample_store_entries_valid(config->table_entries) &&
+	       sample_store_entries_valid(config->buffer_entries);
 }
 
 /*

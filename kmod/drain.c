@@ -22,14 +22,6 @@ struct drain {
 	struct sample_totals totals;
 };
 
-static void totals_add(struct sample_totals *sum, const struct dcpi_sample *entries, u32 count)
-{
-	struct sample_totals more = sample_store_sum(entries, count);
-
-	sum->samples += more.samples;
-	sum->edges += more.edges;
-}
-
 /* A buffer that was taken and is given back otherwise is not taken any more. */
 static void buffer_release(struct sampler_cpu *sampled, int buffer)
 {
@@ -49,7 +41,7 @@ static int copy_out(struct drain *drain, const struct dcpi_sample *entries, u32 
 	if (copy_to_user(drain->out + drain->count, entries, count * sizeof(*entries)))
 		return -EFAULT;
 	drain->count += count;
-	totals_add(&drain->totals, entries, count);
+	sample_totals_add(&drain->totals, entries, count);
 	return 0;
 }
 
@@ -191,13 +183,15 @@ void drain_take(struct sampler_cpu *sampled, struct dcpi_take *take)
 
 int drain_release(struct sampler_cpu *sampled)
 {
+	struct sample_totals totals = {0, 0};
 	struct sample_chunk chunk;
 
 	if (sampled->taken < 0)
 		return -EAGAIN;
 	/* The oldest full one: it stays that until it is released. */
 	sample_store_full(&sampled->store, &chunk);
-	count_delivered(sampled, sample_store_sum(chunk.entries, chunk.count), chunk.count);
+	sample_totals_add(&totals, chunk.entries, chunk.count);
+	count_delivered(sampled, totals, chunk.count);
 	buffer_release(sampled, sampled->taken);
 	return 0;
 }

@@ -11,8 +11,6 @@
 
 #include <linux/perf_event.h>
 
-struct sampler_cpu;
-
 /**
  * handler_choose() - the handler for a configuration
  * @flags: DCPI_START_*

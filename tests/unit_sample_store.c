@@ -114,7 +114,10 @@ static void interrupt(int signal_number)
 
 static struct sample_totals deliver(struct sample_chunk chunk)
 {
-	return sample_store_sum(chunk.entries, chunk.count);
+	struct sample_totals sum = {0, 0};
+
+	sample_totals_add(&sum, chunk.entries, chunk.count);
+	return sum;
 }
 
 static void add(struct sample_totals *sum, struct sample_totals more)

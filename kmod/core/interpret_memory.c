@@ -47,11 +47,6 @@ static bool overlaps(const struct interpret_slot *slot, u64 address, u32 bytes)
 	return address - slot->address < slot->bytes || slot->address - address < bytes;
 }
 
-static u64 low_bytes(u64 value, u32 bytes)
-{
-	return bytes >= 8 ? value : value & ((1ULL << 8 * bytes) - 1);
-}
-
 /* The newest store that touches any byte decides: all of it, or nothing known. */
 static bool slot_load(const struct interpret_slot *slot, u64 address, u32 bytes, u64 *value)
 {

@@ -38,6 +38,11 @@ struct interpret_memory {
 	struct interpret_slot slot[INTERPRET_SLOTS];
 };
 
+static inline u64 low_bytes(u64 value, u32 bytes)
+{
+	return bytes >= 8 ? value : value & ((1ULL << 8 * bytes) - 1);
+}
+
 /** interpret_memory_init() - nothing read or stored yet; much is left unwritten. */
 void interpret_memory_init(struct interpret_memory *memory, interpret_read_fn read, void *context);
 

@@ -11,7 +11,7 @@ _Static_assert(DCPI_EVENT_BRANCH_FAR == DCPI_EVENT_BRANCH + 1 &&
 _Static_assert(DCPI_PID_BITS + DCPI_GENERATION_BITS + DCPI_EVENT_BITS + DCPI_COUNT_BITS == 64,
 	       "a tag is 64 bits");
 
-static bool entries_valid(u32 entries)
+bool sample_store_entries_valid(u32 entries)
 {
 	return entries >= DCPI_ENTRIES_MIN && entries <= DCPI_ENTRIES_MAX &&
 	       (entries & (entries - 1)) == 0;
@@ -19,7 +19,8 @@ static bool entries_valid(u32 entries)
 
 size_t sample_store_bytes(u32 table_entries, u32 buffer_entries)
 {
-	if (!entries_valid(table_entries) || !entries_valid(buffer_entries))
+	if (!sample_store_entries_valid(table_entries) ||
+	    !sample_store_entries_valid(buffer_entries))
 		return 0;
 	return ((size_t)table_entries + 2 * (size_t)buffer_entries) * sizeof(struct dcpi_sample);
 }
@@ -203,8 +204,8 @@ static core_noinline unsigned int count_missing_last(struct sample_store *store,
 }
 
 /*
- * As entries only move back, free places are the last ones (but for a table that
- * the reader has cleared in part), and need not be looked for.
+ * As entries only move back, and are cleared while nobody counts in the table, free places
+ * are the last ones, and need not be looked for.
  */
 static core_always_inline unsigned int
 count_missing(struct sample_store *store, struct dcpi_sample *way, u64 pc, u64 tag, enum kind kind)
@@ -441,26 +442,16 @@ void sample_store_table_clear(struct sample_store *store, u32 first, u32 count)
 	memset(store->table->way + first, 0, (size_t)count * sizeof(struct dcpi_sample));
 }
 
-struct sample_totals sample_store_sum(const struct dcpi_sample *entries, u32 count)
+void sample_totals_add(struct sample_totals *sum, const struct dcpi_sample *entries, u32 count)
 {
-	struct sample_totals sum = {0, 0};
 	u32 i;
 
 	for (i = 0; i < count; i++) {
 		if (dcpi_tag_event(entries[i].tag) < DCPI_EVENT_SPECIAL)
-			sum.samples += dcpi_tag_count(entries[i].tag);
+			sum->samples += dcpi_tag_count(entries[i].tag);
 		else
-			sum.edges += dcpi_tag_count(entries[i].tag);
+			sum->edges += dcpi_tag_count(entries[i].tag);
 	}
-	return sum;
-}
-
-static void totals_add(struct sample_totals *sum, const struct dcpi_sample *entries, u32 count)
-{
-	struct sample_totals more = sample_store_sum(entries, count);
-
-	sum->samples += more.samples;
-	sum->edges += more.edges;
 }
 
 struct sample_totals sample_store_pending_totals(const struct sample_store *store)
@@ -470,11 +461,11 @@ struct sample_totals sample_store_pending_totals(const struct sample_store *stor
 	u32 active = cursor_active(store, store->cursor);
 	u32 i;
 
-	totals_add(&sum, table.entries, table.count);
+	sample_totals_add(&sum, table.entries, table.count);
 	for (i = 0; i < 2; i++) {
 		u32 fill = i == active ? cursor_fill(store, store->cursor) : store->ready[i];
 
-		totals_add(&sum, &store->buffer[(size_t)i * store->buffer_entries], fill);
+		sample_totals_add(&sum, &store->buffer[(size_t)i * store->buffer_entries], fill);
 	}
 	return sum;
 }

@@ -106,6 +106,9 @@ struct sample_chunk {
 	u32 count;
 };
 
+/** sample_store_entries_valid() - whether a table or a buffer may have as many. */
+bool sample_store_entries_valid(u32 entries);
+
 /**
  * sample_store_bytes() - memory that a geometry needs
  * @table_entries:  power of two, DCPI_ENTRIES_MIN .. DCPI_ENTRIES_MAX
@@ -305,8 +308,8 @@ struct sample_chunk sample_store_table(const struct sample_store *store);
 /** sample_store_table_clear() - forget entries [first, first + count) (reader). */
 void sample_store_table_clear(struct sample_store *store, u32 first, u32 count);
 
-/** sample_store_sum() - add up the counts of a run of entries. */
-struct sample_totals sample_store_sum(const struct dcpi_sample *entries, u32 count);
+/** sample_totals_add() - add the counts of a run of entries. */
+void sample_totals_add(struct sample_totals *sum, const struct dcpi_sample *entries, u32 count);
 
 /**
  * sample_store_pending() - samples in the table and the buffers

@@ -44,11 +44,6 @@ struct machine {
 	bool conditional;
 };
 
-static inline u64 low_bytes(u64 value, u32 bytes)
-{
-	return bytes >= 8 ? value : value & ((1ULL << 8 * bytes) - 1);
-}
-
 static inline u64 sign_extended(u64 value, u32 bytes)
 {
 	u64 sign = 1ULL << (8 * bytes - 1);
