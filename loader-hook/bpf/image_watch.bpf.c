@@ -393,12 +393,19 @@ hook_inline int map(struct vm_area_struct *vma, const int typed)
 	return 0;
 }
 
-/* Where the number of the system call is in the registers that it saved. */
+/*
+ * Where the number of the system call is in the registers that it saved. Programs of
+ * 32 bits, whichever they are, have one number, and x32 marks its own; each number means
+ * something to the others that unmaps nothing.
+ */
+#define SYSCALL_MREMAP_32 163
 #if defined(__TARGET_ARCH_x86)
 #define SYSCALL_AT 120
+#define SYSCALL_MARK 0x40000000U
 #define SYSCALL_MREMAP 25
 #elif defined(__TARGET_ARCH_arm64)
 #define SYSCALL_AT 280
+#define SYSCALL_MARK 0U
 #define SYSCALL_MREMAP 216
 #endif
 
@@ -413,7 +420,8 @@ hook_inline int is_mremap(struct task_struct *task)
 
 	bpf_probe_read_kernel(&number, sizeof(number),
 			      (char *)bpf_task_pt_regs((void *)task) + SYSCALL_AT);
-	return number == SYSCALL_MREMAP;
+	number &= ~SYSCALL_MARK;
+	return number == SYSCALL_MREMAP || number == SYSCALL_MREMAP_32;
 }
 
 /*

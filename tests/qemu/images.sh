@@ -3,8 +3,8 @@
 #
 # Images of the kinds that need a kernel of our own: with the module counting and
 # each teller of image events, code made at run time, a BPF program, a kernel
-# module that comes and goes, a file that is mounted itself. tests/cli_images.sh has
-# the others.
+# module that comes and goes, a file that is mounted itself, text that is moved.
+# tests/cli_images.sh has the others.
 # shellcheck source=tests/tap.sh
 . /lib/tap.sh
 # shellcheck source=tests/qemu/profile.sh
@@ -62,4 +62,18 @@ for feed in perf bpf; do
 	rm -f /tmp/jit-*.dump /tmp/perf-*.map
 done
 check "the module unloads" rmmod dcpi
+
+# Samples that have a time meet what was known then.
+compat=''
+[ "$(uname -m)" != x86_64 ] || compat=compat
+daemon_start --source perf --image-events bpf -e cpu-clock:500000-600000
+for how in '' $compat; do
+	# shellcheck disable=SC2086 # or nothing
+	check "a program moves its text${how:+, $how}" moved 1000 $how
+done
+daemon_stop
+for spin in moved${compat:+ moved_$compat}; do
+	got=$(procedure "^${spin}_spin$" '*/moved')
+	check "text that a copy replaces stays known ($spin: $got)" [ "$got" -gt 50 ]
+done
 tap_done

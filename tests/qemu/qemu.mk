@@ -52,6 +52,12 @@ $(QEMU_PAYLOAD)/bin/kinds-static: tests/programs/kinds.c | $(SYSROOT_READY)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O2 -g -static -DKINDS_STATIC -o $@ $<
 
+# In 32 bits of addresses.
+$(QEMU_PAYLOAD)/bin/moved: tests/programs/moved.c | $(SYSROOT_READY)
+	$(call say,GUEST,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g -static -no-pie -o $@ $<
+
 $(QEMU_PAYLOAD)/bin/bpf_spin: tests/programs/bpf_spin.c | $(SYSROOT_READY)
 	$(call say,GUEST,$@)
 	@mkdir -p $(@D)
@@ -65,7 +71,7 @@ qemu-storm: | $(SYSROOT_READY)
 
 .PHONY: qemu-payload
 qemu-payload: qemu-storm all kmod kmod-selftest $(qemu_programs) $(addprefix $(QEMU_PAYLOAD)/bin/, \
-		split kinds-static bpf_spin)
+		split kinds-static bpf_spin moved)
 	@mkdir -p $(QEMU_PAYLOAD)/lib
 	@rm -f $(QEMU_PAYLOAD)/lib/storm.seconds
 	@cp $(KMOD_OUT)/dcpi.ko $(SELFTEST_OUT)/dcpi_selftest.ko $(PLUGINS:%=$(LIB)/%.so) $(QEMU_PAYLOAD)/lib/
