@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "tools/calc/calc_select.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/image/demangle.h"
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "tools/base/text.h"
+#include "tools/calc/calc_names.h"
 #include "tools/report/jit_elf.h"
 
 #define CANDIDATES_TOLD 4
@@ -215,51 +214,13 @@ static int consider(struct search *search, struct calc_choice *choice, size_t pr
 	return 0;
 }
 
-/* Whether the source's name of a mangled one is meant; with or without parameters. */
-static bool demangled_is(const char *name, const char *wanted)
-{
-	_cleanup_free_ char *readable = demangle(name);
-	size_t length = strlen(wanted);
-
-	return readable != NULL && strncmp(readable, wanted, length) == 0 &&
-	       (readable[length] == '\0' || readable[length] == '(');
-}
-
-/* Whether the compiler made it of the one that is meant: name.constprop.0, name.isra.0, ... */
-static bool is_made_of(const char *name, const char *wanted)
-{
-	size_t length = strlen(wanted);
-
-	return strncmp(name, wanted, length) == 0 && name[length] == '.';
-}
-
-/* The longest identifier in a name: mangled names have it as it is. */
-static void longest_word(const char *name, char word[64])
-{
-	size_t best = 0;
-
-	word[0] = '\0';
-	while (*name != '\0') {
-		size_t length = 0;
-
-		while (isalnum((unsigned char)name[length]) || name[length] == '_')
-			length++;
-		if (length > best && length < 64) {
-			memcpy(word, name, length);
-			word[length] = '\0';
-			best = length;
-		}
-		name += length > 0 ? length : 1;
-	}
-}
-
 static int by_name(struct search *search, struct calc_choice *choice)
 {
 	const struct procedure_table *table = image_code_procedures(choice->code);
 	size_t count = procedure_table_count(table);
 	const char *wanted = search->wanted.name;
+	struct calc_name name = calc_name_make(wanted);
 	bool found = false;
-	char word[64];
 	int r = 0;
 
 	for (size_t i = 0; i < count && r == 0; i++) {
@@ -268,13 +229,8 @@ static int by_name(struct search *search, struct calc_choice *choice)
 		found = true;
 		r = consider(search, choice, i);
 	}
-	longest_word(wanted, word);
 	for (size_t i = 0; i < count && r == 0 && !found; i++) {
-		const char *name = procedure_table_get(table, i)->name;
-
-		if (is_made_of(name, wanted) ||
-		    (strncmp(name, "_Z", 2) == 0 && strstr(name, word) != NULL &&
-		     demangled_is(name, wanted)))
+		if (calc_name_means(&name, procedure_table_get(table, i)->name))
 			r = consider(search, choice, i);
 	}
 	return r;
@@ -355,11 +311,17 @@ static bool in_question(const struct search *search, const struct calc_image *im
 	       calc_image_matches(image, search->select->pattern);
 }
 
-/* Where IMAGE ends in IMAGE:PROCEDURE: at a colon that is no half of C++'s. */
+/* Where IMAGE ends in IMAGE:PROCEDURE: at a colon that is no half of C++'s, nor in "f[abi:x]". */
 static const char *find_colon(const char *operand)
 {
+	size_t brackets = 0;
+
 	for (const char *p = operand; *p != '\0'; p++) {
-		if (p[0] != ':')
+		if (*p == '[')
+			brackets++;
+		else if (*p == ']' && brackets > 0)
+			brackets--;
+		if (p[0] != ':' || brackets > 0)
 			continue;
 		if (p[1] != ':')
 			return p;
@@ -374,13 +336,17 @@ static int parse(struct wanted *wanted, const char *operand, struct error *err)
 	const char *name = colon != NULL ? colon + 1 : operand;
 	char *end;
 
-	if (*name == '\0' || colon == operand)
-		return error_set(err, EINVAL, "\"%s\" is no procedure", operand);
+	if (*name == '\0' || colon == operand) {
+		error_set(err, EINVAL, "\"%s\" is no procedure", operand);
+		return -EINVAL;
+	}
 	if (colon != NULL)
 		wanted->pattern = strndup(operand, (size_t)(colon - operand));
 	wanted->name = strdup(name);
-	if (wanted->name == NULL || (colon != NULL && wanted->pattern == NULL))
-		return error_set(err, ENOMEM, "out of memory");
+	if (wanted->name == NULL || (colon != NULL && wanted->pattern == NULL)) {
+		error_set(err, ENOMEM, "out of memory");
+		return -ENOMEM;
+	}
 	if (strncasecmp(name, "0x", 2) != 0)
 		return 0;
 	errno = 0;

@@ -7,8 +7,7 @@
  *	0xADDRESS            the procedure that holds this ELF virtual address
  *	IMAGE:0xADDRESS
  *
- * A C++ name is the linker's, or the source's, with or without parameters. Where none has the name
- * it is those that compilers made of one: name.constprop.0.
+ * A name is the linker's. Where none has it, it is those that calc_names.h says are meant.
  */
 #ifndef DCPI_CALC_SELECT_H
 #define DCPI_CALC_SELECT_H

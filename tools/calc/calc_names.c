@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tools/calc/calc_names.h"
+
+#include <ctype.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "analysis/image/demangle.h"
+#include "lib/cleanup.h"
+
+static bool in_identifier(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
+}
+
+/* The length of "operator()", "operator<<" and such at @p, whose signs bracket nothing; else 0. */
+static size_t operator_bytes(const char *name, const char *p)
+{
+	static const char word[] = "operator";
+	size_t length = sizeof(word) - 1;
+
+	if (strncmp(p, word, length) != 0 || (p > name && in_identifier(p[-1])) ||
+	    in_identifier(p[length]))
+		return 0;
+	if (strncmp(p + length, "()", 2) == 0 || strncmp(p + length, "[]", 2) == 0)
+		return length + 2;
+	length += strspn(p + length, "<>=-");
+	/* What is left of "operator< <int>" is an argument list. */
+	return length;
+}
+
+/* Behind the bracket at @p, one of "<([{", and what it encloses; at the end if it is not closed. */
+static const char *skip_group(const char *name, const char *p)
+{
+	bool angle = *p == '<';
+	size_t depth = 0, inner = 0; /* of these brackets; of round ones in angular ones */
+	const char *pair = strchr("()<>[]{}", *p);
+	char open = pair[0], close = pair[1];
+
+	for (; *p != '\0'; p++) {
+		size_t sign = operator_bytes(name, p);
+
+		if (sign > 0)
+			p += sign - 1;
+		else if (angle && *p == '(')
+			inner++;
+		else if (angle && *p == ')' && inner > 0)
+			inner--;
+		else if (inner == 0 && *p == open)
+			depth++;
+		else if (inner == 0 && *p == close && --depth == 0)
+			return p + 1;
+	}
+	return p;
+}
+
+/*
+ * Where the parameters begin: the last round brackets that are not inside of others; those of
+ * "(anonymous namespace)::f" and "f(int)::local" are not it. The end, if there are none.
+ */
+static const char *find_parameters(const char *name)
+{
+	const char *found = NULL, *p = name;
+
+	while (*p != '\0') {
+		size_t sign = operator_bytes(name, p);
+
+		if (sign > 0) {
+			p += sign;
+		} else if (strchr("<([{", *p) != NULL) {
+			const char *end = skip_group(name, p);
+
+			if (*p == '(')
+				found = p;
+			p = end;
+		} else {
+			if (p[0] == ':' && p[1] == ':')
+				found = NULL;
+			p++;
+		}
+	}
+	return found != NULL ? found : p;
+}
+
+/* The demangler has what a function returns only where it is made of a template. */
+static const char *skip_returned(const char *name)
+{
+	const char *end = find_parameters(name), *start = name, *p = name;
+
+	if (*end == '\0' || end == name || end[-1] != '>')
+		return name;
+	while (p < end) {
+		size_t sign = operator_bytes(name, p);
+
+		if (sign > 0)
+			break;
+		if (strchr("<([{", *p) != NULL) {
+			p = skip_group(name, p);
+			continue;
+		}
+		if (*p++ == ' ')
+			start = p;
+	}
+	return start;
+}
+
+/*
+ * Whether what begins at @p of a name is what a user gave, who may have left arguments of
+ * templates, ABI tags, and parameters away.
+ */
+static bool is_name_of(const char *readable, const char *p, const char *wanted)
+{
+	const char *parameters = find_parameters(readable);
+
+	for (;;) {
+		size_t sign = operator_bytes(readable, p);
+
+		if (sign > 0) {
+			if (strncmp(p, wanted, sign) != 0)
+				return false;
+			p += sign;
+			wanted += sign;
+		} else if (p[0] == ' ' && p[1] == '<' && *wanted != ' ') {
+			p++;
+		} else if ((*p == '<' || *p == '[') && *wanted != *p) {
+			p = skip_group(readable, p);
+		} else if (*wanted == '\0') {
+			return *p == '\0' || (p == parameters && strchr(p, '@') == NULL);
+		} else if (*p++ != *wanted++) {
+			return false;
+		}
+	}
+}
+
+static bool demangled_is(const char *name, const char *wanted)
+{
+	_cleanup_free_ char *readable = demangle(name);
+
+	return readable != NULL && (is_name_of(readable, readable, wanted) ||
+				    is_name_of(readable, skip_returned(readable), wanted));
+}
+
+/* Whether the compiler made it of the one that is meant: name.constprop.0, name.isra.0, ... */
+static bool is_made_of(const char *name, const char *wanted)
+{
+	size_t length = strlen(wanted);
+
+	return strncmp(name, wanted, length) == 0 && name[length] == '.';
+}
+
+/* Mangled names have letters of their own for these: Sa, Ss, So, ... */
+static bool is_abbreviated(const char *word)
+{
+	static const char *const words[] = {"allocator", "string", "istream", "ostream",
+					    "iostream"};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+		if (strcmp(word, words[i]) == 0)
+			return true;
+	return strncmp(word, "basic_", 6) == 0;
+}
+
+/*
+ * The last identifier before parameters is in the linker's name as it is. Those before it need
+ * not be, if they are types or qualifiers; nor have operators any.
+ */
+static void find_word(const char *text, char word[64])
+{
+	const char *end = find_parameters(text), *start, *p = text;
+	const char *arguments = end;
+
+	word[0] = '\0';
+	if (strstr(text, "operator") != NULL)
+		return;
+	while (p < end) {
+		bool angle = *p == '<';
+		const char *from = p;
+
+		p = strchr("<([{", *p) != NULL ? skip_group(text, p) : p + 1;
+		if (angle && p == end)
+			arguments = from;
+	}
+	for (start = arguments; start > text && in_identifier(start[-1]);)
+		start--;
+	if (start == arguments || (size_t)(arguments - start) >= 64)
+		return;
+	memcpy(word, start, (size_t)(arguments - start));
+	word[arguments - start] = '\0';
+	if (is_abbreviated(word))
+		word[0] = '\0';
+}
+
+struct calc_name calc_name_make(const char *text)
+{
+	struct calc_name name = {.text = text};
+
+	find_word(text, name.word);
+	return name;
+}
+
+bool calc_name_means(const struct calc_name *wanted, const char *name)
+{
+	return is_made_of(name, wanted->text) ||
+	       (strncmp(name, "_Z", 2) == 0 && strstr(name, wanted->word) != NULL &&
+		demangled_is(name, wanted->text));
+}
