@@ -83,7 +83,7 @@ echo "== dcpistats --normalize total -n 8: what varied most between the five epo
 $bin/dcpistats --db "$db" --normalize total -n 8 > "$demo/report" || exit 2
 sed -n '/^sets/,$p' "$demo/report"
 echo
-echo "== dcpicalc -n 2: the hottest procedure of a program or library that has a symbol"
+echo "== dcpicalc -n 2: the hottest procedure of a program or library"
 if $bin/dcpicalc --db "$db" -n 2 > "$demo/report"; then
 	sed -n '/^image/,$p' "$demo/report"
 	echo "== dcpicalc --summary: the same procedure's cycles by cause"

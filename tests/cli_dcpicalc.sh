@@ -98,7 +98,7 @@ is "by the name that the compiler made another of" "$(procedure chain spin)" \
 refused 1 'no procedure spi in images' chain spi
 
 list_db | make_db list
-is "the hottest procedure that has a symbol" "$(procedure list)" "walk: 18220 samples, 89.5% of all"
+is "the hottest procedure" "$(procedure list)" "walk: 18220 samples, 89.5% of all"
 like "a stall is as unsure as the frequency" "$(calc list)" \
 	'The worst stall is at 4010[0-9a-f]{2}, .*: [0-9.]+ cycles each time \([0-9.]+ to [0-9.]+\), .* \(low confidence\)\.'
 is "of an epoch" "$(procedure list --epoch 1)" "walk: 9110 samples, 89.5% of all"
@@ -189,9 +189,36 @@ is "stripped: names from unwinding information, samples of each" "$(
 	"['proc_0x401000', '[.text]', 'proc_0x401003', 'proc_0x401016', 'proc_0x401021']"
 is "each sample once" "$(json stripped 'sum(i["samples"] for q in p for i in q["instructions"])' \
 	--all -i list.stripped)" 20350
-refused 1 'no samples in procedures that have a symbol' stripped
+is "the hottest is the default, symbol or not" "$(procedure stripped)" \
+	"proc_0x401003: 18220 samples, 89.5% of all"
 is "a process of which no samples are kept" "$(calc list --pid 7 2>&1)" \
-	"dcpicalc: no samples in procedures that have a symbol"
+	"dcpicalc: no samples in procedures"
+list_db | sed "s,$scratch/list,&.stripped,; s/0x1027 20/0x1027 90000/" | make_db section
+is "code of which only the section is known is not" \
+	"$(calc section 2>&1 > /dev/null; procedure section | tail -n 1)" \
+	"dcpicalc: hotter, but passed over: no procedures are known of code in $scratch/list.stripped (89.9% of the samples)
+proc_0x401003: 18220 samples, 9.1% of all"
+
+# hotter KIND PATH SAMPLES: samples of an image that cannot be looked at, in the first epoch
+hotter()
+{
+	list_db | sed "0,/^end/s,^end,image $1 - $2\nsample 0 0x2000 $3\n&,"
+}
+hotter file /nonexistent/hot 60000 | make_db gone
+is "an image that is gone is told of, if it is hotter" \
+	"$(calc gone 2>&1 > /dev/null; procedure gone | tail -n 1)" \
+	"dcpicalc: hotter, but passed over: cannot open /nonexistent/hot: No such file or directory (74.7% of the samples)
+walk: 18220 samples, 22.7% of all"
+is "and nothing if a procedure is named" "$(calc gone walk 2>&1 > /dev/null)" ""
+refused 2 'no samples in chase, as far as images can be read: cannot open /nonexistent/hot' gone chase
+refused 2 'no samples in unused, as far as images can be read: cannot open' gone unused
+refused 1 'no procedure chase in images' gone list:chase
+hotter file /nonexistent/hot 17000 | make_db colder
+is "nor if what was found is hotter" "$(calc colder 2>&1 > /dev/null)" ""
+hotter kernel vmlinux.1 60000 | make_db kernel
+is "so is the kernel" "$(calc kernel 2>&1 > /dev/null)" \
+	"dcpicalc: hotter, but passed over: vmlinux.1 is the kernel: its code is in no file, and only files are analysed (74.7% of the samples)"
+refused 1 'no procedure chase in images' kernel chase
 
 {
 	echo "event cycles cycles 60000 64000"

@@ -149,7 +149,7 @@ if [ -n "$blocks" ]; then
 	is "no more blocks than wanted" \
 		"$(graph live -n 7 | grep -c '^  b[0-9]* \[')" "$((blocks < 7 ? blocks : 7))"
 else
-	skip "live data can be drawn" "no procedure with a symbol was sampled"
+	skip "live data can be drawn" "no procedure was sampled"
 fi
 
 tap_done

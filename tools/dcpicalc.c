@@ -101,7 +101,7 @@ static const struct cli_tool tool = {
 	.name = "dcpicalc",
 	.synopsis = "[OPTION]... [PROCEDURE|IMAGE:PROCEDURE|[IMAGE:]0xADDRESS]",
 	.summary = "Tells how often the instructions of a procedure ran, how long they took, and "
-		   "what they\nwaited for; without operand, of the hottest one that has a symbol.",
+		   "what they\nwaited for; without operand, of the hottest one.",
 	.accepts = CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_FORMATS | CLI_SYMBOLS | CLI_SOURCES,
 	.operands_max = 1,
 	.options = own_options,
@@ -119,12 +119,8 @@ static int check_options(const struct calc *calc, struct error *err)
 static int analyse_one(struct calc *calc, struct calc_walk *walk, struct error *err)
 {
 	_cleanup_(calc_choice_deinit) struct calc_choice choice = {0};
-	int r;
+	int r = calc_source_choose(&choice, &calc->source, &calc->cli, err);
 
-	if (calc->cli.operand_count > 0)
-		r = calc_select_named(&choice, &calc->source.select, calc->cli.operands[0], err);
-	else
-		r = calc_select_hottest(&choice, &calc->source.select, err);
 	return r == 0 ? calc_walk_one(walk, &choice, err) : r;
 }
 

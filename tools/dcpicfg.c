@@ -131,7 +131,7 @@ static const struct cli_tool tool = {
 	.synopsis = "[OPTION]... [PROCEDURE|IMAGE:PROCEDURE|[IMAGE:]0xADDRESS]",
 	.summary = "Draws the control-flow graph of a procedure: how often its blocks and edges "
 		   "ran, what\nthey cost, and what they waited for; without operand, of the "
-		   "hottest one that has a symbol.",
+		   "hottest one.",
 	.accepts = CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_SYMBOLS,
 	.operands_max = 1,
 	.options = own_options,
@@ -158,15 +158,6 @@ static int choose_format(struct drawing *drawing, struct error *err)
 		return error_set(err, EINVAL, "%s is nothing for a terminal: say --output FILE",
 				 drawing->format->name);
 	return 0;
-}
-
-static int choose_procedure(struct drawing *drawing, struct error *err)
-{
-	const struct calc_select *select = &drawing->source.select;
-
-	if (drawing->cli.operand_count > 0)
-		return calc_select_named(&drawing->choice, select, drawing->cli.operands[0], err);
-	return calc_select_hottest(&drawing->choice, select, err);
 }
 
 static int print_graph(void *context, const struct procedure_analysis *analysis)
@@ -228,7 +219,7 @@ static int run(struct drawing *drawing)
 		r = calc_source_open(&drawing->source, &drawing->reader, &drawing->cli,
 				     drawing->event, &err);
 	if (r == 0)
-		r = choose_procedure(drawing, &err);
+		r = calc_source_choose(&drawing->choice, &drawing->source, &drawing->cli, &err);
 	if (r == -ENOENT && drawing->reader != NULL)
 		return cli_nothing(&drawing->cli, "%s", err.message);
 	if (r == 0)

@@ -78,7 +78,7 @@ static const struct cli_tool tool = {
 	.name = "dcpilist",
 	.synopsis = "[OPTION]... [PROCEDURE|IMAGE:PROCEDURE|[IMAGE:]0xADDRESS]",
 	.summary = "Lists the source of a procedure, its instructions, or a source file, with "
-		   "samples;\nwithout operand, the hottest procedure that has a symbol.",
+		   "samples;\nwithout operand, the hottest procedure.",
 	.accepts = CLI_EVENTS | CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_FORMATS | CLI_TABLE |
 		   CLI_SYMBOLS | CLI_SOURCES,
 	.operands_max = 1,
@@ -184,9 +184,7 @@ static int choose_procedure(struct list *list, struct error *err)
 	if (r < 0)
 		return r;
 	source->select.counts = !list->want_source;
-	if (cli->operand_count > 0)
-		return calc_select_named(&list->choice, &source->select, cli->operands[0], err);
-	return calc_select_hottest(&list->choice, &source->select, err);
+	return calc_source_choose(&list->choice, source, cli, err);
 }
 
 /* Source where there is some, unless instructions are asked for. */

@@ -38,10 +38,10 @@ struct search {
 	size_t count;
 	size_t capacity;
 	struct calc_choice best;
-	bool unsampled;	    /* one was found that has no samples */
-	size_t looked_at;   /* images */
-	struct error first; /* why an image could not be looked at */
-	int first_result;
+	bool unsampled;	  /* one was found that has no samples */
+	size_t looked_at; /* images */
+	int passed_result;
+	struct calc_passed passed; /* the hottest that could not be looked at */
 };
 
 static void search_deinit(struct search *search)
@@ -107,10 +107,11 @@ int calc_select_open(struct calc_choice *ret, const struct calc_select *select,
 	if (image->image.kind != PROFILE_IMAGE_FILE && !jit) {
 		_cleanup_free_ char *path = text_clean(image->image.path);
 
-		return error_set(err, ENOTSUP,
-				 "%s is %s: its code is in no file, and only files are analysed",
-				 path != NULL && *path != '\0' ? path : "the image",
-				 kind_name(image->image.kind));
+		error_set(err, ENOTSUP,
+			  "%s is %s: its code is in no file, and only files are analysed",
+			  path != NULL && *path != '\0' ? path : "the image",
+			  kind_name(image->image.kind));
+		return -ENOTSUP;
 	}
 	r = jit ? jit_code_open(&choice.code, select, image, err)
 		: image_code_open(&choice.code, &image->image, &select->debug, err);
@@ -243,12 +244,36 @@ static int by_address(struct search *search, struct calc_choice *choice)
 	return procedure >= 0 ? consider(search, choice, (size_t)procedure) : 0;
 }
 
-/* The hottest procedure of an image that has a symbol. */
+/* Files that cannot be used come before what is in no file: something can be done about them. */
+static void pass_over(struct search *search, const struct calc_image *image, double samples,
+		      int result, const struct error *why)
+{
+	if (search->passed.image != NULL &&
+	    (search->passed_result != -ENOTSUP || result == -ENOTSUP))
+		return;
+	search->passed = (struct calc_passed){.image = image, .samples = samples, .why = *why};
+	search->passed_result = result;
+}
+
+/* Code of which nothing is known but its section is no procedure, however hot. */
+static void pass_section_over(struct search *search, const struct calc_choice *choice,
+			      double samples)
+{
+	_cleanup_free_ char *path = text_clean(choice->image->image.path);
+	struct error why;
+
+	error_set(&why, ENOTSUP, "no procedures are known of code in %s",
+		  path != NULL ? path : "an image");
+	pass_over(search, choice->image, samples, -ENOTSUP, &why);
+}
+
+/* The hottest procedure of an image. */
 static int by_heat(struct search *search, struct calc_choice *choice)
 {
 	const struct procedure_table *table = image_code_procedures(choice->code);
 	const struct image_event_samples *time = &choice->profile.samples.time;
 	_cleanup_free_ double *heat = calloc(procedure_table_count(table) + 1, sizeof(*heat));
+	double hottest_section = 0;
 	size_t best = 0;
 
 	if (heat == NULL)
@@ -256,13 +281,19 @@ static int by_heat(struct search *search, struct calc_choice *choice)
 	for (size_t i = 0; i < time->count; i++) {
 		long procedure = procedure_at(choice->code, time->counts[i].address);
 
-		if (procedure < 0 ||
-		    procedure_table_get(table, (size_t)procedure)->source > PROCEDURE_LABEL)
-			continue;
-		heat[procedure] += time->counts[i].count;
-		if (heat[procedure] > heat[best])
-			best = (size_t)procedure;
+		if (procedure >= 0)
+			heat[procedure] += time->counts[i].count;
 	}
+	for (size_t i = 0; i < procedure_table_count(table); i++) {
+		if (procedure_table_get(table, i)->source != PROCEDURE_SECTION) {
+			best = heat[i] > heat[best] ? i : best;
+			continue;
+		}
+		hottest_section = heat[i] > hottest_section ? heat[i] : hottest_section;
+		heat[i] = 0;
+	}
+	if (hottest_section > heat[best])
+		pass_section_over(search, choice, hottest_section);
 	if (heat[best] == 0 || heat[best] <= search->best.samples)
 		return 0;
 	choice->procedure = best;
@@ -283,11 +314,8 @@ static int look_at(struct search *search, const struct calc_image *image,
 		*err = why;
 		return r;
 	}
-	if (r < 0) {
-		if (search->first_result == 0) {
-			search->first = why;
-			search->first_result = r;
-		}
+	if (r != 0) {
+		pass_over(search, image, (double)image->samples, r, &why);
 		return 0;
 	}
 	search->looked_at++;
@@ -388,25 +416,38 @@ static int ambiguous(const struct search *search, struct error *err)
 			 search->count, list, search->count > CANDIDATES_TOLD ? ", ..." : "");
 }
 
+/* It may be in an image that could not be looked at. Return: no -ENOENT. */
+static int nothing_seen(const struct search *search, struct error *err)
+{
+	const struct error *why = &search->passed.why;
+
+	if (search->looked_at == 0)
+		*err = *why;
+	else
+		error_set(err, ENODATA, "no samples in %s, as far as images can be read: %s",
+			  search->wanted.name, why->message);
+	return search->passed_result == -ENOENT ? -ENODATA : search->passed_result;
+}
+
 /* Nothing was found: says why. */
 static int nothing(const struct search *search, bool any_image, struct error *err)
 {
 	const char *name = search->wanted.name;
+	bool passed = search->passed_result < 0;
 
-	if (search->unsampled)
-		return error_set(err, ENOENT, "no samples in %s", name);
 	if (!any_image && search->wanted.pattern != NULL)
 		return error_set(err, ENOENT, "no samples in images that match \"%s\"",
 				 search->wanted.pattern);
 	if (!any_image && search->select->pattern != NULL)
 		return error_set(err, ENOENT, "no samples in images that match \"%s\"",
 				 search->select->pattern);
-	if (search->looked_at == 0 && search->first_result < 0) {
-		*err = search->first;
-		return search->first_result == -ENOENT ? -ENODATA : search->first_result;
-	}
+	if (passed &&
+	    (search->looked_at == 0 || (name != NULL && search->passed_result != -ENOTSUP)))
+		return nothing_seen(search, err);
+	if (search->unsampled)
+		return error_set(err, ENOENT, "no samples in %s", name);
 	if (name == NULL)
-		return error_set(err, ENOENT, "no samples in procedures that have a symbol");
+		return error_set(err, ENOENT, "no samples in procedures");
 	return error_set(err, ENOENT, "no procedure %s in images that have samples", name);
 }
 
@@ -442,7 +483,7 @@ int calc_select_named(struct calc_choice *ret, const struct calc_select *select,
 }
 
 int calc_select_hottest(struct calc_choice *ret, const struct calc_select *select,
-			struct error *err)
+			struct calc_passed *passed, struct error *err)
 {
 	_cleanup_(search_deinit) struct search search = {.select = select};
 	bool any = false;
@@ -463,6 +504,9 @@ int calc_select_hottest(struct calc_choice *ret, const struct calc_select *selec
 		return r;
 	if (search.best.samples == 0)
 		return nothing(&search, any, err);
+	*passed = search.passed;
+	if (passed->samples <= search.best.samples)
+		passed->image = NULL;
 	give(ret, &search);
 	return 0;
 }

@@ -12,6 +12,7 @@
 #ifndef DCPI_CALC_SELECT_H
 #define DCPI_CALC_SELECT_H
 
+#include "lib/error.h"
 #include "tools/calc/calc_counts.h"
 #include "tools/calc/calc_images.h"
 #include "tools/calc/calc_profile.h"
@@ -50,6 +51,18 @@ struct calc_choice {
 };
 
 /**
+ * struct calc_passed - something hotter than what was chosen, which could not be looked at
+ * @image:   NULL: there is none
+ * @samples: of time, in the image, or in that part of it
+ * @why:     in words
+ */
+struct calc_passed {
+	const struct calc_image *image;
+	double samples;
+	struct error why;
+};
+
+/**
  * calc_select_open() - open an image, and load its samples
  * @ret: out; freed by calc_choice_deinit()
  *
@@ -71,19 +84,22 @@ int calc_select_address(struct calc_choice *choice, uint64_t address);
  * calc_select_named() - find what @operand means
  *
  * Return: 0; -ENOENT there is none, or it has no samples; -EINVAL it may mean several;
- * if no image could be looked at, why not; -ENOMEM, or the reader's error.
+ * if there is none, and a file could not be looked at, why not; -ENOMEM, or the reader's error.
  */
 int calc_select_named(struct calc_choice *ret, const struct calc_select *select,
 		      const char *operand, struct error *err);
 
 /**
- * calc_select_hottest() - find the procedure with most samples among those that have a
- * symbol
+ * calc_select_hottest() - find the procedure with most samples
+ * @passed: out, if one was found
  *
- * Return: likewise.
+ * Code of which nothing is known but its section is in no procedure.
+ *
+ * Return: 0; -ENOENT there is none; if no image could be looked at, why not; -ENOMEM, or the
+ * reader's error.
  */
 int calc_select_hottest(struct calc_choice *ret, const struct calc_select *select,
-			struct error *err);
+			struct calc_passed *passed, struct error *err);
 
 void calc_choice_deinit(struct calc_choice *choice);
 

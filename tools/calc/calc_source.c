@@ -64,6 +64,30 @@ void calc_source_deinit(struct calc_source *source)
 	report_header_deinit(&source->header);
 }
 
+static void tell_passed(const struct calc_source *source, const struct cli *cli,
+			const struct calc_passed *passed)
+{
+	struct error line;
+
+	error_set(&line, ENODATA, "hotter, but passed over: %s (%.1f%% of the samples)",
+		  passed->why.message, 100 * passed->samples / (double)source->images.time);
+	cli_fail(cli, &line);
+}
+
+int calc_source_choose(struct calc_choice *ret, const struct calc_source *source,
+		       const struct cli *cli, struct error *err)
+{
+	struct calc_passed passed;
+	int r;
+
+	if (cli->operand_count > 0)
+		return calc_select_named(ret, &source->select, cli->operands[0], err);
+	r = calc_select_hottest(ret, &source->select, &passed, err);
+	if (r == 0 && passed.image != NULL)
+		tell_passed(source, cli, &passed);
+	return r;
+}
+
 /* All that was sampled is estimated for one procedure's sake where nobody waits for it. */
 static bool is_small(const struct calc_choice *choice)
 {

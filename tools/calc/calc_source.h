@@ -44,6 +44,16 @@ int calc_source_open(struct calc_source *source, struct profile_reader **reader,
 void calc_source_deinit(struct calc_source *source);
 
 /**
+ * calc_source_choose() - the procedure that the command line names, or else the hottest one
+ *
+ * If something hotter had to be passed over, that is told.
+ *
+ * Return: as of calc_select_named(), calc_select_hottest().
+ */
+int calc_source_choose(struct calc_choice *ret, const struct calc_source *source,
+		       const struct cli *cli, struct error *err);
+
+/**
  * calc_source_options() - how to analyse the procedure that was chosen
  * @model: NULL: the machine's that was profiled
  *
