@@ -106,6 +106,8 @@ like "the heading says what was counted" "$("$bin/dcpicalc" --db "$db" choose)" 
 	"^counted +in 2 processes, by dcpix; taken times [0-9.e+]+ \("
 like "and the listing how often" "$("$bin/dcpicalc" --db "$db" --scale 1 choose)" \
 	"ran [0-9]+ times, counted$"
+like "once is no plural" "$("$bin/dcpicalc" --db "$db" choose --scale \
+	"$(calc '1 / c[insns[0]["address"]]' choose)")" "ran 1 time, counted$"
 is "dcpicalc --frequency estimate: as without counts" \
 	"$("$bin/dcpicalc" --db "$db" --frequency estimate choose | sed '1,/^time/d' | grep -v passed)" \
 	"$(sed '1,/^time/d' "$scratch/before")"

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 void calc_cells_cycles(double cycles, char cell[CALC_CELL_BYTES])
 {
@@ -47,6 +48,11 @@ bool calc_cells_executions(const struct calc_procedure *procedure,
 	calc_cells_count(low, cells->low);
 	calc_cells_count(high, cells->high);
 	return true;
+}
+
+const char *calc_cells_times(const struct calc_cells_executions *cells)
+{
+	return strcmp(cells->value, "1") == 0 ? "time" : "times";
 }
 
 void calc_cells_cpi(const struct calc_procedure *procedure, uint32_t insn, bool sampled,

@@ -35,6 +35,9 @@ bool calc_cells_executions(const struct calc_procedure *procedure,
 			   const struct frequency_estimate *estimate,
 			   struct calc_cells_executions *cells);
 
+/** calc_cells_times() - what belongs behind @cells->value: "time" or "times". */
+const char *calc_cells_times(const struct calc_cells_executions *cells);
+
 /**
  * calc_cells_cpi() - cycles of an execution of an instruction: "18.0cy", "(dual issue)", a
  * range where confidence is low, or "-"

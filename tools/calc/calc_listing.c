@@ -80,13 +80,15 @@ static void print_block_heading(struct listing *listing, uint32_t block)
 	if (!calc_cells_executions(procedure, estimate, &cells))
 		fputs("not known how often it ran\n", listing->stream);
 	else if (estimate->origin == FREQUENCY_EXACT && estimate->low == estimate->high)
-		fprintf(listing->stream, "ran %s times, counted\n", cells.value);
+		fprintf(listing->stream, "ran %s %s, counted\n", cells.value,
+			calc_cells_times(&cells));
 	else if (estimate->origin == FREQUENCY_EXACT)
-		fprintf(listing->stream, "ran %s times (%s to %s), counted and scaled\n",
-			cells.value, cells.low, cells.high);
+		fprintf(listing->stream, "ran %s %s (%s to %s), counted and scaled\n",
+			cells.value, calc_cells_times(&cells), cells.low, cells.high);
 	else
-		fprintf(listing->stream, "ran %s times (%s to %s, %s confidence)\n", cells.value,
-			cells.low, cells.high, calc_confidence_name(estimate->confidence));
+		fprintf(listing->stream, "ran %s %s (%s to %s, %s confidence)\n", cells.value,
+			calc_cells_times(&cells), cells.low, cells.high,
+			calc_confidence_name(estimate->confidence));
 	color(listing, HEAT_STYLE_NONE);
 	fputc('\n', listing->stream);
 }

@@ -88,7 +88,7 @@ static void print_executions(FILE *stream, const struct calc_procedure *procedur
 	if (!calc_cells_executions(procedure, estimate, &cells))
 		fputs("not known how often it ran", stream);
 	else
-		fprintf(stream, "ran %s times%s", cells.value,
+		fprintf(stream, "ran %s %s%s", cells.value, calc_cells_times(&cells),
 			estimate->origin == FREQUENCY_EXACT	? ", counted"
 			: estimate->confidence == FREQUENCY_LOW ? ", low confidence"
 								: "");

@@ -76,10 +76,12 @@ static void print_tooltip(const struct flow *flow, const struct frequency_estima
 	if (!calc_cells_executions(flow->procedure, estimate, &cells))
 		snprintf(text, sizeof(text), "not known how often it ran");
 	else if (estimate->origin == FREQUENCY_EXACT)
-		snprintf(text, sizeof(text), "ran %s times, counted", cells.value);
+		snprintf(text, sizeof(text), "ran %s %s, counted", cells.value,
+			 calc_cells_times(&cells));
 	else
-		snprintf(text, sizeof(text), "ran %s times (%s to %s, %s confidence)", cells.value,
-			 cells.low, cells.high, calc_estimate_confidence(estimate));
+		snprintf(text, sizeof(text), "ran %s %s (%s to %s, %s confidence)", cells.value,
+			 calc_cells_times(&cells), cells.low, cells.high,
+			 calc_estimate_confidence(estimate));
 	fputs("tooltip=", flow->stream);
 	flow_text_quoted(flow->stream, text);
 }
