@@ -2,6 +2,7 @@
 #include "analysis/exact_scale.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "lib/array.h"
@@ -11,40 +12,44 @@
 #define PROCEDURES_MAX 256
 #define AGREE_FACTOR 2
 
-/* struct ratio - of an estimate to a count; @weight: samples */
-struct ratio {
-	double value;
-	double weight;
+/* Of the blocks that are the fastest, next to their best case: so much are they of all. */
+#define FAST_SHARE 0.25
+/* More samples do not make a block count for more there: the slow ones have most. */
+#define FAST_SAMPLES 20
+/* Best cases are as wrong as this. */
+#define MODEL_FACTOR 2
+/* Blocks that take so much longer than fast ones wait for something; estimates cannot know. */
+#define WAITING_FACTOR 8
+
+/* Of an estimate. */
+enum {
+	VALUE,
+	LOW,
+	HIGH,
+	NUMBERS
 };
 
-struct ratios {
-	struct ratio *list;
+/*
+ * struct counted_block - one that was counted and sampled
+ * @ratios: its estimate by its count
+ * @pace: the scale with which it would take what it takes at best; 0: that is nothing
+ */
+struct counted_block {
+	double ratios[NUMBERS];
+	double pace;
+	double samples;
+};
+
+struct gathering {
+	const struct exact_counts *exact;
+	struct counted_block *list;
 	size_t count;
 	size_t capacity;
 };
 
-/* What is gathered: the same blocks three times, by their estimates' value, low and high. */
-struct gathering {
-	const struct exact_counts *exact;
-	struct ratios value;
-	struct ratios low;
-	struct ratios high;
-};
-
 static void gathering_deinit(struct gathering *gathering)
 {
-	free(gathering->value.list);
-	free(gathering->low.list);
-	free(gathering->high.list);
-}
-
-static int add(struct ratios *ratios, double value, double weight)
-{
-	if (array_reserve(&ratios->list, &ratios->capacity, ratios->count + 1,
-			  sizeof(*ratios->list)) < 0)
-		return -ENOMEM;
-	ratios->list[ratios->count++] = (struct ratio){value, weight};
-	return 0;
+	free(gathering->list);
 }
 
 static int add_block(struct gathering *gathering, const struct procedure_analysis *analysis,
@@ -53,21 +58,26 @@ static int add_block(struct gathering *gathering, const struct procedure_analysi
 	const struct frequency_estimate *estimate = &analysis->frequency.blocks[index];
 	const struct cfg_block *block = &analysis->cfg->blocks[index];
 	double period = analysis->profile.period_cycles, samples = 0;
+	double best_cycles = analysis->schedule.block_cycles[index];
 	double count =
 		exact_counts_of(gathering->exact, analysis->cfg->insns[block->first].address);
-	int r;
 
 	for (uint32_t i = block->first; i < block->first + block->count; i++)
 		samples += analysis->profile.samples[i];
 	if (samples <= 0 || count <= 0 || estimate->origin == FREQUENCY_NONE ||
 	    !(estimate->value > 0))
 		return 0;
-	r = add(&gathering->value, estimate->value * period / count, samples);
-	if (r == 0)
-		r = add(&gathering->low, estimate->low * period / count, samples);
-	if (r == 0)
-		r = add(&gathering->high, estimate->high * period / count, samples);
-	return r;
+	if (array_reserve(&gathering->list, &gathering->capacity, gathering->count + 1,
+			  sizeof(*gathering->list)) < 0)
+		return -ENOMEM;
+	gathering->list[gathering->count++] = (struct counted_block){
+		.ratios = {[VALUE] = estimate->value * period / count,
+			   [LOW] = estimate->low * period / count,
+			   [HIGH] = estimate->high * period / count},
+		.pace = best_cycles > 0 ? samples * period / (count * best_cycles) : 0,
+		.samples = samples,
+	};
+	return 0;
 }
 
 static int take_procedure(void *context, const struct procedure_analysis *analysis)
@@ -79,45 +89,87 @@ static int take_procedure(void *context, const struct procedure_analysis *analys
 	return r;
 }
 
+/* --- quantiles of what blocks say ------------------------------------------ */
+
+struct weighted {
+	double value;
+	double weight;
+};
+
 static int by_value(const void *a, const void *b)
 {
-	const struct ratio *x = a, *y = b;
+	const struct weighted *x = a, *y = b;
 
 	return (x->value > y->value) - (x->value < y->value);
 }
 
-static double total_weight(const struct ratios *ratios)
+/* Sorts @list. Return: 0 if there is nothing. */
+static double quantile(struct weighted *list, size_t count, double share)
+{
+	double total = 0, below = 0;
+
+	for (size_t i = 0; i < count; i++)
+		total += list[i].weight;
+	if (count > 0)
+		qsort(list, count, sizeof(*list), by_value);
+	for (size_t i = 0; i < count; i++) {
+		below += list[i].weight;
+		if (below >= share * total)
+			return list[i].value;
+	}
+	return count > 0 ? list[count - 1].value : 0;
+}
+
+/* The scale with which the faster blocks would take what they take at best; 0: not known. */
+static double fast_pace(const struct gathering *gathering, struct weighted *room)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < gathering->count; i++) {
+		const struct counted_block *block = &gathering->list[i];
+
+		if (block->pace > 0)
+			room[count++] =
+				(struct weighted){block->pace, fmin(block->samples, FAST_SAMPLES)};
+	}
+	return quantile(room, count, FAST_SHARE);
+}
+
+/* The median of one of the ratios, by samples, where the program does not wait. */
+static double median_of(const struct gathering *gathering, double fast, unsigned int which,
+			struct weighted *room)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < gathering->count; i++) {
+		const struct counted_block *block = &gathering->list[i];
+
+		if (fast <= 0 || block->pace <= WAITING_FACTOR * fast)
+			room[count++] = (struct weighted){block->ratios[which], block->samples};
+	}
+	return quantile(room, count, 0.5);
+}
+
+static double total_samples(const struct gathering *gathering)
 {
 	double sum = 0;
 
-	for (size_t i = 0; i < ratios->count; i++)
-		sum += ratios->list[i].weight;
+	for (size_t i = 0; i < gathering->count; i++)
+		sum += gathering->list[i].samples;
 	return sum;
 }
 
-static double weighted_median(struct ratios *ratios)
-{
-	double half = total_weight(ratios) / 2, below = 0;
-
-	qsort(ratios->list, ratios->count, sizeof(*ratios->list), by_value);
-	for (size_t i = 0; i < ratios->count; i++) {
-		below += ratios->list[i].weight;
-		if (below >= half)
-			return ratios->list[i].value;
-	}
-	return ratios->list[ratios->count - 1].value;
-}
-
-static double share_near(const struct ratios *ratios, double value)
+static double share_near(const struct gathering *gathering, double scale)
 {
 	double near = 0;
 
-	for (size_t i = 0; i < ratios->count; i++) {
-		if (ratios->list[i].value <= AGREE_FACTOR * value &&
-		    AGREE_FACTOR * ratios->list[i].value >= value)
-			near += ratios->list[i].weight;
+	for (size_t i = 0; i < gathering->count; i++) {
+		double value = gathering->list[i].ratios[VALUE];
+
+		if (value <= AGREE_FACTOR * scale && AGREE_FACTOR * value >= scale)
+			near += gathering->list[i].samples;
 	}
-	return near / total_weight(ratios);
+	return near / total_samples(gathering);
 }
 
 /* --- which procedures ----------------------------------------------------- */
@@ -170,25 +222,38 @@ static int choose(size_t chosen[PROCEDURES_MAX], size_t *count, const struct ima
 
 /* --- the scale ------------------------------------------------------------ */
 
-static int settle(struct exact_scale *ret, struct gathering *gathering, struct error *err)
+static int settle(struct exact_scale *ret, const struct gathering *gathering, double likely,
+		  struct error *err)
 {
-	if (gathering->value.count == 0)
+	_cleanup_free_ struct weighted *room = calloc(gathering->count + 1, sizeof(*room));
+	struct exact_scale scale = {.samples = total_samples(gathering)};
+	double fast;
+
+	if (room == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	if (gathering->count == 0)
 		return error_set(err, ENODATA, "no code that was counted was sampled");
-	ret->samples = total_weight(&gathering->value);
-	ret->value = weighted_median(&gathering->value);
-	ret->low = weighted_median(&gathering->low);
-	ret->high = weighted_median(&gathering->high);
-	if (ret->low > ret->value)
-		ret->low = ret->value;
-	if (ret->high < ret->value)
-		ret->high = ret->value;
-	ret->agree = share_near(&gathering->value, ret->value);
+	fast = fast_pace(gathering, room);
+	scale.value = median_of(gathering, fast, VALUE, room);
+	scale.low = median_of(gathering, fast, LOW, room);
+	scale.high = median_of(gathering, fast, HIGH, room);
+	if (fast > 0) {
+		scale.value = fmin(scale.value, MODEL_FACTOR * fast);
+		scale.high = fmin(scale.high, MODEL_FACTOR * fast);
+	}
+	scale.low = fmin(scale.low, scale.value);
+	scale.high = fmax(scale.high, scale.value);
+	scale.likely = likely >= scale.low && likely <= scale.high;
+	if (scale.likely)
+		scale.value = likely;
+	scale.agree = share_near(gathering, scale.value);
+	*ret = scale;
 	return 0;
 }
 
 int exact_scale_find(struct exact_scale *ret, struct image_code *code,
 		     const struct image_samples *samples,
-		     const struct image_analysis_options *options, struct error *err)
+		     const struct image_analysis_options *options, double likely, struct error *err)
 {
 	_cleanup_(gathering_deinit) struct gathering gathering = {.exact = &samples->exact};
 	struct image_analysis_options chosen_ones = *options;
@@ -204,5 +269,5 @@ int exact_scale_find(struct exact_scale *ret, struct image_code *code,
 	r = image_analysis_run(code, &without, &chosen_ones, take_procedure, &gathering, NULL, err);
 	if (r == -ENOMEM)
 		return error_set(err, ENOMEM, "out of memory");
-	return r == 0 ? settle(ret, &gathering, err) : r;
+	return r == 0 ? settle(ret, &gathering, likely, err) : r;
 }

@@ -108,6 +108,8 @@ like "and the listing how often" "$("$bin/dcpicalc" --db "$db" --scale 1 choose)
 	"ran [0-9]+ times, counted$"
 like "once is no plural" "$("$bin/dcpicalc" --db "$db" choose --scale \
 	"$(calc '1 / c[insns[0]["address"]]' choose)")" "ran 1 time, counted$"
+like "a scale that is hardly known is said to be so" "$("$bin/dcpicalc" --db "$db" choose)" \
+	"ran [0-9.kMG]+ times \([0-9.kMG]+ to [0-9.kMG]+\), counted and scaled, low confidence$"
 is "dcpicalc --frequency estimate: as without counts" \
 	"$("$bin/dcpicalc" --db "$db" --frequency estimate choose | sed '1,/^time/d' | grep -v passed)" \
 	"$(sed '1,/^time/d' "$scratch/before")"

@@ -272,6 +272,32 @@ static void test_exact_counts_win(void **state)
 	}
 }
 
+/* Counts are as good as their scale. */
+static void test_exact_counts_of_a_scale(void **state)
+{
+	struct frequency frequency;
+	struct scene scene;
+
+	(void)state;
+	make_scene(&scene, NULL, 6, loop_edges, 9);
+	scene.profile.exact = calloc(6, sizeof(double));
+	assert_non_null(scene.profile.exact);
+	for (uint32_t i = 0; i < 6; i++)
+		scene.profile.samples[i] = scene.profile.exact[i] = 100;
+	scene.profile.exact_low = 0.2;
+	scene.profile.exact_high = 2;
+	assert_int_equal(
+		frequency_estimate(&frequency, frequency_estimator_find(NULL), &scene.input), 0);
+	for (uint32_t b = 0; b < 6; b++)
+		assert_int_equal(frequency.blocks[b].confidence, FREQUENCY_LOW);
+	assert_int_equal(frequency.edges[0].origin, FREQUENCY_EXACT);
+	assert_int_equal(frequency.edges[0].confidence, FREQUENCY_LOW);
+	assert_int_equal(frequency_scale_confidence(1, 1), FREQUENCY_HIGH);
+	assert_int_equal(frequency_scale_confidence(0.7, 2), FREQUENCY_MEDIUM);
+	frequency_deinit(&frequency);
+	free_scene(&scene);
+}
+
 static void test_average_and_maximum(void **state)
 {
 	static const struct cfg_fixture_edge edges[] = {
@@ -468,6 +494,7 @@ int main(void)
 		cmocka_unit_test(test_propagation),
 		cmocka_unit_test(test_propagation_is_not_negative),
 		cmocka_unit_test(test_exact_counts_win),
+		cmocka_unit_test(test_exact_counts_of_a_scale),
 		cmocka_unit_test(test_average_and_maximum),
 		cmocka_unit_test(test_first_instructions_wait_for_mispredicts),
 		cmocka_unit_test(test_out_of_order_conserves_flow),

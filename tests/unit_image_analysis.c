@@ -7,11 +7,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/exact_scale.h"
 #include "analysis/image_analysis.h"
 #include "analysis/image_calls.h"
 #include "analysis/program_calls.h"
 #include "lib/error.h"
+#include "tests/made_up_samples.h"
 
 static struct image_code *self;
 
@@ -40,80 +40,6 @@ static size_t find_procedure(const char *name)
 			return i;
 	fail_msg("no procedure %s", name);
 	return 0;
-}
-
-#define COUNTS_MAX 100000
-
-static void *allocate(size_t count, size_t bytes)
-{
-	void *memory = calloc(count, bytes);
-
-	if (memory == NULL)
-		abort();
-	return memory;
-}
-
-/* Samples at addresses of instructions, for every procedure that @random likes. */
-struct made_up {
-	struct address_count *time;
-	struct address_count *misses;
-	struct image_samples samples;
-};
-
-static int compare_counts(const void *a, const void *b)
-{
-	const struct address_count *x = a, *y = b;
-
-	return (x->address > y->address) - (x->address < y->address);
-}
-
-static void add_procedure(struct made_up *made_up, size_t index, uint64_t *random)
-{
-	struct image_samples *samples = &made_up->samples;
-	struct cfg *cfg;
-
-	if (cfg_create(&cfg, self, index, NULL, NULL) != 0)
-		return;
-	for (uint32_t i = 0; i < cfg->insn_count && samples->time.count < COUNTS_MAX; i++) {
-		uint64_t address = cfg->insns[i].address;
-
-		if (unit_random(random) % 3 == 0)
-			continue;
-		made_up->time[samples->time.count++] =
-			(struct address_count){address, (double)(unit_random(random) % 1000)};
-		if (unit_random(random) % 4 == 0)
-			made_up->misses[samples->roles[PROFILE_ROLE_DMISS].count++] =
-				(struct address_count){address, 5};
-	}
-	cfg_destroy(cfg);
-}
-
-static void make_up(struct made_up *made_up, unsigned int one_in)
-{
-	size_t count = procedure_table_count(image_code_procedures(self));
-	struct image_event_samples *misses;
-	uint64_t random = one_in;
-
-	*made_up = (struct made_up){
-		.time = allocate(COUNTS_MAX, sizeof(*made_up->time)),
-		.misses = allocate(COUNTS_MAX, sizeof(*made_up->misses)),
-	};
-	misses = &made_up->samples.roles[PROFILE_ROLE_DMISS];
-	for (size_t i = 0; i < count; i++)
-		if (unit_random(&random) % one_in == 0)
-			add_procedure(made_up, i, &random);
-	qsort(made_up->time, made_up->samples.time.count, sizeof(*made_up->time), compare_counts);
-	qsort(made_up->misses, misses->count, sizeof(*made_up->misses), compare_counts);
-	made_up->samples.time.counts = made_up->time;
-	made_up->samples.time.period = 62000;
-	misses->counts = made_up->misses;
-	misses->period = 100;
-}
-
-static void forget(struct made_up *made_up)
-{
-	free(made_up->time);
-	free(made_up->misses);
 }
 
 /* What a run came to: enough to tell two runs apart. */
@@ -164,7 +90,7 @@ static void test_threads_change_nothing(void **state)
 	struct error err;
 
 	(void)state;
-	make_up(&made_up, 3);
+	make_up(&made_up, self, 3);
 	for (unsigned int threads = 0; threads < 4; threads++) {
 		struct image_analysis_options options = {.threads = threads, .tie_calls = true};
 		struct tally tally = {0};
@@ -193,7 +119,7 @@ static void test_keeping_changes_nothing(void **state)
 	struct error err;
 
 	(void)state;
-	make_up(&made_up, 3);
+	make_up(&made_up, self, 3);
 	assert_int_equal(
 		image_analysis_run(self, &made_up.samples, &options, take, &kept, NULL, &err), 0);
 	anew.by_flow = false;
@@ -219,7 +145,7 @@ static void test_scopes(void **state)
 	struct error err;
 
 	(void)state;
-	make_up(&made_up, 5);
+	make_up(&made_up, self, 5);
 	assert_int_equal(
 		image_analysis_run(self, &made_up.samples, &options, take, &tally, &all, &err), 0);
 	options.scope = IMAGE_ANALYSIS_SAMPLED;
@@ -244,7 +170,7 @@ static void test_callback_ends_it(void **state)
 	struct made_up made_up;
 
 	(void)state;
-	make_up(&made_up, 3);
+	make_up(&made_up, self, 3);
 	for (unsigned int threads = 0; threads < 4; threads++) {
 		struct image_analysis_options options = {.threads = threads};
 		struct image_analysis_totals totals;
@@ -498,98 +424,6 @@ static int close_self(void **state)
 	return image_test_caller(0) != 0;
 }
 
-/* Counts that the estimates are @SCALE times of, but for every ninth block. */
-#define SCALE 7
-#define ODD_ONE_IN 9
-
-struct made_up_counts {
-	struct exact_range *ranges;
-	struct exact_counts exact;
-	size_t blocks;
-};
-
-static int count_blocks(void *ctx, const struct procedure_analysis *analysis)
-{
-	struct made_up_counts *counts = ctx;
-	const struct cfg *cfg = analysis->cfg;
-
-	for (uint32_t b = 0; b < cfg->block_count; b++) {
-		const struct insn *last =
-			&cfg->insns[cfg->blocks[b].first + cfg->blocks[b].count - 1];
-		double count = analysis->frequency.blocks[b].value * 62000 / SCALE;
-
-		if (count <= 0 || counts->exact.range_count == COUNTS_MAX)
-			continue;
-		if (counts->blocks++ % ODD_ONE_IN == 0)
-			count *= 1000;
-		counts->ranges[counts->exact.range_count++] =
-			(struct exact_range){cfg->insns[cfg->blocks[b].first].address,
-					     last->address + last->bytes, count};
-	}
-	return 0;
-}
-
-static int compare_ranges(const void *a, const void *b)
-{
-	const struct exact_range *x = a, *y = b;
-
-	return (x->start > y->start) - (x->start < y->start);
-}
-
-/* Blocks that were counted have their counts, scaled. */
-static int check_counted(void *ctx, const struct procedure_analysis *analysis)
-{
-	const struct exact_counts *exact = ctx;
-	const struct cfg *cfg = analysis->cfg;
-
-	for (uint32_t b = 0; analysis->profile.exact != NULL && b < cfg->block_count; b++) {
-		const struct frequency_estimate *estimate = &analysis->frequency.blocks[b];
-		double want = exact->scale *
-			      exact_counts_of(exact, cfg->insns[cfg->blocks[b].first].address);
-
-		assert_int_equal(estimate->origin, FREQUENCY_EXACT);
-		assert_float_equal(estimate->value * 62000, want, 1e-5 * want);
-		assert_float_equal(estimate->low * 62000, want / 2, 1e-5 * want);
-		assert_float_equal(estimate->high * 62000, want * 3, 1e-5 * want);
-	}
-	return 0;
-}
-
-static void test_exact_scale(void **state)
-{
-	struct image_analysis_options options = {.threads = 1};
-	struct made_up_counts counts = {.ranges = allocate(COUNTS_MAX, sizeof(*counts.ranges))};
-	struct exact_scale scale;
-	struct made_up made_up;
-	struct error err;
-
-	(void)state;
-	make_up(&made_up, 4);
-	assert_int_equal(image_analysis_run(self, &made_up.samples, &options, count_blocks, &counts,
-					    NULL, &err),
-			 0);
-	/* Nothing was counted. */
-	assert_int_equal(exact_scale_find(&scale, self, &made_up.samples, &options, &err),
-			 -ENODATA);
-	qsort(counts.ranges, counts.exact.range_count, sizeof(*counts.ranges), compare_ranges);
-	counts.exact.ranges = counts.ranges;
-	made_up.samples.exact = counts.exact;
-	assert_int_equal(exact_scale_find(&scale, self, &made_up.samples, &options, &err), 0);
-	assert_float_equal(scale.value, SCALE, 1e-6);
-	assert_true(scale.low > 0 && scale.low <= SCALE + 1e-6 && scale.high >= SCALE - 1e-6);
-	/* The odd blocks are those that do not agree; they may have more samples than others. */
-	assert_true(scale.agree > 1 - 3.0 / ODD_ONE_IN && scale.agree < 1);
-	counts.exact.scale = 5;
-	counts.exact.scale_low = 2.5;
-	counts.exact.scale_high = 15;
-	made_up.samples.exact = counts.exact;
-	assert_int_equal(image_analysis_run(self, &made_up.samples, &options, check_counted,
-					    &counts.exact, NULL, &err),
-			 0);
-	free(counts.ranges);
-	forget(&made_up);
-}
-
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -601,7 +435,6 @@ int main(void)
 		cmocka_unit_test(test_calls),
 		cmocka_unit_test(test_returns_compare),
 		cmocka_unit_test(test_estimates_are_kept),
-		cmocka_unit_test(test_exact_scale),
 	};
 
 	return cmocka_run_group_tests(tests, open_self, close_self);

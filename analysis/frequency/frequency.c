@@ -10,6 +10,10 @@
 #include "analysis/frequency/frequency_propagate.h"
 #include "lib/cleanup.h"
 
+/* How much apart the ends of a scale's interval may be, for this confidence. */
+#define SCALE_HIGH_FACTOR 1.5
+#define SCALE_MEDIUM_FACTOR 4
+
 /* The default comes first. */
 static const struct frequency_estimator *const estimators[] = {
 	&frequency_joint, &frequency_paper, &frequency_average, &frequency_maximum, NULL,
@@ -40,13 +44,21 @@ void frequency_from_classes(struct frequency *ret, const struct frequency_input 
 		ret->edges[e] = classes[input->classes->of_edge[e]];
 }
 
-static void take_exact(struct frequency_estimate *estimate, const struct frequency_estimate *exact)
+enum frequency_confidence frequency_scale_confidence(double low, double high)
+{
+	if (high <= SCALE_HIGH_FACTOR * low)
+		return FREQUENCY_HIGH;
+	return high <= SCALE_MEDIUM_FACTOR * low ? FREQUENCY_MEDIUM : FREQUENCY_LOW;
+}
+
+static void take_exact(struct frequency_estimate *estimate, const struct frequency_estimate *exact,
+		       const struct procedure_profile *profile)
 {
 	if (exact->origin == FREQUENCY_NONE)
 		return;
 	*estimate = *exact;
 	estimate->origin = FREQUENCY_EXACT;
-	estimate->confidence = FREQUENCY_HIGH;
+	estimate->confidence = frequency_scale_confidence(profile->exact_low, profile->exact_high);
 }
 
 static struct frequency_estimate exactly(const struct procedure_profile *profile, double executions)
@@ -57,7 +69,7 @@ static struct frequency_estimate exactly(const struct procedure_profile *profile
 		.value = value,
 		.low = value * profile->exact_low,
 		.high = value * profile->exact_high,
-		.confidence = FREQUENCY_HIGH,
+		.confidence = frequency_scale_confidence(profile->exact_low, profile->exact_high),
 		.origin = FREQUENCY_EXACT,
 	};
 }
@@ -83,7 +95,7 @@ static int use_exact_counts(struct frequency *ret, const struct frequency_input 
 		if (profile->exact_edges != NULL && !isnan(profile->exact_edges[e]))
 			ret->edges[e] = exactly(profile, profile->exact_edges[e]);
 		else
-			take_exact(&ret->edges[e], &classes[input->classes->of_edge[e]]);
+			take_exact(&ret->edges[e], &classes[input->classes->of_edge[e]], profile);
 	}
 	/* Each its own count: exceptions may make members of a class differ. */
 	for (uint32_t b = 0; b < cfg->block_count; b++)

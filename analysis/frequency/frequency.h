@@ -43,6 +43,12 @@ struct frequency_estimate {
 	enum frequency_origin origin;
 };
 
+/**
+ * frequency_scale_confidence() - how far to trust counts that were scaled
+ * @low, @high: between what the scale is
+ */
+enum frequency_confidence frequency_scale_confidence(double low, double high);
+
 /** struct frequency_input - what there is to estimate from; all laid over one graph. */
 struct frequency_input {
 	const struct cfg *cfg;

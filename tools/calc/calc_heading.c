@@ -63,6 +63,18 @@ void calc_heading_image(FILE *stream, const char *path, const struct image_code 
 	calc_heading_passed_over(stream, events);
 }
 
+void calc_heading_scale(FILE *stream, const struct exact_scale *scale)
+{
+	enum frequency_confidence confidence = frequency_scale_confidence(scale->low, scale->high);
+
+	if (scale->samples <= 0)
+		fprintf(stream, "taken times %g, as was said", scale->value);
+	else
+		fprintf(stream, "taken times %.3g (%.3g to %.3g%s)%s", scale->value, scale->low,
+			scale->high, confidence == FREQUENCY_LOW ? ", low confidence" : "",
+			scale->likely ? ", by the number of runs" : "");
+}
+
 void calc_heading_counts(FILE *stream, const struct calc_counts *counts)
 {
 	const struct exact_scale *scale = &counts->scale;
@@ -71,15 +83,13 @@ void calc_heading_counts(FILE *stream, const struct calc_counts *counts)
 		return;
 	fprintf(stream, "counted     in %" PRIu64 " process%s, by dcpix; ", counts->processes,
 		counts->processes == 1 ? "" : "es");
-	if (scale->samples <= 0) {
-		fprintf(stream, "taken times %g, as was said\n", scale->value);
-		return;
-	}
-	fprintf(stream,
-		"taken times %.3g (%.3g to %.3g), which makes\n"
-		"            counts and estimates agree within a factor of 2 where %.0f%% of the "
-		"samples are\n",
-		scale->value, scale->low, scale->high, 100 * scale->agree);
+	calc_heading_scale(stream, scale);
+	if (scale->samples > 0)
+		fprintf(stream,
+			";\n            counts and estimates then agree within a factor of 2 where "
+			"%.0f%% of the samples are",
+			100 * scale->agree);
+	fputc('\n', stream);
 }
 
 void calc_heading_procedure(FILE *stream, const struct calc_procedure *procedure)

@@ -9,6 +9,7 @@
 
 struct calc_counts;
 struct calc_events;
+struct exact_scale;
 struct image_samples;
 
 /** calc_heading_passed_over() - how many epochs have no such samples, if any. */
@@ -24,6 +25,9 @@ void calc_heading_image(FILE *stream, const char *path, const struct image_code 
 
 /** calc_heading_counts() - what was counted, and how it was scaled; nothing if nothing was. */
 void calc_heading_counts(FILE *stream, const struct calc_counts *counts);
+
+/** calc_heading_scale() - "taken times 2.5 (0.9 to 6.1, low confidence)", without more. */
+void calc_heading_scale(FILE *stream, const struct exact_scale *scale);
 
 /** calc_heading_procedure() - the procedure, and what is missing of it. */
 void calc_heading_procedure(FILE *stream, const struct calc_procedure *procedure);

@@ -16,6 +16,7 @@ struct load {
 	const struct calc_events *events;
 	uint64_t *all; /* samples of each image, whatever the event */
 	size_t all_capacity;
+	int64_t last_epoch; /* of the image that has come last */
 };
 
 static struct calc_image *image_of(struct load *load, int64_t id)
@@ -32,6 +33,7 @@ static struct calc_image *image_of(struct load *load, int64_t id)
 		return NULL;
 	images->list[images->count] = (struct calc_image){.id = id};
 	load->all[images->count] = 0;
+	load->last_epoch = 0;
 	return &images->list[images->count++];
 }
 
@@ -50,6 +52,8 @@ static int take_profile(void *context, const struct profile *profile)
 	load->all[image - load->images->list] += profile->total;
 	if (event != NULL && event->role == CALC_EVENT_TIME && profile->chosen) {
 		image->samples += profile->total;
+		image->epochs += profile->epoch != load->last_epoch;
+		load->last_epoch = profile->epoch;
 		load->images->time += profile->total;
 	}
 	return 0;

@@ -14,11 +14,13 @@ struct error;
  * struct calc_image - an image
  * @image:   what it is; the path is ours
  * @samples: of time
+ * @epochs:  that have some
  */
 struct calc_image {
 	int64_t id;
 	struct profile_image image;
 	uint64_t samples;
+	size_t epochs;
 };
 
 /**

@@ -83,8 +83,9 @@ static void print_block_heading(struct listing *listing, uint32_t block)
 		fprintf(listing->stream, "ran %s %s, counted\n", cells.value,
 			calc_cells_times(&cells));
 	else if (estimate->origin == FREQUENCY_EXACT)
-		fprintf(listing->stream, "ran %s %s (%s to %s), counted and scaled\n",
-			cells.value, calc_cells_times(&cells), cells.low, cells.high);
+		fprintf(listing->stream, "ran %s %s (%s to %s), counted and scaled%s\n",
+			cells.value, calc_cells_times(&cells), cells.low, cells.high,
+			estimate->confidence == FREQUENCY_LOW ? ", low confidence" : "");
 	else
 		fprintf(listing->stream, "ran %s %s (%s to %s, %s confidence)\n", cells.value,
 			calc_cells_times(&cells), cells.low, cells.high,

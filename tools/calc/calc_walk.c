@@ -53,6 +53,14 @@ static int take_procedure(void *context, const struct procedure_analysis *analys
 	return walk->procedure(walk->context, analysis);
 }
 
+/* A run has an epoch, as a rule: that of dcpirun, and that of dcpix. */
+static double likely_scale(const struct calc_choice *choice)
+{
+	return choice->counts.epochs > 0
+		       ? (double)choice->image->epochs / (double)choice->counts.epochs
+		       : 0;
+}
+
 /* Without a scale counts are of no use. */
 static int use_counts(const struct calc_walk *walk, struct calc_choice *choice,
 		      const struct image_analysis_options *options, struct error *err)
@@ -62,7 +70,8 @@ static int use_counts(const struct calc_walk *walk, struct calc_choice *choice,
 	int r = 0;
 
 	if (choice->counts.exact.range_count > 0 && said <= 0)
-		r = exact_scale_find(&scale, choice->code, &choice->profile.samples, options, err);
+		r = exact_scale_find(&scale, choice->code, &choice->profile.samples, options,
+				     likely_scale(choice), err);
 	if (r < 0 && r != -ENODATA)
 		return r;
 	if (r == -ENODATA)
