@@ -108,6 +108,16 @@ like "and the listing how often" "$("$bin/dcpicalc" --db "$db" --scale 1 choose)
 	"ran [0-9]+ times, counted$"
 like "once is no plural" "$("$bin/dcpicalc" --db "$db" choose --scale \
 	"$(calc '1 / c[insns[0]["address"]]' choose)")" "ran 1 time, counted$"
+
+# summ ARGUMENT...: what dcpisumm says of the counts
+summ()
+{
+	"$bin/dcpisumm" --db "$db" -i ways "$@" | grep '^counted'
+}
+like "dcpisumm says how they are scaled" "$(summ)" "ways, by dcpix; taken times [0-9.e+-]+ \\("
+is "dcpisumm --scale" "$(summ --scale 2.5)" \
+	"counted     $scratch/ways, by dcpix; taken times 2.5, as was said"
+is "dcpisumm --frequency estimate: without counts" "$(summ --frequency estimate)" ""
 like "a scale that is hardly known is said to be so" "$("$bin/dcpicalc" --db "$db" choose)" \
 	"ran [0-9.kMG]+ times \([0-9.kMG]+ to [0-9.kMG]+\), counted and scaled, low confidence$"
 is "dcpicalc --frequency estimate: as without counts" \

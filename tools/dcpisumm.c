@@ -15,6 +15,8 @@ enum {
 	KEY_MODEL,
 	KEY_ESTIMATOR,
 	KEY_AS_PUBLISHED,
+	KEY_FREQUENCY,
+	KEY_SCALE,
 };
 
 static const struct option_entry own_options[] = {
@@ -22,6 +24,9 @@ static const struct option_entry own_options[] = {
 	{'e', "event", "EVENT", "the one whose samples are of time: cycles, cpu-clock, ..."},
 	{KEY_MODEL, "model", "NAME", "the machine: alpha21164, cortex-a53, ..."},
 	{KEY_ESTIMATOR, "estimator", "NAME", "of frequencies: dcpi, paper, avg, max"},
+	{KEY_FREQUENCY, "frequency", "WHENCE",
+	 "estimate, or exact: as dcpix counted it; default: exact where it was counted"},
+	{KEY_SCALE, "scale", "N", "executions for each one that dcpix counted; default: found"},
 	{KEY_AS_PUBLISHED, "as-published", NULL, "as the paper of 1997 did it"},
 };
 
@@ -50,6 +55,10 @@ static int set_option(void *context, int key, const char *argument, struct error
 	case KEY_AS_PUBLISHED:
 		summ->method.as_published = true;
 		return 0;
+	case KEY_FREQUENCY:
+		return calc_method_frequencies(&summ->method.frequencies, argument, err);
+	case KEY_SCALE:
+		return calc_method_scale(&summ->method.scale, argument, err);
 	}
 	summ->listing.by_procedure = strcmp(argument, "procedure") == 0;
 	if (summ->listing.by_procedure || strcmp(argument, "image") == 0)

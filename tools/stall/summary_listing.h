@@ -20,6 +20,7 @@ struct summary_row;
  * @sum:          of all procedures
  * @images, @analysed, @procedures: that have samples of time; of these, such that were
  *                analysed; procedures that were
+ * @counted:      images with exact counts; @counted_image: the hottest, and its @scale
  */
 struct summary_listing {
 	bool by_procedure;
@@ -30,6 +31,9 @@ struct summary_listing {
 	size_t images;
 	size_t analysed;
 	size_t procedures;
+	size_t counted;
+	const struct calc_image *counted_image;
+	struct exact_scale scale;
 
 	/* private */
 	const struct calc_choice *choice;
