@@ -180,6 +180,16 @@ else
 fi
 is "lines are still found" "$(prof --by line --csv --epoch last | md5sum)" \
 	"$(DCPI_SYMBOL_CACHE=off prof --by line --csv --epoch last | md5sum)"
+strip -o "$scratch/stripped" "$scratch/image"
+# shellcheck disable=SC2086
+"$helpers/make_golden_db" "$scratch/stripped.db" "$scratch/stripped" "$id" $offsets
+stripped()
+{
+	"$bin/dcpiprof" --db "$scratch/stripped.db" --csv --epoch last
+}
+is "a stripped file of the same build-id has its own names" "$(stripped)" \
+	"$(DCPI_SYMBOL_CACHE=off stripped)"
+is "and the other its own" "$(names)" "bare hidden visible"
 bytes=$(stat -c %s "$index")
 printf x | dd of="$index" bs=1 seek=200 conv=notrunc 2> /dev/null
 is "a damaged index is made again" "$(names)" "bare hidden visible"

@@ -42,9 +42,17 @@ static bool is_kept(const struct profile_image *image, const struct debug_file_o
 	       *image->path == '/' && (options->directory == NULL || *options->directory == '/');
 }
 
-static const char *key_of(const struct debug_file_options *options)
+/*
+ * Files of one build-id may differ in the symbols that they have: one may be the other,
+ * stripped. Return: malloc'd, or NULL.
+ */
+static char *make_key(const struct profile_image *image, const struct debug_file_options *options)
 {
-	return options->directory != NULL ? options->directory : DEBUG_FILE_DIRECTORY;
+	const char *directory =
+		options->directory != NULL ? options->directory : DEBUG_FILE_DIRECTORY;
+	char *key;
+
+	return asprintf(&key, "%s\n%s", image->path, directory) < 0 ? NULL : key;
 }
 
 /* Reads a file that only we could write. Return: malloc'd, or NULL. */
@@ -65,15 +73,14 @@ static void *read_index(const char *path, size_t *bytes)
 	return take_ptr(memory);
 }
 
-static int load(struct procedure_table **ret, const char *path,
-		const struct debug_file_options *options)
+static int load(struct procedure_table **ret, const char *path, const char *key)
 {
 	size_t bytes = 0;
 	void *memory = read_index(path, &bytes);
 
 	if (memory == NULL)
 		return -ENOENT;
-	return procedure_index_open(ret, memory, bytes, key_of(options));
+	return procedure_index_open(ret, memory, bytes, key);
 }
 
 static bool write_all(int fd, const char *bytes, size_t count)
@@ -124,14 +131,14 @@ static bool is_users_copy(const struct procedure_table *table)
 	       strcmp(path + length - (sizeof(suffix) - 1), suffix) == 0;
 }
 
-static void store(const struct procedure_table *table, char *path,
-		  const struct debug_file_options *options, const struct file_stamps *stamps)
+static void store(const struct procedure_table *table, char *path, const char *key,
+		  const struct file_stamps *stamps)
 {
 	_cleanup_free_ void *bytes = NULL;
 	size_t count;
 
 	if (!stamps->failed && !is_users_copy(table) &&
-	    procedure_index_make(table, stamps, key_of(options), &bytes, &count) == 0)
+	    procedure_index_make(table, stamps, key, &bytes, &count) == 0)
 		write_index(path, bytes, count);
 }
 
@@ -140,23 +147,24 @@ int symbol_cache_open(struct procedure_table **ret, const struct profile_image *
 {
 	struct debug_file_options noting = *options;
 	struct file_stamps stamps = {0};
-	_cleanup_free_ char *path = NULL;
+	_cleanup_free_ char *path = NULL, *key = NULL;
 	char name[NAME_BYTES];
 	int r;
 
 	if (!is_kept(image, options))
 		return procedure_table_open(ret, image, options, err);
 	make_name(name, image);
-	if (asprintf(&path, "%s/%s", options->cache, name) < 0) {
+	if (asprintf(&path, "%s/%s", options->cache, name) < 0)
 		path = NULL;
+	key = make_key(image, options);
+	if (path == NULL || key == NULL)
 		return procedure_table_open(ret, image, options, err);
-	}
-	if (load(ret, path, options) == 0)
+	if (load(ret, path, key) == 0)
 		return 0;
 	noting.stamps = &stamps;
 	r = procedure_table_open(ret, image, &noting, err);
 	if (r == 0)
-		store(*ret, path, options, &stamps);
+		store(*ret, path, key, &stamps);
 	file_stamps_deinit(&stamps);
 	return r;
 }

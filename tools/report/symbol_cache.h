@@ -4,9 +4,11 @@
  *
  *	~/.cache/dcpi/symbols/ab/cdef0123...
  *
- * Names never differ from those that the image gives: an index is used only while the
- * image, and all files where its symbols were or might have been, are as they were. What
- * nobody has asked for in a month goes, when others come.
+ * Names never differ from those that the image gives: an index is used only for the path that
+ * it was made for, while the image, and all files where its symbols were or might have been,
+ * are as they were. Of files that have a build-id in common, in different databases, the one
+ * that was looked at last has the index. What nobody has asked for in a month goes, when
+ * others come.
  */
 #ifndef DCPI_SYMBOL_CACHE_H
 #define DCPI_SYMBOL_CACHE_H
