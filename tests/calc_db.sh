@@ -69,6 +69,21 @@ chain_db()
 	echo end
 }
 
+# The same work twice: the second time samples are of four times the period, and a quarter
+# as many. Of each time there is something that the other one has not.
+periods_db()
+{
+	echo "event cycles cycles 1000 1000"
+	echo "epoch Some CPU"
+	list_samples | sed -n '1p;/0x1008/p'
+	echo end
+	echo "event cycles cycles 4000 4000"
+	echo "epoch Some CPU"
+	echo "image file $chain_id $scratch/chain"
+	echo "sample 0 0x1005 2250"
+	echo end
+}
+
 # Both programs, and two events, in an epoch each.
 both_db()
 {

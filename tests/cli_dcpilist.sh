@@ -36,6 +36,9 @@ list_db | make_db list
 both_db | make_db both
 
 golden walk.txt both walk
+periods_db | make_db periods
+is "periods differ: samples are scaled" "$(sum periods cycles --asm divide)" 9000
+is "--raw: they are as taken" "$(sum periods cycles --raw --asm divide)" 2250
 golden walk_one.txt list --epoch 1 -e imiss,cpu-clock walk
 golden asm.txt both --asm -i list space::spin
 golden copy.txt copy

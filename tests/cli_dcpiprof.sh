@@ -133,6 +133,27 @@ valid "JSON by process" dcpiprof prof --by process --epoch 2
 valid "JSON by host" dcpiprof prof --by host
 valid "JSON by epoch" dcpiprof prof --by epoch
 
+# Periods that differ: a sample of the longer one is more.
+periods_db | make_db periods
+db=$scratch/periods.db
+# shares ARGUMENT...: samples and their share, of each row
+shares()
+{
+	prof --json "$@" | jq -r '.rows[] | "\(.cycles) \(.cycles_percent | round)"'
+}
+is "periods differ: shares are of time" "$(shares --by epoch)" $'9000 50\n9000 50'
+is "by image, too" "$(shares --by image)" $'9000 50\n9000 50'
+is "by instruction, too" "$(shares --by instruction)" $'9000 50\n9000 50'
+is "periods differ: and are said to" "$(prof | grep -A 1 ^events)" \
+	"events      cycles every 1000 cycles; cycles every 4000 cycles
+periods     differ: samples are scaled to the shortest"
+like "accounting is of samples as taken" "$(prof)" "= 11250 samples \+"
+is "JSON says which are scaled" "$(prof --json | jq -c '[.events[].scaled]')" '[false,true]'
+like "--raw: as taken" "$(shares --raw --by epoch)" $'^9000 80\n2250 20'
+is "--raw: nothing is said" "$(prof --raw | grep -c ^periods)" 0
+is "the total is dcpistats'" "$("$bin/dcpistats" --db "$db" | grep TOTAL:)" "TOTAL: 18000"
+valid "JSON of periods that differ" dcpiprof prof
+
 # Real files: names from the file that was profiled, and never from another one.
 if tests/procedure_fixtures.sh "$scratch" > "$scratch/log" 2>&1; then
 	ok "programs are made"

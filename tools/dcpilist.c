@@ -28,7 +28,7 @@ static const struct option_entry own_options[] = {
 	{KEY_SOURCE, "source", NULL, "lines of the source (default, where they are known)"},
 	{KEY_ASM, "asm", NULL, "instructions"},
 	{KEY_FILE, "file", "NAME", "a whole source file, of all images: its path or the end of it"},
-	{KEY_RAW, "raw", NULL, "samples as taken, events that took turns not scaled"},
+	{KEY_RAW, "raw", NULL, "samples as taken, not scaled by turns or periods"},
 };
 
 /* struct list - what was asked for, and what it is made of. */
@@ -128,8 +128,8 @@ static int load_events(struct list *list, struct error *err)
 		r = event_choice_make(&list->events, header, &list->cli, err);
 	if (r == 0 && list->events.count == 0)
 		return error_set(err, ENOENT, "no samples");
-	for (size_t i = 0; r == 0 && !list->raw && i < header->epoch_count; i++)
-		r = event_scale_load(&list->scale, list->reader, header->epochs[i].id, err);
+	if (r == 0 && !list->raw)
+		r = event_scale_load_header(&list->scale, list->reader, header, err);
 	header->scaled = !list->raw;
 	return r;
 }

@@ -64,7 +64,7 @@ enum {
 
 static const struct option_entry own_options[] = {
 	{KEY_BY, "by", "WHAT", "procedure, image, instruction, line, file, edge, unit, host, ..."},
-	{KEY_RAW, "raw", NULL, "samples as taken, events that took turns not scaled"},
+	{KEY_RAW, "raw", NULL, "samples as taken, not scaled by turns or periods"},
 	{KEY_DIFF, "diff", NULL, "what differs between two sets, as dcpidiff does"},
 };
 
@@ -163,8 +163,8 @@ static int load_header(struct prof *prof, struct error *err)
 	if (r == 0)
 		r = report_header_load(&prof->header, prof->reader, &prof->cli.filter, err);
 	prof->header.scaled = !prof->raw && prof->by != BY_EDGE;
-	for (size_t i = 0; r == 0 && prof->header.scaled && i < prof->header.epoch_count; i++)
-		r = event_scale_load(&prof->scale, prof->reader, prof->header.epochs[i].id, err);
+	if (r == 0 && prof->header.scaled)
+		r = event_scale_load_header(&prof->scale, prof->reader, &prof->header, err);
 	return r;
 }
 

@@ -6,6 +6,7 @@
 
 #include "lib/array.h"
 #include "lib/error.h"
+#include "tools/report/report_header.h"
 
 /* Only those that are not 1; ascending by epoch and event. */
 struct event_factor {
@@ -56,12 +57,14 @@ static int add_factor(struct event_scale *scale, int64_t epoch, uint32_t event, 
 static int add_event(void *context, const struct profile_event *event)
 {
 	struct event_scale *scale = context;
+	double factor = 1;
 
 	/* An event that never ran has no samples to scale. */
-	if (event->running_ns == 0 || event->running_ns >= event->enabled_ns)
-		return 0;
-	return add_factor(scale, scale->epoch, event->number,
-			  (double)event->enabled_ns / (double)event->running_ns);
+	if (event->running_ns > 0 && event->running_ns < event->enabled_ns)
+		factor = (double)event->enabled_ns / (double)event->running_ns;
+	if (scale->header != NULL)
+		factor *= report_header_period_factor(scale->header, event);
+	return factor == 1 ? 0 : add_factor(scale, scale->epoch, event->number, factor);
 }
 
 int event_scale_period(struct event_scale *scale, int64_t epoch, uint32_t event, double factor)
@@ -77,6 +80,18 @@ int event_scale_load(struct event_scale *scale, struct profile_reader *reader, i
 	scale->epoch = epoch;
 	r = profile_reader_events(reader, epoch, add_event, scale, err);
 	return r == -ENOMEM ? error_set(err, ENOMEM, "out of memory") : r;
+}
+
+int event_scale_load_header(struct event_scale *scale, struct profile_reader *reader,
+			    const struct report_header *header, struct error *err)
+{
+	int r = 0;
+
+	scale->header = header;
+	for (size_t i = 0; r == 0 && i < header->epoch_count; i++)
+		r = event_scale_load(scale, reader, header->epochs[i].id, err);
+	scale->header = NULL;
+	return r;
 }
 
 void event_scale_deinit(struct event_scale *scale)

@@ -3,8 +3,8 @@
  * What samples stand for. An event that took turns with others on the processor's
  * counters, and was there for a quarter of the time it was enabled, has a quarter of
  * the samples it would have had, so that each counts four times. The factor is that of
- * an epoch: turns may differ from one to the next; so may periods, which matters where
- * epochs are compared.
+ * an epoch: turns may differ from one to the next; so may periods, and a sample of twice
+ * the period counts twice wherever epochs are added or compared.
  */
 #ifndef DCPI_EVENT_SCALE_H
 #define DCPI_EVENT_SCALE_H
@@ -14,6 +14,7 @@
 struct error;
 
 struct event_factor;
+struct report_header;
 
 /** struct event_scale - the factors; zero-initialised: all are 1. Fields are private. */
 struct event_scale {
@@ -21,16 +22,24 @@ struct event_scale {
 	size_t count;
 	size_t capacity;
 	int64_t epoch;
+	const struct report_header *header;
 };
 
 /**
- * event_scale_load() - add the factors of an epoch
+ * event_scale_load() - add the factors of an epoch, of turns alone
  * @scale: freed by event_scale_deinit(), also after a failure
  *
  * Epochs may come in any order, each once.
  */
 int event_scale_load(struct event_scale *scale, struct profile_reader *reader, int64_t epoch,
 		     struct error *err);
+
+/**
+ * event_scale_load_header() - the factors of all epochs of a header, of turns and of periods:
+ * to samples of each event's shortest (report_header_period_factor())
+ */
+int event_scale_load_header(struct event_scale *scale, struct profile_reader *reader,
+			    const struct report_header *header, struct error *err);
 
 /**
  * event_scale_period() - a sample of this event and epoch stands for @factor of others, as

@@ -273,6 +273,39 @@ bool report_header_took_turns(const struct profile_event *event)
 	return event->running_ns < event->enabled_ns;
 }
 
+/* On average: periods are drawn from a window. */
+static double mean_period(const struct profile_event *event)
+{
+	return ((double)event->period_min + (double)event->period_max) / 2;
+}
+
+double report_header_period_factor(const struct report_header *header,
+				   const struct profile_event *event)
+{
+	double shortest = mean_period(event);
+
+	for (size_t i = 0; i < header->event_count; i++) {
+		const struct profile_event *other = &header->events[i];
+
+		if (strcmp(other->name, event->name) != 0)
+			continue;
+		if (strcmp(other->unit, event->unit) != 0 || mean_period(other) <= 0)
+			return 1;
+		if (mean_period(other) < shortest)
+			shortest = mean_period(other);
+	}
+	return shortest > 0 ? mean_period(event) / shortest : 1;
+}
+
+bool report_header_periods_differ(const struct report_header *header)
+{
+	for (size_t i = 0; i < header->event_count; i++) {
+		if (report_header_period_factor(header, &header->events[i]) != 1)
+			return true;
+	}
+	return false;
+}
+
 /* As perf stat has it: the share of the time that the event was on a counter. */
 static void print_turns(FILE *stream, const struct profile_event *event, bool scaled)
 {
@@ -358,6 +391,8 @@ static void print_facts(FILE *stream, const struct report_header *header)
 	print_distinct(stream, header, "kernel", epoch_kernel);
 	print_distinct(stream, header, "source", epoch_source);
 	print_events(stream, header);
+	if (header->scaled && report_header_periods_differ(header))
+		fputs("periods     differ: samples are scaled to the shortest\n", stream);
 	print_accounting(stream, header);
 	fprintf(stream, "unknown     %" PRIu64 " samples, %.2f%%", header->unknown,
 		header->samples > 0 ? 100.0 * (double)header->unknown / (double)header->samples

@@ -18,7 +18,8 @@ struct json_object;
  * struct report_header - about the epochs a report is made from
  * @epochs:      by start
  * @events:      distinct ones, their times summed over the epochs
- * @scaled:      counts in the report are scaled by these times; set by the tool
+ * @scaled:      counts in the report are scaled by these times, and to the shortest period
+ *               of each event; set by the tool
  * @counters:    summed over the epochs, by group and name
  * @interrupts:  samples taken, by the sources' count
  * @samples:     samples in all profiles; set by the tool, which reads them
@@ -59,6 +60,16 @@ uint64_t report_header_losses(const struct report_header *header);
 
 /** report_header_took_turns() - whether an event was not on a counter all of the time. */
 bool report_header_took_turns(const struct profile_event *event);
+
+/**
+ * report_header_period_factor() - how many samples of the shortest period that the epochs have
+ * of an event one of @event stands for; 1 where that is not known, or units differ
+ */
+double report_header_period_factor(const struct report_header *header,
+				   const struct profile_event *event);
+
+/** report_header_periods_differ() - whether one of these is not 1. */
+bool report_header_periods_differ(const struct report_header *header);
 
 /** report_header_edges_lost() - edges handed over and not in the database; @handed: out. */
 uint64_t report_header_edges_lost(const struct report_header *header, uint64_t *handed);

@@ -59,8 +59,11 @@ static struct json_object *epoch_json(const struct profile_epoch *epoch)
 	return object;
 }
 
-static struct json_object *event_json(const struct profile_event *event, bool scaled)
+static struct json_object *event_json(const struct report_header *header,
+				      const struct profile_event *event)
 {
+	bool scaled =
+		report_header_took_turns(event) || report_header_period_factor(header, event) != 1;
 	struct json_object *object = json_object_new_object();
 
 	if (object == NULL)
@@ -71,8 +74,7 @@ static struct json_object *event_json(const struct profile_event *event, bool sc
 	    add_count(object, "period_max", event->period_max) < 0 ||
 	    add_count(object, "enabled_ns", event->enabled_ns) < 0 ||
 	    add_count(object, "running_ns", event->running_ns) < 0 ||
-	    add(object, "scaled",
-		json_object_new_boolean(scaled && report_header_took_turns(event))) < 0) {
+	    add(object, "scaled", json_object_new_boolean(header->scaled && scaled)) < 0) {
 		json_object_put(object);
 		return NULL;
 	}
@@ -100,7 +102,7 @@ static int add_lists(struct json_object *object, const struct report_header *hea
 	events = json_object_new_array();
 	r = add(object, "events", events);
 	for (size_t i = 0; r == 0 && i < header->event_count; i++)
-		r = append(events, event_json(&header->events[i], header->scaled));
+		r = append(events, event_json(header, &header->events[i]));
 	return r;
 }
 

@@ -67,8 +67,6 @@ static void print_sets(FILE *stream, const struct sample_sets *sets)
 	if (sets->left_out > 0)
 		fprintf(stream, "left out    %zu epoch(s) without samples of %s\n", sets->left_out,
 			sets->event);
-	if (sets->scaled_period)
-		fputs("periods     differ: samples are scaled to the first epoch's\n", stream);
 }
 
 static void print_norm(FILE *stream, const struct stats_listing *listing)

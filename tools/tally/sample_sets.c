@@ -428,7 +428,18 @@ static int group(struct sample_sets *sets, struct error *err)
 	return r;
 }
 
-static int scale_epoch(struct sample_sets *sets, const struct sample_epoch *epoch,
+static double shortest_period(const struct sample_sets *sets)
+{
+	double shortest = sets->epochs[0].period;
+
+	for (size_t i = 1; i < sets->epoch_count; i++) {
+		if (sets->epochs[i].period < shortest)
+			shortest = sets->epochs[i].period;
+	}
+	return shortest;
+}
+
+static int scale_epoch(struct sample_sets *sets, const struct sample_epoch *epoch, double shortest,
 		       struct error *err)
 {
 	struct sample_source *source = &sets->sources[epoch->source];
@@ -438,10 +449,10 @@ static int scale_epoch(struct sample_sets *sets, const struct sample_epoch *epoc
 	if (strcmp(epoch->unit, first->unit) != 0)
 		return error_set(err, EINVAL, "periods of %s are in %s, and in %s elsewhere",
 				 sets->event, first->unit, epoch->unit);
-	sets->scaled_period |= epoch->period != first->period;
+	sets->scaled_period |= epoch->period != shortest;
 	r = event_scale_load(&source->scale, source->reader, epoch->id, err);
 	if (r == 0 && event_scale_period(&source->scale, epoch->id, epoch->event,
-					 epoch->period / first->period) < 0)
+					 epoch->period / shortest) < 0)
 		r = no_memory(err);
 	return r;
 }
@@ -451,6 +462,7 @@ static int prepare_source(struct sample_sets *sets, size_t number, const struct 
 			  struct error *err)
 {
 	struct sample_source *source = &sets->sources[number];
+	double shortest = shortest_period(sets);
 	int r = 0;
 
 	source->filter = cli->filter;
@@ -463,7 +475,7 @@ static int prepare_source(struct sample_sets *sets, size_t number, const struct 
 		if (sets->epochs[i].source != number)
 			continue;
 		source->epochs[source->epoch_count++] = sets->epochs[i].id;
-		r = scale_epoch(sets, &sets->epochs[i], err);
+		r = scale_epoch(sets, &sets->epochs[i], shortest, err);
 	}
 	source->filter.epochs = source->epochs;
 	source->filter.epoch_count = source->epoch_count;

@@ -35,7 +35,7 @@ const char *sample_sets_by_name(enum sample_sets_by by);
  * struct sample_source - a database
  * @filter: its epochs that are in a set, and the process asked for
  * @sets:   by number of the epoch: its set
- * @scale:  of samples: to those of the first epoch's period
+ * @scale:  of samples: to those of the shortest period
  * @debug:  where code and symbols may be
  */
 struct sample_source {
@@ -71,7 +71,7 @@ struct sample_epoch;
  * @event:    the one they are compared by
  * @header:   of all databases; samples are not set
  * @left_out: epochs without samples of the event
- * @scaled_period: periods differ, and samples are scaled to the first epoch's
+ * @scaled_period: periods differ, and samples are scaled to the shortest
  */
 struct sample_sets {
 	struct sample_source *sources;
