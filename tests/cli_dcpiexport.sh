@@ -5,6 +5,7 @@
 # golden output is written, not compared.
 set -u
 . "$(dirname "$0")/tool_cli.sh"
+. "$(dirname "$0")/calc_db.sh"
 db=$scratch/golden.db
 
 export_()
@@ -81,6 +82,22 @@ is "pprof: the same profile is the same file" "$(export_ | sha256sum)" "$(export
 like "a unit's samples are those of its processes" \
 	"$(export_ --format folded --epoch 2 -e cpu-clock --unit 'web.*' | grep -c .) $(
 		export_ --format folded --epoch 2 -e cpu-clock --unit 'web.*')" '^1 server, .* 40$'
+
+# Epochs of different periods.
+check "programs of two epochs are made" tests/calc_fixtures.sh "$scratch"
+periods_db | make_db periods
+db=$scratch/periods.db
+want=$'divide 9000\nwalk 9000'
+is "periods differ: folded has what dcpiprof lists" \
+	"$(export_ -f folded | sed 's/^[^;]*;//' | sort)" "$want"
+is "csv, too" "$(export_ -f csv | tail -n +2 | tr -d '\r' | cut -d, -f3,8 | tr , ' ' | sort)" "$want"
+is "callgrind, too" "$(export_ -f callgrind | sed -n 's/^0x.* //p')" $'9000\n9000'
+is "speedscope, too" "$(export_ -f speedscope | jq -c '.profiles[0] | [.endValue] + .weights')" \
+	"[18000,9000,9000]"
+check "pprof of them is read" pprof
+is "pprof: as taken, and the cycles of these" \
+	"$(awk -F'\t' '$1 == "procedure" { print $5, $2, $3 }' "$scratch/pprof" | sort)" \
+	$'divide 2250 9000000\nwalk 9000 9000000'
 
 # A program that is there, with lines.
 "${CC:-gcc}" -O2 -g -o "$scratch/split" tests/programs/split.c

@@ -2,6 +2,7 @@
 /* dcpiexport - a profile in the formats of other tools */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -112,8 +113,9 @@ static int choose_events(struct export_job *job, struct error *err)
 
 		while (strcmp(header->events[found].name, job->choice.names[i]) != 0)
 			found++;
-		job->events[i] =
-			(struct export_event){job->choice.names[i], header->events[found].unit};
+		job->events[i] = (struct export_event){.name = job->choice.names[i],
+						       .unit = header->events[found].unit,
+						       .least = INFINITY};
 	}
 	return 0;
 }
@@ -122,9 +124,15 @@ static int choose_events(struct export_job *job, struct error *err)
 static int add_period(void *context, const struct profile_event *event)
 {
 	struct export_job *job = context;
-	double mean = ((double)event->period_min + (double)event->period_max) / 2;
+	double mean = ((double)event->period_min + (double)event->period_max) / 2, factor;
+	int r = mean < 1 ? 0 : event_scale_period(&job->scale, job->epoch, event->number, mean);
 
-	return mean < 1 ? 0 : event_scale_period(&job->scale, job->epoch, event->number, mean);
+	factor = event_scale_factor(&job->scale, job->epoch, event->number);
+	for (size_t i = 0; i < job->choice.count; i++) {
+		if (strcmp(job->events[i].name, event->name) == 0)
+			job->events[i].least = fmin(job->events[i].least, factor);
+	}
+	return r;
 }
 
 static int load_scale(struct export_job *job, int64_t epoch, struct error *err)
@@ -150,9 +158,11 @@ static int load(struct export_job *job, struct error *err)
 		r = report_header_load(&job->header, job->reader, &cli->filter, err);
 	if (r == 0 && job->header.epoch_count == 0)
 		r = error_set(err, ENOENT, "no epoch matches");
+	if (r == 0)
+		r = choose_events(job, err);
 	for (size_t i = 0; r == 0 && i < job->header.epoch_count; i++)
 		r = load_scale(job, job->header.epochs[i].id, err);
-	return r == 0 ? choose_events(job, err) : r;
+	return r;
 }
 
 static int tally(struct export_job *job, struct error *err)
@@ -208,9 +218,12 @@ static int write_profile(void *context, FILE *file, struct error *err)
 		if (header->epochs[i].end_ns > profile.end_ns)
 			profile.end_ns = header->epochs[i].end_ns;
 	}
-	if (asprintf(&comment, "dcpi: %zu epoch%s, %s, kernel %s", header->epoch_count,
+	if (asprintf(&comment, "dcpi: %zu epoch%s, %s, kernel %s%s", header->epoch_count,
 		     header->epoch_count > 1 ? "s" : "", header->epochs[0].host,
-		     header->epochs[0].kernel) < 0) {
+		     header->epochs[0].kernel,
+		     report_header_periods_differ(header)
+			     ? "; periods differ: samples are scaled to the shortest"
+			     : "") < 0) {
 		comment = NULL;
 		return error_set(err, ENOMEM, "out of memory");
 	}

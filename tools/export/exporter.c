@@ -11,21 +11,31 @@ bool exporter_same_procedure(const struct tally_row *a, const struct tally_row *
 	       strcmp(a->procedure, b->procedure) == 0;
 }
 
+uint64_t exporter_count(const struct export_event *event, const struct tally_count *count)
+{
+	double scaled = ((double)count->samples + count->extra) / event->least;
+
+	/* The times of a damaged database can give any factor. */
+	return scaled < (double)INT64_MAX ? (uint64_t)(scaled + 0.5) : UINT64_MAX;
+}
+
 size_t exporter_procedure(const struct export_profile *profile, size_t row, uint64_t *samples)
 {
-	const struct tally_row *first = &profile->rows[row];
+	size_t next = row;
 
-	for (size_t event = 0; event < profile->event_count; event++)
-		samples[event] = 0;
-	for (; row < profile->row_count; row++) {
-		const struct tally_row *next = &profile->rows[row];
+	while (next < profile->row_count &&
+	       exporter_same_procedure(&profile->rows[row], &profile->rows[next]))
+		next++;
+	for (size_t event = 0; event < profile->event_count; event++) {
+		struct tally_count sum = {0};
 
-		if (!exporter_same_procedure(first, next))
-			break;
-		for (size_t event = 0; event < profile->event_count; event++)
-			samples[event] += next->counts[event].samples;
+		for (size_t i = row; i < next; i++) {
+			sum.samples += profile->rows[i].counts[event].samples;
+			sum.extra += profile->rows[i].counts[event].extra;
+		}
+		samples[event] = exporter_count(&profile->events[event], &sum);
 	}
-	return row;
+	return next;
 }
 
 const char *exporter_image_name(const struct tally_row *row)

@@ -11,10 +11,14 @@ struct error;
 struct execution_profile;
 struct export_contexts;
 
-/** struct export_event - what was sampled: "cycles" in "cycles", "cpu-clock" in "ns". */
+/**
+ * struct export_event - what was sampled: "cycles" in "cycles", "cpu-clock" in "ns"
+ * @least: of these a sample stands for at least, in whichever epoch that is
+ */
 struct export_event {
 	const char *name;
 	const char *unit;
+	double least;
 };
 
 /**
@@ -73,7 +77,13 @@ extern const struct exporter exporter_speedscope;
 bool exporter_same_procedure(const struct tally_row *a, const struct tally_row *b);
 
 /**
- * exporter_procedure() - the samples of the procedure that begins at a row
+ * exporter_count() - samples for formats that have one number of an event: scaled to those
+ * that stand for the least, so that shares are right where periods differ; else as taken
+ */
+uint64_t exporter_count(const struct export_event *event, const struct tally_count *count);
+
+/**
+ * exporter_procedure() - the samples (exporter_count()) of the procedure that begins at a row
  * @samples: out: by event of the profile
  *
  * Return: the row behind its last one.

@@ -77,7 +77,8 @@ static int write_callgrind(FILE *file, const struct export_profile *profile, str
 			return error_set(err, ENOMEM, "out of memory");
 		fprintf(file, "0x%" PRIx64 " %u", row->address, row->line);
 		for (size_t event = 0; event < profile->event_count; event++)
-			fprintf(file, " %" PRIu64, row->counts[event].samples);
+			fprintf(file, " %" PRIu64,
+				exporter_count(&profile->events[event], &row->counts[event]));
 		fputc('\n', file);
 		before = row;
 	}

@@ -19,7 +19,7 @@ static int put_clean(FILE *file, const char *text, bool first)
 }
 
 /* What has no address or line has an empty field there. */
-static int put_row(FILE *file, const struct tally_row *row, size_t events)
+static int put_row(FILE *file, const struct export_profile *profile, const struct tally_row *row)
 {
 	char address[24] = "", line[16] = "", offset[24];
 
@@ -38,8 +38,8 @@ static int put_row(FILE *file, const struct tally_row *row, size_t events)
 	if (put_clean(file, row->source != NULL ? row->source : "", false) < 0)
 		return -ENOMEM;
 	text_csv(file, line, false);
-	for (size_t i = 0; i < events; i++)
-		fprintf(file, ",%" PRIu64, row->counts[i].samples);
+	for (size_t i = 0; i < profile->event_count; i++)
+		fprintf(file, ",%" PRIu64, exporter_count(&profile->events[i], &row->counts[i]));
 	fputs("\r\n", file);
 	return 0;
 }
@@ -53,7 +53,7 @@ static int write_csv(FILE *file, const struct export_profile *profile, struct er
 		r = put_clean(file, profile->events[i].name, false);
 	fputs("\r\n", file);
 	for (size_t i = 0; r == 0 && i < profile->row_count; i++)
-		r = put_row(file, &profile->rows[i], profile->event_count);
+		r = put_row(file, profile, &profile->rows[i]);
 	return r < 0 ? error_set(err, ENOMEM, "out of memory") : 0;
 }
 

@@ -67,12 +67,14 @@ static void put_event(struct json_stream *json, const struct export_profile *pro
 	json_stream_close(json, ']');
 }
 
-static uint64_t total(const struct export_profile *profile, size_t event)
+static uint64_t total(const struct export_profile *profile, size_t event, uint64_t *samples)
 {
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < profile->row_count; i++)
-		sum += profile->rows[i].counts[event].samples;
+	for (size_t row = 0; row < profile->row_count;) {
+		row = exporter_procedure(profile, row, samples);
+		sum += samples[event];
+	}
 	return sum;
 }
 
@@ -108,7 +110,7 @@ static int write_speedscope(FILE *file, const struct export_profile *profile, st
 	json_stream_close(&json, '}');
 	json_stream_open(&json, "profiles", '[');
 	for (size_t event = 0; event < profile->event_count; event++) {
-		put_profile(&json, profile->events[event].name, total(profile, event));
+		put_profile(&json, profile->events[event].name, total(profile, event, samples));
 		put_event(&json, profile, event, samples, false);
 		put_event(&json, profile, event, samples, true);
 		json_stream_close(&json, '}');
