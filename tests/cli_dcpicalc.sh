@@ -148,6 +148,17 @@ like "names of what is called" "$text" 'call 0x401016 <helper>'
 like "a machine that does not issue in order is said to be one" "$text" 'x86-64, out of order'
 is "a clock's period in cycles, by the core's clock" "$(calc list --epoch 1 | grep ^time)" \
 	"time        cpu-clock: a sample stands for 600000 cycles, give or take 5%, at 2.90 to 3.10 GHz"
+# Epochs of different periods: a sample stands for the mean, and there are as many.
+periods_db | make_db periods
+for procedure in walk divide; do
+	like "periods differ: half of the time is of $procedure" "$(calc periods "$procedure")" \
+		"$procedure: 5625 samples, 50.0% of all"
+	like "and a sample of it is the mean" "$(calc periods "$procedure")" \
+		'cycles: a sample stands for 1600 cycles
+ +periods differ: samples are scaled to their mean'
+done
+valid "JSON of them, where samples are whole" periods --all
+
 list_db | sed '/core_clock_min/s/.*/&\ncounter stat sample_cost_ns 40000/' | make_db costly
 is "less what a sample costs" "$(calc costly --epoch 1 | grep ^time)" \
 	"time        cpu-clock: a sample stands for 480000 cycles, give or take 13%, at 2.90 to 3.10 GHz"

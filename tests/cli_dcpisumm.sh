@@ -42,6 +42,7 @@ check "programs are made" tests/calc_fixtures.sh "$scratch"
 copy_db | make_db copy
 list_db | make_db list
 both_db | make_db both
+periods_db | make_db periods
 
 # dcpisumm
 golden dcpisumm_copy.txt dcpisumm copy --as-published
@@ -52,6 +53,9 @@ is "its summary is that of dcpicalc --all" "$(tool dcpisumm copy | grep '^\*\*\*
 	"$(tool dcpicalc copy --all --summary | grep '^\*\*\*')"
 is "and of all images, too" "$(tool dcpisumm list --json | jq -c '.summary.dynamic')" \
 	"$(tool dcpicalc list --all --summary --json | jq -c '.summary.dynamic')"
+is "periods differ: images' shares are of time" \
+	"$(tool dcpisumm periods --json | jq -c '[.rows[].percent == 50]')" "[true,true]"
+is "and it is said" "$(tool dcpisumm periods | grep -c 'periods differ: .* their mean$')" 1
 is "images add up" "$(tool dcpisumm both --json |
 	jq '([.rows[].samples] | add) == .summary.samples and (.rows | length) == 2')" true
 is "procedures add up" "$(tool dcpisumm both --by procedure --json |

@@ -110,6 +110,14 @@ static bool has_role(const struct calc_events *events, int64_t epoch, unsigned i
 	return false;
 }
 
+static void note_period(struct calc_events *events, double period)
+{
+	if (period <= 0)
+		return;
+	events->periods_differ |= events->last_period > 0 && events->last_period != period;
+	events->last_period = period;
+}
+
 /* Second walk. */
 static int take_event(void *context, const struct profile_event *event)
 {
@@ -119,6 +127,8 @@ static int take_event(void *context, const struct profile_event *event)
 
 	taken.role = event_role_find(event->name);
 	taken.period = ((double)event->period_min + (double)event->period_max) / 2;
+	if (strcmp(event->name, events->time) == 0)
+		note_period(events, taken.period);
 	if (event->running_ns > 0 && event->running_ns < event->enabled_ns)
 		taken.period *= (double)event->enabled_ns / (double)event->running_ns;
 	if (strcmp(event->name, events->time) == 0) {

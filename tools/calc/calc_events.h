@@ -3,8 +3,9 @@
  * The events of some epochs as the analysis wants them: one that samples time, with
  * its period in cycles, and those that are evidence of causes.
  *
- * Samples stay as taken: how far they may be off is a matter of their number. What
- * differs between epochs, and what events lost that took turns, is in the period.
+ * Samples stay as many as were taken: how far they may be off is a matter of their number. What
+ * events lost that took turns is in the period. Where epochs have different periods, samples
+ * are scaled to those of the mean one, of which there are as many (calc_profile.h).
  */
 #ifndef DCPI_CALC_EVENTS_H
 #define DCPI_CALC_EVENTS_H
@@ -43,6 +44,9 @@ struct calc_event {
  * @clock:        it is a clock
  * @clock_low_ghz, @clock_high_ghz: of clocks: the core's, in all epochs
  * @clock_assumed: an epoch does not tell the core's clock
+ * @periods_differ: those of that event, whatever its turns and the core's clock do
+ * @mean_period:  then the period that its samples are scaled to, of all images; set by
+ *                calc_source_load(); 0: they are as taken
  * @epochs_without: epochs that have no such event, and are passed over
  */
 struct calc_events {
@@ -55,7 +59,12 @@ struct calc_events {
 	double clock_low_ghz;
 	double clock_high_ghz;
 	bool clock_assumed;
+	bool periods_differ;
+	double mean_period;
 	size_t epochs_without;
+
+	/* private */
+	double last_period;
 };
 
 /**

@@ -40,8 +40,10 @@ static void print_model(FILE *stream, const struct machine_model *model)
 			model->skid_insns, model->skid_insns == 1 ? "" : "s");
 }
 
-void calc_heading_passed_over(FILE *stream, const struct calc_events *events)
+void calc_heading_epochs(FILE *stream, const struct calc_events *events)
 {
+	if (events->mean_period > 0)
+		fputs("            periods differ: samples are scaled to their mean\n", stream);
 	if (events->epochs_without > 0)
 		fprintf(stream, "            %zu epoch%s without %s passed over\n",
 			events->epochs_without, events->epochs_without == 1 ? "" : "s",
@@ -60,7 +62,7 @@ void calc_heading_image(FILE *stream, const char *path, const struct image_code 
 	fputc('\n', stream);
 	print_model(stream, model);
 	print_time(stream, events, samples);
-	calc_heading_passed_over(stream, events);
+	calc_heading_epochs(stream, events);
 }
 
 void calc_heading_scale(FILE *stream, const struct exact_scale *scale)

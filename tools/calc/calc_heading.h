@@ -12,8 +12,11 @@ struct calc_events;
 struct exact_scale;
 struct image_samples;
 
-/** calc_heading_passed_over() - how many epochs have no such samples, if any. */
-void calc_heading_passed_over(FILE *stream, const struct calc_events *events);
+/**
+ * calc_heading_epochs() - that samples are scaled, as epochs have different periods; how many
+ * epochs have no samples of time, if any
+ */
+void calc_heading_epochs(FILE *stream, const struct calc_events *events);
 
 /**
  * calc_heading_image() - the image, the model of the machine, and what a sample is

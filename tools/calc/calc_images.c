@@ -17,6 +17,7 @@ struct load {
 	uint64_t *all; /* samples of each image, whatever the event */
 	size_t all_capacity;
 	int64_t last_epoch; /* of the image that has come last */
+	double cycles;	    /* that samples of time stand for */
 };
 
 static struct calc_image *image_of(struct load *load, int64_t id)
@@ -51,9 +52,12 @@ static int take_profile(void *context, const struct profile *profile)
 		return -EBADMSG;
 	load->all[image - load->images->list] += profile->total;
 	if (event != NULL && event->role == CALC_EVENT_TIME && profile->chosen) {
-		image->samples += profile->total;
+		double cycles = (double)profile->total * event->period;
+
+		image->samples += load->events->periods_differ ? cycles : (double)profile->total;
 		image->epochs += profile->epoch != load->last_epoch;
 		load->last_epoch = profile->epoch;
+		load->cycles += cycles;
 		load->images->time += profile->total;
 	}
 	return 0;
@@ -88,9 +92,13 @@ static int settle(struct load *load, struct profile_reader *reader, struct error
 	size_t kept = 0, count = images->count;
 	int r = 0;
 
+	if (images->time > 0)
+		images->mean_period = load->cycles / (double)images->time;
 	for (size_t i = 0; i < count && r == 0; i++) {
 		struct calc_image image = images->list[i];
 
+		if (load->events->periods_differ && image.samples > 0)
+			image.samples /= images->mean_period;
 		r = describe(&image, reader, err);
 		if (r == 0 && image.image.kind == PROFILE_IMAGE_UNKNOWN)
 			images->unknown += load->all[i];

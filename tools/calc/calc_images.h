@@ -13,19 +13,20 @@ struct error;
 /**
  * struct calc_image - an image
  * @image:   what it is; the path is ours
- * @samples: of time
+ * @samples: of time, scaled to the mean period
  * @epochs:  that have some
  */
 struct calc_image {
 	int64_t id;
 	struct profile_image image;
-	uint64_t samples;
+	double samples;
 	size_t epochs;
 };
 
 /**
  * struct calc_images - zero-initialised is empty
  * @time:    samples of time, of all images
+ * @mean_period: what one of them stands for, in cycles; 0: there are none
  * @samples: of all events and processes
  * @unknown: of these, in no known image
  */
@@ -34,6 +35,7 @@ struct calc_images {
 	size_t count;
 	size_t capacity;
 	uint64_t time;
+	double mean_period;
 	uint64_t samples;
 	uint64_t unknown;
 };

@@ -98,7 +98,7 @@ static void put_instruction(struct json_stream *json, const struct calc_procedur
 	else
 		json_stream_null(json, "offset");
 	json_stream_count(json, "address", address);
-	json_stream_number(json, "samples", analysis->profile.samples[insn]);
+	json_stream_number(json, "samples", round(analysis->profile.samples[insn]));
 	put_estimate(json, procedure, estimate);
 	json_stream_number(json, "cpi", analysis->culprits.insns[insn].cpi);
 	put_confidence(json, estimate);

@@ -18,7 +18,8 @@ struct gathering {
 	double weight; /* samples times period */
 	double samples;
 	bool collected;
-	double any_period; /* where there are no samples */
+	double any_period;  /* where there are no samples */
+	double mean_period; /* to which these were scaled; 0: they are as taken */
 };
 
 struct load {
@@ -71,6 +72,8 @@ static int take_profile(void *context, const struct profile *profile)
 
 		role->samples += count;
 		role->weight += count * event->period;
+		if (role->mean_period > 0)
+			count *= event->period / role->mean_period;
 		if (address_of(load, profile->samples[i].offset, &place->address) < 0) {
 			load->unplaced += event->role == CALC_EVENT_TIME ? count : 0;
 			continue;
@@ -100,11 +103,19 @@ static bool in_order(const struct gathering *role)
 	return true;
 }
 
+static double period_of(const struct gathering *role)
+{
+	if (role->mean_period > 0)
+		return role->mean_period;
+	return role->samples > 0 ? role->weight / role->samples : role->any_period;
+}
+
 /* Sorts, and adds up what several epochs and processes have at an address. */
 static void settle(struct gathering *role, struct image_event_samples *ret)
 {
 	size_t kept = 0;
 
+	ret->period = period_of(role);
 	if (!in_order(role))
 		qsort(role->counts, role->count, sizeof(*role->counts), by_address);
 	for (size_t i = 0; i < role->count; i++) {
@@ -115,7 +126,6 @@ static void settle(struct gathering *role, struct image_event_samples *ret)
 	}
 	ret->counts = take_ptr(role->counts);
 	ret->count = kept;
-	ret->period = role->samples > 0 ? role->weight / role->samples : role->any_period;
 }
 
 static double *count_of(struct branch_count *branch, enum profile_edge_kind kind)
@@ -252,8 +262,10 @@ int calc_profile_load(struct calc_profile *ret, struct profile_reader *reader,
 		.container = filter->container,
 	};
 	struct image_samples *samples = &ret->samples;
-	int r = profile_reader_profiles(reader, &of_image, take_profile, &load, err);
+	int r;
 
+	load.roles[CALC_EVENT_TIME].mean_period = events->mean_period;
+	r = profile_reader_profiles(reader, &of_image, take_profile, &load, err);
 	if (r == 0 && edges)
 		r = profile_reader_edges(reader, &of_image, take_edges, &load, err);
 	if (r < 0)

@@ -26,7 +26,8 @@ struct calc_profile {
  * @edges:  edges were collected in these epochs; those of the kind "branch" are read
  * @offsets_are_addresses: of code made at run time, see tools/report/jit_elf.h
  *
- * A period is the mean of the epochs', weighted by samples. Branches that leave the
+ * A period is the mean of the epochs', weighted by samples; of the event of time, that of all
+ * images. Where epochs have different ones, samples are scaled to it. Branches that leave the
  * image go to UINT64_MAX. Edges are not kept by process: all are read.
  *
  * Return: 0, -ENOMEM, or the reader's error.

@@ -495,7 +495,7 @@ int calc_select_hottest(struct calc_choice *ret, const struct calc_select *selec
 
 		if (!in_question(&search, image))
 			continue;
-		if ((double)image->samples <= search.best.samples)
+		if (image->samples <= search.best.samples)
 			break;
 		any = true;
 		r = look_at(&search, image, by_heat, err);

@@ -448,7 +448,7 @@ static void print_caption(FILE *stream, const void *context)
 	fprintf(stream, "analysed    %.1f%% of the samples; stalls are %.1f%% of them all\n",
 		percent_of_all(listing, listing->analysed),
 		percent_of_all(listing, listing->stalled));
-	calc_heading_passed_over(stream, listing->events);
+	calc_heading_epochs(stream, listing->events);
 	fputc('\n', stream);
 }
 

@@ -135,7 +135,7 @@ static void name_cause(struct summary_row *row)
 static void get_samples(const struct column *column, const void *row, struct column_value *value)
 {
 	(void)column;
-	value->count = (uint64_t)((const struct summary_row *)row)->sum.samples;
+	value->count = (uint64_t)(((const struct summary_row *)row)->sum.samples + 0.5);
 }
 
 static void get_percent(const struct column *column, const void *row, struct column_value *value)
@@ -340,7 +340,7 @@ static void print_summary(FILE *stream, const void *context)
 	if (listing->analysed < listing->images)
 		fprintf(stream, "; %zu not", listing->images - listing->analysed);
 	fputc('\n', stream);
-	calc_heading_passed_over(stream, listing->events);
+	calc_heading_epochs(stream, listing->events);
 	print_counted(stream, listing);
 	fputc('\n', stream);
 	calc_summary_print(stream, &sum);
