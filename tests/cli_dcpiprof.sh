@@ -250,6 +250,23 @@ is "no file at its place" "$(names)" "<image missing>"
 db=$scratch/golden.db
 
 refused 2 'No such file' --db "$scratch/none.db"
+mkdir "$scratch/empty" "$scratch/run"
+cp "$db" "$scratch/run/dcpirun.db"
+# in_folder FOLDER TOOL: without saying which database
+in_folder()
+{
+	(tool=$(realpath "$bin/$2") && cd "$1" && "$tool")
+}
+if [ ! -e /var/lib/dcpi/dcpi.db ]; then
+	for tool in dcpiprof dcpicalc dcpistats; do
+		tool_refused "$tool" 2 'dcpi\.db: No such file or directory \(.* --db dcpirun\.db,' \
+			in_folder "$scratch/run" "$tool"
+	done
+	tool_refused dcpiprof 2 'dcpi\.db: No such file or directory$' \
+		in_folder "$scratch/empty" dcpiprof
+else
+	skip "dcpirun's database is pointed out" "this machine has one of its own"
+fi
 refused 2 'directory|not a' --db "$scratch"
 echo "no database" > "$scratch/text.db"
 refused 2 . --db "$scratch/text.db"

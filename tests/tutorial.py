@@ -11,7 +11,7 @@ Commands are in blocks that begin with "    $ "; a line above says what is wante
 Of what a command prints, standard error included, lines from the one that matches "from"
 up to the one that matches "to" are kept, N at most; "..." stands for the rest. It must
 succeed, and print each "expect". They run one after the other in a folder of their own, with
-a copy of the folder beside FILE that is called like it.
+a copy of the folder beside FILE that is called like it; what one exports, the next ones have.
 
 With --check nothing is written: it is a test that the tutorial still works, which says "ok"
 and "not ok", as tests do.
@@ -64,12 +64,15 @@ def chosen(output, options):
 
 
 def execute(command, folder):
-    environment = dict(os.environ, DCPI_DB="dcpirun.db", NO_COLOR="1", COLUMNS="100",
+    environment = dict(os.environ, NO_COLOR="1", COLUMNS="100",
                        XDG_CACHE_HOME=os.path.join(os.path.abspath(folder), "cache"),
                        LC_ALL="C.UTF-8", TZ="UTC",
                        PATH=os.path.abspath(os.environ.get("BIN", "build/bin")) + ":" +
                        os.environ["PATH"])
-    run = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, text=True,
+    environment.pop("DCPI_DB", None)
+    script = f"[ ! -e .exports ] || . ./.exports\n{command}\nstatus=$?\n" \
+             "export -p > .exports\nexit $status"
+    run = subprocess.run(["bash", "-c", script], cwd=folder, env=environment, text=True,
                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     output = run.stdout.replace(folder, "/home/me/tutorial").rstrip("\n")
     return run.returncode, output.split("\n") if output else []

@@ -148,12 +148,8 @@ static int load_scale(struct export_job *job, int64_t epoch, struct error *err)
 static int load(struct export_job *job, struct error *err)
 {
 	struct cli *cli = &job->cli;
-	int r = profile_reader_open(&job->reader, cli->database, err);
+	int r = cli_open(cli, &job->reader, err);
 
-	if (r == 0)
-		r = profile_reader_snapshot(job->reader, err);
-	if (r == 0)
-		r = cli_select_epochs(cli, job->reader, err);
 	if (r == 0)
 		r = report_header_load(&job->header, job->reader, &cli->filter, err);
 	if (r == 0 && job->header.epoch_count == 0)

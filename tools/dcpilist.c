@@ -156,12 +156,8 @@ static int load(struct list *list, struct error *err)
 {
 	struct cli *cli = &list->cli;
 	struct report_header *header = &list->source.header;
-	int r = profile_reader_open(&list->reader, cli->database, err);
+	int r = cli_open(cli, &list->reader, err);
 
-	if (r == 0)
-		r = profile_reader_snapshot(list->reader, err);
-	if (r == 0)
-		r = cli_select_epochs(cli, list->reader, err);
 	if (r == 0)
 		r = load_events(list, err);
 	if (r == 0)

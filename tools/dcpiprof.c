@@ -154,12 +154,8 @@ static int check_options(struct prof *prof, struct error *err)
 
 static int load_header(struct prof *prof, struct error *err)
 {
-	int r = profile_reader_open(&prof->reader, prof->cli.database, err);
+	int r = cli_open(&prof->cli, &prof->reader, err);
 
-	if (r == 0)
-		r = profile_reader_snapshot(prof->reader, err);
-	if (r == 0)
-		r = cli_select_epochs(&prof->cli, prof->reader, err);
 	if (r == 0)
 		r = report_header_load(&prof->header, prof->reader, &prof->cli.filter, err);
 	prof->header.scaled = !prof->raw && prof->by != BY_EDGE;

@@ -47,12 +47,8 @@ int calc_source_load(struct calc_source *source, struct profile_reader *reader,
 int calc_source_open(struct calc_source *source, struct profile_reader **reader, struct cli *cli,
 		     const char *event, struct error *err)
 {
-	int r = profile_reader_open(reader, cli->database, err);
+	int r = cli_open(cli, reader, err);
 
-	if (r == 0)
-		r = profile_reader_snapshot(*reader, err);
-	if (r == 0)
-		r = cli_select_epochs(cli, *reader, err);
 	if (r == 0)
 		r = calc_source_load(source, *reader, &cli->filter, event, cli->image, &cli->debug,
 				     err);

@@ -36,7 +36,7 @@ int calc_source_load(struct calc_source *source, struct profile_reader *reader,
  * calc_source_open() - open the database that the command line names, and load from it
  * @reader: out: closed by the caller, also after a failure, and not before @source is freed
  *
- * Return: as of profile_reader_open(), cli_select_epochs(), calc_source_load().
+ * Return: as of cli_open(), calc_source_load().
  */
 int calc_source_open(struct calc_source *source, struct profile_reader **reader, struct cli *cli,
 		     const char *event, struct error *err);

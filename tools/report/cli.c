@@ -405,6 +405,26 @@ int cli_select_epochs(struct cli *cli, struct profile_reader *reader, struct err
 	return 0;
 }
 
+int cli_open_path(struct profile_reader **reader, const char *path, struct error *err)
+{
+	int r = profile_reader_open(reader, path, err);
+
+	if (r == -ENOENT && strcmp(path, CLI_DATABASE_DEFAULT) == 0 &&
+	    access(CLI_DATABASE_OF_RUN, F_OK) == 0)
+		return error_set(err, ENOENT,
+				 "cannot open %s: %s (there is a " CLI_DATABASE_OF_RUN
+				 " here: --db " CLI_DATABASE_OF_RUN ", or DCPI_DB)",
+				 path, strerror(ENOENT));
+	return r == 0 ? profile_reader_snapshot(*reader, err) : r;
+}
+
+int cli_open(struct cli *cli, struct profile_reader **reader, struct error *err)
+{
+	int r = cli_open_path(reader, cli->database, err);
+
+	return r == 0 ? cli_select_epochs(cli, *reader, err) : r;
+}
+
 int cli_finish_output(struct error *err)
 {
 	if (fflush(stdout) != 0 || ferror(stdout))

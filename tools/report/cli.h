@@ -20,6 +20,8 @@ struct error;
 struct option_entry;
 
 #define CLI_DATABASE_DEFAULT "/var/lib/dcpi/dcpi.db"
+/* Where dcpirun writes by default. */
+#define CLI_DATABASE_OF_RUN "dcpirun.db"
 
 /* Exit status of all tools. */
 #define CLI_OK 0
@@ -135,6 +137,23 @@ int cli_fail(const struct cli *cli, const struct error *err);
 /** cli_nothing() - say that nothing was found, likewise. Return: CLI_NOTHING. */
 int cli_nothing(const struct cli *cli, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/**
+ * cli_open() - open the database that the command line names, take a snapshot, and select
+ * epochs
+ * @reader: out: closed by the caller, also after a failure
+ *
+ * Return: as of cli_open_path() and cli_select_epochs().
+ */
+int cli_open(struct cli *cli, struct profile_reader **reader, struct error *err);
+
+/**
+ * cli_open_path() - the first two, of any database
+ *
+ * Return: as of profile_reader_open(). If it is the machine's and there is none, but dcpirun
+ * left one in the working directory, the message says so: it is never read unasked.
+ */
+int cli_open_path(struct profile_reader **reader, const char *path, struct error *err);
 
 /**
  * cli_select_epochs() - add the epochs that --epoch asks for to the filter

@@ -78,11 +78,7 @@ int recording_source_open(struct recording_source *source, struct cli *cli,
 	int r;
 
 	*source = (struct recording_source){.cli = cli, .mode = mode};
-	r = profile_reader_open(&source->reader, cli->database, err);
-	if (r == 0)
-		r = profile_reader_snapshot(source->reader, err);
-	if (r == 0)
-		r = cli_select_epochs(cli, source->reader, err);
+	r = cli_open(cli, &source->reader, err);
 	if (r == 0)
 		r = profile_reader_recordings(source->reader, &cli->filter, (int)mode, find_image,
 					      &visit, err);

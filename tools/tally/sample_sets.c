@@ -64,9 +64,7 @@ static long source_open(struct sample_sets *sets, const char *path, struct error
 		return no_memory(err);
 	source = &sets->sources[sets->source_count++];
 	*source = (struct sample_source){.path = path, .image_store = image_store_directory(path)};
-	r = profile_reader_open(&source->reader, path, err);
-	if (r == 0)
-		r = profile_reader_snapshot(source->reader, err);
+	r = cli_open_path(&source->reader, path, err);
 	return r < 0 ? r : (long)sets->source_count - 1;
 }
 
