@@ -177,6 +177,12 @@ refused "no command" "no command" "$run"
 refused "an unknown option" "unknown option --nonsense" "$run" --nonsense true
 refused "an option without its value" "option --db needs a value" "$run" --db
 refused "an unknown event" 'unknown event "cycels"' "$run" -e cycels --db "$work/x.db" true
+if "$(dirname "$run")/dcpid" --list-events | grep -q '^cycles  *no'; then
+	refused "an event that the machine has not" 'the event "cycles": cpu-clock works' "$run" \
+		-e cycles --db "$work/x.db" true
+else
+	skip "an event that the machine has not" "it has cycles"
+fi
 refused "a period out of range" 'period "10" .*out of range' "$run" -e cycles:10 \
 	--db "$work/x.db" true
 refused "too many events" "more than 16 events" "$run" -e "$(seq -f r%g -s , 10 26)" --db "$work/x.db" true

@@ -11,6 +11,7 @@
 
 #include "daemon/source/perf_slot.h"
 #include "daemon/source/source.h"
+#include "lib/error.h"
 #include "loader-hook/perf_ring.h"
 
 #define RING_FD 1000000
@@ -19,6 +20,7 @@
 static struct perf_event_attr opened;
 static uint64_t values[4];
 static bool broken, without_lost;
+static int refusal;
 
 int __wrap_perf_ring_open(struct perf_ring **ret, const struct perf_event_attr *attr, int pid,
 			  int cpu, size_t pages, struct error *err);
@@ -34,7 +36,8 @@ int __wrap_perf_ring_open(struct perf_ring **ret, const struct perf_event_attr *
 	(void)pid;
 	(void)cpu;
 	(void)pages;
-	(void)err;
+	if (refusal != 0)
+		return error_set(err, refusal, "refused");
 	if (without_lost && (attr->read_format & 1U << 4) != 0)
 		return -EINVAL;
 	opened = *attr;
@@ -67,6 +70,7 @@ ssize_t __wrap_read(int fd, void *buffer, size_t bytes)
 }
 
 static const struct source_event event = {
+	.name = "imiss",
 	.type = 4,
 	.flags = DCPI_EVENT_EXCLUDE_KERNEL,
 	.config = 0x1b7,
@@ -105,6 +109,23 @@ static void attributes_are_the_event_s(void **state)
 	assert_int_equal(perf_slot_open(&slot, &config, NULL), 0);
 	assert_true(opened.exclude_kernel);
 	perf_slot_close(&slot);
+}
+
+/* Of several events it may be any. */
+static void what_is_missing_is_named(void **state)
+{
+	struct perf_slot_config config = {.event = &event};
+	struct perf_slot slot = {.event = {.ring = NULL}};
+	struct error err;
+
+	(void)state;
+	refusal = ENOENT;
+	assert_int_equal(perf_slot_open(&slot, &config, &err), -ENOENT);
+	assert_non_null(strstr(err.message, "\"imiss\": cpu-clock works everywhere"));
+	refusal = EMFILE;
+	assert_int_equal(perf_slot_open(&slot, &config, &err), -EMFILE);
+	assert_string_equal(err.message, "refused");
+	refusal = 0;
 }
 
 /* Sums over all rings that a slot has had, whenever it was asked; never less. */
@@ -197,6 +218,7 @@ int main(void)
 	static int old_kernel = 1;
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(attributes_are_the_event_s),
+		cmocka_unit_test(what_is_missing_is_named),
 		cmocka_unit_test(nonsense_is_counted),
 		cmocka_unit_test(times_only_grow),
 		cmocka_unit_test_prestate(times_only_grow, &old_kernel),

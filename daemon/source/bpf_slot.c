@@ -25,7 +25,7 @@ int bpf_slot_open(struct bpf_slot *slot, const struct bpf_slot_config *config, s
 	attr.wakeup_events = 1;
 	rc = perf_ring_open(&slot->event.ring, &attr, -1, (int)config->cpu, 1, err);
 	if (rc < 0)
-		return rc;
+		return event_ring_explain(config->event, rc, err);
 	slot->link_fd = bpf_link_create(config->program_fd, event_ring_fd(&slot->event),
 					BPF_PERF_EVENT, &options);
 	if (slot->link_fd < 0) {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/source/event_ring.h"
 
+#include <errno.h>
 #include <sys/ioctl.h>
 #include <time.h>
 
 #include "daemon/source/source.h"
+#include "lib/error.h"
 #include "loader-hook/perf_ring.h"
 
 struct perf_event_attr event_ring_attr(struct event_ring *ring, const struct source_event *event,
@@ -24,6 +26,14 @@ struct perf_event_attr event_ring_attr(struct event_ring *ring, const struct sou
 		.exclude_hv = 1,
 		.exclude_guest = 1,
 	};
+}
+
+int event_ring_explain(const struct source_event *event, int rc, struct error *err)
+{
+	if (rc != -ENOENT && rc != -EOPNOTSUPP)
+		return rc;
+	return error_set(err, -rc, "this machine does not have the event \"%s\": %s", event->name,
+			 SOURCE_EVENT_INSTEAD);
 }
 
 int event_ring_fd(const struct event_ring *ring)

@@ -16,6 +16,7 @@
 
 #include "kmod/core/period.h"
 
+struct error;
 struct perf_ring;
 struct source_event;
 
@@ -36,6 +37,14 @@ struct event_ring {
  */
 struct perf_event_attr event_ring_attr(struct event_ring *ring, const struct source_event *event,
 				       uint32_t number, uint32_t cpu, bool user_only);
+
+/**
+ * event_ring_explain() - what perf_ring_open() returned, as the one who asked for the event is
+ * to be told: if the machine does not have it, which one, and what there is instead
+ *
+ * Return: @rc.
+ */
+int event_ring_explain(const struct source_event *event, int rc, struct error *err);
 
 /** event_ring_fd() - to poll; -1 if closed. */
 int event_ring_fd(const struct event_ring *ring);

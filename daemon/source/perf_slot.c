@@ -95,6 +95,7 @@ int perf_slot_open(struct perf_slot *slot, const struct perf_slot_config *config
 		slot->counts_lost = false;
 		rc = ring_open(slot, config, &attr, err);
 	}
+	rc = event_ring_explain(config->event, rc, err);
 	if (rc == 0 && config->program_fd != 0 &&
 	    ioctl(event_ring_fd(&slot->event), PERF_EVENT_IOC_SET_BPF, config->program_fd) < 0) {
 		rc = error_set_errno(err, "cannot attach a BPF program to CPU %u", config->cpu);

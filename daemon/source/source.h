@@ -23,6 +23,9 @@ struct trace_writer;
 
 #define SOURCE_EVENT_NAME_BYTES 64
 
+/* What ends an error about an event that the machine cannot sample. */
+#define SOURCE_EVENT_INSTEAD "cpu-clock works everywhere, dcpid --list-events has the others"
+
 /**
  * struct source_event - an event to sample, resolved
  * @name:       as users write it

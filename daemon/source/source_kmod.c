@@ -233,7 +233,9 @@ static int kmod_start(struct source *base, struct error *err)
 								    "event that counts the kernel");
 	case ENOENT:
 	case EOPNOTSUPP:
-		return error_set(err, errno, "this machine does not have the event");
+		return error_set(err, errno, "this machine does not have %s: %s",
+				 source->config.events == 1 ? "the event" : "one of the events",
+				 SOURCE_EVENT_INSTEAD);
 	default:
 		return error_set_errno(err, "dcpi.ko cannot start sampling");
 	}
