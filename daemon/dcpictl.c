@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* dcpictl: ask and steer the daemon through its control socket. */
-#include <ctype.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/event/event.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
