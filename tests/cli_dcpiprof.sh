@@ -154,6 +154,16 @@ is "--raw: nothing is said" "$(prof --raw | grep -c ^periods)" 0
 is "the total is dcpistats'" "$("$bin/dcpistats" --db "$db" | grep TOTAL:)" "TOTAL: 18000"
 valid "JSON of periods that differ" dcpiprof prof
 
+# An epoch of which nothing was written yet.
+printf 'event cycles cycles 1000 1000\nepoch Some CPU\nend\n' | make_db fresh
+for tool in dcpiprof dcpilist dcpicalc dcpiexport dcpisumm; do
+	tool_refused "$tool" 1 'no samples$' "$bin/$tool" --db "$scratch/fresh.db"
+done
+sqlite3 "$scratch/fresh.db" 'UPDATE epoch SET open = 1'
+for tool in dcpiprof dcpilist dcpicalc dcpiexport dcpisumm; do
+	tool_refused "$tool" 1 'no samples yet: "dcpictl flush"' "$bin/$tool" --db "$scratch/fresh.db"
+done
+
 # Real files: names from the file that was profiled, and never from another one.
 if tests/procedure_fixtures.sh "$scratch" > "$scratch/log" 2>&1; then
 	ok "programs are made"

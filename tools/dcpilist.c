@@ -127,7 +127,7 @@ static int load_events(struct list *list, struct error *err)
 	if (r == 0)
 		r = event_choice_make(&list->events, header, &list->cli, err);
 	if (r == 0 && list->events.count == 0)
-		return error_set(err, ENOENT, "no samples");
+		return error_set(err, ENOENT, "%s", report_header_no_samples(header));
 	if (r == 0 && !list->raw)
 		r = event_scale_load_header(&list->scale, list->reader, header, err);
 	header->scaled = !list->raw;

@@ -266,7 +266,7 @@ static struct report report_of(const struct prof *prof, struct edge_listing *edg
 
 static int nothing(const struct prof *prof)
 {
-	const char *what = prof->by == BY_EDGE ? "edges" : "samples";
+	bool edges = prof->by == BY_EDGE;
 
 	if (prof->cli.filter.has_pid)
 		return cli_nothing(&prof->cli,
@@ -277,9 +277,10 @@ static int nothing(const struct prof *prof)
 		return cli_nothing(&prof->cli, "no samples are kept for such a unit or container "
 					       "(only where asked for: dcpid.conf, per_unit)");
 	if (prof->cli.image != NULL)
-		return cli_nothing(&prof->cli, "no %s in images that match \"%s\"", what,
-				   prof->cli.image);
-	return cli_nothing(&prof->cli, "no %s", what);
+		return cli_nothing(&prof->cli, "no %s in images that match \"%s\"",
+				   edges ? "edges" : "samples", prof->cli.image);
+	return cli_nothing(&prof->cli, "%s",
+			   edges ? "no edges" : report_header_no_samples(&prof->header));
 }
 
 static int not_kept(const struct prof *prof)

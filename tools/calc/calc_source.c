@@ -27,6 +27,8 @@ int calc_source_load(struct calc_source *source, struct profile_reader *reader,
 		r = calc_images_load(&source->images, reader, filter, &source->events, err);
 	if (r < 0)
 		return r;
+	if (source->images.samples == 0)
+		return error_set(err, ENOENT, "%s", report_header_no_samples(header));
 	if (source->events.periods_differ)
 		source->events.mean_period = source->images.mean_period;
 	header->samples = source->images.samples;

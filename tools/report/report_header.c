@@ -161,6 +161,17 @@ uint64_t report_header_losses(const struct report_header *header)
 	return sum;
 }
 
+const char *report_header_no_samples(const struct report_header *header)
+{
+	for (size_t i = 0; i < header->epoch_count; i++) {
+		if (header->epochs[i].open != 0)
+			return "no samples yet: \"dcpictl flush\" has the daemon write those that "
+			       "it "
+			       "holds";
+	}
+	return "no samples";
+}
+
 /* Where edges went that are not in the database; see daemon/collect/collector.h. */
 static bool is_edge_loss(const char *name)
 {

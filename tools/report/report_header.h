@@ -71,6 +71,12 @@ double report_header_period_factor(const struct report_header *header,
 /** report_header_periods_differ() - whether one of these is not 1. */
 bool report_header_periods_differ(const struct report_header *header);
 
+/**
+ * report_header_no_samples() - what to say where there are none: of an epoch that goes on, how
+ * to have those that the daemon has not written yet. Static.
+ */
+const char *report_header_no_samples(const struct report_header *header);
+
 /** report_header_edges_lost() - edges handed over and not in the database; @handed: out. */
 uint64_t report_header_edges_lost(const struct report_header *header, uint64_t *handed);
 
