@@ -30,7 +30,7 @@ valid "instructions" "$tool" run "$sets" --by-instruction 1 2
 valid "images" "$tool" run "$sets" --by-image 1 2 --against others
 
 refused 2 'there are 8 sets, and not two' "$db"
-refused 2 'one set only|1 sets, and not two' "$db" --epoch 3
+refused 2 'there is 1 set, and not two' "$db" --epoch 3
 refused 2 'unexpected argument "3"' "$db" 1 2 3
 refused 2 'is in another set' "$db" 1-4 4-8
 refused 2 'exclude each other' "$db" --by-image --by-instruction 1 2

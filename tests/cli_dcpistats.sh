@@ -99,6 +99,8 @@ run "$live" --compare follow_chain > "$scratch/out" 2> "$scratch/err"
 is "--compare succeeds" "$? $(cat "$scratch/err")" "0 "
 fastest=$(run "$live" --csv -i varies | grep follow_chain | cut -d, -f10)
 slowest=$(run "$live" --csv -i varies | grep follow_chain | cut -d, -f11)
+like "--compare says which sets these are" "$(grep ^fastest "$scratch/out")" \
+	'^fastest     set [0-9], epoch [0-9]: [0-9]+ samples(, of [0-9]+ cycles each)?$'
 like "--compare has the fastest and the slowest set" "$(grep '^[*]' "$scratch/out" | head -n 1)" \
 	"fastest: set $fastest +slowest: set $slowest$"
 is "--compare says of each what dcpicalc does" \

@@ -68,6 +68,12 @@ static int analyse(struct side *side, struct error *err)
 				  add_summary, &side->summary, NULL, err);
 }
 
+/* What a sample of a set stands for, if that is not the same in all. */
+static double weight_of(const struct side *side, const struct sample_sets *sets)
+{
+	return sets->scaled_period ? side->choice.profile.samples.time.period : 1;
+}
+
 /* Samples of the procedure by set: in the set it is found in, what it is called. */
 static int find_extremes(struct side sides[2], const struct sample_sets *sets,
 			 const struct cli *cli, const char *operand, struct error *err)
@@ -81,7 +87,7 @@ static int find_extremes(struct side sides[2], const struct sample_sets *sets,
 		struct side side = {.set = set};
 		int r = choose(&side, sets, cli, operand, err);
 
-		samples[set] = side.choice.samples;
+		samples[set] = side.choice.samples * weight_of(&side, sets);
 		side_deinit(&side);
 		if (r == -ENOENT)
 			continue; /* no samples of it in this set: nothing to look at */
@@ -101,6 +107,20 @@ static int find_extremes(struct side sides[2], const struct sample_sets *sets,
 	return 0;
 }
 
+/* "fastest     set 2, epoch 7: 1234 samples" */
+static void print_side(const struct side *side, const struct sample_sets *sets, const char *which)
+{
+	const char *name = sets->list[side->set].name;
+
+	printf("%s     set %zu, ", which, side->set + 1);
+	if (sets->by != SAMPLE_SETS_BY_NR)
+		printf("%s ", sample_sets_by_name(sets->by));
+	printf("%s: %.0f samples", *name != '\0' ? name : "(none)", side->choice.samples);
+	if (sets->scaled_period)
+		printf(", of %.0f cycles each", weight_of(side, sets));
+	putchar('\n');
+}
+
 static int print(const struct sample_sets *sets, struct side sides[2], const struct cli *cli,
 		 struct error *err)
 {
@@ -117,8 +137,7 @@ static int print(const struct sample_sets *sets, struct side sides[2], const str
 			   &sides[0].source.events, &sides[0].choice.profile.samples);
 	printf("procedure   %s\n", name);
 	for (size_t i = 0; i < 2; i++) {
-		printf("%s     set %zu, \"%s\": %.0f samples\n", i == 0 ? "fastest" : "slowest",
-		       sides[i].set + 1, sets->list[sides[i].set].name, sides[i].choice.samples);
+		print_side(&sides[i], sets, i == 0 ? "fastest" : "slowest");
 		snprintf(sides[i].heading, sizeof(sides[i].heading), "%s: set %zu",
 			 i == 0 ? "fastest" : "slowest", sides[i].set + 1);
 	}

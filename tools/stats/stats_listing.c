@@ -132,8 +132,9 @@ int stats_listing_create(struct stats_listing **ret, const struct stats_listing_
 	listing->sets = sets;
 	listing->table = table;
 	if (config->form == STATS_LISTING_DIFF && sets->count != 2)
-		return error_set(err, EINVAL, "there are %zu sets, and not two to compare",
-				 sets->count);
+		return error_set(err, EINVAL, "there %s %zu set%s, and not two to compare",
+				 sets->count == 1 ? "is" : "are", sets->count,
+				 sets->count == 1 ? "" : "s");
 	r = compute(listing, err);
 	if (r < 0)
 		return r;
