@@ -89,6 +89,8 @@ is "a file that became shorter, with what no terminal should get" \
 	"$(list both --file list.s --json | jq -c '[.rows[].text]')" \
 	'["one","        tab?[31m","<no such line: the file has changed>"]'
 mkfifo "$scratch/fifo"
+is "instructions without their source: which line it is" "$(list both --asm walk \
+	--substitute-path "$scratch=$scratch/none" | grep -oE 'list\.s:[0-9]+.*' | head -n 1)" "list.s:6"
 is "a fifo is no source" "$(timeout 10 "$bin/dcpilist" --db "$scratch/both.db" walk \
 	--substitute-path "$scratch/list.s=$scratch/fifo" | grep -c '^assembly ')" 1
 rm "$scratch/list.s"

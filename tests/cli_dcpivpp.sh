@@ -125,7 +125,7 @@ check "so is JSON of two runs" tests/validate_json.py dcpivpp < <(
 # shellcheck disable=SC2016 # the inner shell's
 check "and JSON without a key is not" bash -c '! tests/validate_json.py dcpivpp < "$1" 2> "$1.why"' \
 	bash "$scratch/wrong"
-like "a listing says how it was made" "$out" "1 threads; one path timed for 100 checks"
+like "a listing says how it was made" "$out" "1 file, 1 thread; one path timed for 100 checks"
 like "and what others would have listed first" "$out" "are not among the first 10 by frequency"
 like "paths have source lines" "$out" 'programs/bursts\.c:[0-9]+'
 like "and histograms" "$out" 'and up +[0-9]+  ##'

@@ -86,8 +86,9 @@ static void print_header(FILE *out, const struct paths_listing *listing)
 	}
 	fputs("paths of ", out);
 	report_text_name(out, map->path, false);
-	fprintf(out, "; %zu files, %" PRIu64 " threads; metric: %s\n", profile->files,
-		profile->threads, listing->metric ? map->metric : "none, instructions instead");
+	fprintf(out, "; %zu file%s, %" PRIu64 " thread%s; metric: %s\n", profile->files,
+		profile->files == 1 ? "" : "s", profile->threads, profile->threads == 1 ? "" : "s",
+		listing->metric ? map->metric : "none, instructions instead");
 	if (listing->metric && listing->all.timed < listing->all.count)
 		fprintf(out,
 			"%.2f%% of times were measured, none on paths with %.2f%% of "
@@ -95,8 +96,9 @@ static void print_header(FILE *out, const struct paths_listing *listing)
 			percent(listing->all.timed, listing->all.count),
 			percent(listing->all.untimed, listing->all.insns));
 	fprintf(out,
-		"%" PRIu64 " times %zu paths, of %" PRIu64 " that there are in %zu procedures\n",
-		listing->all.count, listing->path_count, possible, map->procedure_count);
+		"%" PRIu64 " times %zu path%s, of %" PRIu64 " that there are in %zu procedure%s\n",
+		listing->all.count, listing->path_count, listing->path_count == 1 ? "" : "s",
+		possible, map->procedure_count, map->procedure_count == 1 ? "" : "s");
 	fprintf(out,
 		"%" PRIu64 " were not finished, %" PRIu64 " lost their number, for %" PRIu64
 		" was no room\n",

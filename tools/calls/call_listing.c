@@ -196,7 +196,8 @@ int call_listing_graph(FILE *stream, const struct call_listing *listing, size_t 
 		fputs("-----------------------------------------------\n", stream);
 	}
 	if (count < listing->procedure_count)
-		fprintf(stream, "... %zu more procedures\n", listing->procedure_count - count);
+		fprintf(stream, "... %zu more procedure%s\n", listing->procedure_count - count,
+			listing->procedure_count - count == 1 ? "" : "s");
 	return 0;
 }
 

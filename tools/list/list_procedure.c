@@ -122,7 +122,7 @@ struct code_listing {
 	unsigned int line;
 };
 
-/* "file.c:12: text", where another line begins. */
+/* "file.c:12: text", where another line begins; "file.c:12" if the text is not to be had. */
 static int note_line(struct code_listing *listing, struct source_text *source, const char *file,
 		     unsigned int line)
 {
@@ -134,8 +134,8 @@ static int note_line(struct code_listing *listing, struct source_text *source, c
 		return 0;
 	listing->file = file;
 	listing->line = line;
-	if (clean == NULL ||
-	    asprintf(&note, "%s:%u: %s", clean, line, text != NULL ? text : "") < 0)
+	if (clean == NULL || asprintf(&note, "%s:%u%s%s", clean, line, text != NULL ? ": " : "",
+				      text != NULL ? text : "") < 0)
 		return -ENOMEM;
 	return list_rows_note(listing->rows, note);
 }

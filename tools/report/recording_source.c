@@ -60,8 +60,8 @@ static int find_image(void *context, const struct profile_recording *recording)
 			return r;
 		if (source->image != 0)
 			return error_set(visit->err, EINVAL,
-					 "%s of several programs are in %s: choose with --image",
-					 mode_names[source->mode], cli->database);
+					 "%s has %s of several programs: choose with --image",
+					 cli->database, mode_names[source->mode]);
 		source->image = recording->image;
 		source->path = strdup(image.path);
 		note_build_id(source, &image);
@@ -83,8 +83,9 @@ int recording_source_open(struct recording_source *source, struct cli *cli,
 		r = profile_reader_recordings(source->reader, &cli->filter, (int)mode, find_image,
 					      &visit, err);
 	if (r == 0 && source->image == 0)
-		return error_set(err, ENOENT, "there are no %s%s%s in %s", mode_names[mode],
-				 cli->image != NULL ? " of " : "",
+		return error_set(err, ENOENT, "there %s no %s%s%s in %s",
+				 mode == PROFILE_RECORDING_VARIATION ? "is" : "are",
+				 mode_names[mode], cli->image != NULL ? " of " : "",
 				 cli->image != NULL ? cli->image : "", cli->database);
 	return r;
 }
@@ -98,7 +99,7 @@ static int visit_one(void *context, const struct profile_recording *recording)
 	case -ENOMEM:
 		return error_set(visit->err, ENOMEM, "out of memory");
 	case -EBADMSG:
-		return error_set(visit->err, EBADMSG, "%s: %s of %s are damaged",
+		return error_set(visit->err, EBADMSG, "%s has damaged %s of %s",
 				 visit->source->cli->database, mode_names[visit->source->mode],
 				 visit->source->path);
 	case -EINVAL:

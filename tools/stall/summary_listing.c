@@ -335,8 +335,9 @@ static void print_summary(FILE *stream, const void *context)
 
 	/* Its last line is of all there is. */
 	sum.samples = listing->all_samples;
-	fprintf(stream, "analysed    %.1f%% of the samples, in %zu procedures of %zu images",
-		analysed_percent(listing), listing->procedures, listing->analysed);
+	fprintf(stream, "analysed    %.1f%% of the samples, in %zu procedure%s of %zu image%s",
+		analysed_percent(listing), listing->procedures, listing->procedures == 1 ? "" : "s",
+		listing->analysed, listing->analysed == 1 ? "" : "s");
 	if (listing->analysed < listing->images)
 		fprintf(stream, "; %zu not", listing->images - listing->analysed);
 	fputc('\n', stream);

@@ -19,7 +19,8 @@ static void print_head(FILE *out, const struct variation_listing *listing)
 
 	fputs("variation of ", out);
 	report_text_name(out, listing->map->path, false);
-	fprintf(out, "; %zu files, %" PRIu64 " threads; ", profile->files, profile->threads);
+	fprintf(out, "; %zu file%s, %" PRIu64 " thread%s; ", profile->files,
+		profile->files == 1 ? "" : "s", profile->threads, profile->threads == 1 ? "" : "s");
 	if (listing->map->checks > 0)
 		fprintf(out, "one path timed for %" PRIu32 " checks\n", listing->map->checks);
 	else
