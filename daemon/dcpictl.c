@@ -136,7 +136,7 @@ static void value_print(void *context, const char *key, const char *value)
 	if (output->metrics != NULL)
 		metrics_add(output->metrics, key, value);
 	else if (output->object == NULL)
-		printf("%-22s %s\n", key, value);
+		printf("%-28s %s\n", key, value); /* up to stat.handler_miss_ns.N */
 	else if (is_number(value))
 		json_object_object_add(output->object, key,
 				       json_object_new_int64((int64_t)strtoll(value, NULL, 10)));

@@ -235,7 +235,8 @@ static _Noreturn void child_run(int wait_fd, char **command)
 	signal(SIGPIPE, SIG_DFL);
 	execvp(command[0], command);
 	errnum = errno;
-	log_error("cannot run %s: %s", command[0], strerror(errnum));
+	log_error("cannot run %s: %s", command[0][0] != '\0' ? command[0] : "\"\"",
+		  strerror(errnum));
 	send(wait_fd, "n", 1, MSG_NOSIGNAL);
 	_exit(errnum == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN);
 }

@@ -320,6 +320,8 @@ static int set_path(struct database *db, const char *path, struct error *err)
 {
 	struct stat status;
 
+	if (*path == '\0')
+		return error_set(err, ENOENT, "the name of the database is empty");
 	db->path = realpath(path, NULL);
 	if (db->path == NULL)
 		return error_set_errno(err, "cannot open %s", path);

@@ -120,6 +120,8 @@ static int create_missing(const char *path, struct error *err)
 {
 	int fd;
 
+	if (*path == '\0')
+		return error_set(err, ENOENT, "the name of the database is empty");
 	if (access(path, F_OK) == 0)
 		return 0;
 	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);

@@ -116,6 +116,8 @@ like "what is lost is told" "$(ctl status)" '^lost +0.00%: none$'
 is "status as JSON" "$(ctl --json status | jq -r '.epoch, .source, .db')" "2
 perf
 $db"
+is "stats: values are one column" "$(ctl stats |
+	awk '{ match($0, /^[^ ]+ +/); print RLENGTH }' | sort -u | wc -l)" 1
 is "stats as JSON are numbers" "$(ctl --json stats |
 	jq -r '.interrupts == .stored + ([to_entries[] | select(.key | startswith("loss.")) | .value] |
 		add)')" true

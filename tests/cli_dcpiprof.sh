@@ -260,6 +260,7 @@ is "no file at its place" "$(names)" "<image missing>"
 db=$scratch/golden.db
 
 refused 2 'No such file' --db "$scratch/none.db"
+refused 2 'name of the database is empty' --db ''
 mkdir "$scratch/empty" "$scratch/run"
 cp "$db" "$scratch/run/dcpirun.db"
 # in_folder FOLDER TOOL: without saying which database

@@ -174,6 +174,8 @@ fi
 
 # What it refuses.
 refused "no command" "no command" "$run"
+refused "a database without a name" "name of the database is empty" "$run" --db "" true
+like "a command without a name" "$("$run" -q --db "$work/x.db" "" 2>&1)" 'cannot run "": No such file'
 refused "an unknown option" "unknown option --nonsense" "$run" --nonsense true
 refused "an option without its value" "option --db needs a value" "$run" --db
 refused "an unknown event" 'unknown event "cycels"' "$run" -e cycels --db "$work/x.db" true
