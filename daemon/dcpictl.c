@@ -58,8 +58,8 @@ static void help_print(const struct options *options)
 	     "  per-process [LIST], per-unit [LIST]\n"
 	     "                 none, all, or patterns of images to profile so from now on\n"
 	     "  stop           store everything and end the daemon\n"
-	     "  merge FILE...  add the epochs of other databases to that of --db; no daemon "
-	     "needed");
+	     "  merge FILE...  add the epochs of other databases to that of --db;\n"
+	     "                 no daemon is needed");
 }
 
 /* Returns -1 to go on, else the exit status. */

@@ -5,11 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/text_wrap.h"
 
 /* Keys from here on are no letters. */
 #define LETTERS_END 128
 #define NAMES_BYTES 64
+/* A help text's lines: those of any terminal. */
+#define HELP_WIDTH 80
 
 static const struct option_entry common_entries[] = {
 	{OPTIONS_HELP, "help", NULL, "this text"},
@@ -99,7 +103,8 @@ static void print_entry(FILE *stream, const struct option_entry *entry, size_t w
 	if (entry->help == NULL)
 		return;
 	print_names(names, entry);
-	fprintf(stream, "  %-*s  %s\n", (int)width, names, entry->help);
+	fprintf(stream, "  %-*s  ", (int)width, names);
+	text_wrap(stream, entry->help, HELP_WIDTH, width + 4, width + 4);
 }
 
 int options_rows(const char *argument, size_t *ret, struct error *err)
@@ -111,6 +116,21 @@ int options_rows(const char *argument, size_t *ret, struct error *err)
 	if (errno != 0 || *argument < '0' || *argument > '9' || *end != '\0')
 		return error_set(err, EINVAL, "\"%s\" is no number of rows", argument);
 	return 0;
+}
+
+/* The lines of a text, the first one from @column on: only those that are too long are changed. */
+static void print_text(FILE *stream, const char *text, size_t column)
+{
+	_cleanup_free_ char *copy = strdup(text);
+	char *rest = copy, *line;
+
+	while ((line = strsep(&rest, "\n")) != NULL) {
+		if (column + text_width(line) <= HELP_WIDTH)
+			fprintf(stream, "%s\n", line);
+		else
+			text_wrap(stream, line, HELP_WIDTH, column, column);
+		column = 0;
+	}
 }
 
 void options_help(FILE *stream, const struct options *options, const char *synopsis,
@@ -125,7 +145,10 @@ void options_help(FILE *stream, const struct options *options, const char *synop
 		if (options->entries[i]->help != NULL && length > width)
 			width = length;
 	}
-	fprintf(stream, "Usage: %s %s\n%s\n\n", options->program, synopsis, summary);
+	fprintf(stream, "Usage: %s ", options->program);
+	print_text(stream, synopsis, strlen("Usage:  ") + strlen(options->program));
+	print_text(stream, summary, 0);
+	fputc('\n', stream);
 	/* The common ones were added first, and are shown last. */
 	for (size_t i = 0; i < options->count; i++)
 		print_entry(stream, options->entries[(i + common) % options->count], width);

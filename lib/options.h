@@ -40,7 +40,7 @@ struct error;
  * @key:      its letter, or a number above 255 if it has none
  * @name:     long name
  * @argument: name of its argument in the help, or NULL if it takes none
- * @help:     one line, or NULL: another spelling, not shown
+ * @help:     what it does, or NULL: another spelling, not shown
  */
 struct option_entry {
 	int key;
@@ -81,7 +81,7 @@ int options_next(struct options *options, int argc, char **argv, struct error *e
 /** options_rows() - parse a number of rows, 0 or more. Return: 0 or -EINVAL. */
 int options_rows(const char *argument, size_t *ret, struct error *err);
 
-/** options_help() - print usage, summary and all options. */
+/** options_help() - print usage, summary and all options, in lines of 80 characters at most. */
 void options_help(FILE *stream, const struct options *options, const char *synopsis,
 		  const char *summary);
 

@@ -23,7 +23,7 @@ run()
 # The options of a help text on stdin: "-e --event", one a line.
 options_of_help()
 {
-	sed -nE 's/^ +((-[a-zA-Z]), )?(--[a-z-]+).*/\2 \3/p' | sed 's/^ //' | sort
+	sed -nE 's/^  ((-[a-zA-Z]), |    )(--[a-z-]+).*/\2 \3/p' | sed 's/^ //' | sort
 }
 
 # Those of a manual page: words in bold before the text of each paragraph.
@@ -42,6 +42,7 @@ for path in "$bin"/*; do
 	is "$program --help succeeds and says nothing on stderr" "$status$errors" 0
 	like "$program --help begins with the usage" "$(head -n 1 "$scratch/out")" \
 		"^Usage: $program( |$)"
+	is "$program: no line is wider than 80" "$(awk 'length > 80' "$scratch/out")" ""
 	help=$out
 	run "$path" -h
 	is "$program -h is the same" "$status $out" "0 $help"

@@ -127,6 +127,40 @@ static void help_shows_each_option_once(void **state)
 	free(text);
 }
 
+/* Of a long synopsis, summary and help; a line that fits stays as it is. */
+static void help_fits_a_terminal(void **state)
+{
+	static const struct option_entry wordy = {
+		'w', "wordy", NULL,
+		"a text that goes on until there is no more room for it in the line, and then on"};
+	char *text = NULL;
+	size_t bytes;
+	FILE *stream = open_memstream(&text, &bytes);
+
+	(void)state;
+	assert_non_null(stream);
+	options_init(&options, "prog", false);
+	options_add(&options, &wordy, 1);
+	options_help(
+		stream, &options,
+		"[OPTION]... ONE-OPERAND OR-TWO-OPERANDS [AND-THREE-OPERANDS] [OR-MORE-OPERANDS]",
+		"Does what it says, and says it in so many words that they are more than a "
+		"line.\n  so:  as is");
+	fclose(stream);
+	assert_string_equal(
+		text,
+		"Usage: prog [OPTION]... ONE-OPERAND OR-TWO-OPERANDS [AND-THREE-OPERANDS]\n"
+		"            [OR-MORE-OPERANDS]\n"
+		"Does what it says, and says it in so many words that they are more than a line.\n"
+		"  so:  as is\n"
+		"\n"
+		"  -w, --wordy    a text that goes on until there is no more room for it in the\n"
+		"                 line, and then on\n"
+		"  -h, --help     this text\n"
+		"      --version  the version\n");
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -134,6 +168,7 @@ int main(void)
 		cmocka_unit_test(stops_at_an_operand),
 		cmocka_unit_test(refuses_and_says_why),
 		cmocka_unit_test(help_shows_each_option_once),
+		cmocka_unit_test(help_fits_a_terminal),
 	};
 
 	return cmocka_run_group_tests_name("options", tests, NULL, NULL);

@@ -101,7 +101,7 @@ static const struct cli_tool tool = {
 	.name = "dcpicalc",
 	.synopsis = "[OPTION]... [PROCEDURE|IMAGE:PROCEDURE|[IMAGE:]0xADDRESS]",
 	.summary = "Tells how often the instructions of a procedure ran, how long they took, and "
-		   "what they\nwaited for; without operand, of the hottest one.",
+		   "what they waited for; without operand, of the hottest one.",
 	.accepts = CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_FORMATS | CLI_SYMBOLS | CLI_SOURCES,
 	.operands_max = 1,
 	.options = own_options,

@@ -130,7 +130,7 @@ static const struct cli_tool tool = {
 	.name = "dcpicfg",
 	.synopsis = "[OPTION]... [PROCEDURE|IMAGE:PROCEDURE|[IMAGE:]0xADDRESS]",
 	.summary = "Draws the control-flow graph of a procedure: how often its blocks and edges "
-		   "ran, what\nthey cost, and what they waited for; without operand, of the "
+		   "ran, what they cost, and what they waited for; without operand, of the "
 		   "hottest one.",
 	.accepts = CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_SYMBOLS,
 	.operands_max = 1,

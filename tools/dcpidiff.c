@@ -44,7 +44,7 @@ static const struct cli_tool tool = {
 	.name = "dcpidiff",
 	.synopsis = "[OPTION]... [SET SET]",
 	.summary = "Tells what differs between two sets of samples, before and after. A SET is "
-		   "EPOCHS,\nDATABASE or DATABASE@EPOCHS.",
+		   "EPOCHS, DATABASE or DATABASE@EPOCHS.",
 	.accepts = CLI_EVENTS | CLI_BY_IMAGE | CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_LIMIT |
 		   CLI_SORT | CLI_FORMATS | CLI_TABLE | CLI_SYMBOLS | CLI_DATABASES,
 	.operands_max = 2,

@@ -89,7 +89,7 @@ static const struct cli_tool tool = {
 		"Formats of samples: pprof, folded (stacks), speedscope, callgrind, flamegraph, "
 		"csv.\n"
 		"Formats of contexts and paths (--contexts, --variation): these but csv.\n"
-		"Formats of what one image executed, as estimated (see dcpicalc): bolt, autofdo,\n"
+		"Formats of what one image executed, as estimated (see dcpicalc): bolt, autofdo, "
 		"profgen (for clang), pixie.",
 	.accepts = CLI_EVENTS | CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_SYMBOLS,
 	.options = own_options,

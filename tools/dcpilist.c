@@ -78,7 +78,7 @@ static const struct cli_tool tool = {
 	.name = "dcpilist",
 	.synopsis = "[OPTION]... [PROCEDURE|IMAGE:PROCEDURE|[IMAGE:]0xADDRESS]",
 	.summary = "Lists the source of a procedure, its instructions, or a source file, with "
-		   "samples;\nwithout operand, the hottest procedure.",
+		   "samples; without operand, the hottest procedure.",
 	.accepts = CLI_EVENTS | CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_FORMATS | CLI_TABLE |
 		   CLI_SYMBOLS | CLI_SOURCES,
 	.operands_max = 1,

@@ -58,7 +58,7 @@ static const struct cli_tool tool = {
 	.name = "dcpistats",
 	.synopsis = "[OPTION]... [EPOCHS|DATABASE[@EPOCHS]]...",
 	.summary = "Tells which procedures vary between sets of samples: epochs, databases, hosts, "
-		   "labels;\nor the sets that are named one by one.",
+		   "labels; or the sets that are named one by one.",
 	.accepts = CLI_EVENTS | CLI_BY_IMAGE | CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_LIMIT |
 		   CLI_SORT | CLI_FORMATS | CLI_TABLE | CLI_SYMBOLS | CLI_DATABASES,
 	.operands_max = 1000,

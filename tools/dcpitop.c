@@ -105,7 +105,7 @@ static const struct cli_tool tool = {
 	.name = "dcpitop",
 	.synopsis = "[OPTION]...",
 	.summary = "Shows what the machine spends its time on now: images, their procedures, and "
-		   "what\ninstructions wait for.",
+		   "what instructions wait for.",
 	.accepts = CLI_IMAGES | CLI_SORT | CLI_FORMATS | CLI_SYMBOLS,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),

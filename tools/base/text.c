@@ -48,15 +48,6 @@ char *text_clean(const char *text)
 	return copy;
 }
 
-size_t text_width(const char *text)
-{
-	size_t width = 0;
-
-	for (; *text != '\0'; text++)
-		width += (*text & 0xc0) != 0x80;
-	return width;
-}
-
 const char *text_skip(const char *text, size_t count)
 {
 	for (; *text != '\0'; text++) {
@@ -64,28 +55,6 @@ const char *text_skip(const char *text, size_t count)
 			break;
 	}
 	return text;
-}
-
-void text_wrap(FILE *stream, const char *text, size_t width, size_t column, size_t indent)
-{
-	size_t start = column;
-
-	for (text += strspn(text, " "); *text != '\0'; text += strspn(text, " ")) {
-		size_t bytes = strcspn(text, " ");
-		size_t length = text_width(text) - text_width(text + bytes);
-
-		if (column > start && column + 1 + length > width) {
-			fprintf(stream, "\n%*s", (int)indent, "");
-			start = column = indent;
-		} else if (column > start) {
-			fputc(' ', stream);
-			column++;
-		}
-		fwrite(text, 1, bytes, stream);
-		column += length;
-		text += bytes;
-	}
-	fputc('\n', stream);
 }
 
 void text_csv(FILE *stream, const char *text, bool first)

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "lib/text_wrap.h"
+
 /* Longer names are cut: nobody reads them. */
 #define TEXT_BYTES_MAX 8192
 
@@ -19,22 +21,11 @@
  */
 char *text_clean(const char *text);
 
-/**
- * text_wrap() - print a clean text as lines that fit, broken at blanks
- * @width:  of a line; a word that is longer stands alone
- * @column: where the first line has got to: at least @indent
- * @indent: blanks before the others
- */
-void text_wrap(FILE *stream, const char *text, size_t width, size_t column, size_t indent);
-
 /** text_csv() - print as a field of a line, as RFC 4180 has it; @first in there. */
 void text_csv(FILE *stream, const char *text, bool first);
 
 /** text_path_matches() - whether a path, or its last part, is as a pattern says (fnmatch(3)). */
 bool text_path_matches(const char *path, const char *pattern);
-
-/** text_width() - characters of a clean text. */
-size_t text_width(const char *text);
 
 /** text_skip() - where character @count of a clean text begins, or its end. */
 const char *text_skip(const char *text, size_t count);
