@@ -350,5 +350,14 @@ is "on a terminal of 80 columns, lines fit" "$(for by in procedure image line ho
 	script -qec "stty cols 80; $bin/dcpiprof --no-color --db $scratch/golden.db --by $by" \
 		/dev/null < /dev/null
 done | tr -d '\r' | awk 'length > 80')" ""
+is "in a pipe, too, if COLUMNS says so" \
+	"$(COLUMNS=72 "$bin/dcpiprof" --db "$scratch/golden.db" --epoch 1 | awk 'length > 72')" ""
+is "COLUMNS that is no number is none" "$(COLUMNS=wide prof | md5sum)" "$(prof | md5sum)"
+# One long name in a pipe is whole, and does not make other rows long.
+name=$(printf 'x%.0s' $(seq 300))
+printf 'event cycles cycles 1 1\nepoch CPU\nimage jit - [jit]\nsymbols %s short\n%s\nend\n' "$name" \
+	$'sample 0 0x0 9\nsample 0 0x1000 1' | make_db long
+is "a long name does not make other rows long" "$("$bin/dcpiprof" --db "$scratch/long.db" |
+	sed -n '/^cycles /,$p' | grep -v "$name  \[jit\]\$" | awk 'length > 80 || !/jit|image/')" ""
 no_reader "$bin/dcpiprof" --db "$db" --by instruction
 tap_done

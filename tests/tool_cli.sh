@@ -13,7 +13,7 @@ helpers=${HELPERS:-build/tests}
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 export TZ=UTC LC_ALL=C.UTF-8 XDG_CACHE_HOME=$scratch/cache
-unset DCPI_DB NO_COLOR DEBUGINFOD_URLS
+unset DCPI_DB NO_COLOR COLUMNS DEBUGINFOD_URLS
 
 # tool_golden FILE LABEL COMMAND...: output as in tests/golden/FILE, nothing on stderr
 tool_golden()

@@ -13,6 +13,8 @@
 #include "tools/base/time_spec.h"
 
 #define WIDTH_MIN 12
+/* Where nothing is cut, longer texts don't make their column wider: one C++ name would all rows. */
+#define ALIGNED_MAX 80
 #define BELOW_WIDTH 80
 #define BELOW_INDENT 8
 
@@ -100,6 +102,7 @@ struct grid {
 	bool *shown; /* columns */
 	size_t rows;
 	size_t columns;
+	bool cut;
 };
 
 static void grid_deinit(struct grid *grid)
@@ -109,6 +112,11 @@ static void grid_deinit(struct grid *grid)
 	free(grid->cells);
 	free(grid->widths);
 	free(grid->shown);
+}
+
+static bool may_be_cut(const struct column *column)
+{
+	return (column->flags & (COLUMN_CUT_END | COLUMN_CUT_START)) != 0;
 }
 
 static int grid_fill_row(struct grid *grid, const struct columns_table *table, size_t row)
@@ -128,6 +136,8 @@ static int grid_fill_row(struct grid *grid, const struct columns_table *table, s
 		if (cells[column] == NULL)
 			return -ENOMEM;
 		width = text_width(cells[column]);
+		if (!grid->cut && width > ALIGNED_MAX && may_be_cut(&table->columns[column]))
+			continue;
 		if (width > grid->widths[column])
 			grid->widths[column] = width;
 	}
@@ -167,7 +177,7 @@ static bool fit(struct grid *grid, const struct column *columns, size_t width)
 			if (!grid->shown[i])
 				continue;
 			total += grid->widths[i] + (total > 0 ? 2 : 0);
-			if (!(columns[i].flags & (COLUMN_CUT_END | COLUMN_CUT_START)))
+			if (!may_be_cut(&columns[i]))
 				continue;
 			if (widest == SIZE_MAX || grid->widths[i] > grid->widths[widest]) {
 				if (widest != SIZE_MAX && grid->widths[widest] > second)
@@ -196,14 +206,14 @@ static void make_fit(struct grid *grid, const struct column *columns, size_t wid
 }
 
 static void print_cell(FILE *stream, const struct column *column, const char *cell, size_t width,
-		       bool last)
+		       bool cut, bool last)
 {
 	size_t length = text_width(cell);
 	int padding = length < width ? (int)(width - length) : 0;
 
-	if (length > width && (column->flags & COLUMN_CUT_START))
+	if (cut && length > width && (column->flags & COLUMN_CUT_START))
 		fprintf(stream, "...%s", text_skip(cell, length - (width - 3)));
-	else if (length > width)
+	else if (cut && length > width)
 		fprintf(stream, "%.*s...", (int)(text_skip(cell, width - 3) - cell), cell);
 	else if (column->type != COLUMN_TEXT)
 		fprintf(stream, "%*s%s", padding, "", cell);
@@ -221,7 +231,7 @@ static void print_line(FILE *stream, const struct columns_table *table, const st
 			continue;
 		fputs(gap, stream);
 		print_cell(stream, &table->columns[i], grid->cells[row * grid->columns + i],
-			   grid->widths[i], i == last);
+			   grid->widths[i], grid->cut, i == last);
 		gap = "  ";
 	}
 }
@@ -246,7 +256,7 @@ static void print_below(FILE *stream, const char *text, size_t width)
 
 int columns_text(FILE *stream, const struct columns_table *table, size_t width, bool color)
 {
-	struct grid grid = {0};
+	struct grid grid = {.cut = width > 0};
 	size_t last = 0;
 	int r = grid_fill(&grid, table);
 

@@ -94,7 +94,7 @@ struct columns_table {
 
 /**
  * columns_text() - print for people
- * @width: of the terminal; 0: don't cut anything
+ * @width: of the terminal; 0: don't cut anything, and let long texts stand out of their column
  * @color: headings in bold, and rows in their style
  *
  * Return: 0 or -ENOMEM.

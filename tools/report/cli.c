@@ -269,6 +269,15 @@ static bool is_common(const struct cli_tool *tool, int key)
 	return true;
 }
 
+/* What output that goes elsewhere is meant to fit, if the user says so. */
+static size_t wanted_width(void)
+{
+	const char *columns = getenv("COLUMNS");
+	size_t width = 0;
+
+	return columns != NULL && options_rows(columns, &width, NULL) == 0 ? width : 0;
+}
+
 static void set_defaults(struct cli *cli, const struct cli_tool *tool)
 {
 	struct winsize size;
@@ -280,6 +289,8 @@ static void set_defaults(struct cli *cli, const struct cli_tool *tool)
 		cli->color = getenv("NO_COLOR") == NULL;
 		if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
 			cli->width = size.ws_col;
+	} else {
+		cli->width = wanted_width();
 	}
 }
 

@@ -65,7 +65,7 @@ enum cli_format {
  * @sources:     where source files are
  * @debug:       where code and symbols may be; its image store is that of @database
  * @color:       whether output may have escape sequences
- * @width:       of the terminal, 0: output goes elsewhere
+ * @width:       of the terminal; where output goes elsewhere what COLUMNS says, or 0
  * @operands:    arguments that are no options, @operand_count of them
  *
  * Strings are the command line's, but for @events and the image store; freed by
