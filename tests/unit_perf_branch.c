@@ -181,7 +181,7 @@ static void edges_are_taken(void **state)
 	assert_true(tally.followed.edges >= tally.followed.found * 2);
 }
 
-/* Records that are short, or of a 32-bit program, give nothing. */
+/* Records that are short, of a 32-bit program or of a process that has ended give nothing. */
 static void refuses_what_is_not_there(void **state)
 {
 	static const struct user_regs_struct regs = {.rip = 1};
@@ -201,6 +201,8 @@ static void refuses_what_is_not_there(void **state)
 	record.abi = PERF_SAMPLE_REGS_ABI_NONE;
 	assert_int_equal(perf_branch_find(&branch, &record.sample, edges), 0);
 	assert_int_equal(branch.tried, 0);
+	record = record_of(INT32_MAX, &regs);
+	assert_int_equal(perf_branch_find(&branch, &record.sample, edges), 0);
 	perf_branch_deinit(&branch);
 }
 

@@ -111,10 +111,13 @@ static bool memory_read(void *context, u64 address, void *to, size_t bytes)
 {
 	const struct memory *memory = context;
 	struct perf_branch_process *process = memory->process;
-	const struct perf_branch_range *range =
-		bsearch(&address, process->ranges, process->count, sizeof(*range), range_compare);
-	bool is_code = range != NULL && range->is_code;
+	const struct perf_branch_range *range = NULL;
+	bool is_code;
 
+	if (process->count > 0) /* else there is no array */
+		range = bsearch(&address, process->ranges, process->count, sizeof(*range),
+				range_compare);
+	is_code = range != NULL && range->is_code;
 	if (!is_code && memory->snapshot != NULL &&
 	    snapshot_read(memory->snapshot, address, to, bytes))
 		return true;
