@@ -16,7 +16,7 @@ unit_image_code-with := tests/cfg_check.c
 unit_landing_pads-with := tests/cfg_check.c
 
 # Control-flow graphs.
-analysis-tests += unit_cfg unit_frequency_class unit_strong_components
+analysis-tests += unit_cfg unit_cfg_doomed unit_frequency_class unit_strong_components
 unit_cfg-with := tests/cfg_check.c
 unit_frequency_class-with := tests/cfg_fixture.c
 

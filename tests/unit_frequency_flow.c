@@ -281,9 +281,43 @@ static void test_probes_are_believed(void **state)
 	assert_true(fabs(part_not_taken(none, probes) - 1.0 / 3) < 0.03);
 }
 
+/*
+ * mov (%rbx), %rax; test %rax, %rax; je to the end; ret; ud2: few samples behind a branch
+ * say nothing, but one way is that of a failed check.
+ */
+static void test_failed_checks_are_seldom(void **state)
+{
+	static const char code[] = "\x48\x8b\x03\x48\x85\xc0\x74\x01\xc3\x0f\x0b";
+	struct procedure_profile profile = {
+		.total = SAMPLES, .period_cycles = 1, .calls_in = -1, .slowness = 1};
+	double samples[8] = {SAMPLES};
+	struct frequency_input input = {.profile = &profile, .model = machine_model_find("x86-64")};
+	struct frequency frequency;
+	struct schedule schedule;
+	struct cfg *cfg;
+
+	(void)state;
+	assert_int_equal(cfg_create_from_code(&cfg, &insn_x86_decoder, (const uint8_t *)code,
+					      sizeof(code) - 1, ADDRESS, NULL),
+			 0);
+	assert_int_equal(cfg->block_count, 3);
+	profile.samples = samples;
+	assert_int_equal(schedule_create(&schedule, input.model, cfg, NULL), 0);
+	input.cfg = cfg;
+	input.schedule = &schedule;
+	assert_int_equal(frequency_estimate(&frequency, frequency_estimator_find("dcpi"), &input),
+			 0);
+	if (frequency.blocks[2].value > 0.05 * frequency.blocks[1].value)
+		fail_msg("%g failed, %g not", frequency.blocks[2].value, frequency.blocks[1].value);
+	frequency_deinit(&frequency);
+	schedule_deinit(&schedule);
+	cfg_destroy(cfg);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_failed_checks_are_seldom),
 		cmocka_unit_test(test_probes_are_believed),
 		cmocka_unit_test(test_loops_that_change_lines_may_wait_for_memory),
 		cmocka_unit_test(test_other_loops_run_at_their_bound),

@@ -12,6 +12,7 @@
 
 #include "analysis/frequency/flow_fit.h"
 #include "analysis/frequency/flow_spread.h"
+#include "analysis/graph/cfg_doomed.h"
 #include "lib/cleanup.h"
 
 /*
@@ -83,6 +84,8 @@
 #define PRIOR_SEEN 0.1
 /* Of entries that only samples speak for, and of ways out of CFG_UNKNOWN. */
 #define PRIOR_UNLIKELY 0.05
+/* Of ways that end in a call that never returns: to failed checks, as a rule. */
+#define PRIOR_DOOMED 0.001
 /* The callers' estimate is never better than that: calls by pointer are not in it. */
 #define CALLS_WEIGHT_MAX 25.0
 
@@ -100,11 +103,15 @@
 /* Samples that may be expected, and still none be seen, one time in ten. */
 #define UNSEEN 2.3
 
-static double seen_before(const struct flow_chain *chain, const struct cfg *cfg, uint32_t e)
+static double seen_before(const struct flow_chain *chain, const struct cfg *cfg, const bool *doomed,
+			  uint32_t e)
 {
 	const struct cfg_edge *edge = &cfg->edges[e];
 	uint32_t node = chain->from[e];
 
+	if (node < cfg->block_count && !doomed[node] && edge->to < cfg->block_count &&
+	    doomed[edge->to])
+		return PRIOR_DOOMED;
 	if (node == chain->entry && chain->count[node] > 1 && edge->to < cfg->block_count)
 		return (cfg->blocks[edge->to].flags & CFG_BLOCK_ENTRY) != 0 ? 1 : PRIOR_UNLIKELY;
 	if (edge->kind == CFG_EDGE_UNKNOWN)
@@ -169,9 +176,13 @@ static void add_directions(double *seen, const struct procedure_profile *profile
 	}
 }
 
-/* @fit: NULL: nothing is known of where the program waits */
+/*
+ * @doomed: of each block
+ * @fit:    NULL: nothing is known of where the program waits
+ */
 static void take_directions(struct flow_evidence *evidence, const struct flow_chain *chain,
-			    const struct frequency_input *input, const struct flow_fit *fit)
+			    const struct frequency_input *input, const bool *doomed,
+			    const struct flow_fit *fit)
 {
 	for (uint32_t n = 0; n < chain->node_count; n++) {
 		uint32_t first = chain->first[n], count = chain->count[n];
@@ -179,7 +190,7 @@ static void take_directions(struct flow_evidence *evidence, const struct flow_ch
 			fit != NULL ? bias_of(&evidence->blocks[n], fit->nodes[n]) : DIRECTION_BIAS;
 
 		for (uint32_t e = first; e < first + count; e++)
-			evidence->seen[e] = seen_before(chain, input->cfg, e);
+			evidence->seen[e] = seen_before(chain, input->cfg, doomed, e);
 		add_directions(evidence->seen, input->profile, first, count, bias);
 	}
 }
@@ -377,14 +388,14 @@ static bool any_stalled(const struct flow_chain *chain, const struct flow_eviden
 }
 
 static int find_fit(struct flow_fit *ret, struct flow_chain *chain, struct flow_evidence *evidence,
-		    const struct frequency_input *input)
+		    const struct frequency_input *input, const bool *doomed)
 {
 	int r = flow_fit_create(ret, chain, evidence);
 
 	for (int i = 0; i < DOUBTS && r == 0 && input->profile->edge_samples != NULL; i++) {
 		if (!any_stalled(chain, evidence, ret))
 			break;
-		take_directions(evidence, chain, input, ret);
+		take_directions(evidence, chain, input, doomed, ret);
 		flow_fit_deinit(ret);
 		r = flow_fit_create(ret, chain, evidence);
 	}
@@ -398,6 +409,7 @@ int frequency_flow(struct frequency *ret, const struct frequency_input *input)
 	_cleanup_free_ struct flow_block_evidence *blocks =
 		calloc((size_t)cfg->block_count + 2, sizeof(*blocks));
 	_cleanup_free_ double *seen = calloc((size_t)cfg->edge_count + 1, sizeof(*seen));
+	_cleanup_free_ bool *doomed = malloc((size_t)cfg->block_count + 1);
 	struct flow_evidence evidence = {.blocks = blocks, .seen = seen};
 	struct flow_chain *chain = NULL;
 	int r = -ENOMEM;
@@ -406,14 +418,14 @@ int frequency_flow(struct frequency *ret, const struct frequency_input *input)
 		fill_unsampled(ret, cfg);
 		return 0;
 	}
-	if (blocks == NULL || seen == NULL)
+	if (blocks == NULL || seen == NULL || doomed == NULL || cfg_doomed_find(doomed, cfg) < 0)
 		return -ENOMEM;
 	r = flow_chain_create(&chain, cfg);
 	if (r < 0)
 		return r;
-	take_directions(&evidence, chain, input, NULL);
+	take_directions(&evidence, chain, input, doomed, NULL);
 	take_time(&evidence, chain, input);
-	r = find_fit(&fit, chain, &evidence, input);
+	r = find_fit(&fit, chain, &evidence, input, doomed);
 	if (r == 0)
 		fill(ret, chain, &evidence, &fit, cfg);
 	flow_chain_destroy(chain);
