@@ -122,20 +122,38 @@ bool epoch_store_offset(const struct epoch_store *store, uint64_t address, uint6
 }
 
 static int write_rows(struct epoch_store *store, struct profile_writer *writer,
-		      epoch_store_fn write, void *context, struct error *err)
+		      const struct profile_epoch *epoch, epoch_store_fn write, void *context,
+		      struct error *err)
 {
 	int64_t id = 0;
-	int r = profile_writer_begin(writer, err);
+	int r = profile_writer_epoch_add(writer, epoch, err);
 
+	store->id = profile_writer_epoch_id(writer);
 	if (r == 0)
 		r = profile_writer_image(writer, &store->image, &id, err);
 	if (r == 0)
 		r = write(context, writer, id, err);
 	if (r == 0)
 		r = profile_writer_totals(writer, store->last_ns, 0, NULL, 0, err);
+	return r == 0 ? profile_writer_epoch_finish(writer, store->last_ns, err) : r;
+}
+
+/* All of the epoch in one transaction: what fails half way leaves nothing that counts twice. */
+static int write_epoch(struct epoch_store *store, struct profile_writer *writer,
+		       const struct profile_epoch *epoch, epoch_store_fn write, void *context,
+		       struct error *err)
+{
+	int r = profile_writer_begin(writer, err);
+
+	if (r < 0)
+		return r;
+	r = write_rows(store, writer, epoch, write, context, err);
 	if (r == 0)
 		r = profile_writer_commit(writer, err);
-	return r == 0 ? profile_writer_epoch_end(writer, store->last_ns, err) : r;
+	profile_writer_epoch_forget(writer);
+	if (r < 0)
+		profile_writer_rollback(writer);
+	return r;
 }
 
 int epoch_store_write(struct epoch_store *store, epoch_store_fn write, void *context,
@@ -154,8 +172,10 @@ int epoch_store_write(struct epoch_store *store, epoch_store_fn write, void *con
 	if (r < 0)
 		return r;
 	if (asprintf(&reason, "counted by %zu process%s of %s", store->files,
-		     store->files == 1 ? "" : "es", store->rewritten) < 0)
+		     store->files == 1 ? "" : "es", store->rewritten) < 0) {
+		reason = NULL;
 		return error_set(err, ENOMEM, "out of memory");
+	}
 	host_describe(&host);
 	epoch.host = host.name;
 	epoch.machine_id = host.machine_id;
@@ -163,9 +183,5 @@ int epoch_store_write(struct epoch_store *store, epoch_store_fn write, void *con
 	epoch.cpus = host.cpus;
 	epoch.kernel = host.kernel;
 	epoch.source_reason = reason;
-	r = profile_writer_epoch_begin(writer, &epoch, NULL, 0, err);
-	if (r < 0)
-		return r;
-	store->id = profile_writer_epoch_id(writer);
-	return write_rows(store, writer, write, context, err);
+	return write_epoch(store, writer, &epoch, write, context, err);
 }

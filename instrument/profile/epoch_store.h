@@ -77,7 +77,7 @@ typedef int (*epoch_store_fn)(void *context, struct profile_writer *writer, int6
 /**
  * epoch_store_write() - add an epoch
  *
- * After a failure there may be an epoch with nothing in it. Return: 0; @write's; errors of
+ * In one transaction: after a failure there is none. Return: 0; @write's; errors of
  * profile_writer_open() and of writing.
  */
 int epoch_store_write(struct epoch_store *store, epoch_store_fn write, void *context,
