@@ -74,6 +74,25 @@ kill -9 $forever
 wait $forever 2> /dev/null
 check "nothing is lost by kill -9" [ "$(counted called "$scratch/bin/ways")" -gt 100000 ]
 
+# Daemons write over what DCPIX_OUT was in, and go elsewhere: their children count beside them.
+${CC:-gcc} -O2 tests/programs/renamed.c -o "$scratch/renamed" && rewrite renamed "$scratch/renamed"
+(cd "$scratch" && DCPIX_OUT=counts "$scratch/bin/renamed" 5)
+is "renamed: runs" $? 0
+is "renamed: a file for each process" "$(find "$scratch" -name 'counts.*' | wc -l)" 6
+is "renamed: children count" "$(counted called "$scratch/bin/renamed")" 5
+
+# Who runs a program that has more rights does not say where it writes files.
+if [ "$(id -u)" = 0 ]; then
+	"$dcpix" -q -o "$scratch/secure" --profile "$scratch/secure.counts" "$scratch/renamed"
+	chmod 711 "$scratch" && chmod 4755 "$scratch/secure"
+	setpriv --reuid=65534 --regid=65534 --clear-groups "$scratch/secure" 2
+	is "setuid: DCPIX_OUT is not looked at" "$(find "$scratch" -name 'counts.*' | wc -l)" 0
+	is "setuid: counts" "$(find "$scratch" -name 'secure.counts.*' | wc -l)" 3
+	chmod 700 "$scratch"
+else
+	skip "setuid: DCPIX_OUT is not looked at" "not root"
+fi
+
 for flags in "-O2" "-O2 -static"; do
 	# shellcheck disable=SC2086 # words
 	check "throws $flags: it is rewritten" sh -c "g++ -pthread $flags tests/programs/throws.cc \

@@ -81,13 +81,31 @@ static uint32_t append_number(char *out, uint32_t length, uint64_t number)
 	return length;
 }
 
+/* A name that says nothing of where it is is one of this folder's, if that has a short path. */
+void process_file_prefix(char prefix[PROFILE_LAYOUT_PATH_BYTES])
+{
+	char name[PROFILE_LAYOUT_PATH_BYTES];
+	uint32_t bytes = find_variable("DCPIX_OUT=", name, sizeof(name)), length = 0;
+	long here;
+
+	if (bytes > 0 && name[0] != '/') {
+		here = CALL2(SYS_getcwd, prefix, PROFILE_LAYOUT_PATH_BYTES);
+		if (here > 0 && prefix[0] == '/' && here + bytes < PROFILE_LAYOUT_PATH_BYTES) {
+			length = (uint32_t)here;
+			prefix[length - 1] = '/';
+		}
+	}
+	append_text(prefix, length, name, bytes);
+}
+
 /*
  * PATH.PID, or PATH.PID.N where a program of that number has been before. What DCPIX_OUT says
  * goes for all images of a process: libraries add their names.
  */
-static long create_file(const struct profile_layout_state *state, char path[PATH_BYTES])
+static long create_file(const struct profile_layout_state *state, const char *prefix,
+			char path[PATH_BYTES])
 {
-	uint32_t length = find_variable("DCPIX_OUT=", path, PROFILE_LAYOUT_PATH_BYTES);
+	uint32_t length = append_text(path, 0, prefix, PROFILE_LAYOUT_PATH_BYTES - 1);
 	long fd = -EEXIST;
 
 	if (length == 0) {
@@ -203,10 +221,10 @@ static int has_room(const struct profile_layout_state *state, long fd)
 	       disk[DISK_LEFT] * disk[DISK_BLOCK_BYTES] >= state->block_bytes;
 }
 
-void process_file_map(struct profile_layout_state *state)
+void process_file_map(struct profile_layout_state *state, const char *prefix)
 {
 	char path[PATH_BYTES];
-	long fd = create_file(state, path);
+	long fd = create_file(state, prefix, path);
 
 	state->region = 0;
 	if (fd >= 0) {

@@ -6,12 +6,21 @@
 #include "instrument/profile/profile_layout.h"
 
 /**
+ * process_file_prefix() - what DCPIX_OUT says, from the root if it can be; empty: nothing
+ *
+ * As it was when the program began, as far as that is still to be seen: programs write what
+ * they like to be called over it, go to other folders, and to other roots.
+ */
+void process_file_prefix(char prefix[PROFILE_LAYOUT_PATH_BYTES]);
+
+/**
  * process_file_map() - a file for this process, with as many blocks as the machine lets it
  * have; @state->region and @state->region_blocks say where
+ * @prefix: process_file_prefix()'s
  *
  * Modes with private memory get a region without a file if there can be none.
  */
-void process_file_map(struct profile_layout_state *state);
+void process_file_map(struct profile_layout_state *state, const char *prefix);
 
 /**
  * process_file_hold() - have the disk keep room for a block; it does for the first one

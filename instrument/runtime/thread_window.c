@@ -2,6 +2,7 @@
 #include "instrument/runtime/thread_window.h"
 
 #include <linux/errno.h>
+#include <linux/fcntl.h>
 #include <linux/mman.h>
 
 #include "instrument/runtime/process_file.h"
@@ -14,25 +15,32 @@
 
 #define NOBODY UINT32_MAX
 #define AUXILIARY_ENTRIES 64
+#define AUXILIARY_SECURE 23
 #define AUXILIARY_HWCAP2 26
 #define HWCAP2_FSGSBASE 2
 
-/* Whether the kernel has enabled it; programs may not be allowed to ask it for the rest. */
-static int has_direct(void)
+/*
+ * Whether the bases can be had without the kernel: it may not allow programs to ask it later. And
+ * where files are to be; but not if the process has more rights than who began it and says so.
+ */
+static void ask_kernel(struct process_area *area)
 {
-	long fd = CALL3(SYS_open, "/proc/self/auxv", 0, 0);
-	uint64_t entries[AUXILIARY_ENTRIES][2];
+	long fd = CALL3(SYS_open, "/proc/self/auxv", O_RDONLY | O_CLOEXEC, 0);
+	uint64_t entries[AUXILIARY_ENTRIES][2], secure = 1;
 	long bytes;
 
 	if (fd < 0)
-		return 0;
+		return;
 	bytes = CALL3(SYS_read, fd, entries, sizeof(entries));
 	CALL1(SYS_close, fd);
 	for (long i = 0; i < bytes / (long)sizeof(*entries); i++) {
 		if (entries[i][0] == AUXILIARY_HWCAP2)
-			return (entries[i][1] & HWCAP2_FSGSBASE) != 0;
+			area->direct = (entries[i][1] & HWCAP2_FSGSBASE) != 0;
+		else if (entries[i][0] == AUXILIARY_SECURE)
+			secure = entries[i][1];
 	}
-	return 0;
+	if (secure == 0)
+		process_file_prefix(area->prefix);
 }
 
 /*
@@ -211,28 +219,45 @@ static uint64_t make_window(const struct process_area *area)
 	return at;
 }
 
-/* The window of a thread that has ended serves another one. Return: @limit: there is none. */
+/*
+ * The window of a thread that has ended serves another one. Who asks may be another process, that
+ * has this memory too. Return: @limit: there is none.
+ */
 static uint32_t find_abandoned(const struct process_area *area, uint32_t limit)
 {
-	long process = CALL1(SYS_getpid, 0);
-
 	for (uint32_t i = 0; i < limit; i++) {
-		if (CALL3(SYS_tgkill, process, area->owners[i], 0) == -ESRCH)
+		if (CALL3(SYS_tgkill, area->process, area->owners[i], 0) == -ESRCH)
 			return i;
 	}
 	return limit;
 }
 
-/* Return: a number; a new one as long as there are blocks for it; with @shared: a live
- * thread's. */
+/* How many threads have a block of each image's. */
+static uint32_t blocks_of_all(const struct process_area *area)
+{
+	uint64_t blocks = PROFILE_LAYOUT_BLOCKS;
+
+	for (uint32_t i = 0; i < area->images; i++) {
+		if (area->image[i].region != 0 && area->image[i].region_blocks < blocks)
+			blocks = area->image[i].region_blocks;
+	}
+	return (uint32_t)blocks;
+}
+
+/*
+ * Windows with blocks are the first ones. Of many not all are asked whether their thread has
+ * ended. Return: a number; a new one as long as there are blocks for it; with @shared: a live
+ * thread's.
+ */
 static uint32_t choose(const struct process_area *area, int *shared)
 {
 	uint32_t number, limit = area->windows;
+	uint32_t asked = limit < PROFILE_LAYOUT_BLOCKS ? limit : PROFILE_LAYOUT_BLOCKS;
 
-	if (limit < PROFILE_LAYOUT_BLOCKS)
+	if (limit < blocks_of_all(area))
 		return limit;
-	number = find_abandoned(area, PROFILE_LAYOUT_BLOCKS);
-	if (number < PROFILE_LAYOUT_BLOCKS)
+	number = find_abandoned(area, asked);
+	if (number < asked)
 		return number;
 	if (limit < PROCESS_AREA_WINDOWS)
 		return limit;
@@ -309,7 +334,7 @@ void thread_window_begin(struct process_area *area)
 
 	area->process = (uint32_t)CALL1(SYS_getpid, 0);
 	if (area->images == 0) {
-		area->direct = (uint64_t)has_direct();
+		ask_kernel(area);
 		return;
 	}
 	own = (struct thread_window *)base_of(area, ARCH_GET_GS);
@@ -324,7 +349,7 @@ void thread_window_begin(struct process_area *area)
 	}
 	for (uint32_t i = 0; i < area->images; i++) {
 		process_file_unmap(&area->image[i]);
-		process_file_map(&area->image[i]);
+		process_file_map(&area->image[i], area->prefix);
 	}
 	area->windows = own != 0;
 	if (own == 0)

@@ -115,6 +115,7 @@ static void crowd(void)
 		area->magic = PROCESS_AREA_MAGIC;
 		area->ready = PROFILE_LAYOUT_READY;
 		area->process = (uint32_t)getpid();
+		snprintf(area->prefix, sizeof(area->prefix), "%s", getenv("DCPIX_OUT"));
 	}
 	area->image[area->images++] = (struct profile_layout_state){
 		.image = 1,
