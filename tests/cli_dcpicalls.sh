@@ -117,6 +117,12 @@ is "the kernel calls handlers" "$("$bin/dcpicalls" --csv "$WORK/ways.calls" "$WO
 	plain | awk -F, '$8 == "<signal>" && $10 == "handler" { print $6 }')" 100
 record ways threads 8
 is "threads lose nothing" "$(recursive called)" "1000000 0"
+check "workers: builds" "${CC:-gcc}" -O2 -pthread -o "$WORK/workers" tests/programs/workers.c
+check "workers: is rewritten" rewrite workers
+record workers 600
+is "more threads than have blocks, but not at once: lose nothing" \
+	"$("$bin/dcpicalls" --csv --by procedure "$WORK/workers.calls" "$WORK"/profile.* |
+		plain | awk -F, '$7 == "called" { print $4 }')" 60000
 record ways fork 5
 is "a file for each process" "$(find "$WORK" -maxdepth 1 -name 'profile.*' | wc -l)" 6
 is "children count" "$(recursive called)" "5 0"
