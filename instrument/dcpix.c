@@ -370,7 +370,8 @@ static int run_reader(const char *reader, char **argv, struct error *err)
 	if (child == 0) {
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 		execv(path, argv);
-		_exit(127);
+		fprintf(stderr, "dcpix: cannot run %s: %s\n", path, strerror(errno));
+		_exit(EXIT_BAD);
 	}
 	if (child < 0 || waitpid(child, &status, 0) < 0)
 		return error_set_errno(err, "cannot run %s", reader);
@@ -408,15 +409,20 @@ static int report_image(struct settings *settings, const char *folder, const cha
 {
 	_cleanup_free_ char *pattern = NULL;
 	glob_t found = {0};
-	int status = EXIT_NOTHING;
+	int status = EXIT_NOTHING, r;
 
 	if (asprintf(&pattern, "%s/profile.%s%s[0-9]*", folder, name != NULL ? name : "",
 		     name != NULL ? "." : "") < 0)
 		return EXIT_BAD;
-	if (glob(pattern, 0, NULL, &found) == 0 &&
-	    (settings->mode->reader == NULL || settings->database != NULL))
+	r = glob(pattern, 0, NULL, &found);
+	if (r == GLOB_NOMATCH)
+		fprintf(stderr, "dcpix: %s recorded nothing: it could make no file in %s\n",
+			name != NULL ? name : "the program", folder);
+	else if (r != 0)
+		status = EXIT_BAD;
+	else if (settings->mode->reader == NULL || settings->database != NULL)
 		status = take_counts(stderr, settings, rewritten, found.gl_pathv, found.gl_pathc);
-	else if (found.gl_pathc > 0)
+	else
 		status = take_recorded(settings, rewritten, found.gl_pathv, found.gl_pathc);
 	for (size_t i = 0; status != EXIT_BAD && i < found.gl_pathc; i++)
 		unlink(found.gl_pathv[i]);

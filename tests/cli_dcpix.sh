@@ -237,6 +237,19 @@ for mode in paths context bursts; do
 	is "run --mode $mode: the program does the same" \
 		"$(gzip -c "$scratch/text" | cmp - "$scratch/new" 2>&1)" ""
 done
+(ulimit -f 300 && "$dcpix" -q run --mode paths -- "$scratch/mine" -c "$scratch/text" \
+	> /dev/null 2> "$scratch/err")
+is "run: without room for a file" $? 1
+like "run: and that is told" "$(cat "$scratch/err")" \
+	"^dcpix: the program recorded nothing: it could make no file in /tmp/dcpix\.[^/]*$"
+mkdir "$scratch/apart" && cp "$dcpix" "$scratch/apart" && echo '#!/nonexistent' > "$scratch/apart/dcpipaths"
+chmod +x "$scratch/apart/dcpipaths"
+"$scratch/apart/dcpix" -q run --mode paths -- "$scratch/mine" -c "$scratch/text" \
+	> /dev/null 2> "$scratch/err"
+is "run: without a program that reports" $? 2
+like "run: what was recorded is left where it is" "$(tail -n 1 "$scratch/err")" \
+	"recorded is in /tmp/dcpix\."
+rm -rf "$(sed -n 's/.*recorded is in //p' "$scratch/err")"
 refused "run without a program" "run needs a program" run -q --
 refused "run what is not there" "cannot find" run /nonexistent
 tap_done

@@ -229,10 +229,10 @@ void process_file_map(struct profile_layout_state *state, const char *prefix)
 	state->region = 0;
 	if (fd >= 0) {
 		map(state, fd);
-		if (state->region != 0 && !has_room(state, fd)) {
+		if (state->region != 0 && !has_room(state, fd))
 			process_file_unmap(state);
+		if (state->region == 0)
 			CALL1(SYS_unlink, path);
-		}
 		CALL1(SYS_close, fd);
 	}
 	if (state->region == 0 && state->mode != PROFILE_LAYOUT_COUNTS)
