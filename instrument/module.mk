@@ -54,6 +54,7 @@ unit_call_automaton-with := instrument/runtime/call_automaton.c
 unit_epoch_store-with := instrument/profile/epoch_store.c
 unit_epoch_store-archives := instrument db
 unit_flow_guess-with := tests/cfg_fixture.c
+unit_path_times-with := instrument/runtime/variation_slow.c
 instrument-helpers := call_ranges
 
 rewriter-fuzzers := fuzz_bursts fuzz_counts fuzz_recordings fuzz_rewriter fuzz_variation

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "instrument/runtime/variation_slow.h"
 #include "instrument/variation/variation_listing.h"
 #include "instrument/variation/variation_profile.h"
 #include "lib/error.h"
@@ -130,6 +131,51 @@ static void test_buckets(void **state)
 		assert_true(variation_bucket_start(bucket) <= time);
 		assert_true(time < variation_bucket_start(bucket + 1));
 	}
+}
+
+/* The runtime's counter of checks is beside the thread's word. */
+static __thread int32_t slot[2];
+
+static void record(struct variation_area *area, uint64_t time)
+{
+	struct profile_layout_state state = {.parameters = {[VARIATION_CHECKS] = 100}};
+	struct runtime_memory memory = {.area = area};
+	struct runtime_frame frame = {.argument = 1, .what = VARIATION_OPERATION_END << 16};
+	uint64_t thread;
+
+	__asm__("movq %%fs:0, %0" : "=r"(thread));
+	state.slot = (int64_t)((uint64_t)slot - thread);
+	area->procedure = 1;
+	area->path = 3;
+	area->began = 1000;
+	area->ended = 1000 + time;
+	variation_slow(&state, &memory, &frame);
+}
+
+/* A path of some cycles takes a few minutes to be timed as often as 32 bits can count. */
+static void test_many_times(void **state)
+{
+	struct variation_area *area = new_area();
+	struct variation_profile profile = {0};
+	struct variation_entry *entry = area->entries;
+	struct paths_map map;
+
+	(void)state;
+	make_map(&map);
+	area->seed = 1;
+	record(area, 40);
+	while (entry->key == 0)
+		entry++;
+	entry->count = entry->buckets[variation_bucket(40)] = UINT32_MAX;
+	entry->total = UINT64_C(40) * UINT32_MAX;
+	record(area, 40);
+	assert_int_equal(read_back(&profile, &map, area), 0);
+	assert_int_equal(profile.damaged, 0);
+	assert_int_equal(profile.count, 1);
+	assert_int_equal(profile.paths[0].count, UINT64_C(1) << 32);
+	variation_profile_deinit(&profile);
+	paths_map_deinit(&map);
+	free(area);
 }
 
 static void test_order(void **state)
@@ -291,9 +337,8 @@ static void test_damage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_buckets),
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_stability),
+		cmocka_unit_test(test_buckets), cmocka_unit_test(test_many_times),
+		cmocka_unit_test(test_order),	cmocka_unit_test(test_stability),
 		cmocka_unit_test(test_damage),
 	};
 

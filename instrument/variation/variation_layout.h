@@ -51,7 +51,7 @@ struct variation_entry {
 	uint64_t interrupted;
 	uint64_t interrupted_total;
 	uint64_t reserved[2];
-	uint32_t buckets[VARIATION_BUCKETS];
+	uint64_t buckets[VARIATION_BUCKETS];
 };
 
 /**
