@@ -133,9 +133,13 @@ refuses "whole calls" "^dcpix: .*has no paths" "$dcpix" --mode calls --whole -o 
 	"$scratch/program"
 refuses "a metric of counts" "^dcpix: .*metric" "$dcpix" --metric cycles -o "$scratch/x" \
 	"$scratch/program"
-"$dcpix" -q --mode paths --metric cycles -o "$scratch/other" "$scratch/program"
 for file in "$DCPIX_OUT".*; do
-	refuses "another rewriting's" "is of another program" "$dcpipaths" "$scratch/other" "$file"
+	for options in "--metric cycles" --whole "--room 4"; do
+		# shellcheck disable=SC2086 # words
+		"$dcpix" -q --mode paths $options -o "$scratch/other" "$scratch/program"
+		refuses "another rewriting's: $options" "is of another program" \
+			"$dcpipaths" "$scratch/other" "$file"
+	done
 	# Whatever is in it: no crash, and a status of its own.
 	for at in 0 8 24 32 44 56 4096 2101400; do
 		cp --sparse=always "$file" "$scratch/damaged"

@@ -383,23 +383,26 @@ static int copy_frames(struct rewriter *rewriter, struct error *err)
 
 /* --- all of it ------------------------------------------------------------ */
 
-/* The number that tells which rewriting a profile is of: of what, and in which mode. */
+static uint64_t mix_text(uint64_t seed, const char *text)
+{
+	return text != NULL ? XXH3_64bits_withSeed(text, strlen(text), seed) : seed;
+}
+
+/*
+ * The number that tells which rewriting a profile is of: of what, in which mode, and with all that
+ * has counters mean something else.
+ */
 static uint64_t number_of(const struct rewriter *rewriter)
 {
-	const char *metric = rewriter->options->of_mode.metric;
-	uint64_t seed = rewriter->mode->number;
+	const struct mode_options *options = &rewriter->options->of_mode;
 	struct turn_placement placement = placement_of(rewriter);
-	uint32_t turns[] = {rewriter->options->of_mode.checks,
-			    rewriter->options->of_mode.burst,
-			    placement.entries,
-			    (uint32_t)placement.boring,
-			    rewriter->options->of_mode.all,
-			    rewriter->options->of_mode.room};
+	uint32_t numbers[] = {
+		options->checks, options->burst, placement.entries, (uint32_t)placement.boring,
+		options->all,	 options->room,	 options->whole};
+	uint64_t seed = XXH3_64bits_withSeed(numbers, sizeof(numbers), rewriter->mode->number);
 
-	if (rewriter->mode->bursts)
-		seed = XXH3_64bits_withSeed(turns, sizeof(turns), seed);
-	if (metric != NULL)
-		seed = XXH3_64bits_withSeed(metric, strlen(metric), seed);
+	seed = mix_text(seed, options->metric);
+	seed = mix_text(seed, rewriter->options->debug);
 	return XXH3_64bits_withSeed(rewriter->image.file, rewriter->image.bytes, seed) | 1;
 }
 
