@@ -6,6 +6,7 @@
 #include "tests/unit.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -459,6 +460,47 @@ static void test_full(void **state)
 	run_end(&run);
 }
 
+#define TRAP_FLAG 0x100
+
+static const struct run *watched;
+static unsigned int looks, unreadable;
+
+static void look(int number)
+{
+	struct call_thread thread;
+
+	(void)number;
+	looks++;
+	if (call_thread_read(&thread, watched->fd, 0, PROCEDURES) < 0)
+		unreadable++;
+	call_thread_deinit(&thread);
+}
+
+/* A program may be killed at any instruction, and read while it runs. */
+static void test_any_time(void **state)
+{
+	const struct sigaction action = {.sa_handler = look}, usual = {.sa_handler = SIG_DFL};
+	struct run run;
+
+	(void)state;
+	assert_int_equal(sigaction(SIGTRAP, &action, NULL), 0);
+	for (int policy = CALL_POLICY_CALLS; policy <= CALL_POLICY_CONTEXT; policy++) {
+		run_begin(&run, 9, (enum call_policy)policy);
+		watched = &run;
+		looks = unreadable = 0;
+		__builtin_ia32_writeeflags_u64(__builtin_ia32_readeflags_u64() | TRAP_FLAG);
+		for (uint64_t depth = 1; depth <= PROCEDURES; depth++)
+			call_automaton_enter(run.area, (uint32_t)(depth * 5 % PROCEDURES), 0,
+					     STACK_TOP - 16 * depth);
+		call_automaton_leave(run.area, STACK_TOP - 16);
+		__builtin_ia32_writeeflags_u64(__builtin_ia32_readeflags_u64() & ~TRAP_FLAG);
+		assert_true(looks > 1000);
+		assert_int_equal(unreadable, 0);
+		run_end(&run);
+	}
+	assert_int_equal(sigaction(SIGTRAP, &usual, NULL), 0);
+}
+
 /* More frames than there is room for: their calls are lost, and their returns are known. */
 static void test_deep(void **state)
 {
@@ -531,9 +573,9 @@ static void test_damaged(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_arcs),	cmocka_unit_test(test_contexts),
-		cmocka_unit_test(test_full),	cmocka_unit_test(test_deep),
-		cmocka_unit_test(test_damaged),
+		cmocka_unit_test(test_arcs), cmocka_unit_test(test_contexts),
+		cmocka_unit_test(test_full), cmocka_unit_test(test_any_time),
+		cmocka_unit_test(test_deep), cmocka_unit_test(test_damaged),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -205,12 +205,16 @@ static uint32_t calls_state(struct call_area *area, uint32_t from, uint32_t proc
 	state = find_history(area, digest, history, length);
 	if (state != 0)
 		return state;
-	state = add_state(area, (struct call_state){.procedure = procedure,
-						    .first = area->head.history_count,
-						    .length = length});
-	if (state == CALL_LAYOUT_OTHER)
-		return state;
+	/* First: there is no state without its history, whenever the program ends. */
 	area->head.history_count += length;
+	barrier();
+	state = add_state(area, (struct call_state){.procedure = procedure,
+						    .first = area->head.history_count - length,
+						    .length = length});
+	if (state == CALL_LAYOUT_OTHER) {
+		area->head.history_count -= length;
+		return state;
+	}
 	add_transition(area, (struct call_transition){
 				     .from = CALL_LAYOUT_DIGEST, .procedure = digest, .to = state});
 	return state;
