@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,7 +137,8 @@ static void test_buckets(void **state)
 /* The runtime's counter of checks is beside the thread's word. */
 static __thread int32_t slot[2];
 
-static void record(struct variation_area *area, uint64_t time)
+/* @flags: of the processor, meanwhile */
+static void record(struct variation_area *area, uint64_t time, uint64_t flags)
 {
 	struct profile_layout_state state = {.parameters = {[VARIATION_CHECKS] = 100}};
 	struct runtime_memory memory = {.area = area};
@@ -149,7 +151,9 @@ static void record(struct variation_area *area, uint64_t time)
 	area->path = 3;
 	area->began = 1000;
 	area->ended = 1000 + time;
+	__builtin_ia32_writeeflags_u64(__builtin_ia32_readeflags_u64() | flags);
 	variation_slow(&state, &memory, &frame);
+	__builtin_ia32_writeeflags_u64(__builtin_ia32_readeflags_u64() & ~flags);
 }
 
 /* A path of some cycles takes a few minutes to be timed as often as 32 bits can count. */
@@ -163,17 +167,68 @@ static void test_many_times(void **state)
 	(void)state;
 	make_map(&map);
 	area->seed = 1;
-	record(area, 40);
+	record(area, 40, 0);
 	while (entry->key == 0)
 		entry++;
 	entry->count = entry->buckets[variation_bucket(40)] = UINT32_MAX;
 	entry->total = UINT64_C(40) * UINT32_MAX;
-	record(area, 40);
+	record(area, 40, 0);
 	assert_int_equal(read_back(&profile, &map, area), 0);
 	assert_int_equal(profile.damaged, 0);
 	assert_int_equal(profile.count, 1);
 	assert_int_equal(profile.paths[0].count, UINT64_C(1) << 32);
 	variation_profile_deinit(&profile);
+	paths_map_deinit(&map);
+	free(area);
+}
+
+#define TRAP_FLAG 0x100
+#define MOMENTS 64
+
+static const struct variation_entry *watched;
+static struct variation_entry moments[MOMENTS];
+static size_t moment_count;
+
+/* What is there now, if that is new. */
+static void look(int number)
+{
+	(void)number;
+	if (moment_count > 0 && (moment_count == MOMENTS || memcmp(&moments[moment_count - 1],
+								   watched, sizeof(*watched)) == 0))
+		return;
+	moments[moment_count++] = *watched;
+}
+
+/* A program may be killed at any instruction, and read while it runs. */
+static void test_any_time(void **state)
+{
+	const struct sigaction action = {.sa_handler = look}, usual = {.sa_handler = SIG_DFL};
+	struct variation_area *area = new_area();
+	struct paths_map map;
+
+	(void)state;
+	make_map(&map);
+	area->seed = 1;
+	record(area, 40, 0);
+	for (watched = area->entries; watched->key == 0;)
+		watched++;
+	assert_int_equal(sigaction(SIGTRAP, &action, NULL), 0);
+	for (int i = 0; i < 3; i++)
+		record(area, 40 - (uint64_t)i, TRAP_FLAG);
+	record(area, VARIATION_LONG, TRAP_FLAG);
+	assert_int_equal(sigaction(SIGTRAP, &usual, NULL), 0);
+	assert_in_range(moment_count, 12, MOMENTS - 1);
+	for (size_t i = 0; i < moment_count; i++) {
+		struct variation_profile profile = {0};
+
+		memset(area, 0, sizeof(*area));
+		area->entries[0] = moments[i];
+		assert_int_equal(read_back(&profile, &map, area), 0);
+		assert_int_equal(profile.damaged, 0);
+		assert_int_equal(profile.count, 1);
+		assert_in_range(profile.paths[0].count, 1, 4);
+		variation_profile_deinit(&profile);
+	}
 	paths_map_deinit(&map);
 	free(area);
 }
@@ -337,9 +392,9 @@ static void test_damage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_buckets), cmocka_unit_test(test_many_times),
-		cmocka_unit_test(test_order),	cmocka_unit_test(test_stability),
-		cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_buckets),	  cmocka_unit_test(test_many_times),
+		cmocka_unit_test(test_any_time),  cmocka_unit_test(test_order),
+		cmocka_unit_test(test_stability), cmocka_unit_test(test_damage),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

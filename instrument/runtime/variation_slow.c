@@ -61,22 +61,29 @@ static struct variation_entry *find_entry(struct variation_area *area, uint64_t 
 	return 0;
 }
 
+/* Compilers must not move what is seen of a program that is killed in between. */
+#define barrier() __asm__ volatile("" : : : "memory")
+
+/* Sums first, then the buckets, by which it is known how many times are in them. */
 static void record(struct variation_entry *entry, uint64_t time)
 {
 	uint64_t least = entry->least;
 
 	if (time >= VARIATION_LONG) {
-		entry->interrupted++;
 		entry->interrupted_total += time;
+		barrier();
+		entry->interrupted++;
 		return;
 	}
 	while ((least == 0 || time < least) &&
 	       !__atomic_compare_exchange_n(&entry->least, &least, time, 0, __ATOMIC_RELAXED,
 					    __ATOMIC_RELAXED))
 		;
-	entry->count++;
 	entry->total += time;
+	barrier();
 	entry->buckets[variation_bucket(time)]++;
+	barrier();
+	entry->count++;
 }
 
 void variation_slow(const struct profile_layout_state *state, const struct runtime_memory *memory,

@@ -39,7 +39,8 @@ enum variation_parameter {
 /**
  * struct variation_entry - of a path
  * @key:   number of the procedure in the map + 1, above 32 bits of the path's; 0: free
- * @count: times that it was measured, without interrupted ones
+ * @count: times that it was measured, without interrupted ones: as many as are in @buckets, or
+ *         fewer if something came in between
  * @total: cycles of these, and @least: of the fastest, at least 1
  * @interrupted, @interrupted_total: those of VARIATION_LONG and above
  */

@@ -41,7 +41,11 @@ void variation_path_add(struct variation_path *path, const struct variation_path
 		path->buckets[i] += other->buckets[i];
 }
 
-/* Return: false: there is no such path, or it cannot have taken that long. */
+/*
+ * A program that is running, or was killed, may be about to count the last time; a handler of
+ * signals may never have gone back to that. Return: false: there is no such path, or it cannot have
+ * taken that long.
+ */
 static bool take_entry(struct variation_path *ret, const struct paths_map *map,
 		       const struct variation_entry *entry)
 {
@@ -51,15 +55,16 @@ static bool take_entry(struct variation_path *ret, const struct paths_map *map,
 	    (uint32_t)entry->key >= map->procedures[procedure].graph.count)
 		return false;
 	*ret = (struct variation_path){
-		.count = entry->count,
 		.total = entry->total,
 		.least = entry->least,
 		.interrupted = entry->interrupted,
 		.interrupted_total = entry->interrupted_total,
 	};
-	for (size_t i = 0; i < VARIATION_BUCKETS; i++)
+	for (size_t i = 0; i < VARIATION_BUCKETS; i++) {
 		ret->buckets[i] = entry->buckets[i];
-	return variation_path_is_possible(ret);
+		ret->count += entry->buckets[i];
+	}
+	return entry->count <= ret->count && variation_path_is_possible(ret);
 }
 
 /* Return: NULL: no memory. */
