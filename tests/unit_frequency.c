@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/frequency/frequency.h"
+#include "analysis/frequency/frequency_estimators.h"
 #include "tests/cfg_fixture.h"
 
 /* A graph with samples and a schedule laid over it by hand. */
@@ -421,6 +422,31 @@ static void test_out_of_order_conserves_flow(void **state)
 	free_scene(&scene);
 }
 
+/* A loop's samples: how often it was entered, once or often, they don't say. */
+static void test_out_of_order_entries_may_run_once(void **state)
+{
+	static const struct cfg_fixture_edge edges[] = {
+		{CFG_ENTRY, 0}, {0, 1}, {1, 1}, {1, 2}, {2, CFG_EXIT}};
+	static const uint32_t insns[] = {3, 5, 2};
+	struct scene scene;
+	struct frequency f;
+
+	(void)state;
+	make_scene(&scene, insns, 3, edges, 5);
+	scene.input.model = machine_model_find("x86-64");
+	scene.schedule.block_cycles[1] = 5;
+	scene.profile.samples[scene.cfg->blocks[1].first] = scene.profile.total = 1000;
+	f = estimate(&scene, "dcpi");
+	assert_true(f.blocks[0].value > 0 && f.blocks[0].high > f.blocks[0].value);
+	assert_true(f.blocks[0].low == 0 && f.blocks[2].low == 0);
+	assert_true(f.blocks[1].low > 10);
+	/* It is not the more certain for that. */
+	assert_true(frequency_flow_spread(&f.blocks[0]) > 1);
+	assert_true(frequency_flow_spread(&f.blocks[1]) < 1);
+	frequency_deinit(&f);
+	free_scene(&scene);
+}
+
 /* How often 0 goes to 1 if 0 and 2 wait: entry -> 0 -> (1 | 2) -> 3 -> 4 ... -> 0 or exit. */
 static double share_seen(double waits)
 {
@@ -498,6 +524,7 @@ int main(void)
 		cmocka_unit_test(test_average_and_maximum),
 		cmocka_unit_test(test_first_instructions_wait_for_mispredicts),
 		cmocka_unit_test(test_out_of_order_conserves_flow),
+		cmocka_unit_test(test_out_of_order_entries_may_run_once),
 		cmocka_unit_test(test_out_of_order_stalls_bias_directions),
 		cmocka_unit_test(test_out_of_order_without_samples),
 	};

@@ -12,6 +12,7 @@
 
 #include "analysis/frequency/flow_fit.h"
 #include "analysis/frequency/flow_spread.h"
+#include "analysis/frequency/flow_ties.h"
 #include "analysis/graph/cfg_doomed.h"
 #include "lib/cleanup.h"
 
@@ -334,9 +335,10 @@ double frequency_flow_spread(const struct frequency_estimate *estimate)
 {
 	double spread;
 
-	if (estimate->low <= 0 || estimate->high <= estimate->low)
+	/* Intervals are even, but for those that begin at 0. */
+	if (estimate->value <= 0 || estimate->high <= estimate->value)
 		return 0;
-	spread = log(estimate->high / estimate->low) / (2 * INTERVAL_SPREADS);
+	spread = log(estimate->high / estimate->value) / INTERVAL_SPREADS;
 	return sqrt(fmax(0, spread * spread - COMMON_SPREAD * COMMON_SPREAD));
 }
 
@@ -426,8 +428,10 @@ int frequency_flow(struct frequency *ret, const struct frequency_input *input)
 	take_directions(&evidence, chain, input, doomed, NULL);
 	take_time(&evidence, chain, input);
 	r = find_fit(&fit, chain, &evidence, input, doomed);
-	if (r == 0)
+	if (r == 0) {
 		fill(ret, chain, &evidence, &fit, cfg);
+		r = flow_ties_loosen(ret, cfg, input->profile);
+	}
 	flow_chain_destroy(chain);
 	/* Rounding took all sense from the system: say nothing. */
 	return r == -EDOM ? 0 : r;

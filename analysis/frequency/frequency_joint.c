@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/frequency/flow_ties.h"
 #include "analysis/frequency/frequency_evidence.h"
 #include "analysis/frequency/frequency_solver.h"
 #include "analysis/frequency/issue_point.h"
@@ -163,9 +164,10 @@ static int estimate(struct frequency *ret, const struct frequency_input *input)
 	/* A graph too entangled for the whole: the paper's way is local. */
 	if (r == -E2BIG)
 		return frequency_paper.estimate(ret, input);
-	if (r == 0)
-		frequency_from_classes(ret, input, classes);
-	return r;
+	if (r < 0)
+		return r;
+	frequency_from_classes(ret, input, classes);
+	return flow_ties_loosen(ret, input->cfg, input->profile);
 }
 
 const struct frequency_estimator frequency_joint = {

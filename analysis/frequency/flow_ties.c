@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/frequency/flow_ties.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/graph/strong_components.h"
+#include "lib/cleanup.h"
+
+/* Operations that may be spent on a procedure. */
+#define WORK_MAX 5e6
+/* Intervals whose ends are less apart are of what the blocks beside it have more or less. */
+#define WIDE 10.0
+/* Callers' estimates that are worth less tie nothing. */
+#define CALLS_WEIGHT_MIN 1.0
+
+/*
+ * The graph, closed: the exit leads to the entry, both are one node behind those of blocks, and
+ * CFG_UNKNOWN is the last. Edges are the graph's, by their indices.
+ * @seen_nodes, @seen_edges: known to have run
+ * @component: of each node
+ * @size:      nodes of each component
+ */
+struct ties {
+	const struct cfg *cfg;
+	struct strong_graph graph;
+	uint32_t *targets;
+	uint32_t *component;
+	uint32_t *size;
+	bool *seen_nodes;
+	bool *seen_edges;
+};
+
+static uint32_t node_of(const struct cfg *cfg, uint32_t end)
+{
+	if (end == CFG_UNKNOWN)
+		return cfg->block_count + 1;
+	return end == CFG_ENTRY || end == CFG_EXIT ? cfg->block_count : end;
+}
+
+static void take_graph(struct ties *ties, uint32_t *first)
+{
+	const struct cfg *cfg = ties->cfg;
+	uint32_t nodes = cfg->block_count + 2;
+
+	for (uint32_t e = 0; e < cfg->edge_count; e++) {
+		first[node_of(cfg, cfg->edges[e].from) + 1]++;
+		ties->targets[e] = node_of(cfg, cfg->edges[e].to);
+	}
+	for (uint32_t n = 0; n < nodes; n++)
+		first[n + 1] += first[n];
+	ties->graph = (struct strong_graph){first, ties->targets, nodes};
+}
+
+static void take_seen(struct ties *ties, const struct procedure_profile *profile)
+{
+	const struct cfg *cfg = ties->cfg;
+
+	for (uint32_t i = 0; i < cfg->insn_count; i++) {
+		if (profile->samples[i] > 0)
+			ties->seen_nodes[cfg->block_of[i]] = true;
+	}
+	ties->seen_nodes[cfg->block_count] =
+		profile->calls_in > 0 && profile->calls_in_weight >= CALLS_WEIGHT_MIN;
+	for (uint32_t e = 0; e < cfg->edge_count; e++)
+		ties->seen_edges[e] =
+			(profile->edge_samples != NULL && profile->edge_samples[e] > 0) ||
+			(profile->edge_probes != NULL && profile->edge_probes[e] > 0);
+}
+
+static bool is_on_cycle(const struct ties *ties, uint32_t node)
+{
+	const struct strong_graph *graph = &ties->graph;
+
+	if (ties->size[ties->component[node]] > 1)
+		return true;
+	for (uint32_t e = graph->first[node]; e < graph->first[node + 1]; e++) {
+		if (ties->targets[e] == node)
+			return true;
+	}
+	return false;
+}
+
+/* Of what was seen, how much control can have gone round through. */
+static int count_possible(const struct ties *ties, uint32_t *ret)
+{
+	const struct cfg *cfg = ties->cfg;
+	uint32_t components, possible = 0;
+	int r = strong_components_find(ties->component, &components, &ties->graph);
+
+	if (r < 0)
+		return r;
+	for (uint32_t n = 0; n < ties->graph.nodes; n++)
+		ties->size[n] = 0;
+	for (uint32_t n = 0; n < ties->graph.nodes; n++)
+		ties->size[ties->component[n]]++;
+	for (uint32_t n = 0; n < ties->graph.nodes; n++)
+		possible += ties->seen_nodes[n] && is_on_cycle(ties, n);
+	for (uint32_t e = 0; e < cfg->edge_count; e++)
+		possible += ties->seen_edges[e] && ties->targets[e] != UINT32_MAX &&
+			    ties->component[node_of(cfg, cfg->edges[e].from)] ==
+				    ties->component[ties->targets[e]];
+	*ret = possible;
+	return 0;
+}
+
+/* How often it ran if it did is not known, so that it did is not, either. */
+static bool is_vague(const struct frequency_estimate *estimate)
+{
+	return estimate->high >= WIDE * estimate->low;
+}
+
+static void loosen(struct frequency_estimate *estimate)
+{
+	if (!is_vague(estimate))
+		return;
+	estimate->low = 0;
+	estimate->confidence = FREQUENCY_LOW;
+}
+
+/* @edges: by which control gets there, or one; @all: what is possible with them */
+static int loosen_without(struct frequency_estimate *estimate, const struct ties *ties,
+			  const uint32_t *edges, uint32_t count, uint32_t all)
+{
+	uint32_t possible;
+	int r;
+
+	if (!is_vague(estimate))
+		return 0;
+	for (uint32_t i = 0; i < count; i++)
+		ties->targets[edges[i]] = UINT32_MAX;
+	r = count_possible(ties, &possible);
+	for (uint32_t i = 0; i < count; i++)
+		ties->targets[edges[i]] = node_of(ties->cfg, ties->cfg->edges[edges[i]].to);
+	if (r == 0 && possible == all)
+		loosen(estimate);
+	return r;
+}
+
+static double work(const struct ties *ties)
+{
+	const struct cfg *cfg = ties->cfg;
+	double candidates = 0;
+
+	for (uint32_t b = 0; b < cfg->block_count; b++)
+		candidates += !ties->seen_nodes[b];
+	for (uint32_t e = 0; e < cfg->edge_count; e++)
+		candidates += !ties->seen_edges[e];
+	return candidates * (ties->graph.nodes + (double)cfg->edge_count);
+}
+
+static bool is_loose(const struct frequency *frequency, const struct cfg *cfg, uint32_t end)
+{
+	return end < cfg->block_count && frequency->blocks[end].low <= 0;
+}
+
+static int loosen_all(struct frequency *frequency, const struct ties *ties)
+{
+	const struct cfg *cfg = ties->cfg;
+	bool brief = work(ties) > WORK_MAX;
+	uint32_t all;
+	int r = count_possible(ties, &all);
+
+	for (uint32_t b = 0; r == 0 && b < cfg->block_count; b++) {
+		if (ties->seen_nodes[b])
+			continue;
+		if (brief)
+			loosen(&frequency->blocks[b]);
+		else
+			r = loosen_without(&frequency->blocks[b], ties,
+					   &cfg->in_edges[cfg->blocks[b].in],
+					   cfg->blocks[b].in_count, all);
+	}
+	for (uint32_t e = 0; r == 0 && e < cfg->edge_count; e++) {
+		if (ties->seen_edges[e])
+			continue;
+		if (is_loose(frequency, cfg, cfg->edges[e].from) ||
+		    is_loose(frequency, cfg, cfg->edges[e].to))
+			loosen(&frequency->edges[e]);
+		else if (!brief)
+			r = loosen_without(&frequency->edges[e], ties, &e, 1, all);
+	}
+	return r;
+}
+
+int flow_ties_loosen(struct frequency *frequency, const struct cfg *cfg,
+		     const struct procedure_profile *profile)
+{
+	size_t nodes = (size_t)cfg->block_count + 2, edges = (size_t)cfg->edge_count + 1;
+	_cleanup_free_ uint32_t *first = calloc(nodes + 1, sizeof(*first));
+	_cleanup_free_ uint32_t *targets = calloc(edges, sizeof(*targets));
+	_cleanup_free_ uint32_t *component = calloc(nodes, sizeof(*component));
+	_cleanup_free_ uint32_t *size = calloc(nodes, sizeof(*size));
+	_cleanup_free_ bool *seen_nodes = calloc(nodes, sizeof(*seen_nodes));
+	_cleanup_free_ bool *seen_edges = calloc(edges, sizeof(*seen_edges));
+	struct ties ties = {
+		.cfg = cfg,
+		.targets = targets,
+		.component = component,
+		.size = size,
+		.seen_nodes = seen_nodes,
+		.seen_edges = seen_edges,
+	};
+
+	if (first == NULL || targets == NULL || component == NULL || size == NULL ||
+	    seen_nodes == NULL || seen_edges == NULL)
+		return -ENOMEM;
+	take_graph(&ties, first);
+	take_seen(&ties, profile);
+	return loosen_all(frequency, &ties);
+}
