@@ -88,6 +88,13 @@ chain_db | make_db chain
 like "a chain of results takes what it takes" "$(calc chain)" \
 	'By the code alone 401005 waits 1[0-9]\.[0-9] cycles each time for 401002, "div %rcx" \(latency of the one before\): [5-9][0-9]\..*
 No other stall stands out '
+{
+	chain_db | grep -v '^sample\|^end'
+	printf 'sample 0 0x%x %d\n' 0x1000 300 0x1002 400 0x1005 500 0x1009 300 0x100c 300
+	echo end
+} | make_db fast
+like "but no longer than that took" "$(calc fast)" \
+	'By the code alone 401005 waits [78]\.[0-9] cycles each time .*: 2[0-9]\..*'
 is "its division is waited for, then its multiplication" \
 	"$(json chain '[(hex(i["address"]), hex(s["from"]), s["kind"]) for i in p[0]["instructions"]
 		for s in i["static_stalls"]]')" \

@@ -13,6 +13,8 @@
 #define CYCLES_MIN 0.5
 /* Nor is a wait by the code alone that takes less of the procedure's time. */
 #define SHARE_MIN 0.2
+/* Best cases are known to this part. */
+#define FAST 0.8
 /* A cause that has this share of a stall for certain is the cause. */
 #define MOSTLY 0.5
 
@@ -144,10 +146,15 @@ static void print_advice(FILE *stream, const struct calc_procedure *procedure,
 		fputs(".\n", stream);
 }
 
-/* struct wait - by the code alone; @cost: in samples, of all executions */
+/*
+ * struct wait - by the code alone
+ * @cycles: each time: no more than the instruction took
+ * @cost:   in samples, of all executions
+ */
 struct wait {
 	const struct static_stall *stall;
 	uint32_t insn;
+	double cycles;
 	double cost;
 };
 
@@ -158,12 +165,14 @@ static struct wait longest_wait(const struct procedure_analysis *analysis)
 	for (uint32_t i = 0; i < analysis->cfg->insn_count; i++) {
 		const struct schedule_insn *schedule = &analysis->schedule.insns[i];
 		double frequency = analysis->frequency.blocks[analysis->cfg->block_of[i]].value;
+		double took = analysis->culprits.insns[i].cpi;
 
 		for (unsigned int k = 0; frequency > 0 && k < schedule->stall_count; k++) {
 			const struct static_stall *stall = &schedule->stalls[k];
+			double cycles = fmin(stall->cycles, took);
 
-			if (stall->cycles * frequency > longest.cost)
-				longest = (struct wait){stall, i, stall->cycles * frequency};
+			if (cycles * frequency > longest.cost)
+				longest = (struct wait){stall, i, cycles, cycles * frequency};
 		}
 	}
 	return longest;
@@ -181,10 +190,10 @@ static bool print_wait(FILE *stream, const struct calc_procedure *procedure, dou
 	char text[CALC_TEXT_BYTES];
 
 	if (!(wait.cost > worst_cost) || wait.cost < SHARE_MIN * samples ||
-	    wait.stall->cycles < CYCLES_MIN)
+	    wait.cycles < CYCLES_MIN)
 		return false;
 	fprintf(stream, "By the code alone %06" PRIx64 " waits %.1f cycles each time",
-		analysis->cfg->insns[wait.insn].address, wait.stall->cycles);
+		analysis->cfg->insns[wait.insn].address, wait.cycles);
 	if (wait.stall->from < analysis->cfg->insn_count) {
 		calc_procedure_text(procedure, wait.stall->from, text);
 		fprintf(stream, " for %06" PRIx64 ", \"%s\"",
@@ -230,6 +239,36 @@ static void print_stall(FILE *stream, const struct calc_procedure *procedure, ui
 	print_advice(stream, procedure, cpi);
 }
 
+/*
+ * A block that matters and takes less than its best case: models are of a kind of processors, and
+ * of typical data.
+ */
+static void print_fast_block(FILE *stream, const struct calc_procedure *procedure)
+{
+	const struct procedure_analysis *analysis = procedure->analysis;
+	double least = SHARE_MIN * calc_procedure_samples(procedure);
+	struct calc_block fast = {0};
+	uint32_t found = UINT32_MAX;
+
+	for (uint32_t b = 0; b < analysis->cfg->block_count; b++) {
+		struct calc_block sums = calc_procedure_block(procedure, b);
+
+		if (sums.samples >= least && sums.samples > fast.samples &&
+		    sums.actual < FAST * sums.best) {
+			fast = sums;
+			found = b;
+		}
+	}
+	if (found == UINT32_MAX)
+		return;
+	fprintf(stream,
+		"The block at %06" PRIx64
+		" takes %.1f cycles, less than its best case of %.1f: the "
+		"processor is faster than the model, or the block ran less often.\n",
+		analysis->cfg->insns[analysis->cfg->blocks[found].first].address, fast.actual,
+		fast.best);
+}
+
 void calc_worst_print(FILE *stream, const struct calc_procedure *procedure)
 {
 	uint32_t worst = calc_worst_find(procedure->analysis);
@@ -244,4 +283,5 @@ void calc_worst_print(FILE *stream, const struct calc_procedure *procedure)
 			"No %sstall stands out of what the code itself takes and sampling leaves "
 			"open.\n",
 			waits ? "other " : "");
+	print_fast_block(stream, procedure);
 }

@@ -19,7 +19,7 @@ uint32_t calc_worst_find(const struct procedure_analysis *analysis);
 
 /**
  * calc_worst_print() - explain it, or say that there is none; and what the code alone makes wait,
- * if that takes longer
+ * if that takes longer, and where the best case is none
  */
 void calc_worst_print(FILE *stream, const struct calc_procedure *procedure);
 
