@@ -340,6 +340,13 @@ static void models_are_found(void **state)
 	assert_string_equal(machine_model_default(INSN_ISA_ARM64, NULL)->name, "cortex-a53");
 	assert_string_equal(machine_model_default(INSN_ISA_ARM64, "ARM Cortex-A55")->name,
 			    "cortex-a55");
+	/* As Linux on arm64 has it. */
+	assert_string_equal(
+		machine_model_default(INSN_ISA_ARM64, "implementer 0x41 part 0xd05")->name,
+		"cortex-a55");
+	assert_string_equal(
+		machine_model_default(INSN_ISA_ARM64, "implementer 0x41 part 0xd03")->name,
+		"cortex-a53");
 	assert_string_equal(machine_model_default(INSN_ISA_ALPHA, "EV56")->name, "alpha21164");
 }
 

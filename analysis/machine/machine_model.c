@@ -22,6 +22,12 @@ const struct machine_model *machine_model_find(const char *name)
 	return NULL;
 }
 
+static bool is_of(const struct machine_model *model, const char *cpu_model)
+{
+	return strcasestr(cpu_model, model->name) != NULL ||
+	       (model->cpu != NULL && strcasestr(cpu_model, model->cpu) != NULL);
+}
+
 const struct machine_model *machine_model_default(enum insn_isa isa, const char *cpu_model)
 {
 	const struct machine_model *first = NULL;
@@ -29,7 +35,7 @@ const struct machine_model *machine_model_default(enum insn_isa isa, const char 
 	for (size_t i = 0; models[i] != NULL; i++) {
 		if (models[i]->isa != isa)
 			continue;
-		if (cpu_model != NULL && strcasestr(cpu_model, models[i]->name) != NULL)
+		if (cpu_model != NULL && is_of(models[i], cpu_model))
 			return models[i];
 		if (first == NULL)
 			first = models[i];

@@ -23,6 +23,7 @@ struct machine_cache {
 /**
  * struct machine_model - a processor
  * @name:        "alpha21164", "cortex-a53", "cortex-a55", "x86-64"
+ * @cpu:         what lib/host.h calls it where /proc/cpuinfo has no name; NULL: it has one
  * @in_order:    samples fall on the instruction at the head of the issue queue
  * @issue:       of in-order machines, else NULL
  * @bound:       of out-of-order machines, else NULL
@@ -38,6 +39,7 @@ struct machine_cache {
  */
 struct machine_model {
 	const char *name;
+	const char *cpu;
 	enum insn_isa isa;
 	bool in_order;
 	const struct machine_issue *issue;
@@ -61,7 +63,7 @@ const struct machine_model *machine_model_find(const char *name);
 
 /**
  * machine_model_default() - for an image profiled on a processor
- * @cpu_model: as in /proc/cpuinfo and the epoch; NULL: not known
+ * @cpu_model: as in host.cpu_model and the epoch; NULL: not known
  *
  * Return: never NULL.
  */

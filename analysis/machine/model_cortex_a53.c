@@ -145,6 +145,7 @@ static const struct machine_issue issue = {
 /* Caches as most chips have them. Micro-TLBs have ten entries; 512 more are behind them. */
 const struct machine_model machine_model_cortex_a53 = {
 	.name = "cortex-a53",
+	.cpu = "implementer 0x41 part 0xd03",
 	.isa = INSN_ISA_ARM64,
 	.in_order = true,
 	.issue = &issue,

@@ -143,6 +143,7 @@ static const struct machine_issue issue = {
 /* Caches as most chips have them. Micro-TLBs have sixteen entries; 1024 more are behind them. */
 const struct machine_model machine_model_cortex_a55 = {
 	.name = "cortex-a55",
+	.cpu = "implementer 0x41 part 0xd05",
 	.isa = INSN_ISA_ARM64,
 	.in_order = true,
 	.issue = &issue,
