@@ -144,7 +144,7 @@ shows "the hottest one" '^ *[0-9.]+% +[0-9.]+ +[0-9.]+% +[0-9]+  [a-z]'
 keys Enter
 shows "its code" '^ *address +% +now  ran +cycles +why +instruction'
 shows "with instructions" '^ *0x[0-9a-f]+ +[0-9.]+%'
-shows "and what dcpicalc says of it" '([Ww]orst stall|stall stands out)'
+shows "and what dcpicalc says of it" '([Ww]orst stall|stall stands out|By the code alone)'
 tmux -S "$scratch/tmux$screens" resize-window -x 40 -y 8
 shows "smaller, the code is still there" '^ *0x[0-9a-f]+ +[0-9.]+%'
 is "within the screen" "$(lines | awk 'length > 40' | wc -l)" 0
