@@ -3,6 +3,7 @@
 #include "analysis/image/landing_pads.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/graph/cfg_create.h"
 #include "analysis/image/image_code.h"
@@ -251,6 +252,46 @@ static int setup(void **state)
 	return 0;
 }
 
+static void count_pad(void *context, uint64_t address)
+{
+	(void)address;
+	++*(size_t *)context;
+}
+
+/* Twenty thousand frames with the same table of ten thousand calls. */
+static void shared_tables_end(void **state)
+{
+	enum {
+		FRAMES = 20000,
+		CALLS = 10000,
+		HEADER = 6
+	};
+	uint8_t *data = calloc(HEADER + 4 * CALLS, 1);
+	struct unwind_range *frames = calloc(FRAMES, sizeof(*frames));
+	struct landing_pads pads = {.frames = frames,
+				    .frame_count = FRAMES,
+				    .data = data,
+				    .bytes = HEADER + 4 * CALLS,
+				    .address = 0x1000,
+				    .word_bytes = 8};
+	size_t count = 0;
+
+	(void)state;
+	assert_true(data != NULL && frames != NULL);
+	/* No base of its own, no types, LEB128, 40000 bytes. */
+	memcpy(data, "\xff\xff\x01\xc0\xb8\x02", HEADER);
+	for (size_t i = 0; i < CALLS; i++)
+		data[HEADER + 4 * i + 2] = 1;
+	for (size_t i = 0; i < FRAMES; i++)
+		frames[i] = (struct unwind_range){.address = i, .bytes = 1, .handlers = 0x1000};
+	landing_pads_visit(&pads, 0, 1, count_pad, &count);
+	assert_int_equal(count, CALLS);
+	landing_pads_visit(&pads, 0, FRAMES, count_pad, &count);
+	assert_in_range(count, 2 * CALLS, 2000000);
+	free(data);
+	free(frames);
+}
+
 static int teardown(void **state)
 {
 	struct fixture *fixture = *state;
@@ -266,6 +307,7 @@ int main(void)
 		cmocka_unit_test(tables),
 		cmocka_unit_test(graphs),
 		cmocka_unit_test(nonsense),
+		cmocka_unit_test(shared_tables_end),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

@@ -8,6 +8,9 @@
 
 #include "analysis/image/encoded_pointer.h"
 
+/* Calls that are looked at for one visit. Frames of a hostile file may share one huge table. */
+#define CALLS_MAX (1U << 20)
+
 static size_t count_handled(const struct unwind_range *ranges, size_t count)
 {
 	size_t handled = 0;
@@ -86,8 +89,10 @@ static bool read_header(struct table_header *header, const struct landing_pads *
 	       header->bytes <= bounded_reader_left(reader) && !bounded_reader_failed(reader);
 }
 
+/* @left: calls that may be looked at; is lowered */
 static void visit_frame(const struct landing_pads *pads, const struct unwind_range *frame,
-			void (*visit)(void *context, uint64_t address), void *context)
+			uint32_t *left, void (*visit)(void *context, uint64_t address),
+			void *context)
 {
 	struct table_header header;
 	struct bounded_reader reader;
@@ -99,7 +104,7 @@ static void visit_frame(const struct landing_pads *pads, const struct unwind_ran
 	if (!read_header(&header, pads, frame, &reader))
 		return;
 	bounded_reader_init(&reader, bounded_reader_bytes(&reader, header.bytes), header.bytes);
-	while (bounded_reader_left(&reader) > 0) {
+	for (; bounded_reader_left(&reader) > 0 && *left > 0; --*left) {
 		uint64_t pad;
 
 		read_number(&reader, header.encoding, header.number_bytes); /* calls from here */
@@ -132,7 +137,9 @@ static size_t first_frame(const struct landing_pads *pads, uint64_t address)
 void landing_pads_visit(const struct landing_pads *pads, uint64_t start, uint64_t end,
 			void (*visit)(void *context, uint64_t address), void *context)
 {
+	uint32_t left = CALLS_MAX;
+
 	for (size_t i = first_frame(pads, start);
-	     i < pads->frame_count && pads->frames[i].address < end; i++)
-		visit_frame(pads, &pads->frames[i], visit, context);
+	     i < pads->frame_count && pads->frames[i].address < end && left > 0; i++)
+		visit_frame(pads, &pads->frames[i], &left, visit, context);
 }

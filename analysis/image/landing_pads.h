@@ -43,6 +43,9 @@ void landing_pads_deinit(struct landing_pads *pads);
  * landing_pads_visit() - those of the frames that begin in [@start, @end)
  * @visit: called for each, some more than once; they may be anywhere: a part that was split off
  *         often has those of the whole procedure
+ *
+ * Looks at a million calls at most: more than a procedure has, but frames of hostile files may
+ * all share one table.
  */
 void landing_pads_visit(const struct landing_pads *pads, uint64_t start, uint64_t end,
 			void (*visit)(void *context, uint64_t address), void *context);
