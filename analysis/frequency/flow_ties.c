@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/graph/strong_components.h"
 #include "lib/cleanup.h"
@@ -18,6 +19,7 @@
  * The graph, closed: the exit leads to the entry, both are one node behind those of blocks, and
  * CFG_UNKNOWN is the last. Edges are the graph's, by their indices.
  * @seen_nodes, @seen_edges: known to have run
+ * @needed:    edges; without the others control can go round through all that was seen
  * @component: of each node
  * @size:      nodes of each component
  */
@@ -29,6 +31,7 @@ struct ties {
 	uint32_t *size;
 	bool *seen_nodes;
 	bool *seen_edges;
+	bool *needed;
 };
 
 static uint32_t node_of(const struct cfg *cfg, uint32_t end)
@@ -104,6 +107,126 @@ static int count_possible(const struct ties *ties, uint32_t *ret)
 	return 0;
 }
 
+/*
+ * struct ways - the shortest ways from the exit, or to it
+ * @first, @edges: those that lead on from each node
+ * @by:            the edge that each node was reached by; NOWHERE: it was not
+ * @done:          nodes whose way is needed
+ */
+struct ways {
+	const uint32_t *first;
+	const uint32_t *edges;
+	uint32_t *by;
+	bool *done;
+};
+
+#define NOWHERE UINT32_MAX
+
+static uint32_t from_of(const struct ties *ties, uint32_t edge)
+{
+	return node_of(ties->cfg, ties->cfg->edges[edge].from);
+}
+
+/* Breadth first; @back: against the edges */
+static void find_ways(struct ways *ways, const struct ties *ties, uint32_t *queue, bool back)
+{
+	uint32_t root = ties->cfg->block_count, count = 0;
+
+	for (uint32_t n = 0; n < ties->graph.nodes; n++)
+		ways->by[n] = NOWHERE;
+	queue[count++] = root;
+	for (uint32_t i = 0; i < count; i++) {
+		for (uint32_t k = ways->first[queue[i]]; k < ways->first[queue[i] + 1]; k++) {
+			uint32_t edge = ways->edges[k];
+			uint32_t to = back ? from_of(ties, edge) : ties->targets[edge];
+
+			if (to == root || ways->by[to] != NOWHERE)
+				continue;
+			ways->by[to] = edge;
+			queue[count++] = to;
+		}
+	}
+}
+
+/* Return: whether there is a way. */
+static bool need_way(const struct ways *ways, const struct ties *ties, uint32_t node, bool back)
+{
+	while (node != ties->cfg->block_count && !ways->done[node]) {
+		uint32_t edge = ways->by[node];
+
+		if (edge == NOWHERE)
+			return false;
+		ways->done[node] = true;
+		ties->needed[edge] = true;
+		node = back ? ties->targets[edge] : from_of(ties, edge);
+	}
+	return true;
+}
+
+/* A round through each node and edge that was seen. Return: whether there is one. */
+static bool need_rounds(const struct ways *out, const struct ways *in, const struct ties *ties)
+{
+	bool all = true;
+
+	for (uint32_t n = 0; all && n < ties->graph.nodes; n++) {
+		if (ties->seen_nodes[n])
+			all = need_way(out, ties, n, false) && need_way(in, ties, n, true);
+	}
+	for (uint32_t e = 0; all && e < ties->cfg->edge_count; e++) {
+		if (!ties->seen_edges[e])
+			continue;
+		ties->needed[e] = true;
+		all = need_way(out, ties, from_of(ties, e), false) &&
+		      need_way(in, ties, ties->targets[e], true);
+	}
+	return all;
+}
+
+/*
+ * What is on none of some rounds through all that was seen is not tied by it, and need not be
+ * taken away to see. Where not all of it is on rounds by the exit, any edge may be needed.
+ */
+static int find_needed(struct ties *ties)
+{
+	uint32_t nodes = ties->graph.nodes, edges = ties->cfg->edge_count;
+	_cleanup_free_ uint32_t *queue = calloc((size_t)nodes + 1, sizeof(*queue));
+	_cleanup_free_ uint32_t *out_by = calloc((size_t)nodes + 1, sizeof(*out_by));
+	_cleanup_free_ uint32_t *in_by = calloc((size_t)nodes + 1, sizeof(*in_by));
+	_cleanup_free_ uint32_t *in_first = calloc((size_t)nodes + 1, sizeof(*in_first));
+	_cleanup_free_ uint32_t *out_edges = calloc((size_t)edges + 1, sizeof(*out_edges));
+	_cleanup_free_ uint32_t *in_edges = calloc((size_t)edges + 1, sizeof(*in_edges));
+	_cleanup_free_ bool *out_done = calloc((size_t)nodes + 1, sizeof(*out_done));
+	_cleanup_free_ bool *in_done = calloc((size_t)nodes + 1, sizeof(*in_done));
+	struct ways out = {ties->graph.first, out_edges, out_by, out_done};
+	struct ways in = {in_first, in_edges, in_by, in_done};
+
+	if (queue == NULL || out_by == NULL || in_by == NULL || in_first == NULL ||
+	    out_edges == NULL || in_edges == NULL || out_done == NULL || in_done == NULL)
+		return -ENOMEM;
+	for (uint32_t e = 0; e < edges; e++) {
+		out_edges[e] = e;
+		in_first[ties->targets[e]]++;
+	}
+	for (uint32_t n = 0; n < nodes; n++)
+		in_first[n + 1] += in_first[n];
+	for (uint32_t e = 0; e < edges; e++)
+		in_edges[--in_first[ties->targets[e]]] = e;
+	find_ways(&out, ties, queue, false);
+	find_ways(&in, ties, queue, true);
+	if (!need_rounds(&out, &in, ties))
+		memset(ties->needed, true, edges);
+	return 0;
+}
+
+static bool any_needed(const struct ties *ties, const uint32_t *edges, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (ties->needed[edges[i]])
+			return true;
+	}
+	return false;
+}
+
 /* How often it ran if it did is not known, so that it did is not, either. */
 static bool is_vague(const struct frequency_estimate *estimate)
 {
@@ -127,6 +250,10 @@ static int loosen_without(struct frequency_estimate *estimate, const struct ties
 
 	if (!is_vague(estimate))
 		return 0;
+	if (!any_needed(ties, edges, count)) {
+		loosen(estimate);
+		return 0;
+	}
 	for (uint32_t i = 0; i < count; i++)
 		ties->targets[edges[i]] = UINT32_MAX;
 	r = count_possible(ties, &possible);
@@ -154,13 +281,15 @@ static bool is_loose(const struct frequency *frequency, const struct cfg *cfg, u
 	return end < cfg->block_count && frequency->blocks[end].low <= 0;
 }
 
-static int loosen_all(struct frequency *frequency, const struct ties *ties)
+static int loosen_all(struct frequency *frequency, struct ties *ties)
 {
 	const struct cfg *cfg = ties->cfg;
 	bool brief = work(ties) > WORK_MAX;
 	uint32_t all;
-	int r = count_possible(ties, &all);
+	int r = find_needed(ties);
 
+	if (r == 0)
+		r = count_possible(ties, &all);
 	for (uint32_t b = 0; r == 0 && b < cfg->block_count; b++) {
 		if (ties->seen_nodes[b])
 			continue;
@@ -193,6 +322,7 @@ int flow_ties_loosen(struct frequency *frequency, const struct cfg *cfg,
 	_cleanup_free_ uint32_t *size = calloc(nodes, sizeof(*size));
 	_cleanup_free_ bool *seen_nodes = calloc(nodes, sizeof(*seen_nodes));
 	_cleanup_free_ bool *seen_edges = calloc(edges, sizeof(*seen_edges));
+	_cleanup_free_ bool *needed = calloc(edges, sizeof(*needed));
 	struct ties ties = {
 		.cfg = cfg,
 		.targets = targets,
@@ -200,10 +330,11 @@ int flow_ties_loosen(struct frequency *frequency, const struct cfg *cfg,
 		.size = size,
 		.seen_nodes = seen_nodes,
 		.seen_edges = seen_edges,
+		.needed = needed,
 	};
 
 	if (first == NULL || targets == NULL || component == NULL || size == NULL ||
-	    seen_nodes == NULL || seen_edges == NULL)
+	    seen_nodes == NULL || seen_edges == NULL || needed == NULL)
 		return -ENOMEM;
 	take_graph(&ties, first);
 	take_seen(&ties, profile);
