@@ -85,23 +85,18 @@ static int subject_open(struct subject *subject, uint32_t pid)
 	return 0;
 }
 
-/*
- * From a descriptor that only names the file to one that reads it, if it may be
- * believed. O_NONBLOCK is for what should not be there.
- */
+/* From a descriptor that only names the file to one that reads it, if it may be believed. */
 static int file_take(struct jit_file *file, int named, uid_t user)
 {
 	struct stat status;
-	char path[64];
 
 	if (fstat(named, &status) < 0)
 		return -errno;
 	if (!S_ISREG(status.st_mode) || (status.st_uid != user && status.st_uid != 0))
 		return -ENOENT;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", named);
-	file->fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	file->fd = image_file_readable(named);
 	if (file->fd < 0)
-		return -errno;
+		return file->fd;
 	file->device = status.st_dev;
 	file->inode = status.st_ino;
 	return 0;
