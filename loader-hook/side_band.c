@@ -380,7 +380,6 @@ static void push(struct side_band *band, size_t cpu)
 	}
 }
 
-/* Events may be missing from that time on. */
 /*
  * Look at a CPU's next record. One made after the drain began is left for the
  * next: what it depends on may be in a ring that was looked at before. One of a time
@@ -446,7 +445,7 @@ static void deliver(struct side_band *band, const struct perf_event_header *head
 	}
 }
 
-static void process_is_gone(void *context, uint32_t pid)
+static void gone_tell(void *context, uint32_t pid)
 {
 	struct side_band *band = context;
 	struct image_event event = {
@@ -513,7 +512,7 @@ uint64_t side_band_drain(struct side_band *band, image_event_fn handle, void *co
 	follow_cpus(band, drained_ns);
 	tell_loss(band);
 	if (band->lost != lost || band->doubts != doubts)
-		thread_count_verify(&band->threads, process_is_gone, band);
+		thread_count_verify(&band->threads, gone_tell, band);
 	return band->now_ns;
 }
 

@@ -14,8 +14,7 @@
 struct error;
 struct image_shelf;
 
-/* Copies that are looked after. More are not made; what is there all the same stays, unlooked at.
- */
+/* Copies that are looked after: no more are made. What is there beyond stays, unlooked at. */
 #define IMAGE_SHELF_MAX 65536
 
 /**

@@ -165,9 +165,8 @@ const char *report_header_no_samples(const struct report_header *header)
 {
 	for (size_t i = 0; i < header->epoch_count; i++) {
 		if (header->epochs[i].open != 0)
-			return "no samples yet: \"dcpictl flush\" has the daemon write those that "
-			       "it "
-			       "holds";
+			return "no samples yet: \"dcpictl flush\" has the daemon write those "
+			       "that it holds";
 	}
 	return "no samples";
 }
