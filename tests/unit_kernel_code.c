@@ -122,6 +122,44 @@ static void from_kallsyms(void **state)
 	assert_string_equal(image_of(find(0xffffffffc0060000ULL, 140 * SECOND)), "[bpf]");
 }
 
+/* Trampolines are told to have a page, in which others are, whichever was there first. */
+static void packed(void **state)
+{
+	struct image_place before, above, program;
+
+	(void)state;
+	kallsyms("");
+	tell("bpf_trampoline_6442486911", BPF + 0x80, 4096, SECOND);
+	tell("bpf_trampoline_6442486900", BPF + 0x140, 4096, SECOND);
+	tell("bpf_prog_0123456789abcdef_one", BPF + 0x200, 3 * 4096, 2 * SECOND);
+	tell("bpf_dispatcher_xdp", BPF, 4096, 3 * SECOND);
+	before = find(BPF + 0x90, 4 * SECOND);
+	above = find(BPF + 0x150, 4 * SECOND);
+	program = find(BPF + 0x200 + 4096, 4 * SECOND);
+	assert_int_equal(find(BPF + 0x7f, 4 * SECOND).offset % JIT_SLOT_BYTES, 0x7f);
+	assert_int_equal(before.offset % JIT_SLOT_BYTES, 0x10);
+	assert_int_equal(above.offset % JIT_SLOT_BYTES, 0x10);
+	assert_true(above.offset != before.offset);
+	assert_int_equal(program.offset % JIT_SLOT_BYTES, 4096);
+}
+
+/* A program has gone, and kallsyms has others there: its samples are on their way still. */
+static void gone_since(void **state)
+{
+	struct image_place program;
+
+	(void)state;
+	kallsyms("ffffffffc0300800 t bpf_prog_22_b\t[bpf]\n");
+	tell("bpf_prog_0123456789abcdef_one", 0xffffffffc0301000ULL, 3 * 4096, 2 * SECOND);
+	kernel_code_expire(code, 3 * SECOND);
+	program = find(0xffffffffc0302010ULL, 4 * SECOND);
+	assert_int_equal(program.offset % JIT_SLOT_BYTES, 0x1010);
+	assert_string_equal(image_of(find(0xffffffffc0300800ULL, 100 * SECOND)), "[bpf]");
+	assert_int_equal(find(0xffffffffc0302010ULL, 100 * SECOND).offset, program.offset);
+	kernel_code_expire(code, 101 * SECOND);
+	assert_int_not_equal(find(0xffffffffc0302010ULL, 102 * SECOND).offset, program.offset);
+}
+
 /* Programs of other names each time, more than are kept. */
 static void many_programs(const char *prefix)
 {
@@ -170,6 +208,8 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(events, setup, teardown),
+		cmocka_unit_test_setup_teardown(packed, setup, teardown),
+		cmocka_unit_test_setup_teardown(gone_since, setup, teardown),
 		cmocka_unit_test_setup_teardown(from_kallsyms, setup, teardown),
 		cmocka_unit_test_setup_teardown(too_many_names, setup, teardown),
 	};

@@ -61,6 +61,14 @@ static void write_notes(const char *path, uint8_t id)
 	write_file(path, notes, 60);
 }
 
+static void beta_is(const struct fixture *fixture, const char *state)
+{
+	char path[160];
+
+	snprintf(path, sizeof(path), "%s/module/beta/initstate", fixture->root);
+	write_text(path, state);
+}
+
 static void setup(struct fixture *fixture, const char *kallsyms, const char *modules)
 {
 	char path[160];
@@ -85,6 +93,9 @@ static void setup(struct fixture *fixture, const char *kallsyms, const char *mod
 	assert_int_equal(mkdir(path, 0700), 0);
 	strcat(path, "/.note.gnu.build-id");
 	write_notes(path, 8);
+	snprintf(path, sizeof(path), "%s/module/beta", fixture->root);
+	assert_int_equal(mkdir(path, 0700), 0);
+	beta_is(fixture, "live\n");
 	fixture->paths = (struct kernel_paths){fixture->kallsyms, fixture->modules, fixture->notes,
 					       fixture->module_directory};
 	assert_int_equal(image_table_create(&fixture->table, NULL), 0);
@@ -324,6 +335,7 @@ static void modules_that_are_loading(void **state)
 
 	(void)state;
 	setup(&fixture, kallsyms_text, NULL);
+	beta_is(&fixture, "coming\n");
 	write_text(fixture.modules, "alpha 16384 1 - Loading 0xffffffffc0100000\n"
 				    "beta 16384 1 - Loading 0xffffffffc0108000\n");
 	assert_int_equal(kernel_images_refresh(fixture.kernel, NULL), 1);
@@ -331,9 +343,7 @@ static void modules_that_are_loading(void **state)
 	assert_string_equal(image->path, "alpha.ko");
 	assert_int_equal(at(&fixture, MODULE + 0x8000).unknown, IMAGE_UNKNOWN_KERNEL);
 
-	snprintf(path, sizeof(path), "%s/module/beta", fixture.root);
-	assert_int_equal(mkdir(path, 0700), 0);
-	strcat(path, "/notes");
+	snprintf(path, sizeof(path), "%s/module/beta/notes", fixture.root);
 	assert_int_equal(mkdir(path, 0700), 0);
 	strcat(path, "/.note.gnu.build-id");
 	write_notes(path, 9);
@@ -342,13 +352,40 @@ static void modules_that_are_loading(void **state)
 	assert_string_equal(image->path, "beta.ko");
 
 	/* Nor when it goes: listed with less, as it is once it has begun, and no build-id any more.
-	 */
+	 * It may have been live when the list was read. */
 	assert_int_equal(unlink(path), 0);
+	beta_is(&fixture, "going\n");
 	write_text(fixture.modules, "alpha 16384 1 - Live 0xffffffffc0100000\n"
-				    "beta 8192 1 - Unloading 0xffffffffc0108000\n");
+				    "beta 8192 1 - Live 0xffffffffc0108000\n");
 	assert_int_equal(kernel_images_refresh(fixture.kernel, NULL), 1);
 	image = image_table_get(fixture.table, at(&fixture, MODULE + 0x8000).image);
 	assert_string_equal(image->path, "beta.ko");
+	teardown(&fixture);
+}
+
+/* Its beginning is apart, up to the end of a page, unless something else is there. */
+static void modules_that_begin(void **state)
+{
+	struct fixture fixture;
+	uint32_t alpha;
+
+	(void)state;
+	setup(&fixture,
+	      "ffffffff81000000 T _text\n"
+	      "ffffffff81004000 T _etext\n"
+	      "ffffffffc0102010 t alpha_init\t[alpha]\n"
+	      "ffffffffc0100040 T alpha_open\t[alpha]\n"
+	      "ffffffffc010a010 t beta_init\t[beta]\n"
+	      "ffffffffc010a800 t bpf_prog_6deef7357e7b4530_f\t[bpf]\n",
+	      "alpha 4096 1 - Loading 0xffffffffc0100000\n"
+	      "beta 8192 0 - Live 0xffffffffc0108000\n");
+	alpha = at(&fixture, MODULE).image;
+	assert_int_not_equal(alpha, IMAGE_UNKNOWN);
+	assert_int_equal(at(&fixture, MODULE + 0x2fff).image, alpha);
+	assert_int_equal(at(&fixture, MODULE + 0x2fff).offset, 0x2fff);
+	assert_int_equal(at(&fixture, MODULE + 0x3000).unknown, IMAGE_UNKNOWN_KERNEL);
+	assert_int_equal(at(&fixture, MODULE + 0xa7ff).image, at(&fixture, MODULE + 0x8000).image);
+	assert_int_equal(at(&fixture, MODULE + 0xa800).unknown, IMAGE_UNKNOWN_KERNEL);
 	teardown(&fixture);
 }
 
@@ -476,6 +513,7 @@ int main(void)
 		cmocka_unit_test(gone_modules_leave_their_place),
 		cmocka_unit_test(gone_modules_have_names),
 		cmocka_unit_test(modules_that_are_loading),
+		cmocka_unit_test(modules_that_begin),
 		cmocka_unit_test(modules_without_room),
 		cmocka_unit_test(hidden_addresses),
 		cmocka_unit_test(no_kallsyms),

@@ -2,8 +2,6 @@
 #include "daemon/image/kernel_image.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,23 +10,22 @@
 #include "daemon/image/image_map.h"
 #include "daemon/image/image_table.h"
 #include "daemon/image/kallsyms.h"
+#include "daemon/image/kernel_module.h"
 #include "daemon/image/symbol_list.h"
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/error.h"
-#include "loader-hook/build_id.h"
 #include "loader-hook/vdso.h"
 
-#define MODULE_NAME_BYTES 64
-#define NOTES_BYTES_MAX 65536
-#define NOTES_PATH_BYTES 512
+#define TEXT_PAGE_BYTES 4096
 
 /*
  * A range of kernel text: module "" is the kernel itself.
  *
- * @bytes: as /proc/modules says: with all data, in one range or not
  * @end:   where its text ends at the latest
+ * @reach: likewise, as far as its symbols go
+ * @limit: where something else begins
  * @image: number in the image table; IMAGE_UNKNOWN: it has no text, or there was no room
  * @symbols: at absolute addresses, until somebody takes them or
  *           kernel_images_forget_symbols(): of a module, which may go, from when it was
@@ -38,10 +35,10 @@
  * @spared:  they were not forgotten, once
  */
 struct kernel_text {
-	char module[MODULE_NAME_BYTES];
-	uint64_t start;
-	uint64_t bytes;
+	struct kernel_module module;
 	uint64_t end;
+	uint64_t reach;
+	uint64_t limit;
 	uint32_t image;
 	struct symbol_list symbols;
 	bool wanted;
@@ -79,36 +76,7 @@ static int compare_texts(const void *first, const void *second)
 {
 	const struct kernel_text *a = first, *b = second;
 
-	return (a->start > b->start) - (a->start < b->start);
-}
-
-static void notes_path(char *path, size_t bytes, const struct kernel_paths *paths,
-		       const char *module)
-{
-	snprintf(path, bytes, "%s/%s/notes/.note.gnu.build-id", paths->module_directory, module);
-}
-
-/*
- * "name bytes users dependencies state 0xaddress ..."
- *
- * The kernel lists a module a moment before it tells its build-id, by which it is to be
- * known: it is loading then, and left to the next look. And still for a moment when it
- * does not tell any more: it is unloading, and has been known.
- */
-static bool parse_module(const char *line, const struct kernel_paths *paths,
-			 struct kernel_text *text)
-{
-	char state[16], notes[NOTES_PATH_BYTES];
-
-	memset(text, 0, sizeof(*text));
-	if (sscanf(line, "%63s %" SCNu64 " %*s %*s %15s %" SCNx64, text->module, &text->bytes,
-		   state, &text->start) != 4)
-		return false;
-	notes_path(notes, sizeof(notes), paths, text->module);
-	if (strcmp(state, "Live") != 0 && access(notes, F_OK) < 0)
-		return false;
-	return text->start != 0 && text->bytes != 0 && text->bytes <= UINT64_MAX - text->start &&
-	       strchr(text->module, '/') == NULL && text->module[0] != '.';
+	return (a->module.start > b->module.start) - (a->module.start < b->module.start);
 }
 
 /* No file: a kernel that cannot load modules. */
@@ -117,7 +85,7 @@ static int read_modules(struct text_list *list, const struct kernel_paths *paths
 	const char *path = paths->modules;
 	_cleanup_file_ FILE *file = fopen(path, "re");
 	_cleanup_free_ char *line = NULL;
-	struct kernel_text text;
+	struct kernel_text text = {0};
 	size_t capacity = 0;
 
 	memset(list, 0, sizeof(*list));
@@ -126,7 +94,7 @@ static int read_modules(struct text_list *list, const struct kernel_paths *paths
 	if (file == NULL)
 		return error_set_errno(err, "cannot open %s", path);
 	while (getline(&line, &capacity, file) >= 0) {
-		if (!parse_module(line, paths, &text))
+		if (!kernel_module_parse(&text.module, line, paths->module_directory))
 			continue;
 		if (array_reserve(&list->texts, &list->capacity, list->count + 1, sizeof(text)) <
 		    0) {
@@ -147,9 +115,10 @@ static bool same_modules(const struct text_list *a, const struct text_list *b)
 	if (a->count != b->count)
 		return false;
 	for (i = 0; i < a->count; i++) {
-		if (a->texts[i].start != b->texts[i].start ||
-		    a->texts[i].bytes != b->texts[i].bytes ||
-		    strcmp(a->texts[i].module, b->texts[i].module) != 0)
+		const struct kernel_module *one = &a->texts[i].module, *other = &b->texts[i].module;
+
+		if (one->start != other->start || one->bytes != other->bytes ||
+		    strcmp(one->name, other->name) != 0)
 			return false;
 	}
 	return true;
@@ -195,7 +164,7 @@ struct bounds {
 static void kernel_bounds(struct bounds *bounds, const struct kallsyms_symbol *symbol)
 {
 	if (strcmp(symbol->name, "_text") == 0)
-		bounds->kernel->start = symbol->address;
+		bounds->kernel->module.start = symbol->address;
 	else if (strcmp(symbol->name, "_stext") == 0)
 		bounds->stext = symbol->address;
 	else if (strcmp(symbol->name, "_etext") == 0)
@@ -210,7 +179,7 @@ static struct kernel_text *module_below(const struct text_list *modules, uint64_
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (modules->texts[middle].start <= address)
+		if (modules->texts[middle].module.start <= address)
 			low = middle + 1;
 		else
 			high = middle;
@@ -219,9 +188,9 @@ static struct kernel_text *module_below(const struct text_list *modules, uint64_
 }
 
 /*
- * Since Linux 6.4 a module's parts are apart, but /proc/modules still gives
- * one size, so that a range may reach over other modules or BPF programs. Its
- * text ends where that of somebody else begins.
+ * Since Linux 6.4 a module's parts are apart, but /proc/modules still gives one size, so that
+ * a range may reach over other modules or BPF programs, and not over the module's beginning.
+ * Its text ends where that of somebody else begins.
  */
 static void find_bounds(void *context, const struct kallsyms_symbol *symbol)
 {
@@ -235,54 +204,44 @@ static void find_bounds(void *context, const struct kallsyms_symbol *symbol)
 	text = module_below(bounds->modules, symbol->address);
 	if (text == NULL)
 		return;
-	if (strcmp(text->module, symbol->module) == 0)
+	if (strcmp(text->module.name, symbol->module) == 0) {
 		symbol_keep(text, symbol);
-	else if (symbol->address < text->end)
-		text->end = symbol->address;
-}
-
-static void set_build_id(struct profile_image *image, const char *path)
-{
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
-	_cleanup_free_ uint8_t *notes = malloc(NOTES_BYTES_MAX);
-	struct build_id build_id;
-	ssize_t bytes;
-
-	if (fd < 0 || notes == NULL)
-		return;
-	bytes = read(fd, notes, NOTES_BYTES_MAX);
-	if (bytes <= 0 || build_id_from_notes(&build_id, notes, (size_t)bytes, 4) < 0)
-		return;
-	image->identity_kind = PROFILE_IDENTITY_BUILD_ID;
-	image->identity_bytes = build_id.bytes;
-	memcpy(image->identity, build_id.data, build_id.bytes);
+		if (symbol->address >= text->reach)
+			text->reach = (symbol->address | (TEXT_PAGE_BYTES - 1)) + 1;
+	} else if (symbol->address < text->limit) {
+		text->limit = symbol->address;
+	}
 }
 
 static int map_text(struct kernel_images *kernel, const struct kernel_text *text)
 {
-	return image_map_add_kernel(kernel->map, text->image, text->start, text->end - text->start);
+	return image_map_add_kernel(kernel->map, text->image, text->module.start,
+				    text->end - text->module.start);
 }
 
 /* Without a build-id the name must tell kernels apart. */
 static int register_text(struct kernel_images *kernel, struct kernel_text *text)
 {
-	bool is_module = text->module[0] != '\0';
-	char label[192], notes[NOTES_PATH_BYTES];
+	const struct build_id *build_id = &text->module.build_id;
+	bool is_module = text->module.name[0] != '\0';
+	char label[192];
 	struct profile_image image = {
 		.kind = is_module ? PROFILE_IMAGE_MODULE : PROFILE_IMAGE_KERNEL,
 		.path = label,
 	};
 	int number;
 
-	if (is_module)
-		notes_path(notes, sizeof(notes), kernel->paths, text->module);
-	set_build_id(&image, is_module ? notes : kernel->paths->notes);
+	if (build_id->bytes > 0) {
+		image.identity_kind = PROFILE_IDENTITY_BUILD_ID;
+		image.identity_bytes = build_id->bytes;
+		memcpy(image.identity, build_id->data, build_id->bytes);
+	}
 	if (!is_module)
 		snprintf(label, sizeof(label), "vmlinux-%s", kernel->release);
-	else if (image.identity_kind == PROFILE_IDENTITY_BUILD_ID)
-		snprintf(label, sizeof(label), "%s.ko", text->module);
+	else if (build_id->bytes > 0)
+		snprintf(label, sizeof(label), "%s.ko", text->module.name);
 	else
-		snprintf(label, sizeof(label), "%s.ko-%s", text->module, kernel->release);
+		snprintf(label, sizeof(label), "%s.ko-%s", text->module.name, kernel->release);
 	number = image_table_add(kernel->table, &image);
 	if (number < 0)
 		return number;
@@ -328,6 +287,26 @@ static int keep_all_gone(struct kernel_images *kernel, struct text_list *modules
 	return result;
 }
 
+static void limit_texts(struct text_list *modules)
+{
+	for (size_t i = 0; i < modules->count; i++) {
+		struct kernel_text *text = &modules->texts[i];
+
+		text->reach = text->module.start + text->module.bytes;
+		text->limit =
+			i + 1 < modules->count ? modules->texts[i + 1].module.start : UINT64_MAX;
+	}
+}
+
+static void end_texts(struct text_list *modules)
+{
+	for (size_t i = 0; i < modules->count; i++) {
+		struct kernel_text *text = &modules->texts[i];
+
+		text->end = text->reach < text->limit ? text->reach : text->limit;
+	}
+}
+
 /* Take over a list of modules and what kallsyms says of it. Return: 1, or an error. */
 static int adopt(struct kernel_images *kernel, struct text_list *modules, struct error *err)
 {
@@ -336,26 +315,22 @@ static int adopt(struct kernel_images *kernel, struct text_list *modules, struct
 	int result;
 	size_t i;
 
-	for (i = 0; i < modules->count; i++) {
-		struct kernel_text *text = &modules->texts[i];
-
-		text->end = text->start + text->bytes;
-		if (i + 1 < modules->count && modules->texts[i + 1].start < text->end)
-			text->end = modules->texts[i + 1].start;
-	}
+	limit_texts(modules);
 	result = kallsyms_walk(kernel->paths->kallsyms, find_bounds, &bounds, err);
 	if (result < 0)
 		return result;
-	if (found.start == 0)
-		found.start = bounds.stext;
-	if (kernel->kernel.end == 0 && found.start != 0 && found.end > found.start) {
+	end_texts(modules);
+	if (found.module.start == 0)
+		found.module.start = bounds.stext;
+	if (kernel->kernel.end == 0 && found.module.start != 0 && found.end > found.module.start) {
+		kernel_module_notes(&found.module.build_id, kernel->paths->notes);
 		result = register_text(kernel, &found);
 		if (result == 0)
 			kernel->kernel = found;
 	}
 	/* One without room is not known, rather than none, and all looked for again. */
 	for (i = 0; i < modules->count && result == 0; i++) {
-		if (modules->texts[i].end > modules->texts[i].start)
+		if (modules->texts[i].end > modules->texts[i].module.start)
 			register_text(kernel, &modules->texts[i]);
 	}
 	if (result == 0)
@@ -491,7 +466,7 @@ static void find_symbol(void *context, const struct kallsyms_symbol *symbol)
 	if (symbol->module[0] != '\0')
 		text = module_below(&kernel->modules, symbol->address);
 	if (kallsyms_is_text(symbol) && text != NULL && text->wanted &&
-	    strcmp(text->module, symbol->module) == 0)
+	    strcmp(text->module.name, symbol->module) == 0)
 		symbol_keep(text, symbol);
 }
 
@@ -511,10 +486,10 @@ static size_t symbols_relate(const struct kernel_text *text, struct profile_symb
 	size_t i, kept = 0;
 
 	for (i = 0; i < count; i++) {
-		if (symbols[i].offset < text->start || symbols[i].offset >= text->end)
+		if (symbols[i].offset < text->module.start || symbols[i].offset >= text->end)
 			continue;
 		symbols[kept] = symbols[i];
-		symbols[kept++].offset -= text->start;
+		symbols[kept++].offset -= text->module.start;
 	}
 	return kept;
 }

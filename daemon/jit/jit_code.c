@@ -128,6 +128,12 @@ static bool overlap(const struct jit_code *a, const struct jit_code *b)
 	return a->start < b->start + b->bytes && b->start < a->start + a->bytes;
 }
 
+static void cut(struct jit_code *code, const struct jit_code *next)
+{
+	if (code->at_most && code->start < next->start && overlap(code, next))
+		code->bytes = (uint32_t)(next->start - code->start);
+}
+
 /*
  * Appends the next one by address. @orders: of those kept, 0 for old ones.
  * A later one throws out what it overlaps, an earlier one does not get in.
@@ -135,6 +141,8 @@ static bool overlap(const struct jit_code *a, const struct jit_code *b)
 static size_t place(struct jit_codes *codes, struct sorted *kept, size_t count,
 		    const struct sorted *next, uint64_t window_ns, bool *replaced)
 {
+	if (count > 0)
+		cut(&kept[count - 1].code, &next->code);
 	while (count > 0 && overlap(&kept[count - 1].code, &next->code)) {
 		*replaced = true;
 		if (kept[count - 1].order > next->order) {

@@ -23,6 +23,7 @@
  * @version:       likewise
  * @name_bytes:    length of the name
  * @file:          for the user: which file
+ * @at_most:       it has so many bytes at most: where another begins it has ended
  * @by_offset:     for the user: whether offsets in the code mean something
  */
 struct jit_code {
@@ -35,6 +36,7 @@ struct jit_code {
 	uint32_t bytes;
 	uint16_t name_bytes;
 	uint8_t file;
+	bool at_most;
 	bool by_offset;
 };
 

@@ -117,6 +117,13 @@ static int name_intern(struct kernel_code *code, const char *name)
 	return (int)code->name_count++;
 }
 
+/* The kernel tells of a trampoline that it has a page, in which by now there are others. */
+static bool is_trampoline(const char *name)
+{
+	return strncmp(name, "bpf_trampoline_", 15) == 0 ||
+	       strncmp(name, "bpf_dispatcher_", 15) == 0;
+}
+
 static void piece_add(struct kernel_code *code, enum image_number image, const char *name,
 		      uint64_t start, uint64_t bytes, uint64_t time_ns)
 {
@@ -124,6 +131,7 @@ static void piece_add(struct kernel_code *code, enum image_number image, const c
 		.start = start,
 		.bytes = bytes < JIT_SLOT_BYTES ? (uint32_t)bytes : JIT_SLOT_BYTES,
 		.since_ns = time_ns,
+		.at_most = is_trampoline(name),
 		.file = (uint8_t)image,
 	};
 	int index;
@@ -186,7 +194,8 @@ static int by_start(const void *first, const void *second)
 	return (a->start > b->start) - (a->start < b->start);
 }
 
-/* Unless an event has told it already, with its length. */
+/* Unless an event has told it already, with its length. It may be there since now only: what an
+ * event told to be there before was. */
 static void symbol_add(struct kernel_code *code, const struct symbol *symbol, uint64_t bytes)
 {
 	bool doubtful;
@@ -196,7 +205,8 @@ static void symbol_add(struct kernel_code *code, const struct symbol *symbol, ui
 	if (bytes > PIECE_BYTES_MAX)
 		bytes = PIECE_BYTES_MAX;
 	if (jit_codes_find(&code->codes, symbol->start, UINT64_MAX, UINT64_MAX, &doubtful) == NULL)
-		piece_add(code, symbol->image, code->names[symbol->name], symbol->start, bytes, 0);
+		piece_add(code, symbol->image, code->names[symbol->name], symbol->start, bytes,
+			  code->read_ns);
 }
 
 static void kallsyms_read(struct kernel_code *code)
