@@ -54,7 +54,7 @@ static const struct option_entry entries[] = {
 	 "variation"},
 	{KEY_METRIC, "metric", "METRIC", "what is measured beside: cycles, instructions, none"},
 	{KEY_CHECKS, "checks", "N",
-	 "checks between two bursts, 0: all is one; default: 100000, of paths and variation 10000"},
+	 "checks between two bursts, 0: all is one; default: 100000, of paths 10000"},
 	{KEY_BURST, "burst", "N", "checks in a burst; default: 1000, of paths 100"},
 	{KEY_CHECKS_AT, "checks-at", "WHERE",
 	 "which places have checks: orig, EL, EC, EN, L4, L10, LN, EC+L4 (the default)"},

@@ -53,7 +53,7 @@ kinds=(
 	"bursts|LN|--mode bursts --checks 2000000000 --checks-at LN"
 	"bursts|EC+L4|--mode bursts --checks 2000000000 --checks-at EC+L4"
 	"bursts|EC+L4, 1 of 100 recorded|--mode bursts"
-	"variation|EC, 1 of 10000 timed|--mode variation"
+	"variation|EC, 1 of 100000 timed|--mode variation"
 )
 
 # report NAME SUBJECT WORKLOAD VALUE UNIT

@@ -14,6 +14,7 @@
 
 #define NODES_MAX 16
 #define EDGES_MAX 40
+#define INSNS_MAX 24 /* of a block */
 #define ROUNDS 4000
 
 /* --- names ---------------------------------------------------------------- */
@@ -96,7 +97,7 @@ struct blocks {
 	struct cfg_block all[NODES_MAX];
 	struct cfg_edge edges[EDGES_MAX + 1];
 	uint32_t in_edges[EDGES_MAX + 1];
-	struct insn insns[NODES_MAX];
+	struct insn insns[NODES_MAX * INSNS_MAX];
 };
 
 static void make_blocks(struct blocks *blocks, uint64_t *random)
@@ -223,36 +224,108 @@ static void test_no_loop_has_a_check(void **state)
 
 /* --- strides -------------------------------------------------------------- */
 
-/* From where its edge leads to where that comes from, by blocks that may be put again. */
-static void check_stride(const struct blocks *blocks, const struct turn_loops *loops,
-			 const struct turn_strides *strides, const struct turn_stride *stride)
+/* Blocks of several instructions, all like the one they had. */
+static void make_longer(struct blocks *blocks, uint64_t *random)
 {
-	const struct cfg_edge *edges = blocks->edges;
-	uint32_t at = edges[stride->edge].to, insns = 1;
+	struct insn insns[NODES_MAX];
+	uint32_t count = 0;
 
-	assert_true(loops->checked[stride->edge]);
-	assert_int_equal(edges[stride->edge].kind, CFG_EDGE_NEXT);
-	assert_int_equal(blocks->insns[at].flow, INSN_FLOW_NEXT);
-	for (uint32_t i = stride->first; i < stride->first + stride->count; i++) {
-		uint32_t way = strides->ways[i];
-
-		assert_int_equal(edges[way].from, at);
-		assert_false(loops->checked[way]);
-		assert_int_equal(edges[way].kind, CFG_EDGE_NEXT);
-		at = edges[way].to;
-		assert_int_equal(blocks->insns[at].flow, INSN_FLOW_NEXT);
-		insns++;
+	memcpy(insns, blocks->insns, sizeof(insns));
+	for (uint32_t b = 0; b < blocks->cfg.block_count; b++) {
+		blocks->all[b].first = count;
+		blocks->all[b].count = 1 + (uint32_t)(unit_random(random) % INSNS_MAX);
+		for (uint32_t i = 0; i < blocks->all[b].count; i++)
+			blocks->insns[count++] = insns[b];
 	}
-	assert_int_equal(at, edges[stride->edge].from);
-	assert_true(stride->turns >= 2 && stride->turns <= TURN_STRIDE_TURNS);
-	assert_true(stride->turns * insns <= TURN_STRIDE_INSNS);
+	blocks->cfg.insn_count = count;
 }
 
-static void test_strides_are_ways_round(void **state)
+static bool is_plain(const struct blocks *blocks, uint32_t block)
+{
+	return blocks->insns[blocks->all[block].first].flow == INSN_FLOW_NEXT;
+}
+
+/* Whether an edge is one of those that a loop that is put again goes on by. */
+static bool goes_on(const struct blocks *blocks, const struct turn_loops *loops, uint32_t edge)
+{
+	return !loops->checked[edge] && blocks->edges[edge].kind == CFG_EDGE_NEXT &&
+	       blocks->edges[edge].from < blocks->cfg.block_count &&
+	       blocks->edges[edge].to < blocks->cfg.block_count;
+}
+
+static bool is_back(const struct blocks *blocks, const struct turn_loops *loops, uint32_t edge,
+		    uint32_t header)
+{
+	return loops->checked[edge] && blocks->edges[edge].kind == CFG_EDGE_NEXT &&
+	       blocks->edges[edge].to == header;
+}
+
+/* Marks blocks that are @among and on a way round from and to @header. Return: how many. */
+static uint32_t mark_round(const struct blocks *blocks, const struct turn_loops *loops,
+			   const bool *among, uint32_t header, bool *round)
+{
+	bool reached[NODES_MAX] = {false}, leads[NODES_MAX] = {false}, changed = among[header];
+	uint32_t count = 0;
+
+	reached[header] = among[header];
+	while (changed) {
+		changed = false;
+		for (uint32_t e = 0; e < blocks->cfg.edge_count; e++) {
+			uint32_t from = blocks->edges[e].from, to = blocks->edges[e].to;
+			bool back = is_back(blocks, loops, e, header);
+
+			if (!back && (!goes_on(blocks, loops, e) || !among[to]))
+				continue;
+			if (!back && reached[from] && !reached[to])
+				changed = reached[to] = true;
+			if ((back || leads[to]) && among[from] && !leads[from])
+				changed = leads[from] = true;
+		}
+	}
+	for (uint32_t b = 0; b < blocks->cfg.block_count; b++) {
+		round[b] = reached[b] && leads[b];
+		count += round[b];
+	}
+	return count;
+}
+
+/* All that is put again is on a way round by the rest of it; and if there is room, it is all. */
+static bool check_stride(const struct blocks *blocks, const struct turn_loops *loops,
+			 const struct turn_strides *strides, const struct turn_stride *stride)
+{
+	const uint32_t *body = strides->blocks + stride->first;
+	uint32_t header = blocks->edges[stride->edge].to, insns = 0, all = 0, count;
+	bool plain[NODES_MAX] = {false}, among[NODES_MAX] = {false}, round[NODES_MAX];
+
+	assert_true(is_back(blocks, loops, stride->edge, header));
+	assert_int_equal(body[0], header);
+	for (uint32_t i = 0; i < stride->count; i++) {
+		assert_true(is_plain(blocks, body[i]));
+		assert_true(i < 2 || body[i] - header > body[i - 1] - header);
+		among[body[i]] = true;
+		insns += blocks->all[body[i]].count;
+	}
+	assert_true(insns <= TURN_STRIDE_BODY);
+	assert_true(stride->turns >= 1 && stride->turns <= TURN_STRIDE_TURNS);
+	assert_true(stride->turns * insns <= TURN_STRIDE_INSNS);
+	for (uint32_t b = 0; b < blocks->cfg.block_count; b++)
+		plain[b] = is_plain(blocks, b);
+	count = mark_round(blocks, loops, plain, header, round);
+	for (uint32_t b = 0; b < blocks->cfg.block_count; b++) {
+		assert_true(round[b] || !among[b]);
+		all += round[b] ? blocks->all[b].count : 0;
+	}
+	if (all <= TURN_STRIDE_BODY)
+		assert_int_equal(stride->count, count);
+	assert_true(mark_round(blocks, loops, among, header, round) > 0);
+	return all > TURN_STRIDE_BODY;
+}
+
+static void test_strides_are_bodies(void **state)
 {
 	static struct blocks blocks;
 	uint64_t random = 5;
-	unsigned int found = 0, long_ones = 0;
+	unsigned int found = 0, long_ones = 0, parts = 0;
 
 	(void)state;
 	for (unsigned int round = 0; round < ROUNDS; round++) {
@@ -261,6 +334,8 @@ static void test_strides_are_ways_round(void **state)
 		struct turn_loops loops;
 
 		make_blocks(&blocks, &random);
+		if (round % 2 == 0)
+			make_longer(&blocks, &random);
 		assert_int_equal(turn_loops_find(&loops, &blocks.cfg,
 						 (int32_t)(unit_random(&random) % 4) - 1, is_event,
 						 &blocks),
@@ -269,7 +344,7 @@ static void test_strides_are_ways_round(void **state)
 		for (size_t s = 0; s < strides.count; s++) {
 			uint32_t header = blocks.edges[strides.all[s].edge].to;
 
-			check_stride(&blocks, &loops, &strides, &strides.all[s]);
+			parts += check_stride(&blocks, &loops, &strides, &strides.all[s]);
 			assert_false(headers[header]);
 			headers[header] = true;
 			found++;
@@ -278,7 +353,7 @@ static void test_strides_are_ways_round(void **state)
 		turn_strides_deinit(&strides);
 		turn_loops_deinit(&loops);
 	}
-	assert_true(found > ROUNDS / 2 && long_ones > ROUNDS / 16);
+	assert_true(found > ROUNDS / 2 && long_ones > ROUNDS / 8 && parts > ROUNDS / 64);
 }
 
 /* --- entries -------------------------------------------------------------- */
@@ -368,7 +443,7 @@ int main(void)
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_loops_have_checks),
 		cmocka_unit_test(test_no_loop_has_a_check),
-		cmocka_unit_test(test_strides_are_ways_round),
+		cmocka_unit_test(test_strides_are_bodies),
 		cmocka_unit_test(test_recursions_have_checks),
 		cmocka_unit_test(test_papers_example),
 	};

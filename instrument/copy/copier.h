@@ -51,15 +51,15 @@ struct copier_table {
 
 /**
  * struct copier_again - a loop that is put again
- * @stride: NULL: none is
- * @way, @next: the edge on from the block that is copied, and the label it leads to
- * @end:    the label that the edge back leads to
+ * @stride: NULL: none is; @number: its own
+ * @labels: of each block: where it is in this turn; COUNT_NONE: it is not, or it is the first
+ * @end:    the label that ways back lead to
  * @turn:   which turn it is, of those that are put again
  */
 struct copier_again {
 	const struct turn_stride *stride;
-	uint32_t way;
-	uint32_t next;
+	uint32_t number;
+	uint32_t *labels;
 	uint32_t end;
 	uint32_t turn;
 };
@@ -140,6 +140,10 @@ long copier_entry_block(const struct copier *copier);
  * Return: 0, -ENOTSUP or -ENOMEM.
  */
 int copier_entry_emit(struct copier *copier, uint32_t block);
+
+/** copier_entry_site() - where those lead to a block that has a check for it, right before it, if
+ * that is in nobody's way. */
+void copier_entry_site(struct copier *copier, uint32_t block);
 
 /** copier_entry_sites() - where indirect jumps lead, and exceptions. Return: 0 or -ENOMEM. */
 int copier_entry_sites(struct copier *copier);
@@ -253,6 +257,9 @@ int copier_turn_prepare(struct copier *copier);
 
 /** copier_turn_loops() - which loops are put again for the mode. Return: 0 or -ENOMEM. */
 int copier_turn_loops(struct copier *copier);
+
+/** copier_turn_is_of_stride() - whether an edge leads to where a loop is put again. */
+bool copier_turn_is_of_stride(const struct copier *copier, uint32_t stride, uint32_t cfg_edge);
 
 /** copier_turn_on_edge() - whether there is a check on an edge. */
 bool copier_turn_on_edge(const struct copier *copier, uint32_t cfg_edge);

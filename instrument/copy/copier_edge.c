@@ -12,19 +12,20 @@ uint32_t copier_edge_live(const struct copier *copier, const struct cfg_edge *ed
 static uint32_t label_of(const struct copier *copier, uint32_t cfg_edge)
 {
 	const struct copier_again *again = &copier->again;
+	uint32_t to = copier->cfg->edges[cfg_edge].to;
 
-	if (again->stride != NULL && cfg_edge == again->way)
-		return again->next;
-	if (again->stride != NULL && cfg_edge == again->stride->edge)
+	if (copier_edge_ends_turn(copier, cfg_edge))
 		return again->end;
 	if (copier->stride_of[cfg_edge] != COUNT_NONE)
 		return copier->stride_labels[copier->stride_of[cfg_edge]];
-	return copier->labels[copier->cfg->edges[cfg_edge].to];
+	if (again->stride != NULL && again->labels[to] != COUNT_NONE)
+		return again->labels[to];
+	return copier->labels[to];
 }
 
 bool copier_edge_ends_turn(const struct copier *copier, uint32_t cfg_edge)
 {
-	return copier->again.stride != NULL && copier->again.stride->edge == cfg_edge;
+	return copier->again.stride != NULL && copier->stride_of[cfg_edge] == copier->again.number;
 }
 
 static bool has_turn(const struct copier *copier, uint32_t cfg_edge)

@@ -126,12 +126,72 @@ static bool is_straight(const struct copier *copier, uint32_t block, const struc
 	       !copier_point_wants(copier, point);
 }
 
+/* Whether what is put before a block may go on into it. */
+static bool is_fallen_into(const struct copier *copier, uint32_t index)
+{
+	const struct cfg *cfg = copier->cfg;
+	const struct cfg_block *block = &cfg->blocks[index];
+	uint32_t before = index;
+
+	do {
+		if (before-- == 0)
+			return true;
+	} while (copier->graph->node_of[before] == COUNT_NONE);
+	for (uint32_t i = block->in; i < block->in + block->in_count; i++) {
+		const struct cfg_edge *edge = &cfg->edges[cfg->in_edges[i]];
+
+		if (edge->from == before && edge->kind != CFG_EDGE_SWITCH)
+			return true;
+	}
+	return false;
+}
+
+void copier_entry_site(struct copier *copier, uint32_t block)
+{
+	struct turn turn = {.crossing = copier_turn_of_site(copier, block),
+			    .live = copier->source->liveness->in[block],
+			    .red_zone = true,
+			    .counts = true};
+	struct point point;
+
+	if (copier->source->variant != COPY_CHECKING || copier->comes_by[block] == COUNT_NONE ||
+	    !copier_turn_on_site(copier, block) || block == copier->entry ||
+	    copier->before_by[block] != COUNT_NONE || is_fallen_into(copier, block))
+		return;
+	point = copier_point_of_edge(copier, copier->comes_by[block]);
+	if (copier_point_wants(copier, &point))
+		return;
+	copier_insn_frame(copier, copier->cfg->insns[copier->cfg->blocks[block].first].address);
+	copier->case_labels[block] = machine_code_label(copier->code);
+	machine_code_place(copier->code, copier->case_labels[block]);
+	copier_turn_place(copier, turn.crossing, copier->labels[block]);
+	copier_turn_emit(copier, &turn);
+}
+
+/* Where a jump of others leads: their turn is looked at aside, if it was not before the block. */
+static uint32_t site_label(struct copier *copier, uint32_t block, const struct point *point)
+{
+	struct aside *aside;
+
+	if (copier->case_labels[block] != COUNT_NONE)
+		return copier->case_labels[block];
+	if (copier->starts_by[block] == copier->comes_by[block] ||
+	    (copier->source->variant == COPY_ONLY && !copier_point_wants(copier, point)))
+		return copier->labels[block];
+	aside = copier_add_aside(copier,
+				 (struct aside){.kind = ASIDE_SITE,
+						.back = copier->labels[block],
+						.crossing = copier_turn_of_site(copier, block),
+						.point = *point});
+	return aside != NULL ? aside->label : 0;
+}
+
 int copier_entry_sites(struct copier *copier)
 {
 	int r = 0;
 
 	for (uint32_t b = 0; r == 0 && b < copier->cfg->block_count; b++) {
-		uint32_t edge = copier->comes_by[b], label = copier->labels[b];
+		uint32_t edge = copier->comes_by[b], label;
 		struct point point;
 
 		if (edge == COUNT_NONE)
@@ -139,16 +199,7 @@ int copier_entry_sites(struct copier *copier)
 		point = copier_point_of_edge(copier, edge);
 		point.live = copier->source->liveness->in[b];
 		copier_insn_frame(copier, copier->cfg->insns[copier->cfg->blocks[b].first].address);
-		if (copier->starts_by[b] != edge &&
-		    (copier->source->variant != COPY_ONLY || copier_point_wants(copier, &point))) {
-			struct aside *aside = copier_add_aside(
-				copier, (struct aside){.kind = ASIDE_SITE,
-						       .back = label,
-						       .crossing = copier_turn_of_site(copier, b),
-						       .point = point});
-
-			label = aside != NULL ? aside->label : 0;
-		}
+		label = site_label(copier, b, &point);
 		copier->case_labels[b] = is_straight(copier, b, &point) ? copier->labels[b] : label;
 		if (!only_tables_lead_to(copier, b))
 			r = add_site(copier,

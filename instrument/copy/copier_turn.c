@@ -87,9 +87,20 @@ int copier_turn_loops(struct copier *copier)
 
 		if (edge->kind == CFG_EDGE_TAKEN && edge->to == edge->from &&
 		    source->mode->loops(source->plan, copier->edge_of[e]))
-			r = turn_strides_add(&copier->strides, e, MODE_LOOP_TURNS - 1);
+			r = turn_strides_add(&copier->strides, e, edge->to, MODE_LOOP_TURNS - 1);
 	}
 	return r;
+}
+
+bool copier_turn_is_of_stride(const struct copier *copier, uint32_t stride, uint32_t cfg_edge)
+{
+	const struct cfg_edge *edge = &copier->cfg->edges[cfg_edge];
+	uint32_t back = copier->strides.all[stride].edge;
+
+	if (copier->source->variant == COPY_ONLY)
+		return cfg_edge == back;
+	return edge->to == copier->cfg->edges[back].to && turn_strides_is_way(edge) &&
+	       copier_turn_on_edge(copier, cfg_edge);
 }
 
 bool copier_turn_on_edge(const struct copier *copier, uint32_t cfg_edge)

@@ -238,6 +238,7 @@ static int copy_block(struct copier *copier, uint32_t index)
 	if (index != copier->entry && is_aligned(copier, index))
 		machine_code_align(copier->code, COPY_ALIGN);
 	copier_way_before(copier, index);
+	copier_entry_site(copier, index);
 	machine_code_place(copier->code, copier->labels[index]);
 	copier_insn_mark(copier, copier->cfg->insns[block->first].address);
 	place_arrival(copier, index, copier->labels[index], copier_turn_of_block(copier, index));
@@ -245,28 +246,25 @@ static int copy_block(struct copier *copier, uint32_t index)
 	return copy_nodes(copier, index, next != copier->entry ? copier->labels[next] : COUNT_NONE);
 }
 
-/* One more turn. @end: where the next one begins. */
-static int copy_turn(struct copier *copier, const struct turn_stride *stride, uint32_t turn,
-		     uint32_t end, uint32_t next)
+/* One more turn. @next: as of copy_end(), for the last of it */
+static int copy_turn(struct copier *copier, uint32_t next)
 {
-	const uint32_t *ways = copier->strides.ways + stride->first;
+	const struct turn_stride *stride = copier->again.stride;
+	const uint32_t *blocks = copier->strides.blocks + stride->first;
+	uint32_t *labels = copier->again.labels;
 	int r = 0;
 
-	for (uint32_t i = 0; r == 0 && i <= stride->count; i++) {
-		uint32_t block = copier->cfg->edges[i > 0 ? ways[i - 1] : stride->edge].to;
-		bool last = i == stride->count;
+	for (uint32_t i = 1; i < stride->count; i++)
+		labels[blocks[i]] = machine_code_label(copier->code);
+	for (uint32_t i = 0; r == 0 && i < stride->count; i++) {
+		bool last = i + 1 == stride->count;
 
 		if (i > 0)
-			machine_code_place(copier->code, copier->again.next);
-		copier->again = (struct copier_again){
-			.stride = stride,
-			.way = last ? COUNT_NONE : ways[i],
-			.next = last ? COUNT_NONE : machine_code_label(copier->code),
-			.end = end,
-			.turn = turn,
-		};
-		r = copy_nodes(copier, block, last ? next : copier->again.next);
+			machine_code_place(copier->code, labels[blocks[i]]);
+		r = copy_nodes(copier, blocks[i], last ? next : labels[blocks[i + 1]]);
 	}
+	for (uint32_t i = 1; i < stride->count; i++)
+		labels[blocks[i]] = COUNT_NONE;
 	return r;
 }
 
@@ -280,33 +278,56 @@ static void begin_stride(struct copier *copier, const struct turn_stride *stride
 				  copier_edge_live(copier, &copier->cfg->edges[stride->edge]));
 }
 
+static int copy_stride(struct copier *copier, const struct turn_stride *stride, uint32_t begin)
+{
+	uint32_t header = copier->cfg->edges[stride->edge].to;
+	int r = 0;
+
+	copier_insn_frame(copier, copier->cfg->insns[copier->cfg->blocks[header].first].address);
+	place_arrival(copier, header, begin, copier_turn_of_edge(copier, stride->edge));
+	copier->again.stride = stride;
+	for (uint32_t turn = 1; r == 0 && turn <= stride->turns; turn++) {
+		bool last = turn == stride->turns;
+
+		copier->again.turn = turn;
+		copier->again.end =
+			last ? copier->labels[header] : machine_code_label(copier->code);
+		machine_code_place(copier->code, begin);
+		if (turn == 1)
+			begin_stride(copier, stride);
+		begin = copier->again.end;
+		r = copy_turn(copier, last ? COUNT_NONE : begin);
+	}
+	copier->again.stride = NULL;
+	return r;
+}
+
 /* Behind all blocks, where frames are found by address. */
 static int copy_strides(struct copier *copier)
 {
 	int r = 0;
 
-	for (size_t s = 0; r == 0 && s < copier->strides.count; s++) {
-		const struct turn_stride *stride = &copier->strides.all[s];
-		uint32_t begin = copier->stride_labels[s];
-		uint32_t header = copier->cfg->edges[stride->edge].to;
+	for (uint32_t s = 0; r == 0 && s < copier->strides.count; s++) {
+		copier->again.number = s;
+		r = copy_stride(copier, &copier->strides.all[s], copier->stride_labels[s]);
+	}
+	return r;
+}
 
-		copier_insn_frame(copier,
-				  copier->cfg->insns[copier->cfg->blocks[header].first].address);
-		place_arrival(copier, header, begin, copier_turn_of_edge(copier, stride->edge));
-		for (uint32_t turn = 1; r == 0 && turn <= stride->turns; turn++) {
-			bool last = turn == stride->turns;
-			uint32_t end =
-				last ? copier->labels[header] : machine_code_label(copier->code);
+static void find_strides(struct copier *copier)
+{
+	const struct cfg *cfg = copier->cfg;
 
-			machine_code_place(copier->code, begin);
-			if (turn == 1)
-				begin_stride(copier, stride);
-			r = copy_turn(copier, stride, turn, end, last ? COUNT_NONE : end);
-			begin = end;
+	for (uint32_t s = 0; s < copier->strides.count; s++) {
+		const struct cfg_block *header =
+			&cfg->blocks[cfg->edges[copier->strides.all[s].edge].to];
+
+		copier->stride_labels[s] = machine_code_label(copier->code);
+		for (uint32_t i = header->in; i < header->in + header->in_count; i++) {
+			if (copier_turn_is_of_stride(copier, s, cfg->in_edges[i]))
+				copier->stride_of[cfg->in_edges[i]] = s;
 		}
 	}
-	copier->again = (struct copier_again){0};
-	return r;
 }
 
 /* --- all of it ------------------------------------------------------------ */
@@ -388,10 +409,7 @@ static int copy_all(struct copier *copier)
 	find_edges(copier);
 	if (copier_turn_loops(copier) < 0)
 		return -ENOMEM;
-	for (uint32_t s = 0; s < copier->strides.count; s++) {
-		copier->stride_labels[s] = machine_code_label(copier->code);
-		copier->stride_of[copier->strides.all[s].edge] = s;
-	}
+	find_strides(copier);
 	copier_way_find(copier);
 	if (copier->clash)
 		return copier_refuse(copier, "a handler of exceptions that is a case");
@@ -426,6 +444,7 @@ int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *so
 		.edge_of = all_none(source->cfg->edge_count),
 		.stride_of = all_none(source->cfg->edge_count),
 		.stride_labels = all_none(source->cfg->block_count),
+		.again = {.labels = all_none(source->cfg->block_count)},
 		.ends_by = all_none(source->graph->node_count),
 		.back_to = all_none(source->graph->node_count),
 		.comes_by = all_none(source->cfg->block_count),
@@ -440,9 +459,9 @@ int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *so
 	*ret = (struct procedure_copy){0};
 	ZydisDecoderInit(&copier.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	if (copier.labels != NULL && copier.edge_of != NULL && copier.stride_of != NULL &&
-	    copier.stride_labels != NULL && copier.ends_by != NULL && copier.back_to != NULL &&
-	    copier.comes_by != NULL && copier.case_labels != NULL && copier.starts_by != NULL &&
-	    copier.before_by != NULL && copier.before_labels != NULL &&
+	    copier.stride_labels != NULL && copier.again.labels != NULL && copier.ends_by != NULL &&
+	    copier.back_to != NULL && copier.comes_by != NULL && copier.case_labels != NULL &&
+	    copier.starts_by != NULL && copier.before_by != NULL && copier.before_labels != NULL &&
 	    copier_turn_prepare(&copier) == 0)
 		r = copy_all(&copier);
 	if (r == -ENOMEM)
@@ -451,6 +470,7 @@ int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *so
 	free(copier.edge_of);
 	free(copier.stride_of);
 	free(copier.stride_labels);
+	free(copier.again.labels);
 	free(copier.ends_by);
 	free(copier.back_to);
 	free(copier.comes_by);

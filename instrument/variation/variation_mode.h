@@ -25,7 +25,7 @@
 #include "instrument/mode/mode.h"
 
 #define VARIATION_MAP_SECTION ".dcpix.variation"
-#define VARIATION_CHECKS_DEFAULT 10000
+#define VARIATION_CHECKS_DEFAULT 100000
 /* As few as can be without a path that never is timed: that of a small loop misses most. */
 #define VARIATION_PLACEMENT_DEFAULT ((struct turn_placement){TURN_ENTRIES_CYCLES, TURN_LOOPS_ALL})
 
