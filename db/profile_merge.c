@@ -266,13 +266,9 @@ static int copy_epoch(struct merge *merge)
 
 	if (r < 0)
 		return r;
-	r = copy_rows(merge);
-	if (r == 0)
-		r = profile_writer_commit(merge->writer, merge->err);
+	r = profile_writer_settle(merge->writer, copy_rows(merge), merge->err);
 	profile_writer_epoch_forget(merge->writer);
-	if (r < 0)
-		profile_writer_rollback(merge->writer);
-	else
+	if (r == 0)
 		merge->counts->images += merge->images;
 	return r;
 }

@@ -218,6 +218,15 @@ void profile_writer_rollback(struct profile_writer *writer)
 		sqlite3_exec(writer->db.handle, "ROLLBACK", NULL, NULL, NULL);
 }
 
+int profile_writer_settle(struct profile_writer *writer, int r, struct error *err)
+{
+	if (r >= 0)
+		r = profile_writer_commit(writer, err);
+	if (r < 0)
+		profile_writer_rollback(writer);
+	return r;
+}
+
 int64_t profile_writer_epoch_id(const struct profile_writer *writer)
 {
 	return writer->epoch;

@@ -19,7 +19,7 @@
  * (or quota, or file size limit), -EIO, -ENOMEM, -EACCES, -EROFS, -EBADMSG the database
  * is corrupt, -EOVERFLOW a count, sum or period over INT64_MAX, -EINVAL a call out of
  * place or an unknown image or event. After a failure inside a transaction the caller
- * calls profile_writer_rollback() and may try the whole merge again later; the
+ * rolls back (profile_writer_settle()) and may try the whole merge again later; the
  * numbers of images that the transaction had added are void then.
  *
  * Beside the database PATH stand PATH-lock, which stays, and while it is in
@@ -87,8 +87,7 @@ int profile_writer_epoch_drop(struct profile_writer *writer, struct error *err);
 
 /*
  * Who has all of an epoch at hand writes it in one transaction, and leaves nothing of it if
- * that fails: begin, add, the epoch's rows, finish, commit, forget; to give up, forget and
- * roll back.
+ * that fails: begin, add, the epoch's rows, finish, settle, forget.
  */
 
 /** profile_writer_epoch_add() - add an epoch without events and make it the current one. */
@@ -113,6 +112,15 @@ int profile_writer_commit(struct profile_writer *writer, struct error *err);
 
 /** profile_writer_rollback() - drop the transaction; without one, nothing. */
 void profile_writer_rollback(struct profile_writer *writer);
+
+/**
+ * profile_writer_settle() - end the transaction as its work went
+ * @r: of the work: negative, it failed and said why: roll back; else commit, and roll back if
+ *     that fails
+ *
+ * Return: @r if it is negative; else 0 or what commit failed with. No transaction is open then.
+ */
+int profile_writer_settle(struct profile_writer *writer, int r, struct error *err);
 
 /**
  * profile_writer_image() - find an image by identity, or add it

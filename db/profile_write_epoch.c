@@ -114,12 +114,9 @@ int profile_writer_epoch_next(struct profile_writer *writer, int64_t end_ns,
 		r = add_epoch(writer, epoch, host, &id, err);
 	for (i = 0; r == 0 && i < event_count; i++)
 		r = add_event(writer, id, &events[i], err);
-	if (r == 0)
-		r = profile_writer_commit(writer, err);
-	if (r < 0) {
-		profile_writer_rollback(writer);
+	r = profile_writer_settle(writer, r, err);
+	if (r < 0)
 		return r;
-	}
 	writer->epoch = id;
 	writer->host = host;
 	return 0;
@@ -167,15 +164,10 @@ int profile_writer_epoch_end(struct profile_writer *writer, int64_t end_ns, stru
 	r = profile_writer_begin(writer, err);
 	if (r < 0)
 		return r;
-	r = end_epoch(writer, end_ns, err);
+	r = profile_writer_settle(writer, end_epoch(writer, end_ns, err), err);
 	if (r == 0)
-		r = profile_writer_commit(writer, err);
-	if (r < 0) {
-		profile_writer_rollback(writer);
-		return r;
-	}
-	writer->epoch = 0;
-	return 0;
+		writer->epoch = 0;
+	return r;
 }
 
 int profile_writer_event_time(struct profile_writer *writer, uint32_t event, uint64_t enabled_ns,

@@ -288,11 +288,8 @@ static int delete_step(struct profile_writer *writer, const struct profile_limit
 	r = profile_writer_begin(writer, err);
 	if (r < 0)
 		return r;
-	r = epoch_shrink(writer, id, expired, err);
-	if (r >= 0)
-		r = profile_writer_commit(writer, err);
+	r = profile_writer_settle(writer, epoch_shrink(writer, id, expired, err), err);
 	if (r < 0) {
-		profile_writer_rollback(writer);
 		*expired = (struct profile_expired){.epochs = 0};
 		return r;
 	}
@@ -337,12 +334,8 @@ int profile_writer_epoch_drop(struct profile_writer *writer, struct error *err)
 		return r;
 	while (r >= 0 && gone.epochs == 0)
 		r = epoch_shrink(writer, writer->epoch, &gone, err);
-	if (r >= 0)
-		r = profile_writer_commit(writer, err);
-	if (r < 0) {
-		profile_writer_rollback(writer);
-		return r;
-	}
-	writer->epoch = 0;
-	return 0;
+	r = profile_writer_settle(writer, r, err);
+	if (r == 0)
+		writer->epoch = 0;
+	return r;
 }

@@ -93,11 +93,7 @@ static inline int merge(struct profile_writer *writer, uint64_t number)
 		r = numbered_recording(writer, id, number);
 	if (r == 0)
 		r = profile_writer_totals(writer, 1500000000, 3 * (number + 1), NULL, 0, &err);
-	if (r == 0)
-		r = profile_writer_commit(writer, &err);
-	if (r < 0)
-		profile_writer_rollback(writer);
-	return r;
+	return profile_writer_settle(writer, r, &err);
 }
 
 static inline struct profile_writer *begin(const char *path)

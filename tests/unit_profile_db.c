@@ -453,6 +453,9 @@ static void misuse(void **state)
 	assert_int_equal(profile_writer_commit(writer, &err), -EINVAL);
 	assert_int_equal(profile_writer_epoch_end(writer, 1, &err), -EINVAL);
 	profile_writer_rollback(writer);
+	assert_int_equal(profile_writer_settle(writer, 0, &err), -EINVAL);
+	assert_ok(profile_writer_begin(writer, &err));
+	assert_int_equal(profile_writer_settle(writer, -EIO, &err), -EIO);
 	assert_ok(profile_writer_begin(writer, &err));
 	assert_int_equal(profile_writer_begin(writer, &err), -EINVAL);
 	assert_int_equal(profile_writer_epoch_begin(writer, &epoch, model_events, 1, &err),

@@ -186,10 +186,7 @@ void collector_merge_give_up(struct collector *collector)
 	rc = profile_writer_begin(collector->writer, NULL);
 	if (rc == 0)
 		rc = collector_counters_write(collector, &rest, NULL);
-	if (rc == 0)
-		rc = profile_writer_commit(collector->writer, NULL);
-	if (rc < 0)
-		profile_writer_rollback(collector->writer);
+	profile_writer_settle(collector->writer, rc, NULL);
 	bins_drop(collector, accumulate_bins(collector->accumulate),
 		  edge_accumulate_bins(collector->edges));
 }

@@ -327,11 +327,8 @@ static int epoch_write(struct import *import, const char *path, const char *labe
 		r = merge_all(import, err);
 	if (r == 0)
 		r = profile_writer_epoch_finish(import->writer, import->end_ns, err);
-	if (r == 0)
-		r = profile_writer_commit(import->writer, err);
+	r = profile_writer_settle(import->writer, r, err);
 	profile_writer_epoch_forget(import->writer);
-	if (r < 0)
-		profile_writer_rollback(import->writer);
 	return r;
 }
 

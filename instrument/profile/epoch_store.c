@@ -148,11 +148,8 @@ static int write_epoch(struct epoch_store *store, struct profile_writer *writer,
 	if (r < 0)
 		return r;
 	r = write_rows(store, writer, epoch, write, context, err);
-	if (r == 0)
-		r = profile_writer_commit(writer, err);
+	r = profile_writer_settle(writer, r, err);
 	profile_writer_epoch_forget(writer);
-	if (r < 0)
-		profile_writer_rollback(writer);
 	return r;
 }
 
