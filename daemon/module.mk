@@ -12,8 +12,7 @@ image-benches := bench_image_map
 # Samples, from where they are taken to the database.
 ARCHIVES += collect
 collect-src := $(addprefix daemon/, config.c control.c control_verbs.c notify.c)
-collect-src += $(addprefix daemon/base/, cgroup.c cpu_list.c directory.c heap.c log.c \
-	loop.c online_cpus.c tally.c)
+collect-src += $(addprefix daemon/base/, cgroup.c directory.c heap.c log.c loop.c tally.c)
 collect-src += $(addprefix daemon/source/, bpf_sampler.c bpf_slot.c bpf_store.c \
 	branch_known.c branch_probe.c branch_probes.c branch_snapshots.c event_ring.c \
 	file_mapping.c perf_branch.c perf_edges.c perf_slot.c probe_results.c source_bpf.c \
@@ -42,7 +41,7 @@ collect-tests := unit_accumulate unit_bpf_store unit_cgroup unit_collector \
 	unit_collector_failures unit_config unit_control unit_core_clock unit_edge_accumulate \
 	unit_event unit_event_pmu unit_event_spec unit_file_mapping unit_image_copier \
 	unit_jit_code unit_kernel_code unit_log unit_matcher unit_multiplex \
-	unit_offset_counts unit_online_cpus unit_overhead unit_perf_slot unit_probe_results \
+	unit_offset_counts unit_overhead unit_perf_slot unit_probe_results \
 	unit_process_label unit_source_chunk unit_source_kmod unit_source_perf
 unit_bpf_store-ldlibs := -lpthread
 unit_branch_probes-ldlibs := -lm
@@ -98,8 +97,8 @@ FUZZERS += fuzz_cgroup fuzz_config fuzz_control fuzz_event_spec fuzz_image_sourc
 fuzz_cgroup-with := daemon/base/cgroup.c
 fuzz_config-with := daemon/config.c
 fuzz_config-archives := collect
-fuzz_control-with := daemon/control.c daemon/archive/per_process.c daemon/base/cpu_list.c \
-	lib/error.c lib/local_socket.c tools/base/time_spec.c
+fuzz_control-with := daemon/control.c daemon/archive/per_process.c \
+	$(addprefix lib/, cpu_list.c error.c local_socket.c) tools/base/time_spec.c
 fuzz_event_spec-with := lib/error.c \
 	$(addprefix daemon/event/event_, alias.c catalog.c code.c name.c pfm.c pmu.c spec.c)
 fuzz_event_spec-ldlibs := $(pfm-libs)

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "daemon/archive/per_process.h"
-#include "daemon/base/cpu_list.h"
 #include "daemon/control.h"
+#include "lib/cpu_list.h"
 #include "lib/error.h"
 #include "tests/fuzz.h"
 #include "tools/base/time_spec.h"

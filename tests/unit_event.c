@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/base/cpu_list.h"
 #include "daemon/event/event.h"
 #include "lib/error.h"
 
@@ -250,53 +249,6 @@ static void machine_is_described(void **state)
 	assert_int_equal(list.event[1].config, 0x10001);
 }
 
-static void cpu_lists_round_trip(void **state)
-{
-	uint64_t seed = 7;
-	int round;
-
-	(void)state;
-	for (round = 0; round < 5000; round++) {
-		struct cpu_list want = {.bits = {0}}, got;
-		uint32_t cpu = (uint32_t)(unit_random(&seed) % 70), last, count = 0;
-		char text[4096];
-		size_t at = 0;
-
-		text[0] = '\0';
-		while (cpu < CPU_LIST_MAX && at < sizeof(text) - 32) {
-			last = cpu + (uint32_t)(unit_random(&seed) % 3 * (unit_random(&seed) % 50));
-			if (last >= CPU_LIST_MAX)
-				last = CPU_LIST_MAX - 1;
-			at += (size_t)snprintf(text + at, sizeof(text) - at,
-					       last > cpu ? "%s%u-%u" : "%s%u", at > 0 ? "," : "",
-					       cpu, last);
-			for (; cpu <= last; cpu++, count++)
-				want.bits[cpu / 64] |= 1ULL << cpu % 64;
-			cpu += 1 + (uint32_t)(unit_random(&seed) % 500);
-		}
-		strcat(text, "\n");
-		assert_int_equal(cpu_list_parse(&got, text), 0);
-		assert_memory_equal(&got, &want, sizeof(want));
-		assert_int_equal(cpu_list_count(&got), count);
-		assert_true(cpu_list_has(&got, cpu_list_end(&got) - 1));
-		assert_false(cpu_list_has(&got, cpu_list_end(&got)));
-	}
-}
-
-static void cpu_lists_refuse(void **state)
-{
-	static const char *const bad[] = {"x",	"1-", "-1", "3-1", "1;2", "8192", "0-99999999999",
-					  "1 2"};
-	struct cpu_list list;
-	size_t i;
-
-	(void)state;
-	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		assert_int_equal(cpu_list_parse(&list, bad[i]), -EINVAL);
-	assert_int_equal(cpu_list_parse(&list, ""), 0);
-	assert_int_equal(cpu_list_end(&list), 0);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -307,8 +259,6 @@ int main(void)
 		cmocka_unit_test(defaults_keep_the_rate),
 		cmocka_unit_test(rates_are_limited),
 		cmocka_unit_test(machine_is_described),
-		cmocka_unit_test(cpu_lists_round_trip),
-		cmocka_unit_test(cpu_lists_refuse),
 	};
 
 	return cmocka_run_group_tests_name("event", tests, NULL, NULL);

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/base/online_cpus.h"
+#include "lib/online_cpus.h"
 
 /*
  * What was told, one letter and a number each; @refuse: a CPU that cannot come;

@@ -7,10 +7,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "daemon/base/online_cpus.h"
 #include "daemon/source/source.h"
 #include "lib/clock.h"
 #include "lib/error.h"
+#include "lib/online_cpus.h"
 
 /* @leave: all CPUs do, at the next drain */
 static struct world {

@@ -20,11 +20,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/base/online_cpus.h"
 #include "daemon/source/bpf_sampler.h"
 #include "daemon/source/bpf_slot.h"
 #include "daemon/source/bpf_store.h"
 #include "lib/error.h"
+#include "lib/online_cpus.h"
 #include "lib/wake_set.h"
 
 /* @samples: when its periods were last changed */

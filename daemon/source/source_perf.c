@@ -24,13 +24,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/base/online_cpus.h"
 #include "daemon/source/perf_edges.h"
 #include "daemon/source/perf_slot.h"
 #include "daemon/source/store_drain.h"
 #include "daemon/source/trace_writer.h"
 #include "kmod/core/sample_store.h"
 #include "lib/error.h"
+#include "lib/online_cpus.h"
 #include "lib/wake_set.h"
 
 struct perf_cpu {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "daemon/base/online_cpus.h"
+#include "lib/online_cpus.h"
 
 #include <errno.h>
 #include <fcntl.h>

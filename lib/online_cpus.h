@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "daemon/base/cpu_list.h"
+#include "lib/cpu_list.h"
 
 struct error;
 

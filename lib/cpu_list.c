@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "daemon/base/cpu_list.h"
+#include "lib/cpu_list.h"
 
 #include <ctype.h>
 #include <errno.h>
