@@ -25,6 +25,12 @@ static inline bool cpu_list_has(const struct cpu_list *list, uint32_t cpu)
 	return cpu < CPU_LIST_MAX && (list->bits[cpu / 64] >> cpu % 64 & 1) != 0;
 }
 
+/** cpu_list_remove() - @cpu: below CPU_LIST_MAX. */
+static inline void cpu_list_remove(struct cpu_list *list, uint32_t cpu)
+{
+	list->bits[cpu / 64] &= ~(1ULL << cpu % 64);
+}
+
 /** cpu_list_end() - highest number in the set, plus one; 0 if it is empty. */
 uint32_t cpu_list_end(const struct cpu_list *list);
 

@@ -17,7 +17,7 @@ int online_cpus_open(struct online_cpus *cpus, struct error *err)
 {
 	long configured = sysconf(_SC_NPROCESSORS_CONF);
 
-	cpus->asked_ns = 0;
+	cpus->asked_ns = cpus->asked_before_ns = clock_monotonic_ns();
 	cpus->fd = open(ONLINE_PATH, O_RDONLY | O_CLOEXEC);
 	if (cpus->fd < 0)
 		return error_set_errno(err, "cannot open %s", ONLINE_PATH);
@@ -38,27 +38,32 @@ void online_cpus_close(struct online_cpus *cpus)
 	cpus->fd = -1;
 }
 
-void online_cpus_follow(struct online_cpus *cpus, const struct online_cpus_user *user,
-			void *context)
+int online_cpus_follow(struct online_cpus *cpus, const struct online_cpus_user *user, void *context)
 {
 	uint64_t now_ns = clock_monotonic_ns();
 	bool ask = now_ns >= cpus->asked_ns + ASK_NS;
 	struct cpu_list list;
 	uint32_t cpu;
+	int told = 0, rc = cpu_list_read(&list, cpus->fd);
 
-	if (cpu_list_read(&list, cpus->fd) < 0 ||
-	    (!ask && memcmp(&list, &cpus->list, sizeof(list)) == 0))
-		return;
+	if (rc < 0 || (!ask && memcmp(&list, &cpus->list, sizeof(list)) == 0))
+		return rc;
 	for (cpu = 0; cpu < cpus->end; cpu++) {
 		bool is = cpu_list_has(&list, cpu), was = online_cpus_has(cpus, cpu);
 		bool stands = ask && is && was && user->stands(context, cpu);
 
-		if (was && (!is || stands))
+		if (is == was && !stands)
+			continue;
+		told = 1;
+		if (was)
 			user->went(context, cpu);
-		if (is && (!was || stands) && user->came(context, cpu) < 0)
-			list.bits[cpu / 64] &= ~(1ULL << cpu % 64);
+		if (is && user->came(context, cpu) < 0)
+			cpu_list_remove(&list, cpu);
 	}
 	cpus->list = list;
-	if (ask)
+	if (ask) {
+		cpus->asked_before_ns = cpus->asked_ns;
 		cpus->asked_ns = now_ns;
+	}
+	return told;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The CPUs that are online, as they come and go: for sources with events of their own. */
+/* The CPUs that are online, as they come and go: for who has events on each of them. */
 #ifndef DCPI_ONLINE_CPUS_H
 #define DCPI_ONLINE_CPUS_H
 
@@ -15,13 +15,15 @@ struct error;
  * @list: them
  * @end:  no number is as high, now or later
  * @fd:   of sysfs' list, -1 if not open
- * @asked_ns: when events were last asked whether they stand
+ * @asked_ns, @asked_before_ns: when events were last asked whether they stand, and before that
+ *        (CLOCK_MONOTONIC); at first when they were opened
  */
 struct online_cpus {
 	struct cpu_list list;
 	uint32_t end;
 	int fd;
 	uint64_t asked_ns;
+	uint64_t asked_before_ns;
 };
 
 /** online_cpus_open() - look for the first time. @cpus->fd is -1 if it fails. */
@@ -42,8 +44,8 @@ static inline bool online_cpus_has(const struct online_cpus *cpus, uint32_t cpu)
  *          not online and is told of again next time
  * @went:   told of each CPU that was
  * @stands: asked, once a second, of each CPU that was and is, whether its events do not
- *          count any more (perf_ring_stands()): then it was offline in between, and it
- *          went, and came
+ *          count any more (perf_ring_stands()): then it was offline in between, after
+ *          @asked_before_ns, and it went, and came
  */
 struct online_cpus_user {
 	int (*came)(void *context, uint32_t cpu);
@@ -51,8 +53,13 @@ struct online_cpus_user {
 	bool (*stands)(void *context, uint32_t cpu);
 };
 
-/** online_cpus_follow() - look again */
-void online_cpus_follow(struct online_cpus *cpus, const struct online_cpus_user *user,
-			void *context);
+/**
+ * online_cpus_follow() - look again
+ *
+ * Return: 1 if any CPU came, or failed to, or went; 0 if none; -EIO or -EINVAL the list cannot
+ * be read or understood, and nobody was told or asked.
+ */
+int online_cpus_follow(struct online_cpus *cpus, const struct online_cpus_user *user,
+		       void *context);
 
 #endif

@@ -2,21 +2,19 @@
 #include "loader-hook/side_band.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/perf_event.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/error.h"
+#include "lib/online_cpus.h"
 #include "lib/wake_set.h"
 #include "loader-hook/perf_ring.h"
 #include "loader-hook/side_band_record.h"
 #include "loader-hook/thread_count.h"
 
-#define CPUS_MAX 4096
 /*
  * A process that is made, execs and ends leaves about 1 KiB: a CPU's largest ring holds
  * what a storm of them does in a second, should nobody read it for so long.
@@ -31,32 +29,27 @@
 #define KERNEL_BYTES (1U << 14)
 /* Wake up when a quarter of a ring is full, or so much. */
 #define WAKE_BYTES (1U << 16)
-/* How often events are asked whether they still have their CPUs: that interrupts these. */
-#define ASK_NS NS_PER_SECOND
 
 /*
+ * @online: the CPUs that are recorded
  * @rings: by CPU number, NULL: not recorded
  * @heap:  during a drain: CPUs with a record waiting, the oldest on top
  * @times: of the waiting record, by CPU number
- * @online: the list of CPUs that are recorded; empty: not all that it had
  * @gap_ns: during a drain: from when on a record may be missing, or came what makes no sense
  * @doubts: drains in which one may
  * @now_ns: of this drain or the last one
- * @asked_ns, @asked_before_ns: when events were asked whether they stand, and before that
  */
 struct side_band {
 	struct perf_event_attr attr;
 	int target_pid;
 	size_t ring_bytes;
 	struct wake_set *wakes;
-	int online_fd;
-	char online[1024];
-	struct perf_ring *rings[CPUS_MAX];
-	const struct perf_event_header *waiting[CPUS_MAX];
-	uint64_t times[CPUS_MAX];
-	uint16_t heap[CPUS_MAX];
+	struct online_cpus online;
+	struct perf_ring *rings[CPU_LIST_MAX];
+	const struct perf_event_header *waiting[CPU_LIST_MAX];
+	uint64_t times[CPU_LIST_MAX];
+	uint16_t heap[CPU_LIST_MAX];
 	size_t heap_count;
-	size_t cpu_count;
 	struct thread_count threads;
 	uint64_t lost;
 	uint64_t gap_ns;
@@ -64,8 +57,6 @@ struct side_band {
 	image_event_fn handle;
 	void *context;
 	uint64_t now_ns;
-	uint64_t asked_ns;
-	uint64_t asked_before_ns;
 };
 
 CLEANUP_DEFINE(side_band, struct side_band *, side_band_close)
@@ -158,39 +149,24 @@ static int open_cpu(struct side_band *band, unsigned int cpu, struct error *err)
 		return result;
 	}
 	band->rings[cpu] = ring;
-	if (cpu >= band->cpu_count)
-		band->cpu_count = cpu + 1;
 	return 0;
 }
 
-static void close_cpu(struct side_band *band, unsigned int cpu)
+/* At first. */
+static int open_cpus(struct side_band *band, struct error *err)
 {
-	perf_ring_close(band->rings[cpu]);
-	band->rings[cpu] = NULL;
-}
+	uint32_t cpu;
 
-/* Parse "0-3,5" into a set. */
-static bool parse_cpus(const char *list, bool set[CPUS_MAX])
-{
-	memset(set, 0, CPUS_MAX * sizeof(set[0]));
-	while (*list >= '0' && *list <= '9') {
-		unsigned int first, last;
-		int used = 0;
+	for (cpu = 0; cpu < band->online.end; cpu++) {
+		int result = online_cpus_has(&band->online, cpu) ? open_cpu(band, cpu, err) : 0;
 
-		if (sscanf(list, "%u-%u%n", &first, &last, &used) != 2 || used == 0) {
-			if (sscanf(list, "%u%n", &first, &used) != 1)
-				return false;
-			last = first;
-		}
-		if (last >= CPUS_MAX || first > last)
-			return false;
-		for (; first <= last; first++)
-			set[first] = true;
-		list += used;
-		if (*list == ',')
-			list++;
+		/* It has gone offline again, and is told of when it comes. */
+		if (result == -ENODEV)
+			cpu_list_remove(&band->online.list, cpu);
+		else if (result < 0)
+			return result;
 	}
-	return *list == '\0' || *list == '\n';
+	return 0;
 }
 
 /* Something may be missing, from then on. */
@@ -200,64 +176,32 @@ static void gap_from(struct side_band *band, uint64_t since_ns)
 		band->gap_ns = since_ns;
 }
 
-/*
- * Record the CPUs that are online now. A CPU that was offline has lost its
- * event, so that it needs a new one when it comes back.
- *
- * Return: whether any is recorded from now on, or is not any more; or an error.
- */
-static int follow_online(struct side_band *band, struct error *err)
+static int cpu_came(void *context, uint32_t cpu)
 {
-	char online[sizeof(band->online)];
-	bool set[CPUS_MAX];
-	ssize_t n = pread(band->online_fd, online, sizeof(online) - 1, 0);
-	bool whole = true;
-	unsigned int cpu;
+	return open_cpu(context, cpu, NULL);
+}
 
-	if (n <= 0)
-		return error_set(err, EIO, "cannot read which CPUs are online");
-	online[n] = '\0';
-	if (strcmp(online, band->online) == 0)
-		return 0;
-	if (!parse_cpus(online, set))
-		return error_set(err, EIO, "cannot understand the list of CPUs \"%s\"", online);
-	for (cpu = 0; cpu < CPUS_MAX; cpu++) {
-		int result;
+/* Its event has lost it: it needs a new one when it comes back. */
+static void cpu_went(void *context, uint32_t cpu)
+{
+	struct side_band *band = context;
 
-		if (!set[cpu] && band->rings[cpu] != NULL)
-			close_cpu(band, cpu);
-		if (!set[cpu] || band->rings[cpu] != NULL)
-			continue;
-		result = open_cpu(band, cpu, err);
-		/* -ENODEV: it has gone offline again. */
-		if (result < 0 && result != -ENODEV)
-			return result;
-		whole = whole && result == 0;
-	}
-	strcpy(band->online, whole ? online : "");
-	return 1;
+	perf_ring_close(band->rings[cpu]);
+	band->rings[cpu] = NULL;
 }
 
 /*
- * A CPU that has been offline since the list was read last is told by its event alone.
  * What stands has stood since the last time it was asked, or longer: not since the time
  * before that.
  */
-static void close_standing(struct side_band *band)
+static bool cpu_stands(void *context, uint32_t cpu)
 {
-	unsigned int cpu;
+	struct side_band *band = context;
 
-	if (band->now_ns < band->asked_ns + ASK_NS)
-		return;
-	for (cpu = 0; cpu < band->cpu_count; cpu++) {
-		if (band->rings[cpu] == NULL || !perf_ring_stands(band->rings[cpu]))
-			continue;
-		close_cpu(band, cpu);
-		band->online[0] = '\0';
-		gap_from(band, band->asked_before_ns);
-	}
-	band->asked_before_ns = band->asked_ns;
-	band->asked_ns = band->now_ns;
+	if (!perf_ring_stands(band->rings[cpu]))
+		return false;
+	gap_from(band, band->online.asked_before_ns);
+	return true;
 }
 
 /*
@@ -267,10 +211,9 @@ static void close_standing(struct side_band *band)
  */
 static void follow_cpus(struct side_band *band, uint64_t drained_ns)
 {
-	if (band->target_pid >= 0)
-		return;
-	close_standing(band);
-	if (follow_online(band, NULL) != 0)
+	static const struct online_cpus_user user = {cpu_came, cpu_went, cpu_stands};
+
+	if (band->target_pid < 0 && online_cpus_follow(&band->online, &user, band) != 0)
 		gap_from(band, drained_ns);
 }
 
@@ -282,18 +225,17 @@ static int band_open(struct side_band **ret, uint32_t target_pid,
 
 	if (band == NULL)
 		return error_set(err, ENOMEM, "out of memory");
-	band->online_fd = -1;
+	band->online.fd = -1;
 	band->target_pid = target_pid != 0 ? (int)target_pid : -1;
 	band->attr = *attr;
 	band->ring_bytes = ring_bytes;
 	result = wake_set_open(&band->wakes, err);
+	if (result == 0)
+		result = online_cpus_open(&band->online, err);
 	if (result < 0)
 		return result;
-	band->online_fd = open("/sys/devices/system/cpu/online", O_RDONLY | O_CLOEXEC);
-	if (band->online_fd < 0)
-		return error_set_errno(err, "cannot open /sys/devices/system/cpu/online");
-	band->now_ns = band->asked_ns = band->asked_before_ns = clock_monotonic_ns();
-	result = follow_online(band, err);
+	band->now_ns = clock_monotonic_ns();
+	result = open_cpus(band, err);
 	if (result < 0)
 		return result;
 	*ret = take_ptr(band);
@@ -324,12 +266,11 @@ void side_band_close(struct side_band *band)
 
 	if (band == NULL)
 		return;
-	for (cpu = 0; cpu < band->cpu_count; cpu++)
+	for (cpu = 0; cpu < band->online.end; cpu++)
 		perf_ring_close(band->rings[cpu]);
 	thread_count_deinit(&band->threads);
 	wake_set_close(band->wakes);
-	if (band->online_fd >= 0)
-		close(band->online_fd);
+	online_cpus_close(&band->online);
 	free(band);
 }
 
@@ -494,7 +435,7 @@ uint64_t side_band_drain(struct side_band *band, image_event_fn handle, void *co
 	band->now_ns = clock_monotonic_ns();
 	band->heap_count = 0;
 	band->gap_ns = UINT64_MAX;
-	for (cpu = 0; cpu < band->cpu_count; cpu++) {
+	for (cpu = 0; cpu < band->online.end; cpu++) {
 		if (band->rings[cpu] != NULL && advance(band, cpu))
 			push(band, cpu);
 	}
@@ -505,7 +446,7 @@ uint64_t side_band_drain(struct side_band *band, image_event_fn handle, void *co
 			band->heap[0] = band->heap[--band->heap_count];
 		sift_down(band);
 	}
-	for (cpu = 0; cpu < band->cpu_count; cpu++) {
+	for (cpu = 0; cpu < band->online.end; cpu++) {
 		if (band->rings[cpu] != NULL)
 			consume(band, band->rings[cpu]);
 	}

@@ -56,10 +56,12 @@ static void set_online(const struct online_cpus *cpus, const char *list)
 static const char *follow(struct online_cpus *cpus, struct told *told)
 {
 	static const struct online_cpus_user user = {came, went, stands};
+	int rc;
 
 	told->text[0] = '\0';
-	online_cpus_follow(cpus, &user, told);
-	return told->text;
+	rc = online_cpus_follow(cpus, &user, told);
+	assert_true(rc < 0 ? told->text[0] == '\0' : rc == (told->text[0] != '\0'));
+	return rc < 0 ? "unreadable" : told->text;
 }
 
 static void tells_who_comes_and_goes(void **state)
@@ -83,7 +85,7 @@ static void tells_who_comes_and_goes(void **state)
 	assert_string_equal(follow(&cpus, &told), "-2 -4 ");
 	/* What cannot be read changes nothing. */
 	set_online(&cpus, "x\n");
-	assert_string_equal(follow(&cpus, &told), "");
+	assert_string_equal(follow(&cpus, &told), "unreadable");
 	assert_true(online_cpus_has(&cpus, 0));
 	/* Beyond what was there room for. */
 	set_online(&cpus, "0,9\n");
@@ -128,6 +130,7 @@ static void finds_this_machine(void **state)
 
 	(void)state;
 	assert_int_equal(online_cpus_open(&cpus, NULL), 0);
+	assert_true(cpus.asked_ns > 0 && cpus.asked_before_ns == cpus.asked_ns);
 	assert_int_equal(cpu_list_count(&cpus.list), sysconf(_SC_NPROCESSORS_ONLN));
 	assert_true(cpus.end >= sysconf(_SC_NPROCESSORS_CONF));
 	online_cpus_close(&cpus);

@@ -19,17 +19,18 @@ static struct world {
 	uint64_t handed;
 } world;
 
-void __wrap_online_cpus_follow(struct online_cpus *cpus, const struct online_cpus_user *user,
-			       void *context);
+int __wrap_online_cpus_follow(struct online_cpus *cpus, const struct online_cpus_user *user,
+			      void *context);
 
-void __wrap_online_cpus_follow(struct online_cpus *cpus, const struct online_cpus_user *user,
-			       void *context)
+int __wrap_online_cpus_follow(struct online_cpus *cpus, const struct online_cpus_user *user,
+			      void *context)
 {
 	for (uint32_t cpu = 0; world.leave && cpu < cpus->end; cpu++) {
 		if (online_cpus_has(cpus, cpu))
 			user->went(context, cpu);
 	}
 	world.leave = false;
+	return 0;
 }
 
 static uint32_t generation_of(void *context, uint32_t pid, uint64_t time_ns)
