@@ -9,8 +9,9 @@
 #include "analysis/image_analysis.h"
 #include "lib/error.h"
 #include "tests/made_up_samples.h"
+#include "tests/self_image.h"
 
-static struct image_code *self;
+static const struct image_analysis_options options = {.threads = 1};
 
 /* Counts that the estimates are @SCALE times of, but for every ninth block. */
 #define SCALE 7
@@ -55,6 +56,30 @@ static int compare_ranges(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
+/* Count what the samples' estimates are; the ranges are the caller's to free. */
+static void count(struct made_up_counts *counts, struct made_up *made_up, bool waiting)
+{
+	struct error err;
+
+	*counts = (struct made_up_counts){
+		.waiting = waiting,
+		.ranges = allocate(COUNTS_MAX, sizeof(struct exact_range)),
+	};
+	assert_int_equal(image_analysis_run(self, &made_up->samples, &options, count_blocks, counts,
+					    NULL, &err),
+			 0);
+	qsort(counts->ranges, counts->exact.range_count, sizeof(*counts->ranges), compare_ranges);
+	counts->exact.ranges = counts->ranges;
+	made_up->samples.exact = counts->exact;
+}
+
+static int find(struct exact_scale *scale, const struct made_up *made_up, double likely)
+{
+	struct error err;
+
+	return exact_scale_find(scale, self, &made_up->samples, &options, likely, &err);
+}
+
 /* Blocks that were counted have their counts, scaled. */
 static int check_counted(void *ctx, const struct procedure_analysis *analysis)
 {
@@ -76,34 +101,27 @@ static int check_counted(void *ctx, const struct procedure_analysis *analysis)
 
 static void test_exact_scale(void **state)
 {
-	struct image_analysis_options options = {.threads = 1};
-	struct made_up_counts counts = {.ranges = allocate(COUNTS_MAX, sizeof(struct exact_range))};
+	struct made_up_counts counts;
 	struct exact_scale scale;
 	struct made_up made_up;
 	struct error err;
 
 	(void)state;
 	make_up(&made_up, self, 4);
-	assert_int_equal(image_analysis_run(self, &made_up.samples, &options, count_blocks, &counts,
-					    NULL, &err),
-			 0);
 	/* Nothing was counted. */
-	assert_int_equal(exact_scale_find(&scale, self, &made_up.samples, &options, 0, &err),
-			 -ENODATA);
-	qsort(counts.ranges, counts.exact.range_count, sizeof(*counts.ranges), compare_ranges);
-	counts.exact.ranges = counts.ranges;
-	made_up.samples.exact = counts.exact;
-	assert_int_equal(exact_scale_find(&scale, self, &made_up.samples, &options, 0, &err), 0);
+	assert_int_equal(find(&scale, &made_up, 0), -ENODATA);
+	count(&counts, &made_up, false);
+	assert_int_equal(find(&scale, &made_up, 0), 0);
 	assert_float_equal(scale.value, SCALE, 1e-6);
 	assert_true(scale.low > 0 && scale.low <= SCALE + 1e-6 && scale.high >= SCALE - 1e-6);
 	/* The odd blocks are those that do not agree; they may have more samples than others. */
 	assert_true(scale.agree > 1 - 3.0 / ODD_ONE_IN && scale.agree < 1);
 	assert_false(scale.likely);
 	/* What is likely is taken if it is possible. */
-	assert_int_equal(exact_scale_find(&scale, self, &made_up.samples, &options, 5, &err), 0);
+	assert_int_equal(find(&scale, &made_up, 5), 0);
 	assert_true(scale.likely);
 	assert_float_equal(scale.value, 5, 1e-9);
-	assert_int_equal(exact_scale_find(&scale, self, &made_up.samples, &options, 5000, &err), 0);
+	assert_int_equal(find(&scale, &made_up, 5000), 0);
 	assert_false(scale.likely);
 	assert_float_equal(scale.value, SCALE, 1e-6);
 	counts.exact.scale = 5;
@@ -120,43 +138,18 @@ static void test_exact_scale(void **state)
 /* Most samples, and most blocks, are of code that waits for memory. */
 static void test_exact_scale_waiting(void **state)
 {
-	struct image_analysis_options options = {.threads = 1};
-	struct made_up_counts counts = {.waiting = true,
-					.ranges = allocate(COUNTS_MAX, sizeof(struct exact_range))};
+	struct made_up_counts counts;
 	struct exact_scale scale;
 	struct made_up made_up;
-	struct error err;
 
 	(void)state;
 	make_up(&made_up, self, 4);
-	assert_int_equal(image_analysis_run(self, &made_up.samples, &options, count_blocks, &counts,
-					    NULL, &err),
-			 0);
-	qsort(counts.ranges, counts.exact.range_count, sizeof(*counts.ranges), compare_ranges);
-	counts.exact.ranges = counts.ranges;
-	made_up.samples.exact = counts.exact;
-	assert_int_equal(exact_scale_find(&scale, self, &made_up.samples, &options, 0, &err), 0);
+	count(&counts, &made_up, true);
+	assert_int_equal(find(&scale, &made_up, 0), 0);
 	assert_float_equal(scale.value, SCALE, 1e-6);
 	assert_true(scale.low < SCALE && scale.high > SCALE && scale.high < 10 * SCALE);
 	free(counts.ranges);
 	forget(&made_up);
-}
-
-static int open_self(void **state)
-{
-	struct profile_image image = {.kind = PROFILE_IMAGE_FILE, .path = "/proc/self/exe"};
-	struct debug_file_options options = {0};
-	struct error err;
-
-	(void)state;
-	return image_code_open(&self, &image, &options, &err);
-}
-
-static int close_self(void **state)
-{
-	(void)state;
-	image_code_close(self);
-	return 0;
 }
 
 int main(void)

@@ -12,8 +12,7 @@
 #include "analysis/program_calls.h"
 #include "lib/error.h"
 #include "tests/made_up_samples.h"
-
-static struct image_code *self;
+#include "tests/self_image.h"
 
 /* Two procedures whose names and calls are known. */
 static __attribute__((noinline, used)) unsigned int image_test_callee(unsigned int x)
@@ -405,23 +404,6 @@ static void test_estimates_are_kept(void **state)
 	frequency_deinit(&frequency);
 	cfg_destroy(cfg);
 	program_calls_destroy(calls);
-}
-
-static int open_self(void **state)
-{
-	struct profile_image image = {.kind = PROFILE_IMAGE_FILE, .path = "/proc/self/exe"};
-	struct debug_file_options options = {0};
-	struct error err;
-
-	(void)state;
-	return image_code_open(&self, &image, &options, &err);
-}
-
-static int close_self(void **state)
-{
-	(void)state;
-	image_code_close(self);
-	return image_test_caller(0) != 0;
 }
 
 int main(void)
