@@ -15,6 +15,7 @@
 #define MEMORY_CYCLES 300.0
 #define CACHE_SPEED 1.25
 #define ITERATIONS 1000
+#define INSNS_MAX 32
 #define EDGES_MAX 8
 
 /* A loop of one block, as its bytes, and whether each iteration loads from another line. */
@@ -48,52 +49,91 @@ static const struct loop loops[] = {
 
 #define LOOPS (sizeof(loops) / sizeof(loops[0]))
 
-/* The estimate of the first block; @bound: cycles of one execution of it, at best */
-static struct frequency_estimate estimate(const struct cfg *cfg, struct procedure_profile *profile,
-					  double *bound)
+/*
+ * A procedure, what was seen of it, and its estimates.
+ * @samples: of the profile, by instruction; none yet
+ * @seen, @probed: what its edge_samples and edge_probes can be
+ * @bound: cycles of one execution of the first block, at best
+ */
+struct scene {
+	struct cfg *cfg;
+	struct procedure_profile profile;
+	double samples[INSNS_MAX];
+	double seen[EDGES_MAX];
+	double probed[EDGES_MAX];
+	struct frequency frequency;
+	double bound;
+};
+
+static void scene_begin(struct scene *scene, const char *code, size_t bytes, uint32_t blocks)
+{
+	*scene = (struct scene){
+		.profile = {.period_cycles = 1, .calls_in = -1, .slowness = 1},
+	};
+	scene->profile.samples = scene->samples;
+	assert_int_equal(cfg_create_from_code(&scene->cfg, &insn_x86_decoder, (const uint8_t *)code,
+					      bytes, ADDRESS, NULL),
+			 0);
+	assert_int_equal(scene->cfg->block_count, blocks);
+	assert_in_range(scene->cfg->insn_count, 3, INSNS_MAX);
+	assert_in_range(scene->cfg->edge_count, 2, EDGES_MAX);
+}
+
+static void scene_sample(struct scene *scene, uint32_t block, double samples)
+{
+	scene->samples[scene->cfg->blocks[block].first] = samples;
+	scene->profile.total += samples;
+}
+
+/* Of samples in a loop of one block so many are seen to lead round again, and out. */
+static void scene_turns(struct scene *scene, uint32_t block, double round, double out)
+{
+	for (uint32_t e = 0; e < scene->cfg->edge_count; e++) {
+		if (scene->cfg->edges[e].from == block)
+			scene->seen[e] = scene->cfg->edges[e].to == block ? round : out;
+	}
+	scene->profile.edge_samples = scene->seen;
+}
+
+/* The first block's estimate, which stays behind scene_end(). */
+static struct frequency_estimate scene_estimate(struct scene *scene)
 {
 	struct frequency_input input = {
-		.profile = profile, .cfg = cfg, .model = machine_model_find("x86-64")};
-	struct frequency_estimate ret;
-	struct frequency frequency;
+		.profile = &scene->profile,
+		.cfg = scene->cfg,
+		.model = machine_model_find("x86-64"),
+	};
 	struct schedule schedule;
 
 	assert_non_null(input.model);
-	assert_int_equal(schedule_create(&schedule, input.model, cfg, NULL), 0);
+	assert_int_equal(schedule_create(&schedule, input.model, scene->cfg, NULL), 0);
 	input.schedule = &schedule;
-	*bound = schedule.block_cycles[0];
-	assert_int_equal(frequency_estimate(&frequency, frequency_estimator_find("dcpi"), &input),
-			 0);
-	ret = frequency.blocks[0];
-	frequency_deinit(&frequency);
+	scene->bound = schedule.block_cycles[0];
+	assert_int_equal(
+		frequency_estimate(&scene->frequency, frequency_estimator_find("dcpi"), &input), 0);
 	schedule_deinit(&schedule);
-	return ret;
+	return scene->frequency.blocks[0];
+}
+
+static void scene_end(struct scene *scene)
+{
+	frequency_deinit(&scene->frequency);
+	cfg_destroy(scene->cfg);
 }
 
 /* The estimate of a loop of many iterations, all of whose samples are at one instruction */
 static struct frequency_estimate estimate_loop(const struct loop *loop, double *bound)
 {
-	struct procedure_profile profile = {
-		.total = SAMPLES, .period_cycles = 1, .calls_in = -1, .slowness = 1};
 	struct frequency_estimate ret;
-	double samples[8] = {SAMPLES}, seen[EDGES_MAX] = {0};
-	struct cfg *cfg;
+	struct scene scene;
 
-	assert_int_equal(cfg_create_from_code(&cfg, &insn_x86_decoder, (const uint8_t *)loop->code,
-					      loop->bytes, ADDRESS, NULL),
-			 0);
-	assert_int_equal(cfg->block_count, 1);
-	assert_in_range(cfg->insn_count, 3, 8);
-	profile.samples = samples;
-	assert_in_range(cfg->edge_count, 2, EDGES_MAX);
-	for (uint32_t e = 0; e < cfg->edge_count; e++) {
-		if (cfg->edges[e].from == 0)
-			seen[e] = cfg->edges[e].to == 0 ? ITERATIONS : 1;
-	}
-	profile.edge_samples = seen;
-	ret = estimate(cfg, &profile, bound);
+	scene_begin(&scene, loop->code, loop->bytes, 1);
+	scene_sample(&scene, 0, SAMPLES);
+	scene_turns(&scene, 0, ITERATIONS, 1);
+	ret = scene_estimate(&scene);
+	*bound = scene.bound;
 	assert_true(*bound >= 1 && *bound < 10);
-	cfg_destroy(cfg);
+	scene_end(&scene);
 	return ret;
 }
 
@@ -138,20 +178,14 @@ static void test_other_loops_run_at_their_bound(void **state)
 /* A block that waits, and one behind it, as often executed, that has a hundredth of the samples */
 static double estimate_behind(const char *code, size_t bytes)
 {
-	struct procedure_profile profile = {
-		.total = SAMPLES * 1.01, .period_cycles = 1, .calls_in = -1, .slowness = 1};
-	double samples[32] = {SAMPLES}, bound, ret;
-	struct cfg *cfg;
+	struct scene scene;
+	double ret;
 
-	assert_int_equal(cfg_create_from_code(&cfg, &insn_x86_decoder, (const uint8_t *)code, bytes,
-					      ADDRESS, NULL),
-			 0);
-	assert_int_equal(cfg->block_count, 2);
-	assert_in_range(cfg->insn_count, 3, 32);
-	samples[cfg->blocks[1].first] = SAMPLES / 100;
-	profile.samples = samples;
-	ret = estimate(cfg, &profile, &bound).value;
-	cfg_destroy(cfg);
+	scene_begin(&scene, code, bytes, 2);
+	scene_sample(&scene, 0, SAMPLES);
+	scene_sample(&scene, 1, SAMPLES / 100);
+	ret = scene_estimate(&scene).value;
+	scene_end(&scene);
 	return ret;
 }
 
@@ -162,19 +196,19 @@ static double estimate_behind(const char *code, size_t bytes)
 static void test_few_samples_tell_more_of_long_blocks(void **state)
 {
 	static const char begin[] = "\x48\x8b\x03\x48\x85\xc0\x75\x00", /* jne to the next one */
-		add[] = "\x48\x01\xd1", end[] = "\xc3";
+		add[] = "\x48\x01\xd1", end = '\xc3';
 	char brief[sizeof(begin) + sizeof(add)], extended[sizeof(begin) + 20 * sizeof(add)];
 	size_t bytes = sizeof(begin) - 1;
 	double after_short, after_long;
 
 	(void)state;
 	memcpy(brief, begin, bytes);
-	memcpy(brief + bytes, end, 1);
+	brief[bytes] = end;
 	after_short = estimate_behind(brief, bytes + 1);
 	memcpy(extended, begin, bytes);
 	for (int i = 0; i < 20; i++, bytes += sizeof(add) - 1)
 		memcpy(extended + bytes, add, sizeof(add) - 1);
-	memcpy(extended + bytes, end, 1);
+	extended[bytes] = end;
 	after_long = estimate_behind(extended, bytes + 1);
 	if (!(after_long < after_short / 5))
 		fail_msg("%g behind a short block, %g behind a long one", after_short, after_long);
@@ -186,29 +220,19 @@ static double estimate_before_loop(double loop_samples)
 	static const char add[] = "\x48\x01\xd1",
 			  loop[] = "\x48\x83\xc6\x08\x48\x39\xd6\x75\xf7\xc3";
 	char code[20 * (sizeof(add) - 1) + sizeof(loop) - 1];
-	struct procedure_profile profile = {
-		.total = SAMPLES + loop_samples, .period_cycles = 1, .calls_in = -1, .slowness = 1};
-	double samples[32] = {SAMPLES}, seen[EDGES_MAX] = {0}, bound, ret;
+	struct scene scene;
 	size_t bytes = 0;
-	struct cfg *cfg;
+	double ret;
 
 	for (; bytes < 20 * (sizeof(add) - 1); bytes += sizeof(add) - 1)
 		memcpy(code + bytes, add, sizeof(add) - 1);
 	memcpy(code + bytes, loop, sizeof(loop) - 1);
-	assert_int_equal(cfg_create_from_code(&cfg, &insn_x86_decoder, (const uint8_t *)code,
-					      sizeof(code), ADDRESS, NULL),
-			 0);
-	assert_int_equal(cfg->block_count, 3);
-	assert_in_range(cfg->edge_count, 4, EDGES_MAX);
-	for (uint32_t e = 0; e < cfg->edge_count; e++) {
-		if (cfg->edges[e].from == 1)
-			seen[e] = cfg->edges[e].to == 1 ? 900 : 100;
-	}
-	samples[cfg->blocks[1].first] = loop_samples;
-	profile.samples = samples;
-	profile.edge_samples = seen;
-	ret = estimate(cfg, &profile, &bound).value;
-	cfg_destroy(cfg);
+	scene_begin(&scene, code, sizeof(code), 3);
+	scene_sample(&scene, 0, SAMPLES);
+	scene_sample(&scene, 1, loop_samples);
+	scene_turns(&scene, 1, 900, 100);
+	ret = scene_estimate(&scene).value;
+	scene_end(&scene);
 	return ret;
 }
 
@@ -223,45 +247,32 @@ static void test_loops_may_wait(void **state)
 }
 
 /* The part of a waiting block's executions that its branch is not taken in. */
-static double part_not_taken(double *behind_samples, double *probes)
+static double part_not_taken(const double *behind_samples, const double *probes)
 {
 	/* mov (%rbx), %rax; test %rax, %rax; jne over the next one; add %rdx, %rcx; ret */
 	static const char code[] = "\x48\x8b\x03\x48\x85\xc0\x75\x03\x48\x01\xd1\xc3";
-	struct procedure_profile profile = {
-		.total = SAMPLES * 1.1, .period_cycles = 1, .calls_in = -1, .slowness = 1};
-	double samples[8] = {SAMPLES}, seen[EDGES_MAX] = {0}, probed[EDGES_MAX] = {0}, ret = -1;
-	struct frequency_input input = {.profile = &profile, .model = machine_model_find("x86-64")};
-	struct frequency frequency;
-	struct schedule schedule;
-	struct cfg *cfg;
+	struct frequency_estimate first;
+	struct scene scene;
+	double ret = -1;
 
-	assert_int_equal(cfg_create_from_code(&cfg, &insn_x86_decoder, (const uint8_t *)code,
-					      sizeof(code) - 1, ADDRESS, NULL),
-			 0);
-	assert_int_equal(cfg->block_count, 3);
-	assert_in_range(cfg->edge_count, 4, EDGES_MAX);
-	for (uint32_t e = 0; e < cfg->edge_count; e++) {
-		if (cfg->edges[e].from != 0)
+	scene_begin(&scene, code, sizeof(code) - 1, 3);
+	scene_sample(&scene, 0, SAMPLES);
+	scene_sample(&scene, 1, SAMPLES / 20);
+	scene_sample(&scene, 2, SAMPLES / 20);
+	for (uint32_t e = 0; e < scene.cfg->edge_count; e++) {
+		if (scene.cfg->edges[e].from != 0)
 			continue;
-		seen[e] = behind_samples[cfg->edges[e].to == 2];
-		probed[e] = probes[cfg->edges[e].to == 2];
+		scene.seen[e] = behind_samples[scene.cfg->edges[e].to == 2];
+		scene.probed[e] = probes[scene.cfg->edges[e].to == 2];
 	}
-	samples[cfg->blocks[1].first] = samples[cfg->blocks[2].first] = SAMPLES / 20;
-	profile.samples = samples;
-	profile.edge_samples = seen;
-	profile.edge_probes = probed;
-	assert_int_equal(schedule_create(&schedule, input.model, cfg, NULL), 0);
-	input.cfg = cfg;
-	input.schedule = &schedule;
-	assert_int_equal(frequency_estimate(&frequency, frequency_estimator_find("dcpi"), &input),
-			 0);
-	for (uint32_t e = 0; e < cfg->edge_count; e++) {
-		if (cfg->edges[e].from == 0 && cfg->edges[e].to == 1)
-			ret = frequency.edges[e].value / frequency.blocks[0].value;
+	scene.profile.edge_samples = scene.seen;
+	scene.profile.edge_probes = scene.probed;
+	first = scene_estimate(&scene);
+	for (uint32_t e = 0; e < scene.cfg->edge_count; e++) {
+		if (scene.cfg->edges[e].from == 0 && scene.cfg->edges[e].to == 1)
+			ret = scene.frequency.edges[e].value / first.value;
 	}
-	frequency_deinit(&frequency);
-	schedule_deinit(&schedule);
-	cfg_destroy(cfg);
+	scene_end(&scene);
 	return ret;
 }
 
@@ -288,30 +299,17 @@ static void test_probes_are_believed(void **state)
 static void test_failed_checks_are_seldom(void **state)
 {
 	static const char code[] = "\x48\x8b\x03\x48\x85\xc0\x74\x01\xc3\x0f\x0b";
-	struct procedure_profile profile = {
-		.total = SAMPLES, .period_cycles = 1, .calls_in = -1, .slowness = 1};
-	double samples[8] = {SAMPLES};
-	struct frequency_input input = {.profile = &profile, .model = machine_model_find("x86-64")};
-	struct frequency frequency;
-	struct schedule schedule;
-	struct cfg *cfg;
+	const struct frequency_estimate *blocks;
+	struct scene scene;
 
 	(void)state;
-	assert_int_equal(cfg_create_from_code(&cfg, &insn_x86_decoder, (const uint8_t *)code,
-					      sizeof(code) - 1, ADDRESS, NULL),
-			 0);
-	assert_int_equal(cfg->block_count, 3);
-	profile.samples = samples;
-	assert_int_equal(schedule_create(&schedule, input.model, cfg, NULL), 0);
-	input.cfg = cfg;
-	input.schedule = &schedule;
-	assert_int_equal(frequency_estimate(&frequency, frequency_estimator_find("dcpi"), &input),
-			 0);
-	if (frequency.blocks[2].value > 0.05 * frequency.blocks[1].value)
-		fail_msg("%g failed, %g not", frequency.blocks[2].value, frequency.blocks[1].value);
-	frequency_deinit(&frequency);
-	schedule_deinit(&schedule);
-	cfg_destroy(cfg);
+	scene_begin(&scene, code, sizeof(code) - 1, 3);
+	scene_sample(&scene, 0, SAMPLES);
+	scene_estimate(&scene);
+	blocks = scene.frequency.blocks;
+	if (blocks[2].value > 0.05 * blocks[1].value)
+		fail_msg("%g failed, %g not", blocks[2].value, blocks[1].value);
+	scene_end(&scene);
 }
 
 int main(void)
