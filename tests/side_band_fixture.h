@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A side band of this machine's. */
+/* A side band of this machine's, and how much of what it told. */
 #ifndef DCPI_TESTS_SIDE_BAND_FIXTURE_H
 #define DCPI_TESTS_SIDE_BAND_FIXTURE_H
 
@@ -22,6 +22,34 @@ static inline struct side_band *open_or_skip(uint32_t target)
 	if (result < 0)
 		fail_msg("%s", err.message);
 	return band;
+}
+
+struct counts {
+	size_t forks;
+	size_t exits;
+	size_t execs;
+	uint64_t lost_from;
+	uint64_t lost_until;
+};
+
+static inline void count(void *context, const struct image_event *event)
+{
+	struct counts *counts = context;
+
+	counts->forks += event->type == IMAGE_EVENT_FORK;
+	counts->exits += event->type == IMAGE_EVENT_EXIT;
+	counts->execs += event->type == IMAGE_EVENT_EXEC;
+	if (event->type == IMAGE_EVENT_LOST) {
+		counts->lost_from = event->time_ns;
+		counts->lost_until = event->until_ns;
+	}
+}
+
+/* Counts from nothing what one drain tells. */
+static inline uint64_t drain(struct side_band *band, struct counts *counts)
+{
+	*counts = (struct counts){0};
+	return side_band_drain(band, count, counts);
 }
 
 #endif

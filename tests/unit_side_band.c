@@ -10,10 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "lib/error.h"
+#include "lib/clock.h"
 #include "loader-hook/perf_ring.h"
 #include "loader-hook/side_band.h"
 #include "loader-hook/side_band_record.h"
@@ -68,9 +67,8 @@ static void wait_for(pid_t pid)
 /* Runs a child and returns what was recorded of it. */
 static struct log record(void (*child)(void), struct side_band *band)
 {
-	struct timespec now;
 	struct log log = {0};
-	uint64_t complete;
+	uint64_t ended, complete;
 	pid_t pid;
 
 	fflush(NULL);
@@ -83,9 +81,9 @@ static struct log record(void (*child)(void), struct side_band *band)
 	}
 	log.pid = (uint32_t)pid;
 	wait_for(pid);
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	ended = clock_monotonic_ns();
 	complete = side_band_drain(band, note, &log);
-	assert_true(complete >= (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec);
+	assert_true(complete >= ended);
 	assert_true(log.last_ns <= complete);
 	assert_int_equal(log.out_of_order, 0);
 	assert_int_equal(side_band_lost(band), 0);
@@ -250,40 +248,37 @@ static void vfork_is_a_fork(void **state)
 	side_band_close(band);
 }
 
-/* A process that execs a shell with this script as soon as @go is closed. */
-static pid_t fork_held(int *go, const char *script)
+/* A shell that runs this script, recorded from its exec on. */
+static struct side_band *open_for(const char *script, pid_t *pid)
 {
-	int ends[2];
-	pid_t pid;
+	struct side_band *band;
+	int go[2];
 	char byte;
 
-	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(pipe(go), 0);
 	fflush(NULL);
-	pid = fork();
-	if (pid == 0) {
-		close(ends[1]);
-		if (read(ends[0], &byte, 1) == 0)
+	*pid = fork();
+	if (*pid == 0) {
+		close(go[1]);
+		if (read(go[0], &byte, 1) == 0)
 			execl("/bin/sh", "sh", "-c", script, (char *)NULL);
 		_exit(1);
 	}
-	assert_true(pid > 0);
-	close(ends[0]);
-	*go = ends[1];
-	return pid;
+	assert_true(*pid > 0);
+	close(go[0]);
+	band = open_or_skip((uint32_t)*pid);
+	close(go[1]);
+	return band;
 }
 
 /* Only what a target does from its exec on, and what its children do. */
 static void target_and_descendants(void **state)
 {
-	struct side_band *band;
 	struct log log = {0};
 	pid_t pid;
-	int go;
+	struct side_band *band = open_for("/bin/true; /bin/true; exit 0", &pid);
 
 	(void)state;
-	pid = fork_held(&go, "/bin/true; /bin/true; exit 0");
-	band = open_or_skip((uint32_t)pid);
-	close(go);
 	wait_for(pid);
 	log.pid = (uint32_t)pid;
 	side_band_drain(band, note, &log);
@@ -294,42 +289,18 @@ static void target_and_descendants(void **state)
 	side_band_close(band);
 }
 
-struct counts {
-	size_t forks;
-	size_t exits;
-	size_t execs;
-	uint64_t lost_from;
-	uint64_t lost_until;
-};
-
-static void count(void *context, const struct image_event *event)
-{
-	struct counts *counts = context;
-
-	counts->forks += event->type == IMAGE_EVENT_FORK;
-	counts->exits += event->type == IMAGE_EVENT_EXIT;
-	counts->execs += event->type == IMAGE_EVENT_EXEC;
-	if (event->type == IMAGE_EVENT_LOST) {
-		counts->lost_from = event->time_ns;
-		counts->lost_until = event->until_ns;
-	}
-}
-
 static void storm_is_complete(void **state)
 {
 	enum {
 		PROCESSES = 300
 	};
-	struct side_band *band;
 	struct counts counts = {0};
+	struct side_band *band;
 	pid_t pid;
-	int go, i;
 
 	(void)state;
-	pid = fork_held(&go, "i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i+1)); done; exit 0");
-	band = open_or_skip((uint32_t)pid);
-	close(go);
-	for (i = 0; waitpid(pid, NULL, WNOHANG) == 0; i++) {
+	band = open_for("i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i+1)); done; exit 0", &pid);
+	while (waitpid(pid, NULL, WNOHANG) == 0) {
 		side_band_drain(band, count, &counts);
 		usleep(1000);
 	}
@@ -349,24 +320,20 @@ static void full_rings_are_told(void **state)
 		PROCESSES = 600
 	};
 	struct side_band *band;
-	struct counts counts = {0};
-	struct timespec now;
-	uint64_t complete;
+	struct counts counts;
+	uint64_t began, complete;
 	pid_t pid;
-	int go;
 
 	(void)state;
-	pid = fork_held(&go, "i=0; while [ $i -lt 600 ]; do /bin/true; i=$((i+1)); done; exit 0");
-	band = open_or_skip((uint32_t)pid);
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	close(go);
+	began = clock_monotonic_ns();
+	band = open_for("i=0; while [ $i -lt 600 ]; do /bin/true; i=$((i+1)); done; exit 0", &pid);
 	wait_for(pid);
-	complete = side_band_drain(band, count, &counts);
+	complete = drain(band, &counts);
 	assert_true(counts.forks < PROCESSES);
 	assert_int_equal(side_band_doubts(band), 1);
-	assert_true(counts.lost_from > (uint64_t)now.tv_sec * 1000000000);
+	assert_true(counts.lost_from > began);
 	assert_true(counts.lost_from < complete && counts.lost_until > complete);
-	side_band_drain(band, count, &counts);
+	drain(band, &counts);
 	assert_int_equal(side_band_doubts(band), 1);
 	side_band_close(band);
 }
@@ -388,14 +355,13 @@ uint64_t __wrap_perf_ring_dropped(struct perf_ring *ring)
 static void what_makes_no_sense_is_told(void **state)
 {
 	struct side_band *band = open_or_skip(0);
-	struct counts counts = {0};
+	struct counts counts;
 	uint64_t complete;
 
 	(void)state;
-	side_band_drain(band, count, &counts);
-	counts.lost_until = 0;
+	drain(band, &counts);
 	dropped_bytes = 24;
-	complete = side_band_drain(band, count, &counts);
+	complete = drain(band, &counts);
 	assert_int_equal(side_band_lost(band), 1);
 	assert_int_equal(side_band_doubts(band), 1);
 	assert_true(counts.lost_from < complete && counts.lost_until >= complete);

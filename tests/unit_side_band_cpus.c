@@ -41,29 +41,6 @@ ssize_t __wrap_read(int fd, void *buffer, size_t bytes)
 	return sizeof(values);
 }
 
-struct counts {
-	size_t execs;
-	uint64_t lost_from;
-	uint64_t lost_until;
-};
-
-static void count(void *context, const struct image_event *event)
-{
-	struct counts *counts = context;
-
-	counts->execs += event->type == IMAGE_EVENT_EXEC;
-	if (event->type == IMAGE_EVENT_LOST) {
-		counts->lost_from = event->time_ns;
-		counts->lost_until = event->until_ns;
-	}
-}
-
-static uint64_t drain(struct side_band *band, struct counts *counts)
-{
-	*counts = (struct counts){0};
-	return side_band_drain(band, count, counts);
-}
-
 /* What happened on it between two looks at the list nobody recorded. */
 static void a_cpu_that_comes_or_goes_is_told(void **state)
 {
