@@ -68,6 +68,7 @@ for flags in "-O2" "-O0 -no-pie" "-O2 -static"; do
 	build $flags
 	report=$("$dcpix" -o "$new" "$old")
 	like "odd $flags: code that can be written is left alone" "$report" "code that may be changed"
+	# shellcheck disable=SC2016 # the inner shell's
 	check "odd $flags: jumps into instructions are not" sh -c '! "$1" -v -o "$2" "$3" 2>&1 |
 		grep -E " (middle|locked): "' sh "$dcpix" "$new" "$old"
 	like "odd $flags: so is what asks where it is, or jumps into others" "$report" \

@@ -213,10 +213,8 @@ static void cycles_add_up(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(known_loops),
-		cmocka_unit_test(bounds_grow),
-		cmocka_unit_test(waits_show_behind),
-		cmocka_unit_test(chain_is_to_blame),
+		cmocka_unit_test(known_loops),	     cmocka_unit_test(bounds_grow),
+		cmocka_unit_test(waits_show_behind), cmocka_unit_test(chain_is_to_blame),
 		cmocka_unit_test(cycles_add_up),
 	};
 
