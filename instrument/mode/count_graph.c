@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "instrument/mode/disjoint_sets.h"
 #include "instrument/mode/flow_guess.h"
 #include "lib/array.h"
 
@@ -16,7 +17,7 @@ struct builder {
 	bool (*returns)(void *context, const struct insn *call);
 	void *context;
 	struct flow_guess guess;
-	uint32_t *hub; /* of each block: union-find over targets of indirect jumps */
+	uint32_t *hub; /* of each block: sets of targets of indirect jumps */
 };
 
 static uint32_t add_node(struct count_graph *graph, struct count_node node)
@@ -129,13 +130,6 @@ static uint32_t last_node(const struct builder *builder, uint32_t block)
 	return node;
 }
 
-static uint32_t find_hub(uint32_t *hub, uint32_t block)
-{
-	while (hub[block] != block)
-		block = hub[block] = hub[hub[block]];
-	return block;
-}
-
 /* Jumps with a target in common have the same root. */
 static void join_hubs(struct builder *builder)
 {
@@ -143,14 +137,12 @@ static void join_hubs(struct builder *builder)
 	uint32_t count = cfg->block_count;
 
 	/* hub[b]: b as a target; hub[count + b]: b as where the jump is */
-	for (uint32_t b = 0; b < 2 * count; b++)
-		builder->hub[b] = b;
+	disjoint_sets_init(builder->hub, 2 * count);
 	for (uint32_t e = 0; e < cfg->edge_count; e++) {
 		const struct cfg_edge *edge = &cfg->edges[e];
 
 		if (edge->kind == CFG_EDGE_SWITCH && edge->from < count && edge->to < count)
-			builder->hub[find_hub(builder->hub, edge->to)] =
-				find_hub(builder->hub, count + edge->from);
+			disjoint_sets_join(builder->hub, edge->to, count + edge->from);
 	}
 }
 
@@ -201,7 +193,7 @@ static int add_switch(struct builder *builder, struct hubs *hubs, uint32_t index
 {
 	const struct cfg *cfg = builder->cfg;
 	const struct cfg_edge *edge = &cfg->edges[index];
-	uint32_t root = find_hub(builder->hub, cfg->block_count + edge->from);
+	uint32_t root = disjoint_sets_find(builder->hub, cfg->block_count + edge->from);
 	double weight = builder->guess.block[edge->from];
 	bool first_of_jump = index == cfg->blocks[edge->from].out ||
 			     cfg->edges[index - 1].kind != CFG_EDGE_SWITCH;
@@ -250,7 +242,7 @@ static bool is_of_jump(const struct cfg *cfg, const struct cfg_edge *edge)
 static int add_leaving_jump(struct builder *builder, const struct hubs *hubs, uint32_t index)
 {
 	const struct cfg_edge *edge = &builder->cfg->edges[index];
-	uint32_t root = find_hub(builder->hub, builder->cfg->block_count + edge->from);
+	uint32_t root = disjoint_sets_find(builder->hub, builder->cfg->block_count + edge->from);
 
 	if (hubs->seen[builder->cfg->block_count + root])
 		return 0;
@@ -273,7 +265,7 @@ static void count_jumps(const struct builder *builder, struct hubs *hubs)
 		for (uint32_t e = block->out; e < block->out + block->out_count; e++) {
 			if (cfg->edges[e].kind != CFG_EDGE_SWITCH)
 				continue;
-			hubs->jumps[find_hub(builder->hub, cfg->block_count + b)]++;
+			hubs->jumps[disjoint_sets_find(builder->hub, cfg->block_count + b)]++;
 			break;
 		}
 	}
@@ -346,31 +338,19 @@ static int by_weight(const void *a, const void *b, void *context)
 	return i < k ? -1 : 1;
 }
 
-static uint32_t find_tree(uint32_t *tree, uint32_t node)
-{
-	while (tree[node] != node)
-		node = tree[node] = tree[tree[node]];
-	return node;
-}
-
 /* Kruskal's: edges that close a circle are chords. */
 static void choose_chords(struct count_graph *graph, const uint32_t *order, uint32_t *tree)
 {
 	uint32_t outside = graph->node_count;
 
-	for (uint32_t n = 0; n <= outside; n++)
-		tree[n] = n;
+	disjoint_sets_init(tree, outside + 1);
 	for (uint32_t i = 0; i < graph->edge_count; i++) {
 		struct count_edge *edge = &graph->edges[order[i]];
 		uint32_t from = edge->from == COUNT_OUTSIDE ? outside : edge->from;
 		uint32_t to = edge->to == COUNT_OUTSIDE ? outside : edge->to;
 
-		from = find_tree(tree, from);
-		to = find_tree(tree, to);
-		if (from != to) {
-			tree[from] = to;
+		if (disjoint_sets_join(tree, from, to))
 			continue;
-		}
 		edge->counter = graph->counter_count++;
 		edge->place = place_of(graph, edge);
 	}
@@ -379,7 +359,7 @@ static void choose_chords(struct count_graph *graph, const uint32_t *order, uint
 static int choose(struct count_graph *graph)
 {
 	uint32_t *order = malloc((graph->edge_count + (size_t)1) * sizeof(*order));
-	uint32_t *tree = malloc((graph->node_count + (size_t)1) * sizeof(*tree));
+	uint32_t *tree = calloc(graph->node_count + (size_t)1, sizeof(*tree));
 	int r = -ENOMEM;
 
 	if (order != NULL && tree != NULL) {

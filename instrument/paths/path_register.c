@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "instrument/mode/disjoint_sets.h"
+
 /* What is saved where a path ends if nothing need be added then, against a sum elsewhere. */
 #define END_SHARE 0.5
 /* The range is at most this many times as much as there are paths, or nothing is shifted. */
@@ -16,7 +18,7 @@
  * @settled: of each node: paths have been counted before; as what they will end, or PATH_ON
  * @shift: of each node, and of where paths end: by how much the register is more than the
  *         sum
- * @tree:  union-find
+ * @tree:  sets of nodes that are connected
  */
 struct placing {
 	struct path_graph *graph;
@@ -115,13 +117,6 @@ static int by_worth(const void *a, const void *b, void *context)
 	return i < k ? -1 : 1;
 }
 
-static uint32_t find_tree(uint32_t *tree, uint32_t node)
-{
-	while (tree[node] != node)
-		node = tree[node] = tree[tree[node]];
-	return node;
-}
-
 static uint32_t end_of(const struct path_graph *graph, const struct path_way *way)
 {
 	return way->counted == PATH_ON ? way->to : graph->node_count;
@@ -132,23 +127,17 @@ static void choose_forest(struct placing *placing)
 {
 	struct path_graph *graph = placing->graph;
 
-	for (uint32_t n = 0; n <= graph->node_count; n++)
-		placing->tree[n] = n;
+	disjoint_sets_init(placing->tree, graph->node_count + 1);
 	for (uint32_t w = 0; w < graph->way_count; w++)
 		placing->by_weight[w] = w;
 	qsort_r(placing->by_weight, graph->way_count, sizeof(*placing->by_weight), by_worth, graph);
 	for (uint32_t i = 0; i < graph->way_count; i++) {
 		const struct path_way *way = &graph->ways[placing->by_weight[i]];
-		uint32_t from, to;
 
 		if (worth(graph, way) < 0)
 			break;
-		from = find_tree(placing->tree, way->from);
-		to = find_tree(placing->tree, end_of(graph, way));
-		if (from == to)
-			continue;
-		placing->tree[from] = to;
-		placing->chosen[placing->chosen_count++] = placing->by_weight[i];
+		if (disjoint_sets_join(placing->tree, way->from, end_of(graph, way)))
+			placing->chosen[placing->chosen_count++] = placing->by_weight[i];
 	}
 }
 
