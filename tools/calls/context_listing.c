@@ -123,19 +123,25 @@ void context_listing_deinit(struct context_listing *listing)
 	*listing = (struct context_listing){0};
 }
 
-void context_listing_heading(FILE *stream, const struct context_listing *listing)
+static struct call_report report_of(const struct context_listing *listing)
 {
-	const struct context_statistics *shape = &listing->statistics;
 	const struct context_tree *tree = listing->tree;
-	struct call_report report = {
+
+	return (struct call_report){
 		.map = listing->map,
 		.metric = tree->metric,
 		.total = tree->records[0].inclusive,
-		.contexts = shape->records,
+		.contexts = listing->statistics.records,
 		.threads = tree->threads,
 		.losses = tree->losses,
 		.shared = tree->shared,
 	};
+}
+
+void context_listing_heading(FILE *stream, const struct context_listing *listing)
+{
+	const struct context_statistics *shape = &listing->statistics;
+	struct call_report report = report_of(listing);
 
 	call_report_heading(stream, &report);
 	fprintf(stream, "tree        %zu records of %zu bytes; %.2f children of each of %zu\n",
@@ -277,17 +283,8 @@ int context_listing_stacks(const struct context_listing *listing, struct stack_t
 struct json_object *context_listing_json(const struct context_listing *listing, size_t limit)
 {
 	const struct context_statistics *shape = &listing->statistics;
-	const struct context_tree *tree = listing->tree;
 	struct columns_table table = context_listing_table(listing, limit);
-	struct call_report report = {
-		.map = listing->map,
-		.metric = tree->metric,
-		.total = tree->records[0].inclusive,
-		.contexts = shape->records,
-		.threads = tree->threads,
-		.losses = tree->losses,
-		.shared = tree->shared,
-	};
+	struct call_report report = report_of(listing);
 	struct json_object *object = call_report_json(&report), *tree_shape;
 
 	if (object == NULL)
