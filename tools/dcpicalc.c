@@ -19,15 +19,10 @@
 #include "tools/report/source_text.h"
 
 enum {
-	KEY_SUMMARY = 1001,
+	KEY_SUMMARY = CALC_METHOD_OWN,
 	KEY_ALL,
-	KEY_MODEL,
-	KEY_ESTIMATOR,
 	KEY_SOURCE,
 	KEY_NO_SOURCE,
-	KEY_AS_PUBLISHED,
-	KEY_FREQUENCY,
-	KEY_SCALE,
 };
 
 static const struct option_entry own_options[] = {
@@ -37,12 +32,7 @@ static const struct option_entry own_options[] = {
 	{KEY_SOURCE, "source", NULL, "print source lines where they are known (default)"},
 	{KEY_NO_SOURCE, "no-source", NULL, "do not"},
 	{'e', "event", "EVENT", "the one whose samples are of time: cycles, cpu-clock, ..."},
-	{KEY_MODEL, "model", "NAME", "the machine: alpha21164, cortex-a53, ..."},
-	{KEY_ESTIMATOR, "estimator", "NAME", "of frequencies: dcpi, paper, avg, max"},
-	{KEY_FREQUENCY, "frequency", "WHENCE",
-	 "estimate, or exact: as dcpix counted it; default: exact where it was counted"},
-	{KEY_SCALE, "scale", "N", "executions for each one that dcpix counted; default: found"},
-	{KEY_AS_PUBLISHED, "as-published", NULL, "as the paper of 1997 did it"},
+	CALC_METHOD_OPTIONS,
 };
 
 /* struct calc - what was asked for, and what it is made of. */
@@ -82,17 +72,8 @@ static int set_option(void *context, int key, const char *argument, struct error
 	case KEY_NO_SOURCE:
 		calc->no_source = key == KEY_NO_SOURCE;
 		break;
-	case KEY_AS_PUBLISHED:
-		calc->method.as_published = true;
-		break;
-	case KEY_FREQUENCY:
-		return calc_method_frequencies(&calc->method.frequencies, argument, err);
-	case KEY_SCALE:
-		return calc_method_scale(&calc->method.scale, argument, err);
-	case KEY_MODEL:
-		return calc_method_model(&calc->method.model, argument, err);
-	case KEY_ESTIMATOR:
-		return calc_method_estimator(&calc->method.estimator, argument, err);
+	default:
+		return calc_method_set(&calc->method, key, argument, err);
 	}
 	return r;
 }

@@ -18,12 +18,9 @@
 #include "tools/report/output_file.h"
 
 enum {
-	KEY_CODE = 1001,
+	KEY_CODE = CALC_METHOD_OWN,
 	KEY_NO_CODE,
 	KEY_MIN_PERCENT,
-	KEY_MODEL,
-	KEY_ESTIMATOR,
-	KEY_AS_PUBLISHED,
 };
 
 static const struct option_entry own_options[] = {
@@ -36,9 +33,7 @@ static const struct option_entry own_options[] = {
 	 "only blocks with at least this share of the procedure's samples"},
 	{'n', "limit", "N", "only the N blocks with most samples (default: 100)"},
 	{'e', "event", "EVENT", "the one whose samples are of time: cycles, cpu-clock, ..."},
-	{KEY_MODEL, "model", "NAME", "the machine: alpha21164, cortex-a53, ..."},
-	{KEY_ESTIMATOR, "estimator", "NAME", "of frequencies: dcpi, paper, avg, max"},
-	{KEY_AS_PUBLISHED, "as-published", NULL, "as the paper of 1997 did it"},
+	CALC_METHOD_OPTIONS_ESTIMATES,
 };
 
 /* More, and the picture takes long to draw, and nobody looks at all of it. */
@@ -62,9 +57,7 @@ struct drawing {
 	const struct format *format;
 	const char *output;
 	const char *event;
-	const struct machine_model *model;
-	const struct frequency_estimator *estimator;
-	bool as_published;
+	struct calc_method method;
 	struct flow_options flow;
 	struct profile_reader *reader;
 	struct calc_source source;
@@ -115,13 +108,8 @@ static int set_option(void *context, int key, const char *argument, struct error
 	case 'e':
 		drawing->event = argument;
 		break;
-	case KEY_MODEL:
-		return calc_method_model(&drawing->model, argument, err);
-	case KEY_AS_PUBLISHED:
-		drawing->as_published = true;
-		break;
-	case KEY_ESTIMATOR:
-		return calc_method_estimator(&drawing->estimator, argument, err);
+	default:
+		return calc_method_set(&drawing->method, key, argument, err);
 	}
 	return r;
 }
@@ -138,13 +126,6 @@ static const struct cli_tool tool = {
 	.option_count = sizeof(own_options) / sizeof(*own_options),
 	.set = set_option,
 };
-
-static int check_options(struct drawing *drawing, struct error *err)
-{
-	if (drawing->as_published && drawing->estimator != NULL)
-		return error_set(err, EINVAL, "--as-published and --estimator exclude each other");
-	return 0;
-}
 
 static int choose_format(struct drawing *drawing, struct error *err)
 {
@@ -183,15 +164,12 @@ static int print_graph(void *context, const struct procedure_analysis *analysis)
 static int make_graph(struct drawing *drawing, struct error *err)
 {
 	struct image_analysis_options options;
-	int r = calc_source_options(&drawing->source, &drawing->choice, drawing->model, &options,
-				    err);
+	int r = calc_source_options(&drawing->source, &drawing->choice, drawing->method.model,
+				    &options, err);
 
 	if (r < 0)
 		return r;
-	options.estimator =
-		drawing->as_published ? frequency_estimator_find("paper") : drawing->estimator;
-	options.published = drawing->as_published;
-	options.tie_calls = options.tie_calls && !drawing->as_published;
+	calc_method_apply(&drawing->method, &options);
 	drawing->flow.time = drawing->source.events.time;
 	drawing->graph = tmpfile();
 	if (drawing->graph == NULL)
@@ -211,7 +189,7 @@ static int write_picture(void *context, FILE *file, struct error *err)
 static int run(struct drawing *drawing)
 {
 	struct error err = {0};
-	int r = check_options(drawing, &err);
+	int r = calc_method_check(&drawing->method, &err);
 
 	if (r == 0)
 		r = choose_format(drawing, &err);

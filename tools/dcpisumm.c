@@ -11,23 +11,13 @@
 #include "tools/stall/summary_listing.h"
 
 enum {
-	KEY_BY = 1001,
-	KEY_MODEL,
-	KEY_ESTIMATOR,
-	KEY_AS_PUBLISHED,
-	KEY_FREQUENCY,
-	KEY_SCALE,
+	KEY_BY = CALC_METHOD_OWN,
 };
 
 static const struct option_entry own_options[] = {
 	{KEY_BY, "by", "WHAT", "what a row is: image (default) or procedure"},
 	{'e', "event", "EVENT", "the one whose samples are of time: cycles, cpu-clock, ..."},
-	{KEY_MODEL, "model", "NAME", "the machine: alpha21164, cortex-a53, ..."},
-	{KEY_ESTIMATOR, "estimator", "NAME", "of frequencies: dcpi, paper, avg, max"},
-	{KEY_FREQUENCY, "frequency", "WHENCE",
-	 "estimate, or exact: as dcpix counted it; default: exact where it was counted"},
-	{KEY_SCALE, "scale", "N", "executions for each one that dcpix counted; default: found"},
-	{KEY_AS_PUBLISHED, "as-published", NULL, "as the paper of 1997 did it"},
+	CALC_METHOD_OPTIONS,
 };
 
 /* struct summ - what was asked for, and what it is made of. */
@@ -44,22 +34,12 @@ static int set_option(void *context, int key, const char *argument, struct error
 {
 	struct summ *summ = context;
 
-	switch (key) {
-	case 'e':
+	if (key == 'e') {
 		summ->event = argument;
 		return 0;
-	case KEY_MODEL:
-		return calc_method_model(&summ->method.model, argument, err);
-	case KEY_ESTIMATOR:
-		return calc_method_estimator(&summ->method.estimator, argument, err);
-	case KEY_AS_PUBLISHED:
-		summ->method.as_published = true;
-		return 0;
-	case KEY_FREQUENCY:
-		return calc_method_frequencies(&summ->method.frequencies, argument, err);
-	case KEY_SCALE:
-		return calc_method_scale(&summ->method.scale, argument, err);
 	}
+	if (key != KEY_BY)
+		return calc_method_set(&summ->method, key, argument, err);
 	summ->listing.by_procedure = strcmp(argument, "procedure") == 0;
 	if (summ->listing.by_procedure || strcmp(argument, "image") == 0)
 		return 0;

@@ -11,18 +11,10 @@
 
 #define ROWS 20
 
-enum {
-	KEY_MODEL = 1001,
-	KEY_ESTIMATOR,
-	KEY_AS_PUBLISHED,
-};
-
 static const struct option_entry own_options[] = {
 	{'n', "limit", "N", "print the N worst (20)"},
 	{'e', "event", "EVENT", "the one whose samples are of time: cycles, cpu-clock, ..."},
-	{KEY_MODEL, "model", "NAME", "the machine: alpha21164, cortex-a53, ..."},
-	{KEY_ESTIMATOR, "estimator", "NAME", "of frequencies: dcpi, paper, avg, max"},
-	{KEY_AS_PUBLISHED, "as-published", NULL, "as the paper of 1997 did it"},
+	CALC_METHOD_OPTIONS_ESTIMATES,
 };
 
 /* struct topstalls - what was asked for, and what it is made of. */
@@ -41,18 +33,12 @@ static int set_option(void *context, int key, const char *argument, struct error
 	int64_t number = 0;
 	int r;
 
-	switch (key) {
-	case 'e':
+	if (key == 'e') {
 		top->event = argument;
 		return 0;
-	case KEY_MODEL:
-		return calc_method_model(&top->method.model, argument, err);
-	case KEY_ESTIMATOR:
-		return calc_method_estimator(&top->method.estimator, argument, err);
-	case KEY_AS_PUBLISHED:
-		top->method.as_published = true;
-		return 0;
 	}
+	if (key != 'n')
+		return calc_method_set(&top->method, key, argument, err);
 	r = cli_number(argument, "number of instructions", &number, err);
 	top->listing.limit = (size_t)number;
 	return r;

@@ -29,6 +29,73 @@ static int unknown_name(const char *what, const char *name, const struct names *
 			 known->text);
 }
 
+static int set_frequencies(enum calc_frequencies *ret, const char *name, struct error *err)
+{
+	if (strcmp(name, "estimate") == 0)
+		*ret = CALC_FREQUENCIES_ESTIMATE;
+	else if (strcmp(name, "exact") == 0)
+		*ret = CALC_FREQUENCIES_EXACT;
+	else
+		return error_set(err, EINVAL,
+				 "there are no frequencies \"%s\"; there are: estimate exact",
+				 name);
+	return 0;
+}
+
+static int set_scale(double *ret, const char *text, struct error *err)
+{
+	char *end;
+
+	*ret = strtod(text, &end);
+	if (end == text || *end != '\0' || !isfinite(*ret) || !(*ret > 0))
+		return error_set(err, EINVAL, "\"%s\" is no scale: a number over 0", text);
+	return 0;
+}
+
+static int set_model(const struct machine_model **ret, const char *name, struct error *err)
+{
+	const struct machine_model *const *list = machine_model_list();
+	struct names known = {.length = 0};
+
+	*ret = machine_model_find(name);
+	if (*ret != NULL)
+		return 0;
+	for (size_t i = 0; list[i] != NULL; i++)
+		add_name(&known, list[i]->name);
+	return unknown_name("model", name, &known, err);
+}
+
+static int set_estimator(const struct frequency_estimator **ret, const char *name,
+			 struct error *err)
+{
+	const struct frequency_estimator *const *list = frequency_estimator_list();
+	struct names known = {.length = 0};
+
+	*ret = frequency_estimator_find(name);
+	if (*ret != NULL)
+		return 0;
+	for (size_t i = 0; list[i] != NULL; i++)
+		add_name(&known, list[i]->name);
+	return unknown_name("estimator", name, &known, err);
+}
+
+int calc_method_set(struct calc_method *method, int key, const char *argument, struct error *err)
+{
+	switch (key) {
+	case CALC_METHOD_MODEL:
+		return set_model(&method->model, argument, err);
+	case CALC_METHOD_ESTIMATOR:
+		return set_estimator(&method->estimator, argument, err);
+	case CALC_METHOD_FREQUENCY:
+		return set_frequencies(&method->frequencies, argument, err);
+	case CALC_METHOD_SCALE:
+		return set_scale(&method->scale, argument, err);
+	default:
+		method->as_published = true;
+		return 0;
+	}
+}
+
 int calc_method_check(const struct calc_method *method, struct error *err)
 {
 	if (method->as_published && method->estimator != NULL)
@@ -46,52 +113,10 @@ bool calc_method_counts(const struct calc_method *method)
 	return method->frequencies != CALC_FREQUENCIES_ESTIMATE && !method->as_published;
 }
 
-int calc_method_frequencies(enum calc_frequencies *ret, const char *name, struct error *err)
+void calc_method_apply(const struct calc_method *method, struct image_analysis_options *options)
 {
-	if (strcmp(name, "estimate") == 0)
-		*ret = CALC_FREQUENCIES_ESTIMATE;
-	else if (strcmp(name, "exact") == 0)
-		*ret = CALC_FREQUENCIES_EXACT;
-	else
-		return error_set(err, EINVAL,
-				 "there are no frequencies \"%s\"; there are: estimate exact",
-				 name);
-	return 0;
-}
-
-int calc_method_scale(double *ret, const char *text, struct error *err)
-{
-	char *end;
-
-	*ret = strtod(text, &end);
-	if (end == text || *end != '\0' || !isfinite(*ret) || !(*ret > 0))
-		return error_set(err, EINVAL, "\"%s\" is no scale: a number over 0", text);
-	return 0;
-}
-
-int calc_method_model(const struct machine_model **ret, const char *name, struct error *err)
-{
-	const struct machine_model *const *list = machine_model_list();
-	struct names known = {.length = 0};
-
-	*ret = machine_model_find(name);
-	if (*ret != NULL)
-		return 0;
-	for (size_t i = 0; list[i] != NULL; i++)
-		add_name(&known, list[i]->name);
-	return unknown_name("model", name, &known, err);
-}
-
-int calc_method_estimator(const struct frequency_estimator **ret, const char *name,
-			  struct error *err)
-{
-	const struct frequency_estimator *const *list = frequency_estimator_list();
-	struct names known = {.length = 0};
-
-	*ret = frequency_estimator_find(name);
-	if (*ret != NULL)
-		return 0;
-	for (size_t i = 0; list[i] != NULL; i++)
-		add_name(&known, list[i]->name);
-	return unknown_name("estimator", name, &known, err);
+	options->estimator =
+		method->as_published ? frequency_estimator_find("paper") : method->estimator;
+	options->published = method->as_published;
+	options->tie_calls = options->tie_calls && !method->as_published;
 }

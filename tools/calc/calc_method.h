@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "analysis/procedure_analysis.h"
+#include "analysis/image_analysis.h"
 
 struct error;
 
@@ -29,23 +29,48 @@ struct calc_method {
 	double scale;
 };
 
+/* Keys of the options below; a program's own begin behind. */
+enum calc_method_key {
+	CALC_METHOD_MODEL = 1001,
+	CALC_METHOD_ESTIMATOR,
+	CALC_METHOD_FREQUENCY,
+	CALC_METHOD_SCALE,
+	CALC_METHOD_AS_PUBLISHED,
+	CALC_METHOD_OWN,
+};
+
+/* clang-format off */
+#define CALC_METHOD_CHOICES \
+	{CALC_METHOD_MODEL, "model", "NAME", "the machine: alpha21164, cortex-a53, ..."}, \
+	{CALC_METHOD_ESTIMATOR, "estimator", "NAME", "of frequencies: dcpi, paper, avg, max"}
+#define CALC_METHOD_COUNTS \
+	{CALC_METHOD_FREQUENCY, "frequency", "WHENCE", \
+	 "estimate, or exact: as dcpix counted it; default: exact where it was counted"}, \
+	{CALC_METHOD_SCALE, "scale", "N", \
+	 "executions for each one that dcpix counted; default: found"}
+#define CALC_METHOD_PUBLISHED \
+	{CALC_METHOD_AS_PUBLISHED, "as-published", NULL, "as the paper of 1997 did it"}
+
+/* Entries of a table of options (lib/options.h): of programs that read exact counts, and not. */
+#define CALC_METHOD_OPTIONS CALC_METHOD_CHOICES, CALC_METHOD_COUNTS, CALC_METHOD_PUBLISHED
+#define CALC_METHOD_OPTIONS_ESTIMATES CALC_METHOD_CHOICES, CALC_METHOD_PUBLISHED
+/* clang-format on */
+
+/**
+ * calc_method_set() - take one of these options
+ * @key: an enum calc_method_key
+ *
+ * Return: 0; -EINVAL what it is set to is none: @err lists those that there are.
+ */
+int calc_method_set(struct calc_method *method, int key, const char *argument, struct error *err);
+
 /** calc_method_check() - whether what was asked for goes together. Return: 0 or -EINVAL. */
 int calc_method_check(const struct calc_method *method, struct error *err);
 
 /** calc_method_counts() - whether exact counts are to be read. */
 bool calc_method_counts(const struct calc_method *method);
 
-/** calc_method_frequencies() - "estimate" or "exact". Return: 0 or -EINVAL. */
-int calc_method_frequencies(enum calc_frequencies *ret, const char *name, struct error *err);
-
-/** calc_method_scale() - a number over 0. Return: 0 or -EINVAL. */
-int calc_method_scale(double *ret, const char *text, struct error *err);
-
-/** calc_method_model() - a model by its name. Return: 0; -EINVAL there is none: @err lists them. */
-int calc_method_model(const struct machine_model **ret, const char *name, struct error *err);
-
-/** calc_method_estimator() - an estimator, likewise. */
-int calc_method_estimator(const struct frequency_estimator **ret, const char *name,
-			  struct error *err);
+/** calc_method_apply() - have an analysis done so; @options: with its model and ties */
+void calc_method_apply(const struct calc_method *method, struct image_analysis_options *options);
 
 #endif

@@ -12,16 +12,11 @@
 static int set_method(const struct calc_walk *walk, const struct calc_choice *choice,
 		      struct image_analysis_options *options, struct error *err)
 {
-	const struct calc_method *method = &walk->method;
-	int r = calc_source_options(walk->source, choice, method->model, options, err);
+	int r = calc_source_options(walk->source, choice, walk->method.model, options, err);
 
-	if (r < 0)
-		return r;
-	options->estimator =
-		method->as_published ? frequency_estimator_find("paper") : method->estimator;
-	options->published = method->as_published;
-	options->tie_calls = options->tie_calls && !method->as_published;
-	return 0;
+	if (r == 0)
+		calc_method_apply(&walk->method, options);
+	return r;
 }
 
 static int set_scope(const struct calc_walk *walk, const struct calc_choice *choice,
