@@ -9,14 +9,12 @@
 #include <zlib.h>
 
 #include "db/bits.h"
+#include "db/blob_header.h"
 #include "lib/array.h"
-#include "lib/bounded_reader.h"
 
-#define SHIFT_MAX 63
 #define CODES 3 /* an edge */
 #define ORDERS 4
 #define BLOCK_BYTES_MAX (EDGE_BLOB_BLOCK * CODES * BITS_CODE_BYTES_MAX + 3 + BITS_SLACK_BYTES)
-#define HEADER_BYTES_MAX (2 + 3 * VARINT_BYTES_MAX)
 /* Keys of profiles have one word less. */
 #define KEY_WORD 0x7365676465ULL
 
@@ -151,63 +149,38 @@ static int put_blocks(struct profile_blob *blob, const struct profile_edge *edge
 int edge_blob_encode(struct profile_blob *blob, uint32_t key, const struct profile_edge *edges,
 		     size_t count, uint64_t *total)
 {
-	unsigned int shift;
+	struct blob_header header = {.count = count};
 	int r;
 
-	r = survey(edges, count, total, &shift);
+	r = survey(edges, count, total, &header.shift);
 	if (r < 0)
 		return r;
-	if (array_reserve(&blob->data, &blob->capacity, HEADER_BYTES_MAX + PROFILE_BLOB_CRC_BYTES,
-			  1) < 0)
-		return -ENOMEM;
-	blob->bytes = 0;
-	blob->data[blob->bytes++] = EDGE_BLOB_VERSION;
-	blob->data[blob->bytes++] = (uint8_t)shift;
-	blob->bytes += varint_write(blob->data + blob->bytes, count);
-	blob->bytes += varint_write(blob->data + blob->bytes, *total);
-	if (count > 0)
-		blob->bytes += varint_write(blob->data + blob->bytes, edges[0].from >> shift);
-	r = put_blocks(blob, edges, count, shift);
-	if (r < 0)
-		return r;
-	profile_blob_seal(blob, key);
-	return 0;
+	header.total = *total;
+	header.first = count > 0 ? edges[0].from >> header.shift : 0;
+	r = blob_header_write(blob, EDGE_BLOB_VERSION, &header);
+	if (r == 0)
+		r = put_blocks(blob, edges, count, header.shift);
+	if (r == 0)
+		profile_blob_seal(blob, key);
+	return r;
 }
 
-/* The numbers before the bit stream. @limit: what no offset >> shift exceeds. */
-struct header {
-	unsigned int shift;
-	uint64_t edges;
-	uint64_t total;
-	uint64_t first;
-	uint64_t limit;
-};
-
-static int read_header(struct bounded_reader *reader, struct header *header)
+/* What no offset >> shift exceeds. */
+static uint64_t limit_of(const struct blob_header *header)
 {
-	if (bounded_reader_u8(reader) != EDGE_BLOB_VERSION)
-		return bounded_reader_failed(reader) ? -EBADMSG : -EPROTO;
-	header->shift = bounded_reader_u8(reader);
-	header->edges = bounded_reader_varint(reader);
-	header->total = bounded_reader_varint(reader);
-	header->first = header->edges > 0 ? bounded_reader_varint(reader) : 0;
-	/* An edge takes at least three bits, but for the first. */
-	if (bounded_reader_failed(reader) || header->shift > SHIFT_MAX ||
-	    header->edges / 4 > bounded_reader_left(reader))
-		return -EBADMSG;
-	header->limit = PROFILE_EDGE_OFFSET_MAX >> header->shift;
-	return header->first > header->limit ? -EBADMSG : 0;
+	return PROFILE_EDGE_OFFSET_MAX >> header->shift;
 }
 
 /* @previous: the edge before the block (still shifted), or NULL. */
 static bool take_block(struct bits_reader *result, struct profile_edge *edges, size_t count,
-		       const struct profile_edge *previous, const struct header *header)
+		       const struct profile_edge *previous, const struct blob_header *header)
 {
 	struct bits_reader reader = *result; /* in registers */
 	unsigned int kf = (unsigned int)bits_take(&reader, BITS_ORDER_BITS);
 	unsigned int kt = (unsigned int)bits_take(&reader, BITS_ORDER_BITS);
 	unsigned int kn = (unsigned int)bits_take(&reader, BITS_ORDER_BITS);
 	unsigned int kc = (unsigned int)bits_take(&reader, BITS_ORDER_BITS);
+	uint64_t limit = limit_of(header);
 	size_t i;
 
 	for (i = 0; i < count; previous = &edges[i++]) {
@@ -221,44 +194,44 @@ static bool take_block(struct bits_reader *result, struct profile_edge *edges, s
 		to = bits_take_code(&reader, again ? kn : kt);
 		value = bits_take_code(&reader, kc);
 		/* No sum of two overflows that both are within the limit. */
-		if (reader.failed || distance > header->limit || (again && to >= header->limit) ||
+		if (reader.failed || distance > limit || (again && to >= limit) ||
 		    value >= PROFILE_BLOB_TOTAL_MAX)
 			return false;
 		edge->from = previous != NULL ? previous->from + distance : header->first;
 		edge->to = again ? previous->to + to + 1 : edge->from + unzigzag(to);
 		edge->count = value + 1;
-		if (edge->from > header->limit || edge->to > header->limit)
+		if (edge->from > limit || edge->to > limit)
 			return false;
 	}
 	*result = reader;
 	return true;
 }
 
-static bool sum_up(struct edge_list *list, const struct header *header)
+static bool sum_up(struct edge_list *list, const struct blob_header *header)
 {
 	uint64_t total = 0;
 	size_t i;
 
-	for (i = 0; i < header->edges; i++) {
+	for (i = 0; i < header->count; i++) {
 		total += list->edges[i].count;
 		if (total > PROFILE_BLOB_TOTAL_MAX)
 			return false;
 		list->edges[i].from <<= header->shift;
 		list->edges[i].to <<= header->shift;
 	}
-	list->count = header->edges;
+	list->count = header->count;
 	list->total = total;
 	return total == header->total;
 }
 
 static int take_blocks(struct edge_list *list, struct bits_reader *bits,
-		       const struct header *header)
+		       const struct blob_header *header)
 {
 	const struct profile_edge *previous = NULL;
 	size_t i, block;
 
-	for (i = 0; i < header->edges; i += block) {
-		block = header->edges - i < EDGE_BLOB_BLOCK ? header->edges - i : EDGE_BLOB_BLOCK;
+	for (i = 0; i < header->count; i += block) {
+		block = header->count - i < EDGE_BLOB_BLOCK ? header->count - i : EDGE_BLOB_BLOCK;
 		if (!take_block(bits, list->edges + i, block, previous, header))
 			return -EBADMSG;
 		previous = &list->edges[i + block - 1];
@@ -268,21 +241,16 @@ static int take_blocks(struct edge_list *list, struct bits_reader *bits,
 
 int edge_blob_decode(struct edge_list *list, uint32_t key, const void *data, size_t bytes)
 {
-	struct bounded_reader reader;
-	struct bits_reader bits = {0};
-	struct header header;
-	int r;
+	struct bits_reader bits;
+	struct blob_header header;
+	int r = blob_header_read(&header, &bits, EDGE_BLOB_VERSION, key, data, bytes);
 
-	r = profile_blob_open(&reader, key, data, bytes);
 	if (r < 0)
 		return r;
-	r = read_header(&reader, &header);
-	if (r < 0)
-		return r;
-	if (array_reserve(&list->edges, &list->capacity, header.edges, sizeof(*list->edges)) < 0)
+	if (header.first > limit_of(&header))
+		return -EBADMSG;
+	if (array_reserve(&list->edges, &list->capacity, header.count, sizeof(*list->edges)) < 0)
 		return -ENOMEM;
-	bits.end = (const uint8_t *)data + bytes - PROFILE_BLOB_CRC_BYTES;
-	bits.position = bits.end - bounded_reader_left(&reader);
 	return take_blocks(list, &bits, &header);
 }
 

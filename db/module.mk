@@ -2,8 +2,8 @@
 ARCHIVES += db
 db-needs := util
 db-pkgs := sqlite3 zlib
-db-src := db/database.c db/profile_blob.c db/edge_blob.c db/symbol_blob.c db/writer_lock.c \
-	db/profile_write.c db/profile_write_epoch.c db/profile_write_samples.c \
+db-src := db/database.c db/blob_header.c db/profile_blob.c db/edge_blob.c db/symbol_blob.c \
+	db/writer_lock.c db/profile_write.c db/profile_write_epoch.c db/profile_write_samples.c \
 	db/profile_write_edges.c db/profile_write_labels.c db/profile_write_expire.c \
 	db/profile_owners.c db/profile_read.c db/profile_read_samples.c db/profile_read_edges.c db/profile_read_labels.c \
 	db/profile_merge.c db/code_blob.c db/profile_read_code.c db/profile_write_code.c \
@@ -40,8 +40,8 @@ bench_db-ldlibs := -lm
 db-helpers := make_golden_db make_profile_db merge_cost
 
 FUZZERS += fuzz_profile_blob
-fuzz_profile_blob-with := db/code_blob.c db/profile_blob.c db/symbol_blob.c db/edge_blob.c \
-	db/recording_blob.c lib/array.c lib/bounded_reader.c
+fuzz_profile_blob-with := db/blob_header.c db/code_blob.c db/profile_blob.c db/symbol_blob.c \
+	db/edge_blob.c db/recording_blob.c lib/array.c lib/bounded_reader.c
 fuzz_profile_blob-pkgs := zlib
 
 .PHONY: check-crash

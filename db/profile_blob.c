@@ -9,12 +9,11 @@
 #include <zlib.h>
 
 #include "db/bits.h"
+#include "db/blob_header.h"
 #include "lib/array.h"
 #include "lib/bounded_reader.h"
 
-#define SHIFT_MAX 63
 #define BLOCK_BYTES_MAX (PROFILE_BLOB_BLOCK * 2 * BITS_CODE_BYTES_MAX + 2 + BITS_SLACK_BYTES)
-#define HEADER_BYTES_MAX (2 + 3 * VARINT_BYTES_MAX)
 
 void profile_blob_deinit(struct profile_blob *blob)
 {
@@ -136,27 +135,20 @@ static int put_blocks(struct profile_blob *blob, const struct profile_sample *sa
 int profile_blob_encode(struct profile_blob *blob, uint32_t key,
 			const struct profile_sample *samples, size_t count, uint64_t *total)
 {
-	unsigned int shift;
+	struct blob_header header = {.count = count};
 	int r;
 
-	r = survey(samples, count, total, &shift);
+	r = survey(samples, count, total, &header.shift);
 	if (r < 0)
 		return r;
-	if (array_reserve(&blob->data, &blob->capacity, HEADER_BYTES_MAX + PROFILE_BLOB_CRC_BYTES,
-			  1) < 0)
-		return -ENOMEM;
-	blob->bytes = 0;
-	blob->data[blob->bytes++] = PROFILE_BLOB_VERSION;
-	blob->data[blob->bytes++] = (uint8_t)shift;
-	blob->bytes += varint_write(blob->data + blob->bytes, count);
-	blob->bytes += varint_write(blob->data + blob->bytes, *total);
-	if (count > 0)
-		blob->bytes += varint_write(blob->data + blob->bytes, samples[0].offset >> shift);
-	r = put_blocks(blob, samples, count, shift);
-	if (r < 0)
-		return r;
-	profile_blob_seal(blob, key);
-	return 0;
+	header.total = *total;
+	header.first = count > 0 ? samples[0].offset >> header.shift : 0;
+	r = blob_header_write(blob, PROFILE_BLOB_VERSION, &header);
+	if (r == 0)
+		r = put_blocks(blob, samples, count, header.shift);
+	if (r == 0)
+		profile_blob_seal(blob, key);
+	return r;
 }
 
 /*
@@ -195,69 +187,38 @@ static bool take_block(struct bits_reader *result, struct profile_sample *sample
 	return !failed && !reader.failed && large <= PROFILE_BLOB_TOTAL_MAX;
 }
 
-/* The numbers before the bit stream. */
-struct header {
-	unsigned int shift;
-	uint64_t pairs;
-	uint64_t total;
-	uint64_t first;
-};
-
-static int read_header(struct bounded_reader *reader, struct header *header)
-{
-	if (bounded_reader_u8(reader) != PROFILE_BLOB_VERSION)
-		return bounded_reader_failed(reader) ? -EBADMSG : -EPROTO;
-	header->shift = bounded_reader_u8(reader);
-	header->pairs = bounded_reader_varint(reader);
-	header->total = bounded_reader_varint(reader);
-	header->first = header->pairs > 0 ? bounded_reader_varint(reader) : 0;
-	/* A pair takes at least two bits, but for the first. */
-	if (bounded_reader_failed(reader) || header->shift > SHIFT_MAX ||
-	    header->pairs / 4 > bounded_reader_left(reader) ||
-	    header->first > UINT64_MAX >> header->shift)
-		return -EBADMSG;
-	return 0;
-}
-
 static int take_blocks(struct profile_pairs *pairs, struct bits_reader *bits,
-		       const struct header *header)
+		       const struct blob_header *header)
 {
 	uint64_t offset = header->first, total = 0;
 	size_t i, block;
 
-	for (i = 0; i < header->pairs; i += block) {
-		block = header->pairs - i < PROFILE_BLOB_BLOCK ? header->pairs - i
+	for (i = 0; i < header->count; i += block) {
+		block = header->count - i < PROFILE_BLOB_BLOCK ? header->count - i
 							       : PROFILE_BLOB_BLOCK;
 		if (!take_block(bits, pairs->samples + i, block, i == 0, &offset, &total))
 			return -EBADMSG;
 	}
 	if (!bits_at_end(bits) || total != header->total || offset > UINT64_MAX >> header->shift)
 		return -EBADMSG;
-	for (i = 0; header->shift > 0 && i < header->pairs; i++)
+	for (i = 0; header->shift > 0 && i < header->count; i++)
 		pairs->samples[i].offset <<= header->shift;
-	pairs->count = header->pairs;
+	pairs->count = header->count;
 	pairs->total = total;
 	return 0;
 }
 
 int profile_blob_decode(struct profile_pairs *pairs, uint32_t key, const void *data, size_t bytes)
 {
-	struct bounded_reader reader;
-	struct bits_reader bits = {0};
-	struct header header;
-	int r;
+	struct bits_reader bits;
+	struct blob_header header;
+	int r = blob_header_read(&header, &bits, PROFILE_BLOB_VERSION, key, data, bytes);
 
-	r = profile_blob_open(&reader, key, data, bytes);
 	if (r < 0)
 		return r;
-	r = read_header(&reader, &header);
-	if (r < 0)
-		return r;
-	if (array_reserve(&pairs->samples, &pairs->capacity, header.pairs,
+	if (array_reserve(&pairs->samples, &pairs->capacity, header.count,
 			  sizeof(*pairs->samples)) < 0)
 		return -ENOMEM;
-	bits.end = (const uint8_t *)data + bytes - PROFILE_BLOB_CRC_BYTES;
-	bits.position = bits.end - bounded_reader_left(&reader);
 	return take_blocks(pairs, &bits, &header);
 }
 

@@ -62,7 +62,7 @@ FUZZERS += $(rewriter-fuzzers)
 $(foreach f,$(rewriter-fuzzers),$(eval $(f)-whole := instrument))
 fuzz_rewriter-seeds := tests/procedure_fixtures.sh
 fuzz_rewriter-flags := -max_len=32768
-fuzz_recordings-with := db/recording_blob.c db/profile_blob.c
+fuzz_recordings-with := db/blob_header.c db/recording_blob.c db/profile_blob.c
 fuzz_recordings-pkgs := zlib
 build/fuzz/obj/instrument/code/runtime_blob.o: $(RUNTIME_BLOB)
 build/fuzz/obj/instrument/code/runtime_blob.o: CPPFLAGS += -DRUNTIME_BLOB='"$(RUNTIME_BLOB)"'
