@@ -82,6 +82,8 @@ static void cpus_that_go_leave_their_samples(void **state)
 	static const struct source_config config = {
 		.events = &event,
 		.event_count = 1,
+		.table_entries = DCPI_TABLE_ENTRIES_DEFAULT,
+		.buffer_entries = DCPI_BUFFER_ENTRIES_DEFAULT,
 		.generation = generation_of,
 		.sync = sync_note,
 	};

@@ -72,7 +72,8 @@ typedef void (*source_sync_fn)(void *context);
 /**
  * struct source_config - what to collect
  * @events:          at least one, at most DCPI_EVENTS_MAX; copied
- * @table_entries:   geometry of each CPU's store; 0: the default
+ * @table_entries:   geometry of each CPU's store; 0: the default, which source_select_open()
+ *                   knows: a source's own open() takes no 0
  * @buffer_entries:  likewise
  * @target_pid:      0: the whole machine; else this process and, from its
  *                   next exec on, all its descendants (perf source only)

@@ -190,10 +190,6 @@ static int bpf_open(struct source **ret, const struct source_config *config, str
 		return error_set(err, ENOMEM, "out of memory");
 	source->base.ops = &source_bpf_ops;
 	source->config = *config;
-	if (config->table_entries == 0)
-		source->config.table_entries = DCPI_TABLE_ENTRIES_DEFAULT;
-	if (config->buffer_entries == 0)
-		source->config.buffer_entries = DCPI_BUFFER_ENTRIES_DEFAULT;
 	memcpy(source->events, config->events, config->event_count * sizeof(config->events[0]));
 	source->config.events = source->events;
 	source->online.fd = -1;

@@ -74,10 +74,8 @@ static void config_fill(struct kmod_source *source, const struct source_config *
 	size_t i;
 
 	own->events = (uint32_t)config->event_count;
-	own->table_entries =
-		config->table_entries != 0 ? config->table_entries : DCPI_TABLE_ENTRIES_DEFAULT;
-	own->buffer_entries =
-		config->buffer_entries != 0 ? config->buffer_entries : DCPI_BUFFER_ENTRIES_DEFAULT;
+	own->table_entries = config->table_entries;
+	own->buffer_entries = config->buffer_entries;
 	for (i = 0; i < config->event_count; i++) {
 		own->event[i].type = config->events[i].type;
 		own->event[i].flags = config->events[i].flags;

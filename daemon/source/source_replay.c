@@ -175,10 +175,8 @@ static int replay_open(struct source **ret, const struct source_config *config, 
 		return error_set(err, ENOMEM, "out of memory");
 	source->base.ops = &source_replay_ops;
 	source->event_count = config->event_count;
-	source->table_entries =
-		config->table_entries != 0 ? config->table_entries : DCPI_TABLE_ENTRIES_DEFAULT;
-	source->buffer_entries =
-		config->buffer_entries != 0 ? config->buffer_entries : DCPI_BUFFER_ENTRIES_DEFAULT;
+	source->table_entries = config->table_entries;
+	source->buffer_entries = config->buffer_entries;
 	source->more_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (source->more_fd < 0)
 		rc = error_set_errno(err, "eventfd failed");

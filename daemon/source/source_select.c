@@ -50,6 +50,7 @@ static int first_open(struct source **ret, const struct source_config *config, c
 int source_select_open(struct source **ret, const char *name, const struct source_config *config,
 		       char reason[SOURCE_REASON_BYTES], struct error *err)
 {
+	struct source_config complete = *config;
 	const struct source_ops *ops;
 
 	/* The only one that sees samples one by one, and in order. */
@@ -59,12 +60,16 @@ int source_select_open(struct source **ret, const char *name, const struct sourc
 		return error_set(err, EINVAL, "only the source perf can record a trace");
 	if (config->replay != NULL && strcmp(name, source_replay_ops.name) != 0)
 		return error_set(err, EINVAL, "only the source replay takes a trace");
+	if (complete.table_entries == 0)
+		complete.table_entries = DCPI_TABLE_ENTRIES_DEFAULT;
+	if (complete.buffer_entries == 0)
+		complete.buffer_entries = DCPI_BUFFER_ENTRIES_DEFAULT;
 	if (strcmp(name, "auto") == 0)
-		return first_open(ret, config, reason, err);
+		return first_open(ret, &complete, reason, err);
 	ops = source_select_find(name);
 	if (ops == NULL)
 		return error_set(err, EINVAL,
 				 "unknown source \"%s\": auto, kmod, bpf, perf or replay", name);
 	snprintf(reason, SOURCE_REASON_BYTES, "asked for");
-	return ops->open(ret, config, err);
+	return ops->open(ret, &complete, err);
 }
