@@ -158,6 +158,11 @@ int image_code_offset(const struct image_code *code, uint64_t address, uint64_t 
 
 int image_code_address(const struct image_code *code, uint64_t offset, uint64_t *address)
 {
+	return image_elf_address(code->text->image, offset, address) > 0 ? 0 : -ENOENT;
+}
+
+uint64_t image_code_span(const struct image_code *code, uint64_t offset, uint64_t *address)
+{
 	return image_elf_address(code->text->image, offset, address);
 }
 

@@ -114,6 +114,10 @@ int image_code_offset(const struct image_code *code, uint64_t address, uint64_t 
 /** image_code_address() - the ELF virtual address of a file offset. Return: 0 or -ENOENT. */
 int image_code_address(const struct image_code *code, uint64_t offset, uint64_t *address);
 
+/** image_code_span() - likewise. Return: for so many bytes on addresses go with offsets; 0: it has
+ * none. */
+uint64_t image_code_span(const struct image_code *code, uint64_t offset, uint64_t *address);
+
 /**
  * image_code_never_returns() - whether a call of this address is known not to return
  * (exit, abort, __stack_chk_fail, ... by the names of symbols and PLT stubs)

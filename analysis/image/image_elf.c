@@ -266,7 +266,7 @@ uint64_t image_elf_offset(const struct image_elf *file, uint64_t address, uint64
 	return segment->bytes - (address - segment->address);
 }
 
-int image_elf_address(const struct image_elf *file, uint64_t offset, uint64_t *address)
+uint64_t image_elf_address(const struct image_elf *file, uint64_t offset, uint64_t *address)
 {
 	for (size_t i = 0; i < file->segment_count; i++) {
 		const struct segment *segment = &file->segments[i];
@@ -274,9 +274,9 @@ int image_elf_address(const struct image_elf *file, uint64_t offset, uint64_t *a
 		if (offset < segment->offset || offset - segment->offset >= segment->bytes)
 			continue;
 		*address = segment->address + (offset - segment->offset);
-		return 0;
+		return segment->bytes - (offset - segment->offset);
 	}
-	return -ENOENT;
+	return 0;
 }
 
 const struct image_section *image_elf_sections(const struct image_elf *file, size_t *count)

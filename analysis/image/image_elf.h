@@ -67,9 +67,10 @@ uint64_t image_elf_offset(const struct image_elf *file, uint64_t address, uint64
  * @offset:  in the file
  * @address: out
  *
- * Return: 0; -ENOENT no executable segment has the offset.
+ * Return: bytes from there to the end of the executable segment's part that is in the file; 0
+ * if the offset is in none.
  */
-int image_elf_address(const struct image_elf *file, uint64_t offset, uint64_t *address);
+uint64_t image_elf_address(const struct image_elf *file, uint64_t offset, uint64_t *address);
 
 /** image_elf_sections() - sections that hold code, by address. */
 const struct image_section *image_elf_sections(const struct image_elf *file, size_t *count);

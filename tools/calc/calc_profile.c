@@ -53,12 +53,41 @@ static int address_of(const struct load *load, uint64_t offset, uint64_t *addres
 	return image_code_offset(load->code, offset, &in_file);
 }
 
+/* Offsets @start to @end, which have addresses that much higher. */
+struct span {
+	uint64_t start;
+	uint64_t end;
+	uint64_t shift;
+};
+
+/* Offsets come sorted: hardly one begins a span. Return: false: it is no code of the file. */
+static bool in_span(const struct load *load, struct span *span, uint64_t offset)
+{
+	uint64_t address, bytes;
+
+	if (offset >= span->start && offset < span->end)
+		return true;
+	if (load->offsets_are_addresses) {
+		bytes = address_of(load, offset, &address) == 0;
+		address = offset;
+	} else {
+		bytes = image_code_span(load->code, offset, &address);
+	}
+	if (bytes == 0)
+		return false;
+	*span = (struct span){offset, offset + bytes, address - offset};
+	return true;
+}
+
 static int take_profile(void *context, const struct profile *profile)
 {
 	struct load *load = context;
 	const struct calc_event *event =
 		calc_events_find(load->events, profile->epoch, profile->event);
+	struct address_count *place;
 	struct gathering *role;
+	struct span span = {0};
+	double scale = 1;
 
 	if (event == NULL)
 		return 0;
@@ -66,21 +95,21 @@ static int take_profile(void *context, const struct profile *profile)
 	if (array_reserve(&role->counts, &role->capacity, role->count + profile->count,
 			  sizeof(*role->counts)) < 0)
 		return -ENOMEM;
+	role->samples += (double)profile->total;
+	role->weight += (double)profile->total * event->period;
+	if (role->mean_period > 0)
+		scale = event->period / role->mean_period;
+	place = role->counts + role->count;
 	for (size_t i = 0; i < profile->count; i++) {
-		struct address_count *place = &role->counts[role->count];
-		double count = (double)profile->samples[i].count;
+		uint64_t offset = profile->samples[i].offset;
+		double count = (double)(int64_t)profile->samples[i].count * scale;
 
-		role->samples += count;
-		role->weight += count * event->period;
-		if (role->mean_period > 0)
-			count *= event->period / role->mean_period;
-		if (address_of(load, profile->samples[i].offset, &place->address) < 0) {
+		if (in_span(load, &span, offset))
+			*place++ = (struct address_count){offset + span.shift, count};
+		else
 			load->unplaced += event->role == CALC_EVENT_TIME ? count : 0;
-			continue;
-		}
-		place->count = count;
-		role->count++;
 	}
+	role->count = (size_t)(place - role->counts);
 	if (event->role == CALC_EVENT_TIME && event->error > load->error)
 		load->error = event->error;
 	return 0;
@@ -93,14 +122,30 @@ static int by_address(const void *a, const void *b)
 	return (x->address > y->address) - (x->address < y->address);
 }
 
-/* As they are in one epoch, which is worth a look. */
-static bool in_order(const struct gathering *role)
+/* As they are in one epoch, which is worth a look. @once: out: none has an address of another */
+static bool in_order(const struct gathering *role, bool *once)
 {
+	*once = true;
 	for (size_t i = 1; i < role->count; i++) {
 		if (role->counts[i - 1].address > role->counts[i].address)
 			return false;
+		*once = *once && role->counts[i - 1].address != role->counts[i].address;
 	}
 	return true;
+}
+
+/* Adds up what is at the same address. Return: how many are left. */
+static size_t unite(struct address_count *counts, size_t count)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (kept > 0 && counts[kept - 1].address == counts[i].address)
+			counts[kept - 1].count += counts[i].count;
+		else
+			counts[kept++] = counts[i];
+	}
+	return kept;
 }
 
 static double period_of(const struct gathering *role)
@@ -113,19 +158,15 @@ static double period_of(const struct gathering *role)
 /* Sorts, and adds up what several epochs and processes have at an address. */
 static void settle(struct gathering *role, struct image_event_samples *ret)
 {
-	size_t kept = 0;
+	bool once;
 
 	ret->period = period_of(role);
-	if (!in_order(role))
+	if (!in_order(role, &once)) {
 		qsort(role->counts, role->count, sizeof(*role->counts), by_address);
-	for (size_t i = 0; i < role->count; i++) {
-		if (kept > 0 && role->counts[kept - 1].address == role->counts[i].address)
-			role->counts[kept - 1].count += role->counts[i].count;
-		else
-			role->counts[kept++] = role->counts[i];
+		once = false;
 	}
+	ret->count = once ? role->count : unite(role->counts, role->count);
 	ret->counts = take_ptr(role->counts);
-	ret->count = kept;
 }
 
 static double *count_of(struct branch_count *branch, enum profile_edge_kind kind)
