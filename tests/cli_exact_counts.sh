@@ -122,6 +122,29 @@ like "dcpisumm says how they are scaled" "$(summ)" "ways, by dcpix; taken times 
 is "dcpisumm --scale" "$(summ --scale 2.5)" \
 	"counted     $scratch/ways, by dcpix; taken times 2.5, as was said"
 is "dcpisumm --frequency estimate: without counts" "$(summ --frequency estimate)" ""
+
+# stalls ARGUMENT...: what dcpitopstalls says of the counts
+stalls()
+{
+	"$bin/dcpitopstalls" --db "$db" -i ways "$@" | sed -n 's/^counted .*ways, //p'
+}
+# worst ARGUMENT...: cycles of the stalls of a procedure that was counted, as rounded
+worst()
+{
+	"$bin/dcpitopstalls" --db "$db" -i ways --csv "$@" | python3 -c '
+import csv, sys
+print(*(round(float(row["stall_cycles"]) * float(sys.argv[1]), -2)
+        for row in csv.DictReader(sys.stdin) if row["procedure"] == "choose"))' "$scale"
+}
+is "dcpitopstalls --scale" "$(stalls --scale 2.5)" "by dcpix; taken times 2.5, as was said"
+is "dcpitopstalls --frequency estimate: without counts" "$(stalls --frequency estimate)" ""
+is "dcpitopstalls: cycles are of executions that were counted" \
+	"$(scale=1 worst --scale 0.01 -n 3)" "$(scale=2 worst --scale 0.02 -n 3)"
+check "of which there are some" test -n "$(scale=1 worst --scale 0.01 -n 3)"
+like "dcpicfg: blocks were counted" "$("$bin/dcpicfg" --db "$db" --scale 1 choose)" \
+	"ran [0-9]+ times, counted"
+is "dcpicfg --frequency estimate: none was" \
+	"$("$bin/dcpicfg" --db "$db" --frequency estimate choose | grep -c counted)" 0
 like "a scale that is hardly known is said to be so" "$("$bin/dcpicalc" --db "$db" choose)" \
 	"ran [0-9.kMG]+ times \([0-9.kMG]+ to [0-9.kMG]+\), counted and scaled, low confidence$"
 is "dcpicalc --frequency estimate: as without counts" \

@@ -11,8 +11,7 @@
 #include "lib/options.h"
 #include "tools/base/graphviz.h"
 #include "tools/base/text.h"
-#include "tools/calc/calc_method.h"
-#include "tools/calc/calc_source.h"
+#include "tools/calc/calc_walk.h"
 #include "tools/flow/flow_dot.h"
 #include "tools/report/cli.h"
 #include "tools/report/output_file.h"
@@ -33,7 +32,7 @@ static const struct option_entry own_options[] = {
 	 "only blocks with at least this share of the procedure's samples"},
 	{'n', "limit", "N", "only the N blocks with most samples (default: 100)"},
 	{'e', "event", "EVENT", "the one whose samples are of time: cycles, cpu-clock, ..."},
-	CALC_METHOD_OPTIONS_ESTIMATES,
+	CALC_METHOD_OPTIONS,
 };
 
 /* More, and the picture takes long to draw, and nobody looks at all of it. */
@@ -163,19 +162,20 @@ static int print_graph(void *context, const struct procedure_analysis *analysis)
 
 static int make_graph(struct drawing *drawing, struct error *err)
 {
-	struct image_analysis_options options;
-	int r = calc_source_options(&drawing->source, &drawing->choice, drawing->method.model,
-				    &options, err);
+	struct calc_walk walk = {
+		.cli = &drawing->cli,
+		.source = &drawing->source,
+		.method = drawing->method,
+		.procedure = print_graph,
+		.context = drawing,
+	};
+	int r;
 
-	if (r < 0)
-		return r;
-	calc_method_apply(&drawing->method, &options);
 	drawing->flow.time = drawing->source.events.time;
 	drawing->graph = tmpfile();
 	if (drawing->graph == NULL)
 		return error_set_errno(err, "cannot make a temporary file");
-	r = image_analysis_run(drawing->choice.code, &drawing->choice.profile.samples, &options,
-			       print_graph, drawing, NULL, err);
+	r = calc_walk_one(&walk, &drawing->choice, err);
 	return r == -ENOMEM ? error_set(err, ENOMEM, "out of memory") : r;
 }
 
@@ -196,12 +196,13 @@ static int run(struct drawing *drawing)
 	if (r == 0)
 		r = calc_source_open(&drawing->source, &drawing->reader, &drawing->cli,
 				     drawing->event, &err);
+	drawing->source.select.counts = calc_method_counts(&drawing->method);
 	if (r == 0)
 		r = calc_source_choose(&drawing->choice, &drawing->source, &drawing->cli, &err);
-	if (r == -ENOENT && drawing->reader != NULL)
-		return cli_nothing(&drawing->cli, "%s", err.message);
 	if (r == 0)
 		r = make_graph(drawing, &err);
+	if (r == -ENOENT && drawing->reader != NULL)
+		return cli_nothing(&drawing->cli, "%s", err.message);
 	if (r == 0)
 		r = output_file_write(drawing->output, write_picture, drawing, &err);
 	return r < 0 ? cli_fail(&drawing->cli, &err) : CLI_OK;

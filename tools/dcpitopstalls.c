@@ -14,7 +14,7 @@
 static const struct option_entry own_options[] = {
 	{'n', "limit", "N", "print the N worst (20)"},
 	{'e', "event", "EVENT", "the one whose samples are of time: cycles, cpu-clock, ..."},
-	CALC_METHOD_OPTIONS_ESTIMATES,
+	CALC_METHOD_OPTIONS,
 };
 
 /* struct topstalls - what was asked for, and what it is made of. */
@@ -90,6 +90,7 @@ static int run(struct topstalls *top)
 		return cli_nothing(&top->cli, "%s", err.message);
 	if (r < 0)
 		return cli_fail(&top->cli, &err);
+	top->source.select.counts = calc_method_counts(&top->method);
 	top->listing.demangle = top->cli.demangle;
 	top->listing.events = &top->source.events;
 	top->listing.all_samples = (double)top->source.images.time;

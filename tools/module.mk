@@ -15,7 +15,7 @@ tool-src += $(addprefix tools/calc/, calc_blocks.c calc_bubbles.c calc_cells.c c
 	calc_summary.c calc_walk.c calc_worst.c)
 tool-src += $(addprefix tools/flow/, flow_block.c flow_dot.c flow_text.c)
 tool-src += $(addprefix tools/list/, list_file.c list_procedure.c list_rows.c)
-tool-src += $(addprefix tools/stall/, stall_listing.c summary_listing.c)
+tool-src += $(addprefix tools/stall/, counted_images.c stall_listing.c summary_listing.c)
 tool-src += $(addprefix tools/stats/, diff_report.c set_table.c stats_columns.c \
 	stats_compare.c stats_form.c stats_listing.c stats_options.c)
 tool-src += $(addprefix tools/export/, execution_profile.c export_contexts.c export_flow.c export_variation.c exporter.c \

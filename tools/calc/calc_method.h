@@ -39,21 +39,16 @@ enum calc_method_key {
 	CALC_METHOD_OWN,
 };
 
+/* Entries of a table of options (lib/options.h). */
 /* clang-format off */
-#define CALC_METHOD_CHOICES \
+#define CALC_METHOD_OPTIONS \
 	{CALC_METHOD_MODEL, "model", "NAME", "the machine: alpha21164, cortex-a53, ..."}, \
-	{CALC_METHOD_ESTIMATOR, "estimator", "NAME", "of frequencies: dcpi, paper, avg, max"}
-#define CALC_METHOD_COUNTS \
+	{CALC_METHOD_ESTIMATOR, "estimator", "NAME", "of frequencies: dcpi, paper, avg, max"}, \
 	{CALC_METHOD_FREQUENCY, "frequency", "WHENCE", \
 	 "estimate, or exact: as dcpix counted it; default: exact where it was counted"}, \
 	{CALC_METHOD_SCALE, "scale", "N", \
-	 "executions for each one that dcpix counted; default: found"}
-#define CALC_METHOD_PUBLISHED \
+	 "executions for each one that dcpix counted; default: found"}, \
 	{CALC_METHOD_AS_PUBLISHED, "as-published", NULL, "as the paper of 1997 did it"}
-
-/* Entries of a table of options (lib/options.h): of programs that read exact counts, and not. */
-#define CALC_METHOD_OPTIONS CALC_METHOD_CHOICES, CALC_METHOD_COUNTS, CALC_METHOD_PUBLISHED
-#define CALC_METHOD_OPTIONS_ESTIMATES CALC_METHOD_CHOICES, CALC_METHOD_PUBLISHED
 /* clang-format on */
 
 /**

@@ -84,7 +84,7 @@ static int analyse(struct calc_walk *walk, struct calc_choice *choice,
 
 	if (r < 0)
 		return r;
-	if (walk->image(walk->context, choice, options->model) < 0)
+	if (walk->image != NULL && walk->image(walk->context, choice, options->model) < 0)
 		return error_set(err, ENOMEM, "out of memory");
 	return image_analysis_run(choice->code, &choice->profile.samples, options, take_procedure,
 				  walk, NULL, err);

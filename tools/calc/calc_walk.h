@@ -12,7 +12,7 @@
  * struct calc_walk - what to go over, and what came of it
  * @cli:       its image pattern chooses; without one, images without code are passed over
  * @image:     an image comes, whose procedures follow. @choice is open until the next one,
- *             or the end. Return: 0 or -ENOMEM
+ *             or the end; NULL: nobody minds. Return: 0 or -ENOMEM
  * @procedure: a procedure of it was analysed
  * @context:   for both
  * @progress:  say how far it has got, where nothing else is printed meanwhile

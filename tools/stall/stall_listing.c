@@ -67,8 +67,11 @@ static void free_row(struct stall_row *row)
 int stall_listing_image(void *context, const struct calc_choice *choice,
 			const struct machine_model *model)
 {
+	struct stall_listing *listing = context;
+
 	(void)model;
-	((struct stall_listing *)context)->choice = choice;
+	listing->choice = choice;
+	counted_images_take(&listing->counted, choice);
 	return 0;
 }
 
@@ -449,6 +452,7 @@ static void print_caption(FILE *stream, const void *context)
 		percent_of_all(listing, listing->analysed),
 		percent_of_all(listing, listing->stalled));
 	calc_heading_epochs(stream, listing->events);
+	counted_images_print(stream, &listing->counted);
 	fputc('\n', stream);
 }
 

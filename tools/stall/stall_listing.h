@@ -5,6 +5,7 @@
 
 #include "tools/calc/calc_walk.h"
 #include "tools/report/report.h"
+#include "tools/stall/counted_images.h"
 
 struct stall_row;
 
@@ -15,6 +16,7 @@ struct stall_row;
  * @events:      the event of time; @all_samples: of it, in all images
  * @stalled:     samples of all stalls there are, listed or not
  * @analysed:    samples of procedures that were analysed
+ * @counted:     images with exact counts
  */
 struct stall_listing {
 	size_t limit;
@@ -23,6 +25,7 @@ struct stall_listing {
 	double all_samples;
 	double stalled;
 	double analysed;
+	struct counted_images counted;
 
 	/* private */
 	const struct calc_choice *choice;

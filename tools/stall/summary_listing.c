@@ -10,7 +10,6 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
-#include "tools/base/text.h"
 #include "tools/calc/calc_heading.h"
 #include "tools/calc/calc_json.h"
 #include "tools/calc/calc_summary.h"
@@ -67,10 +66,7 @@ int summary_listing_image(void *context, const struct calc_choice *choice,
 
 	listing->choice = choice;
 	listing->model = model;
-	if (choice->counts.exact.range_count > 0 && listing->counted++ == 0) {
-		listing->counted_image = choice->image;
-		listing->scale = choice->counts.scale;
-	}
+	counted_images_take(&listing->counted, choice);
 	return listing->by_procedure ? 0 : add_row(listing, NULL);
 }
 
@@ -314,20 +310,6 @@ static void print_total(FILE *stream, const void *context)
 		listing->all_samples);
 }
 
-static void print_counted(FILE *stream, const struct summary_listing *listing)
-{
-	_cleanup_free_ char *path = NULL;
-
-	if (listing->counted == 0)
-		return;
-	path = text_clean(listing->counted_image->image.path);
-	fprintf(stream, "counted     %s, by dcpix; ", path != NULL ? path : "?");
-	calc_heading_scale(stream, &listing->scale);
-	if (listing->counted > 1)
-		fprintf(stream, "; and %zu more", listing->counted - 1);
-	fputc('\n', stream);
-}
-
 static void print_summary(FILE *stream, const void *context)
 {
 	const struct summary_listing *listing = context;
@@ -342,7 +324,7 @@ static void print_summary(FILE *stream, const void *context)
 		fprintf(stream, "; %zu not", listing->images - listing->analysed);
 	fputc('\n', stream);
 	calc_heading_epochs(stream, listing->events);
-	print_counted(stream, listing);
+	counted_images_print(stream, &listing->counted);
 	fputc('\n', stream);
 	calc_summary_print(stream, &sum);
 	fputc('\n', stream);

@@ -9,6 +9,7 @@
 #include "analysis/culprit/stall_summary.h"
 #include "tools/calc/calc_walk.h"
 #include "tools/report/report.h"
+#include "tools/stall/counted_images.h"
 
 struct summary_row;
 
@@ -20,7 +21,7 @@ struct summary_row;
  * @sum:          of all procedures
  * @images, @analysed, @procedures: that have samples of time; of these, such that were
  *                analysed; procedures that were
- * @counted:      images with exact counts; @counted_image: the hottest, and its @scale
+ * @counted:      images with exact counts
  */
 struct summary_listing {
 	bool by_procedure;
@@ -31,9 +32,7 @@ struct summary_listing {
 	size_t images;
 	size_t analysed;
 	size_t procedures;
-	size_t counted;
-	const struct calc_image *counted_image;
-	struct exact_scale scale;
+	struct counted_images counted;
 
 	/* private */
 	const struct calc_choice *choice;
