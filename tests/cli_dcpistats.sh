@@ -100,7 +100,14 @@ is "--compare succeeds" "$? $(cat "$scratch/err")" "0 "
 fastest=$(run "$live" --csv -i varies | grep follow_chain | cut -d, -f10)
 slowest=$(run "$live" --csv -i varies | grep follow_chain | cut -d, -f11)
 like "--compare says which sets these are" "$(grep ^fastest "$scratch/out")" \
-	'^fastest     set [0-9], epoch [0-9]: [0-9]+ samples(, of [0-9]+ cycles each)?$'
+	'^fastest     set [0-9], epoch [0-9]: [0-9]+ samples(, of [0-9]+ cycles each)?(, [0-9]+% with low confidence)?$'
+low=$("$bin/dcpicalc" --db "$live" --epoch "$fastest" --json follow_chain | python3 -c '
+import json, sys
+insns = json.loads(sys.stdin.readline())["instructions"]
+low = sum(i["samples"] for i in insns if i["confidence"] == "low")
+print("%.0f%%" % (100 * low / sum(i["samples"] for i in insns)) if low else "")')
+is "--compare says how much is not sure" "$(sed -n "s/^fastest .*, \([0-9]*%\) with low .*/\1/p" \
+	"$scratch/out")" "$low"
 like "--compare has the fastest and the slowest set" "$(grep '^[*]' "$scratch/out" | head -n 1)" \
 	"fastest: set $fastest +slowest: set $slowest$"
 is "--compare says of each what dcpicalc does" \

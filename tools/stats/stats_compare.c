@@ -12,7 +12,8 @@
 #include "tools/calc/calc_source.h"
 #include "tools/calc/calc_summary.h"
 
-/* struct side - a set, and the procedure in it. */
+/* struct side - a set, and the procedure in it. @doubtful: samples of code of which it is not sure
+ * how often it ran */
 struct side {
 	size_t set;
 	int64_t *epochs;
@@ -21,6 +22,7 @@ struct side {
 	struct calc_choice choice;
 	const struct machine_model *model;
 	struct stall_summary summary;
+	double doubtful;
 	char heading[40];
 };
 
@@ -34,8 +36,15 @@ static void side_deinit(struct side *side)
 static int add_summary(void *context, const struct procedure_analysis *analysis)
 {
 	const struct culprit_input input = procedure_analysis_input(analysis);
+	struct side *side = context;
 
-	stall_summary_add(context, &input, &analysis->culprits);
+	stall_summary_add(&side->summary, &input, &analysis->culprits);
+	for (uint32_t i = 0; i < analysis->cfg->insn_count; i++) {
+		uint32_t block = analysis->cfg->block_of[i];
+
+		if (analysis->frequency.blocks[block].confidence == FREQUENCY_LOW)
+			side->doubtful += analysis->profile.samples[i];
+	}
 	return 0;
 }
 
@@ -65,7 +74,7 @@ static int analyse(struct side *side, struct error *err)
 		return r;
 	side->model = options.model;
 	return image_analysis_run(side->choice.code, &side->choice.profile.samples, &options,
-				  add_summary, &side->summary, NULL, err);
+				  add_summary, side, NULL, err);
 }
 
 /* What a sample of a set stands for, if that is not the same in all. */
@@ -107,7 +116,7 @@ static int find_extremes(struct side sides[2], const struct sample_sets *sets,
 	return 0;
 }
 
-/* "fastest     set 2, epoch 7: 1234 samples" */
+/* "fastest     set 2, epoch 7: 1234 samples, 34% with low confidence" */
 static void print_side(const struct side *side, const struct sample_sets *sets, const char *which)
 {
 	const char *name = sets->list[side->set].name;
@@ -118,6 +127,9 @@ static void print_side(const struct side *side, const struct sample_sets *sets, 
 	printf("%s: %.0f samples", *name != '\0' ? name : "(none)", side->choice.samples);
 	if (sets->scaled_period)
 		printf(", of %.0f cycles each", weight_of(side, sets));
+	if (side->doubtful > 0)
+		printf(", %.0f%% with low confidence",
+		       100 * side->doubtful / side->choice.samples);
 	putchar('\n');
 }
 
