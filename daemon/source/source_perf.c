@@ -224,6 +224,11 @@ static int cpu_open(struct perf_source *source, uint32_t number, struct error *e
 	return rc;
 }
 
+static bool cpu_is_open(const struct perf_source *source, uint32_t number)
+{
+	return source->cpus[number] != NULL && source->cpus[number]->slot[0].event.ring != NULL;
+}
+
 static void cpu_enable(struct perf_source *source, uint32_t number)
 {
 	uint32_t i;
@@ -371,7 +376,7 @@ static void cpu_drain(struct perf_drain *drain, bool all, uint64_t until_ns)
 static int cpu_came(void *context, uint32_t cpu)
 {
 	struct perf_source *source = ((struct perf_drain *)context)->source;
-	int rc = cpu_open(source, cpu, NULL);
+	int rc = cpu_is_open(source, cpu) ? 0 : cpu_open(source, cpu, NULL);
 
 	if (rc == 0 && source->config.target_pid == 0)
 		cpu_enable(source, cpu);
@@ -380,7 +385,8 @@ static int cpu_came(void *context, uint32_t cpu)
 
 /*
  * An event does not survive its CPU, and its ring goes with it: what was left there for the
- * next drain is taken now, with the image events up to now.
+ * next drain is taken now, with the image events up to now. But a target's do, those that its
+ * children have inherited among them, who would not get others.
  */
 static void cpu_went(void *context, uint32_t cpu)
 {
@@ -389,7 +395,7 @@ static void cpu_went(void *context, uint32_t cpu)
 
 	drain->cpu = source->cpus[cpu];
 	drain->number = cpu;
-	if (drain->cpu == NULL)
+	if (drain->cpu == NULL || source->config.target_pid != 0)
 		return;
 	source->config.sync(source->config.context);
 	cpu_drain(drain, false, UINT64_MAX);

@@ -128,6 +128,28 @@ for source in bpf perf; do
 	is "$source: and in the database" "$(identity)" 1
 done
 
+# A program's events are inherited: its children that live would not get those of a CPU anew.
+db=/tmp/target.db
+rm -f /tmp/begun /tmp/go
+dcpirun -q --db "$db" -e cpu-clock:180000-200000 -- sh -c '
+	sh -c "touch /tmp/begun; until [ -e /tmp/go ]; do sleep 0.2; done; exec taskset 2 split 2000" &
+	wait' 2> /tmp/target.log &
+target=$!
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	[ ! -e /tmp/begun ] || break
+	sleep 1
+done
+echo 0 > /sys/devices/system/cpu/cpu1/online
+sleep 3
+echo 1 > /sys/devices/system/cpu/cpu1/online
+sleep 3
+touch /tmp/go
+wait $target
+is "dcpirun ends as its program" "$? $(cat /tmp/target.log)" "0 "
+got=$(query "SELECT ifnull(sum(count), 0) FROM dcpi_samples WHERE path LIKE '%/split'")
+check "a child that lived is sampled on a CPU that went and came ($got)" [ "$got" -gt 100 ]
+is "and all is accounted for" "$(identity)" 1
+
 # A store so small that it overflows at once: losses, if any, have a name.
 db=/tmp/small.db config=/tmp/small.conf
 printf 'table_entries = 64\nbuffer_entries = 64\n' > "$config"
