@@ -140,11 +140,13 @@ static void shift_too_far(void)
 
 static void index_out_of_bounds(void)
 {
-	static int array[8], after[8];
+	static int array[8], result;
 	unsigned int i = 8;
 
 	OPTIMIZER_HIDE_VAR(i);
-	WRITE_ONCE(array[i], READ_ONCE(after[0]));
+	WRITE_ONCE(array[0], 1);
+	/* Not WRITE_ONCE(), which takes an address: that of the end is none too far. */
+	WRITE_ONCE(result, array[i]);
 }
 
 static void list_corrupted(void)
