@@ -38,10 +38,16 @@ for way in "threads 7" "fork 5" "jump 1000" "goto 1000" "switch 5000" "signal 10
 done
 g++ -O2 -pthread tests/programs/throws.cc -o "$scratch/throws" || exit 2
 same "throws" 5 3 "$scratch/throws"
+g++ -O2 -fnon-call-exceptions tests/programs/traps.cc -o "$scratch/traps" || exit 2
+for at in orig EC LN; do
+	same "traps, checks at $at" 5 3 --checks-at $at "$scratch/traps"
+done
 ${CC:-gcc} -O2 tests/programs/carry.c -o "$scratch/carry" || exit 2
 for rate in "1 1" "3 2" "7 5"; do
 	# shellcheck disable=SC2086 # words
 	same "carry, $rate" $rate --checks-at orig "$scratch/carry"
+	# shellcheck disable=SC2086 # words
+	same "carry, $rate, several turns a check" $rate --checks-at EC "$scratch/carry"
 done
 cat docs/*.md > "$scratch/text"
 same "gzip, at every check" 1 1 gzip -6c "$scratch/text"

@@ -35,6 +35,12 @@ path_exact "$scratch/unwinds"
 # Loops of one block, left in any turn, where flags matter and where not.
 check "one with small loops" "${CC:-gcc}" -O2 tests/programs/carry.c -o "$scratch/carry"
 path_exact "$scratch/carry"
+# What throws is in loops that are put again.
+check "one with traps" "${CXX:-g++}" -O2 -fnon-call-exceptions tests/programs/traps.cc \
+	-o "$scratch/traps"
+check "traps: it is rewritten" "$dcpix" -q --mode paths -o "$scratch/traps.new" "$scratch/traps"
+is "traps" "$("$scratch/traps.new" 2>&1)" "$("$scratch/traps" 2>&1)"
+rm -f "$DCPIX_OUT".*
 cat docs/*.md > "$scratch/text"
 path_exact base64 "$scratch/text"
 path_exact gzip -9c "$scratch/text"

@@ -36,10 +36,27 @@ static const uint8_t table_bytes[] = {
 #define NEW_FRAME 0x80000U
 
 /* Code is four times as long now. */
-static uint64_t moved(void *context, uint64_t old)
+static uint64_t moved(uint64_t old)
 {
-	(void)context;
 	return NEW_FRAME + 4 * (old - FRAME);
+}
+
+static int write_moved(const struct handler_table *table, uint8_t **out, size_t *bytes)
+{
+	struct handler_calls *calls = calloc(table->count + 1, sizeof(*calls));
+	size_t capacity = 0;
+	int r;
+
+	assert_non_null(calls);
+	for (size_t i = 0; i < table->count; i++) {
+		calls[i] = table->calls[i];
+		calls[i].start = moved(calls[i].start);
+		calls[i].end = moved(calls[i].end);
+	}
+	r = handler_table_write(table, calls, table->count, out, bytes, &capacity, NEW_TABLE,
+				NEW_FRAME);
+	free(calls);
+	return r;
 }
 
 static size_t table_length(void)
@@ -58,7 +75,7 @@ static void test_moved(void **state)
 {
 	uint8_t bytes[sizeof(table_bytes)], *out = NULL;
 	struct handler_table old, now;
-	size_t count = 0, capacity = 0;
+	size_t count = 0;
 
 	(void)state;
 	make(bytes);
@@ -67,15 +84,13 @@ static void test_moved(void **state)
 	assert_int_equal(old.type_count, 2);
 	assert_int_equal(old.base, FRAME);
 	assert_int_equal(old.specification_bytes, 2);
-	assert_int_equal(handler_table_write(&old, &out, &count, &capacity, NEW_TABLE, NEW_FRAME,
-					     moved, NULL),
-			 0);
+	assert_int_equal(write_moved(&old, &out, &count), 0);
 	assert_int_equal(handler_table_parse(&now, out, count, NEW_TABLE, NEW_FRAME), 0);
 	assert_int_equal(now.count, old.count);
 	assert_int_equal(now.base, FRAME); /* pads stay */
 	for (size_t i = 0; i < old.count; i++) {
-		assert_int_equal(now.calls[i].start, moved(NULL, old.calls[i].start));
-		assert_int_equal(now.calls[i].end, moved(NULL, old.calls[i].end));
+		assert_int_equal(now.calls[i].start, moved(old.calls[i].start));
+		assert_int_equal(now.calls[i].end, moved(old.calls[i].end));
 		assert_int_equal(now.calls[i].pad, old.calls[i].pad);
 		assert_int_equal(now.calls[i].action, old.calls[i].action);
 	}
@@ -100,13 +115,33 @@ static void test_moved(void **state)
 	free(out);
 }
 
+static void test_found(void **state)
+{
+	uint8_t bytes[sizeof(table_bytes)];
+	struct handler_table table;
+
+	(void)state;
+	make(bytes);
+	assert_int_equal(handler_table_parse(&table, bytes, table_length(), TABLE, FRAME), 0);
+	for (uint64_t at = FRAME - 1; at < FRAME + 48; at++) {
+		const struct handler_calls *found = NULL;
+
+		for (size_t i = 0; i < table.count; i++) {
+			if (table.calls[i].start <= at && at < table.calls[i].end)
+				found = &table.calls[i];
+		}
+		assert_ptr_equal(handler_table_find(&table, at), found);
+	}
+	handler_table_deinit(&table);
+}
+
 static void test_damage(void **state)
 {
 	(void)state;
 	srand(1);
 	for (int i = 0; i < 200000; i++) {
 		uint8_t bytes[sizeof(table_bytes)], *out = NULL;
-		size_t count = 0, capacity = 0, length = table_length();
+		size_t count = 0, length = table_length();
 		struct handler_table table;
 		int r;
 
@@ -119,8 +154,7 @@ static void test_damage(void **state)
 		if (r != 0)
 			assert_int_equal(r, -ENOTSUP);
 		if (r == 0) {
-			handler_table_write(&table, &out, &count, &capacity, NEW_TABLE, NEW_FRAME,
-					    moved, NULL);
+			write_moved(&table, &out, &count);
 			handler_table_deinit(&table);
 		}
 		free(out);
@@ -131,6 +165,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_moved),
+		cmocka_unit_test(test_found),
 		cmocka_unit_test(test_damage),
 	};
 

@@ -35,20 +35,13 @@ struct part {
 
 typedef void visit_part(struct frame_copier *copier, const struct part *part);
 
-static uint64_t new_place(void *context, uint64_t address)
+/* Whether it has instructions of the procedure: what was put aside throws nothing. */
+static bool is_body(const struct frame_copier *copier, const struct part *part)
 {
-	const struct frame_copier *copier = context;
+	const struct procedure_copy *copy = copier->copy;
 
-	return copier->copies->code + copier->offset + procedure_copy_where(copier->copy, address);
-}
-
-/* Whether it has what calls: all else was put elsewhere. */
-static bool is_body(struct frame_copier *copier, const struct part *part)
-{
-	const struct unwind_frame *frame = part->frame;
-
-	return part->rows->address < new_place(copier, frame->start + frame->bytes) &&
-	       part->end > new_place(copier, frame->start);
+	return part->rows->address < copier->copies->code + copier->offset +
+					     machine_code_offset(&copy->code, copy->blocks_end);
 }
 
 static void copy_table(struct frame_copier *copier, const struct part *part)
@@ -61,8 +54,8 @@ static void copy_table(struct frame_copier *copier, const struct part *part)
 		return;
 	}
 	if (is_body(copier, part))
-		table = unwind_writer_add_table(copier->copies->writer, part->frame,
-						part->rows->address, new_place, copier);
+		table = unwind_writer_add_table(copier->copies->writer, part->frame, part->rows,
+						part->count, part->end);
 	copier->tables[copier->count++] = table;
 }
 

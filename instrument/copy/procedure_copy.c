@@ -426,6 +426,8 @@ static int copy_all(struct copier *copier)
 	copier_insn_mark(copier, UINT64_MAX);
 	if (r == 0)
 		r = copy_strides(copier);
+	copier->copy->blocks_end = machine_code_label(copier->code);
+	machine_code_place(copier->code, copier->copy->blocks_end);
 	if (r == 0)
 		r = copier_entry_sites(copier);
 	return r == 0 ? copy_rest(copier) : r;
@@ -485,22 +487,6 @@ int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *so
 	if (r < 0)
 		procedure_copy_deinit(ret);
 	return r;
-}
-
-uint64_t procedure_copy_where(const struct procedure_copy *copy, uint64_t address)
-{
-	size_t low = 0, high = copy->mark_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (copy->marks[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < copy->mark_count ? machine_code_offset(&copy->code, copy->marks[low].label)
-				      : 0;
 }
 
 void procedure_copy_deinit(struct procedure_copy *copy)

@@ -51,6 +51,7 @@ struct copy_mark {
  * struct procedure_copy - zero-initialised is empty; freed by procedure_copy_deinit()
  * @code:     the new code
  * @inside:   label: the entry for those who know that the thread is ready
+ * @blocks_end: label: behind all blocks, and those of loops that are put again
  * @sites:    the procedure's entry first
  * @crossings: labels, if there are two copies: where it goes on when it is its turn
  * @marks:    of @source->cuts, ascending; the last is that of all addresses behind
@@ -58,6 +59,7 @@ struct copy_mark {
 struct procedure_copy {
 	struct machine_code code;
 	uint32_t inside;
+	uint32_t blocks_end;
 	struct copy_site *sites;
 	size_t site_count;
 	size_t site_capacity;
@@ -112,9 +114,6 @@ struct copy_source {
  */
 int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *source,
 			struct error *err);
-
-/** procedure_copy_where() - the offset in the new code of one of the cuts. */
-uint64_t procedure_copy_where(const struct procedure_copy *copy, uint64_t address);
 
 void procedure_copy_deinit(struct procedure_copy *copy);
 

@@ -225,21 +225,14 @@ static void put_relative(struct writer *writer, uint64_t target)
 	put(writer, &narrow, sizeof(narrow));
 }
 
-static void put_calls(struct writer *writer, const struct handler_table *table, uint64_t start,
-		      uint64_t (*where)(void *context, uint64_t old), void *context)
+static void put_calls(struct writer *writer, const struct handler_calls *calls, size_t count,
+		      uint64_t start)
 {
-	for (size_t i = 0; i < table->count; i++) {
-		const struct handler_calls *calls = &table->calls[i];
-		uint64_t from = where(context, calls->start), to = where(context, calls->end);
-
-		if (from < start || to < from) {
-			writer->error = writer->error != 0 ? writer->error : -ENOTSUP;
-			return;
-		}
-		put_unsigned(writer, from - start);
-		put_unsigned(writer, to - from);
-		put_unsigned(writer, calls->pad);
-		put_unsigned(writer, calls->action);
+	for (size_t i = 0; i < count; i++) {
+		put_unsigned(writer, calls[i].start - start);
+		put_unsigned(writer, calls[i].end - calls[i].start);
+		put_unsigned(writer, calls[i].pad);
+		put_unsigned(writer, calls[i].action);
 	}
 }
 
@@ -265,26 +258,41 @@ static void put_types(struct writer *writer, const struct handler_table *table)
 	}
 }
 
-int handler_table_write(const struct handler_table *table, uint8_t **out, size_t *bytes,
-			size_t *capacity, uint64_t address, uint64_t start,
-			uint64_t (*where)(void *context, uint64_t old), void *context)
+const struct handler_calls *handler_table_find(const struct handler_table *table, uint64_t address)
+{
+	size_t low = 0, high = table->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (table->calls[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > 0 && address < table->calls[low - 1].end ? &table->calls[low - 1] : NULL;
+}
+
+int handler_table_write(const struct handler_table *table, const struct handler_calls *calls,
+			size_t count, uint8_t **out, size_t *bytes, size_t *capacity,
+			uint64_t address, uint64_t start)
 {
 	struct writer writer = {
 		.data = *out, .bytes = *bytes, .capacity = *capacity, .address = address};
-	struct writer calls = {0};
+	struct writer places = {0};
 	size_t type_bytes =
 		table->type_count * encoded_pointer_bytes(table->type_encoding, WORD_BYTES);
 
-	put_calls(&calls, table, start, where, context);
+	put_calls(&places, calls, count, start);
 	put_u8(&writer, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
 	put_relative(&writer, table->base);
 	put_u8(&writer, table->type_encoding);
 	if (table->type_encoding != DW_EH_PE_omit)
-		put_unsigned(&writer, 1 + unsigned_bytes(calls.bytes) + calls.bytes +
+		put_unsigned(&writer, 1 + unsigned_bytes(places.bytes) + places.bytes +
 					      table->action_bytes + type_bytes);
 	put_u8(&writer, DW_EH_PE_uleb128);
-	put_unsigned(&writer, calls.bytes);
-	put(&writer, calls.data, calls.bytes);
+	put_unsigned(&writer, places.bytes);
+	put(&writer, places.data, places.bytes);
 	put(&writer, table->actions, table->action_bytes);
 	if (table->type_count > 0)
 		put_types(&writer, table);
@@ -293,6 +301,6 @@ int handler_table_write(const struct handler_table *table, uint8_t **out, size_t
 	*out = writer.data;
 	*bytes = writer.bytes;
 	*capacity = writer.capacity;
-	free(calls.data);
-	return calls.error != 0 ? calls.error : writer.error;
+	free(places.data);
+	return places.error != 0 ? places.error : writer.error;
 }

@@ -2,7 +2,7 @@
 /*
  * A table of handlers (LSDA, in .gcc_except_table): which calls of a frame lead to which
  * landing pads, and what is caught there. It is written anew for copied code: calls are
- * where they are now; landing pads stay where they were, where a jump leads on.
+ * where they are now, some several times; landing pads stay where they were, where a jump leads on.
  *
  * Of the formats that gcc and clang write for C and C++. Tables are not trusted.
  */
@@ -54,17 +54,20 @@ int handler_table_parse(struct handler_table *ret, const uint8_t *bytes, size_t 
 
 void handler_table_deinit(struct handler_table *table);
 
+/** handler_table_find() - the calls that an address is one of, as they ascend; NULL: none. */
+const struct handler_calls *handler_table_find(const struct handler_table *table, uint64_t address);
+
 /**
  * handler_table_write() - write it for a copy
+ * @calls:   @count of them, in place of the table's: ascending addresses of the new code
  * @out:     malloc'd, appended to
  * @address: of the first byte of @out
- * @start:   of the new code, which @where's addresses are in
- * @where:   the new address of the beginning or end of some calls
+ * @start:   of the new code
  *
  * Return: 0; -ENOTSUP something is too far away; -ENOMEM.
  */
-int handler_table_write(const struct handler_table *table, uint8_t **out, size_t *bytes,
-			size_t *capacity, uint64_t address, uint64_t start,
-			uint64_t (*where)(void *context, uint64_t old), void *context);
+int handler_table_write(const struct handler_table *table, const struct handler_calls *calls,
+			size_t count, uint8_t **out, size_t *bytes, size_t *capacity,
+			uint64_t address, uint64_t start);
 
 #endif

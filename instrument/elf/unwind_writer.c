@@ -217,9 +217,46 @@ static void add_index(struct unwind_writer *writer, uint64_t code, uint64_t entr
 	writer->index[writer->index_count++][1] = entry;
 }
 
+/* Which calls are in which rows; what follows each other leads to one place only once. */
+static size_t find_calls(const struct handler_table *table, const struct unwind_row *rows,
+			 size_t count, uint64_t end, struct handler_calls *calls)
+{
+	const struct handler_calls *old = NULL;
+	size_t found = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct handler_calls *now = handler_table_find(table, rows[i].old);
+		uint64_t behind = i + 1 < count ? rows[i + 1].address : end;
+
+		if (now != NULL && now == old)
+			calls[found - 1].end = behind;
+		else if (now != NULL)
+			calls[found++] = (struct handler_calls){.start = rows[i].address,
+								.end = behind,
+								.pad = now->pad,
+								.action = now->action};
+		old = now;
+	}
+	return found;
+}
+
+static int put_table(struct unwind_writer *writer, const struct handler_table *table,
+		     const struct unwind_row *rows, size_t count, uint64_t end)
+{
+	struct handler_calls *calls = malloc(count * sizeof(*calls));
+	int r;
+
+	if (calls == NULL)
+		return -ENOMEM;
+	r = handler_table_write(table, calls, find_calls(table, rows, count, end, calls),
+				&writer->data, &writer->bytes, &writer->capacity, writer->address,
+				rows->address);
+	free(calls);
+	return r;
+}
+
 uint64_t unwind_writer_add_table(struct unwind_writer *writer, const struct unwind_frame *frame,
-				 uint64_t start, uint64_t (*where)(void *context, uint64_t old),
-				 void *context)
+				 const struct unwind_row *rows, size_t count, uint64_t end)
 {
 	uint64_t address = writer->address + writer->bytes;
 	struct handler_table table;
@@ -228,8 +265,7 @@ uint64_t unwind_writer_add_table(struct unwind_writer *writer, const struct unwi
 	if (r == -ENOENT)
 		return 0;
 	if (r == 0) {
-		r = handler_table_write(&table, &writer->data, &writer->bytes, &writer->capacity,
-					writer->address, start, where, context);
+		r = put_table(writer, &table, rows, count, end);
 		handler_table_deinit(&table);
 	}
 	while (r == 0 && !writer->failed && writer->bytes % 8 != 0)

@@ -48,14 +48,14 @@ int unwind_writer_init(struct unwind_writer *writer, const struct unwind_frames 
 void unwind_writer_deinit(struct unwind_writer *writer);
 
 /**
- * unwind_writer_add_table() - write a frame's table of handlers for a copy
+ * unwind_writer_add_table() - write a frame's table of handlers for a part of its copy
  *
- * For all frames that have one, before the first unwind_writer_add(). Return: its
- * address; 0: the frame has none, or the writer has failed.
+ * For all frames that have one, before the first unwind_writer_add(), which has the same @rows;
+ * each is all of some calls, or of none. Return: its address; 0: the frame has none, or the
+ * writer has failed.
  */
 uint64_t unwind_writer_add_table(struct unwind_writer *writer, const struct unwind_frame *frame,
-				 uint64_t start, uint64_t (*where)(void *context, uint64_t old),
-				 void *context);
+				 const struct unwind_row *rows, size_t count, uint64_t end);
 
 /**
  * unwind_writer_add() - describe code that is a part of a frame's copy
