@@ -94,13 +94,12 @@ int copier_turn_loops(struct copier *copier)
 
 bool copier_turn_is_of_stride(const struct copier *copier, uint32_t stride, uint32_t cfg_edge)
 {
-	const struct cfg_edge *edge = &copier->cfg->edges[cfg_edge];
 	uint32_t back = copier->strides.all[stride].edge;
 
 	if (copier->source->variant == COPY_ONLY)
 		return cfg_edge == back;
-	return edge->to == copier->cfg->edges[back].to && turn_strides_is_way(edge) &&
-	       copier_turn_on_edge(copier, cfg_edge);
+	return turn_strides_leads_back(copier->cfg, &copier->loops, copier->cfg->edges[back].to,
+				       cfg_edge);
 }
 
 bool copier_turn_on_edge(const struct copier *copier, uint32_t cfg_edge)

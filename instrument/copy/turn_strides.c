@@ -46,7 +46,8 @@ static bool is_plain(const struct cfg *cfg, const struct cfg_block *block)
 	return true;
 }
 
-bool turn_strides_is_way(const struct cfg_edge *edge)
+/* On within the procedure, and no table says where. */
+static bool is_way(const struct cfg_edge *edge)
 {
 	return edge->kind == CFG_EDGE_NEXT || edge->kind == CFG_EDGE_TAKEN ||
 	       edge->kind == CFG_EDGE_JUMP;
@@ -87,8 +88,7 @@ static bool reach_from(struct finder *finder, uint32_t from)
 	for (uint32_t e = block->out; e < block->out + block->out_count; e++) {
 		const struct cfg_edge *edge = &cfg->edges[e];
 
-		if (turn_strides_is_way(edge) && !finder->loops->checked[e] &&
-		    edge->to < cfg->block_count)
+		if (is_way(edge) && !finder->loops->checked[e] && edge->to < cfg->block_count)
 			reached |= reach(finder, edge->to, finder->places[from].length);
 	}
 	return reached;
@@ -107,10 +107,15 @@ static void find_lengths(struct finder *finder)
 
 /* --- ways back ------------------------------------------------------------ */
 
+bool turn_strides_leads_back(const struct cfg *cfg, const struct turn_loops *loops, uint32_t header,
+			     uint32_t edge)
+{
+	return loops->checked[edge] && is_way(&cfg->edges[edge]) && cfg->edges[edge].to == header;
+}
+
 static bool leads_back(const struct finder *finder, uint32_t edge)
 {
-	return finder->loops->checked[edge] && turn_strides_is_way(&finder->cfg->edges[edge]) &&
-	       finder->cfg->edges[edge].to == finder->header;
+	return turn_strides_leads_back(finder->cfg, finder->loops, finder->header, edge);
 }
 
 /* What is left behind an edge. */
@@ -121,8 +126,7 @@ static uint32_t rest_behind(const struct finder *finder, uint32_t edge)
 
 	if (leads_back(finder, edge))
 		return 0;
-	if (!turn_strides_is_way(&cfg->edges[edge]) || finder->loops->checked[edge] ||
-	    !is_seen(finder, to))
+	if (!is_way(&cfg->edges[edge]) || finder->loops->checked[edge] || !is_seen(finder, to))
 		return FAR;
 	return finder->places[to].rest + cfg->blocks[to].count;
 }

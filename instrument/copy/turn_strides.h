@@ -40,8 +40,10 @@ struct turn_strides {
 	size_t block_capacity;
 };
 
-/** turn_strides_is_way() - whether an edge goes on within a procedure, and no table says where. */
-bool turn_strides_is_way(const struct cfg_edge *edge);
+/** turn_strides_leads_back() - whether an edge is a way back with a check to a block, of those that
+ * lead to where its loop is put again. */
+bool turn_strides_leads_back(const struct cfg *cfg, const struct turn_loops *loops, uint32_t header,
+			     uint32_t edge);
 
 /**
  * turn_strides_find() - find them: at most one of each block that loops begin with

@@ -67,12 +67,10 @@ static bool in_span(const struct load *load, struct span *span, uint64_t offset)
 
 	if (offset >= span->start && offset < span->end)
 		return true;
-	if (load->offsets_are_addresses) {
+	if (load->offsets_are_addresses)
 		bytes = address_of(load, offset, &address) == 0;
-		address = offset;
-	} else {
+	else
 		bytes = image_code_span(load->code, offset, &address);
-	}
 	if (bytes == 0)
 		return false;
 	*span = (struct span){offset, offset + bytes, address - offset};
