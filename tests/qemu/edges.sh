@@ -42,7 +42,7 @@ work()
 	branches) branches "$(cat /lib/branches.rounds)" ;;
 	busybox-truth)
 		env -i /bin/busybox-truth sort </lib/edges.input
-		env -i /bin/busybox-truth gzip -c </lib/edges.input
+		env -i /bin/busybox-truth gzip </lib/edges.input
 		;;
 	esac >/dev/null
 }
@@ -88,16 +88,17 @@ edges()
 }
 
 # directions PROGRAM FILE: "RIGHT TOTAL STRANGE"; wrong ones to /tmp/wrong. STRANGE
-# are edges from branches that the truth never came to, and cannot judge: user-mode
-# QEMU has no vDSO that a program would set up when it starts.
+# are edges that the truth has not and cannot judge, from branches that it came to less
+# than 100 times: user-mode QEMU has no vDSO that a program would set up when it starts,
+# and lists of loaded files are shorter there.
 directions()
 {
 	: >/tmp/wrong
-	awk 'NR == FNR { if ($4 > 0) { happened[$2 " " $3] = 1; ran[$2] = 1 }; next }
-		!($1 in ran) { strange += $3; next }
-		{ total += $3 }
-		($1 " " $2) in happened { right += $3; next }
+	awk 'NR == FNR { if ($4 > 0) { happened[$2 " " $3] = 1; ran[$2] += $4 }; next }
+		($1 " " $2) in happened { right += $3; total += $3; next }
 		{ print >"/tmp/wrong" }
+		ran[$1] < 100 { strange += $3; next }
+		{ total += $3 }
 		END { print right + 0, total + 0, strange + 0 }' "/lib/$1.edges" "$2"
 }
 
