@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Programs as they are, rewritten to record bursts: these are parts of all that they refer to,
-# and as large a part as was asked for (tests/bursts_part.sh), whatever checks are left out.
+# and as large a part as was asked for (tests/bursts_part.sh), whatever checks are left out,
+# and all of it is true (tests/bursts_truth.sh).
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/tap.sh
@@ -21,6 +22,11 @@ part()
 	local name=$1 rate got
 
 	shift
+	if got=$(tests/bursts_truth.sh "$@" 2>&1); then
+		ok "$name: $got"
+	else
+		not_ok "$name is true" "$got"
+	fi
 	for rate in "100 20" "1000 50" "7 1"; do
 		# shellcheck disable=SC2086 # words
 		if got=$(tests/bursts_part.sh $rate "$@" 2>&1); then

@@ -178,6 +178,17 @@ check "have some in common with all ($part of $own)" \
 like "streams of bursts" "$("$dcpibursts" --streams -n 2 --lengths 2-100 --heat 10 "$scratch/new" \
 	"$DCPIX_OUT".* | head -1)" "hot data streams, [0-9.]+% of [0-9]+ references; each is 10 at least"
 
+# All is what an emulator says, each reference of each instruction.
+head -c 12000 README.md > "$scratch/few"
+for program in "gzip -6c" md5sum; do
+	# shellcheck disable=SC2086 # words
+	if got=$(tests/bursts_truth.sh $program "$scratch/few" 2>&1); then
+		ok "what is recorded of $program is true ($got)"
+	else
+		not_ok "what is recorded of $program is true" "$got"
+	fi
+done
+
 # 50 of 1050 checks are as much of all references, in this order.
 if part=$(tests/bursts_part.sh 1000 50 gzip -6c README.md 2>&1); then
 	ok "bursts are a part of all ($part)"

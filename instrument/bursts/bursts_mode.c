@@ -194,16 +194,20 @@ static void emit_record(struct machine_code *code, const struct mode_image *imag
 	machine_code_place(code, full);
 }
 
-/* The address first: its registers may be lent for the rest. */
+/*
+ * The address first: its registers may be lent for the rest. It is not in %rax, where flags
+ * come to be that point_borrow() keeps.
+ */
 static void bursts_emit(const struct mode_plan *plan, const struct point *point,
 			struct machine_code *code)
 {
 	const struct bursts_plan *bursts = plan->data;
-	struct point inner = *point;
+	struct point outer = *point, inner = *point;
 	struct point_loan first, second;
 	unsigned int address;
 
-	point_borrow(code, point, 0, 1, false, &first);
+	outer.shun = 1U << MACHINE_RAX;
+	point_borrow(code, &outer, 0, 1, false, &first);
 	address = first.registers[0];
 	emit_address(code, address, &plan->procedure->cfg->insns[point->insn].memory, first.depth);
 	inner.free |= 1U << address;

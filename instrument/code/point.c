@@ -57,7 +57,7 @@ static void keep_flags(struct machine_code *code, struct point_loan *loan, bool 
 /* Free ones first. Return: its number. */
 static unsigned int choose(const struct point *point, uint32_t taken)
 {
-	uint32_t possible = 0xffffU & ~UNWANTED & ~taken;
+	uint32_t possible = 0xffffU & ~UNWANTED & ~point->shun & ~taken;
 
 	if (possible & point->free)
 		possible &= point->free;

@@ -47,8 +47,9 @@ enum point_kind {
  * @live: registers and flags that matter (liveness.h), also afterwards
  * @free: registers that may be changed
  * @red_zone: the 128 bytes below the stack pointer may matter
+ * @shun: registers that point_borrow() is not to choose; none unless a mode says so
  *
- * The last three are known to emit() of a mode, not yet to wants() (mode.h).
+ * @live, @free and @red_zone are known to emit() of a mode, not yet to wants() (mode.h).
  */
 struct point {
 	enum point_kind kind;
@@ -61,6 +62,7 @@ struct point {
 	uint32_t live;
 	uint32_t free;
 	bool red_zone;
+	uint32_t shun;
 };
 
 #define POINT_REGISTERS_MAX 6
@@ -84,7 +86,8 @@ struct point_loan {
 /**
  * point_borrow() - make room to work at a point
  * @ret:   out; to be given to point_give_back() where the code of ours ends
- * @named: set of registers that are needed (rdtsc's, say); not the stack pointer
+ * @named: set of registers that are needed (rdtsc's, say); not the stack pointer. Their
+ *         values are kept for the program, not for the code: %rax has flags
  * @count: how many others, at most POINT_REGISTERS_MAX
  * @flags: the code is going to change flags
  *

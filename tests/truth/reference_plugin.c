@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Truth: what memory a program's instructions refer to, in their order. A plugin for QEMU's
+ * user mode:
+ *
+ *	qemu-x86_64 -plugin build/tests/reference_plugin.so,out=FILE,image=PATH PROGRAM
+ *
+ * FILE has a line for each time that an instruction of image PATH referred to memory, however
+ * many accesses it takes: its address according to the file's program headers, and where it
+ * referred to (both hexadecimal): what is in the image likewise, of all else, which lies
+ * elsewhere each time, "~" and the lowest four bits. Of one thread, and of the first process.
+ */
+#include <elf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tests/truth/guest_image.h"
+#include "tests/truth/qemu_plugin.h"
+
+struct reference {
+	uint64_t address, base;
+	bool told;
+};
+
+QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
+
+static FILE *out;
+static char *image_path;
+static pid_t first_pid;
+static uint64_t image_end;
+
+static void die(const char *what)
+{
+	fprintf(stderr, "reference_plugin: %s: %s\n", what, strerror(errno));
+	exit(2);
+}
+
+/* Where the image's last segment ends; 64-bit files, which are ours. */
+static uint64_t end_of(const struct guest_file *file)
+{
+	const Elf64_Ehdr *head = (const void *)file->elf;
+	const Elf64_Phdr *segments;
+	uint64_t end = 0;
+
+	if (file->bytes < sizeof(*head) ||
+	    head->e_phoff + head->e_phnum * sizeof(*segments) > file->bytes)
+		die("no program headers");
+	segments = (const void *)(file->elf + head->e_phoff);
+	for (size_t i = 0; i < head->e_phnum; i++) {
+		if (segments[i].p_type == PT_LOAD &&
+		    segments[i].p_vaddr + segments[i].p_memsz > end)
+			end = segments[i].p_vaddr + segments[i].p_memsz;
+	}
+	return end;
+}
+
+static void begins(unsigned int vcpu, void *data)
+{
+	(void)vcpu;
+	((struct reference *)data)->told = false;
+}
+
+static void refers(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *data)
+{
+	struct reference *reference = data;
+
+	(void)vcpu;
+	(void)info;
+	if (reference->told || getpid() != first_pid)
+		return;
+	reference->told = true;
+	if (address - reference->base < image_end)
+		fprintf(out, "%" PRIx64 " %" PRIx64 "\n", reference->address,
+			address - reference->base);
+	else
+		fprintf(out, "%" PRIx64 " ~%x\n", reference->address, (unsigned int)address & 15);
+}
+
+static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	(void)id;
+	for (size_t i = 0; i < qemu_plugin_tb_n_insns(tb); i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+		uint64_t at = qemu_plugin_insn_vaddr(insn);
+		struct guest_place place = guest_image_place(qemu_plugin_insn_haddr(insn), at);
+		struct guest_file file;
+		struct reference *reference;
+
+		if (strcmp(guest_image_path(place.image), image_path) != 0)
+			continue;
+		reference = calloc(1, sizeof(*reference));
+		if (reference == NULL)
+			die("memory");
+		file = guest_file_open(place.image);
+		reference->address = guest_file_address(&file, place.offset);
+		reference->base = at - reference->address;
+		image_end = end_of(&file);
+		guest_file_close(&file);
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, begins, QEMU_PLUGIN_CB_NO_REGS,
+						       reference);
+		qemu_plugin_register_vcpu_mem_cb(insn, refers, QEMU_PLUGIN_CB_NO_REGS,
+						 QEMU_PLUGIN_MEM_RW, reference);
+	}
+}
+
+static void ended(qemu_plugin_id_t id, void *data)
+{
+	(void)id;
+	(void)data;
+	if (getpid() == first_pid && fclose(out) != 0)
+		die("out");
+}
+
+QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_t *info, int argc,
+					   char **argv)
+{
+	(void)info;
+	if (argc != 2 || strncmp(argv[0], "out=", 4) != 0 || strncmp(argv[1], "image=", 6) != 0) {
+		fprintf(stderr, "reference_plugin: needs out=FILE,image=PATH\n");
+		return -1;
+	}
+	out = fopen(argv[0] + 4, "w");
+	image_path = strdup(argv[1] + 6);
+	if (out == NULL || image_path == NULL)
+		die(argv[0] + 4);
+	first_pid = getpid();
+	guest_image_watch(id);
+	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
+	qemu_plugin_register_atexit_cb(id, ended, NULL);
+	return 0;
+}
