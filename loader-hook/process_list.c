@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "lib/cleanup.h"
@@ -12,23 +13,37 @@
 
 CLEANUP_DEFINE(directory, DIR *, closedir)
 
-int process_list_walk(process_list_fn visit, void *context, struct error *err)
+/* Each number that names something in @path. Return: -1: it cannot be read at all. */
+static int walk(const char *path, process_list_fn visit, void *context)
 {
-	_cleanup_(cleanup_directory) DIR *proc = opendir("/proc");
+	_cleanup_(cleanup_directory) DIR *directory = opendir(path);
 	struct dirent *entry;
 
-	if (proc == NULL)
-		return error_set_errno(err, "cannot open /proc");
-	while ((entry = readdir(proc)) != NULL) {
-		unsigned long pid;
+	if (directory == NULL)
+		return -1;
+	while ((entry = readdir(directory)) != NULL) {
+		unsigned long id;
 		char *end;
 
 		if (!isdigit((unsigned char)entry->d_name[0]))
 			continue;
 		errno = 0;
-		pid = strtoul(entry->d_name, &end, 10);
-		if (*end == '\0' && errno == 0 && pid > 0 && pid <= INT_MAX)
-			visit(context, (uint32_t)pid);
+		id = strtoul(entry->d_name, &end, 10);
+		if (*end == '\0' && errno == 0 && id > 0 && id <= INT_MAX)
+			visit(context, (uint32_t)id);
 	}
 	return 0;
+}
+
+int process_list_walk(process_list_fn visit, void *context, struct error *err)
+{
+	return walk("/proc", visit, context) < 0 ? error_set_errno(err, "cannot open /proc") : 0;
+}
+
+int process_list_threads(uint32_t pid, process_list_fn visit, void *context)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%u/task", pid);
+	return walk(path, visit, context) < 0 ? -errno : 0;
 }

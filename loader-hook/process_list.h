@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* All processes there are, from /proc. */
+/* All processes there are, and all threads of one, from /proc. */
 #ifndef DCPI_PROCESS_LIST_H
 #define DCPI_PROCESS_LIST_H
 
@@ -7,7 +7,8 @@
 
 struct error;
 
-typedef void (*process_list_fn)(void *context, uint32_t pid);
+/** process_list_fn - @id: of a process, or a thread */
+typedef void (*process_list_fn)(void *context, uint32_t id);
 
 /**
  * process_list_walk() - visit each
@@ -15,5 +16,12 @@ typedef void (*process_list_fn)(void *context, uint32_t pid);
  * Return: 0, or a negative errno if /proc cannot be read at all.
  */
 int process_list_walk(process_list_fn visit, void *context, struct error *err);
+
+/**
+ * process_list_threads() - visit each thread of a process, its first one as well
+ *
+ * Return: 0, or a negative errno if there is no such process.
+ */
+int process_list_threads(uint32_t pid, process_list_fn visit, void *context);
 
 #endif

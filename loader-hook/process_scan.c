@@ -15,6 +15,7 @@
 #include "lib/error.h"
 #include "loader-hook/process_gone.h"
 #include "loader-hook/process_list.h"
+#include "loader-hook/process_maps.h"
 
 #define COMMAND_BYTES 64
 
@@ -168,13 +169,12 @@ int process_scan(uint32_t pid, image_event_fn handle, void *context, struct erro
 	struct image_event event = {.pid = pid, .scanned = true};
 	struct lines lines = {.text = NULL};
 	_cleanup_file_ FILE *maps = NULL;
-	char command[COMMAND_BYTES], path[64];
+	char command[COMMAND_BYTES];
 	int rc;
 
 	/* Before the file is opened: that is what binds it to an address space. */
 	event.time_ns = clock_monotonic_ns();
-	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
-	maps = fopen(path, "re");
+	maps = process_maps_open(pid);
 	if (maps == NULL)
 		return scan_error(pid, err);
 	read_command(pid, command);

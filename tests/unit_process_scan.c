@@ -255,11 +255,14 @@ static bool is_zombie(uint32_t pid)
 	return state == 'Z';
 }
 
-/* A process whose leader has ended lives as long as another thread; so do kernel threads. */
+/*
+ * A process whose leader has ended lives as long as another thread, which has its memory; so
+ * do kernel threads.
+ */
 static void without_memory(void **state)
 {
 	const struct timespec pause = {.tv_nsec = 1000000};
-	struct log log = {0};
+	struct log log = {.holds = (uintptr_t)ourselves};
 	pthread_t thread;
 	pid_t pid;
 
@@ -274,6 +277,8 @@ static void without_memory(void **state)
 	while (!is_zombie(log.pid))
 		nanosleep(&pause, NULL);
 	assert_false(process_is_gone(log.pid));
+	assert_int_equal(process_scan(log.pid, note, &log, NULL), 0);
+	assert_true(log.held);
 	stop(pid);
 	assert_true(process_is_gone(log.pid));
 	/* kthreadd, where it can be seen. */

@@ -12,6 +12,7 @@
 #include "daemon/source/perf_slot.h"
 #include "lib/array.h"
 #include "lib/cleanup.h"
+#include "loader-hook/process_maps.h"
 
 #define RANGES_MAX 65536
 /* x86's int3; a byte of it may well be something else, and then it is in the file, too. */
@@ -155,13 +156,11 @@ static void process_read(struct perf_branch_process *process, uint32_t pid)
 	_cleanup_free_ char *line = NULL;
 	_cleanup_file_ FILE *maps = NULL;
 	size_t capacity = 0;
-	char path[32];
 
 	file_mapping_close(&process->code);
 	process->pid = pid;
 	process->count = 0;
-	snprintf(path, sizeof(path), "/proc/%u/maps", pid);
-	maps = fopen(path, "re");
+	maps = process_maps_open(pid);
 	while (maps != NULL && getline(&line, &capacity, maps) >= 0)
 		line_take(process, line);
 }
