@@ -4,11 +4,11 @@
 # bench_modes.sh [NAME]...: what recording costs in dcpix's modes other than counts: programs as
 # they are, with the original beside them, as lines of tests/bench.h. Of each:
 #
-#	*_overhead_percent      CPU time: the least of ROUNDS (9) runs with, by the least without;
-#	                        all of a program's kinds take turns: other work, and a processor
-#	                        that is slower for a while, only ever add to it. User and system,
-#	                        since recording takes memory. "again" is the original itself, and
-#	                        what it has is noise
+#	*_overhead_percent      CPU time: the median of ROUNDS (9) of a run with, by the mean of
+#	                        those without just before and after; all of a program's kinds take
+#	                        turns: a processor that is slower for a while makes both so. User
+#	                        and system, since recording takes memory. "again" is the original
+#	                        itself, after by before, and what it has is noise
 #	*_instructions_percent  instructions that are added, of the process; they repeat
 #	image_percent           instructions that are the executable's own, which is what was
 #	                        rewritten: the rest is in libraries
@@ -68,12 +68,6 @@ above()
 	awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", 100 * (a / b - 1) }'
 }
 
-# least A B: A, if it is a number, and less
-least()
-{
-	echo $((${1:-$2} < $2 ? ${1:-$2} : $2))
-}
-
 # count_all NAME OLD ARGUMENT...: into $plain, and the executable's own share
 count_all()
 {
@@ -108,29 +102,45 @@ rewrite()
 	done
 }
 
-# time_all NAME OLD ARGUMENT...: the program, itself again and all that it was rewritten to take
-# turns
+# middle: the median of the numbers that are read
+middle()
+{
+	sort -g | awk '{ n[NR] = $1 } END { print (n[int((NR + 1) / 2)] + n[int(NR / 2) + 1]) / 2 }'
+}
+
+# ratios KIND: of each round, by the mean of what the program itself took before and after;
+# of what it took after, by what before
+ratios()
+{
+	if [ "$1" = again ]; then
+		paste "$work/alone" "$work/again" | awk '{ print $2 / $1 }'
+	else
+		paste "$work/alone" "$work/again" "$work/took.$1" | awk '{ print 2 * $3 / ($1 + $2) }'
+	fi
+}
+
+# time_all NAME OLD ARGUMENT...: the program, all that it was rewritten to and itself again
+# take turns
 time_all()
 {
-	local name=$1 old=$2 alone='' again='' number figure subject options
-	local -A took=()
+	local name=$1 old=$2 number figure subject options
 
 	shift 2
+	rm -f "$work/alone" "$work/again" "$work"/took.*
 	for _ in $(seq "$rounds"); do
-		alone=$(least "$alone" "$(cpu_time all "$old" "$@")")
+		cpu_time all "$old" "$@" >> "$work/alone"
 		for number in "${rewritten[@]}"; do
-			took[$number]=$(least "${took[$number]:-}" \
-				"$(cpu_time all "$work/new.$number" "$@")")
+			cpu_time all "$work/new.$number" "$@" >> "$work/took.$number"
 			rm -f "$DCPIX_OUT".*
 		done
-		again=$(least "$again" "$(cpu_time all "$old" "$@")")
+		cpu_time all "$old" "$@" >> "$work/again"
 	done
-	[ "$alone" -gt 0 ] || return
-	report again_overhead_percent "itself" "$name" "$(above "$again" "$alone")" percent
+	! grep -qx 0 "$work/alone" || return
+	report again_overhead_percent "itself" "$name" "$(above "$(ratios again | middle)" 1)" percent
 	for number in "${rewritten[@]}"; do
 		IFS='|' read -r figure subject options <<< "${kinds[number]}"
 		report "${figure}_overhead_percent" "$subject" "$name" \
-			"$(above "${took[$number]}" "$alone")" percent
+			"$(above "$(ratios "$number" | middle)" 1)" percent
 	done
 }
 
