@@ -3,7 +3,6 @@
 
 #include <stdbool.h>
 
-#include "lib/cleanup.h"
 #include "loader-hook/process_list.h"
 
 static FILE *open_of(uint32_t thread)
@@ -22,14 +21,18 @@ static bool is_empty(FILE *maps)
 }
 
 struct search {
+	uint32_t pid;
 	FILE *found;
 };
 
 static void thread_visit(void *context, uint32_t thread)
 {
 	struct search *search = context;
-	FILE *maps = search->found == NULL ? open_of(thread) : NULL;
+	FILE *maps;
 
+	if (thread == search->pid || search->found != NULL)
+		return;
+	maps = open_of(thread);
 	if (maps == NULL)
 		return;
 	if (is_empty(maps))
@@ -40,7 +43,7 @@ static void thread_visit(void *context, uint32_t thread)
 
 FILE *process_maps_open(uint32_t pid)
 {
-	struct search search = {.found = NULL};
+	struct search search = {.pid = pid};
 	FILE *maps = open_of(pid);
 
 	if (maps == NULL || !is_empty(maps))

@@ -1,42 +1,33 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""bursts_truth.py TRUTH ALL IMAGE: whether what was recorded is what the program refers to.
+"""bursts_truth.py TRUTH ALL: whether what was recorded is what the program refers to.
 
 TRUTH is of tests/truth/reference_plugin.c; ALL a listing of dcpibursts --csv --by reference,
 of all that one process without random addresses refers to from some moment on. Each
 instruction that is recorded must have referred to the same places in the same order. Prints
 how much that is, and of which instructions something is wrong.
 """
-import struct
 import sys
 
-ET_DYN, PT_LOAD = 3, 1
 PIE_BASE = 0x555555554000  # of Linux on x86-64, without random addresses
 WRONG_SHOWN = 8
 
 
-def image_of(path):
-    """Return: where it is loaded, and where its last segment ends."""
-    with open(path, "rb") as file:
-        elf = file.read()
-    (kind,) = struct.unpack_from("<H", elf, 16)
-    (at,) = struct.unpack_from("<Q", elf, 32)
-    size, count = struct.unpack_from("<HH", elf, 54)
-    end = 0
-    for i in range(count):
-        what, _, _, address, _, _, memory = struct.unpack_from("<IIQQQQQ", elf, at + i * size)
-        if what == PT_LOAD:
-            end = max(end, address + memory)
-    return (PIE_BASE if kind == ET_DYN else 0), end
+def place_of(address, base, end):
+    """What is in the image by its address there; of all else, which lies elsewhere in an
+    emulator, the lowest four bits."""
+    return f"{address - base:x}" if 0 <= address - base < end else f"~{address & 15:x}"
 
 
 def read_truth(path):
+    """Return: {instruction: places}, and whether the image may lie anywhere, and its end."""
     places = {}
     with open(path, encoding="ascii") as file:
+        base, end = (int(word, 16) for word in next(file).split())
         for line in file:
-            instruction, place = line.split()
-            places.setdefault(int(instruction, 16), []).append(place)
-    return places
+            instruction, address = (int(word, 16) for word in line.split())
+            places.setdefault(instruction, []).append(place_of(address, base, end))
+    return places, base != 0, end
 
 
 def read_recorded(path, base, end):
@@ -45,17 +36,15 @@ def read_recorded(path, base, end):
         next(file)
         for line in file:
             thread, _, instruction, address = line.split(",")
-            if thread != "0":
-                continue
-            at = int(address, 0) - base
-            place = f"{at:x}" if 0 <= at < end else f"~{at & 15:x}"
-            places.setdefault(int(instruction, 0), []).append(place)
+            if thread == "0":
+                place = place_of(int(address, 0), base, end)
+                places.setdefault(int(instruction, 0), []).append(place)
     return places
 
 
 def main():
-    truth = read_truth(sys.argv[1])
-    recorded = read_recorded(sys.argv[2], *image_of(sys.argv[3]))
+    truth, is_pie, end = read_truth(sys.argv[1])
+    recorded = read_recorded(sys.argv[2], PIE_BASE if is_pie else 0, end)
     wrong = []
     for instruction, places in recorded.items():
         true = truth.get(instruction, [])

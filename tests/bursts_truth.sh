@@ -20,4 +20,4 @@ build/bin/dcpibursts --csv --by reference "$work/new" "$work"/record.* > "$work/
 "${environment[@]}" qemu-x86_64 -cpu max \
 	-plugin "build/tests/reference_plugin.so,out=$work/truth,image=$work/old" \
 	"$work/old" "$@" > /dev/null 2>&1 < /dev/null
-python3 tests/bursts_truth.py "$work/truth" "$work/all" "$work/old"
+python3 tests/bursts_truth.py "$work/truth" "$work/all"

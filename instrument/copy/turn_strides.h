@@ -40,8 +40,10 @@ struct turn_strides {
 	size_t block_capacity;
 };
 
-/** turn_strides_leads_back() - whether an edge is a way back with a check to a block, of those that
- * lead to where its loop is put again. */
+/**
+ * turn_strides_leads_back() - whether an edge is a way back with a check to a block, of those
+ * that lead to where its loop is put again
+ */
 bool turn_strides_leads_back(const struct cfg *cfg, const struct turn_loops *loops, uint32_t header,
 			     uint32_t edge);
 

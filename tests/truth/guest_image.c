@@ -153,44 +153,56 @@ void guest_file_close(struct guest_file *file)
 	*file = (struct guest_file){0};
 }
 
-static Elf64_Phdr segment(const unsigned char *header, bool wide)
+/* The @i-th program header. Return: false: there is none, or no such file. */
+static bool segment(const struct guest_file *file, size_t i, Elf64_Phdr *ret)
 {
-	Elf64_Phdr p = {.p_type = PT_NULL};
+	const Elf64_Ehdr *h64 = (const void *)file->elf;
+	const Elf32_Ehdr *h32 = (const void *)file->elf;
 	Elf32_Phdr narrow;
+	uint64_t at;
+	bool wide;
 
+	if (file->bytes < sizeof(*h64) || memcmp(file->elf, ELFMAG, SELFMAG) != 0)
+		return false;
+	wide = file->elf[EI_CLASS] == ELFCLASS64;
+	at = wide ? h64->e_phoff + i * sizeof(Elf64_Phdr) : h32->e_phoff + i * sizeof(Elf32_Phdr);
+	if (i >= (wide ? h64->e_phnum : h32->e_phnum) || at > file->bytes ||
+	    file->bytes - at < sizeof(*ret))
+		return false;
 	if (wide) {
-		memcpy(&p, header, sizeof(p));
-	} else {
-		memcpy(&narrow, header, sizeof(narrow));
-		p.p_type = narrow.p_type;
-		p.p_offset = narrow.p_offset;
-		p.p_filesz = narrow.p_filesz;
-		p.p_vaddr = narrow.p_vaddr;
+		memcpy(ret, file->elf + at, sizeof(*ret));
+		return true;
 	}
-	return p;
+	memcpy(&narrow, file->elf + at, sizeof(narrow));
+	*ret = (Elf64_Phdr){
+		.p_type = narrow.p_type,
+		.p_offset = narrow.p_offset,
+		.p_filesz = narrow.p_filesz,
+		.p_memsz = narrow.p_memsz,
+		.p_vaddr = narrow.p_vaddr,
+	};
+	return true;
 }
 
 uint64_t guest_file_address(const struct guest_file *file, uint64_t offset)
 {
-	const Elf64_Ehdr *h64 = (const void *)file->elf;
-	const Elf32_Ehdr *h32 = (const void *)file->elf;
-	size_t bytes = file->bytes;
-	bool wide;
-	size_t i;
+	Elf64_Phdr p;
 
-	if (bytes < sizeof(*h64) || memcmp(file->elf, ELFMAG, SELFMAG) != 0)
-		return offset;
-	wide = file->elf[EI_CLASS] == ELFCLASS64;
-	for (i = 0; i < (wide ? h64->e_phnum : h32->e_phnum); i++) {
-		uint64_t at = wide ? h64->e_phoff + i * sizeof(Elf64_Phdr)
-				   : h32->e_phoff + i * sizeof(Elf32_Phdr);
-		Elf64_Phdr p;
-
-		if (at > bytes || bytes - at < sizeof(p))
-			break;
-		p = segment(file->elf + at, wide);
+	for (size_t i = 0; segment(file, i, &p); i++) {
 		if (p.p_type == PT_LOAD && offset >= p.p_offset && offset - p.p_offset < p.p_filesz)
 			return offset - p.p_offset + p.p_vaddr;
 	}
 	return offset;
+}
+
+uint64_t guest_file_end(const struct guest_file *file)
+{
+	uint64_t end = 0;
+	Elf64_Phdr p;
+
+	for (size_t i = 0; segment(file, i, &p); i++) {
+		if (p.p_type == PT_LOAD && p.p_vaddr + p.p_memsz > end)
+			end = p.p_vaddr + p.p_memsz;
+	}
+	return end;
 }

@@ -48,4 +48,7 @@ void guest_file_close(struct guest_file *file);
  */
 uint64_t guest_file_address(const struct guest_file *file, uint64_t offset);
 
+/** guest_file_end() - the ELF virtual address behind its last segment; 0: there is none. */
+uint64_t guest_file_end(const struct guest_file *file);
+
 #endif

@@ -5,14 +5,15 @@
  *
  *	qemu-x86_64 -plugin build/tests/reference_plugin.so,out=FILE,image=PATH PROGRAM
  *
- * FILE has a line for each time that an instruction of image PATH referred to memory, however
- * many accesses it takes: its address according to the file's program headers, and where it
- * referred to (both hexadecimal): what is in the image likewise, of all else, which lies
- * elsewhere each time, "~" and the lowest four bits. Of one thread, and of the first process.
+ * FILE begins with where image PATH is loaded and where its last segment ends, the latter
+ * according to its program headers, as are addresses of instructions. Then it has a line for
+ * each time that an instruction of it referred to memory, however many accesses that takes: the
+ * instruction's address and the one that it referred to, in the process. All are hexadecimal. Of
+ * one thread, and of the first process.
  */
-#include <elf.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@
 #include "tests/truth/qemu_plugin.h"
 
 struct reference {
-	uint64_t address, base;
+	uint64_t address;
 	bool told;
 };
 
@@ -31,31 +32,12 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 static FILE *out;
 static char *image_path;
 static pid_t first_pid;
-static uint64_t image_end;
+static struct guest_file image;
 
 static void die(const char *what)
 {
 	fprintf(stderr, "reference_plugin: %s: %s\n", what, strerror(errno));
 	exit(2);
-}
-
-/* Where the image's last segment ends; 64-bit files, which are ours. */
-static uint64_t end_of(const struct guest_file *file)
-{
-	const Elf64_Ehdr *head = (const void *)file->elf;
-	const Elf64_Phdr *segments;
-	uint64_t end = 0;
-
-	if (file->bytes < sizeof(*head) ||
-	    head->e_phoff + head->e_phnum * sizeof(*segments) > file->bytes)
-		die("no program headers");
-	segments = (const void *)(file->elf + head->e_phoff);
-	for (size_t i = 0; i < head->e_phnum; i++) {
-		if (segments[i].p_type == PT_LOAD &&
-		    segments[i].p_vaddr + segments[i].p_memsz > end)
-			end = segments[i].p_vaddr + segments[i].p_memsz;
-	}
-	return end;
 }
 
 static void begins(unsigned int vcpu, void *data)
@@ -73,11 +55,15 @@ static void refers(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t addre
 	if (reference->told || getpid() != first_pid)
 		return;
 	reference->told = true;
-	if (address - reference->base < image_end)
-		fprintf(out, "%" PRIx64 " %" PRIx64 "\n", reference->address,
-			address - reference->base);
-	else
-		fprintf(out, "%" PRIx64 " ~%x\n", reference->address, (unsigned int)address & 15);
+	fprintf(out, "%" PRIx64 " %" PRIx64 "\n", reference->address, address);
+}
+
+/* The first instruction of the image is translated before any refers to something. */
+static void image_open(uint32_t number, uint64_t at, uint64_t offset)
+{
+	image = guest_file_open(number);
+	fprintf(out, "%" PRIx64 " %" PRIx64 "\n", at - guest_file_address(&image, offset),
+		guest_file_end(&image));
 }
 
 static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
@@ -87,19 +73,16 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		uint64_t at = qemu_plugin_insn_vaddr(insn);
 		struct guest_place place = guest_image_place(qemu_plugin_insn_haddr(insn), at);
-		struct guest_file file;
 		struct reference *reference;
 
 		if (strcmp(guest_image_path(place.image), image_path) != 0)
 			continue;
+		if (image.elf == NULL)
+			image_open(place.image, at, place.offset);
 		reference = calloc(1, sizeof(*reference));
 		if (reference == NULL)
 			die("memory");
-		file = guest_file_open(place.image);
-		reference->address = guest_file_address(&file, place.offset);
-		reference->base = at - reference->address;
-		image_end = end_of(&file);
-		guest_file_close(&file);
+		reference->address = guest_file_address(&image, place.offset);
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, begins, QEMU_PLUGIN_CB_NO_REGS,
 						       reference);
 		qemu_plugin_register_vcpu_mem_cb(insn, refers, QEMU_PLUGIN_CB_NO_REGS,
