@@ -76,6 +76,18 @@ struct profile_sample {
 	uint64_t count;
 };
 
+/** struct profile_range - offsets start .. end - 1 */
+struct profile_range {
+	uint64_t start;
+	uint64_t end;
+};
+
+/** struct profile_ranges - @list: by @start, none reaches into another */
+struct profile_ranges {
+	struct profile_range *list;
+	size_t count;
+};
+
 #define PROFILE_PID_ALL (-1)
 
 /*

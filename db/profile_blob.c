@@ -187,28 +187,60 @@ static bool take_block(struct bits_reader *result, struct profile_sample *sample
 	return !failed && !reader.failed && large <= PROFILE_BLOB_TOTAL_MAX;
 }
 
+/*
+ * Moves samples that lie in @ranges to the front. Return: how many; @next: the first range that
+ * does not end before them, and in the end before what follows.
+ */
+static size_t keep_in(struct profile_sample *samples, size_t count,
+		      const struct profile_ranges *ranges, size_t *next)
+{
+	size_t kept = 0, range = *next;
+
+	if (range < ranges->count && samples[count - 1].offset < ranges->list[range].start)
+		return 0;
+	for (size_t i = 0; i < count && range < ranges->count; i++) {
+		while (range < ranges->count && ranges->list[range].end <= samples[i].offset)
+			range++;
+		if (range < ranges->count && ranges->list[range].start <= samples[i].offset)
+			samples[kept++] = samples[i];
+	}
+	*next = range;
+	return kept;
+}
+
+/* @ranges: NULL: all are wanted. */
 static int take_blocks(struct profile_pairs *pairs, struct bits_reader *bits,
-		       const struct blob_header *header)
+		       const struct blob_header *header, const struct profile_ranges *ranges)
 {
 	uint64_t offset = header->first, total = 0;
-	size_t i, block;
+	size_t i, block, range = 0;
 
+	pairs->count = 0;
 	for (i = 0; i < header->count; i += block) {
+		struct profile_sample *samples;
+
 		block = header->count - i < PROFILE_BLOB_BLOCK ? header->count - i
 							       : PROFILE_BLOB_BLOCK;
-		if (!take_block(bits, pairs->samples + i, block, i == 0, &offset, &total))
+		if (array_reserve(&pairs->samples, &pairs->capacity, pairs->count + block,
+				  sizeof(*samples)) < 0)
+			return -ENOMEM;
+		samples = pairs->samples + pairs->count;
+		if (!take_block(bits, samples, block, i == 0, &offset, &total) ||
+		    offset > UINT64_MAX >> header->shift)
 			return -EBADMSG;
+		for (size_t j = 0; header->shift > 0 && j < block; j++)
+			samples[j].offset <<= header->shift;
+		pairs->count += ranges != NULL ? keep_in(samples, block, ranges, &range) : block;
 	}
-	if (!bits_at_end(bits) || total != header->total || offset > UINT64_MAX >> header->shift)
+	if (!bits_at_end(bits) || total != header->total)
 		return -EBADMSG;
-	for (i = 0; header->shift > 0 && i < header->count; i++)
-		pairs->samples[i].offset <<= header->shift;
-	pairs->count = header->count;
 	pairs->total = total;
 	return 0;
 }
 
-int profile_blob_decode(struct profile_pairs *pairs, uint32_t key, const void *data, size_t bytes)
+int profile_blob_decode_in(struct profile_pairs *pairs, uint32_t key,
+			   const struct profile_ranges *ranges, const void *data, size_t bytes,
+			   uint64_t *offsets)
 {
 	struct bits_reader bits;
 	struct blob_header header;
@@ -216,10 +248,18 @@ int profile_blob_decode(struct profile_pairs *pairs, uint32_t key, const void *d
 
 	if (r < 0)
 		return r;
-	if (array_reserve(&pairs->samples, &pairs->capacity, header.count,
-			  sizeof(*pairs->samples)) < 0)
+	if (ranges == NULL && array_reserve(&pairs->samples, &pairs->capacity, header.count,
+					    sizeof(*pairs->samples)) < 0)
 		return -ENOMEM;
-	return take_blocks(pairs, &bits, &header);
+	*offsets = header.count;
+	return take_blocks(pairs, &bits, &header, ranges);
+}
+
+int profile_blob_decode(struct profile_pairs *pairs, uint32_t key, const void *data, size_t bytes)
+{
+	uint64_t offsets;
+
+	return profile_blob_decode_in(pairs, key, NULL, data, bytes, &offsets);
 }
 
 /* How many of @samples come before @offset. */

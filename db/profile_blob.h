@@ -98,6 +98,18 @@ int profile_blob_encode(struct profile_blob *blob, uint32_t key,
 int profile_blob_decode(struct profile_pairs *pairs, uint32_t key, const void *data, size_t bytes);
 
 /**
+ * profile_blob_decode_in() - likewise, of samples at some offsets only
+ * @pairs:   its total is that of all
+ * @ranges:  which; NULL: all
+ * @offsets: out: how many different ones there are in all
+ *
+ * As fast, with memory for what is wanted.
+ */
+int profile_blob_decode_in(struct profile_pairs *pairs, uint32_t key,
+			   const struct profile_ranges *ranges, const void *data, size_t bytes,
+			   uint64_t *offsets);
+
+/**
  * profile_pairs_merge() - add two sorted runs of samples
  * @sum: out: replaced; counts of equal offsets are added
  * @a:   with its total

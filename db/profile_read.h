@@ -39,6 +39,8 @@ struct profile_reader;
  * @container: likewise; or the beginning of its id
  * @others_too: profiles of other processes, units and containers, too: struct profile's
  *             @chosen tells them apart. Only of walks over profiles and totals
+ * @ranges:    of profiles with more than @whole_max offsets, only samples at these; NULL: all.
+ *             Only of walks over profiles
  */
 struct profile_filter {
 	int64_t since_ns;
@@ -53,6 +55,8 @@ struct profile_filter {
 	const char *unit;
 	const char *container;
 	bool others_too;
+	const struct profile_ranges *ranges;
+	size_t whole_max;
 };
 
 /**
@@ -112,6 +116,7 @@ int profile_reader_counters(struct profile_reader *reader, int64_t epoch, profil
  *           PROFILE_PID_OF_LABEL() for those kept by unit
  * @samples: strictly ascending offsets, @count of them; NULL in profile_reader_totals()
  * @total:   the sum of their counts
+ * @partial: @samples are those that lie in the filter's ranges; @total is that of all
  * @chosen:  whether it is of the process, unit and container that the filter asks for
  */
 struct profile {
@@ -124,6 +129,7 @@ struct profile {
 	size_t count;
 	uint64_t total;
 	bool chosen;
+	bool partial;
 };
 
 /** Called for each profile; the data is valid only during the call. */

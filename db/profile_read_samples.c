@@ -63,23 +63,28 @@ static int read_total(struct profile_reader *reader, const union profile_key *ke
 	return 0;
 }
 
-/* Reads and decodes one row, and compares it with what stands beside the blob. */
+/* Reads and decodes one row, and compares it with what stands beside the blob.
+ * @partial: out: only what lies in the filter's ranges */
 static int read_profile(struct profile_reader *reader, const union profile_key *key,
-			struct profile_pairs *pairs, struct error *err)
+			const struct profile_filter *filter, struct profile_pairs *pairs,
+			bool *partial, struct error *err)
 {
 	int64_t samples, offsets;
 	sqlite3_stmt *statement;
+	uint64_t decoded = 0;
 	int r = find_profile(reader, key, &statement, err);
 
 	if (r < 0)
 		return r;
 	samples = sqlite3_column_int64(statement, 0);
 	offsets = sqlite3_column_int64(statement, 1);
-	r = profile_blob_decode(
+	*partial = filter->ranges != NULL && (uint64_t)offsets > filter->whole_max;
+	r = profile_blob_decode_in(
 		pairs, profile_blob_key(key->epoch, key->image, (uint32_t)key->event, key->pid),
-		sqlite3_column_blob(statement, 2), (size_t)sqlite3_column_bytes(statement, 2));
+		*partial ? filter->ranges : NULL, sqlite3_column_blob(statement, 2),
+		(size_t)sqlite3_column_bytes(statement, 2), &decoded);
 	sqlite3_reset(statement);
-	if (r == 0 && (pairs->total != (uint64_t)samples || pairs->count != (uint64_t)offsets))
+	if (r == 0 && (pairs->total != (uint64_t)samples || decoded != (uint64_t)offsets))
 		r = -EBADMSG;
 	return r < 0 ? profile_reader_cannot(reader, r, err, "a profile of image", key->image) : 0;
 }
@@ -112,7 +117,7 @@ static int visit_key(struct profile_walk *walk, const union profile_key *key,
 		     const char *event_name)
 {
 	struct profile profile;
-	bool chosen;
+	bool chosen, partial = false;
 	int r;
 
 	if (walk->started && reader_key_compare(walk->last.parts, key->parts) >= 0)
@@ -131,7 +136,8 @@ static int visit_key(struct profile_walk *walk, const union profile_key *key,
 	if (walk->totals)
 		r = read_total(walk->reader, key, &walk->pairs.total, walk->err);
 	else
-		r = read_profile(walk->reader, key, &walk->pairs, walk->err);
+		r = read_profile(walk->reader, key, walk->filter, &walk->pairs, &partial,
+				 walk->err);
 	if (r < 0)
 		return r;
 	profile = (struct profile){
@@ -144,6 +150,7 @@ static int visit_key(struct profile_walk *walk, const union profile_key *key,
 		.count = walk->totals ? 0 : walk->pairs.count,
 		.total = walk->pairs.total,
 		.chosen = chosen,
+		.partial = partial,
 	};
 	return walk->visit(walk->context, &profile);
 }

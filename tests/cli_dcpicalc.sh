@@ -270,6 +270,34 @@ open(sys.argv[2], "wb").write(data)
 END
 refused 2 'architecture|machine|decoder' list walk
 
+# Of a large image only the samples of what was named are read: of both its parts.
+many_c()
+{
+	echo '#include <stdlib.h>'
+	for i in $(seq 300); do
+		echo "int f$i(int *p, int n) { if (n < 0) { p[n] = $i; abort(); } return p[n] * n + $i; }"
+	done
+	echo 'int main(int argc, char **argv) { int a[9] = {0}; return f7(a, argc); }'
+}
+many_c > "$scratch/many.c"
+gcc -O2 -falign-functions=1 -o "$scratch/many" "$scratch/many.c"
+objdump -d --no-show-raw-insn --section=.text "$scratch/many" |
+	awk '/^[0-9a-f]+ <.*>:$/ { name = $2 } /^ / { print $1, name }' | tr -d ':<>' > "$scratch/many.insns"
+{
+	echo "event cycles cycles 60000 64000"
+	echo "epoch Some CPU"
+	echo "image file - $scratch/many"
+	awk '{ printf "sample 0 0x%s %d\n", $1, NR }' "$scratch/many.insns"
+	echo end
+} | make_db many
+for name in f1 f77 f150 f300; do
+	is "samples of $name in a large image" "$(json many 'sum(i["samples"] for i in p[0]["instructions"])' $name)" \
+		"$(awk -v name=$name '$2 == name || $2 == name ".cold" { n += NR } END { print n }' \
+			"$scratch/many.insns")"
+done
+is "which has two parts, and more instructions than are always read" \
+	"$(awk '$2 == "f150.cold" { parts = 1 } END { print (NR > 2000), parts }' "$scratch/many.insns")" "1 1"
+
 # A stripped program: all of its code is inside "[.text]", which has none of the samples.
 gzip=$(command -v gzip)
 "$bin/dcpirun" -q --db "$scratch/gzip.db" -- "$gzip" -9 -c "$bin/dcpicalc" > /dev/null

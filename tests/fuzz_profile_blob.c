@@ -33,12 +33,19 @@ static void seal(uint8_t *data, size_t bytes, uint32_t key)
 
 static void try_samples(uint8_t *data, size_t bytes)
 {
+	struct profile_range middle = {1U << 12, 1U << 20};
+	struct profile_ranges ranges = {&middle, 1};
 	struct profile_pairs pairs = {0}, again = {0};
 	struct profile_blob blob = {0};
-	uint64_t total;
+	uint64_t total, offsets;
+	bool good;
 
 	seal(data, bytes, 0);
-	if (profile_blob_decode(&pairs, 0, data, bytes) == 0) {
+	good = profile_blob_decode(&pairs, 0, data, bytes) == 0;
+	require((profile_blob_decode_in(&again, 0, &ranges, data, bytes, &offsets) == 0) == good);
+	if (good) {
+		require(again.total == pairs.total && again.count <= pairs.count);
+		require(offsets == pairs.count);
 		require(profile_blob_encode(&blob, 0, pairs.samples, pairs.count, &total) == 0);
 		require(total == pairs.total);
 		require(profile_blob_decode(&again, 0, blob.data, blob.bytes) == 0);

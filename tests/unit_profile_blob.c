@@ -75,6 +75,72 @@ static void round_trip(void **state)
 	profile_blob_deinit(&blob);
 }
 
+static bool in_ranges(const struct profile_ranges *ranges, uint64_t offset)
+{
+	for (size_t i = 0; i < ranges->count; i++)
+		if (offset >= ranges->list[i].start && offset < ranges->list[i].end)
+			return true;
+	return false;
+}
+
+/* Up to @max ranges, some of which touch or are empty, some with ends that are offsets. */
+static void random_ranges(uint64_t *state, struct profile_ranges *ranges, size_t max,
+			  const struct profile_sample *samples, size_t count)
+{
+	uint64_t before = 0;
+	size_t at = 0;
+
+	ranges->count = 0;
+	while (ranges->count < max && count > 0) {
+		struct profile_range *range = &ranges->list[ranges->count];
+
+		at += unit_random(state) % (count / max + 2);
+		if (at >= count)
+			break;
+		range->start = samples[at].offset + unit_random(state) % 2;
+		at += unit_random(state) % 3 == 0 ? unit_random(state) % 150 : 0;
+		if (at >= count)
+			at = count - 1;
+		range->end = samples[at].offset + unit_random(state) % 2;
+		if (range->end < range->start || range->start < before)
+			continue;
+		before = range->end;
+		ranges->count++;
+	}
+}
+
+static void some_ranges(void **state)
+{
+	static struct profile_sample samples[1000], wanted[1000];
+	struct profile_range list[12];
+	struct profile_ranges ranges = {.list = list};
+	struct profile_pairs pairs = {0};
+	struct profile_blob blob = {0};
+	uint64_t seed = 3, total, offsets;
+	size_t kept = 0;
+
+	(void)state;
+	for (int round = 0; round < 3000; round++) {
+		size_t count = random_samples(&seed, samples, round % 10 == 0 ? 1000 : 200);
+		size_t n = 0;
+
+		assert_int_equal(profile_blob_encode(&blob, KEY, samples, count, &total), 0);
+		random_ranges(&seed, &ranges, unit_random(&seed) % 12, samples, count);
+		for (size_t i = 0; i < count; i++)
+			if (in_ranges(&ranges, samples[i].offset))
+				wanted[n++] = samples[i];
+		assert_int_equal(profile_blob_decode_in(&pairs, KEY, &ranges, blob.data, blob.bytes,
+							&offsets),
+				 0);
+		assert_same(&pairs, wanted, n, total);
+		assert_int_equal(offsets, count);
+		kept += n;
+	}
+	assert_true(kept > 10000);
+	profile_pairs_deinit(&pairs);
+	profile_blob_deinit(&blob);
+}
+
 static void extremes(void **state)
 {
 	static const struct profile_sample ends[] = {{0, 1}, {UINT64_MAX, INT64_MAX - 1}};
@@ -351,11 +417,12 @@ static void symbols_damage(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(round_trip),	      cmocka_unit_test(extremes),
-		cmocka_unit_test(bad_samples),	      cmocka_unit_test(damage),
-		cmocka_unit_test(forgeries),	      cmocka_unit_test(newer_version),
-		cmocka_unit_test(absurd_size),	      cmocka_unit_test(merge),
-		cmocka_unit_test(symbols_round_trip), cmocka_unit_test(symbols_damage),
+		cmocka_unit_test(round_trip),	  cmocka_unit_test(some_ranges),
+		cmocka_unit_test(extremes),	  cmocka_unit_test(bad_samples),
+		cmocka_unit_test(damage),	  cmocka_unit_test(forgeries),
+		cmocka_unit_test(newer_version),  cmocka_unit_test(absurd_size),
+		cmocka_unit_test(merge),	  cmocka_unit_test(symbols_round_trip),
+		cmocka_unit_test(symbols_damage),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -122,6 +122,9 @@ static int overlay(struct procedure_segments *merged, const struct procedure_seg
 	uint64_t covered = 0; /* up to here by @upper */
 	size_t u = 0;
 
+	if (array_reserve(&merged->segments, &merged->capacity, upper->count + lower->count,
+			  sizeof(*merged->segments)) < 0)
+		return -ENOMEM;
 	for (size_t l = 0; l < lower->count; l++) {
 		struct procedure_segment rest = lower->segments[l];
 
@@ -154,8 +157,11 @@ int procedure_layers_add(struct procedure_segments *list,
 			 const struct procedure_candidate *candidates, size_t first, size_t end)
 {
 	struct procedure_segments layer = {0}, merged = {0};
-	int r = flatten(&layer, candidates, first, end);
+	int r;
 
+	if (first == end)
+		return 0;
+	r = flatten(&layer, candidates, first, end);
 	if (r == 0)
 		r = overlay(&merged, list, &layer);
 	procedure_segments_deinit(&layer);

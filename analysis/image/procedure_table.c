@@ -31,6 +31,7 @@ struct builder {
 	struct unwind_range *unwind;
 	size_t unwind_count;
 	bool sized; /* which symbols are being collected */
+	bool unsized_seen;
 };
 
 static int add_candidate(struct builder *builder, const struct procedure *procedure,
@@ -77,6 +78,7 @@ static int collect_symbol(void *context, const struct elf_symbol *symbol)
 	const char *name = symbol->name;
 	const char *version = memchr(name, '@', strnlen(name, VERSIONED_BYTES_MAX));
 
+	builder->unsized_seen = builder->unsized_seen || symbol->bytes == 0;
 	if ((symbol->bytes > 0) != builder->sized)
 		return 0;
 	if (version != NULL && version > name) {
@@ -184,10 +186,11 @@ static void size_labels(struct builder *builder, size_t first)
 	}
 }
 
+/* Behind add_symbols(). */
 static int add_labels(struct builder *builder)
 {
 	size_t first = builder->count;
-	int r = collect_symbols(builder, false);
+	int r = builder->unsized_seen ? collect_symbols(builder, false) : 0;
 
 	if (r < 0)
 		return r;

@@ -23,16 +23,13 @@ struct gathering {
 };
 
 struct load {
-	const struct calc_events *events;
-	const struct image_code *code;
+	const struct calc_profile_wanted *wanted;
 	struct gathering roles[CALC_EVENT_TIME + 1];
 	struct branch_count *branches;
 	size_t branch_count;
 	size_t branch_capacity;
 	double error;
-	double unplaced;
-	int64_t image;
-	bool offsets_are_addresses;
+	bool partial; /* not all samples are there */
 };
 
 static void load_deinit(struct load *load)
@@ -47,10 +44,10 @@ static int address_of(const struct load *load, uint64_t offset, uint64_t *addres
 {
 	uint64_t in_file;
 
-	if (!load->offsets_are_addresses)
-		return image_code_address(load->code, offset, address);
+	if (!load->wanted->offsets_are_addresses)
+		return image_code_address(load->wanted->code, offset, address);
 	*address = offset;
-	return image_code_offset(load->code, offset, &in_file);
+	return image_code_offset(load->wanted->code, offset, &in_file);
 }
 
 /* Offsets @start to @end, which have addresses that much higher. */
@@ -67,10 +64,10 @@ static bool in_span(const struct load *load, struct span *span, uint64_t offset)
 
 	if (offset >= span->start && offset < span->end)
 		return true;
-	if (load->offsets_are_addresses)
+	if (load->wanted->offsets_are_addresses)
 		bytes = address_of(load, offset, &address) == 0;
 	else
-		bytes = image_code_span(load->code, offset, &address);
+		bytes = image_code_span(load->wanted->code, offset, &address);
 	if (bytes == 0)
 		return false;
 	*span = (struct span){offset, offset + bytes, address - offset};
@@ -81,7 +78,7 @@ static int take_profile(void *context, const struct profile *profile)
 {
 	struct load *load = context;
 	const struct calc_event *event =
-		calc_events_find(load->events, profile->epoch, profile->event);
+		calc_events_find(load->wanted->events, profile->epoch, profile->event);
 	struct address_count *place;
 	struct gathering *role;
 	struct span span = {0};
@@ -104,9 +101,8 @@ static int take_profile(void *context, const struct profile *profile)
 
 		if (in_span(load, &span, offset))
 			*place++ = (struct address_count){offset + span.shift, count};
-		else
-			load->unplaced += event->role == CALC_EVENT_TIME ? count : 0;
 	}
+	load->partial = load->partial || profile->partial;
 	role->count = (size_t)(place - role->counts);
 	if (event->role == CALC_EVENT_TIME && event->error > load->error)
 		load->error = event->error;
@@ -183,23 +179,34 @@ static double *count_of(struct branch_count *branch, enum profile_edge_kind kind
 	}
 }
 
+static bool in_ranges(const struct profile_ranges *ranges, uint64_t offset)
+{
+	for (size_t i = 0; i < ranges->count; i++)
+		if (offset >= ranges->list[i].start && offset < ranges->list[i].end)
+			return true;
+	return false;
+}
+
 static int take_edges(void *context, const struct profile_edges *edges)
 {
 	struct load *load = context;
 
 	if (edges->kind == PROFILE_EDGE_DOUBLE)
 		return 0;
-	if (array_reserve(&load->branches, &load->branch_capacity,
-			  load->branch_count + edges->count, sizeof(*load->branches)) < 0)
-		return -ENOMEM;
 	for (size_t i = 0; i < edges->count; i++) {
-		struct branch_count *branch = &load->branches[load->branch_count];
+		struct branch_count *branch;
 
+		if (load->partial && !in_ranges(load->wanted->ranges, edges->edges[i].from))
+			continue;
+		if (array_reserve(&load->branches, &load->branch_capacity, load->branch_count + 1,
+				  sizeof(*load->branches)) < 0)
+			return -ENOMEM;
+		branch = &load->branches[load->branch_count];
 		*branch = (struct branch_count){.to = UINT64_MAX};
 		*count_of(branch, edges->kind) = (double)edges->edges[i].count;
 		if (address_of(load, edges->edges[i].from, &branch->from) < 0)
 			continue;
-		if (edges->to_image != load->image) {
+		if (edges->to_image != load->wanted->image) {
 			branch->to_image = edges->to_image;
 			branch->to_offset = edges->edges[i].to;
 		} else if (address_of(load, edges->edges[i].to, &branch->to) < 0) {
@@ -269,47 +276,43 @@ static void settle_branches(struct load *load, struct image_samples *ret)
 /* Roles that were collected, though this image may have none of their samples. */
 static void mark_collected(struct load *load)
 {
-	for (size_t i = 0; i < load->events->count; i++) {
-		struct gathering *role = &load->roles[load->events->list[i].role];
+	for (size_t i = 0; i < load->wanted->events->count; i++) {
+		struct gathering *role = &load->roles[load->wanted->events->list[i].role];
 
 		role->collected = true;
-		role->any_period = load->events->list[i].period;
+		role->any_period = load->wanted->events->list[i].period;
 	}
 }
 
-int calc_profile_load(struct calc_profile *ret, struct profile_reader *reader,
-		      const struct profile_filter *filter, int64_t image,
-		      const struct calc_events *events, bool edges, const struct image_code *code,
-		      bool offsets_are_addresses, struct error *err)
+int calc_profile_load(struct calc_profile *ret, const struct calc_profile_wanted *wanted,
+		      struct error *err)
 {
-	_cleanup_(load_deinit) struct load load = {
-		.events = events,
-		.code = code,
-		.image = image,
-		.offsets_are_addresses = offsets_are_addresses,
-	};
+	_cleanup_(load_deinit) struct load load = {.wanted = wanted};
+	const struct profile_filter *filter = wanted->filter;
 	struct profile_filter of_image = {
 		.epochs = filter->epochs,
 		.epoch_count = filter->epoch_count,
 		.since_ns = filter->since_ns,
 		.until_ns = filter->until_ns,
 		.host = filter->host,
-		.image = image,
+		.image = wanted->image,
 		.has_pid = filter->has_pid,
 		.pid = filter->pid,
 		.unit = filter->unit,
 		.container = filter->container,
+		.ranges = wanted->ranges,
+		.whole_max = CALC_PROFILE_SMALL,
 	};
 	struct image_samples *samples = &ret->samples;
 	int r;
 
-	load.roles[CALC_EVENT_TIME].mean_period = events->mean_period;
-	r = profile_reader_profiles(reader, &of_image, take_profile, &load, err);
-	if (r == 0 && edges)
-		r = profile_reader_edges(reader, &of_image, take_edges, &load, err);
+	load.roles[CALC_EVENT_TIME].mean_period = wanted->events->mean_period;
+	r = profile_reader_profiles(wanted->reader, &of_image, take_profile, &load, err);
+	if (r == 0 && wanted->edges)
+		r = profile_reader_edges(wanted->reader, &of_image, take_edges, &load, err);
 	if (r < 0)
 		return r == -ENOMEM ? error_set(err, ENOMEM, "out of memory") : r;
-	*ret = (struct calc_profile){.unplaced = load.unplaced};
+	*ret = (struct calc_profile){0};
 	mark_collected(&load);
 	settle(&load.roles[CALC_EVENT_TIME], &samples->time);
 	for (unsigned int i = 0; i < PROFILE_ROLES; i++) {
@@ -317,10 +320,11 @@ int calc_profile_load(struct calc_profile *ret, struct profile_reader *reader,
 			settle(&load.roles[i], &samples->roles[i]);
 	}
 	settle_branches(&load, samples);
-	samples->image = image;
-	samples->branches_sampled = edges;
-	samples->clock = events->clock;
+	samples->image = wanted->image;
+	samples->branches_sampled = wanted->edges;
+	samples->clock = wanted->events->clock;
 	samples->period_error = load.error;
+	ret->small = !load.partial && samples->time.count <= CALC_PROFILE_SMALL;
 	return 0;
 }
 

@@ -11,7 +11,7 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "tools/base/text.h"
-#include "tools/calc/calc_names.h"
+#include "tools/calc/calc_meant.h"
 #include "tools/report/jit_elf.h"
 
 #define CANDIDATES_TOLD 4
@@ -97,51 +97,62 @@ static int jit_code_open(struct image_code **ret, const struct calc_select *sele
 	return image_code_open(ret, &file, &select->debug, err);
 }
 
+static bool is_jit(const struct calc_image *image)
+{
+	return image->image.kind == PROFILE_IMAGE_JIT;
+}
+
+static int open_code(struct image_code **ret, const struct calc_select *select,
+		     const struct calc_image *image, struct error *err)
+{
+	_cleanup_free_ char *path = NULL;
+
+	if (is_jit(image))
+		return jit_code_open(ret, select, image, err);
+	if (image->image.kind == PROFILE_IMAGE_FILE)
+		return image_code_open(ret, &image->image, &select->debug, err);
+	path = text_clean(image->image.path);
+	return error_set(
+		err, ENOTSUP, "%s is %s: its code is in no file, and only files are analysed",
+		path != NULL && *path != '\0' ? path : "the image", kind_name(image->image.kind));
+}
+
+/* @choice: with code. @ranges: NULL: all. */
+static int load(struct calc_choice *choice, const struct calc_select *select,
+		const struct profile_ranges *ranges, struct error *err)
+{
+	const struct calc_image *image = choice->image;
+	struct calc_profile_wanted wanted = {
+		.reader = select->reader,
+		.filter = select->filter,
+		.image = image->id,
+		.ranges = ranges,
+		.events = select->events,
+		.edges = select->edges,
+		.code = choice->code,
+		.offsets_are_addresses = is_jit(image),
+	};
+	int r = calc_profile_load(&choice->profile, &wanted, err);
+
+	if (r == 0 && select->counts && !is_jit(image))
+		r = calc_counts_load(&choice->counts, select->reader, image->id, choice->code, err);
+	choice->profile.samples.exact = choice->counts.exact;
+	return r;
+}
+
 int calc_select_open(struct calc_choice *ret, const struct calc_select *select,
 		     const struct calc_image *image, struct error *err)
 {
 	_cleanup_(calc_choice_deinit) struct calc_choice choice = {.image = image};
-	bool jit = image->image.kind == PROFILE_IMAGE_JIT;
-	int r;
+	int r = open_code(&choice.code, select, image, err);
 
-	if (image->image.kind != PROFILE_IMAGE_FILE && !jit) {
-		_cleanup_free_ char *path = text_clean(image->image.path);
-
-		error_set(err, ENOTSUP,
-			  "%s is %s: its code is in no file, and only files are analysed",
-			  path != NULL && *path != '\0' ? path : "the image",
-			  kind_name(image->image.kind));
-		return -ENOTSUP;
-	}
-	r = jit ? jit_code_open(&choice.code, select, image, err)
-		: image_code_open(&choice.code, &image->image, &select->debug, err);
 	if (r == 0)
-		r = calc_profile_load(&choice.profile, select->reader, select->filter, image->id,
-				      select->events, select->edges, choice.code, jit, err);
-	if (r == 0 && select->counts && !jit)
-		r = calc_counts_load(&choice.counts, select->reader, image->id, choice.code, err);
-	choice.profile.samples.exact = choice.counts.exact;
+		r = load(&choice, select, NULL, err);
 	if (r == 0) {
 		*ret = choice;
 		choice = (struct calc_choice){0};
 	}
 	return r;
-}
-
-/* The procedure that an address belongs to, as a whole. Return: -ENOENT none. */
-static long procedure_at(const struct image_code *code, uint64_t address)
-{
-	struct image_range parts[PROCEDURE_PARTS_MAX];
-	uint64_t offset;
-	size_t parent;
-	long index;
-
-	if (image_code_offset(code, address, &offset) < 0)
-		return -ENOENT;
-	index = procedure_table_find(image_code_procedures(code), offset);
-	if (index >= 0 && image_code_parts(code, (size_t)index, parts, &parent) == 0)
-		return (long)parent;
-	return index;
 }
 
 /* Samples of time of a procedure with all its parts; others may lie inside of them. */
@@ -164,7 +175,7 @@ static double samples_of(const struct calc_choice *choice, size_t procedure)
 				high = middle;
 		}
 		for (; low < time->count && time->counts[low].address < parts[part].end; low++) {
-			if (procedure_at(choice->code, time->counts[low].address) ==
+			if (calc_meant_at(choice->code, time->counts[low].address) ==
 			    (long)procedure)
 				sum += time->counts[low].count;
 		}
@@ -174,7 +185,7 @@ static double samples_of(const struct calc_choice *choice, size_t procedure)
 
 int calc_select_address(struct calc_choice *choice, uint64_t address)
 {
-	long procedure = procedure_at(choice->code, address);
+	long procedure = calc_meant_at(choice->code, address);
 
 	if (procedure < 0)
 		return -ENOENT;
@@ -183,27 +194,20 @@ int calc_select_address(struct calc_choice *choice, uint64_t address)
 	return 0;
 }
 
-/* Takes a procedure into account; the hottest stays open. */
+/* Takes a procedure into account; the hottest is chosen. */
 static int consider(struct search *search, struct calc_choice *choice, size_t procedure)
 {
-	struct candidate candidate = {.image = choice->image};
-	struct image_range parts[PROCEDURE_PARTS_MAX];
-	size_t parent;
+	struct candidate candidate = {
+		.image = choice->image,
+		.address = procedure_table_get(image_code_procedures(choice->code), procedure)
+				   ->address,
+		.samples = samples_of(choice, procedure),
+	};
 
-	if (image_code_parts(choice->code, procedure, parts, &parent) == 0)
-		procedure = parent;
-	candidate.address =
-		procedure_table_get(image_code_procedures(choice->code), procedure)->address;
-	candidate.samples = samples_of(choice, procedure);
-	if (candidate.samples == 0)
+	if (candidate.samples == 0) {
 		search->unsampled = true;
-	for (size_t i = 0; i < search->count; i++) {
-		if (search->candidates[i].image == candidate.image &&
-		    search->candidates[i].address == candidate.address)
-			return 0; /* by its cold part, too */
-	}
-	if (candidate.samples == 0)
 		return 0;
+	}
 	if (array_reserve(&search->candidates, &search->capacity, search->count + 1,
 			  sizeof(candidate)) < 0)
 		return -ENOMEM;
@@ -213,35 +217,6 @@ static int consider(struct search *search, struct calc_choice *choice, size_t pr
 		choice->procedure = procedure;
 	}
 	return 0;
-}
-
-static int by_name(struct search *search, struct calc_choice *choice)
-{
-	const struct procedure_table *table = image_code_procedures(choice->code);
-	size_t count = procedure_table_count(table);
-	const char *wanted = search->wanted.name;
-	struct calc_name name = calc_name_make(wanted);
-	bool found = false;
-	int r = 0;
-
-	for (size_t i = 0; i < count && r == 0; i++) {
-		if (strcmp(procedure_table_get(table, i)->name, wanted) != 0)
-			continue;
-		found = true;
-		r = consider(search, choice, i);
-	}
-	for (size_t i = 0; i < count && r == 0 && !found; i++) {
-		if (calc_name_means(&name, procedure_table_get(table, i)->name))
-			r = consider(search, choice, i);
-	}
-	return r;
-}
-
-static int by_address(struct search *search, struct calc_choice *choice)
-{
-	long procedure = procedure_at(choice->code, search->wanted.address);
-
-	return procedure >= 0 ? consider(search, choice, (size_t)procedure) : 0;
 }
 
 /* Files that cannot be used come before what is in no file: something can be done about them. */
@@ -279,7 +254,7 @@ static int by_heat(struct search *search, struct calc_choice *choice)
 	if (heat == NULL)
 		return -ENOMEM;
 	for (size_t i = 0; i < time->count; i++) {
-		long procedure = procedure_at(choice->code, time->counts[i].address);
+		long procedure = calc_meant_at(choice->code, time->counts[i].address);
 
 		if (procedure >= 0)
 			heat[procedure] += time->counts[i].count;
@@ -301,16 +276,49 @@ static int by_heat(struct search *search, struct calc_choice *choice)
 	return 0;
 }
 
+/* The hottest of what is meant; only its samples are read. */
+static int choose_meant(struct search *search, struct calc_choice *choice, struct error *err)
+{
+	_cleanup_(calc_meant_deinit) struct calc_meant meant = {0};
+	const struct wanted *wanted = &search->wanted;
+	int r;
+
+	if (wanted->is_address)
+		r = calc_meant_by_address(&meant, choice->code, wanted->address);
+	else
+		r = calc_meant_by_name(&meant, choice->code, wanted->name);
+	if (r < 0 || meant.count == 0)
+		return r;
+	r = calc_meant_ranges(&meant, choice->code, is_jit(choice->image));
+	if (r == 0)
+		r = load(choice, search->select, &meant.ranges, err);
+	for (size_t i = 0; i < meant.count && r == 0; i++)
+		r = consider(search, choice, meant.procedures[i]);
+	return r;
+}
+
+static int choose_hottest(struct search *search, struct calc_choice *choice, struct error *err)
+{
+	int r = load(choice, search->select, NULL, err);
+
+	return r == 0 ? by_heat(search, choice) : r;
+}
+
 /* Looks at one image; what is the best so far stays open. */
 static int look_at(struct search *search, const struct calc_image *image,
-		   int (*find)(struct search *search, struct calc_choice *choice),
+		   int (*choose)(struct search *search, struct calc_choice *choice,
+				 struct error *err),
 		   struct error *err)
 {
-	_cleanup_(calc_choice_deinit) struct calc_choice choice = {0};
-	struct error why;
-	int r = calc_select_open(&choice, search->select, image, &why);
+	_cleanup_(calc_choice_deinit) struct calc_choice choice = {.image = image};
+	struct error why = {0};
+	int r = open_code(&choice.code, search->select, image, &why);
 
-	if (r == -ENOMEM || r == -EBADMSG) {
+	if (r == 0)
+		r = choose(search, &choice, &why);
+	if (r == -ENOMEM)
+		return error_set(err, ENOMEM, "out of memory");
+	if (r == -EBADMSG) {
 		*err = why;
 		return r;
 	}
@@ -319,8 +327,6 @@ static int look_at(struct search *search, const struct calc_image *image,
 		return 0;
 	}
 	search->looked_at++;
-	if (find(search, &choice) < 0)
-		return error_set(err, ENOMEM, "out of memory");
 	if (choice.samples > search->best.samples) {
 		calc_choice_deinit(&search->best);
 		search->best = choice;
@@ -470,7 +476,7 @@ int calc_select_named(struct calc_choice *ret, const struct calc_select *select,
 		if (!in_question(&search, image))
 			continue;
 		any = true;
-		r = look_at(&search, image, search.wanted.is_address ? by_address : by_name, err);
+		r = look_at(&search, image, choose_meant, err);
 	}
 	if (r < 0)
 		return r;
@@ -498,7 +504,7 @@ int calc_select_hottest(struct calc_choice *ret, const struct calc_select *selec
 		if (image->samples <= search.best.samples)
 			break;
 		any = true;
-		r = look_at(&search, image, by_heat, err);
+		r = look_at(&search, image, choose_hottest, err);
 	}
 	if (r < 0)
 		return r;

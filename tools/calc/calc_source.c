@@ -5,9 +5,6 @@
 
 #include "lib/error.h"
 
-/* Addresses with samples in an image, up to which one procedure is tied to its callers. */
-#define TIED_MAX 2000
-
 int calc_source_load(struct calc_source *source, struct profile_reader *reader,
 		     const struct profile_filter *filter, const char *event, const char *pattern,
 		     const struct debug_file_options *debug, struct error *err)
@@ -88,12 +85,6 @@ int calc_source_choose(struct calc_choice *ret, const struct calc_source *source
 	return r;
 }
 
-/* All that was sampled is estimated for one procedure's sake where nobody waits for it. */
-static bool is_small(const struct calc_choice *choice)
-{
-	return choice->profile.samples.time.count <= TIED_MAX;
-}
-
 int calc_source_options(const struct calc_source *source, const struct calc_choice *choice,
 			const struct machine_model *model, struct image_analysis_options *ret,
 			struct error *err)
@@ -108,7 +99,8 @@ int calc_source_options(const struct calc_source *source, const struct calc_choi
 		.scope = IMAGE_ANALYSIS_CHOSEN,
 		.chosen = &choice->procedure,
 		.chosen_count = 1,
-		.tie_calls = is_small(choice),
+		/* All that was sampled is estimated for one procedure's sake where nobody waits. */
+		.tie_calls = choice->profile.small,
 	};
 	if (model->isa != decoder->isa)
 		return error_set(err, EINVAL, "%s is of %s, and %s is another architecture",

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Procedures of an image that an operand may mean, and where their samples are. */
+#ifndef DCPI_CALC_MEANT_H
+#define DCPI_CALC_MEANT_H
+
+#include "analysis/image/image_code.h"
+#include "db/profile.h"
+
+/**
+ * struct calc_meant - zero-initialised is empty; freed by calc_meant_deinit()
+ * @procedures: indices in image_code_procedures(), of wholes, each once
+ * @ranges:     of calc_meant_ranges()
+ */
+struct calc_meant {
+	size_t *procedures;
+	size_t count;
+	size_t capacity;
+	struct profile_ranges ranges;
+};
+
+void calc_meant_deinit(struct calc_meant *meant);
+
+/** calc_meant_at() - the procedure that an address belongs to, as a whole. Return: -ENOENT none. */
+long calc_meant_at(const struct image_code *code, uint64_t address);
+
+/**
+ * calc_meant_by_name() - the procedures of a name, or if none has it, those of calc_names.h
+ *
+ * Return: 0, also if there are none, or -ENOMEM.
+ */
+int calc_meant_by_name(struct calc_meant *meant, const struct image_code *code, const char *wanted);
+
+/** calc_meant_by_address() - likewise, the one that holds an ELF virtual address. */
+int calc_meant_by_address(struct calc_meant *meant, const struct image_code *code,
+			  uint64_t address);
+
+/**
+ * calc_meant_ranges() - file offsets of all parts of what was found
+ * @offsets_are_addresses: see calc_profile.h
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int calc_meant_ranges(struct calc_meant *meant, const struct image_code *code,
+		      bool offsets_are_addresses);
+
+#endif
