@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -35,31 +36,73 @@ static const char *value_of(const char *line, const char *key)
 	return line;
 }
 
+void host_cpu_name(char *ret, size_t bytes, const char *name, unsigned int family,
+		   unsigned int model)
+{
+	snprintf(ret, bytes, "%s, family %u model %u", name, family, model);
+}
+
+bool host_cpu_numbers(const char *cpu_model, unsigned int *family, unsigned int *model)
+{
+	const char *numbers = NULL;
+
+	while ((cpu_model = strstr(cpu_model, ", family ")) != NULL)
+		numbers = cpu_model++;
+	return numbers != NULL && sscanf(numbers, ", family %9u model %9u", family, model) == 2;
+}
+
+/* What /proc/cpuinfo says of a processor; "" where it says nothing. */
+struct cpu_lines {
+	char name[96];
+	char family[16];
+	char model[16];
+	char implementer[16];
+	char part[16];
+};
+
+static void cpu_lines_read(struct cpu_lines *lines)
+{
+	const struct {
+		const char *key;
+		char *value;
+		size_t bytes;
+	} wanted[] = {
+		{"model name", lines->name, sizeof(lines->name)},
+		{"cpu family", lines->family, sizeof(lines->family)},
+		{"model", lines->model, sizeof(lines->model)},
+		{"CPU implementer", lines->implementer, sizeof(lines->implementer)},
+		{"CPU part", lines->part, sizeof(lines->part)},
+	};
+	_cleanup_file_ FILE *file = fopen("/proc/cpuinfo", "re");
+	char line[4096];
+
+	/* The first processor's, which an empty line ends. */
+	while (file != NULL && fgets(line, sizeof(line), file) != NULL && line[0] != '\n') {
+		line[strcspn(line, "\n")] = '\0';
+		for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+			const char *value = value_of(line, wanted[i].key);
+
+			if (value != NULL)
+				snprintf(wanted[i].value, wanted[i].bytes, "%.*s",
+					 (int)wanted[i].bytes - 1, value);
+		}
+	}
+}
+
 static void cpu_model_read(struct host *host)
 {
-	_cleanup_file_ FILE *file = fopen("/proc/cpuinfo", "re");
-	char line[512], implementer[16] = "", part[16] = "";
+	struct cpu_lines lines = {0};
 
-	while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
-		const char *value;
-
-		line[strcspn(line, "\n")] = '\0';
-		value = value_of(line, "model name");
-		if (value != NULL) {
-			snprintf(host->cpu_model, sizeof(host->cpu_model), "%.*s",
-				 (int)sizeof(host->cpu_model) - 1, value);
-			return;
-		}
-		value = value_of(line, "CPU implementer");
-		if (value != NULL)
-			snprintf(implementer, sizeof(implementer), "%.15s", value);
-		value = value_of(line, "CPU part");
-		if (value != NULL)
-			snprintf(part, sizeof(part), "%.15s", value);
-	}
-	if (part[0] != '\0')
+	cpu_lines_read(&lines);
+	if (lines.name[0] != '\0' && lines.family[0] != '\0')
+		host_cpu_name(host->cpu_model, sizeof(host->cpu_model), lines.name,
+			      (unsigned int)strtoul(lines.family, NULL, 10),
+			      (unsigned int)strtoul(lines.model, NULL, 10));
+	else if (lines.name[0] != '\0')
+		snprintf(host->cpu_model, sizeof(host->cpu_model), "%s", lines.name);
+	else if (lines.part[0] != '\0')
 		snprintf(host->cpu_model, sizeof(host->cpu_model), "implementer %s part %s",
-			 implementer, part);
+			 lines.implementer, lines.part);
 }
 
 void host_describe(struct host *host)

@@ -12,7 +12,8 @@ CAUSES = {"icache", "itb", "dcache", "dtb", "write_buffer", "synchronization", "
           "imul", "fdiv", "other"}
 KINDS = {"slotting", "ra_dependency", "rb_dependency", "rc_dependency", "fu_dependency",
          "latency"}
-MODELS = {"alpha21164", "cortex-a53", "cortex-a55", "x86-64"}
+MODELS = {"alpha21164", "cortex-a53", "cortex-a55", "skylake", "ice-lake", "golden-cove", "zen2",
+          "zen3", "zen5", "x86-64"}
 NUMBER = (int, float)
 
 

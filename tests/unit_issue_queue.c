@@ -324,6 +324,11 @@ static void schedules_of_any_code_are_sound(void **state)
 	assert_true(made > ROUNDS);
 }
 
+static const char *x86_model(const char *cpu)
+{
+	return machine_model_default(INSN_ISA_X86_64, cpu)->name;
+}
+
 static void models_are_found(void **state)
 {
 	(void)state;
@@ -337,6 +342,20 @@ static void models_are_found(void **state)
 	assert_string_equal(machine_model_default(INSN_ISA_X86_64, "AMD EPYC 7763")->name,
 			    "x86-64");
 	assert_string_equal(machine_model_default(INSN_ISA_X86_64, NULL)->name, "x86-64");
+	assert_string_equal(x86_model("AMD EPYC, family 25 model 1"), "zen3");
+	assert_string_equal(x86_model("AMD EPYC, family 23 model 49"), "zen2");
+	assert_string_equal(x86_model("AMD EPYC 9755, family 26 model 2"), "zen5");
+	assert_string_equal(x86_model("Intel(R) Xeon(R) Processor, family 6 model 207"),
+			    "golden-cove");
+	assert_string_equal(x86_model("Intel(R) Xeon(R) Processor, family 6 model 106"),
+			    "ice-lake");
+	assert_string_equal(x86_model("Intel(R) Xeon(R) Processor, family 6 model 85"), "skylake");
+	/* None of them, or not to be read. */
+	assert_string_equal(x86_model("Intel(R) Atom(TM), family 6 model 92"), "x86-64");
+	assert_string_equal(x86_model("Some CPU, family 25"), "x86-64");
+	assert_string_equal(x86_model("Some CPU, family 99999999999 model 1"), "x86-64");
+	assert_string_equal(x86_model(", family 6 model 85, family x"), "x86-64");
+	assert_string_equal(x86_model(""), "x86-64");
 	assert_string_equal(machine_model_default(INSN_ISA_ARM64, NULL)->name, "cortex-a53");
 	assert_string_equal(machine_model_default(INSN_ISA_ARM64, "ARM Cortex-A55")->name,
 			    "cortex-a55");

@@ -35,6 +35,8 @@ struct bound_exception {
 
 /**
  * struct machine_bound - an out-of-order machine
+ * @base:     has the costs of classes that are all zero here, and exceptions behind these;
+ *            NULL: there are none
  * @width:    operations that pass the front end in a cycle
  * @classes:  costs by enum insn_class, without accesses to memory
  * @load:     beside it if the instruction reads memory and does more than that
@@ -45,6 +47,7 @@ struct bound_exception {
  * @forward_latency: of a load that gets its value from a store under way
  */
 struct machine_bound {
+	const struct machine_bound *base;
 	unsigned int width;
 	struct bound_cost classes[INSN_CLASSES];
 	struct bound_cost load;

@@ -4,10 +4,17 @@
 #include <string.h>
 
 #include "analysis/machine/machine_models.h"
+#include "lib/host.h"
 
 /* Of each architecture the first one is the default. */
 static const struct machine_model *const models[] = {
 	&machine_model_x86,
+	&machine_model_skylake,
+	&machine_model_ice_lake,
+	&machine_model_golden_cove,
+	&machine_model_zen2,
+	&machine_model_zen3,
+	&machine_model_zen5,
 	&machine_model_cortex_a53,
 	&machine_model_cortex_a55,
 	&machine_model_alpha21164,
@@ -22,9 +29,22 @@ const struct machine_model *machine_model_find(const char *name)
 	return NULL;
 }
 
+static bool is_listed(const struct machine_model *model, const char *cpu_model)
+{
+	unsigned int family, number;
+
+	if (model->cpus == NULL || !host_cpu_numbers(cpu_model, &family, &number))
+		return false;
+	for (const struct machine_cpu *cpu = model->cpus; cpu->family != 0; cpu++)
+		if (cpu->family == family &&
+		    (cpu->model == MACHINE_CPU_ANY || cpu->model == number))
+			return true;
+	return false;
+}
+
 static bool is_of(const struct machine_model *model, const char *cpu_model)
 {
-	return strcasestr(cpu_model, model->name) != NULL ||
+	return strcasestr(cpu_model, model->name) != NULL || is_listed(model, cpu_model) ||
 	       (model->cpu != NULL && strcasestr(cpu_model, model->cpu) != NULL);
 }
 

@@ -20,10 +20,19 @@ struct machine_cache {
 	uint32_t miss_cycles_max; /* and all the way to memory */
 };
 
+#define MACHINE_CPU_ANY UINT16_MAX
+
+/** struct machine_cpu - an x86-64 processor, as /proc/cpuinfo has it; @model may be any */
+struct machine_cpu {
+	uint16_t family;
+	uint16_t model;
+};
+
 /**
  * struct machine_model - a processor
- * @name:        "alpha21164", "cortex-a53", "cortex-a55", "x86-64"
+ * @name:        "alpha21164", "cortex-a53", "cortex-a55", "x86-64", ... (machine_model.c)
  * @cpu:         what lib/host.h calls it where /proc/cpuinfo has no name; NULL: it has one
+ * @cpus:        of x86-64, processors it is for, ended by one of family 0; NULL: see @cpu
  * @in_order:    samples fall on the instruction at the head of the issue queue
  * @issue:       of in-order machines, else NULL
  * @bound:       of out-of-order machines, else NULL
@@ -40,6 +49,7 @@ struct machine_cache {
 struct machine_model {
 	const char *name;
 	const char *cpu;
+	const struct machine_cpu *cpus;
 	enum insn_isa isa;
 	bool in_order;
 	const struct machine_issue *issue;

@@ -9,5 +9,11 @@ extern const struct machine_model machine_model_alpha21164;
 extern const struct machine_model machine_model_cortex_a53;
 extern const struct machine_model machine_model_cortex_a55;
 extern const struct machine_model machine_model_x86;
+extern const struct machine_model machine_model_skylake;
+extern const struct machine_model machine_model_ice_lake;
+extern const struct machine_model machine_model_golden_cove;
+extern const struct machine_model machine_model_zen2;
+extern const struct machine_model machine_model_zen3;
+extern const struct machine_model machine_model_zen5;
 
 #endif

@@ -1,22 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One model for all out-of-order x86-64 processors: four operations a cycle, and the
- * ports of Intel's cores since 2013, of which AMD's differ more in their names than
- * in their number. Latencies are typical ones, of data that is quick to work on.
- * Facts from Intel's and AMD's optimization manuals.
+ * Of an x86-64 processor that no model is for: four operations a cycle, and the ports of Intel's
+ * cores since 2013, of which others differ more in their names than in their number. Latencies
+ * are typical ones, of data that is quick to work on. Facts from Intel's and AMD's optimization
+ * manuals.
  */
-#include <Zydis/Zydis.h>
-
-#include "analysis/machine/machine_bound.h"
-#include "analysis/machine/machine_models.h"
-
-#define P(n) (1U << (n))
-#define ALU_PORTS (P(0) | P(1) | P(5) | P(6))
-#define SHIFT_PORTS (P(0) | P(6))
-#define VECTOR_PORTS (P(0) | P(1) | P(5))
-#define FP_PORTS (P(0) | P(1))
-#define LOAD_PORTS (P(2) | P(3))
-#define STORE_PORTS P(4)
+#include "analysis/machine/model_x86.h"
 
 /* Columns: operations in front, behind, ports, cycles of a port, latency. */
 static const struct bound_exception exceptions[] = {
@@ -26,7 +15,7 @@ static const struct bound_exception exceptions[] = {
 	{ZYDIS_MNEMONIC_XCHG, true, {3, 3, ALU_PORTS, 1, 2}},
 };
 
-static const struct machine_bound bound =
+const struct machine_bound machine_bound_x86 =
 	{
 		.width = 4,
 		.classes =
@@ -68,20 +57,12 @@ static const struct machine_bound bound =
 		.forward_latency = 5,
 };
 
-/* Caches and TLBs of recent server cores; they differ, and bounds need not be sharp. */
 const struct machine_model machine_model_x86 = {
 	.name = "x86-64",
-	.isa = INSN_ISA_X86_64,
-	.bound = &bound,
+	.bound = &machine_bound_x86,
 	.issue_width = 4,
-	.skid_insns = 1,
-	.icache = {.bytes = 32768, .line_bytes = 64, .miss_cycles_min = 8, .miss_cycles_max = 500},
-	.dcache = {.bytes = 32768, .line_bytes = 64, .miss_cycles_min = 8, .miss_cycles_max = 500},
-	.itb = {.bytes = 64, .line_bytes = 4096, .miss_cycles_min = 7, .miss_cycles_max = 1000},
-	.dtb = {.bytes = 64, .line_bytes = 4096, .miss_cycles_min = 7, .miss_cycles_max = 1000},
-	.branch_mispredict_cycles = 20,
 	.write_buffer_entries = 56,
-	.write_retire_cycles = 500,
-	.imul_cycles = 90,
-	.fdiv_cycles = 20,
+	MODEL_X86_COMMON,
+	MODEL_X86_DCACHE(32),
+	MODEL_X86_DTB(64),
 };

@@ -19,10 +19,13 @@ static const struct bound_cost *cost_of(const struct machine_bound *bound, const
 
 	if ((insn->flags & INSN_ZEROES) != 0)
 		return &bound->nothing;
-	for (size_t i = 0; i < bound->exception_count; i++)
-		if (bound->exceptions[i].opcode == insn->opcode &&
-		    !(memory && bound->exceptions[i].registers_only))
-			return &bound->exceptions[i].cost;
+	for (const struct machine_bound *from = bound; from != NULL; from = from->base)
+		for (size_t i = 0; i < from->exception_count; i++)
+			if (from->exceptions[i].opcode == insn->opcode &&
+			    !(memory && from->exceptions[i].registers_only))
+				return &from->exceptions[i].cost;
+	while (bound->classes[insn->class].busy == 0 && bound->base != NULL)
+		bound = bound->base;
 	return &bound->classes[insn->class];
 }
 

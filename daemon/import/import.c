@@ -63,19 +63,33 @@ static void import_deinit(struct import *import)
 	perfdata_file_close(import->file);
 }
 
+/* The processor as host_describe() has it. perf's id of x86: "AuthenticAMD,25,1,1". */
+static void name_cpu(char *ret, size_t bytes, const struct perfdata_header *header)
+{
+	unsigned int family, model;
+
+	if (header->cpu[0] != '\0' &&
+	    sscanf(header->cpu_id, "%*[^,],%9u,%9u", &family, &model) == 2)
+		host_cpu_name(ret, bytes, header->cpu, family, model);
+	else
+		snprintf(ret, bytes, "%s", header->cpu);
+}
+
 /* Of the machine the file tells name, processor and kernel; what tells hosts apart does not. */
 static void describe_host(struct import *import)
 {
 	const struct perfdata_header *header = import->header;
+	char cpu[sizeof(import->host.cpu_model)];
 
 	host_describe(&import->host);
+	name_cpu(cpu, sizeof(cpu), header);
 	import->here = strcmp(import->host.name, header->host) == 0 &&
-		       strcmp(import->host.cpu_model, header->cpu) == 0;
+		       strcmp(import->host.cpu_model, cpu) == 0;
 	if (!import->here)
 		import->host.machine_id[0] = '\0';
 	snprintf(import->host.name, sizeof(import->host.name), "%s",
 		 header->host[0] != '\0' ? header->host : "unknown");
-	snprintf(import->host.cpu_model, sizeof(import->host.cpu_model), "%s", header->cpu);
+	snprintf(import->host.cpu_model, sizeof(import->host.cpu_model), "%s", cpu);
 	snprintf(import->host.kernel, sizeof(import->host.kernel), "%s", header->release);
 	import->host.cpus = header->cpus;
 }

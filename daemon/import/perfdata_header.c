@@ -206,6 +206,8 @@ int perfdata_header_feature(struct perfdata_header *header, unsigned int feature
 		return take_name(header->release, sizeof(header->release), &reader, "release", err);
 	case PERFDATA_CPU:
 		return take_name(header->cpu, sizeof(header->cpu), &reader, "CPU description", err);
+	case PERFDATA_CPU_ID:
+		return take_name(header->cpu_id, sizeof(header->cpu_id), &reader, "CPU id", err);
 	case PERFDATA_CPUS:
 		bounded_reader_u32(&reader); /* those there could be */
 		header->cpus = bounded_reader_u32(&reader);

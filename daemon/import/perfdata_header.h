@@ -24,6 +24,7 @@ enum perfdata_feature {
 	PERFDATA_RELEASE = 4,
 	PERFDATA_CPUS = 7,
 	PERFDATA_CPU = 8,
+	PERFDATA_CPU_ID = 9,
 	PERFDATA_COMMAND = 11,
 	PERFDATA_EVENTS = 12,
 	PERFDATA_FEATURES = 256,
@@ -37,7 +38,7 @@ struct perfdata_image {
 
 /**
  * struct perfdata_header - zero-initialised is empty
- * @host, @release, @cpu: of the machine; "" if not told
+ * @host, @release, @cpu, @cpu_id: of the machine; "" if not told
  * @cpus:    online
  * @command: perf's command line
  * @images:  sorted by path after perfdata_header_settle()
@@ -46,6 +47,7 @@ struct perfdata_header {
 	char host[65];
 	char release[65];
 	char cpu[128];
+	char cpu_id[64];
 	uint32_t cpus;
 	char command[512];
 	struct perfdata_events events;

@@ -12,9 +12,14 @@ truth=build/truth
 
 tests/truth/mca.py "$1/block_cycles" cortex-a53 cortex-a53 aarch64-linux-gnu $arm64 40
 tests/truth/mca.py "$1/block_cycles" cortex-a55 cortex-a55 aarch64-linux-gnu $arm64 40
-for cpu in skylake znver2; do
-	tests/truth/mca.py "$1/block_cycles" x86-64 $cpu x86_64-linux-gnu /bin/bash 40
-done
+while read -r model cpu; do
+	tests/truth/mca.py "$1/block_cycles" "$model" "$cpu" x86_64-linux-gnu /bin/bash 40
+done << END
+skylake skylake
+ice-lake icelake-server
+zen2 znver2
+zen3 znver3
+END
 
 simulated()
 {
