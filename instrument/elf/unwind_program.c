@@ -176,6 +176,8 @@ uint32_t unwind_program_popped(const struct unwind_program *program)
 	const struct unwind_state *state = &program->state;
 	uint32_t popped = 0;
 
+	if (!unwind_program_lowers(program))
+		return 0;
 	for (unsigned int reg = 0; reg < UNWIND_PROGRAM_REGISTERS; reg++) {
 		if (state->kept & 1U << reg &&
 		    state->at[reg] * program->data_align < -state->offset)
