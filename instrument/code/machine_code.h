@@ -16,6 +16,7 @@
 
 /* Conditions are those of the instruction set, 0 .. 15 (jo .. jg). */
 enum machine_branch {
+	MACHINE_NO_OVERFLOW = 1,
 	MACHINE_NOT_EQUAL = 5,
 	MACHINE_JUMP = 16,
 	MACHINE_CALL = 17,

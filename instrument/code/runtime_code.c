@@ -36,8 +36,7 @@ static void emit_slot(struct machine_code *code, uint32_t ready, unsigned int re
 	machine_code_bytes(code, compare, bytes);
 }
 
-/* mov guard(%rip), %reg; cmp %reg, %fs:slot: both are in order, for a thread that is not differs
- * from a process that is not (PROFILE_LAYOUT_UNKNOWN). */
+/* mov guard(%rip), %reg; cmp %reg, %fs:slot: it overflows if both are in order. */
 static void check_both(struct machine_code *code, const struct runtime_code *runtime,
 		       unsigned int reg, uint32_t otherwise)
 {
@@ -49,7 +48,7 @@ static void check_both(struct machine_code *code, const struct runtime_code *run
 	machine_code_refer(code, load + skip, sizeof(load) - skip, 3 - skip, RUNTIME_CODE_GUARD);
 	compare[skip] = compare[0];
 	machine_code_bytes(code, compare + skip, sizeof(compare) - skip);
-	machine_code_branch(code, MACHINE_NOT_EQUAL, otherwise);
+	machine_code_branch(code, MACHINE_NO_OVERFLOW, otherwise);
 }
 
 static void check_each(struct machine_code *code, const struct runtime_code *runtime,
@@ -65,7 +64,7 @@ static void check_each(struct machine_code *code, const struct runtime_code *run
 		put_u32(slot + 8, runtime->ready);
 		machine_code_bytes(code, slot, sizeof(slot));
 	}
-	put_u32(guard + 6, runtime->ready);
+	put_u32(guard + 6, runtime->process_ready);
 	machine_code_branch(code, MACHINE_NOT_EQUAL, otherwise);
 	machine_code_refer(code, guard, sizeof(guard), 2, RUNTIME_CODE_GUARD);
 	machine_code_branch(code, MACHINE_NOT_EQUAL, otherwise);

@@ -11,19 +11,21 @@
 /* What machine_code_enter() is given beside numbers of procedures. */
 #define RUNTIME_CODE_ENTER UINT32_MAX
 #define RUNTIME_CODE_SLOW (UINT32_MAX - 2)
-#define RUNTIME_CODE_GUARD (UINT32_MAX - 1) /* a word: @ready unless the process has forked */
+#define RUNTIME_CODE_GUARD (UINT32_MAX - 1) /* a word: @process_ready unless it has forked */
 #define RUNTIME_CODE_SLOT (UINT32_MAX - 5)  /* 8 bytes: of a shared object, @slot */
 
 /**
  * struct runtime_code - what the code finds when it runs
  * @slot:  offset from the thread pointer of a word that is @ready when the thread is known
  *         to the runtime
- * @ready: a number
+ * @ready, @process_ready: @ready - @process_ready overflows, and does with nothing else that
+ *         the words may be
  * @shared: @slot is only known when it is loaded
  */
 struct runtime_code {
 	int64_t slot;
 	uint32_t ready;
+	uint32_t process_ready;
 	bool shared;
 };
 

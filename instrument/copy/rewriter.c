@@ -42,7 +42,11 @@ static int prepare_runtime(struct rewriter *rewriter, struct error *err)
 		memcpy(rewriter->image.template, &unknown, sizeof(unknown));
 	rewriter->shared.slot = slot;
 	rewriter->runtime = (struct runtime_code){
-		.slot = slot, .ready = PROFILE_LAYOUT_READY, .shared = rewriter->image.shared};
+		.slot = slot,
+		.ready = PROFILE_LAYOUT_THREAD_READY,
+		.process_ready = PROFILE_LAYOUT_PROCESS_READY,
+		.shared = rewriter->image.shared,
+	};
 	return 0;
 }
 

@@ -21,9 +21,16 @@
 #define PROFILE_LAYOUT_MAGIC UINT64_C(0x3130786970636400) /* "\0dcpix01" */
 #define PROFILE_LAYOUT_VERSION 2
 #define PROFILE_LAYOUT_PAGE 4096
-/* A word that is so is in order: a thread's, and the process'. */
+/* What images of a process share is in order. */
 #define PROFILE_LAYOUT_READY 0x64637069U
-/* A thread's of an executable at first: not what the process' is, in order or not. */
+/*
+ * A thread's word and the process' that are in order, which differ by as much as overflows:
+ * nothing else that they are does, so that an instruction compares both. A thread's of an
+ * executable is UNKNOWN at first, or 0, where the loader has not come to that yet and runs code
+ * that chooses what functions are; the process' is 0.
+ */
+#define PROFILE_LAYOUT_THREAD_READY 0x80000000U
+#define PROFILE_LAYOUT_PROCESS_READY 1U
 #define PROFILE_LAYOUT_UNKNOWN 1U
 /* From the thread's word, its checks: 32 bits that count down to the next burst and are below
  * zero in it, and at first, if the mode has bursts. */

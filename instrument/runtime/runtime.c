@@ -43,14 +43,14 @@ __attribute__((used)) void runtime_enter(struct profile_layout_state *state)
 		area->ready = PROFILE_LAYOUT_READY;
 	}
 	image = process_area_add(area, state);
-	if (*guard_of(state) != PROFILE_LAYOUT_READY)
+	if (*guard_of(state) != PROFILE_LAYOUT_PROCESS_READY)
 		CALL3(SYS_madvise, guard_of(state), PROFILE_LAYOUT_PAGE, MADV_WIPEONFORK);
 	thread_window_map(area, thread_window_own(area), image);
-	__atomic_store_n(guard_of(state), PROFILE_LAYOUT_READY, __ATOMIC_RELEASE);
+	__atomic_store_n(guard_of(state), PROFILE_LAYOUT_PROCESS_READY, __ATOMIC_RELEASE);
 	if (state->slot != 0)
 		__asm__ volatile("movl %0, %%fs:(%1)"
 				 :
-				 : "r"(PROFILE_LAYOUT_READY), "r"(state->slot)
+				 : "r"(PROFILE_LAYOUT_THREAD_READY), "r"(state->slot)
 				 : "memory");
 	begin_checks(state);
 	process_area_unlock(area, signals);
