@@ -69,6 +69,12 @@ static int copy_branch(struct copier *copier, const struct cfg_block *block, uin
 	return 0;
 }
 
+/* If it comes back after all, as from a breakpoint: to what follows, as it always did. */
+static void leave_behind(struct copier *copier, const struct insn *insn)
+{
+	machine_code_leave(copier->code, MACHINE_JUMP, insn->address + insn->bytes);
+}
+
 /* What ends a block. @next: the label of what is put behind it. */
 static int copy_end(struct copier *copier, const struct cfg_block *block, uint32_t next)
 {
@@ -90,8 +96,11 @@ static int copy_end(struct copier *copier, const struct cfg_block *block, uint32
 			return r < 0 ? r : 0;
 		return copier_insn_plain(copier, insn);
 	case INSN_FLOW_RETURN:
-	case INSN_FLOW_STOP:
 		return copier_insn_plain(copier, insn);
+	case INSN_FLOW_STOP:
+		r = copier_insn_plain(copier, insn);
+		leave_behind(copier, insn);
+		return r;
 	case INSN_FLOW_NEXT:
 	case INSN_FLOW_CALL:
 	case INSN_FLOW_CALL_INDIRECT:
@@ -103,8 +112,7 @@ static int copy_end(struct copier *copier, const struct cfg_block *block, uint32
 		return 0;
 	}
 	if (block->out_count == 1 && copier->cfg->edges[block->out].kind == CFG_EDGE_STOP) {
-		/* If it comes back after all: to what follows, as it always did. */
-		machine_code_leave(copier->code, MACHINE_JUMP, insn->address + insn->bytes);
+		leave_behind(copier, insn);
 		return 0;
 	}
 	return copier_refuse(copier, "an unknown way on");
