@@ -13,6 +13,7 @@
 #include "instrument/code/runtime_blob.h"
 #include "instrument/copy/convention.h"
 #include "instrument/copy/frame_copies.h"
+#include "instrument/copy/own_runtime.h"
 #include "instrument/copy/rewriter_internal.h"
 #include "instrument/copy/rewriter_report.h"
 #include "instrument/copy/shared_code.h"
@@ -423,12 +424,16 @@ static int rewrite(struct rewriter *rewriter, const char *path, struct error *er
 {
 	struct profile_image image = {.kind = PROFILE_IMAGE_FILE, .path = path};
 	struct debug_file_options debug = {.directory = rewriter->options->debug};
+	const char *why;
 	int r = elf_image_open(&rewriter->image, path, err);
 
 	if (r == 0)
 		r = image_code_open(&rewriter->code, &image, &debug, err);
 	if (r < 0)
 		return r;
+	why = own_runtime_find(image_code_file(rewriter->code));
+	if (why != NULL)
+		return error_set(err, ENOTSUP, "%s cannot be rewritten: %s", path, why);
 	rewriter->recorded.number = number_of(rewriter);
 	rewriter->path = realpath(path, NULL);
 	if (rewriter->path == NULL)
