@@ -271,6 +271,28 @@ static int replace(const struct output *output, mode_t mode, const char *path, s
 	return 0;
 }
 
+/* Devices and pipes stay what they are. */
+static int write_into(const struct output *output, const char *path, struct error *err)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	int r;
+
+	if (fd < 0)
+		return error_set_errno(err, "cannot write %s", path);
+	r = write_all(fd, output);
+	if (close(fd) < 0 && r == 0)
+		r = -errno;
+	return r < 0 ? error_set(err, -r, "cannot write %s: %s", path, strerror(-r)) : 0;
+}
+
+static bool is_replaced(const char *path)
+{
+	struct stat status;
+
+	return lstat(path, &status) < 0 || S_ISREG(status.st_mode) || S_ISLNK(status.st_mode) ||
+	       S_ISDIR(status.st_mode);
+}
+
 int elf_image_write(const struct elf_image *image, const struct elf_image_addition *addition,
 		    const char *path, struct error *err)
 {
@@ -282,7 +304,10 @@ int elf_image_write(const struct elf_image *image, const struct elf_image_additi
 		return error_set(err, -r, r == -ENOMEM ? "no memory for %s" : "%s is damaged",
 				 path);
 	}
-	r = replace(&output, image->mode, path, err);
+	if (is_replaced(path))
+		r = replace(&output, image->mode, path, err);
+	else
+		r = write_into(&output, path, err);
 	free(output.bytes);
 	return r;
 }
