@@ -156,6 +156,42 @@ for flags in "-O2" "-O2 -no-pie -fno-pie" "-O2 -static" "-O2 -static-pie" "-O2 -
 0"
 done
 
+# in_all_modes LABEL WANT: what $old prints, rewritten in each way
+in_all_modes()
+{
+	local mode
+
+	for mode in counts paths "paths --metric cycles --checks 0" context calls bursts \
+		"variation --checks 5"; do
+		# shellcheck disable=SC2086 # words
+		"$dcpix" -q --mode $mode -o "$new" "$old"
+		is "$1: $mode" "$(timeout 20 "$new" 2>&1; echo $?)" "$2
+0"
+		rm -f "$scratch"/counts.*
+	done
+}
+
+for flags in "" "-no-pie -fno-pie" "-static"; do
+	# shellcheck disable=SC2086 # words
+	${CC:-gcc} -O2 $flags tests/programs/early.c -o "$old"
+	in_all_modes "a function that the loader chooses $flags" 500
+done
+${CC:-gcc} -O2 tests/programs/early.c -o "$old"
+"$dcpix" -q -o "$new" "$old"
+"$new" > /dev/null
+is "what ran before there were threads is counted" \
+	"$("$dcpix" counts "$new" "$scratch"/counts.* | awk '$4 == "chosen" || $4 == "one" { print $4, $3 }')" \
+	"chosen 1
+one 100"
+rm -f "$scratch"/counts.*
+for compiler in "${CC:-gcc} -O2" "clang -O2"; do
+	$compiler tests/programs/breakpoints.c -o "$old"
+	in_all_modes "it goes on behind what stops it, $compiler" "6 4 135
+11"
+done
+g++ -O2 tests/programs/kept.cc -o "$old"
+in_all_modes "registers that exceptions give back" 29038868
+
 # refused LABEL WANT ARGUMENT...
 refused()
 {
@@ -179,6 +215,18 @@ check "a limit of the size of files: it is rewritten" "$dcpix" -q -o "$new" "$ol
 is "a limit of the size of files" \
 	"$( (ulimit -f 1 && exec "$new") 2>&1 | md5sum; echo "${PIPESTATUS[0]}")" \
 	"$("$old" 2>&1 | md5sum; echo "${PIPESTATUS[0]}")"
+for flags in "-fsplit-stack -fuse-ld=gold" "-fsanitize=thread"; do
+	# shellcheck disable=SC2086 # words
+	${CC:-gcc} -O2 $flags -x c - -o "$old" <<< 'int main(int argc, char **argv) { return argv[argc] != 0; }'
+	refused "a runtime that minds, $flags" ".* cannot be rewritten: " -o "$new" "$old"
+done
+build -O2
+mkfifo "$scratch/pipe"
+"$dcpix" -q --profile "$scratch/counts" -o "$new" "$old"
+timeout 10 "$dcpix" -q --profile "$scratch/counts" -o "$scratch/pipe" "$old" &
+is "a pipe is written to, and not replaced" "$(timeout 10 md5sum "$scratch/pipe" | cut -d " " -f 1; stat -c %F "$scratch/pipe")" \
+	"$(md5sum "$new" | cut -d " " -f 1; echo fifo)"
+wait
 refused "an output that is a folder" "cannot write" -o "$scratch" "$old"
 refused "an output that cannot be made" "cannot write" -o /proc/odd.new "$old"
 is "nothing is left behind" "$(find "$scratch" -name '*.??????')" ""

@@ -8,13 +8,12 @@
  * procedure. Of LIVENESS_LOOSE, registers that no compiler makes a result of, one is free behind a
  * procedure's returns if
  *
- *	callers must know it to be changed: the procedure writes it, or so does whom it calls, as the
- *	ABI permits it to the world outside;
- *	no code can be found to look at it there before it is written again. (Unless the procedure
- *	may call the world outside: then what is in it is nobody's, however it got there);
- *	no instruction writes it for nobody: that is meant for somebody, as a result or since it is
- *	given back as it was (convention_flow_given());
- *	no code that is not understood calls the procedure, as far as its bytes can tell.
+ *	callers must know it to be changed: the procedure writes it, or so does whom it calls, as
+ *the ABI permits it to the world outside; no code can be found to look at it there before it is
+ *written again. (Unless the procedure may call the world outside: then what is in it is nobody's,
+ *however it got there); no instruction writes it for nobody: that is meant for somebody, as a
+ *result or since it is given back as it was (convention_flow_given()); no code that is not
+ *understood calls the procedure, as far as its bytes can tell.
  *
  * Where the world outside is called it is taken to look at all registers, but for r10 and r11,
  * unless the caller gives these a value for it; so is who is called by a pointer, if the image has
