@@ -6,6 +6,7 @@
 
 #include "daemon/image/address_spaces.h"
 #include "daemon/image/loss_list.h"
+#include "daemon/image/mapping_list.h"
 
 /* What a scan saw stands against older events that arrive after it. */
 static void scan_overrules_older_events(void **state)
@@ -284,6 +285,94 @@ static void generations_that_come_round_are_unknown(void **state)
 	}
 }
 
+/* One image over the first pages, and as many ranges in all as a version may have. */
+static void fill_ranges(struct fixture *fixture, uint32_t pid)
+{
+	struct image_event event = {.type = IMAGE_EVENT_EXEC, .pid = pid, .time_ns = 10};
+	uint64_t i;
+
+	event.path = "full";
+	event.has_generation = true;
+	event.generation = 3;
+	image_map_event(fixture->map, &event);
+	event = map_event(pid, 20, 0, 0, 3, 0);
+	image_map_event(fixture->map, &event);
+	for (i = 1; i < MAPPINGS_MAX; i++) {
+		event = map_event(pid, 20, 0, 2 + 2 * i, 1, 0);
+		image_map_event(fixture->map, &event);
+	}
+}
+
+static struct image_place page_at(struct fixture *fixture, bool own, uint64_t time_ns,
+				  uint64_t page)
+{
+	uint32_t generation = own ? image_map_generation(fixture->map, 9, time_ns) : 3;
+
+	return image_map_lookup(fixture->map, 9, generation, BASE + page * PAGE);
+}
+
+/* What there is no room to tell of: what was there before is not credited. */
+static void no_room_for(bool own, enum image_event_type type)
+{
+	struct image_event exec = {.type = IMAGE_EVENT_EXEC, .pid = 9, .time_ns = 50, .path = "x"};
+	struct image_event free = map_event(9, 30, 1, 1000000, 1, 0);
+	struct image_event middle = map_event(9, 40, 1, 1, 1, 0);
+	struct image_event again = map_event(9, 45, 1, 0, 1, 0);
+	struct fixture fixture;
+
+	setup(&fixture, own);
+	fill_ranges(&fixture, 9);
+	image_map_event(fixture.map, &free);
+	assert_int_equal(page_at(&fixture, own, 35, 1000000).unknown, IMAGE_UNKNOWN_ADDRESS);
+	assert_int_equal(page_at(&fixture, own, 35, 1).image, 1);
+	middle.type = type;
+	image_map_event(fixture.map, &middle);
+	assert_int_equal(page_at(&fixture, own, 41, 1).image, IMAGE_UNKNOWN);
+	assert_int_equal(page_at(&fixture, own, 41, 1).unknown, IMAGE_UNKNOWN_LOST);
+	/* Before that it was known, if samples tell when they are of. */
+	assert_int_equal(page_at(&fixture, own, 39, 1).image, own ? 1 : IMAGE_UNKNOWN);
+	image_map_event(fixture.map, &again);
+	assert_int_equal(page_at(&fixture, own, 46, 1).image, IMAGE_UNKNOWN);
+	image_map_event(fixture.map, &exec);
+	middle = map_event(9, 51, 1, 1, 1, 0);
+	image_map_event(fixture.map, &middle);
+	assert_int_equal(image_map_lookup(fixture.map, 9,
+					  own ? image_map_generation(fixture.map, 9, 52) : 4,
+					  BASE + PAGE)
+				 .image,
+			 2);
+	teardown(&fixture);
+}
+
+static void no_room_is_a_loss(void **state)
+{
+	(void)state;
+	no_room_for(true, IMAGE_EVENT_MAP);
+	no_room_for(true, IMAGE_EVENT_UNMAP);
+	no_room_for(false, IMAGE_EVENT_MAP);
+	no_room_for(false, IMAGE_EVENT_UNMAP);
+}
+
+/* A free place in a full list; an older version of the kernel's generation had something. */
+static void no_room_where_something_was(void **state)
+{
+	struct image_event first = map_event(9, 25, 0, 0, 3, 0);
+	struct image_event other = map_event(9, 30, 1, 0, 3, 0);
+	struct image_event last = map_event(9, 28, 0, 2000000, 1, 0);
+	struct fixture fixture;
+
+	(void)state;
+	setup(&fixture, false);
+	fill_ranges(&fixture, 9);
+	first.type = IMAGE_EVENT_UNMAP;
+	image_map_event(fixture.map, &first);
+	assert_int_equal(page_at(&fixture, false, 0, 1).image, 1);
+	image_map_event(fixture.map, &last);
+	image_map_event(fixture.map, &other);
+	assert_int_equal(page_at(&fixture, false, 0, 1).image, IMAGE_UNKNOWN);
+	teardown(&fixture);
+}
+
 /* Times of losses: exact for the latest, never forgotten. */
 static void losses_are_found(void **state)
 {
@@ -325,6 +414,8 @@ int main(void)
 		cmocka_unit_test(lost_execs_are_not_counted),
 		cmocka_unit_test(untold_generations_are_named),
 		cmocka_unit_test(generations_that_come_round_are_unknown),
+		cmocka_unit_test(no_room_is_a_loss),
+		cmocka_unit_test(no_room_where_something_was),
 		cmocka_unit_test(losses_are_found),
 	};
 

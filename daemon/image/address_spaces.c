@@ -98,6 +98,19 @@ static void drop_oldest(struct address_spaces *spaces, struct process_spaces *pr
 	expire_space(spaces, oldest);
 }
 
+void address_spaces_doubt(struct process_spaces *process, uint64_t time_ns)
+{
+	struct address_space *space;
+
+	for (space = process->newest; space != NULL; space = space->older) {
+		/* A generation of the kernel's does not tell these apart. */
+		if (space->generation != process->newest->generation)
+			break;
+		if (time_ns < space->doubt_ns)
+			space->doubt_ns = time_ns;
+	}
+}
+
 struct address_space *address_spaces_begin(struct address_spaces *spaces,
 					   struct process_spaces *process,
 					   struct mapping_list *mappings,
@@ -108,6 +121,7 @@ struct address_space *address_spaces_begin(struct address_spaces *spaces,
 
 	if (space == NULL) {
 		spaces->bytes -= mapping_list_release(mappings);
+		address_spaces_doubt(process, start_ns);
 		return NULL;
 	}
 	if (spaces->own_generations)

@@ -104,12 +104,20 @@ struct process_spaces *address_spaces_add(struct address_spaces *spaces, uint32_
 void address_spaces_settle(struct address_spaces *spaces, struct process_spaces *process);
 
 /**
+ * address_spaces_doubt() - from @time_ns on the newest version says nothing of what is mapped
+ *
+ * Up to the next exec or scan. If generations are the kernel's, neither do the others of
+ * that generation, at any time.
+ */
+void address_spaces_doubt(struct process_spaces *process, uint64_t time_ns);
+
+/**
  * address_spaces_begin() - another version of a process; the newest one ends, if it lives
  * @mappings:   becomes the version's, also on failure
  * @from:       what it is known by is as of that one; NULL: as of now
  * @generation: the kernel's; our own are given out here
  *
- * Return: NULL if out of memory.
+ * Return: NULL if out of memory; the newest one then says nothing from @start_ns on.
  */
 struct address_space *address_spaces_begin(struct address_spaces *spaces,
 					   struct process_spaces *process,

@@ -234,6 +234,24 @@ static size_t own_bytes(const struct address_space *space)
 		       : mapping_list_bytes(space->mappings);
 }
 
+/*
+ * A mapping that there was no room for. What it should have taken the place of must not
+ * be credited: with generations of the kernel's, that of an older version either.
+ */
+static void note_unfit(struct process_spaces *process, const struct address_space *unfit,
+		       const struct image_event *event)
+{
+	const struct address_space *space = unfit;
+	uint64_t end = event->start + event->bytes;
+
+	for (; space != NULL && space->generation == unfit->generation; space = space->older) {
+		if (!mapping_list_overlaps(space->mappings, event->start, end))
+			continue;
+		address_spaces_doubt(process, event->time_ns);
+		return;
+	}
+}
+
 static void handle_map(struct image_map *map, struct process_spaces *process,
 		       const struct image_event *event)
 {
@@ -256,7 +274,9 @@ static void handle_map(struct image_map *map, struct process_spaces *process,
 	if (space == NULL)
 		return;
 	before = own_bytes(space);
-	if (mapping_list_add(&space->mappings, &mapping) == 0)
+	if (mapping_list_add(&space->mappings, &mapping) < 0)
+		note_unfit(process, space, event);
+	else
 		map->spaces.bytes += mapping_list_bytes(space->mappings) - before;
 }
 
@@ -274,7 +294,9 @@ static void handle_unmap(struct image_map *map, struct process_spaces *process,
 	if (space == NULL)
 		return;
 	before = own_bytes(space);
-	if (mapping_list_remove(&space->mappings, event->start, event->start + event->bytes) == 0)
+	if (mapping_list_remove(&space->mappings, event->start, event->start + event->bytes) < 0)
+		address_spaces_doubt(process, event->time_ns);
+	else
 		map->spaces.bytes += mapping_list_bytes(space->mappings) - before;
 }
 

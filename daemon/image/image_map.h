@@ -18,7 +18,9 @@
  *
  * Of each process id the latest 512 versions are kept, of each version
  * at most 16384 ranges; what a process does beyond that makes its own samples
- * unknown. image_map_crowded() tells when it is time for a flush. Generations
+ * unknown: what it maps in free places is not known ("address"), and once it replaces or
+ * unmaps something that there is no room to tell of, all that follows up to its next exec
+ * or scan is "lost". image_map_crowded() tells when it is time for a flush. Generations
  * come round: of one that a version had which was dropped before it expired,
  * samples are unknown ("replaced").
  *

@@ -79,7 +79,8 @@ enum mapping_change mapping_list_change(const struct mapping_list *list,
  * @list:    in and out; if it is shared, @list becomes a copy
  * @mapping: start < end. Joined with neighbours that continue it
  *
- * Return: 0; -ENOSPC it would have more than MAPPINGS_MAX ranges; -ENOMEM.
+ * Return: 0; -ENOSPC it would have more than MAPPINGS_MAX ranges; -ENOMEM: the list is
+ * what it was, and must not be believed about that range.
  */
 int mapping_list_add(struct mapping_list **list, const struct mapping *mapping);
 
