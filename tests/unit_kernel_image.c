@@ -389,6 +389,58 @@ static void modules_that_begin(void **state)
 	teardown(&fixture);
 }
 
+/* Another build at the place of the first, as rmmod and insmod leave it. */
+static void modules_that_are_rebuilt(void **state)
+{
+	static const char modules[] = "alpha 16384 0 - Live 0xffffffffc0100000\n";
+	const struct profile_image *image;
+	struct fixture fixture;
+	uint32_t first, second;
+	char path[128];
+
+	(void)state;
+	setup(&fixture, kallsyms_text, modules);
+	first = at(&fixture, MODULE).image;
+	assert_int_equal(kernel_images_refresh(fixture.kernel, NULL), 0);
+	snprintf(path, sizeof(path), "%s/module/alpha/notes/.note.gnu.build-id", fixture.root);
+	write_notes(path, 9);
+	write_text(fixture.kallsyms, "ffffffff81000000 T _text\nffffffff81004000 T _etext\n"
+				     "ffffffffc0100000 t alpha_other\t[alpha]\n");
+	assert_int_equal(kernel_images_refresh(fixture.kernel, NULL), 1);
+	second = at(&fixture, MODULE).image;
+	assert_int_not_equal(second, first);
+	image = image_table_get(fixture.table, second);
+	assert_int_equal(image->identity[0], 9);
+	assert_int_equal(symbol_count(&fixture, first), 2);
+	assert_int_equal(symbol_count(&fixture, second), 1);
+	teardown(&fixture);
+}
+
+/* Without a build-id it has one name, but its symbols are those of what was loaded last. */
+static void nameless_modules_that_are_rebuilt(void **state)
+{
+	static const char modules[] = "beta 16384 0 - Live 0xffffffffc0108000\n";
+	char path[128], away[128];
+	struct fixture fixture;
+
+	(void)state;
+	setup(&fixture, kallsyms_text, modules);
+	assert_int_equal(symbol_count(&fixture, at(&fixture, MODULE + 0x8000).image), 1);
+	/* The old directory stays, so that the new one cannot have its number. */
+	snprintf(path, sizeof(path), "%s/module/beta", fixture.root);
+	snprintf(away, sizeof(away), "%s/module/away", fixture.root);
+	assert_int_equal(rename(path, away), 0);
+	assert_int_equal(mkdir(path, 0700), 0);
+	beta_is(&fixture, "live\n");
+	write_text(fixture.kallsyms, "ffffffff81000000 T _text\nffffffff81004000 T _etext\n"
+				     "ffffffffc0108000 t beta_f\t[beta]\n"
+				     "ffffffffc0108010 t beta_g\t[beta]\n");
+	assert_int_equal(kernel_images_refresh(fixture.kernel, NULL), 1);
+	assert_int_equal(kernel_images_refresh(fixture.kernel, NULL), 0);
+	assert_int_equal(symbol_count(&fixture, at(&fixture, MODULE + 0x8000).image), 2);
+	teardown(&fixture);
+}
+
 /* A module for which there is no room is unknown; nothing else changes. */
 static void modules_without_room(void **state)
 {
@@ -514,6 +566,8 @@ int main(void)
 		cmocka_unit_test(gone_modules_have_names),
 		cmocka_unit_test(modules_that_are_loading),
 		cmocka_unit_test(modules_that_begin),
+		cmocka_unit_test(modules_that_are_rebuilt),
+		cmocka_unit_test(nameless_modules_that_are_rebuilt),
 		cmocka_unit_test(modules_without_room),
 		cmocka_unit_test(hidden_addresses),
 		cmocka_unit_test(no_kallsyms),

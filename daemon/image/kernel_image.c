@@ -115,10 +115,7 @@ static bool same_modules(const struct text_list *a, const struct text_list *b)
 	if (a->count != b->count)
 		return false;
 	for (i = 0; i < a->count; i++) {
-		const struct kernel_module *one = &a->texts[i].module, *other = &b->texts[i].module;
-
-		if (one->start != other->start || one->bytes != other->bytes ||
-		    strcmp(one->name, other->name) != 0)
+		if (!kernel_module_same(&a->texts[i].module, &b->texts[i].module))
 			return false;
 	}
 	return true;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/cleanup.h"
@@ -38,6 +39,24 @@ static bool is_live(const char *directory, const char *name)
 	return fd >= 0 && read(fd, state, sizeof(state) - 1) > 0 && strncmp(state, "live", 4) == 0;
 }
 
+/* sysfs numbers what it makes, and each loading makes a directory. */
+static uint64_t instance_of(const char *directory, const char *name)
+{
+	char path[PATH_BYTES];
+	struct stat status;
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	return stat(path, &status) == 0 ? status.st_ino : 0;
+}
+
+bool kernel_module_same(const struct kernel_module *one, const struct kernel_module *other)
+{
+	return one->start == other->start && one->bytes == other->bytes &&
+	       strcmp(one->name, other->name) == 0 && one->instance == other->instance &&
+	       one->build_id.bytes == other->build_id.bytes &&
+	       memcmp(one->build_id.data, other->build_id.data, one->build_id.bytes) == 0;
+}
+
 /* "name bytes users dependencies state 0xaddress ..." */
 bool kernel_module_parse(struct kernel_module *ret, const char *line, const char *directory)
 {
@@ -51,5 +70,8 @@ bool kernel_module_parse(struct kernel_module *ret, const char *line, const char
 		return false;
 	snprintf(path, sizeof(path), "%s/%s/notes/.note.gnu.build-id", directory, ret->name);
 	kernel_module_notes(&ret->build_id, path);
-	return ret->build_id.bytes > 0 || is_live(directory, ret->name);
+	if (ret->build_id.bytes > 0)
+		return true;
+	ret->instance = instance_of(directory, ret->name);
+	return is_live(directory, ret->name);
 }
