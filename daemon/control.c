@@ -39,6 +39,7 @@ struct peer {
 	uint64_t progress_ns;
 };
 
+/* @paused: nobody is accepted for now */
 struct control {
 	int listen_fd;
 	int epoll_fd;
@@ -48,6 +49,7 @@ struct control {
 	control_fn handle;
 	void *context;
 	struct peer *peers[CONTROL_PEERS_MAX];
+	bool paused;
 };
 
 /* Replies. */
@@ -154,6 +156,15 @@ static bool peer_watch(struct control *control, struct peer *peer, int operation
 	return epoll_ctl(control->epoll_fd, operation, peer->fd, &event) == 0;
 }
 
+/* Who waits at the door keeps it readable: it must not be looked at all the time. */
+static void accept_pause(struct control *control, bool paused)
+{
+	struct epoll_event event = {.events = paused ? 0 : EPOLLIN, .data.ptr = NULL};
+
+	if (epoll_ctl(control->epoll_fd, EPOLL_CTL_MOD, control->listen_fd, &event) == 0)
+		control->paused = paused;
+}
+
 static void peer_accept(struct control *control)
 {
 	_cleanup_close_ int fd =
@@ -161,6 +172,8 @@ static void peer_accept(struct control *control)
 	struct peer *peer;
 	int i = 0;
 
+	if (fd < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+		accept_pause(control, true);
 	if (fd < 0 || !peer_allowed(control, fd))
 		return;
 	while (i < CONTROL_PEERS_MAX && control->peers[i] != NULL)
@@ -274,6 +287,8 @@ void control_expire(struct control *control, uint64_t now_ns)
 {
 	int i;
 
+	if (control->paused)
+		accept_pause(control, false);
 	for (i = 0; i < CONTROL_PEERS_MAX; i++) {
 		if (control->peers[i] != NULL &&
 		    now_ns > control->peers[i]->progress_ns + CONTROL_IDLE_NS)

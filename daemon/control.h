@@ -51,10 +51,19 @@ void control_close(struct control *control);
 /** control_poll_fd() - readable when control_dispatch() has something to do. */
 int control_poll_fd(const struct control *control);
 
-/** control_dispatch() - accept, read, handle, write: whatever can be done at once. */
+/**
+ * control_dispatch() - accept, read, handle, write: whatever can be done at once
+ *
+ * Who cannot be accepted, since there is no descriptor or memory for it, waits up to the next
+ * control_expire().
+ */
 void control_dispatch(struct control *control);
 
-/** control_expire() - hang up on peers without progress; now and then, @now_ns monotonic. */
+/**
+ * control_expire() - hang up on peers without progress, try again to accept who waits
+ *
+ * To be called now and then, with the monotonic time.
+ */
 void control_expire(struct control *control, uint64_t now_ns);
 
 /** control_peers() - peers connected. */

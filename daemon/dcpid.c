@@ -8,8 +8,7 @@
  * lengthened since it was read, the epoch ends and another begins with it; if
  * it cannot be used, the old one stays. A trace goes on.
  *
- * The same happens with the old configuration when the table of images is three
- * quarters full.
+ * The same happens with the old configuration when the table of images is nearly full.
  */
 #include <errno.h>
 #include <signal.h>
@@ -17,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/base/descriptor_limit.h"
 #include "daemon/base/directory.h"
 #include "daemon/base/heap.h"
 #include "daemon/base/log.h"
@@ -572,6 +572,7 @@ int main(int argc, char **argv)
 	int status, rc;
 
 	heap_configure();
+	descriptor_limit_raise();
 	log_init("dcpid");
 	log_hold();
 	status = options_parse(&daemon, argc, argv);

@@ -12,7 +12,8 @@ image-benches := bench_image_map
 # Samples, from where they are taken to the database.
 ARCHIVES += collect
 collect-src := $(addprefix daemon/, config.c control.c control_verbs.c notify.c)
-collect-src += $(addprefix daemon/base/, cgroup.c directory.c heap.c log.c loop.c tally.c)
+collect-src += $(addprefix daemon/base/, cgroup.c descriptor_limit.c directory.c \
+	heap.c log.c loop.c tally.c)
 collect-src += $(addprefix daemon/source/, bpf_sampler.c bpf_slot.c bpf_store.c \
 	branch_known.c branch_probe.c branch_probes.c branch_snapshots.c event_ring.c \
 	file_mapping.c perf_branch.c perf_edges.c perf_slot.c probe_results.c source_bpf.c \

@@ -104,7 +104,12 @@ is "after a loss: accounts for every sample" "$(identity "$work/held.db")" ""
 
 # Steering.
 db=$work/steered.db
+soft=$(ulimit -Sn)
+ulimit -Sn 128
 starts "starts" --db "$db" --label first --per-process "$work/split" --merge-interval 600
+ulimit -Sn "$soft"
+is "takes as many descriptors as it may" "$(awk '/open files/ { print $4 }' \
+	"/proc/$daemon_pid/limits")" "$(awk '/open files/ { print $5 }' "/proc/$daemon_pid/limits")"
 "$work/split" 1500 &
 split_pid=$!
 wait $split_pid

@@ -3,8 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -274,6 +277,44 @@ static void peers_may_vanish(void **state)
 	assert_int_equal(control_peers(control), 0);
 }
 
+static bool is_readable(void)
+{
+	struct pollfd wait = {.fd = control_poll_fd(control), .events = POLLIN};
+
+	return poll(&wait, 1, 0) == 1;
+}
+
+/* Without a descriptor for who comes, the loop does not come round for it all the time. */
+static void no_descriptor_for_a_peer(void **state)
+{
+	struct rlimit limit, none;
+	int before = peer_connect(), late;
+
+	(void)state;
+	say(before, "echo x\n");
+	assert_string_equal(heard(before), "argument x\nok\n");
+	late = peer_connect();
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none = (struct rlimit){.rlim_cur = 3, .rlim_max = limit.rlim_max};
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	assert_true(is_readable());
+	control_dispatch(control);
+	assert_false(is_readable());
+	/* The others are served all the same. */
+	say(before, "echo y\n");
+	assert_string_equal(heard(before), "argument y\nok\n");
+	control_expire(control, clock_monotonic_ns());
+	assert_true(is_readable());
+	control_dispatch(control);
+	assert_false(is_readable());
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	control_expire(control, clock_monotonic_ns());
+	say(late, "echo z\n");
+	assert_string_equal(heard(late), "argument z\nok\n");
+	close(before);
+	close(late);
+}
+
 static void strangers_are_hung_up_on(void **state)
 {
 	int status;
@@ -341,6 +382,7 @@ int main(void)
 		TEST(floods_are_served_in_turn),
 		TEST(peers_are_limited),
 		TEST(peers_may_vanish),
+		TEST(no_descriptor_for_a_peer),
 		TEST(strangers_are_hung_up_on),
 		TEST(one_listener_a_path),
 	};
