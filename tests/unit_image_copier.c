@@ -2,6 +2,7 @@
 /* Copies of images: what gets into the store, what does not, and what has to go. */
 #include "tests/unit.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -114,6 +115,20 @@ static bool has(const struct image_copier_job *job)
 		return true;
 	path_of(path, job, IMAGE_STORE_USER);
 	return access(path, F_OK) == 0;
+}
+
+/* Whether something is being copied. */
+static bool has_incoming(void)
+{
+	DIR *directory_stream = opendir(store);
+	struct dirent *entry;
+	bool found = false;
+
+	assert_non_null(directory_stream);
+	while ((entry = readdir(directory_stream)) != NULL)
+		found |= strncmp(entry->d_name, "incoming", 8) == 0;
+	closedir(directory_stream);
+	return found;
 }
 
 static void names(void **state)
@@ -285,7 +300,6 @@ static void keeps_to_its_rate(void **state)
 	struct image_copier_job job, big;
 	struct image_copier *copier;
 	uint64_t start = clock_monotonic_ns();
-	char path[128];
 
 	(void)state;
 	setup_store();
@@ -295,14 +309,62 @@ static void keeps_to_its_rate(void **state)
 	assert_true(clock_monotonic_ns() - start >= NS_PER_SECOND / 5);
 	big = job_of(2, 'b', 40 << 20);
 	assert_int_equal(image_copier_add(copier, &big), 0);
-	snprintf(path, sizeof(path), "%s/incoming", store);
-	while (access(path, F_OK) < 0)
+	while (!has_incoming())
 		usleep(1000);
 	start = clock_monotonic_ns();
 	image_copier_close(copier);
 	assert_true(clock_monotonic_ns() - start < NS_PER_SECOND);
-	assert_int_equal(access(path, F_OK), -1);
+	assert_false(has_incoming());
 	assert_false(has(&big));
+	remove_store();
+}
+
+static void begin_copy(struct image_shelf *shelf, const char *text)
+{
+	int error, fd = image_shelf_incoming(shelf, 100, &error);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+}
+
+static void assert_copy(const char *name, const char *expected)
+{
+	char path[160], text[16] = "";
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", store, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_int_equal(fd >= 0, expected != NULL);
+	if (fd < 0)
+		return;
+	assert_true(read(fd, text, sizeof(text) - 1) >= 0);
+	close(fd);
+	assert_string_equal(text, expected);
+}
+
+/* One that was given up with a copy, and another one that has the directory by then. */
+static void copies_of_two_do_not_mix(void **state)
+{
+	struct image_shelf *given_up = NULL, *shelf = NULL;
+
+	(void)state;
+	setup_store();
+	assert_int_equal(image_shelf_open(&given_up, store, 1 << 20, -1, &err), 0);
+	begin_copy(given_up, "old");
+	/* What was incoming is left behind, and goes. */
+	assert_int_equal(image_shelf_open(&shelf, store, 1 << 20, -1, &err), 0);
+	assert_false(has_incoming());
+	begin_copy(shelf, "new");
+	assert_int_equal(image_shelf_put(given_up, "00/old.elf", 1), -ENOENT);
+	assert_copy("00/old.elf", NULL);
+	begin_copy(given_up, "older");
+	assert_int_equal(image_shelf_put(shelf, "00/new.elf", 1), 0);
+	assert_copy("00/new.elf", "new");
+	assert_int_equal(image_shelf_put(given_up, "00/old.elf", 1), 0);
+	assert_copy("00/old.elf", "older");
+	image_shelf_close(shelf);
+	image_shelf_close(given_up);
 	remove_store();
 }
 
@@ -387,6 +449,7 @@ int main(void)
 		cmocka_unit_test(evicts_the_coldest),
 		cmocka_unit_test(keeps_holes),
 		cmocka_unit_test(keeps_to_its_rate),
+		cmocka_unit_test(copies_of_two_do_not_mix),
 		cmocka_unit_test(queues),
 		cmocka_unit_test(copies_are_limited),
 	};

@@ -259,6 +259,8 @@ static int job_copy(struct image_copier *copier, struct image_copier_job *job)
 	if (rc == -EBADMSG && job->path != NULL)
 		rc = -ESTALE;
 	if (rc == 0)
+		rc = pause_until(copier, 0); /* the shelf may be another copier's since */
+	if (rc == 0)
 		rc = image_shelf_put(copier->shelf, name, job->expires_ns);
 	job->copied = rc == 0;
 	return rc;

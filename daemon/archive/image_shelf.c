@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #include "lib/image_store.h"
 
 #define INCOMING "incoming"
+#define INCOMING_BYTES 48
 /* The database needs room more than we do: of a file system so much stays free. */
 #define FREE_SHARE 20
 
@@ -27,8 +29,13 @@ struct copy {
 	int64_t expires_ns;
 };
 
+/*
+ * @incoming: the name of what is being copied, this shelf's alone: who was given up with a
+ *            copy may go on while another one has the directory
+ */
 struct image_shelf {
 	int fd;
+	char incoming[INCOMING_BYTES];
 	gid_t group;
 	uint64_t bytes_max;
 	struct copy *copies;
@@ -120,6 +127,23 @@ static int folder_visit(struct image_shelf *shelf, const char *parent, const cha
 	return strlen(name) == 2 ? directory_walk(shelf, name, file_visit) : 0;
 }
 
+/* Left behind by whoever had the directory before. */
+static int incoming_visit(struct image_shelf *shelf, const char *parent, const char *name)
+{
+	(void)parent;
+	if (strncmp(name, INCOMING, strlen(INCOMING)) == 0)
+		unlinkat(shelf->fd, name, 0);
+	return 0;
+}
+
+static void incoming_name(struct image_shelf *shelf)
+{
+	static atomic_uint shelves;
+
+	snprintf(shelf->incoming, sizeof(shelf->incoming), INCOMING "-%d-%u", (int)getpid(),
+		 atomic_fetch_add(&shelves, 1));
+}
+
 int image_shelf_open(struct image_shelf **ret, const char *directory, uint64_t bytes_max,
 		     int64_t group, struct error *err)
 {
@@ -140,7 +164,8 @@ int image_shelf_open(struct image_shelf **ret, const char *directory, uint64_t b
 	}
 	if (made)
 		group_give(shelf, shelf->fd);
-	unlinkat(shelf->fd, INCOMING, 0);
+	incoming_name(shelf);
+	directory_walk(shelf, ".", incoming_visit);
 	rc = directory_walk(shelf, ".", folder_visit);
 	if (rc < 0 && shelf->count < IMAGE_SHELF_MAX) {
 		image_shelf_close(shelf);
@@ -156,7 +181,7 @@ void image_shelf_close(struct image_shelf *shelf)
 	if (shelf == NULL)
 		return;
 	if (shelf->fd >= 0) {
-		unlinkat(shelf->fd, INCOMING, 0);
+		unlinkat(shelf->fd, shelf->incoming, 0);
 		close(shelf->fd);
 	}
 	free(shelf->copies);
@@ -187,8 +212,9 @@ int image_shelf_incoming(struct image_shelf *shelf, uint64_t bytes, int *error)
 	*error = room_check(shelf, bytes);
 	if (*error < 0)
 		return -1;
-	unlinkat(shelf->fd, INCOMING, 0);
-	fd = openat(shelf->fd, INCOMING, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0640);
+	unlinkat(shelf->fd, shelf->incoming, 0);
+	fd = openat(shelf->fd, shelf->incoming, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+		    0640);
 	if (fd < 0)
 		*error = -errno;
 	else
@@ -237,14 +263,14 @@ int image_shelf_put(struct image_shelf *shelf, const char *name, int64_t expires
 	uint64_t bytes;
 	int rc;
 
-	if (fstatat(shelf->fd, INCOMING, &status, AT_SYMLINK_NOFOLLOW) < 0)
+	if (fstatat(shelf->fd, shelf->incoming, &status, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
 	bytes = (uint64_t)status.st_blocks * 512;
 	evict_to(shelf, bytes < shelf->bytes_max ? shelf->bytes_max - bytes : 0,
 		 IMAGE_SHELF_MAX - 1);
 	folder_make(shelf, name);
-	time_set(shelf, INCOMING, expires_ns);
-	if (renameat(shelf->fd, INCOMING, shelf->fd, name) < 0)
+	time_set(shelf, shelf->incoming, expires_ns);
+	if (renameat(shelf->fd, shelf->incoming, shelf->fd, name) < 0)
 		return -errno;
 	fstatat(shelf->fd, name, &status, AT_SYMLINK_NOFOLLOW);
 	rc = copy_add(shelf, name, &status);

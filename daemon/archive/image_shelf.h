@@ -22,7 +22,8 @@ struct image_shelf;
  * @bytes_max: of all copies, on the disk
  * @group:     of what is made; -1: as is
  *
- * Evicts what is too much already.
+ * Evicts what is too much already, and removes what somebody before was about to copy: who
+ * still is (image_copier_close()) cannot give it a name any more.
  */
 int image_shelf_open(struct image_shelf **ret, const char *directory, uint64_t bytes_max,
 		     int64_t group, struct error *err);
@@ -45,6 +46,8 @@ int image_shelf_incoming(struct image_shelf *shelf, uint64_t bytes, int *error);
  * @expires_ns: its time, see image_shelf_touch()
  *
  * Others are evicted to make room: for its bytes, and for one more.
+ *
+ * Return: 0; -ENOENT another shelf has the directory now; another error.
  */
 int image_shelf_put(struct image_shelf *shelf, const char *name, int64_t expires_ns);
 
