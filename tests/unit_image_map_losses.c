@@ -373,6 +373,135 @@ static void no_room_where_something_was(void **state)
 	teardown(&fixture);
 }
 
+static size_t map_bytes(const struct fixture *fixture)
+{
+	size_t bytes;
+
+	image_map_processes(fixture->map, &bytes);
+	return bytes;
+}
+
+/* One that keeps to itself: what it has is known, before and after it changed. */
+static void assert_bystander(struct fixture *fixture, bool own)
+{
+	uint32_t generation = own ? image_map_generation(fixture->map, 5, 30) : 3;
+
+	assert_int_equal(image_map_lookup(fixture->map, 5, generation, BASE).image, 1);
+	generation = own ? image_map_generation(fixture->map, 5, 50) : 4;
+	assert_int_equal(image_map_lookup(fixture->map, 5, generation, BASE).image, 2);
+}
+
+static void bystander(struct fixture *fixture)
+{
+	struct image_event exec = {.type = IMAGE_EVENT_EXEC, .pid = 5, .path = "small"};
+	struct image_event map = map_event(5, 20, 0, 0, 3, 0);
+
+	exec.has_generation = true;
+	exec.generation = 3;
+	exec.time_ns = 10;
+	image_map_event(fixture->map, &exec);
+	image_map_event(fixture->map, &map);
+	exec.generation = 4;
+	exec.time_ns = 40;
+	image_map_event(fixture->map, &exec);
+	map = map_event(5, 41, 1, 0, 3, 0);
+	image_map_event(fixture->map, &map);
+}
+
+/* Many versions of many ranges: the oldest go, and are unknown. */
+static void versions_have_a_budget(void **state)
+{
+	enum {
+		CHANGES = 500,
+	};
+	static uint32_t generation[CHANGES];
+	struct fixture fixture;
+	struct image_event map;
+	int i;
+
+	(void)state;
+	setup(&fixture, true);
+	bystander(&fixture);
+	fill_ranges(&fixture, 9);
+	assert_int_equal(image_map_dropped(fixture.map), 0);
+	for (i = 0; i < CHANGES; i++) {
+		map = map_event(9, 100 + (uint64_t)i, i % 2, 0, 3, 0);
+		map.file_offset = (uint64_t)i * PAGE;
+		image_map_event(fixture.map, &map);
+		generation[i] = image_map_generation(fixture.map, 9, 100 + (uint64_t)i);
+		assert_true(map_bytes(&fixture) <= ADDRESS_SPACES_BYTES_MAX + (1 << 20));
+	}
+	assert_true(image_map_dropped(fixture.map) > CHANGES / 2);
+	assert_true(image_map_crowded(fixture.map));
+	for (i = 0; i < CHANGES; i++) {
+		struct image_place place = image_map_lookup(fixture.map, 9, generation[i], BASE);
+
+		if (place.image == IMAGE_UNKNOWN && i < CHANGES - 50)
+			assert_int_equal(place.unknown, IMAGE_UNKNOWN_REPLACED);
+		else
+			assert_int_equal(place.image, i % 2 + 1);
+	}
+	assert_int_equal(image_map_lookup(fixture.map, 9, generation[0], BASE).image,
+			 IMAGE_UNKNOWN);
+	assert_bystander(&fixture, true);
+	teardown(&fixture);
+}
+
+/* Many processes of many ranges, none of which has ended. */
+static void processes_have_a_budget(bool own)
+{
+	enum {
+		PROCESSES = 200,
+	};
+	struct fixture fixture;
+	struct image_place place;
+	uint32_t pid, known = 0;
+	struct image_event map;
+
+	setup(&fixture, own);
+	bystander(&fixture);
+	for (pid = 100; pid < 100 + PROCESSES; pid++) {
+		fill_ranges(&fixture, pid);
+		assert_true(map_bytes(&fixture) <= ADDRESS_SPACES_BYTES_MAX + (1 << 20));
+	}
+	assert_true(image_map_dropped(fixture.map) > 0);
+	for (pid = 100; pid < 100 + PROCESSES; pid++) {
+		/* Those of which all was dropped say nothing of what comes, either. */
+		map = map_event(pid, 30, 1, 50000, 1, 0);
+		image_map_event(fixture.map, &map);
+		place = image_map_lookup(fixture.map, pid,
+					 own ? image_map_generation(fixture.map, pid, 25) : 3,
+					 BASE);
+		assert_true(place.image == 1 ||
+			    (place.image == IMAGE_UNKNOWN &&
+			     place.unknown == (own ? IMAGE_UNKNOWN_LOST : IMAGE_UNKNOWN_REPLACED)));
+		known += place.image == 1;
+	}
+	assert_in_range(known, 64, PROCESSES - 64);
+	assert_bystander(&fixture, own);
+	/* What they run next is known again. */
+	fill_ranges(&fixture, 99);
+	for (pid = 100; pid < 100 + PROCESSES; pid++) {
+		map = (struct image_event){
+			.type = IMAGE_EVENT_EXEC, .pid = pid, .time_ns = 40, .path = "next"};
+		image_map_event(fixture.map, &map);
+		map = map_event(pid, 41, 1, 0, 1, 0);
+		image_map_event(fixture.map, &map);
+		place = image_map_lookup(fixture.map, pid,
+					 own ? image_map_generation(fixture.map, pid, 42) : 4,
+					 BASE);
+		assert_int_equal(place.image, 2);
+	}
+	teardown(&fixture);
+}
+
+static void living_processes_have_a_budget(void **state)
+{
+	(void)state;
+	processes_have_a_budget(true);
+	processes_have_a_budget(false);
+}
+
 /* Times of losses: exact for the latest, never forgotten. */
 static void losses_are_found(void **state)
 {
@@ -416,6 +545,8 @@ int main(void)
 		cmocka_unit_test(generations_that_come_round_are_unknown),
 		cmocka_unit_test(no_room_is_a_loss),
 		cmocka_unit_test(no_room_where_something_was),
+		cmocka_unit_test(versions_have_a_budget),
+		cmocka_unit_test(living_processes_have_a_budget),
 		cmocka_unit_test(losses_are_found),
 	};
 

@@ -436,6 +436,7 @@ void matcher_counters(const struct matcher *matcher, struct tally *tally)
 {
 	tally_set(tally, "stat", "image_events_lost", image_feed_lost(matcher->feed));
 	tally_set(tally, "stat", "images_refused", image_table_refused(matcher->images));
+	tally_set(tally, "stat", "mappings_dropped", image_map_dropped(matcher->map));
 	tally_set(tally, "stat", "process_scans", matcher->scans);
 	if (matcher->labels != NULL)
 		process_labels_counters(matcher->labels, tally);

@@ -147,6 +147,81 @@ struct address_space *address_spaces_begin(struct address_spaces *spaces,
 	return space;
 }
 
+/* What dropping a version would free, by and by: a list that others have too is theirs as well. */
+static size_t freed_with(const struct address_space *space)
+{
+	size_t bytes = space != space->process->newest ? sizeof(*space) : 0;
+
+	if (space->mappings != NULL)
+		bytes += mapping_list_bytes(space->mappings) / space->mappings->references;
+	return bytes;
+}
+
+static size_t freed_with_all(const struct process_spaces *process)
+{
+	const struct address_space *space;
+	size_t bytes = 0;
+
+	for (space = process->newest; space != NULL; space = space->older)
+		bytes += freed_with(space);
+	return bytes;
+}
+
+/* It stays, for its process lives, or its generation must not be given out again. */
+static void empty_newest(struct address_spaces *spaces, struct process_spaces *process)
+{
+	struct address_space *newest = process->newest;
+
+	generation_span_add(&process->dropped, newest->generation, spaces->own_generations);
+	spaces->bytes -= mapping_list_release(newest->mappings);
+	newest->mappings = NULL;
+	newest->doubt_ns = 0;
+}
+
+static void free_down_to(struct address_spaces *spaces, struct process_spaces *process,
+			 size_t process_bytes, size_t all_bytes)
+{
+	while (spaces->bytes > all_bytes && freed_with_all(process) > process_bytes) {
+		if (process->newest->older != NULL) {
+			drop_oldest(spaces, process);
+			spaces->crowded = true;
+		} else {
+			empty_newest(spaces, process);
+		}
+		spaces->dropped++;
+	}
+}
+
+static size_t most_of_one(const struct address_spaces *spaces)
+{
+	size_t cursor = 0, most = 0, bytes;
+	uint64_t pid, value;
+
+	while (u64_map_next(&spaces->processes, &cursor, &pid, &value)) {
+		bytes = freed_with_all((const struct process_spaces *)(uintptr_t)value);
+		most = bytes > most ? bytes : most;
+	}
+	return most;
+}
+
+void address_spaces_limit(struct address_spaces *spaces)
+{
+	const size_t step = ADDRESS_SPACES_BYTES_MAX / 4, goal = ADDRESS_SPACES_BYTES_MAX - step;
+	size_t cursor, most;
+	uint64_t pid, value;
+
+	/* What cannot be freed is not looked for at each event. */
+	if (spaces->bytes <= ADDRESS_SPACES_BYTES_MAX || spaces->bytes <= spaces->left_bytes + step)
+		return;
+	while (spaces->bytes > goal && (most = most_of_one(spaces)) > 0) {
+		cursor = 0;
+		while (u64_map_next(&spaces->processes, &cursor, &pid, &value))
+			free_down_to(spaces, (struct process_spaces *)(uintptr_t)value, most / 2,
+				     goal);
+	}
+	spaces->left_bytes = spaces->bytes;
+}
+
 void address_spaces_end(struct address_spaces *spaces, struct process_spaces *process,
 			uint64_t time_ns)
 {

@@ -6,7 +6,8 @@
  * Ended versions stay until they expire, since samples arrive later. A process that
  * begins new ones all the time must not fill our memory, and its generations must not
  * come round while samples of the first one can follow: of each process id the latest
- * ADDRESS_SPACES_MAX versions are kept.
+ * ADDRESS_SPACES_MAX versions are kept. Nor must many ranges in many versions: beyond
+ * ADDRESS_SPACES_BYTES_MAX those who have most lose what they have, the oldest first.
  */
 #ifndef DCPI_ADDRESS_SPACES_H
 #define DCPI_ADDRESS_SPACES_H
@@ -19,6 +20,8 @@
 #include "lib/u64_map.h"
 
 #define ADDRESS_SPACES_MAX 512
+/* 500 processes of 40 mappings have 1 MB. */
+#define ADDRESS_SPACES_BYTES_MAX ((size_t)64 << 20)
 #define ADDRESS_SPACES_COMMAND_BYTES 16
 
 struct mapping_list;
@@ -57,7 +60,7 @@ struct address_space {
  * @generation: own generations: the last one given out
  * @alive:      whether the newest version has not ended
  * @scan_ns:    when /proc was read; older events tell nothing new
- * @dropped:    generations of versions dropped before they expired
+ * @dropped:    generations of versions dropped before they expired, or emptied
  *
  * It lives as long as it has a version that did not expire.
  */
@@ -77,11 +80,15 @@ struct process_spaces {
  * @own_generations: they are given out here
  * @crowded:         since the last expiry, some process has had many
  * @bytes:           used by versions, their mappings, and processes
+ * @left_bytes:      of them, what address_spaces_limit() could not free last time
+ * @dropped:         versions that it dropped or emptied
  */
 struct address_spaces {
 	bool own_generations;
 	bool crowded;
 	size_t bytes;
+	size_t left_bytes;
+	uint64_t dropped;
 	struct u64_map processes; /* pid -> struct process_spaces * */
 	struct address_space *ended_first;
 	struct address_space *ended_last;
@@ -124,6 +131,15 @@ struct address_space *address_spaces_begin(struct address_spaces *spaces,
 					   struct mapping_list *mappings,
 					   const struct address_space *from, uint64_t start_ns,
 					   uint32_t generation);
+
+/**
+ * address_spaces_limit() - free something if there is more than ADDRESS_SPACES_BYTES_MAX
+ *
+ * A quarter of it goes, from who has most: versions that have ended, the oldest first, and
+ * in the end the mappings of the newest, which then says nothing up to the next exec or
+ * scan. Processes and newest versions stay. To be called after each change.
+ */
+void address_spaces_limit(struct address_spaces *spaces);
 
 /** address_spaces_end() - a process that lives has ended */
 void address_spaces_end(struct address_spaces *spaces, struct process_spaces *process,

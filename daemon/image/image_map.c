@@ -334,23 +334,9 @@ static bool is_beginning(enum image_event_type type)
 	return type == IMAGE_EVENT_FORK || type == IMAGE_EVENT_EXEC || type == IMAGE_EVENT_MAP;
 }
 
-void image_map_event(struct image_map *map, const struct image_event *event)
+static void handle(struct image_map *map, struct process_spaces *process,
+		   const struct image_event *event)
 {
-	struct process_spaces *process = address_spaces_find(&map->spaces, event->pid);
-
-	/* What a scan found is the outcome of all that came before it. */
-	if (process != NULL && !event->scanned && event->time_ns < process->scan_ns) {
-		if (event->type == IMAGE_EVENT_EXEC && map->spaces.own_generations)
-			note_late_exec(process, event->time_ns);
-		return;
-	}
-	if (event->type == IMAGE_EVENT_MAP && !is_range(event))
-		return;
-	if (process == NULL && is_beginning(event->type)) {
-		process = address_spaces_add(&map->spaces, event->pid);
-		if (process == NULL)
-			return;
-	}
 	switch (event->type) {
 	case IMAGE_EVENT_FORK:
 		if (event->scanned)
@@ -381,6 +367,27 @@ void image_map_event(struct image_map *map, const struct image_event *event)
 	case IMAGE_EVENT_KERNEL_CODE:
 		break;
 	}
+}
+
+void image_map_event(struct image_map *map, const struct image_event *event)
+{
+	struct process_spaces *process = address_spaces_find(&map->spaces, event->pid);
+
+	/* What a scan found is the outcome of all that came before it. */
+	if (process != NULL && !event->scanned && event->time_ns < process->scan_ns) {
+		if (event->type == IMAGE_EVENT_EXEC && map->spaces.own_generations)
+			note_late_exec(process, event->time_ns);
+		return;
+	}
+	if (event->type == IMAGE_EVENT_MAP && !is_range(event))
+		return;
+	if (process == NULL && is_beginning(event->type)) {
+		process = address_spaces_add(&map->spaces, event->pid);
+		if (process == NULL)
+			return;
+	}
+	handle(map, process, event);
+	address_spaces_limit(&map->spaces);
 }
 
 void image_map_set_generation(struct image_map *map, uint32_t pid, uint32_t generation,
@@ -507,6 +514,11 @@ bool image_map_crowded(const struct image_map *map)
 void image_map_expire(struct image_map *map, uint64_t time_ns)
 {
 	address_spaces_expire(&map->spaces, time_ns);
+}
+
+uint64_t image_map_dropped(const struct image_map *map)
+{
+	return map->spaces.dropped;
 }
 
 size_t image_map_processes(const struct image_map *map, size_t *bytes)

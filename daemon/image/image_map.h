@@ -20,9 +20,11 @@
  * at most 16384 ranges; what a process does beyond that makes its own samples
  * unknown: what it maps in free places is not known ("address"), and once it replaces or
  * unmaps something that there is no room to tell of, all that follows up to its next exec
- * or scan is "lost". image_map_crowded() tells when it is time for a flush. Generations
- * come round: of one that a version had which was dropped before it expired,
- * samples are unknown ("replaced").
+ * or scan is "lost". All together have 64 MB: beyond that those who have
+ * most lose their oldest versions (samples of these are "replaced"), and in the end what
+ * their newest has mapped (from then on "lost", as above); image_map_dropped() counts them.
+ * image_map_crowded() tells when it is time for a flush. Generations come round: of one that a
+ * version had which was dropped before it expired, samples are unknown ("replaced").
  *
  * After events were lost (IMAGE_EVENT_LOST) nothing is known of a process up to its
  * next scan or, with generations of the map's own, its next exec: samples are
@@ -146,6 +148,9 @@ bool image_map_crowded(const struct image_map *map);
 
 /** image_map_expire() - forget what ended before @time_ns. */
 void image_map_expire(struct image_map *map, uint64_t time_ns);
+
+/** image_map_dropped() - versions that went, or were emptied, for want of memory. */
+uint64_t image_map_dropped(const struct image_map *map);
 
 /** image_map_processes() - processes known, and the bytes the map uses. */
 size_t image_map_processes(const struct image_map *map, size_t *bytes);
