@@ -97,6 +97,64 @@ static void no_room(void **state)
 	image_table_destroy(table);
 }
 
+/* Adds images that differ in their build-ids, and in their paths if @paths. Return: how many. */
+static unsigned int add_long_paths(struct image_table *table, unsigned int count, bool paths)
+{
+	struct profile_image image = {
+		.kind = PROFILE_IMAGE_FILE,
+		.identity_kind = PROFILE_IDENTITY_BUILD_ID,
+		.identity_bytes = sizeof(unsigned int),
+	};
+	char path[4001];
+	unsigned int i;
+
+	memset(path, 'd', sizeof(path) - 1);
+	path[sizeof(path) - 1] = '\0';
+	image.path = path;
+	for (i = 0; i < count; i++) {
+		if (paths)
+			path[snprintf(path, sizeof(path), "/%u", i)] = 'd';
+		memcpy(image.identity, &i, sizeof(i));
+		if (image_table_add(table, &image) < 0)
+			break;
+	}
+	return i;
+}
+
+/* Not only their number is limited: paths may be long. */
+static void room_in_bytes(void **state)
+{
+	const size_t most = 64 << 20;
+	struct image_table *table = create();
+	size_t before = mallinfo2().uordblks + mallinfo2().hblkhd, bytes;
+	unsigned int added;
+
+	(void)state;
+	added = add_long_paths(table, IMAGE_TABLE_ROOM, true);
+	assert_in_range(added, most / 4400, most / 4000);
+	assert_true(image_table_crowded(table));
+	assert_true(image_table_refused(table) > 0);
+	bytes = image_table_bytes(table);
+	assert_in_range(bytes, most - 8192, most + (4 << 20));
+	assert_true(mallinfo2().uordblks + mallinfo2().hblkhd - before < bytes + (2 << 20));
+	image_table_destroy(table);
+}
+
+/* Who writes one build-id after the other into a file: its path is there once. */
+static void paths_are_shared(void **state)
+{
+	struct image_table *table = create();
+
+	(void)state;
+	assert_int_equal(add_long_paths(table, IMAGE_TABLE_ROOM / 2, false), IMAGE_TABLE_ROOM / 2);
+	assert_false(image_table_crowded(table));
+	assert_true(image_table_bytes(table) < 24 << 20);
+	assert_int_equal(strlen(image_table_get(table, 1)->path), 4000);
+	assert_string_equal(image_table_get(table, 1)->path,
+			    image_table_get(table, IMAGE_TABLE_ROOM / 2)->path);
+	image_table_destroy(table);
+}
+
 struct found {
 	struct image_table *table;
 	const char *path;
@@ -327,6 +385,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(identities),
 		cmocka_unit_test(no_room),
+		cmocka_unit_test(room_in_bytes),
+		cmocka_unit_test(paths_are_shared),
 		cmocka_unit_test(file_and_event_agree),
 		cmocka_unit_test(files_without_build_id),
 		cmocka_unit_test(no_images),

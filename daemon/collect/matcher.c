@@ -450,7 +450,7 @@ size_t matcher_processes(const struct matcher *matcher, size_t *bytes)
 	if (matcher->labels != NULL && bytes != NULL)
 		*bytes += process_labels_bytes(matcher->labels);
 	if (bytes != NULL)
-		*bytes += jit_table_bytes(matcher->jit);
+		*bytes += jit_table_bytes(matcher->jit) + image_table_bytes(matcher->images);
 	return count;
 }
 

@@ -19,16 +19,22 @@
 #include "loader-hook/image_event.h"
 #include "loader-hook/vdso.h"
 
-/* Bounds what a user can make us remember by running ever new programs. */
+/* Bounds what a user can make us remember by running ever new programs, */
 #define IMAGES_MAX (1U << 17)
+/* and with paths of 4 KB each: so many images of 300 bytes would fit. */
+#define IMAGES_BYTES_MAX ((size_t)64 << 20)
 /* From here on somebody should begin another table. */
 #define IMAGES_CROWD (IMAGES_MAX - IMAGES_MAX / 4)
+#define IMAGES_BYTES_CROWD (IMAGES_BYTES_MAX - IMAGES_BYTES_MAX / 4)
 #define FILES_MAX 16384
 #define JIT_SUFFIX " [jit]"
 /* The key of what an event said about a file, not the file itself. */
 #define BYTES_OF_EVENT UINT64_MAX
 
-/* Images whose hashes are equal are chained by number; 0 ends the chain. */
+/*
+ * Images whose hashes are equal are chained by number; 0 ends the chain. The path is only there
+ * if no image before has it.
+ */
 struct entry {
 	struct profile_image image;
 	uint32_t next;
@@ -42,13 +48,16 @@ struct file {
 	uint32_t next; /* index + 1 of the next one with that hash */
 };
 
+/* @bytes: of entries */
 struct image_table {
 	uint64_t seed;
 	struct entry **entries;
 	size_t count;
 	size_t capacity;
+	size_t bytes;
 	uint64_t refused;
 	struct u64_map by_identity; /* hash -> number */
+	struct u64_map by_path;	    /* hash -> number of the first image with that path */
 	struct file *files;
 	size_t file_count;
 	size_t file_capacity;
@@ -85,12 +94,42 @@ static bool same_image(const struct profile_image *a, const struct profile_image
 	       memcmp(a->identity, b->identity, a->identity_bytes) == 0;
 }
 
+static uint64_t hash_path(const struct image_table *table, const char *path)
+{
+	return XXH3_64bits_withSeed(path, strlen(path), table->seed);
+}
+
+/* That of an image before, which stays as long as the table; or NULL. */
+static const char *known_path(const struct image_table *table, const char *path)
+{
+	const uint64_t *first = u64_map_find(&table->by_path, hash_path(table, path));
+
+	if (first == NULL || strcmp(table->entries[*first]->image.path, path) != 0)
+		return NULL;
+	return table->entries[*first]->image.path;
+}
+
+/* Forgetting costs memory only: the next image has the path once more. */
+static void remember_path(struct image_table *table, uint32_t image)
+{
+	const char *path = table->entries[image]->image.path;
+	uint64_t *first;
+
+	if (path != table->entries[image]->path)
+		return;
+	first = u64_map_insert(&table->by_path, hash_path(table, path));
+	if (first != NULL)
+		*first = image;
+}
+
 static int append(struct image_table *table, const struct profile_image *image, uint32_t next)
 {
-	size_t path_bytes = strlen(image->path) + 1;
+	const char *known = known_path(table, image->path);
+	size_t path_bytes = known == NULL ? strlen(image->path) + 1 : 0;
 	struct entry *entry;
 
 	if (table->count == IMAGES_MAX ||
+	    table->bytes + sizeof(*entry) + path_bytes > IMAGES_BYTES_MAX ||
 	    array_reserve(&table->entries, &table->capacity, table->count + 1,
 			  sizeof(*table->entries)) < 0)
 		return -ENOMEM;
@@ -98,10 +137,22 @@ static int append(struct image_table *table, const struct profile_image *image, 
 	if (entry == NULL)
 		return -ENOMEM;
 	entry->image = *image;
-	entry->image.path = memcpy(entry->path, image->path, path_bytes);
+	entry->image.path = known != NULL ? known : memcpy(entry->path, image->path, path_bytes);
 	entry->next = next;
 	table->entries[table->count] = entry;
+	table->bytes += sizeof(*entry) + path_bytes;
 	return (int)table->count++;
+}
+
+/* The last one that was appended, which nobody knows yet. */
+static void take_back(struct image_table *table)
+{
+	struct entry *entry = table->entries[--table->count];
+
+	table->bytes -= sizeof(*entry);
+	if (entry->image.path == entry->path)
+		table->bytes -= strlen(entry->path) + 1;
+	free(entry);
 }
 
 int image_table_add(struct image_table *table, const struct profile_image *image)
@@ -127,10 +178,11 @@ int image_table_add(struct image_table *table, const struct profile_image *image
 	/* Only now: a key without an image would stay. */
 	first = u64_map_insert(&table->by_identity, hash);
 	if (first == NULL) {
-		free(table->entries[--table->count]);
+		take_back(table);
 		return -ENOMEM;
 	}
 	*first = (uint64_t)number;
+	remember_path(table, (uint32_t)number);
 	return number;
 }
 
@@ -163,6 +215,7 @@ void image_table_destroy(struct image_table *table)
 	free(table->entries);
 	free(table->files);
 	u64_map_deinit(&table->by_identity);
+	u64_map_deinit(&table->by_path);
 	u64_map_deinit(&table->by_file);
 	free(table);
 }
@@ -174,7 +227,14 @@ uint32_t image_table_count(const struct image_table *table)
 
 bool image_table_crowded(const struct image_table *table)
 {
-	return table->count >= IMAGES_CROWD;
+	return table->count >= IMAGES_CROWD || table->bytes >= IMAGES_BYTES_CROWD;
+}
+
+size_t image_table_bytes(const struct image_table *table)
+{
+	return sizeof(*table) + table->bytes + table->capacity * sizeof(*table->entries) +
+	       table->file_capacity * sizeof(*table->files) + u64_map_bytes(&table->by_identity) +
+	       u64_map_bytes(&table->by_path) + u64_map_bytes(&table->by_file);
 }
 
 uint64_t image_table_refused(const struct image_table *table)

@@ -4,14 +4,16 @@
  * long as the table. An image's identity is its build-id; without one, a
  * digest of the file; a path only where the file cannot be read.
  *
- * Every image that is mapped gets a number, and keeps it: there are 131072 of them.
- * image_table_crowded() tells in time that another table, with all that has numbers
- * of this one, should take its place.
+ * Every image that is mapped gets a number, and keeps it: there are 131072 of them, and
+ * 64 MB for what is known of them, paths above all; images of one path share it.
+ * image_table_crowded() tells in time that another table, with all that has numbers of this one,
+ * should take its place.
  */
 #ifndef DCPI_IMAGE_TABLE_H
 #define DCPI_IMAGE_TABLE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "db/profile.h"
@@ -36,12 +38,15 @@ const struct profile_image *image_table_get(const struct image_table *table, uin
  * image_table_add() - find an image by kind and identity, or add it
  * @image: copied
  *
- * Return: its number, or -ENOMEM, also beyond 131072 images.
+ * Return: its number, or -ENOMEM, also beyond 131072 images or 64 MB.
  */
 int image_table_add(struct image_table *table, const struct profile_image *image);
 
-/** image_table_crowded() - whether three quarters of the numbers are given out. */
+/** image_table_crowded() - whether three quarters of the numbers, or of the room, are gone. */
 bool image_table_crowded(const struct image_table *table);
+
+/** image_table_bytes() - memory of the table. */
+size_t image_table_bytes(const struct image_table *table);
 
 /** image_table_refused() - how often an image got no number, for there was none or no memory. */
 uint64_t image_table_refused(const struct image_table *table);
