@@ -248,15 +248,6 @@ static void process_read(struct bpf_hook *hook, uint32_t pid, uint64_t since_ns)
 		hook->handle(hook->context, &event);
 }
 
-static void lost_read(struct bpf_hook *hook, uint64_t since_ns)
-{
-	int fd = bpf_map__fd(hook->skeleton->maps.lost);
-	uint32_t pid;
-
-	while (bpf_map_get_next_key(fd, NULL, &pid) == 0 && bpf_map_delete_elem(fd, &pid) == 0)
-		process_read(hook, pid, since_ns);
-}
-
 static void event_pass(void *context, const struct image_event *event)
 {
 	struct bpf_hook *hook = context;
@@ -271,10 +262,24 @@ static void ring_read(void *context)
 	hook_ring_read(&hook->ring, hook_ring_end(&hook->ring), record_take, hook);
 }
 
+static bool lost_take(void *context, uint32_t *pid)
+{
+	const struct bpf_hook *hook = context;
+	int fd = bpf_map__fd(hook->skeleton->maps.lost);
+
+	return bpf_map_get_next_key(fd, NULL, pid) == 0 && bpf_map_delete_elem(fd, pid) == 0;
+}
+
+/* The ring does not wait meanwhile: it is full, or there would be nothing to read here. */
+static void lost_read(void *context, uint32_t pid, uint64_t since_ns)
+{
+	process_read(context, pid, since_ns);
+	ring_read(context);
+}
+
 /* After what was in the ring: it is older than what /proc says. */
 static void losses_mend(struct bpf_hook *hook, uint64_t began_ns)
 {
-	uint64_t since_ns = hook->losses.looked_ns;
 	const struct hook_counts counts = {
 		.records = records_lost(hook),
 		.unnamed = __atomic_load_n(&hook->skeleton->bss->processes_lost, __ATOMIC_RELAXED) +
@@ -285,7 +290,7 @@ static void losses_mend(struct bpf_hook *hook, uint64_t began_ns)
 					     hook->handle, hook->context);
 
 	if (read & HOOK_LOSSES_NAMED)
-		lost_read(hook, since_ns);
+		hook_losses_named(&hook->losses, lost_take, lost_read, hook);
 	if (read & HOOK_LOSSES_ALL)
 		process_scan_all(event_pass, ring_read, hook, NULL);
 }

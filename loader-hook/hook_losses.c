@@ -14,8 +14,12 @@ unsigned int hook_losses_look(struct hook_losses *losses, const struct hook_coun
 	};
 	bool anybody =
 		counts->unnamed != losses->counts.unnamed || counts->runs != losses->counts.runs;
-	unsigned int read = counts->records != losses->counts.records ? HOOK_LOSSES_NAMED : 0;
+	unsigned int read = 0;
 
+	if (losses->named_left || counts->records != losses->counts.records)
+		read |= HOOK_LOSSES_NAMED;
+	if (!losses->named_left)
+		losses->named_ns = losses->looked_ns;
 	losses->counts = *counts;
 	losses->looked_ns = began_ns;
 	if (anybody) {
@@ -28,4 +32,20 @@ unsigned int hook_losses_look(struct hook_losses *losses, const struct hook_coun
 		read |= HOOK_LOSSES_ALL;
 	}
 	return read;
+}
+
+void hook_losses_named(struct hook_losses *losses, hook_losses_take_fn take,
+		       hook_losses_read_fn read, void *context)
+{
+	uint32_t pid;
+	int i;
+
+	losses->named_left = true;
+	for (i = 0; i < HOOK_LOSSES_NAMED_MAX; i++) {
+		if (!take(context, &pid)) {
+			losses->named_left = false;
+			return;
+		}
+		read(context, pid, losses->named_ns);
+	}
 }

@@ -35,17 +35,24 @@ struct hook_counts {
  * @looked_ns:  when a look began before which nothing is missing that was not told
  * @scanned_ns: when all processes were read
  * @all_due:    all processes must be read
+ * @named_left: not all that are named were read
+ * @named_ns:   since when these may have lost something
  */
 struct hook_losses {
 	struct hook_counts counts;
 	uint64_t looked_ns;
 	uint64_t scanned_ns;
 	bool all_due;
+	bool named_left;
+	uint64_t named_ns;
 };
 
 /* What is to be read from /proc after a look; first the one, then the other. */
 #define HOOK_LOSSES_NAMED 1U /* the processes of records without room */
 #define HOOK_LOSSES_ALL 2U   /* all there are */
+
+/* As many as the kernel's program names at a time: more come while these are read. */
+#define HOOK_LOSSES_NAMED_MAX 1024
 
 /**
  * hook_losses_look() - take note of the counts, after what is in the ring was delivered
@@ -57,5 +64,20 @@ struct hook_losses {
 unsigned int hook_losses_look(struct hook_losses *losses, const struct hook_counts *counts,
 			      uint64_t began_ns, uint64_t now_ns, image_event_fn handle,
 			      void *context);
+
+/** hook_losses_take_fn - take one of the processes that are named; false: there is none */
+typedef bool (*hook_losses_take_fn)(void *context, uint32_t *pid);
+
+/** hook_losses_read_fn - read it; it may have lost something since @since_ns */
+typedef void (*hook_losses_read_fn)(void *context, uint32_t pid, uint64_t since_ns);
+
+/**
+ * hook_losses_named() - read the processes that are named, after HOOK_LOSSES_NAMED
+ *
+ * No more than HOOK_LOSSES_NAMED_MAX of them, since others may come as fast as these are read;
+ * the next look asks for the rest.
+ */
+void hook_losses_named(struct hook_losses *losses, hook_losses_take_fn take,
+		       hook_losses_read_fn read, void *context);
 
 #endif

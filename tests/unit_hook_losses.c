@@ -117,6 +117,70 @@ static void every_loss_is_told_and_mended(void **state)
 	}
 }
 
+/* Processes that are named, and come as fast as they are read. */
+struct named {
+	unsigned int waiting;
+	unsigned int coming;
+	unsigned int read;
+	uint64_t since_ns;
+};
+
+static bool named_take(void *context, uint32_t *pid)
+{
+	struct named *named = context;
+
+	if (named->waiting == 0)
+		return false;
+	named->waiting--;
+	*pid = 77;
+	return true;
+}
+
+static void named_read(void *context, uint32_t pid, uint64_t since_ns)
+{
+	struct named *named = context;
+
+	assert_int_equal(pid, 77);
+	named->read++;
+	named->since_ns = since_ns;
+	if (named->coming > 0) {
+		named->coming--;
+		named->waiting++;
+	}
+}
+
+/* A drain comes to its end; who is left is read after the next, for as long as it was left. */
+static void named_processes_are_read_in_turns(void **state)
+{
+	struct named named = {.waiting = 10, .coming = 2000};
+	struct hook_counts counts = {.records = 0};
+	struct hook_losses losses = {0};
+	struct log log = {.count = 0};
+
+	(void)state;
+	hook_losses_look(&losses, &counts, SECOND, SECOND, note, &log);
+	counts.records = 10;
+	assert_int_equal(hook_losses_look(&losses, &counts, 2 * SECOND, 2 * SECOND, note, &log),
+			 HOOK_LOSSES_NAMED);
+	hook_losses_named(&losses, named_take, named_read, &named);
+	assert_int_equal(named.read, HOOK_LOSSES_NAMED_MAX);
+	assert_int_equal(named.since_ns, SECOND);
+	/* Nothing new was lost, as far as is known. */
+	assert_int_equal(hook_losses_look(&losses, &counts, 3 * SECOND, 3 * SECOND, note, &log),
+			 HOOK_LOSSES_NAMED);
+	hook_losses_named(&losses, named_take, named_read, &named);
+	assert_int_equal(named.read, 2010);
+	assert_int_equal(named.since_ns, SECOND);
+	assert_int_equal(hook_losses_look(&losses, &counts, 4 * SECOND, 4 * SECOND, note, &log), 0);
+	named.waiting = 1;
+	counts.records++;
+	assert_int_equal(hook_losses_look(&losses, &counts, 5 * SECOND, 5 * SECOND, note, &log),
+			 HOOK_LOSSES_NAMED);
+	hook_losses_named(&losses, named_take, named_read, &named);
+	assert_int_equal(named.since_ns, 4 * SECOND);
+	assert_int_equal(log.count, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -124,6 +188,7 @@ int main(void)
 		cmocka_unit_test(a_run_left_out_opens_a_window),
 		cmocka_unit_test(known_processes_are_read_alone),
 		cmocka_unit_test(every_loss_is_told_and_mended),
+		cmocka_unit_test(named_processes_are_read_in_turns),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
