@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/image/image_elf.h"
 #include "analysis/image/procedure_table.h"
@@ -29,7 +30,7 @@ struct image_lines {
 	struct unit_range *ranges; /* by start */
 	size_t count;
 	size_t capacity;
-	struct u64_map names; /* by libdw's pointer to a relative path: our copy of the whole */
+	struct u64_map names; /* by libdw's pointer to a path: the whole, plain */
 };
 
 static bool has_lines(const struct elf_file *file)
@@ -156,24 +157,63 @@ static const struct unit_range *unit_at(const struct image_lines *lines, uint64_
 	return low > 0 && address < lines->ranges[low - 1].end ? &lines->ranges[low - 1] : NULL;
 }
 
+/* Whether an absolute path has no "/./", "//" or "/../". */
+static bool is_plain(const char *path)
+{
+	for (const char *at = path; *path == '/' && at != NULL; at = strchr(at + 1, '/')) {
+		if (at[1] == '/' || strncmp(at, "/./", 3) == 0 || strncmp(at, "/../", 4) == 0)
+			return false;
+	}
+	return *path == '/';
+}
+
+/*
+ * Makes an absolute path plain. A header that is included from several directories would be
+ * as many files; where a link leads elsewhere, so be it: it may be another machine's.
+ */
+static void make_plain(char *path)
+{
+	char *to = path;
+
+	for (const char *at = path; *at != '\0';) {
+		size_t bytes;
+
+		at += strspn(at, "/");
+		bytes = strcspn(at, "/");
+		if (bytes == 2 && strncmp(at, "..", 2) == 0) {
+			while (to > path && *--to != '/')
+				;
+		} else if (bytes > 0 && !(bytes == 1 && *at == '.')) {
+			*to++ = '/';
+			memmove(to, at, bytes);
+			to += bytes;
+		}
+		at += bytes;
+	}
+	*to = '\0';
+}
+
 /* A path that is relative is so to where the compiler ran. NULL: out of memory. */
 static const char *whole_path(struct image_lines *lines, Dwarf_Die *unit, const char *name)
 {
 	Dwarf_Attribute attribute;
-	const char *directory;
+	const char *directory = "";
 	uint64_t *known;
 	char *path;
 
-	if (*name == '/')
+	if (is_plain(name))
 		return name;
-	directory = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
-	if (directory == NULL || *directory != '/')
+	if (*name != '/')
+		directory = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
+	if (directory == NULL || (*name != '/' && *directory != '/'))
 		return name;
 	known = u64_map_insert(&lines->names, (uintptr_t)name);
 	if (known == NULL)
 		return NULL;
-	if (*known == 0 && asprintf(&path, "%s/%s", directory, name) >= 0)
+	if (*known == 0 && asprintf(&path, "%s/%s", directory, name) >= 0) {
+		make_plain(path);
 		*known = (uintptr_t)path;
+	}
 	return (const char *)(uintptr_t)*known;
 }
 

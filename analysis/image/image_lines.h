@@ -29,7 +29,7 @@ void image_lines_close(struct image_lines *lines);
 /**
  * image_lines_find() - the line of an address
  * @file: out: valid until @lines is closed; a relative path only where the compiler's
- *        directory is not known
+ *        directory is not known; an absolute one has no "/./", "//" or "/../"
  * @line: out: >= 1
  *
  * Return: 0; -ENOENT not known; -ENOMEM.
