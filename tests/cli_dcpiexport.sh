@@ -59,10 +59,10 @@ import json, sys, jsonschema
 jsonschema.validate(json.load(open(sys.argv[1])), json.load(open(sys.argv[2])))' \
 	tests/golden/dcpiexport_speedscope.json tests/data/speedscope.schema.json
 
-# pprof: $1 options
+# pprof: options
 pprof()
 {
-	export_ "$@" | tests/pprof_read.py > "$scratch/pprof"
+	export_ "$@" | tests/pprof_read.py lines > "$scratch/pprof"
 }
 
 check "pprof is read" pprof --epoch 1
@@ -113,6 +113,49 @@ is "live: as many samples as in the database" "$(export_ -f folded | awk '{ n +=
 export_ -f callgrind -i split -o "$scratch/callgrind"
 like "live: callgrind_annotate shows the source" \
 	"$(callgrind_annotate --auto=yes "$scratch/callgrind")" 'Auto-annotated source: .*split\.c'
+
+# Lines of an inlined procedure are in another file than those around them.
+cat > "$scratch/step.h" <<-'EOF'
+	static inline __attribute__((always_inline)) unsigned step(unsigned x)
+	{
+		for (int i = 0; i < 50; i++)
+			x = x * 1664525u ^ x >> 7;
+		return x;
+	}
+EOF
+cat > "$scratch/user.c" <<-'EOF'
+	#include <stdio.h>
+	#include "step.h"
+	// The header has fewer lines than this.
+	// ...
+	// ...
+	// ...
+	// ...
+	int main(void)
+	{
+		unsigned x = 1;
+		for (int i = 0; i < 1000000; i++) {
+			x = step(x);
+			for (volatile int j = 0; j < 50; j++)
+				;
+		}
+		return printf("%u", x) < 0;
+	}
+EOF
+"${CC:-gcc}" -O1 -g -o "$scratch/user" "$scratch/user.c"
+check "inlined: a program is profiled" "$bin/dcpirun" -q -e cpu-clock --user \
+	--db "$scratch/inlined.db" "$scratch/user"
+db=$scratch/inlined.db
+check "inlined: pprof is read" pprof
+is "inlined: pprof's locations have the files and lines of csv" \
+	"$(awk -F'\t' '$1 == "line" { print $4, $5, $6 }' "$scratch/pprof" | sort)" \
+	"$(export_ -f csv | python3 -c '
+import csv, sys
+for row in csv.DictReader(sys.stdin):
+    print(row["address"] or "0x0", row["source"], row["line"] or 0)' | sort)"
+is "inlined: and one procedure is in both files" "$(awk -F'\t' '$1 == "line" && $3 == "main" {
+	sub(".*/", "", $5); print $5, ($5 == "user.c") == ($6 > 7) }' "$scratch/pprof" | sort -u)" \
+	$'step.h 1\nuser.c 1'
 
 # What a program executed, for compilers. Counts of blocks are those of dcpicalc.
 program=tests/programs/interpreter.c

@@ -4,9 +4,10 @@
 
 Prints "types", "image" lines (file, build-id) and one line for each procedure: first
 value, second value, ..., image, procedure, file. Every reference is followed: to a
-string, mapping, function or location that is not there is an error. With "stacks" these
-instead: a line for each sample, its procedures from the root with semicolons between them,
-and its values.
+string, mapping, function or location that is not there is an error, and so are two functions
+of one name and file. With "stacks" these instead: a line for each sample, its procedures from
+the root with semicolons between them, and its values. With "lines" also a line for each
+location: image, procedure, address, file, line.
 """
 import collections
 import gzip
@@ -67,11 +68,19 @@ def main():
     assert strings[0] == ""
     mappings, locations, functions = (by_id(profile[n]) for n in (3, 4, 5))
     types = [message(data) for data in profile[1]]
+    names = [(one(f, 2), one(f, 4)) for f in functions.values()]
+    assert len(names) == len(set(names)), "one function twice"
     print("types", *(f"{strings[one(t, 1)]}/{strings[one(t, 2)]}" for t in types))
     assert strings[one(profile, 14)] in [strings[one(t, 1)] for t in types]
     for mapping in mappings.values():
         assert one(mapping, 2) < one(mapping, 3)
         print("image", strings[one(mapping, 5)], strings[one(mapping, 6)])
+    for location in locations.values() if "lines" in sys.argv[1:] else []:
+        line = message(location[4][0])
+        function = functions[one(line, 1)]
+        print("line", strings[one(mappings[one(location, 2)], 5)], strings[one(function, 2)],
+              f"{one(location, 3):#x}", strings[one(function, 4)], one(line, 2), sep="\t")
+
     def name_of(location):
         function = functions[one(message(locations[location][4][0]), 1)]
         return strings[one(function, 2)]

@@ -4,12 +4,14 @@
  * build-ids, procedures and source lines, so that nobody has to look for symbols.
  */
 #include <errno.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/u64_map.h"
 #include "tools/base/protobuf_writer.h"
 #include "tools/base/text.h"
 #include "tools/export/export_contexts.h"
@@ -60,11 +62,17 @@ enum {
 	FUNCTION_FILENAME = 4,
 };
 
+/* struct pprof_string - a string of the table, and its number in there */
+struct pprof_string {
+	char *text;
+	uint64_t number;
+};
+
 /*
  * struct pprof - a profile in the making
- * @out:      what there is of it; @inner and @line: messages that go into it
- * @strings:  how many are in its table. They are not looked for: a string is new
- *            where its image, procedure or file is
+ * @out:       what there is of it; @inner and @line: messages that go into it
+ * @strings:   how many are in its table; @table: all of them, for tsearch()
+ * @functions: their numbers, by the numbers of name and file
  * @mapping, @function: numbers of the last ones
  */
 struct pprof {
@@ -73,22 +81,70 @@ struct pprof {
 	struct protobuf_writer inner;
 	struct protobuf_writer line;
 	uint64_t strings;
+	void *table;
+	struct u64_map functions;
 	uint64_t mapping;
 	uint64_t function;
 	uint64_t *values;
 };
 
+static void string_free(void *node)
+{
+	struct pprof_string *string = node;
+
+	free(string->text);
+	free(string);
+}
+
+static void pprof_deinit(struct pprof *pprof)
+{
+	protobuf_writer_deinit(&pprof->out);
+	protobuf_writer_deinit(&pprof->inner);
+	protobuf_writer_deinit(&pprof->line);
+	tdestroy(pprof->table, string_free);
+	u64_map_deinit(&pprof->functions);
+	free(pprof->values);
+}
+
+static int compare_strings(const void *a, const void *b)
+{
+	const struct pprof_string *x = a, *y = b;
+
+	return strcmp(x->text, y->text);
+}
+
+/* Takes @text over. Return: NULL: out of memory. */
+static struct pprof_string *find_string(struct pprof *pprof, char *text)
+{
+	struct pprof_string *string = malloc(sizeof(*string)), **found = NULL;
+
+	if (string != NULL) {
+		*string = (struct pprof_string){text, pprof->strings};
+		found = tsearch(string, &pprof->table, compare_strings);
+	}
+	if (found == NULL || *found != string) {
+		free(text);
+		free(string);
+	}
+	return found != NULL ? *found : NULL;
+}
+
 /* Return: the string's number, 0 ("") also where memory is out, which @out remembers. */
 static uint64_t put_string(struct pprof *pprof, const char *text)
 {
-	_cleanup_free_ char *clean = text_clean(text);
+	char *clean = text_clean(text);
+	struct pprof_string *string = clean != NULL ? find_string(pprof, clean) : NULL;
 
-	if (clean == NULL) {
+	if (string == NULL) {
 		pprof->out.error = -ENOMEM;
 		return 0;
 	}
-	protobuf_writer_bytes(&pprof->out, PROFILE_STRING_TABLE, clean, strlen(clean));
-	return pprof->strings++;
+	if (string->number == pprof->strings) {
+		protobuf_writer_bytes(&pprof->out, PROFILE_STRING_TABLE, string->text,
+				      strlen(string->text));
+		pprof->strings++;
+	}
+	return string->number;
 }
 
 static void put_type(struct pprof *pprof, const char *name, const char *unit)
@@ -164,13 +220,26 @@ static void put_mapping(struct pprof *pprof, size_t row)
 	protobuf_writer_message(&pprof->out, PROFILE_MAPPING, &pprof->inner);
 }
 
+/*
+ * A function has one file for all its lines: a procedure with lines of an inlined one is a
+ * function for each of their files.
+ */
 static void put_function(struct pprof *pprof, const struct tally_row *row)
 {
 	uint64_t name = put_string(pprof, row->procedure);
 	uint64_t file = row->source != NULL ? put_string(pprof, row->source) : 0;
+	uint64_t *known = u64_map_insert(&pprof->functions, name << 32 | file);
 
+	if (known == NULL) {
+		pprof->out.error = -ENOMEM;
+		return;
+	}
+	pprof->function = *known;
+	if (*known != 0)
+		return;
+	pprof->function = *known = u64_map_count(&pprof->functions);
 	protobuf_writer_clear(&pprof->inner);
-	protobuf_writer_number(&pprof->inner, FUNCTION_ID, ++pprof->function);
+	protobuf_writer_number(&pprof->inner, FUNCTION_ID, pprof->function);
 	protobuf_writer_number(&pprof->inner, FUNCTION_NAME, name);
 	protobuf_writer_number(&pprof->inner, FUNCTION_SYSTEM_NAME, name);
 	protobuf_writer_number(&pprof->inner, FUNCTION_FILENAME, file);
@@ -204,6 +273,16 @@ static void put_sample(struct pprof *pprof, const struct tally_row *row, uint64_
 	protobuf_writer_message(&pprof->out, PROFILE_SAMPLE, &pprof->inner);
 }
 
+/* Whether a row is in the function of the one before it. */
+static bool same_function(const struct tally_row *row, const struct tally_row *before)
+{
+	if (!exporter_same_procedure(row, before))
+		return false;
+	if (row->source == NULL || before->source == NULL)
+		return row->source == before->source;
+	return strcmp(row->source, before->source) == 0;
+}
+
 static int put_profile(struct pprof *pprof)
 {
 	const struct export_profile *profile = pprof->profile;
@@ -217,7 +296,7 @@ static int put_profile(struct pprof *pprof)
 
 		if (before == NULL || row->image != before->image)
 			put_mapping(pprof, i);
-		if (before == NULL || !exporter_same_procedure(row, before))
+		if (before == NULL || !same_function(row, before))
 			put_function(pprof, row);
 		put_location(pprof, row, i + 1);
 		put_sample(pprof, row, i + 1);
@@ -269,16 +348,13 @@ static int write_pprof(FILE *file, const struct export_profile *profile, struct 
 	if (pprof.values != NULL)
 		r = put_profile(&pprof);
 	r = r < 0 ? error_set(err, ENOMEM, "out of memory") : deflate_to(file, &pprof.out, err);
-	protobuf_writer_deinit(&pprof.out);
-	protobuf_writer_deinit(&pprof.inner);
-	protobuf_writer_deinit(&pprof.line);
-	free(pprof.values);
+	pprof_deinit(&pprof);
 	return r;
 }
 
 /* --- contexts ------------------------------------------------------------- */
 
-/* A procedure is a function and a location, of the same number, at its first instruction. */
+/* A procedure is a location at its first instruction; of one name they are one function. */
 static void put_procedures(struct pprof *pprof, const struct export_contexts *contexts)
 {
 	uint64_t low = UINT64_MAX, high = 0, name, identity;
@@ -350,9 +426,7 @@ static int write_contexts(FILE *file, const struct export_contexts *contexts, st
 		r = protobuf_writer_error(&pprof.out);
 	}
 	r = r < 0 ? error_set(err, ENOMEM, "out of memory") : deflate_to(file, &pprof.out, err);
-	protobuf_writer_deinit(&pprof.out);
-	protobuf_writer_deinit(&pprof.inner);
-	protobuf_writer_deinit(&pprof.line);
+	pprof_deinit(&pprof);
 	return r;
 }
 
