@@ -200,6 +200,13 @@ is "build-id" "$(json list 'p[0]["build_id"]' walk)" $list_id
 is "successors" "$(json list 'sorted(s["to"] for s in p[0]["blocks"][1]["successors"])' walk)" \
 	"[4198405, 4198416]"
 is "all at once adds up" "$(json list 'p[0]["summary"]["samples"]' --all --summary -i list)" 20350
+# Summaries tell their share of all samples, here those of the kernel too.
+list_db | sed 's/^sample 0 0x1000 7$/sample 0 0x1000 80000/' | make_db share
+is "as dcpiprof does" "$(calc share --all --summary -i list | tail -n 1)" \
+	"*** ($("$bin/dcpiprof" --db "$scratch/share.db" --raw --by image --csv -i list | tail -n 1 |
+		awk -F, '{ printf "%d, %.1f", $1, $2 }')% of all samples)"
+is "a procedure's summary has the share of its heading" \
+	"$(calc share --summary walk | sed -nE 's/.* ([0-9.]+%) of all.*/\1/p' | uniq | wc -l)" 1
 is "images in no file are passed over" "$(calc list --all 2>&1 > /dev/null)" ""
 is "stripped: names from unwinding information, samples of each" "$(
 	sed "s,$scratch/list,&.stripped," <(list_db) | make_db stripped

@@ -70,7 +70,7 @@ static int print_text(struct calc_output *output, const struct calc_procedure *p
 	calc_heading_procedure(stdout, procedure);
 	putchar('\n');
 	if (output->summary) {
-		calc_summary_print(stdout, summary);
+		calc_summary_print(stdout, summary, procedure->all_samples);
 		putchar('\n');
 	} else if (calc_listing_print(stdout, procedure, &output->listing) < 0) {
 		return -ENOMEM;
@@ -121,7 +121,7 @@ void calc_output_end(struct calc_output *output)
 				  output->only_model, &output->sum);
 	if (sum && !output->json) {
 		printf("procedures  %zu\n\n", output->procedures);
-		calc_summary_print(stdout, &output->sum);
+		calc_summary_print(stdout, &output->sum, output->all_samples);
 	}
 	free(output->image);
 	free(output->only_image);

@@ -176,12 +176,12 @@ static void print_causes(const struct sheet *sheet)
 	print_sum(sheet, "Total tallied", tallied_of);
 }
 
-static double coverage(const struct stall_summary *summary)
+static double tallied_percent(const struct stall_summary *summary, double samples)
 {
-	return summary->samples > 0 ? 100 * summary->tallied / summary->samples : 0;
+	return samples > 0 ? 100 * summary->tallied / samples : 0;
 }
 
-void calc_summary_print(FILE *stream, const struct stall_summary *summary)
+void calc_summary_print(FILE *stream, const struct stall_summary *summary, double all_samples)
 {
 	const struct sheet sheet = {stream, &summary, 1};
 
@@ -190,7 +190,8 @@ void calc_summary_print(FILE *stream, const struct stall_summary *summary)
 	print_cpi(stream, "Actual   ", summary->actual_cycles, summary->instructions);
 	fputc('\n', stream);
 	print_causes(&sheet);
-	fprintf(stream, "*** (%.0f, %.1f%% of all samples)\n", summary->tallied, coverage(summary));
+	fprintf(stream, "*** (%.0f, %.1f%% of all samples)\n", summary->tallied,
+		tallied_percent(summary, all_samples));
 }
 
 static void print_cpis(const struct sheet *sheet, const char *name, bool best)
@@ -226,7 +227,7 @@ void calc_summary_compare(FILE *stream, const char *const headings[2],
 
 	for (size_t i = 0; i < 2; i++)
 		snprintf(tallied[i], sizeof(tallied[i]), "(%.0f, %.1f%%)", summaries[i]->tallied,
-			 coverage(summaries[i]));
+			 tallied_percent(summaries[i], summaries[i]->samples));
 	print_texts(&sheet, "", headings);
 	print_cpis(&sheet, "Best-case", true);
 	print_cpis(&sheet, "Actual", false);

@@ -313,10 +313,7 @@ static void print_total(FILE *stream, const void *context)
 static void print_summary(FILE *stream, const void *context)
 {
 	const struct summary_listing *listing = context;
-	struct stall_summary sum = listing->sum;
 
-	/* Its last line is of all there is. */
-	sum.samples = listing->all_samples;
 	fprintf(stream, "analysed    %.1f%% of the samples, in %zu procedure%s of %zu image%s",
 		analysed_percent(listing), listing->procedures, listing->procedures == 1 ? "" : "s",
 		listing->analysed, listing->analysed == 1 ? "" : "s");
@@ -326,7 +323,7 @@ static void print_summary(FILE *stream, const void *context)
 	calc_heading_epochs(stream, listing->events);
 	counted_images_print(stream, &listing->counted);
 	fputc('\n', stream);
-	calc_summary_print(stream, &sum);
+	calc_summary_print(stream, &listing->sum, listing->all_samples);
 	fputc('\n', stream);
 }
 
