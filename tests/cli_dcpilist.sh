@@ -129,6 +129,46 @@ no_reader "$bin/dcpilist" --db "$scratch/both.db"
 mv "$scratch/list" "$scratch/gone"
 refused 2 'cannot open .*list: No such file' both -i list walk
 
+# A procedure inside of another one: each has what is its own.
+cat > "$scratch/nested.s" <<-'EOF'
+	.globl _start
+	.type outer, @function
+	.type inner, @function
+	_start:
+	outer:
+		movl $200, %ecx
+	1:	decl %ecx
+		jnz 1b
+	inner:
+		movl $300, %ecx
+	2:	decl %ecx
+		jnz 2b
+		ret
+		.size inner, . - inner
+		movl $100, %ecx
+		ret
+		.size outer, . - outer
+EOF
+nested_id=0badc0de0badc0de0badc0de0badc0de0badc0de
+as -g -o "$scratch/nested.o" "$scratch/nested.s"
+ld --build-id=0x$nested_id -Ttext=0x401000 -o "$scratch/nested" "$scratch/nested.o"
+{
+	echo "event cycles cycles 60000 64000"
+	echo "epoch Some CPU"
+	echo "image file $nested_id $scratch/nested"
+	printf 'sample 0 0x%x %d\n' 0x1000 1 0x1005 60 0x1007 5 0x1009 3 0x100e 200 0x1010 14 \
+		0x1012 2 0x1013 4 0x1018 7
+	echo end
+} | make_db nested
+for procedure in outer inner; do
+	want=$("$bin/dcpiprof" --db "$scratch/nested.db" --csv |
+		awk -F, -v name=$procedure '$4 == name { print $1 }')
+	is "nested: $procedure's samples are dcpiprof's" "$(sum nested cycles --asm $procedure) $(
+		sum nested cycles --source $procedure)" "$want $want"
+done
+is "nested: and its instructions its own" "$(list nested --json --asm outer |
+	jq -r '.rows[].address' | tr '\n' ' ')" "0x401000 0x401005 0x401007 0x401013 0x401018 "
+
 # Live: code that was inlined, and a program with lines.
 "${CC:-gcc}" -O2 -g -o "$scratch/varies" tests/programs/varies.c
 check "a program is profiled" "$bin/dcpirun" -q -e cpu-clock --db "$scratch/live.db" -- \

@@ -11,6 +11,7 @@
 #include "lib/cleanup.h"
 #include "lib/u64_map.h"
 #include "tools/base/text.h"
+#include "tools/calc/calc_meant.h"
 #include "tools/calc/calc_procedure.h"
 #include "tools/report/source_text.h"
 
@@ -33,11 +34,13 @@ static void scope_deinit(struct scope *scope)
 	u64_map_deinit(&scope->rows);
 }
 
-static bool is_inside(const struct scope *scope, uint64_t address)
+/* Other procedures may lie inside of it: what is theirs is not its own. */
+static bool is_own(const struct scope *scope, uint64_t address)
 {
 	for (size_t i = 0; i < scope->count; i++) {
 		if (address >= scope->parts[i].start && address < scope->parts[i].end)
-			return true;
+			return calc_meant_at(scope->code, address) ==
+			       (long)scope->procedure->choice->procedure;
 	}
 	return false;
 }
@@ -54,7 +57,7 @@ static int scope_init(struct scope *scope, const struct list_procedure *procedur
 	for (size_t i = 0; i < tally_row_count(procedure->tally); i++) {
 		uint64_t *number;
 
-		if (!rows[i].has_address || !is_inside(scope, rows[i].address))
+		if (!rows[i].has_address || !is_own(scope, rows[i].address))
 			continue;
 		number = u64_map_insert(&scope->rows, rows[i].address);
 		if (number == NULL)
@@ -90,7 +93,7 @@ static size_t decode(const struct scope *scope, uint64_t address, uint64_t end, 
 	return bytes;
 }
 
-/* Calls @visit for all instructions. Return: 0, or what @visit returned. */
+/* Calls @visit for all its own instructions. Return: 0, or what @visit returned. */
 static int walk(const struct scope *scope,
 		int (*visit)(void *context, const struct scope *scope, const struct insn *insn),
 		void *context)
@@ -107,7 +110,7 @@ static int walk(const struct scope *scope,
 			bytes = decode(scope, at, part->end, &insn);
 			if (bytes == 0)
 				break;
-			r = visit(context, scope, &insn);
+			r = is_own(scope, at) ? visit(context, scope, &insn) : 0;
 			if (r < 0)
 				return r;
 		}
@@ -150,7 +153,7 @@ static int list_insn(void *context, const struct scope *scope, const struct insn
 	if (image_code_line(scope->code, insn->address, &added.file, &added.line) == 0 &&
 	    note_line(listing, scope->procedure->source, added.file, added.line) < 0)
 		return -ENOMEM;
-	calc_procedure_insn_text(scope->code, insn, is_inside(scope, insn->target), text);
+	calc_procedure_insn_text(scope->code, insn, is_own(scope, insn->target), text);
 	added.text = strdup(text);
 	if (image_code_offset(scope->code, insn->address, &added.offset) < 0)
 		added.offset = 0;
@@ -292,7 +295,7 @@ static int gather(struct list_lines *lines, const struct scope *scope)
 	int r = walk(scope, note_insn, lines);
 
 	for (size_t i = 0; r == 0 && i < tally_row_count(scope->procedure->tally); i++) {
-		if (rows[i].has_address && is_inside(scope, rows[i].address))
+		if (rows[i].has_address && is_own(scope, rows[i].address))
 			r = count_row(lines, scope->code, &rows[i]);
 	}
 	return r;
