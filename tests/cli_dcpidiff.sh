@@ -24,6 +24,7 @@ is "the other way around, signs change" "$(run "$db" 8 1 --csv --sort procedure 
 is "instructions add up to procedures" "$(run "$sets" --csv --by-instruction 1 2 |
 	tail -n +2 | awk -F , '{ a += $6; b += $7 } END { print a, b }')" "$(run "$sets" --csv 1 2 |
 	tail -n +2 | awk -F , '{ a += $6; b += $7 } END { print a, b }')"
+escapes 1 2
 valid "runs" "$tool" run "$db" 1 8
 valid "builds" "$tool" run "$sets" 1 2
 valid "instructions" "$tool" run "$sets" --by-instruction 1 2

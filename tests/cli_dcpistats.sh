@@ -38,6 +38,9 @@ is "epochs without the event are left out" "$(run "$sets" --epoch 1-4 |
 is "rows can be sorted by any column" "$(run "$sets" --csv --epoch 1-3 --min 0 --sort procedure |
 	tail -n +2 | awk -F , '{ print $(NF - 1) }' | paste -sd ' ')" "answer bcopy idle log parse"
 
+escapes -e $'cycles\033\xc2\x9b' --by host --epoch 1-4 --min 0
+escapes -e $'cycles\033\xc2\x9b' --by label --epoch 1-4 --test
+
 valid "figure 3" "$tool" run "$db" --min 0
 valid "sets by name" "$tool" run "$db" 1-4 5-8 --normalize rest --against others
 valid "images, by label" "$tool" run "$sets" --by label --by-image --epoch 1-3

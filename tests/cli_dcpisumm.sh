@@ -44,6 +44,14 @@ list_db | make_db list
 both_db | make_db both
 periods_db | make_db periods
 
+# Whatever the event is called.
+sqlite3 -readonly "$scratch/list.db" "VACUUM INTO '$scratch/escape.db'"
+sqlite3 "$scratch/escape.db" "UPDATE event SET name = name || char(27, 155)"
+for name in dcpisumm dcpitopstalls dcpicalc dcpicfg; do
+	is "$name: nothing that a terminal obeys" "$(tool $name escape 2>&1 |
+		grep -cP '\x1b|\xc2\x9b') $(tool $name escape | grep -oF '??' | sort -u)" '0 ??'
+done
+
 # dcpisumm
 golden dcpisumm_copy.txt dcpisumm copy --as-published
 golden dcpisumm_both.txt dcpisumm both --as-published

@@ -47,6 +47,16 @@ check "JSON is as the schema has it" tests/validate_json.py dcpitop < tests/gold
 is "totals are dcpiprof's" \
 	"$(top --json -n 1 --by procedure --rows 100000 | jq '[.rows[].total] | add')" \
 	"$(top --json -n 1 | jq '.total_samples')"
+for name in event.name host.name epoch.source; do
+	rm -f "$scratch/escape.db"
+	sqlite3 -readonly "$db" "VACUUM INTO '$scratch/escape.db'"
+	sqlite3 "$scratch/escape.db" "UPDATE ${name%.*} SET ${name#*.} = ${name#*.} || char(27, 155)"
+	"$bin/dcpitop" --db "$scratch/escape.db" --no-flush -n 1 --batch > "$scratch/out"
+	"$bin/dcpitop" --db "$scratch/escape.db" --no-flush -n 1 --json >> "$scratch/out"
+	is "nothing that a terminal obeys: $name" \
+		"$(grep -cP '\x1b|\xc2\x9b' "$scratch/out") $(grep -oF '??' "$scratch/out" | sort -u)" \
+		'0 ??'
+done
 is "without a terminal there is no screen" "$(top 2>&1 < /dev/null)" \
 	"dcpitop: not a terminal: say --batch"
 is "SIGPIPE is quiet" "$(top --batch -n 3 -d 0.5 2>&1 > >(head -n 1 > /dev/null))" ""

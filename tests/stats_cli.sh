@@ -31,3 +31,21 @@ make_db()
 {
 	"$helpers/make_profile_db" "$1" < "tests/data/$2"
 }
+
+# escapes ARGUMENT...: of $sets, whose event, hosts and labels have what terminals obey
+escapes()
+{
+	local form
+
+	rm -f "$scratch/escape.db"
+	sqlite3 -readonly "$sets" "VACUUM INTO '$scratch/escape.db'"
+	sqlite3 "$scratch/escape.db" "UPDATE event SET name = name || char(27, 155);
+		UPDATE host SET name = name || char(27, 155);
+		UPDATE epoch SET label = label || char(27, 155)"
+	for form in "" --csv --json; do
+		# shellcheck disable=SC2086 # none, or one
+		run "$scratch/escape.db" "$@" $form > "$scratch/out" 2> "$scratch/err"
+		is "nothing that a terminal obeys: $form" "$? $(
+			cat "$scratch/out" "$scratch/err" | grep -cP '\x1b|\xc2[\x80-\x9f]')" "0 0"
+	done
+}

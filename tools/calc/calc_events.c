@@ -8,6 +8,7 @@
 
 #include "lib/array.h"
 #include "lib/error.h"
+#include "tools/base/text.h"
 #include "tools/report/event_role.h"
 
 /*
@@ -186,6 +187,16 @@ static int by_number(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
+/* Epochs have been searched for the name: now it is for people. */
+static int clean_name(struct calc_events *events)
+{
+	char *clean = text_clean(events->time);
+
+	free(events->time);
+	events->time = clean;
+	return clean != NULL ? 0 : -ENOMEM;
+}
+
 int calc_events_load(struct calc_events *events, struct profile_reader *reader,
 		     const struct profile_epoch *epochs, size_t epoch_count, const char *asked,
 		     struct error *err)
@@ -204,6 +215,8 @@ int calc_events_load(struct calc_events *events, struct profile_reader *reader,
 	}
 	if (events->count > 0)
 		qsort(events->list, events->count, sizeof(*events->list), by_number);
+	if (r == 0 && clean_name(events) < 0)
+		return error_set(err, ENOMEM, "out of memory");
 	return r;
 }
 

@@ -40,7 +40,7 @@ struct calc_event {
  * @any_event:    set before: the event that is asked for need not tell time, if nobody wants
  *                cycles, but only where samples are
  * @list:         by epoch and number
- * @time:         name of the event that samples time
+ * @time:         name of the event that samples time, fit for terminals
  * @clock:        it is a clock
  * @clock_low_ghz, @clock_high_ghz: of clocks: the core's, in all epochs
  * @clock_assumed: an epoch does not tell the core's clock

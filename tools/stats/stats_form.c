@@ -33,7 +33,7 @@ void stats_form_text(FILE *stream, const void *context)
 	double total = 0;
 	size_t column = 0;
 
-	fprintf(stream, "Number of samples of type %s\n", sets->event);
+	fprintf(stream, "Number of samples of type %s\n", sets->event_text);
 	for (size_t set = 0; set < sets->count; set++) {
 		char word[80];
 
@@ -66,7 +66,7 @@ static void print_sets(FILE *stream, const struct sample_sets *sets)
 	fputc('\n', stream);
 	if (sets->left_out > 0)
 		fprintf(stream, "left out    %zu epoch(s) without samples of %s\n", sets->left_out,
-			sets->event);
+			sets->event_text);
 }
 
 static void print_norm(FILE *stream, const struct stats_listing *listing)
@@ -189,7 +189,7 @@ int stats_form_json(struct json_object *object, const void *context)
 	const char *by = sets->by == SAMPLE_SETS_BY_NR ? "name" : sample_sets_by_name(sets->by);
 	bool others = listing->config.null == VARIATION_OTHERS;
 
-	if (add(object, "event", json_object_new_string(sets->event)) < 0 ||
+	if (add(object, "event", json_object_new_string(sets->event_text)) < 0 ||
 	    add(object, "sets_by", json_object_new_string(by)) < 0 ||
 	    add_sets(object, listing) < 0 ||
 	    add(object, "epochs_left_out", json_object_new_uint64(sets->left_out)) < 0 ||

@@ -266,13 +266,14 @@ static int find_events(struct sample_sets *sets, const struct cli *cli, struct e
 	}
 	if (r == 0 && sets->event == NULL && cli->event_count == 0)
 		return error_set(err, ENOENT, "no samples");
-	for (size_t i = 0; sets->event != NULL && i < sets->epoch_count && r == 0; i++) {
+	sets->event_text = sets->event != NULL ? text_clean(sets->event) : NULL;
+	for (size_t i = 0; sets->event_text != NULL && i < sets->epoch_count && r == 0; i++) {
 		struct event_search search = {sets->event, &sets->epochs[i]};
 
 		r = profile_reader_events(reader_of(sets, &sets->epochs[i]), sets->epochs[i].id,
 					  find_event, &search, err);
 	}
-	return r == -ENOMEM || sets->event == NULL ? no_memory(err) : r;
+	return r == -ENOMEM || sets->event_text == NULL ? no_memory(err) : r;
 }
 
 /* Samples of a database's epochs; @epochs: by number, their index in @sets. */
@@ -532,6 +533,7 @@ void sample_sets_deinit(struct sample_sets *sets)
 	free(sets->list);
 	free(sets->sources);
 	free(sets->event);
+	free(sets->event_text);
 	report_header_deinit(&sets->header);
 	*sets = (struct sample_sets){0};
 }

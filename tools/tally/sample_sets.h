@@ -68,7 +68,7 @@ struct sample_epoch;
 /**
  * struct sample_sets - zero-initialised is empty
  * @by:       SAMPLE_SETS_BY_NR: by operand
- * @event:    the one they are compared by
+ * @event:    the one they are compared by; @event_text: its name, fit for terminals
  * @header:   of all databases; samples are not set
  * @left_out: epochs without samples of the event
  * @scaled_period: periods differ, and samples are scaled to the shortest
@@ -80,6 +80,7 @@ struct sample_sets {
 	size_t count;
 	enum sample_sets_by by;
 	char *event;
+	char *event_text;
 	struct report_header header;
 	size_t left_out;
 	bool scaled_period;

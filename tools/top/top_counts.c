@@ -9,6 +9,7 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/u64_map.h"
+#include "tools/base/text.h"
 #include "tools/report/image_symbols.h"
 
 struct count {
@@ -131,8 +132,8 @@ static int take_epoch(void *context, const struct profile_epoch *epoch)
 	free(latest->host);
 	free(latest->source);
 	*latest = (struct latest){.epoch = *epoch, .any = true};
-	latest->host = strdup(epoch->host);
-	latest->source = strdup(epoch->source);
+	latest->host = text_clean(epoch->host);
+	latest->source = text_clean(epoch->source);
 	return latest->host != NULL && latest->source != NULL ? 0 : -ENOMEM;
 }
 
@@ -145,7 +146,7 @@ static int take_event(void *context, const struct profile_event *event)
 	    array_reserve(&counts->events, &counts->event_capacity, counts->event_count + 1,
 			  sizeof(*counts->events)) < 0)
 		return event->number != counts->event_count ? -EBADMSG : -ENOMEM;
-	counts->events[counts->event_count] = strdup(event->name);
+	counts->events[counts->event_count] = text_clean(event->name);
 	return counts->events[counts->event_count++] != NULL ? 0 : -ENOMEM;
 }
 

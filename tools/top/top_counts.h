@@ -97,13 +97,16 @@ void top_counts_destroy(struct top_counts *counts);
 int top_counts_refresh(struct top_counts *counts, enum top_level level, int64_t image,
 		       struct error *err);
 
-/** top_counts_epoch() - the current epoch; its strings are NULL but for host and source. */
+/**
+ * top_counts_epoch() - the current epoch; its strings are NULL but for host and source, which
+ * are fit for terminals
+ */
 const struct profile_epoch *top_counts_epoch(const struct top_counts *counts);
 
 /** top_counts_lost() - samples of the epoch that are lost for good, and its interrupts. */
 uint64_t top_counts_lost(const struct top_counts *counts, uint64_t *interrupts);
 
-/** top_counts_events() - names of the current epoch's events. */
+/** top_counts_events() - names of the current epoch's events, fit for terminals. */
 const char *const *top_counts_events(const struct top_counts *counts, size_t *count);
 
 /**

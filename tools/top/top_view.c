@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "lib/array.h"
+#include "lib/cleanup.h"
 #include "lib/error.h"
 #include "tools/base/text.h"
 #include "tools/calc/calc_images.h"
@@ -471,6 +472,10 @@ void top_view_heading(const struct top_view *view, unsigned int line, char text[
 		make_samples_line,
 		make_level_line,
 	};
+	_cleanup_free_ char *clean = NULL;
 
 	make[line](view, text);
+	/* What is wrong may name a file, and what was cut off may have been half a character. */
+	clean = text_clean(text);
+	snprintf(text, TOP_HEADING_BYTES, "%s", clean != NULL ? clean : "");
 }
