@@ -157,4 +157,15 @@ like "run: the graph of calls" "$got" "contexts +[0-9]+, of [0-9]+ thread"
 is "run: the program's output is its own" "$(cmp "$WORK/out" <("$WORK/ways") 2>&1)" ""
 like "run: options of the report" \
 	"$("$bin/dcpix" run -q --mode calls -n 1 --csv "$WORK/ways" 2>&1 > /dev/null | head -n 1)" ","
+# A path may have what terminals obey: these tools print it, and those of other recordings.
+odd=$WORK/odd$'\033'
+cp "$WORK/callers" "$odd"
+for mode in calls context bursts; do
+	"$bin/dcpix" run --mode $mode --db "$WORK/odd.db" -- "$odd" 200 > /dev/null 2>&1
+done
+for tool in dcpicalls dcpicct dcpibursts "dcpibursts --streams"; do
+	# shellcheck disable=SC2086 # words
+	is "$tool: nothing that a terminal obeys" "$("$bin"/$tool --db "$WORK/odd.db" 2>&1 |
+		sed -nE 's/.*(odd[^a-z :]).*/\1/p')" 'odd?'
+done
 tap_done

@@ -138,13 +138,15 @@ int bursts_report_print(FILE *out, const struct bursts_map *map,
 {
 	if (profile->count == 0)
 		return 0;
+	if (!options->csv)
+		report_text_name(out, map->path, false);
 	if (!options->csv && map->checks == 0)
-		fprintf(out, "%s: all is recorded; %zu references", map->path, profile->count);
+		fprintf(out, ": all is recorded; %zu references", profile->count);
 	else if (!options->csv)
 		fprintf(out,
-			"%s: %" PRIu64 " bursts of %" PRIu32 " checks, %" PRIu32 " between two; "
+			": %" PRIu64 " bursts of %" PRIu32 " checks, %" PRIu32 " between two; "
 			"%zu references",
-			map->path, profile->bursts, map->records, map->checks, profile->count);
+			profile->bursts, map->records, map->checks, profile->count);
 	if (!options->csv) {
 		if (profile->lost > 0)
 			fprintf(out, ", %" PRIu64 " lost", profile->lost);

@@ -45,11 +45,13 @@ void streams_report_print(FILE *out, const struct bursts_map *map,
 	if (csv)
 		fputs(HEADING, out);
 	else
+		report_text_name(out, map->path, false);
+	if (!csv)
 		fprintf(out,
-			"%s: %zu hot data streams, %.1f%% of %" PRIu64 " references; "
+			": %zu hot data streams, %.1f%% of %" PRIu64 " references; "
 			"each is %" PRIu64 " at least\n\n"
 			"        heat       %%  length  frequency         first  procedure\n",
-			map->path, streams->count,
+			streams->count,
 			100 * (double)streams->covered / (double)streams->references,
 			streams->references, streams->threshold);
 	for (size_t i = 0; i < shown; i++) {

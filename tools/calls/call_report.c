@@ -6,6 +6,8 @@
 #include <json-c/json.h>
 
 #include "instrument/calls/call_map.h"
+#include "lib/cleanup.h"
+#include "tools/base/text.h"
 
 static const char *const metrics[] = {
 	[CALL_METRIC_NONE] = "calls",
@@ -22,7 +24,9 @@ static const char *const losses[CALL_LOSSES] = {
 
 void call_report_heading(FILE *stream, const struct call_report *report)
 {
-	fprintf(stream, "image       %s\n", report->map->path);
+	_cleanup_free_ char *path = text_clean(report->map->path);
+
+	fprintf(stream, "image       %s\n", path != NULL ? path : "?");
 	if (report->metric != CALL_METRIC_NONE)
 		fprintf(stream, "metric      %" PRIu64 " %s\n", report->total,
 			metrics[report->metric]);
