@@ -48,6 +48,15 @@ valid()
 	is "$1" "$(tests/dcpicalc_schema.py "$scratch/lines" | head -n 5; cat "$scratch/err")" ""
 }
 
+# keep FILE IDENTITY DB: in the database's store of images
+keep()
+{
+	local place=$scratch/$3.db-images/${2:0:2}
+
+	mkdir -p "$place"
+	cp "$1" "$place/${2:2}.elf"
+}
+
 check "programs are made" tests/calc_fixtures.sh "$scratch"
 
 copy_db | make_db copy
@@ -255,6 +264,37 @@ refused 1 'no procedure chase in images' kernel chase
 refused 2 'cannot open /nonexistent/\?\[31mred' hostile
 is "no control characters reach the terminal" \
 	"$(calc hostile --all 2>&1 | LC_ALL=C tr -d '\n' | LC_ALL=C grep -c '[[:cntrl:]]')" 0
+
+# Two builds of one path, as after an upgrade: their code is kept beside the database.
+other_id=fedcba98765432100123456789abcdeffedcba98
+ld --build-id=0x$other_id -Ttext=0x401000 -e walk --eh-frame-hdr -o "$scratch/other" \
+	"$scratch/list.o" "$scratch/twin.o"
+keep "$scratch/list" $list_id twins
+keep "$scratch/other" $other_id twins
+{
+	echo "event cycles cycles 60000 64000"
+	echo "epoch Some CPU"
+	echo "image file $list_id /gone/list"
+	printf 'sample 0 0x%x %d\n' 0x1005 50 0x1008 9000
+	echo "image file $other_id /gone/list"
+	printf 'sample 0 0x%x %d\n' 0x1005 40 0x1008 7000
+	echo end
+} | make_db twins
+refused 2 'walk may be one of 2: /gone/list \(01020304\):0x401003 \(9050 samples\), /gone/list \(fedcba98\):0x401003 \(7040 samples\)$' twins walk
+for build in 01020304:9050 fedcba98:7040; do
+	label="/gone/list (${build%:*})" samples=${build#*:}
+	is "$label is dcpiprof's name for it" \
+		"$("$bin/dcpiprof" --db "$scratch/twins.db" --by image --json -i "$label" |
+			jq -r '.rows[] | "\(.cycles) \(.image)"')" "$samples $label"
+	like "$label:PROCEDURE" "$(calc twins "$label:walk")" "walk: $samples samples"
+	like "list (...), with --image" "$(calc twins -i "list (${build%:*})" walk)" "walk: $samples samples"
+	is "in the other tools, too" "$("$bin/dcpilist" --db "$scratch/twins.db" -i "$label" --asm --json |
+		jq '[.rows[].cycles] | add') $("$bin/dcpisumm" --db "$scratch/twins.db" -i "$label" --json |
+		jq '.rows[].samples') $("$bin/dcpitop" --db "$scratch/twins.db" -i "$label" --json -n 1 \
+		--no-flush | jq '.rows[].total') $("$bin/dcpiexport" --db "$scratch/twins.db" -i "$label" \
+		-f folded | sed 's/.* //')" "$samples $samples $samples $samples"
+done
+refused 1 'no samples in images that match' twins -i "/gone/list (01020305)" walk
 
 # Files that cannot be used: a line each.
 cp "$scratch/list" "$scratch/good"

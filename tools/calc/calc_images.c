@@ -7,9 +7,9 @@
 
 #include "lib/array.h"
 #include "lib/error.h"
-#include "tools/base/text.h"
 #include "tools/calc/calc_events.h"
 #include "tools/calc/calc_profile.h"
+#include "tools/report/image_label.h"
 
 struct load {
 	struct calc_images *images;
@@ -148,5 +148,5 @@ void calc_images_deinit(struct calc_images *images)
 
 bool calc_image_matches(const struct calc_image *image, const char *pattern)
 {
-	return text_path_matches(image->image.path, pattern);
+	return image_label_matches(&image->image, pattern);
 }

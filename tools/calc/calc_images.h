@@ -53,10 +53,7 @@ int calc_images_load(struct calc_images *images, struct profile_reader *reader,
 
 void calc_images_deinit(struct calc_images *images);
 
-/**
- * calc_image_matches() - whether the path, or its last part, matches a pattern, as for
- * fnmatch(3)
- */
+/** calc_image_matches() - whether a pattern asks for it: image_label_matches(). */
 bool calc_image_matches(const struct calc_image *image, const char *pattern);
 
 #endif

@@ -12,6 +12,7 @@
 #include "lib/error.h"
 #include "tools/base/text.h"
 #include "tools/calc/calc_meant.h"
+#include "tools/report/image_label.h"
 #include "tools/report/jit_elf.h"
 
 #define CANDIDATES_TOLD 4
@@ -398,6 +399,19 @@ static int hottest_first(const void *a, const void *b)
 	return (x->samples < y->samples) - (x->samples > y->samples);
 }
 
+/* How to ask for an image: by more than the path, if there are others of it. malloc'd, or NULL. */
+static char *image_name(const struct search *search, const struct calc_image *image)
+{
+	const struct calc_images *images = search->select->images;
+
+	for (size_t i = 0; i < images->count; i++) {
+		if (images->list[i].id != image->id &&
+		    strcmp(images->list[i].image.path, image->image.path) == 0)
+			return image_label_make(&image->image);
+	}
+	return strdup(image->image.path);
+}
+
 /* "/bin/a:0x1000 (12 samples), ..." */
 static int ambiguous(const struct search *search, struct error *err)
 {
@@ -407,10 +421,10 @@ static int ambiguous(const struct search *search, struct error *err)
 	qsort(search->candidates, search->count, sizeof(*search->candidates), hottest_first);
 	for (size_t i = 0; i < search->count && i < CANDIDATES_TOLD; i++) {
 		const struct candidate *candidate = &search->candidates[i];
+		_cleanup_free_ char *name = image_name(search, candidate->image);
 		int n = snprintf(list + length, sizeof(list) - length,
 				 "%s%s:0x%" PRIx64 " (%.0f samples)", i > 0 ? ", " : "",
-				 candidate->image->image.path, candidate->address,
-				 candidate->samples);
+				 name != NULL ? name : "?", candidate->address, candidate->samples);
 
 		if (n < 0 || (size_t)n >= sizeof(list) - length) {
 			list[length] = '\0';

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "lib/error.h"
-#include "tools/base/text.h"
 #include "tools/report/cli.h"
+#include "tools/report/image_label.h"
 
 static int note_times(void *context, const struct profile_epoch *epoch)
 {
@@ -56,7 +56,7 @@ static int find_image(void *context, const struct profile_recording *recording)
 
 	if (source->image == 0 || source->image != recording->image) {
 		r = profile_reader_image(source->reader, recording->image, &image, visit->err);
-		if (r < 0 || (cli->image != NULL && !text_path_matches(image.path, cli->image)))
+		if (r < 0 || (cli->image != NULL && !image_label_matches(&image, cli->image)))
 			return r;
 		if (source->image != 0)
 			return error_set(visit->err, EINVAL,

@@ -10,7 +10,7 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
-#include "tools/base/text.h"
+#include "tools/report/image_label.h"
 #include "tools/report/image_symbols.h"
 
 /* @row: what others see; its places are ours */
@@ -178,7 +178,8 @@ static void choose_rows(struct edge_tally *tally)
 	size_t kept = 0;
 
 	for (size_t i = 0; tally->config.image != NULL && i < tally->count; i++) {
-		if (text_path_matches(tally->entries[i].row.from.image, tally->config.image))
+		if (image_label_matches(&image_of(tally, tally->entries[i].image)->image,
+					tally->config.image))
 			tally->entries[kept++] = tally->entries[i];
 	}
 	if (tally->config.image != NULL)

@@ -10,9 +10,9 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
-#include "tools/base/text.h"
 #include "lib/u64_map.h"
 #include "tools/report/event_scale.h"
+#include "tools/report/image_label.h"
 
 static const struct owner_row nobody = {
 	.unit = "", .container = "", .command = "", .pid = -1, .host = "", .label = ""};
@@ -212,7 +212,7 @@ static int image_matches(struct owner_tally *tally, int64_t id)
 		r = profile_reader_image(tally->reader, id, &image, tally->err);
 		if (r < 0)
 			return r;
-		*slot = text_path_matches(image.path, tally->config.image) ? 1 : 2;
+		*slot = image_label_matches(&image, tally->config.image) ? 1 : 2;
 	}
 	return *slot == 1;
 }

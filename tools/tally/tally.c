@@ -10,7 +10,7 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "tools/base/progress.h"
-#include "tools/base/text.h"
+#include "tools/report/image_label.h"
 #include "tools/report/image_symbols.h"
 #include "tools/tally/tally_places.h"
 #include "tools/tally/tally_procedures.h"
@@ -118,7 +118,8 @@ static int tell_apart(struct tally_image *image)
 
 	if (image->identity[0] == '\0')
 		return 0;
-	if (asprintf(&label, "%s (%.8s)", image->label, image->identity) < 0)
+	label = image_label_make(&image->image);
+	if (label == NULL)
 		return -ENOMEM;
 	/* The old one goes on as the path that the file is opened by. */
 	image->label = label;
@@ -159,7 +160,7 @@ static bool has_rows(const struct tally *tally, const struct tally_image *image)
 		any |= image->counts[event].samples > 0;
 	if (!any || pattern == NULL)
 		return any;
-	return text_path_matches(image->image.path, pattern);
+	return image_label_matches(&image->image, pattern);
 }
 
 static int add_rows_of(struct tally *tally, struct profile_reader *reader,

@@ -523,6 +523,7 @@ static int add_procedure_rows(const struct top_counts *counts, struct image *ima
 				    .image = image->id,
 				    .kind = image->image.kind,
 				    .procedure = procedure->name,
+				    .file = &image->image,
 				    .path = image->image.path,
 				    .address = procedure->address,
 				    .has_address = procedure->has_address,
@@ -559,6 +560,7 @@ int top_counts_rows(struct top_counts *counts, enum top_level level, int64_t ima
 				    (struct top_row){
 					    .image = place->id,
 					    .kind = place->image.kind,
+					    .file = &place->image,
 					    .path = place->image.path,
 					    .has_interval = counts->interval_ns > 0,
 				    });

@@ -44,7 +44,7 @@ enum top_level {
  * struct top_row - an image or a procedure
  * @image:     its number
  * @procedure: its name, NULL in rows of images
- * @path:      of the image
+ * @path:      of the image, which is @file
  * @address:   of a procedure: ELF virtual, if @has_address
  * @interval:  samples since the refresh before, if @has_interval
  * @total:     samples since the beginning that was asked for
@@ -54,6 +54,7 @@ enum top_level {
 struct top_row {
 	int64_t image;
 	enum profile_image_kind kind;
+	const struct profile_image *file;
 	const char *procedure;
 	const char *path;
 	uint64_t address;

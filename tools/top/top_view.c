@@ -12,7 +12,7 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "tools/base/text.h"
-#include "tools/calc/calc_images.h"
+#include "tools/report/image_label.h"
 
 static void get_now_share(const struct column *column, const void *row, struct column_value *value)
 {
@@ -200,9 +200,7 @@ void top_view_deinit(struct top_view *view)
 /* Whether a row is asked for, by the pattern and by the filter. */
 static bool is_wanted(const struct top_view *view, const struct top_row *row)
 {
-	const struct calc_image image = {.image = {.path = row->path}};
-
-	if (view->pattern != NULL && !calc_image_matches(&image, view->pattern))
+	if (view->pattern != NULL && !image_label_matches(row->file, view->pattern))
 		return false;
 	return view->filter[0] == '\0' || strcasestr(row->path, view->filter) != NULL ||
 	       (row->procedure != NULL && strcasestr(row->procedure, view->filter) != NULL);

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Images as reports name them, and as users choose them by that. */
+#ifndef DCPI_IMAGE_LABEL_H
+#define DCPI_IMAGE_LABEL_H
+
+#include <stdbool.h>
+
+#include "db/profile.h"
+
+/**
+ * image_label_make() - what tells builds of one path apart
+ *
+ * Return: "PATH (IDENTITY)", with the first eight hexadecimal digits of the image's; the path
+ * of one that has none. malloc'd; NULL if out of memory.
+ */
+char *image_label_make(const struct profile_image *image);
+
+/**
+ * image_label_matches() - whether an image is one of those that a pattern asks for
+ * @pattern: for the path, or its last part (fnmatch(3)); with the identity behind it, as of
+ *           image_label_make(), it is for that build only
+ */
+bool image_label_matches(const struct profile_image *image, const char *pattern);
+
+#endif
