@@ -88,6 +88,14 @@ printf 'one\r\n\ttab\033[31m\n' > "$scratch/list.s"
 is "a file that became shorter, with what no terminal should get" \
 	"$(list both --file list.s --json | jq -c '[.rows[].text]')" \
 	'["one","        tab?[31m","<no such line: the file has changed>"]'
+mkdir "$scratch/tabs"
+sed 's/movq (/movq\t(/; s/$/\r/' "$scratch/moved/deep/list.s" > "$scratch/tabs/list.s"
+is "tabs inside of lines are blanks, between instructions, too" "$(list both --asm walk \
+	--substitute-path "$scratch=$scratch/tabs" | sed -nE 's/.*(list\.s:[0-9]+: movq)/\1/p' | cat -A)" \
+	"list.s:8: movq    (%rdi), %rdi\$"
+is "and in dcpicalc" "$("$bin/dcpicalc" --db "$scratch/both.db" walk \
+	--substitute-path "$scratch=$scratch/tabs" | sed -nE 's/.*(list\.s:[0-9]+: movq)/\1/p' | cat -A)" \
+	"list.s:8: movq    (%rdi), %rdi\$"
 mkfifo "$scratch/fifo"
 is "instructions without their source: which line it is" "$(list both --asm walk \
 	--substitute-path "$scratch=$scratch/none" | grep -oE 'list\.s:[0-9]+.*' | head -n 1)" "list.s:6"

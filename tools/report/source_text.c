@@ -166,17 +166,6 @@ static const char *find_line(struct source_text *text, const char *path, unsigne
 	return line > 0 && line <= file->count ? file->text + file->lines[line - 1] : NULL;
 }
 
-const char *source_text_line(struct source_text *text, const char *path, unsigned int line)
-{
-	const char *start = find_line(text, path, line);
-
-	if (start == NULL)
-		return NULL;
-	free(text->line);
-	text->line = text_clean(start + strspn(start, " \t"));
-	return text->line;
-}
-
 /* Blanks for tabs, and nothing for what ends lines elsewhere: malloc'd. */
 static char *expand(const char *line)
 {
@@ -209,6 +198,13 @@ const char *source_text_whole(struct source_text *text, const char *path, unsign
 	free(text->line);
 	text->line = text_clean(wide);
 	return text->line;
+}
+
+const char *source_text_line(struct source_text *text, const char *path, unsigned int line)
+{
+	const char *whole = source_text_whole(text, path, line);
+
+	return whole != NULL ? whole + strspn(whole, " ") : NULL;
 }
 
 size_t source_text_lines(struct source_text *text, const char *path)

@@ -40,12 +40,12 @@ void source_text_destroy(struct source_text *text);
  *
  * Files stay in memory, up to a bound; only regular ones are read.
  *
- * Return: fit for terminals, without blanks at its beginning, valid until the next
- * call; NULL if it is not to be had.
+ * Return: fit for terminals, with blanks for tabs, but none at its beginning, valid until
+ * the next call; NULL if it is not to be had.
  */
 const char *source_text_line(struct source_text *text, const char *path, unsigned int line);
 
-/** source_text_whole() - likewise, with the blanks at its beginning, and blanks for tabs. */
+/** source_text_whole() - likewise, with the blanks at its beginning. */
 const char *source_text_whole(struct source_text *text, const char *path, unsigned int line);
 
 /** source_text_lines() - how many lines a file has; 0: it is not to be had. */
