@@ -296,6 +296,21 @@ for build in 01020304:9050 fedcba98:7040; do
 done
 refused 1 'no samples in images that match' twins -i "/gone/list (01020305)" walk
 
+# Damage of the database is told once, that of single profiles for each image.
+both_db | make_db damaged
+sqlite3 "$scratch/damaged.db" "UPDATE profile SET data = substr(data, 1, length(data) - 1)"
+is "a line for each image whose profile is damaged" "$(calc damaged --all 2>&1 | sort)" \
+	"$(printf "dcpicalc: $scratch/damaged.db is damaged: a profile of image %d\n" 1 2)"
+both_db | make_db malformed
+sqlite3 "$scratch/malformed.db" "PRAGMA wal_checkpoint(TRUNCATE)" > /dev/null
+page=$(sqlite3 "$scratch/malformed.db" "SELECT rootpage FROM sqlite_master
+	WHERE name = 'edge_image'")
+bytes=$(sqlite3 "$scratch/malformed.db" "PRAGMA page_size")
+printf '\0%.0s' {1..100} | dd of="$scratch/malformed.db" bs=1 seek=$(((page - 1) * bytes)) \
+	conv=notrunc status=none
+refused 2 'malformed' malformed --all
+refused 2 'malformed' malformed --all --json
+
 # Files that cannot be used: a line each.
 cp "$scratch/list" "$scratch/good"
 cp "$scratch/copy" "$scratch/list"

@@ -2,6 +2,7 @@
 #include "tools/calc/calc_walk.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "analysis/program_calls.h"
@@ -175,7 +176,10 @@ static int walk_image(struct calc_walk *walk, const struct calc_image *image,
 		r = analyse(walk, &choice, &options, &err);
 	if (r < 0) {
 		progress_clear(progress);
-		cli_fail(walk->cli, &err);
+		/* What is wrong with the database is so with every image. */
+		if (strcmp(err.message, walk->told.message) != 0)
+			cli_fail(walk->cli, &err);
+		walk->told = err;
 		walk->failed++;
 	}
 	return r;

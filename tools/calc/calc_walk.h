@@ -4,6 +4,7 @@
 #define DCPI_CALC_WALK_H
 
 #include "analysis/image_analysis.h"
+#include "lib/error.h"
 #include "tools/calc/calc_method.h"
 #include "tools/calc/calc_source.h"
 #include "tools/report/cli.h"
@@ -32,12 +33,14 @@ struct calc_walk {
 	size_t images;
 	size_t failed;
 	size_t procedures;
+	struct error told; /* private: the last one */
 };
 
 /**
  * calc_walk_run() - go over the images
  *
- * Images that cannot be analysed do not stop the others: there is a line about each.
+ * Images that cannot be analysed do not stop the others: there is a line about each, unless
+ * it would be the same line again.
  *
  * Return: the status to exit with; errors are printed.
  */
