@@ -93,10 +93,83 @@ static void a_header_is_one_file(void **state)
 	test_remove(directory);
 }
 
+#define DEAD_LINES 3000
+
+/* A large function that linkers leave out, then some that stay. */
+static void write_dead(const char *directory)
+{
+	char path[512];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/dead.c", directory);
+	file = fopen(path, "we");
+	assert_non_null(file);
+	fputs("unsigned dead(unsigned n) {\n", file);
+	for (int i = 1; i < DEAD_LINES; i++)
+		fprintf(file, "n = n * %d + %d; n ^= n >> 3;\n", i, 7 * i);
+	fputs("return n; }\n"
+	      "__attribute__((noinline)) unsigned live(unsigned n) {\n"
+	      "for (unsigned i = 0; i < 1000; i++)\n"
+	      "n = n * 5 + i;\n"
+	      "return n; }\n"
+	      "int main(void) {\n"
+	      "unsigned n = 0;\n"
+	      "for (unsigned i = 0; i < 1000; i++)\n"
+	      "n += live(n);\n"
+	      "return n == 7; }\n",
+	      file);
+	assert_int_equal(fclose(file), 0);
+}
+
+/* Lines of a function that is not there are no lines of what is. */
+static void dead_functions_have_no_lines(void **state)
+{
+	static const char *const ways[] = {
+		"clang -gdwarf-5 -fuse-ld=lld",
+		"clang -gdwarf-4 -fuse-ld=lld",
+		"gcc -gdwarf-5",
+		"gcc -gdwarf-4 -gz",
+		"gcc -g -fuse-ld=gold",
+		"gcc -g -no-pie",
+		"clang -g -gz -fuse-ld=lld",
+	};
+	char *directory = test_directory();
+
+	(void)state;
+	write_dead(directory);
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+		struct program program;
+
+		test_command("cd '%s' && %s -O1 -ffunction-sections -Wl,--gc-sections "
+			     "-o program dead.c && ! nm program | grep -q ' dead$'",
+			     directory, ways[i]);
+		program = open_program(directory);
+		for (size_t j = 0; j < procedure_table_count(program.table); j++) {
+			const struct procedure *procedure = procedure_table_get(program.table, j);
+			const char *file;
+			unsigned int line;
+
+			if (strcmp(procedure->name, "live") != 0 &&
+			    strcmp(procedure->name, "main") != 0)
+				continue;
+			for (uint64_t at = 0; at < procedure->bytes; at++) {
+				assert_int_equal(image_lines_find(program.lines,
+								  procedure->address + at, &file,
+								  &line),
+						 0);
+				assert_true(line > DEAD_LINES + 1);
+			}
+		}
+		close_program(&program);
+	}
+	test_remove(directory);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_header_is_one_file),
+		cmocka_unit_test(dead_functions_have_no_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/image/dead_lines.h"
 #include "analysis/image/image_elf.h"
 #include "analysis/image/procedure_table.h"
 #include "lib/array.h"
@@ -25,6 +26,7 @@ struct image_lines {
 	const struct elf_file *file;
 	struct elf_file debug; /* a file of our own, or none */
 	pthread_mutex_t lock;
+	struct dead_lines dead;
 	Dwarf *dwarf;
 	bool opened;
 	struct unit_range *ranges; /* by start */
@@ -80,6 +82,7 @@ void image_lines_close(struct image_lines *lines)
 		free((char *)(uintptr_t)value);
 	u64_map_deinit(&lines->names);
 	dwarf_end(lines->dwarf);
+	dead_lines_restore(&lines->dead);
 	elf_file_close(&lines->debug);
 	free(lines->ranges);
 	pthread_mutex_destroy(&lines->lock);
@@ -133,6 +136,8 @@ static void open_dwarf(struct image_lines *lines)
 	if (lines->opened)
 		return;
 	lines->opened = true;
+	if (dead_lines_move(&lines->dead, lines->file) < 0)
+		return;
 	lines->dwarf = dwarf_begin_elf(lines->file->elf, DWARF_C_READ, NULL);
 	if (lines->dwarf == NULL || !strings_end(lines->file))
 		return;

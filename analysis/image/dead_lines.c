@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/image/dead_lines.h"
+
+#include <dwarf.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* No machine has code there. */
+#define NOWHERE UINT64_C(0xff00000000000000)
+
+/*
+ * struct walk - over all sequences of lines, each of which begins by setting an address
+ * @change: dead ones are moved; else they are counted
+ */
+struct walk {
+	const struct elf_file *file;
+	bool change;
+	size_t dead;
+};
+
+/* What is left to be read; @bad: it ended too early. */
+struct bytes {
+	uint8_t *at;
+	uint8_t *end;
+	bool bad;
+};
+
+static uint64_t take(struct bytes *bytes, size_t count)
+{
+	uint64_t value = 0;
+
+	if ((size_t)(bytes->end - bytes->at) < count) {
+		bytes->bad = true;
+		bytes->at = bytes->end;
+		return 0;
+	}
+	memcpy(&value, bytes->at, count < sizeof(value) ? count : sizeof(value));
+	bytes->at += count;
+	return value;
+}
+
+static uint64_t take_leb128(struct bytes *bytes)
+{
+	uint64_t value = 0, byte = 0x80;
+
+	for (unsigned int shift = 0; (byte & 0x80) != 0 && !bytes->bad; shift += 7) {
+		byte = take(bytes, 1);
+		value |= shift < 64 ? (byte & 0x7f) << shift : 0;
+	}
+	return value;
+}
+
+static bool has_code(const struct elf_file *file)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(file->elf, section)) != NULL) {
+		if (gelf_getshdr(section, &header) != NULL &&
+		    (header.sh_flags & SHF_EXECINSTR) != 0)
+			return true;
+	}
+	return false;
+}
+
+/* Whether code is at an address, or ends there. */
+static bool is_code(const struct elf_file *file, uint64_t address)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(file->elf, section)) != NULL) {
+		if (gelf_getshdr(section, &header) != NULL &&
+		    (header.sh_flags & SHF_EXECINSTR) != 0 && address >= header.sh_addr &&
+		    address - header.sh_addr <= header.sh_size)
+			return true;
+	}
+	return false;
+}
+
+static void visit_sequence(struct walk *walk, uint8_t *place)
+{
+	const uint64_t nowhere = NOWHERE;
+	uint64_t address;
+
+	memcpy(&address, place, sizeof(address));
+	if (is_code(walk->file, address))
+		return;
+	walk->dead++;
+	if (walk->change)
+		memcpy(place, &nowhere, sizeof(nowhere));
+}
+
+static void walk_extended(struct walk *walk, struct bytes *program)
+{
+	uint64_t length = take_leb128(program);
+	uint8_t *start = program->at;
+
+	if (length == 0 || length > (size_t)(program->end - start)) {
+		program->bad = true;
+		return;
+	}
+	if (*start == DW_LNE_set_address && length == 1 + sizeof(uint64_t))
+		visit_sequence(walk, start + 1);
+	program->at = start + length;
+}
+
+/* @arguments: of standard opcodes, from the first on. */
+static void walk_program(struct walk *walk, struct bytes *program, uint8_t opcode_base,
+			 const uint8_t *arguments)
+{
+	while (program->at < program->end && !program->bad) {
+		uint8_t opcode = (uint8_t)take(program, 1);
+
+		if (opcode >= opcode_base)
+			continue;
+		if (opcode == 0)
+			walk_extended(walk, program);
+		else if (opcode == DW_LNS_fixed_advance_pc)
+			take(program, 2);
+		else
+			for (uint8_t i = 0; i < arguments[opcode - 1]; i++)
+				take_leb128(program);
+	}
+}
+
+/* The lines of one unit. */
+static void walk_unit(struct walk *walk, struct bytes *unit, bool wide)
+{
+	struct bytes header;
+	uint64_t version = take(unit, 2), length;
+	uint8_t opcode_base;
+
+	if (version < 2 || version > 5)
+		return;
+	if (version == 5)
+		take(unit, 2); /* sizes of addresses and selectors */
+	length = take(unit, wide ? 8 : 4);
+	if (length > (size_t)(unit->end - unit->at))
+		return;
+	header = (struct bytes){unit->at, unit->at + length, false};
+	unit->at += length;
+	/* Bytes of an instruction, instructions at a time, what are statements, steps of lines. */
+	take(&header, version >= 4 ? 5 : 4);
+	opcode_base = (uint8_t)take(&header, 1);
+	if (opcode_base > 0 && (size_t)(header.end - header.at) >= opcode_base - 1U)
+		walk_program(walk, unit, opcode_base, header.at);
+}
+
+static void walk_section(struct walk *walk, struct bytes section)
+{
+	while (section.at < section.end && !section.bad) {
+		uint64_t length = take(&section, 4);
+		bool wide = length == UINT32_MAX;
+		struct bytes unit;
+
+		if (wide)
+			length = take(&section, 8);
+		if (length > (size_t)(section.end - section.at))
+			return;
+		unit = (struct bytes){section.at, section.at + length, false};
+		section.at += length;
+		walk_unit(walk, &unit, wide);
+	}
+}
+
+int dead_lines_move(struct dead_lines *lines, const struct elf_file *file)
+{
+	struct walk walk = {.file = file};
+	GElf_Shdr header;
+	Elf_Scn *section = elf_file_section(file, ".debug_line", &header);
+	Elf_Data *data = NULL;
+
+	if (section == NULL || header.sh_type == SHT_NOBITS)
+		return 0;
+	/* As libdw does it when it opens the file; it finds it done. */
+	if ((header.sh_flags & SHF_COMPRESSED) == 0 || elf_compress(section, 0, 0) >= 0)
+		data = elf_getdata(section, NULL);
+	if (data == NULL || data->d_buf == NULL || data->d_size == 0 || !has_code(file))
+		return 0;
+	walk_section(&walk,
+		     (struct bytes){data->d_buf, (uint8_t *)data->d_buf + data->d_size, false});
+	if (walk.dead == 0)
+		return 0;
+	lines->changed = malloc(data->d_size);
+	if (lines->changed == NULL)
+		return -ENOMEM;
+	memcpy(lines->changed, data->d_buf, data->d_size);
+	walk.change = true;
+	walk_section(&walk, (struct bytes){lines->changed, lines->changed + data->d_size, false});
+	lines->data = data;
+	lines->old = data->d_buf;
+	data->d_buf = lines->changed;
+	return 0;
+}
+
+void dead_lines_restore(struct dead_lines *lines)
+{
+	if (lines->data != NULL)
+		lines->data->d_buf = lines->old;
+	free(lines->changed);
+	*lines = (struct dead_lines){0};
+}
