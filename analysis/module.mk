@@ -68,9 +68,11 @@ bench_insn-with := tests/elf_text.c
 
 analysis-helpers := block_cycles cfg_edges schedule_check
 
-FUZZERS += fuzz_cfg fuzz_insn fuzz_procedure_index fuzz_procedure_table
+FUZZERS += fuzz_cfg fuzz_dead_lines fuzz_insn fuzz_procedure_index fuzz_procedure_table
 fuzz_cfg-with := tests/cfg_check.c
 fuzz_cfg-whole := analysis
+fuzz_dead_lines-whole := analysis
+fuzz_dead_lines-seeds := tests/line_fixtures.sh
 fuzz_insn-with := tests/insn_check.c $(filter analysis/insn/%,$(analysis-src))
 fuzz_insn-ldlibs := -lZydis -lZycore -lcapstone
 fuzz_procedure_index-whole := analysis
