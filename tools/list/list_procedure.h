@@ -32,7 +32,7 @@ struct list_lines;
 
 /**
  * list_procedure_source() - the lines that it was made from
- * @lines: out: the counts that rows point to; freed by list_lines_free()
+ * @ret:   out: the counts that rows point to; freed by list_lines_free()
  *
  * Of the file that it begins in, all lines from its first to its last, but for those that
  * are far from any with code; of files that code was inlined from, lines with samples.
@@ -41,7 +41,7 @@ struct list_lines;
  * with *@why set; -ENOMEM.
  */
 int list_procedure_source(const struct list_procedure *procedure, struct list_rows *rows,
-			  struct list_lines **lines, const char **why);
+			  struct list_lines **ret, const char **why);
 
 /** list_lines_free() - NULL is fine. */
 void list_lines_free(struct list_lines *lines);

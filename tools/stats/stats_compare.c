@@ -128,8 +128,7 @@ static void print_side(const struct side *side, const struct sample_sets *sets, 
 	if (sets->scaled_period)
 		printf(", of %.0f cycles each", weight_of(side, sets));
 	if (side->doubtful > 0)
-		printf(", %.0f%% with low confidence",
-		       100 * side->doubtful / side->choice.samples);
+		printf(", %.0f%% with low confidence", 100 * side->doubtful / side->choice.samples);
 	putchar('\n');
 }
 
