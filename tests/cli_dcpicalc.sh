@@ -339,6 +339,7 @@ many_c()
 	for i in $(seq 300); do
 		echo "int f$i(int *p, int n) { if (n < 0) { p[n] = $i; abort(); } return p[n] * n + $i; }"
 	done
+	echo 'int another_name(int *p, int n) __attribute__((alias("f200")));'
 	echo 'int main(int argc, char **argv) { int a[9] = {0}; return f7(a, argc); }'
 }
 many_c > "$scratch/many.c"
@@ -357,6 +358,8 @@ for name in f1 f77 f150 f300; do
 		"$(awk -v name=$name '$2 == name || $2 == name ".cold" { n += NR } END { print n }' \
 			"$scratch/many.insns")"
 done
+is "a procedure by a name that reports do not use" "$(procedure many another_name)" \
+	"$(procedure many f200)"
 is "which has two parts, and more instructions than are always read" \
 	"$(awk '$2 == "f150.cold" { parts = 1 } END { print (NR > 2000), parts }' "$scratch/many.insns")" "1 1"
 

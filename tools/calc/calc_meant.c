@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/image/elf_symbols.h"
 #include "lib/array.h"
 #include "tools/calc/calc_names.h"
 
@@ -47,6 +48,36 @@ static int add(struct calc_meant *meant, const struct image_code *code, size_t p
 	return 0;
 }
 
+/* Of names for one address the table has the best; others are only in the file. */
+struct alias_search {
+	struct calc_meant *meant;
+	const struct image_code *code;
+	const char *wanted;
+};
+
+static int visit_symbol(void *context, const struct elf_symbol *symbol)
+{
+	const struct alias_search *search = context;
+	size_t bytes = strlen(search->wanted);
+	long procedure;
+
+	/* A version may follow. */
+	if (strncmp(symbol->name, search->wanted, bytes) != 0 ||
+	    (symbol->name[bytes] != '\0' && symbol->name[bytes] != '@'))
+		return 0;
+	procedure = calc_meant_at(search->code, symbol->address);
+	return procedure >= 0 ? add(search->meant, search->code, (size_t)procedure) : 0;
+}
+
+static int add_aliased(struct calc_meant *meant, const struct image_code *code, const char *wanted)
+{
+	struct alias_search search = {meant, code, wanted};
+	const struct elf_file *file = image_code_file(code);
+	int r = elf_symbols_visit(file, SHT_SYMTAB, visit_symbol, &search);
+
+	return r == 0 ? elf_symbols_visit(file, SHT_DYNSYM, visit_symbol, &search) : r;
+}
+
 int calc_meant_by_name(struct calc_meant *meant, const struct image_code *code, const char *wanted)
 {
 	const struct procedure_table *table = image_code_procedures(code);
@@ -58,6 +89,8 @@ int calc_meant_by_name(struct calc_meant *meant, const struct image_code *code, 
 		if (strcmp(procedure_table_get(table, i)->name, wanted) == 0)
 			r = add(meant, code, i);
 	}
+	if (r == 0 && meant->count == 0)
+		r = add_aliased(meant, code, wanted);
 	if (meant->count > 0)
 		return r;
 	for (size_t i = 0; i < count && r == 0; i++) {

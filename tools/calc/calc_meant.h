@@ -24,7 +24,10 @@ void calc_meant_deinit(struct calc_meant *meant);
 long calc_meant_at(const struct image_code *code, uint64_t address);
 
 /**
- * calc_meant_by_name() - the procedures of a name, or if none has it, those of calc_names.h
+ * calc_meant_by_name() - the procedures of a name
+ *
+ * If none has it, those that have another name, and it too, in the file's symbols; if there
+ * are none either, those of calc_names.h.
  *
  * Return: 0, also if there are none, or -ENOMEM.
  */
