@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "instrument/copy/procedure_copy.h"
 
+#include <Zydis/Zydis.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +76,54 @@ static void leave_behind(struct copier *copier, const struct insn *insn)
 	machine_code_leave(copier->code, MACHINE_JUMP, insn->address + insn->bytes);
 }
 
+/* What is behind what stops a program. */
+enum behind {
+	BEHIND_NOTHING, /* of the procedure's, or padding */
+	BEHIND_COPIED,	/* others lead there, too */
+	BEHIND_ALONE,	/* nothing else leads there */
+};
+
+static enum behind behind_of(const struct copier *copier, const struct cfg_block *block,
+			     const struct insn *stop)
+{
+	const struct cfg *cfg = copier->cfg;
+	uint32_t next = (uint32_t)(block - cfg->blocks) + 1;
+	const struct insn *first;
+
+	if (next == cfg->block_count)
+		return BEHIND_NOTHING;
+	first = &cfg->insns[cfg->blocks[next].first];
+	if (first->address != stop->address + stop->bytes)
+		return BEHIND_NOTHING;
+	if (copier->graph->node_of[next] != COUNT_NONE)
+		return BEHIND_COPIED;
+	return first->class == INSN_NOP || first->flow == INSN_FLOW_STOP ? BEHIND_NOTHING
+									 : BEHIND_ALONE;
+}
+
+/*
+ * A handler may let the program go on behind what stops it, as if nothing led there: its old code
+ * may be gone, and a copy expects what leads to it. Breakpoints are there to be passed, and what
+ * nothing else leads to is not behind others by chance; but compilers put instructions that are
+ * none wherever control cannot come.
+ */
+static int copy_stop(struct copier *copier, const struct cfg_block *block, const struct insn *insn)
+{
+	static const uint8_t hlt[] = {0xf4};
+	enum behind behind = behind_of(copier, block, insn);
+	int r;
+
+	if (behind == BEHIND_ALONE ||
+	    (behind == BEHIND_COPIED && insn->opcode == ZYDIS_MNEMONIC_INT3))
+		return copier_refuse(copier, "it may go on behind what stops it");
+	r = copier_insn_plain(copier, insn);
+	if (behind == BEHIND_COPIED)
+		machine_code_bytes(copier->code, hlt, sizeof(hlt)); /* not into anything else */
+	else
+		leave_behind(copier, insn);
+	return r;
+}
+
 /* What ends a block. @next: the label of what is put behind it. */
 static int copy_end(struct copier *copier, const struct cfg_block *block, uint32_t next)
 {
@@ -98,9 +147,7 @@ static int copy_end(struct copier *copier, const struct cfg_block *block, uint32
 	case INSN_FLOW_RETURN:
 		return copier_insn_plain(copier, insn);
 	case INSN_FLOW_STOP:
-		r = copier_insn_plain(copier, insn);
-		leave_behind(copier, insn);
-		return r;
+		return copy_stop(copier, block, insn);
 	case INSN_FLOW_NEXT:
 	case INSN_FLOW_CALL:
 	case INSN_FLOW_CALL_INDIRECT:

@@ -26,6 +26,39 @@ __attribute__((noinline)) static int checked(int n)
 	return n + 1;
 }
 
+/* Others lead to what is behind it. */
+__attribute__((noinline)) static int joined(int n)
+{
+	if (n < 0)
+		__asm__ volatile("int3");
+	return n + 1;
+}
+
+__attribute__((noinline)) static int chosen(int n, int m)
+{
+	switch (n) {
+	case 0:
+		m += 5;
+		break;
+	case 1:
+		__asm__ volatile("int3");
+		break;
+	case 2:
+		m *= 7;
+		break;
+	case 3:
+		m -= 4;
+		break;
+	case 4:
+		__asm__ volatile("int3");
+		m ^= 3;
+		break;
+	default:
+		return m * 9;
+	}
+	return m * 3 + n;
+}
+
 __attribute__((noinline)) static int probed(int n)
 {
 	int sum = 0;
@@ -41,9 +74,13 @@ int main(void)
 {
 	struct sigaction action = {.sa_sigaction = go_on, .sa_flags = SA_SIGINFO};
 
+	int sum = 0;
+
 	sigaction(SIGTRAP, &action, NULL);
 	sigaction(SIGILL, &action, NULL);
-	printf("%d %d %d\n", checked(-5), checked(3), probed(10));
+	for (int i = 0; i < 12; i++)
+		sum += joined(i - 6) + chosen(i % 6, i);
+	printf("%d %d %d %d\n", checked(-5), checked(3), probed(10), sum);
 	printf("%d\n", hits);
 	return 0;
 }
