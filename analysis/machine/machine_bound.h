@@ -33,15 +33,20 @@ struct bound_exception {
 	struct bound_cost cost;
 };
 
+/* Costs behind those of classes. */
+enum bound_more {
+	BOUND_LOAD = INSN_CLASSES, /* beside the class if it reads memory and does more than that */
+	BOUND_STORE,		   /* if it writes memory */
+	BOUND_NOTHING,		   /* no execution is needed: results that are known to be 0 */
+	BOUND_COSTS,
+};
+
 /**
  * struct machine_bound - an out-of-order machine
- * @base:     has the costs of classes that are all zero here, and exceptions behind these;
- *            NULL: there are none
+ * @base:     has the costs that are all zero here, and exceptions behind these; NULL: there
+ *            are none
  * @width:    operations that pass the front end in a cycle
- * @classes:  costs by enum insn_class, without accesses to memory
- * @load:     beside it if the instruction reads memory and does more than that
- * @store:    if it writes memory
- * @nothing:  of instructions that need no execution (results that are known to be 0)
+ * @costs:    by enum insn_class, without accesses to memory, and of what else there is
  * @exceptions: @exception_count of them, the first that matches counts
  * @fuses:    compare-and-branch pairs pass as one operation
  * @forward_latency: of a load that gets its value from a store under way
@@ -49,10 +54,7 @@ struct bound_exception {
 struct machine_bound {
 	const struct machine_bound *base;
 	unsigned int width;
-	struct bound_cost classes[INSN_CLASSES];
-	struct bound_cost load;
-	struct bound_cost store;
-	struct bound_cost nothing;
+	struct bound_cost costs[BOUND_COSTS];
 	const struct bound_exception *exceptions;
 	size_t exception_count;
 	bool fuses;

@@ -19,14 +19,11 @@ static const struct bound_exception skylake_exceptions[] = {
 static const struct machine_bound skylake = {
 	.base = &machine_bound_x86,
 	.width = 4,
-	.classes =
+	.costs =
 		{
 			[INSN_VECTOR_MULTIPLY] = {1, 1, FP_PORTS, 1, 4},
 			[INSN_FP_SQRT] = {1, 1, P(0), 4, 13},
 		},
-	.load = {0, 1, LOAD_PORTS, 1, 5},
-	.store = {1, 1, STORE_PORTS, 1, 0},
-	.nothing = {1, 0, 0, 1, 0},
 	.exceptions = skylake_exceptions,
 	.exception_count = sizeof(skylake_exceptions) / sizeof(skylake_exceptions[0]),
 	.fuses = true,
@@ -62,16 +59,14 @@ static const struct bound_exception ice_lake_exceptions[] = {
 static const struct machine_bound ice_lake = {
 	.base = &skylake,
 	.width = 5,
-	.classes =
+	.costs =
 		{
 			[INSN_DIVIDE] = {4, 1, P(1), 6, 12},
 			[INSN_STORE] = {1, 1, TWO_STORE_PORTS, 1, 0},
 			[INSN_VECTOR_SHUFFLE] = {1, 1, NARROW_SHUFFLE_PORTS, 1, 1},
 			[INSN_CRYPTO] = {1, 1, FP_PORTS, 1, 3},
+			[BOUND_STORE] = {1, 1, TWO_STORE_PORTS, 1, 0},
 		},
-	.load = {0, 1, LOAD_PORTS, 1, 5},
-	.store = {1, 1, TWO_STORE_PORTS, 1, 0},
-	.nothing = {1, 0, 0, 1, 0},
 	.exceptions = ice_lake_exceptions,
 	.exception_count = sizeof(ice_lake_exceptions) / sizeof(ice_lake_exceptions[0]),
 	.fuses = true,
@@ -105,17 +100,15 @@ static const struct bound_exception golden_cove_exceptions[] = {
 static const struct machine_bound golden_cove = {
 	.base = &ice_lake,
 	.width = 6,
-	.classes =
+	.costs =
 		{
 			[INSN_ALU] = {1, 1, FIVE_ALU_PORTS, 1, 1},
 			[INSN_DIVIDE] = {4, 1, P(1), 6, 10},
 			[INSN_LOAD] = {1, 1, THREE_LOAD_PORTS, 1, 5},
 			/* To another addition; 3 to anything else. */
 			[INSN_FP_ADD] = {1, 1, P(1) | P(5), 1, 2},
+			[BOUND_LOAD] = {0, 1, THREE_LOAD_PORTS, 1, 5},
 		},
-	.load = {0, 1, THREE_LOAD_PORTS, 1, 5},
-	.store = {1, 1, TWO_STORE_PORTS, 1, 0},
-	.nothing = {1, 0, 0, 1, 0},
 	.exceptions = golden_cove_exceptions,
 	.exception_count = sizeof(golden_cove_exceptions) / sizeof(golden_cove_exceptions[0]),
 	.fuses = true,

@@ -18,7 +18,7 @@ static const struct bound_exception exceptions[] = {
 const struct machine_bound machine_bound_x86 =
 	{
 		.width = 4,
-		.classes =
+		.costs =
 			{
 				[INSN_OTHER] = {2, 2, ALU_PORTS, 1, 2},
 				[INSN_NOP] = {1, 0, 0, 1, 0},
@@ -47,10 +47,10 @@ const struct machine_bound machine_bound_x86 =
 				[INSN_BARRIER] = {4, 2, ALU_PORTS, 1, 5},
 				[INSN_STRING] = {20, 10, ALU_PORTS, 1, 20},
 				[INSN_SYSTEM] = {20, 10, ALU_PORTS, 1, 20},
+				[BOUND_LOAD] = {0, 1, LOAD_PORTS, 1, 5},
+				[BOUND_STORE] = {1, 1, STORE_PORTS, 1, 0},
+				[BOUND_NOTHING] = {1, 0, 0, 1, 0},
 			},
-		.load = {0, 1, LOAD_PORTS, 1, 5},
-		.store = {1, 1, STORE_PORTS, 1, 0},
-		.nothing = {1, 0, 0, 1, 0},
 		.exceptions = exceptions,
 		.exception_count = sizeof(exceptions) / sizeof(exceptions[0]),
 		.fuses = true,

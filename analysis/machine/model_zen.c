@@ -24,36 +24,36 @@ static const struct bound_exception zen2_exceptions[] = {
 	{ZYDIS_MNEMONIC_VSQRTSS, false, {1, 1, FP3, 4, 14}},
 };
 
-static const struct machine_bound zen2 = {
-	.base = &machine_bound_x86,
-	.width = 6,
-	.classes =
-		{
-			[INSN_SHIFT] = {1, 1, ALU_PORTS, 1, 1},
-			[INSN_CMOV] = {1, 1, ALU_PORTS, 1, 1},
-			[INSN_DIVIDE] = {2, 1, P(6), 6, 9},
-			[INSN_LOAD] = {1, 1, LOAD_PORTS, 1, 4},
-			[INSN_FP_MOVE] = {1, 1, ALL_FP_PORTS, 1, 1},
-			[INSN_FP_TRANSFER] = {1, 1, FP2, 1, 2},
-			[INSN_FP_ADD] = {1, 1, ADD_PORTS, 1, 3},
-			[INSN_FP_CONVERT] = {1, 1, ADD_PORTS, 1, 4},
-			[INSN_FP_MULTIPLY] = {1, 1, MULTIPLY_PORTS, 1, 3},
-			[INSN_FP_FMA] = {1, 1, MULTIPLY_PORTS, 1, 5},
-			[INSN_FP_DIVIDE] = {1, 1, FP3, 5, 13},
-			[INSN_FP_SQRT] = {1, 1, FP3, 8, 20},
-			[INSN_VECTOR_ALU] = {1, 1, FP0 | FP1 | FP3, 1, 1},
-			[INSN_VECTOR_MULTIPLY] = {1, 1, FP0, 1, 3},
-			[INSN_VECTOR_SHUFFLE] = {1, 1, FP1 | FP2, 1, 1},
-			[INSN_CRYPTO] = {1, 1, MULTIPLY_PORTS, 1, 4},
-		},
-	.load = {0, 1, LOAD_PORTS, 1, 4},
-	.store = {0, 1, STORE_PORTS, 1, 0},
-	.nothing = {1, 0, 0, 1, 0},
-	.exceptions = zen2_exceptions,
-	.exception_count = sizeof(zen2_exceptions) / sizeof(zen2_exceptions[0]),
-	.fuses = true,
-	/* Of the stack's, by renaming. */
-	.forward_latency = 0,
+static const struct machine_bound zen2 =
+	{
+		.base = &machine_bound_x86,
+		.width = 6,
+		.costs =
+			{
+				[INSN_SHIFT] = {1, 1, ALU_PORTS, 1, 1},
+				[INSN_CMOV] = {1, 1, ALU_PORTS, 1, 1},
+				[INSN_DIVIDE] = {2, 1, P(6), 6, 9},
+				[INSN_LOAD] = {1, 1, LOAD_PORTS, 1, 4},
+				[INSN_FP_MOVE] = {1, 1, ALL_FP_PORTS, 1, 1},
+				[INSN_FP_TRANSFER] = {1, 1, FP2, 1, 2},
+				[INSN_FP_ADD] = {1, 1, ADD_PORTS, 1, 3},
+				[INSN_FP_CONVERT] = {1, 1, ADD_PORTS, 1, 4},
+				[INSN_FP_MULTIPLY] = {1, 1, MULTIPLY_PORTS, 1, 3},
+				[INSN_FP_FMA] = {1, 1, MULTIPLY_PORTS, 1, 5},
+				[INSN_FP_DIVIDE] = {1, 1, FP3, 5, 13},
+				[INSN_FP_SQRT] = {1, 1, FP3, 8, 20},
+				[INSN_VECTOR_ALU] = {1, 1, FP0 | FP1 | FP3, 1, 1},
+				[INSN_VECTOR_MULTIPLY] = {1, 1, FP0, 1, 3},
+				[INSN_VECTOR_SHUFFLE] = {1, 1, FP1 | FP2, 1, 1},
+				[INSN_CRYPTO] = {1, 1, MULTIPLY_PORTS, 1, 4},
+				[BOUND_LOAD] = {0, 1, LOAD_PORTS, 1, 4},
+				[BOUND_STORE] = {0, 1, STORE_PORTS, 1, 0},
+			},
+		.exceptions = zen2_exceptions,
+		.exception_count = sizeof(zen2_exceptions) / sizeof(zen2_exceptions[0]),
+		.fuses = true,
+		/* Of the stack's, by renaming. */
+		.forward_latency = 0,
 };
 
 static const struct machine_cpu zen2_cpus[] = {
@@ -79,7 +79,7 @@ const struct machine_model machine_model_zen2 = {
 static const struct machine_bound zen3 = {
 	.base = &zen2,
 	.width = 6,
-	.classes =
+	.costs =
 		{
 			[INSN_SHIFT] = {1, 1, P(1) | P(5), 1, 1},
 			[INSN_CMOV] = {1, 1, SHIFT_PORTS, 1, 1},
@@ -91,10 +91,9 @@ static const struct machine_bound zen3 = {
 			[INSN_FP_FMA] = {1, 1, MULTIPLY_PORTS, 1, 4},
 			[INSN_VECTOR_ALU] = {1, 1, ALL_FP_PORTS, 1, 1},
 			[INSN_VECTOR_MULTIPLY] = {1, 1, FP0 | FP3, 1, 3},
+			[BOUND_LOAD] = {0, 1, THREE_LOAD_PORTS, 1, 4},
+			[BOUND_STORE] = {0, 1, TWO_STORE_PORTS, 1, 0},
 		},
-	.load = {0, 1, THREE_LOAD_PORTS, 1, 4},
-	.store = {0, 1, TWO_STORE_PORTS, 1, 0},
-	.nothing = {1, 0, 0, 1, 0},
 	.fuses = true,
 	.forward_latency = 0,
 };
@@ -122,7 +121,7 @@ static const struct bound_exception zen5_exceptions[] = {
 static const struct machine_bound zen5 = {
 	.base = &zen3,
 	.width = 8,
-	.classes =
+	.costs =
 		{
 			[INSN_ALU] = {1, 1, SIX_ALU_PORTS, 1, 1},
 			[INSN_SHIFT] = {1, 1, P(1) | P(5) | P(10), 1, 1},
@@ -131,10 +130,8 @@ static const struct machine_bound zen5 = {
 			[INSN_LOAD] = {1, 1, FOUR_LOAD_PORTS, 1, 4},
 			[INSN_CONTROL] = {1, 1, P(0) | P(6) | P(14), 1, 1},
 			[INSN_FP_ADD] = {1, 1, ADD_PORTS, 1, 2},
+			[BOUND_LOAD] = {0, 1, FOUR_LOAD_PORTS, 1, 4},
 		},
-	.load = {0, 1, FOUR_LOAD_PORTS, 1, 4},
-	.store = {0, 1, TWO_STORE_PORTS, 1, 0},
-	.nothing = {1, 0, 0, 1, 0},
 	.exceptions = zen5_exceptions,
 	.exception_count = sizeof(zen5_exceptions) / sizeof(zen5_exceptions[0]),
 	.fuses = true,

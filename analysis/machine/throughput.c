@@ -13,20 +13,25 @@
 #define STEADY 4
 #define STORES_MAX 8
 
+static const struct bound_cost *cost_at(const struct machine_bound *bound, unsigned int which)
+{
+	while (bound->costs[which].busy == 0 && bound->base != NULL)
+		bound = bound->base;
+	return &bound->costs[which];
+}
+
 static const struct bound_cost *cost_of(const struct machine_bound *bound, const struct insn *insn)
 {
 	bool memory = (insn->flags & (INSN_READS_MEMORY | INSN_WRITES_MEMORY)) != 0;
 
 	if ((insn->flags & INSN_ZEROES) != 0)
-		return &bound->nothing;
+		return cost_at(bound, BOUND_NOTHING);
 	for (const struct machine_bound *from = bound; from != NULL; from = from->base)
 		for (size_t i = 0; i < from->exception_count; i++)
 			if (from->exceptions[i].opcode == insn->opcode &&
 			    !(memory && from->exceptions[i].registers_only))
 				return &from->exceptions[i].cost;
-	while (bound->classes[insn->class].busy == 0 && bound->base != NULL)
-		bound = bound->base;
-	return &bound->classes[insn->class];
+	return cost_at(bound, insn->class);
 }
 
 /* Work that does more with memory than move it from there. */
@@ -62,7 +67,7 @@ static unsigned int front_of(const struct machine_bound *bound, const struct ins
 	if (is_fused(bound, insns, index))
 		return 0;
 	front = cost_of(bound, insn)->front;
-	return has_extra_store(insn) ? front + bound->store.front : front;
+	return has_extra_store(insn) ? front + cost_at(bound, BOUND_STORE)->front : front;
 }
 
 /* Operations for each set of ports that some can go to. */
@@ -112,9 +117,9 @@ static double port_bound(const struct machine_bound *bound, const struct insn *i
 		if (!is_fused(bound, insns, i))
 			add_load(&loads, cost_of(bound, &insns[i]));
 		if (has_extra_load(&insns[i]))
-			add_load(&loads, &bound->load);
+			add_load(&loads, cost_at(bound, BOUND_LOAD));
 		if (has_extra_store(&insns[i]))
-			add_load(&loads, &bound->store);
+			add_load(&loads, cost_at(bound, BOUND_STORE));
 	}
 	for (size_t i = 0; i < loads.count; i++)
 		for (size_t j = i; j < loads.count; j++) {
@@ -234,7 +239,8 @@ static struct value result_of(const struct machine_bound *bound, const struct da
 	if (has_extra_load(insn)) {
 		insn_regs_add(&address, insn->memory.base);
 		insn_regs_add(&address, insn->memory.index);
-		loaded = delayed(value_of_registers(flow, &address), bound->load.latency);
+		loaded = delayed(value_of_registers(flow, &address),
+				 cost_at(bound, BOUND_LOAD)->latency);
 		start = later(start, loaded);
 	}
 	loaded = value_of_memory(flow, insn);
