@@ -7,15 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/image/image_text.h"
+#include "lib/array.h"
+#include "lib/cleanup.h"
+
 /* No machine has code there. */
 #define NOWHERE UINT64_C(0xff00000000000000)
 
 /*
  * struct walk - over all sequences of lines, each of which begins by setting an address
+ * @code:   where code is
  * @change: dead ones are moved; else they are counted
  */
 struct walk {
-	const struct elf_file *file;
+	struct image_range *code;
+	size_t count;
+	size_t capacity;
 	bool change;
 	size_t dead;
 };
@@ -52,31 +59,32 @@ static uint64_t take_leb128(struct bytes *bytes)
 	return value;
 }
 
-static bool has_code(const struct elf_file *file)
+static int find_code(struct walk *walk, const struct elf_file *file)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
 
 	while ((section = elf_nextscn(file->elf, section)) != NULL) {
-		if (gelf_getshdr(section, &header) != NULL &&
-		    (header.sh_flags & SHF_EXECINSTR) != 0)
-			return true;
+		uint64_t end;
+
+		if (gelf_getshdr(section, &header) == NULL ||
+		    (header.sh_flags & SHF_EXECINSTR) == 0 ||
+		    __builtin_add_overflow(header.sh_addr, header.sh_size, &end))
+			continue;
+		if (array_reserve(&walk->code, &walk->capacity, walk->count + 1,
+				  sizeof(*walk->code)) < 0)
+			return -ENOMEM;
+		walk->code[walk->count++] = (struct image_range){header.sh_addr, end};
 	}
-	return false;
+	return 0;
 }
 
 /* Whether code is at an address, or ends there. */
-static bool is_code(const struct elf_file *file, uint64_t address)
+static bool is_code(const struct walk *walk, uint64_t address)
 {
-	Elf_Scn *section = NULL;
-	GElf_Shdr header;
-
-	while ((section = elf_nextscn(file->elf, section)) != NULL) {
-		if (gelf_getshdr(section, &header) != NULL &&
-		    (header.sh_flags & SHF_EXECINSTR) != 0 && address >= header.sh_addr &&
-		    address - header.sh_addr <= header.sh_size)
+	for (size_t i = 0; i < walk->count; i++)
+		if (address >= walk->code[i].start && address <= walk->code[i].end)
 			return true;
-	}
 	return false;
 }
 
@@ -86,7 +94,7 @@ static void visit_sequence(struct walk *walk, uint8_t *place)
 	uint64_t address;
 
 	memcpy(&address, place, sizeof(address));
-	if (is_code(walk->file, address))
+	if (is_code(walk, address))
 		return;
 	walk->dead++;
 	if (walk->change)
@@ -166,9 +174,14 @@ static void walk_section(struct walk *walk, struct bytes section)
 	}
 }
 
+static void walk_deinit(struct walk *walk)
+{
+	free(walk->code);
+}
+
 int dead_lines_move(struct dead_lines *lines, const struct elf_file *file)
 {
-	struct walk walk = {.file = file};
+	_cleanup_(walk_deinit) struct walk walk = {0};
 	GElf_Shdr header;
 	Elf_Scn *section = elf_file_section(file, ".debug_line", &header);
 	Elf_Data *data = NULL;
@@ -178,7 +191,11 @@ int dead_lines_move(struct dead_lines *lines, const struct elf_file *file)
 	/* As libdw does it when it opens the file; it finds it done. */
 	if ((header.sh_flags & SHF_COMPRESSED) == 0 || elf_compress(section, 0, 0) >= 0)
 		data = elf_getdata(section, NULL);
-	if (data == NULL || data->d_buf == NULL || data->d_size == 0 || !has_code(file))
+	if (data == NULL || data->d_buf == NULL || data->d_size == 0)
+		return 0;
+	if (find_code(&walk, file) < 0)
+		return -ENOMEM;
+	if (walk.count == 0)
 		return 0;
 	walk_section(&walk,
 		     (struct bytes){data->d_buf, (uint8_t *)data->d_buf + data->d_size, false});
