@@ -11,13 +11,19 @@
 #define DIGITS 8
 #define SUFFIX_BYTES (sizeof(" ()") + DIGITS)
 
+void image_label_identity(const struct profile_image *image, char *ret, size_t bytes)
+{
+	ret[0] = '\0';
+	for (size_t i = 0; i < image->identity_bytes && 2 * i + 3 <= bytes; i++)
+		snprintf(ret + 2 * i, 3, "%02x", image->identity[i]);
+}
+
 /* " (01234567)"; "" without identity. */
 static void make_suffix(const struct profile_image *image, char suffix[SUFFIX_BYTES])
 {
-	char digits[DIGITS + 1] = "";
+	char digits[DIGITS + 1];
 
-	for (size_t i = 0; i < image->identity_bytes && i < DIGITS / 2; i++)
-		snprintf(digits + 2 * i, 3, "%02x", image->identity[i]);
+	image_label_identity(image, digits, sizeof(digits));
 	suffix[0] = '\0';
 	if (*digits != '\0')
 		snprintf(suffix, SUFFIX_BYTES, " (%s)", digits);

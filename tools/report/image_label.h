@@ -7,6 +7,9 @@
 
 #include "db/profile.h"
 
+/** image_label_identity() - an image's identity in hexadecimal, as much as there is room for */
+void image_label_identity(const struct profile_image *image, char *ret, size_t bytes);
+
 /**
  * image_label_make() - what tells builds of one path apart
  *

@@ -24,10 +24,8 @@ static int note_times(void *context, const struct profile_epoch *epoch)
 
 static void note_build_id(struct recording_source *source, const struct profile_image *image)
 {
-	if (image->identity_kind != PROFILE_IDENTITY_BUILD_ID)
-		return;
-	for (size_t i = 0; i < image->identity_bytes; i++)
-		sprintf(source->build_id + 2 * i, "%02x", image->identity[i]);
+	if (image->identity_kind == PROFILE_IDENTITY_BUILD_ID)
+		image_label_identity(image, source->build_id, sizeof(source->build_id));
 }
 
 static const char *const mode_names[PROFILE_RECORDING_MODES] = {

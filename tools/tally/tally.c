@@ -76,8 +76,7 @@ static int describe_image(struct tally *tally, struct profile_reader *reader,
 	image->image.path = image->label; /* the reader's is gone soon */
 	if (image->label == NULL)
 		return error_set(err, ENOMEM, "out of memory");
-	for (size_t i = 0; i < image->image.identity_bytes; i++)
-		snprintf(image->identity + 2 * i, 3, "%02x", image->image.identity[i]);
+	image_label_identity(&image->image, image->identity, sizeof(image->identity));
 	if (image->image.kind == PROFILE_IMAGE_UNKNOWN)
 		tally->unknown += image->samples;
 	return 0;
