@@ -132,6 +132,22 @@ static void print_trace(FILE *out, const struct bursts_map *map,
 		fprintf(out, "... %zu more\n", profile->count - shown);
 }
 
+static void print_heading(FILE *out, const struct bursts_map *map,
+			  const struct bursts_profile *profile)
+{
+	report_text_name(out, map->path, false);
+	if (map->checks == 0)
+		fprintf(out, ": all is recorded; %zu references", profile->count);
+	else
+		fprintf(out,
+			": %" PRIu64 " bursts of %" PRIu32 " checks, %" PRIu32 " between two; "
+			"%zu references",
+			profile->bursts, map->records, map->checks, profile->count);
+	if (profile->lost > 0)
+		fprintf(out, ", %" PRIu64 " lost", profile->lost);
+	fputs("\n\n", out);
+}
+
 int bursts_report_print(FILE *out, const struct bursts_map *map,
 			const struct bursts_profile *profile,
 			const struct bursts_report_options *options, struct error *err)
@@ -139,19 +155,7 @@ int bursts_report_print(FILE *out, const struct bursts_map *map,
 	if (profile->count == 0)
 		return 0;
 	if (!options->csv)
-		report_text_name(out, map->path, false);
-	if (!options->csv && map->checks == 0)
-		fprintf(out, ": all is recorded; %zu references", profile->count);
-	else if (!options->csv)
-		fprintf(out,
-			": %" PRIu64 " bursts of %" PRIu32 " checks, %" PRIu32 " between two; "
-			"%zu references",
-			profile->bursts, map->records, map->checks, profile->count);
-	if (!options->csv) {
-		if (profile->lost > 0)
-			fprintf(out, ", %" PRIu64 " lost", profile->lost);
-		fputs("\n\n", out);
-	}
+		print_heading(out, map, profile);
 	if (options->rows == BURSTS_REFERENCES)
 		print_trace(out, map, profile, options);
 	else if (print_sums(out, map, profile, options) < 0)

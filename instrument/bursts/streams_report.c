@@ -42,11 +42,10 @@ void streams_report_print(FILE *out, const struct bursts_map *map,
 {
 	size_t shown = limit > 0 && limit < streams->count ? limit : streams->count;
 
-	if (csv)
+	if (csv) {
 		fputs(HEADING, out);
-	else
+	} else {
 		report_text_name(out, map->path, false);
-	if (!csv)
 		fprintf(out,
 			": %zu hot data streams, %.1f%% of %" PRIu64 " references; "
 			"each is %" PRIu64 " at least\n\n"
@@ -54,6 +53,7 @@ void streams_report_print(FILE *out, const struct bursts_map *map,
 			streams->count,
 			100 * (double)streams->covered / (double)streams->references,
 			streams->references, streams->threshold);
+	}
 	for (size_t i = 0; i < shown; i++) {
 		if (csv)
 			print_csv(out, streams, &streams->all[i]);

@@ -16,28 +16,29 @@ void calc_meant_deinit(struct calc_meant *meant)
 	*meant = (struct calc_meant){0};
 }
 
-long calc_meant_at(const struct image_code *code, uint64_t address)
+/* Parts that the compiler split off belong to their procedure. */
+static size_t whole_of(const struct image_code *code, size_t procedure)
 {
 	struct image_range parts[PROCEDURE_PARTS_MAX];
-	uint64_t offset;
 	size_t parent;
+
+	return image_code_parts(code, procedure, parts, &parent) == 0 ? parent : procedure;
+}
+
+long calc_meant_at(const struct image_code *code, uint64_t address)
+{
+	uint64_t offset;
 	long index;
 
 	if (image_code_offset(code, address, &offset) < 0)
 		return -ENOENT;
 	index = procedure_table_find(image_code_procedures(code), offset);
-	if (index >= 0 && image_code_parts(code, (size_t)index, parts, &parent) == 0)
-		return (long)parent;
-	return index;
+	return index >= 0 ? (long)whole_of(code, (size_t)index) : index;
 }
 
 static int add(struct calc_meant *meant, const struct image_code *code, size_t procedure)
 {
-	struct image_range parts[PROCEDURE_PARTS_MAX];
-	size_t parent;
-
-	if (image_code_parts(code, procedure, parts, &parent) == 0)
-		procedure = parent;
+	procedure = whole_of(code, procedure);
 	for (size_t i = 0; i < meant->count; i++)
 		if (meant->procedures[i] == procedure)
 			return 0; /* by its cold part, too */
