@@ -51,12 +51,11 @@ static int fake_drain(struct source *source, bool all, uint64_t until_ns,
 	(void)source;
 	(void)all;
 	(void)until_ns;
-	(void)error;
 	sink->samples(sink->context, fake.samples, fake.sample_count);
 	for (i = 0; i < fake.edge_count; i++)
 		sink->edge(sink->context, &fake.edges[i]);
 	fake.sample_count = fake.edge_count = 0;
-	return 0;
+	return fake.drain_result < 0 ? error_set(error, -fake.drain_result, "gone") : 0;
 }
 
 static uint64_t fake_counters(struct source *source, source_counter_fn visit, void *context)

@@ -23,6 +23,7 @@ struct fake_source {
 	struct source_config config;
 	struct source_event events[2];
 	bool running, refuses;
+	int drain_result; /* after what it handed over */
 	struct dcpi_sample samples[4096];
 	size_t sample_count;
 	struct source_edge edges[4096];

@@ -260,6 +260,26 @@ static void source_does_not_start_again(void **state)
 	assert_int_equal(open, 0);
 }
 
+/* A source that is gone at the end: what it gave until then is stored, in an epoch that ended. */
+static void source_is_gone(void **state)
+{
+	const char *path = path_of("gone.db");
+	struct collector *collector = collector_make(path, 5);
+	struct found found;
+	uint64_t seed = 48;
+
+	(void)state;
+	assert_ok(collector_start(collector, &err));
+	hand_over(&seed, 0);
+	fake.drain_result = -EIO;
+	assert_int_equal(collector_stop(collector, &err), -EIO);
+	assert_string_equal(err.message, "gone");
+	collector_close(collector);
+	look(path, 1, &found);
+	assert_memory_equal(seen_edges, model, sizeof(model));
+	assert_settled(&found, 0);
+}
+
 static int sum_edges(void *context, const struct profile_edges *edges)
 {
 	if (edges->kind >= PROFILE_EDGE_NO_EDGE)
@@ -313,6 +333,7 @@ int main(void)
 		cmocka_unit_test(cost_waits_for_the_database),
 		cmocka_unit_test(refused_epoch_is_tried_again),
 		cmocka_unit_test(source_does_not_start_again),
+		cmocka_unit_test(source_is_gone),
 		cmocka_unit_test(memory_limit),
 	};
 

@@ -136,9 +136,10 @@ int collector_merge_all(struct collector *collector, struct error *err)
 
 int collector_merge_flush(struct collector *collector, struct error *err)
 {
-	int rc = collector_drain_all(collector, err);
+	int drained = collector_drain_all(collector, err);
+	int merged = collector_merge_all(collector, drained < 0 ? NULL : err);
 
-	return rc < 0 ? rc : collector_merge_all(collector, err);
+	return drained < 0 ? drained : merged;
 }
 
 unsigned int collector_merge_steps(const struct collector *collector)
@@ -182,7 +183,8 @@ void collector_merge_give_up(struct collector *collector)
 	};
 	int rc;
 
-	log_error("%llu samples are lost", (unsigned long long)rest.samples);
+	if (rest.samples > 0)
+		log_error("%llu samples are lost", (unsigned long long)rest.samples);
 	rc = profile_writer_begin(collector->writer, NULL);
 	if (rc == 0)
 		rc = collector_counters_write(collector, &rest, NULL);

@@ -24,7 +24,11 @@ int collector_merge_all(struct collector *collector, struct error *err);
 /** collector_merge_give_up() - the last word about what no merge will take any more. */
 void collector_merge_give_up(struct collector *collector);
 
-/** collector_merge_flush() - take everything that was collected so far, and merge it. */
+/**
+ * collector_merge_flush() - take everything that was collected so far, and merge it
+ *
+ * If the source fails, what it gave before is merged all the same.
+ */
 int collector_merge_flush(struct collector *collector, struct error *err);
 
 #endif
