@@ -72,12 +72,16 @@ static void make_stream(struct stream *stream, const struct machine_model *model
 	}
 }
 
-static void run_stream(struct stream *stream, const struct machine_issue *issue)
+/* @restarted: behind a mispredict */
+static void run_stream(struct stream *stream, const struct machine_issue *issue, bool restarted)
 {
 	struct issue_queue queue;
 	int32_t cycle = 0;
 
-	issue_queue_init(&queue, issue);
+	if (restarted)
+		issue_queue_restart(&queue, issue);
+	else
+		issue_queue_init(&queue, issue);
 	for (uint32_t i = 0; i < stream->count; i++) {
 		issue_queue_add(&queue, &stream->insns[i], stream->classes[i], i,
 				&stream->events[i]);
@@ -207,6 +211,16 @@ static void check_units(const struct stream *s, const struct machine_issue *issu
 	}
 }
 
+/* Nothing before it is fetched: a block of code a cycle, if fetch began with the first one. */
+static void check_fetch(const struct stream *s, const struct machine_issue *issue, size_t i)
+{
+	if (issue->fetch_bytes == 0)
+		return;
+	assert_true(s->cycles[i] >=
+		    s->cycles[0] + (int32_t)(s->insns[i].address / issue->fetch_bytes -
+					     s->insns[0].address / issue->fetch_bytes));
+}
+
 static void check_event(const struct issue_event *event, size_t index)
 {
 	double lost = 0;
@@ -233,12 +247,14 @@ static void nothing_issues_too_early(void **state)
 		for (int round = 0; model->in_order && decoder_of(model) != NULL && round < ROUNDS;
 		     round++) {
 			make_stream(&stream, model, &random);
-			run_stream(&stream, model->issue);
+			run_stream(&stream, model->issue, round % 2 == 1);
 			for (size_t i = 0; i < stream.count; i++) {
 				check_operands(&stream, model->issue, i);
 				check_gaps(&stream, model->issue, i);
 				check_units(&stream, model->issue, i);
 				check_event(&stream.events[i], i);
+				if (round % 2 == 1)
+					check_fetch(&stream, model->issue, i);
 				if (i == 0 || stream.cycles[i] != stream.cycles[i - 1])
 					check_company(&stream, model->issue, i);
 			}

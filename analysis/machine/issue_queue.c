@@ -32,6 +32,12 @@ void issue_queue_init(struct issue_queue *queue, const struct machine_issue *iss
 		queue->writes[i].cycle = NEVER;
 }
 
+void issue_queue_restart(struct issue_queue *queue, const struct machine_issue *issue)
+{
+	issue_queue_init(queue, issue);
+	queue->fetched = queue->cycle - (int32_t)issue->taken_bubble;
+}
+
 void issue_queue_close(struct issue_queue *queue)
 {
 	queue->closed = true;
@@ -173,6 +179,7 @@ static struct wait find_wait(const struct issue_queue *queue, const struct insn 
 	const struct issue_class *c = &queue->issue->classes[class];
 	struct wait wait = {.cycle = queue->cycle, .from = UINT32_MAX};
 
+	wait_for(&wait, queue->fetched, STALL_SLOTTING, UINT32_MAX);
 	wait_for_operands(queue, &wait, insn, class);
 	wait_for_writes(queue, &wait, insn, class);
 	if (c->unit != ISSUE_UNIT_NONE)

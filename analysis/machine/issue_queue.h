@@ -74,6 +74,14 @@ struct issue_event {
 /** issue_queue_init() - nothing is under way, and a new cycle begins. */
 void issue_queue_init(struct issue_queue *queue, const struct machine_issue *issue);
 
+/**
+ * issue_queue_restart() - likewise, behind a mispredict: nothing is fetched ahead, either
+ *
+ * What is in the first aligned block of code issues in the next cycle, what is behind it a
+ * cycle later.
+ */
+void issue_queue_restart(struct issue_queue *queue, const struct machine_issue *issue);
+
 /** issue_queue_close() - control went elsewhere: nothing more issues in this cycle. */
 void issue_queue_close(struct issue_queue *queue);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Cortex-A53. Facts from the scheduling descriptions of GCC, which Arm contributed,
- * and LLVM; the manual has no timings.
+ * and LLVM; the manual has no timings. That code is fetched by 16 aligned bytes is what
+ * GCC aligns functions for.
  */
 #include "analysis/machine/machine_issue.h"
 #include "analysis/machine/machine_models.h"
@@ -139,6 +140,8 @@ static const struct machine_issue issue = {
 	.bypass_count = COUNT(bypasses),
 	.width = 2,
 	.slots = 2,
+	.fetch_bytes = 16,
+	.fetch_ahead = 3,
 	.writeback_class = ALU,
 };
 
