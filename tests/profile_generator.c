@@ -219,6 +219,7 @@ static void make_schedule(struct generated_profile *g, uint64_t *seed)
 {
 	g->schedule.insns = calloc(g->cfg->insn_count, sizeof(*g->schedule.insns));
 	g->schedule.block_cycles = allocate(g->cfg->block_count);
+	g->schedule.block_least = allocate(g->cfg->block_count);
 	if (g->schedule.insns == NULL)
 		abort();
 	for (uint32_t i = 0; i < g->cfg->insn_count; i++) {
@@ -234,6 +235,7 @@ static void make_schedule(struct generated_profile *g, uint64_t *seed)
 			insn->depends_on = i - 1;
 		}
 		g->schedule.block_cycles[b] += insn->min_cycles;
+		g->schedule.block_least[b] += insn->min_cycles;
 	}
 }
 
@@ -357,6 +359,7 @@ void generated_profile_deinit(struct generated_profile *g)
 	frequency_classes_deinit(&g->classes);
 	free(g->schedule.insns);
 	free(g->schedule.block_cycles);
+	free(g->schedule.block_least);
 	free(g->profile.samples);
 	free(g->profile.edge_samples);
 	free(g->profile.branch_total);

@@ -26,8 +26,10 @@ static void make_scene(struct scene *scene, const uint32_t *insns, uint32_t bloc
 	assert_int_equal(frequency_classes_find(&scene->classes, cfg), 0);
 	scene->schedule.insns = calloc(cfg->insn_count, sizeof(*scene->schedule.insns));
 	scene->schedule.block_cycles = calloc(blocks, sizeof(double));
+	scene->schedule.block_least = calloc(blocks, sizeof(double));
 	scene->profile.samples = calloc(cfg->insn_count, sizeof(double));
-	assert_true(scene->schedule.insns != NULL && scene->profile.samples != NULL);
+	assert_true(scene->schedule.insns != NULL && scene->schedule.block_least != NULL &&
+		    scene->profile.samples != NULL);
 	for (uint32_t i = 0; i < cfg->insn_count; i++) {
 		scene->schedule.insns[i].min_cycles = 1;
 		scene->schedule.insns[i].depends_on = UINT32_MAX;
@@ -48,6 +50,7 @@ static void free_scene(struct scene *scene)
 	frequency_classes_deinit(&scene->classes);
 	free(scene->schedule.insns);
 	free(scene->schedule.block_cycles);
+	free(scene->schedule.block_least);
 	free(scene->profile.samples);
 	free(scene->profile.exact);
 	cfg_fixture_destroy(scene->cfg);

@@ -206,8 +206,8 @@ static void test_callers_help(void **state)
 	static const struct cfg_fixture_edge edges[] = {{CFG_ENTRY, 0}, {0, CFG_EXIT}};
 	struct cfg *cfg = cfg_fixture_create(NULL, 1, edges, 2);
 	struct schedule_insn insn = {.min_cycles = 1, .depends_on = UINT32_MAX};
-	struct schedule schedule = {.insns = &insn};
-	double samples = 9000;
+	double samples = 9000, least = 1;
+	struct schedule schedule = {.insns = &insn, .block_least = &least};
 	struct procedure_profile profile = {
 		.samples = &samples, .total = 9000, .period_cycles = 1, .calls_in = -1};
 	struct frequency_classes classes;
@@ -307,6 +307,8 @@ static void fill_any_profile(const struct cfg *cfg, struct schedule *schedule,
 		profile->total += profile->samples[i];
 		profile->branch_total[i] = any_samples(seed);
 	}
+	for (uint32_t b = 0; b < cfg->block_count; b++)
+		schedule->block_least[b] = (double)(unit_random(seed) % 9);
 	for (uint32_t e = 0; e < cfg->edge_count; e++)
 		profile->edge_samples[e] = any_samples(seed);
 	profile->calls_in = any_samples(seed) - 1;
@@ -333,7 +335,8 @@ static void test_any_input(void **state)
 		struct cfg *cfg = make_any_graph(&seed);
 		double samples[5 * ANY_BLOCKS], totals[5 * ANY_BLOCKS], edges[4 * ANY_BLOCKS + 4];
 		struct schedule_insn insns[5 * ANY_BLOCKS] = {0};
-		struct schedule schedule = {.insns = insns};
+		double least[ANY_BLOCKS];
+		struct schedule schedule = {.insns = insns, .block_least = least};
 		struct procedure_profile profile = {.samples = samples,
 						    .edge_samples = edges,
 						    .branch_total = totals,

@@ -20,6 +20,11 @@
 #define FEW_SAMPLES 3.0
 /* How much more often than its sums say a class may execute, if some M are too big. */
 #define BOUND_SLACK 3.0
+/*
+ * The least that it may take is that of the ways into its blocks that take least, for which
+ * way is taken is not known yet; but not next to nothing.
+ */
+#define BOUND_LEAST 0.3
 /* What a mispredict takes where the model does not say. */
 #define MISPREDICT_CYCLES 8.0
 /* Neighbours are added up while they take less. */
@@ -211,7 +216,8 @@ static void gather(struct witnesses *ret, const struct frequency_input *input,
 static double bound_of_class(const struct frequency_input *input, const struct issue_points *points,
 			     uint32_t class)
 {
-	double bound = bound_of(points->samples[class], points->cycles[class]);
+	double cycles = fmax(points->least[class], BOUND_LEAST * points->cycles[class]);
+	double bound = bound_of(points->samples[class], cycles);
 
 	if (!callers_tell(input, class))
 		return bound;

@@ -92,6 +92,7 @@ static void sort_by_class(struct issue_points *points, const struct frequency_in
 		uint32_t end = begin + cfg->blocks[b].count;
 		uint32_t class = input->classes->of_block[b];
 
+		points->least[class] += input->schedule->block_least[b];
 		for (uint32_t i = begin; i < end; i++) {
 			points->samples[class] += input->profile->samples[i];
 			points->cycles[class] += input->schedule->insns[i].min_cycles;
@@ -123,6 +124,7 @@ int issue_points_find(struct issue_points *ret, const struct frequency_input *in
 		.first = calloc(class_count + 2, sizeof(*points.first)),
 		.samples = calloc(class_count + 1, sizeof(*points.samples)),
 		.cycles = calloc(class_count + 1, sizeof(*points.cycles)),
+		.least = calloc(class_count + 1, sizeof(*points.least)),
 	};
 	int r = find_sums(&sums, input);
 
@@ -130,7 +132,7 @@ int issue_points_find(struct issue_points *ret, const struct frequency_input *in
 	sum_cycles = sums.cycles;
 	sum_late = sums.late;
 	if (r < 0 || points.points == NULL || points.first == NULL || points.samples == NULL ||
-	    points.cycles == NULL) {
+	    points.cycles == NULL || points.least == NULL) {
 		issue_points_deinit(&points);
 		return -ENOMEM;
 	}
@@ -145,5 +147,6 @@ void issue_points_deinit(struct issue_points *points)
 	free(points->first);
 	free(points->samples);
 	free(points->cycles);
+	free(points->least);
 	*points = (struct issue_points){0};
 }

@@ -46,12 +46,14 @@ struct issue_point {
 /**
  * struct issue_points - those of class k are @points[@first[k] .. @first[k + 1] - 1]
  * @samples, @cycles: sums of S and M over all instructions of each class
+ * @least: the least that @cycles can be (schedule.block_least)
  */
 struct issue_points {
 	struct issue_point *points;
 	uint32_t *first;
 	double *samples;
 	double *cycles;
+	double *least;
 };
 
 /**

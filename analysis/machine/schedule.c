@@ -189,23 +189,35 @@ static void record(struct scheduler *s, uint32_t index, const struct issue_event
 				   : UINT32_MAX;
 }
 
+/* A block was scheduled by some way into it. */
+static void record_sum(struct scheduler *s, uint32_t block_index, uint32_t cycles)
+{
+	double *least = &s->schedule->block_least[block_index];
+
+	*least = fmin(*least, cycles);
+}
+
 /* Schedule a block behind what a queue holds. @way NULL: only for what it leaves. */
 static void run_block(struct scheduler *s, uint32_t block_index, struct issue_queue *queue,
 		      const struct way *way, bool heaviest)
 {
 	const struct cfg_block *block = &s->cfg->blocks[block_index];
 	struct issue_event event;
+	uint32_t cycles = 0;
 
 	for (uint32_t i = block->first; i < block->first + block->count; i++) {
 		const struct insn *insn = &s->cfg->insns[i];
 
 		issue_queue_add(queue, insn, s->classes[i], i, &event);
+		cycles += event.cycles;
 		if (way != NULL)
 			record(s, i, &event, way, heaviest);
 		/* What the callee leaves under way is not known. */
 		if (insn->flow == INSN_FLOW_CALL || insn->flow == INSN_FLOW_CALL_INDIRECT)
 			issue_queue_init(queue, s->issue);
 	}
+	if (way != NULL)
+		record_sum(s, block_index, cycles);
 }
 
 static void enter(const struct scheduler *s, struct issue_queue *queue, const struct way *way)
@@ -243,6 +255,7 @@ static void run_late(struct scheduler *s, uint32_t block_index, const struct way
 	const struct cfg_block *block = &s->cfg->blocks[block_index];
 	struct issue_queue queue;
 	struct issue_event event;
+	uint32_t cycles = 0;
 
 	if (way->branches)
 		issue_queue_restart(&queue, s->issue);
@@ -252,10 +265,12 @@ static void run_late(struct scheduler *s, uint32_t block_index, const struct way
 		const struct insn *insn = &s->cfg->insns[i];
 
 		issue_queue_add(&queue, insn, s->classes[i], i, &event);
+		cycles += event.cycles;
 		s->schedule->insns[i].late_change += way->weight * event.cycles;
 		if (insn->flow == INSN_FLOW_CALL || insn->flow == INSN_FLOW_CALL_INDIRECT)
 			issue_queue_init(&queue, s->issue);
 	}
+	record_sum(s, block_index, cycles);
 	s->late_exits[block_index] = queue;
 }
 
@@ -324,6 +339,8 @@ static void add_up_blocks(struct schedule *schedule, const struct cfg *cfg)
 		schedule->block_cycles[b] = 0;
 		for (uint32_t i = block->first; i < block->first + block->count; i++)
 			schedule->block_cycles[b] += schedule->insns[i].min_cycles;
+		schedule->block_least[b] =
+			fmin(schedule->block_least[b], schedule->block_cycles[b]);
 	}
 }
 
@@ -339,10 +356,14 @@ static int create(struct schedule *ret, const struct machine_model *model, const
 
 	schedule.insns = calloc(cfg->insn_count, sizeof(*schedule.insns));
 	schedule.block_cycles = calloc(cfg->block_count, sizeof(*schedule.block_cycles));
-	if (schedule.insns == NULL || schedule.block_cycles == NULL) {
+	schedule.block_least = calloc(cfg->block_count, sizeof(*schedule.block_least));
+	if (schedule.insns == NULL || schedule.block_cycles == NULL ||
+	    schedule.block_least == NULL) {
 		schedule_deinit(&schedule);
 		return -ENOMEM;
 	}
+	for (uint32_t b = 0; b < cfg->block_count; b++)
+		schedule.block_least[b] = INFINITY;
 	for (uint32_t i = 0; i < cfg->insn_count; i++)
 		schedule.insns[i].depends_on = UINT32_MAX;
 	rc = model->in_order ? schedule_in_order(&s, alone)
@@ -372,5 +393,6 @@ void schedule_deinit(struct schedule *schedule)
 {
 	free(schedule->insns);
 	free(schedule->block_cycles);
+	free(schedule->block_least);
 	*schedule = (struct schedule){0};
 }

@@ -68,10 +68,13 @@ struct schedule_insn {
  * struct schedule - of a procedure
  * @insns:        one for each instruction of the graph
  * @block_cycles: best case of each block: the sum of its M_i
+ * @block_least:  the same sum if it is entered by the way that makes it least, mispredicted
+ *                or not: no execution takes less. Out of order: @block_cycles
  */
 struct schedule {
 	struct schedule_insn *insns;
 	double *block_cycles;
+	double *block_least;
 };
 
 /**
