@@ -25,17 +25,11 @@ void issue_queue_init(struct issue_queue *queue, const struct machine_issue *iss
 	queue->closed = true;
 	queue->reserver = UINT32_MAX;
 	queue->last = UINT32_MAX;
-	queue->fetched = NEVER;
+	queue->fetched = queue->cycle - (int32_t)issue->taken_bubble;
 	for (unsigned int i = 0; i < ISSUE_FETCH_AHEAD_MAX; i++)
 		queue->left[i] = NEVER;
 	for (unsigned int i = 0; i < INSN_REGS; i++)
 		queue->writes[i].cycle = NEVER;
-}
-
-void issue_queue_restart(struct issue_queue *queue, const struct machine_issue *issue)
-{
-	issue_queue_init(queue, issue);
-	queue->fetched = queue->cycle - (int32_t)issue->taken_bubble;
 }
 
 void issue_queue_close(struct issue_queue *queue)

@@ -71,16 +71,13 @@ struct issue_event {
 	uint32_t depends_on;
 };
 
-/** issue_queue_init() - nothing is under way, and a new cycle begins. */
-void issue_queue_init(struct issue_queue *queue, const struct machine_issue *issue);
-
 /**
- * issue_queue_restart() - likewise, behind a mispredict: nothing is fetched ahead, either
+ * issue_queue_init() - nothing is under way, and a new cycle begins
  *
- * What is in the first aligned block of code issues in the next cycle, what is behind it a
- * cycle later.
+ * Nor is anything fetched ahead: what is in the first aligned block of code can issue in
+ * that cycle, what is behind it a cycle later.
  */
-void issue_queue_restart(struct issue_queue *queue, const struct machine_issue *issue);
+void issue_queue_init(struct issue_queue *queue, const struct machine_issue *issue);
 
 /** issue_queue_close() - control went elsewhere: nothing more issues in this cycle. */
 void issue_queue_close(struct issue_queue *queue);

@@ -258,7 +258,7 @@ static void run_late(struct scheduler *s, uint32_t block_index, const struct way
 	uint32_t cycles = 0;
 
 	if (way->branches)
-		issue_queue_restart(&queue, s->issue);
+		issue_queue_init(&queue, s->issue);
 	else
 		queue = s->late_exits[way->from];
 	for (uint32_t i = block->first; i < block->first + block->count; i++) {
