@@ -29,7 +29,7 @@ check) wanted="$build $vm $vm_arm64 libcmocka-dev qemu-user libc6-dev-arm64-cros
 accuracy) wanted="$build qemu-user python3 gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-12-alpha-linux-gnu
 	libc6.1-dev-alpha-cross
 	g++ clang llvm-14-dev gzip bzip2 xz-utils zstd mawk gawk grep jq bc perl python3.11 lua5.4 sqlite3
-	openssl" ;;
+	openssl binutils sed tcl php-cli ghostscript m4 groff-base coreutils lz4 git" ;;
 jump-tables) wanted="$build qemu-user perl python3 sqlite3 gawk mawk lua5.3 bc bzip2 zstd xz-utils jq
 	openssl binutils" ;;
 node) wanted="$build nodejs sqlite3 python3" ;;

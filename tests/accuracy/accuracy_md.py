@@ -47,6 +47,18 @@ GOALS = (
 )
 
 
+# The same of this machine, out of order and sampled by a clock.
+X86_GOALS_TITLE = "Goals on this machine"
+X86_SPLITS = ("reported", "unseen", "tuned")
+X86_GOALS = (
+    ("x86-64/program", "within10", "one scale a program: within 10%, of samples", 50),
+    ("x86-64/program", "within45", "within 45%", 75),
+    ("x86-64/procedure", "within10", "one scale a procedure: within 10%", 80),
+    ("x86-64/procedure", "within45", "within 45%", 90),
+    ("x86-64/program", "interval_holds", "intervals hold the truth", 90),
+)
+
+
 def find(lines, **wanted):
     for line in lines:
         if all(line.get(key) == value for key, value in wanted.items()):
@@ -87,6 +99,15 @@ def goals(lines):
                          budget=budget[0] if budget else BUDGET, estimator="dcpi").get(key)
             row.append(goal_cell(value, sign, goal))
         rows.append(row + [paper])
+    return rows
+
+
+def x86_goals(lines):
+    rows = [["x86-64, samples of cpu-clock", "goal", *X86_SPLITS]]
+    for arm, key, text, goal in X86_GOALS:
+        found = [find(lines, name="instructions", arm=arm, split=split, estimator="dcpi").get(key)
+                 for split in X86_SPLITS]
+        rows.append([text, f">= {goal}"] + [goal_cell(value, ">=", goal) for value in found])
     return rows
 
 
@@ -165,6 +186,7 @@ def main():
     if absent:
         print("\n**Never measured:** " + "; ".join(absent) + ".")
     section("Goals", page.with_columns(goals(lines), old.get("Goals"), "-"))
+    section(X86_GOALS_TITLE, page.with_columns(x86_goals(lines), old.get(X86_GOALS_TITLE), "-"))
     for title, rows in measured.items():
         section(title, rows)
     section(ERRORS, page.with_columns(histogram(lines), old.get(ERRORS), "-"))

@@ -37,16 +37,19 @@ environment=(
 	"GLIBC_TUNABLES=$tunables"
 )
 
-# program NAME/COMPILER-OPTION: builds it, prints its path
+# program [truth/]NAME/COMPILER-OPTION: builds it, prints its path
 program()
 {
-	local name=${1%/*} how=${1#*/} file
-	local binary=$out/programs/$name-$how
+	local name=${1%/*} how=${1##*/} file
+	local binary=$out/programs/${name/\//-}-$how
 
-	file=$(echo tests/accuracy/programs/"$name".c*)
+	case $name in
+	truth/*) file=tests/truth/programs/${name#*/}.c ;;
+	*) file=$(echo tests/accuracy/programs/"$name".c*) ;;
+	esac
 	if [ "$file" -nt "$binary" ]; then
 		mkdir -p "$out/programs"
-		"${how%-*}" "-${how##*-}" -w -o "$binary" "$file" -lm
+		"${how%-*}" "-${how##*-}" -w -I. -o "$binary" "$file" -lm
 	fi
 	echo "$binary"
 }

@@ -7,7 +7,8 @@ set -eu
 programs=$(cd "$(dirname "$0")/programs" && pwd)
 mkdir -p "$1"
 cd "$1"
-[ ! -e ready ] || exit 0
+made=$(cksum < "$programs/../x86_inputs.sh")
+[ "$(cat ready 2>/dev/null)" != "$made" ] || exit 0
 
 awk 'BEGIN {
 	n = split("the of and to in is a for that with profile cycle instruction stall cache miss " \
@@ -209,4 +210,48 @@ done > source.c
 gcc -E -P -w -o source.i source.c
 clang -E -P -w -o source_clang.i source.c
 
-: > ready
+cat > work.tcl << 'EOF'
+proc fib {n} { if {$n < 2} {return $n}; return [expr {[fib [expr {$n-1}]] + [fib [expr {$n-2}]]}] }
+puts [fib 24]
+set f [open text]; set d [read $f]; close $f
+foreach line [split $d "\n"] { foreach w [split $line] { incr count($w) } }
+foreach k [lsort [array names count]] { if {$count($k) > 5000} {puts "$k $count($k)"} }
+set l {}
+for {set i 0} {$i < 60000} {incr i} { lappend l [expr {($i * 7919) % 10007}] }
+puts [lindex [lsort -integer $l] 500]
+puts [regexp -all {[a-z]+ing} $d]
+EOF
+
+cat > work.php << 'EOF'
+<?php
+function fib($n) { return $n < 2 ? $n : fib($n-1) + fib($n-2); }
+echo fib(27), "\n";
+$d = file_get_contents("text"); $c = [];
+foreach (explode("\n", $d) as $l) foreach (explode(" ", $l) as $w) { $c[$w] = ($c[$w] ?? 0) + 1; }
+ksort($c); foreach ($c as $k => $v) if ($v > 5000) echo "$k $v\n";
+$a = []; for ($i = 0; $i < 300000; $i++) $a[] = ($i * 7919) % 10007;
+sort($a); echo $a[500], "\n";
+echo md5(str_repeat(strrev($d), 3)), " ", crc32($d), "\n";
+usort($a, function($x, $y) { return $y <=> $x; }); echo $a[0], "\n";
+EOF
+
+cat > work.ps << 'EOF'
+%!PS
+/n 400 def
+0 1 n { dup 3 mul 17 mod 10 div setgray  dup 1.3 mul 20 add 100 moveto  dup 13 mul 500 mod 50 add  exch 7 mul 600 mod 50 add 300 400 200 600 curveto closepath fill } for
+0 setgray /Times-Roman findfont 14 scalefont setfont
+0 1 50 { /y exch def 50 y 14 mul 30 add moveto (The quick brown fox jumps over the lazy dog, cycles and stalls) show } for
+0 1 60 { 10 mul 100 add 400 20 0 360 arc stroke } for
+showpage
+EOF
+
+cat > work.m4 << 'EOF'
+define(`loop', `ifelse($1, 0, `', `eval($1 * 7 % 13) substr(abcdefghijklmnop, eval($1 % 9), 3) loop(decr($1))')')
+define(`times', `ifelse($1, 0, `', `loop(200) times(decr($1))')')
+times(120)
+EOF
+
+# Fewer words of it, in paragraphs, to be set.
+head -n 20000 text | awk '{ print ".PP\n" $0 }' > work.tr
+
+echo "$made" > ready
