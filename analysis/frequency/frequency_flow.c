@@ -14,6 +14,7 @@
 #include "analysis/frequency/flow_spread.h"
 #include "analysis/frequency/flow_ties.h"
 #include "analysis/graph/cfg_doomed.h"
+#include "analysis/insn/insn_effect.h"
 #include "lib/cleanup.h"
 
 /*
@@ -227,27 +228,42 @@ static bool is_loop(const struct flow_chain *chain, uint32_t b)
 	return false;
 }
 
-/* By how much an instruction moves a register on; 0: not by a constant. */
-static int64_t step_of(const struct insn *insn, unsigned int reg)
+/* By how much an execution of a block moves a register on; 0: not by a constant. */
+static int64_t block_step(const struct cfg *cfg, const struct cfg_block *block, unsigned int reg)
 {
-	if (insn->class != INSN_ALU || insn->destination != reg)
-		return 0;
-	if (insn->memory.base == reg && insn->memory.index == INSN_REG_NONE)
-		return insn->memory.displacement; /* lea */
-	return insn_regs_has(&insn->reads, reg) && insn->memory.base == INSN_REG_NONE
-		       ? insn->immediate
-		       : 0;
+	int64_t sum = 0;
+
+	for (uint32_t i = block->first; i < block->first + block->count; i++) {
+		struct insn_effect effect;
+
+		if (!insn_regs_has(&cfg->insns[i].writes, reg))
+			continue;
+		effect = insn_effect_get(cfg->decoder, &cfg->insns[i]);
+		if (effect.kind != INSN_EFFECT_SUM || effect.destination != reg ||
+		    effect.base != reg || effect.index != INSN_REG_NONE)
+			return 0;
+		sum += effect.constant;
+	}
+	return sum;
 }
 
-static bool moves_on(const struct cfg *cfg, const struct cfg_block *block, unsigned int reg)
+/* Whether an instruction of a loop loads from another line each time. */
+static bool changes_line(const struct cfg *cfg, const struct cfg_block *block,
+			 const struct insn *insn)
 {
-	for (uint32_t i = block->first; i < block->first + block->count; i++) {
-		int64_t step = step_of(&cfg->insns[i], reg);
+	const struct insn_memory *memory = &insn->memory;
+	int64_t step = 0;
 
-		if (step >= LINE_BYTES || step <= -LINE_BYTES)
+	if (!(insn->flags & INSN_READS_MEMORY))
+		return false;
+	if (memory->base != INSN_REG_NONE) {
+		if (insn->class == INSN_LOAD && insn->destination == memory->base)
 			return true;
+		step = block_step(cfg, block, memory->base);
 	}
-	return false;
+	if (memory->index != INSN_REG_NONE)
+		step += block_step(cfg, block, memory->index) * ((int64_t)1 << memory->scale);
+	return step >= LINE_BYTES || step <= -LINE_BYTES;
 }
 
 /* Whether what a loop loads from is in another line each time. */
@@ -256,13 +272,7 @@ static bool changes_lines(const struct cfg *cfg, uint32_t b)
 	const struct cfg_block *block = &cfg->blocks[b];
 
 	for (uint32_t i = block->first; i < block->first + block->count; i++) {
-		const struct insn *insn = &cfg->insns[i];
-		unsigned int base = insn->memory.base;
-
-		if (!(insn->flags & INSN_READS_MEMORY) || base == INSN_REG_NONE)
-			continue;
-		if ((insn->class == INSN_LOAD && insn->destination == base) ||
-		    moves_on(cfg, block, base))
+		if (changes_line(cfg, block, &cfg->insns[i]))
 			return true;
 	}
 	return false;
