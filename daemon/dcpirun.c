@@ -41,8 +41,13 @@
 #define REPEAT_MAX 10000
 /* Samples of a rate that nobody asked for take no more of the command's time. */
 #define OVERHEAD_PERCENT 10
-/* For probes of branches, if edges are asked for. */
-#define PROBE_PERMILLE 100
+/*
+ * Without edges nobody knows frequencies: out of order 54% of the samples of 13 programs were
+ * within 10%, 72% with these, 74% with five times as many probes. Interpreting samples costs
+ * the command next to nothing, probes what is said here.
+ */
+#define BRANCH_EVERY 1
+#define PROBE_PERMILLE 20
 #define MEMORY_LIMIT ((size_t)64 << 20)
 
 /* loop_run() ends with one of these. */
@@ -101,8 +106,8 @@ static const struct option_entry entries[] = {
 	{OPTION_LABEL, "label", "TEXT", "kept with the epoch (the command)"},
 	{OPTION_REPEAT, "repeat", "N", "run it N times, an epoch each (see dcpistats)"},
 	{OPTION_USER, "user", NULL, "no kernel samples; the default where they are not allowed"},
-	{OPTION_BRANCH_EVERY, "branch-every", "N", "interpret one sample in N for edges (0: none)"},
-	{OPTION_PROBES, "probes", "N", "spend N/1000 of a CPU on probes of branches (100)"},
+	{OPTION_BRANCH_EVERY, "branch-every", "N", "interpret one sample in N for edges (1; 0: none)"},
+	{OPTION_PROBES, "probes", "N", "spend N/1000 of a CPU on probes of branches (20)"},
 	{OPTION_RECORD_TRACE, "record-trace", "FILE", "every sample by itself, as well"},
 	{'q', "quiet", NULL, "no summary"},
 };
@@ -526,6 +531,7 @@ int main(int argc, char **argv)
 	struct settings settings = {
 		.db = "dcpirun.db",
 		.repeat = 1,
+		.branch_every = BRANCH_EVERY,
 		.probe_permille = PROBE_PERMILLE,
 	};
 	bool again = true;

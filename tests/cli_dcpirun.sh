@@ -67,6 +67,18 @@ like "nothing is said of what a command's sleep costs" \
 	"$("$run" --db "$work/sleep.db" sleep 1 2>&1)" 'unknown \(epoch 1\)$'
 is "says nothing with -q" "$("$run" -q --db "$work/one.db" true 2>&1)" ""
 
+# Where branches go is asked of samples unless that is not wanted.
+edges_of()
+{
+	"$run" -q -e cpu-clock --user "$@" "$work/split" 1000 &&
+		sql "$work/edges.db" "SELECT ifnull(sum(count), 0) FROM counter
+			WHERE name = 'edges' AND epoch = (SELECT max(id) FROM epoch)"
+}
+if grep -q '^cpu-clock$' <<< "${events// /$'\n'}"; then
+	like "takes edges" "$(edges_of --db "$work/edges.db")" '^[1-9][0-9]*$'
+	is "none with --branch-every 0" "$(edges_of --db "$work/edges.db" --branch-every 0)" 0
+fi
+
 # The command keeps its input, output, arguments and exit status.
 is "passes input and output" "$(echo in | "$run" -q --db "$db" tr a-z A-Z)" IN
 is "passes arguments" "$("$run" -q --db "$db" printf '%s.' -e --db x)" "-e.--db.x."
