@@ -42,8 +42,8 @@ char stall_kind_letter(enum stall_kind kind)
 struct way {
 	uint32_t from;	  /* block, or CFG_ENTRY for any that nothing is known of */
 	bool falls;	  /* through: no taken branch */
-	bool branches;	  /* or not, as predicted or not */
-	bool may_be_late; /* behind a mispredict */
+	bool branches;	  /* or not, as predicted or not: may be late, behind a mispredict */
+	bool late_before; /* may be late behind an earlier one */
 	double weight;
 };
 
@@ -51,6 +51,8 @@ struct way {
  * @exits:   what each block left under way, when it was last scheduled
  * @late_exits: the same if it was reached behind a mispredict, of blocks where that is possible
  * @classes: issue class of each instruction
+ * @usual, @late, @late_before: of run_late(): cycles of a block's instructions by a way into
+ *           it: as it is as a rule, behind a mispredict, and behind one some blocks ago
  */
 struct scheduler {
 	struct schedule *schedule;
@@ -60,6 +62,9 @@ struct scheduler {
 	struct issue_queue *exits;
 	struct issue_queue *late_exits;
 	uint8_t *classes;
+	uint32_t *usual;
+	uint32_t *late;
+	uint32_t *late_before;
 };
 
 static double weight_of(const struct scheduler *s, uint32_t edge_index)
@@ -100,13 +105,11 @@ static bool is_predicted(const struct cfg *cfg, const struct cfg_edge *edge)
 }
 
 /*
- * Whether control may come this way behind a mispredict: right here, or so little before
- * that the block that falls through to this one issues by other pairs up to its end.
+ * Whether control may come this way so little behind a mispredict that the block that falls
+ * through to this one issues by other pairs up to its end.
  */
-static bool may_be_late(const struct scheduler *s, const struct cfg_edge *edge)
+static bool is_late_before(const struct scheduler *s, const struct cfg_edge *edge)
 {
-	if (is_predicted(s->cfg, edge))
-		return true;
 	return edge->from < s->cfg->block_count && edge->kind == CFG_EDGE_NEXT &&
 	       s->schedule->insns[edge->insn].late_change != 0;
 }
@@ -124,7 +127,7 @@ static size_t find_ways(const struct scheduler *s, uint32_t block_index, struct 
 		struct way way = {.from = edge->from < s->cfg->block_count ? edge->from : CFG_ENTRY,
 				  .falls = edge->kind == CFG_EDGE_NEXT,
 				  .branches = is_predicted(s->cfg, edge),
-				  .may_be_late = may_be_late(s, edge),
+				  .late_before = is_late_before(s, edge),
 				  .weight = weight_of(s, edge_index)};
 
 		count = insert_way(ways, count, &way);
@@ -177,8 +180,6 @@ static void record(struct scheduler *s, uint32_t index, const struct issue_event
 	const struct cfg_block *block = &s->cfg->blocks[s->cfg->block_of[index]];
 
 	insn->min_cycles += way->weight * event->cycles;
-	if (way->may_be_late)
-		insn->late_change -= way->weight * event->cycles;
 	for (uint32_t i = 0; i < event->stall_count; i++)
 		merge_stall(insn, &event->stalls[i], way->weight);
 	if (!heaviest)
@@ -246,32 +247,56 @@ static void run_pass(struct scheduler *s, bool first)
 	}
 }
 
+/* What instructions of a block take behind what a queue holds. */
+static void find_cycles(const struct scheduler *s, const struct cfg_block *block,
+			struct issue_queue *queue, uint32_t *cycles)
+{
+	struct issue_event event;
+
+	for (uint32_t i = block->first; i < block->first + block->count; i++) {
+		const struct insn *insn = &s->cfg->insns[i];
+
+		issue_queue_add(queue, insn, s->classes[i], i, &event);
+		cycles[i - block->first] = event.cycles;
+		if (insn->flow == INSN_FLOW_CALL || insn->flow == INSN_FLOW_CALL_INDIRECT)
+			issue_queue_init(queue, s->issue);
+	}
+}
+
 /*
- * The other half of late_change: a block behind a mispredict, with nothing under way, or
- * behind what its predecessor leaves in that case.
+ * A block behind a mispredict right here, with nothing under way; or behind what its
+ * predecessor leaves behind an earlier one, if that is the only difference that either makes,
+ * or if only what it leaves tells them apart: half a pair.
  */
 static void run_late(struct scheduler *s, uint32_t block_index, const struct way *way)
 {
 	const struct cfg_block *block = &s->cfg->blocks[block_index];
-	struct issue_queue queue;
-	struct issue_event event;
-	uint32_t cycles = 0;
+	size_t bytes = block->count * sizeof(uint32_t);
+	uint32_t *late = s->late, sum = 0;
+	struct issue_queue queue, exit;
 
-	if (way->branches)
-		issue_queue_init(&queue, s->issue);
-	else
-		queue = s->late_exits[way->from];
-	for (uint32_t i = block->first; i < block->first + block->count; i++) {
-		const struct insn *insn = &s->cfg->insns[i];
-
-		issue_queue_add(&queue, insn, s->classes[i], i, &event);
-		cycles += event.cycles;
-		s->schedule->insns[i].late_change += way->weight * event.cycles;
-		if (insn->flow == INSN_FLOW_CALL || insn->flow == INSN_FLOW_CALL_INDIRECT)
-			issue_queue_init(&queue, s->issue);
+	enter(s, &queue, way);
+	find_cycles(s, block, &queue, s->usual);
+	if (way->branches) {
+		issue_queue_init(&exit, s->issue);
+		find_cycles(s, block, &exit, s->late);
 	}
-	record_sum(s, block_index, cycles);
-	s->late_exits[block_index] = queue;
+	if (way->late_before) {
+		queue = s->late_exits[way->from];
+		find_cycles(s, block, &queue, s->late_before);
+		if (!way->branches || memcmp(s->late, s->usual, bytes) == 0 ||
+		    memcmp(s->late, s->late_before, bytes) == 0) {
+			late = s->late_before;
+			exit = queue;
+		}
+	}
+	for (uint32_t i = 0; i < block->count; i++) {
+		s->schedule->insns[block->first + i].late_change +=
+			way->weight * ((double)late[i] - s->usual[i]);
+		sum += late[i];
+	}
+	record_sum(s, block_index, sum);
+	s->late_exits[block_index] = exit;
 }
 
 /* Each block by all ways, for the result. Exits stay as they are. */
@@ -288,7 +313,7 @@ static void run_ways(struct scheduler *s)
 		}
 		/* The heaviest last, for what it leaves. */
 		for (size_t i = count; i-- > 0;) {
-			if (ways[i].may_be_late)
+			if (ways[i].branches || ways[i].late_before)
 				run_late(s, b, &ways[i]);
 		}
 	}
@@ -309,16 +334,20 @@ static int schedule_in_order(struct scheduler *s, bool alone)
 {
 	_cleanup_free_ struct issue_queue *exits = NULL, *late_exits = NULL;
 	_cleanup_free_ uint8_t *classes = calloc(s->cfg->insn_count, sizeof(*classes));
+	_cleanup_free_ uint32_t *cycles = calloc(s->cfg->insn_count, 3 * sizeof(*cycles));
 
 	if (!alone) {
 		exits = calloc(s->cfg->block_count, sizeof(*exits));
 		late_exits = calloc(s->cfg->block_count, sizeof(*late_exits));
 	}
-	if (classes == NULL || ((exits == NULL || late_exits == NULL) && !alone))
+	if (classes == NULL || cycles == NULL || ((exits == NULL || late_exits == NULL) && !alone))
 		return -ENOMEM;
 	s->exits = exits;
 	s->late_exits = late_exits;
 	s->classes = classes;
+	s->usual = cycles;
+	s->late = s->usual + s->cfg->insn_count;
+	s->late_before = s->late + s->cfg->insn_count;
 	for (uint32_t i = 0; i < s->cfg->insn_count; i++)
 		classes[i] = machine_issue_class(s->issue, &s->cfg->insns[i]);
 	if (alone) {
