@@ -273,13 +273,13 @@ static void run_late(struct scheduler *s, uint32_t block_index, const struct way
 	const struct cfg_block *block = &s->cfg->blocks[block_index];
 	size_t bytes = block->count * sizeof(uint32_t);
 	uint32_t *late = s->late, sum = 0;
-	struct issue_queue queue, exit;
+	struct issue_queue queue, leaves;
 
 	enter(s, &queue, way);
 	find_cycles(s, block, &queue, s->usual);
 	if (way->branches) {
-		issue_queue_init(&exit, s->issue);
-		find_cycles(s, block, &exit, s->late);
+		issue_queue_init(&leaves, s->issue);
+		find_cycles(s, block, &leaves, s->late);
 	}
 	if (way->late_before) {
 		queue = s->late_exits[way->from];
@@ -287,7 +287,7 @@ static void run_late(struct scheduler *s, uint32_t block_index, const struct way
 		if (!way->branches || memcmp(s->late, s->usual, bytes) == 0 ||
 		    memcmp(s->late, s->late_before, bytes) == 0) {
 			late = s->late_before;
-			exit = queue;
+			leaves = queue;
 		}
 	}
 	for (uint32_t i = 0; i < block->count; i++) {
@@ -296,7 +296,7 @@ static void run_late(struct scheduler *s, uint32_t block_index, const struct way
 		sum += late[i];
 	}
 	record_sum(s, block_index, sum);
-	s->late_exits[block_index] = exit;
+	s->late_exits[block_index] = leaves;
 }
 
 /* Each block by all ways, for the result. Exits stay as they are. */
