@@ -7,24 +7,19 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "lib/cleanup.h"
 #include "lib/error.h"
-
-/* The inode of the initial PID namespace is fixed (include/linux/proc_ns.h). */
-#define INITIAL_PID_NAMESPACE 0xEFFFFFFCU
+#include "lib/pid_namespace.h"
 
 int bpf_machine_check(struct error *err)
 {
-	struct stat namespace;
-
 	if (access("/sys/kernel/btf/vmlinux", R_OK) < 0)
 		return error_set(err, EOPNOTSUPP,
 				 "this kernel has no BTF (/sys/kernel/btf/vmlinux)");
-	if (stat("/proc/self/ns/pid", &namespace) < 0 || namespace.st_ino != INITIAL_PID_NAMESPACE)
+	if (!pid_namespace_is_initial())
 		return error_set(err, EOPNOTSUPP,
 				 "BPF needs the initial PID namespace, this is another one");
 	return 0;

@@ -123,6 +123,19 @@ read -r less _ < <(right "$scratch/less")
 check "a branch that never happened is noticed" [ $((less * 1000)) -lt $((all * 999)) ]
 like "dcpiprof lists them" "$("$build/bin/dcpiprof" --db "$db" --by edge -n 3)" \
 	'^ *[0-9]+ +(branch|probe) +hot_'
+# The kernel's ids of processes are not those of another namespace: no stranger is asked.
+if unshare --pid --fork --mount-proc true 2> /dev/null; then
+	rm -f "$db"*
+	unshare --pid --fork --mount-proc "$build/bin/dcpirun" -q --user --db "$db" \
+		-e cpu-clock:190000-210000 --branch-every 1 "$program" $rounds 2> "$scratch/errors"
+	read -r there all_there < <(right "$scratch/truth")
+	check "in another PID namespace samples yield edges, too ($(counter branches_found))" \
+		[ $(($(counter branches_found) * 2)) -ge "$(counter branches_tried)" ]
+	check "and the right ones ($there of $all_there)" \
+		[ $((there * 1000)) -ge $((all_there * 999)) ]
+else
+	skip "another PID namespace" "unshare is not permitted"
+fi
 figure edge_right "$good" "$all"
 figure edge_yield "$yielded" "$tried"
 tap_done

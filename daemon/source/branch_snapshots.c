@@ -9,6 +9,7 @@
 
 #include "daemon/source/branch_probe.h"
 #include "lib/error.h"
+#include "lib/pid_namespace.h"
 
 /* bpftool's, not ours. */
 #pragma GCC diagnostic push
@@ -59,9 +60,12 @@ static int load(struct branch_snapshots *snapshots, uint32_t every)
 
 int branch_snapshots_open(struct branch_snapshots **ret, uint32_t every, struct error *err)
 {
-	struct branch_snapshots *snapshots = calloc(1, sizeof(*snapshots));
+	struct branch_snapshots *snapshots;
 	int rc;
 
+	if (!pid_namespace_is_initial())
+		return error_set(err, EOPNOTSUPP, "BPF needs the initial PID namespace");
+	snapshots = calloc(1, sizeof(*snapshots));
 	if (snapshots == NULL)
 		return error_set(err, ENOMEM, "out of memory");
 	libbpf_set_print(NULL);

@@ -18,7 +18,8 @@ struct error;
  * @ret:   out; freed by branch_snapshots_close()
  * @every: of samples in user space, one in so many
  *
- * Return: 0; -EPERM without CAP_BPF and CAP_PERFMON; else the kernel's error.
+ * Return: 0; -EPERM without CAP_BPF and CAP_PERFMON; -EOPNOTSUPP another PID namespace than
+ * the initial one, whose ids snapshots have; else the kernel's error.
  */
 int branch_snapshots_open(struct branch_snapshots **ret, uint32_t every, struct error *err);
 
