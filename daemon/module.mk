@@ -54,7 +54,8 @@ unit_matcher-with := tests/fake_feed.c tests/fake_machine.c
 unit_matcher-ldlibs := -Wl,--wrap=clock_gettime
 unit_perf_slot-ldlibs := -Wl,--wrap=read,--wrap=perf_ring_open,--wrap=perf_ring_close \
 	-Wl,--wrap=perf_ring_fd
-unit_source_kmod-ldlibs := -Wl,--wrap=open,--wrap=ioctl,--wrap=mmap,--wrap=munmap
+unit_source_kmod-ldlibs := -Wl,--wrap=open,--wrap=ioctl,--wrap=mmap,--wrap=munmap \
+	-Wl,--wrap=pid_namespace_is_initial
 unit_source_perf-ldlibs := -Wl,--wrap=online_cpus_follow
 ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine)),)
 collect-tests += unit_branch_probes unit_perf_branch

@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "daemon/source/source.h"
+#include "lib/error.h"
+#include "lib/pid_namespace.h"
 
 #define CPUS 3
 #define DEVICE_FD 1000000
@@ -37,12 +39,21 @@ int __wrap_open(const char *path, int flags, ...);
 int __wrap_ioctl(int fd, unsigned long request, ...);
 void *__wrap_mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset);
 int __wrap_munmap(void *address, size_t bytes);
+bool __wrap_pid_namespace_is_initial(void);
 
 int __wrap_open(const char *path, int flags, ...)
 {
 	(void)flags;
 	assert_string_equal(path, DCPI_DEVICE_PATH);
 	return DEVICE_FD;
+}
+
+/* What the module's process ids mean here. */
+static bool other_namespace;
+
+bool __wrap_pid_namespace_is_initial(void)
+{
+	return !other_namespace;
 }
 
 static int start(const struct dcpi_config *config)
@@ -455,6 +466,21 @@ static void refuses_entries_beyond_the_buffers(void **state)
 	source->ops->close(source);
 }
 
+/* Its process ids would be those of other processes here. */
+static void refuses_another_pid_namespace(void **state)
+{
+	struct source_config config = {.table_entries = 64, .buffer_entries = BUFFER};
+	struct source *source = NULL;
+	struct error err = {.errnum = 0};
+
+	(void)state;
+	other_namespace = true;
+	assert_int_equal(source_kmod_ops.open(&source, &config, &err), -EOPNOTSUPP);
+	assert_non_null(strstr(err.message, "PID namespace"));
+	assert_null(source);
+	other_namespace = false;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -462,6 +488,7 @@ int main(void)
 		cmocka_unit_test(counters_survive_new_periods),
 		cmocka_unit_test(counters_survive_a_refusal),
 		cmocka_unit_test(refuses_entries_beyond_the_buffers),
+		cmocka_unit_test(refuses_another_pid_namespace),
 	};
 
 	return cmocka_run_group_tests_name("source_kmod", tests, NULL, NULL);

@@ -12,6 +12,7 @@
 
 #include "daemon/source/source_chunk.h"
 #include "lib/error.h"
+#include "lib/pid_namespace.h"
 
 /**
  * struct kmod_counts - what the module counts, summed over CPUs
@@ -58,6 +59,9 @@ static int device_open(struct kmod_source *source, struct error *err)
 		return error_set(err, EBUSY, "%s is in use by another reader", DCPI_DEVICE_PATH);
 	if (source->fd < 0)
 		return error_set_errno(err, "cannot open %s", DCPI_DEVICE_PATH);
+	if (!pid_namespace_is_initial())
+		return error_set(err, EOPNOTSUPP,
+				 "dcpi.ko needs the initial PID namespace, this is another one");
 	if (ioctl(source->fd, DCPI_IOC_VERSION, &version) < 0)
 		return error_set_errno(err, "%s is not dcpi.ko", DCPI_DEVICE_PATH);
 	if (version.major != DCPI_UAPI_MAJOR)
