@@ -16,11 +16,16 @@
 
 #include <asm/e820/types.h>
 #include <asm/fsgsbase.h>
+#include <asm/perf_event.h>
 #include <asm/pgtable.h>
 
+/*
+ * AMD's IBS says where an instruction was that it had chosen; all other registers are of
+ * where the interrupt struck later, in the kernel maybe. perf marks such a PC as exact.
+ */
 static bool context_64bit(struct pt_regs *regs)
 {
-	return any_64bit_mode(regs);
+	return any_64bit_mode(regs) && !(regs->flags & PERF_EFLAGS_EXACT);
 }
 
 /*

@@ -27,7 +27,10 @@ struct interrupted {
 	unsigned long sp;
 };
 
-/** interrupted_init() - Return: false if the context is not 64-bit code. */
+/**
+ * interrupted_init() - Return: false if the context is not 64-bit code, or the registers are
+ * not those of its PC.
+ */
 bool interrupted_init(struct interrupted *interrupted, struct pt_regs *regs);
 
 /** interrupted_registers() - fill in @state. Return: false on other architectures. */

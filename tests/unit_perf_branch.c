@@ -225,6 +225,9 @@ static void reads_no_stack(void **state)
 	assert_true(perf_branch_find(&branch, &record.sample, edges) >= 1);
 	assert_int_equal(edges[0].from, (uintptr_t)code + 3);
 	assert_int_equal(edges[0].to, (uintptr_t)code + 5);
+	/* If its PC is said to be exact, the registers are of somewhere else. */
+	record.sample.header.misc = PERF_RECORD_MISC_USER | PERF_RECORD_MISC_EXACT_IP;
+	assert_int_equal(perf_branch_find(&branch, &record.sample, edges), 0);
 	perf_branch_deinit(&branch);
 }
 

@@ -187,13 +187,17 @@ static uint64_t register_at(const uint64_t *registers, uint32_t number)
 	return registers[__builtin_popcountll(below)];
 }
 
-/* Returns false if they are not there, or those of a 32-bit program. */
+/*
+ * Returns false if they are not there, those of a 32-bit program, or of another place than
+ * the sample's: AMD's IBS tells an exact one, and they are of the interrupt, which is later.
+ */
 static bool state_of(struct interpret_state *state, const struct perf_sample *sample)
 {
 	const uint64_t *abi = (const void *)(sample + 1), *registers = abi + 1;
 	size_t words = 1 + (size_t)__builtin_popcountll(PERF_REGISTERS), i;
 
-	if (sample->header.size < sizeof(*sample) + sizeof(*abi) ||
+	if ((sample->header.misc & PERF_RECORD_MISC_EXACT_IP) != 0 ||
+	    sample->header.size < sizeof(*sample) + sizeof(*abi) ||
 	    *abi != PERF_SAMPLE_REGS_ABI_64 ||
 	    sample->header.size < sizeof(*sample) + words * sizeof(*abi))
 		return false;

@@ -45,10 +45,11 @@ struct sample_context {
 #define REGISTERS 17
 #define STACK_POINTER 4
 #define CS_USER_64 0x33
+#define FLAG_EXACT 8 /* perf's: the PC is not of the same moment as the other registers (IBS) */
 
 static inline __attribute__((always_inline)) int is_user(const struct sample_context *context)
 {
-	return context->cs == CS_USER_64;
+	return context->cs == CS_USER_64 && (context->flags & FLAG_EXACT) == 0;
 }
 
 /* Whether a conditional jump with these flags is taken: its last bit turns the others round. */
