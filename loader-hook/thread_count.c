@@ -2,10 +2,12 @@
 #include "loader-hook/thread_count.h"
 
 #include "loader-hook/process_gone.h"
-#include "loader-hook/process_stat.h"
+#include "loader-hook/process_list.h"
 
 /* A process' value: its threads beside the leader, and whether that has ended. */
 #define LEADER_ENDED (1ULL << 32)
+/* Or that its threads are not counted: its leader has ended, and /proc knows the others. */
+#define NOT_COUNTED (1ULL << 33)
 
 void thread_count_deinit(struct thread_count *threads)
 {
@@ -29,7 +31,7 @@ void thread_count_clone(struct thread_count *threads, uint32_t pid)
 {
 	uint64_t *slot = u64_map_find(&threads->processes, pid);
 
-	if (slot != NULL)
+	if (slot != NULL && *slot != NOT_COUNTED)
 		++*slot;
 }
 
@@ -43,28 +45,46 @@ bool thread_count_knows(const struct thread_count *threads, uint32_t pid)
 	return u64_map_find(&threads->processes, pid) != NULL;
 }
 
-/* Threads of a process beside its leader, from /proc; 0 if it is gone. */
-static uint64_t other_threads(uint32_t pid)
-{
-	struct process_stat stat;
+/* A thread that ended, and whether its process has others beside the leader. */
+struct ending {
+	uint32_t pid;
+	uint32_t tid;
+	bool others;
+};
 
-	if (process_stat_read(&stat, pid) < 0)
-		return 0;
-	return stat.threads > 1 ? stat.threads - 1 : 0;
+static void thread_visit(void *context, uint32_t tid)
+{
+	struct ending *ending = context;
+
+	ending->others = ending->others || (tid != ending->pid && tid != ending->tid);
+}
+
+/*
+ * By /proc, which is ahead of the records: threads that have ended are not there, though
+ * their records are yet to come.
+ */
+static bool is_last(uint32_t pid, uint32_t tid)
+{
+	struct ending ending = {.pid = pid, .tid = tid};
+
+	process_list_threads(pid, thread_visit, &ending);
+	return !ending.others;
 }
 
 bool thread_count_exit(struct thread_count *threads, uint32_t pid, uint32_t tid)
 {
 	uint64_t *slot = u64_map_find(&threads->processes, pid);
-	uint64_t others;
+	bool counted = slot != NULL && *slot != NOT_COUNTED;
 
 	if (slot == NULL && tid != pid)
 		return false;
-	if (slot == NULL) {
-		others = other_threads(pid);
-		if (others != 0)
-			set(threads, pid, others | LEADER_ENDED);
-		return others == 0;
+	if (!counted && !is_last(pid, tid)) {
+		set(threads, pid, NOT_COUNTED);
+		return false;
+	}
+	if (!counted) {
+		u64_map_remove(&threads->processes, pid);
+		return true;
 	}
 	if (tid == pid)
 		*slot |= LEADER_ENDED;

@@ -5,8 +5,8 @@
  *
  * For every process whose creation was recorded, the threads it has beside its
  * leader are counted; the process ends when its leader and all others have. Of
- * processes older than the recording, /proc is asked, once, when the leader
- * ends: a leader that ends first stays as a zombie.
+ * processes older than the recording, /proc is asked when the leader ends, and
+ * from then on at the end of each thread: a leader that ends first stays as a zombie.
  */
 #ifndef DCPI_THREAD_COUNT_H
 #define DCPI_THREAD_COUNT_H

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -402,6 +403,87 @@ static void threads_are_counted(void **state)
 	thread_count_deinit(&threads);
 }
 
+static void *live(void *pipes)
+{
+	const int *ends = pipes;
+	pid_t tid = gettid();
+	char byte;
+
+	/* Until the other end of one's own pipe is closed. */
+	if (write(ends[1], &tid, sizeof(tid)) == sizeof(tid))
+		(void)!read(ends[0], &byte, 1);
+	syscall(SYS_exit, 0);
+	return NULL;
+}
+
+/* A process older than the recording, whose first thread ends; two others live on. */
+static pid_t process_of_three(pid_t tids[2], int hold[2])
+{
+	int told[2], ends[2][2], pipes[2][2], i;
+	pthread_t thread;
+	pid_t pid;
+
+	assert_int_equal(pipe(told) + pipe(pipes[0]) + pipe(pipes[1]), 0);
+	pid = fork();
+	if (pid == 0) {
+		for (i = 0; i < 2; i++) {
+			close(pipes[i][1]);
+			ends[i][0] = pipes[i][0];
+			ends[i][1] = told[1];
+			pthread_create(&thread, NULL, live, ends[i]);
+			usleep(20000);
+		}
+		syscall(SYS_exit, 0);
+	}
+	for (i = 0; i < 2; i++) {
+		close(pipes[i][0]);
+		hold[i] = pipes[i][1];
+		assert_int_equal(read(told[0], &tids[i], sizeof(tids[i])), sizeof(tids[i]));
+	}
+	close(told[0]);
+	close(told[1]);
+	return pid;
+}
+
+static void wait_for_end(pid_t pid, pid_t tid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/maps", pid, tid);
+	for (int i = 0; i < 1000; i++) {
+		FILE *maps = fopen(path, "re");
+		int c = maps != NULL ? getc(maps) : EOF;
+
+		if (maps != NULL)
+			fclose(maps);
+		if (c == EOF)
+			return;
+		usleep(10000);
+	}
+	fail_msg("thread %d lives", tid);
+}
+
+/* When /proc is asked some have ended already whose records come later. */
+static void threads_of_older_processes(void **state)
+{
+	struct thread_count threads = {0};
+	int hold[2], status;
+	pid_t tids[2], pid = process_of_three(tids, hold);
+
+	(void)state;
+	wait_for_end(pid, pid);
+	close(hold[0]);
+	wait_for_end(pid, tids[0]);
+	assert_false(thread_count_exit(&threads, (uint32_t)pid, (uint32_t)pid));
+	assert_false(thread_count_exit(&threads, (uint32_t)pid, (uint32_t)tids[0]));
+	thread_count_clone(&threads, (uint32_t)pid); /* of one that /proc has shown, or not */
+	close(hold[1]);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(thread_count_exit(&threads, (uint32_t)pid, (uint32_t)tids[1]));
+	assert_false(thread_count_knows(&threads, (uint32_t)pid));
+	thread_count_deinit(&threads);
+}
+
 /* Linux makes KSYMBOL records longer from listener to listener; their times stay. */
 static void kernel_code_has_its_time(void **state)
 {
@@ -479,6 +561,7 @@ int main(void)
 		cmocka_unit_test(records_of_any_kind),
 		cmocka_unit_test(kernel_code_has_its_time),
 		cmocka_unit_test(threads_are_counted),
+		cmocka_unit_test(threads_of_older_processes),
 		cmocka_unit_test(fork_exec_exit),
 		cmocka_unit_test(library_loaded_at_run_time),
 		cmocka_unit_test(process_outlives_its_leader),
