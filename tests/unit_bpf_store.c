@@ -12,7 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/source/bpf_sampler.h"
 #include "daemon/source/source.h"
+#include "lib/error.h"
 #include "tests/unit.h"
 
 #define CPUS 2
@@ -499,6 +501,19 @@ static void test_the_generation_is_the_exec_count(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
+/* Numbers of entries do not wrap: buffers of several CPUs would be one. */
+static void test_a_machine_too_large_is_refused(void **state)
+{
+	struct bpf_sampler *sampler = NULL;
+	struct error err = {.errnum = 0};
+
+	(void)state;
+	assert_int_equal(bpf_sampler_open(&sampler, 2048, 64, DCPI_ENTRIES_MAX, &err), -EINVAL);
+	assert_non_null(strstr(err.message, "2048 CPUs"));
+	assert_int_equal(bpf_sampler_open(&sampler, 4096, DCPI_ENTRIES_MAX, 64, &err), -EINVAL);
+	assert_null(sampler);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -511,6 +526,7 @@ int main(void)
 		TEST(test_a_failed_wait_loses_nothing),
 		TEST(test_a_drain_of_nothing_asks_nobody),
 		cmocka_unit_test(test_the_generation_is_the_exec_count),
+		cmocka_unit_test(test_a_machine_too_large_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,6 +74,14 @@ static bool entries_valid(uint32_t entries)
 	       (entries & (entries - 1)) == 0;
 }
 
+/* In the largest of the arrays. */
+static uint64_t entries_of_all(uint32_t cpu_count, uint32_t table_entries, uint32_t buffer_entries)
+{
+	uint64_t buffers = 2 * (uint64_t)buffer_entries;
+
+	return cpu_count * (buffers > table_entries ? buffers : table_entries);
+}
+
 static int skeleton_load(struct bpf_sampler *sampler, struct error *err)
 {
 	struct sample_count *skeleton = sampler->skeleton = sample_count__open();
@@ -119,6 +127,11 @@ int bpf_sampler_open(struct bpf_sampler **ret, uint32_t cpu_count, uint32_t tabl
 		return error_set(err, EINVAL,
 				 "table_entries and buffer_entries must be powers of two in %d-%u",
 				 DCPI_ENTRIES_MIN, DCPI_ENTRIES_MAX);
+	/* Of an array of the kernel's, and of the program's arithmetic. */
+	if (entries_of_all(cpu_count, table_entries, buffer_entries) > UINT32_MAX)
+		return error_set(err, EINVAL,
+				 "table_entries or buffer_entries are too many for %u CPUs",
+				 cpu_count);
 	rc = bpf_machine_check(err);
 	if (rc < 0)
 		return rc;
