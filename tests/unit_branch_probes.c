@@ -17,6 +17,7 @@
 
 #include "daemon/source/branch_probes.h"
 #include "daemon/source/branch_snapshots.h"
+#include "daemon/source/file_mapping.h"
 #include "daemon/source/source.h"
 #include "lib/clock.h"
 
@@ -199,6 +200,26 @@ static uint64_t refused(struct scene *scene)
 	return stats.refused;
 }
 
+/* The child is our copy. */
+static struct file_place place_of(const void *address)
+{
+	struct file_place place = {.inode = 0};
+	struct file_mapping mapping;
+
+	if (file_mapping_find(&mapping, (uint32_t)getpid(), (uintptr_t)address) < 0)
+		return place;
+	place = file_mapping_place(&mapping, (uintptr_t)address);
+	file_mapping_close(&mapping);
+	return place;
+}
+
+static void offer(struct scene *scene, const char *address)
+{
+	struct file_place place = place_of(address);
+
+	branch_probes_offer(scene->probes, (uint32_t)scene->child, (uintptr_t)address, &place);
+}
+
 static bool can_probe(struct scene *scene)
 {
 	struct branch_probes_stats stats;
@@ -207,8 +228,7 @@ static bool can_probe(struct scene *scene)
 	if (scene->probes == NULL)
 		return false;
 	do {
-		branch_probes_offer(scene->probes, (uint32_t)scene->child,
-				    (uintptr_t)branch_quarter);
+		offer(scene, branch_quarter);
 		branch_probes_take(scene->probes);
 		usleep(1000);
 		branch_probes_stats(scene->probes, &stats);
@@ -233,8 +253,7 @@ static void all_executions_count(void **state)
 	}
 	do {
 		for (size_t i = 0; i < 3; i++)
-			branch_probes_offer(scene->probes, (uint32_t)scene->child,
-					    (uintptr_t)seen[i].address);
+			offer(scene, seen[i].address);
 		usleep(1000);
 		results = branch_probes_take(scene->probes);
 		for (uint32_t i = 0; i < results->count; i++)
@@ -264,8 +283,7 @@ static void returns_leave_snapshots(void **state)
 	if (!can_probe(scene))
 		return;
 	do {
-		branch_probes_offer(scene->probes, (uint32_t)scene->child,
-				    (uintptr_t)branch_return);
+		offer(scene, branch_return);
 		usleep(1000);
 		branch_snapshots_drain(scene->snapshots, take_return, scene);
 		branch_probes_take(scene->probes);
@@ -274,25 +292,34 @@ static void returns_leave_snapshots(void **state)
 	assert_false(scene->returns_elsewhere);
 }
 
-/* What is no branch, nowhere, in no file, or of nobody. */
+/* What is no branch, nowhere, in no file, of nobody, or was read in another file, or elsewhere. */
 static void the_rest_is_refused(void **state)
 {
 	struct scene *scene = *state;
 	uint64_t heap = (uintptr_t)scene, before, until = clock_monotonic_ns() + WAIT_NS;
+	struct file_place here = place_of(no_branch), there = place_of(branch_never);
+	struct file_place other = {there.device, there.inode + 1, there.offset};
 	const struct {
 		pid_t pid;
 		uint64_t address;
+		const struct file_place *place;
 	} cases[] = {
-		{scene->child, (uintptr_t)no_branch},	 {scene->child, heap},
-		{scene->child, (uintptr_t)scene->turns}, {scene->child, 16},
-		{scene->child, UINT64_MAX / 4},		 {0x3fffff, (uintptr_t)branch_never},
+		{scene->child, (uintptr_t)no_branch, &here},
+		{scene->child, heap, &there},
+		{scene->child, (uintptr_t)scene->turns, &there},
+		{scene->child, 16, &there},
+		{scene->child, UINT64_MAX / 4, &there},
+		{0x3fffff, (uintptr_t)branch_never, &there},
+		{scene->child, (uintptr_t)branch_never, &here},
+		{scene->child, (uintptr_t)branch_never, &other},
 	};
 
 	if (scene->probes == NULL)
 		return;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		before = refused(scene);
-		branch_probes_offer(scene->probes, (uint32_t)cases[i].pid, cases[i].address);
+		branch_probes_offer(scene->probes, (uint32_t)cases[i].pid, cases[i].address,
+				    cases[i].place);
 		branch_probes_take(scene->probes);
 		while (cases[i].address >> 47 == 0 && refused(scene) == before &&
 		       clock_monotonic_ns() < until)

@@ -69,8 +69,8 @@ static void is_original(const struct file_mapping *mapping, const char *code)
 
 	assert_int_equal(mapping->start, (uintptr_t)code);
 	assert_int_equal(mapping->end - mapping->start, BYTES / 2);
-	assert_int_equal(mapping->offset, BYTES / 2);
-	assert_int_equal(pread(mapping->fd, &byte, 1, (off_t)mapping->offset), 1);
+	assert_int_equal(mapping->from.offset, BYTES / 2);
+	assert_int_equal(pread(mapping->fd, &byte, 1, (off_t)mapping->from.offset), 1);
 	assert_int_equal(byte, 'c');
 }
 

@@ -124,14 +124,15 @@ static size_t places_find(struct places *places, struct branch_probe *probes, si
 	struct branch_window *windows = &link->windows[link->first];
 
 	for (size_t i = 0; i < count; i++) {
-		uint64_t offset = probes[i].address - mapping->start + mapping->offset;
+		struct file_place place = file_mapping_place(mapping, probes[i].address);
 		size_t n = places->count;
 
 		if (probes[i].address < mapping->start || probes[i].address >= mapping->end ||
-		    branch_decode(&probes[i], &windows[n], mapping->fd, offset) < 0 ||
+		    !file_place_is(&place, &probes[i].place) ||
+		    branch_decode(&probes[i], &windows[n], mapping->fd, place.offset) < 0 ||
 		    is_dear(&windows[n]) != is_dear(&windows[0]))
 			continue;
-		places->offsets[n] = offset;
+		places->offsets[n] = place.offset;
 		places->cookies[n] = link->first + n;
 		probes[places->count++] = probes[i];
 	}

@@ -24,18 +24,22 @@
 #include <stdint.h>
 
 #include "daemon/source/bpf/branch_snapshot.h"
+#include "daemon/source/file_mapping.h"
 
 /* BPF_TRACE_UPROBE_MULTI of enum bpf_attach_type, which Debian 12's headers don't have. */
 #define BRANCH_PROBE_ATTACH_TYPE 48
 
 /**
  * struct branch_probe - a branch
+ * @place: where it was read. A breakpoint in the midst of an instruction makes another one of
+ *         it, so there is none if something else is at @address by now: a program after exec
  * @ways: of a conditional branch: where it leads to if it is not taken, and if it is; of
  *        others 0
  */
 struct branch_probe {
 	uint32_t pid;
 	uint64_t address;
+	struct file_place place;
 	uint64_t ways[2];
 };
 

@@ -114,11 +114,11 @@ static bool is_at_hand(const struct branch_probes *probes, uint32_t pid, uint64_
 	return false;
 }
 
-static void offer_put(struct branch_probes *probes, uint32_t pid, uint64_t address)
+static void offer_put(struct branch_probes *probes, const struct branch_probe *probe)
 {
 	uint32_t place = probes->offered;
 
-	if (is_at_hand(probes, pid, address))
+	if (is_at_hand(probes, probe->pid, probe->address))
 		return;
 	probes->offered++;
 	if (place >= OFFERS)
@@ -127,18 +127,22 @@ static void offer_put(struct branch_probes *probes, uint32_t pid, uint64_t addre
 		return;
 	if (probes->offer_count < OFFERS)
 		place = probes->offer_count++;
-	probes->offer[place] =
-		(struct offer){.probe = {.pid = pid, .address = address},
-			       .level = branch_known_level(&probes->known, pid, address)};
+	probes->offer[place] = (struct offer){
+		.probe = *probe,
+		.level = branch_known_level(&probes->known, probe->pid, probe->address),
+	};
 }
 
-void branch_probes_offer(struct branch_probes *probes, uint32_t pid, uint64_t address)
+void branch_probes_offer(struct branch_probes *probes, uint32_t pid, uint64_t address,
+			 const struct file_place *place)
 {
+	const struct branch_probe probe = {.pid = pid, .address = address, .place = *place};
+
 	if (address >> 47 != 0)
 		return;
 	pthread_mutex_lock(&probes->lock);
 	if (branch_known_is_worth(&probes->known, pid, address))
-		offer_put(probes, pid, address);
+		offer_put(probes, &probe);
 	pthread_mutex_unlock(&probes->lock);
 }
 
@@ -301,7 +305,7 @@ static int window_open(struct worker *worker)
 	memcpy(worker->some, opened, sizeof(opened));
 	probes->stats.refused += worker->count == 0 || opened[0].address != taken[0].address;
 	for (size_t i = 1; i < taken_count; i++)
-		offer_put(probes, taken[i].pid, taken[i].address);
+		offer_put(probes, &taken[i]);
 	pthread_mutex_unlock(&probes->lock);
 	return fd;
 }

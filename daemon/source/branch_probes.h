@@ -49,9 +49,12 @@ void branch_probes_close(struct branch_probes *probes);
 /**
  * branch_probes_offer() - a sample of a process leads to this branch
  *
+ * @place: where in a file it was read: there, and nowhere else, it may be probed
+ *
  * Once for each sample, that is: which branches are probed is chosen from these at random.
  */
-void branch_probes_offer(struct branch_probes *probes, uint32_t pid, uint64_t address);
+void branch_probes_offer(struct branch_probes *probes, uint32_t pid, uint64_t address,
+			 const struct file_place *place);
 
 /** branch_probes_seen() - a snapshot of a probe says where its branch went. */
 void branch_probes_seen(struct branch_probes *probes, uint32_t pid, uint64_t address, uint64_t to);

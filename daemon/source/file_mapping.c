@@ -33,7 +33,7 @@ static void mapping_take(void *context, const struct image_event *event)
 	*finding->mapping = (struct file_mapping){
 		.start = event->start,
 		.end = event->start + event->bytes,
-		.offset = event->file_offset,
+		.from = {event->device, event->inode, event->file_offset},
 		.fd = open_mapped(event),
 	};
 	finding->found = true;

@@ -3,16 +3,29 @@
 #ifndef DCPI_FILE_MAPPING_H
 #define DCPI_FILE_MAPPING_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+/** struct file_place - a byte of a file, as /proc/PID/maps names it; @inode 0: of none */
+struct file_place {
+	uint64_t device;
+	uint64_t inode;
+	uint64_t offset;
+};
+
+static inline bool file_place_is(const struct file_place *a, const struct file_place *b)
+{
+	return a->device == b->device && a->inode == b->inode && a->offset == b->offset;
+}
+
 /**
- * struct file_mapping - [@start, @end) is the file from @offset on; zero-initialised is none
+ * struct file_mapping - [@start, @end) is the file from @from on; zero-initialised is none
  * @fd: the file, for reading; -errno: it cannot be opened, or is not to be found any more
  */
 struct file_mapping {
 	uint64_t start;
 	uint64_t end;
-	uint64_t offset;
+	struct file_place from;
 	int fd;
 };
 
@@ -26,6 +39,16 @@ struct file_mapping {
  * Return: 0; -EINVAL no file's code is there; else as process_scan().
  */
 int file_mapping_find(struct file_mapping *ret, uint32_t pid, uint64_t address);
+
+/** file_mapping_place() - of an address in it */
+static inline struct file_place file_mapping_place(const struct file_mapping *mapping,
+						   uint64_t address)
+{
+	struct file_place place = mapping->from;
+
+	place.offset += address - mapping->start;
+	return place;
+}
 
 /** file_mapping_close() - there is none any more. */
 void file_mapping_close(struct file_mapping *mapping);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -49,6 +50,15 @@ static int range_compare(const void *key, const void *element)
 	if (address < range->start)
 		return -1;
 	return address >= range->end;
+}
+
+static const struct perf_branch_range *range_of(const struct perf_branch_process *process,
+						uint64_t address)
+{
+	if (process->count == 0) /* there is no array */
+		return NULL;
+	return bsearch(&address, process->ranges, process->count, sizeof(*process->ranges),
+		       range_compare);
 }
 
 /* @snapshot: NULL: none */
@@ -99,7 +109,7 @@ static void code_read(struct perf_branch_process *process, uint64_t address, voi
 			return;
 	}
 	if (code->fd < 0 || bytes > code->end - address ||
-	    pread(code->fd, to, bytes, (off_t)(address - code->start + code->offset)) !=
+	    pread(code->fd, to, bytes, (off_t)file_mapping_place(code, address).offset) !=
 		    (ssize_t)bytes)
 		process_read_at(process, address, to, bytes);
 }
@@ -112,12 +122,9 @@ static bool memory_read(void *context, u64 address, void *to, size_t bytes)
 {
 	const struct memory *memory = context;
 	struct perf_branch_process *process = memory->process;
-	const struct perf_branch_range *range = NULL;
+	const struct perf_branch_range *range = range_of(process, address);
 	bool is_code;
 
-	if (process->count > 0) /* else there is no array */
-		range = bsearch(&address, process->ranges, process->count, sizeof(*range),
-				range_compare);
 	is_code = range != NULL && range->is_code;
 	if (!is_code && memory->snapshot != NULL &&
 	    snapshot_read(memory->snapshot, address, to, bytes))
@@ -134,15 +141,17 @@ static bool memory_read(void *context, u64 address, void *to, size_t bytes)
 static void line_take(struct perf_branch_process *process, const char *line)
 {
 	struct perf_branch_range range;
-	uint64_t inode;
+	unsigned int device_major, device_minor;
 	char perms[5];
 
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*x %*x:%*x %" SCNu64, &range.start,
-		   &range.end, perms, &inode) != 4)
+	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64, &range.start,
+		   &range.end, perms, &range.from.offset, &device_major, &device_minor,
+		   &range.from.inode) != 7)
 		return;
-	if (perms[0] != 'r' || perms[1] != '-' || perms[3] != 'p' || inode == 0 ||
+	if (perms[0] != 'r' || perms[1] != '-' || perms[3] != 'p' || range.from.inode == 0 ||
 	    range.end <= range.start || process->count >= RANGES_MAX)
 		return;
+	range.from.device = makedev(device_major, device_minor);
 	range.is_code = perms[2] == 'x';
 	if (process->count > 0 && range.start < process->ranges[process->count - 1].end)
 		return;
@@ -256,6 +265,18 @@ uint32_t perf_branch_follow(struct perf_branch *branch, const struct branch_snap
 	return find(branch, &state, snapshot->pid, snapshot, edges, stuck);
 }
 
+struct file_place perf_branch_place(struct perf_branch *branch, uint32_t pid, uint64_t address)
+{
+	const struct perf_branch_range *range = range_of(process_of(branch, pid), address);
+	struct file_place place = {.inode = 0};
+
+	if (range == NULL || !range->is_code)
+		return place;
+	place = range->from;
+	place.offset += address - range->start;
+	return place;
+}
+
 #else
 
 uint64_t perf_branch_registers(void)
@@ -280,6 +301,14 @@ uint32_t perf_branch_follow(struct perf_branch *branch, const struct branch_snap
 	(void)edges;
 	*stuck = 0;
 	return 0;
+}
+
+struct file_place perf_branch_place(struct perf_branch *branch, uint32_t pid, uint64_t address)
+{
+	(void)branch;
+	(void)pid;
+	(void)address;
+	return (struct file_place){.inode = 0};
 }
 
 #endif

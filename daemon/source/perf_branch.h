@@ -32,10 +32,15 @@ struct perf_sample;
 /* Branches that are followed from a sample on. */
 #define PERF_BRANCH_EDGES 8
 
-/** struct perf_branch_range - addresses [start, end) whose contents stay; @is_code: executable */
+/**
+ * struct perf_branch_range - addresses [start, end) whose contents stay
+ * @from:    what of a file is at @start
+ * @is_code: executable
+ */
 struct perf_branch_range {
 	uint64_t start;
 	uint64_t end;
+	struct file_place from;
 	bool is_code;
 };
 
@@ -93,6 +98,9 @@ uint32_t perf_branch_find(struct perf_branch *branch, const struct perf_sample *
  */
 uint32_t perf_branch_follow(struct perf_branch *branch, const struct branch_snapshot *snapshot,
 			    struct interpret_edge edges[PERF_BRANCH_EDGES], uint64_t *stuck);
+
+/** perf_branch_place() - of code of a process that edges were found in; else of no file */
+struct file_place perf_branch_place(struct perf_branch *branch, uint32_t pid, uint64_t address);
 
 /** perf_branch_deinit() - free what it holds; it is ready again. */
 void perf_branch_deinit(struct perf_branch *branch);

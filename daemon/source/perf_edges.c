@@ -71,11 +71,16 @@ static void probe_offer(struct perf_edges *edges, uint32_t pid, const struct int
 {
 	uint32_t known = count < OFFERED_MAX ? count : OFFERED_MAX;
 	uint32_t all = known + (stuck != 0 && known == count), n;
+	struct file_place place;
+	uint64_t address;
 
 	if (edges->probes == NULL || all == 0)
 		return;
 	n = edges->offers++ % all;
-	branch_probes_offer(edges->probes, pid, n < known ? path[n].from : stuck);
+	address = n < known ? path[n].from : stuck;
+	place = perf_branch_place(&edges->branch, pid, address);
+	if (place.inode != 0)
+		branch_probes_offer(edges->probes, pid, address, &place);
 }
 
 /* The process may have been another before: what is known of its time goes with it. */
