@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/source/perf_edges.h"
 
+#include <stdlib.h>
+
 #include "daemon/source/branch_probes.h"
 #include "daemon/source/branch_snapshots.h"
 #include "daemon/source/perf_slot.h"
+#include "lib/array.h"
 #include "lib/clock.h"
 #include "lib/wake_set.h"
 
@@ -44,6 +47,9 @@ void perf_edges_close(struct perf_edges *edges)
 	branch_probes_close(edges->probes);
 	branch_snapshots_close(edges->snapshots);
 	perf_branch_deinit(&edges->branch);
+	free(edges->offer);
+	edges->offer = NULL;
+	edges->offer_count = edges->offer_capacity = 0;
 	edges->probes = NULL;
 	edges->snapshots = NULL;
 }
@@ -66,21 +72,43 @@ static bool is_present(const struct source_config *config, uint32_t pid, uint32_
 }
 
 /* Of a sample one of the branches that it leads to, whether or not their ways are known. */
-static void probe_offer(struct perf_edges *edges, uint32_t pid, const struct interpret_edge *path,
-			uint32_t count, uint64_t stuck)
+static void probe_offer(struct perf_edges *edges, uint32_t pid, uint32_t generation,
+			const struct interpret_edge *path, uint32_t count, uint64_t stuck)
 {
 	uint32_t known = count < OFFERED_MAX ? count : OFFERED_MAX;
 	uint32_t all = known + (stuck != 0 && known == count), n;
-	struct file_place place;
-	uint64_t address;
+	struct perf_edges_offer offer = {.pid = pid, .generation = generation};
 
 	if (edges->probes == NULL || all == 0)
 		return;
 	n = edges->offers++ % all;
-	address = n < known ? path[n].from : stuck;
-	place = perf_branch_place(&edges->branch, pid, address);
-	if (place.inode != 0)
-		branch_probes_offer(edges->probes, pid, address, &place);
+	offer.address = n < known ? path[n].from : stuck;
+	offer.place = perf_branch_place(&edges->branch, pid, offer.address);
+	if (offer.place.inode != 0 && array_reserve(&edges->offer, &edges->offer_capacity,
+						    edges->offer_count + 1, sizeof(offer)) == 0)
+		edges->offer[edges->offer_count++] = offer;
+}
+
+/*
+ * Code was read after the events were: an exec between the two is known now. Its process had
+ * the registers of one program and the code of another, and where that was taken to have
+ * branches may be anything.
+ */
+static void offers_pass(struct perf_edges *edges)
+{
+	const struct source_config *config = edges->config;
+
+	if (edges->offer_count == 0)
+		return;
+	config->sync(config->context);
+	for (size_t i = 0; i < edges->offer_count; i++) {
+		const struct perf_edges_offer *offer = &edges->offer[i];
+
+		if (is_present(config, offer->pid, offer->generation))
+			branch_probes_offer(edges->probes, offer->pid, offer->address,
+					    &offer->place);
+	}
+	edges->offer_count = 0;
 }
 
 /* The process may have been another before: what is known of its time goes with it. */
@@ -138,7 +166,7 @@ static void snapshot_take(void *context, const struct branch_snapshot *snapshot)
 		probed_follow(drain, snapshot, path, count);
 		return;
 	}
-	probe_offer(edges, snapshot->pid, path, count, stuck);
+	probe_offer(edges, snapshot->pid, generation, path, count, stuck);
 	drain->sink->behind(drain->sink->context, snapshot->cpu, path, count,
 			    dcpi_tag(snapshot->pid, generation, DCPI_EVENT_BRANCH));
 }
@@ -154,6 +182,7 @@ void perf_edges_drain(struct perf_edges *edges, uint64_t until_ns,
 		branch_snapshots_drain(edges->snapshots, snapshot_take, &drain);
 	if (edges->probes == NULL)
 		return;
+	offers_pass(edges);
 	results = branch_probes_take(edges->probes);
 	for (uint32_t i = 0; i < results->count; i++)
 		probed_take(&drain, &results->item[i]);

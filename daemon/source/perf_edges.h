@@ -20,13 +20,22 @@ struct error;
 struct perf_sample;
 struct wake_set;
 
+/** struct perf_edges_offer - a branch to probe, of a process as it was when it was read */
+struct perf_edges_offer {
+	uint32_t pid;
+	uint32_t generation;
+	uint64_t address;
+	struct file_place place;
+};
+
 /**
  * struct perf_edges - fields are private
  * @config:    the source's; stays its own
  * @snapshots: NULL: from records, and without probes
  * @probes:    NULL: none
  * @wait:      samples up to the next whose record is interpreted
- * @offers:    samples whose branches were offered to be probed
+ * @offers:    samples whose branches were to be offered
+ * @offer:     of this drain
  * @probed:    edges that probes saw
  */
 struct perf_edges {
@@ -36,6 +45,8 @@ struct perf_edges {
 	struct branch_probes *probes;
 	uint32_t wait;
 	uint32_t offers;
+	struct perf_edges_offer *offer;
+	size_t offer_count, offer_capacity;
 	uint64_t probed;
 };
 
