@@ -65,10 +65,14 @@ uint64_t perf_edges_registers(const struct perf_edges *edges)
 									   : 0;
 }
 
-/* What a process was before an exec is not there any more to be read. */
+/*
+ * What a process was before an exec is not there any more to be read; nor is it known to be
+ * where that would not have been told.
+ */
 static bool is_present(const struct source_config *config, uint32_t pid, uint32_t generation)
 {
-	return config->generation(config->context, pid, UINT64_MAX) == generation;
+	return generation != 0 && generation != DCPI_GENERATION_MAX &&
+	       config->generation(config->context, pid, UINT64_MAX) == generation;
 }
 
 /* Of a sample one of the branches that it leads to, whether or not their ways are known. */

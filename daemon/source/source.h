@@ -56,7 +56,7 @@ struct source_event {
  * Asked by sources whose samples don't carry a generation themselves, while
  * they are drained, for samples in user space.
  *
- * Return: the generation to put into the sample's tag.
+ * Return: the generation to put into the sample's tag; 0 or DCPI_GENERATION_MAX: not known.
  */
 typedef uint32_t (*source_generation_fn)(void *context, uint32_t pid, uint64_t time_ns);
 
