@@ -116,6 +116,17 @@ if [ -n "$probed" ] && [ "$(counter probes)" -gt 0 ]; then
 			--branch-every 1 --probes 0 "$program" 10 > "$scratch/none" 2>&1
 			query "SELECT count(*) FROM edge WHERE kind > 1 AND epoch = 2")" 0
 fi
+# Branches wait for their turn; another program's code may be there by then.
+if [ -n "$probed" ] && [ "$(counter probes)" -gt 0 ]; then
+	for name in branches: constants:-DCONSTANTS; do
+		# shellcheck disable=SC2086 # none or one
+		"${CC:-gcc}" -O1 -static -no-pie -Wl,--section-start=.place=0x700000 ${name#*:} \
+			-o "$scratch/at_${name%:*}" tests/programs/replaced.c || exit 2
+	done
+	"$build/bin/dcpirun" -q --user --db "$scratch/replaced.db" -e cpu-clock:190000-210000 \
+		--branch-every 1 --probes 2 "$scratch/at_branches" 2.5 "$scratch/at_constants" 8
+	is "no probe is in the code of a program that took another one's place" $? 0
+fi
 # What is judged so must be able to fail: the program's edges but one branch's.
 sort -k 4nr "$scratch/truth" | awk '$1 == "conditional" && !from { from = $2 } $2 != from' \
 	> "$scratch/less"
