@@ -36,7 +36,8 @@
 #define EXIT_CANNOT_RUN 126
 #define EXIT_NOT_FOUND 127
 
-#define DRAIN_NS (200 * NS_PER_MS)
+/* Of a process that ended before its samples were looked at nobody knows where branches went. */
+#define DRAIN_NS (20 * NS_PER_MS)
 #define MERGE_NS (5 * NS_PER_SECOND)
 #define REPEAT_MAX 10000
 /* Samples of a rate that nobody asked for take no more of the command's time. */
