@@ -55,7 +55,7 @@ struct image_analysis_options {
 /**
  * struct image_analysis_totals - what was done
  * @procedures:   analysed
- * @undecodable:  in scope, but no instruction of theirs could be decoded
+ * @undecodable:  in scope, but no instruction of theirs could be decoded, or too large
  * @instructions: in those analysed
  * @samples:      of time, in those analysed
  * @samples_outside: of time, in no procedure that was analysed

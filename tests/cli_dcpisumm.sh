@@ -141,6 +141,37 @@ is "an image that is gone does not stop the others" "$(
 	grep -c 'cannot open .*list' "$scratch/err")" "2
 1"
 
+# Code that nothing but its section is known of, as Haskell's compiler makes it: in pieces, each
+# of which ends in a jump to anywhere. A program of it is no procedure.
+# section_db NAME PIECES
+section_db()
+{
+	local id=ab${2}0abcdef0123456789abcdef0123456789
+
+	id=${id:0:40}
+	# shellcheck disable=SC2016
+	printf '.text\n.rept %d\nadd $1, %%eax\njmp *(%%rbx)\n.endr\n' "$2" |
+		as -o "$scratch/$1.o" -
+	ld -o "$scratch/$1" --build-id="0x$id" -Ttext=0x401000 -e 0x401000 "$scratch/$1.o"
+	strip "$scratch/$1"
+	{
+		echo "event cpu-clock ns 195000 205000"
+		echo "epoch Some CPU"
+		echo "image file $id $scratch/$1"
+		printf 'sample 0 0x%x %d\n' 0x1000 5 0x1003 9 0x1008 3
+		echo end
+	} | make_db "$1"
+}
+
+section_db pieces 200000
+is "a section of a megabyte takes seconds" "$(ulimit -t 20
+	tool dcpisumm pieces --by procedure --json | jq -r '.rows[] | [.samples, .procedure] |
+		join(" ")')" "17 [.text]"
+section_db program 400000
+is "a larger one is no procedure" "$(ulimit -t 20
+	tool dcpisumm program 2>&1)" "dcpisumm: no samples in procedures"
+refused 2 'too much code without procedures' dcpicalc program '[.text]'
+
 # Live: a list far larger than the caches.
 "${CC:-gcc}" -O2 -g -o "$scratch/varies" tests/programs/varies.c
 TABLE_KB=32768 "$bin/dcpirun" -q -e cpu-clock --db "$scratch/live.db" -- "$scratch/varies" 100

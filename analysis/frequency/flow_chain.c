@@ -6,6 +6,8 @@
 #include <string.h>
 #include <suitesparse/klu.h>
 
+#include "lib/cleanup.h"
+
 /* What leaves from everywhere, so that endless loops have a solution. */
 #define LEAK 1e-9
 
@@ -51,29 +53,34 @@ static void copy_edges(struct flow_chain *chain, const struct cfg *cfg)
 	}
 }
 
-/* The place of a row in the column that is being made; parallel edges share one. */
-static int place_row(struct flow_chain_solver *solver, uint32_t column, int *end, uint32_t row)
+/*
+ * The place of a row in the column that is being made; parallel edges share one.
+ * @last: of each row, its place in the column that has it last
+ */
+static int place_row(struct flow_chain_solver *solver, int *last, uint32_t column, int *end,
+		     uint32_t row)
 {
-	for (int i = solver->columns[column]; i < *end; i++) {
-		if (solver->rows[i] == (int)row)
-			return i;
-	}
+	int place = last[row];
+
+	if (place >= solver->columns[column] && place < *end && solver->rows[place] == (int)row)
+		return place;
 	solver->rows[*end] = (int)row;
+	last[row] = *end;
 	return (*end)++;
 }
 
-static void place_all(struct flow_chain *chain)
+static void place_all(struct flow_chain *chain, int *last)
 {
 	struct flow_chain_solver *solver = chain->solver;
 	int end = 0;
 
 	for (uint32_t n = 0; n < chain->node_count; n++) {
 		solver->columns[n] = end;
-		solver->diagonal[n] = place_row(solver, n, &end, n);
+		solver->diagonal[n] = place_row(solver, last, n, &end, n);
 		for (uint32_t e = chain->first[n]; e < chain->first[n] + chain->count[n]; e++)
 			solver->slot[e] = chain->to[e] == FLOW_CHAIN_EXIT
 						  ? -1
-						  : place_row(solver, n, &end, chain->to[e]);
+						  : place_row(solver, last, n, &end, chain->to[e]);
 	}
 	solver->columns[chain->node_count] = end;
 }
@@ -82,6 +89,7 @@ static int solver_create(struct flow_chain *chain)
 {
 	struct flow_chain_solver *solver = calloc(1, sizeof(*solver));
 	size_t nodes = chain->node_count, slots = nodes + chain->edge_count;
+	_cleanup_free_ int *last = calloc(nodes, sizeof(*last));
 
 	chain->solver = solver;
 	if (solver == NULL)
@@ -91,10 +99,10 @@ static int solver_create(struct flow_chain *chain)
 	solver->values = calloc(slots + 1, sizeof(*solver->values));
 	solver->slot = calloc((size_t)chain->edge_count + 1, sizeof(*solver->slot));
 	solver->diagonal = calloc(nodes, sizeof(*solver->diagonal));
-	if (solver->columns == NULL || solver->rows == NULL || solver->values == NULL ||
-	    solver->slot == NULL || solver->diagonal == NULL)
+	if (last == NULL || solver->columns == NULL || solver->rows == NULL ||
+	    solver->values == NULL || solver->slot == NULL || solver->diagonal == NULL)
 		return -ENOMEM;
-	place_all(chain);
+	place_all(chain, last);
 	klu_defaults(&solver->common);
 	/* Columns add up to no less than nothing: the diagonal is always a good pivot. */
 	solver->common.tol = 1e-12;

@@ -197,24 +197,40 @@ static void take_directions(struct flow_evidence *evidence, const struct flow_ch
 	}
 }
 
-/* How often the branch that led here went the rarer way: at most so often mispredicted. */
-static double surprise(const struct flow_chain *chain, const struct flow_evidence *evidence,
+/*
+ * How often each node's branch went another way than the most frequent one. Once for each
+ * node, and not for each edge: thousands of ways leave CFG_UNKNOWN.
+ * @seen: of each edge
+ * @ret:  of each node; 0 where no way leaves
+ */
+static void find_rarer(double *ret, const struct flow_chain *chain, const double *seen)
+{
+	for (uint32_t n = 0; n < chain->node_count; n++) {
+		double total = 0, most = 0;
+
+		for (uint32_t e = chain->first[n]; e < chain->first[n] + chain->count[n]; e++) {
+			total += seen[e];
+			most = fmax(most, seen[e]);
+		}
+		ret[n] = total > 0 ? 1 - most / total : 0;
+	}
+}
+
+/*
+ * How often the branch that led here went the rarer way: at most so often mispredicted.
+ * @rarer: as find_rarer() has it
+ */
+static double surprise(const struct flow_chain *chain, const double *seen, const double *rarer,
 		       const struct cfg *cfg, uint32_t b)
 {
 	const struct cfg_block *block = &cfg->blocks[b];
 	double sum = 0, weight = 0;
 
 	for (uint32_t i = 0; i < block->in_count; i++) {
-		uint32_t e = cfg->in_edges[block->in + i], node = chain->from[e];
-		double total = 0, most = 0;
+		uint32_t e = cfg->in_edges[block->in + i];
 
-		for (uint32_t k = chain->first[node]; k < chain->first[node] + chain->count[node];
-		     k++) {
-			total += evidence->seen[k];
-			most = fmax(most, evidence->seen[k]);
-		}
-		sum += evidence->seen[e] * (1 - most / total);
-		weight += evidence->seen[e];
+		sum += seen[e] * rarer[chain->from[e]];
+		weight += seen[e];
 	}
 	return weight > 0 ? sum / weight : 0;
 }
@@ -293,25 +309,27 @@ static void take_loop_time(struct flow_block_evidence *block, double bound, doub
 	block->evenness = LOOP_EVENNESS;
 }
 
-static void take_time(struct flow_evidence *evidence, const struct flow_chain *chain,
+/* @rarer: room for a number of each node */
+static void take_time(struct flow_evidence *evidence, double *rarer, const struct flow_chain *chain,
 		      const struct frequency_input *input)
 {
 	const struct cfg *cfg = input->cfg;
 	double slowness = input->profile->slowness > 0 ? input->profile->slowness : 1;
 
+	find_rarer(rarer, chain, evidence->seen);
 	for (uint32_t b = 0; b < cfg->block_count; b++) {
 		const struct cfg_block *block = &cfg->blocks[b];
 		struct flow_block_evidence *mine = &evidence->blocks[b];
+		double rare = surprise(chain, evidence->seen, rarer, cfg, b);
 
 		for (uint32_t i = block->first; i < block->first + block->count; i++)
 			mine->samples += input->profile->samples[i];
-		mine->cycles = BLOCK_CYCLES + INSN_CYCLES * block->count +
-			       MISPREDICT_CYCLES * surprise(chain, evidence, cfg, b);
+		mine->cycles = BLOCK_CYCLES + INSN_CYCLES * block->count + MISPREDICT_CYCLES * rare;
 		mine->evenness = INSN_EVENNESS * block->count;
 		mine->heaviness = HEAVINESS;
 		if (is_loop(chain, b) && input->schedule->block_cycles[b] > 0)
-			take_loop_time(mine, input->schedule->block_cycles[b],
-				       surprise(chain, evidence, cfg, b), changes_lines(cfg, b));
+			take_loop_time(mine, input->schedule->block_cycles[b], rare,
+				       changes_lines(cfg, b));
 		mine->cycles *= slowness;
 		if ((block->flags & CFG_BLOCK_UNREACHED) != 0)
 			mine->evenness = 0;
@@ -421,6 +439,7 @@ int frequency_flow(struct frequency *ret, const struct frequency_input *input)
 	_cleanup_free_ struct flow_block_evidence *blocks =
 		calloc((size_t)cfg->block_count + 2, sizeof(*blocks));
 	_cleanup_free_ double *seen = calloc((size_t)cfg->edge_count + 1, sizeof(*seen));
+	_cleanup_free_ double *rarer = calloc((size_t)cfg->block_count + 2, sizeof(*rarer));
 	_cleanup_free_ bool *doomed = malloc((size_t)cfg->block_count + 1);
 	struct flow_evidence evidence = {.blocks = blocks, .seen = seen};
 	struct flow_chain *chain = NULL;
@@ -430,13 +449,14 @@ int frequency_flow(struct frequency *ret, const struct frequency_input *input)
 		fill_unsampled(ret, cfg);
 		return 0;
 	}
-	if (blocks == NULL || seen == NULL || doomed == NULL || cfg_doomed_find(doomed, cfg) < 0)
+	if (blocks == NULL || seen == NULL || rarer == NULL || doomed == NULL ||
+	    cfg_doomed_find(doomed, cfg) < 0)
 		return -ENOMEM;
 	r = flow_chain_create(&chain, cfg);
 	if (r < 0)
 		return r;
 	take_directions(&evidence, chain, input, doomed, NULL);
-	take_time(&evidence, chain, input);
+	take_time(&evidence, rarer, chain, input);
 	r = find_fit(&fit, chain, &evidence, input, doomed);
 	if (r == 0) {
 		fill(ret, chain, &evidence, &fit, cfg);
