@@ -223,7 +223,9 @@ refused 2 'there is no format "gprof"' -f gprof --db "$db"
 refused 2 'No such file' --db "$scratch/none.db"
 refused 2 'there is no event "dmiss"; there are: cycles, imiss' --db "$db" --epoch 1 -e dmiss
 refused 1 'no epoch matches' --db "$db" --host gamma
-refused 1 'no samples' --db "$db" -i nothing
+refused 1 'no samples in images that match "nothing"' --db "$db" -i nothing
+refused 1 'no samples are kept for process 1 ' --db "$db" --pid 1
+refused 1 'no samples are kept for such a unit' --db "$db" --unit nothing
 refused 2 'cannot write' --db "$db" -o "$scratch/no/file"
 refused 2 'No space left' --db "$db" -o /dev/full
 is "a full disk on standard output is told" \

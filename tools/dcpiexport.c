@@ -254,7 +254,7 @@ static int run(struct export_job *job)
 	if (r < 0)
 		return cli_fail(cli, &err);
 	if (tally_row_count(job->tally) == 0)
-		return cli_nothing(cli, "%s", report_header_no_samples(&job->header));
+		return cli_no_samples(cli, "samples", report_header_no_samples(&job->header));
 	r = output_file_write(job->output, write_profile, job, &err);
 	return r < 0 ? cli_fail(cli, &err) : CLI_OK;
 }

@@ -4,7 +4,6 @@
  * (DCPI section 3.1, figure 1)
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -268,19 +267,8 @@ static int nothing(const struct prof *prof)
 {
 	bool edges = prof->by == BY_EDGE;
 
-	if (prof->cli.filter.has_pid)
-		return cli_nothing(&prof->cli,
-				   "no samples are kept for process %" PRId64
-				   " (samples are kept by process only where asked for)",
-				   prof->cli.filter.pid);
-	if (asks_for_owner(prof))
-		return cli_nothing(&prof->cli, "no samples are kept for such a unit or container "
-					       "(only where asked for: dcpid.conf, per_unit)");
-	if (prof->cli.image != NULL)
-		return cli_nothing(&prof->cli, "no %s in images that match \"%s\"",
-				   edges ? "edges" : "samples", prof->cli.image);
-	return cli_nothing(&prof->cli, "%s",
-			   edges ? "no edges" : report_header_no_samples(&prof->header));
+	return cli_no_samples(&prof->cli, edges ? "edges" : "samples",
+			      edges ? "no edges" : report_header_no_samples(&prof->header));
 }
 
 static int not_kept(const struct prof *prof)

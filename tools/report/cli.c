@@ -2,6 +2,7 @@
 #include "tools/report/cli.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -372,6 +373,23 @@ int cli_nothing(const struct cli *cli, const char *format, ...)
 	va_end(args);
 	complain(cli, message);
 	return CLI_NOTHING;
+}
+
+int cli_no_samples(const struct cli *cli, const char *what, const char *otherwise)
+{
+	const struct profile_filter *filter = &cli->filter;
+
+	if (filter->has_pid)
+		return cli_nothing(cli,
+				   "no samples are kept for process %" PRId64
+				   " (samples are kept by process only where asked for)",
+				   filter->pid);
+	if (filter->unit != NULL || filter->container != NULL)
+		return cli_nothing(cli, "no samples are kept for such a unit or container "
+					"(only where asked for: dcpid.conf, per_unit)");
+	if (cli->image != NULL)
+		return cli_nothing(cli, "no %s in images that match \"%s\"", what, cli->image);
+	return cli_nothing(cli, "%s", otherwise);
 }
 
 struct epoch_ids {

@@ -139,6 +139,13 @@ int cli_nothing(const struct cli *cli, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /**
+ * cli_no_samples() - likewise, by what the options ask for
+ * @what:      "samples", say
+ * @otherwise: what to say if they ask for nothing that there may be none of
+ */
+int cli_no_samples(const struct cli *cli, const char *what, const char *otherwise);
+
+/**
  * cli_open() - open the database that the command line names, take a snapshot, and select
  * epochs
  * @reader: out: closed by the caller, also after a failure
