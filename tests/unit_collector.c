@@ -68,6 +68,7 @@ static void times_are_of_the_epoch(void **state)
 {
 	const char *path = path_of("times.db");
 	struct collector *collector = collector_make(path, 5);
+	struct source_time told;
 	struct found found;
 
 	(void)state;
@@ -93,6 +94,9 @@ static void times_are_of_the_epoch(void **state)
 	assert_time(&found, 0, 1000, 250);
 	look(path, 2, &found);
 	assert_time(&found, 0, 600, 50);
+	assert_ok(collector_event_time(collector, 0, &told));
+	assert_int_equal(told.enabled_ns, 600);
+	assert_int_equal(told.running_ns, 50);
 	assert_ok(collector_stop(collector, &err));
 	collector_close(collector);
 }

@@ -398,10 +398,3 @@ void collector_status(struct collector *collector, struct collector_status *stat
 	status->keeps_images = collector->keeper != NULL;
 	image_keeper_status(collector->keeper, &status->store);
 }
-
-int collector_event_time(struct collector *collector, size_t event, struct source_time *time)
-{
-	const struct source_ops *ops = collector->source->ops;
-
-	return ops->event_time != NULL ? ops->event_time(collector->source, event, time) : -ENODATA;
-}

@@ -127,7 +127,7 @@ int collector_discard(struct collector *collector, struct error *err);
 void collector_close(struct collector *collector);
 
 /**
- * collector_event_time() - how long an event was counted
+ * collector_event_time() - how long an event was counted in this epoch
  * @event: its index
  *
  * Return: 0; -ENODATA the source cannot tell.

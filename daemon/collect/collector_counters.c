@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/collect/collector_counters.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "daemon/base/log.h"
 #include "daemon/collect/accumulate.h"
+#include "daemon/collect/collector.h"
 #include "daemon/collect/edge_accumulate.h"
 #include "daemon/collect/matcher.h"
 #include "db/profile_write.h"
@@ -122,6 +124,21 @@ static void times_read(struct collector *collector)
 static uint64_t since(uint64_t now, uint64_t base)
 {
 	return now > base ? now - base : 0;
+}
+
+int collector_event_time(struct collector *collector, size_t event, struct source_time *time)
+{
+	const struct source_ops *ops = collector->source->ops;
+	const struct source_time *base = &collector->base_time[event];
+	int rc = -ENODATA;
+
+	if (ops->event_time != NULL)
+		rc = ops->event_time(collector->source, event, time);
+	if (rc < 0)
+		return rc;
+	time->enabled_ns = since(time->enabled_ns, base->enabled_ns);
+	time->running_ns = since(time->running_ns, base->running_ns);
+	return 0;
 }
 
 static int times_write(struct collector *collector, struct error *err)
