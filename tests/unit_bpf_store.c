@@ -79,6 +79,7 @@ static void hand_over_pause(void)
 	pthread_barrier_wait(&pause_at.left);
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): the exchange writes it */
 static void buffer_hand_over(__u64 *ready, __u32 entries)
 {
 	bool wanted = pause_at.wanted;
