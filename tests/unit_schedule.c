@@ -67,6 +67,17 @@ static void fixture_alone(struct fixture *f, const uint32_t *words, size_t count
 	assert_int_equal(schedule_create_alone(&f->schedule, alpha(), f->cfg), 0);
 }
 
+/* Schedule code on the Cortex-A53. */
+static void fixture_a53(struct fixture *f, const uint8_t *code, size_t bytes, uint64_t address)
+{
+	const struct machine_model *model = machine_model_find("cortex-a53");
+
+	assert_non_null(model);
+	assert_int_equal(
+		cfg_create_from_code(&f->cfg, &insn_arm64_decoder, code, bytes, address, NULL), 0);
+	assert_int_equal(schedule_create(&f->schedule, model, f->cfg, NULL), 0);
+}
+
 static void fixture_end(struct fixture *f)
 {
 	schedule_deinit(&f->schedule);
@@ -146,13 +157,10 @@ static void figure_7_with_its_loop(void **state)
 static void check_late(const uint8_t *code, size_t bytes, uint64_t address,
 		       const double min_cycles[5], const double changes[5])
 {
-	const struct machine_model *model = machine_model_find("cortex-a53");
 	struct fixture f;
 
-	assert_int_equal(
-		cfg_create_from_code(&f.cfg, &insn_arm64_decoder, code, bytes, address, NULL), 0);
+	fixture_a53(&f, code, bytes, address);
 	assert_int_equal(f.cfg->block_count, 3);
-	assert_int_equal(schedule_create(&f.schedule, model, f.cfg, NULL), 0);
 	for (uint32_t i = 0; i < 5; i++) {
 		assert_float_equal(f.schedule.insns[i].min_cycles, min_cycles[i], 1e-9);
 		assert_float_equal(f.schedule.insns[i].late_change, changes[i], 1e-9);
@@ -213,14 +221,10 @@ static void half_a_pair_behind_a_mispredict(void **state)
 		0xc4, 0xff, 0xff, 0xb5, /* cbnz x4, two before */
 		0xc0, 0x03, 0x5f, 0xd6, /* ret */
 	};
-	const struct machine_model *model = machine_model_find("cortex-a53");
 	struct fixture f;
 
 	(void)state;
-	assert_int_equal(
-		cfg_create_from_code(&f.cfg, &insn_arm64_decoder, code, sizeof(code), 0x1000, NULL),
-		0);
-	assert_int_equal(schedule_create(&f.schedule, model, f.cfg, NULL), 0);
+	fixture_a53(&f, code, sizeof(code), 0x1000);
 	assert_float_equal(f.schedule.insns[3].min_cycles, 0, 1e-9);
 	assert_float_equal(f.schedule.insns[3].late_change, 1, 1e-9);
 	/* One time in nine it is entered this way. */
@@ -242,14 +246,10 @@ static void least_of_two_ways(void **state)
 		0xa5, 0x04, 0x00, 0x91, /* add x5, x5, #1 */
 		0xc0, 0x03, 0x5f, 0xd6, /* ret */
 	};
-	const struct machine_model *model = machine_model_find("cortex-a53");
 	struct fixture f;
 
 	(void)state;
-	assert_int_equal(
-		cfg_create_from_code(&f.cfg, &insn_arm64_decoder, code, sizeof(code), 0x1000, NULL),
-		0);
-	assert_int_equal(schedule_create(&f.schedule, model, f.cfg, NULL), 0);
+	fixture_a53(&f, code, sizeof(code), 0x1000);
 	assert_float_equal(f.schedule.block_cycles[2], 1.5, 1e-9);
 	assert_float_equal(f.schedule.block_least[2], 1, 1e-9);
 	fixture_end(&f);

@@ -51,8 +51,9 @@ struct way {
  * @exits:   what each block left under way, when it was last scheduled
  * @late_exits: the same if it was reached behind a mispredict, of blocks where that is possible
  * @classes: issue class of each instruction
- * @usual, @late, @late_before: of run_late(): cycles of a block's instructions by a way into
- *           it: as it is as a rule, behind a mispredict, and behind one some blocks ago
+ * @usual: cycles of the instructions of the block that is looked at, by each way into it
+ * @late, @late_before: the same by the way that is looked at, behind a mispredict, and behind
+ *         one some blocks ago
  */
 struct scheduler {
 	struct schedule *schedule;
@@ -62,7 +63,7 @@ struct scheduler {
 	struct issue_queue *exits;
 	struct issue_queue *late_exits;
 	uint8_t *classes;
-	uint32_t *usual;
+	uint32_t *usual[WAYS_MAX];
 	uint32_t *late;
 	uint32_t *late_before;
 };
@@ -190,27 +191,33 @@ static void record(struct scheduler *s, uint32_t index, const struct issue_event
 				   : UINT32_MAX;
 }
 
-/* A block was scheduled by some way into it. */
-static void record_sum(struct scheduler *s, uint32_t block_index, uint32_t cycles)
+/* @cycles: of the block's instructions, by some way into it */
+static void record_sum(struct scheduler *s, uint32_t block_index, const uint32_t *cycles)
 {
 	double *least = &s->schedule->block_least[block_index];
+	uint32_t sum = 0;
 
-	*least = fmin(*least, cycles);
+	for (uint32_t i = 0; i < s->cfg->blocks[block_index].count; i++)
+		sum += cycles[i];
+	*least = fmin(*least, sum);
 }
 
-/* Schedule a block behind what a queue holds. @way NULL: only for what it leaves. */
+/*
+ * Schedule a block behind what a queue holds.
+ * @cycles: out: of its instructions
+ * @way:    NULL: nothing is recorded
+ */
 static void run_block(struct scheduler *s, uint32_t block_index, struct issue_queue *queue,
-		      const struct way *way, bool heaviest)
+		      uint32_t *cycles, const struct way *way, bool heaviest)
 {
 	const struct cfg_block *block = &s->cfg->blocks[block_index];
 	struct issue_event event;
-	uint32_t cycles = 0;
 
 	for (uint32_t i = block->first; i < block->first + block->count; i++) {
 		const struct insn *insn = &s->cfg->insns[i];
 
 		issue_queue_add(queue, insn, s->classes[i], i, &event);
-		cycles += event.cycles;
+		cycles[i - block->first] = event.cycles;
 		if (way != NULL)
 			record(s, i, &event, way, heaviest);
 		/* What the callee leaves under way is not known. */
@@ -242,24 +249,8 @@ static void run_pass(struct scheduler *s, bool first)
 		if (!first)
 			find_ways(s, b, ways);
 		enter(s, &queue, &ways[0]);
-		run_block(s, b, &queue, NULL, false);
+		run_block(s, b, &queue, s->usual[0], NULL, false);
 		s->exits[b] = queue;
-	}
-}
-
-/* What instructions of a block take behind what a queue holds. */
-static void find_cycles(const struct scheduler *s, const struct cfg_block *block,
-			struct issue_queue *queue, uint32_t *cycles)
-{
-	struct issue_event event;
-
-	for (uint32_t i = block->first; i < block->first + block->count; i++) {
-		const struct insn *insn = &s->cfg->insns[i];
-
-		issue_queue_add(queue, insn, s->classes[i], i, &event);
-		cycles[i - block->first] = event.cycles;
-		if (insn->flow == INSN_FLOW_CALL || insn->flow == INSN_FLOW_CALL_INDIRECT)
-			issue_queue_init(queue, s->issue);
 	}
 }
 
@@ -267,35 +258,33 @@ static void find_cycles(const struct scheduler *s, const struct cfg_block *block
  * A block behind a mispredict right here, with nothing under way; or behind what its
  * predecessor leaves behind an earlier one, if that is the only difference that either makes,
  * or if only what it leaves tells them apart: half a pair.
+ * @usual: cycles of its instructions by that way, as it is as a rule
  */
-static void run_late(struct scheduler *s, uint32_t block_index, const struct way *way)
+static void run_late(struct scheduler *s, uint32_t block_index, const struct way *way,
+		     const uint32_t *usual)
 {
 	const struct cfg_block *block = &s->cfg->blocks[block_index];
-	size_t bytes = block->count * sizeof(uint32_t);
-	uint32_t *late = s->late, sum = 0;
+	size_t bytes = block->count * sizeof(*usual);
+	const uint32_t *late = s->late;
 	struct issue_queue queue, leaves;
 
-	enter(s, &queue, way);
-	find_cycles(s, block, &queue, s->usual);
 	if (way->branches) {
 		issue_queue_init(&leaves, s->issue);
-		find_cycles(s, block, &leaves, s->late);
+		run_block(s, block_index, &leaves, s->late, NULL, false);
 	}
 	if (way->late_before) {
 		queue = s->late_exits[way->from];
-		find_cycles(s, block, &queue, s->late_before);
-		if (!way->branches || memcmp(s->late, s->usual, bytes) == 0 ||
+		run_block(s, block_index, &queue, s->late_before, NULL, false);
+		if (!way->branches || memcmp(s->late, usual, bytes) == 0 ||
 		    memcmp(s->late, s->late_before, bytes) == 0) {
 			late = s->late_before;
 			leaves = queue;
 		}
 	}
-	for (uint32_t i = 0; i < block->count; i++) {
+	for (uint32_t i = 0; i < block->count; i++)
 		s->schedule->insns[block->first + i].late_change +=
-			way->weight * ((double)late[i] - s->usual[i]);
-		sum += late[i];
-	}
-	record_sum(s, block_index, sum);
+			way->weight * ((double)late[i] - usual[i]);
+	record_sum(s, block_index, late);
 	s->late_exits[block_index] = leaves;
 }
 
@@ -309,12 +298,12 @@ static void run_ways(struct scheduler *s)
 		size_t count = find_ways(s, b, ways);
 		for (size_t i = 0; i < count; i++) {
 			enter(s, &queue, &ways[i]);
-			run_block(s, b, &queue, &ways[i], i == 0);
+			run_block(s, b, &queue, s->usual[i], &ways[i], i == 0);
 		}
 		/* The heaviest last, for what it leaves. */
 		for (size_t i = count; i-- > 0;) {
 			if (ways[i].branches || ways[i].late_before)
-				run_late(s, b, &ways[i]);
+				run_late(s, b, &ways[i], s->usual[i]);
 		}
 	}
 }
@@ -326,7 +315,7 @@ static void run_alone(struct scheduler *s)
 
 	for (uint32_t b = 0; b < s->cfg->block_count; b++) {
 		issue_queue_init(&queue, s->issue);
-		run_block(s, b, &queue, &way, true);
+		run_block(s, b, &queue, s->usual[0], &way, true);
 	}
 }
 
@@ -334,7 +323,8 @@ static int schedule_in_order(struct scheduler *s, bool alone)
 {
 	_cleanup_free_ struct issue_queue *exits = NULL, *late_exits = NULL;
 	_cleanup_free_ uint8_t *classes = calloc(s->cfg->insn_count, sizeof(*classes));
-	_cleanup_free_ uint32_t *cycles = calloc(s->cfg->insn_count, 3 * sizeof(*cycles));
+	_cleanup_free_ uint32_t *cycles =
+		calloc(s->cfg->insn_count, (WAYS_MAX + 2) * sizeof(*cycles));
 
 	if (!alone) {
 		exits = calloc(s->cfg->block_count, sizeof(*exits));
@@ -345,8 +335,9 @@ static int schedule_in_order(struct scheduler *s, bool alone)
 	s->exits = exits;
 	s->late_exits = late_exits;
 	s->classes = classes;
-	s->usual = cycles;
-	s->late = s->usual + s->cfg->insn_count;
+	for (size_t i = 0; i < WAYS_MAX; i++)
+		s->usual[i] = cycles + i * s->cfg->insn_count;
+	s->late = cycles + (size_t)WAYS_MAX * s->cfg->insn_count;
 	s->late_before = s->late + s->cfg->insn_count;
 	for (uint32_t i = 0; i < s->cfg->insn_count; i++)
 		classes[i] = machine_issue_class(s->issue, &s->cfg->insns[i]);
