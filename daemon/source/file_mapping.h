@@ -18,6 +18,13 @@ static inline bool file_place_is(const struct file_place *a, const struct file_p
 	return a->device == b->device && a->inode == b->inode && a->offset == b->offset;
 }
 
+/** file_place_behind() - so many bytes behind another */
+static inline struct file_place file_place_behind(struct file_place place, uint64_t bytes)
+{
+	place.offset += bytes;
+	return place;
+}
+
 /**
  * struct file_mapping - [@start, @end) is the file from @from on; zero-initialised is none
  * @fd: the file, for reading; -errno: it cannot be opened, or is not to be found any more
@@ -44,10 +51,7 @@ int file_mapping_find(struct file_mapping *ret, uint32_t pid, uint64_t address);
 static inline struct file_place file_mapping_place(const struct file_mapping *mapping,
 						   uint64_t address)
 {
-	struct file_place place = mapping->from;
-
-	place.offset += address - mapping->start;
-	return place;
+	return file_place_behind(mapping->from, address - mapping->start);
 }
 
 /** file_mapping_close() - there is none any more. */

@@ -268,13 +268,10 @@ uint32_t perf_branch_follow(struct perf_branch *branch, const struct branch_snap
 struct file_place perf_branch_place(struct perf_branch *branch, uint32_t pid, uint64_t address)
 {
 	const struct perf_branch_range *range = range_of(process_of(branch, pid), address);
-	struct file_place place = {.inode = 0};
 
 	if (range == NULL || !range->is_code)
-		return place;
-	place = range->from;
-	place.offset += address - range->start;
-	return place;
+		return (struct file_place){.inode = 0};
+	return file_place_behind(range->from, address - range->start);
 }
 
 #else
