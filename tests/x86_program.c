@@ -18,7 +18,10 @@
 enum {
 	REPEATS_MAX = 4096,
 	STOP_MIN_NS = 100000,
-	STOP_SPAN_NS = 900000
+	STOP_SPAN_NS = 900000,
+	PROGRESS_NS = 50000,
+	START_NS = 30000000, /* of a loader, mostly, which is the same for all */
+	TRIES_MAX = 1000
 };
 
 const struct x86_program x86_programs[] = {
@@ -65,7 +68,7 @@ static void sleep_at_random(unsigned int *seed)
 	nanosleep(&wait, NULL);
 }
 
-/* Lets it run for a moment. Returns false if it has ended. */
+/* Lets it go on for a moment. Returns false if it has ended. */
 static bool run_and_stop(pid_t pid, unsigned int *seed)
 {
 	int status, raised = 0;
@@ -79,6 +82,32 @@ static bool run_and_stop(pid_t pid, unsigned int *seed)
 			return false;
 		raised = WSTOPSIG(status);
 	} while (raised != SIGSTOP);
+	return true;
+}
+
+static uint64_t cpu_time_ns(pid_t pid)
+{
+	struct timespec time = {0};
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) == 0)
+		clock_gettime(clock, &time);
+	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+}
+
+/*
+ * The same, until it has had that much of a CPU: where the machine is busy, or has yet to read the
+ * program from a disk, it would be found again where it was.
+ */
+static bool progress(pid_t pid, unsigned int *seed, uint64_t cpu_ns)
+{
+	uint64_t start_ns = cpu_time_ns(pid);
+	int tries = TRIES_MAX;
+
+	do {
+		if (!run_and_stop(pid, seed))
+			return false;
+	} while (cpu_time_ns(pid) < start_ns + cpu_ns && --tries > 0);
 	return true;
 }
 
@@ -96,8 +125,10 @@ int x86_program_run(const struct x86_program *program, int stops, x86_program_fn
 	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status))
 		return -1;
 	ptrace(PTRACE_SETOPTIONS, pid, NULL, (void *)PTRACE_O_EXITKILL);
+	alive = progress(pid, &seed, START_NS);
 	for (stop = 0; alive && stop < stops; stop++) {
-		alive = run_and_stop(pid, &seed) && ptrace(PTRACE_GETREGS, pid, NULL, &regs) == 0;
+		alive = progress(pid, &seed, PROGRESS_NS) &&
+			ptrace(PTRACE_GETREGS, pid, NULL, &regs) == 0;
 		/* A system call that was interrupted is about to be begun again. */
 		if (!alive || (long long)regs.orig_rax >= 0)
 			continue;
