@@ -44,10 +44,14 @@ import csv, sys
 print(sum(int(r["cpu-clock"]) for r in csv.DictReader(sys.stdin) if r["procedure"] == sys.argv[1]))' "$1"
 }
 
+# Programs' images of code made at run time. Of that kind are the kernel's BPF programs too, of
+# which our own may be sampled.
+jits="kind = 4 AND path LIKE '%[jit]'"
+
 user_samples()
 {
 	sql "$db" "SELECT ifnull(sum(samples), 0) FROM profile p JOIN image i ON i.id = p.image
-		WHERE i.kind IN (0, 4, 5)"
+		WHERE i.kind IN (0, 5) OR $jits"
 }
 
 # most_in NAME PROCEDURE IMAGE [PERCENT [POINTS]]: within five points of all of the time in user
@@ -87,7 +91,7 @@ unknown()
 
 jit_images()
 {
-	sql "$db" "SELECT count(*) FROM image WHERE kind = 4"
+	sql "$db" "SELECT count(*) FROM image WHERE $jits"
 }
 
 # Files, whatever became of them.
@@ -140,8 +144,8 @@ most_in "memory used again" hot_new "$work/kinds \\[jit\\]" 50 20
 jit_size()
 {
 	sql "$db" "SELECT count(*), (SELECT count(*) FROM code), (SELECT sum(symbols) FROM
-		symbol JOIN image ON image.id = symbol.image WHERE kind = 4)
-		FROM image WHERE kind = 4"
+		symbol JOIN image ON image.id = symbol.image WHERE $jits)
+		FROM image WHERE $jits"
 }
 
 profile runs "$work/kinds" dump 200 "$work"
