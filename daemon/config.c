@@ -185,9 +185,6 @@ int config_check(const struct config *config, struct error *err)
 
 	if (source == NULL)
 		return 0;
-	if (config->branch_every > 0 && !source->branches)
-		return error_set(err, EINVAL, "branch_every needs the source kmod or perf, not %s",
-				 source->name);
 	if (config->probe_permille > 0 && !source->probes)
 		return error_set(err, EINVAL, "probe_permille needs the source perf, not %s",
 				 source->name);

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Edges of the perf source: what dcpirun finds of a program against the program's
-# exact edges (tests/truth/edge_counts.h). A user may sample the own processes.
+# Edges of the sources perf and bpf: what is found of a program against the program's
+# exact edges (tests/truth/edge_counts.h). A user may sample the own processes with perf.
 #
 #	DCPI_BENCH	set: print the figures as lines of tests/bench.h as well
 set -u
@@ -149,4 +149,66 @@ else
 fi
 figure edge_right "$good" "$all"
 figure edge_yield "$yielded" "$tried"
+
+# daemon COMMAND: runs it under dcpid with the source bpf, into $db
+under_daemon()
+{
+	rm -rf "$db"*
+	: > "$scratch/conf"
+	"$build/bin/dcpid" -q --config "$scratch/conf" --socket "$scratch/sock" --source bpf \
+		-e cpu-clock:190000-210000 --branch-every 1 --db "$db" 2> "$scratch/errors" &
+	daemon=$!
+	for _ in $(seq 100); do
+		"$build/bin/dcpictl" --socket "$scratch/sock" status > /dev/null 2>&1 && break
+		kill -0 $daemon 2> /dev/null || break
+		sleep 0.1
+	done
+	"$@"
+	status=$?
+	kill $daemon
+	wait $daemon || status=$?
+	return $status
+}
+
+# Of edges from the section .place of at_branches: how many there are, and how many of them come
+# from no jump.
+edges_in_place()
+{
+	local file=$scratch/at_branches address offset
+
+	read -r address offset < <(readelf -SW "$file" |
+		awk '{ sub(/^ *\[[ 0-9]*\]/, "") } $1 == ".place" { print $3, $4 }')
+	query "SELECT printf('%x', from_offset - $((16#$offset)) + $((16#$address))), sum(count)
+		FROM dcpi_edges WHERE kind = 'branch' AND path LIKE '%/at_branches'
+		GROUP BY from_offset" | tr '|' ' ' |
+		awk 'NR == FNR { jump[$1]; next } /^7[0-9a-f]{5} / { all += $2; if (!($1 in jump)) wrong += $2 }
+			END { print all + 0, wrong + 0 }' \
+			<(objdump -d -j .place "$file" | awk -F'[ :\t]+' '/\t(j|ret)/ { print $2 }') -
+}
+
+if under_daemon "$program" $rounds; then
+	tried=$(counter branches_tried)
+	found=$(counter edges)
+	read -r good all < <(right "$scratch/truth")
+	check "the source bpf: there are edges, of $(counter branches_found) of $tried samples" \
+		[ $(($(counter branches_found) * 2)) -ge "$tried" ]
+	check "they are the program's ($good of $all of $found)" \
+		[ $((good > 100 && good * 1000 >= all * 999)) = 1 ]
+	is "all are handed over" "$(counter edges_handed)" "$found"
+	# What was a program when it was sampled is another one when its code is read.
+	for name in branches: constants:-DCONSTANTS; do
+		# shellcheck disable=SC2086 # none or one
+		"${CC:-gcc}" -O1 -static -no-pie -Wl,--section-start=.place=0x700000 ${name#*:} \
+			-o "$scratch/at_${name%:*}" tests/programs/replaced.c || exit 2
+	done
+	# shellcheck disable=SC2016 # for that shell
+	under_daemon sh -c 'for i in 1 2 3; do "$0" 1.3 "$1" 0.7 || exit; done' \
+		"$scratch/at_branches" "$scratch/at_constants"
+	is "programs that take another one's place end well" $? 0
+	read -r all wrong < <(edges_in_place)
+	check "their branches are found ($all)" [ "$all" -gt 1000 ]
+	is "none is where only another program has one" "$wrong" 0
+else
+	skip "the source bpf" "$(cat "$scratch/errors")"
+fi
 tap_done

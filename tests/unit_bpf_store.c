@@ -37,7 +37,8 @@ struct task_struct;
 
 enum {
 	buckets_per_cpu = BUCKETS,
-	entries_per_buffer = BUFFER
+	entries_per_buffer = BUFFER,
+	follow_every = 3
 };
 
 static void *bpf_map_lookup_elem(const void *map, const __u32 *key);
@@ -45,6 +46,7 @@ static struct task_struct *bpf_get_current_task_btf(void);
 static __u32 bpf_get_smp_processor_id(void);
 static __u64 bpf_get_attach_cookie(const void *context);
 static long bpf_seq_write(void *seq, const void *data, __u32 bytes);
+static void bpf_tail_call(const void *context, const void *programs, __u32 number);
 static void buffer_hand_over(__u64 *ready, __u32 entries);
 
 struct sample_context;
@@ -61,6 +63,7 @@ static struct dcpi_sample buffer_memory[CPUS * 2 * BUFFER];
 static _Thread_local __u32 this_cpu;
 static _Thread_local struct task_struct this_task;
 static _Thread_local __u64 this_event;
+static _Thread_local uint64_t followed;
 
 /*
  * Where the program stands still when it hands a buffer over, if it is told to.
@@ -109,6 +112,14 @@ static struct task_struct *bpf_get_current_task_btf(void)
 static __u32 bpf_get_smp_processor_id(void)
 {
 	return this_cpu;
+}
+
+/* Comes back, as where no program is to follow. */
+static void bpf_tail_call(const void *context, const void *programs, __u32 number)
+{
+	(void)context;
+	assert_true(programs == &follower && number == 0);
+	followed++;
 }
 
 static __u64 bpf_get_attach_cookie(const void *context)
@@ -485,6 +496,34 @@ static void test_a_drain_of_nothing_asks_nobody(void **state)
 	assert_int_equal(f->graces, 2);
 }
 
+/* Of user space, on each CPU, but for those that wake the reader: it would be told nothing. */
+static void test_some_samples_are_followed(void **state)
+{
+	struct sample_context kernel = {.pc = UINT64_MAX - 8};
+	struct fixture *f = *state;
+	uint64_t n, woken = 0;
+
+	followed = 0;
+	for (n = 1; n <= 300; n++) {
+		for (__u32 cpu = 0; cpu < CPUS; cpu++)
+			count_key(f, cpu, 5);
+		assert_int_equal(followed, CPUS * ((n + 2) / 3));
+		sample_count(&kernel);
+	}
+	assert_int_equal(followed, CPUS * 100);
+	cpu_memory[0].flushing = 1;
+	for (n = 1; n <= 3 * (uint64_t)BUFFER; n++) {
+		uint64_t before = followed;
+
+		if (count_key(f, 0, 5) == 0)
+			continue;
+		woken++;
+		assert_int_equal(followed, before);
+	}
+	assert_true(woken == 1);
+	assert_in_range(followed, CPUS * 100 + BUFFER - 1, CPUS * 100 + BUFFER);
+}
+
 static void test_the_generation_is_the_exec_count(void **state)
 {
 	struct task_struct task = {.self_exec_id = 77};
@@ -509,9 +548,9 @@ static void test_a_machine_too_large_is_refused(void **state)
 	struct error err = {.errnum = 0};
 
 	(void)state;
-	assert_int_equal(bpf_sampler_open(&sampler, 2048, 64, DCPI_ENTRIES_MAX, &err), -EINVAL);
+	assert_int_equal(bpf_sampler_open(&sampler, 2048, 64, DCPI_ENTRIES_MAX, 0, &err), -EINVAL);
 	assert_non_null(strstr(err.message, "2048 CPUs"));
-	assert_int_equal(bpf_sampler_open(&sampler, 4096, DCPI_ENTRIES_MAX, 64, &err), -EINVAL);
+	assert_int_equal(bpf_sampler_open(&sampler, 4096, DCPI_ENTRIES_MAX, 64, 0, &err), -EINVAL);
 	assert_null(sampler);
 }
 
@@ -526,6 +565,7 @@ int main(void)
 		TEST(test_a_count_never_wraps),
 		TEST(test_a_failed_wait_loses_nothing),
 		TEST(test_a_drain_of_nothing_asks_nobody),
+		TEST(test_some_samples_are_followed),
 		cmocka_unit_test(test_the_generation_is_the_exec_count),
 		cmocka_unit_test(test_a_machine_too_large_is_refused),
 	};

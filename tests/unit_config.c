@@ -184,12 +184,12 @@ static void settings_go_together(void **state)
 {
 	static const struct {
 		const char *source;
-		uint64_t branch_every, double_every;
+		uint64_t probe_permille, double_every;
 		int result;
 	} cases[] = {
-		{"auto", 1, 2, 0},	   {"kmod", 1, 2, 0},	   {"perf", 1, 0, 0},
-		{"perf", 0, 2, -EINVAL},   {"bpf", 1, 0, -EINVAL}, {"bpf", 0, 0, 0},
-		{"replay", 1, 0, -EINVAL},
+		{"auto", 1, 2, 0},	{"kmod", 0, 2, 0},	 {"kmod", 1, 0, -EINVAL},
+		{"perf", 1, 0, 0},	{"perf", 0, 2, -EINVAL}, {"bpf", 0, 0, 0},
+		{"bpf", 1, 0, -EINVAL}, {"replay", 0, 0, 0},	 {"replay", 1, 0, -EINVAL},
 	};
 	struct config config;
 	struct error err;
@@ -199,7 +199,7 @@ static void settings_go_together(void **state)
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		config_init(&config);
 		strcpy(config.source, cases[i].source);
-		config.branch_every = cases[i].branch_every;
+		config.probe_permille = cases[i].probe_permille;
 		config.double_every = cases[i].double_every;
 		assert_int_equal(config_check(&config, &err), cases[i].result);
 		if (cases[i].result < 0)

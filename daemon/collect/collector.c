@@ -164,8 +164,6 @@ static void edges_tell(const struct collector *collector)
 {
 	const struct source_ops *ops = collector->source->ops;
 
-	if (collector->config.branch_every > 0 && !ops->branches)
-		log_warning("source %s gives no edges (branch_every)", ops->name);
 	if (collector->config.probe_permille > 0 && !ops->probes)
 		log_warning("source %s probes no branches (probe_permille)", ops->name);
 	if (collector->config.double_every > 0 && !ops->doubles)

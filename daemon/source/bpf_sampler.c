@@ -34,6 +34,7 @@ struct bpf_sampler {
 	uint32_t cpu_count;
 	uint32_t buckets;
 	uint32_t buffer_entries;
+	uint32_t follow_every;
 };
 
 static int map_memory(struct mapped *mapped, const struct bpf_map *map, struct error *err)
@@ -91,6 +92,7 @@ static int skeleton_load(struct bpf_sampler *sampler, struct error *err)
 		return bpf_machine_load_error(errno, err);
 	skeleton->rodata->buckets_per_cpu = sampler->buckets;
 	skeleton->rodata->entries_per_buffer = sampler->buffer_entries;
+	skeleton->rodata->follow_every = sampler->follow_every;
 	bpf_map__set_max_entries(skeleton->maps.cpus, sampler->cpu_count);
 	bpf_map__set_max_entries(skeleton->maps.table, sampler->cpu_count * sampler->buckets);
 	bpf_map__set_max_entries(skeleton->maps.buffers,
@@ -118,7 +120,7 @@ static int sampler_fill(struct bpf_sampler *sampler, struct error *err)
 }
 
 int bpf_sampler_open(struct bpf_sampler **ret, uint32_t cpu_count, uint32_t table_entries,
-		     uint32_t buffer_entries, struct error *err)
+		     uint32_t buffer_entries, uint32_t follow_every, struct error *err)
 {
 	struct bpf_sampler *sampler;
 	int rc;
@@ -141,6 +143,7 @@ int bpf_sampler_open(struct bpf_sampler **ret, uint32_t cpu_count, uint32_t tabl
 	sampler->cpu_count = cpu_count;
 	sampler->buckets = table_entries / BPF_WAYS;
 	sampler->buffer_entries = buffer_entries;
+	sampler->follow_every = follow_every;
 	libbpf_set_print(NULL);
 	rc = sampler_fill(sampler, err);
 	/* libbpf has read all of the kernel's types, and forgotten them. */
@@ -156,6 +159,14 @@ int bpf_sampler_open(struct bpf_sampler **ret, uint32_t cpu_count, uint32_t tabl
 int bpf_sampler_fd(const struct bpf_sampler *sampler)
 {
 	return bpf_program__fd(sampler->skeleton->progs.sample_count);
+}
+
+int bpf_sampler_follow(const struct bpf_sampler *sampler, int program_fd)
+{
+	uint32_t key = 0;
+
+	return bpf_map_update_elem(bpf_map__fd(sampler->skeleton->maps.follower), &key, &program_fd,
+				   BPF_ANY);
 }
 
 static int grace_wait(void *context)

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "daemon/source/branch_probe.h"
 #include "lib/error.h"
@@ -17,8 +18,13 @@
 #include "daemon/source/bpf/branch_snapshot.skel.h"
 #pragma GCC diagnostic pop
 
-/* Some 1,600 snapshots: 0.15 s of two CPUs at 5,200 samples a second. A power of two. */
-#define RING_BYTES (8U << 20)
+/*
+ * Some 800 snapshots a CPU: 0.15 s at 5,200 samples a second; fewer of fewer. Powers of two. The
+ * ring is mapped twice, as a whole.
+ */
+#define RING_BYTES_CPU (4U << 20)
+#define RING_BYTES_MIN (512U << 10)
+#define RING_BYTES_MAX (8U << 20)
 
 struct branch_snapshots {
 	struct branch_snapshot_bpf *skeleton;
@@ -36,6 +42,16 @@ static int snapshot_take(void *context, void *data, size_t bytes)
 	return 0;
 }
 
+static uint32_t ring_bytes(uint32_t every)
+{
+	uint64_t wanted = (uint64_t)sysconf(_SC_NPROCESSORS_CONF) * RING_BYTES_CPU / every;
+	uint32_t bytes = RING_BYTES_MIN;
+
+	while (bytes < wanted && bytes < RING_BYTES_MAX)
+		bytes *= 2;
+	return bytes;
+}
+
 static int load(struct branch_snapshots *snapshots, uint32_t every)
 {
 	struct branch_snapshot_bpf *skeleton = snapshots->skeleton = branch_snapshot_bpf__open();
@@ -47,7 +63,7 @@ static int load(struct branch_snapshots *snapshots, uint32_t every)
 	/* Kernels that don't know it yet don't look at it either. */
 	bpf_program__set_expected_attach_type(skeleton->progs.branch_probe,
 					      (enum bpf_attach_type)BRANCH_PROBE_ATTACH_TYPE);
-	bpf_map__set_max_entries(skeleton->maps.snapshots, RING_BYTES);
+	bpf_map__set_max_entries(skeleton->maps.snapshots, ring_bytes(every));
 	rc = branch_snapshot_bpf__load(skeleton);
 	/* libbpf has read all of the kernel's types, and forgotten them. */
 	malloc_trim(0);
@@ -90,6 +106,11 @@ void branch_snapshots_close(struct branch_snapshots *snapshots)
 int branch_snapshots_program(const struct branch_snapshots *snapshots)
 {
 	return bpf_program__fd(snapshots->skeleton->progs.branch_snapshot);
+}
+
+int branch_snapshots_follower(const struct branch_snapshots *snapshots)
+{
+	return bpf_program__fd(snapshots->skeleton->progs.branch_follower);
 }
 
 int branch_snapshots_probe(const struct branch_snapshots *snapshots, struct branch_window **windows)

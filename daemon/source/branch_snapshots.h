@@ -16,7 +16,7 @@ struct error;
 /**
  * branch_snapshots_open() - load the program, with room for some snapshots
  * @ret:   out; freed by branch_snapshots_close()
- * @every: of samples in user space, one in so many
+ * @every: of samples in user space, one in so many; > 0
  *
  * Return: 0; -EPERM without CAP_BPF and CAP_PERFMON; -EOPNOTSUPP another PID namespace than
  * the initial one, whose ids snapshots have; else the kernel's error.
@@ -28,6 +28,9 @@ void branch_snapshots_close(struct branch_snapshots *snapshots);
 
 /** branch_snapshots_program() - for PERF_EVENT_IOC_SET_BPF; stays the object's. */
 int branch_snapshots_program(const struct branch_snapshots *snapshots);
+
+/** branch_snapshots_follower() - for bpf_sampler_follow(), whatever @every was; as above. */
+int branch_snapshots_follower(const struct branch_snapshots *snapshots);
 
 /**
  * branch_snapshots_probe() - what probes run (daemon/source/branch_probe.h), and what it

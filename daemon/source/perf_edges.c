@@ -2,6 +2,7 @@
 #include "daemon/source/perf_edges.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "daemon/source/branch_probes.h"
 #include "daemon/source/branch_snapshots.h"
@@ -31,9 +32,10 @@ static void probes_open(struct perf_edges *edges)
 				   edges->config->probe_permille, NULL);
 }
 
-int perf_edges_open(struct perf_edges *edges, const struct source_config *config,
-		    struct wake_set *wakes, struct error *err)
+int perf_edges_open(struct perf_edges *edges, struct source *source,
+		    const struct source_config *config, struct wake_set *wakes, struct error *err)
 {
+	edges->source = source->ops->own_generations ? NULL : source;
 	edges->config = config;
 	if (config->branch_every == 0 ||
 	    branch_snapshots_open(&edges->snapshots, config->branch_every, NULL) < 0)
@@ -50,6 +52,9 @@ void perf_edges_close(struct perf_edges *edges)
 	free(edges->offer);
 	edges->offer = NULL;
 	edges->offer_count = edges->offer_capacity = 0;
+	free(edges->found);
+	edges->found = NULL;
+	edges->found_count = edges->found_capacity = 0;
 	edges->probes = NULL;
 	edges->snapshots = NULL;
 }
@@ -59,18 +64,41 @@ int perf_edges_program(const struct perf_edges *edges)
 	return edges->snapshots != NULL ? branch_snapshots_program(edges->snapshots) : 0;
 }
 
+int perf_edges_follower(const struct perf_edges *edges)
+{
+	return edges->snapshots != NULL ? branch_snapshots_follower(edges->snapshots) : 0;
+}
+
 uint64_t perf_edges_registers(const struct perf_edges *edges)
 {
 	return edges->config->branch_every > 0 && edges->snapshots == NULL ? perf_branch_registers()
 									   : 0;
 }
 
+/* The kernel's, once a drain: it takes four system calls. User code has none of 0. */
+static uint32_t kernel_generation(struct perf_edges *edges, uint32_t pid)
+{
+	struct perf_edges_process *process = &edges->processes[pid % PERF_EDGES_PROCESSES];
+	struct source *source = edges->source;
+
+	if (process->pid == pid)
+		return process->generation;
+	process->pid = pid;
+	if (source->ops->generation(source, pid, &process->generation) < 0)
+		process->generation = 0;
+	return process->generation;
+}
+
 /*
  * What a process was before an exec is not there any more to be read; nor is it known to be
  * where that would not have been told.
  */
-static bool is_present(const struct source_config *config, uint32_t pid, uint32_t generation)
+static bool is_present(struct perf_edges *edges, uint32_t pid, uint32_t generation)
 {
+	const struct source_config *config = edges->config;
+
+	if (edges->source != NULL)
+		return generation != 0 && kernel_generation(edges, pid) == generation;
 	return generation != 0 && generation != DCPI_GENERATION_MAX &&
 	       config->generation(config->context, pid, UINT64_MAX) == generation;
 }
@@ -93,22 +121,50 @@ static void probe_offer(struct perf_edges *edges, uint32_t pid, uint32_t generat
 		edges->offer[edges->offer_count++] = offer;
 }
 
+static void found_add(struct perf_edges *edges, const struct branch_snapshot *snapshot,
+		      uint32_t generation, const struct interpret_edge *path, uint32_t count)
+{
+	if (array_reserve(&edges->found, &edges->found_capacity, edges->found_count + count,
+			  sizeof(*edges->found)) < 0)
+		return;
+	for (uint32_t i = 0; i < count; i++)
+		edges->found[edges->found_count++] = (struct perf_edges_found){
+			snapshot->pid, generation, snapshot->cpu, path[i]};
+}
+
 /*
- * Code was read after the events were: an exec between the two is known now. Its process had
+ * Code was read after its process was asked for: an exec between the two is known now. It had
  * the registers of one program and the code of another, and where that was taken to have
  * branches may be anything.
  */
+static void generations_renew(struct perf_edges *edges)
+{
+	memset(edges->processes, 0, sizeof(edges->processes));
+	if (edges->source == NULL)
+		edges->config->sync(edges->config->context);
+}
+
+static void found_pass(struct drain *drain)
+{
+	struct perf_edges *edges = drain->edges;
+
+	for (size_t i = 0; i < edges->found_count; i++) {
+		const struct perf_edges_found *found = &edges->found[i];
+
+		if (is_present(edges, found->pid, found->generation))
+			drain->sink->behind(
+				drain->sink->context, found->cpu, &found->edge, 1,
+				dcpi_tag(found->pid, found->generation, DCPI_EVENT_BRANCH));
+	}
+	edges->found_count = 0;
+}
+
 static void offers_pass(struct perf_edges *edges)
 {
-	const struct source_config *config = edges->config;
-
-	if (edges->offer_count == 0)
-		return;
-	config->sync(config->context);
 	for (size_t i = 0; i < edges->offer_count; i++) {
 		const struct perf_edges_offer *offer = &edges->offer[i];
 
-		if (is_present(config, offer->pid, offer->generation))
+		if (is_present(edges, offer->pid, offer->generation))
 			branch_probes_offer(edges->probes, offer->pid, offer->address,
 					    &offer->place);
 	}
@@ -162,8 +218,10 @@ static void snapshot_take(void *context, const struct branch_snapshot *snapshot)
 
 	if (snapshot->time_ns > drain->until_ns)
 		return;
-	generation = config->generation(config->context, snapshot->pid, snapshot->time_ns);
-	if (!is_present(config, snapshot->pid, generation))
+	generation = edges->source != NULL ? snapshot->generation
+					   : config->generation(config->context, snapshot->pid,
+								snapshot->time_ns);
+	if (!is_present(edges, snapshot->pid, generation))
 		return;
 	count = perf_branch_follow(&edges->branch, snapshot, path, &stuck);
 	if (snapshot->probe != 0) {
@@ -171,8 +229,7 @@ static void snapshot_take(void *context, const struct branch_snapshot *snapshot)
 		return;
 	}
 	probe_offer(edges, snapshot->pid, generation, path, count, stuck);
-	drain->sink->behind(drain->sink->context, snapshot->cpu, path, count,
-			    dcpi_tag(snapshot->pid, generation, DCPI_EVENT_BRANCH));
+	found_add(edges, snapshot, generation, path, count);
 }
 
 void perf_edges_drain(struct perf_edges *edges, uint64_t until_ns,
@@ -182,8 +239,12 @@ void perf_edges_drain(struct perf_edges *edges, uint64_t until_ns,
 	const struct probe_results *results;
 
 	perf_branch_refresh(&edges->branch);
+	memset(edges->processes, 0, sizeof(edges->processes));
 	if (edges->snapshots != NULL)
 		branch_snapshots_drain(edges->snapshots, snapshot_take, &drain);
+	if (edges->found_count > 0 || edges->offer_count > 0)
+		generations_renew(edges);
+	found_pass(&drain);
 	if (edges->probes == NULL)
 		return;
 	offers_pass(edges);
@@ -201,7 +262,7 @@ void perf_edges_record(struct perf_edges *edges, uint32_t cpu, const struct perf
 	if (edges->config->branch_every == 0 || edges->snapshots != NULL || edges->wait-- > 0)
 		return;
 	edges->wait = edges->config->branch_every - 1;
-	if (!is_present(edges->config, sample->pid, generation))
+	if (!is_present(edges, sample->pid, generation))
 		return;
 	count = perf_branch_find(&edges->branch, sample, path);
 	sink->behind(sink->context, cpu, path, count,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The edges of the perf source: all ways in which it finds them, as one.
+ * The edges of the sources of perf events, perf and bpf: all ways to find them, as one.
  *
  * From snapshots (branch_snapshots.h) where the kernel takes the BPF program that makes
  * them, else from registers in the samples' records (perf_branch.h); and, with snapshots,
@@ -28,17 +28,37 @@ struct perf_edges_offer {
 	struct file_place place;
 };
 
+/* Processes whose generations are kept in mind during a drain. */
+#define PERF_EDGES_PROCESSES 64
+
+/** struct perf_edges_process - and its generation of now; 0: it has none */
+struct perf_edges_process {
+	uint32_t pid;
+	uint32_t generation;
+};
+
+/** struct perf_edges_found - an edge behind a sample on a CPU, likewise */
+struct perf_edges_found {
+	uint32_t pid;
+	uint32_t generation;
+	uint32_t cpu;
+	struct interpret_edge edge;
+};
+
 /**
  * struct perf_edges - fields are private
+ * @source:    whose edges they are, if its generations are the kernel's; else NULL
  * @config:    the source's; stays its own
  * @snapshots: NULL: from records, and without probes
  * @probes:    NULL: none
  * @wait:      samples up to the next whose record is interpreted
  * @offers:    samples whose branches were to be offered
- * @offer:     of this drain
+ * @offer, @found: of this drain
  * @probed:    edges that probes saw
+ * @processes: by @source
  */
 struct perf_edges {
+	struct source *source;
 	const struct source_config *config;
 	struct perf_branch branch;
 	struct branch_snapshots *snapshots;
@@ -47,24 +67,32 @@ struct perf_edges {
 	uint32_t offers;
 	struct perf_edges_offer *offer;
 	size_t offer_count, offer_capacity;
+	struct perf_edges_found *found;
+	size_t found_count, found_capacity;
 	uint64_t probed;
+	struct perf_edges_process processes[PERF_EDGES_PROCESSES];
 };
 
 /**
  * perf_edges_open() - with what the kernel allows; nothing without @config->branch_every
- * @edges: zeroes
- * @wakes: is told of snapshots
+ * @edges:  zeroes
+ * @source: whose they are
+ * @config: its own; both stay the caller's
+ * @wakes:  is told of snapshots
  *
  * Return: 0, or the error of @wakes.
  */
-int perf_edges_open(struct perf_edges *edges, const struct source_config *config,
-		    struct wake_set *wakes, struct error *err);
+int perf_edges_open(struct perf_edges *edges, struct source *source,
+		    const struct source_config *config, struct wake_set *wakes, struct error *err);
 
 /** perf_edges_close() - zeroes are fine, too. */
 void perf_edges_close(struct perf_edges *edges);
 
 /** perf_edges_program() - the BPF program to run at samples; 0: none */
 int perf_edges_program(const struct perf_edges *edges);
+
+/** perf_edges_follower() - the BPF program to follow samples (bpf_sampler.h); 0: none */
+int perf_edges_follower(const struct perf_edges *edges);
 
 /** perf_edges_registers() - what records are to bring, as perf_slot_config.registers */
 uint64_t perf_edges_registers(const struct perf_edges *edges);

@@ -79,7 +79,7 @@ typedef void (*source_sync_fn)(void *context);
  *                   next exec on, all its descendants (perf source only)
  * @user_only:       leave kernel samples out (unprivileged)
  * @branch_every:    0: no edges; else one sample in so many is interpreted up
- *                   to its next branch (kmod and perf sources)
+ *                   to its next branch (a trace has the edges that it has)
  * @probe_permille:  so much of a CPU's time may go to probes of branches, for directions
  *                   that are not biased by time (perf source, with @branch_every); 0: none
  * @double_every:    0: no double samples; else one sample in so many is
@@ -166,7 +166,6 @@ typedef void (*source_counter_fn)(void *context, const char *group, const char *
  * @name:            "kmod", "bpf", "perf", "replay"
  * @own_generations: its samples' generations come from source_generation_fn;
  *                   else they are the kernel's exec counts
- * @branches:        it can interpret samples up to the next branch (branch_every)
  * @probes:          it can probe branches that samples lead to (probe_permille)
  * @doubles:         it can follow a sample by another (double_every)
  * @own_handler:     the overflow handler is ours to time (handler_times)
@@ -196,7 +195,6 @@ typedef void (*source_counter_fn)(void *context, const char *group, const char *
 struct source_ops {
 	const char *name;
 	bool own_generations;
-	bool branches;
 	bool probes;
 	bool doubles;
 	bool own_handler;

@@ -5,6 +5,8 @@
  * mapped memory; it makes system calls to change periods, once a drain, and to
  * wait for a grace period, once a flush.
  *
+ * Edges: by a BPF program that follows the one that counts (daemon/source/perf_edges.h).
+ *
  * Periods: see daemon/source/event_ring.h. Throttling: as in source_perf.c.
  *
  * Losses: "buffers_full", as in dcpi.ko. What the kernel does not count: it
@@ -23,6 +25,7 @@
 #include "daemon/source/bpf_sampler.h"
 #include "daemon/source/bpf_slot.h"
 #include "daemon/source/bpf_store.h"
+#include "daemon/source/perf_edges.h"
 #include "lib/error.h"
 #include "lib/online_cpus.h"
 #include "lib/wake_set.h"
@@ -40,6 +43,7 @@ struct bpf_source {
 	struct source_event events[DCPI_EVENTS_MAX];
 	struct bpf_sampler *sampler;
 	struct bpf_store *store;
+	struct perf_edges edges;
 	struct online_cpus online;
 	struct bpf_source_cpu *cpus;
 	struct wake_set *wakes;
@@ -127,6 +131,7 @@ static void bpf_close(struct source *base)
 	free(source->cpus);
 	bpf_store_destroy(source->store);
 	bpf_sampler_close(source->sampler);
+	perf_edges_close(&source->edges);
 	wake_set_close(source->wakes);
 	online_cpus_close(&source->online);
 	free(source);
@@ -136,8 +141,8 @@ static int config_check(const struct source_config *config, struct error *err)
 {
 	if (config->target_pid != 0)
 		return error_set(err, EOPNOTSUPP, "BPF samples the whole machine only");
-	if (config->branch_every != 0 || config->double_every != 0)
-		return error_set(err, EOPNOTSUPP, "BPF samples no edges");
+	if (config->double_every != 0)
+		return error_set(err, EOPNOTSUPP, "BPF takes no double samples");
 	return 0;
 }
 
@@ -147,11 +152,15 @@ static int store_open(struct bpf_source *source, struct error *err)
 		.sync = source->config.sync,
 		.sync_context = source->config.context,
 	};
+	int follower = perf_edges_follower(&source->edges);
 	int rc = bpf_sampler_open(&source->sampler, source->online.end,
-				  source->config.table_entries, source->config.buffer_entries, err);
+				  source->config.table_entries, source->config.buffer_entries,
+				  follower > 0 ? source->config.branch_every : 0, err);
 
 	if (rc < 0)
 		return rc;
+	if (follower > 0 && bpf_sampler_follow(source->sampler, follower) < 0)
+		return error_set(err, EOPNOTSUPP, "no BPF program may follow another");
 	bpf_sampler_memory(source->sampler, &memory);
 	rc = bpf_store_create(&source->store, &memory);
 	return rc < 0 ? error_set(err, -rc, "out of memory") : 0;
@@ -162,6 +171,9 @@ static int parts_open(struct bpf_source *source, struct error *err)
 	uint32_t cpu;
 	int rc = wake_set_open(&source->wakes, err);
 
+	if (rc == 0)
+		rc = perf_edges_open(&source->edges, &source->base, &source->config, source->wakes,
+				     err);
 	if (rc == 0)
 		rc = online_cpus_open(&source->online, err);
 	if (rc < 0)
@@ -192,6 +204,7 @@ static int bpf_open(struct source **ret, const struct source_config *config, str
 	source->config = *config;
 	memcpy(source->events, config->events, config->event_count * sizeof(config->events[0]));
 	source->config.events = source->events;
+	source->config.probe_permille = 0;
 	source->online.fd = -1;
 	rc = parts_open(source, err);
 	if (rc < 0) {
@@ -264,14 +277,31 @@ static void periods_renew(struct bpf_source *source)
 	}
 }
 
+/* They are few: not worth a store. */
+static void edges_hand_over(void *context, uint32_t cpu, const struct interpret_edge *edges,
+			    uint32_t count, uint64_t tag)
+{
+	const struct source_sink *sink = context;
+
+	(void)cpu;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct source_edge edge = {edges[i].from, edges[i].to, tag, 1};
+
+		sink->edge(sink->context, &edge);
+	}
+}
+
 static int bpf_drain(struct source *base, bool all, uint64_t until_ns,
 		     const struct source_sink *sink, struct error *err)
 {
 	struct bpf_source *source = (struct bpf_source *)base;
+	const struct perf_edges_sink edges = {.behind = edges_hand_over,
+					      .context = (void *)(uintptr_t)sink};
 	int rc = 0;
 
-	(void)until_ns;
 	wake_set_clear(source->wakes);
+	if (sink->edge != NULL)
+		perf_edges_drain(&source->edges, until_ns, &edges);
 	if (all)
 		rc = bpf_store_flush(source->store, sink);
 	else
@@ -303,6 +333,7 @@ static uint64_t bpf_counters(struct source *base, source_counter_fn visit, void 
 	visit(context, "stat", "direct", totals.direct);
 	visit(context, "stat", "flips", totals.flips);
 	visit(context, "stat", "throttled", throttled);
+	perf_edges_tell(&source->edges, visit, context);
 	return samples;
 }
 

@@ -442,7 +442,6 @@ static int kmod_generation(struct source *base, uint32_t pid, uint32_t *generati
 const struct source_ops source_kmod_ops = {
 	.name = "kmod",
 	.own_generations = false,
-	.branches = true,
 	.doubles = true,
 	.own_handler = true,
 	.open = kmod_open,

@@ -292,7 +292,8 @@ static int perf_open(struct source **ret, const struct source_config *config, st
 	source->online.fd = -1;
 	rc = wake_set_open(&source->wakes, err);
 	if (rc == 0)
-		rc = perf_edges_open(&source->edges, &source->config, source->wakes, err);
+		rc = perf_edges_open(&source->edges, &source->base, &source->config, source->wakes,
+				     err);
 	if (rc == 0)
 		rc = cpus_open(source, err);
 	if (rc < 0) {
@@ -496,7 +497,6 @@ static int perf_event_time(struct source *base, size_t event, struct source_time
 const struct source_ops source_perf_ops = {
 	.name = "perf",
 	.own_generations = true,
-	.branches = true,
 	.probes = true,
 	.open = perf_open,
 	.start = perf_start,

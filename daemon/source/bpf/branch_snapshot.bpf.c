@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Runs at overflows of a perf event beside the event's own record: one sample of user
- * code in branch_every leaves a snapshot (branch_snapshot.h) in a ring.
+ * Runs at overflows of a perf event, beside the event's own record or behind the program
+ * that counts samples (sample_count.bpf.c): one sample of user code in some leaves a
+ * snapshot (branch_snapshot.h) in a ring.
  */
 #include <linux/bpf.h>
 
@@ -27,14 +28,19 @@ __u64 missed = 0;
 struct branch_window windows[BRANCH_LINKS * BRANCH_WINDOWS] = {};
 
 #if defined(__TARGET_ARCH_x86)
-
 struct thread_struct {
 	unsigned long fsbase;
 } kernel_type;
+#endif
 
 struct task_struct {
+	__u32 self_exec_id;
+#if defined(__TARGET_ARCH_x86)
 	struct thread_struct thread;
+#endif
 } kernel_type;
+
+#if defined(__TARGET_ARCH_x86)
 
 /* struct bpf_perf_event_data: user space's ABI */
 struct sample_context {
@@ -94,10 +100,9 @@ static inline __attribute__((always_inline)) int is_taken(const struct sample_co
  * CPU: who changes it without asking (wrfsbase) is not followed.
  */
 static inline __attribute__((always_inline)) void
-take_registers(struct branch_snapshot *snapshot, const struct sample_context *context)
+take_registers(struct branch_snapshot *snapshot, const struct sample_context *context,
+	       const struct task_struct *task)
 {
-	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
-
 	snapshot->registers[0] = context->rax;
 	snapshot->registers[1] = context->rcx;
 	snapshot->registers[2] = context->rdx;
@@ -148,8 +153,10 @@ static inline __attribute__((always_inline)) int is_taken(const struct sample_co
 }
 
 static inline __attribute__((always_inline)) void
-take_registers(struct branch_snapshot *snapshot, const struct sample_context *context)
+take_registers(struct branch_snapshot *snapshot, const struct sample_context *context,
+	       const struct task_struct *task)
 {
+	(void)task;
 #pragma unroll
 	for (int i = 0; i < 31; i++)
 		snapshot->registers[i] = context->registers[i];
@@ -196,6 +203,7 @@ static inline __attribute__((always_inline)) void take_memory(struct branch_snap
 
 static __attribute__((noinline)) void take(struct sample_context *context, __u32 probe)
 {
+	const struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
 	struct branch_snapshot *snapshot;
 
 	snapshot = bpf_ringbuf_reserve(&snapshots, sizeof(*snapshot), 0);
@@ -206,8 +214,9 @@ static __attribute__((noinline)) void take(struct sample_context *context, __u32
 	snapshot->pid = bpf_get_current_pid_tgid() >> 32;
 	snapshot->cpu = bpf_get_smp_processor_id();
 	snapshot->probe = probe;
+	snapshot->generation = task->self_exec_id;
 	snapshot->time_ns = bpf_ktime_get_ns();
-	take_registers(snapshot, context);
+	take_registers(snapshot, context, task);
 	take_memory(snapshot);
 	bpf_ringbuf_submit(snapshot, bpf_ringbuf_query(&snapshots, BPF_RB_AVAIL_DATA) * 2 >
 						     bpf_ringbuf_query(&snapshots, BPF_RB_RING_SIZE)
@@ -222,6 +231,15 @@ int branch_snapshot(struct sample_context *context)
 	if (is_user(context) && (branch_every <= 1 || bpf_get_prandom_u32() % branch_every == 0))
 		take(context, 0);
 	return 1;
+}
+
+/* Behind a program that has counted the sample. Return: 0: and that is all. */
+SEC("perf_event")
+int branch_follower(struct sample_context *context)
+{
+	if (is_user(context))
+		take(context, 0);
+	return 0;
 }
 
 /*

@@ -59,6 +59,7 @@ struct branch_piece {
  * @pid:     process
  * @cpu:     where it was
  * @probe:   1: a probe at @pc was reached (struct branch_window); 0: a sample
+ * @generation: the process' exec count
  * @time_ns: CLOCK_MONOTONIC
  * @registers: in the order of struct interpret_state; @flags likewise
  * @known:   a mask of @registers
@@ -68,7 +69,7 @@ struct branch_snapshot {
 	__u32 pid;
 	__u32 cpu;
 	__u32 probe;
-	__u32 unused;
+	__u32 generation;
 	__u64 time_ns;
 	__u64 pc;
 	__u64 flags;

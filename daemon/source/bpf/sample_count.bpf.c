@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counts samples in the kernel: runs at each overflow of a perf event. And says
- * which exec generation a process is in.
+ * Counts samples in the kernel: runs at each overflow of a perf event, and has one of some
+ * followed by another program. And says which exec generation a process is in.
  *
  * The few kernel types are declared by hand: libbpf relocates them (CO-RE).
  */
@@ -20,6 +20,8 @@
 /* Known to the verifier: they are read-only when it looks. */
 const volatile __u32 buckets_per_cpu = 1;
 const volatile __u32 entries_per_buffer = 1;
+/* Of a CPU's samples in user space, one in so many is followed; 0: none. */
+const volatile __u32 follow_every = 0;
 #endif
 
 const char program_license[] SEC("license") = "GPL";
@@ -97,6 +99,14 @@ struct {
 	__type(key, __u32);
 	__array(values, struct inner);
 } grace SEC(".maps") = {.values = {&inner}};
+
+/* What is run then, instead of what is left of this program. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, __u32);
+} follower SEC(".maps");
 
 #define writer_inline static inline __attribute__((always_inline))
 #define writer_barrier() __asm__ __volatile__("" ::: "memory")
@@ -242,6 +252,14 @@ writer_inline int count(struct bpf_cpu *cpu, __u32 number, __u64 pc, __u64 tag)
 	return count_missing(cpu, number, bucket, pc, tag);
 }
 
+writer_inline int is_followed(struct bpf_cpu *cpu, __u64 pc)
+{
+	if (follow_every == 0 || pc >> 63 != 0 || cpu->follow_wait-- > 0)
+		return 0;
+	cpu->follow_wait = follow_every - 1;
+	return 1;
+}
+
 /*
  * The cookie is the event's number. Return: 1 has the kernel go on as if there
  * were no program, that is, put a record into the event's ring and wake whoever
@@ -253,12 +271,16 @@ int sample_count(struct sample_context *context)
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
 	__u32 number = bpf_get_smp_processor_id();
 	struct bpf_cpu *cpu = bpf_map_lookup_elem(&cpus, &number);
+	int wake;
 
 	if (cpu == 0)
 		return 0;
-	return count(cpu, number, context->pc,
+	wake = count(cpu, number, context->pc,
 		     dcpi_tag((__u32)task->tgid, task->self_exec_id,
 			      (__u32)bpf_get_attach_cookie(context)));
+	if (!wake && is_followed(cpu, context->pc))
+		bpf_tail_call(context, &follower, 0);
+	return wake;
 }
 
 /* Iterates over one task. */

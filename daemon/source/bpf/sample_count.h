@@ -7,11 +7,11 @@
  * The algorithm is that of kmod/core/sample_store.h, which is pointers into one
  * block and cannot pass the verifier: the same hash function, ways, swaps, and
  * insertion at the front, so that the same samples hit, miss and evict the same;
- * but edges, retiring, and samples refused are not known here. The writer is the program, on its
- * CPU and never nested: the kernel runs no BPF program in another one's interrupt. It uses no
- * atomic operation but when a buffer becomes full. The reader has no way to run anything on that
- * CPU; instead it waits until every program that was running has ended ("grace period" below),
- * which is also a barrier on all CPUs:
+ * but edges (daemon/source/perf_edges.h), retiring, and samples refused are not known here. The
+ * writer is the program, on its CPU and never nested: the kernel runs no BPF program in another
+ * one's interrupt. It uses no atomic operation but when a buffer becomes full. The reader has no
+ * way to run anything on that CPU; instead it waits until every program that was running has ended
+ * ("grace period" below), which is also a barrier on all CPUs:
  *
  *   full buffer  @cursor is set to the other one, then @ready by an exchange (a
  *                barrier in BPF), which the reader clears; between them the buffer
@@ -43,6 +43,7 @@ struct bpf_bucket {
  * @hits:     samples whose entry was in the table; @misses: was not
  * @direct:   samples written straight to a buffer
  * @lost:     samples not counted: both buffers waited for the reader
+ * @follow_wait: samples of user space up to the next that is followed
  *
  * All but @flushing and @ready are written by the program alone.
  */
@@ -56,7 +57,9 @@ struct bpf_cpu {
 	__u64 flips;
 	__u64 lost;
 	__u64 ready[2];
-	__u64 reserved[7];
+	__u32 follow_wait;
+	__u32 unused;
+	__u64 reserved[6];
 };
 
 _Static_assert(sizeof(struct bpf_bucket) == 64, "a bucket is one cache line");
