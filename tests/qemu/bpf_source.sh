@@ -72,6 +72,8 @@ done
 check "it stores everything when asked" dcpictl --socket /run/dcpid.sock flush
 dcpictl --socket /run/dcpid.sock stats > /tmp/stats
 like "its counters add up while it runs" "$(cat /tmp/stats)" '^identity +exact'
+like "one sample in some leads to branches, without being asked" "$(cat /tmp/stats)" \
+	'^stat.branches_found +[1-9][0-9]+'
 kill "$old"
 stop_daemon
 is "the daemon ends with 0" $? 0
@@ -87,6 +89,8 @@ dcpiprof --db "$db" --csv --image 'vmlinux*' > /tmp/kernel.csv
 check "kernel procedures have names" sh -c "
 	[ \$(grep -vc proc_0x /tmp/kernel.csv) -gt 20 ]"
 is "interrupts = samples + losses" "$(identity)" 1
+is "edges are those of programs that were sampled" "$(query "SELECT count(*) > 10 AND
+	sum(path NOT IN (SELECT path FROM dcpi_samples)) = 0 FROM dcpi_edges WHERE kind = 'branch'")" 1
 is "nothing was lost" "$(query "SELECT sum(count) FROM counter WHERE counter_group = 'loss'")" 0
 unknown=$(query "SELECT 10000 * sum(count * (path = 'unknown')) / sum(count) FROM dcpi_samples")
 check "at most 0.05% match no image (${unknown:-?} in 10,000)" [ "${unknown:-9999}" -le 5 ]
