@@ -100,14 +100,14 @@ fuzz_cgroup-with := daemon/base/cgroup.c
 fuzz_config-with := daemon/config.c
 fuzz_config-archives := collect
 fuzz_control-with := daemon/control.c daemon/archive/per_process.c \
-	$(addprefix lib/, cpu_list.c error.c local_socket.c) tools/base/time_spec.c
-fuzz_event_spec-with := lib/error.c \
+	$(addprefix lib/, cpu_list.c error.c local_socket.c printable.c) tools/base/time_spec.c
+fuzz_event_spec-with := $(addprefix lib/, error.c printable.c) \
 	$(addprefix daemon/event/event_, alias.c catalog.c code.c name.c pfm.c pmu.c spec.c)
 fuzz_event_spec-ldlibs := $(pfm-libs)
 fuzz_image_sources-with := daemon/image/image_file.c daemon/image/kallsyms.c \
-	$(addprefix loader-hook/, build_id.c build_id_notes.c hook_record.c process_list.c \
-	side_band_record.c) \
-	$(addprefix lib/, array.c bounded_reader.c error.c file_digest.c file_read.c)
+	$(addprefix loader-hook/, build_id.c build_id_notes.c hook_record.c process_gone.c \
+	process_list.c process_maps.c process_stat.c side_band_record.c) \
+	$(addprefix lib/, array.c bounded_reader.c error.c file_digest.c file_read.c printable.c)
 fuzz_image_sources-pkgs := libelf libxxhash
 fuzz_jit_files-with := daemon/jit/jit_code.c daemon/jit/jit_shape.c \
 	loader-hook/jit_dump.c loader-hook/jit_map.c kmod/core/x86_insn.c lib/array.c
@@ -116,7 +116,7 @@ fuzz_perfdata-with := loader-hook/side_band_record.c \
 	$(addprefix daemon/event/event_, code.c name.c) \
 	$(addprefix daemon/import/, import_survey.c perfdata_event.c perfdata_file.c \
 	perfdata_header.c perfdata_unpack.c) \
-	$(addprefix lib/, array.c bounded_reader.c error.c file_read.c u64_map.c)
+	$(addprefix lib/, array.c bounded_reader.c error.c file_read.c printable.c u64_map.c)
 fuzz_perfdata-pkgs := libzstd
 fuzz_trace-with := daemon/source/trace.c lib/bounded_reader.c
 fuzz_trace-pkgs := libxxhash

@@ -6,19 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/printable.h"
+
+/* One line, whatever a hostile file name brings in. */
 static void format_message(struct error *err, int errnum, const char *format, va_list args)
 {
 	err->errnum = errnum;
 	vsnprintf(err->message, sizeof(err->message), format, args);
-}
-
-/* Messages are one line whatever a hostile file name brings in. */
-static void flatten(char *message)
-{
-	for (; *message != '\0'; message++) {
-		if ((unsigned char)*message < ' ' || *message == 0x7f)
-			*message = '?';
-	}
+	printable_make(err->message);
 }
 
 int error_set(struct error *err, int errnum, const char *format, ...)
@@ -30,7 +25,6 @@ int error_set(struct error *err, int errnum, const char *format, ...)
 	va_start(args, format);
 	format_message(err, errnum, format, args);
 	va_end(args);
-	flatten(err->message);
 	return -errnum;
 }
 
@@ -47,6 +41,5 @@ int error_set_errno(struct error *err, const char *format, ...)
 	va_end(args);
 	used = strlen(err->message);
 	snprintf(err->message + used, sizeof(err->message) - used, ": %s", strerror(errnum));
-	flatten(err->message);
 	return -errnum;
 }

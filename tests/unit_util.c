@@ -184,6 +184,11 @@ static void error_is_one_line(void **state)
 	(void)state;
 	assert_int_equal(error_set(&err, EINVAL, "bad \"%s\"", "a\nb"), -EINVAL);
 	assert_string_equal(err.message, "bad \"a?b\"");
+	/* CSI in UTF-8 and as a byte, a letter, half of one, DEL */
+	error_set(&err, EINVAL, "%s",
+		  "a\xc2\x9b"
+		  "1m\x9b\xc3\xa9\xc3\x7f");
+	assert_string_equal(err.message, "a??1m?\xc3\xa9??");
 	errno = ENOENT;
 	assert_int_equal(error_set_errno(&err, "cannot open %s", "/x"), -ENOENT);
 	assert_string_equal(err.message, "cannot open /x: No such file or directory");

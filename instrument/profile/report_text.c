@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "instrument/profile/report_text.h"
 
+#include "lib/printable.h"
+
 void report_text_name(FILE *out, const char *name, bool csv)
 {
 	if (csv)
 		putc('"', out);
-	for (; *name != '\0'; name++) {
+	while (*name != '\0') {
+		size_t bytes = printable_bytes(name);
+
 		if (csv && *name == '"')
 			putc('"', out);
-		putc((unsigned char)*name < ' ' || *name == '\x7f' ? '?' : *name, out);
+		if (bytes == 0)
+			putc('?', out);
+		else
+			fwrite(name, 1, bytes, out);
+		name += bytes > 0 ? bytes : 1;
 	}
 	if (csv)
 		putc('"', out);
