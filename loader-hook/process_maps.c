@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "loader-hook/process_maps.h"
 
-#include <stdbool.h>
+#include <string.h>
+#include <sys/sysmacros.h>
 
 #include "loader-hook/process_list.h"
 
@@ -53,4 +54,49 @@ FILE *process_maps_open(uint32_t pid)
 		return maps;
 	fclose(maps);
 	return search.found;
+}
+
+/* Digits up to @end, which is passed; NULL: there are none, too many, or others. */
+static const char *number_take(const char *text, uint64_t base, char end, uint64_t *value)
+{
+	const char *digit = text;
+
+	for (*value = 0; *digit != end; digit++) {
+		uint64_t d = UINT64_MAX;
+
+		if (*digit >= '0' && *digit <= '9')
+			d = (uint64_t)(*digit - '0');
+		else if (*digit >= 'a' && *digit <= 'f')
+			d = (uint64_t)(*digit - 'a') + 10;
+		if (d >= base || *value > (UINT64_MAX - d) / base)
+			return NULL;
+		*value = *value * base + d;
+	}
+	return digit != text ? digit + 1 : NULL;
+}
+
+/* "start-end perms offset major:minor inode  path" */
+bool process_maps_take(struct process_mapping *ret, const char *line)
+{
+	uint64_t device_major, device_minor;
+	const char *at = line;
+
+	at = number_take(at, 16, '-', &ret->start);
+	if (at != NULL)
+		at = number_take(at, 16, ' ', &ret->end);
+	if (at == NULL || ret->end <= ret->start || strnlen(at, 5) < 5 || at[4] != ' ')
+		return false;
+	ret->permissions = at;
+	at = number_take(at + 5, 16, ' ', &ret->offset);
+	if (at != NULL)
+		at = number_take(at, 16, ':', &device_major);
+	if (at != NULL)
+		at = number_take(at, 16, ' ', &device_minor);
+	if (at != NULL)
+		at = number_take(at, 10, ' ', &ret->inode);
+	if (at == NULL)
+		return false;
+	ret->device = makedev((unsigned int)device_major, (unsigned int)device_minor);
+	ret->path = at + strspn(at, " ");
+	return true;
 }

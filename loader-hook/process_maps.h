@@ -3,6 +3,7 @@
 #ifndef DCPI_PROCESS_MAPS_H
 #define DCPI_PROCESS_MAPS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -16,5 +17,28 @@
  * Return: to be closed by the caller; NULL: none can be opened, errno says why.
  */
 FILE *process_maps_open(uint32_t pid);
+
+/**
+ * struct process_mapping - what a line says
+ * @offset: into the file
+ * @permissions: "rwxp", a '-' for each that is not given ('s': shared); not terminated
+ * @path:   "" where there is none; as the kernel writes it, to the end of the line
+ */
+struct process_mapping {
+	uint64_t start;
+	uint64_t end;
+	uint64_t offset;
+	uint64_t device;
+	uint64_t inode;
+	const char *permissions;
+	const char *path;
+};
+
+/**
+ * process_maps_take() - read a line, by hand: scanf() takes most of the time of reading a file
+ *
+ * Return: whether it is one, of one byte at least. The strings stay in it.
+ */
+bool process_maps_take(struct process_mapping *ret, const char *line);
 
 #endif

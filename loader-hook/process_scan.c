@@ -7,7 +7,6 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 
 #include "lib/array.h"
 #include "lib/cleanup.h"
@@ -72,34 +71,25 @@ static void restore_newlines(const struct image_event *event, char *path, char e
 }
 
 /*
- * A line of /proc/PID/maps, "start-end perms offset major:minor inode  path",
- * into an event; the path stays in the line.
+ * A line of /proc/PID/maps into an event; the path stays in the line.
  *
  * Return: whether it is an executable mapping.
  */
 static bool parse_mapping(char *line, struct image_event *event, char exact[PATH_MAX])
 {
-	uint64_t start, end, offset, inode;
-	unsigned int device_major, device_minor;
-	char permissions[5];
-	int path_at = 0;
+	struct process_mapping mapping;
 
 	line[strcspn(line, "\n")] = '\0';
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64 " %n", &start,
-		   &end, permissions, &offset, &device_major, &device_minor, &inode,
-		   &path_at) != 7 ||
-	    path_at == 0 || end <= start)
-		return false;
-	if (strlen(permissions) != 4 || permissions[2] != 'x')
+	if (!process_maps_take(&mapping, line) || mapping.permissions[2] != 'x')
 		return false;
 	event->type = IMAGE_EVENT_MAP;
-	event->start = start;
-	event->bytes = end - start;
-	event->file_offset = offset;
-	event->device = makedev(device_major, device_minor);
-	event->inode = inode;
-	event->path = line + path_at;
-	restore_newlines(event, line + path_at, exact);
+	event->start = mapping.start;
+	event->bytes = mapping.end - mapping.start;
+	event->file_offset = mapping.offset;
+	event->device = mapping.device;
+	event->inode = mapping.inode;
+	event->path = mapping.path;
+	restore_newlines(event, line + (mapping.path - line), exact);
 	return true;
 }
 

@@ -4,6 +4,7 @@
 # What collecting costs beside the interrupts: dcpid with its bpf and its perf
 # source against "perf record -a", one after the other, each for SECONDS_EACH
 # (20) at 5,200 samples a second and CPU of the same event, under the same load.
+# None of them takes edges; bpf_edges does, as dcpid is installed.
 # Prints lines of tests/bench.h; says on stderr why, if it cannot run.
 #
 # Counted is the time that the process ran, in user space and in the kernel, on
@@ -151,15 +152,18 @@ size()
 	du -cb "$@" | awk 'END { print $1 }'
 }
 
-# daemon SOURCE DB: the command
+# daemon SUBJECT DB: the command
 daemon()
 {
-	echo env --default-signal=INT "$bin/dcpid" --source "$1" \
+	local edges=(--branch-every 0)
+
+	case $1 in *_edges) edges=() ;; esac
+	echo env --default-signal=INT "$bin/dcpid" --source "${1%_edges}" "${edges[@]}" \
 		-e "cpu-clock:$((period - 1000))-$((period + 1000))" --config /dev/null \
 		--socket "$work/sock" --db "$2"
 }
 
-# warm_up SOURCE DB: a short run, for a database that is not new
+# warm_up SUBJECT DB: a short run, for a database that is not new
 warm_up()
 {
 	# shellcheck disable=SC2046,SC2091 # a command
@@ -168,7 +172,7 @@ warm_up()
 	for _ in $(seq 100); do
 		"$bin/dcpictl" --json --socket "$work/sock" status > "$work/$1.status" 2>&1 && break
 		kill -0 "${pids[-1]}" 2> /dev/null ||
-			give_up "dcpid --source $1: $(tail -n 1 "$work/$1.out")"
+			give_up "dcpid, $1: $(tail -n 1 "$work/$1.out")"
 		sleep 0.1
 	done
 	sleep 2
@@ -189,16 +193,16 @@ samples=$(perf report --stats -i "$work/perf.data" 2> /dev/null |
 [ -n "$samples" ] || echo "bench_sources: perf record failed at its end, so that its cost is" \
 	"too low: $(tail -n 2 "$work/perf_record.out" | tr '\n' ' ')" >&2
 absolute perf_record "$samples"
-for source in bpf perf; do
-	db=$work/$source.db
-	warm_up $source "$db"
+for subject in bpf perf bpf_edges; do
+	db=$work/$subject.db
+	warm_up $subject "$db"
 	before=$(size "$db"*)
 	# shellcheck disable=SC2046
-	measure $source $(daemon $source "$db")
-	grep 'periods raised\|throttles' "$work/$source.out" | sed 's/^/bench_sources: /' >&2
-	taken=$(jq .taken "$work/$source.status")
-	absolute $source "$taken"
-	compare $source "$taken"
-	report bytes_vs_perf $source "mixed, files" "$(ratio $(($(size "$db"*) - before)) "$perf_size")" ratio
-	report bytes_vs_perf $source "mixed, new file" "$(ratio "$(size "$db"*)" "$perf_size")" ratio
+	measure $subject $(daemon $subject "$db")
+	grep 'periods raised\|throttles' "$work/$subject.out" | sed 's/^/bench_sources: /' >&2
+	taken=$(jq .taken "$work/$subject.status")
+	absolute $subject "$taken"
+	compare $subject "$taken"
+	report bytes_vs_perf $subject "mixed, files" "$(ratio $(($(size "$db"*) - before)) "$perf_size")" ratio
+	report bytes_vs_perf $subject "mixed, new file" "$(ratio "$(size "$db"*)" "$perf_size")" ratio
 done

@@ -398,6 +398,47 @@ static void the_living(void **state)
 	teardown(&fixture);
 }
 
+/* Whoever has a process' id next has not mapped the same. */
+static void changes_are_told_apart(void **state)
+{
+	struct image_event event = {.type = IMAGE_EVENT_FORK, .pid = 3, .parent = 2, .time_ns = 1};
+	struct image_event map = map_event(3, 2, 0, 0, 1, 0);
+	struct fixture fixture;
+	uint32_t seen[5];
+
+	(void)state;
+	setup(&fixture, false);
+	assert_int_equal(image_map_changes(fixture.map, 3), 0);
+	image_map_event(fixture.map, &event);
+	seen[0] = image_map_changes(fixture.map, 3);
+	image_map_event(fixture.map, &map);
+	seen[1] = image_map_changes(fixture.map, 3);
+	event.type = IMAGE_EVENT_RENAME;
+	event.path = "other";
+	image_map_event(fixture.map, &event);
+	assert_int_equal(image_map_changes(fixture.map, 3), seen[1]);
+	map.type = IMAGE_EVENT_UNMAP;
+	image_map_event(fixture.map, &map);
+	seen[2] = image_map_changes(fixture.map, 3);
+	event.type = IMAGE_EVENT_EXIT;
+	event.time_ns = 3;
+	image_map_event(fixture.map, &event);
+	image_map_expire(fixture.map, UINT64_MAX);
+	assert_int_equal(image_map_changes(fixture.map, 3), 0);
+	event.type = IMAGE_EVENT_FORK;
+	image_map_event(fixture.map, &event);
+	seen[3] = image_map_changes(fixture.map, 3);
+	event.pid = 4;
+	image_map_event(fixture.map, &event);
+	seen[4] = image_map_changes(fixture.map, 4);
+	for (size_t i = 0; i < 5; i++) {
+		assert_int_not_equal(seen[i], 0);
+		for (size_t j = 0; j < i; j++)
+			assert_int_not_equal(seen[i], seen[j]);
+	}
+	teardown(&fixture);
+}
+
 static void kernel_text_replaces(void **state)
 {
 	struct profile_image image = {.kind = PROFILE_IMAGE_MODULE, .path = "m"};
@@ -439,6 +480,7 @@ int main(void)
 		cmocka_unit_test(kernel_generations_follow_model),
 		cmocka_unit_test(nonsense_is_ignored),
 		cmocka_unit_test(the_living),
+		cmocka_unit_test(changes_are_told_apart),
 		cmocka_unit_test(kernel_text_replaces),
 	};
 

@@ -6,6 +6,7 @@
 #include "tests/unit.h"
 
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
@@ -133,8 +134,8 @@ static bool visit(void *context, pid_t pid, const struct user_regs_struct *stopp
 
 	tally->visits++;
 	snapshot_of(&snapshot, pid, stopped);
-	count = perf_branch_follow(&tally->followed, &snapshot, edges, &stuck);
-	known_count = perf_branch_find(&tally->branch, &record.sample, known);
+	count = perf_branch_follow(&tally->followed, 1, &snapshot, edges, &stuck);
+	known_count = perf_branch_find(&tally->branch, 1, &record.sample, known);
 	assert_true(known_count <= count);
 	for (uint32_t e = 0; e < known_count; e++)
 		assert_true(known[e].from == edges[e].from && known[e].to == edges[e].to);
@@ -194,16 +195,16 @@ static void refuses_what_is_not_there(void **state)
 	(void)state;
 	for (size = 0; size < sizeof(record); size += 8) {
 		record.sample.header.size = (uint16_t)size;
-		assert_int_equal(perf_branch_find(&branch, &record.sample, edges), 0);
+		assert_int_equal(perf_branch_find(&branch, 1, &record.sample, edges), 0);
 	}
 	record.sample.header.size = sizeof(record);
 	record.abi = PERF_SAMPLE_REGS_ABI_32;
-	assert_int_equal(perf_branch_find(&branch, &record.sample, edges), 0);
+	assert_int_equal(perf_branch_find(&branch, 1, &record.sample, edges), 0);
 	record.abi = PERF_SAMPLE_REGS_ABI_NONE;
-	assert_int_equal(perf_branch_find(&branch, &record.sample, edges), 0);
+	assert_int_equal(perf_branch_find(&branch, 1, &record.sample, edges), 0);
 	assert_int_equal(branch.tried, 0);
 	record = record_of(INT32_MAX, &regs);
-	assert_int_equal(perf_branch_find(&branch, &record.sample, edges), 0);
+	assert_int_equal(perf_branch_find(&branch, 1, &record.sample, edges), 0);
 	perf_branch_deinit(&branch);
 }
 
@@ -220,15 +221,15 @@ static void reads_no_stack(void **state)
 	(void)state;
 	regs.rsp = (uintptr_t)stack;
 	record = record_of(getpid(), &regs);
-	assert_int_equal(perf_branch_find(&branch, &record.sample, edges), 0);
+	assert_int_equal(perf_branch_find(&branch, 1, &record.sample, edges), 0);
 	regs.rip++; /* without the pop it is known */
 	record = record_of(getpid(), &regs);
-	assert_true(perf_branch_find(&branch, &record.sample, edges) >= 1);
+	assert_true(perf_branch_find(&branch, 1, &record.sample, edges) >= 1);
 	assert_int_equal(edges[0].from, (uintptr_t)code + 3);
 	assert_int_equal(edges[0].to, (uintptr_t)code + 5);
 	/* If its PC is said to be exact, the registers are of somewhere else. */
 	record.sample.header.misc = PERF_RECORD_MISC_USER | PERF_RECORD_MISC_EXACT_IP;
-	assert_int_equal(perf_branch_find(&branch, &record.sample, edges), 0);
+	assert_int_equal(perf_branch_find(&branch, 1, &record.sample, edges), 0);
 	perf_branch_deinit(&branch);
 }
 
@@ -253,9 +254,50 @@ static void snapshots_bring_the_stack(void **state)
 
 		snapshot.piece[0].address = addresses[i][0];
 		snapshot.piece[1].address = addresses[i][1];
-		count = perf_branch_follow(&branch, &snapshot, edges, &stuck);
+		count = perf_branch_follow(&branch, 1, &snapshot, edges, &stuck);
 		assert_true(i == 1 ? count >= 1 : count == 0);
 	}
+	perf_branch_deinit(&branch);
+}
+
+/* Code, as a program's: a private mapping of a file. */
+static void code_map(void *at, const uint8_t *code, size_t bytes)
+{
+	char name[] = "/tmp/unit_perf_branch.XXXXXX";
+	int fd = mkstemp(name);
+
+	assert_true(fd >= 0 && write(fd, code, bytes) == (ssize_t)bytes);
+	unlink(name);
+	assert_ptr_equal(mmap(at, 4096, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0), at);
+	close(fd);
+}
+
+/* What was read stays as it was until something else may be mapped; it need not be there. */
+static void code_is_read_once_a_version(void **state)
+{
+	static const uint8_t jumps[][4] = {{0x85, 0xc0, 0x75, 0x10}, {0x85, 0xc0, 0x74, 0x20}};
+	uint8_t *at = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint64_t from = (uintptr_t)at + 2, stuck;
+	struct branch_snapshot snapshot = {
+		.pid = (uint32_t)getpid(), .pc = (uintptr_t)at, .known = 1, .registers[0] = 1};
+	struct interpret_edge edges[PERF_BRANCH_EDGES];
+	struct perf_branch branch = {0};
+
+	(void)state;
+	code_map(at, jumps[0], sizeof(jumps[0]));
+	assert_true(perf_branch_follow(&branch, 1, &snapshot, edges, &stuck) >= 1);
+	assert_true(edges[0].from == from && edges[0].to == from + 2 + 0x10);
+	code_map(at, jumps[1], sizeof(jumps[1]));
+	assert_true(perf_branch_follow(&branch, 1, &snapshot, edges, &stuck) >= 1);
+	assert_true(edges[0].from == from && edges[0].to == from + 2 + 0x10);
+	assert_true(perf_branch_follow(&branch, 2, &snapshot, edges, &stuck) >= 1);
+	assert_true(edges[0].from == from && edges[0].to == from + 2);
+	code_map(at, jumps[0], sizeof(jumps[0]));
+	perf_branch_refresh(&branch);
+	assert_true(perf_branch_follow(&branch, 2, &snapshot, edges, &stuck) >= 1);
+	assert_true(edges[0].from == from && edges[0].to == from + 2 + 0x10);
+	munmap(at, 4096);
+	assert_int_equal(perf_branch_follow(&branch, 3, &snapshot, edges, &stuck), 0);
 	perf_branch_deinit(&branch);
 }
 
@@ -306,7 +348,7 @@ static void probes_hide_no_branch(void **state)
 		if (in_process)
 			byte_put(branch_of_file, 0xcc);
 		perf_branch_refresh(&branch);
-		assert_true(perf_branch_follow(&branch, &snapshot, edges, &stuck) >= 1);
+		assert_true(perf_branch_follow(&branch, 1, &snapshot, edges, &stuck) >= 1);
 		assert_int_equal(edges[0].from, (uintptr_t)branch_of_file);
 		assert_int_equal(edges[0].to, (uintptr_t)branch_of_file + 3);
 	}
@@ -320,6 +362,13 @@ static uint32_t generation_now(void *context, uint32_t pid, uint64_t time_ns)
 	(void)pid;
 	assert_true(time_ns == UINT64_MAX);
 	return *(uint32_t *)context;
+}
+
+static uint32_t no_changes(void *context, uint32_t pid)
+{
+	(void)context;
+	(void)pid;
+	return 0;
 }
 
 static void behind_count(void *context, uint32_t cpu, const struct interpret_edge *edges,
@@ -349,8 +398,10 @@ static void reads_what_is_known_to_be_there(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		uint32_t now = cases[i].now, found = 0;
-		const struct source_config config = {
-			.branch_every = 1, .generation = generation_now, .context = &now};
+		const struct source_config config = {.branch_every = 1,
+						     .generation = generation_now,
+						     .changes = no_changes,
+						     .context = &now};
 		const struct perf_edges_sink sink = {.behind = behind_count, .context = &found};
 		struct perf_edges edges = {.config = &config};
 
@@ -365,7 +416,7 @@ static void sample_take(void *context, const struct perf_sample *sample)
 	struct interpret_edge edges[PERF_BRANCH_EDGES];
 
 	if (sample->pid == (uint32_t)getpid())
-		perf_branch_find(context, sample, edges);
+		perf_branch_find(context, 1, sample, edges);
 }
 
 /* Branches on nothing but registers. */
@@ -416,6 +467,7 @@ int main(void)
 		cmocka_unit_test(refuses_what_is_not_there),
 		cmocka_unit_test(reads_no_stack),
 		cmocka_unit_test(snapshots_bring_the_stack),
+		cmocka_unit_test(code_is_read_once_a_version),
 		cmocka_unit_test(probes_hide_no_branch),
 		cmocka_unit_test(reads_what_is_known_to_be_there),
 		cmocka_unit_test(samples_bring_registers),

@@ -42,6 +42,13 @@ static uint32_t generation_of(void *context, uint32_t pid, uint64_t time_ns)
 	return matcher_generation(collector->matcher, pid, time_ns);
 }
 
+static uint32_t changes_of(void *context, uint32_t pid)
+{
+	const struct collector *collector = context;
+
+	return matcher_changes(collector->matcher, pid);
+}
+
 static void events_sync(void *context)
 {
 	struct collector *collector = context;
@@ -190,6 +197,7 @@ static int source_open(struct collector *collector, struct error *err)
 		.record = config->record,
 		.replay = config->replay,
 		.generation = generation_of,
+		.changes = changes_of,
 		.sync = events_sync,
 		.context = collector,
 	};

@@ -249,6 +249,11 @@ uint32_t matcher_generation(struct matcher *matcher, uint32_t pid, uint64_t time
 	return generation;
 }
 
+uint32_t matcher_changes(const struct matcher *matcher, uint32_t pid)
+{
+	return image_map_changes(matcher->map, pid);
+}
+
 static enum division division_ask(const struct matcher *matcher, uint32_t image)
 {
 	const char *path = image_table_get(matcher->images, image)->path;

@@ -59,6 +59,7 @@ struct address_space {
  * struct process_spaces - all that used one process id, one after the other
  * @generation: own generations: the last one given out
  * @alive:      whether the newest version has not ended
+ * @changes:    number of the last event that told of mappings
  * @scan_ns:    when /proc was read; older events tell nothing new
  * @dropped:    generations of versions dropped before they expired, or emptied
  *
@@ -70,6 +71,7 @@ struct process_spaces {
 	uint32_t pid;
 	uint32_t generation;
 	uint32_t count;
+	uint32_t changes;
 	struct generation_span dropped;
 	bool alive;
 	char command[ADDRESS_SPACES_COMMAND_BYTES];

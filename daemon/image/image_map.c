@@ -19,7 +19,10 @@
 /* Processes to be asked for at a time; who does not get in comes again. */
 #define UNTOLD_MAX 16
 
-/* @untold: live processes whose generation is to be asked for, the oldest first */
+/*
+ * @untold:  live processes whose generation is to be asked for, the oldest first
+ * @changes: the last number given out (image_map_changes())
+ */
 struct image_map {
 	struct image_table *table;
 	struct address_spaces spaces;
@@ -27,6 +30,7 @@ struct image_map {
 	struct loss_list losses;
 	uint32_t untold[UNTOLD_MAX];
 	size_t untold_count;
+	uint32_t changes;
 };
 
 static void set_command(struct process_spaces *process, const char *command)
@@ -386,6 +390,8 @@ void image_map_event(struct image_map *map, const struct image_event *event)
 		if (process == NULL)
 			return;
 	}
+	if (process != NULL && (is_beginning(event->type) || event->type == IMAGE_EVENT_UNMAP))
+		process->changes = ++map->changes;
 	handle(map, process, event);
 	address_spaces_limit(&map->spaces);
 }
@@ -437,6 +443,13 @@ uint32_t image_map_generation(const struct image_map *map, uint32_t pid, uint64_
 	    loss_list_between(&map->losses, space->sound_ns, time_ns))
 		return IMAGE_MAP_GENERATION_LOST;
 	return space->generation;
+}
+
+uint32_t image_map_changes(const struct image_map *map, uint32_t pid)
+{
+	const struct process_spaces *process = address_spaces_find(&map->spaces, pid);
+
+	return process != NULL ? process->changes : 0;
 }
 
 struct image_place image_map_lookup(struct image_map *map, uint32_t pid, uint32_t generation,

@@ -108,6 +108,13 @@ uint32_t image_map_untold(struct image_map *map);
 uint32_t image_map_generation(const struct image_map *map, uint32_t pid, uint64_t time_ns);
 
 /**
+ * image_map_changes() - a number of what a process has mapped, as far as events tell
+ *
+ * Return: no other process' either, nor one's that had its id before; 0: not known.
+ */
+uint32_t image_map_changes(const struct image_map *map, uint32_t pid);
+
+/**
  * image_map_lookup() - where a PC is. O(log mappings)
  *
  * Reads no files.

@@ -19,11 +19,12 @@
 #pragma GCC diagnostic pop
 
 /*
- * Some 800 snapshots a CPU: 0.15 s at 5,200 samples a second; fewer of fewer. Powers of two. The
- * ring is mapped twice, as a whole.
+ * Room for two seconds, so that the ring is not half full before the next drain; as far as that
+ * goes: it is mapped twice, as a whole.
  */
-#define RING_BYTES_CPU (4U << 20)
-#define RING_BYTES_MIN (512U << 10)
+#define RING_SECONDS 2
+#define RING_SAMPLES 5200 /* a CPU's in a second */
+#define RING_BYTES_MIN (64U << 10)
 #define RING_BYTES_MAX (8U << 20)
 
 struct branch_snapshots {
@@ -42,9 +43,11 @@ static int snapshot_take(void *context, void *data, size_t bytes)
 	return 0;
 }
 
+/* A power of two. */
 static uint32_t ring_bytes(uint32_t every)
 {
-	uint64_t wanted = (uint64_t)sysconf(_SC_NPROCESSORS_CONF) * RING_BYTES_CPU / every;
+	uint64_t samples = (uint64_t)sysconf(_SC_NPROCESSORS_CONF) * RING_SAMPLES * RING_SECONDS;
+	uint64_t wanted = samples / every * sizeof(struct branch_snapshot);
 	uint32_t bytes = RING_BYTES_MIN;
 
 	while (bytes < wanted && bytes < RING_BYTES_MAX)

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/source/perf_branch.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -98,6 +96,43 @@ static bool process_read_at(const struct perf_branch_process *process, uint64_t 
 	return process_vm_readv((pid_t)process->pid, &here, 1, &there, 1, 0) == (ssize_t)bytes;
 }
 
+/* Of what stays: hot code is read over and over. No mapping ends within a block. */
+static const uint8_t *block_of(struct perf_branch_process *process, uint64_t address)
+{
+	uint64_t start = address / PERF_BRANCH_BLOCK_BYTES * PERF_BRANCH_BLOCK_BYTES;
+	struct perf_branch_block *block =
+		&process->blocks[address / PERF_BRANCH_BLOCK_BYTES % PERF_BRANCH_BLOCKS];
+
+	if (start == 0)
+		return NULL;
+	if (block->start != start) {
+		block->start = 0;
+		if (!process_read_at(process, start, block->bytes, sizeof(block->bytes)))
+			return NULL;
+		block->start = start;
+	}
+	return block->bytes;
+}
+
+static bool blocks_read(struct perf_branch_process *process, uint64_t address, uint8_t *to,
+			size_t bytes)
+{
+	while (bytes > 0) {
+		size_t at = address % PERF_BRANCH_BLOCK_BYTES;
+		size_t part =
+			PERF_BRANCH_BLOCK_BYTES - at < bytes ? PERF_BRANCH_BLOCK_BYTES - at : bytes;
+		const uint8_t *block = block_of(process, address);
+
+		if (block == NULL)
+			return false;
+		memcpy(to, block + at, part);
+		to += part;
+		address += part;
+		bytes -= part;
+	}
+	return true;
+}
+
 /* From the file that is mapped there; the last one stays open. */
 static void code_read(struct perf_branch_process *process, uint64_t address, void *to, size_t bytes)
 {
@@ -130,61 +165,70 @@ static bool memory_read(void *context, u64 address, void *to, size_t bytes)
 	    snapshot_read(memory->snapshot, address, to, bytes))
 		return true;
 	if (range == NULL || range->end - address < bytes ||
-	    !process_read_at(process, address, to, bytes))
+	    !blocks_read(process, address, to, bytes))
 		return false;
 	if (is_code && memchr(to, BREAKPOINT, bytes) != NULL)
 		code_read(process, address, to, bytes);
 	return true;
 }
 
-/* "start-end perms offset major:minor inode  path": readable, private, of a file */
+/* Readable, private, of a file */
 static void line_take(struct perf_branch_process *process, const char *line)
 {
-	struct perf_branch_range range;
-	unsigned int device_major, device_minor;
-	char perms[5];
+	struct process_mapping mapping;
+	const char *permissions;
 
-	if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64 " %x:%x %" SCNu64, &range.start,
-		   &range.end, perms, &range.from.offset, &device_major, &device_minor,
-		   &range.from.inode) != 7)
+	if (!process_maps_take(&mapping, line) || mapping.inode == 0 ||
+	    process->count >= RANGES_MAX)
 		return;
-	if (perms[0] != 'r' || perms[1] != '-' || perms[3] != 'p' || range.from.inode == 0 ||
-	    range.end <= range.start || process->count >= RANGES_MAX)
-		return;
-	range.from.device = makedev(device_major, device_minor);
-	range.is_code = perms[2] == 'x';
-	if (process->count > 0 && range.start < process->ranges[process->count - 1].end)
+	permissions = mapping.permissions;
+	if (permissions[0] != 'r' || permissions[1] != '-' || permissions[3] != 'p' ||
+	    (process->count > 0 && mapping.start < process->ranges[process->count - 1].end))
 		return;
 	if (array_reserve(&process->ranges, &process->capacity, process->count + 1,
-			  sizeof(range)) == 0)
-		process->ranges[process->count++] = range;
+			  sizeof(*process->ranges)) == 0)
+		process->ranges[process->count++] = (struct perf_branch_range){
+			.start = mapping.start,
+			.end = mapping.end,
+			.from = {mapping.device, mapping.inode, mapping.offset},
+			.is_code = permissions[2] == 'x',
+		};
 }
 
-static void process_read(struct perf_branch_process *process, uint32_t pid)
+static void process_read(struct perf_branch_process *process, uint32_t pid, uint64_t version)
 {
 	_cleanup_free_ char *line = NULL;
 	_cleanup_file_ FILE *maps = NULL;
 	size_t capacity = 0;
 
 	file_mapping_close(&process->code);
+	memset(process->blocks, 0, sizeof(process->blocks));
 	process->pid = pid;
+	process->version = version;
 	process->count = 0;
 	maps = process_maps_open(pid);
 	while (maps != NULL && getline(&line, &capacity, maps) >= 0)
 		line_take(process, line);
 }
 
-static struct perf_branch_process *process_of(struct perf_branch *branch, uint32_t pid)
+static struct perf_branch_process *process_of(struct perf_branch *branch, uint32_t pid,
+					      uint64_t version)
 {
-	struct perf_branch_process *process;
-	size_t i;
+	struct perf_branch_process *process = &branch->process[0];
 
-	for (i = 0; i < PERF_BRANCH_PROCESSES; i++) {
-		if (branch->process[i].pid == pid)
-			return &branch->process[i];
+	for (size_t i = 0; i < PERF_BRANCH_PROCESSES; i++) {
+		struct perf_branch_process *candidate = &branch->process[i];
+
+		if (candidate->pid == pid) {
+			process = candidate;
+			break;
+		}
+		if (candidate->used < process->used)
+			process = candidate;
 	}
-	process = &branch->process[branch->next++ % PERF_BRANCH_PROCESSES];
-	process_read(process, pid);
+	if (process->pid != pid || process->version != version)
+		process_read(process, pid, version);
+	process->used = ++branch->asked;
 	return process;
 }
 
@@ -222,11 +266,11 @@ static bool state_of(struct interpret_state *state, const struct perf_sample *sa
 	return true;
 }
 
-static uint32_t find(struct perf_branch *branch, struct interpret_state *state, uint32_t pid,
-		     const struct branch_snapshot *snapshot, struct interpret_edge *edges,
-		     uint64_t *stuck)
+static uint32_t find(struct perf_branch_process *process, struct perf_branch *branch,
+		     struct interpret_state *state, const struct branch_snapshot *snapshot,
+		     struct interpret_edge *edges, uint64_t *stuck)
 {
-	struct memory memory = {.process = process_of(branch, pid), .snapshot = snapshot};
+	struct memory memory = {.process = process, .snapshot = snapshot};
 	enum interpret_end end;
 	uint32_t count;
 
@@ -240,7 +284,8 @@ static uint32_t find(struct perf_branch *branch, struct interpret_state *state, 
 	return count;
 }
 
-uint32_t perf_branch_find(struct perf_branch *branch, const struct perf_sample *sample,
+uint32_t perf_branch_find(struct perf_branch *branch, uint64_t version,
+			  const struct perf_sample *sample,
 			  struct interpret_edge edges[PERF_BRANCH_EDGES])
 {
 	struct interpret_state state;
@@ -248,10 +293,11 @@ uint32_t perf_branch_find(struct perf_branch *branch, const struct perf_sample *
 
 	if (!state_of(&state, sample))
 		return 0;
-	return find(branch, &state, sample->pid, NULL, edges, &stuck);
+	return find(process_of(branch, sample->pid, version), branch, &state, NULL, edges, &stuck);
 }
 
-uint32_t perf_branch_follow(struct perf_branch *branch, const struct branch_snapshot *snapshot,
+uint32_t perf_branch_follow(struct perf_branch *branch, uint64_t version,
+			    const struct branch_snapshot *snapshot,
 			    struct interpret_edge edges[PERF_BRANCH_EDGES], uint64_t *stuck)
 {
 	struct interpret_state state = {
@@ -262,12 +308,14 @@ uint32_t perf_branch_follow(struct perf_branch *branch, const struct branch_snap
 	};
 
 	memcpy(state.reg, snapshot->registers, sizeof(snapshot->registers));
-	return find(branch, &state, snapshot->pid, snapshot, edges, stuck);
+	return find(process_of(branch, snapshot->pid, version), branch, &state, snapshot, edges,
+		    stuck);
 }
 
-struct file_place perf_branch_place(struct perf_branch *branch, uint32_t pid, uint64_t address)
+struct file_place perf_branch_place(struct perf_branch *branch, uint32_t pid, uint64_t version,
+				    uint64_t address)
 {
-	const struct perf_branch_range *range = range_of(process_of(branch, pid), address);
+	const struct perf_branch_range *range = range_of(process_of(branch, pid, version), address);
 
 	if (range == NULL || !range->is_code)
 		return (struct file_place){.inode = 0};
@@ -281,28 +329,34 @@ uint64_t perf_branch_registers(void)
 	return 0;
 }
 
-uint32_t perf_branch_find(struct perf_branch *branch, const struct perf_sample *sample,
+uint32_t perf_branch_find(struct perf_branch *branch, uint64_t version,
+			  const struct perf_sample *sample,
 			  struct interpret_edge edges[PERF_BRANCH_EDGES])
 {
 	(void)branch;
+	(void)version;
 	(void)sample;
 	(void)edges;
 	return 0;
 }
 
-uint32_t perf_branch_follow(struct perf_branch *branch, const struct branch_snapshot *snapshot,
+uint32_t perf_branch_follow(struct perf_branch *branch, uint64_t version,
+			    const struct branch_snapshot *snapshot,
 			    struct interpret_edge edges[PERF_BRANCH_EDGES], uint64_t *stuck)
 {
 	(void)branch;
+	(void)version;
 	(void)snapshot;
 	(void)edges;
 	*stuck = 0;
 	return 0;
 }
 
-struct file_place perf_branch_place(struct perf_branch *branch, uint32_t pid, uint64_t address)
+struct file_place perf_branch_place(struct perf_branch *branch, uint32_t pid, uint64_t version,
+				    uint64_t address)
 {
 	(void)branch;
+	(void)version;
 	(void)pid;
 	(void)address;
 	return (struct file_place){.inode = 0};
@@ -316,6 +370,14 @@ void perf_branch_refresh(struct perf_branch *branch)
 
 	for (i = 0; i < PERF_BRANCH_PROCESSES; i++)
 		branch->process[i].pid = 0;
+}
+
+void perf_branch_rest(struct perf_branch *branch)
+{
+	size_t i;
+
+	for (i = 0; i < PERF_BRANCH_PROCESSES; i++)
+		file_mapping_close(&branch->process[i].code);
 }
 
 void perf_branch_deinit(struct perf_branch *branch)

@@ -11,9 +11,10 @@
  * snapshots: only cbz, tbz and their kind, and what is compared after the sample, are
  * known there.
  *
- * Mappings are looked up in /proc once a drain and process. Of a program that
- * has called exec or unloaded a library since, the wrong code could be read: the
- * caller sees to the former; the latter is the one thing left to chance.
+ * Mappings are looked up in /proc, and with what was read are kept in mind until the caller
+ * says that they may be others. Of a program that has called exec or unloaded a library since,
+ * the wrong code could be read: the caller sees to the former; the latter is the one thing left
+ * to chance, where nobody tells of it.
  */
 #ifndef DCPI_PERF_BRANCH_H
 #define DCPI_PERF_BRANCH_H
@@ -28,7 +29,8 @@
 struct branch_snapshot;
 struct perf_sample;
 
-#define PERF_BRANCH_PROCESSES 8
+/* Of a machine that is busy with more, those asked for last. */
+#define PERF_BRANCH_PROCESSES 16
 /* Branches that are followed from a sample on. */
 #define PERF_BRANCH_EDGES 8
 
@@ -44,16 +46,32 @@ struct perf_branch_range {
 	bool is_code;
 };
 
+#define PERF_BRANCH_BLOCKS 32
+#define PERF_BRANCH_BLOCK_BYTES 256
+
+/** struct perf_branch_block - contents of some of them, at a multiple of its size; @start 0: none
+ */
+struct perf_branch_block {
+	uint64_t start;
+	uint8_t bytes[PERF_BRANCH_BLOCK_BYTES];
+};
+
 /**
  * struct perf_branch_process - those of a process, in order
- * @code: where code was last read from a file
+ * @version: that it was read in
+ * @used:    when it was asked for last, as struct perf_branch counts
+ * @code:    where code was last read from a file
+ * @blocks:  by address
  */
 struct perf_branch_process {
 	uint32_t pid;
+	uint64_t version;
+	uint64_t used;
 	size_t count;
 	size_t capacity;
 	struct perf_branch_range *ranges;
 	struct file_mapping code;
+	struct perf_branch_block blocks[PERF_BRANCH_BLOCKS];
 };
 
 /**
@@ -66,7 +84,7 @@ struct perf_branch {
 	uint64_t tried;
 	uint64_t found;
 	uint64_t edges;
-	uint32_t next;
+	uint64_t asked;
 	struct perf_branch_process process[PERF_BRANCH_PROCESSES];
 };
 
@@ -77,18 +95,23 @@ struct perf_branch {
  */
 uint64_t perf_branch_registers(void);
 
-/** perf_branch_refresh() - what is known of processes is old now (once a drain). */
+/** perf_branch_refresh() - all that is known of processes is old now. */
 void perf_branch_refresh(struct perf_branch *branch);
+
+/** perf_branch_rest() - to be called after some work: no file stays open. */
+void perf_branch_rest(struct perf_branch *branch);
 
 /**
  * perf_branch_find() - the edges that follow a sample in user space
+ * @version: here and below: another number if the process may have mapped other things
  * @sample: with PERF_SAMPLE_REGS_USER after its other fields, as large as its
  *          header says
  * @edges:  out
  *
  * Return: how many.
  */
-uint32_t perf_branch_find(struct perf_branch *branch, const struct perf_sample *sample,
+uint32_t perf_branch_find(struct perf_branch *branch, uint64_t version,
+			  const struct perf_sample *sample,
 			  struct interpret_edge edges[PERF_BRANCH_EDGES]);
 
 /**
@@ -96,11 +119,13 @@ uint32_t perf_branch_find(struct perf_branch *branch, const struct perf_sample *
  * counted as samples
  * @stuck: out: the branch behind them, if it depends on what is not known; 0: none
  */
-uint32_t perf_branch_follow(struct perf_branch *branch, const struct branch_snapshot *snapshot,
+uint32_t perf_branch_follow(struct perf_branch *branch, uint64_t version,
+			    const struct branch_snapshot *snapshot,
 			    struct interpret_edge edges[PERF_BRANCH_EDGES], uint64_t *stuck);
 
 /** perf_branch_place() - of code of a process that edges were found in; else of no file */
-struct file_place perf_branch_place(struct perf_branch *branch, uint32_t pid, uint64_t address);
+struct file_place perf_branch_place(struct perf_branch *branch, uint32_t pid, uint64_t version,
+				    uint64_t address);
 
 /** perf_branch_deinit() - free what it holds; it is ready again. */
 void perf_branch_deinit(struct perf_branch *branch);

@@ -13,6 +13,8 @@
 
 /* Of the branches that follow a sample so many may be probed. */
 #define OFFERED_MAX 3
+/* A library that was unloaded, and another one in its place, of which nobody told. */
+#define REFRESH_NS (10 * NS_PER_SECOND)
 
 /* What one drain carries along. */
 struct drain {
@@ -103,9 +105,18 @@ static bool is_present(struct perf_edges *edges, uint32_t pid, uint32_t generati
 	       config->generation(config->context, pid, UINT64_MAX) == generation;
 }
 
+/* Of what a process has mapped. */
+static uint64_t version_of(const struct perf_edges *edges, uint32_t pid, uint32_t generation)
+{
+	const struct source_config *config = edges->config;
+
+	return (uint64_t)generation << 32 | config->changes(config->context, pid);
+}
+
 /* Of a sample one of the branches that it leads to, whether or not their ways are known. */
 static void probe_offer(struct perf_edges *edges, uint32_t pid, uint32_t generation,
-			const struct interpret_edge *path, uint32_t count, uint64_t stuck)
+			uint64_t version, const struct interpret_edge *path, uint32_t count,
+			uint64_t stuck)
 {
 	uint32_t known = count < OFFERED_MAX ? count : OFFERED_MAX;
 	uint32_t all = known + (stuck != 0 && known == count), n;
@@ -115,7 +126,7 @@ static void probe_offer(struct perf_edges *edges, uint32_t pid, uint32_t generat
 		return;
 	n = edges->offers++ % all;
 	offer.address = n < known ? path[n].from : stuck;
-	offer.place = perf_branch_place(&edges->branch, pid, offer.address);
+	offer.place = perf_branch_place(&edges->branch, pid, version, offer.address);
 	if (offer.place.inode != 0 && array_reserve(&edges->offer, &edges->offer_capacity,
 						    edges->offer_count + 1, sizeof(offer)) == 0)
 		edges->offer[edges->offer_count++] = offer;
@@ -155,6 +166,8 @@ static void found_pass(struct drain *drain)
 			drain->sink->behind(
 				drain->sink->context, found->cpu, &found->edge, 1,
 				dcpi_tag(found->pid, found->generation, DCPI_EVENT_BRANCH));
+		else
+			edges->gone++;
 	}
 	edges->found_count = 0;
 }
@@ -214,21 +227,23 @@ static void snapshot_take(void *context, const struct branch_snapshot *snapshot)
 	const struct source_config *config = edges->config;
 	struct interpret_edge path[PERF_BRANCH_EDGES];
 	uint32_t generation, count;
-	uint64_t stuck;
+	uint64_t version, stuck;
 
 	if (snapshot->time_ns > drain->until_ns)
 		return;
 	generation = edges->source != NULL ? snapshot->generation
 					   : config->generation(config->context, snapshot->pid,
 								snapshot->time_ns);
-	if (!is_present(edges, snapshot->pid, generation))
+	/* The kernel is asked when all has been read. */
+	if (edges->source == NULL && !is_present(edges, snapshot->pid, generation))
 		return;
-	count = perf_branch_follow(&edges->branch, snapshot, path, &stuck);
+	version = version_of(edges, snapshot->pid, generation);
+	count = perf_branch_follow(&edges->branch, version, snapshot, path, &stuck);
 	if (snapshot->probe != 0) {
 		probed_follow(drain, snapshot, path, count);
 		return;
 	}
-	probe_offer(edges, snapshot->pid, generation, path, count, stuck);
+	probe_offer(edges, snapshot->pid, generation, version, path, count, stuck);
 	found_add(edges, snapshot, generation, path, count);
 }
 
@@ -237,14 +252,18 @@ void perf_edges_drain(struct perf_edges *edges, uint64_t until_ns,
 {
 	struct drain drain = {edges, until_ns, sink};
 	const struct probe_results *results;
+	uint64_t now_ns = clock_monotonic_ns();
 
-	perf_branch_refresh(&edges->branch);
-	memset(edges->processes, 0, sizeof(edges->processes));
+	if (now_ns >= edges->refresh_ns) {
+		perf_branch_refresh(&edges->branch);
+		edges->refresh_ns = now_ns + REFRESH_NS;
+	}
 	if (edges->snapshots != NULL)
 		branch_snapshots_drain(edges->snapshots, snapshot_take, &drain);
 	if (edges->found_count > 0 || edges->offer_count > 0)
 		generations_renew(edges);
 	found_pass(&drain);
+	perf_branch_rest(&edges->branch);
 	if (edges->probes == NULL)
 		return;
 	offers_pass(edges);
@@ -264,7 +283,8 @@ void perf_edges_record(struct perf_edges *edges, uint32_t cpu, const struct perf
 	edges->wait = edges->config->branch_every - 1;
 	if (!is_present(edges, sample->pid, generation))
 		return;
-	count = perf_branch_find(&edges->branch, sample, path);
+	count = perf_branch_find(&edges->branch, version_of(edges, sample->pid, generation), sample,
+				 path);
 	sink->behind(sink->context, cpu, path, count,
 		     dcpi_tag(sample->pid, generation, DCPI_EVENT_BRANCH));
 }
@@ -278,6 +298,7 @@ void perf_edges_tell(const struct perf_edges *edges, source_counter_fn visit, vo
 	visit(context, "stat", "branches_tried", edges->branch.tried);
 	visit(context, "stat", "branches_found", edges->branch.found);
 	visit(context, "stat", "edges", edges->branch.edges);
+	visit(context, "stat", "edges_gone", edges->gone);
 	if (edges->snapshots != NULL)
 		visit(context, "stat", "snapshots_missed",
 		      branch_snapshots_missed(edges->snapshots));

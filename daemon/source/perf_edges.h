@@ -51,9 +51,11 @@ struct perf_edges_found {
  * @config:    the source's; stays its own
  * @snapshots: NULL: from records, and without probes
  * @probes:    NULL: none
+ * @refresh_ns: when all that is known of processes is to be looked up again
  * @wait:      samples up to the next whose record is interpreted
  * @offers:    samples whose branches were to be offered
  * @offer, @found: of this drain
+ * @gone:      edges found of processes that were no more, or another program, by then
  * @probed:    edges that probes saw
  * @processes: by @source
  */
@@ -63,12 +65,14 @@ struct perf_edges {
 	struct perf_branch branch;
 	struct branch_snapshots *snapshots;
 	struct branch_probes *probes;
+	uint64_t refresh_ns;
 	uint32_t wait;
 	uint32_t offers;
 	struct perf_edges_offer *offer;
 	size_t offer_count, offer_capacity;
 	struct perf_edges_found *found;
 	size_t found_count, found_capacity;
+	uint64_t gone;
 	uint64_t probed;
 	struct perf_edges_process processes[PERF_EDGES_PROCESSES];
 };

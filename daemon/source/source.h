@@ -61,6 +61,14 @@ struct source_event {
 typedef uint32_t (*source_generation_fn)(void *context, uint32_t pid, uint64_t time_ns);
 
 /**
+ * source_changes_fn() - a number that is another one when a process is told to have mapped,
+ * or unmapped, something
+ *
+ * Asked by sources that read from processes, while they are drained.
+ */
+typedef uint32_t (*source_changes_fn)(void *context, uint32_t pid);
+
+/**
  * source_sync_fn() - take note of all image events up to now
  *
  * Called by sources whose samples carry no times, or that cannot leave samples for
@@ -91,8 +99,9 @@ typedef void (*source_sync_fn)(void *context);
  *                   stays the caller's
  * @replay:          path of the trace to replay (replay source only)
  * @generation:      see above
+ * @changes:         see above
  * @sync:            see above
- * @context:         for both
+ * @context:         for these
  */
 struct source_config {
 	const struct source_event *events;
@@ -109,6 +118,7 @@ struct source_config {
 	struct trace_writer *record;
 	const char *replay;
 	source_generation_fn generation;
+	source_changes_fn changes;
 	source_sync_fn sync;
 	void *context;
 };
