@@ -49,8 +49,7 @@ struct perf_branch_range {
 #define PERF_BRANCH_BLOCKS 32
 #define PERF_BRANCH_BLOCK_BYTES 256
 
-/** struct perf_branch_block - contents of some of them, at a multiple of its size; @start 0: none
- */
+/** struct perf_branch_block - of their contents, at a multiple of its size; @start 0: none */
 struct perf_branch_block {
 	uint64_t start;
 	uint8_t bytes[PERF_BRANCH_BLOCK_BYTES];

@@ -64,7 +64,7 @@ sample()
 	rm -f "$dir"/samples.db* "$dir/sampled"
 	for ((i = 0; i < repeats; i++)); do
 		env -i "${environment[@]}" setarch -R "$top/build/bin/dcpirun" -q --user \
-			-e "$event" --branch-every 1 --db "$dir/samples.db" -- \
+			-e "$event" --branch-every 1 --probes 100 --db "$dir/samples.db" -- \
 			"${words[@]}" > "$dir/output" < /dev/null
 	done
 	echo "$made" > "$dir/sampled"
