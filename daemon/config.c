@@ -104,7 +104,7 @@ static const struct config_key {
 	 .power_of_two = true, .initial = "16384"},
 	{NUMBER(buffer_entries), .min = DCPI_ENTRIES_MIN, .max = DCPI_ENTRIES_MAX,
 	 .power_of_two = true, .initial = "8192"},
-	{NUMBER(branch_every), .max = EVERY_MAX, .initial = "128"},
+	{NUMBER(branch_every), .max = EVERY_MAX, .initial = "256"},
 	{NUMBER(probe_permille), .max = PROBE_PERMILLE_MAX, .initial = "0"},
 	{NUMBER(double_every), .max = EVERY_MAX, .initial = "0", .check = double_check},
 	{NUMBER(double_period), .min = 1, .max = DCPI_PERIOD_MIN, .initial = "100"},

@@ -80,12 +80,13 @@ static unsigned int double_end(struct sampler_cpu *cpu, struct pt_regs *regs, u6
 	       SAMPLE_WAKE;
 }
 
-static __always_inline bool branch_due(struct sampler_branches *branches,
-				       const struct sampler_event *event)
+static __always_inline bool branch_due(struct sampler_event *event)
 {
-	if (likely(--branches->left != 0))
+	struct sampler_branches *branches = &event->cpu->branches;
+
+	if (likely(--event->until_branch != 0))
 		return false;
-	branches->left = branches->every;
+	event->until_branch = branches->every;
 	if (!event->whole_registers)
 		return false;
 	branches->tried++;
@@ -103,15 +104,16 @@ static void time_count(struct sampler_cpu *cpu, unsigned int result, u64 begin)
 	local_add((long)ns, &cpu->times.sum_ns[kind]);
 }
 
-/* Without flags: all that a hit at the front needs, in a straight line. */
-static void handler_plain(struct perf_event *counter, struct perf_sample_data *data,
-			  struct pt_regs *regs)
+/* All that a hit at the front needs, in a straight line. @branches: with DCPI_START_BRANCHES */
+static __always_inline void handle_straight(struct perf_event *counter, struct pt_regs *regs,
+					    const bool branches)
 {
 	struct sampler_event *event = counter->overflow_handler_context;
 	struct sampler_cpu *cpu = event->cpu;
 	struct sample_bucket *bucket;
-	unsigned int result;
+	unsigned int result = 0;
 	u64 period, pc, tag;
+	bool due;
 
 	if (unlikely(!sample_store_enter(&cpu->store))) {
 		result = refuse(event, counter);
@@ -123,16 +125,33 @@ static void handler_plain(struct perf_event *counter, struct perf_sample_data *d
 	event->interrupts++;
 	event->period_sum += period;
 	counter->hw.sample_period = period;
+	due = branches && branch_due(event);
 	bucket = sample_store_bucket(&cpu->store, pc, tag);
 	if (likely(sample_store_count_front(&cpu->store, bucket, pc, tag))) {
 		sample_store_leave(&cpu->store);
-		return;
+		if (likely(!due))
+			return;
+	} else {
+		result = sample_store_count_slow(&cpu->store, bucket, pc, tag);
+		sample_store_leave(&cpu->store);
 	}
-	result = sample_store_count_slow(&cpu->store, bucket, pc, tag);
-	sample_store_leave(&cpu->store);
+	if (due)
+		result |= branch_count(&cpu->store, regs, process_tag());
 out:
 	if (unlikely(result & SAMPLE_WAKE))
 		irq_work_queue(&cpu->wake);
+}
+
+static void handler_plain(struct perf_event *counter, struct perf_sample_data *data,
+			  struct pt_regs *regs)
+{
+	handle_straight(counter, regs, false);
+}
+
+static void handler_branches(struct perf_event *counter, struct perf_sample_data *data,
+			     struct pt_regs *regs)
+{
+	handle_straight(counter, regs, true);
 }
 
 /* With any flags. */
@@ -161,7 +180,7 @@ static __always_inline void handle(struct perf_event *counter, struct pt_regs *r
 			result = sample_store_count_entered(&cpu->store, instruction_pointer(regs),
 							    event->tag | process);
 			if (flags & DCPI_START_BRANCHES)
-				due = branch_due(&cpu->branches, event);
+				due = branch_due(event);
 		}
 		sample_store_leave(&cpu->store);
 		if (second)
@@ -189,7 +208,6 @@ static __always_inline void handle(struct perf_event *counter, struct pt_regs *r
 	}
 
 HANDLER(1)
-HANDLER(2)
 HANDLER(3)
 HANDLER(4)
 HANDLER(5)
@@ -198,9 +216,9 @@ HANDLER(7)
 
 perf_overflow_handler_t handler_choose(u32 flags)
 {
-	static const perf_overflow_handler_t handlers[] = {handler_plain, handler_1, handler_2,
-							   handler_3,	  handler_4, handler_5,
-							   handler_6,	  handler_7};
+	static const perf_overflow_handler_t handlers[] = {
+		handler_plain, handler_1, handler_branches, handler_3,
+		handler_4,     handler_5, handler_6,	    handler_7};
 
 	static_assert((DCPI_START_TIMES | DCPI_START_BRANCHES | DCPI_START_DOUBLE) + 1 ==
 		      ARRAY_SIZE(handlers));

@@ -57,8 +57,9 @@ static void events_init(unsigned int cpu, struct sampler_cpu *sampled)
 			    config.event[i].period_min, config.event[i].period_max);
 		event->tag = dcpi_tag(0, 0, i);
 		event->cpu = sampled;
+		event->until_branch = config.branch_every;
 	}
-	sampled->branches.left = sampled->branches.every = config.branch_every;
+	sampled->branches.every = config.branch_every;
 	sampled->twice.left = sampled->twice.every = config.double_every;
 	sampled->twice.period = config.double_period;
 }

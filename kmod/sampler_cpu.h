@@ -20,6 +20,7 @@ struct sampler_cpu;
  * @cpu:        whose it is
  * @interrupts: overflows, without @refused
  * @period_sum: periods drawn so far
+ * @until_branch: with DCPI_START_BRANCHES: samples up to the next one that is interpreted
  * @counter:    NULL while not counting
  * @refused:    overflows that interrupted another handler on this CPU, which
  *              may nest: a local_t
@@ -35,9 +36,10 @@ struct sampler_event {
 	struct sampler_cpu *cpu;
 	u64 interrupts;
 	u64 period_sum;
-	struct perf_event *counter;
+	u32 until_branch;
 	/* second line */
-	local_t refused;
+	local_t refused __aligned(64);
+	struct perf_event *counter;
 	bool whole_registers;
 	u64 enabled_ns;
 	u64 running_ns;
@@ -46,13 +48,11 @@ struct sampler_event {
 static_assert(offsetof(struct sampler_event, refused) == 64);
 
 /**
- * struct sampler_branches - when to interpret, with DCPI_START_BRANCHES
- * @left:  samples up to the next one that is interpreted
- * @every: one in so many
+ * struct sampler_branches - with DCPI_START_BRANCHES
+ * @every: of an event's samples one in so many is interpreted
  * @tried: samples interpreted
  */
 struct sampler_branches {
-	u32 left;
 	u32 every;
 	u64 tried;
 };

@@ -23,7 +23,7 @@
 
 /* What an earlier reader left is not ours. */
 static struct {
-	bool running, started;
+	bool running, started, locked_down;
 	struct dcpi_config config;
 	struct dcpi_stats stats[CPUS];
 	struct dcpi_event_stats event[CPUS];
@@ -64,6 +64,10 @@ static int start(const struct dcpi_config *config)
 		module.refusals--;
 		module.started = false;
 		errno = ENOMEM;
+		return -1;
+	}
+	if (module.locked_down && config->flags & DCPI_START_BRANCHES) {
+		errno = EPERM;
 		return -1;
 	}
 	module.running = module.started = true;
@@ -450,6 +454,25 @@ static void counters_survive_a_refusal(void **state)
 	source->ops->close(source);
 }
 
+/* Where samples may not be interpreted they are taken nevertheless, and it is told. */
+static void samples_without_edges_in_lockdown(void **state)
+{
+	struct source *source = source_new();
+
+	(void)state;
+	module.locked_down = true;
+	for (uint64_t starts = 1; starts < 3; starts++) {
+		assert_int_equal(source->ops->start(source, NULL), 0);
+		assert_int_equal(module.config.flags, DCPI_START_DOUBLE | DCPI_START_TIMES);
+		assert_int_equal(module.config.branch_every, 0);
+		assert_int_equal(stat_of(source, "branches_refused", 1), starts);
+	}
+	module.locked_down = false;
+	assert_int_equal(source->ops->start(source, NULL), 0);
+	assert_int_equal(module.config.branch_every, 3);
+	source->ops->close(source);
+}
+
 /* Entries beyond the buffers, should the kernel ever name such, are not read. */
 static void refuses_entries_beyond_the_buffers(void **state)
 {
@@ -487,6 +510,7 @@ int main(void)
 		cmocka_unit_test(handler_times_are_told),
 		cmocka_unit_test(counters_survive_new_periods),
 		cmocka_unit_test(counters_survive_a_refusal),
+		cmocka_unit_test(samples_without_edges_in_lockdown),
 		cmocka_unit_test(refuses_entries_beyond_the_buffers),
 		cmocka_unit_test(refuses_another_pid_namespace),
 	};

@@ -28,6 +28,7 @@ struct kmod_counts {
 
 /*
  * @cpus:    numbers that the module takes, 0 .. @cpus - 1
+ * @branches_refused: starts without the edges asked for: this kernel does not permit them
  * @past:    counts of earlier starts: the module begins anew with each
  * @mapped:  by CPU, its buffers of this start; NULL if not mapped yet
  * @mapped_bytes: of each
@@ -40,6 +41,7 @@ struct kmod_source {
 	void *sync_context;
 	int fd;
 	bool started;
+	uint64_t branches_refused;
 	uint32_t cpus;
 	const struct dcpi_sample **mapped;
 	size_t mapped_bytes;
@@ -205,6 +207,23 @@ static void time_read(const struct kmod_source *source, uint32_t event, struct s
 	}
 }
 
+/* In lockdown samples may be taken but not interpreted: they are worth having all the same. */
+static bool start(struct kmod_source *source)
+{
+	struct dcpi_config plain = source->config;
+
+	if (ioctl(source->fd, DCPI_IOC_START, &source->config) == 0)
+		return true;
+	if (!(plain.flags & DCPI_START_BRANCHES) || (errno != EPERM && errno != EOPNOTSUPP))
+		return false;
+	plain.flags &= ~DCPI_START_BRANCHES;
+	plain.branch_every = 0;
+	if (ioctl(source->fd, DCPI_IOC_START, &plain) < 0)
+		return false;
+	source->branches_refused++;
+	return true;
+}
+
 static int kmod_start(struct source *base, struct error *err)
 {
 	struct kmod_source *source = (struct kmod_source *)base;
@@ -215,16 +234,13 @@ static int kmod_start(struct source *base, struct error *err)
 		time_read(source, i, &source->past.time[i]);
 	source->started = false;
 	buffers_unmap(source);
-	if (ioctl(source->fd, DCPI_IOC_START, &source->config) == 0) {
+	if (start(source)) {
 		source->started = true;
 		return 0;
 	}
 	switch (errno) {
 	case EPERM:
-		return error_set(err, EPERM, "dcpi.ko refuses to sample: CAP_PERFMON is needed%s",
-				 source->config.branch_every == 0
-					 ? ""
-					 : ", and for edges a kernel without lockdown");
+		return error_set(err, EPERM, "dcpi.ko refuses to sample: CAP_PERFMON is needed");
 	case EBUSY:
 		return error_set(err, EBUSY, "dcpi.ko is sampling already");
 	case EINVAL:
@@ -408,6 +424,7 @@ static uint64_t kmod_counters(struct source *base, source_counter_fn visit, void
 		visit(context, "stat", "edges", sum.stats.edges);
 		visit(context, "stat", "edges_lost", sum.stats.edges_lost);
 		visit(context, "stat", "branches_tried", sum.stats.branches_tried);
+		visit(context, "stat", "branches_refused", source->branches_refused);
 		visit(context, "stat", "second", sum.stats.second);
 	}
 	if (source->config.flags & DCPI_START_TIMES) {
