@@ -60,6 +60,13 @@ make --no-print-directory -s count-plugin || exit 2
 "${CC:-gcc}" -O2 -g -o "$program" tests/programs/branches.c || exit 2
 "$qemu" -plugin "$plugin,out=/dev/null,edges=$scratch/all" "$program" $rounds || exit 2
 tests/truth/image_edges.sh "$program" "$scratch/all" > "$scratch/truth" || exit 2
+# Two that have other code at the same place, of x86-64; the first becomes the second.
+for name in branches: constants:-DCONSTANTS; do
+	[ "$qemu" = qemu-x86_64 ] || continue
+	# shellcheck disable=SC2086 # none or one
+	"${CC:-gcc}" -O1 -static -no-pie -Wl,--section-start=.place=0x700000 ${name#*:} \
+		-o "$scratch/at_${name%:*}" tests/programs/replaced.c || exit 2
+done
 
 if ! "$build/bin/dcpirun" -q --user --db "$db" -e cpu-clock:190000-210000 --branch-every 1 \
 	"$program" $rounds 2> "$scratch/errors"; then
@@ -118,11 +125,6 @@ if [ -n "$probed" ] && [ "$(counter probes)" -gt 0 ]; then
 fi
 # Branches wait for their turn; another program's code may be there by then.
 if [ -n "$probed" ] && [ "$(counter probes)" -gt 0 ]; then
-	for name in branches: constants:-DCONSTANTS; do
-		# shellcheck disable=SC2086 # none or one
-		"${CC:-gcc}" -O1 -static -no-pie -Wl,--section-start=.place=0x700000 ${name#*:} \
-			-o "$scratch/at_${name%:*}" tests/programs/replaced.c || exit 2
-	done
 	"$build/bin/dcpirun" -q --user --db "$scratch/replaced.db" -e cpu-clock:190000-210000 \
 		--branch-every 1 --probes 2 "$scratch/at_branches" 2.5 "$scratch/at_constants" 8
 	is "no probe is in the code of a program that took another one's place" $? 0
@@ -150,7 +152,7 @@ fi
 figure edge_right "$good" "$all"
 figure edge_yield "$yielded" "$tried"
 
-# daemon COMMAND: runs it under dcpid with the source bpf, into $db
+# under_daemon COMMAND...: run it under dcpid with the source bpf, into $db
 under_daemon()
 {
 	rm -rf "$db"*
@@ -198,18 +200,15 @@ if under_daemon "$program" $rounds; then
 		$((found - $(counter edges_gone)))
 	check "which are not most ($(counter edges_gone))" [ $(($(counter edges_gone) * 2)) -lt "$found" ]
 	# What was a program when it was sampled is another one when its code is read.
-	for name in branches: constants:-DCONSTANTS; do
-		# shellcheck disable=SC2086 # none or one
-		"${CC:-gcc}" -O1 -static -no-pie -Wl,--section-start=.place=0x700000 ${name#*:} \
-			-o "$scratch/at_${name%:*}" tests/programs/replaced.c || exit 2
-	done
-	# shellcheck disable=SC2016 # for that shell
-	under_daemon sh -c 'for i in 1 2 3; do "$0" 1.3 "$1" 0.7 || exit; done' \
-		"$scratch/at_branches" "$scratch/at_constants"
-	is "programs that take another one's place end well" $? 0
-	read -r all wrong < <(edges_in_place)
-	check "their branches are found ($all)" [ "$all" -gt 1000 ]
-	is "none is where only another program has one" "$wrong" 0
+	if [ -e "$scratch/at_constants" ]; then
+		# shellcheck disable=SC2016 # for that shell
+		under_daemon sh -c 'for i in 1 2 3; do "$0" 1.3 "$1" 0.7 || exit; done' \
+			"$scratch/at_branches" "$scratch/at_constants"
+		is "programs that take another one's place end well" $? 0
+		read -r all wrong < <(edges_in_place)
+		check "their branches are found ($all)" [ "$all" -gt 1000 ]
+		is "none is where only another program has one" "$wrong" 0
+	fi
 else
 	skip "the source bpf" "$(cat "$scratch/errors")"
 fi

@@ -33,7 +33,8 @@ profile()
 	shift
 	# shellcheck disable=SC2016 # for that shell, which becomes the program
 	"$bin/dcpirun" -q --db "$db" -e cpu-clock --branch-every 0 \
-		sh -c 'echo $$ > "$0"; exec "$@"' "$work/pid" "$@" > "$work/out" 2>&1 || not_ok "$name runs" "$(cat "$work/out")"
+		sh -c 'echo $$ > "$0"; exec "$@"' "$work/pid" "$@" > "$work/out" 2>&1 ||
+		not_ok "$name runs" "$(cat "$work/out")"
 	rm -rf "/tmp/perf-$(cat "$work/pid").map"
 }
 

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/clock.h"
 #include "tests/x86_tracee.h"
 
 #define TRACEE_TF 0x100UL
@@ -87,12 +88,9 @@ static bool run_and_stop(pid_t pid, unsigned int *seed)
 
 static uint64_t cpu_time_ns(pid_t pid)
 {
-	struct timespec time = {0};
 	clockid_t clock;
 
-	if (clock_getcpuclockid(pid, &clock) == 0)
-		clock_gettime(clock, &time);
-	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+	return clock_getcpuclockid(pid, &clock) == 0 ? clock_ns(clock) : 0;
 }
 
 /*

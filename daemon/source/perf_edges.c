@@ -135,12 +135,14 @@ static void probe_offer(struct perf_edges *edges, uint32_t pid, uint32_t generat
 static void found_add(struct perf_edges *edges, const struct branch_snapshot *snapshot,
 		      uint32_t generation, const struct interpret_edge *path, uint32_t count)
 {
-	if (array_reserve(&edges->found, &edges->found_capacity, edges->found_count + count,
-			  sizeof(*edges->found)) < 0)
+	struct perf_edges_found *found;
+
+	if (count == 0 || array_reserve(&edges->found, &edges->found_capacity,
+					edges->found_count + 1, sizeof(*found)) < 0)
 		return;
-	for (uint32_t i = 0; i < count; i++)
-		edges->found[edges->found_count++] = (struct perf_edges_found){
-			snapshot->pid, generation, snapshot->cpu, path[i]};
+	found = &edges->found[edges->found_count++];
+	*found = (struct perf_edges_found){snapshot->pid, generation, snapshot->cpu, count, {{0}}};
+	memcpy(found->path, path, count * sizeof(*path));
 }
 
 /*
@@ -164,10 +166,10 @@ static void found_pass(struct drain *drain)
 
 		if (is_present(edges, found->pid, found->generation))
 			drain->sink->behind(
-				drain->sink->context, found->cpu, &found->edge, 1,
+				drain->sink->context, found->cpu, found->path, found->count,
 				dcpi_tag(found->pid, found->generation, DCPI_EVENT_BRANCH));
 		else
-			edges->gone++;
+			edges->gone += found->count;
 	}
 	edges->found_count = 0;
 }

@@ -37,12 +37,13 @@ struct perf_edges_process {
 	uint32_t generation;
 };
 
-/** struct perf_edges_found - an edge behind a sample on a CPU, likewise */
+/** struct perf_edges_found - @count edges behind a sample on a CPU, likewise */
 struct perf_edges_found {
 	uint32_t pid;
 	uint32_t generation;
 	uint32_t cpu;
-	struct interpret_edge edge;
+	uint32_t count;
+	struct interpret_edge path[PERF_BRANCH_EDGES];
 };
 
 /**
