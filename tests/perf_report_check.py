@@ -55,8 +55,9 @@ def read_perf(path):
             continue
         samples, dso, symbol = (part.strip() for part in line.split("|", 2))
         name = re.sub(r"^\[.\] ", "", symbol)
-        # It counts relocations to name entries of the PLT, and may be off by some.
-        if re.fullmatch(r"0x[0-9a-f]+|[0-9a-f]{16}|.*@plt", name):
+        # It counts relocations to name entries of the PLT, and may be off by some; the
+        # PLT's head, which is behind .init, it counts as _init.
+        if re.fullmatch(r"0x[0-9a-f]+|[0-9a-f]{16}|.*@plt|_init", name):
             name = None
         table[perf_image(dso), name] += int(samples)
     return events

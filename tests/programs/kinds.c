@@ -67,14 +67,17 @@ static uint64_t now_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* In the first one for seven parts of the time asked for, in the second for three. */
+/*
+ * In the first one for seven parts of the time asked for, in the second for three. A turn
+ * is much shorter than a sample's period: of one as long, samples see the same part for long.
+ */
 static void spin(spin_fn first, spin_fn second)
 {
 	uint64_t end = now_ns(CLOCK_PROCESS_CPUTIME_ID) + milliseconds * 1000000;
 
 	while (now_ns(CLOCK_PROCESS_CPUTIME_ID) < end) {
-		first(70000);
-		second(30000);
+		first(7000);
+		second(3000);
 	}
 }
 
