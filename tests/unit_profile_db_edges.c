@@ -294,19 +294,6 @@ static void event_times(void **state)
 	profile_writer_close(writer);
 }
 
-static void copy_file(const char *from, const char *to)
-{
-	static char data[1 << 18];
-	FILE *in = fopen(from, "r"), *out = fopen(to, "w");
-	size_t bytes;
-
-	assert_true(in != NULL && out != NULL);
-	bytes = fread(data, 1, sizeof(data), in);
-	assert_true(bytes > 0 && bytes < sizeof(data));
-	assert_int_equal(fwrite(data, 1, bytes, out), bytes);
-	assert_int_equal(fclose(in) | fclose(out), 0);
-}
-
 /* All samples that a reader finds, mixed into one number, and their sum. */
 struct digest {
 	uint64_t mixed;

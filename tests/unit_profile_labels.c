@@ -352,14 +352,6 @@ static void hosts(void **state)
 	profile_writer_close(writer);
 }
 
-static void copy_file(const char *from, const char *to)
-{
-	char command[512];
-
-	snprintf(command, sizeof(command), "cp '%s' '%s' && chmod 600 '%s'", from, to, to);
-	assert_int_equal(system(command), 0);
-}
-
 static int count_share(void *context, const struct profile_share *share)
 {
 	(void)share;
