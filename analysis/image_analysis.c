@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "analysis/image_analysis.h"
 
+#include "analysis/frequency/skid.h"
 #include "analysis/graph/cfg_create.h"
 #include "analysis/image_calls.h"
 #include "analysis/program_calls.h"
@@ -26,6 +27,8 @@ struct procedure_list {
  *         @program_tally likewise
  * @footprint: in order, code in use is added up here beside calls
  * @has_footprint: it is settled
+ * @skid: in order, what samples say of it is added up here beside calls
+ * @late: it is there: samples are moved back
  */
 struct pass {
 	struct image_code *code;
@@ -40,6 +43,8 @@ struct pass {
 	struct program_calls *program_tally;
 	struct code_footprint footprint;
 	bool has_footprint;
+	struct skid_votes skid;
+	bool late;
 	image_analysis_fn result;
 	void *ctx;
 	struct image_analysis_totals *totals;
@@ -126,6 +131,7 @@ static int analyse(const struct pass *pass, size_t index, struct outcome *outcom
 	analysis->index = index;
 	analysis->model = pass->model;
 	analysis->published = pass->options->published;
+	analysis->late = pass->late && !pass->options->published;
 	if (pass->has_footprint && !pass->options->published)
 		analysis->footprint = &pass->footprint;
 	rc = make_graph(pass, parts, count, outcome);
@@ -169,6 +175,9 @@ static int add_to_tally(struct pass *pass, const struct procedure_analysis *anal
 		return program_calls_add(pass->program_tally, pass->code, pass->samples, analysis,
 					 pass->estimator->by_flow &&
 						 analysis->profile.exact == NULL);
+	if (!pass->late)
+		skid_votes_add(&pass->skid, analysis->cfg, &analysis->schedule,
+			       analysis->profile.samples);
 	code_footprint_add(&pass->footprint, analysis->cfg, &analysis->frequency);
 	return image_calls_add(pass->tally, analysis);
 }
@@ -329,14 +338,26 @@ static int tally_pass(struct pass *pass)
 	return rc;
 }
 
-static int tally_calls(struct pass *pass, struct image_calls **calls)
+static int tally_anew(struct pass *pass, struct image_calls **calls)
 {
-	int rc;
-
+	image_calls_destroy(*calls);
+	*calls = NULL;
+	pass->footprint = (struct code_footprint){0};
 	if (image_calls_create(calls, pass->code) != 0)
 		return error_set(pass->err, ENOMEM, "out of memory");
 	pass->tally = *calls;
-	rc = tally_pass(pass);
+	return tally_pass(pass);
+}
+
+static int tally_calls(struct pass *pass, struct image_calls **calls)
+{
+	int rc = tally_anew(pass, calls);
+
+	/* What was said of calls came from samples that are not where they belong. */
+	if (rc == 0 && !pass->options->published && skid_is_late(&pass->skid)) {
+		pass->late = true;
+		rc = tally_anew(pass, calls);
+	}
 	pass->tally = NULL;
 	pass->calls = *calls;
 	/* Caches of few ways hold as much as half of their size for sure. */

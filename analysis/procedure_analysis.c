@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "analysis/procedure_analysis.h"
 
+#include "analysis/frequency/skid.h"
 #include "lib/cleanup.h"
 
 #include <errno.h>
@@ -22,6 +23,31 @@ static int estimate(struct procedure_analysis *analysis,
 	return frequency_estimate(&analysis->frequency, estimator, &input);
 }
 
+static int make_room(struct procedure_profile *profile, size_t insns)
+{
+	if (profile->taken != NULL)
+		return 0;
+	profile->taken = profile->samples;
+	profile->samples = calloc(insns + 1, sizeof(*profile->samples));
+	profile->unsure = calloc(insns + 1, sizeof(*profile->unsure));
+	return profile->samples != NULL && profile->unsure != NULL ? 0 : -ENOMEM;
+}
+
+/* Late samples; @weights as skid_take_back() has them. */
+static int take_back(struct procedure_analysis *analysis, const double *weights)
+{
+	struct procedure_profile *profile = &analysis->profile;
+	int rc;
+
+	if (!analysis->late)
+		return 0;
+	rc = make_room(profile, analysis->cfg->insn_count);
+	if (rc != 0)
+		return rc;
+	return skid_take_back(profile->samples, profile->unsure, analysis->cfg, &analysis->schedule,
+			      profile->taken, weights);
+}
+
 /* Schedules and estimates anew, with ways into blocks weighed by the estimate there is. */
 static int refine(struct procedure_analysis *analysis, const struct frequency_estimator *estimator)
 {
@@ -38,6 +64,8 @@ static int refine(struct procedure_analysis *analysis, const struct frequency_es
 	frequency_deinit(&analysis->frequency);
 	analysis->frequency = (struct frequency){0};
 	rc = schedule_create(&analysis->schedule, analysis->model, cfg, weights);
+	if (rc == 0)
+		rc = take_back(analysis, weights);
 	return rc != 0 ? rc : estimate(analysis, estimator);
 }
 
@@ -59,6 +87,8 @@ int procedure_analysis_estimate(struct procedure_analysis *analysis,
 		rc = schedule_create_alone(&analysis->schedule, analysis->model, analysis->cfg);
 	else if (rc == 0)
 		rc = schedule_create(&analysis->schedule, analysis->model, analysis->cfg, NULL);
+	if (rc == 0)
+		rc = take_back(analysis, NULL);
 	if (rc == 0 && !known)
 		rc = estimate(analysis, estimator);
 	/*
@@ -66,8 +96,11 @@ int procedure_analysis_estimate(struct procedure_analysis *analysis,
 	 * samples say does not change with fractions of M.
 	 */
 	if (rc == 0 && analysis->model->in_order && !analysis->published &&
-	    analysis->profile.total >= REFINED_SAMPLES)
+	    analysis->profile.total >= REFINED_SAMPLES) {
 		rc = refine(analysis, estimator);
+		if (rc == 0 && analysis->late)
+			rc = refine(analysis, estimator);
+	}
 	return rc;
 }
 

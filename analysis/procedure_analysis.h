@@ -14,11 +14,13 @@
  * @index: in image_code_procedures()
  * @published: as DCPI did it: blocks are scheduled each by itself, and causes are listed
  *         also where they are unlikely or small
+ * @late: in order, samples fall on the instruction executed next, and are moved back
  * @footprint: see struct culprit_input; the caller's
  */
 struct procedure_analysis {
 	size_t index;
 	bool published;
+	bool late;
 	const struct machine_model *model;
 	const struct code_footprint *footprint;
 	struct cfg *cfg;
@@ -31,14 +33,14 @@ struct procedure_analysis {
 
 /**
  * procedure_analysis_estimate() - classes, schedule and frequencies
- * @analysis: @index, @published, @model, @cfg and @profile filled in (they become its own), and
- * out of order @frequency, if it is known; the rest zero; freed by procedure_analysis_deinit(),
- * also after a failure
+ * @analysis: @index, @published, @late, @model, @cfg and @profile filled in (they become its
+ * own), and out of order @frequency, if it is known; the rest zero; freed by
+ * procedure_analysis_deinit(), also after a failure
  *
  * Classes are found only if the estimator makes something of them.
  *
  * In order, schedules and estimates twice, the second time with ways into blocks weighed
- * as was estimated.
+ * as was estimated; once more if samples are late, for these weights say whose they are.
  *
  * Return: 0 or -ENOMEM.
  */

@@ -75,10 +75,11 @@ def check_stall(stall, where):
 
 
 def check_instruction(insn, where):
-    keys(insn, "offset address samples frequency frequency_low frequency_high cpi confidence "
-               "static_stalls culprits", where)
+    keys(insn, "offset address samples own_samples frequency frequency_low frequency_high cpi "
+               "confidence static_stalls culprits", where)
     must(whole(insn["offset"]) and whole(insn["address"]) and whole(insn["samples"]), where,
          "offset, address or samples")
+    optional(insn, "own_samples", where)
     value = estimate(insn, where)
     must(insn["confidence"] in ("low", "medium", "high", "exact", None), where, "confidence")
     must((insn["confidence"] is None) == (value is None), where, "confidence without frequency")
@@ -113,6 +114,11 @@ def check_whole(procedure, where):
     must(addresses == sorted(set(addresses)), where, "instructions are not in order")
     must(starts == sorted(set(starts)), where, "blocks are not in order")
     must(set(starts) <= set(addresses), where, "a block begins at no instruction")
+    taken = sum(insn["samples"] for insn in procedure["instructions"])
+    own = sum(insn["own_samples"] for insn in procedure["instructions"])
+    must(abs(taken - own) <= len(addresses) / 2 + 1e-6 * taken, where, "samples", taken, own)
+    must(procedure["skid"] or all(abs(insn["samples"] - insn["own_samples"]) <= 0.5 + 1e-6 * taken
+                                  for insn in procedure["instructions"]), where, "moved samples")
     covered = 0
     for block in procedure["blocks"]:
         inside = (bisect.bisect_left(addresses, block["end"]) -
@@ -147,7 +153,8 @@ def check_line(line, where):
     if "summary" in thing:
         check_summary(thing, where)
         return
-    keys(thing, "blocks instructions", where)
+    keys(thing, "skid blocks instructions", where)
+    must(thing["skid"] in (0, 1), where, "skid", thing["skid"])
     must(isinstance(thing["image"], str) and isinstance(thing["procedure"], str), where, "names")
     must(set(thing["build_id"]) <= set("0123456789abcdef"), where, "build_id")
     must(thing["model"] in MODELS, where, "model", thing["model"])

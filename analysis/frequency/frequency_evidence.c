@@ -152,9 +152,9 @@ static bool is_settled(const struct issue_point *point)
 /* Add what goes on at an instruction to a point. */
 static void join_insn(struct issue_point *point, const struct frequency_input *input, uint32_t i)
 {
-	point->samples += input->profile->samples[i];
-	point->cycles += input->schedule->insns[i].min_cycles;
-	point->late += input->schedule->insns[i].min_cycles + input->schedule->insns[i].late_change;
+	point->samples += issue_point_samples(input, i);
+	point->cycles += issue_point_cycles(input, i);
+	point->late += issue_point_cycles(input, i) + issue_point_late_change(input, i);
 }
 
 /*
@@ -171,7 +171,7 @@ static struct issue_point join_neighbours(const struct issue_point *point,
 
 	/* Those before it that take a cycle in its stead. */
 	while (point_is_late(point) && ret.first > block->first + 1 &&
-	       input->schedule->insns[ret.first - 1].min_cycles < ISSUE_POINT_LEAST)
+	       issue_point_cycles(input, ret.first - 1) < ISSUE_POINT_LEAST)
 		join_insn(&ret, input, --ret.first);
 	if (is_settled(&ret))
 		return ret;

@@ -2,6 +2,7 @@
 #include "analysis/frequency/issue_point.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "lib/cleanup.h"
@@ -29,9 +30,9 @@ static int find_sums(struct sums *sums, const struct frequency_input *input)
 		return -ENOMEM;
 	sums->samples[0] = sums->cycles[0] = sums->late[0] = 0;
 	for (uint32_t i = 0; i < count; i++) {
-		sums->samples[i + 1] = sums->samples[i] + input->profile->samples[i];
-		sums->cycles[i + 1] = sums->cycles[i] + input->schedule->insns[i].min_cycles;
-		sums->late[i + 1] = sums->late[i] + input->schedule->insns[i].late_change;
+		sums->samples[i + 1] = sums->samples[i] + issue_point_samples(input, i);
+		sums->cycles[i + 1] = sums->cycles[i] + issue_point_cycles(input, i);
+		sums->late[i + 1] = sums->late[i] + issue_point_late_change(input, i);
 	}
 	return 0;
 }
@@ -41,9 +42,9 @@ static bool is_torn(const struct frequency_input *input, uint32_t i, uint32_t en
 {
 	double others = 0;
 
-	for (uint32_t k = i + 1; k < end && input->schedule->insns[k].min_cycles == 0; k++)
-		others += input->profile->samples[k];
-	return others > TORN_SHARE * input->profile->samples[i];
+	for (uint32_t k = i + 1; k < end && issue_point_cycles(input, k) == 0; k++)
+		others += issue_point_samples(input, k);
+	return others > TORN_SHARE * issue_point_samples(input, i);
 }
 
 static struct issue_point make_point(const struct frequency_input *input, const struct sums *sums,
@@ -58,8 +59,8 @@ static struct issue_point make_point(const struct frequency_input *input, const 
 		.cycles = sums->cycles[i + 1] - sums->cycles[first],
 		.late = sums->cycles[i + 1] - sums->cycles[first] + sums->late[i + 1] -
 			sums->late[first],
-		.head_samples = input->profile->samples[begin],
-		.head_cycles = input->schedule->insns[begin].min_cycles,
+		.head_samples = issue_point_samples(input, begin),
+		.head_cycles = issue_point_cycles(input, begin),
 		.insn = i,
 		.first = first,
 	};
@@ -69,16 +70,28 @@ static struct issue_point make_point(const struct frequency_input *input, const 
 
 	if (is_torn(input, i, end))
 		point.flags |= ISSUE_POINT_TORN;
-	if (input->schedule->insns[begin].min_cycles > ALONE)
+	if (issue_point_cycles(input, begin) > ALONE)
 		return point;
-	for (uint32_t k = first; k-- > begin && input->schedule->insns[k].min_cycles == 0;)
-		point.shared += input->profile->samples[k];
+	for (uint32_t k = first; k-- > begin && issue_point_cycles(input, k) == 0;)
+		point.shared += issue_point_samples(input, k);
 	return point;
 }
 
 static bool is_point(const struct frequency_input *input, uint32_t i)
 {
-	return input->schedule->insns[i].min_cycles >= ISSUE_POINT_LEAST;
+	return issue_point_cycles(input, i) >= ISSUE_POINT_LEAST;
+}
+
+/* Without what is no evidence. */
+static double least_of(const struct frequency_input *input, uint32_t b)
+{
+	const struct cfg_block *block = &input->cfg->blocks[b];
+	double least = input->schedule->block_least[b];
+
+	for (uint32_t i = block->first; i < block->first + block->count; i++)
+		if (issue_point_unsure(input, i))
+			least -= input->schedule->insns[i].min_cycles;
+	return fmax(least, 0);
 }
 
 static void sort_by_class(struct issue_points *points, const struct frequency_input *input,
@@ -92,10 +105,10 @@ static void sort_by_class(struct issue_points *points, const struct frequency_in
 		uint32_t end = begin + cfg->blocks[b].count;
 		uint32_t class = input->classes->of_block[b];
 
-		points->least[class] += input->schedule->block_least[b];
+		points->least[class] += least_of(input, b);
 		for (uint32_t i = begin; i < end; i++) {
-			points->samples[class] += input->profile->samples[i];
-			points->cycles[class] += input->schedule->insns[i].min_cycles;
+			points->samples[class] += issue_point_samples(input, i);
+			points->cycles[class] += issue_point_cycles(input, i);
 			points->first[class + 2] += is_point(input, i);
 		}
 	}

@@ -56,6 +56,29 @@ struct issue_points {
 	double *least;
 };
 
+static inline bool issue_point_unsure(const struct frequency_input *input, uint32_t insn)
+{
+	return input->profile->unsure != NULL && input->profile->unsure[insn];
+}
+
+/** issue_point_samples() - S of an instruction; of one that is no evidence 0, as is M. */
+static inline double issue_point_samples(const struct frequency_input *input, uint32_t insn)
+{
+	return issue_point_unsure(input, insn) ? 0 : input->profile->samples[insn];
+}
+
+/** issue_point_cycles() - M of an instruction, likewise. */
+static inline double issue_point_cycles(const struct frequency_input *input, uint32_t insn)
+{
+	return issue_point_unsure(input, insn) ? 0 : input->schedule->insns[insn].min_cycles;
+}
+
+/** issue_point_late_change() - its late_change, likewise. */
+static inline double issue_point_late_change(const struct frequency_input *input, uint32_t insn)
+{
+	return issue_point_unsure(input, insn) ? 0 : input->schedule->insns[insn].late_change;
+}
+
 /**
  * issue_points_find() - O(instructions + classes)
  * @ret: out; freed by issue_points_deinit()

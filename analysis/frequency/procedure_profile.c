@@ -177,6 +177,8 @@ int procedure_profile_add_exact(struct procedure_profile *profile, const struct 
 void procedure_profile_deinit(struct procedure_profile *profile)
 {
 	free(profile->samples);
+	free(profile->taken);
+	free(profile->unsure);
 	free(profile->edge_samples);
 	free(profile->edge_probes);
 	free(profile->branch_total);

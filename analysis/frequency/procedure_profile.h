@@ -31,6 +31,8 @@ struct profile_role_samples {
 /**
  * struct procedure_profile - arrays are parallel to the graph's
  * @samples:      of time, for each instruction (DCPI's S_i)
+ * @taken:        where these fell, if they were moved (skid.h); else NULL
+ * @unsure:       likewise, of each instruction: its samples are no evidence
  * @total:        their sum
  * @period_cycles: cycles that a sample of time stands for, on average (P)
  * @period_error: relative uncertainty of @period_cycles: 0 if cycles were counted; of
@@ -55,6 +57,8 @@ struct profile_role_samples {
  */
 struct procedure_profile {
 	double *samples;
+	double *taken;
+	bool *unsure;
 	double total;
 	double period_cycles;
 	double period_error;

@@ -273,8 +273,10 @@ class Pool:
         self.edges = []
         self.stalls = {}
         self.misses = {cause: [] for cause in EVENTS}
+        self.times = []
 
     def add(self, other):
+        self.times += other.times
         self.instructions += other.instructions
         self.edges += other.edges
         for key, value in other.stalls.items():
@@ -293,12 +295,30 @@ class Pool:
         if self.stalls:
             yield {"name": "culprits", **about, **stall_scores(self.stalls)}
             yield {"name": "misses", **about, **miss_scores(self.misses)}
+        if self.times:
+            raw, own = (round(sum(column) / len(self.times), 2) for column in zip(*self.times))
+            yield {"name": "time", **about, "taken_error": raw, "error": own}
 
 
 def alike(items):
     """Weights that add up to 1, so that every program counts the same."""
     total = sum(i[0] for i in items)
     return [(i[0] / total, *i[1:]) for i in items] if total else []
+
+
+def time_error(simulation, shares):
+    """Percent of the time that is put down to the wrong instructions: {offset: samples}."""
+    samples = sum(shares.values())
+    cycles = sum(insn.cycles for insn in simulation.insns.values())
+    return sum(abs(shares.get(offset, 0) / samples - insn.cycles / cycles)
+               for offset, insn in simulation.insns.items()) * 50
+
+
+def time_errors(simulation, procedures, sampler):
+    """Of samples as they were taken, and as dcpicalc has them."""
+    taken = {offset: insn.late[sampler] for offset, insn in simulation.insns.items() if insn.late}
+    own = {i["offset"]: i["own_samples"] for p in procedures for i in p["instructions"]}
+    return time_error(simulation, taken), time_error(simulation, own)
 
 
 def judge(arm, program, simulation, edges, sampler, estimator, profile):
@@ -318,6 +338,8 @@ def judge(arm, program, simulation, edges, sampler, estimator, profile):
         pool.stalls |= {key: sums[key] / max(sums["tallied"], 1)
                         for key in ("unexplained", "tallied")}
         pool.misses = miss_rows(simulation, procedures)
+        if arm.late:
+            pool.times = [time_errors(simulation, procedures, sampler)]
     return pool
 
 

@@ -13,11 +13,13 @@ COLUMNS = {
     "misses": ("icache", "icache_true", "icache_cycles", "dcache", "dcache_true",
                "dcache_cycles", "branch", "branch_true", "branch_cycles", "dtb", "dtb_true",
                "dtb_cycles"),
+    "time": ("taken_error", "error"),
 }
 TITLES = {
     "instructions": "Instructions, percent of samples", "edges": "Edges, percent of executions",
     "culprits": "Culprits, percent of stall cycles",
     "misses": "Stall cycles and true misses of procedures, correlation",
+    "time": "Time with the wrong instructions where samples are late, percent",
 }
 KEYS = ("arm", "split", "budget", "estimator")
 

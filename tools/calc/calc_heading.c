@@ -106,6 +106,9 @@ void calc_heading_procedure(FILE *stream, const struct calc_procedure *procedure
 		procedure->name, samples,
 		procedure->all_samples > 0 ? 100 * samples / procedure->all_samples : 0,
 		cfg->insn_count, cfg->block_count);
+	if (analysis->late)
+		fputs("            samples fell on the instruction executed next: moved back\n",
+		      stream);
 	if (cfg->unresolved_jumps > 0)
 		fprintf(stream, "            %" PRIu32 " jump%s to where is not known\n",
 			cfg->unresolved_jumps, cfg->unresolved_jumps == 1 ? "" : "s");

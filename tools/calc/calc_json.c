@@ -84,6 +84,13 @@ static void put_confidence(struct json_stream *json, const struct frequency_esti
 		json_stream_word(json, "confidence", calc_estimate_confidence(estimate));
 }
 
+static double as_taken(const struct procedure_analysis *analysis, uint32_t insn)
+{
+	const double *taken = analysis->profile.taken;
+
+	return taken != NULL ? taken[insn] : analysis->profile.samples[insn];
+}
+
 static void put_instruction(struct json_stream *json, const struct calc_procedure *procedure,
 			    uint32_t insn)
 {
@@ -98,7 +105,8 @@ static void put_instruction(struct json_stream *json, const struct calc_procedur
 	else
 		json_stream_null(json, "offset");
 	json_stream_count(json, "address", address);
-	json_stream_number(json, "samples", round(analysis->profile.samples[insn]));
+	json_stream_number(json, "samples", round(as_taken(analysis, insn)));
+	json_stream_number(json, "own_samples", analysis->profile.samples[insn]);
 	put_estimate(json, procedure, estimate);
 	json_stream_number(json, "cpi", analysis->culprits.insns[insn].cpi);
 	put_confidence(json, estimate);
@@ -156,6 +164,7 @@ void calc_json_procedure(FILE *stream, const struct calc_procedure *procedure)
 	json_stream_text(&json, "build_id", image_code_build_id(procedure->code));
 	json_stream_text(&json, "procedure", procedure->name);
 	json_stream_word(&json, "model", analysis->model->name);
+	json_stream_count(&json, "skid", analysis->late ? 1 : 0);
 	json_stream_open(&json, "blocks", '[');
 	for (uint32_t i = 0; i < analysis->cfg->block_count; i++)
 		put_block(&json, procedure, i);
