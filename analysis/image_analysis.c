@@ -25,8 +25,8 @@ struct procedure_list {
  *         of order
  * @tally: calls are added up here, and nothing else is done; NULL: in the last pass;
  *         @program_tally likewise
- * @footprint: in order, code in use is added up here beside calls
- * @has_footprint: it is settled
+ * @footprint, @sets: in order, code in use is added up here beside calls
+ * @has_footprint: they are settled
  * @skid: in order, what samples say of it is added up here beside calls
  * @late: it is there: samples are moved back
  */
@@ -42,6 +42,7 @@ struct pass {
 	const struct program_calls *program;
 	struct program_calls *program_tally;
 	struct code_footprint footprint;
+	struct code_sets sets;
 	bool has_footprint;
 	struct skid_votes skid;
 	bool late;
@@ -132,8 +133,10 @@ static int analyse(const struct pass *pass, size_t index, struct outcome *outcom
 	analysis->model = pass->model;
 	analysis->published = pass->options->published;
 	analysis->late = pass->late && !pass->options->published;
-	if (pass->has_footprint && !pass->options->published)
+	if (pass->has_footprint && !pass->options->published) {
 		analysis->footprint = &pass->footprint;
+		analysis->sets = &pass->sets;
+	}
 	rc = make_graph(pass, parts, count, outcome);
 	if (rc == 0)
 		rc = image_samples_profile(&analysis->profile, analysis->cfg, pass->samples, parts,
@@ -179,6 +182,9 @@ static int add_to_tally(struct pass *pass, const struct procedure_analysis *anal
 		skid_votes_add(&pass->skid, analysis->cfg, &analysis->schedule,
 			       analysis->profile.samples);
 	code_footprint_add(&pass->footprint, analysis->cfg, &analysis->frequency);
+	if (code_sets_add(&pass->sets, &pass->model->icache, analysis->cfg, &analysis->frequency) <
+	    0)
+		return -ENOMEM;
 	return image_calls_add(pass->tally, analysis);
 }
 
@@ -343,6 +349,7 @@ static int tally_anew(struct pass *pass, struct image_calls **calls)
 	image_calls_destroy(*calls);
 	*calls = NULL;
 	pass->footprint = (struct code_footprint){0};
+	code_sets_deinit(&pass->sets);
 	if (image_calls_create(calls, pass->code) != 0)
 		return error_set(pass->err, ENOMEM, "out of memory");
 	pass->tally = *calls;
@@ -362,6 +369,8 @@ static int tally_calls(struct pass *pass, struct image_calls **calls)
 	pass->calls = *calls;
 	/* Caches of few ways hold as much as half of their size for sure. */
 	code_footprint_settle(&pass->footprint, pass->model->icache.bytes / 2.0);
+	if (rc == 0 && code_sets_settle(&pass->sets, &pass->model->icache) < 0)
+		rc = error_set(pass->err, ENOMEM, "out of memory");
 	pass->has_footprint = true;
 	return rc;
 }
@@ -400,6 +409,7 @@ static int run_passes(struct pass *pass)
 	if (rc == 0)
 		rc = run_pass(pass, &list);
 	free(list.indices);
+	code_sets_deinit(&pass->sets);
 	image_calls_destroy(calls);
 	program_calls_destroy(program);
 	return rc;

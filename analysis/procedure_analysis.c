@@ -114,6 +114,7 @@ struct culprit_input procedure_analysis_input(const struct procedure_analysis *a
 		.profile = &analysis->profile,
 		.frequency = &analysis->frequency,
 		.footprint = analysis->footprint,
+		.sets = analysis->sets,
 	};
 }
 

@@ -15,7 +15,7 @@
  * @published: as DCPI did it: blocks are scheduled each by itself, and causes are listed
  *         also where they are unlikely or small
  * @late: in order, samples fall on the instruction executed next, and are moved back
- * @footprint: see struct culprit_input; the caller's
+ * @footprint, @sets: see struct culprit_input; the caller's
  */
 struct procedure_analysis {
 	size_t index;
@@ -23,6 +23,7 @@ struct procedure_analysis {
 	bool late;
 	const struct machine_model *model;
 	const struct code_footprint *footprint;
+	const struct code_sets *sets;
 	struct cfg *cfg;
 	struct frequency_classes classes;
 	struct schedule schedule;

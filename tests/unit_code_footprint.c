@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The code that a cache holds, by its frequencies, against a cache that is simulated. */
 #include "analysis/culprit/code_footprint.h"
+#include "analysis/culprit/code_sets.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -155,11 +156,101 @@ static void what_fits_stays(void **state)
 	scene_deinit(&scene);
 }
 
+#define WAYS 2
+
+static const struct machine_cache two_ways = {
+	.bytes = CACHE_BLOCKS * BLOCK_BYTES, .line_bytes = BLOCK_BYTES, .ways = WAYS};
+
+/*
+ * Lines are blocks, KINDS of which follow each other: with SETS a multiple of KINDS each set has
+ * lines of one kind, four or five of them.
+ */
+#define SETS (CACHE_BLOCKS / WAYS)
+
+/* Of each set, least recently used forgotten. */
+static void simulate_sets(double *miss_share)
+{
+	static uint64_t used[BLOCKS], misses[SETS], executed[SETS];
+	uint64_t seed = 12;
+
+	memset(used, 0, sizeof(used));
+	for (uint64_t now = 1; now <= 4 * EXECUTIONS; now++) {
+		uint32_t block = draw(&seed), newer = 0;
+		bool warm = now > EXECUTIONS / 2;
+
+		for (uint32_t b = block % SETS; b < BLOCKS; b += SETS)
+			newer += b != block && used[b] > used[block];
+		executed[block % SETS] += warm;
+		misses[block % SETS] += warm && newer >= WAYS;
+		used[block] = now;
+	}
+	for (uint32_t set = 0; set < SETS; set++)
+		miss_share[set] = (double)misses[set] / (double)executed[set];
+}
+
+static void as_sets_do(void **state)
+{
+	struct code_sets sets = {0};
+	double simulated[SETS], mean = 0;
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	assert_int_equal(code_sets_add(&sets, &two_ways, scene.cfg, &scene.frequency), 0);
+	assert_int_equal(code_sets_settle(&sets, &two_ways), 0);
+	assert_int_equal(sets.sets, SETS);
+	simulate_sets(simulated);
+	for (uint32_t b = 0; b < SETS; b++) {
+		uint64_t address = scene.cfg->insns[scene.cfg->blocks[b].first].address;
+		double share = code_sets_miss_share(&sets, address, frequency_of(b));
+
+		/* Of few lines the approximation is not close, but never far off. */
+		assert_true(fabs(share - simulated[b]) < 0.12);
+		assert_int_equal(share > 0, simulated[b] > 0);
+		mean += (share - simulated[b]) / SETS;
+	}
+	assert_true(fabs(mean) < 0.06);
+	code_sets_deinit(&sets);
+	scene_deinit(&scene);
+}
+
+static void sets_of_few_lines_keep_them(void **state)
+{
+	struct machine_cache cache = two_ways;
+	struct code_sets sets = {0};
+	struct scene scene;
+
+	(void)state;
+	assert_int_equal(code_sets_settle(&sets, &cache), 0);
+	assert_true(code_sets_miss_share(&sets, 0x1000, 1) == 0);
+	scene_init(&scene);
+	/* Ways are not known. */
+	cache.ways = 0;
+	assert_int_equal(code_sets_add(&sets, &cache, scene.cfg, &scene.frequency), 0);
+	assert_int_equal(code_sets_settle(&sets, &cache), 0);
+	assert_true(sets.count == 0 && code_sets_miss_share(&sets, 0x1000, 1) == 0);
+	/* What is executed is in twice as many blocks as before: the same lines. */
+	for (int again = 0; again < 2; again++)
+		assert_int_equal(code_sets_add(&sets, &two_ways, scene.cfg, &scene.frequency), 0);
+	assert_int_equal(code_sets_settle(&sets, &two_ways), 0);
+	assert_int_equal(sets.count, BLOCKS + 1 - (scene.cfg->insns[0].address % BLOCK_BYTES == 0));
+	code_sets_deinit(&sets);
+	/* Not executed, or not known to be. */
+	for (uint32_t b = 0; b < BLOCKS; b++)
+		scene.frequency.blocks[b].value = b % 2 ? 0 : NAN;
+	assert_int_equal(code_sets_add(&sets, &two_ways, scene.cfg, &scene.frequency), 0);
+	assert_int_equal(sets.count, 0);
+	code_sets_deinit(&sets);
+	scene_deinit(&scene);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(as_a_cache_does),
 		cmocka_unit_test(what_fits_stays),
+		cmocka_unit_test(as_sets_do),
+		cmocka_unit_test(sets_of_few_lines_keep_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

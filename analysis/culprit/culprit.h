@@ -17,6 +17,7 @@
 #define DCPI_CULPRIT_H
 
 #include "analysis/culprit/code_footprint.h"
+#include "analysis/culprit/code_sets.h"
 
 /** enum culprit_cause - causes of dynamic stalls, in the order of Figure 4. */
 enum culprit_cause {
@@ -94,6 +95,7 @@ struct culprits {
  * struct culprit_input - what the rules look at
  * @thorough: list unlikely causes and small ones always, as the paper's tool did
  * @footprint: of the image, settled for half of the I-cache; NULL: not known
+ * @sets: of the image, settled for the I-cache; NULL likewise
  */
 struct culprit_input {
 	bool thorough;
@@ -103,6 +105,7 @@ struct culprit_input {
 	const struct procedure_profile *profile;
 	const struct frequency *frequency;
 	const struct code_footprint *footprint;
+	const struct code_sets *sets;
 };
 
 /**

@@ -48,28 +48,33 @@ static double arrivals_from_elsewhere(const struct culprit_stall *stall, uint32_
 	return block->in_count == 0 ? 1 : fmin(share, 1);
 }
 
-/*
- * The share of a stalled instruction's executions that may miss, by what other code of the
- * image there is.
- */
-static double share_by_footprint(const struct culprit_stall *stall)
+/* The share of a stalled instruction's executions that miss, by what other code there is. */
+static double expected_share(const struct culprit_stall *stall, bool by_sets)
 {
-	const struct code_footprint *footprint = stall->input->footprint;
+	const struct culprit_input *input = stall->input;
+	double share = code_footprint_miss_share(input->footprint, stall->frequency);
+
+	if (!by_sets || input->sets == NULL)
+		return share;
+	return fmax(share, code_sets_miss_share(input->sets, input->cfg->insns[stall->insn].address,
+						stall->frequency));
+}
+
+/* That which may, if more comes together than is expected, and beside what is profiled. */
+static double possible_share(const struct culprit_stall *stall, bool by_sets)
+{
 	double executions = stall->frequency * stall->input->profile->period_cycles;
 
-	if (footprint == NULL)
+	if (stall->input->footprint == NULL)
 		return 1;
-	return fmin(1, FOOTPRINT_SLACK * code_footprint_miss_share(footprint, stall->frequency) +
-			       COLD_MISSES / executions);
+	return fmin(1, FOOTPRINT_SLACK * expected_share(stall, by_sets) + COLD_MISSES / executions);
 }
 
 /* Whether misses that other code of the image must cause would show in a stall. */
 static bool is_expected(const struct culprit_stall *stall, const struct machine_cache *cache)
 {
-	const struct code_footprint *footprint = stall->input->footprint;
-
-	return footprint != NULL &&
-	       cache->miss_cycles_min * code_footprint_miss_share(footprint, stall->frequency) >
+	return stall->input->footprint != NULL &&
+	       cache->miss_cycles_min * expected_share(stall, true) >
 		       EXPECTED_SHARE * stall->cycles;
 }
 
@@ -86,7 +91,7 @@ static bool fetch_bound(const struct culprit_stall *stall, const struct machine_
 	share = arrivals_from_elsewhere(stall, cache->line_bytes);
 	share = fmin(share, culprit_region_share(stall->regions, stall->input->frequency,
 						 stall->block, reach));
-	share = fmin(share, share_by_footprint(stall));
+	share = fmin(share, possible_share(stall, role == PROFILE_ROLE_IMISS));
 	if (share < CULPRIT_NEGLIGIBLE)
 		return false;
 	if (last > stall->insn + EVENT_SKID)

@@ -18,6 +18,7 @@ struct machine_cache {
 	uint32_t line_bytes;	  /* caches: of a line; TLBs: of a page */
 	uint32_t miss_cycles_min; /* a miss costs at least */
 	uint32_t miss_cycles_max; /* and all the way to memory */
+	uint32_t ways;		  /* caches: lines of a set; 0: not known */
 };
 
 #define MACHINE_CPU_ANY UINT16_MAX

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/culprit/code_sets.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "lib/array.h"
+
+/* Halvings of an interval of the logarithm of time: to within one part in 10^3. */
+#define HALVINGS 16
+/* Logarithms (base 2) of times, in units of the time between two executions of the rarest line. */
+#define LOG_STAY_MIN (-48.0)
+#define LOG_STAY_MAX 8.0
+
+static int add_line(struct code_sets *sets, uint64_t number, double frequency)
+{
+	if (array_reserve(&sets->lines, &sets->capacity, sets->count + 1, sizeof(*sets->lines)) < 0)
+		return -ENOMEM;
+	sets->lines[sets->count++] = (struct set_line){number, frequency};
+	return 0;
+}
+
+int code_sets_add(struct code_sets *sets, const struct machine_cache *cache, const struct cfg *cfg,
+		  const struct frequency *frequency)
+{
+	int r = 0;
+
+	for (uint32_t b = 0; b < cfg->block_count && cache->ways > 0; b++) {
+		const struct insn *first = &cfg->insns[cfg->blocks[b].first];
+		const struct insn *last = first + cfg->blocks[b].count - 1;
+		double value = frequency->blocks[b].value;
+		uint64_t end = (last->address + last->bytes - 1) / cache->line_bytes;
+
+		/* Not NaN, either. */
+		if (!(value > 0))
+			continue;
+		for (uint64_t n = first->address / cache->line_bytes; r == 0 && n <= end; n++)
+			r = add_line(sets, n, value);
+	}
+	return r;
+}
+
+static int by_number(const void *left, const void *right)
+{
+	const struct set_line *a = left, *b = right;
+
+	return (a->number > b->number) - (a->number < b->number);
+}
+
+/* Blocks that share a line are mostly executed together. */
+static void merge_blocks(struct code_sets *sets)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < sets->count; i++) {
+		if (kept > 0 && sets->lines[kept - 1].number == sets->lines[i].number)
+			sets->lines[kept - 1].frequency =
+				fmax(sets->lines[kept - 1].frequency, sets->lines[i].frequency);
+		else
+			sets->lines[kept++] = sets->lines[i];
+	}
+	sets->count = kept;
+}
+
+/* Lines of a set that are executed in some time. */
+static double executed_in(const struct set_line *lines, size_t count, double time)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum -= expm1(-lines[i].frequency * time);
+	return sum;
+}
+
+static double stay_of(const struct set_line *lines, size_t count, uint32_t ways)
+{
+	double low = LOG_STAY_MIN, high = LOG_STAY_MAX, rarest = INFINITY;
+
+	if (count <= ways)
+		return INFINITY;
+	for (size_t i = 0; i < count; i++)
+		rarest = fmin(rarest, lines[i].frequency);
+	for (int i = 0; i < HALVINGS; i++) {
+		double middle = (low + high) / 2;
+
+		if (executed_in(lines, count, exp2(middle) / rarest) < ways)
+			low = middle;
+		else
+			high = middle;
+	}
+	return exp2((low + high) / 2) / rarest;
+}
+
+/* Lines of a set behind each other; within it the order does not matter. */
+static int sort_by_set(struct code_sets *sets, size_t *first)
+{
+	struct set_line *sorted = malloc((sets->count + 1) * sizeof(*sorted));
+
+	if (sorted == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < sets->count; i++)
+		first[sets->lines[i].number % sets->sets + 1]++;
+	for (uint32_t set = 0; set < sets->sets; set++)
+		first[set + 1] += first[set];
+	for (size_t i = sets->count; i > 0; i--)
+		sorted[--first[sets->lines[i - 1].number % sets->sets + 1]] = sets->lines[i - 1];
+	free(sets->lines);
+	sets->lines = sorted;
+	return 0;
+}
+
+int code_sets_settle(struct code_sets *sets, const struct machine_cache *cache)
+{
+	size_t *first;
+	int r;
+
+	if (cache->ways == 0 || sets->count == 0)
+		return 0;
+	sets->line_bytes = cache->line_bytes;
+	sets->sets = cache->bytes / cache->line_bytes / cache->ways;
+	qsort(sets->lines, sets->count, sizeof(*sets->lines), by_number);
+	merge_blocks(sets);
+	first = calloc(sets->sets + (size_t)2, sizeof(*first));
+	sets->stay = calloc(sets->sets, sizeof(*sets->stay));
+	r = first != NULL && sets->stay != NULL ? sort_by_set(sets, first) : -ENOMEM;
+	for (uint32_t set = 0; r == 0 && set < sets->sets; set++) {
+		size_t end = set + 1 < sets->sets ? first[set + 2] : sets->count;
+
+		sets->stay[set] =
+			stay_of(sets->lines + first[set + 1], end - first[set + 1], cache->ways);
+	}
+	free(first);
+	return r;
+}
+
+double code_sets_miss_share(const struct code_sets *sets, uint64_t address, double frequency)
+{
+	if (sets->stay == NULL)
+		return 0;
+	return exp(-frequency * sets->stay[address / sets->line_bytes % sets->sets]);
+}
+
+void code_sets_deinit(struct code_sets *sets)
+{
+	free(sets->lines);
+	free(sets->stay);
+	*sets = (struct code_sets){0};
+}
