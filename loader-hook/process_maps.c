@@ -23,6 +23,7 @@ static bool is_empty(FILE *maps)
 
 struct search {
 	uint32_t pid;
+	uint32_t thread;
 	FILE *found;
 };
 
@@ -39,20 +40,24 @@ static void thread_visit(void *context, uint32_t thread)
 	if (is_empty(maps))
 		fclose(maps);
 	else
-		search->found = maps;
+		*search = (struct search){search->pid, thread, maps};
 }
 
-FILE *process_maps_open(uint32_t pid)
+FILE *process_maps_open(uint32_t pid, uint32_t *thread)
 {
-	struct search search = {.pid = pid};
+	struct search search = {.pid = pid, .thread = pid};
 	FILE *maps = open_of(pid);
 
+	if (thread != NULL)
+		*thread = pid;
 	if (maps == NULL || !is_empty(maps))
 		return maps;
 	process_list_threads(pid, thread_visit, &search);
 	if (search.found == NULL)
 		return maps;
 	fclose(maps);
+	if (thread != NULL)
+		*thread = search.thread;
 	return search.found;
 }
 

@@ -14,9 +14,11 @@
  * is opened, which have the same memory. Kernel threads and processes that have ended have an
  * empty one.
  *
+ * @thread: out: whose it is; NULL: not asked
+ *
  * Return: to be closed by the caller; NULL: none can be opened, errno says why.
  */
-FILE *process_maps_open(uint32_t pid);
+FILE *process_maps_open(uint32_t pid, uint32_t *thread);
 
 /**
  * struct process_mapping - what a line says

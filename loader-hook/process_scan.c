@@ -164,7 +164,7 @@ int process_scan(uint32_t pid, image_event_fn handle, void *context, struct erro
 
 	/* Before the file is opened: that is what binds it to an address space. */
 	event.time_ns = clock_monotonic_ns();
-	maps = process_maps_open(pid);
+	maps = process_maps_open(pid, NULL);
 	if (maps == NULL)
 		return scan_error(pid, err);
 	read_command(pid, command);

@@ -5,11 +5,16 @@
  */
 #include "tests/unit.h"
 
+#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "daemon/source/bpf/branch_snapshot.h"
@@ -301,6 +306,58 @@ static void code_is_read_once_a_version(void **state)
 	perf_branch_deinit(&branch);
 }
 
+static void *live_on(void *unused)
+{
+	(void)unused;
+	for (;;)
+		pause();
+	return NULL;
+}
+
+static bool is_zombie(pid_t pid)
+{
+	char path[32], state = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "re");
+	assert_non_null(file);
+	assert_int_equal(fscanf(file, "%*d (%*[^)]) %c", &state), 1);
+	fclose(file);
+	return state == 'Z';
+}
+
+/* A process whose first thread has ended goes on, and its code is where it was. */
+static void reads_what_other_threads_have(void **state)
+{
+	static const uint8_t code[] = {0x85, 0xc0, 0x75, 0x00}; /* test; jne */
+	const struct timespec nap = {.tv_nsec = 1000000};
+	struct user_regs_struct regs = {.rip = (uintptr_t)code};
+	struct interpret_edge edges[PERF_BRANCH_EDGES];
+	struct perf_branch branch = {0};
+	struct record record;
+	pthread_t thread;
+	uint32_t count;
+	pid_t pid;
+
+	(void)state;
+	fflush(NULL);
+	pid = fork();
+	if (pid == 0) {
+		pthread_create(&thread, NULL, live_on, NULL);
+		pthread_exit(NULL);
+	}
+	while (!is_zombie(pid))
+		nanosleep(&nap, NULL);
+	record = record_of(pid, &regs);
+	count = perf_branch_find(&branch, 1, &record.sample, edges);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	assert_true(count >= 1);
+	assert_int_equal(edges[0].from, (uintptr_t)code + 2);
+	perf_branch_deinit(&branch);
+}
+
 /* Never called. */
 extern uint8_t code_of_file[], branch_of_file[];
 __asm__(".text\n"
@@ -468,6 +525,7 @@ int main(void)
 		cmocka_unit_test(reads_no_stack),
 		cmocka_unit_test(snapshots_bring_the_stack),
 		cmocka_unit_test(code_is_read_once_a_version),
+		cmocka_unit_test(reads_what_other_threads_have),
 		cmocka_unit_test(probes_hide_no_branch),
 		cmocka_unit_test(reads_what_is_known_to_be_there),
 		cmocka_unit_test(samples_bring_registers),

@@ -93,7 +93,7 @@ static bool process_read_at(const struct perf_branch_process *process, uint64_t 
 	struct iovec here = {.iov_base = to, .iov_len = bytes};
 	struct iovec there = {.iov_base = (void *)(uintptr_t)address, .iov_len = bytes};
 
-	return process_vm_readv((pid_t)process->pid, &here, 1, &there, 1, 0) == (ssize_t)bytes;
+	return process_vm_readv((pid_t)process->thread, &here, 1, &there, 1, 0) == (ssize_t)bytes;
 }
 
 /* Of what stays: hot code is read over and over. No mapping ends within a block. */
@@ -206,7 +206,7 @@ static void process_read(struct perf_branch_process *process, uint32_t pid, uint
 	process->pid = pid;
 	process->version = version;
 	process->count = 0;
-	maps = process_maps_open(pid);
+	maps = process_maps_open(pid, &process->thread);
 	while (maps != NULL && getline(&line, &capacity, maps) >= 0)
 		line_take(process, line);
 }

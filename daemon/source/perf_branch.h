@@ -57,6 +57,7 @@ struct perf_branch_block {
 
 /**
  * struct perf_branch_process - those of a process, in order
+ * @thread:  one that lives, and so has its memory
  * @version: that it was read in
  * @used:    when it was asked for last, as struct perf_branch counts
  * @code:    where code was last read from a file
@@ -64,6 +65,7 @@ struct perf_branch_block {
  */
 struct perf_branch_process {
 	uint32_t pid;
+	uint32_t thread;
 	uint64_t version;
 	uint64_t used;
 	size_t count;
