@@ -22,6 +22,7 @@
 #include "daemon/source/perf_edges.h"
 #include "daemon/source/perf_slot.h"
 #include "daemon/source/source.h"
+#include "lib/clock.h"
 #include "tests/x86_program.h"
 #include "tests/x86_tracee.h"
 
@@ -358,6 +359,38 @@ static void reads_what_other_threads_have(void **state)
 	perf_branch_deinit(&branch);
 }
 
+/* Who has so much mapped, or changes it so often, that it takes long to read must wait. */
+static void mappings_take_no_more_than_their_time(void **state)
+{
+	static const uint8_t code[] = {0x85, 0xc0, 0x75, 0x00}; /* test; jne */
+	struct user_regs_struct regs = {.rip = (uintptr_t)code};
+	struct record record = record_of(getpid(), &regs);
+	struct interpret_edge edges[PERF_BRANCH_EDGES];
+	struct perf_branch branch = {0};
+	uint64_t second;
+	uint32_t count;
+
+	(void)state;
+	do {
+		second = clock_monotonic_ns() / NS_PER_SECOND;
+		branch.read_second = second;
+		branch.read_ns = PERF_BRANCH_READ_NS - 1;
+		branch.tried = branch.untried = 0;
+		count = perf_branch_find(&branch, 1, &record.sample, edges);
+		/* What has been read is known, whatever it took. */
+		count += perf_branch_find(&branch, 1, &record.sample, edges) >= 1;
+		assert_true(branch.read_ns >= PERF_BRANCH_READ_NS);
+		perf_branch_find(&branch, 2, &record.sample, edges);
+	} while (clock_monotonic_ns() / NS_PER_SECOND != second);
+	assert_true(count >= 2);
+	assert_int_equal(branch.tried, 2);
+	assert_int_equal(branch.untried, 1);
+	branch.read_second--;
+	assert_true(perf_branch_find(&branch, 2, &record.sample, edges) >= 1);
+	assert_int_equal(branch.untried, 1);
+	perf_branch_deinit(&branch);
+}
+
 /* Never called. */
 extern uint8_t code_of_file[], branch_of_file[];
 __asm__(".text\n"
@@ -526,6 +559,7 @@ int main(void)
 		cmocka_unit_test(snapshots_bring_the_stack),
 		cmocka_unit_test(code_is_read_once_a_version),
 		cmocka_unit_test(reads_what_other_threads_have),
+		cmocka_unit_test(mappings_take_no_more_than_their_time),
 		cmocka_unit_test(probes_hide_no_branch),
 		cmocka_unit_test(reads_what_is_known_to_be_there),
 		cmocka_unit_test(samples_bring_registers),

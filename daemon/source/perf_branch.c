@@ -11,6 +11,7 @@
 #include "daemon/source/perf_slot.h"
 #include "lib/array.h"
 #include "lib/cleanup.h"
+#include "lib/clock.h"
 #include "loader-hook/process_maps.h"
 
 #define RANGES_MAX 65536
@@ -61,6 +62,7 @@ static const struct perf_branch_range *range_of(const struct perf_branch_process
 
 /* @snapshot: NULL: none */
 struct memory {
+	struct perf_branch *branch;
 	struct perf_branch_process *process;
 	const struct branch_snapshot *snapshot;
 };
@@ -133,16 +135,46 @@ static bool blocks_read(struct perf_branch_process *process, uint64_t address, u
 	return true;
 }
 
-/* From the file that is mapped there; the last one stays open. */
-static void code_read(struct perf_branch_process *process, uint64_t address, void *to, size_t bytes)
+static bool may_read_mappings(struct perf_branch *branch)
 {
-	struct file_mapping *code = &process->code;
+	uint64_t second = clock_monotonic_ns() / NS_PER_SECOND;
 
-	if (address < code->start || address >= code->end) {
-		file_mapping_close(code);
-		if (file_mapping_find(code, process->pid, address) < 0)
-			return;
+	if (second != branch->read_second) {
+		branch->read_second = second;
+		branch->read_ns = 0;
 	}
+	return branch->read_ns < PERF_BRANCH_READ_NS;
+}
+
+/* Not of what others take on a busy machine. */
+static uint64_t own_time_ns(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+static bool code_find(struct perf_branch *branch, struct perf_branch_process *process,
+		      uint64_t address)
+{
+	uint64_t begin_ns;
+	int rc;
+
+	file_mapping_close(&process->code);
+	if (!may_read_mappings(branch))
+		return false;
+	begin_ns = own_time_ns();
+	rc = file_mapping_find(&process->code, process->pid, address);
+	branch->read_ns += own_time_ns() - begin_ns;
+	return rc == 0;
+}
+
+/* From the file that is mapped there; the last one stays open. */
+static void code_read(struct perf_branch *branch, struct perf_branch_process *process,
+		      uint64_t address, void *to, size_t bytes)
+{
+	const struct file_mapping *code = &process->code;
+
+	if ((address < code->start || address >= code->end) && !code_find(branch, process, address))
+		return;
 	if (code->fd < 0 || bytes > code->end - address ||
 	    pread(code->fd, to, bytes, (off_t)file_mapping_place(code, address).offset) !=
 		    (ssize_t)bytes)
@@ -168,7 +200,7 @@ static bool memory_read(void *context, u64 address, void *to, size_t bytes)
 	    !blocks_read(process, address, to, bytes))
 		return false;
 	if (is_code && memchr(to, BREAKPOINT, bytes) != NULL)
-		code_read(process, address, to, bytes);
+		code_read(memory->branch, process, address, to, bytes);
 	return true;
 }
 
@@ -211,10 +243,12 @@ static void process_read(struct perf_branch_process *process, uint32_t pid, uint
 		line_take(process, line);
 }
 
+/* Return: NULL: not now */
 static struct perf_branch_process *process_of(struct perf_branch *branch, uint32_t pid,
 					      uint64_t version)
 {
 	struct perf_branch_process *process = &branch->process[0];
+	uint64_t begin_ns;
 
 	for (size_t i = 0; i < PERF_BRANCH_PROCESSES; i++) {
 		struct perf_branch_process *candidate = &branch->process[i];
@@ -226,8 +260,13 @@ static struct perf_branch_process *process_of(struct perf_branch *branch, uint32
 		if (candidate->used < process->used)
 			process = candidate;
 	}
-	if (process->pid != pid || process->version != version)
+	if (process->pid != pid || process->version != version) {
+		if (!may_read_mappings(branch))
+			return NULL;
+		begin_ns = own_time_ns();
 		process_read(process, pid, version);
+		branch->read_ns += own_time_ns() - begin_ns;
+	}
 	process->used = ++branch->asked;
 	return process;
 }
@@ -270,10 +309,15 @@ static uint32_t find(struct perf_branch_process *process, struct perf_branch *br
 		     struct interpret_state *state, const struct branch_snapshot *snapshot,
 		     struct interpret_edge *edges, uint64_t *stuck)
 {
-	struct memory memory = {.process = process, .snapshot = snapshot};
+	struct memory memory = {.branch = branch, .process = process, .snapshot = snapshot};
 	enum interpret_end end;
 	uint32_t count;
 
+	*stuck = 0;
+	if (process == NULL) {
+		branch->untried += snapshot == NULL || snapshot->probe == 0;
+		return 0;
+	}
 	end = INTERPRET(state, memory_read, &memory, edges, PERF_BRANCH_EDGES, &count);
 	*stuck = end == INTERPRET_UNKNOWN ? state->pc : 0;
 	if (snapshot != NULL && snapshot->probe != 0)
@@ -315,7 +359,8 @@ uint32_t perf_branch_follow(struct perf_branch *branch, uint64_t version,
 struct file_place perf_branch_place(struct perf_branch *branch, uint32_t pid, uint64_t version,
 				    uint64_t address)
 {
-	const struct perf_branch_range *range = range_of(process_of(branch, pid, version), address);
+	const struct perf_branch_process *process = process_of(branch, pid, version);
+	const struct perf_branch_range *range = process != NULL ? range_of(process, address) : NULL;
 
 	if (range == NULL || !range->is_code)
 		return (struct file_place){.inode = 0};

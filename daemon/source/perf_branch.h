@@ -31,6 +31,12 @@ struct perf_sample;
 
 /* Of a machine that is busy with more, those asked for last. */
 #define PERF_BRANCH_PROCESSES 16
+/*
+ * Of the daemon's own time, in each second so much at most, and once more what one takes, is
+ * spent on finding out what processes have mapped: a process may have 65,530 mappings, or
+ * change them all the time.
+ */
+#define PERF_BRANCH_READ_NS 50000000
 /* Branches that are followed from a sample on. */
 #define PERF_BRANCH_EDGES 8
 
@@ -78,14 +84,18 @@ struct perf_branch_process {
 /**
  * struct perf_branch - zero-initialised is ready; processes are private
  * @tried: samples interpreted
+ * @untried: and those that were not: what their processes have mapped takes too long to read
  * @found: of these, with an edge
  * @edges: of all of them
  */
 struct perf_branch {
 	uint64_t tried;
+	uint64_t untried;
 	uint64_t found;
 	uint64_t edges;
 	uint64_t asked;
+	uint64_t read_second;
+	uint64_t read_ns;
 	struct perf_branch_process process[PERF_BRANCH_PROCESSES];
 };
 

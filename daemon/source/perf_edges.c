@@ -298,6 +298,7 @@ void perf_edges_tell(const struct perf_edges *edges, source_counter_fn visit, vo
 	if (edges->config->branch_every == 0)
 		return;
 	visit(context, "stat", "branches_tried", edges->branch.tried);
+	visit(context, "stat", "branches_untried", edges->branch.untried);
 	visit(context, "stat", "branches_found", edges->branch.found);
 	visit(context, "stat", "edges", edges->branch.edges);
 	visit(context, "stat", "edges_gone", edges->gone);
