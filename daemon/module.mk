@@ -58,7 +58,7 @@ unit_source_kmod-ldlibs := -Wl,--wrap=open,--wrap=ioctl,--wrap=mmap,--wrap=munma
 	-Wl,--wrap=pid_namespace_is_initial
 unit_source_perf-ldlibs := -Wl,--wrap=online_cpus_follow
 ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine)),)
-collect-tests += unit_branch_probes unit_perf_branch
+collect-tests += unit_branch_probes unit_perf_branch unit_perf_edges
 endif
 unit_perf_branch-with := tests/x86_program.c tests/x86_tracee.c
 

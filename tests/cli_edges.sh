@@ -67,6 +67,9 @@ for name in branches: constants:-DCONSTANTS; do
 	"${CC:-gcc}" -O1 -static -no-pie -Wl,--section-start=.place=0x700000 ${name#*:} \
 		-o "$scratch/at_${name%:*}" tests/programs/replaced.c || exit 2
 done
+if [ "$qemu" = qemu-x86_64 ]; then
+	"${CC:-gcc}" -O1 -static -no-pie -o "$scratch/reloaded" tests/programs/reloaded.c || exit 2
+fi
 
 if ! "$build/bin/dcpirun" -q --user --db "$db" -e cpu-clock:190000-210000 --branch-every 1 \
 	"$program" $rounds 2> "$scratch/errors"; then
@@ -188,6 +191,25 @@ edges_in_place()
 			<(objdump -d -j .place "$file" | awk -F'[ :\t]+' '/\t(j|ret)/ { print $2 }') -
 }
 
+# Of edges from call_one and call_two of reloaded: how many there are, and how many go to what
+# is never executed.
+edges_of_callers()
+{
+	nm "$scratch/reloaded" | awk '/ never_(one|two)$/ { print substr($1, length($1) - 5) }' |
+		awk 'NR == FNR { never[$1]; next } { all += $2; if ($1 in never) wrong += $2 }
+			END { print all + 0, wrong + 0 }' - <(query "
+			SELECT printf('%06x', to_offset + 0x400000), sum(count) FROM dcpi_edges
+				WHERE kind = 'branch' AND path LIKE '%/reloaded' AND to_path = path AND
+					to_offset BETWEEN $(offset_of call_one) AND $(offset_of never_two)
+				GROUP BY to_offset" | tr '|' ' ')
+}
+
+# offset_of SYMBOL: in the file of reloaded
+offset_of()
+{
+	nm "$scratch/reloaded" | awk -v name="$1" '$3 == name { print "0x" $1 " - 0x400000" }'
+}
+
 if under_daemon "$program" $rounds; then
 	tried=$(counter branches_tried)
 	found=$(counter edges)
@@ -208,6 +230,12 @@ if under_daemon "$program" $rounds; then
 		read -r all wrong < <(edges_in_place)
 		check "their branches are found ($all)" [ "$all" -gt 1000 ]
 		is "none is where only another program has one" "$wrong" 0
+		# What was at a place when it was sampled has been unmapped since.
+		under_daemon "$scratch/reloaded" 4
+		is "a program whose code is loaded and unloaded ends well" $? 0
+		read -r all wrong < <(edges_of_callers)
+		check "branches on what that returns are found ($all)" [ "$all" -gt 20 ]
+		is "none goes where only other code's value leads" "$wrong" 0
 	fi
 else
 	skip "the source bpf" "$(cat "$scratch/errors")"

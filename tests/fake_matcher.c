@@ -79,6 +79,13 @@ uint32_t matcher_changes(const struct matcher *matcher, uint32_t pid)
 	return 0;
 }
 
+uint64_t matcher_since(const struct matcher *matcher, uint32_t pid)
+{
+	(void)matcher;
+	(void)pid;
+	return 0;
+}
+
 struct image_place matcher_place(struct matcher *matcher, uint64_t tag, uint64_t pc)
 {
 	struct image_place place = {.image = (uint32_t)(pc >> 32 & 0xffff)};

@@ -439,6 +439,44 @@ static void changes_are_told_apart(void **state)
 	teardown(&fixture);
 }
 
+/* Where something was added the rest stays; it does not where something ended or was replaced. */
+static void since_is_told(void **state)
+{
+	struct image_event event = {.type = IMAGE_EVENT_FORK, .pid = 3, .time_ns = 1};
+	struct image_event map = {.type = IMAGE_EVENT_MAP,
+				  .pid = 3,
+				  .time_ns = 2,
+				  .start = 0x1000,
+				  .bytes = 0x1000,
+				  .path = "/usr/bin/a"};
+	struct fixture fixture;
+
+	(void)state;
+	setup(&fixture, false);
+	assert_int_equal(image_map_since(fixture.map, 3), 0);
+	image_map_event(fixture.map, &event);
+	assert_int_equal(image_map_since(fixture.map, 3), 1);
+	image_map_event(fixture.map, &map);
+	assert_int_equal(image_map_since(fixture.map, 3), 1);
+	map.path = "/usr/bin/b";
+	map.time_ns = 3;
+	image_map_event(fixture.map, &map);
+	assert_int_equal(image_map_since(fixture.map, 3), 3);
+	map.type = IMAGE_EVENT_UNMAP;
+	map.time_ns = 4;
+	image_map_event(fixture.map, &map);
+	assert_int_equal(image_map_since(fixture.map, 3), 4);
+	map.time_ns = 5;
+	image_map_event(fixture.map, &map);
+	assert_int_equal(image_map_since(fixture.map, 3), 4);
+	event.type = IMAGE_EVENT_EXEC;
+	event.time_ns = 6;
+	event.path = "b";
+	image_map_event(fixture.map, &event);
+	assert_int_equal(image_map_since(fixture.map, 3), 6);
+	teardown(&fixture);
+}
+
 static void kernel_text_replaces(void **state)
 {
 	struct profile_image image = {.kind = PROFILE_IMAGE_MODULE, .path = "m"};
@@ -481,6 +519,7 @@ int main(void)
 		cmocka_unit_test(nonsense_is_ignored),
 		cmocka_unit_test(the_living),
 		cmocka_unit_test(changes_are_told_apart),
+		cmocka_unit_test(since_is_told),
 		cmocka_unit_test(kernel_text_replaces),
 	};
 

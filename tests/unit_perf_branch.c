@@ -19,7 +19,6 @@
 
 #include "daemon/source/bpf/branch_snapshot.h"
 #include "daemon/source/perf_branch.h"
-#include "daemon/source/perf_edges.h"
 #include "daemon/source/perf_slot.h"
 #include "daemon/source/source.h"
 #include "lib/clock.h"
@@ -446,61 +445,6 @@ static void probes_hide_no_branch(void **state)
 	perf_branch_deinit(&branch);
 }
 
-/* What the map says of now. */
-static uint32_t generation_now(void *context, uint32_t pid, uint64_t time_ns)
-{
-	(void)pid;
-	assert_true(time_ns == UINT64_MAX);
-	return *(uint32_t *)context;
-}
-
-static uint32_t no_changes(void *context, uint32_t pid)
-{
-	(void)context;
-	(void)pid;
-	return 0;
-}
-
-static void behind_count(void *context, uint32_t cpu, const struct interpret_edge *edges,
-			 uint32_t count, uint64_t tag)
-{
-	(void)cpu;
-	(void)edges;
-	(void)tag;
-	*(uint32_t *)context += count;
-}
-
-/* What a process was at a sample is read only if it is known to be so still. */
-static void reads_what_is_known_to_be_there(void **state)
-{
-	static const uint8_t code[] = {0x85, 0xc0, 0x75, 0x00}; /* test; jne */
-	static const struct {
-		uint32_t then, now;
-		bool read;
-	} cases[] = {{1, 1, true},
-		     {1, 2, false},
-		     {0, 0, false},
-		     {1, DCPI_GENERATION_MAX, false},
-		     {DCPI_GENERATION_MAX, DCPI_GENERATION_MAX, false}};
-	struct user_regs_struct regs = {.rip = (uintptr_t)code};
-	struct record record = record_of(getpid(), &regs);
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		uint32_t now = cases[i].now, found = 0;
-		const struct source_config config = {.branch_every = 1,
-						     .generation = generation_now,
-						     .changes = no_changes,
-						     .context = &now};
-		const struct perf_edges_sink sink = {.behind = behind_count, .context = &found};
-		struct perf_edges edges = {.config = &config};
-
-		perf_edges_record(&edges, 0, &record.sample, cases[i].then, &sink);
-		assert_int_equal(found > 0, cases[i].read);
-		perf_edges_close(&edges);
-	}
-}
-
 static void sample_take(void *context, const struct perf_sample *sample)
 {
 	struct interpret_edge edges[PERF_BRANCH_EDGES];
@@ -561,7 +505,6 @@ int main(void)
 		cmocka_unit_test(reads_what_other_threads_have),
 		cmocka_unit_test(mappings_take_no_more_than_their_time),
 		cmocka_unit_test(probes_hide_no_branch),
-		cmocka_unit_test(reads_what_is_known_to_be_there),
 		cmocka_unit_test(samples_bring_registers),
 	};
 

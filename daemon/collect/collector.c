@@ -49,6 +49,13 @@ static uint32_t changes_of(void *context, uint32_t pid)
 	return matcher_changes(collector->matcher, pid);
 }
 
+static uint64_t since_of(void *context, uint32_t pid)
+{
+	const struct collector *collector = context;
+
+	return matcher_since(collector->matcher, pid);
+}
+
 static void events_sync(void *context)
 {
 	struct collector *collector = context;
@@ -198,6 +205,7 @@ static int source_open(struct collector *collector, struct error *err)
 		.replay = config->replay,
 		.generation = generation_of,
 		.changes = changes_of,
+		.since = since_of,
 		.sync = events_sync,
 		.context = collector,
 	};

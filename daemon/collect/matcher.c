@@ -254,6 +254,11 @@ uint32_t matcher_changes(const struct matcher *matcher, uint32_t pid)
 	return image_map_changes(matcher->map, pid);
 }
 
+uint64_t matcher_since(const struct matcher *matcher, uint32_t pid)
+{
+	return image_map_since(matcher->map, pid);
+}
+
 static enum division division_ask(const struct matcher *matcher, uint32_t image)
 {
 	const char *path = image_table_get(matcher->images, image)->path;

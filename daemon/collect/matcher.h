@@ -81,6 +81,9 @@ uint32_t matcher_generation(struct matcher *matcher, uint32_t pid, uint64_t time
 /** matcher_changes() - as image_map_changes(). */
 uint32_t matcher_changes(const struct matcher *matcher, uint32_t pid);
 
+/** matcher_since() - as image_map_since(). */
+uint64_t matcher_since(const struct matcher *matcher, uint32_t pid);
+
 /** matcher_place() - where a PC is in the process and generation of a tag. */
 struct image_place matcher_place(struct matcher *matcher, uint64_t tag, uint64_t pc);
 

@@ -452,6 +452,13 @@ uint32_t image_map_changes(const struct image_map *map, uint32_t pid)
 	return process != NULL ? process->changes : 0;
 }
 
+uint64_t image_map_since(const struct image_map *map, uint32_t pid)
+{
+	const struct process_spaces *process = address_spaces_find(&map->spaces, pid);
+
+	return process != NULL ? process->newest->start_ns : 0;
+}
+
 struct image_place image_map_lookup(struct image_map *map, uint32_t pid, uint32_t generation,
 				    uint64_t pc)
 {

@@ -115,6 +115,13 @@ uint32_t image_map_generation(const struct image_map *map, uint32_t pid, uint64_
 uint32_t image_map_changes(const struct image_map *map, uint32_t pid);
 
 /**
+ * image_map_since() - since when all that a process has mapped is where it is now
+ *
+ * Return: when its newest version began; 0: a process not known, or no end of a mapping is.
+ */
+uint64_t image_map_since(const struct image_map *map, uint32_t pid);
+
+/**
  * image_map_lookup() - where a PC is. O(log mappings)
  *
  * Reads no files.

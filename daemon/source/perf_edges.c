@@ -13,6 +13,8 @@
 
 /* Of the branches that follow a sample so many may be probed. */
 #define OFFERED_MAX 3
+/* From records: what is found waits for no more than that. */
+#define FOUND_MAX 1024
 /* A library that was unloaded, and another one in its place, of which nobody told. */
 #define REFRESH_NS (10 * NS_PER_SECOND)
 
@@ -91,83 +93,94 @@ static uint32_t kernel_generation(struct perf_edges *edges, uint32_t pid)
 	return process->generation;
 }
 
+/* What was unmapped, or had something else mapped over it: no generation of the kernel's tells. */
+static bool is_unmoved(const struct perf_edges *edges, const struct perf_edges_moment *moment)
+{
+	const struct source_config *config = edges->config;
+
+	return config->since(config->context, moment->pid) <= moment->time_ns;
+}
+
 /*
  * What a process was before an exec is not there any more to be read; nor is it known to be
  * where that would not have been told.
  */
-static bool is_present(struct perf_edges *edges, uint32_t pid, uint32_t generation)
+static bool is_present(struct perf_edges *edges, const struct perf_edges_moment *moment)
 {
 	const struct source_config *config = edges->config;
 
+	if (moment->generation == 0 || !is_unmoved(edges, moment))
+		return false;
 	if (edges->source != NULL)
-		return generation != 0 && kernel_generation(edges, pid) == generation;
-	return generation != 0 && generation != DCPI_GENERATION_MAX &&
-	       config->generation(config->context, pid, UINT64_MAX) == generation;
+		return kernel_generation(edges, moment->pid) == moment->generation;
+	return moment->generation != DCPI_GENERATION_MAX &&
+	       config->generation(config->context, moment->pid, UINT64_MAX) == moment->generation;
 }
 
 /* Of what a process has mapped. */
-static uint64_t version_of(const struct perf_edges *edges, uint32_t pid, uint32_t generation)
+static uint64_t version_of(const struct perf_edges *edges, const struct perf_edges_moment *moment)
 {
 	const struct source_config *config = edges->config;
 
-	return (uint64_t)generation << 32 | config->changes(config->context, pid);
+	return (uint64_t)moment->generation << 32 | config->changes(config->context, moment->pid);
 }
 
 /* Of a sample one of the branches that it leads to, whether or not their ways are known. */
-static void probe_offer(struct perf_edges *edges, uint32_t pid, uint32_t generation,
+static void probe_offer(struct perf_edges *edges, const struct perf_edges_moment *moment,
 			uint64_t version, const struct interpret_edge *path, uint32_t count,
 			uint64_t stuck)
 {
 	uint32_t known = count < OFFERED_MAX ? count : OFFERED_MAX;
 	uint32_t all = known + (stuck != 0 && known == count), n;
-	struct perf_edges_offer offer = {.pid = pid, .generation = generation};
+	struct perf_edges_offer offer = {.moment = *moment};
 
 	if (edges->probes == NULL || all == 0)
 		return;
 	n = edges->offers++ % all;
 	offer.address = n < known ? path[n].from : stuck;
-	offer.place = perf_branch_place(&edges->branch, pid, version, offer.address);
+	offer.place = perf_branch_place(&edges->branch, moment->pid, version, offer.address);
 	if (offer.place.inode != 0 && array_reserve(&edges->offer, &edges->offer_capacity,
 						    edges->offer_count + 1, sizeof(offer)) == 0)
 		edges->offer[edges->offer_count++] = offer;
 }
 
-static void found_add(struct perf_edges *edges, const struct branch_snapshot *snapshot,
-		      uint32_t generation, const struct interpret_edge *path, uint32_t count)
+static void found_add(struct perf_edges *edges, const struct perf_edges_moment *moment,
+		      uint32_t cpu, const struct interpret_edge *path, uint32_t count)
 {
 	struct perf_edges_found *found;
 
-	if (count == 0 || array_reserve(&edges->found, &edges->found_capacity,
-					edges->found_count + 1, sizeof(*found)) < 0)
+	if (count == 0)
 		return;
+	if (array_reserve(&edges->found, &edges->found_capacity, edges->found_count + 1,
+			  sizeof(*found)) < 0) {
+		edges->gone += count;
+		return;
+	}
 	found = &edges->found[edges->found_count++];
-	*found = (struct perf_edges_found){snapshot->pid, generation, snapshot->cpu, count, {{0}}};
+	*found = (struct perf_edges_found){.moment = *moment, .cpu = cpu, .count = count};
 	memcpy(found->path, path, count * sizeof(*path));
 }
 
 /*
- * Code was read after its process was asked for: an exec between the two is known now. It had
- * the registers of one program and the code of another, and where that was taken to have
- * branches may be anything.
+ * Code was read after its process was asked for: an exec between the two, or another mapping, is
+ * known now. It had the registers of one program and the code of another, and where that was
+ * taken to have branches may be anything.
  */
 static void generations_renew(struct perf_edges *edges)
 {
 	memset(edges->processes, 0, sizeof(edges->processes));
-	if (edges->source == NULL)
-		edges->config->sync(edges->config->context);
+	edges->config->sync(edges->config->context);
 }
 
-static void found_pass(struct drain *drain)
+static void found_pass(struct perf_edges *edges, const struct perf_edges_sink *sink)
 {
-	struct perf_edges *edges = drain->edges;
-
 	for (size_t i = 0; i < edges->found_count; i++) {
 		const struct perf_edges_found *found = &edges->found[i];
+		const struct perf_edges_moment *moment = &found->moment;
 
-		if (is_present(edges, found->pid, found->generation))
-			drain->sink->behind(
-				drain->sink->context, found->cpu, found->path, found->count,
-				dcpi_tag(found->pid, found->generation, DCPI_EVENT_BRANCH));
+		if (is_present(edges, moment))
+			sink->behind(sink->context, found->cpu, found->path, found->count,
+				     dcpi_tag(moment->pid, moment->generation, DCPI_EVENT_BRANCH));
 		else
 			edges->gone += found->count;
 	}
@@ -179,8 +192,8 @@ static void offers_pass(struct perf_edges *edges)
 	for (size_t i = 0; i < edges->offer_count; i++) {
 		const struct perf_edges_offer *offer = &edges->offer[i];
 
-		if (is_present(edges, offer->pid, offer->generation))
-			branch_probes_offer(edges->probes, offer->pid, offer->address,
+		if (is_present(edges, &offer->moment))
+			branch_probes_offer(edges->probes, offer->moment.pid, offer->address,
 					    &offer->place);
 	}
 	edges->offer_count = 0;
@@ -228,25 +241,34 @@ static void snapshot_take(void *context, const struct branch_snapshot *snapshot)
 	struct perf_edges *edges = drain->edges;
 	const struct source_config *config = edges->config;
 	struct interpret_edge path[PERF_BRANCH_EDGES];
-	uint32_t generation, count;
+	struct perf_edges_moment moment = {snapshot->pid, snapshot->generation, snapshot->time_ns};
 	uint64_t version, stuck;
+	uint32_t count;
 
-	if (snapshot->time_ns > drain->until_ns)
-		return;
-	generation = edges->source != NULL ? snapshot->generation
-					   : config->generation(config->context, snapshot->pid,
-								snapshot->time_ns);
+	if (edges->source == NULL && snapshot->time_ns <= drain->until_ns)
+		moment.generation = config->generation(config->context, moment.pid, moment.time_ns);
 	/* The kernel is asked when all has been read. */
-	if (edges->source == NULL && !is_present(edges, snapshot->pid, generation))
+	if (snapshot->time_ns > drain->until_ns ||
+	    !(edges->source == NULL ? is_present(edges, &moment) : is_unmoved(edges, &moment))) {
+		edges->untried += snapshot->probe == 0;
 		return;
-	version = version_of(edges, snapshot->pid, generation);
+	}
+	version = version_of(edges, &moment);
 	count = perf_branch_follow(&edges->branch, version, snapshot, path, &stuck);
 	if (snapshot->probe != 0) {
 		probed_follow(drain, snapshot, path, count);
 		return;
 	}
-	probe_offer(edges, snapshot->pid, generation, version, path, count, stuck);
-	found_add(edges, snapshot, generation, path, count);
+	probe_offer(edges, &moment, version, path, count, stuck);
+	found_add(edges, &moment, snapshot->cpu, path, count);
+}
+
+void perf_edges_settle(struct perf_edges *edges, const struct perf_edges_sink *sink)
+{
+	if (edges->found_count > 0 || edges->offer_count > 0)
+		generations_renew(edges);
+	found_pass(edges, sink);
+	perf_branch_rest(&edges->branch);
 }
 
 void perf_edges_drain(struct perf_edges *edges, uint64_t until_ns,
@@ -262,10 +284,7 @@ void perf_edges_drain(struct perf_edges *edges, uint64_t until_ns,
 	}
 	if (edges->snapshots != NULL)
 		branch_snapshots_drain(edges->snapshots, snapshot_take, &drain);
-	if (edges->found_count > 0 || edges->offer_count > 0)
-		generations_renew(edges);
-	found_pass(&drain);
-	perf_branch_rest(&edges->branch);
+	perf_edges_settle(edges, sink);
 	if (edges->probes == NULL)
 		return;
 	offers_pass(edges);
@@ -277,18 +296,21 @@ void perf_edges_drain(struct perf_edges *edges, uint64_t until_ns,
 void perf_edges_record(struct perf_edges *edges, uint32_t cpu, const struct perf_sample *sample,
 		       uint32_t generation, const struct perf_edges_sink *sink)
 {
+	const struct perf_edges_moment moment = {sample->pid, generation, sample->time_ns};
 	struct interpret_edge path[PERF_BRANCH_EDGES];
 	uint32_t count;
 
 	if (edges->config->branch_every == 0 || edges->snapshots != NULL || edges->wait-- > 0)
 		return;
 	edges->wait = edges->config->branch_every - 1;
-	if (!is_present(edges, sample->pid, generation))
+	if (!is_present(edges, &moment)) {
+		edges->untried++;
 		return;
-	count = perf_branch_find(&edges->branch, version_of(edges, sample->pid, generation), sample,
-				 path);
-	sink->behind(sink->context, cpu, path, count,
-		     dcpi_tag(sample->pid, generation, DCPI_EVENT_BRANCH));
+	}
+	count = perf_branch_find(&edges->branch, version_of(edges, &moment), sample, path);
+	found_add(edges, &moment, cpu, path, count);
+	if (edges->found_count >= FOUND_MAX)
+		perf_edges_settle(edges, sink);
 }
 
 void perf_edges_tell(const struct perf_edges *edges, source_counter_fn visit, void *context)
@@ -298,7 +320,7 @@ void perf_edges_tell(const struct perf_edges *edges, source_counter_fn visit, vo
 	if (edges->config->branch_every == 0)
 		return;
 	visit(context, "stat", "branches_tried", edges->branch.tried);
-	visit(context, "stat", "branches_untried", edges->branch.untried);
+	visit(context, "stat", "branches_untried", edges->untried + edges->branch.untried);
 	visit(context, "stat", "branches_found", edges->branch.found);
 	visit(context, "stat", "edges", edges->branch.edges);
 	visit(context, "stat", "edges_gone", edges->gone);

@@ -20,10 +20,16 @@ struct error;
 struct perf_sample;
 struct wake_set;
 
-/** struct perf_edges_offer - a branch to probe, of a process as it was when it was read */
-struct perf_edges_offer {
+/** struct perf_edges_moment - a process as a sample found it; @time_ns: CLOCK_MONOTONIC */
+struct perf_edges_moment {
 	uint32_t pid;
 	uint32_t generation;
+	uint64_t time_ns;
+};
+
+/** struct perf_edges_offer - a branch to probe, of a process as it was when it was read */
+struct perf_edges_offer {
+	struct perf_edges_moment moment;
 	uint64_t address;
 	struct file_place place;
 };
@@ -39,8 +45,7 @@ struct perf_edges_process {
 
 /** struct perf_edges_found - @count edges behind a sample on a CPU, likewise */
 struct perf_edges_found {
-	uint32_t pid;
-	uint32_t generation;
+	struct perf_edges_moment moment;
 	uint32_t cpu;
 	uint32_t count;
 	struct interpret_edge path[PERF_BRANCH_EDGES];
@@ -56,7 +61,9 @@ struct perf_edges_found {
  * @wait:      samples up to the next whose record is interpreted
  * @offers:    samples whose branches were to be offered
  * @offer, @found: of this drain
- * @gone:      edges found of processes that were no more, or another program, by then
+ * @untried:   samples whose process was no more, or another program, or is not known yet
+ * @gone:      edges found of processes that were no more, another program, or had other code in
+ *             their places, by then
  * @probed:    edges that probes saw
  * @processes: by @source
  */
@@ -73,6 +80,7 @@ struct perf_edges {
 	size_t offer_count, offer_capacity;
 	struct perf_edges_found *found;
 	size_t found_count, found_capacity;
+	uint64_t untried;
 	uint64_t gone;
 	uint64_t probed;
 	struct perf_edges_process processes[PERF_EDGES_PROCESSES];
@@ -123,11 +131,15 @@ void perf_edges_drain(struct perf_edges *edges, uint64_t until_ns,
 		      const struct perf_edges_sink *sink);
 
 /**
- * perf_edges_record() - hand over those behind a sample in user space, from its record
+ * perf_edges_record() - find those behind a sample in user space, from its record
  * @generation: of its process
+ * @sink: takes others, found before, when they are many
  */
 void perf_edges_record(struct perf_edges *edges, uint32_t cpu, const struct perf_sample *sample,
 		       uint32_t generation, const struct perf_edges_sink *sink);
+
+/** perf_edges_settle() - hand over what was found from records; after some of them */
+void perf_edges_settle(struct perf_edges *edges, const struct perf_edges_sink *sink);
 
 /** perf_edges_tell() - its counters, as source_ops.counters has them */
 void perf_edges_tell(const struct perf_edges *edges, source_counter_fn visit, void *context);

@@ -69,11 +69,20 @@ typedef uint32_t (*source_generation_fn)(void *context, uint32_t pid, uint64_t t
 typedef uint32_t (*source_changes_fn)(void *context, uint32_t pid);
 
 /**
+ * source_since_fn() - since when all that a process has executable is where it is now, as far as
+ * is told: nothing was unmapped, or had something else mapped over it
+ *
+ * As above. Return: CLOCK_MONOTONIC; 0: nothing else is known.
+ */
+typedef uint64_t (*source_since_fn)(void *context, uint32_t pid);
+
+/**
  * source_sync_fn() - take note of all image events up to now
  *
  * Called by sources whose samples carry no times, or that cannot leave samples for
  * later, while they are drained, after samples were taken from the kernel and before
  * they are handed over: so whatever a sample saw is known when the sample is looked up.
+ * And by those that have read from processes.
  */
 typedef void (*source_sync_fn)(void *context);
 
@@ -100,6 +109,7 @@ typedef void (*source_sync_fn)(void *context);
  * @replay:          path of the trace to replay (replay source only)
  * @generation:      see above
  * @changes:         see above
+ * @since:           see above
  * @sync:            see above
  * @context:         for these
  */
@@ -119,6 +129,7 @@ struct source_config {
 	const char *replay;
 	source_generation_fn generation;
 	source_changes_fn changes;
+	source_since_fn since;
 	source_sync_fn sync;
 	void *context;
 };

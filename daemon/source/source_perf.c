@@ -356,7 +356,8 @@ static int perf_poll_fd(struct source *base)
 
 static void cpu_drain(struct perf_drain *drain, bool all, uint64_t until_ns)
 {
-	const struct perf_source *source = drain->source;
+	struct perf_source *source = drain->source;
+	const struct perf_edges_sink edges = edges_sink(drain);
 
 	for (drain->event = 0; drain->event < source->config.event_count; drain->event++) {
 		struct perf_slot *slot = &drain->cpu->slot[drain->event];
@@ -368,6 +369,7 @@ static void cpu_drain(struct perf_drain *drain, bool all, uint64_t until_ns)
 		if (all)
 			perf_slot_read(slot);
 	}
+	perf_edges_settle(&source->edges, &edges);
 	if (source->config.record != NULL)
 		trace_writer_settle(source->config.record);
 	if (all)

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Edges of perf's and BPF's sources: whose they are when they have been found. */
+#include "tests/unit.h"
+
+#include <unistd.h>
+
+#include "daemon/source/perf_edges.h"
+#include "daemon/source/perf_slot.h"
+#include "daemon/source/source.h"
+
+/* Of those that samples bring, in the order of perf's numbers. */
+enum {
+	REGISTER_PC = 8,
+	REGISTERS = 18
+};
+
+struct record {
+	struct perf_sample sample;
+	uint64_t abi;
+	uint64_t registers[REGISTERS];
+};
+
+/* What the map says of now; @untold: and when it has been told what has happened meanwhile */
+struct told {
+	uint32_t generation;
+	uint64_t since_ns;
+	const struct told *untold;
+};
+
+static uint32_t generation_now(void *context, uint32_t pid, uint64_t time_ns)
+{
+	const struct told *told = context;
+
+	(void)pid;
+	assert_true(time_ns == UINT64_MAX);
+	return told->generation;
+}
+
+static uint64_t since_when(void *context, uint32_t pid)
+{
+	const struct told *told = context;
+
+	(void)pid;
+	return told->since_ns;
+}
+
+static void untold_tell(void *context)
+{
+	struct told *told = context;
+
+	if (told->untold != NULL)
+		*told = *told->untold;
+}
+
+static uint32_t no_changes(void *context, uint32_t pid)
+{
+	(void)context;
+	(void)pid;
+	return 0;
+}
+
+static void behind_count(void *context, uint32_t cpu, const struct interpret_edge *edges,
+			 uint32_t count, uint64_t tag)
+{
+	(void)cpu;
+	(void)edges;
+	(void)tag;
+	*(uint32_t *)context += count;
+}
+
+#define SAMPLED_NS 1000
+
+/*
+ * What a process was at a sample is read only if it is known to be so still, and believed only
+ * if it was so when it had been read.
+ */
+static void reads_what_is_known_to_be_there(void **state)
+{
+	static const uint8_t code[] = {0x85, 0xc0, 0x75, 0x00}; /* test; jne */
+	static const struct told execed = {.generation = 2}, moved = {1, SAMPLED_NS + 1, NULL},
+				 mapped = {1, SAMPLED_NS, NULL};
+	static const struct {
+		uint32_t then;
+		struct told now;
+		bool read, believed;
+	} cases[] = {{1, {1, 0, NULL}, true, true},
+		     {1, {2, 0, NULL}, false, false},
+		     {0, {0, 0, NULL}, false, false},
+		     {1, {DCPI_GENERATION_MAX, 0, NULL}, false, false},
+		     {DCPI_GENERATION_MAX, {DCPI_GENERATION_MAX, 0, NULL}, false, false},
+		     {1, {1, SAMPLED_NS, NULL}, true, true},
+		     {1, {1, SAMPLED_NS + 1, NULL}, false, false},
+		     {1, {1, 0, &mapped}, true, true},
+		     {1, {1, 0, &execed}, true, false},
+		     {1, {1, 0, &moved}, true, false}};
+	struct record record = {
+		.sample = {.header = {.size = sizeof(record)}, .pid = (uint32_t)getpid()},
+		.abi = PERF_SAMPLE_REGS_ABI_64,
+		.registers = {[REGISTER_PC] = (uintptr_t)code},
+	};
+
+	(void)state;
+	record.sample.time_ns = SAMPLED_NS;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct told now = cases[i].now;
+		uint32_t found = 0;
+		const struct source_config config = {.branch_every = 1,
+						     .generation = generation_now,
+						     .changes = no_changes,
+						     .since = since_when,
+						     .sync = untold_tell,
+						     .context = &now};
+		const struct perf_edges_sink sink = {.behind = behind_count, .context = &found};
+		struct perf_edges edges = {.config = &config};
+
+		perf_edges_record(&edges, 0, &record.sample, cases[i].then, &sink);
+		perf_edges_settle(&edges, &sink);
+		assert_int_equal(edges.branch.tried > 0, cases[i].read);
+		assert_int_equal(found > 0, cases[i].believed);
+		assert_int_equal(found + edges.gone, edges.branch.edges);
+		perf_edges_settle(&edges, &sink);
+		assert_int_equal(found + edges.gone, edges.branch.edges);
+		perf_edges_close(&edges);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reads_what_is_known_to_be_there),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
