@@ -173,15 +173,36 @@ static void take(struct collection *collection, const struct branch_probe_result
 	}
 }
 
-static void take_return(void *context, const struct branch_snapshot *snapshot)
+static bool take_return(void *context, const struct branch_snapshot *snapshot)
 {
 	struct scene *scene = context;
 
 	if (snapshot->probe == 0)
-		return;
+		return true;
 	if (snapshot->pc != (uintptr_t)branch_return || snapshot->pid != (uint32_t)scene->child)
 		scene->returns_elsewhere = true;
 	scene->returns++;
+	return true;
+}
+
+/* Once: the time of the first there is. */
+static bool leave(void *context, const struct branch_snapshot *snapshot)
+{
+	uint64_t *time_ns = context;
+
+	assert_int_equal(*time_ns, 0);
+	*time_ns = snapshot->time_ns;
+	return false;
+}
+
+/* That, and how many there are. */
+static bool take_all(void *context, const struct branch_snapshot *snapshot)
+{
+	uint64_t *taken = context;
+
+	if (taken[1]++ == 0)
+		taken[0] = snapshot->time_ns;
+	return true;
 }
 
 /* One execution in @of, which windows cut off, and round, by chance. */
@@ -292,6 +313,33 @@ static void returns_leave_snapshots(void **state)
 	assert_false(scene->returns_elsewhere);
 }
 
+/* Who cannot take a snapshot yet finds it again, and those behind it. */
+static void snapshots_wait_for_the_next_drain(void **state)
+{
+	struct scene *scene = *state;
+	uint64_t until = clock_monotonic_ns() + WAIT_NS, left[2] = {0}, taken[2] = {0};
+
+	if (!can_probe(scene))
+		return;
+	while (left[0] == 0 && clock_monotonic_ns() < until) {
+		offer(scene, branch_return);
+		usleep(1000);
+		branch_snapshots_drain(scene->snapshots, leave, &left[0]);
+		branch_probes_take(scene->probes);
+	}
+	assert_int_not_equal(left[0], 0);
+	branch_snapshots_drain(scene->snapshots, leave, &left[1]);
+	assert_int_equal(left[1], left[0]);
+	/* It is executed all the time, and leaves many before its probe is taken away. */
+	while (taken[1] < 2 && clock_monotonic_ns() < until) {
+		usleep(1000);
+		branch_snapshots_drain(scene->snapshots, take_all, taken);
+		branch_probes_take(scene->probes);
+	}
+	assert_int_equal(taken[0], left[0]);
+	assert_true(taken[1] >= 2);
+}
+
 /* What is no branch, nowhere, in no file, of nobody, or was read in another file, or elsewhere. */
 static void the_rest_is_refused(void **state)
 {
@@ -355,6 +403,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(all_executions_count, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(returns_leave_snapshots, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(snapshots_wait_for_the_next_drain, set_up,
+						tear_down),
 		cmocka_unit_test_setup_teardown(the_rest_is_refused, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_process_is_as_it_was, set_up, tear_down),
 	};

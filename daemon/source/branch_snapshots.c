@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <malloc.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "daemon/source/branch_probe.h"
@@ -27,20 +28,25 @@
 #define RING_BYTES_MIN (64U << 10)
 #define RING_BYTES_MAX (8U << 20)
 
+/* @left: by the drain before, if @is_left: the ring goes on behind what it has shown */
 struct branch_snapshots {
 	struct branch_snapshot_bpf *skeleton;
 	struct ring_buffer *ring;
 	branch_snapshots_fn visit;
 	void *context;
+	bool is_left;
+	struct branch_snapshot left;
 };
 
 static int snapshot_take(void *context, void *data, size_t bytes)
 {
 	struct branch_snapshots *snapshots = context;
 
-	if (bytes >= sizeof(struct branch_snapshot))
-		snapshots->visit(snapshots->context, data);
-	return 0;
+	if (bytes < sizeof(struct branch_snapshot) || snapshots->visit(snapshots->context, data))
+		return 0;
+	memcpy(&snapshots->left, data, sizeof(snapshots->left));
+	snapshots->is_left = true;
+	return -EAGAIN;
 }
 
 /* A power of two. */
@@ -132,6 +138,9 @@ void branch_snapshots_drain(struct branch_snapshots *snapshots, branch_snapshots
 {
 	snapshots->visit = visit;
 	snapshots->context = context;
+	if (snapshots->is_left && !visit(context, &snapshots->left))
+		return;
+	snapshots->is_left = false;
 	ring_buffer__consume(snapshots->ring);
 }
 

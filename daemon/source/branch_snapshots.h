@@ -6,6 +6,7 @@
 #ifndef DCPI_BRANCH_SNAPSHOTS_H
 #define DCPI_BRANCH_SNAPSHOTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "daemon/source/bpf/branch_snapshot.h"
@@ -42,8 +43,11 @@ int branch_snapshots_probe(const struct branch_snapshots *snapshots,
 /** branch_snapshots_fd() - to poll for a ring that is half full; stays the object's. */
 int branch_snapshots_fd(const struct branch_snapshots *snapshots);
 
-/** A snapshot; valid during the call. */
-typedef void (*branch_snapshots_fn)(void *context, const struct branch_snapshot *snapshot);
+/**
+ * A snapshot; valid during the call. Return: whether it was taken; else it is the first that the
+ * next drain has, and this one ends.
+ */
+typedef bool (*branch_snapshots_fn)(void *context, const struct branch_snapshot *snapshot);
 
 /** branch_snapshots_drain() - take all there are, in the order of their making. */
 void branch_snapshots_drain(struct branch_snapshots *snapshots, branch_snapshots_fn visit,

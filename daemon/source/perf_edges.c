@@ -235,7 +235,7 @@ static void probed_follow(struct drain *drain, const struct branch_snapshot *sna
 	probed_take(drain, &result);
 }
 
-static void snapshot_take(void *context, const struct branch_snapshot *snapshot)
+static bool snapshot_take(void *context, const struct branch_snapshot *snapshot)
 {
 	struct drain *drain = context;
 	struct perf_edges *edges = drain->edges;
@@ -245,22 +245,24 @@ static void snapshot_take(void *context, const struct branch_snapshot *snapshot)
 	uint64_t version, stuck;
 	uint32_t count;
 
-	if (edges->source == NULL && snapshot->time_ns <= drain->until_ns)
+	if (snapshot->time_ns > drain->until_ns)
+		return false;
+	if (edges->source == NULL)
 		moment.generation = config->generation(config->context, moment.pid, moment.time_ns);
 	/* The kernel is asked when all has been read. */
-	if (snapshot->time_ns > drain->until_ns ||
-	    !(edges->source == NULL ? is_present(edges, &moment) : is_unmoved(edges, &moment))) {
+	if (!(edges->source == NULL ? is_present(edges, &moment) : is_unmoved(edges, &moment))) {
 		edges->untried += snapshot->probe == 0;
-		return;
+		return true;
 	}
 	version = version_of(edges, &moment);
 	count = perf_branch_follow(&edges->branch, version, snapshot, path, &stuck);
 	if (snapshot->probe != 0) {
 		probed_follow(drain, snapshot, path, count);
-		return;
+		return true;
 	}
 	probe_offer(edges, &moment, version, path, count, stuck);
 	found_add(edges, &moment, snapshot->cpu, path, count);
+	return true;
 }
 
 void perf_edges_settle(struct perf_edges *edges, const struct perf_edges_sink *sink)

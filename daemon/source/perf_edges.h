@@ -61,7 +61,7 @@ struct perf_edges_found {
  * @wait:      samples up to the next whose record is interpreted
  * @offers:    samples whose branches were to be offered
  * @offer, @found: of this drain
- * @untried:   samples whose process was no more, or another program, or is not known yet
+ * @untried:   samples whose process was no more, or another program, or had other code
  * @gone:      edges found of processes that were no more, another program, or had other code in
  *             their places, by then
  * @probed:    edges that probes saw
@@ -125,7 +125,7 @@ struct perf_edges_sink {
 
 /**
  * perf_edges_drain() - hand over what snapshots and probes tell; first of all in a drain
- * @until_ns: later snapshots are of processes that may not be known yet: they are dropped
+ * @until_ns: later snapshots are of processes that may not be known yet: they wait
  */
 void perf_edges_drain(struct perf_edges *edges, uint64_t until_ns,
 		      const struct perf_edges_sink *sink);
