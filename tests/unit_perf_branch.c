@@ -265,6 +265,12 @@ static void snapshots_bring_the_stack(void **state)
 	perf_branch_deinit(&branch);
 }
 
+/* What is executed has been fetched. */
+static void touch(const void *at)
+{
+	(void)*(const volatile uint8_t *)at;
+}
+
 /* Code, as a program's: a private mapping of a file. */
 static void code_map(void *at, const uint8_t *code, size_t bytes)
 {
@@ -275,6 +281,7 @@ static void code_map(void *at, const uint8_t *code, size_t bytes)
 	unlink(name);
 	assert_ptr_equal(mmap(at, 4096, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0), at);
 	close(fd);
+	touch(at);
 }
 
 /* What was read stays as it was until something else may be mapped; it need not be there. */
@@ -303,6 +310,28 @@ static void code_is_read_once_a_version(void **state)
 	assert_true(edges[0].from == from && edges[0].to == from + 2 + 0x10);
 	munmap(at, 4096);
 	assert_int_equal(perf_branch_follow(&branch, 3, &snapshot, edges, &stuck), 0);
+	perf_branch_deinit(&branch);
+}
+
+/* What is not in memory is not waited for: its file system may never bring it. */
+static void fetches_nothing(void **state)
+{
+	static const uint8_t code[] = {0x85, 0xc0, 0x75, 0x00}; /* test; jne */
+	uint8_t *at = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct branch_snapshot snapshot = {
+		.pid = (uint32_t)getpid(), .pc = (uintptr_t)at, .known = 1, .registers[0] = 1};
+	struct interpret_edge edges[PERF_BRANCH_EDGES];
+	struct perf_branch branch = {0};
+	uint64_t stuck;
+
+	(void)state;
+	code_map(at, code, sizeof(code));
+	assert_int_equal(madvise(at, 4096, MADV_DONTNEED), 0);
+	assert_int_equal(perf_branch_follow(&branch, 1, &snapshot, edges, &stuck), 0);
+	assert_int_equal(perf_branch_follow(&branch, 1, &snapshot, edges, &stuck), 0);
+	touch(at);
+	assert_true(perf_branch_follow(&branch, 1, &snapshot, edges, &stuck) >= 1);
+	munmap(at, 4096);
 	perf_branch_deinit(&branch);
 }
 
@@ -344,6 +373,7 @@ static void reads_what_other_threads_have(void **state)
 	fflush(NULL);
 	pid = fork();
 	if (pid == 0) {
+		touch(code);
 		pthread_create(&thread, NULL, live_on, NULL);
 		pthread_exit(NULL);
 	}
@@ -502,6 +532,7 @@ int main(void)
 		cmocka_unit_test(reads_no_stack),
 		cmocka_unit_test(snapshots_bring_the_stack),
 		cmocka_unit_test(code_is_read_once_a_version),
+		cmocka_unit_test(fetches_nothing),
 		cmocka_unit_test(reads_what_other_threads_have),
 		cmocka_unit_test(mappings_take_no_more_than_their_time),
 		cmocka_unit_test(probes_hide_no_branch),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/source/perf_branch.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +17,8 @@
 #include "loader-hook/process_maps.h"
 
 #define RANGES_MAX 65536
+/* Of a word of /proc/PID/pagemap, which has one a page */
+#define PAGEMAP_PRESENT (1ULL << 63)
 /* x86's int3; a byte of it may well be something else, and then it is in the file, too. */
 #define BREAKPOINT 0xcc
 
@@ -98,6 +102,40 @@ static bool process_read_at(const struct perf_branch_process *process, uint64_t 
 	return process_vm_readv((pid_t)process->thread, &here, 1, &there, 1, 0) == (ssize_t)bytes;
 }
 
+/*
+ * A page that is not in memory would be fetched on our behalf: from a disk, or by a file system
+ * whose server is another machine or, with FUSE, any user's program, and may never answer.
+ * What a program was executing is nearly always there. (It may go between the two looks, but
+ * who would have it so must be lucky.)
+ */
+static bool is_in_memory(struct perf_branch_process *process, uint64_t address)
+{
+	uint64_t page, number = address / (uint64_t)sysconf(_SC_PAGESIZE);
+	char path[32];
+
+	if (!process->has_pagemap) {
+		snprintf(path, sizeof(path), "/proc/%u/pagemap", process->thread);
+		process->pagemap = open(path, O_RDONLY | O_CLOEXEC);
+		if (process->pagemap < 0)
+			process->pagemap = -errno;
+		process->has_pagemap = true;
+	}
+	/* A kernel may have none. */
+	if (process->pagemap == -ENOENT)
+		return true;
+	return pread(process->pagemap, &page, sizeof(page), (off_t)(number * sizeof(page))) ==
+		       sizeof(page) &&
+	       (page & PAGEMAP_PRESENT) != 0;
+}
+
+static void files_close(struct perf_branch_process *process)
+{
+	file_mapping_close(&process->code);
+	if (process->has_pagemap && process->pagemap >= 0)
+		close(process->pagemap);
+	process->has_pagemap = false;
+}
+
 /* Of what stays: hot code is read over and over. No mapping ends within a block. */
 static const uint8_t *block_of(struct perf_branch_process *process, uint64_t address)
 {
@@ -109,7 +147,8 @@ static const uint8_t *block_of(struct perf_branch_process *process, uint64_t add
 		return NULL;
 	if (block->start != start) {
 		block->start = 0;
-		if (!process_read_at(process, start, block->bytes, sizeof(block->bytes)))
+		if (!is_in_memory(process, start) ||
+		    !process_read_at(process, start, block->bytes, sizeof(block->bytes)))
 			return NULL;
 		block->start = start;
 	}
@@ -233,7 +272,7 @@ static void process_read(struct perf_branch_process *process, uint32_t pid, uint
 	_cleanup_file_ FILE *maps = NULL;
 	size_t capacity = 0;
 
-	file_mapping_close(&process->code);
+	files_close(process);
 	memset(process->blocks, 0, sizeof(process->blocks));
 	process->pid = pid;
 	process->version = version;
@@ -422,7 +461,7 @@ void perf_branch_rest(struct perf_branch *branch)
 	size_t i;
 
 	for (i = 0; i < PERF_BRANCH_PROCESSES; i++)
-		file_mapping_close(&branch->process[i].code);
+		files_close(&branch->process[i]);
 }
 
 void perf_branch_deinit(struct perf_branch *branch)
@@ -430,7 +469,7 @@ void perf_branch_deinit(struct perf_branch *branch)
 	size_t i;
 
 	for (i = 0; i < PERF_BRANCH_PROCESSES; i++) {
-		file_mapping_close(&branch->process[i].code);
+		files_close(&branch->process[i]);
 		free(branch->process[i].ranges);
 	}
 	memset(branch->process, 0, sizeof(branch->process));

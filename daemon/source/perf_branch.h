@@ -67,6 +67,7 @@ struct perf_branch_block {
  * @version: that it was read in
  * @used:    when it was asked for last, as struct perf_branch counts
  * @code:    where code was last read from a file
+ * @pagemap: which of its pages are in memory, if @has_pagemap; or -errno
  * @blocks:  by address
  */
 struct perf_branch_process {
@@ -78,6 +79,8 @@ struct perf_branch_process {
 	size_t capacity;
 	struct perf_branch_range *ranges;
 	struct file_mapping code;
+	bool has_pagemap;
+	int pagemap;
 	struct perf_branch_block blocks[PERF_BRANCH_BLOCKS];
 };
 
