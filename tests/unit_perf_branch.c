@@ -414,7 +414,21 @@ static void mappings_take_no_more_than_their_time(void **state)
 	assert_true(count >= 2);
 	assert_int_equal(branch.tried, 2);
 	assert_int_equal(branch.untried, 1);
+	do {
+		second = clock_monotonic_ns() / NS_PER_SECOND;
+		branch.read_second = second;
+		branch.read_ns = 0;
+		branch.wait_ns = PERF_BRANCH_WAIT_NS;
+		branch.untried = 0;
+		/* Nor is code of a process that is known read any more. */
+		memset(branch.process[0].blocks, 0, sizeof(branch.process[0].blocks));
+		count = perf_branch_find(&branch, 1, &record.sample, edges);
+		perf_branch_find(&branch, 3, &record.sample, edges);
+	} while (clock_monotonic_ns() / NS_PER_SECOND != second);
+	assert_int_equal(count, 0);
+	assert_int_equal(branch.untried, 1);
 	branch.read_second--;
+	branch.wait_ns = UINT64_MAX; /* is of another second */
 	assert_true(perf_branch_find(&branch, 2, &record.sample, edges) >= 1);
 	assert_int_equal(branch.untried, 1);
 	perf_branch_deinit(&branch);

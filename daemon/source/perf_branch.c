@@ -136,8 +136,25 @@ static void files_close(struct perf_branch_process *process)
 	process->has_pagemap = false;
 }
 
+static bool may_wait(struct perf_branch *branch)
+{
+	uint64_t second = clock_monotonic_ns() / NS_PER_SECOND;
+
+	if (second != branch->read_second) {
+		branch->read_second = second;
+		branch->read_ns = branch->wait_ns = 0;
+	}
+	return branch->wait_ns < PERF_BRANCH_WAIT_NS;
+}
+
+static bool may_read_mappings(struct perf_branch *branch)
+{
+	return may_wait(branch) && branch->read_ns < PERF_BRANCH_READ_NS;
+}
+
 /* Of what stays: hot code is read over and over. No mapping ends within a block. */
-static const uint8_t *block_of(struct perf_branch_process *process, uint64_t address)
+static const uint8_t *block_of(struct perf_branch *branch, struct perf_branch_process *process,
+			       uint64_t address)
 {
 	uint64_t start = address / PERF_BRANCH_BLOCK_BYTES * PERF_BRANCH_BLOCK_BYTES;
 	struct perf_branch_block *block =
@@ -146,23 +163,27 @@ static const uint8_t *block_of(struct perf_branch_process *process, uint64_t add
 	if (start == 0)
 		return NULL;
 	if (block->start != start) {
+		uint64_t begin_ns = clock_monotonic_ns();
+
 		block->start = 0;
-		if (!is_in_memory(process, start) ||
-		    !process_read_at(process, start, block->bytes, sizeof(block->bytes)))
+		if (may_wait(branch) && is_in_memory(process, start) &&
+		    process_read_at(process, start, block->bytes, sizeof(block->bytes)))
+			block->start = start;
+		branch->wait_ns += clock_monotonic_ns() - begin_ns;
+		if (block->start == 0)
 			return NULL;
-		block->start = start;
 	}
 	return block->bytes;
 }
 
-static bool blocks_read(struct perf_branch_process *process, uint64_t address, uint8_t *to,
-			size_t bytes)
+static bool blocks_read(struct perf_branch *branch, struct perf_branch_process *process,
+			uint64_t address, uint8_t *to, size_t bytes)
 {
 	while (bytes > 0) {
 		size_t at = address % PERF_BRANCH_BLOCK_BYTES;
 		size_t part =
 			PERF_BRANCH_BLOCK_BYTES - at < bytes ? PERF_BRANCH_BLOCK_BYTES - at : bytes;
-		const uint8_t *block = block_of(process, address);
+		const uint8_t *block = block_of(branch, process, address);
 
 		if (block == NULL)
 			return false;
@@ -174,35 +195,35 @@ static bool blocks_read(struct perf_branch_process *process, uint64_t address, u
 	return true;
 }
 
-static bool may_read_mappings(struct perf_branch *branch)
-{
-	uint64_t second = clock_monotonic_ns() / NS_PER_SECOND;
+/* What reading takes: of our own time, and of all. */
+struct stopwatch {
+	uint64_t own_ns;
+	uint64_t all_ns;
+};
 
-	if (second != branch->read_second) {
-		branch->read_second = second;
-		branch->read_ns = 0;
-	}
-	return branch->read_ns < PERF_BRANCH_READ_NS;
+static struct stopwatch reading_begin(void)
+{
+	return (struct stopwatch){clock_ns(CLOCK_THREAD_CPUTIME_ID), clock_monotonic_ns()};
 }
 
-/* Not of what others take on a busy machine. */
-static uint64_t own_time_ns(void)
+static void reading_end(struct perf_branch *branch, const struct stopwatch *begin)
 {
-	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	branch->read_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begin->own_ns;
+	branch->wait_ns += clock_monotonic_ns() - begin->all_ns;
 }
 
 static bool code_find(struct perf_branch *branch, struct perf_branch_process *process,
 		      uint64_t address)
 {
-	uint64_t begin_ns;
+	struct stopwatch begin;
 	int rc;
 
 	file_mapping_close(&process->code);
 	if (!may_read_mappings(branch))
 		return false;
-	begin_ns = own_time_ns();
+	begin = reading_begin();
 	rc = file_mapping_find(&process->code, process->pid, address);
-	branch->read_ns += own_time_ns() - begin_ns;
+	reading_end(branch, &begin);
 	return rc == 0;
 }
 
@@ -236,7 +257,7 @@ static bool memory_read(void *context, u64 address, void *to, size_t bytes)
 	    snapshot_read(memory->snapshot, address, to, bytes))
 		return true;
 	if (range == NULL || range->end - address < bytes ||
-	    !blocks_read(process, address, to, bytes))
+	    !blocks_read(memory->branch, process, address, to, bytes))
 		return false;
 	if (is_code && memchr(to, BREAKPOINT, bytes) != NULL)
 		code_read(memory->branch, process, address, to, bytes);
@@ -270,6 +291,7 @@ static void process_read(struct perf_branch_process *process, uint32_t pid, uint
 {
 	_cleanup_free_ char *line = NULL;
 	_cleanup_file_ FILE *maps = NULL;
+	uint64_t until_ns = clock_monotonic_ns() + PERF_BRANCH_WAIT_ONE_NS;
 	size_t capacity = 0;
 
 	files_close(process);
@@ -278,7 +300,8 @@ static void process_read(struct perf_branch_process *process, uint32_t pid, uint
 	process->version = version;
 	process->count = 0;
 	maps = process_maps_open(pid, &process->thread);
-	while (maps != NULL && getline(&line, &capacity, maps) >= 0)
+	while (maps != NULL && clock_monotonic_ns() < until_ns &&
+	       getline(&line, &capacity, maps) >= 0)
 		line_take(process, line);
 }
 
@@ -287,7 +310,7 @@ static struct perf_branch_process *process_of(struct perf_branch *branch, uint32
 					      uint64_t version)
 {
 	struct perf_branch_process *process = &branch->process[0];
-	uint64_t begin_ns;
+	struct stopwatch begin;
 
 	for (size_t i = 0; i < PERF_BRANCH_PROCESSES; i++) {
 		struct perf_branch_process *candidate = &branch->process[i];
@@ -302,9 +325,9 @@ static struct perf_branch_process *process_of(struct perf_branch *branch, uint32
 	if (process->pid != pid || process->version != version) {
 		if (!may_read_mappings(branch))
 			return NULL;
-		begin_ns = own_time_ns();
+		begin = reading_begin();
 		process_read(process, pid, version);
-		branch->read_ns += own_time_ns() - begin_ns;
+		reading_end(branch, &begin);
 	}
 	process->used = ++branch->asked;
 	return process;

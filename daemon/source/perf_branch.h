@@ -37,6 +37,12 @@ struct perf_sample;
  * change them all the time.
  */
 #define PERF_BRANCH_READ_NS 50000000
+/*
+ * And so long, their code included, waiting for processes that map something meanwhile. Who does
+ * so all the time is given up after a part of that, with what was read.
+ */
+#define PERF_BRANCH_WAIT_NS 300000000
+#define PERF_BRANCH_WAIT_ONE_NS 100000000
 /* Branches that are followed from a sample on. */
 #define PERF_BRANCH_EDGES 8
 
@@ -99,6 +105,7 @@ struct perf_branch {
 	uint64_t asked;
 	uint64_t read_second;
 	uint64_t read_ns;
+	uint64_t wait_ns;
 	struct perf_branch_process process[PERF_BRANCH_PROCESSES];
 };
 
