@@ -209,13 +209,16 @@ static bool account_sees_a_session(void)
 	struct account without, with;
 	struct device d;
 
+	/* Of few counters objects that are freed meanwhile would hide it. */
+	for (; config.events < DCPI_EVENTS_MAX; config.events++)
+		config.event[config.events] = config.event[0];
 	CHECK(module_load());
 	CHECK(device_open(&d));
 	CHECK(account_take(&without));
 	CHECK(device_start(&d, &config) == 0);
 	CHECK(account_take(&with));
 	CHECK(without.free_kb - with.free_kb > 2 * 1024);
-	CHECK(with.counters >= without.counters);
+	CHECK(with.counters > without.counters);
 	device_close(&d);
 	CHECK(module_unload());
 	return true;
