@@ -255,6 +255,59 @@ static void test_what_is_never_left(void **state)
 	cfg_fixture_destroy(cfg);
 }
 
+#define RANDOM_BLOCKS 8
+#define RANDOM_EDGES 20
+
+static uint32_t random_node(uint64_t *random, uint32_t outside)
+{
+	uint64_t node = unit_random(random) % (RANDOM_BLOCKS + 2);
+
+	if (node < RANDOM_BLOCKS)
+		return (uint32_t)node;
+	return node == RANDOM_BLOCKS ? CFG_UNKNOWN : outside;
+}
+
+/* Blocks that nothing leads to, that lead nowhere, ways that are double, or never taken. */
+static void test_any_graph(void **state)
+{
+	struct cfg_fixture_edge edges[RANDOM_EDGES];
+	double late[INSNS_MAX], weights[RANDOM_EDGES], back[INSNS_MAX];
+	struct schedule_insn insns[INSNS_MAX] = {{0}};
+	struct schedule schedule = {.insns = insns};
+	uint32_t counts[RANDOM_BLOCKS];
+	bool unsure[INSNS_MAX];
+	uint64_t random = 5;
+
+	(void)state;
+	for (int round = 0; round < 2000; round++) {
+		uint32_t edge_count = (uint32_t)(unit_random(&random) % (RANDOM_EDGES + 1));
+		struct cfg *cfg;
+
+		for (uint32_t b = 0; b < RANDOM_BLOCKS; b++)
+			counts[b] = 1 + (uint32_t)(unit_random(&random) % 4);
+		for (uint32_t e = 0; e < edge_count; e++) {
+			edges[e].from = random_node(&random, CFG_ENTRY);
+			edges[e].to = random_node(&random, CFG_EXIT);
+			weights[e] = (double)(unit_random(&random) % 4);
+		}
+		cfg = cfg_fixture_create(counts, RANDOM_BLOCKS, edges, edge_count);
+		for (uint32_t i = 0; i < cfg->insn_count; i++) {
+			late[i] = (double)(unit_random(&random) % 3 * 100);
+			insns[i].min_cycles = (double)(unit_random(&random) % 2);
+		}
+		for (int known = 0; known < 2; known++) {
+			assert_int_equal(skid_take_back(back, unsure, cfg, &schedule, late,
+							known ? weights : NULL),
+					 0);
+			assert_float_equal(sum_of(back, cfg->insn_count),
+					   sum_of(late, cfg->insn_count), 1e-6);
+			for (uint32_t i = 0; i < cfg->insn_count; i++)
+				assert_true(back[i] >= 0);
+		}
+		cfg_fixture_destroy(cfg);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -263,6 +316,7 @@ int main(void)
 		cmocka_unit_test(test_single_issue_tells_nothing),
 		cmocka_unit_test(test_code_that_is_not_reached),
 		cmocka_unit_test(test_what_is_never_left),
+		cmocka_unit_test(test_any_graph),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
