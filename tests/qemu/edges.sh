@@ -54,14 +54,14 @@ tried()
 }
 
 # again PROGRAM OPTION...: a clock finds little in a machine that a busy host seldom
-# lets run; until there is enough to judge by
+# lets run; until there is enough to judge by: the daemon's own edges are none of these
 again()
 {
 	case $(uname -m),$* in
 	aarch64,* | *,"$1") return ;;
 	esac
 	for _ in 1 2 3 4 5 6 7 8 9 10; do
-		[ "$(tried)" -lt $((2 * enough)) ] || return
+		[ "$(tried)" -lt $((4 * enough)) ] || return
 		work "$1"
 	done
 }
