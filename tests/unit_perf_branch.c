@@ -37,6 +37,12 @@ struct record {
 	uint64_t registers[REGISTERS];
 };
 
+/* What is executed has been fetched. */
+static void touch(const void *at)
+{
+	(void)*(const volatile uint8_t *)at;
+}
+
 struct tally {
 	struct perf_branch branch, followed;
 	uint32_t visits, wrong, ended;
@@ -224,6 +230,7 @@ static void reads_no_stack(void **state)
 	struct record record;
 
 	(void)state;
+	touch(code);
 	regs.rsp = (uintptr_t)stack;
 	record = record_of(getpid(), &regs);
 	assert_int_equal(perf_branch_find(&branch, 1, &record.sample, edges), 0);
@@ -252,6 +259,7 @@ static void snapshots_bring_the_stack(void **state)
 	struct perf_branch branch = {0};
 
 	(void)state;
+	touch(code);
 	snapshot.piece[1].bytes[3] = 1; /* of the upper half of what is popped */
 	for (size_t i = 0; i < 3; i++) {
 		uint64_t stuck;
@@ -263,12 +271,6 @@ static void snapshots_bring_the_stack(void **state)
 		assert_true(i == 1 ? count >= 1 : count == 0);
 	}
 	perf_branch_deinit(&branch);
-}
-
-/* What is executed has been fetched. */
-static void touch(const void *at)
-{
-	(void)*(const volatile uint8_t *)at;
 }
 
 /* Code, as a program's: a private mapping of a file. */
@@ -325,6 +327,7 @@ static void fetches_nothing(void **state)
 	uint64_t stuck;
 
 	(void)state;
+	touch(code);
 	code_map(at, code, sizeof(code));
 	assert_int_equal(madvise(at, 4096, MADV_DONTNEED), 0);
 	assert_int_equal(perf_branch_follow(&branch, 1, &snapshot, edges, &stuck), 0);
@@ -370,6 +373,7 @@ static void reads_what_other_threads_have(void **state)
 	pid_t pid;
 
 	(void)state;
+	touch(code);
 	fflush(NULL);
 	pid = fork();
 	if (pid == 0) {
@@ -400,6 +404,7 @@ static void mappings_take_no_more_than_their_time(void **state)
 	uint32_t count;
 
 	(void)state;
+	touch(code);
 	do {
 		second = clock_monotonic_ns() / NS_PER_SECOND;
 		branch.read_second = second;
