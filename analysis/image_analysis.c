@@ -132,7 +132,7 @@ static int analyse(const struct pass *pass, size_t index, struct outcome *outcom
 	analysis->index = index;
 	analysis->model = pass->model;
 	analysis->published = pass->options->published;
-	analysis->late = pass->late && !pass->options->published;
+	analysis->late = pass->late;
 	if (pass->has_footprint && !pass->options->published) {
 		analysis->footprint = &pass->footprint;
 		analysis->sets = &pass->sets;

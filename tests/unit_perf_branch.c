@@ -5,16 +5,13 @@
  */
 #include "tests/unit.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "daemon/source/bpf/branch_snapshot.h"
@@ -22,6 +19,7 @@
 #include "daemon/source/perf_slot.h"
 #include "daemon/source/source.h"
 #include "lib/clock.h"
+#include "tests/leaderless.h"
 #include "tests/x86_program.h"
 #include "tests/x86_tracee.h"
 
@@ -338,51 +336,20 @@ static void fetches_nothing(void **state)
 	perf_branch_deinit(&branch);
 }
 
-static void *live_on(void *unused)
-{
-	(void)unused;
-	for (;;)
-		pause();
-	return NULL;
-}
-
-static bool is_zombie(pid_t pid)
-{
-	char path[32], state = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	file = fopen(path, "re");
-	assert_non_null(file);
-	assert_int_equal(fscanf(file, "%*d (%*[^)]) %c", &state), 1);
-	fclose(file);
-	return state == 'Z';
-}
-
 /* A process whose first thread has ended goes on, and its code is where it was. */
 static void reads_what_other_threads_have(void **state)
 {
 	static const uint8_t code[] = {0x85, 0xc0, 0x75, 0x00}; /* test; jne */
-	const struct timespec nap = {.tv_nsec = 1000000};
 	struct user_regs_struct regs = {.rip = (uintptr_t)code};
 	struct interpret_edge edges[PERF_BRANCH_EDGES];
 	struct perf_branch branch = {0};
 	struct record record;
-	pthread_t thread;
 	uint32_t count;
 	pid_t pid;
 
 	(void)state;
 	touch(code);
-	fflush(NULL);
-	pid = fork();
-	if (pid == 0) {
-		touch(code);
-		pthread_create(&thread, NULL, live_on, NULL);
-		pthread_exit(NULL);
-	}
-	while (!is_zombie(pid))
-		nanosleep(&nap, NULL);
+	pid = leaderless_start(code);
 	record = record_of(pid, &regs);
 	count = perf_branch_find(&branch, 1, &record.sample, edges);
 	kill(pid, SIGKILL);

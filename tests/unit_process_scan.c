@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -15,13 +14,13 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lib/error.h"
 #include "loader-hook/build_id.h"
 #include "loader-hook/process_gone.h"
 #include "loader-hook/process_scan.h"
+#include "tests/leaderless.h"
 
 struct log {
 	uint32_t pid;
@@ -235,47 +234,18 @@ static void zombies(void **state)
 	assert_false(process_is_gone((uint32_t)getpid()));
 }
 
-static void *live_on(void *context)
-{
-	(void)context;
-	pause();
-	return NULL;
-}
-
-static bool is_zombie(uint32_t pid)
-{
-	char path[64], state = '?';
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-	file = fopen(path, "re");
-	assert_non_null(file);
-	assert_int_equal(fscanf(file, "%*d (%*[^)]) %c", &state), 1);
-	fclose(file);
-	return state == 'Z';
-}
-
 /*
  * A process whose leader has ended lives as long as another thread, which has its memory; so
  * do kernel threads.
  */
 static void without_memory(void **state)
 {
-	const struct timespec pause = {.tv_nsec = 1000000};
 	struct log log = {.holds = (uintptr_t)ourselves};
-	pthread_t thread;
 	pid_t pid;
 
 	(void)state;
-	fflush(NULL);
-	pid = fork();
-	if (pid == 0) {
-		pthread_create(&thread, NULL, live_on, NULL);
-		pthread_exit(NULL);
-	}
+	pid = leaderless_start(&log);
 	log.pid = (uint32_t)pid;
-	while (!is_zombie(log.pid))
-		nanosleep(&pause, NULL);
 	assert_false(process_is_gone(log.pid));
 	assert_int_equal(process_scan(log.pid, note, &log, NULL), 0);
 	assert_true(log.held);
