@@ -3,11 +3,7 @@
 
 #include <math.h>
 
-/* Halvings of an interval of the logarithm of time: to within one part in 10^4. */
-#define HALVINGS 24
-/* Logarithms (base 2) of times that it may be. */
-#define LOG_STAY_MIN (-64.0)
-#define LOG_STAY_MAX 64.0
+#include "analysis/culprit/code_stay.h"
 
 static int bin_of(double frequency)
 {
@@ -36,8 +32,9 @@ void code_footprint_add(struct code_footprint *footprint, const struct cfg *cfg,
 }
 
 /* Bytes of different code that are executed in some time. */
-static double executed_in(const struct code_footprint *footprint, double time)
+static double executed_in(const void *code, double time)
 {
+	const struct code_footprint *footprint = code;
 	double sum = 0;
 
 	for (int bin = 0; bin < CODE_FOOTPRINT_BINS; bin++)
@@ -48,21 +45,7 @@ static double executed_in(const struct code_footprint *footprint, double time)
 
 void code_footprint_settle(struct code_footprint *footprint, double bytes)
 {
-	double low = LOG_STAY_MIN, high = LOG_STAY_MAX;
-
-	if (executed_in(footprint, INFINITY) <= bytes) {
-		footprint->stay = INFINITY;
-		return;
-	}
-	for (int i = 0; i < HALVINGS; i++) {
-		double middle = (low + high) / 2;
-
-		if (executed_in(footprint, exp2(middle)) < bytes)
-			low = middle;
-		else
-			high = middle;
-	}
-	footprint->stay = exp2((low + high) / 2);
+	footprint->stay = code_stay(executed_in, footprint, bytes);
 }
 
 double code_footprint_miss_share(const struct code_footprint *footprint, double frequency)

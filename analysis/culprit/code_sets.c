@@ -5,13 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/culprit/code_stay.h"
 #include "lib/array.h"
-
-/* Halvings of an interval of the logarithm of time: to within one part in 10^3. */
-#define HALVINGS 16
-/* Logarithms (base 2) of times, in units of the time between two executions of the rarest line. */
-#define LOG_STAY_MIN (-48.0)
-#define LOG_STAY_MAX 8.0
 
 static int add_line(struct code_sets *sets, uint64_t number, double frequency)
 {
@@ -63,33 +58,20 @@ static void merge_blocks(struct code_sets *sets)
 	sets->count = kept;
 }
 
-/* Lines of a set that are executed in some time. */
-static double executed_in(const struct set_line *lines, size_t count, double time)
+/* Of one set. */
+struct set_lines {
+	const struct set_line *lines;
+	size_t count;
+};
+
+static double executed_in(const void *code, double time)
 {
+	const struct set_lines *set = code;
 	double sum = 0;
 
-	for (size_t i = 0; i < count; i++)
-		sum -= expm1(-lines[i].frequency * time);
+	for (size_t i = 0; i < set->count; i++)
+		sum -= expm1(-set->lines[i].frequency * time);
 	return sum;
-}
-
-static double stay_of(const struct set_line *lines, size_t count, uint32_t ways)
-{
-	double low = LOG_STAY_MIN, high = LOG_STAY_MAX, rarest = INFINITY;
-
-	if (count <= ways)
-		return INFINITY;
-	for (size_t i = 0; i < count; i++)
-		rarest = fmin(rarest, lines[i].frequency);
-	for (int i = 0; i < HALVINGS; i++) {
-		double middle = (low + high) / 2;
-
-		if (executed_in(lines, count, exp2(middle) / rarest) < ways)
-			low = middle;
-		else
-			high = middle;
-	}
-	return exp2((low + high) / 2) / rarest;
 }
 
 /* Lines of a set behind each other; within it the order does not matter. */
@@ -126,9 +108,9 @@ int code_sets_settle(struct code_sets *sets, const struct machine_cache *cache)
 	r = first != NULL && sets->stay != NULL ? sort_by_set(sets, first) : -ENOMEM;
 	for (uint32_t set = 0; r == 0 && set < sets->sets; set++) {
 		size_t end = set + 1 < sets->sets ? first[set + 2] : sets->count;
+		const struct set_lines lines = {sets->lines + first[set + 1], end - first[set + 1]};
 
-		sets->stay[set] =
-			stay_of(sets->lines + first[set + 1], end - first[set + 1], cache->ways);
+		sets->stay[set] = code_stay(executed_in, &lines, cache->ways);
 	}
 	free(first);
 	return r;

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/culprit/code_stay.h"
+
+#include <math.h>
+
+/* Halvings of an interval of the logarithm of time: to within one part in 10^4. */
+#define HALVINGS 24
+/* Logarithms (base 2) of times that it may be. */
+#define LOG_STAY_MIN (-64.0)
+#define LOG_STAY_MAX 64.0
+
+double code_stay(code_stay_fn executed, const void *code, double room)
+{
+	double low = LOG_STAY_MIN, high = LOG_STAY_MAX;
+
+	if (executed(code, INFINITY) <= room)
+		return INFINITY;
+	for (int i = 0; i < HALVINGS; i++) {
+		double middle = (low + high) / 2;
+
+		if (executed(code, exp2(middle)) < room)
+			low = middle;
+		else
+			high = middle;
+	}
+	return exp2((low + high) / 2);
+}
