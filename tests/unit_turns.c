@@ -7,8 +7,10 @@
 
 #include <string.h>
 
+#include "analysis/graph/cfg_create.h"
 #include "instrument/copy/turn_entries.h"
 #include "instrument/copy/turn_loops.h"
+#include "instrument/copy/turn_registers.h"
 #include "instrument/copy/turn_strides.h"
 #include "lib/error.h"
 
@@ -260,76 +262,80 @@ static bool is_back(const struct blocks *blocks, const struct turn_loops *loops,
 	       blocks->edges[edge].to == header;
 }
 
-/* Marks blocks that are @among and on a way round from and to @header. Return: how many. */
+/* Marks plain blocks that are on a way round from and to @header. Return: instructions of those
+ * that lead back to it, on whatever way. */
 static uint32_t mark_round(const struct blocks *blocks, const struct turn_loops *loops,
-			   const bool *among, uint32_t header, bool *round)
+			   uint32_t header, bool *round)
 {
-	bool reached[NODES_MAX] = {false}, leads[NODES_MAX] = {false}, changed = among[header];
-	uint32_t count = 0;
+	bool reached[NODES_MAX] = {false}, leads[NODES_MAX] = {false}, changed = true;
+	uint32_t insns = 0;
 
-	reached[header] = among[header];
+	reached[header] = is_plain(blocks, header);
 	while (changed) {
 		changed = false;
 		for (uint32_t e = 0; e < blocks->cfg.edge_count; e++) {
 			uint32_t from = blocks->edges[e].from, to = blocks->edges[e].to;
 			bool back = is_back(blocks, loops, e, header);
 
-			if (!back && (!goes_on(blocks, loops, e) || !among[to]))
+			if (!back && !goes_on(blocks, loops, e))
 				continue;
-			if (!back && reached[from] && !reached[to])
+			if (!back && reached[from] && !reached[to] && is_plain(blocks, to))
 				changed = reached[to] = true;
-			if ((back || leads[to]) && among[from] && !leads[from])
+			if ((back || (leads[to] && to != header)) && is_plain(blocks, from) &&
+			    !leads[from])
 				changed = leads[from] = true;
 		}
 	}
 	for (uint32_t b = 0; b < blocks->cfg.block_count; b++) {
 		round[b] = reached[b] && leads[b];
-		count += round[b];
+		insns += leads[b] ? blocks->all[b].count : 0;
 	}
-	return count;
+	return insns;
 }
 
-/* All that is put again is on a way round by the rest of it; and if there is room, it is all. */
-static bool check_stride(const struct blocks *blocks, const struct turn_loops *loops,
-			 const struct turn_strides *strides, const struct turn_stride *stride)
+/* All that is put again is on a way round, and all that is so is put again. */
+static void check_stride(const struct blocks *blocks, const struct turn_strides *strides,
+			 const struct turn_stride *stride, const bool *round)
 {
 	const uint32_t *body = strides->blocks + stride->first;
-	uint32_t header = blocks->edges[stride->edge].to, insns = 0, all = 0, count;
-	bool plain[NODES_MAX] = {false}, among[NODES_MAX] = {false}, round[NODES_MAX];
+	uint32_t header = blocks->edges[stride->edge].to, insns = 0, count = 0;
 
-	assert_true(is_back(blocks, loops, stride->edge, header));
 	assert_int_equal(body[0], header);
 	for (uint32_t i = 0; i < stride->count; i++) {
-		assert_true(is_plain(blocks, body[i]));
+		assert_true(round[body[i]]);
 		assert_true(i < 2 || body[i] - header > body[i - 1] - header);
-		among[body[i]] = true;
 		insns += blocks->all[body[i]].count;
 	}
+	for (uint32_t b = 0; b < blocks->cfg.block_count; b++)
+		count += round[b];
+	assert_int_equal(stride->count, count);
 	assert_true(insns <= TURN_STRIDE_BODY);
 	assert_true(stride->turns >= 1 && stride->turns <= TURN_STRIDE_TURNS);
 	assert_true(stride->turns * insns <= TURN_STRIDE_INSNS);
-	for (uint32_t b = 0; b < blocks->cfg.block_count; b++)
-		plain[b] = is_plain(blocks, b);
-	count = mark_round(blocks, loops, plain, header, round);
-	for (uint32_t b = 0; b < blocks->cfg.block_count; b++) {
-		assert_true(round[b] || !among[b]);
-		all += round[b] ? blocks->all[b].count : 0;
+}
+
+static const struct turn_stride *stride_of(const struct blocks *blocks,
+					   const struct turn_strides *strides, uint32_t header)
+{
+	const struct turn_stride *found = NULL;
+
+	for (size_t s = 0; s < strides->count; s++) {
+		if (blocks->edges[strides->all[s].edge].to != header)
+			continue;
+		assert_null(found);
+		found = &strides->all[s];
 	}
-	if (all <= TURN_STRIDE_BODY)
-		assert_int_equal(stride->count, count);
-	assert_true(mark_round(blocks, loops, among, header, round) > 0);
-	return all > TURN_STRIDE_BODY;
+	return found;
 }
 
 static void test_strides_are_bodies(void **state)
 {
 	static struct blocks blocks;
 	uint64_t random = 5;
-	unsigned int found = 0, long_ones = 0, parts = 0;
+	unsigned int found = 0, long_ones = 0, large = 0;
 
 	(void)state;
 	for (unsigned int round = 0; round < ROUNDS; round++) {
-		bool headers[NODES_MAX] = {false};
 		struct turn_strides strides;
 		struct turn_loops loops;
 
@@ -341,19 +347,102 @@ static void test_strides_are_bodies(void **state)
 						 &blocks),
 				 0);
 		assert_int_equal(turn_strides_find(&strides, &blocks.cfg, &loops), 0);
-		for (size_t s = 0; s < strides.count; s++) {
-			uint32_t header = blocks.edges[strides.all[s].edge].to;
+		for (uint32_t b = 0; b < blocks.cfg.block_count; b++) {
+			const struct turn_stride *stride = stride_of(&blocks, &strides, b);
+			bool around[NODES_MAX] = {false};
+			uint32_t insns = mark_round(&blocks, &loops, b, around);
 
-			parts += check_stride(&blocks, &loops, &strides, &strides.all[s]);
-			assert_false(headers[header]);
-			headers[header] = true;
+			assert_int_equal(stride != NULL, around[b] && insns <= TURN_STRIDE_BODY);
+			large += around[b] && stride == NULL;
+			if (stride == NULL)
+				continue;
+			assert_true(is_back(&blocks, &loops, stride->edge, b));
+			check_stride(&blocks, &strides, stride, around);
 			found++;
-			long_ones += strides.all[s].count > 1;
+			long_ones += stride->count > 1;
 		}
 		turn_strides_deinit(&strides);
 		turn_loops_deinit(&loops);
 	}
-	assert_true(found > ROUNDS / 2 && long_ones > ROUNDS / 8 && parts > ROUNDS / 64);
+	assert_true(found > ROUNDS / 2 && long_ones > ROUNDS / 8 && large > ROUNDS / 64);
+}
+
+/* --- registers ------------------------------------------------------------ */
+
+static bool any_event(void *context, uint32_t insn)
+{
+	(void)context;
+	(void)insn;
+	return true;
+}
+
+#define RCX 0x2U
+#define RDX 0x4U
+
+/* Each has one loop; the checks are counted in @counter. */
+static const struct {
+	const char *what;
+	uint8_t code[32];
+	size_t bytes;
+	uint32_t counter;
+} counted[] = {
+	{"one that is written behind it", /* xor %eax, %eax; 1: inc %rax; cmpb $0, (%rdi,%rax);
+					   * jne 1b; xor %ecx, %ecx; ret */
+	 {0x31, 0xc0, 0x48, 0xff, 0xc0, 0x80, 0x3c, 0x07, 0x00, 0x75, 0xf7, 0x31, 0xc9, 0xc3},
+	 14,
+	 RCX},
+	{"none that the procedure leaves as it is",
+	 {0x31, 0xc0, 0x48, 0xff, 0xc0, 0x80, 0x3c, 0x07, 0x00, 0x75, 0xf7, 0xc3},
+	 12,
+	 0},
+	{"none that is used behind it", /* xor %ecx, %ecx; ...; mov %ecx, %eax; ret */
+	 {0x31, 0xc9, 0x31, 0xc0, 0x48, 0xff, 0xc0, 0x80, 0x3c, 0x07, 0x00, 0x75, 0xf7, 0x89, 0xc8,
+	  0xc3},
+	 16,
+	 0},
+	{"none that a turn has for itself", /* 1: movzbl (%rdi,%rax), %ecx; inc %rax; test %ecx,
+					     * %ecx; jne 1b; xor %ecx, %ecx; xor %edx, %edx; ret */
+	 {0x31, 0xc0, 0x0f, 0xb6, 0x0c, 0x07, 0x48, 0xff, 0xc0, 0x85, 0xc9, 0x75, 0xf5, 0x31, 0xc9,
+	  0x31, 0xd2, 0xc3},
+	 18,
+	 RDX},
+	{"the carry goes round", /* clc; 1: adc %rdx, (%rdi,%rax,8); inc %eax; dec %esi; jne 1b */
+	 {0x31, 0xc0, 0xf8, 0x48, 0x11, 0x14, 0xc7, 0xff, 0xc0, 0xff, 0xce, 0x75, 0xf6, 0x31, 0xc9,
+	  0xc3},
+	 16,
+	 RCX},
+	{"a sign goes round", /* test %eax, %eax; 1: js 2f; inc %rax; 2: dec %esi; jne 1b */
+	 {0x85, 0xc0, 0x78, 0x03, 0x48, 0xff, 0xc0, 0xff, 0xce, 0x75, 0xf7, 0x31, 0xc9, 0xc3},
+	 14,
+	 0},
+};
+
+static void test_counters(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(counted) / sizeof(counted[0]); i++) {
+		struct liveness liveness = {0};
+		struct turn_strides strides;
+		struct turn_loops loops;
+		struct cfg *cfg;
+
+		assert_int_equal(cfg_create_from_code(&cfg, &insn_x86_decoder, counted[i].code,
+						      counted[i].bytes, 0x1000, NULL),
+				 0);
+		assert_int_equal(liveness_find(&liveness, cfg, NULL, false), 0);
+		assert_int_equal(turn_loops_find(&loops, cfg, TURN_LOOPS_ALL, any_event, NULL), 0);
+		assert_int_equal(turn_strides_find(&strides, cfg, &loops), 0);
+		assert_int_equal(strides.count, 1);
+		assert_true(strides.all[0].turns > 1);
+		turn_registers_find(&strides, &liveness);
+		if (strides.all[0].counter != counted[i].counter)
+			fail_msg("%s: %x", counted[i].what, strides.all[0].counter);
+		assert_int_equal(strides.all[0].turns == 1, counted[i].counter != 0);
+		turn_strides_deinit(&strides);
+		turn_loops_deinit(&loops);
+		liveness_deinit(&liveness);
+		cfg_destroy(cfg);
+	}
 }
 
 /* --- entries -------------------------------------------------------------- */
@@ -444,6 +533,7 @@ int main(void)
 		cmocka_unit_test(test_loops_have_checks),
 		cmocka_unit_test(test_no_loop_has_a_check),
 		cmocka_unit_test(test_strides_are_bodies),
+		cmocka_unit_test(test_counters),
 		cmocka_unit_test(test_recursions_have_checks),
 		cmocka_unit_test(test_papers_example),
 	};

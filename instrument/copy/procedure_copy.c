@@ -57,7 +57,8 @@ static int copy_branch(struct copier *copier, const struct cfg_block *block, uin
 	if (condition < 0)
 		return copier_refuse(copier, "a branch that is always short");
 	if (copier_edge_follows(copier, taken, next) ||
-	    (copier->source->variant == COPY_ONLY && copier_edge_ends_turn(copier, taken))) {
+	    (copier_edge_ends_turn(copier, taken) &&
+	     (copier->source->variant == COPY_ONLY || copier->again.stride->counter != 0))) {
 		uint32_t other = falls;
 
 		falls = taken;
@@ -333,14 +334,22 @@ static void begin_stride(struct copier *copier, const struct turn_stride *stride
 				  copier_edge_live(copier, &copier->cfg->edges[stride->edge]));
 }
 
-static int copy_stride(struct copier *copier, const struct turn_stride *stride, uint32_t begin)
+/* A turn that leads to itself. */
+static int copy_counted(struct copier *copier, uint32_t header, uint32_t begin)
+{
+	if (is_aligned(copier, header))
+		machine_code_align(copier->code, COPY_ALIGN);
+	machine_code_place(copier->code, begin);
+	copier->again.end = begin;
+	return copy_turn(copier, COUNT_NONE);
+}
+
+static int copy_turns(struct copier *copier, const struct turn_stride *stride, uint32_t begin)
 {
 	uint32_t header = copier->cfg->edges[stride->edge].to;
 	int r = 0;
 
-	copier_insn_frame(copier, copier->cfg->insns[copier->cfg->blocks[header].first].address);
 	place_arrival(copier, header, begin, copier_turn_of_edge(copier, stride->edge));
-	copier->again.stride = stride;
 	for (uint32_t turn = 1; r == 0 && turn <= stride->turns; turn++) {
 		bool last = turn == stride->turns;
 
@@ -353,6 +362,20 @@ static int copy_stride(struct copier *copier, const struct turn_stride *stride, 
 		begin = copier->again.end;
 		r = copy_turn(copier, last ? COUNT_NONE : begin);
 	}
+	return r;
+}
+
+static int copy_stride(struct copier *copier, const struct turn_stride *stride, uint32_t begin)
+{
+	uint32_t header = copier->cfg->edges[stride->edge].to;
+	int r;
+
+	copier_insn_frame(copier, copier->cfg->insns[copier->cfg->blocks[header].first].address);
+	copier->again.stride = stride;
+	if (stride->counter != 0)
+		r = copy_counted(copier, header, begin);
+	else
+		r = copy_turns(copier, stride, begin);
 	copier->again.stride = NULL;
 	return r;
 }
@@ -363,6 +386,8 @@ static int copy_strides(struct copier *copier)
 	int r = 0;
 
 	for (uint32_t s = 0; r == 0 && s < copier->strides.count; s++) {
+		if (!copier_turn_puts_again(copier, &copier->strides.all[s]))
+			continue;
 		copier->again.number = s;
 		r = copy_stride(copier, &copier->strides.all[s], copier->stride_labels[s]);
 	}
@@ -377,6 +402,8 @@ static void find_strides(struct copier *copier)
 		const struct cfg_block *header =
 			&cfg->blocks[cfg->edges[copier->strides.all[s].edge].to];
 
+		if (!copier_turn_puts_again(copier, &copier->strides.all[s]))
+			continue;
 		copier->stride_labels[s] = machine_code_label(copier->code);
 		for (uint32_t i = header->in; i < header->in + header->in_count; i++) {
 			if (copier_turn_is_of_stride(copier, s, cfg->in_edges[i]))

@@ -258,7 +258,6 @@ static int begin_mode(struct rewriter *rewriter, struct error *err)
 		state->turns = (struct profile_layout_turns){
 			.checks = (int32_t)(recorded->turns.first != 0 ? recorded->turns.first
 								       : recorded->turns.checks),
-			.records = (int32_t)recorded->turns.records - 1,
 			.burst = 1,
 		};
 	recorded->words_at = recorded->area_at + (uint32_t)state->area_bytes;

@@ -47,6 +47,43 @@ void turn_code_count_down(struct machine_code *code, struct turn_number number)
 	emit(code, number, 0xff, 1, NULL, 0);
 }
 
+/* movl, of a register and a number */
+static void emit_move(struct machine_code *code, struct turn_number number, uint32_t set,
+		      uint8_t opcode)
+{
+	unsigned int reg = (unsigned int)__builtin_ctz(set);
+	uint8_t out[9] = {number.segment};
+	size_t bytes = 1;
+
+	if (reg >= MACHINE_R8)
+		out[bytes++] = 0x44; /* REX.R */
+	out[bytes++] = opcode;
+	out[bytes++] = (uint8_t)(0x04 | (reg & 7) << 3);
+	out[bytes++] = 0x25;
+	memcpy(out + bytes, &number.at, sizeof(number.at));
+	machine_code_bytes(code, out, bytes + sizeof(number.at));
+}
+
+void turn_code_load(struct machine_code *code, struct turn_number number, uint32_t set)
+{
+	emit_move(code, number, set, 0x8b);
+}
+
+void turn_code_store(struct machine_code *code, struct turn_number number, uint32_t set)
+{
+	emit_move(code, number, set, 0x89);
+}
+
+/* decl */
+void turn_code_decrement(struct machine_code *code, uint32_t set)
+{
+	unsigned int reg = (unsigned int)__builtin_ctz(set);
+	const uint8_t out[] = {0x41, 0xff, (uint8_t)(0xc8 | (reg & 7))};
+	size_t prefix = reg < MACHINE_R8; /* is not needed */
+
+	machine_code_bytes(code, out + prefix, sizeof(out) - prefix);
+}
+
 /* cmpl */
 void turn_code_compare(struct machine_code *code, struct turn_number number, int8_t with)
 {
@@ -100,12 +137,15 @@ static void emit_answer(struct machine_code *code, bool crosses)
 
 /*
  * The check that leads into the other copy is the first one there: one less is left. In the
- * middle of a burst it is one of it, and may be its end: then all goes on here.
+ * middle of a burst it is one of it, and may be its end: then all goes on here. A burst that began
+ * in a signal's handler is given up if the handler came while a loop counted in a register, which
+ * put back what it had.
  */
 static void emit_begin(struct machine_code *code, const struct runtime_code *runtime,
 		       const struct copy_turns *turns)
 {
 	uint32_t begins = machine_code_label(code), cross = machine_code_label(code);
+	uint32_t fresh = machine_code_label(code);
 
 	turn_code_compare(code, turn_code_checks(runtime), -1);
 	machine_code_branch(code, MACHINE_EQUAL, begins);
@@ -114,6 +154,10 @@ static void emit_begin(struct machine_code *code, const struct runtime_code *run
 	turn_code_end(code, runtime, turns);
 	emit_answer(code, false);
 	machine_code_place(code, begins);
+	turn_code_compare(code, turn_code_records(turns), 0);
+	machine_code_branch(code, MACHINE_EQUAL, fresh);
+	emit_increment(code, in_area(turns, offsetof(struct profile_layout_turns, burst)));
+	machine_code_place(code, fresh);
 	emit_set(code, turn_code_records(turns), turns->records - 1);
 	if (turns->charged != 0)
 		emit_add(code, (struct turn_number){SEGMENT_GS, turns->charged + 4},

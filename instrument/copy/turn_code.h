@@ -26,6 +26,14 @@ struct turn_number turn_code_records(const struct copy_turns *turns);
 /** turn_code_count_down() - by one; the carry stays as it is. */
 void turn_code_count_down(struct machine_code *code, struct turn_number number);
 
+/**
+ * turn_code_load() - into a register; _store: from there; _decrement: count down there. As of @set,
+ * its set; flags as above.
+ */
+void turn_code_load(struct machine_code *code, struct turn_number number, uint32_t set);
+void turn_code_store(struct machine_code *code, struct turn_number number, uint32_t set);
+void turn_code_decrement(struct machine_code *code, uint32_t set);
+
 /** turn_code_compare() - with @with. */
 void turn_code_compare(struct machine_code *code, struct turn_number number, int8_t with);
 

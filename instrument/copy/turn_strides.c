@@ -6,30 +6,25 @@
 
 #include "lib/array.h"
 
-#define FAR (UINT32_MAX / 4)
-
 /*
  * struct place - a block, as seen from where a loop begins
- * @search: that is known of it since; none other counts
- * @length: instructions of the shortest way to it, up to its end
- * @rest:   of the shortest way on from there, up to where a check leads back; FAR: none does
- * @first:  it is on the shortest way round
+ * @search:  that is known of it since; none other counts
+ * @reached: from there
  */
 struct place {
 	uint32_t search;
-	uint32_t length;
-	uint32_t rest;
-	bool first;
+	bool reached;
 };
 
-/* @list: blocks that a search has reached */
+/* @list: blocks that lead back, with @insns; there is room for one more than TURN_STRIDE_BODY */
 struct finder {
 	const struct cfg *cfg;
 	const struct turn_loops *loops;
 	struct turn_strides *strides;
 	struct place *places;
-	uint32_t *list;
+	uint32_t list[TURN_STRIDE_BODY + 1];
 	uint32_t count;
+	uint32_t insns;
 	uint32_t header;
 };
 
@@ -53,188 +48,112 @@ static bool is_way(const struct cfg_edge *edge)
 	       edge->kind == CFG_EDGE_JUMP;
 }
 
-static bool is_seen(const struct finder *finder, uint32_t block)
-{
-	return block < finder->cfg->block_count &&
-	       finder->places[block].search == finder->header + 1;
-}
-
-/* --- ways on -------------------------------------------------------------- */
-
-/* Return: whether it is new, or reached with fewer instructions. */
-static bool reach(struct finder *finder, uint32_t block, uint32_t before)
-{
-	const struct cfg_block *to = &finder->cfg->blocks[block];
-	struct place *place = &finder->places[block];
-	bool seen = is_seen(finder, block);
-
-	if (to->count > TURN_STRIDE_BODY || before + to->count > TURN_STRIDE_BODY ||
-	    (seen && place->length <= before + to->count) || !is_plain(finder->cfg, to))
-		return false;
-	if (!seen)
-		finder->list[finder->count++] = block;
-	*place = (struct place){
-		.search = finder->header + 1, .length = before + to->count, .rest = FAR};
-	return true;
-}
-
-/* By ways without a check. */
-static bool reach_from(struct finder *finder, uint32_t from)
-{
-	const struct cfg *cfg = finder->cfg;
-	const struct cfg_block *block = &cfg->blocks[from];
-	bool reached = false;
-
-	for (uint32_t e = block->out; e < block->out + block->out_count; e++) {
-		const struct cfg_edge *edge = &cfg->edges[e];
-
-		if (is_way(edge) && !finder->loops->checked[e] && edge->to < cfg->block_count)
-			reached |= reach(finder, edge->to, finder->places[from].length);
-	}
-	return reached;
-}
-
-static void find_lengths(struct finder *finder)
-{
-	bool again = reach(finder, finder->header, 0);
-
-	while (again) {
-		again = false;
-		for (uint32_t i = 0; i < finder->count; i++)
-			again |= reach_from(finder, finder->list[i]);
-	}
-}
-
-/* --- ways back ------------------------------------------------------------ */
-
 bool turn_strides_leads_back(const struct cfg *cfg, const struct turn_loops *loops, uint32_t header,
 			     uint32_t edge)
 {
 	return loops->checked[edge] && is_way(&cfg->edges[edge]) && cfg->edges[edge].to == header;
 }
 
-static bool leads_back(const struct finder *finder, uint32_t edge)
+/* Within a turn. */
+static bool leads_on(const struct finder *finder, uint32_t edge)
 {
-	return turn_strides_leads_back(finder->cfg, finder->loops, finder->header, edge);
+	return is_way(&finder->cfg->edges[edge]) && !finder->loops->checked[edge];
 }
 
-/* What is left behind an edge. */
-static uint32_t rest_behind(const struct finder *finder, uint32_t edge)
+static bool is_listed(const struct finder *finder, uint32_t block)
 {
-	const struct cfg *cfg = finder->cfg;
-	uint32_t to = cfg->edges[edge].to;
-
-	if (leads_back(finder, edge))
-		return 0;
-	if (!is_way(&cfg->edges[edge]) || finder->loops->checked[edge] || !is_seen(finder, to))
-		return FAR;
-	return finder->places[to].rest + cfg->blocks[to].count;
-}
-
-/* The edge that the shortest way goes on by. */
-static uint32_t best_edge(const struct finder *finder, uint32_t from)
-{
-	const struct cfg_block *block = &finder->cfg->blocks[from];
-	uint32_t best = block->out;
-
-	for (uint32_t e = block->out; e < block->out + block->out_count; e++) {
-		if (rest_behind(finder, e) < rest_behind(finder, best))
-			best = e;
-	}
-	return best;
-}
-
-static bool shorten_rest(struct finder *finder, uint32_t from)
-{
-	struct place *place = &finder->places[from];
-	uint32_t rest = FAR;
-
-	if (finder->cfg->blocks[from].out_count > 0)
-		rest = rest_behind(finder, best_edge(finder, from));
-	if (rest >= place->rest)
-		return false;
-	place->rest = rest;
-	return true;
-}
-
-static void find_rests(struct finder *finder)
-{
-	uint32_t block = finder->header;
-	bool again = true;
-
-	while (again) {
-		again = false;
-		for (uint32_t i = finder->count; i > 0; i--)
-			again |= shorten_rest(finder, finder->list[i - 1]);
-	}
-	if (!is_seen(finder, block) || finder->places[block].rest >= FAR)
-		return;
-	for (; finder->places[block].rest > 0;
-	     block = finder->cfg->edges[best_edge(finder, block)].to)
-		finder->places[block].first = true;
-	finder->places[block].first = true;
+	return block < finder->cfg->block_count &&
+	       finder->places[block].search == finder->header + 1;
 }
 
 /* --- bodies --------------------------------------------------------------- */
 
-/* @way: instructions of the shortest way round by it */
-struct part {
-	uint32_t block;
-	uint32_t way;
-};
-
-static int by_way(const void *left, const void *right)
+static void list_block(struct finder *finder, uint32_t block)
 {
-	const struct part *a = left, *b = right;
-
-	if (a->way != b->way)
-		return a->way < b->way ? -1 : 1;
-	return (a->block > b->block) - (a->block < b->block);
+	if (block >= finder->cfg->block_count || finder->insns > TURN_STRIDE_BODY ||
+	    is_listed(finder, block) || !is_plain(finder->cfg, &finder->cfg->blocks[block]))
+		return;
+	finder->places[block] = (struct place){.search = finder->header + 1};
+	finder->list[finder->count++] = block;
+	finder->insns += finder->cfg->blocks[block].count;
 }
 
-static int by_place(const void *left, const void *right)
+/* Blocks that lead back, from ends of turns to where they begin, unless they are too many. */
+static void find_leading(struct finder *finder)
 {
-	const struct part *a = left, *b = right;
+	const struct cfg *cfg = finder->cfg;
+	const struct cfg_block *header = &cfg->blocks[finder->header];
 
-	return (a->way > b->way) - (a->way < b->way);
-}
+	for (uint32_t i = header->in; i < header->in + header->in_count; i++) {
+		uint32_t edge = cfg->in_edges[i];
 
-/* Those of the shortest way round first, then of the next. Return: how many, sorted so. */
-static uint32_t find_parts(const struct finder *finder, struct part *parts)
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < finder->count; i++) {
-		uint32_t block = finder->list[i];
-		const struct place *place = &finder->places[block];
-
-		if (place->rest < FAR)
-			parts[count++] = (struct part){
-				block, place->first ? 0 : place->length + place->rest};
+		if (turn_strides_leads_back(cfg, finder->loops, finder->header, edge))
+			list_block(finder, cfg->edges[edge].from);
 	}
-	qsort(parts, count, sizeof(*parts), by_way);
-	return count;
+	for (uint32_t n = 0; n < finder->count; n++) {
+		const struct cfg_block *to = &cfg->blocks[finder->list[n]];
+
+		if (finder->list[n] == finder->header)
+			continue;
+		for (uint32_t i = to->in; i < to->in + to->in_count; i++) {
+			if (leads_on(finder, cfg->in_edges[i]))
+				list_block(finder, cfg->edges[cfg->in_edges[i]].from);
+		}
+	}
 }
 
-/* As they lie, but from where the loop begins. Return: instructions. */
-static uint32_t choose_parts(const struct finder *finder, struct part *parts, uint32_t *count)
+/* Of these, which are reached. */
+static void find_reached(struct finder *finder)
 {
-	uint32_t insns = 0, chosen = 0;
+	const struct cfg *cfg = finder->cfg;
+	uint32_t stack[TURN_STRIDE_BODY + 1], count = 0;
 
-	while (chosen < *count &&
-	       insns + finder->cfg->blocks[parts[chosen].block].count <= TURN_STRIDE_BODY) {
-		struct part *part = &parts[chosen++];
+	finder->places[finder->header].reached = true;
+	stack[count++] = finder->header;
+	while (count > 0) {
+		const struct cfg_block *block = &cfg->blocks[stack[--count]];
 
-		insns += finder->cfg->blocks[part->block].count;
-		part->way = part->block - finder->header;
+		for (uint32_t e = block->out; e < block->out + block->out_count; e++) {
+			uint32_t to = cfg->edges[e].to;
+
+			if (!leads_on(finder, e) || !is_listed(finder, to) ||
+			    finder->places[to].reached)
+				continue;
+			finder->places[to].reached = true;
+			stack[count++] = to;
+		}
 	}
-	qsort(parts, chosen, sizeof(*parts), by_place);
-	*count = chosen;
+}
+
+/* As they lie, but from where the loop begins. */
+static int by_place(const void *left, const void *right, void *context)
+{
+	uint32_t header = *(const uint32_t *)context;
+	uint32_t a = *(const uint32_t *)left - header, b = *(const uint32_t *)right - header;
+
+	return (a > b) - (a < b);
+}
+
+/* Keeps those that are reached, in order. Return: their instructions. */
+static uint32_t choose(struct finder *finder)
+{
+	uint32_t count = 0, insns = 0;
+
+	for (uint32_t n = 0; n < finder->count; n++) {
+		uint32_t block = finder->list[n];
+
+		if (!finder->places[block].reached)
+			continue;
+		finder->list[count++] = block;
+		insns += finder->cfg->blocks[block].count;
+	}
+	finder->count = count;
+	qsort_r(finder->list, count, sizeof(*finder->list), by_place, &finder->header);
 	return insns;
 }
 
-static int add(struct turn_strides *strides, uint32_t edge, const struct part *parts,
-	       uint32_t count, uint32_t turns)
+static int add(struct turn_strides *strides, uint32_t edge, const uint32_t *blocks, uint32_t count,
+	       uint32_t turns)
 {
 	if (array_reserve(&strides->all, &strides->capacity, strides->count + 1,
 			  sizeof(*strides->all)) < 0 ||
@@ -248,44 +167,42 @@ static int add(struct turn_strides *strides, uint32_t edge, const struct part *p
 		.turns = turns,
 	};
 	for (uint32_t i = 0; i < count; i++)
-		strides->blocks[strides->block_count++] = parts[i].block;
+		strides->blocks[strides->block_count++] = blocks[i];
 	return 0;
 }
 
-static int add_body(struct finder *finder, uint32_t edge)
+/* Some way back with a check. */
+static uint32_t edge_back(const struct finder *finder)
 {
-	struct part *parts = malloc((finder->count + (size_t)1) * sizeof(*parts));
-	uint32_t count, insns, turns = 0;
-	int r = 0;
+	const struct cfg *cfg = finder->cfg;
+	const struct cfg_block *header = &cfg->blocks[finder->header];
 
-	if (parts == NULL)
-		return -ENOMEM;
-	count = find_parts(finder, parts);
-	insns = choose_parts(finder, parts, &count);
-	if (insns > 0)
-		turns = TURN_STRIDE_INSNS / insns;
-	if (turns > 0)
-		r = add(finder->strides, edge, parts, count,
-			turns < TURN_STRIDE_TURNS ? turns : TURN_STRIDE_TURNS);
-	free(parts);
-	return r;
+	for (uint32_t i = header->in; i < header->in + header->in_count; i++) {
+		uint32_t edge = cfg->in_edges[i];
+
+		if (turn_strides_leads_back(cfg, finder->loops, finder->header, edge))
+			return edge;
+	}
+	return UINT32_MAX;
 }
 
 static int look_at(struct finder *finder, uint32_t header)
 {
-	const struct cfg *cfg = finder->cfg;
-	const struct cfg_block *block = &cfg->blocks[header];
-	uint32_t i = block->in;
+	uint32_t insns, turns;
 
 	finder->header = header;
 	finder->count = 0;
-	while (i < block->in + block->in_count && !leads_back(finder, cfg->in_edges[i]))
-		i++;
-	if (i == block->in + block->in_count)
+	finder->insns = 0;
+	find_leading(finder);
+	if (!is_listed(finder, header) || finder->insns > TURN_STRIDE_BODY)
 		return 0;
-	find_lengths(finder);
-	find_rests(finder);
-	return add_body(finder, cfg->in_edges[i]);
+	find_reached(finder);
+	insns = choose(finder);
+	if (insns == 0)
+		return 0;
+	turns = TURN_STRIDE_INSNS / insns;
+	return add(finder->strides, edge_back(finder), finder->list, finder->count,
+		   turns < TURN_STRIDE_TURNS ? turns : TURN_STRIDE_TURNS);
 }
 
 /* --- all of it ------------------------------------------------------------ */
@@ -293,24 +210,21 @@ static int look_at(struct finder *finder, uint32_t header)
 int turn_strides_find(struct turn_strides *ret, const struct cfg *cfg,
 		      const struct turn_loops *loops)
 {
-	size_t count = cfg->block_count + (size_t)1;
 	struct finder finder = {
 		.cfg = cfg,
 		.loops = loops,
 		.strides = ret,
-		.places = calloc(count, sizeof(*finder.places)),
-		.list = calloc(count, sizeof(*finder.list)),
+		.places = calloc(cfg->block_count + (size_t)1, sizeof(*finder.places)),
 	};
 	int r = -ENOMEM;
 
 	*ret = (struct turn_strides){0};
-	if (finder.places != NULL && finder.list != NULL) {
+	if (finder.places != NULL) {
 		r = 0;
 		for (uint32_t b = 0; r == 0 && b < cfg->block_count; b++)
 			r = look_at(&finder, b);
 	}
 	free(finder.places);
-	free(finder.list);
 	if (r < 0)
 		turn_strides_deinit(ret);
 	return r;
@@ -318,9 +232,7 @@ int turn_strides_find(struct turn_strides *ret, const struct cfg *cfg,
 
 int turn_strides_add(struct turn_strides *strides, uint32_t edge, uint32_t block, uint32_t turns)
 {
-	const struct part part = {.block = block};
-
-	return add(strides, edge, &part, 1, turns);
+	return add(strides, edge, &block, 1, turns);
 }
 
 void turn_strides_deinit(struct turn_strides *strides)

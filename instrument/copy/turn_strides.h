@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Small loops that go on for several turns with one check: behind it the loop is put again, a
- * few times, one behind the other. If it is not so small, its shortest ways round are: who leaves
- * them is in the loop as it was, where each turn has a check.
+ * Small loops that are put again behind their checks, all of them that needs nobody else: there a
+ * check is cheaper, or for several turns. A loop that is larger is as slow with a check as without,
+ * and put again it takes caches from the rest.
  */
 #ifndef DCPI_INSTRUMENT_TURN_STRIDES_H
 #define DCPI_INSTRUMENT_TURN_STRIDES_H
@@ -11,9 +11,9 @@
 
 #include "instrument/copy/turn_loops.h"
 
-/* Instructions of a loop that are put again, of all times, and at most so often. */
-#define TURN_STRIDE_BODY 64
-#define TURN_STRIDE_INSNS 480
+/* Instructions of a loop that is put again, of all turns, and at most so many of these. */
+#define TURN_STRIDE_BODY 32
+#define TURN_STRIDE_INSNS 64
 #define TURN_STRIDE_TURNS 15
 
 /**
@@ -22,12 +22,15 @@
  * @first: turn_strides.blocks[first] .. blocks[first + count - 1] are what is put again: its
  *         first block, then as they lie
  * @turns: how often
+ * @counter: the register that the number of checks is in meanwhile, as a set; 0: none is (then it
+ *         stays where it is, and a stride is one check; turn_registers.h)
  */
 struct turn_stride {
 	uint32_t edge;
 	uint32_t first;
 	uint32_t count;
 	uint32_t turns;
+	uint32_t counter;
 };
 
 /** struct turn_strides - zero-initialised is empty; freed by turn_strides_deinit() */
@@ -50,9 +53,10 @@ bool turn_strides_leads_back(const struct cfg *cfg, const struct turn_loops *loo
 /**
  * turn_strides_find() - find them: at most one of each block that loops begin with
  *
- * Nothing that is put again calls, asks the system, or jumps indirectly, and all of it is on a
- * way round without another check. All ways back with a check lead there.
- * O(blocks in reach squared) for each loop. Return: 0 or -ENOMEM.
+ * What is put again are all blocks that neither call, ask the system nor jump indirectly, and are
+ * on a way round without another check. All ways back with a check lead there. A loop with more
+ * instructions from which such a way leads back is not put again.
+ * O(blocks) and O(TURN_STRIDE_BODY) for each loop. Return: 0 or -ENOMEM.
  */
 int turn_strides_find(struct turn_strides *ret, const struct cfg *cfg,
 		      const struct turn_loops *loops);

@@ -91,7 +91,8 @@ struct profile_layout_header {
 /**
  * struct profile_layout_turns - when which of two copies runs (copier_turn.c)
  * @checks:  that a thread begins with (PROFILE_LAYOUT_SLOT_CHECKS)
- * @records: counts down to the end of the burst
+ * @records: counts down to the end of the burst; 0 between two, for all but copies that return
+ *           into one
  * @burst:   number of the burst, or of the next one; the first one is 1
  * @place:   where between two bursts a thread begins that has the block of an ended one
  */
