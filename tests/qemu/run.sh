@@ -71,10 +71,12 @@ if [ -z "$release" ] || [ -z "$payload" ] || [ -z "$scripts" ]; then
 fi
 # shellcheck source=tests/qemu/arch/x86_64.sh
 . "$here/arch/$arch.sh"
+# shellcheck source=tests/qemu/monitor.sh
+. "$here/monitor.sh"
 
 work=$(mktemp -d)
 machine=''
-trap '[ -z "$machine" ] || kill "$machine" 2> /dev/null; rm -rf "$work"' EXIT
+trap '[ -z "$machine" ] || kill "$machine" 2> /dev/null; monitor_close; rm -rf "$work"' EXIT
 trap 'exit 2' INT TERM
 if [ -z "$kernel" ]; then
 	root=$("$here/image.sh" "$arch" "$release")
@@ -95,43 +97,55 @@ fi
 # kernel says must not land amid a line of a script; its log is read at the end, and an
 # oops or a lockup is told at once all the same.
 : > "$work/console"
+monitor=$(monitor_options "$work")
+begin=$(date +%s)
 # shellcheck disable=SC2086 # a command with options
-timeout --kill-after=5 "$timeout" $QEMU $clock -smp "$cpus" -m "$memory" -nographic -no-reboot \
-	-monitor none -serial stdio -kernel "$kernel" \
+timeout --kill-after=5 $((timeout + 60)) $QEMU $clock -smp "$cpus" -m "$memory" -nographic -no-reboot \
+	$monitor -kernel "$kernel" \
 	-initrd "$initramfs" \
-	-append "console=$CONSOLE rdinit=/init panic=-1 loglevel=1 slab_nomerge${append:+ $append}" \
-	${QEMU_MORE:-} </dev/null >"$work/console" 2>"$work/errors" &
+	-append "console=$CONSOLE rdinit=/init panic=-1 loglevel=1 sysrq_always_enabled slab_nomerge${append:+ $append}" \
+	${QEMU_MORE:-} <>"$work/keys" >"$work/console" 2>"$work/errors" &
 machine=$!
+monitor_open "$work"
 
-# The machine is ended when its console has said nothing for too long.
+# What the kernel says by itself is no sign of life, but may be one of the contrary: then
+# we look where the CPUs stand at once, and do not wait long for a machine that says no more.
+complaint='^\[.*(soft lockup|hard LOCKUP|rcu.*(stall|starved)|blocked for more than)'
 still=''
 watch() {
-	seen='' since=0
+	seen='' since=0 limit=${silence:-$timeout}
 	while kill -0 "$machine" 2> /dev/null; do
-		now=$(stat -c %s "$work/console")
+		now=$(grep -cv '^\[ *[0-9]*\.[0-9]*\]' "$work/console") || :
 		since=$((since + 1))
 		[ "$now" = "$seen" ] || since=0
 		seen=$now
-		if [ $since -ge "$silence" ]; then
-			still=yes
+		if [ ! -e "$work/stuck" ] && grep -qE "$complaint" "$work/console"; then
+			monitor_dump "$work/stuck" "$cpus"
+			[ "$limit" -le 60 ] || limit=60
+		fi
+		[ $(($(date +%s) - begin)) -lt "$timeout" ] || still="stopped after $timeout s"
+		[ $since -lt "$limit" ] || still="stood still for $since s"
+		if [ -n "$still" ]; then
+			monitor_dump "$work/stuck" "$cpus"
 			kill "$machine"
 			return
 		fi
 		sleep 1
 	done
 }
-[ -z "$silence" ] || watch
+watch
 status=0
 wait "$machine" || status=$?
 machine=''
+monitor_close
 if [ -n "$log" ]; then
 	mkdir -p "$(dirname "$log")"
 	cp "$work/console" "$log"
+	rm -f "${log%.log}.stuck"
+	[ ! -e "$work/stuck" ] || cp "$work/stuck" "${log%.log}.stuck"
 fi
 if [ -n "$still" ]; then
-	echo "# machine stood still for $silence s"
-elif [ $status = 124 ] || [ $status = 137 ]; then
-	echo "# machine stopped after $timeout s"
+	echo "# machine $still"
 elif [ $status != 0 ]; then
 	sed 's/^/run.sh: qemu: /' "$work/errors" >&2
 	exit 2
@@ -142,5 +156,9 @@ awk -v scripts="$names" -f "$here/report.awk" "$work/console" || status=1
 if [ $status != 0 ]; then
 	echo "# last lines of the console:"
 	grep -v '^@log' "$work/console" | tail -n 15 | tr -d '\r' | sed 's/^/# | /'
+	if [ -e "$work/stuck" ]; then
+		echo "# where its CPUs stood${log:+ (more in $log, ${log%.log}.stuck)}:"
+		awk -f "$here/stuck.awk" "$work/stuck" | sed 's/^/# | /'
+	fi
 fi
 exit $status
