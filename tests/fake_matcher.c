@@ -72,17 +72,11 @@ uint32_t matcher_generation(struct matcher *matcher, uint32_t pid, uint64_t time
 	return pid;
 }
 
-uint32_t matcher_changes(const struct matcher *matcher, uint32_t pid)
+uint32_t matcher_changes(const struct matcher *matcher, uint32_t pid, uint64_t *since_ns)
 {
 	(void)matcher;
 	(void)pid;
-	return 0;
-}
-
-uint64_t matcher_since(const struct matcher *matcher, uint32_t pid)
-{
-	(void)matcher;
-	(void)pid;
+	*since_ns = 0;
 	return 0;
 }
 

@@ -398,6 +398,21 @@ static void the_living(void **state)
 	teardown(&fixture);
 }
 
+static uint32_t changes(const struct fixture *fixture, uint32_t pid)
+{
+	uint64_t since_ns;
+
+	return image_map_changes(fixture->map, pid, &since_ns);
+}
+
+static uint64_t since(const struct fixture *fixture, uint32_t pid)
+{
+	uint64_t since_ns;
+
+	image_map_changes(fixture->map, pid, &since_ns);
+	return since_ns;
+}
+
 /* Whoever has a process' id next has not mapped the same. */
 static void changes_are_told_apart(void **state)
 {
@@ -408,29 +423,29 @@ static void changes_are_told_apart(void **state)
 
 	(void)state;
 	setup(&fixture, false);
-	assert_int_equal(image_map_changes(fixture.map, 3), 0);
+	assert_int_equal(changes(&fixture, 3), 0);
 	image_map_event(fixture.map, &event);
-	seen[0] = image_map_changes(fixture.map, 3);
+	seen[0] = changes(&fixture, 3);
 	image_map_event(fixture.map, &map);
-	seen[1] = image_map_changes(fixture.map, 3);
+	seen[1] = changes(&fixture, 3);
 	event.type = IMAGE_EVENT_RENAME;
 	event.path = "other";
 	image_map_event(fixture.map, &event);
-	assert_int_equal(image_map_changes(fixture.map, 3), seen[1]);
+	assert_int_equal(changes(&fixture, 3), seen[1]);
 	map.type = IMAGE_EVENT_UNMAP;
 	image_map_event(fixture.map, &map);
-	seen[2] = image_map_changes(fixture.map, 3);
+	seen[2] = changes(&fixture, 3);
 	event.type = IMAGE_EVENT_EXIT;
 	event.time_ns = 3;
 	image_map_event(fixture.map, &event);
 	image_map_expire(fixture.map, UINT64_MAX);
-	assert_int_equal(image_map_changes(fixture.map, 3), 0);
+	assert_int_equal(changes(&fixture, 3), 0);
 	event.type = IMAGE_EVENT_FORK;
 	image_map_event(fixture.map, &event);
-	seen[3] = image_map_changes(fixture.map, 3);
+	seen[3] = changes(&fixture, 3);
 	event.pid = 4;
 	image_map_event(fixture.map, &event);
-	seen[4] = image_map_changes(fixture.map, 4);
+	seen[4] = changes(&fixture, 4);
 	for (size_t i = 0; i < 5; i++) {
 		assert_int_not_equal(seen[i], 0);
 		for (size_t j = 0; j < i; j++)
@@ -453,27 +468,27 @@ static void since_is_told(void **state)
 
 	(void)state;
 	setup(&fixture, false);
-	assert_int_equal(image_map_since(fixture.map, 3), 0);
+	assert_int_equal(since(&fixture, 3), 0);
 	image_map_event(fixture.map, &event);
-	assert_int_equal(image_map_since(fixture.map, 3), 1);
+	assert_int_equal(since(&fixture, 3), 1);
 	image_map_event(fixture.map, &map);
-	assert_int_equal(image_map_since(fixture.map, 3), 1);
+	assert_int_equal(since(&fixture, 3), 1);
 	map.path = "/usr/bin/b";
 	map.time_ns = 3;
 	image_map_event(fixture.map, &map);
-	assert_int_equal(image_map_since(fixture.map, 3), 3);
+	assert_int_equal(since(&fixture, 3), 3);
 	map.type = IMAGE_EVENT_UNMAP;
 	map.time_ns = 4;
 	image_map_event(fixture.map, &map);
-	assert_int_equal(image_map_since(fixture.map, 3), 4);
+	assert_int_equal(since(&fixture, 3), 4);
 	map.time_ns = 5;
 	image_map_event(fixture.map, &map);
-	assert_int_equal(image_map_since(fixture.map, 3), 4);
+	assert_int_equal(since(&fixture, 3), 4);
 	event.type = IMAGE_EVENT_EXEC;
 	event.time_ns = 6;
 	event.path = "b";
 	image_map_event(fixture.map, &event);
-	assert_int_equal(image_map_since(fixture.map, 3), 6);
+	assert_int_equal(since(&fixture, 3), 6);
 	teardown(&fixture);
 }
 

@@ -36,12 +36,13 @@ static uint32_t generation_now(void *context, uint32_t pid, uint64_t time_ns)
 	return told->generation;
 }
 
-static uint64_t since_when(void *context, uint32_t pid)
+static uint32_t no_changes(void *context, uint32_t pid, uint64_t *since_ns)
 {
 	const struct told *told = context;
 
 	(void)pid;
-	return told->since_ns;
+	*since_ns = told->since_ns;
+	return 0;
 }
 
 static void untold_tell(void *context)
@@ -50,13 +51,6 @@ static void untold_tell(void *context)
 
 	if (told->untold != NULL)
 		*told = *told->untold;
-}
-
-static uint32_t no_changes(void *context, uint32_t pid)
-{
-	(void)context;
-	(void)pid;
-	return 0;
 }
 
 static void behind_count(void *context, uint32_t cpu, const struct interpret_edge *edges,
@@ -109,7 +103,6 @@ static void reads_what_is_known_to_be_there(void **state)
 		const struct source_config config = {.branch_every = 1,
 						     .generation = generation_now,
 						     .changes = no_changes,
-						     .since = since_when,
 						     .sync = untold_tell,
 						     .context = &now};
 		const struct perf_edges_sink sink = {.behind = behind_count, .context = &found};

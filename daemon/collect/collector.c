@@ -42,18 +42,11 @@ static uint32_t generation_of(void *context, uint32_t pid, uint64_t time_ns)
 	return matcher_generation(collector->matcher, pid, time_ns);
 }
 
-static uint32_t changes_of(void *context, uint32_t pid)
+static uint32_t changes_of(void *context, uint32_t pid, uint64_t *since_ns)
 {
 	const struct collector *collector = context;
 
-	return matcher_changes(collector->matcher, pid);
-}
-
-static uint64_t since_of(void *context, uint32_t pid)
-{
-	const struct collector *collector = context;
-
-	return matcher_since(collector->matcher, pid);
+	return matcher_changes(collector->matcher, pid, since_ns);
 }
 
 static void events_sync(void *context)
@@ -205,7 +198,6 @@ static int source_open(struct collector *collector, struct error *err)
 		.replay = config->replay,
 		.generation = generation_of,
 		.changes = changes_of,
-		.since = since_of,
 		.sync = events_sync,
 		.context = collector,
 	};

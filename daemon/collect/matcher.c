@@ -249,14 +249,9 @@ uint32_t matcher_generation(struct matcher *matcher, uint32_t pid, uint64_t time
 	return generation;
 }
 
-uint32_t matcher_changes(const struct matcher *matcher, uint32_t pid)
+uint32_t matcher_changes(const struct matcher *matcher, uint32_t pid, uint64_t *since_ns)
 {
-	return image_map_changes(matcher->map, pid);
-}
-
-uint64_t matcher_since(const struct matcher *matcher, uint32_t pid)
-{
-	return image_map_since(matcher->map, pid);
+	return image_map_changes(matcher->map, pid, since_ns);
 }
 
 static enum division division_ask(const struct matcher *matcher, uint32_t image)

@@ -79,10 +79,7 @@ void matcher_refresh(struct matcher *matcher);
 uint32_t matcher_generation(struct matcher *matcher, uint32_t pid, uint64_t time_ns);
 
 /** matcher_changes() - as image_map_changes(). */
-uint32_t matcher_changes(const struct matcher *matcher, uint32_t pid);
-
-/** matcher_since() - as image_map_since(). */
-uint64_t matcher_since(const struct matcher *matcher, uint32_t pid);
+uint32_t matcher_changes(const struct matcher *matcher, uint32_t pid, uint64_t *since_ns);
 
 /** matcher_place() - where a PC is in the process and generation of a tag. */
 struct image_place matcher_place(struct matcher *matcher, uint64_t tag, uint64_t pc);

@@ -445,18 +445,12 @@ uint32_t image_map_generation(const struct image_map *map, uint32_t pid, uint64_
 	return space->generation;
 }
 
-uint32_t image_map_changes(const struct image_map *map, uint32_t pid)
+uint32_t image_map_changes(const struct image_map *map, uint32_t pid, uint64_t *since_ns)
 {
 	const struct process_spaces *process = address_spaces_find(&map->spaces, pid);
 
+	*since_ns = process != NULL ? process->newest->start_ns : 0;
 	return process != NULL ? process->changes : 0;
-}
-
-uint64_t image_map_since(const struct image_map *map, uint32_t pid)
-{
-	const struct process_spaces *process = address_spaces_find(&map->spaces, pid);
-
-	return process != NULL ? process->newest->start_ns : 0;
 }
 
 struct image_place image_map_lookup(struct image_map *map, uint32_t pid, uint32_t generation,

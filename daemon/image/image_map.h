@@ -109,17 +109,12 @@ uint32_t image_map_generation(const struct image_map *map, uint32_t pid, uint64_
 
 /**
  * image_map_changes() - a number of what a process has mapped, as far as events tell
+ * @since_ns: out: since when all of it is where it is now, that is, when its newest version
+ *            began; 0: a process not known, or no end of a mapping is
  *
  * Return: no other process' either, nor one's that had its id before; 0: not known.
  */
-uint32_t image_map_changes(const struct image_map *map, uint32_t pid);
-
-/**
- * image_map_since() - since when all that a process has mapped is where it is now
- *
- * Return: when its newest version began; 0: a process not known, or no end of a mapping is.
- */
-uint64_t image_map_since(const struct image_map *map, uint32_t pid);
+uint32_t image_map_changes(const struct image_map *map, uint32_t pid, uint64_t *since_ns);
 
 /**
  * image_map_lookup() - where a PC is. O(log mappings)

@@ -93,36 +93,36 @@ static uint32_t kernel_generation(struct perf_edges *edges, uint32_t pid)
 	return process->generation;
 }
 
-/* What was unmapped, or had something else mapped over it: no generation of the kernel's tells. */
-static bool is_unmoved(const struct perf_edges *edges, const struct perf_edges_moment *moment)
+/*
+ * What was unmapped, or had something else mapped over it: no generation of the kernel's tells.
+ * @version: out: of what the process has mapped
+ */
+static bool is_unmoved(const struct perf_edges *edges, const struct perf_edges_moment *moment,
+		       uint64_t *version)
 {
 	const struct source_config *config = edges->config;
+	uint64_t since_ns;
+	uint32_t changes = config->changes(config->context, moment->pid, &since_ns);
 
-	return config->since(config->context, moment->pid) <= moment->time_ns;
+	*version = (uint64_t)moment->generation << 32 | changes;
+	return since_ns <= moment->time_ns;
 }
 
 /*
  * What a process was before an exec is not there any more to be read; nor is it known to be
  * where that would not have been told.
  */
-static bool is_present(struct perf_edges *edges, const struct perf_edges_moment *moment)
+static bool is_present(struct perf_edges *edges, const struct perf_edges_moment *moment,
+		       uint64_t *version)
 {
 	const struct source_config *config = edges->config;
 
-	if (moment->generation == 0 || !is_unmoved(edges, moment))
+	if (moment->generation == 0 || !is_unmoved(edges, moment, version))
 		return false;
 	if (edges->source != NULL)
 		return kernel_generation(edges, moment->pid) == moment->generation;
 	return moment->generation != DCPI_GENERATION_MAX &&
 	       config->generation(config->context, moment->pid, UINT64_MAX) == moment->generation;
-}
-
-/* Of what a process has mapped. */
-static uint64_t version_of(const struct perf_edges *edges, const struct perf_edges_moment *moment)
-{
-	const struct source_config *config = edges->config;
-
-	return (uint64_t)moment->generation << 32 | config->changes(config->context, moment->pid);
 }
 
 /* Of a sample one of the branches that it leads to, whether or not their ways are known. */
@@ -174,11 +174,13 @@ static void generations_renew(struct perf_edges *edges)
 
 static void found_pass(struct perf_edges *edges, const struct perf_edges_sink *sink)
 {
+	uint64_t version;
+
 	for (size_t i = 0; i < edges->found_count; i++) {
 		const struct perf_edges_found *found = &edges->found[i];
 		const struct perf_edges_moment *moment = &found->moment;
 
-		if (is_present(edges, moment))
+		if (is_present(edges, moment, &version))
 			sink->behind(sink->context, found->cpu, found->path, found->count,
 				     dcpi_tag(moment->pid, moment->generation, DCPI_EVENT_BRANCH));
 		else
@@ -189,10 +191,12 @@ static void found_pass(struct perf_edges *edges, const struct perf_edges_sink *s
 
 static void offers_pass(struct perf_edges *edges)
 {
+	uint64_t version;
+
 	for (size_t i = 0; i < edges->offer_count; i++) {
 		const struct perf_edges_offer *offer = &edges->offer[i];
 
-		if (is_present(edges, &offer->moment))
+		if (is_present(edges, &offer->moment, &version))
 			branch_probes_offer(edges->probes, offer->moment.pid, offer->address,
 					    &offer->place);
 	}
@@ -250,11 +254,11 @@ static bool snapshot_take(void *context, const struct branch_snapshot *snapshot)
 	if (edges->source == NULL)
 		moment.generation = config->generation(config->context, moment.pid, moment.time_ns);
 	/* The kernel is asked when all has been read. */
-	if (!(edges->source == NULL ? is_present(edges, &moment) : is_unmoved(edges, &moment))) {
+	if (!(edges->source == NULL ? is_present(edges, &moment, &version)
+				    : is_unmoved(edges, &moment, &version))) {
 		edges->untried += snapshot->probe == 0;
 		return true;
 	}
-	version = version_of(edges, &moment);
 	count = perf_branch_follow(&edges->branch, version, snapshot, path, &stuck);
 	if (snapshot->probe != 0) {
 		probed_follow(drain, snapshot, path, count);
@@ -300,16 +304,17 @@ void perf_edges_record(struct perf_edges *edges, uint32_t cpu, const struct perf
 {
 	const struct perf_edges_moment moment = {sample->pid, generation, sample->time_ns};
 	struct interpret_edge path[PERF_BRANCH_EDGES];
+	uint64_t version;
 	uint32_t count;
 
 	if (edges->config->branch_every == 0 || edges->snapshots != NULL || edges->wait-- > 0)
 		return;
 	edges->wait = edges->config->branch_every - 1;
-	if (!is_present(edges, &moment)) {
+	if (!is_present(edges, &moment, &version)) {
 		edges->untried++;
 		return;
 	}
-	count = perf_branch_find(&edges->branch, version_of(edges, &moment), sample, path);
+	count = perf_branch_find(&edges->branch, version, sample, path);
 	found_add(edges, &moment, cpu, path, count);
 	if (edges->found_count >= FOUND_MAX)
 		perf_edges_settle(edges, sink);

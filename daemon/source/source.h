@@ -63,18 +63,13 @@ typedef uint32_t (*source_generation_fn)(void *context, uint32_t pid, uint64_t t
 /**
  * source_changes_fn() - a number that is another one when a process is told to have mapped,
  * or unmapped, something
+ * @since_ns: out, CLOCK_MONOTONIC: since when all that it has executable is where it is now, as
+ *            far as is told: nothing was unmapped, or had something else mapped over it; 0:
+ *            nothing else is known
  *
  * Asked by sources that read from processes, while they are drained.
  */
-typedef uint32_t (*source_changes_fn)(void *context, uint32_t pid);
-
-/**
- * source_since_fn() - since when all that a process has executable is where it is now, as far as
- * is told: nothing was unmapped, or had something else mapped over it
- *
- * As above. Return: CLOCK_MONOTONIC; 0: nothing else is known.
- */
-typedef uint64_t (*source_since_fn)(void *context, uint32_t pid);
+typedef uint32_t (*source_changes_fn)(void *context, uint32_t pid, uint64_t *since_ns);
 
 /**
  * source_sync_fn() - take note of all image events up to now
@@ -109,7 +104,6 @@ typedef void (*source_sync_fn)(void *context);
  * @replay:          path of the trace to replay (replay source only)
  * @generation:      see above
  * @changes:         see above
- * @since:           see above
  * @sync:            see above
  * @context:         for these
  */
@@ -129,7 +123,6 @@ struct source_config {
 	const char *replay;
 	source_generation_fn generation;
 	source_changes_fn changes;
-	source_since_fn since;
 	source_sync_fn sync;
 	void *context;
 };
