@@ -30,41 +30,52 @@ static uint64_t offset_of(const struct kind *kind, uint64_t *seed)
 }
 
 /* Compares with a hash map of the same counts. */
-static void expect(struct offset_counts *counts, struct offset_scratch *scratch,
+static void expect(const struct offset_counts *counts, struct offset_scratch *scratch,
 		   const struct u64_map *model)
 {
+	const struct profile_sample *samples;
 	size_t i;
 
-	assert_int_equal(offset_counts_settle(counts, scratch), 0);
+	assert_int_equal(offset_counts_sort(counts, scratch, &samples), 0);
 	assert_int_equal(counts->count, u64_map_count(model));
 	for (i = 0; i < counts->count; i++) {
-		const uint64_t *want = u64_map_find(model, counts->samples[i].offset);
+		const uint64_t *want = u64_map_find(model, samples[i].offset);
 
-		assert_true(i == 0 || counts->samples[i - 1].offset < counts->samples[i].offset);
+		assert_true(i == 0 || samples[i - 1].offset < samples[i].offset);
 		assert_non_null(want);
-		assert_int_equal(counts->samples[i].count, *want);
+		assert_int_equal(samples[i].count, *want);
 	}
+}
+
+/* Return: whether there was room. */
+static bool add(struct offset_counts *counts, uint64_t offset, uint64_t count, bool may_grow)
+{
+	if (offset_counts_again(counts, offset, count) ||
+	    offset_counts_append(counts, offset, count))
+		return true;
+	return may_grow && offset_counts_grow(counts) == 0 &&
+	       offset_counts_append(counts, offset, count);
 }
 
 static void one_follows_model(const struct kind *kind, size_t adds, uint64_t seed)
 {
-	struct offset_counts counts = {.count = 0};
+	struct offset_counts counts;
 	struct offset_scratch scratch = {.capacity = 0};
 	struct u64_map model = {.used = 0};
 	size_t i;
 
+	assert_int_equal(offset_counts_init(&counts), 0);
 	for (i = 0; i < adds; i++) {
 		uint64_t offset = offset_of(kind, &seed), count = 1 + unit_random(&seed) % 1000;
 
-		assert_int_equal(offset_counts_add(&counts, &scratch, offset, count, true), 0);
+		assert_true(add(&counts, offset, count, true));
 		*u64_map_insert(&model, offset) += count;
-		assert_true(counts.count <= counts.capacity);
 		if (unit_random(&seed) % (adds / 3 + 1) == 0)
 			expect(&counts, &scratch, &model);
 	}
 	expect(&counts, &scratch, &model);
-	/* What doubling leaves empty, and what was the same before it was sorted. */
-	assert_true(counts.capacity <= 512 || counts.capacity <= 8 * u64_map_count(&model));
+	/* Full before it doubles. */
+	assert_true(counts.capacity <= 8 || counts.capacity <= 2 * u64_map_count(&model));
 	u64_map_deinit(&model);
 	offset_counts_deinit(&counts);
 	free(scratch.samples);
@@ -87,38 +98,68 @@ static void follows_model(void **state)
 /* Nothing that was there is refused, nothing is taken that there is no room for. */
 static void keeps_its_size_when_told(void **state)
 {
-	struct offset_counts counts = {.count = 0};
+	struct offset_counts counts;
 	struct offset_scratch scratch = {.capacity = 0};
+	const struct profile_sample *samples;
 	struct u64_map model = {.used = 0};
 	uint64_t seed = 7;
 	size_t i, bytes, refused = 0;
 
 	(void)state;
-	assert_int_equal(offset_counts_add(&counts, &scratch, 1, 1, false), -ENOMEM);
+	assert_int_equal(offset_counts_init(&counts), 0);
 	for (i = 0; i < 1000; i++) {
 		uint64_t offset = offset_of(&kinds[2], &seed);
 
-		assert_int_equal(offset_counts_add(&counts, &scratch, offset, 1, true), 0);
+		assert_true(add(&counts, offset, 1, true));
 		*u64_map_insert(&model, offset) += 1;
 	}
 	bytes = offset_counts_bytes(&counts);
+	assert_int_equal(offset_counts_sort(&counts, &scratch, &samples), 0);
 	for (i = 0; i < 200000; i++) {
 		bool again = unit_random(&seed) % 2 == 0;
-		uint64_t offset = again ? counts.samples[unit_random(&seed) % counts.count].offset
+		uint64_t offset = again ? samples[unit_random(&seed) % 900].offset
 					: offset_of(&kinds[2], &seed);
-		int rc = offset_counts_add(&counts, &scratch, offset, 3, false);
 
-		assert_true(rc == 0 || !again);
-		if (rc == 0)
+		if (add(&counts, offset, 3, false)) {
 			*u64_map_insert(&model, offset) += 3;
-		refused += rc != 0;
+		} else {
+			assert_false(again);
+			refused++;
+		}
 	}
 	assert_int_equal(offset_counts_bytes(&counts), bytes);
+	assert_int_equal(counts.count + 1, counts.capacity);
 	assert_true(refused > 50000);
 	expect(&counts, &scratch, &model);
 	/* And goes on when it may. */
-	assert_int_equal(offset_counts_add(&counts, &scratch, UINT64_MAX, 1, true), 0);
+	assert_true(add(&counts, UINT64_MAX, 1, true));
 	*u64_map_insert(&model, UINT64_MAX) += 1;
+	expect(&counts, &scratch, &model);
+	u64_map_deinit(&model);
+	offset_counts_deinit(&counts);
+	free(scratch.samples);
+}
+
+/* Who knows how it begins can make all searches begin in one place. */
+static void is_not_slowed_on_purpose(void **state)
+{
+	struct offset_counts counts;
+	struct offset_scratch scratch = {.capacity = 0};
+	struct u64_map model = {.used = 0};
+	uint64_t known, inverse = 1, i;
+
+	(void)state;
+	assert_int_equal(offset_counts_init(&counts), 0);
+	known = counts.multiplier;
+	/* Each round doubles the bits that are right. */
+	for (i = 0; i < 6; i++)
+		inverse *= 2 - known * inverse;
+	assert_int_equal(known * inverse, 1);
+	for (i = 0; i < 20000; i++) {
+		assert_true(add(&counts, i * inverse, i + 1, true));
+		*u64_map_insert(&model, i * inverse) = i + 1;
+	}
+	assert_int_not_equal(counts.multiplier, known);
 	expect(&counts, &scratch, &model);
 	u64_map_deinit(&model);
 	offset_counts_deinit(&counts);
@@ -130,6 +171,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(follows_model),
 		cmocka_unit_test(keeps_its_size_when_told),
+		cmocka_unit_test(is_not_slowed_on_purpose),
 	};
 
 	return cmocka_run_group_tests_name("offset_counts", tests, NULL, NULL);

@@ -42,21 +42,21 @@ size_t accumulate_bytes(const struct accumulate *accumulate)
 	return bin_queue_bytes(&accumulate->queue);
 }
 
-/* What is in a bin, and what sorting it needs. */
-static size_t offsets_bytes(const struct accumulate *accumulate, const struct accumulate_bin *bin)
-{
-	return offset_counts_bytes(&bin->offsets) +
-	       accumulate->scratch.capacity * sizeof(*accumulate->scratch.samples);
-}
-
 static struct accumulate_bin *bin_create(struct accumulate *accumulate, uint64_t index,
 					 const struct accumulate_key *key, const char *command)
 {
+	struct offset_counts offsets;
 	struct accumulate_bin *bin;
 
-	bin = (struct accumulate_bin *)bin_queue_create(&accumulate->queue, index, sizeof(*bin));
-	if (bin == NULL)
+	if (bin_queue_full(&accumulate->queue) || offset_counts_init(&offsets) < 0)
 		return NULL;
+	bin = (struct accumulate_bin *)bin_queue_create(&accumulate->queue, index, sizeof(*bin));
+	if (bin == NULL) {
+		offset_counts_deinit(&offsets);
+		return NULL;
+	}
+	bin->offsets = offsets;
+	accumulate->queue.bytes += offset_counts_bytes(&offsets);
 	bin->key = *key;
 	if (command != NULL)
 		snprintf(bin->command, sizeof(bin->command), "%s", command);
@@ -73,15 +73,14 @@ struct accumulate_bin *accumulate_bin(struct accumulate *accumulate,
 	return bin != NULL ? bin : bin_create(accumulate, index, key, command);
 }
 
-static int offset_add(struct accumulate *accumulate, struct accumulate_bin *bin, uint64_t offset,
-		      uint32_t count)
+static bool bin_grow(struct accumulate *accumulate, struct accumulate_bin *bin)
 {
-	size_t before = offsets_bytes(accumulate, bin);
-	int rc = offset_counts_add(&bin->offsets, &accumulate->scratch, offset, count,
-				   !bin_queue_full(&accumulate->queue));
+	size_t before = offset_counts_bytes(&bin->offsets);
 
-	accumulate->queue.bytes += offsets_bytes(accumulate, bin) - before;
-	return rc;
+	if (bin_queue_full(&accumulate->queue) || offset_counts_grow(&bin->offsets) < 0)
+		return false;
+	accumulate->queue.bytes += offset_counts_bytes(&bin->offsets) - before;
+	return true;
 }
 
 /* Where a label is in its bin's array, or belongs. */
@@ -130,12 +129,11 @@ void accumulate_add_label(struct accumulate *accumulate, struct accumulate_bin *
 	bin->labels[place].samples += count;
 }
 
-int accumulate_add_offset(struct accumulate *accumulate, struct accumulate_bin *bin,
-			  uint64_t offset, uint32_t count)
+bool accumulate_add_offset(struct accumulate *accumulate, struct accumulate_bin *bin,
+			   uint64_t offset, uint32_t count)
 {
-	if (bin == NULL || offset_add(accumulate, bin, offset, count) < 0)
-		return bin_queue_refuse(&accumulate->queue, count);
-	return 0;
+	return offset_counts_append(&bin->offsets, offset, count) ||
+	       (bin_grow(accumulate, bin) && offset_counts_append(&bin->offsets, offset, count));
 }
 
 uint64_t accumulate_held(const struct accumulate *accumulate)
@@ -188,11 +186,11 @@ const struct accumulate_label *accumulate_bin_labels(const struct accumulate_bin
 int accumulate_bin_samples(struct accumulate *accumulate, struct accumulate_bin *bin,
 			   const struct profile_sample **samples, size_t *count)
 {
-	size_t before = offsets_bytes(accumulate, bin);
-	int rc = offset_counts_settle(&bin->offsets, &accumulate->scratch);
+	size_t before = accumulate->scratch.capacity;
+	int rc = offset_counts_sort(&bin->offsets, &accumulate->scratch, samples);
 
-	accumulate->queue.bytes += offsets_bytes(accumulate, bin) - before;
-	*samples = bin->offsets.samples;
+	accumulate->queue.bytes +=
+		(accumulate->scratch.capacity - before) * sizeof(*accumulate->scratch.samples);
 	*count = bin->offsets.count;
 	return rc;
 }

@@ -76,8 +76,8 @@ struct accumulate_bin *accumulate_bin(struct accumulate *accumulate,
 				      const struct accumulate_key *key, const char *command);
 
 /* The parts of accumulate_add() that few samples need. */
-int accumulate_add_offset(struct accumulate *accumulate, struct accumulate_bin *bin,
-			  uint64_t offset, uint32_t count);
+bool accumulate_add_offset(struct accumulate *accumulate, struct accumulate_bin *bin,
+			   uint64_t offset, uint32_t count);
 void accumulate_add_label(struct accumulate *accumulate, struct accumulate_bin *bin, uint32_t label,
 			  uint32_t count);
 
@@ -93,13 +93,9 @@ void accumulate_add_label(struct accumulate *accumulate, struct accumulate_bin *
 static inline int accumulate_add(struct accumulate *accumulate, struct accumulate_bin *bin,
 				 uint32_t label, uint64_t offset, uint32_t count)
 {
-	int rc;
-
-	if (bin == NULL || !offset_counts_append(&bin->offsets, offset, count)) {
-		rc = accumulate_add_offset(accumulate, bin, offset, count);
-		if (rc < 0)
-			return rc;
-	}
+	if (bin == NULL || (!offset_counts_again(&bin->offsets, offset, count) &&
+			    !accumulate_add_offset(accumulate, bin, offset, count)))
+		return bin_queue_refuse(&accumulate->queue, count);
 	bin_queue_hold(&accumulate->queue, &bin->bin, count);
 	if (label == 0)
 		return 0;
@@ -140,14 +136,14 @@ uint64_t accumulate_bin_held(const struct accumulate_bin *bin);
 /**
  * accumulate_bin_labels() - whose samples a bin's are, by ascending label
  *
- * They add up to what the bin holds, at most. Valid as long as accumulate_bin_samples()'.
+ * They add up to what the bin holds, at most. Valid until samples are added or dropped.
  */
 const struct accumulate_label *accumulate_bin_labels(const struct accumulate_bin *bin,
 						     size_t *count);
 
 /**
  * accumulate_bin_samples() - a bin's counts, ascending by offset
- * @samples: out: the bin's own, until samples are added or dropped
+ * @samples: out: valid until the next call for any bin, and until bins are dropped
  * @count:   out: how many
  *
  * Return: 0 or -ENOMEM.

@@ -4,28 +4,100 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "lib/array.h"
 
+/* 2^64 divided by the golden ratio: what is near each other goes far apart. */
+#define MULTIPLIER 0x9e3779b97f4a7c15ULL
+/* Slots that a search may look at before somebody must have meant it to take long. */
+#define SEARCH_MAX 512
 /* Up to here inserting is cheaper than the tables of a radix sort. */
 #define INSERT_MAX 24
 /* Widest digits: a wider one saves passes, but has more to sum up. */
 #define MANY 4096
 #define BITS_MANY 12
 #define BITS_FEW 8
-/* Appended ones are sorted at the earliest when so many are, and so many times the sorted. */
-#define SETTLE_MIN 256
-#define SETTLE_RATIO 4
+
+int offset_counts_init(struct offset_counts *counts)
+{
+	*counts = (struct offset_counts){.multiplier = MULTIPLIER};
+	return offset_counts_grow(counts);
+}
 
 void offset_counts_deinit(struct offset_counts *counts)
 {
 	free(counts->samples);
+	free(counts->numbers);
 	memset(counts, 0, sizeof(*counts));
 }
 
 size_t offset_counts_bytes(const struct offset_counts *counts)
 {
-	return counts->capacity * sizeof(*counts->samples);
+	return counts->capacity * (sizeof(*counts->samples) + 2 * sizeof(*counts->numbers));
+}
+
+/* A number into the first free slot. Return: how many were looked at before. */
+static size_t number_put(struct offset_counts *counts, uint64_t offset, size_t number)
+{
+	size_t home = offset * counts->multiplier >> counts->shift, slot = home;
+
+	while (counts->numbers[slot] != 0)
+		slot = (slot + 1) & (2 * counts->capacity - 1);
+	counts->numbers[slot] = (uint32_t)number;
+	return (slot - home) & (2 * counts->capacity - 1);
+}
+
+/* Into slots that are all free. */
+static void numbers_put(struct offset_counts *counts)
+{
+	size_t i;
+
+	for (i = 1; i <= counts->count; i++)
+		number_put(counts, counts->samples[i].offset, i);
+}
+
+int offset_counts_grow(struct offset_counts *counts)
+{
+	size_t capacity = counts->capacity;
+	uint32_t *numbers;
+
+	if (capacity >= UINT32_MAX / 2 ||
+	    array_reserve(&counts->samples, &capacity, capacity + 1, sizeof(*counts->samples)) < 0)
+		return -ENOMEM;
+	/* Without it, the array's new room is in use another time. */
+	numbers = calloc(2 * capacity, sizeof(*numbers));
+	if (numbers == NULL)
+		return -ENOMEM;
+	free(counts->numbers);
+	counts->numbers = numbers;
+	counts->capacity = capacity;
+	counts->shift = 63 - (unsigned int)__builtin_ctzll(capacity);
+	numbers_put(counts);
+	return 0;
+}
+
+/* To one that nobody knows, as long as the kernel has random numbers. */
+static void multiplier_change(struct offset_counts *counts)
+{
+	uint64_t random;
+
+	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) < 0)
+		return;
+	counts->multiplier = random | 1;
+	memset(counts->numbers, 0, 2 * counts->capacity * sizeof(*counts->numbers));
+	numbers_put(counts);
+}
+
+bool offset_counts_append(struct offset_counts *counts, uint64_t offset, uint64_t count)
+{
+	if (counts->count + 1 == counts->capacity)
+		return false;
+	counts->samples[++counts->count] =
+		(struct profile_sample){.offset = offset, .count = count};
+	if (number_put(counts, offset, counts->count) > SEARCH_MAX)
+		multiplier_change(counts);
+	return true;
 }
 
 static void insertion_sort(struct profile_sample *samples, size_t count)
@@ -69,12 +141,16 @@ static unsigned int digit_bits(unsigned int width, unsigned int widest)
 	return (width + passes - 1) / passes;
 }
 
-/* Return: where they are then, @samples or @other. Only bits that differ are looked at. */
-static struct profile_sample *radix_sort(struct profile_sample *samples,
-					 struct profile_sample *other, size_t count)
+/*
+ * From @samples, which stay, to @other, with room for twice as many. Only bits that differ are
+ * looked at. Return: where they are then.
+ */
+static struct profile_sample *radix_sort(struct profile_sample *other,
+					 const struct profile_sample *samples, size_t count)
 {
 	unsigned int widest = count >= MANY ? BITS_MANY : BITS_FEW, shift = 0, bits;
-	struct profile_sample *swap;
+	const struct profile_sample *from = samples;
+	struct profile_sample *to = other;
 	uint64_t differ = 0;
 	size_t i;
 
@@ -83,125 +159,27 @@ static struct profile_sample *radix_sort(struct profile_sample *samples,
 	while (shift < 64 && differ >> shift != 0) {
 		shift += (unsigned int)__builtin_ctzll(differ >> shift);
 		bits = digit_bits(64 - (unsigned int)__builtin_clzll(differ >> shift), widest);
-		distribute(other, samples, count, shift, bits);
-		swap = samples;
-		samples = other;
-		other = swap;
+		to = from == other ? other + count : other;
+		distribute(to, from, count, shift, bits);
+		from = to;
 		shift += bits;
 	}
-	return samples;
+	return to;
 }
 
-/* Sorted ones, at least one: each offset once. @to may be @from. Return: how many. */
-static size_t combine(struct profile_sample *to, const struct profile_sample *from, size_t count)
+int offset_counts_sort(const struct offset_counts *counts, struct offset_scratch *scratch,
+		       const struct profile_sample **samples)
 {
-	struct profile_sample *last = to;
-	size_t i;
-
-	*last = from[0];
-	for (i = 1; i < count; i++) {
-		if (from[i].offset == last->offset)
-			last->count += from[i].count;
-		else
-			*++last = from[i];
-	}
-	return (size_t)(last - to) + 1;
-}
-
-/*
- * Merge @b into @a, from the ends on, so that nothing is overwritten before it
- * was looked at. There is room for both. Return: how many there are then.
- */
-static size_t merge(struct profile_sample *a, size_t a_count, const struct profile_sample *b,
-		    size_t b_count)
-{
-	size_t end = a_count + b_count, out = end;
-
-	while (b_count > 0) {
-		if (a_count > 0 && a[a_count - 1].offset > b[b_count - 1].offset) {
-			a[--out] = a[--a_count];
-		} else {
-			a[--out] = b[--b_count];
-			if (a_count > 0 && a[a_count - 1].offset == a[out].offset)
-				a[out].count += a[--a_count].count;
-		}
-	}
-	if (out > a_count)
-		memmove(a + a_count, a + out, (end - out) * sizeof(*a));
-	return a_count + end - out;
-}
-
-int offset_counts_settle(struct offset_counts *counts, struct offset_scratch *scratch)
-{
-	size_t count = counts->count - counts->sorted;
-	struct profile_sample *tail, *sorted;
-
-	if (count == 0)
-		return 0;
-	if (array_reserve(&scratch->samples, &scratch->capacity, count, sizeof(*tail)) < 0)
+	if (array_reserve(&scratch->samples, &scratch->capacity, 2 * counts->count,
+			  sizeof(scratch->samples[0])) < 0)
 		return -ENOMEM;
-	sorted = tail = counts->samples + counts->sorted;
-	if (count <= INSERT_MAX)
-		insertion_sort(tail, count);
-	else
-		sorted = radix_sort(tail, scratch->samples, count);
-	if (counts->sorted == 0) {
-		count = combine(tail, sorted, count);
-	} else {
-		count = combine(scratch->samples, sorted, count);
-		count = merge(counts->samples, counts->sorted, scratch->samples, count);
+	*samples = scratch->samples;
+	if (counts->count > INSERT_MAX) {
+		*samples = radix_sort(scratch->samples, counts->samples + 1, counts->count);
+	} else if (counts->count > 0) {
+		memcpy(scratch->samples, counts->samples + 1,
+		       counts->count * sizeof(*counts->samples));
+		insertion_sort(scratch->samples, counts->count);
 	}
-	counts->sorted = counts->count = count;
-	return 0;
-}
-
-static struct profile_sample *find(const struct offset_counts *counts, uint64_t offset)
-{
-	size_t low = 0, high = counts->sorted;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (counts->samples[middle].offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < counts->sorted && counts->samples[low].offset == offset ? &counts->samples[low]
-									     : NULL;
-}
-
-/*
- * Sorting waits until there is much to sort, or no more memory. A quarter of the
- * array must come free then, or it would be sorted all too often.
- */
-static bool make_room(struct offset_counts *counts, struct offset_scratch *scratch, bool may_grow)
-{
-	bool worth = counts->count >= SETTLE_MIN && counts->count / SETTLE_RATIO >= counts->sorted;
-
-	if ((worth || !may_grow) && offset_counts_settle(counts, scratch) < 0)
-		return false;
-	counts->limit = counts->count;
-	if (counts->count >= counts->capacity - counts->capacity / 4 &&
-	    (!may_grow || array_reserve(&counts->samples, &counts->capacity, counts->capacity + 1,
-					sizeof(*counts->samples)) < 0))
-		return false;
-	counts->limit = counts->capacity;
-	return counts->count < counts->limit;
-}
-
-int offset_counts_add(struct offset_counts *counts, struct offset_scratch *scratch, uint64_t offset,
-		      uint64_t count, bool may_grow)
-{
-	struct profile_sample *sample;
-
-	if (offset_counts_append(counts, offset, count))
-		return 0;
-	if (make_room(counts, scratch, may_grow) && offset_counts_append(counts, offset, count))
-		return 0;
-	sample = find(counts, offset);
-	if (sample == NULL)
-		return -ENOMEM;
-	sample->count += count;
 	return 0;
 }

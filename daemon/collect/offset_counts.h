@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Counts by offset, of samples that come in any order: most of them once.
+ * Counts by offset, of samples that come in any order, and mostly again: from
+ * each process that runs a program, and each time that the kernel's table lets go
+ * of an address.
  *
- * Samples are appended as they come. When the array is full it grows; once there
- * is much that was appended, this is sorted, by radix, and merged into what was
- * sorted before, which may make room without. So a sample costs a store and its
- * share of one sort and one merge, where a hash table costs a search each, and a
- * sort in the end all the same. The array has at most some eight times the room
- * that its offsets need, once it is not small.
+ * They are in an array in the order of their first, and found by an open hash table
+ * of their numbers, at most half full; sorted by radix when they are asked for,
+ * elsewhere. The hash is a multiplication; should somebody have chosen offsets that
+ * meet in it, it becomes another one, which nobody can know.
+ *
+ * Inline: what the daemon does for each entry.
  */
 #ifndef DCPI_OFFSET_COUNTS_H
 #define DCPI_OFFSET_COUNTS_H
@@ -19,20 +21,23 @@
 #include "db/profile.h"
 
 /**
- * struct offset_counts - zero-initialised is empty
- * @samples: the first @sorted ascend by offset; @count in all
- * @limit:   appending ends here: @capacity, or less if there is no more memory
+ * struct offset_counts - what offset_counts_init() makes
+ * @samples:    from 1 to @count; with 0, room for @capacity, a power of two
+ * @numbers:    twice as many slots: the number of a sample, or 0
+ * @multiplier: odd; the top bits of a product tell where an offset's search begins
+ * @shift:      to get these
  */
 struct offset_counts {
 	struct profile_sample *samples;
-	size_t sorted;
+	uint32_t *numbers;
 	size_t count;
-	size_t limit;
 	size_t capacity;
+	uint64_t multiplier;
+	unsigned int shift;
 };
 
 /**
- * struct offset_scratch - what sorting needs beside the array; one may serve many
+ * struct offset_scratch - where counts are sorted; one may serve many
  *
  * Zero-initialised is empty; free(@samples) afterwards.
  */
@@ -41,40 +46,50 @@ struct offset_scratch {
 	size_t capacity;
 };
 
-/** offset_counts_deinit() - free everything; empty again. */
+/** offset_counts_init() - empty, with room for a few. Return: 0 or -ENOMEM. */
+int offset_counts_init(struct offset_counts *counts);
+
+/** offset_counts_deinit() - free everything. */
 void offset_counts_deinit(struct offset_counts *counts);
 
-/** offset_counts_bytes() - memory of the array. */
+/** offset_counts_bytes() - memory of the array and the table. */
 size_t offset_counts_bytes(const struct offset_counts *counts);
 
-/** offset_counts_append() - add @count at @offset. Return: false if there is no room. */
-static inline bool offset_counts_append(struct offset_counts *counts, uint64_t offset,
-					uint64_t count)
+/** offset_counts_grow() - make room for more. Return: 0; -ENOMEM: all is as it was. */
+int offset_counts_grow(struct offset_counts *counts);
+
+/** offset_counts_again() - add @count at @offset. Return: false if it is not there yet. */
+static inline bool offset_counts_again(struct offset_counts *counts, uint64_t offset,
+				       uint64_t count)
 {
-	if (counts->count == counts->limit)
-		return false;
-	counts->samples[counts->count++] =
-		(struct profile_sample){.offset = offset, .count = count};
-	return true;
+	size_t slot = offset * counts->multiplier >> counts->shift;
+	const uint32_t *numbers = counts->numbers;
+
+	for (; numbers[slot] != 0; slot = (slot + 1) & (2 * counts->capacity - 1)) {
+		struct profile_sample *sample = &counts->samples[numbers[slot]];
+
+		if (sample->offset == offset) {
+			sample->count += count;
+			return true;
+		}
+	}
+	return false;
 }
 
 /**
- * offset_counts_add() - the same, and make room before
- * @may_grow: else there is no memory but what the array has: what is at a new
- *            offset is refused unless many others fall together
+ * offset_counts_append() - what is not there yet: @count at @offset
  *
- * O(1) amortised; O(log n) while it must not grow.
- *
- * Return: 0; -ENOMEM: not added.
+ * O(1) expected. Return: false if there is no room.
  */
-int offset_counts_add(struct offset_counts *counts, struct offset_scratch *scratch, uint64_t offset,
-		      uint64_t count, bool may_grow);
+bool offset_counts_append(struct offset_counts *counts, uint64_t offset, uint64_t count);
 
 /**
- * offset_counts_settle() - one sample an offset, ascending: all of @samples
+ * offset_counts_sort() - all of them, ascending by offset
+ * @samples: out: @counts->count of them, in @scratch up to its next use
  *
- * Return: 0; -ENOMEM, nothing has changed.
+ * Return: 0 or -ENOMEM.
  */
-int offset_counts_settle(struct offset_counts *counts, struct offset_scratch *scratch);
+int offset_counts_sort(const struct offset_counts *counts, struct offset_scratch *scratch,
+		       const struct profile_sample **samples);
 
 #endif
