@@ -126,6 +126,13 @@ uint32_t matcher_label(struct matcher *matcher, uint32_t pid)
 	return LABEL_NONE;
 }
 
+const char *matcher_command(const struct matcher *matcher, uint32_t pid)
+{
+	(void)matcher;
+	(void)pid;
+	return "";
+}
+
 struct match_cache *matcher_cache(struct matcher *matcher)
 {
 	(void)matcher;

@@ -16,8 +16,12 @@ static struct accumulate_bin *bin_of(struct collector *collector, const struct m
 		.event = dcpi_tag_event(sample->tag),
 		.pid = match->owner,
 	};
+	const char *command = NULL;
 
-	return accumulate_bin(collector->accumulate, &key, match->command);
+	/* A profile that is a process' has its name. */
+	if (match->owner >= 0)
+		command = matcher_command(collector->matcher, (uint32_t)match->owner);
+	return accumulate_bin(collector->accumulate, &key, command);
 }
 
 /* What is not found in the cache, or has no bin yet. */
@@ -58,12 +62,13 @@ static void samples_take(void *context, const struct dcpi_sample *samples, size_
 	const struct dcpi_sample *sample, *end = samples + n;
 	uint64_t before = added(accumulate);
 
+	collector->entries += n;
 	for (sample = samples; sample < end; sample++) {
 		uint32_t count = dcpi_tag_count(sample->tag);
 		struct match *match;
 
 		if (count == 0) {
-			n--;
+			collector->entries--;
 			continue;
 		}
 		match = match_cache_find(cache, sample);
@@ -73,7 +78,6 @@ static void samples_take(void *context, const struct dcpi_sample *samples, size_
 			       sample->pc + match->delta, count);
 	}
 	collector->handed += added(accumulate) - before;
-	collector->entries += n;
 }
 
 static enum profile_edge_kind kind_of(uint64_t tag)

@@ -51,5 +51,5 @@ void match_cache_forget_bins(struct match_cache *cache)
 	size_t i;
 
 	for (i = 0; i < MATCHES; i++)
-		cache->matches[i].bin = NULL;
+		cache->matches[i / 2][i % 2].bin = NULL;
 }

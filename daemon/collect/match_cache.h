@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/image/image_place.h"
+#include "daemon/image/image_table.h"
 #include "kmod/uapi/dcpi_uapi.h"
 
 struct accumulate_bin;
@@ -43,7 +45,6 @@ struct accumulate_bin;
  * @owner:   whose profile: the process', if its image is profiled by process; its
  *           label's, PROFILE_PID_OF_LABEL(), if by unit; or PROFILE_PID_ALL
  * @label:   of the process (daemon/collect/process_label.h), or MATCH_LABEL_OF_PROCESS
- * @command: of profiles by process, its name
  * @bin:     the caller's, to remember where it puts them; NULL to begin with
  */
 struct match {
@@ -55,9 +56,10 @@ struct match {
 	uint32_t image;
 	uint32_t label;
 	int64_t owner;
-	const char *command;
 	struct accumulate_bin *bin;
 };
+
+_Static_assert(sizeof(struct match) == 64, "a place is found by a shift");
 
 /** struct match_label - the label of a process; @whose: its id plus one, 0: nobody's. */
 struct match_label {
@@ -67,6 +69,7 @@ struct match_label {
 
 /**
  * struct match_cache - matches by a hash of the process, event and address
+ * @matches:  in pairs; first, where they are found in the fewest instructions
  * @versions: of all that matches of a process depend on, by its id; older ones hold
  *            no more
  * @kernel_who: what of a tag tells matches of kernel addresses apart
@@ -78,13 +81,13 @@ struct match_label {
  * To begin with zeroed, then match_cache_forget().
  */
 struct match_cache {
+	struct match matches[1 << (MATCH_CACHE_BITS - 1)][2];
 	uint64_t versions[1 << MATCH_CACHE_VERSION_BITS];
 	uint64_t kernel_who;
 	struct match_label labels[1 << MATCH_CACHE_VERSION_BITS];
 	size_t brief_count;
 	uint32_t turn;
 	uint64_t *brief[1 << MATCH_CACHE_BITS];
-	struct match matches[1 << MATCH_CACHE_BITS];
 };
 
 /** match_cache_forget() - nothing that was found holds any more. */
@@ -160,7 +163,7 @@ static inline struct match *match_cache_pair(struct match_cache *cache,
 	uint64_t range = sample->pc >> (kernel ? MATCH_CACHE_KERNEL_BITS : MATCH_CACHE_USER_BITS);
 	uint64_t key = match_cache_who(cache, sample) ^ range;
 
-	return &cache->matches[key * 0x9e3779b97f4a7c15ULL >> (65 - MATCH_CACHE_BITS) << 1];
+	return cache->matches[key * 0x9e3779b97f4a7c15ULL >> (65 - MATCH_CACHE_BITS)];
 }
 
 /** match_cache_place() - where a new match of a sample belongs. */
@@ -185,10 +188,34 @@ static inline struct match *match_cache_find(struct match_cache *cache,
 	struct match *match = match_cache_pair(cache, sample);
 	uint64_t who = match_cache_who(cache, sample);
 
-	if (!match_covers(match, who, sample->pc))
+	if (!match_covers(match, who, sample->pc)) {
 		match++;
-	return match_covers(match, who, sample->pc) && match_cache_holds(cache, match) ? match
-										       : NULL;
+		if (!match_covers(match, who, sample->pc))
+			return NULL;
+	}
+	return match_cache_holds(cache, match) ? match : NULL;
+}
+
+/** match_cache_at() - the match of an address, as samples of the first event have found it. */
+static inline const struct match *match_cache_at(struct match_cache *cache, uint64_t tag,
+						 uint64_t pc)
+{
+	const struct dcpi_sample sample = {.pc = pc, .tag = tag & ~(0xffULL << DCPI_COUNT_BITS)};
+
+	return match_cache_find(cache, &sample);
+}
+
+/** match_place() - the place of an address that a match covers. */
+static inline struct image_place match_place(const struct match *match, uint64_t pc)
+{
+	if (match->image == IMAGE_UNKNOWN)
+		return image_place_unknown((enum image_unknown)(pc + match->delta));
+	return (struct image_place){
+		.image = match->image,
+		.offset = pc + match->delta,
+		.start = match->start,
+		.bytes = match->bytes,
+	};
 }
 
 #endif

@@ -316,9 +316,10 @@ static struct image_place place_find(struct matcher *matcher, uint64_t tag, uint
 
 struct image_place matcher_place(struct matcher *matcher, uint64_t tag, uint64_t pc)
 {
+	const struct match *match = match_cache_at(&matcher->cache, tag, pc);
 	bool brief;
 
-	return place_find(matcher, tag, pc, &brief);
+	return match != NULL ? match_place(match, pc) : place_find(matcher, tag, pc, &brief);
 }
 
 static uint32_t label_find(struct matcher *matcher, uint32_t pid, bool *settled)
@@ -333,18 +334,12 @@ static uint32_t label_find(struct matcher *matcher, uint32_t pid, bool *settled)
 static void match_divide(struct matcher *matcher, struct match *match,
 			 const struct image_place *place, uint32_t pid)
 {
-	switch (division_at(matcher, place)) {
-	case DIVISION_BY_PROCESS:
+	enum division division = division_at(matcher, place);
+
+	if (division == DIVISION_BY_PROCESS)
 		match->owner = (int64_t)pid;
-		match->command = image_map_command(matcher->map, pid);
-		break;
-	case DIVISION_BY_UNIT:
-		if (match->label != LABEL_NONE)
-			match->owner = PROFILE_PID_OF_LABEL(match->label);
-		break;
-	default:
-		break;
-	}
+	else if (division == DIVISION_BY_UNIT && match->label != LABEL_NONE)
+		match->owner = PROFILE_PID_OF_LABEL(match->label);
 }
 
 static void match_fill(struct matcher *matcher, struct match *match,
@@ -390,6 +385,11 @@ struct match *matcher_match(struct matcher *matcher, const struct dcpi_sample *s
 	if (brief)
 		match_cache_shorten(cache, &match->version);
 	return match;
+}
+
+const char *matcher_command(const struct matcher *matcher, uint32_t pid)
+{
+	return image_map_command(matcher->map, pid);
 }
 
 uint32_t matcher_label(struct matcher *matcher, uint32_t pid)

@@ -91,6 +91,9 @@ struct image_place matcher_place(struct matcher *matcher, uint64_t tag, uint64_t
  */
 struct match *matcher_match(struct matcher *matcher, const struct dcpi_sample *sample);
 
+/** matcher_command() - as image_map_command(). */
+const char *matcher_command(const struct matcher *matcher, uint32_t pid);
+
 /** matcher_label() - the label of a process, where a match has none. */
 uint32_t matcher_label(struct matcher *matcher, uint32_t pid);
 
