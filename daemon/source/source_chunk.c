@@ -37,6 +37,24 @@ static bool is_sample(const struct dcpi_sample *entry)
 	return dcpi_tag_event(entry->tag) < DCPI_EVENT_SPECIAL;
 }
 
+/* Whether all of four are, at a glance: else some may be. */
+static bool are_samples(const struct dcpi_sample *entry)
+{
+	return dcpi_tag_event(entry[0].tag | entry[1].tag | entry[2].tag | entry[3].tag) <
+	       DCPI_EVENT_SPECIAL;
+}
+
+/* Return: where the samples end that begin here. */
+static const struct dcpi_sample *samples_end(const struct dcpi_sample *entry,
+					     const struct dcpi_sample *end)
+{
+	while (end - entry >= 4 && are_samples(entry))
+		entry += 4;
+	while (entry < end && is_sample(entry))
+		entry++;
+	return entry;
+}
+
 /* Whatever is no sample. Return: what comes after it. */
 static const struct dcpi_sample *special_take(const struct dcpi_sample *entry,
 					      const struct dcpi_sample *end,
@@ -62,8 +80,8 @@ void source_chunk_walk(const struct dcpi_sample *entries, size_t count,
 	const struct dcpi_sample *entry = entries, *end = entries + count, *run;
 
 	while (entry < end) {
-		for (run = entry; entry < end && is_sample(entry); entry++)
-			;
+		run = entry;
+		entry = samples_end(run, end);
 		if (entry > run)
 			sink->samples(sink->context, run, (size_t)(entry - run));
 		else
