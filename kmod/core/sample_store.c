@@ -444,14 +444,19 @@ void sample_store_table_clear(struct sample_store *store, u32 first, u32 count)
 
 void sample_totals_add(struct sample_totals *sum, const struct dcpi_sample *entries, u32 count)
 {
+	u64 all = 0, edges = 0;
 	u32 i;
 
+	/* In few instructions: each entry that is delivered goes through here. */
 	for (i = 0; i < count; i++) {
-		if (dcpi_tag_event(entries[i].tag) < DCPI_EVENT_SPECIAL)
-			sum->samples += dcpi_tag_count(entries[i].tag);
-		else
-			sum->edges += dcpi_tag_count(entries[i].tag);
+		u64 tag = entries[i].tag;
+
+		all += dcpi_tag_count(tag);
+		if (dcpi_tag_event(tag) >= DCPI_EVENT_SPECIAL)
+			edges += dcpi_tag_count(tag);
 	}
+	sum->samples += all - edges;
+	sum->edges += edges;
 }
 
 struct sample_totals sample_store_pending_totals(const struct sample_store *store)
