@@ -29,8 +29,11 @@ struct accumulate_bin;
 #define MATCH_CACHE_BITS 11
 #define MATCH_CACHE_USER_BITS 22
 #define MATCH_CACHE_KERNEL_BITS 27
-/* Processes that share a version: one in so many is forgotten with another one. */
-#define MATCH_CACHE_VERSION_BITS 10
+/*
+ * Processes that share a version, or the place of a label: one in so many is forgotten with
+ * another one. More than have entries in the kernel's table at a time where they are short.
+ */
+#define MATCH_CACHE_VERSION_BITS 12
 
 /* Instead of a match's label: it is that of the process, match_cache_label(). */
 #define MATCH_LABEL_OF_PROCESS UINT32_MAX

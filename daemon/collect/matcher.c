@@ -129,7 +129,7 @@ static void event_take(void *context, const struct image_event *event)
 	if (event->type == IMAGE_EVENT_LOST && matcher->ended_ns == 0)
 		matcher->ended_ns = matcher->now_ns + ENDED_NS;
 	/* What is not of the scan comes between two processes of it. */
-	if (begins || !event->scanned)
+	if (matcher->scanned_pid != 0 && (begins || !event->scanned))
 		scan_settle(matcher);
 	if (event->type == IMAGE_EVENT_KERNEL_CODE) {
 		kernel_code_event(matcher->kernel_code, event);

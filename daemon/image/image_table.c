@@ -284,9 +284,14 @@ static void remember_file(struct image_table *table, const struct image_file_key
 	*first = table->file_count;
 }
 
-static bool starts_with(const char *string, const char *prefix)
+/* Mostly not, which the first few characters tell: for less than a call. */
+static inline bool starts_with(const char *string, const char *prefix)
 {
-	return strncmp(string, prefix, strlen(prefix)) == 0;
+	while (*prefix != '\0' && *string == *prefix) {
+		string++;
+		prefix++;
+	}
+	return *prefix == '\0';
 }
 
 /* Memory that has a file only because memory must: an image if an ELF file is in it. */
@@ -307,7 +312,7 @@ static bool is_file_name(const char *path)
 /* Code of the kernel's in each process: no compiler puts anything there. */
 static bool is_kernels(const char *path)
 {
-	return strcmp(path, "[vdso]") == 0 || strcmp(path, "[vsyscall]") == 0;
+	return path[0] == '[' && (strcmp(path, "[vdso]") == 0 || strcmp(path, "[vsyscall]") == 0);
 }
 
 bool image_table_is_memory(const struct image_event *event)

@@ -131,8 +131,13 @@ int jit_file_open_map(struct jit_file *file, uint32_t pid)
 /* "/any/where/jit-123.dump", and perhaps " (deleted)" */
 bool jit_file_is_dump(const struct image_event *event)
 {
-	const char *name = event->path != NULL ? strrchr(event->path, '/') : NULL;
+	size_t bytes = event->path != NULL ? strlen(event->path) : 0;
+	const char *name;
 
+	/* Of nearly all files the last character tells. */
+	if (bytes == 0 || (event->path[bytes - 1] != 'p' && event->path[bytes - 1] != ')'))
+		return false;
+	name = strrchr(event->path, '/');
 	if (name == NULL || strncmp(name, "/jit-", 5) != 0 || !isdigit((unsigned char)name[5]))
 		return false;
 	name += 5 + strspn(name + 5, "0123456789");
