@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# What tests/qemu/report.awk makes of good and bad consoles.
+# What tests/qemu/report.awk makes of good and bad consoles, and stuck.awk of CPUs that
+# get no further.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -50,6 +51,58 @@ for trouble in 'WARNING: CPU: 0 PID: 1 at kernel/x.c:1' 'BUG: unable to handle p
 	'percpu: BUG: leak of 8 bytes'; do
 	console "log: $trouble" 1 '^not ok .* no warnings' sed "\$a @log [ 5.0] $trouble"
 done
+
+# code ADDRESS BYTE: 32 bytes of which the 17th, at the address, is that one
+code() {
+	echo "@ 1 code $1"
+	for first in 90 90 "$2" 90; do
+		printf '0x%s: 0x%s 0x0b 0x4e 0x21 0x1f 0x90 0x90 0x90\r\n' "$1" "$first"
+	done
+}
+
+# stands PC: a CPU that a breakpoint's handler is left to, from ...cc1f1, with its IDT
+stands() {
+	printf '@ 1 registers\r\nRAX=0 RIP=%s\r\n' "$1"
+	code "$1" 0f
+	printf '@ 1 stack\r\nfffffe0000000f58: 0xffffffffa10cc1f1 0x0000000000000010\r\n'
+	printf 'fffffe0000000f68: 0x0000000000000046 0xffffc90000013d00\r\n'
+	printf 'fffffe0000000f78: 0x0000000000000018 0x0000000000000000\r\n'
+	code ffffffffa10cc1f1 e8
+}
+
+dump() {
+	echo "@ 0 idt"
+	for handler in 0990 0cd0 1650 0ba0 09b0 09d0 0b80 0be0; do
+		printf 'fffffe0000000000: 0xa1a08e000010%s 0x00000000ffffffff\r\n' $handler
+	done
+	for pc in a1a00ba0 a1a01219 a1a00ba0 a1a01219 a1a00ba0 a1a01219; do
+		echo "@@ sample"
+		stands ffffffff$pc
+	done
+	echo "@@ end"
+}
+
+# stuck NAME COUNT FILTER...: in a dump, changed by the filter, as many CPUs are the
+# emulator's fault
+stuck() {
+	name=$1 wanted=$2
+	shift 2
+	number=$((number + 1))
+	output=$(dump | "$@" | awk -f "$here/qemu/stuck.awk")
+	if [ "$(printf '%s\n' "$output" | grep -c "^emulator's fault: CPU 1 .* ffffffffa10cc1f1")" = "$wanted" ] &&
+		printf '%s\n' "$output" | grep -q '^[36] x CPU 1 at ffffffffa1'; then
+		echo "ok $number - $name"
+	else
+		printf '%s\n' "$output" | sed 's/^/# /'
+		echo "not ok $number - $name"
+		failed=$((failed + 1))
+	fi
+}
+
+stuck "a breakpoint that memory does not hold" 1 cat
+stuck "one that it holds" 0 sed '/code ffffffffa10cc1f1/,/^@/ s/0xe8/0xcc/'
+stuck "a handler that is not left" 0 sed 's/ffffffffa1a01219/ffffffffa1a00ba4/; s/ffffffffa1a00ba0/ffffffffa1a00ba4/'
+stuck "a CPU that only was there" 0 sed 's/a1a00ba0/a1a01219/'
 
 echo "1..$number"
 [ $failed = 0 ]
