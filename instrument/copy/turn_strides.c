@@ -16,7 +16,10 @@ struct place {
 	bool reached;
 };
 
-/* @list: blocks that lead back, with @insns; there is room for one more than TURN_STRIDE_BODY */
+/*
+ * @list: blocks that lead back, with @insns; there is room for one more than TURN_STRIDE_BODY
+ * @edge: a way back with a check, if there is one
+ */
 struct finder {
 	const struct cfg *cfg;
 	const struct turn_loops *loops;
@@ -26,6 +29,7 @@ struct finder {
 	uint32_t count;
 	uint32_t insns;
 	uint32_t header;
+	uint32_t edge;
 };
 
 static bool is_plain(const struct cfg *cfg, const struct cfg_block *block)
@@ -87,8 +91,10 @@ static void find_leading(struct finder *finder)
 	for (uint32_t i = header->in; i < header->in + header->in_count; i++) {
 		uint32_t edge = cfg->in_edges[i];
 
-		if (turn_strides_leads_back(cfg, finder->loops, finder->header, edge))
-			list_block(finder, cfg->edges[edge].from);
+		if (!turn_strides_leads_back(cfg, finder->loops, finder->header, edge))
+			continue;
+		list_block(finder, cfg->edges[edge].from);
+		finder->edge = edge;
 	}
 	for (uint32_t n = 0; n < finder->count; n++) {
 		const struct cfg_block *to = &cfg->blocks[finder->list[n]];
@@ -171,21 +177,6 @@ static int add(struct turn_strides *strides, uint32_t edge, const uint32_t *bloc
 	return 0;
 }
 
-/* Some way back with a check. */
-static uint32_t edge_back(const struct finder *finder)
-{
-	const struct cfg *cfg = finder->cfg;
-	const struct cfg_block *header = &cfg->blocks[finder->header];
-
-	for (uint32_t i = header->in; i < header->in + header->in_count; i++) {
-		uint32_t edge = cfg->in_edges[i];
-
-		if (turn_strides_leads_back(cfg, finder->loops, finder->header, edge))
-			return edge;
-	}
-	return UINT32_MAX;
-}
-
 static int look_at(struct finder *finder, uint32_t header)
 {
 	uint32_t insns, turns;
@@ -201,7 +192,7 @@ static int look_at(struct finder *finder, uint32_t header)
 	if (insns == 0)
 		return 0;
 	turns = TURN_STRIDE_INSNS / insns;
-	return add(finder->strides, edge_back(finder), finder->list, finder->count,
+	return add(finder->strides, finder->edge, finder->list, finder->count,
 		   turns < TURN_STRIDE_TURNS ? turns : TURN_STRIDE_TURNS);
 }
 
