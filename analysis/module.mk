@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Packages: libelf-dev, libdw-dev, liblzma-dev, libxxhash-dev, libzydis-dev, libsuitesparse-dev, libcapstone-dev, liblbfgs-dev
+# Packages: libelf-dev, libdw-dev, liblzma-dev, libxxhash-dev, libzydis-dev, libsuitesparse-dev, libcapstone-dev, liblbfgs-dev, libiberty-dev
 ARCHIVES += analysis
 analysis-src := $(sort $(wildcard analysis/*.c analysis/*/*.c))
 analysis-needs := util
 analysis-pkgs := libdw libelf liblzma libxxhash
 # None of these has a pkg-config file in Debian: decoders, solvers.
-analysis-ldlibs := -lZydis -lZycore -lcapstone -lklu -llbfgs -lldl -lamd -lm
+analysis-ldlibs := -lZydis -lZycore -lcapstone -lklu -llbfgs -lldl -lamd -liberty -lm
 
 # Images and their procedures.
 analysis-tests := unit_exact_scale unit_image_analysis unit_image_code unit_image_lines \

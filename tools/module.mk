@@ -37,5 +37,10 @@ dcpiexport-archives := tool instrument
 dcpitop-with := tools/top/top_draw.c tools/top/top_screen.c
 dcpitop-pkgs := ncursesw
 
+FUZZERS += fuzz_calc_names
+fuzz_calc_names-with := tools/calc/calc_names.c analysis/image/demangle.c
+fuzz_calc_names-seeds := tests/name_fixtures.sh
+fuzz_calc_names-ldlibs := -liberty
+
 tool-tests := unit_calc_bubbles unit_calc_names unit_calc_summary unit_cli unit_columns unit_event_role \
 	unit_json_stream unit_top_counts

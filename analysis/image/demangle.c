@@ -1,52 +1,72 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "analysis/image/demangle.h"
 
-#include <dlfcn.h>
+#include <libiberty/demangle.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/cleanup.h"
 
-/* The demangler's use of stack and time grows with the name. */
+#define OPTIONS (DMGL_PARAMS | DMGL_ANSI)
+
+/* The demangler's use of stack grows with the name. */
 #define MANGLED_BYTES_MAX 8192
 
-typedef char *(*demangle_fn)(const char *name, char *buffer, size_t *bytes, int *status);
+/* A few hundred bytes can stand for gigabytes: parts of a name may be referred to again. */
+#define READABLE_BYTES_MAX 32768
 
-static demangle_fn find_demangler(void)
+struct readable {
+	jmp_buf too_long;
+	size_t bytes;
+	char text[READABLE_BYTES_MAX];
+};
+
+bool demangle_is_mangled(const char *name)
 {
-	static demangle_fn function;
-	static int searched;
+	return strncmp(name, "_Z", 2) == 0 || strncmp(name, "_R", 2) == 0;
+}
 
-	if (!searched) {
-		void *library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
+static void append(const char *part, size_t bytes, void *to)
+{
+	struct readable *readable = to;
 
-		searched = 1;
-		if (library != NULL)
-			*(void **)&function = dlsym(library, "__cxa_demangle");
-	}
-	return function;
+	/* The only way to stop a demangler; it holds at most the letters of one identifier. */
+	if (bytes >= sizeof(readable->text) - readable->bytes)
+		longjmp(readable->too_long, 1);
+	if (bytes > 0) /* nothing may be at NULL */
+		memcpy(readable->text + readable->bytes, part, bytes);
+	readable->bytes += bytes;
+	readable->text[readable->bytes] = '\0';
+}
+
+static bool make_readable(struct readable *readable, const char *mangled)
+{
+	if (setjmp(readable->too_long) != 0)
+		return false;
+	readable->bytes = 0;
+	/* First, since Rust's older scheme would pass for C++. */
+	if (rust_demangle_callback(mangled, OPTIONS, append, readable))
+		return true;
+	readable->bytes = 0;
+	return cplus_demangle_v3_callback(mangled, OPTIONS, append, readable) != 0;
 }
 
 char *demangle(const char *name)
 {
 	const char *suffix = strstr(name, "@plt");
 	size_t bytes = suffix != NULL ? (size_t)(suffix - name) : strlen(name);
-	_cleanup_free_ char *mangled = NULL, *plain = NULL;
-	demangle_fn function;
+	_cleanup_free_ char *mangled = NULL;
+	struct readable readable;
 	char *result = NULL;
-	int status = -1;
 
-	if (strncmp(name, "_Z", 2) != 0 || bytes > MANGLED_BYTES_MAX)
+	if (!demangle_is_mangled(name) || bytes > MANGLED_BYTES_MAX)
 		return NULL;
-	function = find_demangler();
 	mangled = strndup(name, bytes);
-	if (function == NULL || mangled == NULL)
+	if (mangled == NULL || !make_readable(&readable, mangled))
 		return NULL;
-	plain = function(mangled, NULL, NULL, &status);
-	if (status != 0 || plain == NULL)
-		return NULL;
-	if (asprintf(&result, "%s%s", plain, suffix != NULL ? suffix : "") < 0)
+	if (asprintf(&result, "%s%s", readable.text, suffix != NULL ? suffix : "") < 0)
 		return NULL;
 	return result;
 }

@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* C++ names as the source has them. */
+/* Names of C++ and Rust as the source has them. */
 #ifndef DCPI_DEMANGLE_H
 #define DCPI_DEMANGLE_H
 
+#include <stdbool.h>
+
 /**
- * demangle() - demangle a C++ name
+ * demangle_is_mangled() - whether a name may be one that demangle() knows
+ *
+ * Cheap: names that C++ and Rust compilers reserve begin with "_Z" or "_R".
+ */
+bool demangle_is_mangled(const char *name);
+
+/**
+ * demangle() - demangle a name of C++ or Rust (both of its schemes)
  * @name: any symbol; "@plt" at its end stays
  *
- * Uses libstdc++, loaded at the first mangled name; without it, and for names
- * that are not mangled or longer than any compiler makes them, there is no
- * result.
+ * Hashes, by which Rust's older scheme tells instances of one generic function
+ * apart, are left out. For names that are not mangled, or longer than any
+ * compiler makes them (as they are, or readable), there is no result.
  *
  * Return: malloc'd string, or NULL: use @name as it is.
  */

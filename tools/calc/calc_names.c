@@ -42,6 +42,8 @@ static const char *skip_group(const char *name, const char *p)
 
 		if (sign > 0)
 			p += sign - 1;
+		else if (angle && strncmp(p, "->", 2) == 0)
+			p++; /* of Rust's "fn(u8) -> u8" */
 		else if (angle && *p == '(')
 			inner++;
 		else if (angle && *p == ')' && inner > 0)
@@ -122,6 +124,8 @@ static bool is_name_of(const char *readable, const char *p, const char *wanted)
 			wanted += sign;
 		} else if (p[0] == ' ' && p[1] == '<' && *wanted != ' ') {
 			p++;
+		} else if (strncmp(p, "::<", 3) == 0 && strncmp(wanted, "::<", 3) != 0) {
+			p += 2; /* so Rust has arguments of generic functions */
 		} else if ((*p == '<' || *p == '[') && *wanted != *p) {
 			p = skip_group(readable, p);
 		} else if (*wanted == '\0') {
@@ -201,6 +205,6 @@ struct calc_name calc_name_make(const char *text)
 bool calc_name_means(const struct calc_name *wanted, const char *name)
 {
 	return is_made_of(name, wanted->text) ||
-	       (strncmp(name, "_Z", 2) == 0 && strstr(name, wanted->word) != NULL &&
+	       (demangle_is_mangled(name) && strstr(name, wanted->word) != NULL &&
 		demangled_is(name, wanted->text));
 }

@@ -2,8 +2,9 @@
 /*
  * Whether a procedure is the one that a user has named.
  *
- * Names are the linker's. A C++ name may be given as reports print it, or without any of
- * these: what it returns, its parameters and what follows them, arguments of templates.
+ * Names are the linker's. One of C++ or Rust may be given as reports print it, or without any of
+ * these: what it returns, its parameters and what follows them, arguments of templates and
+ * generics.
  */
 #ifndef DCPI_CALC_NAMES_H
 #define DCPI_CALC_NAMES_H

@@ -16,7 +16,7 @@ struct report_header;
  * @json:       lines of JSON; else text
  * @summary:    sums by cause; else all instructions
  * @together:   one summary of all procedures, printed by calc_output_end(); else one each
- * @demangle:   C++ names as the source has them
+ * @demangle:   names as the source has them, not as linkers do
  * @listing:    how listings look
  * @header:     what stands before text
  * @events:     where samples come from

@@ -63,7 +63,7 @@ static const struct common_option common_options[] = {
 	{CLI_SYMBOLS, {KEY_DEBUG_DIR, "debug-dir", "DIR", "separate debug files (/usr/lib/debug)"}},
 	{CLI_SYMBOLS, {KEY_DEBUGINFOD, "debuginfod", NULL, "ask the servers in DEBUGINFOD_URLS"}},
 	{CLI_SYMBOLS | CLI_NAMES,
-	 {KEY_NO_DEMANGLE, "no-demangle", NULL, "print C++ names as linkers do"}},
+	 {KEY_NO_DEMANGLE, "no-demangle", NULL, "print names as linkers have them"}},
 	{CLI_SOURCES, {KEY_SOURCE_PATH, "source-path", "DIR", "where source files are, too"}},
 	{CLI_SOURCES,
 	 {KEY_SUBSTITUTE_PATH, "substitute-path", "FROM=TO", "of source files, another beginning"}},

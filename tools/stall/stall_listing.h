@@ -12,7 +12,7 @@ struct stall_row;
 /**
  * struct stall_listing - zero-initialised but for the configuration
  * @limit:       rows, > 0; only so many are kept while procedures come
- * @demangle:    C++ names as the source has them
+ * @demangle:    names as the source has them, not as linkers do
  * @events:      the event of time; @all_samples: of it, in all images
  * @stalled:     samples of all stalls there are, listed or not
  * @analysed:    samples of procedures that were analysed

@@ -16,7 +16,7 @@ struct summary_row;
 /**
  * struct summary_listing - zero-initialised but for the configuration
  * @by_procedure: rows are procedures, else images
- * @demangle:     C++ names as the source has them
+ * @demangle:     names as the source has them, not as linkers do
  * @events:       the event of time; @all_samples: of it, in all images
  * @sum:          of all procedures
  * @images, @analysed, @procedures: that have samples of time; of these, such that were

@@ -26,7 +26,7 @@ enum edge_order {
  *            matches this pattern (fnmatch(3)); NULL: of all. Totals are of all.
  * @order:    of the rows
  * @limit:    rows; 0: all. The fewer, the fewer images are opened
- * @demangle: C++ names as the source has them
+ * @demangle: names as the source has them, not as linkers do
  * @debug:    where symbols may be
  */
 struct edge_tally_config {

@@ -37,7 +37,7 @@ const char *tally_by_name(enum tally_by by);
  * @by:          what a row is
  * @lines:       rows of instructions say which source line they are from
  * @scale:       of events that took turns
- * @demangle:    C++ names as the source has them
+ * @demangle:    names as the source has them, not as linkers do
  * @debug:       where symbols may be
  * @tool:        name of the program, which says on a terminal how far it has got, or NULL
  */
