@@ -3,6 +3,7 @@
 
 #include <linux/kernel.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/smp.h>
 #include <linux/uaccess.h>
 
@@ -135,9 +136,12 @@ static int take_all(struct drain *drain, unsigned int cpu)
 
 	if (err)
 		return err;
-	/* Busy: interrupted a handler that runs with interrupts on. */
-	while (on_owner(cpu, flush_begin, drain->store) == -EBUSY)
+	/* Busy: interrupted a handler that runs with interrupts on; for ever, if that one died. */
+	while (on_owner(cpu, flush_begin, drain->store) == -EBUSY) {
+		if (fatal_signal_pending(current))
+			return -EINTR;
 		cond_resched();
+	}
 	err = take_buffer(drain);
 	if (!err)
 		err = take_table(drain);

@@ -15,7 +15,8 @@ struct sampler_cpu;
  *
  * The caller holds the sampler's mutex. Sleeps on the reader's page faults.
  *
- * Return: 0, or -EFAULT. Then what had been taken out is counted as
+ * Return: 0, -EFAULT, or -EINTR for a caller that was killed while it waited for a handler that
+ * does not end. Then what had been taken out is counted as
  * DCPI_LOSS_READER_GONE, and the rest is where it was.
  */
 int drain_cpu(struct sampler_cpu *sampled, const struct dcpi_drain *request, u32 __user *count);
