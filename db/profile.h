@@ -149,9 +149,15 @@ enum profile_edge_kind {
 	 * the branch to itself, all of its executions in windows in which it was probed.
 	 */
 	PROFILE_EDGE_PARTS = 5,
+	/*
+	 * No edges: how long a program goes on from one execution of a branch to the next. From
+	 * the branch to itself: times that this was measured, and nanoseconds in all.
+	 */
+	PROFILE_EDGE_GAPS = 6,
+	PROFILE_EDGE_GAP_NS = 7,
 };
 
-#define PROFILE_EDGE_KINDS 6
+#define PROFILE_EDGE_KINDS 8
 /* A window counts as so many executions at most, so one may be a part of one. */
 #define PROFILE_EDGE_PART 100
 /* Those before it are edges, and counted as such. */

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "daemon/source/branch_probes.h"
@@ -29,6 +30,8 @@
  * the third by its condition of signed numbers in one of eight; then a call, and its return.
  */
 void turn(uint64_t number);
+void seldom(void);
+extern const char branch_seldom[];
 extern const char branch_quarter[], branch_never[], branch_signed[], branch_return[], no_branch[];
 __asm__(".text\n"
 	".globl turn, branch_quarter, branch_never, branch_signed, branch_return, no_branch\n"
@@ -52,7 +55,18 @@ __asm__(".text\n"
 	"2:\n"
 	"branch_return:\n"
 	"	ret\n"
-	".size turn, . - turn\n");
+	".size turn, . - turn\n"
+	".globl seldom, branch_seldom\n"
+	".type seldom, @function\n"
+	"seldom:\n"
+	"	test %eax, %eax\n"
+	"branch_seldom:\n"
+	"	jz 1f\n"
+	"1:	ret\n"
+	".size seldom, . - seldom\n");
+
+/* Turns from one execution of that branch to the next. */
+#define SELDOM 16384
 
 struct scene {
 	struct branch_snapshots *snapshots;
@@ -67,6 +81,8 @@ static _Noreturn void child_run(volatile uint64_t *turns)
 {
 	for (uint64_t i = 0;; i++) {
 		turn(i);
+		if (i % SELDOM == 0)
+			seldom();
 		*turns = i;
 	}
 }
@@ -296,6 +312,51 @@ static void all_executions_count(void **state)
 	assert_true(collection.beside[1] < collection.beside[0] * 11 / 10);
 }
 
+static double cpu_ns(pid_t child)
+{
+	struct timespec time;
+	clockid_t clock;
+
+	assert_int_equal(clock_getcpuclockid(child, &clock), 0);
+	assert_int_equal(clock_gettime(clock, &time), 0);
+	return (double)time.tv_sec * NS_PER_SECOND + (double)time.tv_nsec;
+}
+
+/*
+ * From one execution to the next the child makes so many turns, by its own count of these in
+ * its CPU time: about, for what else the machine does slows both.
+ */
+static void gaps_are_measured(void **state)
+{
+	struct scene *scene = *state;
+	uint64_t until = clock_monotonic_ns() + WAIT_NS, turns;
+	double gaps = 0, gap_ns = 0, own_ns;
+
+	if (!can_probe(scene))
+		return;
+	turns = *scene->turns;
+	own_ns = cpu_ns(scene->child);
+	while (gaps < ENOUGH && clock_monotonic_ns() < until) {
+		const struct probe_results *results;
+
+		offer(scene, branch_seldom);
+		usleep(1000);
+		results = branch_probes_take(scene->probes);
+		for (uint32_t i = 0; i < results->count; i++) {
+			const struct branch_probe_result *result = &results->item[i];
+			bool mine = result->from == (uintptr_t)branch_seldom;
+
+			if (mine && result->event == SOURCE_EVENT_GAPS)
+				gaps += (double)result->count;
+			if (mine && result->event == SOURCE_EVENT_GAP_NS)
+				gap_ns += (double)result->count;
+		}
+	}
+	assert_true(gaps >= ENOUGH);
+	own_ns = (cpu_ns(scene->child) - own_ns) / (double)(*scene->turns - turns) * SELDOM;
+	assert_true(gap_ns / gaps > own_ns / 2 && gap_ns / gaps < own_ns * 2);
+}
+
 static void returns_leave_snapshots(void **state)
 {
 	struct scene *scene = *state;
@@ -402,6 +463,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(all_executions_count, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(gaps_are_measured, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(returns_leave_snapshots, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(snapshots_wait_for_the_next_drain, set_up,
 						tear_down),

@@ -164,6 +164,57 @@ static void steady_ones_are_compared(void **state)
 	assert_int_equal(told(scene, SOURCE_EVENT_BESIDE, 2, some[0].address), 0);
 }
 
+/* Of 300 gaps of 20 ms the thread waited for four; of the rest an eighth was taken. */
+static void gaps_are_usual(void **state)
+{
+	struct scene *scene = *state;
+	struct branch_window *usual = &scene->windows[0];
+	uint64_t address = scene->some[0].address;
+
+	scene->window.ns = 20 * NS_PER_MS;
+	scene->window.taken_ns = 2 * NS_PER_MS;
+	execute(scene, 0, 1, 300, 0);
+	usual->gaps = 300;
+	usual->waited_first_ns = 7 * NS_PER_SECOND;
+	usual->waited_ns = usual->waited_first_ns + 4 * NS_PER_MS;
+	usual->longest_ns = 2 * NS_PER_MS;
+	scene->windows[1] = scene->windows[2] = *usual;
+	/* It was away for long, or others executed it. */
+	scene->windows[1].longest_ns++;
+	scene->windows[2].disturbed = 1;
+	tell(scene);
+	assert_int_equal(told(scene, SOURCE_EVENT_GAPS, 0, address), 300);
+	assert_int_equal(told(scene, SOURCE_EVENT_GAP_NS, 0, address), 14 * NS_PER_MS);
+	for (size_t i = 1; i < BRANCHES; i++)
+		assert_int_equal(
+			told(scene, SOURCE_EVENT_GAPS, i, scene->some[i].address) +
+				told(scene, SOURCE_EVENT_GAP_NS, i, scene->some[i].address),
+			0);
+}
+
+/* Where probes take more of the time, or there are few, nothing is told. */
+static void gaps_are_the_programs_own(void **state)
+{
+	struct scene *scene = *state;
+	uint64_t address = scene->some[0].address;
+
+	scene->window.ns = 20 * NS_PER_MS;
+	scene->window.taken_ns = 5 * NS_PER_MS;
+	execute(scene, 0, 1, 8, 0);
+	scene->windows[0].gaps = 8;
+	scene->windows[0].longest_ns = NS_PER_MS;
+	tell(scene);
+	assert_int_equal(told(scene, SOURCE_EVENT_GAPS, 0, address), 8);
+	scene->results.count = 0;
+	scene->window.taken_ns++;
+	tell(scene);
+	assert_int_equal(told(scene, SOURCE_EVENT_GAPS, 0, address), 0);
+	scene->window.taken_ns--;
+	scene->windows[0].gaps = 7;
+	tell(scene);
+	assert_int_equal(told(scene, SOURCE_EVENT_GAPS, 0, address), 0);
+}
+
 /* By powers of two; not to be executed in a short window is no news. */
 static void frequencies_are_known(void **state)
 {
@@ -239,6 +290,8 @@ int main(void)
 		TEST(rare_ways_are_not_lost),
 		TEST(beginnings_do_not_count),
 		TEST(steady_ones_are_compared),
+		TEST(gaps_are_usual),
+		TEST(gaps_are_the_programs_own),
 		TEST(frequencies_are_known),
 		TEST(the_known_gives_way),
 		TEST(what_has_no_room_is_counted),

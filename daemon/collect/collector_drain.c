@@ -93,6 +93,10 @@ static enum profile_edge_kind kind_of(uint64_t tag)
 		return PROFILE_EDGE_BESIDE;
 	case SOURCE_EVENT_PARTS:
 		return PROFILE_EDGE_PARTS;
+	case SOURCE_EVENT_GAPS:
+		return PROFILE_EDGE_GAPS;
+	case SOURCE_EVENT_GAP_NS:
+		return PROFILE_EDGE_GAP_NS;
 	default:
 		return PROFILE_EDGE_BRANCH;
 	}

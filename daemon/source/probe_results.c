@@ -21,6 +21,12 @@
 #define STEADY_MIN 30
 /* Not to be executed for so long is to be seldom executed. */
 #define SILENCE_NS (10 * NS_PER_MS)
+/*
+ * From one execution to the next: measured where probes leave the program most of its time, and
+ * where it came there again and again, whatever else it does: so many times in a window at least.
+ */
+#define OWN 4
+#define ROUNDS 8
 /* Time that the program itself has in a window that is full of executions: one part in so many. */
 #define FULL 64
 
@@ -144,6 +150,35 @@ static void put_ways(struct probe_results *results, struct branch_known *known,
 	}
 }
 
+/* Whether it was never without an execution for long, a window's ends among it. */
+static bool is_never_left(const struct probe_window *window, const struct branch_window *seen,
+			  uint64_t long_ns)
+{
+	return seen->gaps >= ROUNDS && seen->longest_ns <= long_ns &&
+	       seen->first_ns <= window->start_ns + long_ns &&
+	       seen->last_ns + long_ns >= window->start_ns + window->ns;
+}
+
+/*
+ * How long the program itself took from one execution to the next, if the window shows what is
+ * usual: of what is executed in bursts it would be what a burst is, or what is between two.
+ */
+static void put_gaps(struct probe_results *results, const struct probe_window *window, size_t i)
+{
+	const struct branch_window *seen = &window->windows[i];
+	uint64_t waited_ns = seen->waited_ns - seen->waited_first_ns, run_ns, ns;
+
+	if (seen->disturbed != 0 || waited_ns >= window->ns)
+		return;
+	run_ns = window->ns - waited_ns;
+	if (window->taken_ns * OWN > run_ns || !is_never_left(window, seen, run_ns / ROUNDS))
+		return;
+	ns = seen->last_ns - seen->first_ns - waited_ns;
+	ns -= (uint64_t)((double)ns * (double)window->taken_ns / (double)run_ns);
+	put(results, window, i, SOURCE_EVENT_GAPS, window->some[i].address, seen->gaps);
+	put(results, window, i, SOURCE_EVENT_GAP_NS, window->some[i].address, ns);
+}
+
 /* What the program did not come to may be frequent all the same. */
 static void tell_rate(struct branch_known *known, const struct probe_window *window, size_t i)
 {
@@ -161,6 +196,7 @@ void probe_results_add(struct probe_results *results, struct branch_known *known
 	for (size_t i = 0; i < window->count; i++) {
 		if (branch_window_executions(&window->windows[i]) > 0 && is_fair(window, i))
 			put_ways(results, known, window, i);
+		put_gaps(results, window, i);
 		tell_rate(known, window, i);
 	}
 	put_beside(results, window);

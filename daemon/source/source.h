@@ -132,6 +132,8 @@ struct source_config {
 #define SOURCE_EVENT_BESIDE 0xfa
 #define SOURCE_EVENT_MOMENT 0xf9
 #define SOURCE_EVENT_PARTS 0xf8
+#define SOURCE_EVENT_GAPS 0xf7
+#define SOURCE_EVENT_GAP_NS 0xf6
 
 /**
  * struct source_edge - an aggregated edge

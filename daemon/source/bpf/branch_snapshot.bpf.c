@@ -8,6 +8,7 @@
 
 #include "daemon/source/bpf/branch_snapshot.h"
 
+#include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
 #define kernel_type __attribute__((preserve_access_index))
@@ -33,8 +34,15 @@ struct thread_struct {
 } kernel_type;
 #endif
 
+struct sched_info {
+	unsigned long long run_delay;
+} kernel_type;
+
 struct task_struct {
 	__u32 self_exec_id;
+	unsigned long nvcsw;
+	unsigned long nivcsw;
+	struct sched_info sched_info;
 #if defined(__TARGET_ARCH_x86)
 	struct thread_struct thread;
 #endif
@@ -242,6 +250,43 @@ int branch_follower(struct sample_context *context)
 	return 0;
 }
 
+/* 0: the kernel does not tell. */
+static inline __attribute__((always_inline)) __u64 waited(const struct task_struct *task)
+{
+	return bpf_core_field_exists(task->sched_info.run_delay) ? task->sched_info.run_delay : 0;
+}
+
+/* Where the kernel does not tell how long a thread waited, that is as if it had slept. */
+static inline __attribute__((always_inline)) __u64 sleeps(const struct task_struct *task)
+{
+	return bpf_core_field_exists(task->sched_info.run_delay) ? task->nvcsw
+								 : task->nvcsw + task->nivcsw;
+}
+
+/* How long it is since the last execution. */
+static inline __attribute__((always_inline)) void take_time(struct branch_window *window)
+{
+	const struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
+	__u64 now_ns = bpf_ktime_get_ns(), waited_ns = waited(task), gap_ns;
+	__u32 thread = bpf_get_current_pid_tgid();
+
+	gap_ns = now_ns - window->last_ns - (waited_ns - window->waited_ns);
+	if (window->first_ns == 0) {
+		window->first_ns = now_ns;
+		window->waited_first_ns = waited_ns;
+		window->sleeps = sleeps(task);
+		window->thread = thread;
+	} else if (window->thread != thread || window->sleeps != sleeps(task)) {
+		window->disturbed = 1;
+	} else {
+		window->gaps++;
+		if (gap_ns > window->longest_ns)
+			window->longest_ns = gap_ns;
+	}
+	window->last_ns = now_ns;
+	window->waited_ns = waited_ns;
+}
+
 /*
  * At a probed branch, whose cookie says which window is its own. Return: 0: the kernel makes
  * no record of it.
@@ -255,9 +300,7 @@ int branch_probe(struct sample_context *context)
 	if (number >= BRANCH_LINKS * BRANCH_WINDOWS)
 		return 0;
 	window = &windows[number];
-	window->last_ns = bpf_ktime_get_ns();
-	if (window->first_ns == 0)
-		window->first_ns = window->last_ns;
+	take_time(window);
 	if (window->condition < WINDOW_SNAPSHOTS)
 		__sync_fetch_and_add(&window->counts[is_taken(context, window->condition)], 1);
 	else if (__sync_fetch_and_add(&window->counts[0], 1) < WINDOW_SNAPSHOTS_MAX)

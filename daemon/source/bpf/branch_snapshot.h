@@ -39,11 +39,25 @@
  * @counts:    of a conditional jump: executions that did not take it, and that did; else
  *             of all in the first
  * @first_ns, @last_ns: when it was executed first and last, CLOCK_MONOTONIC; 0: never
+ * @gaps:       from one execution to the next: how many
+ * @longest_ns: the longest one
+ * @waited_ns:  how long the thread had waited for a CPU in its life, at the last execution;
+ *              @waited_first_ns: at the first. No part of @longest_ns
+ * @sleeps:     how often the thread had slept in its life, at the first execution
+ * @thread:     which one that was
+ * @disturbed:  another thread executed it, too, or the thread slept: gaps tell nothing
  */
 struct branch_window {
 	__u64 counts[2];
 	__u64 first_ns;
 	__u64 last_ns;
+	__u64 gaps;
+	__u64 longest_ns;
+	__u64 waited_first_ns;
+	__u64 waited_ns;
+	__u64 sleeps;
+	__u32 thread;
+	__u32 disturbed;
 	__u32 condition;
 	__u32 unused;
 };
