@@ -12,6 +12,10 @@
 #include "daemon/source/file_mapping.h"
 #include "kmod/core/x86_insn.h"
 
+/* How far is looked for the next branch. */
+#define BEYOND_BYTES 128
+#define BEYOND_JUMPS 3
+
 #if defined(__x86_64__)
 #define IS_KNOWN_MACHINE true
 #else
@@ -57,6 +61,47 @@ static bool is_indirect(const struct x86_insn *insn)
 	       (insn->opcode == 0xff && ((insn->reg & 7) == 2 || (insn->reg & 7) == 4));
 }
 
+static bool is_jump(const struct x86_insn *insn)
+{
+	return insn->encoding == X86_LEGACY && insn->map == 0 &&
+	       (insn->opcode == 0xeb || insn->opcode == 0xe9);
+}
+
+/* jmp by a register or by memory, ret: calls come back */
+static bool is_end(const struct x86_insn *insn)
+{
+	return is_indirect(insn) && !(insn->opcode == 0xff && (insn->reg & 7) == 2);
+}
+
+/* From an address straight on. */
+static uint64_t find_beyond(const struct file_mapping *mapping, uint64_t address)
+{
+	uint8_t code[BEYOND_BYTES];
+	struct x86_insn insn;
+
+	for (int jumps = 0; jumps <= BEYOND_JUMPS; jumps++) {
+		struct file_place place = file_mapping_place(mapping, address);
+		ssize_t bytes, at;
+
+		if (address < mapping->start || address >= mapping->end)
+			return 0;
+		bytes = pread(mapping->fd, code, sizeof(code), (off_t)place.offset);
+		for (at = 0; at < bytes; at += insn.length) {
+			if (x86_insn_decode(&insn, code + at, (uint32_t)(bytes - at)) < 0 ||
+			    is_end(&insn))
+				return 0;
+			if (condition_of(&insn) >= 0)
+				return address + (uint64_t)at;
+			if (is_jump(&insn))
+				break;
+		}
+		if (at >= bytes)
+			return 0;
+		address += (uint64_t)at + insn.length + (uint64_t)insn.immediate;
+	}
+	return 0;
+}
+
 /* Where one branch takes the time of fifteen others, these get none. */
 static bool is_dear(const struct branch_window *window)
 {
@@ -81,6 +126,7 @@ static int branch_decode(struct branch_probe *probe, struct branch_window *windo
 	if (condition < 0 && !is_indirect(&insn))
 		return -EINVAL;
 	memset(probe->ways, 0, sizeof(probe->ways));
+	memset(probe->beyond, 0, sizeof(probe->beyond));
 	if (condition >= 0) {
 		probe->ways[0] = probe->address + insn.length;
 		probe->ways[1] = probe->ways[0] + insn.immediate;
@@ -134,6 +180,8 @@ static size_t places_find(struct places *places, struct branch_probe *probes, si
 			continue;
 		places->offsets[n] = place.offset;
 		places->cookies[n] = link->first + n;
+		for (int way = 0; way < 2 && probes[i].ways[way] != 0; way++)
+			probes[i].beyond[way] = find_beyond(mapping, probes[i].ways[way]);
 		probes[places->count++] = probes[i];
 	}
 	return places->count;

@@ -35,12 +35,14 @@
  *         it, so there is none if something else is at @address by now: a program after exec
  * @ways: of a conditional branch: where it leads to if it is not taken, and if it is; of
  *        others 0
+ * @beyond: of a conditional branch: the next one that each way comes to, if that is known; 0
  */
 struct branch_probe {
 	uint32_t pid;
 	uint64_t address;
 	struct file_place place;
 	uint64_t ways[2];
+	uint64_t beyond[2];
 };
 
 /**
@@ -58,8 +60,8 @@ struct branch_probe_link {
 /**
  * branch_probe_open() - probe some branches
  * @probes:     of one process, at most BRANCH_WINDOWS; of those that can be probed
- *              beside the first one (in its file, of its kind) @ways are filled in, and the
- *              others removed
+ *              beside the first one (in its file, of its kind) @ways and @beyond are filled in,
+ *              and the others removed
  * @count:      in: how many; out: those that are left
  * @link:       whose windows count, in the order of @probes
  *

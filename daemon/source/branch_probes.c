@@ -38,6 +38,8 @@
  */
 #define LEVEL_AT_ONCE 14
 #define OFFERS 64
+/* A way that is gone by one execution in so many, at most: out of a loop, it may be. */
+#define SELDOM 8
 
 /* struct offer - a branch to probe; @level: how frequent it is (branch_known_level()) */
 struct offer {
@@ -268,6 +270,25 @@ static void window_wait(struct worker *worker, struct probe_window *window,
 	}
 }
 
+/*
+ * What is behind a loop's end is seldom executed: hardly any sample leads there. But it tells how
+ * often the loop is come to.
+ */
+static void offer_beyond_locked(struct branch_probes *probes, const struct branch_probe *probe,
+				const struct branch_window *window)
+{
+	for (int way = 0; way < 2; way++) {
+		struct branch_probe next = {.pid = probe->pid, .address = probe->beyond[way]};
+
+		if (next.address == 0 || window->counts[way] == 0 ||
+		    window->counts[way] * SELDOM > window->counts[!way])
+			continue;
+		next.place = file_place_behind(probe->place, next.address - probe->address);
+		if (branch_known_is_worth(&probes->known, next.pid, next.address))
+			offer_put(probes, &next);
+	}
+}
+
 static void window_tell(struct worker *worker, struct probe_window *window)
 {
 	struct branch_probes *probes = worker->probes;
@@ -283,6 +304,8 @@ static void window_tell(struct worker *worker, struct probe_window *window)
 	probes->stats.opened += window->count;
 	probes->stats.taken_ns += window->taken_ns;
 	probe_results_add(&probes->results[probes->current], &probes->known, window);
+	for (size_t i = 0; i < window->count; i++)
+		offer_beyond_locked(probes, &window->some[i], &window->windows[i]);
 	pthread_mutex_unlock(&probes->lock);
 }
 
