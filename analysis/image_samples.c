@@ -5,6 +5,7 @@
 #include "lib/cleanup.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -259,6 +260,8 @@ int image_samples_profile(struct procedure_profile *ret, const struct cfg *cfg,
 		return rc;
 	profile.period_error = samples->period_error;
 	profile.clock = samples->clock;
+	profile.clock_ns = samples->clock_ns;
+	profile.all = fmax(samples->all, profile.total);
 	rc = add_roles(&profile, cfg, samples, parts, count);
 	if (rc == 0)
 		rc = add_branches(&profile, cfg, samples, parts, count);

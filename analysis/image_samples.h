@@ -24,7 +24,7 @@ struct image_event_samples {
  * @image:        which image it is, among those that edges lead to
  * @time:         samples of time; its period is procedure_profile.period_cycles
  * @period_error: see struct procedure_profile
- * @clock:        likewise
+ * @clock, @clock_ns, @all: likewise
  * @roles:        other events
  * @branches:     edges that were seen, by (from, to, to_image, to_offset), ascending
  * @branch_count: how many
@@ -38,6 +38,8 @@ struct image_samples {
 	struct image_event_samples time;
 	double period_error;
 	bool clock;
+	double clock_ns;
+	double all;
 	struct image_event_samples roles[PROFILE_ROLES];
 	const struct branch_count *branches;
 	size_t branch_count;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "analysis/frequency/flow_fit.h"
+#include "analysis/frequency/flow_gaps.h"
 #include "analysis/frequency/flow_spread.h"
 #include "analysis/frequency/flow_ties.h"
 #include "analysis/graph/cfg_doomed.h"
@@ -426,6 +427,12 @@ static int find_fit(struct flow_fit *ret, struct flow_chain *chain, struct flow_
 		if (!any_stalled(chain, evidence, ret))
 			break;
 		take_directions(evidence, chain, input, doomed, ret);
+		flow_fit_deinit(ret);
+		r = flow_fit_create(ret, chain, evidence);
+	}
+	if (r == 0)
+		r = flow_gaps_take(evidence, ret, chain, input);
+	if (r > 0) {
 		flow_fit_deinit(ret);
 		r = flow_fit_create(ret, chain, evidence);
 	}

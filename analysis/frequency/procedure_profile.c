@@ -106,9 +106,28 @@ static void add_branch(struct procedure_profile *profile, const struct cfg *cfg,
 	}
 }
 
+static int add_gaps(struct procedure_profile *profile, const struct cfg *cfg, uint32_t insn,
+		    const struct branch_count *branch)
+{
+	if (branch->gaps <= 0 || profile->clock_ns <= 0)
+		return 0;
+	if (profile->gaps == NULL)
+		profile->gaps = calloc((size_t)cfg->insn_count + 1, sizeof(*profile->gaps));
+	if (profile->gap_samples == NULL)
+		profile->gap_samples =
+			calloc((size_t)cfg->insn_count + 1, sizeof(*profile->gap_samples));
+	if (profile->gaps == NULL || profile->gap_samples == NULL)
+		return -ENOMEM;
+	profile->gaps[insn] += branch->gaps;
+	profile->gap_samples[insn] += branch->gap_ns / profile->clock_ns;
+	return 0;
+}
+
 int procedure_profile_add_branches(struct procedure_profile *profile, const struct cfg *cfg,
 				   const struct branch_count *branches, size_t count)
 {
+	int rc = 0;
+
 	if (profile->edge_samples == NULL)
 		profile->edge_samples =
 			calloc((size_t)cfg->edge_count + 1, sizeof(*profile->edge_samples));
@@ -121,17 +140,19 @@ int procedure_profile_add_branches(struct procedure_profile *profile, const stru
 	if (profile->edge_samples == NULL || profile->edge_probes == NULL ||
 	    profile->branch_total == NULL)
 		return -ENOMEM;
-	for (size_t first = 0, end; first < count; first = end) {
+	for (size_t first = 0, end; first < count && rc == 0; first = end) {
 		long insn = cfg_find_insn(cfg, branches[first].from);
 		double worth;
 
 		for (end = first; end < count && branches[end].from == branches[first].from;)
 			end++;
 		worth = probe_worth(&branches[first], end - first);
-		for (size_t i = first; i < end && insn >= 0; i++)
+		for (size_t i = first; i < end && insn >= 0 && rc == 0; i++) {
 			add_branch(profile, cfg, (uint32_t)insn, &branches[i], worth);
+			rc = add_gaps(profile, cfg, (uint32_t)insn, &branches[i]);
+		}
 	}
-	return 0;
+	return rc;
 }
 
 double exact_counts_of(const struct exact_counts *exact, uint64_t address)
@@ -181,6 +202,8 @@ void procedure_profile_deinit(struct procedure_profile *profile)
 	free(profile->unsure);
 	free(profile->edge_samples);
 	free(profile->edge_probes);
+	free(profile->gaps);
+	free(profile->gap_samples);
 	free(profile->branch_total);
 	for (size_t i = 0; i < PROFILE_ROLES; i++)
 		free(profile->roles[i].samples);

@@ -38,10 +38,15 @@ struct profile_role_samples {
  * @period_error: relative uncertainty of @period_cycles: 0 if cycles were counted; of
  *                clocks, what is not known of the core's frequency
  * @clock:        time was sampled by a clock, not by the cycle counter
+ * @clock_ns:     of a clock: time between two samples, on average; 0: not known
+ * @all:          samples of time, of all procedures and images, no less than @total
  * @unmatched:    samples at addresses where no instruction begins
  * @edge_samples: how often an edge was seen, for each edge; NULL: edges were not sampled
  * @edge_probes:  likewise by probes, which see all executions of a branch for a while: as many
  *                as they are worth (probe_worth.h). NULL likewise
+ * @gaps:         of each instruction, how many times it was measured what time passes from one
+ *                execution of that branch to the next; NULL: of none. @gap_samples: all of it,
+ *                as samples that are taken meanwhile
  * @branch_total: how often each instruction's branch was seen at all, to any target;
  *                NULL likewise
  * @roles:        other events
@@ -63,9 +68,13 @@ struct procedure_profile {
 	double period_cycles;
 	double period_error;
 	bool clock;
+	double clock_ns;
+	double all;
 	double unmatched;
 	double *edge_samples;
 	double *edge_probes;
+	double *gaps;
+	double *gap_samples;
 	double *branch_total;
 	struct profile_role_samples roles[PROFILE_ROLES];
 	double *exact;
@@ -92,6 +101,8 @@ struct address_count {
  *            same, windows in which it was probed
  * @moment:   no edge: see PROFILE_EDGE_MOMENT; of executions
  * @hits:     no edge: where both are the same, all executions in those windows
+ * @gaps:     no edge: where both are the same, how many times it was measured what time passes
+ *            from one execution to the next; @gap_ns: in all
  * @to_image: which one, as image_samples.image has it, and @to_offset in its file
  */
 struct branch_count {
@@ -102,6 +113,8 @@ struct branch_count {
 	double beside;
 	double moment;
 	double hits;
+	double gaps;
+	double gap_ns;
 	int64_t to_image;
 	uint64_t to_offset;
 };

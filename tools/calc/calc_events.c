@@ -227,6 +227,11 @@ void calc_events_deinit(struct calc_events *events)
 	*events = (struct calc_events){0};
 }
 
+double calc_events_clock_ns(const struct calc_events *events)
+{
+	return events->clock && !events->periods_differ ? events->last_period : 0;
+}
+
 const struct calc_event *calc_events_find(const struct calc_events *events, int64_t epoch,
 					  uint32_t number)
 {

@@ -81,6 +81,9 @@ int calc_events_load(struct calc_events *events, struct profile_reader *reader,
 
 void calc_events_deinit(struct calc_events *events);
 
+/** calc_events_clock_ns() - of a clock: time between samples, in all epochs; 0: not known */
+double calc_events_clock_ns(const struct calc_events *events);
+
 /** calc_events_find() - O(log n). Return: NULL if the event is of no use. */
 const struct calc_event *calc_events_find(const struct calc_events *events, int64_t epoch,
 					  uint32_t number);

@@ -174,6 +174,10 @@ static double *count_of(struct branch_count *branch, enum profile_edge_kind kind
 		return &branch->moment;
 	case PROFILE_EDGE_PARTS:
 		return &branch->hits;
+	case PROFILE_EDGE_GAPS:
+		return &branch->gaps;
+	case PROFILE_EDGE_GAP_NS:
+		return &branch->gap_ns;
 	default:
 		return &branch->count;
 	}
@@ -260,6 +264,8 @@ static void settle_branches(struct load *load, struct image_samples *ret)
 			list[kept - 1].beside += list[i].beside;
 			list[kept - 1].moment += list[i].moment;
 			list[kept - 1].hits += list[i].hits;
+			list[kept - 1].gaps += list[i].gaps;
+			list[kept - 1].gap_ns += list[i].gap_ns;
 		} else {
 			list[kept++] = list[i];
 		}
@@ -321,8 +327,10 @@ int calc_profile_load(struct calc_profile *ret, const struct calc_profile_wanted
 	}
 	settle_branches(&load, samples);
 	samples->image = wanted->image;
+	samples->all = wanted->all;
 	samples->branches_sampled = wanted->edges;
 	samples->clock = wanted->events->clock;
+	samples->clock_ns = calc_events_clock_ns(wanted->events);
 	samples->period_error = load.error;
 	ret->small = !load.partial && samples->time.count <= CALC_PROFILE_SMALL;
 	return 0;

@@ -25,6 +25,7 @@ struct calc_profile {
  * struct calc_profile_wanted - what to load; pointers are the caller's
  * @filter: epochs and process; other fields are not looked at
  * @image:  its number
+ * @all:    samples of time, of all images
  * @ranges: unless the image is small, only samples at these offsets, and edges from them;
  *          NULL: all
  * @edges:  edges were collected in these epochs; those of the kind "branch" are read
@@ -34,6 +35,7 @@ struct calc_profile_wanted {
 	struct profile_reader *reader;
 	const struct profile_filter *filter;
 	int64_t image;
+	double all;
 	const struct profile_ranges *ranges;
 	const struct calc_events *events;
 	bool edges;

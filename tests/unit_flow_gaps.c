@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Loops whose branches were measured, with what is known of them otherwise: which loop's
+ * samples tell how often a branch was executed.
+ */
+#include "tests/unit.h"
+
+#include <math.h>
+
+#include "analysis/frequency/flow_gaps.h"
+#include "tests/cfg_fixture.h"
+
+#define BLOCKS 6
+#define EDGES_MAX 12
+#define PERIOD_CYCLES 1000.0
+#define CLOCK_NS 200000.0
+/* Samples of each block of the loops; 3 and 4 are an inner one. */
+#define SAMPLES 1000.0
+/* From one execution of a branch to the next. */
+#define GAP_SAMPLES 0.05
+#define GAPS 2000.0
+
+/* 0 enters a loop of 1 to 4, and in that one of 2 and 3; 5 is behind it. */
+static const struct cfg_fixture_edge nest[] = {{CFG_ENTRY, 0}, {0, 1}, {1, 2}, {2, 3},	     {3, 2},
+					       {3, 4},	       {4, 1}, {4, 5}, {5, CFG_EXIT}};
+
+/*
+ * struct scene - blocks, what was seen of them, and how often they are executed
+ * @rounds: of the outer loop, and of the inner one for each of these
+ */
+struct scene {
+	struct cfg *cfg;
+	struct flow_chain *chain;
+	struct procedure_profile profile;
+	double samples[BLOCKS];
+	double gaps[BLOCKS];
+	double gap_samples[BLOCKS];
+	struct flow_block_evidence blocks[BLOCKS + 2];
+	double nodes[BLOCKS + 2];
+	double edges[EDGES_MAX];
+	double entries;
+	double rounds[2];
+	struct cfg_call call;
+};
+
+static int set_up(void **state)
+{
+	struct scene *scene = calloc(1, sizeof(*scene));
+
+	assert_non_null(scene);
+	scene->cfg = cfg_fixture_create(NULL, BLOCKS, nest, sizeof(nest) / sizeof(*nest));
+	assert_int_equal(flow_chain_create(&scene->chain, scene->cfg), 0);
+	scene->profile = (struct procedure_profile){
+		.samples = scene->samples,
+		.gaps = scene->gaps,
+		.gap_samples = scene->gap_samples,
+		.period_cycles = PERIOD_CYCLES,
+		.clock = true,
+		.clock_ns = CLOCK_NS,
+		.total = 4 * SAMPLES,
+		.all = 100 * SAMPLES,
+	};
+	for (uint32_t b = 1; b <= 4; b++)
+		scene->samples[b] = SAMPLES;
+	*state = scene;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->cfg->calls = NULL;
+	scene->cfg->call_count = 0;
+	flow_chain_destroy(scene->chain);
+	cfg_fixture_destroy(scene->cfg);
+	free(scene);
+	return 0;
+}
+
+static void measure(struct scene *scene, uint32_t block)
+{
+	scene->gaps[block] = GAPS;
+	scene->gap_samples[block] = GAPS * GAP_SAMPLES;
+}
+
+static void set_edge(struct scene *scene, uint32_t from, uint32_t to, double probability)
+{
+	scene->edges[cfg_fixture_edge(scene->cfg, from, to)] = probability;
+}
+
+/* Return: how many blocks have evidence of gaps. */
+static int take(struct scene *scene)
+{
+	struct flow_evidence evidence = {.blocks = scene->blocks};
+	struct flow_fit fit = {.nodes = scene->nodes, .edges = scene->edges};
+	struct frequency_input input = {.profile = &scene->profile, .cfg = scene->cfg};
+	double entries = scene->entries / PERIOD_CYCLES;
+
+	for (uint32_t e = 0; e < scene->cfg->edge_count; e++)
+		scene->edges[e] = 1;
+	set_edge(scene, 3, 2, 1 - 1 / scene->rounds[1]);
+	set_edge(scene, 3, 4, 1 / scene->rounds[1]);
+	set_edge(scene, 4, 1, 1 - 1 / scene->rounds[0]);
+	set_edge(scene, 4, 5, 1 / scene->rounds[0]);
+	scene->nodes[0] = scene->nodes[5] = scene->nodes[scene->chain->entry] = entries;
+	scene->nodes[1] = scene->nodes[4] = entries * scene->rounds[0];
+	scene->nodes[2] = scene->nodes[3] = scene->nodes[1] * scene->rounds[1];
+	return flow_gaps_take(&evidence, &fit, scene->chain, &input);
+}
+
+/* What the evidence makes of it, and how sure that is, within such a part. */
+static void assert_executions(const struct scene *scene, uint32_t block, double samples)
+{
+	const struct flow_block_evidence *evidence = &scene->blocks[block];
+
+	assert_true(evidence->heaviness == 0 && evidence->evenness > 50);
+	assert_true(fabs(evidence->samples / evidence->cycles * PERIOD_CYCLES /
+				 (samples / GAP_SAMPLES) -
+			 1) < 1e-9);
+}
+
+/* 4,000 samples are 0.8 s: 16 rounds of 50 ms, each with an inner loop of half of that. */
+static void long_inner_loops_are_what_is_measured(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->entries = 1;
+	scene->rounds[0] = 16;
+	scene->rounds[1] = 5000;
+	measure(scene, 3);
+	measure(scene, 4);
+	assert_int_equal(take(scene), 2);
+	assert_executions(scene, 3, 2 * SAMPLES);
+	assert_executions(scene, 4, 4 * SAMPLES);
+}
+
+/* 800 rounds of 1 ms: windows of ten milliseconds have some of them. */
+static void short_inner_loops_are_parts(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->entries = 1;
+	scene->rounds[0] = 800;
+	scene->rounds[1] = 100;
+	measure(scene, 2);
+	assert_int_equal(take(scene), 1);
+	assert_executions(scene, 2, 4 * SAMPLES);
+	assert_true(scene->blocks[3].evenness == 0);
+}
+
+/* The whole procedure takes a millisecond: who knows what was measured. */
+static void short_procedures_are_not_all(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->entries = 800;
+	scene->rounds[0] = 10;
+	scene->rounds[1] = 10;
+	measure(scene, 2);
+	assert_int_equal(take(scene), 0);
+	/* Unless nothing else runs. */
+	scene->profile.all = 4 * SAMPLES;
+	assert_int_equal(take(scene), 1);
+	assert_executions(scene, 2, 4 * SAMPLES);
+}
+
+/* What is called has samples of its own: elsewhere, and not more than there are. */
+static void calls_take_time(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->call = (struct cfg_call){.insn = 4, .returns = true};
+	scene->cfg->calls = &scene->call;
+	scene->cfg->call_count = 1;
+	scene->entries = 1;
+	scene->rounds[0] = 16;
+	scene->rounds[1] = 5000;
+	measure(scene, 3);
+	measure(scene, 4);
+	assert_int_equal(take(scene), 1);
+	assert_executions(scene, 3, 2 * SAMPLES);
+	scene->profile.all = 4.4 * SAMPLES;
+	assert_int_equal(take(scene), 2);
+	assert_executions(scene, 4, 4.2 * SAMPLES);
+}
+
+/* Once, or not measured, or by no clock. */
+static void the_rest_has_none(void **state)
+{
+	struct scene *scene = *state;
+
+	scene->entries = 1;
+	scene->rounds[0] = scene->rounds[1] = 1000;
+	measure(scene, 5);
+	scene->profile.all = 4 * SAMPLES;
+	assert_int_equal(take(scene), 0);
+	scene->profile.gaps = NULL;
+	assert_int_equal(take(scene), 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(long_inner_loops_are_what_is_measured),
+		TEST(short_inner_loops_are_parts),
+		TEST(short_procedures_are_not_all),
+		TEST(calls_take_time),
+		TEST(the_rest_has_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
