@@ -42,6 +42,10 @@ golden sort_image.csv --sort image --csv --epoch 1
 golden sort_event.txt --sort imiss --epoch 1 -n 4
 golden image.txt --image 'lib[mo]*.so' --epoch 1 -n 3
 golden image_path.csv -i '/usr/shlib/X11/*' --by image --csv --epoch 1
+cp "$db" "$scratch/brackets.db"
+sqlite3 "$scratch/brackets.db" "UPDATE image SET path = '[bpf]' WHERE path LIKE '%libmi.so'"
+is "a path with brackets is a pattern for itself" \
+	"$("$bin/dcpiprof" --db "$scratch/brackets.db" -i '[bpf]' --by image --csv | grep -c ',\[bpf\]')" 1
 golden instruction.txt --by instruction --epoch 1 -n 12
 golden instruction.json --by instruction --json --epoch 2
 golden instruction_address.csv --by instruction --sort address --csv --epoch 1 --image 'libmi.so'

@@ -46,6 +46,9 @@ bool text_path_matches(const char *path, const char *pattern)
 {
 	const char *slash = strrchr(path, '/');
 
+	/* "[bpf]" is a pattern that does not match itself. */
+	if (strcmp(path, pattern) == 0)
+		return true;
 	return fnmatch(pattern, path, 0) == 0 ||
 	       (slash != NULL && fnmatch(pattern, slash + 1, 0) == 0);
 }

@@ -24,7 +24,10 @@ char *text_clean(const char *text);
 /** text_csv() - print as a field of a line, as RFC 4180 has it; @first in there. */
 void text_csv(FILE *stream, const char *text, bool first);
 
-/** text_path_matches() - whether a path, or its last part, is as a pattern says (fnmatch(3)). */
+/**
+ * text_path_matches() - whether a path, or its last part, is as a pattern (fnmatch(3)) says,
+ * or the path is the pattern itself: "[bpf]"
+ */
 bool text_path_matches(const char *path, const char *pattern);
 
 /** text_skip() - where character @count of a clean text begins, or its end. */
