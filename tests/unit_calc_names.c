@@ -45,12 +45,15 @@ static const struct {
 	{"_ZZ1fiEN5local1gEd", {"f(int)::local::g", "f(int)::local::g(double)"}},
 	{"_ZN1SD2Ev", {"S::~S"}},
 	{"_Z4nameB5cxx11i", {"name", "name[abi:cxx11]", "name[abi:cxx11](int)"}},
-	{"_Z1fi.cold", {"f(int) [clone .cold]", "f"}},
+	{"_Z1fi.cold", {"f(int) [clone .cold]", "f", "f(int)"}},
 	{"_Z1fi@plt", {"f(int)@plt"}},
 	{"spin.constprop.0", {"spin"}},
 	{"_RINvCs6xxl1lAjzDf_1a5applyNCNvB2_4mains_0EB2_",
 	 {"a::apply", "a::apply::<a::main::{closure#1}>"}},
 	{"_RINvCs6xxl1lAjzDf_1a3mapFhEhNtB2_1TEB2_", {"a::map", "a::map::<fn(u8) -> u8, a::T>"}},
+	{"_RNvMs3_Cs10IfIv1x7TG_1pINtB5_6MatrixdKj40_E3mulB5_",
+	 {"<p::Matrix<f64, 64>>::mul", "<p::Matrix>::mul", "p::Matrix<f64, 64>::mul",
+	  "p::Matrix::mul"}},
 	{"_ZN34_$LT$a..Sq$u20$as$u20$a..Shape$GT$4area17h40b5e2a844e7575aE",
 	 {"<a::Sq as a::Shape>::area"}},
 };
@@ -98,6 +101,30 @@ static void test_not_meant(void **state)
 	assert_false(means("operator", "_ZltRK1SS1_"));
 }
 
+static void assert_colon(const char *operand, long at)
+{
+	const char *colon = calc_name_colon(operand);
+
+	assert_int_equal(colon != NULL ? colon - operand : -1, at);
+}
+
+static void test_colon(void **state)
+{
+	(void)state;
+	assert_colon("main", -1);
+	assert_colon("std::swap", -1);
+	assert_colon("name[abi:cxx11](int)", -1);
+	assert_colon("auto main::{lambda(auto:1)#1}::operator()<long>(long) const", -1);
+	assert_colon("S::operator<", -1);
+	assert_colon("/bin/a:main", 6);
+	assert_colon("a:S::operator<", 1);
+	assert_colon("perl (7e60d69b):main", 15);
+	assert_colon("[bpf]:take", 5);
+	assert_colon("/tmp/a(b:main", 8);
+	assert_colon("a:main::{lambda(auto:1)#1}::operator()", 1);
+	assert_colon("", -1);
+}
+
 /* Most names need not be demangled. */
 static void test_word(void **state)
 {
@@ -114,6 +141,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_meant),
 		cmocka_unit_test(test_not_meant),
+		cmocka_unit_test(test_colon),
 		cmocka_unit_test(test_word),
 	};
 

@@ -3,6 +3,8 @@
 
 #include <ctype.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/image/demangle.h"
@@ -106,9 +108,15 @@ static const char *skip_returned(const char *name)
 	return start;
 }
 
+/* At the end of a name, or before what the compiler made of it: "f(int) [clone .cold]". */
+static bool is_end(const char *p)
+{
+	return *p == '\0' || strncmp(p, " [clone ", 8) == 0;
+}
+
 /*
  * Whether what begins at @p of a name is what a user gave, who may have left arguments of
- * templates, ABI tags, and parameters away.
+ * templates, ABI tags, parameters, and what was made of it away.
  */
 static bool is_name_of(const char *readable, const char *p, const char *wanted)
 {
@@ -129,19 +137,47 @@ static bool is_name_of(const char *readable, const char *p, const char *wanted)
 		} else if ((*p == '<' || *p == '[') && *wanted != *p) {
 			p = skip_group(readable, p);
 		} else if (*wanted == '\0') {
-			return *p == '\0' || (p == parameters && strchr(p, '@') == NULL);
+			return is_end(p) || (p == parameters && strchr(p, '@') == NULL);
 		} else if (*p++ != *wanted++) {
 			return false;
 		}
 	}
 }
 
+/*
+ * Methods that are of no trait are "<a::T<u8>>::f" in Rust's newer scheme; the source, and the
+ * older scheme, have "a::T<u8>::f". malloc'd, or NULL where it is no such name.
+ */
+static char *without_type_brackets(const char *readable)
+{
+	const char *end, *p = readable + 1;
+	char *result;
+
+	if (readable[0] != '<' || !in_identifier(readable[1]))
+		return NULL;
+	end = skip_group(readable, readable);
+	if (*end == '\0')
+		return NULL;
+	while (p < end && *p != ' ')
+		p = *p == '<' ? skip_group(readable, p) : p + 1;
+	if (p < end) /* " as a::Trait" */
+		return NULL;
+	return asprintf(&result, "%.*s%s", (int)(end - readable) - 2, readable + 1, end) < 0
+		       ? NULL
+		       : result;
+}
+
 static bool demangled_is(const char *name, const char *wanted)
 {
-	_cleanup_free_ char *readable = demangle(name);
+	_cleanup_free_ char *readable = demangle(name), *plain = NULL;
 
-	return readable != NULL && (is_name_of(readable, readable, wanted) ||
-				    is_name_of(readable, skip_returned(readable), wanted));
+	if (readable == NULL)
+		return false;
+	if (is_name_of(readable, readable, wanted) ||
+	    is_name_of(readable, skip_returned(readable), wanted))
+		return true;
+	plain = without_type_brackets(readable);
+	return plain != NULL && is_name_of(plain, plain, wanted);
 }
 
 /* Whether the compiler made it of the one that is meant: name.constprop.0, name.isra.0, ... */
@@ -192,6 +228,31 @@ static void find_word(const char *text, char word[64])
 	word[arguments - start] = '\0';
 	if (is_abbreviated(word))
 		word[0] = '\0';
+}
+
+const char *calc_name_colon(const char *operand)
+{
+	const char *p = operand;
+
+	while (*p != '\0') {
+		size_t sign = operator_bytes(operand, p);
+
+		if (sign > 0) {
+			p += sign;
+		} else if (strchr("<([{", *p) != NULL) {
+			const char *end = skip_group(operand, p);
+
+			/* A path may have one that is never closed. */
+			p = *end == '\0' && strchr(">)]}", end[-1]) == NULL ? p + 1 : end;
+		} else if (p[0] != ':') {
+			p++;
+		} else if (p[1] != ':') {
+			return p;
+		} else {
+			p += 2;
+		}
+	}
+	return NULL;
 }
 
 struct calc_name calc_name_make(const char *text)

@@ -4,7 +4,8 @@
  *
  * Names are the linker's. One of C++ or Rust may be given as reports print it, or without any of
  * these: what it returns, its parameters and what follows them, arguments of templates and
- * generics.
+ * generics, what the compiler says that it made of it, and the brackets that Rust's newer scheme
+ * has around the type of a method.
  */
 #ifndef DCPI_CALC_NAMES_H
 #define DCPI_CALC_NAMES_H
@@ -21,6 +22,16 @@ struct calc_name {
 	const char *text;
 	char word[64];
 };
+
+/**
+ * calc_name_colon() - where IMAGE ends in IMAGE:PROCEDURE
+ *
+ * At the first colon that is no half of "::", nor in brackets: "main::{lambda(auto:1)#1}",
+ * "f[abi:x]".
+ *
+ * Return: NULL if there is none: it is a procedure.
+ */
+const char *calc_name_colon(const char *operand);
 
 /** calc_name_make() - of what a user gave; points to it. */
 struct calc_name calc_name_make(const char *text);

@@ -12,6 +12,7 @@
 #include "lib/error.h"
 #include "tools/base/text.h"
 #include "tools/calc/calc_meant.h"
+#include "tools/calc/calc_names.h"
 #include "tools/report/image_label.h"
 #include "tools/report/jit_elf.h"
 
@@ -347,28 +348,9 @@ static bool in_question(const struct search *search, const struct calc_image *im
 	       calc_image_matches(image, search->select->pattern);
 }
 
-/* Where IMAGE ends in IMAGE:PROCEDURE: at a colon that is no half of C++'s, nor in "f[abi:x]". */
-static const char *find_colon(const char *operand)
-{
-	size_t brackets = 0;
-
-	for (const char *p = operand; *p != '\0'; p++) {
-		if (*p == '[')
-			brackets++;
-		else if (*p == ']' && brackets > 0)
-			brackets--;
-		if (p[0] != ':' || brackets > 0)
-			continue;
-		if (p[1] != ':')
-			return p;
-		p++;
-	}
-	return NULL;
-}
-
 static int parse(struct wanted *wanted, const char *operand, struct error *err)
 {
-	const char *colon = find_colon(operand);
+	const char *colon = calc_name_colon(operand);
 	const char *name = colon != NULL ? colon + 1 : operand;
 	char *end;
 
