@@ -74,6 +74,11 @@ is "pprof: a sample stands for the mean of its period" "$(awk -F'\t' '
 	$1 == "procedure" { samples += $2; events += $3 } END { print events / samples }' \
 	"$scratch/pprof")" "$(sqlite3 -readonly "$db" "SELECT (period_min + period_max) / 2.0
 		FROM event WHERE epoch = 1 AND name = 'cycles'" | sed 's/\.0$//')"
+is "pprof: it is not left to pprof to shorten readable names" \
+	"$(export_ --epoch 2 | tests/pprof_read.py systems | grep Foo)" $'Foo::bar(int)\t'
+is "pprof: but to demangle others" \
+	"$(export_ --epoch 2 --no-demangle | tests/pprof_read.py systems | grep Foo)" \
+	$'_ZN3Foo3barEi\t_ZN3Foo3barEi'
 pprof --epoch 3-4
 is "pprof: what took turns is scaled" "$(awk -F'\t' '$1 == "procedure" { n += $2; e += $3 }
 	END { print (e > n) }' "$scratch/pprof")" 1

@@ -6,7 +6,8 @@ Prints "types", "image" lines (file, build-id) and one line for each procedure: 
 value, second value, ..., image, procedure, file. Every reference is followed: to a
 string, mapping, function or location that is not there is an error, and so are two functions
 of one name and file. With "stacks" these instead: a line for each sample, its procedures from
-the root with semicolons between them, and its values. With "lines" also a line for each
+the root with semicolons between them, and its values. With "systems" the names of functions
+and what the system calls them. With "lines" also a line for each
 location: image, procedure, address, file, line.
 """
 import collections
@@ -70,6 +71,10 @@ def main():
     types = [message(data) for data in profile[1]]
     names = [(one(f, 2), one(f, 4)) for f in functions.values()]
     assert len(names) == len(set(names)), "one function twice"
+    if "systems" in sys.argv[1:]:
+        for f in functions.values():
+            print(strings[one(f, 2)], strings[one(f, 3)], sep="\t")
+        return
     print("types", *(f"{strings[one(t, 1)]}/{strings[one(t, 2)]}" for t in types))
     assert strings[one(profile, 14)] in [strings[one(t, 1)] for t in types]
     for mapping in mappings.values():

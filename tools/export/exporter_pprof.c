@@ -9,6 +9,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "analysis/image/demangle.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/u64_map.h"
@@ -221,6 +222,16 @@ static void put_mapping(struct pprof *pprof, size_t row)
 }
 
 /*
+ * Of names that it cannot demangle pprof leaves out what looks like parameters and templates,
+ * and what is in them: of "<a::T as a::U>::f" it would show "::f". Not where they have no name
+ * of the linker's beside them.
+ */
+static uint64_t system_name(const char *name, uint64_t number)
+{
+	return demangle_is_mangled(name) || strstr(name, "::") == NULL ? number : 0;
+}
+
+/*
  * A function has one file for all its lines: a procedure with lines of an inlined one is a
  * function for each of their files.
  */
@@ -241,7 +252,8 @@ static void put_function(struct pprof *pprof, const struct tally_row *row)
 	protobuf_writer_clear(&pprof->inner);
 	protobuf_writer_number(&pprof->inner, FUNCTION_ID, pprof->function);
 	protobuf_writer_number(&pprof->inner, FUNCTION_NAME, name);
-	protobuf_writer_number(&pprof->inner, FUNCTION_SYSTEM_NAME, name);
+	protobuf_writer_number(&pprof->inner, FUNCTION_SYSTEM_NAME,
+			       system_name(row->procedure, name));
 	protobuf_writer_number(&pprof->inner, FUNCTION_FILENAME, file);
 	protobuf_writer_message(&pprof->out, PROFILE_FUNCTION, &pprof->inner);
 }
