@@ -65,18 +65,31 @@ build()
 {
 	"${CC:-gcc}" -O2 -g "$@" -o "$scratch/program" "$scratch/program.c"
 }
+# symbol NAME: as rustc calls it, by another name each time, if $kind is rust
+symbol()
+{
+	if [ "$kind" = rust ]; then
+		echo "_ZN1p${#1}${1}17h$(sha1sum < "$scratch/program.c" | cut -c 1-16)E"
+	else
+		echo "$1"
+	fi
+}
 # sample EPOCHS-LABEL NAME:OFFSET:COUNT...: an epoch, of the program as it is
 sample()
 {
-	local id name offset count address
+	local id name offset count address copy renames=()
 
 	id=$(readelf -n "$scratch/program" | sed -n 's/.*Build ID: //p')
 	mkdir -p "$again-images/${id:0:2}"
-	cp "$scratch/program" "$again-images/${id:0:2}/${id:2}.elf"
-	[ -z "$stripped" ] || {
-		strip -o "$scratch/s" "$scratch/program"
-		mv "$scratch/s" "$again-images/${id:0:2}/${id:2}.elf"
-	}
+	copy=$again-images/${id:0:2}/${id:2}.elf
+	for name in follow_chain steady_large steady_small; do
+		renames+=("--redefine-sym" "$name=$(symbol "$name")")
+	done
+	case $kind in
+	plain) cp "$scratch/program" "$copy" ;;
+	stripped) strip -o "$copy" "$scratch/program" ;;
+	rust) objcopy "${renames[@]}" "$scratch/program" "$copy" ;;
+	esac
 	printf 'event cycles cycles 60000 64000\nepoch x86\nimage file %s %s\n' "$id" \
 		"$scratch/program"
 	for name; do
@@ -96,7 +109,7 @@ last_of()
 		echo $((last - first))
 	}
 }
-for stripped in '' yes; do
+for kind in plain stripped rust; do
 	rm -rf "$again"*
 	cp tests/programs/varies.c "$scratch/program.c"
 	build -no-pie -Wl,-z,noseparate-code -Wl,-Ttext-segment=0
@@ -112,15 +125,18 @@ for stripped in '' yes; do
 	is "the instruction has moved" $((moved - last)) 1
 	sample follow_chain:0:90 "follow_chain:$moved:60" steady_large:0:70 steady_small:0:30 \
 		>> "$scratch/lines"
-	check "${stripped:+stripped: }a database of two builds is made" \
+	check "$kind: a database of two builds is made" \
 		"$helpers/make_profile_db" "$again" < "$scratch/lines"
 	rm "$scratch/program"
-	is "${stripped:+stripped: }procedures are matched by name, or by code" \
+	is "$kind: procedures are matched by name, or by code" \
 		"$(run "$again" --csv | tail -n +2 | cut -d, -f1,2 | sort | paste -sd ' ')" \
-		"$([ -n "$stripped" ] && echo 0,150 150,0 || echo 150,150) 30,30 70,70"
-	[ -n "$stripped" ] || is "instructions are aligned" "$(run "$again" --csv \
+		"$([ "$kind" = stripped ] && echo 0,150 150,0 || echo 150,150) 30,30 70,70"
+	[ "$kind" = stripped ] || is "$kind: instructions are aligned" "$(run "$again" --csv \
 		--by-instruction | tail -n +2 | cut -d, -f1,2 | sort | paste -sd ' ')" \
 		"100,90 30,30 50,60 70,70"
+	[ "$kind" != rust ] || is "rust: names are readable" "$(run "$again" --csv |
+		tail -n +2 | tr -d '\r' | cut -d, -f11 | sort | paste -sd ' ')" \
+		"p::follow_chain p::steady_large p::steady_small"
 done
 
 tap_done

@@ -5,12 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/image/demangle.h"
 #include "lib/array.h"
 #include "lib/cleanup.h"
 
 #define PAIRS_MAX (8UL << 20)
 /* Instructions that make a procedure one of a kind. */
 #define ALIKE_MIN 6
+#define HASH_START 0xcbf29ce484222325ULL
 
 /* struct listing - what a procedure does, instruction by instruction. */
 struct listing {
@@ -61,7 +63,7 @@ static bool is_address(const struct insn *insn, enum insn_isa isa)
 static uint64_t key_of(const struct insn *insn, enum insn_isa isa)
 {
 	/* Words of fixed length have places in them: what they do says the rest. */
-	uint64_t key = mix(0xcbf29ce484222325ULL, isa == INSN_ISA_X86_64 ? insn->opcode : 0);
+	uint64_t key = mix(HASH_START, isa == INSN_ISA_X86_64 ? insn->opcode : 0);
 
 	key = mix(key, insn->flow | (uint64_t)insn->class << 8 | (uint64_t)insn->flags << 16 |
 			       (uint64_t)insn->operand_bytes << 24 |
@@ -115,151 +117,250 @@ static int listing_make(struct listing *listing, struct image_code *code, size_t
 	return 0;
 }
 
-/* A procedure and what it is told by. */
+/*
+ * struct candidate - a procedure and what it is told by
+ * @name:     as linkers have it
+ * @readable: a hash of the name as the source has it; 0: that is no other
+ * @hash:     of its instructions; 0: too few to tell
+ */
 struct candidate {
 	const char *name;
+	uint64_t readable;
 	uint64_t hash;
 	size_t index;
 };
 
-static int by_name(const void *a, const void *b)
+typedef int (*candidate_compare_fn)(const struct candidate *x, const struct candidate *y);
+
+static int compare_numbers(uint64_t x, uint64_t y)
 {
-	return strcmp(((const struct candidate *)a)->name, ((const struct candidate *)b)->name);
+	return (x > y) - (x < y);
 }
 
-static int by_hash(const void *a, const void *b)
+static int by_name(const struct candidate *x, const struct candidate *y)
 {
-	const struct candidate *x = a, *y = b;
-
-	return (x->hash > y->hash) - (x->hash < y->hash);
+	return strcmp(x->name, y->name);
 }
 
-static int by_name_and_place(const void *a, const void *b)
+static int by_readable(const struct candidate *x, const struct candidate *y)
+{
+	return compare_numbers(x->readable, y->readable);
+}
+
+static int by_code(const struct candidate *x, const struct candidate *y)
+{
+	return compare_numbers(x->hash, y->hash);
+}
+
+static int by_both(const struct candidate *x, const struct candidate *y)
+{
+	int r = by_readable(x, y);
+
+	return r != 0 ? r : by_code(x, y);
+}
+
+/* In order of place where they are alike. For qsort_r(). */
+static int compare_candidates(const void *a, const void *b, void *context)
 {
 	const struct candidate *x = a, *y = b;
-	int r = by_name(a, b);
+	int r = (*(const candidate_compare_fn *)context)(x, y);
 
 	return r != 0 ? r : (x->index > y->index) - (x->index < y->index);
 }
 
-static int by_hash_and_place(const void *a, const void *b)
-{
-	const struct candidate *x = a, *y = b;
-	int r = by_hash(a, b);
+/* struct candidates - those of a build. */
+struct candidates {
+	struct candidate *list;
+	size_t count;
+};
 
-	return r != 0 ? r : (x->index > y->index) - (x->index < y->index);
+static void candidates_free(struct candidates *lists)
+{
+	free(lists[0].list);
+	free(lists[1].list);
 }
 
-static size_t run_of(const struct candidate *list, size_t count, size_t first,
-		     int (*compare)(const void *, const void *))
+static size_t run_of(const struct candidates *of, size_t first, candidate_compare_fn compare)
 {
 	size_t next = first + 1;
 
-	while (next < count && compare(&list[first], &list[next]) == 0)
+	while (next < of->count && compare(&of->list[first], &of->list[next]) == 0)
 		next++;
 	return next - first;
 }
 
 /* Pairs what is equal, if it is there as often in either list: in order. */
-static void pair(struct code_match *match, const struct candidate *before, size_t before_count,
-		 const struct candidate *after, size_t after_count,
-		 int (*compare)(const void *, const void *))
+static void pair(struct code_match *match, struct candidates lists[2], candidate_compare_fn compare)
 {
+	const struct candidates *before = &lists[0], *after = &lists[1];
 	size_t i = 0, j = 0;
 
-	while (i < before_count && j < after_count) {
-		int order = compare(&before[i], &after[j]);
-		size_t runs[2] = {run_of(before, before_count, i, compare),
-				  run_of(after, after_count, j, compare)};
+	for (int n = 0; n < 2; n++) {
+		if (lists[n].count > 0)
+			qsort_r(lists[n].list, lists[n].count, sizeof(*lists[n].list),
+				compare_candidates, &compare);
+	}
+	while (i < before->count && j < after->count) {
+		int order = compare(&before->list[i], &after->list[j]);
+		size_t runs[2] = {run_of(before, i, compare), run_of(after, j, compare)};
 
 		for (size_t k = 0; order == 0 && runs[0] == runs[1] && k < runs[0]; k++)
-			match->pairs[after[j + k].index] = (long)before[i + k].index;
+			match->pairs[after->list[j + k].index] = (long)before->list[i + k].index;
 		i += order <= 0 ? runs[0] : 0;
 		j += order >= 0 ? runs[1] : 0;
 	}
 }
 
 /* Those that have a name of their own. */
-static struct candidate *list_names(struct image_code *code, size_t *count)
+static int list_names(struct candidates *ret, struct image_code *code)
 {
 	const struct procedure_table *table = image_code_procedures(code);
-	struct candidate *list = calloc(procedure_table_count(table) + 1, sizeof(*list));
 
-	*count = 0;
-	for (size_t i = 0; list != NULL && i < procedure_table_count(table); i++) {
+	ret->list = calloc(procedure_table_count(table) + 1, sizeof(*ret->list));
+	if (ret->list == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < procedure_table_count(table); i++) {
 		const struct procedure *procedure = procedure_table_get(table, i);
 
 		if (procedure->source <= PROCEDURE_PLT)
-			list[(*count)++] = (struct candidate){procedure->name, 0, i};
+			ret->list[ret->count++] =
+				(struct candidate){.name = procedure->name, .index = i};
 	}
-	if (*count > 0)
-		qsort(list, *count, sizeof(*list), by_name_and_place);
-	return list;
+	return 0;
 }
 
-/* Those that @taken does not have, by their code. */
-static struct candidate *list_codes(struct image_code *code, const bool *taken, size_t *count)
+static int hash_code(uint64_t *ret, struct image_code *code, size_t index)
 {
-	size_t all = procedure_table_count(image_code_procedures(code));
-	struct candidate *list = calloc(all + 1, sizeof(*list));
+	struct listing listing = {0};
+	uint64_t hash = HASH_START;
 
-	*count = 0;
-	for (size_t i = 0; list != NULL && i < all; i++) {
-		struct listing listing = {0};
-		uint64_t hash = 0xcbf29ce484222325ULL;
+	if (listing_make(&listing, code, index) < 0) {
+		listing_deinit(&listing);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < listing.count; i++)
+		hash = mix(hash, listing.keys[i]);
+	/* A stub of a few instructions is like any other. */
+	*ret = listing.count >= ALIKE_MIN ? hash : 0;
+	listing_deinit(&listing);
+	return 0;
+}
+
+/* Without what compilers of Rust add anew to each build; not kept: it may be long. */
+static uint64_t hash_readable(const char *name)
+{
+	_cleanup_free_ char *readable = demangle(name);
+	uint64_t hash = HASH_START;
+
+	if (readable == NULL)
+		return 0;
+	for (const char *p = readable; *p != '\0'; p++)
+		hash = mix(hash, (unsigned char)*p);
+	return hash;
+}
+
+/* Those that no name of a linker's tells. */
+static int list_others(struct candidates *ret, struct image_code *code, const bool *taken)
+{
+	const struct procedure_table *table = image_code_procedures(code);
+	int r = 0;
+
+	ret->list = calloc(procedure_table_count(table) + 1, sizeof(*ret->list));
+	if (ret->list == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < procedure_table_count(table) && r == 0; i++) {
+		struct candidate *candidate = &ret->list[ret->count];
 
 		if (taken[i])
 			continue;
-		if (listing_make(&listing, code, i) < 0) {
-			listing_deinit(&listing);
-			free(list);
-			return NULL;
-		}
-		for (size_t j = 0; j < listing.count; j++)
-			hash = mix(hash, listing.keys[j]);
-		/* A stub of a few instructions is like any other. */
-		if (listing.count >= ALIKE_MIN)
-			list[(*count)++] = (struct candidate){NULL, hash, i};
-		listing_deinit(&listing);
+		candidate->index = i;
+		candidate->readable = hash_readable(procedure_table_get(table, i)->name);
+		r = hash_code(&candidate->hash, code, i);
+		ret->count++;
 	}
-	if (*count > 0)
-		qsort(list, *count, sizeof(*list), by_hash_and_place);
-	return list;
+	return r;
 }
 
 static int match_names(struct code_match *match)
 {
-	size_t before_count, after_count;
-	_cleanup_free_ struct candidate *before = list_names(match->before, &before_count);
-	_cleanup_free_ struct candidate *after = list_names(match->after, &after_count);
+	struct candidates lists[2] = {0};
+	int r = list_names(&lists[0], match->before);
 
-	if (before == NULL || after == NULL)
-		return -ENOMEM;
-	pair(match, before, before_count, after, after_count, by_name);
-	return 0;
+	if (r == 0)
+		r = list_names(&lists[1], match->after);
+	if (r == 0)
+		pair(match, lists, by_name);
+	candidates_free(lists);
+	return r;
 }
 
-static int match_codes(struct code_match *match)
+static void mark_taken(const struct code_match *match, bool *taken[2])
 {
-	size_t before_all = procedure_table_count(image_code_procedures(match->before));
-	size_t after_all = procedure_table_count(image_code_procedures(match->after));
-	_cleanup_free_ bool *before_taken = calloc(before_all + 1, sizeof(*before_taken));
-	_cleanup_free_ bool *after_taken = calloc(after_all + 1, sizeof(*after_taken));
-	_cleanup_free_ struct candidate *before = NULL, *after = NULL;
-	size_t before_count, after_count;
+	size_t count = procedure_table_count(image_code_procedures(match->after));
 
-	if (before_taken == NULL || after_taken == NULL)
-		return -ENOMEM;
-	for (size_t i = 0; i < after_all; i++) {
+	for (size_t i = 0; i < count; i++) {
 		if (match->pairs[i] >= 0)
-			after_taken[i] = before_taken[match->pairs[i]] = true;
+			taken[1][i] = taken[0][match->pairs[i]] = true;
 	}
-	before = list_codes(match->before, before_taken, &before_count);
-	after = list_codes(match->after, after_taken, &after_count);
-	if (before == NULL || after == NULL)
-		return -ENOMEM;
-	pair(match, before, before_count, after, after_count, by_hash);
-	return 0;
+}
+
+static bool is_told_by(const struct candidate *candidate, candidate_compare_fn compare)
+{
+	return (compare == by_code || candidate->readable != 0) &&
+	       (compare == by_readable || candidate->hash != 0);
+}
+
+/* Of those that are not taken. */
+static int match_by(struct code_match *match, const struct candidates lists[2], bool *taken[2],
+		    candidate_compare_fn compare)
+{
+	struct candidates left[2] = {0};
+	int r = 0;
+
+	for (int n = 0; n < 2 && r == 0; n++) {
+		left[n].list = calloc(lists[n].count + 1, sizeof(*left[n].list));
+		if (left[n].list == NULL)
+			r = -ENOMEM;
+		for (size_t i = 0; r == 0 && i < lists[n].count; i++) {
+			const struct candidate *candidate = &lists[n].list[i];
+
+			if (!taken[n][candidate->index] && is_told_by(candidate, compare))
+				left[n].list[left[n].count++] = *candidate;
+		}
+	}
+	if (r == 0)
+		pair(match, left, compare);
+	candidates_free(left);
+	mark_taken(match, taken);
+	return r;
+}
+
+static int match_others(struct code_match *match)
+{
+	/* Instances of a generic procedure have one name: the code says which is which. */
+	static const candidate_compare_fn ways[] = {by_both, by_readable, by_code};
+	struct image_code *codes[2] = {match->before, match->after};
+	struct candidates lists[2] = {0};
+	bool *taken[2] = {NULL};
+	int r = 0;
+
+	for (int n = 0; n < 2; n++) {
+		size_t count = procedure_table_count(image_code_procedures(codes[n]));
+
+		taken[n] = calloc(count + 1, sizeof(*taken[n]));
+		if (taken[n] == NULL)
+			r = -ENOMEM;
+	}
+	if (r == 0)
+		mark_taken(match, taken);
+	for (int n = 0; n < 2 && r == 0; n++)
+		r = list_others(&lists[n], codes[n], taken[n]);
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways) && r == 0; i++)
+		r = match_by(match, lists, taken, ways[i]);
+	candidates_free(lists);
+	free(taken[0]);
+	free(taken[1]);
+	return r;
 }
 
 int code_match_create(struct code_match **ret, struct image_code *before, struct image_code *after)
@@ -279,7 +380,7 @@ int code_match_create(struct code_match **ret, struct image_code *before, struct
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
 		match->pairs[i] = -1;
-	if (match_names(match) < 0 || match_codes(match) < 0)
+	if (match_names(match) < 0 || match_others(match) < 0)
 		return -ENOMEM;
 	*ret = take_ptr(match);
 	return 0;

@@ -2,10 +2,11 @@
 /*
  * Which procedure and instruction of one build of an image is which of another.
  *
- * Procedures are the same if their names are; else, if their instructions are. Where
- * several of a build are alike, they are paired in order, if there are as many in the
- * other one, and not at all if not. Instructions of a pair are aligned by a longest common
- * subsequence.
+ * Procedures are the same if the linker's names are; else, if those of the source are, where
+ * that has others (rustc adds a hash of everything to each), of several the one of the same
+ * instructions; else, if their instructions are. Where several of a build are alike, they are
+ * paired in order, if there are as many in the other one, and not at all if not. Instructions
+ * of a pair are aligned by a longest common subsequence.
  *
  * Code is compared by what its instructions do: operation, registers, constants; not by
  * where anything is, as far as that changes when other code does: targets and what is

@@ -194,6 +194,7 @@ int set_table_create(struct set_table **ret, struct sample_sets *sets, enum tall
 	if (table == NULL)
 		return error_set(err, ENOMEM, "out of memory");
 	table->sets = sets->count;
+	table->names.demangle = cli->demangle;
 	table->instructions = by == TALLY_BY_INSTRUCTION;
 	table->tally_count = sets->source_count;
 	table->tallies = calloc(sets->source_count + 1, sizeof(struct tally *));

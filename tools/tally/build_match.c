@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/image/code_match.h"
+#include "analysis/image/demangle.h"
 #include "lib/array.h"
 #include "lib/cleanup.h"
 
@@ -60,18 +61,19 @@ void build_names_deinit(struct build_names *names)
 	for (size_t i = 0; i < names->count; i++)
 		free(names->list[i]);
 	free(names->list);
-	*names = (struct build_names){0};
+	*names = (struct build_names){.demangle = names->demangle};
 }
 
-static int rename_row(struct tally_row *row, const char *name, struct build_names *names)
+static int rename_row(struct tally_row *row, const char *linkers, struct build_names *names)
 {
-	if (array_reserve(&names->list, &names->capacity, names->count + 1, sizeof(*names->list)) <
-	    0)
+	_cleanup_free_ char *name = names->demangle ? demangle(linkers) : NULL;
+
+	if (name == NULL)
+		name = strdup(linkers);
+	if (name == NULL || array_reserve(&names->list, &names->capacity, names->count + 1,
+					  sizeof(*names->list)) < 0)
 		return -ENOMEM;
-	names->list[names->count] = strdup(name);
-	if (names->list[names->count] == NULL)
-		return -ENOMEM;
-	row->procedure = names->list[names->count++];
+	row->procedure = names->list[names->count++] = take_ptr(name);
 	return 0;
 }
 

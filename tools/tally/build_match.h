@@ -16,8 +16,12 @@ struct build_row {
 	size_t set;
 };
 
-/** struct build_names - names that rows were given; freed by build_names_deinit(). */
+/**
+ * struct build_names - names that rows were given; freed by build_names_deinit()
+ * @demangle: names as the source has them, not as linkers do
+ */
 struct build_names {
+	bool demangle;
 	char **list;
 	size_t count;
 	size_t capacity;
@@ -29,7 +33,7 @@ void build_names_deinit(struct build_names *names);
  * build_match() - give rows of later builds the places they had in the first one
  * @rows:  sorted here
  * @instructions: rows are
- * @names: of procedures that were called otherwise, as linkers have them
+ * @names: of procedures that were called otherwise
  *
  * Images of one path are builds of one program; the first is that of the first set. Rows that are
  * found in the first build (analysis/image/code_match.h) get its identity, address, offset, and the
