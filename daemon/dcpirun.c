@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "daemon/base/log.h"
@@ -50,6 +51,11 @@
 #define BRANCH_EVERY 1
 #define PROBE_PERMILLE 20
 #define MEMORY_LIMIT ((size_t)64 << 20)
+/* As dcpid has room for. */
+#define IMAGE_STORE_BYTES ((uint64_t)512 << 20)
+/* How long copies are waited for at the end, 8 MB a second: a minute. */
+#define IMAGE_LOOK_NS (20 * NS_PER_MS)
+#define IMAGE_LOOKS 3000
 
 /* loop_run() ends with one of these. */
 enum run_end {
@@ -62,6 +68,7 @@ struct settings {
 	const char *events;
 	const char *db;
 	const char *label;
+	const char *image_store;
 	uint32_t branch_every;
 	uint32_t probe_permille;
 	unsigned int repeat;
@@ -98,6 +105,7 @@ enum {
 	OPTION_PROBES,
 	OPTION_RECORD_TRACE,
 	OPTION_REPEAT,
+	OPTION_IMAGE_STORE,
 };
 
 static const struct option_entry entries[] = {
@@ -106,6 +114,8 @@ static const struct option_entry entries[] = {
 	{OPTION_DB, "db", "FILE", "database (dcpirun.db); each run adds an epoch"},
 	{OPTION_LABEL, "label", "TEXT", "kept with the epoch (the command)"},
 	{OPTION_REPEAT, "repeat", "N", "run it N times, an epoch each (see dcpistats)"},
+	{OPTION_IMAGE_STORE, "image-store", "LIST",
+	 "copy images: all, none (default), or patterns"},
 	{OPTION_USER, "user", NULL, "no kernel samples; the default where they are not allowed"},
 	{OPTION_BRANCH_EVERY, "branch-every", "N",
 	 "interpret one sample in N for edges (1; 0: none)"},
@@ -184,6 +194,9 @@ static int option_take(struct settings *settings, const struct options *options,
 		return probes_take(settings, optarg);
 	case OPTION_REPEAT:
 		return repeat_take(settings, optarg);
+	case OPTION_IMAGE_STORE:
+		settings->image_store = optarg;
+		return -1;
 	case OPTION_RECORD_TRACE:
 		settings->trace_path = optarg;
 		return -1;
@@ -345,6 +358,8 @@ static void cost_find(struct collector_config *config)
 
 static int collector_prepare(struct run *run, struct error *err)
 {
+	bool images_kept = *run->settings->image_store != '\0' &&
+			   strcmp(run->settings->image_store, "none") != 0;
 	struct collector_config config = {
 		.db = run->settings->db,
 		.source = "perf",
@@ -352,6 +367,8 @@ static int collector_prepare(struct run *run, struct error *err)
 		.merge_ns = MERGE_NS,
 		.per_process = "all",
 		.units = true,
+		.image_store = run->settings->image_store,
+		.image_store_bytes = images_kept ? IMAGE_STORE_BYTES : 0,
 		.label = run->settings->label,
 		.target_pid = (uint32_t)run->child,
 		.user_only = run->settings->user_only,
@@ -461,6 +478,23 @@ static bool command_ran(const struct run *run)
 	return recv(run->go_fd, &byte, 1, MSG_DONTWAIT) != 1;
 }
 
+/* What is copied in the background, and given up at the end. */
+static void images_finish(const struct run *run)
+{
+	static const struct timespec pause = {.tv_nsec = IMAGE_LOOK_NS};
+	struct collector_status status;
+	int looks = 0;
+
+	do {
+		if (looks > 0)
+			nanosleep(&pause, NULL);
+		collector_status(run->collector, &status);
+	} while (status.store.copier.waiting > 0 && ++looks < IMAGE_LOOKS);
+	if (status.store.copier.waiting > 0)
+		log_error("%llu images could not be kept in time",
+			  (unsigned long long)status.store.copier.waiting);
+}
+
 /* Lets the child go and follows it to its end (@ret). Return: exit status. */
 static int profile_run(struct run *run, int *ret)
 {
@@ -485,8 +519,10 @@ static int profile_run(struct run *run, int *ret)
 		log_error("%s", err.message);
 		end = END_FAILURE;
 	}
-	if (ran)
+	if (ran) {
+		images_finish(run);
 		summary_print(run);
+	}
 	*ret = ran ? end : END_FAILURE;
 	return end == END_CHILD ? exit_status(run->status) : EXIT_BAD;
 }
@@ -532,6 +568,7 @@ int main(int argc, char **argv)
 {
 	struct settings settings = {
 		.db = "dcpirun.db",
+		.image_store = "none",
 		.repeat = 1,
 		.branch_every = BRANCH_EVERY,
 		.probe_permille = PROBE_PERMILLE,

@@ -43,6 +43,16 @@ is "keeps processes apart" "$(sql "$db" "SELECT count(DISTINCT pid) FROM dcpi_sa
 	WHERE epoch = $((epoch + 1)) AND path = '$work/split'")" 2
 is "accounts for every sample of several processes" "$(identity "$db")" ""
 
+# A program that is another one by now.
+cp "$work/split" "$work/rebuilt"
+"$run" -q --db "$work/kept.db" --image-store "$work/*" -- "$work/rebuilt" 500
+cp --remove-destination /bin/true "$work/rebuilt"
+is "an image that is kept has names when its file has changed" \
+	"$("$bin/dcpiprof" --db "$work/kept.db" -i rebuilt --csv | grep -c split_seventy)" 1
+is "no other image is kept" "$(find "$work/kept.db-images" -name '*.elf' | wc -l)" 1
+"$run" -q --db "$work/unkept.db" "$work/split" 500
+check "none is unless it is asked for" [ ! -e "$work/unkept.db-images" ]
+
 # The summary is one line that agrees with the database.
 summary=$("$run" --db "$work/one.db" "$work/split" 500 2>&1)
 like "prints one line" "$(printf '%s' "$summary" | wc -l):$summary" \
