@@ -35,6 +35,25 @@ path_exact "$scratch/unwinds"
 # Loops of one block, left in any turn, where flags matter and where not.
 check "one with small loops" "${CC:-gcc}" -O2 tests/programs/carry.c -o "$scratch/carry"
 path_exact "$scratch/carry"
+# A block that begins in one file and ends in what is inlined of another.
+cat > "$scratch/inlined.s" <<-'EOF'
+	.file 1 "user.c"
+	.file 2 "step.h"
+	.globl main
+	.type main, @function
+	main:
+	.loc 1 10
+	movl $1, %eax
+	xorl %eax, %eax
+	.loc 2 700
+	nop
+	ret
+	.size main, . - main
+	.section .note.GNU-stack, "", @progbits
+EOF
+check "one with two files in a block" "${CC:-gcc}" -o "$scratch/inlined" "$scratch/inlined.s"
+is "lines of a block are of one file" "$(XDG_CACHE_HOME=$scratch "$dcpix" run -q --mode paths \
+	"$scratch/inlined" 2>&1 | grep -o 'user\.c:.*')" user.c:10
 # What throws is in loops that are put again.
 check "one with traps" "${CXX:-g++}" -O2 -fnon-call-exceptions tests/programs/traps.cc \
 	-o "$scratch/traps"

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/image/image_code.h"
 #include "instrument/paths/paths_listing.h"
@@ -110,14 +111,16 @@ static void print_header(FILE *out, const struct paths_listing *listing)
 static void print_line(FILE *out, struct image_code *code, uint64_t address, uint64_t last)
 {
 	unsigned int line, end;
-	const char *file;
+	const char *file, *other;
 
 	if (code == NULL || image_code_line(code, address, &file, &line) < 0)
 		return;
 	fputs("  ", out);
 	report_text_name(out, file, false);
 	fprintf(out, ":%u", line);
-	if (image_code_line(code, last, &file, &end) == 0 && end > line)
+	/* What is inlined at the end may be of another file. */
+	if (image_code_line(code, last, &other, &end) == 0 && strcmp(file, other) == 0 &&
+	    end > line)
 		fprintf(out, "-%u", end);
 }
 
