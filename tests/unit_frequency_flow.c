@@ -190,6 +190,47 @@ static void test_other_loops_run_at_their_bound(void **state)
 	}
 }
 
+/* So many executions, measured: the interval has room for them and for little else. */
+static void assert_measured(const struct frequency_estimate *estimate, double executions)
+{
+	if (fabs(estimate->value / executions - 1) > 0.02 || estimate->low > executions * 0.9 ||
+	    estimate->low < executions * 0.75 || estimate->high < executions * 1.1 ||
+	    estimate->high > executions * 1.3)
+		fail_msg("%g (%g to %g), and not %g", estimate->value, estimate->low,
+			 estimate->high, executions);
+}
+
+/*
+ * A loop that takes all samples, for a second by a clock: what it takes from one execution of
+ * its branch to the next says more than its code does, whichever it is.
+ */
+static void test_gaps_say_how_often_a_loop_ran(void **state)
+{
+	double gaps[INSNS_MAX] = {0}, gap_samples[INSNS_MAX] = {0};
+
+	(void)state;
+	for (size_t i = 0; i < LOOPS; i++) {
+		struct frequency_estimate estimate;
+		struct scene scene;
+		uint32_t branch;
+
+		scene_begin(&scene, loops[i].code, loops[i].bytes, 1);
+		scene_sample(&scene, 0, SAMPLES);
+		scene_turns(&scene, 0, ITERATIONS, 1);
+		branch = scene.cfg->insn_count - 1;
+		gaps[branch] = ITERATIONS;
+		gap_samples[branch] = ITERATIONS * 40;
+		scene.profile.gaps = gaps;
+		scene.profile.gap_samples = gap_samples;
+		scene.profile.clock_ns = 1e9 / SAMPLES;
+		scene.profile.all = SAMPLES;
+		estimate = scene_estimate(&scene);
+		assert_measured(&estimate, SAMPLES / 40);
+		gaps[branch] = 0;
+		scene_end(&scene);
+	}
+}
+
 /* A block that waits, and one behind it, as often executed, that has a hundredth of the samples */
 static double estimate_behind(const char *code, size_t bytes)
 {
@@ -334,6 +375,7 @@ int main(void)
 		cmocka_unit_test(test_probes_are_believed),
 		cmocka_unit_test(test_loops_that_change_lines_may_wait_for_memory),
 		cmocka_unit_test(test_other_loops_run_at_their_bound),
+		cmocka_unit_test(test_gaps_say_how_often_a_loop_ran),
 		cmocka_unit_test(test_few_samples_tell_more_of_long_blocks),
 		cmocka_unit_test(test_loops_may_wait),
 	};

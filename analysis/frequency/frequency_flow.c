@@ -100,6 +100,8 @@
 #define INTERVAL_SPREADS 1.645
 #define PROGRAM_SPREAD 0.5
 #define COMMON_SPREAD hypot(PROGRAM_SPREAD, FREQUENCY_FLOW_PROCEDURE_SPREAD)
+/* What is measured by gaps does not depend on that, but on what an execution of a probe takes. */
+#define GAP_SPREAD 0.07
 #define HIGH_SPREAD 0.1
 #define MEDIUM_SPREAD 0.23
 
@@ -341,10 +343,11 @@ static void take_time(struct flow_evidence *evidence, double *rarer, const struc
 	}
 }
 
-static struct frequency_estimate estimate_of(double value, double spread,
+/* @common: how uncertain it is beside @spread */
+static struct frequency_estimate estimate_of(double value, double spread, double common,
 					     enum frequency_origin origin)
 {
-	double width = exp(INTERVAL_SPREADS * hypot(spread, COMMON_SPREAD));
+	double width = exp(INTERVAL_SPREADS * hypot(spread, common));
 	struct frequency_estimate estimate = {
 		.value = value,
 		.low = value / width,
@@ -371,19 +374,21 @@ double frequency_flow_spread(const struct frequency_estimate *estimate)
 	return sqrt(fmax(0, spread * spread - COMMON_SPREAD * COMMON_SPREAD));
 }
 
+/* @common: of each node */
 static void fill(struct frequency *ret, const struct flow_chain *chain,
 		 const struct flow_evidence *evidence, const struct flow_fit *fit,
-		 const struct cfg *cfg)
+		 const double *common, const struct cfg *cfg)
 {
 	for (uint32_t b = 0; b < cfg->block_count; b++) {
 		const struct flow_block_evidence *block = &evidence->blocks[b];
 
 		/* No known way leads there, and yet it may run. */
 		if ((cfg->blocks[b].flags & CFG_BLOCK_UNREACHED) != 0)
-			ret->blocks[b] = estimate_of(block->samples / block->cycles,
-						     1 / sqrt(ANY_EVENNESS), FREQUENCY_RATIO);
+			ret->blocks[b] =
+				estimate_of(block->samples / block->cycles, 1 / sqrt(ANY_EVENNESS),
+					    COMMON_SPREAD, FREQUENCY_RATIO);
 		else
-			ret->blocks[b] = estimate_of(fit->nodes[b], fit->spread[b],
+			ret->blocks[b] = estimate_of(fit->nodes[b], fit->spread[b], common[b],
 						     block->samples > 0 ? FREQUENCY_JOINT
 									: FREQUENCY_PROPAGATED);
 	}
@@ -393,7 +398,7 @@ static void fill(struct frequency *ret, const struct flow_chain *chain,
 		double own = chain->count[from] > 1 ? sqrt((1 - p) / seen) : 0;
 
 		ret->edges[e] = estimate_of(fit->nodes[from] * p, hypot(fit->spread[from], own),
-					    FREQUENCY_JOINT);
+					    common[from], FREQUENCY_JOINT);
 	}
 }
 
@@ -418,8 +423,46 @@ static bool any_stalled(const struct flow_chain *chain, const struct flow_eviden
 	return false;
 }
 
-static int find_fit(struct flow_fit *ret, struct flow_chain *chain, struct flow_evidence *evidence,
-		    const struct frequency_input *input, const bool *doomed)
+/*
+ * What a node is uncertain by beside @spread: what all have in common, but only as far as it is
+ * not known by gaps. @without: its spread without these
+ */
+static double common_spread(double spread, double without)
+{
+	double known = 1 / (spread * spread) - 1 / (without * without), variance;
+
+	if (!(known > 0))
+		return COMMON_SPREAD;
+	variance = 1 / (1 / (without * without + COMMON_SPREAD * COMMON_SPREAD) +
+			1 / (1 / known + GAP_SPREAD * GAP_SPREAD));
+	return sqrt(fmax(0, variance - spread * spread));
+}
+
+/* @fit: in: without gaps; out: with them, and its spread. @common: out */
+static int add_gaps(struct flow_fit *fit, double *common, struct flow_chain *chain,
+		    struct flow_evidence *evidence, const struct frequency_input *input)
+{
+	_cleanup_free_ double *without = fit->spread;
+	int r = flow_gaps_take(evidence, fit, chain, input);
+
+	fit->spread = NULL;
+	if (r <= 0) {
+		fit->spread = take_ptr(without);
+		return r;
+	}
+	flow_fit_deinit(fit);
+	r = flow_fit_create(fit, chain, evidence);
+	if (r == 0)
+		r = flow_spread_find(fit, chain, evidence);
+	for (uint32_t n = 0; r == 0 && n < chain->node_count; n++)
+		common[n] = common_spread(fit->spread[n], without[n]);
+	return r;
+}
+
+/* @common: of each node, how uncertain it is beside the fit's spread */
+static int find_fit(struct flow_fit *ret, double *common, struct flow_chain *chain,
+		    struct flow_evidence *evidence, const struct frequency_input *input,
+		    const bool *doomed)
 {
 	int r = flow_fit_create(ret, chain, evidence);
 
@@ -430,13 +473,11 @@ static int find_fit(struct flow_fit *ret, struct flow_chain *chain, struct flow_
 		flow_fit_deinit(ret);
 		r = flow_fit_create(ret, chain, evidence);
 	}
+	for (uint32_t n = 0; n < chain->node_count; n++)
+		common[n] = COMMON_SPREAD;
 	if (r == 0)
-		r = flow_gaps_take(evidence, ret, chain, input);
-	if (r > 0) {
-		flow_fit_deinit(ret);
-		r = flow_fit_create(ret, chain, evidence);
-	}
-	return r == 0 ? flow_spread_find(ret, chain, evidence) : r;
+		r = flow_spread_find(ret, chain, evidence);
+	return r == 0 ? add_gaps(ret, common, chain, evidence, input) : r;
 }
 
 int frequency_flow(struct frequency *ret, const struct frequency_input *input)
@@ -447,6 +488,7 @@ int frequency_flow(struct frequency *ret, const struct frequency_input *input)
 		calloc((size_t)cfg->block_count + 2, sizeof(*blocks));
 	_cleanup_free_ double *seen = calloc((size_t)cfg->edge_count + 1, sizeof(*seen));
 	_cleanup_free_ double *rarer = calloc((size_t)cfg->block_count + 2, sizeof(*rarer));
+	_cleanup_free_ double *common = calloc((size_t)cfg->block_count + 2, sizeof(*common));
 	_cleanup_free_ bool *doomed = malloc((size_t)cfg->block_count + 1);
 	struct flow_evidence evidence = {.blocks = blocks, .seen = seen};
 	struct flow_chain *chain = NULL;
@@ -456,7 +498,7 @@ int frequency_flow(struct frequency *ret, const struct frequency_input *input)
 		fill_unsampled(ret, cfg);
 		return 0;
 	}
-	if (blocks == NULL || seen == NULL || rarer == NULL || doomed == NULL ||
+	if (blocks == NULL || seen == NULL || rarer == NULL || common == NULL || doomed == NULL ||
 	    cfg_doomed_find(doomed, cfg) < 0)
 		return -ENOMEM;
 	r = flow_chain_create(&chain, cfg);
@@ -464,9 +506,9 @@ int frequency_flow(struct frequency *ret, const struct frequency_input *input)
 		return r;
 	take_directions(&evidence, chain, input, doomed, NULL);
 	take_time(&evidence, rarer, chain, input);
-	r = find_fit(&fit, chain, &evidence, input, doomed);
+	r = find_fit(&fit, common, chain, &evidence, input, doomed);
 	if (r == 0) {
-		fill(ret, chain, &evidence, &fit, cfg);
+		fill(ret, chain, &evidence, &fit, common, cfg);
 		r = flow_ties_loosen(ret, cfg, input->profile);
 	}
 	flow_chain_destroy(chain);
