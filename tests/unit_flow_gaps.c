@@ -78,6 +78,13 @@ static int tear_down(void **state)
 	return 0;
 }
 
+static void go_round(struct scene *scene, double entries, double outer, double inner)
+{
+	scene->entries = entries;
+	scene->rounds[0] = outer;
+	scene->rounds[1] = inner;
+}
+
 static void measure(struct scene *scene, uint32_t block)
 {
 	scene->gaps[block] = GAPS;
@@ -125,9 +132,7 @@ static void long_inner_loops_are_what_is_measured(void **state)
 {
 	struct scene *scene = *state;
 
-	scene->entries = 1;
-	scene->rounds[0] = 16;
-	scene->rounds[1] = 5000;
+	go_round(scene, 1, 16, 5000);
 	measure(scene, 3);
 	measure(scene, 4);
 	assert_int_equal(take(scene), 2);
@@ -140,9 +145,7 @@ static void short_inner_loops_are_parts(void **state)
 {
 	struct scene *scene = *state;
 
-	scene->entries = 1;
-	scene->rounds[0] = 800;
-	scene->rounds[1] = 100;
+	go_round(scene, 1, 800, 100);
 	measure(scene, 2);
 	assert_int_equal(take(scene), 1);
 	assert_executions(scene, 2, 4 * SAMPLES);
@@ -154,9 +157,7 @@ static void short_procedures_are_not_all(void **state)
 {
 	struct scene *scene = *state;
 
-	scene->entries = 800;
-	scene->rounds[0] = 10;
-	scene->rounds[1] = 10;
+	go_round(scene, 800, 10, 10);
 	measure(scene, 2);
 	assert_int_equal(take(scene), 0);
 	/* Unless nothing else runs. */
@@ -173,9 +174,7 @@ static void calls_take_time(void **state)
 	scene->call = (struct cfg_call){.insn = 4, .returns = true};
 	scene->cfg->calls = &scene->call;
 	scene->cfg->call_count = 1;
-	scene->entries = 1;
-	scene->rounds[0] = 16;
-	scene->rounds[1] = 5000;
+	go_round(scene, 1, 16, 5000);
 	measure(scene, 3);
 	measure(scene, 4);
 	assert_int_equal(take(scene), 1);
@@ -190,8 +189,7 @@ static void the_rest_has_none(void **state)
 {
 	struct scene *scene = *state;
 
-	scene->entries = 1;
-	scene->rounds[0] = scene->rounds[1] = 1000;
+	go_round(scene, 1, 1000, 1000);
 	measure(scene, 5);
 	scene->profile.all = 4 * SAMPLES;
 	assert_int_equal(take(scene), 0);

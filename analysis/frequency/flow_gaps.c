@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/graph/strong_components.h"
 #include "lib/cleanup.h"
@@ -185,8 +184,8 @@ static int take_block(struct flow_evidence *evidence, struct loops *loops, uint3
 	return r;
 }
 
-int flow_gaps_take(struct flow_evidence *evidence, const struct flow_fit *fit,
-		   const struct flow_chain *chain, const struct frequency_input *input)
+static int take_blocks(struct flow_evidence *evidence, const struct flow_fit *fit,
+		       const struct flow_chain *chain, const struct frequency_input *input)
 {
 	const struct cfg *cfg = input->cfg;
 	size_t blocks = (size_t)cfg->block_count + 1;
@@ -198,8 +197,6 @@ int flow_gaps_take(struct flow_evidence *evidence, const struct flow_fit *fit,
 	struct loops loops = {cfg, chain, first, targets, component, inside, calls};
 	int taken = 0, r = 0;
 
-	if (input->profile->gaps == NULL)
-		return 0;
 	if (first == NULL || targets == NULL || component == NULL || inside == NULL ||
 	    calls == NULL)
 		return -ENOMEM;
@@ -214,4 +211,13 @@ int flow_gaps_take(struct flow_evidence *evidence, const struct flow_fit *fit,
 		taken += r > 0;
 	}
 	return r < 0 ? r : taken;
+}
+
+int flow_gaps_take(struct flow_evidence *evidence, const struct flow_fit *fit,
+		   const struct flow_chain *chain, const struct frequency_input *input)
+{
+	/* As of nearly all procedures. */
+	if (input->profile->gaps == NULL)
+		return 0;
+	return take_blocks(evidence, fit, chain, input);
 }

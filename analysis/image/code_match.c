@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "analysis/image/demangle.h"
 #include "lib/array.h"
@@ -250,13 +251,8 @@ static int hash_code(uint64_t *ret, struct image_code *code, size_t index)
 static uint64_t hash_readable(const char *name)
 {
 	_cleanup_free_ char *readable = demangle(name);
-	uint64_t hash = HASH_START;
 
-	if (readable == NULL)
-		return 0;
-	for (const char *p = readable; *p != '\0'; p++)
-		hash = mix(hash, (unsigned char)*p);
-	return hash;
+	return readable != NULL ? XXH3_64bits(readable, strlen(readable)) : 0;
 }
 
 /* Those that no name of a linker's tells. */
