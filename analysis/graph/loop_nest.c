@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/graph/loop_nest.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/graph/strong_components.h"
+#include "lib/array.h"
+#include "lib/cleanup.h"
+
+/*
+ * Going inward, all loops of one depth at a time.
+ * @targets: of edges; UINT32_MAX: not within a loop of this depth, or back to its entry
+ * @size:      of each component, blocks
+ * @loop_of:   of each component: its loop
+ */
+struct descent {
+	const struct cfg *cfg;
+	struct loop_nest *nest;
+	size_t capacity;
+	uint32_t *first;
+	uint32_t *targets;
+	uint32_t *component;
+	uint32_t *size;
+	uint32_t *loop_of;
+};
+
+static void descent_begin(struct descent *descent)
+{
+	const struct cfg *cfg = descent->cfg;
+
+	for (uint32_t b = 0; b < cfg->block_count; b++) {
+		const struct cfg_block *block = &cfg->blocks[b];
+
+		descent->nest->of_block[b] = LOOP_NEST_NONE;
+		descent->first[b + 1] =
+			block->out_count > 0 ? block->out + block->out_count : descent->first[b];
+	}
+	for (uint32_t e = 0; e < cfg->edge_count; e++)
+		descent->targets[e] =
+			cfg->edges[e].to < cfg->block_count ? cfg->edges[e].to : UINT32_MAX;
+}
+
+/* Each component that goes round is a loop. Return: how many there are, or -ENOMEM. */
+static int add_loops(struct descent *descent, uint32_t components)
+{
+	const struct cfg *cfg = descent->cfg;
+	struct loop_nest *nest = descent->nest;
+	uint32_t before = nest->count;
+
+	for (uint32_t c = 0; c < components; c++) {
+		descent->size[c] = 0;
+		descent->loop_of[c] = LOOP_NEST_NONE;
+	}
+	for (uint32_t b = 0; b < cfg->block_count; b++) {
+		descent->size[descent->component[b]]++;
+		for (uint32_t e = descent->first[b]; e < descent->first[b + 1]; e++)
+			descent->size[descent->component[b]] += descent->targets[e] == b;
+	}
+	for (uint32_t b = 0; b < cfg->block_count; b++) {
+		uint32_t *loop = &descent->loop_of[descent->component[b]];
+
+		if (descent->size[descent->component[b]] <= 1)
+			continue;
+		if (*loop == LOOP_NEST_NONE) {
+			if (array_reserve(&nest->loops, &descent->capacity, nest->count + 1,
+					  sizeof(*nest->loops)) < 0)
+				return -ENOMEM;
+			*loop = nest->count++;
+			nest->loops[*loop].parent = nest->of_block[b];
+			nest->loops[*loop].header = LOOP_NEST_NONE;
+		}
+		nest->of_block[b] = *loop;
+	}
+	return (int)(nest->count - before);
+}
+
+/* Only ways within loops of this depth go on. */
+static void keep_ways_within(struct descent *descent)
+{
+	const struct cfg *cfg = descent->cfg;
+
+	for (uint32_t b = 0; b < cfg->block_count; b++) {
+		for (uint32_t e = descent->first[b]; e < descent->first[b + 1]; e++) {
+			uint32_t to = descent->targets[e];
+
+			if (to != UINT32_MAX && descent->component[to] != descent->component[b])
+				descent->targets[e] = UINT32_MAX;
+		}
+	}
+}
+
+static bool is_entered(const struct descent *descent, uint32_t b, uint32_t loop)
+{
+	const struct cfg *cfg = descent->cfg;
+	const struct cfg_block *block = &cfg->blocks[b];
+
+	for (uint32_t i = 0; i < block->in_count; i++) {
+		uint32_t from = cfg->edges[cfg->in_edges[block->in + i]].from;
+
+		if (!loop_nest_contains(descent->nest, cfg, loop, from))
+			return true;
+	}
+	return false;
+}
+
+/* Finds where the loops from @first on are entered, and forgets the ways back there. */
+static void cut_ways_back(struct descent *descent, uint32_t first)
+{
+	const struct cfg *cfg = descent->cfg;
+	struct loop_nest *nest = descent->nest;
+	uint32_t *entries = descent->size;
+
+	for (uint32_t l = first; l < nest->count; l++)
+		entries[l - first] = 0;
+	for (uint32_t b = 0; b < cfg->block_count; b++) {
+		const struct cfg_block *block = &cfg->blocks[b];
+		uint32_t loop = nest->of_block[b];
+
+		if (loop == LOOP_NEST_NONE || loop < first || !is_entered(descent, b, loop))
+			continue;
+		nest->loops[loop].header = entries[loop - first]++ == 0 ? b : LOOP_NEST_NONE;
+		for (uint32_t i = 0; i < block->in_count; i++)
+			descent->targets[cfg->in_edges[block->in + i]] = UINT32_MAX;
+	}
+}
+
+static int descend(struct descent *descent)
+{
+	const struct cfg *cfg = descent->cfg;
+	const struct strong_graph graph = {descent->first, descent->targets, cfg->block_count};
+	int found = 1;
+
+	descent_begin(descent);
+	for (int depth = 0; depth < LOOP_NEST_DEPTH_MAX && found > 0; depth++) {
+		uint32_t first = descent->nest->count, components;
+		int r = strong_components_find(descent->component, &components, &graph);
+
+		if (r < 0)
+			return r;
+		found = add_loops(descent, components);
+		if (found < 0)
+			return found;
+		keep_ways_within(descent);
+		cut_ways_back(descent, first);
+	}
+	return 0;
+}
+
+int loop_nest_create(struct loop_nest *ret, const struct cfg *cfg)
+{
+	size_t blocks = (size_t)cfg->block_count + 1;
+	_cleanup_free_ uint32_t *first = calloc(blocks, sizeof(*first));
+	_cleanup_free_ uint32_t *targets = calloc((size_t)cfg->edge_count + 1, sizeof(*targets));
+	_cleanup_free_ uint32_t *component = calloc(blocks, sizeof(*component));
+	_cleanup_free_ uint32_t *size = calloc(blocks, sizeof(*size));
+	_cleanup_free_ uint32_t *loop_of = calloc(blocks, sizeof(*loop_of));
+	struct loop_nest nest = {.of_block = calloc(blocks, sizeof(*nest.of_block))};
+	struct descent descent = {.cfg = cfg,
+				  .nest = &nest,
+				  .first = first,
+				  .targets = targets,
+				  .component = component,
+				  .size = size,
+				  .loop_of = loop_of};
+	int r = -ENOMEM;
+
+	if (first != NULL && targets != NULL && component != NULL && size != NULL &&
+	    loop_of != NULL && nest.of_block != NULL)
+		r = descend(&descent);
+	if (r < 0)
+		loop_nest_deinit(&nest);
+	else
+		*ret = nest;
+	return r;
+}
+
+void loop_nest_deinit(struct loop_nest *nest)
+{
+	free(nest->loops);
+	free(nest->of_block);
+	*nest = (struct loop_nest){0};
+}

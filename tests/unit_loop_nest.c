@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Loops of graphs, by hand and against a search by the definition. */
+#include "tests/unit.h"
+
+#include <string.h>
+
+#include "analysis/graph/loop_nest.h"
+#include "tests/cfg_fixture.h"
+
+#define BLOCKS 12
+#define EDGES_MAX 40
+
+static void assert_header(const struct loop_nest *nest, uint32_t block, uint32_t header)
+{
+	uint32_t loop = nest->of_block[block];
+
+	assert_int_not_equal(loop, LOOP_NEST_NONE);
+	assert_int_equal(nest->loops[loop].header, header);
+}
+
+/* 1 to 5 are a loop with one of 2 and 3 in it, and in that 3 alone; 6 is behind. */
+static void loops_are_in_each_other(void **state)
+{
+	static const struct cfg_fixture_edge edges[] = {
+		{CFG_ENTRY, 0}, {0, 1}, {1, 2}, {2, 3}, {3, 3},	      {3, 2},
+		{3, 4},		{4, 5}, {5, 1}, {5, 6}, {6, CFG_EXIT}};
+	struct cfg *cfg = cfg_fixture_create(NULL, 7, edges, sizeof(edges) / sizeof(*edges));
+	struct loop_nest nest;
+
+	(void)state;
+	assert_int_equal(loop_nest_create(&nest, cfg), 0);
+	assert_int_equal(nest.count, 3);
+	assert_header(&nest, 1, 1);
+	assert_header(&nest, 4, 1);
+	assert_header(&nest, 5, 1);
+	assert_header(&nest, 2, 2);
+	assert_header(&nest, 3, 3);
+	assert_int_equal(nest.loops[nest.of_block[3]].parent, nest.of_block[2]);
+	assert_int_equal(nest.loops[nest.of_block[2]].parent, nest.of_block[1]);
+	assert_int_equal(nest.of_block[0], LOOP_NEST_NONE);
+	assert_int_equal(nest.of_block[6], LOOP_NEST_NONE);
+	assert_true(loop_nest_contains(&nest, cfg, nest.of_block[1], 3));
+	assert_false(loop_nest_contains(&nest, cfg, nest.of_block[3], 2));
+	assert_false(loop_nest_contains(&nest, cfg, nest.of_block[1], CFG_EXIT));
+	loop_nest_deinit(&nest);
+	cfg_fixture_destroy(cfg);
+}
+
+static void several_ways_may_lead_in(void **state)
+{
+	static const struct cfg_fixture_edge edges[] = {
+		{CFG_ENTRY, 0}, {0, 1}, {0, 2}, {1, 2}, {2, 1}, {2, 3}, {3, CFG_EXIT}};
+	struct cfg *cfg = cfg_fixture_create(NULL, 4, edges, sizeof(edges) / sizeof(*edges));
+	struct loop_nest nest;
+
+	(void)state;
+	assert_int_equal(loop_nest_create(&nest, cfg), 0);
+	assert_int_equal(nest.count, 1);
+	assert_header(&nest, 1, LOOP_NEST_NONE);
+	assert_header(&nest, 2, LOOP_NEST_NONE);
+	loop_nest_deinit(&nest);
+	cfg_fixture_destroy(cfg);
+}
+
+/*
+ * By the definition: of a set of blocks and the edges among them, parts that are strongly
+ * connected; each without the edges to where it is entered, again.
+ */
+struct reference {
+	const struct cfg *cfg;
+	bool edges[BLOCKS][BLOCKS]; /* those left */
+	uint32_t depth[BLOCKS];	    /* of loops around each block */
+};
+
+static void find_reach(bool reach[BLOCKS][BLOCKS], const struct reference *reference,
+		       const bool *inside)
+{
+	memset(reach, 0, sizeof(bool[BLOCKS][BLOCKS]));
+	for (int round = 0; round < BLOCKS; round++) {
+		for (uint32_t a = 0; a < BLOCKS; a++) {
+			for (uint32_t b = 0; b < BLOCKS; b++) {
+				if (!inside[a] || !inside[b] || !reference->edges[a][b])
+					continue;
+				reach[a][b] = true;
+				for (uint32_t c = 0; c < BLOCKS; c++)
+					reach[a][c] |= reach[b][c];
+			}
+		}
+	}
+}
+
+static bool comes_from_outside(const struct cfg *cfg, uint32_t block, const bool *inside)
+{
+	for (uint32_t e = 0; e < cfg->edge_count; e++) {
+		uint32_t from = cfg->edges[e].from;
+
+		if (cfg->edges[e].to == block && (from >= BLOCKS || !inside[from]))
+			return true;
+	}
+	return false;
+}
+
+static void descend(struct reference *reference, const bool *inside)
+{
+	bool reach[BLOCKS][BLOCKS], done[BLOCKS] = {false};
+
+	find_reach(reach, reference, inside);
+	for (uint32_t b = 0; b < BLOCKS; b++) {
+		bool part[BLOCKS] = {false};
+
+		if (!inside[b] || done[b] || !reach[b][b])
+			continue;
+		for (uint32_t c = 0; c < BLOCKS; c++) {
+			part[c] = inside[c] && reach[b][c] && reach[c][b];
+			done[c] |= part[c];
+			reference->depth[c] += part[c];
+		}
+		for (uint32_t c = 0; c < BLOCKS; c++) {
+			if (!part[c] || !comes_from_outside(reference->cfg, c, part))
+				continue;
+			for (uint32_t from = 0; from < BLOCKS; from++) {
+				if (part[from])
+					reference->edges[from][c] = false;
+			}
+		}
+		descend(reference, part);
+	}
+}
+
+static struct cfg *draw_graph(uint64_t *seed)
+{
+	struct cfg_fixture_edge edges[EDGES_MAX];
+	uint32_t count = 0;
+
+	edges[count++] = (struct cfg_fixture_edge){CFG_ENTRY, 0};
+	/* All blocks are reached, and all lead out. */
+	for (uint32_t b = 1; b < BLOCKS; b++)
+		edges[count++] = (struct cfg_fixture_edge){(uint32_t)(unit_random(seed) % b), b};
+	for (uint32_t extra = (uint32_t)(unit_random(seed) % 16); extra > 0; extra--)
+		edges[count++] = (struct cfg_fixture_edge){(uint32_t)(unit_random(seed) % BLOCKS),
+							   (uint32_t)(unit_random(seed) % BLOCKS)};
+	edges[count++] = (struct cfg_fixture_edge){BLOCKS - 1, CFG_EXIT};
+	return cfg_fixture_create(NULL, BLOCKS, edges, count);
+}
+
+static uint32_t depth_of(const struct loop_nest *nest, uint32_t block)
+{
+	uint32_t depth = 0;
+
+	for (uint32_t at = nest->of_block[block]; at != LOOP_NEST_NONE;
+	     at = nest->loops[at].parent) {
+		assert_true(nest->loops[at].parent == LOOP_NEST_NONE ||
+			    nest->loops[at].parent < at);
+		depth++;
+	}
+	return depth;
+}
+
+static void depths_are_those_of_the_definition(void **state)
+{
+	uint64_t seed = 7;
+
+	(void)state;
+	for (int round = 0; round < 2000; round++) {
+		struct cfg *cfg = draw_graph(&seed);
+		struct reference reference = {.cfg = cfg};
+		bool all[BLOCKS];
+		struct loop_nest nest;
+
+		memset(all, true, sizeof(all));
+		for (uint32_t e = 0; e < cfg->edge_count; e++) {
+			const struct cfg_edge *edge = &cfg->edges[e];
+
+			if (edge->from < BLOCKS && edge->to < BLOCKS)
+				reference.edges[edge->from][edge->to] = true;
+		}
+		descend(&reference, all);
+		assert_int_equal(loop_nest_create(&nest, cfg), 0);
+		for (uint32_t b = 0; b < BLOCKS; b++)
+			assert_int_equal(depth_of(&nest, b), reference.depth[b]);
+		loop_nest_deinit(&nest);
+		cfg_fixture_destroy(cfg);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(loops_are_in_each_other),
+		cmocka_unit_test(several_ways_may_lead_in),
+		cmocka_unit_test(depths_are_those_of_the_definition),
+	};
+
+	return cmocka_run_group_tests_name("loop_nest", tests, NULL, NULL);
+}
