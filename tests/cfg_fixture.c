@@ -143,6 +143,7 @@ struct cfg *cfg_fixture_create(const uint32_t *insn_counts, uint32_t block_count
 {
 	struct cfg *cfg = allocate(1, sizeof(*cfg));
 
+	cfg->decoder = &insn_x86_decoder;
 	cfg->block_count = block_count;
 	cfg->blocks = allocate(block_count, sizeof(*cfg->blocks));
 	cfg->edges = allocate(edge_count, sizeof(*cfg->edges));

@@ -16,8 +16,8 @@ struct cfg_fixture_edge {
  * @insn_counts: instructions of each block, > 0; NULL: one each
  * @edges:       in any order; those with the same ends are parallel edges
  *
- * Instructions are 4 bytes of INSN_ALU without registers, from address 0x1000 on; the last
- * of a block has the flow that the block's edges ask for. Kinds of edges follow from their
+ * Instructions are 4 bytes of INSN_ALU of x86-64 without registers, from address 0x1000 on; the
+ * last of a block has the flow that the block's edges ask for. Kinds of edges follow from their
  * ends and number. Without memory the test ends.
  *
  * Return: a graph, freed by cfg_fixture_destroy(), not by cfg_destroy().

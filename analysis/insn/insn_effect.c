@@ -80,7 +80,7 @@ static struct insn_bound bound_of(const struct insn_compare *comparison,
 	case INSN_RELATION_LESS_EQUAL:
 		bound.kind = INSN_BOUND_SIGNED;
 		break;
-	case INSN_RELATION_NONE:
+	default:
 		bound.kind = INSN_BOUND_NONE;
 		break;
 	}
@@ -98,6 +98,34 @@ struct insn_bound insn_effect_bound(const struct insn_decoder *decoder, const st
 	if (isa == NULL || !isa->compare(&comparison, compare))
 		return (struct insn_bound){.kind = INSN_BOUND_NONE};
 	return bound_of(&comparison, isa->relation(compare, branch, taken));
+}
+
+bool insn_effect_test(struct insn_test *ret, const struct insn_decoder *decoder,
+		      const struct insn *setter, const struct insn *branch)
+{
+	const struct insn_effect_isa *isa = isa_of(decoder);
+
+	*ret = (struct insn_test){.right = INSN_REG_NONE};
+	return isa != NULL && branch->flow == INSN_FLOW_BRANCH && isa->test(ret, setter, branch) &&
+	       ret->relation != INSN_RELATION_NONE && ret->left != INSN_REG_NONE;
+}
+
+enum insn_relation insn_relation_opposite(enum insn_relation relation)
+{
+	static const enum insn_relation opposites[] = {
+		[INSN_RELATION_EQUAL] = INSN_RELATION_NOT_EQUAL,
+		[INSN_RELATION_NOT_EQUAL] = INSN_RELATION_EQUAL,
+		[INSN_RELATION_BELOW] = INSN_RELATION_ABOVE_EQUAL,
+		[INSN_RELATION_BELOW_EQUAL] = INSN_RELATION_ABOVE,
+		[INSN_RELATION_ABOVE] = INSN_RELATION_BELOW_EQUAL,
+		[INSN_RELATION_ABOVE_EQUAL] = INSN_RELATION_BELOW,
+		[INSN_RELATION_LESS] = INSN_RELATION_GREATER_EQUAL,
+		[INSN_RELATION_LESS_EQUAL] = INSN_RELATION_GREATER,
+		[INSN_RELATION_GREATER] = INSN_RELATION_LESS_EQUAL,
+		[INSN_RELATION_GREATER_EQUAL] = INSN_RELATION_LESS,
+	};
+
+	return opposites[relation];
 }
 
 uint8_t insn_effect_jump_register(const struct insn_decoder *decoder, const struct insn *jump)

@@ -15,7 +15,8 @@ enum insn_effect_kind {
 	INSN_EFFECT_CONSTANT, /* @constant */
 	INSN_EFFECT_SUM,      /* base + (index << scale) + constant, each of the two optional */
 	INSN_EFFECT_LOAD,     /* from the memory operand */
-	INSN_EFFECT_STORE,    /* of @base, to the memory operand: that is the destination */
+	INSN_EFFECT_STORE,    /* of @base, or else @constant, to the memory operand */
+	INSN_EFFECT_STEP,     /* @constant is added to the memory operand */
 	INSN_EFFECT_AND,      /* base & constant */
 	INSN_EFFECT_SHIFT,    /* base >> constant, unsigned */
 	INSN_EFFECT_EXTEND,   /* the low @bytes of base */
@@ -115,17 +116,56 @@ bool insn_effect_stack(const struct insn_decoder *decoder, const struct insn *in
  */
 bool insn_effect_leaves(const struct insn_decoder *decoder, const struct insn *insn);
 
-/** enum insn_relation - of the compared value to the constant. */
+/** enum insn_relation - of what is compared to what it is compared with. */
 enum insn_relation {
 	INSN_RELATION_NONE,
 	INSN_RELATION_EQUAL,
+	INSN_RELATION_NOT_EQUAL,
 	INSN_RELATION_BELOW, /* unsigned */
 	INSN_RELATION_BELOW_EQUAL,
 	INSN_RELATION_ABOVE,
 	INSN_RELATION_ABOVE_EQUAL,
 	INSN_RELATION_LESS, /* signed */
 	INSN_RELATION_LESS_EQUAL,
+	INSN_RELATION_GREATER,
+	INSN_RELATION_GREATER_EQUAL,
 };
+
+/* In place of a register: the memory operand. */
+#define INSN_TEST_MEMORY 254
+
+/**
+ * struct insn_test - what a conditional branch depends on: two values that are compared
+ * @relation: of @left to @right, if the branch is taken
+ * @left:     register or INSN_TEST_MEMORY
+ * @right:    likewise; INSN_REG_NONE: @constant
+ * @bytes:    width of the comparison
+ * @after:    @left has what the compared value is behind the instruction that compares, and
+ *            not before it
+ */
+struct insn_test {
+	enum insn_relation relation;
+	uint8_t left;
+	uint8_t right;
+	uint8_t bytes;
+	bool after;
+	int64_t constant;
+};
+
+/**
+ * insn_effect_test() - what a branch tests
+ * @setter: the last instruction before that wrote what the branch reads; NULL: is it a
+ *          branch that looks at a register itself?
+ *
+ * Results of additions and subtractions are taken not to overflow.
+ *
+ * Return: whether it is known.
+ */
+bool insn_effect_test(struct insn_test *ret, const struct insn_decoder *decoder,
+		      const struct insn *setter, const struct insn *branch);
+
+/** insn_relation_opposite() - what holds if a relation doesn't. */
+enum insn_relation insn_relation_opposite(enum insn_relation relation);
 
 /** struct insn_effect_isa - an architecture's part; see the functions above. */
 struct insn_effect_isa {
@@ -134,6 +174,7 @@ struct insn_effect_isa {
 	uint8_t (*branch_input)(const struct insn *branch);
 	enum insn_relation (*relation)(const struct insn *compare, const struct insn *branch,
 				       bool taken);
+	bool (*test)(struct insn_test *ret, const struct insn *setter, const struct insn *branch);
 	uint8_t (*jump_register)(const struct insn *jump);
 	bool (*stack)(const struct insn *insn, int64_t *delta);
 	bool (*leaves)(const struct insn *insn); /* may be NULL */

@@ -39,7 +39,11 @@ enum opcode {
 	STL = 0x2c,
 	STQ = 0x2d,
 	BEQ = 0x39,
+	BLT = 0x3a,
+	BLE = 0x3b,
 	BNE = 0x3d,
+	BGE = 0x3e,
+	BGT = 0x3f,
 };
 
 /* base = Rb or the literal, index = Ra, shifted */
@@ -214,25 +218,69 @@ static uint8_t branch_input(const struct insn *branch)
 	return opcode == BEQ || opcode == BNE ? branch->sources[0] : INSN_REG_NONE;
 }
 
-static enum insn_relation relation(const struct insn *compared, const struct insn *branch,
-				   bool taken)
+/* What holds if a comparison's result is not 0. */
+static enum insn_relation relation_of(const struct insn *compared)
 {
-	bool holds = (branch->opcode >> 26 == BNE) == taken;
-
 	switch (OPERATE(compared->opcode)) {
 	case CMPEQ:
-		return holds ? INSN_RELATION_EQUAL : INSN_RELATION_NONE;
+		return INSN_RELATION_EQUAL;
 	case CMPULT:
-		return holds ? INSN_RELATION_BELOW : INSN_RELATION_ABOVE_EQUAL;
+		return INSN_RELATION_BELOW;
 	case CMPULE:
-		return holds ? INSN_RELATION_BELOW_EQUAL : INSN_RELATION_ABOVE;
+		return INSN_RELATION_BELOW_EQUAL;
 	case CMPLT:
-		return holds ? INSN_RELATION_LESS : INSN_RELATION_NONE;
+		return INSN_RELATION_LESS;
 	case CMPLE:
-		return holds ? INSN_RELATION_LESS_EQUAL : INSN_RELATION_NONE;
+		return INSN_RELATION_LESS_EQUAL;
 	default:
 		return INSN_RELATION_NONE;
 	}
+}
+
+static enum insn_relation relation(const struct insn *compared, const struct insn *branch,
+				   bool taken)
+{
+	enum insn_relation holds = relation_of(compared);
+
+	return (branch->opcode >> 26 == BNE) == taken ? holds : insn_relation_opposite(holds);
+}
+
+/* Of a register to 0. */
+static enum insn_relation relation_to_zero(const struct insn *branch)
+{
+	switch (branch->opcode >> 26) {
+	case BEQ:
+		return INSN_RELATION_EQUAL;
+	case BLT:
+		return INSN_RELATION_LESS;
+	case BLE:
+		return INSN_RELATION_LESS_EQUAL;
+	case BNE:
+		return INSN_RELATION_NOT_EQUAL;
+	case BGE:
+		return INSN_RELATION_GREATER_EQUAL;
+	case BGT:
+		return INSN_RELATION_GREATER;
+	default:
+		return INSN_RELATION_NONE;
+	}
+}
+
+static bool test(struct insn_test *ret, const struct insn *setter, const struct insn *branch)
+{
+	ret->bytes = 8;
+	if (setter == NULL) {
+		ret->left = branch->sources[0];
+		ret->relation = relation_to_zero(branch);
+		return true;
+	}
+	if (branch_input(branch) == INSN_REG_NONE)
+		return false;
+	ret->left = setter->sources[0];
+	ret->right = setter->sources[1];
+	ret->constant = setter->immediate;
+	ret->relation = relation(setter, branch, true);
+	return true;
 }
 
 static uint8_t jump_register(const struct insn *jump)
@@ -251,6 +299,7 @@ const struct insn_effect_isa insn_effect_alpha = {
 	.compare = compare,
 	.branch_input = branch_input,
 	.relation = relation,
+	.test = test,
 	.jump_register = jump_register,
 	.stack = stack,
 	.results = RESULTS,

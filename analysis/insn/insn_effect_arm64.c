@@ -187,21 +187,60 @@ static uint8_t branch_input(const struct insn *branch)
 	return is_conditional_branch(branch->opcode) ? INSN_REG_FLAGS : INSN_REG_NONE;
 }
 
+/* Holds if the branch of a condition is taken; of conditions that look at an overflow, nothing. */
+static enum insn_relation relation_of(uint32_t condition)
+{
+	/* eq, cs, mi, vs, hi, ge, gt */
+	static const enum insn_relation relations[8] = {
+		[0] = INSN_RELATION_EQUAL,	   [1] = INSN_RELATION_ABOVE_EQUAL,
+		[2] = INSN_RELATION_LESS,	   [4] = INSN_RELATION_ABOVE,
+		[5] = INSN_RELATION_GREATER_EQUAL, [6] = INSN_RELATION_GREATER,
+	};
+	enum insn_relation relation = relations[condition >> 1];
+
+	return (condition & 1) == 0 ? relation : insn_relation_opposite(relation);
+}
+
 static enum insn_relation relation(const struct insn *compared, const struct insn *branch,
 				   bool taken)
 {
-	/* if they do not hold and if they do: eq, cs, -, -, hi, ge, gt */
-	static const enum insn_relation relations[8][2] = {
-		{INSN_RELATION_NONE, INSN_RELATION_EQUAL},
-		{INSN_RELATION_BELOW, INSN_RELATION_ABOVE_EQUAL},
-		[4] = {INSN_RELATION_BELOW_EQUAL, INSN_RELATION_ABOVE},
-		[5] = {INSN_RELATION_LESS, INSN_RELATION_NONE},
-		[6] = {INSN_RELATION_LESS_EQUAL, INSN_RELATION_NONE},
-	};
-	uint32_t condition = field(branch->opcode, 0, 4);
+	enum insn_relation holds = relation_of(field(branch->opcode, 0, 4));
 
 	(void)compared;
-	return relations[condition >> 1][((condition & 1) == 0) == taken];
+	return taken ? holds : insn_relation_opposite(holds);
+}
+
+/* cbz, cbnz */
+static bool test_register(struct insn_test *ret, uint32_t word)
+{
+	if ((word & 0x7e000000) != 0x34000000)
+		return false;
+	ret->left = not_zero(field(word, 0, 5));
+	ret->bytes = field(word, 31, 1) ? 8 : 4;
+	ret->relation = field(word, 24, 1) ? INSN_RELATION_NOT_EQUAL : INSN_RELATION_EQUAL;
+	return true;
+}
+
+/* cmp and subs, with an immediate or a register as it is */
+static bool test(struct insn_test *ret, const struct insn *setter, const struct insn *branch)
+{
+	uint32_t word;
+
+	if (setter == NULL)
+		return test_register(ret, branch->opcode);
+	word = setter->opcode;
+	if (!is_conditional_branch(branch->opcode) || !subtracts(word) || !sets_flags(word))
+		return false;
+	ret->relation = relation_of(field(branch->opcode, 0, 4));
+	ret->left = (uint8_t)field(word, 5, 5);
+	ret->bytes = field(word, 31, 1) ? 8 : 4;
+	if (is_add_immediate(word)) {
+		ret->constant = add_constant(word);
+		return ret->left != SP;
+	}
+	ret->left = not_zero(ret->left);
+	ret->right = not_zero(field(word, 16, 5));
+	return is_add_shifted(word) && field(word, 22, 2) == 0 && field(word, 10, 6) == 0;
 }
 
 static uint8_t jump_register(const struct insn *jump)
@@ -225,6 +264,7 @@ const struct insn_effect_isa insn_effect_arm64 = {
 	.compare = compare,
 	.branch_input = branch_input,
 	.relation = relation,
+	.test = test,
 	.jump_register = jump_register,
 	.stack = stack,
 	.results = RESULTS,

@@ -45,6 +45,7 @@ static void get_move(struct insn_effect *effect, const struct insn *insn)
 		effect->kind = INSN_EFFECT_STORE;
 		effect->base = insn->sources[0];
 		effect->bytes = insn->memory.bytes;
+		effect->constant = insn->immediate;
 	} else if (writes_whole(insn) && insn->sources[0] == INSN_REG_NONE) {
 		effect->kind = INSN_EFFECT_CONSTANT;
 		effect->constant = insn->immediate;
@@ -88,8 +89,26 @@ static bool has_one_source(const struct insn *insn)
 	return insn->sources[0] != INSN_REG_NONE && insn->sources[1] == INSN_REG_NONE;
 }
 
+static bool is_step(const struct insn *insn)
+{
+	return (insn->flags & INSN_WRITES_MEMORY) != 0 && insn->sources[0] == INSN_REG_NONE;
+}
+
+static void get_memory_step(struct insn_effect *effect, const struct insn *insn, int64_t step)
+{
+	effect->kind = INSN_EFFECT_STEP;
+	effect->bytes = insn->memory.bytes;
+	effect->constant = step;
+}
+
 static void get_sum(struct insn_effect *effect, const struct insn *insn, int sign)
 {
+	if (is_step(insn)) {
+		get_memory_step(effect, insn,
+				sign < 0 ? (int64_t)(0 - (uint64_t)insn->immediate)
+					 : insn->immediate);
+		return;
+	}
 	if (!writes_whole(insn) || reads_memory(insn))
 		return;
 	if (has_one_source(insn)) {
@@ -102,6 +121,19 @@ static void get_sum(struct insn_effect *effect, const struct insn *insn, int sig
 	}
 	effect->base = effect->destination;
 	effect->kind = INSN_EFFECT_SUM;
+}
+
+static void get_step(struct insn_effect *effect, const struct insn *insn, int64_t step)
+{
+	if (is_step(insn)) {
+		get_memory_step(effect, insn, step);
+		return;
+	}
+	if (!writes_whole(insn) || reads_memory(insn))
+		return;
+	effect->kind = INSN_EFFECT_SUM;
+	effect->base = effect->destination;
+	effect->constant = step;
 }
 
 static void get_with_constant(struct insn_effect *effect, const struct insn *insn,
@@ -156,6 +188,12 @@ static void get(struct insn_effect *effect, const struct insn *insn)
 	case ZYDIS_MNEMONIC_SUB:
 		get_sum(effect, insn, -1);
 		break;
+	case ZYDIS_MNEMONIC_INC:
+		get_step(effect, insn, 1);
+		break;
+	case ZYDIS_MNEMONIC_DEC:
+		get_step(effect, insn, -1);
+		break;
 	case ZYDIS_MNEMONIC_AND:
 		get_with_constant(effect, insn, INSN_EFFECT_AND);
 		break;
@@ -196,33 +234,100 @@ static uint8_t branch_input(const struct insn *branch)
 		       : INSN_REG_FLAGS + 2;
 }
 
+/* What holds if a branch is taken. */
+static enum insn_relation condition(const struct insn *branch)
+{
+	switch ((ZydisMnemonic)branch->opcode) {
+	case ZYDIS_MNEMONIC_JZ:
+		return INSN_RELATION_EQUAL;
+	case ZYDIS_MNEMONIC_JNZ:
+		return INSN_RELATION_NOT_EQUAL;
+	case ZYDIS_MNEMONIC_JB:
+		return INSN_RELATION_BELOW;
+	case ZYDIS_MNEMONIC_JNB:
+		return INSN_RELATION_ABOVE_EQUAL;
+	case ZYDIS_MNEMONIC_JBE:
+		return INSN_RELATION_BELOW_EQUAL;
+	case ZYDIS_MNEMONIC_JNBE:
+		return INSN_RELATION_ABOVE;
+	case ZYDIS_MNEMONIC_JL:
+	case ZYDIS_MNEMONIC_JS:
+		return INSN_RELATION_LESS;
+	case ZYDIS_MNEMONIC_JNL:
+	case ZYDIS_MNEMONIC_JNS:
+		return INSN_RELATION_GREATER_EQUAL;
+	case ZYDIS_MNEMONIC_JLE:
+		return INSN_RELATION_LESS_EQUAL;
+	case ZYDIS_MNEMONIC_JNLE:
+		return INSN_RELATION_GREATER;
+	default:
+		return INSN_RELATION_NONE;
+	}
+}
+
 static enum insn_relation relation(const struct insn *compared, const struct insn *branch,
 				   bool taken)
 {
 	(void)compared;
-	switch ((ZydisMnemonic)branch->opcode) {
-	case ZYDIS_MNEMONIC_JZ:
-		return taken ? INSN_RELATION_EQUAL : INSN_RELATION_NONE;
-	case ZYDIS_MNEMONIC_JNZ:
-		return taken ? INSN_RELATION_NONE : INSN_RELATION_EQUAL;
-	case ZYDIS_MNEMONIC_JB:
-		return taken ? INSN_RELATION_BELOW : INSN_RELATION_ABOVE_EQUAL;
-	case ZYDIS_MNEMONIC_JNB:
-		return taken ? INSN_RELATION_ABOVE_EQUAL : INSN_RELATION_BELOW;
-	case ZYDIS_MNEMONIC_JBE:
-		return taken ? INSN_RELATION_BELOW_EQUAL : INSN_RELATION_ABOVE;
-	case ZYDIS_MNEMONIC_JNBE:
-		return taken ? INSN_RELATION_ABOVE : INSN_RELATION_BELOW_EQUAL;
-	case ZYDIS_MNEMONIC_JL:
-		return taken ? INSN_RELATION_LESS : INSN_RELATION_NONE;
-	case ZYDIS_MNEMONIC_JNL:
-		return taken ? INSN_RELATION_NONE : INSN_RELATION_LESS;
-	case ZYDIS_MNEMONIC_JLE:
-		return taken ? INSN_RELATION_LESS_EQUAL : INSN_RELATION_NONE;
-	case ZYDIS_MNEMONIC_JNLE:
-		return taken ? INSN_RELATION_NONE : INSN_RELATION_LESS_EQUAL;
+	return taken ? condition(branch) : insn_relation_opposite(condition(branch));
+}
+
+/* Not ah, whose number is that of al. */
+static bool is_whole_or_lowest(const struct insn *insn)
+{
+	return insn->operand_bytes > 1 || (insn->flags & INSN_LOW_BYTES) != 0;
+}
+
+/* Of the carry nothing is known behind arithmetic. */
+static bool looks_at_carry(enum insn_relation relation)
+{
+	return relation >= INSN_RELATION_BELOW && relation <= INSN_RELATION_ABOVE_EQUAL;
+}
+
+/* Of a register and the memory operand it is not known which one is subtracted. */
+static bool test_compare(struct insn_test *ret, const struct insn *compare)
+{
+	const uint8_t *sources = compare->sources;
+
+	ret->constant = compare->immediate;
+	if (reads_memory(compare)) {
+		ret->left = INSN_TEST_MEMORY;
+		ret->right = sources[0];
+		return ret->right == INSN_REG_NONE || ret->relation <= INSN_RELATION_NOT_EQUAL;
+	}
+	ret->left = has_one_source(compare) ? sources[0] : sources[1];
+	ret->right = has_one_source(compare) ? INSN_REG_NONE : sources[0];
+	return is_whole_or_lowest(compare);
+}
+
+static bool test(struct insn_test *ret, const struct insn *setter, const struct insn *branch)
+{
+	const uint8_t *sources;
+
+	if (setter == NULL)
+		return false;
+	sources = setter->sources;
+	ret->relation = condition(branch);
+	ret->bytes = setter->operand_bytes;
+	ret->left = setter->destination;
+	ret->after = true;
+	switch ((ZydisMnemonic)setter->opcode) {
+	case ZYDIS_MNEMONIC_CMP:
+		ret->after = false;
+		return test_compare(ret, setter);
+	case ZYDIS_MNEMONIC_TEST:
+		ret->left = sources[0];
+		return sources[0] == sources[1] && is_whole_or_lowest(setter) &&
+		       !looks_at_carry(ret->relation);
+	case ZYDIS_MNEMONIC_ADD:
+	case ZYDIS_MNEMONIC_SUB:
+	case ZYDIS_MNEMONIC_INC:
+	case ZYDIS_MNEMONIC_DEC:
+		if (is_step(setter))
+			ret->left = INSN_TEST_MEMORY;
+		return (is_step(setter) || writes_whole(setter)) && !looks_at_carry(ret->relation);
 	default:
-		return INSN_RELATION_NONE;
+		return false;
 	}
 }
 
@@ -258,6 +363,7 @@ const struct insn_effect_isa insn_effect_x86 = {
 	.compare = compare,
 	.branch_input = branch_input,
 	.relation = relation,
+	.test = test,
 	.jump_register = jump_register,
 	.stack = stack,
 	.leaves = leaves,
