@@ -16,9 +16,11 @@ unit_image_code-with := tests/cfg_check.c
 unit_landing_pads-with := tests/cfg_check.c
 
 # Control-flow graphs.
-analysis-tests += unit_cfg unit_cfg_doomed unit_frequency_class unit_strong_components
+analysis-tests += unit_cfg unit_cfg_doomed unit_frequency_class unit_loop_nest \
+	unit_strong_components unit_trip_count unit_trip_series
 unit_cfg-with := tests/cfg_check.c
 unit_frequency_class-with := tests/cfg_fixture.c
+unit_loop_nest-with := tests/cfg_fixture.c
 
 # Decoders. That of Alpha is compared with binutils-alpha-linux-gnu's, that of arm64 with
 # LLVM's tables, version and all.
@@ -68,7 +70,7 @@ bench_flow_fit-with := tests/cfg_fixture.c
 bench_frequency-with := tests/profile_generator.c tests/cfg_fixture.c
 bench_insn-with := tests/elf_text.c
 
-analysis-helpers := block_cycles cfg_edges schedule_check
+analysis-helpers := block_cycles cfg_edges cfg_trips schedule_check
 
 FUZZERS += fuzz_cfg fuzz_dead_lines fuzz_insn fuzz_procedure_index fuzz_procedure_table
 fuzz_cfg-with := tests/cfg_check.c
@@ -84,7 +86,7 @@ fuzz_procedure_table-flags := -max_len=32768
 
 .PHONY: jump-tables
 jump-tables: deps-jump-tables ## graphs of real programs against the edges that they execute
-	@$(MAKE) --no-print-directory count-plugin build/tests/cfg_edges
+	@$(MAKE) --no-print-directory count-plugin build/tests/cfg_edges build/tests/cfg_trips
 	@tests/jump_tables.sh
 
 # How far our models differ from LLVM's.

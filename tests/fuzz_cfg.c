@@ -9,12 +9,36 @@
 #include <unistd.h>
 
 #include "analysis/graph/cfg_create.h"
+#include "analysis/graph/cfg_doomed.h"
+#include "analysis/graph/trip_count.h"
 #include "analysis/image/image_code.h"
 #include "tests/cfg_check.h"
 
 #define PROCEDURES_MAX 64
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+
+static void count_trips(const struct cfg *cfg)
+{
+	struct trip_counts trips = {0};
+	bool *doomed = malloc((size_t)cfg->block_count + 1);
+
+	if (doomed == NULL || cfg_doomed_find(doomed, cfg) < 0 ||
+	    trip_counts_find(&trips, cfg, doomed) < 0)
+		abort();
+	for (uint32_t i = 0; i < trips.count; i++) {
+		const struct trip_count *trip = &trips.list[i];
+
+		if (!(trip->turns >= 1) || trip->leave == trip->stay ||
+		    cfg->edges[trip->leave].from != trip->block ||
+		    cfg->edges[trip->stay].from != trip->block) {
+			fprintf(stderr, "fuzz_cfg: a loop of %g turns\n", trip->turns);
+			abort();
+		}
+	}
+	trip_counts_deinit(&trips);
+	free(doomed);
+}
 
 static void check(struct cfg *cfg)
 {
@@ -24,6 +48,7 @@ static void check(struct cfg *cfg)
 		fprintf(stderr, "fuzz_cfg: %s\n", wrong);
 		abort();
 	}
+	count_trips(cfg);
 	cfg_destroy(cfg);
 }
 

@@ -3,8 +3,9 @@
 #
 # Control-flow graphs of real programs against the edges that they execute, for
 # "make jump-tables": programs run on short input under QEMU, which counts every edge;
-# each must be in the graph, or come out of a jump that is marked as unresolved.
-# Counts of all images go to build/jump_tables.json.
+# each must be in the graph, or come out of a jump that is marked as unresolved. And loops
+# whose turns the code says must have had these.
+# Counts of all images go to build/jump_tables.json and build/trip_counts.json.
 #
 #	tests/jump_tables.sh [PROGRAM...]	only these
 set -u
@@ -125,6 +126,7 @@ ran jq -c '.key? // empty'
 cat "$scratch"/run.* | grep -v '^edges' | cut -f 2 | sort -u |
 	grep '^/' > "$scratch/images"
 : > build/jump_tables.json
+: > build/trip_counts.json
 while read -r image; do
 	[ -r "$image" ] || continue
 	tests/truth/image_edges.sh "$image" "$scratch"/run.* > "$scratch/edges" || continue
@@ -136,9 +138,15 @@ while read -r image; do
 	else
 		not_ok "$image" "$(cat "$scratch/result")"
 	fi
+	build/tests/cfg_trips "$image" "$scratch/edges" > "$scratch/result" ||
+		not_ok "$image: trip counts" "$(cat "$scratch/result")"
+	tail -n 1 "$scratch/result" >> build/trip_counts.json
 done < "$scratch/images"
 jq -s -r '"# \(length) images, \(map(.edges) | add) edges, \(map(.marked) | add) of them marked; " +
 	"\(map(.tables_ran) | add) tables ran, \(map(.unresolved_ran) | add) unresolved jumps ran; " +
 	"in their graphs \(map(.jump_tables) | add) tables, \(map(.unresolved) | add) unresolved; " +
 	"\(map(.entered) | add) entries inside"' build/jump_tables.json
+jq -s -r '"# \(map(.loops) | add) loops of known turns, \(map(.ran) | add) ran, \(map(.wrong) | add) " +
+	"of them wrong, \(map(.off) | add) averages off; \(map(.known) | add) of " +
+	"\(map(.branches) | add) executions of branches are theirs"' build/trip_counts.json
 tap_done

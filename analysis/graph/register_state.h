@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Values of registers and slots at one point, and what instructions make of them. Internal to
+ * register_value.c.
+ */
+#ifndef DCPI_REGISTER_STATE_H
+#define DCPI_REGISTER_STATE_H
+
+#include "analysis/graph/register_value.h"
+
+/** struct register_state - the values at one point of the code */
+struct register_state {
+	const struct register_values *values;
+	struct register_value places[REGISTER_VALUE_PLACES_MAX];
+};
+
+static inline bool register_value_same(const struct register_value *a,
+				       const struct register_value *b)
+{
+	return a->symbol == b->symbol && a->offset == b->offset && a->bytes == b->bytes;
+}
+
+/** register_state_begin() - the values where a block begins. */
+void register_state_begin(struct register_state *ret, const struct register_values *values,
+			  uint32_t block);
+
+/** register_state_pass() - from before an instruction to behind it. */
+void register_state_pass(struct register_state *state, uint32_t insn);
+
+/**
+ * register_state_pass_block() - from a block's beginning to its end
+ *
+ * Return: whether it ends in a branch that compares such values, @test.
+ */
+bool register_state_pass_block(struct register_state *state, struct register_test *test,
+			       uint32_t block);
+
+/**
+ * register_state_slot() - where the memory operand is, if that is in the stack frame
+ *
+ * By the stack pointer, or by what was derived from it.
+ */
+bool register_state_slot(struct register_slot *ret, const struct register_state *state,
+			 const struct insn *insn);
+
+/** register_slot_place() - Return: the place of a slot, or REGISTER_VALUE_PLACES_MAX. */
+uint32_t register_slot_place(const struct register_values *values,
+			     const struct register_slot *slot);
+
+#endif

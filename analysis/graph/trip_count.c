@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/graph/trip_count.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/graph/loop_nest.h"
+#include "analysis/graph/register_value.h"
+#include "analysis/graph/trip_mean.h"
+#include "lib/array.h"
+#include "lib/cleanup.h"
+
+/*
+ * struct finder - of one graph
+ * @forms:  of each loop
+ * @exits:  of each loop: how many edges leave it
+ * @leaves: the last one of these
+ * @seen:   of each block: the loop that was last gone round
+ */
+struct finder {
+	const struct cfg *cfg;
+	struct loop_nest nest;
+	struct register_values values;
+	struct trip_form *forms;
+	uint32_t *exits;
+	uint32_t *leaves;
+	uint32_t *seen;
+	uint32_t *stack;
+	struct trip_counts found;
+	size_t capacity;
+};
+
+/* --- what is compared ------------------------------------------------------------ */
+
+static bool is_same(const struct register_value *a, const struct register_value *b)
+{
+	return a->symbol == b->symbol && a->offset == b->offset;
+}
+
+/*
+ * What comes into a loop's header in a place, from outside or from within; the same on all
+ * such ways.
+ */
+static bool come_in(struct register_value *ret, const struct finder *finder, uint32_t loop,
+		    uint32_t place, bool within)
+{
+	const struct cfg *cfg = finder->cfg;
+	const struct cfg_block *header = &cfg->blocks[finder->nest.loops[loop].header];
+	bool found = false;
+
+	for (uint32_t i = 0; i < header->in_count; i++) {
+		uint32_t from = cfg->edges[cfg->in_edges[header->in + i]].from;
+		const struct register_value *value;
+
+		if (loop_nest_contains(&finder->nest, cfg, loop, from) != within)
+			continue;
+		if (from >= cfg->block_count)
+			return false;
+		value = &finder->values.out[(size_t)from * finder->values.places + place];
+		if (found && !is_same(ret, value))
+			return false;
+		if (!found || value->bytes < ret->bytes)
+			*ret = *value;
+		found = true;
+	}
+	return found;
+}
+
+/* Whether a value moves on by a constant in each turn of a loop, from @first on. */
+static bool is_series(const struct finder *finder, uint32_t loop,
+		      const struct register_value *value, struct register_value *first,
+		      struct register_value *next)
+{
+	uint32_t header = finder->nest.loops[loop].header;
+	uint32_t place = register_value_place(value->symbol);
+
+	return header != LOOP_NEST_NONE && place < finder->values.places &&
+	       value->symbol == register_value_of_block(header, place) &&
+	       come_in(first, finder, loop, place, false) &&
+	       come_in(next, finder, loop, place, true) && next->symbol == value->symbol;
+}
+
+static bool add_term(struct trip_form *form, uint32_t loop, int64_t step)
+{
+	for (uint32_t t = 0; t < form->term_count; t++) {
+		if (form->terms[t].loop != loop)
+			continue;
+		form->terms[t].step += step;
+		return true;
+	}
+	if (form->term_count == TRIP_TERMS_MAX)
+		return false;
+	form->terms[form->term_count].loop = loop;
+	form->terms[form->term_count++].step = step;
+	return true;
+}
+
+/*
+ * Takes apart a value that moves on with the loops around @loop, into what it is in their first
+ * turns, and @form's terms, which are @sign times its steps.
+ */
+static bool take_apart(struct trip_form *form, struct register_value *value,
+		       const struct finder *finder, uint32_t loop, int64_t sign)
+{
+	uint32_t around = finder->nest.loops[loop].parent;
+
+	for (; around != LOOP_NEST_NONE; around = finder->nest.loops[around].parent) {
+		struct register_value first, next;
+
+		if (!is_series(finder, around, value, &first, &next))
+			continue;
+		if (!add_term(form, around, sign * next.offset))
+			return false;
+		first.offset = (int64_t)((uint64_t)first.offset + (uint64_t)value->offset);
+		*value = first;
+	}
+	return true;
+}
+
+static uint8_t fewest_bytes(const struct register_value *a, const struct register_value *b)
+{
+	return a->bytes < b->bytes ? a->bytes : b->bytes;
+}
+
+/* @left moves on by a constant in each turn, @right stays. */
+static bool make_form(struct trip_form *form, const struct finder *finder, uint32_t loop,
+		      const struct register_value *left, const struct register_value *right)
+{
+	struct register_value first, next, end = *right;
+	uint8_t known;
+
+	if (!is_series(finder, loop, left, &first, &next))
+		return false;
+	known = fewest_bytes(left, &next);
+	form->term_count = 0;
+	if (first.symbol != end.symbol &&
+	    (!take_apart(form, &end, finder, loop, 1) ||
+	     !take_apart(form, &first, finder, loop, -1) || first.symbol != end.symbol))
+		return false;
+	form->series.constant = end.symbol == REGISTER_VALUE_CONSTANT && form->term_count == 0;
+	form->series.start = (int64_t)((uint64_t)first.offset + (uint64_t)left->offset);
+	form->series.step = next.offset;
+	form->series.end = end.offset;
+	form->series.known = known;
+	if (fewest_bytes(&first, &end) < known)
+		form->series.known = fewest_bytes(&first, &end);
+	return true;
+}
+
+static bool find_form(struct trip_form *form, const struct finder *finder, uint32_t loop,
+		      uint32_t block, const struct cfg_edge *leave)
+{
+	struct register_test test;
+
+	if (!register_values_test(&test, &finder->values, block))
+		return false;
+	form->series.bytes = test.bytes;
+	form->series.relation = test.relation;
+	if (leave->kind == CFG_EDGE_TAKEN)
+		form->series.relation = insn_relation_opposite(test.relation);
+	if (make_form(form, finder, loop, &test.left, &test.right))
+		return true;
+	form->series.relation = trip_series_mirror(form->series.relation);
+	return make_form(form, finder, loop, &test.right, &test.left);
+}
+
+/* --- loops -------------------------------------------------------------------------- */
+
+/* Whether all ways round a loop lead through one of its blocks. */
+static bool is_on_all_ways(struct finder *finder, uint32_t loop, uint32_t block)
+{
+	const struct cfg *cfg = finder->cfg;
+	uint32_t header = finder->nest.loops[loop].header, pending = 0;
+
+	if (block == header)
+		return true;
+	finder->seen[header] = loop + 1;
+	finder->stack[pending++] = header;
+	while (pending > 0) {
+		const struct cfg_block *at = &cfg->blocks[finder->stack[--pending]];
+
+		for (uint32_t e = at->out; e < at->out + at->out_count; e++) {
+			uint32_t to = cfg->edges[e].to;
+
+			if (to == header)
+				return false;
+			if (to == block || !loop_nest_contains(&finder->nest, cfg, loop, to) ||
+			    finder->seen[to] == loop + 1)
+				continue;
+			finder->seen[to] = loop + 1;
+			finder->stack[pending++] = to;
+		}
+	}
+	return true;
+}
+
+static uint32_t other_way(const struct cfg *cfg, uint32_t e)
+{
+	uint32_t first = cfg->blocks[cfg->edges[e].from].out;
+
+	return e == first ? first + 1 : first;
+}
+
+static int add(struct finder *finder, uint32_t loop, double turns)
+{
+	struct trip_counts *found = &finder->found;
+	uint32_t leave = finder->leaves[loop];
+
+	if (array_reserve(&found->list, &finder->capacity, found->count + 1, sizeof(*found->list)) <
+	    0)
+		return -ENOMEM;
+	found->list[found->count++] = (struct trip_count){
+		.block = finder->cfg->edges[leave].from,
+		.leave = leave,
+		.stay = other_way(finder->cfg, leave),
+		.turns = turns,
+		.varies = finder->forms[loop].term_count > 0,
+	};
+	return 0;
+}
+
+/* Whether only a branch leaves a loop, and that not out of a loop further in. */
+static bool has_one_exit(const struct finder *finder, uint32_t loop)
+{
+	const struct cfg *cfg = finder->cfg;
+	const struct cfg_edge *leave = &cfg->edges[finder->leaves[loop]];
+
+	return finder->exits[loop] == 1 && finder->nest.loops[loop].header != LOOP_NEST_NONE &&
+	       finder->nest.of_block[leave->from] == loop &&
+	       cfg->blocks[leave->from].out_count == 2 &&
+	       cfg->insns[leave->insn].flow == INSN_FLOW_BRANCH;
+}
+
+/* Return: whether the loop's form is known now, or never will be. */
+static bool look_at(struct finder *finder, uint32_t loop)
+{
+	const struct cfg *cfg = finder->cfg;
+	struct trip_form *form = &finder->forms[loop];
+	uint32_t leave = finder->leaves[loop], header = finder->nest.loops[loop].header, block;
+
+	if (form->known || !has_one_exit(finder, loop))
+		return true;
+	block = cfg->edges[leave].from;
+	form->last = cfg->edges[other_way(cfg, leave)].to == header;
+	if (!form->last && block != header)
+		return true;
+	form->known = find_form(form, finder, loop, block, &cfg->edges[leave]) &&
+		      is_on_all_ways(finder, loop, block);
+	return form->known;
+}
+
+/* Return: whether any loop's form may be known if more is known of values. */
+static bool look_at_all(struct finder *finder)
+{
+	bool all = true;
+
+	for (uint32_t loop = 0; loop < finder->nest.count; loop++)
+		all &= look_at(finder, loop);
+	return !all;
+}
+
+static bool has_candidates(const struct finder *finder)
+{
+	for (uint32_t loop = 0; loop < finder->nest.count; loop++) {
+		if (has_one_exit(finder, loop))
+			return true;
+	}
+	return false;
+}
+
+/* By registers, and, if that is not enough, by what they are spilled to. */
+static int find_forms(struct finder *finder)
+{
+	int r;
+
+	if (!has_candidates(finder))
+		return 0;
+	r = register_values_find(&finder->values, finder->cfg);
+	if (r < 0)
+		return r == -E2BIG ? 0 : r;
+	if (look_at_all(finder)) {
+		r = register_values_add_slots(&finder->values);
+		if (r > 0)
+			look_at_all(finder);
+	}
+	register_values_deinit(&finder->values);
+	return r < 0 ? r : 0;
+}
+
+/* Counts the edges out of each loop, but for those that control does not come back from. */
+static void count_exits(struct finder *finder, const bool *doomed)
+{
+	const struct cfg *cfg = finder->cfg;
+
+	for (uint32_t e = 0; e < cfg->edge_count; e++) {
+		const struct cfg_edge *edge = &cfg->edges[e];
+		uint32_t loop = edge->from < cfg->block_count ? finder->nest.of_block[edge->from]
+							      : LOOP_NEST_NONE;
+
+		if (edge->kind == CFG_EDGE_STOP ||
+		    (edge->to < cfg->block_count && doomed[edge->to]))
+			continue;
+		for (; loop != LOOP_NEST_NONE &&
+		       !loop_nest_contains(&finder->nest, cfg, loop, edge->to);
+		     loop = finder->nest.loops[loop].parent) {
+			finder->exits[loop]++;
+			finder->leaves[loop] = e;
+		}
+	}
+}
+
+static int find(struct finder *finder, const bool *doomed)
+{
+	size_t blocks = (size_t)finder->cfg->block_count + 1, loops = finder->nest.count;
+	_cleanup_free_ struct trip_form *forms = calloc(loops, sizeof(*forms));
+	_cleanup_free_ uint32_t *exits = calloc(loops, sizeof(*exits));
+	_cleanup_free_ uint32_t *leaves = calloc(loops, sizeof(*leaves));
+	_cleanup_free_ uint32_t *seen = calloc(blocks, sizeof(*seen));
+	_cleanup_free_ uint32_t *stack = malloc(blocks * sizeof(*stack));
+	int r;
+
+	if (forms == NULL || exits == NULL || leaves == NULL || seen == NULL || stack == NULL)
+		return -ENOMEM;
+	finder->forms = forms;
+	finder->exits = exits;
+	finder->leaves = leaves;
+	finder->seen = seen;
+	finder->stack = stack;
+	count_exits(finder, doomed);
+	r = find_forms(finder);
+	for (uint32_t loop = 0; loop < loops && r == 0; loop++) {
+		double turns = trip_mean_turns(forms, &finder->nest, loop);
+
+		if (turns > 0)
+			r = add(finder, loop, turns);
+	}
+	return r;
+}
+
+int trip_counts_find(struct trip_counts *ret, const struct cfg *cfg, const bool *doomed)
+{
+	struct finder finder = {.cfg = cfg};
+	int r = loop_nest_create(&finder.nest, cfg);
+
+	if (r == 0 && finder.nest.count > 0)
+		r = find(&finder, doomed);
+	loop_nest_deinit(&finder.nest);
+	if (r < 0)
+		trip_counts_deinit(&finder.found);
+	*ret = finder.found;
+	return r;
+}
+
+void trip_counts_deinit(struct trip_counts *counts)
+{
+	free(counts->list);
+	*counts = (struct trip_counts){0};
+}

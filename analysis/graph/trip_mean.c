@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/graph/trip_mean.h"
+
+#define PATH_MAX_LOOPS 8
+#define PLACES 128
+#define STEPS_MAX (1U << 18)
+
+/*
+ * struct walk - through the turns of the loops around one
+ * @path:  these loops and the one itself, from the outermost that matters
+ * @turn:  of each loop of @path
+ * @steps: left
+ */
+struct walk {
+	const struct trip_form *forms;
+	uint32_t path[PATH_MAX_LOOPS];
+	int64_t turn[PATH_MAX_LOOPS];
+	uint32_t depth;
+	uint32_t steps;
+	double entries;
+	double executions;
+};
+
+/* The turns of a loop of the path; 0: it is not entered, or it is not known. */
+static double turns_at(const struct walk *walk, uint32_t at)
+{
+	const struct trip_form *form = &walk->forms[walk->path[at]];
+	struct trip_series series = form->series;
+
+	for (uint32_t t = 0; t < form->term_count; t++) {
+		for (uint32_t i = 0; i < at; i++) {
+			if (walk->path[i] == form->terms[t].loop)
+				series.end = (int64_t)((uint64_t)series.end +
+						       (uint64_t)form->terms[t].step *
+							       (uint64_t)walk->turn[i]);
+		}
+	}
+	if (form->last && trip_series_is_skipped(&series))
+		return 0;
+	return (double)trip_series_turns(&series);
+}
+
+/* Whether the turns of any loop further in depend on this one's. */
+static bool is_depended_on(const struct walk *walk, uint32_t at)
+{
+	for (uint32_t i = at + 1; i < walk->depth; i++) {
+		const struct trip_form *form = &walk->forms[walk->path[i]];
+
+		for (uint32_t t = 0; t < form->term_count; t++) {
+			if (form->terms[t].loop == walk->path[at])
+				return true;
+		}
+	}
+	return false;
+}
+
+/* @weight: how often control comes here. Return: false: it is too much. */
+static bool go_in(struct walk *walk, uint32_t at, double weight)
+{
+	const struct trip_form *form = &walk->forms[walk->path[at]];
+	double turns, bodies;
+
+	if (walk->steps == 0)
+		return false;
+	walk->steps--;
+	turns = form->known ? turns_at(walk, at) : 1;
+	if (turns <= 0)
+		return true;
+	if (at + 1 == walk->depth) {
+		walk->entries += weight;
+		walk->executions += weight * turns;
+		return true;
+	}
+	bodies = form->last || !form->known ? turns : turns - 1;
+	if (!is_depended_on(walk, at))
+		return go_in(walk, at + 1, weight * bodies);
+	for (uint32_t i = 0; i < bodies && i < PLACES; i++) {
+		double part = bodies > PLACES ? bodies / PLACES : 1;
+
+		walk->turn[at] = bodies > PLACES ? (int64_t)((i + 0.5) * part) : i;
+		if (!go_in(walk, at + 1, weight * part))
+			return false;
+	}
+	return true;
+}
+
+/* The loops from the outermost that any of them depends on. Return: false: there are too many. */
+static bool find_path(struct walk *walk, const struct loop_nest *nest, uint32_t loop)
+{
+	uint32_t reversed[PATH_MAX_LOOPS], count = 0, wanted = loop;
+
+	for (uint32_t at = loop; at != LOOP_NEST_NONE && at >= wanted;
+	     at = nest->loops[at].parent) {
+		const struct trip_form *form = &walk->forms[at];
+
+		if (count == PATH_MAX_LOOPS)
+			return false;
+		reversed[count++] = at;
+		for (uint32_t t = 0; form->known && t < form->term_count; t++) {
+			if (form->terms[t].loop < wanted)
+				wanted = form->terms[t].loop;
+		}
+	}
+	while (count > 0)
+		walk->path[walk->depth++] = reversed[--count];
+	return true;
+}
+
+double trip_mean_turns(const struct trip_form *forms, const struct loop_nest *nest, uint32_t loop)
+{
+	struct walk walk = {.forms = forms, .steps = STEPS_MAX};
+
+	if (!forms[loop].known)
+		return 0;
+	if (forms[loop].term_count == 0)
+		return (double)trip_series_turns(&forms[loop].series);
+	if (!find_path(&walk, nest, loop))
+		return 0;
+	for (uint32_t i = 0; i < walk.depth; i++) {
+		if (!forms[walk.path[i]].known && is_depended_on(&walk, i))
+			return 0;
+	}
+	if (!go_in(&walk, 0, 1) || walk.entries <= 0)
+		return 0;
+	return walk.executions / walk.entries;
+}

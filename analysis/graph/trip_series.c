@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/graph/trip_series.h"
+
+static bool is_unsigned(enum insn_relation relation)
+{
+	return relation >= INSN_RELATION_BELOW && relation <= INSN_RELATION_ABOVE_EQUAL;
+}
+
+static int64_t cut(int64_t value, unsigned int bytes, bool is_signed)
+{
+	unsigned int shift = bytes < 8 ? 64 - 8 * bytes : 0;
+	uint64_t high = (uint64_t)value << shift;
+
+	return is_signed ? (int64_t)high >> shift : (int64_t)(high >> shift);
+}
+
+static bool is_within(int64_t value, unsigned int bytes, bool is_signed)
+{
+	return value == cut(value, bytes, is_signed);
+}
+
+/* Values as the comparison has them, or their distance. */
+static struct trip_series normalise(const struct trip_series *series)
+{
+	struct trip_series normal = *series;
+	bool is_signed = !is_unsigned(series->relation);
+
+	if (series->constant) {
+		normal.start = cut(series->start, series->bytes, is_signed);
+		normal.end = cut(series->end, series->bytes, is_signed);
+	} else {
+		normal.end = cut((int64_t)((uint64_t)series->end - (uint64_t)series->start),
+				 series->bytes, true);
+		normal.start = 0;
+	}
+	return normal;
+}
+
+/* The distance to the end in the direction of steps. Return: false: it has no limits. */
+static bool find_distance(int64_t *distance, int64_t *step, const struct trip_series *series)
+{
+	*step = series->step;
+	if (*step == 0 || *step == INT64_MIN ||
+	    __builtin_sub_overflow(series->end, series->start, distance) || *distance == INT64_MIN)
+		return false;
+	if (*step < 0) {
+		*distance = -*distance;
+		*step = -*step;
+	}
+	return true;
+}
+
+/* Whether a loop that goes on as long as this holds gets to its end by such steps. */
+static bool leads_to_end(enum insn_relation relation, bool upward)
+{
+	switch (relation) {
+	case INSN_RELATION_NOT_EQUAL:
+		return true;
+	case INSN_RELATION_BELOW:
+	case INSN_RELATION_BELOW_EQUAL:
+	case INSN_RELATION_LESS:
+	case INSN_RELATION_LESS_EQUAL:
+		return upward;
+	case INSN_RELATION_ABOVE:
+	case INSN_RELATION_ABOVE_EQUAL:
+	case INSN_RELATION_GREATER:
+	case INSN_RELATION_GREATER_EQUAL:
+		return !upward;
+	default:
+		return false;
+	}
+}
+
+/* How often the branch is executed, if numbers have no limits. Return: 0: not known. */
+static int64_t count(const struct trip_series *series)
+{
+	int64_t distance, step;
+
+	if (!leads_to_end(series->relation, series->step > 0) ||
+	    !find_distance(&distance, &step, series))
+		return 0;
+	switch (series->relation) {
+	case INSN_RELATION_NOT_EQUAL:
+		return distance < 0 || distance % step != 0 ? 0 : distance / step + 1;
+	case INSN_RELATION_BELOW_EQUAL:
+	case INSN_RELATION_ABOVE_EQUAL:
+	case INSN_RELATION_LESS_EQUAL:
+	case INSN_RELATION_GREATER_EQUAL:
+		return distance < 0 ? 1 : distance / step + 2;
+	default:
+		return distance <= 0 ? 1 : (distance - 1) / step + 2;
+	}
+}
+
+/* What is known of fewer bytes than are compared: the rest is 0 in small numbers. */
+static bool is_small(const struct trip_series *series, int64_t last)
+{
+	return series->known >= series->bytes ||
+	       (series->constant && series->start >= 0 && last >= 0 &&
+		is_within(series->start, series->known, true) &&
+		is_within(last, series->known, true));
+}
+
+int64_t trip_series_turns(const struct trip_series *series)
+{
+	struct trip_series normal = normalise(series);
+	int64_t turns = count(&normal), last;
+
+	if (turns <= 0 || turns > TRIP_SERIES_MAX ||
+	    __builtin_mul_overflow(turns - 1, normal.step, &last) ||
+	    __builtin_add_overflow(last, normal.start, &last) || !is_small(&normal, last))
+		return 0;
+	if (series->constant && !is_within(last, series->bytes, !is_unsigned(series->relation)))
+		return 0;
+	return turns;
+}
+
+bool trip_series_is_skipped(const struct trip_series *series)
+{
+	struct trip_series before = *series;
+
+	before.start = (int64_t)((uint64_t)before.start - (uint64_t)before.step);
+	return trip_series_turns(&before) == 1;
+}
+
+enum insn_relation trip_series_mirror(enum insn_relation relation)
+{
+	switch (relation) {
+	case INSN_RELATION_BELOW:
+		return INSN_RELATION_ABOVE;
+	case INSN_RELATION_BELOW_EQUAL:
+		return INSN_RELATION_ABOVE_EQUAL;
+	case INSN_RELATION_ABOVE:
+		return INSN_RELATION_BELOW;
+	case INSN_RELATION_ABOVE_EQUAL:
+		return INSN_RELATION_BELOW_EQUAL;
+	case INSN_RELATION_LESS:
+		return INSN_RELATION_GREATER;
+	case INSN_RELATION_LESS_EQUAL:
+		return INSN_RELATION_GREATER_EQUAL;
+	case INSN_RELATION_GREATER:
+		return INSN_RELATION_LESS;
+	case INSN_RELATION_GREATER_EQUAL:
+		return INSN_RELATION_LESS_EQUAL;
+	default:
+		return relation;
+	}
+}
