@@ -166,16 +166,20 @@ static void test_fit_finds_what_evidence_agrees_on(void **state)
 }
 
 /* entry -> 0 -> 1 (a loop by itself) -> 2 -> exit */
-static void fit_loop(struct flow_fit *fit, double back, double out, const double samples[3],
-		     double calls, double calls_weight)
+static void fit_known_loop(struct flow_fit *fit, double back, double out, const double samples[3],
+			   double calls, double calls_weight, bool known)
 {
 	static const struct cfg_fixture_edge edges[] = {
 		{CFG_ENTRY, 0}, {0, 1}, {1, 1}, {1, 2}, {2, CFG_EXIT}};
 	struct cfg *cfg = cfg_fixture_create(NULL, 3, edges, 5);
 	struct flow_block_evidence blocks[5] = {0};
 	double seen[5] = {1, 1, 1, 1, 1};
-	struct flow_evidence evidence = {
-		.blocks = blocks, .seen = seen, .calls = calls, .calls_weight = calls_weight};
+	bool exact[5] = {false, known};
+	struct flow_evidence evidence = {.blocks = blocks,
+					 .seen = seen,
+					 .known = known ? exact : NULL,
+					 .calls = calls,
+					 .calls_weight = calls_weight};
 	struct flow_chain *chain;
 
 	for (int b = 0; b < 3; b++)
@@ -191,6 +195,12 @@ static void fit_loop(struct flow_fit *fit, double back, double out, const double
 	cfg_fixture_destroy(cfg);
 }
 
+static void fit_loop(struct flow_fit *fit, double back, double out, const double samples[3],
+		     double calls, double calls_weight)
+{
+	fit_known_loop(fit, back, out, samples, calls, calls_weight, false);
+}
+
 /* Time says 1:3, and thousands of branches say 1:10. */
 static void test_directions_outweigh_time(void **state)
 {
@@ -201,6 +211,20 @@ static void test_directions_outweigh_time(void **state)
 	fit_loop(&fit, 9000, 1000, samples, 0, 0);
 	assert_near(fit.nodes[1] / fit.nodes[0], 10, 0.05);
 	assert_near(fit.nodes[2], fit.nodes[0], 1e-3);
+	flow_fit_deinit(&fit);
+}
+
+/* However little was seen: and then the loop is known as well as what leads to it. */
+static void test_what_is_known_stays(void **state)
+{
+	static const double samples[3] = {1000, 3000, 1000};
+	struct flow_fit fit;
+
+	(void)state;
+	fit_known_loop(&fit, 0.4, 0.0001, samples, 0, 0, true);
+	assert_near(fit.nodes[1] / fit.nodes[0], 4001, 1e-4);
+	assert_near(fit.nodes[2], fit.nodes[0], 1e-4);
+	assert_near(fit.spread[1], fit.spread[0], 1e-9);
 	flow_fit_deinit(&fit);
 }
 
@@ -318,6 +342,7 @@ int main(void)
 		cmocka_unit_test(test_endless_loop_has_a_solution),
 		cmocka_unit_test(test_fit_finds_what_evidence_agrees_on),
 		cmocka_unit_test(test_directions_outweigh_time),
+		cmocka_unit_test(test_what_is_known_stays),
 		cmocka_unit_test(test_time_speaks_where_directions_do_not),
 		cmocka_unit_test(test_spread_shrinks_with_evidence),
 		cmocka_unit_test(test_callers_set_the_scale),

@@ -11,8 +11,8 @@
 
 #define STEPS_MAX 400
 #define MEMORY 8
-/* The likelihood is found to within this. */
-#define PRECISION 1e-4
+/* Steps that bring the likelihood no further than this part of how far it is from the highest. */
+#define PRECISION 3e-3
 /* Probabilities and frequencies are no smaller. */
 #define PROBABILITY_MIN 1e-9
 #define FREQUENCY_MIN 1e-30
@@ -23,15 +23,18 @@
  * @best: parameters: the logarithm of executions, then of each edge's weight; the
  *        weights of a node's edges over their sum are probabilities
  * @worth: scratch, one for each node
+ * @highest: what the likelihood would be if all that was seen were as likely as can be
  */
 struct problem {
 	struct flow_chain *chain;
 	const struct flow_evidence *evidence;
 	struct flow_fit *fit;
 	double *worth;
+	double highest;
 	int error;
 };
 
+/* Weights are logarithms; those of what is known stay as they are in the beginning. */
 static void probabilities_of(const struct flow_chain *chain, const double *weights, double *edges)
 {
 	for (uint32_t n = 0; n < chain->node_count; n++) {
@@ -120,8 +123,8 @@ static double likelihood_of_directions(struct problem *problem, double *gradient
 			sum += seen[e] * log(p[e]);
 			gradient[e] = p[e] * (gradient[e] - mean) + seen[e] - total * p[e];
 		}
-		if (chain->count[n] == 1)
-			gradient[first] = 0;
+		if (chain->count[n] == 1 || flow_evidence_knows(problem->evidence, n))
+			memset(&gradient[first], 0, chain->count[n] * sizeof(*gradient));
 	}
 	return sum;
 }
@@ -148,7 +151,38 @@ static lbfgsfloatval_t evaluate(void *instance, const lbfgsfloatval_t *x, lbfgsf
 	sum += likelihood_of_directions(problem, gradient + 1);
 	for (int i = 0; i < n; i++)
 		gradient[i] = -gradient[i];
-	return -sum;
+	return problem->highest - sum;
+}
+
+/*
+ * If each block had the samples that it has at its most likely frequency, and each branch went
+ * as often each way as was seen. The search ends where it hardly gets nearer to that, and not
+ * to 0, from which it is the further away the more was seen.
+ */
+static double highest_likelihood(const struct problem *problem)
+{
+	const struct flow_chain *chain = problem->chain;
+	const double *seen = problem->evidence->seen;
+	double sum = 0;
+
+	for (uint32_t n = 0; n < chain->node_count; n++) {
+		const struct flow_block_evidence *block = &problem->evidence->blocks[n];
+		double part = flow_block_part(block), samples = block->samples * part;
+		double even = block->evenness / part, total = 0;
+
+		if (block->cycles > 0 && block->evenness > 0)
+			sum += samples > 0 ? samples * log(samples * even / block->evenness) -
+						     (samples + block->evenness) *
+							     log(samples * even / block->evenness +
+								 even)
+					   : -block->evenness * log(even);
+		for (uint32_t e = chain->first[n]; e < chain->first[n] + chain->count[n]; e++)
+			total += seen[e];
+		for (uint32_t e = chain->first[n];
+		     e < chain->first[n] + chain->count[n] && chain->count[n] > 1; e++)
+			sum += seen[e] * log(seen[e] / total);
+	}
+	return sum;
 }
 
 /* Directions as seen, and as many executions as make all samples of all blocks. */
@@ -158,6 +192,7 @@ static int start(struct problem *problem, double *x)
 	double samples = 0, expected = 0;
 	int r;
 
+	problem->highest = highest_likelihood(problem);
 	x[0] = 0;
 	for (uint32_t e = 0; e < chain->edge_count; e++)
 		x[1 + e] = log(problem->evidence->seen[e]);

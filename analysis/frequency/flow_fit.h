@@ -50,15 +50,23 @@ static inline double flow_block_part(const struct flow_block_evidence *block)
  * struct flow_evidence - of a procedure
  * @blocks: one for each node
  * @seen:   of each edge, how often it was taken, with what is known before; > 0
+ * @known:  of each node: its edges' shares of what was seen are exact. NULL: of none
  * @calls:  executions by the callers' estimate, @calls_weight: 1 / its relative
  *          variance; 0: not known
  */
 struct flow_evidence {
 	struct flow_block_evidence *blocks;
 	double *seen;
+	bool *known;
 	double calls;
 	double calls_weight;
 };
+
+/** flow_evidence_knows() - whether a node's probabilities are known. */
+static inline bool flow_evidence_knows(const struct flow_evidence *evidence, uint32_t node)
+{
+	return evidence->known != NULL && evidence->known[node];
+}
 
 /**
  * struct flow_fit - the result

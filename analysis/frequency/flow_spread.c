@@ -60,11 +60,14 @@ static double information_of(const struct flow_block_evidence *block, double fre
  * The last edge of each node is what the weights of the others are relative to: all of
  * them larger would change nothing.
  */
-static size_t find_branches(uint32_t *branches, const struct flow_chain *chain)
+static size_t find_branches(uint32_t *branches, const struct flow_chain *chain,
+			    const struct flow_evidence *evidence)
 {
 	size_t count = 0;
 
 	for (uint32_t n = 0; n < chain->node_count; n++) {
+		if (flow_evidence_knows(evidence, n))
+			continue;
 		for (uint32_t i = 0; i + 1 < chain->count[n]; i++)
 			branches[count++] = chain->first[n] + i;
 	}
@@ -240,7 +243,7 @@ static int find(double *spread, struct flow_chain *chain, const struct flow_evid
 
 	if (branches == NULL || row == NULL || information == NULL)
 		return -ENOMEM;
-	s.parameters = 1 + find_branches(branches, chain);
+	s.parameters = 1 + find_branches(branches, chain, evidence);
 	if ((double)s.parameters * (double)s.parameters *
 		    (chain->node_count + (double)s.parameters) >
 	    WORK_MAX) {

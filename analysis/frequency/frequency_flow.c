@@ -15,6 +15,7 @@
 #include "analysis/frequency/flow_spread.h"
 #include "analysis/frequency/flow_ties.h"
 #include "analysis/graph/cfg_doomed.h"
+#include "analysis/graph/trip_count.h"
 #include "analysis/insn/insn_effect.h"
 #include "lib/cleanup.h"
 
@@ -83,6 +84,12 @@
 #define PROBES_MIN 8.0
 #define PROBED_BIAS 0.1
 
+/*
+ * Where the code says how many turns a loop has on average: as if it had been left so often. For
+ * whether it is entered may depend on what they depend on.
+ */
+#define TURNS_SEEN 200.0
+
 /* Shared out among the edges of a branch, before any was seen. */
 #define PRIOR_SEEN 0.1
 /* Of entries that only samples speak for, and of ways out of CFG_UNKNOWN. */
@@ -107,6 +114,27 @@
 
 /* Samples that may be expected, and still none be seen, one time in ten. */
 #define UNSEEN 2.3
+
+/* struct code_facts - what the code alone tells; @doomed: of each block */
+struct code_facts {
+	bool *doomed;
+	struct trip_counts trips;
+};
+
+static void code_facts_deinit(struct code_facts *code)
+{
+	free(code->doomed);
+	trip_counts_deinit(&code->trips);
+}
+
+static int code_facts_find(struct code_facts *ret, const struct cfg *cfg)
+{
+	int r;
+
+	ret->doomed = malloc((size_t)cfg->block_count + 1);
+	r = ret->doomed != NULL ? cfg_doomed_find(ret->doomed, cfg) : -ENOMEM;
+	return r == 0 ? trip_counts_find(&ret->trips, cfg, ret->doomed) : r;
+}
 
 static double seen_before(const struct flow_chain *chain, const struct cfg *cfg, const bool *doomed,
 			  uint32_t e)
@@ -181,12 +209,22 @@ static void add_directions(double *seen, const struct procedure_profile *profile
 	}
 }
 
-/*
- * @doomed: of each block
- * @fit:    NULL: nothing is known of where the program waits
- */
+/* The turns of loops that the code knows better than anything that was seen. */
+static void take_turns(struct flow_evidence *evidence, const struct trip_counts *trips)
+{
+	for (uint32_t i = 0; i < trips->count; i++) {
+		const struct trip_count *trip = &trips->list[i];
+
+		evidence->seen[trip->leave] = TURNS_SEEN;
+		if (trip->turns > 1)
+			evidence->seen[trip->stay] = TURNS_SEEN * (trip->turns - 1);
+		evidence->known[trip->block] = !trip->varies && trip->turns > 1;
+	}
+}
+
+/* @fit: NULL: nothing is known of where the program waits */
 static void take_directions(struct flow_evidence *evidence, const struct flow_chain *chain,
-			    const struct frequency_input *input, const bool *doomed,
+			    const struct frequency_input *input, const struct code_facts *code,
 			    const struct flow_fit *fit)
 {
 	for (uint32_t n = 0; n < chain->node_count; n++) {
@@ -195,9 +233,10 @@ static void take_directions(struct flow_evidence *evidence, const struct flow_ch
 			fit != NULL ? bias_of(&evidence->blocks[n], fit->nodes[n]) : DIRECTION_BIAS;
 
 		for (uint32_t e = first; e < first + count; e++)
-			evidence->seen[e] = seen_before(chain, input->cfg, doomed, e);
+			evidence->seen[e] = seen_before(chain, input->cfg, code->doomed, e);
 		add_directions(evidence->seen, input->profile, first, count, bias);
 	}
+	take_turns(evidence, &code->trips);
 }
 
 /*
@@ -395,7 +434,8 @@ static void fill(struct frequency *ret, const struct flow_chain *chain,
 	for (uint32_t e = 0; e < cfg->edge_count; e++) {
 		uint32_t from = chain->from[e];
 		double p = fit->edges[e], seen = evidence->seen[e];
-		double own = chain->count[from] > 1 ? sqrt((1 - p) / seen) : 0;
+		bool known = chain->count[from] == 1 || flow_evidence_knows(evidence, from);
+		double own = known ? 0 : sqrt((1 - p) / seen);
 
 		ret->edges[e] = estimate_of(fit->nodes[from] * p, hypot(fit->spread[from], own),
 					    common[from], FREQUENCY_JOINT);
@@ -462,14 +502,14 @@ static int add_gaps(struct flow_fit *fit, double *common, struct flow_chain *cha
 /* @common: of each node, how uncertain it is beside the fit's spread */
 static int find_fit(struct flow_fit *ret, double *common, struct flow_chain *chain,
 		    struct flow_evidence *evidence, const struct frequency_input *input,
-		    const bool *doomed)
+		    const struct code_facts *code)
 {
 	int r = flow_fit_create(ret, chain, evidence);
 
 	for (int i = 0; i < DOUBTS && r == 0 && input->profile->edge_samples != NULL; i++) {
 		if (!any_stalled(chain, evidence, ret))
 			break;
-		take_directions(evidence, chain, input, doomed, ret);
+		take_directions(evidence, chain, input, code, ret);
 		flow_fit_deinit(ret);
 		r = flow_fit_create(ret, chain, evidence);
 	}
@@ -487,10 +527,11 @@ int frequency_flow(struct frequency *ret, const struct frequency_input *input)
 	_cleanup_free_ struct flow_block_evidence *blocks =
 		calloc((size_t)cfg->block_count + 2, sizeof(*blocks));
 	_cleanup_free_ double *seen = calloc((size_t)cfg->edge_count + 1, sizeof(*seen));
+	_cleanup_free_ bool *known = calloc((size_t)cfg->block_count + 2, sizeof(*known));
 	_cleanup_free_ double *rarer = calloc((size_t)cfg->block_count + 2, sizeof(*rarer));
 	_cleanup_free_ double *common = calloc((size_t)cfg->block_count + 2, sizeof(*common));
-	_cleanup_free_ bool *doomed = malloc((size_t)cfg->block_count + 1);
-	struct flow_evidence evidence = {.blocks = blocks, .seen = seen};
+	_cleanup_(code_facts_deinit) struct code_facts code = {0};
+	struct flow_evidence evidence = {.blocks = blocks, .seen = seen, .known = known};
 	struct flow_chain *chain = NULL;
 	int r = -ENOMEM;
 
@@ -498,15 +539,15 @@ int frequency_flow(struct frequency *ret, const struct frequency_input *input)
 		fill_unsampled(ret, cfg);
 		return 0;
 	}
-	if (blocks == NULL || seen == NULL || rarer == NULL || common == NULL || doomed == NULL ||
-	    cfg_doomed_find(doomed, cfg) < 0)
+	if (blocks == NULL || seen == NULL || known == NULL || rarer == NULL || common == NULL ||
+	    code_facts_find(&code, cfg) < 0)
 		return -ENOMEM;
 	r = flow_chain_create(&chain, cfg);
 	if (r < 0)
 		return r;
-	take_directions(&evidence, chain, input, doomed, NULL);
+	take_directions(&evidence, chain, input, &code, NULL);
 	take_time(&evidence, rarer, chain, input);
-	r = find_fit(&fit, common, chain, &evidence, input, doomed);
+	r = find_fit(&fit, common, chain, &evidence, input, &code);
 	if (r == 0) {
 		fill(ret, chain, &evidence, &fit, common, cfg);
 		r = flow_ties_loosen(ret, cfg, input->profile);
