@@ -190,6 +190,73 @@ static void test_other_loops_run_at_their_bound(void **state)
 	}
 }
 
+/* What was seen of a loop says 11 turns, and its code 100. */
+static void test_turns_are_what_the_code_says(void **state)
+{
+	static const char code[] = "\x31\xc0"	  /* xor %eax,%eax */
+				   "\x83\xc0\x01" /* add $1,%eax */
+				   "\x83\xf8\x64" /* cmp $100,%eax */
+				   "\x75\xf8"	  /* jne back to the add */
+				   "\xc3";
+	struct scene scene;
+
+	(void)state;
+	scene_begin(&scene, code, sizeof(code) - 1, 3);
+	scene_sample(&scene, 0, 300);
+	scene_sample(&scene, 1, 3000);
+	scene_turns(&scene, 1, 1000, 100);
+	scene_estimate(&scene);
+	assert_true(fabs(scene.frequency.blocks[1].value / scene.frequency.blocks[0].value / 100 -
+			 1) < 1e-3);
+	assert_true(fabs(scene.frequency.blocks[2].value / scene.frequency.blocks[0].value - 1) <
+		    1e-3);
+	scene_end(&scene);
+}
+
+/* In order, too, where what is around the loop waits for something. */
+static void test_turns_are_known_in_order(void **state)
+{
+	static const uint32_t code[] = {
+		0x52800c80, /* mov w0, #100 */
+		0x71000400, /* subs w0, w0, #1 */
+		0x54ffffe1, /* b.ne back to the subs */
+		0xd65f03c0, /* ret */
+	};
+	double samples[4];
+	struct procedure_profile profile = {
+		.samples = samples, .period_cycles = 1, .calls_in = -1, .slowness = 1};
+	struct frequency_input input = {.profile = &profile,
+					.model = machine_model_find("cortex-a53")};
+	struct frequency_classes classes;
+	struct frequency frequency;
+	struct schedule schedule;
+	struct cfg *cfg = NULL;
+
+	(void)state;
+	assert_int_equal(cfg_create_from_code(&cfg, &insn_arm64_decoder, (const uint8_t *)code,
+					      sizeof(code), ADDRESS, NULL),
+			 0);
+	assert_int_equal(schedule_create(&schedule, input.model, cfg, NULL), 0);
+	assert_int_equal(frequency_classes_find(&classes, cfg), 0);
+	for (uint32_t i = 0; i < 4; i++) {
+		samples[i] =
+			schedule.insns[i].min_cycles * (i == 1 || i == 2 ? SAMPLES : SAMPLES / 10);
+		profile.total += samples[i];
+	}
+	input.cfg = cfg;
+	input.schedule = &schedule;
+	input.classes = &classes;
+	assert_int_equal(frequency_estimate(&frequency, frequency_estimator_find("dcpi"), &input),
+			 0);
+	/* Marginals: each is the median of its own. */
+	assert_true(fabs(frequency.blocks[1].value / SAMPLES - 1) < 0.1);
+	assert_true(fabs(frequency.blocks[0].value / SAMPLES * 100 - 1) < 0.2);
+	frequency_deinit(&frequency);
+	frequency_classes_deinit(&classes);
+	schedule_deinit(&schedule);
+	cfg_destroy(cfg);
+}
+
 /* So many executions, measured: the interval has room for them and for little else. */
 static void assert_measured(const struct frequency_estimate *estimate, double executions)
 {
@@ -375,6 +442,8 @@ int main(void)
 		cmocka_unit_test(test_probes_are_believed),
 		cmocka_unit_test(test_loops_that_change_lines_may_wait_for_memory),
 		cmocka_unit_test(test_other_loops_run_at_their_bound),
+		cmocka_unit_test(test_turns_are_what_the_code_says),
+		cmocka_unit_test(test_turns_are_known_in_order),
 		cmocka_unit_test(test_gaps_say_how_often_a_loop_ran),
 		cmocka_unit_test(test_few_samples_tell_more_of_long_blocks),
 		cmocka_unit_test(test_loops_may_wait),

@@ -14,8 +14,7 @@
 #include "analysis/frequency/flow_gaps.h"
 #include "analysis/frequency/flow_spread.h"
 #include "analysis/frequency/flow_ties.h"
-#include "analysis/graph/cfg_doomed.h"
-#include "analysis/graph/trip_count.h"
+#include "analysis/graph/cfg_facts.h"
 #include "analysis/insn/insn_effect.h"
 #include "lib/cleanup.h"
 
@@ -115,27 +114,6 @@
 /* Samples that may be expected, and still none be seen, one time in ten. */
 #define UNSEEN 2.3
 
-/* struct code_facts - what the code alone tells; @doomed: of each block */
-struct code_facts {
-	bool *doomed;
-	struct trip_counts trips;
-};
-
-static void code_facts_deinit(struct code_facts *code)
-{
-	free(code->doomed);
-	trip_counts_deinit(&code->trips);
-}
-
-static int code_facts_find(struct code_facts *ret, const struct cfg *cfg)
-{
-	int r;
-
-	ret->doomed = malloc((size_t)cfg->block_count + 1);
-	r = ret->doomed != NULL ? cfg_doomed_find(ret->doomed, cfg) : -ENOMEM;
-	return r == 0 ? trip_counts_find(&ret->trips, cfg, ret->doomed) : r;
-}
-
 static double seen_before(const struct flow_chain *chain, const struct cfg *cfg, const bool *doomed,
 			  uint32_t e)
 {
@@ -224,7 +202,7 @@ static void take_turns(struct flow_evidence *evidence, const struct trip_counts 
 
 /* @fit: NULL: nothing is known of where the program waits */
 static void take_directions(struct flow_evidence *evidence, const struct flow_chain *chain,
-			    const struct frequency_input *input, const struct code_facts *code,
+			    const struct frequency_input *input, const struct cfg_facts *facts,
 			    const struct flow_fit *fit)
 {
 	for (uint32_t n = 0; n < chain->node_count; n++) {
@@ -233,10 +211,10 @@ static void take_directions(struct flow_evidence *evidence, const struct flow_ch
 			fit != NULL ? bias_of(&evidence->blocks[n], fit->nodes[n]) : DIRECTION_BIAS;
 
 		for (uint32_t e = first; e < first + count; e++)
-			evidence->seen[e] = seen_before(chain, input->cfg, code->doomed, e);
+			evidence->seen[e] = seen_before(chain, input->cfg, facts->doomed, e);
 		add_directions(evidence->seen, input->profile, first, count, bias);
 	}
-	take_turns(evidence, &code->trips);
+	take_turns(evidence, &facts->trips);
 }
 
 /*
@@ -502,14 +480,14 @@ static int add_gaps(struct flow_fit *fit, double *common, struct flow_chain *cha
 /* @common: of each node, how uncertain it is beside the fit's spread */
 static int find_fit(struct flow_fit *ret, double *common, struct flow_chain *chain,
 		    struct flow_evidence *evidence, const struct frequency_input *input,
-		    const struct code_facts *code)
+		    const struct cfg_facts *facts)
 {
 	int r = flow_fit_create(ret, chain, evidence);
 
 	for (int i = 0; i < DOUBTS && r == 0 && input->profile->edge_samples != NULL; i++) {
 		if (!any_stalled(chain, evidence, ret))
 			break;
-		take_directions(evidence, chain, input, code, ret);
+		take_directions(evidence, chain, input, facts, ret);
 		flow_fit_deinit(ret);
 		r = flow_fit_create(ret, chain, evidence);
 	}
@@ -530,7 +508,7 @@ int frequency_flow(struct frequency *ret, const struct frequency_input *input)
 	_cleanup_free_ bool *known = calloc((size_t)cfg->block_count + 2, sizeof(*known));
 	_cleanup_free_ double *rarer = calloc((size_t)cfg->block_count + 2, sizeof(*rarer));
 	_cleanup_free_ double *common = calloc((size_t)cfg->block_count + 2, sizeof(*common));
-	_cleanup_(code_facts_deinit) struct code_facts code = {0};
+	_cleanup_(cfg_facts_deinit) struct cfg_facts facts = {0};
 	struct flow_evidence evidence = {.blocks = blocks, .seen = seen, .known = known};
 	struct flow_chain *chain = NULL;
 	int r = -ENOMEM;
@@ -540,14 +518,14 @@ int frequency_flow(struct frequency *ret, const struct frequency_input *input)
 		return 0;
 	}
 	if (blocks == NULL || seen == NULL || known == NULL || rarer == NULL || common == NULL ||
-	    code_facts_find(&code, cfg) < 0)
+	    cfg_facts_find(&facts, cfg) < 0)
 		return -ENOMEM;
 	r = flow_chain_create(&chain, cfg);
 	if (r < 0)
 		return r;
-	take_directions(&evidence, chain, input, &code, NULL);
+	take_directions(&evidence, chain, input, &facts, NULL);
 	take_time(&evidence, rarer, chain, input);
-	r = find_fit(&fit, common, chain, &evidence, input, &code);
+	r = find_fit(&fit, common, chain, &evidence, input, &facts);
 	if (r == 0) {
 		fill(ret, chain, &evidence, &fit, common, cfg);
 		r = flow_ties_loosen(ret, cfg, input->profile);

@@ -13,6 +13,7 @@
 #include "analysis/frequency/frequency_evidence.h"
 #include "analysis/frequency/frequency_solver.h"
 #include "analysis/frequency/issue_point.h"
+#include "analysis/graph/cfg_facts.h"
 #include "lib/cleanup.h"
 
 /* Half of an interval's width, relative to the estimate: not more for this confidence. */
@@ -25,6 +26,10 @@
 #define FEW_SAMPLES_A_CLASS 3
 /* A direction seen in n of n samples may still be another one in one of n + 1. */
 #define PRIOR_SEEN 0.5
+/* Directions hold to this part of a node's flow, and what the code knows to this part of itself. */
+#define ERROR_MIN 0.002
+#define KNOWN_ERROR 0.01
+#define AVERAGE_ERROR 0.1
 /* Samples that may be expected, and still none be seen, one time in ten. */
 #define UNSEEN 2.3
 /*
@@ -54,7 +59,7 @@ static void link_branch(struct frequency_link *links, size_t *count,
 			.class = input->classes->of_edge[e],
 			.of = input->classes->of_block[b],
 			.share = share,
-			.error = sqrt(share * (1 - share) / (total + 1)),
+			.error = fmax(sqrt(share * (1 - share) / (total + 1)), ERROR_MIN),
 		};
 	}
 }
@@ -67,6 +72,29 @@ static size_t link_branches(struct frequency_link *links, const struct frequency
 		return 0;
 	for (uint32_t b = 0; b < input->cfg->block_count; b++)
 		link_branch(links, &count, input, b);
+	return count;
+}
+
+/* The way out of a loop whose turns the code says. */
+static size_t link_loops(struct frequency_link *links, const struct frequency_input *input,
+			 const struct trip_counts *trips)
+{
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < trips->count; i++) {
+		const struct trip_count *trip = &trips->list[i];
+		uint32_t of = input->classes->of_block[trip->block];
+		uint32_t class = input->classes->of_edge[trip->leave];
+
+		if (class == of)
+			continue;
+		links[count++] = (struct frequency_link){
+			.class = class,
+			.of = of,
+			.share = 1 / trip->turns,
+			.error = (trip->varies ? AVERAGE_ERROR : KNOWN_ERROR) / trip->turns,
+		};
+	}
 	return count;
 }
 
@@ -108,8 +136,9 @@ static int solve(struct frequency_estimate *classes, const struct frequency_inpu
 		 struct frequency_evidence *evidence)
 {
 	uint32_t class_count = input->classes->count;
+	_cleanup_(cfg_facts_deinit) struct cfg_facts facts = {0};
 	_cleanup_free_ struct frequency_link *links =
-		malloc(((size_t)input->cfg->edge_count + 1) * sizeof(*links));
+		malloc(((size_t)input->cfg->edge_count * 2 + 1) * sizeof(*links));
 	_cleanup_free_ struct frequency_marginal *marginals =
 		malloc(((size_t)class_count + 1) * sizeof(*marginals));
 	struct frequency_problem problem = {
@@ -122,9 +151,10 @@ static int solve(struct frequency_estimate *classes, const struct frequency_inpu
 	};
 	int r;
 
-	if (links == NULL || marginals == NULL)
+	if (links == NULL || marginals == NULL || cfg_facts_find(&facts, input->cfg) < 0)
 		return -ENOMEM;
 	problem.link_count = link_branches(links, input);
+	problem.link_count += link_loops(&links[problem.link_count], input, &facts.trips);
 	frequency_bounds_spread(evidence->bounds, class_count, constraints);
 	r = frequency_solve(marginals, &problem);
 	for (uint32_t k = 0; r == 0 && k < class_count; k++)

@@ -228,7 +228,7 @@ static int join(struct solver *s)
 	for (size_t l = 0; l < p->link_count; l++) {
 		const struct frequency_link *link = &p->links[l];
 		double flow = fmax(s->mean[link->of], 1e-3 * p->bounds[link->of]);
-		double precision = 1 / pow(fmax(link->error, TOLERANCE) * flow, 2);
+		double precision = 1 / pow(link->error * flow, 2);
 
 		diagonal[link->class] += precision;
 		diagonal[link->of] += precision * link->share * link->share;

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/graph/cfg_facts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "analysis/graph/cfg_doomed.h"
+
+int cfg_facts_find(struct cfg_facts *ret, const struct cfg *cfg)
+{
+	struct cfg_facts facts = {.doomed = malloc((size_t)cfg->block_count + 1)};
+	int r = facts.doomed != NULL ? cfg_doomed_find(facts.doomed, cfg) : -ENOMEM;
+
+	if (r == 0)
+		r = trip_counts_find(&facts.trips, cfg, facts.doomed);
+	if (r < 0)
+		cfg_facts_deinit(&facts);
+	*ret = facts;
+	return r;
+}
+
+void cfg_facts_deinit(struct cfg_facts *facts)
+{
+	free(facts->doomed);
+	trip_counts_deinit(&facts->trips);
+	facts->doomed = NULL;
+}
