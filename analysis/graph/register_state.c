@@ -28,21 +28,13 @@ static bool read_register(struct register_value *ret, const struct register_stat
 	return reg < REGISTER_VALUE_REGISTERS || reg == INSN_REG_NONE;
 }
 
-static int64_t extend(int64_t value, unsigned int bytes, bool is_signed)
-{
-	unsigned int shift = bytes < 8 ? 64 - 8 * bytes : 0;
-	uint64_t high = (uint64_t)value << shift;
-
-	return is_signed ? (int64_t)high >> shift : (int64_t)(high >> shift);
-}
-
 /* What stays of a value in an operation of less than 8 bytes. */
 static struct register_value cut(struct register_value value, uint8_t bytes, bool is_signed)
 {
 	if (bytes >= 8 || bytes == 0)
 		return value;
 	if (is_constant(&value))
-		value.offset = extend(value.offset, bytes, is_signed);
+		value.offset = insn_low(value.offset, bytes, is_signed);
 	else if (bytes < value.bytes)
 		value.bytes = bytes;
 	return value;
@@ -66,8 +58,7 @@ static bool add_up(struct register_value *ret, const struct register_state *stat
 	} else {
 		return false;
 	}
-	ret->offset = (int64_t)((uint64_t)ret->offset + (uint64_t)index.offset +
-				(uint64_t)effect->constant);
+	ret->offset = insn_sum(insn_sum(ret->offset, index.offset), effect->constant);
 	return true;
 }
 
@@ -96,7 +87,7 @@ bool register_state_slot(struct register_slot *ret, const struct register_state 
 		return false;
 	*ret = (struct register_slot){
 		.symbol = base->symbol,
-		.offset = (int64_t)((uint64_t)base->offset + (uint64_t)memory->displacement),
+		.offset = insn_sum(base->offset, memory->displacement),
 		.bytes = memory->bytes,
 	};
 	return true;
@@ -168,7 +159,7 @@ static bool compute(struct register_value *ret, const struct register_state *sta
 	case INSN_EFFECT_STEP:
 		known = place < REGISTER_VALUE_PLACES_MAX;
 		if (known)
-			ret->offset = (int64_t)((uint64_t)ret->offset + (uint64_t)effect->constant);
+			ret->offset = insn_sum(ret->offset, effect->constant);
 		break;
 	default:
 		break;
@@ -203,7 +194,7 @@ static void move_stack(struct register_state *state, int64_t delta)
 	uint8_t pointer = state->values->cfg->decoder->stack_pointer;
 	struct register_value *stack = &state->places[pointer];
 
-	stack->offset = (int64_t)((uint64_t)stack->offset + (uint64_t)delta);
+	stack->offset = insn_sum(stack->offset, delta);
 }
 
 static void pass_call(struct register_state *state, uint32_t i)

@@ -83,8 +83,8 @@ static struct register_value along(const struct equality *equality, uint32_t edg
 	    value.symbol == REGISTER_VALUE_CONSTANT)
 		return value;
 	value.symbol = equality->right.symbol;
-	value.offset = (int64_t)((uint64_t)value.offset - (uint64_t)equality->left.offset +
-				 (uint64_t)equality->right.offset);
+	value.offset = insn_sum(insn_sum(value.offset, equality->right.offset),
+				insn_product(equality->left.offset, -1));
 	if (equality->right.bytes < value.bytes)
 		value.bytes = equality->right.bytes;
 	if (equality->left.bytes < value.bytes)

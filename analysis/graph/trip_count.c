@@ -85,7 +85,7 @@ static bool add_term(struct trip_form *form, uint32_t loop, int64_t step)
 	for (uint32_t t = 0; t < form->term_count; t++) {
 		if (form->terms[t].loop != loop)
 			continue;
-		form->terms[t].step += step;
+		form->terms[t].step = insn_sum(form->terms[t].step, step);
 		return true;
 	}
 	if (form->term_count == TRIP_TERMS_MAX)
@@ -109,9 +109,9 @@ static bool take_apart(struct trip_form *form, struct register_value *value,
 
 		if (!is_series(finder, around, value, &first, &next))
 			continue;
-		if (!add_term(form, around, sign * next.offset))
+		if (!add_term(form, around, insn_product(sign, next.offset)))
 			return false;
-		first.offset = (int64_t)((uint64_t)first.offset + (uint64_t)value->offset);
+		first.offset = insn_sum(first.offset, value->offset);
 		*value = first;
 	}
 	return true;
@@ -138,7 +138,7 @@ static bool make_form(struct trip_form *form, const struct finder *finder, uint3
 	     !take_apart(form, &first, finder, loop, -1) || first.symbol != end.symbol))
 		return false;
 	form->series.constant = end.symbol == REGISTER_VALUE_CONSTANT && form->term_count == 0;
-	form->series.start = (int64_t)((uint64_t)first.offset + (uint64_t)left->offset);
+	form->series.start = insn_sum(first.offset, left->offset);
 	form->series.step = next.offset;
 	form->series.end = end.offset;
 	form->series.known = known;

@@ -30,9 +30,8 @@ static double turns_at(const struct walk *walk, uint32_t at)
 	for (uint32_t t = 0; t < form->term_count; t++) {
 		for (uint32_t i = 0; i < at; i++) {
 			if (walk->path[i] == form->terms[t].loop)
-				series.end = (int64_t)((uint64_t)series.end +
-						       (uint64_t)form->terms[t].step *
-							       (uint64_t)walk->turn[i]);
+				series.end = insn_sum(series.end, insn_product(form->terms[t].step,
+									       walk->turn[i]));
 		}
 	}
 	if (form->last && trip_series_is_skipped(&series))

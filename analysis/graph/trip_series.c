@@ -6,17 +6,9 @@ static bool is_unsigned(enum insn_relation relation)
 	return relation >= INSN_RELATION_BELOW && relation <= INSN_RELATION_ABOVE_EQUAL;
 }
 
-static int64_t cut(int64_t value, unsigned int bytes, bool is_signed)
-{
-	unsigned int shift = bytes < 8 ? 64 - 8 * bytes : 0;
-	uint64_t high = (uint64_t)value << shift;
-
-	return is_signed ? (int64_t)high >> shift : (int64_t)(high >> shift);
-}
-
 static bool is_within(int64_t value, unsigned int bytes, bool is_signed)
 {
-	return value == cut(value, bytes, is_signed);
+	return value == insn_low(value, bytes, is_signed);
 }
 
 /* Values as the comparison has them, or their distance. */
@@ -26,11 +18,11 @@ static struct trip_series normalise(const struct trip_series *series)
 	bool is_signed = !is_unsigned(series->relation);
 
 	if (series->constant) {
-		normal.start = cut(series->start, series->bytes, is_signed);
-		normal.end = cut(series->end, series->bytes, is_signed);
+		normal.start = insn_low(series->start, series->bytes, is_signed);
+		normal.end = insn_low(series->end, series->bytes, is_signed);
 	} else {
-		normal.end = cut((int64_t)((uint64_t)series->end - (uint64_t)series->start),
-				 series->bytes, true);
+		normal.end = insn_low(insn_sum(series->end, insn_product(series->start, -1)),
+				      series->bytes, true);
 		normal.start = 0;
 	}
 	return normal;
@@ -119,7 +111,7 @@ bool trip_series_is_skipped(const struct trip_series *series)
 {
 	struct trip_series before = *series;
 
-	before.start = (int64_t)((uint64_t)before.start - (uint64_t)before.step);
+	before.start = insn_sum(before.start, insn_product(before.step, -1));
 	return trip_series_turns(&before) == 1;
 }
 

@@ -9,6 +9,26 @@
 
 #include "analysis/insn/insn.h"
 
+/* What registers do: sums and products that don't fit go round. */
+static inline int64_t insn_sum(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static inline int64_t insn_product(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a * (uint64_t)b);
+}
+
+/** insn_low() - the low @bytes of a value, 1 .. 8, extended by 0 or by the sign. */
+static inline int64_t insn_low(int64_t value, unsigned int bytes, bool is_signed)
+{
+	unsigned int shift = bytes < 8 ? 64 - 8 * bytes : 0;
+	uint64_t high = (uint64_t)value << shift;
+
+	return is_signed ? (int64_t)high >> shift : (int64_t)(high >> shift);
+}
+
 /** enum insn_effect_kind - how the value of the destination comes about. */
 enum insn_effect_kind {
 	INSN_EFFECT_OTHER,    /* not told here */
