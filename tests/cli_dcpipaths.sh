@@ -32,6 +32,10 @@ done
 path_options=
 check "one with exceptions" "${CXX:-g++}" -O2 tests/programs/unwinds.cc -o "$scratch/unwinds"
 path_exact "$scratch/unwinds"
+XDG_CACHE_HOME=$scratch "$dcpix" run -q --mode paths "$scratch/unwinds" > "$scratch/report" 2>&1
+check "procedures are called what the source calls them" \
+	grep -q 'draw(unsigned int), path 1 of 1' "$scratch/report"
+check "and not what linkers do" sh -c "! grep -q ' _Z' '$scratch/report'"
 # Loops of one block, left in any turn, where flags matter and where not.
 check "one with small loops" "${CC:-gcc}" -O2 tests/programs/carry.c -o "$scratch/carry"
 path_exact "$scratch/carry"

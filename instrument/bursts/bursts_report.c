@@ -73,7 +73,7 @@ static void print_row(FILE *out, const struct bursts_map *map, const struct row 
 		options->csv ? "%" PRIu64 ",%.4f,%" PRIu64 ",%#" PRIx64 ","
 			     : "%12" PRIu64 "  %5.1f%%  %10" PRIu64 "  %#12" PRIx64 "  ",
 		row->references, 100 * (double)row->references / (double)all, row->lines, address);
-	report_text_name(out, procedure->name, options->csv);
+	report_text_procedure(out, procedure->name, options->csv);
 	fputc('\n', out);
 }
 

@@ -33,7 +33,7 @@ static void print_row(FILE *out, const struct bursts_map *map, const struct data
 	fprintf(out, "%12" PRIu64 "  %5.1f%%  %6" PRIu32 "  %9" PRIu64 "  %#12" PRIx64 "  ",
 		stream->heat, 100 * (double)stream->heat / (double)streams->references,
 		stream->length, stream->frequency, streams->instructions[stream->first]);
-	report_text_name(out, procedure->name, false);
+	report_text_procedure(out, procedure->name, false);
 	fputc('\n', out);
 }
 

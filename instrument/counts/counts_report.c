@@ -77,7 +77,7 @@ static void print_procedures(FILE *out, const struct report *report,
 		else
 			fprintf(out, "%16" PRIu64 " %5.1f%% %13" PRIu64 "  ", row->insns,
 				100.0 * (double)row->insns / (double)report->insns, row->calls);
-		report_text_name(out, row->procedure->name, options->csv);
+		report_text_procedure(out, row->procedure->name, options->csv);
 		putc('\n', out);
 	}
 	if (!options->csv && count < report->row_count)

@@ -161,7 +161,7 @@ static void print_path(FILE *out, const struct paths_listing *listing, const str
 	else if (listing->metric)
 		fprintf(out, " %9s %s", "?", listing->map->metric);
 	fprintf(out, "  %-6s ", class_name(row->class));
-	report_text_name(out, procedure->name, false);
+	report_text_procedure(out, procedure->name, false);
 	fprintf(out, ", path %" PRIu32 " of %" PRIu32 "\n", row->sum->number + 1,
 		procedure->graph.count);
 	paths_report_blocks(out, row, options->code);
@@ -176,7 +176,7 @@ static void print_path_csv(FILE *out, const struct paths_listing *listing,
 	fprintf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s,%" PRIu32 ",%" PRIx64 ",",
 		row->sum->count, row->insns, row->metric, class_name(row->class), row->sum->number,
 		procedure->address);
-	report_text_name(out, procedure->name, true);
+	report_text_procedure(out, procedure->name, true);
 	putc(',', out);
 	for (size_t i = 0; i < row->node_count; i++) {
 		if (row->nodes[i]->bytes == 0)
@@ -241,7 +241,7 @@ static void print_procedure(FILE *out, const struct paths_listing *listing,
 			percent(row->insns, listing->all.insns),
 			100 * paths_listing_share(listing, row->insns, row->metric),
 			class_name(row->class), loss->unfinished);
-	report_text_name(out, procedure->name, csv);
+	report_text_procedure(out, procedure->name, csv);
 	putc('\n', out);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "instrument/profile/report_text.h"
 
+#include "analysis/image/demangle.h"
+#include "lib/cleanup.h"
 #include "lib/printable.h"
 
 void report_text_name(FILE *out, const char *name, bool csv)
@@ -20,4 +22,11 @@ void report_text_name(FILE *out, const char *name, bool csv)
 	}
 	if (csv)
 		putc('"', out);
+}
+
+void report_text_procedure(FILE *out, const char *name, bool csv)
+{
+	_cleanup_free_ char *readable = csv ? NULL : demangle(name);
+
+	report_text_name(out, readable != NULL ? readable : name, csv);
 }

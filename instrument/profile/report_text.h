@@ -12,4 +12,10 @@
  */
 void report_text_name(FILE *out, const char *name, bool csv);
 
+/**
+ * report_text_procedure() - likewise the name of a procedure
+ * @csv: as linkers have it, which is one name only; for people, as the source does
+ */
+void report_text_procedure(FILE *out, const char *name, bool csv);
+
 #endif

@@ -141,7 +141,7 @@ void variation_csv_print(FILE *out, const struct variation_listing *listing, siz
 			",%zu,%zu,%" PRIu32 ",%" PRIx64 ",",
 			row->net, times->count, times->total, times->least, times->interrupted,
 			row->by_count, row->by_time, times->number, procedure->address);
-		report_text_name(out, procedure->name, true);
+		report_text_procedure(out, procedure->name, true);
 		putc(',', out);
 		for (size_t k = 0; k < row->path->node_count; k++) {
 			if (row->path->nodes[k]->bytes == 0)

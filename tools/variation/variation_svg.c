@@ -3,6 +3,9 @@
 
 #include <inttypes.h>
 
+#include "analysis/image/demangle.h"
+#include "lib/cleanup.h"
+
 #define WIDTH 720
 #define HEIGHT 360
 #define LEFT 60
@@ -72,10 +75,11 @@ static void print_legend(FILE *out, const struct variation_listing *listing,
 			 const struct variation_row *row, size_t index)
 {
 	const struct paths_procedure *procedure = &listing->map->procedures[row->times->procedure];
+	_cleanup_free_ char *readable = demangle(procedure->name);
 
 	fprintf(out, "<text x=\"%d\" y=\"%zu\" fill=\"%s\">%zu. ", LEFT,
 		HEIGHT + LEGEND_LINE * (index + 1), colours[index], row->rank);
-	print_text(out, procedure->name);
+	print_text(out, readable != NULL ? readable : procedure->name);
 	fprintf(out,
 		", path %" PRIu32 ": %" PRIu64 " times, base time %" PRIu64
 		" cycles, net variation %.1f%% of all time</text>\n",

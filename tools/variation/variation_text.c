@@ -74,7 +74,7 @@ static void print_row(FILE *out, const struct variation_listing *listing,
 		row->rank, percent(listing, row->net), percent(listing, times->total), row->by_time,
 		times->count, row->by_count, times->least,
 		(double)times->total / (double)times->count);
-	report_text_name(out, procedure->name, false);
+	report_text_procedure(out, procedure->name, false);
 	fprintf(out, ", path %" PRIu32 " of %" PRIu32 "\n", times->number + 1,
 		procedure->graph.count);
 	paths_report_blocks(out, row->path, code);
