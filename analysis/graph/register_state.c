@@ -62,13 +62,6 @@ static bool add_up(struct register_value *ret, const struct register_state *stat
 	return true;
 }
 
-/* Alpha's operations of 4 bytes extend by the sign. */
-static bool extends_by_sign(const struct cfg *cfg, const struct insn_effect *effect)
-{
-	return effect->kind == INSN_EFFECT_EXTEND ? effect->is_signed
-						  : cfg->decoder->isa == INSN_ISA_ALPHA;
-}
-
 /* --- slots --------------------------------------------------------------------------- */
 
 bool register_state_slot(struct register_slot *ret, const struct register_state *state,
@@ -165,7 +158,7 @@ static bool compute(struct register_value *ret, const struct register_state *sta
 		break;
 	}
 	if (known)
-		*ret = cut(*ret, effect->bytes, extends_by_sign(state->values->cfg, effect));
+		*ret = cut(*ret, effect->bytes, effect->is_signed);
 	return known;
 }
 

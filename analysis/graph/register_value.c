@@ -329,7 +329,7 @@ static void drop_slot(struct register_values *slots, const struct register_state
 	slots->slot_count = kept;
 }
 
-/* Those that code stores to, in loops first; without those whose address is taken. */
+/* The first ones that code stores to, without those whose address is taken. */
 static void find_slots(struct register_values *ret, const struct register_values *values)
 {
 	const struct cfg *cfg = values->cfg;

@@ -317,6 +317,7 @@ static int find(struct finder *finder, const bool *doomed)
 	_cleanup_free_ uint32_t *leaves = calloc(loops, sizeof(*leaves));
 	_cleanup_free_ uint32_t *seen = calloc(blocks, sizeof(*seen));
 	_cleanup_free_ uint32_t *stack = malloc(blocks * sizeof(*stack));
+	uint32_t steps = TRIP_MEAN_STEPS;
 	int r;
 
 	if (forms == NULL || exits == NULL || leaves == NULL || seen == NULL || stack == NULL)
@@ -329,7 +330,7 @@ static int find(struct finder *finder, const bool *doomed)
 	count_exits(finder, doomed);
 	r = find_forms(finder);
 	for (uint32_t loop = 0; loop < loops && r == 0; loop++) {
-		double turns = trip_mean_turns(forms, &finder->nest, loop);
+		double turns = trip_mean_turns(forms, &finder->nest, loop, &steps);
 
 		if (turns > 0)
 			r = add(finder, loop, turns);

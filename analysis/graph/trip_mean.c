@@ -3,7 +3,6 @@
 
 #define PATH_MAX_LOOPS 8
 #define PLACES 128
-#define STEPS_MAX (1U << 18)
 
 /*
  * struct walk - through the turns of the loops around one
@@ -16,7 +15,7 @@ struct walk {
 	uint32_t path[PATH_MAX_LOOPS];
 	int64_t turn[PATH_MAX_LOOPS];
 	uint32_t depth;
-	uint32_t steps;
+	uint32_t *steps;
 	double entries;
 	double executions;
 };
@@ -59,9 +58,9 @@ static bool go_in(struct walk *walk, uint32_t at, double weight)
 	const struct trip_form *form = &walk->forms[walk->path[at]];
 	double turns, bodies;
 
-	if (walk->steps == 0)
+	if (*walk->steps == 0)
 		return false;
-	walk->steps--;
+	--*walk->steps;
 	turns = form->known ? turns_at(walk, at) : 1;
 	if (turns <= 0)
 		return true;
@@ -105,9 +104,11 @@ static bool find_path(struct walk *walk, const struct loop_nest *nest, uint32_t 
 	return true;
 }
 
-double trip_mean_turns(const struct trip_form *forms, const struct loop_nest *nest, uint32_t loop)
+double trip_mean_turns(const struct trip_form *forms, const struct loop_nest *nest, uint32_t loop,
+		       /* NOLINTNEXTLINE(readability-non-const-parameter): counted by way of walk */
+		       uint32_t *steps)
 {
-	struct walk walk = {.forms = forms, .steps = STEPS_MAX};
+	struct walk walk = {.forms = forms, .steps = steps};
 
 	if (!forms[loop].known)
 		return 0;

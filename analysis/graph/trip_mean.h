@@ -10,6 +10,8 @@
 #include "analysis/graph/trip_series.h"
 
 #define TRIP_TERMS_MAX 3
+/* Steps for all loops of a graph: far more than any but made-up ones take. */
+#define TRIP_MEAN_STEPS (1U << 20)
 
 /**
  * struct trip_form - a loop's turns
@@ -32,12 +34,14 @@ struct trip_form {
 /**
  * trip_mean_turns() - executions of a loop's branch for each time that it is entered
  * @forms: of each loop
+ * @steps: left; TRIP_MEAN_STEPS for a graph
  *
  * It is taken to be entered once in each turn of the loop around it, but for those in which it
  * would not be gone round. Long loops around it are taken at 128 places.
  *
  * Return: > 0; 0: not known.
  */
-double trip_mean_turns(const struct trip_form *forms, const struct loop_nest *nest, uint32_t loop);
+double trip_mean_turns(const struct trip_form *forms, const struct loop_nest *nest, uint32_t loop,
+		       uint32_t *steps);
 
 #endif

@@ -1,11 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "analysis/graph/trip_series.h"
 
-static bool is_unsigned(enum insn_relation relation)
-{
-	return relation >= INSN_RELATION_BELOW && relation <= INSN_RELATION_ABOVE_EQUAL;
-}
-
 static bool is_within(int64_t value, unsigned int bytes, bool is_signed)
 {
 	return value == insn_low(value, bytes, is_signed);
@@ -15,7 +10,7 @@ static bool is_within(int64_t value, unsigned int bytes, bool is_signed)
 static struct trip_series normalise(const struct trip_series *series)
 {
 	struct trip_series normal = *series;
-	bool is_signed = !is_unsigned(series->relation);
+	bool is_signed = !insn_relation_is_unsigned(series->relation);
 
 	if (series->constant) {
 		normal.start = insn_low(series->start, series->bytes, is_signed);
@@ -102,7 +97,8 @@ int64_t trip_series_turns(const struct trip_series *series)
 	    __builtin_mul_overflow(turns - 1, normal.step, &last) ||
 	    __builtin_add_overflow(last, normal.start, &last) || !is_small(&normal, last))
 		return 0;
-	if (series->constant && !is_within(last, series->bytes, !is_unsigned(series->relation)))
+	if (series->constant &&
+	    !is_within(last, series->bytes, !insn_relation_is_unsigned(series->relation)))
 		return 0;
 	return turns;
 }

@@ -49,7 +49,8 @@ enum insn_effect_kind {
  * @scale:       shift of the index
  * @bytes:       width of what is loaded, stored or extended; of the others, of the whole
  *               operation (what is wider is cut off)
- * @is_signed:   loads and extensions: by the sign
+ * @is_signed:   loads and extensions: by the sign; sums without @index_bytes: what is cut off
+ *               is replaced by it
  * @index_bytes: of sums: if not 0, so many bytes of @index are extended first, by
  *               @is_signed
  */
@@ -183,6 +184,12 @@ struct insn_test {
  */
 bool insn_effect_test(struct insn_test *ret, const struct insn_decoder *decoder,
 		      const struct insn *setter, const struct insn *branch);
+
+/** insn_relation_is_unsigned() - whether it depends on what numbers are without a sign. */
+static inline bool insn_relation_is_unsigned(enum insn_relation relation)
+{
+	return relation >= INSN_RELATION_BELOW && relation <= INSN_RELATION_ABOVE_EQUAL;
+}
 
 /** insn_relation_opposite() - what holds if a relation doesn't. */
 enum insn_relation insn_relation_opposite(enum insn_relation relation);

@@ -73,13 +73,13 @@ static void get_sum_of_32(struct insn_effect *effect, const struct insn *insn, i
 	uint8_t a = insn->sources[0], b = insn->sources[1];
 
 	effect->bytes = 4;
+	effect->is_signed = true;
 	get_sum(effect, insn, 0, sign);
 	if (insn->immediate != 0 || (a == INSN_REG_NONE) == (b == INSN_REG_NONE))
 		return;
 	effect->kind = INSN_EFFECT_EXTEND;
 	effect->base = a != INSN_REG_NONE ? a : b;
 	effect->index = INSN_REG_NONE;
-	effect->is_signed = true;
 }
 
 static void get_zapnot(struct insn_effect *effect, const struct insn *insn)

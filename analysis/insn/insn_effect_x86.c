@@ -278,12 +278,6 @@ static bool is_whole_or_lowest(const struct insn *insn)
 	return insn->operand_bytes > 1 || (insn->flags & INSN_LOW_BYTES) != 0;
 }
 
-/* Of the carry nothing is known behind arithmetic. */
-static bool looks_at_carry(enum insn_relation relation)
-{
-	return relation >= INSN_RELATION_BELOW && relation <= INSN_RELATION_ABOVE_EQUAL;
-}
-
 /* Of a register and the memory operand it is not known which one is subtracted. */
 static bool test_compare(struct insn_test *ret, const struct insn *compare)
 {
@@ -300,6 +294,7 @@ static bool test_compare(struct insn_test *ret, const struct insn *compare)
 	return is_whole_or_lowest(compare);
 }
 
+/* Of the carry nothing is known behind arithmetic. */
 static bool test(struct insn_test *ret, const struct insn *setter, const struct insn *branch)
 {
 	const uint8_t *sources;
@@ -318,14 +313,15 @@ static bool test(struct insn_test *ret, const struct insn *setter, const struct 
 	case ZYDIS_MNEMONIC_TEST:
 		ret->left = sources[0];
 		return sources[0] == sources[1] && is_whole_or_lowest(setter) &&
-		       !looks_at_carry(ret->relation);
+		       !insn_relation_is_unsigned(ret->relation);
 	case ZYDIS_MNEMONIC_ADD:
 	case ZYDIS_MNEMONIC_SUB:
 	case ZYDIS_MNEMONIC_INC:
 	case ZYDIS_MNEMONIC_DEC:
 		if (is_step(setter))
 			ret->left = INSN_TEST_MEMORY;
-		return (is_step(setter) || writes_whole(setter)) && !looks_at_carry(ret->relation);
+		return (is_step(setter) || writes_whole(setter)) &&
+		       !insn_relation_is_unsigned(ret->relation);
 	default:
 		return false;
 	}
