@@ -9,8 +9,7 @@
 #include <unistd.h>
 
 #include "analysis/graph/cfg_create.h"
-#include "analysis/graph/cfg_doomed.h"
-#include "analysis/graph/trip_count.h"
+#include "analysis/graph/cfg_facts.h"
 #include "analysis/image/image_code.h"
 #include "tests/cfg_check.h"
 
@@ -20,14 +19,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 
 static void count_trips(const struct cfg *cfg)
 {
-	struct trip_counts trips = {0};
-	bool *doomed = malloc((size_t)cfg->block_count + 1);
+	struct cfg_facts facts;
 
-	if (doomed == NULL || cfg_doomed_find(doomed, cfg) < 0 ||
-	    trip_counts_find(&trips, cfg, doomed) < 0)
+	if (cfg_facts_find(&facts, cfg) < 0)
 		abort();
-	for (uint32_t i = 0; i < trips.count; i++) {
-		const struct trip_count *trip = &trips.list[i];
+	for (uint32_t i = 0; i < facts.trips.count; i++) {
+		const struct trip_count *trip = &facts.trips.list[i];
 
 		if (!(trip->turns >= 1) || trip->leave == trip->stay ||
 		    cfg->edges[trip->leave].from != trip->block ||
@@ -36,8 +33,7 @@ static void count_trips(const struct cfg *cfg)
 			abort();
 		}
 	}
-	trip_counts_deinit(&trips);
-	free(doomed);
+	cfg_facts_deinit(&facts);
 }
 
 static void check(struct cfg *cfg)

@@ -17,8 +17,7 @@
 #include <string.h>
 
 #include "analysis/graph/cfg_create.h"
-#include "analysis/graph/cfg_doomed.h"
-#include "analysis/graph/trip_count.h"
+#include "analysis/graph/cfg_facts.h"
 #include "analysis/image/image_code.h"
 #include "lib/array.h"
 #include "lib/cleanup.h"
@@ -134,20 +133,16 @@ static void check_loop(struct totals *totals, const struct cfg *cfg, const struc
 static int check_procedure(struct totals *totals, struct image_code *code, size_t index,
 			   const struct edges *edges, bool list)
 {
-	struct trip_counts trips = {0};
+	struct cfg_facts facts;
 	struct cfg *cfg = NULL;
-	bool *doomed = NULL;
 	struct error err;
 	int r = cfg_create(&cfg, code, index, NULL, &err);
 
 	if (r < 0)
 		return 0;
-	doomed = malloc((size_t)cfg->block_count + 1);
-	if (doomed == NULL || cfg_doomed_find(doomed, cfg) < 0 ||
-	    trip_counts_find(&trips, cfg, doomed) < 0)
-		r = -1;
-	for (uint32_t i = 0; i < trips.count; i++)
-		check_loop(totals, cfg, &trips.list[i], edges, list);
+	r = cfg_facts_find(&facts, cfg);
+	for (uint32_t i = 0; r == 0 && i < facts.trips.count; i++)
+		check_loop(totals, cfg, &facts.trips.list[i], edges, list);
 	for (uint32_t b = 0; b < cfg->block_count; b++) {
 		uint64_t all = 0;
 
@@ -156,9 +151,8 @@ static int check_procedure(struct totals *totals, struct image_code *code, size_
 				 &all);
 		totals->branches += all;
 	}
-	trip_counts_deinit(&trips);
+	cfg_facts_deinit(&facts);
 	cfg_destroy(cfg);
-	free(doomed);
 	return r;
 }
 
