@@ -67,6 +67,15 @@ static int frequencies_of(struct problem *problem, const double *x)
 	return 0;
 }
 
+/* Of a block's samples, if so many are expected; most likely if it has as many. */
+static double likelihood_of_block(const struct flow_block_evidence *block, double expected)
+{
+	double part = flow_block_part(block), samples = block->samples * part;
+
+	return (samples > 0 ? samples * log(expected) : 0) -
+	       (samples + block->evenness) * log(expected + block->evenness / part);
+}
+
 /* Logarithm of the likelihood of all samples; problem->worth: its derivative by frequencies. */
 static double likelihood_of_time(struct problem *problem)
 {
@@ -81,7 +90,7 @@ static double likelihood_of_time(struct problem *problem)
 		problem->worth[n] = 0;
 		if (block->cycles <= 0 || block->evenness <= 0)
 			continue;
-		sum += samples * log(expected) - all * log(expected + even);
+		sum += likelihood_of_block(block, expected);
 		problem->worth[n] = samples / frequency - all * block->cycles / (expected + even);
 	}
 	return sum;
@@ -167,15 +176,10 @@ static double highest_likelihood(const struct problem *problem)
 
 	for (uint32_t n = 0; n < chain->node_count; n++) {
 		const struct flow_block_evidence *block = &problem->evidence->blocks[n];
-		double part = flow_block_part(block), samples = block->samples * part;
-		double even = block->evenness / part, total = 0;
+		double total = 0;
 
 		if (block->cycles > 0 && block->evenness > 0)
-			sum += samples > 0 ? samples * log(samples * even / block->evenness) -
-						     (samples + block->evenness) *
-							     log(samples * even / block->evenness +
-								 even)
-					   : -block->evenness * log(even);
+			sum += likelihood_of_block(block, block->samples);
 		for (uint32_t e = chain->first[n]; e < chain->first[n] + chain->count[n]; e++)
 			total += seen[e];
 		for (uint32_t e = chain->first[n];
