@@ -18,31 +18,44 @@
  * struct comparison - of two procedures by two branches
  * @ratio:  a logarithm, as in struct call_network_pair
  * @weight: 1 / its variance
+ * @whole:  by whole rounds
  */
 struct comparison {
 	uint32_t caller;
 	uint32_t callee;
 	double ratio;
 	double weight;
+	bool whole;
 };
+
+static int add_one(struct place_list *probed, const struct probed *one)
+{
+	struct probed *added = one->count > 0 ? place_list_add(probed) : NULL;
+
+	if (added != NULL)
+		*added = *one;
+	return added == NULL && one->count > 0 ? -ENOMEM : 0;
+}
 
 /* What was executed of a block's branch while another one was probed. */
 static int add_branch(struct place_list *probed, const struct probed *about,
 		      const struct branch_count *branch, const struct image_samples *samples,
 		      const struct image_code *code)
 {
-	struct probed *one;
+	struct probed one = *about;
+	int rc;
 
-	if (branch->beside <= 0 || branch->to == branch->from)
+	if (branch->to == branch->from)
 		return 0;
-	one = place_list_add(probed);
-	if (one == NULL)
-		return -ENOMEM;
-	*one = *about;
-	one->at = place_of(code, samples->image, branch->from);
-	one->other = place_of_target(code, samples->image, branch);
-	one->count = branch->beside;
-	return 0;
+	one.at = place_of(code, samples->image, branch->from);
+	one.other = place_of_target(code, samples->image, branch);
+	one.count = branch->beside;
+	rc = add_one(probed, &one);
+	if (rc < 0)
+		return rc;
+	one.whole = true;
+	one.count = branch->rounds;
+	return add_one(probed, &one);
 }
 
 int probe_pairs_add(struct place_list *probed, const struct image_code *code,
@@ -77,7 +90,9 @@ static int compare_probed(const void *a, const void *b)
 	const struct probed *x = a, *y = b;
 	int order = place_compare(&x->at, &y->at);
 
-	return order != 0 ? order : place_compare(&x->other, &y->other);
+	if (order == 0)
+		order = place_compare(&x->other, &y->other);
+	return order != 0 ? order : (int)x->whole - (int)y->whole;
 }
 
 static int compare_procedures(const void *a, const void *b)
@@ -91,14 +106,18 @@ static int compare_procedures(const void *a, const void *b)
 
 static const struct probed *find_other(const struct place_list *probed, const struct probed *one)
 {
-	const struct probed key = {.at = one->other, .other = one->at};
+	const struct probed key = {.at = one->other, .other = one->at, .whole = one->whole};
 
 	return bsearch(&key, probed->items, probed->count, sizeof(key), compare_probed);
 }
 
-static double variance_of(const struct probed *probed)
+static double variance_of(const struct probed *one, const struct probed *other)
 {
-	return probed->spread * probed->spread + 1 / probed->count;
+	const struct profile_round round = {.executions = {one->count, other->count}};
+	double counts = one->whole ? profile_round_variance(&round)
+				   : 1 / one->count + 1 / other->count;
+
+	return one->spread * one->spread + other->spread * other->spread + counts;
 }
 
 /* Each two branches once: from the procedure that was added first. */
@@ -116,9 +135,29 @@ static int compare(struct place_list *comparisons, const struct probed *one,
 		.caller = one->procedure,
 		.callee = other->procedure,
 		.ratio = log(other->executions / one->executions * one->count / other->count),
-		.weight = 1 / (variance_of(one) + variance_of(other)),
+		.weight = 1 / variance_of(one, other),
+		.whole = one->whole,
 	};
 	return 0;
+}
+
+/* Adds what comparisons of one kind say of two procedures. */
+static void add_kind(const struct comparison *first, size_t count, bool whole, double *sum,
+		     double *weight)
+{
+	double own_sum = 0, own = 0, all;
+
+	for (size_t i = 0; i < count; i++) {
+		if (first[i].whole != whole)
+			continue;
+		own_sum += first[i].ratio * first[i].weight;
+		own += first[i].weight;
+	}
+	if (own <= 0)
+		return;
+	all = whole ? own : 1 / (1 / own + PAIR_BIAS * PAIR_BIAS);
+	*sum += own_sum / own * all;
+	*weight += all;
 }
 
 static int add_pair(struct place_list *pairs, const struct comparison *first, size_t count)
@@ -128,15 +167,13 @@ static int add_pair(struct place_list *pairs, const struct comparison *first, si
 
 	if (pair == NULL)
 		return -ENOMEM;
-	for (size_t i = 0; i < count; i++) {
-		sum += first[i].ratio * first[i].weight;
-		weight += first[i].weight;
-	}
+	add_kind(first, count, false, &sum, &weight);
+	add_kind(first, count, true, &sum, &weight);
 	*pair = (struct call_network_pair){
 		.caller = first->caller,
 		.callee = first->callee,
 		.ratio = exp(sum / weight),
-		.spread = hypot(1 / sqrt(weight), PAIR_BIAS),
+		.spread = 1 / sqrt(weight),
 	};
 	return 0;
 }

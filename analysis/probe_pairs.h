@@ -5,7 +5,8 @@
  *
  * While two branches are probed, both are slowed down alike, so how often the one was
  * executed for each time of the other is known well; and by the estimates, too, up to the
- * factors of their procedures. All that is known of two procedures makes one pair.
+ * factors of their procedures. Better so where whole
+ * rounds were counted (PROFILE_EDGE_ROUND). All that is known of two procedures makes one pair.
  */
 #ifndef DCPI_PROBE_PAIRS_H
 #define DCPI_PROBE_PAIRS_H
@@ -19,6 +20,7 @@
  * @at, @other: where they are
  * @procedure:  of @at
  * @count:      executions of @at
+ * @whole:      in whole rounds
  * @executions: the estimate of how often @at is executed, > 0
  * @spread:     how uncertain its logarithm is, beside the procedure's factor
  */
@@ -27,6 +29,7 @@ struct probed {
 	struct place other;
 	uint32_t procedure;
 	double count;
+	bool whole;
 	double executions;
 	double spread;
 };

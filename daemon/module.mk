@@ -15,7 +15,7 @@ collect-src := $(addprefix daemon/, config.c control.c control_verbs.c notify.c)
 collect-src += $(addprefix daemon/base/, cgroup.c descriptor_limit.c directory.c \
 	heap.c log.c loop.c tally.c)
 collect-src += $(addprefix daemon/source/, bpf_sampler.c bpf_slot.c bpf_store.c \
-	branch_known.c branch_probe.c branch_probes.c branch_snapshots.c event_ring.c \
+	branch_known.c branch_offers.c branch_probe.c branch_probes.c branch_rounds.c branch_snapshots.c event_ring.c \
 	file_mapping.c perf_branch.c perf_edges.c perf_slot.c probe_results.c source_bpf.c \
 	source_chunk.c source_kmod.c source_perf.c source_replay.c source_select.c store_drain.c trace.c \
 	trace_reader.c trace_writer.c)
@@ -38,7 +38,7 @@ collect-programs := dcpictl dcpid dcpirun
 dcpictl-with := daemon/database_merge.c daemon/metrics.c daemon/status_text.c
 dcpictl-pkgs := json-c
 
-collect-tests := unit_accumulate unit_bpf_store unit_cgroup unit_collector \
+collect-tests := unit_accumulate unit_bpf_store unit_branch_offers unit_cgroup unit_collector \
 	unit_collector_failures unit_config unit_control unit_core_clock unit_edge_accumulate \
 	unit_event unit_event_pmu unit_event_spec unit_file_mapping unit_image_copier \
 	unit_jit_code unit_kernel_code unit_log unit_matcher unit_multiplex \

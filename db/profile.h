@@ -155,9 +155,14 @@ enum profile_edge_kind {
 	 */
 	PROFILE_EDGE_GAPS = 6,
 	PROFILE_EDGE_GAP_NS = 7,
+	/*
+	 * No edges: executions of a branch in whole rounds, from one execution of another one to
+	 * the next; and from that one to it, these rounds.
+	 */
+	PROFILE_EDGE_ROUND = 8,
 };
 
-#define PROFILE_EDGE_KINDS 8
+#define PROFILE_EDGE_KINDS 9
 /* A window counts as so many executions at most, so one may be a part of one. */
 #define PROFILE_EDGE_PART 100
 /* Those before it are edges, and counted as such. */

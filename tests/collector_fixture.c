@@ -110,8 +110,9 @@ static void hand_over_edge(uint64_t *seed, unsigned int epoch)
 	uint64_t from_image = unit_random(seed) % (IMAGES + 2), from = unit_random(seed) % 8;
 	uint64_t to_image = unit_random(seed) % (IMAGES + 2), to = unit_random(seed) % 8;
 	static const uint32_t events[PROFILE_EDGE_KINDS] = {
-		DCPI_EVENT_BRANCH,   DCPI_EVENT_DOUBLE,	 SOURCE_EVENT_PROBE, SOURCE_EVENT_BESIDE,
-		SOURCE_EVENT_MOMENT, SOURCE_EVENT_PARTS, SOURCE_EVENT_GAPS,  SOURCE_EVENT_GAP_NS};
+		DCPI_EVENT_BRANCH,   DCPI_EVENT_DOUBLE,	  SOURCE_EVENT_PROBE,
+		SOURCE_EVENT_BESIDE, SOURCE_EVENT_MOMENT, SOURCE_EVENT_PARTS,
+		SOURCE_EVENT_GAPS,   SOURCE_EVENT_GAP_NS, SOURCE_EVENT_ROUND};
 	unsigned int kind = (unsigned int)(unit_random(seed) % PROFILE_EDGE_KINDS);
 	bool is_edge = kind < PROFILE_EDGE_NO_EDGE;
 	uint32_t count = 1 + (uint32_t)(unit_random(seed) % 9);

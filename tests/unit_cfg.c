@@ -360,6 +360,29 @@ static void samples_are_laid_over(void **state)
 	cfg_destroy(cfg);
 }
 
+/* 1: jne 2f; 2: jne 1b; ret. Of two branches of a procedure, from both sides. */
+static void rounds_are_laid_over(void **state)
+{
+	static const struct branch_count branches[] = {
+		{.from = BASE, .to = BASE + 2, .count = 3, .rounds = 700},
+		{.from = BASE, .to = BASE + 4, .rounds = 9},
+		{.from = BASE, .to = UINT64_MAX, .rounds = 8},
+		{.from = BASE + 2, .to = BASE, .rounds = 7}};
+	struct cfg *cfg = GRAPH_OF("\x75\x00\x75\xfc\xc3");
+	struct procedure_profile profile;
+
+	(void)state;
+	assert_int_equal(procedure_profile_create(&profile, cfg, NULL, 0, 62000), 0);
+	assert_int_equal(procedure_profile_add_branches(&profile, cfg, branches, 4), 0);
+	assert_int_equal(profile.round_count, 1);
+	assert_int_equal(profile.rounds[0].insns[0], 0);
+	assert_int_equal(profile.rounds[0].insns[1], 1);
+	assert_true(profile.rounds[0].executions[0] == 700);
+	assert_true(profile.rounds[0].executions[1] == 7);
+	procedure_profile_deinit(&profile);
+	cfg_destroy(cfg);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -371,6 +394,7 @@ int main(void)
 		cmocka_unit_test(unresolved_jumps_are_marked),
 		cmocka_unit_test(bad_code_is_counted),
 		cmocka_unit_test(samples_are_laid_over),
+		cmocka_unit_test(rounds_are_laid_over),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -166,21 +166,19 @@ static void test_fit_finds_what_evidence_agrees_on(void **state)
 }
 
 /* entry -> 0 -> 1 (a loop by itself) -> 2 -> exit */
-static void fit_known_loop(struct flow_fit *fit, double back, double out, const double samples[3],
-			   double calls, double calls_weight, bool known)
+static void fit_more(struct flow_fit *fit, double back, double out, const double samples[3],
+		     const struct flow_evidence *more)
 {
 	static const struct cfg_fixture_edge edges[] = {
 		{CFG_ENTRY, 0}, {0, 1}, {1, 1}, {1, 2}, {2, CFG_EXIT}};
 	struct cfg *cfg = cfg_fixture_create(NULL, 3, edges, 5);
 	struct flow_block_evidence blocks[5] = {0};
 	double seen[5] = {1, 1, 1, 1, 1};
-	bool exact[5] = {false, known};
-	struct flow_evidence evidence = {.blocks = blocks,
-					 .seen = seen,
-					 .known = known ? exact : NULL,
-					 .calls = calls,
-					 .calls_weight = calls_weight};
+	struct flow_evidence evidence = *more;
 	struct flow_chain *chain;
+
+	evidence.blocks = blocks;
+	evidence.seen = seen;
 
 	for (int b = 0; b < 3; b++)
 		blocks[b] = (struct flow_block_evidence){
@@ -198,7 +196,8 @@ static void fit_known_loop(struct flow_fit *fit, double back, double out, const 
 static void fit_loop(struct flow_fit *fit, double back, double out, const double samples[3],
 		     double calls, double calls_weight)
 {
-	fit_known_loop(fit, back, out, samples, calls, calls_weight, false);
+	fit_more(fit, back, out, samples,
+		 &(struct flow_evidence){.calls = calls, .calls_weight = calls_weight});
 }
 
 /* Time says 1:3, and thousands of branches say 1:10. */
@@ -218,14 +217,35 @@ static void test_directions_outweigh_time(void **state)
 static void test_what_is_known_stays(void **state)
 {
 	static const double samples[3] = {1000, 3000, 1000};
+	bool known[5] = {false, true};
 	struct flow_fit fit;
 
 	(void)state;
-	fit_known_loop(&fit, 0.4, 0.0001, samples, 0, 0, true);
+	fit_more(&fit, 0.4, 0.0001, samples, &(struct flow_evidence){.known = known});
 	assert_near(fit.nodes[1] / fit.nodes[0], 4001, 1e-4);
 	assert_near(fit.nodes[2], fit.nodes[0], 1e-4);
 	assert_near(fit.spread[1], fit.spread[0], 1e-9);
 	flow_fit_deinit(&fit);
+}
+
+/* Two blocks that were counted against each other: whatever time says, and few directions. */
+static void test_links_hold(void **state)
+{
+	static const double samples[3] = {1000, 3000, 1000};
+	struct flow_link links[] = {{{1, 2}, log(500), 4}, {{0, 1}, -log(500), 1e4}};
+	struct flow_fit fit, loose;
+
+	(void)state;
+	fit_more(&fit, 40, 1, samples, &(struct flow_evidence){.links = links, .link_count = 2});
+	assert_near(fit.nodes[1] / fit.nodes[0], 500, 0.05);
+	assert_near(fit.nodes[2], fit.nodes[0], 1e-3);
+	fit_more(&loose, 40, 1, samples, &(struct flow_evidence){.links = links, .link_count = 1});
+	assert_true(loose.nodes[1] / loose.nodes[0] < 400);
+	/* What one of them is known by, the other one is. */
+	assert_true(fabs(fit.spread[1] - fit.spread[0]) < 0.01);
+	assert_true(fit.spread[1] < loose.spread[1]);
+	flow_fit_deinit(&fit);
+	flow_fit_deinit(&loose);
 }
 
 /* Where directions were not seen, time is what there is. */
@@ -343,6 +363,7 @@ int main(void)
 		cmocka_unit_test(test_fit_finds_what_evidence_agrees_on),
 		cmocka_unit_test(test_directions_outweigh_time),
 		cmocka_unit_test(test_what_is_known_stays),
+		cmocka_unit_test(test_links_hold),
 		cmocka_unit_test(test_time_speaks_where_directions_do_not),
 		cmocka_unit_test(test_spread_shrinks_with_evidence),
 		cmocka_unit_test(test_callers_set_the_scale),

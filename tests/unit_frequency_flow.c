@@ -298,6 +298,33 @@ static void test_gaps_say_how_often_a_loop_ran(void **state)
 	}
 }
 
+/*
+ * Two loops, 1: dec %eax; jne 1b; 2: dec %ecx; jne 2b; ret, that take the same time. But of the
+ * first there were a thousand executions for each one of the second, in rounds of that.
+ */
+static void test_rounds_tell_of_loops(void **state)
+{
+	static const char code[] = "\xff\xc8\x75\xfc\xff\xc9\x75\xfc\xc3";
+	struct profile_round round = {.insns = {1, 3}, .executions = {50000, 50}};
+	double ratio[2];
+
+	(void)state;
+	for (int known = 0; known < 2; known++) {
+		struct scene scene;
+
+		scene_begin(&scene, code, sizeof(code) - 1, 3);
+		scene_sample(&scene, 0, SAMPLES);
+		scene_sample(&scene, 1, SAMPLES);
+		scene.profile.rounds = &round;
+		scene.profile.round_count = (size_t)known;
+		scene_estimate(&scene);
+		ratio[known] = scene.frequency.blocks[0].value / scene.frequency.blocks[1].value;
+		scene_end(&scene);
+	}
+	assert_true(ratio[0] < 10);
+	assert_true(ratio[1] > 900 && ratio[1] < 1100);
+}
+
 /* A block that waits, and one behind it, as often executed, that has a hundredth of the samples */
 static double estimate_behind(const char *code, size_t bytes)
 {
@@ -445,6 +472,7 @@ int main(void)
 		cmocka_unit_test(test_turns_are_what_the_code_says),
 		cmocka_unit_test(test_turns_are_known_in_order),
 		cmocka_unit_test(test_gaps_say_how_often_a_loop_ran),
+		cmocka_unit_test(test_rounds_tell_of_loops),
 		cmocka_unit_test(test_few_samples_tell_more_of_long_blocks),
 		cmocka_unit_test(test_loops_may_wait),
 	};

@@ -20,7 +20,7 @@ static double executions_of(uint32_t p, uint64_t b)
 
 static struct place place_at(uint32_t p, uint64_t b)
 {
-	return (struct place){.image = 1 + p % 2, .offset = 0x1000 * (p + 1) + b};
+	return (struct place){.image = 1 + p % 2, .offset = 0x1000 * (uint64_t)(p + 1) + b};
 }
 
 /* @times: how often they were executed, for each of the others, as if nothing were estimated */
@@ -38,6 +38,18 @@ static void add(struct place_list *probed, uint32_t p, uint64_t b, uint32_t q, u
 		.executions = executions_of(p, b),
 		.spread = 0.1 * (double)(b + 1),
 	};
+}
+
+/* Likewise in whole rounds, of which there are so many at least. */
+static void add_whole(struct place_list *probed, uint32_t p, uint64_t b, uint32_t q, uint64_t c,
+		      double times)
+{
+	struct probed *one;
+
+	add(probed, p, b, q, c, times);
+	one = &((struct probed *)probed->items)[probed->count - 1];
+	one->whole = true;
+	one->spread = 0.01;
 }
 
 static const struct call_network_pair *find(const struct place_list *pairs, uint32_t p, uint32_t q)
@@ -83,6 +95,30 @@ static void procedures_are_compared(void **state)
 	free(pairs.items);
 }
 
+/* They are not mixed with what was only beside each other, whose bias they do not have. */
+static void whole_rounds_say_more(void **state)
+{
+	struct place_list probed = {.bytes = sizeof(struct probed)};
+	struct place_list pairs = {.bytes = sizeof(struct call_network_pair)};
+	const struct call_network_pair *pair;
+
+	(void)state;
+	add(&probed, 0, 1, 1, 2, 1);
+	add(&probed, 1, 2, 0, 1, 8);
+	add_whole(&probed, 0, 1, 1, 2, 1);
+	add_whole(&probed, 1, 2, 0, 1, 1);
+	/* Of the other side there is nothing. */
+	add_whole(&probed, 0, 3, 1, 3, 1);
+	assert_int_equal(probe_pairs_find(&probed, &pairs), 0);
+	assert_int_equal(pairs.count, 1);
+	pair = pairs.items;
+	assert_true(pair->ratio > 0.9 * factor[0] / factor[1] &&
+		    pair->ratio < 1.02 * factor[0] / factor[1]);
+	assert_true(pair->spread < 0.05);
+	free(probed.items);
+	free(pairs.items);
+}
+
 /* In one procedure, seen from one side only, or of nobody. */
 static void what_compares_nothing_is_passed_over(void **state)
 {
@@ -105,6 +141,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(procedures_are_compared),
+		cmocka_unit_test(whole_rounds_say_more),
 		cmocka_unit_test(what_compares_nothing_is_passed_over),
 	};
 

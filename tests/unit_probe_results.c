@@ -215,6 +215,35 @@ static void gaps_are_the_programs_own(void **state)
 	assert_int_equal(told(scene, SOURCE_EVENT_GAPS, 0, address), 0);
 }
 
+/*
+ * A thousand executions in each of five rounds of the third branch; all of the second's in one of
+ * them, which tells nothing of other rounds. Nor do two.
+ */
+static void rounds_are_alike(void **state)
+{
+	struct scene *scene = *state;
+	const struct branch_probe *some = scene->some;
+	struct branch_round round = {
+		.first = {10, 700, 0},
+		.last = {5010, 5700, 5},
+		.squares = {5000000, 25000000, 5},
+	};
+
+	scene->window.ns = scene->window.taken_ns = 20 * NS_PER_MS;
+	scene->window.round = &round;
+	tell(scene);
+	assert_int_equal(told(scene, SOURCE_EVENT_ROUND, 0, some[2].address), 5000);
+	assert_int_equal(told(scene, SOURCE_EVENT_ROUND, 2, some[0].address), 5);
+	assert_int_equal(scene->results.count, 2);
+	round.squares[1] = 5400000;
+	tell(scene);
+	assert_int_equal(told(scene, SOURCE_EVENT_ROUND, 1, some[2].address), 5000);
+	scene->results.count = 0;
+	round = (struct branch_round){.last = {2000, 0, 2}, .squares = {2000000, 0, 2}};
+	tell(scene);
+	assert_int_equal(scene->results.count, 0);
+}
+
 /* By powers of two; not to be executed in a short window is no news. */
 static void frequencies_are_known(void **state)
 {
@@ -286,15 +315,11 @@ static void what_has_no_room_is_counted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(ways_are_weighed),
-		TEST(rare_ways_are_not_lost),
-		TEST(beginnings_do_not_count),
-		TEST(steady_ones_are_compared),
-		TEST(gaps_are_usual),
-		TEST(gaps_are_the_programs_own),
-		TEST(frequencies_are_known),
-		TEST(the_known_gives_way),
-		TEST(what_has_no_room_is_counted),
+		TEST(ways_are_weighed),	       TEST(rare_ways_are_not_lost),
+		TEST(beginnings_do_not_count), TEST(steady_ones_are_compared),
+		TEST(gaps_are_usual),	       TEST(gaps_are_the_programs_own),
+		TEST(rounds_are_alike),	       TEST(frequencies_are_known),
+		TEST(the_known_gives_way),     TEST(what_has_no_room_is_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -108,6 +108,23 @@ static double likelihood_of_calls(struct problem *problem)
 	return -evidence->calls_weight * off * off / 2;
 }
 
+static double likelihood_of_links(struct problem *problem)
+{
+	const double *nodes = problem->fit->nodes;
+	double sum = 0;
+
+	for (size_t i = 0; i < problem->evidence->link_count; i++) {
+		const struct flow_link *link = &problem->evidence->links[i];
+		uint32_t a = link->nodes[0], b = link->nodes[1];
+		double off = log(nodes[a] / nodes[b]) - link->log;
+
+		problem->worth[a] -= link->weight * off / nodes[a];
+		problem->worth[b] += link->weight * off / nodes[b];
+		sum -= link->weight * off * off / 2;
+	}
+	return sum;
+}
+
 /* Adds the likelihood of directions; fills in the gradient by weights of edges. */
 static double likelihood_of_directions(struct problem *problem, double *gradient)
 {
@@ -153,6 +170,7 @@ static lbfgsfloatval_t evaluate(void *instance, const lbfgsfloatval_t *x, lbfgsf
 	}
 	sum = likelihood_of_time(problem);
 	sum += likelihood_of_calls(problem);
+	sum += likelihood_of_links(problem);
 	for (uint32_t i = 0; i < chain->node_count; i++)
 		scale += problem->worth[i] * problem->fit->nodes[i];
 	gradient[0] = scale;

@@ -14,6 +14,8 @@
  *    than expected then cost as their logarithm does, not in proportion. For a block that
  *    waits for memory takes a hundred times as long as others, and says nothing of these;
  *  - for each branch, that of the directions seen, as a multinomial distribution;
+ *  - for two blocks that were counted against each other, a normal one of the logarithm of
+ *    their ratio;
  *  - for the callers' estimate of the executions, a normal one of its logarithm.
  * By L-BFGS, with exact gradients: two solutions of a sparse system for each step.
  *
@@ -47,10 +49,23 @@ static inline double flow_block_part(const struct flow_block_evidence *block)
 }
 
 /**
+ * struct flow_link - how often a node is executed for each execution of another one
+ * @nodes:  the first one for each execution of the second
+ * @log:    the logarithm of that
+ * @weight: 1 / its variance
+ */
+struct flow_link {
+	uint32_t nodes[2];
+	double log;
+	double weight;
+};
+
+/**
  * struct flow_evidence - of a procedure
  * @blocks: one for each node
  * @seen:   of each edge, how often it was taken, with what is known before; > 0
  * @known:  of each node: its edges' shares of what was seen are exact. NULL: of none
+ * @links:  what is known of nodes by each other, @link_count
  * @calls:  executions by the callers' estimate, @calls_weight: 1 / its relative
  *          variance; 0: not known
  */
@@ -58,6 +73,8 @@ struct flow_evidence {
 	struct flow_block_evidence *blocks;
 	double *seen;
 	bool *known;
+	struct flow_link *links;
+	size_t link_count;
 	double calls;
 	double calls_weight;
 };

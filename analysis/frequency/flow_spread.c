@@ -176,6 +176,25 @@ static void find_information(double *information, const struct spread *spread)
 		information[spread->chain->entry] += evidence->calls_weight;
 }
 
+/* @difference: room for a number for each parameter */
+static void add_links(struct spread *spread, double *difference)
+{
+	size_t nodes = spread->chain->node_count;
+
+	for (size_t i = 0; i < spread->evidence->link_count; i++) {
+		const struct flow_link *link = &spread->evidence->links[i];
+
+		for (size_t j = 0; j < spread->parameters; j++) {
+			const double *slopes = spread->slopes + j * nodes;
+
+			difference[j] = slopes[link->nodes[0]] - slopes[link->nodes[1]];
+			for (size_t k = 0; k <= j; k++)
+				spread->curvature[j * spread->parameters + k] +=
+					link->weight * difference[j] * difference[k];
+		}
+	}
+}
+
 /* @information, @row: room for a number for each node */
 static void fill_curvature(struct spread *spread, double *information, double *row)
 {
@@ -184,6 +203,7 @@ static void fill_curvature(struct spread *spread, double *information, double *r
 	for (size_t j = 0; j < spread->parameters; j++)
 		spread->curvature[j * spread->parameters + j] = RIDGE;
 	add_branches(spread);
+	add_links(spread, spread->slope);
 	find_information(information, spread);
 	for (size_t j = 0; j < spread->parameters; j++) {
 		for (size_t n = 0; n < nodes; n++)
@@ -245,7 +265,8 @@ static int find(double *spread, struct flow_chain *chain, const struct flow_evid
 		return -ENOMEM;
 	s.parameters = 1 + find_branches(branches, chain, evidence);
 	if ((double)s.parameters * (double)s.parameters *
-		    (chain->node_count + (double)s.parameters) >
+		    (chain->node_count + (double)s.parameters +
+		     (double)evidence->link_count) >
 	    WORK_MAX) {
 		spread_apart(spread, chain, evidence, fit);
 		return 0;

@@ -360,6 +360,27 @@ static void take_time(struct flow_evidence *evidence, double *rarer, const struc
 	}
 }
 
+/* Two that are one block's are no news. */
+static int take_rounds(struct flow_evidence *evidence, const struct frequency_input *input)
+{
+	const struct procedure_profile *profile = input->profile;
+
+	evidence->links = calloc(profile->round_count + 1, sizeof(*evidence->links));
+	if (evidence->links == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < profile->round_count; i++) {
+		const struct profile_round *round = &profile->rounds[i];
+
+		evidence->links[evidence->link_count++] = (struct flow_link){
+			.nodes = {input->cfg->block_of[round->insns[0]],
+				  input->cfg->block_of[round->insns[1]]},
+			.log = log(round->executions[0] / round->executions[1]),
+			.weight = 1 / profile_round_variance(round),
+		};
+	}
+	return 0;
+}
+
 /* @common: how uncertain it is beside @spread */
 static struct frequency_estimate estimate_of(double value, double spread, double common,
 					     enum frequency_origin origin)
@@ -525,11 +546,14 @@ int frequency_flow(struct frequency *ret, const struct frequency_input *input)
 		return r;
 	take_directions(&evidence, chain, input, &facts, NULL);
 	take_time(&evidence, rarer, chain, input);
-	r = find_fit(&fit, common, chain, &evidence, input, &facts);
+	r = take_rounds(&evidence, input);
+	if (r == 0)
+		r = find_fit(&fit, common, chain, &evidence, input, &facts);
 	if (r == 0) {
 		fill(ret, chain, &evidence, &fit, common, cfg);
 		r = flow_ties_loosen(ret, cfg, input->profile);
 	}
+	free(evidence.links);
 	flow_chain_destroy(chain);
 	/* Rounding took all sense from the system: say nothing. */
 	return r == -EDOM ? 0 : r;

@@ -6,6 +6,17 @@
 #include <stdlib.h>
 
 #include "analysis/frequency/probe_worth.h"
+#include "lib/array.h"
+
+/* Of one round, as a rule; and of what was not seen. */
+#define ROUND_VARIANCE 0.05
+#define ROUNDS_SPREAD 0.02
+
+double profile_round_variance(const struct profile_round *round)
+{
+	return ROUND_VARIANCE / fmin(round->executions[0], round->executions[1]) +
+	       ROUNDS_SPREAD * ROUNDS_SPREAD;
+}
 
 /* Whether an address is in the middle of an instruction, at least. */
 static bool is_inside(const struct cfg *cfg, uint64_t address)
@@ -123,6 +134,53 @@ static int add_gaps(struct procedure_profile *profile, const struct cfg *cfg, ui
 	return 0;
 }
 
+/* What is known of a branch and another one. Return: NULL: nothing. */
+static const struct branch_count *find_branch(const struct branch_count *branches, size_t count,
+					      uint64_t from, uint64_t to)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct branch_count *branch = &branches[middle];
+
+		if (branch->from < from || (branch->from == from && branch->to < to))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < count && branches[low].from == from && branches[low].to == to ? &branches[low]
+										    : NULL;
+}
+
+/* Each two branches once. */
+static int add_rounds(struct procedure_profile *profile, const struct cfg *cfg,
+		      const struct branch_count *branches, size_t count)
+{
+	size_t capacity = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct branch_count *one = &branches[i], *other;
+		long insn, other_insn;
+
+		if (one->rounds <= 0 || one->from >= one->to)
+			continue;
+		other = find_branch(branches, count, one->to, one->from);
+		insn = cfg_find_insn(cfg, one->from);
+		other_insn = cfg_find_insn(cfg, one->to);
+		if (other == NULL || other->rounds <= 0 || insn < 0 || other_insn < 0)
+			continue;
+		if (array_reserve(&profile->rounds, &capacity, profile->round_count + 1,
+				  sizeof(*profile->rounds)) < 0)
+			return -ENOMEM;
+		profile->rounds[profile->round_count++] = (struct profile_round){
+			.insns = {(uint32_t)insn, (uint32_t)other_insn},
+			.executions = {one->rounds, other->rounds},
+		};
+	}
+	return 0;
+}
+
 int procedure_profile_add_branches(struct procedure_profile *profile, const struct cfg *cfg,
 				   const struct branch_count *branches, size_t count)
 {
@@ -152,7 +210,7 @@ int procedure_profile_add_branches(struct procedure_profile *profile, const stru
 			rc = add_gaps(profile, cfg, (uint32_t)insn, &branches[i]);
 		}
 	}
-	return rc;
+	return rc == 0 ? add_rounds(profile, cfg, branches, count) : rc;
 }
 
 double exact_counts_of(const struct exact_counts *exact, uint64_t address)
@@ -204,6 +262,7 @@ void procedure_profile_deinit(struct procedure_profile *profile)
 	free(profile->edge_probes);
 	free(profile->gaps);
 	free(profile->gap_samples);
+	free(profile->rounds);
 	free(profile->branch_total);
 	for (size_t i = 0; i < PROFILE_ROLES; i++)
 		free(profile->roles[i].samples);

@@ -29,6 +29,24 @@ struct profile_role_samples {
 };
 
 /**
+ * struct profile_round - two branches, and how often they were executed in the same time: from
+ * one execution of either to another (PROFILE_EDGE_ROUND)
+ * @insns:      instructions
+ * @executions: > 0
+ */
+struct profile_round {
+	uint32_t insns[2];
+	double executions[2];
+};
+
+/**
+ * profile_round_variance() - of the logarithm of a ratio of executions
+ *
+ * Fitted on programs of tests/accuracy/x86_programs.txt: how unlike each other rounds are.
+ */
+double profile_round_variance(const struct profile_round *round);
+
+/**
  * struct procedure_profile - arrays are parallel to the graph's
  * @samples:      of time, for each instruction (DCPI's S_i)
  * @taken:        where these fell, if they were moved (skid.h); else NULL
@@ -47,6 +65,7 @@ struct profile_role_samples {
  * @gaps:         of each instruction, how many times it was measured what time passes from one
  *                execution of that branch to the next; NULL: of none. @gap_samples: all of it,
  *                as samples that are taken meanwhile
+ * @rounds:       branches whose executions were counted against each other, @round_count
  * @branch_total: how often each instruction's branch was seen at all, to any target;
  *                NULL likewise
  * @roles:        other events
@@ -75,6 +94,8 @@ struct procedure_profile {
 	double *edge_probes;
 	double *gaps;
 	double *gap_samples;
+	struct profile_round *rounds;
+	size_t round_count;
 	double *branch_total;
 	struct profile_role_samples roles[PROFILE_ROLES];
 	double *exact;
@@ -103,6 +124,8 @@ struct address_count {
  * @hits:     no edge: where both are the same, all executions in those windows
  * @gaps:     no edge: where both are the same, how many times it was measured what time passes
  *            from one execution to the next; @gap_ns: in all
+ * @rounds:   no edge: executions of @from in whole rounds of one of both branches, of which the
+ *            other direction has how many there were, or these (PROFILE_EDGE_ROUND)
  * @to_image: which one, as image_samples.image has it, and @to_offset in its file
  */
 struct branch_count {
@@ -115,6 +138,7 @@ struct branch_count {
 	double hits;
 	double gaps;
 	double gap_ns;
+	double rounds;
 	int64_t to_image;
 	uint64_t to_offset;
 };

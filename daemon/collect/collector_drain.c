@@ -97,6 +97,8 @@ static enum profile_edge_kind kind_of(uint64_t tag)
 		return PROFILE_EDGE_GAPS;
 	case SOURCE_EVENT_GAP_NS:
 		return PROFILE_EDGE_GAP_NS;
+	case SOURCE_EVENT_ROUND:
+		return PROFILE_EDGE_ROUND;
 	default:
 		return PROFILE_EDGE_BRANCH;
 	}

@@ -52,8 +52,8 @@ void edge_accumulate_destroy(struct edge_accumulate *accumulate)
 /* The image table has less than 2^30 images. */
 static uint64_t index_key(const struct edge_key *key)
 {
-	_Static_assert(PROFILE_EDGE_KINDS <= 8, "three bits hold a kind");
-	return (uint64_t)key->image << 33 | (uint64_t)key->to_image << 3 | (uint64_t)key->kind;
+	_Static_assert(PROFILE_EDGE_KINDS <= 16, "four bits hold a kind");
+	return (uint64_t)key->image << 34 | (uint64_t)key->to_image << 4 | (uint64_t)key->kind;
 }
 
 /* Different for most edges; equal ones are told apart by edge_find(). */

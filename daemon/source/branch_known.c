@@ -15,26 +15,21 @@
 
 /*
  * How a branch's past is kept in a word: ways in which it was seen to go in windows, those
- * other than the first, its level, and the first.
+ * other than the first, its level, whether it was looked at, and the first.
  */
 #define SEEN_MASK 0xfffffULL
 #define OTHER_SHIFT 20
 #define LEVEL_SHIFT 40
 #define LEVEL_MASK 0x7fULL
+#define LOOKED (1ULL << 47)
 #define TO_SHIFT 48
 #define TO_MASK 0xffffULL
-
-/* Addresses are below 2^47: with a process' number no two are alike. */
-static uint64_t key_of(uint32_t pid, uint64_t address)
-{
-	return address ^ (uint64_t)pid << 47;
-}
 
 static uint64_t *past_of(struct branch_known *known, uint32_t pid, uint64_t address)
 {
 	if (u64_map_count(&known->past) > KNOWN_MAX)
 		u64_map_deinit(&known->past);
-	return u64_map_insert(&known->past, key_of(pid, address));
+	return u64_map_insert(&known->past, branch_known_key(pid, address));
 }
 
 void branch_known_idle(struct branch_known *known, bool idle)
@@ -72,7 +67,7 @@ void branch_known_seen(struct branch_known *known, uint32_t pid, uint64_t addres
 
 int branch_known_level(const struct branch_known *known, uint32_t pid, uint64_t address)
 {
-	const uint64_t *past = u64_map_find(&known->past, key_of(pid, address));
+	const uint64_t *past = u64_map_find(&known->past, branch_known_key(pid, address));
 
 	return past != NULL ? (int)(*past >> LEVEL_SHIFT & LEVEL_MASK) : 0;
 }
@@ -88,13 +83,28 @@ void branch_known_rate(struct branch_known *known, uint32_t pid, uint64_t addres
 		*past = (*past & ~(LEVEL_MASK << LEVEL_SHIFT)) | level << LEVEL_SHIFT;
 }
 
+void branch_known_look(struct branch_known *known, uint32_t pid, uint64_t address)
+{
+	uint64_t *past = past_of(known, pid, address);
+
+	if (past != NULL)
+		*past |= LOOKED;
+}
+
+bool branch_known_is_looked_at(const struct branch_known *known, uint32_t pid, uint64_t address)
+{
+	const uint64_t *past = u64_map_find(&known->past, branch_known_key(pid, address));
+
+	return past != NULL && (*past & LOOKED) != 0;
+}
+
 /*
  * A branch that was seen n times gives way to others as 1 / n^2: so what is spent on each
  * grows as the root of the time around it, which makes the error of the whole least.
  */
 bool branch_known_is_worth(struct branch_known *known, uint32_t pid, uint64_t address)
 {
-	const uint64_t *past = u64_map_find(&known->past, key_of(pid, address));
+	const uint64_t *past = u64_map_find(&known->past, branch_known_key(pid, address));
 	uint64_t turns = 1;
 
 	if (past != NULL)

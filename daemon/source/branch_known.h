@@ -23,6 +23,12 @@ struct branch_known {
 	uint32_t eagerness;
 };
 
+/** branch_known_key() - of a branch: addresses are below 2^47, so no two are alike */
+static inline uint64_t branch_known_key(uint32_t pid, uint64_t address)
+{
+	return address ^ (uint64_t)pid << 47;
+}
+
 void branch_known_deinit(struct branch_known *known);
 
 /** branch_known_random() - a number in [0, n) */
@@ -41,6 +47,12 @@ int branch_known_level(const struct branch_known *known, uint32_t pid, uint64_t 
 /** branch_known_rate() - it was executed so often in so much of the program's time, > 0 */
 void branch_known_rate(struct branch_known *known, uint32_t pid, uint64_t address,
 		       uint64_t executions, uint64_t ns);
+
+/** branch_known_look() - it was probed where frequent ones were not in its way */
+void branch_known_look(struct branch_known *known, uint32_t pid, uint64_t address);
+
+/** branch_known_is_looked_at() - whether it ever was */
+bool branch_known_is_looked_at(const struct branch_known *known, uint32_t pid, uint64_t address);
 
 /** branch_known_idle() - there is time left for more probes, or there is not: from now on */
 void branch_known_idle(struct branch_known *known, bool idle);

@@ -132,6 +132,7 @@ static int branch_decode(struct branch_probe *probe, struct branch_window *windo
 		probe->ways[1] = probe->ways[0] + insn.immediate;
 	}
 	window->condition = condition >= 0 ? (uint32_t)condition : WINDOW_SNAPSHOTS;
+	window->mark = probe->mark;
 	return 0;
 }
 
@@ -167,7 +168,7 @@ static int link_create(const struct file_mapping *mapping, const struct places *
 static size_t places_find(struct places *places, struct branch_probe *probes, size_t count,
 			  const struct file_mapping *mapping, const struct branch_probe_link *link)
 {
-	struct branch_window *windows = &link->windows[link->first];
+	struct branch_window *windows = branch_probe_windows(link);
 
 	for (size_t i = 0; i < count; i++) {
 		struct file_place place = file_mapping_place(mapping, probes[i].address);
@@ -179,7 +180,7 @@ static size_t places_find(struct places *places, struct branch_probe *probes, si
 		    is_dear(&windows[n]) != is_dear(&windows[0]))
 			continue;
 		places->offsets[n] = place.offset;
-		places->cookies[n] = link->first + n;
+		places->cookies[n] = link->number * BRANCH_WINDOWS + n;
 		for (int way = 0; way < 2 && probes[i].ways[way] != 0; way++)
 			probes[i].beyond[way] = find_beyond(mapping, probes[i].ways[way]);
 		probes[places->count++] = probes[i];
@@ -201,9 +202,10 @@ int branch_probe_open(struct branch_probe *probes, size_t *count,
 	rc = file_mapping_find(&mapping, probes[0].pid, probes[0].address);
 	if (rc < 0 || mapping.fd < 0)
 		return rc < 0 ? rc : mapping.fd;
-	memset(&link->windows[link->first], 0, BRANCH_WINDOWS * sizeof(*link->windows));
+	memset(branch_probe_windows(link), 0, BRANCH_WINDOWS * sizeof(struct branch_window));
+	memset(&link->program.rounds[link->number], 0, sizeof(struct branch_round));
 	*count = places_find(&places, probes, all, &mapping, link);
-	rc = *count > 0 ? link_create(&mapping, &places, probes[0].pid, link->program_fd) : -EINVAL;
+	rc = *count > 0 ? link_create(&mapping, &places, probes[0].pid, link->program.fd) : -EINVAL;
 	file_mapping_close(&mapping);
 	return rc;
 }

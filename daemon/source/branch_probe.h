@@ -20,6 +20,7 @@
 #ifndef DCPI_BRANCH_PROBE_H
 #define DCPI_BRANCH_PROBE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,6 +37,7 @@
  * @ways: of a conditional branch: where it leads to if it is not taken, and if it is; of
  *        others 0
  * @beyond: of a conditional branch: the next one that each way comes to, if that is known; 0
+ * @mark:   what others are counted against (struct branch_round); the last one, if any
  */
 struct branch_probe {
 	uint32_t pid;
@@ -43,19 +45,31 @@ struct branch_probe {
 	struct file_place place;
 	uint64_t ways[2];
 	uint64_t beyond[2];
+	bool mark;
 };
 
 /**
- * struct branch_probe_link - what a link of probes is made with
- * @program_fd: what runs at hits
- * @windows:    of that program, all of them
- * @first:      the first of BRANCH_WINDOWS that are this link's
+ * struct branch_probe_program - what runs at hits
+ * @windows: what it counts in, BRANCH_WINDOWS for each of BRANCH_LINKS
+ * @rounds:  and one for each link
  */
-struct branch_probe_link {
-	int program_fd;
+struct branch_probe_program {
+	int fd;
 	struct branch_window *windows;
-	size_t first;
+	struct branch_round *rounds;
 };
+
+/** struct branch_probe_link - @number: which windows are its own; < BRANCH_LINKS */
+struct branch_probe_link {
+	struct branch_probe_program program;
+	size_t number;
+};
+
+/** branch_probe_windows() - of a link */
+static inline struct branch_window *branch_probe_windows(const struct branch_probe_link *link)
+{
+	return &link->program.windows[link->number * BRANCH_WINDOWS];
+}
 
 /**
  * branch_probe_open() - probe some branches

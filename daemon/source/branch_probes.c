@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/source/branch_offers.h"
 #include "lib/clock.h"
 #include "lib/error.h"
 
@@ -21,6 +22,12 @@
 /* It is looked at after each step; a window has at most so many. */
 #define STEP_NS NS_PER_MS
 #define STEPS 24
+/* Windows of rounds are longer, and end after so many; they take no more time than all others. */
+#define ROUND_TAKEN_MAX_NS (50 * NS_PER_MS)
+#define ROUND_SAVED_MAX_NS (200 * (int64_t)NS_PER_MS)
+#define ROUND_STEPS 150
+#define ROUNDS 5
+#define ROUND_TRIES 100
 /*
  * What an execution takes: of a conditional branch at most, until windows have shown how
  * little it can be; of others.
@@ -30,46 +37,29 @@
 /* So many executions show it. */
 #define HITS_SHOWN 1000
 #define SNAPSHOTS_A_WINDOW 16
-/* Branches are probed together that differ by a factor of up to 2 to the power of this. */
-#define LEVELS_TOGETHER 3
 /*
  * From there on some are executed in a step, if the program is at them at all; if none is, a
  * window that waited for them would leave the program there for the next one.
  */
 #define LEVEL_AT_ONCE 14
-#define OFFERS 64
-/* A way that is gone by one execution in so many, at most: out of a loop, it may be. */
-#define SELDOM 8
 
-/* struct offer - a branch to probe; @level: how frequent it is (branch_known_level()) */
-struct offer {
-	struct branch_probe probe;
-	int level;
-};
-
-/*
- * struct worker - a thread, with a link of its own
- * @some: what it is at, of which there are @count; changed under the lock
- * @level: of the first
+/* struct worker - a thread, with a link of its own; @group: what it is at, changed under the lock
  */
 struct worker {
 	struct branch_probes *probes;
 	struct branch_probe_link link;
+	struct branch_group *group;
 	pthread_t thread;
-	struct branch_probe some[BRANCH_WINDOWS];
-	size_t count;
-	int level;
 };
 
 /*
  * @turn:    who opens a window has it, until that is over: what slows the program down in
  *           one place makes it more likely to be there
- * @next_ns: with the turn, as is @hit_ns: when the next window may be, CLOCK_MONOTONIC
+ * @next_ns: with the turn, as are @hit_ns, @round_ns: when the next window may be, CLOCK_MONOTONIC
  * @hit_ns:  what an execution takes
+ * @round_ns: what windows of rounds have taken more than others
  * @lock:    of all from here on
  * @waiting: who has the turn has nothing to probe
- * @offered: branches that were worth it since the last were taken
- * @offer:   of them as many as there is room for, each as likely
  * @current: which of @results is filled; the other one is the caller's
  */
 struct branch_probes {
@@ -79,61 +69,17 @@ struct branch_probes {
 	pthread_mutex_t turn;
 	uint64_t next_ns;
 	uint64_t hit_ns;
+	int64_t round_ns;
 
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	bool stop;
 	bool waiting;
-	struct branch_known known;
-	uint32_t offered;
-	uint32_t offer_count;
-	struct offer offer[OFFERS];
+	struct branch_offers offers;
 	uint32_t current;
 	struct probe_results results[2];
 	struct branch_probes_stats stats;
 };
-
-static bool is_among(const struct branch_probe *some, size_t count, uint32_t pid, uint64_t address)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (some[i].pid == pid && some[i].address == address)
-			return true;
-	}
-	return false;
-}
-
-/* Twice at one place would tell nothing new; and one probe hides what the other wants to see. */
-static bool is_at_hand(const struct branch_probes *probes, uint32_t pid, uint64_t address)
-{
-	for (size_t i = 0; i < probes->worker_count; i++) {
-		if (is_among(probes->workers[i].some, probes->workers[i].count, pid, address))
-			return true;
-	}
-	for (uint32_t i = 0; i < probes->offer_count; i++) {
-		if (is_among(&probes->offer[i].probe, 1, pid, address))
-			return true;
-	}
-	return false;
-}
-
-static void offer_put(struct branch_probes *probes, const struct branch_probe *probe)
-{
-	uint32_t place = probes->offered;
-
-	if (is_at_hand(probes, probe->pid, probe->address))
-		return;
-	probes->offered++;
-	if (place >= OFFERS)
-		place = branch_known_random(&probes->known, probes->offered);
-	if (place >= OFFERS)
-		return;
-	if (probes->offer_count < OFFERS)
-		place = probes->offer_count++;
-	probes->offer[place] = (struct offer){
-		.probe = *probe,
-		.level = branch_known_level(&probes->known, probe->pid, probe->address),
-	};
-}
 
 void branch_probes_offer(struct branch_probes *probes, uint32_t pid, uint64_t address,
 			 const struct file_place *place)
@@ -143,16 +89,15 @@ void branch_probes_offer(struct branch_probes *probes, uint32_t pid, uint64_t ad
 	if (address >> 47 != 0)
 		return;
 	pthread_mutex_lock(&probes->lock);
-	if (branch_known_is_worth(&probes->known, pid, address))
-		offer_put(probes, &probe);
+	branch_offers_sample(&probes->offers, &probe);
 	pthread_mutex_unlock(&probes->lock);
 }
 
 void branch_probes_seen(struct branch_probes *probes, uint32_t pid, uint64_t address, uint64_t to)
 {
 	pthread_mutex_lock(&probes->lock);
-	if (branch_known_random(&probes->known, SNAPSHOTS_A_WINDOW) == 0)
-		branch_known_seen(&probes->known, pid, address, to);
+	if (branch_known_random(&probes->offers.known, SNAPSHOTS_A_WINDOW) == 0)
+		branch_known_seen(&probes->offers.known, pid, address, to);
 	pthread_mutex_unlock(&probes->lock);
 }
 
@@ -168,41 +113,19 @@ static void wait_until(struct branch_probes *probes, uint64_t until_ns)
 	pthread_mutex_unlock(&probes->lock);
 }
 
-/* One of them, with others of its process that are about as frequent. */
-static void offers_take_locked(struct branch_probes *probes, struct worker *worker)
-{
-	uint32_t place = branch_known_random(&probes->known, probes->offer_count), left = 0;
-	const struct offer seed = probes->offer[place];
-
-	probes->offer[place] = probes->offer[0];
-	worker->some[worker->count++] = seed.probe;
-	worker->level = seed.level;
-	for (uint32_t i = 1; i < probes->offer_count; i++) {
-		const struct offer *offer = &probes->offer[i];
-
-		if (worker->count < BRANCH_WINDOWS && offer->probe.pid == seed.probe.pid &&
-		    abs(offer->level - seed.level) <= LEVELS_TOGETHER)
-			worker->some[worker->count++] = offer->probe;
-		else
-			probes->offer[left++] = *offer;
-	}
-	probes->offer_count = left;
-	probes->offered = left;
-}
-
 /* Return: false: stop. */
 static bool offers_take(struct branch_probes *probes, struct worker *worker)
 {
 	pthread_mutex_lock(&probes->lock);
-	while (!probes->stop && probes->offer_count == 0) {
+	while (!probes->stop && probes->offers.count == 0) {
 		probes->waiting = true;
 		pthread_cond_wait(&probes->changed, &probes->lock);
 	}
 	probes->waiting = false;
 	if (!probes->stop)
-		offers_take_locked(probes, worker);
+		branch_offers_take(&probes->offers, worker->group, probes->round_ns <= 0);
 	pthread_mutex_unlock(&probes->lock);
-	return worker->count > 0;
+	return worker->group->count > 0;
 }
 
 /* What executions have taken. */
@@ -229,9 +152,9 @@ static void learn(struct branch_probes *probes, const struct probe_window *windo
 
 static void counts_take(struct branch_window *counts, const struct worker *worker)
 {
-	const struct branch_window *windows = &worker->link.windows[worker->link.first];
+	const struct branch_window *windows = branch_probe_windows(&worker->link);
 
-	for (size_t i = 0; i < worker->count; i++) {
+	for (size_t i = 0; i < worker->group->count; i++) {
 		counts[i] = windows[i];
 		for (int way = 0; way < 2; way++)
 			counts[i].counts[way] =
@@ -249,44 +172,62 @@ static void counts_subtract(struct branch_window *counts, const struct branch_wi
 	}
 }
 
-/* @window: out: @start_ns and @ns; @counts: out: its windows */
+/* Return: how many times the mark was executed; 0: it is all the time, and so not to be read. */
+static uint64_t round_take(struct branch_round *ret, const struct worker *worker)
+{
+	const volatile struct branch_round *round =
+		&worker->link.program.rounds[worker->link.number];
+	int tries = 0;
+
+	do {
+		ret->done = round->done;
+		for (size_t i = 0; i < worker->group->count; i++) {
+			ret->first[i] = round->first[i];
+			ret->last[i] = round->last[i];
+			ret->squares[i] = round->squares[i];
+		}
+		ret->begun = round->begun;
+	} while (ret->begun != ret->done && ++tries < ROUND_TRIES);
+	return ret->begun == ret->done ? ret->done : 0;
+}
+
+static bool window_is_over(const struct worker *worker, struct branch_round *round, uint64_t taken)
+{
+	if (worker->group->has_mark)
+		return taken >= ROUND_TAKEN_MAX_NS || round_take(round, worker) > ROUNDS;
+	return taken >= TAKEN_MAX_NS || (taken == 0 && worker->group->level >= LEVEL_AT_ONCE);
+}
+
+/* @window: out: @start_ns and @ns; @counts: out: its windows; @round: likewise */
 static void window_wait(struct worker *worker, struct probe_window *window,
-			struct branch_window *counts)
+			struct branch_window *counts, struct branch_round *round)
 {
 	struct branch_probes *probes = worker->probes;
 	struct branch_window before[BRANCH_WINDOWS];
+	unsigned int steps = worker->group->has_mark ? ROUND_STEPS : STEPS;
 	uint64_t taken = 0;
 
 	window->start_ns = clock_monotonic_ns();
 	counts_take(before, worker);
-	for (unsigned int i = 1; i <= STEPS && taken < TAKEN_MAX_NS; i++) {
+	for (unsigned int i = 1; i <= steps; i++) {
 		wait_until(probes, window->start_ns + i * STEP_NS);
 		counts_take(counts, worker);
 		window->ns = clock_monotonic_ns() - window->start_ns;
-		counts_subtract(counts, before, worker->count);
-		taken = taken_ns(counts, worker->count, probes->hit_ns);
-		if (taken == 0 && worker->level >= LEVEL_AT_ONCE)
+		counts_subtract(counts, before, worker->group->count);
+		taken = taken_ns(counts, worker->group->count, probes->hit_ns);
+		if (window_is_over(worker, round, taken))
 			break;
 	}
+	if (worker->group->has_mark && round_take(round, worker) > 0)
+		window->round = round;
 }
 
-/*
- * What is behind a loop's end is seldom executed: hardly any sample leads there. But it tells how
- * often the loop is come to.
- */
-static void offer_beyond_locked(struct branch_probes *probes, const struct branch_probe *probe,
-				const struct branch_window *window)
+/* Where there were no marks for a while, what was saved is not all made up for. */
+static void balance(struct branch_probes *probes, bool has_mark, int64_t taken_ns)
 {
-	for (int way = 0; way < 2; way++) {
-		struct branch_probe next = {.pid = probe->pid, .address = probe->beyond[way]};
-
-		if (next.address == 0 || window->counts[way] == 0 ||
-		    window->counts[way] * SELDOM > window->counts[!way])
-			continue;
-		next.place = file_place_behind(probe->place, next.address - probe->address);
-		if (branch_known_is_worth(&probes->known, next.pid, next.address))
-			offer_put(probes, &next);
-	}
+	probes->round_ns += has_mark ? taken_ns : -taken_ns;
+	if (probes->round_ns < -ROUND_SAVED_MAX_NS)
+		probes->round_ns = -ROUND_SAVED_MAX_NS;
 }
 
 static void window_tell(struct worker *worker, struct probe_window *window)
@@ -294,18 +235,18 @@ static void window_tell(struct worker *worker, struct probe_window *window)
 	struct branch_probes *probes = worker->probes;
 	uint64_t ns;
 
-	window->some = worker->some;
-	window->count = worker->count;
+	window->some = worker->group->some;
+	window->count = worker->group->count;
 	learn(probes, window);
 	ns = taken_ns(window->windows, window->count, probes->hit_ns);
 	window->taken_ns = ns < window->ns ? ns : window->ns;
 	probes->next_ns = window->start_ns + window->taken_ns * 1000 / probes->permille;
+	balance(probes, worker->group->has_mark, (int64_t)window->taken_ns);
 	pthread_mutex_lock(&probes->lock);
 	probes->stats.opened += window->count;
 	probes->stats.taken_ns += window->taken_ns;
-	probe_results_add(&probes->results[probes->current], &probes->known, window);
-	for (size_t i = 0; i < window->count; i++)
-		offer_beyond_locked(probes, &window->some[i], &window->windows[i]);
+	probe_results_add(&probes->results[probes->current], &probes->offers.known, window);
+	branch_offers_learn(&probes->offers, window);
 	pthread_mutex_unlock(&probes->lock);
 }
 
@@ -317,18 +258,18 @@ static int window_open(struct worker *worker)
 {
 	struct branch_probes *probes = worker->probes;
 	struct branch_probe taken[BRANCH_WINDOWS], opened[BRANCH_WINDOWS];
-	size_t taken_count = worker->count, count = taken_count;
+	size_t taken_count = worker->group->count, count = taken_count;
 	int fd;
 
-	memcpy(taken, worker->some, sizeof(taken));
+	memcpy(taken, worker->group->some, sizeof(taken));
 	memcpy(opened, taken, sizeof(opened));
 	fd = branch_probe_open(opened, &count, &worker->link);
 	pthread_mutex_lock(&probes->lock);
-	worker->count = fd >= 0 ? count : 0;
-	memcpy(worker->some, opened, sizeof(opened));
-	probes->stats.refused += worker->count == 0 || opened[0].address != taken[0].address;
-	for (size_t i = 1; i < taken_count; i++)
-		offer_put(probes, &taken[i]);
+	worker->group->count = fd >= 0 ? count : 0;
+	worker->group->has_mark = worker->group->count > 0 && opened[worker->group->count - 1].mark;
+	memcpy(worker->group->some, opened, sizeof(opened));
+	probes->stats.refused += worker->group->count == 0 || opened[0].address != taken[0].address;
+	branch_offers_return(&probes->offers, taken + 1, taken_count - 1);
 	pthread_mutex_unlock(&probes->lock);
 	return fd;
 }
@@ -340,8 +281,9 @@ static int window_open(struct worker *worker)
 static bool run_once(struct worker *worker)
 {
 	struct branch_probes *probes = worker->probes;
-	struct branch_window counts[BRANCH_WINDOWS];
+	struct branch_window counts[BRANCH_WINDOWS] = {0};
 	struct probe_window window = {.windows = counts};
+	struct branch_round round;
 	int fd = -1;
 	bool more;
 
@@ -351,14 +293,14 @@ static bool run_once(struct worker *worker)
 	if (more)
 		fd = window_open(worker);
 	if (fd >= 0) {
-		window_wait(worker, &window, counts);
+		window_wait(worker, &window, counts, &round);
 		window_tell(worker, &window);
 	}
 	pthread_mutex_unlock(&probes->turn);
 	if (fd >= 0)
 		close(fd);
 	pthread_mutex_lock(&probes->lock);
-	worker->count = 0;
+	worker->group->count = 0;
 	pthread_mutex_unlock(&probes->lock);
 	return more;
 }
@@ -371,8 +313,7 @@ static void *run(void *context)
 }
 
 /* Signals are the caller's. */
-static int threads_start(struct branch_probes *probes, int program_fd,
-			 struct branch_window *windows)
+static int threads_start(struct branch_probes *probes, const struct branch_probe_program *program)
 {
 	sigset_t all, before;
 	int rc = 0;
@@ -383,11 +324,8 @@ static int threads_start(struct branch_probes *probes, int program_fd,
 		struct worker *worker = &probes->workers[i];
 
 		worker->probes = probes;
-		worker->link = (struct branch_probe_link){
-			.program_fd = program_fd,
-			.windows = windows,
-			.first = i * BRANCH_WINDOWS,
-		};
+		worker->link = (struct branch_probe_link){.program = *program, .number = i};
+		worker->group = &probes->offers.groups[i];
 		rc = pthread_create(&worker->thread, NULL, run, worker);
 		probes->worker_count += rc == 0;
 	}
@@ -407,7 +345,7 @@ static void locks_init(struct branch_probes *probes)
 	pthread_mutex_init(&probes->turn, NULL);
 }
 
-int branch_probes_open(struct branch_probes **ret, int program_fd, struct branch_window *windows,
+int branch_probes_open(struct branch_probes **ret, const struct branch_probe_program *program,
 		       uint32_t permille, struct error *err)
 {
 	struct branch_probes *probes = calloc(1, sizeof(*probes));
@@ -416,11 +354,11 @@ int branch_probes_open(struct branch_probes **ret, int program_fd, struct branch
 	if (probes == NULL)
 		return error_set(err, ENOMEM, "out of memory");
 	probes->permille = permille;
-	probes->known.random = 1 + (uint32_t)(clock_monotonic_ns() % 0x7ffffffd);
-	probes->known.eagerness = 1;
+	probes->offers.known.random = 1 + (uint32_t)(clock_monotonic_ns() % 0x7ffffffd);
+	probes->offers.known.eagerness = 1;
 	probes->hit_ns = HIT_NS;
 	locks_init(probes);
-	rc = threads_start(probes, program_fd, windows);
+	rc = threads_start(probes, program);
 	if (rc < 0) {
 		branch_probes_close(probes);
 		return error_set(err, -rc, "cannot start a thread");
@@ -442,7 +380,7 @@ void branch_probes_close(struct branch_probes *probes)
 	pthread_cond_destroy(&probes->changed);
 	pthread_mutex_destroy(&probes->lock);
 	pthread_mutex_destroy(&probes->turn);
-	branch_known_deinit(&probes->known);
+	branch_offers_deinit(&probes->offers);
 	free(probes);
 }
 
@@ -456,8 +394,8 @@ const struct probe_results *branch_probes_take(struct branch_probes *probes)
 	probes->results[probes->current].count = 0;
 	probes->stats.lost += results->lost;
 	probes->results[probes->current].lost = 0;
-	branch_known_idle(&probes->known, probes->waiting);
-	if (probes->offer_count > 0)
+	branch_known_idle(&probes->offers.known, probes->waiting);
+	if (probes->offers.count > 0)
 		pthread_cond_broadcast(&probes->changed);
 	pthread_mutex_unlock(&probes->lock);
 	return results;

@@ -14,7 +14,8 @@
  * there by time, for windows come one after the other, and what the program would come to only
  * later is left out. So what is probed together is about as frequent; then windows of branches
  * that are not pass through all of a program's parts, hardly slow it down, and tell how often
- * they are executed.
+ * they are executed. How often inner loops are executed for each execution of these, windows of
+ * both tell that last for some of them (branch_rounds.h).
  *
  * What probes take together is at most a part of one CPU's time (@permille). It is shared out
  * among branches by how often samples lead to them and how well they are known already.
@@ -36,11 +37,10 @@ struct error;
 /**
  * branch_probes_open() - start the threads
  * @ret:        out; freed by branch_probes_close()
- * @program_fd: what runs at probes; stays the caller's
- * @windows:    of that program; stay the caller's
+ * @program:    what runs at probes; stays the caller's
  * @permille:   of a CPU's time, for windows; at least 1
  */
-int branch_probes_open(struct branch_probes **ret, int program_fd, struct branch_window *windows,
+int branch_probes_open(struct branch_probes **ret, const struct branch_probe_program *program,
 		       uint32_t permille, struct error *err);
 
 /** branch_probes_close() - remove all probes; may take a tenth of a second. NULL is fine. */

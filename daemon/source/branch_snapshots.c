@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/source/branch_probe.h"
 #include "lib/error.h"
 #include "lib/pid_namespace.h"
 
@@ -122,10 +121,13 @@ int branch_snapshots_follower(const struct branch_snapshots *snapshots)
 	return bpf_program__fd(snapshots->skeleton->progs.branch_follower);
 }
 
-int branch_snapshots_probe(const struct branch_snapshots *snapshots, struct branch_window **windows)
+struct branch_probe_program branch_snapshots_probe(const struct branch_snapshots *snapshots)
 {
-	*windows = snapshots->skeleton->bss->windows;
-	return bpf_program__fd(snapshots->skeleton->progs.branch_probe);
+	return (struct branch_probe_program){
+		.fd = bpf_program__fd(snapshots->skeleton->progs.branch_probe),
+		.windows = snapshots->skeleton->bss->windows,
+		.rounds = snapshots->skeleton->bss->rounds,
+	};
 }
 
 int branch_snapshots_fd(const struct branch_snapshots *snapshots)

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "daemon/source/bpf/branch_snapshot.h"
+#include "daemon/source/branch_probe.h"
 
 struct branch_snapshots;
 struct error;
@@ -33,12 +33,8 @@ int branch_snapshots_program(const struct branch_snapshots *snapshots);
 /** branch_snapshots_follower() - for bpf_sampler_follow(), whatever @every was; as above. */
 int branch_snapshots_follower(const struct branch_snapshots *snapshots);
 
-/**
- * branch_snapshots_probe() - what probes run (daemon/source/branch_probe.h), and what it
- * counts in: BRANCH_WINDOWS for each of BRANCH_LINKS; stays the object's
- */
-int branch_snapshots_probe(const struct branch_snapshots *snapshots,
-			   struct branch_window **windows);
+/** branch_snapshots_probe() - what probes run; stays the object's */
+struct branch_probe_program branch_snapshots_probe(const struct branch_snapshots *snapshots);
 
 /** branch_snapshots_fd() - to poll for a ring that is half full; stays the object's. */
 int branch_snapshots_fd(const struct branch_snapshots *snapshots);

@@ -28,12 +28,10 @@ struct drain {
 /* No probes are no error: they add to what samples tell. */
 static void probes_open(struct perf_edges *edges)
 {
-	struct branch_window *windows;
-	int program_fd = branch_snapshots_probe(edges->snapshots, &windows);
+	struct branch_probe_program program = branch_snapshots_probe(edges->snapshots);
 
 	if (edges->config->probe_permille > 0)
-		branch_probes_open(&edges->probes, program_fd, windows,
-				   edges->config->probe_permille, NULL);
+		branch_probes_open(&edges->probes, &program, edges->config->probe_permille, NULL);
 }
 
 int perf_edges_open(struct perf_edges *edges, struct source *source,

@@ -27,6 +27,9 @@
  */
 #define OWN 4
 #define ROUNDS 8
+/* Rounds are alike if their variance is no more than that part of the mean's square. */
+#define ROUNDS_MIN 3
+#define UNLIKE 0.1
 /* Time that the program itself has in a window that is full of executions: one part in so many. */
 #define FULL 64
 
@@ -35,15 +38,14 @@ uint64_t branch_window_executions(const struct branch_window *window)
 	return window->counts[0] + window->counts[1];
 }
 
-/* Probes took little of it: the program went on through whatever came. */
-static bool is_long(const struct probe_window *window)
+bool probe_window_is_long(const struct probe_window *window)
 {
 	return window->taken_ns * 2 <= window->ns;
 }
 
 static bool is_fair(const struct probe_window *window, size_t i)
 {
-	return window->windows[i].first_ns <= window->start_ns + AT_ONCE_NS || is_long(window);
+	return window->windows[i].first_ns <= window->start_ns + AT_ONCE_NS || probe_window_is_long(window);
 }
 
 static void put(struct probe_results *results, const struct probe_window *window, size_t i,
@@ -159,24 +161,64 @@ static bool is_never_left(const struct probe_window *window, const struct branch
 	       seen->last_ns + long_ns >= window->start_ns + window->ns;
 }
 
-/*
- * How long the program itself took from one execution to the next, if the window shows what is
- * usual: of what is executed in bursts it would be what a burst is, or what is between two.
- */
-static void put_gaps(struct probe_results *results, const struct probe_window *window, size_t i)
+uint64_t probe_window_gaps_ns(const struct probe_window *window, size_t i)
 {
 	const struct branch_window *seen = &window->windows[i];
 	uint64_t waited_ns = seen->waited_ns - seen->waited_first_ns, run_ns, ns;
 
 	if (seen->disturbed != 0 || waited_ns >= window->ns)
-		return;
+		return 0;
 	run_ns = window->ns - waited_ns;
 	if (window->taken_ns * OWN > run_ns || !is_never_left(window, seen, run_ns / ROUNDS))
-		return;
+		return 0;
 	ns = seen->last_ns - seen->first_ns - waited_ns;
-	ns -= (uint64_t)((double)ns * (double)window->taken_ns / (double)run_ns);
-	put(results, window, i, SOURCE_EVENT_GAPS, window->some[i].address, seen->gaps);
+	return ns - (uint64_t)((double)ns * (double)window->taken_ns / (double)run_ns);
+}
+
+static void put_gaps(struct probe_results *results, const struct probe_window *window, size_t i)
+{
+	uint64_t ns = probe_window_gaps_ns(window, i);
+
+	if (ns == 0)
+		return;
+	put(results, window, i, SOURCE_EVENT_GAPS, window->some[i].address,
+	    window->windows[i].gaps);
 	put(results, window, i, SOURCE_EVENT_GAP_NS, window->some[i].address, ns);
+}
+
+uint64_t probe_window_rounds(const struct probe_window *window, size_t i)
+{
+	return window->round->last[i] - window->round->first[i];
+}
+
+/* Whether a branch is executed about as often in each round, as far as there are some. */
+static bool is_alike(const struct probe_window *window, size_t i, uint64_t rounds)
+{
+	double sum = (double)probe_window_rounds(window, i);
+
+	return rounds >= ROUNDS_MIN && sum > 0 &&
+	       (double)rounds * (double)window->round->squares[i] <= sum * sum * (1 + UNLIKE);
+}
+
+/*
+ * Executions in whole rounds. Which ones are seen is no chance where they are unlike: the one that
+ * a window begins in, which is a long one as a rule, is never whole.
+ */
+static void put_rounds(struct probe_results *results, const struct probe_window *window)
+{
+	size_t mark = window->count - 1;
+	uint64_t rounds;
+
+	if (window->round == NULL)
+		return;
+	rounds = probe_window_rounds(window, mark);
+	for (size_t i = 0; i < mark; i++) {
+		if (!is_alike(window, i, rounds))
+			continue;
+		put(results, window, i, SOURCE_EVENT_ROUND, window->some[mark].address,
+		    probe_window_rounds(window, i));
+		put(results, window, mark, SOURCE_EVENT_ROUND, window->some[i].address, rounds);
+	}
 }
 
 /* What the program did not come to may be frequent all the same. */
@@ -200,4 +242,5 @@ void probe_results_add(struct probe_results *results, struct branch_known *known
 		tell_rate(known, window, i);
 	}
 	put_beside(results, window);
+	put_rounds(results, window);
 }

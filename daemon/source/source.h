@@ -134,6 +134,7 @@ struct source_config {
 #define SOURCE_EVENT_PARTS 0xf8
 #define SOURCE_EVENT_GAPS 0xf7
 #define SOURCE_EVENT_GAP_NS 0xf6
+#define SOURCE_EVENT_ROUND 0xf5
 
 /**
  * struct source_edge - an aggregated edge

@@ -178,6 +178,8 @@ static double *count_of(struct branch_count *branch, enum profile_edge_kind kind
 		return &branch->gaps;
 	case PROFILE_EDGE_GAP_NS:
 		return &branch->gap_ns;
+	case PROFILE_EDGE_ROUND:
+		return &branch->rounds;
 	default:
 		return &branch->count;
 	}
@@ -266,6 +268,7 @@ static void settle_branches(struct load *load, struct image_samples *ret)
 			list[kept - 1].hits += list[i].hits;
 			list[kept - 1].gaps += list[i].gaps;
 			list[kept - 1].gap_ns += list[i].gap_ns;
+			list[kept - 1].rounds += list[i].rounds;
 		} else {
 			list[kept++] = list[i];
 		}

@@ -27,6 +27,7 @@ struct {
 __u64 missed = 0;
 
 struct branch_window windows[BRANCH_LINKS * BRANCH_WINDOWS] = {};
+struct branch_round rounds[BRANCH_LINKS] = {};
 
 #if defined(__TARGET_ARCH_x86)
 struct thread_struct {
@@ -287,6 +288,26 @@ static inline __attribute__((always_inline)) void take_time(struct branch_window
 	window->waited_ns = waited_ns;
 }
 
+/* At a mark, before it is counted itself. */
+static inline __attribute__((always_inline)) void take_round(__u64 link)
+{
+	struct branch_round *round = &rounds[link];
+	__u64 number = ++*(volatile __u64 *)&round->begun;
+
+	for (int i = 0; i < BRANCH_WINDOWS; i++) {
+		const struct branch_window *window = &windows[link * BRANCH_WINDOWS + i];
+		__u64 executions = window->counts[0] + window->counts[1];
+		__u64 more = executions - round->last[i];
+
+		if (number == 1)
+			round->first[i] = executions;
+		else
+			round->squares[i] += more * more;
+		round->last[i] = executions;
+	}
+	*(volatile __u64 *)&round->done = number;
+}
+
 /*
  * At a probed branch, whose cookie says which window is its own. Return: 0: the kernel makes
  * no record of it.
@@ -301,6 +322,8 @@ int branch_probe(struct sample_context *context)
 		return 0;
 	window = &windows[number];
 	take_time(window);
+	if (window->mark != 0)
+		take_round(number / BRANCH_WINDOWS);
 	if (window->condition < WINDOW_SNAPSHOTS)
 		__sync_fetch_and_add(&window->counts[is_taken(context, window->condition)], 1);
 	else if (__sync_fetch_and_add(&window->counts[0], 1) < WINDOW_SNAPSHOTS_MAX)

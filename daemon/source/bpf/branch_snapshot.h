@@ -45,6 +45,7 @@
  *              @waited_first_ns: at the first. No part of @longest_ns
  * @sleeps:     how often the thread had slept in its life, at the first execution
  * @thread:     which one that was
+ * @mark:       1: rounds begin and end at its executions (struct branch_round)
  * @disturbed:  another thread executed it, too, or the thread slept: gaps tell nothing
  */
 struct branch_window {
@@ -59,7 +60,22 @@ struct branch_window {
 	__u32 thread;
 	__u32 disturbed;
 	__u32 condition;
-	__u32 unused;
+	__u32 mark;
+};
+
+/**
+ * struct branch_round - of a link, from one execution of a branch (its mark) to another
+ * @first, @last: executions of all its branches when the mark was executed first and last, in
+ *                the order of windows
+ * @squares:      sums of the squares of what was executed from one to the next
+ * @begun, @done: how often these were written; else they are being written
+ */
+struct branch_round {
+	__u64 begun;
+	__u64 done;
+	__u64 first[BRANCH_WINDOWS];
+	__u64 last[BRANCH_WINDOWS];
+	__u64 squares[BRANCH_WINDOWS];
 };
 
 /** struct branch_piece - memory; @address 0: none */

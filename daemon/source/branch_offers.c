@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/source/branch_offers.h"
+
+#include <stdlib.h>
+
+#include "lib/clock.h"
+
+/* Branches are probed together that differ by a factor of up to 2 to the power of this. */
+#define LEVELS_TOGETHER 3
+/* Of what may be seldom executed; 0 is not known. */
+#define LEVEL_SELDOM 1
+/* A way that is gone by one execution in so many, at most: out of a loop, it may be. */
+#define SELDOM 8
+/* One that is executed so many times less often takes hardly any time beside another. */
+#define NEGLIGIBLE 64
+
+void branch_offers_deinit(struct branch_offers *offers)
+{
+	branch_known_deinit(&offers->known);
+	branch_rounds_deinit(&offers->rounds);
+}
+
+static bool is_among(const struct branch_probe *some, size_t count,
+		     const struct branch_probe *probe)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (some[i].pid == probe->pid && some[i].address == probe->address)
+			return true;
+	}
+	return false;
+}
+
+/* Twice at one place would tell nothing new; and one probe hides what the other wants to see. */
+static bool is_at_hand(const struct branch_offers *offers, const struct branch_probe *probe)
+{
+	for (size_t i = 0; i < BRANCH_LINKS; i++) {
+		if (is_among(offers->groups[i].some, offers->groups[i].count, probe))
+			return true;
+	}
+	for (uint32_t i = 0; i < offers->count; i++) {
+		if (is_among(&offers->offer[i].probe, 1, probe))
+			return true;
+	}
+	return false;
+}
+
+static void put(struct branch_offers *offers, const struct branch_probe *probe, int level)
+{
+	uint32_t place = offers->offered;
+
+	if (is_at_hand(offers, probe))
+		return;
+	offers->offered++;
+	if (place >= BRANCH_OFFERS_MAX)
+		place = branch_known_random(&offers->known, offers->offered);
+	if (place >= BRANCH_OFFERS_MAX)
+		return;
+	if (offers->count < BRANCH_OFFERS_MAX)
+		place = offers->count++;
+	offers->offer[place] = (struct branch_offer){.probe = *probe, .level = level};
+}
+
+static void put_known(struct branch_offers *offers, const struct branch_probe *probe)
+{
+	put(offers, probe, branch_known_level(&offers->known, probe->pid, probe->address));
+}
+
+void branch_offers_sample(struct branch_offers *offers, const struct branch_probe *probe)
+{
+	branch_rounds_led(&offers->rounds, probe->pid, probe->address);
+	if (branch_known_is_worth(&offers->known, probe->pid, probe->address))
+		put_known(offers, probe);
+}
+
+void branch_offers_return(struct branch_offers *offers, const struct branch_probe *some,
+			  size_t count)
+{
+	/* Marks come of themselves. */
+	for (size_t i = 0; i < count && !some[i].mark; i++)
+		put_known(offers, &some[i]);
+}
+
+/* What to count a branch against; not where another window is still. */
+static const struct branch_round_mark *find_mark(const struct branch_offers *offers,
+						 struct branch_known *known,
+						 const struct branch_probe *first)
+{
+	const struct branch_round_mark *mark = branch_rounds_find(&offers->rounds, known, first);
+
+	return mark != NULL && is_at_hand(offers, &mark->probe) ? NULL : mark;
+}
+
+static double cost_of(const struct branch_offers *offers, const struct branch_offer *offer)
+{
+	return branch_rounds_cost(&offers->rounds, offer->probe.pid, offer->probe.address,
+				  NS_PER_SECOND);
+}
+
+/* Whether to probe another one beside the first. */
+static bool is_company(const struct branch_offers *offers, const struct branch_offer *first,
+		       const struct branch_offer *other, bool has_mark)
+{
+	if (other->probe.pid != first->probe.pid)
+		return false;
+	if (has_mark)
+		return NEGLIGIBLE * cost_of(offers, other) <= cost_of(offers, first);
+	return (other->level == 0) == (first->level == 0) &&
+	       abs(other->level - first->level) <= LEVELS_TOGETHER;
+}
+
+void branch_offers_take(struct branch_offers *offers, struct branch_group *group, bool take_round)
+{
+	uint32_t place = branch_known_random(&offers->known, offers->count), left = 0;
+	const struct branch_offer first = offers->offer[place];
+	const struct branch_round_mark *mark =
+		take_round ? find_mark(offers, &offers->known, &first.probe) : NULL;
+	size_t room = BRANCH_WINDOWS - (mark != NULL);
+
+	offers->offer[place] = offers->offer[0];
+	group->some[group->count++] = first.probe;
+	group->level = first.level;
+	for (uint32_t i = 1; i < offers->count; i++) {
+		const struct branch_offer *offer = &offers->offer[i];
+
+		if (group->count < room && is_company(offers, &first, offer, mark != NULL))
+			group->some[group->count++] = offer->probe;
+		else
+			offers->offer[left++] = *offer;
+	}
+	offers->count = left;
+	offers->offered = left;
+	group->has_mark = mark != NULL;
+	if (mark != NULL) {
+		group->some[group->count] = mark->probe;
+		group->some[group->count++].mark = true;
+	}
+}
+
+/* What may be seldom executed is looked at once without what is frequent: for that is in its way.
+ */
+static void put_seldom(struct branch_offers *offers, const struct branch_probe *probe)
+{
+	if (!branch_known_is_looked_at(&offers->known, probe->pid, probe->address))
+		put(offers, probe, LEVEL_SELDOM);
+}
+
+/*
+ * What is behind a loop's end is seldom executed: hardly any sample leads there. But it tells how
+ * often the loop is come to.
+ */
+static void put_beyond(struct branch_offers *offers, const struct branch_probe *probe,
+		       const struct branch_window *window)
+{
+	for (int way = 0; way < 2; way++) {
+		struct branch_probe next = {.pid = probe->pid, .address = probe->beyond[way]};
+
+		if (next.address == 0 || window->counts[way] * SELDOM >= window->counts[!way])
+			continue;
+		next.place = file_place_behind(probe->place, next.address - probe->address);
+		put_seldom(offers, &next);
+		if (window->counts[way] > 0 &&
+		    branch_known_is_worth(&offers->known, next.pid, next.address))
+			put_known(offers, &next);
+	}
+}
+
+static uint64_t most_executions(const struct probe_window *window)
+{
+	uint64_t most = 0;
+
+	for (size_t i = 0; i < window->count; i++) {
+		uint64_t executions = branch_window_executions(&window->windows[i]);
+
+		most = executions > most ? executions : most;
+	}
+	return most;
+}
+
+void branch_offers_learn(struct branch_offers *offers, const struct probe_window *window)
+{
+	uint64_t most = most_executions(window);
+
+	for (size_t i = 0; i < window->count; i++) {
+		const struct branch_probe *probe = &window->some[i];
+		uint64_t executions = branch_window_executions(&window->windows[i]);
+
+		if (!probe_window_is_long(window) && executions * NEGLIGIBLE <= most)
+			put_seldom(offers, probe);
+		else
+			branch_known_look(&offers->known, probe->pid, probe->address);
+		put_beyond(offers, probe, &window->windows[i]);
+	}
+	branch_rounds_learn(&offers->rounds, &offers->known, window);
+}

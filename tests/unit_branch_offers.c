@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Which branches are probed next, and against which others: after windows that are made up. */
+#include "tests/unit.h"
+
+#include <string.h>
+
+#include "daemon/source/branch_offers.h"
+#include "lib/clock.h"
+
+#define PID 77
+#define FILE_A 5
+#define FILE_B 6
+
+/* struct scene - @window: of @some */
+struct scene {
+	struct branch_offers offers;
+	struct branch_probe some[BRANCH_WINDOWS];
+	struct branch_window windows[BRANCH_WINDOWS];
+	struct branch_round round;
+	struct probe_window window;
+};
+
+static struct branch_probe probe_at(uint64_t address, uint64_t file)
+{
+	return (struct branch_probe){
+		.pid = PID,
+		.address = address,
+		.place = {.device = 1, .inode = file, .offset = address},
+	};
+}
+
+static int set_up(void **state)
+{
+	struct scene *scene = calloc(1, sizeof(*scene));
+
+	assert_non_null(scene);
+	scene->offers.known = (struct branch_known){.random = 5, .eagerness = 1};
+	scene->window = (struct probe_window){
+		.some = scene->some, .windows = scene->windows, .start_ns = 1};
+	*state = scene;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct scene *scene = *state;
+
+	branch_offers_deinit(&scene->offers);
+	free(scene);
+	return 0;
+}
+
+/* A window of 24 ms of which probes take little, or as much as there is. */
+static void begin(struct scene *scene, bool is_full)
+{
+	memset(scene->windows, 0, sizeof(scene->windows));
+	scene->window.count = 0;
+	scene->window.round = NULL;
+	scene->window.ns = 24 * NS_PER_MS;
+	scene->window.taken_ns = is_full ? scene->window.ns : NS_PER_MS / 10;
+}
+
+static struct branch_window *execute(struct scene *scene, uint64_t address, uint64_t executions)
+{
+	size_t i = scene->window.count++;
+
+	scene->some[i] = probe_at(address, FILE_A);
+	scene->windows[i].counts[0] = executions;
+	return &scene->windows[i];
+}
+
+/* It comes again after the same time; but for one time that is longer. */
+static void execute_evenly(struct scene *scene, uint64_t address, uint64_t executions,
+			   double longest)
+{
+	struct branch_window *window = execute(scene, address, executions);
+
+	window->gaps = executions - 1;
+	window->first_ns = 1;
+	window->last_ns = scene->window.ns;
+	window->longest_ns = (uint64_t)(longest * (double)scene->window.ns / (double)executions);
+}
+
+static void lead(struct scene *scene, uint64_t address, int samples)
+{
+	for (int i = 0; i < samples; i++)
+		branch_rounds_led(&scene->offers.rounds, PID, address);
+}
+
+static uint64_t mark_of(struct scene *scene, struct branch_probe probe)
+{
+	const struct branch_round_mark *mark =
+		branch_rounds_find(&scene->offers.rounds, &scene->offers.known, &probe);
+
+	return mark != NULL ? mark->probe.address : 0;
+}
+
+/*
+ * Once a millisecond, which is 500,000 executions of what takes all of the time: of what takes 1%
+ * of it, 5,000.
+ */
+static void marks_are_affordable(void **state)
+{
+	struct scene *scene = *state;
+	struct branch_probe other = probe_at(0x1000, FILE_A);
+
+	lead(scene, 0x1000, 10);
+	lead(scene, 0x2000, 990);
+	assert_int_equal(mark_of(scene, probe_at(0x1000, FILE_A)), 0);
+	begin(scene, false);
+	execute_evenly(scene, 0x9000, 24, 1);
+	branch_offers_learn(&scene->offers, &scene->window);
+	assert_int_equal(mark_of(scene, probe_at(0x1000, FILE_A)), 0x9000);
+	assert_int_equal(mark_of(scene, probe_at(0x2000, FILE_A)), 0);
+	assert_int_equal(mark_of(scene, probe_at(0x3000, FILE_A)), 0);
+	assert_int_equal(mark_of(scene, probe_at(0x1000, FILE_B)), 0);
+	assert_int_equal(mark_of(scene, probe_at(0x9000, FILE_A)), 0);
+	other.pid++;
+	assert_int_equal(mark_of(scene, other), 0);
+}
+
+/* What is executed in bursts is no mark, nor what was one and is so now; nor what never comes. */
+static void marks_are_even(void **state)
+{
+	struct scene *scene = *state;
+
+	lead(scene, 0x1000, 10);
+	lead(scene, 0x2000, 990);
+	begin(scene, false);
+	execute_evenly(scene, 0x9000, 200, 5);
+	branch_offers_learn(&scene->offers, &scene->window);
+	assert_int_equal(mark_of(scene, probe_at(0x1000, FILE_A)), 0);
+	for (int way = 0; way < 2; way++) {
+		begin(scene, false);
+		execute_evenly(scene, 0x9000, 24, 2);
+		branch_offers_learn(&scene->offers, &scene->window);
+		for (int i = 0; i < 3; i++) {
+			assert_int_equal(mark_of(scene, probe_at(0x1000, FILE_A)), 0x9000);
+			begin(scene, way == 1);
+			execute(scene, 0x1000, 20000);
+			execute_evenly(scene, 0x9000, 200, 8);
+			scene->window.round = way == 1 ? &scene->round : NULL;
+			branch_offers_learn(&scene->offers, &scene->window);
+		}
+		assert_int_equal(mark_of(scene, probe_at(0x1000, FILE_A)), 0);
+	}
+}
+
+static const struct branch_group *take(struct scene *scene, bool take_round)
+{
+	struct branch_group *group = &scene->offers.groups[0];
+
+	group->count = 0;
+	branch_offers_take(&scene->offers, group, take_round);
+	return group;
+}
+
+/* Two unknown ones, and one that was not executed beside what is frequent, which is by itself. */
+static void the_seldom_are_by_themselves(void **state)
+{
+	struct scene *scene = *state;
+	size_t taken = 0;
+
+	begin(scene, true);
+	execute(scene, 0x1000, 20000);
+	execute(scene, 0x3000, 10);
+	branch_offers_learn(&scene->offers, &scene->window);
+	assert_int_equal(scene->offers.count, 1);
+	for (uint64_t address = 0x4000; address <= 0x5000; address += 0x1000) {
+		struct branch_probe probe = probe_at(address, FILE_A);
+
+		branch_offers_sample(&scene->offers, &probe);
+	}
+	while (scene->offers.count > 0) {
+		const struct branch_group *group = take(scene, true);
+
+		assert_false(group->has_mark);
+		assert_int_equal(group->count, group->some[0].address == 0x3000 ? 1 : 2);
+		taken += group->count;
+	}
+	assert_int_equal(taken, 3);
+	scene->offers.groups[0].count = 0;
+	/* Once it has been, it is looked at no more, whatever is in its way. */
+	for (int full = 0; full < 2; full++) {
+		begin(scene, full == 1);
+		execute(scene, 0x3000, 0);
+		execute(scene, 0x1000, full == 1 ? 20000 : 0);
+		branch_offers_learn(&scene->offers, &scene->window);
+	}
+	assert_int_equal(scene->offers.count, 0);
+}
+
+/* Behind a way that is never gone, too; not behind one that often is. */
+static void what_is_beyond_is_looked_at(void **state)
+{
+	struct scene *scene = *state;
+
+	begin(scene, true);
+	execute(scene, 0x1000, 20000);
+	scene->some[0].beyond[0] = 0x1040;
+	scene->some[0].beyond[1] = 0x2000;
+	branch_offers_learn(&scene->offers, &scene->window);
+	assert_int_equal(scene->offers.count, 1);
+	assert_int_equal(scene->offers.offer[0].probe.address, 0x2000);
+	assert_int_equal(scene->offers.offer[0].probe.place.offset, 0x2000);
+	branch_offers_learn(&scene->offers, &scene->window);
+	assert_int_equal(scene->offers.count, 1);
+}
+
+/* What could not be probed is offered again, but for the mark. */
+static void marks_come_last(void **state)
+{
+	struct scene *scene = *state;
+	const struct branch_group *group;
+	struct branch_probe probe = probe_at(0x1000, FILE_A), some[2];
+
+	lead(scene, 0x1000, 10);
+	lead(scene, 0x2000, 990);
+	begin(scene, false);
+	execute_evenly(scene, 0x9000, 24, 1);
+	branch_offers_learn(&scene->offers, &scene->window);
+	branch_offers_sample(&scene->offers, &probe);
+	group = take(scene, false);
+	assert_false(group->has_mark);
+	assert_int_equal(group->count, 1);
+	scene->offers.groups[0].count = 0;
+	branch_offers_sample(&scene->offers, &probe);
+	group = take(scene, true);
+	assert_true(group->has_mark);
+	assert_int_equal(group->count, 2);
+	assert_int_equal(group->some[0].address, 0x1000);
+	assert_false(group->some[0].mark);
+	assert_int_equal(group->some[1].address, 0x9000);
+	assert_true(group->some[1].mark);
+	memcpy(some, group->some, sizeof(some));
+	branch_offers_return(&scene->offers, some, 2);
+	assert_int_equal(scene->offers.count, 0);
+	scene->offers.groups[0].count = 0;
+	branch_offers_return(&scene->offers, some, 2);
+	assert_int_equal(scene->offers.count, 1);
+	assert_int_equal(scene->offers.offer[0].probe.address, 0x1000);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(marks_are_affordable),
+		TEST(marks_are_even),
+		TEST(the_seldom_are_by_themselves),
+		TEST(what_is_beyond_is_looked_at),
+		TEST(marks_come_last),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
