@@ -14,6 +14,7 @@ static int estimate(struct procedure_analysis *analysis,
 {
 	struct frequency_input input = {
 		.cfg = analysis->cfg,
+		.facts = &analysis->facts,
 		.classes = analysis->classes.of_block != NULL ? &analysis->classes : NULL,
 		.model = analysis->model,
 		.schedule = &analysis->schedule,
@@ -83,6 +84,8 @@ int procedure_analysis_estimate(struct procedure_analysis *analysis,
 
 	if (!known && needs_classes(analysis, estimator))
 		rc = frequency_classes_find(&analysis->classes, analysis->cfg);
+	if (rc == 0 && !known && procedure_profile_tells(&analysis->profile))
+		rc = cfg_facts_find(&analysis->facts, analysis->cfg);
 	if (rc == 0 && analysis->published)
 		rc = schedule_create_alone(&analysis->schedule, analysis->model, analysis->cfg);
 	else if (rc == 0)
@@ -146,6 +149,7 @@ void procedure_analysis_deinit(struct procedure_analysis *analysis)
 	frequency_deinit(&analysis->frequency);
 	schedule_deinit(&analysis->schedule);
 	frequency_classes_deinit(&analysis->classes);
+	cfg_facts_deinit(&analysis->facts);
 	procedure_profile_deinit(&analysis->profile);
 	cfg_destroy(analysis->cfg);
 	*analysis = (struct procedure_analysis){0};

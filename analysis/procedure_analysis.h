@@ -16,6 +16,7 @@
  *         also where they are unlikely or small
  * @late: in order, samples fall on the instruction executed next, and are moved back
  * @footprint, @sets: see struct culprit_input; the caller's
+ * @facts: found once, for all estimates
  */
 struct procedure_analysis {
 	size_t index;
@@ -25,6 +26,7 @@ struct procedure_analysis {
 	const struct code_footprint *footprint;
 	const struct code_sets *sets;
 	struct cfg *cfg;
+	struct cfg_facts facts;
 	struct frequency_classes classes;
 	struct schedule schedule;
 	struct procedure_profile profile;

@@ -334,7 +334,8 @@ void profile_generate(struct generated_profile *ret, const struct profile_recipe
 		.block_truth = allocate(plan->block_count),
 		.edge_truth = allocate(plan->edge_count),
 	};
-	if (frequency_classes_find(&ret->classes, ret->cfg) < 0)
+	if (cfg_facts_find(&ret->facts, ret->cfg) < 0 ||
+	    frequency_classes_find(&ret->classes, ret->cfg) < 0)
 		abort();
 	solve_flow(plan, &all, ret->block_truth);
 	lay_out_truth(ret, plan);
@@ -347,6 +348,7 @@ void profile_generate(struct generated_profile *ret, const struct profile_recipe
 		draw_edges(ret, seed);
 	ret->input = (struct frequency_input){
 		.cfg = ret->cfg,
+		.facts = &ret->facts,
 		.classes = &ret->classes,
 		.schedule = &ret->schedule,
 		.profile = &ret->profile,
@@ -356,6 +358,7 @@ void profile_generate(struct generated_profile *ret, const struct profile_recipe
 
 void generated_profile_deinit(struct generated_profile *g)
 {
+	cfg_facts_deinit(&g->facts);
 	frequency_classes_deinit(&g->classes);
 	free(g->schedule.insns);
 	free(g->schedule.block_cycles);

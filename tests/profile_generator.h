@@ -29,6 +29,7 @@ struct profile_recipe {
 /** struct generated_profile - a procedure, its profile, and the truth. */
 struct generated_profile {
 	struct cfg *cfg;
+	struct cfg_facts facts;
 	struct frequency_classes classes;
 	struct schedule schedule;
 	struct procedure_profile profile;

@@ -11,6 +11,7 @@
 /* A graph with samples and a schedule laid over it by hand. */
 struct scene {
 	struct cfg *cfg;
+	struct cfg_facts facts;
 	struct frequency_classes classes;
 	struct schedule schedule;
 	struct procedure_profile profile;
@@ -23,6 +24,7 @@ static void make_scene(struct scene *scene, const uint32_t *insns, uint32_t bloc
 	struct cfg *cfg = cfg_fixture_create(insns, blocks, edges, edge_count);
 
 	*scene = (struct scene){.cfg = cfg};
+	assert_int_equal(cfg_facts_find(&scene->facts, cfg), 0);
 	assert_int_equal(frequency_classes_find(&scene->classes, cfg), 0);
 	scene->schedule.insns = calloc(cfg->insn_count, sizeof(*scene->schedule.insns));
 	scene->schedule.block_cycles = calloc(blocks, sizeof(double));
@@ -39,6 +41,7 @@ static void make_scene(struct scene *scene, const uint32_t *insns, uint32_t bloc
 	scene->profile.calls_in = -1;
 	scene->input = (struct frequency_input){
 		.cfg = cfg,
+		.facts = &scene->facts,
 		.classes = &scene->classes,
 		.schedule = &scene->schedule,
 		.profile = &scene->profile,
@@ -47,6 +50,7 @@ static void make_scene(struct scene *scene, const uint32_t *insns, uint32_t bloc
 
 static void free_scene(struct scene *scene)
 {
+	cfg_facts_deinit(&scene->facts);
 	frequency_classes_deinit(&scene->classes);
 	free(scene->schedule.insns);
 	free(scene->schedule.block_cycles);

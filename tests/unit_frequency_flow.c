@@ -72,6 +72,7 @@ static const struct loop loops[] = {
  */
 struct scene {
 	struct cfg *cfg;
+	struct cfg_facts facts;
 	struct procedure_profile profile;
 	double samples[INSNS_MAX];
 	double seen[EDGES_MAX];
@@ -89,6 +90,7 @@ static void scene_begin(struct scene *scene, const char *code, size_t bytes, uin
 	assert_int_equal(cfg_create_from_code(&scene->cfg, &insn_x86_decoder, (const uint8_t *)code,
 					      bytes, ADDRESS, NULL),
 			 0);
+	assert_int_equal(cfg_facts_find(&scene->facts, scene->cfg), 0);
 	assert_int_equal(scene->cfg->block_count, blocks);
 	assert_in_range(scene->cfg->insn_count, 3, INSNS_MAX);
 	assert_in_range(scene->cfg->edge_count, 2, EDGES_MAX);
@@ -116,6 +118,7 @@ static struct frequency_estimate scene_estimate(struct scene *scene)
 	struct frequency_input input = {
 		.profile = &scene->profile,
 		.cfg = scene->cfg,
+		.facts = &scene->facts,
 		.model = machine_model_find("x86-64"),
 	};
 	struct schedule schedule;
@@ -133,6 +136,7 @@ static struct frequency_estimate scene_estimate(struct scene *scene)
 static void scene_end(struct scene *scene)
 {
 	frequency_deinit(&scene->frequency);
+	cfg_facts_deinit(&scene->facts);
 	cfg_destroy(scene->cfg);
 }
 
@@ -227,6 +231,7 @@ static void test_turns_are_known_in_order(void **state)
 		.samples = samples, .period_cycles = 1, .calls_in = -1, .slowness = 1};
 	struct frequency_input input = {.profile = &profile,
 					.model = machine_model_find("cortex-a53")};
+	struct cfg_facts facts;
 	struct frequency_classes classes;
 	struct frequency frequency;
 	struct schedule schedule;
@@ -237,6 +242,7 @@ static void test_turns_are_known_in_order(void **state)
 					      sizeof(code), ADDRESS, NULL),
 			 0);
 	assert_int_equal(schedule_create(&schedule, input.model, cfg, NULL), 0);
+	assert_int_equal(cfg_facts_find(&facts, cfg), 0);
 	assert_int_equal(frequency_classes_find(&classes, cfg), 0);
 	for (uint32_t i = 0; i < 4; i++) {
 		samples[i] =
@@ -244,6 +250,7 @@ static void test_turns_are_known_in_order(void **state)
 		profile.total += samples[i];
 	}
 	input.cfg = cfg;
+	input.facts = &facts;
 	input.schedule = &schedule;
 	input.classes = &classes;
 	assert_int_equal(frequency_estimate(&frequency, frequency_estimator_find("dcpi"), &input),
@@ -253,6 +260,7 @@ static void test_turns_are_known_in_order(void **state)
 	assert_true(fabs(frequency.blocks[0].value / SAMPLES * 100 - 1) < 0.2);
 	frequency_deinit(&frequency);
 	frequency_classes_deinit(&classes);
+	cfg_facts_deinit(&facts);
 	schedule_deinit(&schedule);
 	cfg_destroy(cfg);
 }

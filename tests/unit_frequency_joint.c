@@ -210,12 +210,17 @@ static void test_callers_help(void **state)
 	struct schedule schedule = {.insns = &insn, .block_least = &least};
 	struct procedure_profile profile = {
 		.samples = &samples, .total = 9000, .period_cycles = 1, .calls_in = -1};
+	struct cfg_facts facts;
 	struct frequency_classes classes;
-	struct frequency_input input = {
-		.cfg = cfg, .classes = &classes, .schedule = &schedule, .profile = &profile};
+	struct frequency_input input = {.cfg = cfg,
+					.facts = &facts,
+					.classes = &classes,
+					.schedule = &schedule,
+					.profile = &profile};
 	struct frequency frequency;
 
 	(void)state;
+	assert_int_equal(cfg_facts_find(&facts, cfg), 0);
 	assert_int_equal(frequency_classes_find(&classes, cfg), 0);
 	for (int round = 0; round < 2; round++) {
 		assert_int_equal(
@@ -232,6 +237,7 @@ static void test_callers_help(void **state)
 		profile.calls_in_weight = 2000;
 	}
 	frequency_classes_deinit(&classes);
+	cfg_facts_deinit(&facts);
 	cfg_fixture_destroy(cfg);
 }
 
@@ -341,14 +347,17 @@ static void test_any_input(void **state)
 						    .edge_samples = edges,
 						    .branch_total = totals,
 						    .period_cycles = 1};
+		struct cfg_facts facts;
 		struct frequency_classes classes;
 		struct frequency_input input = {.cfg = cfg,
+						.facts = &facts,
 						.classes = &classes,
 						.schedule = &schedule,
 						.profile = &profile};
 		struct frequency frequency;
 
 		fill_any_profile(cfg, &schedule, &profile, &seed);
+		assert_int_equal(cfg_facts_find(&facts, cfg), 0);
 		assert_int_equal(frequency_classes_find(&classes, cfg), 0);
 		for (const struct frequency_estimator *const *e = frequency_estimator_list(); *e;
 		     e++) {
@@ -358,6 +367,7 @@ static void test_any_input(void **state)
 			frequency_deinit(&frequency);
 		}
 		frequency_classes_deinit(&classes);
+		cfg_facts_deinit(&facts);
 		cfg_fixture_destroy(cfg);
 	}
 }

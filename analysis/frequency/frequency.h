@@ -10,6 +10,7 @@
 #define DCPI_FREQUENCY_H
 
 #include "analysis/frequency/procedure_profile.h"
+#include "analysis/graph/cfg_facts.h"
 #include "analysis/graph/frequency_class.h"
 #include "analysis/machine/schedule.h"
 
@@ -49,9 +50,13 @@ struct frequency_estimate {
  */
 enum frequency_confidence frequency_scale_confidence(double low, double high);
 
-/** struct frequency_input - what there is to estimate from; all laid over one graph. */
+/**
+ * struct frequency_input - what there is to estimate from; all laid over one graph
+ * @facts: may be empty if procedure_profile_tells() nothing
+ */
 struct frequency_input {
 	const struct cfg *cfg;
+	const struct cfg_facts *facts;
 	const struct frequency_classes *classes;
 	const struct machine_model *model;
 	const struct schedule *schedule;

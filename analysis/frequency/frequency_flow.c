@@ -14,7 +14,6 @@
 #include "analysis/frequency/flow_gaps.h"
 #include "analysis/frequency/flow_spread.h"
 #include "analysis/frequency/flow_ties.h"
-#include "analysis/graph/cfg_facts.h"
 #include "analysis/insn/insn_effect.h"
 #include "lib/cleanup.h"
 
@@ -202,8 +201,7 @@ static void take_turns(struct flow_evidence *evidence, const struct trip_counts 
 
 /* @fit: NULL: nothing is known of where the program waits */
 static void take_directions(struct flow_evidence *evidence, const struct flow_chain *chain,
-			    const struct frequency_input *input, const struct cfg_facts *facts,
-			    const struct flow_fit *fit)
+			    const struct frequency_input *input, const struct flow_fit *fit)
 {
 	for (uint32_t n = 0; n < chain->node_count; n++) {
 		uint32_t first = chain->first[n], count = chain->count[n];
@@ -211,10 +209,10 @@ static void take_directions(struct flow_evidence *evidence, const struct flow_ch
 			fit != NULL ? bias_of(&evidence->blocks[n], fit->nodes[n]) : DIRECTION_BIAS;
 
 		for (uint32_t e = first; e < first + count; e++)
-			evidence->seen[e] = seen_before(chain, input->cfg, facts->doomed, e);
+			evidence->seen[e] = seen_before(chain, input->cfg, input->facts->doomed, e);
 		add_directions(evidence->seen, input->profile, first, count, bias);
 	}
-	take_turns(evidence, &facts->trips);
+	take_turns(evidence, &input->facts->trips);
 }
 
 /*
@@ -500,15 +498,14 @@ static int add_gaps(struct flow_fit *fit, double *common, struct flow_chain *cha
 
 /* @common: of each node, how uncertain it is beside the fit's spread */
 static int find_fit(struct flow_fit *ret, double *common, struct flow_chain *chain,
-		    struct flow_evidence *evidence, const struct frequency_input *input,
-		    const struct cfg_facts *facts)
+		    struct flow_evidence *evidence, const struct frequency_input *input)
 {
 	int r = flow_fit_create(ret, chain, evidence);
 
 	for (int i = 0; i < DOUBTS && r == 0 && input->profile->edge_samples != NULL; i++) {
 		if (!any_stalled(chain, evidence, ret))
 			break;
-		take_directions(evidence, chain, input, facts, ret);
+		take_directions(evidence, chain, input, ret);
 		flow_fit_deinit(ret);
 		r = flow_fit_create(ret, chain, evidence);
 	}
@@ -529,26 +526,24 @@ int frequency_flow(struct frequency *ret, const struct frequency_input *input)
 	_cleanup_free_ bool *known = calloc((size_t)cfg->block_count + 2, sizeof(*known));
 	_cleanup_free_ double *rarer = calloc((size_t)cfg->block_count + 2, sizeof(*rarer));
 	_cleanup_free_ double *common = calloc((size_t)cfg->block_count + 2, sizeof(*common));
-	_cleanup_(cfg_facts_deinit) struct cfg_facts facts = {0};
 	struct flow_evidence evidence = {.blocks = blocks, .seen = seen, .known = known};
 	struct flow_chain *chain = NULL;
 	int r = -ENOMEM;
 
-	if (input->profile->total <= 0 && input->profile->calls_in <= 0) {
+	if (!procedure_profile_tells(input->profile)) {
 		fill_unsampled(ret, cfg);
 		return 0;
 	}
-	if (blocks == NULL || seen == NULL || known == NULL || rarer == NULL || common == NULL ||
-	    cfg_facts_find(&facts, cfg) < 0)
+	if (blocks == NULL || seen == NULL || known == NULL || rarer == NULL || common == NULL)
 		return -ENOMEM;
 	r = flow_chain_create(&chain, cfg);
 	if (r < 0)
 		return r;
-	take_directions(&evidence, chain, input, &facts, NULL);
+	take_directions(&evidence, chain, input, NULL);
 	take_time(&evidence, rarer, chain, input);
 	r = take_rounds(&evidence, input);
 	if (r == 0)
-		r = find_fit(&fit, common, chain, &evidence, input, &facts);
+		r = find_fit(&fit, common, chain, &evidence, input);
 	if (r == 0) {
 		fill(ret, chain, &evidence, &fit, common, cfg);
 		r = flow_ties_loosen(ret, cfg, input->profile);

@@ -13,7 +13,6 @@
 #include "analysis/frequency/frequency_evidence.h"
 #include "analysis/frequency/frequency_solver.h"
 #include "analysis/frequency/issue_point.h"
-#include "analysis/graph/cfg_facts.h"
 #include "lib/cleanup.h"
 
 /* Half of an interval's width, relative to the estimate: not more for this confidence. */
@@ -136,7 +135,6 @@ static int solve(struct frequency_estimate *classes, const struct frequency_inpu
 		 struct frequency_evidence *evidence)
 {
 	uint32_t class_count = input->classes->count;
-	_cleanup_(cfg_facts_deinit) struct cfg_facts facts = {0};
 	_cleanup_free_ struct frequency_link *links =
 		malloc(((size_t)input->cfg->edge_count * 2 + 1) * sizeof(*links));
 	_cleanup_free_ struct frequency_marginal *marginals =
@@ -151,10 +149,10 @@ static int solve(struct frequency_estimate *classes, const struct frequency_inpu
 	};
 	int r;
 
-	if (links == NULL || marginals == NULL || cfg_facts_find(&facts, input->cfg) < 0)
+	if (links == NULL || marginals == NULL)
 		return -ENOMEM;
 	problem.link_count = link_branches(links, input);
-	problem.link_count += link_loops(&links[problem.link_count], input, &facts.trips);
+	problem.link_count += link_loops(&links[problem.link_count], input, &input->facts->trips);
 	frequency_bounds_spread(evidence->bounds, class_count, constraints);
 	r = frequency_solve(marginals, &problem);
 	for (uint32_t k = 0; r == 0 && k < class_count; k++)
@@ -187,7 +185,7 @@ static int estimate(struct frequency *ret, const struct frequency_input *input)
 	    frequency_evidence_find(&evidence, input, &points) < 0 ||
 	    flow_constraints_create(&constraints, input->cfg, input->classes) < 0)
 		return -ENOMEM;
-	if (input->profile->total > 0 || input->profile->calls_in > 0)
+	if (procedure_profile_tells(input->profile))
 		r = solve(classes, input, points.samples, &constraints, &evidence);
 	else
 		estimate_unsampled(classes, &points, input->classes->count);

@@ -107,6 +107,12 @@ struct procedure_profile {
 	double slowness;
 };
 
+/** procedure_profile_tells() - whether there is anything to estimate from. */
+static inline bool procedure_profile_tells(const struct procedure_profile *profile)
+{
+	return profile->total > 0 || profile->calls_in > 0;
+}
+
 /** struct address_count - samples at an address. */
 struct address_count {
 	uint64_t address;
