@@ -132,8 +132,8 @@ static void state_copy(struct register_value *to, const struct register_state *s
 	memcpy(to, state->places, state->values->places * sizeof(*to));
 }
 
-/* Where one way leads in. Return: false: there are more, or it comes from no block. */
-static bool come_in(struct register_state *state, const struct search *search, uint32_t b)
+/* With what the only way in brings. Return: false: there are more, or it comes from no block. */
+static bool enter_by_only_way(struct register_state *state, const struct search *search, uint32_t b)
 {
 	const struct register_values *values = search->values;
 	const struct cfg_block *block = &search->cfg->blocks[b];
@@ -153,7 +153,7 @@ static void enter_block(struct search *search, uint32_t b)
 	struct register_values *values = search->values;
 	struct register_state state = {.values = values};
 	struct register_test test;
-	bool known = come_in(&state, search, b);
+	bool known = enter_by_only_way(&state, search, b);
 
 	for (uint32_t place = 0; place < values->places && !known; place++) {
 		if ((search->own[b] >> place & 1) != 0)

@@ -41,8 +41,8 @@ static bool is_same(const struct register_value *a, const struct register_value 
  * What comes into a loop's header in a place, from outside or from within; the same on all
  * such ways.
  */
-static bool come_in(struct register_value *ret, const struct finder *finder, uint32_t loop,
-		    uint32_t place, bool within)
+static bool value_into_header(struct register_value *ret, const struct finder *finder,
+			      uint32_t loop, uint32_t place, bool within)
 {
 	const struct cfg *cfg = finder->cfg;
 	const struct cfg_block *header = &cfg->blocks[finder->nest.loops[loop].header];
@@ -76,8 +76,8 @@ static bool is_series(const struct finder *finder, uint32_t loop,
 
 	return header != LOOP_NEST_NONE && place < finder->values.places &&
 	       value->symbol == register_value_of_block(header, place) &&
-	       come_in(first, finder, loop, place, false) &&
-	       come_in(next, finder, loop, place, true) && next->symbol == value->symbol;
+	       value_into_header(first, finder, loop, place, false) &&
+	       value_into_header(next, finder, loop, place, true) && next->symbol == value->symbol;
 }
 
 static bool add_term(struct trip_form *form, uint32_t loop, int64_t step)
