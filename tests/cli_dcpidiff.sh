@@ -63,7 +63,7 @@ valid "of live data" "$tool" run "$live"
 again=$scratch/again.db
 build()
 {
-	"${CC:-gcc}" -O2 -g "$@" -o "$scratch/program" "$scratch/program.c"
+	"${CC:-gcc}" -O2 -g "$@" -o "$program" "$scratch/program.c"
 }
 # symbol NAME: as rustc calls it, by another name each time, if $kind is rust
 symbol()
@@ -79,22 +79,22 @@ sample()
 {
 	local id name offset count address copy renames=()
 
-	id=$(readelf -n "$scratch/program" | sed -n 's/.*Build ID: //p')
+	id=$(readelf -n "$program" | sed -n 's/.*Build ID: //p')
 	mkdir -p "$again-images/${id:0:2}"
 	copy=$again-images/${id:0:2}/${id:2}.elf
 	for name in follow_chain steady_large steady_small; do
 		renames+=("--redefine-sym" "$name=$(symbol "$name")")
 	done
 	case $kind in
-	plain) cp "$scratch/program" "$copy" ;;
-	stripped) strip -o "$copy" "$scratch/program" ;;
-	rust) objcopy "${renames[@]}" "$scratch/program" "$copy" ;;
+	plain | moved) cp "$program" "$copy" ;;
+	stripped) strip -o "$copy" "$program" ;;
+	rust) objcopy "${renames[@]}" "$program" "$copy" ;;
 	esac
 	printf 'event cycles cycles 60000 64000\nepoch x86\nimage file %s %s\n' "$id" \
-		"$scratch/program"
+		"$program"
 	for name; do
 		IFS=: read -r name offset count <<< "$name"
-		address=$(nm "$scratch/program" | awk -v n="$name" '$3 == n { print "0x" $1 }')
+		address=$(nm "$program" | awk -v n="$name" '$3 == n { print "0x" $1 }')
 		echo "sample 0 $((address + offset)) $count"
 	done
 	echo end
@@ -102,15 +102,17 @@ sample()
 # last_of NAME: where it returns, from its beginning
 last_of()
 {
-	objdump -d --no-show-raw-insn "$scratch/program" | awk -v n="<$1>:" '$2 == n { on = 1; next }
+	objdump -d --no-show-raw-insn "$program" | awk -v n="<$1>:" '$2 == n { on = 1; next }
 		NF == 0 { on = 0 } on && first == "" { first = $1 } on && $2 == "ret" { last = $1 }
 		END { sub(":", "", first); sub(":", "", last); print "0x" first, "0x" last }' | {
 		read -r first last
 		echo $((last - first))
 	}
 }
-for kind in plain stripped rust; do
+mkdir "$scratch/before" "$scratch/after"
+for kind in plain stripped rust moved; do
 	rm -rf "$again"*
+	program=$scratch/before/program
 	cp tests/programs/varies.c "$scratch/program.c"
 	build -no-pie -Wl,-z,noseparate-code -Wl,-Ttext-segment=0
 	last=$(last_of follow_chain)
@@ -120,6 +122,7 @@ for kind in plain stripped rust; do
 		s/x = steady_small(/x += (uint64_t)more((long)x); &/
 		s/return line;/__asm__ volatile("nop"); return line;/' "$scratch/program.c"
 	echo 'long more(long a) { return 3 * a; }' >> "$scratch/program.c"
+	[ "$kind" != moved ] || program=$scratch/after/program
 	build -no-pie -Wl,-z,noseparate-code -Wl,-Ttext-segment=0
 	moved=$(last_of follow_chain)
 	is "the instruction has moved" $((moved - last)) 1
@@ -127,7 +130,7 @@ for kind in plain stripped rust; do
 		>> "$scratch/lines"
 	check "$kind: a database of two builds is made" \
 		"$helpers/make_profile_db" "$again" < "$scratch/lines"
-	rm "$scratch/program"
+	rm "$scratch"/*/program*
 	is "$kind: procedures are matched by name, or by code" \
 		"$(run "$again" --csv | tail -n +2 | cut -d, -f1,2 | sort | paste -sd ' ')" \
 		"$([ "$kind" = stripped ] && echo 0,150 150,0 || echo 150,150) 30,30 70,70"
@@ -138,5 +141,32 @@ for kind in plain stripped rust; do
 		tail -n +2 | tr -d '\r' | cut -d, -f11 | sort | paste -sd ' ')" \
 		"p::follow_chain p::steady_large p::steady_small"
 done
+is "what is matched by its name only is told" "$(run "$again" --json |
+	python3 -c 'import json, sys; print(json.load(sys.stdin)["programs"])')" \
+	"[{'path': '$scratch/after/program', 'program': '$scratch/before/program'}]"
+valid "programs" "$tool" run "$again"
+
+# images IMAGE...: an epoch with 10 samples of each, IDENTITY=PATH
+images()
+{
+	printf 'event cycles cycles 60000 64000\nepoch x86\n'
+	for image; do
+		printf 'image file %s %s\nsample 0 0 10\n' "${image%=*}" "${image#*=}"
+	done
+	echo end
+}
+images 01=/both/prog 02=/v1/prog 04=/v1/tool 07=/v1/same 08=/x/same 0a=/v1/lib.so.1 |
+	"$helpers/make_profile_db" "$scratch/v1.db"
+images 01=/both/prog 03=/v2/prog 05=/v2/tool 06=/v3/tool 07=/v2/same 09=/y/same 0b=/v2/lib.so.2 |
+	"$helpers/make_profile_db" "$scratch/v2.db"
+is "programs are told by path, identity, and a name that is clear" \
+	"$(run "$scratch/v1.db" --db "$scratch/v2.db" --by-image --csv --normalize none |
+		tail -n +2 | tr -d '\r' | awk -F , '{ print $1 ":" $2 ":" $NF }' | sort | paste -sd ' ')" \
+	"0:10:/v2/lib.so.2 0:10:/v2/tool 0:10:/v3/tool 10:0:/v1/lib.so.1 10:0:/v1/tool \
+10:10:/both/prog 10:10:/v1/prog 10:10:/v1/same 10:10:/x/same"
+is "the heading tells those that are told by name" "$(run "$scratch/v1.db" --db "$scratch/v2.db" \
+	--by-image | sed -n '/^programs/,/^normalized/p' | head -n -1 | tr -s ' ')" \
+	"programs /v2/prog is taken for /v1/prog
+ /y/same is taken for /x/same"
 
 tap_done

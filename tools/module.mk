@@ -7,8 +7,8 @@ tool-src += $(addprefix tools/report/, cli.c epoch_list.c event_choice.c event_r
 	event_scale.c image_label.c image_symbols.c jit_elf.c output_file.c report.c report_header.c \
 	report_header_json.c recording_source.c source_text.c symbol_cache.c)
 tool-src += $(addprefix tools/tally/, build_match.c edge_listing.c edge_tally.c \
-	owner_listing.c owner_tally.c sample_listing.c sample_sets.c tally.c tally_config.c \
-	tally_places.c tally_procedures.c tally_row.c tally_state.c)
+	owner_listing.c owner_tally.c program_match.c sample_listing.c sample_sets.c tally.c \
+	tally_config.c tally_places.c tally_procedures.c tally_row.c tally_state.c)
 tool-src += $(addprefix tools/calc/, calc_blocks.c calc_bubbles.c calc_cells.c calc_events.c \
 	calc_counts.c calc_heading.c calc_images.c calc_json.c calc_listing.c calc_method.c \
 	calc_meant.c calc_names.c calc_output.c calc_procedure.c calc_profile.c calc_select.c \

@@ -7,7 +7,6 @@
 
 #include "lib/cleanup.h"
 #include "lib/error.h"
-#include "tools/tally/build_match.h"
 
 struct set_table {
 	struct tally **tallies; /* one a database */
@@ -19,6 +18,7 @@ struct set_table {
 	size_t sets;
 	size_t count;
 	bool instructions; /* rows are */
+	struct program_match programs;
 	struct build_names names;
 };
 
@@ -150,6 +150,7 @@ static int gather_rows(struct set_table *table, const struct sample_sets *sets, 
 {
 	_cleanup_free_ struct build_row *rows = calloc(table->row_count + 1, sizeof(*rows));
 	size_t filled = 0;
+	int r;
 
 	if (rows == NULL)
 		return -ENOMEM;
@@ -158,12 +159,13 @@ static int gather_rows(struct set_table *table, const struct sample_sets *sets, 
 		     table->tallies[i] != NULL && j < tally_row_count(table->tallies[i]); j++) {
 			struct tally_row *row = &tally_rows(table->tallies[i])[j];
 
-			rows[filled] = (struct build_row){row, &sets->sources[i].debug,
+			rows[filled] = (struct build_row){row, row->file, &sets->sources[i].debug,
 							  first_set(row, table->sets)};
 			table->rows[filled++] = row;
 		}
 	}
-	return builds ? build_match(rows, filled, table->instructions, &table->names) : 0;
+	r = program_match(&table->programs, rows, filled, table->sets);
+	return r == 0 && builds ? build_match(rows, filled, table->instructions, &table->names) : r;
 }
 
 static int make_rows(struct set_table *table, const struct sample_sets *sets, bool builds)
@@ -218,6 +220,7 @@ void set_table_destroy(struct set_table *table)
 		tally_destroy(table->tallies[i]);
 	free(table->tallies);
 	free(table->rows);
+	free(table->programs.list);
 	build_names_deinit(&table->names);
 	free(table->cells);
 	free(table);
@@ -236,6 +239,11 @@ struct set_table_row set_table_row(const struct set_table *table, size_t index)
 const struct variation_cell *set_table_cells(const struct set_table *table)
 {
 	return table->cells;
+}
+
+const struct program_match *set_table_programs(const struct set_table *table)
+{
+	return &table->programs;
 }
 
 struct variation_cell set_table_rest(const struct set_table *table, size_t set)

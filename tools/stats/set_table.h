@@ -3,9 +3,9 @@
  * Samples of procedures, images, instructions, source lines or files by set, over all
  * databases of the sets.
  *
- * What is one row: in images of one build-id, a procedure; images of one path but
- * different build-ids are the same program, rebuilt, and there a procedure is told by its
- * name. Where a name is of several procedures of an image, or is none ("proc_0x1a2b0"),
+ * What is one row: in images of one build-id, a procedure; images of different build-ids may
+ * be the same program (tools/tally/program_match.h), rebuilt, and there a procedure is told by
+ * its name. Where a name is of several procedures of an image, or is none ("proc_0x1a2b0"),
  * procedures of different build-ids stay apart, as instructions do, unless their code is
  * compared. A source line is the same in all builds: one of that file and number.
  */
@@ -13,12 +13,13 @@
 #define DCPI_SET_TABLE_H
 
 #include "analysis/statistics/variation.h"
+#include "tools/tally/program_match.h"
 #include "tools/tally/sample_sets.h"
 #include "tools/tally/tally.h"
 
 struct set_table;
 
-/** struct set_table_row - @tally: of the first set that has it; its image is the path */
+/** struct set_table_row - @tally: of the first set that has it; its file is the program's */
 struct set_table_row {
 	const struct tally_row *tally;
 	const struct variation_cell *cells; /* one a set */
@@ -46,6 +47,9 @@ struct set_table_row set_table_row(const struct set_table *table, size_t index);
 
 /** set_table_cells() - all cells, by row and set. */
 const struct variation_cell *set_table_cells(const struct set_table *table);
+
+/** set_table_programs() - images that were taken for builds of another one, by name only */
+const struct program_match *set_table_programs(const struct set_table *table);
 
 /** set_table_rest() - samples of a set in images that were not asked for (cli->image). */
 struct variation_cell set_table_rest(const struct set_table *table, size_t set);

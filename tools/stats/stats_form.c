@@ -4,9 +4,14 @@
 #include <json-c/json.h>
 #include <string.h>
 
+#include "lib/cleanup.h"
+#include "tools/base/text.h"
 #include "tools/stats/stats_parts.h"
 
 #define LINE_WIDTH 72
+#define INDENT "            "
+/* Programs that text lists; JSON has all. */
+#define PROGRAMS_LISTED 3
 
 /* Puts words into lines of LINE_WIDTH; @column: where the line has got to. */
 static void print_word(FILE *stream, const char *word, size_t *column, const char *indent)
@@ -47,26 +52,46 @@ void stats_form_text(FILE *stream, const void *context)
 
 static void print_sets(FILE *stream, const struct sample_sets *sets)
 {
-	static const char indent[] = "            ";
 	char word[256];
-	size_t column = strlen(indent);
+	size_t column = strlen(INDENT);
 
 	fputs("sets        ", stream);
 	if (sets->by == SAMPLE_SETS_BY_NR)
 		snprintf(word, sizeof(word), "as named:");
 	else
 		snprintf(word, sizeof(word), "by %s:", sample_sets_by_name(sets->by));
-	print_word(stream, word, &column, indent);
+	print_word(stream, word, &column, INDENT);
 	for (size_t set = 0; set < sets->count; set++) {
 		snprintf(word, sizeof(word), "%s%s",
 			 *sets->list[set].name != '\0' ? sets->list[set].name : "(none)",
 			 set + 1 < sets->count ? "," : "");
-		print_word(stream, word, &column, indent);
+		print_word(stream, word, &column, INDENT);
 	}
 	fputc('\n', stream);
 	if (sets->left_out > 0)
 		fprintf(stream, "left out    %zu epoch(s) without samples of %s\n", sets->left_out,
 			sets->event_text);
+}
+
+/* What was matched by name only, and so may be wrong. */
+static void print_programs(FILE *stream, const struct program_match *programs)
+{
+	for (size_t i = 0; i < programs->count && i < PROGRAMS_LISTED; i++) {
+		_cleanup_free_ char *path = text_clean(programs->list[i].path);
+		_cleanup_free_ char *program = text_clean(programs->list[i].program);
+		size_t column = strlen(INDENT);
+
+		if (path == NULL || program == NULL)
+			return;
+		fputs(i == 0 ? "programs    " : INDENT, stream);
+		print_word(stream, path, &column, INDENT);
+		print_word(stream, "is taken for", &column, INDENT);
+		print_word(stream, program, &column, INDENT);
+		fputc('\n', stream);
+	}
+	if (programs->count > PROGRAMS_LISTED)
+		fprintf(stream, INDENT "and %zu more by their names\n",
+			programs->count - PROGRAMS_LISTED);
 }
 
 static void print_norm(FILE *stream, const struct stats_listing *listing)
@@ -106,6 +131,7 @@ void stats_form_caption(FILE *stream, const void *context)
 	const struct stats_listing *listing = context;
 
 	print_sets(stream, listing->sets);
+	print_programs(stream, set_table_programs(listing->table));
 	print_norm(stream, listing);
 	print_test(stream, listing);
 	if (listing->config.form == STATS_LISTING_DIFF) {
@@ -182,6 +208,33 @@ static int add_sets(struct json_object *object, const struct stats_listing *list
 	return 0;
 }
 
+/* The text without what terminals obey. */
+static int add_text(struct json_object *object, const char *key, const char *text)
+{
+	_cleanup_free_ char *clean = text_clean(text);
+
+	return clean != NULL ? add(object, key, json_object_new_string(clean)) : -ENOMEM;
+}
+
+static int add_programs(struct json_object *object, const struct program_match *programs)
+{
+	struct json_object *list = json_object_new_array();
+
+	if (add(object, "programs", list) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < programs->count; i++) {
+		struct json_object *item = json_object_new_object();
+
+		if (item == NULL || add_text(item, "path", programs->list[i].path) < 0 ||
+		    add_text(item, "program", programs->list[i].program) < 0 ||
+		    json_object_array_add(list, item) < 0) {
+			json_object_put(item);
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
 int stats_form_json(struct json_object *object, const void *context)
 {
 	const struct stats_listing *listing = context;
@@ -192,6 +245,7 @@ int stats_form_json(struct json_object *object, const void *context)
 	if (add(object, "event", json_object_new_string(sets->event_text)) < 0 ||
 	    add(object, "sets_by", json_object_new_string(by)) < 0 ||
 	    add_sets(object, listing) < 0 ||
+	    add_programs(object, set_table_programs(listing->table)) < 0 ||
 	    add(object, "epochs_left_out", json_object_new_uint64(sets->left_out)) < 0 ||
 	    add(object, "periods_differ", json_object_new_boolean(sets->scaled_period)) < 0 ||
 	    add(object, "normalized",

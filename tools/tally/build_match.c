@@ -28,10 +28,10 @@ static void builds_deinit(struct builds *builds)
 static int builds_open(struct builds *builds, const struct build_row *before,
 		       const struct build_row *after)
 {
-	int r = image_code_open(&builds->before, before->row->file, before->debug, NULL);
+	int r = image_code_open(&builds->before, before->file, before->debug, NULL);
 
 	if (r == 0)
-		r = image_code_open(&builds->after, after->row->file, after->debug, NULL);
+		r = image_code_open(&builds->after, after->file, after->debug, NULL);
 	if (r == 0)
 		r = code_match_create(&builds->match, builds->before, builds->after);
 	return r == 0 || r == -ENOMEM ? r : -ENOENT;

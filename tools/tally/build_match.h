@@ -7,11 +7,13 @@
 
 /**
  * struct build_row - a row, and where its image's code may be
- * @row: of a procedure or an instruction
+ * @row: of a procedure or an instruction; its file is the program's, as program_match() has it
+ * @file: its own image
  * @set: the first one in which it has samples
  */
 struct build_row {
 	struct tally_row *row;
+	const struct profile_image *file;
 	const struct debug_file_options *debug;
 	size_t set;
 };
