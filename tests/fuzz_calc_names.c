@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Any symbol, and behind a line's end any name that a user gave for it: names of C++ and Rust
- * are made readable and compared, whatever they are.
+ * Any symbol, and behind a line's end any name that a user gave for it: names of C++, Rust,
+ * Fortran and OCaml are made readable and compared, whatever they are.
  */
 #include "analysis/image/demangle.h"
 #include "tests/fuzz.h"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Symbols of C++ and Rust for fuzzers to begin with, a file each: every 97th of libstdc++,
-# and what rustc 1.95 made in both of its schemes.
+# Symbols for fuzzers to begin with, a file each: every 97th of libstdc++, what rustc 1.95 made
+# in both of its schemes, and gfortran and OCaml.
 #
 #   tests/name_fixtures.sh FOLDER
 set -eu
@@ -18,5 +18,10 @@ _RNvYINtNvNtCsjrHSEGnQ3l9_3std9panicking11begin_panic7PayloadReENtNtCsgEmfK2I1SD
 _RINvMs4_NtCsgY6Mt91CT9J_14rustc_demangle2v0NtB6_7Printer14print_sep_listNvB2_10print_typeEB8_
 _ZN34_$LT$a..Sq$u20$as$u20$a..Shape$GT$4area17h40b5e2a844e7575aE.llvm.73
 _ZN9hashbrown3raw21RawTable$LT$T$C$A$GT$14reserve_rehash17hfcb1ff683a746b13E
+__shapes_mod.shapes_sub_MOD___copy_shapes_mod_T.constprop.0
+__shapes_mod_MOD_area
+camlStdlib__List__map_236
+camlStdlib__Bytes.$2b$2b_127
+camlStdlib__anon_fn$5bstdlib$2eml$3a334$2c0$2d$2d54$5d_1453
 end
 } | split -l 1 -a 4 - name.

@@ -56,6 +56,13 @@ static const struct {
 	  "p::Matrix::mul"}},
 	{"_ZN34_$LT$a..Sq$u20$as$u20$a..Shape$GT$4area17h40b5e2a844e7575aE",
 	 {"<a::Sq as a::Shape>::area"}},
+	{"__shapes_mod_MOD_area", {"shapes_mod::area"}},
+	{"__shapes_mod_MOD_area.cold", {"shapes_mod::area", "shapes_mod::area [clone .cold]"}},
+	{"camlStdlib__List__map_236", {"Stdlib.List.map_236"}},
+	{"camlX__$24_87", {"X.$_87"}},
+	{"camlX__$3c$3d$3e_87", {"X.<=>_87"}},
+	{"camlX__$3c_87", {"X.<_87"}},
+	{"camlX__anon_fn$5bx$2eml$3a3$2c0$2d$2d54$5d_14", {"X.anon_fn[x.ml:3,0--54]_14"}},
 };
 
 static void test_meant(void **state)
@@ -99,6 +106,9 @@ static void test_not_meant(void **state)
 	assert_false(means("a::apply::<a::T>", "_RINvCs6xxl1lAjzDf_1a5applyNCNvB2_4mains_0EB2_"));
 	assert_false(means("a<b(", "_Z3addRK1S"));
 	assert_false(means("operator", "_ZltRK1SS1_"));
+	assert_false(means("area", "__shapes_mod_MOD_area"));
+	assert_false(means("shapes::area", "__shapes_mod_MOD_area"));
+	assert_false(means("Stdlib.List.map", "camlStdlib__List__map_236"));
 }
 
 static void assert_colon(const char *operand, long at)

@@ -399,6 +399,34 @@ static void demangled_names(void **state)
 	name = demangle("_ZN34_$LT$a..Sq$u20$as$u20$a..Shape$GT$4area17h40b5e2a844e7575aE.llvm.73");
 	assert_string_equal(name, "<a::Sq as a::Shape>::area");
 	free(name);
+	name = demangle("__shapes_mod_MOD_area");
+	assert_string_equal(name, "shapes_mod::area");
+	free(name);
+	name = demangle("__shapes_mod.shapes_sub_MOD___copy_shapes_mod_T.constprop.0@plt");
+	assert_string_equal(name,
+			    "shapes_mod.shapes_sub::__copy_shapes_mod_T [clone .constprop.0]@plt");
+	free(name);
+	assert_null(demangle("__MOD_area"));
+	assert_null(demangle("___MOD_area"));
+	assert_null(demangle("__m_MOD_"));
+	assert_null(demangle("__m_MOD_.cold"));
+	assert_null(demangle("__UNIQUE_MOD_area"));
+	assert_null(demangle("MAIN__")); /* its name is in DWARF only */
+	/* As perf has them. */
+	name = demangle("camlStdlib__List__map_236");
+	assert_string_equal(name, "Stdlib.List.map_236");
+	free(name);
+	name = demangle("camlStdlib__anon_fn$5bstdlib$2eml$3a334$2c0$2d$2d54$5d_1453");
+	assert_string_equal(name, "Stdlib.anon_fn[stdlib.ml:334,0--54]_1453");
+	free(name);
+	name = demangle("camlStdlib__Bytes.$2b$2b_127"); /* of OCaml 5 */
+	assert_string_equal(name, "Stdlib.Bytes.++_127");
+	free(name);
+	name = demangle("camlX__$1b$61$$2_1");
+	assert_string_equal(name, "X.$1b$61$$2_1");
+	free(name);
+	assert_null(demangle("caml_alloc_small"));
+	assert_null(demangle("caml"));
 	assert_null(demangle("printf"));
 	assert_null(demangle("list_init"));
 	/* 6.5 million lifetimes, "for<'a, 'b, ...>" */

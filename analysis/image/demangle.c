@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "analysis/image/demangle.h"
 
+#include <ctype.h>
 #include <libiberty/demangle.h>
 #include <setjmp.h>
 #include <stdio.h>
@@ -23,9 +24,35 @@ struct readable {
 	char text[READABLE_BYTES_MAX];
 };
 
+/*
+ * What follows the module in gfortran's "__module_MOD_procedure", of which nothing but
+ * "_MOD_" and what the compiler adds is in upper case. NULL: it is no such name.
+ */
+static const char *fortran_procedure(const char *name)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz";
+	static const char mark[] = "MOD_";
+	const char *end;
+
+	if (strncmp(name, "__", 2) != 0 || name[2] == '\0' || strchr(letters, name[2]) == NULL)
+		return NULL;
+	end = name + 2 + strspn(name + 2, "abcdefghijklmnopqrstuvwxyz0123456789_.$");
+	if (end[-1] != '_' || strncmp(end, mark, sizeof(mark) - 1) != 0)
+		return NULL;
+	end += sizeof(mark) - 1;
+	return *end != '.' && *end != '\0' ? end : NULL;
+}
+
+/* "camlModule__name_123"; the runtime's own begin with "caml_". */
+static bool is_ocaml(const char *name)
+{
+	return strncmp(name, "caml", 4) == 0 && name[4] >= 'A' && name[4] <= 'Z';
+}
+
 bool demangle_is_mangled(const char *name)
 {
-	return strncmp(name, "_Z", 2) == 0 || strncmp(name, "_R", 2) == 0;
+	return strncmp(name, "_Z", 2) == 0 || strncmp(name, "_R", 2) == 0 || is_ocaml(name) ||
+	       fortran_procedure(name) != NULL;
 }
 
 static void append(const char *part, size_t bytes, void *to)
@@ -41,11 +68,66 @@ static void append(const char *part, size_t bytes, void *to)
 	readable->text[readable->bytes] = '\0';
 }
 
+/* "module::procedure", as DWARF and gdb have it; what gcc made of one is told as C++'s is. */
+static void append_fortran(struct readable *readable, const char *mangled, const char *procedure)
+{
+	size_t bytes = strcspn(procedure, ".");
+
+	append(mangled + 2, (size_t)(procedure - mangled) - sizeof("___MOD_") + 1, readable);
+	append("::", 2, readable);
+	append(procedure, bytes, readable);
+	if (procedure[bytes] == '\0')
+		return;
+	append(" [clone ", 8, readable);
+	append(procedure + bytes, strlen(procedure + bytes), readable);
+	append("]", 1, readable);
+}
+
+/* A sign that an operator is made of: "$2b"; letters and digits are never written so. */
+static bool take_sign(const char *mangled, char *ret)
+{
+	unsigned int sign;
+
+	if (!isxdigit((unsigned char)mangled[1]) || !isxdigit((unsigned char)mangled[2]) ||
+	    sscanf(mangled, "$%2x", &sign) != 1 || sign >= 0x7f || !ispunct((int)sign))
+		return false;
+	*ret = (char)sign;
+	return true;
+}
+
+/* "Module.name_123", as perf has it: the number tells functions of one name apart. */
+static void append_ocaml(struct readable *readable, const char *mangled)
+{
+	char sign;
+
+	for (const char *p = mangled + 4; *p != '\0';) {
+		if (strncmp(p, "__", 2) == 0) {
+			append(".", 1, readable);
+			p += 2;
+		} else if (*p == '$' && take_sign(p, &sign)) {
+			append(&sign, 1, readable);
+			p += 3;
+		} else {
+			append(p++, 1, readable);
+		}
+	}
+}
+
 static bool make_readable(struct readable *readable, const char *mangled)
 {
+	const char *procedure = fortran_procedure(mangled);
+
 	if (setjmp(readable->too_long) != 0)
 		return false;
 	readable->bytes = 0;
+	if (procedure != NULL) {
+		append_fortran(readable, mangled, procedure);
+		return true;
+	}
+	if (is_ocaml(mangled)) {
+		append_ocaml(readable, mangled);
+		return true;
+	}
 	/* First, since Rust's older scheme would pass for C++. */
 	if (rust_demangle_callback(mangled, OPTIONS, append, readable))
 		return true;

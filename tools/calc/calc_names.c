@@ -188,7 +188,7 @@ static bool is_made_of(const char *name, const char *wanted)
 	return strncmp(name, wanted, length) == 0 && name[length] == '.';
 }
 
-/* Mangled names have letters of their own for these: Sa, Ss, So, ... */
+/* Mangled names have letters of their own for these: Sa, Ss, So, ...; and OCaml's for signs. */
 static bool is_abbreviated(const char *word)
 {
 	static const char *const words[] = {"allocator", "string", "istream", "ostream",
@@ -197,7 +197,7 @@ static bool is_abbreviated(const char *word)
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 		if (strcmp(word, words[i]) == 0)
 			return true;
-	return strncmp(word, "basic_", 6) == 0;
+	return strncmp(word, "basic_", 6) == 0 || strchr(word, '$') != NULL;
 }
 
 /*

@@ -2,10 +2,10 @@
 /*
  * Whether a procedure is the one that a user has named.
  *
- * Names are the linker's. One of C++ or Rust may be given as reports print it, or without any of
- * these: what it returns, its parameters and what follows them, arguments of templates and
- * generics, what the compiler says that it made of it, and the brackets that Rust's newer scheme
- * has around the type of a method.
+ * Names are the linker's. One of C++, Rust, Fortran or OCaml may be given as reports print it,
+ * or without any of these: what it returns, its parameters and what follows them, arguments of
+ * templates and generics, what the compiler says that it made of it, and the brackets that Rust's
+ * newer scheme has around the type of a method.
  */
 #ifndef DCPI_CALC_NAMES_H
 #define DCPI_CALC_NAMES_H
