@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* Lines are at most half of it, so that each read makes some progress. */
@@ -88,17 +87,37 @@ static size_t skip(struct jit_map *map, const char *data, size_t bytes)
 	return end != NULL ? (size_t)(end - data) + 1 : bytes;
 }
 
+/* Java writes all of its map each time that it is asked. */
+static int is_begun_anew(const struct jit_map *map, int fd)
+{
+	char tail[sizeof(map->tail)];
+	ssize_t n = pread(fd, tail, map->tail_bytes, (off_t)map->position - map->tail_bytes);
+
+	if (n < 0)
+		return -errno;
+	return n < map->tail_bytes || memcmp(tail, map->tail, map->tail_bytes) != 0;
+}
+
+static void advance(struct jit_map *map, const char *data, size_t bytes)
+{
+	size_t n = bytes < sizeof(map->tail) ? bytes : sizeof(map->tail);
+
+	if (bytes == 0)
+		return;
+	memcpy(map->tail, data + bytes - n, n);
+	map->tail_bytes = (unsigned char)n;
+	map->position += bytes;
+}
+
 int jit_map_read(struct jit_map *map, int fd, size_t *budget, jit_map_fn visit, void *context)
 {
 	char data[BUFFER_BYTES];
-	struct stat status;
+	int r = is_begun_anew(map, fd);
 
-	if (fstat(fd, &status) < 0)
-		return -errno;
-	if ((uint64_t)status.st_size < map->position) {
+	if (r == 1)
 		*map = (struct jit_map){0};
-		return 1;
-	}
+	if (r != 0)
+		return r;
 	while (*budget >= sizeof(data)) {
 		ssize_t n = pread(fd, data, sizeof(data), (off_t)map->position);
 		size_t bytes, used;
@@ -114,7 +133,7 @@ int jit_map_read(struct jit_map *map, int fd, size_t *budget, jit_map_fn visit, 
 			used = bytes;
 		}
 		*budget -= bytes;
-		map->position += used;
+		advance(map, data, used);
 		if (bytes < sizeof(data))
 			return 0;
 	}

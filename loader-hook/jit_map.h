@@ -47,10 +47,16 @@ typedef void (*jit_map_fn)(void *context, const struct jit_map_line *line);
  */
 size_t jit_map_parse(const char *data, size_t bytes, uint64_t at, jit_map_fn visit, void *context);
 
-/** struct jit_map - how far a map was read; zero-initialised: nothing of it. */
+/**
+ * struct jit_map - how far a map was read; zero-initialised: nothing of it
+ * @skipping:   in a line that is too long
+ * @tail:       the last @tail_bytes before @position
+ */
 struct jit_map {
 	uint64_t position;
-	bool skipping; /* in a line that is too long */
+	bool skipping;
+	unsigned char tail_bytes;
+	char tail[32];
 };
 
 /**
@@ -59,7 +65,7 @@ struct jit_map {
  * @budget: in and out: bytes that may still be read; what is left over comes
  *          with the next call
  *
- * Return: 0; 1 the file has become shorter: it is another one now, and @map is
+ * Return: 0; 1 the file was begun anew, and has become shorter, or other lines: @map is
  * set back to its beginning; or the error of pread(2).
  */
 int jit_map_read(struct jit_map *map, int fd, size_t *budget, jit_map_fn visit, void *context);

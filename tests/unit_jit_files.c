@@ -101,6 +101,32 @@ static void map_grows(void **state)
 	close(fd);
 }
 
+/* Written anew, and longer than it was, before anybody has seen it short. */
+static void map_is_written_anew(void **state)
+{
+	static const char before[] = "1000 10 one\n2000 10 two\n";
+	static const char after[] = "3000 10 zero\n1000 10 one\n2000 10 two\n4000 10 three\n";
+	struct jit_map map = {0};
+	size_t budget = 1 << 20;
+	int fd = new_file();
+
+	(void)state;
+	put(fd, before, sizeof(before) - 1);
+	assert_int_equal(jit_map_read(&map, fd, &budget, see, &seen), 0);
+	assert_int_equal(seen.count, 2);
+	assert_int_equal(jit_map_read(&map, fd, &budget, see, &seen), 0);
+	assert_int_equal(ftruncate(fd, 0), 0);
+	assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
+	put(fd, after, sizeof(after) - 1);
+	seen.count = 0;
+	assert_int_equal(jit_map_read(&map, fd, &budget, see, &seen), 1);
+	assert_int_equal(jit_map_read(&map, fd, &budget, see, &seen), 0);
+	assert_int_equal(seen.count, 4);
+	assert_string_equal(seen.names[0], "zero");
+	assert_string_equal(seen.names[3], "three");
+	close(fd);
+}
+
 /* One call reads no more than it may; those that follow read the rest. */
 static void map_budget(void **state)
 {
@@ -280,9 +306,9 @@ static void dump_headers(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(map_grows),	cmocka_unit_test(map_budget),
-		cmocka_unit_test(map_nonsense), cmocka_unit_test(dump_records),
-		cmocka_unit_test(dump_headers),
+		cmocka_unit_test(map_grows),	cmocka_unit_test(map_is_written_anew),
+		cmocka_unit_test(map_budget),	cmocka_unit_test(map_nonsense),
+		cmocka_unit_test(dump_records), cmocka_unit_test(dump_headers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
