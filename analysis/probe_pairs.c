@@ -114,8 +114,8 @@ static const struct probed *find_other(const struct place_list *probed, const st
 static double variance_of(const struct probed *one, const struct probed *other)
 {
 	const struct profile_round round = {.executions = {one->count, other->count}};
-	double counts = one->whole ? profile_round_variance(&round)
-				   : 1 / one->count + 1 / other->count;
+	double counts =
+		one->whole ? profile_round_variance(&round) : 1 / one->count + 1 / other->count;
 
 	return one->spread * one->spread + other->spread * other->spread + counts;
 }

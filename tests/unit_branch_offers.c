@@ -76,9 +76,20 @@ static void execute_evenly(struct scene *scene, uint64_t address, uint64_t execu
 	struct branch_window *window = execute(scene, address, executions);
 
 	window->gaps = executions - 1;
-	window->first_ns = 1;
-	window->last_ns = scene->window.ns;
+	window->first_ns = scene->window.start_ns;
+	window->last_ns = scene->window.start_ns + scene->window.ns;
 	window->longest_ns = (uint64_t)(longest * (double)scene->window.ns / (double)executions);
+}
+
+/* A branch is seen to come once a millisecond, and again later. */
+static void see_mark(struct scene *scene, uint64_t address)
+{
+	for (int look = 0; look < 2; look++) {
+		begin(scene, false);
+		execute_evenly(scene, address, 24, 1);
+		branch_offers_learn(&scene->offers, &scene->window);
+		scene->window.start_ns += 100 * NS_PER_MS;
+	}
 }
 
 static void lead(struct scene *scene, uint64_t address, int samples)
@@ -107,9 +118,7 @@ static void marks_are_affordable(void **state)
 	lead(scene, 0x1000, 10);
 	lead(scene, 0x2000, 990);
 	assert_int_equal(mark_of(scene, probe_at(0x1000, FILE_A)), 0);
-	begin(scene, false);
-	execute_evenly(scene, 0x9000, 24, 1);
-	branch_offers_learn(&scene->offers, &scene->window);
+	see_mark(scene, 0x9000);
 	assert_int_equal(mark_of(scene, probe_at(0x1000, FILE_A)), 0x9000);
 	assert_int_equal(mark_of(scene, probe_at(0x2000, FILE_A)), 0);
 	assert_int_equal(mark_of(scene, probe_at(0x3000, FILE_A)), 0);
@@ -119,31 +128,77 @@ static void marks_are_affordable(void **state)
 	assert_int_equal(mark_of(scene, other), 0);
 }
 
-/* What is executed in bursts is no mark, nor what was one and is so now; nor what never comes. */
+/* How a mark is seen not to be one. */
+enum fault {
+	BURSTS,
+	SILENCE,
+	NO_ROUNDS,
+	FREQUENCY,
+	OTHER_PERIOD,
+	FAULTS,
+};
+
+static void show_fault(struct scene *scene, enum fault fault)
+{
+	begin(scene, fault == NO_ROUNDS || fault == FREQUENCY);
+	execute(scene, 0x1000, 20000);
+	if (fault == BURSTS)
+		execute_evenly(scene, 0x9000, 200, 10);
+	else if (fault == OTHER_PERIOD)
+		execute_evenly(scene, 0x9000, 200, 1);
+	else
+		execute(scene, 0x9000, fault == FREQUENCY ? 1000 : 0);
+	if (fault == NO_ROUNDS)
+		scene->window.round = &scene->round;
+	branch_offers_learn(&scene->offers, &scene->window);
+}
+
+/* Once is too often, until it has been one a few times more. */
 static void marks_are_even(void **state)
 {
 	struct scene *scene = *state;
 
+	for (enum fault fault = 0; fault < FAULTS; fault++) {
+		lead(scene, 0x1000, 10);
+		lead(scene, 0x2000, 990);
+		see_mark(scene, 0x9000);
+		assert_int_equal(mark_of(scene, probe_at(0x1000, FILE_A)), 0x9000);
+		show_fault(scene, fault);
+		assert_int_equal(mark_of(scene, probe_at(0x1000, FILE_A)), 0);
+		for (int i = 0; i < 3; i++)
+			see_mark(scene, 0x9000);
+		assert_int_equal(mark_of(scene, probe_at(0x1000, FILE_A)),
+				 fault == FREQUENCY ? 0 : 0x9000);
+		branch_offers_deinit(&scene->offers);
+		memset(&scene->offers, 0, sizeof(scene->offers));
+		scene->offers.known = (struct branch_known){.random = 5, .eagerness = 1};
+	}
+}
+
+/* After a while, and another time twice as late; beside others that hardly run. */
+static void marks_are_looked_at_again(void **state)
+{
+	struct scene *scene = *state;
+	struct branch_offers *offers = &scene->offers;
+
+	begin(scene, false);
+	execute_evenly(scene, 0x9000, 24, 1);
+	branch_offers_learn(offers, &scene->window);
 	lead(scene, 0x1000, 10);
 	lead(scene, 0x2000, 990);
-	begin(scene, false);
-	execute_evenly(scene, 0x9000, 200, 5);
-	branch_offers_learn(&scene->offers, &scene->window);
 	assert_int_equal(mark_of(scene, probe_at(0x1000, FILE_A)), 0);
-	for (int way = 0; way < 2; way++) {
-		begin(scene, false);
-		execute_evenly(scene, 0x9000, 24, 2);
-		branch_offers_learn(&scene->offers, &scene->window);
-		for (int i = 0; i < 3; i++) {
-			assert_int_equal(mark_of(scene, probe_at(0x1000, FILE_A)), 0x9000);
-			begin(scene, way == 1);
-			execute(scene, 0x1000, 20000);
-			execute_evenly(scene, 0x9000, 200, 8);
-			scene->window.round = way == 1 ? &scene->round : NULL;
-			branch_offers_learn(&scene->offers, &scene->window);
-		}
-		assert_int_equal(mark_of(scene, probe_at(0x1000, FILE_A)), 0);
-	}
+	assert_false(branch_offers_prefer_seldom(offers, 99 * NS_PER_MS));
+	assert_true(branch_offers_prefer_seldom(offers, 101 * NS_PER_MS));
+	assert_int_equal(offers->offer[0].probe.address, 0x9000);
+	branch_offers_take(offers, &offers->groups[0], false);
+	offers->groups[0].count = 0;
+	scene->window.start_ns = 101 * NS_PER_MS;
+	begin(scene, false);
+	execute_evenly(scene, 0x9000, 24, 1);
+	branch_offers_learn(offers, &scene->window);
+	assert_int_equal(mark_of(scene, probe_at(0x1000, FILE_A)), 0x9000);
+	assert_false(branch_offers_prefer_seldom(offers, 300 * NS_PER_MS));
+	assert_true(branch_offers_prefer_seldom(offers, 302 * NS_PER_MS));
 }
 
 static const struct branch_group *take(struct scene *scene, bool take_round)
@@ -216,9 +271,7 @@ static void marks_come_last(void **state)
 
 	lead(scene, 0x1000, 10);
 	lead(scene, 0x2000, 990);
-	begin(scene, false);
-	execute_evenly(scene, 0x9000, 24, 1);
-	branch_offers_learn(&scene->offers, &scene->window);
+	see_mark(scene, 0x9000);
 	branch_offers_sample(&scene->offers, &probe);
 	group = take(scene, false);
 	assert_false(group->has_mark);
@@ -246,11 +299,9 @@ static void marks_come_last(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(marks_are_affordable),
-		TEST(marks_are_even),
-		TEST(the_seldom_are_by_themselves),
-		TEST(what_is_beyond_is_looked_at),
-		TEST(marks_come_last),
+		TEST(marks_are_affordable),	   TEST(marks_are_even),
+		TEST(marks_are_looked_at_again),   TEST(the_seldom_are_by_themselves),
+		TEST(what_is_beyond_is_looked_at), TEST(marks_come_last),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

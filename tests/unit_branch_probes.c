@@ -81,6 +81,7 @@ static _Noreturn void child_run(volatile uint64_t *turns)
 {
 	for (uint64_t i = 0;; i++) {
 		turn(i);
+		__builtin_ia32_pause();
 		if (i % SELDOM == 0)
 			seldom();
 		*turns = i;
@@ -372,7 +373,7 @@ static void rounds_are_counted(void **state)
 	while (rounds < 3 && clock_monotonic_ns() < until) {
 		const struct probe_results *results;
 
-		for (int i = 0; i < 4; i++)
+		for (int i = 0; i < 16; i++)
 			offer(scene, branch_seldom);
 		offer(scene, branch_quarter);
 		usleep(1000);

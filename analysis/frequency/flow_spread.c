@@ -265,8 +265,7 @@ static int find(double *spread, struct flow_chain *chain, const struct flow_evid
 		return -ENOMEM;
 	s.parameters = 1 + find_branches(branches, chain, evidence);
 	if ((double)s.parameters * (double)s.parameters *
-		    (chain->node_count + (double)s.parameters +
-		     (double)evidence->link_count) >
+		    (chain->node_count + (double)s.parameters + (double)evidence->link_count) >
 	    WORK_MAX) {
 		spread_apart(spread, chain, evidence, fit);
 		return 0;

@@ -9,7 +9,7 @@
 #include "lib/array.h"
 
 /* Of one round, as a rule; and of what was not seen. */
-#define ROUND_VARIANCE 0.05
+#define ROUND_VARIANCE 0.02
 #define ROUNDS_SPREAD 0.02
 
 double profile_round_variance(const struct profile_round *round)
@@ -150,7 +150,7 @@ static const struct branch_count *find_branch(const struct branch_count *branche
 			high = middle;
 	}
 	return low < count && branches[low].from == from && branches[low].to == to ? &branches[low]
-										    : NULL;
+										   : NULL;
 }
 
 /* Each two branches once. */

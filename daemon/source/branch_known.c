@@ -15,13 +15,14 @@
 
 /*
  * How a branch's past is kept in a word: ways in which it was seen to go in windows, those
- * other than the first, its level, whether it was looked at, and the first.
+ * other than the first, whether it was looked at, and was frequent, its level, and the first.
  */
-#define SEEN_MASK 0xfffffULL
-#define OTHER_SHIFT 20
+#define SEEN_MASK 0x7ffffULL
+#define OTHER_SHIFT 19
+#define LOOKED (1ULL << 38)
+#define FREQUENT (1ULL << 39)
 #define LEVEL_SHIFT 40
 #define LEVEL_MASK 0x7fULL
-#define LOOKED (1ULL << 47)
 #define TO_SHIFT 48
 #define TO_MASK 0xffffULL
 
@@ -83,19 +84,39 @@ void branch_known_rate(struct branch_known *known, uint32_t pid, uint64_t addres
 		*past = (*past & ~(LEVEL_MASK << LEVEL_SHIFT)) | level << LEVEL_SHIFT;
 }
 
-void branch_known_look(struct branch_known *known, uint32_t pid, uint64_t address)
+static void set(struct branch_known *known, uint32_t pid, uint64_t address, uint64_t what)
 {
 	uint64_t *past = past_of(known, pid, address);
 
 	if (past != NULL)
-		*past |= LOOKED;
+		*past |= what;
+}
+
+static bool is_set(const struct branch_known *known, uint32_t pid, uint64_t address, uint64_t what)
+{
+	const uint64_t *past = u64_map_find(&known->past, branch_known_key(pid, address));
+
+	return past != NULL && (*past & what) != 0;
+}
+
+void branch_known_look(struct branch_known *known, uint32_t pid, uint64_t address)
+{
+	set(known, pid, address, LOOKED);
 }
 
 bool branch_known_is_looked_at(const struct branch_known *known, uint32_t pid, uint64_t address)
 {
-	const uint64_t *past = u64_map_find(&known->past, branch_known_key(pid, address));
+	return is_set(known, pid, address, LOOKED);
+}
 
-	return past != NULL && (*past & LOOKED) != 0;
+void branch_known_be_frequent(struct branch_known *known, uint32_t pid, uint64_t address)
+{
+	set(known, pid, address, FREQUENT);
+}
+
+bool branch_known_is_frequent(const struct branch_known *known, uint32_t pid, uint64_t address)
+{
+	return is_set(known, pid, address, FREQUENT);
 }
 
 /*

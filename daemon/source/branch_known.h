@@ -54,6 +54,12 @@ void branch_known_look(struct branch_known *known, uint32_t pid, uint64_t addres
 /** branch_known_is_looked_at() - whether it ever was */
 bool branch_known_is_looked_at(const struct branch_known *known, uint32_t pid, uint64_t address);
 
+/** branch_known_be_frequent() - a window was full of its executions, among others */
+void branch_known_be_frequent(struct branch_known *known, uint32_t pid, uint64_t address);
+
+/** branch_known_is_frequent() - whether there was ever such a one */
+bool branch_known_is_frequent(const struct branch_known *known, uint32_t pid, uint64_t address);
+
 /** branch_known_idle() - there is time left for more probes, or there is not: from now on */
 void branch_known_idle(struct branch_known *known, bool idle);
 

@@ -31,12 +31,17 @@ static bool is_among(const struct branch_probe *some, size_t count,
 }
 
 /* Twice at one place would tell nothing new; and one probe hides what the other wants to see. */
-static bool is_at_hand(const struct branch_offers *offers, const struct branch_probe *probe)
+static bool is_probed(const struct branch_offers *offers, const struct branch_probe *probe)
 {
 	for (size_t i = 0; i < BRANCH_LINKS; i++) {
 		if (is_among(offers->groups[i].some, offers->groups[i].count, probe))
 			return true;
 	}
+	return false;
+}
+
+static bool is_offered(const struct branch_offers *offers, const struct branch_probe *probe)
+{
 	for (uint32_t i = 0; i < offers->count; i++) {
 		if (is_among(&offers->offer[i].probe, 1, probe))
 			return true;
@@ -48,7 +53,7 @@ static void put(struct branch_offers *offers, const struct branch_probe *probe, 
 {
 	uint32_t place = offers->offered;
 
-	if (is_at_hand(offers, probe))
+	if (is_probed(offers, probe) || is_offered(offers, probe))
 		return;
 	offers->offered++;
 	if (place >= BRANCH_OFFERS_MAX)
@@ -87,7 +92,7 @@ static const struct branch_round_mark *find_mark(const struct branch_offers *off
 {
 	const struct branch_round_mark *mark = branch_rounds_find(&offers->rounds, known, first);
 
-	return mark != NULL && is_at_hand(offers, &mark->probe) ? NULL : mark;
+	return mark != NULL && is_probed(offers, &mark->probe) ? NULL : mark;
 }
 
 static double cost_of(const struct branch_offers *offers, const struct branch_offer *offer)
@@ -108,20 +113,43 @@ static bool is_company(const struct branch_offers *offers, const struct branch_o
 	       abs(other->level - first->level) <= LEVELS_TOGETHER;
 }
 
+bool branch_offers_prefer_seldom(struct branch_offers *offers, uint64_t now_ns)
+{
+	const struct branch_probe *again = branch_rounds_look(&offers->rounds, now_ns);
+
+	if (again != NULL)
+		put(offers, again, LEVEL_SELDOM);
+	for (uint32_t i = 0; i < offers->count; i++) {
+		const struct branch_offer offer = offers->offer[i];
+
+		if (offer.level != LEVEL_SELDOM)
+			continue;
+		offers->offer[i] = offers->offer[0];
+		offers->offer[0] = offer;
+		offers->is_chosen = true;
+		return true;
+	}
+	return false;
+}
+
 void branch_offers_take(struct branch_offers *offers, struct branch_group *group, bool take_round)
 {
-	uint32_t place = branch_known_random(&offers->known, offers->count), left = 0;
+	uint32_t place = offers->is_chosen ? 0 : branch_known_random(&offers->known, offers->count);
+	uint32_t left = 0;
 	const struct branch_offer first = offers->offer[place];
 	const struct branch_round_mark *mark =
 		take_round ? find_mark(offers, &offers->known, &first.probe) : NULL;
 	size_t room = BRANCH_WINDOWS - (mark != NULL);
 
+	offers->is_chosen = false;
 	offers->offer[place] = offers->offer[0];
 	group->some[group->count++] = first.probe;
 	group->level = first.level;
 	for (uint32_t i = 1; i < offers->count; i++) {
 		const struct branch_offer *offer = &offers->offer[i];
 
+		if (mark != NULL && is_among(&mark->probe, 1, &offer->probe))
+			continue;
 		if (group->count < room && is_company(offers, &first, offer, mark != NULL))
 			group->some[group->count++] = offer->probe;
 		else
@@ -140,7 +168,8 @@ void branch_offers_take(struct branch_offers *offers, struct branch_group *group
  */
 static void put_seldom(struct branch_offers *offers, const struct branch_probe *probe)
 {
-	if (!branch_known_is_looked_at(&offers->known, probe->pid, probe->address))
+	if (!branch_known_is_looked_at(&offers->known, probe->pid, probe->address) &&
+	    !branch_known_is_frequent(&offers->known, probe->pid, probe->address))
 		put(offers, probe, LEVEL_SELDOM);
 }
 
@@ -184,10 +213,12 @@ void branch_offers_learn(struct branch_offers *offers, const struct probe_window
 		const struct branch_probe *probe = &window->some[i];
 		uint64_t executions = branch_window_executions(&window->windows[i]);
 
-		if (!probe_window_is_long(window) && executions * NEGLIGIBLE <= most)
+		if (probe_window_is_long(window))
+			branch_known_look(&offers->known, probe->pid, probe->address);
+		else if (executions * NEGLIGIBLE <= most)
 			put_seldom(offers, probe);
 		else
-			branch_known_look(&offers->known, probe->pid, probe->address);
+			branch_known_be_frequent(&offers->known, probe->pid, probe->address);
 		put_beyond(offers, probe, &window->windows[i]);
 	}
 	branch_rounds_learn(&offers->rounds, &offers->known, window);

@@ -39,6 +39,7 @@ struct branch_group {
  * @groups:  that are probed; their owners' while they are
  * @offered: branches that were worth it since the last were taken
  * @offer:   of them as many as there is room for, each as likely; @count
+ * @is_chosen: the first is the next
  */
 struct branch_offers {
 	struct branch_known known;
@@ -46,6 +47,7 @@ struct branch_offers {
 	struct branch_group groups[BRANCH_LINKS];
 	uint32_t offered;
 	uint32_t count;
+	bool is_chosen;
 	struct branch_offer offer[BRANCH_OFFERS_MAX];
 };
 
@@ -57,6 +59,13 @@ void branch_offers_sample(struct branch_offers *offers, const struct branch_prob
 /** branch_offers_return() - those of a group that were not probed are offered again, and others. */
 void branch_offers_return(struct branch_offers *offers, const struct branch_probe *some,
 			  size_t count);
+
+/**
+ * branch_offers_prefer_seldom() - let the next that is taken be of those that hardly run
+ *
+ * Return: whether there is one.
+ */
+bool branch_offers_prefer_seldom(struct branch_offers *offers, uint64_t now_ns);
 
 /**
  * branch_offers_take() - one of them, with others of its process

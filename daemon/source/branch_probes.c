@@ -26,7 +26,7 @@
 #define ROUND_TAKEN_MAX_NS (50 * NS_PER_MS)
 #define ROUND_SAVED_MAX_NS (200 * (int64_t)NS_PER_MS)
 #define ROUND_STEPS 150
-#define ROUNDS 5
+#define ROUNDS 3
 #define ROUND_TRIES 100
 /*
  * What an execution takes: of a conditional branch at most, until windows have shown how
@@ -240,7 +240,9 @@ static void window_tell(struct worker *worker, struct probe_window *window)
 	learn(probes, window);
 	ns = taken_ns(window->windows, window->count, probes->hit_ns);
 	window->taken_ns = ns < window->ns ? ns : window->ns;
-	probes->next_ns = window->start_ns + window->taken_ns * 1000 / probes->permille;
+	if (probes->next_ns < window->start_ns)
+		probes->next_ns = window->start_ns;
+	probes->next_ns += window->taken_ns * 1000 / probes->permille;
 	balance(probes, worker->group->has_mark, (int64_t)window->taken_ns);
 	pthread_mutex_lock(&probes->lock);
 	probes->stats.opened += window->count;
@@ -274,6 +276,20 @@ static int window_open(struct worker *worker)
 	return fd;
 }
 
+/* Whether there is something to probe, while there is time, that takes hardly any. */
+static bool has_cheap(struct branch_probes *probes)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+	bool cheap;
+
+	if (now_ns >= probes->next_ns)
+		return false;
+	pthread_mutex_lock(&probes->lock);
+	cheap = branch_offers_prefer_seldom(&probes->offers, now_ns);
+	pthread_mutex_unlock(&probes->lock);
+	return cheap;
+}
+
 /*
  * Its turn is over when the window is. Then the program goes on as before, though it takes
  * longer until all is removed; who is next is not in its way. Return: false: all is to end.
@@ -288,7 +304,8 @@ static bool run_once(struct worker *worker)
 	bool more;
 
 	pthread_mutex_lock(&probes->turn);
-	wait_until(probes, probes->next_ns);
+	if (!has_cheap(probes))
+		wait_until(probes, probes->next_ns);
 	more = offers_take(probes, worker);
 	if (more)
 		fd = window_open(worker);

@@ -5,17 +5,26 @@
 
 /* From one execution to the next it takes no longer than so many times the mean. */
 #define ALIKE 4
+#define JITTER_NS (500 * 1000)
 /* Shorter windows don't show it. */
 #define WINDOW_NS (10 * NS_PER_MS)
 /* Executions between two, at most; with fewer other windows tell as much. */
 #define COST_MAX 15000.0
 #define COST_MIN 64.0
-/* So often in turn a window has none, until it is not looked for any more. */
-#define FAILURES_MAX 3
+/* So often a mark must have been seen, so long after each other, and twice as long each time. */
+#define LOOKS 2
+/* Once in so many times it may not have been: what else the machine does. It may be so again. */
+#define FAILURES 4
+#define HOPELESS 3
+#define LOOK_AGAIN_NS (100 * NS_PER_MS)
 /* What an execution of a branch takes with what is around it, about. */
 #define EXECUTION_NS 2.0
 /* After so many branches all are as if new. */
 #define LED_MAX 32768
+/* How a branch is kept in a word: samples that led there, windows of rounds that it was in. */
+#define LED_MASK 0xffffffffffffULL
+#define WINDOWS_SHIFT 48
+#define WINDOWS_MAX 0xffffULL
 
 static uint64_t *led_of(struct branch_rounds *rounds, uint64_t key)
 {
@@ -49,7 +58,7 @@ double branch_rounds_cost(const struct branch_rounds *rounds, uint32_t pid, uint
 
 	if (led == NULL || all == NULL)
 		return 0;
-	return (double)*led / (double)*all * (double)ns / EXECUTION_NS;
+	return (double)(*led & LED_MASK) / (double)(*all & LED_MASK) * (double)ns / EXECUTION_NS;
 }
 
 static bool is_fit(const struct branch_rounds *rounds, const struct branch_round_mark *mark,
@@ -57,12 +66,24 @@ static bool is_fit(const struct branch_rounds *rounds, const struct branch_round
 {
 	double cost;
 
-	if (mark->probe.pid != probe->pid || mark->probe.address == probe->address ||
+	if (mark->looks < LOOKS || mark->failures * FAILURES > mark->looks ||
+	    mark->probe.pid != probe->pid || mark->probe.address == probe->address ||
 	    mark->probe.place.device != probe->place.device ||
 	    mark->probe.place.inode != probe->place.inode)
 		return false;
 	cost = branch_rounds_cost(rounds, probe->pid, probe->address, mark->period_ns);
 	return cost >= COST_MIN && cost <= COST_MAX;
+}
+
+/* What was counted gives way to what was not. */
+static bool is_worth(const struct branch_rounds *rounds, struct branch_known *known,
+		     const struct branch_probe *probe)
+{
+	const uint64_t *led =
+		u64_map_find(&rounds->led, branch_known_key(probe->pid, probe->address));
+
+	return led != NULL &&
+	       branch_known_random(known, 1 + (uint32_t)(*led >> WINDOWS_SHIFT)) == 0;
 }
 
 const struct branch_round_mark *branch_rounds_find(const struct branch_rounds *rounds,
@@ -72,6 +93,8 @@ const struct branch_round_mark *branch_rounds_find(const struct branch_rounds *r
 	const struct branch_round_mark *found = NULL;
 	uint32_t fit = 0;
 
+	if (!is_worth(rounds, known, probe))
+		return NULL;
 	for (uint32_t i = 0; i < rounds->count; i++) {
 		if (is_fit(rounds, &rounds->marks[i], probe) &&
 		    branch_known_random(known, ++fit) == 0)
@@ -92,45 +115,104 @@ static struct branch_round_mark *find_mark(struct branch_rounds *rounds, uint32_
 	return NULL;
 }
 
+/*
+ * Executed in bursts. What else the machine does may lengthen one of many periods; and where the
+ * program waits for a CPU a window may begin or end without it.
+ */
+static bool is_bursty(const struct branch_window *seen)
+{
+	uint64_t waited_ns = seen->waited_ns - seen->waited_first_ns;
+	uint64_t own_ns = seen->last_ns - seen->first_ns - waited_ns;
+
+	return seen->gaps > 0 && seen->longest_ns > ALIKE * own_ns / seen->gaps + JITTER_NS;
+}
+
+/* Whether a window tells that a branch is no mark: or it is not always executed. */
+static bool is_uneven(const struct branch_known *known, const struct probe_window *window, size_t i)
+{
+	const struct branch_probe *probe = &window->some[i];
+	const struct branch_window *seen = &window->windows[i];
+
+	if (probe_window_is_mark(window, i) && probe_window_rounds(window, i) == 0)
+		return true;
+	if (window->ns >= WINDOW_NS && probe_window_is_long(window))
+		return branch_window_executions(seen) == 0 || is_bursty(seen);
+	return branch_known_is_frequent(known, probe->pid, probe->address);
+}
+
 static void add_mark(struct branch_rounds *rounds, struct branch_known *known,
-		     const struct branch_probe *probe, uint64_t period_ns)
+		     const struct branch_probe *probe, uint64_t period_ns, uint64_t now_ns)
 {
-	struct branch_round_mark *mark = find_mark(rounds, probe->pid, probe->address);
+	struct branch_round_mark *mark;
 
-	if (mark == NULL && rounds->count < BRANCH_ROUNDS_MAX)
+	if (rounds->count < BRANCH_ROUNDS_MAX)
 		mark = &rounds->marks[rounds->count++];
-	if (mark == NULL)
+	else
 		mark = &rounds->marks[branch_known_random(known, BRANCH_ROUNDS_MAX)];
-	*mark = (struct branch_round_mark){.probe = *probe, .period_ns = period_ns};
+	*mark = (struct branch_round_mark){
+		.probe = *probe,
+		.period_ns = period_ns,
+		.looks = 1,
+		.wait_ns = LOOK_AGAIN_NS,
+		.look_ns = now_ns + LOOK_AGAIN_NS,
+	};
 }
 
-static void fail(struct branch_rounds *rounds, struct branch_round_mark *mark)
+static void doubt_mark(struct branch_round_mark *mark, uint64_t now_ns)
 {
-	if (++mark->failures >= FAILURES_MAX)
-		*mark = rounds->marks[--rounds->count];
+	mark->failures++;
+	mark->wait_ns = LOOK_AGAIN_NS;
+	mark->look_ns = now_ns + mark->wait_ns;
 }
 
-/* Whether a window tells that a branch is no mark: of what is executed in bursts. */
-static bool is_uneven(const struct probe_window *window, size_t i)
+/* It is as even as before, after some time. */
+static void confirm_mark(struct branch_round_mark *mark, uint64_t period_ns, uint64_t now_ns)
 {
-	if (probe_window_is_mark(window, i))
-		return probe_window_rounds(window, i) == 0;
-	return window->ns >= WINDOW_NS && probe_window_is_long(window);
+	if (period_ns > ALIKE * mark->period_ns || mark->period_ns > ALIKE * period_ns) {
+		doubt_mark(mark, now_ns);
+	} else if (now_ns >= mark->look_ns) {
+		mark->looks++;
+		mark->wait_ns *= 2;
+		mark->look_ns = now_ns + mark->wait_ns;
+	}
+}
+
+static void count_window(struct branch_rounds *rounds, const struct branch_probe *probe)
+{
+	uint64_t *led = led_of(rounds, branch_known_key(probe->pid, probe->address));
+
+	if (led != NULL && *led >> WINDOWS_SHIFT < WINDOWS_MAX)
+		*led += 1ULL << WINDOWS_SHIFT;
 }
 
 void branch_rounds_learn(struct branch_rounds *rounds, struct branch_known *known,
 			 const struct probe_window *window)
 {
+	if (window->round != NULL)
+		count_window(rounds, &window->some[0]);
 	for (size_t i = 0; i < window->count; i++) {
 		const struct branch_probe *probe = &window->some[i];
 		uint64_t gaps = window->windows[i].gaps, own_ns = probe_window_gaps_ns(window, i);
 		struct branch_round_mark *mark = find_mark(rounds, probe->pid, probe->address);
+		bool even = own_ns > 0 && window->windows[i].longest_ns * gaps <= ALIKE * own_ns &&
+			    !branch_known_is_frequent(known, probe->pid, probe->address);
 
-		if (own_ns > 0 && window->windows[i].longest_ns * gaps <= ALIKE * own_ns)
-			add_mark(rounds, known, probe, own_ns / gaps);
-		else if (mark != NULL && is_uneven(window, i))
-			fail(rounds, mark);
-		else if (mark != NULL && probe_window_is_mark(window, i))
-			mark->failures = 0;
+		if (even && mark == NULL)
+			add_mark(rounds, known, probe, own_ns / gaps, window->start_ns);
+		else if (even)
+			confirm_mark(mark, own_ns / gaps, window->start_ns);
+		else if (mark != NULL && is_uneven(known, window, i))
+			doubt_mark(mark, window->start_ns);
 	}
+}
+
+const struct branch_probe *branch_rounds_look(const struct branch_rounds *rounds, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < rounds->count; i++) {
+		const struct branch_round_mark *mark = &rounds->marks[i];
+
+		if (mark->failures <= mark->looks + HOPELESS && now_ns >= mark->look_ns)
+			return &mark->probe;
+	}
+	return NULL;
 }

@@ -19,16 +19,24 @@
 /* Of all processes. */
 #define BRANCH_ROUNDS_MAX 32
 
-/** struct branch_round_mark - a branch that rounds begin and end at; fields are private */
+/**
+ * struct branch_round_mark - a branch that rounds begin and end at; fields are private
+ * @looks:   how often it was seen to be even; the next time is @look_ns, CLOCK_MONOTONIC, which is
+ *           @wait_ns after the last
+ * @failures: how often it was not: it is of a phase of the program
+ */
 struct branch_round_mark {
 	struct branch_probe probe;
 	uint64_t period_ns;
+	uint64_t look_ns;
+	uint64_t wait_ns;
+	uint32_t looks;
 	uint32_t failures;
 };
 
 /**
  * struct branch_rounds - zero-initialised is empty; fields are private
- * @led:   of each branch, and of each process, samples that led there
+ * @led:   of each branch, and of each process, samples that led there; and windows of rounds
  * @marks: of which there are @count
  */
 struct branch_rounds {
@@ -52,7 +60,7 @@ double branch_rounds_cost(const struct branch_rounds *rounds, uint32_t pid, uint
 			  uint64_t ns);
 
 /**
- * branch_rounds_find() - a branch to count another one against
+ * branch_rounds_find() - a branch to count another one against, the less often the more it was
  * @known: chance is taken from there
  *
  * Return: NULL: in its file there is none whose rounds do not take too long; else valid until the
@@ -63,9 +71,16 @@ const struct branch_round_mark *branch_rounds_find(const struct branch_rounds *r
 						   const struct branch_probe *probe);
 
 /**
+ * branch_rounds_look() - which branch to look at again: is it still as even?
+ *
+ * Return: NULL: none; else valid until the next call.
+ */
+const struct branch_probe *branch_rounds_look(const struct branch_rounds *rounds, uint64_t now_ns);
+
+/**
  * branch_rounds_learn() - which branches of a window others may be counted against
  *
- * Those that were executed in times that are alike; no more those that were but are not.
+ * Those that were executed in times that are alike, in nearly all windows of some time.
  */
 void branch_rounds_learn(struct branch_rounds *rounds, struct branch_known *known,
 			 const struct probe_window *window);

@@ -45,7 +45,8 @@ bool probe_window_is_long(const struct probe_window *window)
 
 static bool is_fair(const struct probe_window *window, size_t i)
 {
-	return window->windows[i].first_ns <= window->start_ns + AT_ONCE_NS || probe_window_is_long(window);
+	return window->windows[i].first_ns <= window->start_ns + AT_ONCE_NS ||
+	       probe_window_is_long(window);
 }
 
 static void put(struct probe_results *results, const struct probe_window *window, size_t i,
@@ -175,11 +176,15 @@ uint64_t probe_window_gaps_ns(const struct probe_window *window, size_t i)
 	return ns - (uint64_t)((double)ns * (double)window->taken_ns / (double)run_ns);
 }
 
-static void put_gaps(struct probe_results *results, const struct probe_window *window, size_t i)
+/* What one window shows may be a phase in which it is seldom executed, and in others it is not. */
+static void put_gaps(struct probe_results *results, const struct branch_known *known,
+		     const struct probe_window *window, size_t i)
 {
+	const struct branch_probe *probe = &window->some[i];
 	uint64_t ns = probe_window_gaps_ns(window, i);
 
-	if (ns == 0)
+	if (ns == 0 || !branch_known_is_looked_at(known, probe->pid, probe->address) ||
+	    branch_known_is_frequent(known, probe->pid, probe->address))
 		return;
 	put(results, window, i, SOURCE_EVENT_GAPS, window->some[i].address,
 	    window->windows[i].gaps);
@@ -238,7 +243,7 @@ void probe_results_add(struct probe_results *results, struct branch_known *known
 	for (size_t i = 0; i < window->count; i++) {
 		if (branch_window_executions(&window->windows[i]) > 0 && is_fair(window, i))
 			put_ways(results, known, window, i);
-		put_gaps(results, window, i);
+		put_gaps(results, known, window, i);
 		tell_rate(known, window, i);
 	}
 	put_beside(results, window);

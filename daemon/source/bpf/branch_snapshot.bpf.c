@@ -268,7 +268,8 @@ static inline __attribute__((always_inline)) __u64 sleeps(const struct task_stru
 static inline __attribute__((always_inline)) void take_time(struct branch_window *window)
 {
 	const struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
-	__u64 now_ns = bpf_ktime_get_ns(), waited_ns = waited(task), gap_ns;
+	__u64 now_ns = bpf_ktime_get_ns(), waited_ns = waited(task);
+	__s64 gap_ns;
 	__u32 thread = bpf_get_current_pid_tgid();
 
 	gap_ns = now_ns - window->last_ns - (waited_ns - window->waited_ns);
@@ -281,7 +282,7 @@ static inline __attribute__((always_inline)) void take_time(struct branch_window
 		window->disturbed = 1;
 	} else {
 		window->gaps++;
-		if (gap_ns > window->longest_ns)
+		if (gap_ns > (__s64)window->longest_ns)
 			window->longest_ns = gap_ns;
 	}
 	window->last_ns = now_ns;
