@@ -3,6 +3,7 @@
 #include <linux/module.h>
 
 #include "chardev.h"
+#include "image_watch.h"
 #include "sampler.h"
 
 static int __init dcpi_init(void)
@@ -12,20 +13,26 @@ static int __init dcpi_init(void)
 	err = sampler_init();
 	if (err)
 		return err;
-	err = chardev_init();
+	err = image_watch_init();
 	if (err)
 		goto err_sampler;
+	err = chardev_init();
+	if (err)
+		goto err_watch;
 	return 0;
 
+err_watch:
+	image_watch_exit();
 err_sampler:
 	sampler_exit();
 	return err;
 }
 
-/* The device holds the module while it is open, so nothing is sampled here. */
+/* The devices hold the module while they are open, so nothing is sampled or watched here. */
 static void __exit dcpi_exit(void)
 {
 	chardev_exit();
+	image_watch_exit();
 	sampler_exit();
 }
 

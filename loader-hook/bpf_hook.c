@@ -5,6 +5,7 @@
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +37,15 @@
 #define BUSY_WAIT_NS 20000
 #define BUSY_ROUNDS 500
 
+/* Who calls the programs for functions of the kernel. */
+enum hook_calls {
+	HOOK_FENTRY,
+	HOOK_MODULE,
+	HOOK_KPROBES,
+};
+
 /*
+ * @module_fd:   DCPI_IMAGES_PATH, or -1
  * @complete_ns: returned last
  */
 struct bpf_hook {
@@ -45,7 +54,8 @@ struct bpf_hook {
 	struct hook_losses losses;
 	int ring_fd;
 	struct wake_set *wakes;
-	bool kprobes;
+	enum hook_calls calls;
+	int module_fd;
 	uint64_t complete_ns;
 	image_event_fn handle;
 	void *context;
@@ -91,7 +101,18 @@ static bool unmap_is_known(void)
 	       strcmp(btf__name_by_offset(btf, type->name_off), "vm_area_struct") == 0;
 }
 
-static int attach(struct bpf_hook *hook, bool kprobes, bool unmap, struct error *err)
+static void programs_choose(struct image_watch *skeleton, enum hook_calls calls, bool unmap)
+{
+	bpf_program__set_autoload(skeleton->progs.hook_comm, calls == HOOK_FENTRY);
+	bpf_program__set_autoload(skeleton->progs.hook_map, calls == HOOK_FENTRY);
+	bpf_program__set_autoload(skeleton->progs.hook_unmap, calls == HOOK_FENTRY && unmap);
+	bpf_program__set_autoload(skeleton->progs.hook_record, calls == HOOK_MODULE);
+	bpf_program__set_autoload(skeleton->progs.probe_comm, calls == HOOK_KPROBES);
+	bpf_program__set_autoload(skeleton->progs.probe_map, calls == HOOK_KPROBES);
+	bpf_program__set_autoload(skeleton->progs.probe_unmap, calls == HOOK_KPROBES && unmap);
+}
+
+static int attach(struct bpf_hook *hook, enum hook_calls calls, bool unmap, struct error *err)
 {
 	struct image_watch *skeleton = hook->skeleton = image_watch__open();
 	uint32_t bytes = ring_bytes();
@@ -103,19 +124,14 @@ static int attach(struct bpf_hook *hook, bool kprobes, bool unmap, struct error 
 		(uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
 	skeleton->rodata->wake_bytes = WAKE_BYTES;
 	bpf_map__set_max_entries(skeleton->maps.ring, bytes);
-	bpf_program__set_autoload(skeleton->progs.hook_comm, !kprobes);
-	bpf_program__set_autoload(skeleton->progs.hook_map, !kprobes);
-	bpf_program__set_autoload(skeleton->progs.hook_unmap, !kprobes && unmap);
-	bpf_program__set_autoload(skeleton->progs.probe_comm, kprobes);
-	bpf_program__set_autoload(skeleton->progs.probe_map, kprobes);
-	bpf_program__set_autoload(skeleton->progs.probe_unmap, kprobes && unmap);
+	programs_choose(skeleton, calls, unmap);
 	rc = image_watch__load(skeleton);
 	if (rc == 0)
 		rc = image_watch__attach(skeleton);
 	if (rc < 0) {
 		rc = bpf_machine_load_error(-rc, err);
 	} else {
-		hook->kprobes = kprobes;
+		hook->calls = calls;
 		hook->ring_fd = bpf_map__fd(skeleton->maps.ring);
 		rc = hook_ring_map(&hook->ring, hook->ring_fd, bytes, err);
 	}
@@ -126,11 +142,27 @@ static int attach(struct bpf_hook *hook, bool kprobes, bool unmap, struct error 
 	return rc;
 }
 
+/* It is there only where there is no fentry. */
+static int attach_module(struct bpf_hook *hook)
+{
+	int rc;
+
+	hook->module_fd = open(DCPI_IMAGES_PATH, O_RDONLY | O_CLOEXEC);
+	if (hook->module_fd < 0)
+		return -errno;
+	rc = attach(hook, HOOK_MODULE, true, NULL);
+	if (rc < 0) {
+		close(hook->module_fd);
+		hook->module_fd = -1;
+	}
+	return rc;
+}
+
 static int attach_kprobes(struct bpf_hook *hook, bool unmap, struct error *err)
 {
 	if (access("/sys/bus/event_source/devices/kprobe", F_OK) < 0)
 		return error_set(err, EOPNOTSUPP, "this kernel has none");
-	return attach(hook, true, unmap, err);
+	return attach(hook, HOOK_KPROBES, unmap, err);
 }
 
 static int wait_open(struct bpf_hook *hook, struct error *err)
@@ -152,10 +184,13 @@ int bpf_hook_open(struct bpf_hook **ret, struct error *err)
 	hook = calloc(1, sizeof(*hook));
 	if (hook == NULL)
 		return error_set(err, ENOMEM, "out of memory");
+	hook->module_fd = -1;
 	hook->losses.looked_ns = clock_monotonic_ns();
 	libbpf_set_print(NULL);
 	unmap = unmap_is_known();
-	rc = attach(hook, false, unmap, &fentry);
+	rc = attach_module(hook);
+	if (rc < 0)
+		rc = attach(hook, HOOK_FENTRY, unmap, &fentry);
 	if (rc < 0)
 		rc = attach_kprobes(hook, unmap, &probes);
 	if (rc < 0)
@@ -177,6 +212,8 @@ void bpf_hook_close(struct bpf_hook *hook)
 		return;
 	hook_ring_unmap(&hook->ring);
 	image_watch__destroy(hook->skeleton);
+	if (hook->module_fd >= 0)
+		close(hook->module_fd);
 	wake_set_close(hook->wakes);
 	free(hook);
 }
@@ -188,7 +225,13 @@ int bpf_hook_poll_fd(struct bpf_hook *hook)
 
 const char *bpf_hook_attached(const struct bpf_hook *hook)
 {
-	return hook->kprobes ? "kprobes" : "fentry";
+	static const char *const names[] = {
+		[HOOK_FENTRY] = "fentry",
+		[HOOK_MODULE] = "dcpi.ko",
+		[HOOK_KPROBES] = "kprobes",
+	};
+
+	return names[hook->calls];
 }
 
 static void record_take(void *context, const void *record, size_t bytes)

@@ -41,7 +41,7 @@ void bpf_hook_close(struct bpf_hook *hook);
 /** bpf_hook_poll_fd() - readable when much is waiting. */
 int bpf_hook_poll_fd(struct bpf_hook *hook);
 
-/** bpf_hook_attached() - "fentry" or "kprobes". */
+/** bpf_hook_attached() - who calls the program: "fentry", "dcpi.ko" or "kprobes". */
 const char *bpf_hook_attached(const struct bpf_hook *hook);
 
 /**

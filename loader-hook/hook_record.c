@@ -37,6 +37,11 @@ static bool path_build(char path[HOOK_RECORD_PATH_BYTES], const struct image_rec
 	return true;
 }
 
+static bool path_valid(const struct image_record_map *map)
+{
+	return map->path_bytes > 1 && strnlen(map->path, map->path_bytes) == map->path_bytes - 1;
+}
+
 static bool map_parse(struct image_event *event, char path[HOOK_RECORD_PATH_BYTES],
 		      const struct image_record_map *map, size_t bytes)
 {
@@ -51,15 +56,15 @@ static bool map_parse(struct image_event *event, char path[HOOK_RECORD_PATH_BYTE
 	event->bytes = map->end - map->start;
 	event->file_offset = map->offset;
 	event->path = map->memory == IMAGE_RECORD_VDSO ? "[vdso]" : "//anon";
-	if (map->memory != IMAGE_RECORD_FILE)
+	if (map->memory == IMAGE_RECORD_ANONYMOUS || map->memory == IMAGE_RECORD_VDSO)
 		return true;
 	event->device = device_of(map->device);
 	event->inode = map->inode;
 	event->version = 1ULL << 32 | map->version;
 	event->file_bytes = map->bytes;
 	event->modified_ns = (uint64_t)map->modified_s * 1000000000 + map->modified_ns;
-	event->path = path;
-	return path_build(path, map);
+	event->path = map->memory == IMAGE_RECORD_PATH ? map->path : path;
+	return map->memory == IMAGE_RECORD_PATH ? path_valid(map) : path_build(path, map);
 }
 
 static bool name_parse(struct image_event *event, const struct image_record_name *record,

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "loader-hook/bpf/image_record.h"
+#include "kmod/uapi/dcpi_image_record.h"
 #include "loader-hook/image_event.h"
 
 /* "/" before each name, " (deleted)" after the last one, NUL. */

@@ -13,7 +13,7 @@ rules='
 kmod/uapi     ^$                                                 ^(?!linux/(types|ioctl)\.h$)
 kmod/core     ^(\.\./uapi/.*|core_env(_user)?\.h|[a-z0-9_]+\.h)$ ^(sqlite3|elfutils|pthread)
 lib           ^lib/                                              ^(sqlite3|elfutils|gelf|libelf|json)
-loader-hook   ^(loader-hook|lib)/                                ^(sqlite3|json|xxhash)
+loader-hook   ^(loader-hook|lib|kmod/uapi)/                      ^(sqlite3|json|xxhash)
 loader-hook/audit ^(loader-hook/(audit/|image_event\.h|build_id\.h)|lib/system_call\.h$) ^(?!(elf|link|std(int|bool|def)|fcntl|time|sys/(syscall|prctl|socket|un))\.h$)
 daemon        ^(daemon|kmod/uapi|kmod/core|loader-hook|lib|db/profile\.h|db/profile_(write|read|merge)\.h) ^(sqlite3|elfutils|gelf|libelf)
 daemon/base ^(daemon/(base)/|kmod/uapi|kmod/core|loader-hook|lib|db/profile\.h|db/profile_(write|read|merge)\.h) ^(sqlite3|elfutils|gelf|libelf)

@@ -63,6 +63,26 @@ static void a_mapping_becomes_an_event(void **state)
 	assert_int_equal(event.inode, 0);
 }
 
+/* As dcpi.ko makes it: the path is whole, or the record is none. */
+static void a_whole_path_is_taken_as_it_is(void **state)
+{
+	struct image_record_map record = map_record("/bin/busybox (deleted)", 23);
+	struct image_event event;
+
+	(void)state;
+	record.memory = IMAGE_RECORD_PATH;
+	assert_true(hook_record_parse(&event, path, &record, MAP_BYTES + 23));
+	assert_string_equal(event.path, "/bin/busybox (deleted)");
+	assert_int_equal(event.inode, 99);
+	record.path[4] = '\0';
+	assert_false(hook_record_parse(&event, path, &record, MAP_BYTES + 23));
+	record.path[4] = '/';
+	record.path[22] = 'x';
+	assert_false(hook_record_parse(&event, path, &record, MAP_BYTES + 23));
+	record.path_bytes = 0;
+	assert_false(hook_record_parse(&event, path, &record, MAP_BYTES));
+}
+
 /* The longest path there can be, of the shortest names: twice as long with its slashes. */
 static void the_longest_path_has_room(void **state)
 {
@@ -170,6 +190,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_mapping_becomes_an_event),
+		cmocka_unit_test(a_whole_path_is_taken_as_it_is),
 		cmocka_unit_test(the_longest_path_has_room),
 		cmocka_unit_test(hostile_records_are_refused_or_bounded),
 		cmocka_unit_test(a_ring_is_read_up_to_what_is_busy),

@@ -4,9 +4,9 @@
  * executable memory mapped and unmapped, names changed.
  *
  * The places are those of perf's side band. Forks and exits have tracepoints.
- * The others are functions: fentry where the kernel has it, else kprobes; what
- * differs is how the arguments arrive. All of them run on behalf of the
- * process, before it can execute what they tell about.
+ * The others are functions: fentry where the kernel has it, else dcpi.ko, which is called
+ * before them and makes the records, else kprobes; what differs is how the arguments
+ * arrive. All of them run on behalf of the process, before it can execute what they tell about.
  *
  * A program that is entered while it is active on its CPU is not run, so that each may
  * have one scratch buffer a CPU; a kprobe's not while any kprobe's program or a change of
@@ -19,7 +19,7 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
-#include "loader-hook/bpf/image_record.h"
+#include "kmod/uapi/dcpi_image_record.h"
 
 #define kernel_type __attribute__((preserve_access_index))
 /*
@@ -446,6 +446,22 @@ hook_inline int unmap(struct vm_area_struct *vma, unsigned long start, unsigned 
 	record.start = start;
 	record.end = end;
 	send(&record.head, sizeof(record));
+	return 0;
+}
+
+/* dcpi.ko made the record: see dcpi_image_record.h. */
+SEC("raw_tp/" DCPI_IMAGES_TRACEPOINT)
+int hook_record(__u64 *context)
+{
+	struct image_record_map *record;
+	__u64 bytes = context[1];
+	__u32 zero = 0;
+
+	record = bpf_map_lookup_elem(&scratch, &zero);
+	if (record == 0 || bytes > sizeof(*record))
+		return 0;
+	bpf_probe_read_kernel(record, bytes, (void *)context[0]);
+	send(&record->head, bytes);
 	return 0;
 }
 

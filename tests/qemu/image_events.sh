@@ -90,6 +90,19 @@ pongs()
 	/lib/image_3 pong-thread 40 $rounds /lib/image_4
 }
 
+# Functions of the kernel are patched, and back. While they are, the module stays.
+watch_again()
+{
+	storm 3 >/dev/null 2>&1 &
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		: </dev/dcpi-images || return 1
+	done
+	exec 7</dev/dcpi-images 8</dev/dcpi-images
+	! rmmod dcpi 2>/dev/null || return 1
+	exec 7<&- 8<&-
+	wait $!
+}
+
 check "the module loads" insmod /lib/dcpi.ko
 feed=bpf
 [ -e /sys/kernel/btf/vmlinux ] || feed=perf
@@ -102,6 +115,10 @@ if [ -e /lib/storm.seconds ]; then
 	exit
 fi
 profiled "storm, kmod" kmod "$feed" storm "${STORM_SECONDS:-5}"
+if [ -e /dev/dcpi-images ]; then
+	like "the module tells of mappings" "$(cat /tmp/status)" 'image events: bpf \(dcpi.ko\)'
+	check "watching begins and ends while processes do" watch_again
+fi
 profiled "exec, kmod" kmod "$feed" pongs
 # A process id that comes back between two drains, with as many execs: the same key.
 ambiguous=yes

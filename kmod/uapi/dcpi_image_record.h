@@ -1,7 +1,12 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
 /*
- * What the BPF program that watches address spaces (image_watch.bpf.c) writes
- * into its ring buffer, for loader-hook/bpf_hook.c.
+ * What the BPF program that watches address spaces (loader-hook/bpf/image_watch.bpf.c)
+ * writes into its ring buffer, for loader-hook/bpf_hook.c.
+ *
+ * Where BPF programs can only be called through kprobes, dcpi.ko makes all but FORK
+ * and EXIT, as long as DCPI_IMAGES_PATH is open, and hands each to who is attached to
+ * the tracepoint DCPI_IMAGES_TRACEPOINT: its arguments are the record and its length. If
+ * the layout of records changes, so does the tracepoint's name.
  *
  * Records are in the order in which things happened to each process, and a
  * process' creation comes before anything it does.
@@ -10,6 +15,10 @@
 #define DCPI_IMAGE_RECORD_H
 
 #include <linux/types.h>
+
+#define DCPI_IMAGES_NAME "dcpi-images"
+#define DCPI_IMAGES_PATH "/dev/dcpi-images"
+#define DCPI_IMAGES_TRACEPOINT "dcpi_image_1"
 
 /* Longer paths lose their first directories. */
 #define IMAGE_RECORD_PATH_BYTES 4096
@@ -55,10 +64,12 @@ struct image_record_unmap {
 	__u64 end;
 };
 
+/* PATH: a file, too, but its path is as the kernel prints it. */
 enum image_record_memory {
 	IMAGE_RECORD_FILE,
 	IMAGE_RECORD_ANONYMOUS,
 	IMAGE_RECORD_VDSO,
+	IMAGE_RECORD_PATH,
 };
 
 /**
@@ -74,7 +85,7 @@ enum image_record_memory {
  * @deleted:       it has no name any more
  * @path_bytes:    used of @path
  * @path:          names that each end in NUL, the file's first, then those of
- *                 the directories up to the process' root
+ *                 the directories up to the process' root; PATH: one string
  */
 struct image_record_map {
 	struct image_record head;

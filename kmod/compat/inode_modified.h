@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* When a file was last written is read through a function since Linux 6.7. */
+#ifndef DCPI_COMPAT_INODE_MODIFIED_H
+#define DCPI_COMPAT_INODE_MODIFIED_H
+
+#include <linux/fs.h>
+#include <linux/version.h>
+
+static inline struct timespec64 compat_inode_modified(const struct inode *inode)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 7, 0)
+	return inode->i_mtime;
+#else
+	return inode_get_mtime(inode);
+#endif
+}
+
+#endif
