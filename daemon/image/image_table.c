@@ -446,9 +446,14 @@ static int image_of_event(struct image_table *table, const struct image_event *e
 	struct profile_image image = {.kind = PROFILE_IMAGE_FILE, .path = event->path};
 	struct image_file_key key, event_key = key_of_event(event);
 	_cleanup_close_ int fd = -1;
-	struct file *known;
+	struct file *known = NULL;
 	int number;
 
+	/* Mostly it is one that was seen before. */
+	if (event->inode != 0 && event->version != 0)
+		known = find_file(table, &event_key);
+	if (known != NULL)
+		return known->image;
 	if (event->path != NULL && strcmp(event->path, "[vdso]") == 0)
 		return vdso_image(table, event);
 	/* A jitdump is mapped to be noticed; what is executed is elsewhere. */
@@ -458,9 +463,8 @@ static int image_of_event(struct image_table *table, const struct image_event *e
 		set_build_id(&image, event);
 		return image_table_add(table, &image);
 	}
-	known = event->inode != 0 ? find_file(table, &event_key) : NULL;
-	if (known != NULL && event->version != 0)
-		return known->image;
+	if (known == NULL && event->inode != 0)
+		known = find_file(table, &event_key);
 	fd = file_open(table, event, &key);
 	if (fd >= 0) {
 		number = image_of_file(table, &image, fd, &key);

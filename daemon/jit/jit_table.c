@@ -247,8 +247,16 @@ static void memory_mapped(struct jit_table *table, const struct image_event *eve
 		map_open(table, process);
 }
 
+/* No process has code of its own, nor might one have got it from its parent. */
+static bool is_empty(const struct jit_table *table)
+{
+	return u64_map_count(&table->processes) == 0 && u64_map_count(&table->parents) == 0;
+}
+
 void jit_table_event(struct jit_table *table, const struct image_event *event)
 {
+	if (event->type != IMAGE_EVENT_MAP && is_empty(table))
+		return;
 	switch (event->type) {
 	case IMAGE_EVENT_MAP:
 		if (jit_file_is_dump(event))
