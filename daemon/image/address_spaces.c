@@ -6,6 +6,9 @@
 #include "daemon/image/mapping_list.h"
 
 #define CROWD 128
+/* As many processes as end up to an expiry (matcher.c: CROWD), of two versions each. */
+#define SPARE_PROCESSES_MAX 4096
+#define SPARE_SPACES_MAX 8192
 
 struct process_spaces *address_spaces_find(const struct address_spaces *spaces, uint32_t pid)
 {
@@ -21,12 +24,12 @@ struct process_spaces *address_spaces_add(struct address_spaces *spaces, uint32_
 
 	if (slot == NULL || *slot != 0)
 		return slot != NULL ? (struct process_spaces *)(uintptr_t)*slot : NULL;
-	process = calloc(1, sizeof(*process));
+	process = spare_list_take(&spaces->spare_processes, sizeof(*process));
 	if (process == NULL) {
 		u64_map_remove(&spaces->processes, pid);
 		return NULL;
 	}
-	process->pid = pid;
+	*process = (struct process_spaces){.pid = pid};
 	*slot = (uintptr_t)process;
 	spaces->bytes += sizeof(*process);
 	return process;
@@ -38,13 +41,13 @@ void address_spaces_settle(struct address_spaces *spaces, struct process_spaces 
 		return;
 	u64_map_remove(&spaces->processes, process->pid);
 	spaces->bytes -= sizeof(*process);
-	free(process);
+	spare_list_give(&spaces->spare_processes, process, SPARE_PROCESSES_MAX);
 }
 
 static void free_space(struct address_spaces *spaces, struct address_space *space)
 {
 	spaces->bytes -= mapping_list_release(space->mappings) + sizeof(*space);
-	free(space);
+	spare_list_give(&spaces->spare_spaces, space, SPARE_SPACES_MAX);
 }
 
 static void end_space(struct address_spaces *spaces, struct address_space *space, uint64_t time_ns)
@@ -117,7 +120,7 @@ struct address_space *address_spaces_begin(struct address_spaces *spaces,
 					   const struct address_space *from, uint64_t start_ns,
 					   uint32_t generation)
 {
-	struct address_space *space = calloc(1, sizeof(*space));
+	struct address_space *space = spare_list_take(&spaces->spare_spaces, sizeof(*space));
 
 	if (space == NULL) {
 		spaces->bytes -= mapping_list_release(mappings);
@@ -128,16 +131,18 @@ struct address_space *address_spaces_begin(struct address_spaces *spaces,
 		generation = process->generation = generation_next(process->generation, true);
 	if (process->alive)
 		end_space(spaces, process->newest, start_ns);
-	space->process = process;
-	space->older = process->newest;
-	space->mappings = mappings;
-	space->start_ns = start_ns;
-	space->end_ns = UINT64_MAX;
-	space->sound_ns = from != NULL ? from->sound_ns : start_ns;
-	space->bound_ns = from != NULL ? from->bound_ns : 0;
-	space->counted_ns = from != NULL ? from->counted_ns : start_ns;
-	space->doubt_ns = from != NULL ? from->doubt_ns : UINT64_MAX;
-	space->generation = generation;
+	*space = (struct address_space){
+		.process = process,
+		.older = process->newest,
+		.mappings = mappings,
+		.start_ns = start_ns,
+		.end_ns = UINT64_MAX,
+		.sound_ns = from != NULL ? from->sound_ns : start_ns,
+		.bound_ns = from != NULL ? from->bound_ns : 0,
+		.counted_ns = from != NULL ? from->counted_ns : start_ns,
+		.doubt_ns = from != NULL ? from->doubt_ns : UINT64_MAX,
+		.generation = generation,
+	};
 	process->newest = space;
 	process->alive = true;
 	spaces->bytes += sizeof(*space);
@@ -204,14 +209,14 @@ static size_t most_of_one(const struct address_spaces *spaces)
 	return most;
 }
 
-void address_spaces_limit(struct address_spaces *spaces)
+void address_spaces_reduce(struct address_spaces *spaces)
 {
 	const size_t step = ADDRESS_SPACES_BYTES_MAX / 4, goal = ADDRESS_SPACES_BYTES_MAX - step;
 	size_t cursor, most;
 	uint64_t pid, value;
 
 	/* What cannot be freed is not looked for at each event. */
-	if (spaces->bytes <= ADDRESS_SPACES_BYTES_MAX || spaces->bytes <= spaces->left_bytes + step)
+	if (spaces->bytes <= spaces->left_bytes + step)
 		return;
 	while (spaces->bytes > goal && (most = most_of_one(spaces)) > 0) {
 		cursor = 0;
@@ -269,4 +274,6 @@ void address_spaces_deinit(struct address_spaces *spaces)
 		free(process);
 	}
 	u64_map_deinit(&spaces->processes);
+	spare_list_deinit(&spaces->spare_spaces);
+	spare_list_deinit(&spaces->spare_processes);
 }

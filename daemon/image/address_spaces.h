@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "daemon/image/generation.h"
+#include "lib/spare_list.h"
 #include "lib/u64_map.h"
 
 #define ADDRESS_SPACES_MAX 512
@@ -84,6 +85,7 @@ struct process_spaces {
  * @bytes:           used by versions, their mappings, and processes
  * @left_bytes:      of them, what address_spaces_limit() could not free last time
  * @dropped:         versions that it dropped or emptied
+ * @spare_spaces, @spare_processes: memory to be used again
  */
 struct address_spaces {
 	bool own_generations;
@@ -91,6 +93,8 @@ struct address_spaces {
 	size_t bytes;
 	size_t left_bytes;
 	uint64_t dropped;
+	struct spare_list spare_spaces;
+	struct spare_list spare_processes;
 	struct u64_map processes; /* pid -> struct process_spaces * */
 	struct address_space *ended_first;
 	struct address_space *ended_last;
@@ -134,6 +138,9 @@ struct address_space *address_spaces_begin(struct address_spaces *spaces,
 					   const struct address_space *from, uint64_t start_ns,
 					   uint32_t generation);
 
+/** address_spaces_reduce() - the part of address_spaces_limit() that is seldom needed. */
+void address_spaces_reduce(struct address_spaces *spaces);
+
 /**
  * address_spaces_limit() - free something if there is more than ADDRESS_SPACES_BYTES_MAX
  *
@@ -141,7 +148,12 @@ struct address_space *address_spaces_begin(struct address_spaces *spaces,
  * in the end the mappings of the newest, which then says nothing up to the next exec or
  * scan. Processes and newest versions stay. To be called after each change.
  */
-void address_spaces_limit(struct address_spaces *spaces);
+static inline void address_spaces_limit(struct address_spaces *spaces)
+{
+	/* Mostly there is nothing to do, at each event. */
+	if (spaces->bytes > ADDRESS_SPACES_BYTES_MAX)
+		address_spaces_reduce(spaces);
+}
 
 /** address_spaces_end() - a process that lives has ended */
 void address_spaces_end(struct address_spaces *spaces, struct process_spaces *process,
