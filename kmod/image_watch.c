@@ -106,6 +106,7 @@ static void map(struct vm_area_struct *vma)
 	preempt_disable_notrace();
 	record = this_cpu_ptr(records);
 	head_fill(&record->head, IMAGE_RECORD_MAP, current);
+	record->head.parent = current->in_execve;
 	if (vma->vm_file)
 		file_fill(record, vma->vm_file);
 	else
@@ -135,6 +136,7 @@ static void unmap(struct vm_area_struct *vma, unsigned long start, unsigned long
 	if (number == SYSCALL_MREMAP || number == SYSCALL_MREMAP_32)
 		return;
 	head_fill(&record.head, IMAGE_RECORD_UNMAP, current);
+	record.head.parent = current->in_execve;
 	record.start = start;
 	record.end = end;
 	trace_dcpi_image_1(&record, sizeof(record));

@@ -94,7 +94,10 @@ bool hook_record_parse(struct image_event *event, char path[HOOK_RECORD_PATH_BYT
 		return false;
 	event->type = event_types[head->type];
 	event->pid = head->pid;
-	event->parent = head->parent;
+	if (head->type == IMAGE_RECORD_MAP || head->type == IMAGE_RECORD_UNMAP)
+		event->in_exec = head->parent != 0;
+	else
+		event->parent = head->parent;
 	event->time_ns = head->time_ns;
 	event->has_generation = true;
 	event->generation = head->generation;

@@ -49,6 +49,7 @@ enum image_event_type {
  * @build_id_bytes: its length; 0: not known
  * @path:           MAP: as the kernel gives it: a path in the process' mount
  *                  namespace, "[vdso]", "//anon", "... (deleted)"
+ * @in_exec:        MAP, UNMAP: amid the exec that began @generation: nothing of that has run
  * @scanned:        found by a scan: the mapping may be older than @time_ns
  *
  * Pointers are valid only while the event is being handled.
@@ -72,6 +73,7 @@ struct image_event {
 	uint8_t build_id[IMAGE_BUILD_ID_BYTES_MAX];
 	size_t build_id_bytes;
 	const char *path;
+	bool in_exec;
 	bool scanned;
 };
 

@@ -147,7 +147,7 @@ static void show_fault(struct scene *scene, enum fault fault)
 	else if (fault == OTHER_PERIOD)
 		execute_evenly(scene, 0x9000, 200, 1);
 	else
-		execute(scene, 0x9000, fault == FREQUENCY ? 1000 : 0);
+		execute(scene, 0x9000, fault == FREQUENCY ? 6000 : 0);
 	if (fault == NO_ROUNDS)
 		scene->window.round = &scene->round;
 	branch_offers_learn(&scene->offers, &scene->window);

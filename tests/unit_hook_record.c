@@ -54,8 +54,13 @@ static void a_mapping_becomes_an_event(void **state)
 	assert_int_equal(event.file_bytes, 1234);
 	assert_int_equal(event.modified_ns, 2000000003);
 	assert_string_equal(event.path, "/usr/lib/libc.so");
+	assert_false(event.in_exec);
+	assert_int_equal(event.parent, 0);
+	record.head.parent = 1;
 	record.deleted = 1;
 	assert_true(hook_record_parse(&event, path, &record, MAP_BYTES + 16));
+	assert_true(event.in_exec);
+	assert_int_equal(event.parent, 0);
 	assert_string_equal(event.path, "/usr/lib/libc.so (deleted)");
 	record.memory = IMAGE_RECORD_VDSO;
 	assert_true(hook_record_parse(&event, path, &record, MAP_BYTES + 16));

@@ -492,6 +492,57 @@ static void since_is_told(void **state)
 	teardown(&fixture);
 }
 
+/*
+ * Amid an exec the kernel maps all of the interpreter, and puts something else into the place of
+ * its end: nobody was there. Once the program runs, what was there and is replaced is unknown.
+ */
+static void what_exec_replaces_never_ran(void **state)
+{
+	struct image_event event = {.type = IMAGE_EVENT_EXEC,
+				    .pid = 3,
+				    .time_ns = 1,
+				    .has_generation = true,
+				    .generation = 5,
+				    .path = "a"};
+	struct image_event map = {.type = IMAGE_EVENT_MAP,
+				  .pid = 3,
+				  .time_ns = 2,
+				  .has_generation = true,
+				  .generation = 5,
+				  .start = 0x1000,
+				  .bytes = 0x4000,
+				  .path = "/usr/bin/a",
+				  .in_exec = true};
+	const uint32_t generation = 5;
+	struct fixture fixture;
+	uint32_t second;
+
+	(void)state;
+	setup(&fixture, false);
+	image_map_event(fixture.map, &event);
+	image_map_event(fixture.map, &map);
+	map.type = IMAGE_EVENT_UNMAP;
+	map.start = 0x3000;
+	map.bytes = 0x2000;
+	image_map_event(fixture.map, &map);
+	map.type = IMAGE_EVENT_MAP;
+	map.bytes = 0x1000;
+	map.path = "/usr/bin/b";
+	image_map_event(fixture.map, &map);
+	second = image_map_lookup(fixture.map, 3, generation, 0x3010).image;
+	assert_int_not_equal(second, IMAGE_UNKNOWN);
+	assert_int_not_equal(second, image_map_lookup(fixture.map, 3, generation, 0x1010).image);
+	assert_int_equal(image_map_lookup(fixture.map, 3, generation, 0x4010).unknown,
+			 IMAGE_UNKNOWN_ADDRESS);
+	map.in_exec = false;
+	map.time_ns = 3;
+	map.path = "/usr/bin/c";
+	image_map_event(fixture.map, &map);
+	assert_int_equal(image_map_lookup(fixture.map, 3, generation, 0x3010).unknown,
+			 IMAGE_UNKNOWN_REPLACED);
+	teardown(&fixture);
+}
+
 static void kernel_text_replaces(void **state)
 {
 	struct profile_image image = {.kind = PROFILE_IMAGE_MODULE, .path = "m"};
@@ -535,6 +586,7 @@ int main(void)
 		cmocka_unit_test(the_living),
 		cmocka_unit_test(changes_are_told_apart),
 		cmocka_unit_test(since_is_told),
+		cmocka_unit_test(what_exec_replaces_never_ran),
 		cmocka_unit_test(kernel_text_replaces),
 	};
 

@@ -9,7 +9,7 @@
 #include "lib/array.h"
 
 /* Of one round, as a rule; and of what was not seen. */
-#define ROUND_VARIANCE 0.02
+#define ROUND_VARIANCE 0.06
 #define ROUNDS_SPREAD 0.02
 
 double profile_round_variance(const struct profile_round *round)

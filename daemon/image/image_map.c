@@ -221,13 +221,20 @@ static struct address_space *changing_space(struct image_map *map, struct proces
 	return process->newest;
 }
 
-/* The same once more, to be changed: samples of what was may follow. */
+/*
+ * The same once more, to be changed: samples of what was may follow. Not amid an exec: the kernel
+ * maps all of a program's interpreter, and puts others into the place of its end.
+ */
 static struct address_space *another_version(struct image_map *map, struct process_spaces *process,
-					     uint64_t time_ns)
+					     const struct image_event *event)
 {
-	return address_spaces_begin(&map->spaces, process,
-				    mapping_list_share(process->newest->mappings), process->newest,
-				    time_ns, process->newest->generation);
+	struct address_space *newest = process->newest;
+
+	if (event->in_exec && event->has_generation && !map->spaces.own_generations &&
+	    newest->generation == kernel_generation(event))
+		return newest;
+	return address_spaces_begin(&map->spaces, process, mapping_list_share(newest->mappings),
+				    newest, event->time_ns, newest->generation);
 }
 
 /* Memory of mappings that a space does not share. */
@@ -274,7 +281,7 @@ static void handle_map(struct image_map *map, struct process_spaces *process,
 	if (change == MAPPING_SAME)
 		return;
 	if (change == MAPPING_REPLACES)
-		space = another_version(map, process, event->time_ns);
+		space = another_version(map, process, event);
 	if (space == NULL)
 		return;
 	before = own_bytes(space);
@@ -294,7 +301,7 @@ static void handle_unmap(struct image_map *map, struct process_spaces *process,
 	    !mapping_list_overlaps(process->newest->mappings, event->start,
 				   event->start + event->bytes))
 		return;
-	space = another_version(map, process, event->time_ns);
+	space = another_version(map, process, event);
 	if (space == NULL)
 		return;
 	before = own_bytes(space);

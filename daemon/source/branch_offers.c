@@ -13,6 +13,8 @@
 #define SELDOM 8
 /* One that is executed so many times less often takes hardly any time beside another. */
 #define NEGLIGIBLE 64
+/* And one that is executed so many times less often may be seldom all the same. */
+#define COMMON 4
 
 void branch_offers_deinit(struct branch_offers *offers)
 {
@@ -145,6 +147,7 @@ void branch_offers_take(struct branch_offers *offers, struct branch_group *group
 	offers->offer[place] = offers->offer[0];
 	group->some[group->count++] = first.probe;
 	group->level = first.level;
+	group->is_look = first.level == LEVEL_SELDOM;
 	for (uint32_t i = 1; i < offers->count; i++) {
 		const struct branch_offer *offer = &offers->offer[i];
 
@@ -213,11 +216,11 @@ void branch_offers_learn(struct branch_offers *offers, const struct probe_window
 		const struct branch_probe *probe = &window->some[i];
 		uint64_t executions = branch_window_executions(&window->windows[i]);
 
-		if (probe_window_is_long(window))
+		if (probe_window_is_quiet(window))
 			branch_known_look(&offers->known, probe->pid, probe->address);
 		else if (executions * NEGLIGIBLE <= most)
 			put_seldom(offers, probe);
-		else
+		else if (executions * COMMON > most)
 			branch_known_be_frequent(&offers->known, probe->pid, probe->address);
 		put_beyond(offers, probe, &window->windows[i]);
 	}

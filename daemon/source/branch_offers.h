@@ -26,12 +26,14 @@ struct branch_offer {
  * @some:     of which there are @count; 0: it is not used
  * @level:    of the first
  * @has_mark: others are counted against the last one
+ * @is_look:  those that may hardly run (struct probe_window)
  */
 struct branch_group {
 	struct branch_probe some[BRANCH_WINDOWS];
 	size_t count;
 	int level;
 	bool has_mark;
+	bool is_look;
 };
 
 /**

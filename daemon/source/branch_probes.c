@@ -19,6 +19,8 @@
  * tests/accuracy/x86_programs.txt.
  */
 #define TAKEN_MAX_NS (3 * NS_PER_MS)
+/* What hardly runs takes no more, or it is not of that kind. */
+#define LOOK_TAKEN_MAX_NS (3 * NS_PER_MS / 4)
 /* It is looked at after each step; a window has at most so many. */
 #define STEP_NS NS_PER_MS
 #define STEPS 24
@@ -195,6 +197,8 @@ static bool window_is_over(const struct worker *worker, struct branch_round *rou
 {
 	if (worker->group->has_mark)
 		return taken >= ROUND_TAKEN_MAX_NS || round_take(round, worker) > ROUNDS;
+	if (worker->group->is_look)
+		return taken >= LOOK_TAKEN_MAX_NS;
 	return taken >= TAKEN_MAX_NS || (taken == 0 && worker->group->level >= LEVEL_AT_ONCE);
 }
 
@@ -237,6 +241,7 @@ static void window_tell(struct worker *worker, struct probe_window *window)
 
 	window->some = worker->group->some;
 	window->count = worker->group->count;
+	window->is_look = worker->group->is_look;
 	learn(probes, window);
 	ns = taken_ns(window->windows, window->count, probes->hit_ns);
 	window->taken_ns = ns < window->ns ? ns : window->ns;

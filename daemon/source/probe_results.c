@@ -27,6 +27,8 @@
  */
 #define OWN 4
 #define ROUNDS 8
+/* Where probes leave a program so many times what they take. */
+#define QUIET 8
 /* Rounds are alike if their variance is no more than that part of the mean's square. */
 #define ROUNDS_MIN 3
 #define UNLIKE 0.1
@@ -41,6 +43,11 @@ uint64_t branch_window_executions(const struct branch_window *window)
 bool probe_window_is_long(const struct probe_window *window)
 {
 	return window->taken_ns * 2 <= window->ns;
+}
+
+bool probe_window_is_quiet(const struct probe_window *window)
+{
+	return window->taken_ns * QUIET <= window->ns;
 }
 
 static bool is_fair(const struct probe_window *window, size_t i)
@@ -240,6 +247,8 @@ static void tell_rate(struct branch_known *known, const struct probe_window *win
 void probe_results_add(struct probe_results *results, struct branch_known *known,
 		       const struct probe_window *window)
 {
+	if (window->is_look && !probe_window_is_quiet(window))
+		return;
 	for (size_t i = 0; i < window->count; i++) {
 		if (branch_window_executions(&window->windows[i]) > 0 && is_fair(window, i))
 			put_ways(results, known, window, i);

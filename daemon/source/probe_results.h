@@ -46,6 +46,8 @@ struct probe_results {
  * @round:    if the last one is a mark: what was executed from its first execution to its last;
  *            NULL: there is none
  * @taken_ns: of that, what probes took
+ * @is_look:  of branches that may hardly run, and that no sample led to. If they do run the
+ *            program has come there only now: that is how code begins, and not how it is
  */
 struct probe_window {
 	const struct branch_probe *some;
@@ -55,6 +57,7 @@ struct probe_window {
 	uint64_t ns;
 	const struct branch_round *round;
 	uint64_t taken_ns;
+	bool is_look;
 };
 
 /** probe_results_add() - all that a window tells; @known is told as well */
@@ -63,6 +66,10 @@ void probe_results_add(struct probe_results *results, struct branch_known *known
 
 /** probe_window_is_long() - probes took little of it: the program went on through whatever came */
 bool probe_window_is_long(const struct probe_window *window);
+
+/** probe_window_is_quiet() - probes took hardly any: nothing frequent was in the way of the seldom
+ */
+bool probe_window_is_quiet(const struct probe_window *window);
 
 /** probe_window_is_mark() - whether rounds begin and end at a branch */
 static inline bool probe_window_is_mark(const struct probe_window *window, size_t i)

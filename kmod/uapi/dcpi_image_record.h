@@ -39,7 +39,8 @@ enum image_record_type {
  * @time_ns:    CLOCK_MONOTONIC
  * @type:       enum image_record_type
  * @pid:        process, in the initial PID namespace
- * @parent:     FORK: the process copied
+ * @parent:     FORK: the process copied; MAP, UNMAP: 1: amid an exec, so that the process has
+ *              executed nothing since that began
  * @generation: the process' exec count (task_struct.self_exec_id); EXEC: the
  *              new one
  */

@@ -164,7 +164,14 @@ struct task_struct {
 	struct mm_struct *mm;
 	struct fs_struct *fs;
 	struct signal_struct *signal;
+	unsigned int in_execve : 1;
 } kernel_type;
+
+/* Of the current process, amid an exec: what it had mapped before is of another generation. */
+hook_inline __u32 is_in_exec(struct task_struct *task)
+{
+	return bpf_core_field_exists(task->in_execve) ? BPF_CORE_READ_BITFIELD(task, in_execve) : 0;
+}
 
 hook_inline void head_fill(struct image_record *head, __u32 type, struct task_struct *task,
 			   const int typed)
@@ -378,6 +385,7 @@ hook_inline int map(struct vm_area_struct *vma, const int typed)
 	if (record == 0)
 		return 0;
 	head_fill(&record->head, IMAGE_RECORD_MAP, task, 1);
+	record->head.parent = is_in_exec(task);
 	record->start = FIELD(typed, vma, vm_start);
 	record->end = FIELD(typed, vma, vm_end);
 	record->offset = (__u64)FIELD(typed, vma, vm_pgoff) << page_shift;
@@ -443,6 +451,7 @@ hook_inline int unmap(struct vm_area_struct *vma, unsigned long start, unsigned 
 	if (is_mremap(task))
 		return 0;
 	head_fill(&record.head, IMAGE_RECORD_UNMAP, task, 1);
+	record.head.parent = is_in_exec(task);
 	record.start = start;
 	record.end = end;
 	send(&record.head, sizeof(record));
