@@ -167,8 +167,7 @@ void branch_offers_take(struct branch_offers *offers, struct branch_group *group
 	}
 }
 
-/* What may be seldom executed is looked at once without what is frequent: for that is in its way.
- */
+/* What may be seldom executed is looked at once, without what is frequent and in its way. */
 static void put_seldom(struct branch_offers *offers, const struct branch_probe *probe)
 {
 	if (!branch_known_is_looked_at(&offers->known, probe->pid, probe->address) &&

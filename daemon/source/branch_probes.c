@@ -174,8 +174,8 @@ static void counts_subtract(struct branch_window *counts, const struct branch_wi
 	}
 }
 
-/* Return: how many times the mark was executed; 0: it is all the time, and so not to be read. */
-static uint64_t round_take(struct branch_round *ret, const struct worker *worker)
+/* Return: whether it is whole: the mark may be executed all the time. */
+static bool round_take(struct branch_round *ret, const struct worker *worker)
 {
 	const volatile struct branch_round *round =
 		&worker->link.program.rounds[worker->link.number];
@@ -190,13 +190,14 @@ static uint64_t round_take(struct branch_round *ret, const struct worker *worker
 		}
 		ret->begun = round->begun;
 	} while (ret->begun != ret->done && ++tries < ROUND_TRIES);
-	return ret->begun == ret->done ? ret->done : 0;
+	return ret->begun == ret->done;
 }
 
 static bool window_is_over(const struct worker *worker, struct branch_round *round, uint64_t taken)
 {
 	if (worker->group->has_mark)
-		return taken >= ROUND_TAKEN_MAX_NS || round_take(round, worker) > ROUNDS;
+		return taken >= ROUND_TAKEN_MAX_NS ||
+		       (round_take(round, worker) && round->done > ROUNDS);
 	if (worker->group->is_look)
 		return taken >= LOOK_TAKEN_MAX_NS;
 	return taken >= TAKEN_MAX_NS || (taken == 0 && worker->group->level >= LEVEL_AT_ONCE);
@@ -222,7 +223,7 @@ static void window_wait(struct worker *worker, struct probe_window *window,
 		if (window_is_over(worker, round, taken))
 			break;
 	}
-	if (worker->group->has_mark && round_take(round, worker) > 0)
+	if (worker->group->has_mark && round_take(round, worker))
 		window->round = round;
 }
 

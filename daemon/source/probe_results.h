@@ -67,8 +67,7 @@ void probe_results_add(struct probe_results *results, struct branch_known *known
 /** probe_window_is_long() - probes took little of it: the program went on through whatever came */
 bool probe_window_is_long(const struct probe_window *window);
 
-/** probe_window_is_quiet() - probes took hardly any: nothing frequent was in the way of the seldom
- */
+/** probe_window_is_quiet() - probes took hardly any: nothing was in the way of the seldom */
 bool probe_window_is_quiet(const struct probe_window *window);
 
 /** probe_window_is_mark() - whether rounds begin and end at a branch */
