@@ -5,7 +5,7 @@
 
 /* From one execution to the next it takes no longer than so many times the mean. */
 #define ALIKE 4
-#define JITTER_NS (500 * 1000)
+#define JITTER_NS (NS_PER_MS / 2)
 /* Shorter windows don't show it. */
 #define WINDOW_NS (10 * NS_PER_MS)
 /* Executions between two, at most; with fewer other windows tell as much. */
