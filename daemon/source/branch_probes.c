@@ -27,6 +27,7 @@
 /* Windows of rounds are longer, and end after so many; they take no more time than all others. */
 #define ROUND_TAKEN_MAX_NS (50 * NS_PER_MS)
 #define ROUND_SAVED_MAX_NS (200 * (int64_t)NS_PER_MS)
+#define ROUND_PERMILLE_MIN 50
 #define ROUND_STEPS 150
 #define ROUNDS 3
 #define ROUND_TRIES 100
@@ -115,6 +116,15 @@ static void wait_until(struct branch_probes *probes, uint64_t until_ns)
 	pthread_mutex_unlock(&probes->lock);
 }
 
+/*
+ * One window of rounds takes the time of some seconds where probes may take little: a short
+ * program would hardly do anything else.
+ */
+static bool has_time_for_round(const struct branch_probes *probes)
+{
+	return probes->permille >= ROUND_PERMILLE_MIN && probes->round_ns <= 0;
+}
+
 /* Return: false: stop. */
 static bool offers_take(struct branch_probes *probes, struct worker *worker)
 {
@@ -125,7 +135,7 @@ static bool offers_take(struct branch_probes *probes, struct worker *worker)
 	}
 	probes->waiting = false;
 	if (!probes->stop)
-		branch_offers_take(&probes->offers, worker->group, probes->round_ns <= 0);
+		branch_offers_take(&probes->offers, worker->group, has_time_for_round(probes));
 	pthread_mutex_unlock(&probes->lock);
 	return worker->group->count > 0;
 }
