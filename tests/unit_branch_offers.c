@@ -229,7 +229,7 @@ static void the_seldom_are_by_themselves(void **state)
 	while (scene->offers.count > 0) {
 		const struct branch_group *group = take(scene, true);
 
-		assert_false(group->has_mark);
+		assert_false(branch_group_has_mark(group));
 		assert_int_equal(group->count, group->some[0].address == 0x3000 ? 1 : 2);
 		taken += group->count;
 	}
@@ -274,12 +274,12 @@ static void marks_come_last(void **state)
 	see_mark(scene, 0x9000);
 	branch_offers_sample(&scene->offers, &probe);
 	group = take(scene, false);
-	assert_false(group->has_mark);
+	assert_false(branch_group_has_mark(group));
 	assert_int_equal(group->count, 1);
 	scene->offers.groups[0].count = 0;
 	branch_offers_sample(&scene->offers, &probe);
 	group = take(scene, true);
-	assert_true(group->has_mark);
+	assert_true(branch_group_has_mark(group));
 	assert_int_equal(group->count, 2);
 	assert_int_equal(group->some[0].address, 0x1000);
 	assert_false(group->some[0].mark);

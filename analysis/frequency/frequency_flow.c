@@ -358,7 +358,7 @@ static void take_time(struct flow_evidence *evidence, double *rarer, const struc
 	}
 }
 
-/* Two that are one block's are no news. */
+/* Branches end their blocks, so two of them are of two nodes. */
 static int take_rounds(struct flow_evidence *evidence, const struct frequency_input *input)
 {
 	const struct procedure_profile *profile = input->profile;

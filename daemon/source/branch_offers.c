@@ -26,7 +26,7 @@ static bool is_among(const struct branch_probe *some, size_t count,
 		     const struct branch_probe *probe)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (some[i].pid == probe->pid && some[i].address == probe->address)
+		if (branch_probe_is_at(&some[i], probe))
 			return true;
 	}
 	return false;
@@ -45,7 +45,7 @@ static bool is_probed(const struct branch_offers *offers, const struct branch_pr
 static bool is_offered(const struct branch_offers *offers, const struct branch_probe *probe)
 {
 	for (uint32_t i = 0; i < offers->count; i++) {
-		if (is_among(&offers->offer[i].probe, 1, probe))
+		if (branch_probe_is_at(&offers->offer[i].probe, probe))
 			return true;
 	}
 	return false;
@@ -74,7 +74,8 @@ static void put_known(struct branch_offers *offers, const struct branch_probe *p
 
 void branch_offers_sample(struct branch_offers *offers, const struct branch_probe *probe)
 {
-	branch_rounds_led(&offers->rounds, probe->pid, probe->address);
+	if (offers->takes_rounds)
+		branch_rounds_led(&offers->rounds, probe->pid, probe->address);
 	if (branch_known_is_worth(&offers->known, probe->pid, probe->address))
 		put_known(offers, probe);
 }
@@ -151,7 +152,7 @@ void branch_offers_take(struct branch_offers *offers, struct branch_group *group
 	for (uint32_t i = 1; i < offers->count; i++) {
 		const struct branch_offer *offer = &offers->offer[i];
 
-		if (mark != NULL && is_among(&mark->probe, 1, &offer->probe))
+		if (mark != NULL && branch_probe_is_at(&mark->probe, &offer->probe))
 			continue;
 		if (group->count < room && is_company(offers, &first, offer, mark != NULL))
 			group->some[group->count++] = offer->probe;
@@ -160,7 +161,6 @@ void branch_offers_take(struct branch_offers *offers, struct branch_group *group
 	}
 	offers->count = left;
 	offers->offered = left;
-	group->has_mark = mark != NULL;
 	if (mark != NULL) {
 		group->some[group->count] = mark->probe;
 		group->some[group->count++].mark = true;
@@ -195,21 +195,9 @@ static void put_beyond(struct branch_offers *offers, const struct branch_probe *
 	}
 }
 
-static uint64_t most_executions(const struct probe_window *window)
-{
-	uint64_t most = 0;
-
-	for (size_t i = 0; i < window->count; i++) {
-		uint64_t executions = branch_window_executions(&window->windows[i]);
-
-		most = executions > most ? executions : most;
-	}
-	return most;
-}
-
 void branch_offers_learn(struct branch_offers *offers, const struct probe_window *window)
 {
-	uint64_t most = most_executions(window);
+	uint64_t most = branch_window_executions(&window->windows[probe_window_most(window)]);
 
 	for (size_t i = 0; i < window->count; i++) {
 		const struct branch_probe *probe = &window->some[i];

@@ -25,16 +25,20 @@ struct branch_offer {
  * struct branch_group - branches that are probed together
  * @some:     of which there are @count; 0: it is not used
  * @level:    of the first
- * @has_mark: others are counted against the last one
  * @is_look:  those that may hardly run (struct probe_window)
  */
 struct branch_group {
 	struct branch_probe some[BRANCH_WINDOWS];
 	size_t count;
 	int level;
-	bool has_mark;
 	bool is_look;
 };
+
+/** branch_group_has_mark() - whether others are counted against the last one */
+static inline bool branch_group_has_mark(const struct branch_group *group)
+{
+	return group->count > 0 && group->some[group->count - 1].mark;
+}
 
 /**
  * struct branch_offers - zero-initialised, but for @known, is ready
@@ -42,6 +46,7 @@ struct branch_group {
  * @offered: branches that were worth it since the last were taken
  * @offer:   of them as many as there is room for, each as likely; @count
  * @is_chosen: the first is the next
+ * @takes_rounds: branch_offers_take() may be asked for marks, so samples are counted for that
  */
 struct branch_offers {
 	struct branch_known known;
@@ -50,6 +55,7 @@ struct branch_offers {
 	uint32_t offered;
 	uint32_t count;
 	bool is_chosen;
+	bool takes_rounds;
 	struct branch_offer offer[BRANCH_OFFERS_MAX];
 };
 

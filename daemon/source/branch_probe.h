@@ -48,6 +48,12 @@ struct branch_probe {
 	bool mark;
 };
 
+/** branch_probe_is_at() - whether both are of one branch */
+static inline bool branch_probe_is_at(const struct branch_probe *a, const struct branch_probe *b)
+{
+	return a->pid == b->pid && a->address == b->address;
+}
+
 /**
  * struct branch_probe_program - what runs at hits
  * @windows: what it counts in, BRANCH_WINDOWS for each of BRANCH_LINKS

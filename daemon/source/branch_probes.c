@@ -122,7 +122,7 @@ static void wait_until(struct branch_probes *probes, uint64_t until_ns)
  */
 static bool has_time_for_round(const struct branch_probes *probes)
 {
-	return probes->permille >= ROUND_PERMILLE_MIN && probes->round_ns <= 0;
+	return probes->offers.takes_rounds && probes->round_ns <= 0;
 }
 
 /* Return: false: stop. */
@@ -205,7 +205,7 @@ static bool round_take(struct branch_round *ret, const struct worker *worker)
 
 static bool window_is_over(const struct worker *worker, struct branch_round *round, uint64_t taken)
 {
-	if (worker->group->has_mark)
+	if (branch_group_has_mark(worker->group))
 		return taken >= ROUND_TAKEN_MAX_NS ||
 		       (round_take(round, worker) && round->done > ROUNDS);
 	if (worker->group->is_look)
@@ -219,7 +219,7 @@ static void window_wait(struct worker *worker, struct probe_window *window,
 {
 	struct branch_probes *probes = worker->probes;
 	struct branch_window before[BRANCH_WINDOWS];
-	unsigned int steps = worker->group->has_mark ? ROUND_STEPS : STEPS;
+	unsigned int steps = branch_group_has_mark(worker->group) ? ROUND_STEPS : STEPS;
 	uint64_t taken = 0;
 
 	window->start_ns = clock_monotonic_ns();
@@ -233,7 +233,7 @@ static void window_wait(struct worker *worker, struct probe_window *window,
 		if (window_is_over(worker, round, taken))
 			break;
 	}
-	if (worker->group->has_mark && round_take(round, worker))
+	if (branch_group_has_mark(worker->group) && round_take(round, worker))
 		window->round = round;
 }
 
@@ -259,7 +259,7 @@ static void window_tell(struct worker *worker, struct probe_window *window)
 	if (probes->next_ns < window->start_ns)
 		probes->next_ns = window->start_ns;
 	probes->next_ns += window->taken_ns * 1000 / probes->permille;
-	balance(probes, worker->group->has_mark, (int64_t)window->taken_ns);
+	balance(probes, branch_group_has_mark(worker->group), (int64_t)window->taken_ns);
 	pthread_mutex_lock(&probes->lock);
 	probes->stats.opened += window->count;
 	probes->stats.taken_ns += window->taken_ns;
@@ -284,7 +284,6 @@ static int window_open(struct worker *worker)
 	fd = branch_probe_open(opened, &count, &worker->link);
 	pthread_mutex_lock(&probes->lock);
 	worker->group->count = fd >= 0 ? count : 0;
-	worker->group->has_mark = worker->group->count > 0 && opened[worker->group->count - 1].mark;
 	memcpy(worker->group->some, opened, sizeof(opened));
 	probes->stats.refused += worker->group->count == 0 || opened[0].address != taken[0].address;
 	branch_offers_return(&probes->offers, taken + 1, taken_count - 1);
@@ -389,6 +388,7 @@ int branch_probes_open(struct branch_probes **ret, const struct branch_probe_pro
 	probes->permille = permille;
 	probes->offers.known.random = 1 + (uint32_t)(clock_monotonic_ns() % 0x7ffffffd);
 	probes->offers.known.eagerness = 1;
+	probes->offers.takes_rounds = permille >= ROUND_PERMILLE_MIN;
 	probes->hit_ns = HIT_NS;
 	locks_init(probes);
 	rc = threads_start(probes, program);

@@ -103,14 +103,12 @@ const struct branch_round_mark *branch_rounds_find(const struct branch_rounds *r
 	return found;
 }
 
-static struct branch_round_mark *find_mark(struct branch_rounds *rounds, uint32_t pid,
-					   uint64_t address)
+static struct branch_round_mark *find_mark(struct branch_rounds *rounds,
+					   const struct branch_probe *probe)
 {
 	for (uint32_t i = 0; i < rounds->count; i++) {
-		struct branch_round_mark *mark = &rounds->marks[i];
-
-		if (mark->probe.pid == pid && mark->probe.address == address)
-			return mark;
+		if (branch_probe_is_at(&rounds->marks[i].probe, probe))
+			return &rounds->marks[i];
 	}
 	return NULL;
 }
@@ -156,6 +154,8 @@ static void add_mark(struct branch_rounds *rounds, struct branch_known *known,
 		.wait_ns = LOOK_AGAIN_NS,
 		.look_ns = now_ns + LOOK_AGAIN_NS,
 	};
+	/* It is one in windows of rounds, and not where it is looked at. */
+	mark->probe.mark = false;
 }
 
 static void doubt_mark(struct branch_round_mark *mark, uint64_t now_ns)
@@ -193,7 +193,7 @@ void branch_rounds_learn(struct branch_rounds *rounds, struct branch_known *know
 	for (size_t i = 0; i < window->count; i++) {
 		const struct branch_probe *probe = &window->some[i];
 		uint64_t gaps = window->windows[i].gaps, own_ns = probe_window_gaps_ns(window, i);
-		struct branch_round_mark *mark = find_mark(rounds, probe->pid, probe->address);
+		struct branch_round_mark *mark = find_mark(rounds, probe);
 		bool even = own_ns > 0 && window->windows[i].longest_ns * gaps <= ALIKE * own_ns &&
 			    !branch_known_is_frequent(known, probe->pid, probe->address);
 

@@ -93,8 +93,7 @@ static bool is_steady(const struct probe_window *window, size_t i)
 	       one->last_ns + gap_ns >= window->start_ns + window->ns;
 }
 
-/* What is executed most often is what the others are compared with: it has the least chance. */
-static void put_beside(struct probe_results *results, const struct probe_window *window)
+size_t probe_window_most(const struct probe_window *window)
 {
 	size_t most = 0;
 
@@ -103,6 +102,14 @@ static void put_beside(struct probe_results *results, const struct probe_window 
 		    branch_window_executions(&window->windows[most]))
 			most = i;
 	}
+	return most;
+}
+
+/* What is executed most often is what the others are compared with: it has the least chance. */
+static void put_beside(struct probe_results *results, const struct probe_window *window)
+{
+	size_t most = probe_window_most(window);
+
 	if (!is_steady(window, most))
 		return;
 	for (size_t i = 0; i < window->count; i++) {

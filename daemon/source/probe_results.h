@@ -90,6 +90,9 @@ uint64_t probe_window_rounds(const struct probe_window *window, size_t i);
  */
 uint64_t probe_window_gaps_ns(const struct probe_window *window, size_t i);
 
+/** probe_window_most() - which branch was executed most often */
+size_t probe_window_most(const struct probe_window *window);
+
 /** branch_window_executions() - how often a branch was executed in a window */
 uint64_t branch_window_executions(const struct branch_window *window);
 
