@@ -39,7 +39,8 @@ const struct x86_program x86_programs[] = {
 	  "with recursive c(x) as (select 1 union all select x + 1 from c where x < 10000000) "
 	  "select count(distinct x % 1009), sum(x * x % 7), max(hex(x)) from c"}},
 	{"sort",
-	 {"sort", "--parallel=1", "-k3", "/proc/kallsyms", "/proc/kallsyms", "/proc/kallsyms"}},
+	 {"sort", "--parallel=1", "-V", "/usr/bin/perl", "/usr/bin/perl", "/usr/bin/perl",
+	  "/usr/bin/perl", "/usr/bin/perl"}},
 	{"bash",
 	 {"bash", "-c",
 	  "for ((i = 0; i < 4000000; i++)); do case $i in *7*) s=${s/a/b};; *) s=a$i;; esac; "
