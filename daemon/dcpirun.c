@@ -44,12 +44,12 @@
 /* Samples of a rate that nobody asked for take no more of the command's time. */
 #define OVERHEAD_PERCENT 10
 /*
- * Without edges nobody knows frequencies: out of order 79% of the samples of 13 programs were
- * within 45%, 95% with these, 98% with five times as many probes. Interpreting samples costs
- * the command next to nothing, probes what is said here.
+ * Without edges nobody knows frequencies (docs/operations.md has a table). Interpreting samples
+ * costs the command little, probes what is said here; with half of that hardly any whole round of
+ * an outer loop would be seen.
  */
 #define BRANCH_EVERY 1
-#define PROBE_PERMILLE 20
+#define PROBE_PERMILLE 50
 #define MEMORY_LIMIT ((size_t)64 << 20)
 /* As dcpid has room for. */
 #define IMAGE_STORE_BYTES ((uint64_t)512 << 20)
@@ -119,7 +119,7 @@ static const struct option_entry entries[] = {
 	{OPTION_USER, "user", NULL, "no kernel samples; the default where they are not allowed"},
 	{OPTION_BRANCH_EVERY, "branch-every", "N",
 	 "interpret one sample in N for edges (1; 0: none)"},
-	{OPTION_PROBES, "probes", "N", "spend N/1000 of a CPU on probes of branches (20)"},
+	{OPTION_PROBES, "probes", "N", "spend N/1000 of a CPU on probes of branches (50)"},
 	{OPTION_RECORD_TRACE, "record-trace", "FILE", "every sample by itself, as well"},
 	{'q', "quiet", NULL, "no summary"},
 };

@@ -10,6 +10,8 @@
 #define PID 77
 #define FILE_A 5
 #define FILE_B 6
+/* What a window of rounds has time for, as a rule. */
+#define COST_MAX 15000.0
 
 /* struct scene - @window: of @some */
 struct scene {
@@ -98,12 +100,17 @@ static void lead(struct scene *scene, uint64_t address, int samples)
 		branch_rounds_led(&scene->offers.rounds, PID, address);
 }
 
-static uint64_t mark_of(struct scene *scene, struct branch_probe probe)
+static uint64_t mark_within(struct scene *scene, struct branch_probe probe, double cost_max)
 {
 	const struct branch_round_mark *mark =
-		branch_rounds_find(&scene->offers.rounds, &scene->offers.known, &probe);
+		branch_rounds_find(&scene->offers.rounds, &scene->offers.known, &probe, cost_max);
 
 	return mark != NULL ? mark->probe.address : 0;
+}
+
+static uint64_t mark_of(struct scene *scene, struct branch_probe probe)
+{
+	return mark_within(scene, probe, COST_MAX);
 }
 
 /*
@@ -120,6 +127,9 @@ static void marks_are_affordable(void **state)
 	assert_int_equal(mark_of(scene, probe_at(0x1000, FILE_A)), 0);
 	see_mark(scene, 0x9000);
 	assert_int_equal(mark_of(scene, probe_at(0x1000, FILE_A)), 0x9000);
+	assert_int_equal(mark_within(scene, probe_at(0x1000, FILE_A), 5300), 0x9000);
+	assert_int_equal(mark_within(scene, probe_at(0x1000, FILE_A), 5100), 0);
+	assert_int_equal(mark_within(scene, probe_at(0x1000, FILE_A), 0), 0);
 	assert_int_equal(mark_of(scene, probe_at(0x2000, FILE_A)), 0);
 	assert_int_equal(mark_of(scene, probe_at(0x3000, FILE_A)), 0);
 	assert_int_equal(mark_of(scene, probe_at(0x1000, FILE_B)), 0);
@@ -190,7 +200,7 @@ static void marks_are_looked_at_again(void **state)
 	assert_false(branch_offers_prefer_seldom(offers, 99 * NS_PER_MS));
 	assert_true(branch_offers_prefer_seldom(offers, 101 * NS_PER_MS));
 	assert_int_equal(offers->offer[0].probe.address, 0x9000);
-	branch_offers_take(offers, &offers->groups[0], false);
+	branch_offers_take(offers, &offers->groups[0], 0);
 	offers->groups[0].count = 0;
 	scene->window.start_ns = 101 * NS_PER_MS;
 	begin(scene, false);
@@ -201,12 +211,12 @@ static void marks_are_looked_at_again(void **state)
 	assert_true(branch_offers_prefer_seldom(offers, 302 * NS_PER_MS));
 }
 
-static const struct branch_group *take(struct scene *scene, bool take_round)
+static const struct branch_group *take(struct scene *scene, double round_max)
 {
 	struct branch_group *group = &scene->offers.groups[0];
 
 	group->count = 0;
-	branch_offers_take(&scene->offers, group, take_round);
+	branch_offers_take(&scene->offers, group, round_max);
 	return group;
 }
 
@@ -227,7 +237,7 @@ static void the_seldom_are_by_themselves(void **state)
 		branch_offers_sample(&scene->offers, &probe);
 	}
 	while (scene->offers.count > 0) {
-		const struct branch_group *group = take(scene, true);
+		const struct branch_group *group = take(scene, COST_MAX);
 
 		assert_false(branch_group_has_mark(group));
 		assert_int_equal(group->count, group->some[0].address == 0x3000 ? 1 : 2);
@@ -273,12 +283,12 @@ static void marks_come_last(void **state)
 	lead(scene, 0x2000, 990);
 	see_mark(scene, 0x9000);
 	branch_offers_sample(&scene->offers, &probe);
-	group = take(scene, false);
+	group = take(scene, 0);
 	assert_false(branch_group_has_mark(group));
 	assert_int_equal(group->count, 1);
 	scene->offers.groups[0].count = 0;
 	branch_offers_sample(&scene->offers, &probe);
-	group = take(scene, true);
+	group = take(scene, COST_MAX);
 	assert_true(branch_group_has_mark(group));
 	assert_int_equal(group->count, 2);
 	assert_int_equal(group->some[0].address, 0x1000);

@@ -74,8 +74,7 @@ static void put_known(struct branch_offers *offers, const struct branch_probe *p
 
 void branch_offers_sample(struct branch_offers *offers, const struct branch_probe *probe)
 {
-	if (offers->takes_rounds)
-		branch_rounds_led(&offers->rounds, probe->pid, probe->address);
+	branch_rounds_led(&offers->rounds, probe->pid, probe->address);
 	if (branch_known_is_worth(&offers->known, probe->pid, probe->address))
 		put_known(offers, probe);
 }
@@ -91,9 +90,10 @@ void branch_offers_return(struct branch_offers *offers, const struct branch_prob
 /* What to count a branch against; not where another window is still. */
 static const struct branch_round_mark *find_mark(const struct branch_offers *offers,
 						 struct branch_known *known,
-						 const struct branch_probe *first)
+						 const struct branch_probe *first, double round_max)
 {
-	const struct branch_round_mark *mark = branch_rounds_find(&offers->rounds, known, first);
+	const struct branch_round_mark *mark =
+		branch_rounds_find(&offers->rounds, known, first, round_max);
 
 	return mark != NULL && is_probed(offers, &mark->probe) ? NULL : mark;
 }
@@ -135,13 +135,13 @@ bool branch_offers_prefer_seldom(struct branch_offers *offers, uint64_t now_ns)
 	return false;
 }
 
-void branch_offers_take(struct branch_offers *offers, struct branch_group *group, bool take_round)
+void branch_offers_take(struct branch_offers *offers, struct branch_group *group, double round_max)
 {
 	uint32_t place = offers->is_chosen ? 0 : branch_known_random(&offers->known, offers->count);
 	uint32_t left = 0;
 	const struct branch_offer first = offers->offer[place];
 	const struct branch_round_mark *mark =
-		take_round ? find_mark(offers, &offers->known, &first.probe) : NULL;
+		find_mark(offers, &offers->known, &first.probe, round_max);
 	size_t room = BRANCH_WINDOWS - (mark != NULL);
 
 	offers->is_chosen = false;

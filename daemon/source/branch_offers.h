@@ -46,7 +46,6 @@ static inline bool branch_group_has_mark(const struct branch_group *group)
  * @offered: branches that were worth it since the last were taken
  * @offer:   of them as many as there is room for, each as likely; @count
  * @is_chosen: the first is the next
- * @takes_rounds: branch_offers_take() may be asked for marks, so samples are counted for that
  */
 struct branch_offers {
 	struct branch_known known;
@@ -55,7 +54,6 @@ struct branch_offers {
 	uint32_t offered;
 	uint32_t count;
 	bool is_chosen;
-	bool takes_rounds;
 	struct branch_offer offer[BRANCH_OFFERS_MAX];
 };
 
@@ -78,12 +76,13 @@ bool branch_offers_prefer_seldom(struct branch_offers *offers, uint64_t now_ns);
 /**
  * branch_offers_take() - one of them, with others of its process
  * @group:      out, of @offers->groups
- * @take_round: with a mark to count it against, if there is one. Others are about as frequent as
+ * @round_max:  with a mark to count it against, if there is one from which to the next one no more
+ *              than so many executions of it pass; 0: without. Others are about as frequent as
  *              the first, or much less so if there is a mark
  *
  * There is an offer.
  */
-void branch_offers_take(struct branch_offers *offers, struct branch_group *group, bool take_round);
+void branch_offers_take(struct branch_offers *offers, struct branch_group *group, double round_max);
 
 /** branch_offers_learn() - what is to be probed since a window was as it was */
 void branch_offers_learn(struct branch_offers *offers, const struct probe_window *window);

@@ -24,13 +24,19 @@
 /* It is looked at after each step; a window has at most so many. */
 #define STEP_NS NS_PER_MS
 #define STEPS 24
-/* Windows of rounds are longer, and end after so many; they take no more time than all others. */
+/* Windows of rounds are longer, and end after so many. */
 #define ROUND_TAKEN_MAX_NS (50 * NS_PER_MS)
-#define ROUND_SAVED_MAX_NS (200 * (int64_t)NS_PER_MS)
-#define ROUND_PERMILLE_MIN 50
 #define ROUND_STEPS 150
 #define ROUNDS 3
 #define ROUND_TRIES 100
+/*
+ * They take so many times what all others do, for from a fiftieth of the time on these hardly tell
+ * more in a twentieth; from the beginning on what probes may take in half a second; and later no
+ * more than they left before.
+ */
+#define ROUND_SHARE 3
+#define ROUND_AHEAD_NS (NS_PER_SECOND / 2)
+#define ROUND_SAVED_MAX_NS (200 * (int64_t)NS_PER_MS)
 /*
  * What an execution takes: of a conditional branch at most, until windows have shown how
  * little it can be; of others.
@@ -60,7 +66,7 @@ struct worker {
  *           one place makes it more likely to be there
  * @next_ns: with the turn, as are @hit_ns, @round_ns: when the next window may be, CLOCK_MONOTONIC
  * @hit_ns:  what an execution takes
- * @round_ns: what windows of rounds have taken more than others
+ * @round_ns: what windows of rounds have taken beyond their share
  * @lock:    of all from here on
  * @waiting: who has the turn has nothing to probe
  * @current: which of @results is filled; the other one is the caller's
@@ -116,13 +122,14 @@ static void wait_until(struct branch_probes *probes, uint64_t until_ns)
 	pthread_mutex_unlock(&probes->lock);
 }
 
-/*
- * One window of rounds takes the time of some seconds where probes may take little: a short
- * program would hardly do anything else.
- */
-static bool has_time_for_round(const struct branch_probes *probes)
+/* What a window of rounds may take now. A short program is to be left as it is, but for little. */
+static uint64_t round_time_ns(const struct branch_probes *probes)
 {
-	return probes->offers.takes_rounds && probes->round_ns <= 0;
+	int64_t ns = (int64_t)(ROUND_AHEAD_NS / 1000 * probes->permille) - probes->round_ns;
+
+	if (ns <= 0)
+		return 0;
+	return (uint64_t)ns < ROUND_TAKEN_MAX_NS ? (uint64_t)ns : ROUND_TAKEN_MAX_NS;
 }
 
 /* Return: false: stop. */
@@ -135,7 +142,8 @@ static bool offers_take(struct branch_probes *probes, struct worker *worker)
 	}
 	probes->waiting = false;
 	if (!probes->stop)
-		branch_offers_take(&probes->offers, worker->group, has_time_for_round(probes));
+		branch_offers_take(&probes->offers, worker->group,
+				   (double)round_time_ns(probes) / ROUNDS / (double)probes->hit_ns);
 	pthread_mutex_unlock(&probes->lock);
 	return worker->group->count > 0;
 }
@@ -206,7 +214,7 @@ static bool round_take(struct branch_round *ret, const struct worker *worker)
 static bool window_is_over(const struct worker *worker, struct branch_round *round, uint64_t taken)
 {
 	if (branch_group_has_mark(worker->group))
-		return taken >= ROUND_TAKEN_MAX_NS ||
+		return taken >= round_time_ns(worker->probes) ||
 		       (round_take(round, worker) && round->done > ROUNDS);
 	if (worker->group->is_look)
 		return taken >= LOOK_TAKEN_MAX_NS;
@@ -240,7 +248,7 @@ static void window_wait(struct worker *worker, struct probe_window *window,
 /* Where there were no marks for a while, what was saved is not all made up for. */
 static void balance(struct branch_probes *probes, bool has_mark, int64_t taken_ns)
 {
-	probes->round_ns += has_mark ? taken_ns : -taken_ns;
+	probes->round_ns += has_mark ? taken_ns : -ROUND_SHARE * taken_ns;
 	if (probes->round_ns < -ROUND_SAVED_MAX_NS)
 		probes->round_ns = -ROUND_SAVED_MAX_NS;
 }
@@ -388,7 +396,6 @@ int branch_probes_open(struct branch_probes **ret, const struct branch_probe_pro
 	probes->permille = permille;
 	probes->offers.known.random = 1 + (uint32_t)(clock_monotonic_ns() % 0x7ffffffd);
 	probes->offers.known.eagerness = 1;
-	probes->offers.takes_rounds = permille >= ROUND_PERMILLE_MIN;
 	probes->hit_ns = HIT_NS;
 	locks_init(probes);
 	rc = threads_start(probes, program);

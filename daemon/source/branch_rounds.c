@@ -8,8 +8,7 @@
 #define JITTER_NS (NS_PER_MS / 2)
 /* Shorter windows don't show it. */
 #define WINDOW_NS (10 * NS_PER_MS)
-/* Executions between two, at most; with fewer other windows tell as much. */
-#define COST_MAX 15000.0
+/* With fewer executions between two other windows tell as much. */
 #define COST_MIN 64.0
 /* So often a mark must have been seen, so long after each other, and twice as long each time. */
 #define LOOKS 2
@@ -62,7 +61,7 @@ double branch_rounds_cost(const struct branch_rounds *rounds, uint32_t pid, uint
 }
 
 static bool is_fit(const struct branch_rounds *rounds, const struct branch_round_mark *mark,
-		   const struct branch_probe *probe)
+		   const struct branch_probe *probe, double cost_max)
 {
 	double cost;
 
@@ -72,7 +71,7 @@ static bool is_fit(const struct branch_rounds *rounds, const struct branch_round
 	    mark->probe.place.inode != probe->place.inode)
 		return false;
 	cost = branch_rounds_cost(rounds, probe->pid, probe->address, mark->period_ns);
-	return cost >= COST_MIN && cost <= COST_MAX;
+	return cost >= COST_MIN && cost <= cost_max;
 }
 
 /* What was counted gives way to what was not. */
@@ -88,7 +87,8 @@ static bool is_worth(const struct branch_rounds *rounds, struct branch_known *kn
 
 const struct branch_round_mark *branch_rounds_find(const struct branch_rounds *rounds,
 						   struct branch_known *known,
-						   const struct branch_probe *probe)
+						   const struct branch_probe *probe,
+						   double cost_max)
 {
 	const struct branch_round_mark *found = NULL;
 	uint32_t fit = 0;
@@ -96,7 +96,7 @@ const struct branch_round_mark *branch_rounds_find(const struct branch_rounds *r
 	if (!is_worth(rounds, known, probe))
 		return NULL;
 	for (uint32_t i = 0; i < rounds->count; i++) {
-		if (is_fit(rounds, &rounds->marks[i], probe) &&
+		if (is_fit(rounds, &rounds->marks[i], probe, cost_max) &&
 		    branch_known_random(known, ++fit) == 0)
 			found = &rounds->marks[i];
 	}

@@ -62,13 +62,15 @@ double branch_rounds_cost(const struct branch_rounds *rounds, uint32_t pid, uint
 /**
  * branch_rounds_find() - a branch to count another one against, the less often the more it was
  * @known: chance is taken from there
+ * @cost_max: a round has at most so many executions, about
  *
  * Return: NULL: in its file there is none whose rounds do not take too long; else valid until the
  * next call.
  */
 const struct branch_round_mark *branch_rounds_find(const struct branch_rounds *rounds,
 						   struct branch_known *known,
-						   const struct branch_probe *probe);
+						   const struct branch_probe *probe,
+						   double cost_max);
 
 /**
  * branch_rounds_look() - which branch to look at again: is it still as even?
