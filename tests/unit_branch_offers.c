@@ -211,6 +211,23 @@ static void marks_are_looked_at_again(void **state)
 	assert_true(branch_offers_prefer_seldom(offers, 302 * NS_PER_MS));
 }
 
+/* Else it would be looked at again at once, for ever: its process has ended. */
+static void what_is_refused_is_no_mark(void **state)
+{
+	struct scene *scene = *state;
+	struct branch_offers *offers = &scene->offers;
+	struct branch_probe mark = probe_at(0x9000, FILE_A), other = probe_at(0xa000, FILE_A);
+
+	see_mark(scene, 0x9000);
+	see_mark(scene, 0xb000);
+	branch_offers_refuse(offers, &other);
+	assert_int_equal(offers->rounds.count, 2);
+	branch_offers_refuse(offers, &mark);
+	assert_int_equal(offers->rounds.count, 1);
+	assert_true(branch_offers_prefer_seldom(offers, NS_PER_SECOND));
+	assert_int_equal(offers->offer[0].probe.address, 0xb000);
+}
+
 static const struct branch_group *take(struct scene *scene, double round_max)
 {
 	struct branch_group *group = &scene->offers.groups[0];
@@ -309,9 +326,13 @@ static void marks_come_last(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(marks_are_affordable),	   TEST(marks_are_even),
-		TEST(marks_are_looked_at_again),   TEST(the_seldom_are_by_themselves),
-		TEST(what_is_beyond_is_looked_at), TEST(marks_come_last),
+		TEST(marks_are_affordable),
+		TEST(marks_are_even),
+		TEST(marks_are_looked_at_again),
+		TEST(what_is_refused_is_no_mark),
+		TEST(the_seldom_are_by_themselves),
+		TEST(what_is_beyond_is_looked_at),
+		TEST(marks_come_last),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -87,6 +87,11 @@ void branch_offers_return(struct branch_offers *offers, const struct branch_prob
 		put_known(offers, &some[i]);
 }
 
+void branch_offers_refuse(struct branch_offers *offers, const struct branch_probe *probe)
+{
+	branch_rounds_forget(&offers->rounds, probe);
+}
+
 /* What to count a branch against; not where another window is still. */
 static const struct branch_round_mark *find_mark(const struct branch_offers *offers,
 						 struct branch_known *known,

@@ -66,6 +66,9 @@ void branch_offers_sample(struct branch_offers *offers, const struct branch_prob
 void branch_offers_return(struct branch_offers *offers, const struct branch_probe *some,
 			  size_t count);
 
+/** branch_offers_refuse() - a branch cannot be probed: its process is no more, say */
+void branch_offers_refuse(struct branch_offers *offers, const struct branch_probe *probe);
+
 /**
  * branch_offers_prefer_seldom() - let the next that is taken be of those that hardly run
  *

@@ -293,7 +293,10 @@ static int window_open(struct worker *worker)
 	pthread_mutex_lock(&probes->lock);
 	worker->group->count = fd >= 0 ? count : 0;
 	memcpy(worker->group->some, opened, sizeof(opened));
-	probes->stats.refused += worker->group->count == 0 || opened[0].address != taken[0].address;
+	if (worker->group->count == 0 || opened[0].address != taken[0].address) {
+		probes->stats.refused++;
+		branch_offers_refuse(&probes->offers, &taken[0]);
+	}
 	branch_offers_return(&probes->offers, taken + 1, taken_count - 1);
 	pthread_mutex_unlock(&probes->lock);
 	return fd;

@@ -216,3 +216,11 @@ const struct branch_probe *branch_rounds_look(const struct branch_rounds *rounds
 	}
 	return NULL;
 }
+
+void branch_rounds_forget(struct branch_rounds *rounds, const struct branch_probe *probe)
+{
+	struct branch_round_mark *mark = find_mark(rounds, probe);
+
+	if (mark != NULL)
+		*mark = rounds->marks[--rounds->count];
+}

@@ -79,6 +79,9 @@ const struct branch_round_mark *branch_rounds_find(const struct branch_rounds *r
  */
 const struct branch_probe *branch_rounds_look(const struct branch_rounds *rounds, uint64_t now_ns);
 
+/** branch_rounds_forget() - a branch cannot be probed any more: it is no mark, if it was one */
+void branch_rounds_forget(struct branch_rounds *rounds, const struct branch_probe *probe);
+
 /**
  * branch_rounds_learn() - which branches of a window others may be counted against
  *
