@@ -186,7 +186,7 @@ int config_check(const struct config *config, struct error *err)
 	if (source == NULL)
 		return 0;
 	if (config->probe_permille > 0 && !source->probes)
-		return error_set(err, EINVAL, "probe_permille needs the source perf, not %s",
+		return error_set(err, EINVAL, "probe_permille needs the source bpf or perf, not %s",
 				 source->name);
 	if (config->double_every > 0 && !source->doubles)
 		return error_set(err, EINVAL, "double_every needs the source kmod, not %s",

@@ -156,13 +156,15 @@ fi
 figure edge_right "$good" "$all"
 figure edge_yield "$yielded" "$tried"
 
-# under_daemon COMMAND...: run it under dcpid with the source bpf, into $db
+# under_daemon COMMAND...: run it under dcpid with the source bpf and $daemon_options, into $db
+daemon_options=()
 under_daemon()
 {
 	rm -rf "$db"*
 	: > "$scratch/conf"
 	"$build/bin/dcpid" -q --config "$scratch/conf" --socket "$scratch/sock" --source bpf \
-		-e cpu-clock:190000-210000 --branch-every 1 --db "$db" 2> "$scratch/errors" &
+		-e cpu-clock:190000-210000 --branch-every 1 --db "$db" \
+		"${daemon_options[@]}" 2> "$scratch/errors" &
 	daemon=$!
 	for _ in $(seq 100); do
 		"$build/bin/dcpictl" --socket "$scratch/sock" status > /dev/null 2>&1 && break
@@ -222,6 +224,18 @@ if under_daemon "$program" $rounds; then
 	is "all are handed over, but of a program that has ended" "$(counter edges_handed)" \
 		$((found - $(counter edges_gone)))
 	check "which are not most ($(counter edges_gone))" [ $(($(counter edges_gone) * 2)) -lt "$found" ]
+	daemon_options=(--probes 100 --drain-interval 50)
+	if [ -n "$probed" ] && under_daemon "$program" $rounds && [ "$(counter probes)" -gt 0 ]; then
+		read -r taken seen < <(right "$scratch/truth" probe)
+		check "the source bpf: probes see edges that the program takes ($taken of $seen)" \
+			[ $((seen > 300 && taken * 1000 >= seen * 999)) = 1 ]
+		read -r off ways < <(shares "$scratch/truth")
+		check "in their true shares, too (of $ways ways, off by $off at most)" \
+			awk -v off="$off" -v ways="$ways" 'BEGIN { exit !(off < 0.2 && ways > 1) }'
+		is "all are handed over, with those behind samples" "$(counter edges_handed)" \
+			$(($(counter edges) + $(counter edges_probed) - $(counter edges_gone)))
+	fi
+	daemon_options=()
 	# What was a program when it was sampled is another one when its code is read.
 	if [ -e "$scratch/at_constants" ]; then
 		# shellcheck disable=SC2016 # for that shell

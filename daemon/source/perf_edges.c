@@ -201,11 +201,19 @@ static void offers_pass(struct perf_edges *edges)
 	edges->offer_count = 0;
 }
 
-/* The process may have been another before: what is known of its time goes with it. */
+/*
+ * The process may have been another before: what is known of its time goes with it. Whether it
+ * still is that one does not matter, but what it had mapped does.
+ */
 static void probed_take(struct drain *drain, const struct branch_probe_result *result)
 {
-	const struct source_config *config = drain->edges->config;
-	uint32_t generation = config->generation(config->context, result->pid, result->time_ns);
+	struct perf_edges *edges = drain->edges;
+	const struct source_config *config = edges->config;
+	const struct perf_edges_moment moment = {result->pid, result->generation, result->time_ns};
+	uint64_t version;
+	uint32_t generation = edges->source == NULL ? config->generation(config->context,
+									 moment.pid, moment.time_ns)
+						    : moment.generation;
 	const struct source_edge edge = {
 		.from = result->from,
 		.to = result->to,
@@ -214,7 +222,11 @@ static void probed_take(struct drain *drain, const struct branch_probe_result *r
 	};
 
 	if (result->event == SOURCE_EVENT_PROBE)
-		drain->edges->probed += result->count;
+		edges->probed += result->count;
+	if (edges->source != NULL && (generation == 0 || !is_unmoved(edges, &moment, &version))) {
+		edges->gone += result->event == SOURCE_EVENT_PROBE ? result->count : 0;
+		return;
+	}
 	drain->sink->probed(drain->sink->context, &edge);
 }
 
@@ -224,6 +236,7 @@ static void probed_follow(struct drain *drain, const struct branch_snapshot *sna
 {
 	const struct branch_probe_result result = {
 		.pid = snapshot->pid,
+		.generation = snapshot->generation,
 		.event = SOURCE_EVENT_PROBE,
 		.from = snapshot->pc,
 		.to = count > 0 ? path[0].to : 0,

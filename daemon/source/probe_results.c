@@ -56,6 +56,16 @@ static bool is_fair(const struct probe_window *window, size_t i)
 	       probe_window_is_long(window);
 }
 
+/* Of one process all have the same. */
+static uint32_t generation_of(const struct probe_window *window)
+{
+	for (size_t i = 0; i < window->count; i++) {
+		if (window->windows[i].first_ns != 0)
+			return window->windows[i].generation;
+	}
+	return 0;
+}
+
 static void put(struct probe_results *results, const struct probe_window *window, size_t i,
 		uint32_t event, uint64_t to, uint64_t count)
 {
@@ -67,6 +77,7 @@ static void put(struct probe_results *results, const struct probe_window *window
 	}
 	results->item[results->count++] = (struct branch_probe_result){
 		.pid = window->some[i].pid,
+		.generation = generation_of(window),
 		.event = event,
 		.from = window->some[i].address,
 		.to = to,

@@ -16,6 +16,7 @@
 /**
  * struct branch_probe_result - what a probe has counted
  * @event:   SOURCE_EVENT_: what of: see db/profile.h
+ * @generation: the process' exec count; 0: not known
  * @count:   never 0
  * @time_ns: when it was there, CLOCK_MONOTONIC
  *
@@ -24,6 +25,7 @@
  */
 struct branch_probe_result {
 	uint32_t pid;
+	uint32_t generation;
 	uint32_t event;
 	uint64_t from;
 	uint64_t to;

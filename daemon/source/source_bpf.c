@@ -204,7 +204,6 @@ static int bpf_open(struct source **ret, const struct source_config *config, str
 	source->config = *config;
 	memcpy(source->events, config->events, config->event_count * sizeof(config->events[0]));
 	source->config.events = source->events;
-	source->config.probe_permille = 0;
 	source->online.fd = -1;
 	rc = parts_open(source, err);
 	if (rc < 0) {
@@ -278,16 +277,21 @@ static void periods_renew(struct bpf_source *source)
 }
 
 /* They are few: not worth a store. */
-static void edges_hand_over(void *context, uint32_t cpu, const struct interpret_edge *edges,
-			    uint32_t count, uint64_t tag)
+static void edge_hand_over(void *context, const struct source_edge *edge)
 {
 	const struct source_sink *sink = context;
 
+	sink->edge(sink->context, edge);
+}
+
+static void edges_hand_over(void *context, uint32_t cpu, const struct interpret_edge *edges,
+			    uint32_t count, uint64_t tag)
+{
 	(void)cpu;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct source_edge edge = {edges[i].from, edges[i].to, tag, 1};
 
-		sink->edge(sink->context, &edge);
+		edge_hand_over(context, &edge);
 	}
 }
 
@@ -295,8 +299,8 @@ static int bpf_drain(struct source *base, bool all, uint64_t until_ns,
 		     const struct source_sink *sink, struct error *err)
 {
 	struct bpf_source *source = (struct bpf_source *)base;
-	const struct perf_edges_sink edges = {.behind = edges_hand_over,
-					      .context = (void *)(uintptr_t)sink};
+	const struct perf_edges_sink edges = {edges_hand_over, edge_hand_over,
+					      (void *)(uintptr_t)sink};
 	int rc = 0;
 
 	wake_set_clear(source->wakes);
@@ -358,6 +362,7 @@ static int bpf_generation(struct source *base, uint32_t pid, uint32_t *generatio
 const struct source_ops source_bpf_ops = {
 	.name = "bpf",
 	.own_generations = false,
+	.probes = true,
 	.open = bpf_open,
 	.start = bpf_start,
 	.stop = bpf_stop,

@@ -278,6 +278,7 @@ static inline __attribute__((always_inline)) void take_time(struct branch_window
 		window->waited_first_ns = waited_ns;
 		window->sleeps = sleeps(task);
 		window->thread = thread;
+		window->generation = task->self_exec_id;
 	} else if (window->thread != thread || window->sleeps != sleeps(task)) {
 		window->disturbed = 1;
 	} else {

@@ -45,6 +45,7 @@
  *              @waited_first_ns: at the first. No part of @longest_ns
  * @sleeps:     how often the thread had slept in its life, at the first execution
  * @thread:     which one that was
+ * @generation: its process' exec count then
  * @mark:       1: rounds begin and end at its executions (struct branch_round)
  * @disturbed:  another thread executed it, too, or the thread slept: gaps tell nothing
  */
@@ -58,6 +59,7 @@ struct branch_window {
 	__u64 waited_ns;
 	__u64 sleeps;
 	__u32 thread;
+	__u32 generation;
 	__u32 disturbed;
 	__u32 condition;
 	__u32 mark;
