@@ -30,9 +30,8 @@
 #define ROUNDS 3
 #define ROUND_TRIES 100
 /*
- * They take so many times what all others do, for from a fiftieth of the time on these hardly tell
- * more in a twentieth; from the beginning on what probes may take in half a second; and later no
- * more than they left before.
+ * They take so many times what all others do, which hardly tell more in a twentieth of the time
+ * than in a fiftieth; in the beginning no more than probes may take in half a second.
  */
 #define ROUND_SHARE 3
 #define ROUND_AHEAD_NS (NS_PER_SECOND / 2)
