@@ -115,13 +115,21 @@ shares()
 			}' "$1" -
 }
 
-if [ -n "$probed" ] && [ "$(counter probes)" -gt 0 ]; then
+# probes_right SOURCE: what probes saw
+probes_right()
+{
+	local taken seen off ways
+
 	read -r taken seen < <(right "$scratch/truth" probe)
-	check "probes see edges that the program takes ($taken of $seen)" \
+	check "the source $1: probes see edges that the program takes ($taken of $seen)" \
 		[ $((seen > 300 && taken * 1000 >= seen * 999)) = 1 ]
 	read -r off ways < <(shares "$scratch/truth")
 	check "in their true shares (of $ways ways, off by $off at most)" \
 		awk -v off="$off" -v ways="$ways" 'BEGIN { exit !(off < 0.2 && ways > 1) }'
+}
+
+if [ -n "$probed" ] && [ "$(counter probes)" -gt 0 ]; then
+	probes_right perf
 	is "and --probes 0 asks for none" \
 		"$("$build/bin/dcpirun" -q --user --db "$db" -e cpu-clock:190000-210000 \
 			--branch-every 1 --probes 0 "$program" 10 > "$scratch/none" 2>&1
@@ -226,12 +234,7 @@ if under_daemon "$program" $rounds; then
 	check "which are not most ($(counter edges_gone))" [ $(($(counter edges_gone) * 2)) -lt "$found" ]
 	daemon_options=(--probes 100 --drain-interval 50)
 	if [ -n "$probed" ] && under_daemon "$program" $rounds && [ "$(counter probes)" -gt 0 ]; then
-		read -r taken seen < <(right "$scratch/truth" probe)
-		check "the source bpf: probes see edges that the program takes ($taken of $seen)" \
-			[ $((seen > 300 && taken * 1000 >= seen * 999)) = 1 ]
-		read -r off ways < <(shares "$scratch/truth")
-		check "in their true shares, too (of $ways ways, off by $off at most)" \
-			awk -v off="$off" -v ways="$ways" 'BEGIN { exit !(off < 0.2 && ways > 1) }'
+		probes_right bpf
 		is "all are handed over, with those behind samples" "$(counter edges_handed)" \
 			$(($(counter edges) + $(counter edges_probed) - $(counter edges_gone)))
 	fi

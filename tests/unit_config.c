@@ -187,9 +187,10 @@ static void settings_go_together(void **state)
 		uint64_t probe_permille, double_every;
 		int result;
 	} cases[] = {
-		{"auto", 1, 2, 0}, {"kmod", 0, 2, 0},	    {"kmod", 1, 0, -EINVAL},
-		{"perf", 1, 0, 0}, {"perf", 0, 2, -EINVAL}, {"bpf", 0, 2, -EINVAL},
-		{"bpf", 1, 0, 0},  {"replay", 0, 0, 0},	    {"replay", 1, 0, -EINVAL},
+		{"auto", 1, 2, 0},	   {"kmod", 0, 2, 0},	    {"kmod", 1, 0, -EINVAL},
+		{"perf", 1, 0, 0},	   {"perf", 0, 2, -EINVAL}, {"bpf", 0, 0, 0},
+		{"bpf", 0, 2, -EINVAL},	   {"bpf", 1, 0, 0},	    {"replay", 0, 0, 0},
+		{"replay", 1, 0, -EINVAL},
 	};
 	struct config config;
 	struct error err;

@@ -201,6 +201,18 @@ static void offers_pass(struct perf_edges *edges)
 	edges->offer_count = 0;
 }
 
+/* @exec_count: its generation, if that is the kernel's */
+static struct perf_edges_moment moment_of(const struct perf_edges *edges, uint32_t pid,
+					  uint32_t exec_count, uint64_t time_ns)
+{
+	const struct source_config *config = edges->config;
+	uint32_t generation = edges->source != NULL
+				      ? exec_count
+				      : config->generation(config->context, pid, time_ns);
+
+	return (struct perf_edges_moment){pid, generation, time_ns};
+}
+
 /*
  * The process may have been another before: what is known of its time goes with it. Whether it
  * still is that one does not matter, but what it had mapped does.
@@ -208,22 +220,20 @@ static void offers_pass(struct perf_edges *edges)
 static void probed_take(struct drain *drain, const struct branch_probe_result *result)
 {
 	struct perf_edges *edges = drain->edges;
-	const struct source_config *config = edges->config;
-	const struct perf_edges_moment moment = {result->pid, result->generation, result->time_ns};
+	const struct perf_edges_moment moment =
+		moment_of(edges, result->pid, result->generation, result->time_ns);
 	uint64_t version;
-	uint32_t generation = edges->source == NULL ? config->generation(config->context,
-									 moment.pid, moment.time_ns)
-						    : moment.generation;
 	const struct source_edge edge = {
 		.from = result->from,
 		.to = result->to,
-		.tag = dcpi_tag(result->pid, generation, result->event),
+		.tag = dcpi_tag(result->pid, moment.generation, result->event),
 		.count = result->count,
 	};
 
 	if (result->event == SOURCE_EVENT_PROBE)
 		edges->probed += result->count;
-	if (edges->source != NULL && (generation == 0 || !is_unmoved(edges, &moment, &version))) {
+	if (edges->source != NULL &&
+	    (moment.generation == 0 || !is_unmoved(edges, &moment, &version))) {
 		edges->gone += result->event == SOURCE_EVENT_PROBE ? result->count : 0;
 		return;
 	}
@@ -254,16 +264,14 @@ static bool snapshot_take(void *context, const struct branch_snapshot *snapshot)
 {
 	struct drain *drain = context;
 	struct perf_edges *edges = drain->edges;
-	const struct source_config *config = edges->config;
 	struct interpret_edge path[PERF_BRANCH_EDGES];
-	struct perf_edges_moment moment = {snapshot->pid, snapshot->generation, snapshot->time_ns};
+	struct perf_edges_moment moment;
 	uint64_t version, stuck;
 	uint32_t count;
 
 	if (snapshot->time_ns > drain->until_ns)
 		return false;
-	if (edges->source == NULL)
-		moment.generation = config->generation(config->context, moment.pid, moment.time_ns);
+	moment = moment_of(edges, snapshot->pid, snapshot->generation, snapshot->time_ns);
 	/* The kernel is asked when all has been read. */
 	if (!(edges->source == NULL ? is_present(edges, &moment, &version)
 				    : is_unmoved(edges, &moment, &version))) {
