@@ -144,8 +144,8 @@ static int analyse(const struct pass *pass, size_t index, struct outcome *outcom
 	if (rc != 0)
 		return rc;
 	if (pass->calls != NULL)
-		image_calls_apply(pass->calls, index, &analysis->profile);
-	if (pass->program != NULL)
+		rc = image_calls_apply(pass->calls, analysis->cfg, index, &analysis->profile);
+	if (rc == 0 && pass->program != NULL)
 		rc = compare_with_program(pass, analysis);
 	if (rc != 0)
 		return rc;

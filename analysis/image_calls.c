@@ -5,26 +5,43 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "lib/array.h"
+#include "lib/u64_map.h"
+
 /* Intervals of estimates hold nine in ten: so many standard deviations to either side. */
 #define INTERVAL_SIGMAS 1.645
 
 #define WEIGHT_MAX 1e9
 
+/* A site's share that is left by the others' is told down to so many of its deviations. */
+#define LEFT_SIGMAS 3.0
+
+/* struct amount - of executions, as struct frequency_estimate has it */
+struct amount {
+	double value;
+	double variance;
+};
+
 /*
- * struct procedure_calls - of one procedure, all as struct frequency_estimate has it
- * @calls, @variance: by its callers
- * @own_low:          executions at least, by its own samples
+ * struct procedure_calls - of one procedure
+ * @calls:   by its callers
+ * @own:     by its own samples; @own_low: at least
  */
 struct procedure_calls {
-	double calls;
-	double variance;
+	struct amount calls;
+	struct amount own;
 	double own_low;
 };
 
+/* @sites: of each call, by its address: its number in @by_site, plus 1 */
 struct image_calls {
 	struct image_code *code;
 	struct procedure_calls *procedures;
 	size_t count;
+	struct u64_map sites;
+	struct amount *by_site;
+	size_t site_count;
+	size_t site_capacity;
 };
 
 int image_calls_create(struct image_calls **ret, struct image_code *code)
@@ -49,12 +66,22 @@ void image_calls_destroy(struct image_calls *calls)
 	if (calls == NULL)
 		return;
 	free(calls->procedures);
+	free(calls->by_site);
+	u64_map_deinit(&calls->sites);
 	free(calls);
 }
 
-static double estimate_sigma(const struct frequency_estimate *estimate)
+static struct amount amount_of(const struct frequency_estimate *estimate)
 {
-	return (estimate->high - estimate->low) / (2 * INTERVAL_SIGMAS);
+	double sigma = (estimate->high - estimate->low) / (2 * INTERVAL_SIGMAS);
+
+	return (struct amount){estimate->value, sigma * sigma};
+}
+
+static void add_amount(struct amount *to, const struct amount *what)
+{
+	to->value += what->value;
+	to->variance += what->variance;
 }
 
 /* The procedure that an address is in: some are entered behind their first instructions. */
@@ -63,48 +90,159 @@ static long find_callee(const struct image_calls *calls, const struct cfg_call *
 	return call->target != 0 ? image_code_find(calls->code, call->target) : -1;
 }
 
-static double entered_at_least(const struct procedure_analysis *analysis)
+static void add_entries(struct procedure_calls *to, const struct procedure_analysis *analysis)
 {
 	const struct cfg *cfg = analysis->cfg;
-	double low = 0;
 
-	for (uint32_t e = 0; e < cfg->edge_count; e++)
-		if (cfg->edges[e].kind == CFG_EDGE_ENTRY)
-			low += analysis->frequency.edges[e].low;
-	return low;
+	for (uint32_t e = 0; e < cfg->edge_count; e++) {
+		const struct frequency_estimate *estimate = &analysis->frequency.edges[e];
+		struct amount amount = amount_of(estimate);
+
+		if (cfg->edges[e].kind != CFG_EDGE_ENTRY)
+			continue;
+		add_amount(&to->own, &amount);
+		to->own_low += estimate->low;
+	}
+}
+
+static int keep_site(struct image_calls *calls, uint64_t address, const struct amount *amount)
+{
+	uint64_t *number = u64_map_insert(&calls->sites, address);
+
+	if (number == NULL || array_reserve(&calls->by_site, &calls->site_capacity,
+					    calls->site_count + 1, sizeof(*calls->by_site)) < 0)
+		return -ENOMEM;
+	calls->by_site[calls->site_count++] = *amount;
+	*number = calls->site_count;
+	return 0;
 }
 
 int image_calls_add(struct image_calls *calls, const struct procedure_analysis *analysis)
 {
-	calls->procedures[analysis->index].own_low = entered_at_least(analysis);
-	for (uint32_t i = 0; i < analysis->cfg->call_count; i++) {
-		const struct cfg_call *call = &analysis->cfg->calls[i];
-		const struct frequency_estimate *estimate = procedure_analysis_call(analysis, call);
+	const struct cfg *cfg = analysis->cfg;
+	int r = 0;
+
+	add_entries(&calls->procedures[analysis->index], analysis);
+	for (uint32_t i = 0; r == 0 && i < cfg->call_count; i++) {
+		const struct cfg_call *call = &cfg->calls[i];
+		struct amount amount = amount_of(procedure_analysis_call(analysis, call));
 		long callee = find_callee(calls, call);
-		double sigma = estimate_sigma(estimate);
 
 		if (callee < 0)
 			continue;
-		calls->procedures[callee].calls += estimate->value;
-		calls->procedures[callee].variance += sigma * sigma;
+		add_amount(&calls->procedures[callee].calls, &amount);
+		r = keep_site(calls, cfg->insns[call->insn].address, &amount);
+	}
+	return r;
+}
+
+/* How far something is to be trusted: one by its relative variance. */
+static double weight_of(const struct amount *amount)
+{
+	double square = amount->value * amount->value;
+
+	return square < WEIGHT_MAX * amount->variance ? square / amount->variance : WEIGHT_MAX;
+}
+
+static void apply_callers(const struct procedure_calls *procedure,
+			  struct procedure_profile *profile)
+{
+	double short_of = procedure->own_low - procedure->calls.value;
+
+	if (procedure->calls.value <= 0)
+		return;
+	/* More executions than calls, and not by chance: it has other callers. */
+	if (short_of > 0 && short_of * short_of > 4 * procedure->calls.variance)
+		return;
+	profile->calls_in = procedure->calls.value;
+	profile->calls_in_weight = weight_of(&procedure->calls);
+}
+
+/*
+ * What a called procedure says of calls in one block, so many and each as often: its own executions
+ * less all other calls of it. @here: what was said of each. Return: whether it tells anything.
+ */
+static bool find_left(struct amount *ret, const struct procedure_calls *callee,
+		      const struct amount *here, double count)
+{
+	double left = callee->own.value - (callee->calls.value - count * here->value);
+	double others = fmax(callee->calls.variance - count * here->variance, 0);
+	double off;
+
+	ret->value = left / count;
+	ret->variance = (callee->own.variance + others) / (count * count);
+	off = ret->value - here->value;
+	return callee->own.value > 0 && ret->value > LEFT_SIGMAS * sqrt(ret->variance) &&
+	       ret->variance < here->variance &&
+	       off * off < LEFT_SIGMAS * LEFT_SIGMAS * (ret->variance + here->variance);
+}
+
+/* Alike of calls of the same procedure in the same block. 0: not known whom it calls. */
+static uint64_t call_key(const struct image_calls *calls, const struct cfg *cfg,
+			 const struct cfg_call *call)
+{
+	long callee = find_callee(calls, call);
+	uint64_t block = cfg->block_of[call->insn];
+
+	return callee < 0 ? 0 : block << 33 | (uint64_t)call->tail << 32 | ((uint64_t)callee + 1);
+}
+
+/* How many calls are alike. */
+static int count_alike(struct u64_map *alike, const struct image_calls *calls,
+		       const struct cfg *cfg)
+{
+	for (uint32_t i = 0; i < cfg->call_count; i++) {
+		uint64_t *count = u64_map_insert(alike, call_key(calls, cfg, &cfg->calls[i]));
+
+		if (count == NULL)
+			return -ENOMEM;
+		++*count;
 	}
 	return 0;
 }
 
-void image_calls_apply(const struct image_calls *calls, size_t index,
-		       struct procedure_profile *profile)
+/* Of each block once. */
+static void tell(struct procedure_profile *profile, const struct image_calls *calls,
+		 const struct cfg *cfg, const struct u64_map *alike, uint32_t number)
 {
-	const struct procedure_calls *procedure = &calls->procedures[index];
-	double short_of = procedure->own_low - procedure->calls;
+	const struct cfg_call *call = &cfg->calls[number];
+	uint64_t key = call_key(calls, cfg, call);
+	uint64_t *count = u64_map_find(alike, key);
+	const uint64_t *site = u64_map_find(&calls->sites, cfg->insns[call->insn].address);
+	struct amount left;
 
-	if (procedure->calls <= 0)
+	if (key == 0 || *count == 0 || site == NULL)
 		return;
-	/* More executions than calls, and not by chance: it has other callers. */
-	if (short_of > 0 && short_of * short_of > 4 * procedure->variance)
-		return;
-	profile->calls_in = procedure->calls;
-	profile->calls_in_weight = WEIGHT_MAX;
-	if (procedure->calls * procedure->calls < WEIGHT_MAX * procedure->variance)
-		profile->calls_in_weight =
-			procedure->calls * procedure->calls / procedure->variance;
+	if (find_left(&left, &calls->procedures[(uint32_t)key - 1], &calls->by_site[*site - 1],
+		      (double)*count))
+		profile->told[profile->told_count++] = (struct profile_told){
+			.call = number,
+			.executions = left.value,
+			.weight = weight_of(&left),
+		};
+	*count = 0;
+}
+
+static int apply_callees(const struct image_calls *calls, const struct cfg *cfg, size_t index,
+			 struct procedure_profile *profile)
+{
+	struct u64_map alike = {0};
+	int r = count_alike(&alike, calls, cfg);
+
+	profile->told = malloc((cfg->call_count + (size_t)1) * sizeof(*profile->told));
+	if (profile->told == NULL)
+		r = -ENOMEM;
+	for (uint32_t i = 0; r == 0 && i < cfg->call_count; i++) {
+		if (find_callee(calls, &cfg->calls[i]) != (long)index)
+			tell(profile, calls, cfg, &alike, i);
+	}
+	u64_map_deinit(&alike);
+	return r;
+}
+
+int image_calls_apply(const struct image_calls *calls, const struct cfg *cfg, size_t index,
+		      struct procedure_profile *profile)
+{
+	apply_callers(&calls->procedures[index], profile);
+	return apply_callees(calls, cfg, index, profile);
 }

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How often the procedures of an image are called, by the estimates of their callers, on
- * in-order machines: program_calls.h has the others.
+ * What procedures of an image say of each other by direct calls and jumps, on in-order machines:
+ * program_calls.h has the others. From a first pass, in which each was estimated by itself:
  *
- * Direct calls and jumps are all that is seen, so the sum is what a procedure is called
- * at least. It is used unless the procedure's own samples say that there must be other
- * callers. Internal to image_analysis.c.
+ * - Callers add up to how often a procedure is called at least. That is used unless its own
+ *   samples say that there must be other callers.
+ * - A procedure's executions less all other calls of it are those of one call, whose block may
+ *   wait all the time, where the procedure's own code does not. That is used where it is surer
+ *   than what the caller said and does not contradict it, but of calls of itself.
+ *
+ * Internal to image_analysis.c.
  */
 #ifndef DCPI_IMAGE_CALLS_H
 #define DCPI_IMAGE_CALLS_H
@@ -28,17 +32,19 @@ void image_calls_destroy(struct image_calls *calls);
 
 /**
  * image_calls_add() - add the calls that a procedure makes, and what it estimates of itself
- * @analysis: of procedure_analysis_estimate()
+ * @analysis: of procedure_analysis_estimate(); once of each procedure
  *
  * Return: 0 or -ENOMEM.
  */
 int image_calls_add(struct image_calls *calls, const struct procedure_analysis *analysis);
 
 /**
- * image_calls_apply() - fill in what callers say in a procedure's profile: calls_in and
- * calls_in_weight
+ * image_calls_apply() - fill in what others say in a procedure's profile: calls_in,
+ * calls_in_weight and told
+ *
+ * O(calls). Return: 0 or -ENOMEM.
  */
-void image_calls_apply(const struct image_calls *calls, size_t index,
-		       struct procedure_profile *profile);
+int image_calls_apply(const struct image_calls *calls, const struct cfg *cfg, size_t index,
+		      struct procedure_profile *profile);
 
 #endif

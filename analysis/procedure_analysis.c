@@ -133,14 +133,10 @@ int procedure_analysis_run(struct procedure_analysis *analysis,
 const struct frequency_estimate *procedure_analysis_call(const struct procedure_analysis *analysis,
 							 const struct cfg_call *call)
 {
-	const struct cfg *cfg = analysis->cfg;
-	uint32_t index = cfg->block_of[call->insn];
-	const struct cfg_block *block = &cfg->blocks[index];
+	long edge = cfg_tail_edge(analysis->cfg, call);
 
-	for (uint32_t e = block->out; call->tail && e < block->out + block->out_count; e++)
-		if (cfg->edges[e].kind == CFG_EDGE_TAIL && cfg->edges[e].target == call->target)
-			return &analysis->frequency.edges[e];
-	return &analysis->frequency.blocks[index];
+	return edge >= 0 ? &analysis->frequency.edges[edge]
+			 : &analysis->frequency.blocks[analysis->cfg->block_of[call->insn]];
 }
 
 void procedure_analysis_deinit(struct procedure_analysis *analysis)

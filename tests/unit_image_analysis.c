@@ -234,14 +234,43 @@ static void add_calls(struct image_calls *calls, size_t index, double value, dou
 static struct procedure_profile calls_of(double caller, double callee)
 {
 	struct procedure_profile profile = {.calls_in = -1};
+	size_t index = find_procedure("image_test_callee");
 	struct image_calls *calls;
+	struct cfg *cfg;
 
 	assert_int_equal(image_calls_create(&calls, self), 0);
 	add_calls(calls, find_procedure("image_test_caller"), caller, caller / 10);
-	add_calls(calls, find_procedure("image_test_callee"), callee, callee / 10);
-	image_calls_apply(calls, find_procedure("image_test_callee"), &profile);
+	add_calls(calls, index, callee, callee / 10);
+	assert_int_equal(cfg_create(&cfg, self, index, NULL, NULL), 0);
+	assert_int_equal(image_calls_apply(calls, cfg, index, &profile), 0);
 	image_calls_destroy(calls);
+	free(profile.told);
+	cfg_destroy(cfg);
 	return profile;
+}
+
+/* What the callee says of each call. @sure: of the caller, relatively */
+static struct profile_told told_by(double caller, double sure, double callee)
+{
+	struct procedure_profile profile = {.calls_in = -1};
+	size_t index = find_procedure("image_test_caller");
+	struct profile_told ret = {0};
+	struct image_calls *calls;
+	struct cfg *cfg;
+
+	assert_int_equal(image_calls_create(&calls, self), 0);
+	add_calls(calls, index, caller, sure * caller);
+	add_calls(calls, find_procedure("image_test_callee"), callee, callee / 100);
+	assert_int_equal(cfg_create(&cfg, self, index, NULL, NULL), 0);
+	assert_int_equal(image_calls_apply(calls, cfg, index, &profile), 0);
+	if (profile.told_count > 0)
+		ret = profile.told[0];
+	/* Both calls are in a block. (Of what sanitizers add, there are other calls.) */
+	assert_in_range(profile.told_count, 0, 1);
+	image_calls_destroy(calls);
+	procedure_profile_deinit(&profile);
+	cfg_destroy(cfg);
+	return ret;
 }
 
 /* The caller calls twice; its estimate is sure to 10%, the calls' sum to 7%. */
@@ -254,6 +283,18 @@ static void test_calls(void **state)
 	/* There must be other callers. */
 	assert_true(calls_of(1000, 4000).calls_in < 0);
 	assert_true(calls_of(0, 4000).calls_in < 0);
+}
+
+/* The callee knows better than the caller, who calls twice. */
+static void test_callees(void **state)
+{
+	(void)state;
+	assert_float_equal(told_by(1000, 0.5, 1800).executions, 900, 1e-9);
+	assert_float_equal(told_by(1000, 0.5, 1800).weight, 164.5 * 164.5, 1e-6);
+	/* The caller knows better; it must have other callers; it was not sampled. */
+	assert_float_equal(told_by(1000, 0.001, 2000).executions, 0, 0);
+	assert_float_equal(told_by(1000, 0.5, 8000).executions, 0, 0);
+	assert_float_equal(told_by(1000, 0.5, 0).executions, 0, 0);
 }
 
 /* Adds a procedure all of whose blocks are executed so often, on an out-of-order machine. */
@@ -415,6 +456,7 @@ int main(void)
 		cmocka_unit_test(test_callback_ends_it),
 		cmocka_unit_test(test_bad_options),
 		cmocka_unit_test(test_calls),
+		cmocka_unit_test(test_callees),
 		cmocka_unit_test(test_returns_compare),
 		cmocka_unit_test(test_estimates_are_kept),
 	};

@@ -121,27 +121,76 @@ static double bound_of(double samples, double cycles)
 	return cycles > 0 ? BOUND_SLACK * (samples + 4) / cycles : INFINITY;
 }
 
-/* A class's issue points, those without samples as one, and for the procedure's own class what the
- * callers say. */
-struct witnesses {
-	struct issue_point *points; /* room for all of any class */
-	uint32_t count;
+/*
+ * What others say of a class: callers of the procedure's own, the procedures that it calls of those
+ * with calls.
+ */
+struct told {
+	uint32_t class;
+	double executions;
+	double weight;
 };
 
-static struct issue_point point_of_callers(const struct procedure_profile *profile)
+/*
+ * A class's issue points, those without samples as one, and what others say.
+ * @points: room for all of any class
+ * @told:   of all classes, ascending; from @told_next on of this one and those behind
+ */
+struct witnesses {
+	struct issue_point *points;
+	uint32_t count;
+	struct told *told;
+	size_t told_count;
+	size_t told_next;
+};
+
+static struct issue_point point_of_told(const struct told *told)
 {
 	return (struct issue_point){
-		.samples = profile->calls_in_weight,
-		.cycles = profile->calls_in_weight / profile->calls_in,
-		.late = profile->calls_in_weight / profile->calls_in,
-		.insn = POINT_CALLERS,
+		.samples = told->weight,
+		.cycles = told->weight / told->executions,
+		.late = told->weight / told->executions,
+		.insn = POINT_TOLD,
 	};
 }
 
-static bool callers_tell(const struct frequency_input *input, uint32_t class)
+static uint32_t class_of_call(const struct frequency_input *input, uint32_t number)
 {
-	return class == input->classes->of_procedure && input->profile->calls_in > 0 &&
-	       input->profile->calls_in_weight > 0;
+	const struct cfg_call *call = &input->cfg->calls[number];
+	long edge = cfg_tail_edge(input->cfg, call);
+
+	return edge >= 0 ? input->classes->of_edge[edge]
+			 : input->classes->of_block[input->cfg->block_of[call->insn]];
+}
+
+static int compare_told(const void *a, const void *b)
+{
+	const struct told *x = a, *y = b;
+
+	return (x->class > y->class) - (x->class < y->class);
+}
+
+static int find_told(struct witnesses *ret, const struct frequency_input *input)
+{
+	const struct procedure_profile *profile = input->profile;
+
+	ret->told = malloc((profile->told_count + 1) * sizeof(*ret->told));
+	if (ret->told == NULL)
+		return -ENOMEM;
+	if (profile->calls_in > 0 && profile->calls_in_weight > 0)
+		ret->told[ret->told_count++] = (struct told){
+			.class = input->classes->of_procedure,
+			.executions = profile->calls_in,
+			.weight = profile->calls_in_weight,
+		};
+	for (size_t t = 0; t < profile->told_count; t++)
+		ret->told[ret->told_count++] = (struct told){
+			.class = class_of_call(input, profile->told[t].call),
+			.executions = profile->told[t].executions,
+			.weight = profile->told[t].weight,
+		};
+	qsort(ret->told, ret->told_count, sizeof(*ret->told), compare_told);
+	return 0;
 }
 
 static bool is_settled(const struct issue_point *point)
@@ -209,46 +258,54 @@ static void gather(struct witnesses *ret, const struct frequency_input *input,
 	}
 	if (unsampled.cycles > 0)
 		ret->points[ret->count++] = unsampled;
-	if (callers_tell(input, class))
-		ret->points[ret->count++] = point_of_callers(input->profile);
+	for (size_t t = ret->told_next; t < ret->told_count && ret->told[t].class == class; t++)
+		ret->points[ret->count++] = point_of_told(&ret->told[t]);
 }
 
-static double bound_of_class(const struct frequency_input *input, const struct issue_points *points,
-			     uint32_t class)
+/* On to the next class. @bound: of this one by its samples. Return: no less than others say. */
+static double pass_told(struct witnesses *witnesses, uint32_t class, double bound)
+{
+	double most = 0;
+
+	while (witnesses->told_next < witnesses->told_count &&
+	       witnesses->told[witnesses->told_next].class == class)
+		most = fmax(most, witnesses->told[witnesses->told_next++].executions);
+	if (most <= 0)
+		return bound;
+	return isinf(bound) ? BOUND_SLACK * most : fmax(bound, most);
+}
+
+static double bound_of_class(const struct issue_points *points, uint32_t class)
 {
 	double cycles = fmax(points->least[class], BOUND_LEAST * points->cycles[class]);
-	double bound = bound_of(points->samples[class], cycles);
 
-	if (!callers_tell(input, class))
-		return bound;
-	return isinf(bound) ? BOUND_SLACK * input->profile->calls_in
-			    : fmax(bound, input->profile->calls_in);
+	return bound_of(points->samples[class], cycles);
 }
 
-/* Doubles that a class's density may take: frequencies and their logs. */
-static size_t room_for(const struct issue_points *points, uint32_t class)
+/* Doubles that a density may take that so many witnesses make: frequencies and their logs. */
+static size_t room_for(size_t count)
 {
-	uint32_t count = 2 * (points->first[class + 1] - points->first[class]) + 1;
+	size_t ratios = 2 * count;
 
-	return 2 * (EVEN_POINTS + (size_t)RATIO_POINTS * (count < RATIOS_MAX ? count : RATIOS_MAX));
+	return 2 * (EVEN_POINTS + RATIO_POINTS * (ratios < RATIOS_MAX ? ratios : RATIOS_MAX));
 }
 
 static int allocate(struct frequency_evidence *evidence, struct witnesses *witnesses,
 		    const struct issue_points *points, uint32_t class_count)
 {
-	size_t total = 0;
+	size_t total = (room_for(1) - room_for(0)) * witnesses->told_count;
 	uint32_t most = 0;
 
 	for (uint32_t k = 0; k < class_count; k++) {
-		uint32_t count = points->first[k + 1] - points->first[k];
+		uint32_t count = points->first[k + 1] - points->first[k] + 1;
 
 		most = count > most ? count : most;
-		total += room_for(points, k);
+		total += room_for(count);
 	}
 	evidence->densities = calloc((size_t)class_count + 1, sizeof(*evidence->densities));
 	evidence->bounds = malloc(((size_t)class_count + 1) * sizeof(double));
 	evidence->memory = malloc((total + 1) * sizeof(double));
-	witnesses->points = malloc(((size_t)most + 1) * sizeof(*witnesses->points));
+	witnesses->points = malloc((most + witnesses->told_count + 1) * sizeof(*witnesses->points));
 	return evidence->densities == NULL || evidence->bounds == NULL ||
 			       evidence->memory == NULL || witnesses->points == NULL
 		       ? -ENOMEM
@@ -269,30 +326,34 @@ int frequency_evidence_find(struct frequency_evidence *ret, const struct frequen
 	struct frequency_evidence evidence = {0};
 	struct witnesses witnesses = {0};
 	_cleanup_free_ uint8_t *exposures = malloc((size_t)input->cfg->insn_count + 1);
-	int r = allocate(&evidence, &witnesses, points, class_count);
-	double *next = evidence.memory;
+	int r = find_told(&witnesses, input);
 	double mispredict = mispredict_cycles(input->model);
+	double *next;
 
+	if (r == 0)
+		r = allocate(&evidence, &witnesses, points, class_count);
 	if (r == 0)
 		r = exposures == NULL ? -ENOMEM
 				      : stall_exposure_find(exposures, input->cfg, input->model);
+	next = evidence.memory;
 	for (uint32_t k = 0; r == 0 && k < class_count; k++) {
-		size_t room = room_for(points, k);
-		double *log = next + room / 2;
+		double *log;
 
-		evidence.bounds[k] = bound_of_class(input, points, k);
 		gather(&witnesses, input, points, exposures, k);
+		evidence.bounds[k] = pass_told(&witnesses, k, bound_of_class(points, k));
 		if (witnesses.count == 0)
 			continue;
+		log = next + room_for(witnesses.count) / 2;
 		evidence.densities[k] = (struct frequency_density){
 			.x = next,
 			.log = log,
 			.count = find_density(next, log, exposures, mispredict, witnesses.points,
 					      witnesses.count, evidence.bounds[k]),
 		};
-		next += room;
+		next += room_for(witnesses.count);
 	}
 	free(witnesses.points);
+	free(witnesses.told);
 	if (r < 0)
 		frequency_evidence_deinit(&evidence);
 	else

@@ -44,8 +44,8 @@ static const struct prospects prospects_of[STALL_EXPOSURES] = {
 /* Cycles of a point where an average is next to none; and how long again any may take. */
 #define CYCLES_LEAST 0.5
 #define MULTIPLE_LEAST 1.0
-/* What callers say is not delayed. */
-static const struct prospects prospects_of_callers = {0, 0.01, 30};
+/* What others say is not delayed. */
+static const struct prospects prospects_of_told = {0, 0.01, 30};
 
 /*
  * M is not what it should be: at all; if it is an average over ways into the block; or by a
@@ -84,8 +84,8 @@ static struct prospects find_prospects(const struct issue_point *point, const ui
 {
 	struct prospects ret;
 
-	if (point->insn == POINT_CALLERS)
-		return prospects_of_callers;
+	if (point->insn == POINT_TOLD)
+		return prospects_of_told;
 	ret = prospects_at(point, exposures[point->insn], mispredict);
 	for (uint32_t i = point->first; i < point->insn; i++) {
 		struct prospects other = prospects_at(point, exposures[i], mispredict);
@@ -128,8 +128,9 @@ struct likelihood {
 static struct likelihood make_likelihood(const struct issue_point *point, const uint8_t *exposures,
 					 double mispredict)
 {
-	bool exact = point_is_whole(point->cycles) || point->insn == POINT_CALLERS;
-	double latency = point->cycles >= 1.5 ? WRONG_LATENCY : 0;
+	bool told = point->insn == POINT_TOLD;
+	bool exact = told || point_is_whole(point->cycles);
+	double latency = !told && point->cycles >= 1.5 ? WRONG_LATENCY : 0;
 	double wrong = exact ? WRONG : WRONG_FRACTION;
 	double error = exact ? POINT_MODEL_ERROR : FRACTION_ERROR;
 	double right = 1 - wrong - latency;
@@ -140,7 +141,7 @@ static struct likelihood make_likelihood(const struct issue_point *point, const 
 		.cycles = point->cycles,
 		.latency = latency / 2,
 		.wrong = wrong,
-		.late = point->insn != POINT_CALLERS && point_is_late(point) ? point : NULL,
+		.late = !told && point_is_late(point) ? point : NULL,
 		.error = error,
 		.mispredict = mispredict,
 	};

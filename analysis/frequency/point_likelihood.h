@@ -9,8 +9,8 @@
 
 #include "analysis/frequency/issue_point.h"
 
-/* issue_point.insn of what callers' estimates add up to, as if it were an issue point. */
-#define POINT_CALLERS UINT32_MAX
+/* issue_point.insn of what other procedures say of the class, as if it were an issue point. */
+#define POINT_TOLD UINT32_MAX
 /* How far a whole M can be relied on, relatively. */
 #define POINT_MODEL_ERROR 0.01
 

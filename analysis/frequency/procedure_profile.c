@@ -263,6 +263,7 @@ void procedure_profile_deinit(struct procedure_profile *profile)
 	free(profile->gaps);
 	free(profile->gap_samples);
 	free(profile->rounds);
+	free(profile->told);
 	free(profile->branch_total);
 	for (size_t i = 0; i < PROFILE_ROLES; i++)
 		free(profile->roles[i].samples);

@@ -47,6 +47,18 @@ struct profile_round {
 double profile_round_variance(const struct profile_round *round);
 
 /**
+ * struct profile_told - executions of a call, by what the called procedure's samples say
+ * @call:       cfg.calls[@call]
+ * @executions: > 0, as struct frequency_estimate has them
+ * @weight:     their relative variance is 1 / @weight
+ */
+struct profile_told {
+	uint32_t call;
+	double executions;
+	double weight;
+};
+
+/**
  * struct procedure_profile - arrays are parallel to the graph's
  * @samples:      of time, for each instruction (DCPI's S_i)
  * @taken:        where these fell, if they were moved (skid.h); else NULL
@@ -76,6 +88,7 @@ double profile_round_variance(const struct profile_round *round);
  * @calls_in:     executions of the procedure that its callers' estimates add up to, as
  *                struct frequency_estimate has them; < 0: not known. @calls_in_weight: how
  *                far that is to be trusted: its relative variance is 1 / @calls_in_weight
+ * @told:         executions of calls, in order of the calls, @told_count; NULL: nothing is known
  * @slowness:     out of order: how much longer than usual its instructions take, by what
  *                calls between procedures say; 0: not known
  */
@@ -104,6 +117,8 @@ struct procedure_profile {
 	double exact_high;
 	double calls_in;
 	double calls_in_weight;
+	struct profile_told *told;
+	size_t told_count;
 	double slowness;
 };
 

@@ -76,3 +76,13 @@ long cfg_find_call(const struct cfg *cfg, uint32_t insn)
 	}
 	return low < cfg->call_count && cfg->calls[low].insn == insn ? (long)low : -ENOENT;
 }
+
+long cfg_tail_edge(const struct cfg *cfg, const struct cfg_call *call)
+{
+	const struct cfg_block *block = &cfg->blocks[cfg->block_of[call->insn]];
+
+	for (uint32_t e = block->out; call->tail && e < block->out + block->out_count; e++)
+		if (cfg->edges[e].kind == CFG_EDGE_TAIL && cfg->edges[e].target == call->target)
+			return e;
+	return -ENOENT;
+}

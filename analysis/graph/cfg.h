@@ -182,4 +182,7 @@ long cfg_find_insn(const struct cfg *cfg, uint64_t address);
 /** cfg_find_call() - the call, or jump out, that an instruction is, O(log n). Return: -ENOENT. */
 long cfg_find_call(const struct cfg *cfg, uint32_t insn);
 
+/** cfg_tail_edge() - the edge by which a jump out leaves. Return: -ENOENT: it is a call. */
+long cfg_tail_edge(const struct cfg *cfg, const struct cfg_call *call);
+
 #endif
