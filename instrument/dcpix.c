@@ -238,13 +238,6 @@ static void tell_left(void *context, const char *name, uint64_t start, uint64_t 
 		(unsigned long long)end, name, why);
 }
 
-static const char *name_in_path(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash != NULL ? slash + 1 : path;
-}
-
 static int rewrite(const struct settings *settings, const char *program)
 {
 	_cleanup_free_ char *output = NULL;
@@ -255,7 +248,7 @@ static int rewrite(const struct settings *settings, const char *program)
 	struct rewriter_report report;
 	struct error err;
 
-	if (settings->output == NULL && asprintf(&output, "%s.dcpix", name_in_path(program)) < 0)
+	if (settings->output == NULL && asprintf(&output, "%s.dcpix", basename(program)) < 0)
 		return EXIT_BAD;
 	options.output = settings->output != NULL ? settings->output : output;
 	if (check_mode(settings, &err) < 0)

@@ -5,16 +5,19 @@
 
 #include "analysis/culprit/code_stay.h"
 
+/* The bin of what runs once. */
+static const int middle = CODE_FOOTPRINT_BINS / 2;
+
 static int bin_of(double frequency)
 {
-	double bin = round(log2(frequency) * CODE_FOOTPRINT_STEPS) + CODE_FOOTPRINT_BINS / 2;
+	double bin = round(log2(frequency) * CODE_FOOTPRINT_STEPS) + middle;
 
 	return (int)fmin(fmax(bin, 0), CODE_FOOTPRINT_BINS - 1);
 }
 
 static double frequency_of(int bin)
 {
-	return exp2((double)(bin - CODE_FOOTPRINT_BINS / 2) / CODE_FOOTPRINT_STEPS);
+	return exp2((double)(bin - middle) / CODE_FOOTPRINT_STEPS);
 }
 
 void code_footprint_add(struct code_footprint *footprint, const struct cfg *cfg,

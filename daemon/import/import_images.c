@@ -116,7 +116,7 @@ static void complete_build_id(const struct import_images *images, struct image_e
 /* "[nf_tables]", ".../nf_tables.ko.xz", ".../nf-tables.ko": "nf_tables". */
 static bool module_name(const char *path, char name[MODULE_NAME_BYTES])
 {
-	const char *slash = strrchr(path, '/'), *from = slash != NULL ? slash + 1 : path;
+	const char *from = basename(path);
 	const char *end = strstr(from, ".ko");
 	size_t n;
 
@@ -128,7 +128,7 @@ static bool module_name(const char *path, char name[MODULE_NAME_BYTES])
 		return false;
 	n = (size_t)(end - from);
 	for (size_t i = 0; i < n; i++)
-		name[i] = from[i] == '-' ? '_' : from[i];
+		name[i] = (char)(from[i] == '-' ? '_' : from[i]);
 	name[n] = '\0';
 	return true;
 }

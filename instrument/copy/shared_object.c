@@ -97,17 +97,13 @@ int shared_object_write(const struct shared_object *object, struct elf_image *im
 void shared_object_tell(const struct shared_object *object, const char *path, uint64_t address,
 			uint64_t at, struct profile_layout_state *state)
 {
-	const char *slash = strrchr(path, '/');
-
 	state->slot = 0;
 	state->code = (int64_t)(address + object->code - at);
 	state->code_bytes = elf_image_round_up(object->code_end - object->code, ELF_IMAGE_PAGE);
 	state->sites = (int64_t)(address + object->sites_at - at);
 	state->sites_bytes = object->site_bytes;
 	snprintf(state->name, sizeof(state->name), "%s",
-		 object->dynamic.name != NULL ? object->dynamic.name
-		 : slash != NULL	      ? slash + 1
-					      : path);
+		 object->dynamic.name != NULL ? object->dynamic.name : basename(path));
 }
 
 void shared_object_deinit(struct shared_object *object)

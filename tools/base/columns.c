@@ -9,6 +9,7 @@
 
 #include "lib/cleanup.h"
 #include "tools/base/heat.h"
+#include "tools/base/json_tree.h"
 #include "tools/base/text.h"
 #include "tools/base/time_spec.h"
 
@@ -379,12 +380,8 @@ static int json_parts(struct json_object *object, const struct columns_table *ta
 		      size_t row)
 {
 	const struct column *c = &table->columns[column];
-	struct json_object *json = table->parts(c, table->row(table->context, row));
 
-	if (json != NULL && json_object_object_add(object, c->key, json) == 0)
-		return 0;
-	json_object_put(json);
-	return -ENOMEM;
+	return json_tree_add(object, c->key, table->parts(c, table->row(table->context, row)));
 }
 
 struct json_object *columns_json(const struct columns_table *table)

@@ -44,11 +44,8 @@ void text_csv(FILE *stream, const char *text, bool first)
 
 bool text_path_matches(const char *path, const char *pattern)
 {
-	const char *slash = strrchr(path, '/');
-
 	/* "[bpf]" is a pattern that does not match itself. */
 	if (strcmp(path, pattern) == 0)
 		return true;
-	return fnmatch(pattern, path, 0) == 0 ||
-	       (slash != NULL && fnmatch(pattern, slash + 1, 0) == 0);
+	return fnmatch(pattern, path, 0) == 0 || fnmatch(pattern, basename(path), 0) == 0;
 }

@@ -97,7 +97,7 @@ static void print_block_heading(struct listing *listing, uint32_t block)
 static void print_source(struct listing *listing, uint32_t insn)
 {
 	const struct calc_procedure *procedure = listing->procedure;
-	const char *file, *slash, *text;
+	const char *file, *text;
 	_cleanup_free_ char *clean = NULL;
 	unsigned int line;
 
@@ -109,8 +109,7 @@ static void print_source(struct listing *listing, uint32_t insn)
 		return;
 	listing->file = file;
 	listing->line = line;
-	slash = strrchr(file, '/');
-	clean = text_clean(slash != NULL ? slash + 1 : file);
+	clean = text_clean(basename(file));
 	text = source_text_line(listing->options->source, file, line);
 	color(listing, HEAT_STYLE_SOURCE);
 	fprintf(listing->stream, "%*s  %s:%u%s%s\n", listing->address_width, "",

@@ -7,6 +7,7 @@
 
 #include "instrument/calls/call_map.h"
 #include "lib/cleanup.h"
+#include "tools/base/json_tree.h"
 #include "tools/base/text.h"
 
 static const char *const metrics[] = {
@@ -43,10 +44,7 @@ void call_report_heading(FILE *stream, const struct call_report *report)
 
 bool call_report_member(struct json_object *object, const char *key, struct json_object *member)
 {
-	if (member != NULL && json_object_object_add(object, key, member) == 0)
-		return true;
-	json_object_put(member);
-	return false;
+	return json_tree_add(object, key, member) == 0;
 }
 
 static bool add_losses(struct json_object *object, const struct call_report *report)

@@ -129,8 +129,8 @@ struct code_listing {
 static int note_line(struct code_listing *listing, struct source_text *source, const char *file,
 		     unsigned int line)
 {
-	const char *slash = strrchr(file, '/'), *text = source_text_line(source, file, line);
-	_cleanup_free_ char *clean = text_clean(slash != NULL ? slash + 1 : file);
+	const char *text = source_text_line(source, file, line);
+	_cleanup_free_ char *clean = text_clean(basename(file));
 	_cleanup_free_ char *note = NULL;
 
 	if (listing->line == line && listing->file != NULL && strcmp(listing->file, file) == 0)

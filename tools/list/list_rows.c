@@ -10,6 +10,7 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "tools/base/heat.h"
+#include "tools/base/json_tree.h"
 #include "tools/base/text.h"
 
 #define PLACE_COLUMNS 8
@@ -237,27 +238,18 @@ static void print_title(FILE *stream, const void *context)
 	fputc('\n', stream);
 }
 
-/* Takes @value over, also on failure. */
-static int add(struct json_object *object, const char *key, struct json_object *value)
-{
-	if (value != NULL && json_object_object_add(object, key, value) == 0)
-		return 0;
-	json_object_put(value);
-	return -ENOMEM;
-}
-
 static int counts_json(struct json_object *object, const struct list_rows *rows, const char *key,
 		       bool all)
 {
 	struct json_object *counts = json_object_new_object();
 
-	if (add(object, key, counts) < 0)
+	if (json_tree_add(object, key, counts) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < rows->event_count; i++) {
 		const struct tally_count *count = all ? tally_total(rows->all, i) : &rows->sums[i];
 
-		if (add(counts, rows->events[i],
-			json_object_new_uint64(tally_count_scaled(count))) < 0)
+		if (json_tree_add(counts, rows->events[i],
+				  json_object_new_uint64(tally_count_scaled(count))) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -270,13 +262,13 @@ static int title_json(struct json_object *object, const void *context)
 
 	if (counts_json(object, rows, "totals", true) < 0 ||
 	    counts_json(object, rows, "listed", false) < 0 ||
-	    add(object, rows->title, json_object_new_string(rows->name)) < 0)
+	    json_tree_add(object, rows->title, json_object_new_string(rows->name)) < 0)
 		return -ENOMEM;
 	if (rows->image == NULL)
 		return 0;
-	if (image == NULL || add(object, "image", json_object_new_string(image)) < 0)
+	if (image == NULL || json_tree_add(object, "image", json_object_new_string(image)) < 0)
 		return -ENOMEM;
-	return add(object, "build_id", json_object_new_string(rows->identity));
+	return json_tree_add(object, "build_id", json_object_new_string(rows->identity));
 }
 
 struct report list_rows_report(const struct list_rows *rows, bool notes)

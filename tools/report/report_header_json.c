@@ -6,25 +6,17 @@
 #include <json-c/json.h>
 #include <string.h>
 
+#include "tools/base/json_tree.h"
 #include "tools/base/time_spec.h"
-
-/* Takes @value over, also on failure. */
-static int add(struct json_object *object, const char *key, struct json_object *value)
-{
-	if (value != NULL && json_object_object_add(object, key, value) == 0)
-		return 0;
-	json_object_put(value);
-	return -ENOMEM;
-}
 
 static int add_text(struct json_object *object, const char *key, const char *text)
 {
-	return add(object, key, json_object_new_string(text));
+	return json_tree_add(object, key, json_object_new_string(text));
 }
 
 static int add_count(struct json_object *object, const char *key, uint64_t count)
 {
-	return add(object, key, json_object_new_uint64(count));
+	return json_tree_add(object, key, json_object_new_uint64(count));
 }
 
 static int add_time(struct json_object *object, const char *key, int64_t time_ns)
@@ -41,10 +33,10 @@ static struct json_object *epoch_json(const struct profile_epoch *epoch)
 
 	if (object == NULL)
 		return NULL;
-	if (add(object, "epoch", json_object_new_int64(epoch->id)) < 0 ||
+	if (json_tree_add(object, "epoch", json_object_new_int64(epoch->id)) < 0 ||
 	    add_time(object, "start", epoch->start_ns) < 0 ||
 	    add_time(object, "end", epoch->end_ns) < 0 ||
-	    add(object, "open", json_object_new_boolean(epoch->open)) < 0 ||
+	    json_tree_add(object, "open", json_object_new_boolean(epoch->open)) < 0 ||
 	    add_text(object, "host", epoch->host) < 0 ||
 	    add_text(object, "cpu_model", epoch->cpu_model) < 0 ||
 	    add_count(object, "cpus", epoch->cpus) < 0 ||
@@ -74,7 +66,8 @@ static struct json_object *event_json(const struct report_header *header,
 	    add_count(object, "period_max", event->period_max) < 0 ||
 	    add_count(object, "enabled_ns", event->enabled_ns) < 0 ||
 	    add_count(object, "running_ns", event->running_ns) < 0 ||
-	    add(object, "scaled", json_object_new_boolean(header->scaled && scaled)) < 0) {
+	    json_tree_add(object, "scaled", json_object_new_boolean(header->scaled && scaled)) <
+		    0) {
 		json_object_put(object);
 		return NULL;
 	}
@@ -93,14 +86,14 @@ static int append(struct json_object *array, struct json_object *item)
 static int add_lists(struct json_object *object, const struct report_header *header)
 {
 	struct json_object *epochs = json_object_new_array(), *events;
-	int r = add(object, "epochs", epochs);
+	int r = json_tree_add(object, "epochs", epochs);
 
 	for (size_t i = 0; r == 0 && i < header->epoch_count; i++)
 		r = append(epochs, epoch_json(&header->epochs[i]));
 	if (r < 0)
 		return r;
 	events = json_object_new_array();
-	r = add(object, "events", events);
+	r = json_tree_add(object, "events", events);
 	for (size_t i = 0; r == 0 && i < header->event_count; i++)
 		r = append(events, event_json(header, &header->events[i]));
 	return r;
@@ -110,7 +103,7 @@ static int add_counters(struct json_object *object, const char *key,
 			const struct report_header *header, const char *group)
 {
 	struct json_object *counters = json_object_new_object();
-	int r = add(object, key, counters);
+	int r = json_tree_add(object, key, counters);
 
 	for (size_t i = 0; r == 0 && i < header->counter_count; i++) {
 		if (strcmp(header->counters[i].group, group) == 0)
@@ -129,8 +122,9 @@ int report_header_json(struct json_object *object, const struct report_header *h
 	    add_count(object, "interrupts", header->interrupts) < 0 ||
 	    add_count(object, "samples", header->samples) < 0 ||
 	    add_count(object, "lost", lost) < 0 ||
-	    add(object, "exact",
-		json_object_new_boolean(header->interrupts == header->samples + lost)) < 0 ||
+	    json_tree_add(object, "exact",
+			  json_object_new_boolean(header->interrupts == header->samples + lost)) <
+		    0 ||
 	    add_counters(object, "losses", header, "loss") < 0 ||
 	    add_count(object, "unknown", header->unknown) < 0 ||
 	    add_counters(object, "unknown_reasons", header, "unknown") < 0)

@@ -10,6 +10,7 @@
 
 #include "lib/array.h"
 #include "lib/cleanup.h"
+#include "tools/base/json_tree.h"
 #include "tools/calc/calc_bubbles.h"
 #include "tools/calc/calc_heading.h"
 #include "tools/calc/calc_json.h"
@@ -358,15 +359,6 @@ static void get_text(const struct column *column, const void *row, struct column
 	value->missing = value->text[0] == '\0';
 }
 
-/* Takes @value over, also on failure. */
-static int add(struct json_object *object, const char *key, struct json_object *value)
-{
-	if (value != NULL && json_object_object_add(object, key, value) == 0)
-		return 0;
-	json_object_put(value);
-	return -ENOMEM;
-}
-
 static struct json_object *reason_json(const struct reason *reason)
 {
 	struct json_object *object = json_object_new_object();
@@ -375,14 +367,14 @@ static struct json_object *reason_json(const struct reason *reason)
 
 	if (object == NULL)
 		return NULL;
-	r = add(object, "cause", json_object_new_string(reason->key));
+	r = json_tree_add(object, "cause", json_object_new_string(reason->key));
 	if (r == 0)
-		r = add(object, "cycles_low", json_object_new_double(reason->low));
+		r = json_tree_add(object, "cycles_low", json_object_new_double(reason->low));
 	if (r == 0)
-		r = add(object, "cycles_high", json_object_new_double(reason->high));
+		r = json_tree_add(object, "cycles_high", json_object_new_double(reason->high));
 	snprintf(from, sizeof(from), "0x%" PRIx64, reason->from);
 	if (r == 0 && reason->has_from)
-		r = add(object, "from", json_object_new_string(from));
+		r = json_tree_add(object, "from", json_object_new_string(from));
 	else if (r == 0)
 		r = json_object_object_add(object, "from", NULL);
 	if (r < 0) {
@@ -460,14 +452,14 @@ static int preface_json(struct json_object *object, const void *context)
 {
 	const struct stall_listing *listing = context;
 
-	if (add(object, "event", json_object_new_string(listing->events->time)) < 0 ||
-	    add(object, "time_samples", json_object_new_uint64((uint64_t)listing->all_samples)) <
-		    0 ||
-	    add(object, "analysed_percent",
-		json_object_new_double(percent_of_all(listing, listing->analysed))) < 0)
+	if (json_tree_add(object, "event", json_object_new_string(listing->events->time)) < 0 ||
+	    json_tree_add(object, "time_samples",
+			  json_object_new_uint64((uint64_t)listing->all_samples)) < 0 ||
+	    json_tree_add(object, "analysed_percent",
+			  json_object_new_double(percent_of_all(listing, listing->analysed))) < 0)
 		return -ENOMEM;
-	return add(object, "stalled_percent",
-		   json_object_new_double(percent_of_all(listing, listing->stalled)));
+	return json_tree_add(object, "stalled_percent",
+			     json_object_new_double(percent_of_all(listing, listing->stalled)));
 }
 
 static const char *get_below(const void *row)

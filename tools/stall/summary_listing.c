@@ -10,6 +10,7 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "tools/base/json_tree.h"
 #include "tools/calc/calc_heading.h"
 #include "tools/calc/calc_json.h"
 #include "tools/calc/calc_summary.h"
@@ -347,27 +348,19 @@ static struct json_object *sum_json(const struct stall_summary *sum)
 	return object;
 }
 
-/* Takes @value over, also on failure. */
-static int add(struct json_object *object, const char *key, struct json_object *value)
-{
-	if (value != NULL && json_object_object_add(object, key, value) == 0)
-		return 0;
-	json_object_put(value);
-	return -ENOMEM;
-}
-
 static int summary_json(struct json_object *object, const void *context)
 {
 	const struct summary_listing *listing = context;
 
-	if (add(object, "event", json_object_new_string(listing->events->time)) < 0 ||
-	    add(object, "time_samples", json_object_new_uint64((uint64_t)listing->all_samples)) <
+	if (json_tree_add(object, "event", json_object_new_string(listing->events->time)) < 0 ||
+	    json_tree_add(object, "time_samples",
+			  json_object_new_uint64((uint64_t)listing->all_samples)) < 0 ||
+	    json_tree_add(object, "images", json_object_new_uint64(listing->images)) < 0 ||
+	    json_tree_add(object, "images_analysed", json_object_new_uint64(listing->analysed)) <
 		    0 ||
-	    add(object, "images", json_object_new_uint64(listing->images)) < 0 ||
-	    add(object, "images_analysed", json_object_new_uint64(listing->analysed)) < 0 ||
-	    add(object, "procedures", json_object_new_uint64(listing->procedures)) < 0)
+	    json_tree_add(object, "procedures", json_object_new_uint64(listing->procedures)) < 0)
 		return -ENOMEM;
-	return add(object, "summary", sum_json(&listing->sum));
+	return json_tree_add(object, "summary", sum_json(&listing->sum));
 }
 
 static const void *get_row(const void *context, size_t index)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/cleanup.h"
+#include "tools/base/json_tree.h"
 #include "tools/base/text.h"
 #include "tools/stats/stats_parts.h"
 
@@ -155,15 +156,6 @@ void stats_form_footer(FILE *stream, const void *context)
 			100 * listing->config.least);
 }
 
-/* Takes @value over, also on failure. */
-static int add(struct json_object *object, const char *key, struct json_object *value)
-{
-	if (value != NULL && json_object_object_add(object, key, value) == 0)
-		return 0;
-	json_object_put(value);
-	return -ENOMEM;
-}
-
 static struct json_object *number_json(double number)
 {
 	char text[32];
@@ -179,12 +171,13 @@ static struct json_object *set_json(const struct stats_listing *listing, size_t 
 
 	if (object == NULL)
 		return NULL;
-	if (add(object, "set", json_object_new_uint64(number + 1)) < 0 ||
-	    add(object, "name", json_object_new_string(set->name)) < 0 ||
-	    add(object, "epochs", json_object_new_uint64(set->epochs)) < 0 ||
-	    add(object, "seconds", number_json(set->seconds)) < 0 ||
-	    add(object, "samples", number_json(listing->variation.totals[number].value)) < 0 ||
-	    add(object, "factor", number_json(listing->variation.factors[number])) < 0) {
+	if (json_tree_add(object, "set", json_object_new_uint64(number + 1)) < 0 ||
+	    json_tree_add(object, "name", json_object_new_string(set->name)) < 0 ||
+	    json_tree_add(object, "epochs", json_object_new_uint64(set->epochs)) < 0 ||
+	    json_tree_add(object, "seconds", number_json(set->seconds)) < 0 ||
+	    json_tree_add(object, "samples", number_json(listing->variation.totals[number].value)) <
+		    0 ||
+	    json_tree_add(object, "factor", number_json(listing->variation.factors[number])) < 0) {
 		json_object_put(object);
 		return NULL;
 	}
@@ -195,7 +188,7 @@ static int add_sets(struct json_object *object, const struct stats_listing *list
 {
 	struct json_object *list = json_object_new_array();
 
-	if (add(object, "sets", list) < 0)
+	if (json_tree_add(object, "sets", list) < 0)
 		return -ENOMEM;
 	for (size_t set = 0; set < listing->sets->count; set++) {
 		struct json_object *item = set_json(listing, set);
@@ -213,14 +206,14 @@ static int add_text(struct json_object *object, const char *key, const char *tex
 {
 	_cleanup_free_ char *clean = text_clean(text);
 
-	return clean != NULL ? add(object, key, json_object_new_string(clean)) : -ENOMEM;
+	return clean != NULL ? json_tree_add(object, key, json_object_new_string(clean)) : -ENOMEM;
 }
 
 static int add_programs(struct json_object *object, const struct program_match *programs)
 {
 	struct json_object *list = json_object_new_array();
 
-	if (add(object, "programs", list) < 0)
+	if (json_tree_add(object, "programs", list) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < programs->count; i++) {
 		struct json_object *item = json_object_new_object();
@@ -242,23 +235,27 @@ int stats_form_json(struct json_object *object, const void *context)
 	const char *by = sets->by == SAMPLE_SETS_BY_NR ? "name" : sample_sets_by_name(sets->by);
 	bool others = listing->config.null == VARIATION_OTHERS;
 
-	if (add(object, "event", json_object_new_string(sets->event_text)) < 0 ||
-	    add(object, "sets_by", json_object_new_string(by)) < 0 ||
+	if (json_tree_add(object, "event", json_object_new_string(sets->event_text)) < 0 ||
+	    json_tree_add(object, "sets_by", json_object_new_string(by)) < 0 ||
 	    add_sets(object, listing) < 0 ||
 	    add_programs(object, set_table_programs(listing->table)) < 0 ||
-	    add(object, "epochs_left_out", json_object_new_uint64(sets->left_out)) < 0 ||
-	    add(object, "periods_differ", json_object_new_boolean(sets->scaled_period)) < 0 ||
-	    add(object, "normalized",
-		json_object_new_string(stats_listing_norm_name(listing->config.norm))) < 0 ||
-	    add(object, "against", json_object_new_string(others ? "others" : "sampling")) < 0 ||
-	    add(object, "background_percent", number_json(100 * listing->variation.background)) <
+	    json_tree_add(object, "epochs_left_out", json_object_new_uint64(sets->left_out)) < 0 ||
+	    json_tree_add(object, "periods_differ", json_object_new_boolean(sets->scaled_period)) <
 		    0 ||
-	    add(object, "level", number_json(listing->config.level)) < 0 ||
-	    add(object, "correction", json_object_new_string("Benjamini-Hochberg")) < 0 ||
-	    add(object, "tested", json_object_new_uint64(listing->variation.tested)) < 0 ||
-	    add(object, "significant", json_object_new_uint64(listing->variation.significant)) <
+	    json_tree_add(object, "normalized",
+			  json_object_new_string(stats_listing_norm_name(listing->config.norm))) <
 		    0 ||
-	    add(object, "not_listed", json_object_new_uint64(listing->small)) < 0)
+	    json_tree_add(object, "against",
+			  json_object_new_string(others ? "others" : "sampling")) < 0 ||
+	    json_tree_add(object, "background_percent",
+			  number_json(100 * listing->variation.background)) < 0 ||
+	    json_tree_add(object, "level", number_json(listing->config.level)) < 0 ||
+	    json_tree_add(object, "correction", json_object_new_string("Benjamini-Hochberg")) < 0 ||
+	    json_tree_add(object, "tested", json_object_new_uint64(listing->variation.tested)) <
+		    0 ||
+	    json_tree_add(object, "significant",
+			  json_object_new_uint64(listing->variation.significant)) < 0 ||
+	    json_tree_add(object, "not_listed", json_object_new_uint64(listing->small)) < 0)
 		return -ENOMEM;
 	return 0;
 }

@@ -60,9 +60,7 @@ static const char *path_of(const struct build_row *row)
 
 static const char *name_of(const struct build_row *row)
 {
-	const char *slash = strrchr(path_of(row), '/');
-
-	return slash != NULL ? slash + 1 : path_of(row);
+	return basename(path_of(row));
 }
 
 /* By name, path and set. */
