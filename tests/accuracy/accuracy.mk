@@ -33,7 +33,8 @@ build/truth/bin/%.arm64: tests/truth/programs/%.c tests/truth/programs/program.h
 
 # Programs of Debian's, and what they work on
 TRUTH_SYSROOT := build/cache/truth-arm64
-TRUTH_PACKAGES := libc6 gzip bzip2 xz-utils mawk lua5.4 sqlite3 busybox-static
+TRUTH_PACKAGES := libc6 gzip bzip2 xz-utils mawk lua5.4 sqlite3 busybox-static grep sed gawk perl-base \
+	python3.11-minimal m4 bc tcl8.6 jq zstd
 truth_debian := $(shell awk '/^[a-z]/ { print $$1 }' tests/accuracy/debian)
 truth_debian_arms := $(shell awk '/^[a-z]/ && $$3 == "arm64" { print $$1 }' tests/accuracy/arms)
 
