@@ -67,9 +67,9 @@ static uint32_t place_points(double *x, const struct issue_point *points, uint32
 		x[n++] = bound * pow(LEAST, 1 - k / (EVEN_POINTS - 1.0));
 	for (uint32_t p = 0; p < count; p++) {
 		add_ratio(ratios, &ratio_count, points[p].samples, points[p].cycles);
-		if (point_is_shared(&points[p]))
-			add_ratio(ratios, &ratio_count, points[p].samples + points[p].shared,
-				  points[p].cycles);
+		if (point_claims(&points[p]) > 0)
+			add_ratio(ratios, &ratio_count,
+				  points[p].samples + point_claims(&points[p]), points[p].cycles);
 	}
 	for (uint32_t r = 0; r < ratio_count; r++) {
 		for (int k = 0; k < RATIO_POINTS; k++) {
@@ -224,6 +224,7 @@ static struct issue_point join_neighbours(const struct issue_point *point,
 		join_insn(&ret, input, --ret.first);
 	if (is_settled(&ret))
 		return ret;
+	ret.torn = 0;
 	while (ret.cycles < JOINED_MOST && ret.insn + 1 < block->first + block->count &&
 	       exposures[ret.insn + 1] < EXPOSED_VALUE) {
 		join_insn(&ret, input, ++ret.insn);

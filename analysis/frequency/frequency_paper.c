@@ -141,7 +141,7 @@ static struct frequency_estimate estimate_class(const struct issue_points *point
 		double ratio = points->points[p].samples / points->points[p].cycles;
 
 		greatest = fmax(greatest, ratio);
-		if ((points->points[p].flags & ISSUE_POINT_TORN) == 0)
+		if (points->points[p].torn <= 0)
 			ratios[count++] = ratio;
 	}
 	qsort(ratios, count, sizeof(*ratios), compare_doubles);

@@ -37,14 +37,14 @@ static int find_sums(struct sums *sums, const struct frequency_input *input)
 	return 0;
 }
 
-/* Samples of the instructions that issue with this one. */
-static bool is_torn(const struct frequency_input *input, uint32_t i, uint32_t end)
+/* Samples of the instructions that should issue with this one, unless they are few. */
+static double find_torn(const struct frequency_input *input, uint32_t i, uint32_t end)
 {
 	double others = 0;
 
 	for (uint32_t k = i + 1; k < end && issue_point_cycles(input, k) == 0; k++)
 		others += issue_point_samples(input, k);
-	return others > TORN_SHARE * issue_point_samples(input, i);
+	return others > TORN_SHARE * issue_point_samples(input, i) ? others : 0;
 }
 
 static struct issue_point make_point(const struct frequency_input *input, const struct sums *sums,
@@ -61,6 +61,7 @@ static struct issue_point make_point(const struct frequency_input *input, const 
 			sums->late[first],
 		.head_samples = issue_point_samples(input, begin),
 		.head_cycles = issue_point_cycles(input, begin),
+		.torn = find_torn(input, i, end),
 		.insn = i,
 		.first = first,
 	};
@@ -68,8 +69,6 @@ static struct issue_point make_point(const struct frequency_input *input, const 
 	if (first == begin)
 		point.late = point.cycles;
 
-	if (is_torn(input, i, end))
-		point.flags |= ISSUE_POINT_TORN;
 	if (issue_point_cycles(input, begin) > ALONE)
 		return point;
 	for (uint32_t k = first; k-- > begin && issue_point_cycles(input, k) == 0;)

@@ -12,9 +12,6 @@
 /* An average over ways into the block below this says next to nothing. */
 #define ISSUE_POINT_LEAST 0.1
 
-/* issue_point.flags */
-#define ISSUE_POINT_TORN 1U /* an instruction that should issue with it has samples too */
-
 /**
  * struct issue_point - an issue point
  * @samples, @cycles: S and M; if M is the latency of an earlier instruction of the block
@@ -23,24 +20,25 @@
  * @shared: samples of the instructions right before it that should take no cycle, in blocks
  *        that may be entered in the middle of a pair: if pairs fall otherwise than the
  *        schedule has it, these are the point's
+ * @torn: samples of the instructions that should issue with it, if they are more than a few: if
+ *        it went with the one before, these are the point's; 0: they are few
  * @late: M if control always came by mispredicted branches (schedule_insn.late_change);
  *        of a block's first instruction: @cycles
  * @head_samples, @head_cycles: S and M of the block's first instruction, where the time
  *        goes that mispredicts take
  * @insn: instruction
  * @first: where the sums begin; @insn if they are its own
- * @flags: ISSUE_POINT_*
  */
 struct issue_point {
 	double samples;
 	double cycles;
 	double shared;
+	double torn;
 	double late;
 	double head_samples;
 	double head_cycles;
 	uint32_t insn;
 	uint32_t first;
-	uint32_t flags;
 };
 
 /**

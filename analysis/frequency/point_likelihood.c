@@ -7,9 +7,13 @@
 
 /* How far an M can be relied on that is an average of several. */
 #define FRACTION_ERROR 0.03
-/* Samples before a point that count, by its own; and how likely they are the point's. */
+/*
+ * Samples before a point that count, by its own. How likely they are the point's; and those
+ * of what should issue with it.
+ */
 #define SHARED_LEAST 0.1
 #define SHARED 0.5
+#define TORN 0.3
 /* What is taken for a whole number of cycles. */
 #define WHOLE 0.02
 
@@ -235,9 +239,14 @@ static double likelihood_at(const struct likelihood *l, double x, double log_x)
 	return sum;
 }
 
-bool point_is_shared(const struct issue_point *point)
+static bool is_shared(const struct issue_point *point)
 {
 	return point->shared > SHARED_LEAST * point->samples;
+}
+
+double point_claims(const struct issue_point *point)
+{
+	return is_shared(point) ? point->shared : point->torn;
 }
 
 void point_likelihood_multiply(double *log_density, const double *x, const double *log_x,
@@ -246,17 +255,18 @@ void point_likelihood_multiply(double *log_density, const double *x, const doubl
 {
 	struct issue_point all = *point;
 	struct likelihood l = make_likelihood(point, exposures, mispredict);
-	struct likelihood with_shared;
+	double claims = point_claims(point), likely = is_shared(point) ? SHARED : TORN;
+	struct likelihood with_claims;
 
-	if (!point_is_shared(point)) {
+	if (claims <= 0) {
 		for (uint32_t k = 0; k < n; k++)
 			log_density[k] += log(likelihood_at(&l, x[k], log_x[k]));
 		return;
 	}
 	/* Either it issued by itself, or in part with what is before it. */
-	all.samples += point->shared;
-	with_shared = make_likelihood(&all, exposures, mispredict);
+	all.samples += claims;
+	with_claims = make_likelihood(&all, exposures, mispredict);
 	for (uint32_t k = 0; k < n; k++)
-		log_density[k] += log((1 - SHARED) * likelihood_at(&l, x[k], log_x[k]) +
-				      SHARED * likelihood_at(&with_shared, x[k], log_x[k]));
+		log_density[k] += log((1 - likely) * likelihood_at(&l, x[k], log_x[k]) +
+				      likely * likelihood_at(&with_claims, x[k], log_x[k]));
 }

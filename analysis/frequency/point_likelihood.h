@@ -20,8 +20,8 @@ bool point_is_whole(double cycles);
 /** point_is_late() - whether M is another one behind mispredicts. */
 bool point_is_late(const struct issue_point *point);
 
-/** point_is_shared() - whether samples before a point may be its own, and matter. */
-bool point_is_shared(const struct issue_point *point);
+/** point_claims() - neighbours' samples that may be a point's own, if they matter; or 0. */
+double point_claims(const struct issue_point *point);
 
 /**
  * point_likelihood_multiply() - multiply a density by what a point says
