@@ -201,19 +201,20 @@ static int count_alike(struct u64_map *alike, const struct image_calls *calls,
 	return 0;
 }
 
-/* Of each block once. */
+/* Of each block once, and not of calls of the procedure itself. */
 static void tell(struct procedure_profile *profile, const struct image_calls *calls,
-		 const struct cfg *cfg, const struct u64_map *alike, uint32_t number)
+		 const struct cfg *cfg, size_t index, const struct u64_map *alike, uint32_t number)
 {
 	const struct cfg_call *call = &cfg->calls[number];
 	uint64_t key = call_key(calls, cfg, call);
 	uint64_t *count = u64_map_find(alike, key);
 	const uint64_t *site = u64_map_find(&calls->sites, cfg->insns[call->insn].address);
+	size_t callee = (uint32_t)key - 1;
 	struct amount left;
 
-	if (key == 0 || *count == 0 || site == NULL)
+	if (key == 0 || callee == index || *count == 0 || site == NULL)
 		return;
-	if (find_left(&left, &calls->procedures[(uint32_t)key - 1], &calls->by_site[*site - 1],
+	if (find_left(&left, &calls->procedures[callee], &calls->by_site[*site - 1],
 		      (double)*count))
 		profile->told[profile->told_count++] = (struct profile_told){
 			.call = number,
@@ -232,10 +233,8 @@ static int apply_callees(const struct image_calls *calls, const struct cfg *cfg,
 	profile->told = malloc((cfg->call_count + (size_t)1) * sizeof(*profile->told));
 	if (profile->told == NULL)
 		r = -ENOMEM;
-	for (uint32_t i = 0; r == 0 && i < cfg->call_count; i++) {
-		if (find_callee(calls, &cfg->calls[i]) != (long)index)
-			tell(profile, calls, cfg, &alike, i);
-	}
+	for (uint32_t i = 0; r == 0 && i < cfg->call_count; i++)
+		tell(profile, calls, cfg, index, &alike, i);
 	u64_map_deinit(&alike);
 	return r;
 }

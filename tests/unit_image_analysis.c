@@ -41,7 +41,11 @@ static size_t find_procedure(const char *name)
 	return 0;
 }
 
-/* What a run came to: enough to tell two runs apart. */
+/*
+ * What a run came to: enough to tell two runs apart.
+ * @frequencies: their logarithms; where made-up samples contradict each other one may be larger
+ *               than all others together
+ */
 struct tally {
 	size_t count;
 	size_t last;
@@ -62,7 +66,7 @@ static int take(void *ctx, const struct procedure_analysis *analysis)
 	assert_non_null(analysis->culprits.insns);
 	assert_non_null(analysis->profile.roles[PROFILE_ROLE_DMISS].samples);
 	for (uint32_t b = 0; b < analysis->cfg->block_count; b++)
-		tally->frequencies += analysis->frequency.blocks[b].value;
+		tally->frequencies += log1p(analysis->frequency.blocks[b].value);
 	for (uint32_t i = 0; i < analysis->cfg->insn_count; i++)
 		tally->dynamic += analysis->culprits.insns[i].dynamic_cycles;
 	tally->samples += analysis->profile.total;
