@@ -120,6 +120,9 @@ all: $(PROGRAMS:%=$(BIN)/%) $(PLUGINS:%=$(LIB)/%.so) ## build all programs (buil
 
 .PHONY: tests
 tests: $(UNIT_TESTS:%=$(TEST_BIN)/%) $(TEST_HELPERS:%=$(TEST_BIN)/%)
+ifeq ($(VARIANT),release)
+tests: $(BENCHES:%=$(TEST_BIN)/%)
+endif
 
 $(OBJ)/%.o: %.c | $(SYSROOT_READY)
 	$(call say,CC,$<)

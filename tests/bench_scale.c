@@ -158,6 +158,18 @@ int kernel_images_refresh(struct kernel_images *kernel, struct error *err)
 	return 0;
 }
 
+bool kernel_images_unsettled(const struct kernel_images *kernel)
+{
+	(void)kernel;
+	return false;
+}
+
+void kernel_images_expire(struct kernel_images *kernel, uint64_t time_ns)
+{
+	(void)kernel;
+	(void)time_ns;
+}
+
 int kernel_images_symbols(struct kernel_images *kernel, uint32_t image,
 			  struct profile_symbol **symbols, size_t *count, char **names,
 			  struct error *err)
