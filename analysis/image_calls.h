@@ -42,7 +42,7 @@ int image_calls_add(struct image_calls *calls, const struct procedure_analysis *
  * image_calls_apply() - fill in what others say in a procedure's profile: calls_in,
  * calls_in_weight and told
  *
- * O(calls). Return: 0 or -ENOMEM.
+ * O(calls log procedures). Return: 0 or -ENOMEM.
  */
 int image_calls_apply(const struct image_calls *calls, const struct cfg *cfg, size_t index,
 		      struct procedure_profile *profile);

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Packages: libjson-c-dev
 ARCHIVES += tool
-tool-src := $(addprefix tools/base/, columns.c flame_graph.c graphviz.c json_stream.c json_tree.c progress.c \
-	protobuf_writer.c stack_tree.c text.c time_spec.c)
+tool-src := $(addprefix tools/base/, columns.c flame_graph.c graphviz.c json_stream.c json_tree.c \
+	progress.c protobuf_writer.c stack_tree.c text.c time_spec.c)
 tool-src += $(addprefix tools/report/, cli.c epoch_list.c event_choice.c event_role.c \
 	event_scale.c image_label.c image_symbols.c jit_elf.c output_file.c report.c report_header.c \
 	report_header_json.c recording_source.c source_text.c symbol_cache.c)
