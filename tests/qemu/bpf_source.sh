@@ -95,9 +95,17 @@ dcpiprof --db "$db" --csv --image 'vmlinux*' > /tmp/kernel.csv
 check "kernel procedures have names" sh -c "
 	[ \$(grep -vc proc_0x /tmp/kernel.csv) -gt 20 ]"
 is "interrupts = samples + losses" "$(identity)" 1
-# A few may be of a library that no sample fell into: they are sought on from where one did.
-is "edges are those of programs that were sampled" "$(query "SELECT count(*) > 10 AND
-	20 * sum(count * (path NOT IN (SELECT path FROM dcpi_samples))) <= sum(count)
+# How many branches there are in the end is chance: a sample finds one or eight.
+is "all edges that are known are in the database" "$(query "SELECT
+	sum(count) >= $(awk '$1 == "stat.branches_found" { print $2 }' /tmp/stats) AND
+	sum(count) = (SELECT sum(CASE WHEN name = 'edges' THEN count
+			WHEN name IN ('edges_gone', 'edges_unknown') THEN -count END)
+		FROM counter WHERE counter_group = 'stat')
+	FROM dcpi_edges WHERE kind = 'branch'")" 1
+# Some, or all of one sample, may be of a library that no sample fell into: they are sought
+# on from where one did.
+is "edges are those of programs that were sampled" "$(query "SELECT
+	20 * sum(count * (path NOT IN (SELECT path FROM dcpi_samples))) <= max(sum(count), 160)
 	FROM dcpi_edges WHERE kind = 'branch'")" 1
 is "nothing was lost" "$(query "SELECT sum(count) FROM counter WHERE counter_group = 'loss'")" 0
 unknown=$(query "SELECT 10000 * sum(count * (path = 'unknown')) / sum(count) FROM dcpi_samples")
