@@ -491,6 +491,26 @@ static uint64_t stat_of(const struct matcher *matcher, const char *name)
 	return tally_get(&tally, "stat", name);
 }
 
+/* Samples from before a process was heard of: it is read for them only if that may help. */
+static void a_scan_tells_no_past(void **state)
+{
+	const struct matcher_config config = {.source = &fake_machine_own_source};
+	struct matcher *matcher = fake_machine_open(&config);
+	uint64_t before_ns;
+
+	(void)state;
+	matcher_events(matcher);
+	before_ns = fake_feed.until_ns;
+	fake_machine_tell_exec(3);
+	fake_machine_tell_map(3, 0, 1, 1);
+	matcher_events(matcher);
+	assert_int_equal(matcher_generation(matcher, 3, before_ns), 0);
+	assert_int_equal(stat_of(matcher, "process_scans"), 0);
+	assert_int_not_equal(matcher_generation(matcher, 4, before_ns), 0);
+	assert_int_equal(stat_of(matcher, "process_scans"), 1);
+	matcher_close(matcher);
+}
+
 /* Lines on stderr about a lack of room, in two looks. */
 static size_t complaints(struct matcher *matcher)
 {
@@ -544,7 +564,7 @@ int main(void)
 		cmocka_unit_test(a_scan_is_seen),	cmocka_unit_test(code_takes_a_place),
 		cmocka_unit_test(a_label_comes_late),	cmocka_unit_test(unknown_code_is_someones),
 		cmocka_unit_test(images_without_room),	cmocka_unit_test(code_follows_a_module),
-		cmocka_unit_test(exits_that_were_lost),
+		cmocka_unit_test(exits_that_were_lost), cmocka_unit_test(a_scan_tells_no_past),
 	};
 
 	return cmocka_run_group_tests_name("matcher", tests, NULL, NULL);

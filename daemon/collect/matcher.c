@@ -244,7 +244,7 @@ uint32_t matcher_generation(struct matcher *matcher, uint32_t pid, uint64_t time
 {
 	uint32_t generation = image_map_generation(matcher->map, pid, time_ns);
 
-	if (generation == 0 && process_look_for(matcher, pid))
+	if (generation == 0 && !image_map_has(matcher->map, pid) && process_look_for(matcher, pid))
 		generation = image_map_generation(matcher->map, pid, time_ns);
 	return generation;
 }

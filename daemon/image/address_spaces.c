@@ -114,6 +114,20 @@ void address_spaces_doubt(struct process_spaces *process, uint64_t time_ns)
 	}
 }
 
+static void count_space(struct address_spaces *spaces, struct process_spaces *process)
+{
+	spaces->bytes += sizeof(struct address_space);
+	if (++process->count > ADDRESS_SPACES_MAX)
+		drop_oldest(spaces, process);
+	spaces->crowded |= process->count > CROWD;
+}
+
+static uint32_t own_generation(struct process_spaces *process)
+{
+	process->generation = generation_next(process->generation, true);
+	return process->generation;
+}
+
 struct address_space *address_spaces_begin(struct address_spaces *spaces,
 					   struct process_spaces *process,
 					   struct mapping_list *mappings,
@@ -127,8 +141,6 @@ struct address_space *address_spaces_begin(struct address_spaces *spaces,
 		address_spaces_doubt(process, start_ns);
 		return NULL;
 	}
-	if (spaces->own_generations)
-		generation = process->generation = generation_next(process->generation, true);
 	if (process->alive)
 		end_space(spaces, process->newest, start_ns);
 	*space = (struct address_space){
@@ -141,15 +153,46 @@ struct address_space *address_spaces_begin(struct address_spaces *spaces,
 		.bound_ns = from != NULL ? from->bound_ns : 0,
 		.counted_ns = from != NULL ? from->counted_ns : start_ns,
 		.doubt_ns = from != NULL ? from->doubt_ns : UINT64_MAX,
-		.generation = generation,
+		.generation = spaces->own_generations ? own_generation(process) : generation,
 	};
 	process->newest = space;
 	process->alive = true;
-	spaces->bytes += sizeof(*space);
-	if (++process->count > ADDRESS_SPACES_MAX)
-		drop_oldest(spaces, process);
-	spaces->crowded |= process->count > CROWD;
+	count_space(spaces, process);
 	return space;
+}
+
+/* The later part takes its place among those that ended, for it ends as that would have. */
+struct address_space *address_spaces_split(struct address_spaces *spaces,
+					   struct address_space *space,
+					   struct mapping_list *mappings, uint64_t time_ns)
+{
+	struct address_space *late = spare_list_take(&spaces->spare_spaces, sizeof(*late));
+	struct process_spaces *process = space->process;
+	struct address_space **link = &process->newest;
+
+	if (late == NULL) {
+		spaces->bytes -= mapping_list_release(mappings);
+		space->doubt_ns = time_ns < space->doubt_ns ? time_ns : space->doubt_ns;
+		return NULL;
+	}
+	*late = *space;
+	late->mappings = mappings;
+	late->start_ns = time_ns;
+	if (spaces->own_generations)
+		late->generation = own_generation(process);
+	while (*link != space)
+		link = &(*link)->older;
+	*link = late;
+	late->older = space;
+	space->end_ns = time_ns;
+	space->ended_next = late;
+	late->ended_before = space;
+	if (late->ended_next != NULL)
+		late->ended_next->ended_before = late;
+	else
+		spaces->ended_last = late;
+	count_space(spaces, process);
+	return late;
 }
 
 /* What dropping a version would free, by and by: a list that others have too is theirs as well. */

@@ -138,6 +138,17 @@ struct address_space *address_spaces_begin(struct address_spaces *spaces,
 					   const struct address_space *from, uint64_t start_ns,
 					   uint32_t generation);
 
+/**
+ * address_spaces_split() - from @time_ns on an ended version was another one
+ * @mappings: become that one's, also on failure
+ *
+ * For what is told late: it ends as the version did, and is known by the same.
+ * Return: NULL if out of memory; the version then says nothing from @time_ns on.
+ */
+struct address_space *address_spaces_split(struct address_spaces *spaces,
+					   struct address_space *space,
+					   struct mapping_list *mappings, uint64_t time_ns);
+
 /** address_spaces_reduce() - the part of address_spaces_limit() that is seldom needed. */
 void address_spaces_reduce(struct address_spaces *spaces);
 

@@ -9,6 +9,7 @@
 #include "daemon/image/image_table.h"
 #include "daemon/image/loss_list.h"
 #include "daemon/image/mapping_list.h"
+#include "daemon/image/space_change.h"
 #include "kmod/uapi/dcpi_uapi.h"
 #include "lib/error.h"
 #include "loader-hook/image_event.h"
@@ -221,94 +222,48 @@ static struct address_space *changing_space(struct image_map *map, struct proces
 	return process->newest;
 }
 
-/*
- * The same once more, to be changed: samples of what was may follow. Not amid an exec: the kernel
- * maps all of a program's interpreter, and puts others into the place of its end.
- */
-static struct address_space *another_version(struct image_map *map, struct process_spaces *process,
-					     const struct image_event *event)
+/* Amid an exec the kernel maps all of an interpreter, and puts others into the place of its end. */
+static bool is_in_place(const struct image_map *map, const struct address_space *space,
+			const struct image_event *event)
 {
-	struct address_space *newest = process->newest;
-
-	if (event->in_exec && event->has_generation && !map->spaces.own_generations &&
-	    newest->generation == kernel_generation(event))
-		return newest;
-	return address_spaces_begin(&map->spaces, process, mapping_list_share(newest->mappings),
-				    newest, event->time_ns, newest->generation);
+	return event->in_exec && event->has_generation && !map->spaces.own_generations &&
+	       space->generation == kernel_generation(event);
 }
 
-/* Memory of mappings that a space does not share. */
-static size_t own_bytes(const struct address_space *space)
+static void change_by_map(struct image_map *map, struct address_space *space,
+			  const struct image_event *event)
 {
-	return space->mappings != NULL && space->mappings->references > 1
-		       ? 0
-		       : mapping_list_bytes(space->mappings);
+	const struct mapping mapping = mapping_of(map, event);
+
+	space_change_map(&map->spaces, space, &mapping, event->time_ns,
+			 is_in_place(map, space, event));
 }
 
-/*
- * A mapping that there was no room for. What it should have taken the place of must not
- * be credited: with generations of the kernel's, that of an older version either.
- */
-static void note_unfit(struct process_spaces *process, const struct address_space *unfit,
-		       const struct image_event *event)
+static void change_by_unmap(struct image_map *map, struct address_space *space,
+			    const struct image_event *event)
 {
-	const struct address_space *space = unfit;
-	uint64_t end = event->start + event->bytes;
+	const struct mapping gone = {.start = event->start, .end = event->start + event->bytes};
 
-	for (; space != NULL && space->generation == unfit->generation; space = space->older) {
-		if (!mapping_list_overlaps(space->mappings, event->start, end))
-			continue;
-		address_spaces_doubt(process, event->time_ns);
-		return;
-	}
+	space_change_unmap(&map->spaces, space, &gone, event->time_ns,
+			   is_in_place(map, space, event));
 }
 
 static void handle_map(struct image_map *map, struct process_spaces *process,
 		       const struct image_event *event)
 {
-	struct mapping mapping;
-	enum mapping_change change;
-	struct address_space *space;
-	size_t before;
+	struct address_space *space = changing_space(map, process, event);
 
-	space = changing_space(map, process, event);
-	if (space == NULL) {
-		address_spaces_settle(&map->spaces, process);
-		return;
-	}
-	mapping = mapping_of(map, event);
-	change = mapping_list_change(space->mappings, &mapping);
-	if (change == MAPPING_SAME)
-		return;
-	if (change == MAPPING_REPLACES)
-		space = another_version(map, process, event);
 	if (space == NULL)
-		return;
-	before = own_bytes(space);
-	if (mapping_list_add(&space->mappings, &mapping) < 0)
-		note_unfit(process, space, event);
+		address_spaces_settle(&map->spaces, process);
 	else
-		map->spaces.bytes += mapping_list_bytes(space->mappings) - before;
+		change_by_map(map, space, event);
 }
 
-static void handle_unmap(struct image_map *map, struct process_spaces *process,
+static void handle_unmap(struct image_map *map, const struct process_spaces *process,
 			 const struct image_event *event)
 {
-	struct address_space *space;
-	size_t before;
-
-	if (process == NULL || !process->alive ||
-	    !mapping_list_overlaps(process->newest->mappings, event->start,
-				   event->start + event->bytes))
-		return;
-	space = another_version(map, process, event);
-	if (space == NULL)
-		return;
-	before = own_bytes(space);
-	if (mapping_list_remove(&space->mappings, event->start, event->start + event->bytes) < 0)
-		address_spaces_doubt(process, event->time_ns);
-	else
-		map->spaces.bytes += mapping_list_bytes(space->mappings) - before;
+	if (process != NULL && process->alive)
+		change_by_unmap(map, process->newest, event);
 }
 
 /* Of one process: it is about to be scanned, which begins another version. */
@@ -331,12 +286,47 @@ static bool is_range(const struct image_event *event)
 }
 
 /* The version before a scan was not valid up to the scan. */
-static void note_late_exec(struct process_spaces *process, uint64_t time_ns)
+static void late_exec(struct image_map *map, struct address_space *space,
+		      const struct image_event *event)
 {
-	struct address_space *space = address_spaces_at(process, time_ns);
+	struct address_space *late;
 
-	if (space != NULL && space->start_ns != 0 && time_ns < space->doubt_ns)
-		space->doubt_ns = time_ns;
+	if (map->spaces.own_generations) {
+		if (event->time_ns < space->doubt_ns)
+			space->doubt_ns = event->time_ns;
+		return;
+	}
+	late = address_spaces_split(&map->spaces, space, NULL, event->time_ns);
+	if (late == NULL)
+		return;
+	late->generation = event->has_generation ? kernel_generation(event)
+						 : generation_next(space->generation, false);
+	late->sound_ns = event->time_ns;
+	late->counted_ns = event->has_generation ? event->time_ns : space->counted_ns;
+	late->bound_ns = 0;
+	late->doubt_ns = UINT64_MAX;
+}
+
+/*
+ * An event from before a scan: what the scan found is the outcome, but up to then there was what
+ * this tells of. Of what was found for all the past, it says nothing.
+ */
+static void handle_late(struct image_map *map, const struct process_spaces *process,
+			const struct image_event *event)
+{
+	struct address_space *space = address_spaces_at(process, event->time_ns);
+
+	if (space == NULL || space == process->newest || event->time_ns < space->sound_ns)
+		return;
+	if (event->type == IMAGE_EVENT_EXEC)
+		late_exec(map, space, event);
+	if (!is_range(event) || (event->has_generation && !map->spaces.own_generations &&
+				 space->generation != kernel_generation(event)))
+		return;
+	if (event->type == IMAGE_EVENT_MAP)
+		change_by_map(map, space, event);
+	else if (event->type == IMAGE_EVENT_UNMAP)
+		change_by_unmap(map, space, event);
 }
 
 /* What a process may begin with, as far as we know. */
@@ -386,8 +376,7 @@ void image_map_event(struct image_map *map, const struct image_event *event)
 
 	/* What a scan found is the outcome of all that came before it. */
 	if (process != NULL && !event->scanned && event->time_ns < process->scan_ns) {
-		if (event->type == IMAGE_EVENT_EXEC && map->spaces.own_generations)
-			note_late_exec(process, event->time_ns);
+		handle_late(map, process, event);
 		return;
 	}
 	if (event->type == IMAGE_EVENT_MAP && !is_range(event))
@@ -450,6 +439,11 @@ uint32_t image_map_generation(const struct image_map *map, uint32_t pid, uint64_
 	    loss_list_between(&map->losses, space->sound_ns, time_ns))
 		return IMAGE_MAP_GENERATION_LOST;
 	return space->generation;
+}
+
+bool image_map_has(const struct image_map *map, uint32_t pid)
+{
+	return address_spaces_find(&map->spaces, pid) != NULL;
 }
 
 uint32_t image_map_changes(const struct image_map *map, uint32_t pid, uint64_t *since_ns)

@@ -63,8 +63,8 @@ void image_map_destroy(struct image_map *map);
  *
  * A scan may come at any time: to begin with, for a process that a lookup did
  * not know, or after side-band records were lost. What it found replaces what
- * was known, and older events that arrive after it are ignored. The mappings
- * of a process first heard of through a scan count for all its past.
+ * was known; older events that arrive after it tell of the time before it only. The
+ * mappings of a process first heard of through a scan count for all its past.
  */
 void image_map_event(struct image_map *map, const struct image_event *event);
 
@@ -106,6 +106,9 @@ uint32_t image_map_untold(struct image_map *map);
  * it since, and nothing was ever lost.
  */
 uint32_t image_map_generation(const struct image_map *map, uint32_t pid, uint64_t time_ns);
+
+/** image_map_has() - whether anything is known of a process: a scan would not tell of its past */
+bool image_map_has(const struct image_map *map, uint32_t pid);
 
 /**
  * image_map_changes() - a number of what a process has mapped, as far as events tell
