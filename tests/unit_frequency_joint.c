@@ -121,6 +121,53 @@ static void test_links_share_out(void **state)
 	free_setting(&setting);
 }
 
+/* One or the other, 600 apart. */
+static struct frequency_density make_either(struct gaussian *g, double mean, double deviation)
+{
+	for (int k = 0; k < GAUSS_POINTS; k++) {
+		double x = mean - 150 + k * 900.0 / (GAUSS_POINTS - 1);
+		double low = (x - mean) / deviation, high = (x - mean - 600) / deviation;
+
+		g->x[k] = x;
+		g->log[k] = -fmin(low * low, high * high) / 2;
+	}
+	return (struct frequency_density){g->x, g->log, GAUSS_POINTS};
+}
+
+/* a = b + c, one arm 200 and the other one 800: which is which is said at first only. */
+static void test_first_finds_the_way(void **state)
+{
+	struct frequency_density densities[3], first[3];
+	struct frequency_marginal marginals[3];
+	double bounds[3] = {3000, 3000, 3000};
+	struct frequency_problem problem = {
+		.densities = densities, .first = first, .bounds = bounds, .rounds = 20};
+	struct gaussian gaussians[5];
+	struct setting setting;
+	uint32_t a, arms[2];
+
+	(void)state;
+	make_diamond(&setting);
+	a = setting.classes.of_block[0];
+	problem.constraints = &setting.constraints;
+	problem.class_count = 3;
+	densities[a] = first[a] = make_gaussian(&gaussians[0], 1000, 20);
+	for (int greater = 0; greater < 2; greater++) {
+		for (int arm = 0; arm < 2; arm++) {
+			uint32_t class = setting.classes.of_block[1 + arm];
+
+			arms[arm] = class;
+			densities[class] = make_either(&gaussians[1 + arm], 200, 15);
+			first[class] =
+				make_gaussian(&gaussians[3 + arm], arm == greater ? 700 : 300, 40);
+		}
+		assert_int_equal(frequency_solve(marginals, &problem), 0);
+		assert_float_equal(marginals[arms[greater]].median, 800, 15);
+		assert_float_equal(marginals[arms[!greater]].median, 200, 15);
+	}
+	free_setting(&setting);
+}
+
 static struct profile_score score_of(const char *name, const struct profile_recipe *recipe,
 				     int rounds)
 {
@@ -393,6 +440,7 @@ int main(void)
 		cmocka_unit_test(test_without_stalls),	    cmocka_unit_test(test_beats_the_paper),
 		cmocka_unit_test(test_directions_help),	    cmocka_unit_test(test_others_help),
 		cmocka_unit_test(test_no_samples),	    cmocka_unit_test(test_any_input),
+		cmocka_unit_test(test_first_finds_the_way),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

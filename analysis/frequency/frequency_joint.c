@@ -132,7 +132,7 @@ static unsigned int rounds_for(const struct frequency_input *input)
 /* @samples: of each class */
 static int solve(struct frequency_estimate *classes, const struct frequency_input *input,
 		 const double *samples, const struct flow_constraints *constraints,
-		 struct frequency_evidence *evidence)
+		 struct frequency_evidence *evidence, const struct frequency_density *first)
 {
 	uint32_t class_count = input->classes->count;
 	_cleanup_free_ struct frequency_link *links =
@@ -142,6 +142,7 @@ static int solve(struct frequency_estimate *classes, const struct frequency_inpu
 	struct frequency_problem problem = {
 		.constraints = constraints,
 		.densities = evidence->densities,
+		.first = first,
 		.bounds = evidence->bounds,
 		.links = links,
 		.class_count = class_count,
@@ -169,10 +170,27 @@ static void estimate_unsampled(struct frequency_estimate *classes,
 		classes[k].high = points->cycles[k] > 0 ? UNSEEN / points->cycles[k] : UNSEEN;
 }
 
+/*
+ * What the samples of the procedure itself say: of several ways for all to agree, that near to
+ * theirs is meant, and not one that happens to lie on the way there from what others say.
+ */
+static int find_own_evidence(struct frequency_evidence *ret, const struct frequency_input *input,
+			     const struct issue_points *points)
+{
+	struct procedure_profile own = *input->profile;
+	struct frequency_input own_input = *input;
+
+	own_input.profile = &own;
+	own.told_count = 0;
+	own.calls_in = 0;
+	return frequency_evidence_find(ret, &own_input, points);
+}
+
 static int estimate(struct frequency *ret, const struct frequency_input *input)
 {
 	_cleanup_(issue_points_deinit) struct issue_points points = {0};
 	_cleanup_(frequency_evidence_deinit) struct frequency_evidence evidence = {0};
+	_cleanup_(frequency_evidence_deinit) struct frequency_evidence own = {0};
 	_cleanup_(flow_constraints_deinit) struct flow_constraints constraints = {0};
 	_cleanup_free_ struct frequency_estimate *classes = NULL;
 	int r = 0;
@@ -185,8 +203,10 @@ static int estimate(struct frequency *ret, const struct frequency_input *input)
 	    frequency_evidence_find(&evidence, input, &points) < 0 ||
 	    flow_constraints_create(&constraints, input->cfg, input->classes) < 0)
 		return -ENOMEM;
+	if (input->profile->told_count > 0 && find_own_evidence(&own, input, &points) < 0)
+		return -ENOMEM;
 	if (procedure_profile_tells(input->profile))
-		r = solve(classes, input, points.samples, &constraints, &evidence);
+		r = solve(classes, input, points.samples, &constraints, &evidence, own.densities);
 	else
 		estimate_unsampled(classes, &points, input->classes->count);
 	/* A graph too entangled for the whole: the paper's way is local. */

@@ -14,8 +14,12 @@
 /* Others' change that is none: of their mean in deviations, of their variance. */
 #define LIKE_MEAN 0.03
 #define LIKE_VARIANCE 0.05
-/* New for old: parallel updates of neighbours overshoot. */
+/*
+ * New for old: parallel updates of neighbours overshoot; and after so many rounds some go in
+ * circles, which are to end in their middle.
+ */
 #define DAMPING 0.7
+#define DAMPING_ROUNDS 10
 /* Conservation holds to this part of a node's flow: calls may not return, traps happen. */
 #define TOLERANCE 0.002
 /* And where jumps were not resolved: not all of their targets may be known. */
@@ -46,6 +50,7 @@ struct stand_in {
 
 struct solver {
 	const struct frequency_problem *problem;
+	const struct frequency_density *densities; /* those of now */
 	struct sparse_factor *factor;
 	struct sparse_entry *entries; /* constraints' terms, then links */
 	double *values;
@@ -55,6 +60,7 @@ struct solver {
 	double *scale;	  /* of constraints: a bound for what flows through */
 	struct stand_in *classes;
 	struct density_grid grid;
+	double damping; /* of this round */
 	size_t entry_count;
 	size_t term_entries;
 	uint32_t size;
@@ -139,8 +145,11 @@ static int solver_init(struct solver *s, const struct frequency_problem *p)
 	uint32_t most = 0;
 
 	*s = (struct solver){.problem = p, .size = p->class_count + c->count};
-	for (uint32_t k = 0; k < p->class_count; k++)
+	for (uint32_t k = 0; k < p->class_count; k++) {
 		most = p->densities[k].count > most ? p->densities[k].count : most;
+		if (p->first != NULL)
+			most = p->first[k].count > most ? p->first[k].count : most;
+	}
 	s->grid.capacity = most + DENSITY_CAVITY_POINTS + DENSITY_FLAT_POINTS;
 	s->entries = malloc(entries * sizeof(*s->entries));
 	s->values = calloc(entries, sizeof(*s->values));
@@ -182,7 +191,7 @@ static bool is_inside(const struct density_moments *m, double bound)
 static struct density_moments tilt(struct solver *s, uint32_t k,
 				   const struct density_moments *cavity)
 {
-	const struct frequency_density *evidence = &s->problem->densities[k];
+	const struct frequency_density *evidence = &s->densities[k];
 	double bound = s->problem->bounds[k];
 
 	if (evidence->count == 0 && isinf(cavity->variance))
@@ -303,15 +312,15 @@ static double improve(struct solver *s, uint32_t k)
 	if (!is_like(&cavity, &class->cavity))
 		find_target(s, k, &cavity);
 	moved = s->variance[k] > 0 ? fabs(class->tilted - s->mean[k]) / sqrt(s->variance[k]) : 0;
-	class->site.precision += DAMPING * (class->target.precision - class->site.precision);
-	class->site.shift += DAMPING * (class->target.shift - class->site.shift);
+	class->site.precision += s->damping * (class->target.precision - class->site.precision);
+	class->site.shift += s->damping * (class->target.shift - class->site.shift);
 	return moved;
 }
 
 static struct frequency_marginal marginal_of(struct solver *s, uint32_t k)
 {
 	static const double shares[] = {0.05, 0.5, 0.95};
-	const struct frequency_density *evidence = &s->problem->densities[k];
+	const struct frequency_density *evidence = &s->densities[k];
 	struct density_moments cavity = cavity_of(s, k);
 	double quantiles[3];
 
@@ -327,23 +336,40 @@ static struct frequency_marginal marginal_of(struct solver *s, uint32_t k)
 	return (struct frequency_marginal){quantiles[1], quantiles[0], quantiles[2]};
 }
 
+/* Improve all classes in turn, from where they are. */
+static int settle(struct solver *s)
+{
+	const struct frequency_problem *p = s->problem;
+	double moved = INFINITY;
+	int r = 0;
+
+	for (uint32_t k = 0; k < p->class_count; k++)
+		s->classes[k].cavity.variance = NAN;
+	for (unsigned int round = 0; r == 0 && round < p->rounds && moved >= SETTLED; round++) {
+		moved = 0;
+		s->damping = DAMPING * fmin(1, DAMPING_ROUNDS / (round + 1.0));
+		for (uint32_t k = 0; k < p->class_count; k++)
+			moved = fmax(moved, improve(s, k));
+		r = join(s);
+	}
+	return r;
+}
+
 int frequency_solve(struct frequency_marginal *ret, const struct frequency_problem *problem)
 {
 	struct solver s;
 	int r = solver_init(&s, problem);
 
 	if (r == 0) {
+		s.densities = problem->first != NULL ? problem->first : problem->densities;
 		start(&s);
 		r = join(&s);
 	}
-	for (unsigned int round = 0; r == 0 && round < problem->rounds; round++) {
-		double moved = 0;
-
-		for (uint32_t k = 0; k < problem->class_count; k++)
-			moved = fmax(moved, improve(&s, k));
-		r = join(&s);
-		if (moved < SETTLED)
-			break;
+	if (r == 0)
+		r = settle(&s);
+	if (r == 0 && s.densities != problem->densities) {
+		s.densities = problem->densities;
+		r = settle(&s);
 	}
 	for (uint32_t k = 0; r == 0 && k < problem->class_count; k++)
 		ret[k] = marginal_of(&s, k);

@@ -46,11 +46,14 @@ struct frequency_link {
  * @bounds:    of each class: its frequency is not above this, > 0. The scale for all
  *             tolerances: better too big by ten than too small by a tenth
  * @densities: of each class
+ * @first:     likewise, to begin with: what of several ways to agree is near to theirs is found.
+ *             NULL: @densities
  * @rounds:    of improvement at most; 0: each class's Gaussian is that of its own evidence
  */
 struct frequency_problem {
 	const struct flow_constraints *constraints;
 	const struct frequency_density *densities;
+	const struct frequency_density *first;
 	const double *bounds;
 	const struct frequency_link *links;
 	size_t link_count;
