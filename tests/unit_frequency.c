@@ -341,6 +341,39 @@ static void test_find(void **state)
 		assert_ptr_equal(frequency_estimator_find((*e)->name), *e);
 }
 
+/*
+ * 0 -> 1 -> 2, and hardly ever 0 -> 3 -> 4 or 1 -> 4: the one instruction of 1 issues with the last
+ * one of 0, though it would take half a cycle if it came another way. Its few samples are no limit.
+ */
+static void test_pairs_across_blocks_bound_nothing(void **state)
+{
+	static const struct cfg_fixture_edge edges[] = {{CFG_ENTRY, 0}, {0, 1},	      {0, 3},
+							{1, 2},		{1, 4},	      {3, 4},
+							{2, CFG_EXIT},	{4, CFG_EXIT}};
+	static const uint32_t insns[] = {6, 1, 6, 6, 6};
+	struct frequency frequency;
+	struct scene scene;
+
+	(void)state;
+	make_scene(&scene, insns, 5, edges, 8);
+	scene.input.model = machine_model_find("cortex-a53");
+	for (uint32_t b = 0; b < 5; b++) {
+		const struct cfg_block *block = &scene.cfg->blocks[b];
+
+		scene.schedule.block_least[b] = b == 1 ? 0 : block->count;
+		for (uint32_t i = block->first; i < block->first + block->count; i++)
+			scene.profile.samples[i] = b == 0 || b == 2 ? 1000 : 0;
+	}
+	scene.schedule.insns[scene.cfg->blocks[1].first].min_cycles = 0.5;
+	scene.profile.samples[scene.cfg->blocks[1].first] = 5;
+	scene.profile.total = 12005;
+	frequency = estimate(&scene, "dcpi");
+	for (uint32_t b = 0; b < 3; b++)
+		assert_float_equal(frequency.blocks[b].value, 1000, 50);
+	frequency_deinit(&frequency);
+	free_scene(&scene);
+}
+
 /* The low end of what a block of one instruction may have been executed. */
 static double low_of_short_block(unsigned int mispredict_cycles)
 {
@@ -530,6 +563,7 @@ int main(void)
 		cmocka_unit_test(test_exact_counts_of_a_scale),
 		cmocka_unit_test(test_average_and_maximum),
 		cmocka_unit_test(test_first_instructions_wait_for_mispredicts),
+		cmocka_unit_test(test_pairs_across_blocks_bound_nothing),
 		cmocka_unit_test(test_out_of_order_conserves_flow),
 		cmocka_unit_test(test_out_of_order_entries_may_run_once),
 		cmocka_unit_test(test_out_of_order_stalls_bias_directions),

@@ -14,7 +14,7 @@
 #define RATIOS_MAX 24
 #define RATIO_POINTS 9
 #define POINTS_MAX (EVEN_POINTS + RATIOS_MAX * RATIO_POINTS)
-/* The even ones go down to this part of the bound. */
+/* The even ones go down to this part of what the class's samples say at most, as a rule. */
 #define LEAST 1e-4
 /* Below so many samples of a class their number, not its order of magnitude, is random. */
 #define FEW_SAMPLES 3.0
@@ -22,9 +22,10 @@
 #define BOUND_SLACK 3.0
 /*
  * The least that it may take is that of the ways into its blocks that take least, for which
- * way is taken is not known yet; but not next to nothing.
+ * way is taken is not known yet. A block whose instructions issue with the one before it takes
+ * nothing, and bounds nothing: but its scale must not be next to infinity.
  */
-#define BOUND_LEAST 0.3
+#define BOUND_LEAST 0.01
 /* What a mispredict takes where the model does not say. */
 #define MISPREDICT_CYCLES 8.0
 /* Neighbours are added up while they take less. */
@@ -58,13 +59,13 @@ static void add_ratio(double (*ratios)[2], uint32_t *count, double samples, doub
 
 /* Where to look at a density: everywhere a little, and closely around the ratios. */
 static uint32_t place_points(double *x, const struct issue_point *points, uint32_t count,
-			     double bound)
+			     double least, double bound)
 {
 	double ratios[RATIOS_MAX + 1][2];
 	uint32_t ratio_count = 0, n = 0;
 
 	for (uint32_t k = 0; k < EVEN_POINTS; k++)
-		x[n++] = bound * pow(LEAST, 1 - k / (EVEN_POINTS - 1.0));
+		x[n++] = bound * pow(least / bound, 1 - k / (EVEN_POINTS - 1.0));
 	for (uint32_t p = 0; p < count; p++) {
 		add_ratio(ratios, &ratio_count, points[p].samples, points[p].cycles);
 		if (point_claims(&points[p]) > 0)
@@ -76,7 +77,7 @@ static uint32_t place_points(double *x, const struct issue_point *points, uint32
 			double deviations = 0.8 * (k - (RATIO_POINTS - 1) / 2.0);
 			double at = ratios[r][0] * exp(deviations * fmin(ratios[r][1], 0.5));
 
-			if (at > LEAST * bound && at < bound)
+			if (at > least && at < bound)
 				x[n++] = at;
 		}
 	}
@@ -101,10 +102,10 @@ static void find_prior(double *log_density, const double *x, uint32_t n,
 
 static uint32_t find_density(double *x, double *log_density, const uint8_t *exposures,
 			     double mispredict, const struct issue_point *points, uint32_t count,
-			     double bound)
+			     double least, double bound)
 {
 	double log_x[POINTS_MAX];
-	uint32_t n = place_points(x, points, count, bound);
+	uint32_t n = place_points(x, points, count, least, bound);
 
 	find_prior(log_density, x, n, points, count);
 	for (uint32_t k = 0; k < n; k++)
@@ -276,6 +277,12 @@ static double pass_told(struct witnesses *witnesses, uint32_t class, double boun
 	return isinf(bound) ? BOUND_SLACK * most : fmax(bound, most);
 }
 
+/* The least frequency to look at. */
+static double least_of_class(const struct issue_points *points, uint32_t class, double bound)
+{
+	return LEAST * fmin(bound, bound_of(points->samples[class], points->cycles[class]));
+}
+
 static double bound_of_class(const struct issue_points *points, uint32_t class)
 {
 	double cycles = fmax(points->least[class], BOUND_LEAST * points->cycles[class]);
@@ -338,10 +345,11 @@ int frequency_evidence_find(struct frequency_evidence *ret, const struct frequen
 				      : stall_exposure_find(exposures, input->cfg, input->model);
 	next = evidence.memory;
 	for (uint32_t k = 0; r == 0 && k < class_count; k++) {
-		double *log;
+		double *log, bound;
 
 		gather(&witnesses, input, points, exposures, k);
-		evidence.bounds[k] = pass_told(&witnesses, k, bound_of_class(points, k));
+		bound = pass_told(&witnesses, k, bound_of_class(points, k));
+		evidence.bounds[k] = bound;
 		if (witnesses.count == 0)
 			continue;
 		log = next + room_for(witnesses.count) / 2;
@@ -349,7 +357,8 @@ int frequency_evidence_find(struct frequency_evidence *ret, const struct frequen
 			.x = next,
 			.log = log,
 			.count = find_density(next, log, exposures, mispredict, witnesses.points,
-					      witnesses.count, evidence.bounds[k]),
+					      witnesses.count, least_of_class(points, k, bound),
+					      bound),
 		};
 		next += room_for(witnesses.count);
 	}
