@@ -22,7 +22,6 @@ static struct {
 	uint32_t image[PAGES];
 	uint32_t generation;
 	struct image_event event;
-	bool execs;
 } past[STEPS];
 
 static void change(size_t now, uint32_t generation, uint64_t *seed)
@@ -41,7 +40,7 @@ static void change(size_t now, uint32_t generation, uint64_t *seed)
 		past[now].image[i] = unmaps ? 0 : (uint32_t)image + 1;
 }
 
-/* @execs: now and then. Return: how many steps have one */
+/* @execs: now and then */
 static void live(bool execs, uint64_t *seed)
 {
 	uint32_t generation = 5;
@@ -50,7 +49,6 @@ static void live(bool execs, uint64_t *seed)
 		memset(&past[now], 0, sizeof(past[now]));
 		if (now == 0 || (execs && unit_random(seed) % EXECS_SELDOM == 0)) {
 			generation = (generation + 1) % DCPI_GENERATION_MAX;
-			past[now].execs = true;
 			past[now].event = (struct image_event){.type = IMAGE_EVENT_EXEC,
 							       .pid = PID,
 							       .time_ns = now * STEP_NS,

@@ -109,8 +109,7 @@ void address_spaces_doubt(struct process_spaces *process, uint64_t time_ns)
 		/* A generation of the kernel's does not tell these apart. */
 		if (space->generation != process->newest->generation)
 			break;
-		if (time_ns < space->doubt_ns)
-			space->doubt_ns = time_ns;
+		address_space_doubt(space, time_ns);
 	}
 }
 
@@ -172,7 +171,7 @@ struct address_space *address_spaces_split(struct address_spaces *spaces,
 
 	if (late == NULL) {
 		spaces->bytes -= mapping_list_release(mappings);
-		space->doubt_ns = time_ns < space->doubt_ns ? time_ns : space->doubt_ns;
+		address_space_doubt(space, time_ns);
 		return NULL;
 	}
 	*late = *space;

@@ -116,6 +116,13 @@ struct process_spaces *address_spaces_add(struct address_spaces *spaces, uint32_
 /** address_spaces_settle() - a process without a version has nothing to say, and goes */
 void address_spaces_settle(struct address_spaces *spaces, struct process_spaces *process);
 
+/** address_space_doubt() - from @time_ns on a version says nothing of what is mapped */
+static inline void address_space_doubt(struct address_space *space, uint64_t time_ns)
+{
+	if (time_ns < space->doubt_ns)
+		space->doubt_ns = time_ns;
+}
+
 /**
  * address_spaces_doubt() - from @time_ns on the newest version says nothing of what is mapped
  *

@@ -292,8 +292,7 @@ static void late_exec(struct image_map *map, struct address_space *space,
 	struct address_space *late;
 
 	if (map->spaces.own_generations) {
-		if (event->time_ns < space->doubt_ns)
-			space->doubt_ns = event->time_ns;
+		address_space_doubt(space, event->time_ns);
 		return;
 	}
 	late = address_spaces_split(&map->spaces, space, NULL, event->time_ns);

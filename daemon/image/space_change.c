@@ -26,8 +26,7 @@ static size_t own_bytes(const struct address_space *space)
 
 static void note_unfit(struct address_space *space, uint64_t time_ns)
 {
-	if (time_ns < space->doubt_ns)
-		space->doubt_ns = time_ns;
+	address_space_doubt(space, time_ns);
 	address_spaces_doubt(space->process, time_ns);
 }
 
