@@ -182,6 +182,73 @@ static void test_alignment(void **state)
 	}
 }
 
+static uint64_t lines(uint64_t from, uint64_t to)
+{
+	return from == to ? 0 : (to - 1) / MACHINE_LINE_BYTES - from / MACHINE_LINE_BYTES + 1;
+}
+
+/* A loop of so many bytes, so many after where there may be padding. */
+static void put_loop(struct machine_code *code, uint32_t begin, uint32_t end, int ahead, int bytes)
+{
+	machine_code_fit(code, begin, end);
+	for (int i = 0; i < ahead; i++)
+		machine_code_bytes(code, "\x50", 1);
+	machine_code_place(code, begin);
+	for (int i = 0; i < bytes; i++)
+		machine_code_bytes(code, "\x51", 1);
+	machine_code_branch(code, MACHINE_NOT_EQUAL, begin);
+	machine_code_place(code, end);
+	machine_code_branch(code, MACHINE_JUMP, begin);
+}
+
+/* Loops are in as few lines as they can be, wherever the code begins, with few no-operations, where
+ * they may be. */
+static void test_fit(void **state)
+{
+	(void)state;
+	srand(2);
+	for (int round = 0; round < 300; round++) {
+		struct machine_code code = {0};
+		uint32_t begin[20], end[20], bytes, put = 0, pads = 0;
+		uint32_t at = (uint32_t)rand() % 4 * 16;
+		uint8_t *out;
+
+		for (int i = 0; i < 20; i++) {
+			int ahead = rand() % 50, size = rand() % 200;
+
+			begin[i] = machine_code_label(&code);
+			end[i] = machine_code_label(&code);
+			put_loop(&code, begin[i], end[i], ahead, size);
+			put += (uint32_t)(ahead + size);
+		}
+		assert_int_equal(machine_code_layout(&code), 0);
+		machine_code_begin(&code, 0x10000 + at);
+		bytes = (uint32_t)code.parts[MACHINE_NEAR].bytes;
+		out = calloc(1, bytes);
+		assert_non_null(out);
+		assert_int_equal(machine_code_write(&code, out, 0x10000 + at, nowhere, NULL), 0);
+		for (int i = 0; i < 20; i++) {
+			uint64_t from = machine_code_offset(&code, begin[i]);
+			uint64_t to = machine_code_offset(&code, end[i]);
+
+			assert_int_equal(lines(at + from, at + to), lines(0, to - from));
+		}
+		for (uint32_t done = 0, length; done < bytes; done += length) {
+			const uint8_t *here = out + done;
+			struct insn insn;
+
+			length = (uint32_t)insn_x86_decoder.decode(&insn, here, bytes - done, done);
+			assert_true(length > 0);
+			pads += insn.class == INSN_NOP ? length : 0;
+			put -= length == 1 && (*here == 0x50 || *here == 0x51);
+		}
+		assert_int_equal(put, 0);
+		assert_true(pads < 20 * MACHINE_LINE_BYTES);
+		free(out);
+		machine_code_deinit(&code);
+	}
+}
+
 static void test_too_far(void **state)
 {
 	struct machine_code code = {0};
@@ -321,7 +388,7 @@ int main(void)
 		cmocka_unit_test(test_random),	  cmocka_unit_test(test_short_as_can_be),
 		cmocka_unit_test(test_alignment), cmocka_unit_test(test_too_far),
 		cmocka_unit_test(test_table),	  cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_parts),	  cmocka_unit_test(test_fit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,6 +23,7 @@ enum item_kind {
 	ITEM_ENTER,    /* to @other, elsewhere */
 	ITEM_LABEL,
 	ITEM_ALIGN, /* to @count bytes */
+	ITEM_FIT,   /* from label @other to label @end; @count bytes, once laid out */
 	ITEM_ROW,   /* number @other */
 };
 
@@ -39,6 +40,7 @@ struct machine_item {
 	uint64_t offset; /* once laid out */
 	size_t pool;	 /* bytes begin here */
 	uint32_t other;
+	uint32_t end;
 	uint16_t count;
 	uint8_t kind;
 	uint8_t branch;
@@ -219,6 +221,12 @@ void machine_code_align(struct machine_code *code, unsigned int bytes)
 	add(code, (struct machine_item){.kind = ITEM_ALIGN, .count = (uint16_t)bytes});
 }
 
+void machine_code_fit(struct machine_code *code, uint32_t begin, uint32_t end)
+{
+	add(code, (struct machine_item){.kind = ITEM_FIT, .other = begin, .end = end});
+	code->fits = true;
+}
+
 static size_t branch_bytes(const struct machine_item *item)
 {
 	if (!item->wide)
@@ -235,6 +243,7 @@ static size_t item_bytes(const struct machine_item *item, uint64_t offset)
 	case ITEM_ABSOLUTE:
 	case ITEM_ENTRY:
 	case ITEM_THREAD:
+	case ITEM_FIT:
 		return item->count;
 	case ITEM_BRANCH:
 	case ITEM_LEAVE:
@@ -256,11 +265,40 @@ void machine_code_apart(struct machine_code *code)
 	add_row(code, code->frame, code->depth);
 }
 
+static uint64_t lines(uint64_t bytes)
+{
+	return (bytes + MACHINE_LINE_BYTES - 1) / MACHINE_LINE_BYTES;
+}
+
 /* Number of the item behind a part. */
 static size_t end_of(const struct machine_code *code, enum machine_part part)
 {
 	return part == MACHINE_NEAR && code->apart ? code->parts[MACHINE_APART].first_item
 						   : code->item_count;
+}
+
+/* By where its ends were the last time; what branches and padding in between have changed since is
+ * the next time's. */
+static void fit(const struct machine_code *code, struct machine_item *item, uint64_t offset)
+{
+	uint64_t begin = code->labels[item->other].offset, end = code->labels[item->end].offset;
+	uint64_t bytes = end - begin, ahead = begin - (item->offset + item->count);
+
+	item->count = 0;
+	if (begin == NOT_PLACED || end == NOT_PLACED || lines(bytes) > MACHINE_FIT_LINES)
+		return;
+	begin = (code->begin + offset + ahead) % MACHINE_LINE_BYTES;
+	if (lines(begin + bytes) > lines(bytes))
+		item->count = (uint16_t)(MACHINE_LINE_BYTES - begin);
+}
+
+static void put(struct machine_code *code, struct machine_item *item, uint64_t offset)
+{
+	item->offset = offset;
+	if (item->kind == ITEM_LABEL)
+		code->labels[item->other].offset = offset;
+	if (item->kind == ITEM_ROW)
+		code->rows[item->other].offset = offset;
 }
 
 static void find_places(struct machine_code *code, enum machine_part part)
@@ -271,11 +309,9 @@ static void find_places(struct machine_code *code, enum machine_part part)
 	for (size_t i = range->first_item; i < end_of(code, part); i++) {
 		struct machine_item *item = &code->items[i];
 
-		item->offset = offset;
-		if (item->kind == ITEM_LABEL)
-			code->labels[item->other].offset = offset;
-		if (item->kind == ITEM_ROW)
-			code->rows[item->other].offset = offset;
+		if (item->kind == ITEM_FIT)
+			fit(code, item, offset);
+		put(code, item, offset);
 		offset += item_bytes(item, offset);
 	}
 	range->bytes = offset - range->offset;
@@ -304,24 +340,42 @@ static bool widen(struct machine_code *code)
 	return changed;
 }
 
+static void find_all_places(struct machine_code *code)
+{
+	find_places(code, MACHINE_NEAR);
+	if (code->apart)
+		find_places(code, MACHINE_APART);
+}
+
 int machine_code_layout(struct machine_code *code)
 {
 	if (code->failed)
 		return -ENOMEM;
 	code->parts[MACHINE_APART].offset = APART_OFFSET;
 	do {
-		find_places(code, MACHINE_NEAR);
-		if (code->apart)
-			find_places(code, MACHINE_APART);
+		find_all_places(code);
+		if (code->fits)
+			find_all_places(code); /* it is known how large what is to fit is */
 	} while (widen(code));
 	return 0;
 }
 
+void machine_code_begin(struct machine_code *code, uint64_t offset)
+{
+	code->begin = offset % MACHINE_LINE_BYTES;
+	if (code->fits)
+		machine_code_layout(code);
+}
+
 void machine_code_put_apart(struct machine_code *code, uint64_t offset)
 {
+	uint64_t by = offset - code->parts[MACHINE_APART].offset;
+
 	code->parts[MACHINE_APART].offset = offset;
-	if (code->apart)
-		find_places(code, MACHINE_APART);
+	if (!code->apart)
+		return;
+	for (size_t i = code->parts[MACHINE_APART].first_item; i < code->item_count; i++)
+		put(code, &code->items[i], code->items[i].offset + by);
 }
 
 size_t machine_code_rows(const struct machine_code *code, enum machine_part part,
@@ -446,6 +500,7 @@ static int write_item(const struct machine_code *code, const struct machine_item
 	case ITEM_ENTER:
 		return write_branch(item, out, here, where(context, item->other));
 	case ITEM_ALIGN:
+	case ITEM_FIT:
 		write_padding(out, item_bytes(item, item->offset));
 		return 0;
 	}

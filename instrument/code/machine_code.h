@@ -57,6 +57,10 @@ struct machine_range {
 	size_t first_row;
 };
 
+/* What processors fetch at once, and what is worth being made to fit. */
+#define MACHINE_LINE_BYTES 64
+#define MACHINE_FIT_LINES 4
+
 /**
  * struct machine_row - how the stack is from an offset on, once laid out
  * @frame: what machine_code_frame() was given
@@ -72,6 +76,7 @@ struct machine_row {
  * struct machine_code - zero-initialised is empty; freed by machine_code_deinit()
  * @rows:   in order; of some with the same offset the last one is right. Each part has its own
  * @parts:  MACHINE_APART: of no bytes if there is none
+ * @begin:  where the code does, in a line; @fits: something has to fit
  * @apart:  there is one
  * @frame, @depth: as of the end
  * @failed: memory ran out; all else is then without effect
@@ -92,6 +97,8 @@ struct machine_code {
 	uint32_t frame;
 	uint32_t depth;
 	struct machine_range parts[MACHINE_PARTS];
+	uint64_t begin;
+	bool fits;
 	bool apart;
 	bool failed;
 };
@@ -154,13 +161,31 @@ void machine_code_enter(struct machine_code *code, unsigned int kind, uint32_t o
 /** machine_code_align() - no-operations up to a multiple of @bytes (a power of two, <= 64). */
 void machine_code_align(struct machine_code *code, unsigned int bytes);
 
+/**
+ * machine_code_fit() - no-operations so that what is between two labels is in as few lines of
+ * MACHINE_LINE_BYTES as it can be
+ * @begin, @end: are placed later, and so is the other part
+ *
+ * Processors fetch a line in a cycle, so a small loop in one line more is a cycle longer each
+ * turn. What takes more than MACHINE_FIT_LINES, however it lies, stays where it is.
+ */
+void machine_code_fit(struct machine_code *code, uint32_t begin, uint32_t end);
+
 /** machine_code_apart() - what follows is the other part, of the same frame. Once. */
 void machine_code_apart(struct machine_code *code);
 
 /**
+ * machine_code_begin() - say where the code begins, which is at a multiple of a line until then
+ * @offset: whatever is a multiple of a line may be left out
+ *
+ * Lays it out again, if anything in it has to fit: before machine_code_put_apart().
+ */
+void machine_code_begin(struct machine_code *code, uint64_t offset);
+
+/**
  * machine_code_layout() - find the places of all labels; @bytes of parts are then known
  *
- * The code begins at a multiple of 64. Return: 0 or -ENOMEM.
+ * The code begins at a multiple of whatever something in it is aligned to. Return: 0 or -ENOMEM.
  */
 int machine_code_layout(struct machine_code *code);
 

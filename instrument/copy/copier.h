@@ -4,7 +4,7 @@
  * copier_edge.c ways between blocks, copier_insn.c copies single instructions, copier_point.c asks
  * the mode for code between them, copier_aside.c has what is put behind all blocks, copier_turn.c
  * changes between two copies, copier_way.c knows which ways need not go aside for it,
- * copier_table.c makes jump tables.
+ * copier_table.c makes jump tables, copier_loop.c puts small loops where they are fetched fast.
  */
 #ifndef DCPI_INSTRUMENT_COPIER_H
 #define DCPI_INSTRUMENT_COPIER_H
@@ -83,6 +83,10 @@ struct copier {
 	uint32_t *before_by; /* of each block: the way whose code is before it and runs on */
 	uint32_t *before_labels; /* where that is */
 	uint32_t *case_labels;	 /* of each block: where this copy's own tables lead */
+	uint32_t *loop_ends;	 /* of each block: a small loop begins there, and ends with that */
+	uint32_t *loop_begins;	 /* of each: its label */
+	uint32_t *loop_labels;	 /* of each: behind that */
+	uint32_t *loop_fits;	 /* of each block: before it is padding for the loop of that one */
 	struct copier_table *tables;
 	uint32_t table_count;
 	uint32_t table;		 /* the next one */
@@ -319,5 +323,17 @@ void copier_turn_place(struct copier *copier, uint32_t crossing, uint32_t label)
 
 /** copier_turn_cross() - on to the other copy. */
 void copier_turn_cross(struct copier *copier, const struct aside *aside);
+
+/** copier_loop_find() - where loops begin, and where there can be padding for them that nobody
+ * runs through. */
+void copier_loop_find(struct copier *copier);
+
+/** copier_loop_fit() - that padding, before a block and whatever leads there. */
+void copier_loop_fit(struct copier *copier, uint32_t block);
+
+/** copier_loop_begin() - before a block's code: aligned as it was, and where a loop may begin;
+ * _end: behind it. */
+void copier_loop_begin(struct copier *copier, uint32_t block);
+void copier_loop_end(struct copier *copier, uint32_t block);
 
 #endif

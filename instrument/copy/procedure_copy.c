@@ -234,17 +234,6 @@ static int copy_node(struct copier *copier, uint32_t number)
 	return r;
 }
 
-static bool is_aligned(const struct copier *copier, uint32_t index)
-{
-	const struct cfg_block *block = &copier->cfg->blocks[index];
-	const struct insn *before;
-
-	if (copier->cfg->insns[block->first].address % COPY_ALIGN != 0 || block->first == 0)
-		return false;
-	before = &copier->cfg->insns[block->first - 1];
-	return before->class == INSN_NOP;
-}
-
 static uint32_t next_reached(const struct copier *copier, uint32_t block)
 {
 	do {
@@ -290,16 +279,18 @@ static int copy_block(struct copier *copier, uint32_t index)
 {
 	const struct cfg_block *block = &copier->cfg->blocks[index];
 	uint32_t next = next_reached(copier, index);
+	int r;
 
-	if (index != copier->entry && is_aligned(copier, index))
-		machine_code_align(copier->code, COPY_ALIGN);
+	copier_loop_begin(copier, index);
 	copier_way_before(copier, index);
 	copier_entry_site(copier, index);
 	machine_code_place(copier->code, copier->labels[index]);
 	copier_insn_mark(copier, copier->cfg->insns[block->first].address);
 	place_arrival(copier, index, copier->labels[index], copier_turn_of_block(copier, index));
 	copier_way_start(copier, index);
-	return copy_nodes(copier, index, next != copier->entry ? copier->labels[next] : COUNT_NONE);
+	r = copy_nodes(copier, index, next != copier->entry ? copier->labels[next] : COUNT_NONE);
+	copier_loop_end(copier, index);
+	return r;
 }
 
 /* One more turn. @next: as of copy_end(), for the last of it */
@@ -335,13 +326,17 @@ static void begin_stride(struct copier *copier, const struct turn_stride *stride
 }
 
 /* A turn that leads to itself. */
-static int copy_counted(struct copier *copier, uint32_t header, uint32_t begin)
+static int copy_counted(struct copier *copier, uint32_t begin)
 {
-	if (is_aligned(copier, header))
-		machine_code_align(copier->code, COPY_ALIGN);
+	uint32_t behind = machine_code_label(copier->code);
+	int r;
+
+	machine_code_fit(copier->code, begin, behind);
 	machine_code_place(copier->code, begin);
 	copier->again.end = begin;
-	return copy_turn(copier, COUNT_NONE);
+	r = copy_turn(copier, COUNT_NONE);
+	machine_code_place(copier->code, behind);
+	return r;
 }
 
 static int copy_turns(struct copier *copier, const struct turn_stride *stride, uint32_t begin)
@@ -373,7 +368,7 @@ static int copy_stride(struct copier *copier, const struct turn_stride *stride, 
 	copier_insn_frame(copier, copier->cfg->insns[copier->cfg->blocks[header].first].address);
 	copier->again.stride = stride;
 	if (stride->counter != 0)
-		r = copy_counted(copier, header, begin);
+		r = copy_counted(copier, begin);
 	else
 		r = copy_turns(copier, stride, begin);
 	copier->again.stride = NULL;
@@ -498,8 +493,10 @@ static int copy_all(struct copier *copier)
 	if (entry < 0)
 		return copier_refuse(copier, "no code on entry");
 	copier->entry = (uint32_t)entry;
+	copier_loop_find(copier);
 	r = copier_table_find(copier);
 	for (uint32_t b = 0; r == 0 && b < copier->cfg->block_count; b++) {
+		copier_loop_fit(copier, b);
 		if (b == copier->entry)
 			r = copier_entry_emit(copier, b);
 		if (r == 0 && copier->graph->node_of[b] != COUNT_NONE)
@@ -536,6 +533,10 @@ int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *so
 		.before_by = all_none(source->cfg->block_count),
 		.before_labels = all_none(source->cfg->block_count),
 		.case_labels = all_none(source->cfg->block_count),
+		.loop_ends = all_none(source->cfg->block_count),
+		.loop_begins = all_none(source->cfg->block_count),
+		.loop_fits = all_none(source->cfg->block_count),
+		.loop_labels = all_none(source->cfg->block_count),
 		.err = err,
 	};
 	int r = -ENOMEM;
@@ -545,8 +546,9 @@ int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *so
 	if (copier.labels != NULL && copier.edge_of != NULL && copier.stride_of != NULL &&
 	    copier.stride_labels != NULL && copier.again.labels != NULL && copier.ends_by != NULL &&
 	    copier.back_to != NULL && copier.comes_by != NULL && copier.case_labels != NULL &&
-	    copier.starts_by != NULL && copier.before_by != NULL && copier.before_labels != NULL &&
-	    copier_turn_prepare(&copier) == 0)
+	    copier.loop_ends != NULL && copier.loop_begins != NULL && copier.loop_fits != NULL &&
+	    copier.loop_labels != NULL && copier.starts_by != NULL && copier.before_by != NULL &&
+	    copier.before_labels != NULL && copier_turn_prepare(&copier) == 0)
 		r = copy_all(&copier);
 	if (r == -ENOMEM)
 		error_set(err, ENOMEM, "no memory for a procedure");
@@ -561,6 +563,10 @@ int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *so
 	turn_loops_deinit(&copier.loops);
 	turn_strides_deinit(&copier.strides);
 	free(copier.case_labels);
+	free(copier.loop_ends);
+	free(copier.loop_begins);
+	free(copier.loop_fits);
+	free(copier.loop_labels);
 	free(copier.starts_by);
 	free(copier.before_by);
 	free(copier.before_labels);

@@ -276,10 +276,12 @@ static uint64_t place_part(struct candidates *candidates, enum machine_part part
 
 		if (candidate->kept)
 			continue;
-		if (part == MACHINE_NEAR)
+		if (part == MACHINE_NEAR) {
 			*begin = offset;
-		else
+			machine_code_begin(code, offset);
+		} else {
 			machine_code_put_apart(code, offset - *begin);
+		}
 		offset = elf_image_round_up(offset + code->parts[part].bytes, COPY_ALIGN);
 	}
 	return offset;
