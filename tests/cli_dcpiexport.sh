@@ -214,6 +214,9 @@ before=$(instructions "$scratch/interpreter")
 after=$(instructions "$scratch/guided")
 check "clang: with fewer instructions: $before, then $after" [ "$after" -lt $((before * 8 / 10)) ]
 refused 2 'choose it with --image' -f bolt --db "$db"
+# That libraries of one program have samples is chance.
+check "flow: another program is profiled, too" "$bin/dcpirun" -q -e cpu-clock --user \
+	--db "$db" "$scratch/guided" 150000
 refused 2 'images match, and bolt is of one' -f bolt -i '*' --db "$db"
 refused 1 'no samples in images' -f bolt -i nothing --db "$db"
 # Without edges: the BPF program that helps to find them may be sampled, too.
