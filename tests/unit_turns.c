@@ -10,7 +10,6 @@
 #include "analysis/graph/cfg_create.h"
 #include "instrument/copy/turn_entries.h"
 #include "instrument/copy/turn_loops.h"
-#include "instrument/copy/turn_registers.h"
 #include "instrument/copy/turn_strides.h"
 #include "lib/error.h"
 
@@ -367,84 +366,6 @@ static void test_strides_are_bodies(void **state)
 	assert_true(found > ROUNDS / 2 && long_ones > ROUNDS / 8 && large > ROUNDS / 64);
 }
 
-/* --- registers ------------------------------------------------------------ */
-
-static bool any_event(void *context, uint32_t insn)
-{
-	(void)context;
-	(void)insn;
-	return true;
-}
-
-#define RCX 0x2U
-#define RDX 0x4U
-
-/* Each has one loop; the checks are counted in @counter. */
-static const struct {
-	const char *what;
-	uint8_t code[32];
-	size_t bytes;
-	uint32_t counter;
-} counted[] = {
-	{"one that is written behind it", /* xor %eax, %eax; 1: inc %rax; cmpb $0, (%rdi,%rax);
-					   * jne 1b; xor %ecx, %ecx; ret */
-	 {0x31, 0xc0, 0x48, 0xff, 0xc0, 0x80, 0x3c, 0x07, 0x00, 0x75, 0xf7, 0x31, 0xc9, 0xc3},
-	 14,
-	 RCX},
-	{"none that the procedure leaves as it is",
-	 {0x31, 0xc0, 0x48, 0xff, 0xc0, 0x80, 0x3c, 0x07, 0x00, 0x75, 0xf7, 0xc3},
-	 12,
-	 0},
-	{"none that is used behind it", /* xor %ecx, %ecx; ...; mov %ecx, %eax; ret */
-	 {0x31, 0xc9, 0x31, 0xc0, 0x48, 0xff, 0xc0, 0x80, 0x3c, 0x07, 0x00, 0x75, 0xf7, 0x89, 0xc8,
-	  0xc3},
-	 16,
-	 0},
-	{"none that a turn has for itself", /* 1: movzbl (%rdi,%rax), %ecx; inc %rax; test %ecx,
-					     * %ecx; jne 1b; xor %ecx, %ecx; xor %edx, %edx; ret */
-	 {0x31, 0xc0, 0x0f, 0xb6, 0x0c, 0x07, 0x48, 0xff, 0xc0, 0x85, 0xc9, 0x75, 0xf5, 0x31, 0xc9,
-	  0x31, 0xd2, 0xc3},
-	 18,
-	 RDX},
-	{"the carry goes round", /* clc; 1: adc %rdx, (%rdi,%rax,8); inc %eax; dec %esi; jne 1b */
-	 {0x31, 0xc0, 0xf8, 0x48, 0x11, 0x14, 0xc7, 0xff, 0xc0, 0xff, 0xce, 0x75, 0xf6, 0x31, 0xc9,
-	  0xc3},
-	 16,
-	 RCX},
-	{"a sign goes round", /* test %eax, %eax; 1: js 2f; inc %rax; 2: dec %esi; jne 1b */
-	 {0x85, 0xc0, 0x78, 0x03, 0x48, 0xff, 0xc0, 0xff, 0xce, 0x75, 0xf7, 0x31, 0xc9, 0xc3},
-	 14,
-	 0},
-};
-
-static void test_counters(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < sizeof(counted) / sizeof(counted[0]); i++) {
-		struct liveness liveness = {0};
-		struct turn_strides strides;
-		struct turn_loops loops;
-		struct cfg *cfg;
-
-		assert_int_equal(cfg_create_from_code(&cfg, &insn_x86_decoder, counted[i].code,
-						      counted[i].bytes, 0x1000, NULL),
-				 0);
-		assert_int_equal(liveness_find(&liveness, cfg, NULL, false), 0);
-		assert_int_equal(turn_loops_find(&loops, cfg, TURN_LOOPS_ALL, any_event, NULL), 0);
-		assert_int_equal(turn_strides_find(&strides, cfg, &loops), 0);
-		assert_int_equal(strides.count, 1);
-		assert_true(strides.all[0].turns > 1);
-		turn_registers_find(&strides, &liveness);
-		if (strides.all[0].counter != counted[i].counter)
-			fail_msg("%s: %x", counted[i].what, strides.all[0].counter);
-		assert_int_equal(strides.all[0].turns == 1, counted[i].counter != 0);
-		turn_strides_deinit(&strides);
-		turn_loops_deinit(&loops);
-		liveness_deinit(&liveness);
-		cfg_destroy(cfg);
-	}
-}
-
 /* --- entries -------------------------------------------------------------- */
 
 /* Without the check of one of them there is a recursion that has none. */
@@ -533,7 +454,6 @@ int main(void)
 		cmocka_unit_test(test_loops_have_checks),
 		cmocka_unit_test(test_no_loop_has_a_check),
 		cmocka_unit_test(test_strides_are_bodies),
-		cmocka_unit_test(test_counters),
 		cmocka_unit_test(test_recursions_have_checks),
 		cmocka_unit_test(test_papers_example),
 	};

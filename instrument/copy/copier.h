@@ -19,7 +19,6 @@
 
 enum aside_kind {
 	ASIDE_POINT, /* code of the mode */
-	ASIDE_LEFT,  /* a loop is left that counts in a register */
 	ASIDE_ENTER, /* the thread may not be ready */
 	ASIDE_SITE, /* from an old place of code: its turn, if there are two copies; then a point */
 	ASIDE_CROSS,  /* to the other copy */
@@ -35,7 +34,6 @@ struct aside {
 	uint32_t crossing;
 	bool counts;	  /* of ASIDE_CROSS: the check; @back: behind it */
 	bool carries;	  /* likewise: the carry matters */
-	uint32_t counter; /* the register that is to be put back first, as a set; 0: none */
 	struct point point;
 	struct point_loan loan;
 	const struct cfg_edge *edge; /* out of the procedure */
@@ -55,7 +53,7 @@ struct copier_table {
  * struct copier_again - a loop that is put again
  * @stride: NULL: none is; @number: its own
  * @labels: of each block: where it is in this turn; COUNT_NONE: it is not, or it is the first
- * @end:    the label that ways back lead to; if it counts in a register: to the same turn
+ * @end:    the label that ways back lead to
  * @turn:   which turn it is, of those that are put again
  */
 struct copier_again {
@@ -267,13 +265,6 @@ int copier_turn_loops(struct copier *copier);
 /** copier_turn_is_of_stride() - whether an edge leads to where a loop is put again. */
 bool copier_turn_is_of_stride(const struct copier *copier, uint32_t stride, uint32_t cfg_edge);
 
-/** copier_turn_puts_again() - whether this copy has a loop again: recording ones do not have those
- * that count in a register. */
-bool copier_turn_puts_again(const struct copier *copier, const struct turn_stride *stride);
-
-/** copier_turn_keep() - put what a register has counted back, of a set; 0: of none. */
-void copier_turn_keep(struct copier *copier, uint32_t counter);
-
 /** copier_turn_on_edge() - whether there is a check on an edge. */
 bool copier_turn_on_edge(const struct copier *copier, uint32_t cfg_edge);
 
@@ -295,18 +286,12 @@ bool copier_turn_from_outside(const struct copier *copier);
  * @live:     what is, there
  * @red_zone: point.h's
  * @counts:   it is one of the checks that are counted; else it only looks whose turn it is
- * @counter:  the register that is counted in behind it, as a set; 0: in memory
- * @loaded:   it is there already
- * @home:     where to go on with all in memory, if it has a counter
  */
 struct turn {
 	uint32_t crossing;
 	uint32_t live;
 	bool red_zone;
 	bool counts;
-	bool loaded;
-	uint32_t counter;
-	uint32_t home;
 };
 
 /** copier_turn_emit() - make one; behind it, it is this copy's turn. */
@@ -331,8 +316,7 @@ void copier_loop_find(struct copier *copier);
 /** copier_loop_fit() - that padding, before a block and whatever leads there. */
 void copier_loop_fit(struct copier *copier, uint32_t block);
 
-/** copier_loop_begin() - before a block's code: aligned as it was, and where a loop may begin;
- * _end: behind it. */
+/** copier_loop_begin() - before a block's code, where a loop may begin; _end: behind it. */
 void copier_loop_begin(struct copier *copier, uint32_t block);
 void copier_loop_end(struct copier *copier, uint32_t block);
 

@@ -27,10 +27,7 @@ static bool emit_site(struct copier *copier, struct aside *aside)
 
 static void emit_one(struct copier *copier, struct aside *aside)
 {
-	copier_turn_keep(copier, aside->counter);
 	switch (aside->kind) {
-	case ASIDE_LEFT:
-		break;
 	case ASIDE_ENTER:
 		runtime_code_enter(copier->code, &aside->loan);
 		break;
@@ -61,7 +58,6 @@ static bool is_rare(const struct aside *aside)
 	case ASIDE_ARRIVE:
 		return true;
 	case ASIDE_POINT:
-	case ASIDE_LEFT:
 	case ASIDE_SITE:
 		return false;
 	}

@@ -8,16 +8,14 @@ uint32_t copier_edge_live(const struct copier *copier, const struct cfg_edge *ed
 	return LIVENESS_REGISTERS | (copier->source->liveness->across ? LIVENESS_FLAGS : 0);
 }
 
-/* Whether an edge stays in the loop that is put again: checks of others count in memory. */
+/* Whether an edge stays in the loop that is put again. */
 static bool stays(const struct copier *copier, uint32_t cfg_edge)
 {
 	const struct copier_again *again = &copier->again;
 	uint32_t to = copier->cfg->edges[cfg_edge].to;
 
-	if (again->stride == NULL || to >= copier->cfg->block_count)
-		return false;
-	return again->labels[to] != COUNT_NONE &&
-	       (again->stride->counter == 0 || !copier_turn_on_edge(copier, cfg_edge));
+	return again->stride != NULL && to < copier->cfg->block_count &&
+	       again->labels[to] != COUNT_NONE;
 }
 
 /* Where an edge leads within the procedure: another turn of a stride has labels of its own. */
@@ -42,27 +40,7 @@ bool copier_edge_ends_turn(const struct copier *copier, uint32_t cfg_edge)
 
 static bool has_turn(const struct copier *copier, uint32_t cfg_edge)
 {
-	return copier_turn_on_edge(copier, cfg_edge) &&
-	       (!copier_edge_ends_turn(copier, cfg_edge) || copier->again.stride->counter != 0);
-}
-
-/* The register that is counted in where an edge leads, as a set. */
-static uint32_t counter_behind(const struct copier *copier, uint32_t cfg_edge)
-{
-	uint32_t stride = copier->stride_of[cfg_edge];
-
-	return stride != COUNT_NONE ? copier->strides.all[stride].counter : 0;
-}
-
-/* That which is put back on an edge, since it leaves the loop that counts in it. */
-static uint32_t counter_left(const struct copier *copier, uint32_t cfg_edge)
-{
-	const struct copier_again *again = &copier->again;
-
-	if (again->stride == NULL || copier_edge_ends_turn(copier, cfg_edge) ||
-	    stays(copier, cfg_edge))
-		return 0;
-	return again->stride->counter;
+	return copier_turn_on_edge(copier, cfg_edge) && !copier_edge_ends_turn(copier, cfg_edge);
 }
 
 /* A check on an edge that leads back, behind what the mode wants there. */
@@ -72,12 +50,8 @@ static void emit_way_back(struct copier *copier, uint32_t cfg_edge, bool falls)
 	struct turn turn = {.crossing = copier_turn_of_edge(copier, cfg_edge),
 			    .live = copier_edge_live(copier, edge),
 			    .red_zone = true,
-			    .counts = true,
-			    .loaded = copier_edge_ends_turn(copier, cfg_edge),
-			    .counter = counter_behind(copier, cfg_edge),
-			    .home = copier->labels[edge->to]};
+			    .counts = true};
 
-	copier_turn_keep(copier, counter_left(copier, cfg_edge));
 	if (falls)
 		copier_turn_emit(copier, &turn);
 	else
@@ -108,7 +82,6 @@ void copier_edge_branch(struct copier *copier, unsigned int kind, uint32_t cfg_e
 	uint32_t label = inside && label_of(copier, cfg_edge) == copier->labels[edge->to]
 				 ? copier_way_label(copier, point.edge)
 				 : COUNT_NONE;
-	uint32_t left = counter_left(copier, cfg_edge);
 	struct aside *aside;
 
 	point.live = copier_edge_live(copier, edge);
@@ -122,11 +95,10 @@ void copier_edge_branch(struct copier *copier, unsigned int kind, uint32_t cfg_e
 	}
 	if (label != COUNT_NONE) {
 		machine_code_branch(copier->code, kind, label);
-	} else if (left != 0 || copier_point_wants(copier, &point)) {
+	} else if (copier_point_wants(copier, &point)) {
 		aside = copier_add_aside(
 			copier,
-			(struct aside){.kind = left != 0 ? ASIDE_LEFT : ASIDE_POINT,
-				       .counter = left,
+			(struct aside){.kind = ASIDE_POINT,
 				       .back = inside ? label_of(copier, cfg_edge) : COUNT_NONE,
 				       .point = point,
 				       .edge = edge});
@@ -150,8 +122,6 @@ void copier_edge_fall(struct copier *copier, uint32_t cfg_edge, uint32_t next)
 	point.crosses = turns && copier_turn_crosses(copier);
 	if (copier_point_wants(copier, &point))
 		copier_point_emit(copier, &point, copier_edge_live(copier, edge));
-	if (!turns)
-		copier_turn_keep(copier, counter_left(copier, cfg_edge));
 	if (edge->to >= copier->cfg->block_count)
 		copier_insn_leave(copier, MACHINE_JUMP, edge->target);
 	else if (turns)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "instrument/copy/copier.h"
 
+#include "instrument/copy/turn_code.h"
 #include "lib/array.h"
 
 void copier_entry_check(struct copier *copier, uint32_t back, uint32_t live, bool red_zone)
@@ -51,6 +52,16 @@ static void emit_first(struct copier *copier, struct point *point, uint32_t live
 		copier_point_emit(copier, point, live);
 }
 
+/* What is aligned is our own calls' entry. @before: bytes between it and that of others */
+static void align_entry(struct copier *copier, unsigned int before)
+{
+	static const uint8_t nop[] = {0x90};
+
+	machine_code_align(copier->code, COPY_ALIGN);
+	for (unsigned int i = before; i % COPY_ALIGN != 0; i++)
+		machine_code_bytes(copier->code, nop, sizeof(nop));
+}
+
 int copier_entry_emit(struct copier *copier, uint32_t block)
 {
 	uint32_t label = machine_code_label(copier->code);
@@ -61,6 +72,7 @@ int copier_entry_emit(struct copier *copier, uint32_t block)
 			    .live = live,
 			    .counts = copier_turn_at_entry(copier, copier->source->number)};
 	struct turn outside = turn;
+	bool looks = copier->source->variant == COPY_CHECKING && !turn.counts;
 	struct point point, first;
 
 	if (edge == copier->graph->edge_count)
@@ -68,15 +80,16 @@ int copier_entry_emit(struct copier *copier, uint32_t block)
 	point = first = copier_point_of_edge(copier, edge);
 	first.kind = POINT_OUTSIDE;
 	copier->copy->inside = machine_code_label(copier->code);
-	machine_code_align(copier->code, COPY_ALIGN);
+	outside.counts = looks && copier_turn_from_outside(copier);
+	align_entry(copier, !looks	     ? 0
+			    : outside.counts ? TURN_CODE_COUNTED_BYTES
+					     : TURN_CODE_LOOKED_BYTES);
 	machine_code_place(copier->code, label);
 	copier_insn_frame(copier, copier->source->entry);
 	if (copier_is_usual(copier))
 		emit_first(copier, &first, live);
-	if (copier->source->variant == COPY_CHECKING && !turn.counts) {
-		outside.counts = copier_turn_from_outside(copier);
+	if (looks)
 		copier_turn_emit(copier, &outside);
-	}
 	machine_code_place(copier->code, copier->copy->inside);
 	if (turn.counts)
 		copier_turn_emit(copier, &turn);

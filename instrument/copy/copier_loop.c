@@ -99,22 +99,8 @@ void copier_loop_fit(struct copier *copier, uint32_t block)
 	machine_code_fit(copier->code, copier->loop_begins[first], copier->loop_labels[first]);
 }
 
-/* As it was. */
-static bool is_aligned(const struct copier *copier, uint32_t index)
-{
-	const struct cfg_block *block = &copier->cfg->blocks[index];
-	const struct insn *before;
-
-	if (copier->cfg->insns[block->first].address % COPY_ALIGN != 0 || block->first == 0)
-		return false;
-	before = &copier->cfg->insns[block->first - 1];
-	return before->class == INSN_NOP;
-}
-
 void copier_loop_begin(struct copier *copier, uint32_t block)
 {
-	if (block != copier->entry && is_aligned(copier, block))
-		machine_code_align(copier->code, COPY_ALIGN);
 	if (copier->loop_begins[block] != COUNT_NONE)
 		machine_code_place(copier->code, copier->loop_begins[block]);
 }

@@ -18,7 +18,6 @@
 
 #include "instrument/copy/turn_code.h"
 #include "instrument/copy/turn_entries.h"
-#include "instrument/copy/turn_registers.h"
 
 #define MACHINE_CARRY 2
 #define MACHINE_SIGN 8
@@ -50,20 +49,9 @@ uint32_t copier_turn_of_edge(const struct copier *copier, uint32_t cfg_edge)
 {
 	uint32_t stride = copier->stride_of[cfg_edge];
 
-	if (stride != COUNT_NONE && copier->strides.all[stride].counter == 0)
+	if (stride != COUNT_NONE)
 		return copier_turn_of_entry(copier) + 1 + stride;
 	return copier_turn_of_block(copier, copier->cfg->edges[cfg_edge].to);
-}
-
-bool copier_turn_puts_again(const struct copier *copier, const struct turn_stride *stride)
-{
-	return copier->source->variant != COPY_INSTRUMENTED || stride->counter == 0;
-}
-
-void copier_turn_keep(struct copier *copier, uint32_t counter)
-{
-	if (counter != 0)
-		turn_code_store(copier->code, turn_code_checks(copier->source->runtime), counter);
 }
 
 static bool is_event(void *context, uint32_t insn)
@@ -82,8 +70,6 @@ int copier_turn_prepare(struct copier *copier)
 	if (r == 0 && (turns->placement.entries != TURN_ENTRIES_ALL ||
 		       turns->placement.boring != TURN_LOOPS_ALL))
 		r = turn_strides_find(&copier->strides, copier->cfg, &copier->loops);
-	if (r == 0 && !copier->source->mode->both)
-		turn_registers_find(&copier->strides, copier->source->liveness);
 	if (r == 0)
 		copier->copy->crossings =
 			calloc(copier_turn_count(copier), sizeof(*copier->copy->crossings));
@@ -173,14 +159,6 @@ bool copier_turn_crosses(const struct copier *copier)
 	       turns->records == 1;
 }
 
-static void count_in_register(struct copier *copier, const struct turn *turn)
-{
-	if (!turn->loaded)
-		turn_code_load(copier->code, turn_code_checks(copier->source->runtime),
-			       turn->counter);
-	turn_code_decrement(copier->code, turn->counter);
-}
-
 /* Whose turn is it? @back: where it is this one's. Return: code aside, which crosses; NULL:
  * it is always this one's. */
 static struct aside *emit_check(struct copier *copier, const struct turn *turn, uint32_t back)
@@ -191,8 +169,7 @@ static struct aside *emit_check(struct copier *copier, const struct turn *turn, 
 			      .crossing = turn->crossing,
 			      .counts = turn->counts,
 			      .carries = turn->counts && (turn->live & LIVENESS_CARRY) != 0,
-			      .counter = turn->counter,
-			      .back = turn->counter != 0 ? turn->home : back};
+			      .back = back};
 	struct point point = {
 		.live = turn->counts ? turn->live & ~LIVENESS_CARRY : turn->live,
 		.free = liveness_free_registers(copier->source->liveness, turn->live),
@@ -205,8 +182,6 @@ static struct aside *emit_check(struct copier *copier, const struct turn *turn, 
 	cross.carries = cross.carries && !cross.loan.flags;
 	if (turn->counts && !checks)
 		turn_code_count_down(copier->code, turn_code_records(turns));
-	else if (turn->counter != 0)
-		count_in_register(copier, turn);
 	else if (turn->counts)
 		turn_code_count_down(copier->code, turn_code_checks(copier->source->runtime));
 	else

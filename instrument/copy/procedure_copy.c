@@ -57,8 +57,7 @@ static int copy_branch(struct copier *copier, const struct cfg_block *block, uin
 	if (condition < 0)
 		return copier_refuse(copier, "a branch that is always short");
 	if (copier_edge_follows(copier, taken, next) ||
-	    (copier_edge_ends_turn(copier, taken) &&
-	     (copier->source->variant == COPY_ONLY || copier->again.stride->counter != 0))) {
+	    (copier_edge_ends_turn(copier, taken) && copier->source->variant == COPY_ONLY)) {
 		uint32_t other = falls;
 
 		falls = taken;
@@ -325,20 +324,6 @@ static void begin_stride(struct copier *copier, const struct turn_stride *stride
 				  copier_edge_live(copier, &copier->cfg->edges[stride->edge]));
 }
 
-/* A turn that leads to itself. */
-static int copy_counted(struct copier *copier, uint32_t begin)
-{
-	uint32_t behind = machine_code_label(copier->code);
-	int r;
-
-	machine_code_fit(copier->code, begin, behind);
-	machine_code_place(copier->code, begin);
-	copier->again.end = begin;
-	r = copy_turn(copier, COUNT_NONE);
-	machine_code_place(copier->code, behind);
-	return r;
-}
-
 static int copy_turns(struct copier *copier, const struct turn_stride *stride, uint32_t begin)
 {
 	uint32_t header = copier->cfg->edges[stride->edge].to;
@@ -367,10 +352,7 @@ static int copy_stride(struct copier *copier, const struct turn_stride *stride, 
 
 	copier_insn_frame(copier, copier->cfg->insns[copier->cfg->blocks[header].first].address);
 	copier->again.stride = stride;
-	if (stride->counter != 0)
-		r = copy_counted(copier, begin);
-	else
-		r = copy_turns(copier, stride, begin);
+	r = copy_turns(copier, stride, begin);
 	copier->again.stride = NULL;
 	return r;
 }
@@ -381,8 +363,6 @@ static int copy_strides(struct copier *copier)
 	int r = 0;
 
 	for (uint32_t s = 0; r == 0 && s < copier->strides.count; s++) {
-		if (!copier_turn_puts_again(copier, &copier->strides.all[s]))
-			continue;
 		copier->again.number = s;
 		r = copy_stride(copier, &copier->strides.all[s], copier->stride_labels[s]);
 	}
@@ -397,8 +377,6 @@ static void find_strides(struct copier *copier)
 		const struct cfg_block *header =
 			&cfg->blocks[cfg->edges[copier->strides.all[s].edge].to];
 
-		if (!copier_turn_puts_again(copier, &copier->strides.all[s]))
-			continue;
 		copier->stride_labels[s] = machine_code_label(copier->code);
 		for (uint32_t i = header->in; i < header->in + header->in_count; i++) {
 			if (copier_turn_is_of_stride(copier, s, cfg->in_edges[i]))

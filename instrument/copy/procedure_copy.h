@@ -14,7 +14,8 @@
 
 struct error;
 
-/* Entries are aligned, and blocks that compilers aligned are again; nothing to more. */
+/* Entries are aligned, and nothing to more. What compilers align in a procedure is not: of
+ * no-operations that are run there were more than it gained. */
 #define COPY_ALIGN 16
 
 /** enum copy_variant - whether there is one copy, which records, or two (copier_turn.c). */

@@ -47,43 +47,6 @@ void turn_code_count_down(struct machine_code *code, struct turn_number number)
 	emit(code, number, 0xff, 1, NULL, 0);
 }
 
-/* movl, of a register and a number */
-static void emit_move(struct machine_code *code, struct turn_number number, uint32_t set,
-		      uint8_t opcode)
-{
-	unsigned int reg = (unsigned int)__builtin_ctz(set);
-	uint8_t out[9] = {number.segment};
-	size_t bytes = 1;
-
-	if (reg >= MACHINE_R8)
-		out[bytes++] = 0x44; /* REX.R */
-	out[bytes++] = opcode;
-	out[bytes++] = (uint8_t)(0x04 | (reg & 7) << 3);
-	out[bytes++] = 0x25;
-	memcpy(out + bytes, &number.at, sizeof(number.at));
-	machine_code_bytes(code, out, bytes + sizeof(number.at));
-}
-
-void turn_code_load(struct machine_code *code, struct turn_number number, uint32_t set)
-{
-	emit_move(code, number, set, 0x8b);
-}
-
-void turn_code_store(struct machine_code *code, struct turn_number number, uint32_t set)
-{
-	emit_move(code, number, set, 0x89);
-}
-
-/* decl */
-void turn_code_decrement(struct machine_code *code, uint32_t set)
-{
-	unsigned int reg = (unsigned int)__builtin_ctz(set);
-	const uint8_t out[] = {0x41, 0xff, (uint8_t)(0xc8 | (reg & 7))};
-	size_t prefix = reg < MACHINE_R8; /* is not needed */
-
-	machine_code_bytes(code, out + prefix, sizeof(out) - prefix);
-}
-
 /* cmpl */
 void turn_code_compare(struct machine_code *code, struct turn_number number, int8_t with)
 {
@@ -137,9 +100,7 @@ static void emit_answer(struct machine_code *code, bool crosses)
 
 /*
  * The check that leads into the other copy is the first one there: one less is left. In the
- * middle of a burst it is one of it, and may be its end: then all goes on here. A burst that began
- * in a signal's handler is given up if the handler came while a loop counted in a register, which
- * put back what it had.
+ * middle of a burst it is one of it, and may be its end: then all goes on here.
  */
 static void emit_begin(struct machine_code *code, const struct runtime_code *runtime,
 		       const struct copy_turns *turns)

@@ -14,6 +14,10 @@
 #define TURN_CODE_COUNTED (UINT32_MAX - 6)
 #define TURN_CODE_LOOKED (UINT32_MAX - 7)
 
+/* Of a check with its branch: one that is counted, and one that only looks. */
+#define TURN_CODE_COUNTED_BYTES 14
+#define TURN_CODE_LOOKED_BYTES 15
+
 /** struct turn_number - 32 bits; the prefix of an instruction that uses it, and the offset. */
 struct turn_number {
 	uint8_t segment;
@@ -25,14 +29,6 @@ struct turn_number turn_code_records(const struct copy_turns *turns);
 
 /** turn_code_count_down() - by one; the carry stays as it is. */
 void turn_code_count_down(struct machine_code *code, struct turn_number number);
-
-/**
- * turn_code_load() - into a register; _store: from there; _decrement: count down there. As of @set,
- * its set; flags as above.
- */
-void turn_code_load(struct machine_code *code, struct turn_number number, uint32_t set);
-void turn_code_store(struct machine_code *code, struct turn_number number, uint32_t set);
-void turn_code_decrement(struct machine_code *code, uint32_t set);
 
 /** turn_code_compare() - with @with. */
 void turn_code_compare(struct machine_code *code, struct turn_number number, int8_t with);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Small loops that are put again behind their checks, all of them that needs nobody else: there a
- * check is cheaper, or for several turns. A loop that is larger is as slow with a check as without,
- * and put again it takes caches from the rest.
+ * check is for several turns. More of them would take caches from the rest. A larger loop is as
+ * slow with a check as without.
  */
 #ifndef DCPI_INSTRUMENT_TURN_STRIDES_H
 #define DCPI_INSTRUMENT_TURN_STRIDES_H
@@ -13,8 +13,8 @@
 
 /* Instructions of a loop that is put again, of all turns, and at most so many of these. */
 #define TURN_STRIDE_BODY 32
-#define TURN_STRIDE_INSNS 64
-#define TURN_STRIDE_TURNS 15
+#define TURN_STRIDE_INSNS 32
+#define TURN_STRIDE_TURNS 4
 
 /**
  * struct turn_stride - a loop
@@ -22,15 +22,12 @@
  * @first: turn_strides.blocks[first] .. blocks[first + count - 1] are what is put again: its
  *         first block, then as they lie
  * @turns: how often
- * @counter: the register that the number of checks is in meanwhile, as a set; 0: none is (then it
- *         stays where it is, and a stride is one check; turn_registers.h)
  */
 struct turn_stride {
 	uint32_t edge;
 	uint32_t first;
 	uint32_t count;
 	uint32_t turns;
-	uint32_t counter;
 };
 
 /** struct turn_strides - zero-initialised is empty; freed by turn_strides_deinit() */
