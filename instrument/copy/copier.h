@@ -34,6 +34,7 @@ struct aside {
 	uint32_t crossing;
 	bool counts;	  /* of ASIDE_CROSS: the check; @back: behind it */
 	bool carries;	  /* likewise: the carry matters */
+	uint32_t counter; /* likewise: what it counts down */
 	struct point point;
 	struct point_loan loan;
 	const struct cfg_edge *edge; /* out of the procedure */
@@ -84,11 +85,14 @@ struct copier {
 	uint32_t *loop_ends;	 /* of each block: a small loop begins there, and ends with that */
 	uint32_t *loop_begins;	 /* of each: its label */
 	uint32_t *loop_labels;	 /* of each: behind that */
-	uint32_t *loop_fits;	 /* of each block: before it is padding for the loop of that one */
+	uint32_t *loop_lasts;	 /* of each block: one that ends with it; loop_nexts: another one */
+	uint32_t *loop_nexts;
+	uint32_t *loop_fits; /* of each block: before it is padding for the loop of that one */
 	struct copier_table *tables;
 	uint32_t table_count;
 	uint32_t table;		 /* the next one */
 	struct turn_loops loops; /* if there are two copies */
+	uint32_t checks;	 /* that there are already */
 	struct turn_strides strides;
 	uint32_t *stride_of;	 /* of each edge of cfg: its number, or COUNT_NONE */
 	uint32_t *stride_labels; /* of each: where the loop is put again */
@@ -286,12 +290,14 @@ bool copier_turn_from_outside(const struct copier *copier);
  * @live:     what is, there
  * @red_zone: point.h's
  * @counts:   it is one of the checks that are counted; else it only looks whose turn it is
+ * @landing:  indirect jumps lead there
  */
 struct turn {
 	uint32_t crossing;
 	uint32_t live;
 	bool red_zone;
 	bool counts;
+	bool landing;
 };
 
 /** copier_turn_emit() - make one; behind it, it is this copy's turn. */

@@ -8,6 +8,7 @@ static bool emit_site(struct copier *copier, struct aside *aside)
 	struct turn turn = {.crossing = aside->crossing,
 			    .live = aside->point.live,
 			    .red_zone = true,
+			    .landing = true,
 			    .counts = copier_turn_on_site(copier, block)};
 	uint32_t label;
 

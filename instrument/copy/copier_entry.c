@@ -164,7 +164,8 @@ void copier_entry_site(struct copier *copier, uint32_t block)
 	struct turn turn = {.crossing = copier_turn_of_site(copier, block),
 			    .live = copier->source->liveness->in[block],
 			    .red_zone = true,
-			    .counts = true};
+			    .counts = true,
+			    .landing = true};
 	struct point point;
 
 	if (copier->source->variant != COPY_CHECKING || copier->comes_by[block] == COUNT_NONE ||

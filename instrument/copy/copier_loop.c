@@ -22,21 +22,51 @@ static bool is_small(const struct cfg *cfg, uint32_t first, uint32_t last)
 	       MACHINE_LINE_BYTES;
 }
 
-/* Of loops with the same first block the largest that is small; of others only that block, which
- * may be where an interpreter begins all it does. */
+static bool falls_into(const struct cfg *cfg, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = cfg->blocks[to].in; i < cfg->blocks[to].in + cfg->blocks[to].in_count;
+	     i++) {
+		const struct cfg_edge *edge = &cfg->edges[cfg->in_edges[i]];
+
+		if (edge->kind == CFG_EDGE_NEXT && edge->from == from)
+			return true;
+	}
+	return false;
+}
+
+/* A large loop's first blocks, one behind the other: with them an interpreter may begin all it
+ * does. */
+static uint32_t head_end(const struct copier *copier, uint32_t first)
+{
+	const struct cfg *cfg = copier->cfg;
+	uint32_t end = first;
+
+	while (end + 1 < cfg->block_count && copier->graph->node_of[end + 1] != COUNT_NONE &&
+	       falls_into(cfg, end, end + 1) && is_small(cfg, first, end + 1))
+		end++;
+	return end;
+}
+
+/* Of loops with the same first block the largest that is small, or else its head. */
 static void find_ends(struct copier *copier)
 {
-	for (uint32_t e = 0; e < copier->cfg->edge_count; e++) {
-		const struct cfg_edge *edge = &copier->cfg->edges[e];
+	const struct cfg *cfg = copier->cfg;
+
+	for (uint32_t e = 0; e < cfg->edge_count; e++) {
+		const struct cfg_edge *edge = &cfg->edges[e];
 		uint32_t *end;
 
-		if (!is_back(copier, edge))
+		if (!is_back(copier, edge) || !is_small(cfg, edge->to, edge->from))
 			continue;
 		end = &copier->loop_ends[edge->to];
-		if (*end == COUNT_NONE)
-			*end = edge->to;
-		if (*end < edge->from && is_small(copier->cfg, edge->to, edge->from))
+		if (*end == COUNT_NONE || *end < edge->from)
 			*end = edge->from;
+	}
+	for (uint32_t e = 0; e < cfg->edge_count; e++) {
+		const struct cfg_edge *edge = &cfg->edges[e];
+
+		if (is_back(copier, edge) && copier->loop_ends[edge->to] == COUNT_NONE)
+			copier->loop_ends[edge->to] = head_end(copier, edge->to);
 	}
 }
 
@@ -90,10 +120,13 @@ void copier_loop_find(struct copier *copier)
 
 void copier_loop_fit(struct copier *copier, uint32_t block)
 {
-	uint32_t first = copier->loop_fits[block];
+	uint32_t first = copier->loop_fits[block], *last;
 
 	if (first == COUNT_NONE)
 		return;
+	last = &copier->loop_lasts[copier->loop_ends[first]];
+	copier->loop_nexts[first] = *last;
+	*last = first;
 	copier->loop_begins[first] = machine_code_label(copier->code);
 	copier->loop_labels[first] = machine_code_label(copier->code);
 	machine_code_fit(copier->code, copier->loop_begins[first], copier->loop_labels[first]);
@@ -105,21 +138,9 @@ void copier_loop_begin(struct copier *copier, uint32_t block)
 		machine_code_place(copier->code, copier->loop_begins[block]);
 }
 
-static void end_loop(struct copier *copier, uint32_t first, uint32_t last)
-{
-	if (first >= copier->cfg->block_count || copier->loop_ends[first] != last ||
-	    copier->loop_labels[first] == COUNT_NONE)
-		return;
-	machine_code_place(copier->code, copier->loop_labels[first]);
-	copier->loop_labels[first] = COUNT_NONE;
-}
-
-/* Of loops that end with the same block each. */
 void copier_loop_end(struct copier *copier, uint32_t block)
 {
-	const struct cfg_block *last = &copier->cfg->blocks[block];
-
-	end_loop(copier, block, block);
-	for (uint32_t e = last->out; e < last->out + last->out_count; e++)
-		end_loop(copier, copier->cfg->edges[e].to, block);
+	for (uint32_t first = copier->loop_lasts[block]; first != COUNT_NONE;
+	     first = copier->loop_nexts[first])
+		machine_code_place(copier->code, copier->loop_labels[first]);
 }

@@ -159,6 +159,17 @@ bool copier_turn_crosses(const struct copier *copier)
 	       turns->records == 1;
 }
 
+/* Checks that follow one another count down one number after the other, if there are several: each
+ * waits for what the last one of its own has stored. */
+static uint32_t next_counter(struct copier *copier, const struct turn *turn)
+{
+	uint32_t counters = copier->source->turns.counters;
+
+	if (counters < 2 || turn->landing || !turn->counts)
+		return 0;
+	return (copier->source->number + copier->checks++) % counters;
+}
+
 /* Whose turn is it? @back: where it is this one's. Return: code aside, which crosses; NULL:
  * it is always this one's. */
 static struct aside *emit_check(struct copier *copier, const struct turn *turn, uint32_t back)
@@ -178,14 +189,16 @@ static struct aside *emit_check(struct copier *copier, const struct turn *turn, 
 
 	if (!is_needed(copier, turn))
 		return NULL;
+	cross.counter = checks ? next_counter(copier, turn) : 0;
 	point_borrow(copier->code, &point, 0, 0, true, &cross.loan);
 	cross.carries = cross.carries && !cross.loan.flags;
 	if (turn->counts && !checks)
 		turn_code_count_down(copier->code, turn_code_records(turns));
 	else if (turn->counts)
-		turn_code_count_down(copier->code, turn_code_checks(copier->source->runtime));
+		turn_code_count_down(copier->code,
+				     turn_code_checks(copier->source->runtime, cross.counter));
 	else
-		turn_code_compare(copier->code, turn_code_checks(copier->source->runtime), 0);
+		turn_code_compare(copier->code, turn_code_checks(copier->source->runtime, 0), 0);
 	return copier_add_aside(copier, cross);
 }
 
@@ -257,7 +270,7 @@ static void emit_routine(struct copier *copier, const struct aside *aside)
 	uint32_t cross = machine_code_label(code);
 
 	machine_code_enter(code, MACHINE_CALL,
-			   aside->counts ? TURN_CODE_COUNTED : TURN_CODE_LOOKED);
+			   aside->counts ? TURN_CODE_COUNTED(aside->counter) : TURN_CODE_LOOKED);
 	machine_code_branch(code, MACHINE_CARRY, cross);
 	end_aside(code, aside);
 	machine_code_branch(code, MACHINE_JUMP, aside->back);
@@ -270,7 +283,7 @@ void copier_turn_cross(struct copier *copier, const struct aside *aside)
 	if (copier->source->variant == COPY_CHECKING)
 		emit_routine(copier, aside);
 	else
-		turn_code_end(copier->code, copier->source->runtime, &copier->source->turns);
+		turn_code_end(copier->code, copier->source->runtime, &copier->source->turns, 0);
 	end_aside(copier->code, aside);
 	machine_code_enter(copier->code, MACHINE_JUMP, COPY_CROSSING | aside->crossing);
 }

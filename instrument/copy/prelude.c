@@ -81,12 +81,14 @@ static void make_start(struct prelude *prelude, uint64_t entry, const struct run
 static void make_turns(struct prelude *prelude, const struct runtime_code *runtime,
 		       const struct copy_turns *turns)
 {
-	prelude->counted = machine_code_label(&prelude->code);
 	prelude->looked = machine_code_label(&prelude->code);
-	machine_code_place(&prelude->code, prelude->counted);
-	turn_code_routine(&prelude->code, runtime, turns, true);
 	machine_code_place(&prelude->code, prelude->looked);
-	turn_code_routine(&prelude->code, runtime, turns, false);
+	turn_code_routine(&prelude->code, runtime, turns, false, 0);
+	for (uint32_t c = 0; c == 0 || c < turns->counters; c++) {
+		prelude->counted[c] = machine_code_label(&prelude->code);
+		machine_code_place(&prelude->code, prelude->counted[c]);
+		turn_code_routine(&prelude->code, runtime, turns, true, c);
+	}
 }
 
 int prelude_make(struct prelude *ret, uint64_t runtime, uint64_t entry,

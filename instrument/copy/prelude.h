@@ -8,6 +8,7 @@
 #define DCPI_INSTRUMENT_PRELUDE_H
 
 #include "instrument/copy/turn_code.h"
+#include "instrument/profile/profile_layout.h"
 
 /* What it refers to (machine_code_refer()), beside numbers of procedures and runtime_code.h's. */
 #define PRELUDE_STATE (UINT32_MAX - 3)
@@ -25,7 +26,7 @@ struct prelude {
 	uint64_t runtime;
 	uint32_t enter;
 	uint32_t slow;
-	uint32_t counted;
+	uint32_t counted[PROFILE_LAYOUT_COUNTERS];
 	uint32_t looked;
 	uint32_t start;
 };

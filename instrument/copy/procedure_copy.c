@@ -515,6 +515,8 @@ int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *so
 		.loop_begins = all_none(source->cfg->block_count),
 		.loop_fits = all_none(source->cfg->block_count),
 		.loop_labels = all_none(source->cfg->block_count),
+		.loop_lasts = all_none(source->cfg->block_count),
+		.loop_nexts = all_none(source->cfg->block_count),
 		.err = err,
 	};
 	int r = -ENOMEM;
@@ -525,8 +527,9 @@ int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *so
 	    copier.stride_labels != NULL && copier.again.labels != NULL && copier.ends_by != NULL &&
 	    copier.back_to != NULL && copier.comes_by != NULL && copier.case_labels != NULL &&
 	    copier.loop_ends != NULL && copier.loop_begins != NULL && copier.loop_fits != NULL &&
-	    copier.loop_labels != NULL && copier.starts_by != NULL && copier.before_by != NULL &&
-	    copier.before_labels != NULL && copier_turn_prepare(&copier) == 0)
+	    copier.loop_labels != NULL && copier.loop_lasts != NULL && copier.loop_nexts != NULL &&
+	    copier.starts_by != NULL && copier.before_by != NULL && copier.before_labels != NULL &&
+	    copier_turn_prepare(&copier) == 0)
 		r = copy_all(&copier);
 	if (r == -ENOMEM)
 		error_set(err, ENOMEM, "no memory for a procedure");
@@ -545,6 +548,8 @@ int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *so
 	free(copier.loop_begins);
 	free(copier.loop_fits);
 	free(copier.loop_labels);
+	free(copier.loop_lasts);
+	free(copier.loop_nexts);
 	free(copier.starts_by);
 	free(copier.before_by);
 	free(copier.before_labels);

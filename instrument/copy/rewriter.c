@@ -57,9 +57,13 @@ static int make_prelude(struct rewriter *rewriter, struct error *err)
 	static const int32_t below_zero = -1;
 	bool turns = rewriter->mode->bursts;
 
-	if (turns)
-		memcpy(rewriter->image.template + PROFILE_LAYOUT_SLOT_CHECKS, &below_zero,
-		       sizeof(below_zero));
+	_Static_assert(PROFILE_LAYOUT_SLOT_CHECKS + PROFILE_LAYOUT_COUNTERS * sizeof(below_zero) <=
+			       ELF_IMAGE_ALIGN,
+		       "an executable has no room for its checks");
+	for (uint32_t c = 0; turns && c < PROFILE_LAYOUT_COUNTERS; c++)
+		memcpy(rewriter->image.template + PROFILE_LAYOUT_SLOT_CHECKS +
+			       c * sizeof(below_zero),
+		       &below_zero, sizeof(below_zero));
 	if (prelude_make(&rewriter->prelude, elf_image_code_address(&rewriter->image),
 			 elf_image_entry(&rewriter->image), &rewriter->runtime,
 			 turns ? &rewriter->recorded.turns : NULL) < 0)
@@ -370,7 +374,7 @@ static int copy_frames(struct rewriter *rewriter, struct error *err)
 		return 0;
 	if (rewriter->mode->bursts) {
 		copies.leaf = prelude + machine_code_offset(&rewriter->prelude.code,
-							    rewriter->prelude.counted);
+							    rewriter->prelude.looked);
 		copies.leaf_end = prelude + rewriter->prelude.code.parts[MACHINE_NEAR].bytes;
 	}
 	rewriter->unwind_offset = elf_image_round_up(rewriter->code_bytes, CODE_ALIGN);

@@ -49,8 +49,6 @@ static uint64_t where(void *context, uint32_t other)
 		return prelude_address(rewriter, rewriter->prelude.enter);
 	case RUNTIME_CODE_SLOW:
 		return prelude_address(rewriter, rewriter->prelude.slow);
-	case TURN_CODE_COUNTED:
-		return prelude_address(rewriter, rewriter->prelude.counted);
 	case TURN_CODE_LOOKED:
 		return prelude_address(rewriter, rewriter->prelude.looked);
 	case RUNTIME_CODE_GUARD:
@@ -62,6 +60,9 @@ static uint64_t where(void *context, uint32_t other)
 	case PRELUDE_DUMMY:
 		return state_address(rewriter) + state_layout_dummy(&rewriter->state);
 	}
+	if (other <= TURN_CODE_COUNTED(0) && other > TURN_CODE_COUNTED(PROFILE_LAYOUT_COUNTERS))
+		return prelude_address(rewriter,
+				       rewriter->prelude.counted[TURN_CODE_COUNTED(0) - other]);
 	if (other & COPY_CROSSING)
 		return crossing_address(rewriter, other & ~COPY_CROSSING);
 	candidate = &rewriter->candidates.all[other & ~COPY_RECORDING];

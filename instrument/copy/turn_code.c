@@ -7,16 +7,18 @@
 #define MACHINE_EQUAL 4
 #define MACHINE_SIGN 8
 #define MACHINE_NO_SIGN 9
+#define MACHINE_NOT_LESS 13
 
 #define SEGMENT_FS 0x64
 #define SEGMENT_GS 0x65
 
 /* --- numbers -------------------------------------------------------------- */
 
-struct turn_number turn_code_checks(const struct runtime_code *runtime)
+struct turn_number turn_code_checks(const struct runtime_code *runtime, uint32_t counter)
 {
-	return (struct turn_number){SEGMENT_FS,
-				    (uint32_t)(runtime->slot + PROFILE_LAYOUT_SLOT_CHECKS)};
+	int64_t first = runtime->slot + PROFILE_LAYOUT_SLOT_CHECKS;
+
+	return (struct turn_number){SEGMENT_FS, (uint32_t)first + counter * sizeof(uint32_t)};
 }
 
 static struct turn_number in_area(const struct copy_turns *turns, size_t field)
@@ -59,6 +61,12 @@ static void emit_increment(struct machine_code *code, struct turn_number number)
 	emit(code, number, 0xff, 0, NULL, 0);
 }
 
+/* notl */
+static void emit_complement(struct machine_code *code, struct turn_number number)
+{
+	emit(code, number, 0xf7, 2, NULL, 0);
+}
+
 /* movl */
 static void emit_set(struct machine_code *code, struct turn_number number, uint32_t value)
 {
@@ -79,15 +87,23 @@ static void emit_add(struct machine_code *code, struct turn_number number, uint3
  * is the end of no burst.
  */
 void turn_code_end(struct machine_code *code, const struct runtime_code *runtime,
-		   const struct copy_turns *turns)
+		   const struct copy_turns *turns, uint32_t counter)
 {
-	uint32_t ended = machine_code_label(code);
+	struct turn_number checks = turn_code_checks(runtime, counter);
+	uint32_t ended = machine_code_label(code), counted = machine_code_label(code);
 
 	emit_set(code, turn_code_records(turns), 0);
-	turn_code_compare(code, turn_code_checks(runtime), 0);
+	turn_code_compare(code, checks, 0);
 	machine_code_branch(code, MACHINE_NO_SIGN, ended);
 	emit_increment(code, in_area(turns, offsetof(struct profile_layout_turns, burst)));
-	emit_set(code, turn_code_checks(runtime), turns->checks - 1);
+	if (turns->counters > 1 && counter == 0) {
+		turn_code_compare(code, checks, -PROFILE_LAYOUT_CHECKS_KEPT);
+		machine_code_branch(code, MACHINE_NOT_LESS, counted);
+		emit_complement(code, checks);
+		machine_code_branch(code, MACHINE_JUMP, ended);
+	}
+	machine_code_place(code, counted);
+	emit_set(code, checks, turns->checks - 1);
 	machine_code_place(code, ended);
 }
 
@@ -103,16 +119,16 @@ static void emit_answer(struct machine_code *code, bool crosses)
  * middle of a burst it is one of it, and may be its end: then all goes on here.
  */
 static void emit_begin(struct machine_code *code, const struct runtime_code *runtime,
-		       const struct copy_turns *turns)
+		       const struct copy_turns *turns, uint32_t counter)
 {
 	uint32_t begins = machine_code_label(code), cross = machine_code_label(code);
 	uint32_t fresh = machine_code_label(code);
 
-	turn_code_compare(code, turn_code_checks(runtime), -1);
+	turn_code_compare(code, turn_code_checks(runtime, counter), -1);
 	machine_code_branch(code, MACHINE_EQUAL, begins);
 	turn_code_count_down(code, turn_code_records(turns));
 	machine_code_branch(code, MACHINE_NO_SIGN, cross);
-	turn_code_end(code, runtime, turns);
+	turn_code_end(code, runtime, turns, counter);
 	emit_answer(code, false);
 	machine_code_place(code, begins);
 	turn_code_compare(code, turn_code_records(turns), 0);
@@ -132,7 +148,7 @@ static void emit_begin(struct machine_code *code, const struct runtime_code *run
  * looked at again.
  */
 void turn_code_routine(struct machine_code *code, const struct runtime_code *runtime,
-		       const struct copy_turns *turns, bool counts)
+		       const struct copy_turns *turns, bool counts, uint32_t counter)
 {
 	uint32_t ready = machine_code_label(code), enter = machine_code_label(code);
 	const struct point point = {.free = 0};
@@ -141,14 +157,14 @@ void turn_code_routine(struct machine_code *code, const struct runtime_code *run
 	runtime_code_check(code, runtime, &point, enter, &loan);
 	machine_code_place(code, ready);
 	if (counts && turns->checks > 0)
-		emit_begin(code, runtime, turns);
+		emit_begin(code, runtime, turns, counter);
 	emit_answer(code, true);
 	machine_code_place(code, enter);
 	runtime_code_enter(code, &loan);
 	if (counts)
-		turn_code_count_down(code, turn_code_checks(runtime));
+		turn_code_count_down(code, turn_code_checks(runtime, counter));
 	else
-		turn_code_compare(code, turn_code_checks(runtime), 0);
+		turn_code_compare(code, turn_code_checks(runtime, 0), 0);
 	machine_code_branch(code, MACHINE_SIGN, ready);
 	emit_answer(code, false);
 }

@@ -10,9 +10,10 @@
 #include "instrument/code/runtime_code.h"
 #include "instrument/mode/mode.h"
 
-/* Routines of the image's (machine_code_enter()), for checks and for where it is only looked. */
-#define TURN_CODE_COUNTED (UINT32_MAX - 6)
-#define TURN_CODE_LOOKED (UINT32_MAX - 7)
+/* Routines of the image's (machine_code_enter()), for where it is only looked and for checks, by
+ * what they count down. */
+#define TURN_CODE_LOOKED (UINT32_MAX - 6)
+#define TURN_CODE_COUNTED(counter) (UINT32_MAX - 7 - (counter))
 
 /* Of a check with its branch: one that is counted, and one that only looks. */
 #define TURN_CODE_COUNTED_BYTES 14
@@ -24,7 +25,8 @@ struct turn_number {
 	uint32_t at;
 };
 
-struct turn_number turn_code_checks(const struct runtime_code *runtime);
+/** turn_code_checks() - @counter: which, of several (copy_turns.counters) */
+struct turn_number turn_code_checks(const struct runtime_code *runtime, uint32_t counter);
 struct turn_number turn_code_records(const struct copy_turns *turns);
 
 /** turn_code_count_down() - by one; the carry stays as it is. */
@@ -35,16 +37,17 @@ void turn_code_compare(struct machine_code *code, struct turn_number number, int
 
 /**
  * turn_code_routine() - what checking copies call when their checks are below zero
- * @counts: at a check
+ * @counts: at a check, which counts down @counter; else it looked at the first one
  *
  * Below the red zone; changes no register. Returns with the carry set if it is the other
  * copy's turn.
  */
 void turn_code_routine(struct machine_code *code, const struct runtime_code *runtime,
-		       const struct copy_turns *turns, bool counts);
+		       const struct copy_turns *turns, bool counts, uint32_t counter);
 
-/** turn_code_end() - a recording copy has recorded enough. Changes flags. */
+/** turn_code_end() - a recording copy has recorded enough. Changes flags. @counter: that began it,
+ * unless the mode has seen to that. */
 void turn_code_end(struct machine_code *code, const struct runtime_code *runtime,
-		   const struct copy_turns *turns);
+		   const struct copy_turns *turns, uint32_t counter);
 
 #endif

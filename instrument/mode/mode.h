@@ -42,6 +42,8 @@ struct reentry;
  * @checks, @records: so many checks without, then with recording. Without: 0: from a
  *          thread's first check on all is recorded
  * @first:  before a thread's first burst; 0: as many as @checks
+ * @counters: numbers that checks count down, up to PROFILE_LAYOUT_COUNTERS, each to bursts of
+ *          its own; 0: one. With several there is no check but the first in a burst
  * @at: the thread's struct profile_layout_turns, by its offset from %gs' base; the rewriter
  *      sets it, to where the area begins
  * @charged: likewise, 8 bytes to which 2^COPY_TURNS_CHARGE_BITS is added when a burst
@@ -52,6 +54,7 @@ struct copy_turns {
 	uint32_t checks;
 	uint32_t records;
 	uint32_t first;
+	uint32_t counters;
 	uint32_t at;
 	uint32_t charged;
 };

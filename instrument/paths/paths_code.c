@@ -96,7 +96,7 @@ static void leave_untimed(struct machine_code *code, const struct paths_places *
 static void charge(struct machine_code *code, const struct paths_places *places, uint32_t untimed)
 {
 	if (places->runtime != NULL) {
-		turn_code_compare(code, turn_code_checks(places->runtime), 0);
+		turn_code_compare(code, turn_code_checks(places->runtime, 0), 0);
 		machine_code_branch(code, CONDITION_NO_SIGN, untimed);
 	}
 	block_code_time(code, MACHINE_RAX);

@@ -32,9 +32,16 @@
 #define PROFILE_LAYOUT_THREAD_READY 0x80000000U
 #define PROFILE_LAYOUT_PROCESS_READY 1U
 #define PROFILE_LAYOUT_UNKNOWN 1U
-/* From the thread's word, its checks: 32 bits that count down to the next burst and are below
- * zero in it, and at first, if the mode has bursts. */
+/*
+ * From the thread's word, its checks: 32 bits that count down to the next burst and are below
+ * zero in it, and at first, if the mode has bursts. Of some modes there are several, each
+ * counted by checks of its own (copier_turn.c): only the one that counted down to a burst is
+ * below zero then. Where indirect jumps lead it is looked at the first one. If a burst goes on
+ * there, that is the complement of what it was and _KEPT; what counted down is not that far below.
+ */
 #define PROFILE_LAYOUT_SLOT_CHECKS 4
+#define PROFILE_LAYOUT_COUNTERS 4
+#define PROFILE_LAYOUT_CHECKS_KEPT 16
 
 /*
  * Threads that have a block of their own at the same time; more share the last one. If blocks

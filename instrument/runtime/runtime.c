@@ -18,6 +18,16 @@ static uint32_t *guard_of(struct profile_layout_state *state)
 	return (uint32_t *)((char *)state + state->guard);
 }
 
+/* Several counters begin at equal distances. */
+static int32_t spread(const struct profile_layout_state *state, int32_t checks, uint32_t counter)
+{
+	int64_t period = state->turns.checks;
+
+	if (period <= 0 || checks < 0)
+		return checks;
+	return (int32_t)((checks + period * counter / PROFILE_LAYOUT_COUNTERS) % period);
+}
+
 /* What it begins with was put into its memory. */
 static void begin_checks(const struct profile_layout_state *state)
 {
@@ -26,7 +36,9 @@ static void begin_checks(const struct profile_layout_state *state)
 	if (state->turns.burst == 0)
 		return;
 	turns = runtime_memory_at(state, thread_window_base()).area;
-	runtime_set_checks(state, turns->checks);
+	runtime_set_checks(state, 0, turns->checks);
+	for (uint32_t c = 1; c < PROFILE_LAYOUT_COUNTERS; c++)
+		runtime_set_checks(state, c, spread(state, turns->checks, c));
 }
 
 /* Called by runtime_entry() below. */

@@ -25,12 +25,33 @@ static inline struct runtime_memory runtime_memory_at(const struct profile_layou
 	};
 }
 
-/** runtime_set_checks() - how many follow until it is the other copy's turn (copier_turn.c). */
-static inline void runtime_set_checks(const struct profile_layout_state *state, int32_t checks)
+static inline int64_t runtime_checks_at(const struct profile_layout_state *state,
+					unsigned int counter)
+{
+	return state->slot + PROFILE_LAYOUT_SLOT_CHECKS + counter * sizeof(int32_t);
+}
+
+/**
+ * runtime_checks() - how many follow until it is the other copy's turn (copier_turn.c)
+ * @counter: of those that count, below PROFILE_LAYOUT_COUNTERS
+ */
+static inline int32_t runtime_checks(const struct profile_layout_state *state, unsigned int counter)
+{
+	int32_t checks;
+
+	__asm__ volatile("movl %%fs:(%1), %0"
+			 : "=r"(checks)
+			 : "r"(runtime_checks_at(state, counter))
+			 : "memory");
+	return checks;
+}
+
+static inline void runtime_set_checks(const struct profile_layout_state *state,
+				      unsigned int counter, int32_t checks)
 {
 	__asm__ volatile("movl %0, %%fs:(%1)"
 			 :
-			 : "r"(checks), "r"(state->slot + PROFILE_LAYOUT_SLOT_CHECKS)
+			 : "r"(checks), "r"(runtime_checks_at(state, counter))
 			 : "memory");
 }
 

@@ -43,6 +43,30 @@ static int32_t next_checks(const struct profile_layout_state *state, struct vari
 	return (int32_t)(checks - 1 - jitter + draw(area) % (2 * jitter + 1));
 }
 
+/* What has counted down to this path begins again. More may have, in handlers of signals. */
+static void begin_again(const struct profile_layout_state *state, struct variation_area *area)
+{
+	for (unsigned int c = 0; c < PROFILE_LAYOUT_COUNTERS; c++) {
+		int32_t checks = runtime_checks(state, c);
+
+		if (c == 0 && checks < -PROFILE_LAYOUT_CHECKS_KEPT)
+			runtime_set_checks(state, c, ~checks);
+		else if (checks < 0)
+			runtime_set_checks(state, c, next_checks(state, area));
+	}
+}
+
+/* Where an indirect jump leads it is looked whose turn it is. */
+static void go_on(const struct profile_layout_state *state)
+{
+	int32_t checks = runtime_checks(state, 0);
+
+	if (checks > INT32_MAX - PROFILE_LAYOUT_CHECKS_KEPT)
+		checks = INT32_MAX - PROFILE_LAYOUT_CHECKS_KEPT;
+	if (checks >= 0)
+		runtime_set_checks(state, 0, ~(checks + PROFILE_LAYOUT_CHECKS_KEPT));
+}
+
 /* A handler of a signal may take it in between. Return: NULL: there is no room. */
 static struct variation_entry *find_entry(struct variation_area *area, uint64_t key)
 {
@@ -95,10 +119,9 @@ void variation_slow(const struct profile_layout_state *state, const struct runti
 	struct variation_entry *entry;
 
 	area->path = VARIATION_NO_PATH;
-	/* Where indirect jumps lead it is looked whose turn it is. */
-	runtime_set_checks(state, runtime_operation(frame) == VARIATION_OPERATION_JUMP
-					  ? -1
-					  : next_checks(state, area));
+	begin_again(state, area);
+	if (runtime_operation(frame) == VARIATION_OPERATION_JUMP)
+		go_on(state);
 	/* Never before it began: but if the thread has gone to a CPU whose clock is behind. */
 	if (path >= VARIATION_NO_PATH || area->procedure != procedure || (int64_t)time < 0) {
 		area->lost++;

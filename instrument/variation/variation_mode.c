@@ -39,6 +39,7 @@ static int variation_begin(struct mode_image *image, struct error *err)
 	image->parameters[VARIATION_CHECKS] = checks;
 	image->turns.checks = checks;
 	image->turns.records = 1;
+	image->turns.counters = PROFILE_LAYOUT_COUNTERS;
 	if (options->placement == NULL)
 		image->turns.placement = VARIATION_PLACEMENT_DEFAULT;
 	if (map != NULL) {
