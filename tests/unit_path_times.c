@@ -134,8 +134,9 @@ static void test_buckets(void **state)
 	}
 }
 
-/* The runtime's counter of checks is beside the thread's word. */
-static __thread int32_t slot[2];
+/* The runtime's counters of checks are beside the thread's word. */
+static __thread int32_t
+	slot[PROFILE_LAYOUT_SLOT_CHECKS / sizeof(int32_t) + PROFILE_LAYOUT_COUNTERS];
 
 /* @flags: of the processor, meanwhile */
 static void record(struct variation_area *area, uint64_t time, uint64_t flags)
