@@ -139,7 +139,7 @@ static __thread int32_t
 	slot[PROFILE_LAYOUT_SLOT_CHECKS / sizeof(int32_t) + PROFILE_LAYOUT_COUNTERS];
 
 /* @flags: of the processor, meanwhile */
-static void record(struct variation_area *area, uint64_t time, uint64_t flags)
+static void record_path(struct variation_area *area, uint32_t path, uint64_t time, uint64_t flags)
 {
 	struct profile_layout_state state = {.parameters = {[VARIATION_CHECKS] = 100}};
 	struct runtime_memory memory = {.area = area};
@@ -149,12 +149,46 @@ static void record(struct variation_area *area, uint64_t time, uint64_t flags)
 	__asm__("movq %%fs:0, %0" : "=r"(thread));
 	state.slot = (int64_t)((uint64_t)slot - thread);
 	area->procedure = 1;
-	area->path = 3;
+	area->path = path;
 	area->began = 1000;
 	area->ended = 1000 + time;
 	__builtin_ia32_writeeflags_u64(__builtin_ia32_readeflags_u64() | flags);
 	variation_slow(&state, &memory, &frame);
 	__builtin_ia32_writeeflags_u64(__builtin_ia32_readeflags_u64() & ~flags);
+}
+
+static void record(struct variation_area *area, uint64_t time, uint64_t flags)
+{
+	record_path(area, 3, time, flags);
+}
+
+/* All are one behind the other, and what there is no room for is counted. */
+static void test_room(void **state)
+{
+	const uint32_t more = 50;
+	struct variation_area *area = new_area();
+	uint64_t seed = 1;
+
+	(void)state;
+	area->seed = 1;
+	for (uint32_t i = 0; i < VARIATION_ENTRIES + more; i++)
+		record_path(area, i * 7, 40 + i, 0);
+	assert_int_equal(area->used, VARIATION_ENTRIES);
+	assert_int_equal(area->overflow, more);
+	for (uint32_t i = 0; i < VARIATION_ENTRIES; i++)
+		assert_int_equal(area->entries[i].key, UINT64_C(1) << 32 | i * 7);
+	for (int round = 0; round < 1000; round++) {
+		uint32_t path = (uint32_t)unit_random(&seed) % VARIATION_ENTRIES;
+		struct variation_entry *entry = &area->entries[path];
+		uint64_t count = entry->count;
+
+		record_path(area, path * 7, 50 + path, 0);
+		assert_int_equal(entry->count, count + 1);
+		assert_int_equal(entry->least, 40 + path);
+	}
+	assert_int_equal(area->lost, 0);
+	assert_int_equal(area->overflow, more);
+	free(area);
 }
 
 /* A path of some cycles takes a few minutes to be timed as often as 32 bits can count. */
@@ -393,9 +427,10 @@ static void test_damage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_buckets),	  cmocka_unit_test(test_many_times),
-		cmocka_unit_test(test_any_time),  cmocka_unit_test(test_order),
-		cmocka_unit_test(test_stability), cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_buckets),	   cmocka_unit_test(test_room),
+		cmocka_unit_test(test_many_times), cmocka_unit_test(test_any_time),
+		cmocka_unit_test(test_order),	   cmocka_unit_test(test_stability),
+		cmocka_unit_test(test_damage),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -67,20 +67,39 @@ static void go_on(const struct profile_layout_state *state)
 		runtime_set_checks(state, 0, ~(checks + PROFILE_LAYOUT_CHECKS_KEPT));
 }
 
-/* A handler of a signal may take it in between. Return: NULL: there is no room. */
+/* Return: its number + 1; 0: there is no room. */
+static uint16_t new_entry(struct variation_area *area, uint64_t key)
+{
+	uint32_t number;
+
+	if (__atomic_load_n(&area->used, __ATOMIC_RELAXED) >= VARIATION_ENTRIES)
+		return 0;
+	number = __atomic_fetch_add(&area->used, 1, __ATOMIC_RELAXED);
+	if (number >= VARIATION_ENTRIES)
+		return 0;
+	area->entries[number].key = key;
+	return (uint16_t)(number + 1);
+}
+
+/* A handler of a signal may take the place in between. Return: NULL: there is no room. */
 static struct variation_entry *find_entry(struct variation_area *area, uint64_t key)
 {
-	uint64_t first = (key * SPREAD) >> 52;
+	uint64_t first = (key * SPREAD) >> (64 - VARIATION_PLACE_BITS);
+	uint16_t own = 0;
 
 	for (uint64_t i = first; i < first + VARIATION_PROBES; i++) {
-		struct variation_entry *entry = &area->entries[i];
-		uint64_t was = 0;
+		uint16_t number = __atomic_load_n(&area->places[i], __ATOMIC_ACQUIRE);
 
-		if (entry->key == key ||
-		    __atomic_compare_exchange_n(&entry->key, &was, key, 0, __ATOMIC_RELAXED,
-						__ATOMIC_RELAXED) ||
-		    was == key)
-			return entry;
+		if (number == 0) {
+			own = own != 0 ? own : new_entry(area, key);
+			if (own == 0)
+				return 0;
+			if (__atomic_compare_exchange_n(&area->places[i], &number, own, 0,
+							__ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
+				number = own;
+		}
+		if (area->entries[number - 1].key == key)
+			return &area->entries[number - 1];
 	}
 	return 0;
 }

@@ -6,11 +6,19 @@
 #ifndef DCPI_INSTRUMENT_VARIATION_LAYOUT_H
 #define DCPI_INSTRUMENT_VARIATION_LAYOUT_H
 
+#include <stddef.h>
+
 #include "instrument/profile/profile_layout.h"
 
-/* Paths that a thread has room for; more are counted as @overflow. */
+/*
+ * Paths that a thread has room for; more are counted as @overflow. They are found by a hash table
+ * of twice as many places, and are one behind the other themselves: most programs have few, and a
+ * page that is touched for the first time costs as much as thirty paths.
+ */
 #define VARIATION_ENTRIES UINT32_C(4096)
-#define VARIATION_PROBES UINT32_C(16)
+#define VARIATION_PLACE_BITS 13
+#define VARIATION_PROBES UINT32_C(64)
+#define VARIATION_PLACES ((UINT32_C(1) << VARIATION_PLACE_BITS) + VARIATION_PROBES)
 
 /* A histogram of times: exact below 16 cycles, then eight buckets for each power of two. */
 #define VARIATION_BUCKETS 104
@@ -63,6 +71,8 @@ struct variation_entry {
  * @seed:  of random numbers
  * @lost:  paths that something came in between of (a signal's handler, mostly)
  * @overflow: for which was no room
+ * @used: of @entries, of which one in between may be empty (a signal's handler was faster)
+ * @places: number of an entry + 1, by its key's hash; 0: free
  */
 struct variation_area {
 	struct profile_layout_turns turns;
@@ -73,8 +83,13 @@ struct variation_area {
 	uint64_t seed;
 	uint64_t lost;
 	uint64_t overflow;
-	struct variation_entry entries[VARIATION_ENTRIES + VARIATION_PROBES];
+	uint32_t used;
+	uint32_t reserved[15];
+	uint16_t places[VARIATION_PLACES];
+	struct variation_entry entries[VARIATION_ENTRIES];
 };
+
+_Static_assert(offsetof(struct variation_area, entries) % 64 == 0, "of lines of the cache");
 
 /** variation_bucket() - of a time below VARIATION_LONG. */
 static inline uint32_t variation_bucket(uint64_t time)

@@ -9,7 +9,6 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 
-#define ENTRIES (VARIATION_ENTRIES + VARIATION_PROBES)
 /* So that no sum is too large: more than a thread can have measured in a century. */
 #define COUNT_MAX (UINT64_C(1) << 40)
 
@@ -110,7 +109,7 @@ static int add_block(struct variation_profile *profile, const struct paths_map *
 
 	if (r < 0)
 		return r;
-	for (size_t i = 0; r == 0 && i < ENTRIES; i++) {
+	for (size_t i = 0; r == 0 && i < VARIATION_ENTRIES; i++) {
 		const struct variation_entry *entry = &area->entries[i];
 
 		if (entry->count == 0 && entry->interrupted == 0)
