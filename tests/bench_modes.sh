@@ -7,8 +7,10 @@
 #	*_overhead_percent      CPU time: the median of ROUNDS (9) of a run with, by the mean of
 #	                        those without just before and after; all of a program's kinds take
 #	                        turns: a processor that is slower for a while makes both so. User
-#	                        and system, since recording takes memory. "again" is the original
-#	                        itself, after by before, and what it has is noise
+#	                        and system, since recording takes memory. Each run is of a fresh
+#	                        copy of the file: where its pages are in memory, which stays while
+#	                        the file does, is up to six per cent. "again" is the original itself,
+#	                        after by before, and what it has is noise
 #	*_instructions_percent  instructions that are added, of the process; they repeat
 #	image_percent           instructions that are the executable's own, which is what was
 #	                        rewritten: the rest is in libraries
@@ -119,6 +121,17 @@ ratios()
 	fi
 }
 
+# time_fresh FILE ARGUMENT...: the CPU time of a copy of that
+time_fresh()
+{
+	local file=$1
+
+	shift
+	rm -f "$work/fresh"
+	cp "$file" "$work/fresh" || return
+	cpu_time all "$work/fresh" "$@"
+}
+
 # time_all NAME OLD ARGUMENT...: the program, all that it was rewritten to and itself again
 # take turns
 time_all()
@@ -128,12 +141,12 @@ time_all()
 	shift 2
 	rm -f "$work/alone" "$work/again" "$work"/took.*
 	for _ in $(seq "$rounds"); do
-		cpu_time all "$old" "$@" >> "$work/alone"
+		time_fresh "$old" "$@" >> "$work/alone"
 		for number in "${rewritten[@]}"; do
-			cpu_time all "$work/new.$number" "$@" >> "$work/took.$number"
+			time_fresh "$work/new.$number" "$@" >> "$work/took.$number"
 			rm -f "$DCPIX_OUT".*
 		done
-		cpu_time all "$old" "$@" >> "$work/again"
+		time_fresh "$old" "$@" >> "$work/again"
 	done
 	! grep -qx 0 "$work/alone" || return
 	report again_overhead_percent "itself" "$name" "$(above "$(ratios again | middle)" 1)" percent

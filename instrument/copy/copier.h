@@ -4,7 +4,7 @@
  * copier_edge.c ways between blocks, copier_insn.c copies single instructions, copier_point.c asks
  * the mode for code between them, copier_aside.c has what is put behind all blocks, copier_turn.c
  * changes between two copies, copier_way.c knows which ways need not go aside for it,
- * copier_table.c makes jump tables, copier_loop.c puts small loops where they are fetched fast.
+ * copier_table.c makes jump tables, copier_fit.c puts blocks where they are fetched fast.
  */
 #ifndef DCPI_INSTRUMENT_COPIER_H
 #define DCPI_INSTRUMENT_COPIER_H
@@ -65,6 +65,22 @@ struct copier_again {
 	uint32_t turn;
 };
 
+/**
+ * struct copier_fit - of each block; COUNT_NONE: none
+ * @first: before this block is padding for what begins with that one
+ * @end:   what begins with this block ends with that one
+ * @begin_label, @end_label: of what begins with this block, once there is padding for it
+ * @last:  a block that what ends with this one begins with; @next: another one
+ */
+struct copier_fit {
+	uint32_t first;
+	uint32_t end;
+	uint32_t begin_label;
+	uint32_t end_label;
+	uint32_t last;
+	uint32_t next;
+};
+
 struct copier {
 	const struct copy_source *source;
 	const struct cfg *cfg;
@@ -82,12 +98,7 @@ struct copier {
 	uint32_t *before_by; /* of each block: the way whose code is before it and runs on */
 	uint32_t *before_labels; /* where that is */
 	uint32_t *case_labels;	 /* of each block: where this copy's own tables lead */
-	uint32_t *loop_ends;	 /* of each block: a small loop begins there, and ends with that */
-	uint32_t *loop_begins;	 /* of each: its label */
-	uint32_t *loop_labels;	 /* of each: behind that */
-	uint32_t *loop_lasts;	 /* of each block: one that ends with it; loop_nexts: another one */
-	uint32_t *loop_nexts;
-	uint32_t *loop_fits; /* of each block: before it is padding for the loop of that one */
+	struct copier_fit *fits; /* of each block */
 	struct copier_table *tables;
 	uint32_t table_count;
 	uint32_t table;		 /* the next one */
@@ -221,6 +232,9 @@ void copier_aside_emit(struct copier *copier, bool rare);
 /** copier_point_is_event() - whether the mode records something at an instruction. */
 bool copier_point_is_event(const struct copier *copier, uint32_t index);
 
+/** copier_edge_is_fallen_into() - whether what is put before a block may go on into it. */
+bool copier_edge_is_fallen_into(const struct copier *copier, uint32_t index);
+
 /** copier_edge_live() - what is live where an edge leads. */
 uint32_t copier_edge_live(const struct copier *copier, const struct cfg_edge *edge);
 
@@ -315,15 +329,23 @@ void copier_turn_place(struct copier *copier, uint32_t crossing, uint32_t label)
 /** copier_turn_cross() - on to the other copy. */
 void copier_turn_cross(struct copier *copier, const struct aside *aside);
 
-/** copier_loop_find() - where loops begin, and where there can be padding for them that nobody
- * runs through. */
-void copier_loop_find(struct copier *copier);
+/**
+ * copier_fit_find() - what is to be in as few lines of the processor's cache as it can be
+ *
+ * Where nobody falls into a block there may be padding, for what is run from there on: of the loops
+ * that begin there, before the next such block, the one that turns most, or if there is none the
+ * first blocks themselves.
+ */
+void copier_fit_find(struct copier *copier);
 
-/** copier_loop_fit() - that padding, before a block and whatever leads there. */
-void copier_loop_fit(struct copier *copier, uint32_t block);
+/** copier_fit_emit() - that padding, before a block and whatever leads there. */
+void copier_fit_emit(struct copier *copier, uint32_t block);
 
-/** copier_loop_begin() - before a block's code, where a loop may begin; _end: behind it. */
-void copier_loop_begin(struct copier *copier, uint32_t block);
-void copier_loop_end(struct copier *copier, uint32_t block);
+/**
+ * copier_fit_begin() - where something may begin that is to fit, before a block's code; _end:
+ * behind it. It begins where this is called first.
+ */
+void copier_fit_begin(struct copier *copier, uint32_t block);
+void copier_fit_end(struct copier *copier, uint32_t block);
 
 #endif

@@ -138,3 +138,22 @@ bool copier_edge_follows(const struct copier *copier, uint32_t cfg_edge, uint32_
 	       label_of(copier, cfg_edge) == next && !has_turn(copier, cfg_edge) &&
 	       !copier_point_wants(copier, &point);
 }
+
+bool copier_edge_is_fallen_into(const struct copier *copier, uint32_t index)
+{
+	const struct cfg *cfg = copier->cfg;
+	const struct cfg_block *block = &cfg->blocks[index];
+	uint32_t before = index;
+
+	do {
+		if (before-- == 0)
+			return true;
+	} while (copier->graph->node_of[before] == COUNT_NONE);
+	for (uint32_t i = block->in; i < block->in + block->in_count; i++) {
+		const struct cfg_edge *edge = &cfg->edges[cfg->in_edges[i]];
+
+		if (edge->from == before && edge->kind != CFG_EDGE_SWITCH)
+			return true;
+	}
+	return false;
+}

@@ -52,16 +52,6 @@ static void emit_first(struct copier *copier, struct point *point, uint32_t live
 		copier_point_emit(copier, point, live);
 }
 
-/* What is aligned is our own calls' entry. @before: bytes between it and that of others */
-static void align_entry(struct copier *copier, unsigned int before)
-{
-	static const uint8_t nop[] = {0x90};
-
-	machine_code_align(copier->code, COPY_ALIGN);
-	for (unsigned int i = before; i % COPY_ALIGN != 0; i++)
-		machine_code_bytes(copier->code, nop, sizeof(nop));
-}
-
 int copier_entry_emit(struct copier *copier, uint32_t block)
 {
 	uint32_t label = machine_code_label(copier->code);
@@ -81,9 +71,8 @@ int copier_entry_emit(struct copier *copier, uint32_t block)
 	first.kind = POINT_OUTSIDE;
 	copier->copy->inside = machine_code_label(copier->code);
 	outside.counts = looks && copier_turn_from_outside(copier);
-	align_entry(copier, !looks	     ? 0
-			    : outside.counts ? TURN_CODE_COUNTED_BYTES
-					     : TURN_CODE_LOOKED_BYTES);
+	if (copier->fits[block].first == COUNT_NONE)
+		machine_code_align(copier->code, COPY_ALIGN);
 	machine_code_place(copier->code, label);
 	copier_insn_frame(copier, copier->source->entry);
 	if (copier_is_usual(copier))
@@ -91,6 +80,7 @@ int copier_entry_emit(struct copier *copier, uint32_t block)
 	if (looks)
 		copier_turn_emit(copier, &outside);
 	machine_code_place(copier->code, copier->copy->inside);
+	copier_fit_begin(copier, block);
 	if (turn.counts)
 		copier_turn_emit(copier, &turn);
 	machine_code_place(copier->code, behind);
@@ -139,26 +129,6 @@ static bool is_straight(const struct copier *copier, uint32_t block, const struc
 	       !copier_point_wants(copier, point);
 }
 
-/* Whether what is put before a block may go on into it. */
-static bool is_fallen_into(const struct copier *copier, uint32_t index)
-{
-	const struct cfg *cfg = copier->cfg;
-	const struct cfg_block *block = &cfg->blocks[index];
-	uint32_t before = index;
-
-	do {
-		if (before-- == 0)
-			return true;
-	} while (copier->graph->node_of[before] == COUNT_NONE);
-	for (uint32_t i = block->in; i < block->in + block->in_count; i++) {
-		const struct cfg_edge *edge = &cfg->edges[cfg->in_edges[i]];
-
-		if (edge->from == before && edge->kind != CFG_EDGE_SWITCH)
-			return true;
-	}
-	return false;
-}
-
 void copier_entry_site(struct copier *copier, uint32_t block)
 {
 	struct turn turn = {.crossing = copier_turn_of_site(copier, block),
@@ -170,7 +140,7 @@ void copier_entry_site(struct copier *copier, uint32_t block)
 
 	if (copier->source->variant != COPY_CHECKING || copier->comes_by[block] == COUNT_NONE ||
 	    !copier_turn_on_site(copier, block) || block == copier->entry ||
-	    copier->before_by[block] != COUNT_NONE || is_fallen_into(copier, block))
+	    copier->before_by[block] != COUNT_NONE || copier_edge_is_fallen_into(copier, block))
 		return;
 	point = copier_point_of_edge(copier, copier->comes_by[block]);
 	if (copier_point_wants(copier, &point))

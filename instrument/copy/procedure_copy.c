@@ -280,7 +280,7 @@ static int copy_block(struct copier *copier, uint32_t index)
 	uint32_t next = next_reached(copier, index);
 	int r;
 
-	copier_loop_begin(copier, index);
+	copier_fit_begin(copier, index);
 	copier_way_before(copier, index);
 	copier_entry_site(copier, index);
 	machine_code_place(copier->code, copier->labels[index]);
@@ -288,7 +288,7 @@ static int copy_block(struct copier *copier, uint32_t index)
 	place_arrival(copier, index, copier->labels[index], copier_turn_of_block(copier, index));
 	copier_way_start(copier, index);
 	r = copy_nodes(copier, index, next != copier->entry ? copier->labels[next] : COUNT_NONE);
-	copier_loop_end(copier, index);
+	copier_fit_end(copier, index);
 	return r;
 }
 
@@ -440,6 +440,13 @@ static uint32_t *all_none(size_t count)
 	return array;
 }
 
+/* All fields of each are COUNT_NONE. */
+static struct copier_fit *none_fits(size_t count)
+{
+	return (struct copier_fit *)all_none((count + 1) * sizeof(struct copier_fit) /
+					     sizeof(uint32_t));
+}
+
 /* What is not run where it is, and behind it what hardly ever is. */
 static int copy_rest(struct copier *copier)
 {
@@ -471,10 +478,10 @@ static int copy_all(struct copier *copier)
 	if (entry < 0)
 		return copier_refuse(copier, "no code on entry");
 	copier->entry = (uint32_t)entry;
-	copier_loop_find(copier);
+	copier_fit_find(copier);
 	r = copier_table_find(copier);
 	for (uint32_t b = 0; r == 0 && b < copier->cfg->block_count; b++) {
-		copier_loop_fit(copier, b);
+		copier_fit_emit(copier, b);
 		if (b == copier->entry)
 			r = copier_entry_emit(copier, b);
 		if (r == 0 && copier->graph->node_of[b] != COUNT_NONE)
@@ -511,12 +518,7 @@ int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *so
 		.before_by = all_none(source->cfg->block_count),
 		.before_labels = all_none(source->cfg->block_count),
 		.case_labels = all_none(source->cfg->block_count),
-		.loop_ends = all_none(source->cfg->block_count),
-		.loop_begins = all_none(source->cfg->block_count),
-		.loop_fits = all_none(source->cfg->block_count),
-		.loop_labels = all_none(source->cfg->block_count),
-		.loop_lasts = all_none(source->cfg->block_count),
-		.loop_nexts = all_none(source->cfg->block_count),
+		.fits = none_fits(source->cfg->block_count),
 		.err = err,
 	};
 	int r = -ENOMEM;
@@ -526,10 +528,8 @@ int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *so
 	if (copier.labels != NULL && copier.edge_of != NULL && copier.stride_of != NULL &&
 	    copier.stride_labels != NULL && copier.again.labels != NULL && copier.ends_by != NULL &&
 	    copier.back_to != NULL && copier.comes_by != NULL && copier.case_labels != NULL &&
-	    copier.loop_ends != NULL && copier.loop_begins != NULL && copier.loop_fits != NULL &&
-	    copier.loop_labels != NULL && copier.loop_lasts != NULL && copier.loop_nexts != NULL &&
-	    copier.starts_by != NULL && copier.before_by != NULL && copier.before_labels != NULL &&
-	    copier_turn_prepare(&copier) == 0)
+	    copier.fits != NULL && copier.starts_by != NULL && copier.before_by != NULL &&
+	    copier.before_labels != NULL && copier_turn_prepare(&copier) == 0)
 		r = copy_all(&copier);
 	if (r == -ENOMEM)
 		error_set(err, ENOMEM, "no memory for a procedure");
@@ -544,12 +544,7 @@ int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *so
 	turn_loops_deinit(&copier.loops);
 	turn_strides_deinit(&copier.strides);
 	free(copier.case_labels);
-	free(copier.loop_ends);
-	free(copier.loop_begins);
-	free(copier.loop_fits);
-	free(copier.loop_labels);
-	free(copier.loop_lasts);
-	free(copier.loop_nexts);
+	free(copier.fits);
 	free(copier.starts_by);
 	free(copier.before_by);
 	free(copier.before_labels);

@@ -15,10 +15,6 @@
 #define TURN_CODE_LOOKED (UINT32_MAX - 6)
 #define TURN_CODE_COUNTED(counter) (UINT32_MAX - 7 - (counter))
 
-/* Of a check with its branch: one that is counted, and one that only looks. */
-#define TURN_CODE_COUNTED_BYTES 14
-#define TURN_CODE_LOOKED_BYTES 15
-
 /** struct turn_number - 32 bits; the prefix of an instruction that uses it, and the offset. */
 struct turn_number {
 	uint8_t segment;

@@ -34,9 +34,8 @@ static bool falls_into(const struct cfg *cfg, uint32_t from, uint32_t to)
 	return false;
 }
 
-/* A large loop's first blocks, one behind the other: with them an interpreter may begin all it
- * does. */
-static uint32_t head_end(const struct copier *copier, uint32_t first)
+/* Of blocks that are run one behind the other, the last that is in a line with the first. */
+static uint32_t run_end(const struct copier *copier, uint32_t first)
 {
 	const struct cfg *cfg = copier->cfg;
 	uint32_t end = first;
@@ -47,8 +46,11 @@ static uint32_t head_end(const struct copier *copier, uint32_t first)
 	return end;
 }
 
-/* Of loops with the same first block the largest that is small, or else its head. */
-static void find_ends(struct copier *copier)
+/*
+ * Of loops with the same first block the largest that is small. Of large ones the first blocks:
+ * with them an interpreter may begin all it does.
+ */
+static void find_loops(struct copier *copier)
 {
 	const struct cfg *cfg = copier->cfg;
 
@@ -58,27 +60,16 @@ static void find_ends(struct copier *copier)
 
 		if (!is_back(copier, edge) || !is_small(cfg, edge->to, edge->from))
 			continue;
-		end = &copier->loop_ends[edge->to];
+		end = &copier->fits[edge->to].end;
 		if (*end == COUNT_NONE || *end < edge->from)
 			*end = edge->from;
 	}
 	for (uint32_t e = 0; e < cfg->edge_count; e++) {
 		const struct cfg_edge *edge = &cfg->edges[e];
 
-		if (is_back(copier, edge) && copier->loop_ends[edge->to] == COUNT_NONE)
-			copier->loop_ends[edge->to] = head_end(copier, edge->to);
+		if (is_back(copier, edge) && copier->fits[edge->to].end == COUNT_NONE)
+			copier->fits[edge->to].end = run_end(copier, edge->to);
 	}
-}
-
-static bool is_fallen_into(const struct copier *copier, uint32_t block)
-{
-	const struct cfg_block *to = &copier->cfg->blocks[block];
-
-	for (uint32_t i = to->in; i < to->in + to->in_count; i++) {
-		if (copier->cfg->edges[copier->cfg->in_edges[i]].kind == CFG_EDGE_NEXT)
-			return block != copier->entry;
-	}
-	return false;
 }
 
 /* As it is guessed. */
@@ -97,50 +88,68 @@ static double turns(const struct copier *copier, uint32_t block)
 	return weight;
 }
 
-/* Of loops between two such places that which turns most. Copies that record wait at the ends of
- * paths anyhow, and there is much of them. */
-void copier_loop_find(struct copier *copier)
+/* Whether there can be padding before a block that nobody runs. */
+static bool is_place(const struct copier *copier, uint32_t block)
 {
-	uint32_t place = COUNT_NONE, *fits;
+	return block == copier->entry || !copier_edge_is_fallen_into(copier, block);
+}
+
+/* Copies that record wait at the ends of paths anyhow, and there is much of them. */
+void copier_fit_find(struct copier *copier)
+{
+	uint32_t place = COUNT_NONE, *first;
 
 	if (copier->source->variant == COPY_INSTRUMENTED)
 		return;
-	find_ends(copier);
+	find_loops(copier);
 	for (uint32_t b = 0; b < copier->cfg->block_count; b++) {
 		if (copier->graph->node_of[b] == COUNT_NONE)
 			continue;
-		if (place == COUNT_NONE || !is_fallen_into(copier, b))
+		if (is_place(copier, b))
 			place = b;
-		fits = &copier->loop_fits[place];
-		if (copier->loop_ends[b] != COUNT_NONE &&
-		    (*fits == COUNT_NONE || turns(copier, b) > turns(copier, *fits)))
-			*fits = b;
+		if (place == COUNT_NONE || copier->fits[b].end == COUNT_NONE)
+			continue;
+		first = &copier->fits[place].first;
+		if (*first == COUNT_NONE || turns(copier, b) > turns(copier, *first))
+			*first = b;
+	}
+	for (uint32_t b = 0; b < copier->cfg->block_count; b++) {
+		if (copier->graph->node_of[b] == COUNT_NONE || !is_place(copier, b) ||
+		    copier->fits[b].first != COUNT_NONE)
+			continue;
+		copier->fits[b].first = b;
+		copier->fits[b].end = run_end(copier, b);
 	}
 }
 
-void copier_loop_fit(struct copier *copier, uint32_t block)
+void copier_fit_emit(struct copier *copier, uint32_t block)
 {
-	uint32_t first = copier->loop_fits[block], *last;
+	uint32_t number = copier->fits[block].first, *last;
+	struct copier_fit *first;
 
-	if (first == COUNT_NONE)
+	if (number == COUNT_NONE)
 		return;
-	last = &copier->loop_lasts[copier->loop_ends[first]];
-	copier->loop_nexts[first] = *last;
-	*last = first;
-	copier->loop_begins[first] = machine_code_label(copier->code);
-	copier->loop_labels[first] = machine_code_label(copier->code);
-	machine_code_fit(copier->code, copier->loop_begins[first], copier->loop_labels[first]);
+	first = &copier->fits[number];
+	last = &copier->fits[first->end].last;
+	first->next = *last;
+	*last = number;
+	first->begin_label = machine_code_label(copier->code);
+	first->end_label = machine_code_label(copier->code);
+	machine_code_fit(copier->code, first->begin_label, first->end_label);
 }
 
-void copier_loop_begin(struct copier *copier, uint32_t block)
+void copier_fit_begin(struct copier *copier, uint32_t block)
 {
-	if (copier->loop_begins[block] != COUNT_NONE)
-		machine_code_place(copier->code, copier->loop_begins[block]);
+	uint32_t *label = &copier->fits[block].begin_label;
+
+	if (*label != COUNT_NONE)
+		machine_code_place(copier->code, *label);
+	*label = COUNT_NONE;
 }
 
-void copier_loop_end(struct copier *copier, uint32_t block)
+void copier_fit_end(struct copier *copier, uint32_t block)
 {
-	for (uint32_t first = copier->loop_lasts[block]; first != COUNT_NONE;
-	     first = copier->loop_nexts[first])
-		machine_code_place(copier->code, copier->loop_labels[first]);
+	for (uint32_t first = copier->fits[block].last; first != COUNT_NONE;
+	     first = copier->fits[first].next)
+		machine_code_place(copier->code, copier->fits[first].end_label);
 }
