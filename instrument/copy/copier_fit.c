@@ -97,7 +97,8 @@ static bool is_place(const struct copier *copier, uint32_t block)
 /* Copies that record wait at the ends of paths anyhow, and there is much of them. */
 void copier_fit_find(struct copier *copier)
 {
-	uint32_t place = COUNT_NONE, *first;
+	uint32_t place = COUNT_NONE;
+	double most = 0;
 
 	if (copier->source->variant == COPY_INSTRUMENTED)
 		return;
@@ -105,13 +106,15 @@ void copier_fit_find(struct copier *copier)
 	for (uint32_t b = 0; b < copier->cfg->block_count; b++) {
 		if (copier->graph->node_of[b] == COUNT_NONE)
 			continue;
-		if (is_place(copier, b))
+		if (is_place(copier, b)) {
 			place = b;
-		if (place == COUNT_NONE || copier->fits[b].end == COUNT_NONE)
+			most = 0;
+		}
+		if (place == COUNT_NONE || copier->fits[b].end == COUNT_NONE ||
+		    (copier->fits[place].first != COUNT_NONE && turns(copier, b) <= most))
 			continue;
-		first = &copier->fits[place].first;
-		if (*first == COUNT_NONE || turns(copier, b) > turns(copier, *first))
-			*first = b;
+		copier->fits[place].first = b;
+		most = turns(copier, b);
 	}
 	for (uint32_t b = 0; b < copier->cfg->block_count; b++) {
 		if (copier->graph->node_of[b] == COUNT_NONE || !is_place(copier, b) ||
