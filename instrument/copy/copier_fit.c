@@ -22,18 +22,6 @@ static bool is_small(const struct cfg *cfg, uint32_t first, uint32_t last)
 	       MACHINE_LINE_BYTES;
 }
 
-static bool falls_into(const struct cfg *cfg, uint32_t from, uint32_t to)
-{
-	for (uint32_t i = cfg->blocks[to].in; i < cfg->blocks[to].in + cfg->blocks[to].in_count;
-	     i++) {
-		const struct cfg_edge *edge = &cfg->edges[cfg->in_edges[i]];
-
-		if (edge->kind == CFG_EDGE_NEXT && edge->from == from)
-			return true;
-	}
-	return false;
-}
-
 /* Of blocks that are run one behind the other, the last that is in a line with the first. */
 static uint32_t run_end(const struct copier *copier, uint32_t first)
 {
@@ -41,7 +29,7 @@ static uint32_t run_end(const struct copier *copier, uint32_t first)
 	uint32_t end = first;
 
 	while (end + 1 < cfg->block_count && copier->graph->node_of[end + 1] != COUNT_NONE &&
-	       falls_into(cfg, end, end + 1) && is_small(cfg, first, end + 1))
+	       copier_edge_is_fallen_into(copier, end + 1) && is_small(cfg, first, end + 1))
 		end++;
 	return end;
 }
@@ -98,7 +86,7 @@ static bool is_place(const struct copier *copier, uint32_t block)
 void copier_fit_find(struct copier *copier)
 {
 	uint32_t place = COUNT_NONE;
-	double most = 0;
+	double most = 0, weight;
 
 	if (copier->source->variant == COPY_INSTRUMENTED)
 		return;
@@ -108,20 +96,20 @@ void copier_fit_find(struct copier *copier)
 			continue;
 		if (is_place(copier, b)) {
 			place = b;
-			most = 0;
+			copier->fits[b].first = b; /* unless there is a loop */
+			most = -1;
 		}
-		if (place == COUNT_NONE || copier->fits[b].end == COUNT_NONE ||
-		    (copier->fits[place].first != COUNT_NONE && turns(copier, b) <= most))
+		if (place == COUNT_NONE || copier->fits[b].end == COUNT_NONE)
 			continue;
-		copier->fits[place].first = b;
-		most = turns(copier, b);
+		weight = turns(copier, b);
+		if (weight > most) {
+			copier->fits[place].first = b;
+			most = weight;
+		}
 	}
 	for (uint32_t b = 0; b < copier->cfg->block_count; b++) {
-		if (copier->graph->node_of[b] == COUNT_NONE || !is_place(copier, b) ||
-		    copier->fits[b].first != COUNT_NONE)
-			continue;
-		copier->fits[b].first = b;
-		copier->fits[b].end = run_end(copier, b);
+		if (copier->fits[b].first == b && copier->fits[b].end == COUNT_NONE)
+			copier->fits[b].end = run_end(copier, b);
 	}
 }
 

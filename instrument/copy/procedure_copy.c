@@ -443,8 +443,7 @@ static uint32_t *all_none(size_t count)
 /* All fields of each are COUNT_NONE. */
 static struct copier_fit *none_fits(size_t count)
 {
-	return (struct copier_fit *)all_none((count + 1) * sizeof(struct copier_fit) /
-					     sizeof(uint32_t));
+	return (struct copier_fit *)all_none(count * sizeof(struct copier_fit) / sizeof(uint32_t));
 }
 
 /* What is not run where it is, and behind it what hardly ever is. */
