@@ -38,9 +38,17 @@ bool copier_edge_ends_turn(const struct copier *copier, uint32_t cfg_edge)
 	return copier->again.stride != NULL && copier->stride_of[cfg_edge] == copier->again.number;
 }
 
+/* Whether there is a check on an edge, here: one for all turns that are put again. */
 static bool has_turn(const struct copier *copier, uint32_t cfg_edge)
 {
-	return copier_turn_on_edge(copier, cfg_edge) && !copier_edge_ends_turn(copier, cfg_edge);
+	uint32_t stride = copier->stride_of[cfg_edge];
+	bool ends = copier_edge_ends_turn(copier, cfg_edge);
+
+	if (!copier_turn_on_edge(copier, cfg_edge))
+		return false;
+	if (stride != COUNT_NONE && copier->strides.all[stride].closed)
+		return ends && copier->again.turn == copier->again.stride->turns;
+	return !ends;
 }
 
 /* A check on an edge that leads back, behind what the mode wants there. */

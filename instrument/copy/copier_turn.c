@@ -49,7 +49,7 @@ uint32_t copier_turn_of_edge(const struct copier *copier, uint32_t cfg_edge)
 {
 	uint32_t stride = copier->stride_of[cfg_edge];
 
-	if (stride != COUNT_NONE)
+	if (stride != COUNT_NONE && !copier->strides.all[stride].closed)
 		return copier_turn_of_entry(copier) + 1 + stride;
 	return copier_turn_of_block(copier, copier->cfg->edges[cfg_edge].to);
 }

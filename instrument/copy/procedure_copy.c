@@ -329,7 +329,8 @@ static int copy_turns(struct copier *copier, const struct turn_stride *stride, u
 	uint32_t header = copier->cfg->edges[stride->edge].to;
 	int r = 0;
 
-	place_arrival(copier, header, begin, copier_turn_of_edge(copier, stride->edge));
+	if (!stride->closed)
+		place_arrival(copier, header, begin, copier_turn_of_edge(copier, stride->edge));
 	for (uint32_t turn = 1; r == 0 && turn <= stride->turns; turn++) {
 		bool last = turn == stride->turns;
 

@@ -6,28 +6,31 @@
 
 #include "lib/array.h"
 
+/* Blocks near where a loop begins that are looked at. */
+#define NEAR 64
+#define FAR UINT32_MAX
+
 /*
- * struct place - a block, as seen from where a loop begins
- * @search:  that is known of it since; none other counts
- * @reached: from there
+ * struct place - one of them
+ * @forth: instructions from there to its end, at least; @back: from its start to a way back
  */
 struct place {
-	uint32_t search;
-	bool reached;
+	uint32_t block;
+	uint32_t forth;
+	uint32_t back;
 };
 
 /*
- * @list: blocks that lead back, with @insns; there is room for one more than TURN_STRIDE_BODY
- * @edge: a way back with a check, if there is one
+ * @near:  @count of them; @near_of: of each block: which one it is, if that one is of this block
+ * @header: where the loop begins; @edge: a way back with a check
  */
 struct finder {
 	const struct cfg *cfg;
 	const struct turn_loops *loops;
 	struct turn_strides *strides;
-	struct place *places;
-	uint32_t list[TURN_STRIDE_BODY + 1];
+	struct place near[NEAR];
+	uint32_t *near_of;
 	uint32_t count;
-	uint32_t insns;
 	uint32_t header;
 	uint32_t edge;
 };
@@ -64,139 +67,247 @@ static bool leads_on(const struct finder *finder, uint32_t edge)
 	return is_way(&finder->cfg->edges[edge]) && !finder->loops->checked[edge];
 }
 
-static bool is_listed(const struct finder *finder, uint32_t block)
+static struct place *place_of(struct finder *finder, uint32_t block)
 {
-	return block < finder->cfg->block_count &&
-	       finder->places[block].search == finder->header + 1;
+	uint32_t near = block < finder->cfg->block_count ? finder->near_of[block] : FAR;
+
+	return near < finder->count && finder->near[near].block == block ? &finder->near[near]
+									 : NULL;
+}
+
+static uint32_t length_of(const struct finder *finder, const struct place *place)
+{
+	return finder->cfg->blocks[place->block].count;
 }
 
 /* --- bodies --------------------------------------------------------------- */
 
-static void list_block(struct finder *finder, uint32_t block)
+/* Return: whether a block is new, or nearer than it was. */
+static bool come_to(struct finder *finder, uint32_t block, uint32_t forth)
 {
-	if (block >= finder->cfg->block_count || finder->insns > TURN_STRIDE_BODY ||
-	    is_listed(finder, block) || !is_plain(finder->cfg, &finder->cfg->blocks[block]))
-		return;
-	finder->places[block] = (struct place){.search = finder->header + 1};
-	finder->list[finder->count++] = block;
-	finder->insns += finder->cfg->blocks[block].count;
+	struct place *place = place_of(finder, block);
+
+	if (block >= finder->cfg->block_count ||
+	    !is_plain(finder->cfg, &finder->cfg->blocks[block]))
+		return false;
+	forth += finder->cfg->blocks[block].count;
+	if (forth > TURN_STRIDE_BODY || (place == NULL && finder->count == NEAR) ||
+	    (place != NULL && place->forth <= forth))
+		return false;
+	if (place == NULL) {
+		finder->near_of[block] = finder->count;
+		place = &finder->near[finder->count++];
+		*place = (struct place){.block = block, .back = FAR};
+	}
+	place->forth = forth;
+	return true;
 }
 
-/* Blocks that lead back, from ends of turns to where they begin, unless they are too many. */
-static void find_leading(struct finder *finder)
+static void find_near(struct finder *finder)
 {
-	const struct cfg *cfg = finder->cfg;
-	const struct cfg_block *header = &cfg->blocks[finder->header];
+	bool changed = come_to(finder, finder->header, 0);
 
-	for (uint32_t i = header->in; i < header->in + header->in_count; i++) {
-		uint32_t edge = cfg->in_edges[i];
+	while (changed) {
+		changed = false;
+		for (uint32_t n = 0; n < finder->count; n++) {
+			const struct cfg_block *block = &finder->cfg->blocks[finder->near[n].block];
 
-		if (!turn_strides_leads_back(cfg, finder->loops, finder->header, edge))
-			continue;
-		list_block(finder, cfg->edges[edge].from);
-		finder->edge = edge;
+			for (uint32_t e = block->out; e < block->out + block->out_count; e++)
+				changed |= leads_on(finder, e) &&
+					   come_to(finder, finder->cfg->edges[e].to,
+						   finder->near[n].forth);
+		}
 	}
+}
+
+/* Along an edge. */
+static uint32_t way_back(struct finder *finder, uint32_t edge)
+{
+	const struct place *to = place_of(finder, finder->cfg->edges[edge].to);
+
+	if (turn_strides_leads_back(finder->cfg, finder->loops, finder->header, edge))
+		return 0;
+	return to != NULL && leads_on(finder, edge) ? to->back : FAR;
+}
+
+static void find_ways_back(struct finder *finder)
+{
+	bool changed = true;
+
+	while (changed) {
+		changed = false;
+		for (uint32_t n = 0; n < finder->count; n++) {
+			struct place *place = &finder->near[n];
+			const struct cfg_block *block = &finder->cfg->blocks[place->block];
+
+			for (uint32_t e = block->out; e < block->out + block->out_count; e++) {
+				uint32_t back = way_back(finder, e);
+
+				if (back == FAR || back + block->count >= place->back)
+					continue;
+				place->back = back + block->count;
+				changed = true;
+			}
+		}
+	}
+}
+
+/* Instructions of the shortest way round that a block is on. */
+static uint32_t round_of(const struct finder *finder, const struct place *place)
+{
+	return place->back == FAR ? FAR : place->forth + place->back - length_of(finder, place);
+}
+
+/* The shortest one above @than. */
+static uint32_t next_round(const struct finder *finder, uint32_t than)
+{
+	uint32_t least = FAR;
+
 	for (uint32_t n = 0; n < finder->count; n++) {
-		const struct cfg_block *to = &cfg->blocks[finder->list[n]];
+		uint32_t round = round_of(finder, &finder->near[n]);
 
-		if (finder->list[n] == finder->header)
-			continue;
-		for (uint32_t i = to->in; i < to->in + to->in_count; i++) {
-			if (leads_on(finder, cfg->in_edges[i]))
-				list_block(finder, cfg->edges[cfg->in_edges[i]].from);
-		}
+		if (round > than && round < least)
+			least = round;
 	}
+	return least;
 }
 
-/* Of these, which are reached. */
-static void find_reached(struct finder *finder)
+/* All that are on a way round that is no longer: whole ways. */
+static uint32_t insns_within(const struct finder *finder, uint32_t round)
 {
-	const struct cfg *cfg = finder->cfg;
-	uint32_t stack[TURN_STRIDE_BODY + 1], count = 0;
+	uint32_t insns = 0;
 
-	finder->places[finder->header].reached = true;
-	stack[count++] = finder->header;
-	while (count > 0) {
-		const struct cfg_block *block = &cfg->blocks[stack[--count]];
-
-		for (uint32_t e = block->out; e < block->out + block->out_count; e++) {
-			uint32_t to = cfg->edges[e].to;
-
-			if (!leads_on(finder, e) || !is_listed(finder, to) ||
-			    finder->places[to].reached)
-				continue;
-			finder->places[to].reached = true;
-			stack[count++] = to;
-		}
+	for (uint32_t n = 0; n < finder->count; n++) {
+		if (round_of(finder, &finder->near[n]) <= round)
+			insns += length_of(finder, &finder->near[n]);
 	}
+	return insns;
 }
 
 /* As they lie, but from where the loop begins. */
 static int by_place(const void *left, const void *right, void *context)
 {
 	uint32_t header = *(const uint32_t *)context;
-	uint32_t a = *(const uint32_t *)left - header, b = *(const uint32_t *)right - header;
+	uint32_t a = ((const struct place *)left)->block - header;
+	uint32_t b = ((const struct place *)right)->block - header;
 
 	return (a > b) - (a < b);
 }
 
-/* Keeps those that are reached, in order. Return: their instructions. */
+/* Keeps the shortest ways round, as many as may be. Return: their instructions. */
 static uint32_t choose(struct finder *finder)
 {
-	uint32_t count = 0, insns = 0;
+	uint32_t all = insns_within(finder, TURN_STRIDE_BODY);
+	uint32_t limit = all <= TURN_STRIDE_BODY ? TURN_STRIDE_BODY : TURN_STRIDE_PART;
+	uint32_t last = next_round(finder, 0), round = last, kept = 0, insns;
 
-	for (uint32_t n = 0; n < finder->count; n++) {
-		uint32_t block = finder->list[n];
-
-		if (!finder->places[block].reached)
-			continue;
-		finder->list[count++] = block;
-		insns += finder->cfg->blocks[block].count;
+	if (last == FAR || insns_within(finder, last) > TURN_STRIDE_BODY)
+		return 0;
+	while (round <= TURN_STRIDE_BODY && insns_within(finder, round) <= limit) {
+		last = round;
+		round = next_round(finder, round);
 	}
-	finder->count = count;
-	qsort_r(finder->list, count, sizeof(*finder->list), by_place, &finder->header);
+	insns = insns_within(finder, last);
+	for (uint32_t n = 0; n < finder->count; n++) {
+		if (round_of(finder, &finder->near[n]) <= last)
+			finder->near[kept++] = finder->near[n];
+	}
+	finder->count = kept;
+	qsort_r(finder->near, kept, sizeof(*finder->near), by_place, &finder->header);
+	for (uint32_t n = 0; n < kept; n++)
+		finder->near_of[finder->near[n].block] = n;
 	return insns;
 }
 
-static int add(struct turn_strides *strides, uint32_t edge, const uint32_t *blocks, uint32_t count,
-	       uint32_t turns)
+/* --- what leads to it ----------------------------------------------------- */
+
+/* Whether who comes to a block that is kept does so from one of these: without a check, and to
+ * where the loop begins by one. */
+static bool is_entered_from_kept(struct finder *finder, uint32_t index)
+{
+	const struct cfg *cfg = finder->cfg;
+	const struct cfg_block *block = &cfg->blocks[index];
+	bool begins = index == finder->header;
+
+	for (uint32_t i = block->in; i < block->in + block->in_count; i++) {
+		uint32_t edge = cfg->in_edges[i];
+		bool checked = finder->loops->checked[edge];
+
+		if (begins && !checked)
+			continue;
+		if (checked != begins || !is_way(&cfg->edges[edge]) ||
+		    place_of(finder, cfg->edges[edge].from) == NULL)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Then it is a natural loop with no other one in it. Who leaves it and comes back without having
+ * ended the last turn has gone another way back, to where another loop begins. Were there no ways
+ * back but such ones, of loops one after the other, each loop would have the first block of the one
+ * before it in it, and so dominate it: all would be the same.
+ */
+static bool is_closed(struct finder *finder)
+{
+	for (uint32_t n = 0; n < finder->count; n++) {
+		if (!is_entered_from_kept(finder, finder->near[n].block))
+			return false;
+	}
+	return true;
+}
+
+/* --- all of it ------------------------------------------------------------ */
+
+static int add_stride(struct turn_strides *strides, const struct turn_stride *stride)
 {
 	if (array_reserve(&strides->all, &strides->capacity, strides->count + 1,
 			  sizeof(*strides->all)) < 0 ||
-	    array_reserve(&strides->blocks, &strides->block_capacity, strides->block_count + count,
-			  sizeof(*strides->blocks)) < 0)
+	    array_reserve(&strides->blocks, &strides->block_capacity,
+			  strides->block_count + stride->count, sizeof(*strides->blocks)) < 0)
 		return -ENOMEM;
-	strides->all[strides->count++] = (struct turn_stride){
-		.edge = edge,
-		.first = (uint32_t)strides->block_count,
-		.count = count,
-		.turns = turns,
-	};
-	for (uint32_t i = 0; i < count; i++)
-		strides->blocks[strides->block_count++] = blocks[i];
+	strides->all[strides->count] = *stride;
+	strides->all[strides->count++].first = (uint32_t)strides->block_count;
 	return 0;
+}
+
+static int add(struct finder *finder, uint32_t turns)
+{
+	struct turn_strides *strides = finder->strides;
+	struct turn_stride stride = {
+		.edge = finder->edge,
+		.count = finder->count,
+		.turns = turns,
+		.closed = is_closed(finder),
+	};
+	int r = add_stride(strides, &stride);
+
+	for (uint32_t n = 0; r == 0 && n < finder->count; n++)
+		strides->blocks[strides->block_count++] = finder->near[n].block;
+	return r;
 }
 
 static int look_at(struct finder *finder, uint32_t header)
 {
-	uint32_t insns, turns;
+	const struct cfg_block *block = &finder->cfg->blocks[header];
+	uint32_t i = block->in, end = block->in + block->in_count, insns, turns;
 
+	while (i < end && !turn_strides_leads_back(finder->cfg, finder->loops, header,
+						   finder->cfg->in_edges[i]))
+		i++;
+	if (i == end)
+		return 0;
+	finder->edge = finder->cfg->in_edges[i];
 	finder->header = header;
 	finder->count = 0;
-	finder->insns = 0;
-	find_leading(finder);
-	if (!is_listed(finder, header) || finder->insns > TURN_STRIDE_BODY)
-		return 0;
-	find_reached(finder);
+	find_near(finder);
+	find_ways_back(finder);
 	insns = choose(finder);
 	if (insns == 0)
 		return 0;
 	turns = TURN_STRIDE_INSNS / insns;
-	return add(finder->strides, finder->edge, finder->list, finder->count,
-		   turns < TURN_STRIDE_TURNS ? turns : TURN_STRIDE_TURNS);
+	return add(finder, turns < TURN_STRIDE_TURNS ? turns : TURN_STRIDE_TURNS);
 }
-
-/* --- all of it ------------------------------------------------------------ */
 
 int turn_strides_find(struct turn_strides *ret, const struct cfg *cfg,
 		      const struct turn_loops *loops)
@@ -205,17 +316,17 @@ int turn_strides_find(struct turn_strides *ret, const struct cfg *cfg,
 		.cfg = cfg,
 		.loops = loops,
 		.strides = ret,
-		.places = calloc(cfg->block_count + (size_t)1, sizeof(*finder.places)),
+		.near_of = calloc(cfg->block_count + (size_t)1, sizeof(*finder.near_of)),
 	};
 	int r = -ENOMEM;
 
 	*ret = (struct turn_strides){0};
-	if (finder.places != NULL) {
+	if (finder.near_of != NULL) {
 		r = 0;
 		for (uint32_t b = 0; r == 0 && b < cfg->block_count; b++)
 			r = look_at(&finder, b);
 	}
-	free(finder.places);
+	free(finder.near_of);
 	if (r < 0)
 		turn_strides_deinit(ret);
 	return r;
@@ -223,7 +334,12 @@ int turn_strides_find(struct turn_strides *ret, const struct cfg *cfg,
 
 int turn_strides_add(struct turn_strides *strides, uint32_t edge, uint32_t block, uint32_t turns)
 {
-	return add(strides, edge, &block, 1, turns);
+	struct turn_stride stride = {.edge = edge, .count = 1, .turns = turns};
+	int r = add_stride(strides, &stride);
+
+	if (r == 0)
+		strides->blocks[strides->block_count++] = block;
+	return r;
 }
 
 void turn_strides_deinit(struct turn_strides *strides)

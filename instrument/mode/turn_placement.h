@@ -3,8 +3,8 @@
  * Where the checks are by which a program changes between two copies of its procedures
  * (Hirzel and Chilimbi, "Bursty tracing", 2001, section 4). With fewer of them a program is
  * faster; all but TURN_ENTRIES_NONE and no loops see to it that it never goes on without
- * one for ever, but in boring loops, which record nothing. Other small loops, but with all
- * checks there are, have one for several turns (turn_strides.h).
+ * one for ever, but in boring loops, which record nothing. Others, but with all checks
+ * there are, have one for several turns that are short (turn_strides.h).
  */
 #ifndef DCPI_INSTRUMENT_TURN_PLACEMENT_H
 #define DCPI_INSTRUMENT_TURN_PLACEMENT_H
