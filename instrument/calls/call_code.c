@@ -56,7 +56,7 @@ static struct block_place indexed(const struct call_code *calls, size_t offset, 
 	indexed(calls, offsetof(struct call_area, frames[above].member) + CALL_LAYOUT_DEPTH, reg, 1)
 /* @reg: CALL_LAYOUT_SCALE times the number */
 #define IN_TRANSITION(calls, reg, member)                                                          \
-	indexed(calls, offsetof(struct call_area, transitions[0].member), reg, 8)
+	indexed(calls, offsetof(struct call_area, transitions[0].member), reg, 1)
 
 /* --- pieces --------------------------------------------------------------- */
 

@@ -194,10 +194,10 @@ struct call_area {
 /* Of the first frame for which there is no room; that is written to, and never the current one. */
 #define CALL_LAYOUT_DEPTH ((int32_t)(CALL_LAYOUT_FRAMES * sizeof(struct call_frame)))
 
-/* Instructions can multiply by 8: the rest of a transition's size, and a state's. */
-#define CALL_LAYOUT_SCALE 3U
-_Static_assert(sizeof(struct call_transition) == CALL_LAYOUT_SCALE * 8, "a transition's size");
-_Static_assert(sizeof(struct call_state) == CALL_LAYOUT_SCALE * 8, "a state's size");
+/* From number to place. Instructions can multiply by 8, and three. */
+#define CALL_LAYOUT_SCALE 24U
+_Static_assert(sizeof(struct call_transition) == CALL_LAYOUT_SCALE, "a transition's size");
+_Static_assert(sizeof(struct call_state) == 3 * 8, "a state's size");
 
 /** call_layout_spread() - what is added to a state for a procedure's place in the cache. */
 static inline uint32_t call_layout_spread(uint32_t procedure)

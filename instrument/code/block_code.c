@@ -4,6 +4,7 @@
 #include <string.h>
 
 #define GS 0x65
+#define SHORT 0x66 /* operands of 16 bits */
 #define REX 0x40
 #define REX_W 0x08
 #define REX_R 0x04
@@ -48,25 +49,58 @@ static void emit(struct machine_code *code, const struct bytes *bytes)
 	machine_code_bytes(code, bytes->all, bytes->count);
 }
 
-/* Prefix, opcode (two bytes if above 255) and operands %reg, %gs:place. */
-static struct bytes with_place(bool wide, unsigned int opcode, unsigned int reg,
-			       struct block_place place)
+/* An address that is a register and a number; the stack pointer's number stands for another form.
+ */
+static void put_based(struct bytes *bytes, unsigned int reg, const struct block_place *place)
 {
-	unsigned int index = place.index >= 0 ? (unsigned int)place.index : NO_INDEX;
-	unsigned int rex =
-		(wide ? REX_W : 0) | (reg >= 8 ? REX_R : 0) | (place.index >= 8 ? REX_X : 0);
-	struct bytes bytes = {.count = 0};
+	unsigned int base = (unsigned int)place->index & 7;
+	bool byte = is_byte(place->at);
 
+	put(bytes, (byte ? 0x40 : 0x80) | (reg & 7) << 3 | base);
+	if (base == MACHINE_RSP)
+		put(bytes, 0x24);
+	if (byte)
+		put(bytes, place->at);
+	else
+		put_u32(bytes, place->at);
+}
+
+/* A number, and a register times another one. */
+static void put_scaled(struct bytes *bytes, unsigned int reg, const struct block_place *place)
+{
+	unsigned int index = place->index >= 0 ? (unsigned int)place->index : NO_INDEX;
+
+	put(bytes, (reg & 7) << 3 | 4);
+	put(bytes, (unsigned int)__builtin_ctz(place->scale) << 6 | (index & 7) << 3 | 5);
+	put_u32(bytes, place->at);
+}
+
+/* Prefix, opcode (two bytes if above 255) and operands %reg, %gs:place, behind what is there. */
+static struct bytes behind_with_place(struct bytes bytes, bool wide, unsigned int opcode,
+				      unsigned int reg, struct block_place place)
+{
+	bool based = place.index >= 0 && place.scale == 1;
+	unsigned int rex = (wide ? REX_W : 0) | (reg >= 8 ? REX_R : 0);
+
+	if (place.index >= 8)
+		rex |= based ? REX_B : REX_X;
 	put(&bytes, GS);
 	if (rex != 0)
 		put(&bytes, REX | rex);
 	if (opcode > 0xff)
 		put(&bytes, opcode >> 8);
 	put(&bytes, opcode & 0xff);
-	put(&bytes, (reg & 7) << 3 | 4);
-	put(&bytes, (unsigned int)__builtin_ctz(place.scale) << 6 | (index & 7) << 3 | 5);
-	put_u32(&bytes, place.at);
+	if (based)
+		put_based(&bytes, reg, &place);
+	else
+		put_scaled(&bytes, reg, &place);
 	return bytes;
+}
+
+static struct bytes with_place(bool wide, unsigned int opcode, unsigned int reg,
+			       struct block_place place)
+{
+	return behind_with_place((struct bytes){.count = 0}, wide, opcode, reg, place);
 }
 
 /* Opcode and operands %reg, %rm. */
@@ -90,14 +124,25 @@ void block_code_move(struct machine_code *code, enum block_move move, unsigned i
 		uint16_t opcode;
 		bool wide;
 	} moves[] = {
-		[BLOCK_LOAD] = {0x8b, true},	      [BLOCK_LOAD32] = {0x8b, false},
-		[BLOCK_LOAD32_SIGNED] = {0x63, true}, [BLOCK_STORE] = {0x89, true},
-		[BLOCK_STORE32] = {0x89, false},      [BLOCK_ADD_TO] = {0x01, true},
-		[BLOCK_SUBTRACT] = {0x2b, true},      [BLOCK_COMPARE] = {0x39, true},
-		[BLOCK_COMPARE32] = {0x39, false},    [BLOCK_EXCHANGE] = {0x0fb1, true},
+		[BLOCK_LOAD] = {0x8b, true},
+		[BLOCK_LOAD32] = {0x8b, false},
+		[BLOCK_LOAD32_SIGNED] = {0x63, true},
+		[BLOCK_LOAD16] = {0x0fb7, false},
+		[BLOCK_LOAD16_SIGNED] = {0x0fbf, true},
+		[BLOCK_STORE] = {0x89, true},
+		[BLOCK_STORE32] = {0x89, false},
+		[BLOCK_STORE16] = {0x89, false},
+		[BLOCK_ADD_TO] = {0x01, true},
+		[BLOCK_SUBTRACT] = {0x2b, true},
+		[BLOCK_COMPARE] = {0x39, true},
+		[BLOCK_COMPARE32] = {0x39, false},
+		[BLOCK_EXCHANGE] = {0x0fb1, true},
 	};
-	struct bytes bytes = with_place(moves[move].wide, moves[move].opcode, reg, place);
+	struct bytes bytes = {.count = 0};
 
+	if (move == BLOCK_STORE16)
+		put(&bytes, SHORT);
+	bytes = behind_with_place(bytes, moves[move].wide, moves[move].opcode, reg, place);
 	emit(code, &bytes);
 }
 
@@ -137,6 +182,19 @@ void block_code_add32(struct machine_code *code, struct block_place place, uint3
 void block_code_add(struct machine_code *code, struct block_place place, uint32_t number)
 {
 	emit_alu_place(code, true, BLOCK_ALU_ADD, place, number);
+}
+
+void block_code_add16(struct machine_code *code, struct block_place place, uint32_t number)
+{
+	struct bytes bytes = {.count = 0};
+
+	put(&bytes, SHORT);
+	bytes = behind_with_place(bytes, false, is_byte(number) ? 0x83 : 0x81, BLOCK_ALU_ADD,
+				  place);
+	put(&bytes, number & 0xff);
+	if (!is_byte(number))
+		put(&bytes, number >> 8 & 0xff);
+	emit(code, &bytes);
 }
 
 void block_code_push(struct machine_code *code, struct block_place place)
@@ -195,15 +253,18 @@ void block_code_alu(struct machine_code *code, enum block_alu alu, unsigned int 
 
 void block_code_number(struct machine_code *code, unsigned int reg, uint64_t number)
 {
+	bool is_signed = (int64_t)number < 0 && (int64_t)number == (int32_t)number;
 	bool wide = number > UINT32_MAX;
 	unsigned int rex = (wide ? REX_W : 0) | (reg >= 8 ? REX_B : 0);
 	struct bytes bytes = {.count = 0};
 
 	if (rex != 0)
 		put(&bytes, REX | rex);
-	put(&bytes, 0xb8 | (reg & 7));
+	put(&bytes, is_signed ? 0xc7 : 0xb8 | (reg & 7));
+	if (is_signed)
+		put(&bytes, 0xc0 | (reg & 7));
 	put_u32(&bytes, (uint32_t)number);
-	if (wide)
+	if (wide && !is_signed)
 		put_u32(&bytes, (uint32_t)(number >> 32));
 	emit(code, &bytes);
 }

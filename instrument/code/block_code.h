@@ -33,8 +33,11 @@ enum block_move {
 	BLOCK_LOAD,
 	BLOCK_LOAD32, /* zero-extended */
 	BLOCK_LOAD32_SIGNED,
+	BLOCK_LOAD16,
+	BLOCK_LOAD16_SIGNED,
 	BLOCK_STORE, /* the stack pointer as well */
 	BLOCK_STORE32,
+	BLOCK_STORE16,
 	BLOCK_ADD_TO,	/* the place; changes flags, as all that follow */
 	BLOCK_SUBTRACT, /* the place from the register */
 	BLOCK_COMPARE,	/* the place with the register */
@@ -62,6 +65,9 @@ void block_code_add32(struct machine_code *code, struct block_place place, uint3
 
 /** block_code_add() - to one of 64, sign-extended. Changes flags. */
 void block_code_add(struct machine_code *code, struct block_place place, uint32_t number);
+
+/** block_code_add16() - to one of 16. Changes flags. */
+void block_code_add16(struct machine_code *code, struct block_place place, uint32_t number);
 
 /** block_code_push() - a place of 64 bits on the stack; _pop: from there. No flags. */
 void block_code_push(struct machine_code *code, struct block_place place);
