@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "instrument/paths/path_numbering.h"
+#include "instrument/paths/path_webs.h"
 
 #define GRAPHS 3000
 #define NODES_MAX 12
@@ -57,7 +58,12 @@ static int create(struct path_graph *graph, struct fixture *fixture, uint32_t mo
 				   .loops = how & LOOPS,
 				   .early = how & EARLY};
 
-	return path_numbering_create(graph, &fixture->counts, &rules);
+	int r = path_numbering_create(graph, &fixture->counts, &rules);
+
+	if (r == 0)
+		r = path_webs_find(graph, &(struct mode_procedure){.graph = &fixture->counts},
+				   false);
+	return r;
 }
 
 /* Some nodes end with a call, some are hubs, some ways lead back, or out. */
@@ -173,6 +179,10 @@ struct machine {
 	bool told; /* it is this path's */
 	uint64_t ended;
 	uint64_t spent; /* times that the register was changed */
+	const struct count_edge *edges;
+	bool changed;	/* the word was, since the procedure was called, or may have been */
+	bool taken;	/* it is known that it is nobody else's */
+	uint64_t fresh; /* times that it was not changed when the procedure was left */
 	uint64_t *seed; /* NULL: nobody comes in between */
 	uint32_t older; /* what the register once was */
 	bool lost;	/* it is no path's */
@@ -242,10 +252,29 @@ static void end(struct machine *machine, const struct path_graph *graph, const s
 	machine->reg = 0xdeadbeef;
 }
 
+/* However an activation goes, it takes the word before it changes it, and says so in the end. */
+static void check_word(struct machine *machine, const struct path_way *way)
+{
+	if (way->kind == PATH_START) {
+		machine->changed = !way->enters;
+		machine->taken = false;
+	}
+	machine->taken |= way->takes;
+	assert_true((way->change == PATH_KEEP && !way->leaves) || machine->taken);
+	if (way->kind == PATH_END && machine->edges[way->edge].kind == COUNT_LEAVE) {
+		assert_true(way->leaves || !machine->changed);
+		machine->fresh += !way->leaves;
+	} else {
+		assert_false(way->leaves);
+	}
+	machine->changed |= way->change != PATH_KEEP;
+}
+
 static void pass(struct machine *machine, const struct path_graph *graph, uint32_t index)
 {
 	const struct path_way *way = &graph->ways[index];
 
+	check_word(machine, way);
 	if (way->kind != PATH_START)
 		machine->ways[machine->count++] = index;
 	if (way->counted != PATH_ON)
@@ -266,11 +295,14 @@ static void pass(struct machine *machine, const struct path_graph *graph, uint32
 		machine->reg = 0xdeadbeef;
 }
 
+static uint64_t left_fresh;
+
 /* @disturbed: somebody comes in between. Return: paths that ended, or that were lost. */
-static uint64_t walk(const struct path_graph *graph, uint64_t *seed, bool disturbed)
+static uint64_t walk(const struct path_graph *graph, const struct fixture *fixture, uint64_t *seed,
+		     bool disturbed)
 {
 	uint32_t behind = graph->first[graph->node_count];
-	struct machine machine = {.seed = disturbed ? seed : NULL};
+	struct machine machine = {.edges = fixture->edges, .seed = disturbed ? seed : NULL};
 	uint32_t node = PATH_NONE;
 
 	for (int step = 0; step < STEPS; step++) {
@@ -292,6 +324,8 @@ static uint64_t walk(const struct path_graph *graph, uint64_t *seed, bool distur
 		node = graph->ways[way].to;
 		come_between(&machine, graph, node);
 	}
+	if (!disturbed)
+		left_fresh += machine.fresh;
 	return disturbed ? machine.lost_ends : machine.ended;
 }
 
@@ -311,11 +345,12 @@ static void test_random_graphs(void **state)
 		if (graph.count < PATHS_MAX)
 			check_numbers(&graph);
 		largest = graph.count > largest ? graph.count : largest;
-		ended += walk(&graph, &seed, false);
-		lost += walk(&graph, &seed, true);
+		ended += walk(&graph, &fixture, &seed, false);
+		lost += walk(&graph, &fixture, &seed, true);
 		path_graph_deinit(&graph);
 	}
 	assert_true(lost > GRAPHS);
+	assert_true(left_fresh > GRAPHS);
 	assert_true(ended > GRAPHS);
 	assert_true(empty > 100);
 	assert_true(largest > 100);
@@ -457,7 +492,7 @@ static void test_many_paths(void **state)
 		if (counts[i] <= 24)
 			assert_int_equal(graph.count, UINT32_C(1) << counts[i]);
 		for (int k = 0; k < 20; k++)
-			walk(&graph, &seed, k % 2 != 0);
+			walk(&graph, &fixture, &seed, k % 2 != 0);
 		path_graph_deinit(&graph);
 	}
 }
@@ -497,8 +532,8 @@ static void test_loops(void **state)
 		fewer += graph.count < whole.count;
 		if (graph.count < PATHS_MAX)
 			check_numbers(&graph);
-		ended += walk(&graph, &seed, false);
-		walk(&graph, &seed, true);
+		ended += walk(&graph, &fixture, &seed, false);
+		walk(&graph, &fixture, &seed, true);
 		path_graph_deinit(&whole);
 		path_graph_deinit(&graph);
 	}
@@ -525,7 +560,7 @@ static void test_limit(void **state)
 			assert_true(graph.count <= LIMIT);
 		cut += whole.count > LIMIT;
 		check_numbers(&graph);
-		walk(&graph, &seed, i % 2 != 0);
+		walk(&graph, &fixture, &seed, i % 2 != 0);
 		path_graph_deinit(&whole);
 		path_graph_deinit(&graph);
 	}

@@ -24,6 +24,7 @@
 #include "instrument/mode/count_graph.h"
 
 #define PATH_NONE UINT32_MAX
+#define PATH_IN_MEMORY 0
 #define PATH_COUNT_MAX (UINT32_C(1) << 28)
 
 /** enum path_way_kind - what a way is. */
@@ -50,6 +51,11 @@ enum path_change {
  * @counted: PATH_ON: no path is counted here; else one is, that ends or will end so
  * @end_known: then its number is @end; else @end plus the register
  * @change:  of the register (of PATH_CUT, after that), by @number
+ * @enters:  of PATH_START: the procedure is called
+ * @reads, @writes: where the number is before, and behind (path_webs.h): PATH_IN_MEMORY, or a
+ *           register of the processor
+ * @takes:   the word is changed there, and may be what it was when the procedure was called
+ * @leaves:  the procedure is left, and the word may have been changed
  * @empty:   the paths that it ends have no code: each is a hub's, that all paths are cut before.
  *           They are not counted
  * @weight:  how often it is thought to be gone
@@ -66,6 +72,11 @@ struct path_way {
 	enum path_way_kind counted;
 	enum path_change change;
 	bool end_known;
+	bool enters;
+	uint8_t reads;
+	uint8_t writes;
+	bool takes;
+	bool leaves;
 	bool empty;
 	double weight;
 };
@@ -82,11 +93,14 @@ struct path_start {
  * @room:    numbers in all, from -@below on; of paths are those from 0 to the graph's @count
  * @nowhere: for a register that is no path's: whatever is added to it and where it ends, it
  *           is in the range, and no path's
+ * @least, @most: what the register can be, whosoever it is
  */
 struct path_range {
 	uint32_t below;
 	uint32_t room;
 	uint32_t nowhere;
+	int64_t least;
+	int64_t most;
 };
 
 /**

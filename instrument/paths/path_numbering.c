@@ -101,6 +101,7 @@ static int add_edge(struct numbering *numbering, uint32_t index, const bool *clo
 		way.kind = PATH_START;
 	} else if (edge->from == COUNT_OUTSIDE) {
 		way.kind = PATH_START;
+		way.enters = edge->kind == COUNT_ENTER;
 	} else if (edge->to == COUNT_OUTSIDE || closed[edge->to]) {
 		way.to = PATH_NONE;
 		way.kind = PATH_END;

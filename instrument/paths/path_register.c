@@ -261,6 +261,8 @@ static bool find_range(struct placing *placing, const struct path_order *order)
 		.below = (uint32_t) - (least + low),
 		.room = (uint32_t)(nowhere + high + 1 - (least + low)),
 		.nowhere = (uint32_t)nowhere,
+		.least = least + low - high,
+		.most = nowhere + high - low,
 	};
 	return true;
 }

@@ -145,6 +145,22 @@ void paths_code_arrive(struct machine_code *code, const struct point *point,
 	point_give_back(code, &loan);
 }
 
+/* With its upper bits, if it is narrow. */
+static void set_number(struct machine_code *code, const struct paths_places *places,
+		       uint32_t number)
+{
+	block_code_set(code, block_place(places->number),
+		       places->narrow ? number & UINT16_MAX : number);
+}
+
+static void change_register(struct machine_code *code, const struct path_way *way)
+{
+	if (way->change == PATH_SET)
+		block_code_number(code, way->writes, (uint64_t)(int64_t)(int32_t)way->number);
+	if (way->change == PATH_ADD)
+		block_code_address(code, way->writes, way->writes, (int32_t)way->number);
+}
+
 void paths_code_change(struct machine_code *code, const struct point *point,
 		       const struct paths_places *places, const struct path_way *way)
 {
@@ -152,25 +168,32 @@ void paths_code_change(struct machine_code *code, const struct point *point,
 	struct point_loan loan;
 	unsigned int reg;
 
+	if (way->writes != PATH_IN_MEMORY) {
+		change_register(code, way);
+		return;
+	}
 	if (way->change == PATH_SET)
-		block_code_set(code, number, way->number);
+		set_number(code, places, way->number);
 	if (way->change != PATH_ADD)
 		return;
 	if ((point->live & LIVENESS_FLAGS) == 0) {
-		block_code_add(code, number, way->number);
+		if (places->narrow)
+			block_code_add16(code, number, way->number);
+		else
+			block_code_add(code, number, way->number);
 		return;
 	}
 	point_borrow(code, point, 0, 1, false, &loan);
 	reg = loan.registers[0];
-	block_code_move(code, BLOCK_LOAD, reg, number);
+	block_code_move(code, places->narrow ? BLOCK_LOAD16 : BLOCK_LOAD, reg, number);
 	block_code_address(code, reg, reg, (int32_t)way->number);
-	block_code_move(code, BLOCK_STORE, reg, number);
+	block_code_move(code, places->narrow ? BLOCK_STORE16 : BLOCK_STORE, reg, number);
 	point_give_back(code, &loan);
 }
 
 void paths_code_leave(struct machine_code *code, const struct paths_places *places)
 {
-	block_code_set(code, block_place(places->number), places->nowhere);
+	set_number(code, places, places->nowhere);
 }
 
 /* --- where paths end ------------------------------------------------------ */
@@ -200,14 +223,17 @@ static void end_in_array(struct machine_code *code, const struct point *point,
 	uint32_t named = places->measures ? BIT(MACHINE_RAX) | BIT(MACHINE_RDX) : 0;
 	struct block_place place = block_place(array_of(places, way));
 	uint32_t untimed = machine_code_label(code);
+	bool load = !way->end_known && way->reads == PATH_IN_MEMORY;
 	struct point_loan loan;
 
-	point_borrow(code, point, named, way->end_known ? 0 : 1, true, &loan);
+	point_borrow(code, point, named, load ? 1 : 0, true, &loan);
 	if (!way->end_known) {
-		place.index = loan.registers[0];
+		place.index = load ? loan.registers[0] : way->reads;
 		place.scale = 8;
-		block_code_move(code, BLOCK_LOAD, loan.registers[0], block_place(places->number));
 	}
+	if (load)
+		block_code_move(code, places->narrow ? BLOCK_LOAD16_SIGNED : BLOCK_LOAD,
+				loan.registers[0], block_place(places->number));
 	if (places->measures) {
 		charge(code, places, untimed);
 		add_measured(code, places, place);

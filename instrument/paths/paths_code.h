@@ -2,8 +2,9 @@
 /*
  * The code that counts paths, at points of a procedure (point.h).
  *
- * The register that says which path is being gone is a word of the thread's own for each
- * procedure, in the private part of the thread's block: so leaving a procedure for ever
+ * The register that says which path is being gone is one of the processor's where that can be
+ * (path_webs.h), else a word of the thread's own for each procedure, in the private part of the
+ * thread's block: so leaving a procedure for ever
  * (longjmp, an exception, a coroutine) costs nothing and needs nobody to clear up. Where a
  * call may come back into the procedure that makes it (paths_keep.h), the word is kept in a
  * place that belongs to the stack pointer's value at the call, and is taken back when the
@@ -11,7 +12,8 @@
  * with the whole stack pointer in it. Cells repeat every PATHS_STACK_BYTES; who finds that
  * another one has used its cell has lost its number, which is counted.
  *
- * A word is made another number (path_range, path_graph.h) when a procedure is left. So a
+ * A word that may have been changed is made another number (path_range, path_graph.h) when a
+ * procedure is left. So a
  * path that goes on with it after all (a signal's handler came in between and called the
  * same procedure) is not mistaken for another one: whatever is added, no path has the sum.
  *
@@ -37,6 +39,7 @@
 #define PATHS_NUMBER_BYTES 16
 #define PATHS_NUMBER_MEASURED_BYTES 32
 #define PATHS_NUMBER_OWNER 8
+#define PATHS_NUMBER_OWNER_NARROW 2
 #define PATHS_NUMBER_BEGAN 16
 
 /**
@@ -49,6 +52,8 @@
  * @id:       of the procedure, in the table
  * @count:    of its paths
  * @nowhere:  number that is no path's
+ * @narrow:   the number has 16 bits of its word, and its owner (paths_keep.h) the others: who sets
+ *            the number says in one instruction that it is nobody's
  * @ended, @cut: if it has arrays (paths_map.h), where words of path 0 are in them
  * @sums:     from there to those of a metric, and @timed: to how many are in that
  * @metric:   time is measured; @measures: by the copy that the code is put into, too
@@ -69,6 +74,7 @@ struct paths_places {
 	uint32_t timed;
 	const struct runtime_code *runtime;
 	bool array;
+	bool narrow;
 	bool metric;
 	bool measures;
 };

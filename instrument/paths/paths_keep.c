@@ -56,7 +56,8 @@ static void find_cell(struct machine_code *code, const struct point_loan *loan)
 static void put_in(struct machine_code *code, const struct paths_places *places, unsigned int reg,
 		   unsigned int cell)
 {
-	block_code_move(code, BLOCK_LOAD, reg, block_place(places->number));
+	block_code_move(code, places->narrow ? BLOCK_LOAD16 : BLOCK_LOAD, reg,
+			block_place(places->number));
 	block_code_move(code, BLOCK_STORE, reg, cell_at(places, cell, 0));
 	if (!places->measures)
 		return;
@@ -79,13 +80,21 @@ static void take_out(struct machine_code *code, const struct paths_places *place
 	}
 	block_code_move(code, BLOCK_LOAD, reg, cell_at(places, cell, 0));
 	machine_code_place(code, lost);
-	block_code_move(code, BLOCK_STORE, reg, block_place(places->number));
+	block_code_move(code, places->narrow ? BLOCK_STORE16 : BLOCK_STORE, reg,
+			block_place(places->number));
 }
 
 /* Whether nothing is measured, nor flags are to be kept. */
 static bool is_plain(const struct point *point, const struct paths_places *places)
 {
 	return !places->measures && (point->live & LIVENESS_FLAGS) == 0;
+}
+
+/* It is in its cell: nobody is to put it there once more. */
+static void give_up(struct machine_code *code, const struct paths_places *places)
+{
+	if (places->narrow)
+		paths_code_leave(code, places);
 }
 
 /* As all registers matter before a call: one is kept, so the stack pointer is as in the cell. */
@@ -102,6 +111,7 @@ static void keep_by_stack(struct machine_code *code, const struct point *point,
 	block_code_move(code, BLOCK_STORE, MACHINE_RSP, cell_at(places, cell, CELL_OF));
 	block_code_push(code, block_place(places->number));
 	block_code_pop(code, cell_at(places, cell, 0));
+	give_up(code, places);
 	point_give_back(code, &loan);
 }
 
@@ -121,6 +131,7 @@ static void keep(struct machine_code *code, const struct point *point,
 	find_cell(code, &loan);
 	block_code_move(code, BLOCK_STORE, reg, cell_at(places, cell, CELL_OF));
 	put_in(code, places, reg, cell);
+	give_up(code, places);
 	point_give_back(code, &loan);
 }
 
@@ -140,7 +151,7 @@ static void take_back_by_stack(struct machine_code *code, const struct point *po
 	block_code_move(code, BLOCK_COMPARE, MACHINE_RSP, cell_at(places, cell, CELL_OF));
 	block_code_pop(code, block_place(places->number));
 	machine_code_branch(code, CONDITION_EQUAL, good);
-	block_code_set(code, block_place(places->number), places->nowhere);
+	paths_code_leave(code, places);
 	machine_code_place(code, good);
 	point_give_back(code, &loan);
 }
@@ -168,7 +179,18 @@ static void take_back(struct machine_code *code, const struct point *point,
 
 static struct block_place owner_of(const struct paths_places *places)
 {
-	return block_place(places->number + PATHS_NUMBER_OWNER);
+	return block_place(places->number +
+			   (places->narrow ? PATHS_NUMBER_OWNER_NARROW : PATHS_NUMBER_OWNER));
+}
+
+/* Is it somebody's? If it is narrow, 32 bits of a stack's address, which are never all 0. */
+static void compare_owner(struct machine_code *code, const struct paths_places *places)
+{
+	if (places->narrow)
+		block_code_compare32(code, block_place(places->number + (uint32_t)sizeof(uint32_t)),
+				     0);
+	else
+		block_code_compare_with(code, owner_of(places), 0);
 }
 
 static void add_aside(struct paths_keep *keep, struct machine_code *code,
@@ -213,7 +235,7 @@ static void fetch(struct machine_code *code, const struct paths_places *places,
 	uint32_t mine = machine_code_label(code);
 	unsigned int reg = loan->registers[0], cell = loan->registers[1];
 
-	block_code_compare_with(code, owner_of(places), 0);
+	compare_owner(code, places);
 	machine_code_branch(code, CONDITION_EQUAL, mine);
 	put_away(code, places, loan);
 	machine_code_place(code, mine);
@@ -247,7 +269,8 @@ void paths_keep_behind(struct paths_keep *keep, struct machine_code *code,
 	aside.done = machine_code_label(code);
 	block_code_move(code, BLOCK_COMPARE, MACHINE_RSP, owner_of(places));
 	machine_code_branch(code, MACHINE_NOT_EQUAL, aside.label);
-	block_code_set(code, owner_of(places), 0);
+	if (!places->narrow)
+		block_code_set(code, owner_of(places), 0);
 	machine_code_place(code, aside.done);
 	add_aside(keep, code, aside);
 }
@@ -261,7 +284,7 @@ void paths_keep_begin(struct paths_keep *keep, struct machine_code *code, const 
 	struct point_loan loan;
 
 	point_borrow(code, point, 0, 0, true, &loan);
-	block_code_compare_with(code, owner_of(places), 0);
+	compare_owner(code, places);
 	if (loan.flags) {
 		/* Flags are kept for the comparison; the aside does it for itself. */
 		uint32_t free = machine_code_label(code);

@@ -5,11 +5,13 @@
  *
  * Few of these calls do come back, so the word stays where it is, and beside it is noted
  * whose it is: what the stack pointer is at the call. Who needs the word for himself, at the
- * procedure's entry or where another call has come back (of another coroutine, say), puts it
- * away first, into the cell of that stack pointer; who comes back and finds that the word is
- * no longer his fetches his number from there. A cell has in it whose number it is, the
- * procedure's tag and the stack pointer, so that a number that a longjmp left behind, and that
- * is put away over another procedure's, is not taken for that.
+ * procedure's entry, or before he first changes it if that is more seldom, or where another call
+ * has come back (of another coroutine, say), puts it away first, into the cell of that stack
+ * pointer; who comes back and finds that the word is no longer his fetches his number from there.
+ * A narrow word (struct paths_places) is said to be its owner's until he sets the number or
+ * leaves, so who comes in between (a handler of a signal) may put it away in vain. A cell has in
+ * it whose number it is, the procedure's tag and the stack pointer, so that a number that a longjmp
+ * left behind, and that is put away over another procedure's, is not taken for that.
  *
  * Where a procedure calls itself, or flags matter behind calls, all is put into the cell at
  * once.

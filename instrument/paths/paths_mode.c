@@ -8,6 +8,8 @@
 
 #include "instrument/copy/reentry.h"
 #include "instrument/paths/path_numbering.h"
+#include "instrument/paths/path_webs.h"
+#include "instrument/paths/path_words.h"
 #include "instrument/paths/paths_code.h"
 #include "instrument/paths/paths_keep.h"
 #include "instrument/paths/paths_map.h"
@@ -24,18 +26,15 @@
 /* Paths from a node on, where unlikely ways end one: so what of a procedure's arrays is used is
  * not too far apart. */
 #define PATHS_PART 64
-/* A longer one takes as long as a number takes through memory and back. */
-#define SMALL_LOOP_INSNS 32
 
 /*
  * @way_of:  of each edge of the graph of counts: the way whose first it is; or PATH_NONE
  * @back_of: the way whose call has come back there; or PATH_NONE
  * @kept:    of each way: the register is kept while the call runs
  * @timed:   of each way: so is when the path began, where it is measured
- * @lazily:  of each way: not at once; @owned: of some
- * @own_of:  of each way: the first of the procedure's own words that what it ends is counted in,
- *           by turns if it is in @small; PATH_NONE: it is counted in arrays, or not at all
- * @own:     paths that these words are of, @own_count of them
+ * @lazily:  of each way: not at once; @owned: of some, so whose the word is must be known before
+ *           it is changed: @late: not before that, else where the procedure is entered
+ * @own:     words of paths that are known where they end
  */
 struct paths_plan {
 	struct mode_plan *mode;
@@ -46,16 +45,13 @@ struct paths_plan {
 	bool *kept;
 	bool *timed;
 	bool *lazily;
-	bool *small;
-	uint32_t *own_of;
-	uint32_t *own;
-	uint32_t own_count;
+	struct path_words own;
 	uint64_t first_word;
 	uint64_t first_array;
 	struct paths_keep keep;
 	bool owned;
+	bool late;
 	bool calls;
-	bool registers; /* the register is used at all */
 };
 
 static bool has_metric(const struct mode_image *image)
@@ -144,6 +140,31 @@ static bool can_be_lazy(const struct paths_plan *paths, const struct insn *call)
 	       (call->flow != INSN_FLOW_CALL || call->target != procedure->address);
 }
 
+/* When a path began is beside the word, and changes where it begins. */
+static bool can_be_late(const struct paths_plan *paths)
+{
+	const struct path_graph *graph = &paths->graph;
+	double late = 0, early = 0;
+
+	for (uint32_t w = 0; w < graph->way_count; w++) {
+		const struct path_way *way = &graph->ways[w];
+
+		if (!isfinite(way->weight))
+			continue;
+		late += way->takes ? way->weight : 0;
+		early += way->kind == PATH_START ? way->weight : 0;
+	}
+	return !paths->places.metric && late < early;
+}
+
+static bool can_be_narrow(const struct paths_plan *paths)
+{
+	const struct path_range *range = &paths->graph.range;
+
+	return paths->owned && paths->places.array && !paths->places.metric &&
+	       range->least >= INT16_MIN && range->most <= INT16_MAX;
+}
+
 /* Whether the calls gain more than beginnings lose, each of which looks whose the word is. */
 static void choose_lazy(struct paths_plan *paths)
 {
@@ -163,67 +184,8 @@ static void choose_lazy(struct paths_plan *paths)
 	paths->owned = gained > lost;
 	for (uint32_t w = 0; !paths->owned && w < graph->way_count; w++)
 		paths->lazily[w] = false;
-}
-
-/* Whether a way is all of a loop that does next to nothing else, and is known to be. */
-static bool is_small_loop(const struct paths_plan *paths, const struct path_way *way)
-{
-	const struct count_graph *counts = paths->mode->procedure->graph;
-	const struct count_edge *edge = &counts->edges[way->edge];
-
-	return way->kind == PATH_CUT && way->counted == PATH_CUT && way->end_known &&
-	       way->change == PATH_KEEP && edge->kind == COUNT_TAKEN && edge->from == edge->to &&
-	       counts->nodes[edge->from].count <= SMALL_LOOP_INSNS;
-}
-
-/* What is measured has more than a count, all of it in arrays. */
-static bool has_own(const struct paths_plan *paths, const struct path_way *way)
-{
-	return way->counted != PATH_ON && way->end_known && paths->places.array &&
-	       !paths->places.metric;
-}
-
-static int by_weight(const void *a, const void *b, void *context)
-{
-	const struct path_way *ways = context;
-	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-
-	if (ways[i].weight != ways[k].weight)
-		return ways[i].weight > ways[k].weight ? -1 : 1;
-	return i < k ? -1 : 1;
-}
-
-/* What is likely to be counted in comes first, in few lines. */
-static int find_own(struct paths_plan *paths)
-{
-	const struct path_graph *graph = &paths->graph;
-	size_t ways = graph->way_count + (size_t)1;
-	uint32_t *order = calloc(ways, sizeof(*order)), count = 0;
-
-	paths->small = calloc(ways, sizeof(*paths->small));
-	paths->own_of = malloc(ways * sizeof(*paths->own_of));
-	paths->own = calloc(ways * MODE_LOOP_TURNS, sizeof(*paths->own));
-	if (order == NULL || paths->small == NULL || paths->own_of == NULL || paths->own == NULL) {
-		free(order);
-		return -ENOMEM;
-	}
-	for (uint32_t w = 0; w < graph->way_count; w++) {
-		paths->own_of[w] = PATH_NONE;
-		if (has_own(paths, &graph->ways[w]))
-			order[count++] = w;
-	}
-	qsort_r(order, count, sizeof(*order), by_weight, graph->ways);
-	for (uint32_t i = 0; i < count; i++) {
-		const struct path_way *way = &graph->ways[order[i]];
-		bool small = is_small_loop(paths, way);
-
-		paths->own_of[order[i]] = paths->own_count;
-		paths->small[order[i]] = small;
-		for (int turn = 0; turn < (small ? MODE_LOOP_TURNS : 1); turn++)
-			paths->own[paths->own_count++] = way->end;
-	}
-	free(order);
-	return 0;
+	paths->late = can_be_late(paths);
+	paths->places.narrow = can_be_narrow(paths);
 }
 
 static int find_places(struct paths_plan *paths)
@@ -247,7 +209,6 @@ static int find_places(struct paths_plan *paths)
 		bool comes_again;
 
 		paths->way_of[way->edge] = w;
-		paths->registers |= way->change != PATH_KEEP;
 		if (way->back == PATH_NONE)
 			continue;
 		paths->calls = true;
@@ -261,7 +222,9 @@ static int find_places(struct paths_plan *paths)
 			can_be_lazy(paths, call_of(plan, way->from));
 	}
 	choose_lazy(paths);
-	return find_own(paths);
+	/* What is measured has more than a count, all of it in arrays. */
+	return path_words_find(&paths->own, graph, plan->procedure->graph,
+			       paths->places.array && !paths->places.metric);
 }
 
 static bool has_calls(const struct count_graph *graph)
@@ -297,7 +260,7 @@ static void place_words(struct paths_plan *paths)
 	struct mode_plan *plan = paths->mode;
 	const struct mode_image *image = plan->image;
 	const struct paths_map *map = image->data;
-	uint64_t words = paths_map_fixed(&paths->graph) + (uint64_t)paths->own_count;
+	uint64_t words = paths_map_fixed(&paths->graph) + (uint64_t)paths->own.count;
 	uint64_t arrays = paths_map_arrays(map, &paths->graph);
 	bool in_front = words <= image->free_words;
 
@@ -356,6 +319,9 @@ static int paths_plan(struct mode_plan *plan, struct error *err)
 		paths->mode = plan;
 		r = find_paths(paths);
 	}
+	if (r == 0)
+		r = path_webs_find(&paths->graph, plan->procedure,
+				   !has_metric(plan->image) && paths_map_is_array(&paths->graph));
 	if (r == 0) {
 		set_places(paths);
 		paths->calls = has_calls(plan->procedure->graph);
@@ -380,9 +346,7 @@ static void paths_drop(struct mode_plan *plan)
 	free(paths->kept);
 	free(paths->timed);
 	free(paths->lazily);
-	free(paths->small);
-	free(paths->own_of);
-	free(paths->own);
+	path_words_deinit(&paths->own);
 	paths_keep_deinit(&paths->keep);
 	free(paths);
 }
@@ -410,7 +374,7 @@ static bool wants_way(const struct paths_plan *paths, const struct point *point,
 	case PATH_CUT:
 		return false;
 	case PATH_END:
-		return paths->registers;
+		return way->leaves;
 	case PATH_START:
 		return paths->calls || (paths->places.metric && point->measures);
 	}
@@ -442,28 +406,30 @@ static bool paths_loops(const struct mode_plan *plan, uint32_t edge)
 	const struct paths_plan *paths = plan->data;
 	uint32_t way = paths->way_of[edge];
 
-	return way != PATH_NONE && paths->small[way];
+	return way != PATH_NONE && paths->own.small[way];
 }
 
 /* @turn: of a small loop */
 static void emit_own(const struct paths_plan *paths, const struct point *point,
 		     struct machine_code *code, uint32_t way)
 {
-	uint64_t word = paths->first_word + paths_map_fixed(&paths->graph) + paths->own_of[way] +
+	uint64_t word = paths->first_word + paths_map_fixed(&paths->graph) + paths->own.of[way] +
 			point->turn;
 
 	paths_code_count(code, point, mode_image_word_at(paths->mode->image, word));
 }
 
-static void emit_step(const struct paths_plan *paths, const struct paths_places *places,
+static void emit_step(struct paths_plan *paths, const struct paths_places *places,
 		      const struct point *point, struct machine_code *code, uint32_t index)
 {
 	const struct path_way *way = &paths->graph.ways[index];
 
-	if (paths->own_of[index] != PATH_NONE)
+	if (paths->own.of[index] != PATH_NONE)
 		emit_own(paths, point, code, index);
 	else if (way->counted != PATH_ON)
 		paths_code_end(code, point, places, way);
+	if (paths->owned && paths->late && way->takes)
+		paths_keep_begin(&paths->keep, code, point, places);
 	paths_code_change(code, point, places, way);
 }
 
@@ -471,14 +437,13 @@ static void emit_way(struct paths_plan *paths, const struct paths_places *places
 		     const struct point *point, struct machine_code *code, uint32_t index)
 {
 	const struct path_way *way = &paths->graph.ways[index];
-	const struct count_edge *edge = &paths->mode->procedure->graph->edges[point->edge];
 
-	if (way->kind == PATH_START && paths->owned)
+	if (way->kind == PATH_START && paths->owned && !paths->late)
 		paths_keep_begin(&paths->keep, code, point, places);
 	if (way->kind == PATH_START)
 		paths_code_begin(code, point, places, paths->calls);
 	emit_step(paths, places, point, code, index);
-	if (way->kind == PATH_END && edge->kind == COUNT_LEAVE && paths->registers)
+	if (way->leaves)
 		paths_code_leave(code, places);
 }
 
@@ -525,14 +490,14 @@ static int paths_keep(struct mode_image *image, const struct mode_plan *plan)
 	struct paths_map *map = image->data;
 
 	if (paths->first_word < map->words_in_front)
-		image->free_words -= paths_map_fixed(&paths->graph) + (uint64_t)paths->own_count;
+		image->free_words -= paths_map_fixed(&paths->graph) + (uint64_t)paths->own.count;
 	return paths_map_add(map, plan->procedure->name, plan->procedure->address,
 			     plan->procedure->graph, &paths->graph,
 			     &(struct paths_procedure){.first_word = paths->first_word,
 						       .first_array = paths->first_array,
 						       .calls = paths->calls,
-						       .own = paths->own,
-						       .own_count = paths->own_count});
+						       .own = paths->own.paths,
+						       .own_count = paths->own.count});
 }
 
 static int paths_encode(const struct mode_image *image, uint8_t **ret, size_t *bytes)

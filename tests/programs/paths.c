@@ -61,6 +61,43 @@ NOIPA static long odd(long n)
 	return sum;
 }
 
+/* Calls itself, and often others that may do so. */
+static long (*volatile again)(long n);
+
+NOIPA static long helps(long n)
+{
+	return n > 0 && draw(3) == 0 ? again(n - 2) : n;
+}
+
+NOIPA static long mixed(long n)
+{
+	long sum = n;
+
+	if (n <= 0)
+		return 1;
+	if (draw(2) == 0)
+		sum += draw(5);
+	sum += helps(n - 1);
+	if (draw(2) == 0)
+		sum += draw(7);
+	sum += helps(n);
+	if (draw(3) == 0)
+		sum -= mixed(n - 1);
+	if (draw(2) == 0)
+		sum += draw(9);
+	return sum;
+}
+
+static long recursion(void)
+{
+	long sum = even(18);
+
+	again = mixed;
+	for (int i = 0; i < 300; i++)
+		sum += mixed(i % 8) % 7;
+	return sum;
+}
+
 static int depth;
 
 NOIPA static int compare(const void *a, const void *b)
@@ -256,7 +293,7 @@ int main(int argc, char **argv)
 	const char *way = argc > 1 ? argv[1] : "";
 
 	if (strcmp(way, "recursion") == 0)
-		printf("%ld\n", even(18));
+		printf("%ld\n", recursion());
 	else if (strcmp(way, "callbacks") == 0)
 		printf("%ld\n", callbacks());
 	else if (strcmp(way, "jumps") == 0)

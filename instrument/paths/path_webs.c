@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/paths/path_webs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "instrument/mode/disjoint_sets.h"
+
+#define BIT(reg) (1U << (reg))
+/* %rax has the flags where these are kept. What procedures keep for their callers is never lent. */
+#define POSSIBLE (LIVENESS_SCRATCH & ~BIT(MACHINE_RAX))
+
+/*
+ * @web:  sets of nodes
+ * @free: of each root: registers that have no other use anywhere in the web
+ */
+struct webs {
+	struct path_graph *graph;
+	const struct mode_procedure *procedure;
+	uint32_t *web;
+	uint32_t *free;
+};
+
+static bool is_needed(const struct path_graph *graph, uint32_t node)
+{
+	return node != PATH_NONE && !graph->known[node];
+}
+
+static bool goes_on(const struct path_graph *graph, const struct path_way *way)
+{
+	return way->kind == PATH_ON && is_needed(graph, way->from) && is_needed(graph, way->to);
+}
+
+static bool is_hub(const struct webs *webs, uint32_t node)
+{
+	return webs->procedure->graph->nodes[node].block == COUNT_NONE;
+}
+
+/* Registers that a node does not write, and of which nobody reads what they are where it begins. */
+static uint32_t free_in(const struct webs *webs, uint32_t number)
+{
+	const struct mode_procedure *procedure = webs->procedure;
+	const struct count_node *node = &procedure->graph->nodes[number];
+	const struct liveness *liveness = procedure->liveness;
+	uint32_t live, free;
+
+	if (is_hub(webs, number))
+		return 0;
+	live = node->count > 0 ? liveness_before(liveness, node->first)
+			       : liveness->out[node->block];
+	free = liveness_free_registers(liveness, live) & POSSIBLE;
+	for (uint32_t i = node->first; i < node->first + node->count; i++) {
+		const struct insn *insn = &procedure->cfg->insns[i];
+
+		if (insn->flow == INSN_FLOW_CALL || insn->flow == INSN_FLOW_CALL_INDIRECT)
+			return 0;
+		free &= ~(uint32_t)liveness_effect(insn).writes;
+	}
+	return free;
+}
+
+/* Where code is put on a way while the number is in a register, or is to be there. */
+static bool may_pass(const struct webs *webs, const struct path_way *way)
+{
+	switch (webs->procedure->graph->edges[way->edge].kind) {
+	case COUNT_ENTER:
+	case COUNT_BACK:
+	case COUNT_NEXT:
+	case COUNT_TAKEN:
+	case COUNT_JUMP:
+	case COUNT_LEAVE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void clear(struct webs *webs, uint32_t node)
+{
+	webs->free[disjoint_sets_find(webs->web, node)] = 0;
+}
+
+static void find_registers(struct webs *webs)
+{
+	const struct path_graph *graph = webs->graph;
+
+	for (uint32_t n = 0; n < graph->node_count; n++) {
+		if (!graph->known[n])
+			webs->free[disjoint_sets_find(webs->web, n)] &= free_in(webs, n);
+	}
+	for (uint32_t w = 0; w < graph->way_count; w++) {
+		const struct path_way *way = &graph->ways[w];
+
+		if (way->back != PATH_NONE || may_pass(webs, way))
+			continue;
+		if (is_needed(graph, way->from))
+			clear(webs, way->from);
+		if (is_needed(graph, way->to))
+			clear(webs, way->to);
+	}
+}
+
+static uint8_t register_at(struct webs *webs, uint32_t node)
+{
+	uint32_t free;
+
+	if (!is_needed(webs->graph, node))
+		return PATH_IN_MEMORY;
+	free = webs->free[disjoint_sets_find(webs->web, node)];
+	return free != 0 ? (uint8_t)__builtin_ctz(free) : PATH_IN_MEMORY;
+}
+
+/* --- who changes the word -------------------------------------------------- */
+
+/* What a word may be: as it was when the procedure was called; changed since. */
+enum {
+	FRESH = 1,
+	TOUCHED = 2,
+};
+
+/* Before a way; nothing where none has come to yet. */
+static unsigned int state_before(const struct path_way *way, const uint8_t *states)
+{
+	if (way->kind != PATH_START)
+		return states[way->from];
+	return way->enters ? FRESH : FRESH | TOUCHED;
+}
+
+/* Return: whether something new is behind it. */
+static bool pass_way(const struct webs *webs, struct path_way *way, uint8_t *states)
+{
+	bool changes = way->change != PATH_KEEP && way->writes == PATH_IN_MEMORY;
+	bool left = webs->procedure->graph->edges[way->edge].kind == COUNT_LEAVE;
+	unsigned int state = state_before(way, states), more;
+
+	way->leaves = way->kind == PATH_END && left && state != FRESH;
+	way->takes = (changes || way->leaves) && state != TOUCHED;
+	if (way->kind == PATH_END)
+		return false;
+	more = changes && state != 0 ? TOUCHED : state;
+	more &= ~(unsigned int)states[way->to];
+	states[way->to] |= (uint8_t)more;
+	return more != 0;
+}
+
+/* Nodes are in order of instructions: so all is there soon, but for what loops bring back. */
+static int find_changes(const struct webs *webs)
+{
+	struct path_graph *graph = webs->graph;
+	uint8_t *states = calloc(graph->node_count + (size_t)1, sizeof(*states));
+	uint32_t starts = graph->first[graph->node_count];
+	bool changes = states != NULL;
+
+	for (uint32_t w = starts; changes && w < graph->way_count; w++)
+		pass_way(webs, &graph->ways[w], states);
+	while (changes) {
+		changes = false;
+		for (uint32_t w = 0; w < starts; w++)
+			changes |= pass_way(webs, &graph->ways[w], states);
+	}
+	free(states);
+	return states != NULL ? 0 : -ENOMEM;
+}
+
+/* --- all of it ------------------------------------------------------------ */
+
+static void find_webs(struct webs *webs, bool registers)
+{
+	struct path_graph *graph = webs->graph;
+
+	disjoint_sets_init(webs->web, graph->node_count);
+	for (uint32_t w = 0; w < graph->way_count; w++) {
+		const struct path_way *way = &graph->ways[w];
+
+		if (goes_on(graph, way))
+			disjoint_sets_join(webs->web, way->from, way->to);
+	}
+	for (uint32_t n = 0; n < graph->node_count; n++)
+		webs->free[n] = registers ? POSSIBLE : 0;
+	if (registers)
+		find_registers(webs);
+	for (uint32_t w = 0; w < graph->way_count; w++) {
+		struct path_way *way = &graph->ways[w];
+
+		way->reads = register_at(webs, way->from);
+		way->writes = register_at(webs, way->to);
+	}
+}
+
+int path_webs_find(struct path_graph *graph, const struct mode_procedure *procedure, bool registers)
+{
+	struct webs webs = {
+		.graph = graph,
+		.procedure = procedure,
+		.web = calloc(graph->node_count + (size_t)1, sizeof(*webs.web)),
+		.free = calloc(graph->node_count + (size_t)1, sizeof(*webs.free)),
+	};
+	int r = -ENOMEM;
+
+	if (webs.web != NULL && webs.free != NULL) {
+		find_webs(&webs, registers);
+		r = find_changes(&webs);
+	}
+	free(webs.web);
+	free(webs.free);
+	return r;
+}
