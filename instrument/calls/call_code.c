@@ -70,11 +70,21 @@ static unsigned int place_of(struct machine_code *code, const struct point_loan 
 	return reg;
 }
 
-/* May it have been called by the kernel? No register is needed. */
-static void check_caller(struct machine_code *code, uint32_t otherwise)
+/* May it have been called by the kernel? If no register is free %rsi is, and is put right. */
+static void check_caller(struct machine_code *code, const struct point *entry, uint32_t otherwise)
 {
 	static const uint8_t back[] = {0x48, 0x8d, 0x34, 0x16}; /* lea (%rsi, %rdx), %rsi */
+	struct point point = *entry;
+	struct point_loan loan;
 
+	point.shun |= RUNTIME_CODE_HANDLED;
+	if (point_free(&point, RUNTIME_CODE_HANDLED) > 0) {
+		point_borrow(code, &point, 0, 1, false, &loan);
+		block_code_address(code, loan.registers[0], MACHINE_RSI, -CALL_LAYOUT_UCONTEXT);
+		block_code_compare(code, loan.registers[0], MACHINE_RDX);
+		machine_code_branch(code, CONDITION_EQUAL, otherwise);
+		return;
+	}
 	block_code_subtract(code, MACHINE_RSI, MACHINE_RDX);
 	block_code_alu(code, BLOCK_ALU_COMPARE, MACHINE_RSI, CALL_LAYOUT_UCONTEXT);
 	machine_code_bytes(code, back, sizeof(back));
@@ -227,10 +237,11 @@ static void borrow_more(struct machine_code *code, struct call_aside *aside)
 	aside->registers[aside->count++] = aside->more.registers[0];
 }
 
-void call_code_outside(struct call_code *calls, struct machine_code *code)
+void call_code_outside(struct call_code *calls, const struct point *point,
+		       struct machine_code *code)
 {
 	calls->handler = machine_code_label(code);
-	check_caller(code, calls->handler);
+	check_caller(code, point, calls->handler);
 }
 
 void call_code_enter(struct call_code *calls, const struct point *point, struct machine_code *code,

@@ -39,7 +39,8 @@ struct call_code {
 void call_code_deinit(struct call_code *calls);
 
 /** call_code_outside() - on entry by others than copies, before that: was it the kernel? */
-void call_code_outside(struct call_code *calls, struct machine_code *code);
+void call_code_outside(struct call_code *calls, const struct point *point,
+		       struct machine_code *code);
 
 /** call_code_enter() - CALL_OPERATION_ENTER or CALL_OPERATION_VISIT, on entry. */
 void call_code_enter(struct call_code *calls, const struct point *point, struct machine_code *code,

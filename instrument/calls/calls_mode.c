@@ -263,7 +263,7 @@ static void calls_emit(const struct mode_plan *plan, const struct point *point,
 	struct calls_plan *calls = plan->data;
 
 	if (point->kind == POINT_OUTSIDE)
-		call_code_outside(&calls->code, code);
+		call_code_outside(&calls->code, point, code);
 	else if (point->kind == POINT_START)
 		emit_instructions(plan, point, code);
 	else

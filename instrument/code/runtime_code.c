@@ -6,8 +6,6 @@
 #include "instrument/code/point.h"
 
 #define RED_ZONE_BYTES 128
-/* By what is in these, modes tell that it is the kernel that has called a handler of signals. */
-#define HANDLED (1U << MACHINE_RAX | 1U << MACHINE_RDX | 1U << MACHINE_RSI | 1U << MACHINE_RDI)
 
 static void put_u32(uint8_t *out, uint32_t value)
 {
@@ -76,7 +74,7 @@ void runtime_code_check(struct machine_code *code, const struct runtime_code *ru
 	struct point entry = *point;
 	bool both;
 
-	entry.free &= ~HANDLED;
+	entry.free &= ~RUNTIME_CODE_HANDLED;
 	both = !runtime->shared && point_free(&entry, 0) > 0;
 	point_borrow(code, &entry, 0, both || runtime->shared ? 1 : 0, true, loan);
 	if (both)

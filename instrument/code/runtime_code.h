@@ -14,6 +14,11 @@
 #define RUNTIME_CODE_GUARD (UINT32_MAX - 1) /* a word: @process_ready unless it has forked */
 #define RUNTIME_CODE_SLOT (UINT32_MAX - 5)  /* 8 bytes: of a shared object, @slot */
 
+/* Registers by which the kernel is known to have called a handler of signals: nothing that comes
+ * before that is found out changes them. */
+#define RUNTIME_CODE_HANDLED                                                                       \
+	(1U << MACHINE_RAX | 1U << MACHINE_RDX | 1U << MACHINE_RSI | 1U << MACHINE_RDI)
+
 /**
  * struct runtime_code - what the code finds when it runs
  * @slot:  offset from the thread pointer of a word that is @ready when the thread is known
