@@ -249,9 +249,13 @@ if under_daemon "$program" $rounds; then
 		check "their branches are found ($all)" [ "$all" -gt 1000 ]
 		is "none is where only another program has one" "$wrong" 0
 		# What was at a place when it was sampled has been unmapped since.
-		under_daemon "$scratch/reloaded" 4
-		is "a program whose code is loaded and unloaded ends well" $? 0
-		read -r all wrong < <(edges_of_callers)
+		# Where the kernel allows few samples it runs longer.
+		for seconds in 4 8 16; do
+			under_daemon "$scratch/reloaded" $seconds
+			is "a program whose code is loaded and unloaded ends well" $? 0
+			read -r all wrong < <(edges_of_callers)
+			[ "$all" -le 20 ] || break
+		done
 		check "branches on what that returns are found ($all)" [ "$all" -gt 20 ]
 		is "none goes where only other code's value leads" "$wrong" 0
 	fi

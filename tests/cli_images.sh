@@ -96,12 +96,17 @@ jit_images()
 	sql "$db" "SELECT count(*) FROM image WHERE $jits"
 }
 
+# Where the kernel allows few samples what is looked at in them takes longer, up to eight times.
+profile patience "$work/kinds" text 200
+patience=$(sql "$db" "SELECT min(max((160 + sum(samples)) / max(sum(samples), 1), 1), 8) FROM profile")
+time_ms=$((400 * patience))
+
 # Files, whatever became of them.
 for program in kinds kinds-static kinds-static-pie kinds-fixed; do
-	profile "$program" "$work/$program" text 400
+	profile "$program" "$work/$program" text $time_ms
 	most_in "$program" kinds_spin "$work/$program"
 done
-profile dlopen "$work/kinds" dlopen 400 "$work/libkinds.so"
+profile dlopen "$work/kinds" dlopen $time_ms "$work/libkinds.so"
 most_in dlopen kinds_library "$work/libkinds.so"
 
 # The file is gone, or another one by its name: what was executed counts, by its build-id.
@@ -121,23 +126,23 @@ is "memfd: its samples are in the image executed" \
 
 # Text copied to anonymous memory and put in its place by mremap(), of which the kernel
 # tells nobody: it is still the file's, which is right.
-profile huge "$work/kinds" huge 400
+profile huge "$work/kinds" huge $time_ms
 most_in "text moved to other memory" kinds_spin "$work/kinds"
 
 # Code made at run time.
-profile map "$work/kinds" map 400
+profile map "$work/kinds" map $time_ms
 most_in "perf map" hot_seventy "$work/kinds \\[jit\\]" 70
 most_in "perf map" hot_thirty "$work/kinds \\[jit\\]" 30
-profile fork "$work/kinds" fork 400
+profile fork "$work/kinds" fork $time_ms
 most_in "perf map of a parent" hot_seventy "$work/kinds \\[jit\\]" 70
 most_in "perf map of a parent" hot_thirty "$work/kinds \\[jit\\]" 30
-profile dump "$work/kinds" dump 400 "$work"
+profile dump "$work/kinds" dump $time_ms "$work"
 most_in jitdump hot_seventy "$work/kinds \\[jit\\]" 70
 most_in jitdump hot_thirty "$work/kinds \\[jit\\]" 30
 is "jitdump: the code is kept" "$(sql "$db" "SELECT count(*) FROM code")" 2
 like "jitdump: the code is analysed" "$("$bin/dcpicalc" --db "$db" hot_seventy 2>&1)" \
 	'imul|madd'
-profile recycle "$work/kinds" recycle 500
+profile recycle "$work/kinds" recycle $((time_ms + 100))
 is "memory used again: all of it is known" "$(unknown anonymous)" 0
 most_in "memory used again" hot_old "$work/kinds \\[jit\\]" 50 20
 most_in "memory used again" hot_new "$work/kinds \\[jit\\]" 50 20
@@ -240,13 +245,13 @@ contained()
 	profile "$name" unshare -m -p -f chroot "$root" /bin/kinds "$@"
 }
 
-contained container text 400
+contained container text $time_ms
 is "a container: its program" "$(image_identity /bin/kinds)" "$(identity_of "$work/kinds-static")"
-contained container-map map 400
+contained container-map map $time_ms
 most_in "a container: perf map" hot_seventy "/bin/kinds \\[jit\\]" 70
 most_in "a container: perf map" hot_thirty "/bin/kinds \\[jit\\]" 30
 is "a container: by its own process id" "$(ls "$root/tmp")" perf-1.map
-contained container-dump dump 400 /tmp
+contained container-dump dump $time_ms /tmp
 most_in "a container: jitdump" hot_seventy "/bin/kinds \\[jit\\]" 70
 
 # Links that lead outside, to a map that would be true: the map itself, and the directory.
