@@ -18,6 +18,7 @@
 
 #define PROCEDURES 12
 #define MANY_PROCEDURES 20000
+#define AREA_AT 4096
 #define AREA_BYTES (sizeof(struct call_area) + MANY_PROCEDURES * sizeof(uint32_t[CALL_LAYOUT_LAST]))
 #define ROOT (PROCEDURES + CALL_PROFILE_ROOT)
 #define SIGNAL (PROCEDURES + CALL_PROFILE_SIGNAL)
@@ -256,7 +257,7 @@ static void run_begin(struct run *run, uint64_t seed, enum call_policy policy)
 	assert_int_equal(ftruncate(run->fd, AREA_BYTES), 0);
 	run->area = mmap(NULL, AREA_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, run->fd, 0);
 	assert_ptr_not_equal(run->area, MAP_FAILED);
-	call_automaton_begin(run->area, policy, CALL_METRIC_INSTRUCTIONS);
+	call_automaton_begin(run->area, AREA_AT, policy, CALL_METRIC_INSTRUCTIONS);
 }
 
 static void run_end(struct run *run)
@@ -514,7 +515,7 @@ static void test_deep(void **state)
 		call_automaton_enter(run.area, 1, 0, STACK_TOP - 16 * d);
 	for (uint64_t d = depth; d > 0; d--)
 		call_automaton_leave(run.area, STACK_TOP - 16 * d);
-	assert_int_equal(run.area->head.depth, -CALL_LAYOUT_DEPTH);
+	assert_int_equal(run.area->head.depth, AREA_AT + offsetof(struct call_area, frames));
 	assert_int_equal(call_thread_read(&thread, run.fd, 0, PROCEDURES), 0);
 	assert_int_equal(thread.losses[CALL_LOSS_DEEP], 1001);
 	assert_int_equal(thread.losses[CALL_LOSS_UNMATCHED], 1001);

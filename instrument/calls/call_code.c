@@ -11,7 +11,7 @@
 #define BIT(reg) (1U << (reg))
 #define CONDITION_EQUAL 4U
 #define CONDITION_BELOW_EQUAL 6U
-#define CONDITION_NOT_NEGATIVE 9U
+#define CONDITION_NOT_BELOW 3U
 #define CONDITION_LESS_EQUAL 14U
 #define FRAME_BYTES ((int32_t)sizeof(struct call_frame))
 
@@ -50,13 +50,17 @@ static struct block_place indexed(const struct call_code *calls, size_t offset, 
 		.at = calls->area_at + (uint32_t)offset, .index = (int)reg, .scale = scale};
 }
 
+/* @reg: a place, from %gs' base */
+static struct block_place behind(unsigned int reg, size_t offset)
+{
+	return (struct block_place){.at = (uint32_t)offset, .index = (int)reg, .scale = 1};
+}
+
 #define IN_HEAD(calls, member) in_head(calls, offsetof(struct call_area, head.member))
 /* @reg: the depth, as the head has it; @above: frames more */
-#define IN_FRAME(calls, reg, above, member)                                                        \
-	indexed(calls, offsetof(struct call_area, frames[above].member) + CALL_LAYOUT_DEPTH, reg, 1)
-/* @reg: CALL_LAYOUT_SCALE times the number */
-#define IN_TRANSITION(calls, reg, member)                                                          \
-	indexed(calls, offsetof(struct call_area, transitions[0].member), reg, 1)
+#define IN_FRAME(reg, above, member)                                                               \
+	behind(reg, (above) * sizeof(struct call_frame) + offsetof(struct call_frame, member))
+#define IN_TRANSITION(reg, member) behind(reg, offsetof(struct call_transition, member))
 
 /* --- pieces --------------------------------------------------------------- */
 
@@ -154,7 +158,7 @@ static void find_last(const struct call_code *calls, struct machine_code *code, 
 	block_code_move(code, BLOCK_LOAD32, index,
 			indexed(calls, offsetof(struct call_area, last[calls->procedure]), index,
 				sizeof(uint32_t)));
-	block_code_move(code, BLOCK_COMPARE32, state, IN_TRANSITION(calls, index, from));
+	block_code_move(code, BLOCK_COMPARE32, state, IN_TRANSITION(index, from));
 	machine_code_branch(code, MACHINE_NOT_EQUAL, missed);
 }
 
@@ -166,9 +170,9 @@ static void find_cached(const struct call_code *calls, struct machine_code *code
 	block_code_alu32(code, BLOCK_ALU_AND, index, CALL_LAYOUT_CACHE - 1);
 	block_code_move(code, BLOCK_LOAD32, index,
 			indexed(calls, offsetof(struct call_area, cache[way]), index, 4));
-	block_code_move(code, BLOCK_COMPARE32, state, IN_TRANSITION(calls, index, from));
+	block_code_move(code, BLOCK_COMPARE32, state, IN_TRANSITION(index, from));
 	machine_code_branch(code, MACHINE_NOT_EQUAL, missed);
-	block_code_compare32(code, IN_TRANSITION(calls, index, procedure), calls->procedure);
+	block_code_compare32(code, IN_TRANSITION(index, procedure), calls->procedure);
 	machine_code_branch(code, MACHINE_NOT_EQUAL, missed);
 }
 
@@ -181,25 +185,29 @@ static void check_last(const struct call_code *calls, struct machine_code *code,
 {
 	unsigned int stack;
 
-	block_code_move(code, BLOCK_LOAD32_SIGNED, depth, IN_HEAD(calls, depth));
+	block_code_move(code, BLOCK_LOAD32, depth, IN_HEAD(calls, depth));
 	stack = place_of(code, &aside->loan, reg);
-	block_code_move(code, BLOCK_COMPARE, stack, IN_FRAME(calls, depth, 0, stack));
+	block_code_move(code, BLOCK_COMPARE, stack, IN_FRAME(depth, 0, stack));
 	machine_code_branch(code, CONDITION_BELOW_EQUAL, aside->slow);
 	if (aside->operation == CALL_OPERATION_ENTER)
-		block_code_move(code, BLOCK_STORE, stack, IN_FRAME(calls, depth, 1, stack));
+		block_code_move(code, BLOCK_STORE, stack, IN_FRAME(depth, 1, stack));
 }
 
 /*
- * If there is no room for another frame the depth is no longer less than 0, and goes back. Threads
- * for which there is no memory share theirs: between the look at a frame and this, each of them
- * may have moved the depth by one (CALL_LAYOUT_SLACK).
+ * If there is no room for another frame the depth stays. Threads for which there is no memory share
+ * theirs: between the look at a frame and this, each of them may have moved the depth by one
+ * (CALL_LAYOUT_SLACK).
  */
 static void push_frame(const struct call_code *calls, struct machine_code *code, unsigned int depth,
 		       unsigned int state, uint32_t full)
 {
-	block_code_move(code, BLOCK_STORE, state, IN_FRAME(calls, depth, 1, state)); /* no signal */
+	uint32_t last = calls->area_at +
+			(uint32_t)offsetof(struct call_area, frames[CALL_LAYOUT_LAST_FRAME]);
+
+	block_code_alu32(code, BLOCK_ALU_COMPARE, depth, last);
+	machine_code_branch(code, CONDITION_NOT_BELOW, full);
+	block_code_move(code, BLOCK_STORE, state, IN_FRAME(depth, 1, state)); /* no signal */
 	block_code_add32(code, IN_HEAD(calls, depth), FRAME_BYTES);
-	machine_code_branch(code, CONDITION_NOT_NEGATIVE, full);
 }
 
 /*
@@ -256,17 +264,17 @@ void call_code_enter(struct call_code *calls, const struct point *point, struct 
 	borrow_more(code, &aside);
 	state = aside.registers[1];
 	reg = aside.registers[aside.count == 2 ? 0 : 2];
-	block_code_move(code, BLOCK_LOAD32, state, IN_FRAME(calls, depth, 0, state));
+	block_code_move(code, BLOCK_LOAD32, state, IN_FRAME(depth, 0, state));
 	find_last(calls, code, state, reg, aside.missed);
 	machine_code_place(code, aside.found);
 	if (calls->metric != CALL_METRIC_NONE)
 		charge(calls, code, state, aside.registers[aside.count == 4 ? 3 : 0],
 		       aside.missed_slow);
-	block_code_increment(code, IN_TRANSITION(calls, reg, calls));
+	block_code_increment(code, IN_TRANSITION(reg, calls));
 	if (operation == CALL_OPERATION_ENTER) {
-		block_code_move(code, BLOCK_LOAD32, state, IN_TRANSITION(calls, reg, to));
+		block_code_move(code, BLOCK_LOAD32, state, IN_TRANSITION(reg, to));
 		if (aside.count < (calls->metric != CALL_METRIC_NONE ? 4 : 3))
-			block_code_move(code, BLOCK_LOAD32_SIGNED, depth, IN_HEAD(calls, depth));
+			block_code_move(code, BLOCK_LOAD32, depth, IN_HEAD(calls, depth));
 		push_frame(calls, code, depth, state, aside.full);
 	}
 	point_give_back(code, &aside.more);
@@ -291,13 +299,13 @@ void call_code_leave(struct call_code *calls, const struct point *point, struct 
 	point_borrow(code, point, for_metric(calls), for_leaving(calls, point), true, &aside.loan);
 	depth = aside.loan.registers[0];
 	last = aside.loan.registers[aside.loan.count - 1];
-	block_code_move(code, BLOCK_LOAD32_SIGNED, depth, IN_HEAD(calls, depth));
+	block_code_move(code, BLOCK_LOAD32, depth, IN_HEAD(calls, depth));
 	block_code_move(code, BLOCK_COMPARE, place_of(code, &aside.loan, last),
-			IN_FRAME(calls, depth, 0, stack));
+			IN_FRAME(depth, 0, stack));
 	machine_code_branch(code, MACHINE_NOT_EQUAL, aside.slow);
 	if (calls->metric != CALL_METRIC_NONE) {
 		state = aside.loan.registers[1];
-		block_code_move(code, BLOCK_LOAD32, state, IN_FRAME(calls, depth, 0, state));
+		block_code_move(code, BLOCK_LOAD32, state, IN_FRAME(depth, 0, state));
 		charge(calls, code, state, last, aside.slow);
 	}
 	block_code_add32(code, IN_HEAD(calls, depth), (uint32_t)-FRAME_BYTES);
@@ -343,7 +351,6 @@ static void lose_frame(const struct call_code *calls, struct machine_code *code,
 		       const struct call_aside *aside)
 {
 	machine_code_place(code, aside->full);
-	block_code_add32(code, IN_HEAD(calls, depth), (uint32_t)-FRAME_BYTES);
 	block_code_increment(code, IN_HEAD(calls, losses[CALL_LOSS_DEEP]));
 	point_give_back(code, &aside->more);
 	point_give_back(code, &aside->loan);

@@ -116,11 +116,11 @@ struct call_frame {
  * @calls: that went this way
  */
 struct call_transition {
-	uint32_t from;
+	uint64_t calls;
 	uint32_t procedure;
 	uint32_t site;
 	uint32_t to;
-	uint64_t calls;
+	uint32_t from;
 };
 
 /**
@@ -145,13 +145,13 @@ struct call_state {
  * @metric:       enum call_metric
  * @clock:        the metric when it was looked at last
  * @instructions: executed, if that is the metric; the program adds to it
- * @depth:        the current one of @frames[], in bytes, less CALL_LAYOUT_DEPTH: less than
- *                0, and that of none is least
+ * @depth:        where the current one of @frames[] is, from %gs' base; that of none is @frames
  * @state_count:  of @states[]
  * @history_count: of @history[]
  * @transition_count: of @transitions[]; 0 is none
  * @bits:         there are 1 << @bits slots, from number 1 << @bits on; older tables before
  * @building:     the automaton is being changed
+ * @frames:       where @frames[] is, from %gs' base
  * @losses:       by enum call_loss
  */
 struct call_head {
@@ -159,7 +159,7 @@ struct call_head {
 	uint32_t magic;
 	uint32_t policy;
 	uint32_t metric;
-	int32_t depth;
+	uint32_t depth;
 	uint64_t clock;
 	uint64_t instructions;
 	uint32_t state_count;
@@ -167,7 +167,7 @@ struct call_head {
 	uint32_t transition_count;
 	uint32_t bits;
 	uint32_t building;
-	uint32_t unused;
+	uint32_t frames;
 	uint64_t losses[CALL_LOSSES];
 };
 
@@ -175,7 +175,8 @@ struct call_head {
  * struct call_area - of a thread: its head and tables
  * @below, @above: zero: no place of the stack is in front of them
  * @slots: numbers of transitions; 0: free
- * @cache: likewise, CALL_LAYOUT_SCALE times
+ * @cache: where transitions are, from %gs' base. What is there in the place of a transition's @from
+ *         is no state (struct thread_window)
  * @last:  likewise, of each procedure: by which it was called lately
  */
 struct call_area {
@@ -191,12 +192,10 @@ struct call_area {
 	uint32_t last[][CALL_LAYOUT_LAST];
 };
 
-/* Of the first frame for which there is no room; that is written to, and never the current one. */
-#define CALL_LAYOUT_DEPTH ((int32_t)(CALL_LAYOUT_FRAMES * sizeof(struct call_frame)))
+/* The last frame that may be the current one; the next one is written to. */
+#define CALL_LAYOUT_LAST_FRAME (CALL_LAYOUT_FRAMES - 1)
 
-/* From number to place. Instructions can multiply by 8, and three. */
-#define CALL_LAYOUT_SCALE 24U
-_Static_assert(sizeof(struct call_transition) == CALL_LAYOUT_SCALE, "a transition's size");
+/* Instructions can multiply by 8, and by three. */
 _Static_assert(sizeof(struct call_state) == 3 * 8, "a state's size");
 
 /** call_layout_spread() - what is added to a state for a procedure's place in the cache. */

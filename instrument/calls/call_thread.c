@@ -75,11 +75,12 @@ static int check(struct call_thread *thread, uint32_t procedures)
 static int charge_rest(struct call_thread *thread, const struct call_head *head, int fd,
 		       uint64_t offset)
 {
-	int64_t at = (int64_t)head->depth + CALL_LAYOUT_DEPTH;
+	int64_t at = (int64_t)head->depth - head->frames;
 	struct call_frame frame;
 	int r;
 
-	if (head->metric != CALL_METRIC_INSTRUCTIONS || at < 0 || at >= CALL_LAYOUT_DEPTH)
+	if (head->metric != CALL_METRIC_INSTRUCTIONS || at < 0 ||
+	    at >= (int64_t)(CALL_LAYOUT_FRAMES * sizeof(frame)))
 		return 0;
 	r = file_read_exactly(fd, &frame, sizeof(frame),
 			      offset + offsetof(struct call_area, frames) + (uint64_t)at);

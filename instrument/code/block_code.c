@@ -49,20 +49,21 @@ static void emit(struct machine_code *code, const struct bytes *bytes)
 	machine_code_bytes(code, bytes->all, bytes->count);
 }
 
-/* An address that is a register and a number; the stack pointer's number stands for another form.
+/*
+ * An address that is a register and a number, which may be left out. Where that would be %rbp, and
+ * where it would be %rsp, the bits stand for other forms.
  */
 static void put_based(struct bytes *bytes, unsigned int reg, const struct block_place *place)
 {
 	unsigned int base = (unsigned int)place->index & 7;
-	bool byte = is_byte(place->at);
+	bool none = place->at == 0 && base != MACHINE_RBP;
+	unsigned int mode = none ? 0 : is_byte(place->at) ? 0x40 : 0x80;
 
-	put(bytes, (byte ? 0x40 : 0x80) | (reg & 7) << 3 | base);
+	put(bytes, mode | (reg & 7) << 3 | base);
 	if (base == MACHINE_RSP)
 		put(bytes, 0x24);
-	if (byte)
-		put(bytes, place->at);
-	else
-		put_u32(bytes, place->at);
+	if (!none)
+		put_shortest(bytes, place->at);
 }
 
 /* A number, and a register times another one. */

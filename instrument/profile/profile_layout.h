@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define PROFILE_LAYOUT_MAGIC UINT64_C(0x3130786970636400) /* "\0dcpix01" */
-#define PROFILE_LAYOUT_VERSION 3
+#define PROFILE_LAYOUT_VERSION 4
 #define PROFILE_LAYOUT_PAGE 4096
 /* What images of a process share is in order. */
 #define PROFILE_LAYOUT_READY 0x64637069U

@@ -234,21 +234,30 @@ static uint32_t context_state(struct call_area *area, uint32_t from, uint32_t pr
 						   .length = area->states[from].length + 1});
 }
 
+/* Where a transition is, from %gs' base. */
+static inline uint32_t place_of(const struct call_area *area, uint32_t number)
+{
+	return area->head.frames +
+	       (uint32_t)(__builtin_offsetof(struct call_area, transitions) -
+			  __builtin_offsetof(struct call_area, frames)) +
+	       number * (uint32_t)sizeof(struct call_transition);
+}
+
 /* The latest first, which is found the fastest; but the procedure's own table is faster. */
 static inline void remember(struct call_area *area, uint32_t from, uint32_t procedure,
 			    uint32_t number)
 {
-	uint32_t place = call_layout_place(from, procedure);
+	uint32_t place = call_layout_place(from, procedure), at = place_of(area, number);
 
 	if (procedure != CALL_LAYOUT_SIGNAL)
-		area->last[procedure][from % CALL_LAYOUT_LAST] = number;
+		area->last[procedure][from % CALL_LAYOUT_LAST] = at;
 	for (uint32_t way = 0; way < CALL_LAYOUT_WAYS; way++) {
-		if (area->cache[way][place] == number)
+		if (area->cache[way][place] == at)
 			return;
 	}
 	for (uint32_t way = CALL_LAYOUT_WAYS - 1; way > 0; way--)
 		area->cache[way][place] = area->cache[way - 1][place];
-	area->cache[0][place] = number;
+	area->cache[0][place] = at;
 }
 
 /* A call that was not made before from here. Return: the state it leads to. */
@@ -276,8 +285,7 @@ static __attribute__((noinline)) uint32_t build(struct call_area *area, uint32_t
 							      .site = site,
 							      .to = state,
 							      .calls = 1});
-		remember(area, from, procedure,
-			 (area->head.transition_count - 1) * CALL_LAYOUT_SCALE);
+		remember(area, from, procedure, area->head.transition_count - 1);
 	}
 	barrier();
 	area->head.building = 0;
@@ -291,7 +299,7 @@ static inline uint32_t follow(struct call_area *area, uint32_t from, uint32_t pr
 
 	if (number == 0)
 		return build(area, from, procedure, site);
-	remember(area, from, procedure, number * CALL_LAYOUT_SCALE);
+	remember(area, from, procedure, number);
 	add_at_once(&area->transitions[number].calls, 1);
 	return area->transitions[number].to;
 }
@@ -301,16 +309,17 @@ static inline uint32_t follow(struct call_area *area, uint32_t from, uint32_t pr
 /* Threads that share their memory may have moved it out of bounds. */
 static inline uint32_t depth_of(const struct call_area *area)
 {
-	int32_t depth = (area->head.depth + CALL_LAYOUT_DEPTH) / (int32_t)sizeof(struct call_frame);
+	uint32_t depth = area->head.depth, frames = area->head.frames;
 
-	if (depth < 0)
+	if (depth < frames)
 		return 0;
-	return depth < (int32_t)CALL_LAYOUT_FRAMES ? (uint32_t)depth : CALL_LAYOUT_FRAMES - 1;
+	depth = (depth - frames) / sizeof(struct call_frame);
+	return depth < CALL_LAYOUT_FRAMES ? depth : CALL_LAYOUT_LAST_FRAME;
 }
 
 static inline void set_depth(struct call_area *area, uint32_t depth)
 {
-	area->head.depth = (int32_t)(depth * sizeof(struct call_frame)) - CALL_LAYOUT_DEPTH;
+	area->head.depth = area->head.frames + depth * (uint32_t)sizeof(struct call_frame);
 }
 
 static inline void push(struct call_area *area, uint32_t depth, struct call_frame frame)
@@ -352,7 +361,8 @@ static inline uint32_t find_frame(struct call_area *area, uint64_t stack)
 
 /* --- events --------------------------------------------------------------- */
 
-void call_automaton_begin(struct call_area *area, enum call_policy policy, enum call_metric metric)
+void call_automaton_begin(struct call_area *area, uint32_t at, enum call_policy policy,
+			  enum call_metric metric)
 {
 	if (area->head.magic != CALL_LAYOUT_MAGIC) {
 		area->head.state_count = CALL_LAYOUT_OTHER + 1;
@@ -363,6 +373,7 @@ void call_automaton_begin(struct call_area *area, enum call_policy policy, enum 
 	area->head.self = (uint64_t)area;
 	area->head.policy = policy;
 	area->head.metric = metric;
+	area->head.frames = at + (uint32_t) __builtin_offsetof(struct call_area, frames);
 	set_depth(area, 0);
 	area->head.building = 0;
 	area->frames[0] = (struct call_frame){.stack = ~UINT64_C(1) - 1, .state = CALL_LAYOUT_ROOT};

@@ -26,9 +26,11 @@
 /**
  * call_automaton_begin() - a thread begins
  *
- * @area may be that of a thread that has ended: its frames are forgotten, its contexts stay.
+ * @area: may be that of a thread that has ended: its frames are forgotten, its contexts stay
+ * @at:   where it is, from %gs' base; the same for all threads
  */
-void call_automaton_begin(struct call_area *area, enum call_policy policy, enum call_metric metric);
+void call_automaton_begin(struct call_area *area, uint32_t at, enum call_policy policy,
+			  enum call_metric metric);
 
 /**
  * call_automaton_enter() - a procedure is entered

@@ -2,12 +2,19 @@
 #include "instrument/runtime/call_slow.h"
 
 #include "instrument/runtime/call_automaton.h"
+#include "instrument/runtime/thread_window.h"
 
 #define SIGNALS 64
 
+/* Code that finds no transition in a table finds this in the place of one. */
+_Static_assert(__builtin_offsetof(struct thread_window, nobody) ==
+		       __builtin_offsetof(struct call_transition, from),
+	       "no state");
+
 void call_slow_begin(const struct profile_layout_state *state, const struct runtime_memory *memory)
 {
-	call_automaton_begin(memory->area, (enum call_policy)state->parameters[CALL_LAYOUT_POLICY],
+	call_automaton_begin(memory->area, (uint32_t)(state->range + state->head_bytes),
+			     (enum call_policy)state->parameters[CALL_LAYOUT_POLICY],
 			     (enum call_metric)state->parameters[CALL_LAYOUT_METRIC]);
 }
 

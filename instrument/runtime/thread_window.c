@@ -216,6 +216,7 @@ static uint64_t make_window(const struct process_area *area)
 		return 0;
 	((struct thread_window *)at)->self = at;
 	((struct thread_window *)at)->bytes = bytes;
+	((struct thread_window *)at)->nobody = UINT32_MAX;
 	return at;
 }
 

@@ -10,13 +10,14 @@
  * @self:   its address
  * @owner:  the thread's pointer (%fs' base): others have inherited %gs
  * @number: that its blocks have in the images' files; those behind the last one share it
+ * @nobody: UINT32_MAX, which is no state of calls (call_layout.h)
  * @mapped: sets of images
  */
 struct thread_window {
 	uint64_t self;
 	uint64_t owner;
 	uint32_t number;
-	uint32_t reserved;
+	uint32_t nobody;
 	uint64_t bytes;
 	uint64_t mapped[PROCESS_AREA_IMAGES / 64];
 };
