@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Rewritten programs can be unwound at each of their instructions, those that were added too; but
-# not while the runtime works, where backtraces end (dcpix(1)). That is when a path is timed, and when that is first is
-# random: here it is not.
+# not while the runtime works, where backtraces end (dcpix(1)). That is when a path is timed, and
+# when that is first is random: here it is not.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/tap.sh
