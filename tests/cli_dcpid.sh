@@ -20,16 +20,6 @@ epoch_wait()
 	done
 }
 
-# split_until DB EPOCH SAMPLES: runs split until the daemon has stored so many of it
-split_until()
-{
-	for _ in $(seq 100); do
-		"$work/split" 1500
-		ctl flush
-		[ "$(split_samples "$1" "$2")" -ge "$3" ] && break
-	done
-}
-
 if ! "$bin/dcpid" --source perf --socket "" --db "$work/probe2.db" --label probe \
 	--config "$work/empty.conf" --version > /dev/null || ! daemon_start --db "$work/probe2.db"; then
 	skip "dcpid" "$(tail -n 1 "$work/log")"

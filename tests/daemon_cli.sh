@@ -164,6 +164,16 @@ split_samples()
 		WHERE epoch = $2 AND path = '$work/split'"
 }
 
+# split_until DB EPOCH SAMPLES: runs split until the daemon has stored so many of it
+split_until()
+{
+	for _ in $(seq 100); do
+		"$work/split" 1500
+		ctl flush
+		[ "$(split_samples "$1" "$2")" -ge "$3" ] && break
+	done
+}
+
 # shares_are_right LABEL DB EPOCH: within two points of 70, 20 and 10, and what
 # chance may do (three standard deviations) with as many samples as there are:
 # on some machines the kernel allows few.

@@ -125,19 +125,12 @@ void block_code_move(struct machine_code *code, enum block_move move, unsigned i
 		uint16_t opcode;
 		bool wide;
 	} moves[] = {
-		[BLOCK_LOAD] = {0x8b, true},
-		[BLOCK_LOAD32] = {0x8b, false},
-		[BLOCK_LOAD32_SIGNED] = {0x63, true},
-		[BLOCK_LOAD16] = {0x0fb7, false},
-		[BLOCK_LOAD16_SIGNED] = {0x0fbf, true},
-		[BLOCK_STORE] = {0x89, true},
-		[BLOCK_STORE32] = {0x89, false},
-		[BLOCK_STORE16] = {0x89, false},
-		[BLOCK_ADD_TO] = {0x01, true},
-		[BLOCK_SUBTRACT] = {0x2b, true},
-		[BLOCK_COMPARE] = {0x39, true},
-		[BLOCK_COMPARE32] = {0x39, false},
-		[BLOCK_EXCHANGE] = {0x0fb1, true},
+		[BLOCK_LOAD] = {0x8b, true},	   [BLOCK_LOAD32] = {0x8b, false},
+		[BLOCK_LOAD16] = {0x0fb7, false},  [BLOCK_LOAD16_SIGNED] = {0x0fbf, true},
+		[BLOCK_STORE] = {0x89, true},	   [BLOCK_STORE32] = {0x89, false},
+		[BLOCK_STORE16] = {0x89, false},   [BLOCK_ADD_TO] = {0x01, true},
+		[BLOCK_SUBTRACT] = {0x2b, true},   [BLOCK_COMPARE] = {0x39, true},
+		[BLOCK_COMPARE32] = {0x39, false}, [BLOCK_EXCHANGE] = {0x0fb1, true},
 	};
 	struct bytes bytes = {.count = 0};
 

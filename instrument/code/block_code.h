@@ -32,7 +32,6 @@ static inline struct block_place block_place(uint32_t at)
 enum block_move {
 	BLOCK_LOAD,
 	BLOCK_LOAD32, /* zero-extended */
-	BLOCK_LOAD32_SIGNED,
 	BLOCK_LOAD16,
 	BLOCK_LOAD16_SIGNED,
 	BLOCK_STORE, /* the stack pointer as well */

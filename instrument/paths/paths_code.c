@@ -153,6 +153,19 @@ static void set_number(struct machine_code *code, const struct paths_places *pla
 		       places->narrow ? number & UINT16_MAX : number);
 }
 
+void paths_code_load(struct machine_code *code, const struct paths_places *places, unsigned int reg)
+{
+	block_code_move(code, places->narrow ? BLOCK_LOAD16 : BLOCK_LOAD, reg,
+			block_place(places->number));
+}
+
+void paths_code_store(struct machine_code *code, const struct paths_places *places,
+		      unsigned int reg)
+{
+	block_code_move(code, places->narrow ? BLOCK_STORE16 : BLOCK_STORE, reg,
+			block_place(places->number));
+}
+
 static void change_register(struct machine_code *code, const struct path_way *way)
 {
 	if (way->change == PATH_SET)
@@ -185,9 +198,9 @@ void paths_code_change(struct machine_code *code, const struct point *point,
 	}
 	point_borrow(code, point, 0, 1, false, &loan);
 	reg = loan.registers[0];
-	block_code_move(code, places->narrow ? BLOCK_LOAD16 : BLOCK_LOAD, reg, number);
+	paths_code_load(code, places, reg);
 	block_code_address(code, reg, reg, (int32_t)way->number);
-	block_code_move(code, places->narrow ? BLOCK_STORE16 : BLOCK_STORE, reg, number);
+	paths_code_store(code, places, reg);
 	point_give_back(code, &loan);
 }
 

@@ -107,6 +107,14 @@ void paths_code_count(struct machine_code *code, const struct point *point, uint
 void paths_code_change(struct machine_code *code, const struct point *point,
 		       const struct paths_places *places, const struct path_way *way);
 
+/** paths_code_load() - the word's number into a register; upper bits of a narrow one are 0. */
+void paths_code_load(struct machine_code *code, const struct paths_places *places,
+		     unsigned int reg);
+
+/** paths_code_store() - from there; whose a narrow word is stays as it is. */
+void paths_code_store(struct machine_code *code, const struct paths_places *places,
+		      unsigned int reg);
+
 /** paths_code_leave() - the procedure is left. */
 void paths_code_leave(struct machine_code *code, const struct paths_places *places);
 

@@ -56,8 +56,7 @@ static void find_cell(struct machine_code *code, const struct point_loan *loan)
 static void put_in(struct machine_code *code, const struct paths_places *places, unsigned int reg,
 		   unsigned int cell)
 {
-	block_code_move(code, places->narrow ? BLOCK_LOAD16 : BLOCK_LOAD, reg,
-			block_place(places->number));
+	paths_code_load(code, places, reg);
 	block_code_move(code, BLOCK_STORE, reg, cell_at(places, cell, 0));
 	if (!places->measures)
 		return;
@@ -80,8 +79,7 @@ static void take_out(struct machine_code *code, const struct paths_places *place
 	}
 	block_code_move(code, BLOCK_LOAD, reg, cell_at(places, cell, 0));
 	machine_code_place(code, lost);
-	block_code_move(code, places->narrow ? BLOCK_STORE16 : BLOCK_STORE, reg,
-			block_place(places->number));
+	paths_code_store(code, places, reg);
 }
 
 /* Whether nothing is measured, nor flags are to be kept. */
