@@ -321,6 +321,40 @@ static void marks_come_last(void **state)
 	assert_int_equal(scene->offers.offer[0].probe.address, 0x1000);
 }
 
+/* A mark in another window that is being taken away is waited for, and nothing else is. */
+static void marks_are_waited_for(void **state)
+{
+	struct scene *scene = *state;
+	struct branch_offers *offers = &scene->offers;
+	struct branch_probe probe = probe_at(0x1000, FILE_A);
+	struct branch_group *other = &offers->groups[1];
+	const struct branch_group *group;
+
+	lead(scene, 0x1000, 10);
+	lead(scene, 0x2000, 990);
+	see_mark(scene, 0x9000);
+	other->some[0] = probe_at(0x8000, FILE_A);
+	other->some[1] = probe_at(0x9000, FILE_A);
+	other->count = 2;
+	branch_offers_sample(offers, &probe);
+	group = take(scene, COST_MAX);
+	assert_true(branch_group_has_mark(group));
+	assert_int_equal(group->some[1].address, 0x9000);
+	assert_true(branch_offers_is_held(offers, group));
+	other->count = 1;
+	assert_false(branch_offers_is_held(offers, group));
+	other->some[0] = probe;
+	assert_false(branch_offers_is_held(offers, group));
+	other->count = 0;
+	offers->groups[0].count = 0;
+	branch_offers_sample(offers, &probe);
+	group = take(scene, 0);
+	other->some[0] = probe_at(0x1000, FILE_A);
+	other->count = 1;
+	assert_false(branch_group_has_mark(group));
+	assert_false(branch_offers_is_held(offers, group));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -333,6 +367,7 @@ int main(void)
 		TEST(the_seldom_are_by_themselves),
 		TEST(what_is_beyond_is_looked_at),
 		TEST(marks_come_last),
+		TEST(marks_are_waited_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

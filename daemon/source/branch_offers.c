@@ -92,17 +92,6 @@ void branch_offers_refuse(struct branch_offers *offers, const struct branch_prob
 	branch_rounds_forget(&offers->rounds, probe);
 }
 
-/* What to count a branch against; not where another window is still. */
-static const struct branch_round_mark *find_mark(const struct branch_offers *offers,
-						 struct branch_known *known,
-						 const struct branch_probe *first, double round_max)
-{
-	const struct branch_round_mark *mark =
-		branch_rounds_find(&offers->rounds, known, first, round_max);
-
-	return mark != NULL && is_probed(offers, &mark->probe) ? NULL : mark;
-}
-
 static double cost_of(const struct branch_offers *offers, const struct branch_offer *offer)
 {
 	return branch_rounds_cost(&offers->rounds, offer->probe.pid, offer->probe.address,
@@ -146,7 +135,7 @@ void branch_offers_take(struct branch_offers *offers, struct branch_group *group
 	uint32_t left = 0;
 	const struct branch_offer first = offers->offer[place];
 	const struct branch_round_mark *mark =
-		find_mark(offers, &offers->known, &first.probe, round_max);
+		branch_rounds_find(&offers->rounds, &offers->known, &first.probe, round_max);
 	size_t room = BRANCH_WINDOWS - (mark != NULL);
 
 	offers->is_chosen = false;
@@ -170,6 +159,20 @@ void branch_offers_take(struct branch_offers *offers, struct branch_group *group
 		group->some[group->count] = mark->probe;
 		group->some[group->count++].mark = true;
 	}
+}
+
+bool branch_offers_is_held(const struct branch_offers *offers, const struct branch_group *group)
+{
+	if (!branch_group_has_mark(group))
+		return false;
+	for (size_t i = 0; i < BRANCH_LINKS; i++) {
+		const struct branch_group *other = &offers->groups[i];
+
+		if (other != group &&
+		    is_among(other->some, other->count, &group->some[group->count - 1]))
+			return true;
+	}
+	return false;
 }
 
 /* What may be seldom executed is looked at once, without what is frequent and in its way. */

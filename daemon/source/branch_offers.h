@@ -87,6 +87,15 @@ bool branch_offers_prefer_seldom(struct branch_offers *offers, uint64_t now_ns);
  */
 void branch_offers_take(struct branch_offers *offers, struct branch_group *group, double round_max);
 
+/**
+ * branch_offers_is_held() - whether the mark of a group that was taken is probed in another one
+ * still
+ *
+ * Then wait until that one is not used: where a program has few branches the mark was often in the
+ * window before, whose removal takes longer than the time to the next one.
+ */
+bool branch_offers_is_held(const struct branch_offers *offers, const struct branch_group *group);
+
 /** branch_offers_learn() - what is to be probed since a window was as it was */
 void branch_offers_learn(struct branch_offers *offers, const struct probe_window *window);
 

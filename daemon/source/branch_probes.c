@@ -143,6 +143,8 @@ static bool offers_take(struct branch_probes *probes, struct worker *worker)
 	if (!probes->stop)
 		branch_offers_take(&probes->offers, worker->group,
 				   (double)round_time_ns(probes) / ROUNDS / (double)probes->hit_ns);
+	while (!probes->stop && branch_offers_is_held(&probes->offers, worker->group))
+		pthread_cond_wait(&probes->changed, &probes->lock);
 	pthread_mutex_unlock(&probes->lock);
 	return worker->group->count > 0;
 }
@@ -343,6 +345,7 @@ static bool run_once(struct worker *worker)
 		close(fd);
 	pthread_mutex_lock(&probes->lock);
 	worker->group->count = 0;
+	pthread_cond_broadcast(&probes->changed);
 	pthread_mutex_unlock(&probes->lock);
 	return more;
 }
