@@ -18,10 +18,12 @@ instrument-src := instrument/mode_table.c instrument/program_cache.c instrument/
 	instrument/needed_libraries.c instrument/library_set.c \
 	$(filter-out instrument/runtime/% %_store.c,$(sort $(wildcard instrument/*/*.c)))
 
-# What is put into rewritten programs: bytes that run anywhere, without libc.
+# What is put into rewritten programs: bytes that run anywhere, without libc; and its frames.
+RUNTIME_ELF := $(OBJ)/gen/runtime.elf
 RUNTIME_BLOB := $(OBJ)/gen/runtime.bin
+RUNTIME_FRAMES := $(OBJ)/gen/runtime.frames
 RUNTIME_CFLAGS := -std=gnu17 $(WARNINGS) -O2 -ffreestanding -fno-stack-protector -fcf-protection=none \
-	-mgeneral-regs-only -mno-red-zone -fPIE -fvisibility=hidden -fno-asynchronous-unwind-tables \
+	-mgeneral-regs-only -mno-red-zone -fPIE -fvisibility=hidden -fasynchronous-unwind-tables \
 	-fno-tree-loop-distribute-patterns -ffunction-sections
 RUNTIME_OBJECTS := $(patsubst %.c,$(OBJ)/gen/%.o,$(sort $(wildcard instrument/runtime/*.c)))
 $(RUNTIME_OBJECTS): $(OBJ)/gen/%.o: %.c
@@ -29,12 +31,16 @@ $(RUNTIME_OBJECTS): $(OBJ)/gen/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(RUNTIME_CFLAGS) -I. -MMD -MP -c -o $@ $<
 -include $(RUNTIME_OBJECTS:.o=.d)
-$(RUNTIME_BLOB): $(RUNTIME_OBJECTS) instrument/runtime/runtime.ld
+$(RUNTIME_ELF): $(RUNTIME_OBJECTS) instrument/runtime/runtime.ld
 	$(call say,RUNTIME,$@)
 	$(Q)$(CROSS_TRIPLE:%=%-)ld -nostdlib -static --gc-sections -T instrument/runtime/runtime.ld \
-		--oformat=binary -o $@ $(RUNTIME_OBJECTS)
-$(OBJ)/instrument/code/runtime_blob.o: $(RUNTIME_BLOB)
-$(OBJ)/instrument/code/runtime_blob.o: CPPFLAGS += -DRUNTIME_BLOB='"$(RUNTIME_BLOB)"'
+		-o $@ $(RUNTIME_OBJECTS)
+$(RUNTIME_BLOB) $(RUNTIME_FRAMES): $(RUNTIME_ELF)
+	$(Q)$(CROSS_TRIPLE:%=%-)objcopy -O binary \
+		-j $(if $(filter %.bin,$@),.text,.eh_frame) $< $@
+RUNTIME_NAMES = -DRUNTIME_BLOB='"$(RUNTIME_BLOB)"' -DRUNTIME_FRAMES='"$(RUNTIME_FRAMES)"'
+$(OBJ)/instrument/code/runtime_blob.o: $(RUNTIME_BLOB) $(RUNTIME_FRAMES)
+$(OBJ)/instrument/code/runtime_blob.o: CPPFLAGS += $(RUNTIME_NAMES)
 
 instrument-programs := dcpibursts dcpicalls dcpicct dcpipaths dcpivpp dcpix
 dcpix-with := instrument/mode_store.c instrument/counts/counts_store.c \
@@ -66,8 +72,8 @@ fuzz_rewriter-seeds := tests/procedure_fixtures.sh
 fuzz_rewriter-flags := -max_len=32768
 fuzz_recordings-with := db/blob_header.c db/recording_blob.c db/profile_blob.c
 fuzz_recordings-pkgs := zlib
-build/fuzz/obj/instrument/code/runtime_blob.o: $(RUNTIME_BLOB)
-build/fuzz/obj/instrument/code/runtime_blob.o: CPPFLAGS += -DRUNTIME_BLOB='"$(RUNTIME_BLOB)"'
+build/fuzz/obj/instrument/code/runtime_blob.o: $(RUNTIME_BLOB) $(RUNTIME_FRAMES)
+build/fuzz/obj/instrument/code/runtime_blob.o: CPPFLAGS += $(RUNTIME_NAMES)
 
 .PHONY: check-paths
 check-paths: ## paths of real programs against an emulator

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "instrument/code/runtime_blob.h"
 
-/* The file's name; module.mk says it to who builds this, not to who only reads it. */
+/* Files' names; module.mk says them to who builds this, not to who only reads it. */
 #ifndef RUNTIME_BLOB
 #define RUNTIME_BLOB "/dev/null"
+#define RUNTIME_FRAMES "/dev/null"
 #endif
 
 __asm__(".section .rodata\n"
@@ -11,9 +12,13 @@ __asm__(".section .rodata\n"
 	"runtime_blob_first:\n"
 	"	.incbin \"" RUNTIME_BLOB "\"\n"
 	"runtime_blob_end:\n"
+	"runtime_frames_first:\n"
+	"	.incbin \"" RUNTIME_FRAMES "\"\n"
+	"runtime_frames_end:\n"
 	"	.previous\n");
 
 extern const uint8_t runtime_blob_first[], runtime_blob_end[];
+extern const uint8_t runtime_frames_first[], runtime_frames_end[];
 
 const uint8_t *runtime_blob(void)
 {
@@ -23,4 +28,14 @@ const uint8_t *runtime_blob(void)
 size_t runtime_blob_bytes(void)
 {
 	return (size_t)(runtime_blob_end - runtime_blob_first);
+}
+
+const uint8_t *runtime_blob_frames(void)
+{
+	return runtime_frames_first;
+}
+
+size_t runtime_blob_frames_bytes(void)
+{
+	return (size_t)(runtime_frames_end - runtime_frames_first);
 }

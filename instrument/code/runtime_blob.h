@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The code of runtime/, as it is put into every rewritten program (PROFILE_LAYOUT_ENTER). */
+/*
+ * The code of runtime/, as it is put into every rewritten program (PROFILE_LAYOUT_ENTER), and how
+ * its frames look: what compiler and assembler say about it, an .eh_frame section as if right
+ * behind the code.
+ */
 #ifndef DCPI_INSTRUMENT_RUNTIME_BLOB_H
 #define DCPI_INSTRUMENT_RUNTIME_BLOB_H
 
@@ -8,5 +12,7 @@
 
 const uint8_t *runtime_blob(void);
 size_t runtime_blob_bytes(void);
+const uint8_t *runtime_blob_frames(void);
+size_t runtime_blob_frames_bytes(void);
 
 #endif

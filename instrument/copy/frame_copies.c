@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "instrument/code/runtime_blob.h"
 #include "lib/array.h"
 
 /*
@@ -242,6 +243,26 @@ static void describe_old(struct frame_copier *copier)
 	}
 }
 
+/* Those of its rows that can be told of follow each other. */
+static void describe_prelude(struct frame_copier *copier)
+{
+	const struct machine_code *code = &copier->copies->prelude->code;
+	uint64_t start = copier->copies->code + copier->copies->prelude_offset;
+	const struct machine_row *row;
+	size_t count = machine_code_rows(code, MACHINE_NEAR, &row);
+
+	copier->row_count = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (row[i].frame == PRELUDE_FRAME)
+			add_row(copier, (struct unwind_row){.address = start + row[i].offset,
+							    .old = start,
+							    .depth = row[i].depth});
+	}
+	if (!copier->failed && copier->row_count > 0)
+		unwind_writer_add_plain(copier->copies->writer, copier->rows, copier->row_count,
+					start + code->parts[MACHINE_NEAR].bytes);
+}
+
 int frame_copies_write(const struct frame_copies *copies)
 {
 	struct frame_copier copier = {.copies = copies};
@@ -250,8 +271,9 @@ int frame_copies_write(const struct frame_copies *copies)
 	if (!copier.failed)
 		visit_copied(&copier, copy_frame);
 	describe_old(&copier);
-	if (copies->leaf < copies->leaf_end)
-		unwind_writer_add_leaf(copies->writer, copies->leaf, copies->leaf_end);
+	describe_prelude(&copier);
+	unwind_writer_add_linked(copies->writer, runtime_blob_frames(), runtime_blob_frames_bytes(),
+				 copies->code, runtime_blob_bytes());
 	free(copier.tables);
 	free(copier.rows);
 	return copier.failed ? -ENOMEM : 0;

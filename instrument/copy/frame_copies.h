@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The frames of copied procedures, described again where the copies are. Internal to the
- * rewriter.
+ * The frames of copied procedures, described again where the copies are, and those of what is added
+ * once. Internal to the rewriter.
  */
 #ifndef DCPI_INSTRUMENT_FRAME_COPIES_H
 #define DCPI_INSTRUMENT_FRAME_COPIES_H
 
 #include "instrument/copy/candidate.h"
+#include "instrument/copy/prelude.h"
 #include "instrument/elf/unwind_writer.h"
 
 /**
  * struct frame_copies - what is written, of what
- * @code: address of the added code
- * @leaf, @leaf_end: addresses: code in it that copies call, and that uses no stack
+ * @code: address of the added code, which begins with the runtime
+ * @prelude_offset: from there on, @prelude
  */
 struct frame_copies {
 	struct unwind_writer *writer;
 	const struct unwind_frames *frames;
 	const struct candidates *candidates;
+	const struct prelude *prelude;
 	uint64_t code;
-	uint64_t leaf;
-	uint64_t leaf_end;
+	uint64_t prelude_offset;
 };
 
 /** frame_copies_write() - tables of handlers, then the frames. Return: 0 or -ENOMEM. */

@@ -11,19 +11,22 @@
 /* Pushes the state's address and calls the runtime, which begins the added code. */
 static void make_enter(struct prelude *prelude)
 {
-	static const uint8_t push[] = {0x57};			     /* push %rdi */
-	static const uint8_t lea[] = {0x48, 0x8d, 0x3d, 0, 0, 0, 0}; /* lea state(%rip), %rdi */
-	static const uint8_t swap[] = {0x48, 0x87, 0x3c, 0x24};	     /* xchg %rdi, (%rsp) */
-	static const uint8_t end[] = {0x48, 0x8d, 0x64,
-				      0x24, 0x08, 0xc3}; /* lea 8(%rsp), %rsp; ret */
+	static const uint8_t push[] = {0x57};			      /* push %rdi */
+	static const uint8_t lea[] = {0x48, 0x8d, 0x3d, 0, 0, 0, 0};  /* lea state(%rip), %rdi */
+	static const uint8_t swap[] = {0x48, 0x87, 0x3c, 0x24};	      /* xchg %rdi, (%rsp) */
+	static const uint8_t drop[] = {0x48, 0x8d, 0x64, 0x24, 0x08}; /* lea 8(%rsp), %rsp */
+	static const uint8_t ret[] = {0xc3};
 	struct machine_code *code = &prelude->code;
 
 	machine_code_place(code, prelude->enter);
 	machine_code_bytes(code, push, sizeof(push));
+	machine_code_stack(code, 8);
 	machine_code_refer(code, lea, sizeof(lea), 3, PRELUDE_STATE);
 	machine_code_bytes(code, swap, sizeof(swap));
 	machine_code_leave(code, MACHINE_CALL, prelude->runtime + PROFILE_LAYOUT_ENTER);
-	machine_code_bytes(code, end, sizeof(end));
+	machine_code_bytes(code, drop, sizeof(drop));
+	machine_code_stack(code, -8);
+	machine_code_bytes(code, ret, sizeof(ret));
 }
 
 /* A slow path: keeps %rdi, and has the runtime go on. */
@@ -35,8 +38,10 @@ static void make_slow(struct prelude *prelude)
 
 	machine_code_place(code, prelude->slow);
 	machine_code_bytes(code, push, sizeof(push));
+	machine_code_stack(code, 8);
 	machine_code_refer(code, lea, sizeof(lea), 3, PRELUDE_STATE);
 	machine_code_leave(code, MACHINE_JUMP, prelude->runtime + PROFILE_LAYOUT_SLOW);
+	machine_code_stack(code, -8);
 }
 
 /*
@@ -98,9 +103,10 @@ int prelude_make(struct prelude *ret, uint64_t runtime, uint64_t entry,
 	ret->enter = machine_code_label(&ret->code);
 	ret->slow = machine_code_label(&ret->code);
 	ret->start = machine_code_label(&ret->code);
+	make_start(ret, entry, code);
+	machine_code_frame(&ret->code, PRELUDE_FRAME);
 	make_enter(ret);
 	make_slow(ret);
-	make_start(ret, entry, code);
 	if (turns != NULL)
 		make_turns(ret, code, turns);
 	return machine_code_layout(&ret->code);

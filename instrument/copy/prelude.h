@@ -14,6 +14,10 @@
 #define PRELUDE_STATE (UINT32_MAX - 3)
 #define PRELUDE_DUMMY (UINT32_MAX - 4) /* what stands for a thread */
 
+/* What has it is called, with no more on the stack than machine_code_stack() says; the rest is
+ * where a program begins (machine_code_frame()). */
+#define PRELUDE_FRAME 1
+
 /**
  * struct prelude - zero-initialised is empty; freed by prelude_deinit()
  * @runtime: address of the runtime's code

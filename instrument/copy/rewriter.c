@@ -364,19 +364,16 @@ static int copy_frames(struct rewriter *rewriter, struct error *err)
 		.writer = &rewriter->unwind,
 		.frames = &rewriter->frames,
 		.candidates = &rewriter->candidates,
+		.prelude = &rewriter->prelude,
 		.code = elf_image_code_address(&rewriter->image),
+		.prelude_offset = rewriter->prelude_offset,
 	};
-	uint64_t prelude = copies.code + rewriter->prelude_offset, index;
+	uint64_t index;
 	size_t index_bytes;
 	int r;
 
 	if (rewriter->frames.count == 0)
 		return 0;
-	if (rewriter->mode->bursts) {
-		copies.leaf = prelude + machine_code_offset(&rewriter->prelude.code,
-							    rewriter->prelude.looked);
-		copies.leaf_end = prelude + rewriter->prelude.code.parts[MACHINE_NEAR].bytes;
-	}
 	rewriter->unwind_offset = elf_image_round_up(rewriter->code_bytes, CODE_ALIGN);
 	r = unwind_writer_init(&rewriter->unwind, &rewriter->frames,
 			       elf_image_code_address(&rewriter->image) + rewriter->unwind_offset);

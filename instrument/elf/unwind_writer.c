@@ -12,6 +12,10 @@
 
 #define DWARF_RSP 7
 #define DWARF_RETURN_ADDRESS 16
+/* Where in an entry that a linker wrote is what: behind its length. */
+#define LINKED_CIE 4
+#define LINKED_START 8
+#define LINKED_RANGE 12
 
 int unwind_writer_init(struct unwind_writer *writer, const struct unwind_frames *frames,
 		       uint64_t address)
@@ -309,15 +313,50 @@ static bool is_usual(const struct unwind_cie *cie)
 	return true;
 }
 
-void unwind_writer_add_leaf(struct unwind_writer *writer, uint64_t start, uint64_t end)
+void unwind_writer_add_plain(struct unwind_writer *writer, const struct unwind_row *rows,
+			     size_t count, uint64_t end)
 {
-	struct unwind_row row = {.address = start, .old = start};
-	struct unwind_frame frame = {.start = start, .bytes = end - start};
+	struct unwind_frame frame = {.start = rows->old, .bytes = end - rows->old};
 
 	while (frame.cie < writer->frames->cie_count && !is_usual(&writer->frames->cies[frame.cie]))
 		frame.cie++;
 	if (frame.cie < writer->frames->cie_count)
-		unwind_writer_add(writer, &frame, &row, 1, end, 0);
+		unwind_writer_add(writer, &frame, rows, count, end, 0);
+}
+
+/* An entry that was linked at @linked from where its code began. */
+static void put_linked(struct unwind_writer *writer, const uint8_t *entry, size_t bytes,
+		       uint64_t code, uint64_t linked)
+{
+	uint64_t address = writer->address + writer->bytes;
+	uint32_t cie;
+	int32_t distance;
+
+	memcpy(&cie, entry + LINKED_CIE, sizeof(cie));
+	if (cie == 0) {
+		put(writer, entry, bytes);
+		return;
+	}
+	memcpy(&distance, entry + LINKED_START, sizeof(distance));
+	code += linked + LINKED_START + (uint64_t)(int64_t)distance;
+	put(writer, entry, LINKED_START);
+	put_relative(writer, code);
+	put(writer, entry + LINKED_RANGE, bytes - LINKED_RANGE);
+	add_index(writer, code, address);
+}
+
+void unwind_writer_add_linked(struct unwind_writer *writer, const uint8_t *frames, size_t bytes,
+			      uint64_t code, uint64_t distance)
+{
+	uint32_t length;
+
+	for (size_t at = 0; bytes - at >= LINKED_RANGE; at += length) {
+		memcpy(&length, frames + at, sizeof(length));
+		length += (uint32_t)sizeof(length);
+		if (length < LINKED_RANGE || length > bytes - at)
+			return;
+		put_linked(writer, frames + at, length, code, distance + at);
+	}
 }
 
 static int by_code(const void *a, const void *b)

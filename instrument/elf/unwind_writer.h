@@ -67,11 +67,23 @@ void unwind_writer_add(struct unwind_writer *writer, const struct unwind_frame *
 		       const struct unwind_row *rows, size_t count, uint64_t end, uint64_t table);
 
 /**
- * unwind_writer_add_leaf() - describe code [@start, @end) that has nothing on the stack
+ * unwind_writer_add_plain() - describe code up to @end that has nothing on the stack but return
+ * address and @depth
+ * @rows: as for unwind_writer_add(), all with the same @old, which is of no frame
  *
  * Not where the file has no frame that begins so, which compilers' all do.
  */
-void unwind_writer_add_leaf(struct unwind_writer *writer, uint64_t start, uint64_t end);
+void unwind_writer_add_plain(struct unwind_writer *writer, const struct unwind_row *rows,
+			     size_t count, uint64_t end);
+
+/**
+ * unwind_writer_add_linked() - describe code by what a linker wrote for it
+ * @frames: an .eh_frame section of @bytes, its addresses relative, and of 32 bits
+ * @code:   where the code begins now
+ * @distance: from where it began to where the section did
+ */
+void unwind_writer_add_linked(struct unwind_writer *writer, const uint8_t *frames, size_t bytes,
+			      uint64_t code, uint64_t distance);
 
 /**
  * unwind_writer_end() - end the section and add its index behind it

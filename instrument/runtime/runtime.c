@@ -79,49 +79,67 @@ __attribute__((used)) void runtime_slow(struct profile_layout_state *state,
 	runtime_mode_slow(state, &memory, frame);
 }
 
-/* PROFILE_LAYOUT_ENTER, PROFILE_LAYOUT_SLOW */
+/* What unwinders are told with it: all registers, for the program's frames may need any of them. */
+#define PUSH(reg)                                                                                  \
+	"	push " reg "\n"                                                                    \
+	"	.cfi_adjust_cfa_offset 8\n"                                                              \
+	"	.cfi_rel_offset " reg ", 0\n"
+#define POP(reg)                                                                                   \
+	"	pop " reg "\n"                                                                     \
+	"	.cfi_adjust_cfa_offset -8\n"                                                             \
+	"	.cfi_restore " reg "\n"
+
+/* PROFILE_LAYOUT_ENTER, PROFILE_LAYOUT_SLOW: as runtime_entry() and runtime_slow_entry() begin */
 __asm__(".section .text.first, \"ax\"\n"
 	"	.globl runtime_first\n"
 	"runtime_first:\n"
+	"	.cfi_startproc\n"
 	"	jmp runtime_entry\n"
 	"	.balign 16, 0xcc\n"
+	"	.cfi_def_cfa_offset 16\n"
 	"	jmp runtime_slow_entry\n"
 	"	.balign 16, 0xcc\n"
+	"	.cfi_endproc\n"
 	"	.text\n");
 
 /*
  * Gets the state's address on the stack, where its caller has
  * pushed it; gives all registers back but the flags. The stack may be anywhere.
  */
+/* clang-format off */
 __asm__("	.text\n"
 	"runtime_entry:\n"
-	"	push %rax\n"
-	"	push %rcx\n"
-	"	push %rdx\n"
-	"	push %rsi\n"
-	"	push %rdi\n"
-	"	push %r8\n"
-	"	push %r9\n"
-	"	push %r10\n"
-	"	push %r11\n"
-	"	push %rbp\n"
+	"	.cfi_startproc\n"
+	PUSH("%rax")
+	PUSH("%rcx")
+	PUSH("%rdx")
+	PUSH("%rsi")
+	PUSH("%rdi")
+	PUSH("%r8")
+	PUSH("%r9")
+	PUSH("%r10")
+	PUSH("%r11")
+	PUSH("%rbp")
 	"	mov %rsp, %rbp\n"
+	"	.cfi_def_cfa_register %rbp\n"
 	"	mov 88(%rsp), %rdi\n"
 	"	and $-16, %rsp\n"
 	"	cld\n"
 	"	call runtime_enter\n"
 	"	mov %rbp, %rsp\n"
-	"	pop %rbp\n"
-	"	pop %r11\n"
-	"	pop %r10\n"
-	"	pop %r9\n"
-	"	pop %r8\n"
-	"	pop %rdi\n"
-	"	pop %rsi\n"
-	"	pop %rdx\n"
-	"	pop %rcx\n"
-	"	pop %rax\n"
-	"	ret\n");
+	"	.cfi_def_cfa_register %rsp\n"
+	POP("%rbp")
+	POP("%r11")
+	POP("%r10")
+	POP("%r9")
+	POP("%r8")
+	POP("%rdi")
+	POP("%rsi")
+	POP("%rdx")
+	POP("%rcx")
+	POP("%rax")
+	"	ret\n"
+	"	.cfi_endproc\n");
 
 /*
  * Finds the program's %rdi on the stack and the state's address in that register; above it
@@ -130,50 +148,61 @@ __asm__("	.text\n"
  */
 __asm__("	.text\n"
 	"runtime_slow_entry:\n"
-	"	push %r15\n"
-	"	push %r14\n"
-	"	push %r13\n"
-	"	push %r12\n"
-	"	push %r11\n"
-	"	push %r10\n"
-	"	push %r9\n"
-	"	push %r8\n"
-	"	push %rsi\n"
-	"	push %rbp\n"
-	"	push %rbx\n"
-	"	push %rdx\n"
-	"	push %rcx\n"
-	"	push %rax\n"
+	"	.cfi_startproc\n"
+	"	.cfi_def_cfa_offset 16\n"
+	"	.cfi_rel_offset %rdi, 0\n"
+	PUSH("%r15")
+	PUSH("%r14")
+	PUSH("%r13")
+	PUSH("%r12")
+	PUSH("%r11")
+	PUSH("%r10")
+	PUSH("%r9")
+	PUSH("%r8")
+	PUSH("%rsi")
+	PUSH("%rbp")
+	PUSH("%rbx")
+	PUSH("%rdx")
+	PUSH("%rcx")
+	PUSH("%rax")
 	"	pushfq\n"
+	"	.cfi_adjust_cfa_offset 8\n"
 	"	lahf\n"
 	"	seto %al\n"
 	"	push %rax\n"
+	"	.cfi_adjust_cfa_offset 8\n"
 	"	mov %rsp, %rsi\n"
 	"	mov %rsp, %rbp\n"
+	"	.cfi_def_cfa_register %rbp\n"
 	"	and $-16, %rsp\n"
 	"	cld\n"
 	"	call runtime_slow\n"
 	"	mov %rbp, %rsp\n"
+	"	.cfi_def_cfa_register %rsp\n"
 	"	testl $0x400, 8(%rsp)\n"
 	"	jz 1f\n"
 	"	std\n"
 	"1:	pop %rax\n"
+	"	.cfi_adjust_cfa_offset -8\n"
 	"	add $127, %al\n"
 	"	sahf\n"
 	"	lea 8(%rsp), %rsp\n"
-	"	pop %rax\n"
-	"	pop %rcx\n"
-	"	pop %rdx\n"
-	"	pop %rbx\n"
-	"	pop %rbp\n"
-	"	pop %rsi\n"
-	"	pop %r8\n"
-	"	pop %r9\n"
-	"	pop %r10\n"
-	"	pop %r11\n"
-	"	pop %r12\n"
-	"	pop %r13\n"
-	"	pop %r14\n"
-	"	pop %r15\n"
-	"	pop %rdi\n"
-	"	ret\n");
+	"	.cfi_adjust_cfa_offset -8\n"
+	POP("%rax")
+	POP("%rcx")
+	POP("%rdx")
+	POP("%rbx")
+	POP("%rbp")
+	POP("%rsi")
+	POP("%r8")
+	POP("%r9")
+	POP("%r10")
+	POP("%r11")
+	POP("%r12")
+	POP("%r13")
+	POP("%r14")
+	POP("%r15")
+	POP("%rdi")
+	"	ret\n"
+	"	.cfi_endproc\n");
+/* clang-format on */

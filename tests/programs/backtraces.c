@@ -1,57 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A backtrace at every single instruction of calls, loops, branches, a dense switch, a
- * computed goto and a stub of the linkage table, for the first time and again, libc's own
- * included: the processor traps after each. Prints whether all came
- * to where main() was called; with an argument, where the others were.
+ * Calls, loops, branches, a dense switch, a computed goto and a stub of the linkage table, for the
+ * first time and again, libc's own included, with a backtrace at every single instruction
+ * (tracer.c). Prints whether all were whole; with an argument, where the others were.
  */
-#define _GNU_SOURCE
-#include <execinfo.h>
-#include <signal.h>
-#include <stdio.h>
+#include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
-#include <ucontext.h>
 #include <unistd.h>
 
-#define TRAP_FLAG 0x100
-#define ENOUGH 5000
-#define FRAMES 100
-#define CALLER 2 /* of main(): the last but one, before _start() */
 #define DEPTH 12
-#define LOST 1000
 
-static volatile sig_atomic_t on;
-static volatile long taken;
-static volatile long lost;
-static void *caller;
-static long lost_at[LOST];
-
-static void *caller_of_main(void)
-{
-	void *all[FRAMES];
-	int frames = backtrace(all, FRAMES);
-
-	return frames >= CALLER ? all[frames - CALLER] : NULL;
-}
-
-static void handler(int number, siginfo_t *info, void *context)
-{
-	greg_t *registers = ((ucontext_t *)context)->uc_mcontext.gregs;
-
-	(void)number;
-	(void)info;
-	if (on)
-		registers[REG_EFL] |= TRAP_FLAG;
-	else
-		registers[REG_EFL] &= ~(greg_t)TRAP_FLAG;
-	taken++;
-	if (caller_of_main() == caller)
-		return;
-	if (lost < LOST)
-		lost_at[lost] = registers[REG_RIP];
-	lost++;
-}
+void tracer_begin(void);
+void tracer_end(bool where);
 
 /* A leaf, with flags that live across an edge. */
 __attribute__((noipa)) static long leaf(long x, long y)
@@ -132,21 +92,13 @@ __attribute__((noipa)) static long through_stub(long x)
 
 int main(int argc, char **argv)
 {
-	struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO};
 	long x = 1;
 
 	(void)argv;
 	x = deep(DEPTH, x); /* what happens once has happened */
-	caller = caller_of_main();
-	sigaction(SIGTRAP, &action, NULL);
-	on = 1;
-	raise(SIGTRAP);
+	tracer_begin();
 	for (int i = 0; i < 10; i++)
 		x = deep(DEPTH, through_stub(x) & 0xffff);
-	on = 0;
-	raise(SIGTRAP);
-	for (long i = 0; i < lost && i < LOST && argc > 1; i++)
-		printf("%lx\n", lost_at[i]);
-	printf("%s, %ld lost\n", taken > ENOUGH ? "enough" : "too few", lost);
+	tracer_end(argc > 1);
 	return x == 3;
 }
