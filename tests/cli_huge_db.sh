@@ -64,14 +64,22 @@ SQL
 is "the database has $size_mb MB" \
 	"$(($(stat -c %s "$huge") / 1048576 > size_mb * 9 / 10))" 1
 
+# least_read CMD...: of three times, for the kernel's symbols are read once more if others load code
+least_read()
+{
+	for _ in 1 2 3; do
+		bytes_read "$@"
+	done | sort -n | head -n 1
+}
+
 # compare NAME CMD...: with DB for the database: a megabyte more, and a thousandth
 compare()
 {
 	local name=$1 few many
 
 	shift
-	few=$(bytes_read "${@/#DB/$small}")
-	many=$(bytes_read "${@/#DB/$huge}")
+	few=$(least_read "${@/#DB/$small}")
+	many=$(least_read "${@/#DB/$huge}")
 	if [ "$many" -le $((few + 1048576 + size_mb * 1049)) ]; then
 		ok "$name"
 	else
