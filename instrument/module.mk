@@ -26,7 +26,7 @@ RUNTIME_CFLAGS := -std=gnu17 $(WARNINGS) -O2 -ffreestanding -fno-stack-protector
 	-mgeneral-regs-only -mno-red-zone -fPIE -fvisibility=hidden -fasynchronous-unwind-tables \
 	-fno-tree-loop-distribute-patterns -ffunction-sections
 RUNTIME_OBJECTS := $(patsubst %.c,$(OBJ)/gen/%.o,$(sort $(wildcard instrument/runtime/*.c)))
-$(RUNTIME_OBJECTS): $(OBJ)/gen/%.o: %.c
+$(RUNTIME_OBJECTS): $(OBJ)/gen/%.o: %.c instrument/module.mk
 	$(call say,RUNTIME,$<)
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(RUNTIME_CFLAGS) -I. -MMD -MP -c -o $@ $<
