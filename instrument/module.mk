@@ -38,9 +38,10 @@ $(RUNTIME_ELF): $(RUNTIME_OBJECTS) instrument/runtime/runtime.ld
 $(RUNTIME_BLOB) $(RUNTIME_FRAMES): $(RUNTIME_ELF)
 	$(Q)$(CROSS_TRIPLE:%=%-)objcopy -O binary \
 		-j $(if $(filter %.bin,$@),.text,.eh_frame) $< $@
-RUNTIME_NAMES = -DRUNTIME_BLOB='"$(RUNTIME_BLOB)"' -DRUNTIME_FRAMES='"$(RUNTIME_FRAMES)"'
-$(OBJ)/instrument/code/runtime_blob.o: $(RUNTIME_BLOB) $(RUNTIME_FRAMES)
-$(OBJ)/instrument/code/runtime_blob.o: CPPFLAGS += $(RUNTIME_NAMES)
+# In dcpix and in its fuzzer.
+RUNTIME_USERS := $(addsuffix /instrument/code/runtime_blob.o,$(OBJ) build/fuzz/obj)
+$(RUNTIME_USERS): $(RUNTIME_BLOB) $(RUNTIME_FRAMES)
+$(RUNTIME_USERS): CPPFLAGS += -DRUNTIME_BLOB='"$(RUNTIME_BLOB)"' -DRUNTIME_FRAMES='"$(RUNTIME_FRAMES)"'
 
 instrument-programs := dcpibursts dcpicalls dcpicct dcpipaths dcpivpp dcpix
 dcpix-with := instrument/mode_store.c instrument/counts/counts_store.c \
@@ -72,8 +73,6 @@ fuzz_rewriter-seeds := tests/procedure_fixtures.sh
 fuzz_rewriter-flags := -max_len=32768
 fuzz_recordings-with := db/blob_header.c db/recording_blob.c db/profile_blob.c
 fuzz_recordings-pkgs := zlib
-build/fuzz/obj/instrument/code/runtime_blob.o: $(RUNTIME_BLOB) $(RUNTIME_FRAMES)
-build/fuzz/obj/instrument/code/runtime_blob.o: CPPFLAGS += $(RUNTIME_NAMES)
 
 .PHONY: check-paths
 check-paths: ## paths of real programs against an emulator

@@ -14,8 +14,9 @@ export DCPIX_OUT=$scratch/counts
 old=$scratch/backtraces
 new=$scratch/backtraces.new
 
-# Usage: is_unwound WHAT MODE...
-is_unwound() {
+# is_unwound WHAT MODE...
+is_unwound()
+{
 	local what=$1
 	shift
 	"$dcpix" -q --mode "$@" -o "$new" "$old"

@@ -33,10 +33,13 @@ static bool is_among(const struct branch_probe *some, size_t count,
 }
 
 /* Twice at one place would tell nothing new; and one probe hides what the other wants to see. */
-static bool is_probed(const struct branch_offers *offers, const struct branch_probe *probe)
+static bool is_probed(const struct branch_offers *offers, const struct branch_probe *probe,
+		      const struct branch_group *except)
 {
 	for (size_t i = 0; i < BRANCH_LINKS; i++) {
-		if (is_among(offers->groups[i].some, offers->groups[i].count, probe))
+		const struct branch_group *group = &offers->groups[i];
+
+		if (group != except && is_among(group->some, group->count, probe))
 			return true;
 	}
 	return false;
@@ -55,7 +58,7 @@ static void put(struct branch_offers *offers, const struct branch_probe *probe, 
 {
 	uint32_t place = offers->offered;
 
-	if (is_probed(offers, probe) || is_offered(offers, probe))
+	if (is_probed(offers, probe, NULL) || is_offered(offers, probe))
 		return;
 	offers->offered++;
 	if (place >= BRANCH_OFFERS_MAX)
@@ -163,16 +166,8 @@ void branch_offers_take(struct branch_offers *offers, struct branch_group *group
 
 bool branch_offers_is_held(const struct branch_offers *offers, const struct branch_group *group)
 {
-	if (!branch_group_has_mark(group))
-		return false;
-	for (size_t i = 0; i < BRANCH_LINKS; i++) {
-		const struct branch_group *other = &offers->groups[i];
-
-		if (other != group &&
-		    is_among(other->some, other->count, &group->some[group->count - 1]))
-			return true;
-	}
-	return false;
+	return branch_group_has_mark(group) &&
+	       is_probed(offers, &group->some[group->count - 1], group);
 }
 
 /* What may be seldom executed is looked at once, without what is frequent and in its way. */
