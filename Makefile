@@ -214,7 +214,7 @@ CLI_RUNS = $(foreach t,$(wildcard tests/cli_*.sh),$(basename $(notdir $(t)))=$(t
 # Those that sample nothing: one of them can run beside one that does.
 QUIET_CLI = $(filter $(addsuffix =%,$(addprefix cli_,accuracy dcpibursts dcpicalls dcpicct dcpipaths \
 	dcpivpp dcpix dcpix_frames dcpix_odd dcpix_shared exact_counts jump_tables manpages merge merge_cost \
-	qemu_report sqlite_extension truth_edges truth_sim tutorial)),$(CLI_RUNS))
+	prose_lint qemu_report sqlite_extension truth_edges truth_sim tutorial)),$(CLI_RUNS))
 
 # Compares with perf, to the sample, what the whole machine does: programs that are rewritten
 # by a test beside it have other names there.
@@ -285,7 +285,7 @@ tutorial-doc: all ## docs/tutorial.md with what its commands print now
 	@tests/tutorial.py docs/tutorial.md
 
 .PHONY: lint
-lint: deps-lint ## clang-tidy, cppcheck, shellcheck, mandoc
+lint: deps-lint ## clang-tidy, cppcheck, shellcheck, mandoc, prose
 	@$(MAKE) --no-print-directory compile_commands.json $(GENERATED) man
 	@tests/lint.sh $(filter-out tests/fuzz%,$(ALL_SOURCES))
 

@@ -36,7 +36,7 @@ node) wanted="$build nodejs sqlite3 python3" ;;
 consumers) wanted="$build gcc valgrind bolt-16 autofdo golang-go golang-github-google-pprof-dev" ;;
 models) wanted="$build python3 llvm-14 libc6-dev-arm64-cross" ;;
 lint) wanted="$build libcmocka-dev clang-tidy clang-format cppcheck git mandoc
-	shellcheck llvm-14-dev" ;;
+	python3 shellcheck llvm-14-dev" ;;
 dcpix-programs) wanted="$build qemu-user gzip bzip2 xz-utils zstd sqlite3 lua5.4 perl python3.11 mawk gawk
 	sed grep coreutils openssl g++ golang-go rustc" ;;
 dcpix) wanted="$build csmith libcsmith-dev" ;;

@@ -53,10 +53,19 @@ format()
 	clang-format --dry-run -Werror "$@"
 }
 
+# A document names kernels by version, or by a release of Debian, but no private build.
+releases()
+{
+	! git grep -nE '\b[0-9]+\.[0-9]+\.[0-9]+-[a-z]' -- '*.md' '*.scd' |
+		grep -vE -- '-(amd64|arm64)'
+}
+
 mapfile -t scripts < <(git ls-files -co --exclude-standard '*.sh')
 mapfile -t c_files < <(git ls-files -co --exclude-standard '*.c' '*.h')
 lint clang-format format "${c_files[@]}"
 lint shellcheck shellcheck "${scripts[@]}"
+lint prose tests/prose_lint.py --change
+lint releases releases
 lint mandoc manuals build/man/*
 lint cppcheck check_c "$@"
 lint clang-tidy tidy "$@"

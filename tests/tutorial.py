@@ -63,6 +63,13 @@ def chosen(output, options):
             (["..."] if cut or last < len(output) else []))
 
 
+def without_host(output, folder):
+    """Replace the scratch folder, the host's name and its kernel release by neutral ones."""
+    output = output.replace(folder, "/home/me/tutorial")
+    output = output.replace(os.uname().release, os.uname().release.split("-")[0])
+    return re.sub(r"^(host +).*$", r"\1server", output, flags=re.MULTILINE)
+
+
 def execute(command, folder):
     environment = dict(os.environ, NO_COLOR="1", COLUMNS="100",
                        XDG_CACHE_HOME=os.path.join(os.path.abspath(folder), "cache"),
@@ -74,7 +81,7 @@ def execute(command, folder):
              "export -p > .exports\nexit $status"
     run = subprocess.run(["bash", "-c", script], cwd=folder, env=environment, text=True,
                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-    output = run.stdout.replace(folder, "/home/me/tutorial").rstrip("\n")
+    output = without_host(run.stdout, folder).rstrip("\n")
     return run.returncode, output.split("\n") if output else []
 
 

@@ -147,7 +147,7 @@ def machine():
             if line.startswith("model name"):
                 model = line.split(":", 1)[1].strip()
                 break
-    return f"{model}, {os.cpu_count()} CPUs, Linux {platform.release()}"
+    return f"{model}, {os.cpu_count()} CPUs, Linux {platform.release().split('-')[0]}"
 
 
 def section(title, rows):
@@ -177,7 +177,7 @@ def main():
     with open(f"{HERE}/accuracy_notes.md", encoding="utf-8") as notes:
         before, after = notes.read().split("<!-- tables -->\n")
     print(before.rstrip())
-    print(f"\nMade on {datetime.date.today()}; what was run for it, on {machine()}.")
+    print(f"\nMeasured on {datetime.date.today()} on {machine()}.")
     old = page.read(sys.argv[3]) if len(sys.argv) > 3 else {}
     measured = {}
     for name, title in table.TITLES.items():
