@@ -6,7 +6,7 @@ image-src := $(addprefix daemon/image/, address_spaces.c generation.c image_file
 	mapping_list.c space_change.c symbol_list.c)
 image-needs := hook
 image-pkgs := libelf
-image-tests := unit_generation unit_image_live unit_image_map unit_image_map_late unit_image_map_losses \
+image-tests := unit_generation unit_image_identity unit_image_live unit_image_map unit_image_map_late unit_image_map_losses \
 	unit_image_table unit_kernel_image unit_mapping_list
 image-benches := bench_image_map
 

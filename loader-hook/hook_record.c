@@ -60,7 +60,8 @@ static bool map_parse(struct image_event *event, char path[HOOK_RECORD_PATH_BYTE
 		return true;
 	event->device = device_of(map->device);
 	event->inode = map->inode;
-	event->version = 1ULL << 32 | map->version;
+	event->version = IMAGE_EVENT_VERSION(map->version);
+	event->has_state = true;
 	event->file_bytes = map->bytes;
 	event->modified_ns = (uint64_t)map->modified_s * 1000000000 + map->modified_ns;
 	event->path = map->memory == IMAGE_RECORD_PATH ? map->path : path;

@@ -14,6 +14,9 @@
 
 #define IMAGE_BUILD_ID_BYTES_MAX 20
 
+/* A generation may be 0, a known version is not. */
+#define IMAGE_EVENT_VERSION(generation) (1ULL << 32 | (uint32_t)(generation))
+
 enum image_event_type {
 	IMAGE_EVENT_FORK,   /* @pid is a new process, a copy of @parent */
 	IMAGE_EVENT_EXEC,   /* @pid's address space is a new, empty one; @path: command name */
@@ -41,8 +44,10 @@ enum image_event_type {
  * @file_offset:    MAP: offset in the file of @start
  * @device, @inode: MAP: the file, 0 if only its build-id is known. Encoded as
  *                  in stat(2).
- * @version:        MAP: 0: the next two are not known; else tells files apart
- *                  that had this inode number one after the other
+ * @version:        MAP: IMAGE_EVENT_VERSION() of the inode's generation, which
+ *                  differs between files that had this inode number one after
+ *                  the other; 0: not known
+ * @has_state:      MAP: the next two are known
  * @file_bytes:     MAP: size of the file
  * @modified_ns:    MAP: when it was last written, CLOCK_REALTIME
  * @build_id:       MAP: NT_GNU_BUILD_ID
@@ -68,6 +73,7 @@ struct image_event {
 	uint64_t device;
 	uint64_t inode;
 	uint64_t version;
+	bool has_state;
 	uint64_t file_bytes;
 	uint64_t modified_ns;
 	uint8_t build_id[IMAGE_BUILD_ID_BYTES_MAX];

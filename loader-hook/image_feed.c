@@ -20,8 +20,7 @@
 #define SCAN_REST_MAX_NS NS_PER_SECOND
 
 /*
- * One of @hook, @audit and @band is open; beside the first two also a @band of the
- * kernel's own code, which they do not see (unless perf is not permitted).
+ * One of @hook, @audit and @band is open.
  *
  * @losses:  of the side band, when /proc was read last
  * @scan_ns: when it may be read again
@@ -41,28 +40,12 @@ bool image_feed_name_valid(const char *name)
 	       strcmp(name, "audit") == 0;
 }
 
-/* First, so that it tells of the hook's programs, too. */
 static int hook_open(struct image_feed *feed, struct error *err)
 {
-	int rc;
-
-	side_band_open_kernel_code(&feed->band, NULL);
-	rc = bpf_hook_open(&feed->hook, err);
-	if (rc < 0) {
-		side_band_close(feed->band);
-		feed->band = NULL;
-		return rc;
-	}
-	snprintf(feed->reason, sizeof(feed->reason), "%s", bpf_hook_attached(feed->hook));
-	return 0;
-}
-
-static int audit_open(struct image_feed *feed, const char *socket, struct error *err)
-{
-	int rc = audit_feed_open(&feed->audit, socket, err);
+	int rc = bpf_hook_open(&feed->hook, err);
 
 	if (rc == 0)
-		side_band_open_kernel_code(&feed->band, NULL);
+		snprintf(feed->reason, sizeof(feed->reason), "%s", bpf_hook_attached(feed->hook));
 	return rc;
 }
 
@@ -80,7 +63,7 @@ static int best_open(struct image_feed *feed, const char *socket, struct error *
 		return 0;
 	snprintf(feed->reason, sizeof(feed->reason), "not bpf: %s; not perf: %s", hook.message,
 		 band.message);
-	if (audit_open(feed, socket, &audit) == 0)
+	if (audit_feed_open(&feed->audit, socket, &audit) == 0)
 		return 0;
 	return error_set(err, -rc, "%s", band.message);
 }
@@ -103,7 +86,7 @@ static int named_open(struct image_feed *feed, const char *name, const char *soc
 
 	snprintf(feed->reason, sizeof(feed->reason), "asked for");
 	if (strcmp(name, "audit") == 0)
-		return audit_open(feed, socket, err);
+		return audit_feed_open(&feed->audit, socket, err);
 	if (strcmp(name, "perf") == 0)
 		return side_band_open(&feed->band, 0, err);
 	rc = hook_open(feed, &failure);
@@ -228,10 +211,8 @@ static uint64_t band_drain(struct image_feed *feed, image_event_fn handle, void 
 
 uint64_t image_feed_drain(struct image_feed *feed, image_event_fn handle, void *context)
 {
-	if (feed->hook == NULL && feed->audit == NULL)
-		return band_drain(feed, handle, context);
 	if (feed->band != NULL)
-		side_band_drain(feed->band, handle, context);
+		return band_drain(feed, handle, context);
 	if (feed->audit != NULL)
 		return audit_feed_drain(feed->audit, handle, context);
 	return bpf_hook_drain(feed->hook, handle, context);

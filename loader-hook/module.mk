@@ -13,7 +13,7 @@ include loader-hook/audit/audit.mk
 hook-tests := unit_audit_feed unit_audit_record unit_bpf_machine unit_hook_losses unit_hook_record \
 	unit_image_feed unit_jit_files unit_perf_ring unit_process_scan unit_side_band \
 	unit_side_band_cpus
-unit_side_band-ldlibs := -ldl -lpthread -Wl,--wrap=perf_ring_dropped
+unit_side_band-ldlibs := -ldl -lpthread -Wl,--wrap=perf_ring_dropped,--wrap=perf_ring_open
 unit_side_band_cpus-ldlibs := -Wl,--wrap=pread,--wrap=read
 # The library's parts, as programs like any other.
 unit_audit_feed-with := loader-hook/audit/datagram.c

@@ -25,8 +25,6 @@
 #define MACHINE_BYTES (64U << 20)
 /* All rings of a user count against perf_event_mlock_kb, the sampler's too. */
 #define TARGET_BYTES (1U << 16)
-/* Programs are loaded now and then, not all the time. */
-#define KERNEL_BYTES (1U << 14)
 /* Wake up when a quarter of a ring is full, or so much. */
 #define WAKE_BYTES (1U << 16)
 
@@ -79,8 +77,13 @@ static size_t machine_bytes(void)
 	return bytes;
 }
 
-/* What every record has, and when to wake up. */
-static void set_common(struct perf_event_attr *attr, size_t ring_bytes)
+/*
+ * Two kinds of records are never requested, because Linux makes one record for all listeners,
+ * changes it for each and does not restore it. A build-id for one listener marks the mmap records
+ * of others as having one, and perf aborts on those. Records of kernel code (ksymbol, bpf_event
+ * and text_poke) get longer for each listener after the first, and perf script gives up.
+ */
+static void set_attr(struct perf_event_attr *attr, bool target, size_t ring_bytes)
 {
 	memset(attr, 0, sizeof(*attr));
 	attr->type = PERF_TYPE_SOFTWARE;
@@ -93,19 +96,11 @@ static void set_common(struct perf_event_attr *attr, size_t ring_bytes)
 	attr->watermark = 1;
 	attr->wakeup_watermark =
 		(uint32_t)(ring_bytes / 4 < WAKE_BYTES ? ring_bytes / 4 : WAKE_BYTES);
-}
-
-static void set_attr(struct perf_event_attr *attr, bool target, size_t ring_bytes)
-{
-	set_common(attr, ring_bytes);
 	attr->mmap = 1;
 	attr->mmap2 = 1;
-	attr->build_id = 1;
 	attr->comm = 1;
 	attr->comm_exec = 1;
 	attr->task = 1;
-	/* Where the kernel's code is, is no business of one process. */
-	attr->ksymbol = !target;
 	if (target) {
 		attr->inherit = 1;
 		attr->disabled = 1;
@@ -136,11 +131,6 @@ static int open_cpu(struct side_band *band, unsigned int cpu, struct error *err)
 	struct perf_ring *ring;
 	int result = open_ring(band, &ring, cpu, err);
 
-	if (result == -EINVAL && band->attr.build_id) {
-		/* Kernels before 5.12. */
-		band->attr.build_id = 0;
-		result = open_ring(band, &ring, cpu, err);
-	}
 	if (result < 0)
 		return result;
 	result = wake_set_add(band->wakes, perf_ring_fd(ring), "a perf ring", err);
@@ -217,8 +207,7 @@ static void follow_cpus(struct side_band *band, uint64_t drained_ns)
 		gap_from(band, drained_ns);
 }
 
-static int band_open(struct side_band **ret, uint32_t target_pid,
-		     const struct perf_event_attr *attr, size_t ring_bytes, struct error *err)
+int side_band_open(struct side_band **ret, uint32_t target_pid, struct error *err)
 {
 	_cleanup_(cleanup_side_band) struct side_band *band = calloc(1, sizeof(*band));
 	int result;
@@ -227,8 +216,8 @@ static int band_open(struct side_band **ret, uint32_t target_pid,
 		return error_set(err, ENOMEM, "out of memory");
 	band->online.fd = -1;
 	band->target_pid = target_pid != 0 ? (int)target_pid : -1;
-	band->attr = *attr;
-	band->ring_bytes = ring_bytes;
+	band->ring_bytes = target_pid != 0 ? TARGET_BYTES : machine_bytes();
+	set_attr(&band->attr, target_pid != 0, band->ring_bytes);
 	result = wake_set_open(&band->wakes, err);
 	if (result == 0)
 		result = online_cpus_open(&band->online, err);
@@ -240,24 +229,6 @@ static int band_open(struct side_band **ret, uint32_t target_pid,
 		return result;
 	*ret = take_ptr(band);
 	return 0;
-}
-
-int side_band_open(struct side_band **ret, uint32_t target_pid, struct error *err)
-{
-	size_t ring_bytes = target_pid != 0 ? TARGET_BYTES : machine_bytes();
-	struct perf_event_attr attr;
-
-	set_attr(&attr, target_pid != 0, ring_bytes);
-	return band_open(ret, target_pid, &attr, ring_bytes, err);
-}
-
-int side_band_open_kernel_code(struct side_band **ret, struct error *err)
-{
-	struct perf_event_attr attr;
-
-	set_common(&attr, KERNEL_BYTES);
-	attr.ksymbol = 1;
-	return band_open(ret, 0, &attr, KERNEL_BYTES, err);
 }
 
 void side_band_close(struct side_band *band)
@@ -411,7 +382,7 @@ static void tell_loss(struct side_band *band)
 {
 	struct image_event event = {.type = IMAGE_EVENT_LOST, .time_ns = band->gap_ns};
 
-	if (band->gap_ns == UINT64_MAX || !band->attr.mmap2)
+	if (band->gap_ns == UINT64_MAX)
 		return;
 	band->doubts++;
 	event.until_ns = clock_monotonic_ns();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Image events from perf's side-band records: mmap2 (with build-id where the
- * kernel has it), comm, fork and exit, for the whole machine or for one
- * process tree, without any samples.
+ * Image events from perf's side-band records: mmap2 (with device, inode and its
+ * generation), comm, fork and exit, for the whole machine or for one process tree,
+ * without any samples.
  */
 #ifndef DCPI_SIDE_BAND_H
 #define DCPI_SIDE_BAND_H
@@ -20,14 +20,6 @@ struct side_band;
  *              exec on
  */
 int side_band_open(struct side_band **ret, uint32_t target_pid, struct error *err);
-
-/**
- * side_band_open_kernel_code() - record only the code that the kernel makes
- *
- * IMAGE_EVENT_KERNEL_CODE, of the whole machine; side_band_open() with target
- * 0 gives these too. For where other events come from somewhere else.
- */
-int side_band_open_kernel_code(struct side_band **ret, struct error *err);
 
 /** side_band_close() - NULL is fine. */
 void side_band_close(struct side_band *band);

@@ -51,10 +51,11 @@ static const char *take_string(struct bounded_reader *reader)
 	return string != NULL && memchr(string, '\0', bytes) != NULL ? string : NULL;
 }
 
-/* The file of an mmap2 record: build-id, or device and inode. */
+/* The file of an mmap2 record: build-id, or device, inode and its generation. */
 static void parse_file(struct image_event *event, const uint8_t file[24], bool has_build_id)
 {
 	uint32_t device_major, device_minor;
+	uint64_t generation;
 
 	if (has_build_id) {
 		event->build_id_bytes = file[0] <= sizeof(event->build_id) ? file[0] : 0;
@@ -65,6 +66,10 @@ static void parse_file(struct image_event *event, const uint8_t file[24], bool h
 	memcpy(&device_minor, file + 4, sizeof(device_minor));
 	event->device = makedev(device_major, device_minor);
 	memcpy(&event->inode, file + 8, sizeof(event->inode));
+	memcpy(&generation, file + 16, sizeof(generation));
+	/* File systems without generations have 0, and so has perf where it reads /proc. */
+	if (event->inode != 0 && generation != 0)
+		event->version = IMAGE_EVENT_VERSION(generation);
 }
 
 static enum side_band_kind mapping_kind(uint16_t misc)

@@ -118,8 +118,37 @@ static void from_kallsyms(void **state)
 	assert_int_equal(find(0xffffffffc0020fffULL, 100 * SECOND).image, a.image);
 	assert_int_equal(find(0xffffffffc0046000ULL, 100 * SECOND).image, IMAGE_UNKNOWN);
 	kallsyms("ffffffffc0060000 t bpf_prog_44_later\t[bpf]\n");
-	assert_int_equal(find(0xffffffffc0060000ULL, 110 * SECOND).image, IMAGE_UNKNOWN);
+	assert_int_equal(find(0xffffffffc0060000ULL, 100 * SECOND + 1000).image, IMAGE_UNKNOWN);
 	assert_string_equal(image_of(find(0xffffffffc0060000ULL, 140 * SECOND)), "[bpf]");
+}
+
+/* Nothing announces that a program took another one's place, or half of its room. */
+static void another_takes_its_place(void **state)
+{
+	struct image_place first, second, above;
+
+	(void)state;
+	kallsyms("ffffffffc0020000 t bpf_prog_00_a\t[bpf]\n"
+		 "ffffffffc0021000 t bpf_prog_11_b\t[bpf]\n");
+	first = find(0xffffffffc0020100ULL, 100 * SECOND);
+	assert_string_equal(image_of(first), "[bpf]");
+	kallsyms("ffffffffc0020000 t bpf_prog_22_c\t[bpf]\n"
+		 "ffffffffc0020800 t bpf_prog_33_d\t[bpf]\n"
+		 "ffffffffc0021000 t bpf_prog_11_b\t[bpf]\n");
+	kernel_code_expire(code, 140 * SECOND);
+	find(0xffffffffc0020100ULL, 140 * SECOND);
+	kernel_code_expire(code, 141 * SECOND);
+	second = find(0xffffffffc0020100ULL, 142 * SECOND);
+	above = find(0xffffffffc0020810ULL, 142 * SECOND);
+	assert_true(second.offset / JIT_SLOT_BYTES != first.offset / JIT_SLOT_BYTES);
+	assert_int_equal(second.offset % JIT_SLOT_BYTES, 0x100);
+	assert_int_equal(above.offset % JIT_SLOT_BYTES, 0x10);
+	/* The first one comes back, and has all the room again. */
+	kallsyms("ffffffffc0020000 t bpf_prog_00_a\t[bpf]\n"
+		 "ffffffffc0021000 t bpf_prog_11_b\t[bpf]\n");
+	find(0xffffffffc0020100ULL, 200 * SECOND);
+	kernel_code_expire(code, 201 * SECOND);
+	assert_int_equal(find(0xffffffffc0020100ULL, 202 * SECOND).offset, first.offset);
 }
 
 /* Trampolines are told to have a page, in which others are, whichever was there first. */
@@ -211,6 +240,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(packed, setup, teardown),
 		cmocka_unit_test_setup_teardown(gone_since, setup, teardown),
 		cmocka_unit_test_setup_teardown(from_kallsyms, setup, teardown),
+		cmocka_unit_test_setup_teardown(another_takes_its_place, setup, teardown),
 		cmocka_unit_test_setup_teardown(too_many_names, setup, teardown),
 	};
 	int fd = mkstemp(path), rc;

@@ -4,27 +4,39 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "lib/cleanup.h"
+#include "lib/clock.h"
 #include "lib/file_digest.h"
 #include "loader-hook/build_id.h"
 #include "loader-hook/image_event.h"
 
-/* What exactly is mapped there, as long as the mapping stands; needs privilege. */
+#define LINK_BYTES 96
+/* Times of change are those of the last clock tick, at 100 Hz or more. */
+#define TICK_NS (10 * NS_PER_MS)
+
+/* The link leads to the mapped file itself as long as the mapping stands; it needs privilege. */
+static void mapping_link(char link[LINK_BYTES], const struct image_event *event)
+{
+	snprintf(link, LINK_BYTES, "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, event->pid,
+		 event->start, event->start + event->bytes);
+}
+
 int image_file_pin(const struct image_event *event)
 {
-	char path[96];
+	char link[LINK_BYTES];
 
-	snprintf(path, sizeof(path), "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, event->pid,
-		 event->start, event->start + event->bytes);
-	return open(path, O_PATH | O_CLOEXEC);
+	mapping_link(link, event);
+	return open(link, O_PATH | O_CLOEXEC);
 }
 
 int image_file_open_in_root(int root, const char *path, int flags)
@@ -50,6 +62,22 @@ static int open_in_root(const struct image_event *event, const uint32_t *process
 	return root < 0 ? -1 : image_file_open_in_root(root, event->path, 0);
 }
 
+static uint64_t time_ns(const struct timespec *time)
+{
+	return (uint64_t)time->tv_sec * NS_PER_SECOND + (uint64_t)time->tv_nsec;
+}
+
+static struct image_file_key key_of(const struct stat *status)
+{
+	return (struct image_file_key){
+		.device = status->st_dev,
+		.inode = status->st_ino,
+		.bytes = (uint64_t)status->st_size,
+		.modified_ns = time_ns(&status->st_mtim),
+		.changed_ns = time_ns(&status->st_ctim),
+	};
+}
+
 static int get_key(int fd, struct image_file_key *key)
 {
 	struct stat status;
@@ -58,35 +86,121 @@ static int get_key(int fd, struct image_file_key *key)
 		return -errno;
 	if (!S_ISREG(status.st_mode))
 		return -ENODEV;
-	key->device = status.st_dev;
-	key->inode = status.st_ino;
-	key->bytes = (uint64_t)status.st_size;
-	key->modified_ns =
-		(uint64_t)status.st_mtim.tv_sec * 1000000000 + (uint64_t)status.st_mtim.tv_nsec;
-	key->version = 0;
+	*key = key_of(&status);
 	return 0;
 }
 
-/*
- * Whether what was found is what was mapped. The process may have exec'd since,
- * and have another program at the same addresses, or its path may be another
- * file's now. On btrfs and overlayfs mappings show other devices than stat does;
- * overlayfs other inodes, too, so that size and time must do.
- */
-static bool is_mapped_file(const struct image_event *event, const struct image_file_key *key,
-			   bool by_path)
+/* CLOCK_REALTIME of an event of this moment. */
+static uint64_t event_real_ns(const struct image_event *event)
 {
-	if (event->version != 0 &&
-	    (event->file_bytes != key->bytes || event->modified_ns != key->modified_ns))
-		return false;
-	if (event->inode == 0 || event->inode == key->inode)
-		return true;
-	return event->device != key->device && (event->version != 0 || !by_path);
+	return (uint64_t)clock_real_ns() - clock_monotonic_ns() + event->time_ns;
 }
 
-/* Becomes the file's key if @fd is what the event mapped. @fd is closed if not. */
+enum generation_match {
+	GENERATION_SAME,
+	GENERATION_OTHER,
+	GENERATION_NOT_KNOWN,
+};
+
+/*
+ * A file handle contains the inode's generation together with other numbers of the file system,
+ * since it must not lead to the next file with that inode number.
+ */
+static enum generation_match generation_match(const struct image_event *event, int fd)
+{
+	union {
+		struct file_handle head;
+		unsigned char room[sizeof(struct file_handle) + MAX_HANDLE_SZ];
+	} handle = {.head.handle_bytes = MAX_HANDLE_SZ};
+	uint32_t generation = (uint32_t)event->version, word;
+	int mount;
+
+	if (event->version == 0 ||
+	    name_to_handle_at(fd, "", &handle.head, &mount, AT_EMPTY_PATH) < 0)
+		return GENERATION_NOT_KNOWN;
+	for (size_t at = 0; at + sizeof(word) <= handle.head.handle_bytes; at += sizeof(word)) {
+		memcpy(&word, handle.head.f_handle + at, sizeof(word));
+		if (word == generation)
+			return GENERATION_SAME;
+	}
+	return GENERATION_OTHER;
+}
+
+/* btrfs and overlayfs: mappings and stat() show different devices. */
+static bool is_device_ambiguous(int fd)
+{
+	struct statfs status;
+
+	return fstatfs(fd, &status) == 0 &&
+	       (status.f_type == BTRFS_SUPER_MAGIC || status.f_type == OVERLAYFS_SUPER_MAGIC);
+}
+
+/*
+ * Where overlayfs shows another inode as well, the name that the mapping itself has must be the
+ * event's, seen from our root directory.
+ */
+static bool is_mapping_name(const struct image_event *event, int fd)
+{
+	char link[LINK_BYTES], name[PATH_MAX];
+	size_t bytes = event->path != NULL ? strlen(event->path) : 0;
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, name, sizeof(name));
+	return n > 0 && bytes > 0 && (size_t)n >= bytes &&
+	       memcmp(name + (size_t)n - bytes, event->path, bytes) == 0;
+}
+
+/*
+ * A file at the path of a mapping, of that inode number. Unless the generation is known to be
+ * the same, it may be a younger file, and it may have been written since in any case. The file
+ * of a scan is mapped at this moment.
+ */
+static bool is_file_of_path(const struct image_event *event, int fd,
+			    const struct image_file_key *key, uint64_t before_ns)
+{
+	if (event->device != key->device && !is_device_ambiguous(fd))
+		return false;
+	switch (generation_match(event, fd)) {
+	case GENERATION_SAME:
+		return key->changed_ns <= before_ns;
+	case GENERATION_OTHER:
+		return false;
+	case GENERATION_NOT_KNOWN:
+		break;
+	}
+	return event->scanned || key->changed_ns + TICK_NS <= before_ns;
+}
+
+/*
+ * Return true if the file that was found is the mapped file. The process may have
+ * exec'd since, and have another program at the same addresses; its path may have become that of
+ * another file. On btrfs and overlayfs mappings show other devices than stat does, on
+ * overlayfs other inodes as well: then size and time must suffice, or the mapping's name.
+ */
+static bool is_mapped_file(const struct image_event *event, int fd,
+			   const struct image_file_key *key, bool by_path, uint64_t before_ns)
+{
+	if (event->has_state &&
+	    (event->file_bytes != key->bytes || event->modified_ns != key->modified_ns))
+		return false;
+	if (event->inode == 0)
+		return true;
+	if (event->inode != key->inode)
+		return event->device != key->device &&
+		       (event->has_state || (!by_path && is_mapping_name(event, fd)));
+	if (event->has_state)
+		return true;
+	return by_path ? is_file_of_path(event, fd, key, before_ns)
+		       : generation_match(event, fd) != GENERATION_OTHER;
+}
+
+/*
+ * Set @key and return @fd if the event mapped that file, else close @fd.
+ * @before_ns: when it was mapped, CLOCK_REALTIME
+ */
 static int check_file(int fd, const struct image_event *event, struct image_file_key *key,
-		      bool by_path)
+		      bool by_path, uint64_t before_ns)
 {
 	_cleanup_close_ int found = fd;
 	int result;
@@ -96,24 +210,47 @@ static int check_file(int fd, const struct image_event *event, struct image_file
 	result = get_key(fd, key);
 	if (result < 0)
 		return result;
-	return is_mapped_file(event, key, by_path) ? take_fd(found) : -ENOENT;
+	return is_mapped_file(event, fd, key, by_path, before_ns) ? take_fd(found) : -ENOENT;
 }
 
 int image_file_open(const struct image_event *event, struct image_file_key *key)
 {
-	int fd = check_file(image_file_pin(event), event, key, false);
+	uint64_t before_ns = event_real_ns(event);
+	int fd = check_file(image_file_pin(event), event, key, false, before_ns);
 
 	if (fd == -ENOENT || fd == -EACCES)
-		fd = check_file(open_in_root(event, &event->pid), event, key, true);
-	if (fd == -ENOENT && event->version != 0)
-		fd = check_file(open_in_root(event, NULL), event, key, true);
+		fd = check_file(open_in_root(event, &event->pid), event, key, true, before_ns);
+	if ((fd == -ENOENT || fd == -EACCES) && event->inode != 0 && !event->scanned)
+		fd = check_file(open_in_root(event, NULL), event, key, true, before_ns);
 	return fd;
+}
+
+static bool is_state(const char *path, const struct image_file_key *state)
+{
+	struct image_file_key key;
+	struct stat status;
+
+	if (fstatat(AT_FDCWD, path, &status, AT_NO_AUTOMOUNT) < 0)
+		return false;
+	key = key_of(&status);
+	return memcmp(&key, state, sizeof(key)) == 0;
+}
+
+bool image_file_unchanged(const struct image_event *event, const struct image_file_key *state)
+{
+	char link[LINK_BYTES];
+
+	mapping_link(link, event);
+	return is_state(link, state) ||
+	       (event->path != NULL && event->path[0] == '/' && is_state(event->path, state) &&
+		state->changed_ns <= event_real_ns(event));
 }
 
 int image_file_open_recorded(const struct image_event *event, int64_t before_ns,
 			     struct image_file_key *key)
 {
-	_cleanup_close_ int fd = check_file(open_in_root(event, NULL), event, key, true);
+	_cleanup_close_ int fd =
+		check_file(open_in_root(event, NULL), event, key, true, (uint64_t)before_ns);
 
 	if (fd < 0)
 		return take_fd(fd);

@@ -11,6 +11,7 @@
 #define DCPI_IMAGE_FILE_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "db/profile.h"
@@ -19,13 +20,18 @@ struct image_event;
 
 /**
  * struct image_file_key - a state of a file, while it exists
- * @version: of keys made from an event, its version; else 0
+ * @device, @inode: the file, as stat(2) shows it
+ * @bytes:       its size
+ * @modified_ns: when it was last written, CLOCK_REALTIME
+ * @changed_ns:  st_ctime, which no program can set; 0 in keys made from an event
+ * @version:     in keys made from an event, its version; else 0
  */
 struct image_file_key {
 	uint64_t device;
 	uint64_t inode;
 	uint64_t bytes;
 	uint64_t modified_ns;
+	uint64_t changed_ns;
 	uint64_t version;
 };
 
@@ -33,14 +39,24 @@ struct image_file_key {
  * image_file_open() - find the file an IMAGE_EVENT_MAP maps
  * @key: out
  *
- * If the process is gone, its path is tried in our own root; the event must then
- * tell enough to know the file by.
+ * If the process is gone, its path is tried in our own root. The event must then contain enough to
+ * identify the file: size and time of its last change, or the generation of the inode. A file
+ * that may be another one (the inode number was used again, or the file was written after it had
+ * been mapped) is not accepted. @event has the time of this boot's CLOCK_MONOTONIC.
  *
  * Return: a descriptor that names the file (O_PATH); -ENOENT it cannot be
  * found any more, or what is there now is another file; -EACCES;
  * -ENODEV it is a device or something else that is no regular file.
  */
 int image_file_open(const struct image_event *event, struct image_file_key *key);
+
+/**
+ * image_file_unchanged() - whether an IMAGE_EVENT_MAP maps a file in a state that is known
+ * @state: of image_file_open(), for an event of the same device, inode and version
+ *
+ * One system call while the process has the mapping, two if it is gone.
+ */
+bool image_file_unchanged(const struct image_event *event, const struct image_file_key *state);
 
 /**
  * image_file_open_recorded() - find the file that a process mapped when it was recorded

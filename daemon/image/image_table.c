@@ -14,6 +14,7 @@
 #include "daemon/image/jit_file.h"
 #include "lib/array.h"
 #include "lib/cleanup.h"
+#include "lib/clock.h"
 #include "lib/error.h"
 #include "lib/u64_map.h"
 #include "loader-hook/image_event.h"
@@ -30,6 +31,11 @@
 #define JIT_SUFFIX " [jit]"
 /* The key of what an event said about a file, not the file itself. */
 #define BYTES_OF_EVENT UINT64_MAX
+/*
+ * A file that cannot be found any more is assumed to be unchanged for this long. A program may
+ * write into it meanwhile and leave no trace in an event.
+ */
+#define STATE_STANDS_NS (10 * NS_PER_SECOND)
 
 /*
  * Images whose hashes are equal are chained by number; 0 ends the chain. The path is only there
@@ -41,11 +47,17 @@ struct entry {
 	char path[];
 };
 
-/* @image: its number, or -ENOENT: it is none */
+/*
+ * @image: its number, or -ENOENT: it is none
+ * @next:  index + 1 of the next one with that hash
+ * @state: of keys made from an event: the file, when it was seen last, at @seen_ns
+ */
 struct file {
 	struct image_file_key key;
 	int image;
-	uint32_t next; /* index + 1 of the next one with that hash */
+	uint32_t next;
+	struct image_file_key state;
+	uint64_t seen_ns;
 };
 
 /* @bytes: of entries */
@@ -259,15 +271,16 @@ static struct file *find_file(struct image_table *table, const struct image_file
 	return NULL;
 }
 
-/* Forgetting costs time only: the file is read again. */
-static void remember_file(struct image_table *table, const struct image_file_key *key, int image)
+/* Forgetting costs time only: the file is read again. Return: NULL: no memory. */
+static struct file *remember_file(struct image_table *table, const struct image_file_key *key,
+				  int image)
 {
 	struct file *known = find_file(table, key);
 	uint64_t *first;
 
 	if (known != NULL) {
 		known->image = image;
-		return;
+		return known;
 	}
 	if (table->file_count == FILES_MAX) {
 		table->file_count = 0;
@@ -275,13 +288,14 @@ static void remember_file(struct image_table *table, const struct image_file_key
 	}
 	if (array_reserve(&table->files, &table->file_capacity, table->file_count + 1,
 			  sizeof(*table->files)) < 0)
-		return;
+		return NULL;
 	first = u64_map_insert(&table->by_file, hash_file(table, key));
 	if (first == NULL)
-		return;
-	table->files[table->file_count++] =
-		(struct file){.key = *key, .image = image, .next = (uint32_t)*first};
+		return NULL;
+	known = &table->files[table->file_count++];
+	*known = (struct file){.key = *key, .image = image, .next = (uint32_t)*first};
 	*first = table->file_count;
+	return known;
 }
 
 /* Mostly not, which the first few characters tell: for less than a call. */
@@ -423,8 +437,8 @@ static struct image_file_key key_of_event(const struct image_event *event)
 	struct image_file_key key = {
 		.device = event->device,
 		.inode = event->inode,
-		.bytes = event->version != 0 ? event->file_bytes : BYTES_OF_EVENT,
-		.modified_ns = event->version != 0 ? event->modified_ns : 0,
+		.bytes = event->has_state ? event->file_bytes : BYTES_OF_EVENT,
+		.modified_ns = event->has_state ? event->modified_ns : 0,
 		.version = event->version,
 	};
 
@@ -441,18 +455,38 @@ static int file_open(const struct image_table *table, const struct image_event *
 	return image_file_open_recorded(event, table->recording.until_ns, key);
 }
 
+/* Mostly it is one that was seen before: a few system calls at most find that out. */
+static bool is_file_known(const struct image_table *table, const struct image_event *event,
+			  struct file *known)
+{
+	if (event->has_state)
+		return true;
+	if (table->is_recorded || event->scanned ||
+	    !image_file_unchanged(event, &known->state))
+		return false;
+	known->seen_ns = event->time_ns;
+	return true;
+}
+
+/* A file that is gone, or out of reach with its process: an event before may have shown it. */
+static bool is_file_assumed(const struct image_event *event, const struct file *known)
+{
+	if (known == NULL || event->scanned)
+		return known != NULL;
+	return event->version != 0 && event->time_ns < known->seen_ns + STATE_STANDS_NS;
+}
+
 static int image_of_event(struct image_table *table, const struct image_event *event)
 {
 	struct profile_image image = {.kind = PROFILE_IMAGE_FILE, .path = event->path};
 	struct image_file_key key, event_key = key_of_event(event);
 	_cleanup_close_ int fd = -1;
-	struct file *known = NULL;
+	struct file *known = NULL, *seen;
 	int number;
 
-	/* Mostly it is one that was seen before. */
-	if (event->inode != 0 && event->version != 0)
+	if (event->inode != 0)
 		known = find_file(table, &event_key);
-	if (known != NULL)
+	if (known != NULL && is_file_known(table, event, known))
 		return known->image;
 	if (event->path != NULL && strcmp(event->path, "[vdso]") == 0)
 		return vdso_image(table, event);
@@ -463,19 +497,21 @@ static int image_of_event(struct image_table *table, const struct image_event *e
 		set_build_id(&image, event);
 		return image_table_add(table, &image);
 	}
-	if (known == NULL && event->inode != 0)
-		known = find_file(table, &event_key);
 	fd = file_open(table, event, &key);
 	if (fd >= 0) {
 		number = image_of_file(table, &image, fd, &key);
-		if (event->inode != 0 && number != -ENOMEM)
-			remember_file(table, &event_key, number);
+		seen = event->inode != 0 && number != -ENOMEM
+			       ? remember_file(table, &event_key, number)
+			       : NULL;
+		if (seen != NULL) {
+			seen->state = key;
+			seen->seen_ns = event->time_ns;
+		}
 		return number;
 	}
 	if (fd == -ENODEV)
 		return -ENOENT;
-	/* Gone with its process; but an event before may have shown it to us. */
-	if (known != NULL)
+	if (is_file_assumed(event, known))
 		return known->image;
 	return is_volatile(event->path) ? -ENOENT : image_table_add(table, &image);
 }

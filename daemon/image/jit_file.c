@@ -154,6 +154,7 @@ int jit_file_open_dump(struct jit_file *file, const struct image_event *event)
 
 	/* It grows: what it was when it was mapped does not matter. */
 	growing.version = 0;
+	growing.has_state = false;
 
 	file->fd = -1;
 	if (rc < 0)

@@ -12,6 +12,7 @@
 #include "daemon/jit/jit_code.h"
 #include "daemon/jit/jit_image.h"
 #include "lib/array.h"
+#include "lib/clock.h"
 #include "lib/error.h"
 #include "lib/u64_map.h"
 #include "loader-hook/image_event.h"
@@ -25,8 +26,15 @@
  */
 #define PIECE_BYTES_MAX 8192
 #define SYMBOLS_MAX (1U << 20)
-/* Reading it takes some 50 ms. */
-#define READ_EVERY_NS 30000000000ULL
+/*
+ * Reading kallsyms takes some 50 ms. After reading, the reader pauses for that time multiplied by
+ * READ_REST_UNKNOWN if a sample's code is not known. READ_REST_KNOWN applies if it is known,
+ * because another program may have taken its place.
+ */
+#define READ_REST_UNKNOWN 300
+#define READ_REST_UNKNOWN_MIN_NS NS_PER_SECOND
+#define READ_REST_KNOWN 1000
+#define READ_REST_KNOWN_MIN_NS (10 * NS_PER_SECOND)
 
 enum image_number {
 	IMAGE_BPF,
@@ -50,6 +58,7 @@ static const struct {
  * @names:   each once; the name_at of a piece is an index
  * @images:  numbers in the image table; 0: not met yet
  * @read_ns: when kallsyms was read; 0: never
+ * @read_cost_ns: how long that took
  */
 struct kernel_code {
 	struct image_table *table;
@@ -62,6 +71,7 @@ struct kernel_code {
 	struct u64_map by_name; /* hash -> index + 1 */
 	uint32_t images[IMAGE_NR];
 	uint64_t read_ns;
+	uint64_t read_cost_ns;
 	uint64_t window_ns;
 };
 
@@ -194,25 +204,33 @@ static int by_start(const void *first, const void *second)
 	return (a->start > b->start) - (a->start < b->start);
 }
 
-/* Unless an event has told it already, with its length. It may be there since now only: what an
- * event told to be there before was. */
+/*
+ * Unless it is known, with a length that an event announced or with what room it had when it was
+ * read. It may be there since now only: another piece that was announced to be there before was.
+ */
 static void symbol_add(struct kernel_code *code, const struct symbol *symbol, uint64_t bytes)
 {
+	const struct jit_code *known;
 	bool doubtful;
 
 	if (symbol->name < 0)
 		return;
+	known = jit_codes_find(&code->codes, symbol->start, UINT64_MAX, UINT64_MAX, &doubtful);
 	if (bytes > PIECE_BYTES_MAX)
 		bytes = PIECE_BYTES_MAX;
-	if (jit_codes_find(&code->codes, symbol->start, UINT64_MAX, UINT64_MAX, &doubtful) == NULL)
+	if (known == NULL || known->start != symbol->start ||
+	    known->name_at != (uint64_t)symbol->name || known->bytes > bytes)
 		piece_add(code, symbol->image, code->names[symbol->name], symbol->start, bytes,
 			  code->read_ns);
 }
 
-static void kallsyms_read(struct kernel_code *code)
+static void kallsyms_read(struct kernel_code *code, uint64_t now_ns)
 {
 	struct reading reading = {.code = code};
+	uint64_t began_ns = clock_monotonic_ns();
 	size_t i;
+
+	code->read_ns = now_ns;
 
 	if (kallsyms_walk(code->kallsyms, symbol_take, &reading, NULL) == 0 && reading.count > 0) {
 		qsort(reading.symbols, reading.count, sizeof(reading.symbols[0]), by_start);
@@ -223,6 +241,18 @@ static void kallsyms_read(struct kernel_code *code)
 					   : PIECE_BYTES_MAX);
 	}
 	free(reading.symbols);
+	code->read_cost_ns = clock_monotonic_ns() - began_ns;
+}
+
+/* Nothing announces a program that takes the place of another one. */
+static bool is_read_due(const struct kernel_code *code, bool known, uint64_t now_ns)
+{
+	uint64_t rest_ns = code->read_cost_ns * (known ? READ_REST_KNOWN : READ_REST_UNKNOWN);
+	uint64_t min_ns = known ? READ_REST_KNOWN_MIN_NS : READ_REST_UNKNOWN_MIN_NS;
+
+	if (code->read_ns == 0)
+		return !known;
+	return now_ns - code->read_ns >= (rest_ns > min_ns ? rest_ns : min_ns);
 }
 
 static uint32_t image_of(struct kernel_code *code, unsigned int kind)
@@ -280,11 +310,11 @@ static bool place_known(struct kernel_code *code, uint64_t pc, uint64_t now_ns,
 void kernel_code_place(struct kernel_code *code, uint64_t pc, uint64_t now_ns,
 		       struct image_place *place)
 {
-	if (place_known(code, pc, now_ns, place) ||
-	    (code->read_ns != 0 && now_ns - code->read_ns < READ_EVERY_NS))
+	bool known = place_known(code, pc, now_ns, place);
+
+	if (!is_read_due(code, known, now_ns))
 		return;
-	code->read_ns = now_ns;
-	kallsyms_read(code);
+	kallsyms_read(code, now_ns);
 	place_known(code, pc, now_ns, place);
 }
 

@@ -1,0 +1,111 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Other profilers work while dcpid runs, with each source and each producer of image events:
+# recordings of perf name the same files as without dcpid, and perf can read them.
+set -u
+. "$(dirname "$0")/daemon_cli.sh"
+
+[ "$(id -u)" -eq 0 ] || {
+	skip "other profilers beside dcpid" "needs root"
+	tap_done
+	exit
+}
+
+split_build
+# Messages of a perf that fails, sometimes with exit status 0.
+failure='assertion failed|stack smashing|buffer overflow|failed to process|Segmentation|Aborted|corrupt'
+
+# program: its process id is in $work/pid
+cat > "$work/program" << END
+#!/bin/sh
+echo \$\$ > "$work/pid"
+exec "$work/split" 200
+END
+chmod 755 "$work/program"
+
+# daemon_run NAME ARGUMENT...: sets $daemon_pid
+daemon_run()
+{
+	local name=$1
+
+	shift
+	socket=$work/$name.sock
+	daemon=("$bin/dcpid" -q --config /dev/null --socket "$socket" --audit-socket
+		"$work/$name.audit" --image-store none -e cpu-clock:900000-1000000 --db "$work/$name.db")
+	rm -f "$work/$name".*
+	daemon_start "$@"
+}
+
+# mappings FILE: the program's: offset, device and inode or build-id, flags, path
+mappings()
+{
+	perf script -i "$1" --show-mmap-events 2> /dev/null |
+		sed -n "s,^ *split .*PERF_RECORD_MMAP2 $(cat "$work/pid")/[0-9]*: [^@]*@ \(.*\)\$,\1,p" |
+		sort
+}
+
+# attempt FILE PERF_OPTION...: what went wrong, a line each; sets $mapped
+attempt()
+{
+	local file=$1
+
+	shift
+	perf record -q -e cpu-clock "$@" -o "$file" -- "$work/program" > "$work/perf.out" 2>&1 ||
+		echo "perf record: exit status $?"
+	perf script -i "$file" > /dev/null 2>> "$work/perf.out" || echo "perf script: exit status $?"
+	perf report --stdio -i "$file" > "$work/report" 2>> "$work/perf.out" ||
+		echo "perf report: exit status $?"
+	grep -q split_seventy "$work/report" || echo "perf report: no procedure"
+	grep -E "$failure" "$work/perf.out" | sort -u
+	perf buildid-list -i "$file" 2> /dev/null | grep -q "$work/split\$" || echo "no build-id"
+	mappings "$file" > "$work/mapped"
+	grep -q "r-xp $work/split" "$work/mapped" || echo "no mapping of the program"
+	[ ! -e "$work/alone" ] || diff "$work/alone" "$work/mapped"
+}
+
+# A profiler that requests build-ids damages the recordings of all others, and so does one that
+# requests names of kernel code: if there is one on this machine, it is not dcpid's fault. One
+# good recording of five shows that dcpid is none of these.
+wrong_of_five()
+{
+	local wrong
+
+	for _ in 1 2 3 4 5; do
+		wrong=$(attempt "$@" 2>&1)
+		[ -n "$wrong" ] || return
+	done
+	printf '%s' "$wrong"
+}
+
+# recorded LABEL FILE PERF_OPTION...
+recorded()
+{
+	local label=$1
+
+	shift
+	is "$label" "$(wrong_of_five "$@")" ""
+}
+
+if [ -n "$(wrong_of_five "$work/alone.data")" ]; then
+	skip "other profilers beside dcpid" "another profiler damages recordings: $(tail -n 1 "$work/perf.out")"
+	tap_done
+	exit
+fi
+cp "$work/mapped" "$work/alone"
+recorded "alone: a recording of the whole machine has the same mappings" "$work/alone.data" -a
+
+for source in perf bpf; do
+	for feed in bpf perf audit; do
+		label="$source source, $feed events"
+		if ! daemon_run beside --source "$source" --image-events "$feed"; then
+			skip "$label" "$(tail -n 1 "$work/log")"
+			continue
+		fi
+		recorded "$label: a recording of one command is the same" "$work/one.data"
+		recorded "$label: a recording of the whole machine is the same" "$work/all.data" -a
+		daemon_stop TERM
+		is "$label: dcpid ends well" "$daemon_status" 0
+	done
+done
+tap_done
