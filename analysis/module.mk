@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Packages: libelf-dev, libdw-dev, liblzma-dev, libxxhash-dev, libzydis-dev, libsuitesparse-dev, libcapstone-dev, liblbfgs-dev, libiberty-dev
+# Packages: libelf-dev, libdw-dev, liblzma-dev, libxxhash-dev, libzstd-dev, libzydis-dev, libsuitesparse-dev, libcapstone-dev, liblbfgs-dev, libiberty-dev
 ARCHIVES += analysis
 analysis-src := $(sort $(wildcard analysis/*.c analysis/*/*.c))
 analysis-needs := util
-analysis-pkgs := libdw libelf liblzma libxxhash
+analysis-pkgs := libdw libelf liblzma libxxhash libzstd
 # None of these has a pkg-config file in Debian: decoders, solvers.
 analysis-ldlibs := -lZydis -lZycore -lcapstone -lklu -llbfgs -lldl -lamd -liberty -lm
 

@@ -44,9 +44,9 @@
  *	per_unit          images to profile by unit and container, offset by offset:
  *	                  as per_process; needs units
  *	label             free text, kept with the epochs
- *	log_level         messages to write: error, warning (and errors) or info (all)
- *	image_store       images to keep copies of: all, none, or patterns of
- *	                  paths separated by blanks
+ *	log_level         messages to write: error, warning (and errors) or info (all).
+ *	image_store       images to keep copies of: all, none, unpackaged, or
+ *	                  patterns of paths separated by blanks.
  *	image_store_mb    room for the copies, 1..1048576; those that were cold for
  *	                  longest go first
  *	epoch_hours       another epoch begins so often, 1..8760; 0: only on demand

@@ -133,7 +133,7 @@ static const struct option_entry entries[] = {
 	{OPTION_KEYS + 11, "double-period", "N", "after N events (100)"},
 	{OPTION_KEYS + 12, "handler-times", "0|1", "time the sampling handler (0; kmod)"},
 	{OPTION_KEYS + 13, "image-store", "LIST",
-	 "images to keep copies of: all, none, or patterns"},
+	 "images to keep copies of: all, none, unpackaged, or patterns"},
 	{OPTION_KEYS + 14, "image-store-mb", "MB", "room for the copies (512)"},
 	{OPTION_KEYS + 17, "epoch-hours", "H", "how often an epoch begins (168; 0: on demand)"},
 	{OPTION_KEYS + 18, "retention", "DAYS", "how long epochs are kept (90; 0: any time)"},

@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "daemon/archive/image_keeper.h"
 #include "daemon/base/log.h"
 #include "daemon/base/loop.h"
 #include "daemon/collect/collector.h"
@@ -115,7 +116,7 @@ static const struct option_entry entries[] = {
 	{OPTION_LABEL, "label", "TEXT", "kept with the epoch (the command)"},
 	{OPTION_REPEAT, "repeat", "N", "run it N times, an epoch each (see dcpistats)"},
 	{OPTION_IMAGE_STORE, "image-store", "LIST",
-	 "copy images: all, none (default), or patterns"},
+	 "copy images: unpackaged (default), all, none, or patterns"},
 	{OPTION_USER, "user", NULL, "no kernel samples; the default where they are not allowed"},
 	{OPTION_BRANCH_EVERY, "branch-every", "N",
 	 "interpret one sample in N for edges (1; 0: none)"},
@@ -466,6 +467,19 @@ static void summary_print(const struct run *run)
 	fputc('\n', stderr);
 }
 
+/* Printed also with --quiet: reports will lack the names. */
+static void gone_print(const struct run *run)
+{
+	struct collector_status status;
+	uint64_t gone = collector_samples_gone(run->collector);
+
+	collector_status(run->collector, &status);
+	if (gone > 0 && status.stored > 0)
+		log_error("%.1f%% of the samples are in files that no longer exist and of which no "
+			  "copy was kept: their procedures have no names",
+			  100 * (double)gone / (double)status.stored);
+}
+
 static int exit_status(int status)
 {
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
@@ -522,6 +536,7 @@ static int profile_run(struct run *run, int *ret)
 	if (ran) {
 		images_finish(run);
 		summary_print(run);
+		gone_print(run);
 	}
 	*ret = ran ? end : END_FAILURE;
 	return end == END_CHILD ? exit_status(run->status) : EXIT_BAD;
@@ -568,7 +583,7 @@ int main(int argc, char **argv)
 {
 	struct settings settings = {
 		.db = "dcpirun.db",
-		.image_store = "none",
+		.image_store = IMAGE_KEEPER_UNPACKAGED,
 		.repeat = 1,
 		.branch_every = BRANCH_EVERY,
 		.probe_permille = PROBE_PERMILLE,

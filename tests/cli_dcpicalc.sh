@@ -265,10 +265,10 @@ hotter()
 hotter file /nonexistent/hot 60000 | make_db gone
 is "an image that is gone is told of, if it is hotter" \
 	"$(calc gone 2>&1 > /dev/null; procedure gone | tail -n 1)" \
-	"dcpicalc: hotter, but passed over: cannot open /nonexistent/hot: No such file or directory (74.7% of the samples)
+	"dcpicalc: hotter, but passed over: cannot open '/nonexistent/hot': No such file or directory (74.7% of the samples)
 walk: 18220 samples, 22.7% of all"
 is "and nothing if a procedure is named" "$(calc gone walk 2>&1 > /dev/null)" ""
-refused 2 'no samples in chase, as far as images can be read: cannot open /nonexistent/hot' gone chase
+refused 2 "no samples in chase, as far as images can be read: cannot open '/nonexistent/hot'" gone chase
 refused 2 'no samples in unused, as far as images can be read: cannot open' gone unused
 refused 1 'no procedure chase in images' gone list:chase
 hotter file /nonexistent/hot 17000 | make_db colder
@@ -285,7 +285,7 @@ refused 1 'no procedure chase in images' kernel chase
 	echo "sample 0 0x1000 1"
 	echo end
 } | make_db hostile
-refused 2 'cannot open /nonexistent/\?\[31mred' hostile
+refused 2 "cannot open '/nonexistent/\?\[31mred" hostile
 is "no control characters reach the terminal" \
 	"$(calc hostile --all 2>&1 | LC_ALL=C tr -d '\n' | LC_ALL=C grep -c '[[:cntrl:]]')" 0
 
@@ -338,16 +338,16 @@ refused 2 'malformed' malformed --all --json
 # Files that cannot be used: a line each.
 cp "$scratch/list" "$scratch/good"
 cp "$scratch/copy" "$scratch/list"
-refused 2 'list is not the file that was profiled' list walk
-refused 2 'list is not the file that was profiled' list --all -i list
+refused 2 "list' is not the file that was profiled" list walk
+refused 2 "list' is not the file that was profiled" list --all -i list
 head -c 4200 "$scratch/good" > "$scratch/list"
-refused 2 'list is cut off' list walk
+refused 2 "list' is truncated" list walk
 head -c 40 "$scratch/good" > "$scratch/list"
 refused 2 'list' list walk
 head -c 8000 /dev/zero | tr '\0' x > "$scratch/list"
-refused 2 'list is not an ELF file|not the file' list walk
+refused 2 "list' is not an ELF file|not the file" list walk
 rm "$scratch/list"
-refused 2 'cannot open .*list: No such file' list walk
+refused 2 "cannot open .*list': No such file" list walk
 python3 - "$scratch/good" "$scratch/list" << 'END'
 import sys
 data = bytearray(open(sys.argv[1], "rb").read())

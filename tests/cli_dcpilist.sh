@@ -135,7 +135,7 @@ list both > /dev/full 2> "$scratch/err"
 is "a full disk is an error" "$? $(cut -d: -f1 "$scratch/err")" "2 dcpilist"
 no_reader "$bin/dcpilist" --db "$scratch/both.db"
 mv "$scratch/list" "$scratch/gone"
-refused 2 'cannot open .*list: No such file' both -i list walk
+refused 2 "cannot open .*list': No such file" both -i list walk
 
 # A procedure inside of another one: each has what is its own.
 cat > "$scratch/nested.s" <<-'EOF'

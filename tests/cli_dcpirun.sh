@@ -50,8 +50,8 @@ cp --remove-destination /bin/true "$work/rebuilt"
 is "an image that is kept has names when its file has changed" \
 	"$("$bin/dcpiprof" --db "$work/kept.db" -i rebuilt --csv | grep -c split_seventy)" 1
 is "no other image is kept" "$(find "$work/kept.db-images" -name '*.elf' | wc -l)" 1
-"$run" -q --db "$work/unkept.db" "$work/split" 500
-check "none is unless it is asked for" [ ! -e "$work/unkept.db-images" ]
+"$run" -q --db "$work/unkept.db" --image-store none "$work/split" 500
+check "none is kept if none is asked for" [ ! -e "$work/unkept.db-images" ]
 
 # The summary is one line that agrees with the database.
 summary=$("$run" --db "$work/one.db" "$work/split" 500 2>&1)

@@ -180,6 +180,7 @@ static int choose_procedure(struct list *list, struct error *err)
 	if (r < 0)
 		return r;
 	source->select.counts = !list->want_source;
+	source->select.names = !list->want_code;
 	return calc_source_choose(&list->choice, source, cli, err);
 }
 
@@ -192,7 +193,7 @@ static int list_rows_of(struct list *list, const struct list_procedure *procedur
 
 	if (!list->want_code)
 		r = list_procedure_source(procedure, &list->rows, &list->lines, &why);
-	if (r == -ENODATA && list->want_source)
+	if (r == -ENODATA && (list->want_source || image_code_decoder(list->choice.code) == NULL))
 		return error_set(err, ENODATA, "%s: %s", list->name, why);
 	if (r == -ENODATA) {
 		list->rows.note = why;

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "analysis/image/debug_file.h"
 
-#include <dlfcn.h>
 #include <elfutils/libdwelf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <lzma.h>
 #include <string.h>
 
+#include "analysis/image/debug_server.h"
 #include "analysis/image/file_stamps.h"
 #include "analysis/image/image_elf.h"
 #include "lib/cleanup.h"
@@ -42,23 +41,32 @@ static int open_same(struct elf_file *ret, const struct elf_file *elf, const cha
 	return 0;
 }
 
+char *debug_file_path(const char *directory, const uint8_t *id, size_t bytes, const char *suffix)
+{
+	size_t size = strlen(directory) + sizeof("/.build-id/") + 2 * bytes + 1 + strlen(suffix);
+	char *path;
+	int length;
+
+	if (bytes < 2 || bytes > DEBUG_FILE_BUILD_ID_BYTES_MAX)
+		return NULL;
+	path = malloc(size);
+	if (path == NULL)
+		return NULL;
+	length = snprintf(path, size, "%s/.build-id/%02x/", directory, id[0]);
+	for (size_t i = 1; i < bytes; i++)
+		length += snprintf(path + length, size - (size_t)length, "%02x", id[i]);
+	snprintf(path + length, size - (size_t)length, "%s", suffix);
+	return path;
+}
+
 static int open_by_build_id(struct elf_file *ret, const struct elf_file *elf, const char *directory,
 			    struct file_stamps *stamps)
 {
 	const uint8_t *id = NULL;
 	size_t bytes = elf_file_build_id(elf, &id);
-	char path[PATH_MAX];
-	int length;
+	_cleanup_free_ char *path = debug_file_path(directory, id, bytes, ".debug");
 
-	if (bytes < 2 || bytes > 64)
-		return -ENOENT;
-	length = snprintf(path, sizeof(path), "%s/.build-id/%02x/", directory, id[0]);
-	if (length < 0 || (size_t)length + 2 * bytes + sizeof(".debug") > sizeof(path))
-		return -ENOENT;
-	for (size_t i = 1; i < bytes; i++)
-		length += snprintf(path + length, sizeof(path) - (size_t)length, "%02x", id[i]);
-	snprintf(path + length, sizeof(path) - (size_t)length, ".debug");
-	return open_same(ret, elf, path, stamps);
+	return path != NULL ? open_same(ret, elf, path, stamps) : -ENOENT;
 }
 
 static bool checksum_matches(const char *path, uint32_t expected)
@@ -99,7 +107,7 @@ static int open_by_link(struct elf_file *ret, const struct image_elf *image, con
 			struct file_stamps *stamps)
 {
 	const struct elf_file *elf = image_elf_file(image);
-	const char *path = image_elf_path(image), *slash = strrchr(path, '/');
+	const char *path = image_elf_profiled_path(image), *slash = strrchr(path, '/');
 	int folder = slash != NULL ? (int)(slash - path) : 1;
 	char candidate[PATH_MAX];
 	const char *name;
@@ -173,46 +181,13 @@ static int open_mini(struct elf_file *ret, const struct elf_file *elf)
 	return elf_file_from_memory(ret, memory, bytes) == 0 ? 0 : -ENOENT;
 }
 
-/* The client library is loaded on demand: few want it, and it brings in curl. */
-struct debuginfod_api {
-	void *(*begin)(void);
-	int (*find_debuginfo)(void *client, const unsigned char *id, int id_bytes, char **path);
-	void (*end)(void *client);
-};
-
-static bool load_debuginfod(struct debuginfod_api *api)
-{
-	void *library = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
-
-	if (library == NULL)
-		return false;
-	/* POSIX's way of getting a function out of a void pointer. */
-	*(void **)&api->begin = dlsym(library, "debuginfod_begin");
-	*(void **)&api->find_debuginfo = dlsym(library, "debuginfod_find_debuginfo");
-	*(void **)&api->end = dlsym(library, "debuginfod_end");
-	return api->begin != NULL && api->find_debuginfo != NULL && api->end != NULL;
-}
-
 static int open_from_server(struct elf_file *ret, const struct elf_file *elf)
 {
-	struct debuginfod_api api = {0};
-	_cleanup_free_ char *path = NULL;
 	const uint8_t *id = NULL;
 	size_t bytes = elf_file_build_id(elf, &id);
-	void *client;
-	int fd;
+	_cleanup_free_ char *path = debug_server_find(DEBUG_SERVER_DEBUGINFO, id, bytes);
 
-	if (bytes == 0 || bytes > 64 || !load_debuginfod(&api))
-		return -ENOENT;
-	client = api.begin();
-	if (client == NULL)
-		return -ENOENT;
-	fd = api.find_debuginfo(client, id, (int)bytes, &path);
-	api.end(client);
-	if (fd < 0)
-		return -ENOENT;
-	close(fd);
-	return open_same(ret, elf, path, NULL);
+	return path != NULL ? open_same(ret, elf, path, NULL) : -ENOENT;
 }
 
 int debug_file_open(struct elf_file *ret, const struct image_elf *image,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where an image's file is, and the full symbol table of a stripped one.
+ * The separate debug file of an image: the full symbol table of a stripped one, and lines.
  *
- * The symbol table, in this order: a separate file named after the build-id, a separate file
+ * Looked for in this order: a separate file named after the build-id, a separate file
  * named by .gnu_debuglink, mini-debuginfo inside the file, and only if asked
  * for, a debuginfod server. A separate file counts only if it has the image's
  * build-id or, where the image has none, the checksum in .gnu_debuglink.
@@ -16,6 +16,7 @@ struct file_stamps;
 struct image_elf;
 
 #define DEBUG_FILE_DIRECTORY "/usr/lib/debug"
+#define DEBUG_FILE_BUILD_ID_BYTES_MAX 64
 
 /**
  * struct debug_file_options - zero-initialised: the defaults
@@ -24,8 +25,8 @@ struct image_elf;
  *              uses the network.
  * @stamps:     files that are looked at, or looked for, are noted there, unless NULL
  * @cache:      directory with indexes of symbols, for tools/report/symbol_cache.h; NULL: none
- * @images:     directory with copies of images (lib/image_store.h), for those
- *              whose file is gone or another one by now; NULL: there are none
+ * @images:     directory with copies of images (lib/image_store.h), for images
+ *              whose file was removed or replaced; NULL: no store
  */
 struct debug_file_options {
 	const char *directory;
@@ -34,6 +35,15 @@ struct debug_file_options {
 	const char *cache;
 	struct file_stamps *stamps;
 };
+
+/**
+ * debug_file_path() - where a debug directory has the file of a build-id
+ * @suffix: ".debug"; "": the executable
+ *
+ * Return: malloc'd, "DIRECTORY/.build-id/ab/cdefSUFFIX"; NULL: it is no build-id, or out of
+ * memory.
+ */
+char *debug_file_path(const char *directory, const uint8_t *id, size_t bytes, const char *suffix);
 
 /**
  * debug_file_open() - find the debug file of an image

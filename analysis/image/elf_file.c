@@ -17,9 +17,9 @@ static int open_regular(const char *path, uint64_t *bytes, struct error *err)
 	struct stat status;
 
 	if (fd < 0 || fstat(fd, &status) < 0)
-		return error_set_errno(err, "cannot open %s", path);
+		return error_set_errno(err, "cannot open '%s'", path);
 	if (!S_ISREG(status.st_mode))
-		return error_set(err, ENOEXEC, "%s is not a regular file", path);
+		return error_set(err, ENOEXEC, "'%s' is not a regular file", path);
 	*bytes = (uint64_t)status.st_size;
 	return take_fd(fd);
 }
@@ -38,7 +38,7 @@ int elf_file_open(struct elf_file *ret, const char *path, struct error *err)
 	if (elf == NULL || elf_kind(elf) != ELF_K_ELF) {
 		elf_end(elf);
 		close(fd);
-		return error_set(err, ENOEXEC, "%s is not an ELF file", path);
+		return error_set(err, ENOEXEC, "'%s' is not an ELF file", path);
 	}
 	*ret = (struct elf_file){.elf = elf, .fd = fd, .bytes = bytes};
 	return 0;
@@ -68,6 +68,13 @@ void elf_file_close(struct elf_file *file)
 		close(file->fd);
 	free(file->memory);
 	*file = (struct elf_file){0};
+}
+
+bool elf_file_has_sections(const struct elf_file *file)
+{
+	size_t count;
+
+	return elf_getshdrnum(file->elf, &count) == 0 && count > 1;
 }
 
 const char *elf_file_section_name(const struct elf_file *file, const GElf_Shdr *header)

@@ -51,6 +51,9 @@ int elf_file_from_memory(struct elf_file *ret, void *memory, size_t bytes);
 /** elf_file_close() - free what it holds. A closed one is fine. */
 void elf_file_close(struct elf_file *file);
 
+/** elf_file_has_sections() - return whether there are section headers. */
+bool elf_file_has_sections(const struct elf_file *file);
+
 /**
  * elf_file_section() - find a section by name
  * @header: out

@@ -51,15 +51,15 @@ static int load(struct image_code *code, const struct debug_file_options *option
 	return r;
 }
 
-int image_code_open(struct image_code **ret, const struct profile_image *image,
-		    const struct debug_file_options *options, struct error *err)
+static int open_code(struct image_code **ret, const struct profile_image *image,
+		     const struct debug_file_options *options, bool names, struct error *err)
 {
 	_cleanup_(cleanup_image_code) struct image_code *code = calloc(1, sizeof(*code));
 	int r;
 
 	if (code == NULL)
 		return error_set(err, ENOMEM, "out of memory");
-	r = image_text_open(&code->text, image, options, err);
+	r = image_text_open(&code->text, image, options, names, err);
 	if (r < 0)
 		return r;
 	r = load(code, options);
@@ -68,6 +68,18 @@ int image_code_open(struct image_code **ret, const struct profile_image *image,
 				 image_elf_path(code->text->image));
 	*ret = take_ptr(code);
 	return 0;
+}
+
+int image_code_open(struct image_code **ret, const struct profile_image *image,
+		    const struct debug_file_options *options, struct error *err)
+{
+	return open_code(ret, image, options, false, err);
+}
+
+int image_code_open_names(struct image_code **ret, const struct profile_image *image,
+			  const struct debug_file_options *options, struct error *err)
+{
+	return open_code(ret, image, options, true, err);
 }
 
 struct image_code *image_code_open_same(const char *path, const char *build_id,

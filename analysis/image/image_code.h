@@ -20,11 +20,21 @@ struct image_code;
  * @image: of kind PROFILE_IMAGE_FILE
  * @ret:   out; freed by image_code_close()
  *
- * Return: 0; errors as of image_elf_open(); -ENOTSUP there is no decoder for its
- * architecture (the message says which it is).
+ * Return: 0; errors as of image_lookup_open(); -ENOTSUP there is no decoder for its
+ * architecture (the message names it); -ENODATA only a debug file is left, without code.
  */
 int image_code_open(struct image_code **ret, const struct profile_image *image,
 		    const struct debug_file_options *options, struct error *err);
+
+/**
+ * image_code_open_names() - open the procedures and lines of an image, also without its code
+ *
+ * As image_code_open(). Where that returns -ENOTSUP or -ENODATA, this succeeds:
+ * image_code_decoder() is then NULL, no address has bytes, and only procedures, their parts,
+ * offsets and lines may be asked for.
+ */
+int image_code_open_names(struct image_code **ret, const struct profile_image *image,
+			  const struct debug_file_options *options, struct error *err);
 
 /**
  * image_code_open_same() - open the code of a file if it still is what it was
@@ -38,6 +48,7 @@ struct image_code *image_code_open_same(const char *path, const char *build_id,
 /** image_code_close() - free. NULL is fine. */
 void image_code_close(struct image_code *code);
 
+/** image_code_decoder() - NULL without code that can be decoded: image_code_open_names(). */
 const struct insn_decoder *image_code_decoder(const struct image_code *code);
 const struct procedure_table *image_code_procedures(const struct image_code *code);
 

@@ -9,7 +9,6 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/file_digest.h"
-#include "lib/image_store.h"
 
 /* Longest build-id that comes with the kernel's mmap events. */
 #define KERNEL_BUILD_ID_BYTES 20
@@ -23,6 +22,8 @@ struct segment {
 struct image_elf {
 	struct elf_file elf;
 	char *path;
+	char *profiled_path;
+	bool codeless;		  /* a separate debug file */
 	struct segment *segments; /* executable, by address */
 	size_t segment_count;
 	struct image_section *sections;
@@ -45,36 +46,93 @@ static int section_compare(const void *a, const void *b)
 	return (x->address > y->address) - (x->address < y->address);
 }
 
+/* Linkers place a segment after the previous one, congruent to its address. */
+static uint64_t linked_offset(const GElf_Phdr *header, uint64_t end)
+{
+	uint64_t align = header->p_align > 0 ? header->p_align : 1;
+
+	return end + (header->p_vaddr - end) % align;
+}
+
+static int add_segment(struct image_elf *file, size_t *capacity, const GElf_Phdr *header,
+		       uint64_t offset, uint64_t bytes)
+{
+	if (bytes > UINT64_MAX - header->p_vaddr || bytes > UINT64_MAX - offset)
+		return 0;
+	if (!file->codeless && offset + bytes > file->elf.bytes)
+		return -EBADF;
+	if (array_reserve(&file->segments, capacity, file->segment_count + 1,
+			  sizeof(*file->segments)) < 0)
+		return -ENOMEM;
+	file->segments[file->segment_count++] =
+		(struct segment){.address = header->p_vaddr, .bytes = bytes, .offset = offset};
+	return 0;
+}
+
 static int read_segments(struct image_elf *file)
 {
 	size_t capacity = 0, count;
+	uint64_t end = 0;
 	GElf_Phdr header;
 
 	if (elf_getphdrnum(file->elf.elf, &count) != 0)
-		return -ENOEXEC;
+		return -EBADF;
 	for (size_t i = 0; i < count; i++) {
+		uint64_t offset, bytes;
+		int r = 0;
+
 		if (gelf_getphdr(file->elf.elf, (int)i, &header) == NULL)
-			return -ENOEXEC;
-		if (header.p_type != PT_LOAD || !(header.p_flags & PF_X) || header.p_filesz == 0)
+			return -EBADF;
+		if (header.p_type != PT_LOAD)
 			continue;
-		if (header.p_filesz > UINT64_MAX - header.p_vaddr ||
-		    header.p_filesz > UINT64_MAX - header.p_offset)
-			continue;
-		if (header.p_offset + header.p_filesz > file->elf.bytes)
-			return -ENOEXEC; /* cut off */
-		if (array_reserve(&file->segments, &capacity, file->segment_count + 1,
-				  sizeof(*file->segments)) < 0)
-			return -ENOMEM;
-		file->segments[file->segment_count++] = (struct segment){
-			.address = header.p_vaddr,
-			.bytes = header.p_filesz,
-			.offset = header.p_offset,
-		};
+		offset = header.p_offset;
+		bytes = file->codeless ? header.p_memsz : header.p_filesz;
+		/* elfutils keeps the headers of the image, objcopy shrinks the segments. */
+		if (file->codeless && header.p_filesz != header.p_memsz)
+			offset = linked_offset(&header, end);
+		end = offset + bytes;
+		if ((header.p_flags & PF_X) && bytes > 0)
+			r = add_segment(file, &capacity, &header, offset, bytes);
+		if (r < 0)
+			return r;
 	}
 	if (file->segment_count == 0)
-		return -ENOEXEC;
+		return -EBADF;
 	qsort(file->segments, file->segment_count, sizeof(*file->segments), segment_compare);
 	return 0;
+}
+
+static int add_section(struct image_elf *file, size_t *capacity,
+		       const struct image_section *section)
+{
+	if (section->bytes == 0 || section->bytes > UINT64_MAX - section->address)
+		return 0;
+	if (array_reserve(&file->sections, capacity, file->section_count + 1,
+			  sizeof(*file->sections)) < 0)
+		return -ENOMEM;
+	file->sections[file->section_count++] = *section;
+	return 0;
+}
+
+static bool is_code(const GElf_Shdr *header)
+{
+	return (header->sh_flags & SHF_EXECINSTR) != 0 && (header->sh_flags & SHF_ALLOC) != 0;
+}
+
+static bool is_codeless(const struct elf_file *file)
+{
+	Elf_Scn *section = NULL;
+	bool any = false;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(file->elf, section)) != NULL) {
+		if (gelf_getshdr(section, &header) == NULL || !is_code(&header))
+			continue;
+		if (header.sh_type != SHT_NOBITS)
+			return false;
+		any = true;
+	}
+	return any;
 }
 
 static int read_sections(struct image_elf *file)
@@ -82,30 +140,33 @@ static int read_sections(struct image_elf *file)
 	Elf_Scn *section = NULL;
 	size_t capacity = 0;
 	GElf_Shdr header;
+	int r = 0;
 
-	while ((section = elf_nextscn(file->elf.elf, section)) != NULL) {
-		if (gelf_getshdr(section, &header) == NULL || header.sh_type == SHT_NOBITS)
+	while (r == 0 && (section = elf_nextscn(file->elf.elf, section)) != NULL) {
+		if (gelf_getshdr(section, &header) == NULL || !is_code(&header) ||
+		    (header.sh_type == SHT_NOBITS && !file->codeless))
 			continue;
-		if (!(header.sh_flags & SHF_EXECINSTR) || !(header.sh_flags & SHF_ALLOC) ||
-		    header.sh_size == 0 || header.sh_size > UINT64_MAX - header.sh_addr)
-			continue;
-		if (array_reserve(&file->sections, &capacity, file->section_count + 1,
-				  sizeof(*file->sections)) < 0)
-			return -ENOMEM;
-		file->sections[file->section_count++] = (struct image_section){
-			.address = header.sh_addr,
-			.bytes = header.sh_size,
-			.index = elf_ndxscn(section),
-			.name = elf_file_section_name(&file->elf, &header),
-		};
+		r = add_section(file, &capacity,
+				&(struct image_section){
+					.address = header.sh_addr,
+					.bytes = header.sh_size,
+					.index = elf_ndxscn(section),
+					.name = elf_file_section_name(&file->elf, &header),
+				});
 	}
+	for (size_t i = 0; r == 0 && !elf_file_has_sections(&file->elf) && i < file->segment_count;
+	     i++)
+		r = add_section(file, &capacity,
+				&(struct image_section){.address = file->segments[i].address,
+							.bytes = file->segments[i].bytes,
+							.name = ".segment"});
 	if (file->section_count > 0)
 		qsort(file->sections, file->section_count, sizeof(*file->sections),
 		      section_compare);
-	return 0;
+	return r;
 }
 
-/* What the profile says of the file: 0 if it may be this one. */
+/* Return: 0 if the file may be the profiled file. */
 static int check_identity(const struct image_elf *file, const struct profile_image *image)
 {
 	const uint8_t *id = NULL;
@@ -134,7 +195,7 @@ static int check_identity(const struct image_elf *file, const struct profile_ima
 	return -ESTALE;
 }
 
-static char *path_without_deleted(const struct profile_image *image)
+char *image_elf_plain_path(const struct profile_image *image)
 {
 	static const char suffix[] = " (deleted)";
 	size_t length = strlen(image->path);
@@ -155,26 +216,28 @@ static int load(struct image_elf *file, const struct profile_image *image, struc
 		return r;
 	r = check_identity(file, image);
 	if (r == -ESTALE)
-		return error_set(err, ESTALE, "%s is not the file that was profiled", file->path);
+		return error_set(err, ESTALE, "'%s' is not the file that was profiled", file->path);
 	if (r < 0)
-		return error_set(err, -r, "cannot read %s", file->path);
-	if (gelf_getehdr(file->elf.elf, &header) == NULL ||
-	    (header.e_type != ET_EXEC && header.e_type != ET_DYN))
-		return error_set(err, ENOEXEC, "%s is no executable or shared object", file->path);
+		return error_set(err, -r, "cannot read '%s'", file->path);
+	if (gelf_getehdr(file->elf.elf, &header) == NULL)
+		return error_set(err, EBADF, "'%s' is damaged: no ELF header", file->path);
+	if (header.e_type != ET_EXEC && header.e_type != ET_DYN)
+		return error_set(err, ENOTSUP, "'%s' is not an executable or shared object",
+				 file->path);
 	if (header.e_shoff > file->elf.bytes ||
 	    (uint64_t)header.e_shnum * header.e_shentsize > file->elf.bytes - header.e_shoff)
-		return error_set(err, ENOEXEC, "%s is cut off", file->path);
+		return error_set(err, EBADF, "'%s' is truncated", file->path);
+	file->codeless = is_codeless(&file->elf);
 	r = read_segments(file);
 	if (r == 0)
 		r = read_sections(file);
 	if (r < 0)
-		return error_set(err, -r, "cannot read the headers of %s", file->path);
+		return error_set(err, -r, "cannot read the headers of '%s'", file->path);
 	return 0;
 }
 
-/* @path: becomes the file's; NULL: out of memory */
-static int open_path(struct image_elf **ret, const struct profile_image *image, char *path,
-		     struct error *err)
+int image_elf_open(struct image_elf **ret, const struct profile_image *image, char *path,
+		   struct error *err)
 {
 	_cleanup_(cleanup_image_elf) struct image_elf *file = calloc(1, sizeof(*file));
 	int r;
@@ -184,43 +247,14 @@ static int open_path(struct image_elf **ret, const struct profile_image *image, 
 		return error_set(err, ENOMEM, "out of memory");
 	}
 	file->path = path;
+	file->profiled_path = image_elf_plain_path(image);
+	if (file->profiled_path == NULL)
+		return error_set(err, ENOMEM, "out of memory");
 	r = load(file, image, err);
 	if (r < 0)
 		return r;
 	*ret = take_ptr(file);
 	return 0;
-}
-
-static int open_copy(struct image_elf **ret, const struct profile_image *image, const char *copies)
-{
-	enum image_store_kind kind = image->identity_kind == PROFILE_IDENTITY_BUILD_ID
-					     ? IMAGE_STORE_BUILD_ID
-					     : IMAGE_STORE_DIGEST;
-	char name[IMAGE_STORE_NAME_BYTES], *path;
-	int r = -ENOENT;
-
-	for (int owner = IMAGE_STORE_ROOT; r < 0 && owner <= IMAGE_STORE_USER; owner++) {
-		if (image_store_name(name, kind, (enum image_store_owner)owner, image->identity,
-				     image->identity_bytes) < 0 ||
-		    asprintf(&path, "%s/%s", copies, name) < 0)
-			return -ENOENT;
-		r = open_path(ret, image, path, NULL);
-	}
-	return r;
-}
-
-int image_elf_open(struct image_elf **ret, const struct profile_image *image, const char *copies,
-		   struct error *err)
-{
-	int r;
-
-	if (image->kind != PROFILE_IMAGE_FILE || image->path == NULL)
-		return error_set(err, EINVAL, "the image is in no file");
-	r = open_path(ret, image, path_without_deleted(image), err);
-	if (r == 0 || r == -ENOMEM || copies == NULL ||
-	    image->identity_kind == PROFILE_IDENTITY_NONE)
-		return r;
-	return open_copy(ret, image, copies) == 0 ? 0 : r;
 }
 
 void image_elf_close(struct image_elf *file)
@@ -229,6 +263,7 @@ void image_elf_close(struct image_elf *file)
 		return;
 	elf_file_close(&file->elf);
 	free(file->path);
+	free(file->profiled_path);
 	free(file->segments);
 	free(file->sections);
 	free(file);
@@ -242,6 +277,16 @@ const struct elf_file *image_elf_file(const struct image_elf *file)
 const char *image_elf_path(const struct image_elf *file)
 {
 	return file->path;
+}
+
+const char *image_elf_profiled_path(const struct image_elf *file)
+{
+	return file->profiled_path;
+}
+
+bool image_elf_has_code(const struct image_elf *file)
+{
+	return !file->codeless;
 }
 
 uint64_t image_elf_offset(const struct image_elf *file, uint64_t address, uint64_t *offset)

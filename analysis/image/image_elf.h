@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The file of a profiled image: checked to be the one that was profiled, with
- * its code sections and the way between addresses and file offsets.
+ * The file of a profiled image, checked by its identity, with its code sections and the
+ * mapping between addresses and file offsets.
+ *
+ * Offsets are those of the profiled image, also in a separate debug file. objcopy(1) changes
+ * the offsets in a debug file's program headers. They are computed again from the segments'
+ * addresses and sizes, as linkers do: each segment follows the previous one at the lowest offset
+ * that is congruent to its address.
  */
 #ifndef DCPI_IMAGE_ELF_H
 #define DCPI_IMAGE_ELF_H
@@ -15,8 +20,9 @@ struct image_elf;
  * struct image_section - a section that holds code
  * @address: ELF virtual address
  * @bytes:   length
- * @index:   in the section header table
- * @name:    ".text"
+ * @index:   in the section header table; 0 if the file has no section headers
+ * @name:    ".text"; ".segment" stands for an executable segment of a file without section
+ *           headers
  */
 struct image_section {
 	uint64_t address;
@@ -26,22 +32,34 @@ struct image_section {
 };
 
 /**
- * image_elf_open() - open the file of an image
- * @image: kind PROFILE_IMAGE_FILE, with its path. " (deleted)" at the end of
- *         the path is ignored if a build-id can tell whether the file that is
- *         there now is the right one.
- * @copies: a store of copies (lib/image_store.h), or NULL: looked at if the file
- *         at the path is not the one that was profiled, or cannot be read
+ * image_elf_open() - open one file as the file of an image
+ * @image: its identity and, for messages and separate debug files, its path
+ * @path:  the file; taken over. NULL: out of memory
  * @ret:   out; freed by image_elf_close()
  *
- * Where there is no copy either, the error is that of the path.
+ * Only image_lookup_open() chooses the file: others use that.
  *
- * Return: 0; -ESTALE the file is not the one that was profiled; -ENOEXEC no
- * ELF executable or shared object, or damaged; -ENOENT, -EACCES and other
- * errors of open(2); -EINVAL the image's kind has no file; -ENOMEM.
+ * Return:
+ * 0
+ * -ESTALE: the file has another identity
+ * -ENOEXEC: not ELF
+ * -EBADF: a damaged or truncated ELF file
+ * -ENOTSUP: ELF, but no executable or shared object
+ * -ENOENT, -EACCES and other errors of open(2)
+ * -ENOMEM
  */
-int image_elf_open(struct image_elf **ret, const struct profile_image *image, const char *copies,
+int image_elf_open(struct image_elf **ret, const struct profile_image *image, char *path,
 		   struct error *err);
+
+/**
+ * image_elf_plain_path() - the path of an image that was profiled
+ *
+ * " (deleted)" at its end is left out if a build-id can decide whether the file that is
+ * there now is the right one.
+ *
+ * Return: malloc'd; NULL: out of memory.
+ */
+char *image_elf_plain_path(const struct profile_image *image);
 
 /** image_elf_close() - free. NULL is fine. */
 void image_elf_close(struct image_elf *file);
@@ -49,8 +67,18 @@ void image_elf_close(struct image_elf *file);
 /** image_elf_file() - the file, open. */
 const struct elf_file *image_elf_file(const struct image_elf *file);
 
-/** image_elf_path() - where it was opened. */
+/** image_elf_path() - the path of the file that was opened. */
 const char *image_elf_path(const struct image_elf *file);
+
+/** image_elf_profiled_path() - the path of the image when it was profiled, without "(deleted)". */
+const char *image_elf_profiled_path(const struct image_elf *file);
+
+/**
+ * image_elf_has_code() - return false for a separate debug file
+ *
+ * A debug file has the sections' addresses, symbols and lines, but no bytes of code.
+ */
+bool image_elf_has_code(const struct image_elf *file);
 
 /**
  * image_elf_offset() - where code is in the file

@@ -12,6 +12,7 @@
 #include "analysis/image/dead_lines.h"
 #include "analysis/image/image_elf.h"
 #include "analysis/image/procedure_table.h"
+#include "analysis/image/zstd_sections.h"
 #include "lib/array.h"
 #include "lib/u64_map.h"
 
@@ -24,7 +25,8 @@ struct unit_range {
 
 struct image_lines {
 	const struct elf_file *file;
-	struct elf_file debug; /* a file of our own, or none */
+	struct elf_file debug;	  /* a file of our own, or none */
+	struct elf_file expanded; /* a copy of @file, or none */
 	pthread_mutex_t lock;
 	struct dead_lines dead;
 	Dwarf *dwarf;
@@ -83,6 +85,7 @@ void image_lines_close(struct image_lines *lines)
 	u64_map_deinit(&lines->names);
 	dwarf_end(lines->dwarf);
 	dead_lines_restore(&lines->dead);
+	elf_file_close(&lines->expanded);
 	elf_file_close(&lines->debug);
 	free(lines->ranges);
 	pthread_mutex_destroy(&lines->lock);
@@ -136,6 +139,8 @@ static void open_dwarf(struct image_lines *lines)
 	if (lines->opened)
 		return;
 	lines->opened = true;
+	if (zstd_sections_expand(&lines->expanded, lines->file) == 0)
+		lines->file = &lines->expanded;
 	if (dead_lines_move(&lines->dead, lines->file) < 0)
 		return;
 	lines->dwarf = dwarf_begin_elf(lines->file->elf, DWARF_C_READ, NULL);

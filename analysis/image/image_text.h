@@ -21,7 +21,11 @@ struct image_range {
 	uint64_t end;
 };
 
-/** struct image_text - to be read only; @image: the table's */
+/**
+ * struct image_text - to be read only; @image: the table's
+ *
+ * @decoder and @memory are NULL if the code cannot be decoded.
+ */
 struct image_text {
 	const struct insn_decoder *decoder;
 	struct procedure_table *procedures;
@@ -29,9 +33,9 @@ struct image_text {
 	struct image_memory *memory;
 };
 
-/** image_text_open() - as image_code_open(). */
+/** image_text_open() - as image_code_open(); @names: as image_code_open_names(). */
 int image_text_open(struct image_text **ret, const struct profile_image *image,
-		    const struct debug_file_options *options, struct error *err);
+		    const struct debug_file_options *options, bool names, struct error *err);
 
 /** image_text_close() - free. NULL is fine. */
 void image_text_close(struct image_text *text);

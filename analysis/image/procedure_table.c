@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "analysis/image/elf_symbols.h"
-#include "analysis/image/file_stamps.h"
-#include "analysis/image/image_elf.h"
+#include "analysis/image/image_lookup.h"
 #include "analysis/image/landing_pads.h"
 #include "analysis/image/plt_names.h"
 #include "analysis/image/procedure_table_parts.h"
@@ -431,12 +430,9 @@ int procedure_table_open(struct procedure_table **ret, const struct profile_imag
 	table = calloc(1, sizeof(*table));
 	if (table == NULL)
 		return error_set(err, ENOMEM, "out of memory");
-	file_stamps_note(options->stamps, image->path);
-	r = image_elf_open(&table->image, image, options->images, err);
+	r = image_lookup_open(&table->image, image, options, err);
 	if (r < 0)
 		return r;
-	if (strcmp(image_elf_path(table->image), image->path) != 0)
-		file_stamps_note(options->stamps, image_elf_path(table->image));
 	if (!elf_symbols_present(image_elf_file(table->image), SHT_SYMTAB))
 		debug_file_open(&table->debug, table->image, options);
 	r = build_from_file(table);

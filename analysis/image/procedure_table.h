@@ -67,8 +67,7 @@ struct procedure {
  * @image: of kind PROFILE_IMAGE_FILE
  * @ret:   out; freed by procedure_table_destroy()
  *
- * Return: 0; errors as of image_elf_open(), of which -ESTALE means that the
- * file is no longer the one that was profiled.
+ * Return: 0; errors as of image_lookup_open().
  */
 int procedure_table_open(struct procedure_table **ret, const struct profile_image *image,
 			 const struct debug_file_options *options, struct error *err);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "daemon/archive/per_process.h"
@@ -42,6 +43,8 @@ enum state {
  * @pid:     a process that has it mapped, as long as that one lives; @latest: the last seen
  * @wrong:   copies made that were another image's
  * @samples: since the start; of a watched image, since its file was last looked for
+ * @sampled: since the start
+ * @inode:   of its file, from its first event; 0: unknown
  * @expires_ns: when it is kept: its copy's time
  */
 struct candidate {
@@ -50,6 +53,8 @@ struct candidate {
 	uint32_t latest;
 	unsigned int wrong;
 	uint64_t samples;
+	uint64_t sampled;
+	uint64_t inode;
 	int64_t expires_ns;
 };
 
@@ -124,11 +129,44 @@ static enum image_store_kind kind_of(const struct profile_image *image)
 								 : IMAGE_STORE_DIGEST;
 }
 
+/* Return true if @path still leads to a file with that inode number; 0 stands for any. */
+static bool is_in_place(const char *path, uint64_t inode, struct stat *status)
+{
+	return stat(path, status) == 0 && (inode == 0 || status->st_ino == inode);
+}
+
+/*
+ * Files that the distribution's packages own rarely vanish, and debug packages have their names.
+ * The same path in a container leads to another inode.
+ */
+static bool is_packaged(const char *path, uint64_t inode)
+{
+	static const char *const folders[] = {"/usr/",	  "/lib/", "/lib32/", "/lib64/",
+					      "/libx32/", "/bin/", "/sbin/"};
+	struct stat status;
+
+	if (strncmp(path, "/usr/local/", strlen("/usr/local/")) == 0)
+		return false;
+	for (size_t i = 0; i < sizeof(folders) / sizeof(*folders); i++) {
+		if (strncmp(path, folders[i], strlen(folders[i])) == 0)
+			return is_in_place(path, inode, &status) && status.st_uid == 0;
+	}
+	return false;
+}
+
+static bool is_wanted(const struct image_keeper *keeper, const char *path, uint64_t inode)
+{
+	if (strcmp(keeper->patterns, IMAGE_KEEPER_UNPACKAGED) == 0)
+		return !is_packaged(path, inode);
+	return per_process_match(keeper->patterns, path);
+}
+
 /* An image's first event decides whether it is of interest at all. */
-static enum state state_first(const struct image_keeper *keeper, const struct profile_image *image)
+static enum state state_first(const struct image_keeper *keeper, const struct profile_image *image,
+			      uint64_t inode)
 {
 	if (image->kind != PROFILE_IMAGE_FILE || image->identity_kind == PROFILE_IDENTITY_NONE ||
-	    image->identity_bytes < 2 || !per_process_match(keeper->patterns, image->path))
+	    image->identity_bytes < 2 || !is_wanted(keeper, image->path, inode))
 		return STATE_IGNORED;
 	return image_copier_has(keeper->copier, kind_of(image), image->identity,
 				image->identity_bytes)
@@ -144,8 +182,10 @@ void image_keeper_seen(void *context, struct image_table *table, uint32_t image,
 
 	if (candidate == NULL || candidate->state > STATE_WATCHED)
 		return;
-	if (candidate->state == STATE_NEW)
-		candidate->state = state_first(keeper, image_table_get(table, image));
+	if (candidate->state == STATE_NEW) {
+		candidate->inode = event->inode;
+		candidate->state = state_first(keeper, image_table_get(table, image), event->inode);
+	}
 	if (candidate->state != STATE_WATCHED)
 		return;
 	candidate->latest = event->pid;
@@ -255,6 +295,7 @@ void image_keeper_sampled(struct image_keeper *keeper, struct image_table *table
 		return;
 	candidate = &keeper->candidates[image];
 	candidate->samples += samples;
+	candidate->sampled += samples;
 	if (candidate->state == STATE_WATCHED && candidate->samples >= IMAGE_KEEPER_SAMPLES_MIN)
 		copy_ask(keeper, table, image);
 	else if (candidate->state == STATE_KEPT)
@@ -384,4 +425,23 @@ void image_keeper_status(struct image_keeper *keeper, struct image_keeper_status
 	status->lost = keeper->lost;
 	for (i = 0; i < PINS_MAX; i++)
 		status->pinned += keeper->pins[i].image != 0;
+}
+
+uint64_t image_keeper_gone(const struct image_keeper *keeper, const struct image_table *table)
+{
+	uint64_t samples = 0;
+	struct stat status;
+
+	for (size_t i = 0; keeper != NULL && i < keeper->count; i++) {
+		const struct candidate *candidate = &keeper->candidates[i];
+		const struct profile_image *image = image_table_get(table, (uint32_t)i);
+
+		if (candidate->sampled > 0 && candidate->state != STATE_KEPT &&
+		    image->kind == PROFILE_IMAGE_FILE &&
+		    !is_in_place(image->path, candidate->inode, &status) &&
+		    !image_copier_has(keeper->copier, kind_of(image), image->identity,
+				      image->identity_bytes))
+			samples += candidate->sampled;
+	}
+	return samples;
 }

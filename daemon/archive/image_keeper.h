@@ -28,6 +28,9 @@
 
 #include "daemon/archive/image_copier.h"
 
+/* In place of patterns: all images but files of the distribution's packages. */
+#define IMAGE_KEEPER_UNPACKAGED "unpackaged"
+
 struct error;
 struct image_event;
 struct image_keeper;
@@ -39,7 +42,8 @@ struct image_table;
 /**
  * struct image_keeper_config - what to keep
  * @copier:   where, and how much
- * @patterns: paths of images as in per_process.h; must outlive the keeper
+ * @patterns: paths of images as in per_process.h, or IMAGE_KEEPER_UNPACKAGED; must outlive the
+ *            keeper
  * @pin_ns:   how long a pin lasts: at least until samples have been merged
  */
 struct image_keeper_config {
@@ -90,5 +94,13 @@ struct image_keeper_status {
 };
 
 void image_keeper_status(struct image_keeper *keeper, struct image_keeper_status *status);
+
+/**
+ * image_keeper_gone() - samples of files that have no copy and are no longer at their path
+ * @table: of the images
+ *
+ * Looks at the path of each image that has samples and no copy.
+ */
+uint64_t image_keeper_gone(const struct image_keeper *keeper, const struct image_table *table);
 
 #endif

@@ -404,3 +404,9 @@ void collector_status(struct collector *collector, struct collector_status *stat
 	status->keeps_images = collector->keeper != NULL;
 	image_keeper_status(collector->keeper, &status->store);
 }
+
+uint64_t collector_samples_gone(struct collector *collector)
+{
+	image_keeper_tick(collector->keeper, clock_monotonic_ns());
+	return image_keeper_gone(collector->keeper, matcher_images(collector->matcher));
+}

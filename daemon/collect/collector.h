@@ -137,4 +137,8 @@ int collector_event_time(struct collector *collector, size_t event, struct sourc
 /** collector_status() - as of the last drain; pointers valid until collector_close(). */
 void collector_status(struct collector *collector, struct collector_status *status);
 
+/** collector_samples_gone() - samples of files that are gone and have no copy; see
+ * image_keeper_gone() */
+uint64_t collector_samples_gone(struct collector *collector);
+
 #endif

@@ -111,6 +111,8 @@ static int open_code(struct image_code **ret, const struct calc_select *select,
 
 	if (is_jit(image))
 		return jit_code_open(ret, select, image, err);
+	if (image->image.kind == PROFILE_IMAGE_FILE && select->names)
+		return image_code_open_names(ret, &image->image, &select->debug, err);
 	if (image->image.kind == PROFILE_IMAGE_FILE)
 		return image_code_open(ret, &image->image, &select->debug, err);
 	path = text_clean(image->image.path);
@@ -137,7 +139,7 @@ static int load(struct calc_choice *choice, const struct calc_select *select,
 	};
 	int r = calc_profile_load(&choice->profile, &wanted, err);
 
-	if (r == 0 && select->counts && !is_jit(image))
+	if (r == 0 && select->counts && !is_jit(image) && image_code_decoder(choice->code) != NULL)
 		r = calc_counts_load(&choice->counts, select->reader, image->id, choice->code, err);
 	choice->profile.samples.exact = choice->counts.exact;
 	return r;

@@ -23,6 +23,8 @@
  * @pattern: only these images; NULL: all
  * @filter:  for calc_profile_load(), like @events and @edges
  * @counts:  exact counts are wanted
+ * @names:   procedures and lines are enough: images without code that can be decoded are
+ *           opened too, see image_code_open_names()
  */
 struct calc_select {
 	struct profile_reader *reader;
@@ -32,6 +34,7 @@ struct calc_select {
 	const struct calc_events *events;
 	bool edges;
 	bool counts;
+	bool names;
 	struct debug_file_options debug;
 };
 

@@ -248,14 +248,31 @@ static struct code_line *line_at(struct list_lines *lines, const char *file, uns
 	return &lines->lines[*known - 1];
 }
 
-static int note_insn(void *context, const struct scope *scope, const struct insn *insn)
+static int note_address(struct list_lines *lines, const struct scope *scope, uint64_t address)
 {
 	const char *file;
 	unsigned int line;
 
-	if (image_code_line(scope->code, insn->address, &file, &line) < 0)
+	if (image_code_line(scope->code, address, &file, &line) < 0)
 		return 0;
-	return line_at(context, file, line) != NULL ? 0 : -ENOMEM;
+	return line_at(lines, file, line) != NULL ? 0 : -ENOMEM;
+}
+
+static int note_insn(void *context, const struct scope *scope, const struct insn *insn)
+{
+	return note_address(context, scope, insn->address);
+}
+
+/* Where instructions begin is unknown without a decoder. */
+static int note_bytes(struct list_lines *lines, const struct scope *scope)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < scope->count; i++) {
+		for (uint64_t at = scope->parts[i].start; r == 0 && at < scope->parts[i].end; at++)
+			r = is_own(scope, at) ? note_address(lines, scope, at) : 0;
+	}
+	return r;
 }
 
 static void add_counts(struct tally_count *to, const struct tally_count *from, size_t count)
@@ -292,7 +309,8 @@ static int count_row(struct list_lines *lines, struct image_code *code, const st
 static int gather(struct list_lines *lines, const struct scope *scope)
 {
 	const struct tally_row *rows = tally_rows(scope->procedure->tally);
-	int r = walk(scope, note_insn, lines);
+	int r = image_code_decoder(scope->code) != NULL ? walk(scope, note_insn, lines)
+							: note_bytes(lines, scope);
 
 	for (size_t i = 0; r == 0 && i < tally_row_count(scope->procedure->tally); i++) {
 		if (rows[i].has_address && is_own(scope, rows[i].address))

@@ -37,7 +37,11 @@ static const char *why_unreadable(int r)
 	case -EPERM:
 		return "<no permission to read image>";
 	case -ENOEXEC:
+		return "<image is not ELF>";
+	case -EBADF:
 		return "<image damaged>";
+	case -ENOTSUP:
+		return "<image is no executable>";
 	}
 	return "<image unreadable>";
 }

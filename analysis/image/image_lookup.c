@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/image/image_lookup.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/image/debug_server.h"
+#include "analysis/image/file_stamps.h"
+#include "lib/cleanup.h"
+#include "lib/error.h"
+#include "lib/image_store.h"
+
+/* Where Fedora's packages keep links from build-ids to executables. */
+#define SYSTEM_DIRECTORY "/usr/lib"
+
+struct lookup {
+	const struct profile_image *image;
+	const struct debug_file_options *options;
+	const char *path; /* of the image, without "(deleted)" */
+};
+
+/* @path: taken over; NULL: there is no such path. @code: a debug file is no answer. */
+static int try_path(struct image_elf **ret, const struct lookup *lookup, char *path, bool code)
+{
+	struct image_elf *file;
+	int r;
+
+	if (path == NULL)
+		return -ENOENT;
+	file_stamps_note(lookup->options->stamps, path);
+	r = image_elf_open(&file, lookup->image, path, NULL);
+	if (r < 0)
+		return r;
+	if (code && !image_elf_has_code(file)) {
+		image_elf_close(file);
+		return -ENOENT;
+	}
+	*ret = file;
+	return 0;
+}
+
+static char *path_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static char *path_format(const char *format, ...)
+{
+	va_list arguments;
+	char *path;
+	int length;
+
+	va_start(arguments, format);
+	length = vasprintf(&path, format, arguments);
+	va_end(arguments);
+	return length < 0 ? NULL : path;
+}
+
+static int open_copy(struct image_elf **ret, const struct lookup *lookup)
+{
+	const struct profile_image *image = lookup->image;
+	enum image_store_kind kind = image->identity_kind == PROFILE_IDENTITY_BUILD_ID
+					     ? IMAGE_STORE_BUILD_ID
+					     : IMAGE_STORE_DIGEST;
+	char name[IMAGE_STORE_NAME_BYTES];
+	int r = -ENOENT;
+
+	if (lookup->options->images == NULL)
+		return -ENOENT;
+	for (int owner = IMAGE_STORE_ROOT; r < 0 && owner <= IMAGE_STORE_USER; owner++) {
+		if (image_store_name(name, kind, (enum image_store_owner)owner, image->identity,
+				     image->identity_bytes) < 0)
+			return -ENOENT;
+		r = try_path(ret, lookup, path_format("%s/%s", lookup->options->images, name),
+			     true);
+	}
+	return r;
+}
+
+static int open_by_build_id(struct image_elf **ret, const struct lookup *lookup,
+			    const char *directory, const char *suffix, bool code)
+{
+	return try_path(ret, lookup,
+			debug_file_path(directory, lookup->image->identity,
+					lookup->image->identity_bytes, suffix),
+			code);
+}
+
+static const char *directory_of(const struct lookup *lookup)
+{
+	const char *directory = lookup->options->directory;
+
+	return directory != NULL ? directory : DEBUG_FILE_DIRECTORY;
+}
+
+static int open_executable(struct image_elf **ret, const struct lookup *lookup)
+{
+	int r = open_by_build_id(ret, lookup, directory_of(lookup), "", true);
+
+	return r < 0 ? open_by_build_id(ret, lookup, SYSTEM_DIRECTORY, "", true) : r;
+}
+
+static int open_served(struct image_elf **ret, const struct lookup *lookup,
+		       enum debug_server_kind kind)
+{
+	if (!lookup->options->debuginfod)
+		return -ENOENT;
+	return try_path(
+		ret, lookup,
+		debug_server_find(kind, lookup->image->identity, lookup->image->identity_bytes),
+		kind == DEBUG_SERVER_EXECUTABLE);
+}
+
+static int open_served_executable(struct image_elf **ret, const struct lookup *lookup)
+{
+	return open_served(ret, lookup, DEBUG_SERVER_EXECUTABLE);
+}
+
+/* Without the image, the name in its .gnu_debuglink is unknown: these are the usual ones. */
+static int open_neighbour(struct image_elf **ret, const struct lookup *lookup)
+{
+	const char *slash = strrchr(lookup->path, '/');
+	int r;
+
+	if (slash == NULL || *lookup->path != '/')
+		return -ENOENT;
+	r = try_path(ret, lookup, path_format("%s.debug", lookup->path), false);
+	if (r < 0)
+		r = try_path(ret, lookup,
+			     path_format("%.*s/.debug%s.debug", (int)(slash - lookup->path),
+					 lookup->path, slash),
+			     false);
+	if (r < 0)
+		r = try_path(ret, lookup,
+			     path_format("%s%s.debug", directory_of(lookup), lookup->path), false);
+	return r;
+}
+
+static int open_debug(struct image_elf **ret, const struct lookup *lookup)
+{
+	int r = open_by_build_id(ret, lookup, directory_of(lookup), ".debug", false);
+
+	if (r < 0)
+		r = open_neighbour(ret, lookup);
+	return r < 0 ? open_served(ret, lookup, DEBUG_SERVER_DEBUGINFO) : r;
+}
+
+static int open_by_identity(struct image_elf **ret, const struct lookup *lookup)
+{
+	static int (*const suppliers[])(struct image_elf * *ret, const struct lookup *lookup) = {
+		open_executable, open_served_executable, open_debug};
+	int r = open_copy(ret, lookup);
+
+	if (lookup->image->identity_kind != PROFILE_IDENTITY_BUILD_ID)
+		return r;
+	for (size_t i = 0; r < 0 && i < sizeof(suppliers) / sizeof(*suppliers); i++)
+		r = suppliers[i](ret, lookup);
+	return r;
+}
+
+int image_lookup_open(struct image_elf **ret, const struct profile_image *image,
+		      const struct debug_file_options *options, struct error *err)
+{
+	_cleanup_free_ char *path = NULL;
+	struct lookup lookup = {.image = image, .options = options};
+	int r;
+
+	if (image->kind != PROFILE_IMAGE_FILE || image->path == NULL)
+		return error_set(err, EINVAL, "the image is in no file");
+	lookup.path = path = image_elf_plain_path(image);
+	if (path == NULL)
+		return error_set(err, ENOMEM, "out of memory");
+	file_stamps_note(options->stamps, path);
+	r = image_elf_open(ret, image, strdup(path), err);
+	if (r == 0 || r == -ENOMEM || image->identity_kind == PROFILE_IDENTITY_NONE)
+		return r;
+	return open_by_identity(ret, &lookup) == 0 ? 0 : r;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The file of an image, found by the image's identity. All code, names and lines of files come
+ * through this lookup. Suppliers, in this order:
+ *
+ *  1. the file at the image's path, if its identity is that of the image
+ *  2. the store of copies (lib/image_store.h)
+ *  3. executables by build-id in the debug directories: DIRECTORY/.build-id/ab/cdef...
+ *  4. executables of debuginfod servers, if asked for
+ *  5. separate debug files by build-id: DIRECTORY/.build-id/ab/cdef....debug, next to where the
+ *     image was (PATH.debug, .debug/NAME.debug, DIRECTORY/PATH.debug), debuginfod servers
+ *
+ * A debug file has names and lines, and no code: see image_elf_has_code(). Each file must have
+ * the image's identity. An image without build-id has suppliers 1 and 2 only.
+ */
+#ifndef DCPI_IMAGE_LOOKUP_H
+#define DCPI_IMAGE_LOOKUP_H
+
+#include "analysis/image/debug_file.h"
+#include "analysis/image/image_elf.h"
+
+/**
+ * image_lookup_open() - find and open the file of an image
+ * @image: kind PROFILE_IMAGE_FILE, with its path
+ * @ret:   out; freed by image_elf_close()
+ *
+ * Files that are looked at, or looked for, are noted in @options->stamps.
+ *
+ * Return: 0; where no supplier has it, the error of the path, as of image_elf_open(); -EINVAL
+ * the image's kind has no file; -ENOMEM.
+ */
+int image_lookup_open(struct image_elf **ret, const struct profile_image *image,
+		      const struct debug_file_options *options, struct error *err);
+
+#endif
