@@ -17,7 +17,7 @@ collect-src += $(addprefix daemon/base/, cgroup.c descriptor_limit.c directory.c
 	heap.c log.c loop.c tally.c)
 collect-src += $(addprefix daemon/source/, bpf_sampler.c bpf_slot.c bpf_store.c \
 	branch_known.c branch_offers.c branch_probe.c branch_probes.c branch_rounds.c branch_snapshots.c event_ring.c \
-	file_mapping.c perf_branch.c perf_edges.c perf_slot.c probe_results.c source_bpf.c \
+	file_mapping.c perf_branch.c perf_edges.c perf_slot.c probe_guarantee.c probe_holder.c probe_measurement.c probe_results.c source_bpf.c \
 	source_chunk.c source_kmod.c source_perf.c source_replay.c source_select.c store_drain.c trace.c \
 	trace_reader.c trace_writer.c)
 collect-src += $(addprefix daemon/event/, event.c event_alias.c event_catalog.c event_code.c \
@@ -67,7 +67,7 @@ unit_perf_branch-with := tests/x86_program.c tests/x86_tracee.c
 collect-benches := bench_scale
 bench_scale-with := tests/fake_feed.c
 
-collect-helpers := event_attr spin_pieces
+collect-helpers := event_attr spin_pieces stop_profiler
 
 # Traces: the replay source, and the policy simulator (tests/policy_simulator.c).
 collect-tests += unit_policy unit_source_replay unit_trace

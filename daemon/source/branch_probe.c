@@ -11,6 +11,7 @@
 
 #include "daemon/source/file_mapping.h"
 #include "kmod/core/x86_insn.h"
+#include "lib/cleanup.h"
 
 /* How far is looked for the next branch. */
 #define BEYOND_BYTES 128
@@ -136,76 +137,76 @@ static int branch_decode(struct branch_probe *probe, struct branch_window *windo
 	return 0;
 }
 
-/* struct places - offsets in the file, and the numbers of their windows */
-struct places {
-	uint64_t offsets[BRANCH_WINDOWS];
-	uint64_t cookies[BRANCH_WINDOWS];
-	size_t count;
-};
-
-/* What the file's path leads to may be another one by now: the descriptor is not. */
-static int link_create(const struct file_mapping *mapping, const struct places *places,
-		       uint32_t pid, int program_fd)
+/* The file's path may lead to another file by now; the descriptor does not. */
+int branch_probe_attach(const struct branch_probe_sites *sites, int program)
 {
 	char path[32];
 	struct link_create attr = {
-		.program_fd = (uint32_t)program_fd,
+		.program_fd = (uint32_t)program,
 		.attach_type = BRANCH_PROBE_ATTACH_TYPE,
 		.path = (uintptr_t)path,
-		.offsets = (uintptr_t)places->offsets,
-		.cookies = (uintptr_t)places->cookies,
-		.count = (uint32_t)places->count,
-		.pid = pid,
+		.offsets = (uintptr_t)sites->offsets,
+		.cookies = (uintptr_t)sites->cookies,
+		.count = sites->count,
+		.pid = sites->pid,
 	};
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", mapping->fd);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", sites->file);
 	fd = (int)syscall(SYS_bpf, BPF_LINK_CREATE, &attr, sizeof(attr));
 	return fd < 0 ? -errno : fd;
 }
 
 /* Those of the probes that are in the mapping, and of the first one's kind. */
-static size_t places_find(struct places *places, struct branch_probe *probes, size_t count,
-			  const struct file_mapping *mapping, const struct branch_probe_link *link)
+static size_t probe_sites_find(struct branch_probe_sites *sites, struct branch_probe *probes,
+			       size_t count, const struct file_mapping *mapping,
+			       const struct branch_probe_link *link)
 {
 	struct branch_window *windows = branch_probe_windows(link);
 
 	for (size_t i = 0; i < count; i++) {
 		struct file_place place = file_mapping_place(mapping, probes[i].address);
-		size_t n = places->count;
+		uint32_t n = sites->count;
 
 		if (probes[i].address < mapping->start || probes[i].address >= mapping->end ||
 		    !file_place_is(&place, &probes[i].place) ||
 		    branch_decode(&probes[i], &windows[n], mapping->fd, place.offset) < 0 ||
 		    is_dear(&windows[n]) != is_dear(&windows[0]))
 			continue;
-		places->offsets[n] = place.offset;
-		places->cookies[n] = link->number * BRANCH_WINDOWS + n;
+		sites->offsets[n] = place.offset;
+		sites->cookies[n] = link->number * BRANCH_WINDOWS + n;
 		for (int way = 0; way < 2 && probes[i].ways[way] != 0; way++)
 			probes[i].beyond[way] = find_beyond(mapping, probes[i].ways[way]);
-		probes[places->count++] = probes[i];
+		probes[sites->count++] = probes[i];
 	}
-	return places->count;
+	return sites->count;
 }
 
-int branch_probe_open(struct branch_probe *probes, size_t *count,
+int branch_probe_find(struct branch_probe_sites *ret, struct branch_probe *probes, size_t *count,
 		      const struct branch_probe_link *link)
 {
 	struct file_mapping mapping;
-	struct places places = {.count = 0};
 	size_t all = *count;
 	int rc;
 
+	*ret = (struct branch_probe_sites){.file = -1, .pid = probes[0].pid};
+	*count = 0;
 	if (!IS_KNOWN_MACHINE)
 		return -ENOTSUP;
-	*count = 0;
 	rc = file_mapping_find(&mapping, probes[0].pid, probes[0].address);
 	if (rc < 0 || mapping.fd < 0)
 		return rc < 0 ? rc : mapping.fd;
 	memset(branch_probe_windows(link), 0, BRANCH_WINDOWS * sizeof(struct branch_window));
 	memset(&link->program.rounds[link->number], 0, sizeof(struct branch_round));
-	*count = places_find(&places, probes, all, &mapping, link);
-	rc = *count > 0 ? link_create(&mapping, &places, probes[0].pid, link->program.fd) : -EINVAL;
+	*count = probe_sites_find(ret, probes, all, &mapping, link);
+	ret->file = take_fd(mapping.fd);
 	file_mapping_close(&mapping);
-	return rc;
+	return *count > 0 ? 0 : -EINVAL;
+}
+
+void branch_probe_sites_close(struct branch_probe_sites *sites)
+{
+	if (sites->file >= 0)
+		close(sites->file);
+	sites->file = -1;
 }

@@ -13,9 +13,10 @@
  * 20,000 on a virtual machine that we tried. And perf's events for uprobes stay in the code
  * for another tenth of a second when they are closed.)
  *
- * One link holds all (BPF_TRACE_UPROBE_MULTI, Linux 6.6 and later). Opening takes some ten
- * milliseconds and closing a hundred, nearly all of which is waiting for other CPUs (RCU):
- * before the breakpoints are there, and after they have gone.
+ * One link holds all (BPF_TRACE_UPROBE_MULTI, Linux 6.6 and later). Attaching takes some ten
+ * milliseconds and closing up to a hundred. Nearly all that time the kernel waits for an RCU grace
+ * period, before the breakpoints are there and after they have gone. A separate process has the
+ * link (probe_holder.h).
  */
 #ifndef DCPI_BRANCH_PROBE_H
 #define DCPI_BRANCH_PROBE_H
@@ -56,6 +57,7 @@ static inline bool branch_probe_is_at(const struct branch_probe *a, const struct
 
 /**
  * struct branch_probe_program - what runs at hits
+ * @fd:      the BPF program
  * @windows: what it counts in, BRANCH_WINDOWS for each of BRANCH_LINKS
  * @rounds:  and one for each link
  */
@@ -78,18 +80,44 @@ static inline struct branch_window *branch_probe_windows(const struct branch_pro
 }
 
 /**
- * branch_probe_open() - probe some branches
+ * struct branch_probe_sites - the breakpoints of some probes
+ * @file:    where they are: a descriptor, owned by the structure; -1: none
+ * @pid:     process whose copy of the code gets them
+ * @offsets: in the file; @cookies: the numbers of their windows
+ */
+struct branch_probe_sites {
+	int file;
+	uint32_t pid;
+	uint32_t count;
+	uint64_t offsets[BRANCH_WINDOWS];
+	uint64_t cookies[BRANCH_WINDOWS];
+};
+
+/**
+ * branch_probe_find() - find where breakpoints have to be, and clear the link's windows
+ * @ret:        out; closed by branch_probe_sites_close(), also after an error
  * @probes:     of one process, at most BRANCH_WINDOWS; of those that can be probed
  *              beside the first one (in its file, of its kind) @ways and @beyond are filled in,
  *              and the others removed
  * @count:      in: how many; out: those that are left
  * @link:       whose windows count, in the order of @probes
  *
- * Return: a descriptor to be closed: that removes them; -EINVAL there is none to probe, or
- * the kernel knows no such links; -ENOTSUP on other machines than x86-64; else -errno of
- * the kernel (-ESRCH: no such process).
+ * Return: 0; -EINVAL there is none to probe; -ENOTSUP on other machines than x86-64; else
+ * -errno (-ESRCH: no such process).
  */
-int branch_probe_open(struct branch_probe *probes, size_t *count,
+int branch_probe_find(struct branch_probe_sites *ret, struct branch_probe *probes, size_t *count,
 		      const struct branch_probe_link *link);
+
+/** branch_probe_sites_close() - close the file. */
+void branch_probe_sites_close(struct branch_probe_sites *sites);
+
+/**
+ * branch_probe_attach() - place the breakpoints
+ * @program: descriptor of the BPF program that runs at hits
+ *
+ * Return: a descriptor, which alone keeps them in place; closing it, or the end of the process
+ * that has it, removes them. -EINVAL: the kernel has no such links; else -errno.
+ */
+int branch_probe_attach(const struct branch_probe_sites *sites, int program);
 
 #endif

@@ -9,26 +9,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/base/log.h"
 #include "daemon/source/branch_offers.h"
+#include "daemon/source/probe_guarantee.h"
+#include "daemon/source/probe_holder.h"
 #include "lib/clock.h"
 #include "lib/error.h"
 
-/*
- * How much time probes may take in a window. Of 0.5, 3 and 10 ms, with the same part of time
- * for all (so more or fewer of them), this served best on programs of
- * tests/accuracy/x86_programs.txt.
- */
-#define TAKEN_MAX_NS (3 * NS_PER_MS)
-/* What hardly runs takes no more, or it is not of that kind. */
-#define LOOK_TAKEN_MAX_NS (3 * NS_PER_MS / 4)
-/* It is looked at after each step; a window has at most so many. */
-#define STEP_NS NS_PER_MS
-#define STEPS 24
-/* Windows of rounds are longer, and end after so many. */
+/* Windows with a mark (rounds) may take longer than others. */
 #define ROUND_TAKEN_MAX_NS (50 * NS_PER_MS)
-#define ROUND_STEPS 150
-#define ROUNDS 3
-#define ROUND_TRIES 100
 /*
  * They take so many times what all others do, which hardly tell more in a twentieth of the time
  * than in a fiftieth; in the beginning no more than probes may take in half a second.
@@ -36,12 +25,8 @@
 #define ROUND_SHARE 3
 #define ROUND_AHEAD_NS (NS_PER_SECOND / 2)
 #define ROUND_SAVED_MAX_NS (200 * (int64_t)NS_PER_MS)
-/*
- * What an execution takes: of a conditional branch at most, until windows have shown how
- * little it can be; of others.
- */
+/* Highest cost of one execution of a conditional branch; windows that are full show a lower one. */
 #define HIT_NS 1500
-#define HIT_DEAR_NS 15000
 /* So many executions show it. */
 #define HITS_SHOWN 1000
 #define SNAPSHOTS_A_WINDOW 16
@@ -50,13 +35,23 @@
  * window that waited for them would leave the program there for the next one.
  */
 #define LEVEL_AT_ONCE 14
+/*
+ * After a holder was killed at its deadline there is no window for this time. Probing ends after
+ * this number of such windows in a row.
+ */
+#define COOL_DOWN_NS NS_PER_SECOND
+#define DEADLINES_MAX 5
 
-/* struct worker - a thread, with a link of its own; @group: what it is at, changed under the lock
+/*
+ * struct worker - a thread, with a link of its own
+ * @group:  the branches of its window; changed under the lock
+ * @holder: the process that has the link's probes; changed under the lock
  */
 struct worker {
 	struct branch_probes *probes;
 	struct branch_probe_link link;
 	struct branch_group *group;
+	struct probe_holder holder;
 	pthread_t thread;
 };
 
@@ -66,6 +61,8 @@ struct worker {
  * @next_ns: with the turn, as are @hit_ns, @round_ns: when the next window may be, CLOCK_MONOTONIC
  * @hit_ns:  what an execution takes
  * @round_ns: what windows of rounds have taken beyond their share
+ * @checked: as @next_ns: the kernel was tested for removing probes in time
+ * @deadlines: as @next_ns: number of windows in a row that ended at the holder's deadline
  * @lock:    of all from here on
  * @waiting: who has the turn has nothing to probe
  * @current: which of @results is filled; the other one is the caller's
@@ -78,6 +75,8 @@ struct branch_probes {
 	uint64_t next_ns;
 	uint64_t hit_ns;
 	int64_t round_ns;
+	bool checked;
+	unsigned int deadlines;
 
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -142,108 +141,23 @@ static bool offers_take(struct branch_probes *probes, struct worker *worker)
 	probes->waiting = false;
 	if (!probes->stop)
 		branch_offers_take(&probes->offers, worker->group,
-				   (double)round_time_ns(probes) / ROUNDS / (double)probes->hit_ns);
+				   (double)round_time_ns(probes) / PROBE_ROUNDS /
+					   (double)probes->hit_ns);
 	while (!probes->stop && branch_offers_is_held(&probes->offers, worker->group))
 		pthread_cond_wait(&probes->changed, &probes->lock);
 	pthread_mutex_unlock(&probes->lock);
 	return worker->group->count > 0;
 }
 
-/* What executions have taken. */
-static uint64_t taken_ns(const struct branch_window *windows, size_t count, uint64_t hit_ns)
-{
-	uint64_t ns = 0;
-
-	for (size_t i = 0; i < count; i++)
-		ns += branch_window_executions(&windows[i]) *
-		      (windows[i].condition < WINDOW_SNAPSHOTS ? hit_ns : HIT_DEAR_NS);
-	return ns;
-}
-
 /* A window that is full of executions tells what they take, and no more. */
 static void learn(struct branch_probes *probes, const struct probe_window *window)
 {
-	uint64_t executions = taken_ns(window->windows, window->count, 1);
+	uint64_t executions = probe_taken_ns(window->windows, window->count, 1);
 
 	if (window->windows[0].condition >= WINDOW_SNAPSHOTS || executions < HITS_SHOWN)
 		return;
 	if (window->ns / executions < probes->hit_ns)
 		probes->hit_ns = window->ns / executions;
-}
-
-static void counts_take(struct branch_window *counts, const struct worker *worker)
-{
-	const struct branch_window *windows = branch_probe_windows(&worker->link);
-
-	for (size_t i = 0; i < worker->group->count; i++) {
-		counts[i] = windows[i];
-		for (int way = 0; way < 2; way++)
-			counts[i].counts[way] =
-				__atomic_load_n(&windows[i].counts[way], __ATOMIC_RELAXED);
-	}
-}
-
-/* Those that were executed while the others were put in place don't count. */
-static void counts_subtract(struct branch_window *counts, const struct branch_window *before,
-			    size_t count)
-{
-	for (size_t i = 0; i < count; i++) {
-		counts[i].counts[0] -= before[i].counts[0];
-		counts[i].counts[1] -= before[i].counts[1];
-	}
-}
-
-/* Return: whether it is whole: the mark may be executed all the time. */
-static bool round_take(struct branch_round *ret, const struct worker *worker)
-{
-	const volatile struct branch_round *round =
-		&worker->link.program.rounds[worker->link.number];
-	int tries = 0;
-
-	do {
-		ret->done = round->done;
-		for (size_t i = 0; i < worker->group->count; i++) {
-			ret->first[i] = round->first[i];
-			ret->last[i] = round->last[i];
-			ret->squares[i] = round->squares[i];
-		}
-		ret->begun = round->begun;
-	} while (ret->begun != ret->done && ++tries < ROUND_TRIES);
-	return ret->begun == ret->done;
-}
-
-static bool window_is_over(const struct worker *worker, struct branch_round *round, uint64_t taken)
-{
-	if (branch_group_has_mark(worker->group))
-		return taken >= round_time_ns(worker->probes) ||
-		       (round_take(round, worker) && round->done > ROUNDS);
-	if (worker->group->is_look)
-		return taken >= LOOK_TAKEN_MAX_NS;
-	return taken >= TAKEN_MAX_NS || (taken == 0 && worker->group->level >= LEVEL_AT_ONCE);
-}
-
-/* @window: out: @start_ns and @ns; @counts: out: its windows; @round: likewise */
-static void window_wait(struct worker *worker, struct probe_window *window,
-			struct branch_window *counts, struct branch_round *round)
-{
-	struct branch_probes *probes = worker->probes;
-	struct branch_window before[BRANCH_WINDOWS];
-	unsigned int steps = branch_group_has_mark(worker->group) ? ROUND_STEPS : STEPS;
-	uint64_t taken = 0;
-
-	window->start_ns = clock_monotonic_ns();
-	counts_take(before, worker);
-	for (unsigned int i = 1; i <= steps; i++) {
-		wait_until(probes, window->start_ns + i * STEP_NS);
-		counts_take(counts, worker);
-		window->ns = clock_monotonic_ns() - window->start_ns;
-		counts_subtract(counts, before, worker->group->count);
-		taken = taken_ns(counts, worker->group->count, probes->hit_ns);
-		if (window_is_over(worker, round, taken))
-			break;
-	}
-	if (branch_group_has_mark(worker->group) && round_take(round, worker))
-		window->round = round;
 }
 
 /* Where there were no marks for a while, what was saved is not all made up for. */
@@ -263,7 +177,7 @@ static void window_tell(struct worker *worker, struct probe_window *window)
 	window->count = worker->group->count;
 	window->is_look = worker->group->is_look;
 	learn(probes, window);
-	ns = taken_ns(window->windows, window->count, probes->hit_ns);
+	ns = probe_taken_ns(window->windows, window->count, probes->hit_ns);
 	window->taken_ns = ns < window->ns ? ns : window->ns;
 	if (probes->next_ns < window->start_ns)
 		probes->next_ns = window->start_ns;
@@ -277,30 +191,180 @@ static void window_tell(struct worker *worker, struct probe_window *window)
 	pthread_mutex_unlock(&probes->lock);
 }
 
+/* Under the lock. */
+static void offer_refuse(struct branch_probes *probes, const struct branch_probe *probe)
+{
+	probes->stats.refused++;
+	branch_offers_refuse(&probes->offers, probe);
+}
+
 /*
- * What is opened may be less than was taken: others than the first are in another file, say.
- * They are offered again. Return: of the link, to be closed; -1: none.
+ * Which branches can be probed may be fewer than were taken: others than the first are in another
+ * file, say. They are offered again. Return: 0; -errno there is none.
  */
-static int window_open(struct worker *worker)
+static int window_find(struct worker *worker, struct branch_probe_sites *sites)
 {
 	struct branch_probes *probes = worker->probes;
-	struct branch_probe taken[BRANCH_WINDOWS], opened[BRANCH_WINDOWS];
+	struct branch_probe taken[BRANCH_WINDOWS], found[BRANCH_WINDOWS];
 	size_t taken_count = worker->group->count, count = taken_count;
-	int fd;
+	int rc;
 
 	memcpy(taken, worker->group->some, sizeof(taken));
-	memcpy(opened, taken, sizeof(opened));
-	fd = branch_probe_open(opened, &count, &worker->link);
+	memcpy(found, taken, sizeof(found));
+	rc = branch_probe_find(sites, found, &count, &worker->link);
 	pthread_mutex_lock(&probes->lock);
-	worker->group->count = fd >= 0 ? count : 0;
-	memcpy(worker->group->some, opened, sizeof(opened));
-	if (worker->group->count == 0 || opened[0].address != taken[0].address) {
-		probes->stats.refused++;
-		branch_offers_refuse(&probes->offers, &taken[0]);
-	}
+	worker->group->count = rc == 0 ? count : 0;
+	memcpy(worker->group->some, found, sizeof(found));
+	if (worker->group->count == 0 || found[0].address != taken[0].address)
+		offer_refuse(probes, &taken[0]);
 	branch_offers_return(&probes->offers, taken + 1, taken_count - 1);
 	pthread_mutex_unlock(&probes->lock);
-	return fd;
+	return rc;
+}
+
+static struct probe_limits limits_of(const struct worker *worker)
+{
+	const struct branch_group *group = worker->group;
+
+	return (struct probe_limits){
+		.count = (uint32_t)group->count,
+		.hit_ns = worker->probes->hit_ns,
+		.round_ns = round_time_ns(worker->probes),
+		.has_mark = branch_group_has_mark(group),
+		.is_look = group->is_look,
+		.is_frequent = group->level >= LEVEL_AT_ONCE,
+	};
+}
+
+/* Return: false: all is to end. From here on branch_probes_close() may kill @holder. */
+static bool holder_publish(struct worker *worker, struct probe_holder holder)
+{
+	struct branch_probes *probes = worker->probes;
+	bool more;
+
+	pthread_mutex_lock(&probes->lock);
+	more = !probes->stop;
+	worker->holder = holder;
+	pthread_mutex_unlock(&probes->lock);
+	return more;
+}
+
+/* Return: 0; -ECANCELED all is to end; else as probe_holder_start(). */
+static int holder_ensure(struct worker *worker, struct error *err)
+{
+	struct probe_holder holder = worker->holder;
+	int rc = 0;
+
+	if (holder.pid == 0)
+		rc = probe_holder_start(&holder, &worker->link, err);
+	if (rc < 0)
+		return rc;
+	return holder_publish(worker, holder) ? 0 : -ECANCELED;
+}
+
+/* Killing it waits for the kernel, which is not to be done under the lock. */
+static void holder_drop(struct worker *worker)
+{
+	struct probe_holder holder = worker->holder;
+
+	holder_publish(worker, (struct probe_holder){.pid = 0});
+	probe_holder_stop(&holder);
+}
+
+/* No more windows. @reason: NULL: the kernel is older than such probes, which needs no warning */
+static void probing_end(struct branch_probes *probes, const char *reason)
+{
+	pthread_mutex_lock(&probes->lock);
+	if (!probes->stop && reason != NULL)
+		log_warning("no branch is probed: %s", reason);
+	probes->stats.unavailable |= !probes->stop;
+	probes->stop = true;
+	pthread_cond_broadcast(&probes->changed);
+	pthread_mutex_unlock(&probes->lock);
+}
+
+/* The holder was killed, as it would be if it and this process had been stopped. */
+static void deadline_count(struct branch_probes *probes)
+{
+	bool stop;
+
+	pthread_mutex_lock(&probes->lock);
+	stop = probes->stop;
+	probes->stats.deadlines += !stop;
+	pthread_mutex_unlock(&probes->lock);
+	probes->next_ns = clock_monotonic_ns() + COOL_DOWN_NS;
+	if (!stop && ++probes->deadlines >= DEADLINES_MAX)
+		probing_end(probes, "the process that holds the probes did not run in time");
+}
+
+/*
+ * Let the holder measure, and pass its result on. Return: 0; -ETIMEDOUT it was killed; else -errno:
+ * it could not place the probes.
+ */
+static int window_measure(struct worker *worker, struct branch_probe_sites *sites)
+{
+	struct probe_request request = {.sites = *sites, .limits = limits_of(worker)};
+	struct probe_measurement measured;
+	struct probe_window window = {.windows = measured.counts};
+	int rc;
+
+	if (probe_holder_send(&worker->holder, &request) < 0)
+		return -ETIMEDOUT;
+	rc = probe_holder_receive(&worker->holder, &measured);
+	if (rc < 0)
+		return rc;
+	window.start_ns = measured.start_ns;
+	window.ns = measured.ns;
+	window.round = measured.has_round ? &measured.round : NULL;
+	worker->probes->deadlines = 0;
+	window_tell(worker, &window);
+	return 0;
+}
+
+/* With the mutex of windows held. Return: true if the holder has to remove probes still. */
+static bool window_run(struct worker *worker)
+{
+	struct branch_probes *probes = worker->probes;
+	struct branch_probe first = worker->group->some[0];
+	struct branch_probe_sites sites;
+	struct error err;
+	int rc = window_find(worker, &sites);
+
+	if (rc < 0)
+		goto out;
+	rc = holder_ensure(worker, &err);
+	if (rc < 0) {
+		probing_end(probes, err.message);
+		goto out;
+	}
+	rc = window_measure(worker, &sites);
+	if (rc == -ETIMEDOUT) {
+		deadline_count(probes);
+	} else if (rc < 0) {
+		pthread_mutex_lock(&probes->lock);
+		offer_refuse(probes, &first);
+		pthread_mutex_unlock(&probes->lock);
+	}
+out:
+	branch_probe_sites_close(&sites);
+	if (rc == -ETIMEDOUT)
+		holder_drop(worker);
+	return rc == 0;
+}
+
+/* With the same mutex: a kernel that does not remove probes in time gets none. */
+static void guarantee_ensure(struct worker *worker)
+{
+	struct branch_probes *probes = worker->probes;
+	struct error err;
+	int rc;
+
+	if (probes->checked)
+		return;
+	probes->checked = true;
+	rc = probe_guarantee_check(&worker->link, &err);
+	if (rc < 0)
+		probing_end(probes, rc == -EOPNOTSUPP ? NULL : err.message);
 }
 
 /* Whether there is something to probe, while there is time, that takes hardly any. */
@@ -324,25 +388,19 @@ static bool has_cheap(struct branch_probes *probes)
 static bool run_once(struct worker *worker)
 {
 	struct branch_probes *probes = worker->probes;
-	struct branch_window counts[BRANCH_WINDOWS] = {0};
-	struct probe_window window = {.windows = counts};
-	struct branch_round round;
-	int fd = -1;
-	bool more;
+	bool more, removing = false;
 
 	pthread_mutex_lock(&probes->turn);
 	if (!has_cheap(probes))
 		wait_until(probes, probes->next_ns);
 	more = offers_take(probes, worker);
-	if (more)
-		fd = window_open(worker);
-	if (fd >= 0) {
-		window_wait(worker, &window, counts, &round);
-		window_tell(worker, &window);
+	if (more) {
+		guarantee_ensure(worker);
+		removing = window_run(worker);
 	}
 	pthread_mutex_unlock(&probes->turn);
-	if (fd >= 0)
-		close(fd);
+	if (removing && probe_holder_wait(&worker->holder) < 0)
+		holder_drop(worker);
 	pthread_mutex_lock(&probes->lock);
 	worker->group->count = 0;
 	pthread_cond_broadcast(&probes->changed);
@@ -352,8 +410,11 @@ static bool run_once(struct worker *worker)
 
 static void *run(void *context)
 {
-	while (run_once(context))
+	struct worker *worker = context;
+
+	while (run_once(worker))
 		;
+	holder_drop(worker);
 	return NULL;
 }
 
@@ -418,6 +479,10 @@ void branch_probes_close(struct branch_probes *probes)
 		return;
 	pthread_mutex_lock(&probes->lock);
 	probes->stop = true;
+	for (size_t i = 0; i < probes->worker_count; i++) {
+		if (probes->workers[i].holder.pid != 0)
+			kill(probes->workers[i].holder.pid, SIGKILL);
+	}
 	pthread_cond_broadcast(&probes->changed);
 	pthread_mutex_unlock(&probes->lock);
 	for (size_t i = 0; i < probes->worker_count; i++)

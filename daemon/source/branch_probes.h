@@ -21,7 +21,8 @@
  * among branches by how often samples lead to them and how well they are known already.
  *
  * Threads of their own open and close probes, since that makes them wait; samples and
- * results are its caller's, who is one thread.
+ * results belong to one thread, the caller's. Each thread has a process that holds its probes, so
+ * that the kernel removes them even if all of these are stopped (probe_holder.h).
  */
 #ifndef DCPI_BRANCH_PROBES_H
 #define DCPI_BRANCH_PROBES_H
@@ -74,12 +75,17 @@ const struct probe_results *branch_probes_take(struct branch_probes *probes);
  * @refused:   those that could not be
  * @taken_ns: time that they took, about
  * @lost:    of what they told, what was not taken in time
+ * @deadlines: windows that ended since the kernel killed the process that held their probes
+ *            (probe_holder.h); nothing of them is known
+ * @unavailable: 1: there are no probes (any more), since they might not be removed in time
  */
 struct branch_probes_stats {
 	uint64_t opened;
 	uint64_t refused;
 	uint64_t taken_ns;
 	uint64_t lost;
+	uint64_t deadlines;
+	uint64_t unavailable;
 };
 
 void branch_probes_stats(struct branch_probes *probes, struct branch_probes_stats *stats);

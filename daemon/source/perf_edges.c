@@ -360,5 +360,7 @@ void perf_edges_tell(const struct perf_edges *edges, source_counter_fn visit, vo
 	visit(context, "stat", "probes_refused", stats.refused);
 	visit(context, "stat", "probe_ms", stats.taken_ns / NS_PER_MS);
 	visit(context, "stat", "probe_results_lost", stats.lost);
+	visit(context, "stat", "probe_deadlines", stats.deadlines);
+	visit(context, "stat", "probes_unavailable", stats.unavailable);
 	visit(context, "stat", "edges_probed", edges->probed);
 }

@@ -197,16 +197,23 @@ split 12000
 is "a program ends well while its branches are probed" $? 0
 dcpictl --socket /run/dcpid.sock flush
 dcpictl --socket /run/dcpid.sock stats > /tmp/probes
+version=$(uname -r | awk -F. '{ print 100 * $1 + $2 }')
+if [ "$version" -ge 606 ] && [ "$(awk '$1 == "stat.probes_unavailable" { print $2 }' /tmp/probes)" = 0 ]; then
+	# The machine is emulated, and slow: it has to be gone, and not within 100 ms.
+	stop_profiler stop 3 "$daemon" > /tmp/stopped
+	check "the kernel removes breakpoints of a stopped daemon" grep -q gone /tmp/stopped
+	is "all of them" "$(grep -c stuck /tmp/stopped)" 0
+	sed 's/^/# /' /tmp/stopped
+fi
 stop_daemon
 check "samples lead to branches" [ "$(counter branches_found)" -gt 500 ]
 check "by what a BPF program kept" [ -n "$(counter snapshots_missed)" ]
-version=$(uname -r | awk -F. '{ print 100 * $1 + $2 }')
 if [ "$version" -ge 606 ]; then
 	check "branches were probed ($(counter probes))" [ "$(counter probes)" -gt 0 ]
 	check "and seen" [ "$(query "SELECT sum(count) FROM dcpi_edges WHERE kind = 'probe'")" -gt 100 ]
 else
 	is "this kernel probes none" "$(counter probes)" 0
-	check "of those that were offered" [ "$(counter probes_refused)" -gt 0 ]
+	is "and a counter reports that" "$(counter probes_unavailable)" 1
 fi
 is "interrupts = samples + losses, with edges" "$(identity)" 1
 

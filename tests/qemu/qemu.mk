@@ -16,8 +16,9 @@ qemu_common := tests/qemu/tap.c tests/qemu/device.c tests/qemu/load.c \
 	daemon/source/source_chunk.c
 kmod_tests := kmod_exercise kmod_events kmod_mmap kmod_edges kmod_abuse kmod_lifetime kmod_readers \
 	kmod_hotplug kmod_reload kmod_fuzz
-QEMU_PROGRAMS := $(kmod_tests) kmod_turns still
+QEMU_PROGRAMS := $(kmod_tests) kmod_turns still stop_profiler
 still-src := tests/qemu/still.c
+stop_profiler-src := tests/stop_profiler.c
 $(foreach t,$(kmod_tests) kmod_turns,$(eval $(t)-src := tests/qemu/$(t).c))
 QEMU_SCRIPTS := tests/qemu/bpf_source.sh tests/qemu/end_to_end.sh tests/qemu/image_events.sh \
 	tests/qemu/images.sh \

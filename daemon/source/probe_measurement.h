@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One measurement of branches: how long probes stay in a program, and the counts they leave.
+ *
+ * The process that holds the probes (probe_holder.h) takes the measurement.
+ */
+#ifndef DCPI_PROBE_MEASUREMENT_H
+#define DCPI_PROBE_MEASUREMENT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/source/branch_probe.h"
+
+/* Windows with a mark end after this number of its rounds. */
+#define PROBE_ROUNDS 3
+
+/**
+ * struct probe_limits - when a measurement ends
+ * @count:    branches that are probed; at most BRANCH_WINDOWS
+ * @hit_ns:   estimated time that one execution of a probed conditional branch costs
+ * @round_ns: with a mark: time that executions may cost in all
+ * @has_mark: the last branch is a mark (struct branch_round)
+ * @is_look:  the branches are expected to be executed rarely
+ * @is_frequent: the first branch is executed in each step if the program is near it at all
+ */
+struct probe_limits {
+	uint32_t count;
+	uint64_t hit_ns;
+	uint64_t round_ns;
+	bool has_mark;
+	bool is_look;
+	bool is_frequent;
+};
+
+/**
+ * struct probe_measurement - the counts of all branches
+ * @start_ns: when all probes were in place, CLOCK_MONOTONIC
+ * @ns:       duration
+ * @has_round: @round is complete
+ * @counts:   executions since @start_ns, in the order of the branches
+ */
+struct probe_measurement {
+	uint64_t start_ns;
+	uint64_t ns;
+	bool has_round;
+	struct branch_round round;
+	struct branch_window counts[BRANCH_WINDOWS];
+};
+
+/**
+ * probe_measurement_step_fn() - wait for @ns nanoseconds
+ *
+ * Return: false ends the measurement.
+ */
+typedef bool (*probe_measurement_step_fn)(void *context, uint64_t ns);
+
+/**
+ * probe_measurement_take() - measure until a limit is reached
+ * @link: the probes, which are in place
+ * @step: called at most 150 times; the number of steps, and not a clock, bounds the duration
+ */
+void probe_measurement_take(struct probe_measurement *ret, const struct branch_probe_link *link,
+			    const struct probe_limits *limits, probe_measurement_step_fn step,
+			    void *context);
+
+/** probe_taken_ns() - estimated time that executions of probed branches have cost */
+uint64_t probe_taken_ns(const struct branch_window *windows, size_t count, uint64_t hit_ns);
+
+#endif

@@ -1,0 +1,90 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# A profiler that is stopped or killed while it has breakpoints in a program: the kernel removes
+# them within 100 ms (daemon/source/probe_holder.h). The program itself stops the profiler, and
+# watches its own code (tests/stop_profiler.c).
+#
+#	DCPI_BUILD	where the build is (default: build)
+set -u
+. "$(dirname "$0")/daemon_cli.sh"
+subject=$build/tests/stop_profiler
+run=$bin/dcpirun
+gone_max_us=100000
+# A watcher that did not run for so long does not know when the code was as before.
+stalled_max_us=20000
+
+# counter DB NAME: in the newest epoch
+counter()
+{
+	sql "$1" "SELECT ifnull(sum(count), 0) FROM counter WHERE name = '$2' AND
+		epoch = (SELECT max(id) FROM epoch)"
+}
+
+# in_time NAME OUTPUT: every attempt
+in_time()
+{
+	local late
+
+	case $2 in
+	*stuck*) not_ok "$1" "$2"; return ;;
+	*gone*) ;;
+	*) not_ok "$1" "no breakpoint was ever placed: $2"; return ;;
+	esac
+	late=$(printf '%s\n' "$2" | awk -v max=$gone_max_us -v stall=$stalled_max_us '
+		$1 == "gone" && $2 > max && $4 < stall { late++ }
+		$1 == "gone" && $2 > max && $4 >= stall { unknown++ }
+		END { print (late > 0 ? "late" : unknown > 0 ? "unknown" : "") }')
+	case $late in
+	late) not_ok "$1" "$2" ;;
+	unknown) skip "$1" "not measured: the machine was stalled" ;;
+	*) ok "$1" ;;
+	esac
+}
+
+"$run" -q --db "$work/probe.db" "$bin/dcpiprof" --version > /dev/null 2>&1
+if [ "$(sql "$work/probe.db" "SELECT count(*) FROM counter WHERE name = 'probes_unavailable' AND
+		count = 0")" -lt 1 ]; then
+	skip "breakpoints of a stopped profiler" "no probes here"
+	tap_done
+	exit
+fi
+
+for how in stop trace freeze kill; do
+	output=$("$run" -q --db "$work/$how.db" "$subject" "$how" 3 2> "$work/$how.err")
+	# The command's status; 137: the profiler itself was killed.
+	case $?:$how in
+	0:* | 137:kill) in_time "dcpirun, $how: breakpoints are gone in time" "$output" ;;
+	2:freeze) skip "dcpirun, freeze" "no control groups of version 2" ;;
+	*) not_ok "dcpirun, $how: runs" "$output$(cat "$work/$how.err")" ;;
+	esac
+done
+check "windows that ended so are counted" [ "$(counter "$work/stop.db" probe_deadlines)" -ge 1 ]
+check "probing goes on afterwards" [ "$(counter "$work/stop.db" probes)" -ge 2 ]
+
+# The daemon.
+printf 'branch_every = 1\nprobe_permille = 50\n' > "$work/dcpid.conf"
+"$bin/dcpid" -q --source perf --socket "" --config "$work/dcpid.conf" --db "$work/daemon.db" \
+	2> "$work/daemon.err" &
+daemon=$!
+pids+=("$daemon")
+in_time "dcpid, stop: breakpoints are gone in time" "$("$subject" stop 3 "$daemon")"
+holders=$(cat /proc/"$daemon"/task/*/children)
+in_time "dcpid, kill: breakpoints are gone in time" "$("$subject" kill 1 "$daemon")"
+wait "$daemon" 2> /dev/null
+
+# holders_left: that still run
+holders_left()
+{
+	local pid
+
+	for pid in $holders; do
+		grep -qs dcpi-probe "/proc/$pid/comm" && echo "$pid"
+	done
+}
+for _ in $(seq 100); do
+	[ "$(holders_left)" = "" ] && break
+	sleep 0.1
+done
+is "the processes that held breakpoints end with a daemon that is killed" "$(holders_left)" ""
+tap_done
