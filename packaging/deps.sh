@@ -13,6 +13,10 @@ build='gcc make pkg-config libc6-dev libelf-dev libdw-dev libsqlite3-dev zlib1g-
 vm='qemu-system-x86 busybox-static cpio kmod linux-headers-amd64 zstd'
 deb='debhelper dh-dkms dpkg-dev git lintian'
 vm_arm64='qemu-system-arm qemu-user gcc-aarch64-linux-gnu'
+check="$build $vm $vm_arm64 libcmocka-dev libc6-dev-arm64-cross sqlite3 xz-utils bzip2 perl git
+	python3 python3-jsonschema graphviz libxml2-utils tmux valgrind binutils mandoc jq linux-perf
+	binutils-alpha-linux-gnu g++ gcc-12-alpha-linux-gnu libc6.1-dev-alpha-cross llvm-14 llvm-14-dev
+	lld strace procps"
 
 list=
 if [ "${1:-}" = --list ]; then
@@ -23,9 +27,7 @@ case ${1:-} in
 build) wanted=$build ;;
 demo) wanted="$build sqlite3 xz-utils perl libc6-dbg" ;;
 demo-vm) wanted="$build $vm sqlite3 xz-utils" ;;
-check) wanted="$build $vm $vm_arm64 libcmocka-dev qemu-user libc6-dev-arm64-cross
-	sqlite3 xz-utils perl git python3 python3-jsonschema graphviz libxml2-utils tmux valgrind binutils mandoc jq linux-perf binutils-alpha-linux-gnu g++
-	gcc-12-alpha-linux-gnu libc6.1-dev-alpha-cross llvm-14 llvm-14-dev lld" ;;
+check) wanted=$check ;;
 accuracy) wanted="$build qemu-user python3 gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-12-alpha-linux-gnu
 	libc6.1-dev-alpha-cross
 	g++ clang llvm-14-dev gzip bzip2 xz-utils zstd mawk gawk grep jq bc perl python3.11 lua5.4 sqlite3

@@ -192,14 +192,14 @@ is "bolt: what is taken and what is not, of the same branches" \
 is "bolt: branches are autofdo's" \
 	"$(export_ -f bolt -i interpreter | awk '/^B/ { print $2 "->" $3 ":" $4 }' | sort | sha256sum)" \
 	"$(grep -e '->' "$scratch/autofdo" | sort | sha256sum)"
-llvm=$(dirname "$(readlink -f "$(command -v llvm-profdata)")")
-check "clang: llvm-profgen converts it" "$llvm/llvm-profgen" --format=text --use-offset=0 \
+check "clang: llvm-profgen converts it" "$(clang -print-prog-name=llvm-profgen)" \
+	--format=text --use-offset=0 \
 	--binary="$scratch/interpreter" --unsymbolized-profile="$scratch/profgen" \
 	--output="$scratch/sample"
 like "clang: its procedures are there" "$(grep -oE '^(main|push|pop):[1-9]' "$scratch/sample" |
 	cut -d: -f1 | sort | tr '\n' ' ')" '^main pop push $'
-check "clang: llvm-profdata reads it" llvm-profdata merge --sample "$scratch/sample" \
-	-o "$scratch/merged"
+check "clang: llvm-profdata reads it" "$(clang -print-prog-name=llvm-profdata)" \
+	merge --sample "$scratch/sample" -o "$scratch/merged"
 # shellcheck disable=SC2086
 check "clang: a program is compiled by it" clang $flags -Werror \
 	-fprofile-sample-use="$scratch/merged" -o "$scratch/guided" "$program"

@@ -197,7 +197,12 @@ edges_in_place()
 	query "SELECT printf('%x', from_offset - $((16#$offset)) + $((16#$address))), sum(count)
 		FROM dcpi_edges WHERE kind = 'branch' AND path LIKE '%/at_branches'
 		GROUP BY from_offset" | tr '|' ' ' |
-		awk 'NR == FNR { jump[$1]; next } /^7[0-9a-f]{5} / { all += $2; if (!($1 in jump)) wrong += $2 }
+		awk 'NR == FNR { jump[$1]; next }
+			/^7[0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f] / {
+				all += $2
+				if (!($1 in jump))
+					wrong += $2
+			}
 			END { print all + 0, wrong + 0 }' \
 			<(objdump -d -j .place "$file" | awk -F'[ :\t]+' '/\t(j|ret)/ { print $2 }') -
 }
