@@ -230,6 +230,10 @@ check: deps-check ## everything that must pass, the QEMU machine included
 		$(QUIET_CLI:%=--beside %) $(filter-out $(QUIET_CLI) $(ALONE_CLI),$(CLI_RUNS)) --join \
 		$(ALONE_CLI) qemu_x86_64=tests/qemu/check_x86_64.sh
 
+.PHONY: check-fresh
+check-fresh: deps-fresh ## README's commands on new, minimal Debian 12 systems (root)
+	@tests/check_fresh.sh
+
 .PHONY: check-unit
 check-unit: ## unit tests alone, plain and under ASan and UBSan
 	+@$(build_make) tests
