@@ -261,11 +261,11 @@ check-tsan: ## unit tests under ThreadSanitizer
 	@tests/run.sh $(foreach t,$(UNIT_TESTS),tsan/$(t)=build/tsan/tests/$(t))
 
 .PHONY: bench
-bench: $(BENCHES:%=$(TEST_BIN)/%) all ## timings, also to build/bench.json
-	@for b in $(BENCHES:%=$(TEST_BIN)/%) $(wildcard tests/bench_*.sh); do $$b || exit 1; done \
-		> build/bench.json.new
-	@$(MAKE) --no-print-directory -s bench-cost >> build/bench.json.new
-	@mv build/bench.json.new build/bench.json && cat build/bench.json
+bench: deps-bench ## timings, also to build/bench.json
+	+@$(build_make) all tests count-plugin
+	+@tests/bench.py build/bench.json $(BENCHES:%=$(TEST_BIN)/%) $(wildcard tests/bench_*.sh) \
+		'$(MAKE) --no-print-directory -s bench-cost'
+	@cat build/bench.json
 
 .PHONY: soak
 soak: all ## dcpid for SOAK_SECONDS (3600) under mixed load: flat, exact (root)
@@ -276,12 +276,11 @@ performance-doc: bench ## docs/performance.md and its picture from a run of make
 	@tests/performance_md.sh
 
 .PHONY: overhead-doc
-overhead-doc: all count-plugin ## docs/overhead.md: what recording costs, measured now
-	@ROUNDS=0 SCALE=1 tests/bench_modes.sh > build/overhead.json
-	@COUNTING=off SCALE=20 FIGURES="paths context calls bursts" tests/bench_modes.sh \
-		>> build/overhead.json
-	@COUNTING=off SCALE=40 FIGURES=variation tests/bench_modes.sh | \
-		sed '/^{"name": "again_/d' >> build/overhead.json
+overhead-doc: deps-bench ## docs/overhead.md: the measured cost of recording
+	+@$(build_make) all count-plugin
+	@tests/bench.py build/overhead.json 'ROUNDS=0 SCALE=1 tests/bench_modes.sh' \
+		'COUNTING=off SCALE=20 FIGURES="paths context calls bursts" tests/bench_modes.sh' \
+		'COUNTING=off SCALE=40 FIGURES=variation tests/bench_modes.sh | sed "/^{.name.: .again_/d"'
 	@tests/overhead_md.sh
 
 .PHONY: tutorial-doc

@@ -28,6 +28,7 @@ build) wanted=$build ;;
 demo) wanted="$build sqlite3 xz-utils perl libc6-dbg" ;;
 demo-vm) wanted="$build $vm sqlite3 xz-utils" ;;
 check) wanted=$check ;;
+bench) wanted="$check gawk lua5.4" ;;
 fresh) wanted='mmdebstrap git' ;;
 accuracy) wanted="$build qemu-user python3 gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-12-alpha-linux-gnu
 	libc6.1-dev-alpha-cross

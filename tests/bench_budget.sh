@@ -1,14 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# By how much dcpid with its defaults slows a program down that keeps a CPU busy, as
-# lines of tests/bench.h. On and off take turns, BUDGET_PAIRS (15) times: each
-# spell with it stands between two without. Each pair's slowdown is the mean time of a piece of work (tests/spin_pieces.c,
-# which leaves preempted pieces out) with dcpid over that without, plus the CPU time
-# that the daemon itself took, as if all of it came from this CPU; told is the median of
-# the pairs, and half the distance between the quartiles.
+# Measures by how much dcpid with its defaults slows down a program that keeps a CPU busy, and
+# prints lines of tests/bench.h. Spells with and without dcpid alternate, BUDGET_PAIRS (15)
+# times: each spell with dcpid is between two without. tests/spin_pieces.c measures the mean time
+# of a piece of work in a spell; it leaves out preempted pieces. The slowdown of a pair is the
+# ratio of these times. The CPU time of the daemon itself is added, as if all of it came from this
+# CPU. The figures are the median of the pairs, and half the distance between the quartiles. A
+# pair is left out if a spell had too little of the CPU; more than half of the pairs must remain.
 #
-# Says on stderr why, if it cannot run.
+# If it cannot run, it prints the reason on stderr and fails.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 build=${DCPI_BUILD:-build}
@@ -26,8 +27,12 @@ trap cleanup EXIT
 
 if [ "$(id -u)" -ne 0 ]; then
 	echo "bench_budget: needs root" >&2
-	exit 0
+	exit 2
 fi
+[ -x "$build/tests/spin_pieces" ] || {
+	echo "bench_budget: cannot run '$build/tests/spin_pieces': make it with 'make tests'" >&2
+	exit 2
+}
 
 ctl()
 {
@@ -72,11 +77,15 @@ quartile()
 
 figure()
 {
-	echo "{\"name\": \"$1\", \"subject\": \"dcpid\", \"workload\": \"defaults, $pairs pairs\"," \
+	echo "{\"name\": \"$1\", \"subject\": \"dcpid\", \"workload\": \"defaults, $measured pairs\"," \
 		"\"value\": $2, \"unit\": \"percent\"}"
 }
 
-[ -s "$work/pairs" ] || { echo "bench_budget: the machine is too busy" >&2; exit 0; }
+measured=$(wc -l < "$work/pairs")
+[ $((2 * measured)) -gt "$pairs" ] || {
+	echo "bench_budget: only $measured of $pairs pairs could be measured" >&2
+	exit 1
+}
 figure budget_slowdown_percent "$(quartile both 0.5)"
 figure budget_interrupts_percent "$(quartile interrupts 0.5)"
 figure budget_daemon_percent "$(quartile daemon 0.5)"

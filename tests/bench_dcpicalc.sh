@@ -45,6 +45,12 @@ seconds()
 	awk -v a="$start" -v b="$(date +%s.%N)" 'BEGIN { printf "%.3f\n", b - a }'
 }
 
+fail()
+{
+	echo "bench_dcpicalc: $1" >&2
+	exit 1
+}
+
 # figure NAME WORKLOAD VALUE UNIT
 figure()
 {
@@ -52,19 +58,21 @@ figure()
 }
 
 image=$(${CC:-gcc} -print-prog-name=cc1)
-if [ -f "$image" ] && make_db all "$image"; then
-	megabytes=$(text "$image" | awk '{ printf "%.1f", $2 / 1e6 }')
-	cat "$image" > /dev/null
-	figure analysis_all "cc1, $megabytes MB of code, $(nproc) CPUs" \
-		"$(seconds --db "$scratch/all.db" --all --json)" s
-fi
+[ -f "$image" ] || fail "gcc has no cc1"
+make_db all "$image" || fail "cannot make the database of '$image'"
+megabytes=$(text "$image" | awk '{ printf "%.1f", $2 / 1e6 }')
+cat "$image" > /dev/null
+took=$(seconds --db "$scratch/all.db" --all --json) || fail "dcpicalc fails on '$image'"
+figure analysis_all "cc1, $megabytes MB of code, $(nproc) CPUs" "$took" s
+
 image=$(ldd "$(command -v clang || echo /bin/true)" 2> /dev/null | sed -n 's/.*libLLVM.* => \([^ ]*\).*/\1/p')
-if [ -f "$image" ] && make_db one "$(readlink -f "$image")"; then
-	megabytes=$(stat -L -c %s "$image" | awk '{ printf "%.0f", $1 / 1e6 }')
-	cat "$image" > /dev/null
-	best=$(for _ in 1 2 3 4 5; do
-		seconds --db "$scratch/one.db" -n 5 'libLLVM*:llvm::LegalityQuery::print'
-	done | sort -g | head -n 1)
-	figure analysis_one "one procedure of libLLVM, $megabytes MB" "$best" s
-fi
-exit 0
+[ -f "$image" ] || fail "clang is not linked with libLLVM, or is not here"
+make_db one "$(readlink -f "$image")" || fail "cannot make the database of '$image'"
+megabytes=$(stat -L -c %s "$image" | awk '{ printf "%.0f", $1 / 1e6 }')
+cat "$image" > /dev/null
+for _ in 1 2 3 4 5; do
+	seconds --db "$scratch/one.db" -n 5 'libLLVM*:llvm::LegalityQuery::print' ||
+		fail "dcpicalc fails on '$image'"
+done > "$scratch/seconds"
+figure analysis_one "one procedure of libLLVM, $megabytes MB" \
+	"$(sort -g "$scratch/seconds" | head -n 1)" s

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# How fast dcpiprof lists an epoch with samples in 500 images of this machine, as lines of
-# tests/bench.h: without the index of symbols, while it is made, and with it; seconds, and
-# instructions where valgrind is there. Files are in the page cache.
+# Measures how fast dcpiprof lists an epoch with samples in 500 images of this machine, and prints
+# lines of tests/bench.h: without the index of symbols, while it is made, and with it. Figures are
+# seconds, and instructions, which valgrind counts. Files are in the page cache.
 #
 # usage: bench_dcpiprof.sh [IMAGES]
 set -u
@@ -71,8 +71,6 @@ measure()
 # instructions WORKLOAD
 instructions()
 {
-	command -v valgrind > /dev/null || return
-	valgrind --tool=none --log-file=/dev/null true 2> /dev/null || return
 	figure report_instructions "$1" "$(valgrind --tool=callgrind --callgrind-out-file=/dev/null \
 		build/bin/dcpiprof --db "$scratch/db" --csv 2>&1 > /dev/null |
 		sed -n 's/.*Collected : //p')" instructions

@@ -3,10 +3,10 @@
 #
 # What counting costs: programs rewritten by dcpix, and the same compiled with gcc's
 # -fprofile-generate, beside the plain ones, as lines of tests/bench.h (other modes:
-# tests/bench_modes.sh). All take turns,
-# ROUNDS (3) times; told is by how much the least user time of each is above the least of
-# the plain one; and, where the emulator's plugin is (make count-plugin), how many more
-# instructions it takes. And how fast a large program is rewritten, and how much it grows.
+# tests/bench_modes.sh). Each is run ROUNDS (3) times, in rotation. A figure is the least user
+# time of each kind above the least of the plain one, in percent; another is the same of the
+# instructions that an emulator counts. The last are how fast a large program is rewritten, and
+# how much it grows. The script fails if a program cannot be measured.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/cpu_time.sh
@@ -15,7 +15,15 @@ rounds=${ROUNDS:-3}
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 export DCPIX_OUT=$work/counts GCOV_PREFIX=$work/gcov
-[ -x $dcpix ] || exit 0
+failed=0
+make --no-print-directory -s count-plugin >&2 || exit 2
+
+# not_measured NAME REASON
+not_measured()
+{
+	echo "bench_dcpix: $1: $2" >&2
+	failed=1
+}
 
 # report NAME SUBJECT WORKLOAD VALUE UNIT
 report()
@@ -51,7 +59,10 @@ measure()
 		done
 	done
 	plain=$(least "$work/times.ms")
-	[ "$plain" -ge 100 ] || return
+	[ "$plain" -ge 100 ] || {
+		not_measured "$name" "it takes $plain ms, at least 100 are needed"
+		return
+	}
 	overhead counts_overhead_percent dcpix "$name" dcpix "$plain"
 	overhead counts_overhead_percent gcov "$name" gcov "$plain"
 }
@@ -63,7 +74,10 @@ instructions()
 
 	shift
 	plain=$(executed "$work/$name" "$@")
-	[ "$plain" -gt 0 ] || return
+	[ "$plain" -gt 0 ] || {
+		not_measured "$name" "the emulator counts no instructions"
+		return
+	}
 	for kind in dcpix gcov; do
 		[ -x "$work/$name.$kind" ] || continue
 		report counts_instructions_percent $kind "$name" "$(executed "$work/$name.$kind" "$@" |
@@ -72,16 +86,22 @@ instructions()
 	done
 }
 
-# Kernels, compiled; their argument is how often to do it: half a second in all.
+# Kernels, compiled. Their argument is the number of repetitions: at least 200 ms in all.
 for source in tests/truth/programs/*.c; do
 	name=$(basename "$source" .c)
-	${CC:-gcc} -O2 -I. -D_GNU_SOURCE -o "$work/$name" "$source" -lm 2> /dev/null || continue
-	$dcpix -q -o "$work/$name.dcpix" "$work/$name" || continue
-	${CC:-gcc} -O2 -I. -D_GNU_SOURCE -fprofile-generate -o "$work/$name.gcov" "$source" -lm \
-		2> /dev/null
-	[ -f build/tests/count_plugin.so ] && instructions "$name" 4
-	once=$(cpu_time user "$work/$name" 4)
-	measure "$name" $((2000 / (once + 1) + 4))
+	if ! { ${CC:-gcc} -O2 -I. -D_GNU_SOURCE -o "$work/$name" "$source" -lm &&
+		$dcpix -q -o "$work/$name.dcpix" "$work/$name" &&
+		${CC:-gcc} -O2 -I. -D_GNU_SOURCE -fprofile-generate -o "$work/$name.gcov" \
+			"$source" -lm; }; then
+		not_measured "$name" "it cannot be compiled or rewritten"
+		continue
+	fi
+	instructions "$name" 4
+	times=4
+	while [ "$(cpu_time user "$work/$name" $times)" -lt 200 ] && [ $times -lt 1000000000 ]; do
+		times=$((4 * times))
+	done
+	measure "$name" $times
 done
 
 # Programs as they are.
@@ -91,8 +111,11 @@ for command in "gzip -6c" "xz -1c" "bzip2 -c" "zstd -q -9c"; do
 	set -- $command
 	name=$1
 	shift
-	cp "$(readlink -f "$(command -v "$name")")" "$work/$name" || continue
-	$dcpix -q -o "$work/$name.dcpix" "$work/$name" || continue
+	if ! { cp "$(readlink -f "$(command -v "$name")")" "$work/$name" &&
+		$dcpix -q -o "$work/$name.dcpix" "$work/$name"; }; then
+		not_measured "$name" "it cannot be rewritten"
+		continue
+	fi
 	measure "$name" "$@" "$work/in"
 done
 
@@ -100,8 +123,11 @@ image=$(${CC:-gcc} -print-prog-name=cc1)
 cat "$image" > /dev/null
 ms=$(cpu_time user $dcpix -q -o "$work/large" "$image")
 text=$(($(readelf -lW "$image" | awk '$1 == "LOAD" && / R E / { print $5 }')))
-[ -n "$text" ] && [ "$ms" -gt 0 ] || exit 0
+if [ "$text" -eq 0 ] || [ "${ms:-0}" -eq 0 ] || [ ! -s "$work/large" ]; then
+	not_measured cc1 "it cannot be rewritten"
+	exit 1
+fi
 report rewriting_rate dcpix "cc1, user time" "$(awk -v t="$text" -v ms="$ms" 'BEGIN { printf "%.2f", t / ms / 1000 }')" MB/s
 report growth dcpix cc1 "$(awk -v a="$(stat -c %s "$work/large")" -v b="$(stat -L -c %s "$image")" \
 	'BEGIN { printf "%.2f", a / b }')" ratio
-exit 0
+exit $failed

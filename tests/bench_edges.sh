@@ -4,7 +4,10 @@
 # Sampled edges against exact ones, as lines of tests/bench.h: of the kernel
 # module on the arm64 machine that counts instructions (edge_right, edge_yield,
 # edge_cost, double_right), of the perf source here (edge_right, edge_yield).
+set -u -o pipefail
 cd "$(dirname "$0")/.." || exit 2
-make --no-print-directory -s qemu-check-edges | sed -n 's/^# edges: # \({"name".*}\)$/\1/p'
-DCPI_BENCH=1 tests/cli_edges.sh | grep '^{'
-exit 0
+make --no-print-directory -s qemu-check-edges |
+	sed -n -e 's/^not ok/bench_edges: not ok/w /dev/stderr' \
+		-e 's/^# edges: # \({"name".*}\)$/\1/p' || exit 1
+DCPI_BENCH=1 tests/cli_edges.sh |
+	sed -n -e 's/^not ok/bench_edges: not ok/w /dev/stderr' -e '/^{/p'

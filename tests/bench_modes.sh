@@ -21,8 +21,8 @@
 # ROUNDS=0 nothing is timed. SCALE (5) makes the work so many times longer; each program has work
 # that takes about as long as the others' (half a second with SCALE=20: starting a recording, which
 # takes milliseconds, and page faults are no part of what is asked). FIGURES (all) chooses modes:
-# "paths bursts". Programs are those that do most of their work themselves; where one
-# is not there, it is left out.
+# "paths bursts". Programs are those that do most of their work themselves. The script fails if
+# one of them cannot be measured.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/cpu_time.sh
@@ -34,9 +34,20 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 # Without seeds of hashes the same work is another one each time.
 export DCPIX_OUT=$work/record LC_ALL=C PYTHONHASHSEED=0 PERL_HASH_SEED=0
-[ -x $dcpix ] || exit 0
+failed=0
+[ -x $dcpix ] || {
+	echo "bench_modes: cannot run '$dcpix'" >&2
+	exit 2
+}
 counting=${COUNTING:-on}
-[ "$counting" = off ] || [ -f build/tests/count_plugin.so ] || make --no-print-directory -s count-plugin >&2
+[ "$counting" = off ] || make --no-print-directory -s count-plugin >&2 || exit 2
+
+# not_measured NAME REASON
+not_measured()
+{
+	echo "bench_modes: $1: $2" >&2
+	failed=1
+}
 
 # Figure, subject, options. Nothing is recorded where so many checks go by: Hirzel and
 # Chilimbi's basic overhead.
@@ -78,7 +89,7 @@ count_all()
 	local name=$1 old=$2
 
 	plain=$(executed "${@:2}")
-	[ "$plain" -gt 0 ] || return
+	[ "$plain" -gt 0 ] || return 1
 	report image_percent program "$name" "$(awk -v image="$old" -v all="$plain" '
 		/^image / { mine = $2 == image }
 		NF == 4 && !/^image / && mine { sum += $4 }
@@ -98,7 +109,10 @@ rewrite()
 		IFS='|' read -r figure subject options <<< "${kinds[number]}"
 		[[ $figures = *" $figure "* ]] || continue
 		# shellcheck disable=SC2086 # words
-		$dcpix -q $options -o "$new" "$old" || continue
+		$dcpix -q $options -o "$new" "$old" || {
+			not_measured "$name" "it cannot be rewritten with $options"
+			continue
+		}
 		rewritten+=("$number")
 		[ "$counting" = off ] || report "${figure}_instructions_percent" "$subject" "$name" \
 			"$(above "$(executed "$new" "$@")" "$plain")" percent
@@ -165,7 +179,10 @@ time_all()
 		done
 		time_fresh "$old" "$@" >> "$work/again"
 	done
-	! grep -qx 0 "$work/alone" || return
+	! grep -qx 0 "$work/alone" || {
+		not_measured "$name" "it takes less than a millisecond"
+		return
+	}
 	report again_overhead_percent "itself" "$name" "$(above "$(ratios again | middle)" 1)" percent
 	for number in "${rewritten[@]}"; do
 		IFS='|' read -r figure subject options <<< "${kinds[number]}"
@@ -179,11 +196,17 @@ measure()
 {
 	local times=$1 name=$2 old plain=0 rewritten=()
 
-	old=$(readlink -f "$(command -v "$3")") && [ -n "$old" ] || return
-	shift 3
 	[ ${#wanted[@]} -eq 0 ] || [[ " ${wanted[*]} " = *" $name "* ]] || return
+	if ! old=$(readlink -f "$(command -v "$3")"); then
+		not_measured "$name" "there is no program '$3'"
+		return
+	fi
+	shift 3
 	inputs $((times * scale))
-	[ "$counting" = off ] || count_all "$name" "$old" "$@" || return
+	[ "$counting" = off ] || count_all "$name" "$old" "$@" || {
+		not_measured "$name" "the emulator counts no instructions"
+		return
+	}
 	rewrite "$name" "$old" "$@"
 	[ "$rounds" -eq 0 ] || time_all "$name" "$old" "$@"
 }
@@ -238,4 +261,4 @@ measure 10 dash dash -c 'while [ ${i:-0} -lt $((2000 * $1)) ]; do n=$((n + 7)); 
 	echo $n' dash $((10 * scale))
 measure 16 git git diff --no-index --stat "$work/text" "$work/code"
 }
-exit 0
+exit $failed

@@ -5,7 +5,7 @@
 # source against "perf record -a", one after the other, each for SECONDS_EACH
 # (20) at 5,200 samples a second and CPU of the same event, under the same load.
 # None of them takes edges; bpf_edges does, as dcpid is installed.
-# Prints lines of tests/bench.h; says on stderr why, if it cannot run.
+# Prints lines of tests/bench.h. If it cannot run, it prints the reason on stderr and fails.
 #
 # Counted is the time that the process ran, in user space and in the kernel, on
 # its own behalf (/proc/PID/schedstat, getrusage), not the interrupts' on behalf
@@ -43,7 +43,7 @@ pids=()
 give_up()
 {
 	echo "bench_sources: $1" >&2
-	exit 0
+	exit 2
 }
 
 cleanup()

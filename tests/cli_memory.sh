@@ -116,7 +116,10 @@ for source in bpf perf; do
 		judge "$source"
 		daemon_stop TERM
 		[ -n "${MEMORY_BENCH:-}" ] || is "$source: the daemon ends in good order" $daemon_status 0
-	elif [ -z "${MEMORY_BENCH:-}" ]; then
+	elif [ -n "${MEMORY_BENCH:-}" ]; then
+		echo "bench_memory: $source: $(tail -n 1 "$work/log")" >&2
+		exit 1
+	else
 		skip "$source" "$(tail -n 1 "$work/log")"
 	fi
 done

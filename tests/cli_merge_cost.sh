@@ -45,6 +45,8 @@ hundred=$(instructions 480 1000 100 100)
 many=$(instructions 1920 1000 10 100)
 large=$(instructions 480 4000 10 100)
 if [ -n "${MERGE_BENCH:-}" ]; then
+	[ -n "$one" ] && [ -n "$ten" ] && [ -n "$hundred" ] && [ -n "$many" ] && [ -n "$large" ] ||
+		exit 1
 	figure 480 1000 1 100 "$one"
 	figure 480 1000 10 100 "$ten"
 	figure 480 1000 100 100 "$hundred"

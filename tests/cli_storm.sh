@@ -61,6 +61,14 @@ judge()
 	is "$1, $2: all is accounted for" "$(identity "$3")" ""
 }
 
+# bench_failed REASON: ends a benchmark; does nothing in a test
+bench_failed()
+{
+	[ -n "${STORM_BENCH:-}" ] || return 0
+	echo "bench_storm: $1" >&2
+	exit 1
+}
+
 # storm_rate SUBJECT WORKLOAD: as storm said it
 storm_rate()
 {
@@ -82,13 +90,15 @@ profiled()
 	for _ in $(seq 100); do
 		"$bin/dcpictl" --socket "$work/sock" status > "$work/status" 2> /dev/null && break
 		if ! kill -0 "$daemon" 2> /dev/null; then
-			[ -n "${STORM_BENCH:-}" ] || skip "$source, $workload" "$(tail -n 1 "$work/stderr")"
+			bench_failed "$source, $workload: $(tail -n 1 "$work/stderr")"
+			skip "$source, $workload" "$(tail -n 1 "$work/stderr")"
 			return
 		fi
 		sleep 0.1
 	done
 	"$@" > "$work/storm.out" 2>&1 || {
-		[ -n "${STORM_BENCH:-}" ] || not_ok "$source, $workload: the programs run" "$(cat "$work/storm.out")"
+		bench_failed "$source, $workload: $(cat "$work/storm.out")"
+		not_ok "$source, $workload: the programs run" "$(cat "$work/storm.out")"
 	}
 	sed "s/^/$source, $workload: /" "$work/storm.out" >&2
 	[ -z "${STORM_BENCH:-}" ] || storm_rate "$source" "$workload"
@@ -140,11 +150,10 @@ workload_libraries()
 }
 
 [ "$(id -u)" -eq 0 ] || {
-	[ -n "${STORM_BENCH:-}" ] || {
-		skip "storms" "needs root"
-		tap_done
-	}
-	exit 0
+	bench_failed "needs root"
+	skip "storms" "needs root"
+	tap_done
+	exit
 }
 for source in ${STORM_SOURCES:-bpf perf}; do
 	for workload in ${STORM_WORKLOADS:-storm exec starved libraries}; do
