@@ -150,10 +150,10 @@ is "by the source's name with parameters" "$(procedure list 'space::spin(int)')"
 is "by image and name" "$(procedure list list:walk)" "walk: 18220 samples, 89.5% of all"
 is "by path and name" "$(procedure list "$scratch/list:space::spin")" \
 	"space::spin(int): 2020 samples, 9.9% of all"
-is "by address" "$(procedure list 0x401029)" "helper: 40 samples, 0.2% of all"
+is "by address" "$(procedure list 0x401029)" "helper (twin.o): 40 samples, 0.2% of all"
 is "with the part that is far away" "$(procedure list list:0x401016)" \
-	"helper: 70 samples, 0.3% of all"
-is "by that part" "$(procedure list helper.cold)" "helper: 70 samples, 0.3% of all"
+	"helper (list.o): 70 samples, 0.3% of all"
+is "by that part" "$(procedure list helper.cold)" "helper (list.o): 70 samples, 0.3% of all"
 refused 2 'helper may be one of 2: .*list:0x401016 \(70 samples\), .*list:0x401027 \(40 s' list helper
 refused 1 'no samples in unused' list unused
 refused 1 'no procedure nothing in images that have samples' list nothing

@@ -36,7 +36,7 @@ is "sets are named one by one, of any database" "$(run "$sets" --csv 1 "$scratch
 is "epochs without the event are left out" "$(run "$sets" --epoch 1-4 |
 	grep '^left out')" "left out    1 epoch(s) without samples of cycles"
 is "rows can be sorted by any column" "$(run "$sets" --csv --epoch 1-3 --min 0 --sort procedure |
-	tail -n +2 | awk -F , '{ print $(NF - 1) }' | paste -sd ' ')" "answer bcopy idle log parse"
+	tail -n +2 | awk -F , '{ print $(NF - 2) }' | paste -sd ' ')" "answer bcopy idle log parse"
 
 escapes -e $'cycles\033\xc2\x9b' --by host --epoch 1-4 --min 0
 escapes -e $'cycles\033\xc2\x9b' --by label --epoch 1-4 --test

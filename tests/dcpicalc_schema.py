@@ -153,6 +153,7 @@ def check_line(line, where):
     if "summary" in thing:
         check_summary(thing, where)
         return
+    must(all(isinstance(alias, str) for alias in thing["aliases"]), where, "aliases")
     keys(thing, "skid blocks instructions", where)
     must(thing["skid"] in (0, 1), where, "skid", thing["skid"])
     must(isinstance(thing["image"], str) and isinstance(thing["procedure"], str), where, "names")

@@ -65,6 +65,20 @@ static const struct procedure *must_find(const struct procedure_table *table, co
 	return procedure;
 }
 
+/* A procedure has these aliases, and the space between them. */
+static void assert_aliases(const struct procedure_table *table, const char *name,
+			   const char *expected)
+{
+	const struct procedure *procedure = must_find(table, name);
+	size_t index = (size_t)(procedure - procedure_table_get(table, 0));
+	char found[256] = "";
+
+	for (size_t i = 0; i < procedure->alias_count; i++)
+		snprintf(found + strlen(found), sizeof(found) - strlen(found), "%s%s",
+			 i > 0 ? " " : "", procedure_table_alias(table, index, i));
+	assert_string_equal(found, expected);
+}
+
 static const char *name_at(const struct procedure_table *table, uint64_t offset)
 {
 	long index = procedure_table_find(table, offset);
@@ -81,6 +95,7 @@ static void symbols_of_a_plain_program(void **state)
 	/* The best of three names of one place. */
 	assert_null(find_named(table, "alias_of_visible"));
 	assert_null(find_named(table, "__visible"));
+	assert_aliases(table, "visible", "__visible alias_of_visible");
 	assert_int_equal(visible->source, PROCEDURE_SYMBOL);
 	assert_string_equal(name_at(table, visible->offset + visible->bytes - 1), "visible");
 	assert_string_not_equal(name_at(table, visible->offset + visible->bytes), "visible");
@@ -359,8 +374,8 @@ static void kept_symbols(void **state)
 	static const struct profile_symbol symbols[] = {
 		{300, 0, "last"},	    {0, 0, "_text"},
 		{0, 0, "startup"},	    {100, 20, "sized"},
-		{110, 0, "label_in_sized"}, {200, 0, "__alias"},
-		{200, 0, "alias"},
+		{110, 0, "label_in_sized"}, {200, 0, "__x64_sys_fork"},
+		{200, 0, "__do_sys_fork"},  {100, 0, "label_at_sized"},
 	};
 	struct procedure_table *table = NULL;
 
@@ -368,11 +383,16 @@ static void kept_symbols(void **state)
 	assert_int_equal(procedure_table_from_symbols(&table, symbols,
 						      sizeof(symbols) / sizeof(*symbols), NULL),
 			 0);
-	assert_string_equal(name_at(table, 0), "startup");
-	assert_string_equal(name_at(table, 99), "startup");
+	/* The first of the symbols with one offset is the best. */
+	assert_string_equal(name_at(table, 0), "_text");
+	assert_string_equal(name_at(table, 99), "_text");
 	assert_string_equal(name_at(table, 115), "sized");
 	assert_string_equal(name_at(table, 120), "(none)");
-	assert_string_equal(name_at(table, 299), "alias");
+	assert_string_equal(name_at(table, 299), "__x64_sys_fork");
+	assert_aliases(table, "_text", "startup");
+	assert_aliases(table, "__x64_sys_fork", "__do_sys_fork");
+	assert_aliases(table, "sized", "label_at_sized");
+	assert_aliases(table, "last", "");
 	assert_string_equal(name_at(table, 300), "last");
 	assert_string_equal(name_at(table, 1ULL << 40), "last");
 	procedure_table_destroy(table);

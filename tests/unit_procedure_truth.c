@@ -183,8 +183,8 @@ static const char *model_owner(const struct profile_symbol *symbols, size_t coun
 
 		if (s->bytes == 0 || at < s->offset || at >= s->offset + s->bytes)
 			continue;
-		if (best == NULL || s->offset > best->offset ||
-		    (s->offset == best->offset && elf_symbols_prefer(s->name, best->name) < 0))
+		/* The first of the symbols with one offset. */
+		if (best == NULL || s->offset > best->offset)
 			best = s;
 	}
 	if (best != NULL)
@@ -207,8 +207,7 @@ static const char *model_owner(const struct profile_symbol *symbols, size_t coun
 		best = NULL;
 		start = place;
 		for (size_t i = 0; i < count; i++) {
-			if (symbols[i].offset == start && symbols[i].bytes == 0 &&
-			    (best == NULL || elf_symbols_prefer(symbols[i].name, best->name) < 0))
+			if (symbols[i].offset == start && symbols[i].bytes == 0 && best == NULL)
 				best = &symbols[i];
 		}
 	}

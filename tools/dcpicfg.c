@@ -145,17 +145,17 @@ static int print_graph(void *context, const struct procedure_analysis *analysis)
 	struct drawing *drawing = context;
 	const struct calc_choice *choice = &drawing->choice;
 	_cleanup_free_ char *image = text_clean(choice->image->image.path);
-	_cleanup_free_ char *name =
-		calc_procedure_name(choice->code, analysis->index, drawing->cli.demangle);
+	_cleanup_(procedure_names_deinit) struct procedure_names names = {0};
 	struct calc_procedure procedure = {
 		.code = choice->code,
 		.analysis = analysis,
 		.image = image,
-		.name = name,
+		.names = &names,
 		.all_samples = (double)drawing->source.images.time,
 	};
 
-	if (image == NULL || name == NULL)
+	if (image == NULL ||
+	    calc_procedure_names(&names, choice->code, analysis->index, drawing->cli.demangle) < 0)
 		return -ENOMEM;
 	return flow_dot_print(drawing->graph, &procedure, &drawing->flow);
 }

@@ -49,7 +49,7 @@ struct list {
 	struct list_rows rows;
 	struct list_lines *lines;
 	struct tally_count *counts;
-	char *name;
+	struct procedure_names names;
 };
 
 static int set_option(void *context, int key, const char *argument, struct error *err)
@@ -194,7 +194,7 @@ static int list_rows_of(struct list *list, const struct list_procedure *procedur
 	if (!list->want_code)
 		r = list_procedure_source(procedure, &list->rows, &list->lines, &why);
 	if (r == -ENODATA && (list->want_source || image_code_decoder(list->choice.code) == NULL))
-		return error_set(err, ENODATA, "%s: %s", list->name, why);
+		return error_set(err, ENODATA, "%s: %s", list->names.name, why);
 	if (r == -ENODATA) {
 		list->rows.note = why;
 		r = list_procedure_code(procedure, &list->rows);
@@ -213,12 +213,12 @@ static int list_one(struct list *list, struct error *err)
 	if (r < 0)
 		return r;
 	procedure.tally = list->tally;
-	list->name =
-		calc_procedure_name(list->choice.code, list->choice.procedure, list->cli.demangle);
-	if (list->name == NULL)
+	if (calc_procedure_names(&list->names, list->choice.code, list->choice.procedure,
+				 list->cli.demangle) < 0)
 		return error_set(err, ENOMEM, "out of memory");
 	list->rows.title = "procedure";
-	list->rows.name = list->name;
+	list->rows.name = list->names.name;
+	list->rows.names = &list->names;
 	list->rows.image = list->choice.image->image.path;
 	list->rows.identity = image_code_build_id(list->choice.code);
 	return list_rows_of(list, &procedure, err);
@@ -276,7 +276,7 @@ int main(int argc, char **argv)
 	list_rows_deinit(&list.rows);
 	list_lines_free(list.lines);
 	free(list.counts);
-	free(list.name);
+	procedure_names_deinit(&list.names);
 	source_text_destroy(list.text);
 	tally_destroy(list.tally);
 	tally_destroy(list.all);

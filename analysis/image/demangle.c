@@ -137,7 +137,7 @@ static bool make_readable(struct readable *readable, const char *mangled)
 
 char *demangle(const char *name)
 {
-	const char *suffix = strstr(name, "@plt");
+	const char *suffix = strchr(name, '@');
 	size_t bytes = suffix != NULL ? (size_t)(suffix - name) : strlen(name);
 	_cleanup_free_ char *mangled = NULL;
 	struct readable readable;

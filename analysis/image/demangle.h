@@ -15,7 +15,7 @@ bool demangle_is_mangled(const char *name);
 
 /**
  * demangle() - demangle a name of C++, Rust (both of its schemes), Fortran or OCaml
- * @name: any symbol; "@plt" at its end stays
+ * @name: any symbol; "@plt" or a version at its end stays
  *
  * Hashes, by which Rust's older scheme tells instances of one generic function
  * apart, are left out; the numbers of OCaml's functions stay. For names that are

@@ -13,6 +13,18 @@ struct code_section {
 	uint64_t bytes; /* 0: not code */
 };
 
+/* Numbers of versions have 15 bits; another one marks hidden symbols. */
+#define VERSION_COUNT 0x8000
+
+/*
+ * The versions of a dynamic symbol table. @numbers: one for each symbol; @names: by number,
+ * VERSION_COUNT of them; NULL: the file has no versions.
+ */
+struct version_table {
+	Elf_Data *numbers;
+	const char **names;
+};
+
 struct symbol_table {
 	Elf_Data *symbols;
 	Elf_Data *extended; /* section numbers too big for a symbol */
@@ -20,6 +32,8 @@ struct symbol_table {
 	size_t strings;
 	struct code_section *sections;
 	size_t section_count;
+	struct version_table versions;
+	const char *file; /* the last STT_FILE symbol */
 };
 
 static Elf_Scn *find_table(const struct elf_file *file, unsigned int type, GElf_Shdr *header)
@@ -44,6 +58,57 @@ static Elf_Data *find_extended(const struct elf_file *file, size_t table)
 			return elf_getdata(section, NULL);
 	}
 	return NULL;
+}
+
+static void read_definitions(struct version_table *versions, const struct elf_file *file,
+			     Elf_Data *data, size_t strings)
+{
+	GElf_Verdef definition;
+	GElf_Verdaux name;
+	size_t at = 0;
+
+	/* Offsets only grow, so that a damaged list ends. */
+	while (at < data->d_size && at <= INT32_MAX &&
+	       gelf_getverdef(data, (int)at, &definition) != NULL) {
+		if (definition.vd_ndx < VERSION_COUNT && !(definition.vd_flags & VER_FLG_BASE) &&
+		    definition.vd_aux <= INT32_MAX - at &&
+		    gelf_getverdaux(data, (int)(at + definition.vd_aux), &name) != NULL)
+			versions->names[definition.vd_ndx] =
+				elf_strptr(file->elf, strings, name.vda_name);
+		if (definition.vd_next == 0)
+			break;
+		at += definition.vd_next;
+	}
+}
+
+static bool open_versions(struct version_table *versions, const struct elf_file *file)
+{
+	GElf_Shdr header;
+	Elf_Scn *numbers = find_table(file, SHT_GNU_versym, &header);
+	Elf_Scn *definitions = find_table(file, SHT_GNU_verdef, &header);
+	Elf_Data *data = elf_getdata(definitions, NULL); /* of no section, NULL */
+
+	if (numbers == NULL || data == NULL)
+		return true;
+	versions->numbers = elf_getdata(numbers, NULL);
+	versions->names = calloc(VERSION_COUNT, sizeof(*versions->names));
+	if (versions->names == NULL)
+		return false;
+	read_definitions(versions, file, data, header.sh_link);
+	return true;
+}
+
+static void read_version(const struct symbol_table *table, int i, struct elf_symbol *ret)
+{
+	GElf_Versym number;
+
+	ret->version = NULL;
+	ret->hidden = false;
+	if (table->versions.numbers == NULL || table->versions.names == NULL ||
+	    gelf_getversym(table->versions.numbers, i, &number) == NULL)
+		return;
+	ret->version = table->versions.names[number % VERSION_COUNT];
+	ret->hidden = number >= VERSION_COUNT;
 }
 
 static bool read_code_sections(struct symbol_table *table, const struct elf_file *file)
@@ -83,7 +148,15 @@ static bool open_table(struct symbol_table *table, const struct elf_file *file, 
 	table->extended = find_extended(file, elf_ndxscn(section));
 	table->count = table->symbols->d_size / entry;
 	table->strings = header.sh_link;
+	if (type == SHT_DYNSYM && !open_versions(&table->versions, file))
+		return false;
 	return read_code_sections(table, file);
+}
+
+static void close_table(struct symbol_table *table)
+{
+	free(table->sections);
+	free((void *)table->versions.names);
 }
 
 static bool type_rank(const GElf_Sym *symbol, unsigned int *rank)
@@ -94,7 +167,7 @@ static bool type_rank(const GElf_Sym *symbol, unsigned int *rank)
 		*rank = 0;
 		break;
 	case STT_NOTYPE:
-		*rank = 3;
+		*rank = ELF_SYMBOL_LABEL;
 		break;
 	default:
 		return false;
@@ -111,10 +184,11 @@ static bool type_rank(const GElf_Sym *symbol, unsigned int *rank)
 	return true;
 }
 
-/* Labels that compilers and assemblers leave behind: ".L12", and "$x" on ARM. */
+/* Labels that compilers and assemblers leave: ".L12", ".annobin_f", and "$x" on ARM. */
 static bool is_noise(const char *name)
 {
-	if (name[0] == '\0' || (name[0] == '.' && name[1] == 'L'))
+	if (name[0] == '\0' || (name[0] == '.' && name[1] == 'L') ||
+	    strncmp(name, ".annobin_", 9) == 0)
 		return true;
 	return name[0] == '$' && name[1] != '\0' && strchr("adtx", name[1]) != NULL &&
 	       (name[2] == '\0' || name[2] == '.');
@@ -135,15 +209,24 @@ static bool in_code(const struct symbol_table *table, const GElf_Sym *symbol, El
 }
 
 /* Return: whether entry @i is a code symbol. */
-static bool read_symbol(const struct symbol_table *table, const struct elf_file *file, int i,
+static bool read_symbol(struct symbol_table *table, const struct elf_file *file, int i,
 			struct elf_symbol *ret)
 {
 	Elf32_Word extended = 0;
 	GElf_Sym symbol;
 
-	if (gelf_getsymshndx(table->symbols, table->extended, i, &symbol, &extended) == NULL ||
-	    !type_rank(&symbol, &ret->rank) || !in_code(table, &symbol, extended))
+	if (gelf_getsymshndx(table->symbols, table->extended, i, &symbol, &extended) == NULL)
 		return false;
+	if (GELF_ST_TYPE(symbol.st_info) == STT_FILE)
+		table->file = elf_strptr(file->elf, table->strings, symbol.st_name);
+	if (!type_rank(&symbol, &ret->rank) || !in_code(table, &symbol, extended))
+		return false;
+	ret->file = NULL;
+	/* A linker ends the symbols of the last file by a file without a name. */
+	if (GELF_ST_BIND(symbol.st_info) == STB_LOCAL && table->file != NULL &&
+	    *table->file != '\0')
+		ret->file = table->file;
+	read_version(table, i, ret);
 	ret->name = elf_strptr(file->elf, table->strings, symbol.st_name);
 	ret->address = symbol.st_value;
 	ret->bytes = symbol.st_size;
@@ -164,7 +247,7 @@ int elf_symbols_visit(const struct elf_file *file, unsigned int type, elf_symbol
 				r = visit(context, &symbol);
 		}
 	}
-	free(table.sections);
+	close_table(&table);
 	return r;
 }
 
@@ -173,7 +256,7 @@ bool elf_symbols_present(const struct elf_file *file, unsigned int type)
 	struct symbol_table table;
 	bool present = open_table(&table, file, type) && table.count > 1;
 
-	free(table.sections);
+	close_table(&table);
 	return present;
 }
 
@@ -186,11 +269,31 @@ static size_t underscores(const char *name)
 	return count;
 }
 
+bool elf_symbols_is_internal(const char *name)
+{
+	static const char *const marks[] = {".localalias", ".lto_priv.", ".constprop.", ".isra.",
+					    ".part.",	   ".cold",	 ".llvm."};
+	const char *dot = memchr(name, '.', strnlen(name, COMPARED_BYTES));
+
+	for (; dot != NULL; dot = strchr(dot + 1, '.')) {
+		for (size_t i = 0; i < sizeof(marks) / sizeof(*marks); i++) {
+			if (strncmp(dot, marks[i], strlen(marks[i])) == 0)
+				return true;
+		}
+		if (dot - name >= COMPARED_BYTES)
+			break;
+	}
+	return false;
+}
+
 int elf_symbols_prefer(const char *a, const char *b)
 {
 	size_t underscores_a = underscores(a), underscores_b = underscores(b);
+	bool internal_a = elf_symbols_is_internal(a), internal_b = elf_symbols_is_internal(b);
 	size_t length_a, length_b;
 
+	if (internal_a != internal_b)
+		return internal_a ? 1 : -1;
 	if (underscores_a != underscores_b)
 		return underscores_a < underscores_b ? -1 : 1;
 	length_a = strnlen(a, COMPARED_BYTES);

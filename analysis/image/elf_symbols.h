@@ -6,19 +6,31 @@
 #include "analysis/image/elf_file.h"
 
 /**
+ * ELF_SYMBOL_LABEL - the lowest rank of symbols that are not functions
+ */
+#define ELF_SYMBOL_LABEL 3
+
+/**
  * struct elf_symbol - a symbol in a section that holds code
  * @address: ELF virtual address
  * @bytes:   0 if the symbol has no size (assembly)
- * @rank:    what the file says of it, lower is better: functions before
- *           labels; among these global, weak, local
+ * @rank:    lower is better: functions before labels (ELF_SYMBOL_LABEL); among
+ *           these global, weak, local
  * @name:    as in the file ("fopen@@GLIBC_2.2.5" in some); valid while the
- *           file is open
+ *           file is open, as are the other strings
+ * @version: of SHT_DYNSYM: the symbol's version ("GLIBC_2.2.5"); NULL: none
+ * @hidden:  programs are no longer linked with this version ("name@VERSION")
+ * @file:    of a local symbol: the source file that the linker recorded for it;
+ *           NULL: not known
  */
 struct elf_symbol {
 	uint64_t address;
 	uint64_t bytes;
 	unsigned int rank;
 	const char *name;
+	const char *version;
+	bool hidden;
+	const char *file;
 };
 
 typedef int (*elf_symbol_fn)(void *context, const struct elf_symbol *symbol);
@@ -40,10 +52,15 @@ int elf_symbols_visit(const struct elf_file *file, unsigned int type, elf_symbol
 bool elf_symbols_present(const struct elf_file *file, unsigned int type);
 
 /**
+ * elf_symbols_is_internal() - whether a compiler made a name: "f.part.0", "f.llvm.123"
+ */
+bool elf_symbols_is_internal(const char *name);
+
+/**
  * elf_symbols_prefer() - which of two names of one place people want to read
  *
- * Fewest leading underscores, then shortest, then alphabetical, by the first
- * 256 bytes.
+ * Names that are not elf_symbols_is_internal(), then fewest leading underscores, then
+ * shortest, then alphabetical, by the first 256 bytes.
  *
  * Return: < 0 for @a, > 0 for @b, 0 if they are the same.
  */

@@ -11,19 +11,21 @@
 #include "lib/cleanup.h"
 
 /* The last byte is the version's. Another byte order reads another number. */
-#define MAGIC 0x4443504953594d01ULL
+#define MAGIC 0x4443504953594d02ULL
 #define BYTES_MAX (1ULL << 30)
 
 /*
- * The bytes: a header, stamps, procedures, segments, names. Names are strings in the last
- * part, told by their offset there; the part ends with a 0.
+ * The bytes: a header, stamps, procedures, segments, aliases, names. Names are strings in
+ * the last part, given by their offset there; the part ends with a 0. The key is the first of
+ * them, so that 0 stands for no version and no file.
  */
 struct index_header {
 	uint64_t magic;
-	uint64_t checksum; /* of all behind it */
+	uint64_t checksum; /* of all after it */
 	uint64_t stamps;
 	uint64_t procedures;
 	uint64_t segments;
+	uint64_t aliases; /* names */
 	uint64_t name_bytes;
 	uint64_t key; /* a name */
 };
@@ -41,7 +43,11 @@ struct index_procedure {
 	uint64_t offset;
 	uint64_t bytes;
 	uint64_t address;
+	uint64_t alias_first;
+	uint64_t alias_count;
 	uint32_t name;
+	uint32_t version;
+	uint32_t file;
 	uint16_t source;
 	uint16_t inside;
 };
@@ -64,7 +70,8 @@ static uint64_t whole_size(const struct index_header *header)
 {
 	return sizeof(*header) + header->stamps * sizeof(struct index_stamp) +
 	       header->procedures * sizeof(struct index_procedure) +
-	       header->segments * sizeof(struct index_segment) + header->name_bytes;
+	       header->segments * sizeof(struct index_segment) +
+	       header->aliases * sizeof(uint64_t) + header->name_bytes;
 }
 
 /* The parts, in the bytes' memory. */
@@ -73,6 +80,7 @@ struct parts {
 	struct index_stamp *stamps;
 	struct index_procedure *procedures;
 	struct index_segment *segments;
+	uint64_t *aliases;
 	char *names;
 };
 
@@ -83,16 +91,24 @@ static struct parts parts_of(void *memory)
 	parts.stamps = (struct index_stamp *)(parts.header + 1);
 	parts.procedures = (struct index_procedure *)(parts.stamps + parts.header->stamps);
 	parts.segments = (struct index_segment *)(parts.procedures + parts.header->procedures);
-	parts.names = (char *)(parts.segments + parts.header->segments);
+	parts.aliases = (uint64_t *)(parts.segments + parts.header->segments);
+	parts.names = (char *)(parts.aliases + parts.header->aliases);
 	return parts;
 }
 
-/* Adds a name where the last one ended. Return: its place. */
+static size_t name_bytes(const char *name)
+{
+	return name != NULL ? strlen(name) + 1 : 0;
+}
+
+/* Adds a name where the last one ended. Return: its place; 0 if there is none. */
 static uint64_t put_name(const struct parts *parts, uint64_t *end, const char *name)
 {
 	uint64_t place = *end;
-	size_t bytes = strlen(name) + 1;
+	size_t bytes = name_bytes(name);
 
+	if (name == NULL)
+		return 0;
 	memcpy(parts->names + place, name, bytes);
 	*end += bytes;
 	return place;
@@ -123,11 +139,17 @@ static void fill(const struct parts *parts, const struct procedure_table *table,
 			.offset = procedure->offset,
 			.bytes = procedure->bytes,
 			.address = procedure->address,
+			.alias_first = procedure->alias_first,
+			.alias_count = procedure->alias_count,
 			.name = (uint32_t)put_name(parts, &end, procedure->name),
+			.version = (uint32_t)put_name(parts, &end, procedure->version),
+			.file = (uint32_t)put_name(parts, &end, procedure->file),
 			.source = (uint16_t)procedure->source,
 			.inside = procedure->inside,
 		};
 	}
+	for (size_t i = 0; i < table->alias_count; i++)
+		parts->aliases[i] = put_name(parts, &end, table->aliases[i]);
 	for (size_t i = 0; i < table->segments.count; i++) {
 		const struct procedure_segment *segment = &table->segments.segments[i];
 
@@ -144,6 +166,7 @@ int procedure_index_make(const struct procedure_table *table, const struct file_
 		.stamps = stamps->count,
 		.procedures = table->count,
 		.segments = table->segments.count,
+		.aliases = table->alias_count,
 		.name_bytes = strlen(key) + 1,
 	};
 	struct parts parts;
@@ -151,7 +174,11 @@ int procedure_index_make(const struct procedure_table *table, const struct file_
 	for (size_t i = 0; i < stamps->count; i++)
 		header.name_bytes += strlen(stamps->list[i].path) + 1;
 	for (size_t i = 0; i < table->count; i++)
-		header.name_bytes += strlen(table->procedures[i].name) + 1;
+		header.name_bytes += name_bytes(table->procedures[i].name) +
+				     name_bytes(table->procedures[i].version) +
+				     name_bytes(table->procedures[i].file);
+	for (size_t i = 0; i < table->alias_count; i++)
+		header.name_bytes += name_bytes(table->aliases[i]);
 	*bytes = whole_size(&header);
 	if (*bytes > BYTES_MAX)
 		return -E2BIG;
@@ -176,8 +203,9 @@ static bool is_whole(const void *memory, size_t bytes)
 	memcpy(&header, memory, sizeof(header));
 	/* No product overflows if no number is larger than there are bytes. */
 	if (header.magic != MAGIC || header.stamps > bytes || header.procedures > bytes ||
-	    header.segments > bytes || header.name_bytes > bytes || header.name_bytes == 0 ||
-	    whole_size(&header) != bytes || ((const char *)memory)[bytes - 1] != '\0')
+	    header.segments > bytes || header.aliases > bytes || header.name_bytes > bytes ||
+	    header.name_bytes == 0 || whole_size(&header) != bytes ||
+	    ((const char *)memory)[bytes - 1] != '\0')
 		return false;
 	return header.checksum ==
 	       procedure_index_checksum((const char *)memory + SUMMED, bytes - SUMMED);
@@ -208,6 +236,27 @@ static bool is_current(const struct parts *parts, const char *key, bool *damaged
 	return true;
 }
 
+static const char *optional_name(const struct parts *parts, uint32_t name)
+{
+	return name != 0 ? parts->names + name : NULL;
+}
+
+static int read_aliases(struct procedure_table *table, const struct parts *parts)
+{
+	uint64_t count = parts->header->aliases;
+
+	table->aliases = calloc(count + 1, sizeof(*table->aliases));
+	if (table->aliases == NULL)
+		return -ENOMEM;
+	for (uint64_t i = 0; i < count; i++) {
+		if (parts->aliases[i] >= parts->header->name_bytes)
+			return -EBADMSG;
+		table->aliases[i] = parts->names + parts->aliases[i];
+	}
+	table->alias_count = count;
+	return 0;
+}
+
 static int read_procedures(struct procedure_table *table, const struct parts *parts)
 {
 	table->procedures = calloc(parts->header->procedures + 1, sizeof(*table->procedures));
@@ -217,6 +266,10 @@ static int read_procedures(struct procedure_table *table, const struct parts *pa
 		const struct index_procedure *procedure = &parts->procedures[i];
 
 		if (procedure->name >= parts->header->name_bytes ||
+		    procedure->version >= parts->header->name_bytes ||
+		    procedure->file >= parts->header->name_bytes ||
+		    procedure->alias_first > parts->header->aliases ||
+		    procedure->alias_count > parts->header->aliases - procedure->alias_first ||
 		    procedure->source > PROCEDURE_SECTION ||
 		    procedure->bytes > UINT64_MAX - procedure->offset ||
 		    (i > 0 && procedure->offset < parts->procedures[i - 1].offset))
@@ -226,6 +279,10 @@ static int read_procedures(struct procedure_table *table, const struct parts *pa
 			.bytes = procedure->bytes,
 			.address = procedure->address,
 			.name = parts->names + procedure->name,
+			.version = optional_name(parts, procedure->version),
+			.file = optional_name(parts, procedure->file),
+			.alias_first = procedure->alias_first,
+			.alias_count = procedure->alias_count,
 			.source = (enum procedure_source)procedure->source,
 			.inside = procedure->inside != 0,
 		};
@@ -276,6 +333,8 @@ int procedure_index_open(struct procedure_table **ret, void *memory, size_t byte
 	r = read_procedures(table, &parts);
 	if (r == 0)
 		r = read_segments(table, &parts);
+	if (r == 0)
+		r = read_aliases(table, &parts);
 	if (r < 0)
 		procedure_table_destroy(table);
 	else

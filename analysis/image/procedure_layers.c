@@ -32,6 +32,17 @@ const struct procedure_segment *procedure_segments_find(const struct procedure_s
 	return &list->segments[low - 1];
 }
 
+/* For equal names: the default version comes first, a symbol without version last. */
+static int compare_versions(const struct procedure_candidate *x,
+			    const struct procedure_candidate *y)
+{
+	if (x->version == NULL || y->version == NULL)
+		return (x->version == NULL) - (y->version == NULL);
+	if (x->hidden != y->hidden)
+		return x->hidden ? 1 : -1;
+	return strcmp(x->version, y->version);
+}
+
 int procedure_layers_compare(const void *a, const void *b)
 {
 	const struct procedure_candidate *x = a, *y = b;
@@ -42,6 +53,8 @@ int procedure_layers_compare(const void *a, const void *b)
 	if (x->rank != y->rank)
 		return x->rank > y->rank ? -1 : 1;
 	prefer = elf_symbols_prefer(x->procedure.name, y->procedure.name);
+	if (prefer == 0)
+		prefer = compare_versions(x, y);
 	if (prefer != 0)
 		return -prefer;
 	return (x->procedure.bytes > y->procedure.bytes) -

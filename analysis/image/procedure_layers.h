@@ -12,10 +12,13 @@
 
 #include "analysis/image/procedure_table.h"
 
-/** struct procedure_candidate - @rank: see struct elf_symbol. */
+/** struct procedure_candidate - @rank, @version, @hidden, @file: see struct elf_symbol. */
 struct procedure_candidate {
 	struct procedure procedure;
 	unsigned int rank;
+	const char *version;
+	bool hidden;
+	const char *file;
 };
 
 /** struct procedure_segment - bytes [@start, @end) belong to a candidate. */

@@ -9,6 +9,7 @@
 #include "analysis/image/image_lookup.h"
 #include "analysis/image/landing_pads.h"
 #include "analysis/image/plt_names.h"
+#include "analysis/image/procedure_aliases.h"
 #include "analysis/image/procedure_table_parts.h"
 #include "lib/array.h"
 #include "lib/cleanup.h"
@@ -31,6 +32,8 @@ struct builder {
 	size_t unwind_count;
 	bool sized; /* which symbols are being collected */
 	bool unsized_seen;
+	size_t sized_count;  /* the first candidates: symbols with a size */
+	size_t symbol_count; /* and those after them: without */
 };
 
 static int add_candidate(struct builder *builder, const struct procedure *procedure,
@@ -74,19 +77,30 @@ static int finish_layer(struct builder *builder, size_t first)
 static int collect_symbol(void *context, const struct elf_symbol *symbol)
 {
 	struct builder *builder = context;
-	const char *name = symbol->name;
-	const char *version = memchr(name, '@', strnlen(name, VERSIONED_BYTES_MAX));
+	const char *name = symbol->name, *version = symbol->version;
+	const char *at = memchr(name, '@', strnlen(name, VERSIONED_BYTES_MAX));
+	bool hidden = symbol->hidden;
+	size_t count = builder->count;
 
 	builder->unsized_seen = builder->unsized_seen || symbol->bytes == 0;
 	if ((symbol->bytes > 0) != builder->sized)
 		return 0;
-	if (version != NULL && version > name) {
-		name = name_pool_add(&builder->table->pool, name, (size_t)(version - name));
+	if (at != NULL && at > name) {
+		hidden = at[1] != '@';
+		version = at + strspn(at, "@");
+		name = name_pool_add(&builder->table->pool, name, (size_t)(at - name));
 		if (name == NULL)
 			return -ENOMEM;
 	}
-	return add_at(builder, symbol->address, symbol->bytes, name,
-		      builder->sized ? PROCEDURE_SYMBOL : PROCEDURE_LABEL, symbol->rank);
+	if (add_at(builder, symbol->address, symbol->bytes, name,
+		   builder->sized ? PROCEDURE_SYMBOL : PROCEDURE_LABEL, symbol->rank) < 0)
+		return -ENOMEM;
+	if (builder->count > count) {
+		builder->candidates[count].version = version;
+		builder->candidates[count].hidden = hidden;
+		builder->candidates[count].file = symbol->file;
+	}
+	return 0;
 }
 
 static int collect_symbols(struct builder *builder, bool sized)
@@ -185,7 +199,7 @@ static void size_labels(struct builder *builder, size_t first)
 	}
 }
 
-/* Behind add_symbols(). */
+/* After add_symbols(). */
 static int add_labels(struct builder *builder)
 {
 	size_t first = builder->count;
@@ -195,18 +209,20 @@ static int add_labels(struct builder *builder)
 		return r;
 	sort_layer(builder, first);
 	size_labels(builder, first);
+	builder->symbol_count = builder->count;
 	return finish_layer(builder, first);
 }
 
 static int add_symbols(struct builder *builder)
 {
-	size_t first = builder->count;
 	int r = collect_symbols(builder, true);
 
 	if (r < 0)
 		return r;
-	sort_layer(builder, first);
-	return finish_layer(builder, first);
+	sort_layer(builder, 0);
+	procedure_aliases_extend(builder->candidates, builder->count);
+	builder->sized_count = builder->count;
+	return finish_layer(builder, 0);
 }
 
 static int add_plt(struct builder *builder)
@@ -377,21 +393,26 @@ static int finish(struct builder *builder)
 	struct procedure_table *table = builder->table;
 	_cleanup_free_ struct owner *owners = calloc(builder->segments.count + 1, sizeof(*owners));
 	_cleanup_free_ uint32_t *index = calloc(builder->count + 1, sizeof(*index));
-	size_t count;
+	_cleanup_free_ uint32_t *from = calloc(builder->segments.count + 1, sizeof(*from));
+	struct procedure_symbols symbols = {builder->candidates, builder->sized_count,
+					    builder->symbol_count, index};
 
-	if (owners == NULL || index == NULL)
+	if (owners == NULL || index == NULL || from == NULL)
 		return -ENOMEM;
-	count = list_owners(builder, owners, index);
-	table->procedures = calloc(count + 1, sizeof(*table->procedures));
+	table->count = list_owners(builder, owners, index);
+	table->procedures = calloc(table->count + 1, sizeof(*table->procedures));
 	if (table->procedures == NULL)
 		return -ENOMEM;
-	for (size_t i = 0; i < count; i++) {
-		table->procedures[i] = builder->candidates[owners[i].candidate].procedure;
-		index[owners[i].candidate] = (uint32_t)i;
+	for (size_t i = 0; i < table->count; i++) {
+		from[i] = owners[i].candidate;
+		table->procedures[i] = builder->candidates[from[i]].procedure;
 	}
+	if (procedure_aliases_add(table, &symbols, from) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < table->count; i++)
+		index[from[i]] = (uint32_t)i;
 	for (size_t i = 0; i < builder->segments.count; i++)
 		builder->segments.segments[i].owner = index[builder->segments.segments[i].owner];
-	table->count = count;
 	table->segments = builder->segments;
 	builder->segments = (struct procedure_segments){0};
 	return 0;
@@ -446,6 +467,8 @@ int procedure_table_open(struct procedure_table **ret, const struct profile_imag
 static int add_kept(struct builder *builder, const struct profile_symbol *symbols, size_t count,
 		    bool sized)
 {
+	unsigned int rank = 0;
+
 	for (size_t i = 0; i < count; i++) {
 		struct procedure procedure = {
 			.offset = symbols[i].offset,
@@ -460,7 +483,7 @@ static int add_kept(struct builder *builder, const struct profile_symbol *symbol
 			procedure.bytes = UINT64_MAX - procedure.offset;
 		procedure.name = name_pool_add(&builder->table->pool, symbols[i].name,
 					       strlen(symbols[i].name));
-		if (procedure.name == NULL || add_candidate(builder, &procedure, 0) < 0)
+		if (procedure.name == NULL || add_candidate(builder, &procedure, rank++) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -478,12 +501,13 @@ static int build_from_symbols(struct builder *builder, const struct profile_symb
 	r = finish_layer(builder, 0);
 	if (r < 0)
 		return r;
-	first = builder->count;
+	first = builder->sized_count = builder->count;
 	r = add_kept(builder, symbols, count, false);
 	if (r < 0)
 		return r;
 	sort_layer(builder, first);
 	size_labels(builder, first);
+	builder->symbol_count = builder->count;
 	r = finish_layer(builder, first);
 	return r < 0 ? r : finish(builder);
 }
@@ -512,6 +536,7 @@ void procedure_table_destroy(struct procedure_table *table)
 	if (table == NULL)
 		return;
 	free(table->procedures);
+	free((void *)table->aliases);
 	procedure_segments_deinit(&table->segments);
 	name_pool_deinit(&table->pool);
 	landing_pads_deinit(&table->pads);
@@ -544,6 +569,11 @@ size_t procedure_table_count(const struct procedure_table *table)
 const struct procedure *procedure_table_get(const struct procedure_table *table, size_t index)
 {
 	return &table->procedures[index];
+}
+
+const char *procedure_table_alias(const struct procedure_table *table, size_t index, size_t alias)
+{
+	return table->aliases[table->procedures[index].alias_first + alias];
 }
 
 long procedure_table_find(const struct procedure_table *table, uint64_t offset)

@@ -6,10 +6,11 @@
  * that covers it; a name is never stretched over bytes that the source does
  * not give it:
  *
- *  1. symbols with a size cover that many bytes. Of overlapping ones the
- *     innermost (the one that begins last) has the byte; of those that begin
- *     together, functions come before labels, global before weak before local,
- *     then elf_symbols_prefer() decides.
+ *  1. symbols with a size cover that many bytes. Where symbols overlap, the
+ *     innermost (which begins last) has the byte. Where symbols begin together,
+ *     functions come before labels, global before weak before local; then
+ *     elf_symbols_prefer() decides. Functions that begin together reach as far
+ *     as the longest of them. The other symbols are aliases of the best one.
  *  2. symbols without a size (assembly) reach to the next symbol, to where
  *     unwinding information ends or begins another procedure, or to the end of
  *     the section. Those inside a symbol with a size are labels, not procedures.
@@ -50,6 +51,10 @@ enum procedure_source {
  * @bytes:   its extent; others may lie inside
  * @address: ELF virtual address; of kept symbols, the offset
  * @name:    as in the file, without a symbol version
+ * @version: "@V1" or "@@V2", where the name alone is not clear; else NULL
+ * @file:    the source file of a local symbol, as far as the linker has recorded it, where
+ *           other procedures have the same name; else NULL
+ * @alias_first, @alias_count: see procedure_table_alias()
  * @inside:  of PROCEDURE_UNWIND: it begins inside a frame: a compiler has split it off
  *           another one (".cold")
  */
@@ -58,6 +63,10 @@ struct procedure {
 	uint64_t bytes;
 	uint64_t address;
 	const char *name;
+	const char *version;
+	const char *file;
+	size_t alias_first;
+	size_t alias_count;
 	enum procedure_source source;
 	bool inside;
 };
@@ -74,7 +83,8 @@ int procedure_table_open(struct procedure_table **ret, const struct profile_imag
 
 /**
  * procedure_table_from_symbols() - make a table of symbols kept in a database
- * @symbols: in any order; a symbol without a size reaches to the next one, the
+ * @symbols: in any order of offsets; the first of the symbols with one offset is the
+ *           preferred one. A symbol without a size reaches to the next one, the
  *           last to the end of the image. Names are copied.
  *
  * Return: 0 or -ENOMEM.
@@ -99,6 +109,14 @@ size_t procedure_table_count(const struct procedure_table *table);
 
 /** procedure_table_get() - a procedure, 0 .. count - 1, ordered by offset. */
 const struct procedure *procedure_table_get(const struct procedure_table *table, size_t index);
+
+/**
+ * procedure_table_alias() - another symbol at the beginning of a procedure
+ * @alias: 0 .. alias_count - 1 of the procedure, in alphabetical order
+ *
+ * Return: its name as in the file, with "@VERSION" where that is not clear without.
+ */
+const char *procedure_table_alias(const struct procedure_table *table, size_t index, size_t alias);
 
 /**
  * procedure_table_find() - the procedure a byte belongs to, O(log procedures)

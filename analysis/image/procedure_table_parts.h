@@ -7,10 +7,12 @@
 #include "analysis/image/name_pool.h"
 #include "analysis/image/procedure_layers.h"
 
-/** struct procedure_table - names point into @image, @debug, @pool or @index */
+/** struct procedure_table - strings point into @image, @debug, @pool or @index */
 struct procedure_table {
 	struct procedure *procedures; /* by offset */
 	size_t count;
+	const char **aliases; /* of all procedures, in their order */
+	size_t alias_count;
 	struct procedure_segments segments; /* owners: indices of procedures */
 	struct image_elf *image;
 	struct elf_file debug;

@@ -91,7 +91,8 @@ int symbol_list_take(struct symbol_list *list, struct profile_symbol **symbols, 
 	for (i = 0; i < list->count; i++) {
 		const struct symbol_list_entry *entry = &list->entries[i];
 
-		if (kept > 0 && result[kept - 1].offset == entry->offset)
+		if (kept > 0 && result[kept - 1].offset == entry->offset &&
+		    strcmp(result[kept - 1].name, list->names + entry->name) == 0)
 			continue;
 		result[kept++] = (struct profile_symbol){
 			.offset = entry->offset,

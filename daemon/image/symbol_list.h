@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A growing list of an image's symbols, with one name for each offset. */
+/* A growing list of an image's symbols, the best name of each offset first. */
 #ifndef DCPI_SYMBOL_LIST_H
 #define DCPI_SYMBOL_LIST_H
 
@@ -30,13 +30,13 @@ void symbol_list_add(struct symbol_list *list, const char *name, uint64_t offset
 		     bool global);
 
 /**
- * symbol_list_take() - sort, and keep the best name for each offset
+ * symbol_list_take() - sort by offset; of one offset, the best name comes first
  * @symbols: out: malloc'd array, sorted by offset
  * @names:   out: malloc'd memory that the names point into
  *
  * Best is global before local, then the name with fewest leading underscores,
  * then without a suffix (".cold"), then the shortest, then the first in the
- * alphabet. The list is empty afterwards.
+ * alphabet. Equal names of one offset are kept once. The list is empty afterwards.
  *
  * Return: 0 or -ENOMEM.
  */

@@ -57,6 +57,17 @@ static bool is_zero(const struct column *column, const struct column_value *valu
 	return column->type != COLUMN_TEXT && value->count == 0;
 }
 
+static char *format_text(const struct column_value *value, bool for_people)
+{
+	_cleanup_free_ char *both = NULL;
+
+	if (!for_people || value->note == NULL || *value->note == '\0')
+		return text_clean(value->text);
+	if (asprintf(&both, "%s%s", value->text, value->note) < 0)
+		return NULL;
+	return text_clean(both);
+}
+
 /* A cell as text: malloc'd. */
 static char *format_cell(const struct column *column, const struct column_value *value,
 			 bool for_people)
@@ -70,7 +81,7 @@ static char *format_cell(const struct column *column, const struct column_value 
 		return strdup("");
 	switch (column->type) {
 	case COLUMN_TEXT:
-		return text_clean(value->text);
+		return format_text(value, for_people);
 	case COLUMN_COUNT:
 		r = asprintf(&cell, "%" PRIu64, value->count);
 		break;

@@ -43,10 +43,12 @@ enum column_type {
 
 /**
  * struct column_value - what a cell holds; the member of the column's type
+ * @note:    in text, what follows a COLUMN_TEXT; NULL: nothing
  * @missing: there is no value: "-", null, nothing
  */
 struct column_value {
 	const char *text;
+	const char *note;
 	uint64_t count;
 	union {
 		double percent;

@@ -13,4 +13,7 @@
  */
 int json_tree_add(struct json_object *object, const char *key, struct json_object *value);
 
+/** json_tree_texts() - an array of texts from outside, cleaned. Return: NULL: out of memory. */
+struct json_object *json_tree_texts(char *const *texts, size_t count);
+
 #endif

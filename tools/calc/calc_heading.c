@@ -7,6 +7,8 @@
 #include "tools/calc/calc_counts.h"
 #include "tools/calc/calc_events.h"
 
+#define ALIASES_SHOWN 8
+
 static void print_time(FILE *stream, const struct calc_events *events,
 		       const struct image_samples *samples)
 {
@@ -94,6 +96,15 @@ void calc_heading_counts(FILE *stream, const struct calc_counts *counts)
 	fputc('\n', stream);
 }
 
+void calc_heading_aliases(FILE *stream, const struct procedure_names *names)
+{
+	for (size_t i = 0; i < names->alias_count && i < ALIASES_SHOWN; i++)
+		fprintf(stream, "            also named %s\n", names->aliases[i]);
+	if (names->alias_count > ALIASES_SHOWN)
+		fprintf(stream, "            and %zu more names\n",
+			names->alias_count - ALIASES_SHOWN);
+}
+
 void calc_heading_procedure(FILE *stream, const struct calc_procedure *procedure)
 {
 	const struct procedure_analysis *analysis = procedure->analysis;
@@ -101,11 +112,12 @@ void calc_heading_procedure(FILE *stream, const struct calc_procedure *procedure
 	double samples = calc_procedure_samples(procedure);
 
 	fprintf(stream,
-		"procedure   %s: %.0f samples, %.1f%% of all; %" PRIu32 " instructions in "
+		"procedure   %s%s: %.0f samples, %.1f%% of all; %" PRIu32 " instructions in "
 		"%" PRIu32 " blocks\n",
-		procedure->name, samples,
+		procedure->names->name, procedure->names->note, samples,
 		procedure->all_samples > 0 ? 100 * samples / procedure->all_samples : 0,
 		cfg->insn_count, cfg->block_count);
+	calc_heading_aliases(stream, procedure->names);
 	if (analysis->late)
 		fputs("            samples fell on the instruction executed next: moved back\n",
 		      stream);

@@ -32,6 +32,9 @@ void calc_heading_counts(FILE *stream, const struct calc_counts *counts);
 /** calc_heading_scale() - "taken times 2.5 (0.9 to 6.1, low confidence)", without more. */
 void calc_heading_scale(FILE *stream, const struct exact_scale *scale);
 
+/** calc_heading_aliases() - the other names of a procedure, a line each. */
+void calc_heading_aliases(FILE *stream, const struct procedure_names *names);
+
 /** calc_heading_procedure() - the procedure, and what is missing of it. */
 void calc_heading_procedure(FILE *stream, const struct calc_procedure *procedure);
 

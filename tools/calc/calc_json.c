@@ -154,6 +154,14 @@ static void put_block(struct json_stream *json, const struct calc_procedure *pro
 	json_stream_close(json, '}');
 }
 
+static void put_aliases(struct json_stream *json, const struct procedure_names *names)
+{
+	json_stream_open(json, "aliases", '[');
+	for (size_t i = 0; i < names->alias_count; i++)
+		json_stream_text(json, NULL, names->aliases[i]);
+	json_stream_close(json, ']');
+}
+
 void calc_json_procedure(FILE *stream, const struct calc_procedure *procedure)
 {
 	const struct procedure_analysis *analysis = procedure->analysis;
@@ -162,7 +170,8 @@ void calc_json_procedure(FILE *stream, const struct calc_procedure *procedure)
 	json_stream_open(&json, NULL, '{');
 	json_stream_text(&json, "image", procedure->image);
 	json_stream_text(&json, "build_id", image_code_build_id(procedure->code));
-	json_stream_text(&json, "procedure", procedure->name);
+	json_stream_text(&json, "procedure", procedure->names->name);
+	put_aliases(&json, procedure->names);
 	json_stream_word(&json, "model", analysis->model->name);
 	json_stream_count(&json, "skid", analysis->late ? 1 : 0);
 	json_stream_open(&json, "blocks", '[');

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "tools/calc/calc_meant.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/image/elf_symbols.h"
 #include "lib/array.h"
+#include "lib/cleanup.h"
 #include "tools/calc/calc_names.h"
 
 void calc_meant_deinit(struct calc_meant *meant)
@@ -49,8 +51,8 @@ static int add(struct calc_meant *meant, const struct image_code *code, size_t p
 	return 0;
 }
 
-/* Of names for one address the table has the best; others are only in the file. */
-struct alias_search {
+/* The table has names where code begins; labels inside procedures are only in the file. */
+struct label_search {
 	struct calc_meant *meant;
 	const struct image_code *code;
 	const char *wanted;
@@ -58,7 +60,7 @@ struct alias_search {
 
 static int visit_symbol(void *context, const struct elf_symbol *symbol)
 {
-	const struct alias_search *search = context;
+	const struct label_search *search = context;
 	size_t bytes = strlen(search->wanted);
 	long procedure;
 
@@ -70,32 +72,152 @@ static int visit_symbol(void *context, const struct elf_symbol *symbol)
 	return procedure >= 0 ? add(search->meant, search->code, (size_t)procedure) : 0;
 }
 
-static int add_aliased(struct calc_meant *meant, const struct image_code *code, const char *wanted)
+static int add_labelled(struct calc_meant *meant, const struct image_code *code, const char *wanted)
 {
-	struct alias_search search = {meant, code, wanted};
+	struct label_search search = {meant, code, wanted};
 	const struct elf_file *file = image_code_file(code);
 	int r = elf_symbols_visit(file, SHT_SYMTAB, visit_symbol, &search);
 
 	return r == 0 ? elf_symbols_visit(file, SHT_DYNSYM, visit_symbol, &search) : r;
 }
 
+/* A name as a user gave it: the name, and the file that a row shows after it. */
+struct meant_name {
+	char *name;
+	char *file; /* NULL: not given */
+};
+
+static void meant_name_deinit(struct meant_name *wanted)
+{
+	free(wanted->name);
+	free(wanted->file);
+}
+
+/* Takes " (inside)" from the end of a name. Return: the text in the brackets, or NULL. */
+static char *take_note(char *name, bool (*is_note)(const char *inside))
+{
+	size_t length = strlen(name);
+	char *open = strrchr(name, '(');
+
+	if (open == NULL || open < name + 2 || open[-1] != ' ' || name[length - 1] != ')')
+		return NULL;
+	name[length - 1] = '\0';
+	if (is_note(open + 1)) {
+		open[-1] = '\0';
+		return open + 1;
+	}
+	name[length - 1] = ')';
+	return NULL;
+}
+
+static bool is_alias_count(const char *inside)
+{
+	unsigned long count;
+	char *end;
+
+	if (inside[0] != '+' || !isdigit((unsigned char)inside[1]))
+		return false;
+	count = strtoul(inside + 1, &end, 10);
+	return strcmp(end, count == 1 ? " alias" : " aliases") == 0;
+}
+
+/* A source file has a suffix, which no C++ name has between such brackets. */
+static bool is_file(const char *inside)
+{
+	return strchr(inside, '.') != NULL && strpbrk(inside, "(), ") == NULL;
+}
+
+static int parse_name(struct meant_name *ret, const char *wanted)
+{
+	const char *file;
+
+	ret->name = strdup(wanted);
+	if (ret->name == NULL)
+		return -ENOMEM;
+	take_note(ret->name, is_alias_count);
+	file = take_note(ret->name, is_file);
+	if (file == NULL)
+		return 0;
+	ret->file = strdup(file);
+	return ret->file != NULL ? 0 : -ENOMEM;
+}
+
+/* Return: true if a symbol's name, with or without its version, is @wanted. */
+static bool is_name(const char *name, const char *version, const char *wanted)
+{
+	size_t bytes = strcspn(name, "@");
+	const char *asked = wanted + bytes;
+
+	if (strcmp(name, wanted) == 0)
+		return true;
+	if (strncmp(name, wanted, bytes) != 0 || (*asked != '\0' && *asked != '@'))
+		return false;
+	if (name[bytes] == '@')
+		version = name + bytes;
+	if (*asked == '\0')
+		return version == NULL || strcmp(version, "@plt") != 0;
+	/* The only code of the name has all of its versions. */
+	if (version == NULL)
+		return strcmp(asked, "@plt") != 0;
+	return strcmp(asked + strspn(asked, "@"), version + strspn(version, "@")) == 0;
+}
+
+static bool has_name(const struct procedure *procedure, const struct meant_name *wanted)
+{
+	return is_name(procedure->name, procedure->version, wanted->name) &&
+	       (wanted->file == NULL ||
+		(procedure->file != NULL && strcmp(procedure->file, wanted->file) == 0));
+}
+
+static bool has_alias(const struct procedure_table *table, size_t index, const char *wanted)
+{
+	size_t count = procedure_table_get(table, index)->alias_count;
+
+	for (size_t i = 0; i < count; i++) {
+		if (is_name(procedure_table_alias(table, index, i), NULL, wanted))
+			return true;
+	}
+	return false;
+}
+
+/* As the source has it, or an alias. */
+static bool has_meaning(const struct procedure_table *table, size_t index,
+			const struct calc_name *wanted)
+{
+	const struct procedure *procedure = procedure_table_get(table, index);
+
+	if (calc_name_means(wanted, procedure->name))
+		return true;
+	for (size_t i = 0; i < procedure->alias_count; i++) {
+		if (calc_name_means(wanted, procedure_table_alias(table, index, i)))
+			return true;
+	}
+	return false;
+}
+
 int calc_meant_by_name(struct calc_meant *meant, const struct image_code *code, const char *wanted)
 {
 	const struct procedure_table *table = image_code_procedures(code);
+	_cleanup_(meant_name_deinit) struct meant_name given = {0};
 	size_t count = procedure_table_count(table);
-	struct calc_name name = calc_name_make(wanted);
-	int r = 0;
+	struct calc_name name;
+	int r = parse_name(&given, wanted);
 
 	for (size_t i = 0; i < count && r == 0; i++) {
-		if (strcmp(procedure_table_get(table, i)->name, wanted) == 0)
+		if (has_name(procedure_table_get(table, i), &given))
+			r = add(meant, code, i);
+	}
+	for (size_t i = 0; i < count && r == 0 && meant->count == 0; i++) {
+		if (has_alias(table, i, given.name))
 			r = add(meant, code, i);
 	}
 	if (r == 0 && meant->count == 0)
-		r = add_aliased(meant, code, wanted);
-	if (meant->count > 0)
+		r = add_labelled(meant, code, given.name);
+	if (r < 0 || meant->count > 0)
 		return r;
+	name = calc_name_make(given.name);
 	for (size_t i = 0; i < count && r == 0; i++) {
-		if (calc_name_means(&name, procedure_table_get(table, i)->name))
+		if (has_meaning(table, i, &name))
 			r = add(meant, code, i);
 	}
 	return r;

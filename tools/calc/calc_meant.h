@@ -26,8 +26,10 @@ long calc_meant_at(const struct image_code *code, uint64_t address);
 /**
  * calc_meant_by_name() - the procedures of a name
  *
- * If none has it, those that have another name, and it too, in the file's symbols; if there
- * are none either, those of calc_names.h.
+ * Procedures with this name come first, then procedures with this alias, then procedures that
+ * hold a label of this name, then procedures that calc_names.h accepts. A version may follow the
+ * name ("api@V1"); without a version, every version matches. The notes that rows show after a
+ * name, " (a.c)" and " (+1 alias)", may be given too.
  *
  * Return: 0, also if there are none, or -ENOMEM.
  */

@@ -90,7 +90,7 @@ int calc_output_procedure(void *context, const struct procedure_analysis *analys
 		.all_samples = output->all_samples,
 	};
 	struct stall_summary one = {0};
-	_cleanup_free_ char *name = NULL;
+	_cleanup_(procedure_names_deinit) struct procedure_names names = {0};
 
 	print_headings(output);
 	output->procedures++;
@@ -98,15 +98,14 @@ int calc_output_procedure(void *context, const struct procedure_analysis *analys
 		add_summary(output->together ? &output->sum : &one, analysis);
 	if (output->summary && output->together)
 		return 0;
-	name = calc_procedure_name(procedure.code, analysis->index, output->demangle);
-	if (name == NULL)
+	if (calc_procedure_names(&names, procedure.code, analysis->index, output->demangle) < 0)
 		return -ENOMEM;
-	procedure.name = name;
+	procedure.names = &names;
 	if (!output->json)
 		return print_text(output, &procedure, &one);
 	if (output->summary)
-		calc_json_summary(stdout, output->image, image_code_build_id(procedure.code), name,
-				  analysis->model->name, &one);
+		calc_json_summary(stdout, output->image, image_code_build_id(procedure.code),
+				  names.name, analysis->model->name, &one);
 	else
 		calc_json_procedure(stdout, &procedure);
 	return 0;

@@ -9,6 +9,7 @@
 
 #include "analysis/image/demangle.h"
 #include "lib/cleanup.h"
+#include "lib/printable.h"
 #include "tools/base/text.h"
 
 struct calc_block calc_procedure_block(const struct calc_procedure *procedure, uint32_t block)
@@ -116,10 +117,17 @@ const char *calc_estimate_confidence(const struct frequency_estimate *estimate)
 						   : calc_confidence_name(estimate->confidence);
 }
 
-char *calc_procedure_name(const struct image_code *code, size_t index, bool demangle_names)
+int calc_procedure_names(struct procedure_names *ret, const struct image_code *code, size_t index,
+			 bool demangle_names)
 {
-	const char *name = procedure_table_get(image_code_procedures(code), index)->name;
-	_cleanup_free_ char *readable = demangle_names ? demangle(name) : NULL;
+	int r = procedure_names_make(ret, image_code_procedures(code), index, demangle_names);
 
-	return text_clean(readable != NULL ? readable : name);
+	if (r < 0)
+		return r;
+	printable_make(ret->name);
+	printable_make(ret->note);
+	printable_make(ret->list);
+	for (size_t i = 0; i < ret->alias_count; i++)
+		printable_make(ret->aliases[i]);
+	return 0;
 }

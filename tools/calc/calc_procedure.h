@@ -4,20 +4,21 @@
 #define DCPI_CALC_PROCEDURE_H
 
 #include "analysis/image/image_code.h"
+#include "analysis/image/procedure_names.h"
 #include "analysis/procedure_analysis.h"
 
 #define CALC_TEXT_BYTES (INSN_TEXT_BYTES + 128)
 
 /**
  * struct calc_procedure - a procedure; all pointers are the caller's
- * @image, @name: fit for terminals
+ * @image, @names: fit for terminals
  * @all_samples:  of time, in all images
  */
 struct calc_procedure {
 	struct image_code *code;
 	const struct procedure_analysis *analysis;
 	const char *image;
-	const char *name;
+	const struct procedure_names *names;
 	double all_samples;
 };
 
@@ -70,7 +71,8 @@ const char *calc_confidence_name(enum frequency_confidence confidence);
 /** calc_estimate_confidence() - the same of an estimate; of counts "exact". */
 const char *calc_estimate_confidence(const struct frequency_estimate *estimate);
 
-/** calc_procedure_name() - as the source has it if @demangle_names. Return: malloc'd, clean. */
-char *calc_procedure_name(const struct image_code *code, size_t index, bool demangle_names);
+/** calc_procedure_names() - as procedure_names_make(), and fit for terminals. */
+int calc_procedure_names(struct procedure_names *ret, const struct image_code *code, size_t index,
+			 bool demangle_names);
 
 #endif

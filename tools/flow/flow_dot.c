@@ -410,7 +410,8 @@ static int print_title(const struct flow *flow)
 	fputs("  label=<<table border=\"0\" cellspacing=\"0\" cellpadding=\"1\">\n"
 	      "<tr><td align=\"left\"><font point-size=\"16\"><b>",
 	      flow->stream);
-	flow_text_table(flow->stream, procedure->name);
+	flow_text_table(flow->stream, procedure->names->name);
+	flow_text_table(flow->stream, procedure->names->note);
 	fputs("</b></font></td></tr>\n<tr><td align=\"left\">", flow->stream);
 	flow_text_table(flow->stream, procedure->image);
 	fprintf(flow->stream, "</td></tr>\n<tr><td align=\"left\">%.0f samples of ", samples);
@@ -434,7 +435,7 @@ static int print_title(const struct flow *flow)
 static void print_graph_begin(const struct flow *flow)
 {
 	fputs("digraph ", flow->stream);
-	flow_text_quoted(flow->stream, flow->procedure->name);
+	flow_text_quoted(flow->stream, flow->procedure->names->name);
 	fputs(" {\n"
 	      "  graph [charset=\"UTF-8\", labelloc=\"t\", labeljust=\"l\", "
 	      "fontname=\"Helvetica\", "

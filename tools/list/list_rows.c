@@ -12,6 +12,7 @@
 #include "tools/base/heat.h"
 #include "tools/base/json_tree.h"
 #include "tools/base/text.h"
+#include "tools/calc/calc_heading.h"
 
 #define PLACE_COLUMNS 8
 
@@ -221,7 +222,10 @@ static void print_title(FILE *stream, const void *context)
 	const struct list_rows *rows = context;
 	_cleanup_free_ char *image = rows->image != NULL ? text_clean(rows->image) : NULL;
 
-	fprintf(stream, "%-12s%s\n", rows->title, rows->name);
+	fprintf(stream, "%-12s%s%s\n", rows->title, rows->name,
+		rows->names != NULL ? rows->names->note : "");
+	if (rows->names != NULL)
+		calc_heading_aliases(stream, rows->names);
 	if (image != NULL)
 		fprintf(stream, "%-12s%s\n", "image", image);
 	fprintf(stream, "%-12s", "samples");
@@ -263,6 +267,10 @@ static int title_json(struct json_object *object, const void *context)
 	if (counts_json(object, rows, "totals", true) < 0 ||
 	    counts_json(object, rows, "listed", false) < 0 ||
 	    json_tree_add(object, rows->title, json_object_new_string(rows->name)) < 0)
+		return -ENOMEM;
+	if (rows->names != NULL &&
+	    json_tree_add(object, "aliases",
+			  json_tree_texts(rows->names->aliases, rows->names->alias_count)) < 0)
 		return -ENOMEM;
 	if (rows->image == NULL)
 		return 0;

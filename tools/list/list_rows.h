@@ -45,6 +45,7 @@ struct list_row {
  * @code:   rows are instructions
  * @counted: their executions are known
  * @title:  "procedure" or "file", and @name: which; @image: NULL: of several, or nothing
+ * @names:   of a procedure; NULL: of a file
  * @note:   why this is not what was asked for, or NULL
  */
 struct list_rows {
@@ -55,6 +56,7 @@ struct list_rows {
 	bool counted;
 	const char *title;
 	const char *name;
+	const struct procedure_names *names;
 	const char *image;
 	const char *identity;
 	const char *note;

@@ -5,12 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/image/demangle.h"
 #include "analysis/image/image_lines.h"
+#include "analysis/image/procedure_names.h"
 #include "analysis/image/procedure_table.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
-#include "tools/base/text.h"
 #include "tools/report/symbol_cache.h"
 
 struct image_symbols {
@@ -120,21 +119,35 @@ size_t image_symbols_find(const struct image_symbols *symbols, uint64_t offset)
 	return index >= 0 ? (size_t)index : image_symbols_count(symbols) - 1;
 }
 
+int image_symbols_names(const struct image_symbols *symbols, size_t index, bool demangle_names,
+			struct procedure_names *ret)
+{
+	struct procedure_names names = {0};
+
+	if (index + 1 < image_symbols_count(symbols))
+		return procedure_names_make(ret, symbols->table, index, demangle_names);
+	names.name = strdup(symbols->unnamed);
+	names.note = strdup("");
+	names.list = strdup("");
+	if (names.name != NULL && names.note != NULL && names.list != NULL) {
+		*ret = names;
+		return 0;
+	}
+	procedure_names_deinit(&names);
+	return -ENOMEM;
+}
+
 char *image_symbols_name(const struct image_symbols *symbols, size_t index, bool demangle_names,
 			 uint64_t *address, bool *has_address)
 {
-	const struct procedure *procedure;
-	char *name = NULL;
+	_cleanup_(procedure_names_deinit) struct procedure_names names = {0};
+	uint64_t offset;
 
-	*has_address = index + 1 < image_symbols_count(symbols);
 	*address = 0;
-	if (!*has_address)
-		return strdup(symbols->unnamed);
-	procedure = procedure_table_get(symbols->table, index);
-	*address = procedure->address;
-	if (demangle_names)
-		name = demangle(procedure->name);
-	return name != NULL ? name : strndup(procedure->name, TEXT_BYTES_MAX);
+	*has_address = image_symbols_start(symbols, index, &offset, address);
+	if (image_symbols_names(symbols, index, demangle_names, &names) < 0)
+		return NULL;
+	return take_ptr(names.name);
 }
 
 bool image_symbols_start(const struct image_symbols *symbols, size_t index, uint64_t *offset,

@@ -14,6 +14,7 @@
 
 struct error;
 struct image_symbols;
+struct procedure_names;
 
 /**
  * image_symbols_open() - get the procedures of an image
@@ -48,6 +49,15 @@ size_t image_symbols_find(const struct image_symbols *symbols, uint64_t offset);
  */
 char *image_symbols_name(const struct image_symbols *symbols, size_t index, bool demangle_names,
 			 uint64_t *address, bool *has_address);
+
+/**
+ * image_symbols_names() - all names of an entry
+ * @ret: out: freed by procedure_names_deinit()
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int image_symbols_names(const struct image_symbols *symbols, size_t index, bool demangle_names,
+			struct procedure_names *ret);
 
 /**
  * image_symbols_start() - where an entry begins

@@ -47,7 +47,7 @@ struct stall_row {
 	enum frequency_confidence confidence;
 	char *image;
 	char *build_id;
-	char *procedure;
+	struct procedure_names names;
 	char *place; /* "procedure+0x28" */
 	char *text;
 	char *why; /* "D-cache miss of 981c (0.0 to 113.5 cycles), ..." */
@@ -59,7 +59,7 @@ static void free_row(struct stall_row *row)
 {
 	free(row->image);
 	free(row->build_id);
-	free(row->procedure);
+	procedure_names_deinit(&row->names);
 	free(row->place);
 	free(row->text);
 	free(row->why);
@@ -181,13 +181,13 @@ static int describe(struct stall_row *row, const struct stall_listing *listing,
 	row->confidence = analysis->frequency.blocks[analysis->cfg->block_of[insn]].confidence;
 	row->image = strdup(listing->choice->image->image.path);
 	row->build_id = strdup(image_code_build_id(code));
-	row->procedure = calc_procedure_name(code, analysis->index, listing->demangle);
 	calc_procedure_text(&procedure, insn, text);
 	row->text = strdup(text);
 	add_reasons(row, analysis, insn);
 	row->why = why_text(row);
-	if (row->procedure == NULL ||
-	    asprintf(&row->place, "%s+0x%" PRIx64, row->procedure, row->inside) < 0) {
+	if (calc_procedure_names(&row->names, code, analysis->index, listing->demangle) < 0 ||
+	    asprintf(&row->place, "%s+0x%" PRIx64 "%s", row->names.name, row->inside,
+		     row->names.note) < 0) {
 		row->place = NULL;
 		return -ENOMEM;
 	}
@@ -302,6 +302,7 @@ enum cell {
 	CELL_TEXT,
 	CELL_WHY,
 	CELL_PROCEDURE,
+	CELL_ALIASES,
 	CELL_IMAGE,
 	CELL_BUILD_ID,
 };
@@ -350,13 +351,14 @@ static void get_text(const struct column *column, const void *row, struct column
 		[CELL_PLACE] = line->place,
 		[CELL_TEXT] = line->text,
 		[CELL_WHY] = line->why,
-		[CELL_PROCEDURE] = line->procedure,
+		[CELL_PROCEDURE] = line->names.name,
+		[CELL_ALIASES] = line->names.list,
 		[CELL_IMAGE] = line->image,
 		[CELL_BUILD_ID] = line->build_id,
 	};
 
 	value->text = texts[column->argument];
-	value->missing = value->text[0] == '\0';
+	value->missing = value->text[0] == '\0' && column->argument != CELL_ALIASES;
 }
 
 static struct json_object *reason_json(const struct reason *reason)
@@ -384,12 +386,10 @@ static struct json_object *reason_json(const struct reason *reason)
 	return object;
 }
 
-static struct json_object *reasons_json(const struct column *column, const void *row)
+static struct json_object *reasons_json(const struct stall_row *line)
 {
-	const struct stall_row *line = row;
 	struct json_object *list = json_object_new_array();
 
-	(void)column;
 	for (size_t i = 0; list != NULL && i < line->reason_count; i++) {
 		struct json_object *item = reason_json(&line->reasons[i]);
 
@@ -400,6 +400,15 @@ static struct json_object *reasons_json(const struct column *column, const void 
 		}
 	}
 	return list;
+}
+
+static struct json_object *parts_json(const struct column *column, const void *row)
+{
+	const struct stall_row *line = row;
+
+	if (column->argument == CELL_ALIASES)
+		return json_tree_texts(line->names.aliases, line->names.alias_count);
+	return reasons_json(line);
 }
 
 #define DETAIL COLUMN_DETAIL
@@ -416,6 +425,7 @@ static const struct column columns[] = {
 	{"address", "address", COLUMN_ADDRESS, 0, CELL_ADDRESS, get_place},
 	{"where", "place", COLUMN_TEXT, COLUMN_CUT_START | COLUMN_TEXT_ONLY, CELL_PLACE, get_text},
 	{"procedure", "procedure", COLUMN_TEXT, DETAIL, CELL_PROCEDURE, get_text},
+	{"aliases", "aliases", COLUMN_TEXT, DETAIL | COLUMN_PARTS, CELL_ALIASES, get_text},
 	{"offset", "procedure_offset", COLUMN_ADDRESS, DETAIL, CELL_INSIDE, get_place},
 	{"instruction", "instruction", COLUMN_TEXT, COLUMN_CUT_END, CELL_TEXT, get_text},
 	{"culprits", "culprits", COLUMN_TEXT, DETAIL | COLUMN_PARTS, CELL_WHY, get_text},
@@ -485,7 +495,7 @@ struct report stall_listing_report(const struct stall_listing *listing)
 				.context = listing,
 				.row_count = listing->row_count,
 				.below = get_below,
-				.parts = reasons_json,
+				.parts = parts_json,
 			},
 	};
 }

@@ -22,7 +22,7 @@
 struct summary_row {
 	char *image;
 	char *build_id;
-	char *procedure; /* NULL: of images */
+	struct procedure_names names; /* empty: of images */
 	const char *model;
 	struct stall_summary sum;
 	double all_samples;
@@ -34,22 +34,24 @@ static void free_row(struct summary_row *row)
 {
 	free(row->image);
 	free(row->build_id);
-	free(row->procedure);
+	procedure_names_deinit(&row->names);
 }
 
-/* @procedure is taken over. */
-/* NOLINTNEXTLINE(readability-non-const-parameter): it is freed later */
-static int add_row(struct summary_listing *listing, char *procedure)
+/* @names: taken over; NULL: the row is an image. */
+static int summary_add_row(struct summary_listing *listing, struct procedure_names *names)
 {
 	struct summary_row row = {
 		.image = strdup(listing->choice->image->image.path),
 		.build_id = strdup(image_code_build_id(listing->choice->code)),
-		.procedure = procedure,
 		.model = listing->model->name,
 		.all_samples = listing->all_samples,
 		.index = listing->row_count,
 	};
 
+	if (names != NULL) {
+		row.names = *names;
+		*names = (struct procedure_names){0};
+	}
 	if (row.image == NULL || row.build_id == NULL ||
 	    array_reserve(&listing->rows, &listing->capacity, listing->row_count + 1, sizeof(row)) <
 		    0) {
@@ -68,7 +70,7 @@ int summary_listing_image(void *context, const struct calc_choice *choice,
 	listing->choice = choice;
 	listing->model = model;
 	counted_images_take(&listing->counted, choice);
-	return listing->by_procedure ? 0 : add_row(listing, NULL);
+	return listing->by_procedure ? 0 : summary_add_row(listing, NULL);
 }
 
 int summary_listing_procedure(void *context, const struct procedure_analysis *analysis)
@@ -77,10 +79,11 @@ int summary_listing_procedure(void *context, const struct procedure_analysis *an
 	const struct culprit_input input = procedure_analysis_input(analysis);
 
 	if (listing->by_procedure) {
-		char *name = calc_procedure_name(listing->choice->code, analysis->index,
-						 listing->demangle);
+		struct procedure_names names = {0};
 
-		if (name == NULL || add_row(listing, name) < 0)
+		if (calc_procedure_names(&names, listing->choice->code, analysis->index,
+					 listing->demangle) < 0 ||
+		    summary_add_row(listing, &names) < 0)
 			return -ENOMEM;
 	}
 	stall_summary_add(&listing->sum, &input, &analysis->culprits);
@@ -197,7 +200,22 @@ static void get_cause(const struct column *column, const void *row, struct colum
 static void get_procedure(const struct column *column, const void *row, struct column_value *value)
 {
 	(void)column;
-	value->text = ((const struct summary_row *)row)->procedure;
+	value->text = ((const struct summary_row *)row)->names.name;
+	value->note = ((const struct summary_row *)row)->names.note;
+}
+
+static void get_alias_list(const struct column *column, const void *row, struct column_value *value)
+{
+	(void)column;
+	value->text = ((const struct summary_row *)row)->names.list;
+}
+
+static struct json_object *get_aliases(const struct column *column, const void *row)
+{
+	const struct procedure_names *names = &((const struct summary_row *)row)->names;
+
+	(void)column;
+	return json_tree_texts(names->aliases, names->alias_count);
 }
 
 static void get_image(const struct column *column, const void *row, struct column_value *value)
@@ -241,7 +259,7 @@ static void add_column(struct summary_listing *listing, struct column column)
 
 static int make_columns(struct summary_listing *listing)
 {
-	listing->columns = calloc(FIXED + 2 * CAUSES + 4, sizeof(*listing->columns));
+	listing->columns = calloc(FIXED + 2 * CAUSES + 5, sizeof(*listing->columns));
 	listing->keys = calloc(2 * CAUSES, sizeof(*listing->keys));
 	if (listing->columns == NULL || listing->keys == NULL)
 		return -ENOMEM;
@@ -257,6 +275,10 @@ static int make_columns(struct summary_listing *listing)
 	if (listing->by_procedure)
 		add_column(listing, (struct column){"procedure", "procedure", COLUMN_TEXT,
 						    COLUMN_CUT_END, 0, get_procedure});
+	if (listing->by_procedure)
+		add_column(listing,
+			   (struct column){"aliases", "aliases", COLUMN_TEXT,
+					   COLUMN_DETAIL | COLUMN_PARTS, 0, get_alias_list});
 	add_column(listing,
 		   (struct column){"image", "image", COLUMN_TEXT,
 				   COLUMN_CUT_START | (listing->by_procedure ? COLUMN_SPARE : 0), 0,
@@ -380,6 +402,7 @@ struct report summary_listing_report(const struct summary_listing *listing)
 				.row = get_row,
 				.context = listing,
 				.row_count = listing->shown,
+				.parts = get_aliases,
 			},
 	};
 }

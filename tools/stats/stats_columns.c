@@ -170,6 +170,7 @@ static void get_procedure(const struct column *column, const void *row, struct c
 {
 	(void)column;
 	value->text = tally_of(row)->procedure;
+	value->note = tally_row_note(tally_of(row));
 }
 
 static void get_samples(const struct column *column, const void *row, struct column_value *value)
@@ -282,6 +283,23 @@ static void add_column(struct stats_listing *listing, struct column column)
 	listing->columns[listing->column_count++] = column;
 }
 
+static void get_aliases(const struct column *column, const void *row, struct column_value *value)
+{
+	(void)column;
+	value->text = tally_row_alias_list(tally_of(row));
+}
+
+struct json_object *stats_columns_aliases(const struct column *column, const void *row)
+{
+	(void)column;
+	return tally_row_aliases(tally_of(row));
+}
+
+static bool has_procedures(enum tally_by by)
+{
+	return by == TALLY_BY_PROCEDURE || by == TALLY_BY_INSTRUCTION;
+}
+
 static void add_place(struct stats_listing *listing)
 {
 	struct column image = {"image", "image", COLUMN_TEXT, COLUMN_CUT_START, 0, get_image};
@@ -291,7 +309,7 @@ static void add_place(struct stats_listing *listing)
 	if (by == TALLY_BY_LINE || by == TALLY_BY_FILE)
 		add_column(listing, (struct column){"source file", "source", COLUMN_TEXT,
 						    COLUMN_CUT_START, 0, get_source});
-	else if (by != TALLY_BY_IMAGE)
+	else if (has_procedures(by))
 		add_column(listing, (struct column){"procedure", "procedure", COLUMN_TEXT,
 						    COLUMN_CUT_END, 0, get_procedure});
 	if (by == TALLY_BY_LINE)
@@ -308,6 +326,9 @@ static void add_place(struct stats_listing *listing)
 						    get_identity});
 	}
 	add_column(listing, image);
+	if (has_procedures(by))
+		add_column(listing, (struct column){"aliases", "aliases", COLUMN_TEXT,
+						    DETAIL | COLUMN_PARTS, 0, get_aliases});
 }
 
 int stats_columns_make(struct stats_listing *listing)
@@ -316,7 +337,7 @@ int stats_columns_make(struct stats_listing *listing)
 	size_t sets = listing->sets->count, count = diff ? DIFF_COLUMNS : COLUMNS;
 	unsigned int hidden = listing->config.form == STATS_LISTING_TEST ? FIGURE : TEST;
 
-	listing->columns = calloc(COLUMNS + DIFF_COLUMNS + sets + 5, sizeof(*listing->columns));
+	listing->columns = calloc(COLUMNS + DIFF_COLUMNS + sets + 6, sizeof(*listing->columns));
 	listing->keys = calloc(sets, sizeof(*listing->keys));
 	if (listing->columns == NULL || listing->keys == NULL)
 		return -ENOMEM;

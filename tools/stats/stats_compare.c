@@ -135,18 +135,20 @@ static void print_side(const struct side *side, const struct sample_sets *sets, 
 static int print(const struct sample_sets *sets, struct side sides[2], const struct cli *cli,
 		 struct error *err)
 {
-	_cleanup_free_ char *name =
-		calc_procedure_name(sides[0].choice.code, sides[0].choice.procedure, cli->demangle);
+	_cleanup_(procedure_names_deinit) struct procedure_names names = {0};
 	_cleanup_free_ char *path = text_clean(sides[0].choice.image->image.path);
 	const char *const headings[2] = {sides[0].heading, sides[1].heading};
 	const struct stall_summary *const summaries[2] = {&sides[0].summary, &sides[1].summary};
 
-	if (name == NULL || path == NULL)
+	if (calc_procedure_names(&names, sides[0].choice.code, sides[0].choice.procedure,
+				 cli->demangle) < 0 ||
+	    path == NULL)
 		return error_set(err, ENOMEM, "out of memory");
 	report_header_print(stdout, &sets->header, cli->width);
 	calc_heading_image(stdout, path, sides[0].choice.code, sides[0].model,
 			   &sides[0].source.events, &sides[0].choice.profile.samples);
-	printf("procedure   %s\n", name);
+	printf("procedure   %s%s\n", names.name, names.note);
+	calc_heading_aliases(stdout, &names);
 	for (size_t i = 0; i < 2; i++) {
 		print_side(&sides[i], sets, i == 0 ? "fastest" : "slowest");
 		snprintf(sides[i].heading, sizeof(sides[i].heading), "%s: set %zu",

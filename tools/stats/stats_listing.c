@@ -176,6 +176,7 @@ struct report stats_listing_report(const struct stats_listing *listing)
 				.row = get_row,
 				.context = listing,
 				.row_count = listing->row_count,
+				.parts = stats_columns_aliases,
 			},
 	};
 }

@@ -31,6 +31,9 @@ struct stats_listing {
 /** stats_columns_make() - the columns of a listing that has its rows. Return: 0 or -ENOMEM. */
 int stats_columns_make(struct stats_listing *listing);
 
+/** stats_columns_aliases() - of struct columns_table: the other names of a row. */
+struct json_object *stats_columns_aliases(const struct column *column, const void *row);
+
 /** stats_columns_usual() - what rows are sorted by unless a column is named. */
 const struct column *stats_columns_usual(const struct stats_listing *listing);
 

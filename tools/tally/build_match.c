@@ -73,6 +73,7 @@ static int rename_row(struct tally_row *row, const char *linkers, struct build_n
 	if (name == NULL || array_reserve(&names->list, &names->capacity, names->count + 1,
 					  sizeof(*names->list)) < 0)
 		return -ENOMEM;
+	row->names = NULL;
 	row->procedure = names->list[names->count++] = take_ptr(name);
 	return 0;
 }

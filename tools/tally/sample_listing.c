@@ -8,7 +8,7 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 
-#define PLACE_COLUMNS 7
+#define PLACE_COLUMNS 8
 #define KEYS 3 /* an event */
 
 struct sample_row {
@@ -71,8 +71,23 @@ static void get_cumulative(const struct column *column, const void *row, struct 
 
 static void get_procedure(const struct column *column, const void *row, struct column_value *value)
 {
+	const struct tally_row *line = ((const struct sample_row *)row)->row;
+
 	(void)column;
-	value->text = ((const struct sample_row *)row)->row->procedure;
+	value->text = line->procedure;
+	value->note = tally_row_note(line);
+}
+
+static void get_aliases(const struct column *column, const void *row, struct column_value *value)
+{
+	(void)column;
+	value->text = tally_row_alias_list(((const struct sample_row *)row)->row);
+}
+
+static struct json_object *make_aliases(const struct column *column, const void *row)
+{
+	(void)column;
+	return tally_row_aliases(((const struct sample_row *)row)->row);
 }
 
 static void get_image(const struct column *column, const void *row, struct column_value *value)
@@ -181,6 +196,8 @@ static bool is_source(enum tally_by by)
 	return by == TALLY_BY_LINE || by == TALLY_BY_FILE;
 }
 
+#define ALIASES (COLUMN_DETAIL | COLUMN_PARTS)
+
 static void add_place_columns(struct sample_listing *listing)
 {
 	enum tally_by by = listing->config.by;
@@ -206,6 +223,9 @@ static void add_place_columns(struct sample_listing *listing)
 						    COLUMN_DETAIL, 0, get_address});
 	add_column(listing, (struct column){"identity", "identity", COLUMN_TEXT, COLUMN_DETAIL, 0,
 					    get_identity});
+	if (is_code(by))
+		add_column(listing, (struct column){"aliases", "aliases", COLUMN_TEXT, ALIASES, 0,
+						    get_aliases});
 }
 
 static int make_columns(struct sample_listing *listing)
@@ -416,6 +436,7 @@ struct report sample_listing_report(const struct sample_listing *listing)
 				.row = get_row,
 				.context = listing,
 				.row_count = listing->row_count,
+				.parts = make_aliases,
 			},
 	};
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/image/procedure_names.h"
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
@@ -238,6 +239,11 @@ void tally_destroy(struct tally *tally)
 	for (size_t i = 0; i < tally->owned_count; i++)
 		free(tally->owned[i]);
 	free(tally->owned);
+	for (size_t i = 0; i < tally->name_count; i++) {
+		procedure_names_deinit(tally->names[i]);
+		free(tally->names[i]);
+	}
+	free(tally->names);
 	for (size_t i = 0; i < tally->image_count; i++) {
 		if (tally->images[i].image.path != tally->images[i].label)
 			free((void *)(uintptr_t)tally->images[i].image.path);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/image/procedure_names.h"
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
@@ -33,7 +34,7 @@ struct tally_places {
 	struct u64_map files;
 	void *known;
 	size_t file_count;
-	const char **names;
+	const struct procedure_names **names;
 };
 
 static int compare_files(const void *a, const void *b)
@@ -91,23 +92,21 @@ static int place_in_source(struct tally *tally, struct tally_row *row,
 static int place_instruction(struct tally *tally, struct tally_row *row)
 {
 	size_t procedure = image_symbols_find(tally->symbols, row->offset);
-	const char **name = &tally->places->names[procedure];
+	const struct procedure_names **names = &tally->places->names[procedure];
 	const struct source_file *file;
-	uint64_t start, ignored;
-	bool has_start;
+	uint64_t start;
 
 	row->has_address = image_symbols_start(tally->symbols, procedure, &start, &row->address);
 	if (row->has_address) {
 		row->inside = row->offset - start;
 		row->address += row->inside;
 	}
-	if (*name == NULL)
-		*name = tally_state_own(tally, image_symbols_name(tally->symbols, procedure,
-								  tally->config.demangle, &ignored,
-								  &has_start));
-	row->procedure = *name;
-	if (row->procedure == NULL)
+	if (*names == NULL)
+		*names = tally_state_names(tally, procedure);
+	if (*names == NULL)
 		return -ENOMEM;
+	row->names = *names;
+	row->procedure = row->names->name;
 	return tally->config.lines ? place_in_source(tally, row, &file) : 0;
 }
 
@@ -209,7 +208,7 @@ int tally_places_count(struct tally *tally, struct profile_reader *reader,
 		r = profile_reader_profiles(reader, filter, count_places, tally, err);
 	if (r == -ENOMEM)
 		error_set(err, ENOMEM, "out of memory");
-	free(places.names);
+	free((void *)places.names);
 	tdestroy(places.known, forget_file);
 	u64_map_deinit(&places.rows);
 	u64_map_deinit(&places.lines);

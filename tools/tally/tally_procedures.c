@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/image/procedure_names.h"
 #include "lib/error.h"
 #include "tools/report/image_symbols.h"
 
@@ -34,7 +35,9 @@ static int add_procedure_rows(struct tally *tally, const struct tally_image *ima
 		struct tally_row row = {
 			.image = image->label, .file = &image->image, .identity = image->identity};
 		size_t before = tally->row_count;
+		const struct procedure_names *names;
 		struct tally_count *counts;
+		uint64_t offset;
 
 		row.counts = tally->counts + i * columns;
 		if (tally_state_add_row(tally, &row) < 0)
@@ -42,13 +45,14 @@ static int add_procedure_rows(struct tally *tally, const struct tally_image *ima
 		if (tally->row_count == before)
 			continue; /* no samples */
 		counts = tally_state_own(tally, malloc(columns * sizeof(*counts)));
-		tally->rows[before].counts = counts;
-		tally->rows[before].procedure = tally_state_own(
-			tally, image_symbols_name(tally->symbols, i, tally->config.demangle,
-						  &tally->rows[before].address,
-						  &tally->rows[before].has_address));
-		if (counts == NULL || tally->rows[before].procedure == NULL)
+		names = tally_state_names(tally, i);
+		if (counts == NULL || names == NULL)
 			return -ENOMEM;
+		tally->rows[before].counts = counts;
+		tally->rows[before].names = names;
+		tally->rows[before].procedure = names->name;
+		tally->rows[before].has_address = image_symbols_start(tally->symbols, i, &offset,
+								      &tally->rows[before].address);
 		memcpy(counts, row.counts, columns * sizeof(*counts));
 	}
 	return 0;

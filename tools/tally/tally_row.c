@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "tools/tally/tally_row.h"
 
+#include "analysis/image/procedure_names.h"
+#include "tools/base/json_tree.h"
+
 uint64_t tally_count_scaled(const struct tally_count *count)
 {
 	uint64_t sum;
@@ -16,4 +19,21 @@ void tally_count_add(struct tally_count *count, uint64_t samples, double factor)
 {
 	count->samples += samples;
 	count->extra += (double)samples * (factor - 1);
+}
+
+const char *tally_row_note(const struct tally_row *row)
+{
+	return row->names != NULL ? row->names->note : NULL;
+}
+
+const char *tally_row_alias_list(const struct tally_row *row)
+{
+	return row->names != NULL ? row->names->list : "";
+}
+
+struct json_object *tally_row_aliases(const struct tally_row *row)
+{
+	if (row->names == NULL)
+		return json_tree_texts(NULL, 0);
+	return json_tree_texts(row->names->aliases, row->names->alias_count);
 }

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct json_object;
+struct procedure_names;
 struct profile_image;
 
 /**
@@ -29,6 +31,8 @@ void tally_count_add(struct tally_count *count, uint64_t samples, double factor)
  * @procedure:   its name; of samples without one, the reason: "<no symbol>",
  *               "<image changed>", "<image missing>", ... NULL in rows of
  *               images; of lines and files, only a reason, where @source is NULL
+ * @names:       of a procedure, also of one that an instruction is in: its aliases, and what
+ *               text shows after @procedure; NULL: nothing more than @procedure is known
  * @image:       path of the image, or what stands for it
  * @file:        what the image is; its path is the path alone, where @image also says
  *              which of several images
@@ -43,6 +47,7 @@ void tally_count_add(struct tally_count *count, uint64_t samples, double factor)
  */
 struct tally_row {
 	const char *procedure;
+	const struct procedure_names *names;
 	const char *image;
 	const struct profile_image *file;
 	const char *identity;
@@ -54,5 +59,14 @@ struct tally_row {
 	unsigned int line;
 	const struct tally_count *counts;
 };
+
+/** tally_row_note() - what text shows after @procedure. */
+const char *tally_row_note(const struct tally_row *row);
+
+/** tally_row_alias_list() - its other names as one text: "a; b". */
+const char *tally_row_alias_list(const struct tally_row *row);
+
+/** tally_row_aliases() - its other names, an array. Return: NULL if out of memory. */
+struct json_object *tally_row_aliases(const struct tally_row *row);
 
 #endif

@@ -5,9 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/image/procedure_names.h"
 #include "lib/array.h"
+#include "lib/cleanup.h"
 #include "lib/u64_map.h"
 #include "tools/report/event_scale.h"
+#include "tools/report/image_symbols.h"
 
 void *tally_state_own(struct tally *tally, void *memory)
 {
@@ -18,6 +21,18 @@ void *tally_state_own(struct tally *tally, void *memory)
 	}
 	tally->owned[tally->owned_count++] = memory;
 	return memory;
+}
+
+const struct procedure_names *tally_state_names(struct tally *tally, size_t procedure)
+{
+	_cleanup_free_ struct procedure_names *names = calloc(1, sizeof(*names));
+
+	if (names == NULL ||
+	    array_reserve(&tally->names, &tally->name_capacity, tally->name_count + 1,
+			  sizeof(*tally->names)) < 0 ||
+	    image_symbols_names(tally->symbols, procedure, tally->config.demangle, names) < 0)
+		return NULL;
+	return tally->names[tally->name_count++] = take_ptr(names);
 }
 
 double tally_state_factor(const struct tally *tally, const struct profile *profile)

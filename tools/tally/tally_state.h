@@ -7,6 +7,7 @@
 #include "tools/tally/tally_row.h"
 
 struct image_symbols;
+struct procedure_names;
 
 struct tally_image {
 	int64_t id;
@@ -35,6 +36,9 @@ struct tally {
 	void **owned; /* what rows point to */
 	size_t owned_count;
 	size_t owned_capacity;
+	struct procedure_names **names; /* of rows, too */
+	size_t name_count;
+	size_t name_capacity;
 	/* while parts of an image are counted: */
 	struct image_symbols *symbols;
 	struct tally_count *counts; /* for each of the procedures */
@@ -45,6 +49,13 @@ struct tally {
 /** tally_state_own() - take over malloc'd memory for as long as the rows live. Return: it, or NULL.
  */
 void *tally_state_own(struct tally *tally, void *memory);
+
+/**
+ * tally_state_names() - the names of a procedure of the open symbols
+ *
+ * Return: the tally's, for as long as the rows live; NULL if out of memory.
+ */
+const struct procedure_names *tally_state_names(struct tally *tally, size_t procedure);
 
 /** tally_state_factor() - what a sample of a profile stands for. */
 double tally_state_factor(const struct tally *tally, const struct profile *profile);

@@ -115,15 +115,18 @@ static int take_procedure(void *context, const struct procedure_analysis *analys
 	struct reading *reading = context;
 	const struct cfg *cfg = analysis->cfg;
 	struct calc_procedure procedure = {.code = reading->choice.code, .analysis = analysis};
+	_cleanup_(procedure_names_deinit) struct procedure_names names = {0};
 	uint32_t worst = calc_worst_find(analysis);
 	size_t worst_line = SIZE_MAX;
 
-	reading->code.name = calc_procedure_name(reading->choice.code, analysis->index,
-						 reading->config->demangle);
+	if (calc_procedure_names(&names, reading->choice.code, analysis->index,
+				 reading->config->demangle) < 0)
+		return -ENOMEM;
+	reading->code.name = take_ptr(names.name);
 	reading->code.lines = calloc(cfg->insn_count + 1, sizeof(*reading->code.lines));
 	reading->code.samples = calc_procedure_samples(&procedure);
 	reading->code.model = analysis->model->name;
-	if (reading->code.name == NULL || reading->code.lines == NULL)
+	if (reading->code.lines == NULL)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < cfg->block_count; i++) {
 		const struct cfg_block *block = &cfg->blocks[i];

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/image/procedure_names.h"
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
@@ -20,7 +21,7 @@ struct count {
 
 struct procedure {
 	size_t index;
-	char *name;
+	struct procedure_names names;
 	uint64_t address;
 	bool has_address;
 	struct count *counts; /* by event */
@@ -78,7 +79,7 @@ int top_counts_create(struct top_counts **ret, const struct top_config *config, 
 static void image_deinit(struct image *image)
 {
 	for (size_t i = 0; i < image->procedure_count; i++) {
-		free(image->procedures[i].name);
+		procedure_names_deinit(&image->procedures[i].names);
 		free(image->procedures[i].counts);
 	}
 	free(image->procedures);
@@ -297,6 +298,7 @@ static int count_images(struct top_counts *counts, struct error *err)
 static int add_procedure(struct top_counts *counts, struct image *image, size_t index)
 {
 	struct procedure *procedure;
+	uint64_t offset;
 
 	if (array_reserve(&image->procedures, &image->procedure_capacity,
 			  image->procedure_count + 1, sizeof(*procedure)) < 0)
@@ -304,11 +306,12 @@ static int add_procedure(struct top_counts *counts, struct image *image, size_t 
 	procedure = &image->procedures[image->procedure_count];
 	*procedure = (struct procedure){.index = index};
 	procedure->counts = calloc(counts->event_count + 1, sizeof(*procedure->counts));
-	procedure->name = image_symbols_name(image->symbols, index, counts->config.demangle,
-					     &procedure->address, &procedure->has_address);
-	if (procedure->counts == NULL || procedure->name == NULL) {
+	procedure->has_address =
+		image_symbols_start(image->symbols, index, &offset, &procedure->address);
+	if (procedure->counts == NULL ||
+	    image_symbols_names(image->symbols, index, counts->config.demangle, &procedure->names) <
+		    0) {
 		free(procedure->counts);
-		free(procedure->name);
 		return -ENOMEM;
 	}
 	image->procedure_count++;
@@ -522,7 +525,8 @@ static int add_procedure_rows(const struct top_counts *counts, struct image *ima
 			    (struct top_row){
 				    .image = image->id,
 				    .kind = image->image.kind,
-				    .procedure = procedure->name,
+				    .procedure = procedure->names.name,
+				    .names = &procedure->names,
 				    .file = &image->image,
 				    .path = image->image.path,
 				    .address = procedure->address,

@@ -43,7 +43,7 @@ enum top_level {
 /**
  * struct top_row - an image or a procedure
  * @image:     its number
- * @procedure: its name, NULL in rows of images
+ * @procedure: its name, NULL in rows of images; @names: all of its names
  * @path:      of the image, which is @file
  * @address:   of a procedure: ELF virtual, if @has_address
  * @interval:  samples since the refresh before, if @has_interval
@@ -56,6 +56,7 @@ struct top_row {
 	enum profile_image_kind kind;
 	const struct profile_image *file;
 	const char *procedure;
+	const struct procedure_names *names;
 	const char *path;
 	uint64_t address;
 	uint64_t interval;

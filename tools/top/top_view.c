@@ -8,9 +8,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "analysis/image/procedure_names.h"
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "tools/base/json_tree.h"
 #include "tools/base/text.h"
 #include "tools/report/image_label.h"
 
@@ -49,6 +51,21 @@ static void get_procedure(const struct column *column, const void *row, struct c
 {
 	(void)column;
 	value->text = ((const struct top_row *)row)->procedure;
+	value->note = ((const struct top_row *)row)->names->note;
+}
+
+static void get_alias_list(const struct column *column, const void *row, struct column_value *value)
+{
+	(void)column;
+	value->text = ((const struct top_row *)row)->names->list;
+}
+
+static struct json_object *make_aliases(const struct column *column, const void *row)
+{
+	const struct procedure_names *names = ((const struct top_row *)row)->names;
+
+	(void)column;
+	return json_tree_texts(names->aliases, names->alias_count);
 }
 
 static void get_path(const struct column *column, const void *row, struct column_value *value)
@@ -87,6 +104,7 @@ static const struct column procedure_columns[] = {
 	TOTAL_SHARE,
 	TOTAL,
 	{"procedure", "procedure", COLUMN_TEXT, COLUMN_CUT_END, 0, get_procedure},
+	{"aliases", "aliases", COLUMN_TEXT, COLUMN_DETAIL | COLUMN_PARTS, 0, get_alias_list},
 	PATH,
 };
 
@@ -263,6 +281,7 @@ int top_view_arrange(struct top_view *view)
 	view->table = (struct columns_table){
 		.columns = levels[view->shown].columns,
 		.column_count = column_count(view),
+		.parts = make_aliases,
 		.row = nth_row,
 		.context = view,
 		.row_count = kept,
@@ -330,7 +349,9 @@ void top_view_sort_next(struct top_view *view)
 {
 	size_t *sort = &view->sort[view->shown];
 
-	*sort = (*sort + 1) % column_count(view);
+	do {
+		*sort = (*sort + 1) % column_count(view);
+	} while (sort_column(view)->flags & COLUMN_DETAIL);
 }
 
 void top_view_event_next(struct top_view *view)
