@@ -279,7 +279,23 @@ static bool has_own_samples(const struct pass *pass, size_t index, const struct 
 	return false;
 }
 
-/* Procedures that are no part of another one; if @all is false, those that have samples. */
+/* Return true if a procedure has too few samples to be analysed; @totals counts these. */
+static bool has_few(const struct pass *pass, const struct image_range *parts, size_t count)
+{
+	double time = image_samples_time(pass->samples, parts, count);
+
+	if (time >= pass->options->least || image_samples_counted(pass->samples, parts, count))
+		return false;
+	if (pass->totals != NULL) {
+		pass->totals->few++;
+		pass->totals->samples_few += time;
+	}
+	return true;
+}
+
+/*
+ * Procedures that are no part of another one; if @all is false, those that have enough samples.
+ */
 static int list_procedures(struct procedure_list *list, const struct pass *pass, bool all)
 {
 	size_t count = procedure_table_count(image_code_procedures(pass->code));
@@ -292,10 +308,34 @@ static int list_procedures(struct procedure_list *list, const struct pass *pass,
 		struct image_range parts[PROCEDURE_PARTS_MAX];
 		size_t parent, part_count = image_samples_parts(pass->code, i, parts, &parent);
 
-		if (part_count > 0 && (all || has_own_samples(pass, i, parts, part_count)))
+		if (part_count > 0 && (all || (has_own_samples(pass, i, parts, part_count) &&
+					       !has_few(pass, parts, part_count))))
 			list->indices[list->count++] = i;
 	}
 	return 0;
+}
+
+int image_analysis_weigh(struct image_code *code, const struct image_samples *samples,
+			 int (*visit)(void *ctx, double time), void *ctx, struct error *err)
+{
+	static const struct image_analysis_options all = {.least = 0};
+	const struct pass pass = {
+		.code = code,
+		.samples = samples,
+		.options = &all,
+		.err = err,
+	};
+	struct procedure_list list;
+	int rc = list_procedures(&list, &pass, false);
+
+	for (size_t i = 0; rc == 0 && i < list.count; i++) {
+		struct image_range parts[PROCEDURE_PARTS_MAX];
+		size_t parent, count = image_samples_parts(code, list.indices[i], parts, &parent);
+
+		rc = visit(ctx, image_samples_time(samples, parts, count));
+	}
+	free(list.indices);
+	return rc;
 }
 
 static int compare_indices(const void *a, const void *b)
@@ -335,12 +375,17 @@ static int list_chosen(struct procedure_list *list, const struct pass *pass)
 /* The first pass, which adds up calls. */
 static int tally_pass(struct pass *pass)
 {
+	struct image_analysis_totals *totals = pass->totals;
 	struct procedure_list list = {0};
-	int rc = list_procedures(&list, pass, false);
+	int rc;
 
+	/* The last pass counts. */
+	pass->totals = NULL;
+	rc = list_procedures(&list, pass, false);
 	if (rc == 0)
 		rc = run_pass(pass, &list);
 	free(list.indices);
+	pass->totals = totals;
 	return rc;
 }
 

@@ -31,6 +31,8 @@ enum image_analysis_scope {
  * @threads:      to analyse with, while the caller's takes the results; 0 and 1: the
  *                caller's does it all
  * @scope:        which procedures
+ * @least:        of IMAGE_ANALYSIS_SAMPLED, in all passes: only procedures with at least this
+ *                number of samples of time, or with exact counts
  * @chosen:       indices in image_code_procedures(), ascending; a procedure that is a
  *                part of another one stands for that one
  * @chosen_count: how many
@@ -45,6 +47,7 @@ struct image_analysis_options {
 	const struct frequency_estimator *estimator;
 	unsigned int threads;
 	enum image_analysis_scope scope;
+	double least;
 	const size_t *chosen;
 	size_t chosen_count;
 	bool published;
@@ -59,6 +62,8 @@ struct image_analysis_options {
  * @instructions: in those analysed
  * @samples:      of time, in those analysed
  * @samples_outside: of time, in no procedure that was analysed
+ * @few:          procedures that had fewer samples than options.least; @samples_few: of time,
+ *                in these, part of @samples_outside
  */
 struct image_analysis_totals {
 	size_t procedures;
@@ -66,6 +71,8 @@ struct image_analysis_totals {
 	uint64_t instructions;
 	double samples;
 	double samples_outside;
+	size_t few;
+	double samples_few;
 };
 
 /**
@@ -79,9 +86,18 @@ struct image_analysis_totals {
 typedef int (*image_analysis_fn)(void *ctx, const struct procedure_analysis *analysis);
 
 /**
+ * image_analysis_weigh() - visit the procedures that IMAGE_ANALYSIS_SAMPLED means
+ * @visit: gets the samples of time of each. Return: 0 to go on
+ *
+ * Return: 0, -ENOMEM, or what @visit returned.
+ */
+int image_analysis_weigh(struct image_code *code, const struct image_samples *samples,
+			 int (*visit)(void *ctx, double time), void *ctx, struct error *err);
+
+/**
  * image_analysis_tally() - only add up what an image's procedures say of calls
  * @calls:   to be solved when all images were added
- * @options: @scope and those behind it are not looked at
+ * @options: @scope and @chosen are not looked at
  *
  * In-order machines compare nothing between images: nothing is done.
  *

@@ -44,12 +44,13 @@ analysis-tests += unit_issue_queue unit_schedule unit_throughput
 
 # Frequencies.
 analysis-tests += unit_call_network unit_flow_fit unit_flow_gaps unit_flow_ties unit_frequency \
-	unit_frequency_flow unit_frequency_joint unit_probe_pairs unit_probe_worth unit_skid \
+	unit_frequency_bound unit_frequency_flow unit_frequency_joint unit_probe_pairs unit_probe_worth unit_skid \
 	unit_sparse_factor unit_stall_exposure
 unit_flow_fit-with := tests/cfg_fixture.c
 unit_flow_gaps-with := tests/cfg_fixture.c
 unit_flow_ties-with := tests/cfg_fixture.c
 unit_frequency-with := tests/cfg_fixture.c
+unit_frequency_bound-with := tests/culprit_scene.c tests/cfg_fixture.c
 unit_frequency_joint-with := tests/profile_generator.c tests/cfg_fixture.c
 unit_skid-with := tests/cfg_fixture.c
 unit_stall_exposure-with := tests/cfg_fixture.c

@@ -9,10 +9,9 @@
 
 #define REFINED_SAMPLES 300
 
-static int estimate(struct procedure_analysis *analysis,
-		    const struct frequency_estimator *estimator)
+static struct frequency_input input_of(const struct procedure_analysis *analysis)
 {
-	struct frequency_input input = {
+	return (struct frequency_input){
 		.cfg = analysis->cfg,
 		.facts = &analysis->facts,
 		.classes = analysis->classes.of_block != NULL ? &analysis->classes : NULL,
@@ -20,6 +19,12 @@ static int estimate(struct procedure_analysis *analysis,
 		.schedule = &analysis->schedule,
 		.profile = &analysis->profile,
 	};
+}
+
+static int procedure_estimate(struct procedure_analysis *analysis,
+			      const struct frequency_estimator *estimator)
+{
+	struct frequency_input input = input_of(analysis);
 
 	return frequency_estimate(&analysis->frequency, estimator, &input);
 }
@@ -67,7 +72,7 @@ static int refine(struct procedure_analysis *analysis, const struct frequency_es
 	rc = schedule_create(&analysis->schedule, analysis->model, cfg, weights);
 	if (rc == 0)
 		rc = take_back(analysis, weights);
-	return rc != 0 ? rc : estimate(analysis, estimator);
+	return rc != 0 ? rc : procedure_estimate(analysis, estimator);
 }
 
 static bool needs_classes(const struct procedure_analysis *analysis,
@@ -93,7 +98,7 @@ int procedure_analysis_estimate(struct procedure_analysis *analysis,
 	if (rc == 0)
 		rc = take_back(analysis, NULL);
 	if (rc == 0 && !known)
-		rc = estimate(analysis, estimator);
+		rc = procedure_estimate(analysis, estimator);
 	/*
 	 * Out of order, a block's bound does not depend on how it is reached; and what few
 	 * samples say does not change with fractions of M.
@@ -126,7 +131,10 @@ int procedure_analysis_run(struct procedure_analysis *analysis,
 {
 	int rc = procedure_analysis_estimate(analysis, estimator);
 	struct culprit_input input = procedure_analysis_input(analysis);
+	struct frequency_input estimated = input_of(analysis);
 
+	if (rc == 0 && !analysis->published)
+		analysis->bound = frequency_bound(&analysis->frequency, &estimated);
 	return rc != 0 ? rc : culprits_find(&analysis->culprits, &input);
 }
 

@@ -8,6 +8,7 @@
 #define DCPI_PROCEDURE_ANALYSIS_H
 
 #include "analysis/culprit/culprit.h"
+#include "analysis/frequency/frequency_bound.h"
 
 /**
  * struct procedure_analysis - the result; members are those of the stages
@@ -17,6 +18,7 @@
  * @late: in order, samples fall on the instruction executed next, and are moved back
  * @footprint, @sets: see struct culprit_input; the caller's
  * @facts: found once, for all estimates
+ * @bound: of procedure_analysis_run(), unless @published
  */
 struct procedure_analysis {
 	size_t index;
@@ -31,6 +33,7 @@ struct procedure_analysis {
 	struct schedule schedule;
 	struct procedure_profile profile;
 	struct frequency frequency;
+	enum frequency_bound_result bound;
 	struct culprits culprits;
 };
 
@@ -51,7 +54,7 @@ int procedure_analysis_estimate(struct procedure_analysis *analysis,
 				const struct frequency_estimator *estimator);
 
 /**
- * procedure_analysis_run() - the same, and then culprits
+ * procedure_analysis_run() - the same, bounded by the time sampled, and then culprits
  *
  * Return: 0 or -ENOMEM.
  */

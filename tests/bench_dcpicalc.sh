@@ -6,17 +6,11 @@
 # clang is linked with. Files are in the page cache. Needs the build's packages only.
 set -u
 cd "$(dirname "$0")/.." || exit 2
+. tests/images_of_machine.sh
 make --no-print-directory -s build/tests/make_profile_db >&2 || exit 2
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 export LC_ALL=C
-
-# text IMAGE: file offset and length of its code, in decimal
-text()
-{
-	readelf -SW "$1" 2> /dev/null | sed -n 's/^ *\[[ 0-9]*\] \.text  *PROGBITS //p' |
-		while read -r _ offset bytes _; do echo $((16#$offset)) $((16#$bytes)); done
-}
 
 # make_db NAME IMAGE: two samples in every 64 bytes of code
 make_db()
@@ -28,7 +22,7 @@ make_db()
 		echo "event cycles cycles 60000 64000"
 		echo "epoch $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)"
 		echo "image file ${id:--} $2"
-		text "$2" | awk '{ srand(1)
+		machine_text "$2" | awk '{ srand(1)
 			for (i = 0; i < $2 / 32; i++)
 				printf "sample 0 %d 1\n", $1 + int(rand() * $2) }'
 		echo end
@@ -60,7 +54,7 @@ figure()
 image=$(${CC:-gcc} -print-prog-name=cc1)
 [ -f "$image" ] || fail "gcc has no cc1"
 make_db all "$image" || fail "cannot make the database of '$image'"
-megabytes=$(text "$image" | awk '{ printf "%.1f", $2 / 1e6 }')
+megabytes=$(machine_text "$image" | awk '{ printf "%.1f", $2 / 1e6 }')
 cat "$image" > /dev/null
 took=$(seconds --db "$scratch/all.db" --all --json) || fail "dcpicalc fails on '$image'"
 figure analysis_all "cc1, $megabytes MB of code, $(nproc) CPUs" "$took" s

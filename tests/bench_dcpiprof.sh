@@ -8,37 +8,25 @@
 # usage: bench_dcpiprof.sh [IMAGES]
 set -u
 cd "$(dirname "$0")/.." || exit 2
+. tests/images_of_machine.sh
 make --no-print-directory -s build/tests/make_profile_db >&2 || exit 2
 count=${1:-500}
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 export LC_ALL=C XDG_CACHE_HOME=$scratch/cache
 
-# images: path and build-id of ELF files, as many as are wanted
-images()
-{
-	find -L /usr/bin /usr/sbin /usr/lib /usr/libexec -type f \( -name '*.so*' -o -perm -u+x \) \
-		-size +8k -exec readlink -f {} + 2> /dev/null | sort -u |
-		xargs -d '\n' readelf -n 2> /dev/null |
-		awk '/^File: / { path = $2 } /Build ID:/ && !seen[$3]++ { print path, $3 }' |
-		shuf -n "$count" --random-source=<(yes)
-}
-
 # samples PATH: 40 places in its code
 samples()
 {
-	readelf -SW "$1" 2> /dev/null | sed -n 's/^ *\[[ 0-9]*\] \.text  *PROGBITS //p' |
-		while read -r _ offset bytes _; do
-			echo $((16#$offset)) $((16#$bytes))
-		done | awk '{ srand(1)
-			for (i = 0; i < 40; i++)
-				printf "sample 0 %d 1\n", $1 + int(rand() * $2) }'
+	machine_text "$1" | awk '{ srand(1)
+		for (i = 0; i < 40; i++)
+			printf "sample 0 %d 1\n", $1 + int(rand() * $2) }'
 }
 
 {
 	echo "event cycles cycles 60000 64000"
 	echo "epoch $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)"
-	images | while read -r path id; do
+	machine_images "$count" | while read -r path id; do
 		echo "image file $id $path"
 		samples "$path"
 		cat "$path" > /dev/null

@@ -94,6 +94,75 @@ refused 1 'no samples in images that match' dcpisumm list -i 'no*'
 refused 1 'no epoch matches' dcpisumm list --epoch 9
 refused 2 'No such file' dcpisumm none
 
+# The sum over many procedures, most of them with few samples and with wild estimates.
+# lines_of FILE: of its image
+lines_of()
+{
+	echo "image file $(readelf -n "$1" | sed -n 's/.*Build ID: //p') $(readlink -f "$1")"
+}
+{
+	echo "event cpu-clock ns 1000000 1100000"
+	echo "epoch AMD EPYC, family 26 model 2"
+	lines_of "$bin/dcpid"
+	tests/random_samples.py "$bin/dcpid" 60000
+	lines_of "$bin/dcpictl"
+	tests/random_samples.py "$bin/dcpictl" 10
+	echo "image kernel - vmlinux"
+	echo "sample 0 0x1000 7000"
+	echo end
+} | make_db wild
+for least in 1 16; do
+	for by in image procedure; do
+		tool dcpisumm wild --min-samples $least --by $by --json > "$scratch/wild.json"
+		is "by $by, $least samples: no row is faster than its best case" "$(jq '[.summary, .rows[] |
+			select(.best_cpi > .actual_cpi * 1.000001)] | length' "$scratch/wild.json")" 0
+		is "and executions take no longer than was sampled" "$(jq '[.rows[] |
+			.execution_percent + .static_percent | . < 100.01 and . > 0] | all' \
+			"$scratch/wild.json")" true
+	done
+	is "$least samples: the interval holds the CPI, and no less than the best case" "$(
+		jq '.summary | .best_cpi <= .actual_cpi_low and .actual_cpi_low <= .actual_cpi and
+			.actual_cpi <= .actual_cpi_high' "$scratch/wild.json")" true
+	is "the net sampling error is within its noise" "$(jq '.summary |
+		(.sampling_error | fabs) <= .sampling_noise' "$scratch/wild.json")" true
+	is "all samples are analysed, or left out for a reason" "$(jq '.time_samples -
+		.summary.samples - ([.left_out[]] | add) | fabs < 0.5' "$scratch/wild.json")" true
+done
+is "what has few samples is said" "$(tool dcpisumm wild |
+	grep -cE '^left out .*% in [0-9]+ procedures with fewer than 16 samples$')" 1
+is "so is what has no code" "$(tool dcpisumm wild | grep -cE '^ {12}.*% in 1 image without')" 1
+is "and is not analysed" "$(tool dcpisumm wild --csv | grep -c dcpictl)" 0
+is "unless that is asked for" "$(tool dcpisumm wild --min-samples 1 --csv | grep -c dcpictl)" 1
+refused 1 'no procedure has 100000 samples' dcpisumm wild --min-samples 100000
+refused 2 'number of samples' dcpisumm wild --min-samples 0
+
+# How much is analysed does not grow with the database.
+# shellcheck disable=SC2016
+{
+	echo .text
+	for i in $(seq 4000); do
+		printf '.globl f%d\n.type f%d, @function\nf%d: add $1, %%eax\nret\n.size f%d, 3\n' \
+			"$i" "$i" "$i" "$i"
+	done
+} | sed 's/add \$1, %eax/inc %eax/' | as -o "$scratch/many.o" -
+ld -o "$scratch/many" --build-id=0xabcdef0123456789abcdef0123456789abcdef01 -Ttext=0x401000 \
+	-e 0x401000 "$scratch/many.o"
+{
+	echo "event cpu-clock ns 1000000 1100000"
+	echo "epoch Some CPU"
+	lines_of "$scratch/many"
+	for i in $(seq 0 3999); do
+		echo "sample 0 $((0x1000 + 3 * i)) $((20 + i))"
+	done
+	echo end
+} | make_db many
+is "of 4000 procedures, 2500 with most samples are analysed" "$(tool dcpisumm many --json |
+	jq -c '[.procedures, .left_out.few_samples]')" '[2500,1154250]'
+is "dcpitopstalls leaves out the same" "$(tool dcpitopstalls many --json |
+	jq '.left_out.few_samples')" 1154250
+is "and all of them if that is asked for" "$(tool dcpisumm many --min-samples 1 --json |
+	jq -c '[.procedures, .left_out.few_samples]')" '[4000,0]'
+
 # dcpitopstalls
 golden dcpitopstalls_copy.txt dcpitopstalls copy --as-published
 golden dcpitopstalls_copy.json dcpitopstalls copy --as-published --json -n 1
@@ -123,7 +192,8 @@ is "its table fits a terminal" "$(too_long dcpitopstalls both)" 0
 	echo "sample 0 0x1021 1"
 	echo end
 } | make_db few
-refused 1 'no stall stands out' dcpitopstalls few
+refused 1 'no stall stands out' dcpitopstalls few --min-samples 1
+refused 1 'no procedure has 16 samples' dcpitopstalls few
 refused 2 'number of instructions' dcpitopstalls list -n 0
 refused 2 'unexpected argument' dcpitopstalls list walk
 refused 1 'no samples in images that match' dcpitopstalls list -i 'no*'

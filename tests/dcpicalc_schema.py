@@ -134,9 +134,17 @@ def check_whole(procedure, where):
 
 
 def check_summary(thing, where):
-    keys(thing["summary"], "best_cpi actual_cpi dynamic static dynamic_total unexplained_gain "
-                           "execution sampling_error tallied samples", where)
     summary = thing["summary"]
+    intervals = "actual_cpi_low actual_cpi_high sampling_noise "
+    # The paper had none.
+    if "sampling_noise" not in summary:
+        intervals = ""
+    keys(summary, intervals + "best_cpi actual_cpi dynamic static dynamic_total unexplained_gain "
+                              "execution sampling_error tallied samples", where)
+    if intervals:
+        must(abs(summary["sampling_error"]) <= summary["sampling_noise"], where, "sampling_error")
+    if intervals and summary["best_cpi"] is not None:
+        must(summary["best_cpi"] <= summary["actual_cpi_low"] * (1 + 1e-6), where, "actual_cpi_low")
     must(set(summary["dynamic"]) == CAUSES | {"unexplained"}, where, "causes")
     must(set(summary["static"]) == KINDS, where, "kinds")
     for cause, share in summary["dynamic"].items():

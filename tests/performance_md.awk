@@ -71,6 +71,8 @@ function goals() {
 	goal("rewriting by `dcpix`", ">=", 5, "MB/s", "rewriting_rate", "dcpix")
 	goal("analysis of 26 MB of code", "<=", 10, "s", "analysis_all", "dcpicalc")
 	goal("analysis of one procedure of 100 MB", "<=", 0.1, "s", "analysis_one", "dcpicalc")
+	goal("summary of 1,500 images", "<=", 10, "s", "summary_seconds", "dcpisumm")
+	goal("worst stalls of 1,500 images", "<=", 10, "s", "summary_seconds", "dcpitopstalls")
 }
 
 function possible(w, of) {

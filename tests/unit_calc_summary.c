@@ -32,6 +32,7 @@ static const struct stall_summary figure_4 = {
 	.best_cycles = 14686,
 	.actual_cycles = 35171,
 	.instructions = 36016,
+	.published = true,
 };
 
 static const char layout[] = "*** Best-case 14686/36016 = 0.41CPI,\n"
@@ -69,6 +70,11 @@ static const char layout[] = "*** Best-case 14686/36016 = 0.41CPI,\n"
 			     "*** Total tallied                     100.0%\n"
 			     "*** (35171, 93.1% of all samples)\n";
 
+/* The interval of the CPI follows the paper's lines. */
+static const char intervals[] =
+	"*** Actual    35171/36016 = 0.98CPI\n"
+	"*** Interval  0.78 to 1.22CPI; sampling error up to 1.0% either way\n";
+
 static char *print(const struct stall_summary *summary)
 {
 	char *text = NULL;
@@ -90,6 +96,25 @@ static void figure_4_has_its_layout(void **state)
 	free(text);
 }
 
+static void an_estimate_has_intervals(void **state)
+{
+	struct stall_summary estimated = figure_4;
+	char *text;
+
+	(void)state;
+	estimated.published = false;
+	estimated.error_variance = SHARE(1) * SHARE(1) / (1.645 * 1.645);
+	estimated.fewer.shared = 0.2 * estimated.instructions;
+	estimated.more.own = 0.25 * 0.25 * estimated.instructions * estimated.instructions;
+	text = print(&estimated);
+	assert_non_null(strstr(text, intervals));
+	free(text);
+	estimated.fewer.shared = estimated.instructions;
+	text = print(&estimated);
+	assert_non_null(strstr(text, "*** Interval  0.78CPI or more; "));
+	free(text);
+}
+
 static void nothing_is_no_division_by_zero(void **state)
 {
 	static const struct stall_summary empty = {0};
@@ -106,6 +131,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(figure_4_has_its_layout),
+		cmocka_unit_test(an_estimate_has_intervals),
 		cmocka_unit_test(nothing_is_no_division_by_zero),
 	};
 

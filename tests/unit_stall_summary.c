@@ -206,10 +206,82 @@ static void test_one_cause(void **state)
 	culprit_scene_deinit(&scene);
 }
 
+/* Many procedures: what none of them shows adds up, and is named then. */
+static void test_sampling_error_is_within_its_noise(void **state)
+{
+	struct stall_summary sum = {.gain = 0};
+	double low, high, tallied, error = 0;
+	uint64_t random = 39;
+
+	(void)state;
+	for (unsigned int round = 0; round < 500; round++) {
+		struct culprit_scene scene;
+
+		make_random_scene(&scene, &random);
+		scene.model.in_order = false;
+		scene.input.thorough = false;
+		culprit_scene_look(&scene);
+		stall_summary_add(&sum, &scene.input, &scene.culprits);
+		culprit_scene_deinit(&scene);
+		if (round % 100 != 0)
+			continue;
+		error = fmax(error, fabs(sum.sampling_error) / stall_summary_noise(&sum));
+		tallied = sum.tallied;
+		stall_summary_settle(&sum);
+		stall_summary_settle(&sum);
+		check_summary(&sum);
+		assert_true(fabs(sum.sampling_error) <= stall_summary_noise(&sum));
+		assert_float_equal(sum.tallied, tallied, 0);
+		stall_summary_cpi(&sum, &low, &high);
+		assert_true(low >= sum.best_cycles / sum.instructions * (1 - 1e-9));
+		assert_true(low <= high);
+	}
+	assert_true(error > 1);
+}
+
+/* Independent errors grow with the root of their number, shared ones with it. */
+static void test_intervals_of_sums(void **state)
+{
+	static const struct cfg_fixture_edge edges[] = {{CFG_ENTRY, 0}, {0, CFG_EXIT}};
+	static const uint32_t insns[] = {4};
+
+	(void)state;
+	for (int in_order = 0; in_order < 2; in_order++) {
+		struct stall_summary one = {.gain = 0}, sum = {.gain = 0};
+		struct culprit_scene scene;
+		double low, high, sum_low, sum_high;
+
+		culprit_scene_init(&scene, insns, 1, edges, 2);
+		scene.model.in_order = in_order == 1;
+		scene.frequency.blocks[0].low = 900;
+		scene.frequency.blocks[0].high = 1100;
+		for (uint32_t i = 0; i < 4; i++)
+			culprit_scene_stall(&scene, i, 1);
+		culprit_scene_look(&scene);
+		stall_summary_add(&one, &scene.input, &scene.culprits);
+		for (int i = 0; i < 100; i++)
+			stall_summary_add(&sum, &scene.input, &scene.culprits);
+		stall_summary_cpi(&one, &low, &high);
+		stall_summary_cpi(&sum, &sum_low, &sum_high);
+		assert_float_equal(low, 2 / 1.1, 1e-9);
+		assert_float_equal(high, 2 / 0.9, 1e-9);
+		if (in_order == 1) {
+			assert_float_equal(sum_low, 2 / 1.01, 1e-9);
+			assert_float_equal(sum_high, 2 / 0.99, 1e-9);
+		} else {
+			assert_true(sum_low > low && sum_low < 2 / 1.08);
+			assert_true(sum_high < high && sum_high > 2 / 0.92);
+		}
+		culprit_scene_deinit(&scene);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_properties),
+		cmocka_unit_test(test_sampling_error_is_within_its_noise),
+		cmocka_unit_test(test_intervals_of_sums),
 		cmocka_unit_test(test_one_cause),
 	};
 

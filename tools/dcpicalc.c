@@ -128,6 +128,7 @@ static int run(struct calc *calc, struct source_text *source)
 		.procedure = calc_output_procedure,
 		.context = &calc->output,
 		.progress = calc->summary || !isatty(STDOUT_FILENO),
+		.doubtful = true,
 	};
 	struct error err = {0};
 	int r = check_options(calc, &err), status = CLI_OK;

@@ -168,6 +168,7 @@ static int make_graph(struct drawing *drawing, struct error *err)
 		.method = drawing->method,
 		.procedure = print_graph,
 		.context = drawing,
+		.doubtful = true,
 	};
 	int r;
 

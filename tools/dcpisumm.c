@@ -12,11 +12,13 @@
 
 enum {
 	KEY_BY = CALC_METHOD_OWN,
+	KEY_MIN_SAMPLES,
 };
 
 static const struct option_entry own_options[] = {
 	{KEY_BY, "by", "WHAT", "what a row is: image (default) or procedure"},
 	{'e', "event", "EVENT", "the one whose samples are of time: cycles, cpu-clock, ..."},
+	CALC_PLAN_OPTION(KEY_MIN_SAMPLES),
 	CALC_METHOD_OPTIONS,
 };
 
@@ -25,6 +27,7 @@ struct summ {
 	struct cli cli;
 	const char *event; /* NULL: the best there is */
 	struct calc_method method;
+	struct calc_plan plan;
 	struct profile_reader *reader;
 	struct calc_source source;
 	struct summary_listing listing;
@@ -38,6 +41,8 @@ static int set_option(void *context, int key, const char *argument, struct error
 		summ->event = argument;
 		return 0;
 	}
+	if (key == KEY_MIN_SAMPLES)
+		return calc_plan_set(&summ->plan, argument, err);
 	if (key != KEY_BY)
 		return calc_method_set(&summ->method, key, argument, err);
 	summ->listing.by_procedure = strcmp(argument, "procedure") == 0;
@@ -65,8 +70,9 @@ static int print(struct summ *summ, const struct calc_walk *walk)
 	struct error err;
 
 	listing->images = walk->images;
-	listing->analysed = walk->images - walk->failed;
+	listing->analysed = walk->images - walk->failed - walk->sparse;
 	listing->procedures = walk->procedures;
+	listing->rest = walk->rest;
 	if (summary_listing_finish(listing, summ->cli.sort, summ->cli.limit, &err) < 0)
 		return cli_fail(&summ->cli, &err);
 	report = summary_listing_report(listing);
@@ -80,15 +86,20 @@ static int run(struct summ *summ)
 		.cli = &summ->cli,
 		.source = &summ->source,
 		.method = summ->method,
+		.plan = summ->plan,
 		.image = summary_listing_image,
 		.procedure = summary_listing_procedure,
 		.context = &summ->listing,
+		.doubtful = summ->method.as_published,
 		.progress = true,
 	};
 	struct error err = {0};
 	int r = calc_method_check(&summ->method, &err);
 	int status;
 
+	/* The paper's tools analysed every procedure with samples. */
+	if (summ->method.as_published)
+		walk.plan = (struct calc_plan){0};
 	if (r == 0)
 		r = calc_source_open(&summ->source, &summ->reader, &summ->cli, summ->event, &err);
 	if (r == -ENOENT && summ->reader != NULL)
@@ -105,7 +116,7 @@ static int run(struct summ *summ)
 
 int main(int argc, char **argv)
 {
-	struct summ summ = {0};
+	struct summ summ = {.plan = CALC_PLAN_DEFAULT};
 	int status = cli_parse(&summ.cli, &tool, argc, argv, &summ);
 
 	if (status == CLI_RUN)

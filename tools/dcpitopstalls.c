@@ -11,9 +11,14 @@
 
 #define ROWS 20
 
+enum {
+	KEY_MIN_SAMPLES = CALC_METHOD_OWN,
+};
+
 static const struct option_entry own_options[] = {
 	{'n', "limit", "N", "print the N worst (20)"},
 	{'e', "event", "EVENT", "the one whose samples are of time: cycles, cpu-clock, ..."},
+	CALC_PLAN_OPTION(KEY_MIN_SAMPLES),
 	CALC_METHOD_OPTIONS,
 };
 
@@ -22,6 +27,7 @@ struct topstalls {
 	struct cli cli;
 	const char *event; /* NULL: the best there is */
 	struct calc_method method;
+	struct calc_plan plan;
 	struct profile_reader *reader;
 	struct calc_source source;
 	struct stall_listing listing;
@@ -37,6 +43,8 @@ static int set_option(void *context, int key, const char *argument, struct error
 		top->event = argument;
 		return 0;
 	}
+	if (key == KEY_MIN_SAMPLES)
+		return calc_plan_set(&top->plan, argument, err);
 	if (key != 'n')
 		return calc_method_set(&top->method, key, argument, err);
 	r = cli_number(argument, "number of instructions", &number, err);
@@ -55,11 +63,12 @@ static const struct cli_tool tool = {
 	.set = set_option,
 };
 
-static int print(struct topstalls *top)
+static int topstalls_print(struct topstalls *top, const struct calc_walk *walk)
 {
 	struct report report;
 	struct error err;
 
+	top->listing.rest = walk->rest;
 	stall_listing_finish(&top->listing);
 	report = stall_listing_report(&top->listing);
 	if (report.table.row_count == 0)
@@ -75,15 +84,20 @@ static int run(struct topstalls *top)
 		.cli = &top->cli,
 		.source = &top->source,
 		.method = top->method,
+		.plan = top->plan,
 		.image = stall_listing_image,
 		.procedure = stall_listing_procedure,
 		.context = &top->listing,
+		.doubtful = top->method.as_published,
 		.progress = true,
 	};
 	struct error err = {0};
 	int r = calc_method_check(&top->method, &err);
 	int status;
 
+	/* The paper's tools analysed every procedure with samples. */
+	if (top->method.as_published)
+		walk.plan = (struct calc_plan){0};
 	if (r == 0)
 		r = calc_source_open(&top->source, &top->reader, &top->cli, top->event, &err);
 	if (r == -ENOENT && top->reader != NULL)
@@ -95,12 +109,12 @@ static int run(struct topstalls *top)
 	top->listing.events = &top->source.events;
 	top->listing.all_samples = (double)top->source.images.time;
 	status = calc_walk_run(&walk);
-	return status == CLI_OK ? print(top) : status;
+	return status == CLI_OK ? topstalls_print(top, &walk) : status;
 }
 
 int main(int argc, char **argv)
 {
-	struct topstalls top = {.listing = {.limit = ROWS}};
+	struct topstalls top = {.plan = CALC_PLAN_DEFAULT, .listing = {.limit = ROWS}};
 	int status = cli_parse(&top.cli, &tool, argc, argv, &top);
 
 	if (status == CLI_RUN)

@@ -3,6 +3,14 @@
 
 #include <math.h>
 
+/* Nine in ten values are within this number of standard deviations. */
+#define NOISE_SIGMAS 1.645
+/*
+ * Out of order, the part of a frequency's uncertainty that all procedures of a program share: the
+ * program's spread divided by the common one, PROGRAM_SPREAD / COMMON_SPREAD of frequency_flow.c.
+ */
+#define SHARED_PART 0.82
+
 static void add_culprits(struct stall_summary *summary, const struct culprits *culprits,
 			 uint32_t insn, double frequency)
 {
@@ -51,6 +59,7 @@ static void add_insn(struct stall_summary *summary, const struct culprit_input *
 	add_static(summary, schedule, insn->static_cycles, frequency);
 	if (!insn->significant) {
 		summary->sampling_error += dynamic;
+		summary->error_variance += samples;
 	} else if (dynamic < 0) {
 		summary->gain += dynamic;
 	} else {
@@ -59,10 +68,81 @@ static void add_insn(struct stall_summary *summary, const struct culprit_input *
 	}
 }
 
+static void deviate(struct stall_deviation *deviation, double by, double shared)
+{
+	deviation->shared += by * shared;
+	deviation->own += by * by * (1 - shared * shared);
+}
+
+/* A procedure's frequencies share their errors, so their deviations add up linearly. */
+static void add_intervals(struct stall_summary *summary, const struct culprit_input *input,
+			  const struct culprits *culprits)
+{
+	double shared = input->model->in_order ? 0 : SHARED_PART;
+	double fewer = 0, more = 0, best = 0;
+
+	for (uint32_t i = 0; i < input->cfg->insn_count; i++) {
+		const struct frequency_estimate *estimate =
+			&input->frequency->blocks[input->cfg->block_of[i]];
+
+		if (isnan(culprits->insns[i].cpi))
+			continue;
+		fewer += estimate->value - fmin(estimate->low, estimate->value);
+		more += fmax(estimate->high, estimate->value) - estimate->value;
+		best += input->schedule->insns[i].min_cycles *
+			(fmax(estimate->high, estimate->value) -
+			 fmin(estimate->low, estimate->value));
+	}
+	/* Executions that were counted are scaled by one number. */
+	if (input->profile->exact != NULL)
+		shared = 1;
+	deviate(&summary->fewer, fewer, shared);
+	deviate(&summary->more, more, shared);
+	best /= 2 * NOISE_SIGMAS;
+	if (input->model->in_order)
+		summary->error_variance += best * best;
+}
+
 void stall_summary_add(struct stall_summary *summary, const struct culprit_input *input,
 		       const struct culprits *culprits)
 {
 	summary->samples += input->profile->total;
+	summary->published |= input->thorough;
 	for (uint32_t i = 0; i < input->cfg->insn_count; i++)
 		add_insn(summary, input, culprits, i);
+	add_intervals(summary, input, culprits);
+}
+
+double stall_summary_noise(const struct stall_summary *summary)
+{
+	return NOISE_SIGMAS * sqrt(summary->error_variance);
+}
+
+void stall_summary_settle(struct stall_summary *summary)
+{
+	double rest = summary->sampling_error;
+
+	if (summary->published || fabs(rest) <= stall_summary_noise(summary))
+		return;
+	summary->sampling_error = 0;
+	if (rest < 0) {
+		summary->gain += rest;
+	} else {
+		summary->dynamic += rest;
+		summary->high[CULPRIT_UNEXPLAINED] += rest;
+	}
+}
+
+static double size_of(const struct stall_deviation *deviation)
+{
+	return hypot(deviation->shared, sqrt(deviation->own));
+}
+
+void stall_summary_cpi(const struct stall_summary *summary, double *low, double *high)
+{
+	double fewest = summary->instructions - size_of(&summary->fewer);
+	double most = summary->instructions + size_of(&summary->more);
+
+	*low = fmax(summary->actual_cycles / most, summary->best_cycles / summary->instructions);
+	*high = fewest > 0 ? summary->actual_cycles / fewest : INFINITY;
 }

@@ -214,7 +214,9 @@ void calc_json_summary(FILE *stream, const char *image, const char *build_id, co
 		       const char *model, const struct stall_summary *summary)
 {
 	struct json_stream json = {.file = stream};
+	double low, high;
 
+	stall_summary_cpi(summary, &low, &high);
 	json_stream_open(&json, NULL, '{');
 	put_label(&json, "image", image);
 	put_label(&json, "build_id", build_id);
@@ -223,6 +225,11 @@ void calc_json_summary(FILE *stream, const char *image, const char *build_id, co
 	json_stream_open(&json, "summary", '{');
 	json_stream_number(&json, "best_cpi", summary->best_cycles / summary->instructions);
 	json_stream_number(&json, "actual_cpi", summary->actual_cycles / summary->instructions);
+	if (!summary->published) {
+		json_stream_number(&json, "actual_cpi_low", low);
+		json_stream_number(&json, "actual_cpi_high", high);
+		json_stream_number(&json, "sampling_noise", stall_summary_noise(summary));
+	}
 	put_causes(&json, summary);
 	json_stream_number(&json, "dynamic_total", summary->dynamic);
 	json_stream_number(&json, "unexplained_gain", summary->gain);

@@ -56,6 +56,10 @@ static void print_best(const struct listing *listing, const struct calc_block *s
 	calc_cells_cycles(sums->best, cell);
 	fprintf(listing->stream, "*** Best-case %s/%" PRIu32 " = %.2fCPI\n*** ", cell, count,
 		sums->best / count);
+	if (sums->too_fast && sums->samples > 0) {
+		fputs("Actual not known: fewer samples than in the best case\n", listing->stream);
+		return;
+	}
 	if (isnan(sums->actual) || sums->samples == 0) {
 		fputs("Actual not known\n", listing->stream);
 		return;

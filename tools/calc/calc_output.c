@@ -98,6 +98,7 @@ int calc_output_procedure(void *context, const struct procedure_analysis *analys
 		add_summary(output->together ? &output->sum : &one, analysis);
 	if (output->summary && output->together)
 		return 0;
+	stall_summary_settle(&one);
 	if (calc_procedure_names(&names, procedure.code, analysis->index, output->demangle) < 0)
 		return -ENOMEM;
 	procedure.names = &names;
@@ -115,6 +116,7 @@ void calc_output_end(struct calc_output *output)
 {
 	bool sum = output->summary && output->together && output->procedures > 0;
 
+	stall_summary_settle(&output->sum);
 	if (sum && output->json)
 		calc_json_summary(stdout, output->only_image, output->only_build_id, NULL,
 				  output->only_model, &output->sum);

@@ -12,6 +12,18 @@
 #include "lib/printable.h"
 #include "tools/base/text.h"
 
+/* Sums of cycles are exact to this part. */
+#define TOLERANCE 1e-6
+
+/* Estimates of an out-of-order machine leave room for a block's samples on its neighbours. */
+static bool is_too_fast(const struct procedure_analysis *analysis, uint32_t block,
+			const struct calc_block *sums)
+{
+	return !analysis->model->in_order && !analysis->published &&
+	       analysis->frequency.blocks[block].origin != FREQUENCY_EXACT &&
+	       sums->actual < sums->best * (1 - TOLERANCE);
+}
+
 struct calc_block calc_procedure_block(const struct calc_procedure *procedure, uint32_t block)
 {
 	const struct procedure_analysis *analysis = procedure->analysis;
@@ -22,6 +34,9 @@ struct calc_block calc_procedure_block(const struct calc_procedure *procedure, u
 		sums.samples += analysis->profile.samples[i];
 		sums.actual += analysis->culprits.insns[i].cpi;
 	}
+	sums.too_fast = is_too_fast(analysis, block, &sums);
+	if (sums.too_fast)
+		sums.actual = NAN;
 	return sums;
 }
 

@@ -26,12 +26,15 @@ struct calc_procedure {
  * struct calc_block - sums of a block
  * @samples: of time
  * @best:    cycles that an execution takes at least
- * @actual:  cycles that an execution takes; NaN if it is not known how often it ran
+ * @actual:  cycles that an execution takes; NaN if it is not known how often it ran, or @too_fast
+ * @too_fast: executions by the estimate would have been faster than @best: samples of the block
+ *           are on its neighbours, or it ran less often
  */
 struct calc_block {
 	double samples;
 	double best;
 	double actual;
+	bool too_fast;
 };
 
 struct calc_block calc_procedure_block(const struct calc_procedure *procedure, uint32_t block);

@@ -181,6 +181,22 @@ static double tallied_percent(const struct stall_summary *summary, double sample
 	return samples > 0 ? 100 * summary->tallied / samples : 0;
 }
 
+/* Intervals of the CPI and of the sampling error; the paper has no such line. */
+static void print_intervals(FILE *stream, const struct stall_summary *summary)
+{
+	double low, high;
+
+	if (summary->published || !(summary->instructions > 0))
+		return;
+	stall_summary_cpi(summary, &low, &high);
+	if (isfinite(high))
+		fprintf(stream, "*** Interval  %.2f to %.2fCPI", low, high);
+	else
+		fprintf(stream, "*** Interval  %.2fCPI or more", low);
+	fprintf(stream, "; sampling error up to %.1f%% either way\n",
+		percent(summary, stall_summary_noise(summary)));
+}
+
 void calc_summary_print(FILE *stream, const struct stall_summary *summary, double all_samples)
 {
 	const struct sheet sheet = {stream, &summary, 1};
@@ -189,6 +205,7 @@ void calc_summary_print(FILE *stream, const struct stall_summary *summary, doubl
 	fputs(",\n", stream);
 	print_cpi(stream, "Actual   ", summary->actual_cycles, summary->instructions);
 	fputc('\n', stream);
+	print_intervals(stream, summary);
 	print_causes(&sheet);
 	fprintf(stream, "*** (%.0f, %.1f%% of all samples)\n", summary->tallied,
 		tallied_percent(summary, all_samples));

@@ -30,6 +30,7 @@ static int set_scope(const struct calc_walk *walk, const struct calc_choice *cho
 	if (r < 0)
 		return r;
 	options->scope = IMAGE_ANALYSIS_SAMPLED;
+	options->least = walk->plan.least;
 	options->threads = cpus > 1 ? (unsigned int)cpus : 1;
 	options->tie_calls = !walk->method.as_published;
 	options->calls = calls;
@@ -45,6 +46,10 @@ static int take_procedure(void *context, const struct procedure_analysis *analys
 	/* Procedures may have been counted and not sampled: nobody asked for all of them. */
 	if (walk->images > 0 && analysis->profile.total <= 0)
 		return 0;
+	if (analysis->bound == FREQUENCY_BOUND_CONTRADICTED && !walk->doubtful) {
+		calc_rest_add(&walk->rest, CALC_REST_CONTRADICTED, analysis->profile.total, 1);
+		return 0;
+	}
 	walk->procedures++;
 	return walk->procedure(walk->context, analysis);
 }
@@ -81,14 +86,22 @@ static int use_counts(const struct calc_walk *walk, struct calc_choice *choice,
 static int analyse(struct calc_walk *walk, struct calc_choice *choice,
 		   const struct image_analysis_options *options, struct error *err)
 {
+	struct image_analysis_totals totals = {0};
 	int r = use_counts(walk, choice, options, err);
 
 	if (r < 0)
 		return r;
-	if (walk->image != NULL && walk->image(walk->context, choice, options->model) < 0)
+	if (walk->image != NULL && !walk->is_sparse &&
+	    walk->image(walk->context, choice, options->model) < 0)
 		return error_set(err, ENOMEM, "out of memory");
-	return image_analysis_run(choice->code, &choice->profile.samples, options, take_procedure,
-				  walk, NULL, err);
+	r = image_analysis_run(choice->code, &choice->profile.samples, options, take_procedure,
+			       walk, &totals, err);
+	if (r < 0)
+		return r;
+	calc_rest_add(&walk->rest, CALC_REST_FEW, totals.samples_few, totals.few);
+	calc_rest_add(&walk->rest, CALC_REST_OUTSIDE, totals.samples_outside - totals.samples_few,
+		      0);
+	return 0;
 }
 
 int calc_walk_one(struct calc_walk *walk, struct calc_choice *choice, struct error *err)
@@ -121,8 +134,10 @@ static bool any_with_code(const struct calc_walk *walk)
 }
 
 /* Those without code are passed over, unless nothing else was asked for. */
-static bool is_chosen(const struct calc_walk *walk, const struct calc_image *image)
+static bool is_chosen(const void *context, const struct calc_image *image)
 {
+	const struct calc_walk *walk = context;
+
 	if (walk->cli->image == NULL)
 		return has_code(image);
 	return calc_image_matches(image, walk->cli->image) &&
@@ -145,7 +160,7 @@ static int tally_calls(const struct calc_walk *walk, struct program_calls **call
 		struct image_analysis_options options;
 
 		progress_say(progress, i, 2 * images->count, image->image.path);
-		if (!is_chosen(walk, image) ||
+		if (!is_chosen(walk, image) || !calc_plan_is_worth(&walk->plan, i) ||
 		    calc_select_open(&choice, &walk->source->select, image, NULL) < 0 ||
 		    set_scope(walk, &choice, *calls, &options, NULL) < 0)
 			continue;
@@ -167,9 +182,11 @@ static int walk_image(struct calc_walk *walk, const struct calc_image *image,
 	struct error err;
 	int r = calc_select_open(&choice, &walk->source->select, image, &err);
 
-	/* Of code made at run time, none may be kept. */
-	if (r == -ENOTSUP && walk->cli->image == NULL && image->image.kind == PROFILE_IMAGE_JIT)
+	/* The database need not have the code that was made at run time. */
+	if (r == -ENOTSUP && walk->cli->image == NULL && image->image.kind == PROFILE_IMAGE_JIT) {
+		calc_rest_add(&walk->rest, CALC_REST_NO_CODE, image->samples, 1);
 		return 0;
+	}
 	if (r == 0)
 		r = set_scope(walk, &choice, calls, &options, &err);
 	if (r == 0)
@@ -181,6 +198,7 @@ static int walk_image(struct calc_walk *walk, const struct calc_image *image,
 			cli_fail(walk->cli, &err);
 		walk->told = err;
 		walk->failed++;
+		calc_rest_add(&walk->rest, CALC_REST_FAILED, image->samples, 1);
 	}
 	return r;
 }
@@ -193,9 +211,14 @@ static int walk_images(struct calc_walk *walk, const struct program_calls *calls
 	for (size_t i = 0; i < images->count; i++) {
 		const struct calc_image *image = &images->list[i];
 
-		if (!is_chosen(walk, image))
+		if (!is_chosen(walk, image)) {
+			if (walk->cli->image == NULL)
+				calc_rest_add(&walk->rest, CALC_REST_NO_CODE, image->samples, 1);
 			continue;
+		}
 		walk->images++;
+		walk->is_sparse = !calc_plan_is_worth(&walk->plan, i);
+		walk->sparse += walk->is_sparse;
 		progress_say(progress, images->count + i, 2 * images->count, image->image.path);
 		if (walk_image(walk, image, calls, progress) == -ENOMEM)
 			return -ENOMEM;
@@ -210,6 +233,10 @@ static int status_of(const struct calc_walk *walk)
 				   walk->cli->image);
 	if (walk->images == 0)
 		return cli_nothing(walk->cli, "no samples in files");
+	if (walk->procedures == 0 && walk->rest.count[CALC_REST_FEW] > 0)
+		return cli_nothing(walk->cli,
+				   "no procedure has %.0f samples: --min-samples N asks for fewer",
+				   walk->rest.least);
 	if (walk->failed < walk->images && walk->procedures == 0)
 		return cli_nothing(walk->cli, "no samples in procedures");
 	return walk->failed < walk->images ? CLI_OK : CLI_FAILED;
@@ -224,7 +251,10 @@ int calc_walk_run(struct calc_walk *walk)
 
 	if (walk->progress)
 		progress_start(&progress, walk->cli->tool);
-	r = tally_calls(walk, &calls, &progress);
+	r = calc_plan_make(&walk->plan, &walk->source->select, is_chosen, walk, &progress);
+	walk->rest.least = walk->plan.least;
+	if (r == 0)
+		r = tally_calls(walk, &calls, &progress);
 	if (r < 0) {
 		error_set(&err, ENOMEM, "out of memory");
 		cli_fail(walk->cli, &err);
@@ -233,5 +263,6 @@ int calc_walk_run(struct calc_walk *walk)
 	}
 	progress_clear(&progress);
 	program_calls_destroy(calls);
+	calc_plan_deinit(&walk->plan);
 	return r < 0 ? CLI_FAILED : status_of(walk);
 }

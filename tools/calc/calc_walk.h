@@ -6,6 +6,8 @@
 #include "analysis/image_analysis.h"
 #include "lib/error.h"
 #include "tools/calc/calc_method.h"
+#include "tools/calc/calc_plan.h"
+#include "tools/calc/calc_rest.h"
 #include "tools/calc/calc_source.h"
 #include "tools/report/cli.h"
 
@@ -16,9 +18,16 @@
  *             or the end; NULL: nobody minds. Return: 0 or -ENOMEM
  * @procedure: a procedure of it was analysed
  * @context:   for both
+ * @plan:      which procedures are analysed; calc_walk_run() makes it and frees it
+ * @doubtful:  procedures with estimates that contradict their samples are handed over, too
  * @progress:  say how far it has got, where nothing else is printed meanwhile
- * @images, @failed, @procedures: out: images that were chosen; of these, such that could not
- *             be analysed; procedures that were
+ * @images:    out: that were chosen
+ * @failed:    out: of these, such that could not be analysed
+ * @sparse:    out: of these, such in which no procedure has enough samples: @image does not
+ *             get them
+ * @procedures: out: that were analysed
+ * @rest:      out: samples of time that were left out, among the images that were chosen and,
+ *             without a pattern, those without code
  */
 struct calc_walk {
 	struct cli *cli;
@@ -28,12 +37,19 @@ struct calc_walk {
 		     const struct machine_model *model);
 	image_analysis_fn procedure;
 	void *context;
+	struct calc_plan plan;
+	bool doubtful;
 	bool progress;
 
 	size_t images;
 	size_t failed;
+	size_t sparse;
 	size_t procedures;
-	struct error told; /* private: the last one */
+	struct calc_rest rest;
+
+	/* private */
+	struct error told; /* the last one */
+	bool is_sparse;	   /* the image at hand */
 };
 
 /**

@@ -69,6 +69,7 @@ int export_flow(struct cli *cli, const struct exporter *exporter, const char *ou
 		.procedure = take_procedure,
 		.context = &export,
 		.progress = true,
+		.doubtful = true,
 	};
 	struct error err = {0};
 	int status, r;

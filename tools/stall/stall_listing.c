@@ -453,6 +453,7 @@ static void print_caption(FILE *stream, const void *context)
 	fprintf(stream, "analysed    %.1f%% of the samples; stalls are %.1f%% of them all\n",
 		percent_of_all(listing, listing->analysed),
 		percent_of_all(listing, listing->stalled));
+	calc_rest_print(stream, &listing->rest, listing->all_samples);
 	calc_heading_epochs(stream, listing->events);
 	counted_images_print(stream, &listing->counted);
 	fputc('\n', stream);
@@ -466,7 +467,8 @@ static int preface_json(struct json_object *object, const void *context)
 	    json_tree_add(object, "time_samples",
 			  json_object_new_uint64((uint64_t)listing->all_samples)) < 0 ||
 	    json_tree_add(object, "analysed_percent",
-			  json_object_new_double(percent_of_all(listing, listing->analysed))) < 0)
+			  json_object_new_double(percent_of_all(listing, listing->analysed))) < 0 ||
+	    json_tree_add(object, "left_out", calc_rest_json(&listing->rest)) < 0)
 		return -ENOMEM;
 	return json_tree_add(object, "stalled_percent",
 			     json_object_new_double(percent_of_all(listing, listing->stalled)));

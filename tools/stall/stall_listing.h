@@ -17,6 +17,7 @@ struct stall_row;
  * @stalled:     samples of all stalls there are, listed or not
  * @analysed:    samples of procedures that were analysed
  * @counted:     images with exact counts
+ * @rest:        samples that were left out
  */
 struct stall_listing {
 	size_t limit;
@@ -26,6 +27,7 @@ struct stall_listing {
 	double stalled;
 	double analysed;
 	struct counted_images counted;
+	struct calc_rest rest;
 
 	/* private */
 	const struct calc_choice *choice;

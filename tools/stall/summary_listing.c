@@ -300,6 +300,20 @@ static int compare_rows(const void *a, const void *b, void *column)
 	return r != 0 ? r : (x->index > y->index) - (x->index < y->index);
 }
 
+/* Images without an analysed procedure get no row. */
+static void drop_empty_rows(struct summary_listing *listing)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < listing->row_count; i++) {
+		if (listing->rows[i].sum.samples > 0)
+			listing->rows[kept++] = listing->rows[i];
+		else
+			free_row(&listing->rows[i]);
+	}
+	listing->row_count = kept;
+}
+
 int summary_listing_finish(struct summary_listing *listing, const char *sort, size_t limit,
 			   struct error *err)
 {
@@ -307,6 +321,10 @@ int summary_listing_finish(struct summary_listing *listing, const char *sort, si
 
 	if (make_columns(listing) < 0)
 		return error_set(err, ENOMEM, "out of memory");
+	drop_empty_rows(listing);
+	stall_summary_settle(&listing->sum);
+	for (size_t i = 0; i < listing->row_count; i++)
+		stall_summary_settle(&listing->rows[i].sum);
 	column = columns_find(listing->columns, listing->column_count,
 			      sort != NULL ? sort : "samples");
 	if (column == NULL)
@@ -340,9 +358,8 @@ static void print_summary(FILE *stream, const void *context)
 	fprintf(stream, "analysed    %.1f%% of the samples, in %zu procedure%s of %zu image%s",
 		analysed_percent(listing), listing->procedures, listing->procedures == 1 ? "" : "s",
 		listing->analysed, listing->analysed == 1 ? "" : "s");
-	if (listing->analysed < listing->images)
-		fprintf(stream, "; %zu not", listing->images - listing->analysed);
 	fputc('\n', stream);
+	calc_rest_print(stream, &listing->rest, listing->all_samples);
 	calc_heading_epochs(stream, listing->events);
 	counted_images_print(stream, &listing->counted);
 	fputc('\n', stream);
@@ -381,6 +398,8 @@ static int summary_json(struct json_object *object, const void *context)
 	    json_tree_add(object, "images_analysed", json_object_new_uint64(listing->analysed)) <
 		    0 ||
 	    json_tree_add(object, "procedures", json_object_new_uint64(listing->procedures)) < 0)
+		return -ENOMEM;
+	if (json_tree_add(object, "left_out", calc_rest_json(&listing->rest)) < 0)
 		return -ENOMEM;
 	return json_tree_add(object, "summary", sum_json(&listing->sum));
 }

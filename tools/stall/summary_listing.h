@@ -22,6 +22,7 @@ struct summary_row;
  * @images, @analysed, @procedures: that have samples of time; of these, such that were
  *                analysed; procedures that were
  * @counted:      images with exact counts
+ * @rest:         samples that were left out
  */
 struct summary_listing {
 	bool by_procedure;
@@ -33,6 +34,7 @@ struct summary_listing {
 	size_t analysed;
 	size_t procedures;
 	struct counted_images counted;
+	struct calc_rest rest;
 
 	/* private */
 	const struct calc_choice *choice;

@@ -150,6 +150,7 @@ static int print(const struct sample_sets *sets, struct side sides[2], const str
 	printf("procedure   %s%s\n", names.name, names.note);
 	calc_heading_aliases(stdout, &names);
 	for (size_t i = 0; i < 2; i++) {
+		stall_summary_settle(&sides[i].summary);
 		print_side(&sides[i], sets, i == 0 ? "fastest" : "slowest");
 		snprintf(sides[i].heading, sizeof(sides[i].heading), "%s: set %zu",
 			 i == 0 ? "fastest" : "slowest", sides[i].set + 1);

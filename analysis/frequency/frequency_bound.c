@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "analysis/frequency/frequency_bound.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+/* Nine in ten sums of samples are within this number of standard deviations. */
+#define NOISE_SIGMAS 1.645
+/* Best cases of procedures are too slow by this part at most. */
+#define BEST_CASE_ERROR 0.1
+
+/*
+ * A block with this part of the procedure's samples, and no fewer than all blocks around it,
+ * cannot owe its samples to them.
+ */
+#define HOT_PART 0.25
+
+/*
+ * struct totals - of blocks with a frequency, in samples
+ * @best_low: by the lower ends of intervals
+ */
+struct totals {
+	double samples;
+	double best;
+	double best_low;
+};
+
+/* struct limits - what frequencies have to be multiplied by, so that they are within bounds */
+struct limits {
+	double factor; /* of values */
+	double room;   /* from values to upper ends of intervals */
+	bool contradicted;
+};
+
+static struct totals totals_of(const struct frequency *frequency,
+			       const struct frequency_input *input, uint32_t b)
+{
+	const struct cfg_block *block = &input->cfg->blocks[b];
+	const struct frequency_estimate *estimate = &frequency->blocks[b];
+	struct totals totals = {.samples = 0};
+	double cycles = 0;
+
+	if (!(estimate->value > 0))
+		return totals;
+	for (uint32_t i = block->first; i < block->first + block->count; i++) {
+		totals.samples += input->profile->samples[i];
+		cycles += input->schedule->insns[i].min_cycles;
+	}
+	totals.best = cycles * estimate->value;
+	totals.best_low = cycles * fmin(estimate->low, estimate->value);
+	return totals;
+}
+
+static double most_of(double samples)
+{
+	return (samples + NOISE_SIGMAS * sqrt(samples)) * (1 + BEST_CASE_ERROR);
+}
+
+static void limit(struct limits *limits, const struct totals *totals, bool in_order)
+{
+	double most = most_of(totals->samples);
+
+	if (totals->best <= 0 || totals->samples <= 0)
+		return;
+	limits->room = fmin(limits->room, most / totals->best);
+	limits->factor = fmin(limits->factor, (in_order ? most : totals->samples) / totals->best);
+	limits->contradicted |= totals->best_low > most;
+}
+
+static double samples_of(const struct frequency_input *input, uint32_t b)
+{
+	const struct cfg_block *block = &input->cfg->blocks[b];
+	double samples = 0;
+
+	for (uint32_t i = block->first; i < block->first + block->count; i++)
+		samples += input->profile->samples[i];
+	return samples;
+}
+
+static double samples_around(const struct frequency_input *input, uint32_t b)
+{
+	const struct cfg *cfg = input->cfg;
+	const struct cfg_block *block = &cfg->blocks[b];
+	double samples = 0;
+
+	for (uint32_t i = block->in; i < block->in + block->in_count; i++) {
+		uint32_t from = cfg->edges[cfg->in_edges[i]].from;
+
+		if (from < cfg->block_count && from != b)
+			samples += samples_of(input, from);
+	}
+	for (uint32_t e = block->out; e < block->out + block->out_count; e++) {
+		uint32_t to = cfg->edges[e].to;
+
+		if (to < cfg->block_count && to != b)
+			samples += samples_of(input, to);
+	}
+	return samples;
+}
+
+/* Out of order: in order, the noise of each block is known to its estimate. */
+static void limit_hot_blocks(struct limits *limits, const struct frequency *frequency,
+			     const struct frequency_input *input)
+{
+	for (uint32_t b = 0; b < input->cfg->block_count; b++) {
+		struct totals totals = totals_of(frequency, input, b);
+
+		if (totals.samples >= HOT_PART * input->profile->total &&
+		    totals.best > totals.samples && totals.samples >= samples_around(input, b))
+			limit(limits, &totals, false);
+	}
+}
+
+static void lower(struct frequency_estimate *estimate, const struct limits *limits)
+{
+	if (!(estimate->value > 0))
+		return;
+	estimate->high = fmin(estimate->high, estimate->value * limits->room);
+	estimate->value *= limits->factor;
+	estimate->low = fmin(estimate->low, estimate->value);
+	estimate->high = fmax(estimate->high, estimate->value);
+}
+
+enum frequency_bound_result frequency_bound(struct frequency *frequency,
+					    const struct frequency_input *input)
+{
+	struct limits limits = {.factor = 1, .room = INFINITY};
+	struct totals all = {.samples = 0};
+
+	if (input->profile->exact != NULL)
+		return FREQUENCY_BOUND_KEPT;
+	for (uint32_t b = 0; b < input->cfg->block_count; b++) {
+		struct totals totals = totals_of(frequency, input, b);
+
+		all.samples += totals.samples;
+		all.best += totals.best;
+		all.best_low += totals.best_low;
+	}
+	limit(&limits, &all, input->model->in_order);
+	if (!input->model->in_order)
+		limit_hot_blocks(&limits, frequency, input);
+	for (uint32_t b = 0; b < input->cfg->block_count; b++)
+		lower(&frequency->blocks[b], &limits);
+	for (uint32_t e = 0; e < input->cfg->edge_count; e++)
+		lower(&frequency->edges[e], &limits);
+	if (limits.contradicted)
+		return FREQUENCY_BOUND_CONTRADICTED;
+	return limits.factor < 1 ? FREQUENCY_BOUND_LOWERED : FREQUENCY_BOUND_KEPT;
+}

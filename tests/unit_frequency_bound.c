@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tests/unit.h"
+
+#include <math.h>
+
+#include "analysis/frequency/frequency_bound.h"
+#include "tests/culprit_scene.h"
+
+#define BLOCKS 4
+#define INSNS 3
+
+static const struct cfg_fixture_edge edges[] = {{CFG_ENTRY, 0}, {0, 1}, {1, 1},
+						{1, 2},		{2, 3}, {3, CFG_EXIT}};
+static const uint32_t insns[BLOCKS] = {INSNS, INSNS, INSNS, INSNS};
+
+static double uniform(uint64_t *random)
+{
+	return (double)(unit_random(random) % 1000000) / 1e6;
+}
+
+static struct frequency_input input_of(const struct culprit_scene *scene)
+{
+	return (struct frequency_input){
+		.cfg = scene->cfg,
+		.model = &scene->model,
+		.schedule = &scene->schedule,
+		.profile = &scene->profile,
+	};
+}
+
+static double best_of(const struct culprit_scene *scene, bool low)
+{
+	double best = 0;
+
+	for (uint32_t i = 0; i < scene->cfg->insn_count; i++) {
+		const struct frequency_estimate *estimate =
+			&scene->frequency.blocks[scene->cfg->block_of[i]];
+
+		best += scene->schedule.insns[i].min_cycles *
+			(low ? estimate->low : estimate->value);
+	}
+	return best;
+}
+
+static double samples_of(const struct culprit_scene *scene)
+{
+	double samples = 0;
+
+	for (uint32_t i = 0; i < scene->cfg->insn_count; i++)
+		samples += scene->profile.samples[i];
+	return samples;
+}
+
+static void set_samples(struct culprit_scene *scene, uint32_t insn, double samples)
+{
+	scene->profile.total += samples - scene->profile.samples[insn];
+	scene->profile.samples[insn] = samples;
+}
+
+/* Estimates that may be off by orders of magnitude, as calls and probes may have them. */
+static void make_wild(struct culprit_scene *scene, uint64_t *random)
+{
+	double scale = exp(8 * (uniform(random) - 0.5)), width = exp(3 * uniform(random));
+
+	culprit_scene_init(scene, insns, BLOCKS, edges, sizeof(edges) / sizeof(*edges));
+	scene->model.in_order = unit_random(random) % 3 == 0;
+	for (uint32_t b = 0; b < BLOCKS; b++) {
+		double value = scale * 300 * uniform(random);
+
+		scene->frequency.blocks[b] = (struct frequency_estimate){
+			.value = value, .low = value / width, .high = value * width};
+	}
+	for (uint32_t i = 0; i < BLOCKS * INSNS; i++)
+		set_samples(scene, i, (double)(unit_random(random) % 900));
+}
+
+static void test_executions_take_no_longer_than_was_sampled(void **state)
+{
+	unsigned int lowered = 0, contradicted = 0, kept = 0;
+	uint64_t random = 39;
+
+	(void)state;
+	for (unsigned int round = 0; round < 3000; round++) {
+		struct culprit_scene scene;
+		struct frequency_input input;
+		enum frequency_bound_result result;
+		double samples, most, low;
+
+		make_wild(&scene, &random);
+		input = input_of(&scene);
+		low = best_of(&scene, true);
+		result = frequency_bound(&scene.frequency, &input);
+		samples = samples_of(&scene);
+		most = (samples + 1.645 * sqrt(samples)) * 1.1;
+		assert_true(best_of(&scene, false) <=
+			    (scene.model.in_order ? most : samples) * (1 + 1e-9));
+		if (low > most * (1 + 1e-9))
+			assert_int_equal(result, FREQUENCY_BOUND_CONTRADICTED);
+		for (uint32_t b = 0; b < BLOCKS; b++) {
+			const struct frequency_estimate *estimate = &scene.frequency.blocks[b];
+
+			assert_true(estimate->low <= estimate->value);
+			assert_true(estimate->value <= estimate->high);
+		}
+		lowered += result == FREQUENCY_BOUND_LOWERED;
+		contradicted += result == FREQUENCY_BOUND_CONTRADICTED;
+		kept += result == FREQUENCY_BOUND_KEPT;
+		culprit_scene_deinit(&scene);
+	}
+	/* The scenes are of all kinds. */
+	assert_true(lowered > 100 && contradicted > 100 && kept > 100);
+}
+
+/* All blocks and edges are lowered by the same factor, so flow stays conserved. */
+static void test_lowers_everything_alike(void **state)
+{
+	struct culprit_scene scene;
+	struct frequency_input input;
+
+	(void)state;
+	culprit_scene_init(&scene, insns, BLOCKS, edges, sizeof(edges) / sizeof(*edges));
+	scene.model.in_order = false;
+	for (uint32_t b = 0; b < BLOCKS; b++)
+		scene.frequency.blocks[b] =
+			(struct frequency_estimate){.value = 2000, .low = 500, .high = 8000};
+	assert_float_equal(samples_of(&scene), 1000 * BLOCKS * INSNS, 0);
+	for (uint32_t e = 0; e < scene.cfg->edge_count; e++)
+		scene.frequency.edges[e] =
+			(struct frequency_estimate){.value = 2000, .low = 500, .high = 8000};
+	input = input_of(&scene);
+	assert_int_equal(frequency_bound(&scene.frequency, &input), FREQUENCY_BOUND_LOWERED);
+	for (uint32_t b = 0; b < BLOCKS; b++)
+		assert_float_equal(scene.frequency.blocks[b].value, 1000, 1e-6);
+	for (uint32_t e = 0; e < scene.cfg->edge_count; e++)
+		assert_float_equal(scene.frequency.edges[e].value, 1000, 1e-6);
+	assert_float_equal(scene.frequency.blocks[0].low, 500, 1e-6);
+	assert_true(scene.frequency.blocks[0].high < 1130);
+	culprit_scene_deinit(&scene);
+}
+
+/* The procedure has samples to spare in other blocks, and the loop is faster than it can be. */
+static void test_a_hot_block_is_no_faster_than_its_best_case(void **state)
+{
+	struct culprit_scene scene;
+	struct frequency_input input;
+
+	(void)state;
+	culprit_scene_init(&scene, insns, BLOCKS, edges, sizeof(edges) / sizeof(*edges));
+	scene.model.in_order = false;
+	for (uint32_t b = 0; b < BLOCKS; b++)
+		culprit_scene_frequency(&scene, b, b == 1 ? 1250 : 1);
+	input = input_of(&scene);
+	for (uint32_t i = 0; i < INSNS; i++) {
+		set_samples(&scene, i, 0);
+		set_samples(&scene, INSNS + i, 1000);
+		set_samples(&scene, 2 * INSNS + i, 0);
+		set_samples(&scene, 3 * INSNS + i, 800);
+	}
+	frequency_bound(&scene.frequency, &input);
+	assert_float_equal(scene.frequency.blocks[1].value, 1000, 1e-6);
+	culprit_scene_deinit(&scene);
+}
+
+static void test_counts_and_procedures_without_samples_stay(void **state)
+{
+	struct culprit_scene scene;
+	struct frequency_input input;
+	double counted = 1;
+
+	(void)state;
+	culprit_scene_init(&scene, insns, BLOCKS, edges, sizeof(edges) / sizeof(*edges));
+	scene.model.in_order = false;
+	culprit_scene_frequency(&scene, 1, 1e6);
+	input = input_of(&scene);
+	scene.profile.exact = &counted;
+	assert_int_equal(frequency_bound(&scene.frequency, &input), FREQUENCY_BOUND_KEPT);
+	assert_float_equal(scene.frequency.blocks[1].value, 1e6, 1e-6);
+	scene.profile.exact = NULL;
+	for (uint32_t i = 0; i < BLOCKS * INSNS; i++)
+		set_samples(&scene, i, 0);
+	assert_int_equal(frequency_bound(&scene.frequency, &input), FREQUENCY_BOUND_KEPT);
+	assert_float_equal(scene.frequency.blocks[1].value, 1e6, 1e-6);
+	culprit_scene_deinit(&scene);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_executions_take_no_longer_than_was_sampled),
+		cmocka_unit_test(test_lowers_everything_alike),
+		cmocka_unit_test(test_a_hot_block_is_no_faster_than_its_best_case),
+		cmocka_unit_test(test_counts_and_procedures_without_samples_stay),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
