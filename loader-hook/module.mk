@@ -3,7 +3,7 @@ ARCHIVES += hook
 hook-src := $(addprefix loader-hook/, audit_feed.c audit_record.c bpf_hook.c bpf_machine.c \
 	build_id.c build_id_notes.c hook_losses.c hook_record.c hook_ring.c image_feed.c jit_dump.c jit_map.c \
 	perf_ring.c process_gone.c process_list.c process_maps.c process_scan.c process_stat.c \
-	process_watch.c side_band.c side_band_record.c thread_count.c vdso.c)
+	process_watch.c ring_reader.c side_band.c side_band_record.c thread_count.c vdso.c)
 hook-needs := util
 hook-pkgs := libbpf libelf
 
@@ -13,7 +13,7 @@ include loader-hook/audit/audit.mk
 hook-tests := unit_audit_feed unit_audit_record unit_bpf_machine unit_hook_losses unit_hook_record \
 	unit_image_feed unit_jit_files unit_perf_ring unit_process_scan unit_side_band \
 	unit_side_band_cpus
-unit_side_band-ldlibs := -ldl -lpthread -Wl,--wrap=perf_ring_dropped,--wrap=perf_ring_open
+unit_side_band-ldlibs := -ldl -lpthread -Wl,--wrap=perf_ring_dropped,--wrap=perf_ring_open,--wrap=ring_reader_add
 unit_side_band_cpus-ldlibs := -Wl,--wrap=pread,--wrap=read
 # The library's parts, as programs like any other.
 unit_audit_feed-with := loader-hook/audit/datagram.c

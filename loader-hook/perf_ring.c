@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -22,9 +23,30 @@
 #define READ_VALUES_MAX 5
 
 /*
+ * Records that were moved out of the ring: whole ones, in order.
+ *
+ * @pressed_at: from this byte on the kernel may have had no room for another record
+ */
+struct ring_block {
+	struct ring_block *next;
+	uint64_t bytes;
+	uint64_t pressed_at;
+	_Alignas(8) uint8_t data[];
+};
+
+/*
  * All records are multiples of eight bytes, so that a header never wraps.
  *
- * @head:     what the kernel had published when the batch began
+ * The owner reads either from the ring or from a block: @data, @data_bytes, @head, @position and
+ * @last are about that place.
+ *
+ * @ring, @ring_bytes: the kernel's memory
+ * @lock:     of the ring's tail, @first, @newest and @held
+ * @first, @newest: blocks; once there was one, all records go through blocks
+ * @current:  the block that is being read, @end: the last one of this batch; NULL: none
+ * @last_block: the block of the record that perf_ring_next() returned last
+ * @held:     bytes in blocks
+ * @head:     the end of the records that may be read
  * @position: of the record that perf_ring_next() returns next
  * @last:     of the one it returned last
  * @enabled_ns: when perf_ring_stands() was asked last
@@ -33,6 +55,16 @@ struct perf_ring {
 	int fd;
 	struct perf_event_mmap_page *control;
 	size_t mapped_bytes;
+	const uint8_t *ring;
+	uint64_t ring_bytes;
+	pthread_mutex_t lock;
+	bool in_blocks;
+	struct ring_block *first;
+	struct ring_block *newest;
+	struct ring_block *current;
+	struct ring_block *end;
+	struct ring_block *last_block;
+	size_t held;
 	const uint8_t *data;
 	uint64_t data_bytes;
 	uint64_t head;
@@ -43,6 +75,9 @@ struct perf_ring {
 	uint64_t enabled_ns;
 	_Alignas(8) uint8_t wrapped[RECORD_BYTES_MAX];
 };
+
+/* Stands for a ring's length when a block is read, because nothing wraps there. */
+#define BLOCK_BYTES (1ULL << 62)
 
 static int open_error(int errnum, struct error *err)
 {
@@ -96,8 +131,9 @@ int perf_ring_map(struct perf_ring **ret, int fd, size_t pages, struct error *er
 	ring->fd = fd;
 	ring->control = mapping;
 	ring->mapped_bytes = bytes;
-	ring->data = (const uint8_t *)mapping + page_bytes;
-	ring->data_bytes = pages * page_bytes;
+	pthread_mutex_init(&ring->lock, NULL);
+	ring->data = ring->ring = (const uint8_t *)mapping + page_bytes;
+	ring->data_bytes = ring->ring_bytes = pages * page_bytes;
 	ring->position = ring->last = ring->control->data_tail;
 	ring->enabled_ns = UINT64_MAX;
 	*ret = ring;
@@ -121,10 +157,25 @@ int perf_ring_open(struct perf_ring **ret, const struct perf_event_attr *attr, i
 	return result;
 }
 
+/* Free the first block. */
+static void block_free(struct perf_ring *ring)
+{
+	struct ring_block *block = ring->first;
+
+	ring->first = block->next;
+	if (ring->first == NULL)
+		ring->newest = NULL;
+	ring->held -= block->bytes;
+	free(block);
+}
+
 void perf_ring_close(struct perf_ring *ring)
 {
 	if (ring == NULL)
 		return;
+	while (ring->first != NULL)
+		block_free(ring);
+	pthread_mutex_destroy(&ring->lock);
 	munmap(ring->control, ring->mapped_bytes);
 	close(ring->fd);
 	free(ring);
@@ -135,13 +186,121 @@ int perf_ring_fd(const struct perf_ring *ring)
 	return ring->fd;
 }
 
+/* The reader thread may do so while the owner asks. */
+static void drop(struct perf_ring *ring, uint64_t bytes)
+{
+	__atomic_fetch_add(&ring->dropped, bytes, __ATOMIC_RELAXED);
+}
+
+static uint64_t published(const struct perf_ring *ring)
+{
+	return __atomic_load_n(&ring->control->data_head, __ATOMIC_ACQUIRE);
+}
+
+static bool is_pressed(const struct perf_ring *ring, uint64_t bytes)
+{
+	return bytes + EVENT_BYTES_MAX > ring->ring_bytes;
+}
+
+static struct ring_block *block_create(const struct perf_ring *ring, uint64_t from, uint64_t bytes)
+{
+	struct ring_block *block = malloc(sizeof(*block) + bytes);
+	uint64_t at = from & (ring->ring_bytes - 1), contiguous = ring->ring_bytes - at;
+
+	if (block == NULL)
+		return NULL;
+	if (contiguous > bytes)
+		contiguous = bytes;
+	memcpy(block->data, ring->ring + at, contiguous);
+	memcpy(block->data + contiguous, ring->ring, bytes - contiguous);
+	block->next = NULL;
+	block->bytes = bytes;
+	block->pressed_at =
+		ring->ring_bytes > EVENT_BYTES_MAX ? ring->ring_bytes - EVENT_BYTES_MAX : 0;
+	return block;
+}
+
+static size_t collect_locked(struct perf_ring *ring)
+{
+	uint64_t from = ring->control->data_tail, head = published(ring), bytes = head - from;
+	struct ring_block *block;
+
+	if (bytes == 0)
+		return 0;
+	/* The kernel never gets further ahead than the ring is long. */
+	if (bytes > ring->ring_bytes) {
+		drop(ring, ring->ring_bytes);
+		bytes = 0;
+	} else {
+		block = block_create(ring, from, bytes);
+		if (block == NULL)
+			return 0;
+		if (ring->newest != NULL)
+			ring->newest->next = block;
+		else
+			ring->first = block;
+		ring->newest = block;
+		ring->held += bytes;
+	}
+	__atomic_store_n(&ring->control->data_tail, head, __ATOMIC_RELEASE);
+	return bytes;
+}
+
+size_t perf_ring_collect(struct perf_ring *ring)
+{
+	size_t bytes = 0;
+
+	pthread_mutex_lock(&ring->lock);
+	/* The owner may be reading the ring itself: not before that batch ends. */
+	if (ring->in_blocks || !ring->in_batch) {
+		bytes = collect_locked(ring);
+		ring->in_blocks |= bytes != 0;
+	}
+	pthread_mutex_unlock(&ring->lock);
+	return bytes;
+}
+
+size_t perf_ring_held(struct perf_ring *ring)
+{
+	size_t held;
+
+	pthread_mutex_lock(&ring->lock);
+	held = ring->held;
+	pthread_mutex_unlock(&ring->lock);
+	return held;
+}
+
+static void block_read(struct perf_ring *ring, struct ring_block *block, uint64_t position)
+{
+	ring->current = block;
+	ring->data = block != NULL ? block->data : ring->ring;
+	ring->data_bytes = block != NULL ? BLOCK_BYTES : ring->ring_bytes;
+	ring->head = block != NULL ? block->bytes : 0;
+	ring->position = ring->last = position;
+}
+
+/* The batch ends with the last record that the kernel has published. */
+static void begin_blocks(struct perf_ring *ring)
+{
+	collect_locked(ring);
+	ring->end = ring->newest;
+	if (ring->current == NULL)
+		block_read(ring, ring->first, 0);
+}
+
 static void begin_batch(struct perf_ring *ring)
 {
-	ring->head = __atomic_load_n(&ring->control->data_head, __ATOMIC_ACQUIRE);
+	pthread_mutex_lock(&ring->lock);
 	ring->in_batch = true;
+	if (ring->in_blocks)
+		begin_blocks(ring);
+	pthread_mutex_unlock(&ring->lock);
+	if (ring->in_blocks)
+		return;
+	ring->head = published(ring);
 	/* The kernel never gets further ahead than the ring is long. */
 	if (ring->head - ring->position > ring->data_bytes) {
-		ring->dropped += ring->data_bytes;
+		drop(ring, ring->data_bytes);
 		ring->position = ring->head;
 	}
 }
@@ -172,13 +331,16 @@ const struct perf_event_header *perf_ring_next(struct perf_ring *ring)
 
 	if (!ring->in_batch)
 		begin_batch(ring);
+	while (ring->position == ring->head && ring->current != ring->end)
+		block_read(ring, ring->current->next, 0);
 	if (ring->position == ring->head)
 		return NULL;
 	record = record_at(ring, ring->position);
 	ring->last = ring->position;
+	ring->last_block = ring->current;
 	if (record == NULL) {
 		/* Where the next record begins is not known. */
-		ring->dropped += ring->head - ring->position;
+		drop(ring, ring->head - ring->position);
 		ring->position = ring->last = ring->head;
 		return NULL;
 	}
@@ -188,30 +350,53 @@ const struct perf_event_header *perf_ring_next(struct perf_ring *ring)
 
 void perf_ring_put_back(struct perf_ring *ring)
 {
+	if (ring->current != ring->last_block)
+		block_read(ring, ring->last_block, ring->last);
 	ring->position = ring->last;
 }
 
 bool perf_ring_pressed(const struct perf_ring *ring, bool all)
 {
-	uint64_t end =
-		all ? __atomic_load_n(&ring->control->data_head, __ATOMIC_ACQUIRE) : ring->position;
+	/* The tail first: it may be moved meanwhile. */
+	uint64_t tail = __atomic_load_n(&ring->control->data_tail, __ATOMIC_ACQUIRE);
 
-	return end - ring->control->data_tail + EVENT_BYTES_MAX > ring->data_bytes;
+	if (all)
+		return is_pressed(ring, published(ring) - tail);
+	if (ring->in_blocks)
+		return ring->current != NULL && ring->position > ring->current->pressed_at;
+	return is_pressed(ring, ring->position - tail);
+}
+
+/* The block that is being read stays if something is left in it. */
+static void blocks_consumed(struct perf_ring *ring)
+{
+	if (ring->current == NULL)
+		return;
+	while (ring->first != ring->current)
+		block_free(ring);
+	if (ring->position == ring->head) {
+		block_free(ring);
+		block_read(ring, NULL, 0);
+	}
+	ring->end = NULL;
+	ring->last_block = NULL;
 }
 
 void perf_ring_consumed(struct perf_ring *ring)
 {
+	pthread_mutex_lock(&ring->lock);
 	ring->last = ring->position;
 	ring->in_batch = false;
-	__atomic_store_n(&ring->control->data_tail, ring->position, __ATOMIC_RELEASE);
+	if (ring->in_blocks)
+		blocks_consumed(ring);
+	else
+		__atomic_store_n(&ring->control->data_tail, ring->position, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&ring->lock);
 }
 
 uint64_t perf_ring_dropped(struct perf_ring *ring)
 {
-	uint64_t dropped = ring->dropped;
-
-	ring->dropped = 0;
-	return dropped;
+	return __atomic_exchange_n(&ring->dropped, 0, __ATOMIC_RELAXED);
 }
 
 /*

@@ -45,6 +45,19 @@ int perf_ring_map(struct perf_ring **ret, int fd, size_t pages, struct error *er
 /** perf_ring_close() - unmap and close. NULL is fine. */
 void perf_ring_close(struct perf_ring *ring);
 
+/**
+ * perf_ring_collect() - move records from the ring into memory, where perf_ring_next() finds them
+ *
+ * The kernel then has room for others. A thread other than the ring's owner
+ * (loader-hook/ring_reader.h) may call this function and perf_ring_held(), and no other.
+ *
+ * Return: bytes moved; 0 also if there is no memory for them.
+ */
+size_t perf_ring_collect(struct perf_ring *ring);
+
+/** perf_ring_held() - bytes in memory that perf_ring_consumed() has not freed. */
+size_t perf_ring_held(struct perf_ring *ring);
+
 /** perf_ring_fd() - the descriptor, for poll and ioctl; stays the ring's. */
 int perf_ring_fd(const struct perf_ring *ring);
 
@@ -53,7 +66,8 @@ int perf_ring_fd(const struct perf_ring *ring);
  *
  * A batch is what the kernel had published when its first record was asked
  * for, so that it ends however fast the kernel writes. perf_ring_consumed()
- * ends it; the next call begins another.
+ * ends it; the next call begins another. Records that perf_ring_collect() has moved into
+ * memory come first.
  *
  * Return: the record, aligned to eight bytes, valid until the next call or
  * perf_ring_consumed(); NULL at the end of the batch. A malformed record ends

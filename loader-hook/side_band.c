@@ -12,6 +12,7 @@
 #include "lib/online_cpus.h"
 #include "lib/wake_set.h"
 #include "loader-hook/perf_ring.h"
+#include "loader-hook/ring_reader.h"
 #include "loader-hook/side_band_record.h"
 #include "loader-hook/thread_count.h"
 
@@ -42,6 +43,7 @@ struct side_band {
 	int target_pid;
 	size_t ring_bytes;
 	struct wake_set *wakes;
+	struct ring_reader *reader;
 	struct online_cpus online;
 	struct perf_ring *rings[CPU_LIST_MAX];
 	const struct perf_event_header *waiting[CPU_LIST_MAX];
@@ -133,7 +135,7 @@ static int open_cpu(struct side_band *band, unsigned int cpu, struct error *err)
 
 	if (result < 0)
 		return result;
-	result = wake_set_add(band->wakes, perf_ring_fd(ring), "a perf ring", err);
+	result = ring_reader_add(band->reader, ring, err);
 	if (result < 0) {
 		perf_ring_close(ring);
 		return result;
@@ -176,6 +178,7 @@ static void cpu_went(void *context, uint32_t cpu)
 {
 	struct side_band *band = context;
 
+	ring_reader_remove(band->reader, band->rings[cpu]);
 	perf_ring_close(band->rings[cpu]);
 	band->rings[cpu] = NULL;
 }
@@ -220,6 +223,11 @@ int side_band_open(struct side_band **ret, uint32_t target_pid, struct error *er
 	set_attr(&band->attr, target_pid != 0, band->ring_bytes);
 	result = wake_set_open(&band->wakes, err);
 	if (result == 0)
+		result = ring_reader_open(&band->reader, err);
+	if (result == 0)
+		result = wake_set_add(band->wakes, ring_reader_fd(band->reader),
+				      "an event descriptor", err);
+	if (result == 0)
 		result = online_cpus_open(&band->online, err);
 	if (result < 0)
 		return result;
@@ -233,12 +241,15 @@ int side_band_open(struct side_band **ret, uint32_t target_pid, struct error *er
 
 void side_band_close(struct side_band *band)
 {
-	size_t cpu;
+	uint32_t cpu;
 
 	if (band == NULL)
 		return;
-	for (cpu = 0; cpu < band->online.end; cpu++)
-		perf_ring_close(band->rings[cpu]);
+	for (cpu = 0; cpu < band->online.end; cpu++) {
+		if (band->rings[cpu] != NULL)
+			cpu_went(band, cpu);
+	}
+	ring_reader_close(band->reader);
 	thread_count_deinit(&band->threads);
 	wake_set_close(band->wakes);
 	online_cpus_close(&band->online);

@@ -85,8 +85,15 @@ static void check_record(const struct perf_event_header *record, uint32_t number
 		assert_int_equal(bytes[i], (uint8_t)(number * 31 + 7));
 }
 
-/* Every record arrives once, whole and in order, whatever is put back. */
-static void records_arrive(void **state)
+/* As a thread does it (loader-hook/ring_reader.h): at any time, if @seed is not 0. */
+static void collect(struct fixture *fixture, uint64_t *seed)
+{
+	if (*seed != 0 && unit_random(seed) % 8 == 0)
+		perf_ring_collect(fixture->ring);
+}
+
+/* Every record arrives once, whole and in order; some are put back, some were collected. */
+static void records_arrive_if(uint64_t collected)
 {
 	uint32_t written = 0, seen = 0;
 	const struct perf_event_header *record;
@@ -94,18 +101,20 @@ static void records_arrive(void **state)
 	uint64_t seed = 5;
 	int round;
 
-	(void)state;
 	setup(&fixture);
 	for (round = 0; round < 20000; round++) {
 		uint64_t r = unit_random(&seed);
 		uint64_t limit = unit_random(&seed) % 8;
 
+		collect(&fixture, &collected);
 		while (r % 4 != 0 &&
 		       write_record(&fixture, written, (uint16_t)(8 * (1 + (r >> 8) % 200)))) {
 			written++;
 			r = unit_random(&seed);
 		}
 		while (limit-- > 0 && (record = perf_ring_next(fixture.ring)) != NULL) {
+			check_record(record, seen);
+			collect(&fixture, &collected);
 			check_record(record, seen);
 			if (unit_random(&seed) % 4 == 0) {
 				perf_ring_put_back(fixture.ring);
@@ -122,6 +131,54 @@ static void records_arrive(void **state)
 	assert_true(fixture.control->data_head > 100 * fixture.bytes);
 	assert_int_equal(fixture.control->data_tail, fixture.control->data_head);
 	assert_int_equal(perf_ring_dropped(fixture.ring), 0);
+	assert_int_equal(perf_ring_held(fixture.ring), 0);
+	teardown(&fixture);
+}
+
+static void records_arrive(void **state)
+{
+	(void)state;
+	records_arrive_if(0);
+}
+
+static void collected_records_arrive(void **state)
+{
+	(void)state;
+	records_arrive_if(7);
+}
+
+/* Ten rings full of records wait in memory; which of them the kernel may have had no room after
+ * is known from the place where the ring was full. */
+static void collected_rings_are_pressed(void **state)
+{
+	enum {
+		RECORD = 512,
+		RINGS = 10
+	};
+	uint32_t written = 0, seen = 0, pressed = 0, ring;
+	const struct perf_event_header *record;
+	struct fixture fixture;
+
+	(void)state;
+	setup(&fixture);
+	for (ring = 0; ring < RINGS; ring++) {
+		uint64_t left = ring % 2 == 0 ? fixture.bytes / 4 : fixture.bytes;
+
+		for (; left >= RECORD; left -= RECORD)
+			assert_true(write_record(&fixture, written++, RECORD));
+		assert_int_equal(perf_ring_pressed(fixture.ring, true), ring % 2 == 1);
+		assert_true(perf_ring_collect(fixture.ring) > 0);
+		assert_false(perf_ring_pressed(fixture.ring, true));
+	}
+	assert_int_equal(perf_ring_held(fixture.ring), written * RECORD);
+	while ((record = perf_ring_next(fixture.ring)) != NULL) {
+		check_record(record, seen++);
+		pressed += perf_ring_pressed(fixture.ring, false);
+	}
+	perf_ring_consumed(fixture.ring);
+	assert_int_equal(seen, written);
+	assert_int_equal(pressed, RINGS / 2 * ((4608 + RECORD - 1) / RECORD));
+	assert_int_equal(perf_ring_held(fixture.ring), 0);
 	teardown(&fixture);
 }
 
@@ -268,6 +325,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(records_arrive),
+		cmocka_unit_test(collected_records_arrive),
+		cmocka_unit_test(collected_rings_are_pressed),
 		cmocka_unit_test(pressed_rings_are_told),
 		cmocka_unit_test(batches_end),
 		cmocka_unit_test(malformed_sizes),

@@ -83,7 +83,7 @@ static const struct source_event event = {
 static void attributes_are_the_event_s(void **state)
 {
 	struct source_event kernel = event;
-	struct perf_slot_config config = {.event = &event};
+	struct perf_slot_config config = {.event = &event, .ring_pages = 4};
 	struct perf_slot slot = {.event = {.ring = NULL}};
 
 	(void)state;
@@ -114,7 +114,7 @@ static void attributes_are_the_event_s(void **state)
 /* Of several events it may be any. */
 static void what_is_missing_is_named(void **state)
 {
-	struct perf_slot_config config = {.event = &event};
+	struct perf_slot_config config = {.event = &event, .ring_pages = 4};
 	struct perf_slot slot = {.event = {.ring = NULL}};
 	struct error err;
 
@@ -131,7 +131,7 @@ static void what_is_missing_is_named(void **state)
 /* Sums over all rings that a slot has had, whenever it was asked; never less. */
 static void times_only_grow(void **state)
 {
-	struct perf_slot_config config = {.event = &event};
+	struct perf_slot_config config = {.event = &event, .ring_pages = 4};
 	struct perf_slot slot = {.event = {.ring = NULL}};
 	uint64_t seed = 3, enabled = 0, running = 0, lost = 0;
 	int round;

@@ -10,11 +10,9 @@
 #include "lib/error.h"
 #include "loader-hook/perf_ring.h"
 
-/* 64 pages hold 8,192 samples: 1.5 s at the highest default rate. */
-#define RING_PAGES 64
-/* What an unprivileged user may lock, for one event beside the side band. */
-#define RING_PAGES_TARGET 32
 #define RING_PAGES_MIN 4
+/* A reader is woken when such a part of a ring is full. */
+#define RING_WAKE_PART 4
 
 #ifndef PERF_FORMAT_LOST
 #define PERF_FORMAT_LOST (1U << 4)
@@ -63,14 +61,14 @@ static struct perf_event_attr attr_of(struct perf_slot *slot, const struct perf_
 static int ring_open(struct perf_slot *slot, const struct perf_slot_config *config,
 		     struct perf_event_attr *attr, struct error *err)
 {
-	bool target = config->target_pid != 0;
+	int pid = config->target_pid != 0 ? (int)config->target_pid : -1;
 	size_t pages;
 	int rc = -EPERM;
 
-	for (pages = target ? RING_PAGES_TARGET : RING_PAGES; pages >= RING_PAGES_MIN; pages /= 2) {
-		attr->wakeup_watermark = (uint32_t)(pages * (size_t)sysconf(_SC_PAGESIZE) / 2);
-		rc = perf_ring_open(&slot->event.ring, attr, target ? (int)config->target_pid : -1,
-				    (int)config->cpu, pages, err);
+	for (pages = config->ring_pages; pages >= RING_PAGES_MIN; pages /= 2) {
+		attr->wakeup_watermark =
+			(uint32_t)(pages * (size_t)sysconf(_SC_PAGESIZE) / RING_WAKE_PART);
+		rc = perf_ring_open(&slot->event.ring, attr, pid, (int)config->cpu, pages, err);
 		if (rc != -EPERM && rc != -ENOMEM)
 			break;
 	}

@@ -65,6 +65,7 @@ struct perf_slot {
  * @registers:  of user space, to come with each sample, after struct
  *              perf_sample: perf_event_attr.sample_regs_user; 0: none
  * @program_fd: a BPF program that runs beside the record; 0: none
+ * @ring_pages: of the ring, a power of two; fewer if no more may be locked
  */
 struct perf_slot_config {
 	const struct source_event *event;
@@ -74,6 +75,7 @@ struct perf_slot_config {
 	bool user_only;
 	uint64_t registers;
 	int program_fd;
+	uint32_t ring_pages;
 };
 
 /**

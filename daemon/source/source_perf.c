@@ -32,6 +32,7 @@
 #include "lib/error.h"
 #include "lib/online_cpus.h"
 #include "lib/wake_set.h"
+#include "loader-hook/ring_reader.h"
 
 struct perf_cpu {
 	struct sample_store store __attribute__((aligned(64)));
@@ -50,10 +51,18 @@ struct perf_source {
 	struct online_cpus online;
 	struct perf_cpu **cpus;
 	struct wake_set *wakes;
+	struct ring_reader *reader;
 	bool stopped;
 	uint64_t seen;
 	struct perf_edges edges;
 };
+
+/*
+ * A ring holds 8,192 samples, or 1,300 with registers. A thread takes them out within a second
+ * (loader-hook/ring_reader.h). The events of a target share these pages. The reason is that an
+ * unprivileged user may lock 129 pages for each CPU, and the side band needs some of them.
+ */
+#define RING_PAGES 64
 
 /* Samples between prefetching their bucket and counting them. */
 #define AHEAD 16
@@ -154,6 +163,16 @@ static void sample_count(void *context, const struct perf_sample *sample)
 	sample_store_prefetch(&drain->cpu->store, ahead->pc, ahead->tag);
 }
 
+static uint32_t ring_pages(const struct source_config *config)
+{
+	uint32_t pages = RING_PAGES, events;
+
+	for (events = config->event_count; config->target_pid != 0 && events > 1;
+	     events -= events / 2)
+		pages /= 2;
+	return pages;
+}
+
 static int slot_open(struct perf_source *source, uint32_t cpu, uint32_t event, struct error *err)
 {
 	struct perf_slot *slot = &source->cpus[cpu]->slot[event];
@@ -165,11 +184,12 @@ static int slot_open(struct perf_source *source, uint32_t cpu, uint32_t event, s
 		.user_only = source->config.user_only,
 		.registers = perf_edges_registers(&source->edges),
 		.program_fd = perf_edges_program(&source->edges),
+		.ring_pages = ring_pages(&source->config),
 	};
 	int rc;
 
 	rc = perf_slot_open(slot, &config, err);
-	return rc < 0 ? rc : wake_set_add(source->wakes, event_ring_fd(&slot->event), "a CPU", err);
+	return rc < 0 ? rc : ring_reader_add(source->reader, slot->event.ring, err);
 }
 
 static int cpu_allocate(struct perf_source *source, uint32_t number, struct error *err)
@@ -205,8 +225,10 @@ static void cpu_close(struct perf_source *source, struct perf_cpu *cpu)
 {
 	uint32_t i;
 
-	for (i = 0; cpu != NULL && i < source->config.event_count; i++)
+	for (i = 0; cpu != NULL && i < source->config.event_count; i++) {
+		ring_reader_remove(source->reader, cpu->slot[i].event.ring);
 		perf_slot_close(&cpu->slot[i]);
+	}
 }
 
 /* A CPU that was offline keeps its store and gets new rings. */
@@ -253,6 +275,7 @@ static void perf_close(struct source *base)
 	}
 	free(source->cpus);
 	perf_edges_close(&source->edges);
+	ring_reader_close(source->reader);
 	wake_set_close(source->wakes);
 	online_cpus_close(&source->online);
 	free(source);
@@ -291,6 +314,11 @@ static int perf_open(struct source **ret, const struct source_config *config, st
 	source->config.events = source->events;
 	source->online.fd = -1;
 	rc = wake_set_open(&source->wakes, err);
+	if (rc == 0)
+		rc = ring_reader_open(&source->reader, err);
+	if (rc == 0)
+		rc = wake_set_add(source->wakes, ring_reader_fd(source->reader),
+				  "an event descriptor", err);
 	if (rc == 0)
 		rc = perf_edges_open(&source->edges, &source->base, &source->config, source->wakes,
 				     err);
