@@ -24,8 +24,8 @@ collect-src += $(addprefix daemon/event/, event.c event_alias.c event_catalog.c 
 	event_name.c event_pfm.c event_pmu.c event_spec.c multiplex.c)
 collect-src += $(addprefix daemon/archive/, image_copier.c image_keeper.c image_shelf.c \
 	per_process.c)
-collect-src += $(addprefix daemon/jit/, jit_code.c jit_image.c jit_program.c jit_shape.c \
-	jit_table.c kernel_code.c)
+collect-src += $(addprefix daemon/jit/, jit_code.c jit_image.c jit_program.c jit_reading.c \
+	jit_shape.c jit_table.c kernel_code.c)
 collect-src += $(addprefix daemon/collect/, accumulate.c bin_queue.c collector.c \
 	collector_counters.c collector_drain.c collector_epoch.c collector_merge.c collector_retention.c \
 	core_clock.c edge_accumulate.c label_table.c match_cache.c matcher.c merge.c offset_counts.c \

@@ -2,11 +2,20 @@
 #include "loader-hook/jit_map.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-/* Lines are at most half of it, so that each read makes some progress. */
-#define BUFFER_BYTES (2 * JIT_MAP_LINE_BYTES_MAX)
+#include "lib/array.h"
+#include "lib/clock.h"
+
+/* Larger than a line, so that each read makes some progress. */
+#define BUFFER_BYTES (8 * JIT_MAP_LINE_BYTES_MAX)
+/* Chunks checked in rotation, besides the first and the last. */
+#define CHUNKS_CHECKED 2
+/* The kernel's time of the last modification is that of its last tick. */
+#define MODIFIED_SLACK_NS 100000000
 
 static int hex_digit(char c)
 {
@@ -87,43 +96,132 @@ static size_t skip(struct jit_map *map, const char *data, size_t bytes)
 	return end != NULL ? (size_t)(end - data) + 1 : bytes;
 }
 
-/* Java writes all of its map each time that it is asked. */
-static int is_begun_anew(const struct jit_map *map, int fd)
+void jit_map_deinit(struct jit_map *map)
 {
-	char tail[sizeof(map->tail)];
-	ssize_t n = pread(fd, tail, map->tail_bytes, (off_t)map->position - map->tail_bytes);
+	free(map->sums);
+	*map = (struct jit_map){0};
+}
+
+/* Good enough against accidents; a program that forges it only hurts its own names. */
+static uint64_t checksum(const char *data, size_t bytes)
+{
+	uint64_t sum = bytes, word;
+
+	for (size_t at = 0; at < bytes; at += sizeof(word)) {
+		size_t n = bytes - at < sizeof(word) ? bytes - at : sizeof(word);
+
+		word = 0;
+		memcpy(&word, data + at, n);
+		sum = (sum ^ word) * 0x9e3779b97f4a7c15ULL;
+		sum ^= sum >> 32;
+	}
+	return sum;
+}
+
+/* Return: 1; 0 the file has become shorter; or the error of pread(2). */
+static int chunk_sum(const struct jit_map *map, int fd, size_t chunk, uint64_t *ret)
+{
+	char data[JIT_MAP_CHUNK_BYTES];
+	uint64_t at = (uint64_t)chunk * JIT_MAP_CHUNK_BYTES;
+	size_t bytes = map->position - at < sizeof(data) ? map->position - at : sizeof(data);
+	ssize_t n = pread(fd, data, bytes, (off_t)at);
 
 	if (n < 0)
 		return -errno;
-	return n < map->tail_bytes || memcmp(tail, map->tail, map->tail_bytes) != 0;
+	if ((size_t)n < bytes)
+		return 0;
+	*ret = checksum(data, bytes);
+	return 1;
 }
 
-static void advance(struct jit_map *map, const char *data, size_t bytes)
+/* Return: 1 the chunk is as it was; 0 it was rewritten; or the error of pread(2). */
+static int chunk_check(const struct jit_map *map, int fd, size_t chunk)
 {
-	size_t n = bytes < sizeof(map->tail) ? bytes : sizeof(map->tail);
+	uint64_t sum = 0;
+	int r = chunk_sum(map, fd, chunk, &sum);
+
+	return r < 1 ? r : sum == map->sums[chunk];
+}
+
+/* The first and the last chunk, and some of the others. */
+static int chunks_check(struct jit_map *map, int fd)
+{
+	int r = 1;
+
+	if (map->sum_count == 0)
+		return 1;
+	r = chunk_check(map, fd, map->sum_count - 1);
+	if (r == 1)
+		r = chunk_check(map, fd, 0);
+	for (size_t i = 0; i < CHUNKS_CHECKED && i + 2 < map->sum_count && r == 1; i++) {
+		map->checked = map->checked + 2 < map->sum_count ? map->checked + 1 : 1;
+		r = chunk_check(map, fd, map->checked);
+	}
+	return r;
+}
+
+/*
+ * Compilers write their whole map again: Java each time it is asked for one.
+ * Return: 1 rewritten; 0 it was not; or an error. @map->at_end stays set if nothing was added.
+ */
+static int is_rewritten(struct jit_map *map, int fd)
+{
+	struct stat status;
+	uint64_t bytes;
+	int64_t modified;
+	int r;
+
+	if (fstat(fd, &status) < 0)
+		return -errno;
+	bytes = (uint64_t)status.st_size;
+	modified = (int64_t)status.st_mtim.tv_sec * (int64_t)NS_PER_SECOND + status.st_mtim.tv_nsec;
+	if (bytes != map->file_bytes)
+		map->at_end = false;
+	else if (map->settled && modified == map->modified_ns)
+		return 0;
+	map->settled = modified < clock_real_ns() - MODIFIED_SLACK_NS;
+	map->modified_ns = modified;
+	map->file_bytes = bytes;
+	r = chunks_check(map, fd);
+	return r < 0 ? r : r == 0;
+}
+
+static int jit_map_advance(struct jit_map *map, int fd, size_t bytes)
+{
+	size_t chunk = map->position / JIT_MAP_CHUNK_BYTES, last;
 
 	if (bytes == 0)
-		return;
-	memcpy(map->tail, data + bytes - n, n);
-	map->tail_bytes = (unsigned char)n;
+		return 0;
 	map->position += bytes;
+	last = (map->position - 1) / JIT_MAP_CHUNK_BYTES;
+	if (array_reserve(&map->sums, &map->sum_capacity, last + 1, sizeof(map->sums[0])) < 0)
+		return -ENOMEM;
+	for (; chunk <= last; chunk++) {
+		int r = chunk_sum(map, fd, chunk, &map->sums[chunk]);
+
+		/* Truncated meanwhile: the next check finds that. */
+		if (r == 0)
+			map->sums[chunk] = 0;
+		if (r < 0)
+			return r;
+	}
+	map->sum_count = last + 1;
+	return 0;
 }
 
 int jit_map_read(struct jit_map *map, int fd, size_t *budget, jit_map_fn visit, void *context)
 {
 	char data[BUFFER_BYTES];
-	int r = is_begun_anew(map, fd);
+	int r = is_rewritten(map, fd);
 
 	if (r == 1)
-		*map = (struct jit_map){0};
-	if (r != 0)
-		return r;
-	while (*budget >= sizeof(data)) {
+		jit_map_deinit(map);
+	while (r == 0 && *budget >= sizeof(data) && !map->at_end) {
 		ssize_t n = pread(fd, data, sizeof(data), (off_t)map->position);
 		size_t bytes, used;
 
-		if (n <= 0)
-			return n < 0 ? -errno : 0;
+		if (n < 0)
+			return -errno;
 		bytes = (size_t)n;
 		used = skip(map, data, bytes);
 		used += jit_map_parse(data + used, bytes - used, map->position + used, visit,
@@ -133,9 +231,8 @@ int jit_map_read(struct jit_map *map, int fd, size_t *budget, jit_map_fn visit, 
 			used = bytes;
 		}
 		*budget -= bytes;
-		advance(map, data, used);
-		if (bytes < sizeof(data))
-			return 0;
+		r = jit_map_advance(map, fd, used);
+		map->at_end = bytes < sizeof(data);
 	}
-	return 0;
+	return r;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Reading a perf map: what a JIT compiler tells of its code in /tmp/perf-PID.map,
- * a line for each piece, "START SIZE name", both numbers hexadecimal.
+ * Reads a perf map, /tmp/perf-PID.map, in which a JIT compiler lists its code:
+ * one line for each piece, "START SIZE name", both numbers hexadecimal.
  *
- * The file grows while it is read, and has no times: where lines overlap, the
- * later one counts. Nothing in it is trusted.
+ * The file grows while it is read and has no times: where lines overlap, the
+ * later one counts. No content is trusted.
  */
 #ifndef DCPI_JIT_MAP_H
 #define DCPI_JIT_MAP_H
@@ -47,26 +47,47 @@ typedef void (*jit_map_fn)(void *context, const struct jit_map_line *line);
  */
 size_t jit_map_parse(const char *data, size_t bytes, uint64_t at, jit_map_fn visit, void *context);
 
+/* The part of a map that was read is remembered as checksums of pieces of this size. */
+#define JIT_MAP_CHUNK_BYTES 65536
+
 /**
- * struct jit_map - how far a map was read; zero-initialised: nothing of it
- * @skipping:   in a line that is too long
- * @tail:       the last @tail_bytes before @position
+ * struct jit_map - how far a map was read; zero-initialised: not at all
+ * @position: all bytes before it were read
+ * @at_end:   out: the last call reached the end of the file
+ *
+ * The other fields are private.
+ * @skipping: in a line that is too long
+ * @sums:     of the chunks before @position; @sum_count of them
+ * @checked:  the last chunk that was checked in rotation
+ * @file_bytes, @modified_ns, @settled: the file when it was last checked; @settled: a later
+ *            change will show in these
  */
 struct jit_map {
 	uint64_t position;
+	bool at_end;
 	bool skipping;
-	unsigned char tail_bytes;
-	char tail[32];
+	bool settled;
+	uint64_t *sums;
+	size_t sum_count;
+	size_t sum_capacity;
+	size_t checked;
+	uint64_t file_bytes;
+	int64_t modified_ns;
 };
+
+void jit_map_deinit(struct jit_map *map);
 
 /**
  * jit_map_read() - read what was added since the last call
  * @fd:     a regular file
- * @budget: in and out: bytes that may still be read; what is left over comes
- *          with the next call
+ * @budget: in and out: bytes that may still be read; the remaining bytes are read by
+ *          the next call
  *
- * Return: 0; 1 the file was begun anew, and has become shorter, or other lines: @map is
- * set back to its beginning; or the error of pread(2).
+ * When the file has changed, the part read before is compared with its checksums: all of it up to
+ * 256 KB, and in rotation for larger files.
+ *
+ * Return: 0; 1 if the file was rewritten: @map is set back to its beginning; -ENOMEM; or
+ * the error of pread(2).
  */
 int jit_map_read(struct jit_map *map, int fd, size_t *budget, jit_map_fn visit, void *context);
 

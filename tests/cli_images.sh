@@ -7,6 +7,7 @@
 #	DCPI_BUILD	where the build is (default: build)
 set -u
 . "$(dirname "$0")/daemon_cli.sh"
+. "$top/tests/profile_cli.sh"
 
 # kinds_build NAME FLAG...: a build of the program with an identity of its own
 kinds_build()
@@ -22,29 +23,6 @@ kinds_build kinds-static -static -DKINDS_STATIC
 kinds_build kinds-static-pie -static-pie -fPIE -DKINDS_STATIC
 kinds_build kinds-fixed -no-pie
 kinds_build libkinds.so -shared -fPIC -DKINDS_LIBRARY
-
-# profile NAME COMMAND...: into $db. Without edges: what the kernel steps over for a probe is in no
-# image, and the BPF program that snapshots are from is one more.
-profile()
-{
-	local name=$1
-
-	db=$work/$name.db
-	shift
-	# shellcheck disable=SC2016 # for that shell, which becomes the program
-	"$bin/dcpirun" -q --db "$db" -e cpu-clock --branch-every 0 \
-		sh -c 'echo $$ > "$0"; exec "$@"' "$work/pid" "$@" > "$work/out" 2>&1 ||
-		not_ok "$name runs" "$(cat "$work/out")"
-	rm -rf "/tmp/perf-$(cat "$work/pid").map"
-}
-
-# procedure_samples PROCEDURE IMAGE: samples in $db of a procedure of images by that pattern
-procedure_samples()
-{
-	"$bin/dcpiprof" --db "$db" --csv -i "$2" 2> /dev/null | python3 -c '
-import csv, sys
-print(sum(int(r["cpu-clock"]) for r in csv.DictReader(sys.stdin) if r["procedure"] == sys.argv[1]))' "$1"
-}
 
 # Programs' images of code made at run time. Of that kind are the kernel's BPF programs too, of
 # which our own may be sampled.
@@ -83,12 +61,6 @@ identity_of()
 image_identity()
 {
 	sql "$db" "SELECT lower(hex(identity)) FROM image WHERE path LIKE '$1' AND kind = 0"
-}
-
-unknown()
-{
-	sql "$db" "SELECT ifnull(sum(count), 0) FROM counter
-		WHERE counter_group = 'unknown' AND name = '$1'"
 }
 
 jit_images()

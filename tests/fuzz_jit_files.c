@@ -66,7 +66,7 @@ static void dump_read(struct jit_dump *dump, int fd)
 
 static void codes_check(void)
 {
-	bool doubtful;
+	bool ambiguous;
 	size_t i;
 
 	jit_codes_settle(&codes, 0);
@@ -75,7 +75,7 @@ static void codes_check(void)
 
 		require(i == 0 ||
 			codes.codes[i - 1].start + codes.codes[i - 1].bytes <= code->start);
-		require(jit_codes_find(&codes, code->start, UINT64_MAX, UINT64_MAX, &doubtful) ==
+		require(jit_codes_find(&codes, code->start, UINT64_MAX, UINT64_MAX, &ambiguous) ==
 			code);
 	}
 	jit_codes_deinit(&codes);
@@ -99,6 +99,7 @@ static void grow(int fd, const uint8_t *data, size_t bytes, unsigned int parts, 
 		else
 			dump_read(&dump, fd);
 	}
+	jit_map_deinit(&map);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)

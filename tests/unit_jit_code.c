@@ -22,6 +22,7 @@ static struct jit_code piece(uint64_t *seed, unsigned int time, uint64_t space)
 		.start = unit_random(seed) % (space - bytes),
 		.bytes = (uint32_t)bytes,
 		.since_ns = time,
+		.name_hash = time,
 		.slot = time,
 	};
 }
@@ -42,10 +43,19 @@ static void model_add(unsigned int time, const struct jit_code *code)
 static unsigned int found(struct jit_codes *codes, uint64_t address, uint64_t window,
 			  uint64_t until)
 {
-	bool doubtful;
-	const struct jit_code *code = jit_codes_find(codes, address, window, until, &doubtful);
+	bool ambiguous;
+	const struct jit_code *code = jit_codes_find(codes, address, window, until, &ambiguous);
 
 	return code != NULL ? (unsigned int)code->slot : 0;
+}
+
+static uint64_t found_name(struct jit_codes *codes, uint64_t address, uint64_t window,
+			   uint64_t until)
+{
+	bool ambiguous;
+	const struct jit_code *code = jit_codes_find(codes, address, window, until, &ambiguous);
+
+	return code != NULL ? code->name_hash : 0;
 }
 
 /* Each piece takes its place at once: what is there now is exact. */
@@ -87,7 +97,7 @@ static unsigned int owners(unsigned int address, unsigned int window, unsigned i
 	return count;
 }
 
-/* Samples of a window: of two owners, it is the one that was there for longer. */
+/* Samples of a window: of two owners, the result is the owner that was there for longer. */
 static void windows(void **state)
 {
 	struct jit_codes codes = {0};
@@ -226,12 +236,217 @@ static void shapes(void **state)
 }
 #endif
 
+/*
+ * A perf map as a program would write and rewrite it, against the names that each read finds.
+ *
+ * @lists:   the lines of the file, in order
+ * @was:     name of each address after the last but one read; 0: none
+ * @now:     and after the last read
+ * @several: more than one name was at the address between these two
+ */
+#define LISTS 64
+#define NAMES 5
+
+static struct jit_code lists[LISTS];
+static unsigned int list_count, list_read;
+static uint64_t was[SPACE], now[SPACE];
+static bool several[SPACE];
+static char names[NAMES + 1][2] = {"", "a", "b", "c", "d", "e"};
+
+static void list_add(uint64_t *seed)
+{
+	struct jit_code code = piece(seed, 0, SPACE);
+	unsigned int name = 1 + (unsigned int)(unit_random(seed) % NAMES);
+
+	code.start &= ~(uint64_t)7;
+	code.bytes = 8;
+	code.slot = 0;
+	code.name = names[name];
+	code.name_bytes = 1;
+	code.name_hash = name;
+	lists[list_count++] = code;
+}
+
+/* One read: with @again, the file was rewritten, and pieces that it does not list are gone. */
+static void list_apply(struct jit_codes *codes, bool again, unsigned int last_ns, unsigned int time)
+{
+	static uint8_t pass;
+	uint64_t before[SPACE];
+
+	memcpy(before, now, sizeof(now));
+	memcpy(was, now, sizeof(now));
+	memset(several, 0, sizeof(several));
+	if (again) {
+		pass++;
+		list_read = 0;
+		memset(now, 0, sizeof(now));
+	}
+	for (; list_read < list_count; list_read++) {
+		struct jit_code *code = &lists[list_read];
+
+		code->since_ns = last_ns;
+		code->seen_ns = time;
+		code->pass = pass;
+		if (!jit_codes_again(codes, code))
+			assert_int_equal(jit_codes_add(codes, code), 0);
+		for (uint64_t a = code->start; a < code->start + code->bytes; a++) {
+			several[a] |= before[a] != 0 && before[a] != code->name_hash;
+			before[a] = now[a] = code->name_hash;
+		}
+	}
+	jit_codes_settle(codes, last_ns);
+	if (again)
+		jit_codes_purge(codes, 0, pass, last_ns, time, last_ns);
+}
+
+/*
+ * Flushed at each read: a sample between two reads has its name if that is the only one, or the
+ * same at both reads, and is ambiguous in all other cases.
+ */
+static void rewritten_maps(void **state)
+{
+	struct jit_codes codes = {0};
+	unsigned int ambiguous_count = 0, certain_count = 0;
+	uint64_t seed = 11;
+
+	(void)state;
+	for (unsigned int time = 10; time < 20000; time += 10) {
+		bool again = list_count > LISTS - 8 || unit_random(&seed) % 4 == 0;
+		unsigned int adds = (unsigned int)(unit_random(&seed) % 8);
+
+		if (again)
+			list_count = 0;
+		while (adds-- > 0)
+			list_add(&seed);
+		list_apply(&codes, again, time - 10, time);
+		for (unsigned int a = 0; a < SPACE; a++) {
+			uint64_t want = now[a] != 0 ? now[a] : was[a];
+			bool ambiguous;
+			const struct jit_code *code =
+				jit_codes_find(&codes, a, time - 10, time, &ambiguous);
+
+			if (want == 0 && !several[a]) {
+				assert_null(code);
+				continue;
+			}
+			assert_non_null(code);
+			assert_int_equal(ambiguous, several[a] && now[a] != was[a]);
+			ambiguous_count += ambiguous;
+			certain_count += !ambiguous;
+			if (ambiguous)
+				continue;
+			assert_int_equal(code->name_hash, want);
+			assert_int_equal(code->name[0], names[want][0]);
+		}
+		jit_codes_settle(&codes, time);
+		for (unsigned int a = 0; a < SPACE; a++)
+			assert_int_equal(found_name(&codes, a, time, time + 5), now[a]);
+	}
+	assert_true(ambiguous_count > 1000 && certain_count > 1000);
+	jit_codes_deinit(&codes);
+	list_count = list_read = 0;
+}
+
+/* A flush that is due to a change finds the samples of the name before, most of the time. */
+static void long_windows(void **state)
+{
+	struct jit_code code = {.start = 64, .bytes = 8, .name_hash = 1, .seen_ns = 10};
+	struct jit_codes codes = {0};
+	bool ambiguous;
+
+	(void)state;
+	assert_int_equal(jit_codes_add(&codes, &code), 0);
+	jit_codes_settle(&codes, 0);
+	code.name_hash = 2;
+	code.since_ns = 990;
+	code.seen_ns = 1000;
+	assert_int_equal(jit_codes_add(&codes, &code), 0);
+	assert_true(jit_codes_settle(&codes, 0));
+	assert_int_equal(jit_codes_find(&codes, 64, 100, 1000, &ambiguous)->name_hash, 1);
+	assert_false(ambiguous);
+	assert_int_equal(jit_codes_find(&codes, 64, 980, 1000, &ambiguous)->name_hash, 1);
+	assert_true(ambiguous);
+	assert_int_equal(jit_codes_find(&codes, 64, 980, 1200, &ambiguous)->name_hash, 2);
+	assert_false(ambiguous);
+	assert_int_equal(jit_codes_find(&codes, 64, 500, 1500, &ambiguous)->start, 64);
+	assert_true(ambiguous);
+	jit_codes_deinit(&codes);
+}
+
+/* A piece announced again under its name was not replaced, even if others came in between. */
+static void announced_again(void **state)
+{
+	struct jit_code code = {.start = 64, .bytes = 8, .name_hash = 1};
+	struct jit_codes codes = {0};
+	bool ambiguous;
+
+	(void)state;
+	assert_int_equal(jit_codes_add(&codes, &code), 0);
+	jit_codes_settle(&codes, 0);
+	code.since_ns = 10;
+	code.seen_ns = 20;
+	for (unsigned int name = 1; name <= 3; name++) {
+		code.name_hash = name % 3 + 1;
+		assert_int_equal(jit_codes_add(&codes, &code), 0);
+	}
+	jit_codes_settle(&codes, 0);
+	assert_int_equal(jit_codes_find(&codes, 64, 5, 25, &ambiguous)->name_hash, 1);
+	assert_false(ambiguous);
+	jit_codes_deinit(&codes);
+}
+
+/* Sampled pieces stay while many others come; the newest of the unsampled pieces stay. */
+static void evicts_longest_unsampled(void **state)
+{
+	char name[] = "a name of some bytes";
+	struct jit_codes codes = {0};
+	bool ambiguous;
+	size_t most = 0;
+
+	(void)state;
+	for (unsigned int i = 0; i < 1000000; i++) {
+		const struct jit_code code = {
+			.start = 4096 + i * 16,
+			.bytes = 16,
+			.name = name,
+			.name_bytes = sizeof(name),
+			.name_hash = 7,
+		};
+
+		assert_int_equal(jit_codes_add(&codes, &code), 0);
+		if (i % 1000 != 0)
+			continue;
+		jit_codes_settle(&codes, 0);
+		if (i > 0)
+			assert_non_null(jit_codes_find(&codes, 4096 + 16 * 10, 0, 1, &ambiguous));
+		if (jit_codes_bytes(&codes) > 4 << 20)
+			jit_codes_evict(&codes);
+		most = jit_codes_bytes(&codes) > most ? jit_codes_bytes(&codes) : most;
+	}
+	jit_codes_settle(&codes, 0);
+	assert_true(most < 5 << 20);
+	assert_true(codes.evicted > 900000);
+	for (unsigned int i = 0; i < 2000; i++)
+		assert_non_null(
+			jit_codes_find(&codes, 4096 + (999999 - i) * 16ULL, 0, 1, &ambiguous));
+	assert_null(jit_codes_find(&codes, 4096 + 11 * 16, 0, 1, &ambiguous));
+	assert_true(jit_codes_lacks(&codes, 4096 + 11 * 16));
+	assert_false(jit_codes_lacks(&codes, 4095));
+	jit_codes_deinit(&codes);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_by_one), cmocka_unit_test(windows),
-		cmocka_unit_test(in_batches), cmocka_unit_test(moves),
+		cmocka_unit_test(one_by_one),
+		cmocka_unit_test(windows),
+		cmocka_unit_test(in_batches),
+		cmocka_unit_test(moves),
 		cmocka_unit_test(shapes),
+		cmocka_unit_test(rewritten_maps),
+		cmocka_unit_test(long_windows),
+		cmocka_unit_test(announced_again),
+		cmocka_unit_test(evicts_longest_unsampled),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

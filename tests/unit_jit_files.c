@@ -97,6 +97,7 @@ static void map_grows(void **state)
 	assert_int_equal(ftruncate(fd, 10), 0);
 	assert_int_equal(jit_map_read(&map, fd, &budget, see, &seen), 1);
 	assert_int_equal(map.position, 0);
+	jit_map_deinit(&map);
 	free(text);
 	close(fd);
 }
@@ -124,7 +125,39 @@ static void map_is_written_anew(void **state)
 	assert_int_equal(seen.count, 4);
 	assert_string_equal(seen.names[0], "zero");
 	assert_string_equal(seen.names[3], "three");
+	jit_map_deinit(&map);
 	close(fd);
+}
+
+/* One name of many is another one, of the same length, so that the file's size stays. */
+static void map_is_rewritten_in_place(void **state)
+{
+	char text[40];
+	uint64_t seed = 3;
+
+	(void)state;
+	for (unsigned int lines = 1; lines < LINES; lines += 397) {
+		struct jit_map map = {0};
+		size_t budget = 1 << 20;
+		int fd = new_file(), r = 0;
+		unsigned int other = (unsigned int)(unit_random(&seed) % lines);
+
+		for (unsigned int i = 0; i < lines; i++)
+			put(fd, text, (size_t)sprintf(text, "%08x 10 name_of_generation_1\n", i));
+		assert_int_equal(jit_map_read(&map, fd, &budget, see, &seen), 0);
+		assert_true(map.at_end);
+		assert_int_equal(lseek(fd, other * 33, SEEK_SET), other * 33);
+		put(fd, text, (size_t)sprintf(text, "%08x 10 name_of_generation_2\n", other));
+		seen.count = 0;
+		for (int i = 0; i < 2 && r == 0; i++)
+			r = jit_map_read(&map, fd, &budget, see, &seen);
+		assert_int_equal(r, 1);
+		assert_int_equal(jit_map_read(&map, fd, &budget, see, &seen), 0);
+		assert_int_equal(seen.count, lines);
+		assert_string_equal(seen.names[other], "name_of_generation_2");
+		jit_map_deinit(&map);
+		close(fd);
+	}
 }
 
 /* One call reads no more than it may; those that follow read the rest. */
@@ -134,16 +167,20 @@ static void map_budget(void **state)
 	int fd = new_file(), calls = 0;
 
 	(void)state;
-	for (int i = 0; i < 2000; i++)
-		put(fd, "1000 10 something of forty or so bytes\n", 39);
+	for (int i = 0; i < 2900; i++)
+		put(fd,
+		    "1000 10 a name that makes this line have one hundred bytes, "
+		    "so that the map has several buffers' bytes.\n",
+		    104);
 	do {
-		size_t budget = 20000;
+		size_t budget = 70000;
 
 		assert_int_equal(jit_map_read(&map, fd, &budget, see, &seen), 0);
 		calls++;
-	} while (seen.count < 2000 && calls < 100);
-	assert_int_equal(seen.count, 2000);
+	} while (seen.count < 2900 && calls < 100);
+	assert_int_equal(seen.count, 2900);
 	assert_true(calls > 3);
+	jit_map_deinit(&map);
 	close(fd);
 }
 
@@ -193,6 +230,7 @@ static void map_nonsense(void **state)
 	assert_int_equal(jit_map_read(&map, fd, &budget, see, &seen), 0);
 	assert_int_equal(seen.count, 2);
 	assert_int_equal(seen.name_bytes[1], JIT_NAME_BYTES_MAX - 1);
+	jit_map_deinit(&map);
 	free(line);
 	close(fd);
 }
@@ -306,9 +344,13 @@ static void dump_headers(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(map_grows),	cmocka_unit_test(map_is_written_anew),
-		cmocka_unit_test(map_budget),	cmocka_unit_test(map_nonsense),
-		cmocka_unit_test(dump_records), cmocka_unit_test(dump_headers),
+		cmocka_unit_test(map_grows),
+		cmocka_unit_test(map_is_written_anew),
+		cmocka_unit_test(map_is_rewritten_in_place),
+		cmocka_unit_test(map_budget),
+		cmocka_unit_test(map_nonsense),
+		cmocka_unit_test(dump_records),
+		cmocka_unit_test(dump_headers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

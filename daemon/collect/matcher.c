@@ -283,11 +283,13 @@ static enum division division_of(struct matcher *matcher, uint32_t image)
 	return (enum division) * known;
 }
 
-/* Of who runs what nobody knows; nobody knows the others' process, or it is the kernel. */
+/* Without an image, the process is unknown for the other reasons, or the sample is the kernel's. */
 static bool is_whose(const struct image_place *place)
 {
 	return place->image != IMAGE_UNKNOWN || place->unknown == IMAGE_UNKNOWN_ADDRESS ||
 	       place->unknown == IMAGE_UNKNOWN_ANONYMOUS ||
+	       place->unknown == IMAGE_UNKNOWN_JIT_LIMIT ||
+	       place->unknown == IMAGE_UNKNOWN_JIT_AMBIGUOUS ||
 	       place->unknown == IMAGE_UNKNOWN_REPLACED;
 }
 

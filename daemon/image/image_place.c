@@ -21,6 +21,10 @@ const char *image_unknown_name(enum image_unknown reason)
 		return "replaced";
 	case IMAGE_UNKNOWN_LOST:
 		return "lost";
+	case IMAGE_UNKNOWN_JIT_LIMIT:
+		return "jit_limit";
+	case IMAGE_UNKNOWN_JIT_AMBIGUOUS:
+		return "jit_ambiguous";
 	case IMAGE_UNKNOWN_NR:
 		break;
 	}
@@ -78,12 +82,14 @@ struct image_place image_place_find(const struct image_history *history,
 	const struct mapping *found = NULL, *unsound = NULL, *mapping;
 	size_t candidates = 0, in_doubt = 0;
 	const struct address_space *space;
-	uint64_t start = 0, end = UINT64_MAX;
+	uint64_t start = 0, end = UINT64_MAX, since_ns = UINT64_MAX, until_ns = 0;
 
 	for (space = process->newest; space != NULL; space = space->older) {
 		if (!is_candidate(history, space, generation))
 			continue;
 		candidates++;
+		since_ns = space->start_ns < since_ns ? space->start_ns : since_ns;
+		until_ns = space->end_ns > until_ns ? space->end_ns : until_ns;
 		mapping = mapping_list_narrow(space->mappings, pc, &start, &end);
 		if (disagree(found, mapping) || disagree(unsound, mapping))
 			return image_place_unknown(IMAGE_UNKNOWN_REPLACED);
@@ -102,7 +108,12 @@ struct image_place image_place_find(const struct image_history *history,
 		return image_place_unknown(candidates > 0 ? IMAGE_UNKNOWN_ADDRESS
 							  : IMAGE_UNKNOWN_PROCESS);
 	if (found->image == IMAGE_UNKNOWN)
-		return image_place_unknown(IMAGE_UNKNOWN_ANONYMOUS);
+		return (struct image_place){
+			.image = IMAGE_UNKNOWN,
+			.unknown = IMAGE_UNKNOWN_ANONYMOUS,
+			.since_ns = since_ns,
+			.until_ns = until_ns,
+		};
 	return (struct image_place){
 		.image = found->image,
 		.offset = pc + found->delta,

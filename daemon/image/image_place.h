@@ -12,16 +12,29 @@ struct process_spaces;
 
 /** enum image_unknown - why a sample has no image. */
 enum image_unknown {
-	IMAGE_UNKNOWN_PROCESS,	 /* no event told of the process or generation */
-	IMAGE_UNKNOWN_ADDRESS,	 /* the process has nothing mapped there */
-	IMAGE_UNKNOWN_ANONYMOUS, /* memory of no file: JIT code, trampolines */
-	IMAGE_UNKNOWN_KERNEL,	 /* a kernel address in no known text */
-	IMAGE_UNKNOWN_REPLACED,	 /* one of several images that were there one after the other */
-	IMAGE_UNKNOWN_LOST,	 /* events that would tell were lost */
+	/* No event reported the process or generation. */
+	IMAGE_UNKNOWN_PROCESS,
+	/* The process has nothing mapped there. */
+	IMAGE_UNKNOWN_ADDRESS,
+	/* Memory of no file: JIT code without names, trampolines. */
+	IMAGE_UNKNOWN_ANONYMOUS,
+	/* A kernel address in no known text. */
+	IMAGE_UNKNOWN_KERNEL,
+	/* Several images were there one after the other. */
+	IMAGE_UNKNOWN_REPLACED,
+	/* Image events were lost. */
+	IMAGE_UNKNOWN_LOST,
+	/* JIT code, but its name exceeds a limit on memory or time. */
+	IMAGE_UNKNOWN_JIT_LIMIT,
+	/* JIT code that was replaced while the sample was taken. */
+	IMAGE_UNKNOWN_JIT_AMBIGUOUS,
 	IMAGE_UNKNOWN_NR,
 };
 
-/** image_unknown_name() - "process", "address", "anonymous", "kernel", "replaced", "lost". */
+/**
+ * image_unknown_name() - the reason's name in counters and reports: "process", "address",
+ * "anonymous", "kernel", "replaced", "lost", "jit_limit" or "jit_ambiguous"
+ */
 const char *image_unknown_name(enum image_unknown reason);
 
 /**
@@ -31,6 +44,9 @@ const char *image_unknown_name(enum image_unknown reason);
  * @unknown: the reason, if unknown
  * @start:   of the addresses around it that are in the image too, one after the
  *           other; @bytes: how many, 0 if unknown
+ *
+ * @since_ns, @until_ns: set for IMAGE_UNKNOWN_ANONYMOUS. The sample was taken between these
+ *           times, because its address space existed only then.
  */
 struct image_place {
 	uint32_t image;
@@ -38,6 +54,8 @@ struct image_place {
 	uint64_t offset;
 	uint64_t start;
 	uint64_t bytes;
+	uint64_t since_ns;
+	uint64_t until_ns;
 };
 
 /** image_place_in() - of an address in a mapping */

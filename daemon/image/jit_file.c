@@ -13,7 +13,12 @@
 
 #include "daemon/image/image_file.h"
 #include "lib/cleanup.h"
+#include "lib/clock.h"
 #include "loader-hook/image_event.h"
+#include "loader-hook/process_stat.h"
+
+/* The time of a file's last modification is that of the kernel's last tick. */
+#define TICK_NS ((int64_t)(20 * NS_PER_MS))
 
 /*
  * A process: what it is in its own eyes. All of it is read through one
@@ -35,7 +40,7 @@ void jit_file_close(struct jit_file *file)
 
 bool jit_file_same(const struct jit_file *a, const struct jit_file *b)
 {
-	return a->fd >= 0 && b->fd >= 0 && a->device == b->device && a->inode == b->inode;
+	return a->inode != 0 && a->device == b->device && a->inode == b->inode;
 }
 
 /* The last number of a line "NSpid:\t1234\t5". */
@@ -99,7 +104,39 @@ static int file_take(struct jit_file *file, int named, uid_t user)
 		return file->fd;
 	file->device = status.st_dev;
 	file->inode = status.st_ino;
+	file->user = user;
 	return 0;
+}
+
+bool jit_file_is_older(const struct jit_file *file, uint64_t time_ns)
+{
+	int64_t age = (int64_t)clock_monotonic_ns() - (int64_t)time_ns;
+	int64_t modified;
+	struct stat status;
+
+	if (fstat(file->fd, &status) < 0)
+		return false;
+	modified = (int64_t)status.st_mtim.tv_sec * (int64_t)NS_PER_SECOND + status.st_mtim.tv_nsec;
+	return modified + TICK_NS < clock_real_ns() - age;
+}
+
+bool jit_file_is_unlinked(const struct jit_file *file)
+{
+	struct stat status;
+
+	return fstat(file->fd, &status) == 0 && status.st_nlink == 0;
+}
+
+/* Return: when a process was made, CLOCK_MONOTONIC; 0: not known, or before the clock began. */
+static uint64_t made_ns(uint32_t pid)
+{
+	uint64_t asleep = clock_boot_ns() - clock_monotonic_ns(), made;
+	struct process_stat process;
+
+	if (process_stat_read(&process, pid) < 0)
+		return 0;
+	made = process.start * (NS_PER_SECOND / (uint64_t)sysconf(_SC_CLK_TCK));
+	return made > asleep ? made - asleep : 0;
 }
 
 static int open_in_root(const struct subject *subject, const char *path)
@@ -110,14 +147,14 @@ static int open_in_root(const struct subject *subject, const char *path)
 	return root < 0 ? -1 : image_file_open_in_root(root, path, O_NOFOLLOW);
 }
 
-int jit_file_open_map(struct jit_file *file, uint32_t pid)
+int jit_file_open_map(struct jit_file *file, uint32_t pid, uint64_t since_ns)
 {
 	_cleanup_close_ int directory = -1, named = -1;
 	struct subject subject;
 	char path[64];
 	int rc = subject_open(&subject, pid);
 
-	file->fd = -1;
+	*file = (struct jit_file){.fd = -1};
 	if (rc < 0)
 		return rc;
 	directory = subject.directory;
@@ -125,7 +162,12 @@ int jit_file_open_map(struct jit_file *file, uint32_t pid)
 	named = open_in_root(&subject, path);
 	if (named < 0)
 		return errno == EACCES || errno == EPERM ? -EACCES : -ENOENT;
-	return file_take(file, named, subject.user);
+	rc = file_take(file, named, subject.user);
+	if (rc == 0 && jit_file_is_older(file, since_ns != 0 ? since_ns : made_ns(pid))) {
+		jit_file_close(file);
+		return -ENOENT;
+	}
+	return rc;
 }
 
 /* "/any/where/jit-123.dump", and perhaps " (deleted)" */
@@ -156,7 +198,7 @@ int jit_file_open_dump(struct jit_file *file, const struct image_event *event)
 	growing.version = 0;
 	growing.has_state = false;
 
-	file->fd = -1;
+	*file = (struct jit_file){.fd = -1};
 	if (rc < 0)
 		return rc;
 	directory = subject.directory;

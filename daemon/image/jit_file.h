@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The files in which a process tells of its JIT code.
+ * The files in which a process lists its JIT code.
  *
- * They are where the process says: so only regular files are opened, which
- * belong to the process' user or to root, without following a symbolic link
+ * The process decides where they are. Therefore only regular files are opened
+ * that belong to the process' user or to root, without following a symbolic link
  * to them, and within the root directory of the process.
  */
 #ifndef DCPI_JIT_FILE_H
@@ -14,9 +14,15 @@
 
 struct image_event;
 
-/** struct jit_file - an open file; @fd is -1: none */
+/**
+ * struct jit_file - a file
+ * @fd:     -1: there is none, or it is not open
+ * @device, @inode: 0: there is none
+ * @user:   effective user of the process
+ */
 struct jit_file {
 	int fd;
+	uint32_t user;
 	uint64_t device;
 	uint64_t inode;
 };
@@ -25,13 +31,24 @@ void jit_file_close(struct jit_file *file);
 
 /**
  * jit_file_open_map() - open a process' perf map, /tmp/perf-PID.map
+ * @since_ns: when the program began, CLOCK_MONOTONIC; 0: with the process
  *
- * With the root directory and the process id that the process itself sees.
+ * Uses the root directory and the process id that the process itself sees. A map last
+ * written before @since_ns belongs to an earlier program with that id.
  *
- * Return: 0; -ENOENT there is none, or one that is not to be believed; -ESRCH
+ * Return: 0; -ENOENT if there is none, or one that must not be believed; -ESRCH if
  * the process is gone; -EACCES.
  */
-int jit_file_open_map(struct jit_file *file, uint32_t pid);
+int jit_file_open_map(struct jit_file *file, uint32_t pid, uint64_t since_ns);
+
+/**
+ * jit_file_is_older() - whether an open file was certainly last written before a time
+ * @time_ns: CLOCK_MONOTONIC
+ */
+bool jit_file_is_older(const struct jit_file *file, uint64_t time_ns);
+
+/** jit_file_is_unlinked() - whether an open file has no name any more. */
+bool jit_file_is_unlinked(const struct jit_file *file);
 
 /** jit_file_is_dump() - whether an event maps a jitdump, by its name. */
 bool jit_file_is_dump(const struct image_event *event);
@@ -39,7 +56,7 @@ bool jit_file_is_dump(const struct image_event *event);
 /** jit_file_open_dump() - open the jitdump that an event maps; as jit_file_open_map(). */
 int jit_file_open_dump(struct jit_file *file, const struct image_event *event);
 
-/** jit_file_same() - whether two are the same file. */
+/** jit_file_same() - whether two are the same file; neither need be open. */
 bool jit_file_same(const struct jit_file *a, const struct jit_file *b);
 
 #endif

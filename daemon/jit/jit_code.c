@@ -7,73 +7,149 @@
 
 #include "lib/array.h"
 
-/* Pieces not in their place yet that are looked through for one that moves. */
+/* Unsettled pieces that are searched for one that moves. */
 #define RECENT 1024
-/* Pieces that were replaced around an address, of which the last one is looked for. */
-#define OVERLAPS 32
+/* Replaced pieces that are looked at for one address; with more, the answer is ambiguous. */
+#define OVERLAPS_MAX 4096
+/* A sampled piece counts as younger than this number of later additions. */
+#define SAMPLED_BONUS (1U << 20)
+/* The allocator's overhead per name. */
+#define NAME_OVERHEAD 24
+
+static void name_free(struct jit_codes *codes, struct jit_code *code)
+{
+	if (code->name == NULL)
+		return;
+	codes->name_bytes -= code->name_bytes + NAME_OVERHEAD;
+	free(code->name);
+	code->name = NULL;
+}
+
+static int name_copy(struct jit_codes *codes, struct jit_code *code)
+{
+	char *name;
+
+	if (code->name == NULL)
+		return 0;
+	name = malloc(code->name_bytes);
+	if (name == NULL)
+		return -ENOMEM;
+	memcpy(name, code->name, code->name_bytes);
+	code->name = name;
+	codes->name_bytes += code->name_bytes + NAME_OVERHEAD;
+	return 0;
+}
+
+static void gone_clear(struct jit_codes *codes)
+{
+	for (size_t i = 0; i < codes->gone_count; i++)
+		name_free(codes, &codes->gone[i].code);
+	free(codes->gone);
+	codes->gone = NULL;
+	codes->gone_count = codes->gone_capacity = 0;
+}
 
 void jit_codes_deinit(struct jit_codes *codes)
 {
+	gone_clear(codes);
+	for (size_t i = 0; i < codes->count; i++)
+		name_free(codes, &codes->codes[i]);
 	free(codes->codes);
-	free(codes->replaced);
 	*codes = (struct jit_codes){0};
 }
 
 size_t jit_codes_count(const struct jit_codes *codes)
 {
-	return codes->count + codes->replaced_count;
+	return codes->count + codes->gone_count;
+}
+
+size_t jit_codes_bytes(const struct jit_codes *codes)
+{
+	return codes->capacity * sizeof(codes->codes[0]) +
+	       codes->gone_capacity * sizeof(codes->gone[0]) + codes->name_bytes;
 }
 
 int jit_codes_add(struct jit_codes *codes, const struct jit_code *code)
 {
+	struct jit_code added = *code;
+
 	if (array_reserve(&codes->codes, &codes->capacity, codes->count + 1,
-			  sizeof(codes->codes[0])) < 0)
+			  sizeof(codes->codes[0])) < 0 ||
+	    name_copy(codes, &added) < 0)
 		return -ENOMEM;
-	codes->codes[codes->count++] = *code;
+	added.added = added.used = ++codes->clock;
+	if (added.seen_ns < added.since_ns)
+		added.seen_ns = added.since_ns;
+	codes->codes[codes->count++] = added;
 	return 0;
 }
 
-/* The last of a sorted list that starts at or below an address, or NULL. */
-static struct jit_code *below(struct jit_code *list, size_t count, uint64_t address)
+/* Return: how many of a list sorted by start begin at or below an address. */
+static size_t count_below(const void *list, size_t count, size_t element_bytes, uint64_t address)
 {
 	size_t low = 0, high = count;
 
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
+		uint64_t start;
 
-		if (list[middle].start <= address)
+		/* Both kinds of elements begin with a jit_code, which begins with its start. */
+		memcpy(&start, (const char *)list + middle * element_bytes, sizeof(start));
+		if (start <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low > 0 ? &list[low - 1] : NULL;
+	return low;
 }
 
-static struct jit_code *holder(struct jit_code *list, size_t count, uint64_t address)
+static struct jit_code *holder(struct jit_codes *codes, uint64_t address)
 {
-	struct jit_code *code = below(list, count, address);
+	size_t n = count_below(codes->codes, codes->settled, sizeof(codes->codes[0]), address);
+	struct jit_code *code = n > 0 ? &codes->codes[n - 1] : NULL;
 
 	return code != NULL && address - code->start < code->bytes ? code : NULL;
 }
 
-/* Of what was replaced, ranges may overlap. */
-static void keep_replaced(struct jit_codes *codes, const struct jit_code *code, uint64_t end_ns,
-			  uint64_t window_ns)
+static bool is_same(const struct jit_code *a, const struct jit_code *b)
 {
-	if (end_ns <= window_ns)
+	return a->start == b->start && a->bytes == b->bytes && a->name_hash == b->name_hash &&
+	       a->file == b->file && a->code_at == b->code_at;
+}
+
+bool jit_codes_again(struct jit_codes *codes, const struct jit_code *code)
+{
+	struct jit_code *known = holder(codes, code->start);
+
+	if (known == NULL || !is_same(known, code))
+		return false;
+	known->pass = code->pass;
+	known->added = ++codes->clock;
+	return true;
+}
+
+/* Takes the name over. Without memory for it, samples go to the piece that is there now. */
+static void gone_add(struct jit_codes *codes, struct jit_code *code, uint64_t from_ns,
+		     uint64_t by_ns, uint64_t window_ns)
+{
+	if (by_ns <= window_ns ||
+	    array_reserve(&codes->gone, &codes->gone_capacity, codes->gone_count + 1,
+			  sizeof(codes->gone[0])) < 0) {
+		name_free(codes, code);
 		return;
-	/* Without memory for it, samples go to what is there now. */
-	if (array_reserve(&codes->replaced, &codes->replaced_capacity, codes->replaced_count + 1,
-			  sizeof(codes->replaced[0])) < 0)
-		return;
-	codes->replaced[codes->replaced_count] = *code;
-	codes->replaced[codes->replaced_count++].since_ns = end_ns;
+	}
+	codes->gone[codes->gone_count++] = (struct jit_gone){
+		.code = *code,
+		.from_ns = from_ns,
+		.by_ns = by_ns,
+	};
 }
 
 int jit_codes_move(struct jit_codes *codes, uint64_t from, uint64_t to, uint64_t time_ns)
 {
 	size_t i, last = codes->count, first = codes->settled;
-	struct jit_code *code = NULL, moved;
+	const struct jit_code *code = NULL;
+	struct jit_code moved;
 
 	/* Moved soon after it was made, if at all. */
 	if (last - first > RECENT)
@@ -83,49 +159,56 @@ int jit_codes_move(struct jit_codes *codes, uint64_t from, uint64_t to, uint64_t
 			code = &codes->codes[i - 1];
 	}
 	if (code == NULL)
-		code = holder(codes->codes, codes->settled, from);
+		code = holder(codes, from);
 	if (code == NULL || code->start != from)
 		return -ENOENT;
 	moved = *code;
 	moved.start = to;
-	moved.since_ns = time_ns;
+	moved.since_ns = moved.seen_ns = time_ns;
 	if (to >> 63 != 0 || moved.bytes > (1ULL << 63) - to)
 		return -ENOENT;
 	return jit_codes_add(codes, &moved);
 }
 
-/* By address; of those that begin at one, in order of time. */
-struct sorted {
-	struct jit_code code;
-	size_t order;
-};
-
-static int compare_sorted(const void *first, const void *second)
+/* By address; pieces that begin at the same one, in order of time. */
+static int compare_added(const void *first, const void *second)
 {
-	const struct sorted *a = first, *b = second;
+	const struct jit_code *a = first, *b = second;
 
-	if (a->code.start != b->code.start)
-		return a->code.start < b->code.start ? -1 : 1;
-	return (a->order > b->order) - (a->order < b->order);
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return (a->added > b->added) - (a->added < b->added);
 }
 
-static struct sorted *sort_added(const struct jit_codes *codes, size_t count)
+static int compare_gone(const void *first, const void *second)
 {
-	struct sorted *added = malloc(count * sizeof(*added));
-	size_t i;
+	const struct jit_gone *a = first, *b = second;
 
-	if (added == NULL)
-		return NULL;
-	for (i = 0; i < count; i++)
-		added[i] =
-			(struct sorted){.code = codes->codes[codes->settled + i], .order = i + 1};
-	qsort(added, count, sizeof(*added), compare_sorted);
-	return added;
+	return compare_added(&a->code, &b->code);
+}
+
+/* After additions: sort, and note how far the entries up to each one reach. */
+static void gone_sort(struct jit_codes *codes)
+{
+	uint64_t reach = 0;
+
+	array_sort(codes->gone, codes->gone_count, sizeof(codes->gone[0]), compare_gone);
+	for (size_t i = 0; i < codes->gone_count; i++) {
+		uint64_t end = codes->gone[i].code.start + codes->gone[i].code.bytes;
+
+		reach = end > reach ? end : reach;
+		codes->gone[i].reach = reach;
+	}
 }
 
 static bool overlap(const struct jit_code *a, const struct jit_code *b)
 {
 	return a->start < b->start + b->bytes && b->start < a->start + a->bytes;
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
 }
 
 static void cut(struct jit_code *code, const struct jit_code *next)
@@ -134,126 +217,344 @@ static void cut(struct jit_code *code, const struct jit_code *next)
 		code->bytes = (uint32_t)(next->start - code->start);
 }
 
+/* The same piece, announced again: it has been there all the time. */
+static bool code_unite(struct jit_codes *codes, struct jit_code *known, struct jit_code *next)
+{
+	if (!is_same(known, next) || known->code_at != 0)
+		return false;
+	if (known->added < next->added) {
+		known->pass = next->pass;
+		known->used = next->used > known->used ? next->used : known->used;
+		known->added = next->added;
+	}
+	name_free(codes, next);
+	return true;
+}
+
 /*
- * Appends the next one by address. @orders: of those kept, 0 for old ones.
- * A later one throws out what it overlaps, an earlier one does not get in.
+ * Appends the next piece by address to @out. A later one replaces those that it
+ * overlaps; an earlier one does not get in.
  */
-static size_t place(struct jit_codes *codes, struct sorted *kept, size_t count,
-		    const struct sorted *next, uint64_t window_ns, bool *replaced)
+static size_t place(struct jit_codes *codes, struct jit_code *out, size_t count,
+		    struct jit_code next, uint64_t window_ns, bool *replaced)
 {
 	if (count > 0)
-		cut(&kept[count - 1].code, &next->code);
-	while (count > 0 && overlap(&kept[count - 1].code, &next->code)) {
+		cut(&out[count - 1], &next);
+	while (count > 0 && overlap(&out[count - 1], &next)) {
+		struct jit_code *last = &out[count - 1];
+
+		if (code_unite(codes, last, &next))
+			return count;
 		*replaced = true;
-		if (kept[count - 1].order > next->order) {
-			keep_replaced(codes, &next->code, kept[count - 1].code.since_ns, window_ns);
+		if (last->added > next.added) {
+			gone_add(codes, &next, later(last->since_ns, next.since_ns),
+				 later(last->seen_ns, next.seen_ns), window_ns);
 			return count;
 		}
-		keep_replaced(codes, &kept[count - 1].code, next->code.since_ns, window_ns);
+		gone_add(codes, last, next.since_ns, next.seen_ns, window_ns);
 		count--;
 	}
-	kept[count] = *next;
+	out[count] = next;
 	return count + 1;
 }
 
-static int compare_codes(const void *first, const void *second)
+static void gone_drop(struct jit_codes *codes, uint64_t window_ns)
 {
-	const struct jit_code *a = first, *b = second;
+	size_t i, left = 0;
 
-	return (a->start > b->start) - (a->start < b->start);
+	for (i = 0; i < codes->gone_count; i++) {
+		if (codes->gone[i].by_ns > window_ns)
+			codes->gone[left++] = codes->gone[i];
+		else
+			name_free(codes, &codes->gone[i].code);
+	}
+	if (left == codes->gone_count)
+		return;
+	codes->gone_count = left;
+	if (left == 0)
+		gone_clear(codes);
+	gone_sort(codes);
 }
 
-static void drop_replaced(struct jit_codes *codes, uint64_t window_ns)
+/* Return true if the sorted additions follow all others and each other. */
+static bool is_in_place(const struct jit_codes *codes)
 {
-	size_t i, kept = 0;
+	size_t i = codes->settled > 0 ? codes->settled : 1;
 
-	for (i = 0; i < codes->replaced_count; i++) {
-		if (codes->replaced[i].since_ns > window_ns)
-			codes->replaced[kept++] = codes->replaced[i];
+	for (; i < codes->count; i++) {
+		if (codes->codes[i].start < codes->codes[i - 1].start + codes->codes[i - 1].bytes)
+			return false;
 	}
-	codes->replaced_count = kept;
+	return true;
+}
+
+static void codes_merge(struct jit_codes *codes, struct jit_code *out, uint64_t window_ns,
+			bool *replaced)
+{
+	size_t old = 0, new = codes->settled, count = 0;
+
+	while (old < codes->settled || new < codes->count) {
+		bool is_old =
+			new == codes->count || (old < codes->settled &&
+						codes->codes[old].start <= codes->codes[new].start);
+
+		count = place(codes, out, count, codes->codes[is_old ? old++ : new ++], window_ns,
+			      replaced);
+	}
+	codes->capacity = codes->count;
+	free(codes->codes);
+	codes->codes = out;
+	codes->count = codes->settled = count;
 }
 
 bool jit_codes_settle(struct jit_codes *codes, uint64_t window_ns)
 {
-	size_t added_count = codes->count - codes->settled, old = 0, new = 0, count = 0, i;
-	struct sorted *added, *kept;
+	size_t gone = 0;
+	struct jit_code *out;
 	bool replaced = false;
 
-	drop_replaced(codes, window_ns);
-	if (added_count == 0)
+	gone_drop(codes, window_ns);
+	if (codes->count == codes->settled)
 		return false;
-	added = sort_added(codes, added_count);
-	kept = added != NULL ? malloc(codes->count * sizeof(*kept)) : NULL;
-	if (kept == NULL) {
-		/* They stay, unsettled, for the next time. */
-		free(added);
+	gone = codes->gone_count;
+	array_sort(codes->codes + codes->settled, codes->count - codes->settled,
+		   sizeof(codes->codes[0]), compare_added);
+	if (is_in_place(codes)) {
+		codes->settled = codes->count;
 		return false;
 	}
-	while (old < codes->settled || new < added_count) {
-		struct sorted next = {.order = 0};
-
-		if (new == added_count ||
-		    (old < codes->settled && codes->codes[old].start <= added[new].code.start))
-			next.code = codes->codes[old++];
-		else
-			next = added[new ++];
-		count = place(codes, kept, count, &next, window_ns, &replaced);
-	}
-	for (i = 0; i < count; i++)
-		codes->codes[i] = kept[i].code;
-	codes->count = codes->settled = count;
-	free(kept);
-	free(added);
-	if (codes->replaced_count > 1)
-		qsort(codes->replaced, codes->replaced_count, sizeof(codes->replaced[0]),
-		      compare_codes);
+	out = malloc(codes->count * sizeof(*out));
+	/* Without memory they stay unsettled until the next time. */
+	if (out == NULL)
+		return false;
+	codes_merge(codes, out, window_ns, &replaced);
+	if (codes->gone_count != gone)
+		gone_sort(codes);
 	return replaced;
 }
 
-/* The one that had an address last before the one there now. Ranges overlap, but few do. */
-static struct jit_code *find_replaced(struct jit_codes *codes, uint64_t address)
+bool jit_codes_purge(struct jit_codes *codes, uint8_t file, uint8_t pass, uint64_t since_ns,
+		     uint64_t seen_ns, uint64_t window_ns)
 {
-	struct jit_code *code = below(codes->replaced, codes->replaced_count, address);
-	struct jit_code *best = NULL;
-	int i;
+	size_t i, left = 0, gone = codes->gone_count;
+	bool removed;
 
-	for (i = 0; i < OVERLAPS && code != NULL; i++) {
-		if (address - code->start < code->bytes &&
-		    (best == NULL || code->since_ns > best->since_ns))
-			best = code;
-		code = code > codes->replaced ? code - 1 : NULL;
+	for (i = 0; i < codes->settled; i++) {
+		struct jit_code *code = &codes->codes[i];
+
+		if (code->file != file || code->pass == pass) {
+			codes->codes[left++] = *code;
+			continue;
+		}
+		/* Its file may not have the code any more. */
+		code->code_at = 0;
+		gone_add(codes, code, since_ns, seen_ns, window_ns);
 	}
-	return best;
+	removed = left < codes->settled;
+	memmove(codes->codes + left, codes->codes + codes->settled,
+		(codes->count - codes->settled) * sizeof(codes->codes[0]));
+	codes->count -= codes->settled - left;
+	codes->settled = left;
+	if (codes->gone_count != gone)
+		gone_sort(codes);
+	return removed;
+}
+
+/* The value with @rank smaller ones. C. A. R. Hoare, Algorithm 65: find, CACM 4(7), 1961. */
+static uint32_t select_rank(uint32_t *values, size_t count, size_t rank)
+{
+	size_t low = 0, high = count - 1;
+
+	while (low < high) {
+		uint32_t pivot = values[low + (high - low) / 2];
+		size_t i = low, j = high;
+
+		while (i <= j) {
+			while (values[i] < pivot)
+				i++;
+			while (values[j] > pivot)
+				j--;
+			if (i <= j) {
+				uint32_t value = values[i];
+
+				values[i++] = values[j];
+				values[j] = value;
+				if (j == 0)
+					break;
+				j--;
+			}
+		}
+		if (rank <= j && j < high)
+			high = j;
+		else if (rank >= i)
+			low = i;
+		else
+			break;
+	}
+	return values[rank];
+}
+
+/* Return: half of the pieces are younger than this; 0: out of memory. */
+static uint32_t median_age(const struct jit_codes *codes)
+{
+	uint32_t *values = malloc(codes->count * sizeof(*values)), median;
+
+	if (values == NULL)
+		return 0;
+	for (size_t i = 0; i < codes->count; i++)
+		values[i] = codes->codes[i].used;
+	median = select_rank(values, codes->count, (codes->count - 1) / 2);
+	free(values);
+	return median;
+}
+
+void jit_codes_skip(struct jit_codes *codes, uint64_t start, uint64_t bytes)
+{
+	if (codes->evicted++ == 0 || start < codes->evicted_start)
+		codes->evicted_start = start;
+	if (start + bytes > codes->evicted_end)
+		codes->evicted_end = start + bytes;
+}
+
+void jit_codes_evict(struct jit_codes *codes)
+{
+	uint32_t oldest = codes->count > 0 ? median_age(codes) : 0;
+	size_t i, left = 0;
+	struct jit_code *smaller;
+
+	for (i = 0; i < codes->gone_count; i++) {
+		if (codes->gone[i].by_ns > codes->forgot_ns)
+			codes->forgot_ns = codes->gone[i].by_ns;
+	}
+	gone_clear(codes);
+	for (i = 0; i < codes->count; i++) {
+		struct jit_code *code = &codes->codes[i];
+
+		if (code->used > oldest) {
+			codes->codes[left++] = *code;
+			continue;
+		}
+		jit_codes_skip(codes, code->start, code->bytes);
+		name_free(codes, code);
+	}
+	codes->count = codes->settled = left;
+	smaller = realloc(codes->codes, (left > 0 ? left : 1) * sizeof(*smaller));
+	if (smaller != NULL) {
+		codes->codes = smaller;
+		codes->capacity = left > 0 ? left : 1;
+	}
+}
+
+bool jit_codes_lacks(const struct jit_codes *codes, uint64_t address)
+{
+	return codes->evicted > 0 && address >= codes->evicted_start &&
+	       address < codes->evicted_end;
+}
+
+bool jit_codes_is_free(const struct jit_codes *codes, uint64_t start, uint64_t bytes)
+{
+	size_t n = count_below(codes->codes, codes->settled, sizeof(codes->codes[0]),
+			       start + bytes - 1);
+
+	return n == 0 || codes->codes[n - 1].start + codes->codes[n - 1].bytes <= start;
+}
+
+/*
+ * @window_ns, @until_ns: as for jit_codes_find()
+ * @best: was certainly there for @certain_ns, longer than the others
+ * @names: not all have the name of @best
+ */
+struct candidates {
+	uint64_t window_ns;
+	uint64_t until_ns;
+	struct jit_code *best;
+	uint64_t certain_ns;
+	bool names;
+};
+
+/* A piece that was possibly there from @since_ns to @by_ns, certainly from @seen_ns to @from_ns. */
+static void consider(struct candidates *candidates, struct jit_code *code, uint64_t from_ns,
+		     uint64_t by_ns)
+{
+	uint64_t window = candidates->window_ns, until = candidates->until_ns;
+	uint64_t first = code->seen_ns > window ? code->seen_ns : window;
+	uint64_t last = from_ns < until ? from_ns : until;
+	uint64_t certain = last > first ? last - first : 0;
+
+	if (by_ns <= window || code->since_ns > until)
+		return;
+	if (candidates->best != NULL && candidates->best->name_hash != code->name_hash)
+		candidates->names = true;
+	if (candidates->best != NULL && certain <= candidates->certain_ns)
+		return;
+	candidates->best = code;
+	candidates->certain_ns = certain;
+}
+
+/* The piece @now was already there, under the same name, at the read before it was announced. */
+static bool is_continued(const struct jit_gone *gone, const struct jit_code *now)
+{
+	return now != NULL && gone->code.name_hash == now->name_hash &&
+	       gone->from_ns >= now->since_ns && gone->code.since_ns < now->since_ns;
+}
+
+/* Return: whether all pieces that may be at the address were considered. */
+static bool consider_gone(struct jit_codes *codes, struct candidates *candidates,
+			  struct jit_code *now, uint64_t address)
+{
+	size_t i = count_below(codes->gone, codes->gone_count, sizeof(codes->gone[0]), address);
+	size_t looked = 0;
+
+	for (; i > 0 && codes->gone[i - 1].reach > address; i--) {
+		struct jit_gone *gone = &codes->gone[i - 1];
+
+		if (++looked > OVERLAPS_MAX)
+			return false;
+		if (address - gone->code.start >= gone->code.bytes)
+			continue;
+		if (is_continued(gone, now))
+			consider(candidates, &gone->code, UINT64_MAX, UINT64_MAX);
+		else
+			consider(candidates, &gone->code, gone->from_ns, gone->by_ns);
+	}
+	return true;
 }
 
 bool jit_codes_alone(const struct jit_codes *codes, const struct jit_code *code, uint64_t window_ns)
 {
-	const struct jit_code *other =
-		below(codes->replaced, codes->replaced_count, code->start + code->bytes - 1);
-	int i;
+	size_t i = count_below(codes->gone, codes->gone_count, sizeof(codes->gone[0]),
+			       code->start + code->bytes - 1);
+	size_t looked = 0;
 
-	for (i = 0; i < OVERLAPS && other != NULL; i++) {
-		if (other->since_ns > window_ns && overlap(other, code))
+	if (codes->forgot_ns > window_ns)
+		return false;
+	for (; i > 0 && codes->gone[i - 1].reach > code->start; i--) {
+		const struct jit_gone *gone = &codes->gone[i - 1];
+
+		if (++looked > OVERLAPS_MAX ||
+		    (gone->by_ns > window_ns && overlap(&gone->code, code)))
 			return false;
-		other = other > codes->replaced ? other - 1 : NULL;
 	}
 	return true;
 }
 
 struct jit_code *jit_codes_find(struct jit_codes *codes, uint64_t address, uint64_t window_ns,
-				uint64_t until_ns, bool *doubtful)
+				uint64_t until_ns, bool *ambiguous)
 {
-	struct jit_code *now = holder(codes->codes, codes->settled, address), *before;
+	struct candidates candidates = {.window_ns = window_ns, .until_ns = until_ns};
+	struct jit_code *now = holder(codes, address);
+	bool complete = true;
 
-	*doubtful = false;
-	if (now != NULL && now->since_ns <= window_ns)
-		return now;
-	before = find_replaced(codes, address);
-	if (before == NULL || before->since_ns <= window_ns)
-		return now;
-	if (now == NULL)
-		return before;
-	*doubtful = true;
-	return now->since_ns - window_ns > (until_ns - window_ns) / 2 ? before : now;
+	*ambiguous = false;
+	if (now != NULL)
+		consider(&candidates, now, UINT64_MAX, UINT64_MAX);
+	complete = consider_gone(codes, &candidates, now, address) &&
+		   (now == NULL || now->seen_ns <= window_ns || codes->forgot_ns <= window_ns);
+	if (candidates.best == NULL)
+		return NULL;
+	if (candidates.names || !complete)
+		*ambiguous =
+			candidates.certain_ns * 100 < (until_ns - window_ns) * JIT_CERTAIN_PERCENT;
+	candidates.best->used = codes->clock + SAMPLED_BONUS;
+	return candidates.best;
 }

@@ -14,11 +14,8 @@
 #include "loader-hook/jit_dump.h"
 
 /* Bounds for hostile programs: of an image, between two epochs. */
-#define PROCEDURES_MAX 65536
-#define NAMES_BYTES_MAX (8U << 20)
+#define NAMES_BYTES_MAX (16U << 20)
 #define CODE_BYTES_MAX (8U << 20)
-
-static const char others[] = "<more procedures than are kept>";
 
 /* @code: until it is written */
 struct entry {
@@ -195,14 +192,13 @@ static uint64_t entry_add(struct jit_images *images, struct image *image,
 
 static bool is_full(const struct image *image, const struct jit_procedure *procedure)
 {
-	return image->count >= PROCEDURES_MAX ||
-	       image->name_bytes + procedure->name_bytes > NAMES_BYTES_MAX;
+	return image->name_bytes + image->count * sizeof(struct entry) + procedure->name_bytes >
+	       NAMES_BYTES_MAX;
 }
 
 uint64_t jit_images_slot(struct jit_images *images, uint32_t image,
 			 const struct jit_procedure *procedure, uint32_t *bytes)
 {
-	static const struct jit_procedure rest = {.name = others, .name_bytes = sizeof(others) - 1};
 	struct jit_procedure wanted = *procedure;
 	struct image *of = image_get(images, image);
 	uint64_t slot, *known;
@@ -214,11 +210,8 @@ uint64_t jit_images_slot(struct jit_images *images, uint32_t image,
 		wanted.code = NULL;
 	slot = slot_of(&wanted);
 	known = u64_map_find(&of->by_slot, slot);
-	if (known == NULL && is_full(of, &wanted)) {
-		wanted = rest;
-		slot = slot_of(&wanted);
-		known = u64_map_find(&of->by_slot, slot);
-	}
+	if (known == NULL && is_full(of, &wanted))
+		return 0;
 	*bytes = 1;
 	if (wanted.code != NULL || wanted.offsets)
 		*bytes = wanted.bytes < JIT_SLOT_BYTES ? (uint32_t)wanted.bytes : JIT_SLOT_BYTES;

@@ -54,10 +54,10 @@ struct jit_procedure {
  * @image: number in the image table
  * @bytes: out: samples may be at offsets below that; 1 if only the name counts
  *
- * The procedure will be kept with the next merge. An image holds so many
- * procedures, and so much code; beyond that there is one for all others.
+ * The next merge stores the procedure. An image holds 16 MiB of names and 8 MiB of code
+ * between two epochs; a procedure whose code exceeds that is known by name only.
  *
- * Return: the offset, > 0; 0 out of memory.
+ * Return: the offset, > 0; 0 if out of memory, or the image has no room for the name.
  */
 uint64_t jit_images_slot(struct jit_images *images, uint32_t image,
 			 const struct jit_procedure *procedure, uint32_t *bytes);

@@ -2,48 +2,80 @@
 #include "daemon/jit/jit_program.h"
 
 #include <stdlib.h>
+#include <xxhash.h>
 
 #include "daemon/image/image_map.h"
 #include "daemon/jit/jit_image.h"
+#include "daemon/jit/jit_reading.h"
 #include "daemon/jit/jit_shape.h"
 #include "lib/cleanup.h"
 #include "lib/file_read.h"
 
-/* 48 bytes each, of all programs; and of one. */
-#define PIECES_MAX (1U << 17)
-#define PROGRAM_PIECES_MAX (1U << 16)
 #define PIECE_BYTES_MAX (1U << 30)
-/* What is read in a drain, of one. */
-#define PROGRAM_BYTES (4U << 20)
 #define DUMP_RECORD_COST 256
+/* Only the last bytes of a map are kept at once: more would not fit into memory. */
+#define MAP_TAIL_BYTES (JIT_BYTES_MAX / 4)
+#define SEARCH_PAUSE_MAX 4096
+/* Bytes that may be searched in a drain: 0.1 s. */
+#define SEARCH_BYTES ((size_t)64 << 20)
 
-/* While a program's files are read. */
+/*
+ * While a program's files are read.
+ * @grown: out: the map had more, or was rewritten
+ * @found: out: the search found a name
+ */
 struct visit {
 	struct jit_reading *reading;
 	struct jit_program *program;
+	uint64_t since_ns;
+	bool grown;
+	bool found;
 };
 
-void jit_program_init(struct jit_program *program)
+void jit_program_init(struct jit_program *program, uint64_t since_ns)
 {
 	program->files[JIT_PROGRAM_MAP].fd = -1;
 	program->files[JIT_PROGRAM_DUMP].fd = -1;
+	program->caught_ns = since_ns;
+	program->keep_ns = UINT64_MAX;
 }
 
-static void forget(struct jit_program *program, struct jit_reading *reading)
+/* No sample is looked up from before that, in the program itself or in its children. */
+static uint64_t window(const struct jit_program *program, const struct jit_reading *reading)
 {
-	reading->pieces -= jit_codes_count(&program->codes);
-	jit_codes_deinit(&program->codes);
-	program->read_ns = 0;
-	program->map = (struct jit_map){0};
-	program->dump = (struct jit_dump){0};
-	program->dump_ended = false;
+	return program->keep_ns < reading->window_ns ? program->keep_ns : reading->window_ns;
+}
+
+/* To be called whenever the memory of the code may have changed. */
+static void account(struct jit_program *program, struct jit_reading *reading)
+{
+	struct jit_user *user = jit_reading_user(reading, program->user);
+	size_t bytes = jit_codes_bytes(&program->codes);
+
+	if (user == NULL)
+		return;
+	user->bytes += bytes - program->bytes;
+	reading->bytes += bytes - program->bytes;
+	program->bytes = bytes;
+}
+
+static void file_close(struct jit_file *file, struct jit_reading *reading)
+{
+	reading->files -= file->fd >= 0;
+	jit_file_close(file);
 }
 
 void jit_program_deinit(struct jit_program *program, struct jit_reading *reading)
 {
-	forget(program, reading);
-	jit_file_close(&program->files[JIT_PROGRAM_MAP]);
-	jit_file_close(&program->files[JIT_PROGRAM_DUMP]);
+	jit_codes_deinit(&program->codes);
+	if (program->bytes > 0)
+		account(program, reading);
+	jit_map_deinit(&program->map);
+	jit_map_deinit(&program->search);
+	file_close(&program->files[JIT_PROGRAM_MAP], reading);
+	file_close(&program->files[JIT_PROGRAM_DUMP], reading);
+	*program = (struct jit_program){0};
+	jit_program_init(program, 0);
 }
 
 bool jit_program_has_files(const struct jit_program *program)
@@ -51,88 +83,259 @@ bool jit_program_has_files(const struct jit_program *program)
 	return program->files[JIT_PROGRAM_MAP].fd >= 0 || program->files[JIT_PROGRAM_DUMP].fd >= 0;
 }
 
+bool jit_program_lacks(const struct jit_program *program)
+{
+	return program->codes.evicted > 0 && !program->behind;
+}
+
+bool jit_program_is_empty(const struct jit_program *program)
+{
+	return jit_codes_count(&program->codes) == 0 && program->codes.evicted == 0;
+}
+
+/* Code whose file is another one now. */
+static void dump_forget(struct jit_program *program, struct jit_reading *reading)
+{
+	jit_codes_settle(&program->codes, window(program, reading));
+	jit_codes_purge(&program->codes, JIT_PROGRAM_DUMP, 1, program->caught_ns, reading->now_ns,
+			window(program, reading));
+	program->dump = (struct jit_dump){0};
+	program->dump_ended = false;
+	account(program, reading);
+}
+
+/* Pieces that the new content does not list are dropped when its end is reached. */
+static void map_begin_again(struct jit_program *program)
+{
+	jit_map_deinit(&program->map);
+	program->pass++;
+	program->rereading = true;
+	program->searching = false;
+	program->search_at = program->search_pause = 0;
+}
+
 bool jit_program_set_file(struct jit_program *program, enum jit_program_file which,
 			  const struct jit_file *file, struct jit_reading *reading)
 {
 	struct jit_file *known = &program->files[which], same = *file;
+	bool is_same = jit_file_same(file, known), is_first = known->inode == 0;
 
-	if (jit_file_same(file, known)) {
+	if (is_same && known->fd >= 0) {
 		jit_file_close(&same);
 		return false;
 	}
-	if (known->fd >= 0)
-		forget(program, reading);
-	jit_file_close(known);
+	file_close(known, reading);
 	*known = *file;
+	reading->files++;
+	program->user = file->user;
+	if (is_same || is_first)
+		return !is_same;
+	if (which == JIT_PROGRAM_DUMP)
+		dump_forget(program, reading);
+	else
+		map_begin_again(program);
 	return true;
+}
+
+void jit_program_follow(struct jit_program *program, struct jit_program *from)
+{
+	if (!jit_file_same(&program->files[JIT_PROGRAM_MAP], &from->files[JIT_PROGRAM_MAP]))
+		return;
+	program->map = from->map;
+	from->map = (struct jit_map){0};
+}
+
+/* Keeps the identity, so that reading can go on when the file is opened again. */
+static void file_park(struct jit_file *file, struct jit_reading *reading)
+{
+	struct jit_file known = *file;
+
+	file_close(file, reading);
+	file->user = known.user;
+	file->device = known.device;
+	file->inode = known.inode;
+}
+
+void jit_program_park(struct jit_program *program, struct jit_reading *reading)
+{
+	file_park(&program->files[JIT_PROGRAM_MAP], reading);
+	file_park(&program->files[JIT_PROGRAM_DUMP], reading);
+	program->behind = true;
 }
 
 static void piece_add(struct visit *visit, const struct jit_code *code)
 {
 	struct jit_reading *reading = visit->reading;
 
-	if (reading->pieces >= PIECES_MAX ||
-	    jit_codes_count(&visit->program->codes) >= PROGRAM_PIECES_MAX ||
-	    jit_codes_add(&visit->program->codes, code) < 0)
-		reading->refused++;
-	else
-		reading->pieces++;
+	if (jit_codes_add(&visit->program->codes, code) < 0)
+		reading->evicted++;
+	account(visit->program, reading);
+	if (reading->bytes > reading->bytes_max)
+		reading->room(reading->context);
 }
 
-/* What is new since the file was read last, came after that. */
+static struct jit_code code_of_line(const struct jit_program *program,
+				    const struct jit_map_line *line)
+{
+	return (struct jit_code){
+		.start = line->start,
+		.bytes = (uint32_t)line->bytes,
+		.name_hash = XXH3_64bits(line->name, line->name_bytes),
+		.name = (char *)(uintptr_t)line->name,
+		.name_bytes = (uint16_t)line->name_bytes,
+		.file = JIT_PROGRAM_MAP,
+		.pass = program->pass,
+	};
+}
+
+static bool is_wanted(const struct jit_program *program, const struct jit_map_line *line)
+{
+	for (size_t i = 0; i < program->wanted_count; i++) {
+		if (program->wanted[i] - line->start < line->bytes)
+			return true;
+	}
+	return false;
+}
+
+/* A line that is new since the map was complete was written after that. */
 static void line_take(void *context, const struct jit_map_line *line)
 {
 	struct visit *visit = context;
+	struct jit_program *program = visit->program;
+	struct jit_code code;
 
 	if (line->bytes > PIECE_BYTES_MAX)
 		return;
-	piece_add(visit, &(struct jit_code){
-				 .start = line->start,
-				 .bytes = (uint32_t)line->bytes,
-				 .since_ns = visit->program->read_ns,
-				 .name_at = line->name_at,
-				 .name_bytes = (uint16_t)line->name_bytes,
-				 .file = JIT_PROGRAM_MAP,
-			 });
+	if (program->map.file_bytes > line->name_at + MAP_TAIL_BYTES && !is_wanted(program, line)) {
+		jit_codes_skip(&program->codes, line->start, line->bytes);
+		visit->reading->evicted++;
+		return;
+	}
+	code = code_of_line(program, line);
+	code.since_ns = visit->since_ns;
+	code.seen_ns = visit->reading->now_ns;
+	if (!jit_codes_again(&program->codes, &code))
+		piece_add(visit, &code);
+}
+
+/* A wanted piece that memory does not hold has been there for long, unless others came after it. */
+static void search_take(void *context, const struct jit_map_line *line)
+{
+	struct visit *visit = context;
+	struct jit_program *program = visit->program;
+	struct jit_code code;
+
+	if (line->bytes > PIECE_BYTES_MAX || !is_wanted(program, line) ||
+	    !jit_codes_is_free(&program->codes, line->start, line->bytes))
+		return;
+	code = code_of_line(program, line);
+	piece_add(visit, &code);
+	visit->found = true;
+}
+
+static void search_end(struct jit_program *program, const struct jit_reading *reading, bool found)
+{
+	program->searching = false;
+	jit_map_deinit(&program->search);
+	program->wanted_count = 0;
+	if (found)
+		program->search_pause = 1;
+	else if (program->search_pause < SEARCH_PAUSE_MAX)
+		program->search_pause = 2 * program->search_pause + 1;
+	program->search_at = reading->drain + program->search_pause;
+}
+
+/* Reads the map again for the names of sampled addresses that memory does not hold. */
+static void search(struct visit *visit, struct jit_user *user)
+{
+	size_t all = user->saved < SEARCH_BYTES ? user->saved : SEARCH_BYTES, left = all;
+	struct jit_program *program = visit->program;
+	int fd = program->files[JIT_PROGRAM_MAP].fd;
+
+	if (fd < 0 || program->wanted_count == 0 || !program->map.at_end ||
+	    (!program->searching && visit->reading->drain < program->search_at))
+		return;
+	if (!program->searching)
+		jit_map_deinit(&program->search);
+	program->searching = true;
+	if (jit_map_read(&program->search, fd, &left, search_take, visit) != 0 ||
+	    program->search.at_end)
+		search_end(program, visit->reading, visit->found);
+	user->saved -= all - left;
+}
+
+static void want(struct jit_program *program, uint64_t pc)
+{
+	if (program->wanted_count < JIT_WANTED_MAX && !program->searching)
+		program->wanted[program->wanted_count++] = pc;
+}
+
+static void load_take(struct visit *visit, const struct jit_dump_record *record)
+{
+	int fd = visit->program->files[JIT_PROGRAM_DUMP].fd;
+	char name[JIT_NAME_BYTES_MAX];
+	struct jit_code code = {
+		.start = record->start,
+		.bytes = (uint32_t)record->bytes,
+		.since_ns = record->time_ns,
+		.name = name,
+		.name_bytes = record->name_bytes < JIT_NAME_BYTES_MAX ? (uint16_t)record->name_bytes
+								      : JIT_NAME_BYTES_MAX,
+		.code_at = record->code_at,
+		.file = JIT_PROGRAM_DUMP,
+	};
+
+	if (record->bytes > PIECE_BYTES_MAX || record->name_bytes == 0 ||
+	    file_read_exactly(fd, name, code.name_bytes, record->name_at) < 0)
+		return;
+	code.name_hash = XXH3_64bits(name, code.name_bytes);
+	piece_add(visit, &code);
 }
 
 static void record_take(struct visit *visit, const struct jit_dump_record *record)
 {
-	struct jit_codes *codes = &visit->program->codes;
-	size_t before = jit_codes_count(codes);
+	struct jit_program *program = visit->program;
 
-	if (record->kind == JIT_DUMP_MOVE && before < PROGRAM_PIECES_MAX) {
-		jit_codes_move(codes, record->from, record->start, record->time_ns);
-		visit->reading->pieces += jit_codes_count(codes) - before;
+	if (record->kind == JIT_DUMP_MOVE) {
+		jit_codes_move(&program->codes, record->from, record->start, record->time_ns);
+		account(program, visit->reading);
+	} else if (record->kind == JIT_DUMP_LOAD) {
+		load_take(visit, record);
 	}
-	if (record->kind != JIT_DUMP_LOAD || record->bytes > PIECE_BYTES_MAX ||
-	    record->name_bytes == 0)
-		return;
-	piece_add(visit, &(struct jit_code){
-				 .start = record->start,
-				 .bytes = (uint32_t)record->bytes,
-				 .since_ns = record->time_ns,
-				 .name_at = record->name_at,
-				 .name_bytes = record->name_bytes < JIT_NAME_BYTES_MAX
-						       ? (uint16_t)record->name_bytes
-						       : JIT_NAME_BYTES_MAX,
-				 .code_at = record->code_at,
-				 .file = JIT_PROGRAM_DUMP,
-			 });
+}
+
+/*
+ * Pieces that a rewritten map does not list any more are dropped at its end, one read later than
+ * that is reached: a program may be caught while it writes.
+ */
+static bool map_end(struct jit_program *program, const struct jit_reading *reading, bool grown)
+{
+	if (!program->rereading || grown)
+		return false;
+	program->rereading = false;
+	return jit_codes_purge(&program->codes, JIT_PROGRAM_MAP, program->pass, program->caught_ns,
+			       reading->now_ns, window(program, reading));
 }
 
 static void map_read(struct visit *visit, size_t *budget)
 {
 	struct jit_program *program = visit->program;
 	int fd = program->files[JIT_PROGRAM_MAP].fd;
+	uint64_t position;
 
-	if (fd >= 0 && jit_map_read(&program->map, fd, budget, line_take, visit) == 1) {
-		forget(program, visit->reading);
+	if (fd < 0)
+		return;
+	position = program->map.position;
+	if (jit_map_read(&program->map, fd, budget, line_take, visit) == 1) {
+		map_begin_again(program);
 		jit_map_read(&program->map, fd, budget, line_take, visit);
+		position = UINT64_MAX;
 	}
+	program->behind = !program->map.at_end;
+	visit->grown = program->map.position != position;
 }
 
-/* What is later than the events that are known is left for the next time. */
+/* Records later than the events known are left for the next time. */
 static void dump_read(struct visit *visit, size_t *budget)
 {
 	struct jit_program *program = visit->program;
@@ -147,23 +350,55 @@ static void dump_read(struct visit *visit, size_t *budget)
 		*budget -= DUMP_RECORD_COST;
 	}
 	program->dump_ended = program->dump_ended || rc < 0;
+	program->behind = program->behind || (fd >= 0 && rc == 1 && !program->dump_ended);
 }
 
 bool jit_program_read(struct jit_program *program, struct jit_reading *reading)
 {
 	struct visit visit = {.reading = reading, .program = program};
-	size_t budget = reading->budget < PROGRAM_BYTES ? reading->budget : PROGRAM_BYTES;
-	size_t left = budget, before;
+	struct jit_user *user = jit_reading_user(reading, program->user);
+	size_t left;
 	bool replaced;
 
+	if (user == NULL || !jit_program_has_files(program))
+		return false;
+	visit.since_ns = program->caught_ns;
+	left = user->budget;
 	map_read(&visit, &left);
 	dump_read(&visit, &left);
-	program->read_ns = reading->until_ns;
-	reading->budget -= budget - left;
-	before = jit_codes_count(&program->codes);
-	replaced = jit_codes_settle(&program->codes, reading->window_ns);
-	reading->pieces = reading->pieces - before + jit_codes_count(&program->codes);
+	jit_reading_spend(user, user->budget - left);
+	search(&visit, user);
+	if (!program->behind)
+		program->caught_ns = reading->now_ns;
+	replaced = jit_codes_settle(&program->codes, window(program, reading));
+	if (program->map.at_end)
+		replaced |= map_end(program, reading, visit.grown);
+	account(program, reading);
 	return replaced;
+}
+
+/*
+ * A map written after the end is the next program's. The jitdump stays open for the
+ * code in it.
+ */
+void jit_program_end(struct jit_program *program, struct jit_reading *reading, uint64_t time_ns)
+{
+	struct jit_file *map = &program->files[JIT_PROGRAM_MAP];
+
+	if (map->fd >= 0 && !jit_file_is_older(map, time_ns))
+		file_park(map, reading);
+	jit_program_read(program, reading);
+	file_park(map, reading);
+}
+
+void jit_program_evict(struct jit_program *program, struct jit_reading *reading)
+{
+	uint64_t before = program->codes.evicted;
+
+	jit_codes_settle(&program->codes, window(program, reading));
+	jit_codes_evict(&program->codes);
+	reading->evicted += program->codes.evicted - before;
+	account(program, reading);
 }
 
 /* The code, if it is all there and not too long. */
@@ -171,7 +406,7 @@ static uint8_t *code_read(int fd, const struct jit_code *code)
 {
 	uint8_t *data;
 
-	if (code->code_at == 0 || code->bytes > JIT_SLOT_BYTES)
+	if (code->code_at == 0 || code->bytes > JIT_SLOT_BYTES || fd < 0)
 		return NULL;
 	data = malloc(code->bytes);
 	if (data != NULL && file_read_exactly(fd, data, code->bytes, code->code_at) < 0) {
@@ -181,24 +416,19 @@ static uint8_t *code_read(int fd, const struct jit_code *code)
 	return data;
 }
 
-/* Where a piece is in its image: asked for once, when it is first sampled. */
+/* Where a piece is in its image: determined once, when it is first sampled. */
 static bool slot_find(const struct jit_program *program, struct jit_images *images,
 		      struct jit_code *code)
 {
 	uint32_t version = jit_images_version(images), bytes;
-	int fd = program->files[code->file].fd;
 	_cleanup_free_ uint8_t *data = NULL;
-	char name[JIT_NAME_BYTES_MAX];
 	struct jit_procedure procedure = {
-		.name = name, .name_bytes = code->name_bytes, .bytes = code->bytes};
+		.name = code->name, .name_bytes = code->name_bytes, .bytes = code->bytes};
 
 	if (code->version == version)
 		return code->slot != 0;
 	code->version = version;
-	code->slot = 0;
-	if (file_read_exactly(fd, name, code->name_bytes, code->name_at) < 0)
-		return false;
-	data = code_read(fd, code);
+	data = code_read(program->files[code->file].fd, code);
 	procedure.code = data;
 	if (data != NULL)
 		procedure.shape = jit_shape(data, code->bytes);
@@ -207,25 +437,31 @@ static bool slot_find(const struct jit_program *program, struct jit_images *imag
 	return code->slot != 0;
 }
 
-bool jit_program_place(struct jit_program *program, struct jit_images *images,
-		       const struct jit_reading *reading, uint64_t pc, struct image_place *place,
-		       uint64_t *doubtful)
+enum jit_answer jit_program_place(struct jit_program *program, struct jit_images *images,
+				  uint64_t since_ns, uint64_t until_ns, uint64_t pc,
+				  struct image_place *place)
 {
 	struct jit_code *code;
-	bool doubt;
+	bool ambiguous;
 
-	code = jit_codes_find(&program->codes, pc, reading->window_ns, reading->until_ns, &doubt);
-	if (code == NULL || !slot_find(program, images, code))
-		return false;
-	*doubtful += doubt;
+	code = jit_codes_find(&program->codes, pc, since_ns, until_ns, &ambiguous);
+	if (code == NULL && (program->behind || jit_codes_lacks(&program->codes, pc))) {
+		want(program, pc);
+		return JIT_LIMIT;
+	}
+	if (code == NULL)
+		return JIT_NO_NAME;
+	if (ambiguous)
+		return JIT_AMBIGUOUS;
+	if (!slot_find(program, images, code))
+		return JIT_LIMIT;
 	*place = (struct image_place){
 		.image = program->image,
 		.offset = code->slot + (code->by_offset ? pc - code->start : 0),
 		.start = code->start,
-		.bytes = code->by_offset &&
-					 jit_codes_alone(&program->codes, code, reading->window_ns)
+		.bytes = code->by_offset && jit_codes_alone(&program->codes, code, since_ns)
 				 ? code->bytes
 				 : 0,
 	};
-	return true;
+	return JIT_NAMED;
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "daemon/base/tally.h"
@@ -12,54 +13,133 @@
 #include "daemon/image/jit_file.h"
 #include "daemon/jit/jit_image.h"
 #include "daemon/jit/jit_program.h"
+#include "daemon/jit/jit_reading.h"
+#include "lib/clock.h"
 #include "lib/error.h"
 #include "lib/u64_map.h"
 #include "loader-hook/image_event.h"
 
-/* Two descriptors each: well below the usual limit of 1024. */
-#define PROCESSES_MAX 128
-/* What is read in a drain, of all processes. */
-#define DRAIN_BYTES (16U << 20)
+#define FILES_DEFAULT 1024
+#define FILES_MOST (1U << 16)
+/* Share of the descriptors that the process may have: one half. */
+#define FILES_SHARE 2
+/* Share of the memory for code that may be used for processes: a quarter. */
+#define PROCESSES_SHARE 4
 #define PAUSE_MAX 64
 #define SETTLE_NS 100000000
+/* While memory does not hold all code, flushes show which of it is sampled. */
+#define LACKING_NS_MAX (10 * NS_PER_SECOND)
 /* Of processes that have forked without an exec, so deep. */
 #define ANCESTORS_MAX 4
 #define CHILDREN_MAX 65536
-#define CHILD_ENDED (1ULL << 32)
+/* Ended processes that are dropped at a time. */
+#define DROPPED_MAX 256
 
 /*
+ * A program that a process runs, from its start or exec to its exit or next exec.
+ *
  * @used:     drain in which it last had a sample
+ * @looked:   drain in which a sample without name last made it look for a perf map
  * @try:      drain in which a perf map is looked for again; @pause: and how
  *            many drains to wait then
- * @ended_ns: when it ended, or was replaced by an exec; 0: it lives
- * @older:    what had its id before, while samples of that may follow
+ * @begun_ns: 0: before anything is known of it
+ * @ended_ns: UINT64_MAX: it has not
+ * @older:    the program before with the same process id, while samples of that may follow
  */
 struct process {
 	uint32_t pid;
 	uint64_t used;
+	uint64_t looked;
 	uint64_t try;
 	uint64_t pause;
+	uint64_t begun_ns;
 	uint64_t ended_ns;
 	struct jit_program program;
 	struct process *older;
 };
 
+/* A process that has forked without an exec. @ended: expiries since its end, counting it */
+struct child {
+	uint32_t parent;
+	unsigned int ended;
+	uint64_t forked_ns;
+};
+
 /*
- * @parents:   child -> parent, of those that have forked without an exec;
- *             plus CHILD_ENDED when it ended, and again when that is past
+ * @children:  pid -> struct child *
  * @reading:   bounds, in this drain and altogether
  * @replaced:  code was replaced since jit_table_expire()
+ * @lacking:   a program's code is not all in memory
+ * @lacking_ns: how long a flush may be put off then
  */
 struct jit_table {
 	struct image_table *image_table;
 	struct jit_images *images;
 	struct u64_map processes; /* pid -> struct process * */
-	struct u64_map parents;
+	size_t process_count;
+	struct u64_map children;
 	struct jit_reading reading;
-	uint64_t drain;
-	uint64_t doubtful;
+	size_t files_max;
 	bool replaced;
+	bool lacking;
+	uint64_t lacking_ns;
 };
+
+static struct process *process_of(uint64_t value)
+{
+	return (struct process *)(uintptr_t)value;
+}
+
+static struct child *child_of(uint64_t value)
+{
+	return (struct child *)(uintptr_t)value;
+}
+
+/* The largest program of a user. */
+static struct process *largest_of(const struct jit_table *table, uint32_t uid)
+{
+	struct process *largest = NULL;
+	uint64_t pid, value;
+	size_t cursor = 0;
+
+	while (u64_map_next(&table->processes, &cursor, &pid, &value)) {
+		struct process *process = process_of(value);
+
+		for (; process != NULL; process = process->older) {
+			if (process->program.user == uid &&
+			    (largest == NULL || process->program.bytes > largest->program.bytes))
+				largest = process;
+		}
+	}
+	return largest;
+}
+
+/* The user with most memory pays, and of that the largest program. */
+static void make_room(void *context)
+{
+	struct jit_table *table = context;
+	struct jit_reading *reading = &table->reading;
+	uint32_t uid;
+
+	while (reading->bytes > reading->bytes_max && jit_reading_largest(reading, &uid) == 0) {
+		struct process *process = largest_of(table, uid);
+		size_t before = reading->bytes;
+
+		if (process != NULL)
+			jit_program_evict(&process->program, reading);
+		if (reading->bytes >= before)
+			return;
+	}
+}
+
+static size_t files_max(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return FILES_DEFAULT / FILES_SHARE;
+	return (limit.rlim_cur < FILES_MOST ? limit.rlim_cur : FILES_MOST) / FILES_SHARE;
+}
 
 int jit_table_create(struct jit_table **ret, struct image_table *images, struct error *err)
 {
@@ -72,10 +152,28 @@ int jit_table_create(struct jit_table **ret, struct image_table *images, struct 
 		return -ENOMEM;
 	}
 	table->image_table = images;
+	table->files_max = files_max();
+	table->reading.bytes_max = JIT_BYTES_MAX;
+	table->reading.room = make_room;
+	table->reading.context = table;
 	*ret = table;
 	return 0;
 }
 
+static struct child *child_find(const struct jit_table *table, uint32_t pid)
+{
+	uint64_t *slot = u64_map_find(&table->children, pid);
+
+	return slot != NULL ? child_of(*slot) : NULL;
+}
+
+static void child_remove(struct jit_table *table, uint32_t pid)
+{
+	free(child_find(table, pid));
+	u64_map_remove(&table->children, pid);
+}
+
+/* A process with all programs before. */
 static void process_free(struct jit_table *table, struct process *process)
 {
 	while (process != NULL) {
@@ -83,6 +181,7 @@ static void process_free(struct jit_table *table, struct process *process)
 
 		jit_program_deinit(&process->program, &table->reading);
 		free(process);
+		table->process_count--;
 		process = older;
 	}
 }
@@ -95,9 +194,13 @@ void jit_table_destroy(struct jit_table *table)
 	if (table == NULL)
 		return;
 	while (u64_map_next(&table->processes, &cursor, &pid, &value))
-		process_free(table, (struct process *)(uintptr_t)value);
+		process_free(table, process_of(value));
 	u64_map_deinit(&table->processes);
-	u64_map_deinit(&table->parents);
+	cursor = 0;
+	while (u64_map_next(&table->children, &cursor, &pid, &value))
+		free(child_of(value));
+	u64_map_deinit(&table->children);
+	jit_reading_deinit(&table->reading);
 	jit_images_destroy(table->images);
 	free(table);
 }
@@ -106,102 +209,133 @@ static struct process *process_find(const struct jit_table *table, uint32_t pid)
 {
 	uint64_t *slot = u64_map_find(&table->processes, pid);
 
-	return slot != NULL ? (struct process *)(uintptr_t)*slot : NULL;
+	return slot != NULL ? process_of(*slot) : NULL;
 }
 
-/* One without files makes room, or the one that has had no samples for longest. */
-static void make_room(struct jit_table *table)
+static size_t processes_bytes(const struct jit_table *table)
 {
-	struct process *victim = NULL;
-	uint64_t pid, value;
-	size_t cursor = 0;
-
-	while (u64_map_next(&table->processes, &cursor, &pid, &value)) {
-		struct process *process = (struct process *)(uintptr_t)value;
-		bool files = jit_program_has_files(&process->program);
-
-		if (victim == NULL || files < jit_program_has_files(&victim->program) ||
-		    (files == jit_program_has_files(&victim->program) &&
-		     process->used < victim->used))
-			victim = process;
-	}
-	if (victim == NULL)
-		return;
-	u64_map_remove(&table->processes, victim->pid);
-	process_free(table, victim);
+	return table->process_count * sizeof(struct process);
 }
 
-/* A new one, in front of what had its id before. */
-static struct process *process_add(struct jit_table *table, uint32_t pid)
+/* A new program, before those that had its process id. */
+static struct process *process_add(struct jit_table *table, uint32_t pid, uint64_t begun_ns)
 {
-	struct process *process = calloc(1, sizeof(*process));
+	struct process *process;
 	uint64_t *slot;
 
-	if (process == NULL)
+	if (processes_bytes(table) >= table->reading.bytes_max / PROCESSES_SHARE)
 		return NULL;
-	if (process_find(table, pid) == NULL && u64_map_count(&table->processes) >= PROCESSES_MAX)
-		make_room(table);
-	slot = u64_map_insert(&table->processes, pid);
+	process = calloc(1, sizeof(*process));
+	slot = process != NULL ? u64_map_insert(&table->processes, pid) : NULL;
 	if (slot == NULL) {
 		free(process);
 		return NULL;
 	}
 	process->pid = pid;
-	process->used = table->drain;
+	process->used = table->reading.drain;
 	process->pause = 1;
-	jit_program_init(&process->program);
-	process->older = (struct process *)(uintptr_t)*slot;
-	if (process->older != NULL) {
-		process_free(table, process->older->older);
-		process->older->older = NULL;
-	}
+	process->begun_ns = begun_ns;
+	process->ended_ns = UINT64_MAX;
+	jit_program_init(&process->program, begun_ns);
+	process->older = process_of(*slot);
 	*slot = (uintptr_t)process;
+	table->process_count++;
 	return process;
 }
 
+/* The program that a process runs now. */
 static struct process *process_get(struct jit_table *table, uint32_t pid)
 {
 	struct process *process = process_find(table, pid);
 
-	return process != NULL ? process : process_add(table, pid);
+	if (process != NULL && process->ended_ns == UINT64_MAX)
+		return process;
+	return process_add(table, pid, process != NULL ? process->ended_ns : 0);
 }
 
-/* What the process was has ended; its id may be in use again. */
+/* A program that listed no code need not be kept. */
+static void drop_empty(struct jit_table *table, struct process *process)
+{
+	uint64_t *slot = u64_map_find(&table->processes, process->pid);
+
+	if (!jit_program_is_empty(&process->program) || slot == NULL)
+		return;
+	if (process->older != NULL)
+		*slot = (uintptr_t)process->older;
+	else
+		u64_map_remove(&table->processes, process->pid);
+	process->older = NULL;
+	process_free(table, process);
+}
+
+/* The program has ended; with @goes_on another one follows in the same process. */
 static void process_end(struct jit_table *table, uint32_t pid, uint64_t time_ns, bool goes_on)
 {
-	struct process *process = process_find(table, pid);
-	uint64_t *parent;
+	struct process *process = process_find(table, pid), *next;
+	struct child *child = child_find(table, pid);
 
-	if (goes_on) {
-		u64_map_remove(&table->parents, pid);
-	} else {
-		parent = u64_map_find(&table->parents, pid);
-		if (parent != NULL)
-			*parent += CHILD_ENDED;
-	}
+	if (child != NULL && goes_on)
+		child_remove(table, pid);
+	else if (child != NULL)
+		child->ended = 1;
 	if (process == NULL)
 		return;
-	if (process->ended_ns == 0)
+	if (process->ended_ns == UINT64_MAX) {
 		process->ended_ns = time_ns;
-	if (goes_on)
-		process_add(table, pid);
+		table->reading.now_ns = clock_monotonic_ns();
+		jit_program_end(&process->program, &table->reading, time_ns);
+	}
+	next = goes_on ? process_add(table, pid, time_ns) : NULL;
+	if (next == NULL)
+		drop_empty(table, process);
+}
+
+/* The program that a process ran at a time. */
+static struct process *process_at(const struct jit_table *table, uint32_t pid, uint64_t time_ns)
+{
+	struct process *process = process_find(table, pid);
+
+	while (process != NULL && (process->begun_ns > time_ns || process->ended_ns < time_ns))
+		process = process->older;
+	return process;
+}
+
+/* The code that a child has inherited is kept as it was at the fork. */
+static void keep_inherited(struct jit_table *table, const struct child *child)
+{
+	for (int i = 0; i < ANCESTORS_MAX && child != NULL; i++) {
+		struct process *process = process_at(table, child->parent, child->forked_ns);
+
+		if (process != NULL && child->forked_ns < process->program.keep_ns)
+			process->program.keep_ns = child->forked_ns;
+		child = child_find(table, child->parent);
+	}
 }
 
 static void process_fork(struct jit_table *table, const struct image_event *event)
 {
-	uint64_t *parent;
+	const struct child of = {.parent = event->parent, .forked_ns = event->time_ns};
+	struct child *child;
+	uint64_t *slot;
 
 	process_end(table, event->pid, event->time_ns, true);
-	if (event->parent == event->pid || u64_map_count(&table->parents) >= CHILDREN_MAX ||
+	if (event->parent == event->pid || u64_map_count(&table->children) >= CHILDREN_MAX ||
 	    (process_find(table, event->parent) == NULL &&
-	     u64_map_find(&table->parents, event->parent) == NULL))
+	     child_find(table, event->parent) == NULL))
 		return;
-	parent = u64_map_insert(&table->parents, event->pid);
-	if (parent != NULL)
-		*parent = event->parent;
+	child = malloc(sizeof(*child));
+	slot = child != NULL ? u64_map_insert(&table->children, event->pid) : NULL;
+	if (slot == NULL) {
+		free(child);
+		return;
+	}
+	free(child_of(*slot));
+	*child = of;
+	*slot = (uintptr_t)child;
+	keep_inherited(table, child);
 }
 
-/* While it can still tell what it runs. */
+/* The executable is known while the process lives. */
 static void take_image(struct jit_table *table, struct process *process)
 {
 	struct jit_program *program = &process->program;
@@ -211,21 +345,56 @@ static void take_image(struct jit_table *table, struct process *process)
 		program->image = (uint32_t)image;
 }
 
+/* Descriptors are few: the program without samples for longest gives its own. */
+static void files_limit(struct jit_table *table)
+{
+	struct process *victim = NULL;
+	uint64_t pid, value;
+	size_t cursor = 0;
+
+	if (table->reading.files <= table->files_max)
+		return;
+	while (u64_map_next(&table->processes, &cursor, &pid, &value)) {
+		struct process *process = process_of(value);
+
+		for (; process != NULL; process = process->older) {
+			if (jit_program_has_files(&process->program) &&
+			    (victim == NULL || process->used < victim->used))
+				victim = process;
+		}
+	}
+	if (victim != NULL)
+		jit_program_park(&victim->program, &table->reading);
+}
+
+static void file_set(struct jit_table *table, struct process *process, enum jit_program_file which,
+		     const struct jit_file *file)
+{
+	bool is_first = process->program.files[which].inode == 0;
+
+	if (jit_program_set_file(&process->program, which, file, &table->reading))
+		take_image(table, process);
+	if (is_first && which == JIT_PROGRAM_MAP && process->older != NULL)
+		jit_program_follow(&process->program, &process->older->program);
+	process->used = table->reading.drain;
+	files_limit(table);
+}
+
 /*
- * A compiler may begin its file late, or begin a new one: it is looked for now and then.
+ * A compiler may begin its file late, or begin a new one: it is looked for from time to time,
+ * and whenever a sample has no name.
  */
 static void map_open(struct jit_table *table, struct process *process)
 {
 	struct jit_file file;
 
-	if (process->ended_ns != 0 || table->drain < process->try)
+	if (process->ended_ns != UINT64_MAX || table->reading.drain < process->try)
 		return;
-	process->try = table->drain + process->pause;
+	process->try = table->reading.drain + process->pause;
 	if (process->pause < PAUSE_MAX)
 		process->pause *= 2;
-	if (jit_file_open_map(&file, process->pid) == 0 &&
-	    jit_program_set_file(&process->program, JIT_PROGRAM_MAP, &file, &table->reading))
-		take_image(table, process);
+	if (jit_file_open_map(&file, process->pid, process->begun_ns) == 0)
+		file_set(table, process, JIT_PROGRAM_MAP, &file);
 }
 
 static void dump_mapped(struct jit_table *table, const struct image_event *event)
@@ -233,12 +402,11 @@ static void dump_mapped(struct jit_table *table, const struct image_event *event
 	struct process *process = process_get(table, event->pid);
 	struct jit_file file;
 
-	if (process != NULL && jit_file_open_dump(&file, event) == 0 &&
-	    jit_program_set_file(&process->program, JIT_PROGRAM_DUMP, &file, &table->reading))
-		take_image(table, process);
+	if (process != NULL && jit_file_open_dump(&file, event) == 0)
+		file_set(table, process, JIT_PROGRAM_DUMP, &file);
 }
 
-/* Memory of no file may be a JIT compiler's: its files are looked for while it lives. */
+/* Memory of no file may be a JIT compiler's: its files are looked for while the process lives. */
 static void memory_mapped(struct jit_table *table, const struct image_event *event)
 {
 	struct process *process = process_get(table, event->pid);
@@ -247,10 +415,10 @@ static void memory_mapped(struct jit_table *table, const struct image_event *eve
 		map_open(table, process);
 }
 
-/* No process has code of its own, nor might one have got it from its parent. */
+/* No process has JIT code, and none may have inherited it from its parent. */
 static bool is_empty(const struct jit_table *table)
 {
-	return u64_map_count(&table->processes) == 0 && u64_map_count(&table->parents) == 0;
+	return u64_map_count(&table->processes) == 0 && u64_map_count(&table->children) == 0;
 }
 
 void jit_table_event(struct jit_table *table, const struct image_event *event)
@@ -281,6 +449,10 @@ void jit_table_event(struct jit_table *table, const struct image_event *event)
 
 static void process_refresh(struct jit_table *table, struct process *process)
 {
+	const struct jit_file *map = &process->program.files[JIT_PROGRAM_MAP];
+
+	if (map->fd >= 0 && jit_file_is_unlinked(map))
+		process->try = table->reading.drain;
 	map_open(table, process);
 	if (jit_program_read(&process->program, &table->reading))
 		table->replaced = true;
@@ -290,115 +462,214 @@ void jit_table_drain(struct jit_table *table, uint64_t until_ns)
 {
 	uint64_t pid, value;
 	size_t cursor = 0;
+	bool lacking = false;
 
-	table->drain++;
-	table->reading.budget = DRAIN_BYTES;
+	table->reading.drain++;
 	table->reading.until_ns = until_ns;
 	while (u64_map_next(&table->processes, &cursor, &pid, &value)) {
-		struct process *process = (struct process *)(uintptr_t)value;
+		struct process *process = process_of(value);
 
-		process_refresh(table, process);
-		if (process->older != NULL)
-			process_refresh(table, process->older);
+		table->reading.now_ns = clock_monotonic_ns();
+		if (process->ended_ns == UINT64_MAX)
+			process_refresh(table, process);
+		lacking |= jit_program_lacks(&process->program);
 	}
+	if (lacking && !table->lacking)
+		table->lacking_ns = SETTLE_NS;
+	table->lacking = lacking;
 }
 
-static bool place_in(struct jit_table *table, struct process *process, uint64_t pc,
-		     struct image_place *place)
+static enum jit_answer place_in(struct jit_table *table, struct process *process, uint64_t since_ns,
+				uint64_t until_ns, uint64_t pc, struct image_place *place)
 {
 	if (process->program.image == 0)
+		return JIT_NO_NAME;
+	process->used = table->reading.drain;
+	return jit_program_place(&process->program, table->images, since_ns, until_ns, pc, place);
+}
+
+/* By the programs that the process ran while the sample may have been taken, the last one first. */
+static enum jit_answer place_by_time(struct jit_table *table, struct process *process, uint64_t pc,
+				     const struct image_place *anonymous, struct image_place *place)
+{
+	const struct jit_reading *reading = &table->reading;
+	uint64_t since = anonymous->since_ns, until = anonymous->until_ns;
+	enum jit_answer answer = JIT_NO_NAME;
+
+	if (since < reading->window_ns)
+		since = reading->window_ns;
+	if (until > reading->until_ns)
+		until = reading->until_ns;
+	if (until < since)
+		until = since;
+	for (; process != NULL && answer == JIT_NO_NAME; process = process->older) {
+		if ((process->begun_ns < until || process->begun_ns <= since) &&
+		    process->ended_ns > since)
+			answer = place_in(table, process, since, until, pc, place);
+	}
+	return answer;
+}
+
+/* Code that was there before a fork is listed in the parent's files, as it was then. */
+static enum jit_answer place_inherited(struct jit_table *table, const struct child *child,
+				       uint64_t pc, struct image_place *place)
+{
+	enum jit_answer answer = JIT_NO_NAME;
+
+	for (int i = 0; i < ANCESTORS_MAX && child != NULL && answer == JIT_NO_NAME; i++) {
+		uint64_t time_ns = child->forked_ns;
+		struct process *process = process_at(table, child->parent, time_ns);
+
+		if (process != NULL)
+			answer = place_in(table, process, time_ns, time_ns, pc, place);
+		child = child_find(table, child->parent);
+	}
+	return answer;
+}
+
+/* The program may have begun its perf map since the last look. Return: whether there is a new one.
+ */
+static bool look_again(struct jit_table *table, struct process *process)
+{
+	if (process->looked == table->reading.drain || jit_program_has_files(&process->program))
 		return false;
-	process->used = table->drain;
-	return jit_program_place(&process->program, table->images, &table->reading, pc, place,
-				 &table->doubtful);
+	process->looked = process->try = table->reading.drain;
+	process->pause = 1;
+	table->reading.now_ns = clock_monotonic_ns();
+	process_refresh(table, process);
+	return jit_program_has_files(&process->program);
 }
 
 void jit_table_place(struct jit_table *table, uint32_t pid, uint64_t pc, struct image_place *place)
 {
-	struct process *process = process_get(table, pid);
-	uint64_t *parent = u64_map_find(&table->parents, pid);
-	int i;
+	struct process *process = process_find(table, pid);
+	const struct image_place anonymous = *place;
+	enum jit_answer answer = JIT_LIMIT;
 
-	if (process == NULL || place_in(table, process, pc, place))
-		return;
-	if (process->older != NULL && place_in(table, process->older, pc, place))
-		return;
-	/* Code that was there before the fork is told in the parent's files. */
-	for (i = 0; i < ANCESTORS_MAX && parent != NULL; i++) {
-		uint32_t ancestor = (uint32_t)*parent;
+	if (process == NULL)
+		process = process_get(table, pid);
+	if (process != NULL)
+		answer = place_by_time(table, process, pc, &anonymous, place);
+	if (answer == JIT_NO_NAME)
+		answer = place_inherited(table, child_find(table, pid), pc, place);
+	/* Inherited names come first: most children have no map of their own. */
+	if (answer == JIT_NO_NAME && look_again(table, process))
+		answer = place_by_time(table, process, pc, &anonymous, place);
+	if (answer == JIT_LIMIT)
+		place->unknown = IMAGE_UNKNOWN_JIT_LIMIT;
+	else if (answer == JIT_AMBIGUOUS)
+		place->unknown = IMAGE_UNKNOWN_JIT_AMBIGUOUS;
+}
 
-		process = process_find(table, ancestor);
-		if (process != NULL && place_in(table, process, pc, place))
-			return;
-		parent = u64_map_find(&table->parents, ancestor);
+static void keep_nothing(struct jit_table *table)
+{
+	uint64_t pid, value;
+	size_t cursor = 0;
+
+	while (u64_map_next(&table->processes, &cursor, &pid, &value)) {
+		struct process *process = process_of(value);
+
+		for (; process != NULL; process = process->older)
+			process->program.keep_ns = UINT64_MAX;
 	}
 }
 
-/* Samples of one that ended since the last time may still follow. */
+/* Samples of a child that ended since the last expiry may still follow. */
 static void expire_children(struct jit_table *table)
 {
-	struct u64_map kept = {0};
-	uint64_t pid, parent, *slot;
+	struct u64_map left = {0};
+	uint64_t pid, value, *slot;
 	size_t cursor = 0;
 
-	while (u64_map_next(&table->parents, &cursor, &pid, &parent)) {
-		slot = parent < 2 * CHILD_ENDED ? u64_map_insert(&kept, pid) : NULL;
+	while (u64_map_next(&table->children, &cursor, &pid, &value)) {
+		struct child *child = child_of(value);
+
+		slot = child->ended < 2 ? u64_map_insert(&left, pid) : NULL;
+		child->ended += child->ended > 0;
 		if (slot != NULL)
-			*slot = parent + (parent >= CHILD_ENDED ? CHILD_ENDED : 0);
+			*slot = value;
+		else
+			free(child);
 	}
-	u64_map_deinit(&table->parents);
-	table->parents = kept;
+	u64_map_deinit(&table->children);
+	table->children = left;
+	keep_nothing(table);
+	cursor = 0;
+	while (u64_map_next(&table->children, &cursor, &pid, &value))
+		keep_inherited(table, child_of(value));
 }
 
 static bool is_over(const struct process *process, uint64_t time_ns)
 {
-	return process->ended_ns != 0 && process->ended_ns < time_ns;
+	return process->ended_ns < time_ns && process->program.keep_ns == UINT64_MAX;
+}
+
+static void expire_older(struct jit_table *table, struct process *process, uint64_t time_ns)
+{
+	while (process->older != NULL) {
+		struct process *older = process->older;
+
+		if (!is_over(older, time_ns)) {
+			process = older;
+			continue;
+		}
+		process->older = older->older;
+		older->older = NULL;
+		process_free(table, older);
+	}
+}
+
+/* Return: how many processes were dropped, at most DROPPED_MAX. */
+static size_t expire_ended(struct jit_table *table, uint64_t time_ns)
+{
+	uint64_t ended[DROPPED_MAX], pid, value;
+	size_t cursor = 0, count = 0;
+
+	while (count < DROPPED_MAX && u64_map_next(&table->processes, &cursor, &pid, &value)) {
+		expire_older(table, process_of(value), time_ns);
+		if (process_of(value)->older == NULL && is_over(process_of(value), time_ns))
+			ended[count++] = pid;
+	}
+	for (size_t i = 0; i < count; i++) {
+		struct process *process = process_find(table, (uint32_t)ended[i]);
+
+		u64_map_remove(&table->processes, ended[i]);
+		process_free(table, process);
+	}
+	return count;
 }
 
 void jit_table_expire(struct jit_table *table, uint64_t time_ns)
 {
-	uint64_t over[PROCESSES_MAX], pid, value;
-	size_t cursor = 0, count = 0;
-
 	table->reading.window_ns = time_ns;
 	table->replaced = false;
+	if (table->lacking_ns < LACKING_NS_MAX)
+		table->lacking_ns *= 2;
 	expire_children(table);
-	while (u64_map_next(&table->processes, &cursor, &pid, &value)) {
-		struct process *process = (struct process *)(uintptr_t)value;
-
-		if (process->older != NULL && is_over(process->older, time_ns)) {
-			process_free(table, process->older);
-			process->older = NULL;
-		}
-		if (is_over(process, time_ns) && count < PROCESSES_MAX)
-			over[count++] = pid;
-	}
-	while (count > 0) {
-		struct process *process = process_find(table, (uint32_t)over[--count]);
-
-		u64_map_remove(&table->processes, over[count]);
-		process_free(table, process);
-	}
+	while (expire_ended(table, time_ns) == DROPPED_MAX)
+		;
 }
 
 bool jit_table_unsettled(const struct jit_table *table)
 {
-	return table->replaced && table->reading.until_ns > table->reading.window_ns + SETTLE_NS;
+	uint64_t flushed_ns = table->reading.window_ns, until_ns = table->reading.until_ns;
+
+	return (table->replaced && until_ns > flushed_ns + SETTLE_NS) ||
+	       (table->lacking && until_ns > flushed_ns + table->lacking_ns);
 }
 
 void jit_table_counters(const struct jit_table *table, struct tally *tally)
 {
-	if (table->doubtful > 0)
-		tally_set(tally, "stat", "jit_doubtful", table->doubtful);
-	if (table->reading.refused > 0)
-		tally_set(tally, "stat", "jit_refused", table->reading.refused);
+	if (table->reading.evicted > 0)
+		tally_set(tally, "stat", "jit_evicted", table->reading.evicted);
 }
 
 size_t jit_table_bytes(const struct jit_table *table)
 {
-	return sizeof(*table) + table->reading.pieces * sizeof(struct jit_code) +
-	       u64_map_count(&table->processes) * sizeof(struct process) +
-	       u64_map_bytes(&table->parents) + jit_images_bytes(table->images);
+	return sizeof(*table) + table->reading.bytes + processes_bytes(table) +
+	       u64_map_bytes(&table->processes) + u64_map_bytes(&table->children) +
+	       u64_map_count(&table->children) * sizeof(struct child) +
+	       jit_images_bytes(table->images);
 }
 
 struct jit_images *jit_table_images(struct jit_table *table)

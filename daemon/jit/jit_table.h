@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The JIT code of all processes: what they tell of it in perf maps and
- * jitdumps, read as samples ask for it.
+ * The JIT code of all processes: what their perf maps and jitdumps list.
  *
  * A perf map is looked for when a process has executable memory of no file, a
  * jitdump is opened when the process maps it. Both are read on with each
- * drain, so that what replaces other code has a time, even without one in the
- * file. What a process that has ended told stays until jit_table_expire().
- * Bounded in processes, pieces of code, and bytes read in a drain; a process
- * that tells more is not believed further.
+ * drain, so that code which replaces other code has a time even without one in the
+ * file. Each program that a process runs has code of its own: exec begins another
+ * one, and code of ended programs stays until jit_table_expire().
+ *
+ * Memory and reading time are limited by user (daemon/jit/jit_reading.h). Samples
+ * that have no name because of it are IMAGE_UNKNOWN_JIT_LIMIT.
  */
 #ifndef DCPI_JIT_TABLE_H
 #define DCPI_JIT_TABLE_H
@@ -39,7 +40,9 @@ void jit_table_drain(struct jit_table *table, uint64_t until_ns);
 
 /**
  * jit_table_place() - where a PC in memory of no file is
- * @place: as the image map has it; replaced if the code is known
+ * @place: IMAGE_UNKNOWN_ANONYMOUS, as the image map has it; set if the code is known, else
+ *         the reason becomes IMAGE_UNKNOWN_JIT_LIMIT or IMAGE_UNKNOWN_JIT_AMBIGUOUS if
+ *         one of these is why
  */
 void jit_table_place(struct jit_table *table, uint32_t pid, uint64_t pc, struct image_place *place);
 
@@ -49,18 +52,17 @@ void jit_table_place(struct jit_table *table, uint32_t pid, uint64_t pc, struct 
 void jit_table_expire(struct jit_table *table, uint64_t time_ns);
 
 /**
- * jit_table_unsettled() - whether addresses were used again since jit_table_expire()
+ * jit_table_unsettled() - whether samples should be matched soon, by a flush
  *
- * What is counted by then is the former code's: it should not be put off.
+ * Addresses were reused since jit_table_expire(), so that samples counted by then are the former
+ * code's; or memory does not hold all code, so that it must become known which is sampled.
  */
 bool jit_table_unsettled(const struct jit_table *table);
 
 /**
  * jit_table_counters() - "stat" counters since it was created
  *
- * jit_doubtful: samples at addresses that were used again since the last
- * flush, so that they may be another's (see jit_codes_find()); jit_refused:
- * pieces of code beyond the bounds.
+ * jit_evicted: pieces of code dropped to stay within the memory limit.
  */
 void jit_table_counters(const struct jit_table *table, struct tally *tally);
 

@@ -55,7 +55,7 @@ static const struct {
 };
 
 /*
- * @names:   each once; the name_at of a piece is an index
+ * @names:   each once; the name_hash of a piece is its index
  * @images:  numbers in the image table; 0: not met yet
  * @read_ns: when kallsyms was read; 0: never
  * @read_cost_ns: how long that took
@@ -141,6 +141,7 @@ static void piece_add(struct kernel_code *code, enum image_number image, const c
 		.start = start,
 		.bytes = bytes < JIT_SLOT_BYTES ? (uint32_t)bytes : JIT_SLOT_BYTES,
 		.since_ns = time_ns,
+		.seen_ns = time_ns,
 		.at_most = is_trampoline(name),
 		.file = (uint8_t)image,
 	};
@@ -152,7 +153,7 @@ static void piece_add(struct kernel_code *code, enum image_number image, const c
 	index = name_intern(code, name);
 	if (index < 0)
 		return;
-	piece.name_at = (uint64_t)index;
+	piece.name_hash = (uint64_t)index;
 	jit_codes_add(&code->codes, &piece);
 }
 
@@ -211,15 +212,15 @@ static int by_start(const void *first, const void *second)
 static void symbol_add(struct kernel_code *code, const struct symbol *symbol, uint64_t bytes)
 {
 	const struct jit_code *known;
-	bool doubtful;
+	bool ambiguous;
 
 	if (symbol->name < 0)
 		return;
-	known = jit_codes_find(&code->codes, symbol->start, UINT64_MAX, UINT64_MAX, &doubtful);
+	known = jit_codes_find(&code->codes, symbol->start, UINT64_MAX, UINT64_MAX, &ambiguous);
 	if (bytes > PIECE_BYTES_MAX)
 		bytes = PIECE_BYTES_MAX;
 	if (known == NULL || known->start != symbol->start ||
-	    known->name_at != (uint64_t)symbol->name || known->bytes > bytes)
+	    known->name_hash != (uint64_t)symbol->name || known->bytes > bytes)
 		piece_add(code, symbol->image, code->names[symbol->name], symbol->start, bytes,
 			  code->read_ns);
 }
@@ -268,7 +269,7 @@ static uint32_t image_of(struct kernel_code *code, unsigned int kind)
 static bool slot_find(struct kernel_code *code, struct jit_code *piece, uint32_t image)
 {
 	uint32_t version = jit_images_version(code->jit), bytes;
-	const char *name = code->names[piece->name_at];
+	const char *name = code->names[piece->name_hash];
 	const struct jit_procedure procedure = {
 		.name = name,
 		.name_bytes = strlen(name),
@@ -289,10 +290,10 @@ static bool place_known(struct kernel_code *code, uint64_t pc, uint64_t now_ns,
 {
 	struct jit_code *piece;
 	uint32_t image;
-	bool doubtful;
+	bool ambiguous;
 
 	jit_codes_settle(&code->codes, code->window_ns);
-	piece = jit_codes_find(&code->codes, pc, code->window_ns, now_ns, &doubtful);
+	piece = jit_codes_find(&code->codes, pc, code->window_ns, now_ns, &ambiguous);
 	image = piece != NULL ? image_of(code, piece->file) : 0;
 	if (image == 0 || !slot_find(code, piece, image))
 		return false;

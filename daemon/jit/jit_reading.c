@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/jit/jit_reading.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+static struct jit_user *user_of(uint64_t value)
+{
+	return (struct jit_user *)(uintptr_t)value;
+}
+
+void jit_reading_deinit(struct jit_reading *reading)
+{
+	uint64_t uid, value;
+	size_t cursor = 0;
+
+	while (u64_map_next(&reading->users, &cursor, &uid, &value))
+		free(user_of(value));
+	u64_map_deinit(&reading->users);
+}
+
+/* For the drains since the last call. */
+static void refill(const struct jit_reading *reading, struct jit_user *user)
+{
+	uint64_t drains = reading->drain - user->drain;
+
+	if (drains == 0)
+		return;
+	user->drain = reading->drain;
+	if (drains > JIT_USER_SAVED_BYTES / JIT_USER_DRAIN_BYTES)
+		drains = JIT_USER_SAVED_BYTES / JIT_USER_DRAIN_BYTES;
+	user->saved += drains * JIT_USER_DRAIN_BYTES;
+	if (user->saved > JIT_USER_SAVED_BYTES)
+		user->saved = JIT_USER_SAVED_BYTES;
+	user->budget = user->saved < JIT_USER_BURST_BYTES ? user->saved : JIT_USER_BURST_BYTES;
+}
+
+struct jit_user *jit_reading_user(struct jit_reading *reading, uint32_t uid)
+{
+	uint64_t *slot = u64_map_insert(&reading->users, uid);
+
+	if (slot == NULL)
+		return NULL;
+	if (*slot == 0) {
+		struct jit_user *user = calloc(1, sizeof(*user));
+
+		if (user == NULL) {
+			u64_map_remove(&reading->users, uid);
+			return NULL;
+		}
+		user->saved = JIT_USER_SAVED_BYTES;
+		user->budget = JIT_USER_BURST_BYTES;
+		user->drain = reading->drain;
+		*slot = (uintptr_t)user;
+	}
+	refill(reading, user_of(*slot));
+	return user_of(*slot);
+}
+
+void jit_reading_spend(struct jit_user *user, size_t bytes)
+{
+	user->budget -= bytes < user->budget ? bytes : user->budget;
+	user->saved -= bytes < user->saved ? bytes : user->saved;
+}
+
+int jit_reading_largest(const struct jit_reading *reading, uint32_t *uid)
+{
+	uint64_t id, value;
+	size_t cursor = 0, most = 0;
+
+	while (u64_map_next(&reading->users, &cursor, &id, &value)) {
+		if (user_of(value)->bytes <= most)
+			continue;
+		most = user_of(value)->bytes;
+		*uid = (uint32_t)id;
+	}
+	return most > 0 ? 0 : -ENOENT;
+}

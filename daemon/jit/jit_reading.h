@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Memory and reading time of all JIT programs, accounted by user.
+ *
+ * The programs of one user must not cost other users their names. When memory is
+ * short, the user with most of it loses the entries that have gone unsampled
+ * longest. The files of each user have a reading budget of their own.
+ */
+#ifndef DCPI_JIT_READING_H
+#define DCPI_JIT_READING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/u64_map.h"
+
+/* Memory of code and names of all programs. */
+#define JIT_BYTES_MAX ((size_t)64 << 20)
+/* Bytes that a user's files may be read in each drain; unused ones are saved. */
+#define JIT_USER_DRAIN_BYTES ((size_t)1 << 20)
+#define JIT_USER_SAVED_BYTES ((size_t)256 << 20)
+/* The most of it in one drain, so that other work is not delayed. */
+#define JIT_USER_BURST_BYTES ((size_t)8 << 20)
+
+/**
+ * struct jit_user - a user's share
+ * @bytes:  memory
+ * @saved:  bytes that may be read altogether
+ * @budget: bytes that may be read in this drain
+ * @drain:  when these two were last added to
+ */
+struct jit_user {
+	size_t bytes;
+	size_t saved;
+	size_t budget;
+	uint64_t drain;
+};
+
+/**
+ * struct jit_reading - shared by all programs
+ * @bytes:     memory of all
+ * @bytes_max: limit on it
+ * @evicted:   pieces of code dropped for want of memory
+ * @window_ns: samples are younger than that; @until_ns: and older than that
+ * @now_ns:    when files are read, at least @until_ns
+ * @drain:     number of the drain
+ * @files:     open descriptors
+ * @room:      frees memory until @bytes is below @bytes_max; @context: its argument
+ * @users:     by user id; private
+ */
+struct jit_reading {
+	size_t bytes;
+	size_t bytes_max;
+	uint64_t evicted;
+	uint64_t window_ns;
+	uint64_t until_ns;
+	uint64_t now_ns;
+	uint64_t drain;
+	size_t files;
+	void (*room)(void *context);
+	void *context;
+	struct u64_map users;
+};
+
+void jit_reading_deinit(struct jit_reading *reading);
+
+/** jit_reading_user() - a user's share. Return: NULL if out of memory. */
+struct jit_user *jit_reading_user(struct jit_reading *reading, uint32_t uid);
+
+/** jit_reading_spend() - @bytes of a budget were read. */
+void jit_reading_spend(struct jit_user *user, size_t bytes);
+
+/** jit_reading_largest() - the user with most memory. Return: 0, or -ENOENT if no user has any. */
+int jit_reading_largest(const struct jit_reading *reading, uint32_t *uid);
+
+#endif

@@ -1,0 +1,97 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Names of JIT code: maps of any size, any number of processes, and names that are valid for
+# a part of the time only.
+#
+#	DCPI_BUILD	where the build is (default: build)
+set -u
+. "$(dirname "$0")/daemon_cli.sh"
+. "$top/tests/profile_cli.sh"
+
+${CC:-gcc} -O2 -o "$work/jit_maps" "$top/tests/programs/jit_maps.c" || exit 1
+
+jit()
+{
+	procedure_samples "$1" "$work/jit_maps \\[jit\\]"
+}
+
+# Samples in JIT code that have no name
+unnamed()
+{
+	echo $(($(unknown anonymous) + $(unknown jit_limit) + $(unknown jit_ambiguous)))
+}
+
+# named WHAT PROCEDURE PERCENT: at least that share of the samples in JIT code has the name
+named()
+{
+	local got without
+
+	got=$(jit "$2")
+	without=$(unnamed)
+	if [ $((100 * got)) -ge $(($3 * (got + without))) ] && [ "$got" -gt 0 ]; then
+		ok "$1: $3% of the samples are in $2"
+	else
+		not_ok "$1: $3% of the samples are in $2" \
+			"$got, $without unnamed: $(unknown anonymous) anonymous, $(unknown jit_limit) jit_limit"
+	fi
+}
+
+# Large maps.
+for entries in 1000 70000 300000; do
+	profile big$entries "$work/jit_maps" big 1000 $entries
+	named "$entries entries" hot 90
+done
+profile first "$work/jit_maps" first 1000 300000
+named "300000 entries after it" hot 90
+
+# More than memory holds. A name that is not at the end of the map has to be looked for.
+profile limit "$work/jit_maps" first 1500 2000000
+is "more entries than memory holds: none is anonymous" "$(unknown anonymous)" 0
+is "more entries than memory holds: they are counted" \
+	"$(sql "$db" "SELECT sum(count) > 1000000 FROM counter WHERE name = 'jit_evicted'")" 1
+like "more entries than memory holds: samples have their name or the reason" \
+	"$(jit hot) $(unknown jit_limit) $("$bin/dcpiprof" --db "$db" 2>&1)" \
+	'^[1-9][0-9]* |^0 [1-9][0-9]* .*jit_limit'
+
+# Many processes.
+profile many "$work/jit_maps" many 20 200
+named "200 processes" hot 90
+
+# generations WHAT: gen_1 to gen_3 have 1/6, 2/6, 3/6 of the samples, each within 7 points
+generations()
+{
+	local one two three all
+
+	one=$(jit gen_1)
+	two=$(jit gen_2)
+	three=$(jit gen_3)
+	all=$((one + two + three + $(unnamed)))
+	if awk -v one="$one" -v two="$two" -v three="$three" -v all="$all" '
+		function near(got, want) { return got > want - 0.07 && got < want + 0.07 }
+		BEGIN { exit !(all > 100 && near(one / all, 1 / 6) && near(two / all, 2 / 6) &&
+			near(three / all, 3 / 6)) }'; then
+		ok "$1: each name has the samples of its time"
+	else
+		not_ok "$1: each name has the samples of its time" "$one, $two, $three of $all"
+	fi
+}
+
+profile exec "$work/jit_maps" exec 300
+generations exec
+for mode in rewrite append rename; do
+	for lines in 0 20000; do
+		profile $mode$lines "$work/jit_maps" $mode 300 $lines
+		generations "$mode, $lines other lines"
+	done
+done
+
+# A map of the program before, and the parent's after the fork.
+profile stale "$work/jit_maps" stale 500
+is "a map of the program before: its names are not used" "$(jit wrong)" 0
+like "a map of the program before: samples are anonymous" "$(unknown anonymous)" '^[1-9]'
+profile fork "$work/jit_maps" fork 500
+is "a child: names that the parent lists later are not used" "$(jit other)" 0
+named "a child: names from before the fork are used" hot 90
+
+tap_done
