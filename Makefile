@@ -214,7 +214,7 @@ CLI_RUNS = $(foreach t,$(wildcard tests/cli_*.sh),$(basename $(notdir $(t)))=$(t
 # Those that sample nothing: one of them can run beside one that does.
 QUIET_CLI = $(filter $(addsuffix =%,$(addprefix cli_,accuracy dcpibursts dcpicalls dcpicct dcpipaths \
 	dcpivpp dcpix dcpix_frames dcpix_odd dcpix_shared exact_counts jump_tables manpages merge merge_cost \
-	prose_lint qemu_report sqlite_extension truth_edges truth_sim tutorial)),$(CLI_RUNS))
+	prose_lint qemu_report run sqlite_extension truth_edges truth_sim tutorial)),$(CLI_RUNS))
 
 # Compares with perf, to the sample, what the whole machine does: programs that are rewritten
 # by a test beside it have other names there.
@@ -244,6 +244,10 @@ check-unit: ## unit tests alone, plain and under ASan and UBSan
 check-cli: all $(TEST_HELPERS:%=$(TEST_BIN)/%) ## tests of the programs alone
 	@tests/run.sh $(QUIET_CLI:%=--beside %) $(filter-out $(QUIET_CLI) $(ALONE_CLI),$(CLI_RUNS)) \
 		--join $(ALONE_CLI)
+
+.PHONY: check-busy
+check-busy: all ## make check, 3 times, beside 4 busy loops and another dcpid (root)
+	@tests/busy.sh $(MAKE) check
 
 .PHONY: check-node
 check-node: deps-node ## code that Node.js compiles, in its image and by name

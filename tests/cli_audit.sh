@@ -33,7 +33,7 @@ is "it has no thread-local memory" "$(readelf -lW "$library" | grep -c TLS)" 0
 
 audited()
 {
-	DCPI_AUDIT_SOCKET=$images LD_AUDIT=$library timeout --foreground 60 "$@"
+	DCPI_AUDIT_SOCKET=$images LD_AUDIT=$library timeout --foreground "$(patience)" "$@"
 }
 
 # same NAME MODE...: what a host prints and returns, beside what it does without
@@ -79,10 +79,11 @@ except BlockingIOError:
     open(sys.argv[1] + ".full", "w")
 time.sleep(600)' "$images" "$@" &
 	pids+=($!)
-	for _ in $(seq 100); do
-		{ [ -S "$images" ] && [ $# -gt 0 ]; } || [ -e "$images.full" ] && break
-		sleep 0.1
-	done
+	if [ $# -gt 0 ]; then
+		eventually test -S "$images"
+	else
+		eventually test -e "$images.full"
+	fi
 }
 
 listen_end()

@@ -36,17 +36,27 @@ fi
 
 # A counter that this machine may have or not: refused at once, or sampled until
 # told to stop; never a process that hangs (137: it had to be killed).
+socket=$work/sock
+daemon+=(--socket "$socket")
+daemon_ended()
+{
+	! kill -0 "$daemon_pid" 2> /dev/null
+}
 for event in cpu-clock instructions; do
-	timeout --preserve-status --kill-after=60 3 \
-		"${daemon[@]}" -e $event --db "$work/db/$event.db" 2> "$work/stderr"
+	if daemon_start -e $event --db "$work/db/$event.db"; then
+		sleep 1
+		kill "$daemon_pid"
+		eventually daemon_ended || kill -KILL "$daemon_pid"
+	fi
+	wait "$daemon_pid"
 	status=$?
 	case $status in
 	0)
 		ok "SIGTERM ends it in good order ($event)"
 		is "with every sample accounted for ($event)" "$(identity "$work/db/$event.db")" ""
 		;;
-	2) is "refused in one line ($event)" "$(wc -l < "$work/stderr")" 1 ;;
-	*) not_ok "SIGTERM ends it in good order ($event)" "exit $status: $(cat "$work/stderr")" ;;
+	2) is "refused in one line ($event)" "$(wc -l < "$work/log")" 1 ;;
+	*) not_ok "SIGTERM ends it in good order ($event)" "exit $status: $(cat "$work/log")" ;;
 	esac
 done
 

@@ -75,10 +75,8 @@ run()
 }
 
 start "$work"
-for _ in $(seq 50); do
-	"$bin/dcpictl" --socket "$work/sock" status > /dev/null 2>&1 && break
-	sleep 0.1
-done
+socket=$work/sock
+eventually daemon_decided
 if ! kill "$daemon_pid" 2> /dev/null || ! wait "$daemon_pid"; then
 	skip "a daemon that is killed" "$(tail -n 1 "$work/log")"
 	tap_done
@@ -99,12 +97,14 @@ kill "$load"
 is "all $points times the database is sound" "$(cat "$work"/*/wrong 2> /dev/null)" ""
 is "as often as asked for" "$(cat "$work"/*/points | wc -l)" "$points"
 for ((job = 0; job < jobs; job++)); do
+	rm -f "$work/$job/sock"
 	start "$work/$job"
 	runs[job]=$daemon_pid
 done
-sleep 2
 for ((job = 0; job < jobs; job++)); do
 	db=$work/$job/dcpi.db
+	daemon_pid=${runs[job]} socket=$work/$job/sock
+	eventually daemon_decided
 	kill "${runs[job]}"
 	wait "${runs[job]}"
 	is "a start and a stop in good order: $job" "$?, $(identity "$db")$(sql "$db" \

@@ -128,13 +128,13 @@ is "a file for each process" "$(find "$WORK" -maxdepth 1 -name 'profile.*' | wc 
 is "children count" "$(recursive called)" "5 0"
 rm -f "$WORK"/profile.*
 DCPIX_OUT=$WORK/profile "$WORK/ways.calls" forever & forever=$!
-calls=0
-for _ in $(seq 100); do
-	sleep 0.3
-	[ -z "$(find "$WORK" -maxdepth 1 -name 'profile.*')" ] && continue
+has_called()
+{
+	[ -n "$(find "$WORK" -maxdepth 1 -name 'profile.*')" ] || return 1
 	read -r calls _ < <(recursive called)
-	[ "${calls:-0}" -gt 10000 ] && break
-done
+	[ "${calls:-0}" -gt 10000 ]
+}
+eventually has_called
 kill -9 $forever
 wait $forever 2> /dev/null
 read -r calls _ < <(recursive called)

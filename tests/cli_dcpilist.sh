@@ -99,7 +99,7 @@ is "and in dcpicalc" "$("$bin/dcpicalc" --db "$scratch/both.db" walk \
 mkfifo "$scratch/fifo"
 is "instructions without their source: which line it is" "$(list both --asm walk \
 	--substitute-path "$scratch=$scratch/none" | grep -oE 'list\.s:[0-9]+.*' | head -n 1)" "list.s:6"
-is "a fifo is no source" "$(timeout 10 "$bin/dcpilist" --db "$scratch/both.db" walk \
+is "a fifo is no source" "$(within "$bin/dcpilist" --db "$scratch/both.db" walk \
 	--substitute-path "$scratch/list.s=$scratch/fifo" | grep -c '^assembly ')" 1
 rm "$scratch/list.s"
 ln -s moved/deep/list.s "$scratch/list.s"

@@ -118,10 +118,7 @@ is "--repeat ends when a signal ends the command" \
 env --default-signal=INT "$run" -q --db "$work/asked.db" --repeat 100 "$work/split" 1000 &
 pid=$!
 pids+=("$pid")
-for _ in $(seq 100); do
-	pgrep -P $pid > /dev/null && break
-	sleep 0.1
-done
+eventually pgrep -P $pid > /dev/null
 kill -INT $pid
 wait $pid
 is "--repeat ends when it is asked to" \
@@ -132,11 +129,8 @@ is "--repeat ends when it is asked to" \
 env --default-signal=INT "$run" --db "$work/interrupted.db" "$work/split" 200000 2> "$work/stderr" &
 pid=$!
 pids+=("$pid")
-for _ in $(seq 100); do
-	pgrep -P $pid > /dev/null && break
-	sleep 0.1
-done
-sleep 1
+eventually pgrep -P $pid > /dev/null
+eventually cpu_used "$(pgrep -P $pid)" 100
 kill -INT $pid
 wait $pid
 is "an interrupt ends the command" $? 130
@@ -147,18 +141,10 @@ is "an interrupted profile has samples" \
 
 # How often an interrupt reaches the command: once, whoever it comes from.
 ${CC:-gcc} -O2 -o "$work/interrupts" "$top/tests/programs/interrupts.c" || exit 1
-# ready_wait FILE: until the program says so
-ready_wait()
-{
-	for _ in $(seq 200); do
-		grep -q ready "$1" 2> /dev/null && return
-		sleep 0.05
-	done
-}
 env --default-signal=INT "$run" -q --db "$db" "$work/interrupts" > "$work/ready" &
 pid=$!
 pids+=("$pid")
-ready_wait "$work/ready"
+eventually grep -q ready "$work/ready"
 kill -INT $pid
 wait $pid
 is "an interrupt from a process is passed on" $? 1
@@ -169,7 +155,7 @@ if command -v script > /dev/null; then
 	pid=$!
 	pids+=("$pid")
 	exec 9> "$work/keys"
-	ready_wait "$work/typescript"
+	eventually grep -qs ready "$work/typescript"
 	printf '\003' >&9
 	wait $pid
 	is "an interrupt from the terminal arrives once" $? 1

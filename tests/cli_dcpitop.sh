@@ -80,10 +80,7 @@ refused 1 'no epoch yet' --db "$scratch/empty.db" --no-flush --batch
 daemon_pid=$!
 "$helpers/spin_pieces" 0 600 > /dev/null 2>&1 &
 load_pid=$!
-for _ in $(seq 100); do
-	"$bin/dcpictl" --socket "$socket" flush > /dev/null 2>&1 && break
-	sleep 0.1
-done
+eventually "$bin/dcpictl" --socket "$socket" flush > /dev/null 2>&1
 "$bin/dcpitop" --db "$scratch/live.db" --socket "$socket" --json -n 3 -d 1 --rows 1000000 \
 	--by procedure --since-start > "$scratch/json" 2> "$scratch/err"
 is "a log of live data" "$(wc -l < "$scratch/json") $(cat "$scratch/err")" "3 "
@@ -124,16 +121,15 @@ lines()
 	tmux -S "$scratch/tmux$screens" capture-pane -p
 }
 
+lines_match()
+{
+	lines | grep -qE -- "$1"
+}
+
 # shows NAME RE: the screen comes to match
 shows()
 {
-	local try
-
-	for try in $(seq 100); do
-		lines | grep -qE -- "$2" && break
-		sleep 0.1
-	done
-	if [ "$try" -lt 100 ]; then
+	if eventually lines_match "$2"; then
 		ok "$1"
 	else
 		not_ok "$1" "want /$2/ in

@@ -69,7 +69,7 @@ ways -O2 -static
 
 # Killed at any time, all is there.
 "$scratch/bin/ways" forever & forever=$!
-sleep 0.5
+eventually cpu_used $forever 40
 kill -9 $forever
 wait $forever 2> /dev/null
 check "nothing is lost by kill -9" [ "$(counted called "$scratch/bin/ways")" -gt 100000 ]

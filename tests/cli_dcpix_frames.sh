@@ -20,7 +20,7 @@ is_unwound()
 	local what=$1
 	shift
 	"$dcpix" -q --mode "$@" -o "$new" "$old"
-	is "backtraces $what: $*" "$(timeout 60 "$new" 2>&1; echo $?)" "enough, 0 lost
+	is "backtraces $what: $*" "$(within "$new" 2>&1; echo $?)" "enough, 0 lost
 0"
 	rm -f "$scratch"/counts.*
 }

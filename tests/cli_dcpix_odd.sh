@@ -27,7 +27,7 @@ same()
 
 	shift
 	want=$("$old" "$@" 2>&1; echo $?)
-	is "$label" "$(timeout 20 "$new" "$@" 2>&1; echo $?)" "$want"
+	is "$label" "$(within "$new" "$@" 2>&1; echo $?)" "$want"
 	like "$label: it worked before" "$want" '^18 16 .*22280'
 }
 
@@ -60,7 +60,7 @@ check "a static program without symbols: it is rewritten" \
 for way in "threads 7" "fork 3" "switch 500" "signal 10"; do
 	# shellcheck disable=SC2086 # words
 	is "a static program without symbols: $way" \
-		"$(timeout 60 "$scratch/ways.new" $way 2>&1; echo $?)" "$("$scratch/ways" $way 2>&1; echo $?)"
+		"$(within "$scratch/ways.new" $way 2>&1; echo $?)" "$("$scratch/ways" $way 2>&1; echo $?)"
 done
 
 for flags in "-O2" "-O0 -no-pie" "-O2 -static"; do
@@ -117,7 +117,7 @@ for flags in "-O2" "-O2 -static"; do
 		check "confined $flags: it is rewritten: $mode" "$dcpix" -q --mode $mode -o "$new" "$old"
 		# Threads that share their memory do not always meet.
 		for way in calls memory memory memory memory memory; do
-			is "confined $flags: $way, $mode" "$(timeout 60 "$new" $way 2>&1; echo $?)" \
+			is "confined $flags: $way, $mode" "$(within "$new" $way 2>&1; echo $?)" \
 				"$("$old" $way 2>&1; echo $?)"
 		done
 	done
@@ -151,7 +151,7 @@ for flags in "-O2" "-O2 -no-pie -fno-pie" "-O2 -static" "-O2 -static-pie" "-O2 -
 	# shellcheck disable=SC2086 # words
 	${CC:-gcc} -pthread $flags tests/programs/thread_local.c -o "$old"
 	check "thread-local data $flags: it is rewritten" "$dcpix" -q -o "$new" "$old"
-	is "thread-local data $flags" "$(timeout 20 "$new" 2>&1; echo $?)" "0 3 7 3 15 3 1
+	is "thread-local data $flags" "$(within "$new" 2>&1; echo $?)" "0 3 7 3 15 3 1
 0 3 8 3 15 3 1
 0"
 done
@@ -165,7 +165,7 @@ in_all_modes()
 		"variation --checks 5"; do
 		# shellcheck disable=SC2086 # words
 		"$dcpix" -q --mode $mode -o "$new" "$old"
-		is "$1: $mode" "$(timeout 20 "$new" 2>&1; echo $?)" "$2
+		is "$1: $mode" "$(within "$new" 2>&1; echo $?)" "$2
 0"
 		rm -f "$scratch"/counts.*
 	done
@@ -223,8 +223,8 @@ done
 build -O2
 mkfifo "$scratch/pipe"
 "$dcpix" -q --profile "$scratch/counts" -o "$new" "$old"
-timeout 10 "$dcpix" -q --profile "$scratch/counts" -o "$scratch/pipe" "$old" &
-is "a pipe is written to, and not replaced" "$(timeout 10 md5sum "$scratch/pipe" | cut -d " " -f 1; stat -c %F "$scratch/pipe")" \
+within "$dcpix" -q --profile "$scratch/counts" -o "$scratch/pipe" "$old" &
+is "a pipe is written to, and not replaced" "$(within md5sum "$scratch/pipe" | cut -d " " -f 1; stat -c %F "$scratch/pipe")" \
 	"$(md5sum "$new" | cut -d " " -f 1; echo fifo)"
 wait
 refused "an output that is a folder" "cannot write" -o "$scratch" "$old"

@@ -40,11 +40,11 @@ way()
 	local want=$1 files=$2 way=$3 first=$4 old got label host
 
 	shift 3
-	old=$(cd "$scratch" && timeout 60 ./host "$way" "${@/#/./}" 2>&1; echo $?)
+	old=$(cd "$scratch" && within ./host "$way" "${@/#/./}" 2>&1; echo $?)
 	for host in host new/host; do
 		rm -f "$scratch"/counts.*
 		label="$way $* $host"
-		got=$(cd "$scratch" && timeout 60 ./"$host" "$way" "${@/#/./new/}" 2>&1; echo $?)
+		got=$(cd "$scratch" && within ./"$host" "$way" "${@/#/./new/}" 2>&1; echo $?)
 		is "$label: does the same" "$got" "$old"
 		is "$label: counts" "$(counted "$first")" "$want"
 		is "$label: files" "$(find "$scratch" -name "counts.$first.*" | wc -l)" "$files"
@@ -65,7 +65,7 @@ way 8000000 1 many libguest.so
 # Killed at any time, all is there.
 rm -f "$scratch"/counts.*
 "$scratch/host" forever "$scratch/new/libguest.so" & forever=$!
-sleep 0.3
+eventually cpu_used $forever 30
 kill -9 $forever
 wait $forever 2> /dev/null
 check "nothing is lost by kill -9" [ "$(counted libguest.so)" -gt 10000 ]

@@ -164,6 +164,13 @@ fi
 figure edge_right "$good" "$all"
 figure edge_yield "$yielded" "$tried"
 
+# The daemon answers, or has ended.
+daemon_decided()
+{
+	"$build/bin/dcpictl" --socket "$scratch/sock" status > /dev/null 2>&1 ||
+		! kill -0 $daemon 2> /dev/null
+}
+
 # under_daemon COMMAND...: run it under dcpid with the source bpf and $daemon_options, into $db
 daemon_options=()
 under_daemon()
@@ -174,11 +181,7 @@ under_daemon()
 		-e cpu-clock:190000-210000 --branch-every 1 --db "$db" \
 		"${daemon_options[@]}" 2> "$scratch/errors" &
 	daemon=$!
-	for _ in $(seq 100); do
-		"$build/bin/dcpictl" --socket "$scratch/sock" status > /dev/null 2>&1 && break
-		kill -0 $daemon 2> /dev/null || break
-		sleep 0.1
-	done
+	eventually daemon_decided
 	"$@"
 	status=$?
 	kill $daemon

@@ -53,16 +53,6 @@ copy_of()
 	echo "$db-images/${id:0:2}/${id:2}${2:-.elf}"
 }
 
-# wait_for FILE
-wait_for()
-{
-	for _ in $(seq 100); do
-		[ -e "$1" ] && return 0
-		sleep 0.1
-	done
-	return 1
-}
-
 # until_copied COPY CMD...: runs a program that goes on and on, until its copy has been made
 until_copied()
 {
@@ -72,7 +62,7 @@ until_copied()
 	"$@" &
 	pid=$!
 	pids+=("$pid")
-	wait_for "$copy"
+	eventually test -e "$copy"
 	status=$?
 	kill "$pid"
 	wait "$pid" 2> /dev/null
@@ -143,16 +133,15 @@ fi
 # Each process gone before it is met; the file stays.
 program brief 1
 copy=$(copy_of "$work/brief")
-for _ in $(seq 2000); do
-	[ -e "$copy" ] && break
+brief_is_copied()
+{
 	"$work/brief" 4
-done
+	[ -e "$copy" ]
+}
+eventually brief_is_copied
 check "an image of short-lived processes" test -e "$copy"
 
-for _ in $(seq 50); do
-	[ "$(store waiting)" = 0 ] && break
-	sleep 0.1
-done
+eventually status_is store.waiting 0
 like "the store is told" "$(ctl_status)" '^store.images +[1-9][0-9]*$'
 like "and its bytes, for monitors" "$(ctl metrics)" '^dcpi_image_store\{name="bytes"\} [1-9][0-9]+$'
 is "nothing failed" "$(store failed), $(store lost)" "0, 0"

@@ -140,7 +140,7 @@ is "three runs: every sample is accounted for" "$(identity "$db")" ""
 hostile()
 {
 	true_map=$work/true.map
-	profile "hostile-${1// /-}" timeout --foreground 20 sh -c \
+	profile "hostile-${1// /-}" timeout --foreground "$(patience)" sh -c \
 		"echo \$\$ > $work/pid; $2; exec \"\$0\" map 200 \"\$1\"" "$work/kinds" "$true_map"
 	is "$1 in the place of a perf map is not read" "$(jit_images)" 0
 	is "$1 in the place of a perf map: every sample is accounted for" "$(identity "$db")" ""
@@ -156,7 +156,7 @@ hostile()
 
 # Jitdumps that make no sense, or grow faster than anybody reads.
 for kind in corrupt truncated growing; do
-	profile "dump-$kind" timeout --foreground 20 python3 "$top/tests/programs/bad_jitdump.py" $kind 400 "$work"
+	profile "dump-$kind" timeout --foreground "$(patience)" python3 "$top/tests/programs/bad_jitdump.py" $kind 400 "$work"
 	is "a $kind jitdump: every sample is accounted for" "$(identity "$db")" ""
 done
 rm -f "$work"/jit-*.dump
@@ -173,10 +173,8 @@ if "$work/bpf_spin" 10 2> "$work/out"; then
 		-e cpu-clock 2> "$work/log" &
 	pids+=($!)
 	umask 022
-	for _ in $(seq 100); do
-		"$bin/dcpictl" --socket "$work/sock" status > /dev/null 2>&1 && break
-		sleep 0.1
-	done
+	daemon_pid=$! socket=$work/sock
+	eventually daemon_decided
 	"$work/bpf_spin" 1000
 	if [ "$(id -u)" -eq 0 ]; then
 		cp "$bin/dcpictl" "$work/dcpictl"
@@ -191,7 +189,7 @@ if "$work/bpf_spin" 10 2> "$work/out"; then
 	kill "${pids[-1]}" && wait "${pids[-1]}"
 	unset 'pids[-1]'
 	like "a BPF program: its tag and name" \
-		"$("$bin/dcpiprof" --db "$db" --csv -n 1 -i "\\[bpf\\]" | tail -n 1)" \
+		"$("$bin/dcpiprof" --db "$db" --csv -i "\\[bpf\\]")" \
 		',bpf_prog_[0-9a-f]{16}_dcpi_spin,\[bpf\],'
 	is "a BPF program: the kernel has no unknown code" "$(unknown kernel)" 0
 else

@@ -14,7 +14,7 @@ trap 'rm -rf "$scratch"' EXIT
 # run CMD...: sets $status, $out, $errors
 run()
 {
-	timeout 20 "$@" > "$scratch/out" 2> "$scratch/err" < /dev/null
+	within "$@" > "$scratch/out" 2> "$scratch/err" < /dev/null
 	status=$?
 	out=$(cat "$scratch/out")
 	errors=$(cat "$scratch/err")

@@ -28,13 +28,10 @@ value()
 	ctl_status 2> /dev/null | awk -v key="$1" '$1 == key { print $2 }'
 }
 
-# logged TEXT: how often that was, waiting for the first time
-logged()
+# times_logged TEXT: how often that was, waiting for the first time
+times_logged()
 {
-	for _ in $(seq 100); do
-		grep -qF "$1" "$work/log" && break
-		sleep 0.1
-	done
+	eventually logged "$1"
 	grep -cF "$1" "$work/log"
 }
 
@@ -55,11 +52,8 @@ epoch=$(value epoch)
 is "that is the second epoch" "$epoch" 2
 "$work/split" 500
 images_until 98304
-is "the daemon begins anew" "$(logged 'very many images have been met')" 1
-for _ in $(seq 100); do
-	[ "$(value epoch)" = 3 ] && break
-	sleep 0.1
-done
+is "the daemon begins anew" "$(times_logged 'very many images have been met')" 1
+eventually status_is epoch 3
 is "with another epoch" "$(value epoch)" 3
 check "which knows the images of now ($(value images))" [ "$(value images)" -lt 20000 ]
 # Some kernels allow few samples.
@@ -76,7 +70,7 @@ check "far more than are of no image that it knows ($unknown)" \
 epoch=3
 images_until 131072
 "$work/many_images" 1000000 4000
-is "a full table is told of" "$(logged 'no room for more images')" 1
+is "a full table is told of" "$(times_logged 'no room for more images')" 1
 check "and counted" [ "$(ctl --json stats | jq '."stat.images_refused"')" -gt 0 ]
 is "but the daemon does not begin anew again" "$(grep -c 'very many images' "$work/log")" 1
 # shellcheck disable=SC2119 # with the usual signal

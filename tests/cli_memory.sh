@@ -83,10 +83,16 @@ steady()
 	echo "$most"
 }
 
+processes_known()
+{
+	[ "$(ctl_status | sed -n 's/^processes //p')" -ge $processes ]
+}
+
 judge()
 {
 	local kb peak_kb btf_kb cpus known
 
+	eventually processes_known
 	kb=$(steady)
 	peak_kb=$(kilobytes VmHWM)
 	known=$(ctl_status | sed -n 's/^processes //p')

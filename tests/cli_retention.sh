@@ -27,11 +27,7 @@ clock_shift()
 # status_wait KEY VALUE
 status_wait()
 {
-	for _ in $(seq 100); do
-		[ "$(ctl --json status 2> /dev/null | jq -r ".$1")" = "$2" ] && return 0
-		sleep 0.1
-	done
-	return 1
+	eventually status_is "$@"
 }
 
 clock_shift 0 0
@@ -89,10 +85,11 @@ done
 before=$(stat -c %s "$db")
 clock_shift 0 0
 daemon_start --database-mb 1 --retention 0
-for _ in $(seq 200); do
-	[ "$(stat -c %s "$db")" -le 1200000 ] && break
-	sleep 0.1
-done
+is_smaller()
+{
+	[ "$(stat -c %s "$db")" -le 1200000 ]
+}
+eventually is_smaller
 ctl flush
 is "a database that is too large gets smaller" \
 	"$([ "$(stat -c %s "$db")" -le 1200000 ] && [ "$before" -gt 2400000 ] && echo yes)" yes

@@ -9,6 +9,13 @@ set -u
 socket=$work/dcpid.sock
 : > "$work/empty.conf"
 
+# replay_decided PID: the trace has ended, or the daemon
+replay_decided()
+{
+	"$bin/dcpictl" --socket "$socket" stats 2> /dev/null | grep -qE 'replay_ended[^0-9]+1' ||
+		! kill -0 "$1" 2> /dev/null
+}
+
 # replay DB ARGUMENT...: until the trace has ended
 replay()
 {
@@ -19,12 +26,7 @@ replay()
 		> /dev/null 2> "$work/log" &
 	pid=$!
 	pids+=("$pid")
-	for _ in $(seq 200); do
-		"$bin/dcpictl" --socket "$socket" stats 2> /dev/null |
-			grep -qE 'replay_ended[^0-9]+1' && break
-		kill -0 $pid 2> /dev/null || break
-		sleep 0.05
-	done
+	eventually replay_decided $pid
 	kill -TERM $pid 2> /dev/null
 	wait $pid
 }

@@ -71,7 +71,7 @@ refused()
 	local name=$1 re=$2 status=0 output errors
 
 	shift 2
-	output=$(timeout 20 "$@" 2> "$work/stderr") || status=$?
+	output=$(within "$@" 2> "$work/stderr") || status=$?
 	errors=$(cat "$work/stderr")
 	if [ $status -eq 2 ] && [ -z "$output" ] && [ "$(wc -l < "$work/stderr")" -eq 1 ] &&
 		printf '%s' "$errors" | grep -qE -- "$re"; then
@@ -92,12 +92,18 @@ daemon_start()
 	env --default-signal=INT "${daemon[@]}" "$@" > /dev/null 2> "$work/log" &
 	daemon_pid=$!
 	pids+=("$daemon_pid")
-	for _ in $(seq 100); do
-		"$bin/dcpictl" --socket "$socket" status > /dev/null 2>&1 && return 0
-		kill -0 $daemon_pid 2> /dev/null || return 1
-		sleep 0.1
-	done
-	return 1
+	eventually daemon_decided && daemon_answers
+}
+
+daemon_answers()
+{
+	"$bin/dcpictl" --socket "$socket" status > /dev/null 2>&1
+}
+
+# The daemon answers, or has ended.
+daemon_decided()
+{
+	daemon_answers || ! kill -0 "$daemon_pid" 2> /dev/null
 }
 
 # starts NAME ARGUMENT...
@@ -130,6 +136,18 @@ ctl()
 ctl_status()
 {
 	ctl --json status | jq -r 'to_entries[] | "\(.key) \(.value)"'
+}
+
+# status_is KEY VALUE
+status_is()
+{
+	[ "$(ctl_status 2> /dev/null | awk -v key="$1" '$1 == key { print $2 }')" = "$2" ]
+}
+
+# logged TEXT: the daemon's messages have this text
+logged()
+{
+	grep -qF "$1" "$work/log"
 }
 
 # share DB EPOCH PROCEDURE: percent of the samples of the program split
@@ -167,11 +185,14 @@ split_samples()
 # split_until DB EPOCH SAMPLES: runs split until the daemon has stored so many of it
 split_until()
 {
-	for _ in $(seq 100); do
-		"$work/split" 1500
-		ctl flush
-		[ "$(split_samples "$1" "$2")" -ge "$3" ] && break
-	done
+	eventually split_has "$@"
+}
+
+split_has()
+{
+	"$work/split" 1500
+	ctl flush
+	[ "$(split_samples "$1" "$2")" -ge "$3" ]
 }
 
 # shares_are_right LABEL DB EPOCH: within two points of 70, 20 and 10, and what

@@ -92,7 +92,7 @@ ran()
 	program=$(readlink -f "$program")
 	shift
 	runs=$((runs + 1))
-	timeout 60 qemu-x86_64 -plugin "$plugin,out=$scratch/counts,edges=$scratch/run.$runs,threads=on" "$program" "$@" \
+	within qemu-x86_64 -plugin "$plugin,out=$scratch/counts,edges=$scratch/run.$runs,threads=on" "$program" "$@" \
 		> "$scratch/output" 2>&1 < "$scratch/text"
 }
 

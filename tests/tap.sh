@@ -8,10 +8,25 @@
 #   ok NAME            the test passed
 #   not_ok NAME [WHY]  it failed
 #   skip NAME WHY      it could not run here (never with CI=true)
+#   not_measured NAME WHY  a precondition of its measurement was checked and did not hold
 #   check NAME CMD...  ok if the command succeeds; shows its output if not
 #   is NAME GOT WANT   ok if both strings are equal
 #   like NAME GOT RE   ok if GOT matches the extended regular expression
 #   refuses NAME RE CMD...  status 2, and why in one line on stderr that matches RE
+#
+# No test may depend on how fast the machine is. A test that waits for something uses
+#
+#   patience           print the seconds to wait for what must happen: 60 on an idle machine,
+#                      multiplied by the runnable threads per CPU on a busy one
+#   eventually CMD...  run the command until it succeeds; fails when patience has run out
+#   cpu_used PID TICKS succeed if the process has used so much CPU time; 100 ticks are a second
+#   within CMD...      run the program; ends it (status 124) when patience has run out
+#
+# and a test that needs N samples runs its program until there are N. `not_measured` is for
+# the rest: where waiting longer does not help because the machine refuses what the test
+# measures. The caller measures that refusal (samples that the kernel granted, events that
+# it reported as lost) and names it in WHY; a result that contradicts the expectation in any
+# other way is a failure. tests/run.sh counts these tests separately and prints each one.
 
 tap_count=0
 tap_failed=0
@@ -40,6 +55,64 @@ skip()
 	fi
 	tap_count=$((tap_count + 1))
 	echo "ok $tap_count - $1 # SKIP $2"
+}
+
+not_measured()
+{
+	tap_count=$((tap_count + 1))
+	echo "ok $tap_count - $1 # NOT MEASURED $2"
+}
+
+patience()
+{
+	local load running cpus _
+
+	read -r load _ _ running _ < /proc/loadavg
+	load=${load%.*} running=${running%/*}
+	[ "$running" -le "$load" ] || load=$running
+	cpus=$(grep -c '^processor' /proc/cpuinfo)
+	[ "$cpus" -gt 0 ] || cpus=1
+	[ "$load" -gt "$cpus" ] || load=$cpus
+	echo $((60 * load / cpus))
+}
+
+# uptime_s: whole seconds of a clock that nobody sets
+uptime_s()
+{
+	local up _
+
+	read -r up _ < /proc/uptime
+	echo "${up%.*}"
+}
+
+eventually()
+{
+	local begin deadline
+
+	begin=$(uptime_s)
+	deadline=$((begin + $(patience)))
+	until "$@"; do
+		if [ "$(uptime_s)" -ge "$deadline" ]; then
+			# The load may have grown meanwhile.
+			deadline=$((begin + $(patience)))
+			[ "$(uptime_s)" -lt "$deadline" ] || return 1
+		fi
+		sleep 0.1
+	done
+}
+
+cpu_used()
+{
+	local ticks
+
+	# The second field is the name, in parentheses; it may have spaces.
+	ticks=$(sed 's/.*) //' "/proc/$1/stat" 2> /dev/null | awk '{ print $12 + $13 }')
+	[ "${ticks:-0}" -ge "$2" ]
+}
+
+within()
+{
+	timeout "$(patience)" "$@"
 }
 
 check()

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -21,8 +22,9 @@
 #include "daemon/source/file_mapping.h"
 #include "daemon/source/source.h"
 #include "lib/clock.h"
+#include "tests/patience.h"
 
-#define WAIT_NS (20 * NS_PER_SECOND)
+#define WAIT_NS (patience_s() * NS_PER_SECOND)
 #define ENOUGH 400
 
 /*
@@ -99,6 +101,11 @@ static int set_up(void **state)
 	shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_ptr_not_equal(shared, MAP_FAILED);
 	scene->turns = shared;
+	/*
+	 * Windows are compared by the time that they take: on a busy machine the child would be
+	 * interrupted in nearly each one. Without the privilege the test takes longer.
+	 */
+	setpriority(PRIO_PROCESS, 0, -20);
 	if (branch_snapshots_open(&scene->snapshots, 1, NULL) < 0)
 		return 0;
 	program = branch_snapshots_probe(scene->snapshots);

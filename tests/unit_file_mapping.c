@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "daemon/source/file_mapping.h"
+#include "tests/patience.h"
 
 #define BYTES 8192
 #define NOBODY 65534
@@ -136,7 +137,7 @@ static void files_are_what_was_mapped(void **state)
 
 		assert_true(child >= 0);
 		if (child == 0) {
-			alarm(20);
+			alarm(patience_s());
 			if (!privileged && (setgid(NOBODY) < 0 || setuid(NOBODY) < 0 ||
 					    prctl(PR_SET_DUMPABLE, 1) < 0))
 				_exit(1);

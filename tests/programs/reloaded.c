@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * reloaded SECONDS: two pieces of its file's code take turns at one place, as libraries do
+ * reloaded SECONDS: for so much CPU time, two pieces of its file's code take turns at one place, as libraries do
  * that are unloaded and loaded. What each of them returns decides a branch of whoever calls
  * it, which so always goes the same way: never to never_one nor never_two.
  */
@@ -70,7 +70,7 @@ static double now(void)
 {
 	struct timespec time;
 
-	clock_gettime(CLOCK_MONOTONIC, &time);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 

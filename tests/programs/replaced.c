@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * replaced SECONDS PROGRAM [ARGUMENT]...: many branches at PLACE, then PROGRAM instead.
- * With CONSTANTS, replaced SECONDS: at PLACE are constants that look like branches, whose
+ * replaced SECONDS PROGRAM [ARGUMENT]...: many branches at PLACE, then PROGRAM instead. The
+ * seconds are CPU time, so that the number of samples is the same on a busy machine.
+ * With CONSTANTS, replaced SECONDS (elapsed): at PLACE are constants that look like branches, whose
  * sum is 0 while nobody puts a breakpoint into one. Exit status 1: it was not.
  *
  * Link with --section-start=.place=ADDRESS, the same for both, static and not as PIE.
@@ -46,11 +47,17 @@ __asm__(".section .place, \"ax\"\n"
 	".text\n");
 #endif
 
+#ifdef CONSTANTS
+#define CLOCK CLOCK_MONOTONIC
+#else
+#define CLOCK CLOCK_PROCESS_CPUTIME_ID
+#endif
+
 static double now(void)
 {
 	struct timespec time;
 
-	clock_gettime(CLOCK_MONOTONIC, &time);
+	clock_gettime(CLOCK, &time);
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
