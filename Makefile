@@ -246,7 +246,7 @@ check-cli: all $(TEST_HELPERS:%=$(TEST_BIN)/%) ## tests of the programs alone
 		--join $(ALONE_CLI)
 
 .PHONY: check-busy
-check-busy: all ## make check, 3 times, beside 4 busy loops and another dcpid (root)
+check-busy: all ## make check, 3 times, with 4 busy loops and another dcpid (root)
 	@tests/busy.sh $(MAKE) check
 
 .PHONY: check-node

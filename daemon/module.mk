@@ -52,6 +52,7 @@ unit_collector-with := tests/collector_fixture.c tests/fake_matcher.c
 unit_collector_failures-with := $(unit_collector-with)
 unit_collector_failures-ldlibs := -Wl,--wrap=overhead_again,--wrap=profile_writer_epoch_next
 unit_matcher-with := tests/fake_feed.c tests/fake_machine.c
+unit_image_copier-ldlibs := -Wl,--wrap=copy_file_range
 unit_matcher-ldlibs := -Wl,--wrap=clock_gettime
 unit_perf_slot-ldlibs := -Wl,--wrap=read,--wrap=perf_ring_open,--wrap=perf_ring_close \
 	-Wl,--wrap=perf_ring_fd

@@ -6,7 +6,7 @@
 #   tests/busy.sh [COMMAND...]      (default: make check)
 #
 #	BUSY_TIMES	how often the command runs (3)
-#	BUSY_LOOPS	busy loops beside it (4)
+#	BUSY_LOOPS	busy loops that run at the same time (4)
 #	BUSY_SOURCE	sample source of the other dcpid (auto)
 #
 # The other dcpid has a database and a socket of its own. At the end it must still run, and each
@@ -20,7 +20,7 @@ loops=${BUSY_LOOPS:-4}
 [ $# -gt 0 ] || set -- make check
 
 ${MAKE:-make} --no-print-directory -s -C "$top" all || exit 2
-# The command may build anew what the other dcpid is made of.
+# The command may replace the program while it runs.
 cp "$bin/dcpid" "$work/dcpid" || exit 2
 : > "$work/empty.conf"
 socket=$work/dcpid.sock
@@ -51,7 +51,7 @@ done
 if kill -0 "$other_pid" 2> /dev/null; then
 	ctl stats | grep -E '^(interrupts|stored|identity|loss\.)' | awk '$2 != 0'
 	daemon_pid=$other_pid
-	daemon_stop
+	daemon_stop TERM
 	[ "$daemon_status" -eq 0 ] || {
 		echo "busy.sh: the other dcpid ended with $daemon_status: $(tail -n 1 "$work/log")"
 		failed=1

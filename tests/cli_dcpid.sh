@@ -18,8 +18,8 @@ missed()
 		WHERE i.kind = 5 AND pid IN ($2)"
 }
 
-# none_missed NAME DB PIDS: samples of these processes are in known images. (Other processes may
-# run code that is in no file.) The daemon must have been told of the processes.
+# none_missed NAME DB PIDS: samples of these processes are in known images, if the kernel reported
+# every process to the daemon. (Other processes may run code that is in no file.)
 none_missed()
 {
 	local missed lost

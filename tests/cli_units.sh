@@ -29,12 +29,17 @@ groups_find()
 	return 1
 }
 
-# spin GROUP SECONDS: a new process in a control group, keeping a CPU busy
+# spin GROUP: a new process in a control group uses two seconds of CPU time
 spin()
 {
+	local pid
+
 	mkdir -p "$groups/$1"
-	sh -c 'echo $$ > "$1/cgroup.procs" && exec timeout "$2" sh -c "while :; do :; done"' \
-		sh "$groups/$1" "$2"
+	sh -c 'echo $$ > "$1/cgroup.procs" && exec sh -c "while :; do :; done"' sh "$groups/$1" &
+	pid=$!
+	eventually cpu_used "$pid" 200
+	kill "$pid"
+	wait "$pid" 2> /dev/null
 }
 
 # samples_of WHAT NAME: in a listing by unit or container
@@ -51,8 +56,8 @@ if [ "$(id -u)" -ne 0 ] || ! groups_find; then
 fi
 
 starts "the daemon starts"
-spin web.service 2
-spin "docker-$id.scope" 2 &
+spin web.service
+spin "docker-$id.scope" &
 spinner=$!
 # Short processes of one that is hardly ever sampled itself.
 mkdir -p "$groups/storm.service"
@@ -65,7 +70,7 @@ check "and by unit" ctl per-unit '*libc.so*  vmlinux*'
 like "both are told" "$(ctl per-process) $(ctl per-unit)" 'per_process +\*/dash.*per_unit +\*libc'
 refused "not more than a line of them" 'too long' "$bin/dcpictl" --socket "$socket" per-unit \
 	"$(printf '%600s' x)"
-spin later.service 2
+spin later.service
 check "stored" ctl flush
 stats=$(ctl stats)
 daemon_stop TERM

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How long unit tests wait for what must happen. No test may depend on how fast the machine is:
+ * How long unit tests wait for a condition. No test may depend on how fast the machine is:
  * a test loops until its condition holds, and fails at the deadline.
  */
 #ifndef DCPI_TESTS_PATIENCE_H

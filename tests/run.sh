@@ -8,10 +8,10 @@
 # One after the other; those --beside have a queue of their own, which is worked off at
 # the same time. --join waits for it, for the sake of what wants the machine to itself.
 #
-# One line a program, the output of those that fail, and last what failed, once more, the tests
-# that could not measure ("N not measured", their names and reasons), and "N passed, N failed,
-# N skipped". With CI=true a skipped test is a failure. A test that could not measure is in none
-# of these three numbers; with CI=true more than NOT_MEASURED_MAX (10) of them are a failure.
+# Prints one line a program and the output of each program that fails. The end is a list of the
+# tests that failed, a list of the tests that could not measure ("N not measured", names and
+# reasons), and "N passed, N failed, N skipped". With CI=true a skipped test is a failure. A test that could not measure is
+# in none of these three numbers; with CI=true more than NOT_MEASURED_MAX (10) of them are a failure.
 # DIR (build/test-logs) gets the programs' output, and in the file "durations" the elapsed seconds
 # and the CPU seconds of each program.
 set -u

@@ -56,7 +56,7 @@ static struct log *drain(pid_t pid)
 	return &log_;
 }
 
-/* As drain(), again until there is an event: the feed looks once a second by itself. */
+/* As drain(), again until there is an event: the feed scans /proc once a second. */
 static struct log *drain_until_event(pid_t pid)
 {
 	uint64_t until = patience_end_ns();

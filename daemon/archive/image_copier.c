@@ -42,6 +42,8 @@ struct queue {
  * @lock:    of all from here on
  * @held:    jobs of the thread. @waiting, @done and these are no more than QUEUE_MAX,
  *           so that there is always room for them
+ * @ended:   the thread does nothing more
+ * @abandoned: image_copier_close() has returned without the thread, which frees everything
  */
 struct image_copier {
 	uint64_t bytes_per_second;
@@ -59,6 +61,8 @@ struct image_copier {
 	struct queue done;
 	size_t held;
 	bool stop;
+	bool ended;
+	bool abandoned;
 	struct image_copier_status status;
 };
 
@@ -355,11 +359,30 @@ static bool backlog_fill(struct image_copier *copier)
 	return !stop;
 }
 
+static void copier_free(struct image_copier *copier)
+{
+	while (copier->waiting.count > 0)
+		copier->backlog[copier->backlog_count++] = queue_take(&copier->waiting);
+	while (copier->backlog_count > 0)
+		job_release(&copier->backlog[--copier->backlog_count]);
+	image_shelf_close(copier->shelf);
+	free(copier->buffer);
+	free(copier);
+}
+
+static void copier_destroy(struct image_copier *copier)
+{
+	pthread_cond_destroy(&copier->changed);
+	pthread_mutex_destroy(&copier->lock);
+	copier_free(copier);
+}
+
 /* Gives way to everything else, where the scheduler knows how. */
 static void *copier_run(void *context)
 {
 	struct image_copier *copier = context;
 	struct image_copier_job job;
+	bool abandoned;
 
 	setpriority(PRIO_PROCESS, (id_t)gettid(), 19);
 	syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_PRIO_VALUE(IOPRIO_CLASS_IDLE, 0));
@@ -367,6 +390,12 @@ static void *copier_run(void *context)
 		job = backlog_take(copier);
 		job_run(copier, &job);
 	}
+	pthread_mutex_lock(&copier->lock);
+	copier->ended = true;
+	abandoned = copier->abandoned;
+	pthread_mutex_unlock(&copier->lock);
+	if (abandoned)
+		copier_destroy(copier);
 	return NULL;
 }
 
@@ -382,17 +411,6 @@ static int thread_start(struct image_copier *copier, struct error *err)
 	pthread_condattr_destroy(&attributes);
 	rc = pthread_create(&copier->thread, NULL, copier_run, copier);
 	return rc == 0 ? 0 : error_set(err, rc, "cannot start a thread: %s", strerror(rc));
-}
-
-static void copier_free(struct image_copier *copier)
-{
-	while (copier->waiting.count > 0)
-		copier->backlog[copier->backlog_count++] = queue_take(&copier->waiting);
-	while (copier->backlog_count > 0)
-		job_release(&copier->backlog[--copier->backlog_count]);
-	image_shelf_close(copier->shelf);
-	free(copier->buffer);
-	free(copier);
 }
 
 int image_copier_open(struct image_copier **ret, const struct image_copier_config *config,
@@ -425,23 +443,31 @@ int image_copier_open(struct image_copier **ret, const struct image_copier_confi
 void image_copier_close(struct image_copier *copier)
 {
 	struct timespec until;
+	pthread_t thread;
+	bool abandoned;
 
 	if (copier == NULL)
 		return;
+	thread = copier->thread;
 	pthread_mutex_lock(&copier->lock);
 	copier->stop = true;
 	pthread_cond_broadcast(&copier->changed);
 	pthread_mutex_unlock(&copier->lock);
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += CLOSE_WAIT_S;
-	if (pthread_timedjoin_np(copier->thread, NULL, &until) != 0) {
-		log_warning("a file system does not answer: a copy of an image is given up");
-		pthread_detach(copier->thread);
-		return; /* what the thread uses is its own until it ends with us */
+	if (pthread_timedjoin_np(thread, NULL, &until) != 0) {
+		pthread_mutex_lock(&copier->lock);
+		abandoned = copier->abandoned = !copier->ended;
+		pthread_mutex_unlock(&copier->lock);
+		if (abandoned) {
+			log_warning(
+				"a file system does not answer: a copy of an image is given up");
+			pthread_detach(thread);
+			return; /* the thread frees the copier, and removes its copy */
+		}
+		pthread_join(thread, NULL);
 	}
-	pthread_cond_destroy(&copier->changed);
-	pthread_mutex_destroy(&copier->lock);
-	copier_free(copier);
+	copier_destroy(copier);
 }
 
 bool image_copier_has(const struct image_copier *copier, enum image_store_kind kind,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * reloaded SECONDS: for so much CPU time, two pieces of its file's code take turns at one place, as libraries do
- * that are unloaded and loaded. What each of them returns decides a branch of whoever calls
- * it, which so always goes the same way: never to never_one nor never_two.
+ * reloaded SECONDS (of CPU time): two pieces of the code of its file are mapped at one place in
+ * rotation, as libraries that are unloaded and loaded. The result of each piece decides a branch of
+ * its caller, which always goes the same way: never to never_one nor never_two.
  */
 #include <fcntl.h>
 #include <stdint.h>

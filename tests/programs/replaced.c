@@ -3,7 +3,7 @@
  * replaced SECONDS PROGRAM [ARGUMENT]...: many branches at PLACE, then PROGRAM instead. The
  * seconds are CPU time, so that the number of samples is the same on a busy machine.
  * With CONSTANTS, replaced SECONDS (elapsed): at PLACE are constants that look like branches, whose
- * sum is 0 while nobody puts a breakpoint into one. Exit status 1: it was not.
+ * sum is 0 while no breakpoint is in one. Exit status 1: it was not.
  *
  * Link with --section-start=.place=ADDRESS, the same for both, static and not as PIE.
  */
