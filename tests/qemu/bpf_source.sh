@@ -21,11 +21,12 @@ start_daemon()
 	dcpid --config "${config:-/dev/null}" --db "$db" --socket /run/dcpid.sock "$@" \
 		> /dev/null 2> /tmp/dcpid.log &
 	daemon=$!
-	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-		dcpictl --socket /run/dcpid.sock status > /tmp/status 2>&1 && return 0
-		sleep 0.5
-	done
-	return 1
+	eventually daemon_answers
+}
+
+daemon_answers()
+{
+	dcpictl --socket /run/dcpid.sock status > /tmp/status 2>&1
 }
 
 stop_daemon()
@@ -73,11 +74,12 @@ check "it stores everything when asked" dcpictl --socket /run/dcpid.sock flush
 dcpictl --socket /run/dcpid.sock stats > /tmp/stats
 like "its counters add up while it runs" "$(cat /tmp/stats)" '^identity +exact'
 # One sample in 256: a busy host's machine takes its time to have some tens.
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-	[ "$(awk '$1 == "stat.branches_found" { print $2 }' /tmp/stats)" -lt 40 ] || break
-	sleep 1
+branches_found()
+{
 	dcpictl --socket /run/dcpid.sock stats > /tmp/stats
-done
+	[ "$(awk '$1 == "stat.branches_found" { print $2 }' /tmp/stats)" -ge 40 ]
+}
+eventually branches_found
 like "one sample in some leads to branches, without being asked" "$(cat /tmp/stats)" \
 	'^stat.branches_found +[1-9][0-9]+'
 kill "$old"
@@ -154,10 +156,7 @@ dcpirun -q --db "$db" -e cpu-clock:180000-200000 -- sh -c '
 	sh -c "touch /tmp/begun; until [ -e /tmp/go ]; do sleep 0.2; done; exec taskset 2 split 2000" &
 	wait' 2> /tmp/target.log &
 target=$!
-for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-	[ ! -e /tmp/begun ] || break
-	sleep 1
-done
+eventually test -e /tmp/begun
 echo 0 > /sys/devices/system/cpu/cpu1/online
 sleep 3
 echo 1 > /sys/devices/system/cpu/cpu1/online

@@ -1,4 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 # The machine that counts instructions, for tests/run.sh.
-exec make --no-print-directory -s -C "$(dirname "$0")/../.." qemu-check-exact
+cd "$(dirname "$0")/../.." || exit 2
+. tests/tap.sh
+exec make --no-print-directory -s qemu-check-exact QEMU_TIMEOUT=$((15 * $(patience)))

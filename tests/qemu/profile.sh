@@ -18,11 +18,12 @@ daemon_start()
 	rm -rf "$db" "$db"-*
 	dcpid --config /dev/null --db "$db" --socket "$dcpid_socket" "$@" >/dev/null 2>/tmp/dcpid.log &
 	daemon=$!
-	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-		dcpictl --socket "$dcpid_socket" status >/tmp/status 2>&1 && return 0
-		sleep 0.5
-	done
-	return 1
+	eventually daemon_answers
+}
+
+daemon_answers()
+{
+	dcpictl --socket "$dcpid_socket" status >/tmp/status 2>&1
 }
 
 daemon_stop()
