@@ -5,7 +5,7 @@
 # A run takes four minutes, on a busy host longer; see patience in tests/tap.sh. The emulator
 # sometimes executes overwritten code of the kernel for ever (still.c). A machine that ended so, as
 # its memory and registers prove (stuck.awk), gets a second chance, once, and a line reports it. A
-# machine that stands still for another reason, or with a kernel that complains of more than stuck
+# machine that stops for another reason, or with a kernel that complains of more than stuck
 # CPUs, does not.
 cd "$(dirname "$0")/../.." || exit 2
 . tests/tap.sh
