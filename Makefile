@@ -6,6 +6,15 @@
 #   make VARIANT=asan        the same programs and tests under ASan and UBSan
 #   make CROSS=arm64         for another architecture; see tests/qemu/cross.mk
 #   make V=1                 show the commands
+#   make DEPS=no             install no packages
+
+# The packages that the goals need come first: the parts below ask the compiler for its machine.
+# DEPS=no leaves that to the caller.
+DEPS ?= $(if $(MAKELEVEL:0=)$(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),no,yes)
+ifneq ($(DEPS),no)
+$(if $(filter done,$(shell packaging/deps.sh $(or $(MAKECMDGOALS),all) $(CROSS:%=check) >&2 && echo done)),,\
+	$(error packages are missing))
+endif
 
 .DELETE_ON_ERROR:
 .SECONDEXPANSION:
@@ -191,17 +200,18 @@ fuzz: $(FUZZERS:%=run-%) ## run every fuzz target for FUZZ_SECONDS (60); run-NAM
 
 # --- programs and targets around them -------------------------------------
 
+# The packages that a goal needs, without the goal.
 .PHONY: deps-%
 deps-%:
 	@packaging/deps.sh $*
 
 .PHONY: demo
-demo: deps-demo ## profile this whole machine for 15 s and show where the cycles went
+demo: ## profile this whole machine for 15 s and show where the cycles went
 	+@$(build_make) all
 	@packaging/demo.sh
 
 .PHONY: demo-vm
-demo-vm: deps-demo-vm ## the same with the kernel module, in a QEMU machine
+demo-vm: ## the same with the kernel module, in a QEMU machine
 	+@$(build_make) all
 	@packaging/demo_vm.sh
 
@@ -221,17 +231,17 @@ QUIET_CLI = $(filter $(addsuffix =%,$(addprefix cli_,accuracy dcpibursts dcpical
 ALONE_CLI = $(filter cli_dcpiimport=%,$(CLI_RUNS))
 
 .PHONY: check
-check: deps-check ## everything that must pass, the QEMU machine included
+check: ## everything that must pass, the QEMU machine included
 	+@$(build_make) all tests man
 	+@$(build_make) VARIANT=asan all tests
 	@tests/run.sh --beside qemu_arm64=tests/qemu/check_arm64.sh \
 		--beside qemu_exact=tests/qemu/check_exact.sh \
-		includes=tests/check_includes.sh $(UNIT_RUNS) --join \
+		includes=tests/check_includes.sh commands=tests/check_commands.py $(UNIT_RUNS) --join \
 		$(QUIET_CLI:%=--beside %) $(filter-out $(QUIET_CLI) $(ALONE_CLI),$(CLI_RUNS)) --join \
 		$(ALONE_CLI) qemu_x86_64=tests/qemu/check_x86_64.sh
 
 .PHONY: check-fresh
-check-fresh: deps-fresh ## README's commands on new, minimal Debian 12 systems (root)
+check-fresh: ## README's commands on new, minimal Debian 12 systems (root)
 	@tests/check_fresh.sh
 
 .PHONY: check-unit
@@ -250,12 +260,12 @@ check-busy: all ## make check, 3 times, with 4 busy loops and another dcpid (roo
 	@tests/busy.sh $(MAKE) check
 
 .PHONY: check-node
-check-node: deps-node ## code that Node.js compiles, in its image and by name
+check-node: ## code that Node.js compiles, in its image and by name
 	+@$(build_make) all
 	@tests/run.sh node=tests/node.sh
 
 .PHONY: check-consumers
-check-consumers: deps-consumers ## exports, read by pprof, BOLT and AutoFDO
+check-consumers: ## exports, read by pprof, BOLT and AutoFDO
 	@$(MAKE) --no-print-directory all $(TEST_BIN)/make_golden_db
 	@tests/run.sh consumers=tests/consumers.sh
 
@@ -265,7 +275,7 @@ check-tsan: ## unit tests under ThreadSanitizer
 	@tests/run.sh $(foreach t,$(UNIT_TESTS),tsan/$(t)=build/tsan/tests/$(t))
 
 .PHONY: bench
-bench: deps-bench ## timings, also to build/bench.json
+bench: ## timings, also to build/bench.json
 	+@$(build_make) all tests count-plugin
 	+@tests/bench.py build/bench.json $(BENCHES:%=$(TEST_BIN)/%) $(wildcard tests/bench_*.sh) \
 		'$(MAKE) --no-print-directory -s bench-cost'
@@ -280,7 +290,7 @@ performance-doc: bench ## docs/performance.md and its picture from a run of make
 	@tests/performance_md.sh
 
 .PHONY: overhead-doc
-overhead-doc: deps-bench ## docs/overhead.md: the measured cost of recording
+overhead-doc: ## docs/overhead.md: the measured cost of recording
 	+@$(build_make) all count-plugin
 	@tests/bench.py build/overhead.json 'ROUNDS=0 SCALE=1 tests/bench_modes.sh' \
 		'COUNTING=off SCALE=20 FIGURES="paths context calls bursts" tests/bench_modes.sh' \
@@ -292,7 +302,7 @@ tutorial-doc: all ## docs/tutorial.md with what its commands print now
 	@tests/tutorial.py docs/tutorial.md
 
 .PHONY: lint
-lint: deps-lint ## clang-tidy, cppcheck, shellcheck, mandoc, prose
+lint: ## clang-tidy, cppcheck, shellcheck, mandoc, prose
 	@$(MAKE) --no-print-directory compile_commands.json $(GENERATED) man
 	@tests/lint.sh $(filter-out tests/fuzz%,$(ALL_SOURCES))
 

@@ -87,12 +87,12 @@ fuzz_procedure_table-seeds := tests/procedure_fixtures.sh
 fuzz_procedure_table-flags := -max_len=32768
 
 .PHONY: jump-tables
-jump-tables: deps-jump-tables ## graphs of real programs against the edges that they execute
-	@$(MAKE) --no-print-directory count-plugin build/tests/cfg_edges build/tests/cfg_trips
+jump-tables: ## graphs of real programs against the edges that they execute
+	@$(MAKE) --no-print-directory count-plugin build/tests/cfg_edges build/tests/cfg_trips \
+		build/tests/unit_cfg
 	@tests/jump_tables.sh
 
 # How far our models differ from LLVM's.
 .PHONY: compare-models
 compare-models: $(TEST_BIN)/block_cycles $(TEST_BIN)/schedule_check ## machine models against others
-	$(Q)packaging/deps.sh models
 	$(Q)tests/truth/compare_models.sh $(TEST_BIN)

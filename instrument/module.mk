@@ -90,17 +90,17 @@ check-calls: ## calls and contexts of real programs, as an emulator sees them
 	@tests/calls_exact.sh
 
 .PHONY: check-dcpix-programs
-check-dcpix-programs: deps-dcpix-programs ## real programs, rewritten, do what they did; how much of each
+check-dcpix-programs: ## real programs, rewritten, print the same; the share of each that is rewritten
 	@$(MAKE) --no-print-directory all
 	@tests/dcpix_programs.sh
 
 .PHONY: check-dcpix-self
-check-dcpix-self: deps-check ## this project's own tests by its own programs, rewritten
+check-dcpix-self: ## this project's own tests by its own programs, rewritten
 	@$(MAKE) --no-print-directory all tests
 	@tests/dcpix_self.sh $(UNIT_TESTS:%=build/tests/%)
 
 .PHONY: check-dcpix
-check-dcpix: deps-dcpix ## COUNT (1000) random programs, from SEED (1) on, rewritten
+check-dcpix: ## COUNT (1000) random programs, from SEED (1) on, rewritten
 	@$(MAKE) --no-print-directory all
 	@tests/dcpix_random.sh
 

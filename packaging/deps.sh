@@ -1,10 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Installs the Debian packages that a make target needs and that are missing,
-# after saying which. Changes neither apt's sources nor dpkg's architectures.
+# Installs the Debian packages that goals of make need and that are missing, after it
+# printed which. Changes neither apt's sources nor dpkg's architectures. Makefile calls it
+# for the goals of its command line.
 #
-#   packaging/deps.sh [--list] TARGET    build, demo, check, ...: see below
+#   packaging/deps.sh [--list] GOAL...    build, demo, check, ...: see below
+#
+# A goal that is not below needs the packages of the build. --list prints the packages.
 set -u
 
 build='gcc make pkg-config libc6-dev libelf-dev libdw-dev libsqlite3-dev zlib1g-dev liblzma-dev
@@ -16,45 +19,70 @@ vm_arm64='qemu-system-arm qemu-user gcc-aarch64-linux-gnu'
 check="$build $vm $vm_arm64 libcmocka-dev libc6-dev-arm64-cross sqlite3 xz-utils bzip2 perl git
 	python3 python3-jsonschema graphviz libxml2-utils tmux valgrind binutils mandoc jq linux-perf
 	binutils-alpha-linux-gnu g++ gcc-12-alpha-linux-gnu libc6.1-dev-alpha-cross llvm-14 llvm-14-dev
-	lld strace procps"
+	lld strace procps shfmt"
 
 list=
 if [ "${1:-}" = --list ]; then
 	list=yes
 	shift
 fi
-case ${1:-} in
-build) wanted=$build ;;
-demo) wanted="$build sqlite3 xz-utils perl libc6-dbg" ;;
-demo-vm) wanted="$build $vm sqlite3 xz-utils" ;;
-check) wanted=$check ;;
-bench) wanted="$check gawk lua5.4" ;;
-fresh) wanted='mmdebstrap git' ;;
-accuracy) wanted="$build qemu-user python3 gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-12-alpha-linux-gnu
-	libc6.1-dev-alpha-cross
-	g++ clang llvm-14-dev gzip bzip2 xz-utils zstd mawk gawk grep jq bc perl python3.11 lua5.4 sqlite3
-	openssl binutils sed tcl php-cli ghostscript m4 groff-base coreutils lz4 git" ;;
-jump-tables) wanted="$build qemu-user perl python3 sqlite3 gawk mawk lua5.3 bc bzip2 zstd xz-utils jq
-	openssl binutils" ;;
-node) wanted="$build nodejs sqlite3 python3" ;;
-consumers) wanted="$build gcc valgrind bolt-16 autofdo golang-go golang-github-google-pprof-dev" ;;
-models) wanted="$build python3 llvm-14 libc6-dev-arm64-cross" ;;
-lint) wanted="$build libcmocka-dev clang-tidy clang-format cppcheck git mandoc
-	python3 shellcheck llvm-14-dev" ;;
-dcpix-programs) wanted="$build qemu-user gzip bzip2 xz-utils zstd sqlite3 lua5.4 perl python3.11 mawk gawk
-	sed grep coreutils openssl g++ golang-go rustc" ;;
-dcpix) wanted="$build csmith libcsmith-dev" ;;
-fuzz) wanted="$build clang libclang-rt-14-dev" ;;
-debug-kernel) wanted="$build $vm sqlite3 flex bison bc libssl-dev" ;;
-blind-spots) wanted="$build $vm $vm_arm64 sqlite3 flex bison bc libssl-dev linux-perf" ;;
-deb) wanted="$build $deb" ;;
-systemd) wanted="$build $deb $vm mmdebstrap e2fsprogs" ;;
-kernels) wanted="$build $vm sqlite3 sparse gcc-aarch64-linux-gnu" ;;
-*)
-	sed -n 's/^#   \(packaging.*\)/usage: \1/p' "$0" >&2
-	exit 2
-	;;
-esac
+# packages GOAL: prints them
+packages()
+{
+	case $1 in
+	clean | distclean | help | version | uninstall | deps-*) ;;
+	demo) echo "$build sqlite3 xz-utils perl libc6-dbg" ;;
+	demo-vm) echo "$build $vm sqlite3 xz-utils" ;;
+	fresh | check-fresh) echo mmdebstrap git ;;
+	bench | performance-doc | overhead-doc) echo "$check gawk lua5.4" ;;
+	accuracy | truth | truth-* | x86-samples | accuracy-arm-*)
+		echo "$build qemu-user python3 gcc-aarch64-linux-gnu libc6-dev-arm64-cross
+			gcc-12-alpha-linux-gnu libc6.1-dev-alpha-cross g++ clang llvm-14-dev gzip bzip2 xz-utils
+			zstd mawk gawk grep jq bc perl python3.11 lua5.4 sqlite3 openssl binutils sed tcl php-cli
+			ghostscript m4 groff-base coreutils lz4 git"
+		;;
+	accuracy-doc) echo "$build python3" ;;
+	jump-tables)
+		echo "$build libcmocka-dev qemu-user perl python3 sqlite3 gawk mawk lua5.3 bc bzip2 zstd
+			xz-utils jq openssl binutils"
+		;;
+	node | check-node) echo "$build nodejs sqlite3 python3" ;;
+	consumers | check-consumers)
+		echo "$build gcc valgrind bolt-16 autofdo golang-go golang-github-google-pprof-dev"
+		;;
+	models | compare-models) echo "$build python3 llvm-14 libc6-dev-arm64-cross" ;;
+	lint | format)
+		echo "$build libcmocka-dev clang-tidy clang-format cppcheck git mandoc shellcheck
+			llvm-14-dev"
+		;;
+	dcpix-programs | check-dcpix-programs | check-paths | check-bursts)
+		echo "$build qemu-user gzip bzip2 xz-utils zstd sqlite3 lua5.4 perl python3.11 mawk gawk
+			sed grep coreutils openssl g++ golang-go rustc"
+		;;
+	dcpix | check-dcpix) echo "$build csmith libcsmith-dev" ;;
+	fuzz | run-*) echo "$build clang libclang-rt-14-dev" ;;
+	debug-kernel | check-debug-kernel | check-kcsan)
+		echo "$build $vm sqlite3 flex bison bc libssl-dev"
+		;;
+	blind-spots | blind-spots-nmi)
+		echo "$build $vm $vm_arm64 sqlite3 flex bison bc libssl-dev linux-perf"
+		;;
+	deb) echo "$build $deb" ;;
+	systemd | check-systemd | check-power-cut) echo "$build $deb $vm mmdebstrap e2fsprogs" ;;
+	kernels | check-kernels) echo "$build $vm sqlite3 sparse gcc-aarch64-linux-gnu" ;;
+	kmod | sparse) echo "$build linux-headers-amd64 kmod sparse" ;;
+	check | check-* | tests | build/* | qemu-* | bench-cost | floor-parts | soak | tutorial-doc | \
+		policy | policy-traces | *-plugin) echo "$check" ;;
+	*) echo "$build" ;;
+	esac
+}
+
+wanted=
+for goal; do
+	wanted="$wanted $(packages "$goal")"
+done
+# shellcheck disable=SC2086 # words
+wanted=$(printf '%s\n' $wanted | awk '!seen[$1]++')
 if [ -n "$list" ]; then
 	# shellcheck disable=SC2086 # words, one blank between them
 	echo $wanted
@@ -67,25 +95,39 @@ if ! command -v dpkg-query > /dev/null; then
 	exit 0
 fi
 
-missing=
-for package in $wanted; do
-	state=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2> /dev/null)
-	[ "$state" = installed ] || missing="$missing $package"
-done
+# Prints the packages of $wanted that are not installed.
+missing_packages()
+{
+	# shellcheck disable=SC2086 # words
+	{
+		dpkg-query -W -f='${db:Status-Status} ${Package}\n' $wanted 2> /dev/null
+		printf 'wanted %s\n' $wanted
+	} | awk '$1 == "installed" { have[$2] } $1 == "wanted" && !($2 in have) { print $2 }'
+}
+
+[ -n "$wanted" ] && [ -n "$(missing_packages)" ] || exit 0
+if [ "$(id -u)" -eq 0 ]; then
+	# Another make may be installing packages.
+	exec 9< /var/lib/dpkg && flock 9
+fi
+missing=$(missing_packages | paste -sd ' ')
 [ -n "$missing" ] || exit 0
 
-echo "deps: installing with apt:$missing"
+echo "deps: installing with apt: $missing"
 if [ "$(id -u)" -ne 0 ]; then
-	echo "deps: that needs root; run: apt-get install$missing" >&2
+	echo "deps: that needs root; run: apt-get install $missing" >&2
 	exit 2
 fi
 log=$(mktemp) || exit 2
 trap 'rm -f "$log"' EXIT
 export DEBIAN_FRONTEND=noninteractive
-# shellcheck disable=SC2086
-if ! { apt-get install -y --no-install-recommends $missing ||
-	{ apt-get update && apt-get install -y --no-install-recommends $missing; }; } > "$log" 2>&1; then
+install()
+{
+	# shellcheck disable=SC2086 # words
+	apt-get -o DPkg::Lock::Timeout=600 install -y --no-install-recommends $missing
+}
+if ! { install || { apt-get update && install; }; } > "$log" 2>&1; then
 	tail -n 15 "$log" >&2
-	echo "deps: apt could not install:$missing" >&2
+	echo "deps: apt could not install: $missing" >&2
 	exit 2
 fi

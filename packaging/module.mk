@@ -60,5 +60,5 @@ uninstall: ## remove what make install put there
 #   DEB_VERSION   default the project's
 DEB_VERSION ?= $(VERSION)
 .PHONY: deb
-deb: deps-deb ## Debian packages dcpi and dcpi-dkms, in build/deb
+deb: ## Debian packages dcpi and dcpi-dkms, in build/deb
 	@packaging/deb.sh "$(DEB_VERSION)"

@@ -64,7 +64,7 @@ for path in "$bin"/*; do
 	is "$program: a value too many" "$status $out$errors" \
 		"2 $program: option --help takes no value"
 
-	pages=(docs/man/"$program".[0-9].scd)
+	pages=(docs/man/"$program".?.scd)
 	is "$program has one manual page" "${#pages[@]} $(head -c 6 "${pages[0]}" 2>&1)" \
 		"1 $(printf %s "$program(" | head -c 6)"
 	is "$program: help and manual page tell of the same options" \

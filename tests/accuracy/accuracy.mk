@@ -122,7 +122,7 @@ accuracy-arm-%: $$(accuracy-$$*-needs) $(BIN)/dcpicalc $(TEST_BIN)/make_profile_
 	@rm build/accuracy/$*.json.new
 
 .PHONY: accuracy
-accuracy: deps-accuracy ## estimates against the truth: a table, and build/accuracy.json
+accuracy: ## estimates against the truth: a table, and build/accuracy.json
 	@$(MAKE) --no-print-directory $(ACCURACY_ARMS:%=accuracy-arm-%)
 	@cat $(ACCURACY_ARMS:%=build/accuracy/%.json) > build/accuracy.json
 	@tests/accuracy/table.py build/accuracy.json

@@ -11,7 +11,7 @@ BLIND_KERNEL := --release nmi --kernel $(BLIND_KDIR)/arch/arm64/boot/Image
 BLIND_MAKE = $(MAKE) --no-print-directory CROSS=arm64 BLIND_TIMEOUT=$(BLIND_TIMEOUT)
 
 .PHONY: blind-spots
-blind-spots: deps-blind-spots all ## what cannot be sampled, and how much it is (build/blind-spots.md)
+blind-spots: all ## code that cannot be sampled, and its share (build/blind-spots.md)
 	$(Q)$(BLIND_MAKE) BLIND_RUN=debian blind-run
 	$(Q)tests/blind_spots_host.sh >$(BLIND_LOG)-host.log
 	$(Q)tests/qemu/blind_spots_md.sh $(BLIND_LOG)-host.log $(BLIND_LOG)-debian.log >build/blind-spots.md
@@ -19,7 +19,7 @@ blind-spots: deps-blind-spots all ## what cannot be sampled, and how much it is 
 
 # The same kernel with ordinary interrupts (irq) and with pseudo-NMIs (nmi).
 .PHONY: blind-spots-nmi
-blind-spots-nmi: deps-blind-spots ## the same on an arm64 kernel with pseudo-NMIs; builds it
+blind-spots-nmi: ## the same on an arm64 kernel with pseudo-NMIs; builds it
 	@tests/qemu/debug_kernel.sh nmi >/dev/null
 	$(Q)$(BLIND_MAKE) KDIR=$(BLIND_KDIR) KMOD_MAKE='ARCH=arm64 CROSS_COMPILE=aarch64-linux-gnu-' \
 		QEMU_PAYLOAD=build/arm64/qemu/payload-nmi blind-nmi

@@ -23,7 +23,7 @@ DEBUG_SCRIPTS_last_kasan := tests/qemu/kmemleak.sh
 MISTAKES_OUT = build/kmod/mistakes-$(DEBUG_CHECKER)
 
 .PHONY: check-debug-kernel
-check-debug-kernel: deps-debug-kernel ## the module's tests and 10^6 random calls under KASAN, lockdep, ...
+check-debug-kernel: ## the module's tests and 10^6 random calls under KASAN, lockdep, ...
 	@tests/qemu/debug_kernel.sh $(DEBUG_CHECKER) >/dev/null
 	@$(MAKE) --no-print-directory KDIR=$(DEBUG_KDIR) QEMU_PAYLOAD=$(DEBUG_PAYLOAD) debug-payload
 	@DEBUG_CHECKER=$(DEBUG_CHECKER) tests/run.sh \

@@ -190,7 +190,7 @@ rate-check: qemu-payload
 
 RATE_SECONDS ?= 60
 .PHONY: check-rate
-check-rate: deps-check ## 100,000 samples a second for a minute of an arm64 machine's time
+check-rate: ## 100,000 samples a second for a minute of an arm64 machine's time
 	$(Q)$(MAKE) --no-print-directory CROSS=arm64 rate-check
 
 # The file is for this run alone: others use the payload, too.
@@ -203,15 +203,15 @@ storm-check: qemu-payload
 
 STORM_SECONDS ?= 60
 .PHONY: check-storm
-check-storm: deps-check ## 1,000 processes a second for a minute of an arm64 machine's time
+check-storm: ## 1,000 processes a second for a minute of an arm64 machine's time
 	$(Q)$(MAKE) --no-print-directory CROSS=arm64 storm-check
 
 .PHONY: bench-cost
-bench-cost: deps-check ## what a sample costs, in instructions, without noise
+bench-cost: ## the cost of a sample in instructions, without noise
 	$(Q)$(MAKE) --no-print-directory CROSS=arm64 -s cost-run
 
 .PHONY: floor-parts
-floor-parts: deps-check ## what an overflow interrupt executes before any profiler does anything
+floor-parts: ## instructions of an overflow interrupt before any profiler runs
 	$(Q)$(MAKE) --no-print-directory CROSS=arm64 -s floor-parts-run
 
 ifeq ($(CROSS),arm64)
@@ -221,17 +221,17 @@ include tests/qemu/debug.mk
 include tests/qemu/blind.mk
 
 .PHONY: check-kernels
-check-kernels: deps-kernels ## the module on Debian 6.1 and 6.12, x86-64 and arm64
+check-kernels: ## the module on Debian 6.1 and 6.12, x86-64 and arm64
 	@tests/run.sh kernels=tests/qemu/check_kernels.sh
 
 .PHONY: check-systemd
-check-systemd: deps-systemd ## the Debian packages in a machine with systemd: install, upgrade, purge
+check-systemd: ## the Debian packages in a machine with systemd: install, upgrade, purge
 	@tests/run.sh systemd=tests/qemu/check_systemd.sh
 
 # A disk with a write cache, for a machine whose power is cut.
 core-helpers += power_cut_disk
 
 .PHONY: check-power-cut
-check-power-cut: deps-systemd ## POINTS (50) power failures of a machine while dcpid writes its database
+check-power-cut: ## POINTS (50) power failures of a machine while dcpid writes its database
 	@$(MAKE) --no-print-directory -s qemu-payload $(TEST_BIN)/power_cut_disk
 	@tests/qemu/check_power_cut.sh
