@@ -105,6 +105,16 @@ static int explain(int r, struct error *err)
 	return r;
 }
 
+static uint64_t counter_of(const struct report_header *header, const char *group, const char *name)
+{
+	for (size_t i = 0; i < header->counter_count; i++) {
+		if (strcmp(header->counters[i].group, group) == 0 &&
+		    strcmp(header->counters[i].name, name) == 0)
+			return header->counters[i].count;
+	}
+	return 0;
+}
+
 int report_header_load(struct report_header *header, struct profile_reader *reader,
 		       const struct profile_filter *filter, struct error *err)
 {
@@ -120,6 +130,8 @@ int report_header_load(struct report_header *header, struct profile_reader *read
 		if (r == 0)
 			r = profile_reader_counters(reader, id, add_counter, header, err);
 	}
+	if (r == 0 && counter_of(header, "unknown", "anonymous") > 0)
+		r = jit_hint_load(&header->jit, reader, filter, err);
 	return explain(r, err);
 }
 
@@ -393,6 +405,16 @@ static void print_edges(FILE *stream, const struct report_header *header)
 	fputc('\n', stream);
 }
 
+static void print_hints(FILE *stream, const struct report_header *header)
+{
+	for (size_t i = 0; i < JIT_HINT_RUNTIMES; i++) {
+		_cleanup_free_ char *hint = NULL;
+
+		if (jit_hint_text(&header->jit, i, header->samples, &hint) == 0 && hint != NULL)
+			fprintf(stream, "hint        %s\n", hint);
+	}
+}
+
 static void print_facts(FILE *stream, const struct report_header *header)
 {
 	print_epochs(stream, header);
@@ -409,6 +431,7 @@ static void print_facts(FILE *stream, const struct report_header *header)
 				    : 0);
 	print_counters(stream, header, "unknown", ": ");
 	fputc('\n', stream);
+	print_hints(stream, header);
 	if (header->has_edges)
 		print_edges(stream, header);
 }

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "db/profile_read.h"
+#include "tools/report/jit_hint.h"
 
 struct error;
 struct json_object;
@@ -24,6 +25,7 @@ struct json_object;
  * @interrupts:  samples taken, by the sources' count
  * @samples:     samples in all profiles; set by the tool, which reads them
  * @unknown:     of these, samples of no known image; likewise
+ * @jit:         samples of code without names, by runtime
  * @has_edges:   the report is of edges: of @edges in all; likewise
  */
 struct report_header {
@@ -42,6 +44,7 @@ struct report_header {
 	uint64_t unknown;
 	bool has_edges;
 	uint64_t edges;
+	struct jit_hint jit;
 };
 
 /**

@@ -6,6 +6,7 @@
 #include <json-c/json.h>
 #include <string.h>
 
+#include "lib/cleanup.h"
 #include "tools/base/json_tree.h"
 #include "tools/base/time_spec.h"
 
@@ -113,6 +114,30 @@ static int add_counters(struct json_object *object, const char *key,
 	return r;
 }
 
+/* There is no member without a hint. */
+static int add_hints(struct json_object *object, const struct report_header *header)
+{
+	struct json_object *hints = NULL;
+
+	for (size_t i = 0; i < JIT_HINT_RUNTIMES; i++) {
+		_cleanup_free_ char *hint = NULL;
+		int r = jit_hint_text(&header->jit, i, header->samples, &hint);
+
+		if (r < 0)
+			return r;
+		if (hint == NULL)
+			continue;
+		if (hints == NULL) {
+			hints = json_object_new_array();
+			if (json_tree_add(object, "hints", hints) < 0)
+				return -ENOMEM;
+		}
+		if (append(hints, json_object_new_string(hint)) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 int report_header_json(struct json_object *object, const struct report_header *header)
 {
 	uint64_t lost = report_header_losses(header), edges_handed;
@@ -128,6 +153,8 @@ int report_header_json(struct json_object *object, const struct report_header *h
 	    add_counters(object, "losses", header, "loss") < 0 ||
 	    add_count(object, "unknown", header->unknown) < 0 ||
 	    add_counters(object, "unknown_reasons", header, "unknown") < 0)
+		return -ENOMEM;
+	if (add_hints(object, header) < 0)
 		return -ENOMEM;
 	if (header->has_edges && (add_count(object, "edges_handed", edges_handed) < 0 ||
 				  add_count(object, "edges", header->edges) < 0 ||
