@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Numbers in /proc/PID/stat. */
+/* State of a process from /proc/PID/stat and /proc/PID/status. */
 #ifndef DCPI_PROCESS_STAT_H
 #define DCPI_PROCESS_STAT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /**
@@ -21,5 +22,9 @@ struct process_stat {
 
 /** process_stat_read() - Return: 0; -ESRCH it is gone, or may not be seen. */
 int process_stat_read(struct process_stat *stat, uint32_t pid);
+
+/** process_is_traced() - Return: true if a debugger has the process (ptrace), or that is not known.
+ */
+bool process_is_traced(uint32_t pid);
 
 #endif

@@ -12,6 +12,14 @@ set -u
 	exit
 }
 
+# A debugger's breakpoints stay where they are: no probe is put into a process that it has.
+if [ "$(uname -m)" = x86_64 ]; then
+	${CC:-gcc} -O2 -o "$work/debugger" "$top/tests/programs/debugger.c" || exit 1
+	is "dcpirun --probes 100: a debugger reaches each of its breakpoints" \
+		"$("$bin/dcpirun" -q --probes 100 --db "$work/debugger.db" -- "$work/debugger")" \
+		"20000 of 20000"
+fi
+
 split_build
 # Messages of a perf that fails, sometimes with exit status 0.
 failure='assertion failed|stack smashing|buffer overflow|failed to process|Segmentation|Aborted|corrupt'

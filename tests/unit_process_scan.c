@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@
 #include "loader-hook/build_id.h"
 #include "loader-hook/process_gone.h"
 #include "loader-hook/process_scan.h"
+#include "loader-hook/process_stat.h"
 #include "tests/leaderless.h"
 
 struct log {
@@ -338,6 +340,29 @@ static void notes(void **state)
 	assert_int_equal(build_id_from_notes(&found, huge, 0, 4), -ENOENT);
 }
 
+/* A process that a debugger has, one that none has, and one that is gone. */
+static void traced(void **state)
+{
+	int status;
+	pid_t pid;
+
+	(void)state;
+	for (int debugged = 0; debugged < 2; debugged++) {
+		pid = fork();
+		if (pid == 0) {
+			if (debugged)
+				ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+			raise(SIGSTOP);
+			_exit(0);
+		}
+		assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
+		assert_int_equal(process_is_traced((uint32_t)pid), debugged);
+		kill(pid, SIGKILL);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+	}
+	assert_true(process_is_traced((uint32_t)pid));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -345,6 +370,7 @@ int main(void)
 		cmocka_unit_test(gone_and_all), cmocka_unit_test(other_mount_namespace),
 		cmocka_unit_test(zombies),	cmocka_unit_test(without_memory),
 		cmocka_unit_test(notes),	cmocka_unit_test(build_ids_of_hostile_files),
+		cmocka_unit_test(traced),
 	};
 
 	return cmocka_run_group_tests_name("process_scan", tests, NULL, NULL);

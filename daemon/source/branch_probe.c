@@ -12,6 +12,7 @@
 #include "daemon/source/file_mapping.h"
 #include "kmod/core/x86_insn.h"
 #include "lib/cleanup.h"
+#include "loader-hook/process_stat.h"
 
 /* How far is looked for the next branch. */
 #define BEYOND_BYTES 128
@@ -193,6 +194,12 @@ int branch_probe_find(struct branch_probe_sites *ret, struct branch_probe *probe
 	*count = 0;
 	if (!IS_KNOWN_MACHINE)
 		return -ENOTSUP;
+	/*
+	 * The kernel takes a debugger's breakpoint for its own if a probe is there too, and removes
+	 * it with the probe.
+	 */
+	if (process_is_traced(probes[0].pid))
+		return -EBUSY;
 	rc = file_mapping_find(&mapping, probes[0].pid, probes[0].address);
 	if (rc < 0 || mapping.fd < 0)
 		return rc < 0 ? rc : mapping.fd;

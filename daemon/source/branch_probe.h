@@ -102,8 +102,8 @@ struct branch_probe_sites {
  * @count:      in: how many; out: those that are left
  * @link:       whose windows count, in the order of @probes
  *
- * Return: 0; -EINVAL there is none to probe; -ENOTSUP on other machines than x86-64; else
- * -errno (-ESRCH: no such process).
+ * Return: 0; -EINVAL there is none to probe; -EBUSY a debugger has the process; -ENOTSUP on other
+ * machines than x86-64; else -errno (-ESRCH: no such process).
  */
 int branch_probe_find(struct branch_probe_sites *ret, struct branch_probe *probes, size_t *count,
 		      const struct branch_probe_link *link);
