@@ -50,6 +50,13 @@ if [ "$(sql "$work/probe.db" "SELECT count(*) FROM counter WHERE name = 'probes_
 	exit
 fi
 
+# Breakpoints that the kernel could not remove, as its log has them.
+leaks()
+{
+	dmesg 2> /dev/null | grep -c 'dcpi-holder.*leaking uprobe'
+}
+
+leaks_before=$(leaks)
 for how in stop trace freeze kill; do
 	output=$("$run" -q --db "$work/$how.db" "$subject" "$how" 3 2> "$work/$how.err")
 	# The command's status; 137: the profiler itself was killed.
@@ -79,7 +86,7 @@ holders_left()
 	local pid
 
 	for pid in $holders; do
-		grep -qs dcpi-probe "/proc/$pid/comm" && echo "$pid"
+		grep -qs dcpi-holder "/proc/$pid/comm" && echo "$pid"
 	done
 }
 for _ in $(seq 100); do
@@ -87,4 +94,5 @@ for _ in $(seq 100); do
 	sleep 0.1
 done
 is "the processes that held breakpoints end with a daemon that is killed" "$(holders_left)" ""
+is "the kernel has left no breakpoint in a program" "$(leaks)" "$leaks_before"
 tap_done

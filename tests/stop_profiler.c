@@ -6,8 +6,8 @@
  *
  * HOW: stop (SIGSTOP), trace (a debugger's stop), freeze (a control group of version 2), kill
  * (SIGKILL; at most one attempt). It does so to the process PID (the parent) and to all of its
- * children. One thread executes a loop; another compares the loop's code with a copy. Prints for
- * each attempt:
+ * descendants, kill to the process alone. One thread executes a loop; another compares the loop's
+ *code with a copy. Prints for each attempt:
  *
  *	gone GONE_US stalled STALLED_US iterations N
  *
@@ -38,7 +38,7 @@
 #define ABSENT_NS (10 * NS_PER_SECOND)
 #define STUCK_NS (5 * NS_PER_SECOND)
 #define POLL_NS (NS_PER_MS / 5)
-/* After a stop the profiler places no probe for a second. */
+/* After a stop the profiler places no probe for a while. */
 #define PAUSE_NS (1300 * NS_PER_MS)
 
 static volatile uint64_t iterations;
@@ -105,7 +105,23 @@ static pid_t parent_of(pid_t pid)
 	return parent;
 }
 
-static void numbers_add(struct tasks *tasks, const char *path, pid_t parent)
+static bool tasks_has(const struct tasks *tasks, pid_t id)
+{
+	int i = 0;
+
+	while (i < tasks->count && tasks->id[i] != id)
+		i++;
+	return i < tasks->count;
+}
+
+static void tasks_add(struct tasks *tasks, pid_t id)
+{
+	if (id > 0 && id != getpid() && tasks->count < TASKS_MAX && !tasks_has(tasks, id))
+		tasks->id[tasks->count++] = id;
+}
+
+/* @descend: only those that descend from others of them */
+static void numbers_add(struct tasks *tasks, const char *path, bool descend)
 {
 	DIR *directory = opendir(path);
 	const struct dirent *entry;
@@ -113,9 +129,8 @@ static void numbers_add(struct tasks *tasks, const char *path, pid_t parent)
 	while (directory != NULL && (entry = readdir(directory)) != NULL) {
 		pid_t id = atoi(entry->d_name);
 
-		if (id > 0 && id != getpid() && tasks->count < TASKS_MAX &&
-		    (parent == 0 || parent_of(id) == parent))
-			tasks->id[tasks->count++] = id;
+		if (!descend || tasks_has(tasks, parent_of(id)))
+			tasks_add(tasks, id);
 	}
 	if (directory != NULL)
 		closedir(directory);
@@ -127,13 +142,14 @@ static void tasks_find(struct tasks *tasks, pid_t profiler, bool threads)
 	char path[64];
 
 	tasks->count = 0;
+	tasks_add(tasks, profiler);
 	if (threads) {
 		snprintf(path, sizeof(path), "/proc/%d/task", profiler);
-		numbers_add(tasks, path, 0);
-	} else {
-		tasks->id[tasks->count++] = profiler;
+		numbers_add(tasks, path, false);
 	}
-	numbers_add(tasks, "/proc", profiler);
+	/* A process has a larger number than its parent, as a rule. */
+	numbers_add(tasks, "/proc", true);
+	numbers_add(tasks, "/proc", true);
 }
 
 static bool file_write(const char *folder, const char *name, int value)
@@ -192,25 +208,23 @@ static void group_remove(void)
 	} while (rmdir(group) < 0 && ++tries < 100);
 }
 
-static void stop(const char *how, const struct tasks *tasks)
+/* Processes that are new since @tasks were found are stopped as well, and added. */
+static void stop(const char *how, pid_t profiler, struct tasks *tasks)
 {
-	for (int i = 0; i < tasks->count; i++) {
-		if (how[0] == 't')
-			ptrace(PTRACE_INTERRUPT, tasks->id[i], 0, 0);
-		else if (how[0] != 'f')
-			kill(tasks->id[i], how[0] == 'k' ? SIGKILL : SIGSTOP);
-	}
 	if (how[0] == 'f')
 		file_write(group, "cgroup.freeze", 1);
-}
-
-static void stop_prepare(const char *how, const struct tasks *tasks)
-{
+	if (how[0] == 'k')
+		kill(profiler, SIGKILL);
+	if (how[0] == 's')
+		kill(profiler, SIGSTOP);
+	tasks_find(tasks, profiler, how[0] == 't');
 	for (int i = 0; i < tasks->count; i++) {
-		if (how[0] == 't')
+		if (how[0] == 's') {
+			kill(tasks->id[i], SIGSTOP);
+		} else if (how[0] == 't') {
 			ptrace(PTRACE_SEIZE, tasks->id[i], 0, 0);
-		else if (how[0] == 'f')
-			file_write(group, "cgroup.procs", tasks->id[i]);
+			ptrace(PTRACE_INTERRUPT, tasks->id[i], 0, 0);
+		}
 	}
 }
 
@@ -267,20 +281,18 @@ static void attempt(const char *how, pid_t profiler)
 	struct tasks tasks;
 	uint64_t stopped_ns;
 
-	/* Later the probes' process exists, and can be prepared. */
-	if (!breakpoint_await()) {
-		printf("absent\n");
-		return;
+	/* A group is entered before: its processes' children are in it, too. */
+	if (how[0] == 'f') {
+		tasks_find(&tasks, profiler, false);
+		for (int i = 0; i < tasks.count; i++)
+			file_write(group, "cgroup.procs", tasks.id[i]);
 	}
-	tasks_find(&tasks, profiler, how[0] == 't');
-	stop_prepare(how, &tasks);
 	if (!breakpoint_await()) {
 		printf("absent\n");
-		go_on(how, &tasks);
 		return;
 	}
 	stopped_ns = clock_monotonic_ns();
-	stop(how, &tasks);
+	stop(how, profiler, &tasks);
 	removal_watch(stopped_ns);
 	go_on(how, &tasks);
 }

@@ -211,6 +211,27 @@ int branch_probe_find(struct branch_probe_sites *ret, struct branch_probe *probe
 	return *count > 0 ? 0 : -EINVAL;
 }
 
+int branch_probe_own_site(struct branch_probe_sites *ret, void (*function)(void), uint32_t pid,
+			  const struct branch_probe_link *link)
+{
+	uint64_t address = (uintptr_t)function;
+	struct file_mapping mapping;
+	int rc = file_mapping_find(&mapping, (uint32_t)getpid(), address);
+
+	*ret = (struct branch_probe_sites){.file = -1};
+	if (rc < 0 || mapping.fd < 0)
+		return rc < 0 ? rc : mapping.fd;
+	*ret = (struct branch_probe_sites){
+		.file = take_fd(mapping.fd),
+		.pid = pid,
+		.count = 1,
+		.offsets = {file_mapping_place(&mapping, address).offset},
+		.cookies = {link->number * BRANCH_WINDOWS},
+	};
+	file_mapping_close(&mapping);
+	return 0;
+}
+
 void branch_probe_sites_close(struct branch_probe_sites *sites)
 {
 	if (sites->file >= 0)

@@ -108,6 +108,16 @@ struct branch_probe_sites {
 int branch_probe_find(struct branch_probe_sites *ret, struct branch_probe *probes, size_t *count,
 		      const struct branch_probe_link *link);
 
+/**
+ * branch_probe_own_site() - the breakpoint of a function of this program
+ * @ret: out; closed by branch_probe_sites_close() if that succeeds
+ * @pid: a fork of this process, or this one
+ *
+ * Return: 0; -errno as file_mapping_find().
+ */
+int branch_probe_own_site(struct branch_probe_sites *ret, void (*function)(void), uint32_t pid,
+			  const struct branch_probe_link *link);
+
 /** branch_probe_sites_close() - close the file. */
 void branch_probe_sites_close(struct branch_probe_sites *sites);
 

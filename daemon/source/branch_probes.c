@@ -39,8 +39,8 @@
  * After a holder was killed at its deadline there is no window for this time. Probing ends after
  * this number of such windows in a row.
  */
-#define COOL_DOWN_NS NS_PER_SECOND
-#define DEADLINES_MAX 5
+#define COOL_DOWN_NS (300 * NS_PER_MS)
+#define DEADLINES_MAX 20
 
 /*
  * struct worker - a thread, with a link of its own
@@ -236,7 +236,7 @@ static struct probe_limits limits_of(const struct worker *worker)
 	};
 }
 
-/* Return: false: all is to end. From here on branch_probes_close() may kill @holder. */
+/* Return: false: all is to end. From here on branch_probes_close() may interrupt @holder. */
 static bool holder_publish(struct worker *worker, struct probe_holder holder)
 {
 	struct branch_probes *probes = worker->probes;
@@ -262,7 +262,7 @@ static int holder_ensure(struct worker *worker, struct error *err)
 	return holder_publish(worker, holder) ? 0 : -ECANCELED;
 }
 
-/* Killing it waits for the kernel, which is not to be done under the lock. */
+/* Stopping it waits for the kernel, which is not to be done under the lock. */
 static void holder_drop(struct worker *worker)
 {
 	struct probe_holder holder = worker->holder;
@@ -271,12 +271,12 @@ static void holder_drop(struct worker *worker)
 	probe_holder_stop(&holder);
 }
 
-/* No more windows. @reason: NULL: the kernel is older than such probes, which needs no warning */
+/* No more windows. @reason: NULL: the kernel is older than such probes, which is no error */
 static void probing_end(struct branch_probes *probes, const char *reason)
 {
 	pthread_mutex_lock(&probes->lock);
 	if (!probes->stop && reason != NULL)
-		log_warning("no branch is probed: %s", reason);
+		log_error("no branch is probed: %s", reason);
 	probes->stats.unavailable |= !probes->stop;
 	probes->stop = true;
 	pthread_cond_broadcast(&probes->changed);
@@ -298,8 +298,8 @@ static void deadline_count(struct branch_probes *probes)
 }
 
 /*
- * Let the holder measure, and pass its result on. Return: 0; -ETIMEDOUT it was killed; else -errno:
- * it could not place the probes.
+ * Let the holder measure, and pass its result on. Return: 0; -ETIMEDOUT it was killed; -EPIPE its
+ * parent was, too; else -errno: it could not place the probes.
  */
 static int window_measure(struct worker *worker, struct branch_probe_sites *sites)
 {
@@ -309,7 +309,7 @@ static int window_measure(struct worker *worker, struct branch_probe_sites *site
 	int rc;
 
 	if (probe_holder_send(&worker->holder, &request) < 0)
-		return -ETIMEDOUT;
+		return -EPIPE;
 	rc = probe_holder_receive(&worker->holder, &measured);
 	if (rc < 0)
 		return rc;
@@ -338,7 +338,7 @@ static bool window_run(struct worker *worker)
 		goto out;
 	}
 	rc = window_measure(worker, &sites);
-	if (rc == -ETIMEDOUT) {
+	if (rc == -ETIMEDOUT || rc == -EPIPE) {
 		deadline_count(probes);
 	} else if (rc < 0) {
 		pthread_mutex_lock(&probes->lock);
@@ -347,7 +347,7 @@ static bool window_run(struct worker *worker)
 	}
 out:
 	branch_probe_sites_close(&sites);
-	if (rc == -ETIMEDOUT)
+	if (rc == -EPIPE)
 		holder_drop(worker);
 	return rc == 0;
 }
@@ -479,10 +479,8 @@ void branch_probes_close(struct branch_probes *probes)
 		return;
 	pthread_mutex_lock(&probes->lock);
 	probes->stop = true;
-	for (size_t i = 0; i < probes->worker_count; i++) {
-		if (probes->workers[i].holder.pid != 0)
-			kill(probes->workers[i].holder.pid, SIGKILL);
-	}
+	for (size_t i = 0; i < probes->worker_count; i++)
+		probe_holder_interrupt(&probes->workers[i].holder);
 	pthread_cond_broadcast(&probes->changed);
 	pthread_mutex_unlock(&probes->lock);
 	for (size_t i = 0; i < probes->worker_count; i++)

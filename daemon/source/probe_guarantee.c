@@ -56,27 +56,6 @@ static _Noreturn void target_run(pid_t parent)
 	_exit(*site == original ? TARGET_IN_TIME : TARGET_LATE);
 }
 
-/* The target is a fork: the code is where it is here. */
-static int guarantee_sites(struct branch_probe_sites *sites, pid_t target, size_t number)
-{
-	uint64_t address = (uintptr_t)guarantee_site;
-	struct file_mapping mapping;
-	int rc = file_mapping_find(&mapping, (uint32_t)getpid(), address);
-
-	if (rc < 0 || mapping.fd < 0)
-		return rc < 0 ? rc : mapping.fd;
-	*sites = (struct branch_probe_sites){
-		.file = mapping.fd,
-		.pid = (uint32_t)target,
-		.count = 1,
-		.offsets = {file_mapping_place(&mapping, address).offset},
-		.cookies = {number * BRANCH_WINDOWS},
-	};
-	mapping.fd = -1;
-	file_mapping_close(&mapping);
-	return 0;
-}
-
 /* Return: the target's status, or a negative errno if no probe could be placed. */
 static int holder_test(const struct branch_probe_link *link, pid_t target, struct error *err)
 {
@@ -87,7 +66,7 @@ static int holder_test(const struct branch_probe_link *link, pid_t target, struc
 
 	if (rc < 0)
 		return rc;
-	rc = guarantee_sites(&request.sites, target, link->number);
+	rc = branch_probe_own_site(&request.sites, guarantee_site, (uint32_t)target, link);
 	if (rc == 0)
 		rc = probe_holder_send(&holder, &request);
 	branch_probe_sites_close(&request.sites);

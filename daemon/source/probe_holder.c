@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -28,18 +29,50 @@ struct probe_reply {
 	struct probe_measurement measurement;
 };
 
-/* struct holder - in the process itself */
+/* A parent that is stopped does not answer. */
+#define STOP_WAIT_MS 1000
+/* A process that repairs ends at once; if it is stopped, after this time. */
+#define REPAIR_MS 900
+
+/* enum stage - how far a holder came */
+enum stage {
+	STAGE_BEGIN,
+	STAGE_ATTACHING,
+	STAGE_FAILED,
+	STAGE_ATTACHED,
+	STAGE_MEASURED,
+};
+
+/* struct progress - memory that a holder shares with its parent; @status: with STAGE_FAILED */
+struct progress {
+	enum stage stage;
+	int status;
+};
+
+/*
+ * struct holder - in the processes themselves
+ * @deadline: the holder's
+ * @own:      a breakpoint of the parent
+ */
 struct holder {
 	int fd;
 	const struct branch_probe_link *link;
 	timer_t deadline;
+	volatile struct progress *progress;
+	struct branch_probe_sites own;
 };
+
+/* Never called. */
+static __attribute__((noinline, used)) void holder_site(void)
+{
+	__asm__ volatile("nop");
+}
 
 int probe_priority_raise(void)
 {
 	const struct sched_param param = {.sched_priority = 1};
 
-	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param) == 0 ||
+	if (sched_setscheduler(0, SCHED_FIFO, &param) == 0 ||
 	    setpriority(PRIO_PROCESS, 0, -20) == 0)
 		return 0;
 	return -errno;
@@ -54,10 +87,16 @@ static void deadline_set(const struct holder *holder, unsigned int ms)
 		_exit(1);
 }
 
-static void reply(const struct holder *holder, const struct probe_reply *message)
+/* An exit with a fatal signal pending would not remove breakpoints; SIGKILL is not pending then. */
+static _Noreturn void holder_end(void)
 {
-	if (send(holder->fd, message, sizeof(*message), MSG_NOSIGNAL) < 0)
-		_exit(1);
+	for (;;)
+		kill(getpid(), SIGKILL);
+}
+
+static int reply(const struct holder *holder, const struct probe_reply *message)
+{
+	return send(holder->fd, message, sizeof(*message), MSG_NOSIGNAL) < 0 ? -errno : 0;
 }
 
 static bool holder_step(void *context, uint64_t ns)
@@ -70,29 +109,89 @@ static bool holder_step(void *context, uint64_t ns)
 	return ppoll(&poll, 1, &time, NULL) == 0;
 }
 
-/* The reply comes before the end of the removal, so that the next window need not wait for it. */
-static void measure(const struct holder *holder, const struct probe_request *request)
+/* Return: -errno: no breakpoint was placed. */
+static int holder_attach(struct holder *holder, const struct probe_request *request)
+{
+	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
+	int rc;
+
+	if (timer_create(CLOCK_MONOTONIC, &event, &holder->deadline) < 0)
+		return -errno;
+	holder->progress->stage = STAGE_ATTACHING;
+	deadline_set(holder, PROBE_ATTACH_MS);
+	rc = branch_probe_attach(&request->sites, holder->link->program.fd);
+	deadline_set(holder, PROBE_STEP_MS);
+	return rc;
+}
+
+static _Noreturn void holder_run(struct holder *holder, const struct probe_request *request)
 {
 	struct probe_reply message = {.status = 0};
-	int link;
+	int rc = holder_attach(holder, request);
 
-	deadline_set(holder, PROBE_ATTACH_MS);
-	link = branch_probe_attach(&request->sites, holder->link->program.fd);
-	if (link < 0) {
-		deadline_set(holder, 0);
-		message.status = link;
-		reply(holder, &message);
-		return;
+	if (rc < 0) {
+		holder->progress->status = rc;
+		holder->progress->stage = STAGE_FAILED;
+		holder_end();
 	}
+	holder->progress->stage = STAGE_ATTACHED;
 	if (request->stall)
 		kill(getpid(), SIGSTOP);
 	probe_measurement_take(&message.measurement, holder->link, &request->limits, holder_step,
-			       (void *)(uintptr_t)holder);
-	deadline_set(holder, PROBE_CLOSE_MS);
+			       holder);
+	if (reply(holder, &message) == 0)
+		holder->progress->stage = STAGE_MEASURED;
+	holder_end();
+}
+
+/* See probe_holder.h: breakpoints that a killed process could not remove. */
+static _Noreturn void repair_run(struct holder *holder, const struct probe_request *request)
+{
+	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
+
+	if (branch_probe_attach(&request->sites, holder->link->program.fd) >= 0 &&
+	    timer_create(CLOCK_MONOTONIC, &event, &holder->deadline) == 0)
+		deadline_set(holder, REPAIR_MS);
+	holder_end();
+}
+
+/* A holder, or what repairs, until its end. Return: false: there is none. */
+static bool child_run(struct holder *holder, const struct probe_request *request, int own,
+		      void (*run)(struct holder *, const struct probe_request *))
+{
+	pid_t child = fork();
+
+	if (child == 0) {
+		close(own);
+		run(holder, request);
+	}
+	while (child > 0 && waitpid(child, NULL, 0) < 0 && errno == EINTR)
+		;
+	return child > 0;
+}
+
+/*
+ * The kernel waits for an RCU grace period before it attaches, unless it has attached another probe
+ * just before: rcu_sync of dup_mmap_sem. A breakpoint of this process, which is never executed,
+ * takes that time. So no deadline includes it.
+ */
+static void request_serve(struct holder *holder, const struct probe_request *request)
+{
+	int own = branch_probe_attach(&holder->own, holder->link->program.fd);
+	struct probe_reply message = {.status = own < 0 ? own : -ETIMEDOUT};
+
+	*holder->progress = (struct progress){.stage = STAGE_BEGIN};
+	if (own >= 0 && !child_run(holder, request, own, holder_run))
+		message.status = -EAGAIN;
+	if (holder->progress->stage == STAGE_ATTACHING)
+		child_run(holder, request, own, repair_run);
+	if (holder->progress->stage == STAGE_FAILED)
+		message.status = holder->progress->status;
+	else if (holder->progress->stage == STAGE_MEASURED)
+		message.status = 0;
 	reply(holder, &message);
-	close(link);
-	deadline_set(holder, 0);
-	reply(holder, &(struct probe_reply){.status = 0});
+	if (own >= 0)
+		close(own);
 }
 
 /* Room for one descriptor. */
@@ -132,35 +231,37 @@ static void descriptors_close(int a, int b)
 	close_range(high + 1, UINT_MAX, 0);
 }
 
-static struct probe_reply holder_prepare(struct holder *holder)
+static struct probe_reply parent_prepare(struct holder *holder)
 {
-	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
 	struct probe_reply message = {.status = probe_priority_raise()};
+	void *shared = mmap(NULL, sizeof(struct progress), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	message.what = "cannot raise the priority of the process that holds them";
-	if (message.status == 0 && timer_create(CLOCK_MONOTONIC, &event, &holder->deadline) < 0) {
-		message.status = -errno;
-		message.what = "cannot create a timer that kills the process that holds them";
-	}
+	if (message.status < 0)
+		return message;
+	message.status = shared == MAP_FAILED
+				 ? -ENOMEM
+				 : branch_probe_own_site(&holder->own, holder_site,
+							 (uint32_t)getpid(), holder->link);
+	message.what = "cannot prepare the process that holds them";
+	holder->progress = shared;
 	return message;
 }
 
 /* Signals are blocked, as they are in the thread that forks. */
-static _Noreturn void holder_run(int fd, const struct branch_probe_link *link, pid_t parent)
+static _Noreturn void parent_run(int fd, const struct branch_probe_link *link)
 {
 	struct holder holder = {.fd = fd, .link = link};
 	struct probe_request request;
 	struct probe_reply message;
 
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(1);
-	prctl(PR_SET_NAME, "dcpi-probe");
+	prctl(PR_SET_NAME, "dcpi-holder");
 	descriptors_close(fd, link->program.fd);
-	message = holder_prepare(&holder);
+	message = parent_prepare(&holder);
 	reply(&holder, &message);
 	while (message.status == 0 && request_receive(&holder, &request)) {
-		measure(&holder, &request);
+		request_serve(&holder, &request);
 		branch_probe_sites_close(&request.sites);
 	}
 	_exit(0);
@@ -173,21 +274,20 @@ static int reply_receive(const struct probe_holder *holder, struct probe_reply *
 	do
 		bytes = recv(holder->fd, message, sizeof(*message), 0);
 	while (bytes < 0 && errno == EINTR);
-	return bytes == sizeof(*message) ? message->status : -ETIMEDOUT;
+	return bytes == sizeof(*message) ? message->status : -EPIPE;
 }
 
 int probe_holder_start(struct probe_holder *holder, const struct branch_probe_link *link,
 		       struct error *err)
 {
 	struct probe_reply message = {.what = "the process that holds them ended"};
-	pid_t self = getpid();
 	int pair[2], rc;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return error_set_errno(err, "cannot create a socket");
 	holder->pid = fork();
 	if (holder->pid == 0)
-		holder_run(pair[1], link, self);
+		parent_run(pair[1], link);
 	close(pair[1]);
 	holder->fd = pair[0];
 	if (holder->pid < 0) {
@@ -238,10 +338,23 @@ int probe_holder_wait(const struct probe_holder *holder)
 	return reply_receive(holder, &message);
 }
 
+void probe_holder_interrupt(const struct probe_holder *holder)
+{
+	if (holder->pid != 0)
+		shutdown(holder->fd, SHUT_WR);
+}
+
+/* The socket ends with the holder and its parent. The parent itself never has a link. */
 void probe_holder_stop(struct probe_holder *holder)
 {
+	struct pollfd poll_fd = {.fd = holder->fd, .events = POLLIN};
+	struct probe_reply message;
+
 	if (holder->pid == 0)
 		return;
+	probe_holder_interrupt(holder);
+	while (poll(&poll_fd, 1, STOP_WAIT_MS) != 0 && reply_receive(holder, &message) != -EPIPE)
+		;
 	kill(holder->pid, SIGKILL);
 	while (waitpid(holder->pid, NULL, 0) < 0 && errno == EINTR)
 		;

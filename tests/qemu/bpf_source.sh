@@ -207,7 +207,9 @@ fi
 stop_daemon
 check "samples lead to branches" [ "$(counter branches_found)" -gt 500 ]
 check "by what a BPF program kept" [ -n "$(counter snapshots_missed)" ]
-if [ "$version" -ge 606 ]; then
+if [ "$version" -ge 606 ] && [ "$(counter probes_unavailable)" = 1 ]; then
+	skip "branches are probed" "not measured: the emulated machine is too slow"
+elif [ "$version" -ge 606 ]; then
 	check "branches were probed ($(counter probes))" [ "$(counter probes)" -gt 0 ]
 	check "and seen" [ "$(query "SELECT sum(count) FROM dcpi_edges WHERE kind = 'probe'")" -gt 100 ]
 else
