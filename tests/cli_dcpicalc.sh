@@ -166,7 +166,7 @@ refused 2 'no address' list 0xzz
 refused 2 'no procedure' list list:
 refused 2 'vmlinux is the kernel: its code is in no file' list -i vmlinux
 refused 2 'vmlinux is the kernel: its code is in no file' list -i vmlinux --all
-refused 2 '\[jit\] is made at run time, and no jitdump told its code' list -i '*jit*' x
+refused 2 '\[jit\] is made at run time, and no jitdump recorded its code' list -i '*jit*' x
 refused 2 'unexpected argument "b"' list a b
 refused 2 'exclude each other' list --all walk
 refused 2 'exclude each other' list --as-published --estimator avg
@@ -324,7 +324,8 @@ refused 1 'no samples in images that match' twins -i "/gone/list (01020305)" wal
 both_db | make_db damaged
 sqlite3 "$scratch/damaged.db" "UPDATE profile SET data = substr(data, 1, length(data) - 1)"
 is "a line for each image whose profile is damaged" "$(calc damaged --all 2>&1 | sort)" \
-	"$(printf "dcpicalc: $scratch/damaged.db is damaged: a profile of image %d\n" 1 2)"
+	"$(printf "dcpicalc: passed over: $scratch/damaged.db is damaged: a profile of image %s\n" \
+		"1 (95.5% of the samples)" "2 (4.5% of the samples)")"
 both_db | make_db malformed
 sqlite3 "$scratch/malformed.db" "PRAGMA wal_checkpoint(TRUNCATE)" > /dev/null
 page=$(sqlite3 "$scratch/malformed.db" "SELECT rootpage FROM sqlite_master

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/image/elf_segments.h"
+
 /* Of a name, when choosing: a hostile file can make comparing whole names slow. */
 #define COMPARED_BYTES 256
 
@@ -25,6 +27,7 @@ struct version_table {
 	const char **names;
 };
 
+/* @segments: the file has no section headers: names are in @found, code in segments */
 struct symbol_table {
 	Elf_Data *symbols;
 	Elf_Data *extended; /* section numbers too big for a symbol */
@@ -34,6 +37,8 @@ struct symbol_table {
 	size_t section_count;
 	struct version_table versions;
 	const char *file; /* the last STT_FILE symbol */
+	bool segments;
+	struct elf_segments_symbols found;
 };
 
 static Elf_Scn *find_table(const struct elf_file *file, unsigned int type, GElf_Shdr *header)
@@ -133,6 +138,16 @@ static bool read_code_sections(struct symbol_table *table, const struct elf_file
 	return true;
 }
 
+static bool open_segments(struct symbol_table *table, const struct elf_file *file)
+{
+	if (!elf_segments_symbols_find(&table->found, file))
+		return false;
+	table->symbols = table->found.symbols;
+	table->count = table->found.count;
+	table->segments = true;
+	return true;
+}
+
 static bool open_table(struct symbol_table *table, const struct elf_file *file, unsigned int type)
 {
 	GElf_Shdr header;
@@ -140,6 +155,8 @@ static bool open_table(struct symbol_table *table, const struct elf_file *file, 
 	size_t entry = gelf_fsize(file->elf, ELF_T_SYM, 1, EV_CURRENT);
 
 	*table = (struct symbol_table){0};
+	if (type == SHT_DYNSYM && !elf_file_has_sections(file))
+		return open_segments(table, file);
 	if (section == NULL || header.sh_type == SHT_NOBITS || entry == 0)
 		return false;
 	table->symbols = elf_getdata(section, NULL);
@@ -208,6 +225,16 @@ static bool in_code(const struct symbol_table *table, const GElf_Sym *symbol, El
 	       symbol->st_size <= section->bytes - (symbol->st_value - section->address);
 }
 
+/* Return: NULL: the name is not in the table. */
+static const char *symbol_name(const struct symbol_table *table, const struct elf_file *file,
+			       const GElf_Sym *symbol)
+{
+	if (!table->segments)
+		return elf_strptr(file->elf, table->strings, symbol->st_name);
+	return symbol->st_name < table->found.string_bytes ? table->found.strings + symbol->st_name
+							   : NULL;
+}
+
 /* Return: whether entry @i is a code symbol. */
 static bool read_symbol(struct symbol_table *table, const struct elf_file *file, int i,
 			struct elf_symbol *ret)
@@ -218,8 +245,12 @@ static bool read_symbol(struct symbol_table *table, const struct elf_file *file,
 	if (gelf_getsymshndx(table->symbols, table->extended, i, &symbol, &extended) == NULL)
 		return false;
 	if (GELF_ST_TYPE(symbol.st_info) == STT_FILE)
-		table->file = elf_strptr(file->elf, table->strings, symbol.st_name);
-	if (!type_rank(&symbol, &ret->rank) || !in_code(table, &symbol, extended))
+		table->file = symbol_name(table, file, &symbol);
+	if (!type_rank(&symbol, &ret->rank))
+		return false;
+	if (table->segments ? symbol.st_shndx == SHN_UNDEF ||
+				      !elf_segments_is_code(file, symbol.st_value, symbol.st_size)
+			    : !in_code(table, &symbol, extended))
 		return false;
 	ret->file = NULL;
 	/* A linker ends the symbols of the last file by a file without a name. */
@@ -227,7 +258,7 @@ static bool read_symbol(struct symbol_table *table, const struct elf_file *file,
 	    *table->file != '\0')
 		ret->file = table->file;
 	read_version(table, i, ret);
-	ret->name = elf_strptr(file->elf, table->strings, symbol.st_name);
+	ret->name = symbol_name(table, file, &symbol);
 	ret->address = symbol.st_value;
 	ret->bytes = symbol.st_size;
 	return ret->name != NULL && !is_noise(ret->name);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/image/elf_symbols.h"
+#include "analysis/image/go_names.h"
 #include "analysis/image/image_lookup.h"
 #include "analysis/image/landing_pads.h"
 #include "analysis/image/plt_names.h"
@@ -225,6 +226,23 @@ static int add_symbols(struct builder *builder)
 	return finish_layer(builder, 0);
 }
 
+static int collect_go(void *context, uint64_t address, uint64_t bytes, const char *name)
+{
+	return add_at(context, address, bytes, name, PROCEDURE_SYMBOL, 0);
+}
+
+/* Where symbols cover the code already, these have no bytes left. */
+static int add_go(struct builder *builder)
+{
+	size_t first = builder->count;
+	int r = go_names_visit(image_elf_file(builder->table->image), collect_go, builder);
+
+	if (r < 0)
+		return r;
+	sort_layer(builder, first);
+	return finish_layer(builder, first);
+}
+
 static int add_plt(struct builder *builder)
 {
 	_cleanup_free_ struct plt_stub *stubs = NULL;
@@ -428,7 +446,8 @@ static void builder_deinit(struct builder *builder)
 static int build_from_file(struct procedure_table *table)
 {
 	static int (*const layers[])(struct builder * builder) = {
-		add_symbols, add_labels, add_plt, add_unwind, add_called, add_sections, finish,
+		add_symbols, add_labels, add_go,       add_plt,
+		add_unwind,  add_called, add_sections, finish,
 	};
 	struct builder builder = {.table = table};
 	const struct elf_file *file = image_elf_file(table->image);

@@ -14,12 +14,13 @@
  *  2. symbols without a size (assembly) reach to the next symbol, to where
  *     unwinding information ends or begins another procedure, or to the end of
  *     the section. Those inside a symbol with a size are labels, not procedures.
- *  3. stubs of the procedure linkage table: "memcpy@plt"
- *  4. unwinding information: "proc_0x1a2b0", named after the ELF virtual
+ *  3. the table of functions that Go's runtime uses
+ *  4. stubs of the procedure linkage table: "memcpy@plt"
+ *  5. unwinding information: "proc_0x1a2b0", named after the ELF virtual
  *     address. Not where a symbol already begins that procedure.
- *  5. what is called as the image begins and ends (.init_array, .fini_array), named and
- *     extended likewise, up to what comes next
- *  6. what is left of a section: "[.text]"
+ *  6. procedures that are called as the image begins and ends (.init_array, .fini_array), named
+ *     in the same way, up to the next procedure
+ *  7. the rest of a section: "[.text]"
  *
  * Compilers' separated parts ("main.cold") are procedures of their own.
  */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analysis/image/cie_augmentation.h"
+#include "analysis/image/elf_segments.h"
 #include "analysis/image/encoded_pointer.h"
 #include "lib/array.h"
 #include "lib/bounded_reader.h"
@@ -159,6 +160,8 @@ int unwind_ranges_read(struct unwind_range **ret, size_t *count, const struct el
 
 	frames.ident = (const unsigned char *)elf_getident(file->elf, NULL);
 	frames.data = elf_file_contents(file, ".eh_frame", &frames.address);
+	if (frames.data == NULL && !elf_file_has_sections(file))
+		frames.data = elf_segments_eh_frame(file, &frames.address);
 	if (frames.ident != NULL && frames.data != NULL && frames.ident[EI_DATA] == ELFDATA2LSB) {
 		frames.word_bytes = frames.ident[EI_CLASS] == ELFCLASS32 ? 4 : 8;
 		r = read_section(&frames, &ranges, &found);

@@ -15,6 +15,7 @@
 #include "tools/calc/calc_names.h"
 #include "tools/report/image_label.h"
 #include "tools/report/jit_elf.h"
+#include "tools/report/passed_over.h"
 
 #define CANDIDATES_TOLD 4
 
@@ -33,8 +34,17 @@ struct candidate {
 	double samples;
 };
 
+/* An image that could not be looked at, and the reason. */
+struct passed_image {
+	const struct calc_image *image;
+	double samples;
+	struct error why;
+};
+
+/* @all: collects every image that could not be looked at, or NULL */
 struct search {
 	const struct calc_select *select;
+	struct passed_over *all;
 	struct wanted wanted;
 	struct candidate *candidates;
 	size_t count;
@@ -43,7 +53,7 @@ struct search {
 	bool unsampled;	  /* one was found that has no samples */
 	size_t looked_at; /* images */
 	int passed_result;
-	struct calc_passed passed; /* the hottest that could not be looked at */
+	struct passed_image passed; /* the hottest that could not be looked at */
 };
 
 static void search_deinit(struct search *search)
@@ -89,7 +99,7 @@ static int jit_code_open(struct image_code **ret, const struct calc_select *sele
 		_cleanup_free_ char *name = text_clean(image->image.path);
 
 		return error_set(err, ENOTSUP,
-				 "%s is made at run time, and no jitdump told its code",
+				 "%s is made at run time, and no jitdump recorded its code",
 				 name != NULL && *name != '\0' ? name : "the image");
 	}
 	if (r < 0)
@@ -225,26 +235,29 @@ static int consider(struct search *search, struct calc_choice *choice, size_t pr
 }
 
 /* Files that cannot be used come before what is in no file: something can be done about them. */
-static void pass_over(struct search *search, const struct calc_image *image, double samples,
-		      int result, const struct error *why)
+static int pass_over(struct search *search, const struct calc_image *image, double samples,
+		     int result, const struct error *why)
 {
+	if (search->all != NULL && passed_over_add(search->all, why, samples) < 0)
+		return -ENOMEM;
 	if (search->passed.image != NULL &&
 	    (search->passed_result != -ENOTSUP || result == -ENOTSUP))
-		return;
-	search->passed = (struct calc_passed){.image = image, .samples = samples, .why = *why};
+		return 0;
+	search->passed = (struct passed_image){.image = image, .samples = samples, .why = *why};
 	search->passed_result = result;
+	return 0;
 }
 
 /* Code of which nothing is known but its section is no procedure, however hot. */
-static void pass_section_over(struct search *search, const struct calc_choice *choice,
-			      double samples)
+static int pass_section_over(struct search *search, const struct calc_choice *choice,
+			     double samples)
 {
 	_cleanup_free_ char *path = text_clean(choice->image->image.path);
 	struct error why;
 
 	error_set(&why, ENOTSUP, "no procedures are known of code in %s",
 		  path != NULL ? path : "an image");
-	pass_over(search, choice->image, samples, -ENOTSUP, &why);
+	return pass_over(search, choice->image, samples, -ENOTSUP, &why);
 }
 
 /* The hottest procedure of an image. */
@@ -272,8 +285,8 @@ static int by_heat(struct search *search, struct calc_choice *choice)
 		hottest_section = heat[i] > hottest_section ? heat[i] : hottest_section;
 		heat[i] = 0;
 	}
-	if (hottest_section > heat[best])
-		pass_section_over(search, choice, hottest_section);
+	if (hottest_section > heat[best] && pass_section_over(search, choice, hottest_section) < 0)
+		return -ENOMEM;
 	if (heat[best] == 0 || heat[best] <= search->best.samples)
 		return 0;
 	choice->procedure = best;
@@ -327,10 +340,10 @@ static int look_at(struct search *search, const struct calc_image *image,
 		*err = why;
 		return r;
 	}
-	if (r != 0) {
-		pass_over(search, image, (double)image->samples, r, &why);
+	if (r != 0 && pass_over(search, image, image->samples, r, &why) < 0)
+		return error_set(err, ENOMEM, "out of memory");
+	if (r != 0)
 		return 0;
-	}
 	search->looked_at++;
 	if (choice.samples > search->best.samples) {
 		calc_choice_deinit(&search->best);
@@ -424,13 +437,16 @@ static int ambiguous(const struct search *search, struct error *err)
 /* It may be in an image that could not be looked at. Return: no -ENOENT. */
 static int nothing_seen(const struct search *search, struct error *err)
 {
-	const struct error *why = &search->passed.why;
+	const struct passed_image *passed = &search->passed;
+	struct error lead;
 
+	error_set(&lead, ENODATA, "no samples in %s, as far as images can be read",
+		  search->wanted.name);
 	if (search->looked_at == 0)
-		*err = *why;
+		*err = passed->why;
 	else
-		error_set(err, ENODATA, "no samples in %s, as far as images can be read: %s",
-			  search->wanted.name, why->message);
+		passed_over_message(err, lead.message, &passed->why, passed->samples,
+				    (double)search->select->images->time);
 	return search->passed_result == -ENOENT ? -ENODATA : search->passed_result;
 }
 
@@ -488,9 +504,9 @@ int calc_select_named(struct calc_choice *ret, const struct calc_select *select,
 }
 
 int calc_select_hottest(struct calc_choice *ret, const struct calc_select *select,
-			struct calc_passed *passed, struct error *err)
+			struct passed_over *passed, struct error *err)
 {
-	_cleanup_(search_deinit) struct search search = {.select = select};
+	_cleanup_(search_deinit) struct search search = {.select = select, .all = passed};
 	bool any = false;
 	int r = 0;
 
@@ -509,9 +525,7 @@ int calc_select_hottest(struct calc_choice *ret, const struct calc_select *selec
 		return r;
 	if (search.best.samples == 0)
 		return nothing(&search, any, err);
-	*passed = search.passed;
-	if (passed->samples <= search.best.samples)
-		passed->image = NULL;
+	passed_over_drop(passed, search.best.samples);
 	give(ret, &search);
 	return 0;
 }

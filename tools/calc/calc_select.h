@@ -16,6 +16,7 @@
 #include "tools/calc/calc_counts.h"
 #include "tools/calc/calc_images.h"
 #include "tools/calc/calc_profile.h"
+#include "tools/report/passed_over.h"
 
 /**
  * struct calc_select - what to choose from; pointers are the caller's
@@ -54,18 +55,6 @@ struct calc_choice {
 };
 
 /**
- * struct calc_passed - something hotter than what was chosen, which could not be looked at
- * @image:   NULL: there is none
- * @samples: of time, in the image, or in that part of it
- * @why:     in words
- */
-struct calc_passed {
-	const struct calc_image *image;
-	double samples;
-	struct error why;
-};
-
-/**
  * calc_select_open() - open an image, and load its samples
  * @ret: out; freed by calc_choice_deinit()
  *
@@ -94,7 +83,8 @@ int calc_select_named(struct calc_choice *ret, const struct calc_select *select,
 
 /**
  * calc_select_hottest() - find the procedure with most samples
- * @passed: out, if one was found
+ * @passed: out: images with more samples that could not be looked at; freed by the caller, also
+ *          after a failure
  *
  * Code of which nothing is known but its section is in no procedure.
  *
@@ -102,7 +92,7 @@ int calc_select_named(struct calc_choice *ret, const struct calc_select *select,
  * reader's error.
  */
 int calc_select_hottest(struct calc_choice *ret, const struct calc_select *select,
-			struct calc_passed *passed, struct error *err);
+			struct passed_over *passed, struct error *err);
 
 void calc_choice_deinit(struct calc_choice *choice);
 

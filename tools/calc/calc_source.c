@@ -3,7 +3,9 @@
 
 #include <errno.h>
 
+#include "lib/cleanup.h"
 #include "lib/error.h"
+#include "tools/report/passed_over.h"
 
 int calc_source_load(struct calc_source *source, struct profile_reader *reader,
 		     const struct profile_filter *filter, const char *event, const char *pattern,
@@ -61,27 +63,18 @@ void calc_source_deinit(struct calc_source *source)
 	report_header_deinit(&source->header);
 }
 
-static void tell_passed(const struct calc_source *source, const struct cli *cli,
-			const struct calc_passed *passed)
-{
-	struct error line;
-
-	error_set(&line, ENODATA, "hotter, but passed over: %s (%.1f%% of the samples)",
-		  passed->why.message, 100 * passed->samples / (double)source->images.time);
-	cli_fail(cli, &line);
-}
-
 int calc_source_choose(struct calc_choice *ret, const struct calc_source *source,
 		       const struct cli *cli, struct error *err)
 {
-	struct calc_passed passed;
+	_cleanup_(passed_over_deinit) struct passed_over passed = {0};
 	int r;
 
 	if (cli->operand_count > 0)
 		return calc_select_named(ret, &source->select, cli->operands[0], err);
 	r = calc_select_hottest(ret, &source->select, &passed, err);
-	if (r == 0 && passed.image != NULL)
-		tell_passed(source, cli, &passed);
+	if (r == 0)
+		passed_over_print(&passed, cli, "hotter, but passed over",
+				  (double)source->images.time);
 	return r;
 }
 

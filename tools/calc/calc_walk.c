@@ -2,7 +2,6 @@
 #include "tools/calc/calc_walk.h"
 
 #include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "analysis/program_calls.h"
@@ -173,9 +172,9 @@ static int tally_calls(const struct calc_walk *walk, struct program_calls **call
 	return r == 0 && *calls != NULL ? program_calls_solve(*calls) : r;
 }
 
-/* Return: 0, an error of the image's that was told, or -ENOMEM. */
+/* Return: 0, an error of the image's that was recorded, or -ENOMEM. */
 static int walk_image(struct calc_walk *walk, const struct calc_image *image,
-		      const struct program_calls *calls, struct progress *progress)
+		      const struct program_calls *calls)
 {
 	_cleanup_(calc_choice_deinit) struct calc_choice choice = {0};
 	struct image_analysis_options options;
@@ -192,13 +191,10 @@ static int walk_image(struct calc_walk *walk, const struct calc_image *image,
 	if (r == 0)
 		r = analyse(walk, &choice, &options, &err);
 	if (r < 0) {
-		progress_clear(progress);
-		/* What is wrong with the database is so with every image. */
-		if (strcmp(err.message, walk->told.message) != 0)
-			cli_fail(walk->cli, &err);
-		walk->told = err;
 		walk->failed++;
 		calc_rest_add(&walk->rest, CALC_REST_FAILED, image->samples, 1);
+		if (passed_over_add(&walk->passed, &err, image->samples) < 0)
+			return -ENOMEM;
 	}
 	return r;
 }
@@ -220,7 +216,7 @@ static int walk_images(struct calc_walk *walk, const struct program_calls *calls
 		walk->is_sparse = !calc_plan_is_worth(&walk->plan, i);
 		walk->sparse += walk->is_sparse;
 		progress_say(progress, images->count + i, 2 * images->count, image->image.path);
-		if (walk_image(walk, image, calls, progress) == -ENOMEM)
+		if (walk_image(walk, image, calls) == -ENOMEM)
 			return -ENOMEM;
 	}
 	return 0;
@@ -262,6 +258,9 @@ int calc_walk_run(struct calc_walk *walk)
 		r = walk_images(walk, calls, &progress);
 	}
 	progress_clear(&progress);
+	passed_over_print(&walk->passed, walk->cli, "passed over",
+			  (double)walk->source->images.time);
+	passed_over_deinit(&walk->passed);
 	program_calls_destroy(calls);
 	calc_plan_deinit(&walk->plan);
 	return r < 0 ? CLI_FAILED : status_of(walk);

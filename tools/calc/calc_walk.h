@@ -10,6 +10,7 @@
 #include "tools/calc/calc_rest.h"
 #include "tools/calc/calc_source.h"
 #include "tools/report/cli.h"
+#include "tools/report/passed_over.h"
 
 /**
  * struct calc_walk - what to go over, and what came of it
@@ -48,15 +49,15 @@ struct calc_walk {
 	struct calc_rest rest;
 
 	/* private */
-	struct error told; /* the last one */
-	bool is_sparse;	   /* the image at hand */
+	struct passed_over passed;
+	bool is_sparse; /* the image at hand */
 };
 
 /**
  * calc_walk_run() - go over the images
  *
- * Images that cannot be analysed do not stop the others: there is a line about each, unless
- * it would be the same line again.
+ * Images that cannot be analysed do not stop the others: passed_over_print() names them at the
+ * end.
  *
  * Return: the status to exit with; errors are printed.
  */
