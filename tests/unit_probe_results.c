@@ -208,7 +208,7 @@ static void gaps_are_the_programs_own(void **state)
 	uint64_t address = scene->some[0].address;
 
 	scene->window.ns = 20 * NS_PER_MS;
-	scene->window.taken_ns = 5 * NS_PER_MS;
+	scene->window.taken_ns = 10 * NS_PER_MS;
 	execute(scene, 0, 1, 8, 0);
 	scene->windows[0].gaps = 8;
 	scene->windows[0].longest_ns = NS_PER_MS;

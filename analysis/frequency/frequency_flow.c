@@ -12,6 +12,7 @@
 
 #include "analysis/frequency/flow_fit.h"
 #include "analysis/frequency/flow_gaps.h"
+#include "analysis/frequency/flow_shadow.h"
 #include "analysis/frequency/flow_spread.h"
 #include "analysis/frequency/flow_ties.h"
 #include "analysis/insn/insn_effect.h"
@@ -312,50 +313,79 @@ static bool changes_lines(const struct cfg *cfg, uint32_t b)
 	return false;
 }
 
-static void take_loop_time(struct flow_block_evidence *block, double bound, double surprise,
-			   bool changes_lines)
+/* An execution takes anything from its time without waiting to a load from memory. */
+static void take_waiting_time(struct flow_block_evidence *block, double cycles)
 {
-	double range = log(MEMORY_CYCLES / bound);
+	double range = log(MEMORY_CYCLES / cycles);
 
-	if (changes_lines && range > 0) {
-		block->cycles = sqrt(bound * MEMORY_CYCLES);
-		block->evenness = fmin(12 / (range * range), ANY_EVENNESS);
+	if (!(range > 0))
 		return;
-	}
+	block->cycles = sqrt(cycles * MEMORY_CYCLES);
+	block->evenness = fmin(fmin(12 / (range * range), ANY_EVENNESS), block->evenness);
+	block->heaviness = 0;
+}
+
+static void take_loop_time(struct flow_block_evidence *block, double bound, double surprise)
+{
 	block->heaviness = LOOP_HEAVINESS;
 	block->cycles = LOOP_SPEED * bound + LOOP_MISPREDICT_CYCLES * surprise;
 	block->evenness = LOOP_EVENNESS;
 }
 
-/* @rarer: room for a number of each node */
-static void take_time(struct flow_evidence *evidence, double *rarer, const struct flow_chain *chain,
-		      const struct frequency_input *input)
+static void take_block_time(struct flow_block_evidence *mine, const struct frequency_input *input,
+			    uint32_t b, double rare)
+{
+	const struct cfg_block *block = &input->cfg->blocks[b];
+
+	for (uint32_t i = block->first; i < block->first + block->count; i++)
+		mine->samples += input->profile->samples[i];
+	mine->cycles = BLOCK_CYCLES + INSN_CYCLES * block->count + MISPREDICT_CYCLES * rare;
+	mine->evenness = INSN_EVENNESS * block->count;
+	mine->heaviness = HEAVINESS;
+}
+
+/*
+ * @rarer: room for a number of each node. Return: 0 or -ENOMEM
+ */
+static int take_time(struct flow_evidence *evidence, double *rarer, const struct flow_chain *chain,
+		     const struct frequency_input *input)
 {
 	const struct cfg *cfg = input->cfg;
 	double slowness = input->profile->slowness > 0 ? input->profile->slowness : 1;
+	_cleanup_free_ bool *waits = calloc((size_t)cfg->block_count + 1, sizeof(*waits));
+	_cleanup_free_ bool *shadowed = calloc((size_t)cfg->block_count + 1, sizeof(*shadowed));
 
+	if (waits == NULL || shadowed == NULL)
+		return -ENOMEM;
+	for (uint32_t b = 0; b < cfg->block_count; b++)
+		waits[b] = is_loop(chain, b) && input->schedule->block_cycles[b] > 0 &&
+			   input->schedule->block_cycles[b] < MEMORY_CYCLES &&
+			   changes_lines(cfg, b);
+	if (flow_shadow_find(shadowed, chain, cfg, waits, evidence->seen) < 0)
+		return -ENOMEM;
 	find_rarer(rarer, chain, evidence->seen);
 	for (uint32_t b = 0; b < cfg->block_count; b++) {
-		const struct cfg_block *block = &cfg->blocks[b];
 		struct flow_block_evidence *mine = &evidence->blocks[b];
 		double rare = surprise(chain, evidence->seen, rarer, cfg, b);
 
-		for (uint32_t i = block->first; i < block->first + block->count; i++)
-			mine->samples += input->profile->samples[i];
-		mine->cycles = BLOCK_CYCLES + INSN_CYCLES * block->count + MISPREDICT_CYCLES * rare;
-		mine->evenness = INSN_EVENNESS * block->count;
-		mine->heaviness = HEAVINESS;
-		if (is_loop(chain, b) && input->schedule->block_cycles[b] > 0)
-			take_loop_time(mine, input->schedule->block_cycles[b], rare,
-				       changes_lines(cfg, b));
+		take_block_time(mine, input, b, rare);
+		if (waits[b]) {
+			mine->evenness = ANY_EVENNESS;
+			take_waiting_time(mine, input->schedule->block_cycles[b]);
+		} else if (is_loop(chain, b) && input->schedule->block_cycles[b] > 0) {
+			take_loop_time(mine, input->schedule->block_cycles[b], rare);
+		} else if (shadowed[b]) {
+			take_waiting_time(mine, mine->cycles);
+		}
 		mine->cycles *= slowness;
-		if ((block->flags & CFG_BLOCK_UNREACHED) != 0)
+		if ((cfg->blocks[b].flags & CFG_BLOCK_UNREACHED) != 0)
 			mine->evenness = 0;
 	}
 	if (input->profile->calls_in > 0) {
 		evidence->calls = input->profile->calls_in;
 		evidence->calls_weight = fmin(input->profile->calls_in_weight, CALLS_WEIGHT_MAX);
 	}
+	return 0;
 }
 
 /* Branches end their blocks, so two of them are of two nodes. */
@@ -540,8 +570,9 @@ int frequency_flow(struct frequency *ret, const struct frequency_input *input)
 	if (r < 0)
 		return r;
 	take_directions(&evidence, chain, input, NULL);
-	take_time(&evidence, rarer, chain, input);
-	r = take_rounds(&evidence, input);
+	r = take_time(&evidence, rarer, chain, input);
+	if (r == 0)
+		r = take_rounds(&evidence, input);
 	if (r == 0)
 		r = find_fit(&fit, common, chain, &evidence, input);
 	if (r == 0) {

@@ -99,6 +99,16 @@ ACCURACY_ARMS += $(if $(filter x86_64,$(shell uname -m)),x86-64)
 accuracy-x86-64 := tests/accuracy/x86.py
 accuracy-x86-64-needs := x86-samples $(TEST_BIN)/profi
 
+# Loops that run as often as is known by construction, on this machine.
+ACCURACY_ARMS += known-loops
+accuracy-known-loops := tests/accuracy/known_loops.py
+accuracy-known-loops-needs := $(TEST_BIN)/known_loops $(BIN)/dcpirun $(BIN)/dcpictl
+
+$(TEST_BIN)/known_loops: tests/accuracy/known_loops.c
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu17 -O2 -g -Wall -Wextra -o $@ $<
+
 $(TEST_BIN)/profi: tests/accuracy/profi.cc
 	$(call say,CXX,$<)
 	@mkdir -p $(@D)
